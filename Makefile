@@ -24,7 +24,8 @@ SOAK ?= 10m
 NOTES = build/notes
 TESTRUN = build/bin/testrun -notes $(NOTES)
 # A test that hangs ends by its own limits. Those of go test, ten minutes for a package, are too few under an emulator.
-GOTEST = $(GO) test -timeout 45m
+# The step vet runs more of go vet than go test does.
+GOTEST = $(GO) test -vet=off -timeout 45m
 # The packages whose tests wait for threads or processes.
 WAITING = ./internal/engine/broker/... ./internal/engine/apple ./internal/engine/standin/... ./objcbridge \
 	./cmd/ane-roundtrip ./unimem/... ./internal/await ./internal/wholefile
@@ -60,8 +61,9 @@ test: fresh needs format bridge testrun
 ROW = MAKEFLAGS= HOSTILE="$(HOSTILE)" $(MAKE) --no-print-directory GO="$(GO)" FUZZTIME="$(FUZZTIME)" TARGETS="$(TARGETS)"
 row1:
 	@$(ROW) race plain busy hostile
+# One worker fuzzes, since row1 has the other core.
 row2:
-	@$(ROW) vet static vuln arm64 nocgo fuzz benchonce
+	@$(ROW) FUZZFLAGS="-test.parallel 1" vet static vuln arm64 nocgo fuzz benchonce
 
 # The notes are of one make test.
 fresh:
@@ -157,7 +159,7 @@ fuzz:
 		[ -z "$$all" ] || $(GO) test -c -fuzz . -o build/fuzz.test "$$pkg" || exit 1; \
 		for f in $$all; do \
 			echo "fuzz $$f"; \
-			(here=$$PWD; cd "$$dir" && "$$here/build/fuzz.test" -test.run '^$$' -test.fuzz "^$$f\$$" \
+			(here=$$PWD; cd "$$dir" && "$$here/build/fuzz.test" -test.run '^$$' -test.fuzz "^$$f\$$" $(FUZZFLAGS) \
 				-test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 1s -test.fuzzcachedir "$$cache/$$pkg") \
 				</dev/null >build/fuzz.log 2>&1 || \
 				{ grep -q 'context deadline exceeded' build/fuzz.log && ! grep -q 'Failing input' build/fuzz.log; } || \
@@ -166,7 +168,8 @@ fuzz:
 	done
 
 benchonce:
-	CGO_ENABLED=1 $(GOTEST) -run '^$$' -bench . -benchtime 1x ./...
+	CGO_ENABLED=1 $(GOTEST) -run '^$$' -bench . -benchtime 1x \
+		$$(grep -rl '^func Benchmark' --include=*_test.go . | xargs -n1 dirname | sort -u)
 
 lint:
 	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(GOLANGCI)

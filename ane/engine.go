@@ -84,7 +84,7 @@ type PeerReport struct {
 	PID     int
 	Address uintptr // of the surface's first byte in that process
 
-	// Frames are the numbers of the pages' frames, 0 for pages behind the surface; nil if
+	// Frames are the numbers of the pages' frames, 0 for pages after the surface; nil if
 	// the system does not show them to that process.
 	Frames []uint64
 

@@ -193,7 +193,7 @@ func (t *Tensor) Row(i int) ([]byte, error) {
 
 // Rows iterates over the rows in row-major order: the bytes of each in place, without
 // padding. unimem.View converts them to the type of the elements. It ends early if the
-// memory is closed meanwhile, and yields no row if it was closed before; Bytes then
+// memory is closed during the loop, and yields no row if it was closed before; Bytes then
 // returns nil.
 func (t *Tensor) Rows() iter.Seq[[]byte] {
 	t = t.orZero()

@@ -32,7 +32,7 @@ func TestEachExamplePrintsItsOutput(t *testing.T) {
 	names := sources(t)
 	require.GreaterOrEqual(t, len(names), 8)
 	if budget.Light() {
-		names = []string{"attention", "picture", "processes"}
+		names = []string{"picture"}
 	}
 	bin := built(t.Context(), t, names)
 	soft := bestEngine() == engine.Soft

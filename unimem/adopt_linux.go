@@ -85,12 +85,12 @@ func checkFile(fd, size int) error {
 	if err := retry(func() error { return unix.Fstat(fd, &file) }); err != nil {
 		return createError("adopt", "fstat", size, err)
 	}
-	var system unix.Statfs_t
-	if err := retry(func() error { return unix.Fstatfs(fd, &system) }); err != nil {
+	huge, err := hugePage(fd)
+	if err != nil {
 		return createError("adopt", "fstatfs", size, err)
 	}
 	switch {
-	case uint32(system.Type) == unix.HUGETLBFS_MAGIC:
+	case huge > 0:
 		return &Error{Op: "adopt", Size: size, Err: ErrShare,
 			Hint: "make the memfd without MFD_HUGETLB"}
 	case file.Size < int64(size):

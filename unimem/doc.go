@@ -12,7 +12,7 @@
 // The caller that opens an object closes it, once; a repeated Close does nothing. Slices,
 // spans, cells and views point into the mapping, where the collector cannot see them: the
 // caller must not use one after Close (PoisonOnClose makes that a crash in tests). Retain
-// and Release keep a Block open for another user; Close returns ErrInUse meanwhile. So does
+// and Release keep a Block open for another user; Close returns ErrInUse until then. So does
 // Close of a Grid while cells are taken, except with StaleOnClose. A stale Give is refused in
 // a Grid of any size, after any number of takes. A Block that becomes unreachable without
 // Close is logged and counted, and stays mapped. Live returns what is open.

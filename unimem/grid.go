@@ -38,7 +38,7 @@ type Grid struct {
 	//     another generation or era and fails. Only the successful Give writes the slot until its
 	//     push, which publishes the slot and the bytes written to the cell.
 	//   - The Give that reaches the last generation increments the era before it begins again at
-	//     generation 0. No Cell has the last generation, so none fits the slot meanwhile.
+	//     generation 0. No Cell has the last generation, so none fits the slot in between.
 	//
 	// Generation and era have at least 54 bits together: gives of one cell for years. A Give that
 	// finds its own word and era is the current one. It is accepted wrongly only if it is suspended

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Guard calls f, which reads Blocks of MapFile. If one of their files becomes shorter meanwhile, so
+// Guard calls f, which reads Blocks of MapFile. If one of their files becomes shorter during f, so
 // that f reads pages that exist no more, the error matches ErrChanged and f has ended early. The
 // error is the same if f has returned and a file is shorter than it was when it was mapped:
 // the end of the last page then reads as zeros; and if a system call of f that reads such pages has

@@ -17,7 +17,7 @@ const kindFile = "file"
 //
 // The Block counts in Stats.Blocks, but not in Stats.Bytes; its pages belong to the page cache.
 //
-// Errors: ErrZeroSize (an empty file), ErrShare (no regular file, or a system that this package
+// Errors: ErrZeroSize (an empty file), ErrShare (no regular file, a part of a huge page, or a system that this package
 // maps no files on), ErrCreate, ErrExhausted (with ErrCreate), ErrPin (with RequirePinned),
 // ErrOption (OnHeap, SurfacePerCell, StaleOnClose, a library of surfaces).
 func MapFile(f *os.File, opts ...Option) (*Block, error) {
@@ -38,7 +38,7 @@ func MapFileAt(f *os.File, offset int64, size int, opts ...Option) (*Block, erro
 		return nil, &Error{Op: opMapFile, Size: size, Err: ErrCreate, Cause: err}
 	case offset%PageSize != 0:
 		return nil, &Error{Op: opMapFile, Size: size, Err: ErrInvalidAlignment,
-			Cause: fmt.Errorf("offset %d is no multiple of %d", offset, PageSize)}
+			Cause: fmt.Errorf("offset %d is not a multiple of %d", offset, PageSize)}
 	case offset < 0 || size < 0 || info.Mode().IsRegular() && offset > info.Size()-int64(size):
 		return nil, &Error{Op: opMapFile, Size: size, Err: ErrSize,
 			Cause: fmt.Errorf("from byte %d on, the file has %d", offset, info.Size())}

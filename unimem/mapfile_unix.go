@@ -51,6 +51,10 @@ func mapFile(f *os.File, offset int64, size int) (backing, error) {
 		_ = unix.Close(fd) // the first failure is the one to report
 		return nil, fail("fstat", err)
 	}
+	if err := checkMapFile(fd, size); err != nil {
+		_ = unix.Close(fd) // the first failure is the one to report
+		return nil, err
+	}
 	mem, err := unix.Mmap(fd, offset, size, unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
 		_ = unix.Close(fd) // the first failure is the one to report

@@ -1,6 +1,7 @@
 package unimem_test
 
 import (
+	"os"
 	"runtime"
 	"runtime/debug"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -184,4 +186,31 @@ func TestPoisonOnClose(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, tape.Close())
 	require.True(t, faults(span))
+}
+
+// TestPartOfAHugePage: a range that ends within a huge page is not mapped, since it could not be unmapped.
+func TestPartOfAHugePage(t *testing.T) {
+	fd, err := unix.MemfdCreate("huge", unix.MFD_CLOEXEC|unix.MFD_HUGETLB)
+	if err != nil {
+		t.Skipf("no huge pages: %v", err)
+	}
+	f := os.NewFile(uintptr(fd), "huge")
+	defer f.Close()
+	var system unix.Statfs_t
+	require.NoError(t, unix.Fstatfs(fd, &system))
+	require.NoError(t, f.Truncate(2*system.Bsize))
+	for _, size := range []int{1, unimem.PageSize, int(system.Bsize) + unimem.PageSize} {
+		_, err = unimem.MapFileAt(f, 0, size)
+		require.ErrorIs(t, err, unimem.ErrShare)
+		require.ErrorContains(t, err, "huge pages")
+	}
+	if budget.Emulated() {
+		t.Skip("QEMU refuses to map huge pages; run it on the processor itself")
+	}
+	b, err := unimem.MapFile(f) // the system may have no huge page left
+	if err == nil {
+		require.NoError(t, b.Close())
+	} else {
+		require.ErrorIs(t, err, unimem.ErrExhausted)
+	}
 }

@@ -8,14 +8,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/unimem"
 )
 
 const workers = 4
 
 func rounds(long int) int {
-	if testing.Short() {
-		return long / 10
+	if testing.Short() || budget.Light() {
+		return max(1, long/10)
 	}
 	return long
 }

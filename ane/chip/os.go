@@ -10,12 +10,6 @@ import (
 // OS is a release of macOS by its major number, 15 for macOS 15. The zero OS is none.
 type OS int
 
-// The first and the last release that Parse reads. macOS was renumbered from 15 to 26.
-const (
-	FirstOS OS = 12
-	LastOS  OS = 27
-)
-
 // String returns "macOS 15".
 func (o OS) String() string {
 	if o == 0 {
@@ -25,7 +19,7 @@ func (o OS) String() string {
 }
 
 // releases lists each release of macOS with the number of the iOS release of the same year. An opset is named
-// after the latter.
+// after the latter. macOS was renumbered from 15 to 26.
 var releases = []struct{ mac, ios OS }{{12, 15}, {13, 16}, {14, 17}, {15, 18}, {26, 26}, {27, 27}}
 
 // ParseOS returns the OS called name: a release of macOS ("15", "macos15", "macOS 15.3") or the release of iOS
@@ -54,7 +48,7 @@ func Opset(name string) (OS, bool) {
 		return 0, false
 	}
 	if n < 15 && n >= 13 {
-		return FirstOS, true
+		return releases[0].mac, true
 	}
 	for _, r := range releases {
 		if r.ios == OS(n) {

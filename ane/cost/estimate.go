@@ -18,7 +18,7 @@ type Options struct {
 	Gap float64
 	// Idle is how many microseconds the engine has been idle before the call; 0: it is warm.
 	Idle float64
-	// InFlight is how many requests are submitted at once; from 2 the completion is hidden behind the next. 0: 1.
+	// InFlight is how many requests are submitted at once; from 2 the completion overlaps the next request. 0: 1.
 	InFlight int
 }
 

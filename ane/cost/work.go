@@ -172,7 +172,7 @@ func (w *work) callM6(e *Estimate) {
 	}
 	if w.InFlight >= 2 {
 		done.Value = 0
-		e.Notes = append(e.Notes, "with 2 requests in flight the completion of one is hidden behind the next")
+		e.Notes = append(e.Notes, "with 2 requests in flight the completion of one overlaps the next")
 	}
 	e.Parts = append(e.Parts, Part{"submission", submit, Dispatch}, Part{"completion", done, Dispatch})
 	e.Call = Figure{Value: e.Task.Value + submit.Value + done.Value, Degree: e.Task.Degree, Source: formula}

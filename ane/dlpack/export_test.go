@@ -144,7 +144,7 @@ func TestReadOnly(t *testing.T) {
 	require.NoError(t, y.Block().Close())
 }
 
-// A cell and a span are exported like other memory; their owner cannot close meanwhile.
+// A cell and a span are exported like other memory; their owner cannot close during the export.
 func TestExportOfCellsAndSpans(t *testing.T) {
 	l, err := ane.NewLayout("x", mil.FP16, 4)
 	require.NoError(t, err)

@@ -116,7 +116,7 @@ func (d *Tensor) layout() (l ane.Layout, mem []byte, err error) {
 			"%d bytes at %#x and an offset of %d", bytes, d.Data, d.ByteOffset)
 	case first%uintptr(size) != 0:
 		return l, nil, refused(ane.ErrAligned, "have the producer copy it",
-			"the first element is at %#x, no multiple of %d", first, size)
+			"the first element is at %#x, not a multiple of %d", first, size)
 	}
 	return l, bytesAt(first, bytes), nil
 }

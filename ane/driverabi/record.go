@@ -83,7 +83,7 @@ func (m Method) Record(function uint64) DispatchRecord {
 		ScalarIn: m.ScalarIn, StructIn: m.StructIn, ScalarOut: m.ScalarOut, StructOut: m.StructOut}
 }
 
-// DecodeRecords reads a dispatch array. A length that is no multiple of
+// DecodeRecords reads a dispatch array. A length that is not a multiple of
 // DispatchRecordSize is an *Error matching ErrSize.
 func DecodeRecords(b []byte) ([]DispatchRecord, error) {
 	n := len(b) / DispatchRecordSize

@@ -32,6 +32,7 @@ func TestSoftEngineWithOffsets(t *testing.T) {
 // The wrapper without a fault passes.
 func TestHonestWrapper(t *testing.T) {
 	budget.Heavy(t, "the suite once more")
+	budget.SkipSlow(t)
 	require.Empty(t, enginetest.Check(t.Context(), func() ane.Engine { return faulty.Wrap(newSoft(), faulty.Fault{}) }))
 }
 
@@ -69,7 +70,10 @@ var caught = map[string][]string{
 
 // Every faulty engine fails the checks that must detect its fault.
 func TestFaultyEngines(t *testing.T) {
-	for _, f := range faulty.Faults() {
+	for i, f := range faulty.Faults() {
+		if budget.Slow() && !budget.Sample(i, 2) {
+			continue
+		}
 		t.Run(f.Name, func(t *testing.T) {
 			meant := caught[f.Name]
 			require.NotEmpty(t, meant, "no check is listed for this fault")
@@ -101,6 +105,7 @@ func wrapped(f faulty.Fault) func() ane.Engine {
 // A fault that does not change values fails its checks, and no others.
 func TestFaultsAreIndependent(t *testing.T) {
 	budget.Heavy(t, "the suite four times")
+	budget.SkipSlow(t)
 	for _, name := range []string{"neighbour-write", "flushes-subnormals", "claims-apple", "never-unloads"} {
 		f, ok := faulty.ByName(name)
 		require.True(t, ok)

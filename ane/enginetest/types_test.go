@@ -37,6 +37,7 @@ func (r *reader) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 // or fails on them, so the suite has no integer inputs and outputs.
 func TestNoProgramHasIntegerInputsOrOutputs(t *testing.T) {
 	budget.Heavy(t, "the suite once more")
+	budget.SkipSlow(t)
 	sent := texts{all: map[string]bool{}}
 	require.Empty(t, enginetest.Check(t.Context(), func() ane.Engine { return &reader{newSoft(), &sent} }))
 	require.Greater(t, len(sent.all), 15)

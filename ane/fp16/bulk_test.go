@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // eachKernel runs f with the kernel of this machine and with the Go code. f compares
@@ -98,7 +100,7 @@ func TestEncodeNeighbors(t *testing.T) {
 
 func TestEncodeRandom(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
-		checkEncode(t, randomFloats(rand.New(rand.NewPCG(5, 6)), 4_000_000))
+		checkEncode(t, randomFloats(rand.New(rand.NewPCG(5, 6)), budget.Rounds(4_000_000, 4_000_000)))
 	})
 }
 

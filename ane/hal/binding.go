@@ -16,7 +16,7 @@ type binding struct {
 
 	mu      sync.Mutex
 	free    []*ane.Request
-	version int // incremented by clear: a Request of an earlier one is closed when it is given
+	version int // incremented by clear: give closes a Request of an earlier one
 	ended   bool
 }
 
@@ -65,7 +65,7 @@ func (k *binding) take() (lent, error) {
 	return lent{r, version}, err
 }
 
-// tensors makes the tensors of Ranges, and tells their Buffers of the binding.
+// tensors makes the tensors of Ranges, and adds the binding to their Buffers.
 func (k *binding) tensors(layouts []ane.Layout, ranges []Range) (map[string]*ane.Tensor, error) {
 	all := make(map[string]*ane.Tensor, len(ranges))
 	for i, r := range ranges {
@@ -129,7 +129,7 @@ func (k *binding) close() error {
 	return k.clear()
 }
 
-// try binds the program, if the memory is there.
+// try binds the program, if the memory is present.
 func (k *binding) try() error {
 	if !k.there() {
 		return nil

@@ -28,13 +28,13 @@ type Buffer struct {
 type state uint8
 
 const (
-	absent  state = iota // before its Alloca is done
+	absent  state = iota // until its Alloca is done
 	present              // there
 	gone                 // after Dealloca, Close, or a failed Alloca
 )
 
 // region identifies memory, so that Ranges of different Buffers can be compared: the key of a
-// Block, or for memory that is not there yet the Buffer.
+// Block, or for memory that is not present yet the Buffer.
 type region struct {
 	key unimem.Key
 	own *Buffer

@@ -229,7 +229,7 @@ func (p *program) close(ctx context.Context) error {
 	}
 }
 
-// close closes every program, also those with an open Executable. The Device has closed what ran them.
+// close closes every program, also those with an open Executable. The Device has ended their runs.
 func (c *cache) close(ctx context.Context) error {
 	c.mu.Lock()
 	for _, p := range c.programs {
@@ -317,7 +317,7 @@ func (d *Device) identify(src ane.Source) (ane.Source, digest, error) {
 		files[path] = data
 	}
 	if src.Weights != nil && len(files) == len(paths) {
-		src.Weights = files // what was read is what is compiled
+		src.Weights = files // compile exactly what was read
 	}
 	return src, digest(h.Sum(nil)), nil
 }

@@ -18,7 +18,7 @@ func (s *submission) announce() {
 	}
 }
 
-// forget takes back announce.
+// forget undoes announce.
 func (s *submission) forget() {
 	for _, p := range s.signals {
 		p.Semaphore.forget(p.Value, s)
@@ -47,7 +47,7 @@ func (s *Semaphore) announce(v uint64, by *submission) {
 	e.signalers = append(e.signalers, by)
 }
 
-// forget takes back one announce.
+// forget undoes one announce.
 func (s *Semaphore) forget(v uint64, by *submission) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +62,7 @@ func (s *Semaphore) forget(v uint64, by *submission) {
 	}
 }
 
-// awaited reports whether a pending submission awaits a signal of s, which each cycle has. Without this look a chain
+// awaited reports whether a pending submission awaits a signal of s, as in every cycle. Without this check a chain
 // that is submitted in its order would be searched up to its beginning for each submission.
 func (s *submission) awaited() bool {
 	return slices.ContainsFunc(s.signals, func(p Point) bool {

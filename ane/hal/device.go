@@ -162,7 +162,7 @@ func (d *Device) valid() bool { return d != nil && d.engine != nil }
 
 // Close refuses new work with ErrClosed, fails submissions that have not begun, and waits until
 // those that run have ended. When ctx ends first, it cancels them and returns the error of
-// ctx; a later Close goes on. Then it closes buffers, command buffers, executables and programs that are
+// ctx; a later Close continues. Then it closes buffers, command buffers, executables and programs that are
 // still open. Repeating it returns nil. The error is that of the engine if a program cannot be closed;
 // a later Close tries again.
 func (d *Device) Close(ctx context.Context) error {

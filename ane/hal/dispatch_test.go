@@ -66,7 +66,7 @@ func TestDispatchInPlace(t *testing.T) {
 		require.NoError(t, run(t, d, c))
 		require.Equal(t, halves(3), b.Bytes()[512:576])
 		require.Equal(t, halves(5), b.Bytes()[128:192])
-		require.Equal(t, make([]byte, 1024-576), b.Bytes()[576:], "nothing behind the layout")
+		require.Equal(t, make([]byte, 1024-576), b.Bytes()[576:], "nothing after the layout")
 	}
 }
 

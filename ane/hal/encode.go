@@ -211,7 +211,7 @@ func (s *spans) add(from, to int) {
 	s.all = slices.Replace(s.all, i, j, [2]int{from, to})
 }
 
-// prepare binds the dispatches whose memory is there, so that their faults are those of End.
+// prepare binds the dispatches whose memory is present, so that End reports their faults.
 func (c *code) prepare() (faults []error) {
 	tried := map[*binding]error{}
 	for _, s := range c.steps {

@@ -16,7 +16,7 @@ var (
 	ErrBackwards = errors.New("value is below that of the semaphore")
 	// ErrFailed: the Semaphore has failed, or the submission that would signal it.
 	ErrFailed = errors.New("failed")
-	// ErrClosed: the object is closed, nil or zero, or its memory is not there. It matches
+	// ErrClosed: the object is closed, nil or zero, or its memory is not present. It matches
 	// ane.ErrClosed.
 	ErrClosed error = &kind{ane.ErrClosed}
 	// ErrInUse: a pending submission names the object. It matches ane.ErrInUse.
@@ -26,8 +26,8 @@ var (
 	ErrOutOfRange = errors.New("out of range")
 	// ErrOverlap: a Copy whose source and destination share a byte.
 	ErrOverlap = errors.New("ranges overlap")
-	// ErrPattern: a pattern that has not 1, 2 or 4 bytes.
-	ErrPattern = errors.New("pattern has not 1, 2 or 4 bytes")
+	// ErrPattern: a pattern that does not have 1, 2 or 4 bytes.
+	ErrPattern = errors.New("pattern does not have 1, 2 or 4 bytes")
 	// ErrMode: a CommandBuffer that cannot be executed now.
 	ErrMode = errors.New("command buffer cannot be executed")
 	// ErrCycle: a submission that waits for itself through others.

@@ -29,7 +29,7 @@ func TestTextsOfCommandErrors(t *testing.T) {
 	c.Dispatch(nil, nil, nil)
 	c.Dispatch(e, map[string]hal.Range{"x": b.Range(0, 99), "q": {}}, map[string]hal.Range{"y": strange.Range(0, 64)})
 	require.Equal(t, []string{
-		"hal: command 0: fill: pattern has not 1, 2 or 4 bytes: 3 bytes; give 1, 2 or 4 bytes",
+		"hal: command 0: fill: pattern does not have 1, 2 or 4 bytes: 3 bytes; give 1, 2 or 4 bytes",
 		"hal: command 2: copy: out of range: 70 bytes from byte 0 on of a Buffer of 64; stay inside the Buffer; " +
 			"out of range: 4 bytes from byte -2 on of a Buffer of 64; stay inside the Buffer",
 		"hal: command 3: dispatch: closed: nil or zero Executable; make it by Device.Prepare",

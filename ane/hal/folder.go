@@ -49,7 +49,7 @@ func (f folder) store(key digest, src ane.Source) {
 	add(&body, []byte(src.Function))
 	text, err := src.MIL()
 	if err != nil {
-		return // it has been compiled, so it prints
+		return // a compiled program prints
 	}
 	add(&body, text)
 	files, _ := src.Weights.(ane.Files) // of identify
@@ -65,7 +65,7 @@ func (f folder) store(key digest, src ane.Source) {
 		_, err := w.Write(body.Bytes())
 		return err
 	}) != nil {
-		return // the program is compiled: a full disk is no reason to refuse it
+		return // the program is compiled: a full disk does not fail Prepare
 	}
 	f.touch(key) // the system's own times are as coarse as 10 ms, and equal ones have no order
 	for i, name := range f.list() {

@@ -2,14 +2,14 @@ package kv
 
 import "fmt"
 
-// Append writes the keys and values of one or more tokens of a layer behind those that the layer has: k and v have
+// Append writes the keys and values of one or more tokens of a layer after those that the layer has: k and v have
 // tokens x Heads x HeadDim elements without padding, little endian. The tokens become part of the cache with Advance.
 // Append allocates nothing, except when the cache moves to new memory.
 //
 // In a cache with a window, Append overwrites the oldest tokens, which are no longer part of the cache from then on.
 // More tokens than Window may be appended at once; the last ones remain.
 //
-// Errors: ErrLayer, ErrSize (lengths that differ or are no whole number of tokens, or nothing), ErrFull, ErrClosed,
+// Errors: ErrLayer, ErrSize (lengths that differ, are zero, or are not whole tokens), ErrFull, ErrClosed,
 // ane.ErrStale, and those of unimem.Start when the cache moves. After an error the tokens are not appended.
 func (c *Cache) Append(layer int, k, v []byte) error {
 	if c.empty() || c.closed || c.memory.lent != nil {
@@ -64,7 +64,7 @@ func (c *Cache) room(from, to int) error {
 	return c.move("append", c.form, tokens)
 }
 
-// write copies tokens skip to n of src to the slots of from+skip and behind.
+// write copies tokens skip to n of src to the slots of from+skip and after.
 func (c *Cache) write(dst, src []byte, from, skip, n int) {
 	plane, stride, row := c.memory.layout.PlaneStride, c.memory.layout.RowStride, c.row
 	for t := skip; t < n; t++ {

@@ -21,13 +21,13 @@ type Cache struct {
 	memory  *memory
 	retired []*memory // of before, held by requests
 
-	first, next int   // positions of the oldest token and of the one behind the newest
-	pending     []int // tokens of each layer behind next
-	touched     int   // slots that were ever written in memory; behind them it is zero
+	first, next int   // positions of the oldest token and of the one after the newest
+	pending     []int // tokens of each layer after next
+	touched     int   // slots that were ever written in memory; after them it is zero
 	copied      int64
 	closed      bool
 
-	shares   *shares // with whom it shares pages; nil if it never forked
+	shares   *shares // the caches that share its pages; nil if it never forked
 	borrowed bool    // the pages are those of another cache
 
 	saved  tip       // the snapshot that the cache continues
@@ -155,7 +155,7 @@ func (c *Cache) Copied() int64 {
 func (c *Cache) Shared() bool { return c != nil && c.borrowed }
 
 // Keys returns the tensor of a layer's keys, of shape [1, Heads, Cap, HeadDim]. It stays valid until the cache moves
-// to new memory or is closed. What it has behind the tokens of the cache is undefined. Keys returns nil, whose calls
+// to new memory or is closed. What it has after the tokens of the cache is undefined. Keys returns nil, whose calls
 // return ane.ErrStale, for a layer that does not exist and after Close.
 func (c *Cache) Keys(layer int) *ane.Tensor { return c.side(layer, 0) }
 
@@ -197,7 +197,7 @@ func (c *Cache) usable(op string) error {
 	}
 	if c.memory.stale() {
 		return &Error{Op: op, Cause: ane.ErrStale, Detail: "the Tape was cleared or closed",
-			Hint: "make a cache for each conversation, behind Tape.Clear"}
+			Hint: "make a cache for each conversation, after Tape.Clear"}
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func (c *Cache) Clear() {
 }
 
 // Close makes all tensors of the cache stale and frees the memory. The error is ErrInUse while a Request holds a
-// tensor: what it holds is freed by a repeated call behind Request.Close. A Close of a closed cache without such
+// tensor: what it holds is freed by a repeated call after Request.Close. A Close of a closed cache without such
 // memory does nothing.
 func (c *Cache) Close() error {
 	if c.empty() {
@@ -290,7 +290,7 @@ func (c *Cache) retire() error {
 	return err
 }
 
-// sweep frees retired memory that no request holds anymore.
+// sweep frees retired memory that no request holds.
 func (c *Cache) sweep() (err error) {
 	c.retired = slices.DeleteFunc(c.retired, func(m *memory) bool {
 		err = errors.Join(err, m.retire())

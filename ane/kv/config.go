@@ -27,8 +27,8 @@ type Config struct {
 	Window int
 
 	// Sparing keeps few pages in the cache's own mapping of its memory: Append, Save and Restore drop those that they
-	// are through with, because an engine that maps the surfaces itself has them a second time. The next access takes
-	// a fault of the page, which is not pinned until then. It is for Linux and for a surface for each layer and side,
+	// no longer need, because an engine that maps the surfaces itself counts them a second time. The next access takes
+	// a page fault; until then the page is not pinned. It is for Linux and for a surface for each layer and side,
 	// as New makes them without options.
 	Sparing bool
 }
@@ -65,7 +65,7 @@ func (c Config) checked(op string) (Config, error) {
 	return c, nil
 }
 
-// layout is the layout of the keys or values of so many layers with room for tokens.
+// layout is the layout of the keys or values of layers with room for tokens.
 func (c Config) layout(name string, layers, tokens int) (ane.Layout, error) {
 	return ane.NewLayout(name, c.DType, layers, c.Heads, tokens, c.HeadDim)
 }

@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// minShared is the number of bytes from which on two goroutines read and copy.
+// minShared is the number of bytes from which two goroutines read and copy.
 const minShared = 1 << 20
 
 // inTurn calls f for every i below n until one returns false, in two goroutines if two is set. They take one i after
-// another: a goroutine that gets no processor leaves them to the other. f is given which of them calls.
+// another: a goroutine that gets no processor leaves them to the other. f gets the number of its goroutine.
 func inTurn(n int, two bool, f func(goroutine, i int) bool) {
 	var next atomic.Int64
 	work := func(goroutine int) {
@@ -67,7 +67,7 @@ func (p *placing) readHeads(s *source, sums []byte) error {
 	return d.err
 }
 
-// group reads tensors [from, to), which are in r, and reports whether it has.
+// group reads tensors [from, to), which are in r, and reports success.
 func (d *dealing) group(in *unpacker, r io.Reader, from, to int) bool {
 	h, p := d.s.head, d.p
 	in.open(r, (to-from)*h.heads, d.sums[8*from*h.heads:][:0])

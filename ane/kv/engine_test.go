@@ -33,7 +33,7 @@ var config = kv.Config{Layers: layers, Heads: heads, HeadDim: dim, Context: room
 
 var fingerprint = kv.Fingerprint{Model: "attention", Weights: "none", Numerics: "soft"}
 
-// attention is a device with a program of one attention over the whole cache: behind the tokens the mask is -inf.
+// attention is a device with a program of one attention over the whole cache: after the tokens the mask is -inf.
 type attention struct {
 	device *ane.Device
 	model  *ane.Model

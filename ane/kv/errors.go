@@ -2,7 +2,8 @@ package kv
 
 import (
 	"errors"
-	"strings"
+
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // The kinds of error of a call, for errors.Is.
@@ -17,7 +18,7 @@ var (
 	ErrOrder = errors.New("tokens out of order")
 	// ErrFingerprint: a snapshot of another model, shape or place than the cache's.
 	ErrFingerprint = errors.New("fingerprint differs")
-	// ErrCorrupt: a snapshot that is damaged, truncated or no snapshot at all.
+	// ErrCorrupt: a file that is damaged, truncated or not a snapshot.
 	ErrCorrupt = errors.New("snapshot is damaged")
 	// ErrVersion: a snapshot in a format that this version does not read.
 	ErrVersion = errors.New("unknown version of the snapshot format")
@@ -39,32 +40,12 @@ type Error struct {
 
 // Error returns the text on one line.
 func (e *Error) Error() string {
-	parts := []string{"kv: " + e.Op}
+	call := "kv: " + e.Op
 	if e.Name != "" {
-		parts = append(parts, e.Name)
+		call += ": " + e.Name
 	}
-	if e.Err != nil {
-		parts = append(parts, e.Err.Error())
-	}
-	if e.Detail != "" {
-		parts = append(parts, e.Detail)
-	}
-	if e.Cause != nil {
-		parts = append(parts, e.Cause.Error())
-	}
-	text := strings.Join(parts, ": ")
-	if e.Hint != "" {
-		text += "; " + e.Hint
-	}
-	return text
+	return errtext.Line(call, e.Err, e.Detail, e.Cause, e.Hint)
 }
 
 // Unwrap returns the sentinel and the cause.
-func (e *Error) Unwrap() (all []error) {
-	for _, err := range []error{e.Err, e.Cause} {
-		if err != nil {
-			all = append(all, err)
-		}
-	}
-	return all
-}
+func (e *Error) Unwrap() []error { return errtext.Both(e.Err, e.Cause) }

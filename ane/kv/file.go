@@ -16,7 +16,7 @@ import (
 // SaveFile writes a snapshot to path, which replaces what was there, further files of AppendFile included. It writes
 // a temporary file in the same folder, syncs it, renames it and syncs the folder. After a failure or a loss of
 // power, path has the old snapshot or the new one, whole; after SaveFile has returned nil, the new one. Where
-// several call SaveFile at once, path has the snapshot of the last one; AppendFile needs the path for itself.
+// several goroutines call SaveFile at once, path has the last snapshot; AppendFile needs the path for itself.
 //
 // Errors: those of Save and of the file system.
 func (c *Cache) SaveFile(path string, f Fingerprint) error { return c.saveFile(system{}, path, f, nil) }
@@ -65,7 +65,7 @@ func newID() string {
 }
 
 // tidy removes the files beside path that the snapshot at path does not use: the index if there are no parts, other
-// parts, and temporary files that a loss of power left. Those that another process writes stay.
+// parts, and temporary files that a loss of power left. It keeps those that another process is writing.
 func tidy(fs files, path string, parts []part) error {
 	dir, base := filepath.Split(path)
 	names, err := fs.list(filepath.Clean(dir + "."))
@@ -104,7 +104,7 @@ func marked(rest, mark string) bool {
 
 // AppendFile writes the tokens that the snapshot at path lacks to a further file beside it, which the index path +
 // ".index.json" names; a loss of power leaves the snapshot without or with the new tokens. The cache has to continue
-// the snapshot: it wrote or restored it last, and has all of its tokens still. RestoreFile reads all files, other
+// the snapshot: it wrote or restored it last, and still has all of its tokens. RestoreFile reads all files, other
 // readers of safetensors find the tensors by the index. FoldFile makes one file of them. Without new tokens nothing
 // is written.
 //
@@ -163,14 +163,14 @@ func (c *Cache) appendFile(fs files, path string, f Fingerprint) (err error) {
 }
 
 // RestoreFile is Restore of the snapshot at path with the files of AppendFile. The error is ErrCorrupt also if one
-// of them is missing or has bytes behind its end.
+// of them is missing or has bytes after its end.
 func (c *Cache) RestoreFile(path string, f Fingerprint) error {
 	return c.restoreFile(system{}, path, f, -1, nil)
 }
 
 // RestoreFileNote is RestoreFile of a snapshot with a note, which accept is given after the header was checked and
 // compared, with the number of tokens of the snapshot. If accept returns an error, RestoreFileNote returns an Error
-// that wraps it, and the cache is what it was. A snapshot without a note has an empty one.
+// that wraps it, and the cache is unchanged. A snapshot without a note has an empty one.
 func (c *Cache) RestoreFileNote(path string, f Fingerprint, accept func(note []byte, tokens int) error) error {
 	return c.restoreFile(system{}, path, f, -1, accept)
 }

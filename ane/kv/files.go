@@ -17,7 +17,7 @@ type files interface {
 	remove(path string) error
 	syncDir(path string) error
 	list(dir string) ([]string, error)
-	// sweep removes a file that create made, unless somebody still writes it, which systems with locks know.
+	// sweep removes a file that create made, unless another process still writes it, which systems with locks know.
 	sweep(path string) error
 }
 
@@ -88,7 +88,7 @@ func (system) open(path string) (file, int64, error) {
 func (system) rename(from, to string) error {
 	info, err := os.Stat(to)
 	if err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file: %v: %w", to, info.Mode(), os.ErrExist)
+		return fmt.Errorf("%s is not a regular file: %v: %w", to, info.Mode(), os.ErrExist)
 	}
 	if err == nil {
 		if err := os.Chmod(from, info.Mode().Perm()); err != nil {
@@ -128,8 +128,8 @@ func closing(f io.Closer, err error) error {
 	return err
 }
 
-// replace writes path by way of a temporary file: afterwards path is the old file or the new one, whole and durable.
-// An error says nothing of which: if syncing the folder failed, it is the new one. Where files have locks, the
+// replace writes path through a temporary file: afterwards path is the old file or the new one, whole and durable.
+// After an error it may be either: if syncing the folder failed, it is the new one. Where files have locks, the
 // temporary file keeps its own until it has its name.
 func replace(fs files, path, temporary string, write func(io.Writer) error) error {
 	f, err := fs.create(temporary)

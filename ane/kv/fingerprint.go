@@ -47,7 +47,7 @@ func (f Fingerprint) check(op string) error {
 // maxField is the longest string of a Fingerprint in bytes.
 const maxField = 4096
 
-// differences lists what a snapshot's fingerprint has other than the caller's.
+// differences lists the fields in which a snapshot's fingerprint differs from the caller's.
 func (f Fingerprint) differences(saved Fingerprint) string {
 	var all []string
 	theirs := saved.fields()

@@ -11,15 +11,15 @@ import (
 // fork uses; every other write moves the writer.
 type shares struct {
 	mu    sync.Mutex
-	forks map[*Cache]int // to the position behind the tokens that the fork shares
+	forks map[*Cache]int // to the position after the tokens that the fork shares
 }
 
 // Fork makes a second cache with the same tokens, without those appended without Advance. On Linux both share their
-// pages until the fork is written to, or until the cache itself is written to at tokens that the fork has, as behind
-// Truncate: the writer then moves to new memory. The cache goes on behind those tokens in place. Elsewhere, on the
+// pages until the fork is written to, or until the cache itself is written to at tokens that the fork has, as after
+// Truncate: the writer then moves to new memory. The cache goes on after those tokens in place. Elsewhere, on the
 // heap, and in a cache of NewOn, Fork copies the tokens once. Either may be closed first.
 //
-// The tensors of a fork that shares pages show the shared memory: behind the fork's tokens other bytes may appear at
+// The tensors of a fork that shares pages show the shared memory: after the fork's tokens other bytes may appear at
 // any time. An engine must not write to them.
 //
 // Errors: ErrClosed, ane.ErrStale, and those of unimem.Start.
@@ -61,7 +61,7 @@ func (c *Cache) lend(f *Cache) {
 	c.shares.forks[f] = f.next
 }
 
-// shared reports whether another cache has tokens in the slots of position from and behind.
+// shared reports whether another cache has tokens in the slots of position from and after.
 func (c *Cache) shared(from int) bool {
 	if c.shares == nil || c.borrowed {
 		return c.borrowed

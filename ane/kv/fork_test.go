@@ -57,7 +57,7 @@ func TestForkSharesPagesUntilWritten(t *testing.T) {
 	require.Equal(t, k.Keys(1).Bytes()[0], tensor.Bytes()[0], "the same page")
 	k.Keys(1).Bytes()[0]--
 
-	add(t, k, 5) // behind what the fork has
+	add(t, k, 5) // after what the fork has
 	require.True(t, f.Shared())
 	holds(t, f, 0, 20)
 	require.Zero(t, k.Copied())

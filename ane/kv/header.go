@@ -21,7 +21,7 @@ import (
 // version is the version of the format. Every version begins as opening says, so that each can check every header.
 const version = "1"
 
-// opening is the begin of a header: its checksum with 16 hexadecimal digits, the xxh3 of the header with zeros there.
+// opening is the start of a header: its checksum in 16 hexadecimal digits, the xxh3 of the header with zeros there.
 const (
 	opening = `{"__metadata__":{"checksum":"`
 	digits  = 16
@@ -33,7 +33,7 @@ const maxHeader = 100_000_000
 // dataAlign is the alignment of the data in the file. The header is padded with spaces.
 const dataAlign = 64
 
-// header is what a snapshot says of itself. Its text is canonical: a reader makes it again and compares.
+// header describes a snapshot. Its text is canonical: a reader makes it again and compares.
 type header struct {
 	Fingerprint
 	layers, heads, dim int
@@ -202,7 +202,7 @@ func readHeader(op, name string, r io.Reader) (*header, []byte, error) {
 // parseHeader parses length and header.
 func parseHeader(op, name string, raw []byte) (*header, error) {
 	if !bytes.HasPrefix(raw[8:], []byte(opening)) {
-		return nil, damaged(op, name, "no snapshot of this package: the header begins with %.40q", raw[8:])
+		return nil, damaged(op, name, "not a snapshot of this package: the header begins with %.40q", raw[8:])
 	}
 	stored := string(raw[8+len(opening):][:digits])
 	copy(raw[8+len(opening):], "0000000000000000")
@@ -260,11 +260,12 @@ func (p pairs) get(name string) string {
 }
 
 // errMetadata: text that encode does not write.
-var errMetadata = errors.New("no list of names and strings")
+var errMetadata = errors.New("not a list of names and strings")
 
 // metadata parses the members of an object as encode writes them: without spaces, to the brace. The caller compares
 // the text with that of encode, so that what this parser lets through is found. A snapshot's tensors are never
-// parsed: encode makes their text from the metadata, in a third of the time.
+// parsed: encode makes their text from the metadata, in a third of the time. With encoding/json a header takes 8 µs
+// more, of the 0.1 ms in which 24 tokens are restored.
 func metadata(text string) (all pairs, err error) {
 	all = make(pairs, 0, 24)
 	for {

@@ -136,7 +136,7 @@ func (m *memory) sort(c Config, f form) {
 	}
 }
 
-// stale reports whether the memory is lent and no longer there.
+// stale reports whether the memory is of a Tape that was cleared or closed.
 func (m *memory) stale() bool {
 	return m.lent != nil && (m.lent.Generation() != m.generation || m.lent.Block().Bytes() == nil)
 }

@@ -177,6 +177,9 @@ func slow() int {
 	if budget.Race {
 		return 10
 	}
+	if budget.Light() {
+		return 4
+	}
 	return 1
 }
 

@@ -159,7 +159,7 @@ func reads(d *disk) int {
 }
 
 func TestLossOfPower(t *testing.T) {
-	tries := max(1, budget.Rounds(500, 12)/slow())
+	tries := budget.Cases(50)
 	for _, s := range steps {
 		t.Run(s.name, func(t *testing.T) {
 			start := begin(t, s.before)
@@ -263,9 +263,9 @@ func mutated(r *rand.Rand, text []byte) []byte {
 	return b
 }
 
-// No damaged file changes a cache: 10^5 of them with ANEKIT_FULL, a tenth of that under the race detector.
+// No damaged file changes a cache.
 func TestNoMutatedFileIsRestored(t *testing.T) {
-	files := max(1, budget.Rounds(100_000, 4000)/slow())
+	files := budget.Cases(10_000)
 	k := made(t, tiny, unimem.OnHeap())
 	add(t, k, 3)
 	d := newDisk()
@@ -338,7 +338,7 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// mended makes the checksum of a header right, so that the parser behind it is reached.
+// mended makes the checksum of a header right, so that the parser after it is reached.
 func mended(b []byte) []byte {
 	n := 8
 	if len(b) >= 8 {

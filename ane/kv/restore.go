@@ -60,7 +60,7 @@ func (c *Cache) restore(op string, from []source, f Fingerprint, prefix int, acc
 		}
 		if i == 0 && s.head.follows != "" {
 			return &Error{Op: op, Name: s.name, Err: ErrOrder,
-				Detail: "the file has only the tokens behind another file's",
+				Detail: "the file has only the tokens after another file's",
 				Hint:   "restore the file whose index names this one"}
 		}
 		if i > 0 && s.head.first != from[i-1].head.end() {

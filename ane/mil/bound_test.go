@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // bytesPerByte is the bound that the package documentation states: what Parse allocates for
@@ -50,7 +52,7 @@ func TestMemoryBound(t *testing.T) {
 		return int(after.TotalAlloc - before.TotalAlloc)
 	}
 	for name, parts := range dense {
-		const size = 1 << 18
+		size := budget.Rounds(1<<18, 1<<18)
 		text := []byte(parts[0] + strings.Repeat(parts[1], size/len(parts[1])) + parts[2])
 		var p *Program
 		used := allocated(func() { p, _ = Parse("f", text) })

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // author writes random programs that Validate accepts, wholly in one dialect.
@@ -223,8 +225,8 @@ func (a *author) comment(text string) (string, int) {
 // TestRandomPrograms prints and parses random programs of both dialects, formats them, and
 // converts them to the other dialect and back.
 func TestRandomPrograms(t *testing.T) {
-	moved := 0
-	for seed := range uint64(300) {
+	moved, programs := 0, budget.Rounds(300, 300)
+	for seed := range uint64(programs) {
 		a := &author{r: rand.New(rand.NewPCG(seed, 11)), dialect: Dialect(seed % 2)}
 		p := a.program()
 		text := Print(p)
@@ -264,5 +266,5 @@ func TestRandomPrograms(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, Equal(p, back), "%s\n%s\n%s", text, Print(other), Print(back))
 	}
-	require.Greater(t, moved, 150)
+	require.Greater(t, moved, programs/2)
 }

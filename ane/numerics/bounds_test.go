@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 var exact = map[string]func(float64) float64{
@@ -53,7 +54,7 @@ func TestBounds(t *testing.T) {
 		abs, ulps := 0.0, 0.0
 		eps := 0.0
 		if p.Op == "inverse" {
-			eps = InverseEpsilon
+			eps = 1e-4 // the default of inverse
 		}
 		for i := range 1 << 16 {
 			x := float64(fp16.Bits(i).Float32())
@@ -132,6 +133,9 @@ func TestHalves(t *testing.T) {
 	for _, m := range Modes() {
 		r := m.Rules()
 		for i := range 1<<16 - 1 {
+			if i%5 != 0 && budget.Light() {
+				continue
+			}
 			h := fp16.Bits(i)
 			var f [1]float32
 			require.Equal(t, 1, r.Decode(f[:], []fp16.Bits{h}))

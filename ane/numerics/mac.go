@@ -97,31 +97,28 @@ func Start(bias fp16.Bits) int64 { return ProductRounding.product(bias, 0x3c00) 
 // group count too (AG: an interior partial sum overflows even if a later product would bring it back).
 func (r Rules) Accumulate(start int64, p []int64) float64 {
 	sum := start
-	if r.Has(Range) && (sum >= limit || sum <= -limit) {
-		return math.Inf(sign(sum))
-	}
-	for len(p) > 0 {
+	for len(p) > 0 && !r.past(sum) {
 		next, taken := p[0], 1
 		if r.Has(Fours) {
-			taken = min(4, len(p))
-			for _, v := range p[1:taken] {
-				if r.Has(Range) && (next >= limit || next <= -limit) {
-					return math.Inf(sign(next))
-				}
-				next = addTwelve(next, v)
+			for taken < min(4, len(p)) && !r.past(next) {
+				next = addTwelve(next, p[taken])
+				taken++
 			}
-			if r.Has(Range) && (next >= limit || next <= -limit) {
-				return math.Inf(sign(next))
+			if r.past(next) {
+				sum = 0 // the group alone decides
 			}
 		}
-		p = p[taken:]
 		sum += next
-		if r.Has(Range) && (sum >= limit || sum <= -limit) {
-			return math.Inf(sign(sum))
-		}
+		p = p[taken:]
+	}
+	if r.past(sum) {
+		return math.Inf(sign(sum))
 	}
 	return float64(sum) * Unit
 }
+
+// past reports whether a sum in units of 2^-16 has left the range.
+func (r Rules) past(sum int64) bool { return r.Has(Range) && (sum >= limit || sum <= -limit) }
 
 func sign(v int64) int {
 	if v < 0 {
@@ -130,18 +127,9 @@ func sign(v int64) int {
 	return 1
 }
 
-// Four adds up to four products from left to right, as the M1 does inside a group: each sum is rounded, half
-// to even, to half a unit in the last place that the larger operand has in fp16, that is to 12 significant
-// bits (AG's sums, reproduced; half to even and downwards both fit them).
-func Four(p []int64) int64 {
-	sum := p[0]
-	for _, next := range p[1:] {
-		sum = addTwelve(sum, next)
-	}
-	return sum
-}
-
-// addTwelve adds next to sum, rounded half to even to 12 significant bits of the larger one.
+// addTwelve adds next to sum as the M1 does inside a group of four: rounded, half to even, to half a unit in the last
+// place that the larger operand has in fp16, that is to 12 significant bits (AG's sums, reproduced; half to even and
+// downwards both fit them).
 func addTwelve(sum, next int64) int64 {
 	larger := max(sum, -sum, next, -next)
 	sum += next

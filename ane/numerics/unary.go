@@ -13,13 +13,6 @@ const (
 	SiluError = 1.6e-2
 )
 
-// Default values of epsilon.
-const (
-	RsqrtEpsilon   = 1e-12
-	InverseEpsilon = 1e-4
-	LogEpsilon     = 1e-45
-)
-
 // functions are those that chips compute by tables, or by steps over tables. epsilon is added to the operand
 // of rsqrt, inverse and log, and rounded to fp16; the other functions ignore it.
 var functions = map[string]func(r Rules, x, epsilon float64) float64{

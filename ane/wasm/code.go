@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/kv"
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 	linear "github.com/anekit/anekit/unimem/wasm"
 )
@@ -20,7 +22,7 @@ const (
 	CodeEngine      Code = -1  // the engine failed
 	CodeName        Code = -2  // no such program, input or output
 	CodeBounds      Code = -3  // a range outside of the guest's memory
-	CodeAligned     Code = -4  // a pointer or length that is no multiple of alignment()
+	CodeAligned     Code = -4  // a pointer or length that is not a multiple of alignment()
 	CodeShort       Code = -5  // a range shorter than the tensor
 	CodeLimit       Code = -6  // beyond Limits
 	CodeHandle      Code = -7  // a handle that is not open, or of another kind
@@ -52,7 +54,7 @@ var codeNames = [...]string{"engine", "name", "bounds", "aligned", "short", "lim
 	"unbound", "busy", "deadline", "full", "argument", "unsupported", "overlap", "closed", "exhausted"}
 
 // Error returns String, so that a Code is an error.
-func (c Code) Error() string { return "code " + c.String() }
+func (c Code) Error() string { return "code " + strings.TrimPrefix(c.String(), "code ") }
 
 // CodeOf returns the code of an error: that of a *Error, or the one that fits an error of the packages ane, ane/kv,
 // unimem and unimem/wasm. Another error is CodeEngine, nil is 0.
@@ -89,7 +91,7 @@ func CodeOf(err error) Code {
 
 // The kinds of error of calls of this package, for errors.Is.
 var (
-	// ErrCode: a binary that is no WebAssembly, or that imports or lacks what it may not.
+	// ErrCode: a binary that is not WebAssembly, or that has a forbidden import or lacks a required export.
 	ErrCode = errors.New("guest cannot be used")
 	// ErrExport: a function that the guest does not export, or that has other parameters.
 	ErrExport = errors.New("no such export")
@@ -113,7 +115,7 @@ type Error struct {
 	Name   string // the export, program or tensor at fault; may be empty
 	Detail string // what is wrong, with numbers; may be empty
 	Hint   string // how to fix it; may be empty
-	Code   Code   // what the guest got, 0 for an error of a call of the host
+	Code   Code   // the result for the guest, 0 for an error of a call of the host
 	Exit   uint32 // the status of ErrExit
 	Err    error  // one of the kinds, or a Code
 	Cause  error  // the error below, or nil
@@ -121,31 +123,12 @@ type Error struct {
 
 // Error returns the text on one line.
 func (e *Error) Error() string {
-	text := "guest: " + e.Op
+	call := "guest: " + e.Op
 	if e.Name != "" {
-		text += " " + strconv.Quote(e.Name)
+		call += " " + strconv.Quote(e.Name)
 	}
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
-	}
-	if e.Detail != "" {
-		text += ": " + e.Detail
-	}
-	if e.Cause != nil {
-		text += ": " + e.Cause.Error()
-	}
-	if e.Hint != "" {
-		text += " (" + e.Hint + ")"
-	}
-	return text
+	return errtext.Line(call, e.Err, e.Detail, e.Cause, e.Hint)
 }
 
 // Unwrap returns the kind and the cause.
-func (e *Error) Unwrap() (all []error) {
-	for _, err := range []error{e.Err, e.Cause} {
-		if err != nil {
-			all = append(all, err)
-		}
-	}
-	return all
-}
+func (e *Error) Unwrap() []error { return errtext.Both(e.Err, e.Cause) }

@@ -45,16 +45,17 @@
 //	sample(sampler, logits, count, bits) -> token            logits of 32 or 16 bits
 //	sampler_close(sampler) -> 0
 //
-// Guests may also import wasi_snapshot_preview1, as Go's do: output goes to Limits.Output, which a guest can only write
-// to, the three standard files cannot be closed, there are no others, no arguments and no environment, and clock and
-// random numbers are the same in every run. Guest.World is how far a guest has read them.
+// Guests may also import wasi_snapshot_preview1, as Go's do. Output goes to Limits.Output, which a guest can only write
+// to. The three standard files cannot be closed; there are no others, no arguments and no environment. Clock and
+// random numbers are the same in every run; Guest.World counts what a guest has read of them.
 //
 // # Safety
 //
-// A guest can harm itself only. Names, handles and ranges are checked at each call; Limits bound memory, open objects
-// and time. They do not bound what a program takes inside of the engine, so that a guest that compiles its own programs
-// can exhaust the engine's memory: a host that does not trust its guests sets Limits.Text below 0, and names the
-// programs itself. When a guest exits, traps or exceeds its time, the host cancels its runs, waits for the engine,
-// and then frees the memory. A guest that writes to a range while the engine reads it gets other results, and nothing
-// else.
+// A guest can harm only itself. Each call checks names, handles and ranges; Limits bound memory, open objects and time.
+// They do not bound the memory of programs in the engine, so a guest that compiles its own programs can exhaust it: a
+// host that does not trust its guests sets Limits.Text below 0, and names the programs itself. Nor do they bound
+// Host.Compile, whose time grows with the square of the length of a function: a host that does not trust its guests
+// bounds the size of their binaries. When a guest exits, traps or exceeds its time, the host cancels its runs, waits
+// for the engine, and then frees the memory. A guest that writes to a range while the engine reads it only changes its
+// own results.
 package wasm

@@ -408,5 +408,5 @@ func chosen(op string, token int) (int32, error) {
 
 func misaligned(op string, ptr uint64, align int, err error) error {
 	return &Error{Op: op, Code: CodeAligned, Err: CodeAligned, Cause: err,
-		Detail: fmt.Sprintf("pointer %d is no multiple of %d", ptr, align)}
+		Detail: fmt.Sprintf("pointer %d is not a multiple of %d", ptr, align)}
 }

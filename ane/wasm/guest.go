@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
@@ -35,7 +36,7 @@ type Guest struct {
 	objects  map[int32]any // by handle
 	world    World         // the last handle and error too
 	programs int
-	others   int // objects that are no programs
+	others   int // objects other than programs
 	caches   int // bytes
 }
 
@@ -88,7 +89,7 @@ func (c *Binary) Resume(ctx context.Context, limits Limits) (*Guest, error) {
 		switch {
 		case errors.Is(err, linear.ErrLimit):
 			fault = &Error{Op: op, Err: ErrLimit, Cause: err}
-		case errors.As(err, &exit):
+		case errors.As(err, &exit), strings.HasPrefix(err.Error(), "start function["): // wazero has no type for a trap
 			fault = g.ended(op, "", err)
 		}
 		return nil, errors.Join(fault, g.Close(ctx))
@@ -160,7 +161,7 @@ func (g *Guest) Call(ctx context.Context, name string, args ...uint64) ([]uint64
 	return results, nil
 }
 
-// Err is the error of the call that ended the guest; nil while the guest takes calls. After an error the guest's memory
+// Err is the error of the call that ended the guest; nil while the guest takes calls. After it the guest's memory
 // is as the call left it, which may be in the middle of a change.
 func (g *Guest) Err() error {
 	g.mu.Lock()
@@ -266,7 +267,7 @@ func object[T any](g *Guest, op string, handle uint64) (T, error) {
 	if !ok {
 		var none T
 		return none, &Error{Op: op, Code: CodeHandle, Err: CodeHandle,
-			Detail: fmt.Sprintf("%d is no %s", int32(uint32(handle)), kindOf(none))}
+			Detail: fmt.Sprintf("%d is not a %s", int32(uint32(handle)), kindOf(none))}
 	}
 	return o, nil
 }
@@ -294,7 +295,7 @@ func (g *Guest) text(op string, ptr, length uint64, most int) (string, error) {
 		return "", err
 	}
 	if !utf8.Valid(b) {
-		return "", &Error{Op: op, Code: CodeArgument, Err: CodeArgument, Detail: "the text is no UTF-8"}
+		return "", &Error{Op: op, Code: CodeArgument, Err: CodeArgument, Detail: "the text is not UTF-8"}
 	}
 	return string(b), nil
 }

@@ -20,7 +20,7 @@ import (
 // Module is the name of the module whose functions guests import.
 const Module = "anekit"
 
-// Limits bound what a guest takes. A zero field has the default in brackets.
+// Limits bound the resources of a guest. A zero field has the default in brackets.
 type Limits struct {
 	Memory   int           // bytes of linear memory to reserve, at most 4 GiB (64 MiB)
 	Programs int           // programs open at once (16)
@@ -59,7 +59,7 @@ type Sampler interface {
 	Next(logits []float32) int
 }
 
-// Function is a further function of the module anekit, for a host that offers more than this package does.
+// Function is a further function of the module anekit, for a host that offers more than this package.
 type Function struct {
 	Name            string
 	Params, Results []api.ValueType
@@ -165,7 +165,7 @@ func (h *Host) define(ctx context.Context) error {
 	return err
 }
 
-// early answers a function that the start function of a guest calls: without a memory to look at, with a Code.
+// early answers a function that the start function of a guest calls: with a Code, since there is no memory yet.
 func early(g *Guest, f Function, stack []uint64) {
 	err := &Error{Op: f.Name, Code: CodeUnsupported, Err: CodeUnsupported, Detail: "the guest does not run yet",
 		Hint: "call it from " + initialize}
@@ -230,7 +230,7 @@ func (h *Host) open(ctx context.Context, key string, src ane.Source) (*model, er
 	case m.err == nil:
 		return m, nil
 	case ctx.Err() == nil && CodeOf(m.err) == CodeDeadline:
-		return h.open(ctx, key, src) // the time of the guest that opened it was over, not that of this one
+		return h.open(ctx, key, src) // the time of the other guest was over, not that of this one
 	}
 	return nil, m.err
 }
@@ -272,18 +272,29 @@ type Binary struct {
 	sum    [sha256.Size]byte
 }
 
-// Compile compiles a guest's binary, whose tables can hold 1,048,576 elements together. The error matches ErrCode. The
-// caller closes the Binary after its Guests.
+// Compile compiles a guest's binary, whose tables can hold 1,048,576 elements together, and whose functions have at
+// most 50,000 locals each and 4,194,304 together. The error matches ErrCode. The caller closes the Binary after its
+// Guests.
 func (h *Host) Compile(ctx context.Context, binary []byte) (*Binary, error) {
-	text, err := boundTables(binary)
+	text, err := bounded(binary)
 	if err != nil {
 		return nil, &Error{Op: "compile guest", Err: ErrCode, Cause: err}
 	}
-	m, err := h.runtime.CompileModule(ctx, text)
+	m, err := h.compile(ctx, text)
 	if err != nil {
 		return nil, &Error{Op: "compile guest", Err: ErrCode, Cause: err}
 	}
 	return &Binary{h, m, sha256.Sum256(binary)}, nil
+}
+
+// compile has wazero compile a binary, which panics for some that are not valid.
+func (h *Host) compile(ctx context.Context, text []byte) (m wazero.CompiledModule, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("wazero does not validate it: %v", fault)
+		}
+	}()
+	return h.runtime.CompileModule(ctx, text)
 }
 
 // Sum is the SHA-256 of the binary.

@@ -73,7 +73,7 @@ func (m *mirror) span(at, n int) []byte {
 	return b
 }
 
-// check compares the guest's memory, behind the texts that it passes.
+// check compares the guest's memory after the texts that it passes.
 func (m *mirror) check() {
 	const from = 16384
 	require.True(m.t, bytes.Equal(m.memory[from:], m.span(from, m.Memory().Size()-from)), "the memory differs")

@@ -75,7 +75,7 @@ func (g *Guest) bind(r *request, name string, ptr, length uint64) error {
 	}
 	if align := uint64(g.host.Alignment()); ptr%align != 0 {
 		return &Error{Op: op, Name: name, Code: CodeAligned, Err: CodeAligned,
-			Detail: fmt.Sprintf("pointer %d is no multiple of %d", ptr, align),
+			Detail: fmt.Sprintf("pointer %d is not a multiple of %d", ptr, align),
 			Hint:   fmt.Sprintf("use %d", (ptr+align-1)/align*align)}
 	}
 	fresh := &binding{input: input}
@@ -103,7 +103,7 @@ func (g *Guest) place(r *request, b *binding, l ane.Layout, ptr, length uint64) 
 		}
 		b.tensor, err = ane.OnRange(b.region.Block(), b.region.Offset(), l)
 	default:
-		// The request of before may hold a surface that is idle otherwise.
+		// The earlier request may hold a surface that is otherwise idle.
 		if err = r.unbind(); err != nil {
 			return err
 		}

@@ -2,45 +2,34 @@ package wasm
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"slices"
+
+	"github.com/anekit/anekit/internal/guestcode"
 )
 
-// tableElements is the most elements of a guest's tables together, also after they have grown.
+// tableElements is the largest number of elements of all tables of a guest, also after they have grown.
 const tableElements = 1 << 20
 
-// sectionTable is the number of the section of tables.
-const sectionTable = 4
-
-// boundTables returns a binary whose tables have a maximum, so that they hold at most tableElements together: wazero
-// allocates tables outside of the linear memory.
-func boundTables(text []byte) ([]byte, error) {
-	const header = 8
-	if len(text) < header {
-		return text, nil // wazero says what is wrong
+// bounded returns a binary whose numbers fit its size, and whose tables have a maximum, so that they hold at most
+// tableElements together: wazero takes memory for both outside of the linear memory.
+func bounded(text []byte) ([]byte, error) {
+	sections, err := guestcode.Split(text)
+	if err != nil {
+		return nil, err
 	}
-	out, rest := slices.Clone(text[:header]), text[header:]
+	if err := guestcode.Check(sections); err != nil {
+		return nil, err
+	}
 	left := tableElements
-	for len(rest) > 0 {
-		size, n := number(rest[1:])
-		if n == 0 || size > len(rest)-1-n {
-			return nil, errBinary
-		}
-		id, body := rest[0], rest[1+n:][:size]
-		rest = rest[1+n+size:]
-		if id == sectionTable {
-			var err error
-			if body, left, err = boundSection(body, left); err != nil {
+	for i, s := range sections {
+		if s.ID == guestcode.Tables {
+			if sections[i].Body, left, err = boundSection(s.Body, left); err != nil {
 				return nil, err
 			}
 		}
-		out = append(binary.AppendUvarint(append(out, id), uint64(len(body))), body...)
 	}
-	return out, nil
+	return guestcode.Join(sections), nil
 }
-
-var errBinary = errors.New("the binary is cut off or malformed")
 
 // boundSection bounds the tables of a section to left elements, and returns how many remain.
 func boundSection(body []byte, left int) ([]byte, int, error) {
@@ -49,38 +38,32 @@ func boundSection(body []byte, left int) ([]byte, int, error) {
 		min, max int
 	}
 	var tables []table
-	count, n := number(body)
-	if n == 0 || count > len(body) {
-		return nil, 0, errBinary
-	}
-	body = body[n:]
-	for range count {
-		if len(body) < 3 {
-			return nil, 0, errBinary
-		}
-		t := table{kind: body[0], max: tableElements}
-		limits := body[1]
-		if t.kind != 0x70 && t.kind != 0x6f || limits > 1 {
+	in := &guestcode.Reader{Rest: body}
+	for range in.Count() {
+		t := table{kind: in.Byte(), max: tableElements}
+		limits := in.Byte()
+		if in.Err == nil && (t.kind != 0x70 && t.kind != 0x6f || limits > 1) {
 			return nil, 0, fmt.Errorf("a table of type %#x and limits %#x is not supported", t.kind, limits)
 		}
-		body = body[2:]
-		for i, v := range []*int{&t.min, &t.max}[:1+limits] {
-			if *v, n = number(body); n == 0 || i == 1 && t.max < t.min {
-				return nil, 0, errBinary
-			}
-			body = body[n:]
+		if t.min = in.Number(); limits == 1 {
+			t.max = in.Number()
 		}
-		if t.min > left {
+		switch {
+		case in.Err != nil:
+			return nil, 0, in.Err
+		case t.max < t.min && limits == 1:
+			return nil, 0, guestcode.ErrCut
+		case t.min > left:
 			return nil, 0, fmt.Errorf("a table of %d elements: all tables of a guest have at most %d", t.min,
 				tableElements)
 		}
 		left -= t.min
 		tables = append(tables, t)
 	}
-	if len(body) > 0 {
-		return nil, 0, errBinary
+	if in.Err != nil || len(in.Rest) > 0 {
+		return nil, 0, guestcode.ErrCut
 	}
-	out := binary.AppendUvarint(nil, uint64(count))
+	out := binary.AppendUvarint(nil, uint64(len(tables)))
 	for _, t := range tables {
 		grow := min(max(t.max-t.min, 0), left)
 		left -= grow
@@ -89,13 +72,4 @@ func boundSection(body []byte, left int) ([]byte, int, error) {
 		out = binary.AppendUvarint(out, uint64(t.min+grow))
 	}
 	return out, left, nil
-}
-
-// number reads an unsigned number of at most 32 bits and the bytes that it takes, 0 for none.
-func number(b []byte) (v, bytes int) {
-	n, bytes := binary.Uvarint(b)
-	if bytes <= 0 || bytes > 5 || n > 1<<32-1 {
-		return 0, 0
-	}
-	return int(n), bytes
 }

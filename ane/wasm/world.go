@@ -8,8 +8,8 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// World is how far a guest has read what WASI gives it, which handles it has had, and what error_text returns. A guest
-// with the memory and globals of another one and with its World reads on where that one stopped.
+// World is how far a guest has read clocks and random numbers, its last handle, and the text of error_text. A guest
+// with the memory, globals and World of another one continues reading where that one stopped.
 type World struct {
 	Random    uint64 // bytes of random numbers
 	Wall      uint64 // readings of the wall clock
@@ -18,10 +18,10 @@ type World struct {
 	Failure   string // the text of the last error, cut off at MaxFailure bytes; empty without
 }
 
-// MaxFailure is the most bytes of the text of an error that a guest can read.
+// MaxFailure is the largest number of bytes of an error's text that a guest can read.
 const MaxFailure = 4096
 
-// worldBegin is what the wall clock reads first: the begin of 2022.
+// worldBegin is the first reading of the wall clock: the start of 2022.
 var worldBegin = time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // config gives a guest random numbers and clocks, which are the same in every run. A clock goes on by a millisecond at
@@ -58,7 +58,7 @@ func (g *Guest) World() World {
 	return g.world
 }
 
-// SetWorld has the guest read on from w, and not use again a handle that w has had.
+// SetWorld makes the guest continue reading from w, and use no handle of w again.
 func (g *Guest) SetWorld(w World) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -97,7 +97,7 @@ func TestFreezeReplacesSnapshotsAlone(t *testing.T) {
 		before, _ := os.ReadFile(file)
 		code, said := freeze(file)
 		require.Equal(t, codeUsage, code, file)
-		require.Contains(t, said, "is no snapshot of an actor, so it is not replaced")
+		require.Contains(t, said, "is not a snapshot of an actor, so it is not replaced")
 		after, _ := os.ReadFile(file)
 		require.Equal(t, before, after)
 	}

@@ -34,10 +34,10 @@ cannot run and prints the reason. The verdict is fail if a figure misses its
 target, or if a step was skipped for another reason than an engine that is not
 available.
 
-Caches of keys and values follow: memory over the tokens as a plot, flat for a
-reserved one and a staircase for one that grows, beside published figures. Last
-comes a language model, as bench generate --restore 24,256 --rounds 1 measures
-it: it needs 700 MB for its files, and a minute.
+Then bench plots the memory of caches of keys and values over the tokens, flat
+for a reserved one and a staircase for one that grows, beside published figures.
+Last it measures a language model as bench generate --restore 24,256 --rounds 1
+does, which needs 700 MB for files, and a minute.
 
 --report FILE writes the JSON object to FILE.json, or a page of it with plots of
 times and throughput over the size to FILE.html; also on failure.`,

@@ -32,7 +32,8 @@ func keptTable(all []weightbench.Kept) *page.Table {
 	w := page.NewTable("cache", "first ms", "prompt t/s", "gen t/s", "MiB", "beyond dynamic", "copied MiB")
 	for _, k := range all {
 		w.Row(k.Mode, weightbench.Figure(1000*float64(k.First)), weightbench.Figure(k.Prompt),
-			weightbench.Figure(k.Generate), fmt.Sprint(k.Bytes>>20), fmt.Sprintf("%+d", k.Delta>>20), fmt.Sprint(k.Copied>>20))
+			weightbench.Figure(k.Generate), fmt.Sprint(k.Bytes>>20), fmt.Sprintf("%+d", k.Delta>>20),
+			fmt.Sprint(k.Copied>>20))
 	}
 	return w
 }

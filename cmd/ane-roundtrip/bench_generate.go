@@ -36,12 +36,12 @@ func (a *app) benchGenerateCommand() *cobra.Command {
 Llama 3.2 1B (695 MB; --size tiny is for tests), measures it, and removes it:
 the time to load and to the first token, the rates of a prompt and of steps
 beside reading the weights once, memory (weights mapped beside read, keys and
-values reserved beside a cache that grows), and a snapshot's restore beside
-another prefill. The figures of "Zero-Copy GPU Inference from WebAssembly on
-Apple Silicon" stand beside, from the GPU of an M1 with MLX.
+values reserved beside a cache that grows), and restoring a snapshot beside
+repeating the prefill. It prints these beside the figures of "Zero-Copy GPU
+Inference from WebAssembly on Apple Silicon", from the GPU of an M1 with MLX.
 
 A conversation of 4096 tokens takes minutes on a processor; --restore 24,256
-leaves it out.
+omits it.
 
 --report FILE writes the JSON object to FILE.json, or a page of it with plots to
 FILE.html; also on failure.`,
@@ -106,9 +106,12 @@ func (o benchGenerateOptions) plan() (s decoderbench.Shape, p decoderbench.Plan,
 		}
 		p.Restore = append(p.Restore, n)
 	}
-	for name, n := range map[string]int{"prompt": o.prompt, "steps": o.steps, "rounds": o.rounds} {
-		if n < 1 || n > s.Positions/2 {
-			return s, p, badf("--%s %d; give a number from 1 to %d", name, n, s.Positions/2)
+	for _, given := range []struct {
+		flag string
+		n    int
+	}{{"prompt", o.prompt}, {"steps", o.steps}, {"rounds", o.rounds}} {
+		if given.n < 1 || given.n > s.Positions/2 {
+			return s, p, badf("--%s %d; give a number from 1 to %d", given.flag, given.n, s.Positions/2)
 		}
 	}
 	p.Prompt, p.Steps, p.Rounds = o.prompt, o.steps, o.rounds
@@ -173,7 +176,7 @@ func (b *benchGenerateDetails) print(a *app) error {
 	speed := page.NewTable("figure", "here", "M1's GPU", "beside")
 	speed.Row("load", ms(b.Load), ms(seed.Load), "")
 	speed.Row("prompt of 5 tokens", ms(b.Short), ms(seed.Short), "")
-	speed.Row("first token behind them", ms(b.First), "", "")
+	speed.Row("first token after them", ms(b.First), "", "")
 	speed.Row(fmt.Sprintf("prompt of %d tokens", b.Prompt), ms(b.Prefill), "", fmt.Sprintf("%s, %.3g G products/s",
 		rate(b.Prompt, b.Prefill), b.Products/1e9))
 	speed.Row("token", ms(b.Step), ms(seed.Step), fmt.Sprintf("%s; reading the weights once takes %s, %.2fx",

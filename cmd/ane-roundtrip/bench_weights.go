@@ -29,14 +29,14 @@ func (a *app) benchWeightsCommand() *cobra.Command {
 		Short: "Measure ways to load weights, and reserved memory of a cache",
 		Long: `weights repeats the three suites of the OptMLX paper on files that it makes and
 removes: the time to load by a map, by reads of one and of several goroutines,
-and by direct I/O with and without io_uring, warm and after the page cache was
-told to drop the file; what that does to the first and later evaluations, on the
-software engine; and what reserving keys and values for 2048 and 4096 tokens
-costs beside a cache that grows. The paper's tables, measured with MLX on an M4
-Max, stand beside.
+and by direct I/O with and without io_uring, warm and after a request to drop
+the file from the page cache; the effect on the first and later evaluations, on
+the software engine; and the memory of keys and values reserved for 2048 and
+4096 tokens beside a cache that grows. It prints the paper's tables too,
+measured with MLX on an M4 Max.
 
-Sizes double from 64 MiB up to --max-mib, as far as half of the free space and
-of the available memory permits.
+Sizes double from 64 MiB up to --max-mib, or to half of the free space or of the
+available memory.
 
 --report FILE writes the JSON object to FILE.json, or a page of it with plots to
 FILE.html; also on failure.`,

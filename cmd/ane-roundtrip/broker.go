@@ -39,9 +39,9 @@ the socket with --broker or in ` + broker.Environment + `.
 broker ends when it has had no client for the time of --linger. With --stay it
 ends only by a signal. SIGTERM and SIGINT end it: it takes no new connection,
 refuses new calls, and waits for those in flight until the time of --drain is
-over or a second signal comes; then it cuts them. SIGHUP has it read the file of
---policy again, for clients that are connected too; one that cannot be read
-changes nothing.
+over or a second signal comes; then it cuts them. On SIGHUP it reads the file of
+--policy again, which then holds for connected clients too; a file that cannot
+be read changes nothing.
 
 A service manager may pass the socket, as sd_listen_fds(3) describes; the folder
 contrib/systemd of anekit has units.
@@ -53,9 +53,9 @@ everything back, 2 wrong usage or bad input, 4 calls were cut.`,
 			if err := conflict(cmd, "linger", "stay", "which never ends by itself"); err != nil {
 				return err
 			}
-			for name, what := range map[string]string{"policy": "file", "cache": "folder"} {
-				if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
-					return badf("--%s names no %s; name one, or leave it out", name, what)
+			for _, named := range [][2]string{{"policy", "file"}, {"cache", "folder"}} {
+				if f := cmd.Flags().Lookup(named[0]); f.Changed && f.Value.String() == "" {
+					return badf("--%s names no %s; name one, or leave it out", named[0], named[1])
 				}
 			}
 			o.given = cmd.Flags().Changed("socket")
@@ -100,7 +100,7 @@ func (a *app) broker(ctx context.Context, o brokerOptions) error {
 	c := server.Config{Workers: server.Processors(), CacheDir: o.cache, Linger: o.linger, Stay: o.stay,
 		Hurry:  signals.hurry,
 		Drain:  max(o.drain, time.Microsecond), // with 0s the exit status tells of cut calls, too
-		Reload: signals.reload,
+		Reload: a.hangups,
 		Log:    slog.New(slog.NewTextHandler(log, nil)), LogDropped: log.Dropped}
 	if o.policy != "" {
 		c.ReadPolicy = func() (*server.Policy, error) { return server.ReadPolicy(o.policy) }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -177,14 +178,6 @@ func TestBrokerSignals(t *testing.T) {
 	require.ErrorIs(t, await.Value(t, end), ane.ErrLost)
 }
 
-const reluProgram = `program(1.3)
-{
-    func main<ios18>(tensor<fp16, [4]> x) {
-        tensor<fp16, [4]> y = relu(x = x)[name = string("y")];
-    } -> (y);
-}
-`
-
 // TestBrokerReloads: SIGHUP reads the file of --policy, and a bad one changes nothing.
 func TestBrokerReloads(t *testing.T) {
 	dir := t.TempDir()
@@ -215,6 +208,44 @@ func TestBrokerReloads(t *testing.T) {
 	require.ErrorIs(t, compiles(), ane.ErrDenied)
 	require.NoError(t, s.Process.Signal(unix.SIGTERM))
 	require.Equal(t, codePass, s.code(t), s.log())
+}
+
+// TestEarlyHangUps: SIGHUP ends no broker, however early it comes, and interrupts every other command.
+func TestEarlyHangUps(t *testing.T) {
+	if signal.Ignored(unix.SIGHUP) {
+		t.Skip("SIGHUP is ignored, which other commands keep: run it without nohup")
+	}
+	ctx, hangups, release := catchHangups(t.Context(), []string{"broker", "--stay"})
+	require.NotNil(t, hangups)
+	defer release()
+	require.NoError(t, unix.Kill(os.Getpid(), unix.SIGHUP))
+	await.Value(t, hangups)
+	require.NoError(t, ctx.Err())
+	ctx, hangups, release = catchHangups(t.Context(), []string{"broker", "stats"})
+	require.Nil(t, hangups)
+	defer release()
+	require.NoError(t, unix.Kill(os.Getpid(), unix.SIGHUP))
+	await.Value(t, ctx.Done())
+
+	leaktest.SkipEmulated(t)
+	dir := t.TempDir()
+	name, pipe := filepath.Join(dir, "ane-roundtrip"), filepath.Join(dir, "broker")
+	self, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(self, name))
+	require.NoError(t, unix.Mkfifo(pipe, 0o600))
+	cmd := exec.Command(name, "lint", "broker")
+	cmd.Dir = dir
+	require.NoError(t, cmd.Start())
+	reads := await.Done(t, func() *os.File { // opening waits for a reader
+		f, _ := os.OpenFile(pipe, os.O_WRONLY, 0)
+		return f
+	})
+	require.NotNil(t, reads)
+	require.NoError(t, cmd.Process.Signal(unix.SIGHUP))
+	require.Error(t, cmd.Wait())
+	require.NoError(t, reads.Close())
+	require.Equal(t, codeInterrupted, cmd.ProcessState.ExitCode())
 }
 
 // TestBrokerMetrics: each counter of a broker has a metric, unless it is about the connection that asks, and the text

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -17,23 +18,30 @@ const cutTime = 15 * time.Second
 
 // brokerSignals are the signals to a broker besides the first that ends it, which is its context's.
 type brokerSignals struct {
-	hurry  chan struct{} // closed by the second
-	reload chan os.Signal
-	stop   func()
+	hurry chan struct{} // closed by the second
+	stop  func()
+}
+
+// isBroker reports whether the arguments choose broker itself, not a command below it.
+func isBroker(args []string) bool {
+	if !slices.Contains(args, "broker") {
+		return false
+	}
+	root := (&app{}).root()
+	cmd, _, err := root.Find(args)
+	return err == nil && cmd.CommandPath() == root.Name()+" broker"
 }
 
 // brokerSignals listens to signals, until stop. From now on an interrupt ends the process when drain and cutTime are
 // over.
 func (a *app) brokerSignals(ctx context.Context, drain time.Duration) *brokerSignals {
 	a.drains.Store(true)
-	s := &brokerSignals{hurry: make(chan struct{}), reload: make(chan os.Signal, 1)}
+	s := &brokerSignals{hurry: make(chan struct{})}
 	ends := make(chan os.Signal, 2)
 	signal.Notify(ends, os.Interrupt, syscall.SIGTERM)
-	signal.Notify(s.reload, syscall.SIGHUP)
 	over := make(chan struct{})
 	s.stop = func() {
 		signal.Stop(ends)
-		signal.Stop(s.reload)
 		close(over)
 	}
 	go func() {

@@ -32,11 +32,10 @@ func (a *app) brokerStatsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Print what a running broker uses and has counted",
-		Long: `stats asks the broker at a socket for what its clients use of each budget, for
-its counters and for the requests of each class. It takes none of the broker's
-places for clients, and does not keep a broker from ending by itself. A socket
-that does not answer within the time of --timeout ends stats with status 3, as
-one where no broker listens.
+		Long: `stats prints what the clients of the broker at a socket use of each budget, its
+counters, and the requests of each class. It takes none of the broker's places
+for clients, and does not keep a broker from ending by itself. The status is 3
+if no broker listens at the socket, or none answers within --timeout.
 
 With --prometheus it prints the text format that Prometheus reads, for instance
 for the textfile collector of node_exporter. Names begin with anekit_broker_;

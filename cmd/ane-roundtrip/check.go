@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,10 +14,8 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/engine/faulty"
 	"github.com/anekit/anekit/internal/near"
-	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models"
-	"github.com/anekit/anekit/unimem"
 )
 
 // maxIterations bounds --iterations and --repeat.
@@ -48,16 +45,16 @@ runs on it a second time, in a private broker, a process of its own.
 '*/copies' or 'broker/memory/*'; * stands for any text, ? for one character.
 
 --gpu also proves that a GPU computes on a Block's own pages, in turn with the
-CPU and the engine; --gpu=DEVICE takes the one whose name contains DEVICE or
-whose ID begins with it, as $ANEKIT_GPU does. Status 3 means that there is none.
+CPU and the engine; --gpu=DEVICE chooses the one whose name contains DEVICE or
+whose ID begins with it, as $ANEKIT_GPU does. Without a GPU the status is 3.
 
 --wasm runs a WebAssembly guest in place of the models: it fills two matrices of
 128 x 128 in its own memory, the engine multiplies them, and the guest reads the
 product through the same pointer. The software engine does so on surfaces mapped
-over the guest's memory, as other engines, and on tensors at an offset of it.
+over the guest's memory, as other engines do, and on tensors at an offset of it.
 
 --trace FILE evaluates every model once more on a timeline of the first engine,
-with inputs of zero, and writes what happened as JSON for Perfetto.
+with inputs of zero, and writes a trace as JSON for Perfetto.
 
 --report FILE writes the JSON object to FILE.json, or to FILE.html a page of it:
 the verdict, tables, and plots of latencies, memory, surfaces and the engine's
@@ -311,59 +308,6 @@ func (c *checkRun) checkOffsets(ctx context.Context, wrap func(ane.Engine) ane.E
 	return t, err
 }
 
-// engineResult holds the receipt, figures and checks of one engine.
-type engineResult struct {
-	receipt ane.Receipt
-	rows    []trial.Report
-	guests  []trial.GuestReport // of --wasm
-	checks  []trial.Check
-	memory  []memoryPoint
-}
-
-// withPrefix puts prefix before the names of all checks.
-func (t engineResult) withPrefix(prefix string) engineResult {
-	for i := range t.checks {
-		t.checks[i].Name = prefix + t.checks[i].Name
-	}
-	return t
-}
-
-// checkEngine runs the checks on an engine and closes it.
-func (c *checkRun) checkEngine(ctx context.Context, d *ane.Device) (t engineResult, err error) {
-	before := unimem.Live()
-	t.receipt = d.Receipt()
-	memory := &memorySampler{start: time.Now(), all: []memoryPoint{}}
-	memory.after("open")
-	if c.wasm {
-		err = t.runGuest(ctx, d, c.iterations)
-		memory.after("guest")
-	} else {
-		t.rows, t.checks, err = c.measure(ctx, d, memory)
-	}
-	err = errors.Join(err, d.Close())
-	memory.after("close")
-	t.memory = memory.all
-	if ctx.Err() != nil {
-		return t, ctx.Err()
-	}
-	if err != nil {
-		t.checks = append(t.checks, trial.Judge(engineError, false, 0, "", "%s", oneLine(err.Error())))
-	}
-	after := unimem.Live()
-	leaked := after.Blocks - before.Blocks + after.Mappings - before.Mappings
-	t.checks = append(t.checks, trial.Judge(memoryClosed, leaked == 0, float64(leaked), "blocks",
-		"%d surfaces and mappings are open after everything was closed", leaked).Against(trial.Within(0, 0)))
-	t.checks = c.only.filter(t.checks)
-	return t, nil
-}
-
-// runGuest makes the checks of --wasm.
-func (t *engineResult) runGuest(ctx context.Context, d *ane.Device, iterations int) error {
-	guest, checks, err := trial.Guest(ctx, d, iterations)
-	t.rows, t.guests, t.checks = []trial.Report{}, []trial.GuestReport{guest}, checks
-	return err
-}
-
 // checkDetails are the fields that check adds to the report.
 type checkDetails struct {
 	Models  []trial.Report  `json:"models"` // of the first engine
@@ -381,28 +325,6 @@ type engineDetails struct {
 	Engine string         `json:"engine"`
 	Models []trial.Report `json:"models"`
 	Memory []memoryPoint  `json:"memory"`
-}
-
-// memoryPoint is the memory after a step of the checks of an engine.
-type memoryPoint struct {
-	Step    string `json:"step"`
-	At      int64  `json:"at_ns"`         // since the first step began
-	Process *int64 `json:"process_bytes"` // of this process, shared pages divided by their processes; null if unknown
-	Blocks  int64  `json:"block_bytes"`   // of open Blocks
-}
-
-// memorySampler records the memory of steps.
-type memorySampler struct {
-	start time.Time
-	all   []memoryPoint
-}
-
-func (m *memorySampler) after(step string) {
-	p := memoryPoint{Step: step, At: time.Since(m.start).Nanoseconds(), Blocks: unimem.Live().Bytes}
-	if n, err := procmem.Proportional(); err == nil {
-		p.Process = &n
-	}
-	m.all = append(m.all, p)
 }
 
 // judge prints the report of all engines and returns errFailed if a check failed.
@@ -433,61 +355,4 @@ func (c *checkRun) judge(all []engineResult) error {
 		return err
 	}
 	return failed
-}
-
-// measure checks every model, then collects the evidence.
-func (c *checkRun) measure(ctx context.Context, d *ane.Device, memory *memorySampler) (rows []trial.Report,
-	checks []trial.Check, err error) {
-	rows = []trial.Report{}
-	all, err := models.All()
-	if err != nil {
-		return rows, nil, err
-	}
-	all, checks = withReplay(d, all)
-	bar := c.app.progress(len(all) + 1)
-	defer bar.stop()
-	copied, strays, changed, ran := 0, 0, 0, 0
-	sums := c.only.has(memoryCopies, memoryNeighbor, memoryInputs)
-	for _, m := range all {
-		bar.now(m.Name)
-		if !sums && !c.only.has(trial.ModelChecks(m.Name)...) {
-			continue
-		}
-		row, err := trial.Model(ctx, d, m, c.iterations)
-		memory.after(m.Name)
-		if ctx.Err() != nil {
-			return rows, nil, ctx.Err()
-		}
-		if err != nil {
-			row.Error = oneLine(err.Error())
-			checks = append(checks, trial.Judge(m.Name+runSuffix, false, 0, "", "%s", row.Error))
-		} else {
-			ran++
-		}
-		rows = append(rows, row)
-		checks = append(checks, row.Checks...)
-		copied, strays, changed = copied+row.Copied, strays+row.Strays, changed+row.Changed
-		bar.done()
-	}
-	bar.now("evidence")
-	evidence, err := trial.Evidence(ctx, d, c.only.has)
-	memory.after("evidence")
-	checks = append(checks, evidence...)
-	for _, sum := range []struct {
-		name  string
-		bytes int
-		what  string
-	}{
-		{memoryCopies, copied, "tensor bytes were reached through a copy"},
-		{memoryNeighbor, strays, "bytes changed after the end of tensors and in the cells around them"},
-		{memoryInputs, changed, "bytes of inputs changed during evaluation"},
-	} {
-		if ran == 0 {
-			checks = append(checks, trial.Skipped(sum.name, "no model ran"))
-			continue
-		}
-		checks = append(checks, trial.Judge(sum.name, sum.bytes == 0, float64(sum.bytes), "bytes",
-			"%d %s, in %s", sum.bytes, sum.what, counted(ran, "model", "models")).Against(trial.AtMost(0)))
-	}
-	return rows, checks, err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,17 +30,16 @@ func (a *app) costCommand() *cobra.Command {
 		Short: "Estimate what a MIL program costs on a chip",
 		Long: `cost estimates the time of each operator of a MIL program and of a call, what
 bounds it, the memory of surfaces and weights, and what Core ML would place on
-the CPU. It opens no engine, compiles nothing, and reads no weights: types and
-shapes decide. The file may be - for standard input.
+the CPU. It uses types and shapes only: it opens no engine, compiles nothing,
+and reads no weights. The file may be - for standard input.
 
-Each figure is marked measured, compiled, stated or inferred, by the evidence
-that it rests on; --json has the sources. The estimate of a chain of 1x1
-convolutions on M6 has been held against published times; other programs may be
-off by 30 %.
+Each figure has its evidence: measured, compiled, stated or inferred; --json has
+the sources. Estimates of chains of 1x1 convolutions on M6 were compared with
+published times; those of other programs may be off by 30 %.
 
 The estimate is for a warm engine at full clock. --gap-us and --idle-us say how
-the caller spaces its calls, from which the clock of an M6 follows; --engines 2
-asks whether the compiler of an M6 splits the program, and what that gives.
+the caller spaces its calls, which determines the clock of an M6; --engines 2
+says whether the compiler of an M6 splits the program, and what that gains.
 
 --report FILE writes the JSON object to FILE.json, or a page of it with a plot
 of the operators to FILE.html; also on failure.`,
@@ -53,7 +53,7 @@ of the operators to FILE.html; also on failure.`,
 			if err := a.beginReport(cmd, files, input{"cost", args[0]}); err != nil {
 				return err
 			}
-			return a.cost(files, args[0], o)
+			return a.cost(cmd.Context(), files, args[0], o)
 		},
 	}
 	f := cmd.Flags()
@@ -153,7 +153,7 @@ func timeOf(f cost.Figure) costFigure {
 }
 
 // cost estimates a program and prints it.
-func (a *app) cost(files *commandFiles, path string, o costOptions) error {
+func (a *app) cost(ctx context.Context, files *commandFiles, path string, o costOptions) error {
 	c, err := chip.Parse(o.chip)
 	if err != nil {
 		return bad(err)
@@ -164,7 +164,7 @@ func (a *app) cost(files *commandFiles, path string, o costOptions) error {
 	case o.inFlight < 1:
 		return badf("--in-flight %d; give 1 or more", o.inFlight)
 	}
-	text, _, err := files.text("cost", path)
+	text, _, err := files.text(ctx, "cost", path)
 	if err != nil {
 		return err
 	}

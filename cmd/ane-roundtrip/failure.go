@@ -11,6 +11,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/mil/lint"
+	"github.com/anekit/anekit/ane/wasm"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/picture"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
@@ -18,6 +19,7 @@ import (
 	"github.com/anekit/anekit/internal/attributes"
 	"github.com/anekit/anekit/models/decoder"
 	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 // failure is the error of a command in its report.
@@ -109,12 +111,16 @@ func hintOf(err error) string {
 	var named *chip.Error
 	var rule *lint.UnknownRule
 	var language *decoder.Error
+	var guest *wasm.Error
 	var absent *probe.Unavailable
+	var tensors *safetensors.Error
 	switch {
 	case errors.As(err, &absent):
 		return absent.Hint
 	case errors.As(err, &language) && language.Hint != "":
 		return language.Hint
+	case errors.As(err, &guest) && guest.Hint != "":
+		return guest.Hint
 	case errors.As(err, &named):
 		return named.Hint
 	case errors.As(err, &rule):
@@ -133,6 +139,8 @@ func hintOf(err error) string {
 		return memory.Hint
 	case errors.As(err, &placed):
 		return placed.Hint
+	case errors.As(err, &tensors):
+		return tensors.Hint
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io/fs"
 	"os"
 
@@ -34,7 +35,9 @@ at all if it fails.`,
   ane-roundtrip fmt -w model.mil
   ane-roundtrip fmt --dialect old model.mil`,
 		Args: oneFile("FILE.mil"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.format(args[0], write, dialect) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.format(cmd.Context(), args[0], write, dialect)
+		},
 	}
 	cmd.Flags().BoolVarP(&write, "write", "w", false, "replace the file instead of printing")
 	cmd.Flags().StringVar(&dialect, "dialect", "", "`DIALECT` to convert to, old or new (default: that of the program)")
@@ -60,7 +63,7 @@ type formatDetails struct {
 }
 
 // format prints a formatted program, or replaces its file.
-func (a *app) format(path string, write bool, dialect string) error {
+func (a *app) format(ctx context.Context, path string, write bool, dialect string) error {
 	switch {
 	case write && path == stdio:
 		return badf("-w cannot replace standard input; name a file, or leave -w out")
@@ -72,7 +75,7 @@ func (a *app) format(path string, write bool, dialect string) error {
 		return badf("--dialect %q; %s", dialect, near.Choices(dialect, "choose one of", []string{"old", "new"}))
 	}
 	files := &commandFiles{app: a}
-	text, info, err := files.text("fmt", path)
+	text, info, err := files.text(ctx, "fmt", path)
 	if err != nil {
 		return err
 	}

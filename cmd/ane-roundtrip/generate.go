@@ -42,30 +42,31 @@ func (a *app) generateCommand() *cobra.Command {
 		Long: `generate reads a folder as published (config.json, safetensors files and
 tokenizer.json of Llama 2 and 3, TinyLlama, Qwen 2 and 3; weights of fp32, bf16,
 fp16, or groups of 2 to 8 bits as MLX writes them), and prints tokens as they
-come: text behind --prompt, ids behind --tokens, which needs no tokenizer.json
-and adds no token for the begin of a text. A token that ends a text ends the
-run. Then it prints the rates, the memory, the bytes copied and the engine.
+come: text for --prompt, ids for --tokens, which needs no tokenizer.json and
+adds no token for the start of a text. A token that ends a text ends the run.
+Then it prints the rates, the memory, the bytes copied and the engine.
 
-The most likely token comes next, unless --temperature is above 0: then logits
-are divided by it, the most probable tokens whose probabilities add up to
---top-p are kept, and one of them is drawn. The same seed gives the same tokens.
+The most likely token comes next, unless --temperature is above 0: then generate
+divides the logits by it, keeps the most probable tokens until their
+probabilities add up to --top-p, and draws one. A seed repeats its tokens.
 
 --snapshot FILE keeps the conversation: the keys and values, the tokens and the
-state of the draws. Without the file generate creates it; with it, generation
-goes on behind its last token, for --max further ones, on every engine of equal
-numerics. generate replaces the file behind the prompt, now and then, and at the
-end; a kill at any moment leaves an older one or the new one, whole. A file that
-is damaged, or of another model or prompt, is refused and stays as it is.
+state of the draws. If the file does not exist, generate creates it; otherwise
+it continues after the last token, for --max further ones, on every engine of
+equal numerics. generate replaces the file after the prompt, now and then, and
+at the end; a kill at any moment leaves an older one or the new one, whole. A
+file that is damaged, or of another model or prompt, is refused and unchanged.
 
 --form engine writes programs as Apple's engine prefers them and within the
-limits of its chips: a layer with more weights than a program may have is cut,
-and programs beyond those that can be loaded at once are loaded in turns. --form
-engine-int8 does so with weights rounded to int8. --form compact has packed
-weights as they are stored, for the software engines.
+limits of its chips: a layer with more weights than a program may have is split,
+and programs that exceed the load limit take turns. --form engine-int8 does so
+with weights rounded to int8. --form compact uses packed weights as stored, for
+the software engines.
 
 --plan opens no engine and reads no weights: it prints the programs, compiles,
 loads and bytes beside the limits of --chip (default: the lowest of all chips),
-in --form engine unless another is given. Beyond a limit the status is 2.
+in --form engine unless another is given. If a limit is exceeded, the status is
+2.
 
 --report FILE writes the JSON object to FILE.json, or a page of it with plots to
 FILE.html; also on failure.`,
@@ -97,8 +98,8 @@ FILE.html; also on failure.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.model, "model", "", "`FOLDER` of the model")
-	f.StringVar(&o.prompt, "prompt", "", "`TEXT` to go on with")
-	f.StringVar(&o.tokens, "tokens", "", "`IDS` of tokens to go on with, separated by commas")
+	f.StringVar(&o.prompt, "prompt", "", "`TEXT` to continue")
+	f.StringVar(&o.tokens, "tokens", "", "`IDS` of tokens to continue, separated by commas")
 	f.IntVar(&o.max, "max", defaultMax, "number `N` of new tokens at most")
 	f.Float64Var(&o.temperature, "temperature", 0, "`T` by which logits are divided; 0 takes the most likely token")
 	f.Float64Var(&o.topP, "top-p", 1, "probability `P` of the tokens that are kept for the draw")
@@ -246,8 +247,8 @@ func parseTokens(list string) (ids []int, err error) {
 			return nil, badf("--tokens: %s is beyond any vocabulary; give ids of the model", word)
 		}
 		if err != nil {
-			return nil, badf("--tokens: item %d, %q, is no token; give digits separated by commas, such as 1,2,3", i+1,
-				word)
+			return nil, badf("--tokens: item %d, %q, is not a token; give digits separated by commas, such as 1,2,3",
+				i+1, word)
 		}
 		ids = append(ids, int(id))
 	}
@@ -368,7 +369,7 @@ func (j *generateJob) run(ctx context.Context) (err error) {
 	return show(-1)
 }
 
-// save writes the snapshot, if there is to be one and it is due.
+// save writes the snapshot, if --snapshot names one and enough tokens are new.
 func (j *generateJob) save(ctx context.Context, due bool) error {
 	if j.o.snapshot == "" || !due {
 		return nil

@@ -15,8 +15,8 @@ import (
 type generated struct {
 	Tokens []int         `json:"tokens"`                 // chosen by this run
 	Copied int64         `json:"bytes_copied"`           // by this run
-	Rate   float64       `json:"tokens_per_second"`      // behind the first token
-	First  time.Duration `json:"time_to_first_token_ns"` // from the begin of the prompt, of a loaded model
+	Rate   float64       `json:"tokens_per_second"`      // after the first token
+	First  time.Duration `json:"time_to_first_token_ns"` // from the start of the prompt, of a loaded model
 }
 
 // generateDetails are the fields that generate adds to the report.

@@ -46,7 +46,7 @@ func newTokens(t *testing.T, args ...string) []int {
 	return r.Tokens
 }
 
-// A snapshot behind a symbolic link is written where it lies: the link stays one.
+// A snapshot through a symbolic link replaces the target and keeps the link.
 func TestSnapshotsBehindALinkStayThere(t *testing.T) {
 	model, dir := randomModel(t, decodertest.Spec{Seed: 9}), t.TempDir()
 	file, link := filepath.Join(dir, "talk"), filepath.Join(dir, "link")
@@ -64,7 +64,7 @@ func TestSnapshotsBehindALinkStayThere(t *testing.T) {
 	require.Len(t, talk.Answer, 4)
 }
 
-// generate is killed behind some token, again and again. The snapshot is always whole, and the tokens are those of a
+// generate is killed after some token, many times. The snapshot is always whole, and the tokens are those of a
 // run that nothing interrupted.
 func TestKilledConversationsGoOn(t *testing.T) {
 	leaktest.SkipEmulated(t)

@@ -47,7 +47,8 @@ keeps 11 of the 16 bits of a sample.
 image applies the Exif orientation. It multiplies colors by opacity before the
 filter and divides them afterwards; blur, emboss and sharpen filter the opacity
 too, edge and sobel keep it. A note names a color profile, gamma or primaries
-other than those of sRGB, or an animation, which image does not apply.
+other than those of sRGB, inks (CMYK), or an animation, which image does not
+apply.
 
 IN and OUT may be - for standard input and output; the report then goes to
 standard error. image rejects an output that is the input file, also through a
@@ -80,7 +81,7 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 	defer bar.stop()
 	bar.now("read")
 	files := &commandFiles{app: a}
-	p, err := files.picture(in)
+	p, err := files.picture(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -137,8 +138,8 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 }
 
 // picture reads the picture at path, which may be - for standard input.
-func (t *commandFiles) picture(path string) (*picture.Picture, error) {
-	f, err := t.open("image", path)
+func (t *commandFiles) picture(ctx context.Context, path string) (*picture.Picture, error) {
+	f, err := t.open(ctx, "image", path)
 	if err != nil {
 		return nil, err
 	}

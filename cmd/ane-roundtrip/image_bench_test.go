@@ -18,9 +18,9 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// photograph writes a PNG that hardly compresses. It has 4096 pixels per side, with ANEKIT_FULL 8192.
+// photograph writes a PNG that hardly compresses. It has 1024 pixels per side, with ANEKIT_FULL 8192.
 func photograph(t testing.TB, dir string) (file string, side int) {
-	side = 4096
+	side = 1024
 	if budget.Full() {
 		side = 8192
 	}

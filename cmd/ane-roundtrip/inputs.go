@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,8 +15,8 @@ import (
 const maxText = 256 << 20
 
 // text reads the program at path and returns its text and the identity of the file.
-func (t *commandFiles) text(what, path string) ([]byte, os.FileInfo, error) {
-	f, err := t.open(what, path)
+func (t *commandFiles) text(ctx context.Context, what, path string) ([]byte, os.FileInfo, error) {
+	f, err := t.open(ctx, what, path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -44,8 +45,9 @@ func programName(path string) string {
 
 // array reads the array that a flag names for a tensor, and returns dense elements of the type of
 // the tensor. The notes name the conversions.
-func (t *commandFiles) array(flag, side string, p port, l ane.Layout) (data []byte, notes []string, err error) {
-	f, err := t.open(flag+" "+p.name, p.path)
+func (t *commandFiles) array(ctx context.Context, flag, side string, p port, l ane.Layout) (data []byte,
+	notes []string, err error) {
+	f, err := t.open(ctx, flag+" "+p.name, p.path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,7 +77,7 @@ func (t *commandFiles) array(flag, side string, p port, l ane.Layout) (data []by
 
 // member reads one array of an archive. It also accepts a file that is called .npz but holds a
 // single array.
-func member(f *os.File, p port, accept npy.Accept) (*npy.Array, error) {
+func member(f *inputFile, p port, accept npy.Accept) (*npy.Array, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"maps"
@@ -29,7 +30,7 @@ standard input.`,
 		Example: `  ane-roundtrip inspect model.mil
   ane-roundtrip inspect --json model.mil`,
 		Args: oneFile("FILE.mil"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.inspect(args[0], modelPath) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.inspect(cmd.Context(), args[0], modelPath) },
 	}
 	cmd.Flags().StringVar(&modelPath, "model-path", "",
 		"`FOLDER` that @model_path stands for (default: the folder of the program)")
@@ -88,9 +89,9 @@ type inspectedWeight struct {
 }
 
 // inspect reads a program and prints its parts.
-func (a *app) inspect(path, modelPath string) error {
+func (a *app) inspect(ctx context.Context, path, modelPath string) error {
 	files := &commandFiles{app: a}
-	text, _, err := files.text("inspect", path)
+	text, _, err := files.text(ctx, "inspect", path)
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -37,12 +39,12 @@ are slow at. It opens no engine and compiles nothing. Each finding names its
 place, the rule, the chips and roads that it concerns, and what to do. A file
 may be - for standard input.
 
-Numbers that overflow or vanish are found for inputs of known range: --range
-states it, --in takes it from an array. Weights are read from the folder of
+lint finds numbers that overflow or vanish for inputs of known range: --range
+states it, --in takes it from an array. It reads weights from the folder of
 the program, if they are there.
 
---fix replaces each file with one where the mechanical findings are fixed; the
-program computes the same. Names of inputs and outputs may change.
+--fix fixes the mechanical findings in each file; the program computes the same.
+Names of inputs and outputs may change.
 
 The status is 1 if a finding is an error.`,
 		Example: `  ane-roundtrip lint model.mil
@@ -50,7 +52,7 @@ The status is 1 if a finding is an error.`,
   ane-roundtrip lint --chip h18g --range x=-1..1 model.mil
   ane-roundtrip lint --fix model.mil
   ane-roundtrip lint --explain gelu-mode`,
-		RunE: func(_ *cobra.Command, args []string) error { return a.lint(args, o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.lint(cmd.Context(), args, o) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.chips, "chip", "all", "`LIST` of chips: m1 to m6, h13 to h18g, m1-m4, all")
@@ -123,7 +125,7 @@ func (l lintFailed) Error() string      { return "lint found " + counted(l.error
 func (l lintFailed) Is(kind error) bool { return kind == errFailed }
 
 // lint checks programs.
-func (a *app) lint(args []string, o lintOptions) error {
+func (a *app) lint(ctx context.Context, args []string, o lintOptions) error {
 	if o.list || o.explain != "" {
 		return a.lintRules(args, o)
 	}
@@ -150,7 +152,7 @@ func (a *app) lint(args []string, o lintOptions) error {
 	j := lintJob{app: a, o: o, options: options, in: in, files: &commandFiles{app: a}, used: map[string]bool{}}
 	j.options.Programs = len(args)
 	for _, path := range args {
-		f, fixed, err := j.file(path)
+		f, fixed, err := j.file(ctx, path)
 		if err != nil {
 			return err
 		}
@@ -234,8 +236,8 @@ type lintJob struct {
 }
 
 // file checks one program, and fixes it with --fix.
-func (j *lintJob) file(path string) (f lintedFile, fixed int, err error) {
-	text, info, err := j.files.text("lint", path)
+func (j *lintJob) file(ctx context.Context, path string) (f lintedFile, fixed int, err error) {
+	text, info, err := j.files.text(ctx, "lint", path)
 	if err != nil {
 		return f, 0, err
 	}
@@ -245,7 +247,7 @@ func (j *lintJob) file(path string) (f lintedFile, fixed int, err error) {
 	}
 	o := j.options
 	o.Weights = blob.Dir(cmp.Or(j.o.modelPath, filepath.Dir(path)))
-	if o.Ranges, err = j.rangesOf(name, text); err != nil {
+	if o.Ranges, err = j.rangesOf(ctx, name, text); err != nil {
 		return f, 0, err
 	}
 	f = lintedFile{File: path, text: text}
@@ -294,7 +296,7 @@ func (d *lintDetails) add(f lintedFile) {
 }
 
 // rangesOf returns the ranges of the inputs of a program: those of --range, and those of the arrays of --in.
-func (j *lintJob) rangesOf(name string, text []byte) (map[string]lint.Range, error) {
+func (j *lintJob) rangesOf(ctx context.Context, name string, text []byte) (map[string]lint.Range, error) {
 	all := map[string]lint.Range{}
 	p, err := mil.ParseTree(name, text)
 	if err != nil {
@@ -315,7 +317,7 @@ func (j *lintJob) rangesOf(name string, text []byte) (map[string]lint.Range, err
 			if err != nil {
 				return nil, bad(err)
 			}
-			data, notes, err := j.files.array("--in", "input", port, l)
+			data, notes, err := j.files.array(ctx, "--in", "input", port, l)
 			if err != nil {
 				return nil, err
 			}
@@ -351,7 +353,7 @@ func (j *lintJob) unused() error {
 			return badf("--in %s: no program has such an input; check its name", p.name)
 		}
 	}
-	for name := range j.options.Ranges {
+	for _, name := range slices.Sorted(maps.Keys(j.options.Ranges)) {
 		if !j.used[name] {
 			return badf("--range %s: no program has such an input; check its name", name)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,8 +16,11 @@ type port struct {
 	archive    bool   // path ends with .npz
 }
 
-// npz is the extension of archives.
-const npz = ".npz"
+// Extensions of archives, and of files of one array.
+const (
+	npz    = ".npz"
+	single = ".npy"
+)
 
 // parsePort reads NAME=FILE.npy, NAME=FILE.npz:KEY or NAME=-.
 func parsePort(flag, s string) (port, error) {
@@ -24,16 +28,35 @@ func parsePort(flag, s string) (port, error) {
 	if !ok || name == "" || file == "" {
 		return port{}, badf("%s %q; give NAME=FILE.npy, NAME=FILE.npz:KEY or NAME=-", flag, s)
 	}
-	p := port{name: name, path: file}
-	if i := strings.LastIndex(strings.ToLower(file), npz+":"); i >= 0 {
-		p.path, p.key, p.archive = file[:i+len(npz)], file[i+len(npz)+1:], true
-		if p.key == "" {
-			return port{}, badf("%s %q lacks the key of an array; give %s %s=%s:KEY", flag, s, flag, name, p.path)
+	if path, key, found := cutKey(file, npz); found {
+		if key == "" {
+			return port{}, badf("%s %q lacks the key of an array; give %s %s=%s:KEY", flag, s, flag, name, path)
 		}
-	} else if strings.HasSuffix(strings.ToLower(file), npz) {
-		p.archive, p.key = true, name
+		return port{name: name, path: path, key: key, archive: true}, nil
 	}
-	return p, nil
+	if path, _, found := cutKey(file, single); found {
+		return port{}, badf("%s %q: a .npy file has one array and no keys; give %s %s=%s or %s=FILE.npz:KEY", flag, s,
+			flag, name, path, name)
+	}
+	if strings.HasPrefix(file, stdio+":") {
+		return port{}, badf("%s %q: standard input and output have one array and no keys; "+
+			"give %s %s=- or %s=FILE.npz:KEY",
+			flag, s, flag, name, name)
+	}
+	if strings.EqualFold(filepath.Ext(file), npz) {
+		return port{name: name, path: file, key: name, archive: true}, nil
+	}
+	return port{name: name, path: file}, nil
+}
+
+// cutKey splits FILE:KEY after the last FILE that ends in the extension, in any case.
+func cutKey(s, extension string) (file, key string, found bool) {
+	for i := len(s) - 1; i >= len(extension); i-- {
+		if s[i] == ':' && strings.EqualFold(s[i-len(extension):i], extension) {
+			return s[:i], s[i+1:], true
+		}
+	}
+	return "", "", false
 }
 
 // String is the file as reports name it.

@@ -36,10 +36,10 @@ hypervisor: the smallest mapping of a virtual machine, the time to map memory,
 and whether the mapping changes the host's access to it. The command has to be
 signed with the entitlement com.apple.security.hypervisor.
 
-On other systems the status is 3, and the tables have what would be measured.
---equivalent measures what the system has instead, labeled so: shared memory
+On other systems the status is 3, and the tables list what a Mac would measure.
+--equivalent measures the system's own counterparts, labeled so: shared memory
 and physical pages, and KVM on Linux. Those figures say nothing about a Mac.
-No figure was measured on a Mac by this command yet.`,
+This command has not been run on a Mac yet.`,
 		Example: `  ane-roundtrip probe iosurface
   ane-roundtrip probe hypervisor --json
   ane-roundtrip probe iosurface --equivalent --max-mib 16`,

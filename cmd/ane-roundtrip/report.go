@@ -143,7 +143,7 @@ func (a *app) conclude(ctx context.Context, err error) error {
 	if !a.json {
 		return err
 	}
-	return errors.Join(err, r.write(a.out))
+	return errors.Join(err, unprinted(r.write(a.out)))
 }
 
 // write prints the report as JSON.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,7 @@ type app struct {
 	result    *report    // the report that --json prints; nil until the command sets it
 	concluded atomic.Bool
 	programs  map[string][]byte // texts of the programs that the command read, by the name in messages
+	hangups   chan os.Signal    // SIGHUP, for a broker
 	drains    atomic.Bool       // an interrupt does not end the command within cleanupTime
 }
 
@@ -75,7 +77,7 @@ func (a *app) execute(ctx context.Context) int {
 	printed := &checkedWriter{Writer: a.out}
 	root.SetOut(printed)
 	root.SetErr(a.err)
-	err := root.ExecuteContext(ctx)
+	err := unprinted(root.ExecuteContext(ctx))
 	if err == nil {
 		err = unwritten(stdio, printed.err)
 	}
@@ -127,7 +129,8 @@ width of tables, NO_COLOR turns color off.
 
 Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
 2 wrong usage or bad input, 3 the requested engine is not available, 4 a broker
-cut calls, 130 interrupted.`
+cut calls, 130 interrupted by SIGINT, SIGTERM or SIGHUP. SIGQUIT ends a command
+at once, with its stacks on standard error and without JSON.`
 	root.Version = version()
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(flagError)

@@ -58,11 +58,11 @@ times the expected value where that is above 1.
 the first operator whose result differs: the first element of it with both
 values, how many elements differ, and the rule of the chip that makes the
 difference, such as an overflow of the accumulator. Outputs are those of A.
-With --tol only larger differences count: a product that overflows shows behind
-the roundings of the operators before it.
+With --tol only larger differences count, so run skips the roundings of earlier
+operators and finds a product that overflows.
 
---trace FILE evaluates the program once more on a timeline and writes what
-happened (submissions, waits, engine, copies, memory) as JSON for Perfetto.
+--trace FILE evaluates the program once more on a timeline and writes a trace
+(submissions, waits, engine, copies, memory) as JSON for Perfetto.
 
 --report FILE writes the JSON object to FILE.json, or to FILE.html a page of it
 with plots, with --compare of the difference by operator; also on failure. It
@@ -133,16 +133,15 @@ type runJob struct {
 // inputs lists the files that the flags name as inputs.
 func (o runOptions) inputs() []input {
 	all := []input{{"--mil", o.mil}}
-	for flag, values := range map[string][]string{"--in": o.in, "--expect": o.expect} {
+	add := func(flag string, values []string) {
 		for _, value := range values {
-			named, err := parsePorts(flag, []string{value}) // parse returns the error
-			for _, p := range named {
-				if err == nil {
-					all = append(all, input{flag + " " + p.name, p.path})
-				}
+			if p, err := parsePort(flag, value); err == nil { // parse returns the error
+				all = append(all, input{flag + " " + p.name, p.path})
 			}
 		}
 	}
+	add("--in", o.in)
+	add("--expect", o.expect)
 	return all
 }
 
@@ -159,7 +158,7 @@ func (a *app) run(ctx context.Context, files *commandFiles, o runOptions) (err e
 		}
 		a.engine, a.mode = engine.Soft, j.compare[0].String()
 	}
-	text, _, err := j.files.text("--mil", o.mil)
+	text, _, err := j.files.text(ctx, "--mil", o.mil)
 	if err != nil {
 		return err
 	}
@@ -250,18 +249,13 @@ func (j *runJob) parse() (weights fill, err error) {
 		return weights, err
 	}
 	reader := ""
-	if o.mil == stdio {
-		reader = "--mil"
-	}
-	for flag, all := range map[string]ports{"--in": j.in, "--expect": j.expect} {
-		for _, p := range all {
-			if p.path != stdio {
-				continue
-			}
-			if reader != "" {
-				return weights, twoReaders(reader, flag+" "+p.name)
-			}
-			reader = flag + " " + p.name
+	for _, in := range o.inputs() {
+		switch {
+		case in.path != stdio:
+		case reader != "":
+			return weights, twoReaders(reader, in.flag)
+		default:
+			reader = in.flag
 		}
 	}
 	if j.fill, err = parseFill(o.fill); err != nil {
@@ -285,10 +279,10 @@ func (j *runJob) run(ctx context.Context, bar *progress) error {
 	}
 	bar.now("read")
 	copied, shown := j.rig.Unshared(ctx)
-	if err := j.inputs(); err != nil {
+	if err := j.inputs(ctx); err != nil {
 		return err
 	}
-	want, err := j.expectations()
+	want, err := j.expectations(ctx)
 	if err != nil {
 		return err
 	}
@@ -342,7 +336,7 @@ func (j *runJob) run(ctx context.Context, bar *progress) error {
 }
 
 // inputs fills every input from its file or as --fill asks.
-func (j *runJob) inputs() error {
+func (j *runJob) inputs(ctx context.Context) error {
 	for _, l := range j.rig.Model.Inputs() {
 		p, ok := j.in.find(l.Name)
 		var data []byte
@@ -352,7 +346,7 @@ func (j *runJob) inputs() error {
 		switch {
 		case ok:
 			file = p.String()
-			data, notes, err = j.files.array("--in", "input", p, l)
+			data, notes, err = j.files.array(ctx, "--in", "input", p, l)
 		case j.fill.kind != "":
 			data = j.fill.elements(l)
 		default:
@@ -374,14 +368,14 @@ func (j *runJob) inputs() error {
 }
 
 // expectations reads the files of --expect.
-func (j *runJob) expectations() (map[string][]byte, error) {
+func (j *runJob) expectations(ctx context.Context) (map[string][]byte, error) {
 	want := map[string][]byte{}
 	for _, l := range j.rig.Model.Outputs() {
 		p, ok := j.expect.find(l.Name)
 		if !ok {
 			continue
 		}
-		data, notes, err := j.files.array("--expect", "output", p, l)
+		data, notes, err := j.files.array(ctx, "--expect", "output", p, l)
 		if err != nil {
 			return nil, err
 		}

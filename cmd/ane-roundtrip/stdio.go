@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -35,29 +36,32 @@ type commandFiles struct {
 }
 
 // open opens a file that the command reads; what names it in messages. The caller closes it. The
-// path "-" stands for standard input, which only one flag may read.
-func (t *commandFiles) open(what, path string) (*os.File, error) {
+// path "-" stands for standard input, which only one flag may read. Waits for data end with ctx.
+func (t *commandFiles) open(ctx context.Context, what, path string) (*inputFile, error) {
 	if path == stdio {
 		if t.stdin != "" {
 			return nil, twoReaders(t.stdin, what)
 		}
 		t.stdin = what
-		return t.record(what, "standard input", os.Stdin)
+		return t.record(ctx, what, "standard input", os.Stdin)
 	}
-	f, err := os.Open(path)
+	f, err := openInput(ctx, path)
 	if err != nil {
 		return nil, badf("%s: %w; give the path of a file that can be read", what, err)
 	}
-	return t.record(what, path, f)
+	return t.record(ctx, what, path, f)
 }
 
-// twoReaders is the error for two flags that read standard input.
+// twoReaders is the error for two flags that read standard input, or for one that lint reads for several programs.
 func twoReaders(a, b string) error {
+	if a == b {
+		return badf("%s is read once for each program, which standard input cannot be; give it a file", a)
+	}
 	return badf("%s and %s both read standard input; give one of them a file", a, b)
 }
 
 // record keeps the identity of an open file.
-func (t *commandFiles) record(what, path string, f *os.File) (*os.File, error) {
+func (t *commandFiles) record(ctx context.Context, what, path string, f *os.File) (*inputFile, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, errors.Join(badf("%s: %w", what, err), f.Close())
@@ -66,7 +70,7 @@ func (t *commandFiles) record(what, path string, f *os.File) (*os.File, error) {
 	if err := t.clash(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return f, nil
+	return newInputFile(ctx, f, info), nil
 }
 
 // recordPath keeps the identity of a file that the engine reads, or its path if it does not exist.
@@ -201,6 +205,15 @@ func unwritten(path string, err error) error {
 		return fmt.Errorf("%s: %w", path, wholefile.Cause(err))
 	}
 	return badf("%s: %w", path, wholefile.Cause(err))
+}
+
+// unprinted returns the error of a command. One of a write to standard output gets the name that other messages have.
+func unprinted(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) && path.Op == "write" && path.Path == os.Stdout.Name() {
+		return unwritten(stdio, path)
+	}
+	return err
 }
 
 // checkedWriter keeps the first error of a writer, for cobra, which ignores it.

@@ -24,14 +24,13 @@ func (a *app) weightsCommand() *cobra.Command {
 		Short: "List the tensors of a safetensors file and their alignment",
 		Long: `weights lists the tensors of a .safetensors file, of an index
 *.safetensors.index.json, or of a folder of either: type, shape, bytes, place
-and alignment. It reads headers only, and refuses a file that is not of the
-format.
+and alignment. It reads headers only, and refuses a file of another format.
 
-The share that is usable without a copy is that of the tensors which start at a
-multiple of their element's size. Below it are the shares that an engine can
-bind: at multiples of 64 bytes where it takes offsets, and of 16384 bytes, where
+Tensors that start at a multiple of their element's size are usable without a
+copy; weights prints their share. Below it are the shares that an engine can
+bind: at multiples of 64 bytes if it takes offsets, and of 16384 bytes, where
 a tensor begins a surface of its own. weights repack aligns a file; weights
-check reads it wholly.`,
+check reads all of it.`,
 		Example: `  ane-roundtrip weights model.safetensors
   ane-roundtrip weights --json folder
   ane-roundtrip weights repack --align 16384 m.safetensors aligned.safetensors`,
@@ -50,14 +49,14 @@ func (a *app) weightsRepackCommand() *cobra.Command {
 		Short: "Write a safetensors file whose tensors are aligned",
 		Long: `repack writes the tensors of IN, a file, an index or a folder, to one file OUT,
 each at a multiple of --align bytes, so that all of them are usable without a
-copy. Any reader accepts the file: where a tensor's length is no multiple, the
-next one follows a tensor of zeros whose name begins with __padding__, which
-other readers list and this program does not.
+copy. Any reader accepts the file: if a tensor's length is not a multiple, a
+tensor of zeros follows, whose name begins with __padding__; other readers list
+it, this program does not.
 
-OUT appears when it is complete and on the disk; it may be IN, but neither an
-index, nor one of several files, nor a further file of the folder IN, which
-would then have every tensor twice. If OUT is a symbolic link, its target is
-replaced and the link stays.`,
+OUT appears when it is complete and on the disk. OUT may be IN, but not an
+index, one of several files, or a further file of the folder IN, which would
+then have every tensor twice. If OUT is a symbolic link, repack replaces its
+target and keeps the link.`,
 		Example: `  ane-roundtrip weights repack model.safetensors aligned.safetensors
   ane-roundtrip weights repack --align 16384 folder model.safetensors`,
 		Args: operands(2, "IN and OUT"),
@@ -74,9 +73,9 @@ func (a *app) weightsCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE|FOLDER",
 		Short: "Read a safetensors file wholly and verify it",
-		Long: `check verifies the headers of a file, an index or a folder, that index and files
-agree, and reads every byte of every tensor, which finds errors of the disk and
-files that become shorter meanwhile. The format has no checksums.`,
+		Long: `check verifies the headers of a file, an index or a folder, and that index and
+files agree. It reads every byte of every tensor, which finds errors of the disk
+and files that become shorter during the check. The format has no checksums.`,
 		Example: `  ane-roundtrip weights check model.safetensors`,
 		Args:    operands(1, "FILE|FOLDER"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.checkWeights(cmd.Context(), args[0]) },
@@ -141,8 +140,11 @@ func openWeights(path string) (*safetensors.File, error) {
 
 // badWeights is bad input unless the system has failed.
 func badWeights(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return badf("%w; give a .safetensors file, its index, or a folder of either", err)
+	}
 	var e *safetensors.Error
-	if errors.As(err, &e) && !errors.Is(err, safetensors.ErrChanged) || errors.Is(err, fs.ErrNotExist) {
+	if errors.As(err, &e) && !errors.Is(err, safetensors.ErrChanged) {
 		return bad(err)
 	}
 	return err
@@ -212,7 +214,7 @@ func (a *app) repackWeights(ctx context.Context, in, out string, align int) erro
 		return badf("--align %d; give a power of two", align)
 	}
 	if info, err := os.Stat(out); err == nil && !info.Mode().IsRegular() {
-		return badf("%s is no regular file; name the file to write", out)
+		return badf("%s is not a regular file; name the file to write", out)
 	}
 	start := time.Now()
 	f, err := openWeights(in)

@@ -65,8 +65,14 @@ func Slow() bool { return Race || Emulated() }
 // Whole reports whether tests that only compute take all of their cases: if Full and not Slow.
 func Whole() bool { return Full() && !Slow() }
 
-// Sample reports whether a test runs its case i, counted from 0: every case if Whole, otherwise one of n.
-func Sample(i, n int) bool { return Whole() || i%n == 0 }
+// Sample reports whether a test runs its case i, counted from 0: every case if Whole, otherwise one of n, and one of 3n
+// where Light and under an emulator, which has to run each kernel of the processor and not each case.
+func Sample(i, n int) bool {
+	if Emulated() || Light() {
+		n *= 3
+	}
+	return Whole() || i%n == 0
+}
 
 // SkipSlow skips a test that only computes where Slow.
 func SkipSlow(tb testing.TB) {
@@ -76,14 +82,16 @@ func SkipSlow(tb testing.TB) {
 	}
 }
 
-// Cases is the number of random cases of a test that only computes: n if Whole, otherwise a quarter, and an eighth
-// where Light and under an emulator, which has to run each kernel of the processor and not each case.
+// Cases is the number of random cases of a test that only computes: n if Whole, otherwise a quarter, an eighth
+// under an emulator and a twentieth where Light.
 func Cases(n int) int {
 	switch {
 	case Whole():
 		return n
-	case Emulated() || Light():
+	case Emulated():
 		return max(2, n/8)
+	case Light():
+		return max(2, n/20)
 	}
 	return max(2, n/4)
 }

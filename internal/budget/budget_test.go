@@ -48,7 +48,7 @@ func TestCases(t *testing.T) {
 		cases                  int
 		every                  bool
 	}{
-		{"", "", "", 12, false}, {"", "1", "", 25, false}, {"1", "", "", 100, true}, {"1", "1", "", 100, true},
+		{"", "", "", 5, false}, {"", "1", "", 25, false}, {"1", "", "", 100, true}, {"1", "1", "", 100, true},
 		{"", "1", "qemu", 12, false}, {"1", "1", "qemu", 12, false},
 	} {
 		if testing.Short() && c.cases > 12 {
@@ -62,7 +62,8 @@ func TestCases(t *testing.T) {
 		t.Setenv(budget.Emulator, c.emulator)
 		require.Equal(t, c.cases, budget.Cases(100), "%+v", c)
 		require.Equal(t, c.every, budget.Sample(3, 4), "%+v", c)
-		require.True(t, budget.Sample(4, 4))
+		require.True(t, budget.Sample(12, 4))
+		require.Equal(t, c.emulator == "" && c.byMake+c.full != "", budget.Sample(4, 4), "%+v", c)
 		require.Equal(t, 2, budget.Cases(2))
 	}
 }

@@ -198,7 +198,7 @@ func (m *Mapping) settle() {
 }
 
 // Do calls f with the n bytes of memory at a device address, run by run in their order: f gets as many bytes as
-// lie one after the other, and must not use them after it has returned. Every run is held meanwhile: Unmap waits
+// lie one after the other, and must not use them after it has returned. Every run is held during the call: Unmap waits
 // for f. Do ends with the first error of f, or with a *Fault; f is called for nothing if the first byte faults.
 func (t *Table) Do(at, n uint64, access Access, f func(mem []byte) error) error {
 	for n > 0 {

@@ -27,7 +27,7 @@ type Plan struct {
 	Restore []int // tokens of the conversations that are restored
 	Rounds  int   // the best of them counts
 
-	Peak func() int64 // the most memory that was resident, for Result.Peak
+	Peak func() int64 // peak resident memory, for Result.Peak
 }
 
 // Result has what Measure found.
@@ -42,7 +42,7 @@ type Result struct {
 	Products  float64       `json:"prompt_products_per_s"`
 
 	Weights Weights `json:"weights"`
-	Peak    int64   `json:"peak_bytes"` // resident at most by the end of the first steps; 0 where that is not known
+	Peak    int64   `json:"peak_bytes"` // peak resident bytes until the end of the first steps; 0 if not known
 	Keys    []Kept  `json:"kv"`
 
 	Restores []Restored `json:"restore"`
@@ -53,7 +53,7 @@ type Weights struct {
 	Stored    int64 `json:"stored_bytes"`
 	Mapped    int64 `json:"mapped_bytes"`    // read where the file is mapped
 	Converted int64 `json:"converted_bytes"` // in memory of their own
-	Own       int64 `json:"own_bytes"`       // that the process had more after loading and a prompt, without mapped files
+	Own       int64 `json:"own_bytes"`       // growth of the process by loading and a prompt, without mapped files
 	Read      int64 `json:"read_bytes"`      // Own if the mapped weights had been read into memory of their own
 	KV        int64 `json:"kv_bytes"`        // of Own: keys and values
 }
@@ -76,7 +76,7 @@ type Restored struct {
 	Same    bool          `json:"same"` // the next logits have the same bits
 }
 
-// Ratio is how many times as long the prompt takes.
+// Ratio is the time of the prompt divided by that of the restore.
 func (r Restored) Ratio() float64 { return r.Prefill.Seconds() / r.Restore.Seconds() }
 
 // Seed is the published figures, of Llama 3.2 1B in groups of 4 bits on the GPU of an M1.
@@ -95,7 +95,7 @@ func Published() Seed {
 			Restore: 1400 * time.Microsecond, Same: true}}
 }
 
-// Measure measures the model in p.Dir on d. now is told what is measured.
+// Measure measures the model in p.Dir on d. It calls now with the name of each measurement.
 func Measure(ctx context.Context, d *ane.Device, s Shape, p Plan, now func(string)) (r Result, err error) {
 	f, err := decoder.Open(p.Dir)
 	if err != nil {
@@ -155,7 +155,7 @@ func best(rounds int, f func() error) (least time.Duration, err error) {
 	return least, nil
 }
 
-// speed measures load, prompts and steps, and the memory behind them.
+// speed measures load, prompts and steps, and their memory.
 func (r *Result) speed(ctx context.Context, d *ane.Device, f *decoder.Folder, s Shape, p Plan,
 	now func(string)) error {
 	now("load")
@@ -163,7 +163,7 @@ func (r *Result) speed(ctx context.Context, d *ane.Device, f *decoder.Folder, s 
 	begin := time.Now()
 	return loaded(ctx, d, f, p, p.Prompt+1+p.Steps, func(m *decoder.Model, session *decoder.Session) (err error) {
 		r.Load = time.Since(begin)
-		debug.FreeOSMemory() // what making the model and compiling needed
+		debug.FreeOSMemory() // the memory of making the model and compiling
 		text := tokens(p.Prompt, s.Vocabulary)
 		again := func(n int) func() error {
 			return func() error {
@@ -245,7 +245,7 @@ func reader(f *decoder.Folder) (func(), error) {
 			b = b[n:]
 		}
 	}
-	var sum atomic.Uint64 // keeps the compiler from leaving the reads out
+	var sum atomic.Uint64 // keeps the compiler from removing the reads
 	return func() {
 		var wait sync.WaitGroup
 		n := runtime.GOMAXPROCS(0)
@@ -317,7 +317,7 @@ func (r *Result) restores(ctx context.Context, d *ane.Device, f *decoder.Folder,
 }
 
 // restoreOne compares a prompt of all tokens but the last one with a snapshot of them, restored in another session.
-// The last token shows that both go on alike.
+// The last token shows that both continue alike.
 func restoreOne(ctx context.Context, s, other *decoder.Session, path string, all []int, rounds int) (r Restored,
 	err error) {
 	last := len(all) - 1

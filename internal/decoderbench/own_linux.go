@@ -14,7 +14,7 @@ func own() (n int64) {
 	}
 	for line := range strings.Lines(string(b)) {
 		if f := strings.Fields(line); len(f) == 3 && (f[0] == "RssAnon:" || f[0] == "RssShmem:") {
-			kib, _ := strconv.ParseInt(f[1], 10, 64) // 0 for what is no number
+			kib, _ := strconv.ParseInt(f[1], 10, 64) // 0 if not a number
 			n += kib << 10
 		}
 	}

@@ -2,5 +2,5 @@
 
 package decoderbench
 
-// own is 0: the system does not tell own memory from mapped files.
+// own is 0: the system does not distinguish own memory from mapped files.
 func own() int64 { return 0 }

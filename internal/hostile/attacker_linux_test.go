@@ -131,7 +131,7 @@ func (a *attacker) press(r *raw, k wire.Kind, q wire.Payload, fds ...int) bool {
 	return a.insist(r, framed(k, r.id, q.Append(nil)).bytes(), fds...)
 }
 
-// insist sends bytes as soon as there is room, and reads answers meanwhile.
+// insist sends bytes as soon as there is room, and reads answers while it waits.
 func (a *attacker) insist(r *raw, b []byte, fds ...int) bool {
 	for !a.over() {
 		err := r.push(b, fds...)

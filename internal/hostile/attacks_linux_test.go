@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 )
 
 // attacks are what attackers do.
@@ -26,6 +27,7 @@ var attacks = []struct {
 	{name: "slow reader", run: slowReader},
 	{name: "silent", run: silent},
 	{name: "crowd", run: crowd},
+	{name: "lingering", run: lingering},
 	{name: "surfaces", run: manySurfaces},
 	{name: "compiles", run: manyCompiles},
 	{name: "intermediates", run: intermediates},
@@ -292,6 +294,25 @@ func crowd(a *attacker) {
 		a.greet(int(file.Fd()))
 	}
 	silent(a)
+}
+
+// lingering sends sockets whose close waits for an hour, and leaves some in the queues of its connections.
+func lingering(a *attacker) {
+	for range 40 {
+		r := a.connect()
+		if r == nil {
+			return
+		}
+		for range 2 {
+			fd, far, err := wiretest.Lingering()
+			if err != nil {
+				return
+			}
+			a.keep = append(a.keep, far)
+			a.insist(r, framed(wire.KindPing, 1, nil).bytes(), fd)
+			go func() { _ = unix.Close(fd) }() // the broker may have closed its own
+		}
+	}
 }
 
 // scribble writes what it likes into the memory of its bell while the broker reads it.

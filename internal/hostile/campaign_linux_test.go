@@ -78,7 +78,7 @@ func TestCampaign(t *testing.T) {
 
 // duration returns a function that reports the end of the campaign.
 func (c *campaign) duration() func() bool {
-	long := 20 * time.Second
+	long := 10 * time.Second
 	s := os.Getenv(durationVariable)
 	if s != "" {
 		var err error

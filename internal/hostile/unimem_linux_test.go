@@ -173,7 +173,7 @@ func descriptorsOpen(t *testing.T) int {
 	return len(all)
 }
 
-// A closed Grid has no memory. A caller that holds a cell meanwhile keeps the Grid open.
+// A closed Grid has no memory. A caller that holds a cell keeps the Grid open.
 func TestGridWithCellsOut(t *testing.T) {
 	for _, perCell := range [][]unimem.Option{nil, {unimem.SurfacePerCell()}} {
 		g, err := unimem.NewGrid(4096, 8, perCell...)
@@ -200,7 +200,7 @@ func TestStaleGives(t *testing.T) {
 	stale, err := g.Take()
 	require.NoError(t, err)
 	require.NoError(t, g.Give(stale))
-	for range budget.Rounds(1<<20, 1<<14) {
+	for range budget.Rounds(1<<17, 1<<14) {
 		c, err := g.Take()
 		require.NoError(t, err)
 		require.NoError(t, g.Give(c))

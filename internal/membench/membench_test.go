@@ -40,6 +40,7 @@ func quick() membench.Plan {
 }
 
 func TestMeasure(t *testing.T) {
+	budget.Heavy(t, "a second of measuring")
 	before := unimem.Live()
 	benchtime := flag.Lookup("test.benchtime").Value.String()
 	p := quick()

@@ -4,7 +4,7 @@ import "strings"
 
 // Mapping is a row of proc_pid_smaps(5).
 type Mapping struct {
-	Start, End    uint64 // addresses; End is the first one behind it
+	Start, End    uint64 // addresses; End is the first one after it
 	Offset        uint64 // of Start in the file, in bytes
 	Device, Inode uint64 // of the file as stat(2) has them, 0 without a file
 	Shared        bool   // writes reach the file (MAP_SHARED)

@@ -37,7 +37,7 @@ func (f *File) open(sources []fs.FileInfo) error {
 		probe, err := os.OpenFile(target, os.O_WRONLY, 0)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			old = nil // removed meanwhile
+			old = nil // removed since
 		case err != nil:
 			return err
 		default:

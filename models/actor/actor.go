@@ -16,7 +16,7 @@ import (
 	"github.com/anekit/anekit/models/decoder"
 )
 
-// Config is what an Actor starts with.
+// Config configures an Actor.
 type Config struct {
 	Prompt  []int            // tokens that the guest reads
 	Sampler *decoder.Sampler // of choose; nil is greedy. The Actor uses it from then on
@@ -120,7 +120,7 @@ func (a *Actor) Close(ctx context.Context) error {
 	return errors.Join(err, a.session.Close())
 }
 
-// Next has the guest say one token, and returns it.
+// Next lets the guest say one token, and returns it.
 //
 // Errors: ErrEnd (the guest is silent, or its last token ends the text), ErrTalk (with the guest's Code), ErrClosed,
 // and those of wasm.Guest.Call. After an error of the guest the Actor cannot be frozen as it was before the call:
@@ -153,6 +153,23 @@ func (a *Actor) Next(ctx context.Context) (int, error) {
 	}
 	a.said, a.ended = append(a.said, token), config.Ends(token)
 	return token, nil
+}
+
+// take gives tokens to the model, the last one by a step, as logits does after a thaw: a pass of several tokens adds up
+// in another order, so that its logits are others.
+func (a *Actor) take(ctx context.Context, tokens []int) error {
+	n, before := len(tokens), a.session.Position()
+	if n == 0 {
+		return nil
+	}
+	err := a.session.Prefill(ctx, tokens[:n-1])
+	if err == nil {
+		err = a.session.Step(ctx, tokens[n-1])
+	}
+	if err != nil {
+		return errors.Join(err, a.session.Truncate(before))
+	}
+	return nil
 }
 
 // logits returns the logits of the last token, which a thawed session has to compute again.
@@ -209,7 +226,7 @@ func (a *Actor) Moved() int { return a.moved }
 func (a *Actor) Copied() int64 { return a.guest.Copied() + a.session.Copied() }
 
 // Freeze writes the actor to a file, which it replaces: after a failure, a kill or a loss of power at any moment the
-// path has the old file or the new one, whole. The Actor goes on unchanged. The first call reads all weights for their
+// path has the old file or the new one, whole. The Actor is unchanged. The first call reads all weights for their
 // fingerprint.
 //
 // Errors: ErrBusy (the guest has objects open, has trapped, or its memory does not fit), ErrClosed, and those of
@@ -237,11 +254,11 @@ func (a *Actor) Freeze(ctx context.Context, path string) error {
 	return a.session.SaveFile(ctx, path, decoder.Talk{Prompt: a.session.Tokens(), Sampler: a.sampler, Extra: extra})
 }
 
-// Thaw makes an Actor of a file of Freeze, which goes on with the tokens that the frozen one would have said. Of config
-// it takes the Limits, and a Note that is not empty; prompt, sampler and else the note are those of the file.
+// Thaw makes an Actor from a file of Freeze. It continues with the tokens that the frozen one would have said. Of
+// config Thaw takes the Limits, and a Note that is not empty; prompt, sampler and otherwise the note are the file's.
 //
-// Errors: ErrSnapshot (damaged, no snapshot of an actor, or of another guest or version, with what differs), ErrModel,
-// fs.ErrNotExist, and those of Start.
+// Errors: ErrSnapshot (damaged, not a snapshot of an actor, or of another guest or version, with the difference),
+// ErrModel, fs.ErrNotExist, and those of Start.
 func (c *Code) Thaw(ctx context.Context, path string, config Config) (*Actor, error) {
 	return c.thaw(ctx, "thaw", path, config, func(a *Actor) (decoder.Talk, error) {
 		return a.session.RestoreFile(ctx, path, nil)
@@ -264,20 +281,15 @@ func (c *Code) Move(ctx context.Context, path string, config Config) (*Actor, er
 			return t, err
 		}
 		taken := t.Tokens()
-		if n := len(taken); n > 0 {
-			if err := a.session.Prefill(ctx, taken[:n-1]); err != nil {
-				return t, err
-			}
-			if err := a.session.Step(ctx, taken[n-1]); err != nil { // as Next takes it
-				return t, err
-			}
+		if err := a.take(ctx, taken); err != nil {
+			return t, err
 		}
 		a.moved = len(taken)
 		return t, nil
 	})
 }
 
-// thaw reads the file: first what it is of, then everything.
+// thaw reads the file: first its guest and model, then everything.
 func (c *Code) thaw(ctx context.Context, op, path string, config Config,
 	restore func(*Actor) (decoder.Talk, error)) (*Actor, error) {
 	t, err := decoder.PeekFile(path)

@@ -187,6 +187,25 @@ func TestThawedActorsGoOn(t *testing.T) {
 	}
 }
 
+// A guest that was frozen before it read the logits of its prompt reads the same bits, however long the prompt is.
+func TestThawedActorsHaveTheLogitsOfTheirPrompt(t *testing.T) {
+	c := newStage(t, modelDir(t, decodertest.Spec{Seed: 5}), engine.Soft).load(t, binaryOf(t, "testdata/bits.wasm"))
+	path := filepath.Join(t.TempDir(), "a")
+	for _, n := range []int{1, 2, 20, 32, 33, 64, 90} {
+		long := make([]int, n)
+		for i := range long {
+			long[i] = (37*i + 5) % 96
+		}
+		whole := say(t, start(t, c, Config{Prompt: long}), 4)
+		a := start(t, c, Config{Prompt: long})
+		for i := range whole {
+			require.NoError(t, a.Freeze(context.Background(), path))
+			a = thaw(t, c, path)
+			require.Equal(t, whole[i:i+1], say(t, a, 1), "prompt of %d, token %d", n, i)
+		}
+	}
+}
+
 // Memory that does not compress, and the text of the last error, are frozen.
 func TestLargeMemoryIsFrozen(t *testing.T) {
 	c := newStage(t, modelDir(t, decodertest.Spec{Seed: 5}), engine.Soft).load(t, binaryOf(t, "testdata/large.wasm"))
@@ -202,6 +221,11 @@ func TestLargeMemoryIsFrozen(t *testing.T) {
 	b := thaw(t, c, path)
 	require.Equal(t, a.Guest().LastError(), b.Guest().LastError())
 	require.Equal(t, whole[2:], say(t, b, 4))
+
+	_, err = c.Thaw(context.Background(), path, Config{Limits: wasm.Limits{Memory: 1 << 20}})
+	require.ErrorIs(t, err, ErrSnapshot)
+	require.ErrorContains(t, err, "its memory has 4259840 bytes, the limit is 1048576; raise Limits.Memory, which is "+
+		"--guest-memory of actor thaw")
 }
 
 // Freezing changes nothing: neither the actor nor, if it fails, the file.
@@ -408,7 +432,7 @@ func TestDamagedSnapshots(t *testing.T) {
 	require.NoError(t, a.Freeze(ctx, path))
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
-	for at := 0; at < len(whole); at += 1 + len(whole)/97 {
+	for at := 0; at < len(whole); at += 1 + len(whole)/budget.Rounds(97, 97) {
 		damaged := append([]byte(nil), whole...)
 		damaged[at] ^= 1 << (at % 8)
 		require.NoError(t, os.WriteFile(path, damaged, 0o600))
@@ -424,6 +448,7 @@ func TestDamagedSnapshots(t *testing.T) {
 
 // Ten actors on one model take its weights once.
 func TestTenActorsShareTheWeights(t *testing.T) {
+	budget.Heavy(t, "a model of 20 MB and ten actors")
 	s := newStage(t, modelDir(t, decodertest.Spec{Seed: 1, Hidden: 512, Intermediate: 1536, Layers: 4}), engine.Soft)
 	plan := s.model.Plan()
 	weights := plan.WeightsMapped + plan.WeightsConverted

@@ -8,14 +8,8 @@ import (
 	"strings"
 
 	"github.com/tetratelabs/wazero/api"
-)
 
-// Numbers of the sections of a WebAssembly binary.
-const (
-	sectionImport = 2
-	sectionGlobal = 6
-	sectionExport = 7
-	sectionCode   = 10
+	"github.com/anekit/anekit/internal/guestcode"
 )
 
 // globalPrefix begins the names of the exports that expose adds.
@@ -35,79 +29,50 @@ type global struct {
 
 func (g global) export() string { return fmt.Sprintf("%s%d", globalPrefix, g.index) }
 
-// expose returns a binary with an export for every mutable global, or the reason why the guest's state would not be
+// expose returns a binary with an export for each mutable global, or the reason why the guest's state would not be
 // whole with them.
 func expose(text []byte) (e exposed, err error) {
-	if len(text) < 8 || string(text[:8]) != "\x00asm\x01\x00\x00\x00" {
-		return e, errors.New("no WebAssembly binary of version 1")
+	sections, err := guestcode.Split(text)
+	if err != nil {
+		return e, err
 	}
-	type section struct {
-		id   byte
-		body []byte
+	if err := guestcode.Check(sections); err != nil {
+		return e, err
 	}
-	var sections []section
-	in := &input{b: text[8:]}
-	for len(in.b) > 0 && in.err == nil {
-		id := in.byte()
-		sections = append(sections, section{id, in.take(in.number())})
-	}
-	if in.err != nil {
-		return e, in.err
-	}
-	at := slices.IndexFunc(sections, func(s section) bool { return s.id == sectionExport })
+	at := slices.IndexFunc(sections, func(s guestcode.Section) bool { return s.ID == guestcode.Exports })
 	if at < 0 {
 		return e, errors.New("it exports nothing")
 	}
 	for _, s := range sections {
-		r := &input{b: s.body}
-		switch s.id {
-		case sectionImport:
-			err = onlyFunctions(r)
-		case sectionGlobal:
+		r := &input{guestcode.Reader{Rest: s.Body}}
+		switch s.ID {
+		case guestcode.Globals:
 			e.globals, err = mutable(r)
-		case sectionCode:
+		case guestcode.Code:
 			err = steadyCode(r)
 		}
 		if err == nil {
-			err = r.err
+			err = r.Err
 		}
 		if err != nil {
 			return e, err
 		}
 	}
-	if sections[at].body, err = withExports(sections[at].body, e.globals); err != nil {
+	if sections[at].Body, err = withExports(sections[at].Body, e.globals); err != nil {
 		return e, err
 	}
-	e.text = slices.Clone(text[:8])
-	for _, s := range sections {
-		e.text = append(e.text, s.id)
-		e.text = binary.AppendUvarint(e.text, uint64(len(s.body)))
-		e.text = append(e.text, s.body...)
-	}
+	e.text = guestcode.Join(sections)
 	return e, nil
-}
-
-// onlyFunctions refuses imports that are no functions.
-func onlyFunctions(in *input) error {
-	for range in.number() {
-		module, name := in.take(in.number()), in.take(in.number())
-		if kind := in.byte(); kind != 0 && in.err == nil {
-			return fmt.Errorf("it imports %s of %s, which is no function", name, module)
-		}
-		in.number()
-		if in.err != nil {
-			break
-		}
-	}
-	return nil
 }
 
 // mutable lists the mutable globals.
 func mutable(in *input) (all []global, err error) {
-	for i := range in.number() {
-		kind, changes := in.byte(), in.byte()
-		in.constant()
-		if in.err != nil {
+	for i := range in.Number() {
+		kind := in.Peek()
+		in.Type()
+		changes := in.Byte()
+		in.Constant()
+		if in.Err != nil {
 			return nil, nil
 		}
 		if changes == 0 {
@@ -125,15 +90,15 @@ func mutable(in *input) (all []global, err error) {
 
 // withExports adds the exports of globals to an export section.
 func withExports(body []byte, globals []global) ([]byte, error) {
-	in := &input{b: body}
-	n := in.number()
-	list := in.b
+	in := &input{guestcode.Reader{Rest: body}}
+	n := in.Number()
+	list := in.Rest
 	for range n {
-		name := string(in.take(in.number()))
-		in.byte()
-		in.number()
-		if in.err != nil {
-			return nil, in.err
+		name := string(in.Text())
+		in.Byte()
+		in.Number()
+		if in.Err != nil {
+			return nil, in.Err
 		}
 		if strings.HasPrefix(name, globalPrefix) {
 			return nil, fmt.Errorf("it exports %s itself", name)
@@ -151,132 +116,71 @@ func withExports(body []byte, globals []global) ([]byte, error) {
 
 // steadyCode refuses instructions that change a table, or drop a segment.
 func steadyCode(in *input) error {
-	for i := range in.number() {
-		body := &input{b: in.take(in.number())}
-		for range body.number() { // locals
-			body.number()
-			body.byte()
-			if body.err != nil {
+	for i := range in.Number() {
+		body := &input{guestcode.Reader{Rest: in.Text()}}
+		for range body.Number() { // locals
+			body.Number()
+			body.Type()
+			if body.Err != nil {
 				break
 			}
 		}
-		for len(body.b) > 0 && body.err == nil {
+		for len(body.Rest) > 0 && body.Err == nil {
 			if why := body.instruction(); why != "" {
 				return fmt.Errorf("its function %d (of those with code) %s, which a snapshot cannot hold", i, why)
 			}
 		}
-		if in.err == nil && body.err != nil {
-			return fmt.Errorf("function %d (of those with code): %w", i, body.err)
+		if in.Err == nil && body.Err != nil {
+			return fmt.Errorf("function %d (of those with code): %w", i, body.Err)
 		}
-		if in.err != nil {
+		if in.Err != nil {
 			break
 		}
 	}
 	return nil
 }
 
-// input reads a binary. After an error every call returns zeros.
-type input struct {
-	b   []byte
-	err error
-}
-
-var errCut = errors.New("the binary is cut off or malformed")
-
-func (in *input) fail() {
-	if in.err == nil {
-		in.err = errCut
-	}
-	in.b = nil
-}
-
-func (in *input) take(n int) []byte {
-	if n < 0 || n > len(in.b) {
-		in.fail()
-		return nil
-	}
-	b := in.b[:n:n]
-	in.b = in.b[n:]
-	return b
-}
-
-func (in *input) byte() byte {
-	if b := in.take(1); len(b) == 1 {
-		return b[0]
-	}
-	return 0
-}
-
-// number reads an unsigned number of at most 32 bits.
-func (in *input) number() int {
-	n, used := binary.Uvarint(in.b)
-	if used <= 0 || used > 5 || n > 1<<32-1 {
-		in.fail()
-		return 0
-	}
-	in.b = in.b[used:]
-	return int(n)
-}
-
-// signed skips a signed number of at most 64 bits.
-func (in *input) signed() {
-	for range 10 {
-		if in.byte()&0x80 == 0 {
-			return
-		}
-	}
-	in.fail()
-}
-
-// constant skips a constant expression and its end.
-func (in *input) constant() {
-	for in.err == nil {
-		if len(in.b) > 0 && in.b[0] == 0x0b {
-			in.byte()
-			return
-		}
-		in.instruction()
-	}
-}
+// input reads the code of a binary.
+type input struct{ guestcode.Reader }
 
 // instruction skips an instruction. It returns what the instruction does if a snapshot cannot hold that.
 func (in *input) instruction() (why string) {
-	switch op := in.byte(); {
+	switch op := in.Byte(); {
 	case op == 0x02 || op == 0x03 || op == 0x04: // block, loop, if
-		in.signed()
+		in.Signed()
 	case op == 0x0c || op == 0x0d || op == 0x10 || op >= 0x20 && op <= 0x25: // branches, call, get and set
-		in.number()
+		in.Number()
 	case op == 0x26:
-		in.number()
+		in.Number()
 		return "sets an element of a table"
 	case op == 0x0e: // br_table
-		for range in.number() + 1 {
-			in.number()
-			if in.err != nil {
+		for range in.Number() + 1 {
+			in.Number()
+			if in.Err != nil {
 				return ""
 			}
 		}
 	case op == 0x11: // call_indirect
-		in.number()
-		in.number()
+		in.Number()
+		in.Number()
 	case op == 0x12 || op == 0x13:
-		in.err = errors.New("tail calls are not supported")
+		in.Err = errors.New("tail calls are not supported")
 	case op == 0x1c: // select with types
-		in.take(in.number())
+		in.Text()
 	case op >= 0x28 && op <= 0x3e: // loads and stores
 		in.memory()
 	case op == 0x3f || op == 0x40: // memory.size, memory.grow
-		in.byte()
+		in.Byte()
 	case op == 0x41 || op == 0x42:
-		in.signed()
+		in.Signed()
 	case op == 0x43:
-		in.take(4)
+		in.Take(4)
 	case op == 0x44:
-		in.take(8)
+		in.Take(8)
 	case op == 0xd0: // ref.null
-		in.signed()
+		in.Signed()
 	case op == 0xd2: // ref.func
-		in.number()
+		in.Number()
 	case op == 0xfc:
 		return in.miscellaneous()
 	case op == 0xfd:
@@ -284,8 +188,8 @@ func (in *input) instruction() (why string) {
 	case op == 0x00, op == 0x01, op == 0x05, op == 0x0b, op == 0x0f, op == 0x1a, op == 0x1b, op >= 0x45 && op <= 0xc4,
 		op == 0xd1:
 	default:
-		if in.err == nil {
-			in.err = fmt.Errorf("instruction %#x is not supported", op)
+		if in.Err == nil {
+			in.Err = fmt.Errorf("instruction %#x is not supported", op)
 		}
 	}
 	return ""
@@ -293,23 +197,23 @@ func (in *input) instruction() (why string) {
 
 // memory skips the immediates of a load or store.
 func (in *input) memory() {
-	in.number()
-	in.number()
+	in.Number()
+	in.Number()
 }
 
 // miscellaneous skips an instruction after 0xfc.
 func (in *input) miscellaneous() (why string) {
-	switch op := in.number(); op {
+	switch op := in.Number(); op {
 	case 0, 1, 2, 3, 4, 5, 6, 7: // truncations
 	case 8: // memory.init
-		in.number()
-		in.byte()
+		in.Number()
+		in.Byte()
 	case 9: // data.drop
 		return "drops a data segment"
 	case 10: // memory.copy
-		in.take(2)
+		in.Take(2)
 	case 11: // memory.fill
-		in.byte()
+		in.Byte()
 	case 12:
 		return "initializes a table"
 	case 13:
@@ -319,26 +223,26 @@ func (in *input) miscellaneous() (why string) {
 	case 15:
 		return "grows a table"
 	case 16: // table.size
-		in.number()
+		in.Number()
 	case 17:
 		return "fills a table"
 	default:
-		in.err = fmt.Errorf("instruction 0xfc %d is not supported", op)
+		in.Err = fmt.Errorf("instruction 0xfc %d is not supported", op)
 	}
 	return ""
 }
 
 // vector skips an instruction after 0xfd.
 func (in *input) vector() {
-	switch op := in.number(); {
+	switch op := in.Number(); {
 	case op <= 11 || op == 92 || op == 93: // loads and the store
 		in.memory()
 	case op == 12 || op == 13: // constant, shuffle
-		in.take(16)
+		in.Take(16)
 	case op >= 21 && op <= 34: // lanes
-		in.byte()
+		in.Byte()
 	case op >= 84 && op <= 91: // loads and stores of lanes
 		in.memory()
-		in.byte()
+		in.Byte()
 	}
 }

@@ -49,7 +49,7 @@ func TestGuestsThatCannotBeFrozen(t *testing.T) {
 		text []byte
 		why  string
 	}{
-		"no binary":  {[]byte("nonsense"), "no WebAssembly"},
+		"no binary":  {[]byte("nonsense"), "not a WebAssembly"},
 		"no exports": {[]byte("\x00asm\x01\x00\x00\x00"), "exports nothing"},
 		"reference":  {module(nil, "\x70\x01\xd0\x70\x0b"), "reference or a vector"},
 		"vector":     {module(nil, "\x7b\x01\xfd\x0c0123456789abcdef\x0b"), "reference or a vector"},
@@ -63,7 +63,7 @@ func TestGuestsThatCannotBeFrozen(t *testing.T) {
 		"tail call":  {module([]byte("\x12\x00")), "tail calls"},
 		"unknown":    {module([]byte("\xff")), "instruction 0xff"},
 		"imported memory": {
-			[]byte("\x00asm\x01\x00\x00\x00\x02\x08\x01\x01m\x01n\x02\x00\x01\x07\x01\x00"), "no function",
+			[]byte("\x00asm\x01\x00\x00\x00\x02\x08\x01\x01m\x01n\x02\x00\x01\x07\x01\x00"), "not a function",
 		},
 	} {
 		_, err := expose(c.text)

@@ -1,6 +1,6 @@
 // Package actor runs WebAssembly guests that talk with a language model and can be frozen between two tokens: the
 // guest's linear memory and globals, the tokens, the state of the draws, and the keys and values of the model go into
-// one file, from which the actor goes on as if it had never stopped, in another process, on another machine and on
+// one file. From it the actor continues as if it had never stopped, in another process, on another machine and on
 // another engine of equal numerics.
 //
 //	host, err := actor.NewHost(ctx, device, model)      // one model, whose weights all actors share
@@ -21,7 +21,7 @@
 //	prompt_read(ptr, cap) -> tokens        writes them as i32
 //	vocabulary() -> tokens
 //	position() -> tokens                   that the model has taken
-//	prefill(ptr, n) -> 0                   the model takes n tokens, i32 each
+//	prefill(ptr, n) -> 0                   the model takes n tokens, i32 each, the last one by a step
 //	step(token) -> 0                       the model takes one token
 //	choose() -> token                      by the actor's sampler, from the logits of the last token
 //	logits(ptr, cap) -> numbers            writes fp32 logits
@@ -34,23 +34,23 @@
 // # What is frozen
 //
 // WebAssembly hides a guest's globals and tables. Load writes the binary again with an export for each mutable global.
-// Tables cannot be read through wazero, so that a guest whose code changes a table is refused, as is one that drops
+// wazero shows no tables, so Load refuses a guest whose code changes a table, and one that drops
 // segments, has a mutable global of a reference or a vector, or imports a memory, a table or a global. In all other
-// guests the tables are those of the binary. Between two calls a guest has no stack, so that memory and globals are all
+// guests the tables are those of the binary. Between two calls a guest has no stack, so memory and globals are all
 // of it. Programs, requests, caches and samplers that a guest has opened by package ane/wasm are not frozen: Freeze
 // refuses a guest that has any open.
 //
-// Clocks and random numbers, which WASI gives guests, go on where they stopped, and error_text returns what it would
+// Clocks and random numbers, which WASI gives guests, continue where they stopped, and error_text returns what it would
 // have returned. A guest has no other files than the three standard ones, which it cannot close.
 //
 // The file is a snapshot of package ane/kv, written whole or not at all (kv.Cache.SaveFileNote): after a kill at any
-// moment there is the old file or the new one. The memory is in its note, without zero pages and compressed, and takes
-// at most 62 MiB there. The state has a version of its own, 3: version 1 had no clocks, version 2 no error_text. A file
-// of another version is refused with both numbers.
+// moment the path has the old file or the new one. The memory is in its note, without zero pages and compressed, in at
+// most 62 MiB. The state has a version of its own, 3: version 1 had no clocks, version 2 no error_text. Thaw refuses a
+// file of another version with both numbers.
 //
 // # Thawing
 //
-// Thaw compares the guest's SHA-256 and the versions, and refuses another guest with what differs. Of the model that
-// froze the actor it restores keys and values. Another model, other weights or other numerics compute other keys and
-// values: Thaw then returns ErrModel, and Move keeps memory and tokens and fills the new model's cache by prefill.
+// Thaw compares the guest's SHA-256 and the versions; its error for another guest names the difference. It restores the
+// keys and values of the same model. Another model, other weights or other numerics compute other keys and values:
+// then Thaw returns ErrModel, and Move keeps memory and tokens and fills the new model's cache by prefill.
 package actor

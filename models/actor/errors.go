@@ -1,12 +1,16 @@
 package actor
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/anekit/anekit/internal/errtext"
+)
 
 // The kinds of error of a call, for errors.Is. Errors of the packages ane/wasm and models/decoder keep their own kinds.
 var (
 	// ErrGuest: a binary that cannot be frozen, or that lacks an export.
 	ErrGuest = errors.New("guest cannot be an actor")
-	// ErrSnapshot: a file that is no snapshot of an actor, is damaged, or is of another guest or version.
+	// ErrSnapshot: a file that is not a snapshot of an actor, is damaged, or is of another guest or version.
 	ErrSnapshot = errors.New("snapshot cannot be used")
 	// ErrModel: a snapshot of another model or other numerics. Move accepts it.
 	ErrModel = errors.New("snapshot is of another model")
@@ -32,31 +36,12 @@ type Error struct {
 
 // Error returns the text on one line.
 func (e *Error) Error() string {
-	text := "actor: " + e.Op
+	call := "actor: " + e.Op
 	if e.Name != "" {
-		text += " " + e.Name
+		call += " " + e.Name
 	}
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
-	}
-	if e.Detail != "" {
-		text += ": " + e.Detail
-	}
-	if e.Cause != nil {
-		text += ": " + e.Cause.Error()
-	}
-	if e.Hint != "" {
-		text += " (" + e.Hint + ")"
-	}
-	return text
+	return errtext.Line(call, e.Err, e.Detail, e.Cause, e.Hint)
 }
 
 // Unwrap returns the kind and the cause.
-func (e *Error) Unwrap() (all []error) {
-	for _, err := range []error{e.Err, e.Cause} {
-		if err != nil {
-			all = append(all, err)
-		}
-	}
-	return all
-}
+func (e *Error) Unwrap() []error { return errtext.Both(e.Err, e.Cause) }

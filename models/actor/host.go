@@ -16,7 +16,7 @@ import (
 	"github.com/anekit/anekit/models/decoder"
 )
 
-// talker is made of guest/talker.c.
+// talker is compiled from guest/talker.c.
 //
 //go:embed guest/talker.wasm
 var talker []byte
@@ -119,7 +119,7 @@ func functions() []wasm.Function {
 				tokens[i] = int(int32(binary.LittleEndian.Uint32(b[4*i:])))
 			}
 			a.guest.AddCopied(int64(len(b)))
-			return 0, a.session.Prefill(ctx, tokens)
+			return 0, a.take(ctx, tokens)
 		}),
 		function("step", 1, func(ctx context.Context, a *Actor, p []uint64) (int, error) {
 			return 0, a.session.Step(ctx, int(int32(uint32(p[0]))))
@@ -193,7 +193,7 @@ func coded(err error) error {
 	return err
 }
 
-// differs says in what a snapshot is of another guest or version.
+// differs says how the guest or version of a snapshot differs.
 func (c *Code) differs(s *state) string {
 	switch {
 	case s.interfaceVersion != wasm.Version:

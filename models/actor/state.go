@@ -29,6 +29,9 @@ const maxState = 62 << 20
 // maxNote is the longest note in bytes.
 const maxNote = 64 << 10
 
+// errCut: a state that ends too early, or whose lengths do not fit.
+var errCut = errors.New("the guest's state is cut off or malformed")
+
 // state is a guest between two calls.
 type state struct {
 	sum              [sha256.Size]byte
@@ -83,17 +86,17 @@ func (a *Actor) state() ([]byte, error) {
 		return nil, err
 	}
 	var zero [block]byte
-	for at := 0; at < len(mem); at += block {
-		part := mem[at:min(at+block, len(mem))]
-		if bytes.Equal(part, zero[:len(part)]) {
-			continue
-		}
-		if packed.Len() > maxState {
-			break
-		}
-		head := binary.AppendUvarint(nil, uint64(at/block)+1)
-		if _, err := w.Write(append(head, part...)); err != nil {
-			return nil, err
+	next := 0 // ranges may overlap
+	for _, r := range a.guest.Memory().Touched() {
+		for next = max(next, int(r.From)); next < int(r.To) && packed.Len() <= maxState; next += block {
+			part := mem[next : next+block]
+			if bytes.Equal(part, zero[:]) {
+				continue
+			}
+			head := binary.AppendUvarint(nil, uint64(next/block)+1)
+			if _, err := w.Write(append(head, part...)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if _, err := w.Write([]byte{0}); err != nil {
@@ -131,7 +134,7 @@ func (c *Code) read(op, path string, extra []byte) (*state, error) {
 	return s, nil
 }
 
-// Info is what a file of Freeze has beside memory, keys and values.
+// Info is the content of a file of Freeze beside memory, keys and values.
 type Info struct {
 	Sum          [sha256.Size]byte // of the guest's binary
 	Prompt, Said []int
@@ -163,7 +166,7 @@ func decode(op, path string, extra []byte) (*state, error) {
 	case len(extra) == 0:
 		return nil, refuse("it has no guest")
 	case len(extra) < len(stateMagic)+sha256.Size || string(extra[:magic]) != stateMagic[:magic]:
-		return nil, refuse("what it has beside the tokens is no guest")
+		return nil, refuse("its bytes beside the tokens are not a guest")
 	case extra[magic] != stateMagic[magic]:
 		return nil, refuse("it has version %d of the format, this program reads %d", extra[magic], stateMagic[magic])
 	}
@@ -204,13 +207,13 @@ func decode(op, path string, extra []byte) (*state, error) {
 	}
 	s.size = number(1 << 32)
 	if err != nil {
-		return nil, refuse("its guest is cut off")
+		return nil, refuse("its guest is truncated")
 	}
 	s.memory = extra[len(extra)-in.Len():]
 	return s, nil
 }
 
-// install makes a the actor of s: its guest was instantiated just now.
+// install makes a the actor of s, right after its guest was instantiated.
 func (s *state) install(op, path string, a *Actor) error {
 	bad := func(err error) error { return &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err} }
 	m := a.guest.Memory()
@@ -218,13 +221,17 @@ func (s *state) install(op, path string, a *Actor) error {
 		return bad(fmt.Errorf("its memory has %d bytes, the guest begins with %d", s.size, m.Size()))
 	} else if grow > 0 {
 		if _, ok := a.guest.Module().Memory().Grow(uint32(grow / linear.PageSize)); !ok {
-			return bad(fmt.Errorf("its memory has %d bytes, the limit is %d: raise Limits.Memory", s.size,
-				m.Reserved()))
+			return &Error{Op: op, Name: path, Err: ErrSnapshot,
+				Detail: fmt.Sprintf("its memory has %d bytes, the limit is %d", s.size, m.Reserved()),
+				Hint:   "raise Limits.Memory, which is --guest-memory of actor thaw"}
 		}
 	}
 	mem, err := memoryOf(a)
 	if err != nil {
 		return bad(err)
+	}
+	for _, r := range m.Touched() {
+		clear(mem[r.From:r.To])
 	}
 	if err := unpack(mem, s.memory); err != nil {
 		return bad(err)
@@ -244,42 +251,26 @@ func (s *state) install(op, path string, a *Actor) error {
 	return nil
 }
 
-// unpack replaces mem by the compressed blocks, and by zeros elsewhere.
+// unpack writes the compressed blocks to mem.
 func unpack(mem, packed []byte) error {
 	in := flateReader{flate.NewReader(bytes.NewReader(packed))}
-	next := 0 // the first block that is not yet written
+	next := 0 // the first block that may follow
 	for {
 		n, err := binary.ReadUvarint(in)
 		if err != nil {
 			return errors.Join(errCut, err)
 		}
-		at := len(mem)
-		if n > 0 {
-			if n-1 < uint64(next) || n-1 >= uint64((len(mem)+block-1)/block) {
-				return fmt.Errorf("%w: block %d of the memory", errCut, n-1)
-			}
-			at = int(n-1) * block
-		}
-		for ; next*block < at; next++ {
-			wipe(mem[next*block : min((next+1)*block, len(mem))])
-		}
 		if n == 0 {
 			return nil
 		}
-		if _, err := io.ReadFull(in, mem[at:min(at+block, len(mem))]); err != nil {
+		if n-1 < uint64(next) || n-1 >= uint64(len(mem)/block) {
+			return fmt.Errorf("%w: block %d of the memory", errCut, n-1)
+		}
+		at := int(n-1) * block
+		if _, err := io.ReadFull(in, mem[at:at+block]); err != nil {
 			return errors.Join(errCut, err)
 		}
-		next++
-	}
-}
-
-// wipe zeroes a block without touching one of zeros, which has perhaps no page yet.
-func wipe(b []byte) {
-	for _, v := range b {
-		if v != 0 {
-			clear(b)
-			return
-		}
+		next = int(n)
 	}
 }
 

@@ -7,15 +7,14 @@ import (
 )
 
 // Answer goes on with a Talk: it takes the tokens that the session has not taken, chooses up to n further ones with
-// t.Sampler (greedily without one), appends each to t.Answer and then calls each with it. It returns true behind a
+// t.Sampler (greedily without one), appends each to t.Answer and then calls each with it. It returns true after a
 // token that ends a text, also if the Talk has ended with one before. With n 0 it takes all tokens but the last one,
 // which is what a restored session has to do as well. While each runs, SaveFile may be called; each may be nil.
 //
-// The last token is always taken by Step, so that a conversation goes on with the same numbers, whether it was saved
-// and restored in between or not.
+// Step takes the last token, so a conversation continues with the same numbers, also if it was saved and restored.
 //
 // Errors: ErrTooLong (nothing has run), ErrSnapshot (the session has taken other tokens), ErrNaN (logits without a
-// number), that of each, and those of Prefill and Step. The Talk has the tokens chosen until then.
+// number), that of each, and those of Prefill and Step. The Talk keeps the tokens chosen before the error.
 func (s *Session) Answer(ctx context.Context, t *Talk, n int, each func(token int) error) (ended bool, err error) {
 	const op = "answer"
 	all := t.Tokens()
@@ -23,7 +22,7 @@ func (s *Session) Answer(ctx context.Context, t *Talk, n int, each func(token in
 		return false, err
 	}
 	if len(all) == 0 {
-		return false, &Error{Op: op, Err: ErrVocabulary, Detail: "no token to begin with",
+		return false, &Error{Op: op, Err: ErrVocabulary, Detail: "no token to start from",
 			Hint: "give a prompt of at least one token"}
 	}
 	if len(s.tokens) > len(all) || !slices.Equal(s.tokens, all[:len(s.tokens)]) {
@@ -55,7 +54,7 @@ func (s *Session) Answer(ctx context.Context, t *Talk, n int, each func(token in
 			token = choose(t.Sampler, s.inPlace())
 		}
 		if token < 0 {
-			return false, &Error{Op: op, Err: ErrNaN, Detail: fmt.Sprintf("all logits behind token %d are NaN", last),
+			return false, &Error{Op: op, Err: ErrNaN, Detail: fmt.Sprintf("all logits after token %d are NaN", last),
 				Hint: "numbers within the model went beyond 65504, the largest of fp16"}
 		}
 		t.Answer, all = append(t.Answer, token), append(all, token)
@@ -72,7 +71,7 @@ func (s *Session) Answer(ctx context.Context, t *Talk, n int, each func(token in
 	return false, nil
 }
 
-// Room returns an ErrTooLong if n tokens behind a conversation of taken tokens are more than the model has positions.
+// Room returns an ErrTooLong if n tokens after a conversation of taken tokens are more than the model has positions.
 func (c Config) Room(taken, n int) error {
 	if n < 0 || taken > c.Positions || n > c.Positions-taken {
 		return &Error{Op: "answer", Err: ErrTooLong,

@@ -7,7 +7,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// arena is memory for converted weights, outside of the Go heap: the collector neither counts nor moves it. It is
+// arena is memory for converted weights, outside the Go heap: the collector neither counts nor moves it. It is
 // reserved in large Blocks, whose pages appear when they are written.
 type arena struct {
 	mu     sync.Mutex

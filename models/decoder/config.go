@@ -15,7 +15,7 @@ import (
 // configFile is the name of the description of a model in its folder.
 const configFile = "config.json"
 
-// generationFile is the name of the settings of generation beside it.
+// generationFile is the name of the file with the settings of generation, in the same folder.
 const generationFile = "generation_config.json"
 
 // Config describes a model: what config.json says, with the defaults of its family.
@@ -37,7 +37,7 @@ type Config struct {
 	Rope          Rope
 	Tied          bool // the matrix of the logits is that of the embedding
 	AttentionBias bool // queries, keys and values have a bias
-	OutputBias    bool // the projection behind attention has a bias
+	OutputBias    bool // the projection after attention has a bias
 	MLPBias       bool // the feed-forward network has biases
 	QKNorm        bool // RMSNorm of each head of queries and keys
 
@@ -52,16 +52,16 @@ type Config struct {
 // Ends reports whether a token ends a text.
 func (c Config) Ends(token int) bool { return slices.Contains(c.EOS, token) }
 
-// Quantization says how MLX has packed the weights.
+// Quantization says how MLX packed the weights.
 type Quantization struct {
 	Group int // elements that share a scale and a bias
 	Bits  int // of an element: 2, 3, 4, 5, 6 or 8
-	// Layers has what differs for single modules, by name, such as "model.layers.0.self_attn.q_proj": other numbers,
+	// Layers has the exceptions of single modules, by name, such as "model.layers.0.self_attn.q_proj": other numbers,
 	// or zeros for one that is not quantized.
 	Layers map[string]Quantization
 }
 
-// of returns group and bits of a module that has some names.
+// of returns the group and bits of the module with one of names.
 func (q *Quantization) of(names ...string) (group, bits int) {
 	if q == nil {
 		return 0, 0
@@ -104,7 +104,7 @@ type fileConfig struct {
 	PretrainingParallel *int                       `json:"pretraining_tp"`
 }
 
-// families is what the architectures differ in, by the value of "architectures" and by that of "model_type".
+// families has the differences of the architectures, by the values of "architectures" and "model_type".
 var families = []struct {
 	architecture, kind string
 	bias, norm, tied   bool
@@ -117,7 +117,7 @@ var families = []struct {
 	{architecture: "Qwen3ForCausalLM", kind: "qwen3", norm: true, positions: 32768, theta: 1e4, head: 128},
 }
 
-// limits of numbers in config.json: far above published models, far below what overflows a product of two.
+// limits of numbers in config.json: far above published models, and the product of two of them does not overflow.
 const (
 	maxNumber = 1 << 28
 	maxLayers = 1 << 12
@@ -142,13 +142,13 @@ func readConfig(dir string) (Config, error) {
 	return c, c.generation(filepath.Join(dir, generationFile))
 }
 
-// maxConfig bounds a file of JSON beside the weights.
+// maxConfig bounds a JSON file beside the weights.
 const maxConfig = 16 << 20
 
 // readSmall reads a regular file of at most maxConfig bytes.
 func readSmall(path string) ([]byte, error) { return readRegular(path, maxConfig) }
 
-// readRegular reads a regular file of at most so many bytes.
+// readRegular reads a regular file of at most as many bytes as most says.
 func readRegular(path string, most int64) ([]byte, error) {
 	f, err := openRegular(path)
 	if err != nil {
@@ -162,7 +162,7 @@ func readRegular(path string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// openRegular opens a file. It refuses a pipe, which would block until somebody writes, and a device, which may have
+// openRegular opens a file. It refuses a pipe, which would block until a process writes, and a device, which may have
 // no end.
 func openRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
@@ -170,13 +170,13 @@ func openRegular(path string) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("no regular file: %v", info.Mode())
+		return nil, fmt.Errorf("not a regular file: %v", info.Mode())
 	}
 	return os.Open(path)
 }
 
-// generation takes the tokens that end a text from generation_config.json, where publishers list those of a
-// conversation. Without the file or its eos_token_id, those of config.json stay.
+// generation reads the tokens that end a text from generation_config.json, where publishers list those of a
+// conversation. Without the file or its eos_token_id, it keeps those of config.json.
 func (c *Config) generation(path string) error {
 	text, err := readSmall(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -206,7 +206,7 @@ func parseConfig(text []byte) (Config, error) {
 	return f.config()
 }
 
-// jsonFault says where a text is no JSON object of the form.
+// jsonFault says where a text is not a JSON object of the form.
 func jsonFault(err error, text []byte) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -252,7 +252,7 @@ func (f *fileConfig) config() (Config, error) {
 	}
 	if c.Heads%c.KVHeads != 0 {
 		return Config{}, configError("num_key_value_heads",
-			fmt.Sprintf("%d heads are no multiple of %d key-value heads", c.Heads, c.KVHeads), "", ErrConfig)
+			fmt.Sprintf("%d heads are not a multiple of %d key-value heads", c.Heads, c.KVHeads), "", ErrConfig)
 	}
 	c.guessed, c.tieUntold = f.HeadDim == nil, f.Tied == nil
 	if c.guessed && family.head > 0 {
@@ -260,11 +260,11 @@ func (f *fileConfig) config() (Config, error) {
 	}
 	if f.HeadDim == nil && c.Hidden%c.Heads != 0 {
 		return Config{}, configError("hidden_size",
-			fmt.Sprintf("%d is no multiple of %d heads", c.Hidden, c.Heads), "give head_dim", ErrConfig)
+			fmt.Sprintf("%d is not a multiple of %d heads", c.Hidden, c.Heads), "give head_dim", ErrConfig)
 	}
 	c.HeadDim = or(f.HeadDim, c.Hidden/c.Heads)
 	if c.HeadDim < 2 || c.HeadDim%2 != 0 || c.HeadDim > maxNumber/c.Heads {
-		return Config{}, configError("head_dim", fmt.Sprintf("%d is no even number that fits", c.HeadDim), "",
+		return Config{}, configError("head_dim", fmt.Sprintf("%d is not an even number that fits", c.HeadDim), "",
 			ErrConfig)
 	}
 	if !(c.Epsilon > 0 && c.Epsilon < 1) {
@@ -294,7 +294,7 @@ func (f *fileConfig) config() (Config, error) {
 	return c, f.rope(&c, or(f.Theta, family.theta))
 }
 
-// or returns what p points to, or what is meant without it.
+// or returns what p points to, or the default for nil.
 func or[T any](p *T, absent T) T {
 	if p != nil {
 		return *p
@@ -382,8 +382,8 @@ func (f *fileConfig) quantization() (*Quantization, error) {
 	return q, nil
 }
 
-// layer reads what differs for one module: an object, or false for one that is not quantized. Keys whose values are
-// no objects, which other programs add, say nothing about modules.
+// layer reads the exception of one module: an object, or false for one that is not quantized. Keys whose values are
+// not objects, which other programs add, are not about modules.
 func (q *Quantization) layer(name string, raw json.RawMessage) error {
 	if string(raw) == "false" {
 		q.Layers[name] = Quantization{}

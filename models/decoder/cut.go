@@ -8,7 +8,7 @@ import (
 	"github.com/anekit/anekit/ane/chip"
 )
 
-// stage says what of its layers a program computes.
+// stage is the part of its layers that a program computes.
 type stage string
 
 const (
@@ -26,7 +26,7 @@ type piece struct {
 	last   bool
 }
 
-// grouping is how the layers and the logits are cut into programs.
+// grouping is how cut splits the layers and the logits into programs.
 type grouping struct {
 	pieces  []piece // of the layers, in their order
 	caches  int     // surfaces of keys of a layer, each of KVHeads/caches heads
@@ -39,7 +39,7 @@ type grouping struct {
 // cache is the index of the keys of layer i of a program in the cache.
 func (g grouping) cache(p piece, i int) int { return (p.at+i)*g.caches + p.part/g.queries }
 
-// part is the description of what a piece computes: a model with fewer heads, or fewer elements inside of the
+// part describes what a piece computes: a model with fewer heads, or fewer elements inside the
 // feed-forward network.
 func (g grouping) part(c Config, p piece) Config {
 	switch p.stage {
@@ -55,7 +55,7 @@ func (g grouping) part(c Config, p piece) Config {
 // programLayers bounds the layers of one program: the compile time grows faster than the length of a program.
 const programLayers = 32
 
-// lowest returns the lowest known limit of the chips that options mean.
+// lowest returns the lowest known limit of the chips of the options.
 func (o options) lowest(limit func(chip.Limits) chip.Fact[int64]) (low chip.Fact[int64]) {
 	for _, c := range o.chips() {
 		if l := limit(c.Spec().Limits); l.Known() && (!low.Known() || l.Value < low.Value) {
@@ -87,7 +87,7 @@ func (o options) loadLimit() chip.Fact[int64] {
 	return o.lowest(func(l chip.Limits) chip.Fact[int64] { return wide(l.Loaded) })
 }
 
-// channels is the most elements of a state.
+// channels is the largest number of elements of a state.
 func (o options) channels() int {
 	const usual = 1 << 14
 	if n := o.lowest(func(l chip.Limits) chip.Fact[int64] { return wide(l.Channels) }); n.Known() {
@@ -96,7 +96,7 @@ func (o options) channels() int {
 	return usual
 }
 
-// matrixBytes is what a matrix counts in a program. M1 makes fp16 of integers when it compiles.
+// matrixBytes is the size of a matrix in a program. The compiler of M1 expands integers to fp16.
 func (o options) matrixBytes(out, in int) int64 {
 	if o.form == EngineInt8 && !slices.Contains(o.chips(), chip.M1) {
 		return int64(out)*int64(in) + 2*int64(out)
@@ -104,7 +104,7 @@ func (o options) matrixBytes(out, in int) int64 {
 	return 2 * int64(out) * int64(in)
 }
 
-// weightBytes is what the modules of layer 0 count whose names match, in a model of description c.
+// weightBytes is the size of the modules of layer 0 whose names match, in a model of description c.
 func (o options) weightBytes(c Config, of func(module string) bool) (n int64) {
 	prefix := layerName(0, "")
 	c.Layers = 1
@@ -135,13 +135,13 @@ func (s stage) has(module string) bool {
 	return true
 }
 
-// pieceBytes is what the weights of a layer, or of a part of it, count.
+// pieceBytes is the size of the weights of a layer, or of a part of it.
 func (o options) pieceBytes(c Config, g grouping, s stage) int64 {
 	return o.weightBytes(g.part(c, piece{stage: s}), s.has)
 }
 
-// cut decides what each program computes. A layer beyond a limit is cut: attention by heads, the feed-forward network
-// by its inner elements. The parts add to one sum, each in a program.
+// cut decides what each program computes. It splits a layer that exceeds a limit: attention by heads, the feed-forward
+// network by its inner elements. The parts add to one sum, each in a program.
 func (o options) cut(c Config) (grouping, error) {
 	g := grouping{caches: 1, queries: 1, inner: c.Intermediate, rows: c.Vocabulary, parts: 1}
 	if o.form == Compact {

@@ -14,16 +14,16 @@
 //
 // Open reads config.json of Llama 2 and 3, TinyLlama, Qwen 2 and Qwen 3, and maps the weights: one safetensors file or
 // the shards of an index, of fp32, bf16 or fp16, or groups of 2 to 8 bits with scales and biases as MLX writes them.
-// Names of tensors may lack "model.", as in files of a base model. Everything that the model needs is there and has its
-// shape, or Open returns an Error that names it. Load reads the numbers, and refuses NaN and infinity.
+// Names of tensors may lack "model.", as in files of a base model. If a tensor of the model is missing or has another
+// shape, Open returns an Error that names it. Load reads the numbers, and refuses NaN and infinity.
 //
 // # Programs
 //
-// Load builds MIL, compiles it and loads it. The layers are grouped so that a program keeps the limits of a chip, and a
-// layer beyond them is cut: attention by heads, the feed-forward network by its inner elements, the logits by rows.
-// Each part adds to the sum of those before it. Programs of one shape are compiled once and become instances with other
-// weights (ane.Model.WithWeights) where the engine makes instances. There is a set of programs for a chunk of the
-// prompt, and one for a step. Programs beyond those that a chip loads at once are loaded in turns, for each run.
+// Load builds MIL, compiles it and loads it. It groups the layers so that a program keeps the limits of a chip, and
+// splits a layer that exceeds them: attention by heads, the feed-forward network by its inner elements, the logits by
+// rows. Each part adds to the sum of those before it. On an engine that makes instances, Load compiles programs of one
+// shape once and makes instances with other weights (ane.Model.WithWeights). There is a set of programs for a chunk of
+// the prompt, and one for a step. Programs that exceed the load limit of a chip take turns: each run loads its own.
 //
 // A program takes the hidden state, the rotations and the mask of its tokens, and the keys and values of its layers,
 // which are the surfaces of package kv, bound in place. Its outputs are the hidden state, which is the next program's
@@ -31,19 +31,19 @@
 //
 // # Copies
 //
-// Weights are not copied by this package where the engine reads them from the mapped file. A token costs the bytes
-// that Session.Copied counts: its row of the embedding, its rotation and mask, and its keys and values on their way
-// into the cache, whose place grows while programs have theirs bound. Session.Next and Session.Answer choose a token by
-// the logits where the programs have written them; Session.Logits copies them. Nothing else moves between two programs.
+// This package does not copy weights that the engine reads from the mapped file. A token costs the bytes that
+// Session.Copied counts: its row of the embedding, its rotation and mask, and its keys and values, which go from the
+// surfaces bound to the programs into the cache. Session.Next and Session.Answer choose a token by the logits in place;
+// Session.Logits copies them. Nothing else moves between two programs.
 //
 // # Limits
 //
-// Attention is to all tokens: a window (use_sliding_window) and heads that rotate in part (partial_rotary_factor) are
-// refused, mixtures of experts and adapters are unknown. Weights are computed with as fp16 or packed integers; one
-// beyond 65504 is refused as not finite. Integers of 5 bits are widened to 6 when the model is loaded, since MIL has
-// no type for them. A head of attention, or 32 elements inside of the feed-forward network, with more weights than a
-// program of a chip may have are refused in the forms of engines. Reading a mapped file that another process has cut
-// short ends the process, as package safetensors says.
+// Attention is to all tokens. Open refuses a window (use_sliding_window) and heads that rotate in part
+// (partial_rotary_factor); mixtures of experts and adapters are unknown. Weights are fp16 or packed integers in
+// programs; Load refuses one above 65504 as not finite, and widens integers of 5 bits to 6, since MIL has no type for
+// them. In the forms of engines it refuses a head of attention, or 32 elements inside the feed-forward network, with
+// more weights than a program of a chip may have. Reading a mapped file that another process has truncated ends the
+// process, as package safetensors says.
 //
 // # Lifetimes
 //

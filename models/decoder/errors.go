@@ -2,12 +2,13 @@ package decoder
 
 import (
 	"errors"
-	"strings"
+
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // The kinds of error of a call, for errors.Is.
 var (
-	// ErrConfig: config.json is missing, is no JSON, or has a value that this package does not know.
+	// ErrConfig: config.json is missing, is not JSON, or has a value that this package does not know.
 	ErrConfig = errors.New("config.json cannot be used")
 	// ErrArchitecture: a model that is not of the family.
 	ErrArchitecture = errors.New("unknown architecture")
@@ -21,9 +22,9 @@ var (
 	ErrTooLong = errors.New("too many tokens")
 	// ErrTokenizer: text without a tokenizer.json, or with one that cannot be used.
 	ErrTokenizer = errors.New("no usable tokenizer")
-	// ErrSampler: settings or a state of a Sampler that mean nothing.
+	// ErrSampler: invalid settings or an invalid state of a Sampler.
 	ErrSampler = errors.New("sampler cannot be used")
-	// ErrLimits: the model does not keep within the limits of a chip or engine.
+	// ErrLimits: the model exceeds a limit of a chip or engine.
 	ErrLimits = errors.New("limit of the chip exceeded")
 	// ErrSnapshot: a snapshot that does not belong to the session.
 	ErrSnapshot = errors.New("snapshot does not fit")
@@ -45,32 +46,12 @@ type Error struct {
 
 // Error returns the text on one line.
 func (e *Error) Error() string {
-	parts := []string{"decoder: " + e.Op}
+	call := "decoder: " + e.Op
 	if e.Name != "" {
-		parts = append(parts, e.Name)
+		call += ": " + e.Name
 	}
-	if e.Err != nil {
-		parts = append(parts, e.Err.Error())
-	}
-	if e.Detail != "" {
-		parts = append(parts, e.Detail)
-	}
-	if e.Cause != nil {
-		parts = append(parts, strings.ReplaceAll(e.Cause.Error(), "\n", "; "))
-	}
-	text := strings.Join(parts, ": ")
-	if e.Hint != "" {
-		text += "; " + e.Hint
-	}
-	return text
+	return errtext.Line(call, e.Err, e.Detail, e.Cause, e.Hint)
 }
 
 // Unwrap returns the sentinel and the cause.
-func (e *Error) Unwrap() (all []error) {
-	for _, err := range []error{e.Err, e.Cause} {
-		if err != nil {
-			all = append(all, err)
-		}
-	}
-	return all
-}
+func (e *Error) Unwrap() []error { return errtext.Both(e.Err, e.Cause) }

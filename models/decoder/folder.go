@@ -20,7 +20,7 @@ import (
 )
 
 // Folder is an open folder of a model: its description and its mapped weights. Its methods are safe for concurrent
-// use. The caller closes it after the Models of it.
+// use. The caller closes it after its Models.
 type Folder struct {
 	dir     string
 	config  Config
@@ -65,7 +65,7 @@ func Open(dir string) (*Folder, error) {
 		}
 	}
 	if _, err := file.Tensor(head + ".weight"); err != nil && c.tieUntold {
-		c.Tied = true // MLX leaves the key out where it ties
+		c.Tied = true // MLX omits the key if it ties
 	}
 	f.config = c
 	if err := f.find(); err != nil {
@@ -146,7 +146,7 @@ func (f *Folder) find() error {
 	return f.unused()
 }
 
-// unused refuses tensors that the model of config.json does not compute with: its numbers would be wrong without them.
+// unused refuses tensors that the model of config.json does not use: without them it would compute wrong numbers.
 func (f *Folder) unused() error {
 	used := f.config.used()
 	names := slices.DeleteFunc(slices.Clone(f.file.Names()), func(name string) bool {
@@ -175,7 +175,7 @@ func (f *Folder) Dir() string { return f.dir }
 // File returns the weights. The Folder owns it.
 func (f *Folder) File() *safetensors.File { return f.file }
 
-// release returns the pages of tensors to the system, if they are those of a mapped file: what is read once, or rarely,
+// release returns the pages of tensors of a mapped file to the system: what is read once, or rarely,
 // does not stay resident.
 func (f *Folder) release(all ...safetensors.Tensor) {
 	if !f.mapped {
@@ -194,7 +194,7 @@ func (f *Folder) Bytes() (n int64) {
 	return n
 }
 
-// Fingerprint identifies the model: hashes of its description and of all of its weights, which the first call reads,
+// Fingerprint identifies the model: hashes of its description, of all its weights, which the first call reads,
 // and of tokenizer.json, if there is one. Numerics, Engine and OS are empty; Model.Fingerprint has them.
 func (f *Folder) Fingerprint(ctx context.Context) (kv.Fingerprint, error) {
 	f.mu.Lock()
@@ -348,9 +348,9 @@ func (c Config) modules() []module {
 	return all
 }
 
-// used returns whether the model computes with a tensor, or may do without: frequencies of rotations follow from
+// used reports whether the model uses a tensor, or may omit it: frequencies of rotations follow from
 // config.json, the matrix of the logits may be that of the embedding, and parts beside the layers, such as eyes, are
-// not the language model's.
+// not of the language model.
 func (c Config) used() func(tensor string) bool {
 	biased := map[string]bool{} // by module
 	for _, m := range append(c.modules(), module{name: head}) {
@@ -376,7 +376,7 @@ func (f *Folder) stored(name string) string {
 
 // Names of tensors, without ".weight".
 const (
-	base      = "model." // begins all names but that of the head; files of a base model leave it out
+	base      = "model." // begins all names but that of the head; files of a base model omit it
 	embedding = "model.embed_tokens"
 	finalNorm = "model.norm"
 	head      = "lm_head"

@@ -95,9 +95,9 @@ func TestGroupsWithoutAScale(t *testing.T) {
 
 // The largest squares of a state are beyond fp16, its epsilon below it.
 func TestLargeAndSmallStates(t *testing.T) {
-	for _, scale := range []float64{1500, 1.0 / 4096} {
+	for i, scale := range []float64{1500, 1.0 / 4096} {
 		for f, form := range []Form{Engine, Compact} {
-			if !budget.Sample(f, 2) {
+			if !budget.Sample(2*i+f, 2) {
 				continue
 			}
 			t.Run(fmt.Sprint(scale, form), func(t *testing.T) {
@@ -187,6 +187,7 @@ func programBytes(n int64) Option { return func(o *options) { o.weights = n } }
 // A model with too many programs for the slots of a chip has one set of them for chunks and steps.
 func TestOneSetOfPrograms(t *testing.T) {
 	budget.Heavy(t, "a model of 28 layers")
+	budget.SkipSlow(t)
 	s := decodertest.Spec{Layers: 28, Seed: 4, DType: safetensors.F16}
 	want, m := open(t, engine.Soft, s, Context(40), programBytes(100<<10))
 	plan := m.Plan()
@@ -313,6 +314,7 @@ func TestScoresInParts(t *testing.T) {
 // Lint finds no error in any program of the form Engine, for any chip.
 func TestLintFindsNoError(t *testing.T) {
 	budget.Heavy(t, "each form of each model")
+	budget.SkipSlow(t)
 	for _, family := range decodertest.Families() {
 		dir := t.TempDir()
 		_, err := decodertest.Write(dir, decodertest.Spec{Family: family, Hidden: 128, HeadDim: 32})
@@ -349,7 +351,10 @@ func TestLintFindsNoError(t *testing.T) {
 
 // An engine that refuses what a chip refuses runs the form Engine.
 func TestChipsTakeTheProgram(t *testing.T) {
-	for _, c := range chip.All() {
+	for i, c := range chip.All() {
+		if !budget.Sample(i, 4) {
+			continue
+		}
 		dir := t.TempDir()
 		want, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Llama3, Layers: 1, HeadDim: 32})
 		require.NoError(t, err)
@@ -375,6 +380,7 @@ func TestChipsTakeTheProgram(t *testing.T) {
 
 // What is wrong beside rounding differs from the reference by more than the bound.
 func TestFaultsAreBeyondTheBound(t *testing.T) {
+	budget.SkipSlow(t)
 	spec := decodertest.Spec{Family: decodertest.Qwen3, Seed: 8}
 	want, err := decodertest.Write(t.TempDir(), spec)
 	require.NoError(t, err)
@@ -415,7 +421,7 @@ func TestCutsOfATextDoNotMatter(t *testing.T) {
 	require.NoError(t, s.Prefill(t.Context(), tokens))
 	logits := append([]float32(nil), s.Logits()...)
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 4 {
+	for range budget.Cases(4) {
 		require.NoError(t, s.Truncate(r.IntN(100)))
 		for s.Position() < len(tokens) {
 			n := 1 + r.IntN(min(90, len(tokens)-s.Position()))

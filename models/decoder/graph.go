@@ -23,7 +23,7 @@ func inputV(i int) string  { return fmt.Sprintf("v%04d", i) }
 func outputK(i int) string { return inputK(i) + "new" }
 func outputV(i int) string { return inputV(i) + "new" }
 
-// masked is what the scores of tokens that must not be seen are lowered by: beyond any score, and within fp16 also
+// masked is subtracted from the scores of masked tokens: larger than any score, and within fp16 also
 // where the greatest score is subtracted. Infinity is a number on some chips.
 const masked = -30000
 
@@ -113,7 +113,7 @@ func (g *graph) rms(x build.Value, axis, n int, gamma build.Value) build.Value {
 	return g.Mul(g.Mul(x, factor), gamma)
 }
 
-// norm is rms of the state of every token.
+// norm is rms of the state of each token.
 func (g *graph) norm(name, module string, x build.Value) build.Value {
 	return g.rms(x, g.axis, g.c.Hidden, g.vector(name, request{module: module, kind: halves}, g.c.Hidden))
 }
@@ -172,7 +172,7 @@ func (g *graph) tokens(x build.Value) build.Value {
 	return x
 }
 
-// perHead makes of heads what a product with queries takes: [1, KVHeads, HeadDim, columns] in the form Engine,
+// perHead makes the operand of a product with queries from heads: [1, KVHeads, HeadDim, columns] in the form Engine,
 // [1, KVHeads, columns, HeadDim] in the form Compact.
 func (g *graph) perHead(x build.Value) build.Value {
 	switch {
@@ -208,10 +208,10 @@ func (g *graph) causal() build.Value {
 	return g.Weight("causal", values, 1, 1, n, n)
 }
 
-// scoreBytes is how large the scores of attention may be at once in the form Compact.
+// scoreBytes bounds the scores of attention that exist at once in the form Compact.
 const scoreBytes = 2 << 20
 
-// scores is attention, a few heads at a time where the scores of all would take much memory.
+// scores is attention, a few heads at a time if the scores of all exceed scoreBytes.
 func (g *graph) scores(q, oldK, oldV, mask, k, v, causal build.Value) build.Value {
 	heads, group := g.c.KVHeads, g.c.Heads/g.c.KVHeads
 	n := heads // of a part

@@ -54,7 +54,7 @@ func (l layer) attend(x, sum build.Value, in map[string]build.Value, causal buil
 	return y, l.tokens(k), l.tokens(v)
 }
 
-// forward adds what the inner elements of the graph give in the feed-forward network to sum.
+// forward adds the result of the graph's inner elements of the feed-forward network to sum.
 func (l layer) forward(x, sum build.Value) build.Value {
 	inner := extentOf(l.piece.part, l.c.Intermediate)
 	h := l.norm(l.name("norm2"), layerName(l.at, norm2), x)
@@ -64,7 +64,7 @@ func (l layer) forward(x, sum build.Value) build.Value {
 }
 
 // layers builds the program of a piece of the layers, for passes of columns tokens and a cache of context tokens.
-// Programs of pieces that differ in their place alone differ in their weights alone.
+// Programs of pieces that differ only in their place differ only in their weights.
 func (f *Folder) layers(form Form, columns, context int, parts grouping, p piece, dense map[string]bool) (
 	*build.Program, map[string]request, error,
 ) {

@@ -31,7 +31,7 @@ const engineStep = 32
 // of a long one.
 const fewColumns = 32
 
-// settle fills in the options that were not given, and refuses impossible ones.
+// settle sets the defaults of options, and refuses impossible ones.
 func (o *options) settle(c Config) error {
 	if !slices.Contains(Forms(), o.form) {
 		return &Error{Op: "load", Err: ErrLimits, Detail: fmt.Sprintf("no form %d", int(o.form)),
@@ -42,21 +42,21 @@ func (o *options) settle(c Config) error {
 	}
 	if o.context < 1 || o.context > c.Positions {
 		return &Error{Op: "load", Name: "Context", Err: ErrTooLong,
-			Detail: fmt.Sprintf("%d tokens, where the model has %d positions", o.context, c.Positions)}
+			Detail: fmt.Sprintf("%d tokens, the model has %d positions", o.context, c.Positions)}
 	}
 	o.tokens = o.context
 	o.context = (o.context + kv.Step - 1) / kv.Step * kv.Step
 	const most = 1 << 31 // elements of a tensor
 	if per := c.KVHeads * c.HeadDim; o.context > most/per {
 		return &Error{Op: "load", Name: "Context", Err: ErrTooLong, Hint: "give fewer tokens",
-			Detail: fmt.Sprintf("%d tokens, where the keys of a layer have room for %d", o.tokens, most/per)}
+			Detail: fmt.Sprintf("%d tokens, the keys of a layer have room for %d", o.tokens, most/per)}
 	}
 	if o.chosen = o.chunk != 0; !o.chosen {
 		o.chunk = map[Form]int{Engine: 64, EngineInt8: 64, Compact: 256}[o.form]
 	}
 	if o.chunk < 32 || o.chunk%32 != 0 || o.chunk > 4096 {
 		return &Error{Op: "load", Name: "Chunk", Err: ErrLimits,
-			Detail: fmt.Sprintf("%d is no multiple of 32 up to 4096", o.chunk)}
+			Detail: fmt.Sprintf("%d is not a multiple of 32 up to 4096", o.chunk)}
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func Load(ctx context.Context, d *ane.Device, f *Folder, opts ...Option) (*Model
 	return m, nil
 }
 
-// divide decides what the programs are, and how many.
+// divide decides the programs and their number.
 func (m *Model) divide() error {
 	if err := m.o.settle(m.config); err != nil {
 		return err
@@ -140,13 +140,13 @@ func (m *Model) load(ctx context.Context) error {
 		}
 	}
 	m.plan.WeightsMapped, m.plan.WeightsConverted = s.sizes()
-	for _, w := range m.folder.weights { // what was converted or checked is not read again, or rarely
+	for _, w := range m.folder.weights { // numbers that were converted or checked are read rarely or not again
 		m.folder.release(w.tensors()...)
 	}
 	return nil
 }
 
-// source is the weights of one program: its own files, and those that every instance has.
+// source is the weights of one program: its own files, and those of every instance.
 type source struct {
 	files
 	common ane.Weights // nil for an instance
@@ -264,7 +264,7 @@ func (m *Model) add(
 	return m.ready(ctx, set, model, len(m.plan.Programs)-1)
 }
 
-// noInstances refuses more programs than a process compiles, on an engine that compiles each.
+// noInstances refuses more programs than a process may compile, on an engine that compiles each.
 func (m *Model) noInstances() error {
 	for i := range m.plan.Budgets {
 		if b := &m.plan.Budgets[i]; b.Name == budgetCompiles {
@@ -291,7 +291,7 @@ func (m *Model) compile(ctx context.Context, name string, p *build.Program, own 
 	return model, nil
 }
 
-// tooLarge is the error of a program that cannot be written or compiled: its first fault. The reason is its size.
+// tooLarge is the error of a program that cannot be written or compiled because of its size: its first fault.
 func tooLarge(name string, err error) error {
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	return &Error{Op: "load", Name: name, Err: ErrLimits, Detail: first, Hint: "give a smaller Context"}
@@ -308,7 +308,7 @@ func (m *Model) lint(name string, p *build.Program) error {
 	return nil
 }
 
-// ready adds a model to a set, and loads it unless programs after it have to be loaded in turns.
+// ready adds a model to a set, and loads it unless it is one of those that are loaded in turns.
 func (m *Model) ready(ctx context.Context, set *set, model *ane.Model, program int) error {
 	set.models = append(set.models, model)
 	m.plan.Programs[program].Instances++

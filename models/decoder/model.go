@@ -63,14 +63,14 @@ func (m *Model) Fingerprint(ctx context.Context) (kv.Fingerprint, error) {
 	return p, nil
 }
 
-// Plan returns what the model takes, beside the limits.
+// Plan returns the needs of the model, beside the limits.
 func (m *Model) Plan() Plan {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.plan
 }
 
-// with calls do, which needs a program to be loaded. One of those in turns takes the place of the one before.
+// with loads a program if necessary and calls do. A program in turns takes the slot of the one before.
 func (m *Model) with(ctx context.Context, of *ane.Model, do func() error) error {
 	if !m.turns[of] {
 		return do()

@@ -7,14 +7,14 @@ import (
 	"github.com/anekit/anekit/ane/chip"
 )
 
-// Form is how the programs of a model are written.
+// Form is the form of the programs of a model.
 type Form int
 
 const (
 	// Engine is the form that Apple's engine prefers: weights of fp16, 1x1 convolutions over columns of 32 tokens,
 	// and programs within the limits of a chip.
 	Engine Form = iota
-	// Compact has packed weights as they are stored, and no limits: for the software engines.
+	// Compact uses packed weights as stored, and has no limits: for the software engines.
 	Compact
 	// EngineInt8 is Engine with matrices of int8: constexpr_affine_dequantize with a scale for each row of a matrix.
 	// It rounds every weight to one of 255 steps of its row.

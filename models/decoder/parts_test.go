@@ -71,6 +71,7 @@ func TestPartsOfLayers(t *testing.T) {
 // More programs than can be loaded at once are loaded in turns.
 func TestProgramsInTurns(t *testing.T) {
 	budget.Heavy(t, "each form of each model")
+	budget.SkipSlow(t)
 	want, m := open(t, engine.Soft, decodertest.Spec{Layers: 8, DType: safetensors.F16, Intermediate: 320},
 		Context(40), programBytes(20<<10))
 	plan := m.Plan()
@@ -106,7 +107,10 @@ func TestEnginesTakeParts(t *testing.T) {
 		require.NoError(t, s.Close())
 	}
 	try(load(t, engine.Broker, dir, WithForm(EngineInt8), Context(100), programBytes(20<<10)))
-	for _, c := range chip.All() {
+	for i, c := range chip.All() {
+		if !budget.Sample(i, 4) {
+			continue
+		}
 		d, err := engine.Open(t.Context(), engine.Soft, engine.Emulate(c))
 		require.NoError(t, err)
 		f, err := Open(dir)

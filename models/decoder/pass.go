@@ -42,8 +42,9 @@ func (m *memory) close() (err error) {
 }
 
 // pass is the requests of a set of programs of layers, and their tensors. The hidden state goes from program to program
-// on the same surface: it is the output of one, and the input of the next. No program writes to x, so that the columns
-// of tokens that a pass does not have never pass through the layers twice: their numbers would grow without end.
+// on the same surface: it is the output of one, and the input of the next. No program writes to x, so the columns
+// of tokens that a pass does not have pass through the layers once only: otherwise their numbers would grow without
+// end.
 type pass struct {
 	columns  int
 	set      *set
@@ -224,8 +225,8 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 	return nil
 }
 
-// through drops the pages of tensors that the session is through with from its own mapping of them: an engine that maps
-// surfaces itself has them a second time. A step's are few.
+// through drops the pages of tensors that the session no longer needs from its own mapping: an engine that maps
+// surfaces itself counts them a second time. A step's are few.
 func (s *Session) through(p *pass, all ...*ane.Tensor) {
 	if p.columns == 1 || len(s.memory.opts) > 0 {
 		return
@@ -364,7 +365,7 @@ func (s *Session) refuse(op string, tokens []int) error {
 		}
 	}
 	if n := len(s.tokens) + len(tokens); n > s.model.o.tokens {
-		return &Error{Op: op, Err: ErrTooLong, Detail: fmt.Sprintf("%d tokens, where the session has room for %d", n,
+		return &Error{Op: op, Err: ErrTooLong, Detail: fmt.Sprintf("%d tokens, the session has room for %d", n,
 			s.model.o.tokens), Hint: "load the model with a larger Context, up to its positions"}
 	}
 	return nil

@@ -7,17 +7,17 @@ import (
 	"github.com/anekit/anekit/ane/chip"
 )
 
-// Plan is what a model takes of an engine, beside the limits of a chip.
+// Plan is the needs of a model, beside the limits of a chip.
 type Plan struct {
 	Form     Form
-	Chip     chip.Chip // whose limits are meant; 0: all, the lowest of each
+	Chip     chip.Chip // whose limits apply; 0: the lowest of all chips
 	Context  int       // tokens that a session has room for
 	Chunk    int       // tokens of a pass over a prompt
 	Programs []ProgramPlan
 
 	Compiles int // programs compiled
 	Loads    int // programs loaded, instances included
-	// Turns is how many further programs there are, which are loaded for each run, one at a time, since no more can be
+	// Turns is the number of further programs. Each is loaded for each of its runs, one at a time, since no more can be
 	// loaded at once.
 	Turns int
 
@@ -46,14 +46,14 @@ type ProgramPlan struct {
 	Operations  int
 }
 
-// Budget is a limit and how much of it the model takes.
+// Budget is a limit and how much of it the model uses.
 type Budget struct {
 	Name  string
 	Used  int64
 	Limit chip.Fact[int64] // unknown for what nothing limits
 }
 
-// Over reports whether the model takes more than the limit.
+// Over reports whether the model exceeds the limit.
 func (b Budget) Over() bool { return b.Limit.Known() && b.Used > b.Limit.Value }
 
 // predict returns the budgets of a model that is cut into programs, before anything is compiled.
@@ -95,7 +95,7 @@ const budgetCompiles = "compiles of a process"
 // rowBytes is the length of a row of n bytes with its padding.
 func rowBytes(n int) int { return (n + 63) / 64 * 64 }
 
-// check refuses a plan that is over a budget, with all numbers.
+// check refuses a plan that exceeds a budget, with all numbers.
 func (p Plan) check() error {
 	var over []string
 	for _, b := range p.Budgets {

@@ -4,15 +4,15 @@ import (
 	"github.com/anekit/anekit/ane/mil/build"
 )
 
-// Predict returns the Plan that Load would have for a Folder, without an engine: it writes the programs, and neither
-// compiles them nor reads the weights. Programs, compiles, loads and bytes stand beside the limits of the chip, also
-// where they are beyond them: Budget.Over tells. WeightsMapped, WeightsConverted and ScratchBytes are not known.
+// Predict returns the Plan that Load would make for a Folder, without an engine: it writes the programs, and neither
+// compiles them nor reads the weights. Programs, compiles, loads and bytes stand beside the limits of the chip, even
+// if they exceed them: Budget.Over reports that. WeightsMapped, WeightsConverted and ScratchBytes are not known.
 //
-// The counts are those of an engine that makes instances of a program with other weights; one that does not compiles
+// The counts are those of an engine that makes instances of a program with other weights; another engine compiles
 // each of the programs. In the form Compact groups count as stored; Load widens a matrix whose scales fp16 cannot
 // express.
 //
-// Errors: ErrLimits (a part of the model that cannot be cut is beyond a limit, or lint finds an error for the chip),
+// Errors: ErrLimits (a part of the model that cannot be split exceeds a limit, or lint finds an error for the chip),
 // ErrTooLong.
 func Predict(f *Folder, opts ...Option) (Plan, error) {
 	m := &Model{folder: f, config: f.config}
@@ -57,7 +57,7 @@ func (m *Model) foresee(seen map[string]int, signature string, entry ProgramPlan
 		if err != nil {
 			return tooLarge(entry.Name, err)
 		}
-		if m.o.form != Compact && p.check() == nil { // what is beyond a limit says so itself
+		if m.o.form != Compact && p.check() == nil { // a plan that exceeds a limit has its own error
 			if err := m.lint(entry.Name, program); err != nil {
 				return err
 			}

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// RopeType is how rotations reach beyond the positions of training.
+// RopeType is how rotations are scaled beyond the positions of training.
 type RopeType string
 
 // The scalings of config.json.

@@ -21,9 +21,9 @@ type Sampler struct {
 	kept    []int32
 }
 
-// NewSampler makes a Sampler. Temperature 0 is greedy: the token with the largest logit, of several the first, and
-// nothing is random. Otherwise logits are divided by the temperature first, then only the most probable tokens are
-// kept whose probabilities add up to topP, the last one included, and one of them is drawn. topP 1 keeps all.
+// NewSampler makes a Sampler. Temperature 0 is greedy: it chooses the largest logit, of several the first, and nothing
+// is random. Otherwise the Sampler divides the logits by the temperature, keeps the most probable tokens until their
+// probabilities add up to topP, and draws one of them. topP 1 keeps all.
 //
 // The error matches ErrSampler: a temperature below 0, a topP outside (0, 1], or a number that is not finite.
 func NewSampler(temperature, topP float64, seed uint64) (*Sampler, error) {

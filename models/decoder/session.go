@@ -96,7 +96,7 @@ func (s *Session) open(opts []unimem.Option) (err error) {
 // Prefill takes tokens, in chunks. Afterwards Logits has those of the last one. Without tokens it does nothing.
 //
 // Errors: ErrVocabulary, ErrTooLong (nothing has run in both cases), and those of ane.Request.Evaluate, after which the
-// session is what it was before the chunk that failed, without logits.
+// session is as before the chunk that failed, without logits.
 func (s *Session) Prefill(ctx context.Context, tokens []int) error {
 	if err := s.refuse("prefill", tokens); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (s *Session) pass(n int) *pass {
 	}
 	for i, p := range s.passes[1 : len(s.passes)-1] {
 		if n <= p.columns || n < s.passes[i+2].columns/2 {
-			return p // short passes rather than a long one that is half empty
+			return p // short passes, not a long one that is half empty
 		}
 	}
 	return s.passes[len(s.passes)-1]

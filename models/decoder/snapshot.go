@@ -11,12 +11,12 @@ import (
 	"github.com/anekit/anekit/ane/kv"
 )
 
-// Talk is what a snapshot keeps beside the keys and values.
+// Talk is the part of a snapshot beside the keys and values.
 type Talk struct {
 	Prompt  []int    // tokens that the model was given
 	Answer  []int    // tokens that were chosen; the session may not have taken the last ones yet
 	Sampler *Sampler // what chooses the next one; nil without
-	Extra   []byte   // what a caller keeps beside them, such as the memory of an actor; empty without
+	Extra   []byte   // bytes of the caller, such as the memory of an actor; empty without
 }
 
 // Tokens returns prompt and answer in a new slice.
@@ -51,7 +51,7 @@ func (t Talk) encode() ([]byte, error) {
 }
 
 // errNote: the note of a snapshot that SaveFile did not write.
-var errNote = errors.New("the file is no snapshot of a session")
+var errNote = errors.New("the file is not a snapshot of a session")
 
 // decodeTalk parses a note. Ids are below vocabulary.
 func decodeTalk(note []byte, vocabulary int) (t Talk, err error) {
@@ -125,10 +125,10 @@ func (s *Session) SaveFile(ctx context.Context, path string, t Talk) error {
 
 // RestoreFile replaces the tokens of the session by those of a file of SaveFile, and returns its Talk. It checks the
 // whole file, the model with its weights and tokenizer, the numerics of the engine and, unless prompt is nil, the
-// prompt, before the session changes; after an error the session is what it was. The file is only read.
+// prompt, before the session changes; after an error the session is unchanged. The file is only read.
 //
 // Afterwards Position says how many of the Talk's tokens the session has taken, and Logits is nil. To go on, Truncate
-// the last one if it has taken all, and Prefill those that it has not taken.
+// the last one if it has taken all, and Prefill the others.
 //
 // The error matches ErrSnapshot and, by its reason, kv.ErrCorrupt, kv.ErrFingerprint (another model), kv.ErrVersion,
 // kv.ErrFull (more tokens than the session has room for), or fs.ErrNotExist.

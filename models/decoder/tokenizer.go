@@ -12,7 +12,7 @@ import (
 // as strings or pairs, byte_fallback and ignore_merges. Normalizers: NFC, NFD, NFKC, NFKD, Prepend, Replace.
 // Pre-tokenizers: Split, ByteLevel, Metaspace, Digits. Post-processors: ByteLevel, TemplateProcessing for a single
 // text. Decoders: ByteLevel, Metaspace, Replace, ByteFallback, Fuse, Strip of the left end. Each also in a Sequence.
-// Without a decoder a space is put between two tokens. Every other part is refused by its name. The fields truncation
+// Without a decoder a space separates two tokens. The error for any other part names it. The fields truncation
 // and padding are ignored.
 type Tokenizer struct {
 	ids    map[string]int32 // of the model's vocabulary
@@ -24,7 +24,7 @@ type Tokenizer struct {
 	normalizer []normalizer
 	splitter   []splitter
 	bpe        bpe
-	prefix     []int // special tokens before and behind the text
+	prefix     []int // special tokens before and after the text
 	suffix     []int
 	decoder    detokenizer
 }
@@ -80,10 +80,10 @@ func (t *Tokenizer) Token(id int) (token string, ok bool) {
 	return t.tokens[id], t.tokens[id] != ""
 }
 
-// Special reports whether id is a special token, which Decode leaves out.
+// Special reports whether id is a special token, which Decode omits.
 func (t *Tokenizer) Special(id int) bool { return t.added[id].Special }
 
-// BOS returns the token that Encode puts before every text, if it puts one there.
+// BOS returns the token that Encode puts before every text, if any.
 func (t *Tokenizer) BOS() (id int, ok bool) {
 	if len(t.prefix) == 0 {
 		return 0, false
@@ -92,8 +92,8 @@ func (t *Tokenizer) BOS() (id int, ok bool) {
 }
 
 // Encode returns the ids of a text, between the special tokens that the template of the file puts around one text,
-// such as the token for the begin of a text. The names of special tokens inside the text become these tokens. Bytes
-// that are no UTF-8 become U+FFFD. The error matches ErrTokenizer: a text of more than 16 MiB, also after its
+// such as the token for the start of a text. The names of special tokens inside the text become these tokens. Bytes
+// that are not UTF-8 become U+FFFD. The error matches ErrTokenizer: a text of more than 16 MiB, also after its
 // normalization, or a character that the vocabulary cannot express.
 func (t *Tokenizer) Encode(text string) ([]int, error) {
 	ids, err := t.encode(text)
@@ -157,7 +157,7 @@ func (t *Tokenizer) pieces(all []splitter, text string, first bool, f func(strin
 	})
 }
 
-// Decode returns the text of ids without special tokens. Ids without a token are left out; bytes that are no UTF-8
+// Decode returns the text of ids. It omits special tokens and ids without a token; bytes that are not UTF-8
 // become U+FFFD.
 func (t *Tokenizer) Decode(ids []int) string {
 	s := t.Stream()
@@ -172,11 +172,11 @@ func (t *Tokenizer) Decode(ids []int) string {
 type Stream struct {
 	t       *Tokenizer
 	begun   bool   // a token was decoded
-	strip   int    // characters still to be stripped from the begin of the text
-	pending []byte // the begin of a character whose other bytes are in later tokens
+	strip   int    // characters still to be stripped from the start of the text
+	pending []byte // the first bytes of a character whose other bytes are in later tokens
 }
 
-// Stream returns a Stream behind the tokens before, such as those of a prompt: their text is not returned again,
+// Stream returns a Stream after the tokens before, such as those of a prompt: their text is not returned again,
 // but decides whether a leading space belongs to the text.
 func (t *Tokenizer) Stream(before ...int) *Stream {
 	s := &Stream{t: t, strip: t.decoder.strip}
@@ -218,7 +218,7 @@ func (s *Stream) Flush() string {
 	return out
 }
 
-// complete returns the characters of b, U+FFFD for each maximal part that is none, and how many bytes these are. At
+// complete returns the characters of b, U+FFFD for each maximal invalid part, and the number of their bytes. At
 // the end of the text an incomplete character is one of these parts, elsewhere it stays.
 func complete(b []byte, end bool) (text string, n int) {
 	if utf8.Valid(b) {
@@ -242,7 +242,7 @@ func complete(b []byte, end bool) (text string, n int) {
 	return string(out), n
 }
 
-// toUTF8 replaces the bytes of s that are no UTF-8.
+// toUTF8 replaces the bytes of s that are not UTF-8.
 func toUTF8(s string) string {
 	out, _ := complete([]byte(s), true)
 	return out

@@ -38,7 +38,7 @@ func (m *matcher) add(content string, a addedToken) {
 	m.leafs[node] = a
 }
 
-// longest returns the longest token at the begin of text and its length.
+// longest returns the longest token at the start of text and its length.
 func (m *matcher) longest(text string) (found addedToken, n int) {
 	var node int32
 	for i := range len(text) {

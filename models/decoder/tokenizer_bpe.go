@@ -8,7 +8,7 @@ type bpe struct {
 	merges       map[[2]int32]merge
 	bytes        [256]int32 // the token of a byte by byte_fallback, or -1
 	fallback     bool
-	ignoreMerges bool // a word that is a token is not taken apart
+	ignoreMerges bool // a word that is a token is not split
 	unknown      int32
 	hasUnknown   bool
 	fuse         bool // unknown characters in a row are one token
@@ -16,7 +16,7 @@ type bpe struct {
 
 type merge struct{ rank, id int32 }
 
-// symbol is a token of a word under way, in a list of those before and behind it.
+// symbol is a token of a word under way, in a list of those before and after it.
 type symbol struct {
 	id         int32
 	prev, next int32 // -1 at the ends

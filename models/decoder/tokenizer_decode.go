@@ -8,14 +8,14 @@ import (
 
 // detokenizer makes text of tokens.
 type detokenizer struct {
-	apart     bool          // the file has no decoder: a space is put between two tokens
+	apart     bool          // the file has no decoder: a space separates two tokens
 	byteLevel map[rune]byte // of ByteLevel; nil without
 	replace   [][2]string
 	fallback  bool   // <0x0A> is a byte
 	space     string // of Metaspace: stands for a space; empty without
-	drop      bool   // Metaspace leaves it out in the first token
+	drop      bool   // Metaspace omits it in the first token
 	stripped  rune   // of Strip: this character,
-	strip     int    // so often at the begin of the text
+	strip     int    // as many times at the start of the text
 }
 
 // piece returns the text of a token, and whether it is a byte of byte_fallback.

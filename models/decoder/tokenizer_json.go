@@ -236,7 +236,7 @@ func (t *Tokenizer) readModel(f *tokenizerFile) error {
 			}
 		}
 		if !ok {
-			return fmt.Errorf("unk_token %.40q is no token", *m.Unknown)
+			return fmt.Errorf("unk_token %.40q is not a token", *m.Unknown)
 		}
 		b.unknown, b.hasUnknown = id, true
 	}
@@ -409,7 +409,7 @@ func (t *Tokenizer) readDecoder(f *tokenizerFile) error {
 	fused := false
 	for i, c := range all {
 		if late := fused && c.Type != "Strip"; late || d.byteLevel != nil || d.space != "" {
-			return fmt.Errorf("%s: %s behind %s is not supported", field, c.Type, all[i-1].Type)
+			return fmt.Errorf("%s: %s after %s is not supported", field, c.Type, all[i-1].Type)
 		}
 		switch c.Type {
 		case "ByteLevel":
@@ -423,7 +423,7 @@ func (t *Tokenizer) readDecoder(f *tokenizerFile) error {
 		case "Replace":
 			if c.Pattern == nil || c.Pattern.String == nil || *c.Pattern.String == "" || d.fallback ||
 				len(c.Content) > len(*c.Pattern.String) {
-				return fmt.Errorf("%s Replace: only of a string by one that is not longer", field)
+				return fmt.Errorf("%s Replace: only of a string with one that is not longer", field)
 			}
 			d.replace = append(d.replace, [2]string{*c.Pattern.String, c.Content})
 		case "ByteFallback":
@@ -433,7 +433,7 @@ func (t *Tokenizer) readDecoder(f *tokenizerFile) error {
 		case "Strip":
 			char, ok := oneRune(c.Content)
 			if !fused || !ok || c.Stop != 0 || c.Start < 0 || c.Start > maxText || d.strip > 0 {
-				return fmt.Errorf("%s Strip: only of one character, behind Fuse, at the left end", field)
+				return fmt.Errorf("%s Strip: only of one character, after Fuse, at the left end", field)
 			}
 			d.stripped, d.strip = char, c.Start
 		default:

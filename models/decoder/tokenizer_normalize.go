@@ -39,7 +39,7 @@ func prepend(s string) normalizer {
 	}
 }
 
-// replace is Replace of a string: of every part that find matches.
+// replace is Replace: of every part that find matches.
 func replace(find func(string) (int, int), with string) normalizer {
 	return func(text string) (string, error) {
 		all := spans(text, find)

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// splitter is a pre-tokenizer: it calls f for each part of a text in order. first says that the part is the begin of
+// splitter is a pre-tokenizer: it calls f for each part of a text in order. first says that the part is the start of
 // the text that Encode was given.
 type splitter func(text string, first bool, f func(string) error) error
 
@@ -45,7 +45,7 @@ func spans(text string, find func(string) (from, to int)) (all []span) {
 	return all
 }
 
-// join makes parts of spans as a behavior of Split says.
+// join makes parts from spans, by a behavior of Split.
 func join(all []span, behavior string) []string {
 	var parts []string
 	last := func() *string { return &parts[len(parts)-1] }
@@ -101,11 +101,11 @@ func literalPattern(s string) func(string) (int, int) {
 // whiteSpace are the members of a class for \s, which is that of Unicode in these files.
 const whiteSpace = `\t-\r\x{85}\p{Z}`
 
-// blanks is the only look-ahead of published patterns: blanks, of which the last stays for the word behind them.
+// blanks is the only look-ahead of published patterns: blanks, of which the last stays for the word after them.
 const blanks = `\s+(?!\S)|\s`
 
 // pattern compiles a pattern as Oniguruma writes it for the engine of package regexp, whose time is linear in the
-// text whatever the pattern. It refuses what that engine does not have or understands otherwise.
+// text whatever the pattern. It refuses what that engine lacks or interprets differently.
 func pattern(text string) (func(string) (int, int), error) {
 	re, group, err := compile(text)
 	if err != nil {
@@ -143,11 +143,11 @@ func compile(text string) (*regexp.Regexp, int, error) {
 				return nil, 0, refuse(err.Error())
 			}
 			if !class && depth == 0 && strings.HasPrefix(rest, blanks) && (i == 0 || text[i-1] == '|') {
-				behind := strings.TrimPrefix(rest[len(blanks):], "+")
-				if behind == "" || behind[0] == '|' {
+				after := strings.TrimPrefix(rest[len(blanks):], "+")
+				if after == "" || after[0] == '|' {
 					groups++
 					group = groups
-					written, n = "(["+whiteSpace+"]+)", len(rest)-len(behind)
+					written, n = "(["+whiteSpace+"]+)", len(rest)-len(after)
 				}
 			}
 			out.WriteString(written)
@@ -204,7 +204,7 @@ func compile(text string) (*regexp.Regexp, int, error) {
 	return re, group, nil
 }
 
-// patternEscape translates the escape at the begin of rest, in or out of a class, and returns its length.
+// patternEscape translates the escape at the start of rest, in or out of a class, and returns its length.
 func patternEscape(rest string, class bool) (written string, n int, err error) {
 	if len(rest) < 2 {
 		return "", 0, errors.New(`a single \`)

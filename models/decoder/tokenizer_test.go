@@ -260,7 +260,7 @@ func TestStreamHoldsIncompleteCharacters(t *testing.T) {
 	require.Empty(t, s.Flush())
 	the, _ := k.ID("▁the")
 	require.Equal(t, "the", k.Stream().Next(the), "the text begins without the space")
-	require.Equal(t, " the", k.Stream(1, the).Next(the), "text behind a prompt keeps it")
+	require.Equal(t, " the", k.Stream(1, the).Next(the), "text after a prompt keeps it")
 }
 
 // A file without a decoder, as small ones are written, has spaces between its tokens.
@@ -272,7 +272,7 @@ func TestNoDecoderPutsTokensApart(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []int{2, 1, 0}, ids)
 		require.Equal(t, "ab b a", k.Decode(ids))
-		require.Equal(t, " b", k.Stream(2).Next(1), "behind a prompt")
+		require.Equal(t, " b", k.Stream(2).Next(1), "after a prompt")
 	}
 }
 
@@ -324,7 +324,7 @@ func TestFilesThatAreRefusedByName(t *testing.T) {
 			"single": []object{{"SpecialToken": object{"id": "?"}}}}),
 		"a template with 0 texts": set("post_processor", object{"type": "TemplateProcessing"}),
 		`decoder "WordPiece"`:     set("decoder", object{"type": "WordPiece"}),
-		"Fuse behind ByteLevel": set("decoder", object{"type": "Sequence",
+		"Fuse after ByteLevel": set("decoder", object{"type": "Sequence",
 			"decoders": []object{{"type": "ByteLevel"}, {"type": "Fuse"}}}),
 		"added token \"x\" has id -5":         set("added_tokens", []object{{"id": -5, "content": "x"}}),
 		"of the token":                        set("added_tokens", []object{{"id": 3, "content": "xyz"}}),

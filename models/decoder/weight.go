@@ -68,7 +68,7 @@ func (f *Folder) module(m module) (*weight, error) {
 	}
 	if w.in%w.group != 0 {
 		return nil, &Error{Op: "open", Name: m.name, Err: ErrWeights,
-			Detail: fmt.Sprintf("rows of %d elements are no multiple of groups of %d", w.in, w.group)}
+			Detail: fmt.Sprintf("rows of %d elements are not a multiple of groups of %d", w.in, w.group)}
 	}
 	if w.data, err = f.tensor(m.name+".weight", w.out, w.in*w.bits/32); err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func Take(t *unimem.Tape, rows, cols int) (Matrix, error) {
 // On is the matrix without gaps that begins at the first byte of span: a span of a Tape, the bytes of a Cell or
 // of a Block. It copies nothing.
 //
-// Errors: ErrShape, ErrShort, unimem.ErrInvalidAlignment (the address is no multiple of 4).
+// Errors: ErrShape, ErrShort, unimem.ErrInvalidAlignment (the address is not a multiple of 4).
 func On(span []byte, rows, cols int) (Matrix, error) {
 	n, err := elements(rows, cols)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 	"github.com/anekit/anekit/unimem/dma/internal/iokit"
 )
 
-// maxAbandoned is the number of calls without an answer at which a client makes no more: each of them keeps a
+// maxAbandoned is the limit of calls without an answer, at which a client refuses further ones: each keeps a
 // thread and a Block.
 const maxAbandoned = 16
 
 // client is the Driver that talks to an extension through IOKit. A call of the extension cannot be canceled, so a
-// call whose context ends goes on in its goroutine, which undoes its effect and releases the Block.
+// call whose context ends continues in its goroutine, which undoes its effect and releases the Block.
 type client struct {
 	table   *iokit.Table
 	connect uint32

@@ -57,7 +57,7 @@ type reply struct {
 // longest bounds the time that a reply may claim for its preparation.
 const longest = 24 * time.Hour
 
-// decode reads a reply, of which the extension says that it has n bytes, and returns its segments. The error matches
+// decode reads a reply of n bytes, as the extension reports, and returns its segments. The error matches
 // ErrDriver.
 func decode(b []byte, n int) (c Command, segments []Segment, took time.Duration, err error) {
 	var r reply

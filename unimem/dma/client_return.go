@@ -93,7 +93,7 @@ func (r *Return) Is(target error) bool {
 	return false
 }
 
-// hintOf tells what a caller can do about an error of a call, empty if nothing is known.
+// hintOf returns how a caller can fix an error of a call, empty if not known.
 func hintOf(err error) string {
 	var r *Return
 	if !errors.As(err, &r) {

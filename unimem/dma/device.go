@@ -15,7 +15,7 @@ import (
 // patience is the default of Timeout.
 const patience = 10 * time.Second
 
-// grace is how long a Driver has to return after the end of its context.
+// grace is the time that a Driver has to return after its context ends.
 const grace = time.Second
 
 // Device is a device that reaches memory by its own addresses.
@@ -166,7 +166,7 @@ func (d *Device) prepare(b *unimem.Block, m *mapping) error {
 	case b.ReadOnly():
 		return fail(-1, ErrReadOnly, nil, "copy it to a Block of Open")
 	case size%PageSize != 0:
-		return fail(-1, unimem.ErrSize, nil, fmt.Sprintf("%d bytes are no whole pages of %d", size, PageSize))
+		return fail(-1, unimem.ErrSize, nil, fmt.Sprintf("%d bytes are not whole pages of %d", size, PageSize))
 	}
 	if len(m.commands) > 0 { // of a call that failed, or of a Release that was not complete
 		if err := d.undo(b, m); err != nil {
@@ -205,7 +205,7 @@ func (d *Device) prepare(b *unimem.Block, m *mapping) error {
 	return nil
 }
 
-// publish makes all the segments of b, or tells which address of them other memory has.
+// publish makes all the segments of b, or returns which of their addresses belongs to other memory.
 func (d *Device) publish(b *unimem.Block, m *mapping, all []Segment) (why string) {
 	sorted := slices.SortedFunc(slices.Values(all), func(a, b Segment) int { return cmp.Compare(a.Address, b.Address) })
 	d.mu.Lock()
@@ -280,7 +280,7 @@ func judge(segments []Segment, room int) (n int, why string) {
 	for i, s := range segments {
 		switch {
 		case s.Length == 0, s.Length%PageSize != 0, s.Address%PageSize != 0:
-			return 0, fmt.Sprintf("segment %d, %#x of %d bytes, is no run of whole pages", i, s.Address, s.Length)
+			return 0, fmt.Sprintf("segment %d, %#x of %d bytes, is not a run of whole pages", i, s.Address, s.Length)
 		case s.Address+s.Length < s.Address:
 			return 0, fmt.Sprintf("segment %d, %#x of %d bytes, goes beyond the last address", i, s.Address, s.Length)
 		case s.Length > uint64(room-n):
@@ -291,7 +291,7 @@ func judge(segments []Segment, room int) (n int, why string) {
 	return n, ""
 }
 
-// overlap tells which address two segments have, empty for none.
+// overlap returns an address that two segments share, empty for none.
 func overlap(segments []Segment) (why string) {
 	all := slices.Clone(segments)
 	slices.SortFunc(all, func(a, b Segment) int { return cmp.Compare(a.Address, b.Address) })

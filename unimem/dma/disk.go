@@ -23,7 +23,7 @@ func ScatterGather() Option { return func(c *config) { c.sgl = true } }
 // 16 KiB: four PRP entries for each page of the DART.
 func SmallPages() Option { return func(c *config) { c.small = true } }
 
-// Writable opens a disk's file for writing too. Disk.Write refuses a disk without it. A file that has no whole blocks
+// Writable opens a disk's file for writing too. Disk.Write refuses a disk without it. A file that is not whole blocks
 // of 4096 bytes is then opened through the page cache: writes past it cannot keep its length.
 func Writable() Option { return func(c *config) { c.write = true } }
 
@@ -46,7 +46,7 @@ type Disk struct {
 // page cache where Linux and the file system permit that (O_DIRECT); Direct reports whether it does. Options:
 // Sector, ScatterGather, SmallPages, Writable.
 //
-// Errors: ErrUnavailable (d is no simulated Device), ErrClosed, ErrExhausted (no addresses for the queues), ErrRange
+// Errors: ErrUnavailable (d is not a simulated Device), ErrClosed, ErrExhausted (no addresses for the queues), ErrRange
 // (an empty file, a wrong Sector), those of opening the file, and the cause of ctx.
 func OpenDisk(ctx context.Context, d *Device, path string, opts ...Option) (*Disk, error) {
 	file, info, direct, err := openDiskFile(path, configure(opts).write)
@@ -202,7 +202,7 @@ func (k *Disk) end() {
 	defer close(k.done)
 	k.host.Close()
 	err := k.d.Release(k.queues)
-	if errors.Is(err, ErrNotMapped) || errors.Is(err, ErrClosed) { // the Device was closed meanwhile
+	if errors.Is(err, ErrNotMapped) || errors.Is(err, ErrClosed) { // the Device was closed during the call
 		err = nil
 	}
 	k.err = errors.Join(err, k.queues.Close())

@@ -220,7 +220,7 @@ func TestReleaseDuringARead(t *testing.T) {
 	require.NotEqual(t, byte(pattern(size)[size-1]), after[size-1])
 }
 
-// A Release that waits in vain says so, keeps the Block retained, and may be repeated.
+// A Release whose wait times out returns an error, keeps the Block retained, and may be repeated.
 func TestReleaseHasADeadline(t *testing.T) {
 	b := newBlock(t, PageSize)
 	d := simulate(t, Timeout(1))

@@ -19,7 +19,7 @@ import (
 // to 2 s for them; an access that has begun holds the pages until it ends, also after Read has returned, and
 // Release waits for it.
 //
-// Errors: ErrNotMapped, ErrRange, ErrFault (a mapping that was withdrawn meanwhile), ErrTransfer with a *Status,
+// Errors: ErrNotMapped, ErrRange, ErrFault (a mapping that was withdrawn during the call), ErrTransfer with a *Status,
 // ErrClosed, and the cause of ctx. A failure of several commands is Errors, with an *Error for each.
 func (k *Disk) Read(ctx context.Context, b *unimem.Block, offset int, first int64, count int) error {
 	return k.transfer(ctx, "read", k.host.Read, b, offset, first, count)
@@ -33,7 +33,7 @@ func (k *Disk) Write(ctx context.Context, b *unimem.Block, offset int, first int
 	return k.transfer(ctx, "write", k.host.Write, b, offset, first, count)
 }
 
-// Flush returns when the file's storage has what earlier calls of Write have written, as fsync does. On a disk without
+// Flush returns when the data of earlier calls of Write is on the file's storage, as fsync does. On a disk without
 // Writable it does nothing. Errors: ErrTransfer with a *Status, ErrClosed, and the cause of ctx.
 func (k *Disk) Flush(ctx context.Context) error {
 	err := context.Cause(ctx)

@@ -8,7 +8,7 @@
 //	e, err := d.NewEvent(0)
 //	w, err := d.Submit(nil, []metal.Point{{e, 1}}, metal.Dispatch{Kernel: k, ...})
 //	err = e.Wait(ctx, 1)                            // now block.Bytes() has the result
-//	err = w.Wait(ctx)                               // tells what became of the work
+//	err = w.Wait(ctx)                               // returns the outcome of the work
 //
 // Buffer.Pointer and its relatives give the objects to darwinkit, for work that this package does not have.
 //

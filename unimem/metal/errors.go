@@ -31,13 +31,11 @@ var (
 	ErrRange = errors.New("range does not fit")
 	// ErrBackwards: a signal that is not above the Event's value.
 	ErrBackwards = errors.New("value is not above that of the event")
-	// ErrUnsupported: something that this GPU or system does not have.
-	ErrUnsupported = errors.New("not supported here")
 	// ErrCapture: a capture that Metal does not start.
 	ErrCapture = errors.New("no capture")
 )
 
-// What became of work that the GPU has begun: the codes of MTLCommandBufferError.
+// Failures of work that the GPU has begun: the codes of MTLCommandBufferError.
 var (
 	// ErrFailed: the GPU did not end the work. Every error of Work.Wait but that of its context matches it.
 	ErrFailed = errors.New("the GPU did not end the work")

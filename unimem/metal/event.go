@@ -38,7 +38,7 @@ func (d *Device) NewEvent(initial uint64) (*Event, error) {
 	return e, nil
 }
 
-// use calls f with the event, which stays open meanwhile.
+// use calls f with the event, which stays open during the call.
 func (e *Event) use(f func(d *driver, ref uintptr) error) error {
 	if e == nil || e.object == nil {
 		return &Error{Op: "event", Err: ErrClosed, Hint: "the Event is nil or zero"}
@@ -58,7 +58,7 @@ func (e *Event) Value() (v uint64, err error) {
 }
 
 // Signal raises the value to v. At the current value it does nothing. Errors: ErrClosed, and ErrBackwards below it. Two
-// callers that signal at the same time have to agree on the order: Metal itself takes any value.
+// callers that signal at the same time have to agree on the order: Metal itself accepts any value.
 func (e *Event) Signal(v uint64) error {
 	return e.use(func(d *driver, ref uintptr) error {
 		switch before := d.value(ref); {
@@ -71,7 +71,7 @@ func (e *Event) Signal(v uint64) error {
 	})
 }
 
-// Wait waits until the value is v or higher. Errors: ErrClosed, and that of ctx. The Event stays open meanwhile.
+// Wait waits until the value is v or higher. Errors: ErrClosed, and that of ctx. The Event stays open during the wait.
 func (e *Event) Wait(ctx context.Context, v uint64) error {
 	if ctx == nil {
 		ctx = context.Background()

@@ -184,7 +184,7 @@ func TestSubmitRefuses(t *testing.T) {
 		"no buffer":   {with(func(c *Dispatch) { c.Buffers[1] = Range{} }), ErrClosed, "Buffer is nil"},
 		"closed":      {with(func(c *Dispatch) { c.Buffers[1] = closed.Range(0, 4) }), ErrClosed, "nil or closed"},
 		"negative":    {with(func(c *Dispatch) { c.Buffers[0].Offset = -4 }), ErrRange, "buffer 0: 4 bytes at -4"},
-		"behind":      {with(func(c *Dispatch) { c.Buffers[1].Offset = page }), ErrRange, "buffer 1"},
+		"after":       {with(func(c *Dispatch) { c.Buffers[1].Offset = page }), ErrRange, "buffer 1"},
 		"overflow":    {with(func(c *Dispatch) { c.Buffers[1].Length = math.MaxInt }), ErrRange, ""},
 		"empty":       {with(func(c *Dispatch) { c.Buffers[1].Length = 0 }), ErrRange, "0 bytes"},
 		"odd offset":  {with(func(c *Dispatch) { c.Buffers[1].Offset = 2 }), ErrRange, "multiples of 4"},

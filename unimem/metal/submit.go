@@ -25,7 +25,7 @@ type Work struct {
 // Submit gives work to the GPU: once every wait is reached, the dispatches run one after another, each sees what those
 // before it wrote, then the signals are reached. The CPU sees what they wrote once a signal is reached, or the Work has
 // ended. Submit does not wait. What the work names stays open until it has ended. Work that fails may leave its signals
-// unreached: Work.Wait tells.
+// unreached: Work.Wait returns the error.
 //
 // The queue is in order: work that waits makes later submissions wait too.
 //
@@ -76,7 +76,7 @@ func (d *Device) commandQueue() (uintptr, error) {
 	return d.queue, nil
 }
 
-// submission is what a Work keeps open.
+// submission is the objects that a Work keeps open.
 type submission struct {
 	device *Device
 	held   []*object
@@ -191,7 +191,7 @@ func (s *submission) dispatch(c Dispatch) (made dispatch, err error) {
 }
 
 // Wait waits until the GPU has ended the work. Errors match ErrFailed, and ErrLost, ErrMemory, ErrFault or ErrTimeout
-// as far as Metal tells; or it is that of ctx, and the work goes on.
+// if Metal reports the cause; or the error is that of ctx, and the work continues.
 func (w *Work) Wait(ctx context.Context) error {
 	if w == nil || w.done == nil {
 		return &Error{Op: "work", Err: ErrClosed, Hint: "the Work is nil or zero"}

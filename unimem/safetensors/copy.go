@@ -20,7 +20,7 @@ func View[T any](t Tensor) ([]T, error) {
 		return nil, t.fail("view", ErrClosed, "")
 	case !t.Aligned():
 		return nil, &Error{Op: "view", File: t.File(), Tensor: t.Name(), Offset: t.Offset(), Err: ErrMisaligned,
-			Detail: fmt.Sprintf("%v starts at no multiple of %d bytes", t.DType(), t.DType().Size()),
+			Detail: fmt.Sprintf("%v does not start at a multiple of %d bytes", t.DType(), t.DType().Size()),
 			Hint:   "move it with Copy, or align the file with ane-roundtrip weights repack"}
 	}
 	v, err := unimem.View[T](b)
@@ -35,7 +35,7 @@ func View[T any](t Tensor) ([]T, error) {
 	return v, nil
 }
 
-// guard calls f with the tensor's bytes. A file that becomes shorter meanwhile is ErrChanged.
+// guard calls f with the tensor's bytes. A file that becomes shorter during f is ErrChanged.
 func (t Tensor) guard(op string, f func(b []byte) error) error {
 	if t.record == nil {
 		return t.fail(op, ErrName, "the zero Tensor")

@@ -23,7 +23,7 @@
 //
 // The caller closes a [File]. Its tensors, their names and their bytes must not be used
 // afterwards: Tensor.Bytes is nil then. A tensor of ane on the Block of a Tensor, bound in a
-// request, retains the Block, and Close returns unimem.ErrInUse meanwhile.
+// request, retains the Block, and Close returns unimem.ErrInUse until then.
 //
 // # Files that change
 //
@@ -35,7 +35,7 @@
 //
 // # Alignment
 //
-// The format aligns nothing. A tensor whose offset is no multiple of its element's size cannot
+// The format aligns nothing. A tensor whose offset is not a multiple of its element's size cannot
 // be viewed as its type: [View] returns ErrMisaligned, and Copy moves it and returns the number
 // of bytes moved. The [Writer] of this package aligns tensors with the option [Align], by tensors
 // of its own between them, which other readers list (see [Padding]) and Names does not.

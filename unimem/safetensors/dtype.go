@@ -70,7 +70,7 @@ func (d DType) String() string {
 	return dtypes[d].name
 }
 
-// Bits is the size of an element in bits, 0 for an invalid type. It is no multiple of 8 for F4,
+// Bits is the size of an element in bits, 0 for an invalid type. It is not a multiple of 8 for F4,
 // F6E2M3 and F6E3M2.
 func (d DType) Bits() int {
 	if !d.valid() {

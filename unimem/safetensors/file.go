@@ -117,7 +117,7 @@ func openRegular(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// regular refuses what is no regular file.
+// regular refuses everything but a regular file.
 func regular(info os.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil

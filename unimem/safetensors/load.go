@@ -44,7 +44,7 @@ const (
 // Checksums.
 //
 // Errors: those of Open, unimem.ErrTapeFull, ErrTruncated (a file that ends early), ErrChanged
-// (a file whose size or time changed meanwhile), ErrChecksum, ErrName, and those of the system.
+// (a file whose size or time changed during Load), ErrChecksum, ErrName, and those of the system.
 func Load(ctx context.Context, path string, tape *unimem.Tape, opts ...Option) (*File, error) {
 	const op = "load"
 	if ctx == nil {

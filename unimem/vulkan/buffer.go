@@ -15,7 +15,7 @@ type Buffer struct {
 	road    string
 	buffer  uint64
 	memory  uint64
-	address uintptr // at which the driver has mapped the memory, 0 if it cannot
+	address uintptr // where the driver maps the memory, 0 if it cannot
 	bytes   []byte  // of the driver's memory
 }
 
@@ -54,7 +54,7 @@ func (d *Device) Import(ctx context.Context, b *unimem.Block) (*Buffer, error) {
 // ImportDMABuf makes a Buffer of all bytes of b, in place, by a dma-buf that udmabuf of Linux (/dev/udmabuf) makes of
 // the Block's memfd: Vulkan has no import of a memfd itself. Import needs no such device file, and most drivers offer
 // only that. Errors: those of Import, ErrExtension also where Info.DMABuf is false or the kernel has no udmabuf,
-// ErrBlock for memory that is no memfd.
+// ErrBlock for memory that is not a memfd.
 //
 // No driver that this was tried on offers it (Mesa 22.3 llvmpipe, NVIDIA on an H200): the calls are tested, and a test
 // proves the sharing where the driver and /dev/udmabuf are there.
@@ -234,7 +234,7 @@ func (d *Device) makeBuffer(a *arena, op string, b *Buffer, from *source) (_ *Bu
 		if err := d.check(op, "vkMapMemory", r); err != nil && from == nil {
 			return nil, err
 		} else if err != nil {
-			b.address = 0 // the Block's own mapping is there
+			b.address = 0 // the CPU uses the Block's own mapping
 		}
 	}
 	if from == nil {

@@ -24,7 +24,7 @@ func messageCallback() uintptr {
 	if process.callback == 0 {
 		process.callback = purego.NewCallback(func(severity, kind, data, user uintptr) uintptr {
 			receive(uint32(severity), data, user)
-			return 0 // VK_FALSE: the call goes on
+			return 0 // VK_FALSE: the call continues
 		})
 	}
 	return process.callback

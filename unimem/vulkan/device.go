@@ -81,10 +81,9 @@ func (d *Device) Info() Info {
 	return d.physical.Info
 }
 
-// Close refuses new work, and waits until all that was submitted, and every call that a caller has abandoned, has
-// ended. Then it closes the Device's objects and the Device. If ctx ends first Close returns its error, and a later
-// Close goes on; work that waits for a value that no caller signals makes that happen. The error is ErrInUse while a
-// call of a Timeline waits. Repeating it returns nil.
+// Close refuses new work, and waits for all submitted work and all abandoned calls. Then it closes the Device's objects
+// and the Device. If ctx ends first, such as for work that waits for a value that no caller signals, Close returns its
+// error, and a later Close continues. The error is ErrInUse while a call of a Timeline waits. Repeating it returns nil.
 func (d *Device) Close(ctx context.Context) error {
 	if d == nil || d.in == nil {
 		return nil
@@ -184,7 +183,7 @@ type object struct {
 	destroy func(device uintptr)
 }
 
-// add registers an object; a Device that was closed meanwhile refuses it.
+// add registers an object; a Device that was closed during the call refuses it.
 func (d *Device) add(op string, o *object) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -220,7 +219,7 @@ func (o *object) close(what string) error {
 	}
 	o.closed = true
 	delete(d.objects, o)
-	o.destroy(d.handle) // under the lock, so that the Device is not destroyed meanwhile
+	o.destroy(d.handle) // under the lock, so that the Device is not destroyed first
 	d.mu.Unlock()
 	return nil
 }
@@ -256,14 +255,14 @@ func (d *Device) retire() {
 	free := slices.Clone(d.pending[:ended])
 	d.pending = slices.Delete(d.pending, 0, ended)
 	handle := d.handle
-	// Under the lock, so that Close does not destroy the device meanwhile.
+	// Under the lock, so that Close does not destroy the device during the call.
 	for _, s := range free {
 		s.free(d, handle)
 	}
 	d.mu.Unlock()
 }
 
-// Waits of the driver end after these times, so that the end of a context is noticed.
+// Waits of the driver end after these times, so that the caller notices the end of its context.
 const (
 	shortWait = 2 * time.Millisecond
 	longWait  = 50 * time.Millisecond

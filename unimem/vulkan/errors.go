@@ -76,7 +76,7 @@ func failed(op, call string, r result) error {
 	case badHandle:
 		e.Err, e.Hint = ErrBlock, "the driver cannot import this memory"
 	case badShader:
-		e.Err, e.Hint = ErrKernel, "check the code by spirv-val"
+		e.Err, e.Hint = ErrKernel, "check the code with spirv-val"
 	}
 	return e
 }

@@ -180,7 +180,7 @@ func TestBlocksThatAreRefused(t *testing.T) {
 	fails(t, err, ErrRange, "")
 }
 
-// Memory that runs out at any step of an import or of NewBuffer leaves nothing behind: the layer would tell, and so
+// Memory that runs out at any step of an import or of NewBuffer leaves nothing behind: the layer would show it, and so
 // would the Block.
 func TestOutOfMemory(t *testing.T) {
 	on := false

@@ -13,7 +13,7 @@ import (
 
 // The memory of this process grows by less than 0.05 MB when a kernel reads and writes a Block of 16 MB in place, and
 // by the whole 16 MB on the copying path. Free memory of Go goes back to the system before each reading. What drivers
-// and the runtime do meanwhile disturbs single measurements, so many count: a copy shows in each. Buffers of all
+// and the runtime do at the same time disturbs single measurements, so many count: a copy shows in each. Buffers of all
 // rounds stay open until the last: a driver's allocator may keep the pages of a closed one for the next.
 func TestGrowth(t *testing.T) {
 	const size, limit, rounds = 16 << 20, 50_000, 40

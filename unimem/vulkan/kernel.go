@@ -14,7 +14,7 @@ type Program struct {
 	Name string
 	// Text is the GLSL that Code was compiled from, for readers; the device does not need it.
 	Text string
-	// Code is SPIR-V for Vulkan 1.1. A driver trusts it: validate code of others by spirv-val.
+	// Code is SPIR-V for Vulkan 1.1. A driver trusts it: validate foreign code with spirv-val.
 	Code    []byte
 	Buffers int    // storage buffers: the bindings 0, 1, .. of set 0
 	Push    int    // bytes of push constants, a multiple of 4 up to 128
@@ -70,7 +70,7 @@ func (d *Device) fits(p Program) error {
 	var hint string
 	switch {
 	case len(p.Code) < 20 || len(p.Code)%4 != 0 || binary.LittleEndian.Uint32(p.Code) != magic:
-		hint = "Code is no SPIR-V: compile the text by glslangValidator -V"
+		hint = "Code is not SPIR-V: compile the text with glslangValidator -V"
 	case p.Buffers < 1 || p.Buffers > 4:
 		hint = fmt.Sprintf("%d buffers; every device has 4", p.Buffers)
 	case p.Push < 0 || p.Push%4 != 0 || p.Push > int(min(d.limits.maxPush, 128)):

@@ -21,7 +21,7 @@ func (m Message) String() string {
 	return fmt.Sprintf("%s %s: %s", kind, m.ID, m.Text)
 }
 
-// process has what this process has once: C code holds numbers instead of Go pointers to receivers of messages, and one
+// process holds the process-wide facts: C code holds numbers instead of Go pointers to receivers of messages, and one
 // callback, since a process can have few of them.
 var process struct {
 	sync.Mutex

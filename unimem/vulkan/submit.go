@@ -104,7 +104,7 @@ func (d *Device) Submit(ctx context.Context, waits, signals []Point, commands ..
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	// A call that is abandoned goes on with what it was given.
+	// An abandoned call continues with its own arguments.
 	waits, signals = slices.Clone(waits), slices.Clone(signals)
 	for i, c := range commands {
 		if run, ok := c.(Dispatch); ok {
@@ -347,7 +347,7 @@ func (r Range) check(d *Device, what string, offset int) (named, error) {
 	case r.Offset < 0 || r.Length <= 0 || r.Offset > b.size-r.Length:
 		return refuse(ErrRange, "%d bytes from %d on are not in a Buffer of %d", r.Length, r.Offset, b.size)
 	case r.Offset%offset != 0 || r.Length%4 != 0:
-		return refuse(ErrAlignment, "offset %d is no multiple of %d, or length %d none of 4", r.Offset, offset,
+		return refuse(ErrAlignment, "offset %d is not a multiple of %d, or length %d none of 4", r.Offset, offset,
 			r.Length)
 	}
 	return named{&b.object, "Buffer"}, nil

@@ -148,8 +148,8 @@ func TestRefusedKernels(t *testing.T) {
 		fails(t, err, ErrKernel, "")
 	}
 	_, err := d.NewKernel(t.Context(), Program{})
-	require.EqualError(t, err, "vulkan: kernel: kernel cannot run; the Program without a name: Code is no SPIR-V: "+
-		"compile the text by glslangValidator -V")
+	require.EqualError(t, err, "vulkan: kernel: kernel cannot run; the Program without a name: Code is not SPIR-V: "+
+		"compile the text with glslangValidator -V")
 	require.Equal(t, [3]int{3, 2, 1}, Product().Groups(17, 16, 1))
 }
 

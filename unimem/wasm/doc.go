@@ -14,21 +14,21 @@
 //   - Memory.InPlace is a range of the guest's own Block, for engines that accept tensors after byte 0 of their surface
 //     (ane.Info.Offsets): ane.OnRange(r.Block(), r.Offset(), layout).
 //   - Memory.OnSurface is for all other engines: a Block of its own, whose pages are mapped over whole pages of the
-//     guest's memory, so that the tensor starts at byte 0 of its surface and is the guest's memory all the same. The
+//     guest's memory. The tensor starts at byte 0 of its surface and is still the guest's memory. The
 //     range starts and ends at multiples of Align; any other is refused with the numbers to use. On Linux the mapping
 //     is a MAP_FIXED of the Block's memfd. On a Mac it is a mach_vm_remap, which is written but was never run. Other
 //     systems refuse it.
 //
-// What the guest has written in a range before OnSurface is moved to the surface, once; the pages that the guest has
-// not touched are not. Memory.Copied counts these bytes. Nothing else copies.
+// OnSurface moves the pages of the range that the guest has touched to the surface, once. Memory.Copied counts these
+// bytes. Nothing else copies.
 //
 // # Safety
 //
-// A guest is not trusted. Offsets and lengths that it passes are checked against the memory that it has now, with the
-// sum checked for overflow; wazero checks its own loads and stores. A Region holds its Block: when the guest exits,
-// traps or is closed while an engine works on the Region, the memory stays until the Region is closed, and only then is
-// it freed. A guest may write to a Region while an engine reads it, which harms the guest's own values only.
+// A guest is not trusted. Each call checks the guest's offsets and lengths, and their sum for overflow, against its
+// current memory; wazero checks its own loads and stores. A Region holds its Block: if the guest exits, traps or is
+// closed while an engine works on the Region, the memory stays until the Region is closed. A guest may write to a
+// Region while an engine reads it, which changes only the guest's own values.
 //
-// After the guest's module is closed, its api.Memory refers to memory that may be gone: use Memory.Range, which
-// refuses then.
+// After the guest's module is closed, its api.Memory refers to memory that may be freed: use Memory.Range, which then
+// returns an error.
 package wasm

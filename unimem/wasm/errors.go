@@ -9,7 +9,7 @@ import (
 var (
 	// ErrBounds: a range that is not within the memory that the guest has now.
 	ErrBounds = errors.New("range is outside of the guest's memory")
-	// ErrAligned: an offset or a length that is no multiple of Align.
+	// ErrAligned: an offset or a length that is not a multiple of Align.
 	ErrAligned = errors.New("range is not aligned")
 	// ErrOverlap: a range that shares pages with another Region's surface.
 	ErrOverlap = errors.New("range shares pages with another surface")
@@ -45,7 +45,7 @@ func (e *Error) Error() string {
 		text += ": " + e.Cause.Error()
 	}
 	if e.Hint != "" {
-		text += " (" + e.Hint + ")"
+		text += "; " + e.Hint
 	}
 	return text
 }

@@ -1,9 +1,11 @@
 package wasm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/tetratelabs/wazero"
@@ -28,7 +30,7 @@ type Memory struct {
 	mu       sync.Mutex
 	begun    bool       // the guest has its first bytes
 	size     uint64     // bytes that the guest has now
-	regions  int        // open regions of the Block
+	inPlace  []*Region  // open regions of the Block
 	surfaces []*surface // mapped over the memory, in no order
 	freed    bool       // the guest has ended
 	copied   int64
@@ -130,12 +132,12 @@ func (m *Memory) settle() {
 		}
 	}
 	m.surfaces = kept
-	if m.regions == 0 {
-		_ = m.block.Close() // ErrInUse: another holder than a Region; Close of Memory says so
+	if len(m.inPlace) == 0 {
+		_ = m.block.Close() // ErrInUse: a holder other than a Region; Memory.Close returns it
 	}
 }
 
-// Close reports whether all memory of a guest that has ended is freed, and frees what is idle by now: it is
+// Close frees idle memory of a guest that has ended, and returns nil if all of it is freed. The error is
 // unimem.ErrInUse while the guest runs, and while a Region or another user holds the memory. Repeating it after
 // success returns nil.
 func (m *Memory) Close() error {
@@ -145,7 +147,7 @@ func (m *Memory) Close() error {
 	if m.block == nil && len(m.surfaces) == 0 {
 		return nil
 	}
-	if !m.freed || m.regions > 0 || len(m.surfaces) > 0 {
+	if !m.freed || len(m.inPlace) > 0 || len(m.surfaces) > 0 {
 		return &Error{Op: "close", Err: unimem.ErrInUse, Hint: "close the module and every Region first"}
 	}
 	return m.block.Close()
@@ -185,6 +187,28 @@ func (m *Memory) Range(offset, length uint64) ([]byte, error) {
 		return nil, err
 	}
 	return m.block.Bytes()[offset : offset+length : offset+length], nil
+}
+
+// Extent is the range from byte From to before byte To, in whole pages.
+type Extent struct{ From, To uint64 }
+
+// Touched lists the ranges outside of which the guest's memory is zeros, in the order of From: on Linux those whose
+// pages exist or that a surface covers, elsewhere all of it. Reading other pages would take memory for them.
+func (m *Memory) Touched() []Extent {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.block == nil || m.freed || m.size == 0 {
+		return nil
+	}
+	ranges, err := touched(m.block, 0, m.size)
+	if err != nil {
+		return []Extent{{0, m.size}}
+	}
+	for _, s := range m.surfaces {
+		ranges = append(ranges, Extent{s.offset, s.end()})
+	}
+	slices.SortFunc(ranges, func(a, b Extent) int { return cmp.Compare(a.From, b.From) })
+	return ranges
 }
 
 // inside checks a range against the memory that the guest has now. The caller holds mu.

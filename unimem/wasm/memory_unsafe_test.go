@@ -107,6 +107,34 @@ func TestMemoryIsCommittedAsItIsTouched(t *testing.T) {
 	require.InDelta(t, 1<<20, float64(resident(g)), 64<<10)
 }
 
+// What lies outside of Touched is zeros, and looking for it takes no memory.
+func TestTouchedIsWhatTheGuestHasWritten(t *testing.T) {
+	g := newGuest(t, 64<<20)
+	require.EqualValues(t, 1, g.call("grow", 1023))
+	g.call("store", 5<<20, 1)
+	g.call("store", 64<<20-4, 2)
+	if runtime.GOOS != "linux" {
+		require.Equal(t, []wasm.Extent{{From: 0, To: 64 << 20}}, g.memory.Touched())
+		return
+	}
+	r, err := g.memory.OnSurface(1<<20, wasm.Align)
+	require.NoError(t, err)
+	defer r.Close()
+	page := uint64(os.Getpagesize())
+	touched := g.memory.Touched()
+	require.Equal(t, []wasm.Extent{{From: 1 << 20, To: 1<<20 + wasm.Align}, {From: 5 << 20, To: 5<<20 + page},
+		{From: 64<<20 - page, To: 64 << 20}}, touched)
+	all := g.memory.Block().Bytes()
+	for at := uint64(0); at < uint64(len(all)); at += page {
+		for len(touched) > 0 && touched[0].To <= at {
+			touched = touched[1:]
+		}
+		if len(touched) == 0 || at < touched[0].From {
+			require.Equal(t, make([]byte, page), all[at:at+page], at)
+		}
+	}
+}
+
 func TestMemoryGrowsDuringACallAndTheBaseStays(t *testing.T) {
 	g := newGuest(t, limit)
 	g.called = func() {
@@ -245,6 +273,12 @@ func TestSurfacesAreTheGuestsMemory(t *testing.T) {
 	place, err := g.memory.InPlace(at+wasm.Align, 4)
 	require.NoError(t, err)
 	require.EqualValues(t, wasm.Align+2, binary.LittleEndian.Uint32(place.Block().Bytes()[place.Offset():]))
+	_, err = g.memory.OnSurface(at, n)
+	require.ErrorIs(t, err, wasm.ErrOverlap, "an engine that maps the Block by its handle would see other pages")
+	require.ErrorContains(t, err, "close the requests that use it first")
+	beside, err := g.memory.OnSurface(at, wasm.Align)
+	require.NoError(t, err)
+	beside.Close()
 	place.Close()
 }
 

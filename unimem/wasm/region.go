@@ -63,7 +63,7 @@ func (r *Region) Close() {
 	if r.surface != nil {
 		r.surface.users--
 	} else {
-		m.regions--
+		m.inPlace = slices.DeleteFunc(m.inPlace, func(other *Region) bool { return other == r })
 	}
 	m.settle()
 }
@@ -80,15 +80,17 @@ func (m *Memory) InPlace(offset, length uint64) (*Region, error) {
 	if err := m.uncover("region", offset, length); err != nil {
 		return nil, err
 	}
-	m.regions++
-	return &Region{memory: m, offset: int(offset), length: int(length)}, nil
+	r := &Region{memory: m, offset: int(offset), length: int(length)}
+	m.inPlace = append(m.inPlace, r)
+	return r, nil
 }
 
 // OnSurface makes a region with a Block of its own, mapped over the guest's pages, for an engine that reads every
 // surface from byte 0. A region of the same range as another one shares its surface.
 //
 // Errors: ErrBounds, ErrClosed, ErrAligned (with the multiples to use), ErrOverlap (other pages than those of a surface
-// in use), ErrLimit (1,024 surfaces are in use), ErrUnsupported, and those of unimem.Open and of the system.
+// in use, or pages of a region in place), ErrLimit (1,024 surfaces are in use), ErrUnsupported, and those of
+// unimem.Open and of the system.
 func (m *Memory) OnSurface(offset, length uint64) (*Region, error) {
 	const op = "surface"
 	m.mu.Lock()
@@ -107,6 +109,9 @@ func (m *Memory) OnSurface(offset, length uint64) (*Region, error) {
 	})
 	if at < 0 {
 		if err := m.uncover(op, offset, length); err != nil {
+			return nil, err
+		}
+		if err := m.free(op, offset, length); err != nil {
 			return nil, err
 		}
 		if err := m.room(op, offset, length); err != nil {
@@ -177,6 +182,19 @@ func (m *Memory) uncover(op string, offset, length uint64) error {
 			return err
 		}
 		m.surfaces = slices.Delete(m.surfaces, i, i+1)
+	}
+	return nil
+}
+
+// free returns an ErrOverlap if a region in place has part of a range: an engine that maps the guest's Block by its
+// handle would go on with pages that the guest no longer sees. The caller holds mu.
+func (m *Memory) free(op string, offset, length uint64) error {
+	for _, r := range m.inPlace {
+		if from, to := uint64(r.offset), uint64(r.offset+r.length); from < offset+length && offset < to {
+			return &Error{Op: op, Offset: offset, Length: length, Err: ErrOverlap,
+				Detail: fmt.Sprintf("bytes %d to %d are a region in place", from, to),
+				Hint:   "close the requests that use it first"}
+		}
 	}
 	return nil
 }

@@ -54,3 +54,5 @@ func mapSurface(guest *unimem.Block, offset uint64, surface *unimem.Block) error
 func unmapSurface(*unimem.Block, uint64, uint64) error {
 	return errors.New("this system cannot map the guest's own pages again")
 }
+
+func touched(*unimem.Block, uint64, uint64) ([]Extent, error) { return nil, errors.ErrUnsupported }

@@ -15,31 +15,40 @@ import (
 // errNoDescriptor: memory that has no file to map again.
 var errNoDescriptor = errors.New("the memory has no descriptor")
 
-// moveTouched copies the pages that exist of the guest's range to the surface: the file of a Block has holes where
-// nothing was written.
+// moveTouched copies the pages that exist of the guest's range to the surface.
 func moveTouched(surface, guest *unimem.Block, offset uint64) (moved int64, err error) {
-	if guest.Handle() == 0 || surface.Handle() == 0 || guest.Backing() == "heap" {
+	if surface.Handle() == 0 {
 		return 0, errNoDescriptor
 	}
-	from, end := int64(offset), int64(offset)+int64(surface.Size())
-	to, source := surface.Bytes(), guest.Bytes()
-	for from < end {
-		data, err := unix.Seek(int(guest.Handle()), from, unix.SEEK_DATA)
-		if errors.Is(err, unix.ENXIO) || err == nil && data >= end { // a hole to the end
-			return moved, nil
-		}
-		if err != nil {
-			return moved, fmt.Errorf("lseek(SEEK_DATA): %w", err)
-		}
-		hole, err := unix.Seek(int(guest.Handle()), data, unix.SEEK_HOLE)
-		if err != nil {
-			return moved, fmt.Errorf("lseek(SEEK_HOLE): %w", err)
-		}
-		hole = min(hole, end)
-		moved += int64(copy(to[data-int64(offset):], source[data:hole]))
-		from = hole
+	ranges, err := touched(guest, offset, offset+uint64(surface.Size()))
+	for _, r := range ranges {
+		moved += int64(copy(surface.Bytes()[r.From-offset:], guest.Bytes()[r.From:r.To]))
 	}
-	return moved, nil
+	return moved, err
+}
+
+// touched lists the ranges between two offsets of a Block where pages exist: its file has holes where nothing was
+// written.
+func touched(b *unimem.Block, from, end uint64) (ranges []Extent, err error) {
+	if b.Handle() == 0 || b.Backing() == "heap" {
+		return nil, errNoDescriptor
+	}
+	for from < end {
+		data, err := unix.Seek(int(b.Handle()), int64(from), unix.SEEK_DATA)
+		if errors.Is(err, unix.ENXIO) || err == nil && uint64(data) >= end { // a hole to the end
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("lseek(SEEK_DATA): %w", err)
+		}
+		hole, err := unix.Seek(int(b.Handle()), data, unix.SEEK_HOLE)
+		if err != nil {
+			return nil, fmt.Errorf("lseek(SEEK_HOLE): %w", err)
+		}
+		from = min(uint64(hole), end)
+		ranges = append(ranges, Extent{uint64(data), from})
+	}
+	return ranges, nil
 }
 
 // mapSurface maps all pages of a surface over those of the guest, and gives the guest's own ones back.

@@ -15,3 +15,5 @@ func moveTouched(_, _ *unimem.Block, _ uint64) (int64, error) { return 0, errNoM
 func mapSurface(*unimem.Block, uint64, *unimem.Block) error { return errNoMap }
 
 func unmapSurface(*unimem.Block, uint64, uint64) error { return errNoMap }
+
+func touched(*unimem.Block, uint64, uint64) ([]Extent, error) { return nil, errors.ErrUnsupported }

@@ -18,6 +18,6 @@
 //
 // # Platforms
 //
-// A Device of unimem/metal exists on macOS alone. The package is compiled everywhere and was never run on a Mac; its
-// tests run it against a GPU that is not one.
+// A Device of unimem/metal exists only on macOS. The package is compiled everywhere and was never run on a Mac; its
+// tests run it against a fake GPU.
 package metal

@@ -81,7 +81,7 @@ func checkOffset(c *check) {
 		case e.offset == 0:
 			c.error(e.pos, "", "offset 0 is the header of %s", cut(e.path))
 		case e.offset%64 != 0:
-			c.error(e.pos, "", "offset %d of %s is no multiple of 64", e.offset, cut(e.path))
+			c.error(e.pos, "", "offset %d of %s is not a multiple of 64", e.offset, cut(e.path))
 		case e.offset == 128:
 			c.error(e.pos, "", "offset 128 of %s is where the elements of the first entry start", cut(e.path))
 		}

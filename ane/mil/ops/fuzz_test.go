@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // programs has a valid call of every operator, and variations of settings.
@@ -224,6 +225,9 @@ func TestEveryProgramIsCovered(t *testing.T) {
 		}
 		for k := range hostile {
 			for pos := range 8 {
+				if pos != (i+k)%8 && budget.Light() {
+					continue
+				}
 				pick := []byte{byte(i), 255, 255, 255, 255, 255, 255, 255, 255}
 				pick[1+pos] = byte(k)
 				check(t, mutate(pick))

@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge"
@@ -111,7 +112,7 @@ func TestClosedEngineRejectsCompile(t *testing.T) {
 // a surface once, before the engine is closed.
 func TestBlocksAndEngineCloseAtOnce(t *testing.T) {
 	f := framework(t)
-	for range 200 {
+	for range budget.Rounds(200, 200) {
 		e, err := apple.Open(t.Context(), f.Config())
 		require.NoError(t, err)
 		var blocks []*unimem.Block

@@ -71,7 +71,7 @@ func submit(ctx context.Context, steps, each []*invocation) error {
 	s := each[0].at
 	for _, v := range each {
 		if v.at != s {
-			return notSent(errors.New("the broker was replaced meanwhile"))
+			return notSent(errors.New("the broker was replaced during the call"))
 		}
 	}
 	if err := enter(ctx, s.queue); err != nil {
@@ -87,7 +87,7 @@ func submit(ctx context.Context, steps, each []*invocation) error {
 		if f.giveUp() {
 			return err
 		}
-		<-f.call.done // the answer came meanwhile
+		<-f.call.done // the answer has arrived
 		err = f.call.err
 	}
 	if err == nil {

@@ -52,7 +52,7 @@ func (v *invocation) run(ctx context.Context) error {
 		if (flight{s, v.call, v.evaluate.Sequence, []*invocation{v}}).giveUp() {
 			return err
 		}
-		<-v.call.done // the answer came meanwhile
+		<-v.call.done // the answer has arrived
 		err = v.call.err
 	}
 	if err == nil {

@@ -151,7 +151,7 @@ func (v *invocation) Close() error {
 	return v.dismiss()
 }
 
-// yield gives the turn back, and frees the request if it was closed meanwhile.
+// yield gives the turn back, and frees the request if it was closed during the run.
 func (v *invocation) yield() {
 	<-v.busy
 	if !v.closed.Load() {

@@ -352,7 +352,7 @@ func TestBrokerHasLittle(t *testing.T) {
 	for _, fd := range names(dir + "fd") {
 		to, err := os.Readlink(dir + "fd/" + fd)
 		if err != nil {
-			continue // closed meanwhile
+			continue // closed during the call
 		}
 		switch n, _ := strconv.Atoi(fd); {
 		case n <= 1:

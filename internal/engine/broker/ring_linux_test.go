@@ -85,7 +85,7 @@ func rung(ctx context.Context, s *session, c *call) <-chan error {
 // While a session ends, the next caller at the bell does not make it look as if the call
 // before had not been seen: that would be made a second time.
 func TestSeenCallsAreNotMadeAgain(t *testing.T) {
-	for range 5 {
+	for range budget.Rounds(5, 5) {
 		s, _, bell, _ := belled(t)
 		for id := range uint64(1 << 18) { // so that closing it takes some milliseconds
 			s.calls[id] = nil

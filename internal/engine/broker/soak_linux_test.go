@@ -63,5 +63,5 @@ func TestBlocksCloseWhileFrozen(t *testing.T) {
 	f.on(0, work)
 	close(f.thaw)
 	r.negates(t, 1)
-	await.Until(t, "the broker is told of each", func() bool { return f.count(wire.KindDrop) == blocks })
+	await.Until(t, "the broker hears of each", func() bool { return f.count(wire.KindDrop) == blocks })
 }

@@ -122,7 +122,7 @@ func (t *transport) withdraw(c *call) {
 	enlisted := t.delist(c.id)
 	t.mu.Unlock()
 	if enlisted == nil {
-		<-c.done // the connection ended meanwhile
+		<-c.done // the connection has ended
 	}
 }
 

@@ -13,9 +13,34 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// dial connects to the broker that listens at path. A broker of another user is
+// dial connects to the broker that listens at path, until ctx ends. A broker of another user is
 // refused: it would be given this process's memory.
 func dial(ctx context.Context, path string) (int, error) {
+	type end struct {
+		fd  int
+		err error
+	}
+	done := make(chan end)
+	go func() { // a file system that does not answer holds up the calls of the system for as long as it likes
+		fd, err := dialNow(ctx, path)
+		select {
+		case done <- end{fd, err}:
+		case <-ctx.Done():
+			if err == nil {
+				_ = unix.Close(fd) // nothing was sent
+			}
+		}
+	}()
+	select {
+	case e := <-done:
+		return e.fd, e.err
+	case <-ctx.Done():
+		return -1, ctx.Err()
+	}
+}
+
+// dialNow is dial. Looking the path up may outlast ctx.
+func dialNow(ctx context.Context, path string) (int, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return -1, os.NewSyscallError("socket", err)

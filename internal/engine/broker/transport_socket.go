@@ -40,7 +40,7 @@ func (t *transport) passOn() {
 			return
 		}
 		t.reading.Unlock()
-		// Another caller may have sent meanwhile and found reading taken.
+		// Another caller may have sent since and found reading taken.
 		if t.unanswered.Load() == 0 || !t.reading.TryLock() {
 			return
 		}
@@ -70,7 +70,7 @@ func (t *transport) run() {
 
 // receive reads one frame and hands it to its call, unless that is own, whose caller
 // reads. It returns the frame's id; false when none came in time, or the connection is
-// over. A frame that cannot be parsed ends the connection: its call would wait in vain.
+// over. A frame that cannot be parsed ends the connection: its call would wait forever.
 func (t *transport) receive(own *call) (uint64, bool) {
 	f, fds, err := t.conn.Receive(t.buf)
 	if err != nil {

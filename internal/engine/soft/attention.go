@@ -108,7 +108,7 @@ func (r *attender) weigh(c *call, scores, spare []float32, batch, row int) float
 // penalties decodes what a row of the mask adds to the scores: for bool 0 or -inf.
 func (r *attender) penalties(c *call, dst []float32, batch, row int) {
 	last := len(r.byMask) - 1
-	at := offset(batch, r.Batch, r.byMask[:last-1]) + row*r.byMask[last-1]
+	at := offset(batch, r.Batch, r.byMask) + row*r.byMask[last-1]
 	mask, step := &c.in[3], r.byMask[last]
 	n := len(dst)
 	if step == 0 {

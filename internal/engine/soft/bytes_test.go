@@ -7,6 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -22,11 +23,18 @@ func TestConvOfInt8(t *testing.T) {
 		{n: 2048, k: 7, x: 127, w: 127, want: 2016}, {n: 2082, k: 7, x: 127, w: 127, want: 2050},
 		{n: 16384, k: 6, x: 127, w: 127, want: 64512}, {n: 8330, k: 6, x: 127, w: 127, want: 32800},
 		{n: 4096, k: 7, x: 127, w: 127, cancel: true, want: 0}, {n: 65536, k: 8, x: -128, w: -128, want: 16384},
-		{n: 131072, k: 9, x: -128, w: -128, want: 1e9},
+		{n: 131072, k: 9, x: -128, w: -128, want: 1e9}, {n: 140000, k: 7, x: 127, w: 127, want: 1e9},
+		{n: 140000, k: 7, x: 127, w: -127, want: -1e9},
 	} {
-		x := make([]fp16.Bits, 2*c.n) // the second column is 0
+		if c.n > 16384 && (budget.Slow() || budget.Light()) {
+			continue
+		}
+		x := make([]fp16.Bits, 2*c.n) // the second column is 0, or its products cancel
 		for i := range c.n {
 			x[2*i] = fp16.FromFloat32(float32(c.x) / float32(int(1)<<c.k))
+			if c.x == 127 {
+				x[2*i+1] = x[2*i] ^ fp16.Bits(i%2<<15)
+			}
 		}
 		w := fmt.Sprint(c.w)
 		list := make([]byte, 0, 6*c.n)

@@ -69,4 +69,6 @@ func TestCastTies(t *testing.T) {
 	n := nd{mil.Int32, []int{6}, []float64{16777217, 16777219, -16777217, 2147483647, 2049, 65520}}
 	castCase(n, mil.FP32, false).exact(t)
 	castCase(n, mil.FP16, false).exact(t)
+	ends := nd{mil.FP32, []int{4}, []float64{0x1p31, -0x1p31, 0x1.fffffep30, -0x1.000002p31}}
+	castCase(ends, mil.Int32, false).exact(t)
 }

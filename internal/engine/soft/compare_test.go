@@ -228,3 +228,26 @@ func TestSelect(t *testing.T) {
 			{"b", b, r.IntN(4) == 0}}, want: []nd{want}}.exact(t)
 	})
 }
+
+// TestCompareOneWithMany: one integer on either side is compared with each of the other side.
+func TestCompareOneWithMany(t *testing.T) {
+	one := nd{mil.Int32, []int{2, 1}, []float64{3, -3}}
+	many := nd{mil.Int32, []int{2, 5}, []float64{2, 3, 4, -3, 5, 3, -4, -3, -2, 0}}
+	for op, holds := range map[string]func(x, y float64) bool{
+		"greater": func(x, y float64) bool { return x > y }, "greater_equal": func(x, y float64) bool { return x >= y },
+		"less": func(x, y float64) bool { return x < y }, "less_equal": func(x, y float64) bool { return x <= y },
+		"equal": func(x, y float64) bool { return x == y }, "not_equal": func(x, y float64) bool { return x != y },
+	} {
+		left, right := zeros(mil.Bool, 2, 5), zeros(mil.Bool, 2, 5)
+		for i, f := range many.v {
+			if holds(one.v[i/5], f) {
+				left.v[i] = 1
+			}
+			if holds(f, one.v[i/5]) {
+				right.v[i] = 1
+			}
+		}
+		operation{op: op, in: []operand{{"x", one, false}, {"y", many, false}}, want: []nd{left}}.exact(t)
+		operation{op: op, in: []operand{{"x", many, false}, {"y", one, false}}, want: []nd{right}}.exact(t)
+	}
+}

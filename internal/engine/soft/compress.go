@@ -130,10 +130,10 @@ func (r *sparseExpander) span(c *call, _, _, _ int) {
 	length, inner := r.dims[r.Axis], ops.Volume(r.dims[r.Axis+1:])
 	base, next := 0, 0 // set elements before the row of inner elements, and elements written
 	for row := range outer * length {
-		if c.stopped() {
+		from, set := row*inner, 0
+		if from%chunk < inner && c.stopped() { // the first row of a chunk
 			return
 		}
-		from, set := row*inner, 0
 		for part := range r.Vector {
 			set = 0
 			for i := range inner {

@@ -183,16 +183,10 @@ func (p *windows) fillFlat(c *call, dst []float32, plane int, from [3]int, n0 in
 // base, and 0 for those outside it.
 func (p *windows) line(c *call, dst, spare []float32, base, at int) {
 	stride, length := p.win.Strides[2], p.win.In[2]
-	lead := 0
-	if at < 0 {
-		lead = min((-at+stride-1)/stride, len(dst))
-	}
+	lead := max(min((stride-1-at)/stride, len(dst)), 0)
 	clear(dst[:lead])
 	dst, at = dst[lead:], at+lead*stride
-	n := 0
-	if at < length {
-		n = min((length-at+stride-1)/stride, len(dst))
-	}
+	n := max(min((length-at+stride-1)/stride, len(dst)), 0)
 	clear(dst[n:])
 	if n == 0 {
 		return

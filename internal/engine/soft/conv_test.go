@@ -286,3 +286,19 @@ func TestConvTransposeDefaults(t *testing.T) {
 	operation{op: "conv_transpose", in: []operand{{"x", x, false}, {"weight", w, true}},
 		want: []nd{{mil.FP16, []int{1, 1, 4}, []float64{10, 21, 32, 3}}}}.exact(t)
 }
+
+// TestConvTransposeOfManyOutputs: each output channel has its own weight, also where there are several tiles of them.
+func TestConvTransposeOfManyOutputs(t *testing.T) {
+	const outputs = 150
+	x := nd{mil.FP16, []int{1, 1, 3}, []float64{1, 2, 3}}
+	w, want := zeros(mil.FP16, 1, outputs, 2), zeros(mil.FP16, 1, outputs, 4)
+	for o := range outputs {
+		a, b := float64(o), float64(o%7)
+		w.set(a, 0, o, 0)
+		w.set(b, 0, o, 1)
+		for i, f := range []float64{a, 2*a + b, 3*a + 2*b, 3 * b} {
+			want.set(f, 0, o, i)
+		}
+	}
+	operation{op: "conv_transpose", in: []operand{{"x", x, false}, {"weight", w, true}}, want: []nd{want}}.exact(t)
+}

@@ -81,3 +81,41 @@ tensor<fp16, [256, 256]> y = matmul(x = x, y = w);
 	run := x.(*executable)
 	require.EqualValues(t, told, len(run.work)*run.plan.work)
 }
+
+// TestFootprintOfStates: states take memory from Load to Unload, beside the intermediate values.
+func TestFootprintOfStates(t *testing.T) {
+	x, err := New().Compile(t.Context(), ane.Source{Text: []byte(`program(1.3)
+{
+func main<ios18>(state<tensor<fp16, [512, 1024]>> s, tensor<fp16, [512, 1024]> x) {
+tensor<fp16, [512, 1024]> a = read_state(input = s);
+tensor<fp16, [512, 1024]> b = softmax(x = x);
+tensor<fp16, [512, 1024]> y = add(x = a, y = b);
+} -> (y);
+}`)})
+	require.NoError(t, err)
+	_, loaded, _ := x.(measured).Footprint()
+	plan := x.(*executable).plan
+	require.GreaterOrEqual(t, plan.states, 1<<20)
+	require.GreaterOrEqual(t, loaded, int64(plan.states+plan.scratch))
+}
+
+// TestFootprintOfDecodedWeights: what compiling decodes ahead of the runs stays within half of the room.
+func TestFootprintOfDecodedWeights(t *testing.T) {
+	const elements = 256 * 256
+	src := ane.Source{Text: []byte(`program(1.3)
+{
+func main<ios18>(tensor<fp16, [1, 256, 1, 65]> x) {
+tensor<fp16, [256, 256, 1, 1]> w = fill(shape = tensor<int32, [4]>([256, 256, 1, 1]), value = fp16(2));
+tensor<fp16, [1, 256, 1, 65]> y = conv(x = x, weight = w);
+} -> (y);
+}`)}
+	for _, c := range []struct {
+		room int64
+		held int64 // besides the steps
+	}{{8 * elements, (2 + 4) * elements}, {8*elements - 8, 2 * elements}, {4*elements - 2, 0}} {
+		x, err := New().(*engine).CompileWithin(t.Context(), src, c.room)
+		require.NoError(t, err)
+		held, _, _ := x.(measured).Footprint()
+		require.Equal(t, c.held, held-int64(len(x.(*executable).plan.steps))*stepBytes, "room of %d", c.room)
+	}
+}

@@ -164,7 +164,7 @@ func TestCumsum(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Int32} {
 		t.Run(d.String(), func(t *testing.T) {
 			r := seeded(t)
-			for range 60 {
+			for range budget.Cases(60) {
 				x := moved(r, d, randomShape(r, 1, 5)...)
 				if r.IntN(6) == 0 {
 					x = moved(r, d, []int{300, 1, 2}[:1+r.IntN(3)]...)

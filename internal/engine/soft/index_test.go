@@ -248,6 +248,24 @@ func TestValidateIndices(t *testing.T) {
 	}
 }
 
+// TestOrderOfEqualElements: those of lower index come first.
+func TestOrderOfEqualElements(t *testing.T) {
+	x, want := zeros(mil.FP16, 200), zeros(mil.Int32, 200)
+	for i := range x.v {
+		x.v[i] = float64(i * 7 % 3)
+	}
+	at := 0
+	for value := range 3 {
+		for i, f := range x.v {
+			if f == float64(value) {
+				want.v[at], at = float64(i), at+1
+			}
+		}
+	}
+	operation{op: "argsort", in: []operand{{"x", x, false}}, settings: ", axis = int32(0), ascending = bool(true)",
+		want: []nd{want}}.exact(t)
+}
+
 // TestOrder compares topk and argsort with a stable sort. NaN is last in both orders.
 func TestOrder(t *testing.T) {
 	perType(t, 30, func(t *testing.T, r *rand.Rand, d mil.DType) {

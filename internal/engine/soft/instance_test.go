@@ -12,6 +12,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/models"
 )
@@ -162,6 +163,9 @@ func TestInstanceEqualsCompiledProgram(t *testing.T) {
 			before := runOn(t, base, 1)
 			last, files := base, p.files // an instance of an instance of ..
 			for choice := range 1 << len(c.weights) {
+				if !budget.Whole() && choice+1 < 1<<len(c.weights) { // the last is all weights
+					continue
+				}
 				var which []int
 				for i := range c.weights {
 					if choice>>i&1 != 0 {

@@ -67,8 +67,8 @@ func (v *invocation) bind() error {
 			if err != nil {
 				return err
 			}
-			c.work = append(c.work, f[s.skip:][:s.work])
-			if err := c.viewHalves(room[4*s.skip:][:4*s.work]); err != nil {
+			c.work = append(c.work, f[s.skip:][:s.work:s.work])
+			if err := c.viewHalves(room[4*s.skip:][: 4*s.work : 4*s.work]); err != nil {
 				return err
 			}
 			if s.arith.operand == 0 {
@@ -78,7 +78,7 @@ func (v *invocation) bind() error {
 			if err != nil {
 				return err
 			}
-			c.words = append(c.words, words[s.skip:][:s.work])
+			c.words = append(c.words, words[s.skip:][:s.work:s.work])
 		}
 	}
 	v.loads = e.loads

@@ -65,7 +65,7 @@ func (l *lanes) rows(base int, f func(mem, j, n, stride int)) {
 	last := len(l.folded) - 1
 	for j := 0; j < l.length; {
 		mem, _ := l.at(base, j)
-		n := l.folded[last] - j%l.folded[last]
+		n := l.folded[last] // j is a multiple of it
 		f(mem, j, n, l.foldBy[last])
 		j += n
 	}

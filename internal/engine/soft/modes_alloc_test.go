@@ -13,6 +13,7 @@ import (
 
 // TestModesAllocateNothing: an evaluation in the mode of a chip allocates no more than one in reference does.
 func TestModesAllocateNothing(t *testing.T) {
+	skipEmulated(t, "allocations do")
 	const shape = "tensor<fp16, [64, 80]>"
 	one := func(call string) string {
 		return "program(1.3)\n{ func main<ios18>(" + shape + " x) { " + shape + " y = " + call +

@@ -166,6 +166,16 @@ func TestBatchNorm(t *testing.T) {
 		want: []nd{{mil.FP16, []int{1, 1, 1}, []float64{1 / math.Sqrt(0x1.5p-17)}}}}.exact(t)
 }
 
+func TestInstanceNormOfOneElement(t *testing.T) {
+	const channels = 40
+	beta, want := zeros(mil.FP32, channels), zeros(mil.FP32, 2, channels, 1, 1)
+	for i := range want.v {
+		beta.v[i%channels], want.v[i] = float64(i%channels), float64(i%channels)
+	}
+	operation{op: "instance_norm", in: []operand{{"x", fill(seeded(t), mil.FP32, want.shape...), false},
+		{"beta", beta, true}}, want: []nd{want}}.exact(t)
+}
+
 func TestInstanceNorm(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)

@@ -14,7 +14,13 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
-var chipModes = []numerics.Mode{numerics.M1, numerics.M4, numerics.M5, numerics.M6}
+// chipModes are the arithmetics of chips; where budget.Slow or Light, two that differ in most rules.
+var chipModes = func() []numerics.Mode {
+	if budget.Slow() || budget.Light() {
+		return []numerics.Mode{numerics.M1, numerics.M6}
+	}
+	return []numerics.Mode{numerics.M1, numerics.M4, numerics.M5, numerics.M6}
+}()
 
 // evaluateHalves runs a program with the inputs, in the order of its parameters, under the options, and
 // returns its first output.

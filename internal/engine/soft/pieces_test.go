@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	tests "github.com/anekit/anekit/internal/budget"
 )
 
 // TestHeapTakesTheSmallestGap frees 10, 6, 6 and 20 bytes with pieces of 1 between them.
@@ -82,7 +83,9 @@ func TestForksCutIntoPieces(t *testing.T) {
 	for _, n := range []int{7, 16, 100} {
 		for _, pieces := range []int{2, 3, 5, 7} {
 			v := &visits{}
-			(&call{run: v}).fork(n, pieces)
+			c := &call{run: v}
+			c.fork(n, pieces)
+			require.Len(t, c.forked.starts, pieces-1, "the caller computes one piece")
 			slices.SortFunc(v.spans, func(a, b [2]int) int { return a[0] - b[0] })
 			require.Len(t, v.spans, pieces)
 			at := 0
@@ -155,6 +158,75 @@ func TestTilesFitTheirPanels(t *testing.T) {
 		p := r.(*product)
 		require.Equal(t, c.rows, p.rows, "%+v", c)
 		require.Equal(t, c.cols, p.cols, "%+v", c)
+	}
+}
+
+// counted are panels of ones that count how often each operand is loaded.
+type counted struct{ lefts, rights int }
+
+func ones(dst []float32) []float32 {
+	for i := range dst {
+		dst[i] = 1
+	}
+	return dst
+}
+
+func (p *counted) left(_ *call, dst, _ []float32, _, _, _ int) []float32 {
+	p.lefts++
+	return ones(dst)
+}
+
+func (p *counted) right(_ *call, dst, _ []float32, _, _, _ int) []float32 {
+	p.rights++
+	return ones(dst)
+}
+
+func (p *counted) store(*call, []float32, []float32, int, int, int, int, int) {}
+
+// TestTilesSharePanels: the tiles of a range of columns of one matrix share one load of these columns.
+func TestTilesSharePanels(t *testing.T) {
+	p := &counted{}
+	const batch, down, across = 2, 4, 3
+	r, work := newProduct(batch, down*tileRows, 8, across*tileCols, 0, p)
+	c := &call{run: r, ctx: t.Context(), workers: 1, work: [][]float32{make([]float32, work)}}
+	r.run(c)
+	require.Equal(t, batch*across, p.rights)
+	require.Equal(t, batch*across*down, p.lefts)
+}
+
+// TestLargeTurns: a matrix that is larger than the caches is turned with the next piece fetched ahead.
+func TestLargeTurns(t *testing.T) {
+	tests.SkipSlow(t)
+	const rows, cols = 2048 + 7, 4096 + 3
+	r, _ := move(2, box{dims: []int{cols, rows}, src: []int{1, cols}, dst: []int{rows, 1}})
+	require.True(t, r.(*turner).past)
+	from, to := vec{pairs: make([]uint16, rows*cols)}, vec{pairs: make([]uint16, rows*cols)}
+	for i := range from.pairs {
+		from.pairs[i] = uint16(i ^ i>>16)
+	}
+	r.run(&call{run: r, ctx: t.Context(), workers: 1, in: []vec{from}, out: []vec{to}})
+	for row := range rows {
+		for col := range cols {
+			if from.pairs[row*cols+col] != to.pairs[col*rows+row] {
+				t.Fatalf("row %d, column %d", row, col)
+			}
+		}
+	}
+}
+
+// TestDenseLanes: all lanes side by side are rows without gaps; a part of them, runs and several folded axes are not.
+func TestDenseLanes(t *testing.T) {
+	for _, c := range []struct {
+		shape, axes []int
+		width       int
+		want        bool
+	}{
+		{[]int{5, 3}, []int{0}, 3, true}, {[]int{5, 3}, []int{0}, 2, false}, {[]int{5, 3}, []int{1}, 1, false},
+		{[]int{5, 2, 3}, []int{0}, 6, true}, {[]int{5, 2, 3}, []int{1}, 3, true},
+		{[]int{5, 2, 4, 3}, []int{0, 2}, 3, false},
+	} {
+		l := newLanes(c.shape, c.axes)
+		require.Equal(t, c.want, l.dense(c.width), "%+v", c)
 	}
 }
 

@@ -180,9 +180,9 @@ func (r *nearestCopier) span(c *call, lo, hi, _ int) {
 		case r.sources == nil:
 			r.line(c, i, from)
 		case r.size == 2:
-			pickEach(c, c.out[0].pairs[i*r.out[2]:], c.in[0].pairs[from:], r.sources)
+			pickEach(c.out[0].pairs[i*r.out[2]:], c.in[0].pairs[from:], r.sources)
 		default:
-			pickEach(c, c.out[0].quads[i*r.out[2]:], c.in[0].quads[from:], r.sources)
+			pickEach(c.out[0].quads[i*r.out[2]:], c.in[0].quads[from:], r.sources)
 		}
 		before = from
 	}
@@ -199,13 +199,10 @@ func (r *nearestCopier) line(c *call, i, from int) {
 	}
 }
 
-// pickEach copies the elements of a line at sources.
-func pickEach[T uint16 | uint32](c *call, line, x []T, sources []int) {
+// pickEach copies the elements of a line at sources, of which there are at most mostWidth.
+func pickEach[T uint16 | uint32](line, x []T, sources []int) {
 	line = line[:len(sources)]
 	for j, at := range sources {
-		if j%(64*chunk) == 64*chunk-1 && c.stopped() {
-			return
-		}
 		line[j] = x[at]
 	}
 }

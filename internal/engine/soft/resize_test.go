@@ -126,6 +126,23 @@ func TestResizeEdges(t *testing.T) {
 	operation{op: "resize_nearest_neighbor", in: []operand{{"x", x, false}},
 		settings: ", target_size_height = int32(1), target_size_width = int32(2)",
 		want:     []nd{{mil.FP16, []int{1, 1, 2}, []float64{1, inf}}}}.exact(t)
+	// A plane at the place of one of x has no share of another, nor of one of the channel before it.
+	planes := nd{mil.FP16, []int{1, 2, 2, 1, 1}, []float64{1, inf, 2, 4}}
+	operation{op: "resize", in: []operand{{"x", planes, false}}, settings: ", shape = " + intVec(3, 1, 1) +
+		", resized_dims = uint32(3), interpolation_mode = string(\"LINEAR\"), sampling_mode = " +
+		"string(\"STRICT_ALIGN_CORNERS\")",
+		want: []nd{{mil.FP16, []int{1, 2, 3, 1, 1}, []float64{1, inf, inf, 2, 3, 4}}}}.exact(t)
+}
+
+// TestResampleEdges: an element at the place of one of x has no share of its neighbors.
+func TestResampleEdges(t *testing.T) {
+	inf := math.Inf(1)
+	x := nd{mil.FP16, []int{1, 1, 2, 2}, []float64{1, inf, inf, inf}}
+	at := nd{mil.FP32, []int{1, 1, 3, 2}, []float64{0, 0, 0.5, 0, 0, 0.5}}
+	operation{op: "resample", in: []operand{{"x", x, false}, {"coordinates", at, false}},
+		settings: `, sampling_mode = string("bilinear"), padding_mode = string("border"), padding_value = fp16(0), ` +
+			`coordinates_mode = string("unnormalized"), align_corners = bool(true)`,
+		want: []nd{{mil.FP16, []int{1, 1, 1, 3}, []float64{1, inf, inf}}}}.exact(t)
 }
 
 // TestResizeRoundsProducts wants the bits of every processor: two products that cancel leave

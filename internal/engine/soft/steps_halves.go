@@ -108,7 +108,7 @@ type steppedRun struct{ *stepped }
 
 func (r steppedRun) run(c *call) {
 	r.exp.make(r.raise)
-	c.spread(r.lanes.groups, 8*r.lanes.length*r.lanes.tile)
+	c.spread(r.lanes.groups, 8*r.lanes.length)
 }
 
 func (r steppedRun) span(c *call, lo, hi, _ int) {
@@ -176,7 +176,7 @@ func (r steppedNormRun) span(c *call, lo, hi, _ int) {
 	}
 }
 
-func (r steppedNormRun) run(c *call) { c.spread(r.lanes.groups, 4*r.lanes.length*r.lanes.tile) }
+func (r steppedNormRun) run(c *call) { c.spread(r.lanes.groups, 4*r.lanes.length) }
 
 // steppedNormTurned is steppedNorm for lanes side by side, each of which it turns into a run. Unlike steppedNormRun it
 // adds the elements of a lane in their order, as steppedNorm does.
@@ -245,7 +245,7 @@ func newReducerRun(r *reducer, rules numerics.Rules) runner {
 	return reducerRun{r}
 }
 
-func (r reducerRun) run(c *call) { c.spread(r.lanes.groups, r.lanes.length*r.lanes.tile) }
+func (r reducerRun) run(c *call) { c.spread(r.lanes.groups, r.lanes.length) }
 
 func (r reducerRun) span(c *call, lo, hi, _ int) {
 	l, x := &r.lanes, c.in[0].half

@@ -21,11 +21,17 @@ tensor<fp16, [256, 1024]> y = add(x = c, y = x);
 } -> (y);
 }`
 
+// skipEmulated skips a test of what does not depend on the processor.
+func skipEmulated(t *testing.T, what string) {
+	t.Helper()
+	if budget.Emulated() {
+		t.Skip(what + " not depend on the processor; run the test without an emulator")
+	}
+}
+
 // TestEvaluateInParallelAllocatesNothing counts by itself, because testing.AllocsPerRun has one processor.
 func TestEvaluateInParallelAllocatesNothing(t *testing.T) {
-	if budget.Emulated() {
-		t.Skip("allocations do not depend on the processor, and an emulator takes minutes; run it without one")
-	}
+	skipEmulated(t, "allocations do")
 	before := runtime.GOMAXPROCS(4)
 	defer runtime.GOMAXPROCS(before)
 	b := open(t, shared)
@@ -47,6 +53,7 @@ func TestEvaluateInParallelAllocatesNothing(t *testing.T) {
 
 // TestWorkersFollowTheProcessors evaluates one loaded program with several numbers of processors.
 func TestWorkersFollowTheProcessors(t *testing.T) {
+	skipEmulated(t, "workers do")
 	before := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(before)
 	b := open(t, shared)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
@@ -66,6 +67,9 @@ func TestHostileDumps(t *testing.T) {
 	dir := bridgetest.Build(t)
 	for i, text := range hostile {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if i%4 != 0 {
+				budget.Heavy(t, "a process for each dump")
+			}
 			file := written(t, text)
 			if _, err := ReadDump(file); err != nil {
 				require.ErrorIs(t, err, ane.ErrUnavailable)

@@ -46,17 +46,17 @@ type Spec struct {
 	Overrides map[string]int
 	// Groups has the group of single modules of Overrides.
 	Groups map[string]int
-	// Bare leaves "model." out of the names of tensors, as files of the base model alone do.
+	// Bare omits "model." in the names of tensors, as files of the base model do.
 	Bare bool
 	// Config replaces keys of config.json; nil removes one.
 	Config map[string]any
 	// Weights changes the numbers of a tensor before they are rounded and packed.
 	Weights func(name string, values []float64)
-	// Leave leaves a tensor of this name out.
+	// Leave omits the tensor of this name.
 	Leave string
 }
 
-// Model is what Write has written.
+// Model describes what Write has written.
 type Model struct {
 	Spec                        // with its defaults
 	JSON   map[string]any       // config.json
@@ -240,7 +240,7 @@ func Write(dir string, s Spec) (*Model, error) {
 	return m, s.write(dir, items)
 }
 
-// store rounds or packs a tensor, and keeps the numbers that a reader finds.
+// store rounds or packs a tensor, and keeps the numbers that a reader gets.
 func (m *Model) store(p part, values []float64) []safetensors.Item {
 	module := p.name[:len(p.name)-len(".weight")]
 	bits := m.Bits

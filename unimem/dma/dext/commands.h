@@ -39,7 +39,7 @@ AnekitCovered(const IOAddressSegment * segments, uint32_t count)
 }
 
 // Ends a prepared command that no client can name. If the system refuses it twice, the command stays, with its memory
-// wired: a device that still reaches memory of somebody else is worse than a leak.
+// wired: a device that still reaches memory of another process is worse than a leak.
 static inline void
 AnekitAbandon(IODMACommand * dma)
 {

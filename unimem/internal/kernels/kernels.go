@@ -40,6 +40,3 @@ func Product() Kernel {
 func Scale() Kernel {
 	return Kernel{Name: "scale", Text: scaleText, Code: scaleCode, Buffers: 2, Push: 12, Group: [3]int{64, 1, 1}}
 }
-
-// All lists the kernels.
-func All() []Kernel { return []Kernel{Product(), Scale()} }

@@ -13,6 +13,9 @@ import (
 	"github.com/anekit/anekit/unimem/internal/kernels"
 )
 
+// all lists the kernels.
+var all = []kernels.Kernel{kernels.Product(), kernels.Scale()}
+
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // tool skips the test without a program of a Debian package.
@@ -58,7 +61,7 @@ func write(t *testing.T, k kernels.Kernel) (text, code string) {
 // The embedded code is what the embedded text compiles to.
 func TestCodeIsCompiledFromText(t *testing.T) {
 	tool(t, "glslangValidator", "glslang-tools")
-	for _, k := range kernels.All() {
+	for _, k := range all {
 		text, _ := write(t, k)
 		again := filepath.Join(t.TempDir(), "again.spv")
 		run(t, "glslangValidator", "-V", "-g0", "--target-env", "vulkan1.1", "-o", again, text)
@@ -88,7 +91,7 @@ func TestOtherTextIsOtherCode(t *testing.T) {
 // The code is valid, and the assembler makes it again from what the disassembler prints.
 func TestCodeIsValidAndReassembles(t *testing.T) {
 	tool(t, "spirv-val", "spirv-tools")
-	for _, k := range kernels.All() {
+	for _, k := range all {
 		_, code := write(t, k)
 		run(t, "spirv-val", "--target-env", "vulkan1.1", code)
 		text, again := filepath.Join(t.TempDir(), "k.spvasm"), filepath.Join(t.TempDir(), "k.spv")
@@ -102,7 +105,7 @@ func TestCodeIsValidAndReassembles(t *testing.T) {
 
 // The interface of the Go description is the one of the text.
 func TestDescriptions(t *testing.T) {
-	for _, k := range kernels.All() {
+	for _, k := range all {
 		for b := range k.Buffers {
 			require.Contains(t, k.Text, "binding = "+string(rune('0'+b)))
 		}

@@ -23,7 +23,7 @@ func TestMetalIsMadeFromTheCode(t *testing.T) {
 	if err != nil || string(by) != madeBy {
 		t.Skipf("the texts were made by Debian's spirv-cross %s, this one is %q", madeBy, by)
 	}
-	for _, k := range kernels.All() {
+	for _, k := range all {
 		m, ok := k.InMetal()
 		require.True(t, ok, k.Name)
 		_, code := write(t, k)
@@ -39,7 +39,7 @@ var argument = regexp.MustCompile(`& _(\d+) \[\[buffer\((\d+)\)\]\]`)
 
 // The numbers of the arguments belong to the bindings of the code: spirv-cross names an argument after its variable.
 func TestMetalArguments(t *testing.T) {
-	for _, k := range kernels.All() {
+	for _, k := range all {
 		m, _ := k.InMetal()
 		require.Contains(t, m.Text, "kernel void "+k.Name+"(")
 		numbers := map[uint32]int{} // of the argument by variable

@@ -137,9 +137,9 @@ tensor<fp16, [1, 2, 1, 4]> b = add(x = a, y = fp16(1))[name = string("b")];`
 	require.Equal(t, []any{2, 2, 0.0}, []any{d.Differ, d.Infinite, d.Worst})
 }
 
-// TestOverflowBehindRounding: with a tolerance the sum that overflows is found behind an addition that rounds
+// TestOverflowAfterRounding: with a tolerance the sum that overflows is found after an addition that rounds
 // away.
-func TestOverflowBehindRounding(t *testing.T) {
+func TestOverflowAfterRounding(t *testing.T) {
 	body := "tensor<fp16, [1, 4, 1, 1]> a = add(x = x, y = fp16(1))[name = string(\"a\")];\n" +
 		"tensor<fp16, [1, 1, 1, 1]> y = conv(x = a, weight = tensor<fp16, [1, 4, 1, 1]>([10, 10, 10, 10]))" +
 		"[name = string(\"y\")];"

@@ -13,14 +13,14 @@ import (
 // MaxDirectory is the most bytes of the list of entries of an archive, enough for some 40,000 arrays.
 const MaxDirectory = 4 << 20
 
-// suffix ends the names of entries that are arrays. The key is the name without it.
+// suffix ends the names of the entries that numpy.savez writes. The key is the name without it. Other
+// programs write entries whose name is the key.
 const suffix = ".npy"
 
 // Archive is an .npz file: arrays by key.
 type Archive struct {
-	name      string
-	entries   map[string]*zip.File
-	duplicate map[string]bool // keys of several entries
+	name    string
+	entries map[string][]*zip.File // by name; several are duplicates
 }
 
 // OpenArchive reads the list of arrays in an archive of the given size. Errors are of type *Error and
@@ -36,14 +36,11 @@ func OpenArchive(r io.ReaderAt, size int64, name string) (*Archive, error) {
 		return nil, inFile(err, name, "the .npz archive is damaged or incomplete", "copy or save it again")
 	}
 	budget.open = true
-	a := &Archive{name: name, entries: map[string]*zip.File{}, duplicate: map[string]bool{}}
+	a := &Archive{name: name, entries: map[string][]*zip.File{}}
 	for _, f := range z.File {
-		key, ok := strings.CutSuffix(f.Name, suffix)
-		if !ok {
-			continue
+		if !strings.HasSuffix(f.Name, "/") { // a folder
+			a.entries[f.Name] = append(a.entries[f.Name], f)
 		}
-		a.duplicate[key] = a.entries[key] != nil
-		a.entries[key] = f
 	}
 	return a, nil
 }
@@ -64,26 +61,40 @@ func (d *directory) ReadAt(b []byte, at int64) (int, error) {
 	return d.r.ReadAt(b, at)
 }
 
-// Keys lists the arrays by name.
+// Keys lists the arrays by name: the entries with the suffix or, if there are none, all of them.
 func (a *Archive) Keys() []string {
-	var keys []string
-	for key := range a.entries {
-		keys = append(keys, key)
+	var keys, others []string
+	for name := range a.entries {
+		if key, ok := strings.CutSuffix(name, suffix); ok {
+			keys = append(keys, key)
+		} else {
+			others = append(others, name)
+		}
+	}
+	if keys == nil {
+		keys = others
 	}
 	slices.Sort(keys)
 	return keys
 }
 
-// Read reads the array of a key; accept may be nil. Errors are of type *Error.
+// Read reads the array of a key; accept may be nil. The key may be the name of its entry. Errors are of
+// type *Error.
 func (a *Archive) Read(key string, accept Accept) (*Array, error) {
-	f := a.entries[key]
-	switch {
-	case f == nil:
+	found := a.entries[key+suffix]
+	if found == nil {
+		found = a.entries[key]
+	}
+	switch len(found) {
+	case 0:
 		return nil, &Error{File: a.name, What: fmt.Sprintf("the archive has no array %q", key), Fix: a.has()}
-	case a.duplicate[key]:
+	case 1:
+	default:
 		return nil, &Error{File: a.name, What: fmt.Sprintf("the archive has the array %q twice", key),
 			Fix: "save it again"}
-	case f.Flags&1 != 0:
+	}
+	f := found[0]
+	if f.Flags&1 != 0 {
 		return nil, &Error{File: a.name, What: fmt.Sprintf("the array %q is encrypted", key),
 			Fix: "save it without a password"}
 	}
@@ -104,8 +115,12 @@ func (a *Archive) Read(key string, accept Accept) (*Array, error) {
 	return array, nil
 }
 
-// plain returns a key for a message, quoted if it contains special characters.
+// plain returns a key for a message, shortened if it is long and quoted if it contains special characters.
 func plain(key string) string {
+	const longest = 80
+	if len(key) > longest {
+		key = strings.ToValidUTF8(key[:longest], "") + "..."
+	}
 	if quoted := strconv.Quote(key); quoted != `"`+key+`"` {
 		return quoted
 	}

@@ -56,6 +56,23 @@ func TestArchive(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "abcd", string(got.Data))
 	}
+
+	// Programs other than NumPy write entries without the suffix.
+	other := string(file(1, dict("<f4", "False", "(1,)"), "efgh"))
+	a = open(t, packed(t, zip.Deflate, "layers/", "", "layers/w", one, "b", other))
+	require.Equal(t, []string{"b", "layers/w"}, a.Keys())
+	got, err = a.Read("layers/w", nil)
+	require.NoError(t, err)
+	require.Equal(t, "abcd", string(got.Data))
+
+	// An entry with the suffix goes before one without. A key may name either.
+	a = open(t, packed(t, zip.Store, "x", other, "x.npy", one, "y", other))
+	for key, want := range map[string]string{"x": "abcd", "x.npy": "abcd", "y": "efgh"} {
+		got, err := a.Read(key, nil)
+		require.NoError(t, err)
+		require.Equal(t, want, string(got.Data), key)
+	}
+	require.Equal(t, []string{"x"}, a.Keys())
 }
 
 func TestArchiveRefuses(t *testing.T) {
@@ -94,7 +111,10 @@ func TestArchiveRefuses(t *testing.T) {
 		many = append(many, fmt.Sprintf("k%02d.npy", i), "")
 	}
 	fault(packed(t, zip.Store, many...), "x", "k07 and 4 more")
-	fault(packed(t, zip.Store, strings.Repeat("n", 65000), "", strings.Repeat("m", 65000), ""), "x", "it has no arrays")
+	fault(packed(t, zip.Store, "readme.txt", "hello", "b.npy", one), "readme.txt", "a.npz:readme.txt: this is text")
+	fault(packed(t, zip.Store, "folder/", ""), "folder/", "it has no arrays")
+	fault(packed(t, zip.Store, strings.Repeat("n", 65000), "", strings.Repeat("m", 65000), ""), "x",
+		"it has "+strings.Repeat("m", 80)+"..., "+strings.Repeat("n", 80)+"...")
 	many = nil
 	for i := range MaxDirectory/65000 + 1 {
 		many = append(many, fmt.Sprint(i)+strings.Repeat("n", 65000), "")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -42,7 +43,7 @@ const cannotRead, checkPath = "cannot read the file", "check the path and its pe
 
 // ReadOpen reads the array of an open file of at most 4 GiB, which may be a pipe, up to its end. accept
 // may be nil. Errors are of type *Error and contain name.
-func ReadOpen(f *os.File, name string, accept Accept) (*Array, error) {
+func ReadOpen(f fs.File, name string, accept Accept) (*Array, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, inFile(err, name, cannotRead, checkPath)

@@ -60,7 +60,7 @@ func BenchmarkFillRowFloor(b *testing.B) {
 func BenchmarkSetRow(b *testing.B) {
 	p, tensor, row := photo()
 	fill(p, row)
-	to := p.Like()
+	to := like(p)
 	b.SetBytes(int64(2 * len(tensor)))
 	for b.Loop() {
 		for c := range 3 {

@@ -8,6 +8,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/anekit/anekit/internal/wholefile"
@@ -36,7 +37,7 @@ func Open(path string) (*Picture, error) {
 
 // ReadOpen reads a picture from an open file, which may be a pipe. Errors are of type *Error and
 // contain name.
-func ReadOpen(f *os.File, name string) (*Picture, error) {
+func ReadOpen(f fs.File, name string) (*Picture, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, unreadable(name, err)

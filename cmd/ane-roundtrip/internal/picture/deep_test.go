@@ -62,7 +62,7 @@ func TestOpacity(t *testing.T) {
 	for _, m := range []image.Image{scene(300, 3), as(image.NewNRGBA64(image.Rect(0, 0, 300, 3)), scene(300, 3))} {
 		p := decoded(t, encoded(t, m))
 		require.True(t, p.Translucent())
-		q := p.Like()
+		q := like(p)
 		colors, opacity := make([]fp16.Bits, p.Width+2), make([]fp16.Bits, p.Width+2)
 		for y := range p.Height {
 			p.FillOpacity(opacity, y)

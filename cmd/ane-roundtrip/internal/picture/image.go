@@ -62,6 +62,9 @@ func (p *Picture) convert(img image.Image) {
 			}
 		}
 	} else { // YCbCr and CMYK, which have no opacity
+		if _, inks := img.(*image.CMYK); inks {
+			p.Notes = append(p.Notes, "the inks (CMYK) are converted to red, green and blue without a color profile")
+		}
 		out := &image.RGBA{Pix: p.pix, Stride: 4 * p.Width, Rect: image.Rect(0, 0, p.Width, p.Height)}
 		draw.Draw(out, out.Rect, img, at, draw.Src)
 	}

@@ -19,6 +19,13 @@ func exif(orientation uint16) []byte {
 	return append(b, 0, 0, 0, 0, 0, 0)
 }
 
+// A picture of inks has a note, since a conversion without a profile changes its colors.
+func TestNoteOnInks(t *testing.T) {
+	require.Empty(t, decoded(t, flatJPEG(255, 128, 3)).Notes)
+	require.Equal(t, []string{"the inks (CMYK) are converted to red, green and blue without a color profile"},
+		decoded(t, flatJPEG(255, 128, 0, 255)).Notes)
+}
+
 // segment returns a segment of a JPEG.
 func segment(marker byte, data []byte) []byte {
 	return append(binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(len(data)+2)), data...)

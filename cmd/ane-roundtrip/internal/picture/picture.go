@@ -2,7 +2,7 @@ package picture
 
 import "github.com/anekit/anekit/ane/fp16"
 
-// Picture is a picture of at least one pixel, made by Open, Decode or Like. Goroutines may read and
+// Picture is a picture of at least one pixel, made by Open or Decode. Goroutines may read and
 // write different rows at the same time, except during Keep.
 type Picture struct {
 	Width, Height int // in pixels
@@ -25,57 +25,8 @@ type keptRow struct {
 	pix []uint8 // nil for none
 }
 
-// newPicture makes a black one without opacity.
-func newPicture(width, height, channels, depth int) *Picture {
-	p := &Picture{Width: width, Height: height, Channels: channels, Depth: depth, step: 4}
-	if channels == 1 {
-		p.step = 1
-	}
-	p.pix = make([]uint8, width*height*p.pixelBytes())
-	p.prepare()
-	return p
-}
-
-// prepare adds the tables and the opaque fourth sample.
-func (p *Picture) prepare() {
-	if p.Depth == 8 {
-		p.tables = newTables()
-	}
-	if p.step == 4 && !p.alpha {
-		p.fillAlpha()
-	}
-}
-
-// fillAlpha makes every pixel opaque.
-func (p *Picture) fillAlpha() {
-	n := p.pixelBytes()
-	for at := n - p.Depth/8; at < len(p.pix); at += n {
-		p.pix[at] = 0xff
-		if p.Depth == 16 {
-			p.pix[at+1] = 0xff
-		}
-	}
-}
-
 // pixelBytes is the size of a pixel.
 func (p *Picture) pixelBytes() int { return p.step * p.Depth / 8 }
-
-// Like returns a black picture of the same size, depth, channels and, where the picture
-// has it, opacity, to be filled by SetRow.
-func (p *Picture) Like() *Picture {
-	n := *p
-	n.pix, n.kept = make([]uint8, len(p.pix)), keptRow{}
-	if p.step == 4 {
-		n.fillAlpha()
-		if p.alpha {
-			last, size := p.pixelBytes()-p.Depth/8, p.pixelBytes()
-			for at := last; at < len(p.pix); at += size {
-				copy(n.pix[at:at+p.Depth/8], p.pix[at:])
-			}
-		}
-	}
-	return &n
-}
 
 // rowBytes returns the pixels of a row.
 func (p *Picture) rowBytes(row int) []uint8 {

@@ -25,7 +25,7 @@ func every(t testing.TB) *Picture {
 
 // identity converts a picture to fp16 rows and back.
 func identity(p *Picture) *Picture {
-	to, row := p.Like(), make([]fp16.Bits, p.Width+2)
+	to, row := like(p), make([]fp16.Bits, p.Width+2)
 	for c := range p.Channels {
 		for y := range p.Height {
 			p.FillRow(row, c, y)
@@ -44,7 +44,7 @@ func TestIdentity(t *testing.T) {
 
 func TestLike(t *testing.T) {
 	p := decoded(t, encoded(t, scene(5, 4)))
-	n := p.Like()
+	n := like(p)
 	require.Equal(t, [3]int{p.Width, p.Height, p.Channels}, [3]int{n.Width, n.Height, n.Channels})
 	require.Equal(t, p.alpha, n.alpha)
 	before := p.pixel(2, 3)
@@ -183,7 +183,7 @@ func (f *full) Write(b []byte) (int, error) {
 // TestRowsConcurrently lets the race detector check goroutines that use different rows.
 func TestRowsConcurrently(t *testing.T) {
 	p := decoded(t, encoded(t, scene(33, 24)))
-	to := p.Like()
+	to := like(p)
 	var wg sync.WaitGroup
 	for part := range 4 {
 		wg.Go(func() {

@@ -161,7 +161,7 @@ const trafficCheck = "sharing/traffic"
 const maxMessages = 256
 
 // traffic counts the bytes that the processes exchange for an evaluation of a large tensor and of a
-// small one. It takes the least of several rounds, since answers to earlier calls may arrive meanwhile.
+// small one. It takes the least of several rounds, since answers to earlier calls may arrive at the same time.
 func traffic(ctx context.Context, d *ane.Device, big *Rig, small models.Model) (check Check, err error) {
 	r, err := modelRig(ctx, d, small)
 	if err != nil {

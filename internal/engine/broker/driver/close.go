@@ -52,7 +52,7 @@ func (c *Client) startClose() {
 }
 
 // quiesce cancels all requests and waits until their completions are delivered. No new
-// ones may be accepted meanwhile: quiet is raised.
+// ones may be accepted during the wait: quiet is raised.
 func (c *Client) quiesce() {
 	d := c.driver
 	for {

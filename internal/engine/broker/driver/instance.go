@@ -74,7 +74,7 @@ func createInstance(n *connection, a *driverabi.Args) driverabi.Return {
 		return c.refuse(resultOf(err), "the instance cannot be made", "", err)
 	}
 	d.created++
-	// slow is held, so nothing has closed meanwhile that did not wait for it
+	// slow is held, so no object was closed without waiting for it
 	ret := c.attach(&attachment{program: p, resource: x.Resource, flags: x.Flags, depth: int(x.Depth)})
 	if ret != driverabi.Success {
 		d.dropInstance(p)

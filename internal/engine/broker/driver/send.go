@@ -12,7 +12,7 @@ import (
 // queue: nothing has happened, and it may be sent again after a completion.
 const Full = driverabi.NoResources
 
-// tries is how often a request has its surfaces bound that others unmap meanwhile.
+// tries is how often a request binds its surfaces again after others unmap them.
 const tries = 8
 
 // send is selector 2 of both clients. See driverabi.SendRequest and Submit for what it

@@ -18,6 +18,11 @@ type arrivals struct {
 	mu   sync.Mutex
 	all  map[*visitor]struct{}
 	n    int // order of arrival
+
+	// leaving are those that were closed for others and whose goroutines have not ended: a descriptor that came over
+	// the connection may keep one waiting, which is a thread, for as long as the client likes.
+	leaving map[*visitor]struct{}
+	left    chan struct{} // gets a token when one has left; made with all
 }
 
 // places is how many clients a broker serves.
@@ -43,10 +48,10 @@ type visitor struct {
 	end     context.CancelFunc
 }
 
-// close ends the connection. It never fails.
+// close ends the connection, whose goroutine closes it.
 func (v *visitor) close() {
 	v.end()
-	_ = v.conn.Close()
+	v.conn.End()
 }
 
 // enter lets a connection in, or closes it. Another one may be closed for it.
@@ -54,14 +59,15 @@ func (d *arrivals) enter(conn *wire.Conn, peer caller, patience time.Duration) *
 	v := &visitor{process: peer.pid, foreign: int(peer.user) != os.Geteuid(), silent: true, conn: conn}
 	v.ctx, v.end = context.WithTimeout(context.Background(), patience)
 	d.mu.Lock()
-	if d.all == nil {
-		d.all = map[*visitor]struct{}{}
-	}
+	d.init()
 	d.n++
 	v.number = d.n
 	d.all[v] = struct{}{}
 	out := d.surplus(v)
 	delete(d.all, out)
+	if out != nil && out != v {
+		d.leaving[out] = struct{}{}
+	}
 	d.mu.Unlock()
 	if out != nil {
 		out.close()
@@ -70,6 +76,51 @@ func (d *arrivals) enter(conn *wire.Conn, peer caller, patience time.Duration) *
 		return nil
 	}
 	return v
+}
+
+// init makes the maps. The caller holds the lock.
+func (d *arrivals) init() {
+	if d.all == nil {
+		d.all, d.leaving, d.left = map[*visitor]struct{}{}, map[*visitor]struct{}{}, make(chan struct{}, 1)
+	}
+}
+
+// leaveTime is what a connection waits for others of its process to leave; most leave in no time. All that come after
+// it wait as well.
+const leaveTime = 5 * time.Millisecond
+
+// room reports whether a connection of a process may come in beside those that leave.
+func (d *arrivals) room(process int) bool {
+	late := time.NewTimer(leaveTime)
+	defer late.Stop()
+	for {
+		d.mu.Lock()
+		d.init()
+		full := d.full(process)
+		d.mu.Unlock()
+		if !full {
+			return true
+		}
+		select {
+		case <-d.left:
+		case <-late.C:
+			return false
+		}
+	}
+}
+
+// full reports whether too many leave: as many as there may be at a time, some of them of this process, or several
+// times as many. The caller holds the lock.
+func (d *arrivals) full(process int) bool {
+	if len(d.leaving) < d.most {
+		return false
+	}
+	for v := range d.leaving {
+		if v.process == process {
+			return true
+		}
+	}
+	return len(d.leaving) >= mostLeaving*d.most
 }
 
 // surplus is the connection that has to go, if any. The caller holds the lock.
@@ -129,6 +180,11 @@ func (d *arrivals) leave(v *visitor) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.all, v)
+	delete(d.leaving, v)
+	select {
+	case d.left <- struct{}{}:
+	default:
+	}
 }
 
 // place gives a client that has introduced itself one of the places, until it leaves.

@@ -3,10 +3,12 @@ package server
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -97,6 +99,34 @@ func TestForeignConnectionsAreFew(t *testing.T) {
 	require.Len(t, d.all, maxForeign)
 }
 
+// TestConnectionsThatDoNotLeave: connections that are closed for others and keep their threads waiting, as for the file
+// system of a descriptor that does not answer, are bounded, and keep no other process out until they are many times as
+// many.
+func TestConnectionsThatDoNotLeave(t *testing.T) {
+	d := arrivals{most: 2}
+	enter := func(process int) *visitor {
+		a, b, err := wiretest.Pair()
+		require.NoError(t, err)
+		t.Cleanup(func() { _, _ = a.Close(), b.Close() })
+		return d.enter(a, caller{pid: process, user: uint32(os.Geteuid())}, await.Patience)
+	}
+	var stuck []*visitor
+	for d.room(1) {
+		stuck = append(stuck, enter(1))
+	}
+	require.Len(t, stuck, 2*d.most)
+	for n := 2; d.room(n); n++ { // another process for each
+		stuck = append(stuck, enter(n))
+	}
+	require.Len(t, d.leaving, mostLeaving*d.most)
+	for _, v := range stuck {
+		d.leave(v)
+	}
+	require.Empty(t, d.all)
+	require.Empty(t, d.leaving)
+	require.True(t, d.room(1))
+}
+
 // executable makes a sparse file.
 func executable(t *testing.T, size int64) *os.File {
 	t.Helper()
@@ -106,6 +136,18 @@ func executable(t *testing.T, size int64) *os.File {
 	require.NoError(t, f.Truncate(size))
 	return f
 }
+
+// hash is of for a file that is no executable.
+func (h *hashes) hash(ctx context.Context, f *os.File, fd int) ([sha256.Size]byte, error) {
+	key, err := keyOf(int(f.Fd()), "")
+	if err != nil {
+		return [sha256.Size]byte{}, err
+	}
+	return h.of(ctx, key, int(f.Fd()), fd)
+}
+
+// later is a clock by which files of this test have not changed for long.
+func later() time.Time { return time.Now().Add(time.Hour) }
 
 // waiting is a connection of a client whose executable is read.
 func waiting(t *testing.T) (fd int, leave func()) {
@@ -121,7 +163,7 @@ func TestLargeExecutables(t *testing.T) {
 	var h hashes
 	h.chunk = func(int64) { t.Error("it is read") }
 	fd, _ := waiting(t)
-	_, err := h.of(t.Context(), executable(t, 300<<30), fd)
+	_, err := h.hash(t.Context(), executable(t, 300<<30), fd)
 	require.ErrorIs(t, err, ane.ErrExhausted)
 	require.ErrorContains(t, err, "322122547200")
 }
@@ -140,7 +182,7 @@ func TestHashingEndsWithItsClients(t *testing.T) {
 	begin := func(ctx context.Context, fd int) chan end {
 		done := make(chan end, 1)
 		go func() {
-			sum, err := h.of(ctx, f, fd)
+			sum, err := h.hash(ctx, f, fd)
 			done <- end{sum, err}
 		}()
 		return done
@@ -166,7 +208,7 @@ func TestHashingEndsWithItsClients(t *testing.T) {
 	third := begin(ctx, last)
 	waiters(3)
 	cancel()
-	require.ErrorIs(t, (<-third).err, ane.ErrDeadline)
+	require.ErrorIs(t, (<-third).err, ane.ErrExhausted)
 	waiters(2)
 	leave()
 	next <- struct{}{}
@@ -181,7 +223,7 @@ func TestHashingEndsWithItsClients(t *testing.T) {
 	for range 8 {
 		fd, _ := waiting(t)
 		all.Go(func() {
-			sum, err := h.of(t.Context(), f, fd)
+			sum, err := h.hash(t.Context(), f, fd)
 			if err != nil || sum != sha256.Sum256(make([]byte, 10*hashChunk)) {
 				t.Error(sum, err)
 			}
@@ -191,10 +233,116 @@ func TestHashingEndsWithItsClients(t *testing.T) {
 	require.Empty(t, h.open)
 }
 
+// TestHashingGoesOn: an executable that takes longer to read than the time for the hello is read on from there at the
+// next attempt, and the refusal says so. One that was changed after that is read from its start.
+func TestHashingGoesOn(t *testing.T) {
+	h := hashes{now: later}
+	const chunks = 6
+	f := executable(t, chunks*hashChunk)
+	var read []int64 // by attempt
+	attempt := func(most int64) ([sha256.Size]byte, error) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		fd, _ := waiting(t)
+		n := int64(0)
+		at, next := make(chan int64, 2*chunks), make(chan struct{})
+		h.chunk = func(now int64) {
+			at <- now
+			if n++; n == most {
+				cancel()
+				<-next // until the client has gone
+			}
+		}
+		sum, err := h.hash(ctx, f, fd)
+		close(next)
+		eventually(t, "it is not read", func() bool {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return len(h.line) == 0
+		})
+		read = append(read, <-at)
+		return sum, err
+	}
+	for i := range 2 {
+		_, err := attempt(2)
+		require.ErrorIs(t, err, ane.ErrExhausted)
+		require.ErrorContains(t, err, fmt.Sprintf("%d of the %d bytes", (2*i+1)*hashChunk, chunks*hashChunk))
+		require.ErrorContains(t, err, "try again")
+	}
+	sum, err := attempt(0)
+	require.NoError(t, err)
+	require.Equal(t, sha256.Sum256(make([]byte, chunks*hashChunk)), sum)
+	require.Equal(t, []int64{hashChunk, 3 * hashChunk, 5 * hashChunk}, read)
+	require.Empty(t, h.begun)
+
+	write(t, f, "other")
+	_, err = attempt(2)
+	require.Error(t, err)
+	key, err := keyOf(int(f.Fd()), "")
+	require.NoError(t, err)
+	write(t, f, "third")
+	eventually(t, "it has another key", func() bool {
+		now, err := keyOf(int(f.Fd()), "")
+		require.NoError(t, err)
+		if now == key { // a tick of the kernel's clock has to pass
+			write(t, f, "third")
+		}
+		return now != key
+	})
+	_, err = attempt(0)
+	require.NoError(t, err)
+	require.EqualValues(t, hashChunk, read[len(read)-1])
+
+	// What was begun is remembered of so many, of those of which most was read.
+	for i := range 2 * maxHashes {
+		h.keep(hashKey{inode: uint64(i)}, progress{sha256.New(), int64(1 + i%maxHashes*2)})
+	}
+	require.Len(t, h.begun, maxHashes)
+	require.Contains(t, h.begun, hashKey{inode: maxHashes - 1})
+	require.NotContains(t, h.begun, hashKey{inode: 0})
+}
+
+// write writes to the beginning of a file.
+func write(t *testing.T, f *os.File, text string) {
+	t.Helper()
+	_, err := f.WriteAt([]byte(text), 0)
+	require.NoError(t, err)
+}
+
+// TestChangedExecutables: one that is changed while it is read is neither remembered nor taken for what it was; one
+// that was changed just before, so that another change might not move its times, is not remembered.
+func TestChangedExecutables(t *testing.T) {
+	h := hashes{now: later}
+	f := executable(t, 2*hashChunk)
+	changed := false
+	h.chunk = func(int64) {
+		for was, err := keyOf(int(f.Fd()), ""); !changed; { // until a tick of the kernel's clock has passed
+			require.NoError(t, err)
+			write(t, f, "other")
+			now, err := keyOf(int(f.Fd()), "")
+			require.NoError(t, err)
+			changed = now != was
+		}
+	}
+	fd, _ := waiting(t)
+	_, err := h.hash(t.Context(), f, fd)
+	require.ErrorIs(t, err, errChanged)
+	require.Empty(t, h.sums)
+
+	h.now = nil
+	_, err = h.hash(t.Context(), f, fd)
+	require.NoError(t, err)
+	require.Empty(t, h.sums)
+	h.now = later
+	_, err = h.hash(t.Context(), f, fd)
+	require.NoError(t, err)
+	require.Len(t, h.sums, 1)
+}
+
 // TestShortExecutablesFirst: long executables that others run do not keep a short one waiting until they are read: it
 // would use up the time for its hello. One whose clients have gone leaves the line.
 func TestShortExecutablesFirst(t *testing.T) {
-	var h hashes
+	h := hashes{now: later}
 	tokens := make(chan struct{})
 	h.chunk = func(int64) { <-tokens }
 	var all sync.WaitGroup
@@ -203,7 +351,7 @@ func TestShortExecutablesFirst(t *testing.T) {
 		f := executable(t, chunks*hashChunk)
 		fd, _ := waiting(t)
 		all.Go(func() {
-			_, err := h.of(ctx, f, fd)
+			_, err := h.hash(ctx, f, fd)
 			done <- err
 		})
 		return done
@@ -265,7 +413,7 @@ func TestStuckExecutables(t *testing.T) {
 	begin := func() {
 		fd, _ := waiting(t)
 		f := executable(t, hashChunk)
-		all.Go(func() { _, _ = h.of(ctx, f, fd) })
+		all.Go(func() { _, _ = h.hash(ctx, f, fd) })
 	}
 	for range maxHashing {
 		begin()
@@ -275,7 +423,7 @@ func TestStuckExecutables(t *testing.T) {
 	short := make(chan error, 1)
 	f := executable(t, hashChunk+1)
 	all.Go(func() {
-		_, err := h.of(t.Context(), f, fd)
+		_, err := h.hash(t.Context(), f, fd)
 		short <- err
 	})
 	eventually(t, "it is in line", func() bool {
@@ -290,7 +438,7 @@ func TestStuckExecutables(t *testing.T) {
 		h.line[&hashing{}] = struct{}{}
 	}
 	h.mu.Unlock()
-	_, err := h.of(t.Context(), executable(t, 1), fd)
+	_, err := h.hash(t.Context(), executable(t, 1), fd)
 	require.ErrorIs(t, err, ane.ErrExhausted)
 	close(answer)
 	require.NoError(t, <-short)

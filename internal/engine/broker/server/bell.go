@@ -44,7 +44,7 @@ func (c *session) ring() {
 				Hint: "send it over the socket"}
 		}
 		if !c.treat(&f, nil, err) {
-			_ = c.conn.Close() // never fails
+			c.conn.End()
 			return
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models"
 )
@@ -178,14 +179,15 @@ func TestCacheFolderTakenAway(t *testing.T) {
 // a block.
 func TestCacheCountsBlocks(t *testing.T) {
 	dir := t.TempDir()
-	const bound = 1 << 20
+	sources := budget.Rounds(1000, 1000)
+	bound := int64(sources) << 10 // a quarter of them
 	c, err := openCache(dir, bound)
 	require.NoError(t, err)
-	for i := range 1000 {
+	for i := range sources {
 		s := &source{text: fmt.Appendf(nil, "%d", i)}
 		require.NoError(t, c.store(alice, s.key(ane.Info{}), s))
 	}
-	require.LessOrEqual(t, sizeOf(t, dir), int64(bound))
+	require.LessOrEqual(t, sizeOf(t, dir), bound)
 	_, sum := c.totals()
 	require.Equal(t, sizeOf(t, dir), sum)
 }

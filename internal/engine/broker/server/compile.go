@@ -134,12 +134,11 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 				Hint: "send the key of a Compiled"}
 		}
 	} else {
-		if err := up.claim(ctx, "compile", p.File); err != nil {
-			return nil, found{}, err
-		}
 		if err := c.turns.do(ctx, c.number, classOf(up.text.size), c.limit(), "compile",
 			func(ctx context.Context) (err error) {
-				key, err = up.key(ctx, c.infoOf(c.grant.mode))
+				if err = up.claim(ctx, "compile", p.File); err == nil {
+					key, err = up.key(ctx, c.infoOf(c.grant.mode))
+				}
 				return err
 			}); err != nil {
 			return nil, found{}, err
@@ -155,11 +154,12 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 		var weights ane.Weights
 		var kept *source
 		if !up.lends() { // else the engine computes with what was sent, which an entry would be a copy of
-			if err := up.owe("compile", p.File, needs{memory: c.entrySize(key)}); err != nil {
+			var damaged bool
+			var err error
+			if kept, damaged, err = c.load(ctx, p.File, key, up); err != nil {
 				return nil, err
 			}
-			var damaged bool
-			if kept, damaged = c.cache.load(c.grant.id, key, c.grant.mode); damaged {
+			if damaged {
 				c.counts.damaged.Add(1)
 				how.notes = append(how.notes, "the entry in the cache was damaged and is made again")
 			}
@@ -179,7 +179,6 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 		if err := up.owe("compile", p.File, needs{memory: compileWork(int64(len(src.text)))}); err != nil {
 			return nil, err
 		}
-		r.source = src.bytes()
 		exec, err := c.compileNow(ctx, p.File, src, weights)
 		if err != nil {
 			return nil, err
@@ -191,8 +190,15 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 			}
 		}
 		exec = c.keepSource(exec, p.File, src, files)
+		r.source = src.bytes()
 		if files != nil && files.users.Load() > 1 { // the engine computes with what they hold, or compiles it again
 			r.files = files.needs()
+			if own, ok := weights.(lent); ok {
+				r.lent = own.shares()
+				for _, s := range r.lent {
+					r.source -= s.needs.memory
+				}
+			}
 		}
 		return exec, nil
 	})
@@ -206,6 +212,24 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 		c.counts.hits.Add(1)
 	}
 	return r, how, nil
+}
+
+// load reads the entry of a key in the cache, which takes as long as hashing what was sent, so it has its turn.
+func (c *compiles) load(ctx context.Context, file string, key Key, up *upload) (s *source, damaged bool, err error) {
+	size := c.entrySize(key)
+	if err := up.owe("compile", file, needs{memory: size}); err != nil {
+		return nil, false, err
+	}
+	read := func(context.Context) error {
+		s, damaged = c.cache.load(c.grant.id, key, c.grant.mode)
+		return nil
+	}
+	if size == 0 { // no more is read than that there is none
+		err = read(ctx)
+	} else {
+		err = c.turns.do(ctx, c.number, classOf(int(size)), c.limit(), "compile", read)
+	}
+	return s, damaged, err
 }
 
 // acquire returns the program of a key, as residents.acquire does, and one of its own if the program has states.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"sync"
@@ -9,7 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
@@ -205,4 +208,51 @@ func TestManyCompileTheSame(t *testing.T) {
 	}
 	all.Wait()
 	require.Zero(t, b.live.count())
+}
+
+// TestReadingHasItsTurn: a compile looks at what was sent, and reads the cache, when it is its turn: a client could
+// keep processors from others by that alone.
+func TestReadingHasItsTurn(t *testing.T) {
+	b := startBroker(t, Config{CacheDir: t.TempDir()})
+	p := b.join(alice, driverabi.Restricted)
+	m := wide(t, 2)
+	first, err := p.compile(m)
+	require.NoError(t, err)
+	require.NoError(t, p.ask(wire.KindRelease, &wire.Release{Program: first.Program}, &wire.Empty{}))
+	before := p.counter(t, "own bytes of memory")
+	var all sync.WaitGroup
+	free := make(chan struct{})
+	b.turns.mu.Lock()
+	places := b.turns.free
+	b.turns.mu.Unlock()
+	for range places {
+		begun := make(chan struct{})
+		all.Go(func() {
+			_ = b.turns.do(t.Context(), 1<<32, shortCompiles, await.Patience, "test", func(context.Context) error {
+				close(begun)
+				<-free
+				return nil
+			})
+		})
+		await.Value(t, begun)
+	}
+	sent := b.join(alice, driverabi.Restricted)
+	byKey := b.join(alice, driverabi.Restricted)
+	all.Go(func() {
+		_, err := sent.compile(wide(t, 3))
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	all.Go(func() {
+		_, err := byKey.byKey(first.Key)
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	eventually(t, "both wait", func() bool { return b.turns.waiting.Load() == 2 })
+	require.Equal(t, before, p.counter(t, "own bytes of memory"))
+	require.Less(t, b.quotas.memory.held(), int64(2<<20+1<<20), "the entry, which is not read, and no weights")
+	close(free)
+	all.Wait()
 }

@@ -37,12 +37,14 @@
 // # What is not protected against
 //
 //   - The executable is read through /proc/PID/exe while a descriptor of the process that
-//     made the connection shows that it lives, and has to be the same file when the
+//     made the connection shows that it lives, and has to be the same file, unchanged, when the
 //     connection is taken, when it is hashed and when the client says hello. A process that
 //     forks, connects and becomes another program before the broker takes the connection
 //     counts as that program, and its child speaks for it; so does a process that is given
 //     the socket, or that debugs its owner. Before Linux 6.5 the number of a process that
 //     ended between connecting and being taken may be another one's of the same user.
+//   - The file system of an executable may show the broker other bytes than the kernel executes, if another
+//     process or host serves it.
 //   - An interpreter is one identity whatever script it runs, and shared libraries
 //     are not part of it.
 //   - A client may change a surface while it is read. The engine computes garbage

@@ -45,19 +45,26 @@ func (b *base) Footprint() (held, loaded, bound int64) {
 	return 0, 0, 0
 }
 
-// footprint is what a program takes, of each of its users: until it is released, and while it is loaded. A program
-// that several clients share counts for each of them.
+// footprint is what an engine takes for a program, of each client that has it: until it is released, and while it is
+// loaded.
 func footprint(p *resident) (held, loaded needs) {
-	held = p.files
-	held.memory = p.source
 	if own, ok := p.exec.(driver.Measured); ok {
 		more, scratch, _ := own.Footprint()
-		held.memory += more
+		held.memory = more
 		if scratch > 0 {
 			loaded = needs{mappings: 1, descriptors: 1, memory: scratch}
 		}
 	}
 	return held, loaded
+}
+
+// shares are what each client is charged for that holds the program, once for all its handles, and once for all its
+// programs that compute with the same weights. A program that several clients share counts for each of them.
+func (p *resident) shares() []share {
+	held, _ := footprint(p)
+	held = held.plus(p.files)
+	held.memory += p.source
+	return append([]share{{shareKey{program: p}, held}}, p.lent...)
 }
 
 // compileWork is what compiling takes besides what stays: the tree of the text.

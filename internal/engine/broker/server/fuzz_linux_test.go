@@ -76,7 +76,7 @@ func storm(t *testing.T, p *peer, r *run, dice *rand.Rand, frames int) {
 	reading.Wait()
 }
 
-// TestRandomFrames storms a broker that serves another client meanwhile.
+// TestRandomFrames sends random frames to a broker that serves another client at the same time.
 func TestRandomFrames(t *testing.T) {
 	b := startBroker(t, Config{CacheDir: t.TempDir()})
 	seed := uint64(time.Now().UnixNano())

@@ -51,7 +51,7 @@ func (c *compiles) instance(f *wire.Frame, fds wire.Descriptors) error {
 	if err := (overlay{base: &of.src}).check(&up.source); err != nil {
 		return errors.Join(err, up.close())
 	}
-	if err := c.live.hold(p.res); err != nil { // the base may be released meanwhile
+	if err := c.live.hold(p.res); err != nil { // the base may be released at the same time
 		return errors.Join(err, up.close())
 	}
 	if err := up.wait(f, ""); err != nil {
@@ -74,22 +74,23 @@ func (c *compiles) instance(f *wire.Frame, fds wire.Descriptors) error {
 func (c *compiles) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *resident,
 	baseToken uint64) (err error) {
 	entry := newProgram(of)
-	held, loaded := footprint(of)
-	own := needs{}
+	held, loaded := footprint(of) // what the engine folds of its own weights is as large as that of the base's
 	if up.lends() {
-		own = up.files.needs()
+		held = held.plus(up.files.needs())
 	}
-	held.mappings = own.mappings // not the base's files
-	entry.owed = held.plus(loaded)
-	if err := c.owes.take("instance", "", entry.owed); err != nil {
+	held.memory += int64(up.weightBytes())
+	entry.owed, entry.shares = held.plus(loaded).plus(entry.needs()), of.shares()
+	if err := c.owes.hold("instance", "", entry.owed, entry.shares); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			c.owes.give(entry.owed)
+			c.owes.release(entry.owed, entry.shares)
 		}
 	}()
-	if err := up.claim(c.ctx, "instance", ""); err != nil {
+	if err := c.turns.do(c.ctx, c.number, shortCompiles, c.limit(), "instance", func(ctx context.Context) error {
+		return up.claim(ctx, "instance", "")
+	}); err != nil {
 		return err
 	}
 	if err := up.mapFiles("instance", ""); err != nil {

@@ -55,8 +55,29 @@ func (m *memfds) needs() (n needs) {
 // no process can change. Programs whose uploads name one memfd share its pages.
 type lent struct {
 	*source
-	parts []extent // of source.weights
-	files *memfds
+	parts  []extent // of source.weights
+	files  *memfds
+	copied []atomic.Bool // of source.weights: an engine that reads a file may keep a copy
+}
+
+// ReadFile implements ane.Weights.
+func (l lent) ReadFile(path string) ([]byte, error) {
+	if i, ok := l.find(path); ok {
+		l.copied[i].Store(true)
+	}
+	return l.source.ReadFile(path)
+}
+
+// shares are the weights of which no copy was made.
+func (l lent) shares() (all []share) {
+	for i, part := range l.parts {
+		if part.size > 0 && !l.copied[i].Load() {
+			device, inode := part.file.File()
+			key := shareKey{device: device, inode: inode, at: part.at, size: part.size}
+			all = append(all, share{key, needs{memory: int64(part.size)}})
+		}
+	}
+	return all
 }
 
 // Hold implements ane.Constants.
@@ -96,5 +117,5 @@ func (u *upload) constants() ane.Weights {
 	if !u.lends() {
 		return &u.source
 	}
-	return lent{&u.source, u.parts, u.files}
+	return lent{&u.source, u.parts, u.files, make([]atomic.Bool, len(u.parts))}
 }

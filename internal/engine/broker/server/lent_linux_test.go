@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -155,12 +157,71 @@ func TestPartsOfLargeFiles(t *testing.T) {
 	require.ErrorContains(t, err, fmt.Sprint(MaxUpload))
 }
 
+// Weights that several programs of a client share are charged once, while one of them holds them; so is a program that
+// was compiled twice. A copy in another file is charged too, and so is what the engine reads and may have copied.
+func TestSharedWeightsAreChargedOnce(t *testing.T) {
+	b := startBroker(t, Config{})
+	p := b.join(alice, driverabi.Restricted)
+	m := wide(t, 2)
+	weights := m.Weights["@model_path/w.bin"]
+	file := func() int {
+		f, err := wire.Seal("weights", weights)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = f.Close() })
+		return int(f.Fd())
+	}
+	compile := func(weightFile int, text string) wire.Compiled {
+		f, err := wire.Seal("text", []byte(text))
+		require.NoError(t, err)
+		defer f.Close()
+		var c wire.Compiled
+		require.NoError(t, p.ask(wire.KindCompile, &wire.Compile{TextSize: uint64(len(text)), Weights: []wire.Weight{
+			{Name: "@model_path/w.bin", Descriptor: 1, Size: uint64(len(weights))},
+		}}, &c, int(f.Fd()), weightFile))
+		return c
+	}
+	release := func(c wire.Compiled) {
+		require.NoError(t, p.ask(wire.KindRelease, &wire.Release{Program: c.Program}, &wire.Empty{}))
+	}
+	used := func() int { return int(p.counter(t, "own bytes of memory")) }
+	other := strings.Replace(string(m.Text), "add", "mul", 1)
+	none, one := used(), file()
+	first := compile(one, string(m.Text))
+	alone := used() - none
+	require.Greater(t, alone, len(weights))
+	again := compile(one, string(m.Text))
+	handle := used() - none - alone
+	require.Less(t, handle, len(weights)/2, "the program is there")
+	require.Positive(t, handle)
+	second := compile(one, other)
+	require.Less(t, used()-none, 2*len(weights))
+	third := compile(file(), strings.Replace(string(m.Text), "add", "sub", 1))
+	require.Greater(t, used()-none, 2*len(weights))
+	release(third)
+	release(first)
+	require.Greater(t, used()-none, len(weights))
+	release(second)
+	require.Equal(t, alone, used()-none)
+	release(again)
+	require.Equal(t, none, used())
+
+	weights[blob.First+40] = 1 // a warning about the weights has the engine read them, and copy them
+	one = file()
+	first, second = compile(one, string(m.Text)), compile(one, other)
+	require.Greater(t, used()-none, 2*len(weights))
+	release(first)
+	release(second)
+	require.Equal(t, none, used())
+}
+
 // Weights that the reader of weight files has something to say about are read by it.
 func TestWeightsThatAreNotLent(t *testing.T) {
 	m := wide(t, 2)
 	file := m.Weights["@model_path/w.bin"]
 	s := source{weights: []weight{{"@model_path/w.bin", file}}}
-	lend := func(at int) lent { return lent{&s, []extent{{at: at, size: len(file)}}, newMemfds()} }
+	lend := func(at int) lent {
+		return lent{&s, []extent{{at: at, size: len(file)}}, newMemfds(), make([]atomic.Bool, 1)}
+	}
 	whole := mil.TensorOf(mil.FP16, 1, 1024, 1, 1024)
 	data, err := lend(4096).Constant("@model_path/w.bin", blob.First, whole)
 	require.NoError(t, err)

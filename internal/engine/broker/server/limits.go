@@ -41,6 +41,8 @@ const (
 	maxHashes  = 256
 	// maxForeign connections of other users may wait at a time to be told that they are refused.
 	maxForeign = 4
+	// mostLeaving times as many connections as there may be at a time may wait to be closed, each with a thread.
+	mostLeaving = 4
 	// shortText is how long a text is whose compile goes with the short ones: 10 ms of reading.
 	shortText = 64 << 10
 	// shortInRow compiles that have not run for a slice go before one that has.
@@ -112,6 +114,9 @@ const (
 	treeBytes = 48
 	// waitingBytes for a compile that waits, besides twice its frame: a goroutine, and the lists of its files.
 	waitingBytes = 16 << 10
+	// programBytes for each handle of a program, and layoutBytes for each of its inputs and outputs.
+	programBytes = 1 << 10
+	layoutBytes  = 256
 	// requestBytes for a request, with 2,376 of driverabi.SendRequest, and portBytes for each of its surfaces.
 	requestBytes = 4 << 10
 	portBytes    = 64

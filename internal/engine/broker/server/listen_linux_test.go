@@ -149,7 +149,7 @@ func TestIdentityIsUserAndExecutable(t *testing.T) {
 	defer b.Close()
 	exe, err := os.ReadFile("/proc/self/exe")
 	require.NoError(t, err)
-	var seen hashes
+	seen := hashes{now: later}
 	for range 2 { // the second time from memory
 		require.NoError(t, a.Control(func(fd int) error {
 			id, pid, err := identify(t.Context(), fd, &seen)

@@ -62,6 +62,6 @@ func (o *outlet) sendLocked(f wire.Frame) {
 	err := o.conn.Send(f)
 	o.sending.Store(0)
 	if err != nil {
-		_ = o.conn.Close() // never fails
+		o.conn.End()
 	}
 }

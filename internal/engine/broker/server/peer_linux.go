@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -37,17 +38,25 @@ func identify(ctx context.Context, fd int, seen *hashes) (id Identity, pid int, 
 		return Identity{}, 0, refuse(peer, "the process has ended or cannot be watched", err)
 	}
 	defer unix.Close(alive)
-	exe, err := os.Open(exePath(cred.PID))
+	exe, err := unix.Open(exePath(cred.PID), unix.O_PATH|unix.O_CLOEXEC, 0) // does not ask its file system
 	if err != nil {
 		return Identity{}, 0, refuse(peer, "its executable cannot be read", err)
 	}
-	defer exe.Close()
-	sum, err := seen.of(ctx, exe, fd)
+	defer unix.Close(exe)
+	key, err := keyOf(exe, "")
 	if err != nil {
 		return Identity{}, 0, refuse(peer, "its executable cannot be read", err)
 	}
-	if !runs(cred.PID, exe) {
-		return Identity{}, 0, refuse(peer, "it runs another executable since it connected", nil)
+	sum, err := seen.of(ctx, key, exe, fd)
+	if fault, ok := errors.AsType[*ane.Error](err); ok {
+		fault.Name = peer
+		return Identity{}, 0, fault
+	}
+	if err != nil {
+		return Identity{}, 0, refuse(peer, "its executable cannot be read", err)
+	}
+	if !runs(cred.PID, key) {
+		return Identity{}, 0, refuse(peer, "it runs another executable since it connected, or that was changed", nil)
 	}
 	if ended(alive) {
 		return Identity{}, 0, refuse(peer, "the process ended while it was admitted", nil)
@@ -55,14 +64,23 @@ func identify(ctx context.Context, fd int, seen *hashes) (id Identity, pid int, 
 	return Identity{User: cred.UID, Executable: sum}, cred.PID, nil
 }
 
-// runs reports whether a process runs the executable that was opened.
-func runs(pid int, exe *os.File) bool {
-	was, err := exe.Stat()
+// runs reports whether a process runs an executable, which was not changed since it had the key.
+func runs(pid int, key hashKey) bool {
+	now, err := keyOf(unix.AT_FDCWD, exePath(pid))
+	return err == nil && now == key
+}
+
+// keyOf is what a file is known by. Where its file system has to be asked, as that of another process or host, the
+// kernel tells what it knows: one that does not answer holds up no caller.
+func keyOf(fd int, path string) (hashKey, error) {
+	var s unix.Statx_t
+	err := unix.Statx(fd, path, unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC, unix.STATX_BASIC_STATS, &s)
 	if err != nil {
-		return false
+		return hashKey{}, &os.PathError{Op: "statx", Path: path, Err: err}
 	}
-	now, err := os.Stat(exePath(pid))
-	return err == nil && os.SameFile(was, now)
+	nanoseconds := func(t unix.StatxTimestamp) int64 { return t.Sec*int64(time.Second) + int64(t.Nsec) }
+	return hashKey{unix.Mkdev(s.Dev_major, s.Dev_minor), s.Ino, int64(s.Size), nanoseconds(s.Mtime),
+		nanoseconds(s.Ctime)}, nil
 }
 
 // callerOf is the peer's process, as logs name it.
@@ -75,10 +93,8 @@ func callerOf(fd int) (p caller) {
 	if p.executable, err = os.Readlink(exePath(cred.PID)); err != nil {
 		p.executable = "unknown"
 	}
-	if info, err := os.Stat(exePath(cred.PID)); err == nil {
-		p.file = info
-	}
-	p.start, _ = startOf(cred.PID) // 0 for a process that has ended
+	p.file, _ = keyOf(unix.AT_FDCWD, exePath(cred.PID)) // none of a process that has ended
+	p.start, _ = startOf(cred.PID)                      // 0 for a process that has ended
 	return p
 }
 

@@ -73,7 +73,7 @@ func TestPeerWithoutPidfd(t *testing.T) {
 	require.Zero(t, opened)
 }
 
-// TestStartOf: the start time of a process is the one that /proc shows behind any name, and changes with the process.
+// TestStartOf: the start time of a process is the one that /proc shows after any name, and changes with the process.
 func TestStartOf(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	sleep, err := exec.LookPath("cat")
@@ -107,7 +107,7 @@ func TestStartOf(t *testing.T) {
 		starts = append(starts, tick)
 
 		p := caller{pid: cmd.Process.Pid, start: tick}
-		p.file, err = os.Stat(exePath(p.pid))
+		p.file, err = keyOf(unix.AT_FDCWD, exePath(p.pid))
 		require.NoError(t, err)
 		require.False(t, p.changed())
 		p.start--

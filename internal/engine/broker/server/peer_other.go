@@ -12,6 +12,9 @@ func identify(context.Context, int, *hashes) (Identity, int, error) {
 // startOf answers ane.ErrUnavailable.
 func startOf(int) (uint64, error) { return 0, unavailable("admit") }
 
+// runs is never asked: no client is admitted here.
+func runs(int, hashKey) bool { return false }
+
 // callerOf is nothing.
 func callerOf(int) caller { return caller{} }
 

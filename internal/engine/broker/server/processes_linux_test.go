@@ -211,12 +211,15 @@ func (p *process) finish(t *testing.T) uint64 {
 }
 
 // served runs a broker on a socket and returns it, with its path.
-func served(t *testing.T) (*server, string) {
+func served(t *testing.T) (*server, string) { return serves(t, Config{Stay: true}) }
+
+// serves is served with a configuration.
+func serves(t *testing.T, c Config) (*server, string) {
 	t.Helper()
 	path := socket(t)
 	l, err := Listen(path)
 	require.NoError(t, err)
-	s, err := newServer(patient(Config{Stay: true}).settled(OwnerPolicy()))
+	s, err := newServer(patient(c).settled(OwnerPolicy()))
 	require.NoError(t, err)
 	done := make(chan error, 1)
 	go func() { done <- s.accept(l) }()

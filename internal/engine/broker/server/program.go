@@ -24,6 +24,7 @@ type program struct {
 	qos    uint32
 	depth  int // requests in flight that it may have
 	owed   needs
+	shares []share
 
 	bound  int          // requests
 	flying int          // evaluations in flight; the flights' lock guards it, as done
@@ -45,12 +46,17 @@ func newProgram(r *resident) *program {
 
 // charge charges what the program holds until forget.
 func (p *program) charge(owes *accounts, op, name string) error {
-	held, _ := footprint(p.res)
-	if err := owes.take(op, name, held); err != nil {
+	own, all := p.needs(), p.res.shares()
+	if err := owes.hold(op, name, own, all); err != nil {
 		return err
 	}
-	p.owed = held
+	p.owed, p.shares = own, all
 	return nil
+}
+
+// needs are those of the entry alone.
+func (p *program) needs() needs {
+	return needs{memory: programBytes + int64(len(p.in)+len(p.out))*layoutBytes}
 }
 
 // programs are those that one client has compiled, and what the driver has loaded for it.
@@ -116,7 +122,7 @@ func (t *programs) release(payload []byte) (wire.Payload, error) {
 // forget gives back the memory of an entry that the driver has forgotten.
 func (t *programs) forget(p *program) error {
 	var err error
-	t.owes.give(p.owed)
+	t.owes.release(p.owed, p.shares)
 	if p.inst != nil {
 		err = p.inst.close(t.driver)
 	}

@@ -126,10 +126,14 @@ func newQuotas(p allowance, clients int) quotas {
 // accounts are what one client has of each quota.
 type accounts struct {
 	mappings, descriptors, memory account
+
+	mu     sync.Mutex
+	shared map[shareKey]*shared
 }
 
 func (b *quotas) open() *accounts {
-	return &accounts{account{of: b.mappings}, account{of: b.descriptors}, account{of: b.memory}}
+	return &accounts{mappings: account{of: b.mappings}, descriptors: account{of: b.descriptors},
+		memory: account{of: b.memory}, shared: map[shareKey]*shared{}}
 }
 
 // needs is what a thing takes of each quota.
@@ -163,6 +167,62 @@ func (a *accounts) give(n needs) {
 	a.memory.give(n.memory)
 	a.descriptors.give(n.descriptors)
 	a.mappings.give(n.mappings)
+}
+
+// share is what several programs of a client may hold. The client is charged for it once.
+type share struct {
+	key   shareKey
+	needs needs
+}
+
+// shareKey tells shares apart: a program in memory, or a part of a file.
+type shareKey struct {
+	program       *resident
+	device, inode uint64
+	at, size      int
+}
+
+// shared is a share that is held.
+type shared struct {
+	needs needs
+	users int
+}
+
+// hold charges own, and of all what no program of the client holds yet. It charges all of it, or nothing.
+func (a *accounts) hold(op, name string, own needs, all []share) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, s := range all {
+		if a.shared[s.key] == nil {
+			a.shared[s.key] = &shared{needs: s.needs}
+			own = own.plus(s.needs)
+		}
+		a.shared[s.key].users++
+	}
+	err := a.take(op, name, own)
+	if err != nil {
+		a.unshare(all)
+	}
+	return err
+}
+
+// release undoes hold.
+func (a *accounts) release(own needs, all []share) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.give(own.plus(a.unshare(all)))
+}
+
+// unshare counts one user less of each. It returns what the last users had. The caller holds the lock.
+func (a *accounts) unshare(all []share) (free needs) {
+	for _, s := range all {
+		h := a.shared[s.key]
+		if h.users--; h.users == 0 {
+			free = free.plus(h.needs)
+			delete(a.shared, s.key)
+		}
+	}
+	return free
 }
 
 // close gives back what is left, when everything that it was charged for has gone.

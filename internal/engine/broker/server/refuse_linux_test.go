@@ -350,7 +350,7 @@ func TestOnlyRefusedFramesEndIt(t *testing.T) {
 	require.NoError(t, q.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}))
 }
 
-// TestSlowReaderIsCutOff asks and asks and never reads; others are served meanwhile.
+// TestSlowReaderIsCutOff sends requests and never reads; the broker serves other clients at the same time.
 func TestSlowReaderIsCutOff(t *testing.T) {
 	b := startBroker(t, Config{write: time.Hour})
 	p, q := b.join(alice, ""), b.join(alice, "")

@@ -37,7 +37,7 @@ func (p *peer) shareSurface(b *unimem.Block) (uint32, error) {
 		int(f.Fd()))
 }
 
-// TestReportsAreAboutOwnSurfaces: a client is told of surfaces that it registered, and of no other, even of memory
+// TestReportsAreAboutOwnSurfaces: a client gets reports of surfaces that it registered, and of no other, even of memory
 // that it shares with another client.
 func TestReportsAreAboutOwnSurfaces(t *testing.T) {
 	b := startBroker(t, Config{})
@@ -102,7 +102,7 @@ func TestReportsOfPages(t *testing.T) {
 }
 
 // TestReportsTakeTurns: one client at a time has the kernel count pages, which rests after that; a client that finds
-// no turn is refused, keeps its connection, and is told of addresses all the same.
+// no turn is refused, keeps its connection, and still gets addresses.
 func TestReportsTakeTurns(t *testing.T) {
 	b := startBroker(t, Config{report: time.Millisecond})
 	p := b.join(alice, "")

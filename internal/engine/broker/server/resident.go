@@ -33,8 +33,9 @@ type resident struct {
 	at       residentKey
 	exec     ane.Executable
 	resource uint64 // by which the driver knows it
-	source   int64  // bytes of text and weights
-	files    needs  // of the files that it holds
+	source   int64  // bytes of the text, and of weights that are not in lent
+	lent     []share
+	files    needs // of the files that it holds
 	users    int
 	ready    chan struct{}
 	err      error

@@ -103,9 +103,13 @@ func (s *server) accept(l *Listener) error {
 			s.conf.Log.With(peer.attrs()...).Warn("connection not taken", "error", err)
 			continue
 		}
-		v := s.arrivals.enter(conn, peer, s.conf.hello)
+		var v *visitor
+		if s.arrivals.room(peer.pid) {
+			v = s.arrivals.enter(conn, peer, s.conf.hello)
+		}
 		if v == nil {
 			s.counts.refusedPeer.Add(1)
+			_ = conn.Close() // never fails
 			continue
 		}
 		s.connections.Go(func() {
@@ -148,7 +152,7 @@ func (s *server) reject(conn *wire.Conn, peer caller, why error) {
 		return
 	}
 	defer s.untrack(conn)
-	late := time.AfterFunc(s.conf.hello, func() { _ = conn.Close() }) // never fails
+	late := time.AfterFunc(s.conf.hello, conn.End)
 	defer late.Stop()
 	f, fds, err := conn.Receive(make([]byte, wire.MaxFrame))
 	fds.Close()

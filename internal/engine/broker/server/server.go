@@ -151,7 +151,7 @@ func (s *server) disconnect() {
 	defer s.mu.Unlock()
 	s.ending = true
 	for conn := range s.open {
-		_ = conn.Close() // never fails
+		conn.End()
 	}
 }
 

@@ -83,7 +83,7 @@ func (c *session) open(dev *device) {
 // calls it.
 func (c *session) check(now int64) {
 	if late(c.greeted.Load(), now, c.conf.hello) || late(c.sending.Load(), now, c.conf.write) {
-		_ = c.conn.Close() // never fails
+		c.conn.End()
 	}
 }
 

@@ -179,10 +179,14 @@ func (u *upload) claim(ctx context.Context, op, name string) error {
 	}
 	for _, part := range append([]extent{u.text}, u.parts...) {
 		n, err := part.holes(ctx)
+		if ctx.Err() != nil {
+			return ane.Deadline(op, Name, ctx.Err())
+		}
 		if err != nil {
 			return &ane.Error{Op: op, Engine: Name, Name: name, Err: err}
 		}
 		holes += n
+		yield(ctx)
 	}
 	if holes == 0 {
 		return nil
@@ -219,10 +223,15 @@ type yielding struct {
 
 func (y yielding) Write(b []byte) (int, error) {
 	n, err := y.Writer.Write(b)
-	if k, ok := y.ctx.(*task); ok {
+	yield(y.ctx)
+	return n, err
+}
+
+// yield lets other compiles run, if ctx is the task of one.
+func yield(ctx context.Context) {
+	if k, ok := ctx.(*task); ok {
 		k.Yield()
 	}
-	return n, err
 }
 
 // mapFiles maps the files and makes the source valid.

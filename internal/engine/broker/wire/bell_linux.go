@@ -52,12 +52,12 @@ func NewBell() (*Bell, *os.File, error) {
 // longer. Errors: ErrSeal, ErrLong, ErrShort, ErrSocket.
 func OpenBell(fd int) (*Bell, error) {
 	const op = "open a bell"
-	size, err := sealedSize(op, fd, bellSeals, bellSize)
+	s, err := sealedStat(op, fd, bellSeals, bellSize)
 	if err != nil {
 		return nil, err
 	}
-	if size != bellSize {
-		return nil, &Error{Op: op, Err: ErrShort, Detail: fmt.Sprintf("%d bytes of %d", size, bellSize),
+	if s.Size != bellSize {
+		return nil, &Error{Op: op, Err: ErrShort, Detail: fmt.Sprintf("%d bytes of %d", s.Size, bellSize),
 			Hint: "make it with NewBell of the same release"}
 	}
 	b, err := mapBell(op, fd)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -290,7 +291,7 @@ func TestBellRests(t *testing.T) {
 // Close comes while others send, take back and wait, on either end: the memory stays as
 // long as they use it.
 func TestBellClosesAtAnyMoment(t *testing.T) {
-	for round := range 100 {
+	for round := range budget.Rounds(100, 100) {
 		a, file, err := wire.NewBell()
 		require.NoError(t, err)
 		b, err := wire.OpenBell(int(file.Fd()))

@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -37,10 +38,40 @@ func (c *Conn) Close() error {
 	return nil
 }
 
+// End is Close for a caller that must not wait: the descriptor stays open until Close, which has to follow, since
+// closing a socket closes the descriptors that were sent over it and not received.
+func (c *Conn) End() {
+	if c == nil || !c.users.enter() {
+		return
+	}
+	c.users.end()
+	_ = unix.Shutdown(c.fd, unix.SHUT_RDWR) // fails only if the peer has gone
+	if c.users.leave() {                    // Close was called since
+		go closeForeign(c.fd)
+	}
+}
+
 func (s *socket) leave() {
 	if s.users.leave() {
-		_ = unix.Close(s.fd) // no caller could do anything about it
+		closeForeign(s.fd)
 	}
+}
+
+// closeTime is what closing a descriptor of another process may take before a signal hurries it.
+const closeTime = 20 * time.Millisecond
+
+// closeForeign closes a descriptor that another process made, or over which another process has sent some. That may
+// wait for as long as that process likes, as for a TCP socket that lingers. A signal to the thread ends such a wait;
+// not that for a file system that does not answer.
+func closeForeign(fd int) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	process, thread := unix.Getpid(), unix.Gettid()
+	late := time.AfterFunc(closeTime, func() {
+		_ = unix.Tgkill(process, thread, unix.SIGURG) // which the Go runtime uses itself, and expects at any time
+	})
+	defer late.Stop()
+	_ = unix.Close(fd) // no caller could do anything about it, and a number that is not open is no leak
 }
 
 func (s *socket) control(f func(fd int) error) error {
@@ -54,7 +85,7 @@ func (s *socket) control(f func(fd int) error) error {
 // Close closes each descriptor.
 func (d Descriptors) Close() {
 	for _, fd := range d {
-		_ = unix.Close(fd) // a number that is not open is no leak
+		closeForeign(fd)
 	}
 }
 

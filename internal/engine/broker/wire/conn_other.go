@@ -28,6 +28,9 @@ func NewConn(fd int) (*Conn, error) { return nil, unsupported("open") }
 // Close does nothing.
 func (c *Conn) Close() error { return nil }
 
+// End does nothing.
+func (c *Conn) End() {}
+
 // SetPatience answers ErrUnsupported.
 func (c *Conn) SetPatience(time.Duration) error { return unsupported("patience") }
 

@@ -15,7 +15,7 @@ type Reported struct {
 	Address uint64 // of the surface's first byte there; 0 while no request is bound to it
 
 	Hidden bool     // the system shows the broker no page frames
-	Frames []uint64 // of the pages asked for; 0 where Hidden, and behind the surface's end
+	Frames []uint64 // of the pages asked for; 0 where Hidden, and after the surface's end
 
 	Mapping Mapping // of the surface, if Memory was asked for
 	Rest    Amounts // of the process without the surfaces of its clients and files on disk, likewise

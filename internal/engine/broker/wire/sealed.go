@@ -7,7 +7,11 @@ type Sealed struct {
 	size int
 	mem  []byte
 	data [2]int64 // from and to of a range that holds data; what is sealed keeps it
+	file [2]uint64
 }
+
+// File is the device and the inode of the file, which no other file has until Close. Both are 0 of an empty one.
+func (s *Sealed) File() (device, inode uint64) { return s.file[0], s.file[1] }
 
 // Size is the length of the file in bytes, 0 after Close.
 func (s *Sealed) Size() int {

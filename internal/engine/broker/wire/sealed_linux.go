@@ -60,36 +60,36 @@ func CheckSeals(op string, fd, want int) error {
 	return nil
 }
 
-// sealedSize is the length of a memfd of at most limit bytes that has the wanted seals.
-func sealedSize(op string, fd, want, limit int) (int, error) {
+// sealedStat describes a memfd of at most limit bytes that has the wanted seals.
+func sealedStat(op string, fd, want, limit int) (s unix.Stat_t, err error) {
 	if err := CheckSeals(op, fd, want); err != nil {
-		return 0, err
+		return s, err
 	}
 	var system unix.Statfs_t
 	if err := unix.Fstatfs(fd, &system); err != nil {
-		return 0, socketError(op, "fstatfs", err)
+		return s, socketError(op, "fstatfs", err)
 	}
 	if uint32(system.Type) == unix.HUGETLBFS_MAGIC { // a mapping of part of a huge page cannot be undone
-		return 0, &Error{Op: op, Err: ErrSeal, Detail: "huge pages", Hint: "make the file with this package"}
+		return s, &Error{Op: op, Err: ErrSeal, Detail: "huge pages", Hint: "make the file with this package"}
 	}
-	var s unix.Stat_t
 	if err := unix.Fstat(fd, &s); err != nil {
-		return 0, socketError(op, "fstat", err)
+		return s, socketError(op, "fstat", err)
 	}
 	if s.Size > int64(limit) {
-		return 0, &Error{Op: op, Err: ErrLong, Detail: fmt.Sprintf("%d bytes, at most %d", s.Size, limit)}
+		return s, &Error{Op: op, Err: ErrLong, Detail: fmt.Sprintf("%d bytes, at most %d", s.Size, limit)}
 	}
-	return int(s.Size), nil
+	return s, nil
 }
 
 // ReadSealed copies a file made by Seal, of at most limit bytes. The descriptor stays the
 // caller's. Errors: ErrSeal, ErrLong, ErrSocket.
 func ReadSealed(fd, limit int) ([]byte, error) {
 	const op = "read sealed"
-	size, err := sealedSize(op, fd, seals, limit)
+	s, err := sealedStat(op, fd, seals, limit)
 	if err != nil {
 		return nil, err
 	}
+	size := int(s.Size)
 	b := make([]byte, size)
 	for at := 0; at < size; {
 		n, err := unix.Pread(fd, b[at:], int64(at))
@@ -110,18 +110,18 @@ func ReadSealed(fd, limit int) ([]byte, error) {
 // caller's and is not needed any longer. Errors: ErrSeal, ErrLong, ErrSocket.
 func KeepSealed(fd, limit int) (*Sealed, error) {
 	const op = "keep sealed"
-	size, err := sealedSize(op, fd, seals, limit)
+	s, err := sealedStat(op, fd, seals, limit)
 	if err != nil {
 		return nil, err
 	}
-	if size == 0 { // nothing to keep
+	if s.Size == 0 { // nothing to keep
 		return &Sealed{}, nil
 	}
 	own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, socketError(op, "fcntl(F_DUPFD_CLOEXEC)", err)
 	}
-	return &Sealed{fd: own, size: size}, nil
+	return &Sealed{fd: own, size: int(s.Size), file: [2]uint64{uint64(s.Dev), s.Ino}}, nil
 }
 
 // Map maps the file without copying it, once, and closes the descriptor: CopyTo and Holes come before. Reading a hole

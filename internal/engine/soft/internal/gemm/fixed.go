@@ -9,7 +9,7 @@ const FixedRows = 4
 const (
 	// Exact adds all products exactly.
 	Exact = iota
-	// Fours rounds inside groups of four: see numerics.Four.
+	// Fours rounds inside groups of four: see numerics.Fours.
 	Fours
 )
 

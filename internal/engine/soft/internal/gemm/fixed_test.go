@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // halfOf returns the value of a half whose exponent 31 is an ordinary one, and its exponent.
@@ -91,7 +93,7 @@ func TestFixed(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			use(t, name)
-			for round := range 300 {
+			for round := range budget.Rounds(300, 300) {
 				m, k, n := FixedRows*(1+r.IntN(3)), 1+r.IntN(40), 1+r.IntN(30)
 				if round%20 == 0 {
 					k = 250 + r.IntN(300)

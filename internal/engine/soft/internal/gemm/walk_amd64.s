@@ -75,12 +75,25 @@ FOUR(walkMagic, 0x4288000000000000)   // 1.5 * 2^41
 	VEXTRACTF128 $1, Y12, X12             \
 	VCVTPS2PD    X12, high
 
-// COUNT adds p to sum unless that has left the range. p and t are changed.
-#define COUNT(sum, p, t) \
-	VANDPD Y14, sum, t     \
-	VCMPPD $1, Y15, t, t   \
-	VANDPD t, p, p         \
+// FIRST leaves the products of a row of B with two rows of A in Y4 to Y7.
+#define FIRST \
+	ROW                          \
+	PRODUCTS((SI), (BX), Y4, Y5) \
+	PRODUCTS((SI)(R9*1), (BX)(R9*1), Y6, Y7)
+
+// COUNT adds p to sum unless that has left the range. p and s are changed; t is for COUNTINSIDE.
+#define COUNT(sum, p, s, t) \
+	VANDPD Y14, sum, s     \
+	VCMPPD $1, Y15, s, s   \
+	VANDPD s, p, p         \
 	VADDPD p, sum, sum
+
+// ALL counts the products, or the groups, by count.
+#define ALL(count) \
+	count(Y0, Y4, Y10, Y11) \
+	count(Y1, Y5, Y12, Y13) \
+	count(Y2, Y6, Y10, Y11) \
+	count(Y3, Y7, Y12, Y13)
 
 // JOIN adds p to g, rounded half to even to 12 significant bits of the larger one. p, Y12 and Y13 are changed.
 #define JOIN(g, p) \
@@ -100,13 +113,8 @@ TEXT ·walkExact(SB), NOSPLIT, $0-56
 	ENTERWALK
 
 step:
-	ROW
-	PRODUCTS((SI), (BX), Y4, Y5)
-	PRODUCTS((SI)(R9*1), (BX)(R9*1), Y6, Y7)
-	COUNT(Y0, Y4, Y10)
-	COUNT(Y1, Y5, Y11)
-	COUNT(Y2, Y6, Y12)
-	COUNT(Y3, Y7, Y13)
+	FIRST
+	ALL(COUNT)
 	ADDQ $4, SI
 	ADDQ $4, BX
 	DECQ CX
@@ -124,6 +132,17 @@ step:
 	join(Y6, Y10)                                \
 	join(Y7, Y11)
 
+// GROUPS sums the products of four rows of B, inside their groups by join, and the groups by count.
+#define GROUPS(join, count) \
+	FIRST          \
+	NEXT(join, 4)  \
+	NEXT(join, 8)  \
+	NEXT(join, 12) \
+	ALL(count)     \
+	ADDQ $16, SI   \
+	ADDQ $16, BX   \
+	SUBQ $4, CX
+
 // func walkFours(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
 //
 // 2 rows of 8 columns: Y0 to Y3 are the sums, Y4 to Y7 the groups.
@@ -131,20 +150,8 @@ TEXT ·walkFours(SB), NOSPLIT, $0-56
 	ENTERWALK
 
 step:
-	ROW
-	PRODUCTS((SI), (BX), Y4, Y5)
-	PRODUCTS((SI)(R9*1), (BX)(R9*1), Y6, Y7)
-	NEXT(JOIN, 4)
-	NEXT(JOIN, 8)
-	NEXT(JOIN, 12)
-	COUNT(Y0, Y4, Y10)
-	COUNT(Y1, Y5, Y11)
-	COUNT(Y2, Y6, Y12)
-	COUNT(Y3, Y7, Y13)
-	ADDQ $16, SI
-	ADDQ $16, BX
-	SUBQ $4, CX
-	JNE  step
+	GROUPS(JOIN, COUNT)
+	JNE step
 	LEAVEWALK
 	RET
 
@@ -178,20 +185,8 @@ TEXT ·walkInside(SB), NOSPLIT, $0-56
 	ENTERWALK
 
 step:
-	ROW
-	PRODUCTS((SI), (BX), Y4, Y5)
-	PRODUCTS((SI)(R9*1), (BX)(R9*1), Y6, Y7)
-	NEXT(JOININSIDE, 4)
-	NEXT(JOININSIDE, 8)
-	NEXT(JOININSIDE, 12)
-	COUNTINSIDE(Y0, Y4, Y10, Y11)
-	COUNTINSIDE(Y1, Y5, Y10, Y11)
-	COUNTINSIDE(Y2, Y6, Y10, Y11)
-	COUNTINSIDE(Y3, Y7, Y10, Y11)
-	ADDQ $16, SI
-	ADDQ $16, BX
-	SUBQ $4, CX
-	JNE  step
+	GROUPS(JOININSIDE, COUNTINSIDE)
+	JNE step
 	LEAVEWALK
 	RET
 
@@ -322,6 +317,17 @@ EIGHT(walkMagnitudeHalf, 0x7fffffff)
 	count(Z6, Z14, Z16, K4) \
 	count(Z7, Z15, Z17, K5)
 
+// GROUPS512 is GROUPS.
+#define GROUPS512(join, count) \
+	FIRST512           \
+	NEXT512W(4, join)  \
+	NEXT512W(8, join)  \
+	NEXT512W(12, join) \
+	ALL512(count)      \
+	ADDQ $16, SI       \
+	ADDQ $16, BX       \
+	SUBQ $4, CX
+
 // func walkExact512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
 //
 // 4 rows of 16 columns: Z0 to Z7 are the sums.
@@ -345,15 +351,8 @@ TEXT ·walkFours512(SB), NOSPLIT, $0-56
 	ENTERWALK512
 
 step:
-	FIRST512
-	NEXT512W(4, JOIN512)
-	NEXT512W(8, JOIN512)
-	NEXT512W(12, JOIN512)
-	ALL512(COUNT512)
-	ADDQ $16, SI
-	ADDQ $16, BX
-	SUBQ $4, CX
-	JNE  step
+	GROUPS512(JOIN512, COUNT512)
+	JNE step
 	LEAVEWALK512
 	RET
 
@@ -364,14 +363,7 @@ TEXT ·walkInside512(SB), NOSPLIT, $0-56
 	ENTERWALK512
 
 step:
-	FIRST512
-	NEXT512W(4, JOININSIDE512)
-	NEXT512W(8, JOININSIDE512)
-	NEXT512W(12, JOININSIDE512)
-	ALL512(COUNTINSIDE512)
-	ADDQ $16, SI
-	ADDQ $16, BX
-	SUBQ $4, CX
-	JNE  step
+	GROUPS512(JOININSIDE512, COUNTINSIDE512)
+	JNE step
 	LEAVEWALK512
 	RET

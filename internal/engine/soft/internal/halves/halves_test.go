@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // inGo runs f with the Go code.
@@ -125,7 +126,9 @@ func TestClampAndAbs(t *testing.T) {
 		Abs(got, all)
 		for i, b := range all {
 			want := fp16.FromFloat32(float32(math.Abs(float64(b.Float32()))))
-			require.Equal(t, want, got[i], "%#x", b)
+			if want != got[i] {
+				t.Fatalf("%#x: %#x, not %#x", b, got[i], want)
+			}
 		}
 		for _, ends := range [][2]fp16.Bits{{0, 0x7c00}, {0x8000, 0x7c00}, {0, 0x4600}, {0xbc00, 0x3c00},
 			{0x3c00, 0xbc00},
@@ -137,7 +140,9 @@ func TestClampAndAbs(t *testing.T) {
 				if b.IsNaN() {
 					want = b | quiet
 				}
-				require.Equal(t, want, got[i], "%#x in %v", b, ends)
+				if want != got[i] {
+					t.Fatalf("%#x in %v: %#x, not %#x", b, ends, got[i], want)
+				}
 			}
 			Clamp(got, all, ends[0], ends[1], false)
 			require.Equal(t, fp16.Bits(quiet|sign), got[0xfd01])
@@ -202,6 +207,9 @@ func TestSums(t *testing.T) {
 			require.InEpsilon(t, 1+math.Abs(total), 1+math.Abs(got.Total()), 1e-12)
 
 			for rows := range 18 {
+				if rows%5 != n%5 && budget.Light() {
+					continue
+				}
 				stride := n + rows%3
 				x, _ := values(r, rows*stride+1)
 				x = finite(x)

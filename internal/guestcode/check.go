@@ -1,0 +1,176 @@
+package guestcode
+
+import "fmt"
+
+// The most locals of a function, which is the limit of browsers, and of all functions together.
+const (
+	maxLocals    = 50_000
+	maxAllLocals = 4 << 20
+)
+
+// Check refuses binaries that are small and say of a list, a text or locals that there are many: wazero takes memory
+// for the number before it reads the items. It leaves all other faults to wazero.
+func Check(all []Section) error {
+	for _, s := range all {
+		r := &Reader{Rest: s.Body}
+		var err error
+		switch s.ID {
+		case Custom:
+			custom(r)
+		case Types:
+			r.list(r.rec)
+		case Imports:
+			err = onlyFunctions(r)
+		case Funcs:
+			r.list(r.number)
+		case Globals:
+			r.list(func() { r.Type(); r.Byte(); r.Constant() })
+		case Exports:
+			r.list(func() { r.Text(); r.Byte(); r.Number() })
+		case Elements:
+			r.list(r.element)
+		case Code:
+			err = locals(r)
+		case Data:
+			r.list(r.segment)
+		}
+		if err == nil && r.Err != nil {
+			err = fmt.Errorf("section %d: %w", s.ID, r.Err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list reads a list whose items item reads.
+func (r *Reader) list(item func()) {
+	for range r.Count() {
+		if item(); r.Err != nil {
+			return
+		}
+	}
+}
+
+func (r *Reader) number() { r.Number() }
+
+// rec reads a type of functions, or a group of them.
+func (r *Reader) rec() {
+	if r.Peek() == 0x4e {
+		r.Byte()
+		r.list(r.function)
+		return
+	}
+	r.function()
+}
+
+// function reads a type of functions.
+func (r *Reader) function() {
+	if r.Byte() != 0x60 {
+		r.Fail()
+	}
+	r.list(r.Type)
+	r.list(r.Type)
+}
+
+// onlyFunctions reads imports, all of functions: hosts have nothing else.
+func onlyFunctions(r *Reader) (err error) {
+	r.list(func() {
+		module, name := r.Text(), r.Text()
+		if kind := r.Byte(); kind != 0 && r.Err == nil {
+			err = fmt.Errorf("it imports %s of %s, which is not a function", name, module)
+			r.Fail()
+		}
+		r.Number()
+	})
+	return err
+}
+
+// element reads a segment of elements.
+func (r *Reader) element() {
+	mode := r.Number()
+	if mode > 7 {
+		r.Fail()
+	}
+	if mode&3 == 2 { // of a table with a number
+		r.Number()
+	}
+	if mode&1 == 0 { // active
+		r.Constant()
+	}
+	switch {
+	case mode&4 != 0 && mode != 4:
+		r.Type()
+	case mode&3 != 0:
+		r.Byte() // kind
+	}
+	if mode&4 != 0 {
+		r.list(r.Constant)
+	} else {
+		r.list(r.number)
+	}
+}
+
+// segment reads a segment of data.
+func (r *Reader) segment() {
+	mode := r.Number()
+	if mode == 2 { // of a memory with a number
+		r.Number()
+	}
+	if mode != 1 {
+		r.Constant()
+	}
+	r.Text()
+}
+
+// locals reads the numbers of locals of all functions.
+func locals(r *Reader) (err error) {
+	all := 0
+	function := 0
+	r.list(func() {
+		body := &Reader{Rest: r.Text()}
+		own := 0
+		body.list(func() {
+			own += body.Number()
+			body.Type()
+		})
+		if all += own; err == nil && (own > maxLocals || all > maxAllLocals) {
+			err = fmt.Errorf("its function %d (of those with code) has %d locals, all up to it %d: at most %d and %d",
+				function, own, all, maxLocals, maxAllLocals)
+			r.Fail()
+		}
+		if body.Err != nil {
+			r.Fail()
+		}
+		function++
+	})
+	return err
+}
+
+// custom reads the name of a custom section, and the names in that of names.
+func custom(r *Reader) {
+	const (
+		module    = 0
+		functions = 1
+		locals    = 2
+	)
+	if string(r.Text()) != "name" {
+		return
+	}
+	assoc := func() { r.Number(); r.Text() }
+	for len(r.Rest) > 0 {
+		// wazero does not hold a list to the length of its part of the section, so that r is not cut to it.
+		part, size := r.Byte(), r.Number()
+		switch part {
+		case module:
+			r.Text()
+		case functions:
+			r.list(assoc)
+		case locals:
+			r.list(func() { r.Number(); r.list(assoc) })
+		default:
+			r.Take(size)
+		}
+	}
+}
