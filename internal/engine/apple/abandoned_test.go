@@ -11,6 +11,13 @@ import (
 	wait "github.com/anekit/anekit/internal/await"
 )
 
+// allReturned waits until this process has no abandoned call: one counts until its goroutine ends, shortly after the
+// caller has its result.
+func allReturned(t *testing.T) {
+	t.Helper()
+	wait.Until(t, "no abandoned call", func() bool { return AbandonedCalls() == 0 })
+}
+
 // over returns a context that has ended.
 func over() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -62,9 +69,11 @@ func TestAbandonedCallKeepsProgram(t *testing.T) {
 	require.Equal(t, boom, <-late)
 	<-ended
 	require.NoError(t, s.wait(t.Context(), "load", "x"))
+	allReturned(t)
 }
 
 func TestAbandonedCallsAreBounded(t *testing.T) {
+	allReturned(t)
 	gate := make(chan struct{})
 	var s abandonedCalls
 	for range maxAbandoned {

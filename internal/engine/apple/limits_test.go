@@ -29,6 +29,7 @@ const given = 16
 // call.
 func TestCloseWithMaxAbandonedCalls(t *testing.T) {
 	f := framework(t)
+	await.Until(t, "no abandoned call of earlier tests", func() bool { return apple.AbandonedCalls() == 0 })
 	e, err := apple.Open(t.Context(), f.Config())
 	require.NoError(t, err)
 	var out []ane.Executable
