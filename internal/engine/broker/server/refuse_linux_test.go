@@ -365,11 +365,13 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 			}
 		}
 	}()
-	var slow *session
+	var slow, other *session
 	b.mu.Lock()
 	for one := range b.sessions {
 		if one.number == p.hello.Session {
 			slow = one
+		} else {
+			other = one
 		}
 	}
 	b.mu.Unlock()
@@ -377,6 +379,9 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 	for range 10 {
 		require.NoError(t, q.evaluate(r, 0))
 	}
+	eventually(t, "the last answer to the other client is counted as sent, which follows its arrival", func() bool {
+		return other.sending.Load() == 0
+	})
 	eventually(t, "the client is cut off", func() bool {
 		select {
 		case <-lost:

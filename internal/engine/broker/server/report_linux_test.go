@@ -115,8 +115,10 @@ func TestReportsTakeTurns(t *testing.T) {
 	require.ErrorIs(t, ask(true), ane.ErrExhausted)
 	require.NoError(t, ask(false))
 	<-b.reports.turn
-	require.NoError(t, ask(true))
-	eventually(t, "the turn is free again", func() bool { return ask(true) == nil })
+	// The broker may not look for the turn before the short time for it is over.
+	for range 2 {
+		eventually(t, "the turn is free", func() bool { return ask(true) == nil })
+	}
 	eventually(t, "it rests no longer than it has to", func() bool { return len(b.reports.turn) == 0 })
 }
 
