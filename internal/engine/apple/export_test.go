@@ -1,4 +1,9 @@
 package apple
 
+import "time"
+
 // AbandonedCalls is the number of abandoned calls of this process.
 func AbandonedCalls() int64 { return process.abandoned.Load() }
+
+// SetPatience changes Config.Patience of an engine that no other goroutine uses at the moment.
+func (e *Engine) SetPatience(d time.Duration) { e.cfg.Patience = d }

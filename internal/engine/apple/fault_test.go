@@ -178,10 +178,12 @@ var kinds = map[standin.FaultKind]objcbridge.Kind{
 	standin.YesError:  objcbridge.KindContradiction,
 }
 
-// impatient opens an engine whose calls without a context return soon if one hangs. On a
-// busy machine other calls may take longer too, so they use another engine.
-func impatient(t *testing.T) *apple.Engine {
-	return open(t, func(c *apple.Config) { c.Patience = 200 * time.Millisecond })
+// impatient has the calls without a context that f makes return soon if one hangs. On a busy machine others may take
+// as long.
+func impatient(e *apple.Engine, f func() error) error {
+	e.SetPatience(200 * time.Millisecond)
+	defer e.SetPatience(0) // the default
+	return f()
 }
 
 // never is the held function of calls that leave no Block held.
@@ -199,16 +201,19 @@ func TestFaultTable(t *testing.T) {
 				}
 				e := open(t)
 				require.NoError(t, s.try(t.Context(), e, never), "without the fault")
-				ctx, faulted := t.Context(), e
-				switch {
-				case kind == standin.Hang && s.bare:
-					faulted = impatient(t)
-				case kind == standin.Hang:
+				ctx := t.Context()
+				if kind == standin.Hang && !s.bare {
 					ctx = hanging(t, f, 1)
 				}
 				const code = 6
 				require.NoError(t, f.Fault(s.selector, kind, s.refusals(kind), code))
-				err := s.try(ctx, faulted, f.ReleaseHangs)
+				try := func() error { return s.try(ctx, e, f.ReleaseHangs) }
+				var err error
+				if kind == standin.Hang && s.bare {
+					err = impatient(e, try)
+				} else {
+					err = try()
+				}
 				f.ClearFaults()
 				require.Error(t, err)
 				if kind == standin.Hang {
@@ -229,7 +234,7 @@ func TestFaultTable(t *testing.T) {
 						require.NotEmpty(t, b.Message)
 					}
 				}
-				require.NoError(t, s.try(t.Context(), faulted, never), "the next call")
+				require.NoError(t, s.try(t.Context(), e, never), "the next call")
 			})
 		}
 	}

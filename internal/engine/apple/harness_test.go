@@ -52,6 +52,13 @@ func programFiles(tb testing.TB) []string {
 // shortly after they have reported its end.
 func leftovers() []string { return await.Left(started.f.Leftovers) }
 
+// allReturned waits until no call of earlier tests is abandoned: such a call releases its memory and its place after
+// the test has ended.
+func allReturned(t *testing.T) {
+	t.Helper()
+	await.Until(t, "no abandoned call of earlier tests", func() bool { return apple.AbandonedCalls() == 0 })
+}
+
 // open opens the engine and closes it at the end of the test.
 func open(tb testing.TB, change ...func(*apple.Config)) *apple.Engine {
 	f := framework(tb)

@@ -29,7 +29,7 @@ const given = 16
 // call.
 func TestCloseWithMaxAbandonedCalls(t *testing.T) {
 	f := framework(t)
-	await.Until(t, "no abandoned call of earlier tests", func() bool { return apple.AbandonedCalls() == 0 })
+	allReturned(t)
 	e, err := apple.Open(t.Context(), f.Config())
 	require.NoError(t, err)
 	var out []ane.Executable
@@ -307,12 +307,15 @@ func TestHangingBindBlocksNoOthers(t *testing.T) {
 // returns.
 func TestAbandonedBindHoldsBlocks(t *testing.T) {
 	f := framework(t)
-	r := newRig(t, impatient(t), 1)
+	e := open(t)
+	r := newRig(t, e, 1)
 	require.NoError(t, f.Fault(selSurface, standin.Hang, 1, 0))
 	defer f.ClearFaults()
 	fresh := r.tensor(r.x.Layout(), nil)
-	_, err := r.model.Bind(map[string]*ane.Tensor{"x": fresh}, map[string]*ane.Tensor{"y": r.y})
-	require.ErrorIs(t, err, ane.ErrDeadline)
+	require.ErrorIs(t, impatient(e, func() error {
+		_, err := r.model.Bind(map[string]*ane.Tensor{"x": fresh}, map[string]*ane.Tensor{"y": r.y})
+		return err
+	}), ane.ErrDeadline)
 	require.ErrorIs(t, fresh.Block().Close(), unimem.ErrInUse)
 	f.ClearFaults()
 	require.NoError(t, r.run(t.Context(), 1, 1))

@@ -84,6 +84,7 @@ func TestOpeningHasADeadline(t *testing.T) {
 	open(t) // puts the known program into the cache
 	for _, selector := range []string{selText, selLoad, selEvaluate} {
 		t.Run(selector, func(t *testing.T) {
+			allReturned(t)
 			before := unimem.Live()
 			require.NoError(t, f.Fault(selector, standin.Hang, 1, 0))
 			_, err := apple.Open(hanging(t, f, 1), f.Config())
