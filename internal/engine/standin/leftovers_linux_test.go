@@ -2,7 +2,7 @@
 
 package standin
 
-import "time"
+import "github.com/anekit/anekit/internal/await"
 
 // leftovers returns what the framework still holds at the end of a run. Its
 // threads release a result shortly after they have returned it.
@@ -10,9 +10,5 @@ func leftovers() []string {
 	if process.framework == nil {
 		return nil
 	}
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		if left := process.framework.Leftovers(); len(left) == 0 || time.Now().After(end) {
-			return left
-		}
-	}
+	return await.Left(process.framework.Leftovers)
 }
