@@ -65,7 +65,7 @@ func TestEveryEndComesOnce(t *testing.T) {
 		require.Zero(t, r.driver.Stats().Clients)
 		ends += r.driver.Stats().Completed
 	}
-	require.Greater(t, ends, uint64(1000), "few requests were accepted")
+	require.Greater(t, ends, uint64(100), "few requests were accepted; how many depends on the processors")
 	t.Log(ends, "requests were accepted")
 }
 
