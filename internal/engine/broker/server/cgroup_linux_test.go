@@ -139,16 +139,24 @@ func group(t *testing.T, controller string, limits [2]string, limit int) (procs 
 	return ""
 }
 
-// startIn starts a broker in a cgroup, which ends when in is closed, and returns the first line that it says.
+// startIn starts a broker in a cgroup, which ends when in is closed, and returns the first line that it says. The broker
+// has as many processors as this process, whatever limit its cgroup has.
 func startIn(t *testing.T, procs, path string) (cmd *exec.Cmd, in io.Closer, said string) {
 	t.Helper()
 	cmd = exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), childEnv+"=group", groupEnv+"="+procs, pathEnv+"="+path)
+	cmd.Env = append(os.Environ(), childEnv+"=group", groupEnv+"="+procs, pathEnv+"="+path,
+		"GOMAXPROCS="+strconv.Itoa(runtime.GOMAXPROCS(0)))
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil { // the test has failed
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}
+	})
 	b := make([]byte, 300)
 	n, err := out.Read(b)
 	require.NoError(t, err)
