@@ -47,7 +47,12 @@ func TestStatisticsEndWithTheContext(t *testing.T) {
 			return path
 		},
 		"a frozen broker whose queue is full": func(t *testing.T, _ func()) string {
-			path, _ := listening(t)
+			path, l := listening(t)
+			raw, err := l.SyscallConn()
+			require.NoError(t, err)
+			var short error // a queue of thousands takes as many descriptors
+			require.NoError(t, raw.Control(func(fd uintptr) { short = unix.Listen(int(fd), 1) }))
+			require.NoError(t, short)
 			for full := false; !full; {
 				fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 				require.NoError(t, err)
