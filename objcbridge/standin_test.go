@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/objcbridge"
@@ -140,7 +141,7 @@ func TestStandInEvaluate(t *testing.T) {
 
 // Limit and interval of waiting for a state. Neither decides the result of a passing test.
 const (
-	patience = time.Minute
+	patience = await.Patience
 	tick     = time.Millisecond
 )
 

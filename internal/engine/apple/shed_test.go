@@ -4,11 +4,11 @@ import (
 	"context"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/unimem"
@@ -143,7 +143,7 @@ func TestObserveDuringAbandonedCall(t *testing.T) {
 			}
 			done <- err
 		}()
-		require.Eventually(t, func() bool { return f.Counts().Hanging == 1 }, time.Minute, time.Millisecond)
+		await.Until(t, "Open hangs", func() bool { return f.Counts().Hanging == 1 })
 		go cancel()
 		f.ReleaseHangs()
 		<-done // Open may succeed or time out

@@ -34,6 +34,7 @@ func TestLingeringDescriptors(t *testing.T) {
 		p := dial(t, path)
 		require.Zero(t, p.counter(t, "requests running"))
 		p.close()
+		eventually(t, "its place is free", func() bool { return s.active.Load() == 0 })
 	}
 	s.mu.Lock() // the watch does not hold it while it closes connections
 	ending := s.ending
