@@ -48,6 +48,8 @@ type call struct {
 	yields  yielder // the context, if it is one
 
 	round    uint64                    // evaluations since the load before this one
+	shares   [maxWorkers]share         // of deal, one for each of so many workers:
+	dealt    int
 	fault    atomic.Pointer[ane.Error] // what makes the run fail
 	budget   *int                      // while folding: the remaining work
 	declined bool                      // the step exceeded the budget and did not run
@@ -72,7 +74,33 @@ const grain = 1 << 15
 // spread calls span over [0, n) in up to c.workers pieces. cost is the work of one
 // item; the arithmetic of one element counts as 1. Small work runs in the caller's
 // goroutine and allocates nothing.
-func (c *call) spread(n, cost int) {
+func (c *call) spread(n, cost int) { c.split(n, c.pieces(n, cost)) }
+
+// deal is spread for runners whose span computes the items that take returns, so that a goroutine which has computed its
+// own takes some of one that began late.
+func (c *call) deal(n, cost int) {
+	c.dealt = c.pieces(n, cost)
+	for w := range c.dealt {
+		c.shares[w].set(n*w/c.dealt, n*(w+1)/c.dealt)
+	}
+	c.split(n, c.dealt)
+}
+
+// take returns an item of deal that no goroutine has taken, and false if there is none.
+func (c *call) take(worker int) (item int, ok bool) {
+	if item, ok = c.shares[worker].first(); ok {
+		return item, ok
+	}
+	for w := range c.dealt {
+		if item, ok = c.shares[w].last(); ok {
+			return item, ok
+		}
+	}
+	return 0, false
+}
+
+// pieces is in how many pieces goroutines share n items; 0 if the budget does not suffice for them.
+func (c *call) pieces(n, cost int) int {
 	work := math.MaxInt
 	cost += c.extra
 	if cost <= work/max(n, 1) {
@@ -81,15 +109,21 @@ func (c *call) spread(n, cost int) {
 	if c.budget != nil {
 		if *c.budget -= min(work, *c.budget+1); *c.budget < 0 {
 			c.declined = true
-			return
+			return 0
 		}
 	}
-	pieces := max(min(c.workers, n, work/grain), 1)
-	if pieces == 1 {
+	return max(min(c.workers, n, work/grain), 1)
+}
+
+// split calls span over [0, n) in pieces.
+func (c *call) split(n, pieces int) {
+	switch pieces {
+	case 0:
+	case 1:
 		c.span(0, n, 0)
-		return
+	default:
+		c.fork(n, pieces)
 	}
-	c.fork(n, pieces)
 }
 
 // forked is what the goroutines of a step share. A call keeps it, so that only its first fork allocates.

@@ -34,10 +34,11 @@
 // gather along axis 0 read them: integers of 2, 3, 4, 6 or 8 bits, scales of fp16, results of fp16. Package packed
 // expands a few rows at a time. A product with several rows expands a panel, and is bit for bit that with the weights
 // expanded first, in every mode; so is one vector in the modes of chips. In the reference mode a vector times packed
-// rows is summed in 64 lanes: see package packed for the order and its bound. Other operators, and matmul of one vector
-// and a matrix with a column for each sum, which is slower, have no such kernel; einsum and palettes are expanded when
-// compiling. With ane.Constants the weights are read where the caller has them, and held until the executable and all
-// its instances are closed.
+// rows is summed in lanes, and integers of 4 bits in the usual blocks are multiplied without rounding elements to
+// fp16: see package packed for the order and its bound. Other operators, and matmul of one vector and a matrix with a
+// column for each sum, which is slower, have no such kernel; einsum and palettes are expanded when compiling. With
+// ane.Constants the weights are read where the caller has them, and held until the executable and all its instances
+// are closed.
 //
 // A plan keeps the sources of its constants and the folded operations. With them an
 // executable makes executables with other weight files (method NewInstance, which a

@@ -179,23 +179,31 @@ func newPackedVector(s *step, at int, bias bool) (runner, int) {
 		return nil, 0
 	}
 	w.Remember()
-	return &packedVector{w, 1 - at, bias}, w.Cols + w.Room(packedPiece) + 2*packedPiece
+	return &packedVector{w, 1 - at, bias}, w.Cols + w.VectorRoom() + w.Room(packedPiece) + 2*packedPiece
 }
 
 func (r *packedVector) run(c *call) {
-	c.spread((r.weights.Rows+packedPiece-1)/packedPiece, min(packedPiece, r.weights.Rows)*r.weights.Cols)
+	c.deal((r.weights.Rows+packedPiece-1)/packedPiece, min(packedPiece, r.weights.Rows)*r.weights.Cols)
 }
 
-func (r *packedVector) span(c *call, lo, hi, worker int) {
+func (r *packedVector) span(c *call, _, _, worker int) {
 	room := c.work[worker]
-	x, sums, bias, room := room[:r.weights.Cols], room[r.weights.Cols:][:packedPiece],
-		room[r.weights.Cols+packedPiece:][:packedPiece], room[r.weights.Cols+2*packedPiece:]
+	take := func(n int) []float32 {
+		taken := room[:n]
+		room = room[n:]
+		return taken
+	}
+	x, vector, sums, bias := take(r.weights.Cols), take(r.weights.VectorRoom()), take(packedPiece), take(packedPiece)
 	c.in[r.vector].load(x, 0)
-	r.weights.Arrange(x)
-	for i := lo; i < hi && !c.pause(worker); i++ {
+	v := r.weights.Arrange(x, vector)
+	for !c.pause(worker) {
+		i, ok := c.take(worker)
+		if !ok {
+			return
+		}
 		row := i * packedPiece
 		n := min(packedPiece, r.weights.Rows-row)
-		r.weights.Dots(sums[:n], x, room, row)
+		r.weights.Dots(sums[:n], &v, room, row)
 		if r.bias {
 			c.in[2].load(bias[:n], row)
 			for j, b := range bias[:n] {

@@ -35,8 +35,9 @@ func BenchmarkDots(b *testing.B) {
 						w := random(rand.New(rand.NewPCG(1, 2)), kind{bits, 0, false, offset}, benchRows, benchCols, 1,
 							wide, false)
 						x := halves(rand.New(rand.NewPCG(1, 2)), benchCols)
-						w.Arrange(x)
+						v := w.Arrange(x, make([]float32, w.VectorRoom()))
 						sums := make([]float32, benchRows)
+						w.Remember()
 						b.SetBytes(int64(w.bytes()))
 						rooms := make([]float32, workers*w.Room(32))
 						for b.Loop() {
@@ -46,7 +47,7 @@ func BenchmarkDots(b *testing.B) {
 									room = rooms[w.Room(32):]
 								}
 								for i := lo; i < hi; i++ {
-									w.Dots(sums[32*i:32*i+32], x, room, 32*i)
+									w.Dots(sums[32*i:32*i+32], &v, room, 32*i)
 								}
 							})
 						}

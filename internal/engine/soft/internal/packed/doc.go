@@ -1,13 +1,31 @@
 // Package packed multiplies vectors by matrices of packed integers, each in a block with a scale and perhaps an
-// offset: the weights of constexpr_blockwise_shift_scale. It expands a few of them at a time.
+// offset: the weights of constexpr_blockwise_shift_scale. It expands a few of them at a time, or none.
 //
 // An element is scale * (integer - offset), computed exactly and rounded once, to fp16.
 //
-// # Order and bits
+// # Products of elements
 //
 // Dots sums the products of a row in 64 sums, product k in sum k mod 64, each in float32 and in the order of k, and
-// adds neighbouring sums in six rounds. Products of halves are exact in float32, so that the assembly, which
-// fuses multiplication and addition, and the Go code give the same bits. With AVX-512 a kernel expands and multiplies;
-// with AVX2 and on arm64 Go code expands a row and a kernel multiplies it. The sum differs from one in
-// order by at most k * 2^-23 * sum(|a*b|), to first order.
+// adds neighbouring sums in six rounds. Products of halves are exact in float32, so that the assembly, which fuses
+// multiplication and addition, and the Go code give the same bits. With AVX-512 a kernel expands and multiplies; with
+// AVX2 and on arm64 Go code expands a row and a kernel multiplies it. The sum differs from one in order by at most k
+// * 2^-23 * sum(|a*b|), to first order.
+//
+// # Products of integers
+//
+// Dots does not expand integers of 4 bits in blocks of 32, 64 or a multiple of 128 columns, or of a whole row. Each
+// block of the vector, or each 128 columns of a longer one, becomes integers n * unit: unit is 2^-21 times the power
+// of two in the greatest element, n is rounded to even. The integers of the matrix are taken without their sign, u =
+// q + 8 if they have one. Column k belongs to lane (k div 8) mod 16. In this order and in float32,
+//
+//   - lane b mod 16 subtracts (scale * offset + 8 * scale) * sum(n) * unit of block b, without 8 * scale for unsigned
+//     integers; the sum of a block of several units adds theirs in order,
+//   - each lane adds sum(u * n) of its eight columns times scale * unit, in one operation,
+//   - lanes are added in four rounds: 0 and 8, 1 and 9 and so on, then 0 and 4, 0 and 2, 0 and 1.
+//
+// An element here is scale * (integer - offset) without rounding to fp16. The vector's elements are exact unless they
+// are less than 2^-11 of the greatest beside them; then each is off by at most 2^-22 of that one.
+//
+// A row with an element that may be beyond 65504, and a vector with one that is infinite or not a number, have the
+// products of elements.
 package packed

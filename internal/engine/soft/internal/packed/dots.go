@@ -12,34 +12,81 @@ const batch = 16
 func (w *Weights) Fits() bool { return !w.ruled() && w.High == 1 }
 
 // Room is the float32s of memory that Dots needs for some rows.
-func (w *Weights) Room(rows int) int { return max(2*w.Cols, w.room(rows)) }
+func (w *Weights) Room(rows int) int { return max(w.Cols, w.room(rows)) }
 
 // Remember lets Dots keep what it finds out about scales and offsets, which must not change any more.
 func (w *Weights) Remember() { w.found = make([]atomic.Uint32, (w.Rows+batch-1)/batch) }
 
-// Arrange brings a vector into the order in which Dots reads it.
-func (w *Weights) Arrange(x []float32) { w.arrange(x) }
+// exactness is what Dots finds out about the blocks of some rows.
+type exactness uint32
 
-// Dots sets sums to the products of as many rows from row on with x, which Arrange has arranged. Elements of x are
-// halves.
-func (w *Weights) Dots(sums, x, room []float32, row int) {
+const (
+	unknown exactness = iota
+	exact             // all elements are exact in float32 before they are rounded; or all rows are bounded
+	inexact
+	wrong // the kernels cannot take them; or some rows are not bounded
+)
+
+// remembered returns where Dots keeps what it finds out about some rows, or nil if these are no batch of their own.
+func (w *Weights) remembered(row, rows int) *atomic.Uint32 {
+	if w.found == nil || row%batch != 0 || rows != batch && row+rows != w.Rows {
+		return nil
+	}
+	return &w.found[row/batch]
+}
+
+// Vector is a vector as Dots reads it, in memory that Arrange was given.
+type Vector struct {
+	x        []float32
+	arranged []float32 // x in the order of the kernels that multiply elements, if they have one
+
+	finite bool // the fields below have x as integers
+	digits []float32
+	units  []float32
+	sums   []float32
+}
+
+// VectorRoom is the float32s of memory that Arrange needs.
+func (w *Weights) VectorRoom() int {
+	if w.fixed() {
+		return w.fixedRoom()
+	}
+	return w.Cols
+}
+
+// Arrange returns a vector as Dots reads it, in room. Elements of x are halves; neither may change while it is used.
+func (w *Weights) Arrange(x, room []float32) Vector {
+	v := Vector{x: x}
+	switch {
+	case w.fixed():
+		w.fix(&v, room)
+	default:
+		v.arranged = w.arrange(room[:w.Cols], x)
+	}
+	return v
+}
+
+// Dots sets sums to the products of as many rows from row on with v.
+func (w *Weights) Dots(sums []float32, v *Vector, room []float32, row int) {
 	for len(sums) > 0 {
 		n := min(len(sums), batch)
-		if !w.quick(sums[:n], x, room, row) {
-			w.slow(sums[:n], x, room, row)
+		switch {
+		case v.finite:
+			w.fixedDots(sums[:n], v, room, row)
+		case v.arranged == nil || !w.quick(sums[:n], v.arranged, room, row):
+			w.slow(sums[:n], v.x, room, row)
 		}
 		sums, row = sums[n:], row+n
 	}
 }
 
-// slow is Dots in Go.
+// slow is Dots of products of elements in Go.
 func (w *Weights) slow(sums, x, room []float32, row int) {
-	natural, values := room[:w.Cols], room[w.Cols:][:w.Cols]
-	w.restore(natural, x)
+	values := room[:w.Cols]
 	for i := range sums {
 		w.Floats(values, row+i, 0)
 		var lanes [Lanes]float32
-		dot(&lanes, values, natural)
+		dot(&lanes, values, x)
 		sums[i] = total(&lanes)
 	}
 }

@@ -48,16 +48,15 @@ func TestStaysInsideItsPages(t *testing.T) {
 				}
 				for _, s := range []struct{ rows, cols, wide int }{{1, 64, 64}, {3, 192, 64}, {18, 128, 128}, {5,
 					64, 16},
-					{2, 80, 16}, {2, 96, 32}} {
+					{2, 80, 16}, {2, 96, 32}, {5, 192, 64}, {7, 64, 32}, {4, 320, 32}, {6, 256, 128}} {
 					w := random(r, k, s.rows, s.cols, 1, s.wide, false)
 					w.Data, w.Scale = fenced(t, w.Data, atEnd), fenced(t, w.Scale, atEnd)
 					w.OffsetByte, w.OffsetHalf = fenced(t, w.OffsetByte, atEnd), fenced(t, w.OffsetHalf, atEnd)
 					w.OffsetSingle = fenced(t, w.OffsetSingle, atEnd)
 					x := halves(r, s.cols)
-					arranged := fenced(t, x, atEnd)
-					w.Arrange(arranged)
+					v := w.Arrange(fenced(t, x, atEnd), fenced(t, make([]float32, w.VectorRoom()), atEnd))
 					sums := fenced(t, make([]float32, s.rows), atEnd)
-					w.Dots(sums, arranged, fenced(t, make([]float32, w.Room(s.rows)), atEnd), 0)
+					w.Dots(sums, &v, fenced(t, make([]float32, w.Room(s.rows)), atEnd), 0)
 					for j, got := range sums {
 						require.True(t, same(reference(w, x, j), got), "%v, %v: row %d", k, s, j)
 					}

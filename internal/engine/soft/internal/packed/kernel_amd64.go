@@ -35,28 +35,6 @@ type dots struct {
 }
 
 //go:noescape
-func dotsExact4(d *dots)
-
-// dotsExactPairs4 and dotsOddPairs4 take an even number of rows. They read one float32 beyond the scales and offsets.
-//
-//go:noescape
-func dotsExactPairs4(d *dots)
-
-//go:noescape
-func dotsOddPairs4(d *dots)
-
-//go:noescape
-func dotsOdd4(d *dots)
-
-// dotsExact4Wide32 and dotsOdd4Wide32 take blocks of 32, an even number in each row; blocks counts pairs of them.
-//
-//go:noescape
-func dotsExact4Wide32(d *dots)
-
-//go:noescape
-func dotsOdd4Wide32(d *dots)
-
-//go:noescape
 func dotsExact2(d *dots)
 
 //go:noescape

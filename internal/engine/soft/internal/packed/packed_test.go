@@ -3,6 +3,7 @@ package packed
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -140,6 +141,31 @@ func halves(r *rand.Rand, n int) []float32 {
 	return x
 }
 
+// anyHalves returns halves of every magnitude, at times with one that is infinite.
+func anyHalves(r *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		b := fp16.Bits(r.Uint32())
+		if b&0x7c00 == 0x7c00 {
+			b &^= 0x4000
+		}
+		x[i] = b.Float32()
+	}
+	if r.IntN(4) == 0 {
+		x[r.IntN(n)] = float32(math.Inf(1))
+	}
+	return x
+}
+
+// arranged is Arrange in memory whose earlier contents must not matter.
+func arranged(w *Weights, x []float32) Vector {
+	room := make([]float32, w.VectorRoom())
+	for i := range room {
+		room[i] = float32(math.NaN())
+	}
+	return w.Arrange(x, room)
+}
+
 // rounds is all, or few in a plain go test.
 func rounds(all, few int) int {
 	if budget.Light() {
@@ -191,8 +217,19 @@ func TestElements(t *testing.T) {
 	})
 }
 
-// reference is the sum of a row in the order of the package.
+// reference is the sum of a row as the comment of the package defines it.
 func reference(w *Weights, x []float32, row int) float32 {
+	if w.Bits == 4 && w.Width == 0 && w.High == 1 && w.Cols%64 == 0 &&
+		(w.Wide == 32 || w.Wide == 64 || w.Wide%128 == 0 || w.Wide == w.Cols) {
+		if sum, ok := integers(w, x, row); ok {
+			return sum
+		}
+	}
+	return inOrder(w, x, row)
+}
+
+// inOrder is the sum of products of elements.
+func inOrder(w *Weights, x []float32, row int) float32 {
 	sums := make([]float32, Lanes)
 	for k := range w.Cols {
 		sums[k%Lanes] += float32(w.value(row, k).Float32() * x[k])
@@ -207,22 +244,106 @@ func reference(w *Weights, x []float32, row int) float32 {
 	return sums[0]
 }
 
+// integers is the sum of products of integers, and false if an element may be beyond the halves or x is not finite.
+func integers(w *Weights, x []float32, row int) (float32, bool) {
+	blocks := w.Cols / w.Wide
+	greater := 0 // what makes integers unsigned
+	if w.Signed {
+		greater = 8
+	}
+	type factor struct{ scale, product, sum float32 }
+	factors := make([]factor, blocks)
+	for b := range factors {
+		f := &factors[b]
+		f.scale = w.Scale[row*blocks+b].Float32()
+		o := float32(0)
+		switch {
+		case w.OffsetHalf != nil:
+			o = w.OffsetHalf[row*blocks+b].Float32()
+		case w.OffsetSingle != nil:
+			o = w.OffsetSingle[row*blocks+b]
+		case w.OffsetByte != nil && w.Signed:
+			o = float32(int8(w.OffsetByte[row*blocks+b]))
+		case w.OffsetByte != nil:
+			o = float32(w.OffsetByte[row*blocks+b])
+		}
+		f.product = float32(f.scale*o) + float32(float32(greater)*f.scale)
+		if !(math.Abs(float64(f.product))+16*math.Abs(float64(f.scale)) <= 65504) {
+			return 0, false
+		}
+	}
+	var lanes [16]float32
+	var products [][2]float32 // of each eight columns
+	group := min(w.Wide, 128)
+	for from := 0; from < w.Cols; from += group {
+		part := x[from:min(from+group, w.Cols)]
+		most := 0.0
+		for _, f := range part {
+			if f != f || math.IsInf(float64(f), 0) {
+				return 0, false
+			}
+			most = max(most, math.Abs(float64(f)))
+		}
+		exponent := -24
+		if most >= 0x1p-24 {
+			_, exponent = math.Frexp(most)
+			exponent--
+		}
+		one := math.Ldexp(1, exponent-21)
+		total := 0
+		for k := 0; k < len(part); k += 8 {
+			n := 0
+			for i, f := range part[k:][:8] {
+				whole := int(math.RoundToEven(float64(f) / one))
+				at := row*w.Cols + from + k + i
+				stored := int(w.Data[at/2]>>(at%2*4)) & 15
+				if w.Signed {
+					stored = (stored ^ 8) - 8
+				}
+				n += (stored + greater) * whole
+				total += whole
+			}
+			scale := float32(factors[from/w.Wide].scale * float32(one))
+			products = append(products, [2]float32{float32(n), scale})
+		}
+		factors[from/w.Wide].sum += float32(float32(total) * float32(one))
+	}
+	for b, f := range factors {
+		lanes[b%16] -= float32(f.product * f.sum)
+	}
+	for i, p := range products {
+		exact := new(big.Float).SetPrec(600).Mul(big.NewFloat(float64(p[0])), big.NewFloat(float64(p[1])))
+		lanes[i%16], _ = exact.Add(exact, big.NewFloat(float64(lanes[i%16]))).Float32()
+	}
+	for _, n := range []int{8, 4, 2, 1} {
+		for i := range n {
+			lanes[i] += lanes[i+n]
+		}
+	}
+	return lanes[0], true
+}
+
 func TestDots(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	eachKernel(t, func(t *testing.T) {
 		for i := range rounds(12, 4) {
 			for _, k := range kinds() {
-				rows, wide := 1+r.IntN(40), []int{64, 64, 128, 32, 192, 20}[i%6]
-				cols := wide * (1 + r.IntN(4))
+				rows, wide := 1+r.IntN(40), []int{64, 64, 128, 32, 192, 20, 32, 64, 256}[i%9]
+				cols := wide * (1 + r.IntN(4+i))
+				if i%6 == 4 {
+					cols = wide
+				}
 				w := random(r, k, rows, cols, 1, wide, i%4 == 3)
 				x := halves(r, cols)
-				arranged := append([]float32(nil), x...)
-				w.Arrange(arranged)
+				if i%5 == 3 {
+					x = anyHalves(r, cols)
+				}
+				v := arranged(w, x)
 				from := r.IntN(rows)
 				sums := make([]float32, rows-from)
 				room := make([]float32, w.Room(rows))
 				check := func(what string, sums []float32, from int) {
-					w.Dots(sums, arranged, room, from)
+					w.Dots(sums, &v, room, from)
 					for j, got := range sums {
 						want := reference(w, x, from+j)
 						require.True(t, same(want, got), "%v, %dx%d blocks of %d, %s: row %d is %v, not %v", k, rows,
@@ -234,6 +355,45 @@ func TestDots(t *testing.T) {
 				check("first", make([]float32, rows), 0)
 				check("again", make([]float32, rows), 0)
 				check("a part", sums, from)
+			}
+		}
+	})
+}
+
+// The products of integers are those of the exact elements, within the bound of the package's comment and the
+// roundings of a sum in float32. Without the rest of the digits of an element the first row would be far from it.
+func TestIntegersAreNearExact(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	eachKernel(t, func(t *testing.T) {
+		for _, wide := range []int{32, 64, 128, 256} {
+			for offset := range 4 {
+				const rows, cols = 9, 1024
+				w := random(r, kind{4, 0, offset%2 == 1, offset}, rows, cols, 1, wide, false)
+				x := halves(r, cols)
+				for i := 5; i < cols; i += 200 {
+					x[i] *= 1000 // as some activations of language models are
+				}
+				v, sums := arranged(w, x), make([]float32, rows)
+				w.Dots(sums, &v, make([]float32, w.Room(rows)), 0)
+				for row, got := range sums {
+					var exact, moved, magnitude float64
+					for k, f := range x {
+						scale, offset := w.rescale(w.block(row, k))
+						number := w.number(w.integer(row*cols + k))
+						exact += float64(f) * scale * (number - offset)
+						most := 0.0
+						for from, i := k/min(wide, 128)*min(wide, 128), 0; i < min(wide, 128); i++ {
+							most = max(most, math.Abs(float64(x[from+i])))
+						}
+						if math.Abs(float64(f)) < most/2048 {
+							moved += math.Ldexp(most*math.Abs(scale*(number-offset)), -22)
+						}
+						magnitude += math.Abs(float64(f)) * scale * (24 + math.Abs(offset))
+					}
+					roundings := float64(cols/128 + cols/wide + 12)
+					require.InDelta(t, exact, float64(got), moved+math.Ldexp(roundings*magnitude, -24),
+						"blocks of %d, offset %d, row %d", wide, offset, row)
+				}
 			}
 		}
 	})
@@ -256,11 +416,10 @@ func TestRemembersEachBatch(t *testing.T) {
 	x := halves(rand.New(rand.NewPCG(11, 12)), cols)
 	eachKernel(t, func(t *testing.T) {
 		w.Remember()
-		arranged := append([]float32(nil), x...)
-		w.Arrange(arranged)
+		v := arranged(w, x)
 		sums := make([]float32, w.Rows)
 		for range 2 {
-			w.Dots(sums, arranged, make([]float32, w.Room(w.Rows)), 0)
+			w.Dots(sums, &v, make([]float32, w.Room(w.Rows)), 0)
 			for row, got := range sums {
 				require.True(t, same(reference(w, x, row), got), "row %d", row)
 			}
@@ -273,9 +432,10 @@ func TestAllocatesNothing(t *testing.T) {
 		for _, k := range kinds() {
 			w := random(rand.New(rand.NewPCG(7, 8)), k, 8, 128, 1, 64, false)
 			x, sums, room := make([]float32, 128), make([]float32, 8), make([]float32, w.Room(8))
+			memory := make([]float32, w.VectorRoom())
 			require.Zero(t, testing.AllocsPerRun(5, func() {
-				w.Arrange(x)
-				w.Dots(sums, x, room, 0)
+				v := w.Arrange(x, memory)
+				w.Dots(sums, &v, room, 0)
 				w.Floats(x, 3, 0)
 			}), "%v", k)
 		}

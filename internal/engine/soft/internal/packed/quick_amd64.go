@@ -1,7 +1,5 @@
 package packed
 
-import "sync/atomic"
-
 const (
 	chunk = Lanes
 	// magic and most are the arguments of split: the unit of high is 2^-11 for a scale of 1 to 2, so that products of
@@ -10,19 +8,13 @@ const (
 	most  = 1<<10 - 1
 )
 
-// kernel is the bits of the integers as the assembly reads them; 0 for none.
+// kernel is the bits of the integers as the assembly that multiplies elements reads them; 0 for none.
 func (w *Weights) kernel() int {
-	if machine.kernel != avx512 || w.ruled() || w.High != 1 || w.Cols%chunk != 0 {
-		return 0
-	}
-	if w.Wide == chunk/2 && w.width() == 4 {
-		return 4
-	}
-	if w.Wide%chunk != 0 {
+	if machine.kernel != avx512 || w.ruled() || w.High != 1 || w.Wide%chunk != 0 {
 		return 0
 	}
 	switch b := w.width(); b {
-	case 2, 3, 4, 8:
+	case 2, 3, 8:
 		return b
 	case 6:
 		if !w.Signed {
@@ -32,25 +24,15 @@ func (w *Weights) kernel() int {
 	return 0
 }
 
-// exactness says of blocks what split finds out.
-type exactness uint32
-
-const (
-	unknown exactness = iota
-	exact             // all elements are exact in float32 before they are rounded
-	inexact
-	wrong // the kernels cannot take them
-)
-
 // padded is the scales of some rows, up to a multiple of 16.
 func (w *Weights) padded(rows int) int { return (rows*(w.Cols/w.Wide) + 15) / 16 * 16 }
 
 // room is the float32s that the kernels need for rows: scales, offsets, and what split makes of them.
 func (w *Weights) room(rows int) int {
-	if w.kernel() == 0 {
+	if w.kernel() == 0 && !w.fixed() {
 		return 0
 	}
-	return 5*w.padded(min(rows, batch)) + 1 // see dotsOddPairs4
+	return 5 * w.padded(min(rows, batch))
 }
 
 // prepare returns the scales and offsets of dots for some blocks from block from on, and what they are found to be.
@@ -121,10 +103,8 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 		return false
 	}
 	blocks := w.Cols / w.Wide
-	var found *atomic.Uint32 // of a batch of its own
-	known := unknown
-	if w.found != nil && row%batch == 0 && (len(sums) == batch || row+len(sums) == w.Rows) {
-		found = &w.found[row/batch]
+	found, known := w.remembered(row, len(sums)), unknown
+	if found != nil {
 		known = exactness(found.Load())
 	}
 	if known == wrong {
@@ -150,14 +130,6 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 	if is == exact {
 		d.high = d.product
 	}
-	if w.Wide < chunk {
-		if d.blocks /= 2; is == exact {
-			dotsExact4Wide32(&d)
-		} else {
-			dotsOdd4Wide32(&d)
-		}
-		return true
-	}
 	switch {
 	case kernel == 2 && is == exact:
 		dotsExact2(&d)
@@ -171,14 +143,6 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 		dotsExact6(&d)
 	case kernel == 6:
 		dotsOdd6(&d)
-	case kernel == 4 && is == exact && len(sums)%2 == 0:
-		dotsExactPairs4(&d)
-	case kernel == 4 && len(sums)%2 == 0:
-		dotsOddPairs4(&d)
-	case kernel == 4 && is == exact:
-		dotsExact4(&d)
-	case kernel == 4:
-		dotsOdd4(&d)
 	case is == exact:
 		dotsExact8(&d, w.Signed)
 	default:
@@ -187,35 +151,20 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 	return true
 }
 
-// arrange is Arrange for quick: step t of a chunk reads, in lane l, the element whose integer the shift of that step
-// brings into the low bits of the lane.
-func (w *Weights) arrange(x []float32) {
+// arrange returns a vector in the order of the kernels, in room, or nil if there is none: step t of a chunk reads, in
+// lane l, the element whose integer the shift of that step brings into the low bits of the lane.
+func (w *Weights) arrange(room, x []float32) []float32 {
 	kernel := w.kernel()
 	if kernel == 0 {
-		return
-	}
-	places := order(kernel)
-	for ; len(x) >= chunk; x = x[chunk:] {
-		old := [chunk]float32(x)
-		for i, from := range places {
-			x[i] = old[from%chunk]
-		}
-	}
-}
-
-// restore is the inverse of arrange.
-func (w *Weights) restore(x, arranged []float32) {
-	copy(x, arranged)
-	kernel := w.kernel()
-	if kernel == 0 {
-		return
+		return nil
 	}
 	places := order(kernel)
 	for at := 0; at+chunk <= len(x); at += chunk {
-		for i, to := range places {
-			x[at+int(to)] = arranged[at+i]
+		for i, from := range places {
+			room[at+i] = x[at+int(from)]
 		}
 	}
+	return room
 }
 
 // order is the places of a chunk, step after step.
@@ -228,11 +177,8 @@ func order(kernel int) (places [chunk]uint8) {
 
 // place is the element of a chunk in lane l of step t.
 func place(kernel, t, l int) int {
-	switch kernel {
-	case 2:
+	if kernel == 2 {
 		return 16*(l%4) + 4*(l/4) + t
-	case 4:
-		return 8*(l%8) + 4*(l/8) + t
 	}
 	return 4*l + t
 }

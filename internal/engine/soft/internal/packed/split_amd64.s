@@ -62,7 +62,7 @@ next:
 	KMOVW DX, K7
 
 whole:
-	PREFETCHT0  4096(SI)
+	PREFETCHT1  4096(SI)
 	VCVTPH2PS.Z (SI), K7, Z0
 	ADDQ        $32, SI
 	VPXORD      Z1, Z1, Z1
@@ -86,13 +86,13 @@ integer:
 	JMP       known
 
 half:
-	PREFETCHT0  4096(R8)
+	PREFETCHT1  4096(R8)
 	VCVTPH2PS.Z (R8), K7, Z1
 	ADDQ        $32, R8
 	JMP         known
 
 single:
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VMOVUPS.Z (R9), K7, Z1
 	ADDQ      $64, R9
 

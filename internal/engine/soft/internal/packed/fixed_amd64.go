@@ -1,0 +1,162 @@
+package packed
+
+import "golang.org/x/sys/cpu"
+
+// fixing are the arguments of fixUnits: units of a vector, and whether a group is 32, 64 or 128 columns: 0, 1 or 2.
+// Each unit becomes stored float32s and four sums of groups.
+type fixing struct {
+	x           *float32
+	to, sums    *float32
+	units, join int
+}
+
+// fixUnits makes integers of a vector and returns the bits of the greatest magnitude in it.
+//
+//go:noescape
+func fixUnits(f *fixing) (most uint32)
+
+// fixes are the arguments of the kernels of integers.
+type fixes struct {
+	sums   *float32
+	data   *byte
+	digits *float32
+	scale, // of each block
+	product, // of scale and offset
+	vector *float32 // for each sixteen blocks, the sums of the vector and the units of its integers
+	rows, units int
+	last        int     // a bit for each lane that the last unit has
+	each        int     // units of a block
+	blocks      int     // of a row
+	more        float32 // of a scale, to add to its product
+	flip        uint32  // the bits that make integers unsigned
+}
+
+// fixedFour32, fixedFour64 and fixedFourAll take a multiple of four rows, in blocks of 32 and 64 columns and of
+// units.
+//
+//go:noescape
+func fixedFour32(d *fixes)
+
+//go:noescape
+func fixedFour64(d *fixes)
+
+//go:noescape
+func fixedFourAll(d *fixes)
+
+//go:noescape
+func fixedOne32(d *fixes)
+
+//go:noescape
+func fixedOne64(d *fixes)
+
+//go:noescape
+func fixedOneAll(d *fixes)
+
+// hasFixed reports whether this processor has the kernels of integers.
+func hasFixed() bool { return machine.kernel == avx512 && cpu.X86.HasAVX512VNNI }
+
+// quickFix is fix by assembly. It reports whether it has done it.
+func quickFix(w *Weights, v *Vector) bool {
+	if !hasFixed() {
+		return false
+	}
+	f := fixing{to: &v.digits[0], sums: &v.units[0], join: w.join()}
+	var most uint32
+	if f.units = w.Cols / unit; f.units > 0 {
+		f.x = &v.x[0]
+		most = fixUnits(&f)
+	}
+	if whole := f.units * unit; whole < w.Cols {
+		var last [unit]float32
+		copy(last[:], v.x[whole:])
+		most = max(most, fixUnits(&fixing{&last[0], &v.digits[f.units*stored], &v.units[4*f.units], 1, f.join}))
+	}
+	if v.finite = most < 0xff<<23; !v.finite {
+		return true
+	}
+	group := w.group()
+	for g := range (w.Cols + group - 1) / group {
+		block := g * group / w.Wide
+		sum := v.sum(block)
+		*sum += v.units[g*group/unit*4+g*group%unit/(unit/4)]
+		if each := &v.sums[block/lanes*2*lanes+lanes+block%lanes]; group < unit {
+			*each = v.digits[g*group/unit*stored+stored-lanes+g*group%unit/lane]
+		} else {
+			*each = 1 // the kernels take the units of each group
+		}
+	}
+	return true
+}
+
+// quickBounded is allBounded by assembly, which does not find all that are.
+func (w *Weights) quickBounded(row, rows int, room []float32) bool {
+	if !hasFixed() {
+		return false
+	}
+	_, is := w.prepare(room, row*w.blocks(), rows*w.blocks(), unknown, false)
+	return is != wrong
+}
+
+// join is that of fixing.
+func (w *Weights) join() int {
+	switch w.group() {
+	case unit / 4:
+		return 0
+	case unit / 2:
+		return 1
+	}
+	return 2
+}
+
+// quickFixed is fixedDots by assembly. It reports whether it has done it.
+func (w *Weights) quickFixed(sums []float32, v *Vector, room []float32, row int) bool {
+	if !hasFixed() {
+		return false
+	}
+	blocks := w.blocks()
+	parts, _ := w.prepare(room, row*blocks, len(sums)*blocks, exact, false)
+	d := fixes{sums: &sums[0], data: &w.Data[row*w.Cols/2], digits: &v.digits[0], scale: parts.scale,
+		product: parts.product, vector: &v.sums[0], units: w.units(), last: 0xffff,
+		each: (w.Wide + unit - 1) / unit, blocks: blocks}
+	if w.Cols%unit != 0 {
+		d.last = 0xff
+	}
+	if w.Signed {
+		d.more, d.flip = 8, 0x08080808
+	}
+	if d.rows = len(sums) &^ 3; d.rows > 0 {
+		d.four(w.join())
+	}
+	if left := len(sums) % 4; left > 0 {
+		from := len(sums) - left
+		at := room[from*blocks:]
+		d.rows, d.sums, d.data, d.scale = left, &sums[from], &w.Data[(row+from)*w.Cols/2], &at[0]
+		d.product = &at[(len(sums)*blocks+15)/16*16]
+		d.one(w.join())
+	}
+	return true
+}
+
+// four runs a kernel of four rows.
+func (d *fixes) four(join int) {
+	switch join {
+	case 0:
+		fixedFour32(d)
+	case 1:
+		fixedFour64(d)
+	default:
+		fixedFourAll(d)
+	}
+}
+
+// one runs a kernel of one row.
+func (d *fixes) one(join int) {
+	switch join {
+	case 0:
+		fixedOne32(d)
+	case 1:
+		fixedOne64(d)
+	default:
+		fixedOneAll(d)
+	}
+}
