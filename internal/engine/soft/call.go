@@ -47,8 +47,8 @@ type call struct {
 	ctx     context.Context
 	yields  yielder // the context, if it is one
 
-	round    uint64                    // evaluations since the load before this one
-	shares   [maxWorkers]share         // of deal, one for each of so many workers:
+	round    uint64            // evaluations since the load before this one
+	shares   [maxWorkers]share // of deal, one for each of so many workers:
 	dealt    int
 	fault    atomic.Pointer[ane.Error] // what makes the run fail
 	budget   *int                      // while folding: the remaining work
