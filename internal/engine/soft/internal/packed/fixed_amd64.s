@@ -47,9 +47,9 @@ GLOBL fixed64<>(SB), RODATA|NOPTR, $64
 	SUBQ    R13, R12           \
 	LEAQ    (R12)(R12*2), R13
 
-// START reads the arguments. R8 is the data of a row, R10 what its scales lie beyond those of the first, DI its sum; R12
-// and R14 are the bytes of a row of data and of scales. Z31 has the bits of an integer, Z23 those that
-// are flipped.
+// START reads the arguments. R8 is the data of a row, R10 the bytes from the scales of the first row to its own, DI its
+// sum; R12 and R14 are the bytes of a row of data and of scales, R13 and R15 those of three rows. Z31 has the bits of
+// an integer, Z23 those that are flipped.
 #define START(places) \
 	MOVQ         d+0(FP), AX     \
 	MOVQ         SUMS(AX), DI    \
@@ -76,16 +76,16 @@ GLOBL fixed64<>(SB), RODATA|NOPTR, $64
 	ADDQ   R10, R9            \
 	KXNORW K1, K1, K1
 
-// UNIT reads a unit of the vector: three digits of the even and of the odd elements, and what a digit is worth.
+// UNIT reads a unit of the vector: three digits of the even and of the odd elements, and the unit of its integers.
 #define UNIT \
-	VMOVDQU64 0(SI), Z24   \
-	VMOVDQU64 64(SI), Z25  \
-	VMOVDQU64 128(SI), Z26 \
-	VMOVDQU64 192(SI), Z27 \
-	VMOVDQU64 256(SI), Z28 \
-	VMOVDQU64 320(SI), Z29 \
+	VMOVDQU64    0(SI), Z24   \
+	VMOVDQU64    64(SI), Z25  \
+	VMOVDQU64    128(SI), Z26 \
+	VMOVDQU64    192(SI), Z27 \
+	VMOVDQU64    256(SI), Z28 \
+	VMOVDQU64    320(SI), Z29 \
 	VBROADCASTSS 384(SI), Z30 \
-	ADDQ      $448, SI
+	ADDQ         $448, SI
 
 // INTEGERS sets a and b to the integers of a unit of a row, whose bits are in a: the even ones and the odd ones.
 #define INTEGERS(a, b) \
@@ -131,8 +131,8 @@ GLOBL fixed64<>(SB), RODATA|NOPTR, $64
 	JNE   whole     \
 	KMOVW R11, K1
 
-// OFFSETS begins the offsets of one to four rows. R9 is the scales, SI their products with the offsets, DX the sums of the
-// vector's elements, CX counts the blocks, of which K2 has sixteen or those that are left.
+// OFFSETS begins the offsets of one to four rows. R9 is the scales, SI their products with the offsets, DX the sums of
+// the vector's elements and their units, CX counts the blocks, of which K2 has sixteen or those that are left.
 #define OFFSETS \
 	MOVQ   SCALE(AX), R9   \
 	MOVQ   PRODUCT(AX), SI \
@@ -155,9 +155,9 @@ GLOBL fixed64<>(SB), RODATA|NOPTR, $64
 	DECL  BX       \
 	KMOVW BX, K2
 
-// OFFSET subtracts from sum what the offsets of sixteen blocks take from a row: the product of scale and offset times the
-// sum of the vector's elements, which Z16 has. It is more for signed integers, which the kernels take for greater ones.
-// The scales become those of the vector's integers: Z19 has their units.
+// OFFSET subtracts from sum what the offsets of sixteen blocks take from a row: the product of scale and offset times
+// the sum of the vector's elements, which Z16 has. It is more for signed integers, to which the kernels add 8. The
+// scales become those of the vector's integers: Z19 has their units.
 #define OFFSET(scale, product, sum) \
 	VMOVUPS.Z scale, K2, Z17   \
 	VMOVUPS.Z product, K2, Z18 \
