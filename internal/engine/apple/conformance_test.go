@@ -24,11 +24,16 @@ func TestStandInPassesSuite(t *testing.T) {
 			}
 			c := f.Config()
 			mode.change(&c)
+			options := []enginetest.Option{enginetest.Named(standin.Name),
+				enginetest.Without("heap memory is no surface", "parallel-heap")}
+			if budget.Light() {
+				options = append(options, enginetest.Without("needs a second; "+budget.HowToRaise, "deadline"))
+			}
 			enginetest.Run(t, func() ane.Engine {
 				e, err := apple.Open(t.Context(), c)
 				require.NoError(t, err)
 				return e
-			}, enginetest.Named(standin.Name), enginetest.Without("heap memory is no surface", "parallel-heap"))
+			}, options...)
 		})
 	}
 }

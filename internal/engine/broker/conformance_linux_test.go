@@ -20,7 +20,13 @@ func conform(t *testing.T, o Options, more ...enginetest.Option) {
 		"parallel-heap"))...)
 }
 
-func TestConformancePrivate(t *testing.T) { conform(t, Options{}) }
+func TestConformancePrivate(t *testing.T) {
+	var more []enginetest.Option
+	if budget.Light() {
+		more = append(more, enginetest.Without("needs a second; "+budget.HowToRaise, "deadline"))
+	}
+	conform(t, Options{}, more...)
+}
 
 // A broker that is no more than the frames' meaning serves as well.
 func TestConformanceFake(t *testing.T) {
