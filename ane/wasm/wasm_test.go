@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/wasm"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/guestbuild"
 	"github.com/anekit/anekit/unimem"
 )
@@ -379,6 +380,9 @@ func TestEndsWhileARequestIsInFlight(t *testing.T) {
 	for _, road := range roads()[:2] {
 		for _, end := range []string{"trap", "exit", "close", "time", "context"} {
 			t.Run(road.name+"/"+end, func(t *testing.T) {
+				if end == "time" {
+					budget.Heavy(t, "two seconds until the time is over")
+				}
 				r, s := newSlow(t, road)
 				limits := wasm.Limits{Time: time.Hour}
 				if end == "time" {
