@@ -160,6 +160,7 @@ func convRef(x, w, b nd, s sliding, groups int, bias bool) sums {
 
 // TestConvDefaults omits every setting and crosses tile borders.
 func TestConvDefaults(t *testing.T) {
+	budget.Heavy(t, "convolutions beyond a tile")
 	r := seeded(t)
 	for _, c := range []struct{ x, w []int }{
 		{[]int{1, 3, 40, 41}, []int{35, 3, 3, 3}},

@@ -10,12 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
 // TestConstantsWiderThanATile multiplies by matrices that the engine decodes when it
 // compiles and cuts into tiles when it runs.
 func TestConstantsWiderThanATile(t *testing.T) {
+	budget.Heavy(t, "constants wider than a tile")
 	r := seeded(t)
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		for k := range 8 { // of either orientation

@@ -29,6 +29,7 @@ func (c *endsAfter) Err() error {
 // TestCancelFused: a run that ends within a fused group, at any check of its context, returns the context's error, and
 // the next run has the results of the first.
 func TestCancelFused(t *testing.T) {
+	budget.Heavy(t, "a run for each check of a context")
 	const text = `program(1.3)
 {
 func main<ios18>(tensor<fp16, [200, 64]> x, tensor<fp16, [200, 64]> w, tensor<fp16, [200]> b) {
@@ -43,9 +44,6 @@ tensor<fp16, [200, 200]> y = add(x = c, y = b);
 }
 `
 	for _, workers := range []int{1, 2} {
-		if workers == 1 && budget.Light() {
-			continue
-		}
 		d, err := ane.Open(soft.New(soft.Workers(workers)), "")
 		require.NoError(t, err)
 		defer func() { require.NoError(t, d.Close()) }()

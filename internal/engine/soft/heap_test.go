@@ -5,10 +5,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	tests "github.com/anekit/anekit/internal/budget"
 )
 
 // TestHeap compares take and give with a table of owned bytes.
 func TestHeap(t *testing.T) {
+	tests.Heavy(t, "200 random heaps")
 	for round := range 200 {
 		r := rand.New(rand.NewPCG(uint64(round), 3))
 		var h heap

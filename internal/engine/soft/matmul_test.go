@@ -104,6 +104,7 @@ func TestMatmul(t *testing.T) {
 
 // TestMatmulTiles crosses tile borders in every direction.
 func TestMatmulTiles(t *testing.T) {
+	budget.Heavy(t, "products beyond a tile")
 	r := seeded(t)
 	for _, s := range [][3]int{{33, 5, 257}, {32, 64, 256}, {1, 1000, 300}, {65, 3, 1}, {1, 1, 513}, {31, 17, 255},
 		{2, 70000, 3}} {

@@ -54,6 +54,7 @@ func TestConvOfVolumes(t *testing.T) {
 
 // Groups of few channels, in several strips of lines, and steps fused with them, on several goroutines.
 func TestStripsOfGroups(t *testing.T) {
+	budget.Heavy(t, "several strips of lines")
 	before := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(before)
 	r := seeded(t)
@@ -99,6 +100,7 @@ func TestStripsOfGroups(t *testing.T) {
 
 // Runs of indices that are longer than what a goroutine takes at a time, and that it begins within.
 func TestLongRunsOfIndices(t *testing.T) {
+	budget.Heavy(t, "long runs")
 	before := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(before)
 	r := seeded(t)
@@ -173,6 +175,9 @@ func TestEveryBroadcast(t *testing.T) {
 		return shape
 	}
 	for mask := range 256 {
+		if mask%5 != 0 && budget.Light() {
+			continue
+		}
 		a, b := mask>>4, mask&15
 		if a&b != 0 {
 			continue // the result would be smaller
@@ -240,6 +245,7 @@ func TestEinsumOfSplitColumns(t *testing.T) {
 // Vectors times matrices of halves: several matrices, more sums than a piece has, lengths of whole and broken pieces,
 // and a bias.
 func TestVectorsOfHalves(t *testing.T) {
+	budget.Heavy(t, "products of a thousand columns")
 	r := seeded(t)
 	for _, c := range []struct {
 		batch   []int
@@ -268,6 +274,7 @@ func TestVectorsOfHalves(t *testing.T) {
 
 // Resizing of three axes, of lines beyond 65536, and of one element from a second line.
 func TestResizeOfVolumes(t *testing.T) {
+	budget.Heavy(t, "large volumes")
 	budget.SkipSlow(t)
 	r := seeded(t)
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {

@@ -52,6 +52,7 @@ func sumsOfRules() map[numerics.Rules]summer {
 
 // Products that take several tiles of rows and columns, the last ones in part, with sums on both sides of the range.
 func TestTilesUnderRules(t *testing.T) {
+	budget.Heavy(t, "products beyond a tile under each rule")
 	r := seeded(t)
 	conv := convProgram{n: 2, in: 4, out: 70, h: 2, w: 141, kh: 2, kw: 2, groups: 2, stride: 1, dilation: 1, pad: 1}
 	narrow := convProgram{n: 1, in: 3, out: 300, h: 1, w: 3, kh: 1, kw: 1, groups: 1, stride: 1, dilation: 1}

@@ -3,6 +3,7 @@ package soft
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -352,7 +353,11 @@ func poolOf(op string, size int) sized {
 // grows no faster than the operator.
 func TestWorkOfOperators(t *testing.T) {
 	tests.SkipSlow(t)
-	for name, o := range sizedOperators {
+	for nth, name := range slices.Sorted(maps.Keys(sizedOperators)) {
+		if nth%4 != 0 && tests.Light() {
+			continue
+		}
+		o := sizedOperators[name]
 		for mode, opts := range [][]Option{nil, {Numerics(numerics.M1)}} {
 			t.Run(fmt.Sprint(name, "/", mode), func(t *testing.T) {
 				if mode != 0 {
@@ -397,7 +402,11 @@ func TestWorkOfOperators(t *testing.T) {
 // TestPiecesAreApart: two pieces of a step never write the same element, and together they write all.
 func TestPiecesAreApart(t *testing.T) {
 	tests.SkipSlow(t)
-	for name, o := range sizedOperators {
+	for nth, name := range slices.Sorted(maps.Keys(sizedOperators)) {
+		if nth%4 != 0 && tests.Light() {
+			continue
+		}
+		o := sizedOperators[name]
 		for mode, opts := range [][]Option{nil, {Numerics(numerics.M1)}} {
 			t.Run(fmt.Sprint(name, "/", mode), func(t *testing.T) {
 				if mode != 0 {
@@ -412,6 +421,7 @@ func TestPiecesAreApart(t *testing.T) {
 
 // TestChecksOfLongLines: a step whose only item is long checks its context within it, and not at each element.
 func TestChecksOfLongLines(t *testing.T) {
+	tests.Heavy(t, "long lines")
 	const n = 1 << 15
 	wide := []int{2 * mostWidth} // nothing is computed ahead
 	ones := strings.Repeat("1, ", n-1) + "1"

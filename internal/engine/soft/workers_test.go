@@ -31,6 +31,7 @@ func skipEmulated(t *testing.T, what string) {
 
 // TestEvaluateInParallelAllocatesNothing counts by itself, because testing.AllocsPerRun has one processor.
 func TestEvaluateInParallelAllocatesNothing(t *testing.T) {
+	budget.Heavy(t, "seventy runs on four processors")
 	skipEmulated(t, "allocations do")
 	before := runtime.GOMAXPROCS(4)
 	defer runtime.GOMAXPROCS(before)
