@@ -194,6 +194,7 @@ func TestSelfCheckFindsWhatChanged(t *testing.T) {
 // TestCompileBudget: the engine rejects a compile before the framework's budget
 // is exhausted.
 func TestCompileBudget(t *testing.T) {
+	budget.Heavy(t, "a process with 200 programs")
 	o := inChild(t, task{Programs: 200})
 	require.True(t, o.Exhausted, o.Compile)
 	require.Equal(t, 109, o.Compiled, "110, one of them for the known-answer run")

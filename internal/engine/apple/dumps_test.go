@@ -63,6 +63,7 @@ func refusing(t *testing.T, stage, domain string, code, n int) string {
 // TestKnownProgramHasOlderForm: if the compiler rejects the ios18 form of the known-answer
 // program, the engine uses the ios16 form, as on macOS 13 and 14.
 func TestKnownProgramHasOlderForm(t *testing.T) {
+	budget.Heavy(t, "two processes")
 	const domain = "com.apple.appleneuralengine.compiler"
 	o := inChild(t, task{Options: standin.Options{Dump: refusing(t, "compile", domain, 1, 1)}, Programs: 1})
 	require.Empty(t, o.Open)
@@ -86,6 +87,7 @@ func TestKnownProgramHasOlderForm(t *testing.T) {
 
 // TestCancelledRunsAreRetried: the engine retries cancelled runs, up to eight times.
 func TestCancelledRunsAreRetried(t *testing.T) {
+	budget.Heavy(t, "two processes")
 	dump := func(n int) string {
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("cancelled-%d.json", n))
 		text := fmt.Sprintf(`{"os": "macOS 27.0 beta", "data": {"errors": [{"stage": "evaluate", "domain": "com.apple.appleneuralengine", "code": 8,

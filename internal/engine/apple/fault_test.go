@@ -196,7 +196,7 @@ func TestFaultTable(t *testing.T) {
 	for n, s := range stages() {
 		for i, kind := range s.faults {
 			t.Run(s.name+"/"+kind.String(), func(t *testing.T) {
-				if (n+i)%3 != 0 {
+				if (n+i)%5 != 0 {
 					budget.Heavy(t, "an engine for each fault")
 				}
 				e := open(t)

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge"
 )
@@ -48,6 +49,7 @@ func TestLoadIsRetried(t *testing.T) {
 
 // TestReloadIsRetried: the same after an Unload.
 func TestReloadIsRetried(t *testing.T) {
+	budget.Heavy(t, "waits between the tries")
 	f := framework(t)
 	defer f.ClearFaults()
 	r := newRig(t, open(t), 55)

@@ -109,6 +109,7 @@ func TestManyAsynchronousEvaluationsLeaveNothing(t *testing.T) {
 }
 
 func TestManyExceptionsLeaveNothing(t *testing.T) {
+	budget.Heavy(t, "thousands of evaluations")
 	f := framework(t)
 	r := newRig(t, open(t), 1)
 	n := rounds(100_000, 20_000)
