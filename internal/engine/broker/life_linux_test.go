@@ -112,6 +112,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 
 // 64 goroutines lose a broker again and again; each loss is made good once.
 func TestKilledUnderStorm(t *testing.T) {
+	budget.Heavy(t, "64 goroutines")
 	const goroutines, kills = 64, 5
 	r := newRig(t, Options{}, negation())
 	rigs := []*rig{r}
@@ -206,6 +207,7 @@ func TestCloseWaitsForCanceledRuns(t *testing.T) {
 // What a run that was given up holds is given back when the broker says that it has
 // stopped.
 func TestCancelHoldsBlocks(t *testing.T) {
+	budget.Heavy(t, "a long run")
 	r := newRig(t, Options{}, endless())
 	in, out := memory(t, r.in.Layout()), memory(t, r.out.Layout())
 	q, err := r.bind(in, out)

@@ -214,7 +214,7 @@ func TestBrokerScribbles(t *testing.T) {
 	t.Log("seed", seed)
 	ends := map[string]int{}
 	const scribbles = 100_000 // before the context ends
-	for round := range uint64(100) {
+	for round := range uint64(budget.Rounds(100, 100)) {
 		s, _, bell, mem := belled(t)
 		dice := rand.New(rand.NewPCG(seed, round))
 		stop := make(chan struct{})

@@ -17,6 +17,7 @@ import (
 
 // More evaluations at once than the broker queues wait for their turn here.
 func TestMoreThanTheQueue(t *testing.T) {
+	budget.Heavy(t, "300 requests")
 	const goroutines = 300
 	r := newRig(t, Options{}, negation())
 	var wg sync.WaitGroup

@@ -235,7 +235,7 @@ func TestEmptyPartitionsGo(t *testing.T) {
 	var all sync.WaitGroup
 	for _, c := range []*cache{c, other} {
 		all.Go(func() {
-			for range 200 {
+			for range budget.Rounds(200, 200) {
 				_ = c.store(alice, k, s)
 				c.purge(alice, nil)
 			}

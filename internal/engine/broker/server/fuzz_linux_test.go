@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
@@ -89,7 +90,7 @@ func TestRandomFrames(t *testing.T) {
 	for n := range 4 {
 		all.Go(func() {
 			dice := rand.New(rand.NewPCG(seed, uint64(n)))
-			for range 10 {
+			for range budget.Rounds(10, 10) {
 				p := b.raw(alice)
 				if err := p.greet(""); err != nil {
 					t.Error(err)
@@ -105,7 +106,7 @@ func TestRandomFrames(t *testing.T) {
 			}
 		})
 	}
-	for range 2000 {
+	for range budget.Rounds(2000, 2000) {
 		require.NoError(t, sane.evaluate(mine, 0))
 	}
 	all.Wait()

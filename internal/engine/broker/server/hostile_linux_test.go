@@ -97,7 +97,7 @@ func TestScribbles(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range uint64(3) {
 		all.Go(func() {
-			for round := range uint64(5) {
+			for round := range uint64(budget.Rounds(5, 5)) {
 				h := b.hostile()
 				r, err := h.ready(model(t, "identity"), 21)
 				if err != nil {
@@ -112,7 +112,7 @@ func TestScribbles(t *testing.T) {
 			}
 		})
 	}
-	for i := range uint64(2000) {
+	for i := range uint64(budget.Rounds(2000, 2000)) {
 		require.NoError(t, ring(t, bell, &wire.Evaluate{Request: mine.request, Sequence: 2 * i}))
 		require.NoError(t, sane.ask(wire.KindEvaluate, &wire.Evaluate{Request: mine.request, Sequence: 2*i + 1},
 			&wire.Done{}))
