@@ -3,15 +3,18 @@
 package standin
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
@@ -176,8 +179,11 @@ func TestChild(t *testing.T) {
 		return
 	}
 	dir := bridgetest.Build(t)
-	for name := range children {
+	for i, name := range slices.Sorted(maps.Keys(children)) {
 		t.Run(name, func(t *testing.T) {
+			if i%2 != 0 {
+				budget.Heavy(t, "a process for each")
+			}
 			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild$", "-test.v")
 			c.Env = append(os.Environ(), childEnv+"="+name, objcbridge.EnvDir+"="+dir)
 			out, err := c.CombinedOutput()

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
@@ -53,6 +54,9 @@ func TestStartIsOncePerProcess(t *testing.T) {
 		"another folder":   func(o *Options) { o.Dir = t.TempDir() },
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "something lacks" || name == "another encoding" {
+				budget.Heavy(t, "a compiler")
+			}
 			o := options(t)
 			change(&o)
 			f, err := Start(o)

@@ -67,7 +67,7 @@ func TestHostileDumps(t *testing.T) {
 	dir := bridgetest.Build(t)
 	for i, text := range hostile {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			if i%4 != 0 {
+			if i%8 != 0 {
 				budget.Heavy(t, "a process for each dump")
 			}
 			file := written(t, text)

@@ -268,7 +268,7 @@ func TestReplay(t *testing.T) {
 	}
 	for i, name := range slices.Sorted(maps.Keys(replays)) {
 		t.Run(name, func(t *testing.T) {
-			if i%4 != 0 {
+			if i%8 != 0 {
 				budget.Heavy(t, "a process for each dump")
 			}
 			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReplay$", "-test.v")

@@ -90,7 +90,7 @@ func TestReplayOfWritten(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(all)) {
 		c := all[name]
 		t.Run(name, func(t *testing.T) {
-			if i%4 != 0 {
+			if i%8 != 0 {
 				budget.Heavy(t, "a process for each dump")
 			}
 			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReplayOfWritten$", "-test.v")
