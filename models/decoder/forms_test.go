@@ -31,7 +31,7 @@ func TestPackedWeights(t *testing.T) {
 				s.Overrides = map[string]int{"model.layers.1.mlp.down_proj": 8, "model.layers.0.self_attn.v_proj": 0}
 			}
 			for f, form := range []Form{Engine, Compact} {
-				if !budget.Sample(2*i+seed+f, 4) {
+				if n := 2*i + seed + f; !budget.Sample(n, 4) || n > 0 && budget.Light() {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s %d bits %v %v", s.Family, bits, dtype, form), func(t *testing.T) {
@@ -72,6 +72,7 @@ func TestOddSizes(t *testing.T) {
 
 // Without head_dim, the norms of Qwen 3 tell the size of a head.
 func TestHeadsWithoutTheirSize(t *testing.T) {
+	budget.Heavy(t, "a model of its own")
 	want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Qwen3,
 		Config: map[string]any{"head_dim": nil}}, Context(70))
 	require.Equal(t, 32, m.Config().HeadDim)
@@ -81,6 +82,7 @@ func TestHeadsWithoutTheirSize(t *testing.T) {
 
 // A group without spread has a scale that is zero in fp16 and a bias that is not: no offset stands for that.
 func TestGroupsWithoutAScale(t *testing.T) {
+	budget.Heavy(t, "a model of its own")
 	constant := func(name string, values []float64) {
 		if name == "model.layers.0.mlp.up_proj.weight" {
 			for i := range values[:32] {
@@ -97,7 +99,7 @@ func TestGroupsWithoutAScale(t *testing.T) {
 func TestLargeAndSmallStates(t *testing.T) {
 	for i, scale := range []float64{1500, 1.0 / 4096} {
 		for f, form := range []Form{Engine, Compact} {
-			if !budget.Sample(2*i+f, 2) {
+			if n := 2*i + f; !budget.Sample(n, 2) || n > 0 && budget.Light() {
 				continue
 			}
 			t.Run(fmt.Sprint(scale, form), func(t *testing.T) {
@@ -156,6 +158,9 @@ func TestBrokerComputesTheSame(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	for _, form := range []Form{Engine, Compact} {
 		t.Run(form.String(), func(t *testing.T) {
+			if form != Engine {
+				budget.Heavy(t, "each form")
+			}
 			dir := t.TempDir()
 			want, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Llama3, Bits: 4, Seed: 3})
 			require.NoError(t, err)
@@ -212,6 +217,9 @@ func TestOneSetOfPrograms(t *testing.T) {
 // Sessions of one model run at the same time, and each has the logits that it has alone.
 func TestSessionsAtTheSameTime(t *testing.T) {
 	for _, form := range []Form{Engine, Compact} {
+		if form != Engine && budget.Light() {
+			continue
+		}
 		want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Qwen3, Bits: 4}, WithForm(form),
 			Context(60), Chunk(32))
 		run := func(seed uint64) ([]float32, error) {
@@ -266,6 +274,7 @@ func TestEmptyColumnsStay(t *testing.T) {
 
 // Layers in several programs: those of one shape are compiled once.
 func TestGroupsOfLayers(t *testing.T) {
+	budget.Heavy(t, "a model of nine layers")
 	s := decodertest.Spec{Family: decodertest.Llama3, Layers: 9, Vocabulary: 3000, Seed: 4}
 	want, m := open(t, engine.Soft, s, Context(64), Chunk(64), programBytes(300<<10))
 	plan := m.Plan()

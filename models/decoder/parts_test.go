@@ -90,6 +90,7 @@ func TestProgramsInTurns(t *testing.T) {
 
 // An engine that refuses what a chip refuses, and broker, take programs of parts and of int8.
 func TestEnginesTakeParts(t *testing.T) {
+	budget.Heavy(t, "a model on three engines")
 	leaktest.SkipEmulated(t)
 	dir := t.TempDir()
 	want, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Llama3, Weights: inSteps,

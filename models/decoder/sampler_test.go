@@ -43,6 +43,7 @@ func frequencies(s *Sampler, logits []float32, n int) []float64 {
 }
 
 func TestFrequenciesAreTheProbabilities(t *testing.T) {
+	budget.Heavy(t, "a million draws")
 	logits := []float32{0, 1, 2, -3, float32(math.NaN()), float32(math.Inf(-1))}
 	const n = 200000
 	for _, temperature := range []float64{0.5, 1, 3} {

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // The patterns as the models publish them.
@@ -349,6 +351,7 @@ func TestFilesThatAreRefusedByName(t *testing.T) {
 
 // A small file may ask for a text of any size.
 func TestTextsThatGrowAreRefused(t *testing.T) {
+	budget.Heavy(t, "a large text")
 	file := byteLevelFile(t, llama3)
 	var grow []object
 	for range 8 {
@@ -377,6 +380,7 @@ func TestUnknownCharacters(t *testing.T) {
 
 // A long text without blanks is one word of the tokenizers without pre-tokenizer.
 func TestLongWordsTakeNLogN(t *testing.T) {
+	budget.Heavy(t, "a large text")
 	text := strings.Repeat("the", 200_000)
 	ids, err := parse(t, sentenceFile()).Encode(text)
 	require.NoError(t, err)
