@@ -21,7 +21,7 @@ const noLeaks = "ASAN_OPTIONS=detect_leaks=0"
 const exact = "GLIBC_TUNABLES=glibc.malloc.tcache_count=0"
 
 // sample is what a plain go test runs of TestDrivers.
-var sample = []string{"driver_lifecycle", "driver_surface"}
+var sample = []string{"driver_lifecycle"}
 
 // TestDrivers runs the stand-in's own programs, which call it without the bridge.
 func TestDrivers(t *testing.T) {

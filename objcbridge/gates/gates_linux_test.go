@@ -28,7 +28,9 @@ const few = "20000" // rounds enough to show a leak
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	for _, source := range both {
-		run(t, nil, plain.compile(t, source)).passes(t)
+		if source == walk || !budget.Light() {
+			run(t, nil, plain.compile(t, source)).passes(t)
+		}
 	}
 	for planted, found := range map[string][]string{
 		"surface": {"aneb_surface: 1 alive", "_ANEIOSurfaceObject: 1 alive", "FAIL no surface is left"},
@@ -52,6 +54,7 @@ func TestCounts(t *testing.T) {
 
 // TestLies: invalid objects of a framework are encoded or rejected.
 func TestLies(t *testing.T) {
+	budget.Heavy(t, "a program")
 	t.Parallel()
 	run(t, nil, plain.compile(t, lies)).passes(t)
 	t.Run("with AddressSanitizer", func(t *testing.T) {
@@ -73,12 +76,10 @@ func TestTemporaryFiles(t *testing.T) {
 
 // TestAddressSanitizer finds use after release and other misuse of memory.
 func TestAddressSanitizer(t *testing.T) {
+	budget.Heavy(t, "two programs with the sanitizer")
 	t.Parallel()
 	for _, source := range both {
 		t.Run(source, func(t *testing.T) {
-			if source != walk {
-				budget.Heavy(t, "another program")
-			}
 			program := address.compile(t, source)
 			run(t, []string{noLeaks}, program).passes(t)
 			r := run(t, []string{noLeaks}, program, "stale")

@@ -40,6 +40,7 @@ func TestGoUnderSanitizer(t *testing.T) {
 		return
 	}
 	t.Parallel()
+	budget.Heavy(t, "processes with the sanitizer")
 	dir := bridgetest.BuildSanitized(t)
 	runtime, _ := bridgetest.Sanitizer()
 	program := withoutRace(t)
@@ -49,9 +50,6 @@ func TestGoUnderSanitizer(t *testing.T) {
 	} {
 		t.Run(planted, func(t *testing.T) {
 			t.Parallel()
-			if planted != "nothing" && planted != "bytes" {
-				budget.Heavy(t, "another process with the sanitizer")
-			}
 			r := run(t, []string{"LD_PRELOAD=" + runtime, childDir + "=" + dir, childPlant + "=" + planted},
 				program, "-test.run=^TestGoUnderSanitizer$", "-test.v")
 			require.Zero(t, r.status, "%s%s", r.text, r.errors)
