@@ -150,6 +150,9 @@ func TestBrokerSignals(t *testing.T) {
 	require.Equal(t, codePass, busy.code(t), busy.log())
 	require.NoError(t, await.Value(t, drained), "its last answer is read, though the broker has gone")
 
+	if budget.Light() {
+		return // the rest computes until signals come
+	}
 	late := serve(t, nil, "--drain", "1ms")
 	end := late.hog(t, 1000)
 	require.NoError(t, late.Process.Signal(unix.SIGTERM))

@@ -67,6 +67,7 @@ func TestSnapshotsBehindALinkStayThere(t *testing.T) {
 // generate is killed after some token, many times. The snapshot is always whole, and the tokens are those of a
 // run that nothing interrupted.
 func TestKilledConversationsGoOn(t *testing.T) {
+	budget.Heavy(t, "a process for each kill")
 	leaktest.SkipEmulated(t)
 	const all = 150
 	exe, err := os.Executable()
@@ -74,9 +75,6 @@ func TestKilledConversationsGoOn(t *testing.T) {
 	model := randomModel(t, decodertest.Spec{Seed: 9, Bits: 4})
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, kind := range []string{engine.Soft, engine.Broker} {
-		if kind != engine.Soft && budget.Light() {
-			continue
-		}
 		flags := []string{"--model", model, "--tokens", "1,5,7,9", "--temperature", "2", "--seed", "3"}
 		whole := newTokens(t, append(flags, "--engine", engine.Soft, "--max", strconv.Itoa(all))...)
 		require.Len(t, whole, all)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/objcbridge"
@@ -34,6 +35,9 @@ func TestReportsReplayToTheirVerdict(t *testing.T) {
 			continue // a dump from a document, which dumps.txtar replays
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
+			if file != failing {
+				budget.Heavy(t, "a whole check of each report")
+			}
 			require.Equal(t, want, command(t, dir, file, "check", "--engine", "standin", "--iterations", "2"))
 		})
 		replayed[want]++
