@@ -158,6 +158,9 @@ func TestDamageIsFoundAndChangesNothing(t *testing.T) {
 	for _, to := range []*Cache{fresh, used} {
 		was := image(to)
 		for i := range text {
+			if i%5 != 0 && budget.Light() {
+				continue
+			}
 			bad := bytes.Clone(text)
 			bad[i] ^= 1 << (i % 8)
 			err := to.Restore(bytes.NewReader(bad), print1)

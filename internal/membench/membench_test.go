@@ -118,6 +118,9 @@ func TestTargets(t *testing.T) {
 func TestMeasureStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := quick()
+	if budget.Light() {
+		p.Cases = p.Cases[:2]
+	}
 	p.Progress = func(s string) {
 		if strings.Contains(s, "Block of") {
 			cancel()

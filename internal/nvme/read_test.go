@@ -256,6 +256,7 @@ func TestMappingWithdrawnInFlight(t *testing.T) {
 
 // A call whose context ends returns although the media do not.
 func TestCancelWhileTheMediaHang(t *testing.T) {
+	budget.Heavy(t, "two seconds until the patience ends")
 	r := newRig(t, 1<<20, nil, 2)
 	_, m := r.memory(1)
 	span := []Span{{m.Ranges()[0].At, 512}}

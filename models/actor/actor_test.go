@@ -166,6 +166,9 @@ func TestThawedActorsGoOn(t *testing.T) {
 	}
 	for name, text := range map[string][]byte{"talker": Talker(), "counter": counter(t), "clock": clock(t)} {
 		t.Run(name, func(t *testing.T) {
+			if name == "counter" {
+				budget.Heavy(t, "an actor for each guest")
+			}
 			var stages []*Code
 			for _, e := range engines {
 				stages = append(stages, newStage(t, dir, e).load(t, text))
@@ -208,6 +211,7 @@ func TestThawedActorsHaveTheLogitsOfTheirPrompt(t *testing.T) {
 
 // Memory that does not compress, and the text of the last error, are frozen.
 func TestLargeMemoryIsFrozen(t *testing.T) {
+	budget.Heavy(t, "a large memory")
 	c := newStage(t, modelDir(t, decodertest.Spec{Seed: 5}), engine.Soft).load(t, binaryOf(t, "testdata/large.wasm"))
 	whole := say(t, start(t, c, Config{Prompt: prompt}), 6)
 	a := start(t, c, Config{Prompt: prompt})
@@ -320,7 +324,7 @@ func TestKilledWhileFreezing(t *testing.T) {
 	a := start(t, c, Config{Prompt: prompt})
 	path := filepath.Join(t.TempDir(), "a")
 	require.NoError(t, a.Freeze(context.Background(), path))
-	for round := range 6 {
+	for round := range budget.Rounds(6, 6) {
 		cmd := exec.Command(os.Args[0], dir, path)
 		cmd.Env = append(os.Environ(), childPart+"=freeze")
 		out, err := cmd.StdoutPipe()

@@ -63,6 +63,9 @@ func TestGateCatches(t *testing.T) {
 	for name, alive := range map[string]string{
 		"nothing": "", "surface": "[1 1 1 16384]", "reference": "[1 1 0 16384]", "lock": "[0 0 1 0]",
 	} {
+		if (name == "surface" || name == "reference") && budget.Light() {
+			continue
+		}
 		out, err := child(t, "TestGateCatches", name)
 		if alive == "" {
 			require.NoError(t, err, out)
@@ -77,6 +80,7 @@ func TestGateCatches(t *testing.T) {
 // A pointer of the wrong level, which would corrupt memory in CoreFoundation, aborts the
 // process in the stand-in with the name of the function.
 func TestWrongPointerLevelsAbort(t *testing.T) {
+	budget.Heavy(t, "a process for each function")
 	spoil := map[string]func(*testing.T, *standin, *iosurface.Table){
 		"CFDictionarySetValue": func(t *testing.T, s *standin, table *iosurface.Table) {
 			table.Width = iosurface.Ref(s.symbol(t, "kIOSurfaceWidth")) // the variable, not the string

@@ -18,7 +18,7 @@ import (
 func FuzzText(f *testing.F) {
 	all := cases()
 	for i, name := range slices.Sorted(maps.Keys(all)) {
-		if c := all[name]; len(c.breaks) < 4000 && (i%4 == 0 || !budget.Light()) {
+		if c := all[name]; len(c.breaks) < 4000 && (i%12 == 0 || !budget.Light()) {
 			f.Add([]byte(c.breaks))
 			f.Add([]byte(c.holds))
 		}

@@ -257,6 +257,7 @@ func TestBellCountsWrapAround(t *testing.T) {
 
 // An end that counts without end, for no frame, does not keep the other end busy.
 func TestBellRests(t *testing.T) {
+	budget.Heavy(t, "a spinning writer")
 	_, b, file := bells(t)
 	info, err := file.Stat()
 	require.NoError(t, err)

@@ -256,6 +256,7 @@ func TestSpan(t *testing.T) {
 }
 
 func TestTranspose(t *testing.T) {
+	budget.Heavy(t, "each kernel and shape")
 	r := rand.New(rand.NewPCG(9, 10))
 	each(t, func(t *testing.T) {
 		for _, s := range [][2]int{{1, 1}, {3, 5}, {8, 8}, {31, 33}, {32, 32}, {33, 64}, {64, 40}, {100, 70}, {96, 1},

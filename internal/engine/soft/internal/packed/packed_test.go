@@ -177,7 +177,7 @@ func rounds(all, few int) int {
 func TestElements(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	eachKernel(t, func(t *testing.T) {
-		for i := range rounds(6, 3) {
+		for i := range rounds(6, 2) {
 			for _, k := range kinds() {
 				rows, cols, wide := 1+r.IntN(9), 64*(1+r.IntN(5)), 64
 				if i%2 == 0 {
@@ -326,7 +326,7 @@ func integers(w *Weights, x []float32, row int) (float32, bool) {
 func TestDots(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	eachKernel(t, func(t *testing.T) {
-		for i := range rounds(12, 4) {
+		for i := range rounds(12, 2) {
 			for _, k := range kinds() {
 				rows, wide := 1+r.IntN(40), []int{64, 64, 128, 32, 192, 20, 32, 64, 256}[i%9]
 				cols := wide * (1 + r.IntN(4+i))
