@@ -15,10 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/kv"
 	"github.com/anekit/anekit/ane/mil/build"
+	"github.com/anekit/anekit/internal/engine/broker"
+	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
@@ -41,7 +42,13 @@ type attention struct {
 
 func newAttention(name string) (a *attention, err error) {
 	a = &attention{}
-	if a.device, err = engine.Open(context.Background(), name); err != nil {
+	e := ane.Engine(soft.New())
+	if name == broker.Name {
+		if e, err = broker.Open(context.Background(), broker.Options{}); err != nil {
+			return nil, err
+		}
+	}
+	if a.device, err = ane.Open(e, ""); err != nil {
 		return nil, err
 	}
 	b := build.New()
@@ -190,7 +197,7 @@ func child(path string) error {
 	}
 	if err = c.RestoreFile(path, fingerprint); err == nil {
 		var out []string
-		if out, err = talked(engine.Soft, c, 3); err == nil {
+		if out, err = talked(soft.Name, c, 3); err == nil {
 			fmt.Print(strings.Join(out, " "))
 		}
 	}
@@ -203,20 +210,20 @@ func TestRoundTripBetweenEnginesAndProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "talk.safetensors")
 	c := ane.Must(kv.New(config))
 	defer func() { require.NoError(t, c.Close()) }()
-	first, err := talked(engine.Soft, c, 20)
+	first, err := talked(soft.Name, c, 20)
 	require.NoError(t, err)
 	require.Len(t, first, layers*21)
 	require.NotEqual(t, first[40], first[38], "another token, another output")
 	require.NotEqual(t, first[40], first[41], "another layer, another output")
 	require.NoError(t, c.SaveFile(path, fingerprint))
-	want, err := talked(engine.Soft, c, 3)
+	want, err := talked(soft.Name, c, 3)
 	require.NoError(t, err)
 	require.Equal(t, first[40:], want[:2])
 
 	other := ane.Must(kv.New(config))
 	defer func() { require.NoError(t, other.Close()) }()
 	require.NoError(t, other.RestoreFile(path, fingerprint))
-	got, err := talked(engine.Broker, other, 3)
+	got, err := talked(broker.Name, other, 3)
 	require.NoError(t, err)
 	require.Equal(t, want, got, "the engine in another process computes the same")
 
@@ -233,7 +240,7 @@ func TestRoundTripBetweenEnginesAndProcesses(t *testing.T) {
 
 // The tensors of before are refused where they are bound, when the cache has moved.
 func TestBoundTensorsOfBeforeAreStale(t *testing.T) {
-	a, err := newAttention(engine.Soft)
+	a, err := newAttention(soft.Name)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, a.close()) }()
 	grows := config
@@ -258,7 +265,7 @@ func TestBoundTensorsOfBeforeAreStale(t *testing.T) {
 }
 
 func TestBoundTensorsOfAForkAreStaleAfterItsWrite(t *testing.T) {
-	a, err := newAttention(engine.Soft)
+	a, err := newAttention(soft.Name)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, a.close()) }()
 	c := ane.Must(kv.New(config))

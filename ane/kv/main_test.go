@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -15,7 +15,7 @@ const childFile = "ANEKIT_KV_CHILD"
 
 // A test run that leaks fails, even if its tests pass.
 func TestMain(m *testing.M) {
-	engine.ServeChild()
+	broker.ServeChild()
 	if path := os.Getenv(childFile); path != "" {
 		if err := child(path); err != nil {
 			fmt.Fprintln(os.Stderr, err)

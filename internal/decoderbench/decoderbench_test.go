@@ -5,7 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder"
 )
@@ -18,7 +19,7 @@ func TestMeasure(t *testing.T) {
 	require.True(t, ok)
 	dir := t.TempDir()
 	require.NoError(t, Make(dir, s))
-	d, err := engine.Open(t.Context(), engine.Soft)
+	d, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)
 	defer d.Close()
 	said := map[string]bool{}

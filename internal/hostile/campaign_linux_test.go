@@ -22,9 +22,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/budget"
+	client "github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -305,7 +305,10 @@ func (c *campaign) add(ctx context.Context) error {
 // while it has not noticed that the connection of the check before is closed.
 func (c *campaign) opened(ctx context.Context) (d *ane.Device, err error) {
 	await.Poll(func() bool {
-		d, err = engine.Open(ctx, "broker", engine.BrokerPath(c.broker.path))
+		var e ane.Engine
+		if e, err = client.Open(ctx, client.Options{Path: c.broker.path}); err == nil {
+			d, err = ane.Open(e, "")
+		}
 		return !errors.Is(err, ane.ErrExhausted) || ctx.Err() != nil
 	})
 	return d, err

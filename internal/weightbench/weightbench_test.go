@@ -9,8 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/weightbench"
 )
@@ -28,7 +29,7 @@ func TestSuites(t *testing.T) {
 			require.Positive(t, l.Times[way], way)
 		}
 	}
-	d, err := engine.Open(t.Context(), engine.Soft, engine.AllowOffsets())
+	d, err := ane.Open(soft.New(soft.AllowOffsets()), "")
 	require.NoError(t, err)
 	mapped, err := weightbench.Infer(t.Context(), d, path, weightbench.Map, 1)
 	require.NoError(t, err)
