@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/await"
 )
 
 // fakes are the bridge libraries compiled in a run of the tests.
@@ -41,7 +42,7 @@ func runAll(m *testing.M) int {
 		return 1
 	}
 	code := m.Run()
-	if err := goleak.Find(); err != nil {
+	if !await.Poll(func() bool { err = goleak.Find(); return err == nil }) {
 		fmt.Fprintln(os.Stderr, "tests leaked goroutines:", err)
 		code = 1
 	}

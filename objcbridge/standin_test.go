@@ -43,7 +43,7 @@ func newRig(tb testing.TB) *rig {
 		f.ClearFaults()
 		require.NoError(tb, g.b.Close())
 		require.NoError(tb, c.Close())
-		require.Empty(tb, f.Leftovers())
+		require.Empty(tb, await.Left(f.Leftovers), "its thread releases a run shortly after the answer")
 	})
 	g.p = g.program(tb)
 	g.x, g.in = g.surface(tb)

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
@@ -43,7 +44,8 @@ func leaks() []string {
 	if n := unimem.Holders(); n != 0 {
 		found = append(found, fmt.Sprintf("%d functions of OnExhausted", n))
 	}
-	if err := goleak.Find(); err != nil {
+	var err error
+	if !await.Poll(func() bool { err = goleak.Find(); return err == nil }) {
 		found = append(found, err.Error())
 	}
 	return found

@@ -11,12 +11,14 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/unimem"
 )
 
 // Main runs the tests of a package, for its TestMain, and exits. A run that leaks fails, even
 // if its tests pass. Temporary files go to a folder of this process, which must be empty at
-// the end. Each function of more lists other leaks.
+// the end. Each function of more lists other leaks. What goroutines are still giving back is no leak: Main looks again
+// until await.Patience is over, unless the run has failed already.
 func Main(m *testing.M, more ...func() []string) {
 	dir, err := private()
 	if err != nil {
@@ -24,21 +26,35 @@ func Main(m *testing.M, more ...func() []string) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	for _, left := range append(more, func() []string { return files(dir) }) {
-		for _, what := range left() {
+	for _, left := range append(more, goroutines, memory, func() []string { return files(dir) }) {
+		look := left
+		if code == 0 {
+			look = func() []string { return await.Left(left) }
+		}
+		for _, what := range look() {
 			fmt.Fprintln(os.Stderr, "tests leaked:", what)
 			code = 1
 		}
 	}
-	if s := unimem.Live(); s.Blocks != 0 || s.Mappings != 0 || s.Forgotten != 0 || s.Unbalanced != 0 {
-		fmt.Fprintf(os.Stderr, "tests leaked memory: %+v\n", s)
-		code = 1
-	}
-	if err := goleak.Find(); err != nil {
-		fmt.Fprintln(os.Stderr, "tests leaked goroutines:", err)
+	if err := os.RemoveAll(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	os.Exit(code)
+}
+
+func goroutines() []string {
+	if err := goleak.Find(); err != nil {
+		return []string{err.Error()}
+	}
+	return nil
+}
+
+func memory() []string {
+	if s := unimem.Live(); s.Blocks != 0 || s.Mappings != 0 || s.Forgotten != 0 || s.Unbalanced != 0 {
+		return []string{fmt.Sprintf("memory: %+v", s)}
+	}
+	return nil
 }
 
 // longest is the length of a folder for temporary files in which the paths of tests' sockets have room: the system
@@ -72,12 +88,9 @@ func private() (dir string, err error) {
 	return dir, err
 }
 
-// files lists the files in dir, and removes dir.
+// files lists the files in dir.
 func files(dir string) []string {
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err == nil {
-		err = os.RemoveAll(dir)
-	}
 	if err != nil {
 		left = append(left, err.Error())
 	}

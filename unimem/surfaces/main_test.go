@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -17,7 +18,8 @@ func TestMain(m *testing.M) {
 		fmt.Fprintf(os.Stderr, "surfaces tests leak: %+v\n", s)
 		code = 1
 	}
-	if err := goleak.Find(); err != nil {
+	var err error
+	if !await.Poll(func() bool { err = goleak.Find(); return err == nil }) {
 		fmt.Fprintln(os.Stderr, "surfaces tests leak:", err)
 		code = 1
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
@@ -27,11 +28,11 @@ func options(tb testing.TB) Options {
 func started(tb testing.TB) *Framework {
 	f, err := Start(options(tb))
 	require.NoError(tb, err)
-	require.Empty(tb, f.Leftovers())
+	require.Empty(tb, await.Left(f.Leftovers))
 	tb.Cleanup(func() {
 		f.ClearFaults()
 		f.PurgeAll()
-		require.Empty(tb, f.Leftovers())
+		require.Empty(tb, await.Left(f.Leftovers))
 		require.Zero(tb, f.Counts().Cached)
 		require.Empty(tb, f.server.programs)
 		require.Empty(tb, f.server.requests)
