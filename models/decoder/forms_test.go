@@ -97,9 +97,10 @@ func TestGroupsWithoutAScale(t *testing.T) {
 
 // The largest squares of a state are beyond fp16, its epsilon below it.
 func TestLargeAndSmallStates(t *testing.T) {
+	budget.Heavy(t, "a model of its own")
 	for i, scale := range []float64{1500, 1.0 / 4096} {
 		for f, form := range []Form{Engine, Compact} {
-			if n := 2*i + f; !budget.Sample(n, 2) || n > 0 && budget.Light() {
+			if !budget.Sample(2*i+f, 2) {
 				continue
 			}
 			t.Run(fmt.Sprint(scale, form), func(t *testing.T) {
@@ -389,6 +390,7 @@ func TestChipsTakeTheProgram(t *testing.T) {
 
 // What is wrong beside rounding differs from the reference by more than the bound.
 func TestFaultsAreBeyondTheBound(t *testing.T) {
+	budget.Heavy(t, "a model for each fault")
 	budget.SkipSlow(t)
 	spec := decodertest.Spec{Family: decodertest.Qwen3, Seed: 8}
 	want, err := decodertest.Write(t.TempDir(), spec)
