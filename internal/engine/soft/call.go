@@ -76,8 +76,8 @@ const grain = 1 << 15
 // goroutine and allocates nothing.
 func (c *call) spread(n, cost int) { c.split(n, c.pieces(n, cost)) }
 
-// deal is spread for runners whose span computes the items that take returns, so that a goroutine which has computed its
-// own takes some of one that began late.
+// deal is spread for runners whose span computes the items that take returns: a goroutine that has computed its own takes
+// some of one that began late.
 func (c *call) deal(n, cost int) {
 	c.dealt = c.pieces(n, cost)
 	for w := range c.dealt {

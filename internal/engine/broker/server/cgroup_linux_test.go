@@ -140,8 +140,8 @@ func group(t *testing.T, controller string, limits [2]string, limit int) (procs 
 	return ""
 }
 
-// startIn starts a broker in a cgroup, which ends when in is closed, and returns the first line that it says. The broker
-// has as many processors as this process, whatever limit its cgroup has.
+// startIn starts a broker in a cgroup, which ends when in is closed, and returns the first line that it says. It has as
+// many processors as this process, whatever limit its cgroup has.
 func startIn(t *testing.T, procs, path string) (cmd *exec.Cmd, in io.Closer, said string) {
 	t.Helper()
 	cmd = exec.Command("/proc/self/exe")
