@@ -70,20 +70,26 @@ func BenchmarkDotsFloor(b *testing.B) {
 			var sums [16]uint64
 			for b.Loop() {
 				shared(workers, len(data)/64, func(lo, hi int) {
-					var s [4]uint64
-					for d := data[64*lo : 64*hi]; len(d) >= 32; d = d[32:] {
-						s[0] += binary.LittleEndian.Uint64(d)
-						s[1] += binary.LittleEndian.Uint64(d[8:])
-						s[2] += binary.LittleEndian.Uint64(d[16:])
-						s[3] += binary.LittleEndian.Uint64(d[24:])
-					}
+					s := read(data[64*lo : 64*hi])
 					if lo == 0 {
-						sums[0] += s[0] + s[1] + s[2] + s[3]
+						sums[0] += s
 					} else {
-						sums[8] += s[0] + s[1] + s[2] + s[3]
+						sums[8] += s
 					}
 				})
 			}
 		})
 	}
+}
+
+// read reads all whole 32 bytes of data, in words.
+func read(data []byte) uint64 {
+	var s [4]uint64
+	for ; len(data) >= 32; data = data[32:] {
+		s[0] += binary.LittleEndian.Uint64(data)
+		s[1] += binary.LittleEndian.Uint64(data[8:])
+		s[2] += binary.LittleEndian.Uint64(data[16:])
+		s[3] += binary.LittleEndian.Uint64(data[24:])
+	}
+	return s[0] + s[1] + s[2] + s[3]
 }

@@ -26,6 +26,8 @@
 // An element here is scale * (integer - offset) without rounding to fp16. The vector's elements are exact unless they
 // are less than 2^-11 of the greatest beside them; then each is off by at most 2^-22 of that one.
 //
+// Kernels multiply with AVX-512 VNNI, and with AVX2, FMA and F16C; elsewhere Go code does, with the same bits.
+//
 // A row with an element that may be beyond 65504, and a vector with one that is infinite or not a number, have the
 // products of elements.
 package packed

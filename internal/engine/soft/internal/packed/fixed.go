@@ -37,11 +37,15 @@ func (w *Weights) fix(v *Vector, room []float32) bool {
 	n := w.units()
 	v.digits, v.units, v.sums = room[:n*unit], room[n*unit:][:4*n], room[n*(unit+4):w.fixedRoom()]
 	clear(v.sums)
-	if quickFix(w, v) {
-		return v.finite
+	if !quickFix(w, v) {
+		v.finite = w.fixPortable(v)
 	}
+	return v.finite
+}
+
+// fixPortable is fix in Go.
+func (w *Weights) fixPortable(v *Vector) bool {
 	group := w.group()
-	v.finite = true
 	for g := 0; g*group < w.Cols; g++ {
 		x := v.x[g*group : min((g+1)*group, w.Cols)]
 		var most float32
@@ -49,7 +53,6 @@ func (w *Weights) fix(v *Vector, room []float32) bool {
 			most = max(most, float32(math.Abs(float64(f))))
 		}
 		if most != most || math.IsInf(float64(most), 0) {
-			v.finite = false
 			return false
 		}
 		one, each := fixedUnit(most)
@@ -111,12 +114,16 @@ func (w *Weights) factors(block int) (scale, product float32) {
 // bounded reports whether no element of a row may be infinite as a half.
 func (w *Weights) bounded(row int) bool {
 	for b := range w.blocks() {
-		scale, product := w.factors(row*w.blocks() + b)
-		if !(math.Abs(float64(product))+16*math.Abs(float64(scale)) <= largest) {
+		if !isBounded(w.factors(row*w.blocks() + b)) {
 			return false
 		}
 	}
 	return true
+}
+
+// isBounded is bounded for the factors of a block.
+func isBounded(scale, product float32) bool {
+	return math.Abs(float64(product))+16*math.Abs(float64(scale)) <= largest
 }
 
 // allBounded is bounded for some rows. It keeps what it finds out of a batch.

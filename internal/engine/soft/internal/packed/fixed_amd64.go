@@ -52,13 +52,13 @@ func fixedOne64(d *fixes)
 //go:noescape
 func fixedOneAll(d *fixes)
 
-// hasFixed reports whether this processor has the kernels of integers.
+// hasFixed reports whether this processor has the kernels of integers with AVX-512 VNNI.
 func hasFixed() bool { return machine.kernel == avx512 && cpu.X86.HasAVX512VNNI }
 
 // quickFix is fix by assembly. It reports whether it has done it.
 func quickFix(w *Weights, v *Vector) bool {
 	if !hasFixed() {
-		return false
+		return hasFixed256() && fix256(w, v)
 	}
 	f := fixing{to: &v.digits[0], sums: &v.units[0], join: w.join()}
 	var most uint32
@@ -91,7 +91,7 @@ func quickFix(w *Weights, v *Vector) bool {
 // quickBounded is allBounded by assembly, which does not find all that are.
 func (w *Weights) quickBounded(row, rows int, room []float32) bool {
 	if !hasFixed() {
-		return false
+		return hasFixed256() && w.prepare256(room, row*w.blocks(), rows*w.blocks())
 	}
 	_, is := w.prepare(room, row*w.blocks(), rows*w.blocks(), unknown, false)
 	return is != wrong
@@ -111,7 +111,7 @@ func (w *Weights) join() int {
 // quickFixed is fixedDots by assembly. It reports whether it has done it.
 func (w *Weights) quickFixed(sums []float32, v *Vector, room []float32, row int) bool {
 	if !hasFixed() {
-		return false
+		return hasFixed256() && w.fixed256(sums, v, room, row)
 	}
 	blocks := w.blocks()
 	parts, _ := w.prepare(room, row*blocks, len(sums)*blocks, exact, false)
