@@ -208,6 +208,7 @@ func (x *executable) unload(ctx context.Context) (err error) {
 	if s == nil || !x.loaded {
 		return nil
 	}
+	x.loads.Add(1) // an Evaluate that follows a call given up waits for its answer, and loads the program again
 	return x.ask(ctx, s, wire.KindUnload, &wire.Unload{Program: x.program}, &wire.Empty{},
 		func() { x.changed(s, false) })
 }

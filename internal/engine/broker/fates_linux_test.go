@@ -162,3 +162,21 @@ func testFreezes(t *testing.T, newFake func(*testing.T) *fake) {
 		})
 	}
 }
+
+// A Model whose Unload was given up is loaded: a run waits for the broker's answer, and loads the program again.
+func TestEvaluateAfterAnUnloadGivenUp(t *testing.T) { ways(t, testEvaluateAfterAnUnloadGivenUp) }
+
+func testEvaluateAfterAnUnloadGivenUp(t *testing.T, newFake func(*testing.T) *fake) {
+	f := newFake(t)
+	r := newRig(t, Options{Path: f.path}, negation())
+	f.on(wire.KindUnload, freeze)
+	ctx := await.DeadlineWhen(t, t.Context(), func() bool { return f.frozen.Load() })
+	require.ErrorIs(t, r.model.Unload(ctx), ane.ErrDeadline)
+	short, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, r.run(short), ane.ErrDeadline)
+	f.on(0, work)
+	close(f.thaw)
+	r.negates(t, 3)
+	require.Equal(t, 1, f.count(wire.KindEvaluate), "none is sent to a program that is about to be unloaded")
+}
