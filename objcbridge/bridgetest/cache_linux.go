@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	patience = 5 * time.Minute // limit of a build, and of waiting for another process's build
-	kept     = 6               // number of folders of other sources to keep
-	ageKept  = time.Hour       // a younger folder is kept too: a test may be about to load it
+	patience = 20 * time.Minute // limit of a build, and of waiting for another process's build
+	kept     = 6                // number of folders of other sources to keep
+	ageKept  = time.Hour        // a younger folder is kept too: a test may be about to load it
 	prefix   = "bridge-"
 	unsealed = "part-" // prefix of a folder that is being built
 )

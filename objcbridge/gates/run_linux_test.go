@@ -15,7 +15,7 @@ import (
 )
 
 // patience bounds a program that hangs. No test result depends on it.
-const patience = 5 * time.Minute
+const patience = 20 * time.Minute
 
 // result is the outcome of a program.
 type result struct {
