@@ -1,10 +1,6 @@
 package packed
 
-import (
-	"math"
-
-	"github.com/anekit/anekit/ane/fp16"
-)
+import "github.com/anekit/anekit/ane/fp16"
 
 // fixed256Rows32, fixed256Rows64 and fixed256RowsAll are the kernels of integers for processors without AVX-512 VNNI,
 // for any number of rows, in blocks of 32 and 64 columns and of units. The units of the vector's integers are those
@@ -38,6 +34,20 @@ type scales struct {
 //go:noescape
 func scales256(s *scales) (bounded bool)
 
+// fixing256 are the arguments of fixGroups256: groups of a vector, and of each the pieces of 32 columns. Every four
+// pieces become stored float32s, and each group its sum.
+type fixing256 struct {
+	x        *float32
+	to, sums *float32
+	groups   int
+	each     int
+}
+
+// fixGroups256 makes integers of a vector and returns the bits of the greatest magnitude in it.
+//
+//go:noescape
+func fixGroups256(f *fixing256) (most uint32)
+
 // hasFixed256 reports whether this processor has the kernels of integers without AVX-512 VNNI, but not those with it.
 func hasFixed256() bool { return machine.kernel != portable && !hasFixed() }
 
@@ -70,38 +80,23 @@ func (w *Weights) prepare256(room []float32, from, blocks int) (bounded bool) {
 	return bounded
 }
 
-// fix256 is fix for the kernels without AVX-512 VNNI.
-func fix256(w *Weights, v *Vector) bool {
-	if v.finite = w.fixPortable(v); !v.finite {
-		return true
-	}
+// fix256 is fix for the kernels without AVX-512 VNNI. It leaves v.units the sums of the groups.
+func (w *Weights) fix256(v *Vector) {
 	group := w.group()
-	var x [unit]float32
-	for u := range w.units() {
-		here := copy(x[:], v.digits[u*unit:min((u+1)*unit, w.Cols)])
-		clear(x[here:])
-		to := v.digits[u*stored:][:stored]
-		for half := range 2 { // the even elements, then the odd ones
-			for i := range unit / 8 {
-				var high, middle, low uint32
-				for j := range 4 {
-					// A digit is -128 to 127.
-					n := uint32(int32(x[8*i+2*j+half])) + 0x808080
-					low |= n & 0xff << (8 * j)
-					middle |= n >> 8 & 0xff << (8 * j)
-					high |= n >> 16 & 0xff << (8 * j)
-				}
-				at := to[unit/8*half+i:]
-				at[0] = math.Float32frombits(high ^ 0x80808080)
-				at[unit/4] = math.Float32frombits(middle ^ 0x80808080)
-				at[unit/2] = math.Float32frombits(low ^ 0x80808080)
-			}
-		}
-		for l := range here / lane {
-			to[stored-lanes+l] = v.units[(u*unit+l*lane)/group]
-		}
+	f := fixing256{to: &v.digits[0], sums: &v.units[0], groups: w.Cols / group, each: group / (unit / 4)}
+	var most uint32
+	if f.groups > 0 {
+		f.x = &v.x[:w.Cols][0]
+		most = fixGroups256(&f)
 	}
-	return true
+	if whole := f.groups * group; whole < w.Cols { // half a unit
+		most = max(most, fixGroups256(&fixing256{&v.x[whole:w.Cols][0], &v.digits[whole/unit*stored],
+			&v.units[f.groups], 1, (w.Cols - whole) / (unit / 4)}))
+	}
+	v.finite = most < 0xff<<23
+	for g, sum := range v.units[:(w.Cols+group-1)/group] {
+		*v.sum(g * group / w.Wide) += sum
+	}
 }
 
 // fixed256 is fixedDots by the kernels without AVX-512 VNNI.

@@ -38,9 +38,9 @@ DATA fixed256Few<>+0x30(SB)/8, $0
 DATA fixed256Few<>+0x38(SB)/8, $0
 GLOBL fixed256Few<>(SB), RODATA|NOPTR, $64
 
-// START reads the arguments. R8 is the data of a row, R10 what its scales lie beyond those of the first, DI its sum, R14
-// the bytes of the scales of a row, R13 has the lanes of the last unit. Y15 has the bits of an integer, Y14 those that
-// are flipped, Y13 and Y12 the numbers 1 and 256 in 16 bits.
+// START reads the arguments. R8 is the data of a row, R10 what its scales lie beyond those of the first, DI its sum,
+// R14 the bytes of the scales of a row, R13 has the lanes of the last unit. Y15 has the bits of an integer, Y14 those
+// that are flipped, Y13 and Y12 the numbers 1 and 256 in 16 bits.
 #define START \
 	MOVQ         d+0(FP), AX     \
 	MOVQ         SUMS(AX), DI    \

@@ -57,8 +57,12 @@ func hasFixed() bool { return machine.kernel == avx512 && cpu.X86.HasAVX512VNNI 
 
 // quickFix is fix by assembly. It reports whether it has done it.
 func quickFix(w *Weights, v *Vector) bool {
-	if !hasFixed() {
-		return hasFixed256() && fix256(w, v)
+	switch {
+	case hasFixed256():
+		w.fix256(v)
+		return true
+	case !hasFixed():
+		return false
 	}
 	f := fixing{to: &v.digits[0], sums: &v.units[0], join: w.join()}
 	var most uint32

@@ -1,0 +1,138 @@
+#include "textflag.h"
+
+// The fields of fixing256.
+#define G_X 0
+#define G_TO 8
+#define G_SUMS 16
+#define G_GROUPS 24
+#define G_EACH 32
+
+// Of the digits of four integers: the highest of the even and of the odd ones, then the middle and the lowest.
+DATA fix256Digits<>+0x00(SB)/8, $0x0d0509010e060a02
+DATA fix256Digits<>+0x08(SB)/8, $0x808080800c040800
+DATA fix256Digits<>+0x10(SB)/8, $0x0d0509010e060a02
+DATA fix256Digits<>+0x18(SB)/8, $0x808080800c040800
+GLOBL fix256Digits<>(SB), RODATA|NOPTR, $32
+
+// GREATER raises r to the magnitude of eight elements.
+#define GREATER(at, r) \
+	VPAND   at(R10), Y15, Y4 \
+	VPMAXUD Y4, r, r
+
+// INTEGERS sets r to the digits of eight elements, in the order of fix256Digits. Y10 adds up the integers.
+#define INTEGERS(at, r) \
+	VMULPS    at(SI), Y9, r  \
+	VCVTPS2DQ r, r           \
+	VPADDD    r, Y10, Y10    \
+	VPADDD    Y14, r, r      \
+	VPXOR     Y14, r, r      \
+	VPSHUFB   Y13, r, r
+
+// STORE stores two rows of 16 digits of which r has eight of each, then the others.
+#define STORE(r, x, at) \
+	VPERMQ       $0xD8, r, r      \
+	VMOVDQU      x, at(DI)        \
+	VEXTRACTI128 $1, r, at+64(DI)
+
+// func fixGroups256(f *fixing256) (most uint32)
+TEXT ·fixGroups256(SB), NOSPLIT, $0-12
+	MOVQ         f+0(FP), AX
+	MOVQ         G_X(AX), SI
+	MOVQ         G_TO(AX), DI
+	MOVQ         G_SUMS(AX), BX
+	MOVQ         G_GROUPS(AX), CX
+	MOVQ         G_EACH(AX), R8
+	XORL         R9, R9                    // pieces of 32 columns
+	VPCMPEQD     Y15, Y15, Y15
+	VPSRLD       $1, Y15, Y15
+	MOVL         $0x00808080, DX
+	VMOVD        DX, X14
+	VPBROADCASTD X14, Y14
+	VMOVDQU      fix256Digits<>+0(SB), Y13
+	VPXOR        Y12, Y12, Y12
+
+group:
+	MOVQ  SI, R10
+	MOVQ  R8, R11
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+
+most:
+	GREATER(0, Y0)
+	GREATER(32, Y1)
+	GREATER(64, Y0)
+	GREATER(96, Y1)
+	ADDQ         $128, R10
+	DECQ         R11
+	JNE          most
+	VPMAXUD      Y1, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0x4E, X0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0xB1, X0, X1
+	VPMAXUD      X1, X0, X0
+	VPMAXUD      X0, X12, X12
+	VMOVD        X0, DX
+	SHRL         $23, DX
+	MOVL         $103, R12                 // the exponent of 2^-24
+	CMPL         DX, R12
+	CMOVLLT      R12, DX
+	MOVL         $275, R12                 // less an exponent is that of 2^21 over its power
+	SUBL         DX, R12
+	SHLL         $23, R12
+	VMOVD        R12, X9
+	VPBROADCASTD X9, Y9
+	SUBL         $21, DX
+	SHLL         $23, DX
+	VMOVD        DX, X8
+	VPBROADCASTD X8, Y8
+	VPXOR        Y10, Y10, Y10
+	MOVQ         R8, R11
+
+piece:
+	INTEGERS(0, Y0)
+	INTEGERS(32, Y1)
+	INTEGERS(64, Y2)
+	INTEGERS(96, Y3)
+	VPERM2I128 $0x20, Y2, Y0, Y4
+	VPERM2I128 $0x31, Y2, Y0, Y5
+	VPERM2I128 $0x20, Y3, Y1, Y6
+	VPERM2I128 $0x31, Y3, Y1, Y7
+	VPUNPCKLWD Y5, Y4, Y0
+	VPUNPCKHWD Y5, Y4, Y1
+	VPUNPCKLWD Y7, Y6, Y2
+	VPUNPCKHWD Y7, Y6, Y3
+	VPUNPCKLDQ Y2, Y0, Y4
+	VPUNPCKHDQ Y2, Y0, Y5
+	VPUNPCKLDQ Y3, Y1, Y6
+	STORE(Y4, X4, 0)
+	STORE(Y5, X5, 128)
+	STORE(Y6, X6, 256)
+	VMOVUPS    X8, 384(DI)
+	ADDQ       $128, SI
+	ADDQ       $16, DI
+	INCQ       R9
+	TESTQ      $3, R9
+	JNE        within
+	ADDQ       $384, DI
+
+within:
+	DECQ         R11
+	JNE          piece
+	VEXTRACTI128 $1, Y10, X0
+	VPADDD       X0, X10, X10
+	VPSHUFD      $0x4E, X10, X0
+	VPADDD       X0, X10, X10
+	VPSHUFD      $0xB1, X10, X0
+	VPADDD       X0, X10, X10
+	VCVTDQ2PS    X10, X10
+	VMULSS       X8, X10, X10
+	VMOVSS       X10, (BX)
+	ADDQ         $4, BX
+	DECQ         CX
+	JNE          group
+	VMOVD        X12, DX
+	MOVL         DX, most+8(FP)
+	VZEROUPPER
+	RET
