@@ -399,6 +399,38 @@ func TestIntegersAreNearExact(t *testing.T) {
 	})
 }
 
+// A vector with one infinite element has the products of elements, wherever it is; one of the least halves does not.
+func TestVectorsAtTheLimits(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	eachKernel(t, func(t *testing.T) {
+		for _, wide := range []int{32, 64, 192} {
+			const rows, cols = 3, 192
+			w := random(r, kind{4, 0, true, 2}, rows, cols, 1, wide, false)
+			check := func(x []float32, finite bool, what string) {
+				v, sums := arranged(w, x), make([]float32, rows)
+				require.Equal(t, finite, v.finite, "blocks of %d, %s", wide, what)
+				w.Dots(sums, &v, make([]float32, w.Room(rows)), 0)
+				for row, got := range sums {
+					require.True(t, same(reference(w, x, row), got), "blocks of %d, %s, row %d", wide, what, row)
+				}
+			}
+			for at := 3; at < cols; at += 31 {
+				for _, odd := range []float64{math.Inf(1), math.Inf(-1), math.NaN()} {
+					x := halves(r, cols)
+					x[at] = float32(odd)
+					check(x, false, fmt.Sprint(odd, " at ", at))
+				}
+			}
+			x := make([]float32, cols)
+			check(x, true, "zeros")
+			for i := range x {
+				x[i] = float32(r.IntN(9)-4) * 0x1p-24
+			}
+			check(x, true, "the least halves")
+		}
+	})
+}
+
 // What Dots remembers of one batch of rows is not what it knows of the next.
 func TestRemembersEachBatch(t *testing.T) {
 	const cols, wide = 128, 64
