@@ -24,10 +24,13 @@
 //   - lanes are added in four rounds: 0 and 8, 1 and 9 and so on, then 0 and 4, 0 and 2, 0 and 1.
 //
 // An element here is scale * (integer - offset) without rounding to fp16. The vector's elements are exact unless they
-// are less than 2^-11 of the greatest beside them; then each is off by at most 2^-22 of that one.
+// are less than 2^-11 of the greatest beside them; then each is off by at most 2^-22 of that one. A row that is 0
+// where the vector is greatest would show that error. So a vector is steep if, of any 32 columns, at least half of the
+// elements that are not 0 are less than 2^-12 of the power of two in the greatest of their group: those with the same
+// unit.
 //
 // Kernels multiply with AVX-512 VNNI, and with AVX2, FMA and F16C; elsewhere Go code does, with the same bits.
 //
-// A row with an element that may be beyond 65504, and a vector with one that is infinite or not a number, have the
-// products of elements.
+// A row with an element that may be beyond 65504, and a vector that is steep or has an element that is infinite or not
+// a number, have the products of elements.
 package packed

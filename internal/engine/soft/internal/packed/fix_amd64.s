@@ -177,3 +177,90 @@ sums:
 	MOVL      DX, most+8(FP)
 	VZEROUPPER
 	RET
+
+// COUNT leaves R9 at least by how much twice the elements in a and b that are less than 2^-12 of r, and not 0, exceed
+// those that are not 0, or 1. r has the bits of the greatest magnitude of their group.
+#define COUNT(a, b, r) \
+	VPSRLD  $23, r, r       \
+	VPMAXUD Z30, r, r       \
+	VPSUBD  Z27, r, r       \
+	VPSLLD  $23, r, r       \
+	VPSUBD  Z26, r, r       \
+	VPANDD  Z31, a, a       \
+	VPANDD  Z31, b, b       \
+	VPTESTMD a, a, K1       \
+	VPTESTMD b, b, K2       \
+	BITS(R11)               \
+	VPSUBD  Z26, a, a       \
+	VPSUBD  Z26, b, b       \
+	VPCMPUD $1, r, a, K1    \
+	VPCMPUD $1, r, b, K2    \
+	BITS(DX)                \
+	ADDL    DX, DX          \
+	CMPL    R11, R12        \
+	CMOVLLT R12, R11        \
+	SUBL    R11, DX         \
+	CMPL    DX, R9          \
+	CMOVLGT DX, R9
+
+// BITS sets r to the number of bits in K1 and K2.
+#define BITS(r) \
+	KMOVW   K1, r           \
+	KMOVW   K2, R10         \
+	SHLL    $16, R10        \
+	ORL     R10, r          \
+	POPCNTL r, r
+
+// func countSteep(f *fixing) (most int32)
+TEXT ·countSteep(SB), NOSPLIT, $0-12
+	MOVQ         f+0(FP), AX
+	MOVQ         F_X(AX), SI
+	MOVQ         F_UNITS(AX), CX
+	MOVQ         F_JOIN(AX), R8
+	MOVL         $-1, R9
+	MOVL         $1, R12
+	MOVL         $0x7FFFFFFF, DX
+	VPBROADCASTD DX, Z31
+	MOVL         $103, DX                   // the exponent of 2^-24
+	VPBROADCASTD DX, Z30
+	MOVL         $12, DX
+	VPBROADCASTD DX, Z27
+	MOVL         $1, DX
+	VPBROADCASTD DX, Z26
+
+unit:
+	VMOVUPS 0(SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVUPS 128(SI), Z2
+	VMOVUPS 192(SI), Z3
+	VMOVUPS 256(SI), Z4
+	VMOVUPS 320(SI), Z5
+	VMOVUPS 384(SI), Z6
+	VMOVUPS 448(SI), Z7
+	GREATEST(Z0, Z1, Z8)
+	GREATEST(Z2, Z3, Z9)
+	GREATEST(Z4, Z5, Z10)
+	GREATEST(Z6, Z7, Z11)
+	CMPQ    R8, $1
+	JLT     apart
+	VPMAXUD Z8, Z9, Z8
+	VPMAXUD Z10, Z11, Z10
+	JEQ     pairs
+	VPMAXUD Z8, Z10, Z8
+	VMOVDQA64 Z8, Z10
+
+pairs:
+	VMOVDQA64 Z8, Z9
+	VMOVDQA64 Z10, Z11
+
+apart:
+	COUNT(Z0, Z1, Z8)
+	COUNT(Z2, Z3, Z9)
+	COUNT(Z4, Z5, Z10)
+	COUNT(Z6, Z7, Z11)
+	ADDQ    $512, SI
+	DECQ    CX
+	JNE     unit
+	MOVL    R9, most+8(FP)
+	VZEROUPPER
+	RET

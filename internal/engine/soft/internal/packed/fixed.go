@@ -32,11 +32,14 @@ func (w *Weights) blocks() int { return w.Cols / w.Wide }
 // kernels, the integers; then the units of the groups, and for each sixteen blocks their sums and units.
 func (w *Weights) fixedRoom() int { return w.units()*(unit+4) + (w.blocks()+lanes-1)/lanes*2*lanes }
 
-// fix makes integers of a vector. It returns false if an element is infinite or not a number.
+// fix makes integers of a vector. It returns false if it is steep, or an element is infinite or not a number.
 func (w *Weights) fix(v *Vector, room []float32) bool {
 	n := w.units()
 	v.digits, v.units, v.sums = room[:n*unit], room[n*unit:][:4*n], room[n*(unit+4):w.fixedRoom()]
 	clear(v.sums)
+	if w.steep(v.x) {
+		return false
+	}
 	if !quickFix(w, v) {
 		v.finite = w.fixPortable(v)
 	}
@@ -66,6 +69,39 @@ func (w *Weights) fixPortable(v *Vector) bool {
 		*v.sum(g * group / w.Wide) += float32(float32(total) * each)
 	}
 	return true
+}
+
+// steep reports whether, of any 32 columns of a vector, at least half of those that are not 0 are less than 2^-12 of
+// the power of two in the greatest of their group. Their integers would have few bits, and a row may be 0 where the
+// vector is great.
+func (w *Weights) steep(x []float32) bool {
+	if is, ok := quickSteep(w, x); ok {
+		return is
+	}
+	for group := w.group(); len(x) > 0; x = x[min(group, len(x)):] {
+		part := x[:min(group, len(x))]
+		var most uint32
+		for _, f := range part {
+			most = max(most, math.Float32bits(f)&^(1<<31))
+		}
+		bound := (max(most>>23, 103) - 12) << 23
+		for ; len(part) > 0; part = part[32:] {
+			small, all := 0, 0
+			for _, f := range part[:32] {
+				n := math.Float32bits(f) &^ (1 << 31)
+				if n != 0 {
+					all++
+				}
+				if n-1 < bound-1 { // not 0
+					small++
+				}
+			}
+			if 2*small >= max(all, 1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // fixedUnit returns the unit of integers that stand for numbers up to most, and its inverse. It is that of 2^-24, the

@@ -15,6 +15,30 @@ type fixing struct {
 //go:noescape
 func fixUnits(f *fixing) (most uint32)
 
+// countSteep returns by how much twice the small elements of 32 columns, as steep counts them, exceed all that are not
+// 0, or 1: the most of any 32 columns. It reads x, units and join.
+//
+//go:noescape
+func countSteep(f *fixing) (most int32)
+
+// quickSteep is steep by assembly. It reports whether it has done it.
+func quickSteep(w *Weights, x []float32) (is, done bool) {
+	if !hasFixed() {
+		return false, false
+	}
+	f := fixing{join: w.join(), units: w.Cols / unit}
+	if f.units > 0 {
+		f.x = &x[0]
+		is = countSteep(&f) >= 0
+	}
+	if whole := f.units * unit; whole < w.Cols && !is {
+		var last [unit]float32
+		copy(last[:], x[whole:])
+		is = countSteep(&fixing{x: &last[0], units: 1, join: f.join}) >= 0
+	}
+	return is, true
+}
+
 // fixes are the arguments of the kernels of integers.
 type fixes struct {
 	sums   *float32

@@ -127,7 +127,26 @@ func (w *Weights) value(row, col int) fp16.Bits {
 	case w.OffsetByte != nil:
 		o = float64(w.OffsetByte[block])
 	}
-	return fp16.FromFloat64(float64(w.Scale[block].Float32()) * (float64(n) - o))
+	scale := float64(w.Scale[block].Float32())
+	if finite := scale - scale + o - o; finite != 0 {
+		return fp16.FromFloat64(scale * (float64(n) - o))
+	}
+	exact := big.NewFloat(o).SetPrec(600)
+	exact.Mul(big.NewFloat(scale), exact.Sub(big.NewFloat(float64(n)).SetPrec(600), exact))
+	return half(exact)
+}
+
+// half rounds an exact number once.
+func half(exact *big.Float) fp16.Bits {
+	near, accuracy := exact.Float64()
+	if bits := math.Float64bits(near); accuracy != big.Exact && bits&1 == 0 && !math.IsInf(near, 0) {
+		if (accuracy == big.Below) == (near > 0) { // near is odd: rounding it again rounds the exact number
+			near = math.Float64frombits(bits + 1)
+		} else {
+			near = math.Float64frombits(bits - 1)
+		}
+	}
+	return fp16.FromFloat64(near)
 }
 
 // same compares bits; all NaN are alike.
@@ -217,6 +236,32 @@ func TestElements(t *testing.T) {
 	})
 }
 
+// An offset of float32 may decide which of two halves is nearer, far below the bits of a float64.
+func TestTinyOffsetsDecide(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	eachKernel(t, func(t *testing.T) {
+		for _, bits := range []int{2, 3, 4, 6, 8} {
+			for i := range 40 {
+				w := random(r, kind{bits, 0, i%2 == 0, 3}, 3, 128, 1, 32, false)
+				for b := range w.Scale { // products of three and of seven are halfway between halves
+					w.Scale[b] = fp16.FromFloat64(float64(1025+2*r.IntN(500)) / 65536)
+					w.OffsetSingle[b] = float32(math.Ldexp(r.Float64()-0.5, -60+r.IntN(40)))
+				}
+				for row := range w.Rows {
+					got, floats := make([]fp16.Bits, w.Cols), make([]float32, w.Cols)
+					w.Halves(got, row, 0)
+					w.Floats(floats, row, 0)
+					for col := range got {
+						want := w.value(row, col)
+						require.Equal(t, want.Float32(), got[col].Float32(), "%d bits, row %d column %d", bits, row, col)
+						require.Equal(t, want.Float32(), floats[col], "%d bits, row %d column %d", bits, row, col)
+					}
+				}
+			}
+		}
+	})
+}
+
 // reference is the sum of a row as the comment of the package defines it.
 func reference(w *Weights, x []float32, row int) float32 {
 	if w.Bits == 4 && w.Width == 0 && w.High == 1 && w.Cols%64 == 0 &&
@@ -275,6 +320,9 @@ func integers(w *Weights, x []float32, row int) (float32, bool) {
 	var lanes [16]float32
 	var products [][2]float32 // of each eight columns
 	group := min(w.Wide, 128)
+	if steep(x, group) {
+		return 0, false
+	}
 	for from := 0; from < w.Cols; from += group {
 		part := x[from:min(from+group, w.Cols)]
 		most := 0.0
@@ -323,6 +371,78 @@ func integers(w *Weights, x []float32, row int) (float32, bool) {
 	return lanes[0], true
 }
 
+// steep reports whether, of any 32 columns, at least half of those that are not 0 are less than 2^-12 of the power of
+// two in the greatest of their group.
+func steep(x []float32, group int) bool {
+	for from := 0; from < len(x); from += 32 {
+		start := from / group * group
+		most, small, all := 0.0, 0, 0
+		for _, f := range x[start:min(start+group, len(x))] {
+			most = math.Max(most, math.Abs(float64(f)))
+		}
+		_, exponent := math.Frexp(most)
+		for _, f := range x[from : from+32] {
+			if f != 0 {
+				all++
+			}
+			if f != 0 && math.Abs(float64(f)) < math.Ldexp(1, exponent-13) {
+				small++
+			}
+		}
+		if small > 0 && 2*small >= all {
+			return true
+		}
+	}
+	return false
+}
+
+// steepHalves returns halves with some that are far greater than all others.
+func steepHalves(r *rand.Rand, n int) []float32 {
+	x := halves(r, n)
+	for i := range x {
+		x[i] = fp16.FromFloat64(math.Ldexp(float64(x[i]), -4-r.IntN(8))).Float32()
+	}
+	for range 1 + r.IntN(n/32) {
+		x[r.IntN(n)] = fp16.FromFloat64(r.Float64() * 60000).Float32()
+	}
+	return x
+}
+
+// A row whose elements are 0 where those of a vector are far greater than all others is the sum of the small ones.
+func TestSmallElementsCount(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	eachKernel(t, func(t *testing.T) {
+		for _, wide := range []int{32, 64, 128, 192, 256} {
+			for _, signed := range []bool{false, true} {
+				rows, cols := 5, 1536
+				w := random(r, kind{4, 0, signed, 1}, rows, cols, 1, wide, false)
+				x := halves(r, cols)
+				for k := range x {
+					if x[k] = fp16.FromFloat64(float64(x[k]) / 128).Float32(); k%(wide/2) == 5 {
+						x[k] = 60000
+						for row := range rows {
+							at := row*cols + k
+							w.Data[at/2] &^= 15 << (at % 2 * 4)
+							w.Data[at/2] |= w.OffsetByte[w.block(row, k)] & 15 << (at % 2 * 4)
+						}
+					}
+				}
+				v, sums := arranged(w, x), make([]float32, rows)
+				w.Dots(sums, &v, make([]float32, w.Room(rows)), 0)
+				for row, got := range sums {
+					var exact, magnitude float64
+					for k, f := range x {
+						e := float64(f) * float64(w.value(row, k).Float32())
+						exact += e
+						magnitude += math.Abs(e)
+					}
+					require.InDelta(t, exact, float64(got), math.Ldexp(magnitude, -20), "blocks of %d, row %d", wide, row)
+				}
+			}
+		}
+	})
+}
+
 func TestDots(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	eachKernel(t, func(t *testing.T) {
@@ -335,7 +455,10 @@ func TestDots(t *testing.T) {
 				}
 				w := random(r, k, rows, cols, 1, wide, i%4 == 3)
 				x := halves(r, cols)
-				if i%5 == 3 {
+				switch i % 5 {
+				case 2:
+					x = steepHalves(r, cols)
+				case 3:
 					x = anyHalves(r, cols)
 				}
 				v := arranged(w, x)
@@ -371,7 +494,7 @@ func TestIntegersAreNearExact(t *testing.T) {
 				w := random(r, kind{4, 0, offset%2 == 1, offset}, rows, cols, 1, wide, false)
 				x := halves(r, cols)
 				for i := 5; i < cols; i += 200 {
-					x[i] *= 1000 // as some activations of language models are
+					x[i] *= 500 // as some activations of language models are; a steep vector has products of elements
 				}
 				v, sums := arranged(w, x), make([]float32, rows)
 				w.Dots(sums, &v, make([]float32, w.Room(rows)), 0)

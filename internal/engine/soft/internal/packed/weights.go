@@ -122,16 +122,16 @@ func (w *Weights) odd(dst []float32, row, col int) {
 		at := row*w.Cols + col
 		if count := 1 << w.Bits; count <= len(table) && count <= n {
 			for q := range count {
-				table[q] = toOdd(scale * (w.number(q) - offset))
+				table[q] = w.element(scale, w.number(q), offset)
 			}
 			w.look(dst[:n], at, &table)
 		} else if w.Bits == 8 && w.width() == 8 {
 			for i, b := range w.Data[at:][:n] {
-				dst[i] = toOdd(scale * (w.number(int(b)) - offset))
+				dst[i] = w.element(scale, w.number(int(b)), offset)
 			}
 		} else {
 			for i := range dst[:n] {
-				dst[i] = toOdd(scale * (w.number(w.integer(at+i)) - offset))
+				dst[i] = w.element(scale, w.number(w.integer(at+i)), offset)
 			}
 		}
 		dst, col = dst[n:], col+n
@@ -149,6 +149,30 @@ func (w *Weights) look(dst []float32, at int, table *[16]float32) {
 	for i := range dst {
 		dst[i] = table[w.integer(at+i)&15]
 	}
+}
+
+// element is scale * (number - offset), rounded to odd.
+func (w *Weights) element(scale, number, offset float64) float32 {
+	d := number - offset
+	p := scale * d
+	if w.OffsetSingle == nil { // p is exact
+		return toOdd(p)
+	}
+	back := d - number
+	lost := (number - (d - back)) - (offset + back)
+	lost = math.FMA(scale, d, -p) + scale*lost
+	if lost == 0 || lost != lost {
+		return toOdd(p)
+	}
+	bits := math.Float64bits(p)
+	if bits&1 == 0 {
+		if (lost > 0) == (p > 0) {
+			bits++
+		} else {
+			bits--
+		}
+	}
+	return toOdd(math.Float64frombits(bits))
 }
 
 // toOdd rounds f to a float32 so that rounding that to a half gives f rounded once: an inexact result is odd.
