@@ -328,12 +328,16 @@ func (f *fileConfig) ends(file string) ([]int, error) {
 	if json.Unmarshal(f.EOS, &one) == nil {
 		return []int{one}, nil
 	}
-	var all []int
-	if json.Unmarshal(f.EOS, &all) != nil {
+	var all []*int // null would be token 0
+	if json.Unmarshal(f.EOS, &all) != nil || slices.Contains(all, nil) {
 		return nil, &Error{Op: "open", Name: file + ": eos_token_id", Err: ErrConfig,
 			Detail: "neither a number nor a list of numbers"}
 	}
-	return all, nil
+	ends := make([]int, len(all))
+	for i, token := range all {
+		ends[i] = *token
+	}
+	return ends, nil
 }
 
 // quantization reads "quantization" of MLX, which MLX writes as "quantization_config" too.

@@ -53,6 +53,8 @@ func TestConfigsThatAreRefused(t *testing.T) {
 			[]string{"rope_parameters", "full_attention"}},
 		"theta": {map[string]any{"rope_theta": 0}, ErrConfig, []string{"rope_theta"}},
 		"end":   {map[string]any{"eos_token_id": "x"}, ErrConfig, []string{"eos_token_id"}},
+		"no end in a list": {map[string]any{"eos_token_id": []any{2, nil}}, ErrConfig,
+			[]string{"eos_token_id", "list of numbers"}},
 		"method": {map[string]any{"quantization_config": map[string]any{"quant_method": "awq", "bits": 4}}, ErrConfig,
 			[]string{"quantization_config", "awq"}},
 		"bits": {map[string]any{"quantization": map[string]any{"group_size": 32, "bits": 7}}, ErrConfig,
