@@ -240,10 +240,10 @@ TEXT ·scales256(SB), NOSPLIT, $0-9
 	VPCMPEQD     Y14, Y14, Y14        // the bits of a magnitude
 	VPSRLD       $1, Y14, Y14
 	MOVL         $0x477FE000, BX      // 65504
-	MOVQ         BX, X13
+	VMOVD        BX, X13
 	VPBROADCASTD X13, Y13
 	MOVL         $0x41800000, BX      // 16
-	MOVQ         BX, X12
+	VMOVD        BX, X12
 	VPBROADCASTD X12, Y12
 	VPCMPEQD     Y11, Y11, Y11        // the scales that are bounded
 
