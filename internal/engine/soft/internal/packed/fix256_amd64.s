@@ -19,6 +19,44 @@ GLOBL fix256Digits<>(SB), RODATA|NOPTR, $32
 	VPAND   at(R10), Y15, Y4 \
 	VPMAXUD Y4, r, r
 
+// GREATEST leaves X0 the bits of the greatest magnitude in the group at SI.
+#define GREATEST \
+	MOVQ         SI, R10     \
+	MOVQ         R8, R11     \
+	VPXOR        Y0, Y0, Y0  \
+	VPXOR        Y1, Y1, Y1  \
+most:                        \
+	GREATER(0, Y0)           \
+	GREATER(32, Y1)          \
+	GREATER(64, Y0)          \
+	GREATER(96, Y1)          \
+	ADDQ         $128, R10   \
+	DECQ         R11         \
+	JNE          most        \
+	VPMAXUD      Y1, Y0, Y0  \
+	VEXTRACTI128 $1, Y0, X1  \
+	VPMAXUD      X1, X0, X0  \
+	VPSHUFD      $0x4E, X0, X1 \
+	VPMAXUD      X1, X0, X0  \
+	VPSHUFD      $0xB1, X0, X1 \
+	VPMAXUD      X1, X0, X0
+
+// EXPONENT sets DX to the exponent of the number in X0, or to that of 2^-24 if it is less.
+#define EXPONENT \
+	VMOVD   X0, DX    \
+	SHRL    $23, DX   \
+	MOVL    $103, R12 \
+	CMPL    DX, R12   \
+	CMOVLLT R12, DX
+
+// BITS sets r to the number of the elements whose bits are set in a to d.
+#define BITS(a, b, c, d, r) \
+	VPACKSSDW b, a, a \
+	VPACKSSDW d, c, c \
+	VPACKSSWB c, a, a \
+	VPMOVMSKB a, r    \
+	POPCNTL   r, r
+
 // INTEGERS sets r to the digits of eight elements, in the order of fix256Digits. Y10 adds up the integers.
 #define INTEGERS(at, r) \
 	VMULPS    at(SI), Y9, r  \
@@ -52,32 +90,9 @@ TEXT ·fixGroups256(SB), NOSPLIT, $0-12
 	VPXOR        Y12, Y12, Y12
 
 group:
-	MOVQ  SI, R10
-	MOVQ  R8, R11
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-
-most:
-	GREATER(0, Y0)
-	GREATER(32, Y1)
-	GREATER(64, Y0)
-	GREATER(96, Y1)
-	ADDQ         $128, R10
-	DECQ         R11
-	JNE          most
-	VPMAXUD      Y1, Y0, Y0
-	VEXTRACTI128 $1, Y0, X1
-	VPMAXUD      X1, X0, X0
-	VPSHUFD      $0x4E, X0, X1
-	VPMAXUD      X1, X0, X0
-	VPSHUFD      $0xB1, X0, X1
-	VPMAXUD      X1, X0, X0
+	GREATEST
 	VPMAXUD      X0, X12, X12
-	VMOVD        X0, DX
-	SHRL         $23, DX
-	MOVL         $103, R12                 // the exponent of 2^-24
-	CMPL         DX, R12
-	CMOVLLT      R12, DX
+	EXPONENT
 	MOVL         $275, R12                 // less an exponent is that of 2^21 over its power
 	SUBL         DX, R12
 	SHLL         $23, R12
@@ -134,5 +149,62 @@ within:
 	JNE          group
 	VMOVD        X12, DX
 	MOVL         DX, most+8(FP)
+	VZEROUPPER
+	RET
+
+// func steep256(f *fixing256) (is bool)
+TEXT ·steep256(SB), NOSPLIT, $0-9
+	MOVQ     f+0(FP), AX
+	MOVQ     G_X(AX), SI
+	MOVQ     G_GROUPS(AX), CX
+	MOVQ     G_EACH(AX), R8
+	MOVL     $1, R13
+	VPCMPEQD Y15, Y15, Y15
+	VPSRLD   $1, Y15, Y15
+	VPXOR    Y14, Y14, Y14
+
+group:
+	GREATEST
+	EXPONENT
+	SUBL         $12, DX
+	SHLL         $23, DX
+	VMOVD        DX, X9
+	VPBROADCASTD X9, Y9
+	MOVQ         R8, R11
+
+piece:
+	VPAND    0(SI), Y15, Y0
+	VPAND    32(SI), Y15, Y1
+	VPAND    64(SI), Y15, Y2
+	VPAND    96(SI), Y15, Y3
+	VPCMPGTD Y0, Y9, Y4              // small, or 0
+	VPCMPGTD Y1, Y9, Y5
+	VPCMPGTD Y2, Y9, Y6
+	VPCMPGTD Y3, Y9, Y7
+	VPCMPEQD Y0, Y14, Y0
+	VPCMPEQD Y1, Y14, Y1
+	VPCMPEQD Y2, Y14, Y2
+	VPCMPEQD Y3, Y14, Y3
+	BITS(Y4, Y5, Y6, Y7, DX)
+	BITS(Y0, Y1, Y2, Y3, R12)
+	SUBL     R12, DX
+	ADDL     DX, DX
+	NEGL     R12
+	ADDL     $32, R12
+	CMPL     R12, R13
+	CMOVLLT  R13, R12
+	CMPL     DX, R12
+	JGE      is
+	ADDQ     $128, SI
+	DECQ     R11
+	JNE      piece
+	DECQ     CX
+	JNE      group
+	MOVB     $0, is+8(FP)
+	VZEROUPPER
+	RET
+
+is:
+	MOVB $1, is+8(FP)
 	VZEROUPPER
 	RET

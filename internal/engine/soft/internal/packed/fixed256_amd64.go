@@ -48,6 +48,11 @@ type fixing256 struct {
 //go:noescape
 func fixGroups256(f *fixing256) (most uint32)
 
+// steep256 is steep for groups of a vector. It reads x, groups and each.
+//
+//go:noescape
+func steep256(f *fixing256) (is bool)
+
 // hasFixed256 reports whether this processor has the kernels of integers without AVX-512 VNNI, but not those with it.
 func hasFixed256() bool { return machine.kernel != portable && !hasFixed() }
 
@@ -97,6 +102,21 @@ func (w *Weights) fix256(v *Vector) {
 	for g, sum := range v.units[:(w.Cols+group-1)/group] {
 		*v.sum(g * group / w.Wide) += sum
 	}
+}
+
+// steep256 is steep for processors without AVX-512 VNNI.
+func (w *Weights) steep256(x []float32) bool {
+	group := w.group()
+	f := fixing256{groups: w.Cols / group, each: group / (unit / 4)}
+	if f.groups > 0 {
+		f.x = &x[:w.Cols][0]
+		if steep256(&f) {
+			return true
+		}
+	}
+	whole := f.groups * group
+	return whole < w.Cols &&
+		steep256(&fixing256{x: &x[whole:w.Cols][0], groups: 1, each: (w.Cols - whole) / (unit / 4)})
 }
 
 // fixed256 is fixedDots by the kernels without AVX-512 VNNI.

@@ -23,7 +23,10 @@ func countSteep(f *fixing) (most int32)
 
 // quickSteep is steep by assembly. It reports whether it has done it.
 func quickSteep(w *Weights, x []float32) (is, done bool) {
-	if !hasFixed() {
+	switch {
+	case hasFixed256():
+		return w.steep256(x), true
+	case !hasFixed():
 		return false, false
 	}
 	f := fixing{join: w.join(), units: w.Cols / unit}
