@@ -408,6 +408,34 @@ func steepHalves(r *rand.Rand, n int) []float32 {
 	return x
 }
 
+// Vectors just within and just beyond what is steep: 15, 16 or 17 of 32 columns at the bound or below it.
+func TestSteepAtItsBound(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 20))
+	eachKernel(t, func(t *testing.T) {
+		for _, wide := range []int{32, 64, 192} {
+			const cols = 192
+			w := random(r, kind{4, 0, true, 2}, 1, cols, 1, wide, false)
+			for from := 0; from < cols; from += 32 {
+				for _, small := range []int{15, 16, 17} {
+					for _, f := range []float32{0x1p-5, 0x1.ffcp-6} { // beside 128: 2^-12 of it, and less
+						x := make([]float32, cols)
+						for i := range x {
+							x[i] = 128 + float32(r.IntN(64))
+						}
+						for _, i := range r.Perm(32)[:small] {
+							x[from+i] = f
+						}
+						v := arranged(w, x)
+						require.Equal(t, small < 16 || f == 0x1p-5, v.finite, "blocks of %d, %d times %v from %d on",
+							wide, small, f, from)
+						require.Equal(t, !steep(x, min(wide, 128)), v.finite)
+					}
+				}
+			}
+		}
+	})
+}
+
 // A row whose elements are 0 where those of a vector are far greater than all others is the sum of the small ones.
 func TestSmallElementsCount(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 16))
