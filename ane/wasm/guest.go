@@ -198,12 +198,25 @@ func (g *Guest) Close(ctx context.Context) error {
 	g.closed = true
 	err := g.end(ctx)
 	if g.module != nil {
-		err = errors.Join(err, g.module.Close(context.WithoutCancel(ctx)), g.memory.Close())
+		err = errors.Join(err, g.module.Close(context.WithoutCancel(ctx)))
+		g.settle()
+		err = errors.Join(err, g.memory.Close())
 	}
 	g.host.mu.Lock()
 	g.host.guests--
 	g.host.mu.Unlock()
 	return err
+}
+
+// settle frees what a closed module holds. If the time of a call was over just as the call returned, wazero has marked
+// the module as closed and leaves the rest to the next call. This one runs no instruction of the guest.
+func (g *Guest) settle() {
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	for name, f := range g.module.ExportedFunctionDefinitions() {
+		_, _ = g.module.ExportedFunction(name).Call(over, make([]uint64, len(f.ParamTypes()))...)
+		return
+	}
 }
 
 // end cancels what runs and closes every object: requests first, then what they use. The caller holds mu.

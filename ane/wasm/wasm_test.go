@@ -14,7 +14,6 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/wasm"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/guestbuild"
 	"github.com/anekit/anekit/unimem"
 )
@@ -380,15 +379,8 @@ func TestEndsWhileARequestIsInFlight(t *testing.T) {
 	for _, road := range roads()[:2] {
 		for _, end := range []string{"trap", "exit", "close", "time", "context"} {
 			t.Run(road.name+"/"+end, func(t *testing.T) {
-				if end == "time" {
-					budget.Heavy(t, "two seconds until the time is over")
-				}
 				r, s := newSlow(t, road)
-				limits := wasm.Limits{Time: time.Hour}
-				if end == "time" {
-					limits.Time = 2 * time.Second // also for the calls that open and bind
-				}
-				g := r.start("calls.wasm", limits)
+				g := r.start("calls.wasm", wasm.Limits{Time: time.Hour})
 				_, request := g.open()
 				g.bindAll(request)
 				ctx := context.Background()
@@ -410,6 +402,7 @@ func TestEndsWhileARequestIsInFlight(t *testing.T) {
 					require.Zero(t, g.need("start", request))
 					<-s.running
 				case "time":
+					g.SetTime(100 * time.Millisecond) // of this call, not of those that open and bind
 					results, err := g.Call(ctx, "evaluate_on", uint64(request))
 					if err == nil { // the guest has returned before it was stopped
 						require.Equal(t, wasm.CodeDeadline, wasm.Code(uint32(results[0])))
