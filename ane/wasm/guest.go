@@ -209,8 +209,12 @@ func (g *Guest) Close(ctx context.Context) error {
 }
 
 // settle frees what a closed module holds. If the time of a call was over just as the call returned, wazero has marked
-// the module as closed and leaves the rest to the next call. This one runs no instruction of the guest.
+// the module as closed and leaves the rest to the next call. This one runs no instruction of the guest, whose context
+// wazero looks at first. It does neither for an Uninterrupted host.
 func (g *Guest) settle() {
+	if g.host.config.endless {
+		return
+	}
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	for name, f := range g.module.ExportedFunctionDefinitions() {
