@@ -7,8 +7,6 @@ const (
 	lane   = 8   // columns of a lane
 	lanes  = unit / lane
 	places = 22 // bits of the greatest integers that a vector becomes, besides the sign
-	// stored is the float32s of a unit of a vector: three digits of each element, and what each lane is worth.
-	stored = (3*unit + 4*lanes) / 4
 	// largest bounds elements whose products with a vector are those of integers; halves beyond are infinite.
 	largest = 65504
 )

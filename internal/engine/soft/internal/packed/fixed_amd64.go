@@ -2,6 +2,9 @@ package packed
 
 import "golang.org/x/sys/cpu"
 
+// stored is the float32s of a unit of a vector: three digits of each element, and what each lane is worth.
+const stored = (3*unit + 4*lanes) / 4
+
 // fixing are the arguments of fixUnits: units of a vector, and whether a group is 32, 64 or 128 columns: 0, 1 or 2.
 // Each unit becomes stored float32s and four sums of groups.
 type fixing struct {
