@@ -335,21 +335,32 @@ func TestPackedIsExpanded(t *testing.T) {
 	}
 }
 
-// near compares within the error of two sums of cols products.
+// near compares within the error of two sums of cols products. Products of integers of 4 bits do not round elements to
+// halves, round elements of the vector (package packed says how far), and add up integers and offsets apart.
 func (p *packedCase) near(t *testing.T, name string, want, got []fp16.Bits) {
 	t.Helper()
 	q := p.w
 	for i := range want {
-		sum := 0.0
+		sum, integers := 0.0, 0.0
 		for k := range q.cols {
-			w := math.Abs(float64(q.value(i, k).Float32()))
-			sum += w * math.Abs(float64(p.x[k].Float32()))
+			w, x := math.Abs(float64(q.value(i, k).Float32())), math.Abs(float64(p.x[k].Float32()))
+			sum += w * x
+			if q.d.Bits() != 4 {
+				continue
+			}
+			most := 0.0
+			for _, other := range p.x[k/128*128 : min(k/128*128+128, q.cols)] {
+				most = max(most, math.Abs(float64(other.Float32())))
+			}
+			scale, offset := q.factors(i, k)
+			apart := math.Abs(scale) * (24 + math.Abs(offset)) * x
+			integers += w*(x*0x1p-11+most*0x1p-22) + x*0x1p-25 + apart*float64(q.cols/128+q.cols/q.wide+12)*0x1p-24
 		}
 		w, g := float64(want[i].Float32()), float64(got[i].Float32())
 		if want[i] == got[i] || w != w && g != g {
 			continue
 		}
-		bound := float64(q.cols)*0x1p-23*sum + math.Abs(w)*0x1p-10 + 0x1p-24
+		bound := float64(q.cols)*0x1p-23*sum + integers + math.Abs(w)*0x1p-10 + 0x1p-24
 		if sum > 65504 { // the one rounds to infinity, the other not
 			continue
 		}
@@ -359,13 +370,17 @@ func (p *packedCase) near(t *testing.T, name string, want, got []fp16.Bits) {
 
 // value is an element by the definition.
 func (q *quantized) value(row, col int) fp16.Bits {
+	scale, offset := q.factors(row, col)
+	return fp16.FromFloat64(scale * (element.Load(q.d, q.data[row*q.cols+col:]) - offset))
+}
+
+// factors are the scale and the offset of an element.
+func (q *quantized) factors(row, col int) (scale, offset float64) {
 	block := row/q.high*(q.cols/q.wide) + col/q.wide
-	offset := 0.0
 	if q.offset != mil.NoType {
 		offset = element.Load(q.offset, q.zeros[block*element.Size(q.offset):])
 	}
-	return fp16.FromFloat64(float64(q.scale[block].Float32()) *
-		(element.Load(q.d, q.data[row*q.cols+col:]) - offset))
+	return float64(q.scale[block].Float32()), offset
 }
 
 // TestPackedLookup: gather of packed rows gives the elements by the definition.
