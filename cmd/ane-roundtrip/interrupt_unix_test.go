@@ -52,14 +52,14 @@ func TestInterruptEndsTheWaitForInput(t *testing.T) {
 		{"image", "--engine", "soft", "--filter", "blur", "-", filepath.Join(t.TempDir(), "out.png")},
 	} {
 		for _, writer := range []bool{true, false} {
-			file := pipe(t)
+			file, begin := pipe(t), reluProgram[:10] // of a file that the command goes on reading
 			given := append([]string{}, args...)
 			for i := range given {
 				switch given[i] {
 				case "-":
 					given[i] = file
 				case "x=-":
-					given[i] = "x=" + file
+					given[i], begin = "x="+file, "\x93NUMPY\x01\x00v\x00"
 				}
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -69,7 +69,10 @@ func TestInterruptEndsTheWaitForInput(t *testing.T) {
 			if writer {
 				w, err := os.OpenFile(file, os.O_WRONLY, 0) // waits until the command opens it
 				require.NoError(t, err)
-				_, err = w.WriteString(reluProgram[:10])
+				if args[0] == "image" {
+					begin = "\x89PNG\r\n\x1a\n"
+				}
+				_, err = w.WriteString(begin)
 				require.NoError(t, err)
 				defer w.Close()
 			}
