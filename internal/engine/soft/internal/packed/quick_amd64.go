@@ -192,11 +192,12 @@ const (
 // floats is Floats by assembly. It reports whether it has done it; if not, dst may be changed.
 func (w *Weights) floats(dst []float32, row, col int) bool {
 	width := w.width()
-	if machine.kernel != avx512 || w.Wide%step != 0 || (w.Cols|col|len(dst))%step != 0 || width == 1 ||
+	if machine.kernel == portable || w.Wide%step != 0 || (w.Cols|col|len(dst))%step != 0 || width == 1 ||
 		width == 5 || width == 7 {
 		return false
 	}
 	var room [5 * fewBlocks]float32
+	var parts parts256
 	for len(dst) > 0 {
 		n := min(len(dst), fewBytes)
 		if left := w.Wide - col%w.Wide; left < w.Wide || n < w.Wide {
@@ -204,13 +205,20 @@ func (w *Weights) floats(dst []float32, row, col int) bool {
 		} else {
 			n = min(n, fewBlocks*w.Wide) / w.Wide * w.Wide
 		}
-		blocks := (n + w.Wide - 1) / w.Wide
-		d, found := w.prepare(room[:], w.block(row, col), blocks, unknown, true)
-		if found == wrong {
-			return false
+		blocks, from := (n+w.Wide-1)/w.Wide, w.block(row, col)
+		if machine.kernel == avx2 {
+			if !w.split256(&parts, from, blocks) {
+				return false
+			}
+			w.expand256(&parts, dst[:n], row*w.Cols+col, blocks)
+		} else {
+			d, found := w.prepare(room[:], from, blocks, unknown, true)
+			if found == wrong {
+				return false
+			}
+			d.rows, d.blocks, d.each = 1, blocks, n/blocks/step
+			w.expand(d, dst[:n], row*w.Cols+col)
 		}
-		d.rows, d.blocks, d.each = 1, blocks, n/blocks/step
-		w.expand(d, dst[:n], row*w.Cols+col)
 		dst, col = dst[n:], col+n
 	}
 	return true
@@ -236,30 +244,24 @@ func (w *Weights) expand(d dots, dst []float32, at int) {
 		expand8(&d, w.Signed)
 	default:
 		var bytes [fewBytes]byte
-		unpack(bytes[:len(dst)], data, width)
-		if w.Signed {
-			for i, b := range bytes[:len(dst)] {
-				bytes[i] = byte(int8(b<<(8-w.Bits)) >> (8 - w.Bits))
-			}
-		}
+		w.unpack(bytes[:len(dst)], data)
 		d.data = &bytes[0]
 		expand8(&d, w.Signed)
 	}
 }
 
-// unpack gives each integer of 3 or 6 bits a byte.
-func unpack(dst, data []byte, width int) {
-	for ; len(data) >= 3; data = data[3:] {
-		n := uint32(data[0]) | uint32(data[1])<<8 | uint32(data[2])<<16
-		if width == 6 {
-			dst[0], dst[1], dst[2], dst[3] = byte(n&63), byte(n>>6&63), byte(n>>12&63), byte(n>>18)
-			dst = dst[4:]
-			continue
-		}
-		dst[0], dst[1], dst[2], dst[3] = byte(n&7), byte(n>>3&7), byte(n>>6&7), byte(n>>9&7)
-		dst[4], dst[5], dst[6], dst[7] = byte(n>>12&7), byte(n>>15&7), byte(n>>18&7), byte(n>>21)
-		dst = dst[8:]
+// unpack256 gives each integer of 6 bits, or else of 3, a byte. Integers whose highest bit is sign are signed.
+//
+//go:noescape
+func unpack256(to, data *byte, sixteens int, six bool, sign byte)
+
+// unpack gives each integer of 3 or 6 bits a byte, with its sign. dst has a multiple of 16 bytes.
+func (w *Weights) unpack(dst, data []byte) {
+	sign := byte(0)
+	if w.Signed {
+		sign = 1 << (w.Bits - 1)
 	}
+	unpack256(&dst[0], &data[0], len(dst)/step, w.width() == 6, sign)
 }
 
 // dot adds the products of a and b to lanes.
