@@ -177,8 +177,9 @@ func (b *benchGenerateDetails) print(a *app) error {
 	speed.Row("load", ms(b.Load), ms(seed.Load), "")
 	speed.Row("prompt of 5 tokens", ms(b.Short), ms(seed.Short), "")
 	speed.Row("first token after them", ms(b.First), "", "")
-	speed.Row(fmt.Sprintf("prompt of %d tokens", b.Prompt), ms(b.Prefill), "", fmt.Sprintf("%s, %.3g G products/s",
-		rate(b.Prompt, b.Prefill), b.Products/1e9))
+	speed.Row(fmt.Sprintf("prompt of %d tokens", b.Prompt), ms(b.Prefill), "", fmt.Sprintf(
+		"%s, %.3g G products/s; the bare multiply-add loop takes %s, %.2fx", rate(b.Prompt, b.Prefill), b.Products/1e9,
+		ms(b.PromptFloor), b.Prefill.Seconds()/b.PromptFloor.Seconds()))
 	speed.Row("token", ms(b.Step), ms(seed.Step), fmt.Sprintf("%s; reading the weights once takes %s, %.2fx",
 		rate(1, b.Step), ms(b.ReadFloor), b.Step.Seconds()/b.ReadFloor.Seconds()))
 	memory := page.NewTable("weights", "bytes", "")

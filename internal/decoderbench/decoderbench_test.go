@@ -30,6 +30,8 @@ func TestMeasure(t *testing.T) {
 	require.Positive(t, r.Load)
 	require.Positive(t, r.Step)
 	require.Positive(t, r.ReadFloor)
+	require.Positive(t, r.PromptFloor)
+	require.InDelta(t, float64(s.Products(40))/r.Prefill.Seconds(), r.Products, r.Products/1000)
 	require.EqualValues(t, 7, r.Peak)
 	require.Len(t, r.Restores, 2)
 	for i, row := range r.Restores {
@@ -47,10 +49,12 @@ func TestMeasure(t *testing.T) {
 func TestShapes(t *testing.T) {
 	s, ok := Find("llama-3.2-1b")
 	require.True(t, ok)
-	weights := s.Products() // the embedding is the matrix of the logits
+	weights := s.Weights() // the embedding is the matrix of the logits
 	bytes := weights/2 + weights/int64(s.Group)*4
 	require.InDelta(t, 695e6, bytes, 1e6)
 	require.EqualValues(t, 32<<10, s.KVBytes())
+	require.Equal(t, weights, s.Products(1))
+	require.Equal(t, int64(128256*2048), 2*s.Products(1)-s.Products(2), "the logits are those of the last token")
 	_, ok = Find("huge")
 	require.False(t, ok)
 

@@ -42,12 +42,19 @@ func Find(name string) (Shape, bool) {
 // KVBytes is the size of the keys and values of a token in fp16.
 func (s Shape) KVBytes() int64 { return int64(2*s.Layers*s.KVHeads*s.HeadDim) * 2 }
 
-// Products is the number of multiplications of a token in the layers and for the logits, without attention.
-func (s Shape) Products() int64 {
+// Weights is the number of weights of the layers and of the logits, each of which a step multiplies once.
+func (s Shape) Weights() int64 { return s.layers() + s.logits() }
+
+// Products is the number of multiplications by weights that a prompt of n tokens takes: the logits are those of its
+// last token. Attention has more, by keys and values.
+func (s Shape) Products(n int) int64 { return int64(n)*s.layers() + s.logits() }
+
+func (s Shape) layers() int64 {
 	q, kv := s.Heads*s.HeadDim, s.KVHeads*s.HeadDim
-	layer := int64(s.Hidden) * int64(2*q+2*kv+3*s.Intermediate)
-	return int64(s.Layers)*layer + int64(s.Vocabulary)*int64(s.Hidden)
+	return int64(s.Layers) * int64(s.Hidden) * int64(2*q+2*kv+3*s.Intermediate)
 }
+
+func (s Shape) logits() int64 { return int64(s.Vocabulary) * int64(s.Hidden) }
 
 // config is config.json, with the keys of Llama 3.2.
 func (s Shape) config() map[string]any {

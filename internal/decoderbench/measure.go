@@ -15,6 +15,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/kv"
+	"github.com/anekit/anekit/internal/engine/soft/peak"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -32,14 +33,16 @@ type Plan struct {
 
 // Result has what Measure found.
 type Result struct {
-	Load      time.Duration `json:"load_ns"`      // from the folder to a loaded model, its file in the page cache
-	Short     time.Duration `json:"prefill_5_ns"` // a prompt of 5 tokens
-	First     time.Duration `json:"first_token_ns"`
-	Prompt    int           `json:"prompt_tokens"`
-	Prefill   time.Duration `json:"prompt_ns"`
-	Step      time.Duration `json:"step_ns"`       // the median
-	ReadFloor time.Duration `json:"step_floor_ns"` // the median of reads of the weights between the steps
-	Products  float64       `json:"prompt_products_per_s"`
+	Load    time.Duration `json:"load_ns"`      // from the folder to a loaded model, its file in the page cache
+	Short   time.Duration `json:"prefill_5_ns"` // a prompt of 5 tokens
+	First   time.Duration `json:"first_token_ns"`
+	Prompt  int           `json:"prompt_tokens"`
+	Prefill time.Duration `json:"prompt_ns"`
+	// PromptFloor is the time of as many products by the multiply-add loop of the software engine, on all processors.
+	PromptFloor time.Duration `json:"prompt_floor_ns"`
+	Step        time.Duration `json:"step_ns"`       // the median
+	ReadFloor   time.Duration `json:"step_floor_ns"` // the median of reads of the weights between the steps
+	Products    float64       `json:"prompt_products_per_s"`
 
 	Weights Weights `json:"weights"`
 	Peak    int64   `json:"peak_bytes"` // peak resident bytes until the end of the first steps; 0 if not known
@@ -189,10 +192,9 @@ func (r *Result) speed(ctx context.Context, d *ane.Device, f *decoder.Folder, s 
 		}
 		now(fmt.Sprintf("a prompt of %d tokens", p.Prompt))
 		r.Prompt = p.Prompt
-		if r.Prefill, err = best(p.Rounds, again(p.Prompt)); err != nil {
+		if err := r.prompt(s, p.Rounds, again(p.Prompt)); err != nil {
 			return err
 		}
-		r.Products = float64(s.Products()) * float64(p.Prompt) / r.Prefill.Seconds()
 		now("steps")
 		if err := session.Step(ctx, text[0]); err != nil {
 			return err
@@ -207,6 +209,30 @@ func (r *Result) speed(ctx context.Context, d *ane.Device, f *decoder.Folder, s 
 		r.Weights.KV = plan.CacheBytes
 		return r.steps(ctx, f, session, text, p.Steps)
 	})
+}
+
+// prompt measures a prompt and its floor in turns. The floor has a part of the products.
+func (r *Result) prompt(s Shape, rounds int, once func() error) error {
+	const most = 1 << 34
+	products := s.Products(r.Prompt)
+	part := min(products, most)
+	for i := range max(1, rounds) {
+		begin := time.Now()
+		if err := once(); err != nil {
+			return err
+		}
+		middle := time.Now()
+		peak.Share(runtime.GOMAXPROCS(0), int(part))
+		floor := time.Duration(float64(time.Since(middle)) * float64(products) / float64(part))
+		if took := middle.Sub(begin); i == 0 || took < r.Prefill {
+			r.Prefill = took
+		}
+		if i == 0 || floor < r.PromptFloor {
+			r.PromptFloor = floor
+		}
+	}
+	r.Products = float64(products) / r.Prefill.Seconds()
+	return nil
 }
 
 // steps measures steps and their floor in turns. The floor reads what Load has released, so that more is resident.

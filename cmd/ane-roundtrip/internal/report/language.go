@@ -18,7 +18,8 @@ func (b *builder) language(d *value) {
 	p := d.at("published")
 	speed := &table{Caption: "Times", Columns: columns("step", "#here", "#published")}
 	for _, s := range [][2]string{{"load_ns", "load"}, {"prefill_5_ns", "short prompt"},
-		{"first_token_ns", "first token"}, {"prompt_ns", "long prompt"}, {"step_ns", "token"},
+		{"first_token_ns", "first token"}, {"prompt_ns", "long prompt"},
+		{"prompt_floor_ns", "its products, bare"}, {"step_ns", "token"},
 		{"step_floor_ns", "weights read once"}} {
 		speed.add(words("%s", s[1]), nanoseconds(d.at(s[0])), nanoseconds(p.at(s[0])))
 	}

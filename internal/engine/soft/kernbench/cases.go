@@ -8,7 +8,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/internal/engine/soft"
-	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
+	"github.com/anekit/anekit/internal/engine/soft/peak"
 )
 
 // benchCase is a kernel and its floor.
@@ -160,15 +160,7 @@ func reads() floorMaker {
 
 // multiplies is n products and sums of float32 in the first-level cache.
 func multiplies(n int) floorMaker {
-	return func(context.Context) (func(), func() error, error) {
-		const rows, k, cols = 8, 128, 32
-		c, a, b := make([]float32, rows*cols), make([]float32, rows*k), make([]float32, k*cols)
-		return func() {
-			for range n / (rows * k * cols) {
-				gemm.Mul(c, a, b, rows, k, cols)
-			}
-		}, nothing, nil
-	}
+	return func(context.Context) (func(), func() error, error) { return peak.Loop(n), nothing, nil }
 }
 
 // programs runs programs one after another.
