@@ -8,10 +8,15 @@ import (
 )
 
 var (
-	className    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,199}$`)
-	selectorName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_:.]{0,999}$`)
-	encoding     = regexp.MustCompile(`^[A-Za-z0-9@:^{}_=?*#()<>"!,.+$\[\]-]{1,999}$`)
+	classNames    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	selectorNames = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_:.]*$`)
+	encodings     = regexp.MustCompile(`^[A-Za-z0-9@:^{}_=?*#()<>"!,.+$\[\]-]+$`)
 )
+
+// The lengths are not part of the expressions: counted repetition took a megabyte and milliseconds at every start.
+func isClass(s string) bool    { return len(s) <= 200 && classNames.MatchString(s) }
+func isSelector(s string) bool { return len(s) <= 1000 && selectorNames.MatchString(s) }
+func isEncoding(s string) bool { return len(s) <= 999 && encodings.MatchString(s) }
 
 // factories are the selectors that a table abbreviates with an ellipsis.
 var factories = [...]string{
@@ -27,7 +32,7 @@ var factories = [...]string{
 func (d *Dump) readMethods(data plist.Dict) {
 	for _, e := range data {
 		methods, ok := e.Value.(plist.Dict)
-		if !ok || !className.MatchString(e.Key) || !strings.HasPrefix(e.Key, "_ANE") {
+		if !ok || !isClass(e.Key) || !strings.HasPrefix(e.Key, "_ANE") {
 			continue
 		}
 		for _, m := range methods {
@@ -48,13 +53,13 @@ func (d *Dump) readMethods(data plist.Dict) {
 // empty; a missing class has no selector.
 func (d *Dump) method(class, selector, types string, present bool) {
 	switch {
-	case !present || !className.MatchString(class):
+	case !present || !isClass(class):
 	case selector == "" && types == "":
 		d.missing = append(d.missing, class)
-	case !selectorName.MatchString(selector):
+	case !isSelector(selector):
 	case types == "":
 		d.missing = append(d.missing, class+" "+selector)
-	case encoding.MatchString(types):
+	case isEncoding(types):
 		d.changed = append(d.changed, class+" "+selector+" "+gnustepEncoding(types))
 	}
 }
