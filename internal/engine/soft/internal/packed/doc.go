@@ -9,8 +9,7 @@
 // adds neighbouring sums in six rounds. Products of halves are exact in float32, so that the assembly, which fuses
 // multiplication and addition, and the Go code give the same bits. With AVX-512 a kernel expands and multiplies; with
 // AVX2 one kernel expands a row and another multiplies it; on arm64 Go code expands it. The sum differs from one in
-// order by at most k
-// * 2^-23 * sum(|a*b|), to first order.
+// order by at most k * 2^-23 * sum(|a*b|), to first order.
 //
 // # Products of integers
 //
