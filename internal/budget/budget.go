@@ -82,6 +82,15 @@ func SkipSlow(tb testing.TB) {
 	}
 }
 
+// SkipEmulated skips, under an emulator, a test of code that is the same on every processor, whose kernels other tests
+// of its package run there.
+func SkipEmulated(tb testing.TB) {
+	tb.Helper()
+	if Emulated() {
+		tb.Skip("has no kernels of its own; make test runs it without an emulator")
+	}
+}
+
 // Cases is the number of random cases of a test that only computes: n if Whole, otherwise a quarter, an eighth
 // under an emulator and a twentieth where Light.
 func Cases(n int) int {
