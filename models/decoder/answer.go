@@ -13,13 +13,19 @@ import (
 //
 // Step takes the last token, so a conversation continues with the same numbers, also if it was saved and restored.
 //
-// Errors: ErrTooLong (nothing has run), ErrSnapshot (the session has taken other tokens), ErrNaN (logits without a
-// number), that of each, and those of Prefill and Step. The Talk keeps the tokens chosen before the error.
+// Errors: ErrTooLong (nothing has run), ErrClosed, ErrSnapshot (the session has taken other tokens), ErrNaN (logits
+// without a number), that of each, and those of Prefill and Step. The Talk keeps the tokens chosen before the error.
 func (s *Session) Answer(ctx context.Context, t *Talk, n int, each func(token int) error) (ended bool, err error) {
 	const op = "answer"
 	all := t.Tokens()
+	if s.closed {
+		return false, &Error{Op: op, Err: ErrClosed}
+	}
 	if err := s.model.config.Room(len(all), n); err != nil {
 		return false, err
+	}
+	if taken := len(all) + n - 1; taken > s.model.o.tokens { // the session does not take the last new token
+		return false, s.noRoom(op, taken)
 	}
 	if len(all) == 0 {
 		return false, &Error{Op: op, Err: ErrVocabulary, Detail: "no token to start from",

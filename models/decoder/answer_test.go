@@ -241,3 +241,42 @@ func TestAnotherTokenizerIsAnotherModel(t *testing.T) {
 	}
 	require.Len(t, prints, 3)
 }
+
+// What an Answer cannot take is refused before anything runs, also where the model has more positions than its room.
+func TestAnswerBeyondTheRoomRunsNothing(t *testing.T) {
+	_, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Llama3}, Context(32))
+	s := begin(t, m)
+	room := m.Context()
+	talk := Talk{Prompt: text(room/2, m.Config().Vocabulary, 3)}
+	_, err := s.Answer(t.Context(), &talk, room/2+2, nil)
+	one(t, err, ErrTooLong, "room")
+	require.Zero(t, s.Position())
+	require.Empty(t, talk.Answer)
+	_, err = s.Answer(t.Context(), &talk, room/2+1, nil)
+	require.NoError(t, err, "the session does not take the last new token")
+	require.Equal(t, room, s.Position())
+}
+
+// Every call after Close is ErrClosed, and a file that cannot be written says nothing of snapshots that do not fit.
+func TestClosedSessionsAndFullDisks(t *testing.T) {
+	_, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Llama3}, Context(32))
+	s := begin(t, m)
+	talk := Talk{Prompt: []int{1, 2, 3}}
+	_, err := s.Answer(t.Context(), &talk, 1, nil)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.kv")
+	require.NoError(t, s.SaveFile(t.Context(), path, talk))
+	err = s.SaveFile(t.Context(), filepath.Join(dir, "none", "a.kv"), talk)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NotErrorIs(t, err, ErrSnapshot)
+	require.NoError(t, s.Close())
+	_, err = s.Answer(t.Context(), &talk, 1, nil)
+	require.ErrorIs(t, err, ErrClosed)
+	require.ErrorIs(t, s.SaveFile(t.Context(), path, talk), ErrClosed)
+	_, err = s.RestoreFile(t.Context(), path, nil)
+	require.ErrorIs(t, err, ErrClosed)
+	require.ErrorIs(t, s.Prefill(t.Context(), []int{1}), ErrClosed)
+	require.ErrorIs(t, s.Step(t.Context(), 1), ErrClosed)
+	require.ErrorIs(t, s.Truncate(0), ErrClosed)
+}

@@ -49,8 +49,20 @@ func TestConfigsThatAreRefused(t *testing.T) {
 		"rotations of no type": {map[string]any{"rope_scaling": map[string]any{"factor": 4.0}}, ErrConfig,
 			[]string{"rope_scaling", "rope_type"}},
 		"rotations by layer": {map[string]any{"rope_scaling": nil,
-			"rope_parameters": map[string]any{"full_attention": map[string]any{"rope_theta": 1e6}}}, ErrConfig,
+			"rope_parameters": map[string]any{"full_attention": map[string]any{"rope_theta": 1e6},
+				"sliding_attention": map[string]any{"rope_theta": 1e4}}}, ErrConfig,
 			[]string{"rope_parameters", "full_attention"}},
+		"rotations of other layers": {map[string]any{"rope_scaling": nil,
+			"rope_parameters": map[string]any{"sliding_attention": map[string]any{"rope_theta": 1e6}}}, ErrConfig,
+			[]string{"rope_parameters", "sliding_attention"}},
+		"two factors": {map[string]any{"rope_scaling": map[string]any{"type": "linear", "factor": 4.0},
+			"rope_parameters": map[string]any{"rope_type": "linear", "factor": 2.0}}, ErrConfig,
+			[]string{"rope_parameters", `"factor" is 2, rope_scaling has 4`}},
+		"two types": {map[string]any{"rope_scaling": map[string]any{"rope_type": "default"},
+			"rope_parameters": map[string]any{"rope_type": "linear", "factor": 2.0}}, ErrConfig,
+			[]string{"rope_parameters", `"rope_type" is "linear", rope_scaling has "default"`}},
+		"rope_parameters is a list": {map[string]any{"rope_scaling": map[string]any{},
+			"rope_parameters": []any{}}, ErrConfig, []string{"rope_parameters"}},
 		"theta": {map[string]any{"rope_theta": 0}, ErrConfig, []string{"rope_theta"}},
 		"end":   {map[string]any{"eos_token_id": "x"}, ErrConfig, []string{"eos_token_id"}},
 		"no end in a list": {map[string]any{"eos_token_id": []any{2, nil}}, ErrConfig,
@@ -234,5 +246,35 @@ func TestOverridesWithDefaults(t *testing.T) {
 		q := Quantization{Layers: map[string]Quantization{}}
 		require.NoError(t, q.layer("m", json.RawMessage(text)))
 		require.Equal(t, want, q.Layers["m"])
+	}
+}
+
+// rope_scaling and rope_parameters count both, and the settings of all layers may be those of full_attention.
+func TestRotationsOfTwoKeys(t *testing.T) {
+	linear := map[string]any{"rope_type": "linear", "factor": 4.0}
+	for name, change := range map[string]map[string]any{
+		"an empty rope_scaling": {"rope_scaling": map[string]any{},
+			"rope_parameters": map[string]any{"rope_type": "linear", "factor": 4.0, "rope_theta": 500.0}},
+		"both": {"rope_scaling": linear,
+			"rope_parameters": map[string]any{"rope_type": "linear", "factor": 4.0, "rope_theta": 500.0}},
+		"a base alone": {"rope_scaling": map[string]any{"type": "linear", "factor": 4},
+			"rope_parameters": map[string]any{"rope_theta": 500.0}},
+		"of full_attention": {"rope_scaling": nil, "layer_types": []string{"full_attention", "full_attention"},
+			"rope_parameters": map[string]any{
+				"full_attention": map[string]any{"rope_type": "linear", "factor": 4.0, "rope_theta": 500.0}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			change["rope_theta"] = nil
+			_, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Llama3, Config: change})
+			require.NoError(t, err)
+			f, err := Open(dir)
+			require.NoError(t, err)
+			defer f.Close()
+			rope := f.Config().Rope
+			require.Equal(t, RopeLinear, rope.Type)
+			require.EqualValues(t, 4, rope.Factor)
+			require.EqualValues(t, 500, rope.Theta)
+		})
 	}
 }

@@ -365,8 +365,13 @@ func (s *Session) refuse(op string, tokens []int) error {
 		}
 	}
 	if n := len(s.tokens) + len(tokens); n > s.model.o.tokens {
-		return &Error{Op: op, Err: ErrTooLong, Detail: fmt.Sprintf("%d tokens, the session has room for %d", n,
-			s.model.o.tokens), Hint: "load the model with a larger Context, up to its positions"}
+		return s.noRoom(op, n)
 	}
 	return nil
+}
+
+// noRoom is the error of a call that would take tokens beyond the room of the session.
+func (s *Session) noRoom(op string, tokens int) error {
+	return &Error{Op: op, Err: ErrTooLong, Detail: fmt.Sprintf("%d tokens, the session has room for %d", tokens,
+		s.model.o.tokens), Hint: "load the model with a larger Context, up to its positions"}
 }

@@ -2,10 +2,12 @@ package decoder
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -53,17 +55,62 @@ type fileRope struct {
 	Partial   *float64 `json:"partial_rotary_factor"`
 }
 
-// rope reads rope_scaling, or rope_parameters of newer files, into c.
+// rotations returns what a file says of rotations, and the key that says it: rope_scaling, rope_parameters of newer
+// files, or what both say, unless they differ. The settings of full_attention are those of all layers, if there are no
+// others.
+func (f *fileConfig) rotations() (key string, raw json.RawMessage, err error) {
+	merged := map[string]json.RawMessage{}
+	for _, one := range []struct {
+		key string
+		raw json.RawMessage
+	}{{"rope_scaling", f.Scaling}, {"rope_parameters", f.Parameters}} {
+		text := bytes.TrimSpace(one.raw)
+		if len(text) == 0 || string(text) == "null" {
+			continue
+		}
+		all, err := members(text)
+		if err != nil {
+			return "", nil, configError(one.key, jsonFault(err, text), "", ErrConfig)
+		}
+		if len(all) > 0 {
+			key = one.key
+		}
+		if whole, ok := all["full_attention"]; ok && len(all) == 1 && strings.HasPrefix(string(whole), "{") {
+			if all, err = members(whole); err != nil {
+				return "", nil, configError(one.key, jsonFault(err, whole), "", ErrConfig)
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			value := all[name]
+			if name == "type" && all["rope_type"] == nil {
+				name = "rope_type" // of older files
+			}
+			if other, ok := merged[name]; ok && !sameJSON(other, value) {
+				return "", nil, configError(one.key, fmt.Sprintf("%.40q is %.40s, rope_scaling has %.40s", name, value,
+					other), "remove one of the two objects", ErrConfig)
+			}
+			merged[name] = value
+		}
+	}
+	raw, err = json.Marshal(merged)
+	return cmp.Or(key, "rope_scaling"), raw, err
+}
+
+// sameJSON reports whether two texts have the same value.
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+// rope reads the rotations into c.
 func (f *fileConfig) rope(c *Config, theta float64) error {
-	key, raw := "rope_scaling", bytes.TrimSpace(f.Scaling)
-	if len(raw) == 0 || string(raw) == "null" {
-		key, raw = "rope_parameters", bytes.TrimSpace(f.Parameters)
+	key, raw, err := f.rotations()
+	if err != nil {
+		return err
 	}
 	var r fileRope
-	if len(raw) > 0 && string(raw) != "null" {
-		if err := readObject(raw, &r); err != nil {
-			return configError(key, jsonFault(err, raw), "", ErrConfig)
-		}
+	if err := readObject(raw, &r); err != nil {
+		return configError(key, jsonFault(err, raw), "", ErrConfig)
 	}
 	if name := nested(raw); name != "" {
 		return configError(key, fmt.Sprintf("%.40q: rotations that differ between layers are not supported", name), "",

@@ -95,7 +95,7 @@ func (s *Session) open(opts []unimem.Option) (err error) {
 
 // Prefill takes tokens, in chunks. Afterwards Logits has those of the last one. Without tokens it does nothing.
 //
-// Errors: ErrVocabulary, ErrTooLong (nothing has run in both cases), and those of ane.Request.Evaluate, after which the
+// Errors: ErrVocabulary, ErrTooLong, ErrClosed (nothing has run), and those of ane.Request.Evaluate, after which the
 // session is as before the chunk that failed, without logits.
 func (s *Session) Prefill(ctx context.Context, tokens []int) error {
 	if err := s.refuse("prefill", tokens); err != nil {

@@ -95,9 +95,12 @@ func decodeTalk(note []byte, vocabulary int) (t Talk, err error) {
 // of power at any moment the path has the old file or the new one, whole. The tokens of the Talk begin with those
 // that the session has taken. The first call reads all weights for Model.Fingerprint.
 //
-// Errors: ErrSnapshot (tokens that differ), ErrClosed, and those of kv and of the file system.
+// Errors: ErrSnapshot (tokens that differ), ErrVocabulary, ErrClosed, and those of kv and of the file system.
 func (s *Session) SaveFile(ctx context.Context, path string, t Talk) error {
 	const op = "save"
+	if s.closed {
+		return &Error{Op: op, Name: path, Err: ErrClosed}
+	}
 	all := t.Tokens()
 	if len(all) < len(s.tokens) || !slices.Equal(all[:len(s.tokens)], s.tokens) {
 		return &Error{Op: op, Name: path, Err: ErrSnapshot,
@@ -118,7 +121,7 @@ func (s *Session) SaveFile(ctx context.Context, path string, t Talk) error {
 		err = s.cache.SaveFileNote(path, print, note)
 	}
 	if err != nil {
-		return &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
+		return &Error{Op: op, Name: path, Cause: err}
 	}
 	return nil
 }
@@ -130,10 +133,13 @@ func (s *Session) SaveFile(ctx context.Context, path string, t Talk) error {
 // Afterwards Position says how many of the Talk's tokens the session has taken, and Logits is nil. To go on, Truncate
 // the last one if it has taken all, and Prefill the others.
 //
-// The error matches ErrSnapshot and, by its reason, kv.ErrCorrupt, kv.ErrFingerprint (another model), kv.ErrVersion,
+// The error matches ErrClosed, or ErrSnapshot and, by its reason, kv.ErrCorrupt, kv.ErrFingerprint (another model), kv.ErrVersion,
 // kv.ErrFull (more tokens than the session has room for), or fs.ErrNotExist.
 func (s *Session) RestoreFile(ctx context.Context, path string, prompt []int) (Talk, error) {
 	const op = "restore"
+	if s.closed {
+		return Talk{}, &Error{Op: op, Name: path, Err: ErrClosed}
+	}
 	print, err := s.model.Fingerprint(ctx)
 	if err != nil {
 		return Talk{}, err
