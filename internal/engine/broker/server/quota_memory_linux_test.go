@@ -87,6 +87,28 @@ func TestLongFramesAreBounded(t *testing.T) {
 	require.NoError(t, p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}))
 }
 
+// TestRefusedClientsSendNoLongFrames: a client that is not admitted is told why when it sends a short frame. One that
+// sends a frame in a memfd, even of a length that is read from others, is cut: it is not read.
+func TestRefusedClientsSendNoLongFrames(t *testing.T) {
+	b := startBroker(t, Config{})
+	why := &ane.Error{Op: "connect", Engine: Name, Err: ane.ErrDenied, Detail: "not this one"}
+	for _, size := range []int{0, wire.MaxPayload + 1, maxLong, wire.MaxLong} {
+		here, there, err := wiretest.Pair()
+		require.NoError(t, err)
+		b.work.Go(func() { b.reject(there, caller{pid: os.Getpid()}, why) })
+		p := newPeer(here)
+		t.Cleanup(p.close)
+		p.id++
+		require.NoError(t, p.conn.Send(wire.Frame{Kind: wire.KindHello, ID: p.id, Payload: make([]byte, size)}))
+		err = p.read(p.id, &wire.HelloReply{})
+		if size == 0 {
+			require.ErrorContains(t, err, why.Detail)
+			continue
+		}
+		require.ErrorIs(t, err, wire.ErrClosed, "%d bytes", size)
+	}
+}
+
 // TestIntermediateValuesAreBudgeted: a program of some hundred bytes is not loaded when its intermediate values are
 // more than its client may have, and those of all clients together have a bound.
 func TestIntermediateValuesAreBudgeted(t *testing.T) {

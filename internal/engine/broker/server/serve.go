@@ -143,7 +143,8 @@ func (s *server) answer(v *visitor, peer caller) error {
 }
 
 // reject tells a client that is not admitted why, once it has introduced itself: an
-// answer that comes before the question may be lost with the connection.
+// answer that comes before the question may be lost with the connection. A frame in a memfd is no introduction: it is
+// not read, since no budget counts what a client that is not admitted sends.
 func (s *server) reject(conn *wire.Conn, peer caller, why error) {
 	s.counts.refusedPeer.Add(1)
 	s.conf.Log.With(peer.attrs()...).Info("client refused", "error", why)
@@ -154,6 +155,7 @@ func (s *server) reject(conn *wire.Conn, peer caller, why error) {
 	defer s.untrack(conn)
 	late := time.AfterFunc(s.conf.hello, conn.End)
 	defer late.Stop()
+	conn.LimitLong(1)
 	f, fds, err := conn.Receive(make([]byte, wire.MaxFrame))
 	fds.Close()
 	if err == nil {
