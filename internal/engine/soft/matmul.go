@@ -42,9 +42,9 @@ func matmul(s *step) (runner, int) {
 		}
 	}
 	p := &matrices{m: a.M, n: a.N,
-		x: newOperand(s, 0, a.M, a.K, a.TransposeX), y: newOperand(s, 1, a.K, a.N, a.TransposeY),
+		x: newOperand(s, 0, a.M, a.K, a.TransposeX), y: newRight(s, 1, a.K, a.N, a.TransposeY),
 		batch: a.Batch, byX: byX, byY: byY}
-	return newProduct(ops.Volume(a.Batch), a.M, a.K, a.N, max(p.x.room(), p.y.room()), p)
+	return newProduct(ops.Volume(a.Batch), a.M, a.K, a.N, max(p.x.room(2*tileRows), p.y.room(a.K)), p)
 }
 
 // linear multiplies the rows of x by the transposed weight and adds the bias.
@@ -63,9 +63,9 @@ func linear(s *step) (runner, int) {
 			return r, work
 		}
 	}
-	p := &matrices{m: m, n: n, x: newOperand(s, 0, m, k, false), y: newOperand(s, 1, k, n, true),
+	p := &matrices{m: m, n: n, x: newOperand(s, 0, m, k, false), y: newRight(s, 1, k, n, true),
 		bias: s.in[2].where != absent}
-	return newProduct(1, m, k, n, p.y.room(), p)
+	return newProduct(1, m, k, n, p.y.room(k), p)
 }
 
 // matrices are the panels of matmul and linear.

@@ -2,6 +2,7 @@ package soft
 
 import (
 	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 	"github.com/anekit/anekit/internal/engine/soft/internal/packed"
 )
 
@@ -34,13 +35,23 @@ func newOperand(s *step, index, rows, cols int, flip bool) operand {
 	*s.decode -= n
 	p.data.rules = s.arith.operand
 	packed := make([]float32, n)
-	spare := make([]float32, rows)
+	spare := make([]float32, max(rows, o.room(rows)))
 	for m := range matrices {
 		o.copy(&p.data, packed[m*rows*cols:][:rows*cols], spare, m, 0, rows, 0, cols)
 	}
 	p.ahead = packed
 	o.packed, o.flip = packed, false
 	return o
+}
+
+// newRight describes the right operand of a product, which a worker decodes once for all rows of a run. It leaves a
+// large constant as it is: decoded ahead it takes twice its bytes besides in each program that has it, and is no
+// quicker to read.
+func newRight(s *step, index, rows, cols int, flip bool) operand {
+	if p := &s.in[index]; p.where == constant && ops.Volume(p.shape) >= largeWeight {
+		return operand{index: index, rows: rows, cols: cols, flip: flip, weights: s.weights(index)}
+	}
+	return newOperand(s, index, rows, cols, flip)
 }
 
 // block returns rows r0 to r1 and columns c0 to c1 of a matrix, row-major: in
@@ -60,32 +71,35 @@ func (o *operand) block(c *call, dst, spare []float32, matrix, r0, r1, c0, c1 in
 	return dst
 }
 
-// expand is copy for packed weights.
-func (o *operand) expand(dst, spare []float32, r0, r1, c0, c1 int) {
-	w := c1 - c0
-	if !o.flip {
-		for r := r0; r < r1; r++ {
-			o.weights.Floats(dst[(r-r0)*w:][:w], r, c0)
-		}
+// row decodes a part of a row of a matrix in memory.
+func (o *operand) row(v *vec, dst []float32, matrix, row, col int) {
+	if o.weights != nil {
+		o.weights.Floats(dst, row, col)
 		return
 	}
-	high := r1 - r0
-	for ; c0+manyRows <= c1; c0 += manyRows {
+	across := o.cols
+	if o.flip {
+		across = o.rows
+	}
+	v.load(dst, matrix*o.rows*o.cols+row*across+col)
+}
+
+// flipped is copy for a matrix whose rows in memory are columns. Several become columns at a time where spare has room
+// for them.
+func (o *operand) flipped(v *vec, dst, spare []float32, matrix, r0, r1, c0, c1 int) {
+	w, high := c1-c0, r1-r0
+	for ; c0+manyRows <= c1 && len(spare) >= manyRows*high; c0 += manyRows {
 		var a [manyRows][]float32
 		for i := range a {
 			a[i] = spare[i*high:][:high]
-			o.weights.Floats(a[i], c0+i, r0)
+			o.row(v, a[i], matrix, c0+i, r0)
 		}
-		for i := range high {
-			to := (*[manyRows]float32)(dst[i*w:])
-			to[0], to[1], to[2], to[3] = a[0][i], a[1][i], a[2][i], a[3][i]
-			to[4], to[5], to[6], to[7] = a[4][i], a[5][i], a[6][i], a[7][i]
-		}
-		dst = dst[manyRows:]
+		gemm.Interleave(dst, w, &a)
+		dst = dst[min(manyRows, len(dst)):]
 	}
 	for ; c0 < c1; c0++ {
 		column := spare[:high]
-		o.weights.Floats(column, c0, r0)
+		o.row(v, column, matrix, c0, r0)
 		for i, f := range column {
 			dst[i*w] = f
 		}
@@ -93,33 +107,25 @@ func (o *operand) expand(dst, spare []float32, r0, r1, c0, c1 int) {
 	}
 }
 
-// room is the float32s of spare that block needs besides those for a row and a column.
-func (o *operand) room() int {
-	if o.weights != nil && o.flip {
-		return manyRows * o.rows
+// room is the float32s of spare that block needs besides those for a row and a column, for at most some rows.
+func (o *operand) room(rows int) int {
+	if o.packed == nil && o.flip {
+		return manyRows * min(rows, o.rows)
 	}
 	return 0
 }
 
 // copy is block for elements in memory; it always fills dst.
 func (o *operand) copy(v *vec, dst, spare []float32, matrix, r0, r1, c0, c1 int) {
-	base, w := matrix*o.rows*o.cols, c1-c0
+	w := c1 - c0
 	switch {
-	case o.weights != nil:
-		o.expand(dst, spare, r0, r1, c0, c1)
 	case o.flip:
-		column := spare[:r1-r0]
-		for col := c0; col < c1; col++ {
-			v.load(column, base+col*o.rows+r0)
-			for i, f := range column {
-				dst[i*w+col-c0] = f
-			}
-		}
-	case w == o.cols:
-		v.load(dst, base+r0*o.cols)
+		o.flipped(v, dst, spare, matrix, r0, r1, c0, c1)
+	case w == o.cols && o.weights == nil:
+		v.load(dst, matrix*o.rows*o.cols+r0*o.cols)
 	default:
 		for r := r0; r < r1; r++ {
-			v.load(dst[(r-r0)*w:][:w], base+r*o.cols+c0)
+			o.row(v, dst[(r-r0)*w:][:w], matrix, r, c0)
 		}
 	}
 }

@@ -211,6 +211,23 @@ func TestPathsOfWeights(t *testing.T) {
 	}
 }
 
+// TestPathsOfRightOperands: a large weight of a product is decoded in each run, others once. A run has the same bits.
+func TestPathsOfRightOperands(t *testing.T) {
+	for _, c := range []struct {
+		n     int
+		body  string
+		ahead bool
+	}{
+		{512, "linear(x = x, weight = w)", false}, {511, "linear(x = x, weight = w)", true},
+		{512, "matmul(x = x, y = w, transpose_y = bool(true))", false},
+		{511, "matmul(x = x, y = w, transpose_y = bool(true))", true},
+	} {
+		steps := stepsOf(t, "tensor<fp16, [32, 512]> x", fmt.Sprintf("tensor<fp16, [%[1]d, 512]> w = fill(shape = "+
+			"tensor<int32, [2]>([%[1]d, 512]), value = fp16(2));\ntensor<fp16, [32, %[1]d]> y = %[2]s;", c.n, c.body))
+		require.Equal(t, c.ahead, steps[0].in[1].ahead != nil, "%+v", c)
+	}
+}
+
 // TestPathsOfPackedWeights: products and convolutions of one position read weights of up to 8 bits packed.
 func TestPathsOfPackedWeights(t *testing.T) {
 	for _, c := range []struct {

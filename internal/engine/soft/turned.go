@@ -1,5 +1,7 @@
 package soft
 
+import "github.com/anekit/anekit/internal/engine/soft/internal/gemm"
+
 // turnedPanels are the panels of a product with the operands exchanged: (A x B) transposed is B transposed times
 // A transposed. gemm sums several columns at once, and so a product of few columns becomes one of few rows.
 type turnedPanels struct {
@@ -10,7 +12,7 @@ type turnedPanels struct {
 // Bounds of what is turned: at most fewColumns, and rows that fill a register.
 const (
 	fewColumns = 4
-	manyRows   = 8
+	manyRows   = gemm.Interleaved
 )
 
 // turn returns p with its operands exchanged, or p if that has no use.
@@ -53,11 +55,7 @@ func (p *turnedPanels) right(c *call, dst, spare []float32, batch, n0, n1 int) [
 		for i := range a {
 			a[i] = from[i*p.k:][:p.k]
 		}
-		for d := range p.k {
-			to := (*[manyRows]float32)(dst[d*width+at-n0:])
-			to[0], to[1], to[2], to[3] = a[0][d], a[1][d], a[2][d], a[3][d]
-			to[4], to[5], to[6], to[7] = a[4][d], a[5][d], a[6][d], a[7][d]
-		}
+		gemm.Interleave(dst[at-n0:], width, &a)
 	}
 	return dst
 }
