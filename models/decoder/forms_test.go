@@ -81,6 +81,21 @@ func TestHeadsWithoutTheirSize(t *testing.T) {
 	teach(t, want, m)
 }
 
+// Columns beyond a text are zeros, whose norm is finite with every epsilon.
+func TestSmallEpsilons(t *testing.T) {
+	budget.SkipEmulated(t)
+	for i, epsilon := range []float64{1e-10, 1e-12, 1e-30} {
+		if !budget.Sample(i, 3) {
+			continue
+		}
+		t.Run(fmt.Sprint(epsilon), func(t *testing.T) {
+			want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Llama3, Seed: 6,
+				Config: map[string]any{"rms_norm_eps": epsilon}}, WithForm(Engine), Context(70))
+			teach(t, want, m)
+		})
+	}
+}
+
 // A group without spread has a scale that is zero in fp16 and a bias that is not: no offset stands for that.
 func TestGroupsWithoutAScale(t *testing.T) {
 	budget.Heavy(t, "a model of its own")

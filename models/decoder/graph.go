@@ -101,6 +101,13 @@ func (g *graph) matrix(name string, w *weight, x build.Value, rows, columns exte
 	return y
 }
 
+// The factor of a state of zeros, such as one of the columns beyond a text, is 1/sqrt(epsilon): beyond fp16 for an epsilon
+// below 1/65504^2. Smaller ones than leastEpsilon multiply the quotients instead, whose factor is at most 4096.
+const (
+	leastEpsilon = 1e-9
+	leastHalf    = 1.0 / (1 << 24)
+)
+
 // rms is RMSNorm along an axis of n elements, which gamma multiplies. The sum of squares of a state can be beyond fp16,
 // so x is divided by its largest element for it; floor keeps the quotient of the epsilon small.
 func (g *graph) rms(x build.Value, axis, n int, gamma build.Value) build.Value {
@@ -109,7 +116,12 @@ func (g *graph) rms(x build.Value, axis, n int, gamma build.Value) build.Value {
 	small := g.RealDiv(x, most)
 	mean := g.Mul(g.ReduceSum(g.Mul(small, small), []int{axis}, build.KeepDims(true)), g.Scalar(1/float64(n)))
 	root := g.RealDiv(g.Scalar(math.Sqrt(g.c.Epsilon)), most)
-	factor := g.RealDiv(g.Pow(g.Add(mean, g.Mul(root, root)), g.Scalar(-0.5)), most)
+	mean = g.Add(mean, g.Mul(root, root))
+	if g.c.Epsilon < leastEpsilon {
+		mean = g.Maximum(mean, g.Scalar(leastHalf))
+		return g.Mul(g.Mul(small, g.Pow(mean, g.Scalar(-0.5))), gamma)
+	}
+	factor := g.RealDiv(g.Pow(mean, g.Scalar(-0.5)), most)
 	return g.Mul(g.Mul(x, factor), gamma)
 }
 

@@ -352,3 +352,30 @@ func TestTrapsLeaveTheMemory(t *testing.T) {
 	g.call("store", 8, 8)
 	require.EqualValues(t, 8, g.call("load", 8))
 }
+
+// A request that outlives its region keeps the surface, which the guest goes on seeing.
+func TestSurfacesOfLastingRequestsStayMapped(t *testing.T) {
+	g := newGuest(t, limit)
+	g.call("grow", 10)
+	const at, n = wasm.Align, wasm.Align
+	r, err := g.memory.OnSurface(at, n)
+	needSurfaces(t, err)
+	surface := r.Block()
+	require.NoError(t, surface.Retain()) // as a request does
+	r.Close()
+	_, err = g.memory.InPlace(0, 2*n)
+	require.ErrorIs(t, err, wasm.ErrOverlap)
+	require.ErrorIs(t, err, unimem.ErrInUse)
+	require.ErrorContains(t, err, "close the requests of a region before the region")
+	g.call("store", at+8, 60)
+	require.EqualValues(t, 60, binary.LittleEndian.Uint32(surface.Bytes()[8:]), "guest and engine see the same page")
+	same, err := g.memory.OnSurface(at, n)
+	require.NoError(t, err)
+	require.Same(t, surface, same.Block())
+	same.Close()
+	surface.Release()
+	place, err := g.memory.InPlace(0, 2*n)
+	require.NoError(t, err)
+	require.EqualValues(t, 60, g.call("load", at+8))
+	place.Close()
+}

@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -178,8 +179,11 @@ func (m *Memory) uncover(op string, offset, length uint64) error {
 				Detail: fmt.Sprintf("the surface at %d stays mapped", s.offset)}
 		}
 		m.copied += int64(copy(m.block.Bytes()[s.offset:s.end()], s.block.Bytes()))
-		if err := s.block.Close(); err != nil {
-			return err
+		if err := s.block.Close(); err != nil { // a request outlives its region, and goes on with the surface
+			err = errors.Join(err, mapSurface(m.block, s.offset, s.block))
+			return &Error{Op: op, Offset: offset, Length: length, Err: ErrOverlap, Cause: err,
+				Detail: fmt.Sprintf("the surface at %d stays mapped", s.offset),
+				Hint:   "close the requests of a region before the region"}
 		}
 		m.surfaces = slices.Delete(m.surfaces, i, i+1)
 	}
