@@ -10,6 +10,7 @@ type actorOptions struct {
 	guest  string
 	memory int  // of the guest, in MiB
 	words  bool // --text of thaw
+	named  bool // the snapshot names the model, not --model
 }
 
 func (a *app) actorCommand() *cobra.Command {
@@ -100,9 +101,10 @@ thaw refuses another one, or another version, and prints the difference. The
 default of --model is the folder that the file names.
 
 With the model, weights and numerics that froze the actor, thaw restores its
-keys and values, and the actor says what it would have said. With another
---model, other weights or other numerics the guest keeps its memory and the
-tokens, and the model takes all tokens of the actor again; a note says so.`,
+keys and values, and the actor says what it would have said. If --model names
+another model, one with other weights, or the same one for other numerics, the
+guest keeps its memory and the tokens, and the model takes all tokens of the
+actor again; a note says so. Without --model thaw refuses that.`,
 		Example: `  ane-roundtrip actor thaw --snapshot a --max 20
   ane-roundtrip actor thaw --snapshot a --model other --max 20 --json`,
 		Args: o.snapshotArg,

@@ -127,7 +127,7 @@ func (j *actorJob) prepareThaw() error {
 		return err
 	}
 	if o.model == "" {
-		if o.model = info.Note; o.model == "" {
+		if o.model, o.named = info.Note, true; o.model == "" {
 			return badf("no model, and %s names none; give --model FOLDER", o.snapshot)
 		}
 	}
@@ -197,7 +197,11 @@ func (j *actorJob) begin(ctx context.Context, code *actor.Code) (err error) {
 	}
 	begin := time.Now()
 	j.actor, err = code.Thaw(ctx, j.o.snapshot, config)
-	if errors.Is(err, actor.ErrModel) {
+	switch moves := errors.Is(err, actor.ErrModel); {
+	case moves && j.o.named:
+		return badf("%s is of another model, other weights or other numerics than those of %s; give its numerics, or "+
+			"--model FOLDER for a model that takes all tokens again", j.o.snapshot, j.o.model)
+	case moves:
 		j.notes = append(j.notes, "the cache was filled by prefill: another model, weights or numerics")
 		j.actor, err = code.Move(ctx, j.o.snapshot, config)
 	}
