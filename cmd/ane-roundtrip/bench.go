@@ -132,7 +132,7 @@ func (b *benchRun) skip(ctx context.Context, step string, why error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	b.found.Skipped = append(b.found.Skipped, skippedStep{step, oneLine(why.Error())})
+	b.found.Skipped = append(b.found.Skipped, skippedStep{step, textOf(why)})
 	if !errors.Is(why, ane.ErrUnavailable) {
 		b.failed = append(b.failed, step)
 	}

@@ -278,7 +278,7 @@ func (c *checkRun) checkBroker(ctx context.Context, wrap func(ane.Engine) ane.En
 	}
 	if err != nil {
 		if c.only.has(available) {
-			c.report.Checks = append(c.report.Checks, trial.Skipped(available, "%s", oneLine(err.Error())))
+			c.report.Checks = append(c.report.Checks, trial.Skipped(available, "%s", textOf(err)))
 		}
 		return nil, nil
 	}

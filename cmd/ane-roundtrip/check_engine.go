@@ -48,7 +48,7 @@ func (c *checkRun) checkEngine(ctx context.Context, d *ane.Device) (t engineResu
 		return t, ctx.Err()
 	}
 	if err != nil {
-		t.checks = append(t.checks, trial.Judge(engineError, false, 0, "", "%s", oneLine(err.Error())))
+		t.checks = append(t.checks, trial.Judge(engineError, false, 0, "", "%s", textOf(err)))
 	}
 	after := unimem.Live()
 	leaked := after.Blocks - before.Blocks + after.Mappings - before.Mappings
@@ -82,7 +82,7 @@ func (c *checkRun) measure(ctx context.Context, d *ane.Device, memory *memorySam
 			return rows, nil, ctx.Err()
 		}
 		if err != nil {
-			row.Error = oneLine(err.Error())
+			row.Error = textOf(err)
 			checks = append(checks, trial.Judge(m.Name+runSuffix, false, 0, "", "%s", row.Error))
 		} else {
 			ran++

@@ -221,7 +221,7 @@ func (e *envelope) errors(met []apple.Met, unavailable error) {
 	}
 	e.add("errors", rows)
 	if unavailable != nil {
-		e.add("unavailable", e.scrub.text(oneLine(unavailable.Error())))
+		e.add("unavailable", e.scrub.text(textOf(unavailable)))
 	}
 }
 

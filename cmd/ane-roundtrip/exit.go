@@ -97,20 +97,20 @@ func faultsOf(err error) mil.ErrorList {
 // FILE:LINE:COL: fault; hint, and below it the line of the program with a caret under the place.
 func explain(ctx context.Context, w io.Writer, err error, programs map[string][]byte) {
 	var own ownEnd
-	line := func(text string) { fmt.Fprintln(w, page.Fold(oneLine(text), page.Width(w), 2)) }
+	line := func(text string) { fmt.Fprintln(w, page.Fold(text, page.Width(w), 2)) }
 	switch faults := faultsOf(err); {
 	case err == nil || errors.Is(err, errFailed):
 	case ctx.Err() != nil && !errors.As(err, &own):
 		line("ane-roundtrip: interrupted")
 	case faults != nil:
 		for _, e := range faults {
-			line(faultText(e))
+			line(oneLine(faultText(e)))
 			if text := mil.Excerpt(programs[e.File], e.Pos, page.Width(w)); text != "" {
 				fmt.Fprintln(w, text)
 			}
 		}
 	default:
-		line("ane-roundtrip: " + err.Error())
+		line("ane-roundtrip: " + textOf(err))
 	}
 }
 
@@ -119,6 +119,44 @@ func faultText(e *mil.Error) string {
 	shown := *e
 	shown.File = visible(e.File)
 	return shown.Error()
+}
+
+// textOf is the text of an error on one line. Joined errors follow each other after semicolons; other line breaks, such
+// as those in names of files, are escaped as all control characters are.
+func textOf(err error) string {
+	text := err.Error()
+	causes := causesOf(err)
+	parts := make([]string, len(causes))
+	for i, cause := range causes {
+		parts[i] = cause.Error()
+	}
+	if len(causes) > 1 && text == strings.Join(parts, "\n") {
+		for i, cause := range causes {
+			parts[i] = textOf(cause)
+		}
+		return strings.Join(parts, "; ")
+	}
+	var out strings.Builder
+	for i, cause := range causes {
+		if before, after, found := strings.Cut(text, parts[i]); found && parts[i] != "" {
+			out.WriteString(visible(before) + textOf(cause))
+			text = after
+		}
+	}
+	return out.String() + visible(text)
+}
+
+// causesOf returns the errors that err wraps.
+func causesOf(err error) []error {
+	switch e := any(err).(type) {
+	case interface{ Unwrap() []error }:
+		return e.Unwrap()
+	case interface{ Unwrap() error }:
+		if cause := e.Unwrap(); cause != nil {
+			return []error{cause}
+		}
+	}
+	return nil
 }
 
 // oneLine joins the lines of a message and escapes control characters.

@@ -54,12 +54,12 @@ func failureOf(ctx context.Context, err error, checks []trial.Check) *failure {
 		for _, e := range faults {
 			f.Faults = append(f.Faults, fault{visible(e.File), e.Pos.Line, e.Pos.Col, oneLine(e.Msg), oneLine(e.Hint)})
 		}
-		f.Message, f.Hint = splitHint(faultText(faults[0]), faults[0].Hint)
+		f.Message, f.Hint = splitHint(oneLine(faultText(faults[0])), oneLine(faults[0].Hint))
 		if n := len(faults); n > 1 {
 			f.Message += fmt.Sprintf(", the first of %d faults", n)
 		}
 	default:
-		f.Message, f.Hint = splitHint(err.Error(), hintOf(err))
+		f.Message, f.Hint = splitHint(textOf(err), visible(hintOf(err)))
 	}
 	return f
 }
@@ -86,9 +86,8 @@ func counted(n int, one, several string) string {
 	return fmt.Sprintf("%d %s", n, several)
 }
 
-// splitHint removes the hint from the text of an error.
+// splitHint removes the hint from the text of an error; both are one line.
 func splitHint(text, hint string) (message, rest string) {
-	text, hint = oneLine(text), oneLine(hint)
 	if hint == "" {
 		return text, ""
 	}

@@ -99,7 +99,7 @@ func frameworks() []framework {
 		}
 		f := framework{Engine: name, Report: r}
 		if err != nil {
-			f.Error = oneLine(err.Error())
+			f.Error = textOf(err)
 		}
 		found = append(found, f)
 	}

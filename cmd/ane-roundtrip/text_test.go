@@ -2,6 +2,11 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,6 +42,42 @@ func TestFaultText(t *testing.T) {
 	f := &lint.Finding{File: "a\nb.mil", Pos: e.Pos, Rule: &lint.Rule{ID: "r"}, Message: "wrong"}
 	require.NoError(t, (&app{out: &w}).finding(f, 0, nil))
 	require.Contains(t, w.String(), `a\nb.mil:3:4: `)
+}
+
+// Line breaks of names are escaped in messages; those between joined errors become semicolons.
+func TestLineBreaksOfNames(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "m.mil")
+	require.NoError(t, os.WriteFile(program, []byte("program(1.3)\n{\n    func main<ios18>(tensor<fp16, [4]> x) {\n"+
+		"        tensor<fp16, [4]> y = add(x = x, y = x)[name = string(\"y\")];\n    } -> (y);\n}\n"), 0o600))
+	missing := filepath.Join(dir, "no\r\nfile")
+	shown := filepath.Join(dir, `no\r\nfile`)
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"--mil: open " + shown + ": no such file or directory", []string{"run", "--mil", missing}},
+		{"open " + shown + ".npy: no such file", []string{"run", "--engine", "soft", "--mil", program, "--in",
+			"x=" + missing + ".npy"}},
+		{shown + "/y.npy", []string{"run", "--engine", "soft", "--mil", program, "--fill", "ones", "--out",
+			"y=" + missing + "/y.npy"}},
+		{"open " + shown + ": no such file", []string{"inspect", missing}},
+		{"open " + shown + ".png: no such file", []string{"image", "--filter", "blur", missing + ".png",
+			filepath.Join(dir, "out.png")}},
+		{"name it " + shown + ".png", []string{"image", "--filter", "blur", program, missing + ".jpg"}},
+		{`unknown flag: --no\r\nflag; see ane-roundtrip run --help`, []string{"run", "--no\r\nflag"}},
+	} {
+		var out, errw bytes.Buffer
+		require.Equal(t, codeUsage, execute(t.Context(), c.args, &out, &errw), "%q", c.args)
+		require.Equal(t, 1, strings.Count(errw.String(), "\n"), "%q", errw.String())
+		require.Contains(t, errw.String(), c.want)
+	}
+	e := errors.Join(badf("open %s: %w", "a\nb", errors.Join(errors.New("first"), errors.New("sec\rond"))),
+		&fs.PathError{Op: "open", Path: "c\nd", Err: fs.ErrNotExist})
+	require.Equal(t, `open a\nb: first; sec\rond; open c\nd: file does not exist`, textOf(e))
+	f := failureOf(t.Context(), badf("%s is a folder; leave %s out", "a\nb", "a\nb"), nil)
+	require.Equal(t, `a\nb is a folder`, f.Message)
+	require.Equal(t, `leave a\nb out`, f.Hint)
 }
 
 // Lines on standard error have control characters escaped, such as those of a path.
