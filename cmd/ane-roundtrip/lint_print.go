@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
@@ -57,7 +56,7 @@ func (a *app) finding(f *lint.Finding, chips int, lines []string) error {
 		return err
 	}
 	if f.Pos.Known() && f.Pos.Line <= len(lines) {
-		if text := caret(lines[f.Pos.Line-1], f.Pos); text != "" {
+		if text := caret(lines[f.Pos.Line-1], f.Pos, page.Width(a.out)); text != "" {
 			if _, err := fmt.Fprint(a.out, text); err != nil {
 				return err
 			}
@@ -66,27 +65,27 @@ func (a *app) finding(f *lint.Finding, chips int, lines []string) error {
 	return a.printf("    %s Fix: %s\n", f.Rule.Reason, oneLine(f.Fix))
 }
 
-// lineShown is the number of characters of a line that a finding shows.
-const lineShown = 100
+// Columns of a line of a program below its finding.
+const (
+	excerptIndent = 4
+	leastIndented = 24 // narrower lines have no indent
+)
 
-// caret returns a line of the source, cut around the column, with a caret under the place.
-func caret(line string, pos mil.Pos) string {
+// caret returns a line of the source without its indent, cut around the column to a width of the output, with a caret
+// under the place. A width of 0 is that of mil.Excerpt.
+func caret(line string, pos mil.Pos, width int) string {
 	line = strings.TrimSuffix(strings.TrimPrefix(line, "\uFEFF"), "\r")
-	if pos.Col < 1 || pos.Col > len(line)+1 || !utf8.ValidString(line) {
+	if pos.Col < 1 || pos.Col > len(line)+1 {
 		return ""
 	}
-	before, after := []rune(visible(strings.ReplaceAll(line[:pos.Col-1], "\t", " "))),
-		[]rune(visible(strings.ReplaceAll(line[pos.Col-1:], "\t", " ")))
-	for len(before) > 0 && before[0] == ' ' {
-		before = before[1:]
+	body := strings.TrimLeft(line[:pos.Col-1], " \t") + line[pos.Col-1:]
+	indent := excerptIndent
+	if width > 0 && width < leastIndented {
+		indent = 0
 	}
-	if n := len(before) - lineShown/2; n > 0 {
-		before = append([]rune(".."), before[n:]...)
-	}
-	if n := lineShown - len(before); len(after) > n {
-		after = append(after[:n:n], []rune("..")...)
-	}
-	return "    " + string(before) + string(after) + "\n    " + strings.Repeat(" ", len(before)) + "^\n"
+	text := mil.Excerpt([]byte(body), mil.Pos{Line: 1, Col: pos.Col - len(line) + len(body)}, max(width-indent, 0))
+	margin := strings.Repeat(" ", indent)
+	return margin + strings.ReplaceAll(text, "\n", "\n"+margin) + "\n"
 }
 
 // lintRules prints one rule, or all.

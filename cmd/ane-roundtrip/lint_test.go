@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -57,15 +58,39 @@ func TestCaret(t *testing.T) {
 		{"abc", 4, "    abc\n       ^\n"},
 		{"abc", 5, ""},
 		{"abc", 0, ""},
-		{"a\x00b", 2, "    a\\x00b\n     ^\n"},
-		{"\xff", 1, ""},
+		{"a\x00b", 2, "    a\uFFFDb\n     ^\n"},
+		{"\xff", 1, "    \uFFFD\n    ^\n"},
 	} {
-		require.Equal(t, c.want, caret(c.line, mil.Pos{Line: 1, Col: c.col}), c.line)
+		require.Equal(t, c.want, caret(c.line, mil.Pos{Line: 1, Col: c.col}, 0), c.line)
 	}
 	long := strings.Repeat("x", 500) + "gelu" + strings.Repeat("y", 500)
-	lines := strings.Split(caret(long, mil.Pos{Line: 1, Col: 501}), "\n")
-	require.Less(t, len(lines[0]), 115)
-	require.Equal(t, "gelu", lines[0][strings.Index(lines[1], "^"):][:4])
+	for _, width := range []int{0, 200, 106, 80, 40, 24, 23, 20} {
+		lines := strings.Split(caret("\t"+long, mil.Pos{Line: 1, Col: 502}, width), "\n")
+		if width == 0 {
+			width = 104
+		}
+		require.LessOrEqual(t, len(lines[0]), width)
+		require.Greater(t, len(lines[0]), width-10)
+		require.Equal(t, "gelu", lines[0][strings.Index(lines[1], "^"):][:4])
+	}
+}
+
+// No line of lint is wider than COLUMNS, not even that of the program.
+func TestLintFitsTheTerminal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.mil")
+	long := strings.Replace(linted, "    } ->", "        tensor<fp16, [1, 64, 1, 64]> a_result_of_long_name = gelu(x = a)"+
+		"[name = string(\"a_result_of_long_name_that_the_program_gives\")];\n    } ->", 1)
+	require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(long, "é", "b")), 0o600))
+	for _, columns := range []int{60, 80, 100} {
+		t.Setenv("COLUMNS", strconv.Itoa(columns))
+		t.Chdir(filepath.Dir(path))
+		var out, errw bytes.Buffer
+		execute(t.Context(), []string{"lint", "m.mil"}, &out, &errw)
+		require.Contains(t, out.String(), "a_result_of")
+		for line := range strings.Lines(out.String()) {
+			require.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), columns, line)
+		}
+	}
 }
 
 // Completion of --in names the inputs of the program that stands on the command line.
