@@ -46,7 +46,7 @@ func AdoptTape(f *os.File, size int, opts ...Option) (*Tape, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tape{total: uintptr(b.Size()), span: spanOf(b.mem), block: b}, nil
+	return tapeOf(b, false), nil
 }
 
 // adopt is Adopt of a Block that the caller, or an object of this package, owns.

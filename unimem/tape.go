@@ -9,17 +9,17 @@ import (
 // memory; all methods are safe for concurrent use. Clear frees all spans for reuse, so the
 // caller must not use a span after Clear.
 //
-// cursor is the number of used bytes. The caller whose compare-exchange changes it from cur
-// to cur+n owns those n bytes. It publishes no other data. An equal value means equal free
-// space, so a value that repeats (Clear, then the same takes) causes no harm. The top bit
-// means closed: no Take fits above it, and Clear keeps it, so that a closed Tape stays
-// closed.
+// cursor is the address of the first free byte: Take aligns it without adding where the Tape begins. The caller whose
+// compare-exchange changes it from cur to cur+n owns those n bytes. It publishes no other data. An equal value means
+// equal free space, so a value that repeats (Clear, then the same takes) causes no harm. The top bit, which no address
+// has, means closed: no Take fits above it, and Clear keeps it, so that a closed Tape stays closed.
 //
 // Every Clear changes generation before it frees the bytes, so that earlier spans are stale
 // by then, and again afterwards, so that spans taken in between are stale too.
 type Tape struct {
 	cursor     atomic.Uintptr
 	generation atomic.Uint64
+	limit      uintptr // the address of the end
 	total      uintptr
 	span       // the bytes
 	block      *Block
@@ -42,7 +42,15 @@ func startTape(size int, c config, l *life, owned bool) (*Tape, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tape{total: uintptr(b.Size()), span: spanOf(b.mem), block: b, owned: owned}, nil
+	return tapeOf(b, owned), nil
+}
+
+// tapeOf makes a Tape of all bytes of a Block.
+func tapeOf(b *Block, owned bool) *Tape {
+	t := &Tape{total: uintptr(b.Size()), span: spanOf(b.mem), block: b, owned: owned}
+	t.limit = t.addr + t.total
+	t.cursor.Store(t.addr)
+	return t
 }
 
 // refusal returns the error of a refused Take.
@@ -66,7 +74,9 @@ func (t *Tape) closed() bool { return t == nil || t.block == nil || t.cursor.Loa
 func (t *Tape) Clear() {
 	if t != nil {
 		t.generation.Add(1)
-		t.cursor.And(closedBit)
+		for cur := t.cursor.Load(); cur&closedBit == 0 && !t.cursor.CompareAndSwap(cur, t.addr); {
+			cur = t.cursor.Load()
+		}
 		t.generation.Add(1)
 	}
 }
@@ -87,7 +97,7 @@ func (t *Tape) Used() int {
 	if t == nil {
 		return 0
 	}
-	return int(min(t.cursor.Load(), t.total))
+	return int(min(t.cursor.Load(), t.limit) - t.addr)
 }
 
 // Free is the number of free bytes.

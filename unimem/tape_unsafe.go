@@ -32,28 +32,29 @@ func (t *Tape) Take(size, align int) ([]byte, error) {
 // align the alignment of a type.
 func (t *Tape) quick(size, align uintptr) unsafe.Pointer {
 	cur := t.cursor.Load()
-	at := cur + -(t.addr+cur)&(align-1)
-	if at+size > t.total || !t.cursor.CompareAndSwap(cur, at+size) {
+	at := (cur + align - 1) &^ (align - 1)
+	if at+size > t.limit || !t.cursor.CompareAndSwap(cur, at+size) {
 		return nil
 	}
-	return unsafe.Add(t.base, at)
+	return unsafe.Add(t.base, at-t.addr)
 }
 
 func (t *Tape) bump(size, align int) (unsafe.Pointer, error) {
-	// The comparison with total also refuses negative sizes, so that nothing below overflows.
-	if t == nil || t.base == nil || uintptr(size) > t.total || align <= 0 || align&(align-1) != 0 {
+	// The comparison with total also refuses negative sizes. That with limit refuses alignments that are not positive,
+	// those of no address in the Tape, and every alignment for a Tape without memory. So nothing below overflows.
+	beyond := uintptr(align) - 1
+	if t == nil || uintptr(size) > t.total || beyond >= t.limit || uintptr(align)&beyond != 0 {
 		return nil, t.refusal(size, align)
 	}
 	for {
 		cur := t.cursor.Load()
-		at := cur + -(t.addr+cur)&uintptr(align-1)
+		at := (cur + beyond) &^ beyond
 		end := at + uintptr(size)
-		// Alignments are below the top bit, so at is below cur only after an overflow.
-		if end > t.total || at < cur {
+		if end > t.limit {
 			return nil, t.refusal(size, align)
 		}
 		if t.cursor.CompareAndSwap(cur, end) {
-			return unsafe.Add(t.base, at), nil
+			return unsafe.Add(t.base, at-t.addr), nil
 		}
 	}
 }
