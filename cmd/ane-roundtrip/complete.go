@@ -17,8 +17,8 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// completions registers what the shell completes: engines, filters, faults, files and the
-// tensors of the program that --mil names.
+// completions registers what the shell completes: engines, filters, faults, checks, files, and the functions and
+// tensors of the program on the command line.
 func (a *app) completions(root *cobra.Command) {
 	const none = cobra.ShellCompDirectiveNoFileComp
 	flags := map[string]cobra.CompletionFunc{
@@ -29,6 +29,10 @@ func (a *app) completions(root *cobra.Command) {
 		"filter":   cobra.FixedCompletions(filters(), none),
 		"inject":   cobra.FixedCompletions(append(injections(), gpuCopy), none),
 		"gpu":      cobra.NoFileCompletions,
+		"function": functionNames,
+		"only": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return onlyChoices(), none
+		},
 		"fill": cobra.FixedCompletions([]string{"zeros", "ones", "random:"},
 			none|cobra.ShellCompDirectiveNoSpace),
 		"fill-weights": cobra.FixedCompletions([]string{"random:"}, none|cobra.ShellCompDirectiveNoSpace),
@@ -167,12 +171,35 @@ func tensors(names func(*mil.Function) []string) cobra.CompletionFunc {
 	}
 }
 
-// functionOf returns the function that the command line names so far; nil if there is no program
-// that can be read.
+// functionNames completes the functions of the program that the command line names so far.
+func functionNames(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+	if p := programOf(cmd, args); p != nil {
+		for _, f := range p.Funcs {
+			names = append(names, f.Name)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// functionOf returns the function that the command line names so far; nil if there is no program that can be read.
 func functionOf(cmd *cobra.Command, args []string) *mil.Function {
-	path, name := "", ""
+	p := programOf(cmd, args)
+	if p == nil || len(p.Funcs) == 0 {
+		return nil
+	}
+	name := ""
+	if f := cmd.Flag("function"); f != nil {
+		name = f.Value.String()
+	}
+	return p.Select(name)
+}
+
+// programOf returns the program that the command line names so far, by --mil or as its first operand; nil if there is
+// none that can be read.
+func programOf(cmd *cobra.Command, args []string) *mil.Program {
+	path := ""
 	if f := cmd.Flag("mil"); f != nil {
-		path, name = f.Value.String(), cmd.Flag("function").Value.String()
+		path = f.Value.String()
 	} else if len(args) > 0 {
 		path = args[0]
 	}
@@ -190,10 +217,10 @@ func functionOf(cmd *cobra.Command, args []string) *mil.Function {
 		return nil
 	}
 	p, err := mil.ParseTree(path, text)
-	if err != nil || len(p.Funcs) == 0 {
+	if err != nil {
 		return nil
 	}
-	return p.Select(name)
+	return p
 }
 
 func inputsOf(f *mil.Function) (names []string) {

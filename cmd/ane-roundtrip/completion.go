@@ -42,8 +42,9 @@ func completionCommand(root *cobra.Command) {
 		}
 		cmd.Use = "completion SHELL"
 		cmd.Short = "Print the completion script of a shell"
-		cmd.Long = `completion prints a script with which a shell completes commands, flags, files
-and tensors. The help of each shell describes how to load the script.`
+		cmd.Long = `completion prints a script with which a shell completes commands, flags, files,
+functions, tensors and checks. The help of each shell describes how to load the
+script.`
 		var shells []string
 		for _, shell := range cmd.Commands() {
 			name := shell.Name()

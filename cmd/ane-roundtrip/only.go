@@ -102,7 +102,34 @@ func only(pattern string, engines map[string]bool, withGPU bool) (s selection, l
 	}
 	if leftOut == len(known) {
 		return s, leftOut, badf("--only %s matches no check; %sthe names are in the table of ane-roundtrip check",
-			pattern, near.Hint(pattern, known))
+			pattern, near.Hint(pattern, append(known, groups(known)...)))
 	}
 	return s, leftOut, nil
+}
+
+// groups lists the patterns of the groups in which checks are: identity/*, broker/* and */values, each once.
+func groups(names []string) (patterns []string) {
+	for _, name := range names {
+		for i := range name {
+			if name[i] == '/' {
+				patterns = append(patterns, name[:i+1]+"*", "*"+name[i:])
+			}
+		}
+	}
+	slices.Sort(patterns)
+	return slices.Compact(patterns)
+}
+
+// onlyChoices lists what --only may be: groups and names of checks, those of a private broker and of a GPU included.
+func onlyChoices() []string {
+	all, err := models.All()
+	if err != nil {
+		return nil
+	}
+	names := checkNames(all, false)
+	for _, name := range checkNames(all, true) {
+		names = append(names, engine.Broker+"/"+name)
+	}
+	names = append(names, gpu.Names()...)
+	return append(groups(names), names...)
 }
