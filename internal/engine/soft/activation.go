@@ -125,9 +125,9 @@ func (r *intUnary) run(c *call) { c.spread(c.out[0].len(), r.element()) }
 
 func (*intUnary) element() int { return 1 }
 
-func (r *intUnary) span(c *call, lo, hi, _ int) {
+func (r *intUnary) span(c *call, lo, hi, worker int) {
 	x, out := c.in[0].ints, c.out[0].ints
-	for ; lo < hi && !c.stopped(); lo += chunk {
+	for ; lo < hi && !c.pause(worker); lo += chunk {
 		for i := lo; i < min(lo+chunk, hi); i++ {
 			out[i] = r.op(x[i])
 		}

@@ -104,7 +104,7 @@ func (r *slicedInside) run(c *call) {
 	r.runner.run(c)
 	out := &c.out[0]
 	for i, h := range out.half {
-		if i%(64*chunk) == 0 && c.stopped() {
+		if i%(64*chunk) == 0 && c.pause(0) {
 			return
 		}
 		out.half[i] = out.rules.SliceInside(h)

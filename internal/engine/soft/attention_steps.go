@@ -69,7 +69,7 @@ func (r *steppedAttention) span(c *call, lo, hi, worker int) {
 		q := r.query.block(c, queries[:n*r.E], spare, offset(batch, r.Batch, r.byQuery), m0, m0+n, 0, r.E)
 		r.scores.mul(scores[:n*r.S], q, k, nil, rest, ints)
 		for m := range n {
-			if c.stopped() {
+			if c.pause(worker) {
 				return
 			}
 			r.weigh(c, scores[m*r.S:][:r.S], spare[:r.S], batch, m0+m)

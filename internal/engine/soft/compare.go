@@ -86,9 +86,9 @@ type intComparer struct {
 
 func (r *intComparer) run(c *call) { c.spread(r.walk.total, 2) }
 
-func (r *intComparer) span(c *call, lo, hi, _ int) {
+func (r *intComparer) span(c *call, lo, hi, worker int) {
 	x, y, out := c.in[0].ints, c.in[1].ints, c.out[0].raw
-	for lo < hi && !c.stopped() {
+	for lo < hi && !c.pause(worker) {
 		xat, yat, n := r.walk.at(lo)
 		n = min(n, hi-lo, chunk)
 		r.op(out[lo:lo+n], x[xat:], y[yat:], r.walk.xstep, r.walk.ystep)

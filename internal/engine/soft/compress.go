@@ -70,8 +70,8 @@ type expander struct{ palette }
 
 func (r *expander) run(c *call) { c.spread(c.out[0].len(), 8) }
 
-func (r *expander) span(c *call, lo, hi, _ int) {
-	for ; lo < hi && !c.stopped(); lo += chunk {
+func (r *expander) span(c *call, lo, hi, worker int) {
+	for ; lo < hi && !c.pause(worker); lo += chunk {
 		for i := lo; i < min(lo+chunk, hi); i++ {
 			at, part := r.place(i)
 			var index int
@@ -93,12 +93,12 @@ type scatterer struct{ ops.Sparse }
 // run uses one goroutine: the position of an element depends on the mask before it.
 func (r *scatterer) run(c *call) { c.spread(1, 4*c.out[0].len()) }
 
-func (r *scatterer) span(c *call, _, _, _ int) {
+func (r *scatterer) span(c *call, _, _, worker int) {
 	data, mask, out := &c.in[0], c.in[1].raw, &c.out[0]
 	clear(out.raw)
 	next, n := 0, data.len()
 	for i := range out.len() {
-		if i%chunk == 0 && c.stopped() {
+		if i%chunk == 0 && c.pause(worker) {
 			return
 		}
 		var set bool
@@ -124,14 +124,14 @@ type sparseExpander struct{ palette }
 func (r *sparseExpander) run(c *call) { c.spread(1, 16*c.out[0].len()) }
 
 // span goes through the result in order: it reads the indexes of a row again for each element of their entries.
-func (r *sparseExpander) span(c *call, _, _, _ int) {
+func (r *sparseExpander) span(c *call, _, _, worker int) {
 	mask, indexes, lut := c.in[0].raw, c.in[1].raw, &c.in[2]
 	outer := ops.Volume(r.dims[:r.Axis])
 	length, inner := r.dims[r.Axis], ops.Volume(r.dims[r.Axis+1:])
 	base, next := 0, 0 // set elements before the row of inner elements, and elements written
 	for row := range outer * length {
 		from, set := row*inner, 0
-		if from%chunk < inner && c.stopped() { // the first row of a chunk
+		if from%chunk < inner && c.pause(worker) { // the first row of a chunk
 			return
 		}
 		for part := range r.Vector {
@@ -167,7 +167,7 @@ func (r *sparseScaler) span(c *call, _, _, worker int) {
 	mask, data, y := c.in[0].raw, &c.in[1], c.work[worker][:1]
 	next, n := 0, data.len()
 	for i, m := range mask {
-		if i%chunk == 0 && c.stopped() {
+		if i%chunk == 0 && c.pause(worker) {
 			return
 		}
 		if c.out[0].raw[i] = m & 1; m&1 == 0 || next >= n {

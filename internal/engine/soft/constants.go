@@ -133,6 +133,7 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 	s := &step{op: n.Def.Name, kernel: kernels[n.Def.Name], arith: k.arith.of(n.Def.Name)}
 	s.unwrap(n.Attrs)
 	c := &call{ctx: ctx, budget: &k.budget.work, workers: parallel(k.budget.workers)}
+	c.yields, _ = ctx.(yielder)
 	for i, v := range n.In {
 		at, e := place{}, vec{}
 		if v != nil {

@@ -234,9 +234,9 @@ func (r *intBinary) run(c *call) { c.spread(r.walk.total, r.element()) }
 
 func (*intBinary) element() int { return 1 }
 
-func (r *intBinary) span(c *call, lo, hi, _ int) {
+func (r *intBinary) span(c *call, lo, hi, worker int) {
 	x, y, out := c.in[0].ints, c.in[1].ints, c.out[0].ints
-	for lo < hi && !c.stopped() {
+	for lo < hi && !c.pause(worker) {
 		xat, yat, n := r.walk.at(lo)
 		n = min(n, hi-lo, chunk)
 		for i := range n {

@@ -3,9 +3,11 @@ package soft_test
 import (
 	"context"
 	"math/rand/v2"
+	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
@@ -153,6 +155,42 @@ tensor<fp16, [512, 512]> y = softmax(x = x, axis = -1);
 	} {
 		for _, workers := range []int{1, 2} {
 			require.Greater(t, yieldsOf(t, workers, text), 2, "%s, %d workers", name, workers)
+		}
+	}
+}
+
+// TestYieldWithinAConstant: a compile that computes one long constant lets other compiles go on between the parts of
+// it, on the goroutine of the caller alone. Between steps it does so 8 times at most.
+func TestYieldWithinAConstant(t *testing.T) {
+	const halves = `tensor<fp16, [512, 512]> a = fill(shape = tensor<int32, [2]>([512, 512]), value = fp16(1.5));`
+	const ints = `tensor<int32, [512, 512]> a = fill(shape = tensor<int32, [2]>([512, 512]), value = int32(3));`
+	for name, step := range map[string]string{
+		"pow":       halves + `tensor<fp16, [512, 512]> b = pow(x = a, y = a);`,
+		"exp":       halves + `tensor<fp16, [512, 512]> b = exp(x = a);`,
+		"sort":      halves + `tensor<int32, [512, 512]> b = argsort(x = a, axis = -1, ascending = true);`,
+		"integers":  ints + `tensor<int32, [512, 512]> b = add(x = a, y = a);`,
+		"transpose": halves + `tensor<fp16, [512, 512]> b = transpose(x = a, perm = tensor<int32, [2]>([1, 0]));`,
+		"tile": `tensor<fp16, [512, 64]> a = fill(shape = tensor<int32, [2]>([512, 64]), value = fp16(1.5));` +
+			`tensor<fp16, [512, 512]> b = tile(x = a, reps = tensor<int32, [2]>([1, 8]));`,
+		"gather": `tensor<int32, [512]> a = fill(shape = tensor<int32, [1]>([512]), value = int32(3));` +
+			strings.Replace(halves, " a =", " x =", 1) + `tensor<fp16, [512, 512]> b = gather(x = x, indices = a, axis = 0);`,
+	} {
+		for _, workers := range []int{1, 2} {
+			e := soft.New(soft.Workers(workers))
+			ctx := &yields{Context: context.Background()}
+			x, err := e.Compile(ctx, ane.Source{File: "yields.mil", Text: []byte(`program(1.3)
+{
+func main<ios18>(tensor<fp16, [1]> z) {
+` + step + `
+tensor<fp16, [512, 512]> h = cast(x = b, dtype = string("fp16"));
+tensor<fp16, [512, 512]> y = mul(x = h, y = z);
+} -> (y);
+}
+`)})
+			require.NoError(t, err)
+			assert.Greater(t, ctx.count, 9, "%s, %d workers", name, workers)
+			require.NoError(t, x.Close())
+			require.NoError(t, e.Close())
 		}
 	}
 }

@@ -20,10 +20,10 @@ type filler struct{ element []byte }
 
 func (r *filler) run(c *call) { c.spread(c.out[0].len(), 1) }
 
-func (r *filler) span(c *call, lo, hi, _ int) {
+func (r *filler) span(c *call, lo, hi, worker int) {
 	const block = 1 << 16
 	n := len(r.element)
-	for ; lo < hi && !c.stopped(); lo += block {
+	for ; lo < hi && !c.pause(worker); lo += block {
 		repeat(c.out[0].raw[lo*n:min(lo+block, hi)*n], r.element)
 	}
 }
@@ -68,8 +68,8 @@ type bander struct {
 
 func (r *bander) run(c *call) { c.spread(c.out[0].len()/r.columns, r.columns/2+1) }
 
-func (r *bander) span(c *call, lo, hi, _ int) {
-	for i := lo; i < hi && !c.stopped(); i++ {
+func (r *bander) span(c *call, lo, hi, worker int) {
+	for i := lo; i < hi && !c.pause(worker); i++ {
 		row, from, to := i%r.rows, 0, r.columns
 		if r.Lower >= 0 {
 			from = min(max(row-r.Lower, 0), to)
@@ -110,9 +110,9 @@ func (r *hot) run(c *call) {
 	c.spread(c.out[0].len()/r.inner, 2*r.inner)
 }
 
-func (r *hot) span(c *call, lo, hi, _ int) {
+func (r *hot) span(c *call, lo, hi, worker int) {
 	n, out := len(r.On), c.out[0].raw
-	for row := lo; row < hi && !c.stopped(); row++ {
+	for row := lo; row < hi && !c.pause(worker); row++ {
 		if r.inner == 1 {
 			line := out[row*r.depth*n:][:r.depth*n]
 			repeat(line, r.Off)
@@ -170,7 +170,7 @@ func (r *scanner) span(c *call, lo, hi, worker int) {
 		for t := range sums {
 			sums[t] = math.Copysign(0, -1) // -0 + x is x, also for -0
 		}
-		for done := 0; done < l.length && !c.stopped(); done += r.rows {
+		for done := 0; done < l.length && !c.pause(worker); done += r.rows {
 			from, to := done, min(done+r.rows, l.length)
 			if r.Reverse {
 				from, to = l.length-to, l.length-from

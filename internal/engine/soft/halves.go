@@ -33,10 +33,10 @@ func (r *halfBinary) run(c *call) { c.spread(r.walk.total, r.element()) }
 
 func (*halfBinary) element() int { return 1 }
 
-func (r *halfBinary) span(c *call, lo, hi, _ int) {
+func (r *halfBinary) span(c *call, lo, hi, worker int) {
 	w := &r.walk
 	x, y, out := c.in[0].half, c.in[1].half, c.out[0].half
-	for lo < hi && !c.stopped() {
+	for lo < hi && !c.pause(worker) {
 		xat, yat, n := w.at(lo)
 		n = min(n, hi-lo, halfStretch)
 		halves.Binary(r.op, out[lo:lo+n], x[xat:xat+(n-1)*w.xstep+1], y[yat:yat+(n-1)*w.ystep+1])
@@ -54,8 +54,8 @@ func (r *halfClamp) run(c *call) { c.spread(c.out[0].len(), r.element()) }
 
 func (*halfClamp) element() int { return 1 }
 
-func (r *halfClamp) span(c *call, lo, hi, _ int) {
-	for ; lo < hi && !c.stopped(); lo += halfStretch {
+func (r *halfClamp) span(c *call, lo, hi, worker int) {
+	for ; lo < hi && !c.pause(worker); lo += halfStretch {
 		end := min(lo+halfStretch, hi)
 		x, out := c.in[0].half[lo:end], c.out[0].half[lo:end]
 		if r.abs {

@@ -72,14 +72,14 @@ func (r *rowGatherer) run(c *call) {
 	c.spread(r.batch*r.middle*r.tuples, r.inner/4+2*len(r.lengths))
 }
 
-func (r *rowGatherer) span(c *call, lo, hi, _ int) {
+func (r *rowGatherer) span(c *call, lo, hi, worker int) {
 	if r.inner == 1 && len(r.lengths) == 1 && wide(c, r.size) {
-		r.each(c, lo, hi)
+		r.each(c, lo, hi, worker)
 		return
 	}
 	from, to, n := c.in[0].raw, c.out[0].raw, r.inner*r.size
 	for i := lo; i < hi; i++ {
-		if i%64 == 0 && c.stopped() {
+		if i%64 == 0 && c.pause(worker) {
 			return
 		}
 		first := i / r.tuples // batch and position
@@ -93,8 +93,8 @@ func (r *rowGatherer) span(c *call, lo, hi, _ int) {
 }
 
 // each is span for runs of one element.
-func (r *rowGatherer) each(c *call, lo, hi int) {
-	for lo < hi && !c.stopped() {
+func (r *rowGatherer) each(c *call, lo, hi, worker int) {
+	for lo < hi && !c.pause(worker) {
 		first, i := lo/r.tuples, lo%r.tuples
 		n := min(hi-lo, r.tuples-i, halfStretch)
 		r.lookUp(c, lo, first*r.lengths[0], c.in[1].ints[first/r.middle*r.tuples+i:][:n], r.lengths[0], 1, 0)
@@ -154,14 +154,14 @@ type axisGatherer struct {
 
 func (r *axisGatherer) run(c *call) { c.spread(c.out[0].len(), 4) }
 
-func (r *axisGatherer) span(c *call, lo, hi, _ int) {
+func (r *axisGatherer) span(c *call, lo, hi, worker int) {
 	if wide(c, r.size) {
-		r.each(c, lo, hi)
+		r.each(c, lo, hi, worker)
 		return
 	}
 	from, to, n := c.in[0].raw, c.out[0].raw, r.size
 	for i := lo; i < hi; i++ {
-		if i%chunk == 0 && c.stopped() {
+		if i%chunk == 0 && c.pause(worker) {
 			return
 		}
 		outer := i / (r.count * r.x.inner)
@@ -171,7 +171,7 @@ func (r *axisGatherer) span(c *call, lo, hi, _ int) {
 }
 
 // each is span for elements of 2 or 4 bytes.
-func (r *axisGatherer) each(c *call, lo, hi int) {
+func (r *axisGatherer) each(c *call, lo, hi, worker int) {
 	run, step := r.x.inner, 1 // indices for elements side by side
 	if run == 1 {
 		run, step = r.count, 0 // for one row of x
@@ -180,7 +180,7 @@ func (r *axisGatherer) each(c *call, lo, hi int) {
 		outer, i := lo/(r.count*r.x.inner), lo%run
 		n := min(hi-lo, run-i, halfStretch)
 		if done += n; done >= halfStretch || n == halfStretch {
-			if done = 0; c.stopped() {
+			if done = 0; c.pause(worker) {
 				return
 			}
 		}
@@ -230,7 +230,7 @@ func (r *updater) span(c *call, lo, hi, worker int) {
 		outer, from := lo/r.axis.inner, lo%r.axis.inner
 		n := min(hi-lo, r.axis.inner-from, chunk)
 		for k := range r.count {
-			if k%64 == 0 && c.stopped() {
+			if k%64 == 0 && c.pause(worker) {
 				return
 			}
 			row := (outer*r.count + k) * r.axis.inner

@@ -87,7 +87,7 @@ func (r *turnedSoftmaxer) span(c *call, lo, hi, worker int) {
 		x, finite := l.take(c, base, width, worker), true
 		for t := 0; t < width && finite; t++ {
 			lane := x[t*l.pitch:][:l.length]
-			finite = r.lane(c, lane, lane, work)
+			finite = r.lane(c, lane, lane, work, worker)
 		}
 		if finite {
 			l.give(c, base, width, worker)

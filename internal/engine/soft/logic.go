@@ -9,9 +9,9 @@ type inverter struct{}
 
 func (r *inverter) run(c *call) { c.spread(c.out[0].len(), 1) }
 
-func (r *inverter) span(c *call, lo, hi, _ int) {
+func (r *inverter) span(c *call, lo, hi, worker int) {
 	x, out := c.in[0].raw, c.out[0].raw
-	for ; lo < hi && !c.stopped(); lo += chunk {
+	for ; lo < hi && !c.pause(worker); lo += chunk {
 		for i := lo; i < min(lo+chunk, hi); i++ {
 			out[i] = 0
 			if x[i] == 0 {
@@ -39,9 +39,9 @@ type gate struct {
 
 func (r *gate) run(c *call) { c.spread(r.walk.total, 2) }
 
-func (r *gate) span(c *call, lo, hi, _ int) {
+func (r *gate) span(c *call, lo, hi, worker int) {
 	x, y, out := c.in[0].raw, c.in[1].raw, c.out[0].raw
-	for lo < hi && !c.stopped() {
+	for lo < hi && !c.pause(worker) {
 		xat, yat, n := r.walk.at(lo)
 		n = min(n, hi-lo, chunk)
 		for i := range n {
@@ -64,9 +64,9 @@ func (r *chooser) run(c *call) { c.spread(r.a.total, r.element()) }
 
 func (*chooser) element() int { return 2 }
 
-func (r *chooser) span(c *call, lo, hi, _ int) {
+func (r *chooser) span(c *call, lo, hi, worker int) {
 	out, a, b := &c.out[0], &c.in[1], &c.in[2]
-	for lo < hi && !c.stopped() {
+	for lo < hi && !c.pause(worker) {
 		at, aat, n := r.a.at(lo)
 		_, bat, m := r.b.at(lo)
 		n = min(n, m, hi-lo, chunk)

@@ -91,9 +91,9 @@ func (r *halfUnary) element() int {
 	return lookupCost
 }
 
-func (r *halfUnary) span(c *call, lo, hi, _ int) {
+func (r *halfUnary) span(c *call, lo, hi, worker int) {
 	in, out := c.in[0].half, c.out[0].half
-	for ; lo < hi && !c.stopped(); lo += 8 * chunk {
+	for ; lo < hi && !c.pause(worker); lo += 8 * chunk {
 		end := min(lo+8*chunk, hi)
 		x, y := in[lo:end], out[lo:end]
 		y = y[:len(x)]

@@ -129,11 +129,11 @@ func (r *intProduct) run(c *call) {
 }
 
 // span computes rows lo to hi of the result, counted through the batch.
-func (r *intProduct) span(c *call, lo, hi, _ int) {
+func (r *intProduct) span(c *call, lo, hi, worker int) {
 	for i := lo; i < hi; i++ {
 		x := c.in[0].ints[offset(i/r.m, r.batch, r.byX)*r.m*r.k+i%r.m*r.xRow:]
 		y := c.in[1].ints[offset(i/r.m, r.batch, r.byY)*r.k*r.n:]
-		for col := 0; col < r.n && !c.stopped(); col++ {
+		for col := 0; col < r.n && !c.pause(worker); col++ {
 			var sum int32
 			for k := range r.k {
 				sum += x[k*r.xStep] * y[k*r.yStep+col*r.yCol]

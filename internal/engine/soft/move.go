@@ -49,16 +49,16 @@ func (m *mover) run(c *call) {
 }
 
 // span copies rows lo to hi, counted through all boxes.
-func (m *mover) span(c *call, lo, hi, _ int) {
+func (m *mover) span(c *call, lo, hi, worker int) {
 	for i := range m.boxes {
 		b := &m.boxes[i]
 		rows := b.rows()
 		from, to := max(lo, 0), min(hi, rows)
 		if b.even() {
-			m.even(c, b, from, to)
+			m.even(c, b, from, to, worker)
 			from = to
 		}
-		for r := from; r < to && !c.stopped(); r++ {
+		for r := from; r < to && !c.pause(worker); r++ {
 			m.row(c, b, r)
 		}
 		lo, hi = lo-rows, hi-rows
@@ -76,10 +76,10 @@ func (b *box) even() bool {
 }
 
 // even copies rows lo to hi of such a box.
-func (m *mover) even(c *call, b *box, lo, hi int) {
+func (m *mover) even(c *call, b *box, lo, hi, worker int) {
 	last := len(b.dims) - 1
 	from, to, size := c.in[b.from].raw, c.out[b.to].raw, b.dims[last]*m.size
-	for lo < hi && !c.stopped() {
+	for lo < hi && !c.pause(worker) {
 		n := min(b.dims[last-1]-lo%b.dims[last-1], hi-lo, chunk)
 		src, dst := b.offsets(lo)
 		halves.CopyRows(to[(b.dstBase+dst)*m.size:], from[(b.srcBase+src)*m.size:], n, size, b.dst[last-1]*m.size,

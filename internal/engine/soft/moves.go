@@ -50,10 +50,10 @@ type blocker struct {
 func (r *blocker) run(c *call) { c.spread(ops.Volume(r.batch[:3]), r.batch[3]) }
 
 // span moves rows lo to hi of the tensor with the larger batch.
-func (r *blocker) span(c *call, lo, hi, _ int) {
+func (r *blocker) span(c *call, lo, hi, worker int) {
 	b, s, n := r.batch, r.space, r.size
 	from, to := c.in[0].raw, c.out[0].raw
-	for row := lo; row < hi && !c.stopped(); row++ {
+	for row := lo; row < hi && !c.pause(worker); row++ {
 		y := row % b[2]
 		channel := row / b[2] % b[1]
 		image := row / (b[2] * b[1])
@@ -92,11 +92,11 @@ type sequencer struct {
 
 func (r *sequencer) run(c *call) { c.spread(ops.Volume(r.shape), 2) }
 
-func (r *sequencer) span(c *call, lo, hi, _ int) {
+func (r *sequencer) span(c *call, lo, hi, worker int) {
 	from, to, n := c.in[0].raw, c.out[0].raw, r.size
 	length, step := r.shape[r.Axis], r.strides[r.Axis]
 	for i := lo; i < hi; i++ {
-		if i%chunk == 0 && c.stopped() {
+		if i%chunk == 0 && c.pause(worker) {
 			return
 		}
 		count := min(max(integer(&c.in[1], i/r.strides[r.Batch]%r.shape[r.Batch]), 0), length)

@@ -93,9 +93,9 @@ type halfNormer struct{ normer }
 // normParams are a gamma and a beta that a whole lane has, repeated.
 type normParams struct{ gamma, beta [chunk]fp16.Bits }
 
-func (r *halfNormer) span(c *call, lo, hi, _ int) {
+func (r *halfNormer) span(c *call, lo, hi, worker int) {
 	var p normParams
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, _, lane := r.lanes.group(g)
 		r.lane(c, &r.lanes, c.in[0].half, c.out[0].half, base, lane, &p)
 	}
@@ -226,10 +226,10 @@ func (r *batchNormer) load(c *call, channel int) [4]float32 {
 // halfBatchNormer is batchNormer for halves.
 type halfBatchNormer struct{ batchNormer }
 
-func (r *halfBatchNormer) span(c *call, lo, hi, _ int) {
+func (r *halfBatchNormer) span(c *call, lo, hi, worker int) {
 	var repeated normParams
 	var change halves.Scaled
-	for loaded := -1; lo < hi && !c.stopped(); {
+	for loaded := -1; lo < hi && !c.pause(worker); {
 		if channel := lo / r.plane % r.channels; channel != loaded {
 			p := r.load(c, channel)
 			change, loaded = halves.NewScaled(float64(p[0]), 1/math.Sqrt(float64(p[1])+r.epsilon)), channel
@@ -283,9 +283,9 @@ func (r *lengthNormer) span(c *call, lo, hi, worker int) {
 // halfLengthNormer is lengthNormer for lanes of runs of halves.
 type halfLengthNormer struct{ lengthNormer }
 
-func (r *halfLengthNormer) span(c *call, lo, hi, _ int) {
+func (r *halfLengthNormer) span(c *call, lo, hi, worker int) {
 	x, out := c.in[0].half, c.out[0].half
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, _, _ := r.lanes.group(g)
 		var sums halves.Sums
 		r.lanes.runs(c, base, halfStretch, func(at, _, n int) { sums.Add(halves.Square, x[at:at+n]) })
@@ -321,7 +321,7 @@ func (r *localNormer) span(c *call, lo, hi, worker int) {
 		x := c.work[worker][:n]
 		var sum [tile]float64
 		channel := lo / r.plane % r.channels
-		for near := max(channel-reach, 0); near <= min(channel+reach, r.channels-1) && !c.stopped(); near++ {
+		for near := max(channel-reach, 0); near <= min(channel+reach, r.channels-1) && !c.pause(worker); near++ {
 			c.in[0].load(x, lo+(near-channel)*r.plane)
 			for i, v := range x {
 				sum[i] += float64(float64(v) * float64(v))

@@ -27,10 +27,10 @@ func (r *numberBinary) run(c *call) { c.spread(r.walk.total, r.element()) }
 
 func (*numberBinary) element() int { return 2 }
 
-func (r *numberBinary) span(c *call, lo, hi, _ int) {
+func (r *numberBinary) span(c *call, lo, hi, worker int) {
 	w := &r.walk
 	x, y, out := c.in[0].half, c.in[1].half, c.out[0].half
-	for lo < hi && !c.stopped() {
+	for lo < hi && !c.pause(worker) {
 		xat, yat, n := w.at(lo)
 		n = min(n, hi-lo, halfStretch)
 		numbers.Binary(r.op, out[lo:lo+n], x[xat:xat+(n-1)*w.xstep+1], y[yat:yat+(n-1)*w.ystep+1], r.away)

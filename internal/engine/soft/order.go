@@ -44,14 +44,14 @@ func (r *orderer) span(c *call, lo, hi, worker int) {
 		outer, inner := lane/r.axis.inner, lane%r.axis.inner
 		base := outer*r.axis.length*r.axis.inner + inner
 		h.n = 0
-		for from := 0; from < r.axis.length && !c.stopped(); from += chunk {
+		for from := 0; from < r.axis.length && !c.pause(worker); from += chunk {
 			part := room[:min(chunk, r.axis.length-from)]
 			r.keys(&c.in[0], part, base+from*r.axis.inner)
 			for i, key := range part {
 				h.offer(math.Float32bits(key), uint32(from+i))
 			}
 		}
-		h.sort(c)
+		h.sort(c, worker)
 		for k := range r.K {
 			at := int(math.Float32bits(h.at[k]))
 			to := (outer*r.K+k)*r.axis.inner + inner
@@ -158,9 +158,9 @@ func (h *ranking) down(i, n int) {
 }
 
 // sort puts the entries in ascending order.
-func (h *ranking) sort(c *call) {
+func (h *ranking) sort(c *call, worker int) {
 	for n := h.n - 1; n > 0; n-- {
-		if n%chunk == 0 && c.stopped() {
+		if n%chunk == 0 && c.pause(worker) {
 			return
 		}
 		h.swap(0, n)

@@ -155,9 +155,9 @@ type packedRows struct {
 
 func (r *packedRows) run(c *call) { c.spread(c.in[1].len(), 2*r.weights.Cols) }
 
-func (r *packedRows) span(c *call, lo, hi, _ int) {
+func (r *packedRows) span(c *call, lo, hi, worker int) {
 	n := r.weights.Cols
-	for i := lo; i < hi && !c.stopped(); i++ {
+	for i := lo; i < hi && !c.pause(worker); i++ {
 		r.weights.Halves(c.out[0].half[i*n:][:n], r.at(c, 1, i, r.weights.Rows), 0)
 	}
 }

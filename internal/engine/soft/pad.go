@@ -49,10 +49,10 @@ func (r *padder) run(c *call) {
 }
 
 // span writes rows lo to hi of the result.
-func (r *padder) span(c *call, lo, hi, _ int) {
+func (r *padder) span(c *call, lo, hi, worker int) {
 	last := len(r.out) - 1
 	n := r.out[last] * r.size
-	for row := lo; row < hi && !c.stopped(); row++ {
+	for row := lo; row < hi && !c.pause(worker); row++ {
 		base, k := 0, row
 		for d := last - 1; d >= 0 && base >= 0; d-- {
 			if at := origin(k%r.out[d]-r.before[d], r.in[d], r.mode); at < 0 {

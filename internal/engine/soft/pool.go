@@ -54,7 +54,7 @@ func (r *pooler) span(c *call, lo, hi, worker int) {
 		plane, od, oh := i/w.Out[1]/w.Out[0], i/w.Out[1]%w.Out[0], i%w.Out[1]
 		d0, d1 := r.inside(0, od)
 		h0, h1 := r.inside(1, oh)
-		for ow := 0; ow < w.Out[2] && !c.stopped(); ow += poolTile {
+		for ow := 0; ow < w.Out[2] && !c.pause(worker); ow += poolTile {
 			tile := out[:min(poolTile, w.Out[2]-ow)]
 			var acc [poolTile]float64
 			if r.way == byMaximum {

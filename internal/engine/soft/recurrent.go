@@ -68,13 +68,14 @@ func (r *recurrence) span(c *call, lo, hi, worker int) {
 	for lo < hi {
 		cell, first := lo/r.B, lo%r.B
 		last := min(r.B, first+hi-lo)
-		r.sequence(c, c.work[worker], cell, first, last)
+		r.sequence(c, worker, cell, first, last)
 		lo += last - first
 	}
 }
 
 // sequence runs a cell over the rows first to last of the batch.
-func (r *recurrence) sequence(c *call, work []float32, index, first, last int) {
+func (r *recurrence) sequence(c *call, worker, index, first, last int) {
+	work := c.work[worker]
 	cell, n := &r.cells[index], last-first
 	take := func(count int) (part []float32) { part, work = work[:count], work[count:]; return part }
 	roomI, roomH := take(r.I*r.rows), take(r.H*r.rows)
@@ -95,7 +96,7 @@ func (r *recurrence) sequence(c *call, work []float32, index, first, last int) {
 		fillParam(second, &c.in[5], 0)
 	}
 	r.each(index, first, n, func(row, at int) { c.in[1].load(h[row:row+r.H], at) })
-	for k := 0; k < r.S && !c.stopped(); k++ {
+	for k := 0; k < r.S && !c.pause(worker); k++ {
 		t := k
 		if r.Reverse || index == 1 {
 			t = r.S - 1 - k

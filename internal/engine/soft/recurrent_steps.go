@@ -88,7 +88,7 @@ func (r *steppedRecurrence) sequence(c *call, worker, index, first, last int) {
 		withX, withH = w.second, w.bias
 	}
 	r.each(index, first, n, func(row, at int) { c.in[1].load(w.h[row:row+r.H], at) })
-	for k := 0; k < r.S && !c.stopped(); k++ {
+	for k := 0; k < r.S && !c.pause(worker); k++ {
 		t := k
 		if r.Reverse || index == 1 {
 			t = r.S - 1 - k

@@ -182,9 +182,9 @@ type intReducer struct {
 
 func (r *intReducer) run(c *call) { c.spread(r.lanes.groups, r.lanes.length*r.lanes.tile) }
 
-func (r *intReducer) span(c *call, lo, hi, _ int) {
+func (r *intReducer) span(c *call, lo, hi, worker int) {
 	l, x := &r.lanes, c.in[0].ints
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, width, lane := l.group(g)
 		out := c.out[0].ints[lane : lane+width]
 		for t := range out {

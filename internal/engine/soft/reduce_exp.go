@@ -70,7 +70,7 @@ func (r *halfExponentials) span(c *call, lo, hi, worker int) {
 	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, _, lane := r.lanes.group(g)
 		x, reach := c.in[0].half[base:base+n], halves.NewSpan()
-		pieces(c, n, func(from, to int) { reach.Add(x[from:to]) })
+		pieces(c, n, worker, func(from, to int) { reach.Add(x[from:to]) })
 		_, top := reach.Ends()
 		if top.IsNaN() || top.IsInf() {
 			r.group(c, work, g)
@@ -78,7 +78,7 @@ func (r *halfExponentials) span(c *call, lo, hi, worker int) {
 		}
 		var sums halves.Sums
 		most := float64(top.Float32())
-		pieces(c, n, func(from, to int) { sums.Exp(work, x[from:to], most) })
+		pieces(c, n, worker, func(from, to int) { sums.Exp(work, x[from:to], most) })
 		work[0] = narrow(r.dtype, most+math.Log(sums.Total()))
 		c.out[0].store(work[:1], lane)
 	}

@@ -43,8 +43,8 @@ func (l *lanes) widen(tile int) {
 
 func (r *halfReducer) run(c *call) { c.spread(r.lanes.groups, r.lanes.length*r.lanes.tile) }
 
-func (r *halfReducer) span(c *call, lo, hi, _ int) {
-	for g := lo; g < hi && !c.stopped(); g++ {
+func (r *halfReducer) span(c *call, lo, hi, worker int) {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, width, lane := r.lanes.group(g)
 		out := c.out[0].half[lane : lane+width]
 		switch {

@@ -113,7 +113,7 @@ func (r *resizer) span(c *call, lo, hi, worker int) {
 			}
 		}
 		for j := range line {
-			if j%chunk == chunk-1 && c.stopped() {
+			if j%chunk == chunk-1 && c.pause(worker) {
 				return
 			}
 			w := r.place(j)
@@ -168,9 +168,9 @@ func (r *nearestCopier) nearest(axis, i int) int {
 
 func (r *nearestCopier) run(c *call) { c.spread(c.out[0].len()/r.out[2], r.out[2]) }
 
-func (r *nearestCopier) span(c *call, lo, hi, _ int) {
+func (r *nearestCopier) span(c *call, lo, hi, worker int) {
 	before := -1
-	for i := lo; i < hi && !c.stopped(); i++ {
+	for i := lo; i < hi && !c.pause(worker); i++ {
 		outer := i / r.out[1] / r.out[0]
 		from := ((outer*r.in[0]+r.nearest(0, i/r.out[1]%r.out[0]))*r.in[1] + r.nearest(1, i%r.out[1])) * r.in[2]
 		switch {

@@ -37,7 +37,7 @@ func (r *sampler) span(c *call, lo, hi, worker int) {
 	for i := lo; i < hi; i++ {
 		plane, oh := i/r.out[0], i%r.out[0]
 		for ow := range line {
-			if ow%chunk == 0 && c.stopped() {
+			if ow%chunk == 0 && c.pause(worker) {
 				return
 			}
 			f := r.settings.Value

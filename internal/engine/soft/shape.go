@@ -77,7 +77,7 @@ func slide(a ops.Slice, s *step, begin int, b *box, base *int) (runner, int) {
 
 func (r *slider) run(c *call) { r.mover.run(c) }
 
-func (r *slider) span(c *call, lo, hi, _ int) {
+func (r *slider) span(c *call, lo, hi, worker int) {
 	at := 0
 	for i, n := range r.shape {
 		reach := (r.Size[i] - 1) * r.Stride[i]
@@ -95,7 +95,7 @@ func (r *slider) span(c *call, lo, hi, _ int) {
 	if r.to {
 		src, dst = 0, at
 	}
-	for row := lo; row < hi && !c.stopped(); row++ {
+	for row := lo; row < hi && !c.pause(worker); row++ {
 		r.rowAt(c, b, row, src, dst)
 	}
 }

@@ -17,14 +17,14 @@ type shortBinary struct{ halfBinary }
 // short reports whether both operands advance by the same elements only in short rows.
 func (w *walk) short() bool { return len(w.dims) > 1 && w.dims[len(w.dims)-1] < shortRow }
 
-func (r *shortBinary) span(c *call, lo, hi, _ int) {
+func (r *shortBinary) span(c *call, lo, hi, worker int) {
 	w := &r.walk
 	var rooms [2][chunk]fp16.Bits
 	row := w.dims[len(w.dims)-1]
 	most := chunk / row * row // whole rows, so that an operand that is one row stays as it was written
 	x := repeats{v: c.in[0].half, by: w.xs, dims: w.dims, room: &rooms[0]}
 	y := repeats{v: c.in[1].half, by: w.ys, dims: w.dims, room: &rooms[1]}
-	for lo < hi && !c.stopped() {
+	for lo < hi && !c.pause(worker) {
 		n := min(hi-lo, most)
 		halves.Binary(r.op, c.out[0].half[lo:lo+n], x.next(lo, n), y.next(lo, n))
 		lo += n

@@ -65,30 +65,30 @@ func (r *halfSoftmaxer) span(c *call, lo, hi, worker int) {
 	n, work := r.lanes.length, c.work[worker]
 	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, _, _ := r.lanes.group(g)
-		if !r.lane(c, c.in[0].half[base:base+n], c.out[0].half[base:base+n], work) {
+		if !r.lane(c, c.in[0].half[base:base+n], c.out[0].half[base:base+n], work, worker) {
 			r.group(c, work, g)
 		}
 	}
 }
 
 // lane computes one lane. It reports false, and computes nothing, if the greatest element is not finite.
-func (r *halfSoftmaxer) lane(c *call, x, out []fp16.Bits, work []float32) bool {
+func (r *halfSoftmaxer) lane(c *call, x, out []fp16.Bits, work []float32, worker int) bool {
 	reach, n := halves.NewSpan(), len(x)
-	pieces(c, n, func(from, to int) { reach.Add(x[from:to]) })
+	pieces(c, n, worker, func(from, to int) { reach.Add(x[from:to]) })
 	_, top := reach.Ends()
 	if top.IsNaN() || top.IsInf() {
 		return false
 	}
 	var sums halves.Sums
-	pieces(c, n, func(from, to int) { sums.Exp(work[from:], x[from:to], float64(top.Float32())) })
+	pieces(c, n, worker, func(from, to int) { sums.Exp(work[from:], x[from:to], float64(top.Float32())) })
 	total := sums.Total()
-	pieces(c, n, func(from, to int) { halves.Divide(out[from:to], work[from:], total) })
+	pieces(c, n, worker, func(from, to int) { halves.Divide(out[from:to], work[from:], total) })
 	return true
 }
 
 // pieces calls f with pieces of [0, n) until the context ends.
-func pieces(c *call, n int, f func(from, to int)) {
-	for from := 0; from < n && !c.stopped(); from += halfStretch {
+func pieces(c *call, n, worker int, f func(from, to int)) {
+	for from := 0; from < n && !c.pause(worker); from += halfStretch {
 		f(from, min(from+halfStretch, n))
 	}
 }

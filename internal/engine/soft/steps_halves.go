@@ -111,11 +111,11 @@ func (r steppedRun) run(c *call) {
 	c.spread(r.lanes.groups, 8*r.lanes.length)
 }
 
-func (r steppedRun) span(c *call, lo, hi, _ int) {
+func (r steppedRun) span(c *call, lo, hi, worker int) {
 	l, rules, away := &r.lanes, r.rules, r.rules.Has(numerics.HalfAway)
 	x, out := c.in[0].half, c.out[0].half
 	var one [1]fp16.Bits
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, _, _ := l.group(g)
 		top, sum := math.Inf(-1), 0.0
 		l.runs(c, base, halfStretch, func(at, _, n int) { top = foldNumbers(byMaximum, top, x[at:at+n]) })
@@ -142,7 +142,7 @@ func bitsOf(f float32) fp16.Bits {
 // steppedNormRun is steppedNorm for runs.
 type steppedNormRun struct{ *steppedNorm }
 
-func (r steppedNormRun) span(c *call, lo, hi, _ int) {
+func (r steppedNormRun) span(c *call, lo, hi, worker int) {
 	l, rules, away, length := &r.lanes, r.rules, r.rules.Has(numerics.HalfAway), float64(r.lanes.length)
 	x, out, gamma, beta := c.in[0].half, c.out[0].half, c.in[1].half, c.in[2].half
 	var one [1]fp16.Bits
@@ -153,7 +153,7 @@ func (r steppedNormRun) span(c *call, lo, hi, _ int) {
 		}
 		return v[j : j+n]
 	}
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, _, lane := l.group(g)
 		sum, squares := 0.0, 0.0
 		l.runs(c, base, halfStretch, func(at, _, n int) { sum = foldNumbers(bySum, sum, x[at:at+n]) })
@@ -247,10 +247,10 @@ func newReducerRun(r *reducer, rules numerics.Rules) runner {
 
 func (r reducerRun) run(c *call) { c.spread(r.lanes.groups, r.lanes.length) }
 
-func (r reducerRun) span(c *call, lo, hi, _ int) {
+func (r reducerRun) span(c *call, lo, hi, worker int) {
 	l, x := &r.lanes, c.in[0].half
 	var out [1]float32
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, _, lane := l.group(g)
 		acc := r.folding.start
 		l.runs(c, base, halfStretch, func(at, _, n int) { acc = foldNumbers(r.folding.way, acc, x[at:at+n]) })

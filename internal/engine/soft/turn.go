@@ -75,10 +75,10 @@ func (t *turner) run(c *call) {
 	c.spread(ops.Volume(t.box.dims)*down*across, min(t.rows, t.high)*min(t.cols, t.wide)*t.unit)
 }
 
-func (t *turner) span(c *call, lo, hi, _ int) {
+func (t *turner) span(c *call, lo, hi, worker int) {
 	down, across := t.pieces()
 	from, to := &c.in[t.box.from], &c.out[t.box.to]
-	for i := lo; i < hi && !c.stopped(); i++ {
+	for i := lo; i < hi && !c.pause(worker); i++ {
 		m := i / (down * across)
 		r, col := i%down*t.high, i/down%across*t.wide
 		src := t.box.srcBase + offset(m, t.box.dims, t.box.src) + r*t.from + col*t.unit

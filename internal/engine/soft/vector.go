@@ -67,7 +67,7 @@ func (r *vectorProduct) span(c *call, lo, hi, worker int) {
 		to := min(from+r.piece(), r.n)
 		if r.across {
 			clear(sums[:r.few*(to-from)])
-			for k := 0; k < r.k && !c.stopped(); k += 32 {
+			for k := 0; k < r.k && !c.pause(worker); k += 32 {
 				halves.MulFew(sums[:r.few*(to-from)], to-from, vector[k:], r.k, min(32, r.k-k), matrix[k*r.n+from:],
 					r.n)
 			}
