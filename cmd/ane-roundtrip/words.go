@@ -70,11 +70,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	return badf("%s; %ssee %s", text, hint, help)
 }
 
-// commandsWith lists the commands that have the flag.
+// commandsWith lists the commands that have the flag, those below other commands with both names: broker stats.
 func commandsWith(root *cobra.Command, flag string) (names []string) {
-	for _, c := range root.Commands() {
-		if c.IsAvailableCommand() && c.LocalFlags().Lookup(flag) != nil {
-			names = append(names, c.Name())
+	for _, c := range everyCommand(root) {
+		if c != root && c.IsAvailableCommand() && c.LocalFlags().Lookup(flag) != nil {
+			names = append(names, strings.TrimPrefix(c.CommandPath(), root.Name()+" "))
 		}
 	}
 	return names
