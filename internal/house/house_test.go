@@ -65,7 +65,7 @@ var may = []struct {
 	{"ane/hal", []string{"ane", "ane/mil", "internal/wholefile", "unimem"}},
 	{"ane", []string{"unimem", "ane/mil", "ane/mil/element", "ane/fp16", "ane/driverabi"}},
 	{"internal/engine/observe", []string{"ane", "internal/engine/apple", "internal/engine/standin", "objcbridge"}},
-	{"internal/engine/standin", []string{"ane", "ane/mil", "ane/mil/blob", "internal/engine/apple",
+	{"internal/engine/standin", []string{"ane", "ane/driverabi", "ane/mil", "ane/mil/blob", "internal/engine/apple",
 		"internal/engine/soft", "internal/plist", "objcbridge", "unimem", "unimem/surfaces"}},
 	{"internal/engine/apple", []string{"ane", "ane/chip", "ane/driverabi", "ane/mil", "ane/mil/lint", "ane/mil/ops",
 		"internal/attributes",
