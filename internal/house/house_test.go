@@ -71,7 +71,7 @@ var may = []struct {
 		"internal/attributes",
 		"internal/plist",
 		"objcbridge", "unimem"}},
-	{"internal/engine/broker", []string{"ane", "ane/driverabi", "ane/mil", "ane/mil/blob", "ane/numerics",
+	{"internal/engine/broker", []string{"ane", "ane/driverabi", "ane/mil", "ane/mil/blob", "ane/mil/ops", "ane/numerics",
 		"internal/engine/broker/", "internal/dart", "internal/engine/soft", "internal/procmem", "internal/wholefile",
 		"unimem"}},
 	{"internal/engine/soft/kernbench", []string{"ane", "ane/fp16", "ane/mil", "internal/engine/soft",

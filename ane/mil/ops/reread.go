@@ -77,7 +77,7 @@ func Reread(file string, list []*Weight, weights Weights) ([]Entry, mil.ErrorLis
 		stored := w.Value != nil && w.Value.Stored != nil
 		if e, ok, err := constantOf(weights, w, stored); ok {
 			if entries[i] = e; err != nil {
-				faults.Add(w.faultIn(file, err))
+				faults.Add(w.Fault(file, err))
 			}
 			continue
 		}
@@ -99,7 +99,7 @@ func Reread(file string, list []*Weight, weights Weights) ([]Entry, mil.ErrorLis
 			}
 		}
 		if err != nil {
-			faults.Add(w.faultIn(file, err))
+			faults.Add(w.Fault(file, err))
 		}
 		if len(faults) > mil.MaxFaults {
 			break // Merge adds the fault "too many faults"

@@ -195,8 +195,8 @@ func (w *Weight) fault(err error) *mil.Error {
 	return &mil.Error{Pos: w.Pos, Msg: msg, Hint: hint, Err: err}
 }
 
-// faultIn is fault with the name of the program's file.
-func (w *Weight) faultIn(file string, err error) *mil.Error {
+// Fault returns err, of reading the weight file of w, as a fault of the program called file at the place of w.
+func (w *Weight) Fault(file string, err error) *mil.Error {
 	f := w.fault(err)
 	f.File = file
 	return f

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -21,6 +24,7 @@ import (
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/unimem"
 )
@@ -239,6 +243,53 @@ tensor<fp16, [1, 2, 3, 32]> y = mul(x = x, y = fp16(0x1p+0))[name = string("y")]
 			require.ErrorIs(t, err, m.err)
 		}
 	}
+}
+
+// A weight file that cannot be read has the words that it has on the engine in this process, also for an instance,
+// and errors name the engine that the caller opened.
+func TestUnreadableWeightsHaveTheWordsOfSoft(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "w.bin"), 0o700))
+	const path = "@model_path/w.bin"
+	var file blob.Writer
+	at, err := file.Add(mil.FP16, make([]byte, 4), 0)
+	require.NoError(t, err)
+	constant := func(name, path string) string {
+		return fmt.Sprintf(`tensor<fp16, [2]> %s = const()[name = string("%s"), val = tensor<fp16, [2]>(BLOBFILE(path = `+
+			`string("%s"), offset = uint64(%d)))];`, name, name, path, at) + "\n"
+	}
+	src := source("weighty", "tensor<fp16, [1, 2, 3, 32]>", "y", constant("w", path)+
+		constant("v", "@model_path/w.bin: v.bin")+constant("u", "@model_path/u.bin")+
+		`tensor<fp16, [1, 2, 3, 32]> y = mul(x = x, y = fp16(0x1p+0))[name = string("y")];`)
+	said := func(e ane.Engine, w ane.Weights, instance bool) string {
+		d, err := ane.Open(e, "")
+		require.NoError(t, err)
+		defer func() { require.NoError(t, d.Close()) }()
+		if !instance {
+			src.Weights = w
+			_, err = d.Compile(t.Context(), src)
+		} else {
+			src.Weights = ane.Files{path: file.Bytes(), "@model_path/w.bin: v.bin": file.Bytes(),
+				"@model_path/u.bin": file.Bytes()}
+			m, compiled := d.Compile(t.Context(), src)
+			require.NoError(t, compiled)
+			_, err = m.WithWeights(t.Context(), w)
+			require.NoError(t, m.Close(t.Context()))
+		}
+		require.ErrorIs(t, err, ane.ErrCompile)
+		require.ErrorContains(t, err, "on "+e.Info().Name+": weighty.mil: ")
+		return strings.Replace(err.Error(), " on "+e.Info().Name, "", 1)
+	}
+	compare := func(w ane.Weights, instance bool) {
+		e, err := Open(t.Context(), Options{})
+		require.NoError(t, err)
+		require.Equal(t, said(soft.New(), w, instance), said(e, w, instance))
+	}
+	for _, w := range []ane.Weights{nil, ane.Files{}, blob.FS(fstest.MapFS{}), blob.Dir(dir), missing{fs.ErrPermission},
+		ane.Files{path: file.Bytes()}, ane.Files{path: make([]byte, 100)}} {
+		compare(w, false)
+	}
+	compare(blob.Dir(dir), true)
 }
 
 // A program is what its weights were when it was compiled, also at the next broker.

@@ -57,7 +57,7 @@ func (x *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.
 		_ = base.family.remove() // x is open, and with it the base
 		made.closed.Store(true)
 		made.tidy()
-		return nil, failed(ctx, "instance", file, u.explain(err))
+		return nil, failed(ctx, "instance", file, err)
 	}
 	return made, nil
 }
@@ -69,24 +69,24 @@ func (x *executable) adapt(base *executable, weights ane.Weights) (*upload, erro
 	for _, w := range base.upload.request.Weights {
 		paths = append(paths, w.Name)
 	}
-	var fault error
+	unread := map[string]error{}
 	err := u.pack(paths, func(path string) ([][]byte, error) {
 		data, err := weights.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) && x.base != nil {
 			data, err = x.upload.read(path)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			fault = errors.Join(fault, err)
+			unread[path] = err
 		}
 		return [][]byte{data}, err
 	})
 	if err != nil {
 		return nil, errors.Join(err, u.close())
 	}
-	if fault != nil {
+	if len(unread) > 0 {
 		_ = u.close() // nothing was written
 		return nil, &ane.Error{Op: "instance", Engine: Name, Name: u.request.File,
-			Err: ane.Because(ane.ErrCompile, fault)}
+			Err: ane.Because(ane.ErrCompile, base.upload.faults(unread))}
 	}
 	return u, nil
 }

@@ -34,6 +34,10 @@ func (c *call) answer(k wire.Kind, p wire.Payload) error {
 		if err := f.Parse(c.body); err != nil {
 			return err
 		}
+		f.Engine = Name // for callers; it may come from the engine that the broker has
+		for i := range f.Also {
+			f.Also[i].Engine = Name
+		}
 		return f.Err()
 	case c.kind != k|wire.Reply:
 		return &wire.Error{Op: "receive", Kind: c.kind, Err: wire.ErrKind, Detail: "in answer to " + k.String()}

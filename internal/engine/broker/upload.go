@@ -3,12 +3,14 @@ package broker
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/zeebo/xxh3"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
@@ -23,8 +25,8 @@ const weightAlign = 4096
 type upload struct {
 	request wire.Compile
 	shelf   *shelf
-	files   []*memfd // descriptors of the request
-	missing error    // why a weight file that the text names could not be read
+	files   []*memfd         // descriptors of the request
+	missing map[string]error // by path: why a weight file that the text names could not be read
 }
 
 // newUpload takes a copy of text and weights. A program that comes as a tree is printed.
@@ -33,7 +35,8 @@ func newUpload(src ane.Source, s *shelf) (*upload, error) {
 	if err != nil {
 		return nil, &ane.Error{Op: "compile", Engine: Name, Name: src.File, Err: ane.Because(ane.ErrCompile, err)}
 	}
-	u := &upload{request: wire.Compile{File: src.File, Function: src.Function, TextSize: uint64(len(text))}, shelf: s}
+	u := &upload{request: wire.Compile{File: src.File, Function: src.Function, TextSize: uint64(len(text))}, shelf: s,
+		missing: map[string]error{}}
 	f, err := seal("program", [][]byte{text})
 	if err != nil {
 		return nil, err
@@ -44,7 +47,7 @@ func newUpload(src ane.Source, s *shelf) (*upload, error) {
 	err = u.pack(weightPaths(src), func(path string) ([][]byte, error) {
 		content, err := read(path)
 		if err != nil { // the broker finds where the text needs the file
-			u.missing = errors.Join(u.missing, err)
+			u.missing[path] = err
 		}
 		return content, err
 	})
@@ -240,10 +243,43 @@ func (u *upload) descriptors() []int {
 
 func (u *upload) close() error { return u.shelf.releaseAll(u.files) }
 
-// explain adds to a refusal why weight files that the text names could not be read.
+// explain has a refusal say why weight files that the text names could not be read, in the words of an engine in this
+// process. The broker knows only that they were not sent.
 func (u *upload) explain(err error) error {
-	if u.missing == nil || !errors.Is(err, ane.ErrCompile) {
+	list, _ := errors.AsType[mil.ErrorList](err)
+	for _, e := range list {
+		unread := ""
+		for path := range u.missing {
+			if len(path) > len(unread) && strings.HasPrefix(e.Msg, "weights "+path+": ") {
+				unread = path
+			}
+		}
+		if unread != "" {
+			w := ops.Weight{Path: unread, Pos: e.Pos}
+			*e = *w.Fault(e.File, u.missing[unread])
+		}
+	}
+	return err
+}
+
+// faults places errors of weight files, by path, where the text names the files.
+func (u *upload) faults(unread map[string]error) error {
+	text := make([]byte, u.request.TextSize)
+	_, err := u.files[0].ReadAt(text, 0)
+	if err != nil {
 		return err
 	}
-	return ane.Because(err, u.missing)
+	p, err := mil.ParseTree(u.request.File, text)
+	if err != nil {
+		return err // of a text that compiled
+	}
+	var list mil.ErrorList
+	for _, v := range p.Weights() {
+		path, _, err := v.Blob().Entry()
+		if why := unread[path]; err == nil && why != nil {
+			w := ops.Weight{Path: path, Pos: v.Blob().Pos}
+			list.Add(w.Fault(u.request.File, why))
+		}
+	}
+	return mil.Merge(list, nil).Err()
 }
