@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -63,8 +62,8 @@ func (w *weightFiles) ReadFile(path string) ([]byte, error) {
 	file := w.file(path)
 	if w.fill.kind == "" {
 		return nil, &blob.Error{File: file, Offset: -1, Msg: "no such file, expected to hold " + w.list(path),
-			Hint: fmt.Sprintf("put the file into %s, name its folder with --model-path, or fill it with "+
-				"--fill-weights random:1", cmp.Or(w.dir, ".")), Err: err}
+			Hint: fmt.Sprintf("put the file into %s, name the folder that holds %s with --model-path, or fill it "+
+				"with --fill-weights random:1", filepath.Dir(file), strings.TrimPrefix(path, blob.ModelPath)), Err: err}
 	}
 	if data, err = blob.Blank(file, maxFilled, w.needs[path]); err != nil {
 		return nil, err
@@ -93,13 +92,23 @@ func (w *weightFiles) explain(err error) {
 				continue
 			}
 			if info, err := os.Stat(w.file(path)); err == nil {
-				e.Msg = fmt.Sprintf("weights %s: %s, in a file of %d bytes, expected to hold %s", w.file(path), what,
-					info.Size(), w.list(path))
-				e.Hint = strings.TrimPrefix(e.Hint+"; put the real file there, or name its folder with --model-path",
-					"; ")
+				e.Msg = fmt.Sprintf("weights %s: %s%s, expected to hold %s", w.file(path), what, sized(what, info.Size()),
+					w.list(path))
+				e.Hint = strings.TrimPrefix(fmt.Sprintf("%s; put the real file there, or name the folder that holds %s "+
+					"with --model-path", e.Hint, strings.TrimPrefix(path, blob.ModelPath)), "; ")
 			}
 		}
 	}
+}
+
+// sized names the size of a file for a message, unless what the message says of the file has it.
+func sized(what string, size int64) string {
+	for _, said := range []string{"a file of %d bytes", "%d bytes are too few", "the file, which has %d"} {
+		if strings.Contains(what, fmt.Sprintf(said, size)) {
+			return ""
+		}
+	}
+	return fmt.Sprintf(", in a file of %d bytes", size)
 }
 
 // maxListed is how many tensors of a missing file a message names.
