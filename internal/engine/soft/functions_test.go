@@ -198,6 +198,7 @@ func tame(x nd) {
 
 // TestFunctionsOfEveryHalf runs each function over all 65,536 halves.
 func TestMathFunctionsOfEveryHalf(t *testing.T) {
+	budget.SkipSlow(t)
 	x := zeros(mil.FP16, 1<<16)
 	for i := range x.v {
 		x.v[i] = halfValue(uint16(i))

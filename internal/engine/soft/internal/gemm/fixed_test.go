@@ -93,7 +93,7 @@ func TestFixed(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			use(t, name)
-			for round := range budget.Rounds(300, 300) {
+			for round := range budget.Cases(300) {
 				m, k, n := FixedRows*(1+r.IntN(3)), 1+r.IntN(40), 1+r.IntN(30)
 				if round%20 == 0 {
 					k = 250 + r.IntN(300)
