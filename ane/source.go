@@ -1,6 +1,7 @@
 package ane
 
 import (
+	"context"
 	"io/fs"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -30,6 +31,14 @@ func (s Source) Tree() (*mil.Program, error) {
 		return p, nil
 	}
 	return mil.ParseTree(s.File, s.Text)
+}
+
+// TreeContext is Tree at the mil.Pace of ctx. It returns the error of ctx once that has ended.
+func (s Source) TreeContext(ctx context.Context) (*mil.Program, error) {
+	if p := s.program(); p != nil {
+		return p, nil
+	}
+	return mil.ParseTreeContext(ctx, s.File, s.Text)
 }
 
 // MIL returns the program as text: Text unchanged, or Program printed. The error for a

@@ -5,8 +5,8 @@ import "fmt"
 // each calls visit for every element of v in row-major order, after checking
 // that the literal has as many elements as the type says and, where lists
 // nest, the nesting of its dimensions. It stops at the first fault.
-func (v *Value) each(visit func(DType, Literal) *Error) *Error {
-	w := walker{typ: v.Type, visit: visit}
+func (v *Value) each(pace *Pace, visit func(DType, Literal) *Error) *Error {
+	w := walker{typ: v.Type, visit: visit, pace: pace}
 	l, err := w.unwrap(v.Literal, v.Type)
 	if err != nil {
 		return err
@@ -43,6 +43,7 @@ func (v *Value) each(visit func(DType, Literal) *Error) *Error {
 type walker struct {
 	typ   Type
 	visit func(DType, Literal) *Error
+	pace  *Pace
 }
 
 // unwrap removes typed literals around l. Each must have the type want or be a
@@ -91,6 +92,9 @@ func (w *walker) level(l *ListLit, dims []Dim) *Error {
 		return w.all(l.Items)
 	}
 	for _, item := range l.Items {
+		if err := w.pace.stopped(); err != nil {
+			return err
+		}
 		inner, ok := item.(*ListLit)
 		if !ok || inner == nil {
 			return mismatch(item, fmt.Sprintf("a list, since %s nests %d deep", shorten(w.typ.String()),
@@ -106,6 +110,9 @@ func (w *walker) level(l *ListLit, dims []Dim) *Error {
 // all visits the items of the innermost lists.
 func (w *walker) all(items []Literal) *Error {
 	for _, item := range items {
+		if err := w.pace.stopped(); err != nil {
+			return err
+		}
 		if _, ok := item.(*Value); ok {
 			inner, err := w.unwrap(item, ScalarOf(w.typ.DType))
 			if err != nil {

@@ -1,6 +1,10 @@
 package mil
 
-import "github.com/anekit/anekit/internal/near"
+import (
+	"context"
+
+	"github.com/anekit/anekit/internal/near"
+)
 
 // MaxNesting is how deep types, operands and literals nest. Programs in use
 // stay below ten.
@@ -9,27 +13,42 @@ const MaxNesting = 100
 // Parse reads MIL text. The name file appears in faults; the file is not opened.
 // The error is an ErrorList of every fault that Parse and Validate found. With an
 // error, the returned program is incomplete: use it for inspection only.
-func Parse(file string, src []byte) (*Program, error) {
-	p := newParser(file, src)
+func Parse(file string, src []byte) (*Program, error) { return parse(file, src, nil) }
+
+func parse(file string, src []byte, pace *Pace) (*Program, error) {
+	p := newParser(file, src, pace)
 	prog := p.program()
-	v := validator{faults: &p.faults, partial: len(p.faults.list) > 0, lost: p.lost}
+	v := validator{faults: &p.faults, partial: len(p.faults.list) > 0, lost: p.lost, pace: pace}
 	v.program(prog)
+	if err := pace.Err(); err != nil {
+		return prog, err
+	}
 	return prog, p.faults.err()
 }
 
 // ParseTree is Parse for callers of Validate: it checks the syntax, and calls Validate
 // only to complete the list of faults of a text with syntax errors.
-func ParseTree(file string, src []byte) (*Program, error) {
-	p := newParser(file, src)
+func ParseTree(file string, src []byte) (*Program, error) { return parseTree(file, src, nil) }
+
+// ParseTreeContext is ParseTree at the Pace of ctx. It returns the error of ctx once that has ended.
+func ParseTreeContext(ctx context.Context, file string, src []byte) (*Program, error) {
+	return parseTree(file, src, NewPace(ctx))
+}
+
+func parseTree(file string, src []byte, pace *Pace) (*Program, error) {
+	p := newParser(file, src, pace)
 	prog := p.program()
+	if err := pace.Err(); err != nil {
+		return prog, err
+	}
 	if len(p.faults.list) > 0 {
-		return Parse(file, src)
+		return parse(file, src, pace)
 	}
 	return prog, nil
 }
 
-func newParser(file string, src []byte) *parser {
-	p := &parser{faults: faults{file: file}}
+func newParser(file string, src []byte, pace *Pace) *parser {
+	p := &parser{faults: faults{file: file}, pace: pace}
 	p.scan = newScanner(string(src), p.report)
 	p.scan.next(&p.ahead)
 	p.next()
@@ -44,6 +63,7 @@ type parser struct {
 	ahead   token // after tok
 	prevEnd Pos   // the end of the token before tok
 	faults  faults
+	pace    *Pace
 	depth   int
 	// attributes is set inside brackets: arguments may be bare there, attributes not.
 	attributes bool
@@ -69,10 +89,15 @@ func (p *parser) report(pos Pos, msg, hint string) {
 	}
 	p.last = pos
 	if !p.faults.add(&Error{Pos: pos, Msg: msg, Hint: hint}) {
-		p.scan.stop()
-		p.ahead = token{kind: tokEOF, pos: p.ahead.pos}
-		p.tok = token{kind: tokEOF, pos: p.tok.pos}
+		p.end()
 	}
+}
+
+// end makes the text end here.
+func (p *parser) end() {
+	p.scan.stop()
+	p.ahead = token{kind: tokEOF, pos: p.ahead.pos}
+	p.tok = token{kind: tokEOF, pos: p.tok.pos}
 }
 
 // next advances by one token.
@@ -94,6 +119,9 @@ func (p *parser) next() {
 	}
 	if p.faults.full {
 		p.tok = token{kind: tokEOF, pos: p.tok.pos}
+	}
+	if p.pace.Step() != nil {
+		p.end()
 	}
 }
 

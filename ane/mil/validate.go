@@ -1,18 +1,30 @@
 package mil
 
+import "context"
+
 // Validate checks what needs no table of operators: functions, parameters and
 // values have unique names; every name is defined before its use; every function has
 // results; no argument of a statement is given twice; literals fit their types; and
 // MIL text can express the tree. It returns an ErrorList whose faults carry the name
 // file. A program made in Go has no positions; its faults name the function instead.
-func Validate(file string, p *Program) error {
+func Validate(file string, p *Program) error { return validate(file, p, nil) }
+
+// ValidateContext is Validate at the Pace of ctx. It returns the error of ctx once that has ended.
+func ValidateContext(ctx context.Context, file string, p *Program) error {
+	return validate(file, p, NewPace(ctx))
+}
+
+func validate(file string, p *Program, pace *Pace) error {
 	f := faults{file: file}
-	v := validator{faults: &f}
+	v := validator{faults: &f, pace: pace}
 	if p == nil {
 		f.add(&Error{Msg: "no program", Hint: "pass the result of Parse or Builder.Program"})
 		return f.err()
 	}
 	v.program(p)
+	if err := pace.Err(); err != nil {
+		return err
+	}
 	return f.err()
 }
 
@@ -25,6 +37,7 @@ type validator struct {
 	names   map[string]defined // every value of the function, by its name
 	count   int                // of values defined so far
 	depth   int
+	pace    *Pace
 	// attributes is set inside brackets, where values have a type.
 	attributes bool
 }
@@ -88,6 +101,9 @@ func (v *validator) function(f *Function) {
 		v.variable(p)
 	}
 	for _, op := range f.Body {
+		if v.pace.Step() != nil {
+			return
+		}
 		if op == nil {
 			v.fault(f.Pos, "the body holds a nil statement", "remove it")
 			continue
@@ -120,6 +136,7 @@ func (v *validator) collect(f *Function) {
 			v.names[x.Name] = defined{x.At, n}
 		}
 		n++
+		_ = v.pace.Step() // function returns its error
 	}
 	for _, p := range f.Params {
 		add(p)

@@ -39,8 +39,8 @@ func (v *validator) args(args []Arg, what string) {
 
 // enter begins a nested part of the tree. If it returns true, the caller must call leave.
 func (v *validator) enter(pos Pos) bool {
-	if v.full {
-		return false // the list of faults is full
+	if v.full || v.pace.Step() != nil {
+		return false // the list of faults is full, or the context has ended
 	}
 	if v.depth >= MaxNesting {
 		v.fault(pos, "nested too deep", "types, operands and literals nest at most 100 deep")
@@ -142,7 +142,7 @@ func (v *validator) value(x *Value) {
 	if len(v.list) > n || v.full {
 		return
 	}
-	fault := x.check()
+	fault := x.check(v.pace)
 	if b := x.Blob(); b != nil {
 		fault = nil
 		if _, _, err := b.Entry(); err != nil {

@@ -17,21 +17,21 @@ var ErrBlob = errors.New("the elements are in a weight file")
 // Decimals out of the range of float64 are refused. Like Ints, Bools and Strings it
 // checks the number of elements and, in nested lists, the nesting against the declared
 // type. The error is an *Error with the position in the text and no File.
-func (v *Value) Floats() ([]float64, error) { return collect(v, DType.Float, "floating-point", float) }
+func (v *Value) Floats() ([]float64, error) { return collect(nil, v, DType.Float, "floating-point", float) }
 
 // Ints returns the elements of an integer scalar or tensor, row-major, each
 // within the range of the declared type. Elements of uint64 above the range of
 // int64 are refused.
-func (v *Value) Ints() ([]int64, error) { return collect(v, DType.Integer, "integer", integer) }
+func (v *Value) Ints() ([]int64, error) { return collect(nil, v, DType.Integer, "integer", integer) }
 
 // Bools returns the elements of a bool scalar or tensor, row-major.
 func (v *Value) Bools() ([]bool, error) {
-	return collect(v, func(d DType) bool { return d == Bool }, "bool", boolean)
+	return collect(nil, v, func(d DType) bool { return d == Bool }, "bool", boolean)
 }
 
 // Strings returns the elements of a string scalar or tensor, row-major.
 func (v *Value) Strings() ([]string, error) {
-	return collect(v, func(d DType) bool { return d == String }, "string", text)
+	return collect(nil, v, func(d DType) bool { return d == String }, "string", text)
 }
 
 // Blob returns the weight-file entry that holds the elements, or nil when they
@@ -93,27 +93,27 @@ func (v *Value) Check() error {
 		_, _, err := b.Entry()
 		return err
 	}
-	if err := v.check(); err != nil {
+	if err := v.check(nil); err != nil {
 		return err
 	}
 	return nil
 }
 
 // check is Check for a value that is not a Blob.
-func (v *Value) check() *Error {
+func (v *Value) check(pace *Pace) *Error {
 	if v == nil || v.Type.Kind != Scalar && v.Type.Kind != Tensor {
 		return nil
 	}
 	var err *Error
 	switch d := v.Type.DType; {
 	case d.Float():
-		err = v.each(fits)
+		err = v.each(pace, fits)
 	case d.Integer():
-		err = v.each(leaf(integer))
+		err = v.each(pace, leaf(integer))
 	case d == Bool:
-		err = v.each(leaf(boolean))
+		err = v.each(pace, leaf(boolean))
 	default:
-		err = v.each(leaf(text))
+		err = v.each(pace, leaf(text))
 	}
 	return err
 }
@@ -143,7 +143,7 @@ func leaf[T any](read reader[T]) func(DType, Literal) *Error {
 }
 
 // collect reads every element of v, whose scalar type must satisfy class.
-func collect[T any](v *Value, class func(DType) bool, want string, read reader[T]) ([]T, error) {
+func collect[T any](pace *Pace, v *Value, class func(DType) bool, want string, read reader[T]) ([]T, error) {
 	if v == nil {
 		return nil, &Error{Msg: "no value", Hint: "give a typed literal, such as int32(1)"}
 	}
@@ -154,7 +154,7 @@ func collect[T any](v *Value, class func(DType) bool, want string, read reader[T
 	if l, ok := v.Literal.(*ListLit); ok && l != nil {
 		all = make([]T, 0, len(l.Items))
 	}
-	err := v.each(func(d DType, l Literal) *Error {
+	err := v.each(pace, func(d DType, l Literal) *Error {
 		e, err := read(d, l)
 		all = append(all, e)
 		return err

@@ -57,7 +57,7 @@ func TestConstants(t *testing.T) {
 	unpacked := []byte{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}
 	packed := pack3(unpacked)
 	both := lent{at: map[uint64][]byte{64: packed, 7: scales}}
-	g, err := ops.AnalyzeStored("lent.mil", lentProgram(t), "", both)
+	g, err := ops.AnalyzeStored(t.Context(), "lent.mil", lentProgram(t), "", both)
 	require.NoError(t, err)
 	q, s := g.Weights[0].Value, g.Weights[1].Value
 	require.Same(t, &packed[0], &q.Stored[0])
@@ -74,7 +74,7 @@ func TestConstants(t *testing.T) {
 	var w blob.Writer
 	_, err = w.Add(mil.UInt3, packed, 8*len(packed)-36)
 	require.NoError(t, err)
-	g, err = ops.AnalyzeStored("lent.mil", lentProgram(t), "", lent{at: map[uint64][]byte{7: scales},
+	g, err = ops.AnalyzeStored(t.Context(), "lent.mil", lentProgram(t), "", lent{at: map[uint64][]byte{7: scales},
 		files: map[string][]byte{"w.bin": w.Bytes()}})
 	require.NoError(t, err)
 	require.Equal(t, packed, g.Weights[0].Value.Stored)
@@ -111,11 +111,11 @@ func TestConstantsFaults(t *testing.T) {
 		"none":  {lent{at: map[uint64][]byte{7: scales}}, fs.ErrNotExist},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := ops.AnalyzeStored("lent.mil", lentProgram(t), "", c.weights)
+			_, err := ops.AnalyzeStored(t.Context(), "lent.mil", lentProgram(t), "", c.weights)
 			require.ErrorIs(t, err, c.is)
 			require.ErrorContains(t, err, "lent.mil:4:")
 			good := lent{at: map[uint64][]byte{64: make([]byte, 5), 7: scales}}
-			g, err := ops.AnalyzeStored("lent.mil", lentProgram(t), "", good)
+			g, err := ops.AnalyzeStored(t.Context(), "lent.mil", lentProgram(t), "", good)
 			require.NoError(t, err)
 			_, faults := ops.Reread("lent.mil", g.Weights, c.weights)
 			if name != "none" {

@@ -56,17 +56,20 @@ func (r *ranges) literal(m *mil.Value) {
 	if err != nil {
 		return // Analyze reports it
 	}
-	if text := outOfRange(d, numbers, encodeFloats(d, numbers)); text != "" {
+	if text := outOfRange(nil, d, numbers, encodeFloats(nil, d, numbers)); text != "" {
 		r.notes = append(r.notes, (&mil.Error{File: r.file, Pos: m.Pos, Msg: text}).Error())
 	}
 }
 
 // outOfRange returns a note on the numbers of a literal that became infinite or zero
 // when they were rounded to its type, or "". data holds the rounded numbers.
-func outOfRange(d mil.DType, numbers []float64, data []byte) string {
+func outOfRange(pace *mil.Pace, d mil.DType, numbers []float64, data []byte) string {
 	size := d.Size()
 	infinite, zero, firstInfinite, firstZero := 0, 0, 0.0, 0.0
 	for i, x := range numbers {
+		if pace.Step() != nil {
+			return ""
+		}
 		switch y := element.Load(d, data[i*size:]); {
 		case math.IsInf(y, 0) && !math.IsInf(x, 0):
 			if infinite++; infinite == 1 {

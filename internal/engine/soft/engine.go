@@ -110,7 +110,10 @@ func (e *engine) CompileMode(
 }
 
 func (e *engine) compile(ctx context.Context, src ane.Source, b budget, r numerics.Rules) (ane.Executable, error) {
-	p, err := src.Tree() // Analyze validates
+	p, err := src.TreeContext(ctx) // AnalyzeStored validates
+	if ctx.Err() != nil {
+		return nil, ane.Deadline("compile", Name, ctx.Err())
+	}
 	if err != nil {
 		return nil, refused("compile", src.File, err)
 	}
@@ -138,7 +141,10 @@ func (e *engine) compile(ctx context.Context, src ane.Source, b budget, r numeri
 func (e *engine) planned(
 	ctx context.Context, src ane.Source, p *mil.Program, b budget, r numerics.Rules,
 ) (*executable, error) {
-	g, err := ops.AnalyzeStored(src.File, p, src.Function, src.Weights)
+	g, err := ops.AnalyzeStored(ctx, src.File, p, src.Function, src.Weights)
+	if ctx.Err() != nil {
+		return nil, ane.Deadline("compile", Name, ctx.Err())
+	}
 	if err != nil {
 		return nil, refused("compile", src.File, err)
 	}

@@ -2,6 +2,7 @@ package soft_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync/atomic"
@@ -93,13 +94,20 @@ tensor<fp16, [200, 200]> y = add(x = c, y = b);
 	}
 }
 
-// yields counts how often a run lets more urgent work run.
+// yields counts how often a run lets more urgent work run. When it has done so for at times, it calls end, if there is
+// one.
 type yields struct {
 	context.Context
 	count int
+	end   func()
+	at    int
 }
 
-func (y *yields) Yield() { y.count++ }
+func (y *yields) Yield() {
+	if y.count++; y.end != nil && y.count == y.at {
+		y.end()
+	}
+}
 
 // yieldsOf is how often a run of a program lets more urgent work run.
 func yieldsOf(t *testing.T, workers int, text string) int {
@@ -192,5 +200,40 @@ tensor<fp16, [512, 512]> y = mul(x = h, y = z);
 			require.NoError(t, x.Close())
 			require.NoError(t, e.Close())
 		}
+	}
+}
+
+// TestYieldWhileReading: a compile of a long text lets other compiles go on while it reads the text and while it
+// resolves it, and ends with its context in the middle of either. Between steps it would do so 4 times.
+func TestYieldWhileReading(t *testing.T) {
+	const n = 20_000
+	for name, body := range map[string]string{
+		"statements": strings.Repeat("tensor<fp16, [1]> a# = add(x = x, y = x);\n", n),
+		"list": fmt.Sprintf("tensor<fp16, [%d]> c = const()[val = tensor<fp16, [%d]>([%s1])];\n", n, n,
+			strings.Repeat("1, ", n-1)),
+	} {
+		if parts := strings.Split(body, "#"); len(parts) > 1 {
+			for i := range n {
+				parts[i] += fmt.Sprint(i)
+			}
+			body = strings.Join(parts, "")
+		}
+		src := ane.Source{File: "long.mil", Text: []byte("program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1]> x) {\n" + body +
+			"tensor<fp16, [1]> y = relu(x = x);\n} -> (y);\n}\n")}
+		e := soft.New()
+		ctx := &yields{Context: context.Background()}
+		x, err := e.Compile(ctx, src)
+		require.NoError(t, err)
+		require.NoError(t, x.Close())
+		require.Greater(t, ctx.count, 12, name)
+		all := ctx.count
+		for at := 1; at <= all; at *= 2 {
+			ended, end := context.WithCancel(t.Context())
+			ctx := &yields{Context: ended, end: end, at: at}
+			_, err = e.Compile(ctx, src)
+			require.ErrorIs(t, err, ane.ErrDeadline, "%s, ended at %d of %d", name, at, all)
+			require.LessOrEqual(t, ctx.count, at+3, "%s, ended at %d of %d", name, at, all)
+		}
+		require.NoError(t, e.Close())
 	}
 }

@@ -84,6 +84,7 @@ type planner struct {
 	first  map[*ops.Value]int        // step that writes a root in scratch
 	last   map[*ops.Value]int        // last step that reads it
 	looks  int                       // nodes that readInPlace visited
+	pace   *mil.Pace                 // of the loops over nodes, whose errors fold and arrange return
 }
 
 // makePlan folds constants, drops unused nodes, places values and picks kernels.
@@ -93,7 +94,7 @@ func makePlan(ctx context.Context, g *ops.Graph, b budget, a arith) (*plan, erro
 	}
 	g = keepPacked(g, b.packedLeast())
 	p := &planner{
-		graph: g, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]place{},
+		graph: g, pace: mil.NewPace(ctx), root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]place{},
 		first: map[*ops.Value]int{}, last: map[*ops.Value]int{}, constants: newConstants(map[*ops.Value][]byte{}, b, a),
 	}
 	p.plan.arith, p.workers = a, b.workers
@@ -148,6 +149,7 @@ func (p *planner) prune() {
 	}
 	var kept []*ops.Node
 	for _, n := range slices.Backward(p.graph.Nodes) {
+		_ = p.pace.Step()
 		if !n.Def.Effect && !slices.ContainsFunc(n.Out, func(v *ops.Value) bool { return needed[v] }) {
 			continue
 		}
@@ -182,6 +184,7 @@ func (p *planner) origin(v *ops.Value) *ops.Value {
 func (p *planner) placeOnSurfaces() {
 	made := map[*ops.Value]bool{}
 	for i, n := range p.nodes {
+		_ = p.pace.Step()
 		p.viewState(i)
 		if isView(n) {
 			p.root[n.Out[0]] = p.origin(n.In[0])
@@ -220,6 +223,7 @@ func (p *planner) emit() {
 		}
 	}
 	for _, n := range p.nodes {
+		_ = p.pace.Step()
 		if !isView(n) && !p.emitState(n) {
 			s := step{op: n.Def.Name, pos: n.Op.Pos, kernel: kernels[n.Def.Name], arith: p.plan.arith.of(n.Def.Name)}
 			s.unwrap(n.Attrs)
@@ -254,6 +258,7 @@ func (p *planner) add(s step, in, out []*ops.Value) {
 // lifetimes records the first and last step that use each value.
 func (p *planner) lifetimes() {
 	for i := range p.steps {
+		_ = p.pace.Step()
 		for _, at := range p.steps[i].in {
 			p.last[at.owner] = i
 		}

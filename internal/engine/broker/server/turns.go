@@ -32,7 +32,7 @@ const (
 	classes
 )
 
-// classOf is the class in which a compile of so much text begins: reading a text has no steps to yield between.
+// classOf is the class in which a compile of so much text begins: reading a long one takes more than a slice.
 func classOf(text int) int {
 	if text > shortText {
 		return longCompiles
