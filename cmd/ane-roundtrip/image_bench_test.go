@@ -18,8 +18,9 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// photograph writes a PNG that hardly compresses. It has 1024 pixels per side, with ANEKIT_FULL 8192.
-func photograph(t testing.TB, dir string) (file string, side int) {
+// photograph writes a PNG that hardly compresses. It has 1024 pixels per side, with ANEKIT_FULL 8192. Each pixel has
+// the opacity that opacity returns.
+func photograph(t testing.TB, dir string, opacity func(*rand.Rand) uint8) (file string, side int) {
 	side = 1024
 	if budget.Full() {
 		side = 8192
@@ -27,8 +28,9 @@ func photograph(t testing.TB, dir string) (file string, side int) {
 	m := image.NewNRGBA(image.Rect(0, 0, side, side))
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range m.Pix {
-		m.Pix[i] = 0xff
-		if i%4 != 3 {
+		if i%4 == 3 {
+			m.Pix[i] = opacity(random)
+		} else {
 			m.Pix[i] = uint8(i/4%side) + uint8(random.Uint32()%32)
 		}
 	}
@@ -40,9 +42,14 @@ func photograph(t testing.TB, dir string) (file string, side int) {
 	return file, side
 }
 
-// BenchmarkImage runs the whole command.
-func BenchmarkImage(b *testing.B) {
-	in, _ := photograph(b, b.TempDir())
+// opaque and translucent are opacities of photograph.
+func opaque(*rand.Rand) uint8 { return 0xff }
+
+func translucent(random *rand.Rand) uint8 { return uint8(random.Uint32()) }
+
+// benchmarkImage runs the whole command.
+func benchmarkImage(b *testing.B, opacity func(*rand.Rand) uint8) {
+	in, _ := photograph(b, b.TempDir(), opacity)
 	out := filepath.Join(b.TempDir(), "out.png")
 	for b.Loop() {
 		var stdout, errw bytes.Buffer
@@ -51,9 +58,12 @@ func BenchmarkImage(b *testing.B) {
 	}
 }
 
-// BenchmarkImageFloor only decodes and encodes the same file and evaluates the same model.
-func BenchmarkImageFloor(b *testing.B) {
-	in, _ := photograph(b, b.TempDir())
+func BenchmarkImage(b *testing.B)        { benchmarkImage(b, opaque) }
+func BenchmarkImageOpacity(b *testing.B) { benchmarkImage(b, translucent) }
+
+// benchmarkImageFloor only decodes and encodes the same file and evaluates the same model.
+func benchmarkImageFloor(b *testing.B, opacity func(*rand.Rand) uint8, channels int) {
+	in, _ := photograph(b, b.TempDir(), opacity)
 	d, err := engine.Open(b.Context(), engine.Soft)
 	require.NoError(b, err)
 	defer d.Close()
@@ -64,7 +74,7 @@ func BenchmarkImageFloor(b *testing.B) {
 		m, err := png.Decode(bytes.NewReader(text))
 		require.NoError(b, err)
 		side, rows := m.Bounds().Dx(), 128
-		model, err := filter.Model(3, rows, side)
+		model, err := filter.Model(channels, rows, side)
 		require.NoError(b, err)
 		rig, err := trial.NewRig(b.Context(), d, ane.Source{File: "floor.mil", Text: model.Text,
 			Weights: model.Weights})
@@ -80,3 +90,6 @@ func BenchmarkImageFloor(b *testing.B) {
 		require.NoError(b, out.Close())
 	}
 }
+
+func BenchmarkImageFloor(b *testing.B)        { benchmarkImageFloor(b, opaque, 3) }
+func BenchmarkImageOpacityFloor(b *testing.B) { benchmarkImageFloor(b, translucent, 4) }

@@ -26,7 +26,7 @@ func TestImageTakesLittleMemory(t *testing.T) {
 	budget.Skip(t, "the memory of a large picture")
 	budget.SkipSlow(t) // the race detector has memory of its own
 	dir := t.TempDir()
-	in, side := photograph(t, dir)
+	in, side := photograph(t, dir, opaque)
 	tiny := filepath.Join(dir, "tiny.png")
 	var b bytes.Buffer
 	require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))))

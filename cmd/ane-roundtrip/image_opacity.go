@@ -1,6 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/picture"
@@ -54,8 +59,8 @@ func (m opacityMode) bandRows(p *picture.Picture) int {
 // fill writes rows of the picture into a tensor [1, channels, rows+2, width+2], from the row above
 // top to the row below the band. Outside of the picture it repeats the first or last row.
 func (m opacityMode) fill(x *ane.Tensor, p *picture.Picture, top, rows int) error {
-	for ch := range m.channels(p) {
-		for i := range rows + 2 {
+	return eachRow(rows+2, func(i int) error {
+		for ch := range m.channels(p) {
 			half, err := halves(x, ch*(rows+2)+i)
 			if err != nil {
 				return err
@@ -69,8 +74,8 @@ func (m opacityMode) fill(x *ane.Tensor, p *picture.Picture, top, rows int) erro
 				p.FillOver(half, ch, row)
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // take overwrites the rows of the picture from top on with the result, a tensor
@@ -78,17 +83,18 @@ func (m opacityMode) fill(x *ane.Tensor, p *picture.Picture, top, rows int) erro
 func (m opacityMode) take(y *ane.Tensor, p *picture.Picture, top, rows int) error {
 	end := min(top+rows, p.Height)
 	p.Keep(end - 1)
-	for row := top; row < end; row++ {
+	return eachRow(end-top, func(i int) error {
+		row := top + i
 		var opacity []fp16.Bits
 		var err error
 		if m == filterOpacity {
-			if opacity, err = halves(y, p.Channels*rows+row-top); err != nil {
+			if opacity, err = halves(y, p.Channels*rows+i); err != nil {
 				return err
 			}
 			p.SetOpacity(row, opacity)
 		}
 		for ch := range p.Channels {
-			half, err := halves(y, ch*rows+row-top)
+			half, err := halves(y, ch*rows+i)
 			if err != nil {
 				return err
 			}
@@ -101,8 +107,37 @@ func (m opacityMode) take(y *ane.Tensor, p *picture.Picture, top, rows int) erro
 				p.SetRow(ch, row, half)
 			}
 		}
+		return nil
+	})
+}
+
+// rowsAtOnce is the number of rows that a goroutine of eachRow takes at a time.
+const rowsAtOnce = 4
+
+// eachRow calls f for the rows 0 to n-1, on all processors, until one returns an error.
+func eachRow(n int, f func(row int) error) error {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	workers := max(1, min(runtime.GOMAXPROCS(0), n/rowsAtOnce))
+	errs := make([]error, workers)
+	for w := range workers {
+		wait.Go(func() {
+			for {
+				end := int(next.Add(rowsAtOnce))
+				for row := end - rowsAtOnce; row < min(end, n); row++ {
+					if errs[w] = f(row); errs[w] != nil {
+						next.Store(int64(n))
+						return
+					}
+				}
+				if end >= n {
+					return
+				}
+			}
+		})
 	}
-	return nil
+	wait.Wait()
+	return cmp.Or(errs...)
 }
 
 // halves returns a row of a tensor in place.
