@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/anekit/anekit/ane"
@@ -121,20 +122,27 @@ func faultText(e *mil.Error) string {
 	return shown.Error()
 }
 
-// textOf is the text of an error on one line. Joined errors follow each other after semicolons; other line breaks, such
-// as those in names of files, are escaped as all control characters are.
-func textOf(err error) string {
+// textOf is the text of an error on one line. Joined errors follow each other after semicolons, those of one text once;
+// other line breaks, such as those in names of files, are escaped as all control characters are.
+func textOf(err error) string { return strings.Join(linesOf(err), "; ") }
+
+// linesOf returns the texts of joined errors, each once; for another error its text.
+func linesOf(err error) (lines []string) {
 	text := err.Error()
 	causes := causesOf(err)
 	parts := make([]string, len(causes))
 	for i, cause := range causes {
 		parts[i] = cause.Error()
 	}
-	if len(causes) > 1 && text == strings.Join(parts, "\n") {
-		for i, cause := range causes {
-			parts[i] = textOf(cause)
+	if len(causes) > 0 && text == strings.Join(parts, "\n") {
+		for _, cause := range causes {
+			for _, line := range linesOf(cause) {
+				if !slices.Contains(lines, line) {
+					lines = append(lines, line)
+				}
+			}
 		}
-		return strings.Join(parts, "; ")
+		return lines
 	}
 	var out strings.Builder
 	for i, cause := range causes {
@@ -143,7 +151,7 @@ func textOf(err error) string {
 			text = after
 		}
 	}
-	return out.String() + visible(text)
+	return []string{out.String() + visible(text)}
 }
 
 // causesOf returns the errors that err wraps.

@@ -15,7 +15,8 @@ func (i *inspection) print(a *app) error {
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(i.BuildInfo)) {
-		if err := a.printf("  %s %s\n", visible(key), visible(i.BuildInfo[key])); err != nil {
+		line := strings.TrimRight(visible(key)+" "+visible(i.BuildInfo[key]), " ") // a value may be empty
+		if err := a.printf("  %s\n", line); err != nil {
 			return err
 		}
 	}

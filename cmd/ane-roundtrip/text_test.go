@@ -75,6 +75,8 @@ func TestLineBreaksOfNames(t *testing.T) {
 	e := errors.Join(badf("open %s: %w", "a\nb", errors.Join(errors.New("first"), errors.New("sec\rond"))),
 		&fs.PathError{Op: "open", Path: "c\nd", Err: fs.ErrNotExist})
 	require.Equal(t, `open a\nb: first; sec\rond; open c\nd: file does not exist`, textOf(e))
+	twice := errors.Join(errors.New("full"), errors.Join(errors.New("full"), errors.New("late")), errors.New("late"))
+	require.Equal(t, "full; late", textOf(twice))
 	f := failureOf(t.Context(), badf("%s is a folder; leave %s out", "a\nb", "a\nb"), nil)
 	require.Equal(t, `a\nb is a folder`, f.Message)
 	require.Equal(t, `leave a\nb out`, f.Hint)

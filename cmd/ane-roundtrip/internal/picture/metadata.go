@@ -46,7 +46,7 @@ func (p *Picture) applyMetadata(parts []part) {
 		case "acTL":
 			if len(data) >= 4 && binary.BigEndian.Uint32(data) > 1 {
 				p.Notes = append(p.Notes,
-					fmt.Sprintf("the picture is animated; only the still one of its %d pictures is filtered",
+					fmt.Sprintf("the animation of %d pictures is left out; only the still picture is filtered",
 						binary.BigEndian.Uint32(data)))
 			}
 		}

@@ -150,7 +150,7 @@ func TestNotes(t *testing.T) {
 		"PNG, sRGB":       {insert(encoded(t, whole), chunk("iCCP", iccp(t, "icc", desc("sRGB built-in")))), ""},
 		"PNG, no profile": {insert(encoded(t, whole), chunk("iCCP", []byte("named\x00\x00damaged"))), `"named"`},
 		"PNG, animated": {insert(encoded(t, whole), chunk("acTL", []byte{0, 0, 0, 7, 0, 0, 0, 0})),
-			"only the still one of its 7 pictures"},
+			"the animation of 7 pictures is left out; only the still picture is filtered"},
 		"PNG, one frame": {insert(encoded(t, whole), chunk("acTL", []byte{0, 0, 0, 1, 0, 0, 0, 0})), ""},
 		"PNG, BT.2020": {insert(encoded(t, whole), chunk("cICP", []byte{9, 16, 0, 1})),
 			"the colors of BT.2020, PQ are not converted"},
