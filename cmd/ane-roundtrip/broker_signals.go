@@ -32,6 +32,16 @@ func isBroker(args []string) bool {
 	return err == nil && cmd.CommandPath() == root.Name()+" broker"
 }
 
+// hideBroker hides a process that will be a broker before the command line is read, which takes a fifth of a second on
+// a busy machine: until then a process of this user may open its memory, and keep it open. It looks at no flags, and
+// leaves out broker stats, whose executable a broker has to read. A broker that it does not recognize hides before it
+// serves; that call also reports a failure.
+func hideBroker(args []string) {
+	if len(args) > 0 && args[0] == "broker" && !slices.Contains(args, "stats") {
+		_ = server.Hide()
+	}
+}
+
 // brokerSignals listens to signals, until stop. From now on an interrupt ends the process when drain and cutTime are
 // over.
 func (a *app) brokerSignals(ctx context.Context, drain time.Duration) *brokerSignals {

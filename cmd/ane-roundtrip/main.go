@@ -18,6 +18,7 @@ import (
 )
 
 func main() {
+	hideBroker(os.Args[1:])
 	engine.ServeChild()
 	tripbench.ServeSignals()
 	handOver(os.Args)
