@@ -40,8 +40,8 @@ func (*channelSoftplus) element() int { return 8 }
 func (r *channelSoftplus) span(c *call, lo, hi, worker int) {
 	work := c.work[worker]
 	x := work[:chunk]
-	alpha := feed{room: work[chunk : 2*chunk], v: &c.in[1], step: r.walk.ystep, at: -1}
-	beta := feed{room: work[2*chunk : 3*chunk], v: &c.in[2], step: r.walk.ystep, at: -1}
+	alpha := feed{room: work[chunk : 2*chunk], v: &c.in[1], step: r.walk.ystep}
+	beta := feed{room: work[2*chunk : 3*chunk], v: &c.in[2], step: r.walk.ystep}
 	for lo < hi && !c.pause(worker) {
 		_, channel, n := r.walk.at(lo)
 		n = min(n, hi-lo, chunk)

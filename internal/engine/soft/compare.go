@@ -69,8 +69,8 @@ func (r *floatComparer) run(c *call) { c.spread(r.walk.total, 2) }
 
 func (r *floatComparer) span(c *call, lo, hi, worker int) {
 	work, out := c.work[worker], c.out[0].raw
-	fx := feed{room: work[:chunk], v: &c.in[0], step: r.walk.xstep, at: -1}
-	fy := feed{room: work[chunk : 2*chunk], v: &c.in[1], step: r.walk.ystep, at: -1}
+	fx := feed{room: work[:chunk], v: &c.in[0], step: r.walk.xstep}
+	fy := feed{room: work[chunk : 2*chunk], v: &c.in[1], step: r.walk.ystep}
 	for lo < hi && !c.pause(worker) {
 		xat, yat, n := r.walk.at(lo)
 		n = min(n, hi-lo, chunk)

@@ -139,7 +139,7 @@ var intOps = map[string]func(x, y int32) int32{
 		if y == 0 {
 			return 0
 		}
-		if q := x / y; x%y == 0 || (x < 0) == (y < 0) {
+		if q := x / y; x%y == 0 || x^y >= 0 { // of one sign
 			return q
 		}
 		return x/y - 1
@@ -148,7 +148,7 @@ var intOps = map[string]func(x, y int32) int32{
 		if y == 0 {
 			return 0
 		}
-		if m := x % y; m == 0 || (m < 0) == (y < 0) {
+		if m := x % y; m == 0 || m^y >= 0 { // of one sign
 			return m
 		}
 		return x%y + y
@@ -161,7 +161,7 @@ func intPow(x, y int32) int32 {
 	switch {
 	case y >= 0:
 	case x == -1:
-		y = -y & 1
+		y &= 1
 	case x != 1:
 		return 0
 	default:
@@ -188,8 +188,8 @@ func (*floatBinary) element() int { return 1 }
 
 func (r *floatBinary) span(c *call, lo, hi, worker int) {
 	work := c.work[worker]
-	x := feed{room: work[:chunk], v: &c.in[0], step: r.walk.xstep, at: -1}
-	y := feed{room: work[chunk : 2*chunk], v: &c.in[1], step: r.walk.ystep, at: -1}
+	x := feed{room: work[:chunk], v: &c.in[0], step: r.walk.xstep}
+	y := feed{room: work[chunk : 2*chunk], v: &c.in[1], step: r.walk.ystep}
 	d, out := work[2*chunk:3*chunk], &c.out[0]
 	for lo < hi && !c.pause(worker) {
 		xat, yat, n := r.walk.at(lo)
@@ -205,7 +205,7 @@ type feed struct {
 	room []float32
 	v    *vec
 	step int // 0 repeats one element
-	at   int // the element that room repeats
+	held int // the element that room repeats, counted from 1; 0 for none
 }
 
 // next returns n elements, starting at element at.
@@ -214,13 +214,13 @@ func (f *feed) next(at, n int) []float32 {
 	switch {
 	case f.step != 0:
 		f.v.load(dst, at)
-	case at != f.at:
+	case at+1 != f.held:
 		// Runs of one element do not become longer: they are the rest of a row.
 		f.v.load(dst[:1], at)
 		for i := range dst {
 			dst[i] = dst[0]
 		}
-		f.at = at
+		f.held = at + 1
 	}
 	return dst
 }

@@ -66,7 +66,7 @@ type bander struct {
 	size, rows, columns int
 }
 
-func (r *bander) run(c *call) { c.spread(c.out[0].len()/r.columns, r.columns/2+1) }
+func (r *bander) run(c *call) { c.spread(c.out[0].len()/r.columns, r.columns) }
 
 func (r *bander) span(c *call, lo, hi, worker int) {
 	for i := lo; i < hi && !c.pause(worker); i++ {

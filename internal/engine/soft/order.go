@@ -2,6 +2,7 @@ package soft
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/ops"
@@ -25,11 +26,7 @@ type orderer struct {
 }
 
 func (r *orderer) run(c *call) {
-	depth := 1
-	for n := r.K; n > 1; n /= 2 {
-		depth++
-	}
-	cost := math.MaxInt
+	depth, cost := bits.Len(uint(r.K)), math.MaxInt
 	if r.axis.length < math.MaxInt/(8*depth) {
 		cost = 4 * r.axis.length * depth
 	}
@@ -131,7 +128,7 @@ func (h *ranking) offer(key, at uint32) {
 	if h.n < len(h.keys) {
 		i := h.n
 		h.keys[i], h.at[i] = math.Float32frombits(key), math.Float32frombits(at)
-		for h.n++; i > 0 && h.after(i, (i-1)/2); i = (i - 1) / 2 {
+		for h.n++; h.after(i, (i-1)/2); i = (i - 1) / 2 { // the root is not after itself
 			h.swap(i, (i-1)/2)
 		}
 		return

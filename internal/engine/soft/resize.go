@@ -163,7 +163,7 @@ func (r *nearestCopier) nearest(axis, i int) int {
 	if r.mode == ops.SampleDefault {
 		return i * n / m
 	}
-	return min(int(math.Floor(sampleAt(r.mode, i, float64(n), m)+0.5)), n-1)
+	return int(math.Floor(sampleAt(r.mode, i, float64(n), m) + 0.5))
 }
 
 func (r *nearestCopier) run(c *call) { c.spread(c.out[0].len()/r.out[2], r.out[2]) }

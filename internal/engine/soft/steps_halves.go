@@ -14,7 +14,7 @@ import (
 
 // runOf reports whether the lanes are runs, and the rules those of package numbers.
 func (l *lanes) runOf(r numerics.Rules) bool {
-	return l.row == 1 && l.run > 1 && r.Has(numerics.Exponent31)
+	return l.run > 1 && r.Has(numerics.Exponent31)
 }
 
 // sum4 adds in four interleaved parts, as the functions below do.

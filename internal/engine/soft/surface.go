@@ -1,6 +1,7 @@
 package soft
 
 import (
+	"errors"
 	"runtime"
 	"sync"
 
@@ -62,12 +63,10 @@ func (s *surfaces) release(b *block) error {
 func (s *surfaces) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var first error
+	var errs []error
 	for b, f := range s.open {
 		delete(s.open, b)
-		if err := f.mapping.Close(); err != nil && first == nil {
-			first = err
-		}
+		errs = append(errs, f.mapping.Close())
 	}
-	return first
+	return errors.Join(errs...)
 }
