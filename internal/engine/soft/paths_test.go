@@ -201,12 +201,13 @@ func TestPathsOfWidths(t *testing.T) {
 // TestPathsOfWeights: a large weight of a convolution with few columns is decoded in each run, others once.
 func TestPathsOfWeights(t *testing.T) {
 	for _, c := range []struct {
-		outputs, columns int
-		ahead            bool
-	}{{512, 64, false}, {512, 65, true}, {511, 64, true}} {
+		outputs, columns, groups int
+		ahead                    bool
+	}{{512, 64, 1, false}, {512, 65, 1, true}, {511, 64, 1, true}, {512, 64, 2, true}, {1024, 64, 2, false}} {
 		steps := stepsOf(t, fmt.Sprintf("tensor<fp16, [1, 512, 1, %d]> x", c.columns), fmt.Sprintf(
-			"tensor<fp16, [%[1]d, 512, 1, 1]> w = fill(shape = tensor<int32, [4]>([%[1]d, 512, 1, 1]), value = fp16(2));\n"+
-				"tensor<fp16, [1, %[1]d, 1, %[2]d]> y = conv(x = x, weight = w);", c.outputs, c.columns))
+			"tensor<fp16, [%[1]d, %[3]d, 1, 1]> w = fill(shape = tensor<int32, [4]>([%[1]d, %[3]d, 1, 1]), value = fp16(2));\n"+
+				"tensor<fp16, [1, %[1]d, 1, %[2]d]> y = conv(x = x, weight = w, groups = int32(%[4]d));", c.outputs, c.columns,
+			512/c.groups, c.groups))
 		require.Equal(t, c.ahead, steps[0].in[1].ahead != nil, "%+v", c)
 	}
 }
