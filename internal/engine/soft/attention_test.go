@@ -144,3 +144,15 @@ func TestAttentionMasks(t *testing.T) {
 		o.exact(t)
 	}
 }
+
+// TestAttentionOfLargeScores: the exponentials of scores beyond those of float64 do not overflow.
+func TestAttentionOfLargeScores(t *testing.T) {
+	v := nd{mil.FP16, []int{1, 2, 1}, []float64{4, 8}}
+	for _, c := range []struct{ query, first, second, want float64 }{
+		{100, 100, 100, 6}, {100, -100, -100, 6}, {100, 100, 0, 4}, {-100, 100, 0, 8}, {100, -100, 0, 8},
+	} {
+		operation{op: "scaled_dot_product_attention", want: []nd{{mil.FP16, []int{1, 1, 1}, []float64{c.want}}},
+			in: []operand{{"query", nd{mil.FP16, []int{1, 1, 1}, []float64{c.query}}, false},
+				{"key", nd{mil.FP16, []int{1, 2, 1}, []float64{c.first, c.second}}, false}, {"value", v, false}}}.exact(t)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -167,6 +168,27 @@ func TestAffineDequantize(t *testing.T) {
 
 var shiftTypes = []mil.DType{mil.Int4, mil.UInt4, mil.Int8, mil.UInt8, mil.FP16, mil.FP32}
 
+// TestOneScaleOfManyZeroPoints: the scale and the zero point change at elements of their own.
+func TestOneScaleOfManyZeroPoints(t *testing.T) {
+	data := nd{mil.Int8, []int{3, 5}, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1, -2, -3, -4, -5}}
+	one, each := []float64{2}, []float64{3, -4, 5}
+	for _, c := range []struct{ scale, zero []float64 }{{one, each}, {each, one}, {each, each}, {one, one}} {
+		operandOf := func(arg string, d mil.DType, v []float64) operand {
+			if len(v) == 1 {
+				return operand{arg, nd{d, nil, v}, true}
+			}
+			return operand{arg, nd{d, []int{len(v)}, v}, true}
+		}
+		want := zeros(mil.FP16, data.shape...)
+		for i, v := range data.v {
+			want.v[i] = c.scale[i/5%len(c.scale)] * (v - c.zero[i/5%len(c.zero)])
+		}
+		operation{op: "constexpr_affine_dequantize", in: []operand{{"quantized_data", data, true},
+			operandOf("scale", mil.FP16, c.scale), operandOf("zero_point", mil.Int8, c.zero)},
+			settings: ", axis = int32(0)", want: []nd{want}}.constexprExact(t)
+	}
+}
+
 func TestBlockwiseShiftScale(t *testing.T) {
 	r := seeded(t)
 	for k := range budget.Cases(60) {
@@ -250,6 +272,39 @@ func TestLutToDense(t *testing.T) {
 		operation{op: "constexpr_lut_to_sparse", in: []operand{{"indices_mask", mask, true},
 			{"indices_nonzero_data", nd{index, []int{len(nonzero)}, nonzero}, true}, table}, settings: settings,
 			want: []nd{expanded, {d, []int{len(found)}, found}}}.constexprExact(t)
+	}
+}
+
+// TestVectorsOfPalettes: each index stands for several elements along an axis that others follow.
+func TestVectorsOfPalettes(t *testing.T) {
+	index := nd{mil.UInt2, []int{2, 3, 2}, []float64{0, 1, 2, 3, 3, 2, 1, 0, 2, 2, 1, 3}}
+	lut := zeros(mil.FP16, 1, 3, 1, 4, 2)
+	for i := range lut.v {
+		lut.v[i] = float64(i + 1)
+	}
+	for axis := range 3 {
+		out := slices.Clone(index.shape)
+		out[axis] *= 2
+		want, ones := zeros(mil.FP16, out...), zeros(mil.UInt1, out...)
+		var found []float64
+		each(out, func(i []int) {
+			j := slices.Clone(i)
+			j[axis] /= 2
+			v := lut.at(0, j[1], 0, int(index.at(j...)), i[axis]%2)
+			want.set(v, i...)
+			ones.set(1, i...)
+			found = append(found, v)
+		})
+		settings, table := fmt.Sprintf(", vector_axis = int32(%d)", axis), operand{"lut", lut, true}
+		operation{op: "constexpr_lut_to_dense", in: []operand{{"indices", index, true}, table}, settings: settings,
+			want: []nd{want}}.constexprExact(t)
+		mask := zeros(mil.UInt1, index.shape...)
+		for i := range mask.v {
+			mask.v[i] = 1
+		}
+		operation{op: "constexpr_lut_to_sparse", in: []operand{{"indices_mask", mask, true},
+			{"indices_nonzero_data", nd{mil.UInt2, []int{12}, index.v}, true}, table}, settings: settings,
+			want: []nd{ones, {mil.FP16, []int{24}, found}}}.constexprExact(t)
 	}
 }
 

@@ -137,3 +137,21 @@ func TestCropResizeOfNoImage(t *testing.T) {
 		[]float64{0, 1}}, false}}, settings: `, pad_value = fp16(5)`,
 		want: []nd{{mil.FP16, []int{2, 1, 1, 1}, []float64{1, 5}}}}.exact(t)
 }
+
+// TestCropResizeBesideTheEdge: a place that rounding moves beyond the last element is that element, and another is
+// padding.
+func TestCropResizeBesideTheEdge(t *testing.T) {
+	for _, c := range []struct {
+		start, end float64
+		want       []float64
+	}{
+		{0, 1, []float64{3, 9}}, {-0x1p-22, 1, []float64{3, 9}}, {0, 1 + 0x1p-22, []float64{3, 9}},
+		{-0x1p-18, 1, []float64{5, 9}}, {0, 1 + 0x1p-18, []float64{3, 5}},
+	} {
+		operation{op: "crop_resize", in: []operand{{"x", nd{mil.FP16, []int{1, 1, 1, 2}, []float64{3, 9}}, false},
+			{"boxes", nd{mil.FP32, []int{1, 4}, []float64{0, c.start, 0, c.end}}, false}},
+			settings: `, target_height = int32(1), target_width = int32(2), sampling_mode = ` +
+				`string("STRICT_ALIGN_CORNERS"), pad_value = fp16(5)`,
+			want: []nd{{mil.FP16, []int{1, 1, 1, 2}, c.want}}}.exact(t)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +52,34 @@ func TestStridesAcrossTiles(t *testing.T) {
 		sum := convRef(x, w, nd{}, s, 1, false)
 		o := operation{op: "conv", in: []operand{{"x", x, false}, {"weight", w, false}}, want: []nd{sum.want},
 			settings: s.settings(false)}
+		o.near(t, sum.bound)
+	}
+}
+
+// TestConvsOfOnePlane has windows over one plane: with as many outputs as elements, without and with strides, with a
+// kernel that is deeper than the plane, with tiles that begin within narrow lines, and with several strips of lines.
+func TestConvsOfOnePlane(t *testing.T) {
+	r := seeded(t)
+	for _, c := range []struct {
+		in, kernel, stride, pad []int
+		groups                  int
+	}{
+		{[]int{1, 6, 8}, []int{3, 3, 3}, []int{1, 1, 1}, []int{1, 1, 1}, 1},
+		{[]int{5, 5}, []int{3, 3}, []int{2, 2}, []int{3, 3}, 1},
+		{[]int{40, 7}, []int{3, 3}, []int{1, 1}, []int{1, 1}, 1}, {[]int{70, 64}, []int{3, 2}, []int{1, 1}, []int{1, 1}, 2},
+		{[]int{140, 62}, []int{2, 3}, []int{1, 2}, []int{1, 1}, 2},
+	} {
+		n := len(c.in)
+		s := sliding{kernel: c.kernel, stride: c.stride, dilation: slices.Repeat([]int{1}, n), before: c.pad, after: c.pad,
+			in: c.in, padType: "custom"}
+		for i, length := range c.in {
+			s.out = append(s.out, (length+2*c.pad[i]-c.kernel[i])/c.stride[i]+1)
+		}
+		x := fill(r, mil.FP16, append([]int{1, 2}, c.in...)...)
+		w, b := fill(r, mil.FP16, append([]int{2, 2 / c.groups}, c.kernel...)...), fill(r, mil.FP16, 2)
+		sum := convRef(x, w, b, s, c.groups, true)
+		o := operation{op: "conv", in: []operand{{"x", x, false}, {"weight", w, false}, {"bias", b, false}},
+			want: []nd{sum.want}, settings: s.settings(false) + fmt.Sprintf(", groups = int32(%d)", c.groups)}
 		o.near(t, sum.bound)
 	}
 }

@@ -86,6 +86,38 @@ func TestGatherAlongAxis(t *testing.T) {
 	})
 }
 
+// TestGatherOfElements gathers single elements of 2 and 4 bytes by int32 indices, in batches and along axes of each
+// place, with indices from the end and outside.
+func TestGatherOfElements(t *testing.T) {
+	r := seeded(t)
+	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
+		for _, shape := range [][]int{{40}, {3, 40}, {2, 3, 20}} {
+			x, last := moved(r, d, shape...), len(shape)-1
+			for batch := range len(shape) {
+				at := indices(r, append(slices.Clone(shape[:batch]), 33), shape[last])
+				at.d = mil.Int32
+				want := from(x, append(slices.Clone(shape[:last]), 33), func(i []int) []int {
+					return append(slices.Clone(i[:last]), index(at.at(append(slices.Clone(i[:batch]), i[last])...), shape[last]))
+				})
+				operation{op: "gather", in: []operand{{"x", x, false}, {"indices", at, false}}, want: []nd{want},
+					settings: fmt.Sprintf(", axis = int32(%d), batch_dims = int32(%d)", last, batch)}.exact(t)
+			}
+			for axis := range len(shape) {
+				places := slices.Clone(shape)
+				places[axis] = 17
+				at := indices(r, places, shape[axis])
+				at.d = mil.Int32
+				want := from(x, places, func(i []int) []int {
+					i[axis] = index(at.at(i...), shape[axis])
+					return i
+				})
+				operation{op: "gather_along_axis", in: []operand{{"x", x, false}, {"indices", at, false}}, want: []nd{want},
+					settings: fmt.Sprintf(", axis = int32(%d)", axis)}.exact(t)
+			}
+		}
+	}
+}
+
 func TestGatherND(t *testing.T) {
 	perType(t, 25, func(t *testing.T, r *rand.Rand, d mil.DType) {
 		x := moved(r, d, randomShape(r, 1, 5)...)
@@ -227,8 +259,10 @@ func TestValidateIndices(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrCompile)
 	require.ErrorContains(t, err, "4:47: gather: indices: -1 of an axis of length 3; with validate_indices")
 	for _, call := range []string{"gather(x = x, indices = i, validate_indices = bool(true))",
-		"gather_along_axis(x = x, indices = i, validate_indices = bool(true))"} {
-		s := openStateful(t, head+"tensor<fp16, [2]> y = "+call+";\n} -> (y);\n}")
+		"gather_along_axis(x = x, indices = i, validate_indices = bool(true))",
+		"gather(x = x, indices = j, validate_indices = bool(true))"} {
+		s := openStateful(t, head+"tensor<int16, [2]> j = cast(x = i, dtype = string(\"int16\"));\n"+
+			"tensor<fp16, [2]> y = "+call+";\n} -> (y);\n}")
 		for _, c := range []struct {
 			at   []float64
 			want string

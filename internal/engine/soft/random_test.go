@@ -47,3 +47,40 @@ func TestRandom(t *testing.T) {
 		}
 	}
 }
+
+// words is SplitMix64: word k of a seed.
+func words(seed uint64, k int) uint64 {
+	z := seed + uint64(k+1)*0x9E3779B97F4A7C15
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}
+
+// TestRandomNumbers compares the numbers of a seed with their definition: element i comes from words 2i and 2i+1.
+func TestRandomNumbers(t *testing.T) {
+	const n, seed = 1500, 7
+	unit := func(k int) float64 { return float64(words(seed, k)>>11) / (1 << 53) }
+	for call, want := range map[string]func(i int) float64{
+		"random_uniform(shape = s, low = fp32(-1), high = fp32(3)": func(i int) float64 { return 4*unit(2*i) - 1 },
+		"random_normal(shape = s, mean = fp32(2), stddev = fp32(3)": func(i int) float64 {
+			return 2 + 3*math.Sqrt(-2*math.Log1p(-unit(2*i)))*math.Cos(2*math.Pi*unit(2*i+1))
+		},
+		"random_bernoulli(shape = s, prob = fp32(0.25)": func(i int) float64 {
+			if unit(2*i) < 0.25 {
+				return 1
+			}
+			return 0
+		},
+		// The exponential of any of these overflows.
+		"random_categorical(x = tensor<fp32, [3]>([60000, 60000, 59000]), size = int32(1500)": func(i int) float64 {
+			return math.Floor(2 * unit(2*i))
+		},
+	} {
+		got := evaluate(t, "program(1.3)\n{\nfunc main<ios18>() {\ntensor<int32, [1]> s = const()[val = "+
+			"tensor<int32, [1]>([1500])];\n"+"tensor<fp32, [1500]> y = "+call+", seed = int32(7));\n} -> (y);\n}",
+			nil)["y"]
+		for i := range n {
+			require.InDelta(t, want(i), load(mil.FP32, got[4*i:]), 1e-6, "%s: element %d", call, i)
+		}
+	}
+}
