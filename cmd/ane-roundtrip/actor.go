@@ -26,7 +26,8 @@ or the new one, whole.
 
 Without --guest the guest is one that answers the prompt, token by token, as
 generate does. The documentation of package models/actor says what a guest may
-be.`,
+be. What a guest prints goes to standard error, with control characters other
+than line feeds and tabs escaped; what it says does so on a terminal.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return badf("actor needs a command; give run, freeze or thaw")

@@ -9,11 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/wasm"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/models/actor"
 	"github.com/anekit/anekit/models/decoder"
 )
@@ -291,20 +291,13 @@ func guestFile(path string) ([]byte, error) {
 	return b, nil
 }
 
-// guestOutput writes what a guest prints, with what would control a terminal escaped.
+// guestOutput writes what a guest prints to standard error, with what would control a terminal escaped.
 type guestOutput struct{ w io.Writer }
 
 // Write implements io.Writer.
 func (o guestOutput) Write(b []byte) (int, error) {
-	for line := range strings.SplitAfterSeq(string(b), "\n") {
-		text, end := strings.CutSuffix(line, "\n")
-		text = visible(text)
-		if end {
-			text += "\n"
-		}
-		if _, err := io.WriteString(o.w, text); err != nil {
-			return 0, err
-		}
+	if _, err := io.WriteString(o.w, page.Inert(string(b))); err != nil {
+		return 0, err
 	}
 	return len(b), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -43,7 +45,9 @@ func (a *app) generateCommand() *cobra.Command {
 tokenizer.json of Llama 2 and 3, TinyLlama, Qwen 2 and 3; weights of fp32, bf16,
 fp16, or groups of 2 to 8 bits as MLX writes them), and prints tokens as they
 come: text for --prompt, ids for --tokens, which needs no tokenizer.json and
-adds no token for the start of a text. A token that ends a text ends the run.
+adds no token for the start of a text. On a terminal, control characters of the
+text other than line feeds and tabs are escaped. A token that ends a text ends
+the run.
 Then it prints the rates, the memory, the bytes copied and the engine.
 
 The most likely token comes next, unless --temperature is above 0: then generate
@@ -395,10 +399,7 @@ func (j *generateJob) printer() func(token int) error {
 	if a.json {
 		return func(int) error { return nil }
 	}
-	write := func(text string) error {
-		_, err := fmt.Fprint(a.out, text)
-		return unwritten(stdio, err)
-	}
+	write := func(text string) error { return unwritten(stdio, say(a.out, text)) }
 	if j.words == nil {
 		between := ""
 		return func(token int) error {
@@ -417,4 +418,13 @@ func (j *generateJob) printer() func(token int) error {
 		}
 		return write(stream.Next(token))
 	}
+}
+
+// say writes a text of a model or a guest: to a terminal with what would control it escaped, to a file or pipe as it is.
+func say(w io.Writer, text string) error {
+	if _, terminal := page.Terminal(w); terminal {
+		text = page.Inert(text)
+	}
+	_, err := io.WriteString(w, text)
+	return err
 }

@@ -24,6 +24,18 @@ func TestFold(t *testing.T) {
 	require.Empty(t, page.Fold("", 5, 0))
 }
 
+func TestInert(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "",
+		"two\nlines\tand é 漢 👩\u200d🚀\u00a0\ufffd": "two\nlines\tand é 漢 👩\u200d🚀\u00a0\ufffd",
+		"\x1b[31mred\x1b[0m\r\a":                   `\x1b[31mred\x1b[0m\r\a`,
+		"\x1b]0;title\x07\x7f\x00":                 `\x1b]0;title\a\x7f\x00`,
+		"\u009b2J and \x9b2J":                      `\u009b2J and \x9b2J`,
+	} {
+		require.Equal(t, want, page.Inert(in))
+	}
+}
+
 // No line is wider than the width, unless a word is, and no word is broken.
 func TestTableFitsWidth(t *testing.T) {
 	for _, first := range []int{4, 30, 60, 78} {

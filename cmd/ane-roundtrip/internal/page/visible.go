@@ -7,6 +7,23 @@ import (
 	"unicode/utf8"
 )
 
+// Inert returns a text with what could control a terminal escaped as in Go: control characters other than line feeds and
+// tabs, and bytes that are no UTF-8.
+func Inert(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || r == utf8.RuneError && n == 1 {
+			quoted := strconv.QuoteToASCII(s[:n])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		} else {
+			b.WriteString(s[:n])
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
 // Visible returns s with invisible and control characters escaped as in Go: a file name may contain
 // sequences that control the terminal.
 func Visible(s string) string {
