@@ -3,6 +3,16 @@ package ane
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/near"
+	"github.com/anekit/anekit/unimem"
 )
 
 // Instancer is an Executable that can make an Executable of the same program with other
@@ -10,8 +20,9 @@ import (
 type Instancer interface {
 	// NewInstance returns an Executable with other weights: each file of weights
 	// replaces the file of the same path; for a path whose error matches
-	// fs.ErrNotExist the receiver's file is used. Like Load, it is called one at a
-	// time. The receiver may be closed before the instance.
+	// fs.ErrNotExist the receiver's file is used. It asks weights for every file of the
+	// program before it returns. Like Load, it is called one at a time. The receiver may
+	// be closed before the instance.
 	NewInstance(ctx context.Context, weights Weights) (Executable, error)
 }
 
@@ -21,7 +32,9 @@ type Instancer interface {
 // has its own requests. The caller closes it, before or after m. m does not change, and
 // may itself be the result of WithWeights.
 //
-// A file has to pass the checks of Compile; otherwise the error matches ErrCompile and has
+// The error matches ErrName if weights has none of the files that the program reads, which
+// it names. So it is for every weights of a program whose constants are all in its text, and
+// for nil. A file has to pass the checks of Compile; otherwise the error matches ErrCompile and has
 // every fault with its place. The error matches ErrMismatch if a constant that determines
 // the program, such as an axis, has changed; errors.ErrUnsupported if the engine makes no
 // instances; ErrDenied if the engine's broker does not allow them.
@@ -41,7 +54,11 @@ func (m *Model) WithWeights(ctx context.Context, weights Weights) (*Model, error
 	if err := m.device.hold("instance"); err != nil {
 		return nil, err
 	}
-	exec, err := instanceOf(ctx, m, weights)
+	var asked asked
+	exec, err := instanceOf(ctx, m, asked.of(weights))
+	if err == nil && !asked.found {
+		err = errors.Join(m.unreplaced(weights, asked.missing), exec.Close())
+	}
 	return m.device.model("instance", exec, err)
 }
 
@@ -52,4 +69,115 @@ func instanceOf(ctx context.Context, m *Model, weights Weights) (Executable, err
 			"compile the program with these weights")
 	}
 	return own.NewInstance(ctx, weights)
+}
+
+// asked notes which files an engine gets of Weights.
+type asked struct {
+	mu      sync.Mutex
+	found   bool     // the Weights have a file that the engine asked for
+	missing []string // paths that they do not have, each once
+}
+
+// of returns Weights with the methods of w, of which a notes the calls.
+func (a *asked) of(w Weights) Weights {
+	if c, ok := w.(Constants); ok {
+		own := askedConstants{askedWeights{w, a}, c}
+		if m, ok := w.(Mapped); ok {
+			return askedMapped{own, m}
+		}
+		return own
+	}
+	return askedWeights{w, a}
+}
+
+// note notes a call for path that returned err.
+func (a *asked) note(path string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err == nil {
+		a.found = true
+	} else if errors.Is(err, fs.ErrNotExist) && !slices.Contains(a.missing, path) {
+		a.missing = append(a.missing, path)
+	}
+}
+
+type askedWeights struct {
+	Weights
+	by *asked
+}
+
+func (w askedWeights) ReadFile(path string) ([]byte, error) {
+	data, err := w.Weights.ReadFile(path)
+	w.by.note(path, err)
+	return data, err
+}
+
+type askedConstants struct {
+	askedWeights
+	constants Constants
+}
+
+func (w askedConstants) Constant(path string, offset uint64, t mil.Type) ([]byte, error) {
+	data, err := w.constants.Constant(path, offset, t)
+	w.by.note(path, err)
+	return data, err
+}
+
+func (w askedConstants) Hold() (release func(), err error) { return w.constants.Hold() }
+
+type askedMapped struct {
+	askedConstants
+	mapped Mapped
+}
+
+func (w askedMapped) Blocks() []*unimem.Block { return w.mapped.Blocks() }
+
+// unreplaced is the error for weights that have none of the files that the program reads.
+func (m *Model) unreplaced(weights Weights, reads []string) error {
+	if len(reads) == 0 {
+		return &Error{Op: "instance", Engine: m.engine(), Err: ErrName, Detail: "the program reads no weight file",
+			Hint: "compile a program with other constants"}
+	}
+	e := &Error{Op: "instance", Engine: m.engine(), Err: ErrName,
+		Detail: "the weights have no file that the program reads"}
+	for _, path := range pathsOf(weights) {
+		if e.Name == "" {
+			e.Name = path
+		}
+		if like := alike(path, reads); like != "" {
+			e.Name, e.Hint = path, "did you mean "+like+"? "
+			break
+		}
+	}
+	const most = 8 // paths that a message lists
+	list := strings.Join(reads[:min(len(reads), most)], ", ")
+	if n := len(reads) - most; n > 0 {
+		list += fmt.Sprintf(" and %d more", n)
+	}
+	e.Hint += "it reads " + list
+	return e
+}
+
+// pathsOf lists the files of Weights that are a map by path, such as Files.
+func pathsOf(w Weights) []string {
+	v := reflect.ValueOf(w)
+	if v.Kind() != reflect.Map || v.Type().Key().Kind() != reflect.String {
+		return nil
+	}
+	var paths []string
+	for _, k := range v.MapKeys() {
+		paths = append(paths, k.String())
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// alike returns the path of a program that is like one that it does not have: without the folder, or misspelled.
+func alike(path string, reads []string) string {
+	for _, r := range reads {
+		if path != "" && strings.HasSuffix(r, "/"+path) {
+			return r
+		}
+	}
+	return near.Word(path, reads)
 }

@@ -44,12 +44,17 @@ func instances(e *env) {
 	run(m, base, "the base beside an instance")
 	second, q := of(first, 7)
 	run(second, q, "an instance of an instance")
-	same, err := second.WithWeights(e.ctx, files{})
+	same, err := second.WithWeights(e.ctx, q.weights)
 	e.need(err, "an instance with the same weights")
 	e.later(func() error { return same.Close(context.Background()) }, "closing an instance")
 	run(same, q, "an instance with the same weights")
 	run(first, p, "an instance that has an instance")
 
+	for _, w := range []ane.Weights{nil, files{}, files{weightPath + "x": []byte("short")}} {
+		if _, err := m.WithWeights(e.ctx, w); !errors.Is(err, ane.ErrName) {
+			e.errorf("weights without a file of the program are refused with %v, want ErrName", err)
+		}
+	}
 	if _, err := m.WithWeights(e.ctx, files{weightPath: []byte("short")}); !errors.Is(err, ane.ErrCompile) {
 		e.errorf("malformed weights are refused with %v, want ErrCompile", err)
 	}

@@ -63,7 +63,7 @@ var may = []struct {
 	{"ane/hal/vulkan", []string{"ane/hal", "ane/hal/internal/joint", "unimem/vulkan"}},
 	{"ane/hal/haltest", []string{"ane", "ane/fp16", "ane/hal", "unimem"}},
 	{"ane/hal", []string{"ane", "ane/mil", "internal/wholefile", "unimem"}},
-	{"ane", []string{"unimem", "ane/mil", "ane/mil/element", "ane/fp16", "ane/driverabi"}},
+	{"ane", []string{"unimem", "ane/mil", "ane/mil/element", "ane/fp16", "ane/driverabi", "internal/near"}},
 	{"internal/engine/observe", []string{"ane", "internal/engine/apple", "internal/engine/standin", "objcbridge"}},
 	{"internal/engine/standin", []string{"ane", "ane/driverabi", "ane/mil", "ane/mil/blob", "internal/engine/apple",
 		"internal/engine/soft", "internal/plist", "objcbridge", "unimem", "unimem/surfaces"}},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -24,9 +25,14 @@ type stateful struct {
 
 func openStateful(t testing.TB, text string) *stateful {
 	t.Helper()
+	return openWeighted(t, text, nil)
+}
+
+func openWeighted(t testing.TB, text string, weights ane.Weights) *stateful {
+	t.Helper()
 	dev, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)
-	m, err := dev.Compile(context.Background(), ane.Source{File: "test.mil", Text: []byte(text)})
+	m, err := dev.Compile(context.Background(), ane.Source{File: "test.mil", Text: []byte(text), Weights: weights})
 	require.NoError(t, err, clip(text))
 	s := &stateful{t: t, dev: dev, m: m}
 	s.bind()
@@ -79,7 +85,13 @@ write_state(input = s, data = y);
 func TestStates(t *testing.T) {
 	half := func(v ...float64) []byte { return encode(nd{mil.FP16, []int{1, len(v)}, v}) }
 	step := map[string][]byte{"x": half(1, 2, 3)}
-	a := openStateful(t, counter)
+	var file blob.Writer
+	at, err := file.Add(mil.FP16, half(0, 0, 0), 0)
+	require.NoError(t, err)
+	zeros := ane.Files{"w.bin": file.Bytes()}
+	a := openWeighted(t, strings.Replace(counter, "y = x);", fmt.Sprintf(`y = x);
+tensor<fp16, [1, 3]> w = const()[val = tensor<fp16, [1, 3]>(BLOBFILE(path = string("w.bin"), offset = uint64(%d)))];
+tensor<fp16, [1, 3]> z = add(x = y, y = w);`, at), 1), zeros)
 	require.Equal(t, half(1, 2, 3), a.run(step, "y"))
 	require.Equal(t, half(2, 4, 6), a.run(step, "y"))
 
@@ -87,7 +99,7 @@ func TestStates(t *testing.T) {
 	require.Equal(t, half(1, 2, 3), b.run(step, "y"))
 	b.close()
 
-	other, err := a.m.WithWeights(context.Background(), nil) // an instance
+	other, err := a.m.WithWeights(context.Background(), zeros) // an instance
 	require.NoError(t, err)
 	c := &stateful{t: t, dev: a.dev, m: other}
 	c.bind()
