@@ -71,7 +71,12 @@ func (d *Device) Compile(ctx context.Context, src Source) (*Model, error) {
 		return nil, err
 	}
 	exec, err := d.compile(ctx, src)
-	return d.model("compile", exec, err)
+	m, err := d.model("compile", exec, err)
+	if err != nil {
+		return nil, err
+	}
+	m.receipt.Notes = src.remarks(m.receipt.Notes)
+	return m, nil
 }
 
 // compile checks that src has one program and calls the engine.

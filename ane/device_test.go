@@ -3,12 +3,15 @@ package ane_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/build"
+	"github.com/anekit/anekit/internal/engine/soft"
 )
 
 func TestReceipt(t *testing.T) {
@@ -28,6 +31,42 @@ func TestReceipt(t *testing.T) {
 
 	_, err = ane.Open(nil, "")
 	require.ErrorIs(t, err, ane.ErrUnavailable)
+}
+
+// A Receipt has the notes of a built program, each once.
+func TestReceiptHasTheNotesOfABuiltProgram(t *testing.T) {
+	b := build.New()
+	f := b.Func("main")
+	y := f.Mul(f.Input("x", build.FP16, 2, 32), f.Scalar(70000))
+	f.Output("y", f.Mul(y, f.Weight("w", []float32{1e9, 1}, 2, 1)))
+	p, err := b.Program()
+	require.NoError(t, err)
+	require.Len(t, p.Notes, 2)
+	d, err := ane.Open(soft.New(), "")
+	require.NoError(t, err)
+	for _, src := range []ane.Source{{Program: p}, {File: "x.mil", Program: p}} {
+		m, err := d.Compile(background, src)
+		require.NoError(t, err)
+		require.Equal(t, p.Notes, m.Receipt().Notes)
+		require.NoError(t, m.Close(background))
+	}
+	for _, src := range []ane.Source{{File: "x.mil", Program: p.Program, Weights: p}, {Text: p.Text(), Weights: p}} {
+		m, err := d.Compile(background, src)
+		require.NoError(t, err)
+		require.Len(t, m.Receipt().Notes, 1, "the engine's own")
+		require.NoError(t, m.Close(background))
+	}
+	require.NoError(t, d.Close())
+
+	other, err := ane.Open(adder(t), "")
+	require.NoError(t, err)
+	m, err := other.Compile(background, ane.Source{Program: p})
+	require.NoError(t, err)
+	require.Equal(t, append(slices.Clone(p.Notes), "remark"), m.Receipt().Notes)
+	require.NoError(t, m.Close(background))
+	_, err = other.Compile(background, ane.Source{Program: (*build.Program)(nil)})
+	require.ErrorIs(t, err, ane.ErrCompile)
+	require.NoError(t, other.Close())
 }
 
 // Compile refuses an impossible layout of an engine and closes the Executable.

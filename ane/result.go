@@ -19,5 +19,5 @@ type Receipt struct {
 	Sharing  string   `json:"sharing"`
 	Cached   bool     `json:"cached"`
 	Fallback string   `json:"fallback,omitempty"` // why this is not the first choice
-	Notes    []string `json:"notes,omitempty"`
+	Notes    []string `json:"notes,omitempty"`    // remarks of the program and of the compiler that are not faults
 }

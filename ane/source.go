@@ -3,6 +3,8 @@ package ane
 import (
 	"context"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/unimem"
@@ -18,10 +20,32 @@ type Source struct {
 }
 
 // Program is a program as a tree: a *mil.Program, or a *build.Program, which brings its
-// Weights.
+// Weights. Where a Program has the method Remarks() []string, Receipt.Notes begins with its
+// result.
 type Program interface {
 	// Tree returns the tree, or nil.
 	Tree() *mil.Program
+}
+
+// remarks returns the remarks of Program, and then the notes of an engine that do not repeat one: a note differs in its
+// place, which a tree does not have.
+func (s Source) remarks(notes []string) []string {
+	r, ok := s.Program.(interface{ Remarks() []string })
+	if !ok || s.program() == nil {
+		return notes
+	}
+	own := r.Remarks()
+	all := slices.Clone(own)
+	for _, n := range notes {
+		_, text, placed := strings.Cut(n, ": ")
+		if !placed {
+			text = n
+		}
+		if !slices.ContainsFunc(own, func(r string) bool { return strings.HasSuffix(r, ": "+text) }) {
+			all = append(all, n)
+		}
+	}
+	return all
 }
 
 // Tree returns the program as a tree: Program, or Text parsed. It does not validate the

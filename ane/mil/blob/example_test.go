@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"testing/fstest"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -113,4 +114,10 @@ func ExampleNeed() {
 	raw, err := blob.Blank("w.bin", 1<<20, []blob.Need{{Offset: blob.First, Type: mil.TensorOf(mil.FP16, 4)}})
 	fmt.Println(len(raw), err)
 	// Output: 136 <nil>
+}
+
+// Numbers that fp16 does not hold become others in a weight file.
+func ExampleLost() {
+	fmt.Printf("%+v\n", blob.LostAs16([]float32{1, 70000, 1e-12, float32(math.NaN())}))
+	// Output: {Infinite:1 Zero:1 NaN:1}
 }

@@ -3,6 +3,7 @@ package blob
 import (
 	"encoding/binary"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/anekit/anekit/ane/fp16"
@@ -10,13 +11,39 @@ import (
 )
 
 // AddFloat32As16 is Add for float32 values that the file stores as fp16, rounded once.
-// It converts them at once and does not keep the slice.
+// It converts them at once and does not keep the slice. Values beyond the range of fp16
+// become infinite, those that are too small become zero, and NaN stays NaN; LostAs16
+// counts them.
 func (w *Writer) AddFloat32As16(values []float32) (offset uint64, err error) {
 	halves := make([]fp16.Bits, len(values))
 	fp16.Encode(halves, values)
 	payload := raw(halves)
 	order(payload, 2)
 	return w.Add(mil.FP16, payload, 0)
+}
+
+// Lost counts float32 values that fp16 does not hold.
+type Lost struct {
+	Infinite int // finite values beyond the range, which become infinite
+	Zero     int // values other than zero that are too small, which become zero
+	NaN      int // values that are no numbers, and stay so
+}
+
+// LostAs16 counts the values that AddFloat32As16 and Float32As16 do not keep as numbers.
+func LostAs16(values []float32) (n Lost) {
+	const beyond = fp16.MaxValue + 16            // half a unit in the last place above the largest
+	const vanishing = fp16.SmallestSubnormal / 2 // a tie, which rounds to the even zero
+	for _, v := range values {
+		switch {
+		case v != v:
+			n.NaN++
+		case v != 0 && v <= vanishing && v >= -vanishing:
+			n.Zero++
+		case (v >= beyond || v <= -beyond) && !math.IsInf(float64(v), 0):
+			n.Infinite++
+		}
+	}
+	return n
 }
 
 // order converts elements of size bytes between the byte order of the machine and the
@@ -38,7 +65,8 @@ func order(b []byte, size int) {
 //		return blob.Float32As16(r), err
 //	})
 //
-// A stream that ends within a float32 ends with io.ErrUnexpectedEOF.
+// A stream that ends within a float32 ends with io.ErrUnexpectedEOF. Values that fp16 does
+// not hold become what AddFloat32As16 makes of them.
 func Float32As16(r io.ReadCloser) io.ReadCloser { return &halving{r: r} }
 
 // halving is the stream of Float32As16. It allocates its buffers at the first Read.

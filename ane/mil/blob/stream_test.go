@@ -290,3 +290,31 @@ func ExampleWriter_AddStream() {
 	fmt.Println(offset, n, err)
 	// Output: 64 4224 <nil>
 }
+
+// LostAs16 counts what the conversion of package fp16 makes infinite, zero, or leaves as NaN.
+func TestLostAs16(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	require.Equal(t, blob.Lost{Infinite: 2, Zero: 2, NaN: 1},
+		blob.LostAs16([]float32{70000, -65520, 65519, 1e-12, -1e-12, 0, inf, -inf, nan, 1}))
+	require.Zero(t, blob.LostAs16(nil))
+	values, _ := singles(1000)
+	for i := range uint32(1 << 16) { // the numbers where the conversion may change, and their neighbors
+		for d := range uint32(3) {
+			values = append(values, math.Float32frombits(i<<16+d-1), math.Float32frombits(i<<16|0xf000+d-1))
+		}
+	}
+	halves := make([]fp16.Bits, len(values))
+	fp16.Encode(halves, values)
+	var want blob.Lost
+	for i, h := range halves {
+		switch x, y := float64(values[i]), float64(h.Float32()); {
+		case math.IsNaN(x):
+			want.NaN++
+		case math.IsInf(y, 0) && !math.IsInf(x, 0):
+			want.Infinite++
+		case y == 0 && x != 0:
+			want.Zero++
+		}
+	}
+	require.Equal(t, want, blob.LostAs16(values))
+}

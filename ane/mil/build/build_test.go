@@ -178,13 +178,14 @@ func TestNotes(t *testing.T) {
 	b := build.New()
 	f := b.Func("main")
 	x := f.Input("x", build.FP16, 1, 2, 1, 32)
-	w := f.Weight("w", []float32{7e4, float32(math.Inf(-1)), 65519, -65520}, 1, 2, 1, 2)
+	w := f.Weight("w", []float32{7e4, float32(math.Inf(-1)), 65519, -65520, float32(math.NaN()), 1e-9}, 1, 2, 1, 3)
 	_ = w
 	f.Output("y", f.Mul(f.Rsqrt(x, 1e-12), f.Scalar(1e6)))
 	p, err := b.Program()
 	require.NoError(t, err)
-	require.Len(t, p.Notes, 3)
-	for i, want := range []string{`weight "w": 2 of 4 values are beyond the range of fp16`,
+	require.Len(t, p.Notes, 5)
+	for i, want := range []string{`weight "w": 1 of 6 values are too small for fp16 and become zero`,
+		`weight "w": 2 of 6 values are beyond the range of fp16 and become infinite`, `weight "w": 1 of 6 values are NaN`,
 		"rsqrt: epsilon: fp16(1e-12) is too small", "scalar: fp16(1e+06) is beyond the range"} {
 		require.Contains(t, p.Notes[i], "build_test.go:")
 		require.Contains(t, p.Notes[i], want)

@@ -28,6 +28,14 @@ func (p *Program) Tree() *mil.Program {
 	return p.Program
 }
 
+// Remarks returns Notes, so that the Receipt of a Model of the program has them.
+func (p *Program) Remarks() []string {
+	if p == nil {
+		return nil
+	}
+	return p.Notes
+}
+
 // ReadFile returns a weight file of the program by its path, so that an ane.Source needs no
 // other Weights.
 func (p *Program) ReadFile(path string) ([]byte, error) { return p.Weights.ReadFile(path) }

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
-	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 )
@@ -16,7 +14,8 @@ import (
 const WeightFile = blob.WeightFile
 
 // Weight adds a constant of type fp16 whose elements, row-major, go into the weight
-// file. It rounds them at once and does not keep the slice.
+// file. It rounds them at once and does not keep the slice. Values that fp16 does not hold
+// (blob.LostAs16) get a note.
 func (f *Func) Weight(name string, values []float32, shape ...int) Value {
 	t := mil.TensorOf(mil.FP16, shape...)
 	return f.weight(name, t, func(w *blob.Writer) (uint64, error) {
@@ -24,40 +23,21 @@ func (f *Func) Weight(name string, values []float32, shape ...int) Value {
 			return 0, &mil.Error{Msg: fmt.Sprintf("%d values for %d elements of shape %v", len(values), n, shape),
 				Hint: "make both agree"}
 		}
-		if n := vanishing(values); n > 0 {
-			f.b.note(fmt.Sprintf("weight %s: %d of %d values are too small for fp16 and become zero",
-				quote(name), n, len(values)))
-		}
-		if n := beyond(values); n > 0 {
-			f.b.note(fmt.Sprintf("weight %s: %d of %d values are beyond the range of fp16 and become infinite",
-				quote(name), n, len(values)))
+		lost := blob.LostAs16(values)
+		for _, l := range []struct {
+			n    int
+			what string
+		}{
+			{lost.Zero, "are too small for fp16 and become zero"},
+			{lost.Infinite, "are beyond the range of fp16 and become infinite"},
+			{lost.NaN, "are NaN"},
+		} {
+			if l.n > 0 {
+				f.b.note(fmt.Sprintf("weight %s: %d of %d values %s", quote(name), l.n, len(values), l.what))
+			}
 		}
 		return w.AddFloat32As16(values)
 	})
-}
-
-// beyond counts the values that round to an infinity.
-func beyond(values []float32) int {
-	const first = fp16.MaxValue + 16 // half a unit in the last place above the largest
-	n := 0
-	for _, v := range values {
-		if (v >= first || v <= -first) && !math.IsInf(float64(v), 0) {
-			n++
-		}
-	}
-	return n
-}
-
-// vanishing counts the values other than zero that round to zero.
-func vanishing(values []float32) int {
-	const last = fp16.SmallestSubnormal / 2 // a tie, which rounds to the even zero
-	n := 0
-	for _, v := range values {
-		if v != 0 && v <= last && v >= -last {
-			n++
-		}
-	}
-	return n
 }
 
 // WeightFrom is Weight for gigabytes and for other types: open is called each time the

@@ -360,7 +360,7 @@ func (a *analysis) literal(m *mil.Value) *Value {
 		var fs []float64
 		if fs, err = a.pace.Floats(m); err == nil {
 			v.Data = encodeFloats(a.pace, v.DType, fs)
-			if text := outOfRange(a.pace, v.DType, fs, v.Data); text != "" {
+			for _, text := range outOfRange(a.pace, v.DType, fs, v.Data) {
 				a.note((&mil.Error{File: a.file, Pos: m.Pos, Msg: text}).Error())
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/anekit/anekit/ane/mil/element"
 )
 
-// RangeNotes returns a note on each literal of p with numbers that become infinite or zero in its type,
-// in the order of the text and at most MaxNotes. Unlike Analyze it needs no weights.
+// RangeNotes returns a note on each literal of p with numbers that become infinite in its type, and one on each with
+// numbers that become zero, in the order of the text and at most MaxNotes. Unlike Analyze it needs no weights.
 func RangeNotes(file string, p *mil.Program) []string {
 	r := ranges{file: file}
 	for _, f := range p.Funcs {
@@ -56,19 +56,21 @@ func (r *ranges) literal(m *mil.Value) {
 	if err != nil {
 		return // Analyze reports it
 	}
-	if text := outOfRange(nil, d, numbers, encodeFloats(nil, d, numbers)); text != "" {
-		r.notes = append(r.notes, (&mil.Error{File: r.file, Pos: m.Pos, Msg: text}).Error())
+	for _, text := range outOfRange(nil, d, numbers, encodeFloats(nil, d, numbers)) {
+		if len(r.notes) < MaxNotes {
+			r.notes = append(r.notes, (&mil.Error{File: r.file, Pos: m.Pos, Msg: text}).Error())
+		}
 	}
 }
 
-// outOfRange returns a note on the numbers of a literal that became infinite or zero
-// when they were rounded to its type, or "". data holds the rounded numbers.
-func outOfRange(pace *mil.Pace, d mil.DType, numbers []float64, data []byte) string {
+// outOfRange returns a note on the numbers of a literal that became infinite and one on those that became zero
+// when they were rounded to its type. data holds the rounded numbers.
+func outOfRange(pace *mil.Pace, d mil.DType, numbers []float64, data []byte) (notes []string) {
 	size := d.Size()
 	infinite, zero, firstInfinite, firstZero := 0, 0, 0.0, 0.0
 	for i, x := range numbers {
 		if pace.Step() != nil {
-			return ""
+			return nil
 		}
 		switch y := element.Load(d, data[i*size:]); {
 		case math.IsInf(y, 0) && !math.IsInf(x, 0):
@@ -81,15 +83,15 @@ func outOfRange(pace *mil.Pace, d mil.DType, numbers []float64, data []byte) str
 			}
 		}
 	}
-	switch {
-	case infinite > 0:
-		return fmt.Sprintf("%v(%g) is beyond the range of its type and becomes infinite%s; write inf if that is meant",
-			d, firstInfinite, others(infinite))
-	case zero > 0:
-		return fmt.Sprintf("%v(%g) is too small for its type and becomes 0%s; use a type of larger range", d, firstZero,
-			others(zero))
+	if infinite > 0 {
+		notes = append(notes, fmt.Sprintf("%v(%g) is beyond the range of its type and becomes infinite%s; write inf if "+
+			"that is meant", d, firstInfinite, others(infinite)))
 	}
-	return ""
+	if zero > 0 {
+		notes = append(notes, fmt.Sprintf("%v(%g) is too small for its type and becomes 0%s; use a type of larger range",
+			d, firstZero, others(zero)))
+	}
+	return notes
 }
 
 // others mentions the n-1 elements that a message does not show.

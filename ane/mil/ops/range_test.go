@@ -10,6 +10,21 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
+// A literal with numbers that become infinite and others that become zero has a note on each.
+func TestNumbersOutOfRangeAtBothEnds(t *testing.T) {
+	p, err := mil.Parse("r.mil", []byte("program(1.3)\n{\n    func main<ios18>(tensor<fp16, [4]> x) {\n        "+
+		"tensor<fp16, [4]> y = add(x = x, y = tensor<fp16, [4]>([1e-12, 70000, 0, 2e-12]));\n    } -> (y);\n}\n"))
+	require.NoError(t, err)
+	g, err := ops.Analyze("r.mil", p, "", nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"r.mil:4:46: fp16(70000) is beyond the range of its type and becomes infinite; write inf if that is meant",
+		"r.mil:4:46: fp16(1e-12) is too small for its type and becomes 0, and so does 1 other element; use a type of " +
+			"larger range",
+	}, g.Notes)
+	require.Equal(t, g.Notes, ops.RangeNotes("r.mil", p))
+}
+
 // Numbers out of the range of their type give notes, not faults.
 func TestNumbersOutOfRange(t *testing.T) {
 	for literal, want := range map[string]string{
