@@ -51,7 +51,7 @@ func candidates() []candidate {
 			open: func(ctx context.Context, _ config) (ane.Engine, error) { return overBridge(ctx, apple.Apple()) }},
 		{name: StandIn, what: "Objective-C bridge over stand-in classes, served by the software engine",
 			probe: standin.Probe, open: openStandIn},
-		{name: Broker, what: "software engine in a process of its own", probe: probeBroker, open: openBroker},
+		{name: Broker, what: "software engine in a process of its own", probe: broker.Probe, open: openBroker},
 		{name: Soft, what: "software engine in this process", probe: func() error { return nil }, open: openSoft},
 	}
 }
@@ -76,13 +76,6 @@ func openStandIn(ctx context.Context, _ config) (ane.Engine, error) {
 		return nil, err
 	}
 	return overBridge(ctx, f.Config())
-}
-
-func probeBroker() error {
-	if runtime.GOOS != "linux" {
-		return fmt.Errorf("needs Linux, this is %s", runtime.GOOS)
-	}
-	return nil
 }
 
 // openBroker starts a private broker, or connects to the shared one.

@@ -79,10 +79,13 @@ func (e *engine) reach(ctx context.Context) (*session, error) {
 func (e *engine) link(ctx context.Context) (*session, error) {
 	var proc *process
 	var fd int
-	var err error
-	if e.options.Path == "" {
+	err := Probe()
+	switch {
+	case err != nil:
+		return nil, e.unreachable(err)
+	case e.options.Path == "":
 		proc, fd, err = startProcess(ctx, e.options)
-	} else {
+	default:
 		fd, err = dial(ctx, e.options.Path)
 	}
 	if err != nil {

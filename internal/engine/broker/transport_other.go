@@ -4,6 +4,8 @@ package broker
 
 import (
 	"context"
+	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/anekit/anekit/ane"
@@ -18,6 +20,9 @@ func unsupported() error {
 	return &ane.Error{Op: "open", Engine: Name, Err: ane.ErrUnavailable,
 		Detail: "memory is passed between processes on Linux only", Hint: "use the software engine of this process"}
 }
+
+// Probe tells why there is no broker.
+func Probe() error { return fmt.Errorf("needs Linux, this is %s", runtime.GOOS) }
 
 func startProcess(context.Context, Options) (*process, int, error) { return nil, -1, unsupported() }
 
