@@ -29,7 +29,10 @@ func given[O any](options []O) []O {
 	return slices.DeleteFunc(slices.Clone(options), func(o O) bool { return any(o) == nil })
 }
 
-func (f *Func) call(kind string) *call { return &call{f: f, kind: kind} }
+func (f *Func) call(kind string) *call {
+	f.own()
+	return &call{f: f, kind: kind}
+}
 
 // value adds a tensor argument.
 func (c *call) value(name string, v Value) *call {

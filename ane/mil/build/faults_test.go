@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -103,6 +104,16 @@ var faulty = []struct {
 	{func(f *build.Func, v values) { f.Op("a b", mil.TensorOf(mil.FP16, 1)) }, `operator "a b" is not a name`},
 	{func(f *build.Func, v values) { f.Op("frobnicate", mil.TensorOf(mil.FP16, 0), build.A("x", v.x)) },
 		`frobnicate: a result of type tensor<fp16, [0]>`},
+	{func(f *build.Func, v values) { f.Op("rellu", v.x.Type(), build.A("x", v.x)) },
+		"unknown operator rellu; did you mean relu? "},
+	{func(f *build.Func, v values) { f.Op("while_loop", v.x.Type(), build.A("x", v.x)) },
+		"unknown operator while_loop; its bodies are nested blocks"},
+	{func(f *build.Func, v values) { f.Relu(new(build.Func).Input("z", build.FP16, 1)) },
+		"relu: x: the value belongs to a zero Func; make the function with Builder.Func"},
+	{func(f *build.Func, v values) { f.Output("a", new(build.Func).Scalar(1)) },
+		`output "a": the value belongs to a zero Func`},
+	{func(f *build.Func, v values) { f.Share(new(build.Func).Weight("u", []float32{1}, 1)) },
+		"share: the value belongs to a zero Func"},
 	{func(f *build.Func, v values) { f.Op("sin", v.x.Type(), build.A("x", 1.5)) }, `sin: x: float64 is not an operand`},
 	{func(f *build.Func, v values) { f.Op("sin", v.x.Type(), build.A("x y", v.x)) },
 		`sin: argument "x y" is not a name`},
@@ -133,4 +144,33 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Every method of a zero Func returns, with zero arguments and with Values of a program and of its own.
+func TestZeroFunc(t *testing.T) {
+	f := build.New().Func("main")
+	v := f.Input("x", build.FP16, 1, 2, 3, 4)
+	for _, value := range []build.Value{{}, v, new(build.Func).Input("x", build.FP16, 1, 2, 3, 4)} {
+		of := reflect.TypeFor[*build.Func]()
+		for i := range of.NumMethod() {
+			m := of.Method(i)
+			args := []reflect.Value{reflect.ValueOf(new(build.Func))}
+			for j := 1; j < m.Type.NumIn(); j++ {
+				switch in := m.Type.In(j); {
+				case in == reflect.TypeFor[build.Value]():
+					args = append(args, reflect.ValueOf(value))
+				case m.Type.IsVariadic() && j == m.Type.NumIn()-1:
+				case in.Kind() == reflect.String:
+					args = append(args, reflect.ValueOf("name").Convert(in))
+				default:
+					args = append(args, reflect.Zero(in))
+				}
+			}
+			require.NotPanics(t, func() { m.Func.Call(args) }, m.Name)
+		}
+	}
+	var zero build.Func
+	zero.Output("y", zero.Relu(zero.Input("x", build.FP16, 1)))
+	_, err := build.New().Program()
+	require.ErrorContains(t, err, "the program has no function")
 }

@@ -8,7 +8,9 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// Func is one function of a program. Its Values belong to it alone.
+// Func is one function of a program. Its Values belong to it alone. Builder.Func makes a
+// Func; the zero Func belongs to no program, and passing a Value of it to another Func is
+// a fault.
 type Func struct {
 	b      *Builder
 	name   string
@@ -20,6 +22,7 @@ type Func struct {
 	names  map[string]place // names that the caller chose, and the line
 	counts map[string]int   // number of values named after each operator
 	shared map[string]*node // settings and scalars, by value
+	stray  bool             // Builder.Func did not make it
 }
 
 // statement is one line of the body: a constant, or an operator.
@@ -28,6 +31,14 @@ type statement struct {
 	kind     string
 	args     []argument // sorted by name
 	results  []*node
+}
+
+// own gives a zero Func a Builder of its own, from which no program is made.
+func (f *Func) own() {
+	if f.b == nil {
+		*f = Func{b: &Builder{}, names: map[string]place{}, counts: map[string]int{}, shared: map[string]*node{},
+			stray: true}
+	}
 }
 
 // Input adds a parameter. The engine binds parameters by name, in the order of the
@@ -85,6 +96,7 @@ func (f *Func) Const(name string, value *mil.Value) Value {
 
 // Scalar returns an fp16 constant. Equal numbers share one constant.
 func (f *Func) Scalar(x float64) Value {
+	f.own()
 	key := fmt.Sprintf("scalar %x", x)
 	if n := f.shared[key]; n != nil {
 		return Value{n}
@@ -117,6 +129,7 @@ func (f *Func) constant(name, what string, m *mil.Value) Value {
 
 // claim records name as chosen by the caller, or reports a fault and returns false.
 func (f *Func) claim(what, name string) bool {
+	f.own()
 	if !mil.ValidName(name) {
 		f.fault(what+" "+quote(name)+" is not a name", nameHint)
 		return false
@@ -134,6 +147,8 @@ func (f *Func) take(what string, v Value) *node {
 	switch n := v.n; {
 	case n == nil:
 		f.fault(what+": no value", "pass what Input, Weight, Const or an operator returned")
+	case n.f != f && n.f.stray:
+		f.fault(what+": the value belongs to a zero Func", "make the function with Builder.Func")
 	case n.f.b != f.b:
 		f.fault(what+": the value belongs to another program", "build both with one Builder")
 	case n.f != f:
@@ -145,7 +160,10 @@ func (f *Func) take(what string, v Value) *node {
 	return nil
 }
 
-func (f *Func) fault(msg, hint string) { f.b.fault(&mil.Error{Msg: msg, Hint: hint}) }
+func (f *Func) fault(msg, hint string) {
+	f.own()
+	f.b.fault(&mil.Error{Msg: msg, Hint: hint})
+}
 
 // refuse records the faults in err.
 func (f *Func) refuse(prefix string, err error) {

@@ -18,8 +18,9 @@ type Arg struct {
 func A(name string, operand any) Arg { return Arg{name, operand} }
 
 // Op adds an operator with one result of type t by its name, for operators without a
-// method here. For an operator that package ops knows, t has to be the inferred type;
-// the type of other operators is not checked.
+// method here. For an operator that package ops knows, t has to be the inferred type.
+// A misspelled one is a fault. Others, which another engine may have, get a note: nothing
+// checks their arguments and type. mil.Builder writes every name.
 func (f *Func) Op(kind string, t mil.Type, args ...Arg) Value {
 	c := f.call(kind)
 	if !mil.ValidName(kind) {
@@ -65,6 +66,10 @@ func (f *Func) Op(kind string, t mil.Type, args ...Arg) Value {
 		}
 		return y
 	}
+	if hint, surely := ops.Mistaken(kind); surely {
+		f.fault("unknown operator "+kind, hint)
+		return f.lost()
+	}
 	shape, fixed := t.Shape()
 	if n, _ := t.Elements(); !fixed || n < 1 || n > maxElements || len(shape) > ops.MaxRank || t.DType == mil.NoType {
 		f.fault(fmt.Sprintf("%s: a result of type %v", kind, t), "declare a tensor of fixed shape")
@@ -73,5 +78,6 @@ func (f *Func) Op(kind string, t mil.Type, args ...Arg) Value {
 	if c.lost {
 		return f.lost()
 	}
+	f.b.note(kind + ": the software engine does not have this operator; its arguments and its type are not checked")
 	return c.add([]*ops.Value{{DType: t.DType, Shape: shape}})[0]
 }

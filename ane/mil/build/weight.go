@@ -71,6 +71,8 @@ func (f *Func) Share(w Value) Value {
 	switch n := w.n; {
 	case n == nil:
 		f.fault("share: no value", "pass what Weight returned")
+	case n.f != f && n.f.stray:
+		f.fault("share: the value belongs to a zero Func", "make the function with Builder.Func")
 	case n.f.b != f.b:
 		f.fault("share: the value belongs to another program", "build both with one Builder")
 	case n.v == nil:

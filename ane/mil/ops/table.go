@@ -101,6 +101,12 @@ func Names() []string {
 	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(table)), "const")))
 }
 
+// Mistaken reports whether kind, which Lookup does not know, is surely no operator of another engine either: it is
+// like one that Lookup knows, or no program for the Neural Engine can have it. hint says what to write instead.
+func Mistaken(kind string) (hint string, surely bool) {
+	return unknownHint(kind), unsupported[kind] != "" || near.Word(kind, Names()) != ""
+}
+
 // unknownHint suggests the operator that kind resembles, and names the command that lists all.
 func unknownHint(kind string) string {
 	if why := unsupported[kind]; why != "" {
