@@ -56,7 +56,9 @@ func (p *Pace) Floats(v *Value) ([]float64, error) {
 }
 
 // Ints is v.Ints at this pace.
-func (p *Pace) Ints(v *Value) ([]int64, error) { return collect(p, v, DType.Integer, "integer", integer) }
+func (p *Pace) Ints(v *Value) ([]int64, error) {
+	return collect(p, v, DType.Integer, "integer", integer)
+}
 
 // Bools is v.Bools at this pace.
 func (p *Pace) Bools(v *Value) ([]bool, error) {

@@ -17,7 +17,9 @@ var ErrBlob = errors.New("the elements are in a weight file")
 // Decimals out of the range of float64 are refused. Like Ints, Bools and Strings it
 // checks the number of elements and, in nested lists, the nesting against the declared
 // type. The error is an *Error with the position in the text and no File.
-func (v *Value) Floats() ([]float64, error) { return collect(nil, v, DType.Float, "floating-point", float) }
+func (v *Value) Floats() ([]float64, error) {
+	return collect(nil, v, DType.Float, "floating-point", float)
+}
 
 // Ints returns the elements of an integer scalar or tensor, row-major, each
 // within the range of the declared type. Elements of uint64 above the range of
