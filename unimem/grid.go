@@ -129,6 +129,12 @@ func (g *Grid) open(c config) (err error) {
 			return err
 		}
 		if _, err := recovering(func() (struct{}, error) {
+			if c.Heap {
+				rounded, _ := roundSize("grid", size) // checkTogether has checked it
+				if err := checkRoom("grid", min(rounded, math.MaxInt/count-heapExtra)*count+heapExtra*count); err != nil {
+					return struct{}{}, err
+				}
+			}
 			return struct{}{}, checkDescriptors("grid", g.bytes(), count, c)
 		}); err != nil {
 			return err

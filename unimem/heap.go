@@ -14,8 +14,12 @@ type heap struct {
 }
 
 func openHeap(size int) (backing, error) {
-	if err := checkRoom(size); err != nil {
-		return nil, err
+	if size >= roomChecked { // else two could pass the check together
+		process.room.Lock()
+		defer process.room.Unlock()
+		if err := checkRoom("open", size); err != nil {
+			return nil, err
+		}
 	}
 	return &heap{mem: alignedBytes(size), number: process.nextID()}, nil
 }

@@ -3,6 +3,7 @@ package unimem
 import (
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 )
 
@@ -29,6 +30,7 @@ type facts struct {
 	types types
 	// exhaustion has the functions that free idle memory; see OnExhausted.
 	exhaustion exhaustion
+	room       sync.Mutex // held while memory of the Go heap is checked against limits and allocated
 }
 
 var process facts

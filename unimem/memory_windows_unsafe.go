@@ -29,7 +29,7 @@ func machineMemory() uint64 {
 }
 
 // systemRooms returns the rooms of the limits of the system.
-func systemRooms(int) []room {
+func systemRooms(int, uint64) []room {
 	s, ok := globalMemory()
 	if !ok {
 		return nil

@@ -11,6 +11,9 @@ import (
 // A smaller Block is like any allocation of the program.
 const roomChecked = 1 << 20
 
+// heapExtra is what a Block of the Go heap takes besides its bytes: to begin at a page, and for the Block itself.
+const heapExtra = PageSize + 512
+
 // room is what a limit of this process leaves, in bytes.
 type room struct {
 	limit string // its name
@@ -21,7 +24,7 @@ type room struct {
 // checkRoom refuses memory of the Go heap beyond a limit, as far as limits can be known: an
 // allocation that the system refuses ends the process. Before it refuses, it collects garbage,
 // which counts as used.
-func checkRoom(size int) error {
+func checkRoom(op string, size int) error {
 	if size < roomChecked || shortage(size) == nil {
 		return nil
 	}
@@ -30,7 +33,7 @@ func checkRoom(size int) error {
 	if short == nil {
 		return nil
 	}
-	return &Error{Op: "open", Size: size, Err: ErrCreate,
+	return &Error{Op: op, Size: size, Err: ErrCreate,
 		Cause: exhausted(fmt.Errorf("%s leaves %d bytes", short.limit, short.free)),
 		Hint:  "close idle Blocks, open a smaller one, or " + short.hint}
 }
@@ -38,7 +41,8 @@ func checkRoom(size int) error {
 // shortage returns the limit that leaves least, if that is less than size.
 func shortage(size int) *room {
 	var least *room
-	for _, r := range append(systemRooms(size), goRoom()) {
+	held := heapHeld()
+	for _, r := range append(systemRooms(size, held), goRoom(held)) {
 		if r.free < uint64(size) && (least == nil || r.free < least.free) {
 			least = &r
 		}
@@ -48,23 +52,28 @@ func shortage(size int) *room {
 
 // goRoom is the room of the limit that the Go runtime keeps (GOMEMLIMIT). Beyond it the collector
 // would run all the time.
-func goRoom() room {
+func goRoom(held uint64) room {
 	r := room{limit: "the memory limit of the Go runtime", free: math.MaxUint64, hint: "raise GOMEMLIMIT"}
 	limit := debug.SetMemoryLimit(-1) // a negative limit changes nothing
 	if limit == math.MaxInt64 {
 		return r
 	}
+	r.free = uint64(limit) - min(held, uint64(limit))
+	return r
+}
+
+// heapHeld is what the Go runtime uses, in bytes, also of memory that was never touched, which the system does not
+// count. It is 0 if the runtime does not tell.
+func heapHeld() uint64 {
 	used := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
 		{Name: "/memory/classes/heap/free:bytes"}}
 	metrics.Read(used)
 	var bytes [3]uint64
 	for i, s := range used {
 		if s.Value.Kind() != metrics.KindUint64 {
-			return r // a runtime without this metric
+			return 0 // a runtime without this metric
 		}
 		bytes[i] = s.Value.Uint64()
 	}
-	held := bytes[0] - min(bytes[1]+bytes[2], bytes[0])
-	r.free = uint64(limit) - min(held, uint64(limit))
-	return r
+	return bytes[0] - min(bytes[1]+bytes[2], bytes[0])
 }

@@ -14,9 +14,10 @@ import (
 // arena is the unit in bytes in which the Go runtime takes addresses from the system.
 const arena = 64 << 20
 
-// systemRooms returns the rooms of the limits of the system for a heap that grows by size bytes.
-func systemRooms(size int) []room {
-	return append(groups{"/proc/self/cgroup", "/sys/fs/cgroup"}.rooms(), addressRoom(size))
+// systemRooms returns the rooms of the limits of the system for a heap that grows by size bytes, and of which held
+// bytes are used.
+func systemRooms(size int, held uint64) []room {
+	return append(groups{"/proc/self/cgroup", "/sys/fs/cgroup", held}.rooms(), addressRoom(size))
 }
 
 // addressRoom asks the kernel for as many addresses as the runtime would: the answer covers the
@@ -32,8 +33,11 @@ func addressRoom(size int) room {
 }
 
 // groups finds the control groups of this process: the file that names them, and the folder of
-// the hierarchies.
-type groups struct{ list, root string }
+// the hierarchies. Each has at least held bytes in use: the kernel counts memory when it is touched first.
+type groups struct {
+	list, root string
+	held       uint64
+}
 
 // rooms returns the room of every control group of this process that limits memory. Inside a
 // container the named groups may be absent, and the root of the hierarchy is the container.
@@ -78,7 +82,7 @@ func (g groups) second(at string) []room {
 		now, _ := readNumber(path.Join(dir, "memory.swap.current"))
 		swap = min(swap, most-min(now, most))
 	}
-	return []room{groupRoom(at, limit-min(used, limit)+swap)}
+	return []room{groupRoom(at, limit-min(max(used, g.held), limit)+swap)}
 }
 
 // first reads a group of version 1.
@@ -90,10 +94,10 @@ func (g groups) first(at string) []room {
 		return nil
 	}
 	cache := fileCache(dir, "total_inactive_file ", "total_active_file ")
-	free := limit - min(used-min(cache, used), limit) + freeSwap()
+	free := limit - min(max(used-min(cache, used), g.held), limit) + freeSwap()
 	if both, ok := readNumber(path.Join(dir, "memory.memsw.limit_in_bytes")); ok {
 		now, _ := readNumber(path.Join(dir, "memory.memsw.usage_in_bytes"))
-		free = min(free, both-min(now-min(cache, now), both))
+		free = min(free, both-min(max(now-min(cache, now), g.held), both))
 	}
 	return []room{groupRoom(at, free)}
 }

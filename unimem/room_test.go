@@ -3,8 +3,10 @@ package unimem_test
 import (
 	"math"
 	"runtime/debug"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/unimem"
@@ -47,5 +49,37 @@ func TestHeapWithinLimitOfRuntime(t *testing.T) {
 		b, err := unimem.Open(150<<20, unimem.OnHeap())
 		require.NoError(t, err)
 		require.NoError(t, b.Close())
+	}
+}
+
+// Blocks that are opened together do not pass the limit together.
+func TestHeapOpenedTogether(t *testing.T) {
+	debug.FreeOSMemory()
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(256 << 20))
+	for range 8 {
+		var opening sync.WaitGroup
+		blocks := make([]*unimem.Block, 8)
+		start := make(chan struct{})
+		for i := range blocks {
+			opening.Go(func() {
+				<-start
+				b, err := unimem.Open(100<<20, unimem.OnHeap())
+				if err != nil {
+					assert.ErrorIs(t, err, unimem.ErrExhausted)
+				}
+				blocks[i] = b
+			})
+		}
+		close(start)
+		opening.Wait()
+		open := 0
+		for _, b := range blocks {
+			if b != nil {
+				open++
+				require.NoError(t, b.Close())
+			}
+		}
+		require.LessOrEqual(t, open, 2)
+		require.NotZero(t, open)
 	}
 }
