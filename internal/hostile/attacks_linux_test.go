@@ -2,9 +2,11 @@ package hostile
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -31,6 +33,9 @@ var attacks = []struct {
 	{name: "surfaces", run: manySurfaces},
 	{name: "compiles", run: manyCompiles},
 	{name: "intermediates", run: intermediates},
+	{name: "constants", run: constants},
+	{name: "long texts", run: longTexts},
+	{name: "refused frames", run: refusedFrames},
 	{name: "sparse", run: sparse},
 	{name: "uploads", run: uploads},
 	{name: "reports", run: reports},
@@ -294,6 +299,41 @@ func crowd(a *attacker) {
 		a.greet(int(file.Fd()))
 	}
 	silent(a)
+}
+
+// constants has the broker compute constants while it compiles, longer than the attack lasts.
+func constants(a *attacker) { a.compiles(folded(4096, a.one(8))) }
+
+// longTexts has the broker read texts of megabytes.
+func longTexts(a *attacker) { a.compiles(statements(20_000 * a.one(5))) }
+
+// compiles sends one text with different comments over some connections, without waiting for the answers.
+func (a *attacker) compiles(text []byte) {
+	for _, r := range a.some(a.one(4)) {
+		for range a.one(4) {
+			own := fmt.Appendf(slices.Clone(text), "// %d\n", a.dice.Uint64())
+			fd := memfd(int64(len(own)), frozen, own)
+			a.press(r, wire.KindCompile, &wire.Compile{File: "long", TextSize: uint64(len(own))}, fd)
+			closeAll(fd)
+		}
+	}
+}
+
+// refusedFrames sends the longest frames in memfds over connections beyond those that are admitted, in place of a
+// hello.
+func refusedFrames(a *attacker) {
+	for range 70 {
+		a.greet()
+	}
+	long := memfd(wire.MaxLong, frozen, nil)
+	defer closeAll(long)
+	for range 40 {
+		if r := a.connect(); r != nil {
+			p := framed(wire.KindHello, 1, nil)
+			p.flags = wire.FlagLong
+			a.throw(r, p.bytes(), long)
+		}
+	}
 }
 
 // lingering sends sockets whose close waits for an hour, and leaves some in the queues of its connections.

@@ -39,6 +39,26 @@ func outer(side, steps int) []byte {
 `, steps)
 }
 
+// folded computes constants of side^2 elements while it is compiled, one after another.
+func folded(side, steps int) []byte {
+	text := fmt.Appendf(nil, "program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1]> x) {\n"+
+		"tensor<fp16, [%d, %d]> a0 = fill(shape = tensor<int32, [2]>([%d, %d]), value = fp16(1.5));\n",
+		side, side, side, side)
+	for i := range steps {
+		text = fmt.Appendf(text, "tensor<fp16, [%d, %d]> a%d = pow(x = a%d, y = a%d);\n", side, side, i+1, i, i)
+	}
+	return fmt.Appendf(text, "tensor<fp16, [%d, %d]> y = mul(x = x, y = a%d);\n} -> (y);\n}\n", side, side, steps)
+}
+
+// statements is a text of n statements whose results no output needs.
+func statements(n int) []byte {
+	text := []byte("program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1]> x) {\n")
+	for i := range n {
+		text = fmt.Appendf(text, "tensor<fp16, [1]> a%d = add(x = x, y = x);\n", i)
+	}
+	return append(text, "tensor<fp16, [1]> y = relu(x = x);\n} -> (y);\n}\n"...)
+}
+
 // compile sends a program's text, with further descriptors after it, and waits.
 func (r *raw) compile(text []byte, fds ...int) (c wire.Compiled, err error) {
 	fd := memfd(int64(len(text)), frozen, text)

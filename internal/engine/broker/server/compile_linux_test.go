@@ -2,8 +2,11 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -255,4 +258,49 @@ func TestReadingHasItsTurn(t *testing.T) {
 	require.Less(t, b.quotas.memory.held(), int64(2<<20+1<<20), "the entry, which is not read, and no weights")
 	close(free)
 	all.Wait()
+}
+
+// TestTinyCompilesBesideHogs: tiny compiles of another client end while those of hogs that have all places, each of one
+// long text or of a few long constants, have not. Nothing but the order of the ends counts.
+func TestTinyCompilesBesideHogs(t *testing.T) {
+	const form = "program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1]> x) {\n%stensor<fp16, %s> y = mul(x = x, y = %s);\n" +
+		"} -> (y);\n}\n"
+	constant := "tensor<fp16, [4096, 4096]> a0 = fill(shape = tensor<int32, [2]>([4096, 4096]), value = fp16(1.5));\n"
+	for i := range 6 {
+		constant += fmt.Sprintf("tensor<fp16, [4096, 4096]> a%d = pow(x = a%d, y = a%d);\n", i+1, i, i)
+	}
+	var long strings.Builder
+	for i := range 120_000 {
+		fmt.Fprintf(&long, "tensor<fp16, [1]> a%d = add(x = x, y = x);\n", i)
+	}
+	for name, text := range map[string]string{
+		"constants": fmt.Sprintf(form, constant, "[4096, 4096]", "a6"),
+		"text":      fmt.Sprintf(form, long.String(), "[1]", "x"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := startBroker(t, Config{Workers: 1})
+			places := b.turns.free
+			for i := range places {
+				p := b.join(Identity{User: 1, Executable: [32]byte{9, byte(i)}}, "")
+				f, err := wire.Seal("program", []byte(text))
+				require.NoError(t, err)
+				_, err = p.post(wire.KindCompile, &wire.Compile{File: "hog", TextSize: uint64(len(text))}, int(f.Fd()))
+				require.NoError(t, err)
+				require.NoError(t, f.Close())
+			}
+			eventually(t, "the hogs have all places", func() bool {
+				b.turns.mu.Lock()
+				defer b.turns.mu.Unlock()
+				return b.turns.free == 0
+			})
+			p := b.join(mary, "")
+			for i := range 8 {
+				m := model(t, "conv-3x3")
+				m.Text = append(slices.Clone(m.Text), fmt.Sprintf("// %d\n", i)...)
+				_, err := p.compile(m)
+				require.NoError(t, err)
+			}
+			require.EqualValues(t, 8, b.counts.compiles.Load(), "a hog has ended")
+		})
+	}
 }
