@@ -74,7 +74,7 @@ func (r *vectorProduct) span(c *call, lo, hi, worker int) {
 		} else {
 			from = to - min(vectorRows, to) // the last piece overlaps the one before: to the same bits
 			var next []fp16.Bits
-			if r.k*vectorRows <= vectorAhead && to < r.n {
+			if r.k*vectorRows <= vectorAhead {
 				next = matrix[to*r.k:]
 			}
 			halves.Dots((*[vectorRows]float32)(sums), vector, matrix[from*r.k:], next, r.k)
