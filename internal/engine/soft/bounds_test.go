@@ -13,6 +13,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/unimem"
 )
 
 // roomy is a kernel whose elementwise runner needs some float32s of workspace.
@@ -258,4 +259,121 @@ func TestFoldedProductsOfChips(t *testing.T) {
 		require.EqualValues(t, 6, f.Float32())
 	}
 	require.Len(t, got.half, 32)
+}
+
+// TestTurnsInPieces turns the two inner axes of matrices of several pieces, of elements and of runs, and compares each
+// element with its place.
+func TestTurnsInPieces(t *testing.T) {
+	for _, c := range []struct {
+		d                       mil.DType
+		batch, rows, cols, unit int
+	}{
+		{mil.Int8, 2, 260, 270, 1}, {mil.FP16, 2, 260, 270, 1}, {mil.FP32, 1, 300, 260, 1}, {mil.FP16, 2, 9, 5000, 1},
+		{mil.FP16, 2, 130, 70, 2}, {mil.FP32, 1, 70, 130, 3}, {mil.Int8, 2, 65, 66, 5},
+	} {
+		n := c.batch * c.rows * c.cols * c.unit
+		from, err := view(c.d, make([]byte, n*c.d.Size()))
+		require.NoError(t, err)
+		to, err := view(c.d, make([]byte, n*c.d.Size()))
+		require.NoError(t, err)
+		for i := range from.raw {
+			from.raw[i] = byte(i ^ i>>8*7 ^ i>>16*31)
+		}
+		b := box{dims: []int{c.batch, c.cols, c.rows}, src: []int{c.rows * c.cols * c.unit, c.unit, c.cols * c.unit},
+			dst: []int{c.rows * c.cols * c.unit, c.rows * c.unit, c.unit}}
+		if c.unit > 1 {
+			b.dims, b.src, b.dst = append(b.dims, c.unit), append(b.src, 1), append(b.dst, 1)
+		}
+		r, _ := move(c.d.Size(), b)
+		require.IsType(t, &turner{}, r)
+		r.run(&call{run: r, ctx: t.Context(), workers: 1, in: []vec{from}, out: []vec{to}})
+		size, wrong := c.unit*c.d.Size(), 0
+		for i := range c.batch * c.rows * c.cols {
+			m, row, col := i/c.cols/c.rows, i/c.cols%c.rows, i%c.cols
+			at := (m*c.cols+col)*c.rows + row
+			if string(from.raw[i*size:][:size]) != string(to.raw[at*size:][:size]) {
+				wrong++
+			}
+		}
+		require.Zero(t, wrong, "%+v", c)
+	}
+}
+
+// TestSumsOfInt8AreAddedAgain: where a sum may reach 2^31, each element of a tile is added from its own row and column.
+func TestSumsOfInt8AreAddedAgain(t *testing.T) {
+	const rows, k, n = 2, 5, 3
+	e := &elements{fixed: &fixed{rules: numerics.Int8Sums}, n: n, t: &tileOf{sums: make([]int32, rows*n),
+		sizes: slices.Repeat([]float32{1 << 31}, rows*n)}}
+	e.k = k
+	for i := range rows * k {
+		e.a = append(e.a, float32(i*i-7))
+	}
+	for i := range k * n {
+		e.b = append(e.b, float32(5-i*3))
+	}
+	for j := range rows * n {
+		want := float32(0)
+		for d := range k {
+			want += e.a[j/n*k+d] * e.b[d*n+j%n]
+		}
+		require.Equal(t, want, e.integer(j, 1), "element %d", j)
+	}
+}
+
+// TestTilesOfChipsSharePanels: the tiles of a range of columns of one matrix share one load of these columns.
+func TestTilesOfChipsSharePanels(t *testing.T) {
+	p := &counted{}
+	const batch, down, across = 2, 2, 2
+	made, _ := newProduct(batch, down*tileRows, 8, across*tileCols, 0, p)
+	r, work := newFixed(made.(*product), numerics.M1.Rules())
+	c := &call{run: r, ctx: t.Context(), workers: 1, work: [][]float32{make([]float32, work)},
+		words: [][]int32{make([]int32, work)}}
+	r.run(c)
+	require.Equal(t, batch*across, p.rights)
+	require.Equal(t, batch*across*down, p.lefts)
+}
+
+// TestFusedStrips: what follows a convolution of channels computes on each strip of its lines, and changes no bit.
+func TestFusedStrips(t *testing.T) {
+	const text = "program(1.3)\n{ func main<ios18>(tensor<fp16, [1, 2, 80, 64]> x, tensor<fp16, [2, 1, 3, 3]> w) {\n" +
+		"tensor<fp16, [1, 2, 80, 64]> c = conv(x = x, weight = w, groups = int32(2), pad_type = string(\"same\"));\n" +
+		"tensor<fp16, [1, 2, 80, 64]> y = neg(x = c);\n} -> (y); }"
+	var results [][]byte
+	for _, opts := range [][]Option{nil, {Unfused()}} {
+		e := New(opts...)
+		x, err := e.Compile(t.Context(), ane.Source{Text: []byte(text)})
+		require.NoError(t, err)
+		joined := slices.ContainsFunc(x.(*executable).plan.steps, func(s step) bool { return s.joined })
+		require.Equal(t, len(opts) == 0, joined)
+		results = append(results, onesThrough(t, x))
+		require.NoError(t, e.Close())
+	}
+	require.Equal(t, results[0], results[1])
+	require.NotEqual(t, make([]byte, len(results[0])), results[0])
+}
+
+// onesThrough runs a program on halves of 1 and more, and returns its first result.
+func onesThrough(t *testing.T, x ane.Executable) []byte {
+	require.NoError(t, x.Load(t.Context()))
+	defer func() { require.NoError(t, x.Unload(t.Context())) }()
+	tensors := func(layouts []ane.Layout) (all []*ane.Tensor) {
+		for _, l := range layouts {
+			b, err := unimem.Open(l.Bytes())
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, b.Close()) })
+			for i := range b.Bytes() {
+				b.Bytes()[i] = []byte{byte(i), 0x3c}[i%2]
+			}
+			tensor, err := ane.OnBlock(b, l)
+			require.NoError(t, err)
+			all = append(all, tensor)
+		}
+		return all
+	}
+	out := tensors(x.Outputs())
+	v, err := x.Prepare(tensors(x.Inputs()), out)
+	require.NoError(t, err)
+	require.NoError(t, v.Evaluate(t.Context()))
+	require.NoError(t, v.Close())
+	return slices.Clone(out[0].Bytes())
 }

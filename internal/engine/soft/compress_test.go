@@ -170,8 +170,11 @@ var shiftTypes = []mil.DType{mil.Int4, mil.UInt4, mil.Int8, mil.UInt8, mil.FP16,
 
 // TestOneScaleOfManyZeroPoints: the scale and the zero point change at elements of their own.
 func TestOneScaleOfManyZeroPoints(t *testing.T) {
-	data := nd{mil.Int8, []int{3, 5}, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1, -2, -3, -4, -5}}
-	one, each := []float64{2}, []float64{3, -4, 5}
+	const rows = 300 // 1,500 elements, so that a chunk begins within a row
+	data, one, each := zeros(mil.Int8, rows, 5), []float64{2}, make([]float64, rows)
+	for i := range data.v {
+		data.v[i], each[i/5] = float64(i%23-11), float64(i/5%7-9)
+	}
 	for _, c := range []struct{ scale, zero []float64 }{{one, each}, {each, one}, {each, each}, {one, one}} {
 		operandOf := func(arg string, d mil.DType, v []float64) operand {
 			if len(v) == 1 {

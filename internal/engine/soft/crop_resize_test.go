@@ -138,6 +138,16 @@ func TestCropResizeOfNoImage(t *testing.T) {
 		want: []nd{{mil.FP16, []int{2, 1, 1, 1}, []float64{1, 5}}}}.exact(t)
 }
 
+// TestCropResizeToOneElement: aligned corners leave the middle of the box to the only element.
+func TestCropResizeToOneElement(t *testing.T) {
+	for mode, want := range map[string]float64{"ALIGN_CORNERS": 9, "STRICT_ALIGN_CORNERS": 3} {
+		operation{op: "crop_resize", in: []operand{{"x", nd{mil.FP16, []int{1, 1, 1, 3}, []float64{3, 9, 5}}, false},
+			{"boxes", nd{mil.FP16, []int{1, 4}, []float64{0, 0, 0, 2}}, false}},
+			settings: fmt.Sprintf(`, target_height = int32(1), target_width = int32(1), sampling_mode = string(%q)`, mode),
+			want:     []nd{{mil.FP16, []int{1, 1, 1, 1}, []float64{want}}}}.exact(t)
+	}
+}
+
 // TestCropResizeBesideTheEdge: a place that rounding moves beyond the last element is that element, and another is
 // padding.
 func TestCropResizeBesideTheEdge(t *testing.T) {

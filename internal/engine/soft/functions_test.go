@@ -323,3 +323,10 @@ func TestChannelwise(t *testing.T) {
 		}
 	}
 }
+
+// TestIntPowersOfTwo: 2 to the x is truncated below 1 and clamped above int32.
+func TestIntPowersOfTwo(t *testing.T) {
+	x := nd{mil.Int32, []int{6}, []float64{-1, 0, 1, 29, 30, 31}}
+	want := nd{mil.Int32, []int{6}, []float64{0, 1, 2, 1 << 29, 1 << 30, math.MaxInt32}}
+	operation{op: "exp2", in: []operand{{"x", x, false}}, want: []nd{want}}.exact(t)
+}

@@ -160,6 +160,19 @@ func TestOneHot(t *testing.T) {
 	})
 }
 
+// TestOneHotBetweenAxes has the new axis between two of the indices.
+func TestOneHotBetweenAxes(t *testing.T) {
+	x := nd{mil.Int32, []int{3, 2}, []float64{0, 3, 1, -1, 2, 0}}
+	want := zeros(mil.FP16, 3, 3, 2)
+	each(want.shape, func(i []int) {
+		if int(x.at(i[0], i[2])) == i[1] {
+			want.set(1, i...)
+		}
+	})
+	operation{op: "one_hot", in: []operand{{"indices", x, false}}, want: []nd{want}, settings: ", one_hot_vector_size = " +
+		"int32(3), axis = int32(1), on_value = fp16(1), off_value = fp16(0)"}.exact(t)
+}
+
 func TestCumsum(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Int32} {
 		t.Run(d.String(), func(t *testing.T) {

@@ -114,6 +114,15 @@ func TestGatherOfElements(t *testing.T) {
 				operation{op: "gather_along_axis", in: []operand{{"x", x, false}, {"indices", at, false}}, want: []nd{want},
 					settings: fmt.Sprintf(", axis = int32(%d)", axis)}.exact(t)
 			}
+			at := indices(r, []int{9, len(shape)}, shape...)
+			at.d = mil.Int32
+			want := from(x, []int{9}, func(i []int) (to []int) {
+				for k, n := range shape {
+					to = append(to, index(at.at(i[0], k), n))
+				}
+				return to
+			})
+			operation{op: "gather_nd", in: []operand{{"x", x, false}, {"indices", at, false}}, want: []nd{want}}.exact(t)
 		}
 	}
 }

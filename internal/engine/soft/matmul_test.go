@@ -8,8 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/engine/soft"
 )
 
 // sums are the exact results of products and the terms of their error bound:
@@ -221,6 +224,90 @@ func TestMatmulVectors(t *testing.T) {
 				o.near(t, s.bound)
 			}
 		}
+	}
+}
+
+// digits returns whole numbers from -2 to 2, whose products and sums are exact.
+func digits(shape ...int) nd {
+	x := zeros(mil.FP16, shape...)
+	for i := range x.v {
+		x.v[i] = float64(i*7%11*i%5 - 2)
+	}
+	return x
+}
+
+// wholeProduct multiplies batches of matrices of digits, the second perhaps transposed.
+func wholeProduct(x, y nd, m, k, n int, transposed bool) nd {
+	batch := len(x.v) / (m * k)
+	want := zeros(mil.FP16, batch, m, n)
+	for i := range want.v {
+		b, row, col := i/n/m, i/n%m, i%n
+		for d := range k {
+			at := (b*k+d)*n + col
+			if transposed {
+				at = (b*n+col)*k + d
+			}
+			want.v[i] += x.v[(b*m+row)*k+d] * y.v[at]
+		}
+	}
+	return want
+}
+
+// TestVectorsInPieces multiplies one row, and a few, by matrices of several pieces, and adds the bias of each piece.
+func TestVectorsInPieces(t *testing.T) {
+	const k = 64
+	for _, c := range []struct {
+		m, n       int
+		transposed bool
+	}{{1, 2100, false}, {3, 1500, false}, {9, 600, false}, {1, 100, true}, {1, 64, true}} {
+		shape := []int{2, k, c.n}
+		if c.transposed {
+			shape = []int{2, c.n, k}
+		}
+		x, y := digits(2, c.m, k), digits(shape...)
+		operation{op: "matmul", in: []operand{{"x", x, false}, {"y", y, false}}, want: []nd{wholeProduct(x, y, c.m, k, c.n,
+			c.transposed)}, settings: fmt.Sprintf(", transpose_y = bool(%t)", c.transposed)}.exact(t)
+	}
+	x, w, bias := digits(1, k), digits(100, k), digits(100)
+	want := wholeProduct(x, w, 1, k, 100, true)
+	want.shape = []int{1, 100}
+	for i := range want.v {
+		want.v[i] += bias.v[i]
+	}
+	operation{op: "linear", in: []operand{{"x", x, false}, {"weight", w, false}, {"bias", bias, true}},
+		want: []nd{want}}.exact(t)
+}
+
+// bitsOfAll are the halves of a tensor.
+func bitsOfAll(x nd) (all []fp16.Bits) {
+	for _, f := range x.v {
+		all = append(all, fp16.FromFloat64(f))
+	}
+	return all
+}
+
+// TestManyColumnsOfChips adds the bias to columns of several tiles.
+func TestManyColumnsOfChips(t *testing.T) {
+	const m, k, n = 20, 5, 600
+	x, w, bias := digits(m, k), digits(n, k), digits(n)
+	want := wholeProduct(x, w, m, k, n, true)
+	for i := range want.v {
+		want.v[i] += bias.v[i%n]
+	}
+	text := fmt.Sprintf("program(1.3)\n{ func main<ios18>(tensor<fp16, [%d, %d]> x) { tensor<fp16, [%d, %d]> y = "+
+		"linear(x = x, weight = %s, bias = %s); } -> (y); }", m, k, m, n, w.literal(), bias.literal())
+	requireHalves(t, bitsOfAll(want), evaluateHalves(t, text, [][]fp16.Bits{bitsOfAll(x)}, soft.Numerics(numerics.M1)), "")
+}
+
+// TestFewColumnsOfChips multiplies by a few columns, whose sums a chip has in another order, with tiles of many rows.
+func TestFewColumnsOfChips(t *testing.T) {
+	const m, n = 300, 3
+	for _, k := range []int{5, 200} {
+		x, y := digits(2, m, k), digits(2, k, n)
+		text := fmt.Sprintf("program(1.3)\n{ func main<ios18>(tensor<fp16, [2, %[1]d, %[2]d]> x, tensor<fp16, "+
+			"[2, %[2]d, %[3]d]> z) { tensor<fp16, [2, %[1]d, %[3]d]> y = matmul(x = x, y = z); } -> (y); }", m, k, n)
+		requireHalves(t, bitsOfAll(wholeProduct(x, y, m, k, n, false)), evaluateHalves(t, text, [][]fp16.Bits{bitsOfAll(x),
+			bitsOfAll(y)}, soft.Numerics(numerics.M1)), fmt.Sprint(k))
 	}
 }
 

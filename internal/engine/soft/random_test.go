@@ -1,6 +1,7 @@
 package soft_test
 
 import (
+	"hash/fnv"
 	"math"
 	"testing"
 
@@ -81,6 +82,21 @@ func TestRandomNumbers(t *testing.T) {
 			nil)["y"]
 		for i := range n {
 			require.InDelta(t, want(i), load(mil.FP32, got[4*i:]), 1e-6, "%s: element %d", call, i)
+		}
+	}
+}
+
+// TestSeedsOfEvaluations: without a seed the numbers come from the name of the result and the evaluations before.
+func TestSeedsOfEvaluations(t *testing.T) {
+	s := openStateful(t, "program(1.3)\n{\nfunc main<ios18>() {\ntensor<fp32, [32]> y = random_uniform(shape = "+
+		"tensor<int32, [1]>([32]), low = fp32(0), high = fp32(1));\n} -> (y);\n}")
+	defer s.close()
+	h := fnv.New64a()
+	_, _ = h.Write([]byte("y"))
+	for round := range 3 {
+		got, seed := s.run(nil, "y"), words(h.Sum64(), round-1)
+		for i := range 32 {
+			require.InDelta(t, float64(words(seed, 2*i)>>11)/(1<<53), load(mil.FP32, got[4*i:]), 1e-7, "element %d", i)
 		}
 	}
 }

@@ -34,7 +34,8 @@ type effort struct {
 	runners []string // types
 }
 
-// parted is a runner that computes each piece in three parts, and finds what each of them writes.
+// parted is a runner that computes each piece in three parts, and finds what each of them writes. Together they write
+// what the whole piece does.
 type parted struct {
 	runner
 	t    *testing.T
@@ -65,7 +66,24 @@ func (p *parted) span(c *call, lo, hi, worker int) {
 		}
 		return all
 	}
+	made := func(cuts ...int) (all [][]byte) {
+		for i := range c.out {
+			for k := range c.out[i].raw {
+				c.out[i].raw[k] = 0x33
+			}
+		}
+		for k := range cuts[1:] {
+			p.runner.span(c, cuts[k], cuts[k+1], worker)
+		}
+		for i := range c.out {
+			all = append(all, slices.Clone(c.out[i].raw))
+		}
+		return all
+	}
 	cuts := slices.Compact([]int{lo, lo + (hi-lo)/3, lo + (hi-lo+1)*2/3, hi})
+	for i, whole := range made(lo, hi) {
+		require.True(p.t, slices.Equal(whole, made(cuts...)[i]), "result %d of %T in pieces %d", i, p.runner, cuts)
+	}
 	for i := range c.out {
 		writers := make([]int, len(c.out[i].raw))
 		for k := range cuts[1:] {
@@ -263,6 +281,9 @@ var sizedOperators = map[string]sized{
 		body: "tensor<fp16, [{a}, {b}]> y = gather(x = x, indices = i, axis = int32(0));"},
 	"gather of elements": {params: "tensor<fp16, [32]> x, tensor<int32, [{a}]> i", sizes: []int{65536},
 		body: "tensor<fp16, [{a}]> y = gather(x = x, indices = i, axis = int32(0));"},
+	"gather in batches": {params: "tensor<fp16, [16, 32]> x, tensor<int32, [16, {a}]> i", sizes: []int{4096},
+		body:  "tensor<fp16, [16, {a}]> y = gather(x = x, indices = i, axis = int32(1), batch_dims = int32(1));",
+		units: func(d []int) int { return 16 * d[0] }},
 	"gather of int8": {params: "tensor<int8, [32]> x, tensor<int32, [{a}]> i", sizes: []int{65536},
 		body: "tensor<int8, [{a}]> y = gather(x = x, indices = i, axis = int32(0));"},
 	"gather_nd": {params: "tensor<fp16, [8, 8, {b}]> x, tensor<int32, [{a}, 2]> i", sizes: []int{1024, 64},
@@ -310,10 +331,10 @@ var sizedOperators = map[string]sized{
 	"conv": {params: "tensor<fp16, [1, {a}, 16, 64]> x, tensor<fp16, [{b}, {a}, 3, 3]> w", sizes: []int{16, 32},
 		body:  "tensor<fp16, [1, {b}, 16, 64]> y = conv(x = x, weight = w, pad_type = string(\"same\"));",
 		units: func(d []int) int { return d[0] * d[1] * 9 * 16 * 64 }},
-	"conv of channel pairs": {params: "tensor<fp16, [1, {a}, 16, {b}]> x, tensor<fp16, [{a*2}, 1, 3, 3]> w",
-		sizes: []int{16, 64}, body: "tensor<fp16, [1, {a*2}, 16, {b}]> y = conv(x = x, weight = w, " +
+	"conv of four outputs of a channel": {params: "tensor<fp16, [1, {a}, 16, {b}]> x, tensor<fp16, [{a*4}, 1, 3, 3]> w",
+		sizes: []int{16, 64}, body: "tensor<fp16, [1, {a*4}, 16, {b}]> y = conv(x = x, weight = w, " +
 			"groups = int32({a}), pad_type = string(\"same\"));",
-		units: func(d []int) int { return d[0] * 2 * d[1] * 9 * 16 }},
+		units: func(d []int) int { return d[0] * 4 * d[1] * 9 * 16 }},
 	"conv of channels": {params: "tensor<fp16, [1, {a}, 16, {b}]> x, tensor<fp16, [{a}, 1, 3, 3]> w",
 		sizes: []int{16, 64}, body: "tensor<fp16, [1, {a}, 16, {b}]> y = conv(x = x, weight = w, " +
 			"groups = int32({a}), pad_type = string(\"same\"));",
@@ -373,7 +394,8 @@ func poolOf(op string, size int) sized {
 
 // TestWorkOfOperators: the work that a step tells, which decides how many goroutines share it and whether compiling
 // computes it, grows as the operator does; the checks of the context are neither rare nor a cost; and the workspace
-// grows no faster than the operator. A plain run computes one operator of four, and of the others counts the work alone.
+// grows no faster than the operator. A plain run computes one operator of four, and counts the work of the others
+// alone.
 func TestWorkOfOperators(t *testing.T) {
 	tests.SkipSlow(t)
 	for nth, name := range slices.Sorted(maps.Keys(sizedOperators)) {
