@@ -14,6 +14,7 @@ func instances(e *env) {
 	e.need(err, "weights")
 	m, err := d.Compile(e.ctx, base.source())
 	e.need(err, "compile")
+	e.later(func() error { return m.Close(context.Background()) }, "closing the base")
 	e.need(m.Load(e.ctx), "load")
 	of := func(m *ane.Model, seed int) (*ane.Model, *program) {
 		p, err := weighted(seed)

@@ -24,13 +24,24 @@ func (x *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.
 		return nil, &ane.Error{Op: "instance", Engine: x.engine.Info().Name, Err: errors.ErrUnsupported}
 	}
 	if x.engine.fault.based {
-		weights = ane.Files{}
+		weights = dropped{weights}
 	}
 	made, err := own.NewInstance(ctx, weights)
 	if err != nil {
 		return nil, x.engine.reported(err)
 	}
 	return &executable{Executable: made, engine: x.engine}, nil
+}
+
+// dropped are weights that are read and then not used.
+type dropped struct{ weights ane.Weights }
+
+// ReadFile implements ane.Weights.
+func (d dropped) ReadFile(path string) ([]byte, error) {
+	if _, err := d.weights.ReadFile(path); err != nil {
+		return nil, err
+	}
+	return ane.Files{}.ReadFile(path)
 }
 
 // Inputs implements ane.Executable.
