@@ -463,3 +463,19 @@ func TestStatsBeforeHello(t *testing.T) {
 	require.ErrorIs(t, p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}), ane.ErrDenied)
 	gone(t, p)
 }
+
+// TestMakingRoomIsNoRefusal: a silent connection that is closed for another one is neither counted nor logged as a client
+// that was refused.
+func TestMakingRoomIsNoRefusal(t *testing.T) {
+	b := startBroker(t, Config{})
+	here, there, err := wiretest.Pair()
+	require.NoError(t, err)
+	defer here.Close()
+	peer := caller{pid: os.Getpid()}
+	v := b.arrivals.enter(there, peer, await.Patience)
+	require.NotNil(t, v)
+	v.close()
+	require.NoError(t, b.answer(v, peer))
+	b.arrivals.leave(v)
+	require.Zero(t, b.counts.refusedPeer.Load())
+}

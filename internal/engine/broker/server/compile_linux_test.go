@@ -17,6 +17,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/soft"
 )
 
 // byKey asks for a cached program and sends nothing.
@@ -303,4 +304,47 @@ func TestTinyCompilesBesideHogs(t *testing.T) {
 			require.EqualValues(t, 8, b.counts.compiles.Load(), "a hog has ended")
 		})
 	}
+}
+
+// TestBudgetsOfOthersRefuseNoWaiter: a client that waits for a compile of another one compiles itself when the budget
+// of that one did not suffice.
+func TestBudgetsOfOthersRefuseNoWaiter(t *testing.T) {
+	b := startBroker(t, Config{})
+	at := residentKey{id: alice, key: Key{1}}
+	refuse := make(chan struct{})
+	first := make(chan error, 1)
+	begun := make(chan struct{})
+	go func() {
+		_, _, err := b.live.acquire(t.Context(), at, func(*resident) (ane.Executable, error) {
+			close(begun)
+			<-refuse
+			return nil, exhausted("compile", "", "bytes of memory", 1, "close something")
+		})
+		first <- err
+	}()
+	await.Value(t, begun)
+	type got struct {
+		r      *resident
+		shared bool
+		err    error
+	}
+	second := make(chan got, 1)
+	go func() {
+		r, shared, err := b.live.acquire(t.Context(), at, func(*resident) (ane.Executable, error) {
+			m := model(t, "conv-3x3")
+			return soft.New().Compile(t.Context(), ane.Source{Text: m.Text, Weights: ane.Files(m.Weights)})
+		})
+		second <- got{r, shared, err}
+	}()
+	eventually(t, "it waits", func() bool {
+		b.live.mu.Lock()
+		defer b.live.mu.Unlock()
+		return b.live.open[at].users == 2
+	})
+	close(refuse)
+	require.ErrorIs(t, await.Value(t, first), ane.ErrExhausted)
+	r := await.Value(t, second)
+	require.NoError(t, r.err)
+	require.False(t, r.shared)
+	require.NoError(t, b.live.release(r.r))
 }

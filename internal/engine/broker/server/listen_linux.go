@@ -210,12 +210,26 @@ func (l *Listener) drop() error {
 		errs = append(errs, l.sock.Close())
 	}
 	if l.lock != nil {
-		errs = append(errs, os.Remove(l.at(l.name+".lock")), l.lock.Close())
+		if l.locks() {
+			errs = append(errs, os.Remove(l.at(l.name+".lock")))
+		}
+		errs = append(errs, l.lock.Close())
 	}
 	if l.dir != nil {
 		errs = append(errs, l.dir.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// locks reports whether the file of the lock is the one that was locked: another broker may have made its own since
+// that was removed.
+func (l *Listener) locks() bool {
+	mine, err := l.lock.Stat()
+	if err != nil {
+		return false
+	}
+	now, err := os.Lstat(l.at(l.name + ".lock"))
+	return err == nil && os.SameFile(mine, now)
 }
 
 // present reports whether the socket's file is the one that was made: no client finds a

@@ -42,6 +42,22 @@ func TestListenMakesAPrivateSocket(t *testing.T) {
 	require.NoError(t, again.Close())
 }
 
+// TestLockRemoved: a listener whose lock was removed closes without an error, and leaves the lock of another.
+func TestLockRemoved(t *testing.T) {
+	path := socket(t)
+	l, err := Listen(path)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(path+".lock"))
+	require.NoError(t, l.Close())
+
+	l, err = Listen(path)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(path+".lock"))
+	require.NoError(t, os.WriteFile(path+".lock", []byte("another's"), 0o600))
+	require.NoError(t, l.Close())
+	require.FileExists(t, path+".lock")
+}
+
 func TestListenTakesALongPath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), strings.Repeat("x", 200), "s")
 	l, err := Listen(path)

@@ -76,14 +76,19 @@ func TestReadPolicy(t *testing.T) {
 			`"entitlements":[]}]}`,
 		"grant 3: the same as grant 1": `{"grants":[{"user":"7","entitlements":[]},{"entitlements":[]},` +
 			`{"entitlements":[],"user":"7"}]}`,
-		`"grants" comes twice`:  `{"grants":[{"entitlements":["com.apple.aned.private.allow"]}],"grants":[]}`,
-		`"user" comes twice`:    `{"grants":[{"user":"1","tiers":[],"user":"*","entitlements":[]}]}`,
-		"line 1: null":          `{"grants":null}`,
-		"line 2: null":          "{\"grants\":[\n{\"entitlements\":null}]}",
-		`field "Grants"`:        `{"Grants":[]}`,
-		"grant 2":               `{"grants":[{"entitlements":[]},{"user":"-1","entitlements":[]}]}`,
-		"cannot unmarshal":      `[1]`,
-		"invalid character 'x'": `x`,
+		"grant 2: the same as grant 1": `{"grants":[{"entitlements":[]},{"user":"*","executable":"","entitlements":[]}]}`,
+		"grant 4: the same as grant 2": `{"grants":[{"entitlements":[]},{"tiers":["restricted","per-user"],` +
+			`"entitlements":[]},{"tiers":["restricted"],"entitlements":[]},{"tiers":["per-user","restricted"],` +
+			`"entitlements":[]}]}`,
+		"grant 1: grants nothing": `{"grants":[{}]}`,
+		`"grants" comes twice`:    `{"grants":[{"entitlements":["com.apple.aned.private.allow"]}],"grants":[]}`,
+		`"user" comes twice`:      `{"grants":[{"user":"1","tiers":[],"user":"*","entitlements":[]}]}`,
+		"line 1: null":            `{"grants":null}`,
+		"line 2: null":            "{\"grants\":[\n{\"entitlements\":null}]}",
+		`field "Grants"`:          `{"Grants":[]}`,
+		"grant 2":                 `{"grants":[{"entitlements":[]},{"user":"-1","entitlements":[]}]}`,
+		"cannot unmarshal":        `[1]`,
+		"invalid character 'x'":   `x`,
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := ReadPolicy(path)

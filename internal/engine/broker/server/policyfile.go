@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -127,14 +128,27 @@ func (p *Policy) check() error {
 				return fmt.Errorf("grant %d: no entitlement %q; there are %s", i+1, e, strings.Join(names, ", "))
 			}
 		}
+		if g.Entitlements == nil { // an empty list is meant
+			return fmt.Errorf("grant %d: grants nothing, it has no entitlements", i+1)
+		}
 	}
 	return nil
 }
 
-// equal reports whether two grants have the same fields.
+// equal reports whether two grants grant the same, in whatever order and spelling.
 func (g *Grant) equal(o Grant) bool {
-	return g.User == o.User && g.Executable == o.Executable && slices.Equal(g.Tiers, o.Tiers) &&
-		slices.Equal(g.Entitlements, o.Entitlements)
+	written := func(name string) string {
+		if all(name) {
+			return "*"
+		}
+		return name
+	}
+	return written(g.User) == written(o.User) && written(g.Executable) == written(o.Executable) &&
+		sameSet(g.Tiers, o.Tiers) && sameSet(g.Entitlements, o.Entitlements)
+}
+
+func sameSet[T cmp.Ordered](a, b []T) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 // isHash reports whether s is a SHA-256 as executable writes it.

@@ -42,8 +42,8 @@ type resident struct {
 }
 
 // acquire returns the program of a key, made by compile unless it is there. Several
-// callers wait for one compile; when that ends because its own caller gave up,
-// another one compiles. release must follow.
+// callers wait for one compile; when that ends because its own caller gave up, or had no
+// budget for it, another one compiles. release must follow.
 func (r *residents) acquire(ctx context.Context, at residentKey,
 	compile func(*resident) (ane.Executable, error)) (p *resident, shared bool, err error) {
 	for {
@@ -71,7 +71,8 @@ func (r *residents) acquire(ctx context.Context, at residentKey,
 		if p.err == nil {
 			return p, true, nil
 		}
-		if err := r.release(p); err != nil || !errors.Is(p.err, ane.ErrDeadline) {
+		own := errors.Is(p.err, ane.ErrDeadline) || errors.Is(p.err, ane.ErrExhausted) // the other client's
+		if err := r.release(p); err != nil || !own {
 			return nil, false, errors.Join(p.err, err)
 		}
 		if ctx.Err() != nil {

@@ -129,7 +129,7 @@ func (s *server) answer(v *visitor, peer caller) error {
 		id, _, err = identify(v.ctx, fd, &s.seen)
 		return err
 	})
-	if errors.Is(denied, errLeft) {
+	if errors.Is(denied, errLeft) || errors.Is(denied, wire.ErrClosed) { // it has gone, or made room for another one
 		_ = v.conn.Close() // never fails
 		return nil
 	}
