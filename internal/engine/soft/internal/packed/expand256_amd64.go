@@ -4,9 +4,9 @@ import "github.com/anekit/anekit/ane/fp16"
 
 // parts256 is what the kernels that expand without AVX-512 read of some blocks: their scales, and of the products of
 // scale and offset the high part, the rest, and what rounding takes of the rest; see split.
-type parts256 struct{ scale, high, rest, last [fewBlocks]float32 }
+type parts256 [4][fewBlocks]float32
 
-// split256 makes the parts of scales and offsets, so that integer * scale - high is exact in float32. wrong tells that
+// split256 makes the other parts of scales and offsets, so that integer * scale - high is exact in float32. wrong tells that
 // numbers are too small or too large for that.
 //
 //go:noescape
@@ -34,7 +34,7 @@ func expand256By8(e *expanding256, signed bool)
 // split256 sets p to the parts of some blocks from block from on. It returns false if the kernels cannot take them.
 func (w *Weights) split256(p *parts256, from, blocks int) bool {
 	var offset [fewBlocks]float32
-	fp16.Decode(p.scale[:blocks], w.Scale[from:][:blocks])
+	fp16.Decode(p[0][:blocks], w.Scale[from:][:blocks])
 	switch {
 	case w.OffsetHalf != nil:
 		fp16.Decode(offset[:blocks], w.OffsetHalf[from:][:blocks])
