@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -261,47 +260,55 @@ func TestReadingHasItsTurn(t *testing.T) {
 	all.Wait()
 }
 
-// TestTinyCompilesBesideHogs: tiny compiles of another client end while those of hogs that have all places, each of one
-// long text or of a few long constants, have not. Nothing but the order of the ends counts.
+// TestTinyCompilesBesideHogs: a compile of one long text, or of a few long constants, gives its place to a tiny compile
+// of another client that is in line when it begins. The number of turns shows that: the hog has a second one.
 func TestTinyCompilesBesideHogs(t *testing.T) {
 	const form = "program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1]> x) {\n%stensor<fp16, %s> y = mul(x = x, y = %s);\n" +
 		"} -> (y);\n}\n"
-	constant := "tensor<fp16, [4096, 4096]> a0 = fill(shape = tensor<int32, [2]>([4096, 4096]), value = fp16(1.5));\n"
-	for i := range 6 {
-		constant += fmt.Sprintf("tensor<fp16, [4096, 4096]> a%d = pow(x = a%d, y = a%d);\n", i+1, i, i)
-	}
+	constant := "tensor<fp16, [4096, 4096]> a0 = fill(shape = tensor<int32, [2]>([4096, 4096]), value = fp16(1.5));\n" +
+		"tensor<fp16, [4096, 4096]> a1 = pow(x = a0, y = a0);\n"
 	var long strings.Builder
-	for i := range 120_000 {
+	for i := range 40_000 {
 		fmt.Fprintf(&long, "tensor<fp16, [1]> a%d = add(x = x, y = x);\n", i)
 	}
 	for name, text := range map[string]string{
-		"constants": fmt.Sprintf(form, constant, "[4096, 4096]", "a6"),
+		"constants": fmt.Sprintf(form, constant, "[4096, 4096]", "a1"),
 		"text":      fmt.Sprintf(form, long.String(), "[1]", "x"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := startBroker(t, Config{Workers: 1})
-			places := b.turns.free
-			for i := range places {
-				p := b.join(Identity{User: 1, Executable: [32]byte{9, byte(i)}}, "")
-				f, err := wire.Seal("program", []byte(text))
-				require.NoError(t, err)
-				_, err = p.post(wire.KindCompile, &wire.Compile{File: "hog", TextSize: uint64(len(text))}, int(f.Fd()))
-				require.NoError(t, err)
-				require.NoError(t, f.Close())
-			}
-			eventually(t, "the hogs have all places", func() bool {
-				b.turns.mu.Lock()
-				defer b.turns.mu.Unlock()
-				return b.turns.free == 0
+			require.Equal(t, 1, b.turns.free)
+			b.turns.slice = 0
+			var all sync.WaitGroup
+			begun, free := make(chan struct{}), make(chan struct{})
+			all.Go(func() {
+				_ = b.turns.do(t.Context(), 1<<32, shortCompiles, await.Patience, "test", func(context.Context) error {
+					close(begun)
+					<-free
+					return nil
+				})
 			})
+			await.Value(t, begun)
+			hog := b.join(Identity{User: 1, Executable: [32]byte{9}}, "")
+			f, err := wire.Seal("program", []byte(text))
+			require.NoError(t, err)
+			_, err = hog.post(wire.KindCompile, &wire.Compile{File: "hog", TextSize: uint64(len(text))}, int(f.Fd()))
+			require.NoError(t, err)
+			require.NoError(t, f.Close())
+			eventually(t, "the hog waits", func() bool { return b.turns.waiting.Load() == 1 })
 			p := b.join(mary, "")
-			for i := range 8 {
-				m := model(t, "conv-3x3")
-				m.Text = append(slices.Clone(m.Text), fmt.Sprintf("// %d\n", i)...)
-				_, err := p.compile(m)
-				require.NoError(t, err)
-			}
-			require.EqualValues(t, 8, b.counts.compiles.Load(), "a hog has ended")
+			all.Go(func() {
+				if _, err := p.compile(model(t, "conv-3x3")); err != nil {
+					t.Error(err)
+				}
+			})
+			eventually(t, "the tiny compile waits", func() bool { return b.turns.waiting.Load() == 2 })
+			close(free)
+			all.Wait()
+			eventually(t, "the hog has ended", func() bool { return b.counts.compiles.Load() == 2 })
+			b.turns.mu.Lock()
+			defer b.turns.mu.Unlock()
+			require.Greater(t, b.turns.turn, uint64(3), "of the test, the hog, the tiny compile and the hog again")
 		})
 	}
 }

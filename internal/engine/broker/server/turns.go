@@ -66,6 +66,9 @@ func (t *turns) do(ctx context.Context, client uint64, class int, limit time.Dur
 	k := &task{on: t, client: client, class: class, left: limit}
 	k.Context, k.cancel = context.WithCancel(ctx)
 	defer k.cancel()
+	t.mu.Lock()
+	k.enter()
+	t.mu.Unlock()
 	if !k.wait() {
 		return ane.Deadline(op, Name, ctx.Err())
 	}
@@ -81,19 +84,26 @@ func (k *task) Yield() {
 		return
 	}
 	k.class = longCompiles
-	k.give()
+	k.leave()
+	t.mu.Lock() // it is in line as soon as its place is free: else any number of others could pass
+	t.free++
+	k.enter()
+	t.mu.Unlock()
 	k.wait()
 }
 
-// wait gets a place, or reports that the context has ended.
-func (k *task) wait() bool {
+// enter gets in line. The caller holds the lock.
+func (k *task) enter() {
 	k.ready = make(chan struct{})
 	t := k.on
-	t.mu.Lock()
 	t.line[k.class] = append(t.line[k.class], k)
 	t.waiting.Add(1)
 	t.next()
-	t.mu.Unlock()
+}
+
+// wait waits for a place after enter, or reports that the context has ended.
+func (k *task) wait() bool {
+	t := k.on
 	select {
 	case <-k.ready:
 	case <-k.Done():
@@ -114,14 +124,19 @@ func (k *task) give() {
 	if !k.holds {
 		return
 	}
-	k.holds = false
-	k.timer.Stop()
-	k.left -= time.Since(k.since)
+	k.leave()
 	t := k.on
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.free++
 	t.next()
+}
+
+// leave stops the time of a task that holds a place.
+func (k *task) leave() {
+	k.holds = false
+	k.timer.Stop()
+	k.left -= time.Since(k.since)
 }
 
 // remove takes k out of the line. The caller holds the lock.

@@ -89,8 +89,8 @@ func TestLongCompilesGiveWay(t *testing.T) {
 	log := let()
 	require.Equal(t, "long", log[0])
 	require.Len(t, log, 2*shortInRow+2)
-	// It had turn 2, and the next one after those that it gave way to: one as it left, then shortInRow.
-	require.Equal(t, []uint64{2 + shortInRow + 2, 2 + 2*shortInRow + 3}, steps[:2])
+	// It had turn 2, and the next one after the shortInRow that it gave way to.
+	require.Equal(t, []uint64{2 + shortInRow + 1, 2 + 2*shortInRow + 2}, steps[:2])
 }
 
 // TestTimeInLineDoesNotCount: the time of a compile ends while it has a place, and not in line.
