@@ -113,7 +113,8 @@ func sources(t *testing.T) (all []source) {
 		if err != nil {
 			return err
 		}
-		if e.IsDir() && (file == filepath.Join(root, "build") || e.Name() == "testdata" || len(e.Name()) > 2 && e.Name()[0] == '.') {
+		if e.IsDir() && (file == filepath.Join(root, "build") || e.Name() == "testdata" ||
+			len(e.Name()) > 2 && e.Name()[0] == '.') {
 			return fs.SkipDir
 		}
 		if e.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {

@@ -101,8 +101,8 @@ func (g *graph) matrix(name string, w *weight, x build.Value, rows, columns exte
 	return y
 }
 
-// The factor of a state of zeros, such as one of the columns beyond a text, is 1/sqrt(epsilon): beyond fp16 for an epsilon
-// below 1/65504^2. Smaller ones than leastEpsilon multiply the quotients instead, whose factor is at most 4096.
+// The factor of a state of zeros, such as one of the columns beyond a text, is 1/sqrt(epsilon): beyond fp16 for an
+// epsilon below 1/65504^2. Smaller ones than leastEpsilon multiply the quotients instead, whose factor is at most 4096.
 const (
 	leastEpsilon = 1e-9
 	leastHalf    = 1.0 / (1 << 24)

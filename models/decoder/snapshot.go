@@ -133,8 +133,8 @@ func (s *Session) SaveFile(ctx context.Context, path string, t Talk) error {
 // Afterwards Position says how many of the Talk's tokens the session has taken, and Logits is nil. To go on, Truncate
 // the last one if it has taken all, and Prefill the others.
 //
-// The error matches ErrClosed, or ErrSnapshot and, by its reason, kv.ErrCorrupt, kv.ErrFingerprint (another model), kv.ErrVersion,
-// kv.ErrFull (more tokens than the session has room for), or fs.ErrNotExist.
+// The error matches ErrClosed, or ErrSnapshot and, by its reason, kv.ErrCorrupt, kv.ErrFingerprint (another model),
+// kv.ErrVersion, kv.ErrFull (more tokens than the session has room for), or fs.ErrNotExist.
 func (s *Session) RestoreFile(ctx context.Context, path string, prompt []int) (Talk, error) {
 	const op = "restore"
 	if s.closed {

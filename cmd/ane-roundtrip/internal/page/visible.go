@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Inert returns a text with what could control a terminal escaped as in Go: control characters other than line feeds and
-// tabs, and bytes that are no UTF-8.
+// Inert returns a text with what could control a terminal escaped as in Go: control characters other than line feeds
+// and tabs, and bytes that are no UTF-8.
 func Inert(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {

@@ -464,8 +464,8 @@ func TestStatsBeforeHello(t *testing.T) {
 	gone(t, p)
 }
 
-// TestMakingRoomIsNoRefusal: a silent connection that is closed for another one is neither counted nor logged as a client
-// that was refused.
+// TestMakingRoomIsNoRefusal: a silent connection that is closed for another one is neither counted nor logged as a
+// client that was refused.
 func TestMakingRoomIsNoRefusal(t *testing.T) {
 	b := startBroker(t, Config{})
 	here, there, err := wiretest.Pair()

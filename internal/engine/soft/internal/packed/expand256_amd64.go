@@ -6,8 +6,8 @@ import "github.com/anekit/anekit/ane/fp16"
 // scale and offset the high part, the rest, and what rounding takes of the rest; see split.
 type parts256 [4][fewBlocks]float32
 
-// split256 makes the other parts of scales and offsets, so that integer * scale - high is exact in float32. wrong tells that
-// numbers are too small or too large for that.
+// split256 makes the other parts of scales and offsets, so that integer * scale - high is exact in float32. wrong tells
+// that numbers are too small or too large for that.
 //
 //go:noescape
 func split256(p *parts256, offset *[fewBlocks]float32) (wrong bool)

@@ -185,7 +185,7 @@ func arranged(w *Weights, x []float32) Vector {
 	return w.Arrange(x, room)
 }
 
-// rounds is all, or few under the race detector, which has nothing to find here, in the emulator and in a plain go test.
+// rounds is all, or few under the race detector, which finds nothing here, in the emulator and in a plain go test.
 func rounds(all, few int) int {
 	if budget.Whole() {
 		return all
