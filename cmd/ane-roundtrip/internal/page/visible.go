@@ -10,10 +10,17 @@ import (
 // Inert returns a text with what could control a terminal escaped as in Go: control characters other than line feeds
 // and tabs, and bytes that are no UTF-8.
 func Inert(s string) string {
+	return escaped(s, func(r rune, n int) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\t' || r == utf8.RuneError && n == 1
+	})
+}
+
+// escaped returns s with the characters r, of n bytes, that are chosen escaped as in Go.
+func escaped(s string, chosen func(r rune, n int) bool) string {
 	var b strings.Builder
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || r == utf8.RuneError && n == 1 {
+		if chosen(r, n) {
 			quoted := strconv.QuoteToASCII(s[:n])
 			b.WriteString(quoted[1 : len(quoted)-1])
 		} else {
@@ -30,18 +37,7 @@ func Visible(s string) string {
 	if !strings.ContainsFunc(s, hidden) && utf8.ValidString(s) {
 		return s
 	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		if hidden(r) || r == utf8.RuneError {
-			quoted := strconv.QuoteToASCII(s[:n])
-			b.WriteString(quoted[1 : len(quoted)-1])
-		} else {
-			b.WriteString(s[:n])
-		}
-		s = s[n:]
-	}
-	return b.String()
+	return escaped(s, func(r rune, _ int) bool { return hidden(r) || r == utf8.RuneError })
 }
 
 // hidden reports whether r is a control character, an invisible mark or one that changes the
