@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/anekit/anekit/ane"
 )
@@ -41,6 +42,7 @@ type call struct {
 	workers int         // how many goroutines may share the step
 	words   [][]int32   // work again, or other memory of its length, for integers; nil in the reference mode
 	rooms   []halfRoom  // work again, for runners that view it as halves
+	crew    *crew       // of the engine; nil for one of the call's own
 	forked  *forked     // of the last fork
 	joined  []call      // of the steps that compute on each piece of the result
 	extra   int         // work of these for one element
@@ -129,17 +131,16 @@ func (c *call) split(n, pieces int) {
 // forked is what the goroutines of a step share. A call keeps it, so that only its first fork allocates.
 type forked struct {
 	c      *call
-	starts []func() // one for each worker but the first, which is the caller
-	done   sync.WaitGroup
+	left   atomic.Int32   // pieces of helpers that have not ended
+	done   sync.WaitGroup // of the same pieces
 	first  atomic.Pointer[forwarded]
 	faults bool // debug.SetPanicOnFault of the caller
 
 	n, pieces int
 }
 
-// piece runs the piece of one worker.
-func (f *forked) piece(w int) {
-	defer f.done.Done()
+// compute runs the piece of one worker.
+func (f *forked) compute(w int) {
 	debug.SetPanicOnFault(f.faults)
 	defer func() {
 		if v := recover(); v != nil {
@@ -149,26 +150,40 @@ func (f *forked) piece(w int) {
 	f.c.span(f.n*w/f.pieces, f.n*(w+1)/f.pieces, w)
 }
 
+// end tells the caller that a piece has ended.
+func (f *forked) end() {
+	f.left.Add(-1)
+	f.done.Done()
+}
+
+// join waits until the pieces of all helpers have ended: awake for as long as the caller's own piece took.
+func (f *forked) join(began time.Time) {
+	await(time.Since(began), func() bool { return f.left.Load() == 0 })
+	f.done.Wait()
+}
+
 // fork runs span on several goroutines. A panic in one of them is a panic of the caller,
 // once all have ended.
 func (c *call) fork(n, pieces int) {
 	if c.forked == nil {
 		c.forked = &forked{c: c}
 	}
-	f := c.forked
-	for w := len(f.starts) + 1; w < pieces; w++ {
-		f.starts = append(f.starts, func() { f.piece(w) })
+	if c.crew == nil {
+		c.crew = &crew{}
 	}
+	f := c.forked
 	f.n, f.pieces = n, pieces
 	f.first.Store(nil)
 	f.faults = debug.SetPanicOnFault(false)
 	debug.SetPanicOnFault(f.faults)
+	f.left.Store(int32(pieces - 1))
 	f.done.Add(pieces - 1)
-	for _, start := range f.starts[:pieces-1] {
-		go start()
+	for w := 1; w < pieces; w++ {
+		c.crew.start(f, w)
 	}
+	began := time.Now()
 	func() {
-		defer f.done.Wait() // after a panic too: the workers write to the tensors
+		defer f.join(began) // after a panic too: the workers write to the tensors
 		c.span(0, n/pieces, 0)
 	}()
 	if v := f.first.Load(); v != nil {

@@ -62,6 +62,7 @@ type engine struct {
 	rules    numerics.Rules // those of mode, unless the option Rules sets others
 	surfaces surfaces
 	tables   *tables
+	crew     crew
 	workers  int // bound of parallel
 	packFrom int // least elements of packed weights; 0 for packedLeast
 	only     int // element that products compute, counted from 1; 0 for all

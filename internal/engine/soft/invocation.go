@@ -181,6 +181,7 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 		}
 		c := &v.calls[i]
 		c.begin(ctx, e.rounds, workers)
+		c.crew = &e.engine.crew
 		c.run.run(c)
 		c.ctx, c.yields = nil, nil
 		if err := ctx.Err(); err != nil {

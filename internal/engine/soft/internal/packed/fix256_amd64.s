@@ -57,13 +57,23 @@ most:                        \
 	VPMOVMSKB a, r    \
 	POPCNTL   r, r
 
-// INTEGERS sets r to the digits of eight elements, in the order of fix256Digits. Y10 adds up the integers.
+// INTEGERS sets r to the digits of eight elements, in the order of fix256Digits: the highest, worth -2^15, is that of
+// the nearest multiple but never 128; the others, worth 2^8 and 1, are what is left. Y10 adds up the integers.
 #define INTEGERS(at, r) \
 	VMULPS    at(SI), Y9, r  \
 	VCVTPS2DQ r, r           \
 	VPADDD    r, Y10, Y10    \
+	VPADDD    Y11, r, Y4     \
+	VPSRAD    $15, Y4, Y4    \
+	VPMAXSD   Y7, Y4, Y4     \
+	VPSLLD    $15, Y4, Y5    \
+	VPSUBD    Y5, r, r       \
 	VPADDD    Y14, r, r      \
 	VPXOR     Y14, r, r      \
+	VPXOR     Y5, Y5, Y5     \
+	VPSUBW    Y4, Y5, Y4     \
+	VPSLLD    $16, Y4, Y4    \
+	VPBLENDW  $0xAA, Y4, r, r \
 	VPSHUFB   Y13, r, r
 
 // STORE stores two rows of 16 digits of which r has eight of each, then the others.
@@ -83,9 +93,10 @@ TEXT ·fixGroups256(SB), NOSPLIT, $0-12
 	XORL         R9, R9                    // pieces of 32 columns
 	VPCMPEQD     Y15, Y15, Y15
 	VPSRLD       $1, Y15, Y15
-	MOVL         $0x00808080, DX
+	MOVL         $0x80, DX
 	VMOVD        DX, X14
 	VPBROADCASTD X14, Y14
+	VPSLLD       $7, Y14, Y11              // 2^14
 	VMOVDQU      fix256Digits<>+0(SB), Y13
 	VPXOR        Y12, Y12, Y12
 
@@ -106,6 +117,10 @@ group:
 	MOVQ         R8, R11
 
 piece:
+	VPCMPEQD Y7, Y7, Y7                    // -127
+	VPSRLD   $25, Y7, Y7
+	VPXOR    Y6, Y6, Y6
+	VPSUBD   Y7, Y6, Y7
 	INTEGERS(0, Y0)
 	INTEGERS(32, Y1)
 	INTEGERS(64, Y2)

@@ -2,21 +2,31 @@ package packed
 
 import "github.com/anekit/anekit/ane/fp16"
 
-// fixed256Rows32, fixed256Rows64 and fixed256RowsAll are the kernels of integers for processors without AVX-512 VNNI,
-// for any number of rows, in blocks of 32 and 64 columns and of units. The units of the vector's integers are those
-// of its lanes, and the products of scale and offset are those of integers without a sign.
+// The kernels of integers for processors without AVX-512 VNNI take any number of rows, in blocks of 32 and 64 columns
+// and of units, of integers without and with a sign. The products of scale and offset are those of integers without
+// one. The scales become those of the vector's integers, except for blocks of units.
 //
 //go:noescape
-func fixed256Rows32(d *fixes)
+func fixed256Plain32(d *fixes)
 
 //go:noescape
-func fixed256Rows64(d *fixes)
+func fixed256Plain64(d *fixes)
 
 //go:noescape
-func fixed256RowsAll(d *fixes)
+func fixed256PlainAll(d *fixes)
+
+//go:noescape
+func fixed256Flipped32(d *fixes)
+
+//go:noescape
+func fixed256Flipped64(d *fixes)
+
+//go:noescape
+func fixed256FlippedAll(d *fixes)
 
 // scales are the arguments of scales256: scales, eight at a time, and as many offsets of one of three kinds or of none.
-// The results are the scales, and their products with the offsets plus more times the scales.
+// The results are the scales, and their products with the offsets plus more times the scales. sure is not 0 if all are
+// known to be bounded.
 type scales struct {
 	scale       *fp16.Bits
 	half        *fp16.Bits
@@ -26,9 +36,10 @@ type scales struct {
 	eights      int
 	to, product *float32
 	more        float32
+	sure        int32
 }
 
-// scales256 is factors of many blocks. bounded tells that no element is infinite as a half; it does not find all that
+// scales256 is factors of many blocks. Unless sure, bounded tells that no element is infinite as a half; it does not find all that
 // are none.
 //
 //go:noescape
@@ -57,14 +68,17 @@ func steep256(f *fixing256) (is bool)
 func hasFixed256() bool { return machine.kernel != portable && !hasFixed() }
 
 // prepare256 sets room to the scales of blocks from block from on and, a padded row further, to their products with the
-// offsets. It reports whether all are bounded; it does not find all that are.
-func (w *Weights) prepare256(room []float32, from, blocks int) (bounded bool) {
+// offsets. It reports whether all are bounded unless that is sure; it does not find all that are.
+func (w *Weights) prepare256(room []float32, from, blocks int, sure bool) (bounded bool) {
 	n := (blocks + 15) / 16 * 16
 	to, product := room[:n], room[n:2*n]
 	bounded = true
 	s := scales{eights: blocks / 8, to: &to[0], product: &product[0]}
 	if w.Signed {
 		s.signed, s.more = 1, 8
+	}
+	if sure {
+		s.sure = 1
 	}
 	if s.eights > 0 {
 		s.scale = &w.Scale[from : from+blocks][0]
@@ -100,7 +114,7 @@ func (w *Weights) fix256(v *Vector) {
 	}
 	v.finite = most < 0xff<<23
 	for g, sum := range v.units[:(w.Cols+group-1)/group] {
-		*v.sum(g * group / w.Wide) += sum
+		w.addGroup(v, g, sum)
 	}
 }
 
@@ -122,7 +136,7 @@ func (w *Weights) steep256(x []float32) bool {
 // fixed256 is fixedDots by the kernels without AVX-512 VNNI.
 func (w *Weights) fixed256(sums []float32, v *Vector, room []float32, row int) bool {
 	blocks := w.blocks()
-	w.prepare256(room, row*blocks, len(sums)*blocks)
+	w.prepare256(room, row*blocks, len(sums)*blocks, true)
 	d := fixes{sums: &sums[0], data: &w.Data[row*w.Cols/2], digits: &v.digits[0], scale: &room[0],
 		product: &room[(len(sums)*blocks+15)/16*16], vector: &v.sums[0], rows: len(sums), units: w.units(),
 		last: 0xffff, each: (w.Wide + unit - 1) / unit, blocks: blocks}
@@ -132,13 +146,19 @@ func (w *Weights) fixed256(sums []float32, v *Vector, room []float32, row int) b
 	if w.Signed {
 		d.flip = 0x88888888
 	}
-	switch w.join() {
-	case 0:
-		fixed256Rows32(&d)
-	case 1:
-		fixed256Rows64(&d)
+	switch join := w.join(); {
+	case join == 0 && w.Signed:
+		fixed256Flipped32(&d)
+	case join == 0:
+		fixed256Plain32(&d)
+	case join == 1 && w.Signed:
+		fixed256Flipped64(&d)
+	case join == 1:
+		fixed256Plain64(&d)
+	case w.Signed:
+		fixed256FlippedAll(&d)
 	default:
-		fixed256RowsAll(&d)
+		fixed256PlainAll(&d)
 	}
 	return true
 }

@@ -40,7 +40,7 @@ GLOBL fixed256Few<>(SB), RODATA|NOPTR, $64
 
 // START reads the arguments. R8 is the data of a row, R10 what its scales lie beyond those of the first, DI its sum,
 // R14 the bytes of the scales of a row, R13 has the lanes of the last unit. Y15 has the bits of an integer, Y14 those
-// that are flipped, Y13 and Y12 the numbers 1 and 256 in 16 bits.
+// that are flipped; Y11, Y12 and Y13 have what the digits are worth, -2^15, 2^8 and 1, in 16 bits.
 #define START \
 	MOVQ         d+0(FP), AX     \
 	MOVQ         SUMS(AX), DI    \
@@ -58,35 +58,45 @@ GLOBL fixed256Few<>(SB), RODATA|NOPTR, $64
 	VPCMPEQB     Y15, Y15, Y15   \
 	VPSRLW       $12, Y15, Y15   \
 	VPSLLW       $8, Y15, Y11    \
-	VPOR         Y11, Y15, Y15
+	VPOR         Y11, Y15, Y15   \
+	VPSLLW       $15, Y13, Y11
 
-// OFFSETS begins the offsets of a row. SI is the products of its scales and offsets, DX the sums of the vector's
-// elements, CX counts the blocks.
+// OFFSETS begins the offsets of a row. R9 is its scales, SI their products with the offsets, DX the sums of the vector's
+// elements and their units, CX counts the blocks.
 #define OFFSETS \
+	MOVQ   SCALE(AX), R9   \
 	MOVQ   PRODUCT(AX), SI \
+	ADDQ   R10, R9         \
 	ADDQ   R10, SI         \
 	MOVQ   VECTOR(AX), DX  \
 	MOVQ   BLOCKS(AX), CX  \
 	VXORPS Y0, Y0, Y0      \
 	VXORPS Y1, Y1, Y1
 
-// OFFSET subtracts from sum what the offsets of eight blocks take from a row. It jumps to few if fewer are left.
+// OFFSET subtracts from sum what the offsets of eight blocks take from a row. The scales become those of the vector's
+// integers. It jumps to few if fewer blocks are left.
 #define OFFSET(at, sum, few) \
 	CMPQ    CX, $8                \
 	JLT     few                   \
 	VMOVUPS at(SI), Y2            \
+	VMOVUPS at(R9), Y3            \
 	VMULPS  at(DX), Y2, Y2        \
+	VMULPS  at+64(DX), Y3, Y3     \
 	VSUBPS  Y2, sum, sum          \
+	VMOVUPS Y3, at(R9)            \
 	SUBQ    $8, CX
 
 // FEW is OFFSET of the last blocks, of which CX has fewer than eight.
 #define FEW(at, sum) \
 	NEGQ       CX                \
 	JEQ        units             \
-	VMOVUPS    (R12)(CX*4), Y3   \
-	VMASKMOVPS at(SI), Y3, Y2    \
+	VMOVUPS    (R12)(CX*4), Y4   \
+	VMASKMOVPS at(SI), Y4, Y2    \
+	VMASKMOVPS at(R9), Y4, Y3    \
 	VMULPS     at(DX), Y2, Y2    \
-	VSUBPS     Y2, sum, sum
+	VMULPS     at+64(DX), Y3, Y3 \
+	VSUBPS     Y2, sum, sum      \
+	VMASKMOVPS Y3, Y4, at(R9)
 
 // ROW begins the units of a row. SI is the vector, DX counts its units, CX those of a block, R9 is the scales.
 #define ROW \
@@ -96,9 +106,14 @@ GLOBL fixed256Few<>(SB), RODATA|NOPTR, $64
 	MOVQ SCALE(AX), R9  \
 	ADDQ R10, R9
 
-// HALF adds to sum half of a unit times the scales in s: the 32 bytes of data at R8+at, and eight lanes of the vector.
+// PLAIN and FLIPPED read 32 bytes of integers without and with a sign.
+#define PLAIN(at) \
+	VMOVDQU at(R8), Y4
+#define FLIPPED(at) \
+	VPXOR at(R8), Y14, Y4
+
+// HALF adds to sum half of a unit times the scales in s: the 32 bytes of data in Y4, and eight lanes of the vector.
 #define HALF(at, s, sum) \
-	VPXOR       at(R8), Y14, Y4     \
 	VPSRLD      $4, Y4, Y5          \
 	VPAND       Y15, Y4, Y4         \
 	VPAND       Y15, Y5, Y5         \
@@ -106,23 +121,21 @@ GLOBL fixed256Few<>(SB), RODATA|NOPTR, $64
 	VPMADDUBSW  at+64(SI), Y5, Y7   \
 	VPMADDUBSW  at+128(SI), Y4, Y8  \
 	VPMADDUBSW  at+192(SI), Y5, Y9  \
-	VPMADDUBSW  at+256(SI), Y4, Y10 \
-	VPMADDUBSW  at+320(SI), Y5, Y11 \
+	VPMADDUBSW  at+256(SI), Y4, Y4  \
+	VPMADDUBSW  at+320(SI), Y5, Y5  \
 	VPADDW      Y7, Y6, Y6          \
 	VPADDW      Y9, Y8, Y8          \
-	VPADDW      Y11, Y10, Y10       \
-	VPMADDWD    Y12, Y6, Y6         \
-	VPMADDWD    Y13, Y8, Y8         \
-	VPMADDWD    Y13, Y10, Y10       \
+	VPADDW      Y5, Y4, Y4          \
+	VPMADDWD    Y11, Y6, Y6         \
+	VPMADDWD    Y12, Y8, Y8         \
+	VPMADDWD    Y13, Y4, Y4         \
 	VPADDD      Y8, Y6, Y6          \
-	VPSLLD      $8, Y6, Y6          \
-	VPADDD      Y10, Y6, Y6         \
+	VPADDD      Y4, Y6, Y6          \
 	VCVTDQ2PS   Y6, Y6              \
-	VMULPS      at+384(SI), s, s    \
 	VFMADD231PS s, Y6, sum
 
 // LOW32, LOW64 and LOWS give lanes 0 to 7 the scales of their blocks, HIGH32, HIGH64 and HIGHS lanes 8 to 15; the last
-// where a unit has one block.
+// where a unit has one block, whose scale is not yet that of the unit.
 #define LOW32(s) \
 	VBROADCASTF128 (R9), s                    \
 	VPERMILPS      fixed256Low<>+0(SB), s, s
@@ -134,9 +147,11 @@ GLOBL fixed256Few<>(SB), RODATA|NOPTR, $64
 #define HIGH64(s) \
 	VBROADCASTSS 4(R9), s
 #define LOWS(s) \
-	VBROADCASTSS (R9), s
+	VBROADCASTSS (R9), s       \
+	VMULPS       384(SI), s, s
 #define HIGHS(s) \
-	VBROADCASTSS (R9), s
+	VBROADCASTSS (R9), s       \
+	VMULPS       416(SI), s, s
 
 // NEXT32, NEXT64 and NEXTS go on to the scales of the next unit.
 #define NEXT32 \
@@ -150,7 +165,7 @@ GLOBL fixed256Few<>(SB), RODATA|NOPTR, $64
 	CMOVQEQ EACH(AX), CX
 
 // ROWS256 is a kernel of any number of rows.
-#define ROWS256(low, high, next) \
+#define ROWS256(read, low, high, next) \
 	START                          \
 row:                               \
 	OFFSETS                        \
@@ -159,6 +174,7 @@ blocks:                            \
 	OFFSET(32, Y1, fewer)          \
 	ADDQ       $128, DX            \
 	ADDQ       $64, SI             \
+	ADDQ       $64, R9             \
 	JMP        blocks              \
 few:                               \
 	FEW(0, Y0)                     \
@@ -168,12 +184,14 @@ fewer:                             \
 units:                             \
 	ROW                            \
 unit:                              \
-	PREFETCHT0 1024(R8)            \
+	PREFETCHT0 1536(R8)            \
+	read(0)                        \
 	low(Y2)                        \
 	HALF(0, Y2, Y0)                \
 	CMPQ       DX, $1              \
 	JEQ        last                \
 both:                              \
+	read(32)                       \
 	high(Y3)                       \
 	HALF(32, Y3, Y1)               \
 	next                           \
@@ -202,17 +220,29 @@ total:                             \
 	VZEROUPPER                     \
 	RET
 
-// func fixed256Rows32(d *fixes)
-TEXT ·fixed256Rows32(SB), NOSPLIT, $0-8
-	ROWS256(LOW32, HIGH32, NEXT32)
+// func fixed256Plain32(d *fixes)
+TEXT ·fixed256Plain32(SB), NOSPLIT, $0-8
+	ROWS256(PLAIN, LOW32, HIGH32, NEXT32)
 
-// func fixed256Rows64(d *fixes)
-TEXT ·fixed256Rows64(SB), NOSPLIT, $0-8
-	ROWS256(LOW64, HIGH64, NEXT64)
+// func fixed256Plain64(d *fixes)
+TEXT ·fixed256Plain64(SB), NOSPLIT, $0-8
+	ROWS256(PLAIN, LOW64, HIGH64, NEXT64)
 
-// func fixed256RowsAll(d *fixes)
-TEXT ·fixed256RowsAll(SB), NOSPLIT, $0-8
-	ROWS256(LOWS, HIGHS, NEXTS)
+// func fixed256PlainAll(d *fixes)
+TEXT ·fixed256PlainAll(SB), NOSPLIT, $0-8
+	ROWS256(PLAIN, LOWS, HIGHS, NEXTS)
+
+// func fixed256Flipped32(d *fixes)
+TEXT ·fixed256Flipped32(SB), NOSPLIT, $0-8
+	ROWS256(FLIPPED, LOW32, HIGH32, NEXT32)
+
+// func fixed256Flipped64(d *fixes)
+TEXT ·fixed256Flipped64(SB), NOSPLIT, $0-8
+	ROWS256(FLIPPED, LOW64, HIGH64, NEXT64)
+
+// func fixed256FlippedAll(d *fixes)
+TEXT ·fixed256FlippedAll(SB), NOSPLIT, $0-8
+	ROWS256(FLIPPED, LOWS, HIGHS, NEXTS)
 
 // The fields of scales.
 #define S_SCALE 0
@@ -224,6 +254,7 @@ TEXT ·fixed256RowsAll(SB), NOSPLIT, $0-8
 #define S_TO 48
 #define S_PRODUCT 56
 #define S_MORE 64
+#define S_SURE 68
 
 // func scales256(s *scales) (bounded bool)
 TEXT ·scales256(SB), NOSPLIT, $0-9
@@ -246,6 +277,8 @@ TEXT ·scales256(SB), NOSPLIT, $0-9
 	VMOVD        BX, X12
 	VPBROADCASTD X12, Y12
 	VPCMPEQD     Y11, Y11, Y11        // the scales that are bounded
+	MOVL         S_MORE(AX), R12
+	MOVL         S_SURE(AX), R13
 
 next:
 	VCVTPH2PS (SI), Y0
@@ -280,17 +313,25 @@ single:
 	ADDQ    $32, R9
 
 known:
-	VMULPS    Y0, Y1, Y1
-	VMULPS    Y15, Y0, Y2
-	VADDPS    Y2, Y1, Y1
+	VMULPS Y0, Y1, Y1
+	TESTL  R12, R12
+	JEQ    store
+	VMULPS Y15, Y0, Y2
+	VADDPS Y2, Y1, Y1
+
+store:
 	VMOVUPS   Y0, (DI)
 	VMOVUPS   Y1, (DX)
+	TESTL     R13, R13
+	JNE       sure
 	VANDPS    Y14, Y0, Y0
 	VANDPS    Y14, Y1, Y1
 	VMULPS    Y12, Y0, Y0
 	VADDPS    Y1, Y0, Y0
 	VCMPPS    $0x11, Y13, Y0, Y0      // below 65504: rounding hides nothing there
 	VANDPS    Y0, Y11, Y11
+
+sure:
 	ADDQ      $32, DI
 	ADDQ      $32, DX
 	DECQ      CX

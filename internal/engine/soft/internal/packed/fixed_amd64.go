@@ -110,22 +110,28 @@ func quickFix(w *Weights, v *Vector) bool {
 	}
 	group := w.group()
 	for g := range (w.Cols + group - 1) / group {
-		block := g * group / w.Wide
-		sum := v.sum(block)
-		*sum += v.units[g*group/unit*4+g*group%unit/(unit/4)]
-		if each := &v.sums[block/lanes*2*lanes+lanes+block%lanes]; group < unit {
-			*each = v.digits[g*group/unit*stored+stored-lanes+g*group%unit/lane]
-		} else {
-			*each = 1 // the kernels take the units of each group
-		}
+		w.addGroup(v, g, v.units[g*group/unit*4+g*group%unit/(unit/4)])
 	}
 	return true
+}
+
+// addGroup adds the sum of a group to that of its block, and sets the unit by which kernels multiply the block's scale.
+func (w *Weights) addGroup(v *Vector, group int, sum float32) {
+	at := group * w.group()
+	block := at / w.Wide
+	*v.sum(block) += sum
+	each := &v.sums[block/lanes*2*lanes+lanes+block%lanes]
+	if w.group() < unit {
+		*each = v.digits[at/unit*stored+stored-lanes+at%unit/lane]
+	} else {
+		*each = 1 // the kernels take the units of each group
+	}
 }
 
 // quickBounded is allBounded by assembly, which does not find all that are.
 func (w *Weights) quickBounded(row, rows int, room []float32) bool {
 	if !hasFixed() {
-		return hasFixed256() && w.prepare256(room, row*w.blocks(), rows*w.blocks())
+		return hasFixed256() && w.prepare256(room, row*w.blocks(), rows*w.blocks(), false)
 	}
 	_, is := w.prepare(room, row*w.blocks(), rows*w.blocks(), unknown, false)
 	return is != wrong
