@@ -41,7 +41,7 @@ endif
 RACING = ./internal/engine/broker/... ./internal/engine/soft ./internal/hostile ./ane ./ane/engine ./unimem/...
 
 .PHONY: build bridge test row1 row2 fresh testrun needs format vet static vuln race plain busy hostile nocgo arm64 fuzz \
-	benchonce bench soak races lint mutate clean
+	bench soak races lint mutate clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -o build/ ./cmd/ane-roundtrip
@@ -63,7 +63,7 @@ row1:
 	@$(ROW) race plain busy hostile
 # One worker fuzzes, since row1 has the other core.
 row2:
-	@$(ROW) FUZZFLAGS="-test.parallel 1" vet static vuln arm64 nocgo fuzz benchonce
+	@$(ROW) FUZZFLAGS="-test.parallel 1" vet static vuln arm64 nocgo fuzz
 
 # The notes are of one make test.
 fresh:
@@ -85,18 +85,27 @@ needs:
 format:
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi
 
+# FOR_TARGET sets the environment of target $$t; others prints the packages whose files differ between it and this
+# machine, and all of a target whose tests people run. Nothing runs the code of a Mac or Windows here, so it is not
+# optimized; that of arm64 is what the target arm64 runs.
+FOR_TARGET = export CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t\#*/}; \
+	case $$t in linux/*) ;; *) export GOFLAGS="$$GOFLAGS '-gcflags=all=-N -l'";; esac; \
+	files() { $(GO) list -f '{{.ImportPath}} {{.GoFiles}} {{.SFiles}} {{.TestGoFiles}} {{.XTestGoFiles}}' ./... | sort; }; \
+	others() { GOOS= GOARCH= CGO_ENABLED=1 files >build/files.here; files | comm -13 build/files.here - | cut -d' ' -f1; }
+
 vet:
-	@for t in $(TARGETS); do echo "go vet $$t"; \
-		CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet ./... || exit 1; done
-	@echo "go vet with cgo"; CGO_ENABLED=1 $(GO) vet ./...
+	@mkdir -p build; echo "go vet with cgo"; CGO_ENABLED=1 $(GO) vet ./...
+	@for t in $(TARGETS); do echo "go build and vet $$t"; ( $(FOR_TARGET); \
+		case $$t in darwin/*) which=./...;; *) which=$$(others);; esac; \
+		$(GO) build ./... && $(GO) vet $$which ) || exit 1; done
 
 # Elsewhere, what only Linux uses counts as unused, and stubs never return nil: two checks are for Linux alone.
 static:
 	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(STATICCHECK)
-	@for t in $(TARGETS); do echo "staticcheck $$t"; \
-		case $$t in linux/*) checks=inherit;; *) checks=inherit,-U1000,-SA4023;; esac; \
-		CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} build/bin/staticcheck -checks $$checks ./... || exit 1; done
 	@echo "staticcheck with cgo"; CGO_ENABLED=1 build/bin/staticcheck ./...
+	@for t in $(TARGETS); do echo "staticcheck $$t"; ( $(FOR_TARGET); \
+		case $$t in linux/*) checks=inherit;; *) checks=inherit,-U1000,-SA4023;; esac; \
+		build/bin/staticcheck -checks $$checks $$(others) ) || exit 1; done
 
 # Without the database of vulnerabilities there is nothing to compare with.
 # Status 3 of govulncheck means that it found some.
@@ -109,16 +118,17 @@ vuln:
 	3) cat build/vuln.log; exit 1;; \
 	*) echo "govulncheck: skipped, the database of vulnerabilities cannot be reached";; esac
 
-# A process with the race detector sleeps a second before it ends unless told not to, and
-# the broker's tests end many. ANEKIT_FULL has the tests do all that they can.
+# The packages that have goroutines, in their code or in their tests. A process with the race detector sleeps a second
+# before it ends unless told not to, and the broker's tests end many. ANEKIT_FULL has the tests do all that they can.
 race: testrun
-	ANEKIT_FULL=1 GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -race ./...
+	ANEKIT_FULL=1 GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -race \
+		$$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while read -r dir; do \
+			grep -qE '^\s*go [a-zA-Z(]|\.Go\(func|"sync(/atomic)?"|RunParallel' "$$dir"/*.go && echo "$$dir"; done)
 
-# Where the race detector and the emulator leave out cases that only compute, this runs them all. It, busy, hostile and
-# benchonce are built with cgo, so that each package is compiled once for them.
+# All packages, and each benchmark once. It, busy and hostile are built with cgo, so that each package is compiled once
+# for them.
 plain: testrun
-	ANEKIT_FULL=1 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) $$(grep -rlE 'budget\.(Cases|Sample|SkipSlow|Whole)\(' \
-		--include=*_test.go . | xargs -n1 dirname | sort -u)
+	ANEKIT_FULL=1 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -bench . -benchtime 1x ./...
 
 # A test that depends on time fails here: each core has a spinner while the tests run.
 busy: testrun
@@ -166,10 +176,6 @@ fuzz:
 				{ cat build/fuzz.log; exit 1; }; \
 		done || exit 1; \
 	done
-
-benchonce:
-	CGO_ENABLED=1 $(GOTEST) -run '^$$' -bench . -benchtime 1x \
-		$$(grep -rl '^func Benchmark' --include=*_test.go . | xargs -n1 dirname | sort -u)
 
 lint:
 	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(GOLANGCI)
