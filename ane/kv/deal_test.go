@@ -31,6 +31,7 @@ func TestInTurn(t *testing.T) {
 
 // A snapshot long enough for two goroutines, with heads shorter and longer than the stage.
 func TestRestoreOfLongFiles(t *testing.T) {
+	budget.SkipRace(t)
 	budget.Heavy(t, "long files")
 	for name, c := range map[string]struct {
 		Config

@@ -34,7 +34,7 @@ func TestRoundTrip(t *testing.T) {
 			if name == "history" && c.config == big {
 				continue // larger than its Tape
 			}
-			if c.tokens == 1500 && budget.Light() {
+			if c.tokens == 1500 && (budget.Light() || budget.Race) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%d", name, c.tokens), func(t *testing.T) {
@@ -446,6 +446,7 @@ func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
 // A file that two goroutines read.
 func TestLongFile(t *testing.T) {
+	budget.SkipRace(t)
 	budget.Heavy(t, "a long file")
 	config := Config{Layers: 3, Heads: 2, HeadDim: 128, Context: 2048, DType: mil.FP32}
 	path := filepath.Join(t.TempDir(), "long")

@@ -18,6 +18,7 @@ import (
 // A guest in Go works on the engine's pages as the others do. Its binary has megabytes, so that it is not beside the
 // source: the test builds it twice and compares.
 func TestGuestsInGo(t *testing.T) {
+	budget.SkipRace(t)
 	budget.Heavy(t, "two builds")
 	leaktest.SkipEmulated(t)
 	if _, err := exec.LookPath("go"); err != nil {

@@ -66,9 +66,9 @@ func Slow() bool { return Race || Emulated() }
 func Whole() bool { return Full() && !Slow() }
 
 // Sample reports whether a test runs its case i, counted from 0: every case if Whole, otherwise one of n, and one of 3n
-// where Light and under an emulator, which has to run each kernel of the processor and not each case.
+// where Light and where Slow: an emulator has to run each kernel of the processor, the race detector each goroutine.
 func Sample(i, n int) bool {
-	if Emulated() || Light() {
+	if Slow() || Light() {
 		n *= 3
 	}
 	return Whole() || i%n == 0
@@ -82,6 +82,15 @@ func SkipSlow(tb testing.TB) {
 	}
 }
 
+// SkipRace skips, under the race detector, a test that only computes, whose goroutines other tests of its package run
+// there.
+func SkipRace(tb testing.TB) {
+	tb.Helper()
+	if Race {
+		tb.Skip("computes only; make test runs it without the race detector")
+	}
+}
+
 // SkipEmulated skips, under an emulator, a test of code that is the same on every processor, whose kernels other tests
 // of its package run there.
 func SkipEmulated(tb testing.TB) {
@@ -91,13 +100,13 @@ func SkipEmulated(tb testing.TB) {
 	}
 }
 
-// Cases is the number of random cases of a test that only computes: n if Whole, otherwise a quarter, an eighth
-// under an emulator and a twentieth where Light.
+// Cases is the number of random cases of a test that only computes: n if Whole, otherwise a quarter, an eighth where
+// Slow and a twentieth where Light.
 func Cases(n int) int {
 	switch {
 	case Whole():
 		return n
-	case Emulated():
+	case Slow():
 		return max(2, n/8)
 	case Light():
 		return max(2, n/20)

@@ -25,7 +25,7 @@ func TestRead(t *testing.T) {
 					const size = 3<<20 + 1000
 					r := newRig(t, size, func(c *Config) { c.Align = align }, shift)
 					random := rand.New(rand.NewPCG(1, uint64(shift)))
-					for range budget.Rounds(60, 60) {
+					for range budget.Cases(60) {
 						count := 1 + random.IntN(MaxTransfer/512)
 						if random.IntN(3) == 0 {
 							count = 1 + random.IntN(3)

@@ -69,6 +69,7 @@ func TestNamesAreUnique(t *testing.T) {
 }
 
 func TestRandom(t *testing.T) {
+	budget.SkipRace(t)
 	leaktest.SkipEmulated(t)
 	operations := 20_000
 	if os.Getenv("ANEKIT_FULL") != "" {

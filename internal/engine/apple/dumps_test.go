@@ -22,6 +22,7 @@ const dumps = "../../../testdata/dumps"
 // changes the stand-in's answers. Each dump needs its own process, which can load only one
 // framework.
 func TestStandInPassesSuiteOnDumps(t *testing.T) {
+	budget.SkipRace(t)
 	bridgetest.Build(t)
 	budget.Heavy(t, "a second for the suite")
 	for i, name := range []string{

@@ -93,6 +93,7 @@ func TestActivations(t *testing.T) {
 
 // TestActivationsOfEveryHalf runs each function over all 65,536 halves.
 func TestActivationsOfEveryHalf(t *testing.T) {
+	budget.SkipRace(t)
 	budget.Heavy(t, "every half")
 	x := zeros(mil.FP16, 1<<16)
 	for i := range x.v {

@@ -101,6 +101,7 @@ func randomAttention(r *rand.Rand, d mil.DType, batch [3][]int, full []int, l, s
 }
 
 func TestAttention(t *testing.T) {
+	budget.SkipRace(t)
 	batches := [][4][]int{{{1}, {1}, {1}, {1}}, {{2}, {2}, {2}, {2}}, {{2, 3}, {2, 3}, {2, 3}, {2, 3}},
 		{{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}}, {{2, 4}, {2, 1}, {2, 1}, {2, 4}}, {{1}, {3}, {1}, {3}}}
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {

@@ -160,6 +160,7 @@ func convRef(x, w, b nd, s sliding, groups int, bias bool) sums {
 
 // TestConvDefaults omits every setting and crosses tile borders.
 func TestConvDefaults(t *testing.T) {
+	budget.SkipRace(t)
 	budget.Heavy(t, "convolutions beyond a tile")
 	r := seeded(t)
 	for _, c := range []struct{ x, w []int }{
@@ -264,6 +265,7 @@ func transposedCase(r *rand.Rand, d mil.DType, in []int, groups int, padType str
 }
 
 func TestConvTranspose(t *testing.T) {
+	budget.SkipRace(t)
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		t.Run(d.String(), func(t *testing.T) {
 			r := seeded(t)

@@ -200,6 +200,7 @@ func requireUnfused(t testing.TB, text string, seed uint64, opts ...soft.Option)
 
 // TestFusedGraphs: fusing changes no bit of random programs, NaNs included, in any mode.
 func TestFusedGraphs(t *testing.T) {
+	budget.SkipRace(t)
 	for round := range budget.Cases(100) {
 		f := &fusible{r: rand.New(rand.NewPCG(uint64(round), 31))}
 		for range 1 + f.r.IntN(2) {
@@ -219,6 +220,7 @@ func TestFusedGraphs(t *testing.T) {
 // TestFusedProducts has products of every kind of runner: tiles that are parts of rows, rows of pieces that overlap,
 // groups, batches, packed weights. A bias, an activation, an operator with a workspace and a residual follow each.
 func TestFusedProducts(t *testing.T) {
+	budget.SkipRace(t)
 	const packed = `tensor<int8, [70, 64]> d = const()[val = tensor<int8, [70, 64]>(%s)];
 tensor<fp16, [70, 1]> s = const()[val = tensor<fp16, [70, 1]>(%s)];
 tensor<fp16, [70, 64]> w = constexpr_blockwise_shift_scale(data = d, scale = s);

@@ -85,6 +85,7 @@ func matmulCase(r *rand.Rand, d mil.DType, batchX, batchY, batch []int, m, k, n 
 }
 
 func TestMatmul(t *testing.T) {
+	budget.SkipRace(t)
 	batches := [][3][]int{ // x, y, result
 		{{}, {}, {}}, {{2}, {}, {2}}, {{}, {3}, {3}}, {{2}, {2}, {2}}, {{1}, {4}, {4}}, {{4}, {1}, {4}},
 		{{2, 3}, {2, 3}, {2, 3}}, {{2, 1}, {1, 3}, {2, 3}}, {{1, 3}, {2, 1}, {2, 3}}, {{2, 3}, {3}, {2, 3}}, {{1, 1},
@@ -107,6 +108,7 @@ func TestMatmul(t *testing.T) {
 
 // TestMatmulTiles crosses tile borders in every direction.
 func TestMatmulTiles(t *testing.T) {
+	budget.SkipRace(t)
 	budget.Heavy(t, "products beyond a tile")
 	r := seeded(t)
 	for _, s := range [][3]int{{33, 5, 257}, {32, 64, 256}, {1, 1000, 300}, {65, 3, 1}, {1, 1, 513}, {31, 17, 255},

@@ -80,6 +80,7 @@ const halves = "tensor<fp16, [65536]>"
 // TestUnaryOfEveryHalfInEveryMode: the table of a large step and the loop of a small one give what package
 // numerics says.
 func TestUnaryOfEveryHalfInEveryMode(t *testing.T) {
+	budget.SkipRace(t)
 	budget.Heavy(t, "every half in each arithmetic")
 	x := everyHalf()
 	for _, m := range chipModes {

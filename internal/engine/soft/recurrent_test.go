@@ -96,6 +96,7 @@ func belowOne(r *rand.Rand, d mil.DType, shape ...int) nd {
 }
 
 func TestRecurrent(t *testing.T) {
+	budget.SkipRace(t)
 	names := []string{"sigmoid", "tanh", "relu", "linear", "scaled_tanh", "sigmoid_hard", "hard_sigmoid"}
 	for op, gates := range map[string]int{"rnn": 1, "gru": 3, "lstm": 4} {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32} {

@@ -62,6 +62,7 @@ func TestTranspose(t *testing.T) {
 
 // TestTransposeNarrow has matrices of few rows or columns, and short runs that change places, in more than one piece.
 func TestTransposeNarrow(t *testing.T) {
+	budget.SkipRace(t)
 	budget.Heavy(t, "matrices of thousands of rows")
 	for _, c := range []struct{ shape, perm []int }{
 		{[]int{3, 4500}, []int{1, 0}}, {[]int{4500, 3}, []int{1, 0}}, {[]int{2, 5, 600}, []int{2, 0, 1}},

@@ -245,6 +245,7 @@ func TestEinsumOfSplitColumns(t *testing.T) {
 // Vectors times matrices of halves: several matrices, more sums than a piece has, lengths of whole and broken pieces,
 // and a bias.
 func TestVectorsOfHalves(t *testing.T) {
+	budget.SkipRace(t)
 	budget.Heavy(t, "products of a thousand columns")
 	r := seeded(t)
 	for _, c := range []struct {

@@ -52,6 +52,7 @@ func sumsOfRules() map[numerics.Rules]summer {
 
 // Products that take several tiles of rows and columns, the last ones in part, with sums on both sides of the range.
 func TestTilesUnderRules(t *testing.T) {
+	budget.SkipRace(t)
 	budget.Heavy(t, "products beyond a tile under each rule")
 	r := seeded(t)
 	conv := convProgram{n: 2, in: 4, out: 70, h: 2, w: 141, kh: 2, kw: 2, groups: 2, stride: 1, dilation: 1, pad: 1}
