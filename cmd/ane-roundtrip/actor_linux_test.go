@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/budget"
-	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
@@ -28,7 +27,7 @@ func said(t *testing.T, run func(args []string) []byte, args ...string) []int {
 
 // An actor that was frozen on amd64 goes on under arm64, with equal tokens in the numerics of a chip.
 func TestActorsGoOnOnAnotherProcessor(t *testing.T) {
-	leaktest.SkipEmulated(t)
+	budget.SkipSlow(t)
 	skipBusy(t)
 	budget.Skip(t, "a build for another processor")
 	const emulator = "qemu-aarch64-static"

@@ -18,13 +18,8 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// photograph writes a PNG that hardly compresses. It has 1024 pixels per side, with ANEKIT_FULL 8192. Each pixel has
-// the opacity that opacity returns.
-func photograph(t testing.TB, dir string, opacity func(*rand.Rand) uint8) (file string, side int) {
-	side = 1024
-	if budget.Full() {
-		side = 8192
-	}
+// photograph writes a PNG that hardly compresses. Each pixel has the opacity that opacity returns.
+func photograph(t testing.TB, dir string, side int, opacity func(*rand.Rand) uint8) (file string) {
 	m := image.NewNRGBA(image.Rect(0, 0, side, side))
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range m.Pix {
@@ -39,7 +34,15 @@ func photograph(t testing.TB, dir string, opacity func(*rand.Rand) uint8) (file 
 	require.NoError(t, err)
 	defer f.Close()
 	require.NoError(t, (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(f, m))
-	return file, side
+	return file
+}
+
+// benchSide is the pixels of a side of the pictures of the benchmarks: 1024, with ANEKIT_FULL 8192.
+func benchSide() int {
+	if budget.Full() {
+		return budget.Measured(8192, 1024)
+	}
+	return 1024
 }
 
 // opaque and translucent are opacities of photograph.
@@ -49,7 +52,7 @@ func translucent(random *rand.Rand) uint8 { return uint8(random.Uint32()) }
 
 // benchmarkImage runs the whole command.
 func benchmarkImage(b *testing.B, opacity func(*rand.Rand) uint8) {
-	in, _ := photograph(b, b.TempDir(), opacity)
+	in := photograph(b, b.TempDir(), benchSide(), opacity)
 	out := filepath.Join(b.TempDir(), "out.png")
 	for b.Loop() {
 		var stdout, errw bytes.Buffer
@@ -63,7 +66,7 @@ func BenchmarkImageOpacity(b *testing.B) { benchmarkImage(b, translucent) }
 
 // benchmarkImageFloor only decodes and encodes the same file and evaluates the same model.
 func benchmarkImageFloor(b *testing.B, opacity func(*rand.Rand) uint8, channels int) {
-	in, _ := photograph(b, b.TempDir(), opacity)
+	in := photograph(b, b.TempDir(), benchSide(), opacity)
 	d, err := engine.Open(b.Context(), engine.Soft)
 	require.NoError(b, err)
 	defer d.Close()

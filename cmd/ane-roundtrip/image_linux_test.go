@@ -26,7 +26,8 @@ func TestImageTakesLittleMemory(t *testing.T) {
 	budget.Skip(t, "the memory of a large picture")
 	budget.SkipSlow(t) // the race detector has memory of its own
 	dir := t.TempDir()
-	in, side := photograph(t, dir, opaque)
+	const side = 8192
+	in := photograph(t, dir, side, opaque)
 	tiny := filepath.Join(dir, "tiny.png")
 	var b bytes.Buffer
 	require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))))

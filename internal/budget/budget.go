@@ -43,6 +43,14 @@ func Rounds(full, usual int) int {
 	return usual
 }
 
+// Measured is a size of a benchmark: full, or tried where make runs each benchmark once.
+func Measured(full, tried int) int {
+	if os.Getenv(Make) != "" {
+		return tried
+	}
+	return full
+}
+
 // Skip skips a test that is too large for a plain run; needs is what the test needs.
 func Skip(tb testing.TB, needs string) {
 	tb.Helper()

@@ -18,6 +18,7 @@ func TestBudget(t *testing.T) {
 	require.True(t, skipped)
 	t.Setenv(budget.Make, "")
 	require.True(t, budget.Light())
+	require.Equal(t, 100, budget.Measured(100, 8))
 	require.Equal(t, 2, budget.Rounds(100, 8))
 	require.Equal(t, 1, budget.Rounds(100, 1))
 	require.True(t, t.Run("heavy", func(t *testing.T) {
@@ -29,6 +30,7 @@ func TestBudget(t *testing.T) {
 	}
 	t.Setenv(budget.Make, "1")
 	require.False(t, budget.Light())
+	require.Equal(t, 8, budget.Measured(100, 8))
 	budget.Heavy(t, "seconds")
 	require.Equal(t, 8, budget.Rounds(100, 8))
 	t.Setenv(budget.Variable, "1")

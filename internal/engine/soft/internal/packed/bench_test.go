@@ -6,10 +6,14 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // Rows and columns of the matrix that the benchmarks read: with 4 bits 64 MiB, more than a cache.
-const benchRows, benchCols = 1 << 16, 1 << 11
+var benchRows = budget.Measured(1<<16, 1<<8)
+
+const benchCols = 1 << 11
 
 // bytes is what a product reads.
 func (w *Weights) bytes() int {
