@@ -9,6 +9,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -37,10 +38,12 @@ func started(t *testing.T, evaluations int, opts ...engine.Option) int {
 	if count[0].Value.Kind() != metrics.KindUint64 {
 		t.Skip("this version of Go does not count goroutines")
 	}
-	before := count[0].Value.Uint64()
+	before, running := count[0].Value.Uint64(), runtime.NumGoroutine()
 	for range evaluations {
 		_, err = r.Evaluate(t.Context())
 		require.NoError(t, err)
+		// Those that look for another operation would compute the next one.
+		require.True(t, await.Poll(func() bool { return runtime.NumGoroutine() <= running }), "they end")
 	}
 	metrics.Read(count)
 	return int(count[0].Value.Uint64() - before)
