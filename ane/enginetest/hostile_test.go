@@ -11,6 +11,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/enginetest"
 	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // hostile replaces parts of the soft engine.
@@ -81,6 +82,7 @@ func TestNilEngineIsAFailure(t *testing.T) {
 }
 
 func TestGoroutineLeakIsAFailure(t *testing.T) {
+	budget.Heavy(t, "a second for the leak")
 	stop := make(chan struct{})
 	defer close(stop)
 	texts := only(t, "leaks", func() ane.Engine {

@@ -20,6 +20,7 @@ import (
 // The replay of a report of info --report, from testdata/dumps or written here, has the same verdict as
 // the report.
 func TestReportsReplayToTheirVerdict(t *testing.T) {
+	budget.Heavy(t, "a process for each report")
 	dir := bridgetest.Build(t)
 	passing, failing := filepath.Join(t.TempDir(), "passing.json"), filepath.Join(t.TempDir(), "failing.json")
 	require.Equal(t, codePass, command(t, dir, "", "info", "--engine", "standin", "--report", passing))

@@ -54,6 +54,7 @@ type campaign struct {
 }
 
 func TestCampaign(t *testing.T) {
+	budget.Heavy(t, "hostile processes")
 	leaktest.SkipEmulated(t)
 	seed := uint64(time.Now().UnixNano())
 	if s := os.Getenv(seedVariable); s != "" {

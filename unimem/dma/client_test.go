@@ -14,6 +14,7 @@ import (
 
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // requireReached checks that the device reaches every page of b by its segments, in order, and only those.
@@ -35,6 +36,7 @@ func (f *fake) requireReached(t *testing.T, b *unimem.Block, segments []Segment)
 }
 
 func TestExtensionMapsABlock(t *testing.T) {
+	budget.Heavy(t, "a build of the extension")
 	f := library(t)
 	d := f.device(t)
 	b := pages(t, 3)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 func kernel(t *testing.T, d *Device, p Program) *Kernel {
@@ -115,6 +116,7 @@ func half(f float32) uint16 {
 
 // The kernels' texts compute on the pages of a Block. The fake runs the very texts, on the CPU.
 func TestTextsOnAFake(t *testing.T) {
+	budget.Heavy(t, "the kernels on the processor")
 	f := newFake(t)
 	onCPU(t, f)
 	d := f.device()

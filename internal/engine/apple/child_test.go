@@ -163,6 +163,7 @@ func TestProfiles(t *testing.T) {
 // TestSelfCheckFindsWhatChanged: the check finds missing and changed methods
 // before anything is called.
 func TestSelfCheckFindsWhatChanged(t *testing.T) {
+	budget.Heavy(t, "a process for each change")
 	for what, c := range map[string]struct {
 		options standin.Options
 		status  objcbridge.CheckStatus

@@ -14,6 +14,7 @@ import (
 // TestLoadIsRetried: a failed load is tried once more before anything is removed. If it
 // fails again, the program is purged, compiled and loaded, once.
 func TestLoadIsRetried(t *testing.T) {
+	budget.Heavy(t, "waits between the tries")
 	f := framework(t)
 	defer f.ClearFaults()
 	for name, c := range map[string]struct {

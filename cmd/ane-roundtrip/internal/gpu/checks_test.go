@@ -16,6 +16,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 func TestMain(m *testing.M) {
@@ -185,6 +186,7 @@ func TestRightDevicePasses(t *testing.T) {
 
 // Each fault fails the checks that are meant to find it, and only those.
 func TestFaultsAreFound(t *testing.T) {
+	budget.Heavy(t, "a device for each fault")
 	for _, c := range []struct {
 		name string
 		d    Device

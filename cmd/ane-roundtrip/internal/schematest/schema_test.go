@@ -86,6 +86,7 @@ func elsewhere(status int) int {
 
 // The command's JSON objects match the schema.
 func TestCommandMatchesSchema(t *testing.T) {
+	budget.Heavy(t, "every command")
 	leaktest.SkipEmulated(t)
 	ane := filepath.Join(t.TempDir(), "ane-roundtrip")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", ane, "../..").CombinedOutput()

@@ -106,6 +106,7 @@ func plain(part, socket, fault string) *exec.Cmd {
 // TestSharedBroker: a plain user's checks of growth and of memory in place work on a shared broker, which is not
 // dumpable, and notice copies that the broker's engine makes, and those that the client makes.
 func TestSharedBroker(t *testing.T) {
+	budget.Heavy(t, "brokers that others use")
 	leaktest.SkipEmulated(t)
 	const growth, toEngine, toCPU = "memory/growth", "sharing/cpu-to-engine", "sharing/engine-to-cpu"
 	for name, c := range map[string]struct {
