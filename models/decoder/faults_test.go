@@ -139,7 +139,7 @@ func TestUsed(t *testing.T) {
 
 // A weight that is no number is found when the model is loaded, wherever it is.
 func TestWeightsThatAreNotFinite(t *testing.T) {
-	budget.SkipRace(t)
+	budget.SkipSlow(t)
 	d, err := engine.Open(t.Context(), engine.Soft)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, d.Close()) }()

@@ -22,7 +22,7 @@ import (
 
 // Groups of every width, with scales of both types, and modules that differ from the others.
 func TestPackedWeights(t *testing.T) {
-	budget.SkipRace(t)
+	budget.SkipSlow(t)
 	for i, bits := range []int{2, 3, 4, 5, 6, 8} {
 		for seed, dtype := range []safetensors.DType{safetensors.F16, safetensors.BF16} {
 			families := decodertest.Families()
@@ -52,7 +52,7 @@ func TestPackedWeights(t *testing.T) {
 
 // Sizes that fill neither rows of 64 bytes nor vectors of the processor.
 func TestOddSizes(t *testing.T) {
-	budget.SkipRace(t)
+	budget.SkipSlow(t)
 	for i, s := range []decodertest.Spec{
 		{Hidden: 8, Intermediate: 12, Layers: 1, Heads: 2, KVHeads: 1, Vocabulary: 11},
 		{Hidden: 30, Intermediate: 50, Layers: 3, Heads: 3, KVHeads: 1, HeadDim: 6, Vocabulary: 33,
@@ -74,7 +74,7 @@ func TestOddSizes(t *testing.T) {
 
 // Without head_dim, the norms of Qwen 3 tell the size of a head.
 func TestHeadsWithoutTheirSize(t *testing.T) {
-	budget.SkipRace(t)
+	budget.SkipSlow(t)
 	budget.SkipEmulated(t)
 	budget.Heavy(t, "a model of its own")
 	want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Qwen3,
@@ -86,7 +86,7 @@ func TestHeadsWithoutTheirSize(t *testing.T) {
 
 // Columns beyond a text are zeros, whose norm is finite with every epsilon.
 func TestSmallEpsilons(t *testing.T) {
-	budget.SkipRace(t)
+	budget.SkipSlow(t)
 	budget.SkipEmulated(t)
 	for i, epsilon := range []float64{1e-10, 1e-12, 1e-30} {
 		if !budget.Sample(i, 3) {
@@ -117,7 +117,7 @@ func TestGroupsWithoutAScale(t *testing.T) {
 
 // The largest squares of a state are beyond fp16, its epsilon below it.
 func TestLargeAndSmallStates(t *testing.T) {
-	budget.SkipRace(t)
+	budget.SkipSlow(t)
 	budget.SkipEmulated(t)
 	budget.Heavy(t, "a model of its own")
 	for i, scale := range []float64{1500, 1.0 / 4096} {
@@ -141,7 +141,7 @@ func TestLargeAndSmallStates(t *testing.T) {
 }
 
 func TestScalingsOfRotations(t *testing.T) {
-	budget.SkipRace(t)
+	budget.SkipSlow(t)
 	budget.SkipEmulated(t)
 	for i, rope := range []map[string]any{
 		{"rope_scaling": map[string]any{"type": "linear", "factor": 4.0}},
@@ -299,7 +299,7 @@ func TestEmptyColumnsStay(t *testing.T) {
 
 // Layers in several programs: those of one shape are compiled once.
 func TestGroupsOfLayers(t *testing.T) {
-	budget.SkipRace(t)
+	budget.SkipSlow(t)
 	budget.SkipEmulated(t)
 	budget.Heavy(t, "a model of nine layers")
 	s := decodertest.Spec{Family: decodertest.Llama3, Layers: 9, Vocabulary: 3000, Seed: 4}

@@ -34,7 +34,7 @@ func inSteps(name string, values []float64) {
 
 // Layers beyond the limit of a program are cut: attention by heads, then by queries, and the feed-forward network.
 func TestPartsOfLayers(t *testing.T) {
-	budget.SkipRace(t)
+	budget.SkipSlow(t)
 	budget.SkipEmulated(t)
 	for i, c := range []struct {
 		family          decodertest.Family

@@ -14,7 +14,7 @@ import (
 
 // What Predict says is what Load does.
 func TestPredictedPlans(t *testing.T) {
-	budget.SkipRace(t)
+	budget.SkipSlow(t)
 	for i, opts := range [][]Option{
 		{WithForm(Compact)},
 		{WithForm(Engine), Chip(chip.M4)},

@@ -86,7 +86,7 @@ func TestTemperatureComesBeforeTopP(t *testing.T) {
 
 // The bound below which tokens are not even sorted leaves no token of the most probable ones out.
 func TestTopPAgainstAWholeSort(t *testing.T) {
-	budget.SkipRace(t)
+	budget.SkipSlow(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	for range budget.Cases(300) {
 		logits := make([]float32, 1+r.IntN(60))

@@ -61,7 +61,7 @@ func TestPatternsThatAreRefused(t *testing.T) {
 }
 
 func TestByteLevelIsTheDefinition(t *testing.T) {
-	budget.SkipRace(t)
+	budget.SkipSlow(t)
 	for name, p := range map[string]string{"llama3": llama3, "qwen": qwen} {
 		for _, whole := range []bool{false, true} {
 			file := byteLevelFile(t, p)
@@ -381,7 +381,7 @@ func TestUnknownCharacters(t *testing.T) {
 
 // A long text without blanks is one word of the tokenizers without pre-tokenizer.
 func TestLongWordsTakeNLogN(t *testing.T) {
-	budget.SkipRace(t)
+	budget.SkipSlow(t)
 	budget.Heavy(t, "a large text")
 	text := strings.Repeat("the", 200_000)
 	ids, err := parse(t, sentenceFile()).Encode(text)
