@@ -10,8 +10,8 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/enginetest"
-	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/unimem"
 )
 
 // hostile replaces parts of the soft engine.

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/unimem"
 )
 
 // requireReached checks that the device reaches every page of b by its segments, in order, and only those.

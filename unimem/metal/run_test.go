@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/unimem"
 )
 
 func kernel(t *testing.T, d *Device, p Program) *Kernel {

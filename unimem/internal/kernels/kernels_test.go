@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem/internal/kernels"
-	"github.com/anekit/anekit/internal/budget"
 )
 
 // all lists the kernels.

@@ -19,8 +19,8 @@ import (
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/browsertest"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
-	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/leaktest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
