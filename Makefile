@@ -124,12 +124,13 @@ vuln:
 	3) cat build/vuln.log; exit 1;; \
 	*) echo "govulncheck: skipped, the database of vulnerabilities cannot be reached";; esac
 
-# The packages that have goroutines, in their code or in their tests. A process with the race detector sleeps a second
-# before it ends unless told not to, and the broker's tests end many. ANEKIT_FULL has the tests do all that they can.
+# The packages that have goroutines, in their code or in their tests, but for the gates, which are programs in C. A process
+# with the race detector sleeps a second before it ends unless told not to, and the broker's tests end many. ANEKIT_FULL
+# has the tests do all that they can.
 race: testrun
 	ANEKIT_FULL=1 GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -race \
 		$$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while read -r dir; do \
-			grep -qE '^\s*go [a-zA-Z(]|\.Go\(func|"sync(/atomic)?"|RunParallel' "$$dir"/*.go && echo "$$dir"; done)
+			grep -qE '^\s*go [a-zA-Z(]|\.Go\(func|"sync(/atomic)?"|RunParallel' "$$dir"/*.go && echo "$$dir"; done | grep -v /gates$$)
 
 # All packages, and each benchmark once. It, busy and hostile are built with cgo, so that each package is compiled once
 # for them.

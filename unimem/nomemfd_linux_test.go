@@ -37,6 +37,7 @@ func denyCalls() error {
 // TestWithoutMemfd runs tests again in a process whose kernel has neither memfd_create nor mlock2.
 func TestWithoutMemfd(t *testing.T) {
 	budget.Heavy(t, "a second and third run of tests")
+	budget.SkipRace(t)
 	leaktest.SkipEmulated(t)
 	for name, errno := range map[string]unix.Errno{"old kernel": unix.ENOSYS, "filter": unix.EPERM} {
 		t.Run(name, func(t *testing.T) {

@@ -25,6 +25,7 @@ const (
 // locked-memory limit of 64 KiB. The child process lowers the limit, see lowerLimits.
 func TestUnprivileged(t *testing.T) {
 	budget.Heavy(t, "a second run of the package")
+	budget.SkipRace(t)
 	if os.Getenv(memlockEnv) != "" {
 		t.Skip("this is already the run with the small limit")
 	}

@@ -90,12 +90,11 @@ func SkipSlow(tb testing.TB) {
 	}
 }
 
-// SkipRace skips, under the race detector, a test that only computes, whose goroutines other tests of its package run
-// there.
+// SkipRace skips, under the race detector, a test whose goroutines other tests of its package run there.
 func SkipRace(tb testing.TB) {
 	tb.Helper()
 	if Race {
-		tb.Skip("computes only; make test runs it without the race detector")
+		tb.Skip("runs no goroutines of its own; make test runs it without the race detector")
 	}
 }
 
