@@ -100,7 +100,7 @@ func TestEncodeNeighbors(t *testing.T) {
 
 func TestEncodeRandom(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
-		checkEncode(t, randomFloats(rand.New(rand.NewPCG(5, 6)), budget.Rounds(4_000_000, 4_000_000)))
+		checkEncode(t, randomFloats(rand.New(rand.NewPCG(5, 6)), budget.Cases(4_000_000)))
 	})
 }
 
