@@ -66,10 +66,10 @@ test: fresh needs format bridge testrun
 
 ROW = MAKEFLAGS= HOSTILE="$(HOSTILE)" $(MAKE) --no-print-directory GO="$(GO)" FUZZTIME="$(FUZZTIME)" TARGETS="$(TARGETS)"
 row1:
-	@$(ROW) race plain busy hostile
+	@$(ROW) race plain busy
 # One worker fuzzes, since row1 has the other core.
 row2:
-	@$(ROW) FUZZFLAGS="-test.parallel 1" vet static vuln arm64 nocgo fuzz
+	@$(ROW) FUZZFLAGS="-test.parallel 1" vet static vuln arm64 nocgo fuzz hostile
 
 # The notes are of one make test.
 fresh:
@@ -132,10 +132,10 @@ race: testrun
 		$$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while read -r dir; do \
 			grep -qE '^\s*go [a-zA-Z(]|\.Go\(func|"sync(/atomic)?"|RunParallel' "$$dir"/*.go && echo "$$dir"; done | grep -v /gates$$)
 
-# All packages, and each benchmark once. It, busy and hostile are built with cgo, so that each package is compiled once
-# for them.
+# All packages, and each benchmark once; three at a time, since many wait. It, busy and hostile are built with cgo, so that
+# each package is compiled once for them.
 plain: testrun
-	ANEKIT_FULL=1 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -bench . -benchtime 1x ./...
+	ANEKIT_FULL=1 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -p 3 -bench . -benchtime 1x ./...
 
 # A test that depends on time fails here: each core has a spinner while the tests run.
 busy: testrun
