@@ -126,14 +126,14 @@ vuln:
 
 # The packages that have goroutines, in their code or in their tests, but for the gates, which are programs in C. A process
 # with the race detector sleeps a second before it ends unless told not to, and the broker's tests end many. ANEKIT_FULL
-# has the tests do all that they can.
+# has the tests do all that they can. Three packages run at a time, since many wait.
 race: testrun
-	ANEKIT_FULL=1 GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -race \
+	ANEKIT_FULL=1 GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -p 3 -race \
 		$$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while read -r dir; do \
 			grep -qE '^\s*go [a-zA-Z(]|\.Go\(func|"sync(/atomic)?"|RunParallel' "$$dir"/*.go && echo "$$dir"; done | grep -v /gates$$)
 
-# All packages, and each benchmark once; three at a time, since many wait. It, busy and hostile are built with cgo, so that
-# each package is compiled once for them.
+# All packages, and each benchmark once. It, busy and hostile are built with cgo, so that each package is compiled once for
+# them.
 plain: testrun
 	ANEKIT_FULL=1 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -p 3 -bench . -benchtime 1x ./...
 
