@@ -118,7 +118,8 @@ static:
 vuln:
 	@mkdir -p build; if command -v curl >/dev/null && \
 		! curl -sf --max-time 20 -o build/vuln.json https://vuln.go.dev/index/db.json; then \
-		echo "govulncheck: skipped, the database of vulnerabilities cannot be reached"; exit 0; fi; GOBIN=$(CURDIR)/build/bin $(GO) install $(GOVULNCHECK) >build/vuln.log 2>&1 \
+		echo "govulncheck: skipped, the database of vulnerabilities cannot be reached"; exit 0; fi; \
+	GOBIN=$(CURDIR)/build/bin $(GO) install $(GOVULNCHECK) >build/vuln.log 2>&1 \
 		|| { echo "govulncheck: skipped, it cannot be installed here"; exit 0; }; \
 	CGO_ENABLED=0 build/bin/govulncheck ./... >build/vuln.log 2>&1; code=$$?; \
 	case $$code in \
@@ -132,7 +133,8 @@ vuln:
 race: testrun
 	ANEKIT_FULL=1 GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -p 3 -race \
 		$$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while read -r dir; do \
-			grep -qE '^\s*go [a-zA-Z(]|\.Go\(func|"sync(/atomic)?"|RunParallel' "$$dir"/*.go && echo "$$dir"; done | grep -v /gates$$)
+			grep -qE '^\s*go [a-zA-Z(]|\.Go\(func|"sync(/atomic)?"|RunParallel' "$$dir"/*.go && echo "$$dir"; done | \
+			grep -v /gates$$)
 
 # All packages, and each benchmark once. It, busy and hostile are built with cgo, so that each package is compiled once for
 # them.
@@ -162,8 +164,8 @@ races:
 	@for p in 1 2 8; do for n in 1 2 3; do echo "race detector, $$p processors, run $$n"; \
 		GOMAXPROCS=$$p GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -count=1 -race $(RACING) || exit 1; done; done
 
-# On an arm64 machine the race target has run these tests already. dlpack and vulkan need the C library of the processor,
-# which the emulator does not have.
+# On an arm64 machine the target plain runs these tests. vulkan needs the C library of the processor, which the emulator
+# does not have.
 arm64: testrun
 	@if [ -n "$(EMULATOR)" ]; then echo "go test linux/arm64 under qemu"; \
 		ANEKIT_EXEC=$(EMULATOR) CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(TESTRUN) $(GOTEST) -exec $(EMULATOR) \

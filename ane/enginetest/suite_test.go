@@ -70,7 +70,6 @@ var caught = map[string][]string{
 
 // Every faulty engine fails the checks that must detect its fault.
 func TestFaultyEngines(t *testing.T) {
-	budget.Heavy(t, "a suite for each fault")
 	for i, f := range faulty.Faults() {
 		if budget.Slow() && !budget.Sample(i, 2) {
 			continue

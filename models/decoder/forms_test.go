@@ -75,7 +75,6 @@ func TestOddSizes(t *testing.T) {
 // Without head_dim, the norms of Qwen 3 tell the size of a head.
 func TestHeadsWithoutTheirSize(t *testing.T) {
 	budget.SkipSlow(t)
-	budget.SkipEmulated(t)
 	budget.Heavy(t, "a model of its own")
 	want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Qwen3,
 		Config: map[string]any{"head_dim": nil}}, Context(70))
@@ -87,7 +86,6 @@ func TestHeadsWithoutTheirSize(t *testing.T) {
 // Columns beyond a text are zeros, whose norm is finite with every epsilon.
 func TestSmallEpsilons(t *testing.T) {
 	budget.SkipSlow(t)
-	budget.SkipEmulated(t)
 	for i, epsilon := range []float64{1e-10, 1e-12, 1e-30} {
 		if !budget.Sample(i, 3) {
 			continue
@@ -118,7 +116,6 @@ func TestGroupsWithoutAScale(t *testing.T) {
 // The largest squares of a state are beyond fp16, its epsilon below it.
 func TestLargeAndSmallStates(t *testing.T) {
 	budget.SkipSlow(t)
-	budget.SkipEmulated(t)
 	budget.Heavy(t, "a model of its own")
 	for i, scale := range []float64{1500, 1.0 / 4096} {
 		for f, form := range []Form{Engine, Compact} {
@@ -142,7 +139,6 @@ func TestLargeAndSmallStates(t *testing.T) {
 
 func TestScalingsOfRotations(t *testing.T) {
 	budget.SkipSlow(t)
-	budget.SkipEmulated(t)
 	for i, rope := range []map[string]any{
 		{"rope_scaling": map[string]any{"type": "linear", "factor": 4.0}},
 		{"rope_scaling": map[string]any{"rope_type": "dynamic", "factor": 3.0}, "max_position_embeddings": 40},
@@ -300,7 +296,6 @@ func TestEmptyColumnsStay(t *testing.T) {
 // Layers in several programs: those of one shape are compiled once.
 func TestGroupsOfLayers(t *testing.T) {
 	budget.SkipSlow(t)
-	budget.SkipEmulated(t)
 	budget.Heavy(t, "a model of nine layers")
 	s := decodertest.Spec{Family: decodertest.Llama3, Layers: 9, Vocabulary: 3000, Seed: 4}
 	want, m := open(t, engine.Soft, s, Context(64), Chunk(64), programBytes(300<<10))

@@ -35,7 +35,6 @@ func inSteps(name string, values []float64) {
 // Layers beyond the limit of a program are cut: attention by heads, then by queries, and the feed-forward network.
 func TestPartsOfLayers(t *testing.T) {
 	budget.SkipSlow(t)
-	budget.SkipEmulated(t)
 	for i, c := range []struct {
 		family          decodertest.Family
 		heads, kv, dim  int

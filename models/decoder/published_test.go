@@ -15,7 +15,6 @@ import (
 // Folders with the keys and tensors that published ones have, beside those of the families' tests.
 func TestFoldersAsPublished(t *testing.T) {
 	budget.SkipSlow(t)
-	budget.SkipEmulated(t)
 	llama3 := map[string]any{"factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
 		"original_max_position_embeddings": 8192, "rope_type": "llama3"}
 	with := func(m map[string]any, key string, value any) map[string]any {

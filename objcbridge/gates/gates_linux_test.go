@@ -26,7 +26,6 @@ var both = []string{walk, faults}
 const few = "20000" // rounds enough to show a leak
 
 func TestCounts(t *testing.T) {
-	budget.Heavy(t, "a build and a process of its own")
 	t.Parallel()
 	for _, source := range both {
 		if source == walk || !budget.Light() {

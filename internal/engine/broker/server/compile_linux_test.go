@@ -230,15 +230,7 @@ func TestReadingHasItsTurn(t *testing.T) {
 	places := b.turns.free
 	b.turns.mu.Unlock()
 	for range places {
-		begun := make(chan struct{})
-		all.Go(func() {
-			_ = b.turns.do(t.Context(), 1<<32, shortCompiles, await.Patience, "test", func(context.Context) error {
-				close(begun)
-				<-free
-				return nil
-			})
-		})
-		await.Value(t, begun)
+		occupy(t, b.turns, &all, free)
 	}
 	sent := b.join(alice, driverabi.Restricted)
 	byKey := b.join(alice, driverabi.Restricted)
@@ -259,6 +251,20 @@ func TestReadingHasItsTurn(t *testing.T) {
 	require.Less(t, b.quotas.memory.held(), int64(2<<20+1<<20), "the entry, which is not read, and no weights")
 	close(free)
 	all.Wait()
+}
+
+// occupy takes one place of the line until free is closed.
+func occupy(t *testing.T, line *turns, all *sync.WaitGroup, free <-chan struct{}) {
+	t.Helper()
+	begun := make(chan struct{})
+	all.Go(func() {
+		_ = line.do(t.Context(), 1<<32, shortCompiles, await.Patience, "test", func(context.Context) error {
+			close(begun)
+			<-free
+			return nil
+		})
+	})
+	await.Value(t, begun)
 }
 
 // TestTinyCompilesBesideHogs: a compile of one long text, or of a few long constants, gives its place to a tiny compile
@@ -282,15 +288,8 @@ func TestTinyCompilesBesideHogs(t *testing.T) {
 			require.Equal(t, 1, b.turns.free)
 			b.turns.slice = 0
 			var all sync.WaitGroup
-			begun, free := make(chan struct{}), make(chan struct{})
-			all.Go(func() {
-				_ = b.turns.do(t.Context(), 1<<32, shortCompiles, await.Patience, "test", func(context.Context) error {
-					close(begun)
-					<-free
-					return nil
-				})
-			})
-			await.Value(t, begun)
+			free := make(chan struct{})
+			occupy(t, b.turns, &all, free)
 			hog := b.join(Identity{User: 1, Executable: [32]byte{9}}, "")
 			f, err := wire.Seal("program", []byte(text))
 			require.NoError(t, err)
