@@ -5,9 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/require"
 )
 
 func TestEvaluateAsyncOwnsTheRequestUntilItsOutcome(t *testing.T) {

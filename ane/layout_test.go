@@ -4,10 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -275,7 +274,7 @@ func TestHostileLayouts(t *testing.T) {
 func TestZeroLayout(t *testing.T) {
 	var l ane.Layout
 	require.Zero(t, l.Bytes()+l.Elements()+l.RowBytes()+l.PackedBytes()+l.Rows()+l.Row(0)+l.Row(3))
-	require.NotPanics(t, func() { _ = l.String(); _ = l.Packed() })
+	_, _ = l.String(), l.Packed()
 	_, err := l.Offset(0)
 	require.ErrorIs(t, err, ane.ErrShape)
 	l.Shape = []int{1, 1, 1, 1, 1, 1}

@@ -3,9 +3,8 @@ package models_test
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/models"
 )
 

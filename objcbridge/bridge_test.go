@@ -7,9 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/require"
 )
 
 func TestOpenFailures(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // TestFunctionsOfHeader: the package looks up every function of the header and
@@ -74,8 +74,8 @@ func TestConstantsOfHeader(t *testing.T) {
 		require.NotNil(t, m, name)
 		require.Equal(t, string(m[1]), string(rune('0'+want)), name)
 	}
-	stages := regexp.MustCompile(`ANEB_OPEN = 1, ANEB_CHECK, ANEB_DEVICE, ANEB_SURFACE, ANEB_CREATE, ANEB_COMPILE, ANEB_LOAD,\s+` +
-		`ANEB_DESCRIBE, ANEB_REQUEST, ANEB_EVALUATE, ANEB_UNLOAD, ANEB_PURGE, ANEB_CLOSE,`)
+	stages := `ANEB_OPEN = 1, ANEB_CHECK, ANEB_DEVICE, ANEB_SURFACE, ANEB_CREATE, ANEB_COMPILE, ANEB_LOAD,\s+` +
+		`ANEB_DESCRIBE, ANEB_REQUEST, ANEB_EVALUATE, ANEB_UNLOAD, ANEB_PURGE, ANEB_CLOSE,`
 	require.Regexp(t, stages, string(header))
 	require.EqualValues(t, 13, StageClose)
 }

@@ -5,14 +5,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/internal/plist"
+	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
@@ -85,7 +83,7 @@ func (g *rig) surface(tb testing.TB) (*objcbridge.Surface, []byte) {
 
 // fireLost delivers the withheld answer as soon as there is one.
 func (g *rig) fireLost(t *testing.T) {
-	require.Eventually(t, func() bool { return g.f.Counts().Lost == 1 }, patience, tick)
+	await.Until(t, "one call is lost", func() bool { return g.f.Counts().Lost == 1 })
 	g.f.FireLost()
 }
 
@@ -138,12 +136,6 @@ func TestStandInEvaluate(t *testing.T) {
 	require.NoError(t, g.p.Load(driverabi.QoSDefault), "the program is still cached")
 	require.NoError(t, g.r.Evaluate(g.p, driverabi.QoSDefault))
 }
-
-// Limit and interval of waiting for a state. Neither decides the result of a passing test.
-const (
-	patience = await.Patience
-	tick     = time.Millisecond
-)
 
 // evaluate is the selector of blocking and of asynchronous runs.
 const evaluate = "evaluateWithQoS:options:request:error:"
@@ -204,7 +196,7 @@ func TestStandInAsync(t *testing.T) {
 	require.NoError(t, g.f.Fault(evaluate, standin.Twice, 1, 0))
 	start()
 	require.NoError(t, <-answers)
-	require.Eventually(t, func() bool { return g.b.Usage().Unexpected == unexpected+1 }, patience, tick)
+	await.Until(t, "the answer arrives", func() bool { return g.b.Usage().Unexpected == unexpected+1 })
 
 	// A completion that does not arrive: the caller abandons the run, and a late completion has no
 	// effect.
@@ -219,7 +211,7 @@ func TestStandInAsync(t *testing.T) {
 	require.True(t, ticket.Forget())
 	require.EqualValues(t, 1, g.b.Usage().Forgotten)
 	g.fireLost(t)
-	require.Eventually(t, func() bool { return g.b.Usage().Pending == 0 }, patience, tick)
+	await.Until(t, "nothing is pending", func() bool { return g.b.Usage().Pending == 0 })
 	require.Empty(t, answers)
 	start()
 	require.NoError(t, <-answers)
@@ -242,7 +234,7 @@ func TestStandInCloseInFlight(t *testing.T) {
 	require.Equal(t, objcbridge.ReasonState, e.Reason)
 	g.fireLost(t)
 	require.NoError(t, <-answers)
-	require.Eventually(t, func() bool { return g.b.Usage().Pending == 0 }, patience, tick)
+	await.Until(t, "nothing is pending", func() bool { return g.b.Usage().Pending == 0 })
 }
 
 func TestStandInConcurrently(t *testing.T) {

@@ -3,8 +3,7 @@ package unimem_test
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
+	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 )
 

@@ -3,7 +3,7 @@ package driverabi
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // named are the documented fields of s as the source prints them.

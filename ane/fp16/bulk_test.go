@@ -6,9 +6,8 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // eachKernel runs f with the kernel of this machine and with the Go code. f compares

@@ -5,14 +5,14 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -412,7 +412,7 @@ func TestZeroValues(t *testing.T) {
 		var out bytes.Buffer
 		_, err = d.Trace().WriteTo(&out)
 		require.NoError(t, err)
-		require.JSONEq(t, `{"traceEvents": []}`, out.String())
+		require.Equal(t, `{"traceEvents":[]}`, strings.Join(strings.Fields(out.String()), ""))
 	}
 	for _, q := range []*hal.Queue{nil, {}} {
 		require.ErrorIs(t, q.Execute(ctx, nil, nil), hal.ErrClosed)

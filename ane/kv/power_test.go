@@ -7,9 +7,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -291,10 +290,10 @@ func TestNoMutatedFileIsRestored(t *testing.T) {
 		d.names[name] = &content{data: bad}
 		for j, to := range []*Cache{fresh, used} {
 			if err := to.restoreFile(d, talk, print1, -1, nil); err == nil {
-				require.FailNow(t, "restored", "file %d, %s:\n%q", i, name, bad)
+				t.Fatalf("restored: file %d, %s:\n%q", i, name, bad)
 			}
 			if !bytes.Equal(images[j], image(to)) {
-				require.FailNow(t, "changed", "file %d, %s:\n%q", i, name, bad)
+				t.Fatalf("changed: file %d, %s:\n%q", i, name, bad)
 			}
 		}
 		d.names[name] = whole

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // TestNumbersOfC takes decimals and the hexadecimal floats of C99.

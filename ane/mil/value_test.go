@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // parseValue reads text as the operand of an argument.

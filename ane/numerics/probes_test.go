@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // probe is one measurement; testdata/README.md says what the fields mean.
@@ -43,7 +42,7 @@ func halfOf(t testing.TB, v any) fp16.Bits {
 	case float64:
 		return HalfAway.Round(v)
 	}
-	require.Fail(t, "not a half", "%v", v)
+	t.Fatalf("not a half: %v", v)
 	return 0
 }
 

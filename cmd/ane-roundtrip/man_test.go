@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/require"
 )
 
 // plainRoff returns the words of a manual page, with one blank between them.

@@ -7,8 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/internal/require"
 )
 
 // pseudoTerminal returns a terminal and its other end.

@@ -5,12 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/attributes"
 	"github.com/anekit/anekit/internal/plist"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // dump reads the attributes of testdata/dumps/NAME.json.
@@ -85,7 +84,7 @@ func tensor(t testing.TB, p *attributes.Program, name string) attributes.Tensor 
 			}
 		}
 	}
-	require.Fail(t, "no tensor "+name)
+	t.Fatalf("no tensor %s", name)
 	return attributes.Tensor{}
 }
 

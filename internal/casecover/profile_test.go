@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 func TestCasesAndConstantsAreAdded(t *testing.T) {

@@ -4,9 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/internal/errtext"
+	"github.com/anekit/anekit/internal/require"
 )
 
 func TestLineLeavesOutWhatIsEmpty(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 const many = "\xff\xff\xff\xff\x0f" // 4,294,967,295

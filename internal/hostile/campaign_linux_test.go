@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
@@ -26,6 +25,7 @@ import (
 	"github.com/anekit/anekit/internal/budget"
 	client "github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // Variables of the test.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 const module = "github.com/anekit/anekit/"
@@ -31,7 +31,7 @@ var may = []struct {
 	{"unimem/blas", []string{"unimem"}},
 	{"unimem/safetensors", []string{"unimem", "unimem/internal/", "ane/fp16"}},
 	{"unimem/vulkan", []string{"unimem", "unimem/internal/kernels"}},
-	{"unimem/blocktest", []string{"unimem"}},
+	{"unimem/blocktest", []string{"unimem", "internal/require"}},
 	{"unimem/wasm", []string{"unimem"}},
 	{"unimem/internal", []string{"unimem/internal/"}},
 	{"unimem", []string{"unimem/internal/"}},

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // holds checks names and contents of all files in a folder.

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/numerics"
@@ -21,6 +19,7 @@ import (
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/procmem"
+	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/models/decoder"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 )

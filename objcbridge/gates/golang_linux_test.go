@@ -8,13 +8,12 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
-	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/standin"
+	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
@@ -140,7 +139,7 @@ func life(t *testing.T, f *standin.Framework, number int, planted string) {
 	if planted == "nothing" || planted == "bytes" { // otherwise the counts detect it too
 		require.NoError(t, b.Close())
 		// The framework's thread releases the request shortly after its answer.
-		require.Eventually(t, func() bool { return len(f.Leftovers()) == 0 }, patience, time.Millisecond)
+		await.Until(t, "nothing is left over", func() bool { return len(f.Leftovers()) == 0 })
 	}
 }
 

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem/blas"
 )
 

@@ -3,8 +3,7 @@ package dma
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
+	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 )
 

@@ -5,7 +5,7 @@ package metal
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 func TestOpenWithoutMetal(t *testing.T) {

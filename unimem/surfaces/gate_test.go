@@ -7,9 +7,8 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/internal/iosurface"
@@ -61,7 +60,7 @@ func TestGateCatches(t *testing.T) {
 		return
 	}
 	for name, alive := range map[string]string{
-		"nothing": "", "surface": "[1 1 1 16384]", "reference": "[1 1 0 16384]", "lock": "[0 0 1 0]",
+		"nothing": "", "surface": "{1, 1, 1, 16384}", "reference": "{1, 1, 0, 16384}", "lock": "{0, 0, 1, 0}",
 	} {
 		if (name == "surface" || name == "reference") && budget.Light() {
 			continue

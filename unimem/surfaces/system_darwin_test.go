@@ -3,8 +3,7 @@ package surfaces_test
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
+	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/blocktest"
 	"github.com/anekit/anekit/unimem/surfaces"

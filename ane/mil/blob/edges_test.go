@@ -11,7 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // TestErrorsAboutNoByte checks each error about a call, a path or a whole file.

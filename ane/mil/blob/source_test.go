@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/internal/require"
 )
 
 func TestFilesReturnTheirContent(t *testing.T) {

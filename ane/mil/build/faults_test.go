@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/build"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // faulty has faulty calls and their faults.
@@ -166,7 +165,7 @@ func TestZeroFunc(t *testing.T) {
 					args = append(args, reflect.Zero(in))
 				}
 			}
-			require.NotPanics(t, func() { m.Func.Call(args) }, m.Name)
+			m.Func.Call(args) // a panic names the method
 		}
 	}
 	var zero build.Func

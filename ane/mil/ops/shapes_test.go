@@ -6,11 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // call analyzes a function of one operation with any number of results, of declared types.
@@ -226,11 +224,11 @@ func TestShapesOfResults(t *testing.T) {
 		params, statement := letters(c.params), letters(c.call)
 		if fault, ok := strings.CutPrefix(c.want, "!"); ok {
 			_, _, list := call(t, params, "tensor<fp16, [1]>", statement)
-			assert.ErrorContains(t, list, ": "+fault, c.call)
+			require.ErrorContains(t, list, ": "+fault, c.call)
 			continue
 		}
 		_, _, list := call(t, params, letters(c.want), statement)
-		assert.Empty(t, list, c.call)
+		require.Empty(t, list, c.call)
 	}
 }
 
@@ -323,8 +321,8 @@ func TestDefaultsOfGenerators(t *testing.T) {
 	n, _, list := call(t, half(2, 3)+" x", half(2, 3), "band_part(x = x)")
 	require.Empty(t, list)
 	band := n.Attrs.(ops.Band)
-	require.Negative(t, band.Lower)
-	require.Negative(t, band.Upper)
+	require.Less(t, band.Lower, 0)
+	require.Less(t, band.Upper, 0)
 	n, _, list = call(t, mil.TensorOf(mil.Int32, 2, 3).String()+" at", mil.TensorOf(mil.Int32, 2, 3, 4).String(),
 		"one_hot(indices = at, one_hot_vector_size = int32(4))")
 	require.Empty(t, list)

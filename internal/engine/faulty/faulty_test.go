@@ -5,12 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/faulty"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -114,7 +113,9 @@ func TestNames(t *testing.T) {
 	}
 	require.True(t, slices.IsSorted(names))
 	require.Len(t, slices.Compact(slices.Clone(names)), len(names))
-	require.Subset(t, names, []string{"hidden-copy", "wrong-result", "neighbour-write"})
+	for _, want := range []string{"hidden-copy", "wrong-result", "neighbour-write"} {
+		require.Contains(t, names, want)
+	}
 	_, ok := faulty.ByName("none")
 	require.False(t, ok)
 	_, ok = faulty.ByName("")

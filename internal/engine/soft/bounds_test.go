@@ -8,11 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -285,7 +284,8 @@ func TestTurnsInPieces(t *testing.T) {
 			b.dims, b.src, b.dst = append(b.dims, c.unit), append(b.src, 1), append(b.dst, 1)
 		}
 		r, _ := move(c.d.Size(), b)
-		require.IsType(t, &turner{}, r)
+		_, ok := r.(*turner)
+		require.True(t, ok, "%T", r)
 		r.run(&call{run: r, ctx: t.Context(), workers: 1, in: []vec{from}, out: []vec{to}})
 		size, wrong := c.unit*c.d.Size(), 0
 		for i := range c.batch * c.rows * c.cols {

@@ -8,12 +8,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // endsAfter is a context that ends when it has been asked for its error so many times, in the middle of a step too.
@@ -196,7 +194,7 @@ tensor<fp16, [512, 512]> y = mul(x = h, y = z);
 }
 `)})
 			require.NoError(t, err)
-			assert.Greater(t, ctx.count, 9, "%s, %d workers", name, workers)
+			require.Greater(t, ctx.count, 9, "%s, %d workers", name, workers)
 			require.NoError(t, x.Close())
 			require.NoError(t, e.Close())
 		}

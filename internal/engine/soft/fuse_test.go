@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // fusible builds random programs of operators that are fused: products and what follows them element by element,
@@ -192,7 +191,7 @@ func requireUnfused(t testing.TB, text string, seed uint64, opts ...soft.Option)
 		got := outputsOf(t, text, seed, append(opts, soft.Workers(workers))...)
 		for i := range want {
 			if want[i] != got[i] {
-				require.Failf(t, "fused results differ", "seed %d, output %d, %d workers:\n%s", seed, i, workers, text)
+				t.Fatalf("fused results differ: seed %d, output %d, %d workers:\n%s", seed, i, workers, text)
 			}
 		}
 	}

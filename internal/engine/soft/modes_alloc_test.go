@@ -3,12 +3,10 @@ package soft_test
 import (
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // TestModesAllocateNothing: an evaluation in the mode of a chip allocates no more than one in reference does.
@@ -55,6 +53,6 @@ func TestModesAllocateNothing(t *testing.T) {
 			require.NoError(t, model.Close(t.Context()))
 			require.NoError(t, d.Close())
 		}
-		assert.LessOrEqual(t, of[1], of[0], name)
+		require.LessOrEqual(t, of[1], of[0], name)
 	}
 }

@@ -5,13 +5,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // chipModes are the arithmetics of chips; where budget.Slow or Light, two that differ in most rules.
@@ -61,7 +60,7 @@ func requireHalves(t testing.TB, want, got []fp16.Bits, what string) {
 	require.Len(t, got, len(want))
 	for i := range want {
 		if want[i] != got[i] {
-			require.Failf(t, "halves differ", "%s: element %d is %#04x, not %#04x", what, i, got[i], want[i])
+			t.Fatalf("halves differ: %s: element %d is %#04x, not %#04x", what, i, got[i], want[i])
 		}
 	}
 }

@@ -3,7 +3,7 @@ package standin
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 func TestSplitDump(t *testing.T) {

@@ -7,7 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
-	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/require"
 )
 
 // messages sends messages directly to the framework's classes, without the bridge.

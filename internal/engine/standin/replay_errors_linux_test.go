@@ -5,9 +5,8 @@ package standin
 import (
 	"strings"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/objcbridge"
 )
 

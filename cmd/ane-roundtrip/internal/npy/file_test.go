@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 func sample() *Array { return &Array{Kind: Float16, Shape: []int{2}, Data: []byte{1, 2, 3, 4}} }

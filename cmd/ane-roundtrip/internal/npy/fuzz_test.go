@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // FuzzRead reads any bytes. Read returns an *Error or a consistent array. The array is the same after it

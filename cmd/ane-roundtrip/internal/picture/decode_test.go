@@ -9,7 +9,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 func decoded(t testing.TB, data []byte) *Picture {

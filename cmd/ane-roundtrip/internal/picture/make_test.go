@@ -12,7 +12,7 @@ import (
 	"math/bits"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // chunk returns a chunk of a PNG.

@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/require"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // Every time is counted once, in the bin whose edges hold it.

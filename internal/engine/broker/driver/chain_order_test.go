@@ -3,7 +3,7 @@ package driver
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // TestSetsKeepTheirOrder: sets that refused requests bring back, in whatever order, stand

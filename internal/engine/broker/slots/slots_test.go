@@ -3,7 +3,7 @@ package slots
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/anekit/anekit/internal/require"
 )
 
 func TestListUsesItsThingsAgain(t *testing.T) {

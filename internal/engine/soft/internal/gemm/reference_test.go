@@ -8,9 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // eachKernel runs f once for every kernel that the processor has.
@@ -82,7 +81,7 @@ func sameBits(t *testing.T, want, got []float32, format string, args ...any) {
 	require.Len(t, got, len(want))
 	for i := range want {
 		if math.Float32bits(want[i]) != math.Float32bits(got[i]) && (want[i] == want[i] || got[i] == got[i]) {
-			require.Failf(t, "different bits", "element %d: want %v (%#x), got %v (%#x); %s", i,
+			t.Fatalf("different bits: element %d: want %v (%#x), got %v (%#x); %s", i,
 				want[i], math.Float32bits(want[i]), got[i], math.Float32bits(got[i]), fmt.Sprintf(format, args...))
 		}
 	}

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/require"
 )
 
 // each runs f with the Go code and, where there is one, with the kernel.
@@ -65,7 +64,7 @@ func TestBinary(t *testing.T) {
 					for i, h := range got {
 						want := rules(away).Round(f(float64(numerics.Number(x[i])), float64(numerics.Number(y[i]))))
 						if h != want {
-							require.Failf(t, "results differ", "%d: %#04x and %#04x give %#04x, not %#04x, away %t", op,
+							t.Fatalf("results differ: %d: %#04x and %#04x give %#04x, not %#04x, away %t", op,
 								x[i],
 								y[i], h, want, away)
 						}
@@ -135,7 +134,7 @@ func TestConvert(t *testing.T) {
 			Encode(got, src, away)
 			for i, v := range src {
 				if want := rules(away).Round(float64(v)); got[i] != want {
-					require.Failf(t, "results differ", "%g gives %#04x, not %#04x, away %t", v, got[i], want, away)
+					t.Fatalf("results differ: %g gives %#04x, not %#04x, away %t", v, got[i], want, away)
 				}
 			}
 		}
