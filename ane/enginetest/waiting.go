@@ -109,7 +109,7 @@ func deadline(e *env) {
 	var r *rig
 	var in [][]float64
 	var whole ane.Result
-	for links := 4; whole.Elapsed < shortest; links *= 4 {
+	for links := 4; whole.Elapsed < shortest; links *= 2 {
 		if links > 1024 {
 			e.skip(fmt.Sprintf("the longest program of the suite takes %v here, too short to interrupt", whole.Elapsed))
 		}

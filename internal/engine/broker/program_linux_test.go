@@ -42,11 +42,11 @@ tensor<fp16, [1, 1, 1, 32]> y = slice_by_size(x = x, begin = begin, size = size)
 }
 
 // endless multiplies a matrix with itself so often that no test waits for it.
-func endless() ane.Source { return long(4096) }
+func endless() ane.Source { return long(1024) }
 
-// long multiplies a matrix with itself some times, each of which takes milliseconds.
+// long multiplies a matrix with itself some times, each of which takes tens of milliseconds.
 func long(times int) ane.Source {
-	const shape = "tensor<fp16, [1, 1, 512, 512]>"
+	const shape = "tensor<fp16, [1, 1, 1024, 1024]>"
 	body := ""
 	from := "x"
 	for i := range times {
