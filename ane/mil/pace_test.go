@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/require"
 )
 
@@ -54,6 +55,10 @@ func longTexts() map[string]string {
 // TestPace: reading and checking a long program give way after every some thousand parts, on the goroutine of the
 // caller, and end with the context wherever they are.
 func TestPace(t *testing.T) {
+	step := 2
+	if budget.Light() {
+		step = 16
+	}
 	for name, text := range longTexts() {
 		t.Run(name, func(t *testing.T) {
 			calls := map[string]func(context.Context) error{"parse": func(ctx context.Context) error {
@@ -69,7 +74,7 @@ func TestPace(t *testing.T) {
 				require.Equal(t, broken, call(ctx), what)
 				all := ctx.turns
 				require.Greater(t, all, 3, what)
-				for most := 1; most <= all; most *= 2 {
+				for most := 1; most <= all; most *= step {
 					ctx := newCounting(t, most)
 					require.Equal(t, context.Canceled, call(ctx), "%s, ended at turn %d of %d", what, most, all)
 					require.Equal(t, most, ctx.turns, what)

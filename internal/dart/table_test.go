@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/require"
 )
 
@@ -210,7 +211,7 @@ func TestRandom(t *testing.T) {
 	}
 	var live []*Mapping
 	model := map[uint64]page{}
-	for step := range 20000 {
+	for step := range budget.Rounds(20000, 20000) {
 		switch k := r.IntN(4); {
 		case k == 0 && len(live) > 0:
 			i := r.IntN(len(live))

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/anekit/anekit/internal/require"
@@ -105,11 +106,18 @@ type source struct {
 	*ast.File
 }
 
-// sources parses every Go file of the module but tests and files below testdata.
-func sources(t *testing.T) (all []source) {
+// sources returns every Go file of the module but tests and files below testdata.
+func sources(t *testing.T) []source {
+	all, err := parsed()
+	require.NoError(t, err)
+	require.Greater(t, len(all), 300, "the walk has found the module")
+	return all
+}
+
+// parsed parses the module once for all tests.
+var parsed = sync.OnceValues(func() (all []source, err error) {
 	root := filepath.Join("..", "..")
-	require.FileExists(t, filepath.Join(root, "go.mod"))
-	err := filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -129,10 +137,8 @@ func sources(t *testing.T) (all []source) {
 		all = append(all, source{rel, path.Dir(rel), f})
 		return err
 	})
-	require.NoError(t, err)
-	require.Greater(t, len(all), 300, "the walk has found the module")
-	return all
-}
+	return all, err
+})
 
 // imports lists the paths that a file imports.
 func (s source) imports() (all []string) {

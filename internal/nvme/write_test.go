@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/dart"
 	"github.com/anekit/anekit/internal/require"
 )
@@ -58,7 +59,7 @@ func TestWrite(t *testing.T) {
 				random := rand.New(rand.NewPCG(1, uint64(align)))
 				mem, m := r.memory(MaxTransfer/dart.PageSize + 2)
 				written := uint64(0)
-				for range 60 {
+				for range budget.Rounds(60, 60) {
 					count := 1 + random.IntN(MaxTransfer/512)
 					if random.IntN(2) == 0 {
 						count = 1 + random.IntN(3)

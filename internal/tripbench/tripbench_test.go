@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/require"
@@ -18,9 +19,7 @@ func TestMeasure(t *testing.T) {
 		t.Skip("eventfds need Linux; run it on Linux")
 	}
 	leaktest.SkipEmulated(t)
-	if testing.Short() {
-		t.Skip("takes 256 MB; run without -short")
-	}
+	budget.Heavy(t, "256 MB")
 	d, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)
 	r, err := Measure(t.Context(), d, func(string) {})

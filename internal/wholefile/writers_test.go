@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/internal/wholefile"
 )
@@ -22,7 +23,8 @@ func TestManyWritersOfOneFile(t *testing.T) {
 	if err := os.Symlink("file", link); err != nil {
 		link = path // this system makes no links here
 	}
-	const writers, rounds, size = 4, 300, 1 << 12
+	const writers, size = 4, 1 << 12
+	rounds := budget.Rounds(300, 300)
 	var all sync.WaitGroup
 	for w := range writers {
 		all.Go(func() {

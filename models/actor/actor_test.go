@@ -172,7 +172,7 @@ func TestThawedActorsGoOn(t *testing.T) {
 			for _, e := range engines {
 				stages = append(stages, newStage(t, dir, e).load(t, text))
 			}
-			whole := say(t, start(t, stages[0], Config{Prompt: prompt, Sampler: drawn(t)}), 12)
+			whole := say(t, start(t, stages[0], Config{Prompt: prompt, Sampler: drawn(t)}), budget.Rounds(12, 12))
 			path := filepath.Join(t.TempDir(), "a")
 			a := start(t, stages[0], Config{Prompt: prompt, Sampler: drawn(t)})
 			var said []int

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 )
@@ -23,6 +24,9 @@ func TestDiskWritesABlock(t *testing.T) {
 		"split": {5 << 20, []Option{LongestSegment(PageSize)}}, "ragged": {5<<20 + 777, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "sgl" && name != "ragged" {
+				budget.Heavy(t, "a disk for each layout")
+			}
 			data := pattern(c.size)
 			path := write(t, data)
 			b := newBlock(t, 6<<20)

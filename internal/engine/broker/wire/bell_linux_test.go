@@ -443,7 +443,7 @@ func TestBellBetweenProcesses(t *testing.T) {
 	b, end := bellPeer(t)
 	defer end()
 	buf := buffer()
-	for i := range uint64(20_000) {
+	for i := range uint64(budget.Rounds(20_000, 20_000)) {
 		sent := wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | i, Payload: []byte(fmt.Sprint(i))}
 		require.NoError(t, b.Send(sent))
 		got, err := received(b, buf)
