@@ -67,7 +67,9 @@ func TestPace(t *testing.T) {
 			}}
 			prog, broken := mil.ParseTree("long.mil", []byte(text))
 			if broken == nil {
-				calls["validate"] = func(ctx context.Context) error { return mil.ValidateContext(ctx, "long.mil", prog) }
+				calls["validate"] = func(ctx context.Context) error {
+					return mil.ValidateContext(ctx, "long.mil", prog)
+				}
 			}
 			for what, call := range calls {
 				ctx := newCounting(t, 0)
