@@ -287,8 +287,7 @@ func running(t testing.TB, e ane.Engine) {
 func TestChainIsCancelled(t *testing.T) {
 	budget.Heavy(t, "a second of long runs")
 	leaktest.SkipEmulated(t)
-	const shape = "tensor<fp16, [1, 1, 512, 512]>"
-	after := source("after", shape, "y", shape+` y = mul(x = x, y = fp16(-0x1p+0))[name = string("y")];`)
+	after := source("after", square, "y", square+` y = mul(x = x, y = fp16(-0x1p+0))[name = string("y")];`)
 	l := newLinks(t, Options{}, after, endless(), after)
 	why := errors.New("the user has gone")
 	for range 3 {

@@ -44,18 +44,20 @@ tensor<fp16, [1, 1, 1, 32]> y = slice_by_size(x = x, begin = begin, size = size)
 // endless multiplies a matrix with itself so often that no test waits for it.
 func endless() ane.Source { return long(1024) }
 
+// square is the type of the values of long and endless.
+const square = "tensor<fp16, [1, 1, 1024, 1024]>"
+
 // long multiplies a matrix with itself some times, each of which takes tens of milliseconds.
 func long(times int) ane.Source {
-	const shape = "tensor<fp16, [1, 1, 1024, 1024]>"
 	body := ""
 	from := "x"
 	for i := range times {
 		to := fmt.Sprintf("y%d", i)
 		body += fmt.Sprintf("%s %s = matmul(x = %s, y = x, transpose_x = bool(false), "+
-			"transpose_y = bool(false))[name = string(\"%s\")];\n", shape, to, from, to)
+			"transpose_y = bool(false))[name = string(\"%s\")];\n", square, to, from, to)
 		from = to
 	}
-	return source("endless", shape, from, body)
+	return source("endless", square, from, body)
 }
 
 // rig is an open engine with one program, bound.
