@@ -136,10 +136,10 @@ race: testrun
 			grep -qE '^\s*go [a-zA-Z(]|\.Go\(func|"sync(/atomic)?"|RunParallel' "$$dir"/*.go && echo "$$dir"; done | \
 			grep -v /gates$$)
 
-# All packages, and each benchmark once. It, busy and hostile are built with cgo, so that each package is compiled once for
-# them.
+# All packages, and each benchmark once. go test -bench runs one package at a time, so the test binaries get the flag
+# itself. It, busy and hostile are built with cgo, so that each package is compiled once for them.
 plain: testrun
-	ANEKIT_FULL=1 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -p 3 -bench . -benchtime 1x ./...
+	ANEKIT_FULL=1 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -p 3 ./... -args -test.bench=. -test.benchtime=1x
 
 # A test that depends on time fails here: each core has a spinner while the tests run.
 busy: testrun

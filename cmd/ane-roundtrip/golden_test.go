@@ -59,6 +59,7 @@ func golden(t *testing.T, file string, got []byte) {
 
 // bench prints the other figures if a step cannot run. The test does not depend on the figures.
 func TestBenchReport(t *testing.T) {
+	budget.SkipRace(t)
 	budget.Heavy(t, "a second of measuring")
 	leaktest.SkipEmulated(t)
 	cases := membench.Cases()[:1]
@@ -89,6 +90,7 @@ func TestBenchReport(t *testing.T) {
 
 // TestBenchInAMode: the report names the arithmetic, of the broker too.
 func TestBenchInAMode(t *testing.T) {
+	budget.SkipRace(t)
 	budget.Heavy(t, "a second of measuring")
 	leaktest.SkipEmulated(t)
 	var out, errw bytes.Buffer
