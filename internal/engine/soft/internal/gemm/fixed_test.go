@@ -97,6 +97,9 @@ func TestFixed(t *testing.T) {
 				if round%20 == 0 {
 					k = 250 + r.IntN(300)
 				}
+				if round%40 == 0 { // the kernels copy so few columns, some rows at a time
+					n = 1 + r.IntN(narrowFixed-1)
+				}
 				lo, hi := uint32(0x0000), uint32(0x5000)
 				if round%3 == 0 {
 					lo, hi = 0x1000, 0x4400
@@ -120,6 +123,20 @@ func TestFixed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFixedPanics: a slice that is an element short, rows that are no multiple, and nothing to sum.
+func TestFixedPanics(t *testing.T) {
+	const m, k, n = FixedRows, 6, 5
+	for name, less := range map[string][8]int{"sums": {1}, "sizes": {0, 1}, "a": {0, 0, 1}, "least": {0, 0, 0, 1},
+		"b": {0, 0, 0, 0, 1}, "rows": {0, 0, 0, 0, 0, 1}, "depth": {0, 0, 0, 0, 0, 0, k}, "columns": {7: n}} {
+		require.Panics(t, func() {
+			Fixed(make([]int32, m*n-less[0]), make([]float32, m*n-less[1]), make([]float32, m*k-less[2]),
+				make([]int32, m*k-less[3]), make([]float32, k*n-less[4]), m-less[5], k-less[6], n-less[7], Exact)
+		}, name)
+	}
+	Fixed(make([]int32, m*n), make([]float32, m*n), make([]float32, m*k), make([]int32, m*k), make([]float32, k*n), m, k,
+		n, Exact)
 }
 
 // BenchmarkFixed stands beside BenchmarkMul: the same shapes, with rows up to a multiple of four.

@@ -312,7 +312,7 @@ func TestAllocatesNothing(t *testing.T) {
 func TestCopyRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	each(t, func(t *testing.T) {
-		for _, size := range []int{0, 1, 31, 32, 33, 64, 112, 512, 513} {
+		for _, size := range []int{0, 1, 4, 8, 16, 31, 32, 33, 64, 112, 512, 513} {
 			for rows := range 4 {
 				from, to := size+r.IntN(9), size+r.IntN(9)
 				src, dst := make([]byte, rows*from), make([]byte, rows*to)

@@ -106,19 +106,21 @@ func binaryPortable(op Op, dst, x, y []fp16.Bits, away bool) {
 	}
 }
 
-// compute sets a to a op b, rounded to odd where that is not exact.
+// compute sets a to a op b in float32. Rounding to a half later gives what rounding the exact result gives: float32 has
+// more than twice the digits of a half and two (Figueroa, When is double rounding innocuous?), so that it moves no sum,
+// difference, product or quotient of halves to a tie of halves.
 func compute(op Op, a, b []float32) {
 	b = b[:len(a)]
 	switch op {
 	case Add:
-		for i, f := range a {
-			a[i] = sum(f, b[i])
+		for i := range a {
+			a[i] += b[i]
 		}
 	case Sub:
-		for i, f := range a {
-			a[i] = sum(f, -b[i])
+		for i := range a {
+			a[i] -= b[i]
 		}
-	case Mul: // 22 bits at most
+	case Mul:
 		for i := range a {
 			a[i] *= b[i]
 		}
@@ -137,33 +139,13 @@ func compute(op Op, a, b []float32) {
 	}
 }
 
-// sum is x + y rounded to odd: numbers of halves have no overflow.
-func sum(x, y float32) float32 {
-	s := x + y
-	t := s - x
-	return odd(s, float32(x-float32(s-t))+float32(y-t)) // what s lacks, exactly (Knuth)
-}
-
-// odd is f with an odd last bit, toward zero, unless rest is 0: what f lacks.
-func odd(f, rest float32) float32 {
-	if rest == 0 {
-		return f
-	}
-	b := math.Float32bits(f)
-	return math.Float32frombits((b - (b^math.Float32bits(rest))>>31) | 1)
-}
-
+// quotient is x / y, where a zero has no sign and 0 / 0 is 0 times infinity, which is 0.
 func quotient(x, y float32) float32 {
 	switch {
-	case x == 0: // 0 / 0 is 0 times infinity, which is 0
+	case x == 0:
 		return 0
 	case y == 0:
 		return float32(math.Copysign(math.Inf(1), float64(x)))
 	}
-	q := x / y
-	rest := float32(float64(x) - float64(q)*float64(y)) // exact: 35 bits
-	if y < 0 {
-		rest = -rest // what q*|y| lacks has the sign of what q lacks
-	}
-	return odd(q, rest)
+	return x / y
 }

@@ -21,7 +21,6 @@ EIGHT(halfUnits, 0x4c000000) // 2^25, which makes halves of the least subnormal 
 EIGHT(normal, 0x38800000)    // 2^-14
 EIGHT(sign, 0x8000)
 EIGHT(one, 1)
-EIGHT(signs, 0x80000000)
 EIGHT(words, 0x7fff7fff)
 EIGHT(infinities, 0x7c007c00)
 
@@ -100,41 +99,12 @@ EIGHT(infinities, 0x7c007c00)
 	ADDQ R8, SI        \
 	ADDQ R9, DX
 
-// ODD makes s odd, toward zero, where rest is neither 0 nor NaN; of has the sign of what s should be. rest, Y5 and
-// Y6 are changed.
-#define ODD(s, rest, of) \
-	VCMPPS $12, Y7, rest, Y5 \
-	VPXOR  rest, of, Y6      \
-	VPSRAD $31, Y6, Y6       \
-	VPAND  Y5, Y6, Y6        \
-	VPADDD Y6, s, s          \
-	VPSRLD $31, Y5, Y5       \
-	VPOR   Y5, s, s
-
-// SUM sets x to x + y, rounded to odd. y, Y4, Y5 and Y6 are changed.
-#define SUM(x, y) \
-	VADDPS  y, x, Y4   \
-	VSUBPS  x, Y4, Y5  \
-	VSUBPS  Y5, Y4, Y6 \
-	VSUBPS  Y6, x, x   \
-	VSUBPS  Y5, y, y   \
-	VADDPS  y, x, x    \
-	ODD(Y4, x, Y4)     \
-	VMOVAPS Y4, x
-
-// QUOTIENT sets x to x / y, rounded to odd.
+// QUOTIENT sets x to x / y, and to 0 where x is. y and Y5 are changed.
 #define QUOTIENT(x, y) \
-	VADDPS       Y7, y, y  \
-	VDIVPS       y, x, Y4  \
-	VFNMADD213PS x, Y4, y  \
-	VCMPPS       $0, Y7, x, Y5 \
-	VPANDN       Y4, Y5, Y4 \
-	VPANDN       y, Y5, y   \
-	ODD(Y4, y, x)           \
-	VMOVAPS      Y4, x
-
-#define NEGATE(y) \
-	VXORPS signs<>(SB), y, y
+	VADDPS Y7, y, y      \
+	VCMPPS $0, Y7, x, Y5 \
+	VDIVPS y, x, x       \
+	VPANDN x, Y5, x
 
 #define ENTER \
 	MOVQ op+0(FP), AX     \
@@ -184,8 +154,8 @@ max:
 
 add:
 	BOTH
-	SUM(Y0, Y2)
-	SUM(Y1, Y3)
+	VADDPS Y2, Y0, Y0
+	VADDPS Y3, Y1, Y1
 	PUTAWAY
 	JNE add
 	VZEROUPPER
@@ -193,10 +163,8 @@ add:
 
 sub:
 	BOTH
-	NEGATE(Y2)
-	NEGATE(Y3)
-	SUM(Y0, Y2)
-	SUM(Y1, Y3)
+	VSUBPS Y2, Y0, Y0
+	VSUBPS Y3, Y1, Y1
 	PUTAWAY
 	JNE sub
 	VZEROUPPER
