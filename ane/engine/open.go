@@ -76,19 +76,15 @@ func (k candidate) try(ctx context.Context, c config) (ane.Engine, error) {
 			Detail: "its goroutines cannot be bounded from here",
 			Hint:   "open " + Soft + " or a private " + Broker + ", or remove Workers"}
 	}
+	if c.offsets && k.name != Soft {
+		return nil, &ane.Error{Op: "open", Engine: k.name, Err: ane.ErrUnavailable,
+			Detail: "it reads every surface from byte 0",
+			Hint:   "open " + Soft + ", or remove AllowOffsets and make every tensor on its own surface"}
+	}
 	if err := k.probe(); err != nil {
 		return nil, err
 	}
-	e, err := k.open(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	if c.offsets && !e.Info().Offsets {
-		return nil, errors.Join(&ane.Error{Op: "open", Engine: k.name, Err: ane.ErrUnavailable,
-			Detail: "it reads every surface from byte 0",
-			Hint:   "open " + Soft + ", or remove AllowOffsets and make every tensor on its own surface"}, e.Close())
-	}
-	return e, nil
+	return k.open(ctx, c)
 }
 
 // device makes a Device of the engine e.

@@ -95,6 +95,9 @@ func (a *app) attributes(file string) error {
 }
 
 func readAttributes(file string) ([]placed, []string, error) {
+	if file == stdio {
+		return nil, nil, badf("--attributes -: the file is not read from standard input; give the path of a file")
+	}
 	v, err := plist.ReadFile(file)
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		return nil, nil, badf("--attributes: %w; give the path of a file that can be read", err)

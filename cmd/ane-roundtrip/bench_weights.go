@@ -13,6 +13,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/internal/membench"
 	"github.com/anekit/anekit/internal/weightbench"
+	"github.com/anekit/anekit/internal/wholefile"
 )
 
 // benchWeightsOptions are the flags of bench weights.
@@ -82,9 +83,14 @@ func (a *app) benchWeights(ctx context.Context, o benchWeightsOptions) error {
 	case o.rounds < 1:
 		return badf("--rounds %d; give 1 or more", o.rounds)
 	}
+	plots, err := a.startPlots(o.plots)
+	if err != nil {
+		return err
+	}
+	defer plots.discard()
 	dir, err := os.MkdirTemp(o.dir, "ane-weights")
 	if err != nil {
-		return bad(err)
+		return badf("--dir: %w; name a folder that exists and can be written", err)
 	}
 	bar := a.progress(0)
 	d, err := measureWeights(ctx, o, dir, bar.now)
@@ -92,10 +98,8 @@ func (a *app) benchWeights(ctx context.Context, o benchWeightsOptions) error {
 	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
 		return err
 	}
-	if o.plots != "" {
-		if err := d.plot(o.plots); err != nil {
-			return err
-		}
+	if err := d.plot(plots); err != nil {
+		return err
 	}
 	r := newReport(nil)
 	r.Details = d
@@ -117,6 +121,10 @@ func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
 	}
 	defer e.Close() // its models are closed
 	sizes := weightbench.Sizes(dir, min(o.most, 1<<40)<<20, membench.Available())
+	if len(sizes) == 0 {
+		return nil, badf("a file of 64 MiB takes more than half of the free space of %s, or of the available memory; "+
+			"name a folder with more space with --dir, or free memory", filepath.Dir(dir))
+	}
 	if next := int64(64) << len(sizes); next <= o.most {
 		d.Skipped = append(d.Skipped, skippedStep{"load", fmt.Sprintf("a file of %d MiB takes more than half of the "+
 			"free space of %s, or of the available memory: give --dir, or free memory", next, filepath.Dir(dir))})
@@ -168,8 +176,36 @@ func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
 	return d, nil
 }
 
+// plots are the files of --plots, nil without the flag.
+type plots []*wholefile.File
+
+// startPlots starts the files, so that the command fails before it measures if it cannot write them.
+func (a *app) startPlots(dir string) (all plots, err error) {
+	if dir == "" {
+		return nil, nil
+	}
+	for _, name := range []string{"load.svg", "cache.svg"} {
+		f, err := (&commandFiles{app: a}).create("--plots", filepath.Join(dir, name))
+		if err != nil {
+			all.discard()
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+func (p plots) discard() {
+	for _, f := range p {
+		f.Discard()
+	}
+}
+
 // plot writes the time to load over the size, and the memory of caches over their tokens.
-func (d *benchWeightsDetails) plot(dir string) error {
+func (d *benchWeightsDetails) plot(files plots) error {
+	if files == nil {
+		return nil
+	}
 	var load, cache []weightbench.Line
 	for _, cold := range []bool{false, true} {
 		for _, way := range weightbench.Ways()[1:] {
@@ -195,11 +231,13 @@ func (d *benchWeightsDetails) plot(dir string) error {
 		}
 		cache = append(cache, line)
 	}
-	return errors.Join(
-		os.WriteFile(filepath.Join(dir, "load.svg"),
-			[]byte(weightbench.Plot("Time to load weights", "MiB", "ms", true, load)), 0o666),
-		os.WriteFile(filepath.Join(dir, "cache.svg"),
-			[]byte(weightbench.Plot("Memory of keys and values", "tokens", "MiB", false, cache)), 0o666))
+	for i, plot := range []string{weightbench.Plot("Time to load weights", "MiB", "ms", true, load),
+		weightbench.Plot("Memory of keys and values", "tokens", "MiB", false, cache)} {
+		if _, err := files[i].Write([]byte(plot)); err != nil {
+			return unwritten("--plots", err)
+		}
+	}
+	return unwritten("--plots", wholefile.CommitAll(files...))
 }
 
 // print writes our tables and the paper's.

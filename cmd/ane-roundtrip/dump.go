@@ -82,11 +82,12 @@ func (a *app) report(ctx context.Context, path string) (err error) {
 	e := json.NewEncoder(f)
 	e.SetIndent("", " ")
 	e.SetEscapeHTML(false) // types have < and >
-	if err := e.Encode(dump); err != nil {
-		return badf("%s: %w", path, wholefile.Cause(err))
+	err = e.Encode(dump)
+	if err == nil {
+		err = f.Commit()
 	}
-	if err := f.Commit(); err != nil {
-		return badf("%s: %w", path, wholefile.Cause(err))
+	if err != nil {
+		return unwritten(path, err)
 	}
 	a.logf("%s is written; attach it to an issue, it does not contain your name", path)
 	r := newReport(nil)

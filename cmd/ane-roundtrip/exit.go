@@ -27,10 +27,12 @@ const (
 // errFailed ends a command whose report names the failed checks.
 var errFailed = errors.New("a check failed")
 
-// badInput marks an error that the user has to fix: wrong usage, a wrong file, a wrong program.
+// badInput marks an error that the user has to fix: wrong usage, a wrong file, a wrong program, a full disk.
 type badInput struct {
 	err  error
 	hint string // the end of the message, what the user can do; may be empty
+	// system is true if the input is right and the system failed: the status is that of a failed command.
+	system bool
 }
 
 func (b badInput) Error() string { return b.err.Error() }
@@ -45,7 +47,16 @@ func bad(err error) error {
 }
 
 // badf returns bad input with a formatted message: the fault and, after the first semicolon, the hint.
-func badf(format string, args ...any) error {
+func badf(format string, args ...any) error { return hinted(format, args...) }
+
+// failf returns an error of the system with a message as badf makes it.
+func failf(format string, args ...any) error {
+	b := hinted(format, args...)
+	b.system = true
+	return b
+}
+
+func hinted(format string, args ...any) badInput {
 	b := badInput{err: fmt.Errorf(format, args...)}
 	if what, hint, ok := strings.Cut(format, "; "); ok {
 		used := strings.Count(strings.ReplaceAll(what, "%%", ""), "%")
@@ -74,7 +85,7 @@ func exitCode(ctx context.Context, err error) int {
 		return codeInterrupted
 	case errors.Is(err, ane.ErrUnavailable):
 		return codeUnavailable
-	case errors.As(err, &input):
+	case errors.As(err, &input) && !input.system:
 		return codeUsage
 	}
 	return codeFail

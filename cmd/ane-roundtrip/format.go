@@ -22,7 +22,8 @@ func (a *app) formatCommand() *cobra.Command {
 		Long: `fmt prints a MIL program in canonical form: one statement per line, indented by
 four blanks per level. It keeps comments, moves a comment within a statement
 before it, and replaces several empty lines by one. Formatting the result again
-does not change it. The file may be - for standard input.
+does not change it. The file may be - for standard input. A terminal gets
+control characters of comments escaped.
 
 fmt keeps the dialect of the program. --dialect new writes program(1.3), opset
 ios18 and plain scalars, int32(1); --dialect old writes program(1.0), opset
@@ -92,12 +93,11 @@ func (a *app) format(ctx context.Context, path string, write bool, dialect strin
 		if err := openOutput("fmt", a.out); err != nil {
 			return err
 		}
-		_, err := a.out.Write(out)
-		return err
+		return say(a.out, string(out))
 	}
 	changed := !bytes.Equal(text, out)
 	if changed {
-		if err := rewrite(path, info, out); err != nil {
+		if err := rewrite(path, info, out, "-w"); err != nil {
 			return err
 		}
 	}
@@ -107,23 +107,24 @@ func (a *app) format(ctx context.Context, path string, write bool, dialect strin
 	return nil
 }
 
-// rewrite replaces the text of a file, unless the file changed since fmt read it.
-func rewrite(path string, read fs.FileInfo, text []byte) error {
+// rewrite replaces the text of a file, as a flag asks, unless the file changed since the command read it.
+func rewrite(path string, read fs.FileInfo, text []byte, flag string) error {
 	if !read.Mode().IsRegular() {
-		return badf("%s is not a regular file; leave -w out and redirect the output", path)
+		return badf("%s is not a regular file; leave %s out and redirect the output", path, flag)
 	}
 	f, err := wholefile.Create(path)
 	if err != nil {
-		return badf("%w; leave -w out, or make the file writable", err)
+		return badf("%w; leave %s out, or make the file and its folder writable", err, flag)
 	}
 	defer f.Discard()
 	if now := f.Old(); now == nil || !sameState(read, now) {
-		return badf("%s was changed while it was read; run fmt again", path)
+		return badf("%s was changed while it was read; run the command again", path)
 	}
-	if _, err := f.Write(text); err != nil {
-		return bad(err)
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Commit()
 	}
-	return bad(f.Commit())
+	return unwritten(path, err)
 }
 
 // sameState reports whether a and b are the same file with the same size and time.

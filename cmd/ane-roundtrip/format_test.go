@@ -1,8 +1,10 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/anekit/anekit/internal/require"
@@ -14,16 +16,37 @@ func TestRewriteKeepsNewerText(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
 	read, err := os.Stat(path)
 	require.NoError(t, err)
-	require.NoError(t, rewrite(path, read, []byte("formatted")))
-	err = rewrite(path, read, []byte("formatted again"))
-	require.ErrorContains(t, err, "was changed while it was read; run fmt again")
+	require.NoError(t, rewrite(path, read, []byte("formatted"), "-w"))
+	err = rewrite(path, read, []byte("formatted again"), "-w")
+	require.ErrorContains(t, err, "was changed while it was read; run the command again")
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, "formatted", string(got))
 	require.NoError(t, os.Remove(path))
-	require.Error(t, rewrite(path, read, []byte("formatted")), "rewrite does not create a deleted file")
+	require.Error(t, rewrite(path, read, []byte("formatted"), "-w"), "rewrite does not create a deleted file")
 	require.NoFileExists(t, path)
 	null, err := os.Stat(os.DevNull)
 	require.NoError(t, err)
-	require.ErrorContains(t, rewrite(os.DevNull, null, nil), "is not a regular file")
+	require.ErrorContains(t, rewrite(os.DevNull, null, nil, "-w"), "is not a regular file")
+}
+
+// What cannot be written is the fault of the system where a disk is full, and of the caller where a folder is closed;
+// the message names the flag that asked for it.
+func TestRewriteNamesItsFlag(t *testing.T) {
+	var input badInput
+	require.ErrorAs(t, unwritten("full.mil", &fs.PathError{Op: "write", Path: "hidden", Err: syscall.ENOSPC}), &input)
+	require.Equal(t, codeFail, exitCode(t.Context(), input))
+	require.EqualError(t, input, "full.mil: no space left on device; free space there, or name another file")
+	require.Equal(t, "free space there, or name another file", hintOf(input))
+	if os.Geteuid() == 0 {
+		t.Skip("root writes everywhere; run it as another user")
+	}
+	path := filepath.Join(t.TempDir(), "p.mil")
+	require.NoError(t, os.WriteFile(path, nil, 0o666))
+	read, err := os.Stat(path)
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(filepath.Dir(path), 0o555))
+	err = rewrite(path, read, []byte("new"), "--fix")
+	require.ErrorContains(t, err, "leave --fix out, or make the file and its folder writable")
+	require.Equal(t, codeUsage, exitCode(t.Context(), err))
 }

@@ -420,7 +420,7 @@ func (j *generateJob) printer() func(token int) error {
 	}
 }
 
-// say writes a text of a model or a guest: to a terminal with what would control it escaped, else as it is.
+// say writes a text of a model, a guest or a program: to a terminal with what would control it escaped, else as it is.
 func say(w io.Writer, text string) error {
 	if _, terminal := page.Terminal(w); terminal {
 		text = page.Inert(text)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -254,7 +253,7 @@ func (j *lintJob) file(ctx context.Context, path string) (f lintedFile, fixed in
 	if j.o.fix {
 		out, done := lint.Fix(name, text, o)
 		if f.Changed = len(done) > 0 && string(out) != string(text); f.Changed {
-			if err := j.rewrite(path, info, out); err != nil {
+			if err := rewrite(path, info, out, "--fix"); err != nil {
 				return f, 0, err
 			}
 			f.text, fixed = out, len(done)
@@ -266,10 +265,6 @@ func (j *lintJob) file(ctx context.Context, path string) (f lintedFile, fixed in
 		f.Findings = append(f.Findings, found(&f.findings[i]))
 	}
 	return f, fixed, nil
-}
-
-func (j *lintJob) rewrite(path string, info fs.FileInfo, text []byte) error {
-	return rewrite(path, info, text)
 }
 
 func found(f *lint.Finding) lintedFinding {

@@ -236,7 +236,7 @@ func (j *runJob) parse() (weights fill, err error) {
 	if o.repeat < 1 || o.repeat > maxIterations {
 		return weights, badf("--repeat %d; give 1 to %d", o.repeat, maxIterations)
 	}
-	if !(o.tol >= 0) || math.IsInf(o.tol, 1) { // an infinite one would pass everything
+	if !(o.tol >= 0) || math.Signbit(o.tol) || math.IsInf(o.tol, 1) { // an infinite one would pass everything
 		return weights, badf("--tol %v; give a finite number, 0 or more", o.tol)
 	}
 	if j.in, err = parsePorts("--in", o.in); err != nil {

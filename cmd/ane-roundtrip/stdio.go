@@ -197,12 +197,19 @@ func unwritten(path string, err error) error {
 	if err == nil {
 		return nil
 	}
+	const standardOutput = "standard output"
 	if path == stdio {
-		path = "standard output"
+		path = standardOutput
 	}
 	var system syscall.Errno
-	if errors.As(err, &system) {
-		return fmt.Errorf("%s: %w", path, wholefile.Cause(err))
+	switch {
+	case !errors.As(err, &system):
+	case system == syscall.EPIPE, path == standardOutput: // a reader has what it wanted; the shell chose the file
+		return fmt.Errorf("%s: %w", path, system)
+	case system == syscall.ENOSPC:
+		return failf("%s: %w; free space there, or name another file", path, system)
+	default:
+		return failf("%s: %w; check the space and permissions at the destination", path, system)
 	}
 	return badf("%s: %w", path, wholefile.Cause(err))
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,9 +86,12 @@ and files that become shorter during the check. The format has no checksums.`,
 	return cmd
 }
 
-// operands accepts exactly n operands.
+// operands accepts exactly n operands, which are files that the command maps.
 func operands(n int, names string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
+		if slices.Contains(args, stdio) {
+			return badf("-: weights are mapped, which standard input and output cannot be; name a file")
+		}
 		if len(args) == n {
 			return nil
 		}
@@ -133,9 +138,30 @@ type weightsTensor struct {
 func openWeights(path string) (*safetensors.File, error) {
 	f, err := safetensors.Open(path)
 	if err != nil {
+		if format := otherFormat(path); format != "" {
+			return nil, badf("%s is a %s file; give a .safetensors file, its index, or a folder of either", path, format)
+		}
 		return nil, badWeights(err)
 	}
 	return f, nil
+}
+
+// otherFormat names the format of a file that holds weights but is no .safetensors file, "" if it is not known.
+func otherFormat(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	var start [6]byte
+	n, _ := io.ReadFull(f, start[:])
+	for magic, format := range map[string]string{"\x93NUMPY": ".npy", "PK\x03\x04": "zip (.npz, .pt)", "GGUF": ".gguf",
+		"\x89HDF": "HDF5"} {
+		if strings.HasPrefix(string(start[:n]), magic) {
+			return format
+		}
+	}
+	return ""
 }
 
 // badWeights is bad input unless the system has failed.
@@ -222,10 +248,8 @@ func (a *app) repackWeights(ctx context.Context, in, out string, align int) erro
 		return err
 	}
 	moved, err := safetensors.Repack(ctx, followLinks(out), f, align)
-	if err = errors.Join(err, f.Close()); errors.Is(err, fs.ErrExist) {
-		return bad(err)
-	} else if err != nil {
-		return err
+	if err = errors.Join(err, f.Close()); err != nil {
+		return unpacked(out, err)
 	}
 	g, err := openWeights(out)
 	if err != nil {
@@ -238,6 +262,20 @@ func (a *app) repackWeights(ctx context.Context, in, out string, align int) erro
 	}
 	d.File, d.Out, d.Align, d.Moved, d.Elapsed = in, out, align, moved, time.Since(start)
 	return a.showWeights(d, false)
+}
+
+// unpacked is the error of repack. What concerns the hidden file beside OUT, which gets its name at the end, names OUT.
+func unpacked(out string, err error) error {
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return bad(err)
+	case errors.Is(err, fs.ErrPermission) && errors.As(err, &path):
+		return badf("OUT: %s: %w; name a file in a folder that can be written", out, path.Err)
+	case errors.As(err, &path) && path.Op == "write":
+		return unwritten(out, path)
+	}
+	return err
 }
 
 func (a *app) checkWeights(ctx context.Context, path string) error {

@@ -56,6 +56,11 @@ func (w *weightFiles) file(path string) string {
 // ReadFile returns the file at path.
 func (w *weightFiles) ReadFile(path string) ([]byte, error) {
 	data, err := blob.Dir(w.dir).ReadFile(path)
+	var fault *blob.Error
+	if errors.Is(err, fs.ErrPermission) && errors.As(err, &fault) {
+		fault.Hint = fmt.Sprintf("make it readable, or name the folder that holds %s with --model-path",
+			strings.TrimPrefix(path, blob.ModelPath))
+	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return data, err
 	}

@@ -52,8 +52,11 @@ func (d Dir) ReadFile(path string) ([]byte, error) {
 	}
 	e := systemError(filepath.Join(string(d), filepath.FromSlash(name)), err)
 	e.Hint = "name a file inside " + string(d)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		e.Msg, e.Hint = "no such file", "put it there, or name the directory that holds "+name
+	case errors.Is(err, fs.ErrPermission):
+		e.Hint = "make it readable, or name the directory that holds " + name
 	}
 	return nil, e
 }
