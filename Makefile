@@ -3,6 +3,7 @@
 # make build  the command, into build/
 # make bridge the bridge to Apple's framework, into build/bridge/; on Linux over stand-ins
 # make lint   golangci-lint, which takes minutes to build
+# make windows  everything, built for Windows
 # make soak   hostile clients against the broker, and faults around it, for SOAK=10m
 # make races  the packages with threads nine times with the race detector, at 1, 2 and 8 processors; takes an hour
 # make mutate PKG=./ane/mil/ops  which changes of a package its tests do not notice; takes hours
@@ -15,9 +16,8 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
 GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GREMLINS = github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
-# The targets that are built without cgo, and those of them that are vetted; this machine's is, with cgo.
-TARGETS = linux/arm64 darwin/arm64 windows/amd64
-CHECKED = linux/arm64 darwin/arm64
+# The targets that are built and vetted without cgo; this machine's is, with cgo.
+TARGETS = linux/arm64 darwin/arm64
 FUZZTIME ?= 500ms
 HOSTILE ?= 45s
 SOAK ?= 10m
@@ -39,15 +39,15 @@ endif
 endif
 
 # The packages with code of their own for arm64, arithmetic with fractions, which compilers fuse on some processors, or
-# memory that processes share. The others are built and vetted for arm64.
+# memory that processes share. The others are built and vetted for arm64. Of the command some scripts run.
 EMULATED = ./ane ./ane/fp16/... ./ane/mil/blob ./ane/mil/ops ./ane/numerics ./ane/wasm ./ane/weights \
-	./cmd/ane-roundtrip ./cmd/ane-roundtrip/internal/picture ./internal/engine/broker/slots \
+	./cmd/ane-roundtrip/internal/picture ./internal/engine/broker/slots \
 	./internal/engine/broker/wire/... ./internal/engine/soft/... ./models/... ./unimem/...
 # The packages in which goroutines share memory.
 RACING = ./internal/engine/broker/... ./internal/engine/soft ./internal/hostile ./ane ./ane/engine ./unimem/...
 
 .PHONY: build bridge test row1 row2 fresh testrun needs format vet static vuln race plain busy hostile nocgo arm64 fuzz \
-	bench soak races lint mutate clean
+	bench soak races lint windows mutate clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -o build/ ./cmd/ane-roundtrip
@@ -92,7 +92,7 @@ format:
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi
 
 # FOR_TARGET sets the environment of target $$t, in which others prints the packages whose files differ between it and
-# this machine. Nothing here runs the code for a Mac or Windows, so it is not optimized.
+# this machine. Nothing here runs the code for a Mac, so it is not optimized.
 FOR_TARGET = export CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t\#*/}; \
 	case $$t in linux/*) ;; *) export GOFLAGS="$$GOFLAGS '-gcflags=all=-N -l'";; esac; \
 	files() { $(GO) list -f '{{.ImportPath}} {{.GoFiles}} {{.SFiles}} {{.TestGoFiles}} {{.XTestGoFiles}}' ./... | sort; }; \
@@ -102,14 +102,14 @@ FOR_TARGET = export CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t\#*/}; \
 vet:
 	@mkdir -p build; echo "go vet with cgo"; CGO_ENABLED=1 $(GO) vet ./...
 	@for t in $(TARGETS); do echo "go build $$t"; ( $(FOR_TARGET); $(GO) build ./... ) || exit 1; done
-	@for t in $(CHECKED); do echo "go vet $$t"; ( $(FOR_TARGET); \
+	@for t in $(TARGETS); do echo "go vet $$t"; ( $(FOR_TARGET); \
 		case $$t in darwin/*) which=./...;; *) which=$$(others);; esac; $(GO) vet $$which ) || exit 1; done
 
 # Elsewhere, what only Linux uses counts as unused, and stubs never return nil: two checks are for Linux alone.
 static:
 	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(STATICCHECK)
 	@echo "staticcheck with cgo"; CGO_ENABLED=1 build/bin/staticcheck ./...
-	@for t in $(CHECKED); do echo "staticcheck $$t"; ( $(FOR_TARGET); \
+	@for t in $(TARGETS); do echo "staticcheck $$t"; ( $(FOR_TARGET); \
 		case $$t in linux/*) checks=inherit;; *) checks=inherit,-U1000,-SA4023;; esac; \
 		build/bin/staticcheck -checks $$checks $$(others) ) || exit 1; done
 
@@ -170,7 +170,9 @@ races:
 arm64: testrun
 	@if [ -n "$(EMULATOR)" ]; then echo "go test linux/arm64 under qemu"; \
 		ANEKIT_EXEC=$(EMULATOR) CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(TESTRUN) $(GOTEST) -exec $(EMULATOR) \
-			$$($(GO) list $(EMULATED) | grep -v /vulkan$$); fi
+			$$($(GO) list $(EMULATED) | grep -v /vulkan$$) && \
+		ANEKIT_EXEC=$(EMULATOR) CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(TESTRUN) $(GOTEST) -exec $(EMULATOR) \
+			-run 'TestScripts/(check|image|run)$$' ./cmd/ane-roundtrip; fi
 
 # A package is built once for all its fuzzers. A fuzzer that its deadline catches in the middle of an input says so and
 # fails; only one that has found an input to fail on has found something.
@@ -188,6 +190,10 @@ fuzz:
 				{ cat build/fuzz.log; exit 1; }; \
 		done || exit 1; \
 	done
+
+# By hand, and in the workflow.
+windows:
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) build ./...
 
 lint:
 	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(GOLANGCI)
