@@ -61,7 +61,7 @@ func Same(tb testing.TB, want, got any, message ...any) {
 
 // NotSame requires pointers to different objects.
 func NotSame(tb testing.TB, other, got any, message ...any) {
-	if want := other; want == got || !isPointer(want) || !isPointer(got) {
+	if other == got || !isPointer(other) || !isPointer(got) {
 		tb.Helper()
 		fail(tb, message, "got %p %#[1]v, want a pointer to another object", got)
 	}

@@ -1,7 +1,6 @@
 // Package require ends a test whose assertion does not hold, with the values and a difference of
-// them. Names, order of arguments and meaning are testify's, so that whoever knows one reads the
-// other. Package testify would link net/http into each of some ninety test binaries: RATIONALE.md,
-// Libraries, has the figures.
+// them. The assertions have the names, arguments and meaning of those in testify, which would link
+// net/http into each of some ninety test binaries: RATIONALE.md, Libraries, has the figures.
 //
 // The arguments after the values are an optional message: a format and what it formats.
 package require
