@@ -3,6 +3,7 @@ package leaktest
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,7 +19,8 @@ import (
 // Main runs the tests of a package, for its TestMain, and exits. A run that leaks fails, even
 // if its tests pass. Temporary files go to a folder of this process, which must be empty at
 // the end. Each function of more lists other leaks. What goroutines are still giving back is no leak: Main looks again
-// until await.Patience is over, unless the run has failed already.
+// until await.Patience is over, unless the run has failed already. Files that fuzzing leaves are no leak either: it
+// kills a worker that does not end within seconds, in the middle of an input; Main removes them.
 func Main(m *testing.M, more ...func() []string) {
 	dir, err := private()
 	if err != nil {
@@ -26,7 +28,11 @@ func Main(m *testing.M, more ...func() []string) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	for _, left := range append(more, goroutines, memory, func() []string { return files(dir) }) {
+	more = append(more, goroutines, memory)
+	if !fuzzing() {
+		more = append(more, func() []string { return files(dir) })
+	}
+	for _, left := range more {
 		look := left
 		if code == 0 {
 			look = func() []string { return await.Left(left) }
@@ -86,6 +92,12 @@ func private() (dir string, err error) {
 		err = os.Setenv("TEMP", dir)
 	}
 	return dir, err
+}
+
+// fuzzing reports whether the run has started workers that fuzz. A worker is started with the flag as well.
+func fuzzing() bool {
+	f := flag.Lookup("test.fuzz")
+	return f != nil && f.Value.String() != ""
 }
 
 // files lists the files in dir.
