@@ -16,8 +16,9 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
 GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GREMLINS = github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
-# The targets that are built and vetted without cgo; this machine's is, with cgo.
-TARGETS = linux/arm64 darwin/arm64
+# The targets that are built without cgo; this machine's is, with cgo.
+TARGETS = linux/arm64 $(MAC)
+MAC = darwin/arm64
 FUZZTIME ?= 500ms
 HOSTILE ?= 45s
 SOAK ?= 10m
@@ -39,10 +40,11 @@ endif
 endif
 
 # The packages with code of their own for arm64, arithmetic with fractions, which compilers fuse on some processors, or
-# memory that processes share. The others are built and vetted for arm64. Of the command some scripts run.
-EMULATED = ./ane ./ane/fp16/... ./ane/mil/blob ./ane/mil/ops ./ane/numerics ./ane/wasm ./ane/weights \
-	./cmd/ane-roundtrip/internal/picture ./internal/engine/broker/slots \
-	./internal/engine/broker/wire/... ./internal/engine/soft/... ./models/... ./unimem/...
+# memory that processes share; those that take longest come first. The others are built for arm64. Of the command some
+# scripts run.
+EMULATED = ./internal/engine/soft/... ./models/... ./ane ./ane/fp16/... ./ane/mil/blob ./ane/mil/ops ./ane/numerics \
+	./ane/wasm ./ane/weights ./cmd/ane-roundtrip/internal/picture ./internal/engine/broker/slots \
+	./internal/engine/broker/wire/... ./unimem/...
 # The packages in which goroutines share memory.
 RACING = ./internal/engine/broker/... ./internal/engine/soft ./internal/hostile ./ane ./ane/engine ./unimem/...
 
@@ -67,9 +69,9 @@ test: fresh needs format bridge testrun
 ROW = MAKEFLAGS= HOSTILE="$(HOSTILE)" $(MAKE) --no-print-directory GO="$(GO)" FUZZTIME="$(FUZZTIME)" TARGETS="$(TARGETS)"
 row1:
 	@$(ROW) race plain busy
-# One worker fuzzes, since row1 has the other core.
+# The steps that keep one core busy come first, since row1 has the other then; one worker fuzzes.
 row2:
-	@$(ROW) FUZZFLAGS="-test.parallel 1" vet static vuln arm64 nocgo fuzz hostile
+	@$(ROW) FUZZFLAGS="-test.parallel 1" vet static vuln fuzz hostile nocgo arm64
 
 # The notes are of one make test.
 fresh:
@@ -91,27 +93,25 @@ needs:
 format:
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi
 
-# FOR_TARGET sets the environment of target $$t, in which others prints the packages whose files differ between it and
-# this machine. Nothing here runs the code for a Mac, so it is not optimized.
+# FOR_TARGET sets the environment of target $$t. Nothing here runs the code for a Mac, so it is not optimized.
 FOR_TARGET = export CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t\#*/}; \
-	case $$t in linux/*) ;; *) export GOFLAGS="$$GOFLAGS '-gcflags=all=-N -l'";; esac; \
-	files() { $(GO) list -f '{{.ImportPath}} {{.GoFiles}} {{.SFiles}} {{.TestGoFiles}} {{.XTestGoFiles}}' ./... | sort; }; \
-	others() { GOOS= GOARCH= CGO_ENABLED=1 files >build/files.here; files | comm -13 build/files.here - | cut -d' ' -f1; }
+	case $$t in linux/*) ;; *) export GOFLAGS="$$GOFLAGS '-gcflags=all=-N -l'";; esac
 
-# All packages are vetted for a Mac, where people run their tests.
+# All packages are vetted for a Mac, where people run their tests. Of the files that linux/arm64 alone has, none is more
+# than a stub.
 vet:
 	@mkdir -p build; echo "go vet with cgo"; CGO_ENABLED=1 $(GO) vet ./...
 	@for t in $(TARGETS); do echo "go build $$t"; ( $(FOR_TARGET); $(GO) build ./... ) || exit 1; done
-	@for t in $(TARGETS); do echo "go vet $$t"; ( $(FOR_TARGET); \
-		case $$t in darwin/*) which=./...;; *) which=$$(others);; esac; $(GO) vet $$which ) || exit 1; done
+	@t=$(MAC); echo "go vet $$t"; $(FOR_TARGET); $(GO) vet ./...
 
-# Elsewhere, what only Linux uses counts as unused, and stubs never return nil: two checks are for Linux alone.
+# For a Mac, the packages whose files differ from those of this machine. There, what only Linux uses counts as unused, and
+# stubs never return nil: two checks are for Linux alone.
 static:
 	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(STATICCHECK)
 	@echo "staticcheck with cgo"; CGO_ENABLED=1 build/bin/staticcheck ./...
-	@for t in $(TARGETS); do echo "staticcheck $$t"; ( $(FOR_TARGET); \
-		case $$t in linux/*) checks=inherit;; *) checks=inherit,-U1000,-SA4023;; esac; \
-		build/bin/staticcheck -checks $$checks $$(others) ) || exit 1; done
+	@files() { $(GO) list -f '{{.ImportPath}} {{.GoFiles}} {{.SFiles}} {{.TestGoFiles}} {{.XTestGoFiles}}' ./... | sort; }; \
+	CGO_ENABLED=1 files >build/files.here; t=$(MAC); echo "staticcheck $$t"; $(FOR_TARGET); \
+	build/bin/staticcheck -checks inherit,-U1000,-SA4023 $$(files | comm -13 build/files.here - | cut -d' ' -f1)
 
 # Without the database of vulnerabilities there is nothing to compare with.
 # Status 3 of govulncheck means that it found some.
@@ -174,13 +174,14 @@ arm64: testrun
 		ANEKIT_EXEC=$(EMULATOR) CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(TESTRUN) $(GOTEST) -exec $(EMULATOR) \
 			-run 'TestScripts/(check|image|run)$$' ./cmd/ane-roundtrip; fi
 
-# A package is built once for all its fuzzers. A fuzzer that its deadline catches in the middle of an input says so and
-# fails; only one that has found an input to fail on has found something.
+# A package is built once for all its fuzzers. go test -fuzz would compile everything again to see which code an input
+# reaches; -d=libfuzzer, which it gives the compiler, is for the package alone here. A fuzzer that its deadline catches in
+# the middle of an input says so and fails; only one that has found an input to fail on has found something.
 fuzz:
 	@mkdir -p build; cache=$$($(GO) env GOCACHE)/fuzz; $(GO) list -f '{{.Dir}} {{.ImportPath}}' ./... | \
 	while read -r dir pkg; do \
 		all=$$(grep -hoE '^func Fuzz[A-Za-z0-9_]*' "$$dir"/*_test.go 2>/dev/null | sed 's/func //'); \
-		[ -z "$$all" ] || $(GO) test -c -fuzz . -o build/fuzz.test "$$pkg" || exit 1; \
+		[ -z "$$all" ] || CGO_ENABLED=1 $(GO) test -c -ldflags=-w -gcflags="$$pkg=-d=libfuzzer" -o build/fuzz.test "$$pkg" || exit 1; \
 		for f in $$all; do \
 			echo "fuzz $$f"; \
 			(here=$$PWD; cd "$$dir" && "$$here/build/fuzz.test" -test.run '^$$' -test.fuzz "^$$f\$$" $(FUZZFLAGS) \

@@ -239,11 +239,12 @@ func traceModels(ctx context.Context, d *ane.Device, path string, traced *wholef
 		programs = append(programs, tracedProgram{source: ane.Source{File: m.Name + ".mil", Text: m.Text,
 			Weights: m.Weights}})
 	}
+	run := func(w io.Writer) error { return trace(ctx, d, w, programs) }
 	if traced == nil {
-		record, _ := recordTrace(io.Discard, programs, func(w io.Writer) error { return trace(ctx, d, w, programs) })
+		record, _ := recordTrace("", io.Discard, programs, run)
 		return record, ctx.Err()
 	}
-	record, err := recordTrace(traced, programs, func(w io.Writer) error { return trace(ctx, d, w, programs) })
+	record, err := recordTrace(path, traced, programs, run)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/engine/observe"
 	"github.com/anekit/anekit/internal/plist"
-	"github.com/anekit/anekit/internal/wholefile"
 )
 
 // reportIterations is how often a report evaluates each model for its timings.
@@ -69,9 +68,9 @@ type reportDetails struct {
 // report writes the dump of this machine with a round trip to a file, also if the round trip
 // fails.
 func (a *app) report(ctx context.Context, path string) (err error) {
-	f, err := wholefile.Create(path)
+	f, err := (&commandFiles{app: a}).create("--report", path)
 	if err != nil {
-		return badf("%w; name a file in a folder that exists and can be written", err)
+		return err
 	}
 	defer f.Discard()
 	defer context.AfterFunc(ctx, f.Discard)() // an interrupt removes the half-written file

@@ -59,10 +59,27 @@ func acceptFor(side string, l ane.Layout) npy.Accept {
 		_, float := floatOf(kind)
 		if kind != kindOf(l.DType) && !(float && l.DType.Float()) {
 			return &npy.Error{What: fmt.Sprintf("%s, %s %s is %s", kind, side, l.Name, l.DType),
-				Fix: fmt.Sprintf("save it with arr.astype('%s')", kindOf(l.DType))}
+				Fix: convert(kind, l.DType)}
 		}
 		return nil
 	}
+}
+
+// convert is the remedy for an array of the wrong type. NumPy converts silently, also numbers that the other type does
+// not have.
+func convert(from npy.Kind, to mil.DType) string {
+	fix := fmt.Sprintf("save it with arr.astype('%s')", kindOf(to))
+	if !to.Integer() || from == npy.Bool {
+		return fix
+	}
+	if _, float := floatOf(from); float {
+		return fix + ", if its numbers are whole and in the range of " + to.String()
+	}
+	unsigned := from == npy.UInt8 || from == npy.UInt16 || from == npy.UInt32
+	if from.Size() < to.Size() && (unsigned || !to.Unsigned()) {
+		return fix
+	}
+	return fix + ", if its numbers are in the range of " + to.String()
 }
 
 // sameElements compares shapes. It accepts shapes that differ only in axes of length 1, and a flat

@@ -36,10 +36,26 @@ func TestAcceptFor(t *testing.T) {
 		require.Contains(t, e.Error(), what)
 	}
 	for _, kind := range []npy.Kind{npy.Int32, npy.Bool, npy.Int64} {
-		require.Contains(t, acceptFor("input", l)(kind, []int{40}).Fix, "arr.astype('float16')")
+		require.Equal(t, "save it with arr.astype('float16')", acceptFor("input", l)(kind, []int{40}).Fix)
 	}
 	require.Nil(t, acceptFor("input", layout(t, mil.FP32))(npy.Float16, []int{1}))
-	require.NotNil(t, acceptFor("input", layout(t, mil.Int32, 3))(npy.Float32, []int{3}))
+	for _, c := range []struct {
+		from npy.Kind
+		to   mil.DType
+		when string
+	}{
+		{npy.Float32, mil.Int32, ", if its numbers are whole and in the range of int32"},
+		{npy.Int64, mil.Int32, ", if its numbers are in the range of int32"},
+		{npy.UInt32, mil.Int32, ", if its numbers are in the range of int32"},
+		{npy.Int8, mil.UInt16, ", if its numbers are in the range of uint16"},
+		{npy.UInt8, mil.UInt16, ""},
+		{npy.Int16, mil.Int32, ""},
+		{npy.Bool, mil.Int8, ""},
+		{npy.Int8, mil.Bool, ""},
+	} {
+		require.Equal(t, "save it with arr.astype('"+kindOf(c.to).String()+"')"+c.when,
+			acceptFor("input", layout(t, c.to, 3))(c.from, []int{3}).Fix)
+	}
 }
 
 func TestElementsOfOtherFloats(t *testing.T) {

@@ -34,11 +34,15 @@ type timelineBytes struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// recordTrace has a trace of programs written to w and returns its record.
-func recordTrace(w io.Writer, programs []tracedProgram, write func(io.Writer) error) (*timelineRecord, error) {
+// recordTrace writes to w, the file path of --trace, the trace of programs that write makes, and returns its record.
+func recordTrace(path string, w io.Writer, programs []tracedProgram, write func(io.Writer) error) (*timelineRecord,
+	error) {
 	var text bytes.Buffer
-	if err := write(io.MultiWriter(w, &text)); err != nil {
+	if err := write(&text); err != nil {
 		return nil, err
+	}
+	if _, err := w.Write(text.Bytes()); err != nil {
+		return nil, unwritten(path, err)
 	}
 	var file struct {
 		TraceEvents []struct {

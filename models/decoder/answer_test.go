@@ -94,6 +94,7 @@ func TestLogitsDoNotDependOnTheRoom(t *testing.T) {
 }
 
 func TestAnswerStops(t *testing.T) {
+	budget.SkipEmulated(t)
 	dir := t.TempDir()
 	spec := decodertest.Spec{Seed: 4, Positions: 64, Config: map[string]any{"eos_token_id": nil}}
 	_, err := decodertest.Write(dir, spec)
@@ -243,6 +244,7 @@ func TestAnotherTokenizerIsAnotherModel(t *testing.T) {
 
 // What an Answer cannot take is refused before anything runs, also where the model has more positions than its room.
 func TestAnswerBeyondTheRoomRunsNothing(t *testing.T) {
+	budget.SkipEmulated(t)
 	_, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Llama3}, Context(32))
 	s := begin(t, m)
 	room := m.Context()

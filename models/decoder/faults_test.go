@@ -281,6 +281,7 @@ func TestOrderOfClosing(t *testing.T) {
 
 // The tokens of passes that have ended remain; those of the pass that failed are dropped.
 func TestAFailedPassChangesNothing(t *testing.T) {
+	budget.SkipEmulated(t)
 	want, m := open(t, engine.Soft, decodertest.Spec{}, Context(100), Chunk(64))
 	s := begin(t, m)
 	tokens := text(90, want.Vocabulary, 2)

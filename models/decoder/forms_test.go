@@ -236,6 +236,7 @@ func TestOneSetOfPrograms(t *testing.T) {
 
 // Sessions of one model run at the same time, and each has the logits that it has alone.
 func TestSessionsAtTheSameTime(t *testing.T) {
+	budget.SkipEmulated(t)
 	for _, form := range []Form{Engine, Compact} {
 		if form != Engine && budget.Light() {
 			continue

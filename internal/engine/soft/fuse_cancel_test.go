@@ -30,6 +30,7 @@ func (c *endsAfter) Err() error {
 // TestCancelFused: a run that ends within a fused group, at any check of its context, returns the context's error, and
 // the next run has the results of the first.
 func TestCancelFused(t *testing.T) {
+	budget.SkipEmulated(t)
 	budget.Heavy(t, "a run for each check of a context")
 	const text = `program(1.3)
 {
@@ -143,6 +144,7 @@ tensor<fp16, [256, 1024]> y = silu(x = b);
 // TestYieldWithinAStep: a run of one long step lets more urgent work run between the parts of it, on the goroutine of
 // the caller alone.
 func TestYieldWithinAStep(t *testing.T) {
+	budget.SkipEmulated(t)
 	for name, text := range map[string]string{
 		"matmul": `program(1.3)
 {
@@ -168,6 +170,7 @@ tensor<fp16, [512, 512]> y = softmax(x = x, axis = -1);
 // TestYieldWithinAConstant: a compile that computes one long constant lets other compiles go on between the parts of
 // it, on the goroutine of the caller alone. Between steps it does so 8 times at most.
 func TestYieldWithinAConstant(t *testing.T) {
+	budget.SkipEmulated(t)
 	const halves = `tensor<fp16, [512, 512]> a = fill(shape = tensor<int32, [2]>([512, 512]), value = fp16(1.5));`
 	const ints = `tensor<int32, [512, 512]> a = fill(shape = tensor<int32, [2]>([512, 512]), value = int32(3));`
 	for name, step := range map[string]string{
@@ -204,6 +207,7 @@ tensor<fp16, [512, 512]> y = mul(x = h, y = z);
 // TestYieldWhileReading: a compile of a long text lets other compiles go on while it reads the text and while it
 // resolves it, and ends with its context in the middle of either. Between steps it would do so 4 times.
 func TestYieldWhileReading(t *testing.T) {
+	budget.SkipEmulated(t)
 	const n = 20_000
 	for name, body := range map[string]string{
 		"statements": strings.Repeat("tensor<fp16, [1]> a# = add(x = x, y = x);\n", n),

@@ -54,6 +54,7 @@ func lines(n int, statement string) string {
 // TestHostilePrograms: a short text with excessive demands is rejected with a
 // position and a hint, or compiles within a small bound of memory.
 func TestHostilePrograms(t *testing.T) {
+	budget.SkipEmulated(t)
 	const x4, big = "tensor<fp16, [4]> x", "tensor<fp16, [2147483648]>"
 	for name, c := range map[string]struct {
 		text    string

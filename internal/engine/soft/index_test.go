@@ -311,6 +311,7 @@ func TestOrderOfEqualElements(t *testing.T) {
 
 // TestOrder compares topk and argsort with a stable sort. NaN is last in both orders.
 func TestOrder(t *testing.T) {
+	tests.SkipEmulated(t)
 	tests.SkipRace(t)
 	perType(t, 30, func(t *testing.T, r *rand.Rand, d mil.DType) {
 		if d == mil.Bool {

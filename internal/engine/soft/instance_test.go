@@ -142,6 +142,7 @@ func weightedCases() map[string]weightedCase {
 // files. The base still computes its own results. The same holds for instances of
 // instances.
 func TestInstanceEqualsCompiledProgram(t *testing.T) {
+	budget.SkipEmulated(t)
 	budget.Heavy(t, "every operator with weights")
 	cases := weightedCases()
 	for _, name := range ops.Names() {
