@@ -39,12 +39,13 @@ EMULATOR = qemu-aarch64-static
 endif
 endif
 
-# The packages with code of their own for arm64, arithmetic with fractions, which compilers fuse on some processors, or
-# memory that processes share; those that take longest come first. The others are built for arm64. Of the command some
-# scripts run.
-EMULATED = ./internal/engine/soft/... ./models/... ./ane ./ane/fp16/... ./ane/mil/blob ./ane/mil/ops ./ane/numerics \
-	./ane/wasm ./ane/weights ./cmd/ane-roundtrip/internal/picture ./internal/engine/broker/slots \
-	./internal/engine/broker/wire/... ./unimem/...
+# The packages with code of their own for arm64 or arithmetic with fractions, which compilers fuse on some processors; and
+# those of memory that processes share and of what computes with the former, which the emulator gives as little work as a
+# plain go test. The others are built for arm64. Of the command some scripts run.
+KERNELS = ./internal/engine/soft/... ./ane/fp16/... ./ane/numerics ./unimem/internal/kernels
+EMULATED = ./models/... ./ane ./ane/mil/blob ./ane/mil/ops ./ane/wasm ./ane/weights \
+	./cmd/ane-roundtrip/internal/picture ./internal/engine/broker/slots ./internal/engine/broker/wire/... \
+	./unimem/...
 # The packages in which goroutines share memory.
 RACING = ./internal/engine/broker/... ./internal/engine/soft ./internal/hostile ./ane ./ane/engine ./unimem/...
 
@@ -97,21 +98,24 @@ format:
 FOR_TARGET = export CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t\#*/}; \
 	case $$t in linux/*) ;; *) export GOFLAGS="$$GOFLAGS '-gcflags=all=-N -l'";; esac
 
-# All packages are vetted for a Mac, where people run their tests. Of the files that linux/arm64 alone has, none is more
-# than a stub.
+# FILES lists the packages with their files, which differ between targets.
+FILES = $(GO) list -f '{{.ImportPath}} {{.GoFiles}} {{.CgoFiles}} {{.SFiles}} {{.TestGoFiles}} {{.XTestGoFiles}}' ./... | sort
+
+# All packages are vetted for a Mac, where people run their tests, and here those with other files than there. Of the
+# files that linux/arm64 alone has, none is more than a stub.
 vet:
-	@mkdir -p build; echo "go vet with cgo"; CGO_ENABLED=1 $(GO) vet ./...
-	@for t in $(TARGETS); do echo "go build $$t"; ( $(FOR_TARGET); $(GO) build ./... ) || exit 1; done
-	@t=$(MAC); echo "go vet $$t"; $(FOR_TARGET); $(GO) vet ./...
+	@mkdir -p build; for t in $(TARGETS); do echo "go build $$t"; ( $(FOR_TARGET); $(GO) build -ldflags=-w ./... ) || exit 1; done
+	@t=$(MAC); echo "go vet $$t"; $(FOR_TARGET); $(FILES) >build/files.mac; $(GO) vet ./...
+	@echo "go vet with cgo"; export CGO_ENABLED=1; \
+		$(GO) vet $$($(FILES) | comm -23 - build/files.mac | cut -d' ' -f1)
 
 # For a Mac, the packages whose files differ from those of this machine. There, what only Linux uses counts as unused, and
 # stubs never return nil: two checks are for Linux alone.
 static:
 	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(STATICCHECK)
-	@echo "staticcheck with cgo"; CGO_ENABLED=1 build/bin/staticcheck ./...
-	@files() { $(GO) list -f '{{.ImportPath}} {{.GoFiles}} {{.SFiles}} {{.TestGoFiles}} {{.XTestGoFiles}}' ./... | sort; }; \
-	CGO_ENABLED=1 files >build/files.here; t=$(MAC); echo "staticcheck $$t"; $(FOR_TARGET); \
-	build/bin/staticcheck -checks inherit,-U1000,-SA4023 $$(files | comm -13 build/files.here - | cut -d' ' -f1)
+	@echo "staticcheck with cgo"; export CGO_ENABLED=1; $(FILES) >build/files.here; build/bin/staticcheck ./...
+	@t=$(MAC); echo "staticcheck $$t"; $(FOR_TARGET); build/bin/staticcheck -checks inherit,-U1000,-SA4023 \
+		$$($(FILES) | comm -13 build/files.here - | cut -d' ' -f1)
 
 # Without the database of vulnerabilities there is nothing to compare with.
 # Status 3 of govulncheck means that it found some.
@@ -128,15 +132,15 @@ vuln:
 	*) echo "govulncheck: skipped, the database of vulnerabilities cannot be reached";; esac
 
 # The packages that have goroutines, in their code or in their tests, but for the gates, which are programs in C. A process
-# with the race detector sleeps a second before it ends unless told not to, and the broker's tests end many. ANEKIT_FULL
-# has the tests do all that they can. Three packages run at a time, since many wait.
+# with the race detector sleeps a second before it ends unless told not to, and the broker's tests end many. Three
+# packages run at a time, since many wait.
 race: testrun
-	ANEKIT_FULL=1 GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -p 3 -race \
+	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -p 3 -race \
 		$$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while read -r dir; do \
 			grep -qE '^\s*go [a-zA-Z(]|\.Go\(func|"sync(/atomic)?"|RunParallel' "$$dir"/*.go && echo "$$dir"; done | \
 			grep -v /gates$$)
 
-# All packages, and each benchmark once. go test -bench runs one package at a time, so the test binaries get the flag
+# All packages, with all that their tests can do (ANEKIT_FULL), and each benchmark once. go test -bench runs one package at a time, so the test binaries get the flag
 # itself. It, busy and hostile are built with cgo, so that each package is compiled once for them.
 plain: testrun
 	ANEKIT_FULL=1 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -p 3 ./... -args -test.bench=. -test.benchtime=1x
@@ -163,16 +167,16 @@ soak:
 # By hand only.
 races:
 	@for p in 1 2 8; do for n in 1 2 3; do echo "race detector, $$p processors, run $$n"; \
-		GOMAXPROCS=$$p GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -count=1 -race $(RACING) || exit 1; done; done
+		ANEKIT_FULL=1 GOMAXPROCS=$$p GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -count=1 -race $(RACING) || exit 1; done; done
 
 # On an arm64 machine the target plain runs these tests. vulkan needs the C library of the processor, which the emulator
 # does not have.
 arm64: testrun
-	@if [ -n "$(EMULATOR)" ]; then echo "go test linux/arm64 under qemu"; \
-		ANEKIT_EXEC=$(EMULATOR) CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(TESTRUN) $(GOTEST) -exec $(EMULATOR) \
-			$$($(GO) list $(EMULATED) | grep -v /vulkan$$) && \
-		ANEKIT_EXEC=$(EMULATOR) CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(TESTRUN) $(GOTEST) -exec $(EMULATOR) \
-			-run 'TestScripts/(check|image|run)$$' ./cmd/ane-roundtrip; fi
+	@if [ -n "$(EMULATOR)" ]; then echo "go test linux/arm64 under qemu"; set -e; \
+		export ANEKIT_EXEC=$(EMULATOR) CGO_ENABLED=0 GOOS=linux GOARCH=arm64; \
+		$(TESTRUN) $(GOTEST) -exec $(EMULATOR) $$($(GO) list $(KERNELS)); \
+		ANEKIT_MAKE= $(TESTRUN) $(GOTEST) -exec $(EMULATOR) $$($(GO) list $(EMULATED) | grep -v -e /vulkan$$ -e /kernels$$); \
+		$(TESTRUN) $(GOTEST) -exec $(EMULATOR) -run 'TestScripts/(check|image|run)$$' ./cmd/ane-roundtrip; fi
 
 # A package is built once for all its fuzzers. go test -fuzz would compile everything again to see which code an input
 # reaches; -d=libfuzzer, which it gives the compiler, is for the package alone here. A fuzzer that its deadline catches in

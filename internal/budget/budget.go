@@ -113,10 +113,10 @@ func Cases(n int) int {
 	switch {
 	case Whole():
 		return n
-	case Slow():
-		return max(2, n/8)
 	case Light():
 		return max(2, n/20)
+	case Slow():
+		return max(2, n/8)
 	}
 	return max(2, n/4)
 }

@@ -249,6 +249,7 @@ func chain(kind, op string, n int) string {
 
 // TestCancel ends the context before and during a long run.
 func TestCancel(t *testing.T) {
+	budget.SkipEmulated(t)
 	if testing.Short() {
 		t.Skip("needs seconds of arithmetic; run without -short")
 	}

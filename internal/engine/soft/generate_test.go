@@ -35,6 +35,7 @@ func TestFill(t *testing.T) {
 
 // TestLargeFill is beyond the size that compiling computes.
 func TestLargeFill(t *testing.T) {
+	budget.SkipEmulated(t)
 	budget.Skip(t, "half a gigabyte")
 	budget.SkipSlow(t)
 	const n = 1<<28 + 64

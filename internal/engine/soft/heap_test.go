@@ -10,6 +10,7 @@ import (
 
 // TestHeap compares take and give with a table of owned bytes.
 func TestHeap(t *testing.T) {
+	tests.SkipEmulated(t)
 	tests.Heavy(t, "200 random heaps")
 	for round := range 200 {
 		r := rand.New(rand.NewPCG(uint64(round), 3))

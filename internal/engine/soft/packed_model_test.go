@@ -92,6 +92,7 @@ func heap() int64 {
 // TestPackedModelMemory: weights of a language model with 4 bits take at most 0.15 of their bytes as stored besides
 // these, on the heap and in the memory of a run, as the engine says itself.
 func TestPackedModelMemory(t *testing.T) {
+	budget.SkipEmulated(t)
 	budget.Heavy(t, "a model for its memory")
 	budget.SkipSlow(t)
 	for _, tokens := range []int{1, 256} {

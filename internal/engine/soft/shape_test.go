@@ -61,6 +61,7 @@ func TestTranspose(t *testing.T) {
 
 // TestTransposeNarrow has matrices of few rows or columns, and short runs that change places, in more than one piece.
 func TestTransposeNarrow(t *testing.T) {
+	budget.SkipEmulated(t)
 	budget.SkipRace(t)
 	budget.Heavy(t, "matrices of thousands of rows")
 	for _, c := range []struct{ shape, perm []int }{
@@ -231,6 +232,7 @@ func cut(x nd, axis, from, step, n int) nd {
 // TestMovesKeepEveryBit copies all 65,536 halves with every kind of move, to
 // padded and to packed surfaces.
 func TestMovesKeepEveryBit(t *testing.T) {
+	budget.SkipEmulated(t)
 	budget.Heavy(t, "every half with each move")
 	half := func(shape ...int) string { return tensorType(mil.FP16, shape) }
 	pair := half(256, 256)

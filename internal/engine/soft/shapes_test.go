@@ -99,6 +99,7 @@ func TestStripsOfGroups(t *testing.T) {
 
 // Runs of indices that are longer than what a goroutine takes at a time, and that it begins within.
 func TestLongRunsOfIndices(t *testing.T) {
+	budget.SkipEmulated(t)
 	budget.Heavy(t, "long runs")
 	before := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(before)

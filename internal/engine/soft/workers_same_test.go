@@ -13,6 +13,7 @@ import (
 
 // Several workers give the bits of one: each piece of a step begins anywhere.
 func TestWorkersChangeNoBit(t *testing.T) {
+	budget.SkipEmulated(t)
 	budget.Heavy(t, "each operator on several workers")
 	before := runtime.GOMAXPROCS(4)
 	defer runtime.GOMAXPROCS(before)
