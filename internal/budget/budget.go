@@ -8,7 +8,7 @@ import (
 )
 
 // Variable is the environment variable that, with any value, makes tests do all their work.
-// make test sets it.
+// The step plain of make test sets it.
 const Variable = "ANEKIT_FULL"
 
 // HowToRaise is the end of the reason of a test that is skipped for lack of budget.
