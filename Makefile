@@ -110,7 +110,8 @@ vet:
 		$(GO) vet $$($(FILES) | comm -23 - build/files.mac | cut -d' ' -f1)
 
 # For a Mac, the packages whose files differ from those of this machine. There, what only Linux uses counts as unused, and
-# stubs never return nil: two checks are for Linux alone.
+# stubs never return nil: two checks are for Linux alone. GOGC saves a quarter of its time, for half as much memory again.
+static: export GOGC = 300
 static:
 	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(STATICCHECK)
 	@echo "staticcheck with cgo"; export CGO_ENABLED=1; $(FILES) >build/files.here; build/bin/staticcheck ./...
