@@ -239,12 +239,11 @@ func traceModels(ctx context.Context, d *ane.Device, path string, traced *wholef
 		programs = append(programs, tracedProgram{source: ane.Source{File: m.Name + ".mil", Text: m.Text,
 			Weights: m.Weights}})
 	}
-	run := func(w io.Writer) error { return trace(ctx, d, w, programs) }
 	if traced == nil {
-		record, _ := recordTrace("", io.Discard, programs, run)
+		record, _ := recordTrace(ctx, d, "", io.Discard, programs)
 		return record, ctx.Err()
 	}
-	record, err := recordTrace(path, traced, programs, run)
+	record, err := recordTrace(ctx, d, path, traced, programs)
 	if err != nil {
 		return nil, err
 	}

@@ -210,8 +210,7 @@ func (a *app) run(ctx context.Context, files *commandFiles, o runOptions) (err e
 			source := ane.Source{File: file, Text: text, Function: o.function, Weights: j.weights}
 			programs := []tracedProgram{{source, inputs}}
 			var err error
-			j.timeline, err = recordTrace(o.trace, w, programs,
-				func(w io.Writer) error { return trace(ctx, d, w, programs) })
+			j.timeline, err = recordTrace(ctx, d, o.trace, w, programs)
 			return err
 		}
 	}

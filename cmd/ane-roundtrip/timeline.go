@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"math"
 	"strings"
+
+	"github.com/anekit/anekit/ane"
 )
 
 // timelineRecord is what one evaluation of each program did on a timeline: the spans and the memory of the trace that
@@ -34,11 +37,11 @@ type timelineBytes struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// recordTrace writes to w, the file path of --trace, the trace of programs that write makes, and returns its record.
-func recordTrace(path string, w io.Writer, programs []tracedProgram, write func(io.Writer) error) (*timelineRecord,
-	error) {
+// recordTrace runs programs, writes their trace to w, the file path of --trace, and returns its record.
+func recordTrace(ctx context.Context, d *ane.Device, path string, w io.Writer, programs []tracedProgram) (
+	*timelineRecord, error) {
 	var text bytes.Buffer
-	if err := write(&text); err != nil {
+	if err := trace(ctx, d, &text, programs); err != nil {
 		return nil, err
 	}
 	if _, err := w.Write(text.Bytes()); err != nil {

@@ -351,7 +351,6 @@ func TestFilesThatAreRefusedByName(t *testing.T) {
 
 // A small file may ask for a text of any size.
 func TestTextsThatGrowAreRefused(t *testing.T) {
-	budget.SkipEmulated(t)
 	budget.Heavy(t, "a large text")
 	file := byteLevelFile(t, llama3)
 	var grow []object
