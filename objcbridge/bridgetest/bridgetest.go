@@ -31,6 +31,9 @@ var built struct {
 	faults  map[variant]error
 }
 
+// bridgeMissing asks needs.sh once for a process: it starts some fifty programs.
+var bridgeMissing = sync.OnceValue(func() string { return missing("bridge") })
+
 // Build returns the folder with the libraries: ANEKIT_BRIDGE_DIR if set, or a folder in the user's
 // cache, built by objcbridge/build.sh unless the same sources have been built before. It skips the
 // test if Missing returns a reason, and fails it if the build fails or the folder that
@@ -77,7 +80,7 @@ func Missing() string {
 	if os.Getenv(objcbridge.EnvDir) != "" {
 		return ""
 	}
-	return missing("bridge")
+	return bridgeMissing()
 }
 
 // find returns the named folder or the one built from the present sources.

@@ -153,7 +153,7 @@ func TestPrune(t *testing.T) {
 func TestMissingNamesWhatAndHow(t *testing.T) {
 	t.Setenv(objcbridge.EnvDir, "")
 	t.Setenv("PATH", t.TempDir())
-	reason := Missing()
+	reason := missing("bridge")
 	require.Contains(t, reason, "clang-14")
 	require.Contains(t, reason, "libgnustep-base-dev")
 	require.Contains(t, reason, "apt-get install")
@@ -165,10 +165,10 @@ func TestMissingNamesWhatAndHow(t *testing.T) {
 
 func TestMissingCacheFolder(t *testing.T) {
 	t.Setenv(objcbridge.EnvDir, "")
-	if reason := Missing(); reason != "" {
+	if reason := missing("bridge"); reason != "" {
 		t.Skip(reason)
 	}
 	t.Setenv("HOME", "")
 	t.Setenv("XDG_CACHE_HOME", "")
-	require.Contains(t, Missing(), "HOME")
+	require.Contains(t, missing("bridge"), "HOME")
 }
