@@ -27,10 +27,10 @@ func Binary(op Op, dst, x, y []fp16.Bits, away bool) {
 		return
 	}
 	var xRoom, yRoom, tail [block]fp16.Bits
-	if xs == 0 && len(dst) > 0 {
+	if xs == 0 {
 		repeat(&xRoom, x[0])
 	}
-	if ys == 0 && len(dst) > 0 {
+	if ys == 0 {
 		repeat(&yRoom, y[0])
 	}
 	for at := 0; at+block <= len(dst); {

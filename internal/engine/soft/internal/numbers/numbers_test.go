@@ -109,6 +109,64 @@ func TestShapes(t *testing.T) {
 	})
 }
 
+// TestLengths: around a block, around what the Go code does at once and around one call of assembly; nothing is written
+// past the end of a result.
+func TestLengths(t *testing.T) {
+	const some, guard, mark = 256, 2 * most, fp16.Bits(0x5555)
+	each(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(5, 6))
+		x, y := make([]fp16.Bits, 3*most), make([]fp16.Bits, 3*most)
+		for i := range x {
+			x[i], y[i] = fp16.Bits(r.Uint32()), fp16.Bits(r.Uint32())
+		}
+		values := make([]float32, len(x))
+		for i, h := range x {
+			values[i] = numerics.Number(h)
+		}
+		room, wide := make([]fp16.Bits, len(x)+guard), make([]float32, len(x)+guard)
+		for _, n := range []int{
+			0, 1, block - 1, block, block + 1, 2 * block, some - 1, some, some + 1, some + block + 3,
+			most - 1, most, most + 1, most + block, most + 3*block + 5, 2*most + block,
+		} {
+			// result compares the first n halves that f writes, and looks for the mark after them.
+			result := func(f func(dst []fp16.Bits), want func(i int) fp16.Bits) {
+				t.Helper()
+				for i := range room {
+					room[i] = mark
+				}
+				f(room[:n])
+				for i, h := range room {
+					if i < n && h != want(i) || i >= n && h != mark {
+						t.Fatalf("%d elements: element %d is %#04x", n, i, h)
+					}
+				}
+			}
+			sum := func(a, b fp16.Bits) fp16.Bits {
+				return rules(true).Round(float64(numerics.Number(a)) + float64(numerics.Number(b)))
+			}
+			result(func(dst []fp16.Bits) { Binary(Add, dst, x[:n], y[:n], true) },
+				func(i int) fp16.Bits { return sum(x[i], y[i]) })
+			result(func(dst []fp16.Bits) { Binary(Add, dst, x[:1], y[:n], true) },
+				func(i int) fp16.Bits { return sum(x[0], y[i]) })
+			result(func(dst []fp16.Bits) { Binary(Add, dst, x[:n], y[:1], true) },
+				func(i int) fp16.Bits { return sum(x[i], y[0]) })
+			result(func(dst []fp16.Bits) { Binary(Add, dst, x[:1], y[:1], true) },
+				func(int) fp16.Bits { return sum(x[0], y[0]) })
+			for _, away := range []bool{false, true} {
+				result(func(dst []fp16.Bits) { Encode(dst, values[:n], away) },
+					func(i int) fp16.Bits { return rules(away).Round(float64(values[i])) })
+			}
+			clear(wide)
+			Decode(wide[:n], x[:n])
+			for i, v := range wide {
+				if i < n && math.Float32bits(v) != math.Float32bits(values[i]) || i >= n && v != 0 {
+					t.Fatalf("%d elements: element %d is %g", n, i, v)
+				}
+			}
+		}
+	})
+}
+
 // TestConvert: Decode of every half, and Encode of what surrounds every half and every tie, of infinities and NaN.
 func TestConvert(t *testing.T) {
 	each(t, func(t *testing.T) {
