@@ -100,6 +100,9 @@ func TestFixed(t *testing.T) {
 				if round%40 == 0 { // the kernels copy so few columns, some rows at a time
 					n = 1 + r.IntN(narrowFixed-1)
 				}
+				if round%30 == 7 { // nothing is left over of what they sum at once
+					k = []int{depthNarrow, depthMax}[r.IntN(2)]
+				}
 				lo, hi := uint32(0x0000), uint32(0x5000)
 				if round%3 == 0 {
 					lo, hi = 0x1000, 0x4400
@@ -125,18 +128,65 @@ func TestFixed(t *testing.T) {
 	}
 }
 
-// TestFixedPanics: a slice that is an element short, rows that are no multiple, and nothing to sum.
+// TestFixedPanics: a slice that is an element short, rows that are no multiple, and nothing to sum; with fewer columns
+// than a kernel takes, and with more.
 func TestFixedPanics(t *testing.T) {
-	const m, k, n = FixedRows, 6, 5
-	for name, less := range map[string][8]int{"sums": {1}, "sizes": {0, 1}, "a": {0, 0, 1}, "least": {0, 0, 0, 1},
-		"b": {0, 0, 0, 0, 1}, "rows": {0, 0, 0, 0, 0, 1}, "depth": {0, 0, 0, 0, 0, 0, k}, "columns": {7: n}} {
-		require.Panics(t, func() {
-			Fixed(make([]int32, m*n-less[0]), make([]float32, m*n-less[1]), make([]float32, m*k-less[2]),
-				make([]int32, m*k-less[3]), make([]float32, k*n-less[4]), m-less[5], k-less[6], n-less[7], Exact)
-		}, name)
+	for _, n := range []int{5, 12} {
+		const m, k = FixedRows, 6
+		for name, less := range map[string][8]int{"sums": {1}, "sizes": {0, 1}, "a": {0, 0, 1}, "least": {0, 0, 0, 1},
+			"b": {0, 0, 0, 0, 1}, "rows": {0, 0, 0, 0, 0, 1}, "depth": {0, 0, 0, 0, 0, 0, k}, "columns": {7: n}} {
+			require.PanicsWithValue(t, "BUG: gemm: slice shorter than its matrix", func() {
+				Fixed(make([]int32, m*n-less[0]), make([]float32, m*n-less[1]), make([]float32, m*k-less[2]),
+					make([]int32, m*k-less[3]), make([]float32, k*n-less[4]), m-less[5], k-less[6], n-less[7], Exact)
+			}, name)
+		}
+		Fixed(make([]int32, m*n), make([]float32, m*n), make([]float32, m*k), make([]int32, m*k), make([]float32, k*n),
+			m, k, n, Exact)
 	}
-	Fixed(make([]int32, m*n), make([]float32, m*n), make([]float32, m*k), make([]int32, m*k), make([]float32, k*n), m, k,
-		n, Exact)
+}
+
+// TestFixedLeast: an element of b whose exponent is that of least, and not above it, makes a product of 0.
+func TestFixedLeast(t *testing.T) {
+	const m, n = FixedRows, 11
+	eachKernel(t, func(t *testing.T) {
+		for _, k := range []int{1, 4, 6} {
+			a, b, least := make([]float32, m*k), make([]float32, k*n), make([]int32, m*k)
+			for i := range a {
+				a[i], least[i] = 16, Exponent(8)
+			}
+			for i := range b {
+				b[i] = []float32{8, -15, 16}[i%3]
+			}
+			sums, sizes := make([]int32, m*n), make([]float32, m*n)
+			for _, how := range []int{Exact, Fours} {
+				Fixed(sums, sizes, a, least, b, m, k, n, how)
+				for i, s := range sums {
+					want := int32(0)
+					for d := range k {
+						if b[d*n+i%n] == 16 {
+							want += 256
+						}
+					}
+					require.Equal(t, want, s, fmt.Sprint(how, k, i))
+					require.Equal(t, float32(want), sizes[i], fmt.Sprint(how, k, i))
+				}
+			}
+		}
+	})
+}
+
+// TestBound: k products of halves whose magnitudes sum to size in float32, as far below their sum as its rounding
+// allows, may each gain a half, and sums in groups of four three roundings to 12 bits. The bound is no looser than
+// twice the errors and 1 %.
+func TestBound(t *testing.T) {
+	for _, k := range []int{1, 3, 4, 100, 4096, 1 << 20} {
+		for _, size := range []float32{0, 1, 1000, 1 << 20, 0x1p30} {
+			sum := float64(size)*(1+float64(k)*0x1p-23) + float64(k)/2
+			require.LessOrEqual(t, sum*(1+3*0x1p-12), Bound(size, k), k)
+			most := float64(size)*(1+float64(k)*0x1p-22) + float64(k)
+			require.LessOrEqual(t, Bound(size, k), 1.01*most, k)
+		}
+	}
 }
 
 // BenchmarkFixed stands beside BenchmarkMul: the same shapes, with rows up to a multiple of four.

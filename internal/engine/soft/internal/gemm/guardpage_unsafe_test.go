@@ -11,10 +11,13 @@ import (
 	"github.com/anekit/anekit/internal/require"
 )
 
-// fence is memory for float32s between two inaccessible pages.
-type fence struct{ middle []byte }
+// number is an element of a matrix; each has four bytes.
+type number interface{ float32 | int32 }
 
-func newFence(t *testing.T, n int) fence {
+// fence is memory for numbers between two inaccessible pages.
+type fence[T number] struct{ middle []byte }
+
+func newFence[T number](t *testing.T, n int) fence[T] {
 	page := syscall.Getpagesize()
 	size := (4*n + page - 1) / page * page
 	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_NONE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
@@ -22,17 +25,17 @@ func newFence(t *testing.T, n int) fence {
 	t.Cleanup(func() { require.NoError(t, syscall.Munmap(mem)) })
 	middle := mem[page : page+size]
 	require.NoError(t, syscall.Mprotect(middle, syscall.PROT_READ|syscall.PROT_WRITE))
-	return fence{middle}
+	return fence[T]{middle}
 }
 
 // put copies values to the start or to the end of the memory, so that reading
 // or writing one element beyond them faults.
-func (f fence) put(values []float32, atEnd bool) []float32 {
+func (f fence[T]) put(values []T, atEnd bool) []T {
 	at := 0
 	if atEnd {
 		at = len(f.middle) - 4*len(values)
 	}
-	s := unsafe.Slice((*float32)(unsafe.Pointer(&f.middle[at])), len(values))
+	s := unsafe.Slice((*T)(unsafe.Pointer(&f.middle[at])), len(values))
 	copy(s, values)
 	return s
 }
@@ -40,7 +43,7 @@ func (f fence) put(values []float32, atEnd bool) []float32 {
 func TestStaysInsideItsPages(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 16))
 	const m, k, n = 17, 70, 161
-	fc, fa, fb := newFence(t, m*n), newFence(t, m*k), newFence(t, k*n)
+	fc, fa, fb := newFence[float32](t, m*n), newFence[float32](t, m*k), newFence[float32](t, k*n)
 	left, right := halves(r, m*k), halves(r, k*n)
 	eachKernel(t, func(t *testing.T) {
 		for _, atEnd := range []bool{true, false} {
@@ -52,6 +55,41 @@ func TestStaysInsideItsPages(t *testing.T) {
 						c := fc.put(make([]float32, m*n), atEnd)
 						Mul(c, fa.put(left[:m*k], atEnd), fb.put(right[:k*n], atEnd), m, k, n)
 						sameBits(t, want, c, "%d x %d x %d", m, k, n)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestFixedStaysInsideItsPages is of Fixed and Walk, whose kernels take several rows and columns together.
+func TestFixedStaysInsideItsPages(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	const m, k, n = 2 * FixedRows, 70, 35
+	sums, sizes := newFence[int32](t, m*n), newFence[float32](t, m*n)
+	fa, least, fb := newFence[float32](t, m*k), newFence[int32](t, m*k), newFence[float32](t, k*n)
+	eachKernel(t, func(t *testing.T) {
+		for _, atEnd := range []bool{true, false} {
+			for _, m := range []int{FixedRows, m} {
+				for _, k := range []int{1, 3, 4, 9, k} {
+					for _, n := range []int{1, 7, 8, 9, 15, 16, 17, n} {
+						left, right, lowest, want, _ := fixedCase(r, m, k, n, 0x3000, 0x3c00)
+						a, b, l := fa.put(left, atEnd), fb.put(right, atEnd), least.put(lowest, atEnd)
+						for _, how := range []int{Exact, Fours} {
+							s := sums.put(make([]int32, m*n), atEnd)
+							Fixed(s, sizes.put(make([]float32, m*n), atEnd), a, l, b, m, k, n, how)
+							if how == Exact {
+								require.Equal(t, want[0], int64(s[0]))
+								require.Equal(t, want[m*n-1], int64(s[m*n-1]))
+							}
+							for i := 0; i < m; i += WalkRows {
+								var columns int
+								for j := 0; j < n; j += columns {
+									var piece [WalkRows * WalkColumns]float64
+									columns = Walk(&piece, a, l, b, i, j, k, n, how, how == Fours)
+								}
+							}
+						}
 					}
 				}
 			}

@@ -27,6 +27,9 @@ func TestWalk(t *testing.T) {
 				if round%10 == 0 {
 					k = 250 + r.IntN(300)
 				}
+				if round%10 == 5 { // nothing is left over of what is summed at once
+					k = depthNarrow * (1 + r.IntN(2))
+				}
 				lo, hi := uint32(0x4000), uint32(0x5800)
 				switch round % 4 {
 				case 0:
@@ -38,7 +41,10 @@ func TestWalk(t *testing.T) {
 				if round%4 == 3 {
 					touching(r, a, b, least)
 				}
-				start := int64(r.IntN(1<<20) - 1<<19)
+				var start [WalkRows * WalkColumns]int64
+				for c := range start {
+					start[c] = int64(r.IntN(1<<20) - 1<<19)
+				}
 				for _, how := range []int{Exact, Fours} {
 					rules, inside := numerics.Range, how == Fours && InsideGroup(Most(a), Most(b))
 					if how == Fours {
@@ -49,7 +55,7 @@ func TestWalk(t *testing.T) {
 						for j := 0; j < n; j += columns {
 							var sums [WalkRows * WalkColumns]float64
 							for c := range sums {
-								sums[c] = float64(start)
+								sums[c] = float64(start[c])
 							}
 							columns = Walk(&sums, a, least, b, i, j, k, n, how, inside)
 							require.LessOrEqual(t, columns, n-j)
@@ -64,7 +70,7 @@ func TestWalk(t *testing.T) {
 										p[d] = int64(math.Round(float64(a[row*k+d]) * float64(g)))
 									}
 								}
-								want := rules.Accumulate(start, p) / numerics.Unit
+								want := rules.Accumulate(start[c], p) / numerics.Unit
 								if math.IsInf(want, 0) {
 									stopped++
 								} else {
@@ -92,7 +98,85 @@ func touching(r *rand.Rand, a, b []float32, least []int32) {
 	most := []float32{2000, 8192, 16384, 65536}[r.IntN(4)]
 	for i := range b {
 		b[i] = min(most,
-			pick(0, 1, 15, 16, 1000, 4096, 8184, 8192, 12288, 16376, 16384, 20000, 32736, 32752, 32768, 65504))
+			pick(0, 0x1.8p-7, 1, 15, 16, 1000, 4096, 8184, 8192, 12288, 16376, 16384, 20000, 32736, 32752, 32768, 65504))
+	}
+}
+
+// TestWalkLeast: an element of b whose exponent is that of least makes a product of 0.
+func TestWalkLeast(t *testing.T) {
+	const k, n = 6, 11
+	eachKernel(t, func(t *testing.T) {
+		a, b, least := make([]float32, WalkRows*k), make([]float32, k*n), make([]int32, WalkRows*k)
+		for i := range a {
+			a[i], least[i] = 16, Exponent(8)
+		}
+		for i := range b {
+			b[i] = []float32{8, -15, 16}[i%3]
+		}
+		for _, how := range []int{Exact, Fours} {
+			for _, inside := range []bool{false, true} {
+				var columns int
+				for j := 0; j < n; j += columns {
+					var sums [WalkRows * WalkColumns]float64
+					columns = Walk(&sums, a, least, b, 0, j, k, n, how, inside)
+					for c := range columns {
+						want := 0.0
+						for d := range k {
+							if b[d*n+j+c] == 16 {
+								want += 256
+							}
+						}
+						for row := range WalkRows {
+							require.Equal(t, want, sums[row*WalkColumns+c], fmt.Sprint(how, inside, row, j+c))
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestWalkPanics(t *testing.T) {
+	const k, n, rows = 6, 5, 2 * WalkRows
+	for name, less := range map[string][5]int{"a": {1}, "least": {0, 1}, "b": {0, 0, 1}, "depth": {0, 0, 0, k},
+		"column": {4: 1}} {
+		require.PanicsWithValue(t, "BUG: gemm: slice shorter than its matrix", func() {
+			var sums [WalkRows * WalkColumns]float64
+			Walk(&sums, make([]float32, rows*k-less[0]), make([]int32, rows*k-less[1]), make([]float32, k*n-less[2]),
+				WalkRows, n-1+less[4], k-less[3], n, Exact, false)
+		}, name)
+	}
+	var sums [WalkRows * WalkColumns]float64
+	columns := Walk(&sums, make([]float32, rows*k), make([]int32, rows*k), make([]float32, k*n), WalkRows, n-1, k, n,
+		Exact, false)
+	require.Equal(t, 1, columns)
+}
+
+// TestOver: only the columns that count decide, and a sum at the end of the range is out of it.
+func TestOver(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		over bool
+		sums []float64
+	}{
+		{true, []float64{past, -past, 0, inf, -inf, 0}},
+		{false, []float64{past - 1, past, past, past, past, past}},
+		{false, []float64{past, -past + 1, past, past, past, past}},
+		{false, []float64{past, past, 0, past, 0, 0}},
+		{true, nil},
+	} {
+		require.Equal(t, c.over, over(c.sums, 3, 2), fmt.Sprint(c.sums))
+	}
+}
+
+// TestInsideGroup: four products, each with half a unit of rounding and their sums with three of 2^-12, that may reach
+// the range are reported.
+func TestInsideGroup(t *testing.T) {
+	for _, p := range []float64{0, 1, 0x1p28, 0x1p29 * (1 - 0x1p-8)} {
+		require.False(t, InsideGroup(float32(p/1024), 1024), fmt.Sprint(p))
+	}
+	for _, p := range []float64{0x1p29 * (1 - 0x1p-9), 0x1p29, 0x1p40} {
+		require.True(t, InsideGroup(float32(p/1024), 1024), fmt.Sprint(p))
 	}
 }
 
