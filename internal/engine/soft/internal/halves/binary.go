@@ -30,10 +30,10 @@ func Binary(op Op, dst, x, y []fp16.Bits) {
 		return
 	}
 	var xRoom, yRoom, tail [block]fp16.Bits
-	if xs == 0 && len(dst) > 0 {
+	if xs == 0 {
 		repeat(&xRoom, x[0])
 	}
-	if ys == 0 && len(dst) > 0 {
+	if ys == 0 {
 		repeat(&yRoom, y[0])
 	}
 	for at := 0; at+block <= len(dst); {
@@ -86,7 +86,7 @@ func binaryPortable(op Op, dst, x, y []fp16.Bits) {
 		switch {
 		case len(v) > 1:
 			fp16.Decode(room[:n], v[at:])
-		case at == 0 && n > 0:
+		case at == 0:
 			f := v[0].Float32()
 			for i := range room {
 				room[i] = f

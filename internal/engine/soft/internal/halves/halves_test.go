@@ -49,7 +49,7 @@ func same(t *testing.T, want, got []fp16.Bits, what string) {
 	}
 }
 
-var lengths = []int{0, 1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 47, 64, 65, 255, 257, 1296, 3000, 2*most + 5}
+var lengths = []int{0, 1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 47, 64, 65, 255, 257, 1296, 3000, most + 3*block + 5, 2*most + 5}
 
 // exact is the operation in float64, where every result but that of a division is exact.
 func exact(op Op, x, y float64) float64 {
@@ -84,18 +84,16 @@ func TestBinary(t *testing.T) {
 		for op := Add; op <= Min; op++ {
 			for _, n := range lengths {
 				x, y := values(r, n)
+				one, _ := values(r, 2)
 				for _, scalar := range []string{"", "x", "y", "xy"} {
 					a, b := x, y
-					if n == 0 && scalar != "" {
-						continue
-					}
 					if scalar == "x" || scalar == "xy" {
-						a = x[:1]
+						a = one[:1]
 					}
 					if scalar == "y" || scalar == "xy" {
-						b = y[:1]
+						b = one[1:]
 					}
-					want, got := make([]fp16.Bits, n), make([]fp16.Bits, n+1)
+					want, got := make([]fp16.Bits, n), make([]fp16.Bits, n+1, n+1+2*most)
 					for i := range want {
 						want[i] = fp16.FromFloat64(exact(op, float64(a[i%len(a)].Float32()),
 							float64(b[i%len(b)].Float32())))
@@ -245,6 +243,10 @@ func TestSpan(t *testing.T) {
 			require.Equal(t, fp16.FromFloat32(low), l)
 			require.Equal(t, fp16.FromFloat32(high), h)
 			if n > 0 {
+				x[n/2] = infinity
+				s.Add(x)
+				_, h = s.Ends()
+				require.Equal(t, fp16.Bits(infinity), h)
 				x[n/2] = 0xfc01
 				s.Add(x)
 				l, h = s.Ends()
@@ -259,7 +261,7 @@ func TestTranspose(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	each(t, func(t *testing.T) {
 		for _, s := range [][2]int{{1, 1}, {3, 5}, {8, 8}, {31, 33}, {32, 32}, {33, 64}, {64, 40}, {100, 70}, {96, 1},
-			{1, 96}, {128, 300}} { // the last one has whole lines
+			{1, 96}, {3, 1200}, {1200, 3}, {128, 300}} { // the last one has whole lines
 			rows, cols := s[0], s[1]
 			from, to := cols+r.IntN(5), rows+r.IntN(5)*(rows%128)
 			src, dst := make([]uint16, (rows-1)*from+cols), make([]uint16, (cols-1)*to+rows)
@@ -365,6 +367,45 @@ func TestSpans(t *testing.T) {
 					same(t, want, got, "spans")
 				}
 			}
+		}
+	})
+}
+
+// TestShortMatrices: a matrix that lacks its last element is refused before anything reads it. Nothing to add is nothing
+// to read.
+func TestShortMatrices(t *testing.T) {
+	const rows, cols, stride = 4, 2 * tile, 2*tile + 3
+	length := (rows-1)*stride + cols
+	each(t, func(t *testing.T) {
+		for name, f := range map[string]func(n, rows int){
+			"AddTo": func(n, rows int) { AddTo(Value, make([]float64, cols), make([]fp16.Bits, n), rows, stride) },
+			"Spans": func(n, rows int) {
+				s := NewSpans(true)
+				s.Add(cols, make([]fp16.Bits, n), rows, stride)
+			},
+			"MulRows": func(n, rows int) {
+				MulRows(make([]float32, cols), make([]float32, rows), make([]fp16.Bits, n), stride)
+			},
+			"MulFew": func(n, rows int) {
+				MulFew(make([]float32, 5*cols), cols, make([]float32, 5*rows), rows, rows, make([]fp16.Bits, n), stride)
+			},
+		} {
+			require.Panics(t, func() { f(length-1, rows) }, name)
+			f(length, rows)
+			f(0, 0)
+		}
+		require.Panics(t, func() {
+			MulFew(make([]float32, 4*cols), cols, make([]float32, 4*rows-1), rows, rows, make([]fp16.Bits, length), stride)
+		}, "vectors of MulFew")
+		require.Panics(t, func() {
+			var sums [dotRows]float32
+			Dots(&sums, make([]float32, cols), make([]fp16.Bits, (dotRows-1)*stride+cols-1), nil, stride)
+		}, "Dots")
+		for _, short := range [][2]int{{1, 0}, {0, 1}} {
+			require.Panics(t, func() {
+				n := (tile-1)*stride + tile
+				Transpose(make([]uint16, n-short[0]), make([]uint16, n-short[1]), tile, tile, stride, stride)
+			}, "Transpose")
 		}
 	})
 }
