@@ -94,7 +94,8 @@ func TestFixed(t *testing.T) {
 			use(t, name)
 			for round := range budget.Cases(300) {
 				m, k, n := FixedRows*(1+r.IntN(3)), 1+r.IntN(40), 1+r.IntN(30)
-				if round%20 == 0 {
+				deep := round%20 == 0
+				if deep {
 					k = 250 + r.IntN(300)
 				}
 				if round%40 == 0 { // the kernels copy so few columns, some rows at a time
@@ -104,7 +105,7 @@ func TestFixed(t *testing.T) {
 					k = []int{depthNarrow, depthMax}[r.IntN(2)]
 				}
 				lo, hi := uint32(0x0000), uint32(0x5000)
-				if round%3 == 0 {
+				if round%3 == 0 || deep {
 					lo, hi = 0x1000, 0x4400
 				}
 				a, b, least, want, size := fixedCase(r, m, k, n, lo, hi)
