@@ -22,6 +22,9 @@ func (e *unavailable) Error() string {
 	return fmt.Sprintf("%v: %s; %s", ErrBridgeUnavailable, oneLine(e.why), e.fix)
 }
 
+// Hint returns how to get a bridge; it is part of Error too.
+func (e *unavailable) Hint() string { return e.fix }
+
 func (e *unavailable) Unwrap() []error {
 	if e.cause == nil {
 		return []error{ErrBridgeUnavailable}

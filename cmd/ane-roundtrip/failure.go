@@ -113,6 +113,7 @@ func hintOf(err error) string {
 	var guest *wasm.Error
 	var absent *probe.Unavailable
 	var tensors *safetensors.Error
+	var bridge interface{ Hint() string } // of objcbridge
 	switch {
 	case errors.As(err, &absent):
 		return absent.Hint
@@ -140,6 +141,8 @@ func hintOf(err error) string {
 		return placed.Hint
 	case errors.As(err, &tensors):
 		return tensors.Hint
+	case errors.As(err, &bridge):
+		return bridge.Hint()
 	}
 	return ""
 }
