@@ -387,7 +387,7 @@ func TestShortMatrices(t *testing.T) {
 				MulRows(make([]float32, cols), make([]float32, rows), make([]fp16.Bits, n), stride)
 			},
 			"MulFew": func(n, rows int) {
-				MulFew(make([]float32, 5*cols), cols, make([]float32, 5*rows), rows, rows, make([]fp16.Bits, n), stride)
+				MulFew(make([]float32, 4*cols), cols, make([]float32, 4*rows), rows, rows, make([]fp16.Bits, n), stride)
 			},
 		} {
 			require.Panics(t, func() { f(length-1, rows) }, name)
