@@ -15,9 +15,10 @@ func TestElements(t *testing.T) {
 	budget.SkipRace(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	eachKernel(t, func(t *testing.T) {
-		for i := range rounds(6, 2) {
+		for i := range rounds(8, 4) {
 			for _, k := range kinds() {
-				rows, cols, wide := 1+r.IntN(9), 64*(1+r.IntN(5)), 64
+				high := 1 + i%3
+				rows, cols, wide := high*(1+r.IntN(4)), 64*(1+r.IntN(5)), 64
 				if i%2 == 0 {
 					cols = 1 + r.IntN(150)
 					wide = 1 + r.IntN(cols)
@@ -25,7 +26,7 @@ func TestElements(t *testing.T) {
 						wide--
 					}
 				}
-				w := random(r, k, rows, cols, 1, wide, i%3 == 2)
+				w := random(r, k, rows, cols, high, wide, i%4 == 3)
 				for row := range rows {
 					for range 4 {
 						from := r.IntN(cols)
@@ -118,6 +119,14 @@ func TestSteepAtItsBound(t *testing.T) {
 					}
 				}
 			}
+			x := make([]float32, cols) // each group has its own bound
+			for i := range x {
+				x[i] = 128 + float32(r.IntN(64))
+				if i/min(wide, 128)%2 == 1 {
+					x[i] /= 1 << 14
+				}
+			}
+			require.True(t, arranged(w, x).finite, "blocks of %d, small groups between great ones", wide)
 		}
 	})
 }
@@ -265,6 +274,10 @@ func TestVectorsAtTheLimits(t *testing.T) {
 			}
 			x := make([]float32, cols)
 			check(x, true, "zeros")
+			for i := range x {
+				x[i] = float32(math.Inf(1 - i%2*2))
+			}
+			check(x, false, "infinities")
 			for i := range x {
 				x[i] = float32(r.IntN(9)-4) * 0x1p-24
 			}

@@ -158,8 +158,8 @@ func (w *Weights) element(scale, number, offset float64) float32 {
 	if w.OffsetSingle == nil { // p is exact
 		return toOdd(p)
 	}
-	back := d - number
-	lost := (number - (d - back)) - (offset + back)
+	// d lacks digits of an offset below the number; one above it loses none, or the element is infinite.
+	lost := number - d - offset
 	lost = math.FMA(scale, d, -p) + scale*lost
 	if lost == 0 || lost != lost {
 		return toOdd(p)
