@@ -90,6 +90,11 @@ func (a *app) format(ctx context.Context, path string, write bool, dialect strin
 		return bad(err)
 	}
 	if !write {
+		if f, ok := a.out.(*os.File); ok {
+			if err := files.refuseInput("fmt", "standard output", f); err != nil {
+				return err
+			}
+		}
 		if err := openOutput("fmt", a.out); err != nil {
 			return err
 		}
@@ -113,6 +118,9 @@ func rewrite(path string, read fs.FileInfo, text []byte, flag string) error {
 		return badf("%s is not a regular file; leave %s out and redirect the output", path, flag)
 	}
 	f, err := wholefile.Create(path)
+	if full(err) {
+		return unwritten(path, err)
+	}
 	if err != nil {
 		return badf("%w; leave %s out, or make the file and its folder writable", err, flag)
 	}

@@ -91,7 +91,7 @@ func (t *commandFiles) create(what, path string) (*wholefile.File, error) {
 		return nil, t.refuse(what, path, taken.Source)
 	}
 	if err != nil {
-		return nil, badf("%s: %w; name a file in a folder that exists and can be written", what, err)
+		return nil, uncreated(what, err)
 	}
 	for _, s := range t.missing {
 		if f.Makes(s.path) {
@@ -170,18 +170,30 @@ func (t *commandFiles) output(what, path string) (io.Writer, error) {
 		if term.IsTerminal(int(f.Fd())) {
 			return nil, badf("%s: standard output is a terminal; send it to a file or a pipe", what)
 		}
-		info, err := f.Stat()
-		if err == nil && info.Mode()&(fs.ModeCharDevice|fs.ModeSocket) == 0 {
-			for _, s := range t.sources {
-				if os.SameFile(s.info, info) {
-					return nil, t.refuse(what, path, s.info)
-				}
-			}
+		if err := t.refuseInput(what, path, f); err != nil {
+			return nil, err
 		}
 	}
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe becomes an error of the write, so that deferred cleanup runs
 	return out, nil
 }
+
+// refuseInput rejects standard output that is a file which the command reads.
+func (t *commandFiles) refuseInput(what, path string, f *os.File) error {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&(fs.ModeCharDevice|fs.ModeSocket) != 0 {
+		return nil
+	}
+	for _, s := range t.sources {
+		if os.SameFile(s.info, info) {
+			return t.refuse(what, path, s.info)
+		}
+	}
+	return nil
+}
+
+// full reports whether an error of the system is that of a full disk.
+func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // openOutput rejects a closed standard output for the data of what, which the runtime would discard.
 func openOutput(what string, out io.Writer) error {
@@ -189,6 +201,14 @@ func openOutput(what string, out io.Writer) error {
 		return badf("%s: standard output is closed; send it to a file or a pipe", what)
 	}
 	return nil
+}
+
+// uncreated is the error of a file that cannot be created; what names it. A full disk is no bad input.
+func uncreated(what string, err error) error {
+	if full(err) {
+		return failf("%s: %w; free space there, or name another file", what, err)
+	}
+	return badf("%s: %w; name a file in a folder that exists and can be written", what, err)
 }
 
 // unwritten returns the error of a write to path, or nil. An error of the system, such as a full disk or
@@ -206,7 +226,7 @@ func unwritten(path string, err error) error {
 	case !errors.As(err, &system):
 	case system == syscall.EPIPE, path == standardOutput: // a reader has what it wanted; the shell chose the file
 		return fmt.Errorf("%s: %w", path, system)
-	case system == syscall.ENOSPC:
+	case full(system):
 		return failf("%s: %w; free space there, or name another file", path, system)
 	default:
 		return failf("%s: %w; check the space and permissions at the destination", path, system)

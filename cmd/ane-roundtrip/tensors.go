@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -239,15 +240,20 @@ func (a *app) repackWeights(ctx context.Context, in, out string, align int) erro
 	if align < 1 || align&(align-1) != 0 {
 		return badf("--align %d; give a power of two", align)
 	}
-	if info, err := os.Stat(out); err == nil && !info.Mode().IsRegular() {
+	switch info, err := os.Stat(out); {
+	case err != nil:
+		out = followLinks(out)
+	case !info.Mode().IsRegular():
 		return badf("%s is not a regular file; name the file to write", out)
+	case (&commandFiles{app: a}).isOutput(info):
+		return badf("%s is standard output, where the report goes; name a file", out)
 	}
 	start := time.Now()
 	f, err := openWeights(in)
 	if err != nil {
 		return err
 	}
-	moved, err := safetensors.Repack(ctx, followLinks(out), f, align)
+	moved, err := safetensors.Repack(ctx, out, f, align)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return unpacked(out, err)
 	}
@@ -264,16 +270,19 @@ func (a *app) repackWeights(ctx context.Context, in, out string, align int) erro
 	return a.showWeights(d, false)
 }
 
-// unpacked is the error of repack. What concerns the hidden file beside OUT, which gets its name at the end, names OUT.
+// unpacked is the error of repack. What the system says of the file names OUT.
 func unpacked(out string, err error) error {
-	var path *fs.PathError
+	var e *safetensors.Error
+	var system syscall.Errno
 	switch {
-	case errors.Is(err, fs.ErrExist):
+	case errors.Is(err, fs.ErrExist) || errors.Is(err, safetensors.ErrMisaligned):
 		return bad(err)
-	case errors.Is(err, fs.ErrPermission) && errors.As(err, &path):
-		return badf("OUT: %s: %w; name a file in a folder that can be written", out, path.Err)
-	case errors.As(err, &path) && path.Op == "write":
-		return unwritten(out, path)
+	case !errors.As(err, &e) || !errors.As(e.Err, &system):
+		return err
+	case e.Op == "create":
+		return uncreated("OUT: "+out, system)
+	case e.Op == "write":
+		return unwritten(out, system)
 	}
 	return err
 }

@@ -30,7 +30,7 @@ var may = []struct {
 	{"unimem/dma", []string{"unimem", "unimem/internal/", "internal/dart", "internal/nvme"}},
 	{"unimem/metal", []string{"unimem", "unimem/internal/kernels"}},
 	{"unimem/blas", []string{"unimem"}},
-	{"unimem/safetensors", []string{"unimem", "unimem/internal/", "ane/fp16"}},
+	{"unimem/safetensors", []string{"unimem", "unimem/internal/", "ane/fp16", "internal/wholefile"}},
 	{"unimem/vulkan", []string{"unimem", "unimem/internal/kernels"}},
 	{"unimem/blocktest", []string{"unimem", "internal/require"}},
 	{"unimem/wasm", []string{"unimem"}},

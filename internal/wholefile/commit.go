@@ -61,7 +61,7 @@ func (f *File) settle() error {
 		keepOwner(f.file, f.old)
 		err = f.file.Chmod(f.old.Mode().Perm())
 	}
-	if err == nil && f.target != "" {
+	if err == nil && f.target != "" && !f.quick {
 		err = f.file.Sync()
 	}
 	if closed := f.file.Close(); err == nil {

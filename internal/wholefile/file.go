@@ -1,12 +1,14 @@
 package wholefile
 
 import (
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"sync"
 )
 
-// File is a file that is being written. One goroutine at a time may call Write; any goroutine
+// File is a file that is being written. One goroutine at a time may call Write, WriteAt and ReadAt; any goroutine
 // may call Discard to end the work.
 type File struct {
 	path   string      // the path given to Create, for errors
@@ -15,7 +17,8 @@ type File struct {
 	file   *os.File    // safe for concurrent use
 
 	mu      sync.Mutex // guards the fields below
-	failed  error      // the first error of Write
+	failed  error      // the first error of Write and WriteAt
+	quick   bool       // Commit does not wait for the disk
 	settled bool       // all data is on the disk and file is closed
 	done    bool       // committed or discarded
 }
@@ -55,6 +58,30 @@ func (f *File) write(b []byte) (int, error) {
 	}
 	return f.file.Write(b)
 }
+
+// WriteAt writes b at an offset of the new content. Its errors are like those of Write; a pipe has no offsets.
+func (f *File) WriteAt(b []byte, at int64) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.failed != nil {
+		return 0, f.failed
+	}
+	n, err := f.file.WriteAt(b, at)
+	f.failed = fault("write", f.path, err)
+	return n, f.failed
+}
+
+// ReadAt reads what was written at an offset. Devices and pipes cannot be read.
+func (f *File) ReadAt(b []byte, at int64) (int, error) {
+	n, err := f.file.ReadAt(b, at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fault("read", f.path, err)
+	}
+	return n, err
+}
+
+// NoSync has Commit not wait until the disk has the data: a loss of power soon after it may leave an empty file.
+func (f *File) NoSync() { f.quick = true }
 
 // Discard removes the new content and leaves the destination unchanged; it cannot take back
 // data written to a device or pipe. It does nothing after Commit or another Discard, or for a

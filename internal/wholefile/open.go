@@ -109,8 +109,11 @@ func leads(path, target string) bool {
 func openDirect(path string, mode fs.FileMode, sources []fs.FileInfo) (*os.File, error) {
 	pipe := mode&fs.ModeNamedPipe != 0
 	flags := os.O_WRONLY
-	if pipe {
+	switch {
+	case pipe:
 		flags |= syscall.O_NONBLOCK
+	case mode.IsRegular():
+		flags = os.O_RDWR // for ReadAt
 	}
 	f, err := os.OpenFile(path, flags, 0)
 	switch {
@@ -147,7 +150,7 @@ func createBeside(path string, old fs.FileInfo) (*os.File, error) {
 	dir, _ := filepath.Split(path)
 	for try := 0; ; try++ {
 		name := fmt.Sprintf("%s.wholefile-%016x.tmp", dir, rand.Uint64())
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if try < 100 && errors.Is(err, fs.ErrExist) {
 			continue
 		}

@@ -135,6 +135,10 @@ func (b *builder) addSized(t *Item, size int64) error {
 // dataAlign is the alignment of the first tensor, at least.
 const dataAlign = 64
 
+// maxAlign is the greatest alignment: the space before the first tensor belongs to the header, which has at most
+// MaxHeader bytes.
+const maxAlign = 1 << 26
+
 // text returns the header with its length, padded to at least room bytes and so that the
 // tensors start at a multiple of dataAlign.
 func (b *builder) text(room int) ([]byte, error) {

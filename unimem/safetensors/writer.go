@@ -3,24 +3,24 @@ package safetensors
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math/bits"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
+
+	"github.com/anekit/anekit/internal/wholefile"
 )
 
 // Writer writes a file. The file appears under its name when Close has written all of it; until
 // then the data is in a temporary file beside it. Its methods are safe for concurrent use. A nil or
 // zero Writer is closed.
 type Writer struct {
-	path, temp string
-	c          config
+	path string
+	c    config
 
 	mu      sync.Mutex
-	file    *os.File
+	file    *wholefile.File
 	head    *builder
 	room    int64 // bytes reserved for the header
 	fillers int
@@ -30,7 +30,8 @@ type Writer struct {
 
 // Create begins a new file at path, which may exist and does not change until Close. The caller calls
 // Close to complete the file, or Abort. metadata may be nil. Close replaces the target of a symbolic link and keeps
-// the link. The error matches os.ErrExist for a path that leads to a folder, a pipe or a device.
+// the link, and the permissions of a file that exists. The error matches os.ErrExist for a path that leads to a folder,
+// a pipe or a device, and os.ErrPermission for a file that must not be written.
 //
 // Options: Align, Expect, NoSync.
 func Create(path string, metadata map[string]string, opts ...Option) (*Writer, error) {
@@ -42,39 +43,40 @@ func Create(path string, metadata map[string]string, opts ...Option) (*Writer, e
 		w.c.align = 1
 	}
 	if bits.OnesCount(uint(w.c.align)) != 1 {
-		return nil, w.fault(ErrMisaligned, fmt.Sprintf("an alignment of %d bytes", w.c.align), "give a power of two")
+		return nil, w.refused(ErrMisaligned, fmt.Sprintf("an alignment of %d bytes", w.c.align), "give a power of two")
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		w.path = real
-		if info, err := os.Stat(real); err == nil && !info.Mode().IsRegular() {
-			return nil, w.fault(os.ErrExist, "not a regular file: "+info.Mode().String(), "name a file to write")
-		}
+	if w.c.align > maxAlign {
+		return nil, w.refused(ErrMisaligned, fmt.Sprintf("an alignment of %d bytes", w.c.align),
+			fmt.Sprintf("give %d at most: the data begins there, after the header", maxAlign))
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, w.refused(os.ErrExist, "not a regular file: "+info.Mode().String(), "name a file to write")
 	}
 	if w.c.expect <= 0 {
 		w.c.expect = 64
 	}
 	const entry = 128 // bytes of a tensor with a name of ordinary length
-	align := int64(max(w.c.align, dataAlign))
-	w.room = (int64(lead+len(w.head.json)+1+w.c.expect*entry) + align - 1) / align * align
-	if err := w.open(); err != nil {
-		return nil, w.fault(err, "", "")
+	w.room = w.roomFor(int64(lead + len(w.head.json) + 1 + w.c.expect*entry))
+	file, err := wholefile.Create(path)
+	if err != nil {
+		return nil, w.refused(wholefile.Cause(err), "", "")
 	}
+	if w.c.unsafe {
+		file.NoSync()
+	}
+	w.file = file
 	return w, nil
 }
 
-// open makes the temporary file, with the permissions that a new file gets.
-func (w *Writer) open() error {
-	for range 100 {
-		suffix := strconv.FormatUint(rand.Uint64(), 36) + ".tmp"
-		w.temp = filepath.Join(filepath.Dir(w.path), "."+filepath.Base(w.path)+"."+suffix)
-		f, err := os.OpenFile(w.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
-		if errors.Is(err, os.ErrExist) {
-			continue
-		}
-		w.file = f
-		return err
-	}
-	return os.ErrExist
+// roomFor is where the tensors begin after a header of so many bytes.
+func (w *Writer) roomFor(head int64) int64 {
+	align := int64(max(w.c.align, dataAlign))
+	return (head + align - 1) / align * align
+}
+
+// refused is the error of Create.
+func (w *Writer) refused(err error, detail, hint string) error {
+	return &Error{Op: "create", File: w.path, Offset: -1, Err: err, Detail: detail, Hint: hint}
 }
 
 func (w *Writer) fault(err error, detail, hint string) error {
@@ -149,7 +151,7 @@ func (w *Writer) write(pad, data []byte, at int64) error {
 			continue
 		}
 		if _, err := w.file.WriteAt(p, w.room+at); err != nil {
-			w.failed = w.fault(err, "", "")
+			w.failed = w.fault(wholefile.Cause(err), "", "")
 			return w.failed
 		}
 		at += int64(len(p))
@@ -176,22 +178,28 @@ func (w *Writer) Close() error {
 	}
 	if err := w.complete(); err != nil {
 		w.discard()
-		return w.fault(err, "", "")
+		if own := (*Error)(nil); errors.As(err, &own) {
+			return w.name(err)
+		}
+		return w.fault(wholefile.Cause(err), "", "")
 	}
 	w.done = true
 	if w.c.unsafe {
 		return nil
 	}
-	if err := syncFolder(filepath.Dir(w.path)); err != nil {
+	real, err := filepath.EvalSymlinks(w.path)
+	if err != nil {
+		return nil // only a descriptor refers to the file: it has no name
+	}
+	if err := syncFolder(filepath.Dir(real)); err != nil {
 		return w.fault(err, "the file is complete, its name may not survive a loss of power", "")
 	}
 	return nil
 }
 
 func (w *Writer) complete() error {
-	need := int64(lead + len(w.head.json) + 1)
-	if need > w.room {
-		if err := w.move(need); err != nil {
+	if need := int64(lead + len(w.head.json) + 1); need > w.room {
+		if err := w.move(w.roomFor(need)); err != nil {
 			return err
 		}
 	}
@@ -202,32 +210,24 @@ func (w *Writer) complete() error {
 	if _, err := w.file.WriteAt(head, 0); err != nil {
 		return err
 	}
-	if !w.c.unsafe {
-		if err := w.file.Sync(); err != nil {
+	return w.file.Commit()
+}
+
+// move moves the tensors to a greater offset, the last ones first.
+func (w *Writer) move(room int64) error {
+	piece := make([]byte, min(w.head.end, 1<<20))
+	for end := w.head.end; end > 0; {
+		part := piece[:min(end, int64(len(piece)))]
+		end -= int64(len(part))
+		if _, err := w.file.ReadAt(part, w.room+end); err != nil {
+			return err
+		}
+		if _, err := w.file.WriteAt(part, room+end); err != nil {
 			return err
 		}
 	}
-	if err := w.file.Close(); err != nil {
-		return err
-	}
-	return os.Rename(w.temp, w.path)
-}
-
-// move writes the tensors to another temporary file, with more room for the header.
-func (w *Writer) move(need int64) error {
-	old, oldName, from := w.file, w.temp, w.room
-	align := int64(max(w.c.align, dataAlign))
-	w.room = (need + align - 1) / align * align
-	err := w.open()
-	if err == nil {
-		_, err = w.file.Seek(w.room, io.SeekStart)
-	}
-	if err == nil {
-		_, err = io.Copy(w.file, io.NewSectionReader(old, from, w.head.end))
-	}
-	_ = old.Close()        // it was only read since
-	_ = os.Remove(oldName) // a failure leaves the temporary file
-	return err
+	w.room = room
+	return nil
 }
 
 // Abort removes the temporary file. It does nothing after Close or another Abort, or for nil.
@@ -245,8 +245,5 @@ func (w *Writer) discard() {
 		return
 	}
 	w.done = true
-	if w.file != nil {
-		_ = w.file.Close() // the content is discarded
-	}
-	_ = os.Remove(w.temp) // a failure leaves the temporary file
+	w.file.Discard()
 }
