@@ -103,7 +103,7 @@ func (a *app) page(ctx context.Context) error {
 	}
 	r := newReport(nil)
 	r.Details, r.Dump = infoDetails{engine.Probe(), frameworks(), ops.Names()}, dump
-	a.logf("%s has paths of this machine; attach the dump of --report FILE.json to an issue instead", a.saved.path)
+	a.saved.notice = "has paths of this machine; attach the dump of --report FILE.json to an issue instead"
 	return a.judgeTrip(r, trip, unavailable)
 }
 

@@ -100,6 +100,13 @@ func hintOf(err error) string {
 	if errors.As(err, &input) && input.hint != "" {
 		return input.hint
 	}
+	var other *alternative
+	if errors.As(err, &other) {
+		if hint := hintOf(other.err); hint != "" {
+			return hint + "; " + other.hint
+		}
+		return other.hint
+	}
 	var engine *ane.Error
 	var program *mil.Error
 	var array *npy.Error

@@ -65,6 +65,9 @@ func (t *commandFiles) array(ctx context.Context, flag, side string, p port, l a
 	if e := (*npy.Error)(nil); p.path == stdio && errors.As(err, &e) && e.What == npy.NotSingle {
 		e.Fix = "write it to a file and name one of its arrays, as FILE.npz:KEY"
 	}
+	if e := (*npy.Error)(nil); errors.As(err, &e) && e.Like != 0 {
+		e.Fix = convert(e.Like, l.DType)
+	}
 	if err != nil {
 		return nil, nil, bad(err)
 	}

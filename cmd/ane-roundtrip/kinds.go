@@ -69,10 +69,18 @@ func acceptFor(side string, l ane.Layout) npy.Accept {
 // not have.
 func convert(from npy.Kind, to mil.DType) string {
 	fix := fmt.Sprintf("save it with arr.astype('%s')", kindOf(to))
-	if !to.Integer() || from == npy.Bool {
+	_, float := floatOf(from)
+	switch {
+	case from == npy.Bool:
 		return fix
-	}
-	if _, float := floatOf(from); float {
+	case to == mil.Bool:
+		return fix + ", if its numbers are 0 and 1"
+	case to.Float() && (float || 8*from.Size() <= digits(to)):
+		return fix
+	case to.Float():
+		return fmt.Sprintf("%s, if its numbers are at most %d in magnitude: %s rounds greater ones", fix,
+			int64(1)<<digits(to), to)
+	case float:
 		return fix + ", if its numbers are whole and in the range of " + to.String()
 	}
 	unsigned := from == npy.UInt8 || from == npy.UInt16 || from == npy.UInt32
@@ -80,6 +88,17 @@ func convert(from npy.Kind, to mil.DType) string {
 		return fix
 	}
 	return fix + ", if its numbers are in the range of " + to.String()
+}
+
+// digits are the bits of the significands of a floating-point type.
+func digits(d mil.DType) int {
+	switch d {
+	case mil.FP16:
+		return 11
+	case mil.FP32:
+		return 24
+	}
+	return 53
 }
 
 // sameElements compares shapes. It accepts shapes that differ only in axes of length 1, and a flat

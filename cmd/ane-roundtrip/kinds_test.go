@@ -35,7 +35,7 @@ func TestAcceptFor(t *testing.T) {
 		require.NotNil(t, e)
 		require.Contains(t, e.Error(), what)
 	}
-	for _, kind := range []npy.Kind{npy.Int32, npy.Bool, npy.Int64} {
+	for _, kind := range []npy.Kind{npy.Int8, npy.Bool, npy.UInt8} {
 		require.Equal(t, "save it with arr.astype('float16')", acceptFor("input", l)(kind, []int{40}).Fix)
 	}
 	require.Nil(t, acceptFor("input", layout(t, mil.FP32))(npy.Float16, []int{1}))
@@ -51,7 +51,13 @@ func TestAcceptFor(t *testing.T) {
 		{npy.UInt8, mil.UInt16, ""},
 		{npy.Int16, mil.Int32, ""},
 		{npy.Bool, mil.Int8, ""},
-		{npy.Int8, mil.Bool, ""},
+		{npy.Int8, mil.Bool, ", if its numbers are 0 and 1"},
+		{npy.Float32, mil.Bool, ", if its numbers are 0 and 1"},
+		{npy.Bool, mil.FP32, ""},
+		{npy.Int16, mil.FP32, ""},
+		{npy.UInt16, mil.FP16, ", if its numbers are at most 2048 in magnitude: fp16 rounds greater ones"},
+		{npy.Int64, mil.FP16, ", if its numbers are at most 2048 in magnitude: fp16 rounds greater ones"},
+		{npy.UInt32, mil.FP32, ", if its numbers are at most 16777216 in magnitude: fp32 rounds greater ones"},
 	} {
 		require.Equal(t, "save it with arr.astype('"+kindOf(c.to).String()+"')"+c.when,
 			acceptFor("input", layout(t, c.to, 3))(c.from, []int{3}).Fix)

@@ -15,8 +15,9 @@ import (
 
 // reportFile is the file of --report: the object that --json prints, or a page of it.
 type reportFile struct {
-	path string
-	file *wholefile.File // nil without the flag, and until begin
+	path   string
+	file   *wholefile.File // nil without the flag, and until begin
+	notice string          // what to say of the file when it is written; may be empty
 }
 
 // Extensions of --report.
@@ -142,6 +143,9 @@ func (a *app) saveReport(r report) error {
 	}()
 	if err == nil {
 		err = f.Commit()
+	}
+	if err == nil && a.saved.notice != "" {
+		a.logf("%s %s", a.saved.path, a.saved.notice)
 	}
 	return unwritten(a.saved.path, err)
 }

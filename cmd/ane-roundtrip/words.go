@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,10 +35,19 @@ func unknownOperand(cmd *cobra.Command, word string) error {
 func (a *app) engineOrHint(ctx context.Context) (*ane.Device, error) {
 	d, err := a.open(ctx, nil)
 	if errors.Is(err, ane.ErrUnavailable) && !a.apple && a.engine != engine.Soft && a.socket == "" {
-		return nil, fmt.Errorf("%w; give --engine %s to compute it in software", err, engine.Soft)
+		return nil, &alternative{err, "give --engine " + engine.Soft + " to compute it in software"}
 	}
 	return d, err
 }
+
+// alternative is an error with one more hint.
+type alternative struct {
+	err  error
+	hint string
+}
+
+func (e *alternative) Error() string { return e.err.Error() + "; " + e.hint }
+func (e *alternative) Unwrap() error { return e.err }
 
 // flagError adds a hint to an error of cobra about a flag: which commands have the flag, or the
 // flag with the nearest name.

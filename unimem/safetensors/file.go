@@ -122,7 +122,8 @@ func regular(info os.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil
 	}
-	return &Error{Offset: -1, Err: ErrHeader, Detail: "not a regular file: " + info.Mode().String()}
+	return &Error{Offset: -1, Err: ErrHeader, Detail: "not a regular file: " + info.Mode().String(),
+		Hint: "give a .safetensors file, its index, or a folder of either"}
 }
 
 // readHeader reads and checks the header.

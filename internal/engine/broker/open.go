@@ -118,9 +118,30 @@ func (e *engine) unreachable(err error) error {
 		fault.Detail = "no broker listens there"
 		fault.Hint = "start one with `ane-roundtrip broker`, or leave the path out for a private one"
 	default:
-		fault.Hint = "run client and broker as one user, or leave the path out for a private broker"
+		fault.Err = ane.Because(ane.ErrUnavailable, bare(err))
+		fault.Hint = "check that a broker of this user and release listens there, or leave the path out for a private one"
 	}
 	return fault
+}
+
+// silent is the error for a broker that does not greet, or for another program that listens in its place.
+func (e *engine) silent(cause error) error {
+	hint := "end its process and open the engine again"
+	if e.options.Path != "" {
+		hint = "end the process that listens there, or name the socket of another broker"
+	}
+	return &ane.Error{Op: "open", Engine: Name, Name: e.options.Path, Err: ane.Because(ane.ErrUnavailable, cause),
+		Hint: hint}
+}
+
+// bare is the error of a connection without its hint, for one that has another hint.
+func bare(err error) error {
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		plain := *e
+		plain.Hint = ""
+		return &plain
+	}
+	return err
 }
 
 // greet is the first exchange. A broker that comes later has to be like the first,
@@ -140,7 +161,10 @@ func (e *engine) greet(ctx context.Context, s *session) error {
 	if err := s.ask(ctx, wire.KindHello, hello, &s.hello, nil, int(memory.Fd())); err != nil {
 		_ = bell.Close() // never fails
 		if ended, ok := errors.AsType[*wire.Error](settled(err)); ok && gone(ended) {
-			return e.unreachable(fmt.Errorf("the broker ended before it greeted: %w", ended.Cause))
+			return e.unreachable(fmt.Errorf("it ended before it greeted: %w", ended.Cause))
+		}
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // that of Options.Patience: see try
+			return e.silent(context.Cause(ctx))
 		}
 		return failed(ctx, "open", e.options.Path, err)
 	}

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -105,6 +106,37 @@ func TestNobodyListens(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrUnavailable, "a path that is too long")
 }
 
+// What another program answers is told with one hint, that of Open.
+func TestOpenFindsAnotherProgram(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: path, Net: "unixpacket"})
+	require.NoError(t, err)
+	defer l.Close()
+	answers := [][]byte{nil, []byte("220 mail.example.org ESMTP\r\n")}
+	served := make(chan error, 1)
+	go func() {
+		var all error
+		for _, b := range answers {
+			c, err := l.Accept()
+			if err == nil && b != nil {
+				_, err = c.Write(b)
+			}
+			if c != nil {
+				err = errors.Join(err, c.Close())
+			}
+			all = errors.Join(all, err)
+		}
+		served <- all
+	}()
+	for range answers {
+		_, err := Open(t.Context(), Options{Path: path})
+		require.ErrorIs(t, err, ane.ErrUnavailable)
+		require.ErrorContains(t, err, "; check that a broker of this user and release listens there")
+		require.NotContains(t, err.Error(), "connect again")
+	}
+	require.NoError(t, await.Value(t, served))
+}
+
 // A listener that never accepts is a broker that is frozen.
 func TestOpenGivesUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
@@ -112,8 +144,9 @@ func TestOpenGivesUp(t *testing.T) {
 	require.NoError(t, err)
 	defer l.Close()
 	_, err = Open(t.Context(), Options{Path: path, Patience: 30 * time.Millisecond})
-	require.ErrorIs(t, err, ane.ErrDeadline)
-	require.ErrorContains(t, err, "no answer from the broker within 30ms")
+	require.ErrorIs(t, err, ane.ErrUnavailable)
+	require.NotErrorIs(t, err, ane.ErrDeadline, "the caller's context has not ended")
+	require.ErrorContains(t, err, "no answer from the broker within 30ms, it may be frozen; end the process that listens")
 	require.ErrorContains(t, err, path)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)

@@ -22,8 +22,8 @@ func Statistics(ctx context.Context, path string) (map[string]uint64, error) {
 	case errors.Is(err, ane.ErrUnavailable):
 		return nil, err // which says why
 	default:
-		fault := &ane.Error{Op: "stats", Engine: Name, Name: path, Err: ane.Because(ane.ErrUnavailable, err),
-			Hint: "ask as the broker's user, with a program of its release"}
+		fault := &ane.Error{Op: "stats", Engine: Name, Name: path, Err: ane.Because(ane.ErrUnavailable, bare(err)),
+			Hint: "name the socket of a broker, and ask as its user with a program of its release"}
 		if absent(err) {
 			fault.Detail = "no broker listens there"
 			fault.Hint = "start one with `ane-roundtrip broker`, or name the socket of one that runs"

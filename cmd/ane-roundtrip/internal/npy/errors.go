@@ -14,6 +14,7 @@ type Error struct {
 	Offset int64  // position in the file; 0 if unknown
 	What   string // the fault
 	Fix    string // the remedy
+	Like   Kind   // the kind nearest to a type that is not supported, which Fix names; or 0
 	Err    error  // the cause, for instance from the operating system, or nil
 }
 

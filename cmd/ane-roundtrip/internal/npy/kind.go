@@ -73,6 +73,11 @@ func parseDescr(s string) (k Kind, big bool, refused *Error) {
 	refuse := func(what, fix string) (Kind, bool, *Error) {
 		return 0, false, &Error{What: fmt.Sprintf("type %q %s", s, what), Fix: fix}
 	}
+	like := func(what string, k Kind) (Kind, bool, *Error) {
+		_, _, e := refuse(what, saveAs(k))
+		e.Like = k
+		return 0, false, e
+	}
 	if s == "" {
 		return refuse("is empty", "save it again with NumPy")
 	}
@@ -99,18 +104,18 @@ func parseDescr(s string) (k Kind, big bool, refused *Error) {
 		case 'c':
 			return refuse("is complex", "save the real and the imaginary part separately, e.g. arr.real.astype('<f4')")
 		case 'U', 'S', 'a':
-			return refuse("is text", saveAs(Float32))
+			return like("is text", Float32)
 		case 'O':
-			return refuse("holds Python objects", saveAs(Float32))
+			return like("holds Python objects", Float32)
 		case 'V':
 			return refuse("is structured or raw", "save one field as numbers, e.g. arr['name'].astype('<f4')")
 		case 'u':
-			return refuse("is not supported", saveAs(Int64))
+			return like("is not supported", Int64)
 		case 'M', 'm':
-			return refuse("is a date or a duration", saveAs(Int64))
+			return like("is a date or a duration", Int64)
 		}
 	}
-	return refuse("is not supported", saveAs(Float32))
+	return like("is not supported", Float32)
 }
 
 // saveAs is the remedy for an array of the wrong type.
