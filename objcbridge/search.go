@@ -64,7 +64,7 @@ func existing(path, setting string) (string, error) {
 		absolute, err = filepath.EvalSymlinks(absolute)
 	}
 	if err != nil {
-		return "", &unavailable{why: setting + " is " + path + ": " + err.Error(), fix: howToGet(), cause: err}
+		return "", &unavailable{why: setting + " leads to " + path + ": " + err.Error(), fix: howToGet(), cause: err}
 	}
 	return absolute, nil
 }

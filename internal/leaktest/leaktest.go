@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -32,21 +33,29 @@ func Main(m *testing.M, more ...func() []string) {
 	if !fuzzing() {
 		more = append(more, func() []string { return files(dir) })
 	}
-	for _, left := range more {
-		look := left
-		if code == 0 {
-			look = func() []string { return await.Left(left) }
-		}
-		for _, what := range look() {
-			fmt.Fprintln(os.Stderr, "tests leaked:", what)
-			code = 1
-		}
-	}
+	code = judge(code, more, await.Left, os.Stderr)
 	if err := os.RemoveAll(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	os.Exit(code)
+}
+
+// judge names what the lists have, and returns the exit status of the run. settled calls a list until it is empty; that
+// of a failed run is called once.
+func judge(code int, lists []func() []string, settled func(list func() []string) []string, w io.Writer) int {
+	wait := code == 0
+	for _, list := range lists {
+		left := list()
+		if wait && len(left) > 0 {
+			left = settled(list)
+		}
+		for _, what := range left {
+			fmt.Fprintln(w, "tests leaked:", what)
+			code = 1
+		}
+	}
+	return code
 }
 
 func goroutines() []string {

@@ -1,12 +1,12 @@
-package leaktest_test
+package leaktest
 
 import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 )
@@ -15,7 +15,7 @@ import (
 const leakEnv = "ANEKIT_LEAKTEST_LEAKS"
 
 func TestMain(m *testing.M) {
-	leaktest.Main(m, func() []string {
+	Main(m, func() []string {
 		if os.Getenv(leakEnv) == "more" {
 			return []string{"what a package looks for"}
 		}
@@ -25,15 +25,29 @@ func TestMain(m *testing.M) {
 
 // leak leaves what leakEnv names.
 func leak(tb testing.TB) {
+	file := func(dir string) {
+		f, err := os.CreateTemp(dir, "left")
+		require.NoError(tb, err)
+		require.NoError(tb, f.Close())
+	}
 	switch os.Getenv(leakEnv) {
 	case "file":
-		_, err := os.CreateTemp("", "left")
-		require.NoError(tb, err)
+		file("")
+	case "file of a worker": // that was killed, and left its folder in that of the process which started it
+		file(filepath.Dir(os.TempDir()))
+	case "gnustep":
+		file(os.Getenv("TEMP"))
 	case "goroutine":
 		go func() { select {} }()
 	case "block":
 		_, err := unimem.Open(1 << 14)
 		require.NoError(tb, err)
+	case "mapping":
+		b, err := unimem.Open(1 << 14)
+		require.NoError(tb, err)
+		_, err = unimem.Map(b)
+		require.NoError(tb, err)
+		require.NoError(tb, b.Close())
 	}
 }
 
@@ -56,7 +70,7 @@ func run(t *testing.T, leaks string, args ...string) (output string, err error, 
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	dir, err := os.MkdirTemp("", "") // a shorter path than that of t.TempDir; see ShortTempDir
+	dir, err := os.MkdirTemp("/tmp", "lt") // a short path: see ShortTempDir
 	require.NoError(t, err)
 	defer func() { require.NoError(t, os.RemoveAll(dir)) }()
 	cmd := exec.CommandContext(t.Context(), self, args...)
@@ -69,9 +83,10 @@ func run(t *testing.T, leaks string, args ...string) (output string, err error, 
 
 // A run names what its tests leave, and removes their files.
 func TestLeaksAreNamed(t *testing.T) {
-	leaktest.SkipEmulated(t)
+	SkipEmulated(t)
 	for leaks, named := range map[string]string{
-		"file": "left", "goroutine": "goroutine", "block": "Block", "more": "what a package looks for",
+		"file": "left", "gnustep": "left", "goroutine": "goroutine", "block": "Blocks:1", "mapping": "Mappings:1",
+		"more": "what a package looks for",
 	} {
 		out, err, left := run(t, leaks, "-test.run=^Test(Leaks|Fails)$")
 		require.Error(t, err, leaks)
@@ -86,9 +101,36 @@ func TestLeaksAreNamed(t *testing.T) {
 
 // Files that a fuzzing worker leaves do not fail the run, and go.
 func TestFilesOfFuzzingAreNoLeak(t *testing.T) {
-	leaktest.SkipEmulated(t)
-	out, err, left := run(t, "file", "-test.run=^$", "-test.fuzz=^FuzzLeaks$", "-test.fuzztime=1x",
-		"-test.fuzzcachedir="+t.TempDir())
-	require.NoError(t, err, out)
-	require.Empty(t, left)
+	SkipEmulated(t)
+	for _, leaks := range []string{"file", "file of a worker"} {
+		out, err, left := run(t, leaks, "-test.run=^$", "-test.fuzz=^FuzzLeaks$", "-test.fuzztime=1x",
+			"-test.fuzzcachedir="+t.TempDir())
+		require.NoError(t, err, out)
+		require.Empty(t, left)
+	}
+}
+
+// What leaks fails a run whose tests pass, unless it goes while Main waits. Main does not wait after a failure.
+func TestJudge(t *testing.T) {
+	list := func(names ...string) func() []string { return func() []string { return names } }
+	for _, c := range []struct {
+		code, want int
+		lists      []func() []string
+		settled    []string // what is left after waiting
+		waits      int
+		names      string
+	}{
+		{0, 0, []func() []string{list(), list()}, nil, 0, ""},
+		{0, 1, []func() []string{list(), list("a", "b")}, []string{"b"}, 1, "tests leaked: b\n"},
+		{0, 0, []func() []string{list("a"), list()}, nil, 1, ""},
+		{0, 1, []func() []string{list("a"), list("b")}, []string{"c"}, 2, "tests leaked: c\ntests leaked: c\n"},
+		{2, 1, []func() []string{list("a")}, nil, 0, "tests leaked: a\n"},
+		{2, 2, []func() []string{list()}, nil, 0, ""},
+	} {
+		waits, out := 0, strings.Builder{}
+		got := judge(c.code, c.lists, func(func() []string) []string { waits++; return c.settled }, &out)
+		require.Equal(t, c.want, got)
+		require.Equal(t, c.waits, waits)
+		require.Equal(t, c.names, out.String())
+	}
 }
