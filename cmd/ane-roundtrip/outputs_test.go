@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -54,4 +57,15 @@ func TestOutputsKeepWeights(t *testing.T) {
 	}
 	code, message := run(name("y.npy"))
 	require.Equal(t, codePass, code, message)
+}
+
+// A full disk is no bad input, and its hint is to free space; a folder that cannot be written is bad input.
+func TestUncreated(t *testing.T) {
+	for system, code := range map[error]int{
+		syscall.ENOSPC: codeFail, syscall.EDQUOT: codeFail, syscall.EACCES: codeUsage, syscall.EROFS: codeUsage,
+	} {
+		err := uncreated("--out y", &fs.PathError{Op: "create", Path: "y.npy", Err: system})
+		require.Equal(t, code, exitCode(t.Context(), err), err)
+		require.Equal(t, code == codeFail, strings.HasPrefix(hintOf(err), "free space there"), err)
+	}
 }

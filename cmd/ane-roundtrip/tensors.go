@@ -59,7 +59,7 @@ it, this program does not.
 OUT appears when it is complete and on the disk. OUT may be IN, but not an
 index, one of several files, or a further file of the folder IN, which would
 then have every tensor twice. If OUT is a symbolic link, repack replaces its
-target and keeps the link.`,
+target and keeps the link. A file that is replaced keeps its permissions.`,
 		Example: `  ane-roundtrip weights repack model.safetensors aligned.safetensors
   ane-roundtrip weights repack --align 16384 folder model.safetensors`,
 		Args: operands(2, "IN and OUT"),
@@ -67,7 +67,7 @@ target and keeps the link.`,
 			return a.repackWeights(cmd.Context(), args[0], args[1], align)
 		},
 	}
-	cmd.Flags().IntVar(&align, "align", ane.RowAlign, "`BYTES`, a power of two")
+	cmd.Flags().IntVar(&align, "align", ane.RowAlign, "`BYTES`, a power of two, 67108864 at most")
 	a.reportFlag(cmd)
 	return cmd
 }

@@ -262,3 +262,39 @@ func TestConcurrentDiscard(t *testing.T) {
 		require.NoError(t, os.Remove(path))
 	}
 }
+
+// WriteAt fills a file in any order, and what it wrote can be read before Commit.
+func TestWriteAt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	put(t, path, "before")
+	f, err := Create(path)
+	require.NoError(t, err)
+	defer f.Discard()
+	f.NoSync()
+	for _, at := range []int64{4, 0} {
+		_, err = f.WriteAt([]byte("soonlate")[at:at+4], at)
+		require.NoError(t, err)
+	}
+	got := make([]byte, 9)
+	n, err := f.ReadAt(got, 0)
+	require.ErrorIs(t, err, io.EOF)
+	require.Equal(t, "soonlate", string(got[:n]))
+	require.NoError(t, f.Commit())
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "soonlate", string(text))
+}
+
+// The first error of WriteAt is that of all that follows, as with Write.
+func TestWriteAtFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	f, err := Create(path)
+	require.NoError(t, err)
+	defer f.Discard()
+	_, first := f.WriteAt([]byte("x"), -1)
+	requireFault(t, first, path)
+	_, err = f.WriteAt([]byte("x"), 0)
+	require.Equal(t, first, err)
+	require.ErrorContains(t, f.Commit(), path)
+	require.NoFileExists(t, path)
+}

@@ -2,6 +2,7 @@ package safetensors
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -119,4 +120,51 @@ func TestNilAndZero(t *testing.T) {
 	}
 	_, err := Repack(t.Context(), filepath.Join(t.TempDir(), "x"), nil, 64)
 	require.ErrorIs(t, err, ErrClosed)
+}
+
+// A header that becomes longer than its room moves the tensors, some MiB at a time.
+func TestWriterMovesTensors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m"+extension)
+	w, err := Create(path, nil, Expect(1), NoSync())
+	require.NoError(t, err)
+	const tensors, size = 40, 70_001
+	of := func(i int) []byte {
+		data := make([]byte, size)
+		for j := range data {
+			data[j] = byte(i + j*j>>7)
+		}
+		return data
+	}
+	room := w.room
+	for i := range tensors {
+		require.NoError(t, w.Add(fmt.Sprint("a long name of tensor ", i), U8, []int{size}, of(i)))
+	}
+	require.NoError(t, w.Close())
+	require.Greater(t, w.room, room)
+	f, err := Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	for i := range tensors {
+		tensor, err := f.Tensor(fmt.Sprint("a long name of tensor ", i))
+		require.NoError(t, err)
+		require.NoError(t, tensor.guard("test", func(b []byte) error {
+			require.True(t, bytes.Equal(of(i), b), i)
+			return nil
+		}))
+	}
+}
+
+// The first tensor of a file begins at a multiple of the alignment, within the longest header.
+func TestWriterAlignsWithinTheHeader(t *testing.T) {
+	dir := t.TempDir()
+	for _, n := range []int{3, 2 * maxAlign, 1 << 62} {
+		_, err := Create(filepath.Join(dir, "x"), nil, Align(n))
+		require.ErrorIs(t, err, ErrMisaligned, n)
+	}
+	w, err := Create(filepath.Join(dir, "x"), nil, Align(maxAlign))
+	require.NoError(t, err)
+	w.Abort()
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
 }

@@ -95,7 +95,8 @@ func (w *Weights) Halves(dst []fp16.Bits, row, col int) {
 	}
 }
 
-// Floats sets dst to the elements of a row from column col on, rounded to halves.
+// Floats sets dst to the elements of a row from column col on, rounded to halves. A kernel may give a 0 the other sign,
+// which no sum of products shows.
 func (w *Weights) Floats(dst []float32, row, col int) {
 	if !w.ruled() && w.floats(dst, row, col) {
 		return
