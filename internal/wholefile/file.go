@@ -71,7 +71,7 @@ func (f *File) WriteAt(b []byte, at int64) (int, error) {
 	return n, f.failed
 }
 
-// ReadAt reads what was written at an offset. Devices and pipes cannot be read.
+// ReadAt reads what was written at an offset. It fails unless the file is Replaceable.
 func (f *File) ReadAt(b []byte, at int64) (int, error) {
 	n, err := f.file.ReadAt(b, at)
 	if err != nil && !errors.Is(err, io.EOF) {

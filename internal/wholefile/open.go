@@ -51,6 +51,17 @@ func (f *File) open(sources []fs.FileInfo) error {
 	return err
 }
 
+// Replaceable reports whether Create makes a new file for path. It does not for devices, pipes and files that only a
+// descriptor refers to: these are written directly, and cannot be read.
+func Replaceable(path string) bool {
+	old, err := os.Stat(path)
+	if err != nil {
+		return true // there is none, or Create tells what is wrong
+	}
+	target, err := follow(path)
+	return err != nil || old.Mode().IsRegular() && leads(path, target)
+}
+
 // maxLinks is the largest number of symbolic links to follow, as in Linux
 // (path_resolution(7)).
 const maxLinks = 40
@@ -109,11 +120,8 @@ func leads(path, target string) bool {
 func openDirect(path string, mode fs.FileMode, sources []fs.FileInfo) (*os.File, error) {
 	pipe := mode&fs.ModeNamedPipe != 0
 	flags := os.O_WRONLY
-	switch {
-	case pipe:
+	if pipe {
 		flags |= syscall.O_NONBLOCK
-	case mode.IsRegular():
-		flags = os.O_RDWR // for ReadAt
 	}
 	f, err := os.OpenFile(path, flags, 0)
 	switch {

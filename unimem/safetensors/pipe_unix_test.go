@@ -56,13 +56,17 @@ func TestWriterReplacesFilesAlone(t *testing.T) {
 	dir := t.TempDir()
 	file, link, pipe := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-	for _, path := range []string{pipe, dir, os.DevNull} {
+	nameless, err := os.Create(file)
+	require.NoError(t, err)
+	defer nameless.Close()
+	require.NoError(t, os.Remove(file))
+	for _, path := range []string{pipe, dir, os.DevNull, fmt.Sprint("/dev/fd/", nameless.Fd())} {
 		_, err := Create(path, nil)
 		require.ErrorIs(t, err, os.ErrExist, path)
 	}
 	loop := filepath.Join(dir, "loop")
 	require.NoError(t, os.Symlink("loop", loop))
-	_, err := Create(loop, nil)
+	_, err = Create(loop, nil)
 	require.ErrorIs(t, err, syscall.ELOOP)
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	require.NoError(t, os.Symlink("file", link))

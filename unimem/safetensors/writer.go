@@ -31,7 +31,7 @@ type Writer struct {
 // Create begins a new file at path, which may exist and does not change until Close. The caller calls
 // Close to complete the file, or Abort. metadata may be nil. Close replaces the target of a symbolic link and keeps
 // the link, and the permissions of a file that exists. The error matches os.ErrExist for a path that leads to a folder,
-// a pipe or a device, and os.ErrPermission for a file that must not be written.
+// a pipe, a device or a file that only a descriptor refers to, and os.ErrPermission for a file that must not be written.
 //
 // Options: Align, Expect, NoSync.
 func Create(path string, metadata map[string]string, opts ...Option) (*Writer, error) {
@@ -49,8 +49,8 @@ func Create(path string, metadata map[string]string, opts ...Option) (*Writer, e
 		return nil, w.refused(ErrMisaligned, fmt.Sprintf("an alignment of %d bytes", w.c.align),
 			fmt.Sprintf("give %d at most: the data begins there, after the header", maxAlign))
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, w.refused(os.ErrExist, "not a regular file: "+info.Mode().String(), "name a file to write")
+	if !wholefile.Replaceable(path) {
+		return nil, w.refused(os.ErrExist, "not a regular file with a name", "name a file to write")
 	}
 	if w.c.expect <= 0 {
 		w.c.expect = 64
@@ -188,10 +188,10 @@ func (w *Writer) Close() error {
 		return nil
 	}
 	real, err := filepath.EvalSymlinks(w.path)
-	if err != nil {
-		return nil // only a descriptor refers to the file: it has no name
+	if err == nil {
+		err = syncFolder(filepath.Dir(real))
 	}
-	if err := syncFolder(filepath.Dir(real)); err != nil {
+	if err != nil {
 		return w.fault(err, "the file is complete, its name may not survive a loss of power", "")
 	}
 	return nil
