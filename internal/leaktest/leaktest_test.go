@@ -66,19 +66,19 @@ func FuzzLeaks(f *testing.F) {
 }
 
 // run runs this test binary in a folder of its own for temporary files, and reports what that keeps.
-func run(t *testing.T, leaks string, args ...string) (output string, err error, left []string) {
+func run(t *testing.T, leaks string, args ...string) (output string, left []string, err error) {
 	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
-	dir, err := os.MkdirTemp("/tmp", "lt") // a short path: see ShortTempDir
-	require.NoError(t, err)
+	self, fault := os.Executable()
+	require.NoError(t, fault)
+	dir, fault := os.MkdirTemp("/tmp", "lt") // a short path: see ShortTempDir
+	require.NoError(t, fault)
 	defer func() { require.NoError(t, os.RemoveAll(dir)) }()
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Env = append(os.Environ(), leakEnv+"="+leaks, "TMPDIR="+dir)
-	out, runErr := cmd.CombinedOutput()
-	left, err = filepath.Glob(filepath.Join(dir, "*"))
-	require.NoError(t, err)
-	return string(out), runErr, left
+	out, err := cmd.CombinedOutput()
+	left, fault = filepath.Glob(filepath.Join(dir, "*"))
+	require.NoError(t, fault)
+	return string(out), left, err
 }
 
 // A run names what its tests leave, and removes their files.
@@ -88,13 +88,13 @@ func TestLeaksAreNamed(t *testing.T) {
 		"file": "left", "gnustep": "left", "goroutine": "goroutine", "block": "Blocks:1", "mapping": "Mappings:1",
 		"more": "what a package looks for",
 	} {
-		out, err, left := run(t, leaks, "-test.run=^Test(Leaks|Fails)$")
+		out, left, err := run(t, leaks, "-test.run=^Test(Leaks|Fails)$")
 		require.Error(t, err, leaks)
 		require.Contains(t, out, "tests leaked:", leaks)
 		require.Contains(t, out, named, leaks)
 		require.Empty(t, left, leaks)
 	}
-	out, err, left := run(t, "", "-test.run=^Test(Leaks|Fails)$")
+	out, left, err := run(t, "", "-test.run=^Test(Leaks|Fails)$")
 	require.NoError(t, err, out)
 	require.Empty(t, left)
 }
@@ -103,7 +103,7 @@ func TestLeaksAreNamed(t *testing.T) {
 func TestFilesOfFuzzingAreNoLeak(t *testing.T) {
 	SkipEmulated(t)
 	for _, leaks := range []string{"file", "file of a worker"} {
-		out, err, left := run(t, leaks, "-test.run=^$", "-test.fuzz=^FuzzLeaks$", "-test.fuzztime=1x",
+		out, left, err := run(t, leaks, "-test.run=^$", "-test.fuzz=^FuzzLeaks$", "-test.fuzztime=1x",
 			"-test.fuzzcachedir="+t.TempDir())
 		require.NoError(t, err, out)
 		require.Empty(t, left)
