@@ -281,7 +281,7 @@ func unpacked(out string, err error) error {
 		return err
 	case e.Op == "create":
 		return uncreated("OUT: "+out, system)
-	case e.Op == "write":
+	case e.File == out:
 		return unwritten(out, system)
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/anekit/anekit/internal/budget"
@@ -41,4 +42,20 @@ func TestCheckOfWeightsKeepsNoEntryThatItDoesNotPrint(t *testing.T) {
 	require.Less(t, allocations(metadata, nil, "weights")-few, entries/10.)
 	require.Less(t, allocations(nil, items, "weights", "check")-few, entries*2.5) // reading a tensor makes two
 	require.Greater(t, allocations(metadata, nil, "weights", "check", "--json")-few, entries/1.)
+}
+
+// What the system says of OUT has the hint of all outputs, whichever call met it; what it says of IN has none of them.
+func TestUnpacked(t *testing.T) {
+	of := func(op, file string, system syscall.Errno) error {
+		return unpacked("out", &safetensors.Error{Op: op, File: file, Offset: -1, Err: system})
+	}
+	for _, op := range []string{"write", "repack"} {
+		err := of(op, "out", syscall.ENOSPC)
+		require.EqualError(t, err, "out: no space left on device; free space there, or name another file")
+		require.Equal(t, codeFail, exitCode(t.Context(), err))
+	}
+	err := of("create", "out", syscall.EACCES)
+	require.EqualError(t, err, "OUT: out: permission denied; name a file in a folder that exists and can be written")
+	require.Equal(t, codeUsage, exitCode(t.Context(), err))
+	require.Empty(t, hintOf(of("repack", "in", syscall.EIO)))
 }
