@@ -142,7 +142,8 @@ race: testrun
 			grep -v /gates$$)
 
 # All packages, with all that their tests can do (ANEKIT_FULL), and each benchmark once. go test -bench runs one package at
-# a time, so the test binaries get the flag itself. It, busy and hostile are built with cgo, so that each package is compiled once for them.
+# a time, so the test binaries get the flag itself. It, busy and hostile are built with cgo, so that each package is
+# compiled once for them.
 plain: testrun
 	ANEKIT_FULL=1 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -p 3 ./... -args -test.bench=. -test.benchtime=1x
 

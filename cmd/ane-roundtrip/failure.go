@@ -101,12 +101,6 @@ func hintOf(err error) string {
 		return input.hint
 	}
 	var other *alternative
-	if errors.As(err, &other) {
-		if hint := hintOf(other.err); hint != "" {
-			return hint + "; " + other.hint
-		}
-		return other.hint
-	}
 	var engine *ane.Error
 	var program *mil.Error
 	var array *npy.Error
@@ -122,6 +116,8 @@ func hintOf(err error) string {
 	var tensors *safetensors.Error
 	var bridge interface{ Hint() string } // of objcbridge
 	switch {
+	case errors.As(err, &other):
+		return strings.TrimPrefix(hintOf(other.err)+"; "+other.hint, "; ")
 	case errors.As(err, &absent):
 		return absent.Hint
 	case errors.As(err, &language) && language.Hint != "":

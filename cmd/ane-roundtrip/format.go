@@ -90,10 +90,8 @@ func (a *app) format(ctx context.Context, path string, write bool, dialect strin
 		return bad(err)
 	}
 	if !write {
-		if f, ok := a.out.(*os.File); ok {
-			if err := files.refuseInput("fmt", "standard output", f); err != nil {
-				return err
-			}
+		if err := files.refuseInput("fmt"); err != nil {
+			return err
 		}
 		if err := openOutput("fmt", a.out); err != nil {
 			return err

@@ -168,7 +168,7 @@ func (d destination) commit() error {
 // destination starts writing the output.
 func (t *commandFiles) destination(path string) (destination, error) {
 	if path == stdio {
-		w, err := t.output("the output", "standard output")
+		w, err := t.output("the output")
 		return destination{writer: w}, err
 	}
 	f, err := t.create("the output", path)

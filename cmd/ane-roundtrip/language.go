@@ -3,12 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/internal/near"
+	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -69,19 +68,8 @@ func (o *generateOptions) checkForm() error {
 // followLinks returns the target of a path with symbolic links, which need not exist: a file that is saved to a
 // link would replace the link.
 func followLinks(path string) string {
-	const most = 40 // links of links, as Linux has it
-	for range most {
-		if target, err := filepath.EvalSymlinks(path); err == nil {
-			return target
-		}
-		next, err := os.Readlink(path)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(next) {
-			next = filepath.Join(filepath.Dir(path), next)
-		}
-		path = next
+	if target, err := wholefile.Target(path); err == nil {
+		return target
 	}
 	return path
 }

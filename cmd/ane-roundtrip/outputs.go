@@ -32,7 +32,7 @@ func (t *commandFiles) stage(wanted ports) (all sinks, err error) {
 	for _, p := range wanted {
 		what := "--out " + p.name
 		if p.path == stdio {
-			out, err := t.output(what, "standard output")
+			out, err := t.output(what)
 			if err != nil {
 				return all, err
 			}

@@ -158,7 +158,7 @@ func (t *commandFiles) isOutput(info fs.FileInfo) bool {
 
 // output returns the writer for data on standard output, and sends the report to standard error
 // from then on.
-func (t *commandFiles) output(what, path string) (io.Writer, error) {
+func (t *commandFiles) output(what string) (io.Writer, error) {
 	if err := t.takeOutput(what); err != nil {
 		return nil, err
 	}
@@ -166,27 +166,21 @@ func (t *commandFiles) output(what, path string) (io.Writer, error) {
 	if err := openOutput(what, out); err != nil {
 		return nil, err
 	}
-	if f, ok := out.(*os.File); ok {
-		if term.IsTerminal(int(f.Fd())) {
-			return nil, badf("%s: standard output is a terminal; send it to a file or a pipe", what)
-		}
-		if err := t.refuseInput(what, path, f); err != nil {
-			return nil, err
-		}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return nil, badf("%s: standard output is a terminal; send it to a file or a pipe", what)
+	}
+	if err := t.refuseInput(what); err != nil {
+		return nil, err
 	}
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe becomes an error of the write, so that deferred cleanup runs
 	return out, nil
 }
 
-// refuseInput rejects standard output that is a file which the command reads.
-func (t *commandFiles) refuseInput(what, path string, f *os.File) error {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&(fs.ModeCharDevice|fs.ModeSocket) != 0 {
-		return nil
-	}
+// refuseInput rejects standard output, for what, where it is a file that the command reads. A connection may be both.
+func (t *commandFiles) refuseInput(what string) error {
 	for _, s := range t.sources {
-		if os.SameFile(s.info, info) {
-			return t.refuse(what, path, s.info)
+		if s.info.Mode()&fs.ModeSocket == 0 && t.isOutput(s.info) {
+			return t.refuse(what, "standard output", s.info)
 		}
 	}
 	return nil

@@ -241,8 +241,7 @@ func (a *app) repackWeights(ctx context.Context, in, out string, align int) erro
 		return badf("--align %d; give a power of two", align)
 	}
 	switch info, err := os.Stat(out); {
-	case err != nil:
-		out = followLinks(out)
+	case err != nil: // there is none, or Repack tells what is wrong
 	case !info.Mode().IsRegular():
 		return badf("%s is not a regular file; name the file to write", out)
 	case (&commandFiles{app: a}).isOutput(info):

@@ -81,7 +81,11 @@ func (f *File) ReadAt(b []byte, at int64) (int, error) {
 }
 
 // NoSync has Commit not wait until the disk has the data: a loss of power soon after it may leave an empty file.
-func (f *File) NoSync() { f.quick = true }
+func (f *File) NoSync() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.quick = true
+}
 
 // Discard removes the new content and leaves the destination unchanged; it cannot take back
 // data written to a device or pipe. It does nothing after Commit or another Discard, or for a

@@ -62,6 +62,13 @@ func Replaceable(path string) bool {
 	return err != nil || old.Mode().IsRegular() && leads(path, target)
 }
 
+// Target returns the path of the file that Create would make or replace for path, after following links. It need not
+// exist.
+func Target(path string) (string, error) {
+	target, err := follow(path)
+	return target, fault("follow", path, err)
+}
+
 // maxLinks is the largest number of symbolic links to follow, as in Linux
 // (path_resolution(7)).
 const maxLinks = 40

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/anekit/anekit/internal/wholefile"
 )
 
 // Repack writes the tensors and the metadata of f to one file at path, each tensor at a multiple of
@@ -89,11 +91,15 @@ func (f *File) keeps(path string) error {
 	return nil
 }
 
-// joins reports whether a reader of the folder f would take a new file at path for a part of it.
+// joins reports whether a reader of the folder f would take a new file at path, or where it leads, for a part of it.
 func (f *File) joins(path string) bool {
-	dir, err := os.Stat(filepath.Dir(path))
+	target, err := wholefile.Target(path)
+	if err != nil {
+		return false // Create tells what is wrong with it
+	}
+	dir, err := os.Stat(filepath.Dir(target))
 	own, err2 := os.Stat(f.path)
-	name := filepath.Base(path)
+	name := filepath.Base(target)
 	return err == nil && err2 == nil && os.SameFile(dir, own) && !strings.HasPrefix(name, ".") &&
 		(f.indexPath == "" && strings.HasSuffix(name, extension) || strings.HasSuffix(name, indexExtension))
 }

@@ -187,9 +187,9 @@ func (w *Writer) Close() error {
 	if w.c.unsafe {
 		return nil
 	}
-	real, err := filepath.EvalSymlinks(w.path)
+	target, err := wholefile.Target(w.path)
 	if err == nil {
-		err = syncFolder(filepath.Dir(real))
+		err = syncFolder(filepath.Dir(target))
 	}
 	if err != nil {
 		return w.fault(err, "the file is complete, its name may not survive a loss of power", "")
