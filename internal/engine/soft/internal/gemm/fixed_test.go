@@ -146,30 +146,32 @@ func TestFixedPanics(t *testing.T) {
 	}
 }
 
-// TestFixedLeast: an element of b whose exponent is that of least, and not above it, makes a product of 0.
+// leastCase is a product in which elements of b have an exponent that is that of least, and not above it: they count as
+// 0. want are the sums of each column.
+func leastCase(m, k, n int) (a, b []float32, least []int32, want []int32) {
+	a, b, least, want = make([]float32, m*k), make([]float32, k*n), make([]int32, m*k), make([]int32, n)
+	for i := range a {
+		a[i], least[i] = 16, Exponent(8)
+	}
+	for i := range b {
+		if b[i] = []float32{8, -15, 16}[i%3]; b[i] == 16 {
+			want[i%n] += 256
+		}
+	}
+	return a, b, least, want
+}
+
 func TestFixedLeast(t *testing.T) {
 	const m, n = FixedRows, 11
 	eachKernel(t, func(t *testing.T) {
 		for _, k := range []int{1, 4, 6} {
-			a, b, least := make([]float32, m*k), make([]float32, k*n), make([]int32, m*k)
-			for i := range a {
-				a[i], least[i] = 16, Exponent(8)
-			}
-			for i := range b {
-				b[i] = []float32{8, -15, 16}[i%3]
-			}
+			a, b, least, want := leastCase(m, k, n)
 			sums, sizes := make([]int32, m*n), make([]float32, m*n)
 			for _, how := range []int{Exact, Fours} {
 				Fixed(sums, sizes, a, least, b, m, k, n, how)
 				for i, s := range sums {
-					want := int32(0)
-					for d := range k {
-						if b[d*n+i%n] == 16 {
-							want += 256
-						}
-					}
-					require.Equal(t, want, s, fmt.Sprint(how, k, i))
-					require.Equal(t, float32(want), sizes[i], fmt.Sprint(how, k, i))
+					require.Equal(t, want[i%n], s, fmt.Sprint(how, k, i))
+					require.Equal(t, float32(want[i%n]), sizes[i], fmt.Sprint(how, k, i))
 				}
 			}
 		}

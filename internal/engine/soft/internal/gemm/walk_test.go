@@ -102,33 +102,20 @@ func touching(r *rand.Rand, a, b []float32, least []int32) {
 	}
 }
 
-// TestWalkLeast: an element of b whose exponent is that of least makes a product of 0.
 func TestWalkLeast(t *testing.T) {
 	const k, n = 6, 11
 	eachKernel(t, func(t *testing.T) {
-		a, b, least := make([]float32, WalkRows*k), make([]float32, k*n), make([]int32, WalkRows*k)
-		for i := range a {
-			a[i], least[i] = 16, Exponent(8)
-		}
-		for i := range b {
-			b[i] = []float32{8, -15, 16}[i%3]
-		}
+		a, b, least, want := leastCase(WalkRows, k, n)
 		for _, how := range []int{Exact, Fours} {
 			for _, inside := range []bool{false, true} {
 				var columns int
 				for j := 0; j < n; j += columns {
 					var sums [WalkRows * WalkColumns]float64
 					columns = Walk(&sums, a, least, b, 0, j, k, n, how, inside)
-					for c := range columns {
-						want := 0.0
-						for d := range k {
-							if b[d*n+j+c] == 16 {
-								want += 256
-							}
-						}
-						for row := range WalkRows {
-							require.Equal(t, want, sums[row*WalkColumns+c], fmt.Sprint(how, inside, row, j+c))
-						}
+					for c := range WalkRows * columns {
+						row, column := c/columns, c%columns
+						require.Equal(t, float64(want[j+column]), sums[row*WalkColumns+column],
+							fmt.Sprint(how, inside, row, j+column))
 					}
 				}
 			}
