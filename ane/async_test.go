@@ -5,8 +5,9 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestEvaluateAsyncOwnsTheRequestUntilItsOutcome(t *testing.T) {

@@ -3,10 +3,11 @@ package ane_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestEvaluateAllocatesNothing(t *testing.T) {

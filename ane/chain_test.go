@@ -5,8 +5,9 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // chainFake is a fake engine that runs chains.

@@ -6,11 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/internal/engine/soft"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestReceipt(t *testing.T) {

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestFillFromReadsRowsInPlace(t *testing.T) {

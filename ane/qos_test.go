@@ -5,9 +5,10 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/faulty"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestQoSNeedsAnEngineThatHasOne(t *testing.T) {

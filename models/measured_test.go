@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // The simulated chips give the bits that were measured on real ones.

@@ -4,8 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // The hardware supports fp16, fp32 and bool for inputs and outputs. It refuses integers,

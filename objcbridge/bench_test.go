@@ -3,8 +3,9 @@ package objcbridge
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/driverabi"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // BenchmarkEvaluate runs a request through a bridge whose framework does

@@ -3,8 +3,9 @@ package objcbridge
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/driverabi"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // requireAllRefused calls every method of every handle on a handle that is not

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // TestFunctionsOfHeader: the package looks up every function of the header and

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // fakes are the bridge libraries compiled in a run of the tests.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // put makes an empty file and returns its path.

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // macAdvice is the advice for a Mac without Command Line Tools, in the errors and in

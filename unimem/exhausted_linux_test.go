@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 )
 

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )

@@ -3,9 +3,10 @@ package dlpack_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/dlpack"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // A refused tensor goes back to its producer: Import has called the deleter, once.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 func TestReturns(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // Every decoder: bytes of the right length come back as they were, the value decodes to

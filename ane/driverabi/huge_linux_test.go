@@ -6,9 +6,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
-
-	"github.com/anekit/anekit/internal/require"
 )
 
 // Sizes that have the right low 32 bits. The memory is reserved and never touched.

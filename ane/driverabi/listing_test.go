@@ -3,7 +3,7 @@ package driverabi
 import (
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // named are the documented fields of s as the source prints them.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // Rows as the source prints them: selector, handler, scalar in, struct in, scalar out,

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // sameFields: the view of b says what s, which was decoded from it or encoded to it, says.

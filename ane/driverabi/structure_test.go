@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // every structure with a codec, by name.

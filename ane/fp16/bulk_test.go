@@ -6,8 +6,9 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/budget"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // eachKernel runs f with the kernel of this machine and with the Go code. f compares

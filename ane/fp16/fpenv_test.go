@@ -6,8 +6,9 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/fp16/internal/fpenv"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // altered runs f in a floating-point mode that Go never sets.

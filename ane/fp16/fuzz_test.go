@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // FuzzBulk converts any bytes as float32s and as halves, at any offset, and compares

@@ -3,9 +3,8 @@ package fp16
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/cpu"
-
-	"github.com/anekit/anekit/internal/require"
 )
 
 // Each kernel runs exactly where the processor has its instructions.

@@ -5,7 +5,7 @@ package fp16
 import (
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // The assembly reads and writes eight elements at least: shorter slices are for the Go

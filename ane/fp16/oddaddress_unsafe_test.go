@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // TestOddAddresses converts at byte offsets that Go slices of these types normally do

@@ -5,10 +5,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/hal"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // abandoning is an engine that abandons each run whose ctx ends: the Invocation of such a run stays busy.
@@ -102,6 +103,6 @@ func TestCloseWaitsForAnAbandonedRun(t *testing.T) {
 	require.ErrorIs(t, d.Close(ended()), ane.ErrBusy)
 	a.refusals.Store(3)
 	require.NoError(t, d.Close(t.Context()))
-	require.Less(t, a.refusals.Load(), 0)
+	require.Less(t, a.refusals.Load(), int64(0))
 	require.NoError(t, e.Close())
 }

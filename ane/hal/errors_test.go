@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/hal"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // TestNoCommandError: a nil CommandError has a text and unwraps to nothing.

@@ -9,10 +9,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/require"
 )
 
 var errCause = errors.New("cause of the test")

@@ -6,8 +6,9 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/hal"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // traced is an event of a trace, read as a viewer does.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"github.com/zeebo/xxh3"
 
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 )
 

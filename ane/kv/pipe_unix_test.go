@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/kv"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // A pipe without a writer is no snapshot: opening it would wait for one.

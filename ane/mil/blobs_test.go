@@ -3,8 +3,9 @@ package mil_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestBlobsAreFoundInEveryPosition(t *testing.T) {

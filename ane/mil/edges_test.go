@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // TestNumbersOfC takes decimals and the hexadecimal floats of C99.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 func TestFormat(t *testing.T) {

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/budget"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // read returns the text of a file. It fails the test if there is no such file.

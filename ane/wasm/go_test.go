@@ -7,11 +7,12 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/wasm"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // A guest in Go works on the engine's pages as the others do. Its binary has megabytes, so that it is not beside the

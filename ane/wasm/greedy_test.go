@@ -6,8 +6,9 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/wasm"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // A guest's tables, surfaces and small caches are memory and descriptors of the host too.

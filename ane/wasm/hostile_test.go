@@ -4,9 +4,10 @@ import (
 	"context"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/wasm"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // starting is a binary with a start function of a body.

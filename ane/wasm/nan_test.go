@@ -5,9 +5,10 @@ import (
 	"math"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/wasm"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // Logits of which none is a number have no token: the guest gets a code, and its reason.

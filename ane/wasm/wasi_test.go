@@ -5,9 +5,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/wasm"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // A guest writes to its output and does nothing else to it: what the host gave as Output may be a file that others

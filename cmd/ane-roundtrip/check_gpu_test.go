@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // Where the system does not tell the growth of memory, as macOS does not, the verdict says that it was not measured.

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // fmt -w does not replace a file that another process changed after fmt read it.

@@ -11,12 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/membench"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // fields lists the fields of a JSON value with their types, as paths.

@@ -10,12 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/browsertest"
 	drawing "github.com/anekit/anekit/cmd/ane-roundtrip/internal/report"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/decoderbench"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // changed is a copy of an object in which f has changed the values. Fields that say which page it is stay.

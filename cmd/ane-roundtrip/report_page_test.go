@@ -20,13 +20,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/browsertest"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/decoderbench"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/membench"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // pageProgram has operators that two modes compute differently.

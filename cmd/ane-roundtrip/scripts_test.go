@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // Scripts that run on a Mac do not depend on the engine that auto opens there: each command that opens

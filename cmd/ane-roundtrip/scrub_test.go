@@ -4,8 +4,9 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/plist"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // private matches the names and folders of the test's user.

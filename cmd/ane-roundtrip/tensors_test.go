@@ -7,8 +7,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/budget"
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 

@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
-
-	"github.com/anekit/anekit/internal/require"
 )
 
 // pseudoTerminal returns a terminal and its other end.

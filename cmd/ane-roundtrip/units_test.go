@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // The schema has one unit of time: no field is in microseconds, milliseconds or seconds.

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/attributes"
 	"github.com/anekit/anekit/internal/plist"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // program is a description with two procedures; edited replaces text in it.

@@ -7,8 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // failing is a testing.TB that records its failure.

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/errtext"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestLineLeavesOutWhatIsEmpty(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
@@ -25,7 +26,6 @@ import (
 	"github.com/anekit/anekit/internal/budget"
 	client "github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/leaktest"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // Variables of the test.

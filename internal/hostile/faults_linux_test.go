@@ -3,9 +3,8 @@ package hostile
 import (
 	"os"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
-
-	"github.com/anekit/anekit/internal/require"
 )
 
 // faults break what is around the broker, during an attack. Each is mended before the attackers end.

@@ -3,11 +3,11 @@ package hostile
 import (
 	"os"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/await"
 	client "github.com/anekit/anekit/internal/engine/broker"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // policy is a file for the broker; none with mode 0.

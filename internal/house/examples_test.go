@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // Every exported type of the packages that callers begin with has an Example, and each has an output. The settings of

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 const module = "github.com/anekit/anekit/"
@@ -32,7 +32,7 @@ var may = []struct {
 	{"unimem/blas", []string{"unimem"}},
 	{"unimem/safetensors", []string{"unimem", "unimem/internal/", "ane/fp16", "internal/wholefile"}},
 	{"unimem/vulkan", []string{"unimem", "unimem/internal/kernels"}},
-	{"unimem/blocktest", []string{"unimem", "internal/require"}},
+	{"unimem/blocktest", []string{"unimem"}},
 	{"unimem/wasm", []string{"unimem"}},
 	{"unimem/internal", []string{"unimem/internal/"}},
 	{"unimem", []string{"unimem/internal/"}},

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/near"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestWord(t *testing.T) {

@@ -3,8 +3,9 @@ package nvme
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestRegisters(t *testing.T) {

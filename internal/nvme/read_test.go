@@ -9,10 +9,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/dart"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // TestRead reads random parts of the namespace to random places, which one command describes in each way.

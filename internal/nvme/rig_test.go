@@ -6,9 +6,10 @@ import (
 	"io"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/dart"
-	"github.com/anekit/anekit/internal/require"
 )
 
 const start = 4 << 30

@@ -8,9 +8,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/dart"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // kept is the media of a rig that can be written. It refuses what is not aligned.

@@ -3,8 +3,9 @@ package plist_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/plist"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestNearestIsTheFirstOfTheLeastDepth(t *testing.T) {

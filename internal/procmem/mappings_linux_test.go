@@ -6,10 +6,10 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/procmem"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // at returns the mapping that begins with the first byte of memory.

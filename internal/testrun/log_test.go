@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 const events = `{"Action":"start","Package":"m/a"}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // Create refuses every path to a file that the caller reads, and does not change the file.

@@ -11,8 +11,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func mode(t *testing.T, path string) fs.FileMode {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // holds checks names and contents of all files in a folder.

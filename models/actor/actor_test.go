@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/numerics"
@@ -19,7 +21,6 @@ import (
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/procmem"
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/models/decoder"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // module returns a binary with one function of the given code, and of the given globals.

@@ -6,9 +6,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/wasm"
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 

@@ -10,11 +10,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/kv"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 

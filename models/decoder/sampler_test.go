@@ -6,8 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/budget"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func sampler(t *testing.T, temperature, topP float64, seed uint64) *Sampler {

@@ -3,7 +3,7 @@ package decoder
 import (
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // A note is of a session or refused; what is read is what was written.

@@ -9,8 +9,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/budget"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // The patterns as the models publish them.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // patience bounds a program that hangs. No test result depends on it.

@@ -6,10 +6,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil/build"
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem/blas"
 )
 

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/ebitengine/purego"
+	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/fakeiokit"
 	"github.com/anekit/anekit/internal/leaktest"
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/dma/internal/iokit"
 	"github.com/anekit/anekit/unimem/dma/internal/iokit/dynamic"

@@ -11,8 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/plist"
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/dma/internal/iokit"
 )

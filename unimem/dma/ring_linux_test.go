@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/ringtest"
 )
 

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/ebitengine/purego"
+	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/leaktest"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // onCPU makes the fake run kernels: it compiles their texts as C++, with testdata/cpu in the place of Metal's library.

@@ -9,8 +9,8 @@ import (
 
 	mtl "github.com/progrium/darwinkit/macos/metal"
 	"github.com/progrium/darwinkit/objc"
+	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 )
 

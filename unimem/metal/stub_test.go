@@ -5,7 +5,7 @@ package metal
 import (
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 func TestOpenWithoutMetal(t *testing.T) {

@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/internal/huge"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // file is a file of a header's text and n bytes of tensors.

@@ -5,7 +5,8 @@ package surfaces_test
 import (
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/internal/iosurface/dynamic"
 )

@@ -7,8 +7,9 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/budget"
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/internal/iosurface"

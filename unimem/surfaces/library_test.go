@@ -5,7 +5,8 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/surfaces"
 )

@@ -9,7 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/internal/iosurface"
 	"github.com/anekit/anekit/unimem/surfaces"

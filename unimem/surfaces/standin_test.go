@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/ebitengine/purego"
+	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem/surfaces"
 )

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // The order of devices does not depend on the order in which drivers report them.

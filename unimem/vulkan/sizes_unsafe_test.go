@@ -4,7 +4,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // The sizes and offsets that a C compiler prints for vulkan_core.h 1.3.239 on x86-64.

@@ -6,9 +6,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/require"
 	gpu "github.com/anekit/anekit/unimem/metal"
 )
 

@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/hal/vulkan"
 	"github.com/anekit/anekit/internal/leaktest"
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 	gpu "github.com/anekit/anekit/unimem/vulkan"
 )

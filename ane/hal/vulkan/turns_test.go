@@ -7,12 +7,13 @@ import (
 	"math"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/ane/hal/vulkan"
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem"
 	gpu "github.com/anekit/anekit/unimem/vulkan"
 )

@@ -10,8 +10,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // TestErrorsAboutNoByte checks each error about a call, a path or a whole file.

@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // three is a file with an fp16, an int4 and an int32 entry.

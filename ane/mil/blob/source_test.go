@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/mil/blob"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestFilesReturnTheirContent(t *testing.T) {

@@ -16,10 +16,11 @@ import (
 	"testing/fstest"
 	"testing/iotest"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // stream returns a function that opens a stream of make, and counts closed streams.

@@ -11,10 +11,11 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/mil/build"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // Generated names start with the operator or the argument, differ from those of the

@@ -3,10 +3,11 @@ package lint_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/lint"
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/models"
 )
 

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/mil/lint"
-	"github.com/anekit/anekit/internal/require"
 )
 
 var update = flag.Bool("update", false, "rewrite the table of docs/LINT.md")

@@ -3,9 +3,10 @@ package ops_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/ops"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // One list holds faults of names and faults of operators, at most one for each place.

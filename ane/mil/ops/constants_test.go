@@ -5,10 +5,11 @@ import (
 	"io/fs"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/mil/ops"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // lent are Constants by offset; others are in files, if there are any.

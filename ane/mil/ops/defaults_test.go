@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/ops"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // The axes that a norm covers: the last three for l2_norm, those after the channels for instance_norm.

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/ops"
-	"github.com/anekit/anekit/internal/require"
 )
 
 var update = flag.Bool("update", false, "write testdata/errors.txt from the current faults of Analyze")

@@ -3,9 +3,10 @@ package ops_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/ops"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestInferGivesTheResultsOfOneStatement(t *testing.T) {

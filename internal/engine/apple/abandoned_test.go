@@ -5,9 +5,10 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	wait "github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // allReturned waits until this process has no abandoned call: one counts until its goroutine ends, shortly after the

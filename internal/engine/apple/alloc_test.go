@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // TestEvaluateAllocatesNothing: a warm evaluation allocates nothing, with and

@@ -3,12 +3,13 @@ package apple_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/enginetest"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestStandInPassesSuite(t *testing.T) {

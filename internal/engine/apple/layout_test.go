@@ -3,10 +3,11 @@ package apple
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/attributes"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // tensor returns a dumped attribute of a framework for fp16 [1, 4, 1, 4].

@@ -3,10 +3,11 @@ package apple_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/standin"
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/objcbridge"
 )
 

@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/tripbench"
 )
 

@@ -3,8 +3,9 @@ package broker
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // A program that does not call ServeChild would run its main again as a broker.

@@ -3,10 +3,10 @@ package broker
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // Without descriptors left, opening, compiling and reconnecting fail with errors that

@@ -4,8 +4,9 @@ import (
 	"context"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // Purge, counters and quality of service reach the broker through the Device.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 func TestPaceOfFailures(t *testing.T) {

@@ -5,12 +5,12 @@ import (
 	"io/fs"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/build"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // rows is a program that multiplies rows by a weight of 128 KiB, all of which is value.

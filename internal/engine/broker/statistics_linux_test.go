@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/fusetest"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // TestStatisticsEndWithTheContext: whatever a call for the counters waits for, it returns when its context ends.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // What command writes is what configured reads, whatever this process's own environment has.

@@ -8,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // TestConstantsWiderThanATile multiplies by matrices that the engine decodes when it

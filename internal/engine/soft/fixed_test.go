@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // halvesOf formats halves as a literal of exact numbers. It has no form for the exponent 31: such weights come

@@ -5,9 +5,10 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // folds computes a constant of 1 MiB ahead of the runs, and has intermediate values of another.

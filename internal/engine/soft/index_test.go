@@ -7,10 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	tests "github.com/anekit/anekit/internal/budget"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // indices returns a tensor of indices of axes of the given lengths, which the last axis counts in turn, or of one

@@ -8,12 +8,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // weightedGraph is a random program whose constants are spread over a few weight

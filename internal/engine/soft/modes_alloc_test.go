@@ -3,10 +3,11 @@ package soft_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/soft"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // TestModesAllocateNothing: an evaluation in the mode of a chip allocates no more than one in reference does.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // The NaN of a power has no sign on any processor.

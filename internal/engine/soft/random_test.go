@@ -5,8 +5,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // TestRandom checks means, deviations and ranges, and which evaluations have equal numbers.

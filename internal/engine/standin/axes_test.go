@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/plist"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestAxesOfTexts(t *testing.T) {

@@ -3,9 +3,10 @@ package standin
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/soft"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // BenchmarkEvaluate is a warm evaluation as the framework requests it: find the

@@ -12,9 +12,9 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/engine/standin/internal/entry"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // caller calls the server like a framework written in C.

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/plist"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // FuzzReadDump: no dump causes a panic. The result is a property list, and a

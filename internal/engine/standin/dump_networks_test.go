@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // planes returns a live entry of four planes of 32 elements, stride bytes apart.

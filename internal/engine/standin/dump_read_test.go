@@ -3,7 +3,7 @@ package standin
 import (
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 func TestSplitDump(t *testing.T) {

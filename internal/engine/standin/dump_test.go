@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/plist"
-	"github.com/anekit/anekit/internal/require"
 )
 
 const dumps = "../../../testdata/dumps/"

@@ -7,8 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
-
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // messages sends messages directly to the framework's classes, without the bridge.

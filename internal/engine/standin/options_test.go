@@ -3,8 +3,9 @@ package standin
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestInvalidOptions(t *testing.T) {

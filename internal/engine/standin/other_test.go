@@ -5,9 +5,10 @@ package standin
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/apple"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestBuildsWithoutLoaderReportIt(t *testing.T) {

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // liveJSON returns a live entry of Float16 as JSON: lengths of N D C H W, and

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
-
-	"github.com/anekit/anekit/internal/require"
 )
 
 // aligned maps size bytes of a new memfd at a multiple of Size.

@@ -3,7 +3,8 @@ package iosurface_test
 import (
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/unimem/internal/iosurface"
 	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )

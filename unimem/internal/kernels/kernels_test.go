@@ -7,9 +7,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/unimem/internal/kernels"
 )
 

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/internal/ringtest"
 	"github.com/anekit/anekit/unimem"
 )

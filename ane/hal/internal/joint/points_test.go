@@ -3,9 +3,10 @@ package joint_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/ane/hal/internal/joint"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // TestCheck: a Semaphore that failed with ErrClosed is one; its failure is told by signals.

@@ -6,11 +6,12 @@ import (
 	"math"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // comparison compares a program of one input x with modes a and b; x holds values, then zeros.

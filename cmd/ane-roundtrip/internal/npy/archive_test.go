@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // packed makes an archive of entries name, content, name, content ...

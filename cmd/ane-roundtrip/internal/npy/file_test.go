@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 func sample() *Array { return &Array{Kind: Float16, Shape: []int{2}, Data: []byte{1, 2, 3, 4}} }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // FuzzRead reads any bytes. Read returns an *Error or a consistent array. The array is the same after it

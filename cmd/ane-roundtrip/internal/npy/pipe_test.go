@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // WriteFile has to write to a file that is not regular, not replace it. The test uses a pipe in its own

@@ -7,8 +7,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
-	"github.com/anekit/anekit/internal/require"
 )
 
 const long = "memory of both processes grew by 90.9 MiB while 256.0 MiB of tensors were bound and evaluated"

@@ -9,7 +9,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 func decoded(t testing.TB, data []byte) *Picture {

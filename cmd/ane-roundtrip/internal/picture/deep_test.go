@@ -5,8 +5,9 @@ import (
 	"image"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // requireClose compares samples of 16 bits after a conversion to fp16, which keeps 11 bits.

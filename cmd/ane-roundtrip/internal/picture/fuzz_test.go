@@ -6,7 +6,7 @@ import (
 	"image/color/palette"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // FuzzDecode decodes files of at most 4096 pixels. A picture that it accepts is the same after a tensor

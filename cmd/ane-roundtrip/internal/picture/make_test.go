@@ -12,7 +12,7 @@ import (
 	"math/bits"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // chunk returns a chunk of a PNG.

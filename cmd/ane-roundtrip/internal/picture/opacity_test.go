@@ -6,8 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // sample returns one sample of a row without scaling it.

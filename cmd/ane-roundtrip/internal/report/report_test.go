@@ -14,13 +14,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/browsertest"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

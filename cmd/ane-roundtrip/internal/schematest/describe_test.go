@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // Every definition and every property of the schema has a description, of its own or that of the definition that it

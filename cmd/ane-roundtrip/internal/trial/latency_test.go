@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // Every time is counted once, in the bin whose edges hold it.

@@ -4,8 +4,9 @@ import (
 	"context"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/driverabi"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // warm returns one request after another of the same program and surfaces.

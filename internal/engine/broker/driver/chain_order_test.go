@@ -3,7 +3,7 @@ package driver
 import (
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // TestSetsKeepTheirOrder: sets that refused requests bring back, in whatever order, stand

@@ -4,9 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // call makes one call for one user and compares the answer with the model's.

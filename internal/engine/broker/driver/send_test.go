@@ -9,9 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // woken is a privileged client's info whose completions go to a channel.

@@ -5,8 +5,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/driverabi"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // TestUnprepareAgainstSends unprepares and prepares a program while others send to it. A

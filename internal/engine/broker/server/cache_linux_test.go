@@ -13,9 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func aSource(seed byte, bytes int) *source {

@@ -10,10 +10,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/budget"
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models"
 )

@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/engine/soft"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // draining is a broker that was told to end while runs are in flight.

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
@@ -17,7 +18,6 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/driver"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/soft"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // fragile is the software engine, in whose named calls the test's function runs first.

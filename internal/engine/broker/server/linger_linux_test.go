@@ -3,11 +3,11 @@ package server
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // TestLingeringDescriptors: descriptors whose close waits keep none but the connections waiting that they came by.

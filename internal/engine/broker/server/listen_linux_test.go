@@ -11,11 +11,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestListenMakesAPrivateSocket(t *testing.T) {

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/leaktest"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // before65 is SO_PEERPIDFD on Linux before 6.5.

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // The engine keeps the processors that the process had, and what answers clients gets more.

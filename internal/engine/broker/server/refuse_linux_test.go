@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
@@ -14,7 +15,6 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
-	"github.com/anekit/anekit/internal/require"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
 )

@@ -6,8 +6,9 @@ import (
 	"os"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // TestSocketGone: a broker whose socket was removed or replaced ends and says why, and

@@ -3,7 +3,7 @@ package slots
 import (
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 func TestListUsesItsThingsAgain(t *testing.T) {

@@ -3,8 +3,9 @@ package wire_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/internal/engine/broker/wire"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // The longest payload travels with no descriptor but its own.

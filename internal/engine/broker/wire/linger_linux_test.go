@@ -3,12 +3,12 @@ package wire_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // TestCloseDoesNotLinger: closing a descriptor that came, or a Conn over which one came that nothing has received, does

@@ -5,9 +5,10 @@ package wire_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // Where there are no such sockets, everything that would open one says so.

@@ -3,7 +3,7 @@ package wire
 import (
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // A descriptor is given back by the last call inside after close, and over says that close

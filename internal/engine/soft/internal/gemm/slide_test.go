@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/anekit/anekit/internal/require"
+	"github.com/stretchr/testify/require"
 )
 
 // TestSlide compares with Mul: the rows of B are copied apart.

@@ -5,8 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/internal/require"
 )
 
 // TestExp compares with the math package; the kernels with each other.

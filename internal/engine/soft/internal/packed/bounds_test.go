@@ -7,9 +7,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestFits(t *testing.T) {

@@ -6,9 +6,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/internal/budget"
-	"github.com/anekit/anekit/internal/require"
 )
 
 func TestElements(t *testing.T) {
