@@ -53,7 +53,7 @@ RACING = ./internal/engine/broker/... ./internal/engine/soft ./internal/hostile 
 	bench soak races lint windows mutate clean
 
 build:
-	CGO_ENABLED=0 $(GO) build -o build/ ./cmd/ane-roundtrip
+	CGO_ENABLED=0 $(GO) build -ldflags='-s -w' -o build/ ./cmd/ane-roundtrip
 
 # Installs what it needs when root on Debian, else names it. On a Mac it needs Apple's
 # Command Line Tools; a Mac without them can use the library that another built. The command beside the
