@@ -3,14 +3,13 @@ package dart
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
 )
 
 const start = 4 << 30
@@ -28,7 +27,7 @@ func fault(t *testing.T, err error, at uint64) *Fault {
 	return f
 }
 
-func unmap(t *testing.T, m *Mapping) {
+func unmap(t rapid.TB, m *Mapping) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
 	defer cancel()
@@ -203,65 +202,76 @@ func TestDoEndsWithTheFirstError(t *testing.T) {
 
 // TestRandom compares with a map from pages to memory.
 func TestRandom(t *testing.T) {
-	r := rand.New(rand.NewPCG(4, 27))
-	const pages = 40
-	d := table(pages)
-	type page struct {
-		mem []byte
-		n   int
-	}
-	var live []*Mapping
-	model := map[uint64]page{}
-	for step := range budget.Rounds(20000, 20000) {
-		switch k := r.IntN(4); {
-		case k == 0 && len(live) > 0:
-			i := r.IntN(len(live))
-			for _, x := range live[i].Ranges() {
-				for at := x.At; at < x.At+x.Size; at += PageSize {
-					require.Contains(t, model, at)
-					delete(model, at)
-				}
-			}
-			unmap(t, live[i])
-			live[i] = live[len(live)-1]
-			live = live[:len(live)-1]
-		case k == 1:
-			mem := make([]byte, (1+r.IntN(9))*PageSize)
-			m, err := d.Map(mem, Options{Access: Read | Write, Longest: uint64(r.IntN(4)) * PageSize, Most: r.IntN(4)})
-			if err != nil {
-				require.ErrorIs(t, err, ErrFull)
-				break
-			}
-			n := 0
-			for _, x := range m.Ranges() {
-				for at := x.At; at < x.At+x.Size; at += PageSize {
-					require.NotContains(t, model, at, "page %#x is out already", at)
-					model[at] = page{mem, n}
-					n += PageSize
-				}
-			}
-			require.Equal(t, n, m.Size())
-			live = append(live, m)
-		default:
-			at := start + r.Uint64N(pages*PageSize)
-			p, mapped := model[at/PageSize*PageSize]
-			err := d.Store(at, []byte{byte(step)})
-			require.Equal(t, mapped, err == nil)
-			if mapped {
-				require.Equal(t, byte(step), p.mem[p.n+int(at%PageSize)])
-			}
+	rapid.Check(t, func(t *rapid.T) {
+		const pages = 40
+		d := table(pages)
+		type page struct {
+			mem []byte
+			n   int
 		}
-		require.Equal(t, len(live), d.Live())
-		free := uint64(0)
-		for _, x := range d.Free() {
-			free += x.Size
+		var live []*Mapping
+		model := map[uint64]page{}
+		t.Repeat(map[string]func(*rapid.T){
+			"map": func(t *rapid.T) {
+				mem := make([]byte, rapid.IntRange(1, 9).Draw(t, "pages")*PageSize)
+				longest := rapid.Uint64Range(0, 3).Draw(t, "longest in pages") * PageSize
+				m, err := d.Map(mem, Options{Access: Read | Write, Longest: longest,
+					Most: rapid.IntRange(0, 3).Draw(t, "most")})
+				if err != nil {
+					require.ErrorIs(t, err, ErrFull)
+					return
+				}
+				n := 0
+				for _, x := range m.Ranges() {
+					for at := x.At; at < x.At+x.Size; at += PageSize {
+						require.NotContains(t, model, at, "page %#x is out already", at)
+						model[at] = page{mem, n}
+						n += PageSize
+					}
+				}
+				require.Equal(t, n, m.Size())
+				live = append(live, m)
+			},
+			"unmap": func(t *rapid.T) {
+				if len(live) == 0 {
+					t.Skip("nothing is mapped")
+				}
+				i := rapid.IntRange(0, len(live)-1).Draw(t, "mapping")
+				for _, x := range live[i].Ranges() {
+					for at := x.At; at < x.At+x.Size; at += PageSize {
+						require.Contains(t, model, at)
+						delete(model, at)
+					}
+				}
+				unmap(t, live[i])
+				live[i] = live[len(live)-1]
+				live = live[:len(live)-1]
+			},
+			"store": func(t *rapid.T) {
+				number := rapid.Uint64Range(0, pages-1).Draw(t, "page")
+				at := start + number*PageSize + rapid.Uint64Range(0, PageSize-1).Draw(t, "byte")
+				value := rapid.Byte().Draw(t, "value")
+				p, mapped := model[at/PageSize*PageSize]
+				err := d.Store(at, []byte{value})
+				require.Equal(t, mapped, err == nil)
+				if mapped {
+					require.Equal(t, value, p.mem[p.n+int(at%PageSize)])
+				}
+			},
+			"": func(t *rapid.T) {
+				require.Equal(t, len(live), d.Live())
+				free := uint64(0)
+				for _, x := range d.Free() {
+					free += x.Size
+				}
+				require.Equal(t, uint64(pages-len(model))*PageSize, free)
+			},
+		})
+		for _, m := range live {
+			unmap(t, m)
 		}
-		require.Equal(t, uint64(pages-len(model))*PageSize, free)
-	}
-	for _, m := range live {
-		unmap(t, m)
-	}
-	require.Equal(t, []Range{{start, pages * PageSize}}, d.Free())
+		require.Equal(t, []Range{{start, pages * PageSize}}, d.Free())
+	})
 }
 
 // Devices access, and the owner of memory unmaps, at the same time: no access reaches memory whose Unmap has

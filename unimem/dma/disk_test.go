@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/unimem"
@@ -25,7 +26,13 @@ func within(t testing.TB) context.Context {
 	return ctx
 }
 
-func simulate(t testing.TB, opts ...Option) *Device {
+// tester is a test, or a case of a property.
+type tester interface {
+	rapid.TB
+	Cleanup(f func())
+}
+
+func simulate(t tester, opts ...Option) *Device {
 	t.Helper()
 	d, err := Simulate(opts...)
 	require.NoError(t, err)
@@ -34,7 +41,7 @@ func simulate(t testing.TB, opts ...Option) *Device {
 }
 
 // newBlock opens a Block that is closed after a Device of a later call.
-func newBlock(t testing.TB, size int, opts ...unimem.Option) *unimem.Block {
+func newBlock(t tester, size int, opts ...unimem.Option) *unimem.Block {
 	t.Helper()
 	b, err := unimem.Open(size, opts...)
 	require.NoError(t, err)

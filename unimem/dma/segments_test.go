@@ -2,16 +2,16 @@ package dma
 
 import (
 	"errors"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/unimem"
 )
 
 // requireMapped checks that segments are b, in order, page by page, through the DART.
-func requireMapped(t *testing.T, d *Device, b *unimem.Block, segments []Segment) {
+func requireMapped(t rapid.TB, d *Device, b *unimem.Block, segments []Segment) {
 	t.Helper()
 	at := 0
 	for i, s := range segments {
@@ -57,22 +57,26 @@ func TestSegmentsOfEverySize(t *testing.T) {
 	}
 }
 
-// Blocks of random sizes come and go in few addresses: each mapped one keeps its own pages, exhaustion changes nothing,
+// Blocks of any sizes come and go in few addresses: each mapped one keeps its own pages, exhaustion changes nothing,
 // and in the end all addresses are free in one piece.
 func TestExhaustionLeavesOthersAlone(t *testing.T) {
 	const pages = 96
-	for seed := range uint64(4) {
-		random := rand.New(rand.NewPCG(seed, 7))
-		d := simulate(t, Addresses(pages*PageSize), LongestSegment(uint64(1+random.IntN(40))*PageSize))
+	full := 0
+	rapid.Check(t, func(t *rapid.T) {
+		d := simulate(t, Addresses(pages*PageSize),
+			LongestSegment(rapid.Uint64Range(1, 40).Draw(t, "longest in pages")*PageSize))
 		type held struct {
 			b *unimem.Block
 			s []Segment
 		}
 		var all []held
-		used, full := 0, 0
-		for range 150 {
-			if len(all) > 0 && random.IntN(5) < 2 {
-				i := random.IntN(len(all))
+		used := 0
+		t.Repeat(map[string]func(*rapid.T){
+			"release": func(t *rapid.T) {
+				if len(all) == 0 {
+					t.Skip("nothing is mapped")
+				}
+				i := rapid.IntRange(0, len(all)-1).Draw(t, "block")
 				h := all[i]
 				all[i] = all[len(all)-1]
 				all = all[:len(all)-1]
@@ -80,25 +84,25 @@ func TestExhaustionLeavesOthersAlone(t *testing.T) {
 				require.NoError(t, d.Release(h.b))
 				used -= h.b.Size() / PageSize
 				require.NoError(t, h.b.Close())
-				continue
-			}
-			b, err := unimem.Open((1 + random.IntN(50)) * PageSize)
-			require.NoError(t, err)
-			n := b.Size() / PageSize
-			s, err := d.Segments(b)
-			if used+n > pages {
-				full++
-				require.ErrorIs(t, err, ErrExhausted)
-				require.Equal(t, len(all), d.Mapped())
-				require.ErrorIs(t, d.Release(b), ErrNotMapped)
-				require.NoError(t, b.Close(), "a refused Block is not retained")
-				continue
-			}
-			require.NoError(t, err, "%d pages of %d are used", used, pages)
-			used += n
-			all = append(all, held{b, s})
-		}
-		require.Positive(t, full)
+			},
+			"segments": func(t *rapid.T) {
+				b, err := unimem.Open(rapid.IntRange(1, 50).Draw(t, "pages") * PageSize)
+				require.NoError(t, err)
+				n := b.Size() / PageSize
+				s, err := d.Segments(b)
+				if used+n > pages {
+					full++
+					require.ErrorIs(t, err, ErrExhausted)
+					require.Equal(t, len(all), d.Mapped())
+					require.ErrorIs(t, d.Release(b), ErrNotMapped)
+					require.NoError(t, b.Close(), "a refused Block is not retained")
+					return
+				}
+				require.NoError(t, err, "%d pages of %d are used", used, pages)
+				used += n
+				all = append(all, held{b, s})
+			},
+		})
 		for _, h := range all {
 			requireMapped(t, d, h.b, h.s)
 			require.NoError(t, errors.Join(d.Release(h.b), h.b.Close()))
@@ -110,5 +114,6 @@ func TestExhaustionLeavesOthersAlone(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, addressStart, s[0].Address)
 		require.NoError(t, d.Release(whole))
-	}
+	})
+	require.Positive(t, full)
 }
