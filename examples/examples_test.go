@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -31,7 +31,7 @@ func TestEachExamplePrintsItsOutput(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	names := sources(t)
 	require.GreaterOrEqual(t, len(names), 8)
-	if budget.Light() {
+	if !effort.Full() {
 		names = []string{"picture"}
 	}
 	bin := built(t.Context(), t, names)

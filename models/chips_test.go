@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/models"
 )
 
@@ -16,7 +15,6 @@ const seeds = 3
 // Every measured chip passes every model within half of its tolerance. The other half
 // is for chips that are not measured.
 func TestEveryChipMeetsTheReferences(t *testing.T) {
-	budget.Heavy(t, "each model on each chip")
 	for _, m := range everything(t) {
 		t.Run(m.Name, func(t *testing.T) {
 			if m.Tolerance.Abs > 0 {

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/driverabi"
-	"github.com/anekit/anekit/internal/budget"
 )
 
 func TestStart(t *testing.T) {
@@ -105,7 +104,6 @@ func TestCloseInFlight(t *testing.T) {
 // TestForgetRace: either done is called once or Forget returns true, never both and never
 // neither.
 func TestForgetRace(t *testing.T) {
-	budget.Heavy(t, "thousands of calls")
 	b := openFake(t)
 	p, _ := fakeProgram(t, b)
 	s, err := b.WrapSurface(1, 0)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -169,7 +168,6 @@ func TestGridRefusals(t *testing.T) {
 }
 
 func TestGridOfAllCells(t *testing.T) {
-	budget.Heavy(t, "a second")
 	g := newGrid(t, 64, unimem.MaxCells)
 	var out []unimem.Cell
 	for i := range unimem.MaxCells {

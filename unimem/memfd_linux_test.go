@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -204,7 +204,7 @@ func TestPartOfAHugePage(t *testing.T) {
 		require.ErrorIs(t, err, unimem.ErrShare)
 		require.ErrorContains(t, err, "huge pages")
 	}
-	if budget.Emulated() {
+	if leaktest.Emulated() {
 		t.Skip("QEMU refuses to map huge pages; run it on the processor itself")
 	}
 	b, err := unimem.MapFile(f) // the system may have no huge page left

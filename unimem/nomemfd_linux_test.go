@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/sysfilter"
 	"github.com/anekit/anekit/unimem"
@@ -36,8 +35,6 @@ func denyCalls() error {
 
 // TestWithoutMemfd runs tests again in a process whose kernel has neither memfd_create nor mlock2.
 func TestWithoutMemfd(t *testing.T) {
-	budget.Heavy(t, "a second and third run of tests")
-	budget.SkipRace(t)
 	leaktest.SkipEmulated(t)
 	for name, errno := range map[string]unix.Errno{"old kernel": unix.ENOSYS, "filter": unix.EPERM} {
 		t.Run(name, func(t *testing.T) {

@@ -8,14 +8,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/unimem"
 )
 
 const workers = 4
 
 func rounds(long int) int {
-	if testing.Short() || budget.Light() {
+	if !effort.Full() {
 		return max(1, long/10)
 	}
 	return long

@@ -16,7 +16,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/mil/lint"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/emulate"
 	"github.com/anekit/anekit/internal/leaktest"
 )
@@ -128,7 +128,7 @@ func TestEmulateFailsWhereTheChipDoes(t *testing.T) {
 			tested[rule] = true
 			c, err := chip.Parse(words[1])
 			require.NoError(t, err)
-			if i%4 != 0 && budget.Light() {
+			if i%4 != 0 && !effort.Full() {
 				continue
 			}
 			if !breaks {

@@ -9,15 +9,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/leaktest"
 )
 
 // The program in the README compiles unchanged and prints its documented output.
 func TestReadmeProgram(t *testing.T) {
-	if testing.Short() || budget.Emulated() {
+	if testing.Short() || leaktest.Emulated() {
 		t.Skip("builds a program for this machine")
 	}
-	budget.Heavy(t, "a build")
+	effort.NeedsFull(t, "a build")
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	_, rest, found := strings.Cut(string(readme), "```go\n")

@@ -10,7 +10,6 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/enginetest"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -82,7 +81,6 @@ func TestNilEngineIsAFailure(t *testing.T) {
 }
 
 func TestGoroutineLeakIsAFailure(t *testing.T) {
-	budget.Heavy(t, "a second for the leak")
 	stop := make(chan struct{})
 	defer close(stop)
 	texts := only(t, "leaks", func() ane.Engine {

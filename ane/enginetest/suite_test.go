@@ -9,7 +9,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/enginetest"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/faulty"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -31,8 +31,6 @@ func TestSoftEngineWithOffsets(t *testing.T) {
 
 // The wrapper without a fault passes.
 func TestHonestWrapper(t *testing.T) {
-	budget.Heavy(t, "the suite once more")
-	budget.SkipSlow(t)
 	require.Empty(t, enginetest.Check(t.Context(), func() ane.Engine { return faulty.Wrap(newSoft(), faulty.Fault{}) }))
 }
 
@@ -71,14 +69,14 @@ var caught = map[string][]string{
 // Every faulty engine fails the checks that must detect its fault.
 func TestFaultyEngines(t *testing.T) {
 	for i, f := range faulty.Faults() {
-		if budget.Slow() && !budget.Sample(i, 2) {
+		if testing.Short() && !effort.Sample(i, 6) {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			meant := caught[f.Name]
 			require.NotEmpty(t, meant, "no check is listed for this fault")
 			meant = runnable(meant)
-			if budget.Light() { // TestSoftEngine has the check, which computes for as long as a machine takes
+			if !effort.Full() { // TestSoftEngine has the check, which computes for as long as a machine takes
 				meant = slices.DeleteFunc(meant, func(c string) bool { return c == "deadline" })
 			}
 			failures := enginetest.Check(t.Context(), wrapped(f), enginetest.Only(meant...))
@@ -107,8 +105,6 @@ func wrapped(f faulty.Fault) func() ane.Engine {
 
 // A fault that does not change values fails its checks, and no others.
 func TestFaultsAreIndependent(t *testing.T) {
-	budget.Heavy(t, "the suite four times")
-	budget.SkipSlow(t)
 	for _, name := range []string{"neighbour-write", "flushes-subnormals", "claims-apple", "never-unloads"} {
 		f, ok := faulty.ByName(name)
 		require.True(t, ok)

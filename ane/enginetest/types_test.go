@@ -11,7 +11,6 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/enginetest"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
 )
 
 // texts collects the programs that engines compile.
@@ -36,8 +35,6 @@ func (r *reader) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 // The hardware supports fp16, fp32 and bool for inputs and outputs. It refuses integers,
 // or fails on them, so the suite has no integer inputs and outputs.
 func TestNoProgramHasIntegerInputsOrOutputs(t *testing.T) {
-	budget.Heavy(t, "the suite once more")
-	budget.SkipSlow(t)
 	sent := texts{all: map[string]bool{}}
 	require.Empty(t, enginetest.Check(t.Context(), func() ane.Engine { return &reader{newSoft(), &sent} }))
 	require.Greater(t, len(sent.all), 15)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // eachKernel runs f with the kernel of this machine and with the Go code. f compares
@@ -100,7 +100,7 @@ func TestEncodeNeighbors(t *testing.T) {
 
 func TestEncodeRandom(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
-		checkEncode(t, randomFloats(rand.New(rand.NewPCG(5, 6)), budget.Cases(4_000_000)))
+		checkEncode(t, randomFloats(rand.New(rand.NewPCG(5, 6)), effort.Cases(4_000_000)))
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/hal"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // BenchmarkExecute: an empty submission with one wait and one signal, from the host's signal to the
@@ -184,7 +184,7 @@ func bareChain(b *testing.B, text string, steps int) func() {
 // TestAllocationsOfExecute: an empty submission with one wait and one signal allocates once, or not at
 // all if its wait is reached.
 func TestAllocationsOfExecute(t *testing.T) {
-	if budget.Race {
+	if effort.Race {
 		t.Skip("the race detector allocates")
 	}
 	d := newDevice(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/hal"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 func TestCycles(t *testing.T) {
@@ -36,7 +36,7 @@ func TestCycles(t *testing.T) {
 
 // A chain that is submitted in its order is not searched: the allocations of a submission do not grow with it.
 func TestCyclesAreSearchedWhereOneCanBe(t *testing.T) {
-	if budget.Race {
+	if effort.Race {
 		t.Skip("the race detector allocates")
 	}
 	d := newDevice(t, hal.FindCycles())

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -31,8 +30,6 @@ func TestInTurn(t *testing.T) {
 
 // A snapshot long enough for two goroutines, with heads shorter and longer than the stage.
 func TestRestoreOfLongFiles(t *testing.T) {
-	budget.SkipRace(t)
-	budget.Heavy(t, "long files")
 	for name, c := range map[string]struct {
 		Config
 		tokens int

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -152,7 +152,7 @@ func TestCallsInAnyOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			seeds := 8/slow() + 1
-			if budget.Light() {
+			if !effort.Full() {
 				seeds = min(seeds, 2)
 			}
 			for seed := range uint64(seeds) {
@@ -178,10 +178,10 @@ func (unsynced) syncDir(string) error { return nil }
 
 // slow divides the work of tests: the race detector takes ten times as long.
 func slow() int {
-	if budget.Race {
+	if effort.Race {
 		return 10
 	}
-	if budget.Light() {
+	if !effort.Full() {
 		return 4
 	}
 	return 1

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 func TestNotes(t *testing.T) {
@@ -52,7 +52,7 @@ func TestNotes(t *testing.T) {
 	err = k.SaveFileNote(path, print1, make([]byte, maxNote+1))
 	require.ErrorIs(t, err, ErrSize)
 	size := maxNote / slow()
-	if budget.Light() { // which has less than a gigabyte
+	if !effort.Full() { // which has less than a gigabyte
 		size /= 64
 	}
 	require.NoError(t, k.SaveFileNote(path, print1, make([]byte, size)))

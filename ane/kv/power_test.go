@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -159,7 +159,7 @@ func reads(d *disk) int {
 }
 
 func TestLossOfPower(t *testing.T) {
-	tries := budget.Cases(50)
+	tries := effort.Cases(50)
 	for _, s := range steps {
 		t.Run(s.name, func(t *testing.T) {
 			start := begin(t, s.before)
@@ -265,7 +265,7 @@ func mutated(r *rand.Rand, text []byte) []byte {
 
 // No damaged file changes a cache.
 func TestNoMutatedFileIsRestored(t *testing.T) {
-	files := budget.Cases(10_000)
+	files := effort.Cases(10_000)
 	k := made(t, tiny, unimem.OnHeap())
 	add(t, k, 3)
 	d := newDisk()

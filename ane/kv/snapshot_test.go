@@ -17,7 +17,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // big has runs longer than the stage.
@@ -34,7 +34,7 @@ func TestRoundTrip(t *testing.T) {
 			if name == "history" && c.config == big {
 				continue // larger than its Tape
 			}
-			if c.tokens == 1500 && (budget.Light() || budget.Race) {
+			if c.tokens == 1500 && !effort.Full() {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%d", name, c.tokens), func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestDamageIsFoundAndChangesNothing(t *testing.T) {
 	for _, to := range []*Cache{fresh, used} {
 		was := image(to)
 		for i := range text {
-			if i%5 != 0 && budget.Light() {
+			if i%5 != 0 && !effort.Full() {
 				continue
 			}
 			bad := bytes.Clone(text)
@@ -446,8 +446,6 @@ func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
 // A file that two goroutines read.
 func TestLongFile(t *testing.T) {
-	budget.SkipRace(t)
-	budget.Heavy(t, "a long file")
 	config := Config{Layers: 3, Heads: 2, HeadDim: 128, Context: 2048, DType: mil.FP32}
 	path := filepath.Join(t.TempDir(), "long")
 	k := made(t, config)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // bytesPerByte is the bound that the package documentation states: what Parse allocates for
@@ -44,7 +44,7 @@ var dense = map[string][3]string{
 // TestMemoryBound checks the bound of the package documentation for Parse, and that Format
 // and Convert stay within four times of it.
 func TestMemoryBound(t *testing.T) {
-	budget.Heavy(t, "texts of 256 KiB")
+	effort.NeedsFull(t, "texts of 256 KiB")
 	allocated := func(f func()) int {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -53,7 +53,7 @@ func TestMemoryBound(t *testing.T) {
 		return int(after.TotalAlloc - before.TotalAlloc)
 	}
 	for name, parts := range dense {
-		size := budget.Rounds(1<<18, 1<<18)
+		size := effort.Rounds(1<<18, 1<<16)
 		text := []byte(parts[0] + strings.Repeat(parts[1], size/len(parts[1])) + parts[2])
 		var p *Program
 		used := allocated(func() { p, _ = Parse("f", text) })

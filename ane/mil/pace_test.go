@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // counting is a context that counts how often a call gives way, and ends when it has done so for most times.
@@ -57,7 +57,7 @@ func longTexts() map[string]string {
 // caller, and end with the context wherever they are.
 func TestPace(t *testing.T) {
 	step := 2
-	if budget.Light() {
+	if !effort.Full() {
 		step = 16
 	}
 	for name, text := range longTexts() {

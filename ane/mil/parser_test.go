@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // read returns the text of a file. It fails the test if there is no such file.
@@ -219,7 +219,7 @@ func TestNesting(t *testing.T) {
 // TestHostile parses long runs of repeated fragments after every kind of opening.
 // Parse must end with faults and short messages.
 func TestHostile(t *testing.T) {
-	size := budget.Rounds(1<<18, 1<<18)
+	size := effort.Rounds(1<<18, 1<<16)
 	openings := []string{
 		"", "program(1.3)[a = ", "program(1.3){func main<ios18>(", "program(1.3){func main<ios18>(){",
 		"program(1.3){func main<ios18>(){fp16 a = b(c = ", "program(1.3){func main<ios18>(){fp16 a = b(c = fp16(",

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // author writes random programs that Validate accepts, wholly in one dialect.
@@ -225,7 +225,7 @@ func (a *author) comment(text string) (string, int) {
 // TestRandomPrograms prints and parses random programs of both dialects, formats them, and
 // converts them to the other dialect and back.
 func TestRandomPrograms(t *testing.T) {
-	moved, programs := 0, budget.Rounds(300, 300)
+	moved, programs := 0, effort.Rounds(300, 75)
 	for seed := range uint64(programs) {
 		a := &author{r: rand.New(rand.NewPCG(seed, 11)), dialect: Dialect(seed % 2)}
 		p := a.program()

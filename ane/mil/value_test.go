@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/anekit/anekit/internal/budget"
 )
 
 // parseValue reads text as the operand of an argument.
@@ -159,7 +157,6 @@ func TestBlobLiteral(t *testing.T) {
 
 // TestMillion evaluates a list of a million numbers.
 func TestMillion(t *testing.T) {
-	budget.Heavy(t, "a million elements")
 	const n = 1_000_000
 	v, err := parseValue("tensor<int32, [1000, 1000]>([" + strings.Repeat("7, ", n-1) + "8])")
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 var exact = map[string]func(float64) float64{
@@ -134,7 +134,7 @@ func TestHalves(t *testing.T) {
 	for _, m := range Modes() {
 		r := m.Rules()
 		for i := range 1<<16 - 1 {
-			if i%5 != 0 && (budget.Light() || budget.Emulated()) {
+			if i%5 != 0 && !effort.Full() {
 				continue
 			}
 			h := fp16.Bits(i)

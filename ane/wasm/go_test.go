@@ -11,15 +11,14 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/wasm"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
 // A guest in Go works on the engine's pages as the others do. Its binary has megabytes, so that it is not beside the
 // source: the test builds it twice and compares.
 func TestGuestsInGo(t *testing.T) {
-	budget.SkipRace(t)
-	budget.Heavy(t, "two builds")
+	effort.NeedsFull(t, "two builds")
 	leaktest.SkipEmulated(t)
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command in PATH to build the guest: install Go")

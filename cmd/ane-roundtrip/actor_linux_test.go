@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
@@ -27,9 +27,7 @@ func said(t *testing.T, run func(args []string) []byte, args ...string) []int {
 
 // An actor that was frozen on amd64 goes on under arm64, with equal tokens in the numerics of a chip.
 func TestActorsGoOnOnAnotherProcessor(t *testing.T) {
-	budget.SkipSlow(t)
-	skipBusy(t)
-	budget.Skip(t, "a build for another processor")
+	effort.NeedsFull(t, "a build for another processor")
 	const emulator = "qemu-aarch64-static"
 	if _, err := exec.LookPath(emulator); err != nil || runtime.GOARCH != "amd64" {
 		t.Skip("needs an amd64 machine with " + emulator + ": install the Debian package qemu-user-static")

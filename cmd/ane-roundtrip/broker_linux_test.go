@@ -24,7 +24,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/leaktest"
 )
@@ -152,7 +152,7 @@ func TestBrokerSignals(t *testing.T) {
 	require.Equal(t, codePass, busy.code(t), busy.log())
 	require.NoError(t, await.Value(t, drained), "its last answer is read, though the broker has gone")
 
-	if budget.Light() {
+	if !effort.Full() {
 		return // the rest computes until signals come
 	}
 	late := serve(t, nil, "--drain", "1ms")
@@ -393,7 +393,7 @@ func TestBrokerWithFewDescriptors(t *testing.T) {
 
 // TestBrokerWithoutAddressSpace: a broker that would end for want of a thread says so instead.
 func TestBrokerWithoutAddressSpace(t *testing.T) {
-	if budget.Race {
+	if effort.Race {
 		t.Skip("the race detector reserves more than the limit")
 	}
 	// A start needs what one that serves has, give or take the stacks of some threads; with half of the reserve for

@@ -15,7 +15,7 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/membench"
 )
@@ -60,8 +60,7 @@ func golden(t *testing.T, file string, got []byte) {
 
 // bench prints the other figures if a step cannot run. The test does not depend on the figures.
 func TestBenchReport(t *testing.T) {
-	budget.SkipRace(t)
-	budget.Heavy(t, "a second of measuring")
+	effort.NeedsFull(t, "a second of measuring")
 	leaktest.SkipEmulated(t)
 	cases := membench.Cases()[:1]
 	broken := membench.Case{Name: "Broken", Operation: "cannot run", MaxRatio: 1,
@@ -91,8 +90,6 @@ func TestBenchReport(t *testing.T) {
 
 // TestBenchInAMode: the report names the arithmetic, of the broker too.
 func TestBenchInAMode(t *testing.T) {
-	budget.SkipRace(t)
-	budget.Heavy(t, "a second of measuring")
 	leaktest.SkipEmulated(t)
 	var out, errw bytes.Buffer
 	a := newApp([]string{"bench", "--json"}, &out, &errw)

@@ -14,7 +14,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/models"
 )
 
@@ -39,8 +39,8 @@ func photograph(t testing.TB, dir string, side int, opacity func(*rand.Rand) uin
 
 // benchSide is the pixels of a side of the pictures of the benchmarks: 1024, with ANEKIT_FULL 8192.
 func benchSide() int {
-	if budget.Full() {
-		return budget.Measured(8192, 1024)
+	if effort.Full() {
+		return effort.Measured(8192, 1024)
 	}
 	return 1024
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -22,9 +22,7 @@ import (
 // memory for a picture of one pixel.
 func TestImageTakesLittleMemory(t *testing.T) {
 	leaktest.SkipEmulated(t)
-	skipBusy(t)
-	budget.Skip(t, "the memory of a large picture")
-	budget.SkipSlow(t) // the race detector has memory of its own
+	effort.NeedsFull(t, "the memory of a large picture")
 	dir := t.TempDir()
 	const side = 8192
 	in := photograph(t, dir, side, opaque)

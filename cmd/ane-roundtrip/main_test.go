@@ -33,7 +33,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/tripbench"
@@ -104,15 +104,9 @@ func scripts(t *testing.T, dir string, more func(*testscript.Env) error) {
 		Condition: func(name string) (bool, error) {
 			switch name {
 			case "emulated":
-				return budget.Emulated(), nil
+				return leaktest.Emulated(), nil
 			case "full":
-				return budget.Full(), nil
-			case "light":
-				return budget.Light(), nil
-			case "slow":
-				return budget.Slow(), nil
-			case "busy":
-				return os.Getenv(busy) != "", nil
+				return effort.Full(), nil
 			case "gpu":
 				d, err := gpu.Open(t.Context(), gpu.Auto)
 				if err != nil {
@@ -144,7 +138,7 @@ func waitServing(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // hammer starts another client of a broker, which binds, evaluates and closes large tensors until the
-// script ends: hammer SOCKET. It returns after the first evaluation, which is the only one where budget.Light.
+// script ends: hammer SOCKET. It returns after the first evaluation, the only one unless effort.Full.
 func hammer(ts *testscript.TestScript, _ bool, args []string) {
 	const program = `program(1.3)
 {
@@ -169,7 +163,7 @@ func hammer(ts *testscript.TestScript, _ bool, args []string) {
 			if first {
 				started <- err
 			}
-			if budget.Light() {
+			if !effort.Full() {
 				return // no check measures beside it
 			}
 		}
@@ -343,7 +337,7 @@ func compareJSON(ts *testscript.TestScript, _ bool, args []string) {
 // The commands stdout and stderr that follow match its output.
 func expectStatus(ts *testscript.TestScript, _ bool, args []string) {
 	line := append([]string{"ane-roundtrip"}, onEngine(args[1:])...)
-	if e := os.Getenv(budget.Emulator); e != "" {
+	if e := os.Getenv(leaktest.Emulator); e != "" {
 		bin, _, _ := strings.Cut(ts.Getenv("PATH"), string(os.PathListSeparator))
 		line = append([]string{e, filepath.Join(bin, line[0])}, line[1:]...)
 	}
@@ -361,7 +355,7 @@ func expectStatus(ts *testscript.TestScript, _ bool, args []string) {
 // processes cannot start others.
 func onEngine(args []string) []string {
 	isCheck := len(args) == 0 || args[0] == "check" || strings.HasPrefix(args[0], "--")
-	if !budget.Emulated() || !isCheck || slices.Contains(args, "--engine") ||
+	if !leaktest.Emulated() || !isCheck || slices.Contains(args, "--engine") ||
 		slices.Contains(args, "--require-ane") {
 		return args
 	}
@@ -434,15 +428,15 @@ func TestEveryInjectionFails(t *testing.T) {
 	}()
 	require.Greater(t, len(injections()), 15)
 	engines := []string{engine.Soft}
-	if runtime.GOOS == "linux" && !budget.Emulated() {
+	if runtime.GOOS == "linux" && !leaktest.Emulated() {
 		engines = append(engines, engine.Broker)
 	}
 	for i, name := range injections() {
-		if (budget.Emulated() || budget.Light()) && i%5 != 0 {
+		if !effort.Full() && i%5 != 0 {
 			continue
 		}
 		for _, on := range engines {
-			if on == engine.Broker && (i%5 != 0 || budget.Light()) && !budget.Whole() {
+			if on == engine.Broker && !effort.Full() {
 				continue
 			}
 			var out, errw bytes.Buffer
@@ -479,15 +473,4 @@ func TestJSONHasNullForNonFinite(t *testing.T) {
 	text, err = json.Marshal(trial.Number(math.NaN()))
 	require.NoError(t, err)
 	require.Equal(t, "null", string(text))
-}
-
-// busy is set by `make busy`, which is about tests that wait.
-const busy = "ANEKIT_BUSY"
-
-// skipBusy skips a test that computes and does not wait for other processes.
-func skipBusy(t *testing.T) {
-	t.Helper()
-	if os.Getenv(busy) != "" {
-		t.Skip("it computes and does not wait for other processes: run it without " + busy)
-	}
 }

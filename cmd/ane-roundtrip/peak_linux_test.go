@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -21,7 +20,6 @@ func TestThePeakIsThatOfThisProcess(t *testing.T) {
 		require.NoError(t, err)
 		os.Exit(0)
 	}
-	budget.Heavy(t, "256 MiB")
 	leaktest.SkipEmulated(t)
 	large := make([]byte, 256<<20)
 	for i := 0; i < len(large); i += os.Getpagesize() {

@@ -15,8 +15,8 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/browsertest"
 	drawing "github.com/anekit/anekit/cmd/ane-roundtrip/internal/report"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/decoderbench"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // changed is a copy of an object in which f has changed the values. Fields that say which page it is stay.
@@ -104,9 +104,7 @@ func orEmpty(v any) any {
 // Pages of objects whose names, figures and lists are as bad as they can be: nothing runs or loads, nothing is beyond
 // the edge of a telephone, and each value shown is that of the object.
 func TestPagesOfHostileObjects(t *testing.T) {
-	budget.SkipSlow(t)
-	budget.Skip(t, "a browser and nine commands")
-	skipBusy(t)
+	effort.NeedsFull(t, "a browser and nine commands")
 	browser := browsertest.Open(t)
 	// The browser takes time, so it looks at some of the pages.
 	looked := map[string]bool{"check": true, "missing": true, "generate": true, "compare": true}

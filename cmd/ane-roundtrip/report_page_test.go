@@ -24,8 +24,8 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/browsertest"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/decoderbench"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/membench"
 )
@@ -53,9 +53,7 @@ const anyCode = -1
 // Every command's page, in a browser: nothing is wrong with it, each figure is that of the object, which --json prints
 // in the same run, there are no other figures, and everybody can read it.
 func TestReportPages(t *testing.T) {
-	budget.SkipSlow(t)
-	skipBusy(t)
-	budget.Skip(t, "a browser and every command")
+	effort.NeedsFull(t, "a browser and every command")
 	browser := browsertest.Open(t)
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/objcbridge"
@@ -20,7 +19,6 @@ import (
 // The replay of a report of info --report, from testdata/dumps or written here, has the same verdict as
 // the report.
 func TestReportsReplayToTheirVerdict(t *testing.T) {
-	budget.Heavy(t, "a process for each report")
 	dir := bridgetest.Build(t)
 	passing, failing := filepath.Join(t.TempDir(), "passing.json"), filepath.Join(t.TempDir(), "failing.json")
 	require.Equal(t, codePass, command(t, dir, "", "info", "--engine", "standin", "--report", passing))
@@ -37,7 +35,6 @@ func TestReportsReplayToTheirVerdict(t *testing.T) {
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			if file != failing {
-				budget.Heavy(t, "a whole check of each report")
 			}
 			require.Equal(t, want, command(t, dir, file, "check", "--engine", "standin", "--iterations", "2"))
 		})

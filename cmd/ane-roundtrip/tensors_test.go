@@ -9,14 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 // A header of 100 MB has millions of entries: weights check keeps neither metadata nor a row for each tensor unless a
 // report has them.
 func TestCheckOfWeightsKeepsNoEntryThatItDoesNotPrint(t *testing.T) {
-	budget.Heavy(t, "files of 20,000 entries")
 	const entries = 20_000
 	metadata := map[string]string{}
 	var items []safetensors.Item

@@ -23,7 +23,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	client "github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/leaktest"
 )
@@ -54,7 +54,7 @@ type campaign struct {
 }
 
 func TestCampaign(t *testing.T) {
-	budget.Heavy(t, "hostile processes")
+	effort.NeedsFull(t, "hostile processes")
 	leaktest.SkipEmulated(t)
 	seed := uint64(time.Now().UnixNano())
 	if s := os.Getenv(seedVariable); s != "" {
@@ -86,7 +86,7 @@ func (c *campaign) duration() func() bool {
 		long, err = time.ParseDuration(s)
 		require.NoError(c, err)
 	}
-	if s == "" && !budget.Full() {
+	if s == "" && !effort.Full() {
 		return func() bool { return true }
 	}
 	end := time.Now().Add(long)
@@ -126,7 +126,7 @@ const few = 4
 // pass carries out each attack once, or in a plain run a few.
 func (c *campaign) pass() {
 	order := c.dice.Perm(len(attacks))
-	if os.Getenv(durationVariable) == "" && !budget.Full() {
+	if os.Getenv(durationVariable) == "" && !effort.Full() {
 		order = order[:few]
 	}
 	for _, i := range order {
@@ -368,7 +368,7 @@ const (
 func (c counts) excess(base counts) (all []string) {
 	stacks, resident := 2*max(0, c.Threads-base.Threads), int64(slackResident) // a stack has a guard page
 	// it keeps the shadow of all memory that was ever used, and more for each thread
-	if budget.Race {
+	if effort.Race {
 		stacks, resident = 4*stacks, math.MaxInt64-base.Resident
 	}
 	for _, one := range []struct {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -60,7 +60,7 @@ func TestHangUp(t *testing.T) {
 func TestRewrittenCache(t *testing.T) {
 	c := quiet(t)
 	for i := range rewrites {
-		if budget.Light() && i%4 != 0 {
+		if !effort.Full() && i%4 != 0 {
 			continue
 		}
 		c.rewriteCache(i)

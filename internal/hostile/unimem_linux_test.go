@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem"
 )
@@ -49,7 +49,7 @@ const unlimited = "the address space of this binary cannot be limited; run it wi
 // exhaust opens memory of all kinds until a limit of the process refuses it, gives it back, and opens it again.
 func exhaust(resource int, limit uint64) int {
 	if resource == unix.RLIMIT_AS {
-		if budget.Race {
+		if effort.Race {
 			fmt.Println(unlimited)
 			return 0
 		}
@@ -207,7 +207,7 @@ func TestStaleGives(t *testing.T) {
 	stale, err := g.Take()
 	require.NoError(t, err)
 	require.NoError(t, g.Give(stale))
-	for range budget.Rounds(1<<17, 1<<14) {
+	for range effort.Rounds(1<<17, 1<<12) {
 		c, err := g.Take()
 		require.NoError(t, err)
 		require.NoError(t, g.Give(c))
@@ -247,7 +247,7 @@ func view(check func(any, error), f func() (any, error)) { check(f()) }
 // Callers that close while others use: each call succeeds or fails by ErrClosed or ErrInUse, and all is given back.
 func TestCloseRaces(t *testing.T) {
 	before := descriptorsOpen(t)
-	for range budget.Rounds(200, 20) {
+	for range effort.Rounds(200, 5) {
 		b, err := unimem.Open(1 << 14)
 		require.NoError(t, err)
 		g, err := unimem.NewGrid(64, 16)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/membench"
 	"github.com/anekit/anekit/unimem"
 )
@@ -40,7 +40,7 @@ func quick() membench.Plan {
 }
 
 func TestMeasure(t *testing.T) {
-	budget.Heavy(t, "a second of measuring")
+	effort.NeedsFull(t, "a second of measuring")
 	before := unimem.Live()
 	benchtime := flag.Lookup("test.benchtime").Value.String()
 	p := quick()
@@ -93,7 +93,6 @@ func figure(t *testing.T, f membench.Figure) {
 }
 
 func TestTargets(t *testing.T) {
-	budget.Heavy(t, "a second of measuring")
 	sleep := func(d time.Duration) func(*testing.B) {
 		return func(b *testing.B) {
 			for range b.N {
@@ -118,7 +117,7 @@ func TestTargets(t *testing.T) {
 func TestMeasureStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := quick()
-	if budget.Light() {
+	if !effort.Full() {
 		p.Cases = p.Cases[:2]
 	}
 	p.Progress = func(s string) {
@@ -131,7 +130,6 @@ func TestMeasureStops(t *testing.T) {
 }
 
 func TestMeasureFailure(t *testing.T) {
-	budget.Heavy(t, "a second of measuring")
 	p := quick()
 	p.Cases = []membench.Case{{Name: "Bad", Operation: "bad",
 		Run: func(b *testing.B) { b.Fatal("no") }, Floor: func(*testing.B) {}}}

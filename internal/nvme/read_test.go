@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/dart"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // TestRead reads random parts of the namespace to random places, which one command describes in each way.
@@ -25,7 +25,7 @@ func TestRead(t *testing.T) {
 					const size = 3<<20 + 1000
 					r := newRig(t, size, func(c *Config) { c.Align = align }, shift)
 					random := rand.New(rand.NewPCG(1, uint64(shift)))
-					for range budget.Cases(60) {
+					for range effort.Cases(60) {
 						count := 1 + random.IntN(MaxTransfer/512)
 						if random.IntN(3) == 0 {
 							count = 1 + random.IntN(3)
@@ -256,7 +256,6 @@ func TestMappingWithdrawnInFlight(t *testing.T) {
 
 // A call whose context ends returns although the media do not.
 func TestCancelWhileTheMediaHang(t *testing.T) {
-	budget.Heavy(t, "two seconds until the patience ends")
 	r := newRig(t, 1<<20, nil, 2)
 	_, m := r.memory(1)
 	span := []Span{{m.Ranges()[0].At, 512}}

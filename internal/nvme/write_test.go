@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/dart"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // kept is the media of a rig that can be written. It refuses what is not aligned.
@@ -60,7 +60,7 @@ func TestWrite(t *testing.T) {
 				random := rand.New(rand.NewPCG(1, uint64(align)))
 				mem, m := r.memory(MaxTransfer/dart.PageSize + 2)
 				written := uint64(0)
-				for range budget.Rounds(60, 60) {
+				for range effort.Rounds(60, 15) {
 					count := 1 + random.IntN(MaxTransfer/512)
 					if random.IntN(2) == 0 {
 						count = 1 + random.IntN(3)

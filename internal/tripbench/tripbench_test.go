@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/leaktest"
 )
@@ -20,7 +19,6 @@ func TestMeasure(t *testing.T) {
 		t.Skip("eventfds need Linux; run it on Linux")
 	}
 	leaktest.SkipEmulated(t)
-	budget.Heavy(t, "256 MB")
 	d, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)
 	r, err := Measure(t.Context(), d, func(string) {})

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/weightbench"
@@ -44,7 +43,6 @@ func TestSuites(t *testing.T) {
 
 // A growing cache is a staircase, a reserved one a flat line.
 func TestReserve(t *testing.T) {
-	budget.Heavy(t, "hundreds of megabytes")
 	grown, err := weightbench.Reserve(0)
 	require.NoError(t, err)
 	flat, err := weightbench.Reserve(2048)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
@@ -25,7 +25,7 @@ func TestManyWritersOfOneFile(t *testing.T) {
 		link = path // this system makes no links here
 	}
 	const writers, size = 4, 1 << 12
-	rounds := budget.Rounds(300, 300)
+	rounds := effort.Rounds(300, 75)
 	var all sync.WaitGroup
 	for w := range writers {
 		all.Go(func() {

@@ -18,7 +18,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/ane/wasm"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/models/decoder"
@@ -161,19 +161,18 @@ func TestActorsSayWhatTheModelAnswers(t *testing.T) {
 func TestThawedActorsGoOn(t *testing.T) {
 	dir := modelDir(t, decodertest.Spec{Seed: 5, Bits: 4})
 	engines := []string{engine.Soft}
-	if !budget.Emulated() {
+	if !leaktest.Emulated() {
 		engines = append(engines, engine.Broker)
 	}
 	for name, text := range map[string][]byte{"talker": Talker(), "counter": counter(t), "clock": clock(t)} {
 		t.Run(name, func(t *testing.T) {
 			if name == "counter" {
-				budget.Heavy(t, "an actor for each guest")
 			}
 			var stages []*Code
 			for _, e := range engines {
 				stages = append(stages, newStage(t, dir, e).load(t, text))
 			}
-			whole := say(t, start(t, stages[0], Config{Prompt: prompt, Sampler: drawn(t)}), budget.Rounds(12, 12))
+			whole := say(t, start(t, stages[0], Config{Prompt: prompt, Sampler: drawn(t)}), effort.Rounds(12, 3))
 			path := filepath.Join(t.TempDir(), "a")
 			a := start(t, stages[0], Config{Prompt: prompt, Sampler: drawn(t)})
 			var said []int
@@ -211,7 +210,6 @@ func TestThawedActorsHaveTheLogitsOfTheirPrompt(t *testing.T) {
 
 // Memory that does not compress, and the text of the last error, are frozen.
 func TestLargeMemoryIsFrozen(t *testing.T) {
-	budget.Heavy(t, "a large memory")
 	c := newStage(t, modelDir(t, decodertest.Spec{Seed: 5}), engine.Soft).load(t, binaryOf(t, "testdata/large.wasm"))
 	whole := say(t, start(t, c, Config{Prompt: prompt}), 6)
 	a := start(t, c, Config{Prompt: prompt})
@@ -324,7 +322,7 @@ func TestKilledWhileFreezing(t *testing.T) {
 	a := start(t, c, Config{Prompt: prompt})
 	path := filepath.Join(t.TempDir(), "a")
 	require.NoError(t, a.Freeze(context.Background(), path))
-	for round := range budget.Rounds(6, 6) {
+	for round := range effort.Rounds(6, 1) {
 		cmd := exec.Command(os.Args[0], dir, path)
 		cmd.Env = append(os.Environ(), childPart+"=freeze")
 		out, err := cmd.StdoutPipe()
@@ -436,7 +434,7 @@ func TestDamagedSnapshots(t *testing.T) {
 	require.NoError(t, a.Freeze(ctx, path))
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
-	for at := 0; at < len(whole); at += 1 + len(whole)/budget.Rounds(97, 97) {
+	for at := 0; at < len(whole); at += 1 + len(whole)/effort.Rounds(97, 24) {
 		damaged := append([]byte(nil), whole...)
 		damaged[at] ^= 1 << (at % 8)
 		require.NoError(t, os.WriteFile(path, damaged, 0o600))
@@ -452,7 +450,6 @@ func TestDamagedSnapshots(t *testing.T) {
 
 // Ten actors on one model take its weights once.
 func TestTenActorsShareTheWeights(t *testing.T) {
-	budget.Heavy(t, "a model of 20 MB and ten actors")
 	s := newStage(t, modelDir(t, decodertest.Spec{Seed: 1, Hidden: 512, Intermediate: 1536, Layers: 4}), engine.Soft)
 	plan := s.model.Plan()
 	weights := plan.WeightsMapped + plan.WeightsConverted

@@ -9,7 +9,6 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 )
@@ -17,7 +16,6 @@ import (
 // Frozen between any two tokens, an actor goes on as one that was never frozen, in the arithmetic of every chip: also
 // one that was frozen after its prompt and before it asked for logits.
 func TestThawedActorsGoOnInAllNumerics(t *testing.T) {
-	budget.Heavy(t, "each arithmetic")
 	leaktest.SkipEmulated(t)
 	dir := modelDir(t, decodertest.Spec{Seed: 11, Bits: 4})
 	long := make([]int, 24)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/kv"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 )
@@ -36,7 +36,7 @@ func TestARestoredConversationGoesOn(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	for i, family := range decodertest.Families() {
 		for f, form := range []Form{Engine, Compact} {
-			if !budget.Sample(i+2*f, 4) {
+			if !effort.Sample(i+2*f, 12) {
 				continue
 			}
 			dir := t.TempDir()
@@ -74,12 +74,12 @@ func TestLogitsDoNotDependOnTheRoom(t *testing.T) {
 	_, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Qwen3, Positions: 2048})
 	require.NoError(t, err)
 	for _, form := range []Form{Engine, Compact} {
-		if form != Engine && budget.Light() {
+		if form != Engine && !effort.Full() {
 			continue
 		}
 		var want []float32
 		for i, room := range []int{100, 256, 512, 1024, 2048} {
-			if !budget.Sample(i%4, 4) {
+			if !effort.Sample(i%4, 12) {
 				continue
 			}
 			s := begin(t, load(t, engine.Soft, dir, WithForm(form), Context(room), Chunk(32)))
@@ -95,7 +95,6 @@ func TestLogitsDoNotDependOnTheRoom(t *testing.T) {
 }
 
 func TestAnswerStops(t *testing.T) {
-	budget.SkipEmulated(t)
 	dir := t.TempDir()
 	spec := decodertest.Spec{Seed: 4, Positions: 64, Config: map[string]any{"eos_token_id": nil}}
 	_, err := decodertest.Write(dir, spec)
@@ -186,7 +185,7 @@ func TestSnapshotsThatDoNotFit(t *testing.T) {
 	refused(begin(t, load(t, engine.Soft, dir, WithForm(Engine))), prompt, kv.ErrFingerprint)
 
 	every := 5 // bits
-	if !budget.Whole() {
+	if !effort.Full() {
 		every = 43
 	}
 	for bit := 0; bit < 8*len(whole); bit += every {
@@ -245,7 +244,6 @@ func TestAnotherTokenizerIsAnotherModel(t *testing.T) {
 
 // What an Answer cannot take is refused before anything runs, also where the model has more positions than its room.
 func TestAnswerBeyondTheRoomRunsNothing(t *testing.T) {
-	budget.SkipEmulated(t)
 	_, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Llama3}, Context(32))
 	s := begin(t, m)
 	room := m.Context()

@@ -6,14 +6,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
 // A token costs its row of the embedding, its rotation, an element of the mask, and its keys and values; logits cost
 // nothing until a caller asks for a copy, which has the numbers that Next chooses from.
 func TestBytesCopiedForAToken(t *testing.T) {
-	budget.SkipEmulated(t)
 	for _, form := range Forms() {
 		want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Llama3, Heads: 4, KVHeads: 2, HeadDim: 32,
 			Vocabulary: 1000}, WithForm(form), Context(60))

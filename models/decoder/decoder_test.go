@@ -13,7 +13,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -91,7 +91,7 @@ func top(want []float64) (best int, lead float64) {
 
 // tokensOfATest is the length of a text that is compared with the reference: two chunks, or one and a part.
 func tokensOfATest() int {
-	if budget.Whole() {
+	if effort.Full() {
 		return 64
 	}
 	return 36
@@ -115,7 +115,7 @@ func TestLogitsAreThoseOfTheReference(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(all)) {
 		spec := all[name]
 		for f, form := range []Form{Engine, Compact} {
-			if !budget.Sample(i+4*f, 8) {
+			if !effort.Sample(i+4*f, 24) {
 				continue
 			}
 			t.Run(name+" "+form.String(), func(t *testing.T) {

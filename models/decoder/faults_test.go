@@ -13,7 +13,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -139,7 +139,7 @@ func TestUsed(t *testing.T) {
 
 // A weight that is no number is found when the model is loaded, wherever it is.
 func TestWeightsThatAreNotFinite(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	d, err := engine.Open(t.Context(), engine.Soft)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, d.Close()) }()
@@ -156,7 +156,7 @@ func TestWeightsThatAreNotFinite(t *testing.T) {
 		{"model.layers.0.self_attn.o_proj.weight", "model.layers.0.self_attn.o_proj.biases", math.Inf(1), 4},
 		{"model.embed_tokens.weight", "model.embed_tokens.", math.NaN(), 8},
 	} {
-		if i%3 != 0 && budget.Light() {
+		if i%3 != 0 && !effort.Full() {
 			continue
 		}
 		for _, dtype := range []safetensors.DType{safetensors.F32, safetensors.F16} {
@@ -282,7 +282,6 @@ func TestOrderOfClosing(t *testing.T) {
 
 // The tokens of passes that have ended remain; those of the pass that failed are dropped.
 func TestAFailedPassChangesNothing(t *testing.T) {
-	budget.SkipEmulated(t)
 	want, m := open(t, engine.Soft, decodertest.Spec{}, Context(100), Chunk(64))
 	s := begin(t, m)
 	tokens := text(90, want.Vocabulary, 2)

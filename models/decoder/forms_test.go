@@ -14,7 +14,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/ane/mil/lint"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem/safetensors"
@@ -22,7 +22,7 @@ import (
 
 // Groups of every width, with scales of both types, and modules that differ from the others.
 func TestPackedWeights(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	for i, bits := range []int{2, 3, 4, 5, 6, 8} {
 		for seed, dtype := range []safetensors.DType{safetensors.F16, safetensors.BF16} {
 			families := decodertest.Families()
@@ -32,7 +32,7 @@ func TestPackedWeights(t *testing.T) {
 				s.Overrides = map[string]int{"model.layers.1.mlp.down_proj": 8, "model.layers.0.self_attn.v_proj": 0}
 			}
 			for f, form := range []Form{Engine, Compact} {
-				if n := 2*i + seed + f; !budget.Sample(n, 4) || n > 0 && budget.Light() {
+				if n := 2*i + seed + f; !effort.Sample(n, 12) || n > 0 && !effort.Full() {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s %d bits %v %v", s.Family, bits, dtype, form), func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestPackedWeights(t *testing.T) {
 
 // Sizes that fill neither rows of 64 bytes nor vectors of the processor.
 func TestOddSizes(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	for i, s := range []decodertest.Spec{
 		{Hidden: 8, Intermediate: 12, Layers: 1, Heads: 2, KVHeads: 1, Vocabulary: 11},
 		{Hidden: 30, Intermediate: 50, Layers: 3, Heads: 3, KVHeads: 1, HeadDim: 6, Vocabulary: 33,
@@ -61,7 +61,7 @@ func TestOddSizes(t *testing.T) {
 		{Hidden: 40, Heads: 5, KVHeads: 5, HeadDim: 2, Vocabulary: 64, Family: decodertest.TinyLlama},
 	} {
 		for f, form := range []Form{Engine, Compact} {
-			if !budget.Sample(i+f, 3) {
+			if !effort.Sample(i+f, 9) {
 				continue
 			}
 			t.Run(fmt.Sprint(i, form), func(t *testing.T) {
@@ -74,8 +74,6 @@ func TestOddSizes(t *testing.T) {
 
 // Without head_dim, the norms of Qwen 3 tell the size of a head.
 func TestHeadsWithoutTheirSize(t *testing.T) {
-	budget.SkipSlow(t)
-	budget.Heavy(t, "a model of its own")
 	want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Qwen3,
 		Config: map[string]any{"head_dim": nil}}, Context(70))
 	require.Equal(t, 32, m.Config().HeadDim)
@@ -85,9 +83,9 @@ func TestHeadsWithoutTheirSize(t *testing.T) {
 
 // Columns beyond a text are zeros, whose norm is finite with every epsilon.
 func TestSmallEpsilons(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	for i, epsilon := range []float64{1e-10, 1e-12, 1e-30} {
-		if !budget.Sample(i, 3) {
+		if !effort.Sample(i, 9) {
 			continue
 		}
 		t.Run(fmt.Sprint(epsilon), func(t *testing.T) {
@@ -100,7 +98,6 @@ func TestSmallEpsilons(t *testing.T) {
 
 // A group without spread has a scale that is zero in fp16 and a bias that is not: no offset stands for that.
 func TestGroupsWithoutAScale(t *testing.T) {
-	budget.Heavy(t, "a model of its own")
 	constant := func(name string, values []float64) {
 		if name == "model.layers.0.mlp.up_proj.weight" {
 			for i := range values[:32] {
@@ -115,11 +112,9 @@ func TestGroupsWithoutAScale(t *testing.T) {
 
 // The largest squares of a state are beyond fp16, its epsilon below it.
 func TestLargeAndSmallStates(t *testing.T) {
-	budget.SkipSlow(t)
-	budget.Heavy(t, "a model of its own")
 	for i, scale := range []float64{1500, 1.0 / 4096} {
 		for f, form := range []Form{Engine, Compact} {
-			if !budget.Sample(2*i+f, 2) {
+			if !effort.Sample(2*i+f, 6) {
 				continue
 			}
 			t.Run(fmt.Sprint(scale, form), func(t *testing.T) {
@@ -138,7 +133,7 @@ func TestLargeAndSmallStates(t *testing.T) {
 }
 
 func TestScalingsOfRotations(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	for i, rope := range []map[string]any{
 		{"rope_scaling": map[string]any{"type": "linear", "factor": 4.0}},
 		{"rope_scaling": map[string]any{"rope_type": "dynamic", "factor": 3.0}, "max_position_embeddings": 40},
@@ -153,7 +148,7 @@ func TestScalingsOfRotations(t *testing.T) {
 		{"rope_scaling": nil, "rope_theta": nil, "rope_parameters": map[string]any{"rope_type": "default",
 			"rope_theta": 300.0}},
 	} {
-		if !budget.Sample(i, 4) {
+		if !effort.Sample(i, 12) {
 			continue
 		}
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -180,7 +175,6 @@ func TestBrokerComputesTheSame(t *testing.T) {
 	for _, form := range []Form{Engine, Compact} {
 		t.Run(form.String(), func(t *testing.T) {
 			if form != Engine {
-				budget.Heavy(t, "each form")
 			}
 			dir := t.TempDir()
 			want, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Llama3, Bits: 4, Seed: 3})
@@ -212,8 +206,6 @@ func programBytes(n int64) Option { return func(o *options) { o.weights = n } }
 
 // A model with too many programs for the slots of a chip has one set of them for chunks and steps.
 func TestOneSetOfPrograms(t *testing.T) {
-	budget.Heavy(t, "a model of 28 layers")
-	budget.SkipSlow(t)
 	s := decodertest.Spec{Layers: 28, Seed: 4, DType: safetensors.F16}
 	want, m := open(t, engine.Soft, s, Context(40), programBytes(100<<10))
 	plan := m.Plan()
@@ -237,9 +229,8 @@ func TestOneSetOfPrograms(t *testing.T) {
 
 // Sessions of one model run at the same time, and each has the logits that it has alone.
 func TestSessionsAtTheSameTime(t *testing.T) {
-	budget.SkipEmulated(t)
 	for _, form := range []Form{Engine, Compact} {
-		if form != Engine && budget.Light() {
+		if form != Engine && !effort.Full() {
 			continue
 		}
 		want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Qwen3, Bits: 4}, WithForm(form),
@@ -296,8 +287,6 @@ func TestEmptyColumnsStay(t *testing.T) {
 
 // Layers in several programs: those of one shape are compiled once.
 func TestGroupsOfLayers(t *testing.T) {
-	budget.SkipSlow(t)
-	budget.Heavy(t, "a model of nine layers")
 	s := decodertest.Spec{Family: decodertest.Llama3, Layers: 9, Vocabulary: 3000, Seed: 4}
 	want, m := open(t, engine.Soft, s, Context(64), Chunk(64), programBytes(300<<10))
 	plan := m.Plan()
@@ -328,8 +317,7 @@ func TestGroupsOfLayers(t *testing.T) {
 
 // Attention whose scores would take much memory computes a few heads at a time.
 func TestScoresInParts(t *testing.T) {
-	budget.SkipSlow(t)
-	budget.Skip(t, "seconds of the reference")
+	effort.NeedsFull(t, "seconds of the reference")
 	want, m := open(t, engine.Soft, decodertest.Spec{Heads: 16, KVHeads: 4, HeadDim: 8, Positions: 2048, Layers: 1},
 		WithForm(Compact), Chunk(1024))
 	require.Greater(t, 2*16*1024*m.Context(), 2*scoreBytes)
@@ -345,8 +333,6 @@ func TestScoresInParts(t *testing.T) {
 
 // Lint finds no error in any program of the form Engine, for any chip.
 func TestLintFindsNoError(t *testing.T) {
-	budget.Heavy(t, "each form of each model")
-	budget.SkipSlow(t)
 	for _, family := range decodertest.Families() {
 		dir := t.TempDir()
 		_, err := decodertest.Write(dir, decodertest.Spec{Family: family, Hidden: 128, HeadDim: 32})
@@ -384,7 +370,7 @@ func TestLintFindsNoError(t *testing.T) {
 // An engine that refuses what a chip refuses runs the form Engine.
 func TestChipsTakeTheProgram(t *testing.T) {
 	for i, c := range chip.All() {
-		if !budget.Sample(i, 4) {
+		if !effort.Sample(i, 12) {
 			continue
 		}
 		dir := t.TempDir()
@@ -412,8 +398,6 @@ func TestChipsTakeTheProgram(t *testing.T) {
 
 // What is wrong beside rounding differs from the reference by more than the bound.
 func TestFaultsAreBeyondTheBound(t *testing.T) {
-	budget.Heavy(t, "a model for each fault")
-	budget.SkipSlow(t)
 	spec := decodertest.Spec{Family: decodertest.Qwen3, Seed: 8}
 	want, err := decodertest.Write(t.TempDir(), spec)
 	require.NoError(t, err)
@@ -454,7 +438,7 @@ func TestCutsOfATextDoNotMatter(t *testing.T) {
 	require.NoError(t, s.Prefill(t.Context(), tokens))
 	logits := append([]float32(nil), s.Logits()...)
 	r := rand.New(rand.NewPCG(1, 2))
-	for range budget.Cases(4) {
+	for range effort.Cases(4) {
 		require.NoError(t, s.Truncate(r.IntN(100)))
 		for s.Position() < len(tokens) {
 			n := 1 + r.IntN(min(90, len(tokens)-s.Position()))

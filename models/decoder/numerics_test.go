@@ -7,17 +7,16 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
 // The arithmetic of a chip, whose functions come from tables and whose sums come in fours, stays within the bound too.
 func TestNumericsOfChips(t *testing.T) {
-	budget.SkipSlow(t)
-	budget.Heavy(t, "the arithmetic of each chip")
+	effort.NeedsFull(t, "the arithmetic of each chip")
 	for _, mode := range []numerics.Mode{numerics.M1, numerics.M4, numerics.M5, numerics.M6} {
 		for i, family := range decodertest.Families() {
-			if !budget.Sample(i+int(mode-numerics.M1), 4) {
+			if !effort.Sample(i+int(mode-numerics.M1), 12) {
 				continue
 			}
 			for _, form := range []Form{Engine, Compact} {

@@ -11,7 +11,7 @@ import (
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem/safetensors"
@@ -34,7 +34,7 @@ func inSteps(name string, values []float64) {
 
 // Layers beyond the limit of a program are cut: attention by heads, then by queries, and the feed-forward network.
 func TestPartsOfLayers(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	for i, c := range []struct {
 		family          decodertest.Family
 		heads, kv, dim  int
@@ -47,7 +47,7 @@ func TestPartsOfLayers(t *testing.T) {
 		{decodertest.TinyLlama, 4, 4, 0, 13000, 4, 1},
 	} {
 		for f, form := range []Form{Engine, EngineInt8} {
-			if !budget.Sample(i+2*f, 4) {
+			if !effort.Sample(i+2*f, 12) {
 				continue
 			}
 			t.Run(fmt.Sprint(c.family, form), func(t *testing.T) {
@@ -71,8 +71,6 @@ func TestPartsOfLayers(t *testing.T) {
 
 // More programs than can be loaded at once are loaded in turns.
 func TestProgramsInTurns(t *testing.T) {
-	budget.Heavy(t, "each form of each model")
-	budget.SkipSlow(t)
 	want, m := open(t, engine.Soft, decodertest.Spec{Layers: 8, DType: safetensors.F16, Intermediate: 320},
 		Context(40), programBytes(20<<10))
 	plan := m.Plan()
@@ -91,7 +89,6 @@ func TestProgramsInTurns(t *testing.T) {
 
 // An engine that refuses what a chip refuses, and broker, take programs of parts and of int8.
 func TestEnginesTakeParts(t *testing.T) {
-	budget.Heavy(t, "a model on three engines")
 	leaktest.SkipEmulated(t)
 	dir := t.TempDir()
 	want, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Llama3, Weights: inSteps,
@@ -110,7 +107,7 @@ func TestEnginesTakeParts(t *testing.T) {
 	}
 	try(load(t, engine.Broker, dir, WithForm(EngineInt8), Context(100), programBytes(20<<10)))
 	for i, c := range chip.All() {
-		if !budget.Sample(i, 4) {
+		if !effort.Sample(i, 12) {
 			continue
 		}
 		d, err := engine.Open(t.Context(), engine.Soft, engine.Emulate(c))

@@ -8,13 +8,13 @@ import (
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
 // What Predict says is what Load does.
 func TestPredictedPlans(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	for i, opts := range [][]Option{
 		{WithForm(Compact)},
 		{WithForm(Engine), Chip(chip.M4)},
@@ -23,7 +23,7 @@ func TestPredictedPlans(t *testing.T) {
 		{WithForm(EngineInt8), func(o *options) { o.weights = 20000 }, Chunk(96)}, // in sets of their own
 		{WithForm(Engine), func(o *options) { o.weights = 20000 }},                // more than a chip loads at once
 	} {
-		if i%3 != 0 && budget.Light() {
+		if i%3 != 0 && !effort.Full() {
 			continue
 		}
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

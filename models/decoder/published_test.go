@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 // Folders with the keys and tensors that published ones have, beside those of the families' tests.
 func TestFoldersAsPublished(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	llama3 := map[string]any{"factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
 		"original_max_position_embeddings": 8192, "rope_type": "llama3"}
 	with := func(m map[string]any, key string, value any) map[string]any {
@@ -56,7 +56,7 @@ func TestFoldersAsPublished(t *testing.T) {
 	}
 	for i, name := range slices.Sorted(maps.Keys(all)) {
 		for f, form := range []Form{Engine, Compact} {
-			if !budget.Sample(i+f, 6) {
+			if !effort.Sample(i+f, 18) {
 				continue
 			}
 			t.Run(fmt.Sprint(name, " ", form), func(t *testing.T) {

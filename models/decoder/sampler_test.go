@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 func sampler(t *testing.T, temperature, topP float64, seed uint64) *Sampler {
@@ -43,7 +43,6 @@ func frequencies(s *Sampler, logits []float32, n int) []float64 {
 }
 
 func TestFrequenciesAreTheProbabilities(t *testing.T) {
-	budget.Heavy(t, "a million draws")
 	logits := []float32{0, 1, 2, -3, float32(math.NaN()), float32(math.Inf(-1))}
 	const n = 200000
 	for _, temperature := range []float64{0.5, 1, 3} {
@@ -86,9 +85,9 @@ func TestTemperatureComesBeforeTopP(t *testing.T) {
 
 // The bound below which tokens are not even sorted leaves no token of the most probable ones out.
 func TestTopPAgainstAWholeSort(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	r := rand.New(rand.NewPCG(3, 4))
-	for range budget.Cases(300) {
+	for range effort.Cases(300) {
 		logits := make([]float32, 1+r.IntN(60))
 		for i := range logits {
 			logits[i] = float32(r.IntN(12)) / 2

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // The patterns as the models publish them.
@@ -61,7 +61,7 @@ func TestPatternsThatAreRefused(t *testing.T) {
 }
 
 func TestByteLevelIsTheDefinition(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	for name, p := range map[string]string{"llama3": llama3, "qwen": qwen} {
 		for _, whole := range []bool{false, true} {
 			file := byteLevelFile(t, p)
@@ -352,7 +352,6 @@ func TestFilesThatAreRefusedByName(t *testing.T) {
 
 // A small file may ask for a text of any size.
 func TestTextsThatGrowAreRefused(t *testing.T) {
-	budget.Heavy(t, "a large text")
 	file := byteLevelFile(t, llama3)
 	var grow []object
 	for range 8 {
@@ -381,8 +380,6 @@ func TestUnknownCharacters(t *testing.T) {
 
 // A long text without blanks is one word of the tokenizers without pre-tokenizer.
 func TestLongWordsTakeNLogN(t *testing.T) {
-	budget.SkipSlow(t)
-	budget.Heavy(t, "a large text")
 	text := strings.Repeat("the", 200_000)
 	ids, err := parse(t, sentenceFile()).Encode(text)
 	require.NoError(t, err)

@@ -4,13 +4,10 @@ package gates
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/anekit/anekit/internal/budget"
 )
 
 // noLeaks limits AddressSanitizer to misuse of memory: it would also report memory that the Objective-C
@@ -19,9 +16,6 @@ const noLeaks = "ASAN_OPTIONS=detect_leaks=0"
 
 // exact disables glibc's per-thread caches, so that bytes in use are those of the program.
 const exact = "GLIBC_TUNABLES=glibc.malloc.tcache_count=0"
-
-// sample is what a plain go test runs of TestDrivers.
-var sample = []string{"driver_lifecycle"}
 
 // TestDrivers runs the stand-in's own programs, which call it without the bridge.
 func TestDrivers(t *testing.T) {
@@ -33,14 +27,10 @@ func TestDrivers(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(source), filepath.Ext(source))
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if !slices.Contains(sample, name) {
-				budget.Heavy(t, "another program")
-			}
 			run(t, []string{exact}, plain.compile(t, source)).passes(t)
 		})
 		t.Run(name+" with AddressSanitizer", func(t *testing.T) {
 			t.Parallel()
-			budget.Heavy(t, "another program")
 			program := address.compile(t, source)
 			if strings.HasSuffix(name, "_soak") { // its many rounds are for counting bytes
 				run(t, []string{noLeaks}, program, "10000").passes(t)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // The programs of this package.
@@ -28,9 +28,7 @@ const few = "20000" // rounds enough to show a leak
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	for _, source := range both {
-		if source == walk || !budget.Light() {
-			run(t, nil, plain.compile(t, source)).passes(t)
-		}
+		run(t, nil, plain.compile(t, source)).passes(t)
 	}
 	for planted, found := range map[string][]string{
 		"surface": {"aneb_surface: 1 alive", "_ANEIOSurfaceObject: 1 alive", "FAIL no surface is left"},
@@ -40,9 +38,6 @@ func TestCounts(t *testing.T) {
 	} {
 		t.Run(planted, func(t *testing.T) {
 			t.Parallel()
-			if planted != "surface" {
-				budget.Heavy(t, "another program")
-			}
 			r := run(t, nil, plain.compile(t, walk), planted)
 			require.Equal(t, 1, r.status, r.text)
 			for _, words := range found {
@@ -54,18 +49,16 @@ func TestCounts(t *testing.T) {
 
 // TestLies: invalid objects of a framework are encoded or rejected.
 func TestLies(t *testing.T) {
-	budget.Heavy(t, "a program")
 	t.Parallel()
 	run(t, nil, plain.compile(t, lies)).passes(t)
 	t.Run("with AddressSanitizer", func(t *testing.T) {
-		budget.Heavy(t, "another program")
 		run(t, []string{noLeaks}, address.compile(t, lies)).passes(t)
 	})
 }
 
 func TestTemporaryFiles(t *testing.T) {
 	t.Parallel()
-	budget.Heavy(t, "four programs; TestCounts looks at the files of two")
+	effort.NeedsFull(t, "four programs; TestCounts looks at the files of two")
 	for _, source := range both { // passes checks the files
 		run(t, nil, plain.compile(t, source)).passes(t)
 		r := run(t, nil, plain.compile(t, source), "directory")
@@ -76,7 +69,6 @@ func TestTemporaryFiles(t *testing.T) {
 
 // TestAddressSanitizer finds use after release and other misuse of memory.
 func TestAddressSanitizer(t *testing.T) {
-	budget.Heavy(t, "two programs with the sanitizer")
 	t.Parallel()
 	for _, source := range both {
 		t.Run(source, func(t *testing.T) {
@@ -92,7 +84,6 @@ func TestAddressSanitizer(t *testing.T) {
 
 func TestAllocatedClasses(t *testing.T) {
 	t.Parallel()
-	budget.Heavy(t, "four programs")
 	program := plain.compile(t, classes)
 	run(t, nil, program).passes(t)
 	for planted, class := range map[string]string{
@@ -110,7 +101,6 @@ func TestAllocatedClasses(t *testing.T) {
 
 func TestFlatMemory(t *testing.T) {
 	t.Parallel()
-	budget.Heavy(t, "hundreds of thousands of evaluations")
 	program := plain.compile(t, flat)
 	t.Run("100,000 evaluations and exceptions", func(t *testing.T) {
 		t.Parallel()
@@ -133,7 +123,6 @@ const leaksStatus = 9
 
 func TestValgrind(t *testing.T) {
 	t.Parallel()
-	budget.Heavy(t, "valgrind for seconds")
 	if _, err := exec.LookPath("valgrind"); err != nil {
 		t.Skip("no valgrind; on Debian: apt-get install --no-install-recommends valgrind")
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
@@ -40,7 +40,7 @@ func TestGoUnderSanitizer(t *testing.T) {
 		return
 	}
 	t.Parallel()
-	budget.Heavy(t, "processes with the sanitizer")
+	effort.NeedsFull(t, "processes with the sanitizer")
 	dir := bridgetest.BuildSanitized(t)
 	runtime, _ := bridgetest.Sanitizer()
 	program := withoutRace(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -36,7 +36,6 @@ func (f *fake) requireReached(t *testing.T, b *unimem.Block, segments []Segment)
 }
 
 func TestExtensionMapsABlock(t *testing.T) {
-	budget.Heavy(t, "a build of the extension")
 	f := library(t)
 	d := f.device(t)
 	b := pages(t, 3)
@@ -59,7 +58,7 @@ func TestScatteredBlocksTakeSeveralCalls(t *testing.T) {
 	for _, n := range []int{1, 31, 32, 33, 64, 65, 100} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			if n != MaxSegments && n != MaxSegments+1 {
-				budget.Heavy(t, "a call for each segment")
+				effort.NeedsFull(t, "a call for each segment")
 			}
 			f.limits(PageSize, 0)
 			b := pages(t, n)

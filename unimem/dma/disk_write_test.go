@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -26,7 +25,6 @@ func TestDiskWritesABlock(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "sgl" && name != "ragged" {
-				budget.Heavy(t, "a disk for each layout")
 			}
 			data := pattern(c.size)
 			path := write(t, data)

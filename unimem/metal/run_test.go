@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -116,7 +115,6 @@ func half(f float32) uint16 {
 
 // The kernels' texts compute on the pages of a Block. The fake runs the very texts, on the CPU.
 func TestTextsOnAFake(t *testing.T) {
-	budget.Heavy(t, "the kernels on the processor")
 	f := newFake(t)
 	onCPU(t, f)
 	d := f.device()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/internal/iosurface"
@@ -61,11 +60,8 @@ func TestGateCatches(t *testing.T) {
 		return
 	}
 	for name, alive := range map[string]string{
-		"nothing": "", "surface": "{1, 1, 1, 16384}", "reference": "{1, 1, 0, 16384}", "lock": "{0, 0, 1, 0}",
+		"nothing": "", "surface": "[1 1 1 16384]", "reference": "[1 1 0 16384]", "lock": "[0 0 1 0]",
 	} {
-		if (name == "surface" || name == "reference") && budget.Light() {
-			continue
-		}
 		out, err := child(t, "TestGateCatches", name)
 		if alive == "" {
 			require.NoError(t, err, out)
@@ -80,7 +76,6 @@ func TestGateCatches(t *testing.T) {
 // A pointer of the wrong level, which would corrupt memory in CoreFoundation, aborts the
 // process in the stand-in with the name of the function.
 func TestWrongPointerLevelsAbort(t *testing.T) {
-	budget.Heavy(t, "a process for each function")
 	spoil := map[string]func(*testing.T, *standin, *iosurface.Table){
 		"CFDictionarySetValue": func(t *testing.T, s *standin, table *iosurface.Table) {
 			table.Width = iosurface.Ref(s.symbol(t, "kIOSurfaceWidth")) // the variable, not the string
@@ -112,7 +107,6 @@ func TestWrongPointerLevelsAbort(t *testing.T) {
 	for function := range spoil {
 		t.Run(function, func(t *testing.T) {
 			if function != "CFRelease" {
-				budget.Heavy(t, "a process for each function")
 			}
 			out, err := child(t, "TestWrongPointerLevelsAbort", function)
 			require.Error(t, err)

@@ -46,7 +46,10 @@ func open(t testing.TB) *standin {
 func gated(t *testing.T) *standin {
 	s := open(t)
 	require.Zero(t, s.now().alive(), "alive before the test: objects, surfaces, locks, bytes")
-	t.Cleanup(func() { require.Zero(t, s.now().alive(), "alive: objects, surfaces, locks, bytes") })
+	t.Cleanup(func() {
+		alive := s.now().alive()
+		require.Zero(t, alive, "alive: objects, surfaces, locks, bytes: %d", alive)
+	})
 	return s
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/unimem"
 )
@@ -17,7 +16,6 @@ import (
 // and the runtime do at the same time disturbs single measurements, so many count: a copy shows in each. Buffers of all
 // rounds stay open until the last: a driver's allocator may keep the pages of a closed one for the next.
 func TestGrowth(t *testing.T) {
-	budget.Heavy(t, "forty rounds with 16 MiB")
 	const size, limit, rounds = 16 << 20, 50_000, 40
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	device(t) // skips where there is none

@@ -2,7 +2,6 @@ package haltest_test
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +13,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/ane/hal/haltest"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem"
 )
@@ -69,12 +68,9 @@ func TestNamesAreUnique(t *testing.T) {
 }
 
 func TestRandom(t *testing.T) {
-	budget.SkipRace(t)
+	effort.SkipShort(t)
 	leaktest.SkipEmulated(t)
-	operations := 20_000
-	if os.Getenv("ANEKIT_FULL") != "" {
-		operations = 1_000_000
-	}
+	operations := effort.Rounds(1_000_000, 20_000)
 	for _, name := range engines(t) {
 		n := operations
 		if name != engine.Soft {
@@ -233,7 +229,7 @@ func broken() map[string]struct {
 // Every broken implementation fails the case that is about the call.
 func TestBrokenImplementationsFail(t *testing.T) {
 	limit := time.Second
-	if budget.Light() {
+	if !effort.Full() {
 		limit /= 10 // a case that hangs fails then
 	}
 	for name, b := range broken() {

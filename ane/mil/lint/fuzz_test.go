@@ -11,14 +11,14 @@ import (
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/lint"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // Any text gives at most MaxFindings findings with sound places and edits, and a fixed text parses.
 func FuzzText(f *testing.F) {
 	all := cases()
 	for i, name := range slices.Sorted(maps.Keys(all)) {
-		if c := all[name]; len(c.breaks) < 4000 && (i%12 == 0 || !budget.Light()) {
+		if c := all[name]; len(c.breaks) < 4000 && (i%12 == 0 || effort.Full()) {
 			f.Add([]byte(c.breaks))
 			f.Add([]byte(c.holds))
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil/ops"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // programs has a valid call of every operator, and variations of settings.
@@ -225,7 +225,7 @@ func TestEveryProgramIsCovered(t *testing.T) {
 		}
 		for k := range hostile {
 			for pos := range 8 {
-				if pos != (i+k)%8 && (budget.Light() || budget.Emulated()) {
+				if pos != (i+k)%8 && !effort.Full() {
 					continue
 				}
 				pick := []byte{byte(i), 255, 255, 255, 255, 255, 255, 255, 255}

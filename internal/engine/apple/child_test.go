@@ -15,7 +15,6 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge"
@@ -134,7 +133,6 @@ func (job task) do() (o outcome) {
 // TestProfiles: the engine opens on each generation of the framework or rejects
 // it by name.
 func TestProfiles(t *testing.T) {
-	budget.Heavy(t, "a process for each profile")
 	for _, p := range []string{"15", "16.5", "17", "26", "27"} {
 		t.Run(p, func(t *testing.T) {
 			o := inChild(t, task{Options: standin.Options{Profile: p}, Programs: 3})
@@ -163,7 +161,6 @@ func TestProfiles(t *testing.T) {
 // TestSelfCheckFindsWhatChanged: the check finds missing and changed methods
 // before anything is called.
 func TestSelfCheckFindsWhatChanged(t *testing.T) {
-	budget.Heavy(t, "a process for each change")
 	for what, c := range map[string]struct {
 		options standin.Options
 		status  objcbridge.CheckStatus
@@ -195,7 +192,6 @@ func TestSelfCheckFindsWhatChanged(t *testing.T) {
 // TestCompileBudget: the engine rejects a compile before the framework's budget
 // is exhausted.
 func TestCompileBudget(t *testing.T) {
-	budget.Heavy(t, "a process with 200 programs")
 	o := inChild(t, task{Programs: 200})
 	require.True(t, o.Exhausted, o.Compile)
 	require.Equal(t, 109, o.Compiled, "110, one of them for the known-answer run")

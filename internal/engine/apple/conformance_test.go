@@ -7,7 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/enginetest"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
 )
@@ -20,14 +20,14 @@ func TestStandInPassesSuite(t *testing.T) {
 	}{{"blocking", func(*apple.Config) {}}, {"asynchronous", async}} {
 		t.Run(mode.name, func(t *testing.T) {
 			if mode.name != "blocking" {
-				budget.Heavy(t, "a second for the suite")
+				effort.NeedsFull(t, "a second for the suite")
 			}
 			c := f.Config()
 			mode.change(&c)
 			options := []enginetest.Option{enginetest.Named(standin.Name),
 				enginetest.Without("heap memory is no surface", "parallel-heap")}
-			if budget.Light() {
-				options = append(options, enginetest.Without("needs a second; "+budget.HowToRaise, "deadline"))
+			if !effort.Full() {
+				options = append(options, enginetest.Without("needs a second; "+effort.HowToRaise, "deadline"))
 			}
 			enginetest.Run(t, func() ane.Engine {
 				e, err := apple.Open(t.Context(), c)

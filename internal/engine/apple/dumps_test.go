@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
@@ -22,9 +22,8 @@ const dumps = "../../../testdata/dumps"
 // changes the stand-in's answers. Each dump needs its own process, which can load only one
 // framework.
 func TestStandInPassesSuiteOnDumps(t *testing.T) {
-	budget.SkipRace(t)
 	bridgetest.Build(t)
-	budget.Heavy(t, "a second for the suite")
+	effort.NeedsFull(t, "a second for the suite")
 	for i, name := range []string{
 		"m1-status-head", "m1-status-projector", "m1-status-target0", "ironmill-identity-1x4x1x4-fp16",
 		"m1-hwx-two-procedures-420v", "h15g-26.3.1-qos-hints-attributes", "h15g-26.3.1-xpc-replies",
@@ -32,7 +31,7 @@ func TestStandInPassesSuiteOnDumps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if i > 0 {
-				budget.Skip(t, "seconds for each dump")
+				effort.NeedsFull(t, "seconds for each dump")
 			}
 			file, err := filepath.Abs(filepath.Join(dumps, name+".json"))
 			require.NoError(t, err)
@@ -64,7 +63,6 @@ func refusing(t *testing.T, stage, domain string, code, n int) string {
 // TestKnownProgramHasOlderForm: if the compiler rejects the ios18 form of the known-answer
 // program, the engine uses the ios16 form, as on macOS 13 and 14.
 func TestKnownProgramHasOlderForm(t *testing.T) {
-	budget.Heavy(t, "two processes")
 	const domain = "com.apple.appleneuralengine.compiler"
 	o := inChild(t, task{Options: standin.Options{Dump: refusing(t, "compile", domain, 1, 1)}, Programs: 1})
 	require.Empty(t, o.Open)
@@ -88,7 +86,6 @@ func TestKnownProgramHasOlderForm(t *testing.T) {
 
 // TestCancelledRunsAreRetried: the engine retries cancelled runs, up to eight times.
 func TestCancelledRunsAreRetried(t *testing.T) {
-	budget.Heavy(t, "two processes")
 	dump := func(n int) string {
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("cancelled-%d.json", n))
 		text := fmt.Sprintf(`{"os": "macOS 27.0 beta", "data": {"errors": [{"stage": "evaluate", "domain": "com.apple.appleneuralengine", "code": 8,

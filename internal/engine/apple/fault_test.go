@@ -11,7 +11,6 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge"
@@ -197,7 +196,6 @@ func TestFaultTable(t *testing.T) {
 		for i, kind := range s.faults {
 			t.Run(s.name+"/"+kind.String(), func(t *testing.T) {
 				if (n+i)%5 != 0 {
-					budget.Heavy(t, "an engine for each fault")
 				}
 				e := open(t)
 				require.NoError(t, s.try(t.Context(), e, never), "without the fault")

@@ -14,7 +14,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge"
@@ -112,9 +112,8 @@ func TestClosedEngineRejectsCompile(t *testing.T) {
 // TestBlocksAndEngineCloseAtOnce: the Block or the engine releases the wrapper of
 // a surface once, before the engine is closed.
 func TestBlocksAndEngineCloseAtOnce(t *testing.T) {
-	budget.Heavy(t, "200 engines")
 	f := framework(t)
-	for range budget.Rounds(200, 200) {
+	for range effort.Rounds(200, 50) {
 		e, err := apple.Open(t.Context(), f.Config())
 		require.NoError(t, err)
 		var blocks []*unimem.Block
@@ -147,7 +146,6 @@ func TestBlocksAndEngineCloseAtOnce(t *testing.T) {
 // TestLoadAfterThePurgeFails: a Load that must compile the program again can be
 // repeated after it failed.
 func TestFailedLoadAfterPurge(t *testing.T) {
-	budget.Heavy(t, "an engine for each fault")
 	f := framework(t)
 	defer f.ClearFaults()
 	for selector, kind := range map[string]standin.FaultKind{
@@ -182,7 +180,6 @@ func (w weights) ReadFile(string) ([]byte, error) { return w, nil }
 // TestLoadAfterPurgeWithOtherWeights: a Load with weights that differ from those
 // of the first compile fails each time and never uses them.
 func TestLoadAfterPurgeWithOtherWeights(t *testing.T) {
-	budget.Heavy(t, "waits between the tries")
 	f := framework(t)
 	var file blob.Writer
 	at, err := file.Add(mil.FP16, make([]byte, 2*64*32), 0)
@@ -206,7 +203,6 @@ func TestLoadAfterPurgeWithOtherWeights(t *testing.T) {
 // TestLocksAreRetaken: a lock that cannot be taken after a run is taken after the
 // next, or when the Block is closed.
 func TestLocksAreRetaken(t *testing.T) {
-	budget.Heavy(t, "an engine for each kind of Block")
 	f := framework(t)
 	require.NoError(t, f.Fault(selEvaluate, standin.Locked, -1, 0))
 	defer f.ClearFaults()
@@ -329,7 +325,6 @@ func TestAbandonedBindHoldsBlocks(t *testing.T) {
 // TestTwoEnginesUnlockOneBlock: two engines that unlock surfaces can run on one
 // Block at once.
 func TestTwoEnginesUnlockOneBlock(t *testing.T) {
-	budget.Heavy(t, "two engines for each kind of Block")
 	f := framework(t)
 	require.NoError(t, f.Fault(selEvaluate, standin.Locked, -1, 0))
 	defer f.ClearFaults()

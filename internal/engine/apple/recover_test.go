@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge"
 )
@@ -14,7 +13,6 @@ import (
 // TestLoadIsRetried: a failed load is tried once more before anything is removed. If it
 // fails again, the program is purged, compiled and loaded, once.
 func TestLoadIsRetried(t *testing.T) {
-	budget.Heavy(t, "waits between the tries")
 	f := framework(t)
 	defer f.ClearFaults()
 	for name, c := range map[string]struct {
@@ -50,7 +48,6 @@ func TestLoadIsRetried(t *testing.T) {
 
 // TestReloadIsRetried: the same after an Unload.
 func TestReloadIsRetried(t *testing.T) {
-	budget.Heavy(t, "waits between the tries")
 	f := framework(t)
 	defer f.ClearFaults()
 	r := newRig(t, open(t), 55)

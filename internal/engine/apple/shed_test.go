@@ -9,7 +9,6 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/unimem"
@@ -63,7 +62,6 @@ func TestIdleInvocationsReleaseSurfaces(t *testing.T) {
 // TestSurfacesThatCannotBeCreated: after 388 runs IOSurfaceCreate fails. unimem asks the
 // engine to release idle surfaces, and its second try succeeds.
 func TestSurfacesThatCannotBeCreated(t *testing.T) {
-	budget.Heavy(t, "388 runs")
 	f := framework(t)
 	e := open(t)
 	option := f.Library().Option()
@@ -95,7 +93,6 @@ func TestViewsAreKept(t *testing.T) {
 
 // TestShedDuringRuns runs requests from many goroutines while memory is exhausted.
 func TestShedDuringRuns(t *testing.T) {
-	budget.Heavy(t, "hundreds of evaluations")
 	f := framework(t)
 	defer f.ClearFaults()
 	e := open(t)
@@ -130,7 +127,6 @@ func TestShedDuringRuns(t *testing.T) {
 // TestObserveDuringAbandonedCall: an abandoned call that returns just as Open ends
 // records its facts without a race.
 func TestObserveDuringAbandonedCall(t *testing.T) {
-	budget.Heavy(t, "twenty engines")
 	f := framework(t)
 	open(t) // puts the known program into the cache
 	defer f.ClearFaults()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/internal/procmem"
@@ -54,18 +54,18 @@ const drift = 512 << 10
 
 // allowed is drift, and more where the race detector keeps memory of its own, for example for every goroutine.
 func allowed() int64 {
-	if budget.Race {
+	if effort.Race {
 		return 8 * drift
 	}
 	return drift
 }
 
-// rounds is budget.Rounds, but a twentieth where the race detector's own memory hides a small leak.
+// rounds is effort.Rounds, but a twentieth where the race detector's own memory hides a small leak.
 func rounds(full, usual int) int {
-	if budget.Race {
+	if effort.Race {
 		return full / 20
 	}
-	return budget.Rounds(full, usual)
+	return effort.Rounds(full, usual)
 }
 
 // TestGrowthSeesALeak: growth detects a leak of 64 bytes per round, here 16 KiB in
@@ -97,7 +97,7 @@ func TestManyEvaluationsLeaveNothing(t *testing.T) {
 }
 
 func TestManyAsynchronousEvaluationsLeaveNothing(t *testing.T) {
-	budget.Heavy(t, "a second of evaluations")
+	effort.NeedsFull(t, "a second of evaluations")
 	e := open(t, async)
 	r := newRig(t, e, 1)
 	grown := growth(t, rounds(10_000, 2000), func(int) {
@@ -109,7 +109,6 @@ func TestManyAsynchronousEvaluationsLeaveNothing(t *testing.T) {
 }
 
 func TestManyExceptionsLeaveNothing(t *testing.T) {
-	budget.Heavy(t, "thousands of evaluations")
 	f := framework(t)
 	r := newRig(t, open(t), 1)
 	n := rounds(100_000, 20_000)
@@ -128,7 +127,7 @@ func TestManyExceptionsLeaveNothing(t *testing.T) {
 // TestManyProgramsLeaveNothing compiles a new program each time, so that none comes
 // from the cache.
 func TestManyProgramsLeaveNothing(t *testing.T) {
-	budget.Heavy(t, "a second of compiling")
+	effort.NeedsFull(t, "a second of compiling")
 	f := framework(t)
 	e := open(t)
 	grown := growth(t, rounds(1000, 300), func(int) {
@@ -155,7 +154,7 @@ func TestManyGoroutines(t *testing.T) {
 func crowd(t *testing.T, e *apple.Engine) {
 	const users = 64
 	rounds := 50
-	if budget.Light() {
+	if !effort.Full() {
 		rounds = 10
 	}
 	var all sync.WaitGroup

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
@@ -72,7 +72,7 @@ func TestKilledBetweenCalls(t *testing.T) {
 
 // Brokers that die while they start are an error of Open, and leave nothing.
 func TestKilledInOpen(t *testing.T) {
-	rounds := budget.Rounds(30, 10)
+	rounds := effort.Rounds(30, 2)
 	var stop atomic.Bool
 	var wg sync.WaitGroup
 	wg.Go(func() {

@@ -19,7 +19,6 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker/server"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/soft"
@@ -285,7 +284,6 @@ func running(t testing.TB, e ane.Engine) {
 
 // A context that ends in the middle of a chain ends it, and its requests can be used again.
 func TestChainIsCancelled(t *testing.T) {
-	budget.Heavy(t, "a second of long runs")
 	leaktest.SkipEmulated(t)
 	after := source("after", square, "y", square+` y = mul(x = x, y = fp16(-0x1p+0))[name = string("y")];`)
 	l := newLinks(t, Options{}, after, endless(), after)
@@ -314,7 +312,6 @@ func TestChainIsCancelled(t *testing.T) {
 // A broker that dies in the middle of a chain is an error that says so, and the next chain
 // runs at the next broker.
 func TestChainOutlivesItsBroker(t *testing.T) {
-	budget.Heavy(t, "a second of long runs")
 	leaktest.SkipEmulated(t)
 	l := newLinks(t, Options{}, long(1), endless())
 	done := make(chan error, 1)
@@ -372,7 +369,6 @@ func chainClient(path string) error {
 
 // The broker ends the chain of a client that is killed, and keeps nothing of it.
 func TestChainWhoseClientDies(t *testing.T) {
-	budget.Heavy(t, "a second of long runs")
 	leaktest.SkipEmulated(t)
 	path := serveOwner(t, server.Config{})
 	watch, err := Open(t.Context(), Options{Path: path})

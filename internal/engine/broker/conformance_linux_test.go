@@ -7,7 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/enginetest"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // conform runs the suite for engines on what Open gives.
@@ -22,15 +22,14 @@ func conform(t *testing.T, o Options, more ...enginetest.Option) {
 
 func TestConformancePrivate(t *testing.T) {
 	var more []enginetest.Option
-	if budget.Light() {
-		more = append(more, enginetest.Without("needs a second; "+budget.HowToRaise, "deadline"))
+	if !effort.Full() {
+		more = append(more, enginetest.Without("needs a second; "+effort.HowToRaise, "deadline"))
 	}
 	conform(t, Options{}, more...)
 }
 
 // A broker that is no more than the frames' meaning serves as well.
 func TestConformanceFake(t *testing.T) {
-	budget.Heavy(t, "a second for the suite")
 	conform(t, Options{Path: newFake(t).path},
 		enginetest.Without("the fake's Blocks are of this process too", "leaks"),
 		enginetest.Without("the fake makes no instances", "instances"))

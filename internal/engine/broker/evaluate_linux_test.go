@@ -22,7 +22,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/procmem"
@@ -30,7 +30,7 @@ import (
 )
 
 func TestEvaluateAllocatesNothing(t *testing.T) {
-	if budget.Race {
+	if effort.Race {
 		t.Skip("the race detector allocates; run without -race")
 	}
 	r := newRig(t, Options{}, lastRow(1<<20))

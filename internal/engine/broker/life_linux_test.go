@@ -22,7 +22,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/unimem"
 )
@@ -88,7 +88,7 @@ func TestKilledInEvaluate(t *testing.T) {
 // However the moment falls, a call either works or tells that the broker was lost,
 // and the next engine call works.
 func TestKilledAtAnyMoment(t *testing.T) {
-	rounds := budget.Rounds(40, 16)
+	rounds := effort.Rounds(40, 4)
 	e, err := Open(t.Context(), Options{})
 	require.NoError(t, err)
 	lost := 0
@@ -112,7 +112,6 @@ func TestKilledAtAnyMoment(t *testing.T) {
 
 // 64 goroutines lose a broker again and again; each loss is made good once.
 func TestKilledUnderStorm(t *testing.T) {
-	budget.Heavy(t, "64 goroutines")
 	const goroutines, kills = 64, 5
 	r := newRig(t, Options{}, negation())
 	rigs := []*rig{r}
@@ -185,7 +184,6 @@ func TestFrozen(t *testing.T) {
 
 // Close of a request waits for its run that was given up: then its Blocks are free, and the program can be unloaded.
 func TestCloseWaitsForCanceledRuns(t *testing.T) {
-	budget.Heavy(t, "a second of long runs")
 	r := newRig(t, Options{}, endless())
 	for range 5 {
 		in, out := memory(t, r.in.Layout()), memory(t, r.out.Layout())
@@ -207,7 +205,6 @@ func TestCloseWaitsForCanceledRuns(t *testing.T) {
 // What a run that was given up holds is given back when the broker says that it has
 // stopped.
 func TestCancelHoldsBlocks(t *testing.T) {
-	budget.Heavy(t, "a long run")
 	r := newRig(t, Options{}, endless())
 	in, out := memory(t, r.in.Layout()), memory(t, r.out.Layout())
 	q, err := r.bind(in, out)
@@ -280,8 +277,8 @@ func TestCloseUnderneath(t *testing.T) {
 
 // Descriptors, processes and goroutines stay as many over many lives.
 func TestManyLives(t *testing.T) {
-	cycles := budget.Rounds(1000, 60)
-	if budget.Race { // under which a process takes a quarter of a second to start
+	cycles := effort.Rounds(1000, 15)
+	if effort.Race { // under which a process takes a quarter of a second to start
 		cycles = min(cycles, 50)
 	}
 	before, routines := math.MaxInt, math.MaxInt

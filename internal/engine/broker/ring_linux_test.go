@@ -15,7 +15,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/unimem"
@@ -85,7 +85,7 @@ func rung(ctx context.Context, s *session, c *call) <-chan error {
 // While a session ends, the next caller at the bell does not make it look as if the call
 // before had not been seen: that would be made a second time.
 func TestSeenCallsAreNotMadeAgain(t *testing.T) {
-	for range budget.Rounds(5, 5) {
+	for range effort.Rounds(5, 1) {
 		s, _, bell, _ := belled(t)
 		for id := range uint64(1 << 18) { // so that closing it takes some milliseconds
 			s.calls[id] = nil
@@ -175,7 +175,6 @@ func TestGivenUpWhileItEnds(t *testing.T) {
 
 // A run whose broker was left in the middle of it is not over before the broker is.
 func TestRunOutlivesItsSession(t *testing.T) {
-	budget.Heavy(t, "a second of long runs")
 	for _, patient := range []bool{true, false} {
 		r := newRig(t, Options{}, endless())
 		s := r.session(t)
@@ -214,7 +213,7 @@ func TestBrokerScribbles(t *testing.T) {
 	t.Log("seed", seed)
 	ends := map[string]int{}
 	const scribbles = 100_000 // before the context ends
-	for round := range uint64(budget.Rounds(100, 100)) {
+	for round := range uint64(effort.Rounds(100, 25)) {
 		s, _, bell, mem := belled(t)
 		dice := rand.New(rand.NewPCG(seed, round))
 		stop := make(chan struct{})

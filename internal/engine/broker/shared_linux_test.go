@@ -15,7 +15,6 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/enginetest"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker/server"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
@@ -57,7 +56,6 @@ func TestLongPath(t *testing.T) {
 }
 
 func TestConformanceShared(t *testing.T) {
-	budget.Heavy(t, "a second for the suite")
 	conform(t, Options{Path: serve(t)},
 		enginetest.Without("the broker's Blocks and goroutines are of this process too", "leaks", "reload"))
 }

@@ -10,14 +10,13 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/unimem"
 )
 
 // More evaluations at once than the broker queues wait for their turn here.
 func TestMoreThanTheQueue(t *testing.T) {
-	budget.Heavy(t, "300 requests")
 	const goroutines = 300
 	r := newRig(t, Options{}, negation())
 	var wg sync.WaitGroup
@@ -40,7 +39,7 @@ func TestMoreThanTheQueue(t *testing.T) {
 
 // Closing Blocks does not wait for a broker that is frozen, however many there are.
 func TestBlocksCloseWhileFrozen(t *testing.T) {
-	blocks := budget.Rounds(900, 300)
+	blocks := effort.Rounds(900, 75)
 	f := newFake(t)
 	r := newRig(t, Options{Path: f.path}, negation())
 	var all []*unimem.Block

@@ -6,7 +6,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/enginetest"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/emulate"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -19,11 +19,11 @@ func TestConformance(t *testing.T) {
 	for _, c := range []chip.Chip{chip.M3, chip.M6} {
 		t.Run(c.String(), func(t *testing.T) {
 			if c != chip.M3 {
-				budget.Heavy(t, "the suite once more")
+				effort.NeedsFull(t, "the suite once more")
 			}
 			options := []enginetest.Option{enginetest.Named(soft.Name)}
-			if budget.Light() {
-				options = append(options, enginetest.Without("needs a second; "+budget.HowToRaise, "deadline"))
+			if !effort.Full() {
+				options = append(options, enginetest.Without("needs a second; "+effort.HowToRaise, "deadline"))
 			}
 			enginetest.Run(t, func() ane.Engine { return emulate.New(soft.New(), c, emulate.NewHost()) }, options...)
 		})

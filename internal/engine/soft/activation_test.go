@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // unaryRefs are the operators' definitions in float64.
@@ -79,7 +79,7 @@ func TestActivations(t *testing.T) {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 			t.Run(key+"/"+d.String(), func(t *testing.T) {
 				r := seeded(t)
-				for k := range budget.Cases(25) {
+				for k := range effort.Cases(25) {
 					x := fill(r, d, randomShape(r, 0, 5)...)
 					if k%3 == 0 {
 						x = special(r, d, x.shape...)
@@ -93,8 +93,6 @@ func TestActivations(t *testing.T) {
 
 // TestActivationsOfEveryHalf runs each function over all 65,536 halves.
 func TestActivationsOfEveryHalf(t *testing.T) {
-	budget.SkipRace(t)
-	budget.Heavy(t, "every half")
 	x := zeros(mil.FP16, 1<<16)
 	for i := range x.v {
 		x.v[i] = halfValue(uint16(i))

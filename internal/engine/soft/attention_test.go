@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // broadcastAt reads a at index i of a shape that a broadcasts to.
@@ -101,12 +101,12 @@ func randomAttention(r *rand.Rand, d mil.DType, batch [3][]int, full []int, l, s
 }
 
 func TestAttention(t *testing.T) {
-	budget.SkipRace(t)
+	effort.SkipShort(t)
 	batches := [][4][]int{{{1}, {1}, {1}, {1}}, {{2}, {2}, {2}, {2}}, {{2, 3}, {2, 3}, {2, 3}, {2, 3}},
 		{{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}}, {{2, 4}, {2, 1}, {2, 1}, {2, 4}}, {{1}, {3}, {1}, {3}}}
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range budget.Cases(72) {
+		for k := range effort.Cases(72) {
 			b := batches[k%len(batches)]
 			dim := func() int { return []int{1, 2, 3, 7, 8, 31, 33}[r.IntN(7)] }
 			o, bound := randomAttention(r, d, [3][]int{b[0], b[1], b[2]}, b[3], dim(), dim(), dim(), dim(), k/6%3)

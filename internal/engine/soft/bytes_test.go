@@ -7,7 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -26,7 +26,7 @@ func TestConvOfInt8(t *testing.T) {
 		{n: 131072, k: 9, x: -128, w: -128, want: 1e9}, {n: 140000, k: 7, x: 127, w: 127, want: 1e9},
 		{n: 140000, k: 7, x: 127, w: -127, want: -1e9},
 	} {
-		if c.n > 16384 && (budget.Slow() || budget.Light()) {
+		if c.n > 16384 && (!effort.Full()) {
 			continue
 		}
 		x := make([]fp16.Bits, 2*c.n) // the second column is 0, or its products cancel

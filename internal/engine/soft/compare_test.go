@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // ratio is x / y as an exact fraction, nil if it has none.
@@ -68,7 +68,7 @@ func TestDivisions(t *testing.T) {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 			t.Run(op+"/"+d.String(), func(t *testing.T) {
 				r := seeded(t)
-				for k := range budget.Cases(30) {
+				for k := range effort.Cases(30) {
 					x, y, out := broadcastPair(r)
 					a, b := fill(r, d, x...), fill(r, d, y...)
 					switch k % 3 {
@@ -156,7 +156,7 @@ func TestComparisons(t *testing.T) {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Int32} {
 			t.Run(op+"/"+d.String(), func(t *testing.T) {
 				r := seeded(t)
-				for k := range budget.Cases(30) {
+				for k := range effort.Cases(30) {
 					x, y, out := broadcastPair(r)
 					a, b := fill(r, d, x...), fill(r, d, y...)
 					if k%2 == 0 && d != mil.Int32 {

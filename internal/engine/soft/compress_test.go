@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // divisorShape returns a shape whose axes divide those of shape.
@@ -47,7 +47,7 @@ func small(r *rand.Rand, d mil.DType, shape ...int) nd {
 
 func TestQuantize(t *testing.T) {
 	r := seeded(t)
-	for k := range budget.Cases(80) {
+	for k := range effort.Cases(80) {
 		d := []mil.DType{mil.FP16, mil.FP32}[k%2]
 		q := []mil.DType{mil.Int8, mil.UInt8}[r.IntN(2)]
 		x := fill(r, d, randomShape(r, 1, 5)...)
@@ -134,7 +134,7 @@ func (o operation) constexprExact(t testing.TB) {
 
 func TestAffineDequantize(t *testing.T) {
 	r := seeded(t)
-	for k := range budget.Cases(40) {
+	for k := range effort.Cases(40) {
 		d := []mil.DType{mil.FP16, mil.FP32}[k%2]
 		q := []mil.DType{mil.Int8, mil.UInt8}[r.IntN(2)]
 		x := small(r, q, randomShape(r, 1, 4)...)
@@ -194,7 +194,7 @@ func TestOneScaleOfManyZeroPoints(t *testing.T) {
 
 func TestBlockwiseShiftScale(t *testing.T) {
 	r := seeded(t)
-	for k := range budget.Cases(60) {
+	for k := range effort.Cases(60) {
 		d, q := []mil.DType{mil.FP16, mil.FP32}[k%2], shiftTypes[k%len(shiftTypes)]
 		x := fill(r, q, randomShape(r, 1, 4)...)
 		if !q.Float() {
@@ -228,7 +228,7 @@ func TestBlockwiseShiftScale(t *testing.T) {
 
 func TestLutToDense(t *testing.T) {
 	r := seeded(t)
-	for k := range budget.Cases(80) {
+	for k := range effort.Cases(80) {
 		index := []mil.DType{mil.UInt1, mil.UInt2, mil.UInt3, mil.UInt4, mil.UInt6, mil.UInt8}[k%6]
 		d := []mil.DType{mil.Int8, mil.UInt8, mil.FP16, mil.FP32}[r.IntN(4)]
 		idx := small(r, index, randomShape(r, 1, 4)...)
@@ -328,7 +328,7 @@ func pack(numbers []float64, bits int) nd {
 
 func TestPackedPalettes(t *testing.T) {
 	r := seeded(t)
-	for k := range budget.Cases(40) {
+	for k := range effort.Cases(40) {
 		bits := []int{1, 2, 4, 6, 8}[k%5]
 		d := []mil.DType{mil.Int8, mil.UInt8, mil.FP16, mil.FP32}[r.IntN(4)]
 		lut := fill(r, d, 1<<bits)
@@ -346,7 +346,7 @@ func TestPackedPalettes(t *testing.T) {
 
 func TestSparseToDense(t *testing.T) {
 	r := seeded(t)
-	for k := range budget.Cases(40) {
+	for k := range effort.Cases(40) {
 		d := []mil.DType{mil.Int8, mil.UInt8, mil.FP16, mil.FP32}[k%4]
 		want := zeros(d, randomShape(r, 1, 5)...)
 		mask := zeros(mil.UInt1, want.shape...)

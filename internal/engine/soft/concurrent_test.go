@@ -14,7 +14,6 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/unimem"
 )
@@ -250,14 +249,12 @@ func chain(kind, op string, n int) string {
 
 // TestCancel ends the context before and during a long run.
 func TestCancel(t *testing.T) {
-	budget.SkipEmulated(t)
 	if testing.Short() {
 		t.Skip("needs seconds of arithmetic; run without -short")
 	}
 	for name, text := range long {
 		t.Run(name, func(t *testing.T) {
 			if name != "pool" {
-				budget.Heavy(t, "a long run of each operator")
 				skipEmulated(t, "where an operator ends early does")
 			}
 			b := open(t, text)

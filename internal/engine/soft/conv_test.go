@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // sliding holds random settings, one number for each spatial axis.
@@ -110,7 +110,7 @@ func TestConv(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		t.Run(d.String(), func(t *testing.T) {
 			r := seeded(t)
-			for k := range budget.Cases(80) {
+			for k := range effort.Cases(80) {
 				groups := 1 + r.IntN(3)
 				ci, co := groups*(1+r.IntN(3)), groups*(1+r.IntN(3))
 				x := fill(r, d, spatial(r, ci)...)
@@ -160,8 +160,6 @@ func convRef(x, w, b nd, s sliding, groups int, bias bool) sums {
 
 // TestConvDefaults omits every setting and crosses tile borders.
 func TestConvDefaults(t *testing.T) {
-	budget.SkipRace(t)
-	budget.Heavy(t, "convolutions beyond a tile")
 	r := seeded(t)
 	for _, c := range []struct{ x, w []int }{
 		{[]int{1, 3, 40, 41}, []int{35, 3, 3, 3}},
@@ -265,11 +263,11 @@ func transposedCase(r *rand.Rand, d mil.DType, in []int, groups int, padType str
 }
 
 func TestConvTranspose(t *testing.T) {
-	budget.SkipRace(t)
+	effort.SkipShort(t)
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		t.Run(d.String(), func(t *testing.T) {
 			r := seeded(t)
-			for k := range budget.Cases(120) {
+			for k := range effort.Cases(120) {
 				in := randomShape(r, 1+k%3, 1+k%3)
 				for volume(in) > 700 {
 					in = randomShape(r, 1+k%3, 1+k%3)

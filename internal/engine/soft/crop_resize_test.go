@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 func TestCropResize(t *testing.T) {
 	orders := []string{"CORNERS_HEIGHT_FIRST", "CORNERS_WIDTH_FIRST", "CENTER_SIZE_HEIGHT_FIRST",
 		"CENTER_SIZE_WIDTH_FIRST"}
 	r := seeded(t)
-	for k := range budget.Cases(120) {
+	for k := range effort.Cases(120) {
 		d := []mil.DType{mil.FP16, mil.FP32}[k%2]
 		x := fill(r, d, 1+r.IntN(3), 1+r.IntN(2), 2+r.IntN(6), 2+r.IntN(9))
 		images, channels, h, w := x.shape[0], x.shape[1], x.shape[2], x.shape[3]

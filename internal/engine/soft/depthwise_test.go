@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // TestConvOfGroups compares bits: the products of halves are exact in float32, and each sum adds them in the order of
 // the channels and kernel positions, those outside x too, then the bias, and rounds once.
 func TestConvOfGroups(t *testing.T) {
 	r := seeded(t)
-	for k := range budget.Cases(60) {
+	for k := range effort.Cases(60) {
 		groups, each, outputs := 2+r.IntN(5), 1+r.IntN(5)/3, 1+r.IntN(3)
 		n := 1 + r.IntN(2)
 		in := []int{1 + r.IntN(30), 1 + r.IntN(30)}

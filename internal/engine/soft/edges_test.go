@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -21,7 +21,7 @@ func TestConstantsWiderThanATile(t *testing.T) {
 	r := seeded(t)
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		for k := range 8 { // of either orientation
-			if budget.Light() && k > 0 {
+			if !effort.Full() && k > 0 {
 				break
 			}
 			n := []int{300, 768}[k%2] // one tile and a rest, three whole tiles

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // einsumCase adds the product of every combination of the letters to one element.
@@ -56,7 +56,7 @@ func TestEinsum(t *testing.T) {
 			"ij,jk->ki",
 			"ji,kj->ik", "ij,ij->", "i,j->ij", "i,i->", "ij,kj->", "bij,bjk->bik", "bhqd,bhkd->bhqk", "bqhd,bkhd->bhqk",
 			"bhqk,bkhd->bqhd", "abcde,edcba->", "ij,k->i", "ij,k->kji", "abc,c->ba", "a,->a"} {
-			for range budget.Cases(6) {
+			for range effort.Cases(6) {
 				in, _, _ := strings.Cut(strings.ReplaceAll(equation, " ", ""), "->")
 				length := map[rune]int{}
 				shapes := [2][]int{}
@@ -79,7 +79,7 @@ func TestEinsum(t *testing.T) {
 			}
 		}
 	}
-	if budget.Slow() || budget.Light() {
+	if !effort.Full() {
 		return // the reference of the rest takes seconds
 	}
 	// Tile borders in every direction.

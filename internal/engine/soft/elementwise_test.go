@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // broadcastPair returns two shapes that broadcast, and their result.
@@ -77,7 +77,7 @@ func TestArithmetic(t *testing.T) {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 			t.Run(op+"/"+d.String(), func(t *testing.T) {
 				r := seeded(t)
-				for range budget.Cases(40) {
+				for range effort.Cases(40) {
 					x, y, out := broadcastPair(r)
 					a, b := fill(r, d, x...), fill(r, d, y...)
 					if r.IntN(3) == 0 {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -140,7 +140,7 @@ func TestConvOfChips(t *testing.T) {
 // TestProductsOfChips compares matmul and linear with the scalar function.
 func TestProductsOfChips(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for round := range budget.Cases(40) {
+	for round := range effort.Cases(40) {
 		m, k, n := 1+r.IntN(40), 1+r.IntN(70), 1+r.IntN(40)
 		if round%8 == 0 {
 			k = 600 + r.IntN(40)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // functionRefs are definitions in float64, written with other identities than the kernels where there are some.
@@ -172,7 +172,7 @@ func TestMathFunctions(t *testing.T) {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 			t.Run(key+"/"+d.String(), func(t *testing.T) {
 				r := seeded(t)
-				for k := range budget.Cases(12) {
+				for k := range effort.Cases(12) {
 					x := fill(r, d, randomShape(r, 0, 5)...)
 					if k%3 == 0 {
 						x = special(r, d, x.shape...)
@@ -198,7 +198,7 @@ func tame(x nd) {
 
 // TestFunctionsOfEveryHalf runs each function over all 65,536 halves.
 func TestMathFunctionsOfEveryHalf(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	x := zeros(mil.FP16, 1<<16)
 	for i := range x.v {
 		x.v[i] = halfValue(uint16(i))
@@ -206,7 +206,6 @@ func TestMathFunctionsOfEveryHalf(t *testing.T) {
 	for key := range functionRefs {
 		t.Run(key, func(t *testing.T) {
 			if key != "exp2" {
-				budget.Heavy(t, "every number of each function")
 			}
 			functionCase(key, x, false).check(t, exactFunctions[opOf(key)])
 		})
@@ -309,7 +308,7 @@ func channelCase(r *rand.Rand, op string, x nd, f func(x float64, each ...float6
 func TestChannelwise(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range budget.Cases(60) {
+		for k := range effort.Cases(60) {
 			x := fill(r, d, randomShape(r, 3, 5)...)
 			if k%4 == 0 {
 				x = special(r, d, x.shape...)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -31,8 +31,6 @@ func (c *endsAfter) Err() error {
 // TestCancelFused: a run that ends within a fused group, at any check of its context, returns the context's error, and
 // the next run has the results of the first.
 func TestCancelFused(t *testing.T) {
-	budget.SkipEmulated(t)
-	budget.Heavy(t, "a run for each check of a context")
 	const text = `program(1.3)
 {
 func main<ios18>(tensor<fp16, [200, 64]> x, tensor<fp16, [200, 64]> w, tensor<fp16, [200]> b) {
@@ -75,7 +73,7 @@ tensor<fp16, [200, 200]> y = add(x = c, y = b);
 		want := results()
 		cut := 0
 		for n := int64(0); ; n++ {
-			if budget.Slow() {
+			if !effort.Full() {
 				n += n / 3 // checks further and further apart
 			}
 			ctx := &endsAfter{Context: context.Background()}
@@ -145,7 +143,6 @@ tensor<fp16, [256, 1024]> y = silu(x = b);
 // TestYieldWithinAStep: a run of one long step lets more urgent work run between the parts of it, on the goroutine of
 // the caller alone.
 func TestYieldWithinAStep(t *testing.T) {
-	budget.SkipEmulated(t)
 	for name, text := range map[string]string{
 		"matmul": `program(1.3)
 {
@@ -171,7 +168,6 @@ tensor<fp16, [512, 512]> y = softmax(x = x, axis = -1);
 // TestYieldWithinAConstant: a compile that computes one long constant lets other compiles go on between the parts of
 // it, on the goroutine of the caller alone. Between steps it does so 8 times at most.
 func TestYieldWithinAConstant(t *testing.T) {
-	budget.SkipEmulated(t)
 	const halves = `tensor<fp16, [512, 512]> a = fill(shape = tensor<int32, [2]>([512, 512]), value = fp16(1.5));`
 	const ints = `tensor<int32, [512, 512]> a = fill(shape = tensor<int32, [2]>([512, 512]), value = int32(3));`
 	for name, step := range map[string]string{
@@ -208,7 +204,6 @@ tensor<fp16, [512, 512]> y = mul(x = h, y = z);
 // TestYieldWhileReading: a compile of a long text lets other compiles go on while it reads the text and while it
 // resolves it, and ends with its context in the middle of either. Between steps it would do so 4 times.
 func TestYieldWhileReading(t *testing.T) {
-	budget.SkipEmulated(t)
 	const n = 20_000
 	for name, body := range map[string]string{
 		"statements": strings.Repeat("tensor<fp16, [1]> a# = add(x = x, y = x);\n", n),

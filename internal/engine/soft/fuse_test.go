@@ -12,7 +12,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -200,8 +200,8 @@ func requireUnfused(t testing.TB, text string, seed uint64, opts ...soft.Option)
 
 // TestFusedGraphs: fusing changes no bit of random programs, NaNs included, in any mode.
 func TestFusedGraphs(t *testing.T) {
-	budget.SkipRace(t)
-	for round := range budget.Cases(100) {
+	effort.SkipShort(t)
+	for round := range effort.Cases(100) {
 		f := &fusible{r: rand.New(rand.NewPCG(uint64(round), 31))}
 		for range 1 + f.r.IntN(2) {
 			f.head()
@@ -220,7 +220,7 @@ func TestFusedGraphs(t *testing.T) {
 // TestFusedProducts has products of every kind of runner: tiles that are parts of rows, rows of pieces that overlap,
 // groups, batches, packed weights. A bias, an activation, an operator with a workspace and a residual follow each.
 func TestFusedProducts(t *testing.T) {
-	budget.SkipRace(t)
+	effort.SkipShort(t)
 	const packed = `tensor<int8, [70, 64]> d = const()[val = tensor<int8, [70, 64]>(%s)];
 tensor<fp16, [70, 1]> s = const()[val = tensor<fp16, [70, 1]>(%s)];
 tensor<fp16, [70, 64]> w = constexpr_blockwise_shift_scale(data = d, scale = s);
@@ -261,7 +261,7 @@ tensor<fp16, [70, 64]> w = constexpr_blockwise_shift_scale(data = d, scale = s);
 			"tensor<fp16, %[3]s> y = add(x = r, y = c);\n} -> (y);\n}\n",
 			c.params, c.bias, c.shape, made, head)
 		for k, mode := range []numerics.Mode{numerics.Reference, numerics.M1} {
-			if !budget.Sample(i+2*k, 2) {
+			if !effort.Sample(i+2*k, 6) {
 				continue
 			}
 			requireUnfused(t, text, 1, soft.Numerics(mode))

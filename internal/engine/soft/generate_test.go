@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // scalarOf formats an element as a typed literal.
@@ -36,9 +36,6 @@ func TestFill(t *testing.T) {
 
 // TestLargeFill is beyond the size that compiling computes.
 func TestLargeFill(t *testing.T) {
-	budget.SkipEmulated(t)
-	budget.Skip(t, "half a gigabyte")
-	budget.SkipSlow(t)
 	const n = 1<<28 + 64
 	got := evaluate(t, fmt.Sprintf("program(1.3)\n{\nfunc main<ios18>() {\n"+
 		"tensor<uint8, [%d]> y = fill(shape = tensor<int32, [1]>([%d]), value = uint8(7));\n} -> (y);\n}", n, n), nil)["y"]
@@ -178,7 +175,7 @@ func TestCumsum(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Int32} {
 		t.Run(d.String(), func(t *testing.T) {
 			r := seeded(t)
-			for range budget.Cases(60) {
+			for range effort.Cases(60) {
 				x := moved(r, d, randomShape(r, 1, 5)...)
 				if r.IntN(6) == 0 {
 					x = moved(r, d, []int{300, 1, 2}[:1+r.IntN(3)]...)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -55,7 +55,6 @@ func lines(n int, statement string) string {
 // TestHostilePrograms: a short text with excessive demands is rejected with a
 // position and a hint, or compiles within a small bound of memory.
 func TestHostilePrograms(t *testing.T) {
-	budget.SkipEmulated(t)
 	const x4, big = "tensor<fp16, [4]> x", "tensor<fp16, [2147483648]>"
 	for name, c := range map[string]struct {
 		text    string
@@ -122,8 +121,7 @@ func TestHostilePrograms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.room >= 1<<30 {
-				budget.Skip(t, "seconds and a gigabyte")
-				budget.SkipSlow(t)
+				effort.NeedsFull(t, "seconds and a gigabyte")
 			}
 			var err error
 			used := grown(func() { err = compile(t, c.text) })

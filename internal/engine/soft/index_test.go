@@ -11,7 +11,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
-	tests "github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // indices returns a tensor of indices of axes of the given lengths, which the last axis counts in turn, or of one
@@ -312,8 +312,7 @@ func TestOrderOfEqualElements(t *testing.T) {
 
 // TestOrder compares topk and argsort with a stable sort. NaN is last in both orders.
 func TestOrder(t *testing.T) {
-	tests.SkipEmulated(t)
-	tests.SkipRace(t)
+	effort.SkipShort(t)
 	perType(t, 30, func(t *testing.T, r *rand.Rand, d mil.DType) {
 		if d == mil.Bool {
 			return

@@ -13,7 +13,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -153,7 +153,7 @@ func (g *weightedGraph) replaced(t testing.TB, which byte, harm []byte) files {
 // same message, and otherwise computes the same. Only a changed axis may give another
 // outcome.
 func FuzzInstance(f *testing.F) {
-	for seed := range uint64(budget.Cases(120)) {
+	for seed := range uint64(effort.Cases(120)) {
 		f.Add(seed, byte(seed%8), []byte(nil), byte(seed/3%8))
 	}
 	f.Add(uint64(3), byte(0x87), []byte(nil), byte(4))

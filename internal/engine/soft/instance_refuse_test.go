@@ -13,7 +13,6 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -189,7 +188,6 @@ func TestInstanceCancelled(t *testing.T) {
 // TestConcurrentInstances makes, runs and closes instances from many goroutines while the
 // base runs and after it is closed.
 func TestConcurrentInstances(t *testing.T) {
-	budget.SkipEmulated(t)
 	r, e := seeded(t), soft.New()
 	weights := []nd{weight(r, mil.FP16, 40, 33), weight(r, mil.FP16, 33, 40), weight(r, mil.FP16, 40)}
 	p := withWeights(t, "tensor<fp16, [8, 40]> x", weights, `tensor<fp16, [40, 40]> w = matmul(x = w0, y = w1);

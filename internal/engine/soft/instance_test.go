@@ -12,7 +12,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/mil/ops"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/models"
 )
@@ -143,8 +143,6 @@ func weightedCases() map[string]weightedCase {
 // files. The base still computes its own results. The same holds for instances of
 // instances.
 func TestInstanceEqualsCompiledProgram(t *testing.T) {
-	budget.SkipEmulated(t)
-	budget.Heavy(t, "every operator with weights")
 	cases := weightedCases()
 	for _, name := range ops.Names() {
 		found := name == "const"
@@ -165,7 +163,7 @@ func TestInstanceEqualsCompiledProgram(t *testing.T) {
 			before := runOn(t, base, 1)
 			last, files := base, p.files // an instance of an instance of ..
 			for choice := range 1 << len(c.weights) {
-				if !budget.Whole() && choice+1 < 1<<len(c.weights) { // the last is all weights
+				if !effort.Full() && choice+1 < 1<<len(c.weights) { // the last is all weights
 					continue
 				}
 				var which []int

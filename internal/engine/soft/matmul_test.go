@@ -11,7 +11,7 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -85,7 +85,7 @@ func matmulCase(r *rand.Rand, d mil.DType, batchX, batchY, batch []int, m, k, n 
 }
 
 func TestMatmul(t *testing.T) {
-	budget.SkipRace(t)
+	effort.SkipShort(t)
 	batches := [][3][]int{ // x, y, result
 		{{}, {}, {}}, {{2}, {}, {2}}, {{}, {3}, {3}}, {{2}, {2}, {2}}, {{1}, {4}, {4}}, {{4}, {1}, {4}},
 		{{2, 3}, {2, 3}, {2, 3}}, {{2, 1}, {1, 3}, {2, 3}}, {{1, 3}, {2, 1}, {2, 3}}, {{2, 3}, {3}, {2, 3}}, {{1, 1},
@@ -95,7 +95,7 @@ func TestMatmul(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		t.Run(d.String(), func(t *testing.T) {
 			r := seeded(t)
-			for range budget.Cases(12) {
+			for range effort.Cases(12) {
 				for _, b := range batches {
 					dim := func() int { return axisLengths[r.IntN(len(axisLengths))] }
 					o, s := matmulCase(r, d, b[0], b[1], b[2], dim(), dim(), dim())
@@ -108,8 +108,6 @@ func TestMatmul(t *testing.T) {
 
 // TestMatmulTiles crosses tile borders in every direction.
 func TestMatmulTiles(t *testing.T) {
-	budget.SkipRace(t)
-	budget.Heavy(t, "products beyond a tile")
 	r := seeded(t)
 	for _, s := range [][3]int{{33, 5, 257}, {32, 64, 256}, {1, 1000, 300}, {65, 3, 1}, {1, 1, 513}, {31, 17, 255},
 		{2, 70000, 3}} {
@@ -146,7 +144,7 @@ func TestMatmulEdges(t *testing.T) {
 func TestLinear(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range budget.Cases(40) {
+		for k := range effort.Cases(40) {
 			x := fill(r, d, randomShape(r, 1, 5)...)
 			in, out := x.shape[len(x.shape)-1], axisLengths[r.IntN(len(axisLengths))]
 			w, b := fill(r, d, out, in), fill(r, d, out)
@@ -181,7 +179,7 @@ func TestLinear(t *testing.T) {
 func TestMatmulVectors(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Int32} {
 		r := seeded(t)
-		for k := range budget.Cases(40) {
+		for k := range effort.Cases(40) {
 			inner := axisLengths[r.IntN(len(axisLengths))]
 			x, y := []int{inner}, []int{inner}
 			if k%3 == 1 {
@@ -316,7 +314,7 @@ func TestFewColumnsOfChips(t *testing.T) {
 // Products of int32 wrap around.
 func TestIntProducts(t *testing.T) {
 	r := seeded(t)
-	for k := range budget.Cases(60) {
+	for k := range effort.Cases(60) {
 		batch := [][3][]int{{{}, {}, {}}, {{2}, {}, {2}}, {{2, 1}, {3}, {2, 3}}, {{2, 1, 2}, {3, 1}, {2, 3, 2}}}[k%4]
 		m, inner, n := 1+r.IntN(9), 1+r.IntN(40), 1+r.IntN(35)
 		o, _ := matmulCase(r, mil.Int32, batch[0], batch[1], batch[2], m, inner, n)

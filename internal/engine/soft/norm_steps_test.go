@@ -10,7 +10,7 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -106,11 +106,11 @@ func TestNormsOfChips(t *testing.T) {
 
 // TestNormsAsideOfChips: lanes side by side of any halves, along one axis and along two with another one between them.
 func TestNormsAsideOfChips(t *testing.T) {
-	budget.SkipRace(t)
+	effort.SkipShort(t)
 	r := rand.New(rand.NewPCG(41, 42))
 	for i, c := range []struct{ a, k, b, w int }{{1, 1, 8, 70}, {1, 1, 33, 32}, {1, 1, 1500, 33}, {3, 2, 5, 40},
 		{40, 3, 30, 2}, {1, 1, 7, 9}} {
-		if i%2 == 0 && budget.Light() {
+		if i%2 == 0 && !effort.Full() {
 			continue
 		}
 		n := c.a * c.b

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // normCase normalises over axes with the biased variance, in two passes in
@@ -68,7 +68,7 @@ func normCase(r *rand.Rand, x nd, list []int, in []bool, epsilon float64, gamma,
 func TestLayerNorm(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range budget.Cases(60) {
+		for k := range effort.Cases(60) {
 			x := fill(r, d, randomShape(r, 1, 5)...)
 			list, in := someAxes(r, len(x.shape))
 			switch {
@@ -130,7 +130,7 @@ func channelled(r *rand.Rand) []int { return randomShape(r, 3, 5) }
 func TestBatchNorm(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range budget.Cases(60) {
+		for k := range effort.Cases(60) {
 			x := fill(r, d, channelled(r)...)
 			n := x.shape[1]
 			mean, variance, gamma, beta := fill(r, d, n), positive(r, d, n), fill(r, d, n), fill(r, d, n)
@@ -179,7 +179,7 @@ func TestInstanceNormOfOneElement(t *testing.T) {
 func TestInstanceNorm(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range budget.Cases(60) {
+		for k := range effort.Cases(60) {
 			x := fill(r, d, channelled(r)...)
 			n := x.shape[1]
 			gamma, beta := fill(r, d, n), fill(r, d, n)
@@ -217,7 +217,7 @@ func TestInstanceNorm(t *testing.T) {
 func TestL2Norm(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range budget.Cases(60) {
+		for k := range effort.Cases(60) {
 			x := fill(r, d, channelled(r)...)
 			rank := len(x.shape)
 			in := make([]bool, rank)
@@ -246,7 +246,7 @@ func TestL2Norm(t *testing.T) {
 func TestLocalResponseNorm(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range budget.Cases(60) {
+		for k := range effort.Cases(60) {
 			x := fill(r, d, channelled(r)...)
 			size, alpha, beta, add := 1+r.IntN(7), 0.5, 0.75, 2.0
 			settings := fmt.Sprintf(", size = int32(%d)", size)

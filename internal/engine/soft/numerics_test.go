@@ -10,13 +10,13 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
-// chipModes are the arithmetics of chips; where budget.Slow or Light, two that differ in most rules.
+// chipModes are the arithmetics of chips; unless effort.Full, two that differ in most rules.
 var chipModes = func() []numerics.Mode {
-	if budget.Slow() || budget.Light() {
+	if !effort.Full() {
 		return []numerics.Mode{numerics.M1, numerics.M6}
 	}
 	return []numerics.Mode{numerics.M1, numerics.M4, numerics.M5, numerics.M6}
@@ -80,8 +80,6 @@ const halves = "tensor<fp16, [65536]>"
 // TestUnaryOfEveryHalfInEveryMode: the table of a large step and the loop of a small one give what package
 // numerics says.
 func TestUnaryOfEveryHalfInEveryMode(t *testing.T) {
-	budget.SkipRace(t)
-	budget.Heavy(t, "every half in each arithmetic")
 	x := everyHalf()
 	for _, m := range chipModes {
 		r := m.Rules()
@@ -116,7 +114,7 @@ func TestElementwiseInEveryMode(t *testing.T) {
 			"maximum": func(a, b float64) float64 { return max(a, b) },
 			"minimum": func(a, b float64) float64 { return min(a, b) },
 		} {
-			for round := range budget.Cases(8) {
+			for round := range effort.Cases(8) {
 				want := make([]fp16.Bits, len(x))
 				for i := range x {
 					y[i] = fp16.Bits(rng.Uint32())

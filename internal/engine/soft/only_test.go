@@ -9,14 +9,12 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
 // TestOnly: the element that Only names is that of the whole product, with any set of rules, and others are not
 // computed.
 func TestOnly(t *testing.T) {
-	budget.SkipEmulated(t)
 	r := rand.New(rand.NewPCG(21, 22))
 	const b, m, k, n = 2, 40, 24, 300
 	x, y := signed(r, 0x4c00, 0x5800, b*m*k), signed(r, 0x4c00, 0x5800, k*n)

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/unimem"
 )
@@ -93,9 +92,6 @@ func heap() int64 {
 // TestPackedModelMemory: weights of a language model with 4 bits take at most 0.15 of their bytes as stored besides
 // these, on the heap and in the memory of a run, as the engine says itself.
 func TestPackedModelMemory(t *testing.T) {
-	budget.SkipEmulated(t)
-	budget.Heavy(t, "a model for its memory")
-	budget.SkipSlow(t)
 	for _, tokens := range []int{1, 256} {
 		p, b := newPackedModel(t, tokens)
 		before := heap()

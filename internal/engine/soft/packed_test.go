@@ -17,7 +17,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -319,7 +319,7 @@ func (p *packedCase) vector() bool {
 func TestPackedIsExpanded(t *testing.T) {
 	r := seeded(t)
 	modes := []numerics.Mode{numerics.Reference, numerics.M1, numerics.M4, numerics.M5, numerics.M6}
-	for k := range budget.Cases(420) {
+	for k := range effort.Cases(420) {
 		p := newPackedCase(r, packedOps[k%len(packedOps)], k%5 == 4)
 		mode := modes[k/len(packedOps)%len(modes)]
 		inFile := r.IntN(2) == 0

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	tests "github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // TestHeapTakesTheSmallestGap frees 10, 6, 6 and 20 bytes with pieces of 1 between them.
@@ -195,7 +195,7 @@ func TestTilesSharePanels(t *testing.T) {
 
 // TestLargeTurns: a matrix that is larger than the caches is turned with the next piece fetched ahead.
 func TestLargeTurns(t *testing.T) {
-	tests.SkipSlow(t)
+	effort.SkipShort(t)
 	const rows, cols = 2048 + 7, 4096 + 3
 	r, _ := move(2, box{dims: []int{cols, rows}, src: []int{1, cols}, dst: []int{rows, 1}})
 	require.True(t, r.(*turner).past)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // graph builds a random program and the values it computes: the references keep
@@ -154,7 +154,7 @@ func (g *graph) text(results []string) string {
 // TestRandomGraphs compares the planned engine with values that never share
 // memory: two live values that overlap would differ.
 func TestRandomGraphs(t *testing.T) {
-	rounds := budget.Cases(250)
+	rounds := effort.Cases(250)
 	for round := range rounds {
 		g := newGraph(rand.New(rand.NewPCG(uint64(round), 11)))
 		for range 1 + g.r.IntN(3) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // poolCase visits each window. A mean divides by the count of elements inside
@@ -57,7 +57,7 @@ func TestPool(t *testing.T) {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 			t.Run(op+"/"+d.String(), func(t *testing.T) {
 				r := seeded(t)
-				for k := range budget.Cases(80) {
+				for k := range effort.Cases(80) {
 					x := fill(r, d, spatial(r, 1+r.IntN(4))...)
 					if op == "max_pool" && k%4 == 0 {
 						x = special(r, d, x.shape...)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 func activate(name string, x float64) float64 {
@@ -96,13 +96,13 @@ func belowOne(r *rand.Rand, d mil.DType, shape ...int) nd {
 }
 
 func TestRecurrent(t *testing.T) {
-	budget.SkipRace(t)
+	effort.SkipShort(t)
 	names := []string{"sigmoid", "tanh", "relu", "linear", "scaled_tanh", "sigmoid_hard", "hard_sigmoid"}
 	for op, gates := range map[string]int{"rnn": 1, "gru": 3, "lstm": 4} {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 			t.Run(op+"/"+d.String(), func(t *testing.T) {
 				r := seeded(t)
-				for k := range budget.Cases(60) {
+				for k := range effort.Cases(60) {
 					steps, batch, in, n := 1+r.IntN(5), 1+r.IntN(3), 1+r.IntN(9), 1+r.IntN(9)
 					if k == 7 {
 						steps, batch, in, n = 3, 40, 33, 32

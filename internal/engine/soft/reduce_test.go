@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // someAxes returns a random set of axes of a rank: as a setting, some of them
@@ -147,7 +147,7 @@ func TestReduce(t *testing.T) {
 			}
 			t.Run(op+"/"+d.String(), func(t *testing.T) {
 				r := seeded(t)
-				for k := range budget.Cases(60) {
+				for k := range effort.Cases(60) {
 					x := fill(r, d, randomShape(r, 1, 5)...)
 					list, in := someAxes(r, len(x.shape))
 					if k%10 == 0 {
@@ -207,7 +207,7 @@ func TestReduceArg(t *testing.T) {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Int32} {
 			t.Run(op+"/"+d.String(), func(t *testing.T) {
 				r := seeded(t)
-				for k := range budget.Cases(60) {
+				for k := range effort.Cases(60) {
 					x := fill(r, d, randomShape(r, 1, 5)...)
 					if k%3 == 0 && d != mil.Int32 {
 						x = special(r, d, x.shape...)
@@ -304,7 +304,7 @@ var beside = [][]int{{2, 40, 3, 5}, {1, 100, 70}, {3, 64, 33}, {2, 8, 32}}
 func TestSoftmax(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range budget.Cases(60) {
+		for k := range effort.Cases(60) {
 			shape := randomShape(r, 1, 5)
 			axis := r.IntN(len(shape))
 			if k < len(beside) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 var samplingModes = []string{"DEFAULT", "STRICT_ALIGN_CORNERS", "ALIGN_CORNERS", "UNALIGN_CORNERS", "OFFSET_CORNERS"}
@@ -89,7 +89,7 @@ func imageShape(r *rand.Rand) []int {
 func TestResizeBilinear(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range budget.Cases(100) {
+		for k := range effort.Cases(100) {
 			x := fill(r, d, imageShape(r)...)
 			mode := samplingModes[k%5]
 			size := []int{1 + r.IntN(12), 1 + r.IntN(40)}
@@ -156,7 +156,7 @@ func TestResizeRoundsProducts(t *testing.T) {
 
 func TestResizeNearestNeighbor(t *testing.T) {
 	r := seeded(t)
-	for k := range budget.Cases(60) {
+	for k := range effort.Cases(60) {
 		x := special(r, mil.FP16, imageShape(r)...)
 		size := []int{1 + r.IntN(12), 1 + r.IntN(40)}
 		operation{op: "resize_nearest_neighbor", in: []operand{{"x", x, k%9 == 0}}, want: []nd{nearestCase(x, size)},
@@ -181,7 +181,7 @@ func nearestCase(x nd, size []int) nd {
 
 func TestUpsample(t *testing.T) {
 	r := seeded(t)
-	for k := range budget.Cases(60) {
+	for k := range effort.Cases(60) {
 		x := fill(r, mil.FP16, imageShape(r)...)
 		n := len(x.shape)
 		h, w := 1+r.IntN(3), 1+r.IntN(3)
@@ -208,7 +208,7 @@ func TestUpsample(t *testing.T) {
 
 func TestResize(t *testing.T) {
 	r := seeded(t)
-	for k := range budget.Cases(120) {
+	for k := range effort.Cases(120) {
 		d := []mil.DType{mil.FP16, mil.FP32, mil.Int32}[k%3]
 		x := fill(r, d, randomShape(r, 1, 4)...)
 		for volume(x.shape) > 800 {
@@ -314,7 +314,7 @@ var coordinateModes = []string{"unnormalized", "normalized_minus_one_to_one", "n
 func TestResample(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range budget.Cases(120) {
+		for k := range effort.Cases(120) {
 			x := fill(r, d, 1+r.IntN(2), 1+r.IntN(3), 1+r.IntN(6), 1+r.IntN(9))
 			mode, align := coordinateModes[k%3], r.IntN(2) == 0
 			padding := []string{"constant", "border", "reflection", "symmetric"}[r.IntN(4)]
@@ -370,7 +370,7 @@ func TestResampleFarAway(t *testing.T) {
 func TestAffine(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range budget.Cases(90) {
+		for k := range effort.Cases(90) {
 			x := fill(r, d, 1+r.IntN(3), 1+r.IntN(3), 1+r.IntN(6), 1+r.IntN(9))
 			mode, align := coordinateModes[(k+1)%3], k%2 == 0
 			m := fill(r, d, []int{1, x.shape[0]}[r.IntN(2)], 6)

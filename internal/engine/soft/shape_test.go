@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // stored are the types that a surface holds. Moves support all of them.
@@ -29,7 +29,7 @@ func perType(t *testing.T, rounds int, f func(t *testing.T, r *rand.Rand, d mil.
 	for _, d := range stored {
 		t.Run(d.String(), func(t *testing.T) {
 			r := seeded(t)
-			for range budget.Cases(rounds) {
+			for range effort.Cases(rounds) {
 				f(t, r, d)
 			}
 		})
@@ -62,9 +62,6 @@ func TestTranspose(t *testing.T) {
 
 // TestTransposeNarrow has matrices of few rows or columns, and short runs that change places, in more than one piece.
 func TestTransposeNarrow(t *testing.T) {
-	budget.SkipEmulated(t)
-	budget.SkipRace(t)
-	budget.Heavy(t, "matrices of thousands of rows")
 	for _, c := range []struct{ shape, perm []int }{
 		{[]int{3, 4500}, []int{1, 0}}, {[]int{4500, 3}, []int{1, 0}}, {[]int{2, 5, 600}, []int{2, 0, 1}},
 		{[]int{70, 90, 8}, []int{1, 0, 2}}, {[]int{2, 65, 66, 4}, []int{0, 2, 1, 3}},
@@ -233,8 +230,6 @@ func cut(x nd, axis, from, step, n int) nd {
 // TestMovesKeepEveryBit copies all 65,536 halves with every kind of move, to
 // padded and to packed surfaces.
 func TestMovesKeepEveryBit(t *testing.T) {
-	budget.SkipEmulated(t)
-	budget.Heavy(t, "every half with each move")
 	half := func(shape ...int) string { return tensorType(mil.FP16, shape) }
 	pair := half(256, 256)
 	for name, c := range map[string]struct{ params, body, result string }{

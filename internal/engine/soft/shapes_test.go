@@ -11,14 +11,14 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
 // Convolutions over three axes with strides and padding along each, and some whose result has the shape of x: also
 // with lines that a tile of positions begins and ends within.
 func TestConvOfVolumes(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	r := seeded(t)
 	for _, c := range []struct {
 		in, kernel, stride, dilation, before, after []int
@@ -54,7 +54,6 @@ func TestConvOfVolumes(t *testing.T) {
 
 // Groups of few channels, in several strips of lines, and steps fused with them, on several goroutines.
 func TestStripsOfGroups(t *testing.T) {
-	budget.Heavy(t, "several strips of lines")
 	before := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(before)
 	r := seeded(t)
@@ -100,8 +99,6 @@ func TestStripsOfGroups(t *testing.T) {
 
 // Runs of indices that are longer than what a goroutine takes at a time, and that it begins within.
 func TestLongRunsOfIndices(t *testing.T) {
-	budget.SkipEmulated(t)
-	budget.Heavy(t, "long runs")
 	before := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(before)
 	r := seeded(t)
@@ -141,7 +138,7 @@ func TestLongRunsOfIndices(t *testing.T) {
 
 // Lines of many windows, which pools compute in several parts.
 func TestPoolOfLongLines(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	r := seeded(t)
 	for _, op := range []string{"max_pool", "avg_pool", "l2_pool"} {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32} {
@@ -163,7 +160,7 @@ func TestPoolOfLongLines(t *testing.T) {
 
 // Each axis of each operand is whole or repeated.
 func TestEveryBroadcast(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	r := seeded(t)
 	full := []int{2, 3, 2, 5}
 	part := func(mask int) []int {
@@ -176,7 +173,7 @@ func TestEveryBroadcast(t *testing.T) {
 		return shape
 	}
 	for mask := range 256 {
-		if mask%5 != 0 && budget.Light() {
+		if mask%5 != 0 && !effort.Full() {
 			continue
 		}
 		a, b := mask>>4, mask&15
@@ -205,7 +202,7 @@ func TestEveryBroadcast(t *testing.T) {
 
 // A sum goes through lanes in parts of 1024 elements, from either end.
 func TestCumsumOfLongLanes(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	r := seeded(t)
 	for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Int32} {
 		for _, reverse := range []bool{false, true} {
@@ -231,7 +228,7 @@ func TestCumsumOfLongLanes(t *testing.T) {
 
 // A path of N through two axes that are apart in y, and more columns than a tile has.
 func TestEinsumOfSplitColumns(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	r := seeded(t)
 	for _, equation := range []string{"ik,jkl->ijl", "ik,jkl->jil", "ik,klj->ijl"} {
 		y := []int{3, 4, 190}
@@ -246,8 +243,6 @@ func TestEinsumOfSplitColumns(t *testing.T) {
 // Vectors times matrices of halves: several matrices, more sums than a piece has, lengths of whole and broken pieces,
 // and a bias.
 func TestVectorsOfHalves(t *testing.T) {
-	budget.SkipRace(t)
-	budget.Heavy(t, "products of a thousand columns")
 	r := seeded(t)
 	for _, c := range []struct {
 		batch   []int
@@ -276,8 +271,6 @@ func TestVectorsOfHalves(t *testing.T) {
 
 // Resizing of three axes, of lines beyond 65536, and of one element from a second line.
 func TestResizeOfVolumes(t *testing.T) {
-	budget.Heavy(t, "large volumes")
-	budget.SkipSlow(t)
 	r := seeded(t)
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		for _, mode := range samplingModes {

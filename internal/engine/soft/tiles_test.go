@@ -7,7 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -52,8 +52,6 @@ func sumsOfRules() map[numerics.Rules]summer {
 
 // Products that take several tiles of rows and columns, the last ones in part, with sums on both sides of the range.
 func TestTilesUnderRules(t *testing.T) {
-	budget.SkipRace(t)
-	budget.Heavy(t, "products beyond a tile under each rule")
 	r := seeded(t)
 	conv := convProgram{n: 2, in: 4, out: 70, h: 2, w: 141, kh: 2, kw: 2, groups: 2, stride: 1, dilation: 1, pad: 1}
 	narrow := convProgram{n: 1, in: 3, out: 300, h: 1, w: 3, kh: 1, kw: 1, groups: 1, stride: 1, dilation: 1}
@@ -278,7 +276,7 @@ func TestZeroPointsOfInt8(t *testing.T) {
 
 // The greatest element of a row may be subnormal, or 98304, which has the bits of a NaN.
 func TestSoftmaxTopOfChips(t *testing.T) {
-	budget.SkipSlow(t)
+	effort.SkipShort(t)
 	const n = 4096 // exp is a table
 	for _, top := range []fp16.Bits{0x0001, 0x03ff, 0x7e00, 0x7c00, 0xac00} {
 		x := make([]fp16.Bits, n)

@@ -13,7 +13,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/numerics"
-	tests "github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -25,8 +25,8 @@ type asked struct {
 
 func (a *asked) Err() error { a.count++; return nil }
 
-// effort is what one run of a program takes.
-type effort struct {
+// spent is what one run of a program takes.
+type spent struct {
 	work    int      // in the units of spread
 	checks  int      // of the context
 	room    int      // float32s of workspace
@@ -106,9 +106,9 @@ type idle struct{ runner }
 // span implements runner.
 func (idle) span(*call, int, int, int) {}
 
-// effortOf runs a program with one worker. It counts the steps of operators, not those that copy surfaces. If part is
+// spentBy runs a program with one worker. It counts the steps of operators, not those that copy surfaces. If part is
 // not nil, what it returns takes the place of each step's runner, and of each runner of a sequence.
-func effortOf(t *testing.T, text string, unfolded bool, part func(runner) runner, opts ...Option) (e effort) {
+func spentBy(t *testing.T, text string, unfolded bool, part func(runner) runner, opts ...Option) (e spent) {
 	t.Helper()
 	soft := New(append(opts, Workers(1), Unfused())...).(*engine)
 	defer func() { require.NoError(t, soft.Close()) }()
@@ -175,19 +175,19 @@ func effortOf(t *testing.T, text string, unfolded bool, part func(runner) runner
 // grows no faster than the operator. A plain run computes one operator of four, and counts the work of the others
 // alone.
 func TestWorkOfOperators(t *testing.T) {
-	tests.SkipSlow(t)
+	effort.SkipShort(t)
 	for nth, name := range slices.Sorted(maps.Keys(sizedOperators)) {
 		var part func(runner) runner
-		if nth%4 != 0 && tests.Light() {
+		if nth%4 != 0 && !effort.Full() {
 			part = func(r runner) runner { return idle{r} }
 		}
 		o := sizedOperators[name]
 		for mode, opts := range [][]Option{nil, {Numerics(numerics.M1)}} {
 			t.Run(fmt.Sprint(name, "/", mode), func(t *testing.T) {
 				if mode != 0 {
-					tests.Heavy(t, "each operator in each arithmetic")
+					effort.NeedsFull(t, "each operator in each arithmetic")
 				}
-				var base effort
+				var base spent
 				var per float64
 				for i := -1; i < len(o.sizes); i++ {
 					d := slices.Clone(o.sizes)
@@ -201,7 +201,7 @@ func TestWorkOfOperators(t *testing.T) {
 					if o.units != nil {
 						units = o.units(d)
 					}
-					e := effortOf(t, o.text(d), o.unfolded, part, opts...)
+					e := spentBy(t, o.text(d), o.unfolded, part, opts...)
 					if i < 0 {
 						base, per = e, float64(e.work)/float64(units)
 						t.Logf("%.2f for each, %d work, %d checks, room of %d, %v", per, e.work, e.checks, e.room,
@@ -229,21 +229,21 @@ func TestWorkOfOperators(t *testing.T) {
 // TestPiecesAreApart: two pieces of a step never write the same element, and together they write all. A plain run has
 // smaller sizes for three operators of four.
 func TestPiecesAreApart(t *testing.T) {
-	tests.SkipSlow(t)
+	effort.SkipShort(t)
 	for nth, name := range slices.Sorted(maps.Keys(sizedOperators)) {
 		o := sizedOperators[name]
 		sizes := slices.Clone(o.sizes)
 		for i, n := range sizes {
-			if tests.Light() && n >= 512 && nth%4 != 0 {
+			if !effort.Full() && n >= 512 && nth%4 != 0 {
 				sizes[i] = n / 4
 			}
 		}
 		for mode, opts := range [][]Option{nil, {Numerics(numerics.M1)}} {
 			t.Run(fmt.Sprint(name, "/", mode), func(t *testing.T) {
 				if mode != 0 {
-					tests.Heavy(t, "each operator in each arithmetic")
+					effort.NeedsFull(t, "each operator in each arithmetic")
 				}
-				effortOf(t, o.text(sizes), o.unfolded, func(r runner) runner {
+				spentBy(t, o.text(sizes), o.unfolded, func(r runner) runner {
 					_, some := r.(*updater)
 					return &parted{runner: r, t: t, some: some}
 				}, opts...)
@@ -280,7 +280,7 @@ func TestChecksOfLongLines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sizes := append(o.sizes, n)
-			e := effortOf(t, o.text(sizes), o.unfolded, nil)
+			e := spentBy(t, o.text(sizes), o.unfolded, nil)
 			require.Greater(t, e.checks, sizes[0]/chunk/4)
 			require.Less(t, e.checks, sizes[0]/64)
 			require.GreaterOrEqual(t, e.work, sizes[0])
@@ -295,9 +295,9 @@ func TestChecksOfChunks(t *testing.T) {
 		"select", "fill_like", "range_1d", "quantize", "dequantize", "random_uniform", "clip", "prelu"} {
 		o := sizedOperators[name]
 		sizes := slices.Clone(o.sizes)
-		once := effortOf(t, o.text(sizes), o.unfolded, nil)
+		once := spentBy(t, o.text(sizes), o.unfolded, nil)
 		sizes[0] *= 2
-		twice := effortOf(t, o.text(sizes), o.unfolded, nil)
+		twice := spentBy(t, o.text(sizes), o.unfolded, nil)
 		require.NotZero(t, once.checks, name)
 		require.Equal(t, 2*once.checks, twice.checks, name)
 	}

@@ -7,14 +7,12 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
 // Several workers give the bits of one: each piece of a step begins anywhere.
 func TestWorkersChangeNoBit(t *testing.T) {
-	budget.SkipEmulated(t)
-	budget.Heavy(t, "each operator on several workers")
 	before := runtime.GOMAXPROCS(4)
 	defer runtime.GOMAXPROCS(before)
 	r := seeded(t)
@@ -70,7 +68,7 @@ func TestWorkersChangeNoBit(t *testing.T) {
 			x := signed(r, 0x3000, 0x4400, elements)
 			want := evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Rules(rules), soft.Workers(1))
 			for _, workers := range []int{2, 3, 4} {
-				if workers != 3 && budget.Light() {
+				if workers != 3 && !effort.Full() {
 					continue
 				}
 				requireHalves(t, want, evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Rules(rules),

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/leaktest"
 )
 
 // shared is a program whose steps several goroutines share, with and without a workspace.
@@ -24,14 +24,13 @@ tensor<fp16, [256, 1024]> y = add(x = c, y = x);
 // skipEmulated skips a test of what does not depend on the processor.
 func skipEmulated(t *testing.T, what string) {
 	t.Helper()
-	if budget.Emulated() {
+	if leaktest.Emulated() {
 		t.Skip(what + " not depend on the processor; run the test without an emulator")
 	}
 }
 
 // TestEvaluateInParallelAllocatesNothing counts by itself, because testing.AllocsPerRun has one processor.
 func TestEvaluateInParallelAllocatesNothing(t *testing.T) {
-	budget.Heavy(t, "seventy runs on four processors")
 	skipEmulated(t, "allocations do")
 	before := runtime.GOMAXPROCS(4)
 	defer runtime.GOMAXPROCS(before)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
@@ -182,7 +181,6 @@ func TestChild(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(children)) {
 		t.Run(name, func(t *testing.T) {
 			if i%2 != 0 {
-				budget.Heavy(t, "a process for each")
 			}
 			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild$", "-test.v")
 			c.Env = append(os.Environ(), childEnv+"="+name, objcbridge.EnvDir+"="+dir)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
@@ -56,7 +56,7 @@ func TestStartIsOncePerProcess(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "something lacks" || name == "another encoding" {
-				budget.Heavy(t, "a compiler")
+				effort.NeedsFull(t, "a compiler")
 			}
 			o := options(t)
 			change(&o)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
@@ -269,7 +269,7 @@ func TestReplay(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(replays)) {
 		t.Run(name, func(t *testing.T) {
 			if i%8 != 0 {
-				budget.Heavy(t, "a process for each dump")
+				effort.NeedsFull(t, "a process for each dump")
 			}
 			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReplay$", "-test.v")
 			c.Env = append(os.Environ(), replayEnv+"="+name, EnvDump+"="+dumps+name, objcbridge.EnvDir+"="+dir)

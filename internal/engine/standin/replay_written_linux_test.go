@@ -13,7 +13,6 @@ import (
 
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/attributes"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
@@ -91,7 +90,6 @@ func TestReplayOfWritten(t *testing.T) {
 		c := all[name]
 		t.Run(name, func(t *testing.T) {
 			if i%8 != 0 {
-				budget.Heavy(t, "a process for each dump")
 			}
 			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReplayOfWritten$", "-test.v")
 			child.Env = append(os.Environ(), replayEnv+"="+name, EnvDump+"="+written(t, c.file), objcbridge.EnvDir+"="+

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem/internal/kernels"
 )
@@ -61,7 +60,6 @@ func write(t *testing.T, k kernels.Kernel) (text, code string) {
 
 // The embedded code is what the embedded text compiles to.
 func TestCodeIsCompiledFromText(t *testing.T) {
-	budget.Heavy(t, "compilers of kernels")
 	tool(t, "glslangValidator", "glslang-tools")
 	for _, k := range all {
 		text, _ := write(t, k)
@@ -75,7 +73,6 @@ func TestCodeIsCompiledFromText(t *testing.T) {
 
 // Another text gives other code: the comparison above can fail.
 func TestOtherTextIsOtherCode(t *testing.T) {
-	budget.Heavy(t, "compilers of kernels")
 	tool(t, "glslangValidator", "glslang-tools")
 	k := kernels.Scale()
 	text, _ := write(t, k)

@@ -14,7 +14,6 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem"
 )
@@ -186,7 +185,6 @@ func TestRightDevicePasses(t *testing.T) {
 
 // Each fault fails the checks that are meant to find it, and only those.
 func TestFaultsAreFound(t *testing.T) {
-	budget.Heavy(t, "a device for each fault")
 	for _, c := range []struct {
 		name string
 		d    Device

@@ -19,7 +19,6 @@ import (
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/browsertest"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -116,7 +115,6 @@ func objects(t testing.TB, name string) map[string][]byte {
 // Hostile texts stay texts: the browser sees no element, no script and no dialog of theirs, and the page shows what
 // hides in them.
 func TestHostileTexts(t *testing.T) {
-	budget.Heavy(t, "the pages of every command")
 	leaktest.SkipEmulated(t)
 	for command, object := range objects(t, hostile) {
 		var out bytes.Buffer

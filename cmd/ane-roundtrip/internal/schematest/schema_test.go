@@ -18,7 +18,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem/safetensors"
@@ -86,7 +86,7 @@ func elsewhere(status int) int {
 
 // The command's JSON objects match the schema.
 func TestCommandMatchesSchema(t *testing.T) {
-	budget.Heavy(t, "every command")
+	effort.NeedsFull(t, "every command")
 	leaktest.SkipEmulated(t)
 	ane := filepath.Join(t.TempDir(), "ane-roundtrip")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", ane, "../..").CombinedOutput()
@@ -193,7 +193,7 @@ func testCommands(t *testing.T, ane string) {
 		{2, []string{"schema"}},
 		{2, []string{"completion", "bash"}},
 	} {
-		if first := !seen[c.args[0]]; budget.Light() && (!first || c.args[0] == "bench") {
+		if first := !seen[c.args[0]]; !effort.Full() && (!first || c.args[0] == "bench") {
 			continue // a process for each case, of which those of bench take seconds and hundreds of megabytes
 		}
 		seen[c.args[0]] = true

@@ -18,7 +18,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/engine/broker/server"
 	"github.com/anekit/anekit/internal/engine/faulty"
@@ -106,7 +106,7 @@ func plain(part, socket, fault string) *exec.Cmd {
 // TestSharedBroker: a plain user's checks of growth and of memory in place work on a shared broker, which is not
 // dumpable, and notice copies that the broker's engine makes, and those that the client makes.
 func TestSharedBroker(t *testing.T) {
-	budget.Heavy(t, "brokers that others use")
+	effort.NeedsFull(t, "brokers that others use")
 	leaktest.SkipEmulated(t)
 	const growth, toEngine, toCPU = "memory/growth", "sharing/cpu-to-engine", "sharing/engine-to-cpu"
 	for name, c := range map[string]struct {
@@ -122,7 +122,7 @@ func TestSharedBroker(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "honest" {
-				budget.Heavy(t, "seconds and hundreds of megabytes")
+				effort.NeedsFull(t, "seconds and hundreds of megabytes")
 			}
 			dir, err := os.MkdirTemp("/tmp", "trial") // $TMPDIR is closed to the plain user
 			require.NoError(t, err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
-	"github.com/anekit/anekit/internal/budget"
 )
 
 // world runs one call after another against a driver and against a model of it that is a
@@ -182,7 +181,6 @@ func FuzzModel(f *testing.F) {
 
 // TestModel is FuzzModel with more calls than its seeds have.
 func TestModel(t *testing.T) {
-	budget.Heavy(t, "thousands of histories")
 	seen := map[outcome]int{}
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 8))

@@ -13,14 +13,12 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
 )
 
 // TestNothingLostNothingDoubled has 8 clients send 10,000 requests each, of all classes
 // and in all ways, cancelling some at random. Every accepted request has exactly one
 // completion.
 func TestNothingLostNothingDoubled(t *testing.T) {
-	budget.Heavy(t, "80,000 requests")
 	const clients, requests = 8, 10000
 	r := newRig(t, Options{})
 	r.engine.evaluate = func(ctx context.Context, _ []*ane.Tensor) error {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 )
@@ -22,7 +21,6 @@ import (
 // TestSilentSocketsKeepNoneOut: connections that say nothing, more than there are places, are closed for others, and a
 // client is admitted long before their time for the hello is over. The counters need no place.
 func TestSilentSocketsKeepNoneOut(t *testing.T) {
-	budget.Heavy(t, "hundreds of connections")
 	path := listen(t, Config{Stay: true})
 	first := quiet(t, path)
 	places := placesFor(MaxClients)
@@ -173,7 +171,6 @@ func TestLargeExecutables(t *testing.T) {
 // TestHashingEndsWithItsClients: an executable is read once for all clients that run it, on while one of them waits,
 // and no further when all have gone; one whose time is over does not wait.
 func TestHashingEndsWithItsClients(t *testing.T) {
-	budget.Heavy(t, "a large file")
 	var h hashes
 	at, next := make(chan int64), make(chan struct{})
 	h.chunk = func(n int64) { at <- n; <-next }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models"
 )
@@ -179,7 +179,7 @@ func TestCacheFolderTakenAway(t *testing.T) {
 // a block.
 func TestCacheCountsBlocks(t *testing.T) {
 	dir := t.TempDir()
-	sources := budget.Rounds(1000, 1000)
+	sources := effort.Rounds(1000, 250)
 	bound := int64(sources) << 10 // a quarter of them
 	c, err := openCache(dir, bound)
 	require.NoError(t, err)
@@ -235,7 +235,7 @@ func TestEmptyPartitionsGo(t *testing.T) {
 	var all sync.WaitGroup
 	for _, c := range []*cache{c, other} {
 		all.Go(func() {
-			for range budget.Rounds(200, 200) {
+			for range effort.Rounds(200, 50) {
 				_ = c.store(alice, k, s)
 				c.purge(alice, nil)
 			}

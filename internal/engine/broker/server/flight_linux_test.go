@@ -12,7 +12,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/engine/soft"
@@ -192,7 +192,7 @@ func TestEngineThatFails(t *testing.T) {
 // TestEightClientsOfMixedPriority have every request answered once, the lowest class
 // among them.
 func TestEightClientsOfMixedPriority(t *testing.T) {
-	rounds := budget.Rounds(10_000, 2000)
+	rounds := effort.Rounds(10_000, 500)
 	b := startBroker(t, Config{})
 	classes := []uint32{driverabi.QoSRealTime, driverabi.QoSUserInteractive, driverabi.QoSUserInitiated,
 		driverabi.QoSDefault, driverabi.QoSUtility, driverabi.QoSBackground, 77, driverabi.QoSBackground}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
@@ -90,7 +90,7 @@ func TestRandomFrames(t *testing.T) {
 	for n := range 4 {
 		all.Go(func() {
 			dice := rand.New(rand.NewPCG(seed, uint64(n)))
-			for range budget.Rounds(10, 10) {
+			for range effort.Rounds(10, 2) {
 				p := b.raw(alice)
 				if err := p.greet(""); err != nil {
 					t.Error(err)
@@ -106,7 +106,7 @@ func TestRandomFrames(t *testing.T) {
 			}
 		})
 	}
-	for range budget.Rounds(2000, 2000) {
+	for range effort.Rounds(2000, 500) {
 		require.NoError(t, sane.evaluate(mine, 0))
 	}
 	all.Wait()

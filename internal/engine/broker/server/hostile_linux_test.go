@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
@@ -97,7 +97,7 @@ func TestScribbles(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range uint64(3) {
 		all.Go(func() {
-			for round := range uint64(budget.Rounds(5, 5)) {
+			for round := range uint64(effort.Rounds(5, 1)) {
 				h := b.hostile()
 				r, err := h.ready(model(t, "identity"), 21)
 				if err != nil {
@@ -112,7 +112,7 @@ func TestScribbles(t *testing.T) {
 			}
 		})
 	}
-	for i := range uint64(budget.Rounds(2000, 2000)) {
+	for i := range uint64(effort.Rounds(2000, 500)) {
 		require.NoError(t, ring(t, bell, &wire.Evaluate{Request: mine.request, Sequence: 2 * i}))
 		require.NoError(t, sane.ask(wire.KindEvaluate, &wire.Evaluate{Request: mine.request, Sequence: 2*i + 1},
 			&wire.Done{}))
@@ -125,7 +125,6 @@ func TestScribbles(t *testing.T) {
 // TestStolenWakeUp: a client that takes the broker's thread away from its bell keeps it
 // no longer than it sleeps anyway.
 func TestStolenWakeUp(t *testing.T) {
-	budget.Heavy(t, "thousands of rounds")
 	b := startBroker(t, Config{})
 	h := b.hostile()
 	_, err := h.ready(model(t, "identity"), 21)

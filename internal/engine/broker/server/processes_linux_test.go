@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane/driverabi"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/models"
@@ -238,8 +238,7 @@ func serves(t *testing.T, c Config) (*server, string) {
 // the socket, whatever its class; and the lowest class is served while the others never
 // let go.
 func TestEightProcesses(t *testing.T) {
-	budget.Heavy(t, "eight processes")
-	rounds := budget.Rounds(10_000, 2000)
+	rounds := effort.Rounds(10_000, 500)
 	s, path := served(t)
 	low := startClient(t, path, driverabi.QoSBackground, rounds)
 	var others []*process

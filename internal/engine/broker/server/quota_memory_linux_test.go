@@ -13,7 +13,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/models"
@@ -163,8 +163,8 @@ func init() {
 // TestBrokerLivesInOneGiB: a broker that may have 1 GiB survives clients that ask for all that they can name at once,
 // and serves another one after and meanwhile.
 func TestBrokerLivesInOneGiB(t *testing.T) {
-	budget.Heavy(t, "a second and hundreds of megabytes")
-	if budget.Race {
+	effort.NeedsFull(t, "a second and hundreds of megabytes")
+	if effort.Race {
 		t.Skip("the race detector takes several times the memory; run without it")
 	}
 	procs, path := group(t, "memory", memoryFiles, 1<<30), socket(t)

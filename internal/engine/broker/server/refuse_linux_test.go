@@ -13,7 +13,6 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
@@ -246,7 +245,6 @@ func TestHandlesOfOthers(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	budget.Heavy(t, "a thousand requests")
 	b := startBroker(t, Config{})
 	p := b.join(alice, "")
 	m := model(t, "identity")

@@ -17,7 +17,6 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -278,7 +277,6 @@ func TestReportsEqualProc(t *testing.T) {
 	for name, user := range map[string]uint32{"root": 0, "plain": 65534} {
 		t.Run(name, func(t *testing.T) {
 			if user != 0 {
-				budget.Heavy(t, "a process for each user")
 			}
 			cmd := exec.Command("/proc/self/exe")
 			cmd.Env = append(os.Environ(), childEnv+"=report")

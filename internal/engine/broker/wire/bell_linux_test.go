@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -257,7 +257,6 @@ func TestBellCountsWrapAround(t *testing.T) {
 
 // An end that counts without end, for no frame, does not keep the other end busy.
 func TestBellRests(t *testing.T) {
-	budget.Heavy(t, "a spinning writer")
 	_, b, file := bells(t)
 	info, err := file.Stat()
 	require.NoError(t, err)
@@ -292,7 +291,7 @@ func TestBellRests(t *testing.T) {
 // Close comes while others send, take back and wait, on either end: the memory stays as
 // long as they use it.
 func TestBellClosesAtAnyMoment(t *testing.T) {
-	for round := range budget.Rounds(100, 100) {
+	for round := range effort.Rounds(100, 25) {
 		a, file, err := wire.NewBell()
 		require.NoError(t, err)
 		b, err := wire.OpenBell(int(file.Fd()))
@@ -443,7 +442,7 @@ func TestBellBetweenProcesses(t *testing.T) {
 	b, end := bellPeer(t)
 	defer end()
 	buf := buffer()
-	for i := range uint64(budget.Rounds(20_000, 20_000)) {
+	for i := range uint64(effort.Rounds(20_000, 5000)) {
 		sent := wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | i, Payload: []byte(fmt.Sprint(i))}
 		require.NoError(t, b.Send(sent))
 		got, err := received(b, buf)

@@ -11,7 +11,6 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/budget"
 )
 
 // TestFieldsInBytes compares a payload with the bytes that the format asks for: before each
@@ -108,7 +107,6 @@ func TestFaultsNameSomeSentinels(t *testing.T) {
 
 // Faults that are too long all together lose the last ones.
 func TestFaultsThatAreTooLongTogether(t *testing.T) {
-	budget.Heavy(t, "megabytes of text")
 	long := strings.Repeat("m", MaxText)
 	const whole = MaxLong / (2 * MaxText) // as many lines exceed MaxLong by their tags alone
 	for _, lines := range [][]int{{whole}, {whole / 2, whole / 2}, {1, whole}} {

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
@@ -104,7 +103,6 @@ func TestHugePagesAreRefused(t *testing.T) {
 
 // TestHolesCostNothing: reading a sparse file gives zeros for its holes, and adds no page to it.
 func TestHolesCostNothing(t *testing.T) {
-	budget.Heavy(t, "hundreds of megabytes")
 	const size = 64 << 20
 	fd, err := unix.MemfdCreate("sparse", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	require.NoError(t, err)

@@ -6,13 +6,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/anekit/anekit/internal/budget"
 )
 
 // On Linux package unimem does not need the C library, with and without cgo; on macOS it does.
 func TestLinuxProgramsStayStatic(t *testing.T) {
-	budget.Heavy(t, "builds of programs")
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command in PATH to list dependencies: install Go, then run this test again")
 	}

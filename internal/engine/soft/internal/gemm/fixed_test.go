@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // halfOf returns the value of a half whose exponent 31 is an ordinary one, and its exponent.
@@ -93,7 +93,7 @@ func TestFixed(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			use(t, name)
-			for round := range budget.Cases(300) {
+			for round := range effort.Cases(300) {
 				m, k, n := FixedRows*(1+r.IntN(3)), 1+r.IntN(40), 1+r.IntN(30)
 				deep := round%20 == 0
 				if deep {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // large are shapes that need several tiles, bands and blocks along k, and whose
@@ -22,7 +22,7 @@ var large = []struct{ m, k, n int }{
 // TestExactProducts uses fp16 values, whose products need no rounding: every
 // kernel gives the bits of the plain loop.
 func TestExactProducts(t *testing.T) {
-	budget.SkipRace(t)
+	effort.SkipShort(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	a, b := halves(r, 33*5000), halves(r, 1100*256)
 	eachKernel(t, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestExactProducts(t *testing.T) {
 // TestOwnRounding uses operands whose products need rounding: assembly gives the
 // fused sums bit by bit, Go code the rounded ones.
 func TestOwnRounding(t *testing.T) {
-	budget.SkipRace(t)
+	effort.SkipShort(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	eachKernel(t, func(t *testing.T) {
 		for _, s := range large {
@@ -64,7 +64,7 @@ func TestOwnRounding(t *testing.T) {
 // TestErrorBound compares with float64. A sum of k rounded products in order has
 // an error of at most g = k*u/(1-k*u) times the sum of magnitudes, u = 2^-24.
 func TestErrorBound(t *testing.T) {
-	budget.SkipRace(t)
+	effort.SkipShort(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	eachKernel(t, func(t *testing.T) {
 		for _, s := range large {
@@ -158,7 +158,7 @@ func TestSpecialValues(t *testing.T) {
 // TestSpreadOfNaN puts NaN, infinities and zeros among fp16 values and checks that
 // they affect only their own sums.
 func TestSpreadOfNaN(t *testing.T) {
-	budget.SkipRace(t)
+	effort.SkipShort(t)
 	r := rand.New(rand.NewPCG(9, 10))
 	odd := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 0, float32(math.Copysign(0, -1))}
 	eachKernel(t, func(t *testing.T) {

@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // TestWalk compares with sums of integers, one product after another, that stop where they leave the range.
 func TestWalk(t *testing.T) {
-	budget.SkipRace(t)
+	effort.SkipShort(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	for name, ok := range kernels() {
 		if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // inGo runs f with the Go code.
@@ -205,7 +205,7 @@ func TestSums(t *testing.T) {
 			require.InEpsilon(t, 1+math.Abs(total), 1+math.Abs(got.Total()), 1e-12)
 
 			for rows := range 18 {
-				if rows%5 != n%5 && !budget.Whole() {
+				if rows%5 != n%5 && !effort.Full() {
 					continue
 				}
 				stride := n + rows%3
@@ -258,7 +258,6 @@ func TestSpan(t *testing.T) {
 }
 
 func TestTranspose(t *testing.T) {
-	budget.Heavy(t, "each kernel and shape")
 	r := rand.New(rand.NewPCG(9, 10))
 	each(t, func(t *testing.T) {
 		for _, s := range [][2]int{{1, 1}, {3, 5}, {8, 8}, {31, 33}, {32, 32}, {33, 64}, {64, 40}, {100, 70}, {96, 1},

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // Rows and columns of the matrix that the benchmarks read: with 4 bits 64 MiB, more than a cache.
-var benchRows = budget.Measured(1<<16, 1<<8)
+var benchRows = effort.Measured(1<<16, 1<<8)
 
 const benchCols = 1 << 11
 

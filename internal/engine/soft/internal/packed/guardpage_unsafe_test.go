@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // fenced copies values to the start or to the end of memory between two inaccessible pages, so that reading or writing
@@ -39,16 +39,15 @@ func fenced[T any](t *testing.T, values []T, atEnd bool) []T {
 
 // TestStaysInsideItsPages: the kernels read and write no element beyond their slices.
 func TestStaysInsideItsPages(t *testing.T) {
-	budget.SkipRace(t)
-	budget.Heavy(t, "fenced pages for each kernel")
+	effort.NeedsFull(t, "fenced pages for each kernel")
 	r := rand.New(rand.NewPCG(5, 6))
 	eachKernel(t, func(t *testing.T) {
 		for i, k := range kinds() {
-			if !budget.Sample(i, 3) {
+			if !effort.Sample(i, 9) {
 				continue
 			}
 			for _, atEnd := range []bool{true, false} {
-				if !atEnd && budget.Light() {
+				if !atEnd && !effort.Full() {
 					continue
 				}
 				for _, s := range []struct{ rows, cols, wide int }{{1, 64, 64}, {3, 192, 64}, {18, 128, 128}, {5,

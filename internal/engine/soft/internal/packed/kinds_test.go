@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 // kernels lists the kernels that this processor has.
@@ -139,7 +139,7 @@ func arranged(w *Weights, x []float32) Vector {
 
 // rounds is all, or few under the race detector, which finds nothing here, in the emulator and in a plain go test.
 func rounds(all, few int) int {
-	if budget.Whole() {
+	if effort.Full() {
 		return all
 	}
 	return few

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/effort"
 )
 
 func TestElements(t *testing.T) {
-	budget.SkipRace(t)
+	effort.SkipShort(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	eachKernel(t, func(t *testing.T) {
 		for i := range rounds(8, 4) {
@@ -59,7 +59,7 @@ func TestElements(t *testing.T) {
 
 // An offset of float32 may decide which of two halves is nearer, far below the bits of a float64.
 func TestTinyOffsetsDecide(t *testing.T) {
-	budget.SkipRace(t)
+	effort.SkipShort(t)
 	r := rand.New(rand.NewPCG(17, 18))
 	eachKernel(t, func(t *testing.T) {
 		for _, bits := range []int{2, 3, 4, 6, 8} {
@@ -214,7 +214,7 @@ func TestDots(t *testing.T) {
 // The products of integers are those of the exact elements, within the bound of the package's comment and the
 // roundings of a sum in float32. Without the rest of the digits of an element the first row would be far from it.
 func TestIntegersAreNearExact(t *testing.T) {
-	budget.SkipRace(t)
+	effort.SkipShort(t)
 	r := rand.New(rand.NewPCG(13, 14))
 	eachKernel(t, func(t *testing.T) {
 		for _, wide := range []int{32, 64, 128, 256} {

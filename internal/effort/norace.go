@@ -1,6 +1,6 @@
-//go:build race
+//go:build !race
 
-package budget
+package effort
 
 // Race reports that the race detector is in the binary.
-const Race = true
+const Race = false
