@@ -1,57 +1,65 @@
 package main
 
 import (
+	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"github.com/anekit/anekit/ane/mil/lint"
 )
 
 // sarif prints the findings as a SARIF 2.1.0 log, which code hosts show beside the lines.
 func (a *app) sarif(d lintDetails) error {
-	run := sarif.NewRunWithInformationURI("ane-roundtrip", "https://github.com/anekit/anekit").
-		WithColumnKind("unicodeCodePoints")
-	run.Tool.Driver.WithVersion(version())
+	run := sarifRun{ColumnKind: "unicodeCodePoints", Language: "en-US", NewlineSequences: []string{"\r\n", "\n"},
+		Results: []sarifResult{}}
+	run.Tool.Driver = sarifDriver{Name: "ane-roundtrip", Version: version(),
+		InformationURI: "https://github.com/anekit/anekit", Language: run.Language}
 	for _, f := range d.Files {
 		lines := strings.Split(string(f.text), "\n")
+		artifact := sarifArtifact{filepath.ToSlash(f.File)}
 		for i := range f.findings {
 			x := &f.findings[i]
-			rule := run.AddRule(x.Rule.ID)
-			rule.WithShortDescription(sarif.NewMultiformatMessageString().WithText(x.Rule.Title)).
-				WithFullDescription(sarif.NewMultiformatMessageString().WithText(x.Rule.Reason)).
-				WithHelp(sarif.NewMultiformatMessageString().WithText(x.Rule.Fix + " (" + x.Rule.Source + ")")).
-				WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(x.Rule.Severity.String()))
-			result := run.CreateResultForRule(x.Rule.ID).WithLevel(x.Severity.String()).
-				WithMessage(sarif.NewTextMessage(x.Message + "; " + x.Fix))
-			bag := sarif.NewPropertyBag()
-			bag.Add("chips", words(x.Chips))
-			bag.Add("roads", words(x.Roads))
-			result.WithProperties(bag)
-			artifact := sarif.NewSimpleArtifactLocation(filepath.ToSlash(f.File))
-			place := sarif.NewPhysicalLocation().WithArtifactLocation(artifact)
+			result := sarifResult{RuleID: x.Rule.ID, RuleIndex: run.Tool.Driver.index(x.Rule), Level: x.Severity.String(),
+				Message: sarifText{x.Message + "; " + x.Fix}, Locations: make([]sarifLocation, 1),
+				Properties: map[string][]string{"chips": words(x.Chips), "roads": words(x.Roads)}}
+			place := &result.Locations[0].Physical
+			place.Artifact = artifact
 			if x.Pos.Known() {
-				region := sarif.NewRegion().WithStartLine(x.Pos.Line)
+				place.Region = &sarifRegion{StartLine: x.Pos.Line}
 				if x.Pos.Col > 0 {
-					region.WithStartColumn(column(lines, x.Pos.Line, x.Pos.Col))
+					place.Region.StartColumn = column(lines, x.Pos.Line, x.Pos.Col)
 				}
-				place.WithRegion(region)
 			}
-			result.AddLocation(sarif.NewLocationWithPhysicalLocation(place))
 			if len(x.Edits) > 0 {
-				change := sarif.NewArtifactChange().WithArtifactLocation(artifact)
+				change := sarifChange{Artifact: artifact}
 				for _, e := range x.Edits {
-					change.AddReplacement(replacement(string(f.text), e))
+					change.Replacements = append(change.Replacements, replacement(string(f.text), e))
 				}
-				result.AddFixe(sarif.NewFix().AddArtifactChange(change).WithDescription(sarif.NewTextMessage(x.Fix)))
+				result.Fixes = []sarifFix{{sarifText{x.Fix}, []sarifChange{change}}}
 			}
+			run.Results = append(run.Results, result)
 		}
 	}
-	report := sarif.NewReport()
-	report.AddRun(run)
-	return report.PrettyWrite(a.out)
+	text, err := json.MarshalIndent(sarifLog{sarifSchema, "2.1.0", []sarifRun{run}}, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = a.out.Write(text)
+	return err
+}
+
+// index returns the place of a rule in Rules, and adds one that is not there.
+func (d *sarifDriver) index(r *lint.Rule) int {
+	if i := slices.IndexFunc(d.Rules, func(s sarifRule) bool { return s.ID == r.ID }); i >= 0 {
+		return i
+	}
+	rule := sarifRule{ID: r.ID, ShortDescription: sarifText{r.Title}, FullDescription: sarifText{r.Reason},
+		Help: sarifText{r.Fix + " (" + r.Source + ")"}}
+	rule.Default.Level = r.Severity.String()
+	d.Rules = append(d.Rules, rule)
+	return len(d.Rules) - 1
 }
 
 // column returns the column in characters of a column in bytes.
@@ -63,17 +71,14 @@ func column(lines []string, line, col int) int {
 }
 
 // replacement returns an edit in lines and columns.
-func replacement(text string, e lint.Edit) *sarif.Replacement {
+func replacement(text string, e lint.Edit) sarifReplacement {
 	at := func(offset int) (line, col int) {
 		before := text[:offset]
 		start := strings.LastIndexByte(before, '\n') + 1
 		return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[start:]) + 1
 	}
-	region := sarif.NewRegion()
-	line, col := at(e.Start)
-	region.WithStartLine(line).WithStartColumn(col)
-	line, col = at(e.End)
-	region.WithEndLine(line).WithEndColumn(col)
-	return sarif.NewReplacement().WithDeletedRegion(region).
-		WithInsertedContent(sarif.NewArtifactContent().WithText(e.New))
+	r := sarifReplacement{Inserted: sarifText{e.New}}
+	r.Deleted.StartLine, r.Deleted.StartColumn = at(e.Start)
+	r.Deleted.EndLine, r.Deleted.EndColumn = at(e.End)
+	return r
 }

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"math"
 	"strconv"
-
-	"gonum.org/v1/plot"
 )
 
-// plotTick is a labeled place of an axis.
-type plotTick = plot.Tick
+// tick is a labeled place of an axis.
+type tick struct {
+	Value float64
+	Label string
+}
 
 // axis is how an axis shows its values.
 type axis struct {
@@ -18,7 +19,7 @@ type axis struct {
 	step  float64 // of logarithmic ticks: 10 for decades, 4 or 16 for sizes
 	label string
 	zero  bool // begins at 0
-	ticks []plotTick
+	ticks []tick
 }
 
 // text formats a tick.
@@ -59,8 +60,16 @@ func (a axis) span(low, high float64) (float64, float64) {
 	return low, high
 }
 
-// Ticks places the ticks: plot.Ticker.
-func (a axis) Ticks(low, high float64) (all []plotTick) {
+// part returns where a value lies between the ends of the axis: 0 is low, 1 is high.
+func (a axis) part(low, high, v float64) float64 {
+	if a.log {
+		low, high, v = math.Log(low), math.Log(high), math.Log(v)
+	}
+	return (v - low) / (high - low)
+}
+
+// placed places the ticks.
+func (a axis) placed(low, high float64) (all []tick) {
 	if a.ticks != nil {
 		return a.ticks
 	}
@@ -73,30 +82,30 @@ func (a axis) Ticks(low, high float64) (all []plotTick) {
 		every := max(1, math.Ceil((to-from+1)/6))
 		for e := from; e <= to; e += every {
 			v := math.Pow(base, e)
-			all = append(all, plotTick{Value: v, Label: a.text(v)})
+			all = append(all, tick{Value: v, Label: a.text(v)})
 		}
 		if len(all) < 2 {
-			all = []plotTick{{Value: low, Label: a.text(low)}, {Value: high, Label: a.text(high)}}
+			all = []tick{{Value: low, Label: a.text(low)}, {Value: high, Label: a.text(high)}}
 		}
 		return all
 	}
 	for _, v := range round(low, high, 5) {
-		all = append(all, plotTick{Value: v, Label: a.text(v)})
+		all = append(all, tick{Value: v, Label: a.text(v)})
 	}
 	return all
 }
 
 // within places ticks at 1, 2 and 5 times powers of ten, or at the ends of a short range.
-func (a axis) within(low, high float64) (all []plotTick) {
+func (a axis) within(low, high float64) (all []tick) {
 	for e := math.Floor(math.Log10(low)); e <= math.Ceil(math.Log10(high)); e++ {
 		for _, m := range []float64{1, 2, 5} {
 			if v := m * math.Pow(10, e); v >= low*(1-1e-9) && v <= high*(1+1e-9) {
-				all = append(all, plotTick{Value: v, Label: a.text(v)})
+				all = append(all, tick{Value: v, Label: a.text(v)})
 			}
 		}
 	}
 	if len(all) < 2 {
-		all = []plotTick{{Value: low, Label: a.text(low)}, {Value: high, Label: a.text(high)}}
+		all = []tick{{Value: low, Label: a.text(low)}, {Value: high, Label: a.text(high)}}
 	}
 	return all
 }
@@ -128,7 +137,7 @@ func binary(a axis, high float64) axis {
 	}
 	for _, v := range round(0, high/unit, 5) {
 		n, u := sizeOf(v * unit)
-		a.ticks = append(a.ticks, plotTick{Value: v * unit, Label: n + " " + u})
+		a.ticks = append(a.ticks, tick{Value: v * unit, Label: n + " " + u})
 	}
 	return a
 }

@@ -94,7 +94,7 @@ func (b *builder) latencies(engines []engineModels) (plots []plotted) {
 	}
 	for _, name := range order {
 		c := &chart{width: 168, height: 84, x: axis{form: durationOf(1), log: true}, y: axis{zero: true}}
-		c.y.ticks = []plotTick{} // the heights compare bins, not models
+		c.y.ticks = []tick{} // the heights compare bins, not models
 		p := plotted{Title: title[name]}
 		for k, l := range by[name] {
 			if l == nil || l.kind != object {
@@ -114,7 +114,7 @@ func (c *chart) ends() {
 		return
 	}
 	low, high := c.x.span(c.x0, c.x1)
-	c.x.ticks = []plotTick{{Value: low, Label: c.x.text(low)}, {Value: high, Label: c.x.text(high)}}
+	c.x.ticks = []tick{{Value: low, Label: c.x.text(low)}, {Value: high, Label: c.x.text(high)}}
 }
 
 // latency draws the histogram of one program, with a table of it.

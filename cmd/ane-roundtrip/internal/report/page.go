@@ -2,8 +2,6 @@ package report
 
 import (
 	_ "embed"
-	"fmt"
-	"html/template"
 	"io"
 	"strconv"
 )
@@ -11,12 +9,8 @@ import (
 //go:embed style.css
 var style string
 
-//go:embed page.gohtml
-var layout string
-
-// document is the page that the template prints.
+// document is what a page shows.
 type document struct {
-	Style    template.CSS
 	Command  string
 	Verdict  cell
 	Word     string // of the verdict, as a heading
@@ -82,7 +76,7 @@ type plotted struct {
 	ID      string
 	Title   cell
 	Caption []cell
-	SVG     template.HTML
+	SVG     markup
 	Legend  []mark
 	Data    *folded
 }
@@ -186,20 +180,8 @@ func Write(w io.Writer, object []byte) error {
 	}
 	b := &builder{root: root}
 	b.build()
-	t, err := template.New("page").Funcs(template.FuncMap{"label": func(c []column, i int) string {
-		if i < len(c) {
-			return c[i].Name
-		}
-		return ""
-	}, "class": func(c []column, i int) string {
-		if i < len(c) {
-			return c[i].Class
-		}
-		return ""
-	}}).Parse(layout)
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	b.doc.Style = template.CSS(style)
-	return t.Execute(w, b.doc)
+	var page writer
+	page.document(&b.doc)
+	_, err = page.WriteTo(w)
+	return err
 }

@@ -4,14 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"html/template"
+	"html"
 	"image/color"
 	"math"
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
+	"codeberg.org/go-fonts/liberation/liberationsansregular"
+	"golang.org/x/image/font/opentype"
 	"gonum.org/v1/plot/font"
+	plottext "gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -87,11 +89,6 @@ type chart struct {
 
 // plotter draws on the area of the data; px and py place a value.
 type plotter func(c draw.Canvas, px, py func(float64) vg.Length)
-
-func (f plotter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	f(c, x, y)
-}
 
 // reach widens the axes to a point.
 func (c *chart) reach(x, y float64) {
@@ -196,33 +193,23 @@ func (c *chart) rectangle(x0, y0, x1, y1 float64, fill hue) {
 // margin is the room around the data for labels.
 type margin struct{ left, right, bottom, top float64 }
 
-// draw returns the plot as SVG, with title and description for readers that do not see it.
-func (c *chart) draw(id, title, description string) template.HTML {
+// draw widens the ranges to the ends of the axes and returns the plot as SVG, with title and description for readers
+// that do not see it.
+func (c *chart) draw(id, title, description string) markup {
 	if !c.ranged {
 		return ""
 	}
+	style, err := textStyle()
+	if err != nil {
+		return "" // the font is in the binary
+	}
 	width, height := cmp.Or(c.width, wide), cmp.Or(c.height, tall)
-	p := plot.New()
-	p.BackgroundColor = nil
-	p.X.Min, p.X.Max = c.x.span(c.x0, c.x1)
-	p.Y.Min, p.Y.Max = c.y.span(c.y0, c.y1)
-	xs, ys := c.x.Ticks(p.X.Min, p.X.Max), slices.Clone(c.y.Ticks(p.Y.Min, p.Y.Max))
+	c.x0, c.x1 = c.x.span(c.x0, c.x1)
+	c.y0, c.y1 = c.y.span(c.y0, c.y1)
+	xs, ys := c.x.placed(c.x0, c.x1), slices.Clone(c.y.placed(c.y0, c.y1))
 	if c.y.ticks == nil && !c.y.log && len(ys) > 0 { // the axis ends at a label
-		p.Y.Min, p.Y.Max = min(p.Y.Min, ys[0].Value), max(p.Y.Max, ys[len(ys)-1].Value)
+		c.y0, c.y1 = min(c.y0, ys[0].Value), max(c.y1, ys[len(ys)-1].Value)
 	}
-	for a, axis := range map[*plot.Axis]axis{&p.X: c.x, &p.Y: c.y} {
-		a.Padding = 0
-		a.LineStyle.Width = 0
-		a.Tick.Length = 0
-		a.Tick.LineStyle.Width = 0
-		a.Tick.Marker = plot.ConstantTicks{}
-		if axis.log {
-			a.Scale = plot.LogScale{}
-		}
-	}
-	style := p.X.Tick.Label
-	style.Font.Variant = "Sans"
-	style.Font.Size, style.XAlign, style.YAlign = font.Length(smallSize), 0, 0 // a text begins at its place
 	m := margin{right: 12, bottom: 18, top: 8}
 	for i, t := range ys {
 		for n := len(t.Label); n > 1 && style.Width(ys[i].Label).Points() > 0.4*width; n-- { // names of wide letters
@@ -236,18 +223,29 @@ func (c *chart) draw(id, title, description string) template.HTML {
 	if len(xs) == 0 {
 		m.bottom = 4
 	}
-	p.Add(c.labels(p, xs, ys, style, width))
-	for _, one := range c.marks {
-		p.Add(one)
-	}
 	canvas := vgsvg.New(vg.Length(width), vg.Length(height))
 	area := draw.Crop(draw.New(canvas), vg.Length(m.left), -vg.Length(m.right), vg.Length(m.bottom), -vg.Length(m.top))
-	p.Draw(area)
+	px := func(v float64) vg.Length { return area.X(c.x.part(c.x0, c.x1, v)) }
+	py := func(v float64) vg.Length { return area.Y(c.y.part(c.y0, c.y1, v)) }
+	for _, one := range append([]plotter{c.labels(xs, ys, style, width)}, c.marks...) {
+		one(area, px, py)
+	}
 	return frame(canvas, id, title, description, width, height)
 }
 
+// textStyle returns the style of the texts of a plot. Of the fonts of gonum's plots the binary has this one.
+func textStyle() (draw.TextStyle, error) {
+	sans, err := opentype.Parse(liberationsansregular.TTF)
+	if err != nil {
+		return draw.TextStyle{}, err
+	}
+	name := font.Font{Typeface: "Liberation", Variant: "Sans"}
+	fonts := font.NewCache(font.Collection{{Font: name, Face: sans}})
+	return draw.TextStyle{Font: font.From(name, smallSize), Handler: plottext.Plain{Fonts: fonts}}, nil
+}
+
 // labels draws the lines of the grid and the texts of both axes.
-func (c *chart) labels(p *plot.Plot, xs, ys []plotTick, style draw.TextStyle, width float64) plotter {
+func (c *chart) labels(xs, ys []tick, style draw.TextStyle, width float64) plotter {
 	return func(at draw.Canvas, px, py func(float64) vg.Length) {
 		label := func(where hue, x, y vg.Length, text string) {
 			style := style
@@ -255,7 +253,7 @@ func (c *chart) labels(p *plot.Plot, xs, ys []plotTick, style draw.TextStyle, wi
 			at.FillText(style, vg.Point{X: x, Y: y}, text)
 		}
 		for _, t := range ys {
-			if t.Value < p.Y.Min-1e-9 || t.Value > p.Y.Max+1e-9 || t.Label == "" {
+			if t.Value < c.y0-1e-9 || t.Value > c.y1+1e-9 || t.Label == "" {
 				continue
 			}
 			if !c.rows {
@@ -264,7 +262,7 @@ func (c *chart) labels(p *plot.Plot, xs, ys []plotTick, style draw.TextStyle, wi
 			label(mutedEnd, at.Min.X-6, py(t.Value)-4.5, t.Label)
 		}
 		for _, t := range xs {
-			if t.Value < p.X.Min*(1-1e-9) || t.Value > p.X.Max*(1+1e-9) {
+			if t.Value < c.x0*(1-1e-9) || t.Value > c.x1*(1+1e-9) {
 				continue
 			}
 			x, where := px(t.Value), mutedMiddle
@@ -288,7 +286,7 @@ func (c *chart) labels(p *plot.Plot, xs, ys []plotTick, style draw.TextStyle, wi
 }
 
 // frame returns the drawing as an element of a page.
-func frame(canvas *vgsvg.Canvas, id, title, description string, width, height float64) template.HTML {
+func frame(canvas *vgsvg.Canvas, id, title, description string, width, height float64) markup {
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
 		return "" // a Buffer takes everything
@@ -298,8 +296,8 @@ func frame(canvas *vgsvg.Canvas, id, title, description string, width, height fl
 	_, rest, _ := strings.Cut(svg[at:], ">")
 	const family = "font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;"
 	rest = colors(strings.ReplaceAll(rest, family, ""))
-	escape := template.HTMLEscapeString
-	return template.HTML(fmt.Sprintf(`<svg class="plot" role="img" viewBox="0 0 %g %g" aria-labelledby="%s-t %s-d">`+
+	escape := html.EscapeString
+	return markup(fmt.Sprintf(`<svg class="plot" role="img" viewBox="0 0 %g %g" aria-labelledby="%s-t %s-d">`+
 		`<title id="%s-t">%s</title><desc id="%s-d">%s</desc>%s`, width, height, id, id, id, escape(title), id,
 		escape(description), strings.TrimRight(rest, "\n")))
 }
@@ -315,9 +313,9 @@ func shorten(name string, most int) string {
 
 // names makes an axis of names, one for each whole number from 0 downwards.
 func names(all []string) axis {
-	a := axis{ticks: []plotTick{}}
+	a := axis{ticks: []tick{}}
 	for i, n := range all {
-		a.ticks = append(a.ticks, plotTick{Value: -float64(i), Label: shorten(n, 30)})
+		a.ticks = append(a.ticks, tick{Value: -float64(i), Label: shorten(n, 30)})
 	}
 	return a
 }
