@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/zeebo/xxh3"
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/unimem"
@@ -65,7 +66,7 @@ func add(t testing.TB, c *Cache, n int) {
 }
 
 // at reads the token at position p out of the tensors, packed, through their own addressing.
-func at(t testing.TB, c *Cache, layer, side, p int) (b []byte) {
+func at(t rapid.TB, c *Cache, layer, side, p int) (b []byte) {
 	t.Helper()
 	x := [2]func(int) interface{ Row(int) ([]byte, error) }{
 		func(l int) interface{ Row(int) ([]byte, error) } { return c.Keys(l) },
@@ -108,7 +109,7 @@ func image(c *Cache) (b []byte) {
 }
 
 // saved is the bytes of Save.
-func saved(t testing.TB, c *Cache, f Fingerprint) []byte {
+func saved(t rapid.TB, c *Cache, f Fingerprint) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, c.Save(&b, f))

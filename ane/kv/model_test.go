@@ -2,12 +2,13 @@ package kv
 
 import (
 	"bytes"
-	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/effort"
@@ -30,7 +31,7 @@ func (w *twin) tokenOf(layer, side int, number byte) []byte {
 	return b
 }
 
-func (w *twin) append(t *testing.T, layer int, numbers []byte) {
+func (w *twin) append(t rapid.TB, layer int, numbers []byte) {
 	var k, v []byte
 	for _, n := range numbers {
 		k, v = append(k, w.tokenOf(layer, 0, n)...), append(v, w.tokenOf(layer, 1, n)...)
@@ -48,7 +49,7 @@ func (w *twin) append(t *testing.T, layer int, numbers []byte) {
 	}
 }
 
-func (w *twin) advance(t *testing.T, n int) {
+func (w *twin) advance(t rapid.TB, n int) {
 	err := w.c.Advance(n)
 	for _, p := range w.pending {
 		if len(p) < n {
@@ -72,7 +73,7 @@ func (w *twin) drop() {
 	}
 }
 
-func (w *twin) truncate(t *testing.T, n int) {
+func (w *twin) truncate(t rapid.TB, n int) {
 	length := max(0, w.next-w.first)
 	err := w.c.Truncate(n)
 	if n > length {
@@ -85,7 +86,7 @@ func (w *twin) truncate(t *testing.T, n int) {
 	w.next = w.first + n
 }
 
-func (w *twin) fork(t *testing.T) *twin {
+func (w *twin) fork(t rapid.TB) *twin {
 	c, err := w.c.Fork()
 	require.NoError(t, err)
 	f := w.stored()
@@ -120,7 +121,7 @@ func (w *twin) restored(s *twin, n int) {
 	w.tokens = kept
 }
 
-func (w *twin) check(t *testing.T) {
+func (w *twin) check(t rapid.TB) {
 	require.Equal(t, max(0, w.next-w.first), w.c.Len())
 	require.Equal(t, w.next, w.c.Position())
 	for layer := range w.pending {
@@ -151,13 +152,8 @@ func TestCallsInAnyOrder(t *testing.T) {
 		"heap":         func() (*Cache, error) { return New(grows, unimem.OnHeap()) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			seeds := 8/slow() + 1
-			if !effort.Full() {
-				seeds = min(seeds, 2)
-			}
-			for seed := range uint64(seeds) {
-				order(t, make, rand.New(rand.NewPCG(seed, 1)))
-			}
+			dir := t.TempDir()
+			rapid.Check(t, func(t *rapid.T) { order(t, make, dir) })
 		})
 	}
 }
@@ -187,51 +183,63 @@ func slow() int {
 	return 1
 }
 
-// order makes calls in a random order.
-func order(t *testing.T, make func() (*Cache, error), r *rand.Rand) {
+// order makes calls in any order, with a file in a folder of its own within dir.
+func order(t *rapid.T, make func() (*Cache, error), dir string) {
 	c, err := make()
 	require.NoError(t, err)
+	dir, err = os.MkdirTemp(dir, "")
+	require.NoError(t, err)
+	path := filepath.Join(dir, "s")
 	all := []*twin{{c: c, window: c.config.Window, tokens: map[int]byte{}, pending: [][]byte{nil, nil}}}
-	path := filepath.Join(t.TempDir(), "s")
 	var file *twin
-	for range 60 {
-		i := r.IntN(len(all))
-		w := all[i]
-		switch r.IntN(13) {
-		case 0, 1, 2, 3: // whole tokens
-			n := 1 + r.IntN([]int{3, 20, 300}[r.IntN(3)])
-			numbers := bytes.Repeat([]byte{byte(1 + r.IntN(255))}, n)
+	number := func(t *rapid.T, least, most int, label string) int { return rapid.IntRange(least, most).Draw(t, label) }
+	one := func(t *rapid.T) *twin { return all[number(t, 0, len(all)-1, "cache")] }
+	t.Repeat(map[string]func(*rapid.T){
+		"tokens": func(t *rapid.T) {
+			w := one(t)
+			n := number(t, 1, rapid.SampledFrom([]int{3, 20, 300}).Draw(t, "most"), "tokens")
+			numbers := bytes.Repeat([]byte{byte(number(t, 1, 255, "number"))}, n)
 			same := bytes.Equal(w.pending[0], w.pending[1])
 			for layer := range w.pending {
 				if same {
 					w.append(t, layer, numbers)
 				}
 			}
-			w.advance(t, 1+r.IntN(n))
-		case 4: // one layer, to be dropped
-			w.append(t, r.IntN(2), bytes.Repeat([]byte{9}, 1+r.IntN(3)))
-			if r.IntN(2) == 0 {
+			w.advance(t, number(t, 1, n, "advance"))
+		},
+		"one layer, to be dropped": func(t *rapid.T) {
+			w := one(t)
+			w.append(t, number(t, 0, 1, "layer"), bytes.Repeat([]byte{9}, number(t, 1, 3, "tokens")))
+			if rapid.Bool().Draw(t, "drop") {
 				w.truncate(t, w.c.Len())
 			}
-		case 5:
-			w.truncate(t, r.IntN(w.c.Len()+2))
-		case 6:
-			if len(all) < 4 {
-				all = append(all, w.fork(t))
+		},
+		"truncate": func(t *rapid.T) {
+			w := one(t)
+			w.truncate(t, number(t, 0, w.c.Len()+1, "length"))
+		},
+		"fork": func(t *rapid.T) {
+			if len(all) == 4 {
+				t.Skip("enough")
 			}
-		case 7:
-			if len(all) > 1 {
-				require.NoError(t, w.c.Close())
-				all = slices.Delete(all, i, i+1)
+			all = append(all, one(t).fork(t))
+		},
+		"close": func(t *rapid.T) {
+			if len(all) == 1 {
+				t.Skip("the last one")
 			}
-		case 8:
-			if r.IntN(4) == 0 {
-				w.c.Clear()
-				w.restored(&twin{}, 0)
-			} else {
-				require.NotNil(t, w.c.AllKeys())
-			}
-		case 9:
+			i := number(t, 0, len(all)-1, "cache")
+			require.NoError(t, all[i].c.Close())
+			all = slices.Delete(all, i, i+1)
+		},
+		"clear": func(t *rapid.T) {
+			w := one(t)
+			w.c.Clear()
+			w.restored(&twin{}, 0)
+		},
+		"keys": func(t *rapid.T) { require.NotNil(t, one(t).c.AllKeys()) },
+		"save": func(t *rapid.T) {
+			w := one(t)
 			if err := w.c.appendFile(unsynced{}, path, print1); err != nil {
 				require.NoError(t, w.c.saveFile(unsynced{}, path, print1, nil))
 				file = w.stored()
@@ -240,41 +248,45 @@ func order(t *testing.T, make func() (*Cache, error), r *rand.Rand) {
 					file.tokens[file.next] = w.tokens[file.next]
 				}
 			}
-			if r.IntN(3) == 0 {
+			if rapid.Bool().Draw(t, "fold") {
 				require.NoError(t, foldFile(unsynced{}, path))
 				file.restored(file, -1) // a fold keeps the window alone
 			}
-		case 10: // damage
-			b := saved(t, w.c, print1)
-			b[r.IntN(len(b))] ^= 1 << r.IntN(8)
-			target := all[r.IntN(len(all))]
+		},
+		"damage": func(t *rapid.T) {
+			b := saved(t, one(t).c, print1)
+			b[number(t, 0, len(b)-1, "byte")] ^= 1 << number(t, 0, 7, "bit")
+			target := one(t)
 			before := image(target.c)
 			require.Error(t, target.c.Restore(bytes.NewReader(b), print1))
 			if target.c.Len() > 0 {
 				require.True(t, bytes.Equal(before, image(target.c)), "a damaged snapshot changes nothing")
 			}
-		default:
+		},
+		"restore": func(t *rapid.T) {
 			if file == nil {
-				continue
+				t.Skip("nothing is saved")
 			}
-			n := -1
-			if r.IntN(2) == 0 {
-				n = r.IntN(file.next - file.first + 1)
+			w, n, err := one(t), -1, error(nil)
+			if rapid.Bool().Draw(t, "a prefix") {
+				n = number(t, 0, file.next-file.first, "length")
 				err = w.c.RestorePrefixFile(path, print1, n)
 			} else {
 				err = w.c.RestoreFile(path, print1)
 			}
 			if w.window == 0 && !w.c.config.Grow && file.next > w.c.Cap() {
 				require.ErrorIs(t, err, ErrFull)
-				continue
+				return
 			}
 			require.NoError(t, err)
 			w.restored(file, n)
-		}
-		for _, w := range all {
-			w.check(t)
-		}
-	}
+		},
+		"": func(t *rapid.T) {
+			for _, w := range all {
+				w.check(t)
+			}
+		},
+	})
 	for _, w := range all {
 		require.NoError(t, w.c.Close())
 	}
