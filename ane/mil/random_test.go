@@ -2,25 +2,36 @@ package mil
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/anekit/anekit/internal/effort"
+	"pgregory.net/rapid"
 )
 
-// author writes random programs that Validate accepts, wholly in one dialect.
+// author writes programs that Validate accepts, wholly in one dialect.
 type author struct {
-	r       *rand.Rand
+	t       *rapid.T
 	dialect Dialect
+	narrow  bool // types narrower than a byte occur
 	names   []string
 	count   int
 }
 
-func (a *author) pick(n int) int { return a.r.IntN(n) }
+func (a *author) pick(n int) int { return rapid.IntRange(0, n-1).Draw(a.t, "choice") }
+
+// some makes least to most elements, each of which shrinking can leave out.
+func some[V any](a *author, least, most int, one func(i int) V) []V {
+	i := 0
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) V {
+		outer := a.t
+		a.t = t
+		defer func() { a.t = outer }()
+		i++
+		return one(i - 1)
+	}), least, most).Draw(a.t, "list")
+}
 
 func (a *author) fresh() string {
 	a.count++
@@ -29,12 +40,13 @@ func (a *author) fresh() string {
 
 // scalar returns an element type; the old dialect has none narrower than a byte.
 func (a *author) scalar() DType {
-	for {
-		d := DType(1 + a.pick(int(UInt64)))
-		if a.dialect == NewText || d.Bits() >= 8 || d == String {
-			return d
+	var all []DType
+	for d := DType(1); d <= UInt64; d++ {
+		if a.narrow || d.Bits() >= 8 || d == String {
+			all = append(all, d)
 		}
 	}
+	return rapid.SampledFrom(all).Draw(a.t, "type")
 }
 
 func (a *author) box(t Type) Type {
@@ -50,21 +62,15 @@ func (a *author) typ(depth int) Type {
 	case n < 3 || depth > 3:
 		return a.box(ScalarOf(a.scalar()))
 	case n < 5:
-		t := Type{Kind: Tensor, DType: a.scalar()}
-		for range 1 + a.pick(5) {
-			t.Dims = append(t.Dims, []Dim{{Size: a.pick(99)}, {Symbol: "?"}, {Symbol: "n"}}[a.pick(3)])
-		}
-		return t
+		return Type{Kind: Tensor, DType: a.scalar(), Dims: some(a, 1, 5, func(int) Dim {
+			return []Dim{{Size: a.pick(99)}, {Symbol: "?"}, {Symbol: "n"}}[a.pick(3)]
+		})}
 	case n == 5:
 		return DictOf(a.typ(depth+1), a.typ(depth+1))
 	case n == 6:
 		return Type{Kind: List, Dims: []Dim{{Size: a.pick(9)}}, Elems: []Type{a.typ(depth + 1)}}
 	}
-	t := Type{Kind: Tuple}
-	for range 1 + a.pick(3) {
-		t.Elems = append(t.Elems, a.typ(depth+1))
-	}
-	return t
+	return Type{Kind: Tuple, Elems: some(a, 1, 3, func(int) Type { return a.typ(depth + 1) })}
 }
 
 // leaf returns a literal of the element type d.
@@ -124,11 +130,7 @@ func (a *author) operand(depth int, attribute bool) Operand {
 	case n < 3 && len(a.names) > 0:
 		return Ref{Name: a.names[a.pick(len(a.names))]}
 	case n == 3 && depth < 4:
-		v := &Values{}
-		for range a.pick(4) {
-			v.Items = append(v.Items, a.operand(depth+1, attribute))
-		}
-		return v
+		return &Values{Items: some(a, 0, 3, func(int) Operand { return a.operand(depth+1, attribute) })}
 	case n == 4 && depth < 4:
 		return &Nested{Args: a.args(depth+1, false), Attrs: a.args(depth+1, true)}
 	case n == 5 && !attribute:
@@ -145,51 +147,47 @@ func (a *author) operand(depth int, attribute bool) Operand {
 }
 
 func (a *author) args(depth int, attribute bool) []Arg {
-	var args []Arg
-	for i := range a.pick(4) {
-		args = append(args, A(fmt.Sprintf("%s%d", []string{"x", "tensor", "axis"}[a.pick(3)], i),
-			a.operand(depth, attribute)))
-	}
-	return args
+	return some(a, 0, 3, func(i int) Arg {
+		return A(fmt.Sprintf("%s%d", []string{"x", "tensor", "axis"}[a.pick(3)], i), a.operand(depth, attribute))
+	})
 }
 
-// program returns a random program.
+// program returns a program.
 func (a *author) program() *Program {
 	p := &Program{Version: "1.3", Attrs: a.args(0, true)}
 	opset := "ios18"
 	if a.dialect == OldText {
 		p.Version, opset = "1.0", []string{"ios15", "ios16", "ios17", "CoreML6"}[a.pick(4)]
 	}
-	for i := range a.pick(4) {
-		f := &Function{Name: fmt.Sprintf("f%d", i), Opset: opset}
-		a.names = nil
-		f.Attrs = a.args(0, true)
-		for range 1 + a.pick(3) {
-			f.Params = append(f.Params, V(a.typ(0), a.fresh()))
-		}
-		for _, v := range f.Params {
+	p.Funcs = some(a, 0, 3, func(i int) *Function { return a.function(fmt.Sprintf("f%d", i), opset) })
+	return p
+}
+
+func (a *author) function(name, opset string) *Function {
+	a.names = nil
+	defer func() { a.names = nil }()
+	variables := func(least, most int) []Var {
+		return some(a, least, most, func(int) Var { return V(a.typ(0), a.fresh()) })
+	}
+	define := func(list []Var) {
+		for _, v := range list {
 			a.names = append(a.names, v.Name)
 		}
-		for range a.pick(12) {
-			op := &Op{Kind: []string{"const", "mul", "write_it", "constexpr_cast", "quantize"}[a.pick(5)],
-				Args: a.args(0, false)}
-			for i, attr := range a.args(0, true) {
-				attr.Name = fmt.Sprintf("attr%d", i)
-				op.Attrs = append(op.Attrs, attr)
-			}
-			for range a.pick(3) {
-				op.Results = append(op.Results, V(a.typ(0), a.fresh()))
-			}
-			for _, v := range op.Results {
-				a.names = append(a.names, v.Name)
-			}
-			f.Body = append(f.Body, op)
-		}
-		f.Results = []Ref{{Name: a.names[a.pick(len(a.names))]}}
-		p.Funcs = append(p.Funcs, f)
-		a.names = nil
 	}
-	return p
+	f := &Function{Name: name, Opset: opset, Attrs: a.args(0, true), Params: variables(1, 3)}
+	define(f.Params)
+	f.Body = some(a, 0, 11, func(int) *Op {
+		op := &Op{Kind: []string{"const", "mul", "write_it", "constexpr_cast", "quantize"}[a.pick(5)],
+			Args: a.args(0, false), Attrs: a.args(0, true)}
+		for i := range op.Attrs {
+			op.Attrs[i].Name = fmt.Sprintf("attr%d", i)
+		}
+		op.Results = variables(0, 2)
+		define(op.Results)
+		return op
+	})
+	f.Results = []Ref{{Name: a.names[a.pick(len(a.names))]}}
+	return f
 }
 
 // comment puts comments and line breaks before some tokens of a text, and returns how many
@@ -222,49 +220,64 @@ func (a *author) comment(text string) (string, int) {
 	return out.String(), n
 }
 
-// TestRandomPrograms prints and parses random programs of both dialects, formats them, and
-// converts them to the other dialect and back.
+// written is a program, and its text with comments.
+type written struct {
+	*Program
+	dialect   Dialect
+	narrow    bool
+	commented string
+	comments  int
+}
+
+func (w written) GoString() string {
+	return fmt.Sprintf("%s\ncommented:\n%s", Print(w.Program), w.commented)
+}
+
+// TestRandomPrograms prints and parses programs of both dialects, formats them, and converts them to the other dialect
+// and back.
 func TestRandomPrograms(t *testing.T) {
-	moved, programs := 0, effort.Rounds(300, 75)
-	for seed := range uint64(programs) {
-		a := &author{r: rand.New(rand.NewPCG(seed, 11)), dialect: Dialect(seed % 2)}
-		p := a.program()
-		text := Print(p)
-		require.NoError(t, Validate("p", p), "%s", text)
+	programs := rapid.Custom(func(t *rapid.T) (w written) {
+		a := &author{t: t, dialect: rapid.SampledFrom([]Dialect{NewText, OldText}).Draw(t, "dialect")}
+		a.narrow = a.dialect == NewText && rapid.Bool().Draw(t, "narrow")
+		w = written{Program: a.program(), dialect: a.dialect, narrow: a.narrow}
+		w.commented, w.comments = a.comment(string(Print(w.Program)))
+		return w
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		w := programs.Draw(t, "program")
+		p, text := w.Program, Print(w.Program)
+		require.NoError(t, Validate("p", p))
 		q, err := Parse("p", text)
-		require.NoError(t, err, "%s", text)
-		require.True(t, Equal(p, q), "%s", text)
+		require.NoError(t, err)
+		require.True(t, Equal(p, q))
 		out, err := Format("p", text)
 		require.NoError(t, err)
 		require.Equal(t, string(text), string(out))
 
-		commented, n := a.comment(string(text))
-		out, err = Format("p", []byte(commented))
-		require.NoError(t, err, "%s", commented)
-		require.Equal(t, n, strings.Count(string(out), "// c!"), "%s\n%s", commented, out)
+		out, err = Format("p", []byte(w.commented))
+		require.NoError(t, err)
+		require.Equal(t, w.comments, strings.Count(string(out), "// c!"), "%s", out)
 		again, err := Format("p", out)
 		require.NoError(t, err)
 		require.Equal(t, string(out), string(again))
 
-		kept, err := Convert(p, a.dialect)
+		kept, err := Convert(p, w.dialect)
 		require.NoError(t, err)
-		require.True(t, Equal(p, kept), "%s", text)
-		other, err := Convert(p, 1-a.dialect)
-		if err != nil { // the program has a type narrower than a byte
-			require.Equal(t, NewText, a.dialect)
-			continue
+		require.True(t, Equal(p, kept))
+		other, err := Convert(p, 1-w.dialect)
+		if w.narrow && err != nil { // the program has a type narrower than a byte
+			return
 		}
-		moved++
+		require.NoError(t, err)
 		require.NoError(t, Validate("p", other))
-		twice, err := Convert(other, 1-a.dialect)
+		twice, err := Convert(other, 1-w.dialect)
 		require.NoError(t, err)
 		require.True(t, Equal(twice, other), "%s", Print(other))
 		q, err = Parse("p", Print(other))
 		require.NoError(t, err, "%s", Print(other))
 		require.True(t, Equal(other, q))
-		back, err := Convert(other, a.dialect)
+		back, err := Convert(other, w.dialect)
 		require.NoError(t, err)
-		require.True(t, Equal(p, back), "%s\n%s\n%s", text, Print(other), Print(back))
-	}
-	require.Greater(t, moved, programs/2)
+		require.True(t, Equal(p, back), "%s\n%s", Print(other), Print(back))
+	})
 }
