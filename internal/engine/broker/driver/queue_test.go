@@ -1,10 +1,10 @@
 package driver
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/ane/driverabi"
 )
@@ -63,38 +63,41 @@ func TestShares(t *testing.T) {
 // TestStarvationBound counts turns while every other level has work all the time, is
 // away at times, or comes back at the worst moments.
 func TestStarvationBound(t *testing.T) {
-	for seed := range uint64(200) {
-		random := rand.New(rand.NewPCG(seed, 1))
+	rapid.Check(t, func(t *rapid.T) {
 		var q queue
 		var away []*request
 		for level := range Levels - 1 {
 			q.push(&request{level: level})
 		}
-		for range random.IntN(300) { // whatever went before
+		for range rapid.IntRange(0, 299).Draw(t, "turns before") { // whatever went before
 			r := q.pop()
 			q.push(r)
+		}
+		moves := rapid.Just(false) // levels come and go
+		if rapid.Bool().Draw(t, "away at times") {
+			moves = rapid.Map(rapid.IntRange(0, 2), func(n int) bool { return n == 1 })
 		}
 		for range 5 {
 			lowest := &request{level: Levels - 1}
 			q.push(lowest)
 			for turn := 1; ; turn++ {
-				require.LessOrEqual(t, turn, StarvationBound, "seed %d", seed)
+				require.LessOrEqual(t, turn, StarvationBound)
 				r := q.pop()
 				if r == lowest {
 					break
 				}
-				if seed%2 == 1 && random.IntN(3) == 0 { // odd seeds: levels come and go
+				if moves.Draw(t, "leaves") {
 					away = append(away, r)
 				} else {
 					q.push(r)
 				}
-				if len(away) > 0 && (q.n == 1 || random.IntN(3) == 0) {
+				if len(away) > 0 && (q.n == 1 || moves.Draw(t, "comes back")) {
 					q.push(away[0])
 					away = away[1:]
 				}
 			}
 		}
-	}
+	})
 }
 
 // TestLowestClassIsServed fills the queue through the ABI and counts the engine's turns.
