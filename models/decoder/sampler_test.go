@@ -2,16 +2,15 @@ package decoder
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
-	"github.com/anekit/anekit/internal/effort"
 )
 
-func sampler(t *testing.T, temperature, topP float64, seed uint64) *Sampler {
+func sampler(t rapid.TB, temperature, topP float64, seed uint64) *Sampler {
 	s, err := NewSampler(temperature, topP, seed)
 	require.NoError(t, err)
 	return s
@@ -85,14 +84,11 @@ func TestTemperatureComesBeforeTopP(t *testing.T) {
 
 // The bound below which tokens are not even sorted leaves no token of the most probable ones out.
 func TestTopPAgainstAWholeSort(t *testing.T) {
-	effort.SkipShort(t)
-	r := rand.New(rand.NewPCG(3, 4))
-	for range effort.Cases(300) {
-		logits := make([]float32, 1+r.IntN(60))
-		for i := range logits {
-			logits[i] = float32(r.IntN(12)) / 2
-		}
-		topP, temperature := 0.05+0.94*r.Float64(), 0.3+r.Float64()
+	levels := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 11), func(n int) float32 { return float32(n) / 2 }), 1, 60)
+	rapid.Check(t, func(t *rapid.T) {
+		logits := levels.Draw(t, "logits")
+		topP := rapid.Float64Range(0.05, 0.99).Draw(t, "top-p")
+		temperature := rapid.Float64Range(0.3, 1.3).Draw(t, "temperature")
 		order, w, sum := make([]int, len(logits)), make([]float64, len(logits)), 0.0
 		for i, v := range logits {
 			order[i], w[i] = i, math.Exp(float64(v)/temperature)
@@ -104,12 +100,12 @@ func TestTopPAgainstAWholeSort(t *testing.T) {
 			may[order[k]] = true
 			all += w[order[k]]
 		}
-		for i, f := range frequencies(sampler(t, temperature, topP, r.Uint64()), logits, 2000) {
+		for i, f := range frequencies(sampler(t, temperature, topP, rapid.Uint64().Draw(t, "seed")), logits, 2000) {
 			require.True(t, f == 0 || may[i], "token %d of %v at top-p %v", i, logits, topP)
 			require.False(t, f == 0 && may[i] && w[i] > 0.02*sum, "token %d of %v at top-p %v", i, logits,
 				topP)
 		}
-	}
+	})
 }
 
 func TestSamplerGoesOnWhereItWas(t *testing.T) {

@@ -3,11 +3,12 @@ package decoder
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 //nolint:dupword // words that come twice
@@ -165,19 +166,15 @@ func parse(t *testing.T, file object) *Tokenizer {
 	return k
 }
 
-// texts are texts that tokenizers get wrong, and random ones.
-func texts() []string {
-	all := []string{"", " ", "  ", "\n", " \n ", "a", " a", "a  b", "a   ", "\t\tif", "it's IT'S they'LL I'm we'd",
-		"1234567 89", "x\r\n\r\ny", "  \u3000 x", "\u0085\u00a0b", corpus, "e\u0301 é", "🙂 👍🏽", "日本語 漢字",
-		"<|eot_id|>", "a<|begin_of_text|> b<|eot", "!?!?\n\n.", strings.Repeat("the ", 300)}
-	pool := []rune(corpus + " \u0085\u00a0\u2003ſßİ\u0301")
-	r := rand.New(rand.NewPCG(5, 6))
-	for range 500 {
-		t := make([]rune, r.IntN(25))
-		for i := range t {
-			t[i] = pool[r.IntN(len(pool))]
-		}
-		all = append(all, string(t))
+// eachText checks texts that tokenizers get wrong, and any others.
+func eachText(t *testing.T, check func(t rapid.TB, text string)) {
+	for _, text := range []string{"", " ", "  ", "\n", " \n ", "a", " a", "a  b", "a   ", "\t\tif",
+		"it's IT'S they'LL I'm we'd", "1234567 89", "x\r\n\r\ny", "  \u3000 x", "\u0085\u00a0b", corpus, "e\u0301 é",
+		"🙂 👍🏽", "日本語 漢字", "<|eot_id|>", "a<|begin_of_text|> b<|eot", "!?!?\n\n.", strings.Repeat("the ", 300)} {
+		check(t, text)
 	}
-	return all
+	pool := rapid.SampledFrom([]rune(corpus + " \u0085\u00a0\u2003ſßİ\u0301"))
+	other := rapid.Rune().Filter(func(c rune) bool { return c != utf8.RuneError })
+	texts := rapid.StringOfN(rapid.OneOf(pool, pool, pool, other), 0, 25, -1)
+	rapid.Check(t, func(t *rapid.T) { check(t, texts.Draw(t, "text")) })
 }
