@@ -1,13 +1,11 @@
 package main
 
 import (
-	"io"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 
 	"github.com/anekit/anekit/internal/near"
 )
@@ -52,7 +50,7 @@ func findCommand(root *cobra.Command, args []string) (*cobra.Command, error) {
 
 // man prints the page of a command.
 func (a *app) man(args []string) error {
-	root := (&app{}).root() // writeManual changes the texts
+	root := (&app{}).root()
 	page := root
 	if len(args) > 0 {
 		found, err := findCommand(root, args)
@@ -61,33 +59,20 @@ func (a *app) man(args []string) error {
 		}
 		page = found
 	}
-	return writeManual(root, page, a.out)
+	return writeManual(a.out, page, built())
 }
 
-// writeManual prints the page of a command of root. It changes the texts of the command.
-func writeManual(root, page *cobra.Command, w io.Writer) error {
-	forMarkdown(page)
-	root.DisableAutoGenTag, page.DisableAutoGenTag = true, true
-	header := doc.GenManHeader{
-		Title: strings.ToUpper(strings.ReplaceAll(page.CommandPath(), " ", "-")), Section: "1",
-		Source: "anekit " + version(), Manual: "anekit", Date: built(),
-	}
-	return doc.GenMan(page, &header, w)
-}
-
-// built returns the time of the commit that the binary was built from; nil if the binary does not
-// record it. The page then has the date of SOURCE_DATE_EPOCH, or of today.
-func built() *time.Time {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return nil
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.time" {
-			if t, err := time.Parse(time.RFC3339, s.Value); err == nil {
-				return &t
+// built returns the time of the commit that the binary was built from; the time of a report if the binary does not
+// record it.
+func built() time.Time {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.time" {
+				if t, err := time.Parse(time.RFC3339, s.Value); err == nil {
+					return t
+				}
 			}
 		}
 	}
-	return nil
+	return clock()
 }

@@ -84,14 +84,16 @@ func version() string {
 // (reproducible-builds.org).
 const epoch = "SOURCE_DATE_EPOCH"
 
-// now returns the time of a report.
-func now() string {
-	t := time.Now()
+// clock returns the time, or that of the environment.
+func clock() time.Time {
 	if s, err := strconv.ParseInt(os.Getenv(epoch), 10, 64); err == nil {
-		t = time.Unix(s, 0)
+		return time.Unix(s, 0).UTC()
 	}
-	return t.UTC().Format(time.RFC3339)
+	return time.Now().UTC()
 }
+
+// now returns the time of a report.
+func now() string { return clock().Format(time.RFC3339) }
 
 // newReport starts a report; d is nil when no engine was opened.
 func newReport(d *ane.Device) report {
