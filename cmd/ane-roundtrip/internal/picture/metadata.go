@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/bep/imagemeta"
 )
 
 // applyMetadata applies the orientation, and adds notes on profiles, color spaces and animations.
@@ -111,26 +109,35 @@ func otherPrimaries(data []byte) string {
 	return ", primaries of another color space than sRGB"
 }
 
-// orientationOf returns the orientation in Exif data; 0 if there is none.
+// orientationOf returns the orientation in Exif data; 0 if there is none. Exif data is a TIFF file, and the orientation
+// an entry of its first directory (TIFF 6.0, sections 2 and 8).
 func orientationOf(exif []byte) int {
-	found := 0
-	_, err := imagemeta.Decode(imagemeta.Options{
-		R: bytes.NewReader(exif), ImageFormat: imagemeta.TIFF, Sources: imagemeta.EXIF, LimitNumTags: 1000,
-		ShouldHandleTag: func(tag imagemeta.TagInfo) bool {
-			return tag.Namespace == "IFD0" &&
-				tag.Tag == "Orientation"
-		},
-		HandleTag: func(tag imagemeta.TagInfo) error {
-			if _, err := fmt.Sscan(fmt.Sprint(tag.Value), &found); err != nil {
-				return err
-			}
-			return imagemeta.ErrStopWalking
-		},
-	})
-	if err != nil || found < 1 || found > 8 {
+	const tag, short, entry = 274, 3, 12
+	order := binary.ByteOrder(binary.BigEndian)
+	if bytes.HasPrefix(exif, []byte("II")) {
+		order = binary.LittleEndian
+	}
+	if len(exif) < 8 || !bytes.HasPrefix(exif, []byte("II*\x00")) && !bytes.HasPrefix(exif, []byte("MM\x00*")) {
 		return 0
 	}
-	return found
+	at := uint64(order.Uint32(exif[4:]))
+	if at+2 > uint64(len(exif)) {
+		return 0
+	}
+	rest := exif[at+2:]
+	for range order.Uint16(exif[at:]) {
+		if len(rest) < entry {
+			return 0
+		}
+		if order.Uint16(rest) == tag {
+			if found := int(order.Uint16(rest[8:])); order.Uint16(rest[2:]) == short && found <= 8 {
+				return found
+			}
+			return 0
+		}
+		rest = rest[entry:]
+	}
+	return 0
 }
 
 // noteProfile adds a note on a color profile other than sRGB.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/bep/imagemeta"
 	"github.com/stretchr/testify/require"
 )
 
@@ -117,6 +118,45 @@ func TestOrientation(t *testing.T) {
 		"loop": append(exif(1)[:22:22], 0, 0, 0, 8), "far": []byte("MM\x00*\xff\xff\xff\xff")} {
 		p := decoded(t, tagged(encodedJPEG(t, corners()), damaged))
 		require.Less(t, p.Orientation, 2, name)
+	}
+}
+
+// imagemeta, which other programs use, finds the same orientation in both byte orders, after other entries, and none in
+// data that is cut anywhere.
+func TestOrientationAsImagemeta(t *testing.T) {
+	reference := func(exif []byte) (found int) {
+		_, err := imagemeta.Decode(imagemeta.Options{
+			R: bytes.NewReader(exif), ImageFormat: imagemeta.TIFF, Sources: imagemeta.EXIF,
+			HandleTag: func(tag imagemeta.TagInfo) error {
+				if tag.Namespace == "IFD0" && tag.Tag == "Orientation" {
+					found = int(tag.Value.(uint16))
+				}
+				return nil
+			},
+		})
+		if err != nil || found > 8 {
+			return 0
+		}
+		return found
+	}
+	for _, order := range []binary.AppendByteOrder{binary.BigEndian, binary.LittleEndian} {
+		head := map[string][]byte{"BigEndian": []byte("MM\x00*"), "LittleEndian": []byte("II*\x00")}[order.String()]
+		for orientation := range uint16(10) {
+			data := order.AppendUint32(bytes.Clone(head), 12) // four bytes lie before the directory
+			data = order.AppendUint16(append(data, 0, 0, 0, 0), 3)
+			for _, e := range [][2]uint16{{256, 7}, {274, orientation}, {277, 3}} { // width, orientation, samples
+				data = order.AppendUint32(order.AppendUint16(order.AppendUint16(data, e[0]), 3), 1)
+				data = append(order.AppendUint16(data, e[1]), 0, 0)
+			}
+			data = order.AppendUint32(data, 0)
+			require.Equal(t, reference(data), orientationOf(data), "%s %d", order, orientation)
+			if orientation < 9 {
+				require.Equal(t, int(orientation), orientationOf(data))
+			}
+			for n := range 38 { // the entry ends at 38
+				require.Zero(t, orientationOf(data[:n]), n)
+			}
+		}
 	}
 }
 
