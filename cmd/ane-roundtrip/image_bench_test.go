@@ -40,7 +40,7 @@ func photograph(t testing.TB, dir string, side int, opacity func(*rand.Rand) uin
 // benchSide is the pixels of a side of the pictures of the benchmarks: 1024, with ANEKIT_FULL 8192.
 func benchSide() int {
 	if effort.Full() {
-		return effort.Measured(8192, 1024)
+		return 8192
 	}
 	return 1024
 }

@@ -50,11 +50,3 @@ func Cases(n int) int { return Rounds(n, max(2, n/20)) }
 
 // Sample reports whether a test runs its case i, counted from 0: every case if Full, otherwise one of n.
 func Sample(i, n int) bool { return Full() || i%n == 0 }
-
-// Measured is a size of a benchmark: full, or tried with -short, where each benchmark only has to work.
-func Measured(full, tried int) int {
-	if testing.Short() {
-		return tried
-	}
-	return full
-}

@@ -24,7 +24,6 @@ func TestEffort(t *testing.T) {
 		require.Equal(t, full, effort.Sample(3, 4))
 		require.Equal(t, !full, skips(t, func(t *testing.T) { effort.NeedsFull(t, "a gigabyte") }))
 		require.Equal(t, testing.Short(), skips(t, func(t *testing.T) { effort.SkipShort(t) }))
-		require.Equal(t, testing.Short(), effort.Measured(100, 8) == 8)
 	}
 }
 

@@ -6,14 +6,18 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-
-	"github.com/anekit/anekit/internal/effort"
 )
 
-// Rows and columns of the matrix that the benchmarks read: with 4 bits 64 MiB, more than a cache.
-var benchRows = effort.Measured(1<<16, 1<<8)
-
+// benchCols is the columns of the matrix that the benchmarks read.
 const benchCols = 1 << 11
+
+// benchRows is its rows: with 4 bits it has 64 MiB, more than a cache; with -short 256 KiB.
+func benchRows() int {
+	if testing.Short() {
+		return 1 << 8
+	}
+	return 1 << 16
+}
 
 // bytes is what a product reads.
 func (w *Weights) bytes() int {
@@ -36,16 +40,16 @@ func BenchmarkDots(b *testing.B) {
 			for _, wide := range []int{32, 64, 128} {
 				for _, workers := range []int{1, 2} {
 					b.Run(fmt.Sprintf("%dbit/%s/%d/%d", bits, name, wide, workers), func(b *testing.B) {
-						w := random(rand.New(rand.NewPCG(1, 2)), kind{bits, 0, false, offset}, benchRows, benchCols, 1,
+						w := random(rand.New(rand.NewPCG(1, 2)), kind{bits, 0, false, offset}, benchRows(), benchCols, 1,
 							wide, false)
 						x := halves(rand.New(rand.NewPCG(1, 2)), benchCols)
 						v := w.Arrange(x, make([]float32, w.VectorRoom()))
-						sums := make([]float32, benchRows)
+						sums := make([]float32, benchRows())
 						w.Remember()
 						b.SetBytes(int64(w.bytes()))
 						rooms := make([]float32, workers*w.Room(32))
 						for b.Loop() {
-							shared(workers, benchRows/32, func(lo, hi int) {
+							shared(workers, benchRows()/32, func(lo, hi int) {
 								room := rooms[:w.Room(32)]
 								if lo > 0 {
 									room = rooms[w.Room(32):]
@@ -64,7 +68,7 @@ func BenchmarkDots(b *testing.B) {
 
 // BenchmarkDotsFloor reads as many bytes as the products of 4 bits, in words, and does nothing with them.
 func BenchmarkDotsFloor(b *testing.B) {
-	data := make([]byte, benchRows*benchCols/2)
+	data := make([]byte, benchRows()*benchCols/2)
 	for i := range data {
 		data[i] = byte(i)
 	}
