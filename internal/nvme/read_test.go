@@ -1,6 +1,7 @@
 package nvme
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,13 +11,25 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/dart"
-	"github.com/anekit/anekit/internal/effort"
 )
 
-// TestRead reads random parts of the namespace to random places, which one command describes in each way.
+// place is what one command moves: sectors of the namespace, and the place of the first byte in memory.
+type place struct{ First, Count, Off int }
+
+// places generates those of a namespace of so many sectors, in memory of MaxTransfer and two pages.
+func places(sectors int) *rapid.Generator[place] {
+	return rapid.Custom(func(t *rapid.T) place {
+		count := rapid.OneOf(rapid.IntRange(1, 3), rapid.IntRange(1, MaxTransfer/512)).Draw(t, "count")
+		return place{rapid.IntRange(0, sectors-count).Draw(t, "first"), count,
+			rapid.IntRange(0, 2*dart.PageSize/512-1).Draw(t, "off") * 512}
+	})
+}
+
+// TestRead reads parts of the namespace to any places, which one command describes in each way.
 func TestRead(t *testing.T) {
 	for _, shift := range []uint32{0, 2} {
 		for _, sgl := range []bool{false, true} {
@@ -24,27 +37,21 @@ func TestRead(t *testing.T) {
 				t.Run(fmt.Sprintf("page %d sgl %v align %d", 4096<<shift, sgl, align), func(t *testing.T) {
 					const size = 3<<20 + 1000
 					r := newRig(t, size, func(c *Config) { c.Align = align }, shift)
-					random := rand.New(rand.NewPCG(1, uint64(shift)))
-					for range effort.Cases(60) {
-						count := 1 + random.IntN(MaxTransfer/512)
-						if random.IntN(3) == 0 {
-							count = 1 + random.IntN(3)
-						}
-						first := random.IntN(int(r.host.Blocks) - count + 1)
+					rapid.Check(t, func(t *rapid.T) {
+						p := places(int(r.host.Blocks)).Draw(t, "place")
 						mem, m := r.memory(MaxTransfer/dart.PageSize + 2)
-						off := random.IntN(2*dart.PageSize/512) * 512
-						require.NoError(t, r.host.Read(r.ctx(), uint64(first), count,
-							[]Span{{m.Ranges()[0].At + uint64(off), uint64(count * 512)}}, sgl))
-						want := make([]byte, count*512)
-						copy(want, r.media.data[first*512:])
-						require.Equal(t, want, mem[off:off+count*512])
-						for i, b := range mem {
-							if (i < off || i >= off+count*512) && b != 0xc5 {
-								t.Fatalf("byte %d, outside of the transfer, was written", i)
+						defer r.unmap(m)
+						require.NoError(t, r.host.Read(r.ctx(), uint64(p.First), p.Count,
+							[]Span{{m.Ranges()[0].At + uint64(p.Off), uint64(p.Count * 512)}}, sgl))
+						want := bytes.Repeat([]byte{0xc5}, len(mem))
+						clear(want[p.Off : p.Off+p.Count*512])
+						copy(want[p.Off:p.Off+p.Count*512], r.media.data[p.First*512:])
+						if !bytes.Equal(want, mem) {
+							for i, b := range mem {
+								require.Equal(t, want[i], b, "byte %d of memory", i)
 							}
 						}
-						r.unmap(m)
-					}
+					})
 					require.Zero(t, r.table.Faults())
 				})
 			}
