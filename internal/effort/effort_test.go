@@ -22,16 +22,23 @@ func TestEffort(t *testing.T) {
 		require.Equal(t, 2, effort.Cases(2))
 		require.True(t, effort.Sample(12, 4))
 		require.Equal(t, full, effort.Sample(3, 4))
-		require.Equal(t, !full, skips(t, func(t *testing.T) { effort.NeedsFull(t, "a gigabyte") }))
-		require.Equal(t, testing.Short(), skips(t, func(t *testing.T) { effort.SkipShort(t) }))
+		require.Equal(t, !full, skips(func(tb testing.TB) { effort.NeedsFull(tb, "a gigabyte") }))
+		require.Equal(t, testing.Short(), skips(effort.SkipShort))
 	}
 }
 
 // skips reports whether f skips its test.
-func skips(t *testing.T, f func(*testing.T)) (skipped bool) {
-	t.Run("", func(t *testing.T) {
-		defer func() { skipped = t.Skipped() }()
-		f(t)
-	})
-	return skipped
+func skips(f func(testing.TB)) bool {
+	var r recorder
+	f(&r)
+	return r.skipped
 }
+
+// recorder is a test that f may skip.
+type recorder struct {
+	testing.TB
+	skipped bool
+}
+
+func (r *recorder) Helper()     {}
+func (r *recorder) Skip(...any) { r.skipped = true }

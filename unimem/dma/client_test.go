@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -57,9 +56,6 @@ func TestScatteredBlocksTakeSeveralCalls(t *testing.T) {
 	d := f.device(t)
 	for _, n := range []int{1, 31, 32, 33, 64, 65, 100} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			if n != MaxSegments && n != MaxSegments+1 {
-				effort.NeedsFull(t, "a call for each segment")
-			}
 			f.limits(PageSize, 0)
 			b := pages(t, n)
 			segments, err := d.Segments(b)

@@ -23,16 +23,13 @@ const dumps = "../../../testdata/dumps"
 // framework.
 func TestStandInPassesSuiteOnDumps(t *testing.T) {
 	bridgetest.Build(t)
-	effort.NeedsFull(t, "a second for the suite")
-	for i, name := range []string{
+	effort.NeedsFull(t, "two seconds for each dump")
+	for _, name := range []string{
 		"m1-status-head", "m1-status-projector", "m1-status-target0", "ironmill-identity-1x4x1x4-fp16",
 		"m1-hwx-two-procedures-420v", "h15g-26.3.1-qos-hints-attributes", "h15g-26.3.1-xpc-replies",
 		"m5-26.3-qos-index-weights", "device-info", "method-encodings-27", "slots-and-loads",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if i > 0 {
-				effort.NeedsFull(t, "seconds for each dump")
-			}
 			file, err := filepath.Abs(filepath.Join(dumps, name+".json"))
 			require.NoError(t, err)
 			require.FileExists(t, file)

@@ -18,9 +18,6 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 func TestConformance(t *testing.T) {
 	for _, c := range []chip.Chip{chip.M3, chip.M6} {
 		t.Run(c.String(), func(t *testing.T) {
-			if c != chip.M3 {
-				effort.NeedsFull(t, "the suite once more")
-			}
 			options := []enginetest.Option{enginetest.Named(soft.Name)}
 			if !effort.Full() {
 				options = append(options, enginetest.Without("needs a second; "+effort.HowToRaise, "deadline"))

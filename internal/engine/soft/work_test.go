@@ -184,9 +184,6 @@ func TestWorkOfOperators(t *testing.T) {
 		o := sizedOperators[name]
 		for mode, opts := range [][]Option{nil, {Numerics(numerics.M1)}} {
 			t.Run(fmt.Sprint(name, "/", mode), func(t *testing.T) {
-				if mode != 0 {
-					effort.NeedsFull(t, "each operator in each arithmetic")
-				}
 				var base spent
 				var per float64
 				for i := -1; i < len(o.sizes); i++ {
@@ -240,9 +237,6 @@ func TestPiecesAreApart(t *testing.T) {
 		}
 		for mode, opts := range [][]Option{nil, {Numerics(numerics.M1)}} {
 			t.Run(fmt.Sprint(name, "/", mode), func(t *testing.T) {
-				if mode != 0 {
-					effort.NeedsFull(t, "each operator in each arithmetic")
-				}
 				spentBy(t, o.text(sizes), o.unfolded, func(r runner) runner {
 					_, some := r.(*updater)
 					return &parted{runner: r, t: t, some: some}

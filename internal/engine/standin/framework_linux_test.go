@@ -11,7 +11,6 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
@@ -55,9 +54,6 @@ func TestStartIsOncePerProcess(t *testing.T) {
 		"another folder":   func(o *Options) { o.Dir = t.TempDir() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name == "something lacks" || name == "another encoding" {
-				effort.NeedsFull(t, "a compiler")
-			}
 			o := options(t)
 			change(&o)
 			f, err := Start(o)

@@ -15,7 +15,6 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
-	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
@@ -266,11 +265,8 @@ func TestReplay(t *testing.T) {
 			}), "no replay of %s", e.Name())
 		}
 	}
-	for i, name := range slices.Sorted(maps.Keys(replays)) {
+	for _, name := range slices.Sorted(maps.Keys(replays)) {
 		t.Run(name, func(t *testing.T) {
-			if i%8 != 0 {
-				effort.NeedsFull(t, "a process for each dump")
-			}
 			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReplay$", "-test.v")
 			c.Env = append(os.Environ(), replayEnv+"="+name, EnvDump+"="+dumps+name, objcbridge.EnvDir+"="+dir)
 			out, err := c.CombinedOutput()
