@@ -1,6 +1,36 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/anekit/anekit/internal/near"
+)
+
+// helpFlag makes --help refuse an unknown command before it, for which cobra prints the help of the command above.
+// cobra ends with success after --help, so the caller asks the returned function for the error.
+func helpFlag(root *cobra.Command) (refused func() error) {
+	var err error
+	usual := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, line []string) {
+		if err = unknownCommand(cmd, cmd.Flags().Args()); err == nil {
+			usual(cmd, line)
+		}
+	})
+	return func() error { return err }
+}
+
+// unknownCommand returns an error if the operands of a command with subcommands begin with no name of one. A command
+// that takes other operands too, such as files, refuses those that are near to a name.
+func unknownCommand(cmd *cobra.Command, operands []string) error {
+	names := commandNames(cmd)
+	if len(operands) == 0 || len(names) == 0 {
+		return nil
+	}
+	if cmd.ValidateArgs(operands[:1]) == nil && near.Word(operands[0], names) == "" {
+		return nil
+	}
+	return unknownOperand(cmd, operands[0])
+}
 
 func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -60,19 +58,4 @@ func (a *app) man(args []string) error {
 		page = found
 	}
 	return writeManual(a.out, page, built())
-}
-
-// built returns the time of the commit that the binary was built from; the time of a report if the binary does not
-// record it.
-func built() time.Time {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.time" {
-				if t, err := time.Parse(time.RFC3339, s.Value); err == nil {
-					return t
-				}
-			}
-		}
-	}
-	return clock()
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -70,14 +69,6 @@ func thisHost() host {
 		b.Close()
 	}
 	return h
-}
-
-// version is the module version that the linker recorded, or "devel".
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "devel"
 }
 
 // epoch is the environment variable that sets the time in reports, in seconds since 1970

@@ -73,11 +73,15 @@ func execute(ctx context.Context, args []string, out, errw io.Writer) int {
 
 func (a *app) execute(ctx context.Context) int {
 	root := a.root()
+	refused := helpFlag(root)
 	root.SetArgs(a.args)
 	printed := &checkedWriter{Writer: a.out}
 	root.SetOut(printed)
 	root.SetErr(a.err)
 	err := unprinted(root.ExecuteContext(ctx))
+	if err == nil {
+		err = refused()
+	}
 	if err == nil {
 		err = unwritten(stdio, printed.err)
 	}
@@ -131,7 +135,7 @@ Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
 2 wrong usage or bad input, 3 the requested engine is not available, 4 a broker
 cut calls, 130 interrupted by SIGINT, SIGTERM or SIGHUP. SIGQUIT ends a command
 at once, with its stacks on standard error and without JSON.`
-	root.Version = version()
+	root.Version = versionText()
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.checkCommand(), a.runCommand(), a.imageCommand(), a.infoCommand(), a.benchCommand(),
