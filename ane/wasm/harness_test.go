@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
@@ -80,13 +81,23 @@ func newRig(t *testing.T, r road, opts ...engine.Option) *rig {
 	return &rig{t, r, d, h}
 }
 
+// tester is a test, or a case of a property.
+type tester interface {
+	rapid.TB
+	Cleanup(f func())
+}
+
 // guest is a Guest of a binary of testdata, with its calls.
 type guest struct {
 	*wasm.Guest
-	t testing.TB
+	t rapid.TB
 }
 
 func (r *rig) start(file string, limits wasm.Limits) *guest {
+	return begin(r.t, r.compile(file), limits)
+}
+
+func (r *rig) compile(file string) *wasm.Binary {
 	r.t.Helper()
 	ctx := context.Background()
 	text, err := os.ReadFile("testdata/" + file)
@@ -94,10 +105,16 @@ func (r *rig) start(file string, limits wasm.Limits) *guest {
 	code, err := r.host.Compile(ctx, text)
 	require.NoError(r.t, err)
 	r.t.Cleanup(func() { require.NoError(r.t, code.Close(ctx)) })
+	return code
+}
+
+func begin(t tester, code *wasm.Binary, limits wasm.Limits) *guest {
+	t.Helper()
+	ctx := context.Background()
 	g, err := code.Start(ctx, limits)
-	require.NoError(r.t, err)
-	r.t.Cleanup(func() { require.NoError(r.t, g.Close(ctx)) })
-	return &guest{g, r.t}
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, g.Close(ctx)) })
+	return &guest{g, t}
 }
 
 // try calls an export with i32 parameters.

@@ -3,10 +3,11 @@ package wasm_test
 import (
 	"bytes"
 	"context"
-	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
@@ -22,7 +23,6 @@ const sums = 8192
 // mirror is what a guest's memory has to be, and its requests.
 type mirror struct {
 	*guest
-	random   *rand.Rand
 	memory   []byte
 	requests []*mirrored
 }
@@ -49,20 +49,15 @@ func TestMemoryIsWhatTheGuestWrote(t *testing.T) {
 			}
 			way.host = append(way.host, wasm.Program("sum", ane.Source{File: "sum.mil", Program: program}))
 			r := newRig(t, way)
-			for seed := range uint64(4) {
-				m := &mirror{guest: r.start("calls.wasm", wasm.Limits{Memory: 4 << 20}),
-					random: rand.New(rand.NewPCG(seed, 7))}
+			code := r.compile("calls.wasm")
+			rapid.Check(t, func(t *rapid.T) {
+				m := &mirror{guest: begin(t, code, wasm.Limits{Memory: 4 << 20})}
 				ptr, n := m.put("sum")
 				sum := m.need("program_open", ptr, n)
 				m.memory = bytes.Clone(m.span(0, m.Memory().Size()))
-				for range 100 {
-					m.act(sum)
-					if !m.pending() {
-						m.check()
-					}
-				}
+				t.Repeat(m.acts(sum))
 				require.NoError(t, m.Close(context.Background()))
-			}
+			})
 		})
 	}
 }
@@ -88,60 +83,89 @@ func (m *mirror) pending() bool {
 	return false
 }
 
-// act does one thing.
-func (m *mirror) act(sum int) {
-	op := m.random.IntN(12)
-	if op == 0 || len(m.requests) == 0 {
-		if h := m.call("request_open", sum); h > 0 {
-			m.requests = append(m.requests, &mirrored{handle: h})
+// acts are what a guest does.
+func (m *mirror) acts(sum int) map[string]func(*rapid.T) {
+	one := func(t *rapid.T) *mirrored {
+		if len(m.requests) == 0 {
+			t.Skip("no request is open")
 		}
-		return
+		return rapid.SampledFrom(m.requests).Draw(t, "request")
 	}
-	i := m.random.IntN(len(m.requests))
-	q := m.requests[i]
-	switch {
-	case op == 1:
-		if m.call("grow", 1+m.random.IntN(3)) > 0 {
-			m.memory = append(m.memory, make([]byte, m.Memory().Size()-len(m.memory))...)
+	idle := func(t *rapid.T) {
+		if m.pending() {
+			t.Skip("a run is in flight")
 		}
-	case op <= 5:
-		m.bindSomewhere(q)
-	case op == 6 && !m.pending():
-		if m.call("evaluate", q.handle) == 0 {
-			m.sum(q)
-		}
-	case op == 7 && !m.pending():
-		q.pending = m.call("start", q.handle) == 0
-	case op == 8:
-		require.Equal(m.t, q.pending, m.call("wait", q.handle) == 0)
-		if q.pending {
-			m.sum(q)
-		}
-		q.pending = false
-	case op == 9 && !q.pending:
-		require.Zero(m.t, m.call("request_close", q.handle))
-		m.requests = append(m.requests[:i], m.requests[i+1:]...)
-	case op > 9 && !m.pending():
-		at := 16384 + 2*m.random.IntN((len(m.memory)-16384)/2-sums/2)
-		part := m.span(at, sums)
-		for i := 0; i < len(part); i += 2 {
-			v := fp16.FromFloat32(float32(m.random.IntN(9) - 4))
-			part[i], part[i+1] = byte(v), byte(v>>8)
-		}
-		copy(m.memory[at:], part)
+	}
+	return map[string]func(*rapid.T){
+		"open": func(*rapid.T) {
+			if h := m.call("request_open", sum); h > 0 {
+				m.requests = append(m.requests, &mirrored{handle: h})
+			}
+		},
+		"grow": func(t *rapid.T) {
+			if m.call("grow", rapid.IntRange(1, 3).Draw(t, "pages")) > 0 {
+				m.memory = append(m.memory, make([]byte, m.Memory().Size()-len(m.memory))...)
+			}
+		},
+		"bind a": func(t *rapid.T) { m.bindSomewhere(t, one(t), 0) },
+		"bind b": func(t *rapid.T) { m.bindSomewhere(t, one(t), 1) },
+		"bind c": func(t *rapid.T) { m.bindSomewhere(t, one(t), 2) },
+		"evaluate": func(t *rapid.T) {
+			idle(t)
+			if q := one(t); m.call("evaluate", q.handle) == 0 {
+				m.sum(q)
+			}
+		},
+		"start": func(t *rapid.T) {
+			idle(t)
+			q := one(t)
+			q.pending = m.call("start", q.handle) == 0
+		},
+		"wait": func(t *rapid.T) {
+			q := one(t)
+			require.Equal(t, q.pending, m.call("wait", q.handle) == 0)
+			if q.pending {
+				m.sum(q)
+			}
+			q.pending = false
+		},
+		"close": func(t *rapid.T) {
+			q := one(t)
+			if q.pending {
+				t.Skip("it is in flight")
+			}
+			require.Zero(t, m.call("request_close", q.handle))
+			m.requests = slices.DeleteFunc(m.requests, func(other *mirrored) bool { return other == q })
+		},
+		"write": func(t *rapid.T) {
+			idle(t)
+			at := 16384 + 2*rapid.IntRange(0, (len(m.memory)-16384)/2-sums/2-1).Draw(t, "pair of bytes")
+			first := rapid.IntRange(0, 8).Draw(t, "first")
+			part := m.span(at, sums)
+			for i := 0; i < len(part); i += 2 {
+				v := fp16.FromFloat32(float32((first+i*i>>3)%9 - 4))
+				part[i], part[i+1] = byte(v), byte(v>>8)
+			}
+			copy(m.memory[at:], part)
+		},
+		"": func(*rapid.T) {
+			if !m.pending() {
+				m.check()
+			}
+		},
 	}
 }
 
 // bindSomewhere binds a, b or c to a range that may not be aligned, or not be within the memory.
-func (m *mirror) bindSomewhere(q *mirrored) {
-	which := m.random.IntN(3)
-	at, size := 16384*(1+m.random.IntN(len(m.memory)/16384)), 2*sums*(1+m.random.IntN(2))
-	if m.random.IntN(4) == 0 {
-		at += 64 * m.random.IntN(300)
+func (m *mirror) bindSomewhere(t *rapid.T, q *mirrored, which int) {
+	at := 16384 * rapid.IntRange(1, len(m.memory)/16384).Draw(t, "page")
+	size := 2 * sums * rapid.IntRange(1, 2).Draw(t, "size")
+	if rapid.IntRange(0, 3).Draw(t, "aligned") == 3 {
+		at += 64 * rapid.IntRange(0, 299).Draw(t, "lines")
 	}
 	if m.named("bind", q.handle, string("abc"[which]), at, size) == 0 {
-		require.False(m.t, q.pending)
-		require.LessOrEqual(m.t, at+size, len(m.memory))
+		require.False(t, q.pending)
+		require.LessOrEqual(t, at+size, len(m.memory))
 		q.at[which] = at
 	}
 }
