@@ -191,6 +191,11 @@ func order(t *rapid.T, make func() (*Cache, error), dir string) {
 	require.NoError(t, err)
 	path := filepath.Join(dir, "s")
 	all := []*twin{{c: c, window: c.config.Window, tokens: map[int]byte{}, pending: [][]byte{nil, nil}}}
+	defer func() {
+		for _, w := range all {
+			require.NoError(t, w.c.Close())
+		}
+	}()
 	var file *twin
 	number := func(t *rapid.T, least, most int, label string) int { return rapid.IntRange(least, most).Draw(t, label) }
 	one := func(t *rapid.T) *twin { return all[number(t, 0, len(all)-1, "cache")] }
@@ -287,7 +292,4 @@ func order(t *rapid.T, make func() (*Cache, error), dir string) {
 			}
 		},
 	})
-	for _, w := range all {
-		require.NoError(t, w.c.Close())
-	}
 }

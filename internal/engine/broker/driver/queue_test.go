@@ -73,10 +73,8 @@ func TestStarvationBound(t *testing.T) {
 			r := q.pop()
 			q.push(r)
 		}
-		moves := rapid.Just(false) // levels come and go
-		if rapid.Bool().Draw(t, "away at times") {
-			moves = rapid.Map(rapid.IntRange(0, 2), func(n int) bool { return n == 1 })
-		}
+		comeAndGo := rapid.Bool().Draw(t, "levels come and go")
+		moves := func(label string) bool { return comeAndGo && rapid.IntRange(0, 2).Draw(t, label) == 2 }
 		for range 5 {
 			lowest := &request{level: Levels - 1}
 			q.push(lowest)
@@ -86,12 +84,12 @@ func TestStarvationBound(t *testing.T) {
 				if r == lowest {
 					break
 				}
-				if moves.Draw(t, "leaves") {
+				if moves("leaves") {
 					away = append(away, r)
 				} else {
 					q.push(r)
 				}
-				if len(away) > 0 && (q.n == 1 || moves.Draw(t, "comes back")) {
+				if len(away) > 0 && (q.n == 1 || moves("comes back")) {
 					q.push(away[0])
 					away = away[1:]
 				}
