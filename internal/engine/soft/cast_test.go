@@ -3,8 +3,9 @@ package soft_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/ane/mil"
 )
@@ -40,8 +41,9 @@ func castCase(x nd, to mil.DType, fixed bool) operation {
 func TestCast(t *testing.T) {
 	for _, to := range stored {
 		t.Run("to "+to.String(), func(t *testing.T) {
-			perType(t, 8, func(t *testing.T, r *rand.Rand, from mil.DType) {
-				castCase(moved(r, from, randomShape(r, 0, 5)...), to, r.IntN(4) == 0).exact(t)
+			perType(t, func(t *rapid.T, from mil.DType) {
+				x := drawn(t, from, shapeOf(t, 0, 5, 60)...)
+				castCase(x, to, constant(t)).exact(t)
 			})
 		})
 	}

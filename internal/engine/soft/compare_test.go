@@ -4,7 +4,10 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/effort"
@@ -190,20 +193,17 @@ func TestLogic(t *testing.T) {
 
 // TestSelect broadcasts three operands of every type, each along other axes.
 func TestSelect(t *testing.T) {
-	perType(t, 12, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		out := randomShape(r, 0, 5)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		out := shapeOf(t, 0, 5, 1500)
 		var shapes [3][]int
 		for k := range shapes {
-			s := append([]int{}, out...)
+			s := slices.Clone(out)
 			for i := range s {
-				if r.IntN(3) == 0 {
+				if oneIn(t, 3, "broadcasts") {
 					s[i] = 1
 				}
 			}
-			for len(s) > 0 && r.IntN(4) == 0 {
-				s = s[1:]
-			}
-			shapes[k] = s
+			shapes[k] = s[number(t, 0, len(s)/2, "missing axes"):]
 		}
 		rank := max(len(shapes[0]), len(shapes[1]), len(shapes[2]))
 		out = make([]int, rank)
@@ -215,7 +215,7 @@ func TestSelect(t *testing.T) {
 				}
 			}
 		}
-		cond, a, b := fill(r, mil.Bool, shapes[0]...), moved(r, d, shapes[1]...), moved(r, d, shapes[2]...)
+		cond, a, b := drawn(t, mil.Bool, shapes[0]...), drawn(t, d, shapes[1]...), drawn(t, d, shapes[2]...)
 		want := zeros(d, out...)
 		each(out, func(i []int) {
 			if cond.pick(i) != 0 {
@@ -224,8 +224,8 @@ func TestSelect(t *testing.T) {
 				want.set(b.pick(i), i...)
 			}
 		})
-		operation{op: "select", in: []operand{{"cond", cond, r.IntN(4) == 0}, {"a", a, r.IntN(4) == 0},
-			{"b", b, r.IntN(4) == 0}}, want: []nd{want}}.exact(t)
+		operation{op: "select", in: []operand{{"cond", cond, constant(t)}, {"a", a, constant(t)},
+			{"b", b, constant(t)}}, want: []nd{want}}.exact(t)
 	})
 }
 

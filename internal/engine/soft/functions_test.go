@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/effort"
@@ -269,18 +270,17 @@ func TestIntFunctions(t *testing.T) {
 }
 
 func TestLogicalNotAndIdentity(t *testing.T) {
-	r := seeded(t)
-	for range 10 {
-		x := fill(r, mil.Bool, randomShape(r, 0, 5)...)
+	rapid.Check(t, func(t *rapid.T) {
+		x := drawn(t, mil.Bool, shapeOf(t, 0, 5, 1500)...)
 		want := zeros(mil.Bool, x.shape...)
 		for i, v := range x.v {
 			want.v[i] = 1 - v
 		}
-		operation{op: "logical_not", in: []operand{{"x", x, r.IntN(3) == 0}}, want: []nd{want}}.exact(t)
-	}
-	perType(t, 4, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 0, 5)...)
-		operation{op: "identity", in: []operand{{"x", x, r.IntN(3) == 0}}, want: []nd{x}}.exact(t)
+		one("logical_not", x, constant(t), "", want).exact(t)
+	})
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 0, 5, 1500)...)
+		one("identity", x, constant(t), "", x).exact(t)
 	})
 }
 

@@ -3,12 +3,12 @@ package soft_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/effort"
@@ -18,17 +18,17 @@ import (
 func scalarOf(d mil.DType, f float64) string { return nd{d, nil, []float64{f}}.literal() }
 
 func TestFill(t *testing.T) {
-	perType(t, 10, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		shape := randomShape(r, 1, 5)
-		value := moved(r, d).v[0]
+	perType(t, func(t *rapid.T, d mil.DType) {
+		shape := shapeOf(t, 1, 5, 1000)
+		value := anyOf(d).Draw(t, "value")
 		want := zeros(d, shape...)
 		for i := range want.v {
 			want.v[i] = value
 		}
 		set := ", value = " + scalarOf(d, value)
 		operation{op: "fill", settings: "shape = " + intVec(shape...) + set, want: []nd{want}}.exact(t)
-		ref := fill(r, mil.FP16, shape...)
-		operation{op: "fill_like", in: []operand{{"ref_tensor", ref, r.IntN(2) == 0}}, settings: set,
+		ref := drawn(t, mil.FP16, shape...)
+		operation{op: "fill_like", in: []operand{{"ref_tensor", ref, constant(t)}}, settings: set,
 			want: []nd{want}}.exact(t)
 	})
 	operation{op: "fill", settings: "shape = " + intVec(2, 33), want: []nd{zeros(mil.FP32, 2, 33)}}.exact(t)
@@ -67,13 +67,13 @@ func TestRange(t *testing.T) {
 }
 
 func TestShapeAndNonZero(t *testing.T) {
-	perType(t, 5, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 1, 5)...)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 1, 5, 300)...)
 		lengths := zeros(mil.Int32, len(x.shape))
 		for i, n := range x.shape {
 			lengths.v[i] = float64(n)
 		}
-		one(r, "shape", x, "", lengths).exact(t)
+		one("shape", x, constant(t), "", lengths).exact(t)
 		want := nd{d: mil.Int32, shape: []int{0, len(x.shape)}}
 		each(x.shape, func(i []int) {
 			if x.at(i...) != 0 {
@@ -104,15 +104,15 @@ tensor<int32, [2]> d = add(x = s, y = s);
 }
 
 func TestBandPart(t *testing.T) {
-	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 2, 5)...)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 2, 5, 1500)...)
 		n := len(x.shape)
-		lower, upper := r.IntN(10)-2, r.IntN(10)-2
+		lower, upper := number(t, -2, 7, "lower"), number(t, -2, 7, "upper")
 		settings := fmt.Sprintf(", lower = int32(%d), upper = int32(%d)", lower, upper)
-		if lower < 0 && upper < 0 && r.IntN(2) == 0 {
+		if lower < 0 && upper < 0 && rapid.Bool().Draw(t, "the default") {
 			settings = ""
 		}
-		one(r, "band_part", x, settings, from(x, x.shape, func(i []int) []int {
+		one("band_part", x, constant(t), settings, from(x, x.shape, func(i []int) []int {
 			if row, column := i[n-2], i[n-1]; lower >= 0 && row-column > lower || upper >= 0 && column-row > upper {
 				return nil
 			}
@@ -122,24 +122,23 @@ func TestBandPart(t *testing.T) {
 }
 
 func TestOneHot(t *testing.T) {
-	perType(t, 15, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := zeros(lengthTypes[r.IntN(len(lengthTypes))], randomShape(r, 0, 3)...)
-		size := 1 + r.IntN(9)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := zeros(rapid.SampledFrom(lengthTypes).Draw(t, "type of indices"), shapeOf(t, 0, 3, 100)...)
+		size := number(t, 1, 9, "size")
 		lo, _ := x.d.Range()
 		for i := range x.v {
-			x.v[i] = max(float64(r.IntN(size+4)-2), float64(lo))
+			x.v[i] = float64(number(t, max(-2, int(lo)), size+1, "index"))
 		}
-		n := len(x.shape)
-		axis := r.IntN(n + 1)
-		on, off := moved(r, d).v[0], moved(r, d).v[0]
+		axis, given := axisOf(t, len(x.shape)+1)
+		on, off := anyOf(d).Draw(t, "on"), anyOf(d).Draw(t, "off")
 		settings := fmt.Sprintf(", one_hot_vector_size = int32(%d)", size)
-		if axis < n || r.IntN(2) == 0 {
-			settings += fmt.Sprintf(", axis = int32(%d)", axis-r.IntN(2)*(n+1))
+		if axis < len(x.shape) || rapid.Bool().Draw(t, "axis is given") {
+			settings += fmt.Sprintf(", axis = int32(%d)", given)
 		}
 		switch {
-		case d == mil.Int32 && r.IntN(2) == 0:
+		case d == mil.Int32 && rapid.Bool().Draw(t, "the default"):
 			on, off = 1, 0
-		case r.IntN(3) == 0:
+		case oneIn(t, 3, "off is zero"):
 			off = 0
 			settings += ", on_value = " + scalarOf(d, on)
 		default:
@@ -153,7 +152,7 @@ func TestOneHot(t *testing.T) {
 			}
 			want.set(v, i...)
 		})
-		operation{op: "one_hot", in: []operand{{"indices", x, r.IntN(4) == 0}}, settings: settings,
+		operation{op: "one_hot", in: []operand{{"indices", x, constant(t)}}, settings: settings,
 			want: []nd{want}}.exact(t)
 	})
 }
@@ -217,15 +216,15 @@ func TestCumsum(t *testing.T) {
 					}
 					want.set(load(d, store(d, sum)), i...)
 				})
-				one(r, "cumsum", x, settings, want).exact(t)
+				one("cumsum", x, r.IntN(5) == 0, settings, want).exact(t)
 			}
 		})
 	}
 }
 
-// place is a tensor of indices, of a random type, with the values of at.
-func place(r *rand.Rand, at []int) nd {
-	x := zeros(lengthTypes[[]int{0, 1, 3}[r.IntN(3)]], len(at))
+// place is a tensor of indices, of any type, with the values of at.
+func place(t *rapid.T, at []int) nd {
+	x := zeros(rapid.SampledFrom([]mil.DType{mil.Int32, mil.Int16, mil.Int8}).Draw(t, "type of indices"), len(at))
 	for i, k := range at {
 		x.v[i] = float64(k)
 	}
@@ -233,35 +232,34 @@ func place(r *rand.Rand, at []int) nd {
 }
 
 func TestSliceUpdate(t *testing.T) {
-	perType(t, 30, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 1, 5)...)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 1, 5, 1000)...)
 		n := len(x.shape)
 		kept := make([][]int, n)
 		begin, end, stride, drop := make([]int, n), make([]int, n), make([]int, n), make([]bool, n)
 		fromStart, toEnd := make([]bool, n), make([]bool, n)
 		full, shape := []int{}, []int{}
 		for i, length := range x.shape {
-			for len(kept[i]) == 0 {
-				begin[i], end[i] = r.IntN(4*length+2)-2*length, r.IntN(4*length+2)-2*length
-				stride[i] = []int{1, 1, 2, -1, -3}[r.IntN(5)]
-				fromStart[i], toEnd[i], drop[i] = r.IntN(5) == 0, r.IntN(5) == 0, r.IntN(6) == 0
+			stride[i] = rapid.SampledFrom([]int{1, 1, 2, -1, -3}).Draw(t, "stride")
+			if drop[i] = oneIn(t, 6, "squeeze_mask"); drop[i] {
+				begin[i] = number(t, -length, length-1, "begin")
+				end[i] = number(t, -2*length, 2*length, "end")
+				kept[i] = []int{(begin[i] + length) % length}
+			} else {
+				fromStart[i], toEnd[i] = oneIn(t, 5, "begin_mask"), oneIn(t, 5, "end_mask")
+				begin[i], end[i] = begins(t, length, stride[i], fromStart[i], toEnd[i])
 				kept[i] = walk(length, begin[i], end[i], stride[i], fromStart[i], toEnd[i])
-				if drop[i] {
-					fromStart[i], toEnd[i] = false, false
-					begin[i] = r.IntN(2*length) - length
-					kept[i] = []int{(begin[i] + length) % length}
-				}
 			}
 			full = append(full, len(kept[i]))
 			if !drop[i] {
 				shape = append(shape, len(kept[i]))
 			}
 		}
-		update := moved(r, d, shape...)
+		update := drawn(t, d, shape...)
 		settings := ", begin = " + intVec(begin...) + ", end = " + intVec(end...) + ", stride = " + intVec(stride...) +
 			", begin_mask = " + boolVec(fromStart...) + ", end_mask = " + boolVec(toEnd...) +
 			", squeeze_mask = " + boolVec(drop...)
-		operation{op: "slice_update", in: []operand{{"x", x, r.IntN(5) == 0}, {"update", update, r.IntN(5) == 0}},
+		operation{op: "slice_update", in: []operand{{"x", x, constant(t)}, {"update", update, constant(t)}},
 			settings: settings, want: []nd{replaced(x, update, kept, full)}}.exact(t)
 	})
 }
@@ -283,45 +281,46 @@ func replaced(x, update nd, kept [][]int, full []int) nd {
 
 // TestMovingSlices begin where an operand of each run tells. A first index that leaves no room moves the slice inside.
 func TestMovingSlices(t *testing.T) {
-	perType(t, 30, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 1, 5)...)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 1, 5, 500)...)
 		n := len(x.shape)
 		size, given, kept := make([]int, n), make([]int, n), make([][]int, n)
 		for a, length := range x.shape {
-			size[a] = 1 + r.IntN(length)
-			given[a] = r.IntN(length)
+			size[a] = number(t, 1, length, "size")
+			given[a] = number(t, 0, length-1, "first")
 			first := min(given[a], length-size[a])
-			switch r.IntN(6) {
-			case 0:
+			switch number(t, 0, 5, "way") {
+			case 3:
 				given[a], first = 99, length-size[a]
-			case 1:
+			case 4:
 				given[a], first = -99, 0
-			case 2:
+			case 5:
 				given[a] -= length
 			}
 			for k := range size[a] {
 				kept[a] = append(kept[a], first+k)
 			}
 		}
-		begin := operand{"begin", place(r, given), false}
+		begin := operand{"begin", place(t, given), false}
 		want := from(x, size, func(i []int) []int {
 			for a := range i {
 				i[a] = kept[a][i[a]]
 			}
 			return i
 		})
-		operation{op: "slice_by_size", in: []operand{{"x", x, r.IntN(5) == 0}, begin}, settings: ", size = " +
+		operation{op: "slice_by_size", in: []operand{{"x", x, constant(t)}, begin}, settings: ", size = " +
 			intVec(size...), want: []nd{want}}.exact(t)
 
-		update := moved(r, d, size...)
-		end := operand{"end", place(r, given), r.IntN(2) == 0}
+		update := drawn(t, d, size...)
+		end := operand{"end", place(t, given), rapid.Bool().Draw(t, "constant end")}
 		operation{op: "slice_update", in: []operand{{"x", x, false}, {"update", update, false}, begin, end},
 			want: []nd{replaced(x, update, kept, size)}}.exact(t)
 
 		// slice_by_index: single elements of some axes, all elements of the others, perhaps backward.
 		drop, whole, stride, shape := make([]bool, n), make([]bool, n), make([]int, n), []int{}
 		for a, length := range x.shape {
-			drop[a], stride[a] = r.IntN(2) == 0, []int{1, -1, 2, -2}[r.IntN(4)]
+			drop[a] = rapid.Bool().Draw(t, "squeeze_mask")
+			stride[a] = rapid.SampledFrom([]int{1, -1, 2, -2}).Draw(t, "stride")
 			whole[a] = !drop[a]
 			if drop[a] {
 				k := given[a]
@@ -346,7 +345,7 @@ func TestMovingSlices(t *testing.T) {
 			}
 			want.set(x.at(at...), i...)
 		})
-		operation{op: "slice_by_index", in: []operand{{"x", x, r.IntN(5) == 0}, begin, end}, settings: ", stride = " +
+		operation{op: "slice_by_index", in: []operand{{"x", x, constant(t)}, begin, end}, settings: ", stride = " +
 			intVec(stride...) + ", begin_mask = " + boolVec(whole...) + ", end_mask = " + boolVec(whole...) +
 			", squeeze_mask = " + boolVec(drop...), want: []nd{want}}.exact(t)
 	})

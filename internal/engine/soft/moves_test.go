@@ -2,9 +2,10 @@ package soft_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/ane/mil"
 )
@@ -21,19 +22,19 @@ func from(x nd, shape []int, pick func(i []int) []int) nd {
 }
 
 // one is an operation on a single tensor x.
-func one(r *rand.Rand, op string, x nd, settings string, want nd) operation {
-	return operation{op: op, in: []operand{{"x", x, r.IntN(5) == 0}}, settings: settings, want: []nd{want}}
+func one(op string, x nd, fixed bool, settings string, want nd) operation {
+	return operation{op: op, in: []operand{{"x", x, fixed}}, settings: settings, want: []nd{want}}
 }
 
 func TestTile(t *testing.T) {
-	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 1, 5)...)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 1, 5, 200)...)
 		var reps, shape []int
 		for _, n := range x.shape {
-			k := 1 + r.IntN(4)/(1+r.IntN(3))
+			k := rapid.SampledFrom([]int{1, 1, 1, 2, 2, 3, 4}).Draw(t, "repetitions")
 			reps, shape = append(reps, k), append(shape, n*k)
 		}
-		one(r, "tile", x, ", reps = "+intVec(reps...), from(x, shape, func(i []int) []int {
+		one("tile", x, constant(t), ", reps = "+intVec(reps...), from(x, shape, func(i []int) []int {
 			for a := range i {
 				i[a] %= x.shape[a]
 			}
@@ -43,21 +44,15 @@ func TestTile(t *testing.T) {
 }
 
 func TestReverse(t *testing.T) {
-	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 1, 5)...)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 1, 5, 1500)...)
 		n := len(x.shape)
-		axes := r.Perm(n)[:1+r.IntN(n)]
-		settings := ""
-		if r.IntN(4) == 0 {
-			axes = r.Perm(n) // the default: all
-		} else {
-			given := slices.Clone(axes)
-			for k := range given {
-				given[k] -= r.IntN(2) * n
-			}
-			settings = ", axes = " + intVec(given...)
+		axes, given := axesOf(t, n, n)
+		settings := ", axes = " + intVec(given...)
+		if oneIn(t, 4, "the default: all") {
+			axes, settings = order(t, n), ""
 		}
-		one(r, "reverse", x, settings, from(x, x.shape, func(i []int) []int {
+		one("reverse", x, constant(t), settings, from(x, x.shape, func(i []int) []int {
 			for _, a := range axes {
 				i[a] = x.shape[a] - 1 - i[a]
 			}
@@ -67,18 +62,18 @@ func TestReverse(t *testing.T) {
 }
 
 func TestCrop(t *testing.T) {
-	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 2, 5)...)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 2, 5, 1500)...)
 		n := len(x.shape)
 		shape := slices.Clone(x.shape)
 		var cuts [2][2]int
 		for k := range 2 {
 			length := x.shape[n-2+k]
-			cuts[k][0] = r.IntN(length)
-			cuts[k][1] = r.IntN(length - cuts[k][0])
+			cuts[k][0] = number(t, 0, length-1, "before")
+			cuts[k][1] = number(t, 0, length-cuts[k][0]-1, "after")
 			shape[n-2+k] -= cuts[k][0] + cuts[k][1]
 		}
-		one(r, "crop", x, ", crop_height = "+intVec(cuts[0][:]...)+", crop_width = "+intVec(cuts[1][:]...),
+		one("crop", x, constant(t), ", crop_height = "+intVec(cuts[0][:]...)+", crop_width = "+intVec(cuts[1][:]...),
 			from(x, shape, func(i []int) []int {
 				i[n-2] += cuts[0][0]
 				i[n-1] += cuts[1][0]
@@ -88,40 +83,39 @@ func TestCrop(t *testing.T) {
 }
 
 func TestSlidingWindows(t *testing.T) {
-	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 1, 4)...)
-		n := len(x.shape)
-		axis := r.IntN(n)
-		size, step := 1+r.IntN(min(x.shape[axis], 9)), 1+r.IntN(3)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 1, 4, 300)...)
+		axis, given := axisOf(t, len(x.shape))
+		size, step := number(t, 1, min(x.shape[axis], 9), "size"), number(t, 1, 3, "stride")
 		windows := 0
 		for at := 0; at+size <= x.shape[axis]; at += step {
 			windows++
 		}
 		shape := slices.Insert(slices.Clone(x.shape), axis, windows)
 		shape[axis+1] = size
-		settings := fmt.Sprintf(", axis = int32(%d), size = int32(%d)", axis-r.IntN(2)*n, size)
-		if step > 1 || r.IntN(2) == 0 {
+		settings := fmt.Sprintf(", axis = int32(%d), size = int32(%d)", given, size)
+		if step > 1 || rapid.Bool().Draw(t, "stride is given") {
 			settings += fmt.Sprintf(", stride = int32(%d)", step)
 		}
-		one(r, "sliding_windows", x, settings, from(x, shape, func(i []int) []int {
+		one("sliding_windows", x, constant(t), settings, from(x, shape, func(i []int) []int {
 			at := i[axis]*step + i[axis+1]
 			return append(append(i[:axis:axis], at), i[axis+2:]...)
 		})).exact(t)
 	})
 }
 
-// image returns a tensor of rank 4 with at least the given axes.
-func image(r *rand.Rand, d mil.DType, n, c, h, w int) nd {
-	lengths := []int{1, 1, 2, 3, 5, 8}
-	pick := func() int { return lengths[r.IntN(len(lengths))] }
-	return moved(r, d, n*(1+r.IntN(2)), c*pick(), h*pick(), w*pick())
+// image draws a tensor of rank 4 with at least the given axes.
+func image(t *rapid.T, d mil.DType, n, c, h, w int) nd {
+	times := rapid.SampledFrom([]int{1, 1, 2, 3, 5, 8})
+	return drawn(t, d, n*number(t, 1, 2, "images"), c*times.Draw(t, "channels"), h*times.Draw(t, "rows"),
+		w*times.Draw(t, "columns"))
 }
 
 // TestDepthAndSpace follows the definitions: depth_to_space splits channels into (row, column, channel),
 // pixel_shuffle into (channel, row, column); the others are the inverse.
 func TestDepthAndSpace(t *testing.T) {
-	perType(t, 10, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		b := 1 + r.IntN(3)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		b := number(t, 1, 3, "block")
 		for _, op := range []struct {
 			name, arg string
 			channel   func(c, y, x, channels int) int // of the deep tensor
@@ -137,39 +131,40 @@ func TestDepthAndSpace(t *testing.T) {
 			}
 			settings := fmt.Sprintf(", %s = %s(%d)", op.arg, kind, b)
 			if op.name == "depth_to_space" || op.name == "pixel_shuffle" {
-				x := image(r, d, 1, b*b, 1, 1)
+				x := image(t, d, 1, b*b, 1, 1)
 				n := x.shape[1] / (b * b)
-				one(r, op.name, x, settings, from(x, []int{x.shape[0], n, x.shape[2] * b, x.shape[3] * b},
+				one(op.name, x, constant(t), settings, from(x, []int{x.shape[0], n, x.shape[2] * b, x.shape[3] * b},
 					func(i []int) []int {
 						return []int{i[0], op.channel(i[1], i[2]%b, i[3]%b, n), i[2] / b, i[3] / b}
 					})).exact(t)
 				continue
 			}
-			x := image(r, d, 1, 1, b, b)
+			x := image(t, d, 1, 1, b, b)
 			want := zeros(d, x.shape[0], x.shape[1]*b*b, x.shape[2]/b, x.shape[3]/b)
 			each(x.shape, func(i []int) {
 				want.set(x.at(i...), i[0], op.channel(i[1], i[2]%b, i[3]%b, x.shape[1]), i[2]/b, i[3]/b)
 			})
-			one(r, op.name, x, settings, want).exact(t)
+			one(op.name, x, constant(t), settings, want).exact(t)
 		}
 	})
 }
 
 // TestSpaceAndBatch follows TensorFlow's definition: the block position counts before the image.
 func TestSpaceAndBatch(t *testing.T) {
-	perType(t, 15, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		bh, bw := 1+r.IntN(3), 1+r.IntN(3)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		bh, bw := number(t, 1, 3, "rows of a block"), number(t, 1, 3, "columns of a block")
 		var e [2][2]int
 		matrix := func() string {
 			return fmt.Sprintf("tensor<int32, [2, 2]>([[%d, %d], [%d, %d]])", e[0][0], e[0][1], e[1][0], e[1][1])
 		}
 		block := ", block_shape = " + intVec(bh, bw)
-		x := image(r, d, 1, 1, 1, 1)
+		x := image(t, d, 1, 1, 1, 1)
 		n, h, w := x.shape[0], x.shape[2], x.shape[3]
-		e[0][0], e[1][0] = r.IntN(4), r.IntN(4)
-		e[0][1], e[1][1] = (bh-(h+e[0][0])%bh)%bh+bh*r.IntN(2), (bw-(w+e[1][0])%bw)%bw+bw*r.IntN(2)
+		e[0][0], e[1][0] = number(t, 0, 3, "above"), number(t, 0, 3, "left")
+		e[0][1] = (bh-(h+e[0][0])%bh)%bh + either(t, 0, bh, "below")
+		e[1][1] = (bw-(w+e[1][0])%bw)%bw + either(t, 0, bw, "right")
 		shape := []int{n * bh * bw, x.shape[1], (h + e[0][0] + e[0][1]) / bh, (w + e[1][0] + e[1][1]) / bw}
-		one(r, "space_to_batch", x, block+", paddings = "+matrix(), from(x, shape, func(i []int) []int {
+		one("space_to_batch", x, constant(t), block+", paddings = "+matrix(), from(x, shape, func(i []int) []int {
 			y := i[2]*bh + i[0]/n/bw - e[0][0]
 			z := i[3]*bw + i[0]/n%bw - e[1][0]
 			if y < 0 || z < 0 || y >= h || z >= w {
@@ -178,12 +173,12 @@ func TestSpaceAndBatch(t *testing.T) {
 			return []int{i[0] % n, i[1], y, z}
 		})).exact(t)
 
-		x = image(r, d, bh*bw, 1, 1, 1)
+		x = image(t, d, bh*bw, 1, 1, 1)
 		n, h, w = x.shape[0]/(bh*bw), x.shape[2]*bh, x.shape[3]*bw
-		e[0][0], e[1][0] = r.IntN(h), r.IntN(w)
-		e[0][1], e[1][1] = r.IntN(h-e[0][0]), r.IntN(w-e[1][0])
+		e[0][0], e[1][0] = number(t, 0, h-1, "above"), number(t, 0, w-1, "left")
+		e[0][1], e[1][1] = number(t, 0, h-e[0][0]-1, "below"), number(t, 0, w-e[1][0]-1, "right")
 		shape = []int{n, x.shape[1], h - e[0][0] - e[0][1], w - e[1][0] - e[1][1]}
-		one(r, "batch_to_space", x, block+", crops = "+matrix(), from(x, shape, func(i []int) []int {
+		one("batch_to_space", x, constant(t), block+", crops = "+matrix(), from(x, shape, func(i []int) []int {
 			y, z := i[2]+e[0][0], i[3]+e[1][0]
 			return []int{(y%bh*bw+z%bw)*n + i[0], i[1], y / bh, z / bw}
 		})).exact(t)
@@ -191,13 +186,14 @@ func TestSpaceAndBatch(t *testing.T) {
 }
 
 func TestStack(t *testing.T) {
-	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		shape := randomShape(r, 0, 4)
-		n := len(shape) + 1
-		axis, count := r.IntN(n), 1+r.IntN(4)
-		o := operation{op: "stack", settings: fmt.Sprintf(", axis = int32(%d)", axis-r.IntN(2)*n)}
+	perType(t, func(t *rapid.T, d mil.DType) {
+		shape := shapeOf(t, 0, 4, 500)
+		axis, given := axisOf(t, len(shape)+1)
+		count := number(t, 1, 4, "values")
+		o := operation{op: "stack", settings: fmt.Sprintf(", axis = int32(%d)", given)}
 		for range count {
-			o.in = append(o.in, operand{"values", moved(r, d, shape...), r.IntN(6) == 0})
+			x := drawn(t, d, shape...)
+			o.in = append(o.in, operand{"values", x, constant(t)})
 		}
 		want := zeros(d, slices.Insert(slices.Clone(shape), axis, count)...)
 		each(want.shape, func(i []int) {
@@ -212,20 +208,20 @@ func TestStack(t *testing.T) {
 var lengthTypes = []mil.DType{mil.Int32, mil.Int16, mil.UInt16, mil.Int8, mil.UInt8}
 
 func TestReverseSequence(t *testing.T) {
-	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 1, 5)...)
-		n := len(x.shape)
-		seq, batch := r.IntN(n), r.IntN(n)
-		lengths := zeros(lengthTypes[r.IntN(len(lengthTypes))], x.shape[batch])
-		for i := range lengths.v {
-			lengths.v[i] = float64(r.IntN(x.shape[seq] + 1))
-			if r.IntN(8) == 0 { // beyond the axis: as long as it
-				lengths.v[i] = 120
-			} else if lo, _ := lengths.d.Range(); lo < 0 && r.IntN(8) == 0 { // counts as 0
-				lengths.v[i] = -5
-			}
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 1, 5, 1500)...)
+		seq, givenSeq := axisOf(t, len(x.shape))
+		batch, givenBatch := axisOf(t, len(x.shape))
+		lengths := zeros(rapid.SampledFrom(lengthTypes).Draw(t, "type of lengths"), x.shape[batch])
+		some := []*rapid.Generator[int]{rapid.IntRange(0, x.shape[seq]), rapid.IntRange(0, x.shape[seq]),
+			rapid.Just(120)} // beyond the axis: as long as it
+		if lo, _ := lengths.d.Range(); lo < 0 {
+			some = append(some, rapid.Just(-5)) // counts as 0
 		}
-		settings := fmt.Sprintf(", seq_axis = int32(%d), batch_axis = int32(%d)", seq-r.IntN(2)*n, batch-r.IntN(2)*n)
+		for i := range lengths.v {
+			lengths.v[i] = float64(rapid.OneOf(some...).Draw(t, "length"))
+		}
+		settings := fmt.Sprintf(", seq_axis = int32(%d), batch_axis = int32(%d)", givenSeq, givenBatch)
 		if seq == 0 && batch == 0 {
 			settings = ""
 		}
@@ -236,44 +232,44 @@ func TestReverseSequence(t *testing.T) {
 			}
 			return i
 		})
-		operation{op: "reverse_sequence", in: []operand{{"x", x, r.IntN(5) == 0}, {"lengths", lengths, r.IntN(3) == 0}},
-			settings: settings, want: []nd{want}}.exact(t)
+		operation{op: "reverse_sequence", in: []operand{{"x", x, constant(t)},
+			{"lengths", lengths, constant(t)}}, settings: settings, want: []nd{want}}.exact(t)
 	})
 }
 
 // TestMoreViews compares views that have the elements of x.
 func TestMoreViews(t *testing.T) {
-	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 0, 5)...)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 0, 5, 1500)...)
 		n := len(x.shape)
-		axis := r.IntN(n + 1)
+		axis := number(t, 0, n, "axis")
 		shape := []int{volume(x.shape[:axis]), volume(x.shape[axis:])}
 		given := axis
-		if axis < n && r.IntN(2) == 0 {
-			given -= n
+		if axis < n {
+			given -= either(t, 0, n, "from the end")
 		}
 		settings := fmt.Sprintf(", axis = int32(%d)", given)
-		if axis == 1 && r.IntN(2) == 0 {
+		if axis == 1 && rapid.Bool().Draw(t, "the default") {
 			settings = ""
 		}
-		one(r, "flatten2d", x, settings, nd{d, shape, x.v}).exact(t)
+		one("flatten2d", x, constant(t), settings, nd{d, shape, x.v}).exact(t)
 		if n == 0 {
 			return
 		}
 		// A 0 in a shape keeps the axis of x, counted from the last; before the first it is 1.
 		kept, lengths := slices.Clone(x.shape), slices.Clone(x.shape)
 		for k := range kept {
-			if r.IntN(2) == 0 {
+			if rapid.Bool().Draw(t, "kept") {
 				kept[k] = 0
 			}
 		}
-		for len(lengths) < 5 && r.IntN(2) == 0 {
+		for range number(t, 0, 5-n, "more axes") {
 			kept, lengths = slices.Insert(kept, 0, 0), slices.Insert(lengths, 0, 1)
 		}
-		if r.IntN(2) == 0 {
-			kept[r.IntN(len(kept))] = -1
+		if rapid.Bool().Draw(t, "one is inferred") {
+			kept[number(t, 0, len(kept)-1, "inferred")] = -1
 		}
-		one(r, "reshape", x, ", shape = "+intVec(kept...), nd{d, lengths, x.v}).exact(t)
+		one("reshape", x, constant(t), ", shape = "+intVec(kept...), nd{d, lengths, x.v}).exact(t)
 	})
 }
 

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/effort"
 )
 
 // stored are the types that a surface holds. Moves support all of them.
@@ -25,21 +25,10 @@ func moved(r *rand.Rand, d mil.DType, shape ...int) nd {
 	return fill(r, d, shape...)
 }
 
-func perType(t *testing.T, rounds int, f func(t *testing.T, r *rand.Rand, d mil.DType)) {
-	for _, d := range stored {
-		t.Run(d.String(), func(t *testing.T) {
-			r := seeded(t)
-			for range effort.Cases(rounds) {
-				f(t, r, d)
-			}
-		})
-	}
-}
-
 func TestTranspose(t *testing.T) {
-	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 1, 5)...)
-		perm := r.Perm(len(x.shape))
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 1, 5, 6000)...)
+		perm := order(t, len(x.shape))
 		shape := []int{}
 		for _, a := range perm {
 			shape = append(shape, x.shape[a])
@@ -53,9 +42,9 @@ func TestTranspose(t *testing.T) {
 			want.set(x.at(from...), i...)
 		})
 		for k := range perm {
-			perm[k] -= r.IntN(2) * len(perm)
+			perm[k] -= either(t, 0, len(perm), "from the end")
 		}
-		operation{op: "transpose", in: []operand{{"x", x, r.IntN(5) == 0}}, settings: ", perm = " + intVec(perm...),
+		operation{op: "transpose", in: []operand{{"x", x, constant(t)}}, settings: ", perm = " + intVec(perm...),
 			want: []nd{want}}.exact(t)
 	})
 }
@@ -90,17 +79,17 @@ func TestTransposeNarrow(t *testing.T) {
 }
 
 func TestViews(t *testing.T) {
-	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 0, 5)...)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 0, 5, 1500)...)
 		same := func(op, settings string, shape []int) {
-			operation{op: op, in: []operand{{"x", x, r.IntN(5) == 0}}, settings: settings,
+			operation{op: op, in: []operand{{"x", x, constant(t)}}, settings: settings,
 				want: []nd{{d, shape, x.v}}}.exact(t)
 		}
-		// reshape: split the elements at random into up to five axes.
+		// reshape: split the elements into up to five axes.
 		var shape []int
 		rest := volume(x.shape)
 		for len(shape) < 4 && rest > 1 {
-			n := 1 + r.IntN(rest)
+			n := number(t, 1, rest, "length")
 			for rest%n != 0 {
 				n--
 			}
@@ -108,14 +97,14 @@ func TestViews(t *testing.T) {
 		}
 		shape = append(shape, rest)
 		given := slices.Clone(shape)
-		if k := r.IntN(len(given)); r.IntN(2) == 0 {
-			given[k] = -1
+		if rapid.Bool().Draw(t, "one is inferred") {
+			given[number(t, 0, len(given)-1, "inferred")] = -1
 		}
 		same("reshape", ", shape = "+intVec(given...), shape)
 		// expand_dims: axes of the result.
 		if rank := len(x.shape); rank < 5 {
-			n := 1 + r.IntN(5-rank)
-			axes := r.Perm(rank + n)[:n]
+			n := number(t, 1, 5-rank, "more axes")
+			axes := order(t, rank+n)[:n]
 			var wide []int
 			for i, k := 0, 0; i < rank+n; i++ {
 				if slices.Contains(axes, i) {
@@ -126,7 +115,7 @@ func TestViews(t *testing.T) {
 				}
 			}
 			for k := range axes {
-				axes[k] -= r.IntN(2) * (rank + n)
+				axes[k] -= either(t, 0, rank+n, "from the end")
 			}
 			same("expand_dims", ", axes = "+intVec(axes...), wide)
 		}
@@ -136,8 +125,8 @@ func TestViews(t *testing.T) {
 		for i, n := range x.shape {
 			if n != 1 {
 				tight, some = append(tight, n), append(some, n)
-			} else if r.IntN(2) == 0 {
-				ones = append(ones, i-r.IntN(2)*len(x.shape))
+			} else if rapid.Bool().Draw(t, "squeezed") {
+				ones = append(ones, i-either(t, 0, len(x.shape), "from the end"))
 			} else {
 				some = append(some, n)
 			}
@@ -150,20 +139,21 @@ func TestViews(t *testing.T) {
 }
 
 func TestConcat(t *testing.T) {
-	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		base := randomShape(r, 1, 5)
-		axis, n, turns := r.IntN(len(base)), 1+r.IntN(4), r.IntN(3) == 0
-		o := operation{op: "concat", settings: fmt.Sprintf(", axis = int32(%d), interleave = bool(%t)",
-			axis-r.IntN(2)*len(base), turns)}
+	perType(t, func(t *rapid.T, d mil.DType) {
+		base := shapeOf(t, 1, 5, 500)
+		axis, given := axisOf(t, len(base))
+		n, turns := number(t, 1, 4, "values"), oneIn(t, 3, "interleave")
+		o := operation{op: "concat", settings: fmt.Sprintf(", axis = int32(%d), interleave = bool(%t)", given, turns)}
 		shape := slices.Clone(base)
 		shape[axis] = 0
 		for range n {
 			s := slices.Clone(base)
 			if !turns {
-				s[axis] = 1 + r.IntN(4)
+				s[axis] = number(t, 1, 4, "length")
 			}
 			shape[axis] += s[axis]
-			o.in = append(o.in, operand{"values", moved(r, d, s...), r.IntN(6) == 0})
+			x := drawn(t, d, s...)
+			o.in = append(o.in, operand{"values", x, constant(t)})
 		}
 		want := zeros(d, shape...)
 		each(shape, func(i []int) {
@@ -185,13 +175,13 @@ func TestConcat(t *testing.T) {
 }
 
 func TestSplit(t *testing.T) {
-	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 1, 5)...)
-		axis := r.IntN(len(x.shape))
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 1, 5, 1000)...)
+		axis, given := axisOf(t, len(x.shape))
 		var sizes []int
-		settings := fmt.Sprintf(", axis = int32(%d)", axis-r.IntN(2)*len(x.shape))
-		if length := x.shape[axis]; r.IntN(2) == 0 {
-			n := 1 + r.IntN(length)
+		settings := fmt.Sprintf(", axis = int32(%d)", given)
+		if length := x.shape[axis]; rapid.Bool().Draw(t, "equal parts") {
+			n := number(t, 1, length, "parts")
 			for length%n != 0 {
 				n--
 			}
@@ -199,12 +189,12 @@ func TestSplit(t *testing.T) {
 			settings += fmt.Sprintf(", num_splits = int32(%d)", n)
 		} else {
 			for length > 0 {
-				k := 1 + r.IntN(length)
+				k := number(t, 1, length, "size")
 				sizes, length = append(sizes, k), length-k
 			}
 			settings += ", split_sizes = " + intVec(sizes...)
 		}
-		o := operation{op: "split", in: []operand{{"x", x, r.IntN(5) == 0}}, settings: settings}
+		o := operation{op: "split", in: []operand{{"x", x, constant(t)}}, settings: settings}
 		from := 0
 		for _, n := range sizes {
 			o.want = append(o.want, cut(x, axis, from, 1, n))

@@ -2,9 +2,10 @@ package soft_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/ane/mil"
 )
@@ -43,9 +44,26 @@ func walk(length, begin, end, step int, fromStart, toEnd bool) (at []int) {
 	return at
 }
 
+// begins draws a first index and an end that keep at least one element.
+func begins(t *rapid.T, length, stride int, fromStart, toEnd bool) (begin, end int) {
+	type pair struct{ begin, end int }
+	anywhere := rapid.IntRange(-2*length, 2*length)
+	p := rapid.Custom(func(t *rapid.T) pair {
+		p := pair{anywhere.Draw(t, "begin"), anywhere.Draw(t, "end")}
+		if len(walk(length, p.begin, p.end, stride, fromStart, toEnd)) > 0 {
+			return p
+		}
+		if p.begin, p.end = 0, length; stride < 0 {
+			p = pair{length - 1, -2 * length}
+		}
+		return p
+	}).Draw(t, "begin and end")
+	return p.begin, p.end
+}
+
 func TestSliceByIndex(t *testing.T) {
-	perType(t, 30, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 1, 5)...)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 1, 5, 1500)...)
 		n := len(x.shape)
 		kept := make([][]int, n)
 		begin, end, stride := make([]int, n), make([]int, n), make([]int, n)
@@ -53,25 +71,23 @@ func TestSliceByIndex(t *testing.T) {
 		var shape, full []int
 		shape = []int{}
 		for i, length := range x.shape {
-			for len(kept[i]) == 0 {
-				begin[i], end[i] = r.IntN(4*length+2)-2*length, r.IntN(4*length+2)-2*length
-				stride[i] = []int{1, 1, 2, 3, -1, -2, 40, -40}[r.IntN(8)]
-				fromStart[i], toEnd[i], drop[i] = r.IntN(4) == 0, r.IntN(4) == 0, r.IntN(6) == 0
-				kept[i] = walk(length, begin[i], end[i], stride[i], fromStart[i], toEnd[i])
-				if drop[i] {
-					k := begin[i]
-					if fromStart[i] {
-						k = 0
-						if stride[i] < 0 {
-							k = length - 1
-						}
-					} else if k < 0 {
-						k += length
+			stride[i] = rapid.SampledFrom([]int{1, 1, 2, 3, -1, -2, 40, -40}).Draw(t, "stride")
+			fromStart[i], toEnd[i] = oneIn(t, 4, "begin_mask"), oneIn(t, 4, "end_mask")
+			if drop[i] = oneIn(t, 6, "squeeze_mask"); drop[i] {
+				k := 0
+				if fromStart[i] {
+					begin[i] = number(t, -2*length, 2*length, "begin")
+					if stride[i] < 0 {
+						k = length - 1
 					}
-					if kept[i] = []int{k}; k < 0 || k >= length {
-						kept[i] = nil
-					}
+				} else {
+					begin[i] = number(t, -length, length-1, "begin")
+					k = (begin[i] + length) % length
 				}
+				end[i], kept[i] = number(t, -2*length, 2*length, "end"), []int{k}
+			} else {
+				begin[i], end[i] = begins(t, length, stride[i], fromStart[i], toEnd[i])
+				kept[i] = walk(length, begin[i], end[i], stride[i], fromStart[i], toEnd[i])
 			}
 			full = append(full, len(kept[i]))
 			if !drop[i] {
@@ -92,44 +108,44 @@ func TestSliceByIndex(t *testing.T) {
 				settings += ", " + name + " = " + boolVec(mask...)
 			}
 		}
-		operation{op: "slice_by_index", in: []operand{{"x", x, r.IntN(5) == 0}}, settings: settings,
+		operation{op: "slice_by_index", in: []operand{{"x", x, constant(t)}}, settings: settings,
 			want: []nd{{d, shape, v}}}.exact(t)
 	})
 }
 
 func TestSliceBySize(t *testing.T) {
-	perType(t, 15, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 1, 5)...)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 1, 5, 1000)...)
 		want := x
 		var begin, size []int
 		for a, length := range x.shape {
-			b := r.IntN(length)
-			n := 1 + r.IntN(length-b)
+			b := number(t, 0, length-1, "begin")
+			n := number(t, 1, length-b, "size")
 			want = cut(want, a, b, 1, n)
-			if b+n == length && r.IntN(2) == 0 {
+			if b+n == length && rapid.Bool().Draw(t, "to the end") {
 				n = -1
 			}
-			begin, size = append(begin, b-r.IntN(2)*length), append(size, n)
+			begin, size = append(begin, b-either(t, 0, length, "from the end")), append(size, n)
 		}
-		operation{op: "slice_by_size", in: []operand{{"x", x, r.IntN(5) == 0}},
+		operation{op: "slice_by_size", in: []operand{{"x", x, constant(t)}},
 			settings: ", begin = " + intVec(begin...) + ", size = " + intVec(size...), want: []nd{want}}.exact(t)
 	})
 }
 
 func TestPad(t *testing.T) {
-	perType(t, 30, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		x := moved(r, d, randomShape(r, 1, 5)...)
+	perType(t, func(t *rapid.T, d mil.DType) {
+		x := drawn(t, d, shapeOf(t, 1, 5, 300)...)
 		n := len(x.shape)
-		mode := []string{"constant", "reflect", "replicate", ""}[r.IntN(4)]
+		mode := rapid.SampledFrom([]string{"constant", "reflect", "replicate", ""}).Draw(t, "mode")
 		before, shape := make([]int, n), slices.Clone(x.shape)
 		var pairs []int
-		for a := n - 1 - r.IntN(n); a < n; a++ {
+		for a := n - number(t, 1, n, "padded axes"); a < n; a++ {
 			limit := 4
 			if mode == "reflect" {
 				limit = min(limit, x.shape[a]-1)
 			}
-			before[a] = r.IntN(limit + 1)
-			after := r.IntN(limit + 1)
+			before[a] = number(t, 0, limit, "before")
+			after := number(t, 0, limit, "after")
 			pairs = append(pairs, before[a], after)
 			shape[a] += before[a] + after
 		}
@@ -139,7 +155,7 @@ func TestPad(t *testing.T) {
 			settings += fmt.Sprintf(", mode = string(%q)", mode)
 		}
 		switch {
-		case r.IntN(2) == 0 || d == mil.Bool:
+		case d == mil.Bool || rapid.Bool().Draw(t, "zero"):
 		case d.Float():
 			fillWith = -2.5
 			settings += ", constant_val = " + d.String() + "(-2.5)"
@@ -174,7 +190,7 @@ func TestPad(t *testing.T) {
 				want.set(fillWith, i...)
 			}
 		})
-		operation{op: "pad", in: []operand{{"x", x, r.IntN(5) == 0}}, settings: settings, want: []nd{want}}.exact(t)
+		operation{op: "pad", in: []operand{{"x", x, constant(t)}}, settings: settings, want: []nd{want}}.exact(t)
 	})
 }
 

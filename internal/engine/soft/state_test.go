@@ -3,11 +3,11 @@ package soft_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
@@ -17,18 +17,18 @@ import (
 
 // stateful is a loaded program that a test evaluates several times.
 type stateful struct {
-	t   testing.TB
+	t   rapid.TB
 	dev *ane.Device
 	m   *ane.Model
 	r   *ane.Request
 }
 
-func openStateful(t testing.TB, text string) *stateful {
+func openStateful(t rapid.TB, text string) *stateful {
 	t.Helper()
 	return openWeighted(t, text, nil)
 }
 
-func openWeighted(t testing.TB, text string, weights ane.Weights) *stateful {
+func openWeighted(t rapid.TB, text string, weights ane.Weights) *stateful {
 	t.Helper()
 	dev, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)
@@ -120,8 +120,8 @@ tensor<fp16, [1, 3]> z = add(x = y, y = w);`, at), 1), zeros)
 // TestStatesInOrder runs random programs that read, write, update and view two states, several times, beside
 // an interpreter with a copy for each value.
 func TestStatesInOrder(t *testing.T) {
-	perType(t, 25, func(t *testing.T, r *rand.Rand, d mil.DType) {
-		shape := []int{2, []int{3, 32}[r.IntN(2)]}
+	perType(t, func(t *rapid.T, d mil.DType) {
+		shape := []int{2, either(t, 3, 32, "length")}
 		typ, flat := tensorType(d, shape), tensorType(d, []int{volume(shape)})
 		type statement struct {
 			op       string
@@ -140,12 +140,16 @@ func TestStatesInOrder(t *testing.T) {
 			values = append(values, name)
 			body, program = append(body, kind+" "+name+" = "+text), append(program, s)
 		}
-		for range 3 + r.IntN(12) {
-			k, from := r.IntN(2), r.IntN(len(values))
+		type choice struct{ call, state, value int }
+		choices := rapid.Custom(func(t *rapid.T) choice {
+			return choice{number(t, 0, 5, "call"), number(t, 0, 1, "state"), number(t, 0, 15, "value")}
+		})
+		for _, c := range rapid.SliceOfN(choices, 1, 15).Draw(t, "statements") {
+			k, from := c.state, c.value%len(values)
 			if flats[from] {
 				from = 0
 			}
-			switch r.IntN(6) {
+			switch c.call {
 			case 0, 1:
 				add(fmt.Sprintf("read_state(input = s%d);", k), statement{op: "read", from: k}, false)
 			case 2:
@@ -169,9 +173,10 @@ func TestStatesInOrder(t *testing.T) {
 			typ, typ,
 			typ, strings.Join(body, "\n"), strings.Join(values[1:], ", "))
 		s := openStateful(t, text)
+		defer s.close()
 		held := [2]nd{zeros(d, shape...), zeros(d, shape...)}
 		for range 3 {
-			computed := map[int]nd{0: moved(r, d, shape...)}
+			computed := map[int]nd{0: drawn(t, d, shape...)}
 			s.run(map[string][]byte{"x": encode(computed[0])}, values[1])
 			for _, p := range program {
 				switch p.op {
@@ -192,6 +197,5 @@ func TestStatesInOrder(t *testing.T) {
 				require.Equal(t, encode(computed[k+1]), s.read(name), "%s\n%s", name, text)
 			}
 		}
-		s.close()
 	})
 }
