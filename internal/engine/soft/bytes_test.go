@@ -116,7 +116,7 @@ func groupedConvOfInt8(t *testing.T, outputs, columns int) {
             bias = tensor<fp16, [%[2]d]>([%[5]s]));
     } -> (y);
 }`, columns, groups*outputs, strings.Join(weights, ", "), list(scales), list(bias))
-	for _, m := range chipModes {
+	for _, m := range chipModes() {
 		requireHalves(t, want, evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Numerics(m)), m.String())
 	}
 }

@@ -130,7 +130,7 @@ func TestConvOfChips(t *testing.T) {
 			x[r.IntN(len(x))] = 0x7c00
 			x[r.IntN(len(x))] = 0xfe01
 		}
-		for _, m := range chipModes {
+		for _, m := range chipModes() {
 			requireHalves(t, p.want(m, x), evaluateHalves(t, p.text(), [][]fp16.Bits{x}, soft.Numerics(m)),
 				fmt.Sprintf("%s, %+v", m, p))
 		}
@@ -177,7 +177,7 @@ func TestProductsOfChips(t *testing.T) {
 			" tensor<fp16, [%d, %d]> z = linear(x = x, weight = %s, bias = %s)"+
 			"[name = string(\"z\")]; } -> (z); }", m, k, m, n, halvesOf(fmt.Sprintf("[%d, %d]", n, k), turned),
 			halvesOf(fmt.Sprintf("[%d]", n), bias))
-		for _, mode := range chipModes {
+		for _, mode := range chipModes() {
 			plain, biased := make([]fp16.Bits, m*n), make([]fp16.Bits, m*n)
 			for i := range m {
 				for j := range n {
@@ -198,13 +198,13 @@ func TestSingleChannelConv(t *testing.T) {
 	p := convProgram{n: 1, in: 1, out: 1, h: 1, w: 4, kh: 1, kw: 1, groups: 1, stride: 1, dilation: 1,
 		weight: []fp16.Bits{0x3c00}}
 	x := []fp16.Bits{fp16.FromFloat32(60000), 0x7c00, 1, 0x8000}
-	for _, m := range chipModes {
+	for _, m := range chipModes() {
 		requireHalves(t, []fp16.Bits{x[0], 0x7c00, 1, 0},
 			evaluateHalves(t, p.text(), [][]fp16.Bits{x}, soft.Numerics(m)), m.String())
 	}
 	p.weight, p.bias = []fp16.Bits{0x3e00}, []fp16.Bits{0x4c00} // 1.5 and 16: the bias is added to the rounded product
 	x = []fp16.Bits{fp16.FromFloat32(40000), 0x3c01, 0, 0xcc00}
-	for _, m := range chipModes {
+	for _, m := range chipModes() {
 		r := m.Rules()
 		var want []fp16.Bits
 		for _, h := range x {

@@ -27,7 +27,7 @@ func TestSoftmaxOfChips(t *testing.T) {
 			x[0], x[len(x)-1] = 0x7c00, 0xfc01
 			text := "program(1.3)\n{ func main<ios18>(" + shape + " x) { " + shape + fmt.Sprintf(" y = softmax(x = x, "+
 				"axis = int32(%d))[name = string(\"y\")]; } -> (y); }", axis)
-			for _, m := range chipModes {
+			for _, m := range chipModes() {
 				s, want := scalar{m, m.Rules()}, make([]fp16.Bits, len(x))
 				for i := range c.rows {
 					if last {
@@ -81,7 +81,7 @@ func TestNormsOfChips(t *testing.T) {
 		instance := fmt.Sprintf("program(1.3)\n{ func main<ios18>(tensor<fp16, [1, 3, %[1]d]> x) { "+
 			"tensor<fp16, [1, 3, %[1]d]> y = instance_norm(x = x, gamma = %[2]s, beta = %[3]s, epsilon = fp16(0x1p-10))"+
 			"[name = string(\"y\")]; } -> (y); }", n, list(three), list(other))
-		for _, m := range chipModes {
+		for _, m := range chipModes() {
 			s := scalar{m, m.Rules()}
 			var want, channels []fp16.Bits
 			turned, sides := make([]fp16.Bits, 3*n), make([]fp16.Bits, 3*n)
@@ -128,7 +128,7 @@ func TestNormsAsideOfChips(t *testing.T) {
 				text = fmt.Sprintf("program(1.3)\n{ func main<ios18>(tensor<fp16, %[1]s> x) { tensor<fp16, %[1]s> y = "+
 					"layer_norm(x = x, axes = tensor<int32, [2]>([0, 2]), epsilon = fp16(0x1p-10)%[2]s)"+
 					"[name = string(\"y\")]; } -> (y); }", shape, text)
-				for _, m := range chipModes {
+				for _, m := range chipModes() {
 					want := make([]fp16.Bits, len(x))
 					at := func(lane, j int) int {
 						return ((j/c.b*c.k+lane/c.w)*c.b+j%c.b)*c.w + lane%c.w
@@ -173,7 +173,7 @@ func TestReductionsOfChips(t *testing.T) {
 			}
 			text := fmt.Sprintf("program(1.3)\n{ func main<ios18>(tensor<fp16, [3, %d]> x) { tensor<fp16, [3]> y = %s("+
 				"x = x, axes = tensor<int32, [1]>([1]), keep_dims = bool(false))[name = string(\"y\")]; } -> (y); }", n, op)
-			for _, m := range chipModes {
+			for _, m := range chipModes() {
 				var want []fp16.Bits
 				for i := range 3 {
 					var row []float64

@@ -15,12 +15,12 @@ import (
 )
 
 // chipModes are the arithmetics of chips; unless effort.Full, two that differ in most rules.
-var chipModes = func() []numerics.Mode {
+func chipModes() []numerics.Mode {
 	if !effort.Full() {
 		return []numerics.Mode{numerics.M1, numerics.M6}
 	}
 	return []numerics.Mode{numerics.M1, numerics.M4, numerics.M5, numerics.M6}
-}()
+}
 
 // evaluateHalves runs a program with the inputs, in the order of its parameters, under the options, and
 // returns its first output.
@@ -81,7 +81,7 @@ const halves = "tensor<fp16, [65536]>"
 // numerics says.
 func TestUnaryOfEveryHalfInEveryMode(t *testing.T) {
 	x := everyHalf()
-	for _, m := range chipModes {
+	for _, m := range chipModes() {
 		r := m.Rules()
 		for _, op := range []string{"sigmoid", "tanh", "exp", "sqrt"} {
 			text := "program(1.3)\n{ func main<ios18>(" + halves + " x) { " + halves + " y = " + op +
@@ -105,7 +105,7 @@ func TestUnaryOfEveryHalfInEveryMode(t *testing.T) {
 func TestElementwiseInEveryMode(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x, y := everyHalf(), make([]fp16.Bits, 1<<16)
-	for _, m := range chipModes {
+	for _, m := range chipModes() {
 		r := m.Rules()
 		for op, f := range map[string]func(a, b float64) float64{
 			"add":     func(a, b float64) float64 { return a + b },

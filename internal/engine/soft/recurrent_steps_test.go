@@ -123,7 +123,7 @@ func TestRecurrentOfChips(t *testing.T) {
 			halvesOf(fmt.Sprintf("[%d, %d]", gates*n, n), c.hh), halvesOf(fmt.Sprintf("[%d]", gates*n), c.bias),
 			c.final,
 			args, length, sequence)
-		for _, m := range chipModes {
+		for _, m := range chipModes() {
 			c.scalar = scalar{m, m.Rules()}
 			want := make([]fp16.Bits, length*batch*n)
 			for b := range batch {

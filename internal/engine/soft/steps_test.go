@@ -108,7 +108,7 @@ func TestAttentionOfChips(t *testing.T) {
             [name = string("y")];
     } -> (y);
 }`, batch, l, n, e, ev, param, arg)
-		for _, m := range chipModes {
+		for _, m := range chipModes() {
 			s := scalar{m, m.Rules()}
 			scale := s.r.Round(1 / math.Sqrt(float64(e)))
 			var want []fp16.Bits
@@ -148,7 +148,7 @@ func TestBoolMaskOfChips(t *testing.T) {
 	q := []fp16.Bits{one, 0, 0, 0, one, 0, 0, 0}
 	k := []fp16.Bits{one, 0, 0, 0, one, 0, 0, 0, one, 0, 0, 0}
 	v := []fp16.Bits{two, one, 0x7bff, 0x7bff, four, one}
-	for _, m := range chipModes {
+	for _, m := range chipModes() {
 		got := evaluateHalves(t, text, [][]fp16.Bits{q, k, v}, soft.Numerics(m))
 		// A row of false is the mean of all rows, whose sum reaches the range.
 		requireHalves(t, []fp16.Bits{0x4200, one}, got[:2], m.String())
@@ -177,7 +177,7 @@ func TestEinsumOfChips(t *testing.T) {
             [name = string("z")];
     } -> (z);
 }`, b, m, k, n)
-		for _, mode := range chipModes {
+		for _, mode := range chipModes() {
 			var want []fp16.Bits
 			for i := range b {
 				for j := range n {

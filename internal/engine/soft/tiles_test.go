@@ -233,7 +233,7 @@ func TestSlicesOfTheM1(t *testing.T) {
 			"begin = tensor<int32, [2]>(" + begin + "), size = tensor<int32, [2]>([1, 3]))[name = string(\"y\")]; " +
 			"} -> (y); }"
 	}
-	for _, m := range append(chipModes, numerics.Reference) {
+	for _, m := range append(chipModes(), numerics.Reference) {
 		inside := []fp16.Bits{m.SliceInside(x[5]), m.SliceInside(x[6]), m.SliceInside(x[7])}
 		if m == numerics.M1 {
 			inside = []fp16.Bits{0x7c00, 0x8001, 0xfc00}
@@ -290,7 +290,7 @@ func TestSoftmaxTopOfChips(t *testing.T) {
 		text := fmt.Sprintf("program(1.3)\n{ func main<ios18>(tensor<fp16, [32, %[1]d]> x) { tensor<fp16, [32, "+
 			"%[1]d]> y = "+
 			"softmax(x = x, axis = int32(1))[name = string(\"y\")]; } -> (y); }", n/32)
-		for _, m := range chipModes {
+		for _, m := range chipModes() {
 			s := scalar{m, m.Rules()}
 			var want []fp16.Bits
 			for i := range 32 {
