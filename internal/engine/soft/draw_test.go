@@ -34,8 +34,8 @@ func axisOf(t *rapid.T, rank int) (axis, given int) {
 }
 
 // axesOf draws at least one of the axes of a rank, in any order, and the same ones counted from the start or the end.
-func axesOf(t *rapid.T, rank, most int) (axes, given []int) {
-	axes = rapid.SliceOfNDistinct(rapid.IntRange(0, rank-1), 1, most, rapid.ID).Draw(t, "axes")
+func axesOf(t *rapid.T, rank int) (axes, given []int) {
+	axes = rapid.SliceOfNDistinct(rapid.IntRange(0, rank-1), 1, rank, rapid.ID).Draw(t, "axes")
 	for _, a := range axes {
 		given = append(given, a-either(t, 0, rank, "from the end"))
 	}

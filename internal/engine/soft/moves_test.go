@@ -47,7 +47,7 @@ func TestReverse(t *testing.T) {
 	perType(t, func(t *rapid.T, d mil.DType) {
 		x := drawn(t, d, shapeOf(t, 1, 5, 1500)...)
 		n := len(x.shape)
-		axes, given := axesOf(t, n, n)
+		axes, given := axesOf(t, n)
 		settings := ", axes = " + intVec(given...)
 		if oneIn(t, 4, "the default: all") {
 			axes, settings = order(t, n), ""
