@@ -36,6 +36,9 @@ func denyCalls() error {
 // TestWithoutMemfd runs tests again in a process whose kernel has neither memfd_create nor mlock2.
 func TestWithoutMemfd(t *testing.T) {
 	leaktest.SkipEmulated(t)
+	if err := unix.Access("/dev/shm", unix.W_OK); err != nil {
+		t.Skip("needs /dev/shm: ", err)
+	}
 	for name, errno := range map[string]unix.Errno{"old kernel": unix.ENOSYS, "filter": unix.EPERM} {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.Command("/proc/self/exe", "-test.count=1", "-test.short", "-test.v", "-test.run",
@@ -54,21 +57,16 @@ func TestFileInSharedMemory(t *testing.T) {
 	if os.Getenv(denyEnv) == "" {
 		t.Skip("needs a kernel without memfd_create: TestWithoutMemfd runs it")
 	}
-	files, err := os.ReadDir("/dev/shm")
-	require.NoError(t, err)
 	b, err := unimem.Open(3 * page)
 	require.NoError(t, err)
 	require.Equal(t, "shm", b.Backing())
 	require.NotZero(t, b.Handle())
-	after, err := os.ReadDir("/dev/shm")
-	require.NoError(t, err)
-	require.Len(t, after, len(files), "the file has no name")
 	var file unix.Stat_t
 	require.NoError(t, unix.Fstat(int(b.Handle()), &file))
 	require.EqualValues(t, 3*page, file.Size)
 	require.EqualValues(t, 3*page/512, file.Blocks, "all pages are allocated: the file system may be small")
 	require.EqualValues(t, 0o600, file.Mode&0o777)
-	require.Zero(t, file.Nlink)
+	require.Zero(t, file.Nlink, "the file has no name")
 
 	require.False(t, b.Pinned())
 	err = b.Unpinned()

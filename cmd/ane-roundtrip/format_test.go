@@ -46,6 +46,7 @@ func TestRewriteNamesItsFlag(t *testing.T) {
 	read, err := os.Stat(path)
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(filepath.Dir(path), 0o555))
+	defer func() { require.NoError(t, os.Chmod(filepath.Dir(path), 0o755)) }() // so that it can be removed
 	err = rewrite(path, read, []byte("new"), "--fix")
 	require.ErrorContains(t, err, "leave --fix out, or make the file and its folder writable")
 	require.Equal(t, codeUsage, exitCode(t.Context(), err))

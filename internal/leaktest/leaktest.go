@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -109,11 +110,17 @@ func fuzzing() bool {
 	return f != nil && f.Value.String() != ""
 }
 
+// layerCache is a file that the validation layer of Vulkan keeps among the temporary files of a user without ~/.cache.
+const layerCache = "shader_validation_cache-*.bin"
+
 // files lists the files in dir.
 func files(dir string) []string {
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil {
-		left = append(left, err.Error())
+		return []string{err.Error()}
 	}
-	return left
+	return slices.DeleteFunc(left, func(path string) bool {
+		isCache, err := filepath.Match(layerCache, filepath.Base(path))
+		return err == nil && isCache
+	})
 }

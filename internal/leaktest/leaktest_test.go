@@ -111,6 +111,14 @@ func TestFilesOfFuzzingAreNoLeak(t *testing.T) {
 	}
 }
 
+func TestCacheOfTheValidationLayerIsNoLeak(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"shader_validation_cache-1000.bin", "left"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	require.Equal(t, []string{filepath.Join(dir, "left")}, files(dir))
+}
+
 // What leaks fails a run whose tests pass, unless it goes while Main waits. Main does not wait after a failure.
 func TestJudge(t *testing.T) {
 	list := func(names ...string) func() []string { return func() []string { return names } }
