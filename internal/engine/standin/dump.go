@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/plist"
@@ -154,11 +155,16 @@ func withoutNull(v any) any {
 	return v
 }
 
-var build = regexp.MustCompile(`\((\d\d[A-Z]\d+[a-z]?)\)`)
+// pattern compiles a regular expression at its first use. A process that reads no dump, as most, compiles none.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+var build = pattern(`\((\d\d[A-Z]\d+[a-z]?)\)`)
 
 // buildOf returns the build in parentheses.
 func buildOf(os string) string {
-	if found := build.FindStringSubmatch(os); found != nil {
+	if found := build().FindStringSubmatch(os); found != nil {
 		return found[1]
 	}
 	return ""

@@ -79,13 +79,13 @@ func (e DumpedError) row() plist.Dict {
 // precedence.
 var stageWords = [...]struct {
 	stage string
-	words *regexp.Regexp // matched against domain and text, one line each
+	words func() *regexp.Regexp // matched against domain and text, one line each
 }{
-	{"compile", regexp.MustCompile(`\.(compiler|espresso)\n|verifyBundleAtPath|(?i:espresso)|ANECCompile`)},
-	{"load", regexp.MustCompile(`createProgramInstance|Program load|file not found`)},
-	{"map", regexp.MustCompile(`IOSurfaces (un)?map failure`)},
-	{"chaining", regexp.MustCompile(`[Cc]haining`)},
-	{"evaluate", regexp.MustCompile(`processRequest|Inference|status=0x|statusType=0x|request aborted|[Rr]equest cancelled`)},
+	{"compile", pattern(`\.(compiler|espresso)\n|verifyBundleAtPath|(?i:espresso)|ANECCompile`)},
+	{"load", pattern(`createProgramInstance|Program load|file not found`)},
+	{"map", pattern(`IOSurfaces (un)?map failure`)},
+	{"chaining", pattern(`[Cc]haining`)},
+	{"evaluate", pattern(`processRequest|Inference|status=0x|statusType=0x|request aborted|[Rr]equest cancelled`)},
 }
 
 var stageCodes = map[int64]string{3: "evaluate", 5: "evaluate", 8: "evaluate", 23: "evaluate", 42: "evaluate",
@@ -103,10 +103,10 @@ func isError(row plist.Dict) bool {
 }
 
 var (
-	statusWords = regexp.MustCompile(`status=0x[0-9a-fA-F]+`)
-	typeWords   = regexp.MustCompile(`statusType=0x[0-9a-fA-F]+`)
-	retries     = regexp.MustCompile(`retry (\d+) x`)
-	counted     = regexp.MustCompile(`^(\d+) of \d+`)
+	statusWords = pattern(`status=0x[0-9a-fA-F]+`)
+	typeWords   = pattern(`statusType=0x[0-9a-fA-F]+`)
+	retries     = pattern(`retry (\d+) x`)
+	counted     = pattern(`^(\d+) of \d+`)
 )
 
 // errorOf reads one row. first is the first error above it in the table with a status
@@ -121,13 +121,13 @@ func errorOf(row plist.Dict, first *DumpedError) DumpedError {
 	if strings.HasPrefix(e.Text, "same") && first != nil {
 		message := e.Text
 		e.Text = first.Text
-		for _, words := range [...]*regexp.Regexp{typeWords, statusWords} {
+		for _, words := range [...]*regexp.Regexp{typeWords(), statusWords()} {
 			if one := words.FindString(message); one != "" {
 				e.Text = words.ReplaceAllLiteralString(e.Text, one)
 			}
 		}
 	}
-	if !hasCode && statusWords.MatchString(e.Text) && first != nil { // all rows with a status have the same code
+	if !hasCode && statusWords().MatchString(e.Text) && first != nil { // all rows with a status have the same code
 		e.Code = first.Code
 	}
 	e.causes(row)
@@ -153,7 +153,7 @@ func refusals(row plist.Dict) int {
 	count, _ := row.Get("count")
 	n, ok := integer(count)
 	text := row.String("count")
-	for i, words := range [...]*regexp.Regexp{retries, counted} {
+	for i, words := range [...]*regexp.Regexp{retries(), counted()} {
 		found := words.FindStringSubmatch(text)
 		if ok || found == nil {
 			continue

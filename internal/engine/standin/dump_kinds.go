@@ -1,7 +1,6 @@
 package standin
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/anekit/anekit/internal/plist"
@@ -61,12 +60,12 @@ func (e *DumpedError) replayable() bool {
 
 // missingMethod matches a method or class that a text reports as missing, and the
 // encoding found if it is another.
-var missingMethod = regexp.MustCompile(`(?:[+-]\[)?\b(_ANE[A-Za-z0-9_]+)(?: ([A-Za-z_][A-Za-z0-9_:]*)\])?(?:.* found ([^ ;]+))?`)
+var missingMethod = pattern(`(?:[+-]\[)?\b(_ANE[A-Za-z0-9_]+)(?: ([A-Za-z_][A-Za-z0-9_:]*)\])?(?:.* found ([^ ;]+))?`)
 
 // readMissing removes the method or class that a row of kind missing names. It returns
 // false if the row names none.
 func (d *Dump) readMissing(text string) bool {
-	found := missingMethod.FindStringSubmatch(text)
+	found := missingMethod().FindStringSubmatch(text)
 	if found == nil {
 		return false
 	}

@@ -1,22 +1,21 @@
 package standin
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/anekit/anekit/internal/plist"
 )
 
 var (
-	classNames    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	selectorNames = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_:.]*$`)
-	encodings     = regexp.MustCompile(`^[A-Za-z0-9@:^{}_=?*#()<>"!,.+$\[\]-]+$`)
+	classNames    = pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	selectorNames = pattern(`^[A-Za-z_][A-Za-z0-9_:.]*$`)
+	encodings     = pattern(`^[A-Za-z0-9@:^{}_=?*#()<>"!,.+$\[\]-]+$`)
 )
 
 // The lengths are not part of the expressions: counted repetition took a megabyte and milliseconds at every start.
-func isClass(s string) bool    { return len(s) <= 200 && classNames.MatchString(s) }
-func isSelector(s string) bool { return len(s) <= 1000 && selectorNames.MatchString(s) }
-func isEncoding(s string) bool { return len(s) <= 999 && encodings.MatchString(s) }
+func isClass(s string) bool    { return len(s) <= 200 && classNames().MatchString(s) }
+func isSelector(s string) bool { return len(s) <= 1000 && selectorNames().MatchString(s) }
+func isEncoding(s string) bool { return len(s) <= 999 && encodings().MatchString(s) }
 
 // factories are the selectors that a table abbreviates with an ellipsis.
 var factories = [...]string{

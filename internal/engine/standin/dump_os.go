@@ -8,15 +8,15 @@ import (
 // Patterns of an operating system with its generation. A number alone may be a chip's or
 // a build's, so it must be one of the two known generations.
 var (
-	macOS     = regexp.MustCompile(`(?i)\b(?:macOS|iOS|iPadOS)[^\d]{0,3}(\d+)`)
-	leading   = regexp.MustCompile(`^(\d+)(?:\.\d+)*\b`)
-	seenSoFar = regexp.MustCompile(`\b(2[67])\b`)
+	macOS     = pattern(`(?i)\b(?:macOS|iOS|iPadOS)[^\d]{0,3}(\d+)`)
+	leading   = pattern(`^(\d+)(?:\.\d+)*\b`)
+	seenSoFar = pattern(`\b(2[67])\b`)
 )
 
 // profileOf returns the profile of an operating system; for a newer one, the newest
 // profile. named is false if the text has none and the default is returned.
 func profileOf(os string) (profile string, named bool) {
-	for _, words := range [...]*regexp.Regexp{macOS, leading, seenSoFar} {
+	for _, words := range [...]*regexp.Regexp{macOS(), leading(), seenSoFar()} {
 		found := words.FindStringSubmatch(os)
 		if found == nil {
 			continue

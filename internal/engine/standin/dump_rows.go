@@ -2,7 +2,6 @@ package standin
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -45,7 +44,7 @@ func isOneError(data plist.Dict) bool {
 }
 
 // seenCause matches the cause in the text of a compile error.
-var seenCause = regexp.MustCompile(`err=\([^)]*\)`)
+var seenCause = pattern(`err=\([^)]*\)`)
 
 // compileRows expands a compile error with a list of causes into rows.
 func compileRows(data plist.Dict) (rows plist.Array) {
@@ -58,7 +57,7 @@ func compileRows(data plist.Dict) (rows plist.Array) {
 		cause := plist.Dict{}
 		for _, e := range under {
 			if text, ok := e.Value.(string); ok && e.Key == "text" {
-				e.Value = seenCause.ReplaceAllLiteralString(text, "err=("+strings.TrimSuffix(seen, "() empty")+")")
+				e.Value = seenCause().ReplaceAllLiteralString(text, "err=("+strings.TrimSuffix(seen, "() empty")+")")
 			}
 			cause = append(cause, e)
 		}
@@ -127,7 +126,7 @@ func (d *Dump) readRows(rows plist.Array, named bool) error {
 				e.Replayed, stageSeen[e.Stage] = true, true
 			}
 			answered = answered || e.Replayed
-			if first == nil && e.Code != 0 && statusWords.MatchString(e.Text) {
+			if first == nil && e.Code != 0 && statusWords().MatchString(e.Text) {
 				first = &e
 			}
 			d.Errors = append(d.Errors, e)
@@ -146,7 +145,7 @@ func (e *DumpedError) lacksStage(row plist.Dict) bool {
 	return e.Stage == "" && e.Kind == "" && !e.Recovered && e.Program == "" && (coded || row.String("domain") != "")
 }
 
-var firstNumber = regexp.MustCompile(`\d+`)
+var firstNumber = pattern(`\d+`)
 
 // readLimit reads the limit of loaded programs and the error of the next program.
 func (d *Dump) readLimit(row plist.Dict) bool {
@@ -154,7 +153,7 @@ func (d *Dump) readLimit(row plist.Dict) bool {
 	n, ok := integer(limit)
 	if !ok {
 		var err error
-		n, err = strconv.ParseInt(firstNumber.FindString(row.String("limit")), 10, 32)
+		n, err = strconv.ParseInt(firstNumber().FindString(row.String("limit")), 10, 32)
 		ok = err == nil
 	}
 	if !ok || n < 1 {

@@ -54,7 +54,7 @@ func stageOf(row plist.Dict, domain, text string, code int64) string {
 		}
 	}
 	for _, s := range stageWords {
-		if s.words.MatchString(domain + "\n" + text) {
+		if s.words().MatchString(domain + "\n" + text) {
 			return s.stage
 		}
 	}
