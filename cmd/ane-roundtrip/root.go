@@ -142,7 +142,9 @@ at once, with its stacks on standard error and without JSON.`
 		a.brokerCommand(), a.generateCommand(), a.actorCommand(),
 		a.inspectCommand(), a.lintCommand(), a.costCommand(), a.formatCommand(),
 		a.weightsCommand(), a.probeCommand(), a.manCommand(), a.schemaCommand())
-	root.SetUsageFunc(printUsage)
+	// Help has 80 columns, on a terminal and in a file.
+	root.SetUsageTemplate(strings.NewReplacer("Flags.FlagUsages ", "Flags.FlagUsagesWrapped 80 ",
+		" for more information about a command.", " for the help of a command.").Replace(root.UsageTemplate()))
 	root.SetHelpCommand(a.helpCommand())
 	a.completions(root)
 	for _, cmd := range everyCommand(root) {

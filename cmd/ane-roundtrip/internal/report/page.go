@@ -2,6 +2,8 @@ package report
 
 import (
 	_ "embed"
+	"fmt"
+	"html/template"
 	"io"
 	"strconv"
 )
@@ -9,8 +11,12 @@ import (
 //go:embed style.css
 var style string
 
-// document is what a page shows.
+//go:embed page.gohtml
+var layout string
+
+// document is the page that the template prints.
 type document struct {
+	Style    template.CSS
 	Command  string
 	Verdict  cell
 	Word     string // of the verdict, as a heading
@@ -76,7 +82,7 @@ type plotted struct {
 	ID      string
 	Title   cell
 	Caption []cell
-	SVG     markup
+	SVG     template.HTML
 	Legend  []mark
 	Data    *folded
 }
@@ -180,8 +186,20 @@ func Write(w io.Writer, object []byte) error {
 	}
 	b := &builder{root: root}
 	b.build()
-	var page writer
-	page.document(&b.doc)
-	_, err = page.WriteTo(w)
-	return err
+	t, err := template.New("page").Funcs(template.FuncMap{"label": func(c []column, i int) string {
+		if i < len(c) {
+			return c[i].Name
+		}
+		return ""
+	}, "class": func(c []column, i int) string {
+		if i < len(c) {
+			return c[i].Class
+		}
+		return ""
+	}}).Parse(layout)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	b.doc.Style = template.CSS(style)
+	return t.Execute(w, b.doc)
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"html"
+	"html/template"
 	"image/color"
 	"math"
 	"slices"
@@ -195,7 +195,7 @@ type margin struct{ left, right, bottom, top float64 }
 
 // draw widens the ranges to the ends of the axes and returns the plot as SVG, with title and description for readers
 // that do not see it.
-func (c *chart) draw(id, title, description string) markup {
+func (c *chart) draw(id, title, description string) template.HTML {
 	if !c.ranged {
 		return ""
 	}
@@ -286,7 +286,7 @@ func (c *chart) labels(xs, ys []tick, style draw.TextStyle, width float64) plott
 }
 
 // frame returns the drawing as an element of a page.
-func frame(canvas *vgsvg.Canvas, id, title, description string, width, height float64) markup {
+func frame(canvas *vgsvg.Canvas, id, title, description string, width, height float64) template.HTML {
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
 		return "" // a Buffer takes everything
@@ -296,8 +296,8 @@ func frame(canvas *vgsvg.Canvas, id, title, description string, width, height fl
 	_, rest, _ := strings.Cut(svg[at:], ">")
 	const family = "font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;"
 	rest = colors(strings.ReplaceAll(rest, family, ""))
-	escape := html.EscapeString
-	return markup(fmt.Sprintf(`<svg class="plot" role="img" viewBox="0 0 %g %g" aria-labelledby="%s-t %s-d">`+
+	escape := template.HTMLEscapeString
+	return template.HTML(fmt.Sprintf(`<svg class="plot" role="img" viewBox="0 0 %g %g" aria-labelledby="%s-t %s-d">`+
 		`<title id="%s-t">%s</title><desc id="%s-d">%s</desc>%s`, width, height, id, id, id, escape(title), id,
 		escape(description), strings.TrimRight(rest, "\n")))
 }
