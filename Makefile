@@ -135,9 +135,10 @@ arm64:
 		$(GOTESTSUM) $(TESTFLAGS) -exec $(EMULATOR) -short $$($(GO) list $(EMULATED) | grep -v -e /vulkan$$ -e /kernels$$); \
 		$(GOTESTSUM) $(TESTFLAGS) -exec $(EMULATOR) -run 'TestScripts/(check|image|run)$$' ./cmd/ane-roundtrip; fi
 
-# go test -bench runs one package at a time, so the test binaries get the flag itself.
+# go test -bench runs one package at a time, so the test binaries get the flag itself. gotestsum counts benchmarks as
+# tests without an end.
 benchonce:
-	CGO_ENABLED=1 $(GOTESTSUM) $(TESTFLAGS) -short -run '^$$' ./... -args -test.bench=. -test.benchtime=1x
+	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) -short -run '^$$' ./... -args -test.bench=. -test.benchtime=1x
 
 # A package is built once for all its fuzzers. go test -fuzz would compile everything again to see which code an input
 # reaches; -d=libfuzzer, which it gives the compiler, is for the package alone here. A fuzzer that its deadline catches in

@@ -10,7 +10,7 @@
 //
 // The test prints its seed. The environment repeats and extends a run:
 //
-//	ANEKIT_HOSTILE=2m          how long the campaign attacks; without it 10 s with ANEKIT_FULL, else one short pass
+//	ANEKIT_HOSTILE=2m          how long the campaign attacks; without it 10 s, with ANEKIT_FULL alone
 //	ANEKIT_HOSTILE_SEED=17     choose the same attacks in the same order
 //	ANEKIT_HOSTILE_ATTACK=bell carry out this attack alone
 //	ANEKIT_HOSTILE_FAULTS=1    break the broker's surroundings too: make soak

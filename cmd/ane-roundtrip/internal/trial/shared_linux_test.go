@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -106,7 +107,7 @@ func plain(part, socket, fault string) *exec.Cmd {
 // TestSharedBroker: a plain user's checks of growth and of memory in place work on a shared broker, which is not
 // dumpable, and notice copies that the broker's engine makes, and those that the client makes.
 func TestSharedBroker(t *testing.T) {
-	effort.NeedsFull(t, "brokers that others use")
+	effort.NeedsFull(t, "seconds and hundreds of megabytes")
 	leaktest.SkipEmulated(t)
 	const growth, toEngine, toCPU = "memory/growth", "sharing/cpu-to-engine", "sharing/engine-to-cpu"
 	for name, c := range map[string]struct {
@@ -121,9 +122,6 @@ func TestSharedBroker(t *testing.T) {
 			toCPU: Fail}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name != "honest" {
-				effort.NeedsFull(t, "seconds and hundreds of megabytes")
-			}
 			dir, err := os.MkdirTemp("/tmp", "trial") // $TMPDIR is closed to the plain user
 			require.NoError(t, err)
 			defer func() { require.NoError(t, os.RemoveAll(dir)) }()
@@ -137,8 +135,8 @@ func TestSharedBroker(t *testing.T) {
 			require.NoError(t, served.Start())
 			defer func() { _ = served.Process.Kill() }() // it has ended unless the test fails
 			await.Until(t, "the broker listens", func() bool {
-				_, err := os.Stat(socket)
-				return err == nil
+				c, err := net.Dial("unixpacket", socket) // the file is there before the broker listens
+				return err == nil && c.Close() == nil
 			})
 			text, err := plain("client", socket, c.client).Output()
 			require.NoError(t, err)
