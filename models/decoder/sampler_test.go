@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
 )
 
 func sampler(t rapid.TB, temperature, topP float64, seed uint64) *Sampler {
