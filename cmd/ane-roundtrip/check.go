@@ -24,6 +24,7 @@ const maxIterations = 1_000_000
 // checkOptions are the flags of check.
 type checkOptions struct {
 	iterations   int
+	required     []string // claims
 	inject, only string
 	trace        string
 	gpu          string // a device, gpu.Auto, or empty for none
@@ -48,6 +49,9 @@ runs on it a second time, in a private broker, a process of its own.
 CPU and the engine; --gpu=DEVICE chooses the one whose name contains DEVICE or
 whose ID begins with it, as $ANEKIT_GPU does. Without a GPU the status is 3.
 
+The verdict says of the claim no-copy whether checks showed it, refuted it, or
+could not show it on this machine. --require-shown no-copy has the latter fail.
+
 --wasm runs a WebAssembly guest in place of the models: it fills two matrices of
 128 x 128 in its own memory, the engine multiplies them, and the guest reads the
 product through the same pointer. The software engine does so on surfaces mapped
@@ -67,7 +71,7 @@ spans, in one file without scripts. A failed check writes it too.`,
 			if o.quiet && a.json {
 				return badf("--quiet has no effect beside --json, which prints no tables; leave one of them out")
 			}
-			for _, other := range []string{"only", "trace", "gpu"} {
+			for _, other := range []string{"only", "trace", "gpu", "require-shown"} {
 				if o.wasm && cmd.Flags().Changed(other) {
 					return badf("--%s goes with the models, which --wasm does not run; leave one of them out", other)
 				}
@@ -83,6 +87,8 @@ spans, in one file without scripts. A failed check writes it too.`,
 	f.StringVar(&o.inject, "inject", "", "break the engine with this `FAULT` to see the checks fail: "+
 		strings.Join(injections(), ", ")+"; with --gpu: "+gpuCopy)
 	f.StringVar(&o.only, "only", "", "run only the checks whose names match this `PATTERN`")
+	f.StringArrayVar(&o.required, "require-shown", nil, "fail unless checks show this `CLAIM`: "+
+		strings.Join(claimNames(), ", "))
 	f.StringVar(&o.gpu, "gpu", "", "check a GPU too: `DEVICE`, or the one that $"+gpu.EnvDevice+" names, or the best")
 	f.Lookup("gpu").NoOptDefVal = gpu.Auto
 	f.StringVar(&o.trace, "trace", "", "write a trace of one more evaluation of each model to `FILE`, as JSON for "+
@@ -136,6 +142,7 @@ type checkRun struct {
 	iterations int
 	quiet      bool
 	wasm       bool
+	required   []string
 	only       selection
 	leftOut    int // checks that --only leaves out
 	timeline   *timelineRecord
@@ -152,6 +159,9 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) (err e
 	if o.inject == gpuCopy && o.gpu == "" {
 		return badf("--inject %s breaks a GPU; give --gpu too", gpuCopy)
 	}
+	if err := claimsKnown(o.required); err != nil {
+		return err
+	}
 	wrap, err := a.inject(o.inject)
 	if err != nil {
 		return err
@@ -167,7 +177,7 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) (err e
 		defer traced.Discard()
 		defer context.AfterFunc(ctx, traced.Discard)() // an interrupt removes a half-written file
 	}
-	c := &checkRun{app: a, iterations: o.iterations, quiet: o.quiet, wasm: o.wasm}
+	c := &checkRun{app: a, iterations: o.iterations, quiet: o.quiet, wasm: o.wasm, required: o.required}
 	if c.gpu, err = a.openGPU(ctx, o); err != nil {
 		return a.unavailable(err)
 	}
@@ -346,7 +356,13 @@ func (c *checkRun) judge(all []engineResult) error {
 		details.GPU = &about
 	}
 	r.Details = details
+	if !c.wasm {
+		r.Claims = claimsOf(all)
+	}
 	failed := r.judge()
+	if failed == nil {
+		failed = r.require(c.required)
+	}
 	c.app.deliver(*r)
 	if c.app.json {
 		return failed

@@ -15,6 +15,7 @@ import (
 // engineResult holds the receipt, figures and checks of one engine.
 type engineResult struct {
 	receipt ane.Receipt
+	prefix  string // before the names of the checks
 	rows    []trial.Report
 	guests  []trial.GuestReport // of --wasm
 	checks  []trial.Check
@@ -23,6 +24,7 @@ type engineResult struct {
 
 // withPrefix puts prefix before the names of all checks.
 func (t engineResult) withPrefix(prefix string) engineResult {
+	t.prefix = prefix
 	for i := range t.checks {
 		t.checks[i].Name = prefix + t.checks[i].Name
 	}
@@ -69,7 +71,7 @@ func (c *checkRun) measure(ctx context.Context, d *ane.Device, memory *memorySam
 	all, checks = withReplay(d, all)
 	bar := c.app.progress(len(all) + 1)
 	defer bar.stop()
-	copied, strays, changed, ran := 0, 0, 0, 0
+	copied, unseen, strays, changed, ran := 0, 0, 0, 0, 0
 	sums := c.only.has(memoryCopies, memoryNeighbor, memoryInputs)
 	for _, m := range all {
 		bar.now(m.Name)
@@ -89,7 +91,13 @@ func (c *checkRun) measure(ctx context.Context, d *ane.Device, memory *memorySam
 		}
 		rows = append(rows, row)
 		checks = append(checks, row.Checks...)
-		copied, strays, changed = copied+row.Copied, strays+row.Strays, changed+row.Changed
+		strays, changed = strays+row.Strays, changed+row.Changed
+		switch {
+		case row.Copied != nil:
+			copied += *row.Copied
+		case row.Error == "":
+			unseen++
+		}
 		bar.done()
 	}
 	bar.now("evidence")
@@ -107,6 +115,11 @@ func (c *checkRun) measure(ctx context.Context, d *ane.Device, memory *memorySam
 	} {
 		if ran == 0 {
 			checks = append(checks, trial.Skipped(sum.name, "no model ran"))
+			continue
+		}
+		if sum.name == memoryCopies && copied == 0 && unseen > 0 {
+			checks = append(checks, trial.Skipped(sum.name, "the engine does not expose its mapping of the memory in %s",
+				counted(unseen, "model", "models")))
 			continue
 		}
 		checks = append(checks, trial.Judge(sum.name, sum.bytes == 0, float64(sum.bytes), "bytes",

@@ -29,7 +29,9 @@ func (a *app) completions(root *cobra.Command) {
 		"filter":   cobra.FixedCompletions(filters(), none),
 		"inject":   cobra.FixedCompletions(append(injections(), gpuCopy), none),
 		"gpu":      cobra.NoFileCompletions,
-		"function": functionNames,
+
+		"require-shown": cobra.FixedCompletions(claimNames(), none),
+		"function":      functionNames,
 		"only": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return onlyChoices(), none
 		},

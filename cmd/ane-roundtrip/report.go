@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -40,6 +41,7 @@ type report struct {
 	Engines    []ane.Receipt `json:"engines,omitempty"`
 	Host       host          `json:"host"`
 	Checks     []trial.Check `json:"checks"`
+	Claims     []claim       `json:"claims,omitempty"` // of check
 	Verdict    string        `json:"verdict"`
 	Error      *failure      `json:"error,omitempty"`
 	Tensors    []placed      `json:"tensors,omitempty"` // of info --attributes
@@ -106,6 +108,17 @@ func (r *report) judge() error {
 		if c.Status == trial.Fail {
 			r.Verdict = verdictFail
 			return errFailed
+		}
+	}
+	return nil
+}
+
+// require sets the verdict to fail and returns an error if one of the claims is not shown.
+func (r *report) require(claims []string) error {
+	for _, c := range r.Claims {
+		if slices.Contains(claims, c.Name) && c.Status != claimShown {
+			r.Verdict = verdictFail
+			return failf("%s; leave --require-shown %s out to accept that", c.words(), c.Name)
 		}
 	}
 	return nil

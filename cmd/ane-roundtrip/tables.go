@@ -57,7 +57,11 @@ func (c *checkRun) print(all []engineResult) error {
 	if len(unmeasured) > 0 {
 		verdict += ", " + strings.Join(unmeasured, " and ") + " not measured on this system"
 	}
-	return a.printf("%d of %d checks passed%s\nverdict: %s\n", passed, len(r.Checks), visible(more), verdict)
+	lines := fmt.Sprintf("%d of %d checks passed%s\n", passed, len(r.Checks), visible(more))
+	for _, one := range r.Claims {
+		lines += one.words() + "\n"
+	}
+	return a.printf("%sverdict: %s\n", lines, verdict)
 }
 
 // engineTable prints the receipt of an engine and a row for each model.
@@ -88,8 +92,12 @@ func (a *app) engineTable(t engineResult) error {
 			w.Row(m.Name, "-", "-", "-", "-", "-", "-")
 			continue
 		}
+		copied := "not shown"
+		if m.Copied != nil {
+			copied = fmt.Sprintf("%d B", *m.Copied)
+		}
 		w.Row(m.Name, brief(m.Compile), brief(m.Load), brief(m.P50), brief(m.P99),
-			fmt.Sprintf("%.2g", float64(m.MaxError)), fmt.Sprintf("%d B", m.Copied))
+			fmt.Sprintf("%.2g", float64(m.MaxError)), copied)
 	}
 	if err := a.table(w); err != nil {
 		return err

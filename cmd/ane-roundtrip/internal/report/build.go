@@ -81,6 +81,9 @@ func (b *builder) verdict() {
 		d.Summary = append(d.Summary, sentence(", ", plain(left), " left out by --only ",
 			code(r.at("details", "only")))...)
 	}
+	for _, c := range r.at("claims").items {
+		d.Summary = append(d.Summary, sentence("; ", texts(c.at("name")), ": ", texts(c.at("status")))...)
+	}
 	if e := r.at("engine"); e.kind == object {
 		d.About = sentence(texts(e.at("name")), ": ", texts(e.at("chip")), ", ", texts(e.at("os_build")))
 	}

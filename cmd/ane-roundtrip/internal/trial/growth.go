@@ -45,11 +45,19 @@ const rounds = 4
 // meter returns an amount of memory in bytes.
 type meter func() (int64, error)
 
+// ownMemory is the memory of this process, shared pages divided by the processes that map them.
+func ownMemory() (int64, error) { return procmem.Proportional() }
+
 // growth evaluates a program on a large tensor of which all pages exist. A copy of the tensor, in
 // either process, needs the same amount of memory again.
 func growth(ctx context.Context, d *ane.Device, small models.Model) (checks []Check, err error) {
 	const name = "memory/growth"
 	_, _, remote := d.Traffic()
+	if !remote { // before anything large is compiled
+		if _, err := ownMemory(); err != nil {
+			return []Check{Skipped(name, "%v: %v", errUnread, err)}, nil
+		}
+	}
 	src, err := largeProgram(remote)
 	if err != nil {
 		return nil, err
@@ -64,10 +72,7 @@ func growth(ctx context.Context, d *ane.Device, small models.Model) (checks []Ch
 		}
 	}()
 	size := int64(r.TensorBytes())
-	read, whose, limit, times := meter(func() (int64,
-		error) {
-		return procmem.Proportional()
-	}), "this process", size/4, 1
+	read, whose, limit, times := meter(ownMemory), "this process", size/4, 1
 	if remote {
 		probe, fault := modelRig(ctx, d, small)
 		if fault != nil {

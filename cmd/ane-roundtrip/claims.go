@@ -1,0 +1,115 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/near"
+)
+
+// claim is what a verdict says about the engines as a whole. A claim that no check showed is not part of a pass.
+type claim struct {
+	Name   string   `json:"name"`
+	Status string   `json:"status"`
+	By     []string `json:"by"` // the checks that show or refute it, or that could not show it here
+}
+
+// Values of claim.Status.
+const (
+	claimShown    = "shown"
+	claimNotShown = "not shown"
+	claimRefuted  = "refuted"
+)
+
+// noCopy claims that the engines read and write the caller's own pages.
+const noCopy = "no-copy"
+
+// claimNames lists the claims of check.
+func claimNames() []string { return []string{noCopy} }
+
+// Names of checks of trial that decide about noCopy.
+const (
+	copiesSuffix = "/copies" // after the name of a model
+	sharingGroup = "sharing/"
+	growthCheck  = "memory/growth"
+	lateWrite    = "sharing/late-write"
+)
+
+// claimsOf judges the claims by the checks of all engines; the engine that shows least decides.
+func claimsOf(engines []engineResult) []claim {
+	by := map[string][]string{}
+	for _, e := range engines {
+		status, checks := e.copiesNothing()
+		by[status] = append(by[status], checks...)
+	}
+	for _, status := range []string{claimRefuted, claimNotShown, claimShown} {
+		if checks, ok := by[status]; ok {
+			return []claim{{Name: noCopy, Status: status, By: checks}}
+		}
+	}
+	return nil
+}
+
+// copiesNothing judges noCopy on one engine. Any failed check of copies or shared memory refutes it. It is shown if the
+// engine shows all memory that it reaches and none of it is a copy, or if memory does not grow by the size of a tensor
+// and late writes reach the engine. On Apple's engine only the latter counts: what it shows of its memory is not all.
+func (t engineResult) copiesNothing() (status string, by []string) {
+	passed := map[string]bool{}
+	for _, c := range t.checks {
+		name := strings.TrimPrefix(c.Name, t.prefix)
+		decides := strings.HasSuffix(name, copiesSuffix) || name == growthCheck || strings.HasPrefix(name, sharingGroup)
+		if decides && c.Status == trial.Fail {
+			by = append(by, c.Name)
+		}
+		passed[name] = c.Status == trial.Pass
+	}
+	if len(by) > 0 {
+		return claimRefuted, by
+	}
+	ways := [][]string{{memoryCopies}, {growthCheck, lateWrite}}
+	if t.receipt.Engine == engine.Apple {
+		ways = ways[1:]
+	}
+	for _, way := range ways {
+		missing := slices.DeleteFunc(slices.Clone(way), func(name string) bool { return passed[name] })
+		if len(missing) == 0 {
+			return claimShown, t.named(way)
+		}
+		by = append(by, t.named(missing)...)
+	}
+	return claimNotShown, by
+}
+
+// named puts the prefix of the engine before names of checks.
+func (t engineResult) named(checks []string) (full []string) {
+	for _, name := range checks {
+		full = append(full, t.prefix+name)
+	}
+	return full
+}
+
+// words are the claim as a line of the verdict. It names three checks at most; the table has the others.
+func (c claim) words() string {
+	const most = 3
+	checks := strings.Join(c.By, ", ")
+	if more := len(c.By) - most; more > 0 {
+		checks = strings.Join(c.By[:most], ", ") + " and " + counted(more, "other check", "other checks")
+	}
+	how := " by "
+	if c.Status == claimNotShown {
+		how = " here, for want of "
+	}
+	return strings.ReplaceAll(c.Name, "-", " ") + ": " + c.Status + how + checks
+}
+
+// claimsKnown rejects a name that is no claim.
+func claimsKnown(names []string) error {
+	for _, name := range names {
+		if !slices.Contains(claimNames(), name) {
+			return badf("--require-shown %s is no claim; %s", name, near.Choices(name, "choose one of", claimNames()))
+		}
+	}
+	return nil
+}

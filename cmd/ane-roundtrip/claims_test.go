@@ -1,0 +1,80 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+)
+
+// checked is an engine with checks of these names and results.
+func checked(name, prefix string, status map[string]string) engineResult {
+	t := engineResult{receipt: ane.Receipt{Engine: name}}
+	for check, s := range status {
+		t.checks = append(t.checks, trial.Check{Name: check, Status: s})
+	}
+	if prefix != "" {
+		t = t.withPrefix(prefix)
+	}
+	return t
+}
+
+func TestClaims(t *testing.T) {
+	const pass, fail, skip = trial.Pass, trial.Fail, trial.Skip
+	viewed := map[string]string{memoryCopies: pass, growthCheck: skip, lateWrite: pass, "add/copies": pass}
+	measured := map[string]string{memoryCopies: skip, growthCheck: pass, lateWrite: pass, "add/copies": skip}
+	blind := map[string]string{memoryCopies: skip, growthCheck: skip, lateWrite: pass, "add/copies": skip}
+	for name, c := range map[string]struct {
+		engines []engineResult
+		status  string
+		by      []string
+	}{
+		"the engine shows its memory": {[]engineResult{checked(engine.Soft, "", viewed)}, claimShown,
+			[]string{memoryCopies}},
+		"memory was measured": {[]engineResult{checked(engine.StandIn, "", measured)}, claimShown,
+			[]string{growthCheck, lateWrite}},
+		"what Apple's engine shows is not enough": {[]engineResult{checked(engine.Apple, "", viewed)}, claimNotShown,
+			[]string{growthCheck}},
+		"Apple's engine, measured": {[]engineResult{checked(engine.Apple, "", measured)}, claimShown,
+			[]string{growthCheck, lateWrite}},
+		"nothing can be seen": {[]engineResult{checked(engine.Apple, "", blind)}, claimNotShown, []string{growthCheck}},
+		"no check ran":        {[]engineResult{checked(engine.Apple, "", nil)}, claimNotShown, []string{growthCheck, lateWrite}},
+		"values alone are wrong": {[]engineResult{checked(engine.Soft, "", map[string]string{memoryCopies: pass,
+			"add/values": fail})}, claimShown, []string{memoryCopies}},
+		"a model is copied": {[]engineResult{checked(engine.Apple, "", map[string]string{growthCheck: pass,
+			lateWrite: pass, "add/copies": fail})}, claimRefuted, []string{"add/copies"}},
+		"memory grows": {[]engineResult{checked(engine.Apple, "", map[string]string{growthCheck: fail,
+			lateWrite: pass})}, claimRefuted, []string{growthCheck}},
+		"late writes are lost": {[]engineResult{checked(engine.Apple, "", map[string]string{growthCheck: pass,
+			lateWrite: fail})}, claimRefuted, []string{lateWrite}},
+		"the second engine shows less": {[]engineResult{checked(engine.Soft, "", viewed), checked(engine.Broker,
+			"broker/", blind)}, claimNotShown, []string{"broker/" + memoryCopies, "broker/" + growthCheck}},
+		"the second engine copies": {[]engineResult{checked(engine.Soft, "", blind), checked(engine.Broker, "broker/",
+			map[string]string{growthCheck: fail})}, claimRefuted, []string{"broker/" + growthCheck}},
+	} {
+		got := claimsOf(c.engines)
+		require.Equal(t, []claim{{noCopy, c.status, c.by}}, got, name)
+	}
+}
+
+func TestClaimsInWords(t *testing.T) {
+	require.Equal(t, "no copy: shown by a, b", claim{noCopy, claimShown, []string{"a", "b"}}.words())
+	require.Equal(t, "no copy: not shown here, for want of a", claim{noCopy, claimNotShown, []string{"a"}}.words())
+	require.Equal(t, "no copy: refuted by a, b, c and 1 other check",
+		claim{noCopy, claimRefuted, []string{"a", "b", "c", "d"}}.words())
+}
+
+// A claim is required of a run that passed, and named as the reason.
+func TestRequiredClaims(t *testing.T) {
+	r := report{Verdict: verdictPass, Claims: []claim{{noCopy, claimNotShown, []string{growthCheck}}}}
+	require.NoError(t, r.require(nil))
+	require.Equal(t, verdictPass, r.Verdict)
+	err := r.require([]string{noCopy})
+	require.EqualError(t, err, "no copy: not shown here, for want of memory/growth; leave --require-shown no-copy out "+
+		"to accept that")
+	require.Equal(t, codeFail, exitCode(t.Context(), err))
+	require.Equal(t, verdictFail, r.Verdict)
+}
