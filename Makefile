@@ -20,19 +20,22 @@ FUZZTIME ?= 500ms
 HOSTILE ?= 45s
 SOAK ?= 10m
 
-# The systems that everything is compiled for without cgo. This machine's has cgo.
-HERE := $(shell $(GO) env GOOS)/$(shell $(GO) env GOARCH)
-OTHERS = $(filter-out $(HERE),linux/amd64 darwin/arm64)
+HERE := $(shell $(GO) env GOOS 2>/dev/null)/$(shell $(GO) env GOARCH 2>/dev/null)
+# The systems that everything is compiled for without cgo, and those among them that go vet with cgo does not check.
+TARGETS = linux/amd64 darwin/arm64
+OTHERS = $(filter-out $(HERE),$(TARGETS))
 # FOR_TARGET sets the environment of target $$t. Nothing here runs that code, so it is not optimized.
 FOR_TARGET = export CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t\#*/} GOFLAGS="$$GOFLAGS '-gcflags=all=-N -l'"
 
 # A line for each package; at the end the skipped tests with their reasons, then the failures.
-GOTESTSUM = build/bin/gotestsum --format pkgname --format-hide-empty-pkg --
+GOTEST = build/bin/gotestsum --format pkgname --format-hide-empty-pkg --raw-command -- $(GO) test -json
 # A test that hangs ends by its own limit; go test's own, ten minutes for a package, is too little under an emulator.
 # The step vet runs more of go vet than go test does. Three packages at a time, since many tests wait.
 TESTFLAGS = -vet=off -timeout 45m -p 3
+# The packages whose tests draw cases with rapid.
+RAPID = $$($(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | grep pgregory.net/rapid | cut -d' ' -f1)
 # A process with the race detector sleeps a second before it ends unless told not to, and tests start many.
-RACE = GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GOTESTSUM) -race $(TESTFLAGS)
+RACE = GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GOTEST) -race $(TESTFLAGS)
 # The packages that have goroutines, in their code or in their tests, but for the gates, which are programs in C.
 CONCURRENT = $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while read -r dir; do \
 	grep -qE '^\s*go [a-zA-Z(]|\.Go\(func|"sync(/atomic)?"|RunParallel' "$$dir"/*.go && echo "$$dir"; done | grep -v /gates$$)
@@ -53,7 +56,7 @@ EMULATED = ./models/... ./ane ./ane/mil/blob ./ane/mil/ops ./ane/wasm ./ane/weig
 	./cmd/ane-roundtrip/internal/picture ./internal/engine/broker/slots ./internal/engine/broker/wire/... \
 	./unimem/...
 
-.PHONY: test tests checks full build bridge needs tools format vet static race plain fullplain fullrace staticmac arm64 \
+.PHONY: test tests checks full build bridge needs needfull tools format vet static race plain fullplain fullrace staticmac rapid arm64 \
 	benchonce fuzz hostile busy nocgo windows vuln bench lint soak races mutate clean
 
 # The checks that compile run beside the tests, many of which wait.
@@ -65,11 +68,11 @@ checks:
 tests:
 	@$(MAKE) --no-print-directory MAKEFLAGS= GO="$(GO)" plain race
 
-# Each part has the machine for itself.
-full: needs bridge tools
-	@for step in fullplain fullrace arm64 benchonce fuzz hostile busy nocgo windows staticmac vuln; do \
-		echo "make $$step"; $(MAKE) --no-print-directory $$step || exit 1; done
-	@echo "make full: all passed"
+# Each part has the machine for itself, and all are tried.
+full: needfull bridge tools
+	@failed=; for step in fullplain rapid fullrace arm64 benchonce fuzz hostile busy nocgo windows staticmac vuln; do \
+		echo "make $$step"; $(MAKE) --no-print-directory $$step || failed="$$failed $$step"; done; \
+	if [ -n "$$failed" ]; then echo "make full: failed:$$failed"; exit 1; fi; echo "make full: all passed"
 
 build:
 	CGO_ENABLED=0 $(GO) build -ldflags='-s -w' -o build/ ./cmd/ane-roundtrip
@@ -91,49 +94,57 @@ needs:
 	@sh objcbridge/build.sh --tools
 	@sh objcbridge/needs.sh
 
+# What make full needs beside it: qemu, and a browser for the tests of pages.
+needfull: needs
+	@sh objcbridge/needs.sh --full
+
 # The module of the tools pins them apart from what the library needs.
 tools:
-	@mkdir -p build/bin; CGO_ENABLED=0 GOBIN=$(CURDIR)/build/bin $(GO) -C internal/tools install tool
+	@mkdir -p build/bin; CGO_ENABLED=0 GOFLAGS= GOBIN=$(CURDIR)/build/bin $(GO) -C internal/tools install tool
 
 format:
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi
 
 vet:
-	@for t in $(OTHERS); do ( $(FOR_TARGET); echo "go build $$t"; $(GO) build -ldflags=-w ./... && \
-		echo "go vet $$t" && $(GO) vet ./... ) || exit 1; done
+	@for t in $(TARGETS); do echo "go build $$t"; ( $(FOR_TARGET); $(GO) build -ldflags=-w ./... ) || exit 1; done
+	@for t in $(OTHERS); do echo "go vet $$t"; ( $(FOR_TARGET); $(GO) vet ./... ) || exit 1; done
 	@echo "go vet with cgo"; CGO_ENABLED=1 $(GO) vet ./...
 
 # GOGC saves a quarter of its time, for half as much memory again.
 static: export GOGC = 300
-static:
+static: tools
 	@echo "staticcheck with cgo"; CGO_ENABLED=1 build/bin/staticcheck ./...
 
-plain:
-	CGO_ENABLED=1 $(GOTESTSUM) $(TESTFLAGS) ./...
+plain: tools
+	CGO_ENABLED=1 $(GOTEST) $(TESTFLAGS) ./...
 
-race:
+race: tools
 	$(RACE) -short $(CONCURRENT)
 
-fullplain:
-	ANEKIT_FULL=1 CGO_ENABLED=1 $(GOTESTSUM) $(TESTFLAGS) ./...
+fullplain: tools
+	ANEKIT_FULL=1 CGO_ENABLED=1 $(GOTEST) $(TESTFLAGS) ./...
 
-fullrace:
-	$(RACE) $(CONCURRENT)
+# 500 random cases of each property instead of 100.
+rapid: tools
+	CGO_ENABLED=1 $(GOTEST) $(TESTFLAGS) $(RAPID) -rapid.checks=500
+
+fullrace: tools
+	ANEKIT_HOSTILE=10s $(RACE) $(CONCURRENT)
 
 # On a Mac, what only Linux uses counts as unused, and stubs never return nil: two checks are for Linux alone.
 staticmac: export GOGC = 300
-staticmac:
+staticmac: tools
 	@t=darwin/arm64; $(FOR_TARGET); build/bin/staticcheck -checks inherit,-U1000,-SA4023 ./...
 
 # Natively, the steps above run these tests. vulkan needs the C library of the processor, which the emulator does not
 # have.
-arm64:
+arm64: tools
 	@if [ -n "$(EMULATOR)" ]; then set -e; \
 		export ANEKIT_EXEC=$(EMULATOR) CGO_ENABLED=0 GOOS=linux GOARCH=arm64; \
 		$(GO) build -ldflags=-w ./...; \
-		$(GOTESTSUM) $(TESTFLAGS) -exec $(EMULATOR) $$($(GO) list $(KERNELS)); \
-		$(GOTESTSUM) $(TESTFLAGS) -exec $(EMULATOR) -short $$($(GO) list $(EMULATED) | grep -v -e /vulkan$$ -e /kernels$$); \
-		$(GOTESTSUM) $(TESTFLAGS) -exec $(EMULATOR) -run 'TestScripts/(check|image|run)$$' ./cmd/ane-roundtrip; fi
+		$(GOTEST) $(TESTFLAGS) -exec $(EMULATOR) $$($(GO) list $(KERNELS)); \
+		$(GOTEST) $(TESTFLAGS) -exec $(EMULATOR) -short $$($(GO) list $(EMULATED) | grep -v -e /vulkan$$ -e /kernels$$); \
+		$(GOTEST) $(TESTFLAGS) -exec $(EMULATOR) -run 'TestScripts/(check|image|run)$$' ./cmd/ane-roundtrip; fi
 
 # go test -bench runs one package at a time, so the test binaries get the flag itself. gotestsum counts benchmarks as
 # tests without an end.
@@ -159,32 +170,30 @@ fuzz:
 	done
 
 # Hostile clients against the broker, a minute with the start and the end.
-hostile:
-	ANEKIT_HOSTILE=$(HOSTILE) CGO_ENABLED=1 $(GOTESTSUM) $(TESTFLAGS) -count=1 ./internal/hostile
+hostile: tools
+	ANEKIT_HOSTILE=$(HOSTILE) CGO_ENABLED=1 $(GOTEST) $(TESTFLAGS) -count=1 ./internal/hostile
 
 # A test that depends on time fails here: each core has a spinner while the tests run. Four packages at a time get more
 # than half of the cores.
-busy:
-	@spinners=; trap 'kill $$spinners' EXIT; for core in $$(seq $$(getconf _NPROCESSORS_ONLN)); do \
+busy: tools
+	@spinners=; trap 'kill $$spinners' EXIT; trap 'exit 130' INT TERM HUP; for core in $$(seq $$(getconf _NPROCESSORS_ONLN)); do \
 		while :; do :; done & spinners="$$spinners $$!"; done; \
-		CGO_ENABLED=1 $(GOTESTSUM) $(TESTFLAGS) -p 4 -count=1 $(WAITING)
+		CGO_ENABLED=1 $(GOTEST) $(TESTFLAGS) -p 4 -count=1 $(WAITING)
 
 # The packages that differ without cgo, and the static command, which cannot load libraries.
-nocgo:
-	CGO_ENABLED=0 $(GOTESTSUM) $(TESTFLAGS) -run 'TestScripts/(check|gpu|info|run)$$|AddressSpace|Without|Unavailable' \
+nocgo: tools
+	CGO_ENABLED=0 $(GOTEST) $(TESTFLAGS) -run 'TestScripts/(check|gpu|info|run)$$|AddressSpace|Without|Unavailable' \
 		./cmd/ane-roundtrip ./internal/engine/standin ./objcbridge
 
 windows:
 	@t=windows/amd64; $(FOR_TARGET); $(GO) build -ldflags=-w ./...
 
 # Without the database of vulnerabilities there is nothing to compare with.
-# Status 3 of govulncheck means that it found some.
-vuln:
-	@CGO_ENABLED=0 build/bin/govulncheck ./... >build/vuln.log 2>&1; code=$$?; \
-	case $$code in \
-	0) echo "govulncheck: nothing found";; \
-	3) cat build/vuln.log; exit 1;; \
-	*) echo "govulncheck: skipped, the database of vulnerabilities cannot be reached";; esac
+vuln: tools
+	@if CGO_ENABLED=0 build/bin/govulncheck ./... >build/vuln.log 2>&1; then echo "govulncheck: nothing found"; \
+	elif grep -q "fetching vulnerabilities" build/vuln.log; then \
+		echo "govulncheck: skipped, the database of vulnerabilities cannot be reached"; \
+	else cat build/vuln.log; exit 1; fi
 
 lint:
 	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(GOLANGCI)

@@ -1,17 +1,16 @@
 # The Debian packages that the bridge and the tests need, found by a file or command of each.
 #
 #   needs.sh              installs the packages for `make test`, or lists them
-#   needs.sh --list KIND  lists the missing packages of a kind: bridge, sanitize or test
+#   needs.sh --full       the same for `make full`; for tests of pages it installs a browser too, if it can
+#   needs.sh --list KIND  lists the missing packages of a kind: bridge, sanitize, test or full
 #   . needs.sh            defines need_packages for build.sh
-#
-# For tests of pages it installs a browser too, if it can.
 #
 # As root on Debian it installs the packages; otherwise it lists them and fails. A script that
 # sources it must define $out, the folder of the log, and die.
 
 runtime=libclang_rt.asan-$(uname -m).so
 
-# packages bridge|sanitize|test lists missing packages. The race detector links with gcc; the
+# packages bridge|sanitize|test|full lists missing packages. The race detector links with gcc; the
 # gates run under valgrind and AddressSanitizer; lld and wabt build the WebAssembly guests again;
 # other processors run the arm64 tests in qemu.
 packages() {
@@ -32,6 +31,7 @@ packages() {
 	command -v wasm-ld-14 >/dev/null || echo lld-14
 	command -v wat2wasm >/dev/null || echo wabt
 	gpu_packages
+	[ "$1" != test ] || return 0
 	case $(uname -m) in
 	aarch64 | arm64) ;;
 	*) command -v qemu-aarch64-static >/dev/null || echo qemu-user-static ;;
@@ -92,7 +92,7 @@ want_browser() {
 	echo "no browser ($browsers): the tests of pages are skipped"
 }
 
-# need_packages bridge|sanitize|test installs missing packages or fails.
+# need_packages bridge|sanitize|test|full installs missing packages or fails.
 need_packages() {
 	missing=$(packages "$1" | tr '\n' ' ')
 	[ -n "$missing" ] || return 0
@@ -110,14 +110,18 @@ case $0 in
 	set -eu
 	die() { echo "needs.sh: $*" >&2; exit 1; }
 	case $* in
-	"") [ "$(uname -s)" != Linux ] || {
+	"" | --full) [ "$(uname -s)" != Linux ] || {
 		out=$(mktemp -d)
 		trap 'rm -rf "$out"' EXIT
-		need_packages test
-		want_browser
+		if [ "$*" = --full ]; then
+			need_packages full
+			want_browser
+		else
+			need_packages test
+		fi
 	} ;;
-	"--list bridge" | "--list sanitize" | "--list test") packages "$2" ;;
-	*) die "usage: needs.sh, or needs.sh --list bridge|sanitize|test" ;;
+	"--list bridge" | "--list sanitize" | "--list test" | "--list full") packages "$2" ;;
+	*) die "usage: needs.sh [--full], or needs.sh --list bridge|sanitize|test|full" ;;
 	esac
 	;;
 esac

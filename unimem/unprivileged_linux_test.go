@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -24,7 +23,6 @@ const (
 // TestUnprivileged runs the whole suite again as a user without privileges, with a
 // locked-memory limit of 64 KiB. The child process lowers the limit, see lowerLimits.
 func TestUnprivileged(t *testing.T) {
-	effort.NeedsFull(t, "a second run of the package")
 	if os.Getenv(memlockEnv) != "" {
 		t.Skip("this is already the run with the small limit")
 	}

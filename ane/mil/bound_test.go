@@ -44,7 +44,6 @@ var dense = map[string][3]string{
 // TestMemoryBound checks the bound of the package documentation for Parse, and that Format
 // and Convert stay within four times of it.
 func TestMemoryBound(t *testing.T) {
-	effort.NeedsFull(t, "texts of 256 KiB")
 	allocated := func(f func()) int {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

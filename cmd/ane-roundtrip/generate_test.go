@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder"
 	"github.com/anekit/anekit/models/decoder/decodertest"
@@ -67,7 +66,6 @@ func TestSnapshotsBehindALinkStayThere(t *testing.T) {
 // generate is killed after some token, many times. The snapshot is always whole, and the tokens are those of a
 // run that nothing interrupted.
 func TestKilledConversationsGoOn(t *testing.T) {
-	effort.NeedsFull(t, "a process for each kill")
 	leaktest.SkipEmulated(t)
 	const all = 150
 	exe, err := os.Executable()

@@ -15,7 +15,6 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/membench"
 )
@@ -60,7 +59,6 @@ func golden(t *testing.T, file string, got []byte) {
 
 // bench prints the other figures if a step cannot run. The test does not depend on the figures.
 func TestBenchReport(t *testing.T) {
-	effort.NeedsFull(t, "a second of measuring")
 	leaktest.SkipEmulated(t)
 	cases := membench.Cases()[:1]
 	broken := membench.Case{Name: "Broken", Operation: "cannot run", MaxRatio: 1,

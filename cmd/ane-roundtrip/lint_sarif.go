@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ func (a *app) sarif(d lintDetails) error {
 		InformationURI: "https://github.com/anekit/anekit", Language: run.Language}
 	for _, f := range d.Files {
 		lines := strings.Split(string(f.text), "\n")
-		artifact := sarifArtifact{filepath.ToSlash(f.File)}
+		artifact := sarifArtifact{(&url.URL{Path: filepath.ToSlash(f.File)}).String()}
 		for i := range f.findings {
 			x := &f.findings[i]
 			result := sarifResult{RuleID: x.Rule.ID, RuleIndex: run.Tool.Driver.index(x.Rule), Level: x.Severity.String(),

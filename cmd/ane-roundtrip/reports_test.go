@@ -34,8 +34,6 @@ func TestReportsReplayToTheirVerdict(t *testing.T) {
 			continue // a dump from a document, which dumps.txtar replays
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			if file != failing {
-			}
 			require.Equal(t, want, command(t, dir, file, "check", "--engine", "standin", "--iterations", "2"))
 		})
 		replayed[want]++

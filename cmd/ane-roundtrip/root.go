@@ -136,6 +136,8 @@ Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
 cut calls, 130 interrupted by SIGINT, SIGTERM or SIGHUP. SIGQUIT ends a command
 at once, with its stacks on standard error and without JSON.`
 	root.Version = versionText()
+	root.InitDefaultVersionFlag()
+	root.Flags().Lookup("version").Usage = "print version, module version, commit and compiler"
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.checkCommand(), a.runCommand(), a.imageCommand(), a.infoCommand(), a.benchCommand(),

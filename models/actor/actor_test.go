@@ -166,8 +166,6 @@ func TestThawedActorsGoOn(t *testing.T) {
 	}
 	for name, text := range map[string][]byte{"talker": Talker(), "counter": counter(t), "clock": clock(t)} {
 		t.Run(name, func(t *testing.T) {
-			if name == "counter" {
-			}
 			var stages []*Code
 			for _, e := range engines {
 				stages = append(stages, newStage(t, dir, e).load(t, text))

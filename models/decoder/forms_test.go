@@ -174,8 +174,6 @@ func TestBrokerComputesTheSame(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	for _, form := range []Form{Engine, Compact} {
 		t.Run(form.String(), func(t *testing.T) {
-			if form != Engine {
-			}
 			dir := t.TempDir()
 			want, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Llama3, Bits: 4, Seed: 3})
 			require.NoError(t, err)

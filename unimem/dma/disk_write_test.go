@@ -24,8 +24,6 @@ func TestDiskWritesABlock(t *testing.T) {
 		"split": {5 << 20, []Option{LongestSegment(PageSize)}}, "ragged": {5<<20 + 777, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name != "sgl" && name != "ragged" {
-			}
 			data := pattern(c.size)
 			path := write(t, data)
 			b := newBlock(t, 6<<20)

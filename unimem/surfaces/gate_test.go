@@ -106,8 +106,6 @@ func TestWrongPointerLevelsAbort(t *testing.T) {
 	}
 	for function := range spoil {
 		t.Run(function, func(t *testing.T) {
-			if function != "CFRelease" {
-			}
 			out, err := child(t, "TestWrongPointerLevelsAbort", function)
 			require.Error(t, err)
 			require.Contains(t, out, "standin: "+function+"(")

@@ -49,7 +49,7 @@ func resident(t *testing.T) int64 {
 }
 
 // drift is the allowed growth of a part. A leak of 64 bytes in each of 20,000 rounds
-// exceeds it; a plain go test makes a quarter of the rounds.
+// exceeds it.
 const drift = 512 << 10
 
 // allowed is drift, and more where the race detector keeps memory of its own, for example for every goroutine.
@@ -97,7 +97,6 @@ func TestManyEvaluationsLeaveNothing(t *testing.T) {
 }
 
 func TestManyAsynchronousEvaluationsLeaveNothing(t *testing.T) {
-	effort.NeedsFull(t, "a second of evaluations")
 	e := open(t, async)
 	r := newRig(t, e, 1)
 	grown := growth(t, rounds(10_000, 2000), func(int) {
@@ -127,7 +126,6 @@ func TestManyExceptionsLeaveNothing(t *testing.T) {
 // TestManyProgramsLeaveNothing compiles a new program each time, so that none comes
 // from the cache.
 func TestManyProgramsLeaveNothing(t *testing.T) {
-	effort.NeedsFull(t, "a second of compiling")
 	f := framework(t)
 	e := open(t)
 	grown := growth(t, rounds(1000, 300), func(int) {

@@ -178,10 +178,8 @@ func TestChild(t *testing.T) {
 		return
 	}
 	dir := bridgetest.Build(t)
-	for i, name := range slices.Sorted(maps.Keys(children)) {
+	for _, name := range slices.Sorted(maps.Keys(children)) {
 		t.Run(name, func(t *testing.T) {
-			if i%2 != 0 {
-			}
 			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild$", "-test.v")
 			c.Env = append(os.Environ(), childEnv+"="+name, objcbridge.EnvDir+"="+dir)
 			out, err := c.CombinedOutput()

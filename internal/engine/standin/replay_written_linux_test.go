@@ -86,11 +86,9 @@ func TestReplayOfWritten(t *testing.T) {
 		return
 	}
 	dir := bridgetest.Build(t)
-	for i, name := range slices.Sorted(maps.Keys(all)) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		c := all[name]
 		t.Run(name, func(t *testing.T) {
-			if i%8 != 0 {
-			}
 			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReplayOfWritten$", "-test.v")
 			child.Env = append(os.Environ(), replayEnv+"="+name, EnvDump+"="+written(t, c.file), objcbridge.EnvDir+"="+
 				dir)

@@ -112,7 +112,7 @@ func otherPrimaries(data []byte) string {
 // orientationOf returns the orientation in Exif data; 0 if there is none. Exif data is a TIFF file, and the orientation
 // an entry of its first directory (TIFF 6.0, sections 2 and 8).
 func orientationOf(exif []byte) int {
-	const tag, short, entry = 274, 3, 12
+	const tag, bytesType, short, long, entry = 274, 1, 3, 4, 12
 	order := binary.ByteOrder(binary.BigEndian)
 	if bytes.HasPrefix(exif, []byte("II")) {
 		order = binary.LittleEndian
@@ -130,10 +130,22 @@ func orientationOf(exif []byte) int {
 			return 0
 		}
 		if order.Uint16(rest) == tag {
-			if found := int(order.Uint16(rest[8:])); order.Uint16(rest[2:]) == short && found <= 8 {
-				return found
+			if order.Uint32(rest[4:]) != 1 { // values
+				return 0
 			}
-			return 0
+			found := uint32(0)
+			switch order.Uint16(rest[2:]) {
+			case bytesType:
+				found = uint32(rest[8])
+			case short:
+				found = uint32(order.Uint16(rest[8:]))
+			case long: // not permitted, but written by some programs
+				found = order.Uint32(rest[8:])
+			}
+			if found > 8 {
+				return 0
+			}
+			return int(found)
 		}
 		rest = rest[entry:]
 	}

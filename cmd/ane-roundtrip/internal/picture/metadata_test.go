@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
+	"fmt"
 	"image"
 	"image/color"
 	"testing"
@@ -129,7 +130,8 @@ func TestOrientationAsImagemeta(t *testing.T) {
 			R: bytes.NewReader(exif), ImageFormat: imagemeta.TIFF, Sources: imagemeta.EXIF,
 			HandleTag: func(tag imagemeta.TagInfo) error {
 				if tag.Namespace == "IFD0" && tag.Tag == "Orientation" {
-					found = int(tag.Value.(uint16))
+					_, err := fmt.Sscan(fmt.Sprint(tag.Value), &found) // fails for several values
+					return err
 				}
 				return nil
 			},
@@ -140,6 +142,22 @@ func TestOrientationAsImagemeta(t *testing.T) {
 		return found
 	}
 	for _, order := range []binary.AppendByteOrder{binary.BigEndian, binary.LittleEndian} {
+		for _, typed := range []struct{ kind, values uint16 }{{1, 1}, {3, 1}, {4, 1}, {3, 2}, {3, 3}, {4, 2}} {
+			data := append(map[string][]byte{"BigEndian": []byte("MM\x00*"), "LittleEndian": []byte("II*\x00")}[order.String()],
+				order.AppendUint32(nil, 8)...)
+			data = order.AppendUint16(order.AppendUint16(order.AppendUint16(data, 1), 274), typed.kind)
+			data = order.AppendUint32(data, uint32(typed.values))
+			value := order.AppendUint32(nil, 6)
+			switch typed.kind {
+			case 1:
+				value = []byte{6, 0, 0, 0}
+			case 3:
+				value = append(order.AppendUint16(nil, 6), 0, 0)
+			}
+			data = order.AppendUint32(append(data, value...), 0)
+			require.Equal(t, reference(data), orientationOf(data), "%s %+v", order, typed)
+			require.Equal(t, typed.values == 1, orientationOf(data) == 6, "%s %+v", order, typed)
+		}
 		head := map[string][]byte{"BigEndian": []byte("MM\x00*"), "LittleEndian": []byte("II*\x00")}[order.String()]
 		for orientation := range uint16(10) {
 			data := order.AppendUint32(bytes.Clone(head), 12) // four bytes lie before the directory

@@ -86,7 +86,7 @@ func elsewhere(status int) int {
 
 // The command's JSON objects match the schema.
 func TestCommandMatchesSchema(t *testing.T) {
-	effort.NeedsFull(t, "every command")
+	effort.SkipShort(t)
 	leaktest.SkipEmulated(t)
 	ane := filepath.Join(t.TempDir(), "ane-roundtrip")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", ane, "../..").CombinedOutput()

@@ -15,7 +15,6 @@ import (
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
@@ -270,7 +269,6 @@ func occupy(t *testing.T, line *turns, all *sync.WaitGroup, free <-chan struct{}
 // TestTinyCompilesBesideHogs: a compile of one long text, or of a few long constants, gives its place to a tiny compile
 // of another client that is in line when it begins. The number of turns shows that: the hog has a second one.
 func TestTinyCompilesBesideHogs(t *testing.T) {
-	effort.NeedsFull(t, "seconds of compiles")
 	const form = "program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1]> x) {\n%stensor<fp16, %s> y = mul(x = x, y = %s);\n" +
 		"} -> (y);\n}\n"
 	constant := "tensor<fp16, [4096, 4096]> a0 = fill(shape = tensor<int32, [2]>([4096, 4096]), value = fp16(1.5));\n" +

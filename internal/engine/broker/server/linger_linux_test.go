@@ -1,6 +1,7 @@
 package server
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,7 +15,9 @@ import (
 func TestLingeringDescriptors(t *testing.T) {
 	s, path := serves(t, Config{Stay: true, process: allowance{clients: 4}})
 	sent := make(chan struct{})
-	s.seen.mu.Lock() // the broker serves
+	proceed := sync.OnceFunc(func() { close(sent) })
+	t.Cleanup(proceed) // else the broker waits for ever if the test fails
+	s.seen.mu.Lock()   // the broker serves
 	s.seen.chunk = func(int64) { <-sent }
 	s.seen.mu.Unlock()
 	for range s.arrivals.most {
@@ -28,7 +31,7 @@ func TestLingeringDescriptors(t *testing.T) {
 			require.NoError(t, unix.Close(fd))
 		}
 	}
-	close(sent)
+	proceed()
 	eventually(t, "they are refused", func() bool { return s.counts.faults.Load() == uint64(s.arrivals.most) })
 	for range s.arrivals.most {
 		p := dial(t, path)

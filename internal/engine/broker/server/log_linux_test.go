@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 )
@@ -95,7 +94,6 @@ func logProcess() error {
 // TestLogNeverBlocks: a broker whose standard error is not read, or was closed by its
 // reader, serves and ends.
 func TestLogNeverBlocks(t *testing.T) {
-	effort.NeedsFull(t, "a second")
 	for _, closed := range []bool{false, true} {
 		t.Run(fmt.Sprint("closed ", closed), func(t *testing.T) {
 			var ends [2]int // in blocking mode, which os.Pipe does not give

@@ -163,7 +163,6 @@ func init() {
 // TestBrokerLivesInOneGiB: a broker that may have 1 GiB survives clients that ask for all that they can name at once,
 // and serves another one after and meanwhile.
 func TestBrokerLivesInOneGiB(t *testing.T) {
-	effort.NeedsFull(t, "a second and hundreds of megabytes")
 	if effort.Race {
 		t.Skip("the race detector takes several times the memory; run without it")
 	}

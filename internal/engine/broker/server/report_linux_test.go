@@ -276,8 +276,6 @@ func TestReportsEqualProc(t *testing.T) {
 	}
 	for name, user := range map[string]uint32{"root": 0, "plain": 65534} {
 		t.Run(name, func(t *testing.T) {
-			if user != 0 {
-			}
 			cmd := exec.Command("/proc/self/exe")
 			cmd.Env = append(os.Environ(), childEnv+"=report")
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}

@@ -39,7 +39,6 @@ func fenced[T any](t *testing.T, values []T, atEnd bool) []T {
 
 // TestStaysInsideItsPages: the kernels read and write no element beyond their slices.
 func TestStaysInsideItsPages(t *testing.T) {
-	effort.NeedsFull(t, "fenced pages for each kernel")
 	r := rand.New(rand.NewPCG(5, 6))
 	eachKernel(t, func(t *testing.T) {
 		for i, k := range kinds() {

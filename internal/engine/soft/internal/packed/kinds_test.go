@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/internal/effort"
 )
 
 // kernels lists the kernels that this processor has.
@@ -135,12 +134,4 @@ func arranged(w *Weights, x []float32) Vector {
 		room[i] = float32(math.NaN())
 	}
 	return w.Arrange(x, room)
-}
-
-// rounds is all, or few under the race detector, which finds nothing here, in the emulator and in a plain go test.
-func rounds(all, few int) int {
-	if effort.Full() {
-		return all
-	}
-	return few
 }

@@ -16,7 +16,7 @@ func TestElements(t *testing.T) {
 	effort.SkipShort(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	eachKernel(t, func(t *testing.T) {
-		for i := range rounds(8, 4) {
+		for i := range effort.Rounds(8, 4) {
 			for _, k := range kinds() {
 				high := 1 + i%3
 				rows, cols, wide := high*(1+r.IntN(4)), 64*(1+r.IntN(5)), 64
@@ -170,7 +170,7 @@ func TestSmallElementsCount(t *testing.T) {
 func TestDots(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	eachKernel(t, func(t *testing.T) {
-		for i := range rounds(12, 2) {
+		for i := range effort.Rounds(12, 2) {
 			for _, k := range kinds() {
 				rows, wide := 1+r.IntN(40), []int{64, 64, 128, 32, 192, 20, 32, 64, 256}[i%9]
 				cols := wide * (1 + r.IntN(4+i))
