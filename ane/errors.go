@@ -49,9 +49,9 @@ var (
 	ErrLength = errors.New("wrong length")
 	// ErrEngine: the engine itself failed; Domain, Code and the cause have details.
 	ErrEngine = errors.New("engine failed")
-	// ErrExhausted: this process has reached a limit of the engine per process:
-	// compiles, loaded programs, surfaces, memory, or calls that never returned.
-	ErrExhausted = errors.New("limit of the process reached")
+	// ErrExhausted: a limit of the engine is reached: compiles and surfaces of this process, loaded
+	// programs of all processes of the machine, memory, or calls that never returned.
+	ErrExhausted = errors.New("limit of the engine reached")
 	// ErrCancelled: the engine cancelled the run; the outputs are unchanged, and a
 	// retry may succeed.
 	ErrCancelled = errors.New("cancelled by the engine")

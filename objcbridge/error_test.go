@@ -96,13 +96,16 @@ func TestMeaning(t *testing.T) {
 		want string
 	}{
 		{"short", status(0x1d), "a surface is shorter than the program needs"},
-		{"indices", status(0x2), "symbol indices or procedure that the program does not have, or no device"},
+		{"indices", status(0x2), "symbol indices or procedure that the program does not have, no device, or wired memory near " +
+			"its limit"},
 		{"cancelled", status(0x12), "the request was cancelled"},
 		{"aborted", status(0x15), "the request was aborted"},
 		{"map", &Error{Kind: KindNSError, Domain: DomainEngine, Code: 13, HasStatus: true, Status: 0x12},
 			"surfaces could not be mapped"},
 		{"short on 27", engine(42), "a surface is shorter than the program needs"},
 		{"aborted on 27", engine(47), "the request was aborted"},
+		{"power on 27", engine(34), "a power transition cancelled the request"},
+		{"place on 27", engine(54), "no engine resources are free for the program"},
 		{"memory on 27", engine(53), "the program could not be loaded for lack of memory"},
 		{"no place", &Error{Stage: StageLoad, Kind: KindNSError, Domain: DomainEngine, Code: 6, HasStatus: true,
 			Status: 0x50004}, "no engine resources are free"},

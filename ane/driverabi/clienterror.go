@@ -14,7 +14,7 @@ type ClientError struct {
 }
 
 // ClientErrors are the codes of section 6 of the facts, and those of decompiled and measured
-// framework code of macOS 15 to 27: 28, and from macOS 27 on 42, 47 and 53.
+// framework code of macOS 15 to 27: 28, and from macOS 27 on 34, 42, 47, 53 and 54.
 //
 // Its 25 is "not supported", while the answer to usage type 2 is called the unsupported
 // code 24 by the text below table 27.3; both are kept as they stand.
@@ -49,9 +49,11 @@ func ClientErrors() []ClientError {
 		{27, "the virtual machine's data is invalid"},
 		{28, "the virtual machine's kernel call failed"},
 		{29, "the virtual machine's host failed"},
+		{34, "a power transition cancelled the request"},
 		{42, "a surface is shorter than the program needs"},
 		{47, "the request was aborted"},
 		{53, "the program could not be loaded for lack of memory"},
+		{54, "no engine resources are free for the program"},
 	}
 }
 
@@ -69,7 +71,7 @@ func ClientMeaning(code int64) string {
 // 0x16 were seen too; what they mean is unknown.
 const (
 	StatusNoMemory    = 0x01 // no memory
-	StatusBadIndex    = 0x02 // bad indices or procedure, or no device
+	StatusBadIndex    = 0x02 // bad indices or procedure, no device, or wired memory near its limit
 	StatusNoResources = 0x05 // no engine resources are free
 	StatusNotFound    = 0x0e // the driver's 14: program not found
 	StatusCancelled   = 0x12 // a run: the request was cancelled; a map: refused
@@ -85,7 +87,7 @@ func StatusMeaning(status uint32) string {
 	case StatusNoMemory:
 		return "no memory"
 	case StatusBadIndex:
-		return "symbol indices or procedure that the program does not have, or no device"
+		return "symbol indices or procedure that the program does not have, no device, or wired memory near its limit"
 	case StatusNoResources:
 		return "no engine resources are free"
 	case StatusCancelled:

@@ -109,7 +109,7 @@ func TestClientErrors(t *testing.T) {
 		codes = append(codes, e.Code)
 		require.NotEmpty(t, e.Meaning)
 	}
-	want := []int{28, 29, 42, 47, 53}
+	want := []int{28, 29, 34, 42, 47, 53, 54}
 	for i := 27; i >= 1; i-- {
 		want = append([]int{i}, want...)
 	}

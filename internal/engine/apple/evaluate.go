@@ -13,16 +13,14 @@ import (
 // after such retries. If memory or surfaces are exhausted, it retries after idle
 // invocations have released theirs.
 func (v *invocation) Evaluate(ctx context.Context) error {
-	err := v.once(ctx)
-	for tries := 0; err != nil && cancelled(err) && tries < 8 && sleep(ctx, 3*time.Millisecond); tries++ {
-		v.x.engine.recovering(err)
-		err = v.once(ctx)
-	}
-	if err != nil && exhausted(err) && v.x.engine.shed() > 0 {
-		v.x.engine.recovering(err)
-		err = v.once(ctx)
-	}
-	return err
+	return v.x.engine.spared(func() error {
+		err := v.once(ctx)
+		for tries := 0; err != nil && cancelled(err) && tries < 8 && sleep(ctx, 3*time.Millisecond); tries++ {
+			v.x.engine.recovering(err)
+			err = v.once(ctx)
+		}
+		return err
+	})
 }
 
 // once is Evaluate without a retry.

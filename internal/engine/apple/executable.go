@@ -101,8 +101,7 @@ func (x *executable) finish(c *compiled) (unloadable bool, err error) {
 	if c.cached, err = p.Compile(qos); err != nil {
 		return false, e.fault("compile", x.src.File, err)
 	}
-	if err := p.Load(qos); err != nil {
-		err := e.fault("compile", x.src.File, err)
+	if err := e.spared(func() error { return e.fault("compile", x.src.File, p.Load(qos)) }); err != nil {
 		return c.cached && corrupt(err), err
 	}
 	facts, err := p.Inspect()
@@ -193,7 +192,7 @@ func (x *executable) Load(ctx context.Context) error {
 // cannot load the compiled program, load makes the program again from the same text and
 // weights. If that fails, the next Load tries again.
 func (x *executable) load() error {
-	err := x.engine.fault("load", x.src.File, x.program.Load(qos))
+	err := x.engine.spared(func() error { return x.engine.fault("load", x.src.File, x.program.Load(qos)) })
 	if err == nil {
 		if facts, unknown := x.program.Inspect(); unknown == nil && facts.Recovered != nil {
 			x.engine.recovering(facts.Recovered)

@@ -56,24 +56,30 @@ func meaning(b *objcbridge.Error) (hint string, sentinel error) {
 	case b.HasStatus && status == driverabi.StatusBadGeometry &&
 		b.Stage == objcbridge.StageEvaluate, b.Code == codeShort:
 		return "make tensors with the layouts of the Model", ane.ErrShort
+	case b.HasStatus && status == driverabi.StatusBadIndex && b.Stage == objcbridge.StageEvaluate:
+		return "the request's indices are those of the program, so the memory that the engine can wire is probably near " +
+			"its limit: close Requests and Models, free memory, and try again", ane.ErrExhausted
+	case b.HasStatus && (status == driverabi.StatusNoMemory || status == driverabi.StatusNoResources),
+		b.HasStatus && status == driverabi.StatusBadIndex && b.Stage == objcbridge.StageLoad,
+		b.Code == codeMap, b.Code == codeNoMemory, b.Code == codeNoPlace:
+		return "close Requests and Models, free memory, and try again", ane.ErrExhausted
 	case b.HasStatus && status == driverabi.StatusBadIndex:
 		return "compile the program again", ane.ErrName
-	case b.HasStatus && (status == driverabi.StatusNoMemory || status == driverabi.StatusNoResources),
-		b.Code == codeMap, b.Code == codeNoMemory:
-		return "close Requests and Models, free memory, and try again", ane.ErrExhausted
-	case b.HasStatus && (status == driverabi.StatusCancelled ||
-		status == driverabi.StatusAborted), b.Code == codeAborted:
+	case b.HasStatus && (status == driverabi.StatusCancelled || status == driverabi.StatusAborted),
+		b.Code == codeAborted, b.Code == codePower:
 		return "try again", ane.ErrCancelled
 	}
 	return "", ane.ErrEngine
 }
 
-// Codes of the framework's errors. Those above 40 are from macOS 27.
+// Codes of the framework's errors. Those above 30 are from macOS 27.
 const (
 	codeMap      = 13 // surfaces could not be mapped
+	codePower    = 34 // the request was cancelled by a power transition
 	codeShort    = 42 // a surface is shorter than the program needs
 	codeAborted  = 47 // the request was aborted
 	codeNoMemory = 53 // the program could not be loaded for lack of memory
+	codeNoPlace  = 54 // the program could not be loaded for lack of engine resources
 )
 
 // refusal is meaning for an error of the bridge itself. It adds no hint where the

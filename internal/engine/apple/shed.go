@@ -82,6 +82,17 @@ func (s *surfaces) shed() (n int) {
 	return n
 }
 
+// spared calls f. If f fails for lack of memory, program slots or surfaces, and idle invocations have some to release,
+// spared calls it once more.
+func (e *Engine) spared(f func() error) error {
+	err := f()
+	if err != nil && exhausted(err) && e.shed() > 0 {
+		e.recovering(err)
+		err = f()
+	}
+	return err
+}
+
 // exhausted reports whether the framework or the system failed for lack of memory or
 // surfaces.
 func exhausted(err error) bool {
@@ -90,11 +101,11 @@ func exhausted(err error) bool {
 		errors.Is(err, ane.ErrExhausted) && errors.As(err, &b) && b.Kind == objcbridge.KindNSError
 }
 
-// cancelled reports whether the engine cancelled a run that can be retried.
+// cancelled reports whether the engine cancelled a run that can be retried: a power transition takes 8 to 15 ms.
 func cancelled(err error) bool {
 	var b *objcbridge.Error
-	return errors.Is(err, ane.ErrCancelled) && errors.As(err, &b) && b.HasStatus &&
-		b.Status == driverabi.StatusCancelled
+	return errors.Is(err, ane.ErrCancelled) && errors.As(err, &b) &&
+		(b.HasStatus && b.Status == driverabi.StatusCancelled || b.Code == codePower)
 }
 
 // sleep waits for d and reports whether ctx is still alive.

@@ -59,6 +59,42 @@ func TestIdleInvocationsReleaseSurfaces(t *testing.T) {
 	}
 }
 
+// TestLoadsReleaseSurfaces: a load for which macOS 27 has no engine resources, in a compile or after an Unload, is sent
+// again once idle invocations have released their surfaces. If it fails again, the error says what is open.
+func TestLoadsReleaseSurfaces(t *testing.T) {
+	f := framework(t)
+	defer f.ClearFaults()
+	e := open(t)
+	idle := newRig(t, e, 100)
+	require.NoError(t, idle.run(t.Context(), 1, 100))
+	require.Equal(t, 2, f.Instances("_ANEIOSurfaceObject"))
+	const noPlace, tries = 54, 2 // the bridge itself tries a load twice
+	require.NoError(t, f.Fault(selLoad, standin.NoError, tries, noPlace))
+	other := newRig(t, e, 101)
+	require.Equal(t, 2, f.Instances("_ANEIOSurfaceObject"), "those of the new program")
+	require.NoError(t, idle.run(t.Context(), 2, 100))
+	require.NoError(t, other.run(t.Context(), 2, 101))
+
+	require.NoError(t, other.model.Unload(t.Context()))
+	require.NoError(t, f.Fault(selLoad, standin.NoError, tries, noPlace))
+	require.NoError(t, other.model.Load(t.Context()))
+	require.NoError(t, other.run(t.Context(), 3, 101))
+	met := e.Met()
+	require.Len(t, met, 1)
+	require.True(t, met[0].Recovered)
+	require.EqualValues(t, 2, met[0].Count)
+
+	require.NoError(t, other.model.Unload(t.Context()))
+	require.NoError(t, f.Fault(selLoad, standin.NoError, -1, noPlace))
+	err := other.model.Load(t.Context())
+	require.ErrorIs(t, err, ane.ErrExhausted)
+	require.ErrorContains(t, err, "no engine resources are free for the program")
+	require.ErrorContains(t, err, "open in this process: ")
+	f.ClearFaults()
+	require.NoError(t, other.model.Load(t.Context()))
+	require.NoError(t, other.run(t.Context(), 4, 101))
+}
+
 // TestSurfacesThatCannotBeCreated: after 388 runs IOSurfaceCreate fails. unimem asks the
 // engine to release idle surfaces, and its second try succeeds.
 func TestSurfacesThatCannotBeCreated(t *testing.T) {
