@@ -56,8 +56,8 @@ EMULATED = ./models/... ./ane ./ane/mil/blob ./ane/mil/ops ./ane/wasm ./ane/weig
 	./cmd/ane-roundtrip/internal/picture ./internal/engine/broker/slots ./internal/engine/broker/wire/... \
 	./unimem/...
 
-.PHONY: test tests checks full build bridge needs needfull tools format vet static race plain fullplain fullrace staticmac rapid arm64 \
-	benchonce fuzz hostile busy nocgo windows vuln bench lint soak races mutate clean
+.PHONY: test tests checks full build bridge needs needfull tools format vet static race plain fullplain fullrace \
+	staticmac rapid arm64 benchonce fuzz hostile busy nocgo windows vuln bench lint soak races mutate clean
 
 # The checks that compile run beside the tests, many of which wait.
 test: needs format bridge tools

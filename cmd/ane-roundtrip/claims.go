@@ -29,12 +29,10 @@ const noCopy = "no-copy"
 // claimNames lists the claims of check.
 func claimNames() []string { return []string{noCopy} }
 
-// Names of checks of trial that decide about noCopy.
+// Parts of names of checks of trial that decide about noCopy.
 const (
 	copiesSuffix = "/copies" // after the name of a model
 	sharingGroup = "sharing/"
-	growthCheck  = "memory/growth"
-	lateWrite    = "sharing/late-write"
 )
 
 // claimsOf judges the claims by the checks of all engines; the engine that shows least decides.
@@ -59,7 +57,7 @@ func (t engineResult) copiesNothing() (status string, by []string) {
 	passed := map[string]bool{}
 	for _, c := range t.checks {
 		name := strings.TrimPrefix(c.Name, t.prefix)
-		decides := strings.HasSuffix(name, copiesSuffix) || name == growthCheck || strings.HasPrefix(name, sharingGroup)
+		decides := strings.HasSuffix(name, copiesSuffix) || name == trial.GrowthCheck || strings.HasPrefix(name, sharingGroup)
 		if decides && c.Status == trial.Fail {
 			by = append(by, c.Name)
 		}
@@ -68,7 +66,7 @@ func (t engineResult) copiesNothing() (status string, by []string) {
 	if len(by) > 0 {
 		return claimRefuted, by
 	}
-	ways := [][]string{{memoryCopies}, {growthCheck, lateWrite}}
+	ways := [][]string{{memoryCopies}, {trial.GrowthCheck, trial.LateWriteCheck}}
 	if t.receipt.Engine == engine.Apple {
 		ways = ways[1:]
 	}

@@ -24,9 +24,9 @@ func checked(name, prefix string, status map[string]string) engineResult {
 
 func TestClaims(t *testing.T) {
 	const pass, fail, skip = trial.Pass, trial.Fail, trial.Skip
-	viewed := map[string]string{memoryCopies: pass, growthCheck: skip, lateWrite: pass, "add/copies": pass}
-	measured := map[string]string{memoryCopies: skip, growthCheck: pass, lateWrite: pass, "add/copies": skip}
-	blind := map[string]string{memoryCopies: skip, growthCheck: skip, lateWrite: pass, "add/copies": skip}
+	viewed := map[string]string{memoryCopies: pass, trial.GrowthCheck: skip, trial.LateWriteCheck: pass, "add/copies": pass}
+	measured := map[string]string{memoryCopies: skip, trial.GrowthCheck: pass, trial.LateWriteCheck: pass, "add/copies": skip}
+	blind := map[string]string{memoryCopies: skip, trial.GrowthCheck: skip, trial.LateWriteCheck: pass, "add/copies": skip}
 	for name, c := range map[string]struct {
 		engines []engineResult
 		status  string
@@ -35,25 +35,26 @@ func TestClaims(t *testing.T) {
 		"the engine shows its memory": {[]engineResult{checked(engine.Soft, "", viewed)}, claimShown,
 			[]string{memoryCopies}},
 		"memory was measured": {[]engineResult{checked(engine.StandIn, "", measured)}, claimShown,
-			[]string{growthCheck, lateWrite}},
+			[]string{trial.GrowthCheck, trial.LateWriteCheck}},
 		"what Apple's engine shows is not enough": {[]engineResult{checked(engine.Apple, "", viewed)}, claimNotShown,
-			[]string{growthCheck}},
+			[]string{trial.GrowthCheck}},
 		"Apple's engine, measured": {[]engineResult{checked(engine.Apple, "", measured)}, claimShown,
-			[]string{growthCheck, lateWrite}},
-		"nothing can be seen": {[]engineResult{checked(engine.Apple, "", blind)}, claimNotShown, []string{growthCheck}},
-		"no check ran":        {[]engineResult{checked(engine.Apple, "", nil)}, claimNotShown, []string{growthCheck, lateWrite}},
+			[]string{trial.GrowthCheck, trial.LateWriteCheck}},
+		"nothing can be seen": {[]engineResult{checked(engine.Apple, "", blind)}, claimNotShown, []string{trial.GrowthCheck}},
+		"no check ran": {[]engineResult{checked(engine.Apple, "", nil)}, claimNotShown,
+			[]string{trial.GrowthCheck, trial.LateWriteCheck}},
 		"values alone are wrong": {[]engineResult{checked(engine.Soft, "", map[string]string{memoryCopies: pass,
 			"add/values": fail})}, claimShown, []string{memoryCopies}},
-		"a model is copied": {[]engineResult{checked(engine.Apple, "", map[string]string{growthCheck: pass,
-			lateWrite: pass, "add/copies": fail})}, claimRefuted, []string{"add/copies"}},
-		"memory grows": {[]engineResult{checked(engine.Apple, "", map[string]string{growthCheck: fail,
-			lateWrite: pass})}, claimRefuted, []string{growthCheck}},
-		"late writes are lost": {[]engineResult{checked(engine.Apple, "", map[string]string{growthCheck: pass,
-			lateWrite: fail})}, claimRefuted, []string{lateWrite}},
+		"a model is copied": {[]engineResult{checked(engine.Apple, "", map[string]string{trial.GrowthCheck: pass,
+			trial.LateWriteCheck: pass, "add/copies": fail})}, claimRefuted, []string{"add/copies"}},
+		"memory grows": {[]engineResult{checked(engine.Apple, "", map[string]string{trial.GrowthCheck: fail,
+			trial.LateWriteCheck: pass})}, claimRefuted, []string{trial.GrowthCheck}},
+		"late writes are lost": {[]engineResult{checked(engine.Apple, "", map[string]string{trial.GrowthCheck: pass,
+			trial.LateWriteCheck: fail})}, claimRefuted, []string{trial.LateWriteCheck}},
 		"the second engine shows less": {[]engineResult{checked(engine.Soft, "", viewed), checked(engine.Broker,
-			"broker/", blind)}, claimNotShown, []string{"broker/" + memoryCopies, "broker/" + growthCheck}},
+			"broker/", blind)}, claimNotShown, []string{"broker/" + memoryCopies, "broker/" + trial.GrowthCheck}},
 		"the second engine copies": {[]engineResult{checked(engine.Soft, "", blind), checked(engine.Broker, "broker/",
-			map[string]string{growthCheck: fail})}, claimRefuted, []string{"broker/" + growthCheck}},
+			map[string]string{trial.GrowthCheck: fail})}, claimRefuted, []string{"broker/" + trial.GrowthCheck}},
 	} {
 		got := claimsOf(c.engines)
 		require.Equal(t, []claim{{noCopy, c.status, c.by}}, got, name)
@@ -69,7 +70,7 @@ func TestClaimsInWords(t *testing.T) {
 
 // A claim is required of a run that passed, and named as the reason.
 func TestRequiredClaims(t *testing.T) {
-	r := report{Verdict: verdictPass, Claims: []claim{{noCopy, claimNotShown, []string{growthCheck}}}}
+	r := report{Verdict: verdictPass, Claims: []claim{{noCopy, claimNotShown, []string{trial.GrowthCheck}}}}
 	require.NoError(t, r.require(nil))
 	require.Equal(t, verdictPass, r.Verdict)
 	err := r.require([]string{noCopy})

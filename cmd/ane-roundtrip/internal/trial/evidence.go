@@ -17,6 +17,12 @@ type step struct {
 	run   func(context.Context, *ane.Device, models.Model) ([]Check, error)
 }
 
+// Names of checks of Evidence that show together that no tensor is copied.
+const (
+	GrowthCheck    = "memory/growth"
+	LateWriteCheck = "sharing/late-write"
+)
+
 // steps are the steps of Evidence.
 func steps() []step {
 	return []step{
@@ -28,10 +34,10 @@ func steps() []step {
 			return []Check{receipt(d)}, nil
 		}},
 		{[]string{"sharing/mapping", "sharing/cpu-to-engine", "sharing/engine-to-cpu", "sharing/frames",
-			"sharing/late-write",
+			LateWriteCheck,
 			"engine/repeatable"}, sharing},
 		{[]string{"rules/offset", "rules/short"}, rules},
-		{[]string{"memory/growth", trafficCheck}, growth},
+		{[]string{GrowthCheck, trafficCheck}, growth},
 	}
 }
 
@@ -159,7 +165,7 @@ func ownMapping(d *ane.Device, t *ane.Tensor, engine view) Check {
 
 // lateWrite changes an input after binding and evaluates, several times.
 func (r *Rig) lateWrite(ctx context.Context, m models.Model) (Check, error) {
-	const name, times = "sharing/late-write", 4
+	const name, times = LateWriteCheck, 4
 	changed := 0
 	for seed := range uint64(times) {
 		in, err := r.Fill(m, seed)

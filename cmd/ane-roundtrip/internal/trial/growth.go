@@ -51,7 +51,7 @@ func ownMemory() (int64, error) { return procmem.Proportional() }
 // growth evaluates a program on a large tensor of which all pages exist. A copy of the tensor, in
 // either process, needs the same amount of memory again.
 func growth(ctx context.Context, d *ane.Device, small models.Model) (checks []Check, err error) {
-	const name = "memory/growth"
+	const name = GrowthCheck
 	_, _, remote := d.Traffic()
 	if !remote { // before anything large is compiled
 		if _, err := ownMemory(); err != nil {
