@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"runtime"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/stretchr/testify/require"
 
@@ -111,7 +112,7 @@ func TestNeighborsAreCopied(t *testing.T) {
 
 // The header of a shared tensor may give the end of the last element as the size.
 func TestAdoptedTensorsEndWithTheirLastElement(t *testing.T) {
-	if runtime.GOOS != "linux" {
+	if !host.ShareByFD {
 		t.Skip("only memory of Linux is shared by a descriptor")
 	}
 	memory, header, err := ane.ShareTensor(fp16On(t, 3, 5))

@@ -1,9 +1,10 @@
 package ane_test
 
 import (
-	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,7 +14,7 @@ import (
 )
 
 func TestSharedTensorsSeeTheSameBytes(t *testing.T) {
-	if runtime.GOOS != "linux" {
+	if !host.ShareByFD {
 		t.Skip("only memory of Linux is shared by a descriptor")
 	}
 	for _, d := range storable {
@@ -52,7 +53,7 @@ func TestSharedTensorsSeeTheSameBytes(t *testing.T) {
 
 // An adopted tensor can be bound like any other.
 func TestAdoptedTensorsAreBound(t *testing.T) {
-	if runtime.GOOS != "linux" {
+	if !host.ShareByFD {
 		t.Skip("only memory of Linux is shared by a descriptor")
 	}
 	m := model(t, adder(t))
@@ -77,7 +78,7 @@ func TestShareAndAdoptRefuse(t *testing.T) {
 	heap := onBlock(t, newLayout(t, "x", mil.FP16, 4), unimem.OnHeap())
 	_, _, err = ane.ShareTensor(heap)
 	require.ErrorIs(t, err, unimem.ErrShare)
-	if runtime.GOOS != "linux" {
+	if !host.ShareByFD {
 		return
 	}
 	memory, header, err := ane.ShareTensor(fp16On(t, 2, 2, 3))

@@ -2,12 +2,14 @@
 
 package objcbridge
 
-import "runtime"
+import (
+	"github.com/anekit/anekit/internal/host"
+)
 
 // This build cannot load libraries, so load fails before it calls the functions
 // below.
 const (
-	cannotLoad = "this " + runtime.GOOS + "/" + runtime.GOARCH + " binary cannot load libraries"
+	cannotLoad = "this " + host.Platform + " binary cannot load libraries"
 	howToLoad  = "on Linux for amd64 and arm64 build it with CGO_ENABLED=1 and run `make bridge`; on macOS any build " +
 		"can; other systems have no bridge"
 )

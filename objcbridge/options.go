@@ -1,6 +1,8 @@
 package objcbridge
 
-import "runtime"
+import (
+	"github.com/anekit/anekit/internal/host"
+)
 
 // Paths of the two libraries on macOS. They are in the shared cache, not on disk.
 const (
@@ -23,7 +25,7 @@ func (o Options) withDefaults() Options {
 	if o.Framework == "" {
 		o.Framework = AppleFramework
 	}
-	if o.IOKit == "" && runtime.GOOS == "darwin" {
+	if o.IOKit == "" && host.Name == "darwin" {
 		o.IOKit = AppleIOKit
 	}
 	return o
@@ -31,7 +33,7 @@ func (o Options) withDefaults() Options {
 
 // LibraryName is the file name of the bridge library on this system.
 func LibraryName() string {
-	if runtime.GOOS == "darwin" {
+	if host.Name == "darwin" {
 		return "libanebridge.dylib"
 	}
 	return "libanebridge.so"

@@ -3,9 +3,10 @@ package objcbridge
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/anekit/anekit/internal/host"
 )
 
 // ErrBridgeUnavailable means that this build cannot use a bridge library on this machine.
@@ -33,7 +34,7 @@ func (e *unavailable) Unwrap() []error {
 }
 
 // howToGet returns how this build gets a bridge library on this machine.
-func howToGet() string { return howToGetOn(runtime.GOOS, builtin() != nil) }
+func howToGet() string { return howToGetOn(host.Name, builtin() != nil) }
 
 // howToGetOn is howToGet for a system and for a binary with or without the bridge.
 func howToGetOn(system string, inside bool) string {

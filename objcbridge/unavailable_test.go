@@ -1,8 +1,9 @@
 package objcbridge
 
 import (
-	"runtime"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/stretchr/testify/require"
 )
@@ -22,7 +23,7 @@ func TestHowToGet(t *testing.T) {
 		require.Contains(t, text, EnvDir)
 		require.NotContains(t, text, "CGO_ENABLED")
 	}
-	require.Equal(t, howToGetOn(runtime.GOOS, builtin() != nil), howToGet())
+	require.Equal(t, howToGetOn(host.Name, builtin() != nil), howToGet())
 }
 
 // TestUnavailableSaysHowToGetIt: the errors of a binary without the bridge have the advice.

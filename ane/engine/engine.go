@@ -7,10 +7,10 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime"
 	"strings"
 	"time"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/apple"
@@ -59,8 +59,8 @@ func candidates() []candidate {
 // probeApple loads the framework and checks that it has the bridge's selectors, and that
 // the machine has the hardware. It compiles nothing.
 func probeApple() error {
-	if runtime.GOOS != "darwin" || runtime.GOARCH != "arm64" {
-		return fmt.Errorf("needs macOS on Apple silicon, this is %s/%s", runtime.GOOS, runtime.GOARCH)
+	if !host.Apple {
+		return errors.New("needs macOS on Apple silicon, this is " + host.Platform)
 	}
 	r, err := objcbridge.Inspect(apple.Apple().Bridge)
 	if err == nil && r.Device.HasANE == objcbridge.AnswerNo {

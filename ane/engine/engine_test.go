@@ -1,8 +1,9 @@
 package engine_test
 
 import (
-	"runtime"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,7 +17,7 @@ func TestSoftIsAlwaysAvailableAndNeverReportsApple(t *testing.T) {
 		d, err := engine.Open(t.Context(), name)
 		require.NoError(t, err)
 		r := d.Receipt()
-		if runtime.GOOS != "darwin" {
+		if !host.Apple {
 			require.Equal(t, engine.Soft, r.Engine)
 		}
 		require.Equal(t, name == engine.Auto && r.Engine == engine.Soft, r.Fallback != "",

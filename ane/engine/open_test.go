@@ -5,8 +5,9 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
-	"runtime"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/stretchr/testify/require"
 
@@ -48,7 +49,7 @@ func TestAllowOffsetsOpensAnEngineWithOffsets(t *testing.T) {
 }
 
 func TestAllowOffsetsIsRefusedWhereTensorsStartAtByte0(t *testing.T) {
-	if runtime.GOOS != "linux" {
+	if !host.Broker {
 		t.Skip("brokers need Linux")
 	}
 	leaktest.SkipEmulated(t) // a private broker is a process
@@ -58,7 +59,7 @@ func TestAllowOffsetsIsRefusedWhereTensorsStartAtByte0(t *testing.T) {
 }
 
 func TestBrokerPathIsTheSocket(t *testing.T) {
-	if runtime.GOOS != "linux" {
+	if !host.Broker {
 		t.Skip("brokers need Linux")
 	}
 	path := filepath.Join(t.TempDir(), "none.sock")

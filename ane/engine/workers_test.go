@@ -5,6 +5,8 @@ import (
 	"runtime/metrics"
 	"testing"
 
+	"github.com/anekit/anekit/internal/host"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
@@ -72,7 +74,7 @@ func TestWorkersIsRefusedWhereNothingBoundsThem(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, engine.Soft, d.Info().Name)
 	require.NoError(t, d.Close())
-	if runtime.GOOS != "linux" {
+	if !host.Broker {
 		return
 	}
 	leaktest.SkipEmulated(t) // a private broker is a process

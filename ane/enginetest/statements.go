@@ -1,8 +1,9 @@
 package enginetest
 
 import (
-	"runtime"
 	"slices"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/anekit/anekit/ane"
 )
@@ -29,8 +30,8 @@ func info(e *env) {
 	if want := e.cfg.name; want != "" && i.Name != want {
 		e.errorf("the engine calls itself %q, want %q", i.Name, want)
 	}
-	if i.Name == "apple" && runtime.GOOS != "darwin" {
-		e.errorf("the engine calls itself apple on %s", runtime.GOOS)
+	if i.Name == "apple" && !host.Apple {
+		e.errorf("the engine calls itself apple on %s", host.Platform)
 	}
 	second := e.open()
 	e.later(second.Close, "closing the engine")

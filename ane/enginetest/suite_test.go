@@ -1,9 +1,10 @@
 package enginetest_test
 
 import (
-	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/stretchr/testify/require"
 
@@ -96,7 +97,7 @@ func TestFaultyEngines(t *testing.T) {
 // runnable drops the check that can only measure on Linux.
 func runnable(checks []string) []string {
 	return slices.DeleteFunc(slices.Clone(checks),
-		func(c string) bool { return c == "copies-memory" && runtime.GOOS != "linux" })
+		func(c string) bool { return c == "copies-memory" && !host.ProcessMemory })
 }
 
 func wrapped(f faulty.Fault) func() ane.Engine {

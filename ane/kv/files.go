@@ -5,7 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
+
+	"github.com/anekit/anekit/internal/host"
 )
 
 // files is what SaveFile, AppendFile, RestoreFile and FoldFile need of a file system. Tests put failures and losses
@@ -102,7 +103,7 @@ func (system) remove(path string) error { return os.Remove(path) }
 
 // syncDir makes renames in a folder durable. Windows has no such call.
 func (system) syncDir(path string) error {
-	if runtime.GOOS == "windows" {
+	if host.Windows {
 		return nil
 	}
 	d, err := os.Open(path)

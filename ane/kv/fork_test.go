@@ -1,9 +1,10 @@
 package kv
 
 import (
-	"runtime"
 	"sync"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/stretchr/testify/require"
 
@@ -42,7 +43,7 @@ func TestForkOfEveryForm(t *testing.T) {
 }
 
 func TestForkSharesPagesUntilWritten(t *testing.T) {
-	if runtime.GOOS != "linux" {
+	if !host.Fork {
 		t.Skip("only Linux shares pages between Blocks of a process")
 	}
 	k := made(t, small)
@@ -71,7 +72,7 @@ func TestForkSharesPagesUntilWritten(t *testing.T) {
 }
 
 func TestParentMovesBeforeItOverwritesAFork(t *testing.T) {
-	if runtime.GOOS != "linux" {
+	if !host.Fork {
 		t.Skip("only Linux shares pages between Blocks of a process")
 	}
 	k := made(t, small)

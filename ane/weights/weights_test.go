@@ -6,8 +6,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/stretchr/testify/require"
 
@@ -122,12 +123,12 @@ func TestInputsLieWhereTheEngineAllows(t *testing.T) {
 				opts = append(opts, engine.AllowOffsets())
 			}
 			if c.engine == engine.Broker {
-				if runtime.GOOS != "linux" {
+				if !host.Broker {
 					t.Skip("brokers need Linux")
 				}
 				leaktest.SkipEmulated(t)
 			}
-			if c.how == weights.Bound && runtime.GOOS == "windows" {
+			if c.how == weights.Bound && host.Windows {
 				t.Skip("the system maps no files")
 			}
 			f, err := safetensors.Open(save(t, 2, safetensors.Align(c.align)))

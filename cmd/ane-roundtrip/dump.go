@@ -4,7 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"runtime"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
@@ -23,7 +24,7 @@ func (a *app) observed() string {
 	switch {
 	case a.engine == engine.Auto && a.socket != "":
 		return engine.Broker
-	case a.engine == engine.Auto && runtime.GOOS == "darwin":
+	case a.engine == engine.Auto && host.Apple:
 		return engine.Apple
 	}
 	return a.engine

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/anekit/anekit/internal/host"
+
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/engine/apple"
@@ -42,10 +44,10 @@ func envelopeOf(name string, o *observe.Observation, unavailable error, t *engin
 	if t != nil {
 		e.roundTrip(*t)
 	}
-	chip, system := "", strings.TrimSpace(runtime.GOOS+" "+systemVersion())
+	chip, system := "", strings.TrimSpace(host.Name+" "+systemVersion())
 	if d := o.Report.Device; d != nil {
 		chip = d.Architecture
-		system = strings.TrimSpace(cmp.Or(d.Product, runtime.GOOS) + " " + systemVersion())
+		system = strings.TrimSpace(cmp.Or(d.Product, host.Name) + " " + systemVersion())
 		if d.Build != "" {
 			system += " (" + d.Build + ")"
 		}
@@ -228,7 +230,7 @@ func (e *envelope) errors(met []apple.Met, unavailable error) {
 func (e *envelope) versions(r objcbridge.Report) {
 	e.add("versions", plist.Dict{
 		{Key: "anekit", Value: version()}, {Key: "go", Value: runtime.Version()},
-		{Key: "system", Value: runtime.GOOS + "/" + runtime.GOARCH}, {Key: "framework",
+		{Key: "system", Value: host.Platform}, {Key: "framework",
 			Value: e.scrub.text(r.Framework)},
 	})
 }

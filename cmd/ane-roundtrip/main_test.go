@@ -23,6 +23,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/anekit/anekit/internal/host"
+
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
@@ -427,7 +429,7 @@ func TestEveryInjectionFails(t *testing.T) {
 	}()
 	require.Greater(t, len(injections()), 15)
 	engines := []string{engine.Soft}
-	if runtime.GOOS == "linux" && !leaktest.Emulated() {
+	if host.Broker && !leaktest.Emulated() {
 		engines = append(engines, engine.Broker)
 	}
 	for i, name := range injections() {

@@ -3,7 +3,7 @@
 package main
 
 import (
-	"runtime"
+	"github.com/anekit/anekit/internal/host"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,7 +14,7 @@ func peakMemory() int64 {
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
 		return 0
 	}
-	if runtime.GOOS == "darwin" {
+	if host.Name == "darwin" {
 		return int64(u.Maxrss)
 	}
 	return int64(u.Maxrss) << 10

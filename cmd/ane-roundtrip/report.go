@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/unimem"
 )
@@ -39,7 +40,7 @@ type report struct {
 	Numerics   *string       `json:"numerics"` // of that engine
 	Injected   []string      `json:"injected"` // faults
 	Engines    []ane.Receipt `json:"engines,omitempty"`
-	Host       host          `json:"host"`
+	Host       hostFacts     `json:"host"`
 	Checks     []trial.Check `json:"checks"`
 	Claims     []claim       `json:"claims,omitempty"` // of check
 	Verdict    string        `json:"verdict"`
@@ -51,7 +52,7 @@ type report struct {
 }
 
 // host describes the machine.
-type host struct {
+type hostFacts struct {
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
 	CPUs    int    `json:"cpus"`
@@ -63,8 +64,8 @@ type host struct {
 	Version string `json:"version"` // of anekit
 }
 
-func thisHost() host {
-	h := host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Page: os.Getpagesize(),
+func thisHost() hostFacts {
+	h := hostFacts{OS: host.Name, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Page: os.Getpagesize(),
 		FP16: fp16.Accelerated(), Go: runtime.Version(), Version: version()}
 	if b, err := unimem.Open(1); err == nil {
 		h.Memory, h.Pinned = b.Backing(), b.Pinned()

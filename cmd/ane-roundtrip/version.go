@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"time"
+
+	"github.com/anekit/anekit/internal/host"
 )
 
 // version is the module version that the linker recorded, or "devel".
@@ -44,7 +46,7 @@ func provenance(info *debug.BuildInfo) string {
 		}
 	}
 	return "module " + module + "\ncommit " + commit + modified + "\nbuilt with " + runtime.Version() + " for " +
-		runtime.GOOS + "/" + runtime.GOARCH
+		host.Platform
 }
 
 // built returns the time of the commit that the binary was built from; the time of a report if the binary does not

@@ -9,8 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
+
+	"github.com/anekit/anekit/internal/host"
 )
 
 //go:embed src
@@ -94,7 +95,7 @@ func Build(ctx context.Context, dir string, dext fs.FS, extensions ...Extension)
 
 // findCompiler prefers compilers that need no library of C++.
 func findCompiler() (string, error) {
-	if runtime.GOOS != "linux" {
+	if host.Name != "linux" {
 		return "", fmt.Errorf("%w (on Linux)", ErrCompiler)
 	}
 	for _, name := range []string{"clang-14", "clang++", "g++"} {

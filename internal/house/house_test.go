@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,8 +150,14 @@ func (s source) imports() (all []string) {
 	return all
 }
 
+// everywhere is the folder that every other may import, and that imports none.
+const everywhere = "internal/host"
+
 // allowed reports whether files of a folder may import another folder of the module.
 func allowed(from, to string) bool {
+	if to == everywhere || from == everywhere {
+		return to == everywhere
+	}
 	for _, rule := range may {
 		if !within(from, rule.folder) {
 			continue
@@ -209,6 +216,46 @@ func TestUnsafeStandsInFilesOfThatName(t *testing.T) {
 			t.Errorf("%s calls C: only objcbridge and internal may", s.path)
 		}
 	}
+}
+
+// A build with macrules follows the rules of macOS on Linux, so code that asks for the system itself would do there what
+// it never does on a Mac.
+func TestOnlyHostAsksForTheSystem(t *testing.T) {
+	asks, files := regexp.MustCompile(`\b(runtime\.GOOS|build\.Default\.GOOS)\b`), 0
+	require.NoError(t, filepath.WalkDir(filepath.Join("..", ".."), func(file string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (file == filepath.Join("..", "..", "build") || e.Name() == "host" || e.Name() == "house" || e.Name() == ".git"):
+			return fs.SkipDir
+		case e.IsDir() || !strings.HasSuffix(file, ".go"):
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if asks.Match(text) {
+			t.Errorf("%s: ask package %s instead of runtime.GOOS", file, everywhere)
+		}
+		files++
+		return err
+	}))
+	require.Greater(t, files, 1000, "the walk has found the module")
+}
+
+// The names of these files bind them to the system itself. All other files of macOS are compiled with macrules too.
+func TestFilesOfMacOSAreCompiledWithMacrules(t *testing.T) {
+	var alone []string
+	for _, s := range sources(t) {
+		name := strings.TrimSuffix(strings.TrimSuffix(path.Base(s.path), ".go"), "_unsafe")
+		if strings.HasSuffix(name, "_darwin") {
+			alone = append(alone, s.path)
+		}
+	}
+	require.ElementsMatch(t, []string{
+		"objcbridge/load_builtin_darwin.go", "objcbridge/src/cgo_darwin_unsafe.go", // the bridge in the binary, by cgo
+		"unimem/blas/system_darwin.go",                                       // only paths of a peer of benchmarks
+		"unimem/internal/iosurface/dynamic/system_darwin.go",                 // only paths of libraries
+		"unimem/metal/driver_darwin.go", "unimem/metal/run_darwin_unsafe.go", // darwinkit needs macOS
+	}, alone)
 }
 
 func TestImportingStartsNothing(t *testing.T) {

@@ -8,9 +8,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"go.uber.org/goleak"
 
@@ -79,7 +80,7 @@ const longest = 50
 
 // ShortTempDir has temporary files go to /tmp where TMPDIR is too long for sockets and /tmp can be used.
 func ShortTempDir() error {
-	if len(os.TempDir()) <= longest || runtime.GOOS == "windows" {
+	if len(os.TempDir()) <= longest || host.Windows {
 		return nil
 	}
 	probe, err := os.MkdirTemp("/tmp", "leaktest")

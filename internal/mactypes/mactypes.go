@@ -8,8 +8,9 @@ import (
 	"go/token"
 	"go/types"
 	"path/filepath"
-	"runtime"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 )
 
 // Check type-checks the package of the current folder for macOS on arm64 with cgo, with its tests inside the package,
@@ -19,7 +20,7 @@ import (
 func Check(tb testing.TB) {
 	tb.Helper()
 	switch {
-	case runtime.GOOS == "darwin":
+	case host.Name == "darwin":
 		tb.Skip("the compiler checks them on a Mac")
 	}
 	c := &checker{Context: build.Default, FileSet: token.NewFileSet(), known: map[string]*types.Package{}}

@@ -3,8 +3,9 @@ package tripbench
 import (
 	"bytes"
 	"context"
-	"runtime"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,7 +16,7 @@ import (
 
 // The measurements work on any engine; the test does not check their figures.
 func TestMeasure(t *testing.T) {
-	if runtime.GOOS != "linux" {
+	if !host.Broker {
 		t.Skip("eventfds need Linux; run it on Linux")
 	}
 	leaktest.SkipEmulated(t)

@@ -4,9 +4,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/stretchr/testify/require"
 )
@@ -29,7 +30,7 @@ func TestSourcesAreRefused(t *testing.T) {
 	if os.Symlink("read", name("soft")) == nil && os.Symlink("soft", name("softer")) == nil {
 		paths = append(paths, name("soft"), name("softer"))
 	}
-	if runtime.GOOS != "windows" {
+	if !host.Windows {
 		paths = append(paths, "/dev/fd/"+strconv.Itoa(int(in.Fd())))
 	}
 	refused := func(path string) {
@@ -64,7 +65,7 @@ func TestSourcesAreRefused(t *testing.T) {
 	require.NoError(t, err, "writing there does not change the data that is read")
 	f.Discard()
 
-	if runtime.GOOS == "linux" { // a file without a name, which only its descriptor refers to
+	if host.DescriptorPaths { // a file without a name, which only its descriptor refers to
 		require.NoError(t, os.Remove(name("read")))
 		require.NoError(t, os.Remove(name("hard")))
 		refused("/proc/self/fd/" + strconv.Itoa(int(in.Fd())))
@@ -101,7 +102,7 @@ func TestSameName(t *testing.T) {
 
 // All paths to the file of a descriptor are one destination.
 func TestSameDescriptor(t *testing.T) {
-	if runtime.GOOS != "linux" {
+	if !host.DescriptorPaths {
 		t.Skip("only Linux has paths to a file without a name; run on Linux")
 	}
 	path := filepath.Join(t.TempDir(), "x")

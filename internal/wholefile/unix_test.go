@@ -6,10 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"syscall"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/stretchr/testify/require"
 
@@ -129,7 +130,7 @@ func TestPipeReaderLeaves(t *testing.T) {
 
 // TestDiscardEndsWrite fills a pipe whose reader does not read.
 func TestDiscardEndsWrite(t *testing.T) {
-	if runtime.GOOS == "darwin" {
+	if host.Mac {
 		t.Skip("package os does not watch pipes on macOS, a Write waits for its reader; run on Linux")
 	}
 	path, _ := pipe(t)
@@ -146,7 +147,7 @@ func TestDiscardEndsWrite(t *testing.T) {
 // TestDescriptorOnly writes to a removed file: its link in /proc/self/fd reads
 // "NAME (deleted)", and no file of that name must be created.
 func TestDescriptorOnly(t *testing.T) {
-	if runtime.GOOS != "linux" {
+	if !host.DescriptorPaths {
 		t.Skip("only Linux has links to descriptors; run on Linux")
 	}
 	dir := t.TempDir()

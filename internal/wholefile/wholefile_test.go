@@ -6,10 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/stretchr/testify/require"
 )
@@ -175,7 +176,7 @@ func TestWriteFails(t *testing.T) {
 }
 
 func TestFolderGone(t *testing.T) {
-	if runtime.GOOS == "windows" {
+	if host.Windows {
 		t.Skip("Windows keeps a folder in which a file is open; run on Linux or macOS")
 	}
 	dir := filepath.Join(t.TempDir(), "folder")
@@ -208,7 +209,7 @@ func TestSymbolicLinks(t *testing.T) {
 					t.Skipf("this system makes no symbolic links (%v); run on Linux or macOS", err)
 				}
 			}
-			if runtime.GOOS == "windows" && strings.Contains(c.to, "..") {
+			if host.Windows && strings.Contains(c.to, "..") {
 				t.Skip("Windows resolves .. before links; run on Linux or macOS")
 			}
 			require.NoError(t, stage(t, link, "after").Commit())

@@ -4,12 +4,13 @@ package bridgetest
 
 import (
 	"errors"
-	"runtime"
+
+	"github.com/anekit/anekit/internal/host"
 )
 
 const onlyLinux = "the stand-ins run in Linux binaries for amd64 and arm64 built with CGO_ENABLED=1, not in this one " +
 	"for " +
-	runtime.GOOS + "/" + runtime.GOARCH
+	host.Platform
 
 func missing(string) string { return onlyLinux }
 

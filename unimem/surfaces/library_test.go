@@ -2,8 +2,9 @@ package surfaces_test
 
 import (
 	"path/filepath"
-	"runtime"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/stretchr/testify/require"
 
@@ -47,7 +48,7 @@ func TestLoadRefusals(t *testing.T) {
 
 func TestSystem(t *testing.T) {
 	l, err := surfaces.System()
-	if runtime.GOOS == "darwin" {
+	if host.Mac {
 		require.NoError(t, err)
 		require.NotNil(t, l)
 		return

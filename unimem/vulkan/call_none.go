@@ -2,17 +2,19 @@
 
 package vulkan
 
-import "runtime"
+import (
+	"github.com/anekit/anekit/internal/host"
+)
 
 const library = ""
 
 // openLoader refuses: this build cannot call Vulkan.
 func openLoader(string) (*loader, error) {
 	hint := "build for Linux or Windows on amd64 or arm64"
-	if runtime.GOOS == "darwin" {
+	if host.Mac {
 		hint = "on macOS use package metal"
 	}
-	return nil, &Error{Op: "open", Err: ErrUnavailable, Hint: "this " + runtime.GOOS + "/" + runtime.GOARCH +
+	return nil, &Error{Op: "open", Err: ErrUnavailable, Hint: "this " + host.Platform +
 		" build cannot call Vulkan; " + hint}
 }
 

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"math"
 	"os"
-	"runtime"
 	"testing"
 	"unsafe"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/stretchr/testify/require"
 	"github.com/tetratelabs/wazero"
@@ -89,7 +90,7 @@ func TestMemoryIsOneBlockThatDoesNotMove(t *testing.T) {
 
 // Reserved memory takes no pages before the guest touches them.
 func TestMemoryIsCommittedAsItIsTouched(t *testing.T) {
-	if runtime.GOOS != "linux" {
+	if !host.ProcessMemory {
 		t.Skip("only Linux reports the pages of a mapping")
 	}
 	resident := func(g *guest) (n int64) {
@@ -113,7 +114,7 @@ func TestTouchedIsWhatTheGuestHasWritten(t *testing.T) {
 	require.EqualValues(t, 1, g.call("grow", 1023))
 	g.call("store", 5<<20, 1)
 	g.call("store", 64<<20-4, 2)
-	if runtime.GOOS != "linux" {
+	if !host.Touched {
 		require.Equal(t, []wasm.Extent{{From: 0, To: 64 << 20}}, g.memory.Touched())
 		return
 	}
@@ -221,7 +222,7 @@ func TestUnalignedSurfacesNameTheAlignment(t *testing.T) {
 
 func needSurfaces(t *testing.T, err error) {
 	t.Helper()
-	if errors.Is(err, wasm.ErrUnsupported) && runtime.GOOS != "linux" {
+	if errors.Is(err, wasm.ErrUnsupported) && !host.Unmap {
 		t.Skip("this system maps no surface over memory")
 	}
 	require.NoError(t, err)

@@ -1,12 +1,13 @@
-//go:build !linux
+//go:build !linux || macrules
 
 package broker
 
 import (
 	"context"
-	"fmt"
-	"runtime"
+	"errors"
 	"time"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/anekit/anekit/ane"
 )
@@ -22,7 +23,7 @@ func unsupported() error {
 }
 
 // Probe tells why there is no broker.
-func Probe() error { return fmt.Errorf("needs Linux, this is %s", runtime.GOOS) }
+func Probe() error { return errors.New("needs Linux, this is " + host.Name) }
 
 func startProcess(context.Context, Options) (*process, int, error) { return nil, -1, unsupported() }
 

@@ -4,9 +4,9 @@ package observe
 
 import (
 	"context"
-	"fmt"
-	"runtime"
 	"time"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/apple"
@@ -111,9 +111,9 @@ func inspect(ctx context.Context, c apple.Config) (r objcbridge.Report, fault, l
 func frameworkOf(name string) (apple.Config, error) {
 	switch name {
 	case apple.Name:
-		if runtime.GOOS != "darwin" || runtime.GOARCH != "arm64" {
+		if !host.Apple {
 			return apple.Config{}, &ane.Error{Op: "open", Engine: name, Err: ane.ErrUnavailable,
-				Detail: fmt.Sprintf("needs macOS on Apple silicon, this is %s/%s", runtime.GOOS, runtime.GOARCH)}
+				Detail: "needs macOS on Apple silicon, this is " + host.Platform}
 		}
 		return apple.Apple(), nil
 	case standin.Name:

@@ -3,10 +3,11 @@ package soft_test
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/stretchr/testify/require"
 
@@ -104,8 +105,8 @@ func TestRowsOfRepeatedElements(t *testing.T) {
 // The description names this system.
 func TestInfoNamesTheSystem(t *testing.T) {
 	info := soft.New().Info()
-	require.True(t, strings.HasPrefix(info.OSBuild, runtime.GOOS))
-	if runtime.GOOS != "linux" {
+	require.True(t, strings.HasPrefix(info.OSBuild, host.Name))
+	if !host.Remap {
 		require.Contains(t, info.Sharing, "the process's own mapping")
 		return
 	}

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/anekit/anekit/internal/host"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/ops"
@@ -85,9 +87,9 @@ func (e *engine) Info() ane.Info {
 // read.
 func osBuild() string {
 	if release, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
-		return runtime.GOOS + " " + strings.TrimSpace(string(release))
+		return host.Name + " " + strings.TrimSpace(string(release))
 	}
-	return runtime.GOOS
+	return host.Name
 }
 
 // Compile implements ane.Engine: text to tree to graph to plan. It neither prints nor

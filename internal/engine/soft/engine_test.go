@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/anekit/anekit/internal/host"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
@@ -19,7 +21,7 @@ func TestInfo(t *testing.T) {
 	require.Equal(t, "soft", r.Engine)
 	require.Equal(t, "no other", r.Fallback)
 	require.Contains(t, r.Chip, runtime.GOARCH)
-	require.Contains(t, r.OSBuild, runtime.GOOS)
+	require.Contains(t, r.OSBuild, host.Name)
 	require.Contains(t, r.Numerics, "nearest even")
 	require.NoError(t, dev.Close())
 }

@@ -2,8 +2,9 @@ package soft
 
 import (
 	"errors"
-	"runtime"
 	"sync"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/unimem"
@@ -15,7 +16,7 @@ type block = unimem.Block
 var sharing = map[bool]string{
 	true:  "each surface is mapped a second time by its handle",
 	false: "the process's own mapping of each surface",
-}[runtime.GOOS == "linux"]
+}[host.Remap]
 
 // surfaces maps each Block once, for any number of requests.
 type surfaces struct {

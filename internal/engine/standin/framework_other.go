@@ -3,7 +3,7 @@
 package standin
 
 import (
-	"runtime"
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/apple"
@@ -16,9 +16,9 @@ type Framework struct{}
 // unavailable is the error of this build.
 func unavailable() error {
 	e := &ane.Error{Op: "open", Engine: Name, Err: ane.ErrUnavailable,
-		Detail: "the stand-in framework needs Linux, this is " + runtime.GOOS,
+		Detail: "the stand-in framework needs Linux, this is " + host.Name,
 		Hint:   "run it on Linux, or use the soft engine"}
-	if runtime.GOOS == "linux" {
+	if host.Name == "linux" {
 		e.Detail = "this program was built without cgo and cannot load libraries"
 		e.Hint = "build with CGO_ENABLED=1, or use the soft engine"
 	}

@@ -9,10 +9,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/anekit/anekit/internal/host"
 )
 
 // patience is how long a call of the browser may take on a busy machine.
@@ -59,7 +60,7 @@ func Open(t testing.TB) *Browser {
 	if path == "" {
 		t.Skip("no browser: install the package chromium-headless-shell, or chromium")
 	}
-	if runtime.GOOS == "windows" {
+	if host.Windows {
 		t.Skip("the protocol needs two pipes that a process inherits")
 	}
 	args := []string{"--headless", "--remote-debugging-pipe", "--user-data-dir=" + t.TempDir(), "--no-first-run",

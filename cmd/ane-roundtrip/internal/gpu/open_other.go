@@ -4,7 +4,8 @@ package gpu
 
 import (
 	"context"
-	"runtime"
+
+	"github.com/anekit/anekit/internal/host"
 )
 
 // EnvDevice is the environment variable that chooses a device.
@@ -13,8 +14,8 @@ const EnvDevice = "ANEKIT_GPU"
 // Open refuses: this system has no GPU that this package knows.
 func Open(context.Context, string) (Device, error) {
 	hint := "run it on Linux or Windows on amd64 or arm64"
-	if runtime.GOOS == "darwin" {
+	if host.Mac {
 		hint = "build it with CGO_ENABLED=1, which needs Apple's command line tools"
 	}
-	return nil, unavailable("no checks of a GPU in this build for "+runtime.GOOS+"/"+runtime.GOARCH, hint)
+	return nil, unavailable("no checks of a GPU in this build for "+host.Platform, hint)
 }

@@ -4,8 +4,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/stretchr/testify/require"
 )
@@ -94,7 +95,7 @@ func TestFailedWriteLeavesOldFile(t *testing.T) {
 }
 
 func TestPermissions(t *testing.T) {
-	if runtime.GOOS == "windows" {
+	if host.Windows {
 		t.Skip("Windows has no permission bits; run on Linux or macOS")
 	}
 	dir := t.TempDir()

@@ -5,8 +5,9 @@ package probe
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"time"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/anekit/anekit/ane"
 )
@@ -64,7 +65,7 @@ func Run(ctx context.Context, name string, o Options) (*Result, error) {
 }
 
 // mac reports whether this system has what the probes are of.
-const mac = runtime.GOOS == "darwin"
+const mac = host.Mac
 
 // Unavailable is the error of a system that has not what a probe measures. It matches ane.ErrUnavailable.
 type Unavailable struct {

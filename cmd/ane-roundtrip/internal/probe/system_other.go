@@ -3,7 +3,7 @@
 package probe
 
 import (
-	"runtime"
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/anekit/anekit/unimem"
 )
@@ -11,7 +11,7 @@ import (
 // equivalentMachine is the hypervisor of this system.
 const equivalentMachine = ""
 
-const notHere = "not measured on " + runtime.GOOS
+const notHere = "not measured on " + host.Name
 
 func lock(*unimem.Block, uint32) (ns float64, why string) { return 0, notHere }
 
@@ -20,5 +20,5 @@ func regions(uintptr, int) (n int, why string) { return 0, notHere }
 func runs(uintptr, int) (n int, why string) { return 0, notHere }
 
 func openMachine() (machine, error) {
-	return nil, unavailable("no probe of a hypervisor on "+runtime.GOOS, "run it on a Mac")
+	return nil, unavailable("no probe of a hypervisor on "+host.Name, "run it on a Mac")
 }

@@ -8,9 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"syscall"
 	"testing"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
@@ -78,7 +79,7 @@ const schemaProgram = `program(1.3)
 
 // elsewhere is the status on another system than macOS, where it is 0.
 func elsewhere(status int) int {
-	if runtime.GOOS == "darwin" {
+	if host.Apple {
 		return 0
 	}
 	return status
@@ -213,7 +214,7 @@ func testCommands(t *testing.T, ane string) {
 
 // The statistics of a running broker are valid.
 func testStatistics(t *testing.T, ane string) {
-	if runtime.GOOS != "linux" {
+	if !host.Broker {
 		t.Skip("the broker needs Linux")
 	}
 	dir := filepath.Join(t.TempDir(), "private")

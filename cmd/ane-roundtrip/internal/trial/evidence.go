@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"runtime"
+
+	"github.com/anekit/anekit/internal/host"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/models"
@@ -98,8 +99,7 @@ func memory() Check {
 // receipt checks that an engine called apple runs on Apple silicon.
 func receipt(d *ane.Device) Check {
 	r := d.Receipt()
-	apple := runtime.GOOS == "darwin" && runtime.GOARCH == "arm64"
-	ok := r.Engine != "" && (r.Engine != "apple" || apple)
+	ok := r.Engine != "" && (r.Engine != "apple" || host.Apple)
 	return Judge("engine/receipt", ok, 0, "", "%s: %s, %s", r.Engine, r.Chip, r.Numerics)
 }
 
@@ -157,7 +157,7 @@ func ownMapping(d *ane.Device, t *ane.Tensor, engine view) Check {
 	if !here || &t.Bytes()[0] != &mapped[0] {
 		return Judge(name, true, 2, "mappings", "%s", d.Receipt().Sharing).Against(AtLeast(2))
 	}
-	if runtime.GOOS != "linux" {
+	if !host.Remap {
 		return Skipped(name, "this system gives a surface only one address per process")
 	}
 	return Judge(name, false, 1, "mappings", "the engine uses the caller's addresses").Against(AtLeast(2))

@@ -1,3 +1,5 @@
+//go:build !macrules
+
 package server
 
 import (

@@ -1,3 +1,5 @@
+//go:build !macrules
+
 // Package wiretest makes connections of package wire for tests: pairs within a process, and
 // clients of a socket.
 package wiretest

@@ -1,3 +1,5 @@
+//go:build darwin || macrules
+
 package unimem
 
 // checkMapFile refuses no range: no file has pages of its own size.

@@ -1,3 +1,5 @@
+//go:build darwin || macrules
+
 package unimem
 
 import (

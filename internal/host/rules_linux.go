@@ -1,0 +1,5 @@
+//go:build !macrules
+
+package host
+
+const linux, mac = true, false

@@ -1,0 +1,5 @@
+//go:build darwin || macrules
+
+package host
+
+const linux, mac = false, true

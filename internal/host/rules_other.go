@@ -1,0 +1,5 @@
+//go:build !linux && !darwin
+
+package host
+
+const linux, mac = false, false
