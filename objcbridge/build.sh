@@ -103,6 +103,7 @@ library() {
 build_linux() {
 	need_packages "$kind"
 	cd "$work" # keeps names with spaces out of the flags
+	cp "$here/standin/libsystem.map" .
 	# gcc's Objective-C headers without its other headers, and a file that one of them includes.
 	mkdir -p include/objc
 	cp "$(gcc -print-file-name=include)"/objc/*.h include/objc/
@@ -110,7 +111,7 @@ build_linux() {
 	# Debian 12's valgrind cannot read clang's newer debug information.
 	common="-std=gnu11 -O2 -gdwarf-4 -fPIC -shared -pthread $warnings $sanitize -Wl,-z,defs -Wl,-Bsymbolic -Wl,-rpath,\$ORIGIN"
 	[ -z "$sanitize" ] || common="$common -shared-libasan -Wl,-rpath,$(dirname "$(clang-14 -print-file-name="$runtime")")"
-	library libstandinsurface.so c standin
+	library libstandinsurface.so c standin -Wl,--version-script=libsystem.map
 
 	# -MMD would write files beside the output.
 	objc=$(gnustep-config --objc-flags | sed 's/-MMD//; s/-MP//; s/ -g / /')

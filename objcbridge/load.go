@@ -1,5 +1,7 @@
 package objcbridge
 
+import "github.com/anekit/anekit/internal/bridgedir"
+
 // load returns the library at the explicit path, or the one found by the search. It loads it at the
 // first call. It does not record failures: the next call searches again. A file that was loaded and is
 // not a bridge of this version stays loaded, because Objective-C cannot be unloaded; only a new
@@ -12,7 +14,7 @@ func load(explicit string) (*library, error) {
 	path := ""
 	if own == nil || explicit != "" {
 		var err error
-		if path, err = hostPlaces(explicit).find(); err != nil {
+		if path, err = find(explicit, bridgedir.Host()); err != nil {
 			return nil, err
 		}
 	}

@@ -1,72 +1,30 @@
 package objcbridge
 
 import (
-	"os"
+	"errors"
 	"path/filepath"
-	"strings"
+
+	"github.com/anekit/anekit/internal/bridgedir"
 )
 
 // EnvDir is the environment variable with the folder of the bridge library.
-const EnvDir = "ANEKIT_BRIDGE_DIR"
+const EnvDir = bridgedir.Env
 
-// places are the inputs of search. It is a type so that tests can replace the executable's path.
-type places struct {
-	explicit   string                 // Options.Library
-	dir        string                 // value of EnvDir
-	executable func() (string, error) // os.Executable
-}
-
-func hostPlaces(explicit string) places {
-	return places{explicit: explicit, dir: os.Getenv(EnvDir), executable: os.Executable}
-}
-
-// find returns the absolute path of the bridge library. It resolves symbolic links so that one file is
-// loaded once. A path or folder set by the user ends the search even if it is missing.
-func (p places) find() (string, error) {
-	if p.explicit != "" {
-		return existing(p.explicit, "Options.Library")
+// find returns the absolute path of the bridge library: Options.Library, or where bridgedir finds it. A path or
+// folder set by the user ends the search even if it is missing.
+func find(explicit string, places bridgedir.Places) (string, error) {
+	var path string
+	var err error
+	if explicit != "" {
+		path, err = bridgedir.Existing(explicit, "Options.Library")
+	} else {
+		path, err = places.Find(LibraryName())
 	}
-	if p.dir != "" {
-		return existing(filepath.Join(p.dir, LibraryName()), EnvDir)
+	var none *bridgedir.NotFound
+	if errors.As(err, &none) {
+		return "", &unavailable{why: none.Why, fix: howToGet(), cause: none.Cause}
 	}
-	var looked []string
-	for _, dir := range p.besideExecutable() {
-		path := filepath.Join(dir, LibraryName())
-		if resolved, err := filepath.EvalSymlinks(path); err == nil {
-			return resolved, nil
-		}
-		looked = append(looked, path)
-	}
-	why := EnvDir + " is not set, and the path of the executable is unknown"
-	if len(looked) > 0 {
-		why = EnvDir + " is not set, and there is neither " + strings.Join(looked, " nor ")
-	}
-	return "", &unavailable{why: why, fix: howToGet()}
-}
-
-// besideExecutable lists the folders to search beside the executable, in order.
-func (p places) besideExecutable() []string {
-	path, err := p.executable()
-	if err != nil {
-		return nil
-	}
-	if path, err = filepath.EvalSymlinks(path); err != nil || !filepath.IsAbs(path) {
-		return nil
-	}
-	dir := filepath.Dir(path)
-	return []string{dir, filepath.Join(dir, "bridge")}
-}
-
-// existing resolves a path that the user gave in the named setting.
-func existing(path, setting string) (string, error) {
-	absolute, err := filepath.Abs(path)
-	if err == nil {
-		absolute, err = filepath.EvalSymlinks(absolute)
-	}
-	if err != nil {
-		return "", &unavailable{why: setting + " leads to " + path + ": " + err.Error(), fix: howToGet(), cause: err}
-	}
-	return absolute, nil
+	return path, err
 }
 
 // Dir returns the folder in which Open with zero Options finds a bridge library on disk; it also has
@@ -76,7 +34,7 @@ func Dir() (string, error) {
 	if cannotLoad != "" {
 		return "", &unavailable{why: cannotLoad, fix: howToLoad}
 	}
-	path, err := hostPlaces("").find()
+	path, err := find("", bridgedir.Host())
 	if err != nil {
 		return "", err
 	}

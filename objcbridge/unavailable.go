@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/anekit/anekit/internal/bridgedir"
 	"github.com/anekit/anekit/internal/host"
 )
 
@@ -38,9 +39,8 @@ func howToGet() string { return howToGetOn(host.Name, builtin() != nil) }
 
 // howToGetOn is howToGet for a system and for a binary with or without the bridge.
 func howToGetOn(system string, inside bool) string {
-	const build = "run `make bridge`, which builds it into build/bridge, and set " + EnvDir + " to that folder"
 	if system != "darwin" || inside {
-		return build
+		return bridgedir.Remedy
 	}
 	return "build with CGO_ENABLED=1, which needs Apple's Command Line Tools (xcode-select --install) and includes " +
 		"the bridge in the binary; or keep CGO_ENABLED=0, copy libanebridge.dylib from a Mac that has them, where " +

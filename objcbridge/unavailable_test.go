@@ -1,11 +1,14 @@
 package objcbridge
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/bridgedir"
+	"github.com/anekit/anekit/internal/host"
 )
 
 // macAdvice is the advice for a Mac without Command Line Tools, in the errors and in
@@ -32,10 +35,12 @@ func TestUnavailableSaysHowToGetIt(t *testing.T) {
 		t.Skip(cannotLoad + "; " + howToLoad)
 	}
 	t.Setenv(EnvDir, t.TempDir())
-	_, missing := hostPlaces("").find()
+	_, missing := find("", bridgedir.Host())
 	require.ErrorContains(t, missing, howToGet())
-	_, named := hostPlaces(t.TempDir() + "/none").find()
+	_, named := find(t.TempDir()+"/none", bridgedir.Host())
 	require.ErrorContains(t, named, howToGet())
-	_, fake := load(put(t, t.TempDir(), LibraryName()))
+	empty := filepath.Join(t.TempDir(), LibraryName())
+	require.NoError(t, os.WriteFile(empty, nil, 0o755))
+	_, fake := load(empty)
 	require.ErrorContains(t, fake, howToGet())
 }

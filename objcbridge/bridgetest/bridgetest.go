@@ -7,13 +7,14 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/anekit/anekit/internal/bridgedir"
 	"github.com/anekit/anekit/objcbridge"
 )
 
 // The libraries beside the bridge, named as in objcbridge/build.sh.
 const (
 	Framework = "libAppleNeuralEngine.so" // Options.Framework of objcbridge
-	Surface   = "libstandinsurface.so"    // CoreFoundation and IOSurface in one
+	Surface   = bridgedir.Surface         // CoreFoundation and IOSurface in one
 )
 
 // variant is a way of compiling the libraries.

@@ -123,7 +123,8 @@ func output(t *testing.T, name string, args ...string) string {
 
 // seen reads a source and the headers, so that go test knows that its result depends on them.
 func seen(t *testing.T, source string) {
-	files := []string{source, "../src/bridge.h", "../standin/standin.h", "../standin/cf.h"}
+	files := []string{source, "../src/bridge.h", "../standin/standin.h", "../standin/cf.h",
+		"../standin/libsystem.h"}
 	for _, dir := range []string{"testdata", drivers} {
 		found, err := filepath.Glob(filepath.Join(dir, "*.h"))
 		require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/ebitengine/purego"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/bridgedir"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem/surfaces"
 )
@@ -22,7 +23,7 @@ import (
 // The libraries that `make bridge` builds, all in one folder.
 const (
 	frameworkFile = "libAppleNeuralEngine.so"
-	surfaceFile   = "libstandinsurface.so"
+	surfaceFile   = bridgedir.Surface
 )
 
 // library is the two libraries: addresses of functions of standin.h and of the
@@ -97,8 +98,7 @@ func missing(file string, cause error) error {
 		detail = file + ": " + detail
 	}
 	return &ane.Error{Op: "open", Engine: Name, Err: ane.ErrUnavailable, Detail: detail,
-		Hint: "run `make bridge`, which builds it into build/bridge and lists missing packages, and set " +
-			"ANEKIT_BRIDGE_DIR to that folder"}
+		Hint: bridgedir.Remedy}
 }
 
 // folder returns the absolute path of the folder with the libraries.

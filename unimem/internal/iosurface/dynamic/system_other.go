@@ -1,4 +1,4 @@
-//go:build !darwin && !macrules
+//go:build !darwin && !(macrules && linux && cgo)
 
 package dynamic
 

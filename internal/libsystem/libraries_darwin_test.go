@@ -1,0 +1,5 @@
+package libsystem_test
+
+import "testing"
+
+func libraries(*testing.T) {}

@@ -1,0 +1,145 @@
+//go:build (darwin || (macrules && linux && cgo)) && (amd64 || arm64)
+
+package libsystem
+
+import (
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+)
+
+// process is the library, once loaded; it stays loaded.
+var process struct {
+	sync.Mutex
+	f *functions
+}
+
+// functions are addresses of libSystem.
+type functions struct {
+	taskInfo, remap, deallocate, confstr, mincore, sysctl uintptr
+	task                                                  uintptr // mach_port_t of this process
+}
+
+// load returns the functions. It searches again after a failure.
+func load() (*functions, error) {
+	process.Lock()
+	defer process.Unlock()
+	if process.f != nil {
+		return process.f, nil
+	}
+	path, err := library()
+	if err != nil {
+		return nil, err
+	}
+	// The loader stores the text of its last error per thread.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	lib, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		return nil, err
+	}
+	f := new(functions)
+	var self uintptr
+	for name, at := range map[string]*uintptr{"task_info": &f.taskInfo, "mach_vm_remap": &f.remap,
+		"mach_vm_deallocate": &f.deallocate, "confstr": &f.confstr, "mincore": &f.mincore,
+		"sysctlbyname": &f.sysctl, "mach_task_self_": &self} {
+		if *at, err = purego.Dlsym(lib, name); err != nil {
+			return nil, err
+		}
+	}
+	f.task = uintptr(**(**uint32)(unsafe.Pointer(&self)))
+	process.f = f
+	return f, nil
+}
+
+// call calls a C function. Go memory whose address is converted in the call expression is on the heap and stays
+// alive until the return.
+//
+//go:uintptrescapes
+func call(function uintptr, args ...uintptr) (result uintptr, errno int64) {
+	r, _, e := purego.SyscallN(function, args...)
+	return r, int64(e)
+}
+
+// mach is the error of a mach call with its kern_return_t.
+func mach(name string, code uintptr) error {
+	if int32(code) == 0 {
+		return nil
+	}
+	return &Error{Call: name, Code: int64(int32(code))}
+}
+
+// Footprint returns the memory that this process is charged for in bytes: phys_footprint of <mach/task_info.h>. A
+// page counts once however often the process maps it; clean pages of files do not count.
+func Footprint() (int64, error) {
+	f, err := load()
+	if err != nil {
+		return 0, err
+	}
+	// task_vm_info in words of 32 bits: its first revision ends with phys_footprint.
+	const flavor, footprint, words = 22, 36, 38
+	var info [words]uint32
+	count := uint32(words)
+	r, _ := call(f.taskInfo, f.task, flavor, uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&count)))
+	if err := mach("task_info", r); err != nil {
+		return 0, err
+	}
+	n := int64(uint64(info[footprint]) | uint64(info[footprint+1])<<32)
+	if count < words || n == 0 {
+		return 0, &Error{Call: "task_info", Detail: "this system does not report phys_footprint"}
+	}
+	return n, nil
+}
+
+// UserTempDir returns the user's folder for temporary files, which ends with a slash: DARWIN_USER_TEMP_DIR of
+// confstr(3). TMPDIR does not change it.
+func UserTempDir() (string, error) {
+	f, err := load()
+	if err != nil {
+		return "", err
+	}
+	const name = 65537
+	var path [1024]byte // PATH_MAX
+	n, errno := call(f.confstr, name, uintptr(unsafe.Pointer(&path)), uintptr(len(path)))
+	if n == 0 || n > uintptr(len(path)) {
+		return "", &Error{Call: "confstr", Code: errno, Detail: "no DARWIN_USER_TEMP_DIR"}
+	}
+	return string(path[:n-1]), nil
+}
+
+// sysctl fills to and returns the bytes of the answer.
+func sysctl(name string, to []byte) (int, error) {
+	f, err := load()
+	if err != nil {
+		return 0, err
+	}
+	c, size := append([]byte(name), 0), uintptr(len(to))
+	r, errno := call(f.sysctl, uintptr(unsafe.Pointer(&c[0])), uintptr(unsafe.Pointer(&to[0])),
+		uintptr(unsafe.Pointer(&size)), 0, 0)
+	if int32(r) != 0 {
+		return 0, &Error{Call: "sysctl " + name, Code: errno}
+	}
+	return int(size), nil
+}
+
+// SysctlString returns a text of sysctl(3).
+func SysctlString(name string) (string, error) {
+	to := make([]byte, 1024)
+	n, err := sysctl(name, to)
+	if err != nil || n == 0 {
+		return "", err
+	}
+	return string(to[:n-1]), nil
+}
+
+// SysctlUint64 returns a number of sysctl(3) of 32 or 64 bits.
+func SysctlUint64(name string) (uint64, error) {
+	var value uint64 // of a little-endian processor
+	n, err := sysctl(name, unsafe.Slice((*byte)(unsafe.Pointer(&value)), unsafe.Sizeof(value)))
+	if err == nil && n != 4 && n != 8 {
+		err = &Error{Call: "sysctl " + name, Detail: "the answer is no number"}
+	}
+	return value, err
+}

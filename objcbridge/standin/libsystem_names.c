@@ -1,0 +1,60 @@
+// What macOS answers about itself by name.
+#include "libsystem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+size_t confstr(int name, char *buffer, size_t size);
+
+// Answers the user's folder for temporary files alone: the one that the environment names to the stand-in,
+// not TMPDIR, as macOS does not ask TMPDIR either.
+size_t confstr(int name, char *buffer, size_t size) {
+    if (name != _CS_DARWIN_USER_TEMP_DIR) {
+        errno = EINVAL;
+        return 0;
+    }
+    const char *dir = getenv("ANEKIT_STANDIN_TEMP_DIR");
+    if (!dir || !*dir) dir = "/tmp";
+    size_t length = strlen(dir), slash = dir[length - 1] != '/'; // macOS ends it with one
+    if (size > 0) {
+        size_t n = length < size - 1 ? length : size - 1;
+        memcpy(buffer, dir, n);
+        if (slash && n < size - 1) buffer[n++] = '/';
+        buffer[n] = 0;
+    }
+    return length + slash + 1;
+}
+
+// Copies an answer as sysctl does: a NULL buffer asks for its size.
+static int answer(const void *value, size_t length, void *old, size_t *size) {
+    if (!size) return 0;
+    size_t room = *size;
+    *size = length;
+    if (!old) return 0;
+    if (room < length) {
+        *size = room;
+        memcpy(old, value, room);
+        errno = ENOMEM;
+        return -1;
+    }
+    memcpy(old, value, length);
+    return 0;
+}
+
+int sysctlbyname(const char *name, void *old, size_t *size, void *new_value, size_t new_size) {
+    if (new_value || new_size) {
+        errno = EPERM;
+        return -1;
+    }
+    uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    int32_t native = 0, level = 50;
+    if (strcmp(name, "hw.memsize") == 0) return answer(&memory, sizeof memory, old, size);
+    if (strcmp(name, "sysctl.proc_translated") == 0) return answer(&native, sizeof native, old, size);
+    if (strcmp(name, "kern.memorystatus_level") == 0) return answer(&level, sizeof level, old, size);
+    const char *text = strcmp(name, "kern.osproductversion") == 0 ? "27.0.1" : NULL;
+    if (text) return answer(text, strlen(text) + 1, old, size);
+    errno = ENOENT;
+    return -1;
+}
