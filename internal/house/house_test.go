@@ -252,8 +252,8 @@ func TestFilesOfMacOSAreCompiledWithMacrules(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{
 		"objcbridge/load_builtin_darwin.go", "objcbridge/src/cgo_darwin_unsafe.go", // the bridge in the binary, by cgo
-		"unimem/blas/system_darwin.go",                                       // only paths of a peer of benchmarks
-		"unimem/internal/iosurface/dynamic/system_darwin.go",                 // only paths of libraries
+		"unimem/blas/system_darwin.go",                                                               // only paths of a peer of benchmarks
+		"unimem/internal/iosurface/dynamic/system_darwin.go", "internal/libsystem/library_darwin.go", // only paths of libraries
 		"unimem/metal/driver_darwin.go", "unimem/metal/run_darwin_unsafe.go", // darwinkit needs macOS
 	}, alone)
 }
