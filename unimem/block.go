@@ -140,7 +140,8 @@ func (b *Block) ID() uint32 {
 }
 
 // Handle is the IOSurfaceRef on macOS, the file descriptor on Linux, and 0 for heap memory or
-// after Close. The Block owns it.
+// after Close. The Block owns it. Two Blocks of one surface may have different IOSurfaceRefs:
+// Key tells whether the memory is the same.
 func (b *Block) Handle() uintptr {
 	if b == nil || b.life.closed() {
 		return 0

@@ -53,8 +53,8 @@ func (s *surface) unpinned() error { return nil } // a locked surface is wired
 func (s *surface) kind() string    { return kindSurface }
 func (s *surface) warm() error     { touch(s.bytes()); return nil }
 
-// remap looks the surface up by its id. In the process that created it the result is the same
-// object at the same address.
+// remap looks the surface up by its id. The result is another reference to the surface, at the
+// same address: a surface has one address in a process.
 func (s *surface) remap() ([]byte, func() error, error) {
 	twin, err := iosurface.Lookup(s.table, s.ID, s.Size)
 	if err != nil {

@@ -3,6 +3,9 @@
 // Every object is in a slot of one reserved range of addresses. A slot is used again only after many
 // others, and a freed one stays marked, so any pointer can be checked without dereferencing it. One
 // mutex guards everything; functions ending in _locked are called with it held.
+//
+// An IOSurfaceRef is a reference object of its own: each lookup makes another one. Address, id, locks and
+// seed belong to the surface, which lives as long as one of its reference objects.
 #ifndef STANDIN_SURFACE_H
 #define STANDIN_SURFACE_H
 
@@ -12,7 +15,7 @@
 
 #include "standin.h"
 
-enum kind { KIND_FREE = 0, KIND_STRING, KIND_NUMBER, KIND_DICTIONARY, KIND_SURFACE };
+enum kind { KIND_FREE = 0, KIND_STRING, KIND_NUMBER, KIND_DICTIONARY, KIND_SURFACE, KIND_MEMORY };
 
 enum { MAGIC_LIVE = 0x53464c56, MAGIC_DEAD = 0x53464444 };
 
@@ -38,12 +41,13 @@ struct object {
             struct pair *pairs;
             size_t used, capacity;
         } dictionary;
+        struct object *surface; // KIND_SURFACE, a reference object: the KIND_MEMORY that it holds
         struct {
             void *base;
             size_t size, mapped;
             int32_t locks[LOCK_OPTIONS];
             uint32_t seed;
-        } surface;
+        } memory; // never given to a caller, so not counted as an object
     } as;
 };
 
@@ -67,10 +71,13 @@ void surface_log(const char *function, const char *why); // only where STANDIN_L
 // Returns the object at pointer, which must be alive and of this kind; otherwise ends the process.
 // KIND_FREE accepts any kind.
 struct object *surface_object_locked(const char *function, const void *pointer, enum kind kind);
+// Returns the surface of a reference object, which is checked as above.
+struct object *surface_memory_locked(const char *function, const void *reference);
 // Returns a new object with one reference, or NULL if all slots are used.
 struct object *surface_new_locked(enum kind kind);
 void surface_retain_locked(struct object *o);
 void surface_release_locked(struct object *o);
+void surface_drop_locked(struct object *o); // surface_release_locked without counting it in the statistics
 struct object *surface_slot(uint32_t index); // any slot ever used, or NULL
 uint32_t surface_index(const struct object *o);
 

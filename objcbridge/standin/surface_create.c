@@ -68,21 +68,32 @@ static void *map_new(size_t size) {
     return base;
 }
 
+// Returns a new reference object of a surface, or NULL.
+static struct object *refer_locked(struct object *memory) {
+    struct object *o = surface_new_locked(KIND_SURFACE);
+    if (!o) return NULL;
+    memory->count++;
+    o->as.surface = memory;
+    return o;
+}
+
 // Takes ownership of the mapping, which may be NULL.
 static struct object *surface_over(void *base, size_t size, size_t mapped) {
     if (!base) return NULL;
-    struct object *o = surface_new_locked(KIND_SURFACE);
+    struct object *o = surface_new_locked(KIND_MEMORY);
     if (!o) {
         munmap(base, mapped);
         return NULL;
     }
-    o->as.surface.base = base;
-    o->as.surface.size = size;
-    o->as.surface.mapped = mapped;
-    o->as.surface.seed = 1;
+    o->as.memory.base = base;
+    o->as.memory.size = size;
+    o->as.memory.mapped = mapped;
+    o->as.memory.seed = 1;
     surface_stats.surfaces++;
     surface_stats.bytes += (int64_t)mapped;
-    return o;
+    struct object *reference = refer_locked(o);
+    surface_drop_locked(o); // the reference object holds it
+    return reference;
 }
 
 IOSurfaceRef IOSurfaceCreate(CFDictionaryRef properties) {
@@ -113,12 +124,13 @@ void *standin_surface_adopt(int32_t fd, size_t size) {
 
 static IOSurfaceID id_of(const struct object *o) { return o->generation << INDEX_BITS | (surface_index(o) + 1); }
 
+// The result is another object than every other reference to the surface.
 IOSurfaceRef IOSurfaceLookup(IOSurfaceID id) {
     pthread_mutex_lock(&surface_mutex);
     uint32_t index = id & ((1u << INDEX_BITS) - 1);
     struct object *o = surface_fails_locked("IOSurfaceLookup") || index == 0 ? NULL : surface_slot(index - 1);
-    if (o && (o->kind != KIND_SURFACE || id_of(o) != id)) o = NULL;
-    if (o) surface_retain_locked(o);
+    if (o && (o->kind != KIND_MEMORY || id_of(o) != id)) o = NULL;
+    if (o) o = refer_locked(o);
     pthread_mutex_unlock(&surface_mutex);
     return (IOSurfaceRef)o;
 }
@@ -126,7 +138,7 @@ IOSurfaceRef IOSurfaceLookup(IOSurfaceID id) {
 IOSurfaceID IOSurfaceGetID(IOSurfaceRef surface) {
     const char *const me = "IOSurfaceGetID";
     pthread_mutex_lock(&surface_mutex);
-    struct object *o = surface_object_locked(me, surface, KIND_SURFACE);
+    struct object *o = surface_memory_locked(me, surface);
     IOSurfaceID id = surface_fails_locked(me) ? 0 : id_of(o);
     pthread_mutex_unlock(&surface_mutex);
     return id;
@@ -135,8 +147,8 @@ IOSurfaceID IOSurfaceGetID(IOSurfaceRef surface) {
 size_t IOSurfaceGetAllocSize(IOSurfaceRef surface) {
     const char *const me = "IOSurfaceGetAllocSize";
     pthread_mutex_lock(&surface_mutex);
-    struct object *o = surface_object_locked(me, surface, KIND_SURFACE);
-    size_t size = surface_fails_locked(me) ? 0 : o->as.surface.size;
+    struct object *o = surface_memory_locked(me, surface);
+    size_t size = surface_fails_locked(me) ? 0 : o->as.memory.size;
     pthread_mutex_unlock(&surface_mutex);
     return size;
 }
@@ -145,8 +157,8 @@ size_t IOSurfaceGetAllocSize(IOSurfaceRef surface) {
 void *IOSurfaceGetBaseAddress(IOSurfaceRef surface) {
     const char *const me = "IOSurfaceGetBaseAddress";
     pthread_mutex_lock(&surface_mutex);
-    struct object *o = surface_object_locked(me, surface, KIND_SURFACE);
-    void *base = surface_fails_locked(me) ? NULL : o->as.surface.base;
+    struct object *o = surface_memory_locked(me, surface);
+    void *base = surface_fails_locked(me) ? NULL : o->as.memory.base;
     pthread_mutex_unlock(&surface_mutex);
     return base;
 }

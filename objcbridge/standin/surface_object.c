@@ -23,7 +23,7 @@ static struct {
     uint32_t resting;            // its length
 } arena;
 
-static const char *const kind_names[] = {"nothing", "CFString", "CFNumber", "CFDictionary", "IOSurface"};
+static const char *const kind_names[] = {"nothing", "CFString", "CFNumber", "CFDictionary", "IOSurface", "memory"};
 
 _Noreturn void surface_die(const char *function, const void *pointer, const char *why) {
     fprintf(stderr, "standin: %s(%p): %s\n", function, pointer, why);
@@ -71,6 +71,10 @@ struct object *surface_object_locked(const char *function, const void *pointer, 
     return o;
 }
 
+struct object *surface_memory_locked(const char *function, const void *reference) {
+    return surface_object_locked(function, reference, KIND_SURFACE)->as.surface;
+}
+
 static struct object *take_slot(void) {
     if (!arena.slots) {
         void *p = mmap(NULL, SLOT_COUNT * sizeof *arena.slots, PROT_READ | PROT_WRITE,
@@ -96,7 +100,7 @@ struct object *surface_new_locked(enum kind kind) {
     o->kind = kind;
     o->generation = generation;
     o->count = 1;
-    surface_stats.objects++;
+    if (kind != KIND_MEMORY) surface_stats.objects++;
     return o;
 }
 
@@ -105,14 +109,21 @@ void surface_retain_locked(struct object *o) {
     if (o->kind != KIND_STRING) o->count++;
 }
 
+static void free_locked(struct object *o);
+
 static void unmap(const struct object *o) {
-    munmap(o->as.surface.base, o->as.surface.mapped);
+    munmap(o->as.memory.base, o->as.memory.mapped);
     surface_stats.surfaces--;
-    surface_stats.bytes -= (int64_t)o->as.surface.mapped;
+    surface_stats.bytes -= (int64_t)o->as.memory.mapped;
+}
+
+void surface_drop_locked(struct object *o) {
+    if (--o->count == 0) free_locked(o);
 }
 
 static void free_locked(struct object *o) {
-    if (o->kind == KIND_SURFACE) unmap(o);
+    if (o->kind == KIND_SURFACE) surface_drop_locked(o->as.surface);
+    if (o->kind == KIND_MEMORY) unmap(o);
     if (o->kind == KIND_DICTIONARY) {
         for (size_t i = 0; i < o->as.dictionary.used; i++) {
             surface_release_locked(o->as.dictionary.pairs[i].key);
@@ -133,13 +144,13 @@ static void free_locked(struct object *o) {
         arena.first = o;
     arena.last = o;
     arena.resting++;
-    surface_stats.objects--;
+    if (was != KIND_MEMORY) surface_stats.objects--;
 }
 
 void surface_release_locked(struct object *o) {
     surface_stats.releases++;
     if (o->kind == KIND_STRING) return; // constants are not counted
-    if (--o->count == 0) free_locked(o);
+    surface_drop_locked(o);
 }
 
 CFTypeRef CFRetain(CFTypeRef cf) {

@@ -43,7 +43,7 @@ func TestAdopt(t *testing.T) {
 	require.Equal(t, len(content), b.Size(), "not rounded up: the surface may end there")
 	require.Equal(t, len(content), cap(b.Bytes()))
 	require.Equal(t, id, b.ID())
-	require.Equal(t, ref, b.Handle())
+	require.NotEqual(t, ref, b.Handle(), "a lookup makes another reference object of the surface")
 	require.Equal(t, content, b.Bytes(), "Warm has written nothing")
 	require.EqualValues(t, 1, s.locks(ref))
 

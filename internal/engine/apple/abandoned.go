@@ -24,9 +24,9 @@ const patience = 30 * time.Second
 var process struct {
 	abandoned atomic.Int64
 
-	mu       sync.Mutex // guards the fields below and decrements of abandoned
-	releases []func()   // of programs closed while the process had maxAbandoned calls
-	locks    map[uintptr]*lock
+	mu       sync.Mutex       // guards the fields below and decrements of abandoned
+	releases []func()         // of programs closed while the process had maxAbandoned calls
+	locks    map[uint32]*lock // by the surface's ID
 }
 
 // postpone has the next abandoned call that returns run release, if the process has

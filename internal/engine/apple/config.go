@@ -46,7 +46,8 @@ func Apple() Config {
 
 // Surface is what the framework gets for a Block.
 type Surface struct {
-	Ref     uintptr      // IOSurfaceRef
+	Ref     uintptr      // IOSurfaceRef; another one may refer to the same surface
+	ID      uint32       // IOSurfaceID
 	Bytes   []byte       // the engine's own mapping, if this process has it
 	Release func() error // nil if there is nothing to release
 }
@@ -58,5 +59,5 @@ func ownSurface(b *unimem.Block) (Surface, error) {
 			Detail: "memory backed by " + b.Backing(), Rule: "the engine takes IOSurfaces only",
 			Hint: "open the Block without OnHeap, on macOS"}
 	}
-	return Surface{Ref: b.Handle()}, nil
+	return Surface{Ref: b.Handle(), ID: b.ID()}, nil
 }

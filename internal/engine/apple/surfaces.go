@@ -19,9 +19,10 @@ type surfaces struct {
 	open   map[*block]*surface
 }
 
-// surface is one IOSurface with its wrapper.
+// surface is the IOSurface of a Block with its wrapper.
 type surface struct {
 	Surface
+	block   *block
 	wrapper *objcbridge.Surface
 	cancel  func() bool // returned by AtClose
 
@@ -50,7 +51,7 @@ func (s *surfaces) acquire(b *block) (*surface, error) {
 	if f.wrapper, err = s.engine.bridge.WrapSurface(f.Ref, 0); err != nil {
 		return nil, errors.Join(s.engine.fault("bind", "", err), f.closeLocked())
 	}
-	f.lock = lockOf(f.Ref)
+	f.lock = lockOf(f.ID, b)
 	f.users++
 	return f, nil
 }
@@ -73,7 +74,7 @@ func (s *surfaces) of(b *block) (*surface, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &surface{cancel: cancel}
+	f := &surface{block: b, cancel: cancel}
 	s.open[b] = f
 	return f, nil
 }

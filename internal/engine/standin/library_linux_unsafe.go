@@ -36,7 +36,7 @@ type library struct {
 	start, fault, releaseHangs, fireLost, clearFaults, count, instances, setBudget, purgeAll uintptr
 
 	surfaceCount, surfaceFail, surfaceAdopt uintptr
-	lookup, lock, unlock, base, release     uintptr
+	lookup, lock, unlock, base, id, release uintptr
 }
 
 // bridge returns the path of the bridge library in the same folder.
@@ -58,7 +58,7 @@ func load(dir string) (*library, error) {
 	if err := l.resolve(surface, map[string]*uintptr{
 		"standin_surface_count": &l.surfaceCount, "standin_surface_fail": &l.surfaceFail,
 		"standin_surface_adopt": &l.surfaceAdopt, "IOSurfaceLookup": &l.lookup, "IOSurfaceLock": &l.lock,
-		"IOSurfaceUnlock": &l.unlock, "IOSurfaceGetBaseAddress": &l.base, "CFRelease": &l.release,
+		"IOSurfaceUnlock": &l.unlock, "IOSurfaceGetBaseAddress": &l.base, "IOSurfaceGetID": &l.id, "CFRelease": &l.release,
 	}); err != nil {
 		return nil, err
 	}

@@ -33,7 +33,8 @@ func TestBlocksOnSurfacesAreUsedDirectly(t *testing.T) {
 	require.Same(t, &b.Bytes()[0], &s.Bytes[0])
 	require.Nil(t, s.Release)
 	after := f.SurfaceCounts()
-	require.Equal(t, after.Retains-before.Retains, after.Releases-before.Releases, "the lookup retains nothing")
+	require.Equal(t, before.Objects, after.Objects, "the reference of the lookup is released")
+	require.Equal(t, b.ID(), s.ID)
 	require.EqualValues(t, 1, after.Surfaces)
 }
 
@@ -45,6 +46,7 @@ func TestMemfdsBecomeLockedSurfaces(t *testing.T) {
 	c := f.SurfaceCounts()
 	require.EqualValues(t, 1, c.Surfaces)
 	require.EqualValues(t, 1, c.Locks)
+	require.NotZero(t, s.ID)
 	require.Len(t, s.Bytes, b.Size())
 	require.NotSame(t, &b.Bytes()[0], &s.Bytes[0], "the surface has a second address")
 	b.Bytes()[7] = 42
@@ -100,11 +102,13 @@ func TestSurfacesOfAnotherLibrary(t *testing.T) {
 func TestMakingASurfaceFails(t *testing.T) {
 	f := started(t)
 	b := opened(t, plane)
-	require.NoError(t, f.FailSurface("IOSurfaceGetBaseAddress", 1))
-	_, err := f.surfaceOf(b)
-	require.ErrorIs(t, err, ane.ErrEngine)
-	require.ErrorContains(t, err, "IOSurfaceGetBaseAddress")
-	require.Empty(t, f.Leftovers())
+	for _, function := range []string{"IOSurfaceGetBaseAddress", "IOSurfaceGetID"} {
+		require.NoError(t, f.FailSurface(function, 1))
+		_, err := f.surfaceOf(b)
+		require.ErrorIs(t, err, ane.ErrEngine)
+		require.ErrorContains(t, err, function)
+		require.Empty(t, f.Leftovers())
+	}
 	for _, function := range []string{"IOSurfaceLock", "IOSurfaceUnlock"} {
 		require.NoError(t, f.FailSurface(function, 1))
 		s, err := f.surfaceOf(b)

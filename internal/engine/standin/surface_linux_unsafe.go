@@ -27,7 +27,7 @@ func (f *Framework) surfaceOf(b *unimem.Block) (apple.Surface, error) {
 	switch b.Backing() {
 	case "IOSurface":
 		if f.library.owns(b) {
-			return apple.Surface{Ref: b.Handle(), Bytes: b.Bytes()}, nil
+			return apple.Surface{Ref: b.Handle(), ID: b.ID(), Bytes: b.Bytes()}, nil
 		}
 		refused.Detail = "the surface belongs to another library"
 	case "memfd":
@@ -38,15 +38,16 @@ func (f *Framework) surfaceOf(b *unimem.Block) (apple.Surface, error) {
 	return apple.Surface{}, refused
 }
 
-// owns reports whether b is a surface of this library: its id leads to the same
-// object.
+// owns reports whether b is a surface of this library: its id leads to a surface at
+// the same address. A lookup makes another reference, so references differ.
 func (l *library) owns(b *unimem.Block) bool {
 	ref, _, _ := purego.SyscallN(l.lookup, uintptr(b.ID()))
 	if ref == 0 {
 		return false
 	}
 	defer call(l.release, ref)
-	return ref == b.Handle()
+	base, _, _ := purego.SyscallN(l.base, ref)
+	return base != 0 && base == b.Address()
 }
 
 // adopt makes a surface on the pages of a memfd.
@@ -72,11 +73,12 @@ func (l *library) adopt(b *unimem.Block) (apple.Surface, error) {
 		return err
 	}
 	base, _, _ := purego.SyscallN(l.base, ref)
-	if base == 0 {
+	id, _, _ := purego.SyscallN(l.id, ref)
+	if base == 0 || uint32(id) == 0 {
 		_ = release() // report the first failure
-		return fail(ane.ErrEngine, "IOSurfaceGetBaseAddress returned no address")
+		return fail(ane.ErrEngine, "IOSurfaceGetBaseAddress or IOSurfaceGetID returned 0")
 	}
-	return apple.Surface{Ref: ref, Bytes: memoryAt(base, b.Size()), Release: release}, nil
+	return apple.Surface{Ref: ref, ID: uint32(id), Bytes: memoryAt(base, b.Size()), Release: release}, nil
 }
 
 // memoryAt returns memory outside Go's heap.

@@ -65,12 +65,23 @@ static void locks(void) {
 
 static void lookup(void) {
     IOSurfaceRef s = surface_of(16384);
-    uint32_t id = IOSurfaceGetID(s);
-    IOSurfaceRef found = IOSurfaceLookup(id);
-    CHECK("lookup finds the surface", found == s && id != 0);
+    uint32_t id = IOSurfaceGetID(s), seed = 0;
+    IOSurfaceRef found = IOSurfaceLookup(id), again = IOSurfaceLookup(id);
+    CHECK("each lookup makes a reference object", id != 0 && found != s && again != s && again != found);
+    CHECK("of the same id", IOSurfaceGetID(found) == id && IOSurfaceGetID(again) == id);
+    CHECK("at the same address", IOSurfaceGetBaseAddress(found) == IOSurfaceGetBaseAddress(s));
+    CHECK("locks are the surface's", IOSurfaceLock(s, 0, NULL) == 0 && standin_surface_locks(found) == 1);
+    CHECK("any reference unlocks it", IOSurfaceUnlock(again, 0, &seed) == 0 && standin_surface_locks(s) == 0);
+    standin_surface_stats c;
+    standin_surface_count(&c);
+    CHECK("one surface, three objects", c.surfaces == 1 && c.objects == 3);
     CFRelease(s);
-    CHECK("lookup retains", IOSurfaceGetAllocSize(found) == 16384);
+    CFRelease(again);
+    CHECK("a reference object keeps the surface", IOSurfaceGetAllocSize(found) == 16384);
+    IOSurfaceRef last = IOSurfaceLookup(id);
+    CHECK("the surface is found without the first one", last && IOSurfaceGetID(last) == id);
     CFRelease(found);
+    CFRelease(last);
     CHECK("no lookup of a freed surface", IOSurfaceLookup(id) == NULL);
     CHECK("no lookup of 0", IOSurfaceLookup(0) == NULL);
     CHECK("no lookup of an unknown id", IOSurfaceLookup(0xffffffff) == NULL);

@@ -55,11 +55,13 @@ func (f *Fake) Count() Counts {
 
 func (f *Fake) count() Counts {
 	var c Counts
+	seen := map[*surface]bool{nil: true}
 	for _, o := range f.objects {
 		c.Objects++
 		c.References += o.references
-		c.Locks += o.locks
-		if o.mem != nil {
+		if s := o.surface; !seen[s] {
+			seen[s] = true
+			c.Locks += s.locks
 			c.Surfaces++
 		}
 	}

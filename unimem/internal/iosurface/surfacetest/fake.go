@@ -26,14 +26,21 @@ const (
 	firstObject    = 0x1000
 )
 
-// object is an object with a reference count.
+// object is an object with a reference count. An object of a surface is one reference object of
+// it: each lookup makes another one.
 type object struct {
 	references int
-	locks      int
 	number     int64
 	entries    map[iosurface.Ref]iosurface.Ref
-	mem        []byte
-	id         uint32
+	surface    *surface
+}
+
+// surface is what all reference objects of a surface share.
+type surface struct {
+	objects int // reference objects
+	locks   int
+	mem     []byte
+	id      uint32
 }
 
 // Fake is a fake library. The zero value is not ready; use New.
@@ -83,6 +90,12 @@ func (f *Fake) create(o object) iosurface.Ref {
 	return f.next
 }
 
+// refer returns a new reference object of a surface. The caller holds the lock.
+func (f *Fake) refer(s *surface) iosurface.Ref {
+	s.objects++
+	return f.create(object{surface: s})
+}
+
 // get finds a live object. The caller holds the lock.
 func (f *Fake) get(call string, r iosurface.Ref) *object {
 	o := f.objects[r]
@@ -93,6 +106,15 @@ func (f *Fake) get(call string, r iosurface.Ref) *object {
 	return o
 }
 
+// surfaceOf finds the surface of a reference. The caller holds the lock.
+func (f *Fake) surfaceOf(call string, r iosurface.Ref) *surface {
+	if s := f.get(call, r).surface; s != nil {
+		return s
+	}
+	f.t.Errorf("surfacetest: %s of %#x, which is no surface", call, r)
+	return &surface{objects: 1}
+}
+
 // release drops a reference; the last one also drops the references of the object. The caller
 // holds the lock.
 func (f *Fake) release(r iosurface.Ref) {
@@ -100,8 +122,10 @@ func (f *Fake) release(r iosurface.Ref) {
 	if o.references--; o.references > 0 {
 		return
 	}
-	if o.locks != 0 {
-		f.t.Errorf("surfacetest: %#x was released while locked", r)
+	if s := o.surface; s != nil {
+		if s.objects--; s.objects == 0 && s.locks != 0 {
+			f.t.Errorf("surfacetest: %#x was released while locked", r)
+		}
 	}
 	delete(f.objects, r)
 	for _, v := range o.entries {

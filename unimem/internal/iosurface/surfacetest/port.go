@@ -20,9 +20,7 @@ func (f *Fake) lookupPort(port uint32) iosurface.Ref {
 	if f.fails("IOSurfaceLookupFromMachPort") || o == nil || f.objects[o.entries[0]] == nil {
 		return 0
 	}
-	r := o.entries[0]
-	f.objects[r].references++
-	return r
+	return f.refer(f.surfaceOf("IOSurfaceLookupFromMachPort", o.entries[0]))
 }
 
 func (f *Fake) dropPort(port uint32) int32 {

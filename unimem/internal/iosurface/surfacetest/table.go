@@ -13,7 +13,7 @@ func (f *Fake) Table() *iosurface.Table {
 			defer f.mu.Unlock()
 			f.release(r)
 		},
-		Create:         f.surface,
+		Create:         f.surfaceWith,
 		Lookup:         f.lookup,
 		Lock:           f.lock,
 		Unlock:         f.unlock,
@@ -64,8 +64,8 @@ func (f *Fake) number(allocator iosurface.Ref, kind int, value *int64) iosurface
 	return f.create(object{number: *value})
 }
 
-// surface requires exactly the six properties.
-func (f *Fake) surface(properties iosurface.Ref) iosurface.Ref {
+// surfaceWith requires exactly the six properties.
+func (f *Fake) surfaceWith(properties iosurface.Ref) iosurface.Ref {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.fails("IOSurfaceCreate") || f.full() {
@@ -84,7 +84,7 @@ func (f *Fake) surface(properties iosurface.Ref) iosurface.Ref {
 		}
 	}
 	f.lastID++
-	return f.create(object{mem: pages(int(size)), id: f.lastID})
+	return f.refer(&surface{mem: pages(int(size)), id: f.lastID})
 }
 
 func (f *Fake) lookup(id uint32) iosurface.Ref {
@@ -93,10 +93,9 @@ func (f *Fake) lookup(id uint32) iosurface.Ref {
 	if f.fails("IOSurfaceLookup") {
 		return 0
 	}
-	for r, o := range f.objects {
-		if o.mem != nil && o.id == id {
-			o.references++
-			return r
+	for _, o := range f.objects {
+		if o.surface != nil && o.surface.id == id {
+			return f.refer(o.surface)
 		}
 	}
 	return 0
@@ -111,14 +110,14 @@ func (f *Fake) lock(r iosurface.Ref, options uint32) int32 {
 	if f.fails("IOSurfaceLock") {
 		return f.code("IOSurfaceLock")
 	}
-	f.get("IOSurfaceLock", r).locks++
+	f.surfaceOf("IOSurfaceLock", r).locks++
 	return 0
 }
 
 func (f *Fake) unlock(r iosurface.Ref, options uint32) int32 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	o := f.get("IOSurfaceUnlock", r)
+	o := f.surfaceOf("IOSurfaceUnlock", r)
 	if o.locks--; o.locks < 0 || options != 0 {
 		f.t.Errorf("surfacetest: %#x unlocked %d times too often, options %d", r, -o.locks, options)
 	}
@@ -131,7 +130,7 @@ func (f *Fake) unlock(r iosurface.Ref, options uint32) int32 {
 func (f *Fake) base(r iosurface.Ref) uintptr {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	o := f.get("IOSurfaceGetBaseAddress", r)
+	o := f.surfaceOf("IOSurfaceGetBaseAddress", r)
 	if f.fails("IOSurfaceGetBaseAddress") {
 		return 0
 	}
@@ -144,7 +143,7 @@ func (f *Fake) base(r iosurface.Ref) uintptr {
 func (f *Fake) size(r iosurface.Ref) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	o := f.get("IOSurfaceGetAllocSize", r)
+	o := f.surfaceOf("IOSurfaceGetAllocSize", r)
 	if f.fails("IOSurfaceGetAllocSize") {
 		return len(o.mem) - 1
 	}
@@ -154,7 +153,7 @@ func (f *Fake) size(r iosurface.Ref) int {
 func (f *Fake) id(r iosurface.Ref) uint32 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	o := f.get("IOSurfaceGetID", r)
+	o := f.surfaceOf("IOSurfaceGetID", r)
 	if f.fails("IOSurfaceGetID") {
 		return 0
 	}
