@@ -132,6 +132,9 @@ func TestPropertyLists(t *testing.T) {
 		require.Equal(t, x.id, at(t, info, "CFBundleIdentifier"))
 		require.Equal(t, x.id, at(t, info, "CFBundleExecutable"), "build.sh names the executable so")
 		require.NotEmpty(t, at(t, info, "OSBundleUsageDescription"))
+		require.Equal(t, plist.Array{"DriverKit"}, at(t, info, "CFBundleSupportedPlatforms"))
+		least := at(t, info, "OSMinimumDriverKitVersion")
+		require.Contains(t, script, fmt.Sprintf("\ntarget=arm64e-apple-driverkit%s ", least))
 		personality := at(t, info, "IOKitPersonalities", x.service)
 		for key, want := range map[string]string{"IOClass": "IOUserService", "IOProviderClass": "IOUserResources",
 			"IOResourceMatch": "IOKit", "IOUserClass": x.service, "IOUserServerName": x.id, "IOMatchCategory": x.id,

@@ -5,10 +5,13 @@
 #
 # SIGN is the identity of codesign ("Apple Development: Name (TEAM)"); without it nothing is signed, which is enough
 # to see whether the sources compile. PROFILES is a folder with the provisioning profiles IDENTIFIER.provisionprofile.
+# VERSION is the CFBundleVersion of both extensions, by default the time in UTC: the system replaces an installed
+# extension by one of another version only.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-$here/build}
-target=arm64-apple-driverkit22.0 # macOS 13
+target=arm64e-apple-driverkit22.0 # macOS 13; the kernel starts extensions of arm64e only
+version=${VERSION:-$(date -u +%Y.%-m%d.%-H%M)}
 
 die() { echo "build.sh: $*" >&2; exit 1; }
 [ "$(uname -s)" = Darwin ] || die "the DriverKit SDK is part of Xcode: run this on a Mac"
@@ -46,6 +49,7 @@ dext() {
 	# shellcheck disable=SC2086
 	"$cxx" -target "$target" -isysroot "$sdk" -framework DriverKit $objects -o "$bundle/$name"
 	cp "$here/$folder/Info.plist" "$bundle/Info.plist"
+	plutil -replace CFBundleVersion -string "$version" "$bundle/Info.plist"
 	sign "$bundle" "$here/$folder/Entitlements.plist" "$name" ""
 }
 
