@@ -36,7 +36,8 @@ need_tools() {
   to install them: xcode-select --install
   to do without:   set CGO_ENABLED=0, and copy libanebridge.dylib from another Mac, where \`make bridge\`
                    builds it into build/bridge; set ANEKIT_BRIDGE_DIR to its folder, or put it beside the
-                   executable or into the folder bridge there"
+                   executable or into the folder bridge there; if it came by a browser, mail or AirDrop:
+                   xattr -d com.apple.quarantine libanebridge.dylib"
 }
 
 if [ -n "$tools" ]; then

@@ -44,6 +44,20 @@ func TestFunctionsOfBuiltin(t *testing.T) {
 	require.Equal(t, sorted(used), sorted(offered))
 }
 
+// TestLinkHasNoVersionOfItsOwn: the C files of Go's own packages are compiled for the system of the SDK, so the linker
+// would warn of each one that is newer than a version named here. Compiling for an older system warns of nothing.
+func TestLinkHasNoVersionOfItsOwn(t *testing.T) {
+	file, err := os.ReadFile("src/cgo_darwin_unsafe.go")
+	require.NoError(t, err)
+	flags := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^#cgo (\w+): (.*)$`).FindAllSubmatch(file, -1) {
+		flags[string(m[1])] += string(m[2])
+	}
+	require.Contains(t, flags["CFLAGS"], "-mmacosx-version-min=13.0")
+	require.NotEmpty(t, flags["LDFLAGS"])
+	require.NotContains(t, flags["LDFLAGS"], "version-min")
+}
+
 // TestFunctionsAreApart: each function has its own field.
 func TestFunctionsAreApart(t *testing.T) {
 	l := new(library)

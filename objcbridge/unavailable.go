@@ -45,7 +45,8 @@ func howToGetOn(system string, inside bool) string {
 	return "build with CGO_ENABLED=1, which needs Apple's Command Line Tools (xcode-select --install) and includes " +
 		"the bridge in the binary; or keep CGO_ENABLED=0, copy libanebridge.dylib from a Mac that has them, where " +
 		"`make bridge` builds it into build/bridge, and set " + EnvDir + " to its folder, or put it beside the " +
-		"executable or into the folder bridge there"
+		"executable or into the folder bridge there; a library that came by a browser, mail or AirDrop is " +
+		"quarantined: xattr -d com.apple.quarantine libanebridge.dylib"
 }
 
 // VersionError reports a library built from another version of the C interface.

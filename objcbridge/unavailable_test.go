@@ -14,7 +14,7 @@ import (
 // macAdvice is the advice for a Mac without Command Line Tools, in the errors and in
 // build.sh.
 var macAdvice = []string{"Command Line Tools", "xcode-select --install", "CGO_ENABLED=0", "libanebridge.dylib",
-	"`make bridge`", "build/bridge", EnvDir, "beside", "folder bridge"}
+	"`make bridge`", "build/bridge", EnvDir, "beside", "folder bridge", "xattr -d com.apple.quarantine"}
 
 func TestHowToGet(t *testing.T) {
 	for _, part := range macAdvice {

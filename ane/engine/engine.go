@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/broker"
@@ -59,8 +57,8 @@ func candidates() []candidate {
 // probeApple loads the framework and checks that it has the bridge's selectors, and that
 // the machine has the hardware. It compiles nothing.
 func probeApple() error {
-	if !host.Apple {
-		return errors.New("needs macOS on Apple silicon, this is " + host.Platform)
+	if err := apple.Machine(); err != nil {
+		return err
 	}
 	r, err := objcbridge.Inspect(apple.Apple().Bridge)
 	if err == nil && r.Device.HasANE == objcbridge.AnswerNo {

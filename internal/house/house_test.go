@@ -70,7 +70,7 @@ var may = []struct {
 	{"internal/engine/standin", []string{"ane", "ane/driverabi", "ane/mil", "ane/mil/blob", "internal/engine/apple",
 		"internal/bridgedir", "internal/engine/soft", "internal/plist", "objcbridge", "unimem", "unimem/surfaces"}},
 	{"internal/engine/apple", []string{"ane", "ane/chip", "ane/driverabi", "ane/mil", "ane/mil/lint", "ane/mil/ops",
-		"internal/attributes",
+		"internal/attributes", "internal/libsystem",
 		"internal/plist",
 		"objcbridge", "unimem"}},
 	{"internal/engine/broker", []string{"ane", "ane/driverabi", "ane/mil", "ane/mil/blob", "ane/mil/ops", "ane/numerics",

@@ -2,7 +2,7 @@
 
 package tripbench
 
-import "errors"
+import "github.com/anekit/anekit/ane"
 
 // ServeSignals does nothing: only Linux has the other process.
 func ServeSignals() {}
@@ -10,8 +10,11 @@ func ServeSignals() {}
 // Signals is another process that returns signals. It needs Linux.
 type Signals struct{}
 
-// NewSignals fails: eventfds need Linux.
-func NewSignals() (*Signals, error) { return nil, errors.New("tripbench: eventfds need Linux") }
+// NewSignals fails with ane.ErrUnavailable: eventfds need Linux.
+func NewSignals() (*Signals, error) {
+	return nil, &ane.Error{Op: "bench", Err: ane.ErrUnavailable, Detail: "the floor of an evaluation needs eventfds, " +
+		"which only Linux has"}
+}
 
 // Trip does nothing.
 func (s *Signals) Trip() error { return nil }

@@ -9,7 +9,7 @@ package src
 
 /*
 #cgo CFLAGS: -std=gnu11 -fblocks -fno-objc-arc -mmacosx-version-min=13.0
-#cgo LDFLAGS: -framework Foundation -framework CoreFoundation -framework IOSurface -mmacosx-version-min=13.0
+#cgo LDFLAGS: -framework Foundation -framework CoreFoundation -framework IOSurface
 #include "bridge.h"
 */
 import "C"

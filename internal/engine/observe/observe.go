@@ -6,8 +6,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
@@ -111,9 +109,8 @@ func inspect(ctx context.Context, c apple.Config) (r objcbridge.Report, fault, l
 func frameworkOf(name string) (apple.Config, error) {
 	switch name {
 	case apple.Name:
-		if !host.Apple {
-			return apple.Config{}, &ane.Error{Op: "open", Engine: name, Err: ane.ErrUnavailable,
-				Detail: "needs macOS on Apple silicon, this is " + host.Platform}
+		if err := apple.Machine(); err != nil {
+			return apple.Config{}, &ane.Error{Op: "open", Engine: name, Err: ane.ErrUnavailable, Detail: err.Error()}
 		}
 		return apple.Apple(), nil
 	case standin.Name:
