@@ -23,7 +23,12 @@
 + (id)modelWithMILText:(NSData *)text weights:(NSDictionary *)weights optionsPlist:(NSData *)plist;
 @end
 
-// _ANEInMemoryModel (iOS 15.0 on; intermediateBufferHandle from 15.6). options must not
+// _ANEModel, the model inside an in-memory one (iOS 15.0 on).
+@protocol ANEBInner <NSObject>
+- (NSDictionary *)modelAttributes;
+@end
+
+// _ANEInMemoryModel (iOS 15.0 on; intermediateBufferHandle from 15.6, model from 17). options must not
 // be nil: without it the broker treats the program as another model type.
 @protocol ANEBModel <NSObject>
 + (id)inMemoryModelWithDescriptor:(id)descriptor;
@@ -36,6 +41,7 @@
 - (BOOL)unloadWithQoS:(unsigned int)qos error:(NSError **)error;
 - (void)purgeCompiledModel;
 - (NSDictionary *)modelAttributes;
+- (id<ANEBInner>)model;
 - (unsigned long long)programHandle;
 - (unsigned long long)intermediateBufferHandle;
 - (unsigned long long)state;

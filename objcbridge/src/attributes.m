@@ -127,19 +127,51 @@ static void put_value(struct writer *w, id value) {
     w->depth--;
 }
 
-static int32_t write_attributes(aneb_program *p, struct writer *w, aneb_error *e) {
-    if (atomic_load(&p->gate) == ANEB_UNLOADED)
-        return aneb_refuse(e, ANEB_DESCRIBE, ANEB_STATE, "the program is not loaded; load it to get its symbols");
+// The objects that answer modelAttributes, in the order in which the bridge asks them. Some builds of macOS 27 raise
+// "-externConstants: unrecognized selector" when the in-memory model is asked; before macOS 14 it shows no model inside.
+enum source { INNER, WRAPPER, SOURCES };
+static const char *const names[SOURCES] = {"the inner model", "the in-memory model"};
+
+static bool offers(aneb *a, enum source source) {
+    return source == WRAPPER ||
+           (a->status[ANEB_ROW_INNER] == ANEB_FOUND && a->status[ANEB_ROW_INNER_ATTRIBUTES] == ANEB_FOUND);
+}
+
+// Each source has a guard of its own, so that its exception ends neither the other's answer nor its pool.
+static int32_t write_from(aneb_program *p, enum source source, struct writer *w, aneb_error *e) {
     return aneb_guard(e, ANEB_DESCRIBE, ^int32_t {
-        id all = [p->model modelAttributes];
+        id all = source == INNER ? [[p->model model] modelAttributes] : [p->model modelAttributes];
         if (all == nil)
             return aneb_fail(e, ANEB_DESCRIBE, ANEB_NIL, 0, "modelAttributes returned nil; usually the program is not loaded");
         if (![all isKindOfClass:[NSDictionary class]])
             return aneb_fail(e, ANEB_DESCRIBE, ANEB_MISSING, 0, "modelAttributes returned no dictionary");
+        if ([all count] == 0) return aneb_fail(e, ANEB_DESCRIBE, ANEB_NIL, 0, "modelAttributes returned nothing");
         put_value(w, all);
         if (w->fault == NULL) return ANEB_OK;
         return aneb_fail(e, ANEB_DESCRIBE, ANEB_MISSING, 0, "modelAttributes %s, at key \"%s\"", w->fault, w->key);
     });
+}
+
+// If no source answers, the error is the last one's, with the messages of all.
+static int32_t write_attributes(aneb_program *p, struct writer *w, aneb_error *e) {
+    if (atomic_load(&p->gate) == ANEB_UNLOADED)
+        return aneb_refuse(e, ANEB_DESCRIBE, ANEB_STATE, "the program is not loaded; load it to get its symbols");
+    char told[2 * sizeof e->message] = "";
+    size_t before = 0;
+    aneb_error own = {0};
+    int32_t kind = ANEB_OK;
+    for (enum source source = INNER; source < SOURCES; source++) {
+        if (!offers(p->owner, source)) continue;
+        *w = (struct writer){.text = w->text, .room = w->room};
+        kind = write_from(p, source, w, &own);
+        if (kind == ANEB_OK) return ANEB_OK;
+        snprintf(told + before, sizeof told - before, "%s: %.400s; ", names[source], own.message);
+        before = strlen(told);
+    }
+    if (e == NULL) return kind;
+    *e = own;
+    aneb_text_copy(e->message, sizeof e->message, told, before - strlen("; "));
+    return kind;
 }
 
 int32_t aneb_program_attributes(aneb_program *p, char *text, size_t capacity, size_t *length, aneb_error *error) {

@@ -6,17 +6,18 @@
 #pragma clang diagnostic ignored "-Wprotocol"
 // Never instantiated. Adopting the protocols makes the compiler emit their method
 // descriptions. Off macOS the runtime has none for a protocol without an adopter.
-@interface ANEBProtocols : NSObject <ANEBDescriptor, ANEBModel, ANEBRequest, ANEBSurface, ANEBDeviceInfo>
+@interface ANEBProtocols : NSObject <ANEBDescriptor, ANEBInner, ANEBModel, ANEBRequest, ANEBSurface, ANEBDeviceInfo>
 @end
 @implementation ANEBProtocols
 @end
 #pragma clang diagnostic pop
 
-enum { descriptor, model, request, surface, device };
+enum { descriptor, inner, model, request, surface, device };
 static const struct {
     const char *class_name, *protocol;
 } classes[] = {
     [descriptor] = {"_ANEInMemoryModelDescriptor", "ANEBDescriptor"},
+    [inner] = {"_ANEModel", "ANEBInner"},
     [model] = {"_ANEInMemoryModel", "ANEBModel"},
     [request] = {"_ANERequest", "ANEBRequest"},
     [surface] = {"_ANEIOSurfaceObject", "ANEBSurface"},
@@ -51,6 +52,8 @@ static const struct {
     [ANEB_ROW_STATE] = {model, '-', false, "state", "program facts"},
     [ANEB_ROW_DEPTH] = {model, '-', false, "queueDepth", "program facts"},
     [ANEB_ROW_MASK] = {model, '-', false, "perfStatsMask", "program facts"},
+    [ANEB_ROW_INNER] = {model, '-', false, "model", "describe"},
+    [ANEB_ROW_INNER_ATTRIBUTES] = {inner, '-', false, "modelAttributes", "describe"},
     [ANEB_ROW_HAS_ANE] = {device, '+', false, "hasANE", "device"},
     [ANEB_ROW_VIRTUAL] = {device, '+', false, "isVirtualMachine", "device"},
     [ANEB_ROW_INTERNAL] = {device, '+', false, "isInternalBuild", "device"},

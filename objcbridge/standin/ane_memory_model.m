@@ -120,9 +120,15 @@ static id fill(StandinInMemoryModel *m, StandinDescriptor *d) {
     core_require(request, "_ANERequest", "inputArray");
 }
 
+// Some builds of 27 raise here, as in the dump m4max-27-attributes-cache-stats, and others answer.
+- (NSDictionary *)modelAttributes {
+    if (fault_enter(_cmd).kind == STANDIN_NIL) return nil;
+    if (core.profile >= PROFILE_27) [self doesNotRecognizeSelector:sel_registerName("externConstants")];
+    return attributes;
+}
+
 OBJECT_GETTER(NSString *, hexStringIdentifier, identity)
 OBJECT_GETTER(NSString *, localModelPath, memory_model_path(self))
-OBJECT_GETTER(NSDictionary *, modelAttributes, attributes)
 OBJECT_GETTER(id, program, program)
 OBJECT_GETTER(id, model, model)
 OBJECT_GETTER(id, descriptor, descriptor)

@@ -43,6 +43,7 @@ StandinModel *model_at(NSURL *url) {
 }
 
 - (NSDictionary *)modelAttributes {
+    if (fault_enter_as("_ANEModel modelAttributes", _cmd).kind == STANDIN_NIL) return nil;
     return attributes;
 }
 

@@ -62,6 +62,7 @@ struct fault {
 // Call first in each method that supports faults: raises, hangs, or returns the fault that the method
 // must perform.
 struct fault fault_enter(SEL method);
+struct fault fault_enter_as(const char *name, SEL method); // for a second class with a method of this selector
 int fault_refuses(struct fault f, SEL method, NSError **error);          // STANDIN_NO and STANDIN_NO_ERROR
 BOOL fault_leave(struct fault f, SEL method, BOOL done, NSError **error); // STANDIN_YES_ERROR
 NSError *fault_error(int64_t code, SEL method);

@@ -27,6 +27,8 @@ static struct armed {
     {"inMemoryModelWithDescriptor:", OBJECT, 0, 0, 0},
     {"localModelPath", OBJECT, 0, 0, 0},
     {"modelAttributes", OBJECT, 0, 0, 0},
+    {"_ANEModel modelAttributes", OBJECT, 0, 0, 0}, // of the inner model
+    {"model", OBJECT, 0, 0, 0},
     {"program", OBJECT, 0, 0, 0},
     {"compiledModelExists", FLAG, 0, 0, 0},
     {"compileWithQoS:options:error:", RESULT, 0, 0, 0},
@@ -132,14 +134,15 @@ static struct fault take_locked(const char *method) {
     return (struct fault){0, 0};
 }
 
-struct fault fault_enter(SEL method) {
+struct fault fault_enter(SEL method) { return fault_enter_as(sel_getName(method), method); }
+
+struct fault fault_enter_as(const char *name, SEL method) {
     if (counter_now(&armed) == 0) return replay_fault(method);
     pthread_mutex_lock(&hangs.mutex);
-    struct fault f = take_locked(sel_getName(method));
+    struct fault f = take_locked(name);
     if (f.kind == STANDIN_HANG) hang_locked();
     pthread_mutex_unlock(&hangs.mutex);
-    if (f.kind == STANDIN_EXCEPTION)
-        [NSException raise:NSInternalInconsistencyException format:@"stand-in fault in %s", sel_getName(method)];
+    if (f.kind == STANDIN_EXCEPTION) [NSException raise:NSInternalInconsistencyException format:@"stand-in fault in %s", name];
     return f.kind ? f : replay_fault(method);
 }
 

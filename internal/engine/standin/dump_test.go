@@ -64,11 +64,11 @@ func written(t testing.TB, data string) string {
 func TestEveryDumpFileCanBeReplayed(t *testing.T) {
 	files, err := filepath.Glob(dumps + "*.json")
 	require.NoError(t, err)
-	require.Len(t, files, 23)
+	require.Len(t, files, 24)
 	profiles := map[string]string{"anerrors-27.json": "27", "m1-status-head.json": "27",
 		"m1-status-projector.json": "27",
 		"m1-status-target0.json":   "27", "m1-capture-mlx-ane-sd.json": "27", "method-encodings-27.json": "27",
-		"symbol-orders.json": "27"}
+		"symbol-orders.json": "27", "m4max-27-attributes-cache-stats.json": "27"}
 	builds := map[string]string{"m1-status-head.json": "26A434", "m1-status-projector.json": "26A434",
 		"m1-status-target0.json":     "26A434",
 		"m1-capture-mlx-ane-sd.json": "26A434", "method-encodings-27.json": "26A5378j",

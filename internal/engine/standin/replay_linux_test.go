@@ -162,6 +162,9 @@ var replays = map[string]func(*replay){
 		got := r.entry(`program(1.3) { func main<ios18>(tensor<fp16, [1, 512, 1, 32]> x) { tensor<fp16, [1, 512, 1, 32]> y = relu(x = x)[name = string("y")]; } -> (y); }`)
 		require.Equal(r.t, []any{0x40, 0x40, 0x8000}, []any{got["RowStride"], got["PlaneStride"], got["DepthStride"]})
 	},
+	"m4max-27-attributes-cache-stats.json": func(r *replay) {
+		require.Contains(r.t, r.attributes(addition), "NetworkStatusList", "the inner model answers")
+	},
 	"m5-26.3-qos-index-weights.json": func(r *replay) {
 		p, q := r.ready(addition)
 		for _, qos := range []uint32{0, 1, 5, 10, 21, 33, 47, 63} {

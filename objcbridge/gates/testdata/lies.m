@@ -84,7 +84,8 @@ static int half_refused(struct job *j) {
 }
 
 static void lies(struct job *j) {
-    CHECK("nothing", refused(j, nil, "returned nil"));
+    CHECK("nil", refused(j, nil, "returned nil"));
+    CHECK("nothing", refused(j, [NSDictionary dictionary], "returned nothing"));
     CHECK("an array", refused(j, [NSArray array], "no dictionary"));
     CHECK("a string", refused(j, @"attributes", "no dictionary"));
     NSMutableDictionary *loop = [NSMutableDictionary dictionary];
@@ -110,6 +111,20 @@ static void lies(struct job *j) {
     [more removeAllObjects];
     for (int i = 0; i < 1 << 9; i++) [more addObject:page];
     CHECK("32 MiB of text", refused(j, [NSDictionary dictionaryWithObject:more forKey:@"long"], "longer than 16 MiB"));
+}
+
+// What one of the two models lies is no end while the other answers, and nothing of the lie is left in the answer.
+static void outlied(struct job *j, const char *what) {
+    id const told[] = {nil, [NSDictionary dictionary], @"attributes",
+                       [NSDictionary dictionaryWithObjectsAndKeys:@"v", @"a", [NSNumber numberWithDouble:NAN], @"n", nil]};
+    int right = 0;
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        aneb_error e = {0};
+        attributes = told[i];
+        right += read_attributes(j, &e) == ANEB_OK && e.kind == ANEB_OK &&
+                 !strncmp(text, "{\"ANEFModelDescription\":", 24) && strstr(text, "y@output") != NULL;
+    }
+    CHECK(what, right == 4);
 }
 
 // An error that is its own cause.
@@ -168,10 +183,17 @@ int main(int argc, char **argv) {
     CHECK("open", gate_open(&g, NULL) == ANEB_OK);
     CHECK("a job", job_begin(&g, &j, "program of lies", &e) == ANEB_OK);
     Method get = class_getInstanceMethod(model, @selector(modelAttributes));
+    Method inner = class_getInstanceMethod(objc_getClass("_ANEModel"), @selector(modelAttributes));
     IMP before = method_setImplementation(get, (IMP)answer_attributes);
+    IMP inside = method_setImplementation(inner, (IMP)answer_attributes);
     @autoreleasepool {
         values(&j);
         lies(&j);
+        method_setImplementation(get, before);
+        outlied(&j, "the in-memory model answers where the inner one lies");
+        method_setImplementation(get, (IMP)answer_attributes);
+        method_setImplementation(inner, inside);
+        outlied(&j, "the inner model answers where the in-memory one lies");
     }
     attributes = nil;
     method_setImplementation(get, before);

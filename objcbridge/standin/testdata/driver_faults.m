@@ -25,6 +25,8 @@ static BOOL call_purge(NSError **error) { return (void)error, [subject purgeComp
 static BOOL call_hex(NSError **error) { return (void)error, [subject hexStringIdentifier] != nil; }
 static BOOL call_path(NSError **error) { return (void)error, [subject localModelPath] != nil; }
 static BOOL call_attributes(NSError **error) { return (void)error, [subject modelAttributes] != nil; }
+static BOOL call_inner_attributes(NSError **error) { return (void)error, [[subject model] modelAttributes] != nil; }
+static BOOL call_inner(NSError **error) { return (void)error, [subject model] != nil; }
 static BOOL call_program(NSError **error) { return (void)error, [subject program] != nil; }
 static BOOL call_validate(NSError **error) { return (void)error, [runnable validate]; }
 static BOOL call_descriptor(NSError **error) {
@@ -190,6 +192,8 @@ int main(void) {
         CHECK("unload", call_unload(NULL));
         objects("program", call_program);
         objects("modelAttributes", call_attributes);
+        objects("_ANEModel modelAttributes", call_inner_attributes);
+        objects("model", call_inner);
         objects("hexStringIdentifier", call_hex);
         objects("localModelPath", call_path);
         objects("modelWithMILText:weights:optionsPlist:", call_descriptor);
