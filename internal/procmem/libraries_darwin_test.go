@@ -1,0 +1,5 @@
+package procmem_test
+
+import "testing"
+
+func libraries(*testing.T) {}

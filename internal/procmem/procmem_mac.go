@@ -1,0 +1,19 @@
+//go:build darwin || macrules
+
+package procmem
+
+import (
+	"os"
+	"slices"
+
+	"github.com/anekit/anekit/internal/libsystem"
+)
+
+// Proportional returns the memory of this process in bytes, the phys_footprint of macOS: a page counts once however
+// often the process maps it, and clean pages of files do not count. Of other processes it is unknown.
+func Proportional(pids ...int) (int64, error) {
+	if len(pids) > 0 && !slices.Equal(pids, []int{os.Getpid()}) {
+		return 0, ErrUnknown
+	}
+	return libsystem.Footprint()
+}
