@@ -34,7 +34,7 @@ const (
 	// Touched: the pages of a mapping that were written are known.
 	Touched = linux
 	// Unmap: memory under a surface can be mapped again when the surface goes.
-	Unmap = linux
+	Unmap = linux || mac
 	// Vulkan: the GPU is reached through Vulkan.
 	Vulkan = linux || Windows
 	// DescriptorPaths: /proc has the paths of open files, also of files without a name.

@@ -16,11 +16,11 @@
 //   - Memory.OnSurface is for all other engines: a Block of its own, whose pages are mapped over whole pages of the
 //     guest's memory. The tensor starts at byte 0 of its surface and is still the guest's memory. The
 //     range starts and ends at multiples of Align; any other is refused with the numbers to use. On Linux the mapping
-//     is a MAP_FIXED of the Block's memfd. On a Mac it is a mach_vm_remap, which is written but was never run. Other
-//     systems refuse it.
+//     is a MAP_FIXED of the Block's memfd. On a Mac it is a mach_vm_remap, and the guest's own pages there keep their
+//     memory. Other systems refuse it.
 //
-// OnSurface moves the pages of the range that the guest has touched to the surface, once. Memory.Copied counts these
-// bytes. Nothing else copies.
+// OnSurface moves the pages of the range that the guest has touched to the surface, once; on a Mac those that are not
+// zeros. Memory.Copied counts these bytes. Nothing else copies.
 //
 // # Safety
 //

@@ -24,6 +24,7 @@ const PageSize = 64 << 10
 // Memory is the linear memory of one guest. Its methods are safe for concurrent use.
 type Memory struct {
 	block *unimem.Block
+	over  overlay // of block
 	limit uint64
 	opts  []unimem.Option
 
@@ -86,7 +87,7 @@ func (a allocator) Allocate(_, maximum uint64) experimental.LinearMemory {
 	if err != nil {
 		panic(refused{err})
 	}
-	m.block, m.limit = block, size
+	m.block, m.over.guest, m.limit = block, block, size
 	return m
 }
 
@@ -133,8 +134,16 @@ func (m *Memory) settle() {
 	}
 	m.surfaces = kept
 	if len(m.inPlace) == 0 {
-		_ = m.block.Close() // ErrInUse: a holder other than a Region; Memory.Close returns it
+		_ = m.closeBlock() // ErrInUse: a holder other than a Region; Memory.Close returns it
 	}
+}
+
+// closeBlock frees the guest's memory. Repeating it after success does nothing. The caller holds mu.
+func (m *Memory) closeBlock() error {
+	if err := m.block.Close(); err != nil {
+		return err
+	}
+	return m.over.close()
 }
 
 // Close frees idle memory of a guest that has ended, and returns nil if all of it is freed. The error is
@@ -150,7 +159,7 @@ func (m *Memory) Close() error {
 	if !m.freed || len(m.inPlace) > 0 || len(m.surfaces) > 0 {
 		return &Error{Op: "close", Err: unimem.ErrInUse, Hint: "close the module and every Region first"}
 	}
-	return m.block.Close()
+	return m.closeBlock()
 }
 
 // Block is the memory that is reserved for the guest; nil for a guest without memory. What lies beyond Size was never

@@ -293,6 +293,9 @@ func TestSurfacesGiveTheGuestsPagesBack(t *testing.T) {
 	needSurfaces(t, err)
 	defer r.Close()
 	require.EqualValues(t, n, g.memory.Copied())
+	if !host.Remap {
+		t.Skip("a Block has one mapping here, and the pages under a surface keep their memory")
+	}
 	m, err := unimem.Map(g.memory.Block())
 	require.NoError(t, err)
 	defer m.Close()

@@ -174,13 +174,13 @@ func (m *Memory) uncover(op string, offset, length uint64) error {
 				Detail: fmt.Sprintf("bytes %d to %d are a surface in use", s.offset, s.end()),
 				Hint:   "bind the same range, or one of other pages"}
 		}
-		if err := unmapSurface(m.block, s.offset, uint64(s.block.Size())); err != nil {
+		if err := m.over.uncover(s.offset, uint64(s.block.Size())); err != nil {
 			return &Error{Op: op, Offset: offset, Length: length, Err: ErrOverlap, Cause: err,
 				Detail: fmt.Sprintf("the surface at %d stays mapped", s.offset)}
 		}
 		m.copied += int64(copy(m.block.Bytes()[s.offset:s.end()], s.block.Bytes()))
 		if err := s.block.Close(); err != nil { // a request outlives its region, and goes on with the surface
-			err = errors.Join(err, mapSurface(m.block, s.offset, s.block))
+			err = errors.Join(err, m.over.cover(s.block, s.offset))
 			return &Error{Op: op, Offset: offset, Length: length, Err: ErrOverlap, Cause: err,
 				Detail: fmt.Sprintf("the surface at %d stays mapped", s.offset),
 				Hint:   "close the requests of a region before the region"}
@@ -209,9 +209,9 @@ func (m *Memory) cover(offset, length uint64) error {
 	if err != nil {
 		return err
 	}
-	moved, err := moveTouched(block, m.block, offset)
+	moved, err := m.over.move(block, offset)
 	if err == nil {
-		err = mapSurface(m.block, offset, block)
+		err = m.over.cover(block, offset)
 	}
 	if err != nil {
 		_ = block.Close() // the first failure is the one to report

@@ -15,14 +15,17 @@ import (
 // errNoDescriptor: memory that has no file to map again.
 var errNoDescriptor = errors.New("the memory has no descriptor")
 
-// moveTouched copies the pages that exist of the guest's range to the surface.
-func moveTouched(surface, guest *unimem.Block, offset uint64) (moved int64, err error) {
+// overlay maps surfaces over the memory of a guest.
+type overlay struct{ guest *unimem.Block }
+
+// move copies the pages that exist of the guest's range to the surface.
+func (o *overlay) move(surface *unimem.Block, offset uint64) (moved int64, err error) {
 	if surface.Handle() == 0 {
 		return 0, errNoDescriptor
 	}
-	ranges, err := touched(guest, offset, offset+uint64(surface.Size()))
+	ranges, err := touched(o.guest, offset, offset+uint64(surface.Size()))
 	for _, r := range ranges {
-		moved += int64(copy(surface.Bytes()[r.From-offset:], guest.Bytes()[r.From:r.To]))
+		moved += int64(copy(surface.Bytes()[r.From-offset:], o.guest.Bytes()[r.From:r.To]))
 	}
 	return moved, err
 }
@@ -51,21 +54,24 @@ func touched(b *unimem.Block, from, end uint64) (ranges []Extent, err error) {
 	return ranges, nil
 }
 
-// mapSurface maps all pages of a surface over those of the guest, and gives the guest's own ones back.
-func mapSurface(guest *unimem.Block, offset uint64, surface *unimem.Block) error {
-	if err := mapFixed(guest, offset, surface.Handle(), 0, uint64(surface.Size())); err != nil {
+// cover maps all pages of a surface over those of the guest, and gives the guest's own ones back.
+func (o *overlay) cover(surface *unimem.Block, offset uint64) error {
+	if err := mapFixed(o.guest, offset, surface.Handle(), 0, uint64(surface.Size())); err != nil {
 		return err
 	}
 	// Without it the memory is there twice. A file system that has no holes keeps the pages.
-	_ = unix.Fallocate(int(guest.Handle()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(offset),
+	_ = unix.Fallocate(int(o.guest.Handle()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(offset),
 		int64(surface.Size()))
 	return nil
 }
 
-// unmapSurface maps the guest's own pages again.
-func unmapSurface(guest *unimem.Block, offset, length uint64) error {
-	return mapFixed(guest, offset, guest.Handle(), offset, length)
+// uncover maps the guest's own pages again.
+func (o *overlay) uncover(offset, length uint64) error {
+	return mapFixed(o.guest, offset, o.guest.Handle(), offset, length)
 }
+
+// close has nothing to free.
+func (o *overlay) close() error { return nil }
 
 // mapFixed maps a file at an offset of the guest's memory, over what is mapped there.
 func mapFixed(guest *unimem.Block, offset uint64, fd uintptr, at, length uint64) error {
