@@ -16,6 +16,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/mil/lint"
+	"github.com/anekit/anekit/internal/brokertest"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/emulate"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -101,10 +102,9 @@ func ruined(t *testing.T, d *ane.Device, text []byte) (err error) {
 // engines lists the engines that emulate.
 func engines(t *testing.T) []string {
 	t.Helper()
-	if !available(engine.Broker) {
+	if !brokertest.Here() {
 		return []string{engine.Soft}
 	}
-	leaktest.SkipEmulated(t)
 	return []string{engine.Soft, engine.Broker}
 }
 

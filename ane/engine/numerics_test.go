@@ -9,6 +9,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/brokertest"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -55,7 +56,7 @@ func TestNumericsOfEveryEngine(t *testing.T) {
 		}
 	}
 	for _, name := range []string{engine.Soft, engine.Broker} {
-		if name == engine.Broker && !available(name) {
+		if name == engine.Broker && !brokertest.Here() {
 			continue
 		}
 		for _, m := range numerics.Modes() {
@@ -68,13 +69,4 @@ func TestNumericsOfEveryEngine(t *testing.T) {
 			require.True(t, strings.HasPrefix(receipt.Numerics, m.String()+":"), receipt.Numerics)
 		}
 	}
-}
-
-func available(name string) bool {
-	for _, s := range engine.Probe() {
-		if s.Name == name {
-			return s.Available
-		}
-	}
-	return false
 }

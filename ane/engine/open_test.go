@@ -7,13 +7,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/brokertest"
 )
 
 func TestRequireAppleRefusesOtherEngines(t *testing.T) {
@@ -49,19 +47,14 @@ func TestAllowOffsetsOpensAnEngineWithOffsets(t *testing.T) {
 }
 
 func TestAllowOffsetsIsRefusedWhereTensorsStartAtByte0(t *testing.T) {
-	if !host.Broker {
-		t.Skip("brokers need Linux")
-	}
-	leaktest.SkipEmulated(t) // a private broker is a process
+	brokertest.Need(t)
 	_, err := engine.Open(t.Context(), engine.Broker, engine.AllowOffsets())
 	require.ErrorIs(t, err, ane.ErrUnavailable)
 	require.ErrorContains(t, err, "byte 0")
 }
 
 func TestBrokerPathIsTheSocket(t *testing.T) {
-	if !host.Broker {
-		t.Skip("brokers need Linux")
-	}
+	brokertest.Need(t)
 	path := filepath.Join(t.TempDir(), "none.sock")
 	_, err := engine.Open(t.Context(), engine.Broker, engine.BrokerPath(path))
 	require.ErrorIs(t, err, ane.ErrUnavailable)
@@ -70,7 +63,6 @@ func TestBrokerPathIsTheSocket(t *testing.T) {
 	t.Setenv("ANEKIT_BROKER", path)
 	_, err = engine.Open(t.Context(), engine.Broker)
 	require.ErrorContains(t, err, path)
-	leaktest.SkipEmulated(t) // a private broker is a process
 	d, err := engine.Open(t.Context(), engine.Broker, engine.BrokerPath(""))
 	require.NoError(t, err, "an empty path is a private broker, also with ANEKIT_BROKER set")
 	require.NoError(t, d.Close())

@@ -5,14 +5,12 @@ import (
 	"runtime/metrics"
 	"testing"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/brokertest"
 )
 
 const large = `program(1.3)
@@ -74,10 +72,7 @@ func TestWorkersIsRefusedWhereNothingBoundsThem(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, engine.Soft, d.Info().Name)
 	require.NoError(t, d.Close())
-	if !host.Broker {
-		return
-	}
-	leaktest.SkipEmulated(t) // a private broker is a process
+	brokertest.Need(t)
 	d, err = engine.Open(t.Context(), engine.Broker, engine.BrokerPath(""), engine.Workers(1))
 	require.NoError(t, err)
 	require.NoError(t, d.Close())

@@ -13,7 +13,7 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/ane/wasm"
-	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/brokertest"
 )
 
 // side is the width and height of the matrices.
@@ -53,7 +53,7 @@ func overRoads(t *testing.T, test func(*testing.T, *rig)) {
 	for _, r := range roads() {
 		t.Run(r.name, func(t *testing.T) {
 			if r.engine == engine.Broker {
-				leaktest.SkipEmulated(t)
+				brokertest.Need(t)
 			}
 			test(t, newRig(t, r))
 		})

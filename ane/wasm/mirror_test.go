@@ -14,7 +14,7 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/ane/wasm"
-	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/brokertest"
 )
 
 // sums is the number of elements of the program "sum", which takes one page of 16 KiB.
@@ -45,7 +45,7 @@ func TestMemoryIsWhatTheGuestWrote(t *testing.T) {
 	for _, way := range roads() {
 		t.Run(way.name, func(t *testing.T) {
 			if way.engine == engine.Broker {
-				leaktest.SkipEmulated(t)
+				brokertest.Need(t)
 			}
 			way.host = append(way.host, wasm.Program("sum", ane.Source{File: "sum.mil", Program: program}))
 			r := newRig(t, way)

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
@@ -19,6 +17,8 @@ import (
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/ane/weights"
+	"github.com/anekit/anekit/internal/brokertest"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
@@ -123,10 +123,7 @@ func TestInputsLieWhereTheEngineAllows(t *testing.T) {
 				opts = append(opts, engine.AllowOffsets())
 			}
 			if c.engine == engine.Broker {
-				if !host.Broker {
-					t.Skip("brokers need Linux")
-				}
-				leaktest.SkipEmulated(t)
+				brokertest.Need(t)
 			}
 			if c.how == weights.Bound && host.Windows {
 				t.Skip("the system maps no files")

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/brokertest"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder"
 	"github.com/anekit/anekit/models/decoder/decodertest"
@@ -73,6 +74,9 @@ func TestKilledConversationsGoOn(t *testing.T) {
 	model := randomModel(t, decodertest.Spec{Seed: 9, Bits: 4})
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, kind := range []string{engine.Soft, engine.Broker} {
+		if kind == engine.Broker && !brokertest.Here() {
+			continue
+		}
 		flags := []string{"--model", model, "--tokens", "1,5,7,9", "--temperature", "2", "--seed", "3"}
 		whole := newTokens(t, append(flags, "--engine", engine.Soft, "--max", strconv.Itoa(all))...)
 		require.Len(t, whole, all)

@@ -18,6 +18,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/ane/wasm"
+	"github.com/anekit/anekit/internal/brokertest"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/procmem"
@@ -161,7 +162,7 @@ func TestActorsSayWhatTheModelAnswers(t *testing.T) {
 func TestThawedActorsGoOn(t *testing.T) {
 	dir := modelDir(t, decodertest.Spec{Seed: 5, Bits: 4})
 	engines := []string{engine.Soft}
-	if !leaktest.Emulated() {
+	if brokertest.Here() {
 		engines = append(engines, engine.Broker)
 	}
 	for name, text := range map[string][]byte{"talker": Talker(), "counter": counter(t), "clock": clock(t)} {

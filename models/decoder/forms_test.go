@@ -14,8 +14,8 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/ane/mil/lint"
+	"github.com/anekit/anekit/internal/brokertest"
 	"github.com/anekit/anekit/internal/effort"
-	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -171,7 +171,7 @@ func TestBiasesOfConfigAreRequired(t *testing.T) {
 
 // The software engine in another process computes the same bits.
 func TestBrokerComputesTheSame(t *testing.T) {
-	leaktest.SkipEmulated(t)
+	brokertest.Need(t)
 	for _, form := range []Form{Engine, Compact} {
 		t.Run(form.String(), func(t *testing.T) {
 			dir := t.TempDir()

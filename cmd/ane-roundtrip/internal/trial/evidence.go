@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-
-	"github.com/anekit/anekit/internal/host"
+	"strings"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
 )
@@ -96,10 +96,10 @@ func memory() Check {
 		Against(AtLeast(want))
 }
 
-// receipt checks that an engine called apple runs on Apple silicon.
+// receipt checks that an engine called apple runs on Apple silicon, and not in software.
 func receipt(d *ane.Device) Check {
 	r := d.Receipt()
-	ok := r.Engine != "" && (r.Engine != "apple" || host.Apple)
+	ok := r.Engine != "" && (r.Engine != "apple" || host.Apple && !strings.HasPrefix(r.Chip, "software"))
 	return Judge("engine/receipt", ok, 0, "", "%s: %s, %s", r.Engine, r.Chip, r.Numerics)
 }
 
