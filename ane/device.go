@@ -61,6 +61,9 @@ func (d *Device) Receipt() Receipt {
 
 // Compile checks and compiles a program. The error matches ErrCompile when the
 // program is at fault; errors.As then finds the mil.ErrorList.
+//
+// Models of several functions of one text, with the same weights, are one compile and one
+// load on Apple's engine, which takes one of the machine's slots for programs.
 func (d *Device) Compile(ctx context.Context, src Source) (*Model, error) {
 	d = d.orZero()
 	ctx = given(ctx)

@@ -47,6 +47,8 @@ func values() []check {
 		}},
 		{"values-padded", "rows that do not fill 64 bytes start at the next multiple of 64", of(padded)},
 		{"instances", "an instance computes with its own weights, and its base with the original ones", instances},
+		{"functions", "the functions of one text are Models of their own; to unload or close one leaves the others",
+			functions},
 		{"tree", "a tree computes the same as its text; a faulty tree is refused with a mil.ErrorList", tree},
 		{"rounding", "every fp16 value is kept, also subnormals; a sum rounds once, to nearest even", rounding},
 	}

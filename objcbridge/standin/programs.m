@@ -14,6 +14,7 @@ static struct {
         uint64_t generation;
     } loads[MOST_LOADS];
     int64_t compiles, budget, loaded, wall;
+    int64_t total, procedures; // loads since the start; procedures of the loaded programs
     int64_t evaluations;
 } state = {.mutex = PTHREAD_MUTEX_INITIALIZER, .budget = DEFAULT_BUDGET, .wall = DEFAULT_WALL};
 
@@ -103,6 +104,8 @@ uint64_t programs_load(StandinLoad *load) {
         state.loads[i].load = [load retain];
         handle = ++state.loads[i].generation << SLOT_BITS | (i + 1);
         state.loaded++;
+        state.total++;
+        state.procedures += (int64_t)load->procedure_count;
     }
     pthread_mutex_unlock(&state.mutex);
     return handle;
@@ -132,6 +135,7 @@ BOOL programs_unload(uint64_t handle) {
         found = state.loads[i].load;
         state.loads[i].load = nil;
         state.loaded--;
+        state.procedures -= (int64_t)found->procedure_count;
     }
     pthread_mutex_unlock(&state.mutex);
     [found release];
@@ -146,6 +150,8 @@ void programs_count(standin_counts *out) {
     out->budget = state.budget;
     out->cached = (int64_t)[state.cache count];
     out->loaded = state.loaded;
+    out->loads = state.total;
+    out->procedures = state.procedures;
     pthread_mutex_unlock(&state.mutex);
     out->evaluations = counter_now(&state.evaluations);
 }

@@ -48,15 +48,15 @@ func (e *Engine) compile(ctx context.Context, src ane.Source, watch *observation
 	if err != nil {
 		return nil, e.atFault(src.File, err)
 	}
-	x := &executable{engine: e, src: src, function: f, text: text, weights: weights, watch: watch}
+	x := &executable{engine: e, src: src, function: f, watch: watch}
 	if len(p.Funcs) > 1 {
 		x.named = f.Name
 	}
 	x.abandoned.release = x.release
-	if err := e.retain(); err != nil {
+	if err := e.join(x, text, weights, len(p.Funcs)); err != nil {
 		return nil, err
 	}
-	_, err = await(ctx, "compile", e.cfg.Name, &x.abandoned, x.first, func(error) {})
+	err = x.inTurn(ctx, "compile", x.first)
 	if err == nil {
 		return x, nil
 	}

@@ -32,9 +32,12 @@ type Engine struct {
 	idle       invocations                 // invocations whose requests shed may close
 	unregister func()                      // removes shed from unimem
 
+	joining sync.Mutex // held while join looks for a program to share; before mu
+
 	mu     sync.Mutex
 	spent  objcbridge.Usage // result of the last Usage
-	users  int              // programs not yet released, including those of abandoned calls
+	users  int              // executables not yet released, including those of abandoned calls
+	shared []*program       // those with several functions
 	closed bool
 	ended  chan error // result of closeAll when the last program called it
 }
@@ -119,18 +122,7 @@ func (e *Engine) Usage() objcbridge.Usage {
 // the known-answer run failed on locked ones.
 func (e *Engine) Relocks() bool { return e.relock }
 
-// retain counts a program unless the engine is closed. release removes a program;
-// after Close, the last one closes the engine.
-func (e *Engine) retain() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return &ane.Error{Op: "compile", Engine: e.cfg.Name, Err: ane.ErrClosed, Hint: "open the engine again"}
-	}
-	e.users++
-	return nil
-}
-
+// release removes a user of the engine; join adds one. After Close, the last one closes the engine.
 func (e *Engine) release() {
 	e.mu.Lock()
 	e.users--

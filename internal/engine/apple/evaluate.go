@@ -83,7 +83,7 @@ func (v *invocation) run() error {
 	if err := v.unlockSurfaces(); err != nil {
 		return err
 	}
-	err := v.request.Evaluate(v.x.program, qos)
+	err := v.request.Evaluate(v.x.program.object.Load(), qos)
 	return v.relockSurfaces(err)
 }
 
@@ -154,7 +154,7 @@ func (v *invocation) start() {
 		err = v.unlockSurfaces()
 	}
 	if err == nil {
-		_, err = v.request.Start(v.x.program, qos, func(err error) { v.finish(v.relockSurfaces(err)) })
+		_, err = v.request.Start(v.x.program.object.Load(), qos, func(err error) { v.finish(v.relockSurfaces(err)) })
 		if err == nil {
 			return
 		}

@@ -7,3 +7,10 @@ func AbandonedCalls() int64 { return process.abandoned.Load() }
 
 // SetPatience changes Config.Patience of an engine that no other goroutine uses at the moment.
 func (e *Engine) SetPatience(d time.Duration) { e.cfg.Patience = d }
+
+// Users counts the executables that are not yet released.
+func (e *Engine) Users() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.users
+}

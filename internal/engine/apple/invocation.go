@@ -80,7 +80,7 @@ func (v *invocation) makeRequestOnce() error {
 		v.closeRequest()
 		return err
 	}
-	v.request, err = x.program.NewRequest(x.procedure, reads, writes)
+	v.request, err = x.program.object.Load().NewRequest(x.procedure, reads, writes)
 	if err == nil {
 		return nil
 	}

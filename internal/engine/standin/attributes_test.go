@@ -48,6 +48,7 @@ func entryOf(name string) map[string]any {
 		"BatchStride": 256, "PlaneStride": 64, "PlaneCount": 4, "DepthStride": 256, "RowStride": 64, "Interleave": 1}
 }
 
+// TestAttributesOfTwoProcedures: names that both have are two symbols, as in m1-hwx-two-procedures-420v.
 func TestAttributesOfTwoProcedures(t *testing.T) {
 	s, _, h := compiled(t, 0, pair2)
 	type list = []any
@@ -60,16 +61,16 @@ func TestAttributesOfTwoProcedures(t *testing.T) {
 				"LiveOutputList": list{entryOf("early@output"), entryOf("late@output")}},
 		},
 		"ANEFModelDescription": dict{
-			"kANEFModelInputSymbolsArrayKey":    list{"a", "m", "z"},
-			"kANEFModelOutputSymbolsArrayKey":   list{"early@output", "late@output"},
-			"ANEFModelInput16KAlignmentArray":   list{0, 0, 0},
-			"ANEFModelOutput16KAlignmentArray":  list{0, 0},
+			"kANEFModelInputSymbolsArrayKey":    list{"a", "m", "z", "z"},
+			"kANEFModelOutputSymbolsArrayKey":   list{"early@output", "late@output", "late@output"},
+			"ANEFModelInput16KAlignmentArray":   list{0, 0, 0, 0},
+			"ANEFModelOutput16KAlignmentArray":  list{0, 0, 0},
 			"kANEFModelProcedureNameToIDMapKey": dict{"first": 0, "second": 1},
 			"ANEFModelProcedures": list{
 				dict{"ANEFModelProcedureID": 0, "ANEFModelInputSymbolIndexArray": list{0, 2},
 					"ANEFModelOutputSymbolIndexArray": list{1}},
-				dict{"ANEFModelProcedureID": 1, "ANEFModelInputSymbolIndexArray": list{1, 2},
-					"ANEFModelOutputSymbolIndexArray": list{0, 1}},
+				dict{"ANEFModelProcedureID": 1, "ANEFModelInputSymbolIndexArray": list{1, 3},
+					"ANEFModelOutputSymbolIndexArray": list{0, 2}},
 			},
 		},
 	}, decode(t, s.attributes(h)))

@@ -145,7 +145,7 @@ func TestTwoProceduresThroughTheBridge(t *testing.T) {
 	require.NoError(t, r.Evaluate(p, driverabi.QoSDefault))
 	require.Equal(t, filled(5), named["early"].Bytes()[:plane])
 	require.Equal(t, filled(14), named["late"].Bytes()[:plane])
-	require.Equal(t, 2, d.Inputs[1].Index, "the index of z among the symbols of both procedures")
+	require.Equal(t, 3, d.Inputs[1].Index, "the index of its own z among the symbols of both procedures")
 }
 
 func TestWeightsThroughTheBridge(t *testing.T) {

@@ -7,6 +7,7 @@ type Counts struct {
 	Instances                        int64 // live objects of the framework's classes
 	Hanging, Lost                    int64 // blocked calls, withheld completions
 	Evaluations, Slots               int64 // evaluations served; asynchronous ones in flight
+	Loads, Procedures                int64 // loads since the start; procedures of the loaded programs
 }
 
 // SurfaceCounts are the counts of the stand-in CoreFoundation and IOSurface.

@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,27 +138,24 @@ func readText(directory blob.Dir) ([]byte, string, error) {
 
 // order gives the tensors of all procedures their symbols and returns the names of the
 // symbols, sorted bytewise with their suffix: y2@output sorts before y@output. A name
-// in several functions is one symbol. No dump shows what Apple's compiler does with
-// such MIL.
+// in several functions is a symbol for each, as in the dump of a precompiled program. No
+// dump shows what Apple's compiler does with such MIL.
 func (p *program) order(suffix string, ports func(*procedure) []port) plist.Array {
-	var names []string
-	for _, f := range p.procedures {
-		for _, t := range ports(f) {
-			names = append(names, t.name+suffix)
-		}
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
+	var all []*port
 	for _, f := range p.procedures {
 		list := ports(f)
 		for i := range list {
-			list[i].symbol, _ = slices.BinarySearch(names, list[i].name+suffix)
+			all = append(all, &list[i])
 		}
-		slices.SortFunc(list, func(a, b port) int { return a.symbol - b.symbol })
 	}
-	symbols := make(plist.Array, len(names))
-	for i, name := range names {
-		symbols[i] = name
+	slices.SortStableFunc(all, func(a, b *port) int { return cmp.Compare(a.name+suffix, b.name+suffix) })
+	symbols := make(plist.Array, len(all))
+	for i, t := range all {
+		t.symbol = i
+		symbols[i] = t.name + suffix
+	}
+	for _, f := range p.procedures {
+		slices.SortFunc(ports(f), func(a, b port) int { return a.symbol - b.symbol })
 	}
 	return symbols
 }

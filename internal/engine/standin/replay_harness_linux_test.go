@@ -84,6 +84,15 @@ func (r *replay) ready(text string) (*objcbridge.Program, *objcbridge.Request) {
 		bindings("kANEFModelOutputSymbolsArrayKey"))
 }
 
+// indexed is a request for a procedure with one input and one output.
+func (r *replay) indexed(p *objcbridge.Program, procedure, in, out int) *objcbridge.Request {
+	bind := func(index int) []objcbridge.Binding {
+		return []objcbridge.Binding{{Surface: wrapped(r.t, r.f, r.b, opened(r.t, 16384, r.f.Library().Option())),
+			Index: index, Bytes: 8192}}
+	}
+	return requested(r.t, p, procedure, bind(in), bind(out))
+}
+
 func (r *replay) runs() {
 	p, q := r.ready(addition)
 	require.NoError(r.t, q.Evaluate(p, driverabi.QoSDefault))

@@ -177,8 +177,8 @@ var replays = map[string]func(*replay){
 			return "func " + name + "<ios18>(" + form + " " + x + ") { " + form + " " + y + ` = relu(x = ` + x +
 				`)[name = string("` + y + `")]; } -> (` + y + ");"
 		}
-		d := r.attributes("program(1.3) { " + body("layer0", "x0", "y0") + body("layer1", "x1", "y1") +
-			" }")["ANEFModelDescription"].(map[string]any)
+		p := loadedProgram(r.t, r.b, "program(1.3) { "+body("layer0", "x0", "y0")+body("layer1", "x1", "y1")+" }")
+		d := r.read(p)["ANEFModelDescription"].(map[string]any)
 		all := dataOf(r.t, "m5-26.3-two-procedures-mil.json").(map[string]any)
 		require.Equal(r.t, all["name_to_id"], d["kANEFModelProcedureNameToIDMapKey"])
 		require.Equal(r.t, all["input_symbols"], d["kANEFModelInputSymbolsArrayKey"])
@@ -189,6 +189,20 @@ var replays = map[string]func(*replay){
 				[]any{got["ANEFModelProcedureID"], got["ANEFModelInputSymbolIndexArray"],
 					got["ANEFModelOutputSymbolIndexArray"]})
 		}
+		require.Equal(r.t, "0x2", all["wrong_indices_status"])
+		for procedure := range 2 {
+			for in := range 2 {
+				for out := range 2 {
+					err := r.indexed(p, procedure, in, out).Evaluate(p, driverabi.QoSDefault)
+					if in == procedure && out == procedure {
+						require.NoError(r.t, err)
+						continue
+					}
+					require.EqualValues(r.t, 2, r.is(err, 8, "").Status)
+				}
+			}
+		}
+		r.is(r.indexed(p, 2, 0, 0).Evaluate(p, driverabi.QoSDefault), 8, "")
 	},
 	"m5max-h17-strides.json": func(r *replay) {
 		for _, c := range []int{1, 3, 64} {
