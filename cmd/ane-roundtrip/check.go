@@ -85,7 +85,7 @@ spans, in one file without scripts. A failed check writes it too.`,
 	f := cmd.Flags()
 	f.IntVar(&o.iterations, "iterations", 200, "time `N` evaluations of each model")
 	f.StringVar(&o.inject, "inject", "", "break the engine with this `FAULT` to see the checks fail: "+
-		strings.Join(injections(), ", ")+"; with --gpu: "+gpuCopy)
+		strings.Join(injections(), ", ")+", "+blindMeter+"; with --gpu: "+gpuCopy)
 	f.StringVar(&o.only, "only", "", "run only the checks whose names match this `PATTERN`")
 	f.StringArrayVar(&o.required, "require-shown", nil, "fail unless checks show this `CLAIM`: "+
 		strings.Join(claimNames(), ", "))
@@ -114,6 +114,9 @@ func injections() []string {
 	return names
 }
 
+// blindMeter is the fault of a measurement of memory that sees no copies: what it measures shows nothing.
+const blindMeter = "blind-meter"
+
 // gpuCopy is the fault of a GPU that works on a copy of a Block.
 const gpuCopy = "gpu-copy"
 
@@ -122,14 +125,15 @@ func (a *app) inject(name string) (wrap func(ane.Engine) ane.Engine, err error) 
 	if name == "" {
 		return nil, nil
 	}
-	if name == gpuCopy {
+	if what := map[string]string{gpuCopy: "the GPU works on a copy of each Block",
+		blindMeter: "the measurement of memory sees no copies"}[name]; what != "" {
 		a.injected = name
-		a.logf("injected fault: %s (the GPU works on a copy of each Block)", name)
+		a.logf("injected fault: %s (%s)", name, what)
 		return nil, nil
 	}
 	fault, ok := faulty.ByName(name)
 	if !ok || fault.SuiteOnly {
-		return nil, badf("there is no fault %q to inject; %s", name, near.Choices(name, "choose one of", injections()))
+		return nil, badf("there is no fault %q to inject; %s", name, near.Choices(name, "choose one of", append(injections(), blindMeter)))
 	}
 	a.injected = fault.Name
 	a.logf("injected fault: %s (%s)", fault.Name, fault.What)
@@ -143,6 +147,7 @@ type checkRun struct {
 	quiet      bool
 	wasm       bool
 	required   []string
+	meter      trial.Meter // of the memory of this process; nil for the usual one
 	only       selection
 	leftOut    int // checks that --only leaves out
 	timeline   *timelineRecord
@@ -178,6 +183,9 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) (err e
 		defer context.AfterFunc(ctx, traced.Discard)() // an interrupt removes a half-written file
 	}
 	c := &checkRun{app: a, iterations: o.iterations, quiet: o.quiet, wasm: o.wasm, required: o.required}
+	if o.inject == blindMeter {
+		c.meter = trial.BlindMeter
+	}
 	if c.gpu, err = a.openGPU(ctx, o); err != nil {
 		return a.unavailable(err)
 	}

@@ -101,7 +101,7 @@ func (c *checkRun) measure(ctx context.Context, d *ane.Device, memory *memorySam
 		bar.done()
 	}
 	bar.now("evidence")
-	evidence, err := trial.Evidence(ctx, d, c.only.has)
+	evidence, err := trial.Evidence(ctx, d, c.only.has, c.meter)
 	memory.after("evidence")
 	checks = append(checks, evidence...)
 	for _, sum := range []struct {

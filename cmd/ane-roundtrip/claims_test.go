@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,6 +9,9 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/engine/faulty"
+	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/engine/wrap"
 )
 
 // checked is an engine with checks of these names and results.
@@ -78,4 +82,41 @@ func TestRequiredClaims(t *testing.T) {
 		"to accept that")
 	require.Equal(t, codeFail, exitCode(t.Context(), err))
 	require.Equal(t, verdictFail, r.Verdict)
+}
+
+// On an engine that shows no view of its memory, as Apple's, no copy is shown by what a process can measure; each copy
+// in this process refutes it, and with the control of the measurement switched off it is not shown.
+func TestClaimsWithoutViews(t *testing.T) {
+	if _, err := trial.OwnMemory(); err != nil {
+		t.Skip(err)
+	}
+	for name, c := range map[string]struct {
+		fault  string
+		read   trial.Meter
+		status string
+		by     string
+	}{
+		"honest":         {"", trial.OwnMemory, claimShown, trial.LateWriteCheck},
+		"no control":     {"", trial.BlindMeter, claimNotShown, trial.GrowthCheck},
+		"hidden-copy":    {"hidden-copy", trial.OwnMemory, claimRefuted, trial.GrowthCheck},
+		"copies-inputs":  {"copies-inputs", trial.OwnMemory, claimRefuted, trial.GrowthCheck},
+		"copies-outputs": {"copies-outputs", trial.OwnMemory, claimRefuted, trial.GrowthCheck},
+		"copies-at-bind": {"copies-at-bind", trial.OwnMemory, claimRefuted, trial.LateWriteCheck},
+		"unmeasured":     {"hidden-copy", trial.BlindMeter, claimNotShown, trial.GrowthCheck},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fault, _ := faulty.ByName(c.fault)
+			d, err := ane.Open(wrap.Hide(faulty.Wrap(soft.New(), fault)), "")
+			require.NoError(t, err)
+			run := checkRun{app: &app{out: io.Discard, err: io.Discard}, iterations: 1, meter: c.read}
+			result, err := run.checkEngine(t.Context(), d)
+			require.NoError(t, err)
+			for _, as := range []string{engine.Soft, engine.Apple} {
+				result.receipt.Engine = as
+				claims := claimsOf([]engineResult{result})
+				require.Equal(t, c.status, claims[0].Status, claims)
+				require.Contains(t, claims[0].By, c.by)
+			}
+		})
+	}
 }

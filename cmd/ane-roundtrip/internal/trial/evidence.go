@@ -15,7 +15,7 @@ import (
 // step makes the checks called names.
 type step struct {
 	names []string
-	run   func(context.Context, *ane.Device, models.Model) ([]Check, error)
+	run   func(context.Context, *ane.Device, []models.Model) ([]Check, error)
 }
 
 // Names of checks of Evidence that show together that no tensor is copied.
@@ -24,28 +24,38 @@ const (
 	LateWriteCheck = "sharing/late-write"
 )
 
+// ofFirst makes a step of the first model.
+func ofFirst(run func(context.Context, *ane.Device, models.Model) ([]Check, error)) func(context.Context, *ane.Device,
+	[]models.Model) ([]Check, error) {
+	return func(ctx context.Context, d *ane.Device, all []models.Model) ([]Check, error) {
+		return run(ctx, d, all[0])
+	}
+}
+
 // steps are the steps of Evidence.
-func steps() []step {
+func steps(read Meter) []step {
 	return []step{
-		{[]string{"memory/block"}, func(context.Context, *ane.Device, models.Model) ([]Check,
-			error) {
+		{[]string{"memory/block"}, func(context.Context, *ane.Device, []models.Model) ([]Check, error) {
 			return []Check{memory()}, nil
 		}},
-		{[]string{"engine/receipt"}, func(_ context.Context, d *ane.Device, _ models.Model) ([]Check, error) {
+		{[]string{"engine/receipt"}, func(_ context.Context, d *ane.Device, _ []models.Model) ([]Check, error) {
 			return []Check{receipt(d)}, nil
 		}},
 		{[]string{"sharing/mapping", "sharing/cpu-to-engine", "sharing/engine-to-cpu", "sharing/frames",
-			LateWriteCheck,
-			"engine/repeatable"}, sharing},
-		{[]string{"rules/offset", "rules/short"}, rules},
-		{[]string{GrowthCheck, trafficCheck}, growth},
+			LateWriteCheck, "engine/repeatable"}, ofFirst(sharing)},
+		{[]string{lateReadCheck, turnsCheck, chainCheck}, turns},
+		{[]string{"rules/offset", "rules/short"}, ofFirst(rules)},
+		{[]string{GrowthCheck, trafficCheck}, ofFirst(func(ctx context.Context, d *ane.Device, m models.Model) ([]Check,
+			error) {
+			return growth(ctx, d, m, read)
+		})},
 	}
 }
 
 // EvidenceChecks names the checks that Evidence makes of an engine; remote means that the engine runs
 // in another process.
 func EvidenceChecks(remote bool) (names []string) {
-	for _, s := range steps() {
+	for _, s := range steps(nil) {
 		for _, name := range s.names {
 			if remote || name != trafficCheck {
 				names = append(names, name)
@@ -57,18 +67,21 @@ func EvidenceChecks(remote bool) (names []string) {
 
 // Evidence makes the checks of an engine as a whole: that a Block has the size it reports, and that
 // the engine reads and writes the caller's own pages. It skips a step if wanted selects none of the
-// checks of the step.
-func Evidence(ctx context.Context, d *ane.Device, wanted func(names ...string) bool) ([]Check, error) {
+// checks of the step. read measures the memory of this process, where the engine is in it; nil is OwnMemory.
+func Evidence(ctx context.Context, d *ane.Device, wanted func(names ...string) bool, read Meter) ([]Check, error) {
+	if read == nil {
+		read = OwnMemory
+	}
 	all, err := models.All()
 	if err != nil {
 		return nil, err
 	}
 	var checks []Check
-	for _, s := range steps() {
+	for _, s := range steps(read) {
 		if !wanted(s.names...) {
 			continue
 		}
-		got, err := s.run(ctx, d, all[0])
+		got, err := s.run(ctx, d, all)
 		if err != nil {
 			return checks, err
 		}

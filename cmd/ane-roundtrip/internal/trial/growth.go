@@ -1,199 +1,214 @@
 package trial
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/models"
+	"github.com/anekit/anekit/unimem"
 )
 
-// largeProgram returns the program of growth, which takes the largest element of each channel. Its
-// input has 32 MiB, or 256 MiB for an engine in another process (remote). There the limit of the
-// growth is a thirtieth of the input: a copy takes all of it, while threads that the runtime starts on
-// a busy machine take some MiB.
-func largeProgram(remote bool) (ane.Source, error) {
-	channels := 64
-	if remote {
-		channels = 512
-	}
-	return maximumOf(channels)
-}
+// Meter returns an amount of memory in bytes.
+type Meter func() (int64, error)
 
-// maximumOf returns the program of the largest element of each channel of 512 KiB.
-func maximumOf(channels int) (ane.Source, error) {
-	b := mil.NewBuilder()
-	f := b.Func("main")
-	x := f.Input("x", mil.FP16, 1, channels, 512, 512)
-	f.Output(f.Op("reduce_max", mil.TensorOf(mil.FP16, 1, channels, 1, 1), "y", mil.A("x", x),
-		mil.A("axes", f.Const("axes", mil.Int32s(2, 3))), mil.A("keep_dims", f.Const("keep", mil.BoolScalar(true)))))
-	p, err := b.Program()
-	if err != nil {
-		return ane.Source{}, err
-	}
-	return ane.Source{File: "growth.mil", Text: mil.Print(p)}, nil
-}
+// OwnMemory is the Meter of the memory of this process. A page counts once however often the process maps it.
+func OwnMemory() (int64, error) { return procmem.Proportional() }
 
-// rounds is the most rounds of a measurement that other clients of a shared broker can disturb. A copy
-// shows in every round; memory and messages of other clients do not.
-const rounds = 4
-
-// meter returns an amount of memory in bytes.
-type meter func() (int64, error)
-
-// ownMemory is the memory of this process, shared pages divided by the processes that map them.
-func ownMemory() (int64, error) { return procmem.Proportional() }
-
-// growth evaluates a program on a large tensor of which all pages exist. A copy of the tensor, in
-// either process, needs the same amount of memory again.
-func growth(ctx context.Context, d *ane.Device, small models.Model) (checks []Check, err error) {
-	const name = GrowthCheck
-	_, _, remote := d.Traffic()
-	if !remote { // before anything large is compiled
-		if _, err := ownMemory(); err != nil {
-			return []Check{Skipped(name, "%v: %v", errUnread, err)}, nil
-		}
-	}
-	src, err := largeProgram(remote)
-	if err != nil {
-		return nil, err
-	}
-	r, err := NewRig(ctx, d, src)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if r != nil {
-			err = errors.Join(err, r.Close(context.WithoutCancel(ctx)))
-		}
-	}()
-	size := int64(r.TensorBytes())
-	read, whose, limit, times := meter(ownMemory), "this process", size/4, 1
-	if remote {
-		probe, fault := modelRig(ctx, d, small)
-		if fault != nil {
-			return nil, fault
-		}
-		defer func() { err = errors.Join(err, probe.Close(context.WithoutCancel(ctx))) }()
-		read, whose, limit, times = func() (int64,
-			error) {
-			return probe.unshared(ctx)
-		}, "both processes", size/30, rounds
-	}
-	grown, err := r.grow(ctx, read)
-	for round := 1; round < times && err == nil && grown >= limit; round++ {
-		// The engine may keep what it made for the tensors of a round, so each has its own.
-		if err = r.Close(ctx); err == nil {
-			r, err = NewRig(ctx, d, src)
-		}
-		if err != nil {
-			return nil, err
-		}
-		var again int64
-		again, err = r.grow(ctx, read)
-		grown = min(grown, again)
-	}
-	switch {
-	case errors.Is(err, errUnread):
-		return []Check{Skipped(name, "%v", err)}, nil
-	case err != nil:
-		return nil, err
-	}
-	checks = append(checks, Judge(name, grown < limit, float64(grown), "bytes",
-		"memory of %s changed by %s while %s of tensors were bound and evaluated", whose, mebi(grown), mebi(size)).
-		Against(AtMost(float64(limit-1))))
-	if !remote {
-		return checks, nil
-	}
-	traffic, err := traffic(ctx, d, r, small)
-	return append(checks, traffic), err
-}
-
-// unshared returns the memory of this process and of the engine's that a copy of tensors would increase, in bytes: all
-// memory of this one, and that of the engine's process beside the surfaces of its clients, as it reports. So it counts
-// copies that the engine makes, whether it maps them once or twice, but not the surfaces of other clients. r stays
-// bound.
-func (r *Rig) unshared(ctx context.Context) (int64, error) {
-	p, err := patiently(func(q ane.PeerQuery) (ane.PeerReport, error) {
-		return r.Request.ReportInput(ctx, r.Model.Inputs()[0].Name, q)
-	})
-	if err != nil {
-		return 0, err
-	}
-	sum := p.Rest.Proportional
-	err = procmem.Mappings(0, func(m *procmem.Mapping) {
-		if !m.OnDisk() {
-			sum += m.Resident
-		}
-	})
-	return sum, err
-}
+// BlindMeter is a Meter that sees no copy.
+func BlindMeter() (int64, error) { return 1 << 30, nil }
 
 // errUnread marks the error of a system that does not report the memory of a process.
 var errUnread = errors.New("memory cannot be measured")
 
-// grow binds and evaluates between two readings of the memory, after all pages of the tensors were touched. The engine
-// has not run with these tensors before.
-func (r *Rig) grow(ctx context.Context, read meter) (int64, error) {
-	clear(r.In["x"].Bytes())
-	clear(r.Out["y"].Bytes())
-	if err := r.Request.Close(); err != nil {
-		return 0, err
-	}
-	runtime.GC()
-	before, err := read()
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", errUnread, err)
-	}
-	if r.Request, err = r.Model.Bind(r.In, r.Out); err != nil {
-		return 0, err
-	}
-	if _, err := r.Model.Evaluate(ctx, r.Request); err != nil {
-		return 0, err
-	}
-	after, err := read()
-	return after - before, err
+// largeIdentity returns a program whose input and output have 16 MiB each.
+func largeIdentity() (ane.Source, error) {
+	const channels, side = 32, 512
+	b := mil.NewBuilder()
+	f := b.Func("main")
+	x := f.Input("x", mil.FP16, 1, channels, side, side)
+	one := f.Const("one", mil.FP16Scalar(1)) // the engine refuses programs that compute nothing
+	f.Output(f.Op("mul", mil.TensorOf(mil.FP16, 1, channels, side, side), "y", mil.A("x", x), mil.A("y", one)))
+	p, err := b.Program()
+	return ane.Source{File: "growth.mil", Program: p}, err
 }
 
-// trafficCheck is the name of the check that traffic makes.
-const trafficCheck = "sharing/traffic"
+// growth judges whether memory grows by a tensor that is bound and evaluated.
+func growth(ctx context.Context, d *ane.Device, small models.Model, read Meter) ([]Check, error) {
+	if _, _, remote := d.Traffic(); remote {
+		return growthRemote(ctx, d, small)
+	}
+	if _, err := read(); err != nil { // before anything large is compiled
+		return []Check{Skipped(GrowthCheck, "%v: %v", errUnread, err)}, nil
+	}
+	check, err := growthHere(ctx, d, read)
+	return []Check{check}, err
+}
 
-// maxMessages is the most bytes that an evaluation may send and receive.
-const maxMessages = 256
-
-// traffic counts the bytes that the processes exchange for an evaluation of a large tensor and of a
-// small one. It takes the least of several rounds, since answers to earlier calls may arrive at the same time.
-func traffic(ctx context.Context, d *ane.Device, big *Rig, small models.Model) (check Check, err error) {
-	r, err := modelRig(ctx, d, small)
+// growthHere binds and evaluates fresh tensors in several rounds, all pages of which exist before. A copy of an input or
+// an output, wherever the engine keeps it, needs half of a round's memory again in each round, or in the first one if
+// the engine uses it again; what else the process allocates does not show in each. So the least growth after a
+// round counts. Then a control copies on purpose, once into a surface and once into the heap: a meter that does not
+// show both has measured nothing.
+func growthHere(ctx context.Context, d *ane.Device, read Meter) (check Check, err error) {
+	const name, times, controls = GrowthCheck, 3, 3
+	l, err := newLarge(ctx, d, times+1)
+	defer func() { err = errors.Join(err, l.close(context.WithoutCancel(ctx))) }()
 	if err != nil {
 		return Check{}, err
 	}
-	defer func() { err = errors.Join(err, r.Close(context.WithoutCancel(ctx))) }()
-	var cost [2]int64
-	for round := range rounds {
-		for i, rig := range []*Rig{big, r} {
-			sent, received, _ := d.Traffic()
-			if _, err := rig.Model.Evaluate(ctx, rig.Request); err != nil {
-				return Check{}, err
-			}
-			s, g, _ := d.Traffic()
-			if n := s - sent + g - received; round == 0 || n < cost[i] {
-				cost[i] = n
-			}
+	size := l.bytes()
+	before, err := settled(read)
+	if err != nil {
+		return Check{}, err
+	}
+	var grown int64
+	for i := range times {
+		if fault, err := l.evaluate(ctx, i); fault != "" || err != nil {
+			return Skipped(name, "%s", fault), err
 		}
-		if cost[0] == cost[1] && cost[0] <= maxMessages {
-			break
+		after, err := read()
+		if err != nil {
+			return Check{}, err
+		}
+		if i == 0 || after-before < grown {
+			grown = after - before
 		}
 	}
-	ok := cost[0] == cost[1] && cost[0] > 0 && cost[0] <= maxMessages
-	return Judge(trafficCheck, ok, float64(cost[0]), "bytes",
-		"an evaluation sends and receives %d bytes for %s of tensors, %d bytes for %s",
-		cost[0], mebi(int64(big.TensorBytes())), cost[1], kibi(int64(r.TensorBytes()))).Against(Within(1,
-		maxMessages)), nil
+	var seen int64
+	shows := size / 4 * 3 // more than one of the two copies
+	for try := 0; try < controls && seen < shows; try++ {
+		if seen, err = l.control(ctx, times, read); err != nil {
+			return Check{}, err
+		}
+	}
+	if seen < shows {
+		return Skipped(name, "the measurement does not see copies: two made on purpose, %s, changed it by %s",
+			mebi(size), mebi(seen)), nil
+	}
+	limit := size / 4
+	return Judge(name, grown < limit, float64(grown), "bytes",
+		"memory of this process changed by %s while %s of tensors were bound and evaluated; copies of %s, made on purpose, "+
+			"changed it by %s", mebi(grown), mebi(size*times), mebi(size), mebi(seen)).Against(AtMost(float64(limit - 1))), nil
+}
+
+// settled reads the memory after the runtime has returned what it does not use.
+func settled(read Meter) (int64, error) {
+	debug.FreeOSMemory()
+	return read()
+}
+
+// large is a program with pairs of large tensors.
+type large struct {
+	model    *ane.Model
+	in, out  []*ane.Tensor
+	requests []*ane.Request
+	blocks   []*unimem.Block
+}
+
+// newLarge loads the program and makes n pairs, all pages of which exist. If it fails, the caller closes what it made.
+func newLarge(ctx context.Context, d *ane.Device, n int) (*large, error) {
+	l := new(large)
+	src, err := largeIdentity()
+	if err == nil {
+		l.model, err = d.Compile(ctx, src)
+	}
+	if err == nil {
+		err = l.model.Load(ctx)
+	}
+	for i := 0; i < n && err == nil; i++ {
+		var x, y *ane.Tensor
+		if x, err = l.tensor(l.model.Inputs()[0]); err == nil {
+			y, err = l.tensor(l.model.Outputs()[0])
+		}
+		if err != nil {
+			break
+		}
+		normal(x.Bytes(), byte(i))
+		clear(y.Bytes())
+		l.in, l.out = append(l.in, x), append(l.out, y)
+	}
+	return l, err
+}
+
+func (l *large) tensor(layout ane.Layout) (*ane.Tensor, error) {
+	b, err := unimem.Open(layout.Bytes(), unimem.Warm())
+	if err != nil {
+		return nil, err
+	}
+	l.blocks = append(l.blocks, b)
+	return ane.OnBlock(b, layout)
+}
+
+// normal fills b with fp16 numbers from 1 to 1.25.
+func normal(b []byte, seed byte) {
+	for i := range b {
+		b[i] = byte(i/2) + seed
+		if i%2 == 1 {
+			b[i] = 0x3c
+		}
+	}
+}
+
+// bytes are those of a pair.
+func (l *large) bytes() int64 { return int64(len(l.in[0].Bytes()) + len(l.out[0].Bytes())) }
+
+// evaluate binds pair i and evaluates. fault is why that shows nothing.
+func (l *large) evaluate(ctx context.Context, i int) (fault string, err error) {
+	x, y := l.in[i], l.out[i]
+	r, err := l.model.Bind(map[string]*ane.Tensor{x.Layout().Name: x}, map[string]*ane.Tensor{y.Layout().Name: y})
+	if err != nil {
+		return "", err
+	}
+	l.requests = append(l.requests, r)
+	if _, err := l.model.Evaluate(ctx, r); err != nil {
+		return "", err
+	}
+	if !bytes.Equal(x.Bytes(), y.Bytes()) {
+		return "the engine did not compute the large tensors: the output of an identity differs from its input", nil
+	}
+	return "", nil
+}
+
+// control evaluates pair i as an engine that copies would, and returns how much the memory grew.
+func (l *large) control(ctx context.Context, i int, read Meter) (grown int64, err error) {
+	before, err := settled(read)
+	if err != nil {
+		return 0, err
+	}
+	input, err := unimem.Open(len(l.in[i].Bytes()))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, input.Close()) }()
+	copy(input.Bytes(), l.in[i].Bytes())
+	if _, err := l.evaluate(ctx, i); err != nil {
+		return 0, err
+	}
+	output := bytes.Clone(l.out[i].Bytes())
+	after, err := read()
+	runtime.KeepAlive(output)
+	return after - before, err
+}
+
+func (l *large) close(ctx context.Context) error {
+	var errs []error
+	for _, r := range l.requests {
+		errs = append(errs, r.Close())
+	}
+	if l.model != nil {
+		errs = append(errs, l.model.Close(ctx))
+	}
+	for _, b := range l.blocks {
+		errs = append(errs, b.Close())
+	}
+	return errors.Join(errs...)
 }
 
 func mebi(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }

@@ -87,7 +87,7 @@ func check(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, d.Close()) }()
 	checks, err := Evidence(ctx, d, func(names ...string) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return n == "memory/growth" || n == "sharing/mapping" })
-	})
+	}, nil)
 	if err != nil {
 		return err
 	}

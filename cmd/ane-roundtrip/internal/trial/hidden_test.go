@@ -1,0 +1,106 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/faulty"
+	"github.com/anekit/anekit/internal/engine/soft"
+	enginewrap "github.com/anekit/anekit/internal/engine/wrap"
+)
+
+// evidence is the status of each check of an engine that shows no view.
+func evidence(t *testing.T, fault string, read Meter) (status map[string]string, checks []Check) {
+	t.Helper()
+	f, ok := faulty.ByName(fault)
+	require.Equal(t, fault != "", ok)
+	d, err := ane.Open(enginewrap.Hide(faulty.Wrap(soft.New(), f)), "")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	checks, err = Evidence(t.Context(), d, func(...string) bool { return true }, read)
+	require.NoError(t, err)
+	status = map[string]string{}
+	for _, c := range checks {
+		status[c.Name] = c.Status
+	}
+	return status, checks
+}
+
+// Without a view of the engine's memory, each copy fails a check, and without a copy the checks pass that show it.
+func TestCopiesShowWithoutViews(t *testing.T) {
+	if _, err := OwnMemory(); err != nil {
+		t.Skip(err)
+	}
+	for fault, failed := range map[string][]string{
+		"":               nil,
+		"hidden-copy":    {GrowthCheck},
+		"copies-inputs":  {GrowthCheck},
+		"copies-outputs": {GrowthCheck},
+		"copies-at-bind": {GrowthCheck, LateWriteCheck, lateReadCheck, turnsCheck, chainCheck},
+		"stale-result":   {GrowthCheck, LateWriteCheck, lateReadCheck, turnsCheck, chainCheck}, // keeps results
+		"one-request":    {turnsCheck, chainCheck},
+	} {
+		t.Run("fault "+fault, func(t *testing.T) {
+			status, checks := evidence(t, fault, OwnMemory)
+			for _, c := range checks {
+				require.Contains(t, EvidenceChecks(false), c.Name)
+				if strings.HasPrefix(c.Name, "sharing/") && strings.Contains(c.Detail, "expose") {
+					require.Equal(t, Skip, c.Status, c.Name)
+				}
+			}
+			for _, name := range []string{GrowthCheck, LateWriteCheck, lateReadCheck, turnsCheck, chainCheck} {
+				want := Pass
+				if slices.Contains(failed, name) {
+					want = Fail
+				}
+				if fault == "one-request" && name == GrowthCheck {
+					want = Skip // the large tensors were not computed
+				}
+				require.Equal(t, want, status[name], "%s: %v", name, checks)
+			}
+		})
+	}
+}
+
+// A meter that does not see copies made on purpose has measured nothing, and where none can be read nothing large is
+// compiled.
+func TestGrowthNeedsAMeter(t *testing.T) {
+	f, ok := faulty.ByName("hidden-copy")
+	require.True(t, ok)
+	for what, c := range map[string]struct {
+		read     Meter
+		detail   string
+		compiles bool
+	}{
+		"blind":  {BlindMeter, "made on purpose", true},
+		"broken": {func() (int64, error) { return 0, errors.New("no meter here") }, "no meter here", false},
+	} {
+		counting := &compileCounter{Engine: faulty.Wrap(soft.New(), f)}
+		d, err := ane.Open(counting, "")
+		require.NoError(t, err)
+		checks, err := Evidence(t.Context(), d, func(names ...string) bool { return names[0] == GrowthCheck }, c.read)
+		require.NoError(t, err)
+		require.NoError(t, d.Close())
+		require.Len(t, checks, 1)
+		require.Equal(t, Skip, checks[0].Status, what)
+		require.Contains(t, checks[0].Detail, c.detail)
+		require.Equal(t, c.compiles, counting.compiles > 0, what)
+	}
+}
+
+// compileCounter counts what its engine compiles.
+type compileCounter struct {
+	ane.Engine
+	compiles int
+}
+
+func (c *compileCounter) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
+	c.compiles++
+	return c.Engine.Compile(ctx, src)
+}
