@@ -49,6 +49,9 @@ func open(o Options) (*Bridge, error) {
 	if o.IOKit != "" {
 		config.iokit = cString(o.IOKit)
 	}
+	if o.KeepFiles {
+		config.keepFiles = 1
+	}
 	b := &Bridge{lib: lib}
 	var record cError
 	k := call(lib.open, uintptr(unsafe.Pointer(config)), uintptr(unsafe.Pointer(&b.handle)),

@@ -68,7 +68,7 @@ func TestErrorAs(t *testing.T) {
 // TestEveryReasonHasNameAndHint: every reason has a hint except a state, whose
 // message has it.
 func TestEveryReasonHasNameAndHint(t *testing.T) {
-	for r := ReasonArgument; r <= ReasonReload; r++ {
+	for r := ReasonArgument; r <= ReasonHeld; r++ {
 		require.NotContains(t, r.String(), "reason ")
 		if r != ReasonState {
 			require.NotEmpty(t, refuse(StageLoad, r, "").hint(), r.String())

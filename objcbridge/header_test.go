@@ -4,6 +4,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -73,20 +74,21 @@ func TestFunctionsAreApart(t *testing.T) {
 func TestConstantsOfHeader(t *testing.T) {
 	header, err := os.ReadFile("src/bridge.h")
 	require.NoError(t, err)
-	require.Regexp(t, `#define ANEB_VERSION 2\b`, string(header))
-	require.EqualValues(t, 2, abiVersion)
+	require.Regexp(t, `#define ANEB_VERSION 3\b`, string(header))
+	require.EqualValues(t, 3, abiVersion)
 	for name, want := range map[string]int32{
 		"ANEB_NSERROR": int32(KindNSError), "ANEB_NO": int32(KindNo), "ANEB_EXCEPTION": int32(KindException),
 		"ANEB_CONTRADICTION": int32(KindContradiction), "ANEB_NIL": int32(KindNil), "ANEB_MISSING": int32(KindMissing),
 		"ANEB_REFUSED": int32(KindRefused), "ANEB_ARGUMENT": int32(ReasonArgument), "ANEB_SHORT": int32(ReasonShort),
 		"ANEB_OFFSET": int32(ReasonOffset), "ANEB_INDEX": int32(ReasonIndex), "ANEB_BUDGET": int32(ReasonBudget),
 		"ANEB_CROWDED": int32(ReasonCrowded), "ANEB_STATE": int32(ReasonState), "ANEB_FILE": int32(ReasonFile),
-		"ANEB_RELOAD": int32(ReasonReload), "ANEB_FOUND": int32(CheckOK), "ANEB_NO_CLASS": int32(CheckNoClass),
+		"ANEB_RELOAD": int32(ReasonReload), "ANEB_HELD": int32(ReasonHeld), "ANEB_FOUND": int32(CheckOK),
+		"ANEB_NO_CLASS":    int32(CheckNoClass),
 		"ANEB_NO_SELECTOR": int32(CheckNoSelector), "ANEB_OTHER_ENCODING": int32(CheckOtherEncoding),
 	} {
 		m := regexp.MustCompile(`\b` + name + ` = (\d+)`).FindSubmatch(header)
 		require.NotNil(t, m, name)
-		require.Equal(t, string(m[1]), string(rune('0'+want)), name)
+		require.Equal(t, string(m[1]), strconv.Itoa(int(want)), name)
 	}
 	stages := `ANEB_OPEN = 1, ANEB_CHECK, ANEB_DEVICE, ANEB_SURFACE, ANEB_CREATE, ANEB_COMPILE, ANEB_LOAD,\s+` +
 		`ANEB_DESCRIBE, ANEB_REQUEST, ANEB_EVALUATE, ANEB_UNLOAD, ANEB_PURGE, ANEB_CLOSE,`

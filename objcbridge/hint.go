@@ -11,6 +11,7 @@ var reasonHints = map[Reason]string{
 	ReasonCrowded:  "unload a program first",
 	ReasonFile:     "make room in the temporary directory, or point TMPDIR, on Linux TEMP, to a writable one",
 	ReasonReload:   "close this program and create it again",
+	ReasonHeld:     "wait for the other process, or give the call more time",
 }
 
 var codeHints = map[int64]string{

@@ -62,11 +62,12 @@ const (
 	ReasonState                      // closed, not compiled, not loaded, still in use, or in flight
 	ReasonFile                       // the program's files cannot be written
 	ReasonReload                     // the compiled program and its files are gone
+	ReasonHeld                       // another process compiles or loads the same program
 )
 
 var reasonNames = [...]string{"", "bad argument", "surface too short", "surface at an offset", "no such index",
 	"compile budget spent", "too many programs loaded", "wrong state", "files cannot be written",
-	"compiled program is gone"}
+	"compiled program is gone", "held by another process"}
 
 // String returns the reason in a few words.
 func (r Reason) String() string { return name(reasonNames[:], int32(r), "reason ") }

@@ -8,7 +8,7 @@ import "unsafe"
 // compile.
 var (
 	_ [3232]byte = [unsafe.Sizeof(cError{})]byte{}
-	_ [24]byte   = [unsafe.Sizeof(cConfig{})]byte{}
+	_ [32]byte   = [unsafe.Sizeof(cConfig{})]byte{}
 	_ [56]byte   = [unsafe.Sizeof(cCheck{})]byte{}
 	_ [256]byte  = [unsafe.Sizeof(cDevice{})]byte{}
 	_ [24]byte   = [unsafe.Sizeof(cWeight{})]byte{}

@@ -19,6 +19,7 @@ type cError struct {
 type cConfig struct {
 	framework, iokit           *byte
 	compileLimit, programLimit int32
+	keepFiles                  int32
 }
 
 type cCheck struct {

@@ -52,7 +52,8 @@ func TestMirrors(t *testing.T) {
 		}},
 		{"aneb_config", unsafe.Sizeof(cfg), unsafe.Pointer(&cfg), func(o unsafe.Pointer) []place {
 			return []place{at(o, "framework", &cfg.framework), at(o, "iokit", &cfg.iokit),
-				at(o, "compile_limit", &cfg.compileLimit), at(o, "program_limit", &cfg.programLimit)}
+				at(o, "compile_limit", &cfg.compileLimit), at(o, "program_limit", &cfg.programLimit),
+				at(o, "keep_files", &cfg.keepFiles)}
 		}},
 		{"aneb_check", unsafe.Sizeof(chk), unsafe.Pointer(&chk), func(o unsafe.Pointer) []place {
 			return []place{at(o, "class_name", &chk.class), at(o, "selector", &chk.selector),

@@ -18,6 +18,9 @@ type Options struct {
 	IOKit        string // path of IOKit; empty: AppleIOKit on darwin, none elsewhere
 	CompileLimit int    // limit of compiles in this process; 0: 110, below Apple's limit of about 119
 	ProgramLimit int    // limit of loaded programs in this process; 0: 100, below Apple's limit of about 126
+	// KeepFiles leaves a program's files (Facts.Path) in place from its load to its unload, for looking at them. The
+	// loaded program does not need them, and they have its weights twice: the bridge's files and the framework's copies.
+	KeepFiles bool
 }
 
 // withDefaults sets the default paths of the libraries that the bridge opens.

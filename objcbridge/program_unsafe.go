@@ -4,6 +4,7 @@ import (
 	"math"
 	"runtime"
 	"strings"
+	"time"
 	"unsafe"
 )
 
@@ -67,6 +68,18 @@ func (p *Program) use(stage Stage) error {
 	return p.object.use(stage)
 }
 
+// SetPatience sets how long each later call on the program waits for other processes, at first 30 s. All processes that
+// make a program of the same text and weights have one folder for it, so one of them at a time compiles, loads,
+// unloads or purges it, or has compiled it and not yet loaded it. If that takes longer, the error of the call has
+// ReasonHeld; Close goes on.
+func (p *Program) SetPatience(d time.Duration) {
+	if p.use(StageCompile) != nil {
+		return
+	}
+	defer p.object.done()
+	call(p.object.bridge.lib.programPatience, p.object.handle, uintptr(d.Milliseconds()))
+}
+
 // Compile writes the program's files and compiles it, unless the framework has it in its cache. A
 // program is compiled once. The error has ReasonBudget if this process has reached its limit of
 // compiles. qos is one of the classes of package driverabi, here and in Load, Unload, Evaluate and
@@ -86,7 +99,7 @@ func (p *Program) Compile(qos uint32) (cached bool, err error) {
 	return hit != 0, nil
 }
 
-// Load loads the compiled program into the engine. After Unload it works as long as the framework
+// Load loads the compiled program into the engine, and removes its files unless Options.KeepFiles is set. After Unload it works as long as the framework
 // has the program in its cache; otherwise the error has ReasonReload. It has ReasonCrowded if this
 // process has reached its limit of loaded programs. A load that the framework rejects is retried
 // once after 100 ms; Facts.Recovered reports it.

@@ -55,15 +55,19 @@ func newRig(tb testing.TB) *rig {
 	return g
 }
 
-// program compiles a new program.
-func (g *rig) program(tb testing.TB) *objcbridge.Program {
-	text := fmt.Appendf(nil, `program(1.3)
+// text is a new program.
+func (g *rig) text() []byte {
+	return fmt.Appendf(nil, `program(1.3)
 {
     func main<ios18>(tensor<fp16, [1, 4, 1, 32]> x) {
         tensor<fp16, [1, 4, 1, 32]> y = add(x = x, y = fp16(%d))[name = string("y")];
     } -> (y);
 }`, programs.Add(1))
-	p, err := g.b.NewProgram(text, nil)
+}
+
+// program compiles a new program.
+func (g *rig) program(tb testing.TB) *objcbridge.Program {
+	p, err := g.b.NewProgram(g.text(), nil)
 	require.NoError(tb, err)
 	tb.Cleanup(p.Close)
 	cached, err := p.Compile(driverabi.QoSDefault)

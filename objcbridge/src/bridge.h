@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ANEB_VERSION 2
+#define ANEB_VERSION 3
 
 enum aneb_kind {
     ANEB_OK = 0,
@@ -33,6 +33,7 @@ enum aneb_reason {
     ANEB_STATE = 7,    // not compiled, not loaded, still in use, or the same request in flight
     ANEB_FILE = 8,     // the program's files cannot be written
     ANEB_RELOAD = 9,   // the compiled program and its files are gone: create the program again
+    ANEB_HELD = 10,    // another process compiles or loads the same program, and has not ended in time
 };
 
 enum aneb_stage {
@@ -68,6 +69,7 @@ typedef struct {
     const char *iokit;     // path of IOKit for aneb_registry; may be NULL
     int32_t compile_limit; // limit of compiles in this process; 0 means 110
     int32_t program_limit; // limit of loaded programs in this process; 0 means 100
+    int32_t keep_files;    // if not 0, a program's files stay from its load to its unload
 } aneb_config;
 int32_t aneb_open(const aneb_config *config, aneb **out, aneb_error *error);
 int32_t aneb_close(aneb *a, aneb_error *error); // ANEB_STATE while a handle made with it is alive
@@ -109,9 +111,15 @@ typedef struct {
 } aneb_weight;
 int32_t aneb_program_create(aneb *a, const void *text, size_t size, const aneb_weight *weights, int32_t count,
                             aneb_program **out, aneb_error *error);
+// How long each later call on p waits for other processes; at first 30 s. All processes that make a program of
+// the same text and weights have one directory for it. So compile, load, unload, purge and release wait until no
+// other process is in one of them, or between a compile that wrote files and its load. ANEB_HELD if that takes
+// longer; release then goes on.
+void aneb_program_patience(aneb_program *p, int64_t milliseconds);
 // Writes the files and compiles, unless the framework has the program in its cache. Once per program.
 int32_t aneb_program_compile(aneb_program *p, uint32_t qos, int32_t *cached, aneb_error *error);
-// Loads. If the framework rejects the load, retries once after 100 ms, before the files are removed.
+// Loads, and removes the files: the loaded program does not need them. If the framework rejects the load, retries
+// once after 100 ms, before the files are removed.
 int32_t aneb_program_load(aneb_program *p, uint32_t qos, aneb_error *error);
 int32_t aneb_program_unload(aneb_program *p, uint32_t qos, aneb_error *error);
 int32_t aneb_program_purge(aneb_program *p, aneb_error *error); // removes the program from the framework's cache

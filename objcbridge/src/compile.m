@@ -48,9 +48,11 @@ static int32_t compile_once(aneb_program *p, uint32_t qos, BOOL *cached, aneb_er
 int32_t aneb_program_compile(aneb_program *p, uint32_t qos, int32_t *cached, aneb_error *error) {
     if (p == NULL) return aneb_null(error, ANEB_COMPILE);
     BOOL hit = NO;
-    aneb_identity_lock(p->shared);
-    int32_t kind = compile_once(p, qos, &hit, error);
-    aneb_identity_unlock(p->shared);
+    int32_t kind = aneb_identity_lock(p, ANEB_COMPILE, error);
+    if (kind == ANEB_OK) {
+        kind = compile_once(p, qos, &hit, error);
+        aneb_identity_unlock(p);
+    }
     if (cached != NULL) *cached = kind == ANEB_OK && hit;
     return kind;
 }
@@ -58,12 +60,12 @@ int32_t aneb_program_compile(aneb_program *p, uint32_t qos, int32_t *cached, ane
 int32_t aneb_program_purge(aneb_program *p, aneb_error *error) {
     if (p == NULL) return aneb_null(error, ANEB_PURGE);
     int32_t kind = aneb_offers(p->owner, ANEB_ROW_PURGE, ANEB_PURGE, error);
+    if (kind == ANEB_OK) kind = aneb_identity_lock(p, ANEB_PURGE, error);
     if (kind != ANEB_OK) return kind;
-    aneb_identity_lock(p->shared);
     kind = aneb_guard(error, ANEB_PURGE, ^int32_t {
         [p->model purgeCompiledModel];
         return ANEB_OK;
     });
-    aneb_identity_unlock(p->shared);
+    aneb_identity_unlock(p);
     return kind;
 }

@@ -39,6 +39,7 @@ static void discard(aneb *a) {
 static int32_t fill(aneb *a, const aneb_config *config, aneb_error *e) {
     a->compile_limit = config->compile_limit == 0 ? compile_limit : config->compile_limit;
     a->program_limit = config->program_limit == 0 ? program_limit : config->program_limit;
+    a->keep_files = config->keep_files != 0;
     a->framework = strdup(config->framework);
     a->iokit = config->iokit == NULL ? NULL : strdup(config->iokit);
     a->options = [[NSDictionary alloc] init];

@@ -12,8 +12,10 @@ struct aneb_identity {
     struct aneb_identity *next; // guarded by the process's mutex, like programs
     int programs;               // live programs
     char *path;
-    pthread_mutex_t mutex; // held during writing, compile, load, unload and purge
-    int users;             // programs with files in the directory; guarded by mutex
+    pthread_mutex_t mutex; // held during writing, compile, load, unload and purge; guards the fields below
+    int users;             // programs with files in the directory
+    int claims;            // of them, those that are not loaded yet
+    int hold;              // the lock against other processes; ANEB_NO_HOLD for none
 };
 
 static struct aneb_identity *find(const char *path) {
@@ -31,6 +33,7 @@ static struct aneb_identity *add(const char *path) {
         return NULL;
     }
     i->path = copy;
+    i->hold = ANEB_NO_HOLD;
     i->next = aneb_process.first;
     aneb_process.first = i;
     return i;
@@ -60,9 +63,36 @@ void aneb_identity_leave(struct aneb_identity *i) {
     free(i);
 }
 
-void aneb_identity_lock(struct aneb_identity *i) { pthread_mutex_lock(&i->mutex); }
+// Reports whether no other process holds the identity. Where no file can be made there is no lock: no process
+// can have files there either.
+static bool lock(aneb_program *p) {
+    struct aneb_identity *i = p->shared;
+    pthread_mutex_lock(&i->mutex);
+    if (i->hold != ANEB_NO_HOLD) return true; // claimed by a program of this process
+    int hold = aneb_hold_begin(i->path, atomic_load(&p->patience));
+    if (hold == ANEB_HELD_ELSEWHERE) return false;
+    i->hold = hold;
+    return true;
+}
 
-void aneb_identity_unlock(struct aneb_identity *i) { pthread_mutex_unlock(&i->mutex); }
+int32_t aneb_identity_lock(aneb_program *p, int32_t stage, aneb_error *e) {
+    if (lock(p)) return ANEB_OK;
+    pthread_mutex_unlock(&p->shared->mutex);
+    return aneb_refuse(e, stage, ANEB_HELD,
+                       "another process compiles or loads the same program, and has not ended within %lld ms",
+                       atomic_load(&p->patience));
+}
+
+void aneb_identity_lock_anyway(aneb_program *p) { lock(p); }
+
+void aneb_identity_unlock(aneb_program *p) {
+    struct aneb_identity *i = p->shared;
+    if (i->claims == 0 && i->hold != ANEB_NO_HOLD) {
+        aneb_hold_end(i->path, i->hold);
+        i->hold = ANEB_NO_HOLD;
+    }
+    pthread_mutex_unlock(&i->mutex);
+}
 
 static int32_t unwritable(aneb_program *p, const char *file, int code, aneb_error *e) {
     char why[128] = "";
@@ -84,7 +114,8 @@ static int32_t write_files(aneb_program *p, int directory, aneb_error *e) {
 
 static void use(aneb_program *p) {
     if (p->holds_files) return;
-    p->holds_files = true;
+    p->holds_files = p->claims = true;
+    p->shared->claims++;
     if (p->shared->users++ == 0) atomic_fetch_add(&aneb_process.identities, 1);
 }
 
@@ -100,7 +131,13 @@ int32_t aneb_files_write(aneb_program *p, aneb_error *e) {
     return kind;
 }
 
+void aneb_files_settle(aneb_program *p) {
+    if (p->claims) p->shared->claims--;
+    p->claims = false;
+}
+
 void aneb_files_drop(aneb_program *p) {
+    aneb_files_settle(p);
     if (!p->holds_files) return;
     p->holds_files = false;
     if (--p->shared->users != 0) return;

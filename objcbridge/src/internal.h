@@ -74,6 +74,7 @@ enum aneb_row {
 struct aneb {
     char *framework, *iokit; // iokit may be NULL
     int64_t compile_limit, program_limit;
+    bool keep_files;
     Class<ANEBDescriptor> descriptor;
     Class<ANEBModel> model;
     Class<ANEBRequest> request;
@@ -117,7 +118,8 @@ struct aneb_program {
     char *identity, *path;
     uint64_t text_hash;  // of the MIL text: equal texts have equal symbols
     struct aneb_identity *shared;
-    bool compiled, holds_files; // guarded by the identity's mutex until the last release
+    atomic_llong patience; // milliseconds to wait for other processes
+    bool compiled, holds_files, claims; // guarded by the identity's mutex until the last release; see identity.m
     pthread_mutex_t mutex;      // held while modelAttributes is read and requests are made
     aneb_error recovered;       // see aneb_program_facts; guarded by mutex
 };
@@ -130,18 +132,32 @@ int32_t aneb_cached(aneb_program *p, int32_t stage, BOOL *cached, aneb_error *e)
 int32_t aneb_weights(const aneb_weight *weights, int32_t count, NSMutableDictionary *descriptor,
                      NSMutableDictionary *files, aneb_error *e);
 
-// ---- identity.m: programs of one identity share a mutex and a directory ----
+// ---- identity.m: programs of one identity share a mutex, a directory, and a lock between processes ----
 
 struct aneb_identity *aneb_identity_join(const char *path); // NULL without memory
 void aneb_identity_leave(struct aneb_identity *i);
-void aneb_identity_lock(struct aneb_identity *i);
-void aneb_identity_unlock(struct aneb_identity *i);
-// Call with the identity locked. aneb_files_write writes p's files and makes p a user of the
-// directory. aneb_files_drop ends this use; the last user removes the directory.
+// Locks p's identity in this process and against others. ANEB_HELD, with nothing locked, if another process
+// holds it for longer than p's patience.
+int32_t aneb_identity_lock(aneb_program *p, int32_t stage, aneb_error *e);
+void aneb_identity_lock_anyway(aneb_program *p); // after p's patience without the other processes
+void aneb_identity_unlock(aneb_program *p);      // other processes wait on while a program of this one claims files
+// Call with the identity locked. aneb_files_write writes p's files, makes p a user of the
+// directory, and claims it against other processes. aneb_files_settle ends the claim: p is
+// loaded. aneb_files_drop ends claim and use; the last user removes the directory.
 // aneb_files_present reports whether p can load from the directory.
 int32_t aneb_files_write(aneb_program *p, aneb_error *e);
+void aneb_files_settle(aneb_program *p);
 void aneb_files_drop(aneb_program *p);
 bool aneb_files_present(aneb_program *p);
+
+// ---- hold.m: a lock between processes, beside a directory ----
+
+// Waits at most so long. Returns a descriptor for aneb_hold_end, ANEB_NO_HOLD if no file can be made there, or
+// ANEB_HELD_ELSEWHERE.
+#define ANEB_NO_HOLD (-1)
+#define ANEB_HELD_ELSEWHERE (-2)
+int aneb_hold_begin(const char *directory, int64_t milliseconds);
+void aneb_hold_end(const char *directory, int hold);
 
 // ---- tree.m: directories, never through a symbolic link ----
 

@@ -72,6 +72,10 @@ static int32_t load_locked(aneb_program *p, uint32_t qos, aneb_error *e) {
     kind = load_twice(p, qos, e);
     if (kind == ANEB_OK) {
         atomic_store(&p->gate, 0);
+        if (p->owner->keep_files)
+            aneb_files_settle(p);
+        else
+            aneb_files_drop(p);
         return ANEB_OK;
     }
     if (undo_load(p, qos, kind)) atomic_fetch_sub(&aneb_process.loaded, 1);
@@ -97,16 +101,18 @@ int32_t aneb_unload_locked(aneb_program *p, uint32_t qos, aneb_error *e) {
 
 int32_t aneb_program_load(aneb_program *p, uint32_t qos, aneb_error *error) {
     if (p == NULL) return aneb_null(error, ANEB_LOAD);
-    aneb_identity_lock(p->shared);
-    int32_t kind = load_locked(p, qos, error);
-    aneb_identity_unlock(p->shared);
+    int32_t kind = aneb_identity_lock(p, ANEB_LOAD, error);
+    if (kind != ANEB_OK) return kind;
+    kind = load_locked(p, qos, error);
+    aneb_identity_unlock(p);
     return kind;
 }
 
 int32_t aneb_program_unload(aneb_program *p, uint32_t qos, aneb_error *error) {
     if (p == NULL) return aneb_null(error, ANEB_UNLOAD);
-    aneb_identity_lock(p->shared);
-    int32_t kind = aneb_unload_locked(p, qos, error);
-    aneb_identity_unlock(p->shared);
+    int32_t kind = aneb_identity_lock(p, ANEB_UNLOAD, error);
+    if (kind != ANEB_OK) return kind;
+    kind = aneb_unload_locked(p, qos, error);
+    aneb_identity_unlock(p);
     return kind;
 }

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { patience = 30 * 1000 };
+
 static uint64_t hash(const unsigned char *bytes, size_t size) { // FNV-1a
     uint64_t h = 0xcbf29ce484222325u;
     for (size_t i = 0; i < size; i++) h = (h ^ bytes[i]) * 0x100000001b3u;
@@ -75,6 +77,7 @@ int32_t aneb_program_create(aneb *a, const void *text, size_t size, const aneb_w
     p->owner = a;
     p->text_hash = hash(text, size);
     atomic_init(&p->refs, 1);
+    atomic_init(&p->patience, patience);
     atomic_init(&p->gate, ANEB_UNLOADED);
     pthread_mutex_init(&p->mutex, NULL);
     kind = aneb_guard(error, ANEB_CREATE, ^int32_t {
@@ -91,12 +94,16 @@ int32_t aneb_program_create(aneb *a, const void *text, size_t size, const aneb_w
     return ANEB_OK;
 }
 
+void aneb_program_patience(aneb_program *p, int64_t milliseconds) {
+    if (p != NULL) atomic_store(&p->patience, milliseconds < 0 ? 0 : milliseconds);
+}
+
 static void unload_and_drop(aneb_program *p) {
-    aneb_identity_lock(p->shared);
+    aneb_identity_lock_anyway(p);
     // Deallocation does not unload. Try twice; then the framework keeps the program.
     for (int try = 0; try < 2 && atomic_load(&p->gate) != ANEB_UNLOADED; try++) aneb_unload_locked(p, 21, NULL);
     aneb_files_drop(p);
-    aneb_identity_unlock(p->shared);
+    aneb_identity_unlock(p);
 }
 
 void aneb_program_end(aneb_program *p) {

@@ -27,15 +27,22 @@ static NSString *inside(const char *path) {
     return [NSString stringWithUTF8String:path];
 }
 
-// Returns a file name without directories, different for every path, as the framework
-// writes weights.
+// Returns a file name without directories, different for every path.
 static NSString *flat(NSString *path) {
     if ([path rangeOfString:@"/"].location == NSNotFound) return path;
     NSString *escaped = [path stringByReplacingOccurrencesOfString:@"%" withString:@"%25"];
     return [escaped stringByReplacingOccurrencesOfString:@"/" withString:@"%2F"];
 }
 
-static int32_t add(const aneb_weight *w, int32_t i, NSMutableDictionary *descriptor, NSMutableDictionary *files,
+// Returns the name of the file in which the framework writes its own copy of a weight. A program's only one is
+// called "data", as in all programs that are known to compile on macOS 27. Several need different names: each file
+// is hashed and compared with the weight of its name.
+static NSString *name_of_copy(NSString *path, int32_t count) {
+    bool folder = [[path lowercaseString] hasPrefix:@"data/"]; // "data" is then the folder of the program's own file
+    return count == 1 && !folder ? @"data" : flat(path);
+}
+
+static int32_t add(const aneb_weight *w, int32_t i, int32_t count, NSMutableDictionary *descriptor, NSMutableDictionary *files,
                    NSMutableSet *flats, aneb_error *e) {
     NSString *path = inside(w->path);
     if (path == nil || taken(path))
@@ -45,8 +52,8 @@ static int32_t add(const aneb_weight *w, int32_t i, NSMutableDictionary *descrip
                            w->path == NULL || !aneb_utf8_valid(w->path) ? "" : w->path, deepest);
     if (w->data == NULL || w->size == 0)
         return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT, "weight %d: \"%.200s\" has no data", i, w->path);
-    NSString *key = [NSString stringWithUTF8String:w->path], *name = flat(path);
-    NSString *folded = [name lowercaseString]; // macOS's file systems ignore case
+    NSString *key = [NSString stringWithUTF8String:w->path], *name = name_of_copy(path, count);
+    NSString *folded = [flat(path) lowercaseString]; // macOS's file systems ignore case
     if ([flats containsObject:folded])
         return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT, "weight %d: \"%.200s\" occurs twice", i, w->path);
     if ([name lengthOfBytesUsingEncoding:NSUTF8StringEncoding] > 255)
@@ -75,7 +82,7 @@ int32_t aneb_weights(const aneb_weight *weights, int32_t count, NSMutableDiction
                      NSMutableDictionary *files, aneb_error *e) {
     NSMutableSet *flats = [NSMutableSet set];
     for (int32_t i = 0; i < count; i++) {
-        int32_t kind = add(&weights[i], i, descriptor, files, flats, e);
+        int32_t kind = add(&weights[i], i, count, descriptor, files, flats, e);
         if (kind != ANEB_OK) return kind;
     }
     for (NSString *path in files) {

@@ -218,6 +218,11 @@ int32_t aneb_program_unload(aneb_program *p, uint32_t qos, aneb_error *error) {
     return ANEB_OK;
 }
 
+void aneb_program_patience(aneb_program *p, int64_t milliseconds) {
+    take(p, 0);
+    if (milliseconds < 0) die("a negative patience");
+}
+
 int32_t aneb_program_purge(aneb_program *p, aneb_error *error) {
     take(p, 0);
     return p->loaded ? fail(error, ANEB_EXCEPTION, ANEB_PURGE, 0, "loaded") : ANEB_OK;

@@ -1,6 +1,7 @@
 package apple
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,11 +15,11 @@ import (
 )
 
 // first places the function for Compile. It builds the program unless another executable has.
-func (x *executable) first() (err error) {
+func (x *executable) first(ctx context.Context) (err error) {
 	p := x.program
 	x.cached = true
 	if p.object.Load() == nil {
-		o, c, err := x.build(false)
+		o, c, err := x.build(ctx, false)
 		if err != nil {
 			return err
 		}
@@ -38,23 +39,25 @@ func (x *executable) first() (err error) {
 // build makes, compiles and loads the program and reads its attributes. On failure it releases
 // everything. If the framework cannot load a program from its cache, build purges and
 // compiles it again, once. With purge it does so from the start.
-func (x *executable) build(purge bool) (*objcbridge.Program, compiled, error) {
-	o, c, unloadable, err := x.attempt(purge)
+func (x *executable) build(ctx context.Context, purge bool) (*objcbridge.Program, compiled, error) {
+	o, c, unloadable, err := x.attempt(ctx, purge)
 	if !unloadable || purge {
 		return o, c, err
 	}
 	x.engine.recovering(err)
-	o, c, _, err = x.attempt(true)
+	o, c, _, err = x.attempt(ctx, true)
 	return o, c, err
 }
 
 // attempt is build without the retry. unloadable reports that the framework failed to load
 // a program from its cache.
-func (x *executable) attempt(purge bool) (o *objcbridge.Program, c compiled, unloadable bool, err error) {
+func (x *executable) attempt(ctx context.Context, purge bool) (o *objcbridge.Program, c compiled, unloadable bool,
+	err error) {
 	e := x.engine
 	if o, err = e.bridge.NewProgram(x.program.text, x.program.weights); err != nil {
 		return nil, c, false, e.fault("compile", x.src.File, err)
 	}
+	o.SetPatience(e.patience(ctx))
 	if purge {
 		_ = o.Purge() // without the method the framework compiles only programs that it has not cached
 	}

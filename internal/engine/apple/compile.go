@@ -56,7 +56,7 @@ func (e *Engine) compile(ctx context.Context, src ane.Source, watch *observation
 	if err := e.join(x, text, weights, len(p.Funcs)); err != nil {
 		return nil, err
 	}
-	err = x.inTurn(ctx, "compile", x.first)
+	err = x.inTurn(ctx, "compile", func() error { return x.first(ctx) })
 	if err == nil {
 		return x, nil
 	}

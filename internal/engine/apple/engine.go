@@ -179,6 +179,17 @@ func (e *Engine) closeAll() error {
 	return errors.Join(errs...)
 }
 
+// patience returns how long a call waits for other processes that compile or load the same program. It ends before
+// ctx, so that the caller gets the error that names them.
+func (e *Engine) patience(ctx context.Context) time.Duration {
+	end, bounded := ctx.Deadline()
+	if !bounded {
+		return cmp.Or(e.cfg.Patience, patience)
+	}
+	left := time.Until(end)
+	return max(0, left-left/8)
+}
+
 // limited returns a context for calls that have none.
 func (e *Engine) limited() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), cmp.Or(e.cfg.Patience, patience))

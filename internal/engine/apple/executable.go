@@ -1,6 +1,7 @@
 package apple
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/anekit/anekit/ane"
@@ -81,13 +82,15 @@ func (x *executable) release() {
 	}
 	last := x.engine.quit(x)
 	if x.loaded {
-		if !last && x.unload() != nil {
+		if !last && x.unload(context.Background()) != nil {
 			p.wanted-- // the framework keeps it loaded: the next Load finds it so
 		}
 		p.leave()
 	}
 	if last {
-		p.object.Load().Close()
+		o := p.object.Load()
+		o.SetPatience(x.engine.patience(context.Background()))
+		o.Close()
 	}
 	x.engine.release()
 }

@@ -96,7 +96,7 @@ func refusal(r objcbridge.Reason) (hint string, sentinel error) {
 		return "", ane.ErrExhausted
 	case objcbridge.ReasonCrowded:
 		return "", ane.ErrExhausted
-	case objcbridge.ReasonState:
+	case objcbridge.ReasonState, objcbridge.ReasonHeld:
 		return "", ane.ErrInUse
 	case objcbridge.ReasonFile:
 		return "", ane.ErrEngine

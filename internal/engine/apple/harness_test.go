@@ -95,10 +95,15 @@ func text(n int) []byte {
 
 // newRig builds a rig. The program adds n.
 func newRig(tb testing.TB, e *apple.Engine, n int, opts ...unimem.Option) *rig {
+	return newSourceRig(tb, e, ane.Source{File: "add.mil", Text: text(n)}, opts...)
+}
+
+// newSourceRig builds a rig of another program with x and y.
+func newSourceRig(tb testing.TB, e *apple.Engine, src ane.Source, opts ...unimem.Option) *rig {
 	d, err := ane.Open(keptOpen{e}, "")
 	require.NoError(tb, err)
 	r := &rig{tb: tb, device: d}
-	r.model, err = d.Compile(tb.Context(), ane.Source{File: "add.mil", Text: text(n)})
+	r.model, err = d.Compile(tb.Context(), src)
 	require.NoError(tb, err)
 	require.NoError(tb, r.model.Load(tb.Context()))
 	r.x, r.y = r.tensor(r.model.Inputs()[0], opts), r.tensor(r.model.Outputs()[0], opts)

@@ -12,7 +12,7 @@ func (x *executable) Load(ctx context.Context) error {
 	return x.setLoaded(ctx, "load", true, func() error {
 		p := x.program
 		if !p.up {
-			if err := x.load(); err != nil {
+			if err := x.load(ctx); err != nil {
 				return err
 			}
 			p.up = true
@@ -25,9 +25,10 @@ func (x *executable) Load(ctx context.Context) error {
 // load loads the program. If the framework has lost the compiled program and its files, or
 // cannot load the compiled program, load makes the program again from the same text and
 // weights. If that fails, the next Load tries again.
-func (x *executable) load() error {
+func (x *executable) load(ctx context.Context) error {
 	p := x.program
 	o := p.object.Load()
+	o.SetPatience(x.engine.patience(ctx))
 	err := x.engine.spared(func() error { return x.engine.fault("load", x.src.File, o.Load(qos)) })
 	if err == nil {
 		if facts, unknown := o.Inspect(); unknown == nil && facts.Recovered != nil {
@@ -39,7 +40,7 @@ func (x *executable) load() error {
 		return err
 	}
 	x.engine.recovering(err)
-	o, c, err := x.build(!refused(err, objcbridge.ReasonReload))
+	o, c, err := x.build(ctx, !refused(err, objcbridge.ReasonReload))
 	if err != nil {
 		return err
 	}
@@ -53,14 +54,15 @@ func (x *executable) load() error {
 
 // Unload implements ane.Executable. The last executable of a program to be unloaded unloads it.
 func (x *executable) Unload(ctx context.Context) error {
-	return x.setLoaded(ctx, "unload", false, x.unload)
+	return x.setLoaded(ctx, "unload", false, func() error { return x.unload(ctx) })
 }
 
 // unload is Unload for the holder of the turn.
-func (x *executable) unload() error {
+func (x *executable) unload(ctx context.Context) error {
 	p := x.program
 	if p.up && p.wanted == 1 {
 		o := p.object.Load()
+		o.SetPatience(x.engine.patience(ctx))
 		if err := o.Unload(qos); err != nil {
 			facts, unknown := o.Inspect()
 			p.up = unknown != nil || facts.Loaded // a call that returned an error may have unloaded it
