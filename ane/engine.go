@@ -121,4 +121,9 @@ type Info struct {
 	Numerics string // how the engine sums and rounds
 	Sharing  string // how the engine accesses the tensors' pages
 	Offsets  bool   // whether a tensor may start after byte 0 of its surface
+
+	// MinSurface is the least number of bytes of a surface that every version of the engine
+	// takes. Where it is not 0, some versions also want surfaces of one size on each side of
+	// a request; see Model.SurfaceSize. Both are wishes: the engine gets smaller surfaces too.
+	MinSurface int
 }

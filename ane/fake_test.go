@@ -22,13 +22,16 @@ type fake struct {
 	evaluate func(context.Context) error
 	refuse   error // of Compile
 
+	minSurface int
+
 	closed  atomic.Bool
 	running atomic.Int32 // open executables
 	bound   atomic.Int32 // open invocations
 }
 
 func (f *fake) Info() ane.Info {
-	return ane.Info{Name: "fake", Chip: "none", OSBuild: "any", Numerics: "none", Sharing: "none", Offsets: f.offsets}
+	return ane.Info{Name: "fake", Chip: "none", OSBuild: "any", Numerics: "none", Sharing: "none", Offsets: f.offsets,
+		MinSurface: f.minSurface}
 }
 
 func (f *fake) Compile(context.Context, ane.Source) (ane.Executable, error) {

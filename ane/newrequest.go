@@ -8,14 +8,14 @@ import (
 )
 
 // NewRequest makes a Request with new surfaces, one for each input and output, in the
-// program's layout. Their bytes are zero at first. opts are options of unimem.Open, such
+// program's layout and of SurfaceSize bytes. Their bytes are zero at first. opts are options of unimem.Open, such
 // as unimem.Warm. NewRequest loads the program if it is not loaded; its errors are those
 // of Load and of unimem.Open.
 func (m *Model) NewRequest(ctx context.Context, opts ...unimem.Option) (*Request, error) {
 	if err := m.Load(ctx); err != nil {
 		return nil, err
 	}
-	own := surfaces{options: opts}
+	own := surfaces{model: m, options: opts}
 	in, out := own.tensors(m.in), own.tensors(m.out)
 	r, err := (*Request)(nil), own.err
 	if err == nil {
@@ -28,8 +28,24 @@ func (m *Model) NewRequest(ctx context.Context, opts ...unimem.Option) (*Request
 	return r, nil
 }
 
+// SurfaceSize is how many bytes a new surface for a tensor should have: those of the tensor,
+// and on an engine with Info.MinSurface at least those, and as many as the largest of side
+// has, the layouts of all tensors on the same side of a request.
+func (m *Model) SurfaceSize(l Layout, side []Layout) int {
+	n := l.Bytes()
+	if m == nil || m.device == nil || m.device.info.MinSurface == 0 {
+		return n
+	}
+	n = max(n, m.device.info.MinSurface)
+	for _, s := range side {
+		n = max(n, s.Bytes())
+	}
+	return n
+}
+
 // surfaces are new Blocks of a Request that is being made.
 type surfaces struct {
+	model   *Model
 	options []unimem.Option
 	blocks  []*unimem.Block
 	err     error // the first error
@@ -43,7 +59,7 @@ func (s *surfaces) tensors(layouts []Layout) map[string]*Tensor {
 			break
 		}
 		var b *unimem.Block
-		if b, s.err = unimem.Open(l.Bytes(), s.options...); s.err != nil {
+		if b, s.err = unimem.Open(s.model.SurfaceSize(l, layouts), s.options...); s.err != nil {
 			s.err = &Error{Op: "request", Name: l.Name, Err: s.err}
 			break
 		}

@@ -65,6 +65,33 @@ func TestNewRequestLoadsAndHasSurfacesOfItsOwn(t *testing.T) {
 }
 
 // Every call of a tensor with an unknown name returns ErrName.
+// Surfaces have the bytes of their tensors, except on an engine that wants more: then all of
+// a side have one size.
+func TestSurfacesAsLargeAsTheEngineWants(t *testing.T) {
+	layout := func(name string, channels int) ane.Layout {
+		l, err := ane.NewLayout(name, mil.FP16, 1, channels, 1, 32)
+		require.NoError(t, err)
+		return l
+	}
+	small, large, out := layout("small", 1), layout("large", 2048), layout("y", 769)
+	sizes := func(least int) (all []int) {
+		m := compiled(t, &fake{in: []ane.Layout{small, large}, out: []ane.Layout{out}, minSurface: least})
+		r, err := m.NewRequest(t.Context())
+		require.NoError(t, err)
+		defer func() { require.NoError(t, r.Close()) }()
+		for _, x := range []*ane.Tensor{r.Input("small"), r.Input("large"), r.Output("y")} {
+			all = append(all, x.Block().Size())
+		}
+		return all
+	}
+	page := unimem.PageSize
+	require.Equal(t, []int{page, 2048 * 64, 4 * page}, sizes(0))
+	require.Equal(t, []int{2048 * 64, 2048 * 64, 4 * page}, sizes(49152))
+	require.Equal(t, []int{1 << 20, 1 << 20, 1 << 20}, sizes(1<<20))
+	require.Equal(t, 64, (*ane.Model)(nil).SurfaceSize(small, nil))
+	require.Equal(t, 64, new(ane.Model).SurfaceSize(small, []ane.Layout{large}))
+}
+
 func TestUnknownNames(t *testing.T) {
 	m := model(t, adder(t))
 	r, err := m.NewRequest(t.Context())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ type env struct {
 	skipped string
 	undo    []func() // run in reverse when the check ends
 	memory  []func() // run after undo, in reverse
+	least   int      // bytes of new surfaces, see wants
 }
 
 // perform runs one check in a new goroutine, so that a panic, a hang or a fatal failure
@@ -133,10 +135,31 @@ func (e *env) device() *ane.Device {
 	return d
 }
 
+// wants makes new surfaces as large as those of m, all of one size, on an engine with
+// ane.Info.MinSurface.
+func (e *env) wants(d *ane.Device, m *ane.Model) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if d.Info().MinSurface == 0 {
+		return
+	}
+	for _, l := range slices.Concat(m.Inputs(), m.Outputs()) {
+		e.least = max(e.least, m.SurfaceSize(l, nil))
+	}
+}
+
+// room returns the size of a new surface for a tensor.
+func (e *env) room(l ane.Layout) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return max(l.Bytes(), e.least)
+}
+
 // compile compiles p.
 func (e *env) compile(d *ane.Device, p *program) *ane.Model {
 	m, err := d.Compile(e.ctx, p.source())
 	e.need(err, "compile "+p.name)
+	e.wants(d, m)
 	e.later(func() error { return m.Close(context.Background()) }, "closing the model")
 	return m
 }

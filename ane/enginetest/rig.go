@@ -36,7 +36,7 @@ type room func(e *env, l ane.Layout, mutable bool) (*ane.Tensor, []guard)
 // inBlock makes the tensor on a new Block that is longer than the tensor.
 func inBlock(opts ...unimem.Option) room {
 	return func(e *env, l ane.Layout, mutable bool) (*ane.Tensor, []guard) {
-		b, err := unimem.Open(l.Bytes()+ane.RowAlign, opts...)
+		b, err := unimem.Open(e.room(l)+ane.RowAlign, opts...)
 		e.need(err, "memory")
 		e.laterMemory(b.Close, "closing a Block")
 		t, err := ane.OnBlock(b, l)
@@ -47,7 +47,7 @@ func inBlock(opts ...unimem.Option) room {
 
 // inCell makes the tensor on a cell with its own surface, between two others.
 func inCell(e *env, l ane.Layout, mutable bool) (*ane.Tensor, []guard) {
-	g, err := unimem.NewGrid(l.Bytes()+ane.RowAlign, 3, unimem.SurfacePerCell(), unimem.StaleOnClose())
+	g, err := unimem.NewGrid(e.room(l)+ane.RowAlign, 3, unimem.SurfacePerCell(), unimem.StaleOnClose())
 	e.need(err, "memory")
 	e.laterMemory(g.Close, "closing a Grid")
 	var cells []unimem.Cell

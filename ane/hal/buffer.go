@@ -56,11 +56,19 @@ func (d *Device) NewBuffer(size int) (*Buffer, error) {
 		return nil, err
 	}
 	defer d.end()
-	block, err := unimem.Open(size)
+	block, err := unimem.Open(d.room(size))
 	if err != nil {
 		return nil, err
 	}
 	return d.adopt(&Buffer{size: size, block: block}), nil
+}
+
+// room returns the size of the Block for a Buffer of size bytes: at least ane.Info.MinSurface.
+func (d *Device) room(size int) int {
+	if size <= 0 {
+		return size // which unimem.Open refuses
+	}
+	return max(size, d.info.MinSurface)
 }
 
 // Import makes a Buffer of all bytes of b, in place. The Buffer retains b until Close. The error

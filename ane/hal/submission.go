@@ -383,11 +383,11 @@ func (s *submission) unpin() error {
 
 // allocate opens the memory of an Alloca.
 func (b *Buffer) allocate() error {
-	block, err := unimem.Open(b.size)
+	d := b.device
+	block, err := unimem.Open(d.room(b.size))
 	if err != nil {
 		return err
 	}
-	d := b.device
 	d.mu.Lock()
 	b.block, b.state = block, present
 	d.mu.Unlock()

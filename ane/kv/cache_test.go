@@ -380,3 +380,17 @@ func TestNilAndZero(t *testing.T) {
 	require.ErrorIs(t, c.Restore(nil, Fingerprint{}), os.ErrInvalid)
 	require.NoError(t, c.Close())
 }
+
+// Each surface has at least the bytes that the engine wants.
+func TestLeastSurface(t *testing.T) {
+	c, err := New(Config{Layers: 2, Heads: 1, HeadDim: 32, Context: 256, Surface: 1 << 20})
+	require.NoError(t, err)
+	for layer := range 2 {
+		require.Equal(t, 1<<20, c.Keys(layer).Block().Size())
+		require.Equal(t, 1<<20, c.Values(layer).Block().Size())
+	}
+	require.NoError(t, c.Close())
+	_, err = New(Config{Layers: 2, Heads: 1, HeadDim: 32, Context: 256, Surface: -1})
+	require.ErrorIs(t, err, ErrSize)
+	require.ErrorContains(t, err, "Surface is -1")
+}

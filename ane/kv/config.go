@@ -26,6 +26,10 @@ type Config struct {
 	// Context may then be 0.
 	Window int
 
+	// Surface is the least number of bytes of each surface that New makes, for an engine with ane.Info.MinSurface; 0
+	// for as many as the tokens take.
+	Surface int
+
 	// Sparing keeps few pages in the cache's own mapping of its memory: Append, Save and Restore drop those that they
 	// no longer need, because an engine that maps the surfaces itself counts them a second time. The next access takes
 	// a page fault; until then the page is not pinned. It is for Linux and for a surface for each layer and side,
@@ -58,6 +62,10 @@ func (c Config) checked(op string) (Config, error) {
 			return c, &Error{Op: op, Err: ErrSize, Detail: fmt.Sprintf("%s is %d", v.name, v.n),
 				Hint: fmt.Sprintf("it is from %d to %d", v.least, maxCount)}
 		}
+	}
+	if c.Surface < 0 {
+		return c, &Error{Op: op, Err: ErrSize, Detail: fmt.Sprintf("Surface is %d", c.Surface),
+			Hint: "it is a number of bytes, or 0"}
 	}
 	if n, _ := c.capacity(); n == 0 {
 		return c, &Error{Op: op, Err: ErrSize, Detail: "neither Context nor Window", Hint: "reserve at least one token"}

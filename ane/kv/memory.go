@@ -67,7 +67,7 @@ func assemble(c Config, f form, tokens int, start func(i, size int) (*unimem.Tap
 	}
 	count := 2 * c.Layers / f.layers(c)
 	for i := range count {
-		tape, err := start(i, whole.Bytes())
+		tape, err := start(i, max(whole.Bytes(), c.Surface))
 		if err != nil {
 			return nil, err
 		}

@@ -92,7 +92,11 @@ func (g *Guest) place(r *request, b *binding, l ane.Layout, ptr, length uint64) 
 		if b.region, err = g.memory.InPlace(ptr, length); err != nil {
 			return err
 		}
-		if b.own, err = unimem.Open(l.Bytes()); err != nil {
+		side := r.program.Outputs()
+		if b.input {
+			side = r.program.Inputs()
+		}
+		if b.own, err = unimem.Open(r.program.SurfaceSize(l, side)); err != nil {
 			return err
 		}
 		b.guest = g.memory.Block().Bytes()[ptr:][:l.Bytes()]

@@ -144,7 +144,7 @@ func (p *plan) bind(offsets bool, opts []unimem.Option) (made *Bindings, err err
 			}
 			place.How = Copied
 		}
-		t, err := b.fresh(i.layout, opts)
+		t, err := b.fresh(p.m, i.layout, p.m.Inputs(), opts)
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +157,7 @@ func (p *plan) bind(offsets bool, opts []unimem.Option) (made *Bindings, err err
 		b.placements = append(b.placements, place)
 	}
 	for _, l := range p.m.Outputs() {
-		if out[l.Name], err = b.fresh(l, opts); err != nil {
+		if out[l.Name], err = b.fresh(p.m, l, p.m.Outputs(), opts); err != nil {
 			return nil, err
 		}
 	}
@@ -207,8 +207,8 @@ func (p *plan) view(b *Bindings, i input, offsets bool) (*ane.Tensor, string) {
 }
 
 // fresh makes a tensor on new memory.
-func (b *Bindings) fresh(l ane.Layout, opts []unimem.Option) (*ane.Tensor, error) {
-	block, err := unimem.Open(l.Bytes(), opts...)
+func (b *Bindings) fresh(m *ane.Model, l ane.Layout, side []ane.Layout, opts []unimem.Option) (*ane.Tensor, error) {
+	block, err := unimem.Open(m.SurfaceSize(l, side), opts...)
 	if err != nil {
 		return nil, &ane.Error{Op: "bind weights", Name: l.Name, Err: err}
 	}

@@ -24,7 +24,7 @@ import (
 type lintOptions struct {
 	chips, os, roads, modelPath, explain string
 	in, ranges                           []string // NAME=FILE, NAME=LOW..HIGH
-	fix, sarif, list                     bool
+	fix, sarif, list, ownSurfaces        bool
 }
 
 func (a *app) lintCommand() *cobra.Command {
@@ -61,6 +61,7 @@ The status is 1 if a finding is an error.`,
 	f.StringArrayVar(&o.ranges, "range", nil, "smallest and largest value of an input: `NAME=LOW..HIGH`")
 	f.StringVar(&o.modelPath, "model-path", "",
 		"`FOLDER` that @model_path stands for (default: the folder of the program)")
+	f.BoolVar(&o.ownSurfaces, "own-surfaces", false, "warn of the sizes of surfaces that the caller makes")
 	f.BoolVar(&o.fix, "fix", false, "fix what is mechanical in the files")
 	f.BoolVar(&o.sarif, "sarif", false, "print one SARIF 2.1.0 object instead of text")
 	f.StringVar(&o.explain, "explain", "", "print one `RULE`")
@@ -198,7 +199,7 @@ func (o lintOptions) parse() (out lint.Options, err error) {
 			return out, badf("--os: %w", err)
 		}
 	}
-	out.Ranges = map[string]lint.Range{}
+	out.Ranges, out.OwnSurfaces = map[string]lint.Range{}, o.ownSurfaces
 	for _, s := range o.ranges {
 		name, ends, ok := strings.Cut(s, "=")
 		low, high, dots := strings.Cut(ends, "..")

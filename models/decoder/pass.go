@@ -16,13 +16,14 @@ import (
 // memory is surfaces of a session.
 type memory struct {
 	opts   []unimem.Option
+	least  int // bytes of each surface
 	blocks []*unimem.Block
 	bytes  int64
 }
 
 // tensor makes a tensor on a surface of its own.
 func (m *memory) tensor(l ane.Layout) (*ane.Tensor, error) {
-	b, err := unimem.Open(l.Bytes(), m.opts...)
+	b, err := unimem.Open(max(l.Bytes(), m.least), m.opts...)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package decoder
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/kv"
@@ -53,9 +54,10 @@ func (m *Model) NewSession(opts ...unimem.Option) (*Session, error) {
 
 func (s *Session) open(opts []unimem.Option) (err error) {
 	m, ctx := s.model, context.Background()
+	s.memory.least = m.surface()
 	s.cache, err = kv.New(kv.Config{Layers: m.config.Layers * m.parts.caches,
 		Heads: m.config.KVHeads / m.parts.caches, HeadDim: m.config.HeadDim, Context: m.o.context,
-		Sparing: true}, opts...)
+		Surface: s.memory.least, Sparing: true}, opts...)
 	if err != nil {
 		return err
 	}
@@ -91,6 +93,22 @@ func (s *Session) open(opts []unimem.Option) (err error) {
 	m.plan.CacheBytes, m.plan.ScratchBytes = int64(s.cache.Bytes()), s.memory.bytes
 	m.mu.Unlock()
 	return err
+}
+
+// surface is the least number of bytes of a session's surfaces: 0, or on an engine with ane.Info.MinSurface the size
+// of all of them. What one program writes another reads beside the cache, so that both sides have one size.
+func (m *Model) surface() (n int) {
+	if m.device.Info().MinSurface == 0 {
+		return 0
+	}
+	for _, set := range append(m.layersOf[:len(m.layersOf):len(m.layersOf)], m.head) {
+		for _, of := range set.models {
+			for _, l := range slices.Concat(of.Inputs(), of.Outputs()) {
+				n = max(n, of.SurfaceSize(l, nil))
+			}
+		}
+	}
+	return n
 }
 
 // Prefill takes tokens, in chunks. Afterwards Logits has those of the last one. Without tokens it does nothing.

@@ -40,6 +40,7 @@ struct core {
     int started;
     enum profile profile;
     const char *profile_name;
+    int strict_surfaces;
     standin_server server;
 };
 extern struct core core;

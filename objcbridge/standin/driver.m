@@ -11,6 +11,7 @@ enum {
     STATUS_CANCELLED = 0x12,
     STATUS_SIZE = 0x1d,
     TYPE_ERROR = 9,
+    LEAST_SURFACE = 49152, // with strict_surfaces
 };
 
 NSError *driver_error(uint32_t status) {
@@ -35,6 +36,15 @@ static uint32_t check_side(const struct symbol *symbols, int32_t expected, const
         if (given[i].index != symbols[i].index) return STATUS_INDEX;
     for (int32_t i = 0; i < count; i++)
         if ((int64_t)IOSurfaceGetAllocSize(given[i].surface) < symbols[i].minimum) return STATUS_SIZE;
+    return 0;
+}
+
+// What one project met on an M4, and others did not: surfaces of 48 KiB or more, and of one size.
+static uint32_t check_strictly(const struct binding *given, int32_t count) {
+    for (int32_t i = 0; core.strict_surfaces && i < count; i++) {
+        size_t size = IOSurfaceGetAllocSize(given[i].surface);
+        if (size < LEAST_SURFACE || size != IOSurfaceGetAllocSize(given[0].surface)) return STATUS_SIZE;
+    }
     return 0;
 }
 
@@ -70,6 +80,8 @@ uint32_t driver_run(StandinLoad *load, const struct bound *b, struct fault fault
         if (at == NSNotFound) return STATUS_INDEX;
         status = check(&load->procedures[at], b);
     }
+    if (!status) status = check_strictly(b->inputs, b->input_count);
+    if (!status) status = check_strictly(b->outputs, b->output_count);
     if (status) return status;
     if (fault.kind == STANDIN_LOCKED &&
         (any_locked(b->inputs, b->input_count) || any_locked(b->outputs, b->output_count)))

@@ -52,6 +52,7 @@ typedef struct {
     const char *const *changed; // "Class selector encoding": found with this encoding instead; may be NULL
     int32_t compile_budget;     // 0 means 119
     const char *replay;         // an XML property list of a dumped machine's answers, see replay.h; may be NULL
+    int32_t strict_surfaces;    // not 0: 0x1d for surfaces below 48 KiB, and of unequal size on a side
     standin_server server;
 } standin_config;
 // Registers the classes. Once per process: returns 0, or 1 for an unknown profile, 2 if already started,

@@ -109,6 +109,7 @@ static int32_t start(const standin_config *config) {
     core.started = 1;
     core.profile = (enum profile)profile;
     core.profile_name = profile_names[profile];
+    core.strict_surfaces = config->strict_surfaces;
     core.server = config->server;
     programs_set_budget(config->compile_budget);
     programs_set_wall(replay_number(@"limits", @"programs", 0));

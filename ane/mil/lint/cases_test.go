@@ -233,6 +233,9 @@ var plain = one("relu(x = x)")
 // unknownOptions have the OS set.
 func system(os chip.OS) lint.Options { return lint.Options{OS: os} }
 
+// own is of a caller who makes the surfaces.
+var own = lint.Options{OwnSurfaces: true}
+
 func programs(n int) lint.Options { return lint.Options{Programs: n} }
 
 const gamma = `tensor<fp16, [64]>(BLOBFILE(path = string("@model_path/g.bin"), offset = uint64(64)))`
@@ -339,9 +342,9 @@ func cases() map[string]ruleCase {
 			` y = relu(x = r)[name = string("y")];`, "y"), holds: plain, o: by(chip.E5)},
 		"unsorted-inputs":  {breaks: two("b", "a", "c", "d", 64, 64), holds: two("a", "b", "c", "d", 64, 64)},
 		"unsorted-outputs": {breaks: two("a", "b", "d", "c", 64, 64), holds: two("a", "b", "c", "d", 64, 64)},
-		"equal-sizes":      {breaks: two("a", "b", "c", "d", 64, 32), holds: two("a", "b", "c", "d", 64, 33)},
+		"equal-sizes":      {breaks: two("a", "b", "c", "d", 64, 32), holds: two("a", "b", "c", "d", 64, 33), o: own},
 		"padded-width":     {breaks: one("relu(x = x)", 1, 64, 1, 63), holds: plain},
-		"small-surface":    {breaks: one("relu(x = x)", 1, 767, 1, 32), holds: one("relu(x = x)", 1, 768, 1, 32)},
+		"small-surface":    {breaks: one("relu(x = x)", 1, 767, 1, 32), holds: one("relu(x = x)", 1, 768, 1, 32), o: own},
 		"large-surface": {breaks: one("relu(x = x)", 1, 2048, 1025, 64), holds: one("relu(x = x)", 1, 2048, 1024,
 			64)},
 		"io-type":         {breaks: in("int8"), holds: in("bool")},

@@ -20,6 +20,9 @@ type Options struct {
 	Ranges map[string]Range
 	// Programs is how many programs one process compiles and keeps loaded beside this one, 0 for not known.
 	Programs int
+	// OwnSurfaces says that the caller makes the surfaces. Otherwise ane.Model.NewRequest does, as large as every
+	// engine wants them, and nothing is said about their sizes.
+	OwnSurfaces bool
 	// Only limits the check to the rules with these IDs; none: all.
 	Only []string
 }

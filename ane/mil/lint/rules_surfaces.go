@@ -28,9 +28,10 @@ func surfaceRules() []Rule {
 			Fix: "choose names whose sorted order is the declared one", Source: "orion rules 3, 13 (M)",
 			check: func(c *check) { checkSorted(c, false) }},
 		{ID: "equal-sizes", Severity: Warning, Roads: []chip.Road{chip.InMemory},
-			Title:  "The surfaces of the inputs, or those of the outputs, differ in size.",
-			Reason: "Two projects met 0x1d or wrong data unless all had one size; two others run unequal outputs.",
-			Fix:    "give every surface the largest size", Source: "orion rules 2, 12, ironmill (M); Espresso, " +
+			Title: "The surfaces of the inputs, or those of the outputs, differ in size, and the caller makes them.",
+			Reason: "Two projects met 0x1d or wrong data unless all had one size; two others run unequal outputs. " +
+				"ane.Model.NewRequest makes all of one size.",
+			Fix: "give every surface the largest size", Source: "orion rules 2, 12, ironmill (M); Espresso, " +
 				"ane-infer " +
 				"run unequal outputs (M)",
 			check: checkEqual},
@@ -41,9 +42,11 @@ func surfaceRules() []Rule {
 			Source: "tmc, ironmill (M)",
 			check:  checkWidth},
 		{ID: "small-surface", Severity: Note, Roads: []chip.Road{chip.InMemory},
-			Title:  "A surface needs less than 48 KiB.",
-			Reason: "A surface that is allocated too small shows only at evaluate, as status 0x1d.",
-			Fix:    "allocate 49152 bytes or more", Source: "orion rule 4, ironmill (M)", check: checkSmall},
+			Title: "A surface needs less than 48 KiB, and the caller makes it.",
+			Reason: "One project met status 0x1d at evaluate below that; at least five run surfaces of the tensor's " +
+				"bytes. ane.Model.NewRequest makes 48 KiB or more.",
+			Fix: "allocate 49152 bytes or more", Source: "orion rule 4 (M); five others run less (M)",
+			check: checkSmall},
 		{ID: "large-surface", Severity: Error, each: true, placed: true, Title: "A surface has more than 256 MiB.",
 			Reason: "It cannot be mapped: Program IOSurfaces map failure.", Fix: "split the tensor",
 			Source: "rane (D)", check: checkLarge},
@@ -178,6 +181,9 @@ func refsOf(o mil.Operand, visit func(mil.Pos, string)) {
 }
 
 func checkEqual(c *check) {
+	if !c.OwnSurfaces {
+		return
+	}
 	c.sides(func(f *function, side string, list []*value) {
 		small, large := 0, 0
 		for _, v := range list {
@@ -210,6 +216,9 @@ func checkWidth(c *check) {
 }
 
 func checkSmall(c *check) {
+	if !c.OwnSurfaces {
+		return
+	}
 	least := int(c.first().MinSurface.Value)
 	c.surfaces(func(side string, v *value) {
 		if n := v.surface(); n > 0 && n < least {

@@ -30,6 +30,7 @@ type task struct {
 	Options  standin.Options
 	Programs int  // number of different programs to compile, each closed before the next
 	Keep     bool // close all programs only at the end
+	Surfaces bool // evaluate on surfaces of several sizes
 }
 
 // outcome is the result of a child.
@@ -44,6 +45,7 @@ type outcome struct {
 	Exhausted            bool   // the last error matched ErrExhausted
 	Known                string // opset of the last form of the known program that was tried
 	Met                  []apple.Met
+	Surfaces             map[string]string // errors by kind of surfaces
 	Left                 []string
 }
 
@@ -117,6 +119,9 @@ func (job task) do() (o outcome) {
 				break
 			}
 		}
+	}
+	if job.Surfaces {
+		o.Surfaces = sized(f, e)
 	}
 	for _, x := range kept {
 		if err := x.Close(); err != nil {

@@ -31,6 +31,10 @@ type Config struct {
 	Open, Close func() error
 }
 
+// minSurface is ane.Info.MinSurface: one project on an M4 met status 0x1d on smaller
+// surfaces and on those of unequal size; five others run with less.
+const minSurface = 49152
+
 // Name is the name of this engine for engine.Open and on receipts.
 const Name = "apple"
 

@@ -100,7 +100,7 @@ func (e *Engine) open() error {
 			Detail: "the framework reports no Neural Engine in this machine", Hint: "virtual machines have none"}
 	}
 	e.info = ane.Info{Name: e.cfg.Name, Chip: d.Architecture, OSBuild: d.Build, Numerics: e.cfg.Numerics,
-		Sharing: e.cfg.Sharing}
+		Sharing: e.cfg.Sharing, MinSurface: minSurface}
 	return nil
 }
 

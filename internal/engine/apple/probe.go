@@ -152,7 +152,7 @@ func (p *probeRun) open() (err error) {
 }
 
 func (p *probeRun) tensor(l ane.Layout) (*ane.Tensor, error) {
-	b, err := unimem.Open(l.Bytes(), p.engine.cfg.Memory...)
+	b, err := unimem.Open(max(l.Bytes(), minSurface), p.engine.cfg.Memory...)
 	if err != nil {
 		return nil, err
 	}

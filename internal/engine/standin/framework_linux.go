@@ -55,6 +55,7 @@ func Start(o Options) (*Framework, error) {
 	if o.Dump == "" {
 		o.Dump = os.Getenv(EnvDump)
 	}
+	o.StrictSurfaces = o.StrictSurfaces || os.Getenv(EnvStrict) != ""
 	process.mu.Lock()
 	defer process.mu.Unlock()
 	if f := process.framework; f != nil {

@@ -12,6 +12,10 @@ import (
 // Name is the engine's name on receipts.
 const Name = "standin"
 
+// EnvStrict is the environment variable that sets Options.StrictSurfaces, unless it is
+// empty.
+const EnvStrict = "ANEKIT_STANDIN_STRICT_SURFACES"
+
 // Options configure the framework. The zero value is a framework of the newest known
 // generation with nothing missing.
 type Options struct {
@@ -33,6 +37,10 @@ type Options struct {
 	// in the form that ReadDump reads: FILE, or FILE#N. Empty means the value of
 	// EnvDump.
 	Dump string
+	// StrictSurfaces makes the driver refuse surfaces below 48 KiB, and surfaces of
+	// unequal size on one side of a request, with status 0x1d: one project met that on
+	// an M4, no dump shows it, and five others run with less. EnvStrict sets it too.
+	StrictSurfaces bool
 	// Async makes the engine evaluate through completion handlers.
 	Async bool
 }
@@ -42,7 +50,7 @@ func (o Options) same(p Options) bool {
 	return o.Dir == p.Dir && o.profile() == p.profile() &&
 		slices.Equal(o.Missing, p.Missing) && slices.Equal(o.Changed, p.Changed) &&
 		o.CompileBudget == p.CompileBudget && o.CompileLimit == p.CompileLimit &&
-		o.ProgramLimit == p.ProgramLimit && o.Async == p.Async && o.Dump == p.Dump
+		o.ProgramLimit == p.ProgramLimit && o.Async == p.Async && o.StrictSurfaces == p.StrictSurfaces && o.Dump == p.Dump
 }
 
 func (o Options) profile() string {

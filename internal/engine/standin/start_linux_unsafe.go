@@ -19,6 +19,7 @@ type cConfig struct {
 	missing, changed **byte // terminated by NULL
 	compileBudget    int32
 	replay           *byte // NULL without a dump
+	strictSurfaces   int32
 	server           cServer
 }
 
@@ -47,15 +48,24 @@ func (l *library) begin(o Options, replay []byte) int {
 		return &pointers[0]
 	}
 	config := &cConfig{
-		profile:       *list([]string{o.profile()}),
-		missing:       list(o.Missing),
-		changed:       list(o.Changed),
-		compileBudget: int32(o.CompileBudget),
-		replay:        dumped,
-		server:        cServer{Functions: entry.Addresses()},
+		profile:        *list([]string{o.profile()}),
+		missing:        list(o.Missing),
+		changed:        list(o.Changed),
+		compileBudget:  int32(o.CompileBudget),
+		replay:         dumped,
+		strictSurfaces: asInt(o.StrictSurfaces),
+		server:         cServer{Functions: entry.Addresses()},
 	}
 	forever.Pin(config)
 	l.pins = append(l.pins, &forever)
 	r, _, _ := purego.SyscallN(l.start, uintptr(unsafe.Pointer(config)))
 	return int(int32(r))
+}
+
+// asInt is C's truth.
+func asInt(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -37,6 +37,7 @@ func taken(ctx context.Context, d Device, e *ane.Device) (checks []trial.Check, 
 	if !e.Info().Offsets {
 		blocks = 2
 	}
+	at = max(at, e.Info().MinSurface)
 	copies, wrong, count := 0, 0, 0
 	err = on(ctx, d, 2*at, func(first *unimem.Block, m Memory) error {
 		if blocks == 1 {

@@ -56,7 +56,7 @@ func (r *Rig) build(ctx context.Context, d *ane.Device, src ane.Source) (err err
 	in, out := r.Model.Inputs(), r.Model.Outputs()
 	size := 0
 	for _, l := range slices.Concat(in, out) {
-		size = max(size, l.Bytes())
+		size = max(size, r.Model.SurfaceSize(l, nil))
 	}
 	size = (size + slack + 63) / 64 * 64
 	if r.grid, err = unimem.NewGrid(size, len(in)+len(out)+2, unimem.SurfacePerCell()); err != nil {
