@@ -119,7 +119,7 @@ func operatorRules() []Rule {
 			Title:  "Projects disagree on whether an operator compiles.",
 			Reason: "One or two met ANECCompile() FAILED, others run it.",
 			Fix:    "have the fallback ready that the message names",
-			Source: "Espresso, rane against orion, maderix, ironmill (M)", check: checkContested},
+			Source: "Espresso, rane against orion, maderix, ironmill; qwen-ane, on M5 Max (M)", check: checkContested},
 	}
 }
 
@@ -278,6 +278,9 @@ func checkContested(c *check) {
 		"reduce_mean":                     "reduce_sum and a multiplication run everywhere",
 		"constexpr_affine_dequantize":     "weights as fp16 run everywhere",
 		"constexpr_blockwise_shift_scale": "weights as fp16 run everywhere",
+		"stack":                           "reshape and concat run on other machines",
+		"rsqrt":                           "pow with the exponent -0.5 runs where rsqrt was refused",
+		"l2_norm":                         "mul, reduce_sum and pow run where l2_norm was refused",
 	}
 	c.each(func(_ *function, s *stmt) {
 		if fix, ok := instead[s.Kind]; ok {

@@ -8,8 +8,8 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// rowsOf returns the table of a dump: the data itself, its errors, its instances, or
-// one compile error for each observed cause; nil if none.
+// rowsOf returns the table of a dump: the data itself, its errors, its instances, one compile error for each observed
+// cause, or what keyedRows finds; nil if none.
 func rowsOf(data any) plist.Array {
 	switch data := data.(type) {
 	case plist.Array:
@@ -32,6 +32,7 @@ func rowsOf(data any) plist.Array {
 		if isOneError(data) {
 			return plist.Array{data}
 		}
+		return keyedRows(data)
 	}
 	return nil
 }

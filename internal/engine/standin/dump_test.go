@@ -64,15 +64,26 @@ func written(t testing.TB, data string) string {
 func TestEveryDumpFileCanBeReplayed(t *testing.T) {
 	files, err := filepath.Glob(dumps + "*.json")
 	require.NoError(t, err)
-	require.Len(t, files, 24)
+	require.Len(t, files, 41)
 	profiles := map[string]string{"anerrors-27.json": "27", "m1-status-head.json": "27",
 		"m1-status-projector.json": "27",
 		"m1-status-target0.json":   "27", "m1-capture-mlx-ane-sd.json": "27", "method-encodings-27.json": "27",
-		"symbol-orders.json": "27", "m4max-27-attributes-cache-stats.json": "27"}
+		"symbol-orders.json": "27", "m4max-27-attributes-cache-stats.json": "27",
+		"a18pro-27.0.1-daemons.json": "27", "a18pro-27.0.1-timings.json": "27",
+		"a18pro-27.0.1-weights-dictionary.json": "27", "code-10-on-27.json": "27", "error-codes-27-more.json": "27",
+		"framework-382.11-bundle-verification.json": "27", "m3ultra-shape-cliffs.json": "27",
+		"m5-27-power-signals.json": "27", "m5max-27.0-maderix-tests.json": "27",
+		"m5max-27.0.1-program-pool.json": "27", "m5max-27.0.1-reclaim.json": "27"}
 	builds := map[string]string{"m1-status-head.json": "26A434", "m1-status-projector.json": "26A434",
 		"m1-status-target0.json":     "26A434",
 		"m1-capture-mlx-ane-sd.json": "26A434", "method-encodings-27.json": "26A5378j",
-		"symbol-orders.json":                    "26A5421a",
+		"symbol-orders.json":         "26A5421a",
+		"a18pro-27.0.1-daemons.json": "26A434", "a18pro-27.0.1-timings.json": "26A434",
+		"a18pro-27.0.1-weights-dictionary.json": "26A434", "code-10-on-27.json": "26A5421a",
+		"error-codes-27-more.json": "26A5421a", "m3ultra-power-transition.json": "25F84",
+		"m3ultra-shape-cliffs.json": "26A5421a", "m5max-27.0-maderix-tests.json": "26A5421a",
+		"m5max-27.0.1-program-pool.json": "26A434", "m5max-27.0.1-reclaim.json": "26A434",
+		"m5pro-26.6.2-procedure-banks.json":     "25G83",
 		"h15g-26.3.1-qos-hints-attributes.json": "25D2128", "h15g-26.3.1-xpc-replies.json": "25D2128"}
 	for _, file := range files {
 		base := filepath.Base(file)

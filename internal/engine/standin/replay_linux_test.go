@@ -15,12 +15,21 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
 // replays check the framework's answers for each dump, in separate processes.
 var replays = map[string]func(*replay){
+	"a18pro-27.0.1-daemons.json": func(r *replay) {
+		want := dataOf(r.t, "a18pro-27.0.1-daemons.json").(map[string]any)["state_after_load"]
+		r.facts("state", want)
+		require.Equal(r.t, "26A434", r.device().Build)
+	},
+	"a18pro-27.0.1-timings.json":            func(r *replay) { r.runs() },
+	"a18pro-27.0.1-weights-dictionary.json": func(r *replay) { r.runs() },
 	"anerrors-27.json#0": func(r *replay) {
 		r.evaluateFails(42, "processRequest:model:qos:qIndex:modelStringID:options:returnValue:error:: Inference "+
 			"failed — IOSurface smaller than "+
@@ -44,6 +53,11 @@ var replays = map[string]func(*replay){
 		require.EqualValues(r.t, 13, code)
 		require.Equal(r.t, "mapIOSurfacesWithModel:request:cacheInference:error:: "+
 			"Program IOSurfaces map failure (0x12)", text)
+	},
+	"apple-compiler-h13-h14-envelope.json": func(r *replay) { r.runs() },
+	"code-10-on-27.json": func(r *replay) {
+		_, err := r.program(addition).Compile(driverabi.QoSDefault)
+		r.is(err, 10, "verifyBundleAtPath: invalid model")
 	},
 	"compile-errors.json":   func(r *replay) { r.compileFails("InvalidMILProgram") },
 	"compile-errors.json#1": func(r *replay) { r.compileFails("InvalidCompilationParam") },
@@ -69,8 +83,14 @@ var replays = map[string]func(*replay){
 		r.property("ANEDevicePropertyANECPUSubType", "9")
 		r.property("ANEDevicePropertyANEHWBoardType", "544")
 	},
-	"device-info.json#5": func(r *replay) { r.property("ANEDevicePropertyNumANECores", "16") },
-	"device-info.json#8": func(r *replay) { require.Equal(r.t, 2, r.device().Engines) },
+	"device-info.json#5":         func(r *replay) { r.property("ANEDevicePropertyNumANECores", "16") },
+	"device-info.json#8":         func(r *replay) { require.Equal(r.t, 2, r.device().Engines) },
+	"error-codes-27-more.json#0": func(r *replay) { r.evaluateFails(34, "… Request cancelled …") },
+	"error-codes-27-more.json#1": func(r *replay) { r.loadFails(54, "… no ANE resources …") },
+	"error-codes-27-more.json#2": func(r *replay) {
+		_, err := r.program(addition).Compile(driverabi.QoSDefault)
+		r.is(err, 10, "verifyBundleAtPath: invalid model")
+	},
 	"errors-up-to-26.json": func(r *replay) {
 		_, err := r.program(addition).Compile(driverabi.QoSDefault)
 		r.is(err, 10, "verifyBundleAtPath: invalid model")
@@ -104,6 +124,27 @@ var replays = map[string]func(*replay){
 	},
 	"errors-up-to-26.json#10": func(r *replay) {
 		r.loadFails(16, `… file not found; "cachedModelFilePath=<private> does not exist"; compileAsNeededAndLoadCachedModel:...`)
+	},
+	"framework-382.11-bundle-verification.json": func(r *replay) { r.runs() },
+	"h15-26.5.2-two-files-cache.json": func(r *replay) { // two weight files, quality of service 0
+		var files []objcbridge.Weight
+		var body []string
+		for _, name := range []string{"v", "w"} {
+			var w blob.Writer
+			at, err := w.Add(mil.FP16, make([]byte, 2*32), 0)
+			require.NoError(r.t, err)
+			body = append(body, fmt.Sprintf(`tensor<fp16, [1, 1, 1, 32]> %[1]s = const()[name = string("%[1]s"), val = tensor<fp16, [1, 1, 1, 32]>(BLOBFILE(path = string("@model_path/weights/%[1]s.bin"), offset = uint64(%[2]d)))];`, name, at))
+			files = append(files, objcbridge.Weight{Path: "@model_path/weights/" + name + ".bin", Data: w.Bytes()})
+		}
+		p, err := r.b.NewProgram([]byte("program(1.3) { func main<ios18>(tensor<fp16, [1, 1, 1, 32]> x) { "+
+			strings.Join(body, "\n")+` tensor<fp16, [1, 1, 1, 32]> s = add(x = x, y = v)[name = string("s")]; tensor<fp16, [1, 1, 1, 32]> y = add(x = s, y = w)[name = string("y")]; } -> (y); }`), files)
+		require.NoError(r.t, err)
+		r.t.Cleanup(p.Close)
+		_, err = p.Compile(0)
+		require.NoError(r.t, err)
+		require.NoError(r.t, p.Load(0))
+		p, q := r.ready(addition)
+		require.NoError(r.t, q.Evaluate(p, 0))
 	},
 	"h15g-26.3.1-qos-hints-attributes.json": func(r *replay) {
 		c := newMessages(r.t)
@@ -162,6 +203,8 @@ var replays = map[string]func(*replay){
 		got := r.entry(`program(1.3) { func main<ios18>(tensor<fp16, [1, 512, 1, 32]> x) { tensor<fp16, [1, 512, 1, 32]> y = relu(x = x)[name = string("y")]; } -> (y); }`)
 		require.Equal(r.t, []any{0x40, 0x40, 0x8000}, []any{got["RowStride"], got["PlaneStride"], got["DepthStride"]})
 	},
+	"m3ultra-power-transition.json": func(r *replay) { r.runs() },
+	"m3ultra-shape-cliffs.json":     func(r *replay) { r.runs() },
 	"m4max-27-attributes-cache-stats.json": func(r *replay) {
 		require.Contains(r.t, r.attributes(addition), "NetworkStatusList", "the inner model answers")
 	},
@@ -203,6 +246,29 @@ var replays = map[string]func(*replay){
 			}
 		}
 		r.is(r.indexed(p, 2, 0, 0).Evaluate(p, driverabi.QoSDefault), 8, "")
+	},
+	"m5-27-power-signals.json":       func(r *replay) { r.runs() },
+	"m5max-27-operators.json":        func(r *replay) { r.wall(127, 6, "Program load failure (0x50004)") },
+	"m5max-27.0-maderix-tests.json":  func(r *replay) { r.runs() },
+	"m5max-27.0.1-program-pool.json": func(r *replay) { r.runs() },
+	"m5max-27.0.1-reclaim.json":      func(r *replay) { r.runs() },
+	"m5pro-26.6.2-procedure-banks.json": func(r *replay) {
+		counts := dataOf(r.t, "m5pro-26.6.2-procedure-banks.json").(map[string]any)["procedures"].(map[string]any)
+		for bank, n := range counts {
+			var body strings.Builder
+			for i := range n.(int) {
+				fmt.Fprintf(&body, `func f%[1]d<ios18>(T x%[1]d) { T y%[1]d = add(x = x%[1]d, y = x%[1]d)[name = string("y%[1]d")]; } -> (y%[1]d);`, i)
+			}
+			description := r.attributes(functions(body.String()))["ANEFModelDescription"].(map[string]any)
+			require.Len(r.t, description["ANEFModelProcedures"], n.(int), bank)
+		}
+	},
+	"m5pro-status-0x2-under-memory-pressure.json#0": func(r *replay) {
+		r.evaluateFails(8, "ANEProgramProcessRequestDirect() Failed with status=0x2 : statusType=0x9: Program "+
+			"Inference error")
+	},
+	"m5pro-status-0x2-under-memory-pressure.json#1": func(r *replay) {
+		r.loadFails(6, "createProgramInstanceForModel:... Program load failure (0x20004)")
 	},
 	"m5max-h17-strides.json": func(r *replay) {
 		for _, c := range []int{1, 3, 64} {
