@@ -47,6 +47,8 @@ type Block struct {
 // Open makes a Block of at least size bytes, rounded up to PageSize. Pages are zero; the
 // system allocates them at the first touch, and keeps them until Close.
 //
+// An IOSurface has less than 4 GiB: a larger Block is ErrCreate and ErrSize on macOS.
+//
 // Errors: ErrZeroSize, ErrSize, ErrCreate, ErrLock (macOS), ErrExhausted (with one of these
 // two), ErrPin (with RequirePinned), ErrOption (SurfacePerCell,
 // StaleOnClose, or a nil library of surfaces).

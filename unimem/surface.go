@@ -2,6 +2,7 @@ package unimem
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/anekit/anekit/unimem/internal/iosurface"
@@ -16,7 +17,14 @@ type surface struct {
 	*iosurface.Surface
 }
 
+// errField is the cause of a refused size.
+var errField = errors.New("the size of an IOSurface is a field of 32 bits")
+
 func openSurface(t *iosurface.Table, size int) (backing, error) {
+	if uint64(size) > iosurface.MaxSize {
+		return nil, &Error{Op: "open", Size: size, Err: ErrCreate, Cause: fmt.Errorf("%w: %w", ErrSize, errField),
+			Hint: fmt.Sprintf("at most %d bytes; use several Blocks", iosurface.MaxSize&^uint64(PageSize-1))}
+	}
 	s, err := iosurface.Open(t, size)
 	if err != nil {
 		return nil, systemError("open", size, err)

@@ -13,6 +13,10 @@ enum {
     INDEX_BITS = 20,
 };
 
+// The widths of the system's fields are not published. These are the narrowest that are likely.
+#define FIELD INT32_MAX
+#define SIZE_FIELD UINT32_MAX
+
 struct size {
     int64_t width, height, element, row, alloc;
 };
@@ -45,7 +49,9 @@ static size_t wanted(const struct object *properties) {
         return 0;
     }
     if (__builtin_mul_overflow(s.row, s.height, &bytes)) return 0;
-    return (size_t)(s.alloc > bytes ? s.alloc : bytes);
+    if (s.alloc < bytes) s.alloc = bytes;
+    if (s.width > FIELD || s.row > FIELD || s.height > FIELD || s.alloc > SIZE_FIELD) return 0;
+    return (size_t)s.alloc;
 }
 
 // Reports whether the machine has that much memory.

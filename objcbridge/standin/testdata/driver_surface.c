@@ -45,6 +45,11 @@ static void sizes(void) {
     CHECK("negative height", size_of(64, -1, 1, 64, 64) == NONE);
     CHECK("row shorter than its elements", size_of(64, 1, 2, 64, 128) == NONE);
     CHECK("overflow", size_of(INT64_MAX / 2, 8, 1, ABSENT, ABSENT) == NONE);
+    const int64_t two = INT64_C(1) << 31;
+    CHECK("a width of 2 GiB", size_of(two, 1, 1, ABSENT, ABSENT) == NONE);
+    CHECK("a row of 2 GiB", size_of(1, 1, 1, two, two) == NONE);
+    CHECK("a height of 2^31", size_of(1, two, 1, 1, ABSENT) == NONE);
+    CHECK("4 GiB", size_of(16384, INT64_C(1) << 18, 1, 16384, 2 * two) == NONE);
     CHECK("beyond memory", size_of(ABSENT, ABSENT, ABSENT, ABSENT, INT64_MAX) == NONE);
 }
 

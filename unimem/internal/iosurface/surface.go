@@ -41,7 +41,28 @@ type Surface struct {
 	closed atomic.Bool
 }
 
-// Open creates a surface of size bytes, a single row, and locks it.
+// MaxSize is the most bytes of a surface. Width, bytes per row, height and size are fields of the
+// system. Their widths are not published; Apple's class that makes surfaces for the engine takes
+// width and height as int. So no field but the size goes beyond 31 bits here, and the size not
+// beyond 32.
+const MaxSize = 1<<32 - 1
+
+// A surface of more than maxRow bytes has several rows, of manyRow bytes each.
+const (
+	maxRow  = 1<<31 - 1
+	manyRow = 16 << 10 // divides every size that is rounded to pages
+)
+
+// form returns width, which is also the bytes per row, and height of a surface.
+func form(size int) (width, height int64) {
+	if size <= maxRow {
+		return int64(size), 1
+	}
+	return manyRow, (int64(size) + manyRow - 1) / manyRow
+}
+
+// Open creates a surface of size bytes, at most MaxSize, and locks it. It is a single row up to
+// 2 GiB, and several without padding beyond.
 func Open(t *Table, size int) (*Surface, error) {
 	properties, err := describe(t, size)
 	if err != nil {
@@ -67,14 +88,15 @@ func Lookup(t *Table, id uint32, size int) (*Surface, error) {
 
 // describe returns the dictionary of properties. The caller releases it.
 func describe(t *Table, size int) (Ref, error) {
+	width, height := form(size)
 	properties := [...]struct {
 		key   Ref
 		value int64
 	}{
-		{t.Width, int64(size)},
-		{t.Height, 1},
+		{t.Width, width},
+		{t.Height, height},
 		{t.BytesPerElement, 1},
-		{t.BytesPerRow, int64(size)},
+		{t.BytesPerRow, width},
 		{t.AllocSize, int64(size)},
 		{t.PixelFormat, 0},
 	}

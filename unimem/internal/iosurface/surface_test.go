@@ -2,6 +2,7 @@ package iosurface_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -103,4 +104,18 @@ func TestUnlockFailure(t *testing.T) {
 	f.Fail("IOSurfaceUnlock", 1)
 	require.ErrorContains(t, s.Close(), "IOSurfaceUnlock: the surface cannot be unlocked (0xe00002bc)")
 	require.Zero(t, f.Live(), "released nevertheless")
+}
+
+// A surface from 2 GiB on has several rows, so that no field but its size has more than 31 bits. The
+// fake checks the properties before it refuses.
+func TestManyRows(t *testing.T) {
+	f := surfacetest.New(t)
+	for _, size := range []uint64{1<<31 - 16<<10, 1 << 31, iosurface.MaxSize &^ (16<<10 - 1)} {
+		if size > math.MaxInt {
+			break
+		}
+		f.Fail("IOSurfaceCreate", 1)
+		_, err := iosurface.Open(f.Table(), int(size))
+		require.ErrorContains(t, err, "IOSurfaceCreate")
+	}
 }

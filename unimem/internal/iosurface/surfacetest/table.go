@@ -64,17 +64,19 @@ func (f *Fake) number(allocator iosurface.Ref, kind int, value *int64) iosurface
 	return f.create(object{number: *value})
 }
 
-// surfaceWith requires exactly the six properties.
+// surfaceWith requires exactly the six properties: one row, or from 2 GiB on rows of 16 KiB. It
+// checks them also if it fails.
 func (f *Fake) surfaceWith(properties iosurface.Ref) iosurface.Ref {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.fails("IOSurfaceCreate") || f.full() {
-		return 0
-	}
 	entries := f.get("IOSurfaceCreate", properties).entries
 	size := f.get("IOSurfaceCreate", entries[keyAllocSize]).number
-	want := map[iosurface.Ref]int64{keyWidth: size, keyHeight: 1, keyBytesPerElement: 1,
-		keyBytesPerRow: size, keyAllocSize: size, keyPixelFormat: 0}
+	row, rows := size, int64(1)
+	if size >= 1<<31 {
+		row, rows = granule, size/granule
+	}
+	want := map[iosurface.Ref]int64{keyWidth: row, keyHeight: rows, keyBytesPerElement: 1,
+		keyBytesPerRow: row, keyAllocSize: size, keyPixelFormat: 0}
 	if len(entries) != len(want) {
 		f.t.Errorf("surfacetest: surface with %d properties", len(entries))
 	}
@@ -82,6 +84,9 @@ func (f *Fake) surfaceWith(properties iosurface.Ref) iosurface.Ref {
 		if got := f.get("IOSurfaceCreate", entries[key]).number; got != number {
 			f.t.Errorf("surfacetest: property %#x is %d, not %d", key, got, number)
 		}
+	}
+	if f.fails("IOSurfaceCreate") || f.full() {
+		return 0
 	}
 	f.lastID++
 	return f.refer(&surface{mem: pages(int(size)), id: f.lastID})
