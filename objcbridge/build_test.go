@@ -105,6 +105,19 @@ func TestMacWithTools(t *testing.T) {
 	require.Contains(t, string(library), "program.m")
 }
 
+// TestStaticChecksOnMacs: names that only Linux uses are no faults there.
+func TestStaticChecksOnMacs(t *testing.T) {
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("no make here")
+	}
+	for here, lenient := range map[string]bool{"darwin/arm64": true, "darwin/amd64": true, "linux/amd64": false} {
+		out, err := runIn(mac(t, nil), "make", "-s", "-n", "-C", "..", "static", "HERE="+here)
+		require.NoError(t, err, out)
+		require.Contains(t, out, "build/bin/staticcheck")
+		require.Equal(t, lenient, strings.Contains(out, "-U1000"), "%s: %s", here, out)
+	}
+}
+
 // TestToolsElsewhere: other systems need no tools.
 func TestToolsElsewhere(t *testing.T) {
 	env := mac(t, map[string]string{"uname": freebsd, "xcode-select": dialog, "xcrun": dialog})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/membench"
 )
@@ -82,6 +83,10 @@ func TestBenchReport(t *testing.T) {
 		var r report
 		require.NoError(t, json.Unmarshal(withoutMisses(t, out.Bytes()), &r))
 		require.Equal(t, verdictFail, r.Verdict)
+		if !host.Broker { // the committed one has the floor of two processes
+			require.NotContains(t, out.String(), `"evaluate"`)
+			continue
+		}
 		golden(t, "testdata/bench.json", withoutMisses(t, out.Bytes()))
 	}
 }
