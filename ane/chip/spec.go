@@ -51,8 +51,7 @@ type Limits struct {
 	Palette3      Fact[bool] // 3-bit palettes are stored as such, not as 4 bits
 	UnusedInput   Fact[bool] // a program may leave an input unused
 
-	// Budgets of a process.
-	Compiles     Fact[int]   // compiles before later ones fail
+	// Budgets. Those of loaded programs are the machine's: all processes share them.
 	Loaded       Fact[int]   // programs loaded at once, as large ones allow
 	Slots        Fact[int]   // programs loaded at once, however small
 	WeightBytes  Fact[int64] // weights of one program, roughly

@@ -351,6 +351,6 @@ func TestBudgets(t *testing.T) {
 	}
 	require.True(t, over["bytes of weights"])
 	require.True(t, over["bytes of streamed weights"])
-	require.False(t, over["compiles of a process"])
+	require.False(t, over["loaded programs of the machine"])
 	require.False(t, over["bytes of one surface"])
 }

@@ -54,8 +54,7 @@ func budgets(r *program, m Memory, c chip.Chip) []Budget {
 		return chip.Fact[int64]{Value: int64(f.Value), Degree: f.Degree, Source: f.Source}
 	}
 	return []Budget{
-		{"compiles of a process", 1, whole(spec.Compiles)},
-		{"loaded programs of a process", 1, whole(spec.Loaded)},
+		{"loaded programs of the machine", 1, whole(spec.Loaded)},
 		{"bytes of weights", m.Weights, spec.WeightBytes},
 		{"bytes of one surface", m.Largest, spec.SurfaceBytes},
 		{"bytes of an operand on the chip", m.Intermediate, spec.OperandBytes},

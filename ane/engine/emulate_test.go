@@ -228,31 +228,6 @@ func scale(factor int) []byte {
 }`, factor)
 }
 
-// A process compiles 119 programs; a program that it has compiled is in the cache, and free.
-func TestEmulateCompileBudget(t *testing.T) {
-	for _, name := range engines(t) {
-		h := emulate.NewHost()
-		d, second := hosted(t, name, chip.M4, h), hosted(t, name, chip.M4, h)
-		for i := range 119 {
-			m, err := d.Compile(t.Context(), ane.Source{Text: scale(i)})
-			require.NoError(t, err, i)
-			require.NoError(t, m.Close(t.Context()))
-		}
-		for _, d := range []*ane.Device{d, second} {
-			_, err := d.Compile(t.Context(), ane.Source{Text: scale(119)})
-			require.ErrorIs(t, err, ane.ErrExhausted, "one budget for all devices of the process")
-			var e *ane.Error
-			require.ErrorAs(t, err, &e)
-			require.Equal(t, compilerDomain, e.Domain)
-			require.Equal(t, 1, e.Code)
-			require.Contains(t, err.Error(), "_ANECompiler : ANECCompile() FAILED")
-			m, err := d.Compile(t.Context(), ane.Source{Text: scale(118)})
-			require.NoError(t, err, "it is in the cache")
-			require.NoError(t, m.Close(t.Context()))
-		}
-	}
-}
-
 // An M4 keeps 126 programs loaded; unloading or closing one makes room.
 func TestEmulateLoadSlots(t *testing.T) {
 	d := emulating(t, engine.Soft, chip.M4)

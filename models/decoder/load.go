@@ -243,9 +243,6 @@ func (m *Model) add(
 		if !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, ane.ErrDenied) {
 			return &Error{Op: "load", Name: entry.Name, Cause: err}
 		}
-		if err := m.noInstances(); err != nil {
-			return err
-		}
 	}
 	model, err := m.compile(ctx, entry.Name, p, own)
 	if err != nil {
@@ -262,16 +259,6 @@ func (m *Model) add(
 	m.plan.Programs = append(m.plan.Programs, entry)
 	m.programs[model] = len(m.plan.Programs) - 1
 	return m.ready(ctx, set, model, len(m.plan.Programs)-1)
-}
-
-// noInstances refuses more programs than a process may compile, on an engine that compiles each.
-func (m *Model) noInstances() error {
-	for i := range m.plan.Budgets {
-		if b := &m.plan.Budgets[i]; b.Name == budgetCompiles {
-			b.Used = m.plan.total
-		}
-	}
-	return m.plan.check()
 }
 
 // compile compiles a program.

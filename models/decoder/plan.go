@@ -65,10 +65,8 @@ func (m *Model) predict(cut grouping) Plan {
 	if o.form == Compact {
 		return p
 	}
-	kinds := map[string]bool{}
 	weights := o.matrixBytes(cut.rows, c.Hidden) + 2*int64(c.Hidden)
 	for _, piece := range cut.pieces {
-		kinds[m.signature(piece, nil)] = true
 		weights = max(weights, o.pieceBytes(c, cut, piece.stage)*int64(piece.layers))
 	}
 	sets := len(m.layersOf)
@@ -80,17 +78,13 @@ func (m *Model) predict(cut grouping) Plan {
 	limit := func(of func(chip.Limits) chip.Fact[int64]) chip.Fact[int64] { return o.lowest(of) }
 	p.Budgets = []Budget{
 		{"programs", p.total, chip.Fact[int64]{}},
-		{budgetCompiles, int64(sets*len(kinds) + 1),
-			limit(func(l chip.Limits) chip.Fact[int64] { return wide(l.Compiles) })},
-		{"loaded programs of a process", loaded, p.most},
+		{"loaded programs of the machine", loaded, p.most},
 		{"bytes of weights in a program", weights, o.weightLimit()},
 		{"bytes of a surface", side, limit(func(l chip.Limits) chip.Fact[int64] { return l.SurfaceBytes })},
 		{"tokens of an axis", int64(o.context), limit(func(l chip.Limits) chip.Fact[int64] { return wide(l.Axis) })},
 	}
 	return p
 }
-
-const budgetCompiles = "compiles of a process"
 
 // rowBytes is the length of a row of n bytes with its padding.
 func rowBytes(n int) int { return (n + 63) / 64 * 64 }

@@ -359,8 +359,7 @@ func cases() map[string]ruleCase {
 			65537, 64),
 			holds: one("mul(x = x, y = "+strings.Replace(gamma, "[64]", "[1, 1, 65535, 64]", 1)+")", 1, 1, 65535, 64),
 			o:     on(chip.M4)},
-		"compile-budget": {breaks: plain, holds: plain, o: programs(120), oHolds: withOptions(programs(119))},
-		"load-budget":    {breaks: plain, holds: plain, o: programs(56), oHolds: withOptions(programs(55))},
+		"load-budget": {breaks: plain, holds: plain, o: programs(56), oHolds: withOptions(programs(55))},
 
 		"kernel-width":     {breaks: conv(64, 8, 64, 1, 16), holds: conv(64, 8, 64, 1, 15), o: on(chip.M4)},
 		"kernel-height":    {breaks: conv(64, 64, 64, 32, 1), holds: conv(64, 64, 64, 31, 1), o: on(chip.M4)},

@@ -18,7 +18,7 @@ type Options struct {
 	Weights ops.Weights
 	// Ranges are the smallest and the largest value of inputs, by name.
 	Ranges map[string]Range
-	// Programs is how many programs one process compiles and keeps loaded beside this one, 0 for not known.
+	// Programs is how many programs are loaded beside this one, 0 for not known.
 	Programs int
 	// OwnSurfaces says that the caller makes the surfaces. Otherwise ane.Model.NewRequest does, as large as every
 	// engine wants them, and nothing is said about their sizes.

@@ -37,13 +37,9 @@ func weightRules() []Rule {
 			Reason: "Loading such a program failed on an M3 Pro; larger ones are known to compile.",
 			Fix:    "split the program",
 			Source: "ironmill, on M3 Pro (M)", check: checkBudget},
-		{ID: "compile-budget", Severity: Warning, each: true, Roads: engineRoads,
-			Title:  "One process compiles more than 119 programs.",
-			Reason: "Later compiles fail until the process ends.", Fix: "compile in several processes, or cache",
-			Source: "orion rule 5, on M4 (M)", check: checkCompiles},
 		{ID: "load-budget", Severity: Warning, each: true, Roads: engineRoads,
-			Title:  "One process loads more than 55 programs.",
-			Reason: "Loading another one fails.", Fix: "unload programs, or merge them as functions",
+			Title:  "More than 55 programs are loaded.",
+			Reason: "All processes of the machine share its slots; loading another program fails.", Fix: "unload programs, or merge them as functions",
 			Source: "ironmill, on M3 Pro (M)", check: checkLoads},
 	}
 }
@@ -150,12 +146,6 @@ func checkBudget(c *check) {
 	}
 	if limit := c.spec.WeightBytes.Value; sum > uint64(limit) {
 		c.warn(pos, "", "%d bytes of weights, about %d are known to load", sum, limit)
-	}
-}
-
-func checkCompiles(c *check) {
-	if n := c.spec.Compiles.Value; c.Programs > n {
-		c.warn(c.prog.Pos, "", "%d programs, at most %d compile", c.Programs, n)
 	}
 }
 

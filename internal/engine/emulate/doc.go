@@ -5,6 +5,6 @@
 // with domain, code and text, and with the findings at their places. The compiled program runs on the wrapped engine,
 // whose arithmetic is not changed.
 //
-// A [Host] stands for a process on a machine with that chip. It counts compiles and loaded programs, and remembers that
-// a program has spoiled the process. [Process] returns the Hosts of this process.
+// A [Host] stands for a process on a machine with that chip. It counts loaded programs, and remembers that a program has
+// spoiled the process. [Process] returns the Hosts of this process.
 package emulate

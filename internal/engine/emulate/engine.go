@@ -2,8 +2,6 @@ package emulate
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -47,15 +45,13 @@ func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 	case invalid, limit, refused22, dies:
 		return nil, e.refusal(src.File, pos, worst, too)
 	}
-	k := identify(src)
-	if n, ok := e.host.admits(k, e.spec.Compiles.Value); !ok {
-		return nil, e.exhausted(src.File, n)
-	}
 	x, err := e.Engine.Compile(ctx, src)
 	if err != nil {
 		return nil, err
 	}
-	e.host.keeps(k, worst == poisons)
+	if worst == poisons {
+		e.host.poison()
+	}
 	return &executable{Executable: x, engine: e, file: src.File, large: tooLarge(too)}, nil
 }
 
@@ -104,37 +100,6 @@ func tooLarge(found []lint.Finding) *lint.Finding {
 	return nil
 }
 
-// identify returns the key of text and weights under which the cache of a machine holds a program.
-func identify(src ane.Source) (k key) {
-	h := sha256.New()
-	var size [8]byte
-	add := func(b []byte) {
-		binary.LittleEndian.PutUint64(size[:], uint64(len(b)))
-		h.Write(size[:])
-		h.Write(b)
-	}
-	if text, err := src.MIL(); err == nil {
-		add(text)
-	}
-	if tree, err := src.Tree(); err == nil && src.Weights != nil {
-		var paths []string
-		for _, b := range tree.Blobs() {
-			if path, _, err := b.Entry(); err == nil {
-				paths = append(paths, path)
-			}
-		}
-		slices.Sort(paths)
-		for _, path := range slices.Compact(paths) {
-			add([]byte(path))
-			if data, err := src.Weights.ReadFile(path); err == nil { // the engine reports a file that is missing
-				add(data)
-			}
-		}
-	}
-	h.Sum(k[:0])
-	return k
-}
-
 // EvaluateChain implements ane.Chainer if the wrapped engine does.
 func (e *engine) EvaluateChain(ctx context.Context, steps []ane.Invocation) error {
 	c, ok := e.Engine.Engine.(ane.Chainer)
@@ -160,6 +125,6 @@ func (e *engine) unsupported(op, why string) error {
 
 // slots describes the limit of loaded programs.
 func (e *engine) slots() string {
-	return fmt.Sprintf("%d programs are loaded in this process, at most %d on %s", e.spec.Slots.Value,
+	return fmt.Sprintf("%d programs are loaded, at most %d on %s", e.spec.Slots.Value,
 		e.spec.Slots.Value, e.chip.Target())
 }

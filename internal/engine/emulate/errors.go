@@ -90,15 +90,6 @@ func (e *engine) refusal(file string, pos mil.Pos, f fate, found []lint.Finding)
 	return out
 }
 
-// exhausted is the error of a compile beyond the budget of a process.
-func (e *engine) exhausted(file string, compiles int) error {
-	ns := compileError(codeCompile, "")
-	return &ane.Error{Op: "compile", Engine: e.name, Name: file, Domain: ns.Domain, Code: ns.Code,
-		Err:    ane.Because(ane.ErrExhausted, ns),
-		Detail: fmt.Sprintf("this process has compiled %d programs for %s", compiles, e.chip.Target()),
-		Hint:   "compile in several processes, or merge programs as functions"}
-}
-
 // loadError is the error of a program that does not load.
 func (e *engine) loadError(file, detail, hint string) error {
 	ns := &NSError{driverabi.ErrorDomain, codeLoad, textLoad, nil}

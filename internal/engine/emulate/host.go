@@ -6,22 +6,17 @@ import (
 	"github.com/anekit/anekit/ane/chip"
 )
 
-// Host is a process on a machine with a chip: what it has compiled and loaded. Its methods are safe for concurrent
-// use.
+// Host is the only process on a machine with a chip: what it has loaded. Its methods are safe for concurrent use.
 type Host struct {
 	mu       sync.Mutex
-	compiled map[key]bool // programs in the cache of the machine
 	loaded   int
 	poisoned bool
 }
 
-// key identifies text and weights.
-type key [32]byte
+// NewHost returns a process that has loaded nothing.
+func NewHost() *Host { return &Host{} }
 
-// NewHost returns a process that has compiled nothing.
-func NewHost() *Host { return &Host{compiled: map[key]bool{}} }
-
-// process holds the Host of each chip in this process, as a process on a Mac has one budget for all that it opens.
+// process holds the Host of each chip in this process, as all that a process on a Mac opens shares the machine's slots.
 // It is made when first needed and never replaced.
 var process struct {
 	once  sync.Once
@@ -39,19 +34,11 @@ func Process(c chip.Chip) *Host {
 	return process.hosts[c]
 }
 
-// admits reports whether the process may compile a program: one from the cache, or one more of at most limit.
-func (h *Host) admits(k key, limit int) (compiles int, ok bool) {
+// poison records that the process has a program that spoils it.
+func (h *Host) poison() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.compiled), h.compiled[k] || len(h.compiled) < limit
-}
-
-// keeps counts a compiled program.
-func (h *Host) keeps(k key, poison bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.compiled[k] = true
-	h.poisoned = h.poisoned || poison
+	h.poisoned = true
 }
 
 // load counts a loaded program, or returns false if there are limit already.
