@@ -42,7 +42,7 @@ func TestInspect(t *testing.T) {
 		Board: 1 << 40, Architecture: "h13g", Subtype: "h13", Variant: "g", Product: "macOS", Build: "25E246"},
 		report.Device)
 	require.Equal(t, []Property{{"H11ANEIn", "ANEDevicePropertyNumANECores", "16"}}, report.Registry)
-	require.Equal(t, int64(110), report.Usage.CompileLimit)
+	require.Equal(t, int64(100), report.Usage.ProgramLimit)
 
 	// Lists longer than the buffer of the first attempt.
 	report, err = Inspect(Options{Library: path, Framework: "fake", IOKit: "many"})

@@ -31,10 +31,8 @@ func Open(o Options) (*Bridge, error) {
 
 // open is Open without the self-check.
 func open(o Options) (*Bridge, error) {
-	for _, limit := range []int{o.CompileLimit, o.ProgramLimit} {
-		if limit < 0 || limit > math.MaxInt32 {
-			return nil, refuse(StageOpen, ReasonArgument, "a limit of %d is out of range", limit)
-		}
+	if o.ProgramLimit < 0 || o.ProgramLimit > math.MaxInt32 {
+		return nil, refuse(StageOpen, ReasonArgument, "a limit of %d is out of range", o.ProgramLimit)
 	}
 	o = o.withDefaults()
 	if strings.ContainsRune(o.Framework+o.IOKit, 0) {
@@ -44,8 +42,7 @@ func open(o Options) (*Bridge, error) {
 	if err != nil {
 		return nil, err
 	}
-	config := &cConfig{framework: cString(o.Framework), compileLimit: int32(o.CompileLimit),
-		programLimit: int32(o.ProgramLimit)}
+	config := &cConfig{framework: cString(o.Framework), programLimit: int32(o.ProgramLimit)}
 	if o.IOKit != "" {
 		config.iokit = cString(o.IOKit)
 	}
@@ -107,7 +104,7 @@ func (b *Bridge) Usage() Usage {
 	var c cUsage
 	call(b.lib.usageNow, uintptr(unsafe.Pointer(&c)))
 	return Usage{
-		Compiles: c.compiles, CompileLimit: c.compileLimit, Loaded: c.loaded, ProgramLimit: c.programLimit,
+		Compiles: c.compiles, Loaded: c.loaded, ProgramLimit: c.programLimit,
 		Programs: c.programs, Surfaces: c.surfaces, Requests: c.requests, Identities: c.identities,
 		Pending: c.pending, Forgotten: c.forgotten, Unexpected: c.unexpected,
 	}

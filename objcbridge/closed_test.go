@@ -132,7 +132,7 @@ func TestBadArguments(t *testing.T) {
 	refused(t, err, ReasonOffset)
 	_, err = r.Start(p, driverabi.QoSDefault, nil)
 	refused(t, err, ReasonArgument)
-	for _, o := range []Options{{CompileLimit: -1}, {ProgramLimit: 1 << 31}, {Framework: "a\x00b"}} {
+	for _, o := range []Options{{ProgramLimit: -1}, {ProgramLimit: 1 << 31}, {Framework: "a\x00b"}} {
 		o.Library = fakeBridge(t)
 		_, err = Open(o)
 		refused(t, err, ReasonArgument)

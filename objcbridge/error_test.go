@@ -133,7 +133,7 @@ func TestMeaning(t *testing.T) {
 		{"other domain", &Error{Kind: KindNSError, Domain: "NSPOSIXErrorDomain", Code: 1}, ""},
 		{"longer domain", &Error{Kind: KindNSError, Domain: DomainEngine + "s", Code: 1}, ""},
 		{"no NSError", &Error{Kind: KindNo, Domain: DomainEngine, Code: 8}, ""},
-		{"a reason is no code", refuse(StageLoad, ReasonBudget, ""), ""},
+		{"a reason is no code", refuse(StageLoad, ReasonCrowded, ""), ""},
 		{"zero", &Error{}, ""},
 	} {
 		require.Equal(t, c.want, c.err.Meaning(), c.name)
@@ -145,7 +145,7 @@ func TestRecord(t *testing.T) {
 	require.Equal(t, &Error{Stage: StageLoad, Kind: KindNo, Message: "the bridge gave no description"},
 		new(cError).err(StageLoad, 2))
 	r := &cError{kind: 7, code: 5}
-	require.Equal(t, &Error{Stage: StageCompile, Kind: KindRefused, Reason: ReasonBudget, Code: 5},
+	require.Equal(t, &Error{Stage: StageCompile, Kind: KindRefused, Reason: ReasonCrowded, Code: 5},
 		r.err(StageCompile, 7))
 	copy(r.message[:], strings.Repeat("m", len(r.message)))
 	var e *Error

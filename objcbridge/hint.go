@@ -7,7 +7,6 @@ var reasonHints = map[Reason]string{
 	ReasonShort:    "make the surface at least as large as Batches*BatchStride of the symbol",
 	ReasonOffset:   "give every tensor a surface of its own, or slice a larger one in the MIL program",
 	ReasonIndex:    "use the procedure and indices of the attributes",
-	ReasonBudget:   "start a new process, or load programs that are already compiled",
 	ReasonCrowded:  "unload a program first",
 	ReasonFile:     "make room in the temporary directory, or point TMPDIR, on Linux TEMP, to a writable one",
 	ReasonReload:   "close this program and create it again",

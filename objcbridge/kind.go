@@ -57,7 +57,6 @@ const (
 	ReasonShort                      // a surface shorter than the program needs
 	ReasonOffset                     // a start offset: the engine reads surfaces from byte 0
 	ReasonIndex                      // a symbol or procedure that the program does not have
-	ReasonBudget                     // this process has reached its limit of compiles
 	ReasonCrowded                    // this process has reached its limit of loaded programs
 	ReasonState                      // closed, not compiled, not loaded, still in use, or in flight
 	ReasonFile                       // the program's files cannot be written
@@ -66,8 +65,8 @@ const (
 )
 
 var reasonNames = [...]string{"", "bad argument", "surface too short", "surface at an offset", "no such index",
-	"compile budget spent", "too many programs loaded", "wrong state", "files cannot be written",
-	"compiled program is gone", "held by another process"}
+	"too many programs loaded", "wrong state", "files cannot be written", "compiled program is gone",
+	"held by another process"}
 
 // String returns the reason in a few words.
 func (r Reason) String() string { return name(reasonNames[:], int32(r), "reason ") }

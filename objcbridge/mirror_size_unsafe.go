@@ -8,11 +8,11 @@ import "unsafe"
 // compile.
 var (
 	_ [3232]byte = [unsafe.Sizeof(cError{})]byte{}
-	_ [32]byte   = [unsafe.Sizeof(cConfig{})]byte{}
+	_ [24]byte   = [unsafe.Sizeof(cConfig{})]byte{}
 	_ [56]byte   = [unsafe.Sizeof(cCheck{})]byte{}
 	_ [256]byte  = [unsafe.Sizeof(cDevice{})]byte{}
 	_ [24]byte   = [unsafe.Sizeof(cWeight{})]byte{}
 	_ [3288]byte = [unsafe.Sizeof(cFacts{})]byte{}
 	_ [24]byte   = [unsafe.Sizeof(cBinding{})]byte{}
-	_ [88]byte   = [unsafe.Sizeof(cUsage{})]byte{}
+	_ [80]byte   = [unsafe.Sizeof(cUsage{})]byte{}
 )

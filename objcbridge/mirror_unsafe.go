@@ -17,9 +17,8 @@ type cError struct {
 }
 
 type cConfig struct {
-	framework, iokit           *byte
-	compileLimit, programLimit int32
-	keepFiles                  int32
+	framework, iokit        *byte
+	programLimit, keepFiles int32
 }
 
 type cCheck struct {
@@ -55,9 +54,9 @@ type cBinding struct {
 }
 
 type cUsage struct {
-	compiles, compileLimit, loaded, programLimit int64
-	programs, surfaces, requests, identities     int64
-	pending, forgotten, unexpected               int64
+	compiles, loaded, programLimit           int64
+	programs, surfaces, requests, identities int64
+	pending, forgotten, unexpected           int64
 }
 
 // goString copies a C string. NULL becomes "".

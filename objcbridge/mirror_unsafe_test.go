@@ -52,8 +52,7 @@ func TestMirrors(t *testing.T) {
 		}},
 		{"aneb_config", unsafe.Sizeof(cfg), unsafe.Pointer(&cfg), func(o unsafe.Pointer) []place {
 			return []place{at(o, "framework", &cfg.framework), at(o, "iokit", &cfg.iokit),
-				at(o, "compile_limit", &cfg.compileLimit), at(o, "program_limit", &cfg.programLimit),
-				at(o, "keep_files", &cfg.keepFiles)}
+				at(o, "program_limit", &cfg.programLimit), at(o, "keep_files", &cfg.keepFiles)}
 		}},
 		{"aneb_check", unsafe.Sizeof(chk), unsafe.Pointer(&chk), func(o unsafe.Pointer) []place {
 			return []place{at(o, "class_name", &chk.class), at(o, "selector", &chk.selector),
@@ -81,7 +80,7 @@ func TestMirrors(t *testing.T) {
 			return []place{at(o, "surface", &b.surface), at(o, "index", &b.index), at(o, "bytes", &b.bytes)}
 		}},
 		{"aneb_usage", unsafe.Sizeof(u), unsafe.Pointer(&u), func(o unsafe.Pointer) []place {
-			return []place{at(o, "compiles", &u.compiles), at(o, "compile_limit", &u.compileLimit),
+			return []place{at(o, "compiles", &u.compiles),
 				at(o, "loaded", &u.loaded),
 				at(o, "program_limit", &u.programLimit), at(o, "programs", &u.programs), at(o, "surfaces", &u.surfaces),
 				at(o, "requests", &u.requests), at(o, "identities", &u.identities), at(o, "pending", &u.pending),

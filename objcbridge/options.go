@@ -16,8 +16,7 @@ type Options struct {
 	Library      string // path of the bridge library; relative to the working directory
 	Framework    string // path of AppleNeuralEngine; empty: AppleFramework
 	IOKit        string // path of IOKit; empty: AppleIOKit on darwin, none elsewhere
-	CompileLimit int    // limit of compiles in this process; 0: 110, below Apple's limit of about 119
-	ProgramLimit int    // limit of loaded programs in this process; 0: 100, below Apple's limit of about 126
+	ProgramLimit int    // limit of loaded programs in this process; 0: 100, of the machine's 115 to 127 slots
 	// KeepFiles leaves a program's files (Facts.Path) in place from its load to its unload, for looking at them. The
 	// loaded program does not need them, and they have its weights twice: the bridge's files and the framework's copies.
 	KeepFiles bool

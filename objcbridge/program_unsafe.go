@@ -81,9 +81,8 @@ func (p *Program) SetPatience(d time.Duration) {
 }
 
 // Compile writes the program's files and compiles it, unless the framework has it in its cache. A
-// program is compiled once. The error has ReasonBudget if this process has reached its limit of
-// compiles. qos is one of the classes of package driverabi, here and in Load, Unload, Evaluate and
-// Start; without a restricted entitlement the framework rejects real time.
+// program is compiled once. qos is one of the classes of package driverabi, here and in Load, Unload,
+// Evaluate and Start; without a restricted entitlement the framework rejects real time.
 func (p *Program) Compile(qos uint32) (cached bool, err error) {
 	if err := p.use(StageCompile); err != nil {
 		return false, err

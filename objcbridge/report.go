@@ -83,7 +83,6 @@ type Property struct {
 // Usage is this process's usage and live objects, over all frameworks opened through one bridge library.
 type Usage struct {
 	Compiles     int64 `json:"compiles"`
-	CompileLimit int64 `json:"compile_limit"`
 	Loaded       int64 `json:"loaded"`
 	ProgramLimit int64 `json:"program_limit"`
 	Programs     int64 `json:"programs"`   // alive

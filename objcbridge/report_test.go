@@ -19,7 +19,7 @@ func TestReportJSON(t *testing.T) {
 	require.NoError(t, err)
 	for _, want := range []string{`"status":"other encoding"`, `"has_ane":true`, `"virtual_machine":false`,
 		`"internal_build":null`,
-		`"class_method":false`, `"needed_for":"load"`, `"compile_limit":0`} {
+		`"class_method":false`, `"needed_for":"load"`, `"program_limit":0`} {
 		require.Contains(t, string(b), want)
 	}
 	var out Report

@@ -31,7 +31,7 @@ var programs atomic.Int64 // makes every program different, so that none is in t
 
 func newRig(tb testing.TB) *rig {
 	tb.Helper()
-	f, err := standin.Start(standin.Options{Dir: bridgetest.Build(tb), CompileBudget: 100_000, CompileLimit: 100_000})
+	f, err := standin.Start(standin.Options{Dir: bridgetest.Build(tb)})
 	require.NoError(tb, err)
 	g := &rig{f: f}
 	c := f.Config()

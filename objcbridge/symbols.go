@@ -1,7 +1,7 @@
 package objcbridge
 
 // abiVersion is the ANEB_VERSION of src/bridge.h that this package uses.
-const abiVersion = 3
+const abiVersion = 4
 
 // library is a loaded bridge: the addresses of its functions.
 type library struct {

@@ -238,7 +238,7 @@ func (e *envelope) versions(r objcbridge.Report) {
 func (e *envelope) budget(o *observe.Observation) {
 	u := o.Usage()
 	e.add("budget", plist.Dict{
-		{Key: "compiles", Value: u.Compiles}, {Key: "compile_limit", Value: u.CompileLimit},
+		{Key: "compiles", Value: u.Compiles},
 		{Key: "loaded", Value: u.Loaded}, {Key: "program_limit", Value: u.ProgramLimit},
 	})
 	e.add("open_ns", o.Opened.Nanoseconds())

@@ -178,7 +178,7 @@ func (f framework) print(a *app) error {
 		w.Row("virtual machine", d.VirtualMachine.String())
 	}
 	u := f.Usage
-	w.Row("compiles", fmt.Sprintf("%d of %d allowed in this process", u.Compiles, u.CompileLimit))
+	w.Row("compiles", fmt.Sprintf("%d in this process", u.Compiles))
 	w.Row("loaded", fmt.Sprintf("%d of %d programs", u.Loaded, u.ProgramLimit))
 	for _, p := range f.Registry {
 		w.Row(p.Name, p.Value)

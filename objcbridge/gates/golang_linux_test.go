@@ -82,7 +82,7 @@ func leaked(t *testing.T, report string) int {
 
 // child runs the rounds between two reports.
 func child(t *testing.T, dir, planted string) {
-	f, err := standin.Start(standin.Options{Dir: dir, CompileBudget: 1000})
+	f, err := standin.Start(standin.Options{Dir: dir})
 	require.NoError(t, err)
 	c := f.Config()
 	require.NoError(t, c.Open())

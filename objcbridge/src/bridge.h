@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ANEB_VERSION 3
+#define ANEB_VERSION 4
 
 enum aneb_kind {
     ANEB_OK = 0,
@@ -28,12 +28,11 @@ enum aneb_reason {
     ANEB_SHORT = 2,    // a surface shorter than the program needs
     ANEB_OFFSET = 3,   // a start offset: the engine reads surfaces from byte 0
     ANEB_INDEX = 4,    // a symbol or procedure that the program does not have
-    ANEB_BUDGET = 5,   // this process has reached its limit of compiles
-    ANEB_CROWDED = 6,  // this process has reached its limit of loaded programs
-    ANEB_STATE = 7,    // not compiled, not loaded, still in use, or the same request in flight
-    ANEB_FILE = 8,     // the program's files cannot be written
-    ANEB_RELOAD = 9,   // the compiled program and its files are gone: create the program again
-    ANEB_HELD = 10,    // another process compiles or loads the same program, and has not ended in time
+    ANEB_CROWDED = 5,  // this process has reached its limit of loaded programs
+    ANEB_STATE = 6,    // not compiled, not loaded, still in use, or the same request in flight
+    ANEB_FILE = 7,     // the program's files cannot be written
+    ANEB_RELOAD = 8,   // the compiled program and its files are gone: create the program again
+    ANEB_HELD = 9,     // another process compiles or loads the same program, and has not ended in time
 };
 
 enum aneb_stage {
@@ -67,7 +66,6 @@ uint32_t aneb_version(void); // ANEB_VERSION the library was built with
 typedef struct {
     const char *framework; // path of AppleNeuralEngine, or of its stand-in
     const char *iokit;     // path of IOKit for aneb_registry; may be NULL
-    int32_t compile_limit; // limit of compiles in this process; 0 means 110
     int32_t program_limit; // limit of loaded programs in this process; 0 means 100
     int32_t keep_files;    // if not 0, a program's files stay from its load to its unload
 } aneb_config;
@@ -163,7 +161,7 @@ void aneb_request_release(aneb_request *r);
 
 // This process's usage and live objects, over all frameworks.
 typedef struct {
-    int64_t compiles, compile_limit, loaded, program_limit;
+    int64_t compiles, loaded, program_limit;          // compiles so far; loaded programs
     int64_t programs, surfaces, requests, identities; // live handles; identities are directories in use
     int64_t pending, forgotten;                       // asynchronous runs in flight; those abandoned by the caller
     int64_t unexpected;                               // completions that arrived twice or after an error

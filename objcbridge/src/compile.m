@@ -23,18 +23,9 @@ static int32_t compile_once(aneb_program *p, uint32_t qos, BOOL *cached, aneb_er
     int32_t kind = aneb_cached(p, ANEB_COMPILE, cached, e);
     if (kind != ANEB_OK) return kind;
     if (!*cached) {
-        // Counted before the work, so that concurrent threads cannot exceed the
-        // limit.
-        if (!aneb_take(&aneb_process.compiles, p->owner->compile_limit))
-            return aneb_refuse(e, ANEB_COMPILE, ANEB_BUDGET,
-                               "this process has compiled %lld times, its limit is %lld; programs in the framework's "
-                               "cache need no compile, or start a new process",
-                               atomic_load(&aneb_process.compiles), (long long)p->owner->compile_limit);
         kind = aneb_files_write(p, e);
-        if (kind != ANEB_OK) {
-            atomic_fetch_sub(&aneb_process.compiles, 1); // the framework was not called
-            return kind;
-        }
+        if (kind != ANEB_OK) return kind;
+        atomic_fetch_add(&aneb_process.compiles, 1);
         kind = compile(p, qos, e);
     }
     if (kind != ANEB_OK) {

@@ -41,12 +41,12 @@ char *aneb_text_new(id string);                              // malloc; NULL if 
 struct aneb_identity;
 struct aneb_slot;
 
-// The only mutable state outside handles. Classes share one name space, the broker counts
-// compiles and programs per process, and programs of one identity share a directory. So this
-// state belongs to the process, over all frameworks.
+// The only mutable state outside handles. Classes share one name space, the machine's slots are
+// taken for a process, and programs of one identity share a directory. So this state belongs to
+// the process, over all frameworks.
 struct aneb_process {
     atomic_llong compiles, loaded;                            // used, held
-    atomic_llong compile_limit, program_limit;                // of the last aneb_open
+    atomic_llong program_limit;                               // of the last aneb_open
     atomic_llong programs, surfaces, requests, identities;    // alive
     atomic_llong pending, forgotten, unexpected;              // asynchronous runs
     pthread_mutex_t mutex;                                    // guards the fields below
@@ -73,7 +73,7 @@ enum aneb_row {
 
 struct aneb {
     char *framework, *iokit; // iokit may be NULL
-    int64_t compile_limit, program_limit;
+    int64_t program_limit;
     bool keep_files;
     Class<ANEBDescriptor> descriptor;
     Class<ANEBModel> model;

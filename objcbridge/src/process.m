@@ -17,7 +17,6 @@ void aneb_usage_now(aneb_usage *out) {
     struct aneb_process *now = &aneb_process;
     *out = (aneb_usage){
         .compiles = atomic_load(&now->compiles),
-        .compile_limit = atomic_load(&now->compile_limit),
         .loaded = atomic_load(&now->loaded),
         .program_limit = atomic_load(&now->program_limit),
         .programs = atomic_load(&now->programs),

@@ -14,10 +14,11 @@ static const struct {
     {0x15, 47, @"Inference failed — request aborted"},
 };
 
-enum { ROWS = sizeof inference / sizeof inference[0], LOAD = 53, NO_MEMORY = 1, STAGE = 4 };
+enum { ROWS = sizeof inference / sizeof inference[0], NO_MEMORY = 53, NO_SLOT = 54, NO_RESOURCES = 5, STAGE = 4 };
 
 static NSString *const no_memory =
     @"Program load failed — no memory (transient; retry under lower memory pressure)";
+static NSString *const no_slot = @"Program load failed — no ANE resources (transient; retry)";
 
 static NSString *with(NSString *text, int64_t status) {
     return [NSString stringWithFormat:@"%@ (underlying=0x%llX)", text, (unsigned long long)status];
@@ -39,13 +40,14 @@ NSError *error_27(NSString *method, int64_t status) {
 
 NSError *error_27_load(NSString *method) {
     if (core.profile < PROFILE_27) return nil;
-    return made(LOAD, method, with(no_memory, NO_MEMORY),
-                [NSDictionary dictionaryWithObjectsAndKeys:[NSNumber numberWithInt:NO_MEMORY], @"_ANEErrorUnderlyingStatus",
+    return made(NO_SLOT, method, with(no_slot, NO_RESOURCES),
+                [NSDictionary dictionaryWithObjectsAndKeys:[NSNumber numberWithInt:NO_RESOURCES], @"_ANEErrorUnderlyingStatus",
                                                            [NSNumber numberWithInt:STAGE], @"_ANEErrorLoadStage", nil]);
 }
 
 NSString *error_27_text(NSInteger code, int64_t status) {
     for (int i = 0; i < ROWS; i++)
         if (inference[i].code == code) return with(inference[i].text, status);
-    return code == LOAD ? with(no_memory, status) : nil;
+    if (code == NO_SLOT) return with(no_slot, status);
+    return code == NO_MEMORY ? with(no_memory, status) : nil;
 }

@@ -16,6 +16,7 @@
     NSDictionary *attributes;
     uint64_t handle, intermediate, state, string_id;
     uint32_t mask;
+    int remains; // see programs.h
     signed char depth;
     BOOL mil;
 }

@@ -7,10 +7,9 @@
 // Not imitated, so nothing is proven about it: models on disk, chaining, shared events' signals,
 // real-time tasks, new instances, mutable weights, secure coding, the paravirtual client, performance
 // counters, the limit of two loads at a time, and queues by QoS. Texts of errors are those in logs of
-// real machines. Every call that reaches the compiler uses budget, including failed ones. A purged
-// program still loads from its directory while the object that compiled it is alive. No dump shows what
-// real machines do with a model's state after unload, and with MIL functions that share names: here the
-// state stays and symbols are shared.
+// real machines. A purged program still loads from its directory while the object that compiled it is
+// alive. No dump shows what real machines do with a model's state after unload, and with MIL functions
+// that share names: here the state stays and symbols are shared.
 #ifndef STANDIN_CORE_H
 #define STANDIN_CORE_H
 

@@ -20,7 +20,7 @@ NSString *error_text_of(NSInteger code, NSString *stage, int64_t status, BOOL ha
 
 // From 27 on: errors of statuses that have their own code; see ane_errors_27.m. nil for other statuses.
 NSError *error_27(NSString *method, int64_t status);
-NSError *error_27_load(NSString *method);                // no memory
+NSError *error_27_load(NSString *method);                // no slot is free
 NSString *error_27_text(NSInteger code, int64_t status); // without the method, or nil
 
 // Selectors that occur in texts.

@@ -51,7 +51,7 @@ static NSError *compiler_error(NSString *directory) {
 static BOOL compile_directory(StandinInMemoryModel *m, NSError **error) {
     StandinCompiled *made = nil;
     switch (programs_compile([m->url path], &made)) {
-    case COMPILE_BEYOND_BUDGET:
+    case COMPILE_LEAKED:
         return NO;
     case COMPILE_FAILED:
         return core_fail(error, compiler_error([m->url path]));
@@ -61,6 +61,27 @@ static BOOL compile_directory(StandinInMemoryModel *m, NSError **error) {
     keep(&m->compiled, made);
     programs_cache(m->identity, made);
     return YES;
+}
+
+// What a compile leaves in the caller's autorelease pool.
+@interface StandinRemains : NSObject {
+@public
+    StandinInMemoryModel *of;
+}
+@end
+
+@implementation StandinRemains
+- (void)dealloc {
+    programs_drained(&of->remains);
+    [of release];
+    [super dealloc];
+}
+@end
+
+static void leave(StandinInMemoryModel *m) {
+    StandinRemains *remains = [[[StandinRemains alloc] init] autorelease];
+    remains->of = [m retain];
+    programs_remain(&m->remains);
 }
 
 // The framework reports to the broker that nothing is cached, whatever the cache has; the broker checks
@@ -79,6 +100,7 @@ BOOL memory_model_compile(StandinInMemoryModel *m, NSDictionary *options, NSStri
     else if (!compile_directory(m, error))
         return NO;
     inner->state = MODEL_COMPILED;
+    leave(m);
     return YES;
 }
 
@@ -133,7 +155,7 @@ BOOL memory_model_load(StandinInMemoryModel *m, NSDictionary *options, NSString 
 // Keeps program and state. Removes the directory whatever the broker returns.
 BOOL memory_model_unload(StandinInMemoryModel *m, NSString *method, NSError **error) {
     NSError *failure = m->program ? replay_error(@"unload") : nil;
-    BOOL done = m->program && !failure && programs_unload(m->program->handle);
+    BOOL done = m->program && !failure && programs_unload(m->program->handle, &m->remains);
     if (done)
         m->model->state = MODEL_UNLOADED;
     else if (m->program)

@@ -37,19 +37,29 @@ struct procedure {
 - (id)initWithCompiled:(StandinCompiled *)program;
 @end
 
-enum compile_result { COMPILE_DONE, COMPILE_FAILED, COMPILE_BEYOND_BUDGET };
-// Each call that reaches the server counts against the budget. *program is autoreleased.
+enum compile_result { COMPILE_DONE, COMPILE_FAILED, COMPILE_LEAKED };
+// *program is autoreleased. COMPILE_LEAKED without a call of the server if the objects of 119 compiles remain.
 enum compile_result programs_compile(NSString *directory, StandinCompiled **program);
-void programs_set_budget(int32_t compiles); // 0 means 119
+
+// A model counts the compiles whose objects remain in the caller's autorelease pool. Without a pool they remain until
+// the process ends, and the model's programs keep their slots after unload [dump m5max-27.0.1-reclaim].
+void programs_remain(int *remains);
+void programs_drained(int *remains); // gives back the slots that unloaded programs kept
 
 StandinCompiled *programs_cached(NSString *identity); // autoreleased, or nil
 void programs_cache(NSString *identity, StandinCompiled *program);
 void programs_purge(NSString *identity);
 
-void programs_set_wall(int64_t programs); // limit of loaded programs; 0 means 126
-uint64_t programs_load(StandinLoad *load);   // the handle, or 0 beyond the limit
+void programs_set_wall(int64_t programs); // slots of the machine; 0 means 126
+uint64_t programs_load(StandinLoad *load);   // the handle, or 0 if all slots are taken
 StandinLoad *programs_loaded(uint64_t handle); // autoreleased, or nil
-BOOL programs_unload(uint64_t handle);       // NO if it was not loaded
+BOOL programs_unload(uint64_t handle, const int *remains); // NO if it was not loaded
+
+// ---- slots.m ----
+
+int slots_open(const char *path); // the pool that the machine's processes share; NULL: of this process. 0 or 1
+int slots_take(int64_t slot);     // 0 if another process has it
+void slots_give(int64_t slot);
 
 void programs_count(standin_counts *out);
 void programs_add_evaluation(void);

@@ -1,22 +1,24 @@
-// The broker's side: compile budget, cache and loaded programs.
+// The broker's side: compiles, cache and loaded programs.
 #import "programs.h"
 
 #include <pthread.h>
 
 // Real machines have limits of 54 to 239 programs, depending on the chip and the programs' memory.
-enum { DEFAULT_BUDGET = 119, DEFAULT_WALL = 126, MOST_LOADS = 4095 };
+// Callers without autorelease pools met failures after 119 compiles.
+enum { MOST_REMAINS = 119, DEFAULT_WALL = 126, MOST_LOADS = 4095 };
 
 static struct {
     pthread_mutex_t mutex;
     NSMutableDictionary *cache; // identity to StandinCompiled
     struct {
         StandinLoad *load;
+        const int *keeper; // of an unloaded program: what keeps its slot
         uint64_t generation;
     } loads[MOST_LOADS];
-    int64_t compiles, budget, loaded, wall;
+    int64_t compiles, remains, loaded, held, wall;
     int64_t total, procedures; // loads since the start; procedures of the loaded programs
     int64_t evaluations;
-} state = {.mutex = PTHREAD_MUTEX_INITIALIZER, .budget = DEFAULT_BUDGET, .wall = DEFAULT_WALL};
+} state = {.mutex = PTHREAD_MUTEX_INITIALIZER, .wall = DEFAULT_WALL};
 
 @implementation StandinCompiled
 
@@ -27,20 +29,34 @@ static struct {
 
 @end
 
-void programs_set_budget(int32_t compiles) {
+void programs_remain(int *remains) {
     pthread_mutex_lock(&state.mutex);
-    state.budget = compiles ? compiles : DEFAULT_BUDGET;
+    state.remains++;
+    ++*remains;
     pthread_mutex_unlock(&state.mutex);
 }
 
-void standin_set_budget(int32_t compiles) { programs_set_budget(compiles); }
+static void give_locked(int64_t i) {
+    state.loads[i].keeper = NULL;
+    state.held--;
+    slots_give(i);
+}
+
+void programs_drained(int *remains) {
+    pthread_mutex_lock(&state.mutex);
+    state.remains--;
+    if (--*remains == 0)
+        for (int64_t i = 0; i < MOST_LOADS && state.held > state.loaded; i++)
+            if (state.loads[i].keeper == remains) give_locked(i);
+    pthread_mutex_unlock(&state.mutex);
+}
 
 enum compile_result programs_compile(NSString *directory, StandinCompiled **program) {
     pthread_mutex_lock(&state.mutex);
-    int allowed = state.compiles < state.budget;
+    int allowed = state.remains < MOST_REMAINS;
     if (allowed) state.compiles++;
     pthread_mutex_unlock(&state.mutex);
-    if (!allowed) return COMPILE_BEYOND_BUDGET;
+    if (!allowed) return COMPILE_LEAKED;
     uint64_t number = 0;
     char message[4096] = "";
     if (!core.server.compile || core.server.compile(core.server.context, [directory fileSystemRepresentation], &number,
@@ -100,10 +116,11 @@ uint64_t programs_load(StandinLoad *load) {
     uint64_t handle = 0;
     pthread_mutex_lock(&state.mutex);
     for (uint64_t i = 0; i < (uint64_t)state.wall && !handle; i++) {
-        if (state.loads[i].load) continue;
+        if (state.loads[i].load || state.loads[i].keeper || !slots_take((int64_t)i)) continue;
         state.loads[i].load = [load retain];
         handle = ++state.loads[i].generation << SLOT_BITS | (i + 1);
         state.loaded++;
+        state.held++;
         state.total++;
         state.procedures += (int64_t)load->procedure_count;
     }
@@ -127,7 +144,7 @@ StandinLoad *programs_loaded(uint64_t handle) {
     return [found autorelease];
 }
 
-BOOL programs_unload(uint64_t handle) {
+BOOL programs_unload(uint64_t handle, const int *remains) {
     pthread_mutex_lock(&state.mutex);
     int i = slot_locked(handle);
     StandinLoad *found = nil;
@@ -136,6 +153,10 @@ BOOL programs_unload(uint64_t handle) {
         state.loads[i].load = nil;
         state.loaded--;
         state.procedures -= (int64_t)found->procedure_count;
+        if (*remains > 0)
+            state.loads[i].keeper = remains;
+        else
+            give_locked(i);
     }
     pthread_mutex_unlock(&state.mutex);
     [found release];
@@ -147,7 +168,7 @@ void programs_add_evaluation(void) { counter_add(&state.evaluations, 1); }
 void programs_count(standin_counts *out) {
     pthread_mutex_lock(&state.mutex);
     out->compiles = state.compiles;
-    out->budget = state.budget;
+    out->held = state.held;
     out->cached = (int64_t)[state.cache count];
     out->loaded = state.loaded;
     out->loads = state.total;

@@ -50,13 +50,13 @@ typedef struct {
     const char *profile;        // "15", "16.5", "17", "26" or "27"
     const char *const *missing; // "Class" or "Class selector", terminated by NULL; may be NULL
     const char *const *changed; // "Class selector encoding": found with this encoding instead; may be NULL
-    int32_t compile_budget;     // 0 means 119
+    const char *pool;           // the file whose bytes are the machine's slots; NULL: this process has its own
     const char *replay;         // an XML property list of a dumped machine's answers, see replay.h; may be NULL
     int32_t strict_surfaces;    // not 0: 0x1d for surfaces below 48 KiB, and of unequal size on a side
     standin_server server;
 } standin_config;
 // Registers the classes. Once per process: returns 0, or 1 for an unknown profile, 2 if already started,
-// 3 if replay is not a property list.
+// 3 if replay is not a property list, 4 if the pool cannot be opened.
 int32_t standin_start(const standin_config *config);
 
 enum standin_fault_kind {
@@ -80,7 +80,7 @@ void standin_fire_lost(void);       // delivers completions withheld by STANDIN_
 void standin_clear_faults(void);    // disarms all faults and releases hangs
 
 typedef struct {
-    int64_t compiles, budget, cached, loaded; // programs compiled, allowed, in the cache, loaded
+    int64_t compiles, held, cached, loaded; // programs compiled; slots held; programs in the cache, loaded
     int64_t instances;                        // live objects of the framework's classes
     int64_t hanging, lost;                    // blocked calls, withheld completions
     int64_t evaluations, slots;               // evaluations served; asynchronous ones in flight
@@ -88,7 +88,6 @@ typedef struct {
 } standin_counts;
 void standin_count(standin_counts *out);
 int64_t standin_instances(const char *class_name); // live objects of one class
-void standin_set_budget(int32_t compiles);
 void standin_purge_all(void); // empties the cache
 
 #endif

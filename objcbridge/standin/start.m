@@ -106,12 +106,12 @@ static int32_t start(const standin_config *config) {
     while (profile < PROFILES && (!config->profile || strcmp(config->profile, profile_names[profile]))) profile++;
     if (profile == PROFILES) return 1;
     if (replay_start(config->replay)) return 3;
+    if (slots_open(config->pool)) return 4;
     core.started = 1;
     core.profile = (enum profile)profile;
     core.profile_name = profile_names[profile];
     core.strict_surfaces = config->strict_surfaces;
     core.server = config->server;
-    programs_set_budget(config->compile_budget);
     programs_set_wall(replay_number(@"limits", @"programs", 0));
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
         make_class(classes[i].template_name, classes[i].apples_name, config);

@@ -92,7 +92,6 @@ int32_t aneb_open(const aneb_config *config, aneb **out, aneb_error *error) {
     aneb *a = make(sizeof *a, &frameworks, NULL);
     a->missing = strcmp(config->framework, "missing") == 0;
     a->many = config->iokit != NULL && strcmp(config->iokit, "many") == 0;
-    usage.compile_limit = config->compile_limit ? config->compile_limit : 110;
     usage.program_limit = config->program_limit ? config->program_limit : 100;
     *out = a;
     return ANEB_OK;

@@ -194,16 +194,15 @@ func TestSelfCheckFindsWhatChanged(t *testing.T) {
 	}
 }
 
-// TestCompileBudget: the engine rejects a compile before the framework's budget
-// is exhausted.
-func TestCompileBudget(t *testing.T) {
+// TestManyCompiles: a process compiles more programs than the 119 that callers without autorelease pools reach.
+func TestManyCompiles(t *testing.T) {
 	o := inChild(t, task{Programs: 200})
-	require.True(t, o.Exhausted, o.Compile)
-	require.Equal(t, 109, o.Compiled, "110, one of them for the known-answer run")
+	require.Empty(t, o.Compile)
+	require.Equal(t, 200, o.Compiled)
 	require.Empty(t, o.Left)
 }
 
-// TestProgramLimit: the same for the number of loaded programs.
+// TestProgramLimit: the engine loads no more programs than its limit.
 func TestProgramLimit(t *testing.T) {
 	o := inChild(t, task{Options: standin.Options{ProgramLimit: 20}, Programs: 30, Keep: true})
 	require.True(t, o.Exhausted, o.Compile)

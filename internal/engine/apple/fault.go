@@ -92,8 +92,6 @@ func refusal(r objcbridge.Reason) (hint string, sentinel error) {
 		return "", ane.ErrOffset
 	case objcbridge.ReasonIndex:
 		return "compile the program again", ane.ErrName
-	case objcbridge.ReasonBudget:
-		return "", ane.ErrExhausted
 	case objcbridge.ReasonCrowded:
 		return "", ane.ErrExhausted
 	case objcbridge.ReasonState, objcbridge.ReasonHeld:

@@ -19,9 +19,6 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// compiles is the compile budget of the tests' framework, far above Apple's.
-const compiles = 100_000
-
 // started is the stand-in framework; a process can have only one.
 var started struct {
 	sync.Once
@@ -33,8 +30,7 @@ var started struct {
 func framework(tb testing.TB) *standin.Framework {
 	dir := bridgetest.Build(tb)
 	started.Do(func() {
-		started.f, started.err = standin.Start(standin.Options{Dir: dir, CompileBudget: compiles,
-			CompileLimit: compiles})
+		started.f, started.err = standin.Start(standin.Options{Dir: dir})
 	})
 	require.NoError(tb, started.err)
 	return started.f

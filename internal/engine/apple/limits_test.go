@@ -104,7 +104,7 @@ func TestClosedEngineRejectsCompile(t *testing.T) {
 		_, err := e.Compile(t.Context(), ane.Source{File: "new.mil", Text: text(1)})
 		require.ErrorIs(t, err, ane.ErrClosed)
 	}
-	require.Positive(t, e.Usage().CompileLimit, "the usage at Close")
+	require.Positive(t, e.Usage().ProgramLimit, "the usage at Close")
 	require.NoError(t, e.Close())
 	require.Equal(t, 1, ended)
 }

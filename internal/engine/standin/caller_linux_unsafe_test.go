@@ -91,9 +91,9 @@ func running(t testing.TB, program, request uint64, in, out []uint32) *run {
 func TestOptionsReachTheFramework(t *testing.T) {
 	s := newServer(newFake(t, 0), nil)
 	c := newCaller(t, s, Options{Profile: "17", Missing: []string{"_ANEClient", "_ANEModel key"},
-		Changed: []string{"A b c"}, CompileBudget: 9})
-	require.Equal(t, "17|_ANEClient|_ANEModel key|changed|A b c|9|", c.config())
-	require.Equal(t, "26|changed|0|", newCaller(t, s, Options{}).config())
+		Changed: []string{"A b c"}, Pool: "pool"})
+	require.Equal(t, "17|_ANEClient|_ANEModel key|changed|A b c|pool|", c.config())
+	require.Equal(t, "26|changed|no pool|", newCaller(t, s, Options{}).config())
 }
 
 func TestMirroredStructSizes(t *testing.T) {

@@ -30,7 +30,6 @@ var children = map[string]func(t *testing.T){
 		require.NoError(t, Probe(), "again")
 		f, err := Start(Options{Profile: "15"})
 		require.NoError(t, err)
-		require.EqualValues(t, 119, f.Counts().Budget, "the default")
 		require.Equal(t, filepath.Join(os.Getenv(objcbridge.EnvDir), frameworkFile), f.Config().Bridge.Framework)
 		require.Empty(t, f.Leftovers())
 	},
@@ -45,18 +44,12 @@ var children = map[string]func(t *testing.T){
 		lacks(t, Options{Changed: []string{"_ANEInMemoryModel loadWithQoS:options:error: B@:Q@^@"}},
 			"loadWithQoS:options:error: other encoding")
 	},
-	"the budget is spent": func(t *testing.T) {
-		f, err := Start(Options{CompileBudget: 1})
-		require.NoError(t, err)
-		b := onBridge(t, f)
-		loadedProgram(t, b, addition).Close()
-		p, err := b.NewProgram([]byte(pair2), nil)
-		require.NoError(t, err)
-		defer p.Close()
-		_, err = p.Compile(driverabi.QoSDefault)
-		require.Error(t, err)
-		require.EqualValues(t, 1, f.Counts().Compiles)
-		f.PurgeAll()
+	"a pool that cannot be opened": func(t *testing.T) {
+		pool := filepath.Join(t.TempDir(), "none", "pool")
+		_, err := Start(Options{Pool: pool})
+		require.ErrorIs(t, err, ane.ErrUnavailable)
+		require.ErrorContains(t, err, pool)
+		require.ErrorContains(t, err, EnvPool)
 	},
 	"two folders": func(t *testing.T) {
 		require.NoError(t, Probe())

@@ -4,7 +4,6 @@ package standin
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -78,14 +77,6 @@ func (f *Framework) Instances(class string) int {
 		return 0
 	}
 	return l.instancesOf(class)
-}
-
-// SetBudget sets the number of compiles in the life of the process after which
-// compiling fails. 0 or less means 119.
-func (f *Framework) SetBudget(n int) {
-	if l, err := f.running("set budget"); err == nil {
-		call(l.setBudget, uintptr(int32(min(max(n, 0), math.MaxInt32))))
-	}
 }
 
 // PurgeAll empties the cache of compiled programs.

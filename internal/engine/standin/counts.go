@@ -3,11 +3,11 @@ package standin
 // Counts are the counts of the framework's work and objects. The order of the
 // fields is that of standin_counts in standin.h.
 type Counts struct {
-	Compiles, Budget, Cached, Loaded int64 // programs compiled, allowed, in the cache, loaded
-	Instances                        int64 // live objects of the framework's classes
-	Hanging, Lost                    int64 // blocked calls, withheld completions
-	Evaluations, Slots               int64 // evaluations served; asynchronous ones in flight
-	Loads, Procedures                int64 // loads since the start; procedures of the loaded programs
+	Compiles, Held, Cached, Loaded int64 // programs compiled; slots held; programs in the cache, loaded
+	Instances                      int64 // live objects of the framework's classes
+	Hanging, Lost                  int64 // blocked calls, withheld completions
+	Evaluations, Slots             int64 // evaluations served; asynchronous ones in flight
+	Loads, Procedures              int64 // loads since the start; procedures of the loaded programs
 }
 
 // SurfaceCounts are the counts of the stand-in CoreFoundation and IOSurface.

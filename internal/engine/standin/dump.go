@@ -109,6 +109,7 @@ func (d *Dump) readData(data any, rows plist.Array, named bool) error {
 		return err
 	}
 	d.readModel(dict)
+	d.readPool(dict)
 	d.readQoS(dict)
 	d.readMethods(dict)
 	d.readTexts(dict)

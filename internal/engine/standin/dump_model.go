@@ -31,6 +31,19 @@ func (d *Dump) readModel(data plist.Dict) {
 	}
 }
 
+// readPool reads how many programs were loaded when loading failed; the limit is the lowest number.
+func (d *Dump) readPool(data plist.Dict) {
+	var lowest int64
+	for _, v := range data.Array("loaded_at_failure") {
+		if n, ok := integer(v); ok && n > 0 && (lowest == 0 || n < lowest) {
+			lowest = n
+		}
+	}
+	if lowest > 0 {
+		d.tables.put("limits", "programs", lowest)
+	}
+}
+
 // readQoS reads the tables of _ANEQoSMapper.
 func (d *Dump) readQoS(data plist.Dict) {
 	for _, e := range data.Dict("qos") {

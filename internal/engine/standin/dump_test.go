@@ -321,6 +321,7 @@ func TestTablesOfDevices(t *testing.T) {
 	require.EqualValues(t, 127, value("slots-and-loads.json", "limits", "programs"))
 	require.EqualValues(t, 237, value("slots-and-loads.json#1", "limits", "programs"))
 	require.EqualValues(t, 118, value("slots-and-loads.json#3", "limits", "programs"))
+	require.EqualValues(t, 115, value("m5max-27.0.1-program-pool.json", "limits", "programs"))
 	require.EqualValues(t, 3, value("h15g-26.3.1-qos-hints-attributes.json", "queueOfQoS", "33"))
 	require.EqualValues(t, 5, value("h15g-26.3.1-qos-hints-attributes.json", "priorityOfQoS", "other"))
 	require.EqualValues(t, 25, value("h15g-26.3.1-qos-hints-attributes.json", "qosOfPriority", "4"))

@@ -74,6 +74,9 @@ func Start(o Options) (*Framework, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Pool, err = poolOf(o.Pool); err != nil {
+		return nil, err
+	}
 	o.Missing, o.Changed = slices.Clone(o.Missing), slices.Clone(o.Changed)
 	f := &Framework{options: o, library: l, server: newServer(l, dump)}
 	entry.Serve(serving{f.server})
@@ -88,6 +91,9 @@ func Start(o Options) (*Framework, error) {
 	case 3:
 		return nil, &ane.Error{Op: "open", Engine: Name, Name: dump.File, Err: ane.ErrUnavailable,
 			Detail: "the framework cannot read the values of the dump", Hint: "start it without " + EnvDump}
+	case 4:
+		return nil, &ane.Error{Op: "open", Engine: Name, Name: o.Pool, Err: ane.ErrUnavailable,
+			Detail: "the pool of slots cannot be opened", Hint: "set " + EnvPool + " to a file that can be written, or unset it"}
 	default:
 		return nil, &ane.Error{Op: "open", Engine: Name, Err: ane.ErrInUse,
 			Detail: fmt.Sprintf("standin_start returned %d: other code has started the framework in this process",
@@ -172,7 +178,6 @@ func (f *Framework) Config() apple.Config {
 			Library:      f.library.bridge(),
 			Framework:    filepath.Join(f.library.dir, frameworkFile),
 			IOKit:        filepath.Join(f.library.dir, frameworkFile), // it also has the registry
-			CompileLimit: f.options.CompileLimit,
 			ProgramLimit: f.options.ProgramLimit,
 		},
 		Memory:  []unimem.Option{f.Library().Option()},

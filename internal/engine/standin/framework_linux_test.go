@@ -19,7 +19,7 @@ import (
 // options are those of every Start in this package's tests: a process has only
 // one framework.
 func options(tb testing.TB) Options {
-	return Options{Dir: bridgetest.Build(tb), CompileBudget: 10_000, CompileLimit: 10_000}
+	return Options{Dir: bridgetest.Build(tb)}
 }
 
 // started returns the framework and checks that nothing is alive in it before
@@ -49,7 +49,7 @@ func TestStartIsOncePerProcess(t *testing.T) {
 		"another profile":  func(o *Options) { o.Profile = "15" },
 		"something lacks":  func(o *Options) { o.Missing = []string{"_ANEClient"} },
 		"another encoding": func(o *Options) { o.Changed = []string{"_ANERequest validate v@:"} },
-		"another budget":   func(o *Options) { o.CompileBudget = 1 },
+		"another pool":     func(o *Options) { o.Pool = filepath.Join(t.TempDir(), "pool") },
 		"asynchronous":     func(o *Options) { o.Async = true },
 		"another folder":   func(o *Options) { o.Dir = t.TempDir() },
 	} {
@@ -117,16 +117,6 @@ func TestControlsRejectInvalidArguments(t *testing.T) {
 	}
 }
 
-func TestSetBudget(t *testing.T) {
-	f := started(t)
-	require.EqualValues(t, 10_000, f.Counts().Budget)
-	f.SetBudget(7)
-	require.EqualValues(t, 7, f.Counts().Budget)
-	f.SetBudget(-1)
-	require.EqualValues(t, 119, f.Counts().Budget)
-	f.SetBudget(10_000)
-}
-
 func TestSurfaceCountsFollowBlocks(t *testing.T) {
 	f := started(t)
 	b, err := unimem.Open(1, f.Library().Option())
@@ -146,7 +136,6 @@ func TestFrameworksThatWereNeverStarted(t *testing.T) {
 		f.ReleaseHangs()
 		f.FireLost()
 		f.ClearFaults()
-		f.SetBudget(1)
 		f.PurgeAll()
 		require.Zero(t, f.Counts())
 		require.Zero(t, f.SurfaceCounts())

@@ -55,9 +55,6 @@ func (f *Framework) SurfaceCounts() SurfaceCounts { return SurfaceCounts{} }
 // Instances returns 0: there are no objects.
 func (f *Framework) Instances(string) int { return 0 }
 
-// SetBudget does nothing.
-func (f *Framework) SetBudget(int) {}
-
 // PurgeAll does nothing: there is no cache.
 func (f *Framework) PurgeAll() {}
 

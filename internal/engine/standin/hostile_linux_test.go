@@ -20,7 +20,7 @@ import (
 // continues.
 func TestHostileDumps(t *testing.T) {
 	if file := os.Getenv(hostileEnv); file != "" {
-		f, err := Start(Options{CompileBudget: 100, Dump: file})
+		f, err := Start(Options{Dump: file})
 		require.NoError(t, err)
 		_, _ = objcbridge.Inspect(f.Config().Bridge)
 		c := f.Config()

@@ -33,7 +33,7 @@ type library struct {
 	surfaces *surfaces.Library
 	pins     []*runtime.Pinner // memory that C may keep
 
-	start, fault, releaseHangs, fireLost, clearFaults, count, instances, setBudget, purgeAll uintptr
+	start, fault, releaseHangs, fireLost, clearFaults, count, instances, purgeAll uintptr
 
 	surfaceCount, surfaceFail, surfaceAdopt uintptr
 	lookup, lock, unlock, base, id, release uintptr
@@ -65,7 +65,7 @@ func load(dir string) (*library, error) {
 	err = l.resolve(framework, map[string]*uintptr{
 		"standin_start": &l.start, "standin_fault": &l.fault, "standin_release_hangs": &l.releaseHangs,
 		"standin_fire_lost": &l.fireLost, "standin_clear_faults": &l.clearFaults, "standin_count": &l.count,
-		"standin_instances": &l.instances, "standin_set_budget": &l.setBudget, "standin_purge_all": &l.purgeAll,
+		"standin_instances": &l.instances, "standin_purge_all": &l.purgeAll,
 	})
 	return l, err
 }

@@ -16,6 +16,12 @@ const Name = "standin"
 // empty.
 const EnvStrict = "ANEKIT_STANDIN_STRICT_SURFACES"
 
+// EnvPool is the environment variable with the file of the slots that loaded programs take. On a
+// Mac the slots are the machine's: processes that name one file are those of one machine. Without
+// it, Start makes a pool for this process and the processes that it starts, and sets the variable
+// for them, so that tests beside each other do not share slots.
+const EnvPool = "ANEKIT_STANDIN_POOL"
+
 // Options configure the framework. The zero value is a framework of the newest known
 // generation with nothing missing.
 type Options struct {
@@ -28,11 +34,11 @@ type Options struct {
 	Missing []string
 	// Changed changes encodings of methods: "Class selector encoding".
 	Changed []string
-	// CompileBudget is the number of compiles after which the framework fails; 0 means
-	// 119, the limit measured on hardware.
-	CompileBudget int
-	// CompileLimit and ProgramLimit are the bridge's own limits; 0 means 110 and 100.
-	CompileLimit, ProgramLimit int
+	// Pool is the file of the machine's slots for loaded programs, which all processes that
+	// name it share; see EnvPool. Empty means the value of EnvPool.
+	Pool string
+	// ProgramLimit is the bridge's own limit of loaded programs; 0 means 100.
+	ProgramLimit int
 	// Dump is a file of recorded answers of a real machine for the framework to replay,
 	// in the form that ReadDump reads: FILE, or FILE#N. Empty means the value of
 	// EnvDump.
@@ -45,12 +51,12 @@ type Options struct {
 	Async bool
 }
 
-// same reports whether two Starts request the same framework.
+// same reports whether a Start with p requests the framework that o started.
 func (o Options) same(p Options) bool {
 	return o.Dir == p.Dir && o.profile() == p.profile() &&
 		slices.Equal(o.Missing, p.Missing) && slices.Equal(o.Changed, p.Changed) &&
-		o.CompileBudget == p.CompileBudget && o.CompileLimit == p.CompileLimit &&
-		o.ProgramLimit == p.ProgramLimit && o.Async == p.Async && o.StrictSurfaces == p.StrictSurfaces && o.Dump == p.Dump
+		(o.Pool == p.Pool || p.Pool == "") && o.ProgramLimit == p.ProgramLimit && o.Async == p.Async &&
+		o.StrictSurfaces == p.StrictSurfaces && o.Dump == p.Dump
 }
 
 func (o Options) profile() string {
@@ -89,13 +95,13 @@ func (o Options) check() error {
 				Hint:   `write "Class", "Class selector" or, in Changed, "Class selector encoding"`}
 		}
 	}
-	for what, n := range map[string]int{"CompileBudget": o.CompileBudget, "CompileLimit": o.CompileLimit,
-		"ProgramLimit": o.ProgramLimit} {
-		if int(int32(n)) != n || n < 0 {
-			return &ane.Error{Op: "open", Engine: Name, Name: what, Err: ane.ErrLength,
-				Detail: fmt.Sprintf("%d compiles or programs",
-					n), Hint: "use a count from 0 to 2147483647; 0 is the default"}
-		}
+	if n := o.ProgramLimit; int(int32(n)) != n || n < 0 {
+		return &ane.Error{Op: "open", Engine: Name, Name: "ProgramLimit", Err: ane.ErrLength,
+			Detail: fmt.Sprintf("%d programs", n), Hint: "use a count from 0 to 2147483647; 0 is the default"}
+	}
+	if strings.ContainsRune(o.Pool, 0) {
+		return &ane.Error{Op: "open", Engine: Name, Name: strconv.Quote(o.Pool), Err: ane.ErrName,
+			Detail: "names no file", Hint: "name a file for the pool of slots"}
 	}
 	return nil
 }

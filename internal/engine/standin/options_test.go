@@ -13,14 +13,14 @@ func TestInvalidOptions(t *testing.T) {
 		options  Options
 		expected error
 	}{
-		"defaults":        {Options{}, nil},
-		"every profile":   {Options{Profile: "16.5"}, nil},
-		"other profile":   {Options{Profile: "14"}, ane.ErrName},
-		"zero byte":       {Options{Missing: []string{"_ANEClient\x00x"}}, ane.ErrName},
-		"empty word":      {Options{Changed: []string{""}}, ane.ErrName},
-		"negative budget": {Options{CompileBudget: -1}, ane.ErrLength},
-		"huge limit":      {Options{ProgramLimit: 1 << 31}, ane.ErrLength},
-		"negative limit":  {Options{CompileLimit: -5}, ane.ErrLength},
+		"defaults":       {Options{}, nil},
+		"every profile":  {Options{Profile: "16.5"}, nil},
+		"other profile":  {Options{Profile: "14"}, ane.ErrName},
+		"zero byte":      {Options{Missing: []string{"_ANEClient\x00x"}}, ane.ErrName},
+		"empty word":     {Options{Changed: []string{""}}, ane.ErrName},
+		"no file":        {Options{Pool: "a\x00b"}, ane.ErrName},
+		"huge limit":     {Options{ProgramLimit: 1 << 31}, ane.ErrLength},
+		"negative limit": {Options{ProgramLimit: -5}, ane.ErrLength},
 	} {
 		t.Run(name, func(t *testing.T) { require.ErrorIs(t, c.options.check(), c.expected) })
 	}
@@ -29,7 +29,7 @@ func TestInvalidOptions(t *testing.T) {
 func TestSameOptions(t *testing.T) {
 	require.True(t, Options{}.same(Options{Profile: "26", Missing: []string{}}), "26 is the default")
 	for _, o := range []Options{{Dir: "x"}, {Profile: "27"}, {Missing: []string{"a"}}, {Changed: []string{"a"}},
-		{CompileBudget: 1}, {CompileLimit: 1}, {ProgramLimit: 1}, {Async: true}, {Dump: "x"}} {
+		{Pool: "a"}, {ProgramLimit: 1}, {Async: true}, {Dump: "x"}} {
 		require.False(t, Options{}.same(o), "%+v", o)
 	}
 }

@@ -3,6 +3,7 @@
 package standin
 
 import (
+	"os"
 	"sync"
 
 	"github.com/anekit/anekit/ane"
@@ -14,6 +15,7 @@ var process struct {
 	mu        sync.Mutex // guards library and framework, and serializes their creation
 	library   *library
 	framework *Framework
+	pool      *os.File // made here, and open as long as the process; nil if another names the pool
 
 	programs programs
 }

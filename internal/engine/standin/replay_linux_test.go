@@ -247,11 +247,9 @@ var replays = map[string]func(*replay){
 		}
 		r.is(r.indexed(p, 2, 0, 0).Evaluate(p, driverabi.QoSDefault), 8, "")
 	},
-	"m5-27-power-signals.json":       func(r *replay) { r.runs() },
-	"m5max-27-operators.json":        func(r *replay) { r.wall(127, 6, "Program load failure (0x50004)") },
-	"m5max-27.0-maderix-tests.json":  func(r *replay) { r.runs() },
-	"m5max-27.0.1-program-pool.json": func(r *replay) { r.runs() },
-	"m5max-27.0.1-reclaim.json":      func(r *replay) { r.runs() },
+	"m5-27-power-signals.json":      func(r *replay) { r.runs() },
+	"m5max-27-operators.json":       func(r *replay) { r.wall(127, 6, "Program load failure (0x50004)") },
+	"m5max-27.0-maderix-tests.json": func(r *replay) { r.runs() },
 	"m5pro-26.6.2-procedure-banks.json": func(r *replay) {
 		counts := dataOf(r.t, "m5pro-26.6.2-procedure-banks.json").(map[string]any)["procedures"].(map[string]any)
 		for bank, n := range counts {
@@ -278,6 +276,24 @@ var replays = map[string]func(*replay){
 					got["Type"]})
 		}
 		r.facts("handle", 0x52938642d2b)
+	},
+	"m5max-27.0.1-program-pool.json": func(r *replay) {
+		all := dataOf(r.t, "m5max-27.0.1-program-pool.json").(map[string]any)
+		r.wall(all["two_processes"].(map[string]any)["sum_at_first_failure"].(int), 54,
+			"createProgramInstanceForModel:…memoryPoolID:…optOutOfModelMemoryUnwiring:error:: "+all["text"].(string))
+	},
+	"m5max-27.0.1-reclaim.json": func(r *replay) { // each call of the bridge has a pool
+		var loaded []*objcbridge.Program
+		for range 110 {
+			loaded = append(loaded, loadedProgram(r.t, r.b, addition))
+		}
+		for _, p := range loaded[:22] {
+			require.NoError(r.t, p.Unload(driverabi.QoSDefault))
+		}
+		require.Equal(r.t, r.f.Counts().Loaded, r.f.Counts().Held, "the slots are back at once")
+		for range 28 {
+			loadedProgram(r.t, r.b, addition)
+		}
 	},
 	"method-encodings-27.json": func(r *replay) {
 		report, err := objcbridge.Inspect(r.f.Config().Bridge)
@@ -327,7 +343,7 @@ const replayEnv = "STANDIN_TEST_REPLAY"
 
 func TestReplay(t *testing.T) {
 	if name := os.Getenv(replayEnv); name != "" {
-		f, err := Start(Options{CompileBudget: 10_000, CompileLimit: 10_000, ProgramLimit: 10_000})
+		f, err := Start(Options{ProgramLimit: 10_000})
 		require.NoError(t, err)
 		d, ok := Replayed()
 		require.True(t, ok)

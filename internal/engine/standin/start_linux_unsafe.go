@@ -17,8 +17,8 @@ import (
 type cConfig struct {
 	profile          *byte
 	missing, changed **byte // terminated by NULL
-	compileBudget    int32
-	replay           *byte // NULL without a dump
+	pool             *byte  // NULL for slots of this process
+	replay           *byte  // NULL without a dump
 	strictSurfaces   int32
 	server           cServer
 }
@@ -38,6 +38,11 @@ func (l *library) begin(o Options, replay []byte) int {
 		dumped = text(string(replay))
 		forever.Pin(dumped)
 	}
+	var named *byte
+	if o.Pool != "" {
+		named = text(o.Pool)
+		forever.Pin(named)
+	}
 	list := func(words []string) **byte {
 		pointers := make([]*byte, len(words)+1)
 		for i, w := range words {
@@ -51,7 +56,7 @@ func (l *library) begin(o Options, replay []byte) int {
 		profile:        *list([]string{o.profile()}),
 		missing:        list(o.Missing),
 		changed:        list(o.Changed),
-		compileBudget:  int32(o.CompileBudget),
+		pool:           named,
 		replay:         dumped,
 		strictSurfaces: asInt(o.StrictSurfaces),
 		server:         cServer{Functions: entry.Addresses()},

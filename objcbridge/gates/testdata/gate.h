@@ -59,7 +59,6 @@ static size_t gate_attributes(void *context, uint64_t program, char *plist, size
 static inline void gate_start(int argc, char **argv) {
     if (argc > 1) planted.what = argv[1];
     standin_config c = {.profile = "26",
-                        .compile_budget = 1000000,
                         .server = {NULL, serve_compile, gate_attributes, serve_evaluate, serve_drop_request,
                                    serve_drop_program}};
     CHECK("start", standin_start(&c) == 0);
@@ -75,7 +74,7 @@ struct gate {
 static inline int32_t gate_open(struct gate *g, aneb_error *e) {
     Dl_info is = {0};
     dladdr(standin_start, &is);
-    aneb_config config = {.framework = is.dli_fname, .iokit = is.dli_fname, .compile_limit = 1000000};
+    aneb_config config = {.framework = is.dli_fname, .iokit = is.dli_fname};
     int32_t kind = aneb_open(&config, &g->a, e);
     g->in = surface_of(BYTES);
     g->out = surface_of(BYTES);

@@ -90,7 +90,6 @@ int main(int argc, char **argv) {
     int n = argc > 1 ? atoi(argv[1]) : 100000;
     @autoreleasepool {
         CHECK("start", start("26", NULL, NULL) == 0);
-        standin_set_budget(1000000);
         model = loaded_model("soak");
         in = surface_of(16384);
         out = surface_of(16384);

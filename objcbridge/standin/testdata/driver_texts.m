@@ -102,9 +102,9 @@ static void replayed_wall(void) {
     id<Model> one = loaded_model("wall"), two = loaded_model("wall"), three = model_of("wall");
     NSError *error = nil;
     CHECK("two load", one && two);
-    CHECK("the third: error 53", ![three loadWithQoS:21 options:none() error:&error] && [error code] == 53 &&
-                                     [[error localizedDescription] hasSuffix:@"no memory (transient; retry under lower memory "
-                                                                             @"pressure) (underlying=0x1)"] &&
+    CHECK("the third: error 54", ![three loadWithQoS:21 options:none() error:&error] && [error code] == 54 &&
+                                     [[error localizedDescription] hasSuffix:@"no ANE resources (transient; retry) "
+                                                                             @"(underlying=0x5)"] &&
                                      [[[error userInfo] objectForKey:@"_ANEErrorLoadStage"] intValue] == 4);
     [one unloadWithQoS:21 error:NULL];
     [two unloadWithQoS:21 error:NULL];

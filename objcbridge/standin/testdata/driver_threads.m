@@ -56,7 +56,6 @@ static void *work(void *number) {
 int main(void) {
     @autoreleasepool {
         CHECK("start", start("26", NULL, NULL) == 0);
-        standin_set_budget(1000000);
         shared = loaded_model("threads");
         pthread_t threads[THREADS];
         for (intptr_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, work, (void *)i);

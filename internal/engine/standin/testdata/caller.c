@@ -22,9 +22,7 @@ int32_t standin_start(const standin_config *config) {
     for (const char *const *w = config->missing; *w; w++) add(*w);
     add("changed");
     for (const char *const *w = config->changed; *w; w++) add(*w);
-    char budget[16];
-    snprintf(budget, sizeof budget, "%d", config->compile_budget);
-    add(budget);
+    add(config->pool ? config->pool : "no pool");
     return 0;
 }
 
