@@ -32,12 +32,13 @@ static void with_pools(void) {
     }
     CHECK("140 compiles, each in a pool", done == 140);
     for (int i = 0; i < 200; i++) {
-        id<Model> m;
+        id kept;
         @autoreleasepool {
-            m = [loaded_model("slots") retain];
+            kept = loaded_model("slots");
+            [kept retain];
         }
-        [m unloadWithQoS:21 error:NULL];
-        [m release];
+        [(id<Model>)kept unloadWithQoS:21 error:NULL];
+        [kept release];
         done += counts().held == 0;
     }
     CHECK("each unload gives the slot back at once", done == 340);
