@@ -161,12 +161,13 @@ func (b *Block) Backing() string {
 	return b.back.kind()
 }
 
-// Pinned reports whether touched pages cannot be swapped out.
+// Pinned reports whether touched pages are known to stay in memory. It is false for an IOSurface,
+// of which that is unknown.
 func (b *Block) Pinned() bool { return b != nil && b.back != nil && b.back.unpinned() == nil }
 
 // Unpinned returns the reason why Pinned is false, an error that matches ErrPin: heap memory, the
-// limit on locked memory, or a system that cannot lock pages when they are allocated. It is nil
-// for pinned memory.
+// limit on locked memory, or a system that cannot lock pages when they are allocated. For an
+// IOSurface it also matches ErrPinUnknown. It is nil for pinned memory.
 func (b *Block) Unpinned() error {
 	if b == nil || b.back == nil {
 		return nil

@@ -1,6 +1,6 @@
 // Package unimem allocates memory that every engine of a machine can access without copies.
 //
-// A Block is one piece of shared, pinned memory: an IOSurface on macOS, a sealed memfd on
+// A Block is one piece of shared memory: an IOSurface on macOS, a sealed memfd on
 // Linux, heap memory elsewhere (Block.Backing returns which, Block.Key identifies it among
 // processes). A Tape allocates spans of a
 // Block one after the other, a Grid allocates cells of one size, a Layout is the three Tapes
@@ -42,7 +42,8 @@
 // touched (or at once, with Warm). A Block larger than the machine's memory and swap is
 // refused, and so are a Layout and the cells of a Grid that are larger together. On Linux
 // pages are locked when they are allocated if the memlock limit allows the whole Block,
-// otherwise Pinned is false and Unpinned returns the reason. For shared memory Open does not
+// otherwise Pinned is false and Unpinned returns the reason. Of an IOSurface it is unknown
+// whether its pages are wired, so that Pinned is false there. For shared memory Open does not
 // check the memory limit of a container: if touching pages exceeds it, the kernel kills the
 // process. Heap memory from 1 MiB on is checked against the limits that can be known (control
 // groups, address space, GOMEMLIMIT), because the runtime ends a process whose heap the system

@@ -22,6 +22,8 @@ var (
 	ErrExhausted = errors.New("the system gives no more memory for now")
 	// ErrPin: RequirePinned was given and the pages cannot be pinned.
 	ErrPin = errors.New("cannot pin the pages")
+	// ErrPinUnknown: whether the pages of a Block are pinned is not known. It comes with ErrPin.
+	ErrPinUnknown = errors.New("whether the pages are pinned is not known")
 	// ErrShare: Share or Adopt of memory without a descriptor, or with one of another kind.
 	ErrShare = errors.New("memory cannot be shared this way")
 	// ErrSeal: Adopt of a file that the sharing process can still truncate.

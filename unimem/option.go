@@ -52,8 +52,9 @@ func refuseAnywhere(c config, op string, size int) error {
 // the kernel gives huge pages where they fit: see the package's documentation.
 func Warm() Option { return func(c *config) { c.Warm = true } }
 
-// RequirePinned makes opening fail with ErrPin if the pages can be swapped out. Without it
-// such a Block opens, and Pinned returns false.
+// RequirePinned makes opening fail with ErrPin unless touched pages are known to stay in memory,
+// so always on macOS, where that is unknown of IOSurfaces. Without it such a Block opens, and
+// Pinned returns false.
 func RequirePinned() Option { return func(c *config) { c.Pin = true } }
 
 // SurfacePerCell puts each cell of a Grid at offset 0 of its own Block, because an engine may

@@ -57,9 +57,14 @@ func (s *surface) bytes() []byte   { return bytesAt(s.Base, s.Size) }
 func (s *surface) handle() uintptr { return uintptr(s.Ref) }
 func (s *surface) id() uint32      { return s.ID }
 func (s *surface) key(bool) Key    { return Key{Kind: kindSurface, Number: uint64(s.ID)} }
-func (s *surface) unpinned() error { return nil } // a locked surface is wired
 func (s *surface) kind() string    { return kindSurface }
 func (s *surface) warm() error     { touch(s.bytes()); return nil }
+
+// unpinned is unknown: IOSurfaceLock bounds accesses of the CPU, and does not promise wired pages.
+func (s *surface) unpinned() error {
+	return &Error{Op: opPin, Size: s.Size, Err: ErrPin, Cause: ErrPinUnknown,
+		Hint: "locking an IOSurface does not promise it: open without RequirePinned"}
+}
 
 // remap looks the surface up by its id. The result is another reference to the surface, at the
 // same address: a surface has one address in a process.

@@ -12,6 +12,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/engine/observe"
 	"github.com/anekit/anekit/objcbridge"
 )
@@ -123,10 +124,6 @@ func (a *app) info(ctx context.Context) error {
 		return errors.Join(unavailable, err)
 	}
 	h := r.Host
-	pinned := "pinned"
-	if !h.Pinned {
-		pinned = "not pinned"
-	}
 	answer := "not available"
 	if r.Engine != nil {
 		answer = receiptOf(r.Engine)
@@ -134,7 +131,7 @@ func (a *app) info(ctx context.Context) error {
 	w := page.NewTable()
 	w.Row("anekit", h.Version+", "+h.Go)
 	w.Row("host", fmt.Sprintf("%s/%s, %d CPUs, %d-byte pages", h.OS, h.Arch, h.CPUs, h.Page))
-	w.Row("memory", h.Memory+", "+pinned)
+	w.Row("memory", h.Memory+", "+trial.Words(h.Pinning))
 	w.Row("fp16", h.FP16)
 	w.Row(a.engine, answer)
 	if err := a.table(w); err != nil {

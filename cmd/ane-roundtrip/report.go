@@ -59,7 +59,8 @@ type hostFacts struct {
 	Page    int    `json:"page_bytes"`
 	Memory  string `json:"memory"` // what Blocks are made of
 	Pinned  bool   `json:"pinned"`
-	FP16    string `json:"fp16"` // which conversion this CPU runs
+	Pinning string `json:"pinning,omitempty"` // "pinned", "not pinned" or "unknown"
+	FP16    string `json:"fp16"`              // which conversion this CPU runs
 	Go      string `json:"go"`
 	Version string `json:"version"` // of anekit
 }
@@ -68,7 +69,7 @@ func thisHost() hostFacts {
 	h := hostFacts{OS: host.Name, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Page: os.Getpagesize(),
 		FP16: fp16.Accelerated(), Go: runtime.Version(), Version: version()}
 	if b, err := unimem.Open(1); err == nil {
-		h.Memory, h.Pinned = b.Backing(), b.Pinned()
+		h.Memory, h.Pinned, h.Pinning = b.Backing(), b.Pinned(), trial.Pinning(b)
 		b.Close()
 	}
 	return h

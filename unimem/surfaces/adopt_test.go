@@ -35,7 +35,7 @@ func TestAdopt(t *testing.T) {
 	}
 	ref, id, file := s.foreign(t, content)
 	live := unimem.Live()
-	b, err := s.Adopt(id, len(content), unimem.Warm(), unimem.RequirePinned(), nil)
+	b, err := s.Adopt(id, len(content), unimem.Warm(), nil)
 	require.NoError(t, err)
 	require.Equal(t, live.Blocks+1, unimem.Live().Blocks)
 	require.Equal(t, live.Bytes, unimem.Live().Bytes, "adopting allocates no memory")

@@ -23,10 +23,15 @@ func TestBlocks(t *testing.T) {
 
 func TestBlockIsOneSurfaceLockedForLife(t *testing.T) {
 	s := gated(t)
-	b, err := unimem.Open(1, s.Option(), unimem.Warm(), unimem.RequirePinned())
+	b, err := unimem.Open(1, s.Option(), unimem.Warm())
 	require.NoError(t, err)
 	require.Equal(t, "IOSurface", b.Backing())
-	require.True(t, b.Pinned())
+	require.False(t, b.Pinned(), "a lock promises no wired pages")
+	require.ErrorIs(t, b.Unpinned(), unimem.ErrPin)
+	require.ErrorIs(t, b.Unpinned(), unimem.ErrPinUnknown)
+	_, err = unimem.Open(1, s.Option(), unimem.RequirePinned())
+	require.ErrorIs(t, err, unimem.ErrPinUnknown)
+	require.ErrorContains(t, err, "open without RequirePinned")
 	require.Equal(t, [4]int64{1, 1, 1, page}, s.now().alive(), "one object, the surface, locked once")
 	require.EqualValues(t, 1, s.locks(b.Handle()))
 	require.Equal(t, s.id(t, b.Handle()), b.ID())

@@ -233,8 +233,11 @@ func (b *builder) host() {
 		return
 	}
 	pinned := ", not pinned"
-	if h.at("pinned").yes() {
+	switch {
+	case h.at("pinned").yes():
 		pinned = ", pinned"
+	case h.at("pinning").is("unknown"):
+		pinned = ", pinned or not is unknown"
 	}
 	b.section("Machine", nil, block{Entries: []entry{
 		{"system", sentence(texts(h.at("os")), "/", texts(h.at("arch")), ", ", exactly(h.at("cpus"), ""),

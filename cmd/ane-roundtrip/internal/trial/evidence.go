@@ -100,9 +100,9 @@ func memory() Check {
 	defer b.Close()
 	mem := b.Bytes()
 	mem[0], mem[len(mem)-1] = 1, 2
-	pinned := "pinned"
+	pinned := Words(Pinning(b))
 	if why := b.Unpinned(); why != nil {
-		pinned = "not pinned: " + why.Error()
+		pinned += ": " + why.Error()
 	}
 	ok := b.Size() >= want && b.Size()%16384 == 0 && mem[0] == 1 && mem[len(mem)-1] == 2
 	return Judge("memory/block", ok, float64(b.Size()), "bytes", "%s, %s, id %d", b.Backing(), pinned, b.ID()).
