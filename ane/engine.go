@@ -1,6 +1,10 @@
 package ane
 
-import "context"
+import (
+	"context"
+
+	"github.com/anekit/anekit/ane/mil"
+)
 
 // Engine is an implementation of a Neural Engine. Its methods are safe for concurrent
 // use. Users call them through a Device.
@@ -126,4 +130,8 @@ type Info struct {
 	// takes. Where it is not 0, some versions also want surfaces of one size on each side of
 	// a request; see Model.SurfaceSize. Both are wishes: the engine gets smaller surfaces too.
 	MinSurface int
+
+	// Dialect is the newest dialect of MIL that the engine's compiler reads. OldText is that of macOS 13 and 14, where
+	// Apple's engine prints a Source.Program in it and refuses a Text in another one.
+	Dialect mil.Dialect
 }

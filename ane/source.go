@@ -14,7 +14,7 @@ import (
 type Source struct {
 	File     string  // name used in messages; may be empty
 	Text     []byte  // MIL text
-	Program  Program // a tree, which must not change while a Model of it is open
+	Program  Program // a tree, in any dialect of MIL, which must not change while a Model of it is open
 	Function string  // function to run; empty is main, or the first one without main. See Device.Compile.
 	Weights  Weights // files that the program names; nil if Program has them or there are none
 }

@@ -13,9 +13,10 @@ import (
 // Model is one ready program.
 type Model struct {
 	Name    string
-	About   string     // short description of what it tests
-	Text    []byte     // MIL text
-	Weights blob.Files // files that the text names
+	About   string       // short description of what it tests
+	Program *mil.Program // for ane.Source: an engine prints it in the dialect that it reads
+	Text    []byte       // Program as MIL text in the new dialect
+	Weights blob.Files   // files that the text names
 	// Input generates the values of the input called name, n of them in
 	// row-major order: the same for the same seed, and exact in fp16.
 	Input func(name string, n int, seed uint64) []float64
@@ -61,7 +62,7 @@ func (m Model) finish(b *mil.Builder) (Model, error) {
 	if err != nil {
 		return Model{}, err
 	}
-	m.Text = mil.Print(p)
+	m.Program, m.Text = p, mil.Print(p)
 	return m, nil
 }
 

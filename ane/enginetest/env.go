@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
 )
 
 // env is the environment of one check. Any goroutine may call its methods, but fatalf,
@@ -155,9 +156,29 @@ func (e *env) room(l ane.Layout) int {
 	return max(l.Bytes(), e.least)
 }
 
+// dialect returns text in the dialect of MIL that the engine's compiler reads.
+func (e *env) dialect(d *ane.Device, text []byte) []byte {
+	to := d.Info().Dialect
+	if to == mil.NewText {
+		return text
+	}
+	p, err := mil.Parse("program.mil", text)
+	e.need(err, "parse")
+	p, err = mil.Convert(p, to)
+	e.need(err, "convert to the "+to.String()+" dialect")
+	return mil.Print(p)
+}
+
+// source returns p as text in that dialect.
+func (e *env) source(d *ane.Device, p *program) ane.Source {
+	src := p.source()
+	src.Text = e.dialect(d, src.Text)
+	return src
+}
+
 // compile compiles p.
 func (e *env) compile(d *ane.Device, p *program) *ane.Model {
-	m, err := d.Compile(e.ctx, p.source())
+	m, err := d.Compile(e.ctx, e.source(d, p))
 	e.need(err, "compile "+p.name)
 	e.wants(d, m)
 	e.later(func() error { return m.Close(context.Background()) }, "closing the model")

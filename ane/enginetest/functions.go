@@ -25,12 +25,13 @@ func bank(programs ...*program) []byte {
 func functions(e *env) {
 	d := e.device()
 	programs := []*program{order(), addition(1, 8, 4, 32), splitting()} // no name of a tensor occurs twice
-	text := bank(programs...)
+	text := e.dialect(d, bank(programs...))
 	var rigs []*rig
 	for _, p := range append(programs, programs[1]) {
 		m, err := d.Compile(e.ctx, ane.Source{File: "bank.mil", Text: text, Function: p.name})
 		e.need(err, "compile function "+p.name)
 		e.later(func() error { return m.Close(e.ctx) }, "closing the model")
+		e.wants(d, m)
 		e.need(m.Load(e.ctx), "load function "+p.name)
 		rigs = append(rigs, e.rig(m, p, inBlock()))
 	}

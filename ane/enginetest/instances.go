@@ -12,7 +12,7 @@ func instances(e *env) {
 	d := e.device()
 	base, err := weighted(99)
 	e.need(err, "weights")
-	m, err := d.Compile(e.ctx, base.source())
+	m, err := d.Compile(e.ctx, e.source(d, base))
 	e.need(err, "compile")
 	e.later(func() error { return m.Close(context.Background()) }, "closing the base")
 	e.need(m.Load(e.ctx), "load")

@@ -254,7 +254,7 @@ func traceModels(ctx context.Context, d *ane.Device, path string, traced *wholef
 	}
 	var programs []tracedProgram
 	for _, m := range all {
-		programs = append(programs, tracedProgram{source: ane.Source{File: m.Name + ".mil", Text: m.Text,
+		programs = append(programs, tracedProgram{source: ane.Source{File: m.Name + ".mil", Program: m.Program,
 			Weights: m.Weights}})
 	}
 	if traced == nil {

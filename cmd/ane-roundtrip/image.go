@@ -103,7 +103,7 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 	if err != nil {
 		return err
 	}
-	rig, err := trial.NewRig(ctx, d, ane.Source{File: m.Name + ".mil", Text: m.Text, Weights: m.Weights})
+	rig, err := trial.NewRig(ctx, d, ane.Source{File: m.Name + ".mil", Program: m.Program, Weights: m.Weights})
 	if err != nil {
 		return programFault(in, err)
 	}

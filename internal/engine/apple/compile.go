@@ -38,7 +38,9 @@ func (e *Engine) compile(ctx context.Context, src ane.Source, watch *observation
 	}
 	text := slices.Clone(src.Text)
 	if src.Text == nil {
-		text = mil.Print(p)
+		if text, err = e.print(src.File, p); err != nil {
+			return nil, err
+		}
 	}
 	f, err := procedure(src, p)
 	if err != nil {
@@ -113,6 +115,9 @@ func (e *Engine) explain(src ane.Source, p *mil.Program, err error) error {
 	var out *ane.Error
 	if !errors.As(err, &out) {
 		return err
+	}
+	if known := e.undialectal(src, p, b); known != nil {
+		return known
 	}
 	why := *out
 	why.Name = src.File

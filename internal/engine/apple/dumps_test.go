@@ -18,6 +18,9 @@ import (
 // dumps is the folder of recorded answers of real machines.
 const dumps = "../../../testdata/dumps"
 
+// oldSystem is no file, but a dump of a system whose compiler reads the old dialect of MIL.
+const oldSystem = "macOS 14"
+
 // TestStandInPassesSuiteOnDumps runs the suite on every dump of a working machine that
 // changes the stand-in's answers. Each dump needs its own process, which can load only one
 // framework.
@@ -27,11 +30,15 @@ func TestStandInPassesSuiteOnDumps(t *testing.T) {
 	for _, name := range []string{
 		"m1-status-head", "m1-status-projector", "m1-status-target0", "ironmill-identity-1x4x1x4-fp16",
 		"m1-hwx-two-procedures-420v", "h15g-26.3.1-qos-hints-attributes", "h15g-26.3.1-xpc-replies",
-		"m5-26.3-qos-index-weights", "device-info", "method-encodings-27", "slots-and-loads",
+		"m5-26.3-qos-index-weights", "device-info", "method-encodings-27", "slots-and-loads", oldSystem,
 	} {
 		t.Run(name, func(t *testing.T) {
 			file, err := filepath.Abs(filepath.Join(dumps, name+".json"))
 			require.NoError(t, err)
+			if name == oldSystem {
+				file = filepath.Join(t.TempDir(), "old.json")
+				require.NoError(t, os.WriteFile(file, []byte(`{"os": "macOS 14.5 (23F79)", "data": {}}`), 0o600))
+			}
 			require.FileExists(t, file)
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStandInPassesSuite$/^blocking$",
 				"-test.v")

@@ -46,6 +46,9 @@ func (x *executable) Notes() (notes []string) {
 		notes = append(notes,
 			"surfaces are unlocked for the time of each run: the known-answer run failed on locked ones")
 	}
+	if d := x.engine.info.Dialect; d != mil.NewText && x.src.Text == nil {
+		notes = append(notes, fmt.Sprintf("printed in the %v dialect of MIL, which this system's compiler reads", d))
+	}
 	if x.named != "" {
 		notes = append(notes, fmt.Sprintf("%s is procedure %d of a program that Models of its functions share", x.named,
 			x.procedure))

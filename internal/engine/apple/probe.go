@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem"
 )
@@ -15,8 +16,12 @@ import (
 // known are forms of one program, y = 2x + 3, whose results are exact in fp16 for its
 // inputs. Its rows need no padding. The first form is for macOS 15 and later, the second,
 // in the older dialect, for macOS 13 and 14.
-var known = [...]struct{ opset, text string }{
-	{"ios18", `program(1.3)
+var known = [...]struct {
+	opset   string
+	dialect mil.Dialect
+	text    string
+}{
+	{"ios18", mil.NewText, `program(1.3)
 [buildInfo = dict<string, string>({{"coremlc-component-MIL", "3510.2.1"}, {"coremlc-version", "3505.4.1"}, {"coremltools-component-milinternal", ""}, {"coremltools-version", "9.0"}})]
 {
     func main<ios18>(tensor<fp16, [1, 64, 4, 32]> x) {
@@ -26,7 +31,7 @@ var known = [...]struct{ opset, text string }{
         tensor<fp16, [1, 64, 4, 32]> y = add(x = double, y = three)[name = string("y")];
     } -> (y);
 }`},
-	{"ios16", `program(1.0)
+	{"ios16", mil.OldText, `program(1.0)
 [buildInfo = dict<tensor<string, []>, tensor<string, []>>({{"coremlc-component-MIL", "3510.2.1"}, {"coremlc-version", "3505.4.1"}, {"coremltools-component-milinternal", ""}, {"coremltools-version", "9.0"}})]
 {
     func main<ios16>(tensor<fp16, [1, 64, 4, 32]> x) {
@@ -94,8 +99,8 @@ func (e *Engine) probe(ctx context.Context) (err error) {
 	return nil
 }
 
-// compileKnown compiles the first form that the framework's compiler accepts. If it
-// accepts none, the error is that of the first form.
+// compileKnown compiles the first form that the framework's compiler accepts, whose dialect
+// is that of later programs. If it accepts none, the error is that of the first form.
 func (e *Engine) compileKnown(ctx context.Context) (*executable, error) {
 	var first error
 	for _, form := range known {
@@ -106,6 +111,7 @@ func (e *Engine) compileKnown(ctx context.Context) (*executable, error) {
 			if first != nil {
 				e.recovering(first)
 			}
+			e.info.Dialect = form.dialect
 			return x, nil
 		}
 		if first == nil {

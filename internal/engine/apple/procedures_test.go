@@ -420,3 +420,27 @@ func TestHangingUnloadOfTheLastFunction(t *testing.T) {
 	require.NoError(t, await.Value(t, loaded))
 	s.runs(t, 0)
 }
+
+// TestProcedureBanks: the 112 layers of the dump m5pro-26.6.2-procedure-banks are Models of two loads.
+func TestProcedureBanks(t *testing.T) {
+	f := framework(t)
+	e := open(t)
+	before := f.Counts()
+	var all []ane.Executable
+	for _, functions := range []int{64, 48} {
+		text := bank(fresh(), functions)
+		for i := range functions {
+			x, err := e.Compile(t.Context(), ane.Source{Text: text, Function: fmt.Sprintf("f%d", i)})
+			require.NoError(t, err)
+			all = append(all, x)
+		}
+	}
+	now := f.Counts()
+	require.EqualValues(t, 2, now.Compiles-before.Compiles)
+	require.EqualValues(t, 2, now.Loads-before.Loads)
+	require.EqualValues(t, 112, now.Procedures-before.Procedures)
+	for _, x := range all {
+		require.NoError(t, x.Close())
+	}
+	require.Equal(t, before.Loaded, f.Counts().Loaded)
+}

@@ -26,7 +26,7 @@ type Dump struct {
 	OS      string // as written in the file
 	Build   string // for example "26A434"; empty if OS has none
 	What    string
-	Profile string // the generation of OS: "26" or "27"
+	Profile string // the generation of OS, as in Options
 
 	// Program is the compiled program in the file, or nil.
 	Program *DumpedProgram

@@ -24,6 +24,7 @@ func TestSplitDump(t *testing.T) {
 
 func TestGenerations(t *testing.T) {
 	for os, want := range map[string]string{
+		"macOS 12.6": "15", "macOS 13": "16.5", "macOS 14.5 (23F79)": "17", "macOS 15.1": "",
 		"macOS 26.5 (25F84)": "26", "macOS 27.0": "27", "macOS 28.0 (28A100)": "27", "28.1": "27", "macOS 126": "27",
 		"macOS Tahoe": "", "macOS 15.5": "",
 		"iOS 18 class": "", "Darwin 25.5, M3 Max": "", "not printed; 26.5.2": "26", "": "", "macOS of 2025-02-21": "",

@@ -79,6 +79,7 @@ func Start(o Options) (*Framework, error) {
 	}
 	o.Missing, o.Changed = slices.Clone(o.Missing), slices.Clone(o.Changed)
 	f := &Framework{options: o, library: l, server: newServer(l, dump)}
+	f.server.profile = o.with(dump).profile()
 	entry.Serve(serving{f.server})
 	switch code := l.begin(o.with(dump), list); code {
 	case 0:

@@ -67,6 +67,9 @@ func (s *server) build(directory string) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := reads(s.profile, file, tree); err != nil {
+		return nil, err
+	}
 	if n := len(tree.Funcs); n > maxProcedures {
 		return nil, &mil.Error{File: file, Pos: tree.Funcs[maxProcedures].Pos,
 			Msg: fmt.Sprintf("%d functions, at most %d are allowed", n, maxProcedures), Hint: "split the program"}

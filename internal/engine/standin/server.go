@@ -28,6 +28,8 @@ type server struct {
 	memory memory
 	engine ane.Engine
 	dump   *Dump // the dump to replay, or nil
+	// profile is that of the Options; empty reads every program.
+	profile string
 
 	mu       sync.RWMutex // guards the fields below; never held during compiling, binding or computing
 	last     uint64       // the last handle

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/unimem"
 )
@@ -28,7 +29,11 @@ func taken(ctx context.Context, d Device, e *ane.Device) (checks []trial.Check, 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, device.Close(context.WithoutCancel(ctx))) }()
-	program, err := device.Prepare(ctx, ane.Source{File: "square.mil", Text: []byte(square)})
+	tree, err := mil.Parse("square.mil", []byte(square)) // a tree, which an engine prints in its own dialect
+	if err != nil {
+		return nil, err
+	}
+	program, err := device.Prepare(ctx, ane.Source{File: "square.mil", Program: tree})
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func maximumOf(channels int) (ane.Source, error) {
 	if err != nil {
 		return ane.Source{}, err
 	}
-	return ane.Source{File: "growth.mil", Text: mil.Print(p)}, nil
+	return ane.Source{File: "growth.mil", Program: p}, nil
 }
 
 // rounds is the most rounds of a measurement that other clients of a shared broker can disturb. A copy

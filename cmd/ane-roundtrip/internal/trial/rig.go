@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
 )
@@ -118,12 +117,8 @@ func (r *Rig) place(layouts []ane.Layout, named map[string]*ane.Tensor) error {
 // modelRig is NewRig for a model. It fails if the engine reports other names of inputs and outputs than
 // the program has.
 func modelRig(ctx context.Context, d *ane.Device, m models.Model) (*Rig, error) {
-	file := m.Name + ".mil"
-	p, err := mil.Parse(file, m.Text)
-	if err != nil {
-		return nil, err
-	}
-	r, err := NewRig(ctx, d, ane.Source{File: file, Text: m.Text, Weights: m.Weights})
+	p := m.Program
+	r, err := NewRig(ctx, d, ane.Source{File: m.Name + ".mil", Program: p, Weights: m.Weights})
 	if err != nil {
 		return nil, err
 	}

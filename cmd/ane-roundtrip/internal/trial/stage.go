@@ -29,7 +29,7 @@ func newStage(ctx context.Context, d *ane.Device, programs []models.Model, names
 	err error) {
 	s = &stage{ctx: ctx, programs: programs, surfaces: map[string]*ane.Tensor{}}
 	for _, p := range programs {
-		m, err := d.Compile(ctx, ane.Source{File: p.Name + ".mil", Text: p.Text, Weights: p.Weights})
+		m, err := d.Compile(ctx, ane.Source{File: p.Name + ".mil", Program: p.Program, Weights: p.Weights})
 		if err != nil {
 			return s, "", err
 		}
