@@ -6,12 +6,11 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/host"
 )
 
 // TestLayoutsOfOneTiB checks layouts whose elements end at MaxBytes, and the first that

@@ -10,12 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 

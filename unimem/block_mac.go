@@ -3,8 +3,7 @@
 package unimem
 
 import (
-	"golang.org/x/sys/unix"
-
+	"github.com/anekit/anekit/internal/libsystem"
 	"github.com/anekit/anekit/unimem/internal/iosurface"
 	"github.com/anekit/anekit/unimem/internal/iosurface/dynamic"
 )
@@ -37,7 +36,7 @@ const memoryOf = "this machine has no more memory"
 
 // machineMemory is the physical memory in bytes.
 func machineMemory() uint64 {
-	n, err := unix.SysctlUint64("hw.memsize")
+	n, err := libsystem.SysctlUint64("hw.memsize")
 	if err != nil || n == 0 {
 		return fallbackMemory
 	}

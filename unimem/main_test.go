@@ -1,6 +1,7 @@
 package unimem_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
@@ -24,7 +26,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	if err := lowerLimits(); err != nil {
+	if err := errors.Join(bridgetest.ForBlocks(), lowerLimits()); err != nil {
 		fmt.Fprintln(os.Stderr, "unimem tests:", err)
 		os.Exit(1)
 	}

@@ -4,11 +4,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/unimem"
 )
 

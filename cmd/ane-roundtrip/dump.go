@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/engine/observe"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/plist"
 )
 

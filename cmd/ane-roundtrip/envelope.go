@@ -11,13 +11,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/observe"
 	"github.com/anekit/anekit/internal/engine/standin"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/objcbridge"
 )

@@ -33,9 +33,11 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/bridgedir"
 	"github.com/anekit/anekit/internal/brokertest"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/tripbench"
 	"github.com/anekit/anekit/objcbridge"
@@ -47,7 +49,7 @@ import (
 func TestMain(m *testing.M) {
 	engine.ServeChild()
 	tripbench.ServeSignals()
-	if err := leaktest.ShortTempDir(); err != nil {
+	if err := errors.Join(leaktest.ShortTempDir(), bridgetest.ForBlocks()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -73,7 +75,12 @@ func TestStandInScripts(t *testing.T) {
 
 func scripts(t *testing.T, dir string, more func(*testscript.Env) error) {
 	setup := func(e *testscript.Env) error {
-		for _, name := range []string{gpu.EnvDevice, "VK_DRIVER_FILES", "VK_ICD_FILENAMES"} { // of the condition gpu
+		// Variables of the condition gpu, and the folder in which Blocks find their library with the rules of macOS.
+		names := []string{gpu.EnvDevice, "VK_DRIVER_FILES", "VK_ICD_FILENAMES"}
+		if host.Mac {
+			names = append(names, bridgedir.Env)
+		}
+		for _, name := range names {
 			if v, ok := os.LookupEnv(name); ok {
 				e.Setenv(name, v)
 			}
@@ -106,6 +113,10 @@ func scripts(t *testing.T, dir string, more func(*testscript.Env) error) {
 			switch name {
 			case "emulated":
 				return leaktest.Emulated(), nil
+			case "broker":
+				return host.Broker, nil
+			case "mac":
+				return host.Mac, nil
 			case "root":
 				return os.Geteuid() == 0, nil
 			case "full":

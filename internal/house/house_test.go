@@ -84,6 +84,7 @@ var may = []struct {
 		"internal/engine/wrap"}},
 	{"internal/engine/faulty", []string{"ane", "ane/mil", "internal/engine/wrap", "unimem"}},
 	{"internal/engine/wrap", []string{"ane"}},
+	{"internal/leaktest", []string{"internal/await", "objcbridge/bridgetest", "unimem"}},
 	{"internal/decoderbench", []string{"ane", "ane/kv", "internal/engine/soft/peak", "models/decoder",
 		"unimem/safetensors"}},
 	{"internal/weightbench", []string{"ane", "ane/kv", "ane/mil/build", "ane/weights", "unimem", "unimem/safetensors"}},

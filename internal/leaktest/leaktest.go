@@ -11,11 +11,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"go.uber.org/goleak"
 
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/host"
+	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -94,6 +94,9 @@ func ShortTempDir() error {
 // uses TEMP.
 func private() (dir string, err error) {
 	if err := ShortTempDir(); err != nil {
+		return "", err
+	}
+	if err := bridgetest.ForBlocks(); err != nil {
 		return "", err
 	}
 	if dir, err = os.MkdirTemp("", "leaktest"); err == nil {

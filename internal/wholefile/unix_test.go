@@ -10,11 +10,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/host"
 )
 
 func mode(t *testing.T, path string) fs.FileMode {

@@ -1,6 +1,7 @@
 package bridgetest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/internal/bridgedir"
-	"github.com/anekit/anekit/objcbridge"
 )
 
-// The libraries beside the bridge, named as in objcbridge/build.sh.
+// The libraries, named as in objcbridge/build.sh.
 const (
+	Bridge    = "libanebridge.so"         // Options.Library of objcbridge
 	Framework = "libAppleNeuralEngine.so" // Options.Framework of objcbridge
 	Surface   = bridgedir.Surface         // CoreFoundation and IOSurface in one
 )
@@ -78,15 +79,27 @@ func folder(tb testing.TB, v variant, reason string) string {
 // Missing returns, on one line, why the libraries are unavailable here and how to get them; it is
 // empty if Build returns a folder.
 func Missing() string {
-	if os.Getenv(objcbridge.EnvDir) != "" {
+	if os.Getenv(bridgedir.Env) != "" {
 		return ""
 	}
 	return bridgeMissing()
 }
 
+// Folder is Build for a process that runs no test yet. The error says how to get the libraries.
+func Folder() (string, error) {
+	if reason := Missing(); reason != "" {
+		return "", errors.New(reason)
+	}
+	dir, err := find(plain)
+	if err != nil {
+		return "", err
+	}
+	return dir, complete(dir)
+}
+
 // find returns the named folder or the one built from the present sources.
 func find(v variant) (string, error) {
-	if dir := os.Getenv(objcbridge.EnvDir); dir != "" && v == plain {
+	if dir := os.Getenv(bridgedir.Env); dir != "" && v == plain {
 		return filepath.Abs(dir)
 	}
 	root, err := sources()
@@ -98,7 +111,7 @@ func find(v variant) (string, error) {
 
 // complete checks that a folder has all three libraries.
 func complete(dir string) error {
-	for _, name := range []string{objcbridge.LibraryName(), Framework, Surface} {
+	for _, name := range []string{Bridge, Framework, Surface} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("%w; `make bridge` builds it", err)
 		}

@@ -1,29 +1,14 @@
 package safetensors
 
 import (
-	"fmt"
-	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
-	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/ringtest"
-	"github.com/anekit/anekit/unimem"
 )
 
 // A test run that leaks fails, even if its tests pass.
 func TestMain(m *testing.M) {
 	ringtest.Main()
-	code := m.Run()
-	if s := unimem.Live(); s.Blocks != 0 || s.Bytes != 0 || s.Mappings != 0 || s.Unbalanced != 0 {
-		fmt.Fprintf(os.Stderr, "safetensors tests leak: %+v\n", s)
-		code = 1
-	}
-	var err error
-	if !await.Poll(func() bool { err = goleak.Find(); return err == nil }) {
-		fmt.Fprintln(os.Stderr, "safetensors tests leak:", err)
-		code = 1
-	}
-	os.Exit(code)
+	leaktest.Main(m)
 }

@@ -4,8 +4,6 @@ package safetensors
 
 import (
 	"os"
-
-	"golang.org/x/sys/unix"
 )
 
 // openDirect opens a file whose reads bypass the cache (F_NOCACHE).
@@ -17,7 +15,7 @@ func openDirect(path string) (*os.File, error) {
 	raw, err := f.SyscallConn()
 	if err == nil {
 		var own error
-		err = raw.Control(func(fd uintptr) { _, own = unix.FcntlInt(fd, unix.F_NOCACHE, 1) })
+		err = raw.Control(func(fd uintptr) { own = bypassCache(fd) })
 		if err == nil {
 			err = own
 		}

@@ -4,10 +4,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/surfaces"
 )

@@ -8,11 +8,16 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 )
 
 // A test run that leaks fails, even if its tests pass.
 func TestMain(m *testing.M) {
+	if err := bridgetest.ForBlocks(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	code := m.Run()
 	if s := unimem.Live(); s.Blocks != 0 || s.Bytes != 0 || s.Mappings != 0 {
 		fmt.Fprintf(os.Stderr, "surfaces tests leak: %+v\n", s)

@@ -9,13 +9,12 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/stretchr/testify/require"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/anekit/anekit/internal/guestbuild"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/wasm"

@@ -7,9 +7,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/host"
 )
 
 // process cannot be had: memory is passed between processes on Linux only.

@@ -9,6 +9,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/objcbridge"
 )
 

@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/host"
 )
 
 // TestConstantsWiderThanATile multiplies by matrices that the engine decodes when it

@@ -3,16 +3,14 @@ package soft
 import (
 	"context"
 	"errors"
-	"os"
 	"runtime"
 	"strings"
-
-	"github.com/anekit/anekit/internal/host"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -86,10 +84,7 @@ func (e *engine) Info() ane.Info {
 // osBuild returns the kernel release, or the system's name where the release cannot be
 // read.
 func osBuild() string {
-	if release, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
-		return host.Name + " " + strings.TrimSpace(string(release))
-	}
-	return host.Name
+	return strings.TrimSpace(host.Name + " " + host.Release())
 }
 
 // Compile implements ane.Engine: text to tree to graph to plan. It neither prints nor

@@ -4,9 +4,8 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/unimem"
 )
 

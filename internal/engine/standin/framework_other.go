@@ -3,10 +3,9 @@
 package standin
 
 import (
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/apple"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/unimem/surfaces"
 )
 

@@ -49,6 +49,9 @@ type Options struct {
 	StrictSurfaces bool
 	// Async makes the engine evaluate through completion handlers.
 	Async bool
+	// Reveal shows the engine's view of surfaces with the rules of macOS too (build tag
+	// macrules), for tests of the stand-in's faults. Without those rules it is shown always.
+	Reveal bool
 }
 
 // same reports whether a Start with p requests the framework that o started.
@@ -56,6 +59,7 @@ func (o Options) same(p Options) bool {
 	return o.Dir == p.Dir && o.profile() == p.profile() &&
 		slices.Equal(o.Missing, p.Missing) && slices.Equal(o.Changed, p.Changed) &&
 		(o.Pool == p.Pool || p.Pool == "") && o.ProgramLimit == p.ProgramLimit && o.Async == p.Async &&
+		o.Reveal == p.Reveal &&
 		o.StrictSurfaces == p.StrictSurfaces && o.Dump == p.Dump
 }
 

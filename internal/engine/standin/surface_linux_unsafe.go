@@ -10,13 +10,16 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/apple"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/unimem"
 )
 
 // surfaceOf returns the surface for the pages of b.
 //
 // A Block on a surface of Library is that surface. A memfd is mapped a second
-// time, as a surface that is locked for its lifetime, as Blocks are on macOS.
+// time, as a surface that is locked for its lifetime, as Blocks are on macOS. With the
+// rules of macOS there are no memfds, and the engine's bytes are shown only if
+// Options.Reveal asks for them.
 func (f *Framework) surfaceOf(b *unimem.Block) (apple.Surface, error) {
 	refused := &ane.Error{Op: "bind", Engine: Name, Err: ane.ErrMismatch,
 		Hint: "open the memory with the Option of this framework's Library, or on Linux without OnHeap"}
@@ -27,15 +30,26 @@ func (f *Framework) surfaceOf(b *unimem.Block) (apple.Surface, error) {
 	switch b.Backing() {
 	case "IOSurface":
 		if f.library.owns(b) {
-			return apple.Surface{Ref: b.Handle(), ID: b.ID(), Bytes: b.Bytes()}, nil
+			return f.shown(apple.Surface{Ref: b.Handle(), ID: b.ID(), Bytes: b.Bytes()}), nil
 		}
 		refused.Detail = "the surface belongs to another library"
 	case "memfd":
-		return f.library.adopt(b)
+		if host.ShareByFD {
+			return f.library.adopt(b)
+		}
+		fallthrough
 	default:
 		refused.Detail = "memory of kind " + b.Backing() + " cannot be used as a surface"
 	}
 	return apple.Surface{}, refused
+}
+
+// shown returns s as the caller of the framework sees it: Apple's engine shows nobody its bytes.
+func (f *Framework) shown(s apple.Surface) apple.Surface {
+	if host.Mac && !f.options.Reveal {
+		s.Bytes = nil
+	}
+	return s
 }
 
 // owns reports whether b is a surface of this library: its id leads to a surface at

@@ -1,4 +1,4 @@
-//go:build !(linux && !cgo) && !(((linux && cgo) || windows) && (amd64 || arm64)) && !(darwin && cgo)
+//go:build macrules || (!(linux && !cgo) && !(((linux && cgo) || windows) && (amd64 || arm64)) && !(darwin && cgo))
 
 package gpu
 

@@ -1,4 +1,4 @@
-//go:build ((linux && cgo) || windows) && (amd64 || arm64)
+//go:build ((linux && cgo && !macrules) || windows) && (amd64 || arm64)
 
 package gpu
 

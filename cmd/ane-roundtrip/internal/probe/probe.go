@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/anekit/anekit/internal/host"
-
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/host"
 )
 
 // The probes.

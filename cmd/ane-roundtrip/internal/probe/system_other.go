@@ -1,10 +1,9 @@
-//go:build !linux && !(darwin && (amd64 || arm64))
+//go:build !(linux && !macrules) && !((darwin || macrules) && (amd64 || arm64))
 
 package probe
 
 import (
 	"github.com/anekit/anekit/internal/host"
-
 	"github.com/anekit/anekit/unimem"
 )
 
