@@ -15,7 +15,6 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/engine/standin"
-	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/objcbridge"
 )
 

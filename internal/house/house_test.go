@@ -31,12 +31,13 @@ var may = []struct {
 	{"unimem/dma", []string{"unimem", "unimem/internal/", "internal/dart", "internal/nvme"}},
 	{"unimem/metal", []string{"unimem", "unimem/internal/kernels"}},
 	{"unimem/blas", []string{"unimem"}},
-	{"unimem/safetensors", []string{"unimem", "unimem/internal/", "ane/fp16", "internal/wholefile"}},
+	{"unimem/safetensors", []string{"unimem", "unimem/internal/", "ane/fp16", "internal/libsystem",
+		"internal/wholefile"}},
 	{"unimem/vulkan", []string{"unimem", "unimem/internal/kernels"}},
 	{"unimem/blocktest", []string{"unimem"}},
 	{"unimem/wasm", []string{"unimem", "internal/libsystem"}},
 	{"unimem/internal", []string{"unimem/internal/", "internal/bridgedir"}},
-	{"unimem", []string{"unimem/internal/"}},
+	{"unimem", []string{"internal/libsystem", "unimem/internal/"}},
 	{"objcbridge/bridgetest", []string{"internal/bridgedir", "objcbridge"}},
 	{"objcbridge", []string{"ane/driverabi", "internal/bridgedir", "objcbridge/src"}},
 	{"ane/fp16", nil},
@@ -253,8 +254,10 @@ func TestFilesOfMacOSAreCompiledWithMacrules(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{
 		"objcbridge/load_builtin_darwin.go", "objcbridge/src/cgo_darwin_unsafe.go", // the bridge in the binary, by cgo
-		"unimem/blas/system_darwin.go",                                                               // only paths of a peer of benchmarks
-		"unimem/internal/iosurface/dynamic/system_darwin.go", "internal/libsystem/library_darwin.go", // only paths of libraries
+		"internal/libsystem/library_darwin.go",                               // the path of a library
+		"unimem/blas/system_darwin.go",                                       // the same, of a peer of benchmarks
+		"unimem/internal/iosurface/dynamic/system_darwin.go",                 // the same
+		"unimem/safetensors/nocache_darwin.go",                               // a hint to the system
 		"unimem/metal/driver_darwin.go", "unimem/metal/run_darwin_unsafe.go", // darwinkit needs macOS
 	}, alone)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
-	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/objcbridge"
 )
 

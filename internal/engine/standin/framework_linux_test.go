@@ -19,7 +19,7 @@ import (
 // options are those of every Start in this package's tests: a process has only
 // one framework.
 func options(tb testing.TB) Options {
-	return Options{Dir: bridgetest.Build(tb)}
+	return Options{Reveal: true, Dir: bridgetest.Build(tb)}
 }
 
 // started returns the framework and checks that nothing is alive in it before

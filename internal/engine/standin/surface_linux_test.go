@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/apple"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/surfaces"
 )
@@ -38,7 +40,18 @@ func TestBlocksOnSurfacesAreUsedDirectly(t *testing.T) {
 	require.EqualValues(t, 1, after.Surfaces)
 }
 
+// Apple's engine shows nobody its bytes.
+func TestBytesAreShownOnRequestWithTheRulesOfMacOS(t *testing.T) {
+	for _, reveal := range []bool{false, true} {
+		f := &Framework{options: Options{Reveal: reveal}}
+		require.Equal(t, reveal || !host.Mac, f.shown(apple.Surface{Bytes: []byte{1}}).Bytes != nil)
+	}
+}
+
 func TestMemfdsBecomeLockedSurfaces(t *testing.T) {
+	if !host.ShareByFD {
+		t.Skip("Blocks are no memfds")
+	}
 	f := started(t)
 	b := opened(t, 3*plane)
 	s, err := f.surfaceOf(b)
