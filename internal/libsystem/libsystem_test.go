@@ -113,3 +113,13 @@ func TestSysctl(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	require.Contains(t, e.Call, "anekit.none")
 }
+
+func TestAvailableMemory(t *testing.T) {
+	libraries(t)
+	all, err := libsystem.SysctlUint64("hw.memsize")
+	require.NoError(t, err)
+	n, err := libsystem.AvailableMemory()
+	require.NoError(t, err)
+	require.Positive(t, n)
+	require.LessOrEqual(t, uint64(n), all)
+}

@@ -1,4 +1,4 @@
-//go:build !linux || macrules
+//go:build !linux && !darwin
 
 package membench
 
