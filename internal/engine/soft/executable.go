@@ -63,7 +63,7 @@ func (e *executable) Stateful() bool { return e.plan.states > 0 }
 // a time and never during a run.
 func (e *executable) Load(context.Context) error {
 	if n := e.plan.scratch + e.plan.states; n > 0 {
-		t, err := unimem.Start(n)
+		t, err := private(n)
 		if err != nil {
 			return &ane.Error{Op: "load", Engine: Name, Err: err, Detail: "no scratch memory"}
 		}
@@ -82,6 +82,16 @@ func (e *executable) Load(context.Context) error {
 	return nil
 }
 
+// private returns memory that no other process needs. A Block of a Mac has a largest size, so beyond it the memory is on
+// the heap.
+func private(n int) (*unimem.Tape, error) {
+	t, err := unimem.Start(n)
+	if errors.Is(err, unimem.ErrSize) {
+		return unimem.Start(n, unimem.OnHeap())
+	}
+	return t, err
+}
+
 // workspaces takes the memory of n workers instead of what there is. No run uses that.
 func (e *executable) workspaces(n int) error {
 	e.loads++
@@ -94,7 +104,7 @@ func (e *executable) workspaces(n int) error {
 	if e.plan.work == 0 {
 		return nil
 	}
-	t, err := unimem.Start(n * e.plan.work)
+	t, err := private(n * e.plan.work)
 	if err != nil {
 		return err
 	}
