@@ -66,6 +66,19 @@ func (s *surface) unpinned() error {
 		Hint: "locking an IOSurface does not promise it: open without RequirePinned"}
 }
 
+// Uses returns how often this process has marked the Block's surface as in use, and whether any process has, such as the
+// driver of a device that works on it. known is false for other memory, after Close, and for a library that does not tell.
+func (b *Block) Uses() (count int, inUse, known bool) {
+	if b.Retain() != nil {
+		return 0, false, false
+	}
+	defer b.Release()
+	if s, ok := b.back.(*surface); ok {
+		return s.Surface.Uses()
+	}
+	return 0, false, false
+}
+
 // remap looks the surface up by its id. The result is another reference to the surface, at the
 // same address: a surface has one address in a process.
 func (s *surface) remap() ([]byte, func() error, error) {

@@ -71,8 +71,8 @@ func mach(name string, code uintptr) error {
 	return &Error{Call: name, Code: int64(int32(code))}
 }
 
-// Footprint returns the memory that this process is charged for in bytes: phys_footprint of <mach/task_info.h>. A
-// page counts once however often the process maps it; clean pages of files do not count.
+// Footprint returns the memory that this process is charged for in bytes: phys_footprint of <mach/task_info.h>. Used
+// pages of its own count, once, and memory that IOKit maps for it, such as surfaces, by size; clean pages of files do not.
 func Footprint() (int64, error) {
 	f, err := load()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/anekit/anekit/internal/libsystem"
 )
 
-// Proportional returns the memory of this process in bytes, the phys_footprint of macOS: a page counts once however
-// often the process maps it, and clean pages of files do not count. Of other processes it is unknown.
+// Proportional returns the memory of this process in bytes, the footprint of macOS (libsystem.Footprint). Of other
+// processes it is unknown.
 func Proportional(pids ...int) (int64, error) {
 	if len(pids) > 0 && !slices.Equal(pids, []int{os.Getpid()}) {
 		return 0, ErrUnknown

@@ -59,5 +59,9 @@ kern_return_t IOSurfaceUnlock(IOSurfaceRef surface, IOSurfaceLockOptions options
 void *IOSurfaceGetBaseAddress(IOSurfaceRef surface);
 size_t IOSurfaceGetAllocSize(IOSurfaceRef surface);
 IOSurfaceID IOSurfaceGetID(IOSurfaceRef surface);
+void IOSurfaceIncrementUseCount(IOSurfaceRef surface);
+void IOSurfaceDecrementUseCount(IOSurfaceRef surface);
+int32_t IOSurfaceGetUseCount(IOSurfaceRef surface);
+Boolean IOSurfaceIsInUse(IOSurfaceRef surface);
 
 #endif

@@ -47,6 +47,7 @@ struct object {
             size_t size, mapped;
             int32_t locks[LOCK_OPTIONS];
             uint32_t seed;
+            int32_t uses;
         } memory; // never given to a caller, so not counted as an object
     } as;
 };

@@ -5,6 +5,7 @@ package surfaces_test
 import (
 	"testing"
 
+	"github.com/ebitengine/purego"
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/unimem"
@@ -101,4 +102,29 @@ func TestTapeAndLayoutAndCarvedGrid(t *testing.T) {
 	require.NoError(t, g.Close())
 	require.NoError(t, l.Close())
 	require.NoError(t, p.Close())
+}
+
+// A Block tells how a surface is marked as in use, and other memory does not.
+func TestUses(t *testing.T) {
+	s := gated(t)
+	b, err := unimem.Open(1, s.Option())
+	require.NoError(t, err)
+	used := func() []any {
+		count, inUse, known := b.Uses()
+		return []any{count, inUse, known}
+	}
+	require.Equal(t, []any{0, false, true}, used())
+	purego.SyscallN(s.symbol(t, "IOSurfaceIncrementUseCount"), b.Handle())
+	require.Equal(t, []any{1, true, true}, used())
+	purego.SyscallN(s.symbol(t, "IOSurfaceDecrementUseCount"), b.Handle())
+	require.Equal(t, []any{0, false, true}, used())
+	require.NoError(t, b.Close())
+	require.Equal(t, []any{0, false, false}, used())
+	heap, err := unimem.Open(1, unimem.OnHeap())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, heap.Close()) }()
+	_, _, known := heap.Uses()
+	require.False(t, known)
+	_, _, known = (*unimem.Block)(nil).Uses()
+	require.False(t, known)
 }

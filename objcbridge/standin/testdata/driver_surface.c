@@ -53,6 +53,19 @@ static void sizes(void) {
     CHECK("beyond memory", size_of(ABSENT, ABSENT, ABSENT, ABSENT, INT64_MAX) == NONE);
 }
 
+static void uses(void) {
+    IOSurfaceRef s = surface_of(16384);
+    CHECK("a reference is no use", IOSurfaceGetUseCount(s) == 0 && !IOSurfaceIsInUse(s));
+    IOSurfaceLock(s, 0, NULL);
+    CHECK("nor is a lock", !IOSurfaceIsInUse(s));
+    IOSurfaceUnlock(s, 0, NULL);
+    IOSurfaceIncrementUseCount(s);
+    CHECK("a use counts", IOSurfaceGetUseCount(s) == 1 && IOSurfaceIsInUse(s));
+    IOSurfaceDecrementUseCount(s);
+    CHECK("and ends", IOSurfaceGetUseCount(s) == 0 && !IOSurfaceIsInUse(s));
+    CFRelease(s);
+}
+
 static void locks(void) {
     IOSurfaceRef s = surface_of(16384);
     uint32_t before = 0, after = 0;
@@ -229,6 +242,7 @@ static void deaths(void) {
 int main(void) {
     sizes();
     locks();
+    uses();
     lookup();
     adoption();
     faults();

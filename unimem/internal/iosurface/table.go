@@ -35,6 +35,12 @@ type Table struct {
 	// IOSurfaceID IOSurfaceGetID(IOSurfaceRef)
 	GetID func(surface Ref) uint32
 
+	// int32_t IOSurfaceGetUseCount(IOSurfaceRef), of this process. This and the next are nil if the libraries do not
+	// have both.
+	UseCount func(surface Ref) int32
+	// Boolean IOSurfaceIsInUse(IOSurfaceRef), by any process
+	InUse func(surface Ref) bool
+
 	// mach_port_t IOSurfaceCreateMachPort(IOSurfaceRef); the caller owns a send right. This
 	// and the next two are nil if the libraries do not have all three.
 	CreateMachPort func(surface Ref) uint32

@@ -44,6 +44,7 @@ func steps(read Meter) []step {
 		{[]string{"sharing/mapping", "sharing/cpu-to-engine", "sharing/engine-to-cpu", "sharing/frames",
 			LateWriteCheck, "engine/repeatable"}, ofFirst(sharing)},
 		{[]string{lateReadCheck, turnsCheck, chainCheck}, turns},
+		{usesChecks(), ofFirst(uses)},
 		{[]string{"rules/offset", "rules/short"}, ofFirst(rules)},
 		{[]string{GrowthCheck, trafficCheck}, ofFirst(func(ctx context.Context, d *ane.Device, m models.Model) ([]Check,
 			error) {
@@ -78,7 +79,7 @@ func Evidence(ctx context.Context, d *ane.Device, wanted func(names ...string) b
 	}
 	var checks []Check
 	for _, s := range steps(read) {
-		if !wanted(s.names...) {
+		if len(s.names) == 0 || !wanted(s.names...) {
 			continue
 		}
 		got, err := s.run(ctx, d, all)

@@ -18,7 +18,7 @@ import (
 // Meter returns an amount of memory in bytes.
 type Meter func() (int64, error)
 
-// OwnMemory is the Meter of the memory of this process. A page counts once however often the process maps it.
+// OwnMemory is the Meter of the memory of this process.
 func OwnMemory() (int64, error) { return procmem.Proportional() }
 
 // BlindMeter is a Meter that sees no copy.

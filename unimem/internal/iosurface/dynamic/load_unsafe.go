@@ -40,6 +40,7 @@ func Load(ioSurface, coreFoundation string) (*iosurface.Table, error) {
 	}
 	fillCoreFoundation(t, &s, cf)
 	fillIOSurface(t, &s, io)
+	fillUses(t, io)
 	fillPorts(t, io, cf)
 	if s.err != nil {
 		_, _ = purego.Dlclose(io), purego.Dlclose(cf)
@@ -134,6 +135,24 @@ func fillIOSurface(t *iosurface.Table, s *symbols, lib uintptr) {
 	t.GetID = func(surface iosurface.Ref) uint32 {
 		r, _, _ := purego.SyscallN(id, uintptr(surface))
 		return uint32(r)
+	}
+}
+
+// fillUses finds the functions of use counts, both or none.
+func fillUses(t *iosurface.Table, io uintptr) {
+	var s symbols
+	count := s.at(purego.Dlsym(io, "IOSurfaceGetUseCount"))
+	used := s.at(purego.Dlsym(io, "IOSurfaceIsInUse"))
+	if s.err != nil {
+		return
+	}
+	t.UseCount = func(surface iosurface.Ref) int32 {
+		r, _, _ := purego.SyscallN(count, uintptr(surface))
+		return int32(r)
+	}
+	t.InUse = func(surface iosurface.Ref) bool {
+		r, _, _ := purego.SyscallN(used, uintptr(surface))
+		return byte(r) != 0 // Boolean has 8 bits
 	}
 }
 
