@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/gpu"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/models"
 )
 
@@ -35,7 +36,7 @@ func TestMacsPageHasEveryCheck(t *testing.T) {
 	all, err := models.All()
 	require.NoError(t, err)
 	used := map[string]bool{}
-	for _, name := range append(checkNames(all, false), gpu.Names()...) {
+	for _, name := range append(append(checkNames(all, false), trial.UsesCheck), gpu.Names()...) {
 		var of []string
 		for pattern := range rows {
 			if ok, err := path.Match(flat(pattern), flat(name)); ok || err != nil {

@@ -12,12 +12,13 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-const usesCheck = "sharing/uses"
+// UsesCheck is the name of the check of use counts. Only macOS has them.
+const UsesCheck = "sharing/uses"
 
 // usesChecks names the check of uses where Blocks are surfaces that have use counts.
 func usesChecks() []string {
 	if host.Mac {
-		return []string{usesCheck}
+		return []string{UsesCheck}
 	}
 	return nil
 }
@@ -79,7 +80,7 @@ func (u *useRecord) look(stage string, b *unimem.Block) {
 // check passes if the surface was in use at a stage before the last, in which nobody has it.
 func (u *useRecord) check() Check {
 	if u.mute {
-		return Skipped(usesCheck, "surfaces have no use counts here")
+		return Skipped(UsesCheck, "surfaces have no use counts here")
 	}
 	var all []string
 	most, used := 0, false
@@ -95,7 +96,7 @@ func (u *useRecord) check() Check {
 	}
 	text := strings.Join(all, "; ")
 	if !used || u.used[len(u.used)-1] {
-		return Skipped(usesCheck, "the engine marks no surface as in use, which shows nothing (%s)", text)
+		return Skipped(UsesCheck, "the engine marks no surface as in use, which shows nothing (%s)", text)
 	}
-	return Judge(usesCheck, true, float64(most), "uses", "%s", text)
+	return Judge(UsesCheck, true, float64(most), "uses", "%s", text)
 }
