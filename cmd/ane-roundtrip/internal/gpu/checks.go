@@ -272,7 +272,7 @@ func grown(ctx context.Context, d Device) (checks []trial.Check, err error) {
 	return []trial.Check{
 		trial.Judge(growth, bytes[0] < maxGrowth(), float64(bytes[0]), "bytes",
 			"memory of this process changed by %s while a kernel changed a Block of %s in place", mega(bytes[0]),
-			mega(region)).Against(trial.AtMost(float64(maxGrowth()-1))),
+			mega(region)).Against(trial.AtMost(float64(maxGrowth() - 1))),
 		trial.Judge(copied, bytes[1] >= minCopied, float64(bytes[1]), "bytes",
 			"the same on the copying path: %s, so the measurement sees a copy",
 			mega(bytes[1])).Against(trial.AtLeast(minCopied)),
