@@ -1,0 +1,11 @@
+//go:build !linux || macrules
+
+package trial
+
+import (
+	"testing"
+
+	"github.com/anekit/anekit/internal/leaktest"
+)
+
+func TestMain(m *testing.M) { leaktest.Main(m) }
