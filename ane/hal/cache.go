@@ -103,9 +103,13 @@ func (d *Device) bound(ctx context.Context) (context.Context, func()) {
 }
 
 // compile compiles and loads a program. If the engine has reached a limit, it closes idle programs and
-// tries again.
+// tries again. Only without any does the engine wait for other processes.
 func (d *Device) compile(ctx context.Context, src ane.Source, key digest) (*ane.Model, error) {
-	m, err := d.load(ctx, src)
+	first := ctx
+	if d.cache.hasIdle() {
+		first = ane.FailFast(ctx)
+	}
+	m, err := d.load(first, src)
 	if errors.Is(err, ane.ErrExhausted) && d.cache.evict(ctx, 0) {
 		m, err = d.load(ctx, src)
 	}
@@ -167,11 +171,16 @@ func (c *cache) release(ctx context.Context, p *program) error {
 	return c.trim(ctx, c.device.config.limit)
 }
 
+// hasIdle reports whether evict would close a program.
+func (c *cache) hasIdle() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.idle) > 0
+}
+
 // evict closes all idle programs, down to a limit, and reports whether there was one.
 func (c *cache) evict(ctx context.Context, limit int) bool {
-	c.mu.Lock()
-	any := len(c.idle) > 0
-	c.mu.Unlock()
+	any := c.hasIdle()
 	_ = c.trim(ctx, limit) // the retry of the caller reports what is still wrong
 	return any
 }

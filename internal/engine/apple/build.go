@@ -61,7 +61,7 @@ func (x *executable) attempt(ctx context.Context, purge bool) (o *objcbridge.Pro
 	if purge {
 		_ = o.Purge() // without the method the framework compiles only programs that it has not cached
 	}
-	if c, unloadable, err = x.finish(o); err != nil {
+	if c, unloadable, err = x.finish(ctx, o); err != nil {
 		o.Close()
 		return nil, c, unloadable, err
 	}
@@ -69,12 +69,15 @@ func (x *executable) attempt(ctx context.Context, purge bool) (o *objcbridge.Pro
 }
 
 // finish compiles and loads a program that attempt has made.
-func (x *executable) finish(o *objcbridge.Program) (c compiled, unloadable bool, err error) {
+func (x *executable) finish(ctx context.Context, o *objcbridge.Program) (c compiled, unloadable bool, err error) {
 	e := x.engine
-	if c.cached, err = o.Compile(qos); err != nil {
-		return c, false, e.fault("compile", x.src.File, err)
+	if err := e.spared(func() (err error) {
+		c.cached, err = o.Compile(qos)
+		return e.fault("compile", x.src.File, err)
+	}); err != nil {
+		return c, false, err
 	}
-	if err := e.spared(func() error { return e.fault("compile", x.src.File, o.Load(qos)) }); err != nil {
+	if err := e.inSlot(ctx, func() error { return e.fault("compile", x.src.File, o.Load(qos)) }); err != nil {
 		return c, c.cached && corrupt(err), err
 	}
 	facts, err := o.Inspect()

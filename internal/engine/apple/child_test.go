@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -32,6 +33,7 @@ type task struct {
 	Options  standin.Options
 	Programs int      // number of different programs to compile, each closed before the next
 	Keep     bool     // close all programs only at the end
+	Wait     bool     // at the end print a line, and wait until the input ends
 	Surfaces bool     // evaluate on surfaces of several sizes
 	Texts    []string // compiled after the programs
 }
@@ -134,6 +136,10 @@ func (job task) do() (o outcome) {
 	}
 	if job.Surfaces {
 		o.Surfaces = sized(f, e)
+	}
+	if job.Wait {
+		fmt.Println("waiting")
+		_, _ = io.Copy(io.Discard, os.Stdin)
 	}
 	for _, x := range kept {
 		if err := x.Close(); err != nil {

@@ -1,6 +1,7 @@
 package apple
 
 import (
+	"context"
 	"time"
 
 	"github.com/anekit/anekit/ane"
@@ -21,6 +22,9 @@ type Config struct {
 	Surface func(*unimem.Block) (Surface, error)
 	// Patience bounds calls that have no context, such as Bind and Close; 0 means 30 s.
 	Patience time.Duration
+	// Pause waits before a load is sent again for which the machine has no program slot. It
+	// returns false if ctx ends before. nil means Pause.
+	Pause func(ctx context.Context, d time.Duration) bool
 	// Observe, which may be nil, is called at the end of Open, even if that failed, with the
 	// framework's facts about the known-answer program and the framework's errors.
 	Observe func(Known, []Met)

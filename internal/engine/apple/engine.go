@@ -49,6 +49,9 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	if c.Surface == nil {
 		c.Surface = ownSurface
 	}
+	if c.Pause == nil {
+		c.Pause = Pause
+	}
 	e := &Engine{cfg: c, ended: make(chan error, 1)}
 	e.surfaces = surfaces{engine: e, open: map[*block]*surface{}}
 	e.unregister = unimem.OnExhausted(e.shed)

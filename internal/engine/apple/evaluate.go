@@ -20,7 +20,7 @@ const (
 func (v *invocation) Evaluate(ctx context.Context) error {
 	return v.x.engine.spared(func() error {
 		err := v.once(ctx)
-		for tries := 0; err != nil && cancelled(err) && tries < cancelTries && sleep(ctx, cancelPause); tries++ {
+		for tries := 0; err != nil && cancelled(err) && tries < cancelTries && Pause(ctx, cancelPause); tries++ {
 			v.x.engine.recovering(err)
 			err = v.once(ctx)
 		}

@@ -31,8 +31,8 @@ func (e *Engine) fault(op, name string, err error) error {
 	}
 	if errors.Is(sentinel, ane.ErrExhausted) && b.Kind == objcbridge.KindNSError {
 		live := unimem.Live()
-		out.Detail = fmt.Sprintf("open in this process: %d Blocks of %d bytes, %d Requests", live.Blocks, live.Bytes,
-			len(e.idle.list()))
+		out.Detail = fmt.Sprintf("open in this process: %d loaded programs, %d Blocks of %d bytes, %d Requests",
+			e.bridge.Usage().Loaded, live.Blocks, live.Bytes, len(e.idle.list()))
 	}
 	return out
 }
@@ -59,6 +59,9 @@ func meaning(b *objcbridge.Error) (hint string, sentinel error) {
 	case b.HasStatus && status == driverabi.StatusBadIndex && b.Stage == objcbridge.StageEvaluate:
 		return "the request's indices are those of the program, so the memory that the engine can wire is probably near " +
 			"its limit: close Requests and Models, free memory, and try again", ane.ErrExhausted
+	case noSlot(b):
+		return "all processes of the machine share its program slots: close Models here or in other processes, and try " +
+			"again", ane.ErrExhausted
 	case b.HasStatus && (status == driverabi.StatusNoMemory || status == driverabi.StatusNoResources),
 		b.HasStatus && status == driverabi.StatusBadIndex && b.Stage == objcbridge.StageLoad,
 		b.Code == codeMap, b.Code == codeNoMemory, b.Code == codeNoPlace:

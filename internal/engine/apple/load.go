@@ -29,7 +29,7 @@ func (x *executable) load(ctx context.Context) error {
 	p := x.program
 	o := p.object.Load()
 	o.SetPatience(x.engine.patience(ctx))
-	err := x.engine.spared(func() error { return x.engine.fault("load", x.src.File, o.Load(qos)) })
+	err := x.engine.inSlot(ctx, func() error { return x.engine.fault("load", x.src.File, o.Load(qos)) })
 	if err == nil {
 		if facts, unknown := o.Inspect(); unknown == nil && facts.Recovered != nil {
 			x.engine.recovering(facts.Recovered)

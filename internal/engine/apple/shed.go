@@ -1,12 +1,10 @@
 package apple
 
 import (
-	"context"
 	"errors"
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
@@ -106,16 +104,4 @@ func cancelled(err error) bool {
 	var b *objcbridge.Error
 	return errors.Is(err, ane.ErrCancelled) && errors.As(err, &b) &&
 		(b.HasStatus && b.Status == driverabi.StatusCancelled || b.Code == codePower)
-}
-
-// sleep waits for d and reports whether ctx is still alive.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
 }

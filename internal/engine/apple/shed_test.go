@@ -69,7 +69,6 @@ func TestLoadsReleaseSurfaces(t *testing.T) {
 	idle := newRig(t, e, 100)
 	require.NoError(t, idle.run(t.Context(), 1, 100))
 	require.Equal(t, 2, f.Instances("_ANEIOSurfaceObject"))
-	const noPlace, tries = 54, 2 // the bridge itself tries a load twice
 	require.NoError(t, f.Fault(selLoad, standin.NoError, tries, noPlace))
 	other := newRig(t, e, 101)
 	require.Equal(t, 2, f.Instances("_ANEIOSurfaceObject"), "those of the new program")

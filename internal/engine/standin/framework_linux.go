@@ -3,10 +3,12 @@
 package standin
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/apple"
@@ -184,7 +186,11 @@ func (f *Framework) Config() apple.Config {
 		Memory:  []unimem.Option{f.Library().Option()},
 		Surface: f.surfaceOf,
 		Async:   f.options.Async,
+		Pause:   hundredth,
 		Open:    process.programs.open,
 		Close:   process.programs.close,
 	}
 }
+
+// hundredth waits for a hundredth of the time: the stand-in's machine frees a slot at once.
+func hundredth(ctx context.Context, d time.Duration) bool { return apple.Pause(ctx, d/100) }
