@@ -74,6 +74,22 @@ func (b *Bridge) Device() (Device, error) {
 	}, nil
 }
 
+// Folders returns where the framework puts the files of programs.
+func (b *Bridge) Folders() (Folders, error) {
+	if err := b.use(StageCheck); err != nil {
+		return Folders{}, err
+	}
+	defer b.mu.RUnlock()
+	var c cFolders
+	var record cError
+	k := call(b.lib.foldersNow, b.handle, uintptr(unsafe.Pointer(&c)), uintptr(unsafe.Pointer(&record)))
+	if err := record.err(StageCheck, k); err != nil {
+		return Folders{}, err
+	}
+	return Folders{Process: text(c.process[:]), User: text(c.user[:]), Foreign: c.foreign != 0,
+		Verifies: c.verifies != 0}, nil
+}
+
 // Registry returns the properties of the engine in the IORegistry, in its order.
 func (b *Bridge) Registry() ([]Property, error) {
 	if err := b.use(StageDevice); err != nil {

@@ -14,11 +14,13 @@ var reasonHints = map[Reason]string{
 }
 
 var codeHints = map[int64]string{
-	1:  "use a QoS other than 0 and no restricted options",
-	2:  "use a QoS other than 0",
-	3:  "try again when fewer programs are being loaded",
-	7:  "sign the binary: codesign -s - BINARY",
-	9:  "create the program again",
+	1: "use a QoS other than 0 and no restricted options",
+	2: "use a QoS other than 0",
+	3: "try again when fewer programs are being loaded",
+	7: "sign the binary: codesign -s - BINARY",
+	9: "create the program again",
+	10: "unset TMPDIR, because macOS 27 compiles only what is in the user's own folder for temporary files; put all " +
+		"weights into one file",
 	16: "create the program again",
 	53: "unload programs, free memory, and try again",
 }

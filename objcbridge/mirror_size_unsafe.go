@@ -11,6 +11,7 @@ var (
 	_ [24]byte   = [unsafe.Sizeof(cConfig{})]byte{}
 	_ [56]byte   = [unsafe.Sizeof(cCheck{})]byte{}
 	_ [256]byte  = [unsafe.Sizeof(cDevice{})]byte{}
+	_ [2056]byte = [unsafe.Sizeof(cFolders{})]byte{}
 	_ [24]byte   = [unsafe.Sizeof(cWeight{})]byte{}
 	_ [3288]byte = [unsafe.Sizeof(cFacts{})]byte{}
 	_ [24]byte   = [unsafe.Sizeof(cBinding{})]byte{}

@@ -33,6 +33,11 @@ type cDevice struct {
 	product, build                                        [64]byte
 }
 
+type cFolders struct {
+	verifies, foreign int32
+	process, user     [1024]byte
+}
+
 type cWeight struct {
 	path *byte
 	data unsafe.Pointer

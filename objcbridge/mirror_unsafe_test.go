@@ -32,6 +32,7 @@ func TestMirrors(t *testing.T) {
 		cfg cConfig
 		chk cCheck
 		dev cDevice
+		fo  cFolders
 		w   cWeight
 		f   cFacts
 		b   cBinding
@@ -66,6 +67,10 @@ func TestMirrors(t *testing.T) {
 				at(o, "internal_build", &dev.internalBuild), at(o, "engines", &dev.engines), at(o, "cores", &dev.cores),
 				at(o, "board", &dev.board), at(o, "architecture", &dev.architecture), at(o, "subtype", &dev.subtype),
 				at(o, "variant", &dev.variant), at(o, "product", &dev.product), at(o, "build", &dev.build)}
+		}},
+		{"aneb_folders", unsafe.Sizeof(fo), unsafe.Pointer(&fo), func(o unsafe.Pointer) []place {
+			return []place{at(o, "verifies", &fo.verifies), at(o, "foreign", &fo.foreign), at(o, "process", &fo.process),
+				at(o, "user", &fo.user)}
 		}},
 		{"aneb_weight", unsafe.Sizeof(w), unsafe.Pointer(&w), func(o unsafe.Pointer) []place {
 			return []place{at(o, "path", &w.path), at(o, "data", &w.data), at(o, "size", &w.size)}

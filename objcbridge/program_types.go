@@ -14,6 +14,15 @@ type Binding struct {
 	Bytes   int // bytes that the symbol needs; a shorter surface is rejected with ReasonShort
 }
 
+// Folders are the folders for temporary files. A framework that verifies, 382.11 of macOS 27 and later, compiles only
+// programs whose files are in the user's folder.
+type Folders struct {
+	Process  string // of this process, where the framework puts programs' files; TMPDIR changes it
+	User     string // DARWIN_USER_TEMP_DIR; empty if the system has none
+	Foreign  bool   // Process is another folder than User
+	Verifies bool   // the framework compares a program's files with their hashes
+}
+
 // Facts are the framework's facts about a program.
 type Facts struct {
 	Identity     string // the key of its cache entry and the name of its directory

@@ -11,7 +11,7 @@ type library struct {
 	surfaceWrap, surfaceUnlock, surfaceLock, surfaceRelease           uintptr
 	programCreate, programCompile, programLoad, programUnload         uintptr
 	programPurge, programRelease, programInspect, programAttributes   uintptr
-	programPatience                                                   uintptr
+	programPatience, foldersNow                                       uintptr
 	requestCreate, requestRelease, evaluate, evaluateAsync, giveUpRun uintptr
 }
 
@@ -24,6 +24,7 @@ func (l *library) functions() map[string]*uintptr {
 		"aneb_self_check":         &l.selfCheck,
 		"aneb_device_info":        &l.deviceInfo,
 		"aneb_registry":           &l.registry,
+		"aneb_folders_now":        &l.foldersNow,
 		"aneb_usage_now":          &l.usageNow,
 		"aneb_surface_wrap":       &l.surfaceWrap,
 		"aneb_surface_unlock":     &l.surfaceUnlock,

@@ -85,10 +85,14 @@ func scripts(t *testing.T, dir string, more func(*testscript.Env) error) {
 				e.Setenv(name, v)
 			}
 		}
-		if more == nil {
-			return nil
+		var err error
+		if more != nil {
+			err = more(e)
 		}
-		return more(e)
+		if host.Mac { // see leaktest.ShortTempDir
+			e.Setenv("TMPDIR", os.Getenv("TMPDIR"))
+		}
+		return err
 	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("../../testdata", dir),

@@ -78,9 +78,10 @@ func memory() []string {
 // takes 107 bytes of them.
 const longest = 50
 
-// ShortTempDir has temporary files go to /tmp where TMPDIR is too long for sockets and /tmp can be used.
+// ShortTempDir has temporary files go to /tmp where TMPDIR is too long for sockets and /tmp can be used. It leaves the
+// TMPDIR of a Mac, whose framework compiles only programs in the user's own folder.
 func ShortTempDir() error {
-	if len(os.TempDir()) <= longest || host.Windows {
+	if len(os.TempDir()) <= longest || host.Windows || host.Mac {
 		return nil
 	}
 	probe, err := os.MkdirTemp("/tmp", "leaktest")
@@ -90,8 +91,8 @@ func ShortTempDir() error {
 	return errors.Join(os.Remove(probe), os.Setenv("TMPDIR", "/tmp"))
 }
 
-// private makes the folder and sets it for temporary files: Go and macOS use TMPDIR, GNUstep
-// uses TEMP.
+// private makes the folder and sets it for temporary files: Go uses TMPDIR, GNUstep uses TEMP. With a Mac's rules
+// TMPDIR stays, see ShortTempDir.
 func private() (dir string, err error) {
 	if err := ShortTempDir(); err != nil {
 		return "", err
@@ -99,7 +100,7 @@ func private() (dir string, err error) {
 	if err := bridgetest.ForBlocks(); err != nil {
 		return "", err
 	}
-	if dir, err = os.MkdirTemp("", "leaktest"); err == nil {
+	if dir, err = os.MkdirTemp("", "leaktest"); err == nil && !host.Mac {
 		err = os.Setenv("TMPDIR", dir)
 	}
 	if err == nil {

@@ -38,7 +38,7 @@ func run(t *testing.T, env []string, name string, args ...string) result {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(os.Environ(), append(env, "TEMP="+temp, "TMPDIR="+temp)...)
+	cmd.Env = append(os.Environ(), append(env, "TEMP="+temp, "TMPDIR="+temp, "ANEKIT_STANDIN_TEMP_DIR="+temp)...)
 	cmd.WaitDelay = time.Second
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs

@@ -83,6 +83,15 @@ typedef struct {
 // work, each value by its own row.
 int32_t aneb_self_check(aneb *a, aneb_check *rows, int32_t capacity, int32_t *count, aneb_error *error);
 
+// Folders for temporary files. A framework that verifies (382.11, macOS 27) takes the files of programs only
+// from the user's folder; the framework puts them into the process's, which TMPDIR changes.
+typedef struct {
+    int32_t verifies;  // the framework compares a program's files with their hashes
+    int32_t foreign;   // the process's folder is another one than the user's; 0 if that is not known
+    char process[1024], user[1024]; // NSTemporaryDirectory() and DARWIN_USER_TEMP_DIR; empty if not known
+} aneb_folders;
+int32_t aneb_folders_now(aneb *a, aneb_folders *out, aneb_error *error);
+
 // Device. Unknown numbers are -1 and unknown strings empty. Both functions work whatever the result of
 // the self-check.
 typedef struct {

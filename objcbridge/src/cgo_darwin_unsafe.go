@@ -28,6 +28,7 @@ func Addresses() map[string]uintptr {
 		"aneb_program_create":     uintptr(C.aneb_program_create),
 		"aneb_program_inspect":    uintptr(C.aneb_program_inspect),
 		"aneb_program_load":       uintptr(C.aneb_program_load),
+		"aneb_folders_now":        uintptr(C.aneb_folders_now),
 		"aneb_program_patience":   uintptr(C.aneb_program_patience),
 		"aneb_program_purge":      uintptr(C.aneb_program_purge),
 		"aneb_program_release":    uintptr(C.aneb_program_release),

@@ -16,4 +16,7 @@ void *IOSurfaceGetBaseAddress(IOSurfaceRef surface);
 int32_t IOSurfaceLock(IOSurfaceRef surface, uint32_t options, uint32_t *seed);
 int32_t IOSurfaceUnlock(IOSurfaceRef surface, uint32_t options, uint32_t *seed);
 
+// glibc declares confstr, without this name. The linker takes the stand-in's.
+#define _CS_DARWIN_USER_TEMP_DIR 65537
+
 #endif

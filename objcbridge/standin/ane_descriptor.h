@@ -9,6 +9,8 @@
     NSData *text, *plist;
     NSDictionary *weights;
     NSString *text_hash, *weights_hash, *plist_hash;
+    NSDictionary *file_hashes; // of the files that the framework writes, by name; from 27 on
+    BOOL shared_name;          // several weights have one file
     BOOL mil;
 }
 @end

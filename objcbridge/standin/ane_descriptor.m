@@ -24,6 +24,18 @@ static NSString *hash_of_weights(NSDictionary *weights) {
     return sha256_finish(&s);
 }
 
+// The hashes of the files into which memory_model_save writes text and weights.
+static void hash_files(StandinDescriptor *d, NSDictionary *weights) {
+    NSMutableDictionary *all = [NSMutableDictionary dictionaryWithObject:d->text_hash forKey:@"net.plist"];
+    for (NSString *key in [weights allKeys]) {
+        NSDictionary *inner = [weights objectForKey:key];
+        NSString *name = [[inner allKeys] objectAtIndex:0];
+        if ([all objectForKey:name]) d->shared_name = YES;
+        [all setObject:hash_of([inner objectForKey:name]) forKey:name];
+    }
+    d->file_hashes = [all retain];
+}
+
 static const char *unusable(NSData *text, NSDictionary *weights) {
     if (!text) return "no text";
     if (!weights) return "no weights";
@@ -41,6 +53,7 @@ static id fill(StandinDescriptor *d, NSData *text, NSDictionary *weights, NSData
             d->text_hash = [hash_of(text) retain];
             d->weights_hash = [hash_of_weights(weights) retain];
             d->plist_hash = [hash_of(plist) retain];
+            if (core.profile >= PROFILE_27) hash_files(d, weights);
         }
     } @catch (id e) { // keeps the count of objects exact
         [d release];
@@ -105,6 +118,10 @@ NSString *descriptor_identity(StandinDescriptor *d) {
     return plist_hash;
 }
 
+- (NSDictionary *)perFileHashes {
+    return file_hashes;
+}
+
 - (NSDictionary *)weights {
     return weights;
 }
@@ -120,6 +137,7 @@ NSString *descriptor_identity(StandinDescriptor *d) {
     [text_hash release];
     [weights_hash release];
     [plist_hash release];
+    [file_hashes release];
     [super dealloc];
 }
 

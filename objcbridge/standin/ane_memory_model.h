@@ -13,7 +13,9 @@
     StandinModel *model;
     StandinProgramForEvaluation *program;
     StandinCompiled *compiled; // represents the program compiled from the directory
-    NSDictionary *attributes;
+    NSDictionary *attributes, *file_hashes;
+    NSUInteger weight_files;
+    BOOL shared_name; // see ane_descriptor.h
     uint64_t handle, intermediate, state, string_id;
     uint32_t mask;
     int remains; // see programs.h
@@ -34,6 +36,8 @@ NSURL *memory_model_save(StandinInMemoryModel *m);
 NSDictionary *memory_model_options(StandinInMemoryModel *m, NSDictionary *options, BOOL cached);
 BOOL memory_model_compile(StandinInMemoryModel *m, NSDictionary *options, NSString *method, NSError **error);
 BOOL memory_model_load(StandinInMemoryModel *m, NSDictionary *options, NSString *method, NSError **error);
+// From 27 on the error of a directory that the framework does not compile, or nil; memory_model_verify.m.
+NSError *memory_model_verify(StandinInMemoryModel *m);
 BOOL memory_model_unload(StandinInMemoryModel *m, NSString *method, NSError **error);
 
 #pragma GCC visibility pop

@@ -36,6 +36,9 @@ static id fill(StandinInMemoryModel *m, StandinDescriptor *d) {
     }
     m->descriptor = [d retain];
     m->identity = [descriptor_identity(d) retain];
+    m->file_hashes = [d->file_hashes retain];
+    m->weight_files = [d->weights count];
+    m->shared_name = d->shared_name;
     m->options_file = d->plist ? @"compiler_options.plist" : nil;
     m->mil = d->mil;
     m->string_id = counter_add(&strings, 1);
@@ -133,6 +136,7 @@ OBJECT_GETTER(id, program, program)
 OBJECT_GETTER(id, model, model)
 OBJECT_GETTER(id, descriptor, descriptor)
 OBJECT_GETTER(NSURL *, modelURL, url)
+OBJECT_GETTER(NSDictionary *, perFileHashes, file_hashes)
 OBJECT_GETTER(NSString *, compilerOptionsFileName, options_file)
 OBJECT_GETTER(id, sharedConnection, client_shared())
 GETTER(uint64_t, programHandle, handle)
@@ -147,6 +151,7 @@ OBJECT_SETTER(setDescriptor, id, descriptor)
 OBJECT_SETTER(setModel, id, model)
 OBJECT_SETTER(setModelAttributes, NSDictionary *, attributes)
 OBJECT_SETTER(setModelURL, NSURL *, url)
+OBJECT_SETTER(setPerFileHashes, NSDictionary *, file_hashes)
 OBJECT_SETTER(setProgram, id, program)
 OBJECT_SETTER(setCompilerOptionsFileName, NSString *, options_file)
 SETTER(setProgramHandle, uint64_t, handle)
@@ -165,6 +170,7 @@ SETTER(setQueueDepth, signed char, depth)
     [program release];
     [compiled release];
     [attributes release];
+    [file_hashes release];
     [super dealloc];
 }
 

@@ -40,6 +40,7 @@ struct core {
     enum profile profile;
     const char *profile_name;
     int strict_surfaces;
+    int several; // the framework compiles programs with several weight files
     standin_server server;
 };
 extern struct core core;

@@ -1,22 +1,29 @@
 // What macOS answers about itself by name.
 #include "libsystem.h"
+#include "standin.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 size_t confstr(int name, char *buffer, size_t size);
 
-// Answers the user's folder for temporary files alone: the one that the environment names to the stand-in,
-// not TMPDIR, as macOS does not ask TMPDIR either.
-size_t confstr(int name, char *buffer, size_t size) {
-    if (name != _CS_DARWIN_USER_TEMP_DIR) {
-        errno = EINVAL;
-        return 0;
-    }
-    const char *dir = getenv("ANEKIT_STANDIN_TEMP_DIR");
-    if (!dir || !*dir) dir = "/tmp";
+static struct {
+    pthread_mutex_t mutex;
+    char *dir; // NULL before standin_set_temp_dir
+} named = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+void standin_set_temp_dir(const char *dir) {
+    char *copy = dir ? strdup(dir) : NULL;
+    pthread_mutex_lock(&named.mutex);
+    free(named.dir);
+    named.dir = copy;
+    pthread_mutex_unlock(&named.mutex);
+}
+
+static size_t write_dir(const char *dir, char *buffer, size_t size) {
     size_t length = strlen(dir), slash = dir[length - 1] != '/'; // macOS ends it with one
     if (size > 0) {
         size_t n = length < size - 1 ? length : size - 1;
@@ -25,6 +32,21 @@ size_t confstr(int name, char *buffer, size_t size) {
         buffer[n] = 0;
     }
     return length + slash + 1;
+}
+
+size_t standin_temp_dir(char *buffer, size_t size) {
+    pthread_mutex_lock(&named.mutex);
+    const char *dir = named.dir ? named.dir : getenv("ANEKIT_STANDIN_TEMP_DIR");
+    size_t length = write_dir(dir && *dir ? dir : "/tmp", buffer, size);
+    pthread_mutex_unlock(&named.mutex);
+    return length;
+}
+
+// Answers the user's folder for temporary files alone. macOS does not ask TMPDIR for it either.
+size_t confstr(int name, char *buffer, size_t size) {
+    if (name == _CS_DARWIN_USER_TEMP_DIR) return standin_temp_dir(buffer, size);
+    errno = EINVAL;
+    return 0;
 }
 
 // Copies an answer as sysctl does: a NULL buffer asks for its size.

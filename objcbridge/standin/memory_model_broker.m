@@ -49,6 +49,8 @@ static NSError *compiler_error(NSString *directory) {
 }
 
 static BOOL compile_directory(StandinInMemoryModel *m, NSError **error) {
+    NSError *refused = memory_model_verify(m);
+    if (refused) return core_fail(error, refused);
     StandinCompiled *made = nil;
     switch (programs_compile([m->url path], &made)) {
     case COMPILE_LEAKED:

@@ -26,6 +26,11 @@ void standin_surface_fail(const char *function, int32_t nth);
 void *standin_surface_adopt(int32_t fd, size_t size);
 int32_t standin_surface_locks(void *surface); // locks held on this one
 
+// Sets the user's folder for temporary files, which confstr answers for _CS_DARWIN_USER_TEMP_DIR. Without a call, or
+// after one with NULL, it is the one that ANEKIT_STANDIN_TEMP_DIR names in the environment, or /tmp.
+void standin_set_temp_dir(const char *dir);
+size_t standin_temp_dir(char *buffer, size_t size); // as confstr
+
 // ---- libAppleNeuralEngine.so: the framework ----
 
 // The server of compile and evaluate: the software engine. All functions may be called from several
@@ -47,7 +52,7 @@ typedef struct {
 } standin_server;
 
 typedef struct {
-    const char *profile;        // "15", "16.5", "17", "26" or "27"
+    const char *profile;        // "15", "16.5", "17", "26", "27" or "27-names"
     const char *const *missing; // "Class" or "Class selector", terminated by NULL; may be NULL
     const char *const *changed; // "Class selector encoding": found with this encoding instead; may be NULL
     const char *pool;           // the file whose bytes are the machine's slots; NULL: this process has its own

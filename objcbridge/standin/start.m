@@ -13,7 +13,16 @@
 
 struct core core;
 
-static const char *const profile_names[PROFILES] = {"15", "16.5", "17", "26", "27"};
+// On 27 no public program with several weight files compiles. All of them call every file "data"; whether other names
+// compile is not known, so there is a profile for each.
+static const struct {
+    const char *name;
+    enum profile generation;
+    int several;
+} profiles[] = {
+    {"15", PROFILE_15, 1},     {"16.5", PROFILE_16_5, 1}, {"17", PROFILE_17, 1},
+    {"26", PROFILE_26, 1},     {"27", PROFILE_27, 0},     {"27-names", PROFILE_27, 1},
+};
 
 static const struct {
     const char *template_name, *apples_name;
@@ -32,6 +41,8 @@ static const struct {
     {"StandinPerformanceStats", "_ANEPerformanceStats"},
     {"StandinPerformanceStatsSurface", "_ANEPerformanceStatsIOSurface"},
     {"StandinSharedEvents", "_ANESharedEvents"},
+    {"StandinHashEncoding", "_ANEHashEncoding"},
+    {"StandinCloneHelper", "_ANECloneHelper"},
 };
 
 void core_log(NSString *format, ...) {
@@ -102,18 +113,19 @@ static void make_class(const char *template_name, const char *apples_name, const
 
 static int32_t start(const standin_config *config) {
     if (core.started) return 2;
-    int profile = 0;
-    while (profile < PROFILES && (!config->profile || strcmp(config->profile, profile_names[profile]))) profile++;
-    if (profile == PROFILES) return 1;
+    size_t i = 0;
+    while (i < sizeof profiles / sizeof profiles[0] && (!config->profile || strcmp(config->profile, profiles[i].name))) i++;
+    if (i == sizeof profiles / sizeof profiles[0]) return 1;
     if (replay_start(config->replay)) return 3;
     if (slots_open(config->pool)) return 4;
     core.started = 1;
-    core.profile = (enum profile)profile;
-    core.profile_name = profile_names[profile];
     core.strict_surfaces = config->strict_surfaces;
+    core.profile = profiles[i].generation;
+    core.profile_name = profiles[i].name;
+    core.several = profiles[i].several;
     core.server = config->server;
     programs_set_wall(replay_number(@"limits", @"programs", 0));
-    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
+    for (i = 0; i < sizeof classes / sizeof classes[0]; i++)
         make_class(classes[i].template_name, classes[i].apples_name, config);
     return 0;
 }

@@ -27,6 +27,9 @@ func (x *executable) first(ctx context.Context) (err error) {
 		p.compiled, p.up = c, true
 		x.cached = c.cached
 	}
+	if p.packed != nil {
+		x.packed = len(p.weights)
+	}
 	if x.placement, err = x.place(p.procedures); err != nil {
 		return err
 	}
@@ -38,9 +41,14 @@ func (x *executable) first(ctx context.Context) (err error) {
 
 // build makes, compiles and loads the program and reads its attributes. On failure it releases
 // everything. If the framework cannot load a program from its cache, build purges and
-// compiles it again, once. With purge it does so from the start.
+// compiles it again, once. With purge it does so from the start. If the framework refuses several weight files, build
+// packs them into one and compiles again, once.
 func (x *executable) build(ctx context.Context, purge bool) (*objcbridge.Program, compiled, error) {
 	o, c, unloadable, err := x.attempt(ctx, purge)
+	if refusesFiles(err) && x.pack() {
+		x.engine.recovering(err)
+		o, c, unloadable, err = x.attempt(ctx, purge)
+	}
 	if !unloadable || purge {
 		return o, c, err
 	}
@@ -49,12 +57,26 @@ func (x *executable) build(ctx context.Context, purge bool) (*objcbridge.Program
 	return o, c, err
 }
 
+// pack has later attempts use one weight file. It reports whether that is new, and false if it cannot be done.
+func (x *executable) pack() bool {
+	p := x.program
+	if p.packed != nil || len(p.weights) < 2 {
+		return false
+	}
+	packed, err := pack(x.src.File, p.sources)
+	if err == nil {
+		p.packed = &packed
+	}
+	return err == nil
+}
+
 // attempt is build without the retry. unloadable reports that the framework failed to load
 // a program from its cache.
 func (x *executable) attempt(ctx context.Context, purge bool) (o *objcbridge.Program, c compiled, unloadable bool,
 	err error) {
 	e := x.engine
-	if o, err = e.bridge.NewProgram(x.program.text, x.program.weights); err != nil {
+	s := x.program.current()
+	if o, err = e.bridge.NewProgram(s.text, s.weights); err != nil {
 		return nil, c, false, e.fault("compile", x.src.File, err)
 	}
 	o.SetPatience(e.patience(ctx))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -102,9 +103,28 @@ func (e *Engine) open() error {
 		return &ane.Error{Op: "open", Engine: e.cfg.Name, Err: ane.ErrUnavailable,
 			Detail: "the framework reports no Neural Engine in this machine", Hint: "virtual machines have none"}
 	}
+	if err := e.checkFolder(); err != nil {
+		return err
+	}
 	e.info = ane.Info{Name: e.cfg.Name, Chip: d.Architecture, OSBuild: d.Build, Numerics: e.cfg.Numerics,
 		Sharing: e.cfg.Sharing, MinSurface: minSurface}
 	return nil
+}
+
+// checkFolder returns an error if the framework would refuse every program because of its folder.
+func (e *Engine) checkFolder() error {
+	f, err := e.bridge.Folders()
+	if err != nil {
+		return e.fault("open", "", err)
+	}
+	if !f.Verifies || !f.Foreign {
+		return nil
+	}
+	return &ane.Error{Op: "open", Engine: e.cfg.Name, Err: ane.ErrUnavailable,
+		Detail: fmt.Sprintf("the files of programs would be in %s, and this user's folder is %s", f.Process, f.User),
+		Rule: "from macOS 27 on the framework compiles only what is directly in the user's own folder for temporary " +
+			"files",
+		Hint: "unset TMPDIR"}
 }
 
 // Info implements ane.Engine.

@@ -19,6 +19,7 @@ type executable struct {
 
 	program *program
 	placement
+	packed int  // number of weight files that are packed into one; 0 for none
 	cached bool // the framework did not compile the program for this executable
 
 	abandoned abandonedCalls
@@ -48,6 +49,9 @@ func (x *executable) Notes() (notes []string) {
 	}
 	if d := x.engine.info.Dialect; d != mil.NewText && x.src.Text == nil {
 		notes = append(notes, fmt.Sprintf("printed in the %v dialect of MIL, which this system's compiler reads", d))
+	}
+	if x.packed > 0 {
+		notes = append(notes, fmt.Sprintf("the framework refused %d weight files, so they are copied into one", x.packed))
 	}
 	if x.named != "" {
 		notes = append(notes, fmt.Sprintf("%s is procedure %d of a program that Models of its functions share", x.named,

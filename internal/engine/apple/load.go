@@ -40,9 +40,13 @@ func (x *executable) load(ctx context.Context) error {
 		return err
 	}
 	x.engine.recovering(err)
+	before := p.packed
 	o, c, err := x.build(ctx, !refused(err, objcbridge.ReasonReload))
 	if err != nil {
 		return err
+	}
+	if p.packed != before {
+		p.identity = c.identity // other files, and the same program
 	}
 	if err := x.differs(c); err != nil {
 		o.Close()

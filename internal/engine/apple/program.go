@@ -15,13 +15,13 @@ import (
 // procedures of one load, which takes one of the machine's program slots. The executables of a text with several
 // functions share one program. The framework has it loaded while at least one of them is loaded.
 type program struct {
-	text    []byte // like weights used by object, so both stay until it is closed
-	weights []objcbridge.Weight
+	sources                          // used by object, so they stay until it is closed
 	users   map[*executable]struct{} // not yet released; guarded by Engine.mu
 
 	object atomic.Pointer[objcbridge.Program] // nil before it is built; a load that builds again replaces it
 
-	turn chan struct{} // has a token while a call builds, loads or unloads; guards the fields below
+	turn   chan struct{} // has a token while a call builds, loads or unloads; guards the fields below
+	packed *sources      // with one weight file; nil unless the framework has refused several
 	compiled
 	up     bool // the framework has it loaded
 	wanted int  // number of executables that are loaded
@@ -39,6 +39,14 @@ func (p *program) same(q *program) bool {
 	return bytes.Equal(p.text, q.text) && slices.EqualFunc(p.weights, q.weights, func(a, b objcbridge.Weight) bool {
 		return a.Path == b.Path && bytes.Equal(a.Data, b.Data)
 	})
+}
+
+// current returns what the framework gets. The caller has the turn.
+func (p *program) current() sources {
+	if p.packed != nil {
+		return *p.packed
+	}
+	return p.sources
 }
 
 // enter waits for the turn. leave ends it.
@@ -62,7 +70,7 @@ func (p *program) leave() { <-p.turn }
 // functions, otherwise of a new one. It joins no program with an abandoned call, so that to compile again is a way out
 // of a call that hangs.
 func (e *Engine) join(x *executable, text []byte, weights []objcbridge.Weight, functions int) error {
-	p := &program{text: text, weights: weights, users: map[*executable]struct{}{}, turn: make(chan struct{}, 1)}
+	p := &program{sources: sources{text, weights}, users: map[*executable]struct{}{}, turn: make(chan struct{}, 1)}
 	if functions > 1 {
 		e.joining.Lock() // so that the second of two callers finds the program of the first
 		defer e.joining.Unlock()

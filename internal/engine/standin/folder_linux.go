@@ -3,6 +3,7 @@
 package standin
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -15,21 +16,25 @@ import (
 // reads it, and the framework keeps programs there.
 const temporary = "TEMP"
 
-// programs gives the framework a folder of this process while engines are open.
-// Without it, processes that compile the same program would share files, and one
-// could remove them while another compiles. On a Mac a daemon prevents this.
+// programs gives the framework a folder of this process while engines are open, so
+// that what it leaves is seen. With EnvTempDir the folder is that of all processes.
 type programs struct {
-	mu    sync.Mutex
-	users int
-	path  string // empty until the libraries are loaded; the folder exists while users > 0
+	mu     sync.Mutex
+	users  int
+	shared bool   // the folder is not this process's own
+	path   string // empty until the libraries are loaded; an own folder exists while users > 0
 }
 
 // choose sets the path and calls load with the variable set to it: GNUstep copies
-// the environment when it is loaded and does not read it again.
-func (p *programs) choose(load func() error) error {
+// the environment when it is loaded and does not read it again. load gets the path if
+// it is this process's folder.
+func (p *programs) choose(load func(own string) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before, set := os.LookupEnv(temporary)
+	if user := os.Getenv(EnvTempDir); user != "" && p.path == "" {
+		p.path, p.shared = cmp.Or(os.Getenv("TMPDIR"), user), true
+	}
 	if p.path == "" {
 		path, err := unused(before)
 		if err != nil {
@@ -47,7 +52,10 @@ func (p *programs) choose(load func() error) error {
 			os.Unsetenv(temporary)
 		}
 	}()
-	return load()
+	if p.shared {
+		return load("")
+	}
+	return load(p.path)
 }
 
 // unused returns the path of a new folder in base, or in the system's folder of
@@ -76,7 +84,7 @@ func noFolder(err error) error {
 func (p *programs) open() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.users == 0 {
+	if p.users == 0 && !p.shared {
 		if err := os.Mkdir(p.path, 0o700); err != nil {
 			return noFolder(err)
 		}
@@ -90,7 +98,7 @@ func (p *programs) open() error {
 func (p *programs) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.users--; p.users > 0 {
+	if p.users--; p.users > 0 || p.shared {
 		return nil
 	}
 	err := os.Remove(p.path)

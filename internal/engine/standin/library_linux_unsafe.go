@@ -35,8 +35,8 @@ type library struct {
 
 	start, fault, releaseHangs, fireLost, clearFaults, count, instances, purgeAll uintptr
 
-	surfaceCount, surfaceFail, surfaceAdopt uintptr
-	lookup, lock, unlock, base, id, release uintptr
+	surfaceCount, surfaceFail, surfaceAdopt, tempDir uintptr
+	lookup, lock, unlock, base, id, release          uintptr
 }
 
 // bridge returns the path of the bridge library in the same folder.
@@ -57,7 +57,8 @@ func load(dir string) (*library, error) {
 	}
 	if err := l.resolve(surface, map[string]*uintptr{
 		"standin_surface_count": &l.surfaceCount, "standin_surface_fail": &l.surfaceFail,
-		"standin_surface_adopt": &l.surfaceAdopt, "IOSurfaceLookup": &l.lookup, "IOSurfaceLock": &l.lock,
+		"standin_surface_adopt": &l.surfaceAdopt, "standin_set_temp_dir": &l.tempDir,
+		"IOSurfaceLookup": &l.lookup, "IOSurfaceLock": &l.lock,
 		"IOSurfaceUnlock": &l.unlock, "IOSurfaceGetBaseAddress": &l.base, "IOSurfaceGetID": &l.id, "CFRelease": &l.release,
 	}); err != nil {
 		return nil, err
@@ -123,6 +124,11 @@ func call(f uintptr, args ...uintptr) { purego.SyscallN(f, args...) }
 func text(s string) *byte {
 	b := append([]byte(s), 0)
 	return &b[0]
+}
+
+// setTempDir sets the user's folder for temporary files.
+func (l *library) setTempDir(path string) {
+	purego.SyscallN(l.tempDir, uintptr(unsafe.Pointer(text(path))))
 }
 
 func (l *library) counts() Counts {

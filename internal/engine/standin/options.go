@@ -22,12 +22,18 @@ const EnvStrict = "ANEKIT_STANDIN_STRICT_SURFACES"
 // for them, so that tests beside each other do not share slots.
 const EnvPool = "ANEKIT_STANDIN_POOL"
 
+// EnvTempDir is the environment variable with the user's folder for temporary files, DARWIN_USER_TEMP_DIR of a Mac.
+// With it the files of programs are where a Mac has them: in the folder that TMPDIR names, or else in the user's, which
+// all processes share. Profiles of macOS 27 take them from the user's alone. Without it each process has a folder.
+const EnvTempDir = "ANEKIT_STANDIN_TEMP_DIR"
+
 // Options configure the framework. The zero value is a framework of the newest known
 // generation with nothing missing.
 type Options struct {
 	// Dir is the folder of the libraries; empty means the folder of the bridge library.
 	Dir string
-	// Profile is the framework's generation: "15", "16.5", "17", "26" or "27". Empty
+	// Profile is the framework's generation: "15", "16.5", "17", "26", "27" or
+	// "27-names", which compiles programs with several weight files that "27" refuses. Empty
 	// means that of the dump, or "26" without a dump.
 	Profile string
 	// Missing removes classes ("Class") and methods ("Class selector").
@@ -84,7 +90,7 @@ func (o Options) with(d *Dump) Options {
 }
 
 // profiles are the generations that the stand-in supports.
-var profiles = [...]string{"15", "16.5", "17", "26", "27"}
+var profiles = [...]string{"15", "16.5", "17", "26", "27", "27-names"}
 
 // check rejects Options that no framework can have.
 func (o Options) check() error {

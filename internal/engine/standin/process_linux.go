@@ -35,8 +35,10 @@ func loaded(dir string) (*library, error) {
 		return l, nil
 	}
 	var l *library
-	err = process.programs.choose(func() (err error) {
-		l, err = load(dir)
+	err = process.programs.choose(func(own string) (err error) {
+		if l, err = load(dir); err == nil && own != "" {
+			l.setTempDir(own)
+		}
 		return err
 	})
 	if err != nil {
