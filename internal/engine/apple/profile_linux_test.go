@@ -169,7 +169,7 @@ func TestFolderOfPrograms(t *testing.T) {
 		"27, the framework, other":        {"refused by the framework", "27", private(t, "other")},
 		"27, another name of the user's":  {"runs", "27", same},
 		"26, another folder":              {"runs", "26", private(t, "other")},
-		"17, a folder below it":           {"runs", "17", below},
+		"26, a folder below it":           {"runs", "26", below},
 		"27-names, the user's own folder": {"runs", "27-names", user},
 	} {
 		t.Run(name, func(t *testing.T) {
