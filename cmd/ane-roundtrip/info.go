@@ -88,6 +88,7 @@ type framework struct {
 	Engine string `json:"engine"`
 	Error  string `json:"error,omitempty"`
 	objcbridge.Report
+	Warnings []string `json:"warnings,omitempty"` // what is dangerous on this machine
 }
 
 // frameworks inspects the frameworks that can be loaded here.
@@ -98,7 +99,7 @@ func frameworks() []framework {
 		if r.Framework == "" {
 			continue // no bridge, or another system: the table of engines gives the reason
 		}
-		f := framework{Engine: name, Report: r}
+		f := framework{Engine: name, Report: r, Warnings: warnings(r)}
 		if err != nil {
 			f.Error = textOf(err)
 		}
@@ -173,6 +174,9 @@ func (f framework) print(a *app) error {
 		w.Row("board", count(d.Board))
 		w.Row("system", fmt.Sprintf("%s, build %s", cmp.Or(d.Product, "not reported"), cmp.Or(d.Build, "not reported")))
 		w.Row("virtual machine", d.VirtualMachine.String())
+	}
+	for _, text := range f.Warnings {
+		w.Row("warning", text)
 	}
 	u := f.Usage
 	w.Row("compiles", fmt.Sprintf("%d in this process", u.Compiles))
