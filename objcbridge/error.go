@@ -37,6 +37,9 @@ func (e *Error) Error() string {
 	}
 	for _, c := range e.Causes {
 		b.WriteString(", because " + c.Message)
+		if c.Code != e.Code {
+			fmt.Fprintf(&b, " (code %d)", c.Code)
+		}
 	}
 	if m := e.Meaning(); m != "" {
 		b.WriteString(" (" + m + ")")

@@ -26,7 +26,7 @@ func TestErrorTexts(t *testing.T) {
 			Causes:  []Cause{{DomainCompiler, 22, "ANECCompile(p) FAILED: err=(InvalidMILProgram)"}}},
 			"objcbridge: compile: NSError, com.apple.appleneuralengine.compiler code 1: _ANECompiler : ANECCompile() " +
 				"FAILED, " +
-				"because ANECCompile(p) FAILED: err=(InvalidMILProgram) " +
+				"because ANECCompile(p) FAILED: err=(InvalidMILProgram) (code 22) " +
 				"(the compiler rejects the MIL program); the soft engine reports the faulty operator"},
 		{Error{Stage: StageLoad, Kind: KindNSError, Domain: DomainEngine, Code: 53, HasStatus: true, Status: 1,
 			LoadStage: 4, Message: "no"},

@@ -41,25 +41,22 @@ static StandinModel *renew_model(StandinInMemoryModel *m, NSURL *url) {
     return m->model;
 }
 
-// The text does not have the compiler's result; 1 represents it here.
-static NSError *compiler_error(NSString *directory) {
+// The cause of most refusals does not have the compiler's result; 1 represents it here.
+static NSError *compiler_error(enum compile_result result, NSString *directory) {
     NSString *domain = @"com.apple.appleneuralengine.compiler";
-    NSString *text = [NSString stringWithFormat:@"ANECCompile(%@) FAILED: err=(InvalidMILProgram)", directory];
-    return error_nested(domain, 1, @"_ANECompiler : ANECCompile() FAILED", nil, error_nested(domain, 1, text, nil, nil));
+    NSString *reason = result == COMPILE_INVALID ? @"InvalidMILProgram" : @"";
+    NSString *text = [NSString stringWithFormat:@"ANECCompile(%@) FAILED: err=(%@)", directory, reason];
+    NSError *cause = error_nested(domain, result == COMPILE_REFUSED_22 ? 22 : 1, text, nil, nil);
+    return error_nested(domain, 1, @"_ANECompiler : ANECCompile() FAILED", nil, cause);
 }
 
 static BOOL compile_directory(StandinInMemoryModel *m, NSError **error) {
     NSError *refused = memory_model_verify(m);
     if (refused) return core_fail(error, refused);
     StandinCompiled *made = nil;
-    switch (programs_compile([m->url path], &made)) {
-    case COMPILE_LEAKED:
-        return NO;
-    case COMPILE_FAILED:
-        return core_fail(error, compiler_error([m->url path]));
-    case COMPILE_DONE:
-        break;
-    }
+    enum compile_result result = programs_compile([m->url path], &made);
+    if (result == COMPILE_LEAKED || result == COMPILE_DIED) return NO;
+    if (result != COMPILE_DONE) return core_fail(error, compiler_error(result, [m->url path]));
     keep(&m->compiled, made);
     programs_cache(m->identity, made);
     return YES;

@@ -37,7 +37,15 @@ struct procedure {
 - (id)initWithCompiled:(StandinCompiled *)program;
 @end
 
-enum compile_result { COMPILE_DONE, COMPILE_FAILED, COMPILE_LEAKED };
+// What the server's compile returns, and COMPILE_LEAKED.
+enum compile_result {
+    COMPILE_DONE = STANDIN_COMPILED,
+    COMPILE_INVALID = STANDIN_INVALID,
+    COMPILE_LIMIT = STANDIN_LIMIT,
+    COMPILE_REFUSED_22 = STANDIN_REFUSED_22,
+    COMPILE_DIED = STANDIN_DIED,
+    COMPILE_LEAKED,
+};
 // *program is autoreleased. COMPILE_LEAKED without a call of the server if the objects of 119 compiles remain.
 enum compile_result programs_compile(NSString *directory, StandinCompiled **program);
 

@@ -59,11 +59,14 @@ enum compile_result programs_compile(NSString *directory, StandinCompiled **prog
     if (!allowed) return COMPILE_LEAKED;
     uint64_t number = 0;
     char message[4096] = "";
-    if (!core.server.compile || core.server.compile(core.server.context, [directory fileSystemRepresentation], &number,
-                                                    message, sizeof message) != 0) {
+    int32_t result = STANDIN_INVALID;
+    if (core.server.compile)
+        result = core.server.compile(core.server.context, [directory fileSystemRepresentation], &number, message,
+                                     sizeof message);
+    if (result != STANDIN_COMPILED) {
         message[sizeof message - 1] = 0;
         core_log(@"standin: compiler: %s", message);
-        return COMPILE_FAILED;
+        return (enum compile_result)result;
     }
     *program = [[[StandinCompiled alloc] init] autorelease];
     (*program)->number = number;

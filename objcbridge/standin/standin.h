@@ -33,11 +33,21 @@ size_t standin_temp_dir(char *buffer, size_t size); // as confstr
 
 // ---- libAppleNeuralEngine.so: the framework ----
 
+// What becomes of a text.
+enum standin_compiled {
+    STANDIN_COMPILED = 0,
+    STANDIN_INVALID = 1,    // InvalidMILProgram
+    STANDIN_LIMIT = 2,      // refused without a reason: beyond a limit of the chip
+    STANDIN_REFUSED_22 = 3, // the compiler returns 22
+    STANDIN_DIED = 4,       // the compiler's process ends: NO without an NSError
+};
+
 // The server of compile and evaluate: the software engine. All functions may be called from several
 // threads.
 typedef struct {
     void *context;
-    // Compiles the MIL text and weights in directory. Returns 0 and a program, or 1 and a message.
+    // Compiles the MIL text and weights in directory. Returns STANDIN_COMPILED and a program, or another
+    // enum standin_compiled and a message.
     int32_t (*compile)(void *context, const char *directory, uint64_t *program, char *message, size_t capacity);
     // Writes the program's modelAttributes as an XML property list and returns its length, even if it
     // exceeds capacity.
@@ -57,6 +67,7 @@ typedef struct {
     const char *const *changed; // "Class selector encoding": found with this encoding instead; may be NULL
     const char *pool;           // the file whose bytes are the machine's slots; NULL: this process has its own
     const char *replay;         // an XML property list of a dumped machine's answers, see replay.h; may be NULL
+    int32_t slots;              // of the machine, unless replay has them; 0 means 126
     int32_t strict_surfaces;    // not 0: 0x1d for surfaces below 48 KiB, and of unequal size on a side
     standin_server server;
 } standin_config;

@@ -124,7 +124,7 @@ static int32_t start(const standin_config *config) {
     core.profile_name = profiles[i].name;
     core.several = profiles[i].several;
     core.server = config->server;
-    programs_set_wall(replay_number(@"limits", @"programs", 0));
+    programs_set_wall(replay_number(@"limits", @"programs", config->slots));
     for (i = 0; i < sizeof classes / sizeof classes[0]; i++)
         make_class(classes[i].template_name, classes[i].apples_name, config);
     return 0;

@@ -1,7 +1,9 @@
 package emulate
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
@@ -48,6 +50,14 @@ func (e *NSError) Error() string {
 	return s
 }
 
+// Invalid reports whether the cause is InvalidMILProgram.
+func (e *NSError) Invalid() bool {
+	return e.Cause != nil && strings.Contains(e.Cause.Text, textInvalid)
+}
+
+// ErrDied: the process of the compiler has ended, and the framework gave no NSError.
+var ErrDied = errors.New("the compiler's process has ended")
+
 // compileError is the framework's refusal of a program.
 func compileError(code int, reason string) *NSError {
 	return &NSError{driverabi.CompilerErrorDomain, codeCompile, textCompile,
@@ -63,7 +73,7 @@ func (e *engine) refusal(file string, pos mil.Pos, f fate, found []lint.Finding)
 	var answer string
 	var cause error
 	if f == dies {
-		answer, cause = textDied, ane.ErrCompile
+		answer, cause = textDied, ane.Because(ane.ErrCompile, ErrDied)
 	} else {
 		ns := compileError(codeCompile, "")
 		switch f {

@@ -2,7 +2,10 @@ package standin
 
 import (
 	"context"
+	"errors"
 	"slices"
+
+	"github.com/anekit/anekit/ane"
 )
 
 // evaluate runs a procedure on surfaces, given by their ids in ascending order
@@ -16,6 +19,9 @@ func (s *server) evaluate(handle uint64, index uint32, request uint64, in, out [
 	defer b.release()
 	if err := b.run.Evaluate(context.Background()); err != nil {
 		logError("evaluate", err)
+		if errors.Is(err, ane.ErrShort) {
+			return tooShort // of a process that a program has spoiled
+		}
 		return failed
 	}
 	return done

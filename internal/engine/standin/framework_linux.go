@@ -80,7 +80,7 @@ func Start(o Options) (*Framework, error) {
 		return nil, err
 	}
 	o.Missing, o.Changed = slices.Clone(o.Missing), slices.Clone(o.Changed)
-	f := &Framework{options: o, library: l, server: newServer(l, dump)}
+	f := &Framework{options: o, library: l, server: newServer(l, dump).emulating(o.Chip)}
 	f.server.profile = o.with(dump).profile()
 	entry.Serve(serving{f.server})
 	switch code := l.begin(o.with(dump), list); code {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/chip"
 )
 
 // Name is the engine's name on receipts.
@@ -49,6 +50,10 @@ type Options struct {
 	// in the form that ReadDump reads: FILE, or FILE#N. Empty means the value of
 	// EnvDump.
 	Dump string
+	// Chip makes the compiler refuse what that of the chip refuses, with the framework's
+	// errors, and gives the machine as many slots for loaded programs. 0 is a compiler that
+	// takes what the software engine does, and 126 slots.
+	Chip chip.Chip
 	// StrictSurfaces makes the driver refuse surfaces below 48 KiB, and surfaces of
 	// unequal size on one side of a request, with status 0x1d: one project met that on
 	// an M4, no dump shows it, and five others run with less. EnvStrict sets it too.
@@ -66,7 +71,7 @@ func (o Options) same(p Options) bool {
 		slices.Equal(o.Missing, p.Missing) && slices.Equal(o.Changed, p.Changed) &&
 		(o.Pool == p.Pool || p.Pool == "") && o.ProgramLimit == p.ProgramLimit && o.Async == p.Async &&
 		o.Reveal == p.Reveal &&
-		o.StrictSurfaces == p.StrictSurfaces && o.Dump == p.Dump
+		o.StrictSurfaces == p.StrictSurfaces && o.Chip == p.Chip && o.Dump == p.Dump
 }
 
 func (o Options) profile() string {
@@ -88,6 +93,9 @@ func (o Options) with(d *Dump) Options {
 	o.Changed = slices.Concat(o.Changed, d.changed)
 	return o
 }
+
+// slots returns the machine's slots for loaded programs, 0 for the default.
+func (o Options) slots() int32 { return int32(o.Chip.Spec().Slots.Value) }
 
 // profiles are the generations that the stand-in supports.
 var profiles = [...]string{"15", "16.5", "17", "26", "27", "27-names"}

@@ -6,13 +6,13 @@ package standin
 type serving struct{ *server }
 
 // Compile implements entry.Server.
-func (s serving) Compile(directory string) (program uint64, fault string) {
-	defer logPanic("compile", func() { fault = "the compiler panicked; see the log for the stack" })
+func (s serving) Compile(directory string) (program uint64, kind int32, fault string) {
+	defer logPanic("compile", func() { kind, fault = invalidText, "the compiler panicked; see the log for the stack" })
 	program, err := s.compile(directory)
 	if err != nil {
-		fault = faults(err)
+		kind, fault = kindOf(err), faults(err)
 	}
-	return program, fault
+	return program, kind, fault
 }
 
 // Attributes implements entry.Server.

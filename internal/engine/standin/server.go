@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/internal/engine/emulate"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/unimem"
 )
@@ -40,6 +42,14 @@ type server struct {
 func newServer(m memory, d *Dump) *server {
 	return &server{memory: m, dump: d, engine: soft.New(), programs: map[uint64]*program{},
 		requests: map[uint64][]*bound{}}
+}
+
+// emulating makes the server refuse what the compiler of a chip refuses; 0 is no chip.
+func (s *server) emulating(c chip.Chip) *server {
+	if c.Valid() {
+		s.engine = emulate.New(s.engine, c, emulate.NewHost())
+	}
+	return s
 }
 
 // compile compiles the program in a directory and returns its handle.

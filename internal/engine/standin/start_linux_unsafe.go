@@ -19,6 +19,7 @@ type cConfig struct {
 	missing, changed **byte // terminated by NULL
 	pool             *byte  // NULL for slots of this process
 	replay           *byte  // NULL without a dump
+	slots            int32
 	strictSurfaces   int32
 	server           cServer
 }
@@ -58,6 +59,7 @@ func (l *library) begin(o Options, replay []byte) int {
 		changed:        list(o.Changed),
 		pool:           named,
 		replay:         dumped,
+		slots:          o.slots(),
 		strictSurfaces: asInt(o.StrictSurfaces),
 		server:         cServer{Functions: entry.Addresses()},
 	}

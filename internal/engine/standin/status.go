@@ -1,6 +1,34 @@
 package standin
 
-import "github.com/anekit/anekit/ane/driverabi"
+import (
+	"errors"
+
+	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/emulate"
+)
+
+// Why a text is refused: enum standin_compiled of standin.h.
+const (
+	invalidText int32 = iota + 1
+	beyondLimit
+	refused22
+	compilerDied
+)
+
+// kindOf returns why the compiler has refused a text. What the software engine refuses is
+// an invalid program.
+func kindOf(err error) int32 {
+	var ns *emulate.NSError
+	switch {
+	case errors.Is(err, emulate.ErrDied):
+		return compilerDied
+	case !errors.As(err, &ns) || ns.Cause == nil || ns.Invalid():
+		return invalidText
+	case ns.Cause.Code != ns.Code:
+		return refused22
+	}
+	return beyondLimit
+}
 
 // status is a driver's result of an evaluation, as texts of NSErrors of code 8 have it in
 // "status=0x..". 0 is success.

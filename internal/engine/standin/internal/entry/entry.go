@@ -10,8 +10,9 @@ import "sync/atomic"
 // Server receives the calls, on any thread of the framework. Its methods do not
 // panic. Slices are C's memory, valid during the call.
 type Server interface {
-	// Compile compiles the program in a directory. fault is empty on success.
-	Compile(directory string) (program uint64, fault string)
+	// Compile compiles the program in a directory. kind is an enum standin_compiled of
+	// standin.h, 0 on success.
+	Compile(directory string) (program uint64, kind int32, fault string)
 	// Attributes returns the program's property list.
 	Attributes(program uint64) []byte
 	// Evaluate runs a procedure on surfaces and returns the driver's status.

@@ -15,10 +15,10 @@ func server() Server { return *process.server.Load() }
 //export anekitStandinCompile
 func anekitStandinCompile(_ unsafe.Pointer, directory *C.char, program *C.uint64_t, message *C.char,
 	capacity C.size_t) C.int32_t {
-	handle, fault := server().Compile(C.GoString(directory))
-	if fault != "" {
+	handle, kind, fault := server().Compile(C.GoString(directory))
+	if kind != 0 {
 		put(buffer(message, capacity), fault)
-		return 1
+		return C.int32_t(kind)
 	}
 	*program = C.uint64_t(handle)
 	return 0
