@@ -35,9 +35,15 @@ func (m *messages) named(name string) uintptr {
 	return c
 }
 
+// selectorOf returns the SEL of a name.
+func (m *messages) selectorOf(name string) uintptr {
+	sel, _, _ := purego.SyscallN(m.selector, uintptr(unsafe.Pointer(text(name))))
+	return sel
+}
+
 // send sends a message and returns its result, an object or a number.
 func (m *messages) send(to uintptr, selector string, args ...uintptr) uintptr {
-	sel, _, _ := purego.SyscallN(m.selector, uintptr(unsafe.Pointer(text(selector))))
+	sel := m.selectorOf(selector)
 	method, _, _ := purego.SyscallN(m.lookup, to, sel)
 	require.NotZero(m.t, method)
 	r, _, _ := purego.SyscallN(method, append([]uintptr{to, sel}, args...)...)

@@ -125,7 +125,22 @@ var replays = map[string]func(*replay){
 	"errors-up-to-26.json#10": func(r *replay) {
 		r.loadFails(16, `… file not found; "cachedModelFilePath=<private> does not exist"; compileAsNeededAndLoadCachedModel:...`)
 	},
-	"framework-382.11-bundle-verification.json": func(r *replay) { r.runs() },
+	"framework-382.11-bundle-verification.json": func(r *replay) { // the classes have what that framework gained
+		c := newMessages(r.t)
+		missing := []string{}
+		for _, v := range dataOf(r.t, "framework-382.11-bundle-verification.json").(map[string]any)["framework_selectors"].([]any) {
+			class, selector, _ := strings.Cut(strings.Trim(v.(string)[1:], "[]"), " ")
+			if strings.HasPrefix(class, "_ANESandboxing") || strings.HasPrefix(class, "_ANEStrings") {
+				continue // sandboxes and names of services: the bridge meets neither
+			}
+			ask := map[byte]string{'+': "respondsToSelector:", '-': "instancesRespondToSelector:"}[v.(string)[0]]
+			if c.send(c.named(class), ask, c.selectorOf(selector))&0xff == 0 {
+				missing = append(missing, v.(string))
+			}
+		}
+		require.Equal(r.t, []string{"+[_ANEHashEncoding _hexStringByFeeding:]"}, missing, "a helper of its own")
+		r.runs()
+	},
 	"h15-26.5.2-two-files-cache.json": func(r *replay) { // two weight files, quality of service 0
 		var files []objcbridge.Weight
 		var body []string
