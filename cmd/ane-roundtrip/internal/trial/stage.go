@@ -48,7 +48,7 @@ func newStage(ctx context.Context, d *ane.Device, programs []models.Model, names
 		}
 	}
 	for _, name := range names {
-		b, err := unimem.Open(first.Bytes())
+		b, err := unimem.Open(s.models[0].SurfaceSize(first, nil))
 		if err != nil {
 			return s, "", err
 		}
