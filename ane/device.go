@@ -78,6 +78,7 @@ func (d *Device) Compile(ctx context.Context, src Source) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.receipt.residency(src.Residency, exec)
 	m.receipt.Notes = src.remarks(m.receipt.Notes)
 	return m, nil
 }

@@ -20,7 +20,8 @@ type Engine interface {
 
 // Executable is one compiled program of an Engine. Load, Unload, Prepare and Close are
 // called one at a time; Unload and Close never during an Evaluate. Other goroutines may
-// evaluate and close Invocations during the other calls.
+// evaluate and close Invocations during the other calls. An Executable whose engine follows
+// Source.Residency has a method Residency() Residency for receipts.
 type Executable interface {
 	// Inputs and Outputs return the layouts in the order of the program's text.
 	Inputs() []Layout

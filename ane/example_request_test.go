@@ -304,3 +304,13 @@ func ExampleLayout() {
 	fmt.Println(l.RowBytes(), "of", l.RowStride, "bytes a row;", l.Packed())
 	// Output: 10 of 64 bytes a row; false
 }
+
+// A large program asks for memory that may be paged out. The receipt says "pageable" on Apple's engine; the software
+// engine has no such choice.
+func ExampleResidency() {
+	model, done := ready(ane.Source{Text: []byte(doubling), Residency: ane.Pageable})
+	defer done()
+	r := model.Receipt()
+	fmt.Printf("%q %s\n", r.Residency, r.Notes[0])
+	// Output: "" the engine does not offer pageable memory for programs
+}

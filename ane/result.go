@@ -20,4 +20,6 @@ type Receipt struct {
 	Cached   bool     `json:"cached"`
 	Fallback string   `json:"fallback,omitempty"` // why this is not the first choice
 	Notes    []string `json:"notes,omitempty"`    // remarks of the program and of the compiler that are not faults
+	// Residency is that of the loaded program, as Source.Residency asked for.
+	Residency Residency `json:"residency,omitempty"`
 }

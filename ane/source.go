@@ -17,6 +17,9 @@ type Source struct {
 	Program  Program // a tree, in any dialect of MIL, which must not change while a Model of it is open
 	Function string  // function to run; empty is main, or the first one without main. See Device.Compile.
 	Weights  Weights // files that the program names; nil if Program has them or there are none
+	// Residency asks for wired or pageable memory. Apple's engine follows it; the receipt of another one notes that it
+	// does not.
+	Residency Residency
 }
 
 // Program is a program as a tree: a *mil.Program, or a *build.Program, which brings its
@@ -97,6 +100,8 @@ func (s Source) check(engine string) (Source, error) {
 		return fail("the Source has a Program and a Text", "give one of them")
 	case !tree && s.Text == nil:
 		return fail("the Source has neither Program nor Text", "give one of them")
+	case !s.Residency.valid():
+		return fail("the Source has "+s.Residency.String(), "give Wired, Pageable or DefaultResidency")
 	}
 	if w, ok := s.Program.(Weights); ok && s.Weights == nil {
 		s.Weights = w

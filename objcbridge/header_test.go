@@ -74,15 +74,16 @@ func TestFunctionsAreApart(t *testing.T) {
 func TestConstantsOfHeader(t *testing.T) {
 	header, err := os.ReadFile("src/bridge.h")
 	require.NoError(t, err)
-	require.Regexp(t, `#define ANEB_VERSION 4\b`, string(header))
-	require.EqualValues(t, 4, abiVersion)
+	require.Regexp(t, `#define ANEB_VERSION 5\b`, string(header))
+	require.EqualValues(t, 5, abiVersion)
 	for name, want := range map[string]int32{
 		"ANEB_NSERROR": int32(KindNSError), "ANEB_NO": int32(KindNo), "ANEB_EXCEPTION": int32(KindException),
 		"ANEB_CONTRADICTION": int32(KindContradiction), "ANEB_NIL": int32(KindNil), "ANEB_MISSING": int32(KindMissing),
 		"ANEB_REFUSED": int32(KindRefused), "ANEB_ARGUMENT": int32(ReasonArgument), "ANEB_SHORT": int32(ReasonShort),
 		"ANEB_OFFSET": int32(ReasonOffset), "ANEB_INDEX": int32(ReasonIndex),
 		"ANEB_CROWDED": int32(ReasonCrowded), "ANEB_STATE": int32(ReasonState), "ANEB_FILE": int32(ReasonFile),
-		"ANEB_RELOAD": int32(ReasonReload), "ANEB_HELD": int32(ReasonHeld), "ANEB_FOUND": int32(CheckOK),
+		"ANEB_RELOAD": int32(ReasonReload), "ANEB_HELD": int32(ReasonHeld), "ANEB_DEFAULT": int32(ResidencyDefault),
+		"ANEB_WIRED": int32(ResidencyWired), "ANEB_PAGEABLE": int32(ResidencyPageable), "ANEB_FOUND": int32(CheckOK),
 		"ANEB_NO_CLASS":    int32(CheckNoClass),
 		"ANEB_NO_SELECTOR": int32(CheckNoSelector), "ANEB_OTHER_ENCODING": int32(CheckOtherEncoding),
 	} {

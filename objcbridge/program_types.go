@@ -35,3 +35,14 @@ type Facts struct {
 	PerfStats    uint32 // the mask of performance statistics
 	Recovered    *Error // error of the first try of the last load, which then succeeded, or nil
 }
+
+// Residency says whether the memory of a loaded program may be paged out. The numbers are those of enum
+// aneb_residency in src/bridge.h.
+type Residency int32
+
+// The residencies.
+const (
+	ResidencyDefault Residency = iota // the framework's choice
+	ResidencyWired
+	ResidencyPageable
+)

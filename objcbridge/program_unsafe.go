@@ -68,6 +68,18 @@ func (p *Program) use(stage Stage) error {
 	return p.object.use(stage)
 }
 
+// SetResidency sets whether later loads keep the program's memory wired or let it be paged out; at first they
+// leave it to the framework. The error is of KindMissing if the framework has no such option.
+func (p *Program) SetResidency(r Residency) error {
+	if err := p.use(StageLoad); err != nil {
+		return err
+	}
+	defer p.object.done()
+	var record cError
+	k := call(p.object.bridge.lib.programReside, p.object.handle, uintptr(r), uintptr(unsafe.Pointer(&record)))
+	return record.err(StageLoad, k)
+}
+
 // SetPatience sets how long each later call on the program waits for other processes, at first 30 s. All processes that
 // make a program of the same text and weights have one folder for it, so one of them at a time compiles, loads,
 // unloads or purges it, or has compiled it and not yet loaded it. If that takes longer, the error of the call has

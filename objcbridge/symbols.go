@@ -1,7 +1,7 @@
 package objcbridge
 
 // abiVersion is the ANEB_VERSION of src/bridge.h that this package uses.
-const abiVersion = 4
+const abiVersion = 5
 
 // library is a loaded bridge: the addresses of its functions.
 type library struct {
@@ -11,7 +11,7 @@ type library struct {
 	surfaceWrap, surfaceUnlock, surfaceLock, surfaceRelease           uintptr
 	programCreate, programCompile, programLoad, programUnload         uintptr
 	programPurge, programRelease, programInspect, programAttributes   uintptr
-	programPatience, foldersNow                                       uintptr
+	programPatience, programReside, foldersNow                        uintptr
 	requestCreate, requestRelease, evaluate, evaluateAsync, giveUpRun uintptr
 }
 
@@ -32,6 +32,7 @@ func (l *library) functions() map[string]*uintptr {
 		"aneb_surface_release":    &l.surfaceRelease,
 		"aneb_program_create":     &l.programCreate,
 		"aneb_program_patience":   &l.programPatience,
+		"aneb_program_reside":     &l.programReside,
 		"aneb_program_compile":    &l.programCompile,
 		"aneb_program_load":       &l.programLoad,
 		"aneb_program_unload":     &l.programUnload,

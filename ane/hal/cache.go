@@ -303,6 +303,7 @@ func (d *Device) identify(src ane.Source) (ane.Source, digest, error) {
 		add(h, []byte(s))
 	}
 	add(h, []byte{map[bool]byte{true: 1}[i.Offsets]})
+	add(h, []byte(src.Residency.String()))
 	add(h, text)
 	var paths []string
 	for _, b := range tree.Blobs() {

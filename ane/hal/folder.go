@@ -42,8 +42,8 @@ func (f folder) file(key digest) string {
 
 // store writes a program, and removes those beyond the limit.
 func (f folder) store(key digest, src ane.Source) {
-	if f.path == "" || f.limit == 0 {
-		return
+	if f.path == "" || f.limit == 0 || src.Residency != ane.DefaultResidency {
+		return // the file has no place for a residency
 	}
 	var body bytes.Buffer
 	add(&body, []byte(src.Function))

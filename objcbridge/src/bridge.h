@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ANEB_VERSION 4
+#define ANEB_VERSION 5
 
 enum aneb_kind {
     ANEB_OK = 0,
@@ -125,6 +125,10 @@ int32_t aneb_program_create(aneb *a, const void *text, size_t size, const aneb_w
 void aneb_program_patience(aneb_program *p, int64_t milliseconds);
 // Writes the files and compiles, unless the framework has the program in its cache. Once per program.
 int32_t aneb_program_compile(aneb_program *p, uint32_t qos, int32_t *cached, aneb_error *error);
+// Whether later loads keep the program's memory wired (kANEFKeepModelMemoryWiredKey 1) or let it be paged out (0).
+// ANEB_DEFAULT, as at first, passes no option. ANEB_MISSING if the framework does not export the key.
+enum aneb_residency { ANEB_DEFAULT = 0, ANEB_WIRED = 1, ANEB_PAGEABLE = 2 };
+int32_t aneb_program_reside(aneb_program *p, int32_t residency, aneb_error *error);
 // Loads, and removes the files: the loaded program does not need them. If the framework rejects the load, retries
 // once after 100 ms, before the files are removed.
 int32_t aneb_program_load(aneb_program *p, uint32_t qos, aneb_error *error);

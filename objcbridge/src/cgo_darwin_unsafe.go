@@ -32,6 +32,7 @@ func Addresses() map[string]uintptr {
 		"aneb_program_patience":   uintptr(C.aneb_program_patience),
 		"aneb_program_purge":      uintptr(C.aneb_program_purge),
 		"aneb_program_release":    uintptr(C.aneb_program_release),
+		"aneb_program_reside":     uintptr(C.aneb_program_reside),
 		"aneb_program_unload":     uintptr(C.aneb_program_unload),
 		"aneb_registry":           uintptr(C.aneb_registry),
 		"aneb_request_create":     uintptr(C.aneb_request_create),

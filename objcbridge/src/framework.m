@@ -33,15 +33,23 @@ static void discard(aneb *a) {
     free(a->framework);
     free(a->iokit);
     [a->options release];
+    [a->wired release];
     free(a);
 }
 
-static int32_t fill(aneb *a, const aneb_config *config, aneb_error *e) {
+// The value of an exported string. Only the framework knows it: some keys have a suffix that their values lack.
+static NSString *exported(void *library, const char *symbol) {
+    id const *at = (id const *)dlsym(library, symbol);
+    return at != NULL && [*at isKindOfClass:[NSString class]] ? *at : nil;
+}
+
+static int32_t fill(aneb *a, const aneb_config *config, void *library, aneb_error *e) {
     a->program_limit = config->program_limit == 0 ? program_limit : config->program_limit;
     a->keep_files = config->keep_files != 0;
     a->framework = strdup(config->framework);
     a->iokit = config->iokit == NULL ? NULL : strdup(config->iokit);
     a->options = [[NSDictionary alloc] init];
+    a->wired = [exported(library, "kANEFKeepModelMemoryWiredKey") retain];
     if (a->framework == NULL || a->options == nil || (a->iokit == NULL) != (config->iokit == NULL))
         return aneb_refuse(e, ANEB_OPEN, ANEB_ARGUMENT, "no memory to open the framework");
     aneb_check_all(a);
@@ -61,7 +69,7 @@ int32_t aneb_open(const aneb_config *config, aneb **out, aneb_error *error) {
     int32_t kind = aneb_guard(error, ANEB_OPEN, ^int32_t {
         void *library = NULL;
         int32_t opened = open_library(config->framework, &library, error);
-        if (opened == ANEB_OK) opened = fill(a, config, error);
+        if (opened == ANEB_OK) opened = fill(a, config, library, error);
         // A library without classes, or with classes that are added later, sets no
         // framework.
         if (opened == ANEB_OK && a->model != Nil) aneb_process.library = library;

@@ -81,6 +81,7 @@ struct aneb {
     Class<ANEBSurface> surface;
     Class<ANEBDeviceInfo> device;
     NSDictionary *options;    // empty, never nil
+    NSString *wired;          // the key of the load option; nil if the framework exports none
     atomic_llong alive;       // surfaces, programs and requests
     bool usable;              // true if every required row was found
     int32_t status[ANEB_ROWS];
@@ -118,6 +119,7 @@ struct aneb_program {
     char *identity, *path;
     uint64_t text_hash;  // of the MIL text: equal texts have equal symbols
     struct aneb_identity *shared;
+    atomic_int residency;  // of loads
     atomic_llong patience; // milliseconds to wait for other processes
     bool compiled, holds_files, claims; // guarded by the identity's mutex until the last release; see identity.m
     pthread_mutex_t mutex;      // held while modelAttributes is read and requests are made

@@ -2,10 +2,27 @@
 #include <errno.h>
 #include <time.h>
 
+int32_t aneb_program_reside(aneb_program *p, int32_t residency, aneb_error *error) {
+    if (p == NULL) return aneb_null(error, ANEB_LOAD);
+    if (residency < ANEB_DEFAULT || residency > ANEB_PAGEABLE)
+        return aneb_refuse(error, ANEB_LOAD, ANEB_ARGUMENT, "aneb_program_reside: residency %d", residency);
+    if (residency != ANEB_DEFAULT && p->owner->wired == nil)
+        return aneb_fail(error, ANEB_LOAD, ANEB_MISSING, 0, "the framework does not export kANEFKeepModelMemoryWiredKey");
+    atomic_store(&p->residency, residency);
+    return ANEB_OK;
+}
+
+// Call inside aneb_guard.
+static NSDictionary *load_options(aneb_program *p) {
+    int residency = atomic_load(&p->residency);
+    if (residency == ANEB_DEFAULT) return p->owner->options;
+    return [NSDictionary dictionaryWithObject:[NSNumber numberWithInt:residency == ANEB_WIRED] forKey:p->owner->wired];
+}
+
 static int32_t load(aneb_program *p, uint32_t qos, aneb_error *e) {
     return aneb_guard(e, ANEB_LOAD, ^int32_t {
         NSError *error = nil;
-        BOOL ok = [p->model loadWithQoS:qos options:p->owner->options error:&error];
+        BOOL ok = [p->model loadWithQoS:qos options:load_options(p) error:&error];
         return aneb_judge(e, ANEB_LOAD, ok, error, "loadWithQoS:options:error:",
                           "the connection to the broker is lost, or the program was never compiled");
     });

@@ -33,6 +33,7 @@ STRING(hwxExtension, "hwx")
 NSString *const kANEFModelTypeKey = @"kANEFModelType";
 NSString *const kANEFPerformanceStatsMaskKey = @"kANEFPerformanceStatsMask";
 NSString *const kANEFNetPlistFilenameKey = @"kANEFNetPlistFilenameKey";
+NSString *const kANEFKeepModelMemoryWiredKey = @"kANEFKeepModelMemoryWired";
 NSString *const kANEFModelMIL = @"kANEFModelMIL";
 NSString *const kANEFModelANECIR = @"kANEFModelANECIR";
 NSString *const kANEFModelCoreML = @"kANEFModelCoreML";

@@ -4,7 +4,8 @@
 #import "errors.h"
 #import "replay.h"
 
-extern NSString *const kANEFModelTypeKey, *const kANEFModelMIL, *const kANEFModelANECIR;
+extern NSString *const kANEFModelTypeKey, *const kANEFModelMIL, *const kANEFModelANECIR,
+    *const kANEFKeepModelMemoryWiredKey;
 
 NSDictionary *memory_model_options(StandinInMemoryModel *m, NSDictionary *options, BOOL cached) {
     NSMutableDictionary *merged = [[options mutableCopy] autorelease];
@@ -141,6 +142,8 @@ BOOL memory_model_load(StandinInMemoryModel *m, NSDictionary *options, NSString 
     if (!load) return core_fail(error, error_plain(6, method_load));
     uint64_t handle = programs_load(load);
     if (!handle) return core_fail(error, wall_error());
+    id wired = [options objectForKey:kANEFKeepModelMemoryWiredKey];
+    if (wired) programs_note_residency([wired boolValue]);
     keep(&m->compiled, found);
     keep(&m->program, program_with_handle(handle));
     keep(&m->attributes, load->attributes);

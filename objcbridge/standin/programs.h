@@ -69,6 +69,8 @@ int slots_open(const char *path); // the pool that the machine's processes share
 int slots_take(int64_t slot);     // 0 if another process has it
 void slots_give(int64_t slot);
 
+void programs_note_residency(BOOL wired); // a load had the option
+
 void programs_count(standin_counts *out);
 void programs_add_evaluation(void);
 

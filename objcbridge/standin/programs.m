@@ -17,7 +17,7 @@ static struct {
     } loads[MOST_LOADS];
     int64_t compiles, remains, loaded, held, wall;
     int64_t total, procedures; // loads since the start; procedures of the loaded programs
-    int64_t evaluations;
+    int64_t evaluations, wired, pageable;
 } state = {.mutex = PTHREAD_MUTEX_INITIALIZER, .wall = DEFAULT_WALL};
 
 @implementation StandinCompiled
@@ -168,6 +168,8 @@ BOOL programs_unload(uint64_t handle, const int *remains) {
 
 void programs_add_evaluation(void) { counter_add(&state.evaluations, 1); }
 
+void programs_note_residency(BOOL wired) { counter_add(wired ? &state.wired : &state.pageable, 1); }
+
 void programs_count(standin_counts *out) {
     pthread_mutex_lock(&state.mutex);
     out->compiles = state.compiles;
@@ -177,5 +179,7 @@ void programs_count(standin_counts *out) {
     out->loads = state.total;
     out->procedures = state.procedures;
     pthread_mutex_unlock(&state.mutex);
+    out->wired = counter_now(&state.wired);
+    out->pageable = counter_now(&state.pageable);
     out->evaluations = counter_now(&state.evaluations);
 }

@@ -101,6 +101,7 @@ typedef struct {
     int64_t hanging, lost;                    // blocked calls, withheld completions
     int64_t evaluations, slots;               // evaluations served; asynchronous ones in flight
     int64_t loads, procedures;                // loads since the start; procedures of the loaded programs
+    int64_t wired, pageable;                  // loads with the option to keep memory wired, 1 and 0
 } standin_counts;
 void standin_count(standin_counts *out);
 int64_t standin_instances(const char *class_name); // live objects of one class

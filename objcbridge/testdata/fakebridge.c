@@ -224,6 +224,13 @@ int32_t aneb_program_unload(aneb_program *p, uint32_t qos, aneb_error *error) {
     return ANEB_OK;
 }
 
+int32_t aneb_program_reside(aneb_program *p, int32_t residency, aneb_error *error) {
+    (void)error;
+    take(p, 0);
+    if (residency < 0) die("a negative residency");
+    return ANEB_OK;
+}
+
 void aneb_program_patience(aneb_program *p, int64_t milliseconds) {
     take(p, 0);
     if (milliseconds < 0) die("a negative patience");

@@ -80,6 +80,10 @@ func (x *executable) attempt(ctx context.Context, purge bool) (o *objcbridge.Pro
 		return nil, c, false, e.fault("compile", x.src.File, err)
 	}
 	o.SetPatience(e.patience(ctx))
+	if err := o.SetResidency(residencies[x.src.Residency]); err != nil {
+		o.Close()
+		return nil, c, false, e.fault("compile", x.src.File, err)
+	}
 	if purge {
 		_ = o.Purge() // without the method the framework compiles only programs that it has not cached
 	}

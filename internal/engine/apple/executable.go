@@ -6,6 +6,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/objcbridge"
 )
 
 // executable is one function of a program: a procedure. The framework reports layouts only for loaded
@@ -40,6 +41,13 @@ func (x *executable) Outputs() []ane.Layout { return layouts(x.out) }
 
 // Cached implements ane.Executable.
 func (x *executable) Cached() bool { return x.cached }
+
+// Residency tells ane that the engine follows Source.Residency, for receipts.
+func (x *executable) Residency() ane.Residency { return x.src.Residency }
+
+// residencies are those of the bridge.
+var residencies = [...]objcbridge.Residency{ane.DefaultResidency: objcbridge.ResidencyDefault,
+	ane.Wired: objcbridge.ResidencyWired, ane.Pageable: objcbridge.ResidencyPageable}
 
 // Notes implements ane.Executable. The framework reports no notes.
 func (x *executable) Notes() (notes []string) {

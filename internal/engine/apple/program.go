@@ -16,6 +16,7 @@ import (
 // functions share one program. The framework has it loaded while at least one of them is loaded.
 type program struct {
 	sources                          // used by object, so they stay until it is closed
+	resides ane.Residency            // of its loads
 	users   map[*executable]struct{} // not yet released; guarded by Engine.mu
 
 	object atomic.Pointer[objcbridge.Program] // nil before it is built; a load that builds again replaces it
@@ -34,9 +35,9 @@ type compiled struct {
 	cached     bool
 }
 
-// same reports whether two programs have equal texts and weights.
+// same reports whether two programs have equal texts and weights, and are loaded in the same way.
 func (p *program) same(q *program) bool {
-	return bytes.Equal(p.text, q.text) && slices.EqualFunc(p.weights, q.weights, func(a, b objcbridge.Weight) bool {
+	return p.resides == q.resides && bytes.Equal(p.text, q.text) && slices.EqualFunc(p.weights, q.weights, func(a, b objcbridge.Weight) bool {
 		return a.Path == b.Path && bytes.Equal(a.Data, b.Data)
 	})
 }
@@ -70,7 +71,8 @@ func (p *program) leave() { <-p.turn }
 // functions, otherwise of a new one. It joins no program with an abandoned call, so that to compile again is a way out
 // of a call that hangs.
 func (e *Engine) join(x *executable, text []byte, weights []objcbridge.Weight, functions int) error {
-	p := &program{sources: sources{text, weights}, users: map[*executable]struct{}{}, turn: make(chan struct{}, 1)}
+	p := &program{sources: sources{text, weights}, resides: x.src.Residency, users: map[*executable]struct{}{},
+		turn: make(chan struct{}, 1)}
 	if functions > 1 {
 		e.joining.Lock() // so that the second of two callers finds the program of the first
 		defer e.joining.Unlock()

@@ -8,6 +8,7 @@ type Counts struct {
 	Hanging, Lost                  int64 // blocked calls, withheld completions
 	Evaluations, Slots             int64 // evaluations served; asynchronous ones in flight
 	Loads, Procedures              int64 // loads since the start; procedures of the loaded programs
+	Wired, Pageable                int64 // loads with the option to keep memory wired, 1 and 0
 }
 
 // SurfaceCounts are the counts of the stand-in CoreFoundation and IOSurface.
