@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/host"
+	"github.com/anekit/anekit/objcbridge/bridgetest"
+)
+
+// onTheStandIn runs check on the stand-in and returns its report and its verdict.
+func onTheStandIn(t *testing.T, args ...string) (r struct {
+	Verdict string
+	Claims  []claim
+	Checks  []trial.Check
+}, status int) {
+	t.Helper()
+	bridgetest.Build(t)
+	var out, errw bytes.Buffer
+	status = execute(t.Context(), append([]string{"check", "--engine", "standin", "--iterations", "3", "--json"}, args...), &out, &errw)
+	require.NoError(t, json.Unmarshal(out.Bytes(), &r), "%s%s", out.Bytes(), errw.Bytes())
+	return r, status
+}
+
+// With the rules of macOS the checks are those that a Mac can make. The list has each with its status, and a skip with
+// what the system or the engine does not show.
+func TestChecksWithTheRulesOfMacOS(t *testing.T) {
+	if !host.Mac {
+		t.Skip("the rules of macOS are in builds with the tag macrules; run make mac")
+	}
+	r, status := onTheStandIn(t)
+	var table strings.Builder
+	for _, c := range r.Checks {
+		require.NotEqual(t, trial.Fail, c.Status, c.Name)
+		fmt.Fprintf(&table, "%-22s %s", c.Name, c.Status)
+		if c.Status == trial.Skip {
+			fmt.Fprintf(&table, "  %s", regexp.MustCompile(`\d+`).ReplaceAllString(c.Detail, "N"))
+		}
+		table.WriteByte('\n')
+	}
+	for _, c := range r.Claims {
+		fmt.Fprintf(&table, "claim %s: %s by %s\n", c.Name, c.Status, strings.Join(c.By, ", "))
+	}
+	file := filepath.Join("testdata", "macrules.golden")
+	if os.Getenv("ANEKIT_GOLDEN") == "write" {
+		require.NoError(t, os.WriteFile(file, []byte(table.String()), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), table.String())
+	require.Equal(t, verdictPass, r.Verdict)
+	require.Zero(t, status)
+}
+
+// What a Mac shows was read on the path of Apple's engine, and not found by running this code: no view of the engine's
+// memory, so neither copies nor mappings nor frames, and yet that nothing is copied.
+func TestChecksWithTheRulesOfMacOSAreThoseOfAMac(t *testing.T) {
+	if !host.Mac {
+		t.Skip("the rules of macOS are in builds with the tag macrules; run make mac")
+	}
+	r, _ := onTheStandIn(t)
+	skipped := 0
+	for _, c := range r.Checks {
+		hidden := strings.HasSuffix(c.Name, "/copies") || c.Name == "sharing/mapping" || c.Name == "sharing/frames" ||
+			c.Name == "sharing/cpu-to-engine" || c.Name == "sharing/engine-to-cpu"
+		require.Equal(t, hidden, c.Status == trial.Skip, "%s: %s", c.Name, c.Status)
+		if hidden {
+			skipped++
+		}
+	}
+	require.Equal(t, 11+1+4, skipped, "of each model, of all, and of shared memory")
+	require.Equal(t, []claim{{noCopy, claimShown, []string{trial.GrowthCheck, trial.LateWriteCheck}}}, r.Claims)
+
+	// A meter that does not see the copies made on purpose shows nothing.
+	r, status := onTheStandIn(t, "--inject", "blind-meter", "--require-shown", noCopy)
+	require.Equal(t, claimNotShown, r.Claims[0].Status)
+	require.Equal(t, 1, status)
+	for _, fault := range []string{"copies-at-bind", "copies-inputs", "copies-outputs", "hidden-copy"} {
+		r, status := onTheStandIn(t, "--inject", fault)
+		require.Equal(t, 1, status, "%s: %+v", fault, r.Claims)
+		require.Equal(t, claimRefuted, r.Claims[0].Status, "%s: %+v", fault, r.Claims)
+	}
+}
