@@ -56,7 +56,7 @@ EMULATED = ./models/... ./ane ./ane/mil/blob ./ane/mil/ops ./ane/wasm ./ane/weig
 	./cmd/ane-roundtrip/internal/picture ./internal/engine/broker/slots ./internal/engine/broker/wire/... \
 	./unimem/...
 
-.PHONY: test tests checks full build bridge needs needfull tools format vet static race plain fullplain fullrace \
+.PHONY: test tests checks full build bridge needs needfull tools format vet static race plain mac fullplain fullrace \
 	staticmac rapid arm64 benchonce fuzz hostile busy nocgo windows vuln bench lint soak races mutate clean
 
 # The checks that compile run beside the tests, many of which wait.
@@ -64,7 +64,7 @@ test: needs format bridge tools
 	@$(MAKE) --no-print-directory -j2 checks tests
 	@echo "make test: all passed"
 checks:
-	@$(MAKE) --no-print-directory MAKEFLAGS= GO="$(GO)" vet static
+	@$(MAKE) --no-print-directory MAKEFLAGS= GO="$(GO)" vet static mac
 tests:
 	@$(MAKE) --no-print-directory MAKEFLAGS= GO="$(GO)" plain race
 
@@ -123,6 +123,14 @@ plain: tools
 
 race: tools
 	$(RACE) -short $(CONCURRENT)
+
+# Linux with the rules of macOS: the Mac's own files, over stand-ins of its libraries, and nothing that a Mac does not
+# have. A test that is skipped there names what the host lacks.
+mac: tools
+	@echo "go vet with macrules"; CGO_ENABLED=1 $(GO) vet -tags macrules ./...
+	CGO_ENABLED=1 build/bin/gotestsum --jsonfile build/mac.json --format pkgname --format-hide-empty-pkg \
+		--hide-summary skipped --raw-command -- $(GO) test -json -tags macrules -short $(TESTFLAGS) ./...
+	@$(GO) run ./internal/macskips build/mac.json
 
 fullplain: tools
 	ANEKIT_FULL=1 CGO_ENABLED=1 $(GOTEST) $(TESTFLAGS) ./...

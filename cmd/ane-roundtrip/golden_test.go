@@ -53,6 +53,7 @@ func golden(t *testing.T, file string, got []byte) {
 		require.NoError(t, json.Unmarshal(text, &doc), "%s", text)
 		found := map[string]bool{}
 		fields(doc, "", found)
+		delete(found, ".host.pinning string") // why pages are not pinned, or not known to be, on this machine
 		return slices.Sorted(maps.Keys(found))
 	}
 	require.Equal(t, list(want), list(got))

@@ -35,6 +35,10 @@ const (
 	Touched = linux
 	// Unmap: memory under a surface can be mapped again when the surface goes.
 	Unmap = linux || mac
+	// Uring: the kernel reads files through io_uring, and descriptors count events (eventfd).
+	Uring = linux
+	// Pipes: package os watches pipes, so that closing one ends a Write that waits.
+	Pipes = !mac
 	// Vulkan: the GPU is reached through Vulkan.
 	Vulkan = linux || Windows
 	// DescriptorPaths: /proc has the paths of open files, also of files without a name.
