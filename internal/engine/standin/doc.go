@@ -14,6 +14,12 @@
 // independently of package ane, so that tests find a mistake in either. Start replays a
 // dump that Options or the environment name: see ReadDump.
 //
+// # Program slots
+//
+// A loaded program takes a slot of the machine, whatever its process. The machine of a process
+// is the pool that Options.Pool or EnvPool names, or one of its own that the processes it starts
+// share.
+//
 // # Lifetimes
 //
 // Objective-C classes cannot be unregistered, so a process starts the framework once and
