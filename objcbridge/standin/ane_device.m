@@ -21,8 +21,11 @@
 #define STRING(selector, own) GETTER(NSString *, selector, replay_string(@"device", @ #selector, own), nil)
 #define NUMBER(type, selector, own) GETTER(type, selector, (type)replay_number(@"device", @ #selector, own), 0)
 
-FLAG(hasANE, YES)
-FLAG(isVirtualMachine, NO)
+// A virtual machine has no engine, whether the profile or a dump says that it is one.
+static BOOL is_virtual(void) { return replay_flag(@"device", @"isVirtualMachine", core.virtual_machine != 0); }
+
+FLAG(hasANE, !is_virtual())
+FLAG(isVirtualMachine, is_virtual())
 FLAG(isInternalBuild, NO)
 FLAG(isExcessivePowerDrainWhenIdle, NO)
 FLAG(precompiledModelChecksDisabled, NO)
@@ -31,8 +34,8 @@ STRING(aneSubType, @DEVICE_SUBTYPE)
 STRING(aneSubTypeVariant, @DEVICE_VARIANT)
 STRING(aneSubTypeProductVariant, @"")
 NUMBER(int64_t, aneBoardType, DEVICE_BOARD)
-NUMBER(uint32_t, numANEs, DEVICE_ENGINES)
-NUMBER(uint32_t, numANECores, DEVICE_CORES)
+NUMBER(uint32_t, numANEs, is_virtual() ? 0 : DEVICE_ENGINES)
+NUMBER(uint32_t, numANECores, is_virtual() ? 0 : DEVICE_CORES)
 STRING(productName, @"anekit stand-in")
 STRING(buildVersion, ([NSString stringWithFormat:@"standin-%s", core.profile_name]))
 STRING(bootArgs, @"")

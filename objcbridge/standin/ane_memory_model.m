@@ -2,6 +2,7 @@
 #import "ane_memory_model.h"
 
 #import "ane_client.h"
+#import "errors.h"
 
 // A getter's value, with its faults.
 #define OBJECT_GETTER(type, selector, value)                       \
@@ -70,6 +71,10 @@ static id fill(StandinInMemoryModel *m, StandinDescriptor *d) {
     (void)qos;
     struct fault f = fault_enter(_cmd);
     if (fault_refuses(f, _cmd, error)) return NO;
+    if (core.virtual_machine) { // nothing was seen to compile in one; which error it gives is not known
+        if (error) *error = error_plain(29, NSStringFromSelector(_cmd));
+        return NO;
+    }
     return fault_leave(f, _cmd, memory_model_compile(self, options, NSStringFromSelector(_cmd), error), error);
 }
 

@@ -40,7 +40,8 @@ struct core {
     enum profile profile;
     const char *profile_name;
     int strict_surfaces;
-    int several; // the framework compiles programs with several weight files
+    int several;         // the framework compiles programs with several weight files
+    int virtual_machine; // the machine has no engine
     standin_server server;
 };
 extern struct core core;

@@ -41,6 +41,7 @@ io_service_t IOServiceGetMatchingService(mach_port_t port, NSDictionary *matchin
             if ([[matching objectForKey:class_key] isEqual:names[i]]) found = first + i;
         [matching release];
         if (fault_enter(sel_registerName("IOServiceGetMatchingService")).kind == STANDIN_NIL) return 0;
+        if (core.virtual_machine) found = 0;
         if (found) counter_add(&services, 1);
         return found;
     }

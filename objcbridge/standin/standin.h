@@ -62,7 +62,7 @@ typedef struct {
 } standin_server;
 
 typedef struct {
-    const char *profile;        // "15", "16.5", "17", "26", "27" or "27-names"
+    const char *profile;        // "15", "16.5", "17", "26", "27", "27-names" or "26-vm"
     const char *const *missing; // "Class" or "Class selector", terminated by NULL; may be NULL
     const char *const *changed; // "Class selector encoding": found with this encoding instead; may be NULL
     const char *pool;           // the file whose bytes are the machine's slots; NULL: this process has its own

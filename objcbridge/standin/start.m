@@ -14,14 +14,14 @@
 struct core core;
 
 // On 27 no public program with several weight files compiles. All of them call every file "data"; whether other names
-// compile is not known, so there is a profile for each.
+// compile is not known, so there is a profile for each. A virtual machine has the framework, but no engine.
 static const struct {
     const char *name;
     enum profile generation;
-    int several;
+    int several, virtual_machine;
 } profiles[] = {
-    {"15", PROFILE_15, 1},     {"16.5", PROFILE_16_5, 1}, {"17", PROFILE_17, 1},
-    {"26", PROFILE_26, 1},     {"27", PROFILE_27, 0},     {"27-names", PROFILE_27, 1},
+    {"15", PROFILE_15, 1, 0}, {"16.5", PROFILE_16_5, 1, 0}, {"17", PROFILE_17, 1, 0},       {"26", PROFILE_26, 1, 0},
+    {"27", PROFILE_27, 0, 0}, {"27-names", PROFILE_27, 1, 0}, {"26-vm", PROFILE_26, 1, 1},
 };
 
 static const struct {
@@ -123,6 +123,7 @@ static int32_t start(const standin_config *config) {
     core.profile = profiles[i].generation;
     core.profile_name = profiles[i].name;
     core.several = profiles[i].several;
+    core.virtual_machine = profiles[i].virtual_machine;
     core.server = config->server;
     programs_set_wall(replay_number(@"limits", @"programs", config->slots));
     for (i = 0; i < sizeof classes / sizeof classes[0]; i++)

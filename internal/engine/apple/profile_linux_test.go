@@ -65,6 +65,27 @@ var cases = map[string]func(t *testing.T, f *standin.Framework){
 		require.Empty(t, e.Met())
 		require.Empty(t, r.model.Receipt().Notes)
 	},
+	"virtual machine": func(t *testing.T, f *standin.Framework) {
+		c := f.Config()
+		_, err := apple.Open(t.Context(), c)
+		require.ErrorIs(t, err, ane.ErrUnavailable)
+		require.ErrorContains(t, err, "no Neural Engine")
+		require.ErrorContains(t, err, "virtual machines have none")
+		require.Zero(t, f.Counts().Compiles)
+
+		b, err := objcbridge.Open(c.Bridge)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, b.Close()) }()
+		d, err := b.Device()
+		require.NoError(t, err)
+		require.Equal(t, objcbridge.AnswerYes, d.VirtualMachine)
+		require.Equal(t, objcbridge.AnswerNo, d.HasANE)
+		p, err := b.NewProgram(text(fresh()), nil)
+		require.NoError(t, err)
+		defer p.Close()
+		_, err = p.Compile(21)
+		require.Error(t, err)
+	},
 	"refused": func(t *testing.T, f *standin.Framework) {
 		_, err := apple.Open(t.Context(), f.Config())
 		require.ErrorIs(t, err, ane.ErrUnavailable)
@@ -150,6 +171,11 @@ func private(t *testing.T, name string) string {
 	dir := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	return dir
+}
+
+// A virtual machine has the framework without an engine, as hosted runners do.
+func TestVirtualMachine(t *testing.T) {
+	passes(t, inCase(t, "virtual machine", "26-vm", standin.EnvTempDir+"="+private(t, "user")))
 }
 
 // TestFolderOfPrograms: macOS 27 compiles only in the user's own folder, and a program says so before it compiles. The

@@ -19,14 +19,14 @@ func TestCompilersReadTheDialectsOfTheirSystem(t *testing.T) {
 		text string
 		read []string // by these profiles
 	}{
-		{text("1.0", "ios15", boxed), []string{"15", "16.5", "17", "26", "27", "27-names"}},
-		{text("1.0", "ios16", boxed), []string{"16.5", "17", "26", "27", "27-names"}},
-		{text("1.0", "ios17", boxed), []string{"17", "26", "27", "27-names"}},
-		{text("1.3", "ios18", plain), []string{"26", "27", "27-names"}},
-		{text("1.0", "ios18", boxed), []string{"26", "27", "27-names"}},
-		{text("1.3", "ios16", boxed), []string{"26", "27", "27-names"}},
-		{text("1.0", "ios16", plain), []string{"26", "27", "27-names"}},
-		{text("1.0", "future", boxed), []string{"26", "27", "27-names"}},
+		{text("1.0", "ios15", boxed), []string{"15", "16.5", "17", "26", "27", "27-names", "26-vm"}},
+		{text("1.0", "ios16", boxed), []string{"16.5", "17", "26", "27", "27-names", "26-vm"}},
+		{text("1.0", "ios17", boxed), []string{"17", "26", "27", "27-names", "26-vm"}},
+		{text("1.3", "ios18", plain), []string{"26", "27", "27-names", "26-vm"}},
+		{text("1.0", "ios18", boxed), []string{"26", "27", "27-names", "26-vm"}},
+		{text("1.3", "ios16", boxed), []string{"26", "27", "27-names", "26-vm"}},
+		{text("1.0", "ios16", plain), []string{"26", "27", "27-names", "26-vm"}},
+		{text("1.0", "future", boxed), []string{"26", "27", "27-names", "26-vm"}},
 	} {
 		p, err := mil.Parse("main.mil", []byte(c.text))
 		require.NoError(t, err)

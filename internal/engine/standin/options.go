@@ -34,8 +34,9 @@ type Options struct {
 	// Dir is the folder of the libraries; empty means the folder of the bridge library.
 	Dir string
 	// Profile is the framework's generation: "15", "16.5", "17", "26", "27" or
-	// "27-names", which compiles programs with several weight files that "27" refuses. Empty
-	// means that of the dump, or "26" without a dump.
+	// "27-names", which compiles programs with several weight files that "27" refuses, or
+	// "26-vm", a virtual machine, which has no engine. Empty means that of the dump, or
+	// "26" without a dump.
 	Profile string
 	// Missing removes classes ("Class") and methods ("Class selector").
 	Missing []string
@@ -98,7 +99,7 @@ func (o Options) with(d *Dump) Options {
 func (o Options) slots() int32 { return int32(o.Chip.Spec().Slots.Value) }
 
 // profiles are the generations that the stand-in supports.
-var profiles = [...]string{"15", "16.5", "17", "26", "27", "27-names"}
+var profiles = [...]string{"15", "16.5", "17", "26", "27", "27-names", "26-vm"}
 
 // check rejects Options that no framework can have.
 func (o Options) check() error {
