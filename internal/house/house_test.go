@@ -2,6 +2,7 @@ package house
 
 import (
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -240,6 +241,32 @@ func TestOnlyHostAsksForTheSystem(t *testing.T) {
 		return err
 	}))
 	require.Greater(t, files, 1000, "the walk has found the module")
+}
+
+// With the rules of macOS nobody reads /proc: the stand-in alone measures memory there, in C. The broker does not run,
+// and the stand-in's pool of slots is no part of a Mac.
+func TestNothingOfAMacReadsProc(t *testing.T) {
+	mac := build.Default
+	mac.GOOS, mac.CgoEnabled, mac.BuildTags = "linux", true, []string{"macrules"}
+	compiled := 0
+	for _, s := range sources(t) {
+		here, err := mac.MatchFile(filepath.Join("..", "..", s.folder), path.Base(s.path))
+		require.NoError(t, err)
+		if !here {
+			continue
+		}
+		compiled++
+		if within(s.folder, "internal/engine/broker/server") || within(s.folder, "internal/engine/standin") {
+			continue
+		}
+		ast.Inspect(s.File, func(n ast.Node) bool {
+			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING && strings.HasPrefix(l.Value, `"/proc`) {
+				t.Errorf("%s reads %s: a Mac has no such file", s.path, l.Value)
+			}
+			return true
+		})
+	}
+	require.Greater(t, compiled, 300)
 }
 
 // The names of these files bind them to the system itself. All other files of macOS are compiled with macrules too.
