@@ -46,7 +46,7 @@ type candidate struct {
 func candidates() []candidate {
 	return []candidate{
 		{name: Apple, what: "Apple Neural Engine", probe: probeApple,
-			open: func(ctx context.Context, _ config) (ane.Engine, error) { return overBridge(ctx, apple.Apple()) }},
+			open: func(ctx context.Context, c config) (ane.Engine, error) { return overBridge(ctx, c, apple.Apple()) }},
 		{name: StandIn, what: "Objective-C bridge over stand-in classes, served by the software engine",
 			probe: standin.Probe, open: openStandIn},
 		{name: Broker, what: "software engine in a process of its own", probe: broker.Probe, open: openBroker},
@@ -68,12 +68,12 @@ func probeApple() error {
 }
 
 // openStandIn loads the stand-in framework, which stays loaded until the process ends.
-func openStandIn(ctx context.Context, _ config) (ane.Engine, error) {
+func openStandIn(ctx context.Context, c config) (ane.Engine, error) {
 	f, err := standin.Start(standin.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return overBridge(ctx, f.Config())
+	return overBridge(ctx, c, f.Config())
 }
 
 // openBroker starts a private broker, or connects to the shared one.
@@ -96,8 +96,9 @@ func openSoft(_ context.Context, c config) (ane.Engine, error) {
 // connect to a broker. A first compile takes about 30 ms.
 const opening = time.Minute
 
-func overBridge(ctx context.Context, c apple.Config) (ane.Engine, error) {
-	e, err := apple.Open(ctx, c)
+func overBridge(ctx context.Context, c config, framework apple.Config) (ane.Engine, error) {
+	framework.Bridge.KeepFiles = c.keep
+	e, err := apple.Open(ctx, framework)
 	if err != nil {
 		return nil, err // not e, which would be a non-nil interface
 	}

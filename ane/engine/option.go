@@ -19,6 +19,7 @@ type config struct {
 	workers int // 0: as many as processors
 	mode    numerics.Mode
 	chip    chip.Chip // 0: no emulation
+	keep    bool
 	log     *slog.Logger
 	broker  string
 	path    string // as BrokerPath gave it
@@ -70,6 +71,11 @@ func Workers(n int) Option { return func(c *config) { c.workers = max(n, 0) } }
 // Info and receipts name the emulated chip. Open refuses the option for Apple and StandIn, and Auto skips Apple. A
 // chip that is not valid emulates none.
 func Emulate(c chip.Chip) Option { return func(cfg *config) { cfg.chip = c } }
+
+// KeepFiles leaves the files of a program where the framework keeps them, from its load to its unload, for looking at
+// them: its text, its weights and what it was compiled to. By default they go after the load, because the weights
+// would be on disk twice. Only Apple and StandIn have such files.
+func KeepFiles() Option { return func(c *config) { c.keep = true } }
 
 // Logger logs the engines that Auto skips, with reasons, the engine that Open opens, and
 // connects, losses and reconnects of the Broker's process. By default nothing is logged.

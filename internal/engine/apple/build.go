@@ -42,12 +42,17 @@ func (x *executable) first(ctx context.Context) (err error) {
 // build makes, compiles and loads the program and reads its attributes. On failure it releases
 // everything. If the framework cannot load a program from its cache, build purges and
 // compiles it again, once. With purge it does so from the start. If the framework refuses several weight files, build
-// packs them into one and compiles again, once.
+// packs them into one and compiles again, once; later programs of the engine are packed from the start.
 func (x *executable) build(ctx context.Context, purge bool) (*objcbridge.Program, compiled, error) {
+	if x.engine.packs.Load() {
+		x.pack() // what cannot be packed is tried as it is
+	}
 	o, c, unloadable, err := x.attempt(ctx, purge)
 	if refusesFiles(err) && x.pack() {
 		x.engine.recovering(err)
-		o, c, unloadable, err = x.attempt(ctx, purge)
+		if o, c, unloadable, err = x.attempt(ctx, purge); err == nil {
+			x.engine.packs.Store(true)
+		}
 	}
 	if !unloadable || purge {
 		return o, c, err

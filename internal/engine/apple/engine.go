@@ -30,6 +30,7 @@ type Engine struct {
 
 	seen       atomic.Pointer[observation] // facts about the known-answer program
 	errors     errorLog                    // the framework's errors
+	packs      atomic.Bool                 // the framework has refused several weight files, and took them as one
 	idle       invocations                 // invocations whose requests shed may close
 	unregister func()                      // removes shed from unimem
 

@@ -59,7 +59,7 @@ func (x *executable) Notes() (notes []string) {
 		notes = append(notes, fmt.Sprintf("printed in the %v dialect of MIL, which this system's compiler reads", d))
 	}
 	if x.packed > 0 {
-		notes = append(notes, fmt.Sprintf("the framework refused %d weight files, so they are copied into one", x.packed))
+		notes = append(notes, fmt.Sprintf("the framework refuses several weight files, so %d are copied into one", x.packed))
 	}
 	if x.named != "" {
 		notes = append(notes, fmt.Sprintf("%s is procedure %d of a program that Models of its functions share", x.named,

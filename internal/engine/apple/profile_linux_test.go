@@ -49,13 +49,21 @@ var cases = map[string]func(t *testing.T, f *standin.Framework){
 		require.Len(t, e.Met(), 1)
 		require.EqualValues(t, 10, e.Met()[0].Err.Code)
 		require.True(t, e.Met()[0].Recovered)
-		require.Contains(t, strings.Join(r.model.Receipt().Notes, "\n"), "refused 3 weight files")
+		require.Contains(t, strings.Join(r.model.Receipt().Notes, "\n"), "refuses several weight files, so 3 are copied into one")
 
 		f.PurgeAll()
 		require.NoError(t, r.model.Unload(t.Context()))
 		require.NoError(t, r.model.Load(t.Context()), "made again, packed at once")
 		require.NoError(t, r.run(t.Context(), 2, sum))
 		require.Equal(t, 1, e.Met()[0].Count)
+
+		before := f.Counts().Compiles
+		src, sum = adder(t, fresh(), several...)
+		other := newSourceRig(t, e, src)
+		require.NoError(t, other.run(t.Context(), 1, sum))
+		require.Equal(t, before+1, f.Counts().Compiles, "the engine packs the next program at once")
+		require.Equal(t, 1, e.Met()[0].Count)
+		require.Contains(t, strings.Join(other.model.Receipt().Notes, "\n"), "so 3 are copied into one")
 	},
 	"several files are not packed": func(t *testing.T, f *standin.Framework) {
 		e := opened(t, f)
