@@ -85,7 +85,7 @@ spans, in one file without scripts. A failed check writes it too.`,
 	f := cmd.Flags()
 	f.IntVar(&o.iterations, "iterations", 200, "time `N` evaluations of each model")
 	f.StringVar(&o.inject, "inject", "", "break the engine with this `FAULT` to see the checks fail: "+
-		strings.Join(injections(), ", ")+", "+blindMeter+"; with --gpu: "+gpuCopy)
+		strings.Join(injectable(), ", ")+"; with --gpu: "+gpuCopy)
 	f.StringVar(&o.only, "only", "", "run only the checks whose names match this `PATTERN`")
 	f.StringArrayVar(&o.required, "require-shown", nil, "fail unless checks show this `CLAIM`: "+
 		strings.Join(claimNames(), ", "))
@@ -102,6 +102,9 @@ spans, in one file without scripts. A failed check writes it too.`,
 	a.emulateFlag(cmd)
 	return cmd
 }
+
+// injectable lists the faults of --inject that need no GPU.
+func injectable() []string { return append(injections(), blindMeter) }
 
 // injections lists the faults that a check finds.
 func injections() []string {
@@ -133,7 +136,7 @@ func (a *app) inject(name string) (wrap func(ane.Engine) ane.Engine, err error) 
 	}
 	fault, ok := faulty.ByName(name)
 	if !ok || fault.SuiteOnly {
-		return nil, badf("there is no fault %q to inject; %s", name, near.Choices(name, "choose one of", append(injections(), blindMeter)))
+		return nil, badf("there is no fault %q to inject; %s", name, near.Choices(name, "choose one of", injectable()))
 	}
 	a.injected = fault.Name
 	a.logf("injected fault: %s (%s)", fault.Name, fault.What)

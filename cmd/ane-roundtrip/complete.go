@@ -27,7 +27,7 @@ func (a *app) completions(root *cobra.Command) {
 		"emulate":  cobra.FixedCompletions(chips()[:2*len(chip.All())], none),
 		"numerics": cobra.FixedCompletions(numerics.Names(), none),
 		"filter":   cobra.FixedCompletions(filters(), none),
-		"inject":   cobra.FixedCompletions(append(injections(), gpuCopy), none),
+		"inject":   cobra.FixedCompletions(append(injectable(), gpuCopy), none),
 		"gpu":      cobra.NoFileCompletions,
 
 		"require-shown": cobra.FixedCompletions(claimNames(), none),

@@ -132,7 +132,11 @@ func (a *app) info(ctx context.Context) error {
 	w := page.NewTable()
 	w.Row("anekit", h.Version+", "+h.Go)
 	w.Row("host", fmt.Sprintf("%s/%s, %d CPUs, %d-byte pages", h.OS, h.Arch, h.CPUs, h.Page))
-	w.Row("memory", h.Memory+", "+trial.Words(h.Pinning))
+	if h.noMemory != nil {
+		w.Row("memory", "none: "+textOf(h.noMemory))
+	} else {
+		w.Row("memory", h.Memory+", "+trial.Words(h.Pinning))
+	}
 	w.Row("fp16", h.FP16)
 	w.Row(a.engine, answer)
 	if err := a.table(w); err != nil {

@@ -26,7 +26,8 @@ func onTheStandIn(t *testing.T, args ...string) (r struct {
 	t.Helper()
 	bridgetest.Build(t)
 	var out, errw bytes.Buffer
-	status = execute(t.Context(), append([]string{"check", "--engine", "standin", "--iterations", "3", "--json"}, args...), &out, &errw)
+	args = append([]string{"check", "--engine", "standin", "--iterations", "3", "--json"}, args...)
+	status = execute(t.Context(), args, &out, &errw)
 	require.NoError(t, json.Unmarshal(out.Bytes(), &r), "%s%s", out.Bytes(), errw.Bytes())
 	return r, status
 }
@@ -63,7 +64,7 @@ func TestChecksWithTheRulesOfMacOS(t *testing.T) {
 
 // What a Mac shows was read on the path of Apple's engine, and not found by running this code: no view of the engine's
 // memory, so neither copies nor mappings nor frames, and yet that nothing is copied. Whether a driver of Apple's marks
-// surfaces as in use, nobody has seen.
+// surfaces as in use is unknown.
 func TestChecksWithTheRulesOfMacOSAreThoseOfAMac(t *testing.T) {
 	if !host.Mac {
 		t.Skip("the rules of macOS are in builds with the tag macrules; run make mac")

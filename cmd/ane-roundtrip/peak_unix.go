@@ -3,9 +3,9 @@
 package main
 
 import (
-	"github.com/anekit/anekit/internal/host"
-
 	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/internal/host"
 )
 
 // peakMemory is the most memory of this process that was resident at once, in bytes; 0 if it is not known.

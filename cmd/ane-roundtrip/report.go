@@ -51,7 +51,7 @@ type report struct {
 	Details    any           `json:"details,omitempty"` // figures of the command; the type depends on it
 }
 
-// host describes the machine.
+// hostFacts describes the machine.
 type hostFacts struct {
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
@@ -63,15 +63,20 @@ type hostFacts struct {
 	FP16    string `json:"fp16"`              // which conversion this CPU runs
 	Go      string `json:"go"`
 	Version string `json:"version"` // of anekit
+
+	noMemory error // why no Block opens
 }
 
 func thisHost() hostFacts {
 	h := hostFacts{OS: host.Name, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Page: os.Getpagesize(),
 		FP16: fp16.Accelerated(), Go: runtime.Version(), Version: version()}
-	if b, err := unimem.Open(1); err == nil {
-		h.Memory, h.Pinned, h.Pinning = b.Backing(), b.Pinned(), trial.Pinning(b)
-		b.Close()
+	b, err := unimem.Open(1)
+	if err != nil {
+		h.noMemory = err
+		return h
 	}
+	h.Memory, h.Pinned, h.Pinning = b.Backing(), b.Pinned(), trial.Pinning(b)
+	b.Close()
 	return h
 }
 

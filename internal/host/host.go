@@ -16,6 +16,14 @@ const (
 	Windows = runtime.GOOS == "windows"
 )
 
+// System names the system in messages; a build with macrules says so.
+func System() string {
+	if Mac && Name != "darwin" {
+		return Name + " with the rules of macOS"
+	}
+	return Name
+}
+
 const (
 	// Mac: Blocks are IOSurfaces and the Mac's own files are compiled, on macOS or with macrules.
 	Mac = mac

@@ -12,9 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/libsystem"
+	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
-// memory maps pages that nobody has used.
+// memory maps untouched pages.
 func memory(t *testing.T, size, flags int) ([]byte, uintptr) {
 	t.Helper()
 	m, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|flags)
@@ -31,7 +32,7 @@ func fill(m []byte) {
 
 // Memory counts once it is used.
 func TestFootprint(t *testing.T) {
-	libraries(t)
+	require.NoError(t, bridgetest.ForBlocks())
 	const size = 64 << 20
 	footprint := func() int64 {
 		n, err := libsystem.Footprint()
@@ -46,7 +47,7 @@ func TestFootprint(t *testing.T) {
 }
 
 func TestMincore(t *testing.T) {
-	libraries(t)
+	require.NoError(t, bridgetest.ForBlocks())
 	page := os.Getpagesize()
 	m, at := memory(t, 4*page, unix.MAP_PRIVATE)
 	m[page], m[3*page] = 1, 1
@@ -60,7 +61,7 @@ func TestMincore(t *testing.T) {
 
 // Writes at one address show at the other, and what was mapped there is gone.
 func TestRemap(t *testing.T) {
-	libraries(t)
+	require.NoError(t, bridgetest.ForBlocks())
 	page := os.Getpagesize()
 	source, from := memory(t, page, unix.MAP_SHARED)
 	target, to := memory(t, 3*page, unix.MAP_PRIVATE)
@@ -87,7 +88,7 @@ func TestRemap(t *testing.T) {
 
 // The folder does not follow TMPDIR.
 func TestUserTempDir(t *testing.T) {
-	libraries(t)
+	require.NoError(t, bridgetest.ForBlocks())
 	before, err := libsystem.UserTempDir()
 	require.NoError(t, err)
 	require.True(t, strings.HasSuffix(before, "/"), before)
@@ -101,7 +102,7 @@ func TestUserTempDir(t *testing.T) {
 }
 
 func TestSysctl(t *testing.T) {
-	libraries(t)
+	require.NoError(t, bridgetest.ForBlocks())
 	n, err := libsystem.SysctlUint64("hw.memsize")
 	require.NoError(t, err)
 	require.Greater(t, n, uint64(64<<20))
@@ -115,7 +116,7 @@ func TestSysctl(t *testing.T) {
 }
 
 func TestAvailableMemory(t *testing.T) {
-	libraries(t)
+	require.NoError(t, bridgetest.ForBlocks())
 	all, err := libsystem.SysctlUint64("hw.memsize")
 	require.NoError(t, err)
 	n, err := libsystem.AvailableMemory()

@@ -9,11 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/procmem"
+	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
 // Of this process the footprint is known; nothing else is.
 func TestOnlyThisProcess(t *testing.T) {
-	libraries(t)
+	require.NoError(t, bridgetest.ForBlocks())
 	n, err := procmem.Proportional()
 	require.NoError(t, err)
 	require.Positive(t, n)

@@ -8,7 +8,7 @@ import (
 	"github.com/anekit/anekit/internal/libsystem"
 )
 
-// residentBytes is unknown: nobody has seen what mincore says of a mapped file on macOS.
+// residentBytes is unknown: what mincore says of a mapped file on macOS was never seen.
 func residentBytes(*os.File, int64) (int64, bool) { return 0, false }
 
 // memory returns the bytes of memory that are available, -1 for unknown, and -1 for the pressure.

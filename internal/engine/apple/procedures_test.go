@@ -166,7 +166,7 @@ func permutations(n int) (all [][]int) {
 	return all
 }
 
-// TestCloseOfTheLoadedFunctionUnloads: a program that nobody wants loaded gives its slot back, though other Models of
+// TestCloseOfTheLoadedFunctionUnloads: a program that no Model wants loaded gives its slot back, though other Models of
 // it are open.
 func TestCloseOfTheLoadedFunctionUnloads(t *testing.T) {
 	f := framework(t)

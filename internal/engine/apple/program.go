@@ -37,9 +37,8 @@ type compiled struct {
 
 // same reports whether two programs have equal texts and weights, and are loaded in the same way.
 func (p *program) same(q *program) bool {
-	return p.resides == q.resides && bytes.Equal(p.text, q.text) && slices.EqualFunc(p.weights, q.weights, func(a, b objcbridge.Weight) bool {
-		return a.Path == b.Path && bytes.Equal(a.Data, b.Data)
-	})
+	equal := func(a, b objcbridge.Weight) bool { return a.Path == b.Path && bytes.Equal(a.Data, b.Data) }
+	return p.resides == q.resides && bytes.Equal(p.text, q.text) && slices.EqualFunc(p.weights, q.weights, equal)
 }
 
 // current returns what the framework gets. The caller has the turn.

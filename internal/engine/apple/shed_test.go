@@ -117,7 +117,7 @@ func TestSurfacesThatCannotBeCreated(t *testing.T) {
 // TestViewsAreKept: a caller that reads the engine's bytes keeps them mapped.
 func TestViewsAreKept(t *testing.T) {
 	if host.Mac {
-		t.Skip("Apple's engine shows nobody its bytes")
+		t.Skip("Apple's engine does not show its bytes")
 	}
 	f := framework(t)
 	r := newRig(t, open(t), 9)

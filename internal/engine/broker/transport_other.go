@@ -22,7 +22,7 @@ func unsupported() error {
 }
 
 // Probe tells why there is no broker.
-func Probe() error { return errors.New("needs Linux, this is " + host.Name) }
+func Probe() error { return errors.New("needs Linux, this is " + host.System()) }
 
 func startProcess(context.Context, Options) (*process, int, error) { return nil, -1, unsupported() }
 

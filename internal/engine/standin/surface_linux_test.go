@@ -40,7 +40,7 @@ func TestBlocksOnSurfacesAreUsedDirectly(t *testing.T) {
 	require.EqualValues(t, 1, after.Surfaces)
 }
 
-// Apple's engine shows nobody its bytes.
+// Apple's engine does not show its bytes.
 func TestBytesAreShownOnRequestWithTheRulesOfMacOS(t *testing.T) {
 	for _, reveal := range []bool{false, true} {
 		f := &Framework{options: Options{Reveal: reveal}}

@@ -44,7 +44,7 @@ func (f *Framework) surfaceOf(b *unimem.Block) (apple.Surface, error) {
 	return apple.Surface{}, refused
 }
 
-// shown returns s as the caller of the framework sees it: Apple's engine shows nobody its bytes.
+// shown returns s as the caller of the framework sees it: Apple's engine does not show its bytes.
 func (f *Framework) shown(s apple.Surface) apple.Surface {
 	if host.Mac && !f.options.Reveal {
 		s.Bytes = nil

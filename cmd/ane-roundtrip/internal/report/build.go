@@ -237,7 +237,7 @@ func (b *builder) host() {
 	case h.at("pinned").yes():
 		pinned = ", pinned"
 	case h.at("pinning").is("unknown"):
-		pinned = ", pinned or not is unknown"
+		pinned = ", not known to be pinned"
 	}
 	b.section("Machine", nil, block{Entries: []entry{
 		{"system", sentence(texts(h.at("os")), "/", texts(h.at("arch")), ", ", exactly(h.at("cpus"), ""),

@@ -101,12 +101,13 @@ func memory() Check {
 	defer b.Close()
 	mem := b.Bytes()
 	mem[0], mem[len(mem)-1] = 1, 2
-	pinned := Words(Pinning(b))
-	if why := b.Unpinned(); why != nil {
-		pinned += ": " + why.Error()
+	pinning := Pinning(b)
+	pinned := Words(pinning)
+	if pinning == notPinned {
+		pinned += ": " + b.Unpinned().Error()
 	}
 	ok := b.Size() >= want && b.Size()%16384 == 0 && mem[0] == 1 && mem[len(mem)-1] == 2
-	return Judge("memory/block", ok, float64(b.Size()), "bytes", "%s, %s, id %d", b.Backing(), pinned, b.ID()).
+	return Judge("memory/block", ok, float64(b.Size()), "bytes", "%s, id %d, %s", b.Backing(), b.ID(), pinned).
 		Against(AtLeast(want))
 }
 

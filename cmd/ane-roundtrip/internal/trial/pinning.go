@@ -27,7 +27,7 @@ func Pinning(b *unimem.Block) string {
 // Words returns a Pinning for a line of text.
 func Words(pinning string) string {
 	if pinning == unknown {
-		return "pinned or not is unknown"
+		return "not known to be pinned"
 	}
 	return pinning
 }

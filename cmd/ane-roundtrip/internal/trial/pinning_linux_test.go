@@ -29,6 +29,6 @@ func TestPinning(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, b.Pinned(), Pinning(b) == pinned)
 	require.NoError(t, b.Close())
-	require.Equal(t, "pinned or not is unknown", Words(unknown))
+	require.Equal(t, "not known to be pinned", Words(unknown))
 	require.Equal(t, pinned, Words(pinned))
 }

@@ -77,7 +77,7 @@ func (u *useRecord) look(stage string, b *unimem.Block) {
 	u.counts[last], u.used[last] = max(u.counts[last], count), u.used[last] || used
 }
 
-// check passes if the surface was in use at a stage before the last, in which nobody has it.
+// check passes if the surface was in use at a stage before the last, and not at the last, after the engine has let it go.
 func (u *useRecord) check() Check {
 	if u.mute {
 		return Skipped(UsesCheck, "surfaces have no use counts here")
@@ -95,7 +95,10 @@ func (u *useRecord) check() Check {
 		}
 	}
 	text := strings.Join(all, "; ")
-	if !used || u.used[len(u.used)-1] {
+	if u.used[len(u.used)-1] {
+		return Skipped(UsesCheck, "the surface is in use without the engine too, which shows nothing (%s)", text)
+	}
+	if !used {
 		return Skipped(UsesCheck, "the engine marks no surface as in use, which shows nothing (%s)", text)
 	}
 	return Judge(UsesCheck, true, float64(most), "uses", "%s", text)

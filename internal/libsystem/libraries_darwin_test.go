@@ -1,5 +1,0 @@
-package libsystem_test
-
-import "testing"
-
-func libraries(*testing.T) {}

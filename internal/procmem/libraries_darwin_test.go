@@ -1,5 +1,0 @@
-package procmem_test
-
-import "testing"
-
-func libraries(*testing.T) {}
