@@ -1,22 +1,13 @@
 package cost
 
 import (
-	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/internal/dumptest"
 )
-
-// dump reads the data of a dump of a Mac.
-func dump(t *testing.T, name string, data any) {
-	t.Helper()
-	text, err := os.ReadFile("../../testdata/dumps/" + name + ".json")
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &struct{ Data any }{data}))
-}
 
 // An A18 Pro has the engine of its generation, M4 and M5: a call takes as long as on one of them, and a chain that reads
 // its weights is no faster than what they stream.
@@ -30,7 +21,7 @@ func TestDumpOfTimes(t *testing.T) {
 			MB   float64 `json:"weights_MB"`
 		} `json:"large_head"`
 	}
-	dump(t, "a18pro-27.0.1-timings", &d)
+	dumptest.Data(t, "a18pro-27.0.1-timings", &d)
 	four, five := chip.M4.Spec(), chip.M5.Spec()
 	overhead := chip.Span{Low: min(four.CallOverhead.Value.Low, five.CallOverhead.Value.Low),
 		High: max(four.CallOverhead.Value.High, five.CallOverhead.Value.High)}
@@ -53,7 +44,7 @@ func TestDumpsOfRates(t *testing.T) {
 		Two    []float64          `json:"two_engines_TFLOPs"`
 		Length map[string]float64 `json:"sequence_TFLOPs"`
 	}
-	dump(t, "m3ultra-shape-cliffs", &ultra)
+	dumptest.Data(t, "m3ultra-shape-cliffs", &ultra)
 	rate := anchors[chip.M3].flops / 1e6
 	require.Len(t, ultra.Linear, 3)
 	for what, v := range ultra.Linear {
@@ -70,14 +61,14 @@ func TestDumpsOfRates(t *testing.T) {
 		TFLOPs struct{ Peak float64 }
 		GBps   struct{ Weights float64 }
 	}
-	dump(t, "m5max-27-operators", &max5)
+	dumptest.Data(t, "m5max-27-operators", &max5)
 	five := chip.M5.Spec()
 	require.InEpsilon(t, max5.TFLOPs.Peak, five.Peak.Value.High, 0.05)
 	require.InEpsilon(t, max5.GBps.Weights, five.WeightRate.Value.High, 0.05)
 	var chain struct {
 		Peak struct{ TFLOPs []float64 } `json:"inmem_peak"`
 	}
-	dump(t, "m5max-27.0-maderix-tests", &chain)
+	dumptest.Data(t, "m5max-27.0-maderix-tests", &chain)
 	require.Len(t, chain.Peak.TFLOPs, 2)
 	require.Less(t, chain.Peak.TFLOPs[1], five.Peak.Value.High)
 	require.Greater(t, chain.Peak.TFLOPs[0], anchors[chip.M5].flops/1e6, "the anchor is not optimistic")

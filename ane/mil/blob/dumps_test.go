@@ -2,28 +2,23 @@ package blob_test
 
 import (
 	"encoding/binary"
-	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/internal/dumptest"
 )
 
 // An A18 Pro reads each payload where the file's own metadata say, from the beginning of the file: entries whose
 // payloads all claimed byte 128 had wrong weights without an error.
 func TestPayloadsAreAtOffsetsOfTheFile(t *testing.T) {
-	text, err := os.ReadFile("../../../testdata/dumps/a18pro-27.0.1-weights-dictionary.json")
-	require.NoError(t, err)
-	var dump struct {
-		Data struct {
-			Offset string `json:"payload_offset_of_each_entry"`
-		}
+	var d struct {
+		Offset string `json:"payload_offset_of_each_entry"`
 	}
-	require.NoError(t, json.Unmarshal(text, &dump))
-	require.Regexp(t, `^absolute in the file; a constant 128 gives wrong weights`, dump.Data.Offset)
+	dumptest.Data(t, "a18pro-27.0.1-weights-dictionary", &d)
+	require.Regexp(t, `^absolute in the file; a constant 128 gives wrong weights`, d.Offset)
 	var w blob.Writer
 	for i := range 3 {
 		payload := make([]byte, 200)

@@ -1,23 +1,14 @@
 package lint_test
 
 import (
-	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil/lint"
+	"github.com/anekit/anekit/internal/dumptest"
 )
-
-// dump reads the data of a dump of a Mac.
-func dump(t *testing.T, name string, data any) {
-	t.Helper()
-	text, err := os.ReadFile("../../../testdata/dumps/" + name + ".json")
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &struct{ Data any }{data}))
-}
 
 // severities are the rules that a text breaks on the in-memory road of a chip.
 func severities(text string, c chip.Chip) map[string]lint.Severity {
@@ -35,7 +26,7 @@ func TestDumpOfOperators(t *testing.T) {
 		Conv  struct{ Works, Fails int } `json:"conv_output_channels"`
 		Pad   struct{ Works int }        `json:"pad_add_output_width"`
 	}
-	dump(t, "m5max-27-operators", &d)
+	dumptest.Data(t, "m5max-27-operators", &d)
 	to := func(channels int) string {
 		return fn(t16(1, 64, 1, 64)+" x", weightOf("w", 64, channels, 64, 1, 1)+"\n"+t16(1, channels, 1, 64)+
 			" y = conv("+convArgs+`, weight = w, x = x)[name = string("y")];`, "y")
@@ -83,7 +74,7 @@ func TestDumpOfTheCompiler(t *testing.T) {
 		Subtypes map[string]int `json:"cpu_subtypes"`
 		Bytes    int64          `json:"max_constants_bytes"`
 	}
-	dump(t, "apple-compiler-h13-h14-envelope", &d)
+	dumptest.Data(t, "apple-compiler-h13-h14-envelope", &d)
 	for target, subtype := range d.Subtypes {
 		c, err := chip.Parse(target)
 		require.NoError(t, err)

@@ -2,7 +2,6 @@ package apple
 
 import (
 	"encoding/json"
-	"os"
 	"regexp"
 	"strconv"
 	"testing"
@@ -11,16 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/dumptest"
 	"github.com/anekit/anekit/objcbridge"
 )
-
-// dumpOf reads the data of a dump of a Mac.
-func dumpOf(t *testing.T, name string, data any) {
-	t.Helper()
-	text, err := os.ReadFile("../../../testdata/dumps/" + name + ".json")
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &struct{ Data any }{data}))
-}
 
 // The codes that macOS 27 adds have the meanings of their texts.
 func TestMeaningOfDumpedCodes(t *testing.T) {
@@ -31,7 +23,7 @@ func TestMeaningOfDumpedCodes(t *testing.T) {
 		Status     string
 		Underlying string
 	}
-	dumpOf(t, "error-codes-27-more", &codes)
+	dumptest.Data(t, "error-codes-27-more", &codes)
 	want := map[string]error{"34": ane.ErrCancelled, "54": ane.ErrExhausted, "10": ane.ErrCompile}
 	stages := map[string]objcbridge.Stage{"evaluate": objcbridge.StageEvaluate, "load": objcbridge.StageLoad,
 		"compile": objcbridge.StageCompile}
@@ -60,7 +52,7 @@ func TestMeaningOfDumpedCodes(t *testing.T) {
 // A cancelled run is sent again as often, and as late, as was enough on an M3 Ultra, for longer than a power transition.
 func TestRetriesOutlastAPowerTransition(t *testing.T) {
 	var d map[string]json.RawMessage
-	dumpOf(t, "m3ultra-power-transition", &d)
+	dumptest.Data(t, "m3ultra-power-transition", &d)
 	for key, value := range d {
 		if m := regexp.MustCompile(`^failures_with_(\d+)_retries_of_(\d+)_ms$`).FindStringSubmatch(key); m != nil {
 			require.JSONEq(t, "0", string(value))
@@ -88,7 +80,7 @@ func TestMeaningOfDumpedPressure(t *testing.T) {
 			Text string
 		}
 	}
-	dumpOf(t, "m5pro-status-0x2-under-memory-pressure", &d)
+	dumptest.Data(t, "m5pro-status-0x2-under-memory-pressure", &d)
 	status := func(text string) uint32 {
 		n, err := strconv.ParseUint(regexp.MustCompile(`0x[0-9a-f]+`).FindString(text), 0, 32)
 		require.NoError(t, err)
