@@ -1,4 +1,5 @@
-# make test    what every change must pass; as root on Debian it installs what it needs
+# make test    what every change must pass; as root on Debian it installs what it needs. Its layers: format, vet,
+#              static, plain (every test), mac (the tests with the rules of macOS), race
 # make full    the long cases: every night, and before an issue is closed
 # make bench   the tables of measured figures
 # make build   the command, into build/

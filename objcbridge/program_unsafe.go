@@ -110,9 +110,9 @@ func (p *Program) Compile(qos uint32) (cached bool, err error) {
 	return hit != 0, nil
 }
 
-// Load loads the compiled program into the engine, and removes its files unless Options.KeepFiles is set. After Unload it works as long as the framework
-// has the program in its cache; otherwise the error has ReasonReload. It has ReasonCrowded if this
-// process has reached its limit of loaded programs. A load that the framework rejects is retried
+// Load loads the compiled program into the engine, and removes its files unless Options.KeepFiles is set. After Unload
+// it works as long as the framework has the program in its cache; otherwise the error has ReasonReload. It has
+// ReasonCrowded if this process has reached its limit of loaded programs. A load that the framework rejects is retried
 // once after 100 ms; Facts.Recovered reports it.
 func (p *Program) Load(qos uint32) error {
 	if err := p.use(StageLoad); err != nil {

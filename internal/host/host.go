@@ -24,6 +24,7 @@ func System() string {
 	return Name
 }
 
+// What the system has. Command macskips also counts skipped tests by these names.
 const (
 	// Mac: Blocks are IOSurfaces and the Mac's own files are compiled, on macOS or with macrules.
 	Mac = mac
@@ -37,8 +38,6 @@ const (
 	Fork = linux
 	// ProcessMemory: the mappings of processes can be listed.
 	ProcessMemory = linux
-	// Frames: the numbers of page frames can be read, by root.
-	Frames = linux
 	// Touched: the pages of a mapping that were written are known.
 	Touched = linux
 	// Unmap: memory under a surface can be mapped again when the surface goes.

@@ -20,7 +20,8 @@ func TestEveryDumpIsUsed(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(root, "testdata", "dumps", "README.md"))
 	require.NoError(t, err)
 	rows := map[string]string{}
-	for _, m := range regexp.MustCompile("(?m)^\\| `([\\w.-]+)` \\| (.+) \\| (.+) \\|$").FindAllStringSubmatch(string(readme), -1) {
+	row := regexp.MustCompile("(?m)^\\| `([\\w.-]+)` \\| (.+) \\| (.+) \\|$")
+	for _, m := range row.FindAllStringSubmatch(string(readme), -1) {
 		rows[m[1]] = m[3]
 	}
 	for _, file := range dumps {

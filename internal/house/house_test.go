@@ -228,7 +228,8 @@ func TestOnlyHostAsksForTheSystem(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir() && (file == filepath.Join("..", "..", "build") || e.Name() == "host" || e.Name() == "house" || e.Name() == ".git"):
+		case e.IsDir() && (file == filepath.Join("..", "..", "build") ||
+			slices.Contains([]string{"host", "house", ".git"}, e.Name())):
 			return fs.SkipDir
 		case e.IsDir() || !strings.HasSuffix(file, ".go"):
 			return nil

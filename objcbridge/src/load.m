@@ -84,7 +84,7 @@ static int32_t load_locked(aneb_program *p, uint32_t qos, aneb_error *e) {
     if (kind != ANEB_OK) return kind;
     if (!aneb_take(&aneb_process.loaded, p->owner->program_limit))
         return aneb_refuse(e, ANEB_LOAD, ANEB_CROWDED,
-                           "this process has %lld programs loaded, its limit is %lld; the machine's slots are for all processes: unload one",
+                           "this process has %lld programs loaded, and its limit is %lld, so that others have slots too: unload one",
                            atomic_load(&aneb_process.loaded), (long long)p->owner->program_limit);
     kind = load_twice(p, qos, e);
     if (kind == ANEB_OK) {

@@ -43,8 +43,8 @@ func surfaceRules() []Rule {
 			check:  checkWidth},
 		{ID: "small-surface", Severity: Note, Roads: []chip.Road{chip.InMemory},
 			Title: "A surface needs less than 48 KiB, and the caller makes it.",
-			Reason: "One project met status 0x1d at evaluate below that; at least five run surfaces of the tensor's " +
-				"bytes. ane.Model.NewRequest makes 48 KiB or more.",
+			Reason: "Below 48 KiB one project met status 0x1d at evaluate; at least five run surfaces of the " +
+				"tensor's bytes. ane.Model.NewRequest makes 48 KiB or more.",
 			Fix: "allocate 49152 bytes or more", Source: "orion rule 4 (M); five others run less (M)",
 			check: checkSmall},
 		{ID: "large-surface", Severity: Error, each: true, placed: true, Title: "A surface has more than 256 MiB.",

@@ -30,7 +30,7 @@ func weightRules() []Rule {
 			check: checkPath},
 		{ID: "weight-files", Severity: Warning, Roads: []chip.Road{chip.InMemory},
 			Title: "A program for macOS 27 has several weight files.",
-			Reason: "No public program with several files compiles there (code 10); anekit then copies the weights into " +
+			Reason: "On macOS 27 no public program with several files compiles (code 10); anekit then copies the weights into " +
 				"one.", Fix: "write all weights as entries of one file",
 			Source: "six projects, on M1, M4 Max and M5 Max (M)", check: checkFiles},
 		{ID: "weight-budget", Severity: Note, each: true, Roads: engineRoads,
@@ -40,7 +40,8 @@ func weightRules() []Rule {
 			Source: "ironmill, on M3 Pro (M)", check: checkBudget},
 		{ID: "load-budget", Severity: Warning, each: true, Roads: engineRoads,
 			Title:  "More than 55 programs are loaded.",
-			Reason: "All processes of the machine share its slots; loading another program fails.", Fix: "unload programs, or merge them as functions",
+			Reason: "All processes of the machine share its slots; loading another program fails.",
+			Fix:    "unload programs, or merge them as functions",
 			Source: "ironmill, on M3 Pro (M)", check: checkLoads},
 	}
 }
