@@ -9,8 +9,21 @@ import (
 	"github.com/anekit/anekit/ane/enginetest"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/apple"
-	"github.com/anekit/anekit/internal/engine/standin"
 )
+
+// suite runs the conformance suite.
+func suite(t *testing.T, c apple.Config) {
+	options := []enginetest.Option{enginetest.Named(c.Name),
+		enginetest.Without("heap memory is no surface", "parallel-heap")}
+	if !effort.Full() {
+		options = append(options, enginetest.Without("needs a second; "+effort.HowToRaise, "deadline"))
+	}
+	enginetest.Run(t, func() ane.Engine {
+		e, err := apple.Open(t.Context(), c)
+		require.NoError(t, err)
+		return e
+	}, options...)
+}
 
 func TestStandInPassesSuite(t *testing.T) {
 	f := framework(t)
@@ -24,16 +37,7 @@ func TestStandInPassesSuite(t *testing.T) {
 			}
 			c := f.Config()
 			mode.change(&c)
-			options := []enginetest.Option{enginetest.Named(standin.Name),
-				enginetest.Without("heap memory is no surface", "parallel-heap")}
-			if !effort.Full() {
-				options = append(options, enginetest.Without("needs a second; "+effort.HowToRaise, "deadline"))
-			}
-			enginetest.Run(t, func() ane.Engine {
-				e, err := apple.Open(t.Context(), c)
-				require.NoError(t, err)
-				return e
-			}, options...)
+			suite(t, c)
 		})
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/enginetest"
-	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/apple"
 )
 
@@ -23,14 +21,5 @@ func TestApplePassesSuite(t *testing.T) {
 	}
 	require.NoError(t, err)
 	require.NoError(t, first.Close())
-	options := []enginetest.Option{enginetest.Named(apple.Name),
-		enginetest.Without("heap memory is no surface", "parallel-heap")}
-	if !effort.Full() {
-		options = append(options, enginetest.Without("needs a second; "+effort.HowToRaise, "deadline"))
-	}
-	enginetest.Run(t, func() ane.Engine {
-		e, err := apple.Open(t.Context(), apple.Apple())
-		require.NoError(t, err)
-		return e
-	}, options...)
+	suite(t, apple.Apple())
 }
