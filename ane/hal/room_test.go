@@ -5,24 +5,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/internal/engine/wrap"
 	"github.com/anekit/anekit/unimem"
 )
 
-// wishful is an engine that wants surfaces of at least 48 KiB.
-type wishful struct{ ane.Engine }
-
-func (w wishful) Info() ane.Info {
-	i := w.Engine.Info()
-	i.MinSurface = 48 << 10
-	return i
-}
-
 // A Buffer has the size asked for, on a Block as large as the engine wants.
 func TestBuffersOnSurfacesAsLargeAsTheEngineWants(t *testing.T) {
-	d, err := engine.Open(t.Context(), engine.Soft, engine.Wrap(func(e ane.Engine) ane.Engine { return wishful{e} }))
+	d, err := engine.Open(t.Context(), engine.Soft, engine.Wrap(wrap.Roomy))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, d.Close()) }()
 	h, err := hal.NewDevice(d)

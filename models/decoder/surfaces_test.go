@@ -8,24 +8,16 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/engine/wrap"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 )
-
-// wishful is an engine that wants surfaces of at least 48 KiB, and of one size on a side.
-type wishful struct{ ane.Engine }
-
-func (w wishful) Info() ane.Info {
-	i := w.Engine.Info()
-	i.MinSurface = 48 << 10
-	return i
-}
 
 // On an engine that wants larger surfaces a session makes all of one size, those of the cache too.
 func TestSurfacesAsLargeAsTheEngineWants(t *testing.T) {
 	dir := t.TempDir()
 	_, err := decodertest.Write(dir, decodertest.Spec{Positions: 300})
 	require.NoError(t, err)
-	d, err := engine.Open(t.Context(), engine.Soft, engine.Wrap(func(e ane.Engine) ane.Engine { return wishful{e} }))
+	d, err := engine.Open(t.Context(), engine.Soft, engine.Wrap(wrap.Roomy))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, d.Close()) }()
 	f, err := Open(dir)
