@@ -244,7 +244,7 @@ func TestOnlyHostAsksForTheSystem(t *testing.T) {
 	require.Greater(t, files, 1000, "the walk has found the module")
 }
 
-// With the rules of macOS nobody reads /proc: the stand-in alone measures memory there, in C. The broker does not run,
+// With the rules of macOS no Go code reads /proc: the stand-in alone measures memory there, in C. The broker does not run,
 // and the stand-in's pool of slots is no part of a Mac.
 func TestNothingOfAMacReadsProc(t *testing.T) {
 	mac := build.Default
