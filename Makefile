@@ -4,6 +4,7 @@
 # make bench   the tables of measured figures
 # make build   the command, into build/
 # make bridge  the bridge to Apple's framework, into build/bridge/; on Linux over stand-ins
+# make size    how many lines, packages and exported names there are
 # make lint    golangci-lint, which takes minutes to build
 #
 # By hand, for hours:
@@ -58,7 +59,7 @@ EMULATED = ./models/... ./ane ./ane/mil/blob ./ane/mil/ops ./ane/wasm ./ane/weig
 	./unimem/...
 
 .PHONY: test tests checks full build bridge needs needfull tools format vet static race plain mac fullplain fullrace \
-	staticmac rapid arm64 benchonce fuzz hostile busy nocgo windows vuln bench lint soak races mutate clean
+	staticmac rapid arm64 benchonce fuzz hostile busy nocgo windows vuln bench size lint soak races mutate clean
 
 # The checks that compile run beside the tests, many of which wait.
 test: needs format bridge tools
@@ -207,6 +208,9 @@ vuln: tools
 	elif grep -q "fetching vulnerabilities" build/vuln.log; then \
 		echo "govulncheck: skipped, the database of vulnerabilities cannot be reached"; \
 	else cat build/vuln.log; exit 1; fi
+
+size:
+	@CGO_ENABLED=0 $(GO) run ./internal/size
 
 lint:
 	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(GOLANGCI)
