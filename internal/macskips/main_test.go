@@ -31,6 +31,22 @@ func TestCheck(t *testing.T) {
 	require.NoError(t, check(strings.NewReader(""), "", &out))
 }
 
+// Some tests are skipped on other machines than the one where the list was written: for users who are not root, and
+// where the processor lacks an instruction or Debian a tool.
+func TestReasonsOfOtherMachines(t *testing.T) {
+	for _, text := range []string{"only root may give a file away; run as root",
+		"this processor lacks F16C; run on one that has it, or on arm64",
+		"package halves has no kernel for products of vectors on this processor",
+		"SIGHUP is ignored, which the command keeps: run it without nohup",
+		"no browser: install the package chromium-headless-shell, or chromium",
+		"no wat2wasm here: install the package wabt", "no spirv-val here: install the package spirv-tools",
+		`the texts were made by Debian's spirv-cross 1, this one is \"2\"`} {
+		skip := `{"Action":"output","Package":"p","Test":"A","Output":"    a_test.go:7: ` + text + `\n"}` + "\n" +
+			`{"Action":"skip","Package":"p","Test":"A"}` + "\n"
+		require.NoError(t, check(strings.NewReader(skip), list, &bytes.Buffer{}), text)
+	}
+}
+
 // What is missing is a constant of package host, an extent of tests, or of this machine.
 func TestReasonsNameWhatIsMissing(t *testing.T) {
 	f, err := parser.ParseFile(token.NewFileSet(), "../host/host.go", nil, 0)
