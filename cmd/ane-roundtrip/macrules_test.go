@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/bridgedir"
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
@@ -91,4 +93,25 @@ func TestChecksWithTheRulesOfMacOSAreThoseOfAMac(t *testing.T) {
 		require.Equal(t, 1, status, "%s: %+v", fault, r.Claims)
 		require.Equal(t, claimRefuted, r.Claims[0].Status, "%s: %+v", fault, r.Claims)
 	}
+}
+
+// emptyFolder is the environment variable with a folder that has no libraries, for a child process.
+const emptyFolder = "ANEKIT_ROUNDTRIP_TEST_WITHOUT"
+
+// Without the stand-in for IOSurface, info says why there is no memory.
+func TestInfoWithoutMemory(t *testing.T) {
+	if !host.Mac || host.Name != "linux" {
+		t.Skip("the rules of macOS are in builds with the tag macrules; run make mac")
+	}
+	if os.Getenv(emptyFolder) == "" {
+		c := exec.Command(os.Args[0], "-test.run=^TestInfoWithoutMemory$")
+		c.Env = append(os.Environ(), emptyFolder+"="+t.TempDir())
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return
+	}
+	t.Setenv(bridgedir.Env, os.Getenv(emptyFolder)) // before this process loads the library
+	var out, errw bytes.Buffer
+	require.Zero(t, execute(t.Context(), []string{"info"}, &out, &errw), errw.String())
+	require.Regexp(t, `memory +none: .*no stand-in for IOSurface: `+bridgedir.Env+` leads to`, out.String())
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
+	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 )
@@ -66,6 +67,17 @@ func open(tb testing.TB, change ...func(*apple.Config)) *apple.Engine {
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, e.Close()) })
 	return e
+}
+
+// bridged makes a program of the bridge, without the engine, and closes it at the end of the test.
+func bridged(t *testing.T, f *standin.Framework) (*objcbridge.Bridge, *objcbridge.Program) {
+	b, err := objcbridge.Open(f.Config().Bridge)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.Close()) })
+	p, err := b.NewProgram(text(fresh()), nil)
+	require.NoError(t, err)
+	t.Cleanup(p.Close)
+	return b, p
 }
 
 func async(c *apple.Config) { c.Async = true }

@@ -74,23 +74,17 @@ var cases = map[string]func(t *testing.T, f *standin.Framework){
 		require.Empty(t, r.model.Receipt().Notes)
 	},
 	"virtual machine": func(t *testing.T, f *standin.Framework) {
-		c := f.Config()
-		_, err := apple.Open(t.Context(), c)
+		_, err := apple.Open(t.Context(), f.Config())
 		require.ErrorIs(t, err, ane.ErrUnavailable)
 		require.ErrorContains(t, err, "no Neural Engine")
 		require.ErrorContains(t, err, "virtual machines have none")
 		require.Zero(t, f.Counts().Compiles)
 
-		b, err := objcbridge.Open(c.Bridge)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, b.Close()) }()
+		b, p := bridged(t, f)
 		d, err := b.Device()
 		require.NoError(t, err)
 		require.Equal(t, objcbridge.AnswerYes, d.VirtualMachine)
 		require.Equal(t, objcbridge.AnswerNo, d.HasANE)
-		p, err := b.NewProgram(text(fresh()), nil)
-		require.NoError(t, err)
-		defer p.Close()
 		_, err = p.Compile(21)
 		require.Error(t, err)
 	},
@@ -104,14 +98,8 @@ var cases = map[string]func(t *testing.T, f *standin.Framework){
 	},
 	// The engine does not notice in time if the folder changes after it was opened.
 	"refused by the framework": func(t *testing.T, f *standin.Framework) {
-		c := f.Config()
-		b, err := objcbridge.Open(c.Bridge)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, b.Close()) }()
-		p, err := b.NewProgram(text(fresh()), nil)
-		require.NoError(t, err)
-		defer p.Close()
-		_, err = p.Compile(21)
+		_, p := bridged(t, f)
+		_, err := p.Compile(21)
 		var e *objcbridge.Error
 		require.ErrorAs(t, err, &e)
 		require.EqualValues(t, 10, e.Code)
