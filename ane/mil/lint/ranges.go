@@ -312,7 +312,7 @@ func (r *run) product(f *function, s *stmt) span {
 		sum += bias.most()
 	}
 	if k > 1 && sum >= register {
-		f.event("accumulator-overflow", Warning, s.Pos, "%s may sum up to %.6g; from 32768 the result is infinite",
+		f.event("accumulator-overflow", Warning, s.Pos, "%s may sum up to %.6g; from 32768 the result is infinite, on an M3 Ultra 0",
 			s.Kind,
 			sum)
 		return span{}

@@ -14,3 +14,6 @@ func (e *Engine) Users() int {
 	defer e.mu.Unlock()
 	return e.users
 }
+
+// Shed releases what idle invocations have, as a lack of memory does.
+func (e *Engine) Shed() int { return e.shed() }

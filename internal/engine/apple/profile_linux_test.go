@@ -16,6 +16,7 @@ import (
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
@@ -198,6 +199,17 @@ func TestFolderOfPrograms(t *testing.T) {
 			passes(t, inCase(t, c.name, c.profile, standin.EnvTempDir+"="+user, tmpdirEnv+"="+c.tmpdir))
 		})
 	}
+}
+
+// With the rules of macOS TMPDIR counts without a folder named for the stand-in, as on a Mac.
+func TestForeignFolderWithTheRulesOfMacOS(t *testing.T) {
+	if !host.Mac {
+		t.Skip("without the rules of macOS each process has a folder; run make mac")
+	}
+	other := private(t, "other")
+	passes(t, inCase(t, "refused", "27", standin.EnvTempDir+"=", tmpdirEnv+"="+other))
+	passes(t, inCase(t, "runs", "26", standin.EnvTempDir+"=", tmpdirEnv+"="+other))
+	passes(t, inCase(t, "runs", "27", standin.EnvTempDir+"=", tmpdirEnv+"="))
 }
 
 // TestSeveralWeightFiles: the engine packs several weight files where the framework refuses them, and only there.

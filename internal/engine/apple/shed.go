@@ -80,11 +80,12 @@ func (s *surfaces) shed() (n int) {
 	return n
 }
 
-// spared calls f. If f fails for lack of memory, program slots or surfaces, and idle invocations have some to release,
-// spared calls it once more.
+// spared calls f. If f fails for lack of memory or surfaces, spared releases those of idle invocations and calls it once
+// more, also if there are none: other processes give memory back too. For lack of program slots it does so only if it has
+// released something; inSlot waits for other processes.
 func (e *Engine) spared(f func() error) error {
 	err := f()
-	if err != nil && exhausted(err) && e.shed() > 0 {
+	if err != nil && exhausted(err) && (e.shed() > 0 || !crowded(err)) {
 		e.recovering(err)
 		err = f()
 	}

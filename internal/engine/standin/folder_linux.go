@@ -10,11 +10,15 @@ import (
 	"sync"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/host"
 )
 
 // temporary is the environment variable with the folder of temporary files. GNUstep
 // reads it, and the framework keeps programs there.
 const temporary = "TEMP"
+
+// userTempDir is the user's folder without EnvTempDir, as in the stand-in's confstr.
+const userTempDir = "/tmp"
 
 // programs gives the framework a folder of this process while engines are open, so
 // that what it leaves is seen. With EnvTempDir the folder is that of all processes.
@@ -34,6 +38,9 @@ func (p *programs) choose(load func(own string) error) error {
 	before, set := os.LookupEnv(temporary)
 	if user := os.Getenv(EnvTempDir); user != "" && p.path == "" {
 		p.path, p.shared = cmp.Or(os.Getenv("TMPDIR"), user), true
+	}
+	if foreign := os.Getenv("TMPDIR"); host.Mac && p.path == "" && foreign != "" && filepath.Clean(foreign) != userTempDir {
+		p.path, p.shared = foreign, true // which macOS 27 refuses
 	}
 	if p.path == "" {
 		path, err := unused(before)

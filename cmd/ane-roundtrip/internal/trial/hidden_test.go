@@ -94,6 +94,36 @@ func TestGrowthNeedsAMeter(t *testing.T) {
 	}
 }
 
+// Copies can be where the memory grew before the tensors were bound, and parts of tensors can pass through a buffer that
+// is smaller than they are: neither shows that nothing is copied.
+func TestGrowthThatShowsNothing(t *testing.T) {
+	const mib, pair = 1 << 20, 32 << 20
+	for what, c := range map[string]struct {
+		readings []int64 // before all, after the load, after each round, then around the control
+		want     string
+		detail   string
+	}{
+		"nothing grows":      {[]int64{0, 4 * pair, 4 * pair, 4 * pair, 4 * pair, 0, pair}, Pass, "changed by 0.0 MiB"},
+		"some at the load":   {[]int64{0, 4*pair + 2*mib, 4*pair + 2*mib, 5 * pair, 6 * pair, 0, pair}, Pass, "changed by 0.0 MiB"},
+		"copies at the load": {[]int64{0, 5 * pair}, Skip, "grew by 32.0 MiB when the program was loaded"},
+		"a small buffer":     {[]int64{0, 4 * pair, 4*pair + 4*mib, 4*pair + 4*mib, 5 * pair, 0, pair}, Skip, "a buffer that parts"},
+		"a copy":             {[]int64{0, 4 * pair, 5 * pair, 6 * pair, 5 * pair, 0, pair}, Fail, "changed by 32.0 MiB"},
+	} {
+		d, err := ane.Open(soft.New(), "")
+		require.NoError(t, err)
+		n := 0
+		check, err := growthHere(t.Context(), d, func() (int64, error) {
+			n++
+			return c.readings[n-1], nil
+		})
+		require.NoError(t, err, what)
+		require.NoError(t, d.Close())
+		require.Equal(t, c.want, check.Status, "%s: %s", what, check.Detail)
+		require.Contains(t, check.Detail, c.detail, what)
+		require.Len(t, c.readings, n, what)
+	}
+}
+
 // compileCounter counts what its engine compiles.
 type compileCounter struct {
 	ane.Engine
