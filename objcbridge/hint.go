@@ -8,10 +8,10 @@ var reasonHints = map[Reason]string{
 	ReasonOffset:   "give every tensor a surface of its own, or slice a larger one in the MIL program",
 	ReasonIndex:    "use the procedure and indices of the attributes",
 	ReasonCrowded:  "unload a program first",
-	ReasonFile:     "make room in the temporary directory; macOS 27 takes no other TMPDIR than the user's own folder, which is used " +
+	ReasonFile: "make room in the temporary directory; macOS 27 takes no other TMPDIR than the user's own folder, which is used " +
 		"without TMPDIR",
-	ReasonReload:   "close this program and create it again",
-	ReasonHeld:     "wait for the other process, or give the call more time",
+	ReasonReload: "close this program and create it again",
+	ReasonHeld:   "wait for the other process, or give the call more time",
 }
 
 var codeHints = map[int64]string{
