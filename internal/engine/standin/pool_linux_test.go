@@ -55,7 +55,7 @@ func startLoader(t *testing.T, dir string, env ...string) *loader {
 	c := exec.Command(os.Args[0], "-test.run=^TestPool$") // it ends with its input, or is killed
 	own := t.TempDir()                                    // whose files a killed process leaves
 	c.Env = append(os.Environ(), append(env, poolEnv+"=1", objcbridge.EnvDir+"="+dir,
-		EnvDump+"="+dumps+"m5max-27.0.1-program-pool.json", temporary+"="+own, "TMPDIR="+own)...)
+		EnvDump+"="+dumps+"m5max-27.0.1-program-pool.json", temporary+"="+own, EnvTempDir+"="+own, "TMPDIR="+own)...)
 	l := &loader{t: t, command: c}
 	var err error
 	l.ask, err = c.StdinPipe()
