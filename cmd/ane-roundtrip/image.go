@@ -40,15 +40,14 @@ func (a *app) imageCommand() *cobra.Command {
 		fmt.Fprintf(&list, "    %-8s %s\n", f.Name, f.About)
 	}
 	cmd.Long = `image filters a PNG or JPEG with a 3x3 convolution on fp16 tensors and writes a
-PNG of the same size and depth. It filters each channel separately, repeats the
-edge pixels outside of the picture, and rounds and clamps the results. fp16
-keeps 11 of the 16 bits of a sample.
+PNG of the same size. It filters each channel separately, repeats the edge
+pixels outside of the picture, and rounds and clamps the results. It reads gray,
+palettes and colors of 8 bits per channel; it refuses 16 bits and inks (CMYK).
 
 image applies the Exif orientation. It multiplies colors by opacity before the
 filter and divides them afterwards; blur, emboss and sharpen filter the opacity
-too, edge and sobel keep it. A note names a color profile, gamma or primaries
-other than those of sRGB, inks (CMYK), or an animation, which image does not
-apply.
+too, edge and sobel keep it. A note names a color profile or an animation, which
+image ignores.
 
 IN and OUT may be - for standard input and output; the report then goes to
 standard error. image rejects an output that is the input file, also through a
@@ -97,9 +96,8 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	mode := opacityModeOf(p, filter)
-	rows := mode.bandRows(p)
-	m, err := filter.Model(mode.channels(p), rows, p.Width)
+	b, opacity := bandsOf(p, filter)
+	m, err := filter.Model(b.channels, b.rows, p.Width)
 	if err != nil {
 		return err
 	}
@@ -109,9 +107,9 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 	}
 	defer func() { err = errors.Join(err, rig.Close(context.WithoutCancel(ctx))) }()
 	var elapsed time.Duration
-	for top := 0; top < p.Height; top += rows {
+	for top := 0; top < p.Height; top += b.rows {
 		bar.now(fmt.Sprintf("filter %d of %d rows", top, p.Height))
-		if err := mode.fill(rig.In["x"], p, top, rows); err != nil {
+		if err := b.fill(rig.In["x"], top); err != nil {
 			return err
 		}
 		res, err := rig.Model.Evaluate(ctx, rig.Request)
@@ -119,7 +117,7 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 			return err
 		}
 		elapsed += res.Elapsed
-		if err := mode.take(rig.Out["y"], p, top, rows); err != nil {
+		if err := b.take(rig.Out["y"], top); err != nil {
 			return err
 		}
 	}
@@ -133,8 +131,8 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 	}
 	bar.stop()
 	return a.reportImage(rig, imageDetails{Filter: filter.Name, File: out, Bytes: count.n,
-		Width: p.Width, Height: p.Height, Channels: p.Channels, Depth: p.Depth, Orientation: max(p.Orientation, 1),
-		Opacity: mode.String(), Notes: p.Notes, Compile: rig.Compile, Evaluate: elapsed})
+		Width: p.Width, Height: p.Height, Channels: p.Channels, Depth: 8, Orientation: max(p.Orientation, 1),
+		Opacity: opacity, Notes: p.Notes, Compile: rig.Compile, Evaluate: elapsed})
 }
 
 // picture reads the picture at path, which may be - for standard input.
@@ -147,7 +145,7 @@ func (t *commandFiles) picture(ctx context.Context, path string) (*picture.Pictu
 	if path == stdio {
 		path = "standard input"
 	}
-	p, err := picture.ReadOpen(f, path)
+	p, err := picture.Read(f, path)
 	return p, bad(err)
 }
 

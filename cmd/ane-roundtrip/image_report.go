@@ -14,7 +14,7 @@ type imageDetails struct {
 	Width       int           `json:"width"`
 	Height      int           `json:"height"`
 	Channels    int           `json:"channels"`
-	Depth       int           `json:"depth"`       // bits per sample
+	Depth       int           `json:"depth"`       // bits per sample: 8
 	Orientation int           `json:"orientation"` // of the file, 1 to 8 as in Exif; image applied it
 	Opacity     string        `json:"opacity"`     // none, kept or filtered
 	Compile     time.Duration `json:"compile_ns"`
@@ -24,9 +24,6 @@ type imageDetails struct {
 
 // reportImage prints the report of image.
 func (a *app) reportImage(rig *trial.Rig, d imageDetails) error {
-	if d.Depth == 16 {
-		d.Notes = append(d.Notes, "fp16 keeps 11 of the 16 bits of a sample")
-	}
 	a.notes(d.Notes)
 	receipt := rig.Model.Receipt()
 	r := newReport(nil)
@@ -39,9 +36,6 @@ func (a *app) reportImage(rig *trial.Rig, d imageDetails) error {
 	form := "color"
 	if d.Channels == 1 {
 		form = "gray"
-	}
-	if d.Depth == 16 {
-		form += ", 16 bits"
 	}
 	if d.Orientation > 1 {
 		form += ", turned upright"

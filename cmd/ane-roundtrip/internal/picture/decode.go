@@ -5,11 +5,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"image/color"
 	"image/jpeg"
 	"image/png"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/anekit/anekit/internal/wholefile"
 )
@@ -25,19 +25,9 @@ const (
 // (ICC.1, annex B.4), and the same amount of other data.
 const maxMetadata = 32 << 20
 
-// Open reads a picture from a file. It waits for the writer of a pipe. Errors are of type *Error.
-func Open(path string) (*Picture, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, unreadable(path, err)
-	}
-	defer f.Close()
-	return ReadOpen(f, path)
-}
-
-// ReadOpen reads a picture from an open file, which may be a pipe. Errors are of type *Error and
-// contain name.
-func ReadOpen(f fs.File, name string) (*Picture, error) {
+// Read reads a picture from an open file, which may be a pipe, and ignores the bytes after it. Errors are of type
+// *Error, contain name and wrap an error of the file.
+func Read(f fs.File, name string) (*Picture, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, unreadable(name, err)
@@ -45,27 +35,24 @@ func ReadOpen(f fs.File, name string) (*Picture, error) {
 	if info.IsDir() {
 		return nil, &Error{File: name, What: "this is a folder", Fix: "name a PNG or JPEG file"}
 	}
-	return Decode(f, name)
+	return decode(f, name, MaxPixels)
 }
 
-// Decode reads a picture from r and ignores the bytes after it. Errors are of type *Error, contain name
-// and wrap an error of r.
-func Decode(r io.Reader, name string) (*Picture, error) { return decode(r, name, MaxPixels) }
-
-// decode is Decode with a limit for the area.
+// decode reads a picture of at most maxPixels from r.
 func decode(r io.Reader, name string, maxPixels int) (*Picture, error) {
 	source := &errorReader{r: r}
-	in := bufio.NewReaderSize(source, 64<<10)
-	start, err := head(in)
-	if err != nil {
+	in := bufio.NewReaderSize(source, lookahead)
+	start, err := in.Peek(sniffed)
+	if err != nil && err != io.EOF {
 		return nil, unreadable(name, err)
 	}
 	format, gray, other := formatOf(start)
 	if other != "" {
 		return nil, &Error{File: name, What: other, Fix: "give a PNG or JPEG file"}
 	}
+	parts := newMetadata(in, format.name == "PNG")
 	var lead bytes.Buffer // bytes up to the size, which the decoder reads a second time
-	config, err := format.config(io.TeeReader(io.LimitReader(in, maxMetadata), &lead))
+	config, err := format.config(io.TeeReader(io.LimitReader(parts, maxMetadata), &lead))
 	if err != nil {
 		return nil, source.fault(name, format.name, err)
 	}
@@ -81,13 +68,21 @@ func decode(r io.Reader, name string, maxPixels int) (*Picture, error) {
 			Fix: "scale or crop it",
 		}
 	}
-	metadata := newMetadataScanner(format.name == "PNG")
-	img, err := format.decode(io.TeeReader(io.MultiReader(&lead, in), metadata))
+	switch config.ColorModel {
+	case color.CMYKModel:
+		return nil, &Error{File: name, What: "the picture has inks (CMYK)",
+			Fix: "convert it to RGB, for example with ImageMagick: magick IN -colorspace sRGB OUT.png"}
+	case color.Gray16Model, color.RGBA64Model, color.NRGBA64Model:
+		return nil, &Error{File: name, What: "the picture has 16 bits per channel",
+			Fix: "convert it to 8 bits, for example with ImageMagick: magick IN -depth 8 OUT.png"}
+	}
+	img, err := format.decode(io.MultiReader(&lead, parts))
 	if err != nil {
 		return nil, source.fault(name, format.name, err)
 	}
 	p := fromImage(img, gray)
-	p.applyMetadata(metadata.parts)
+	p.Orientation, p.Notes = parts.orientation, parts.notes
+	p.orient()
 	return p, nil
 }
 
@@ -114,7 +109,7 @@ func (w *errorReader) fault(name, format string, err error) *Error {
 		return unreadable(name, w.err)
 	case errors.As(err, &p), errors.As(err, &j):
 		return &Error{File: name, What: "this form of " + format + " cannot be read",
-			Fix: "save it as a PNG, or as a JPEG with 8 bits per sample", Err: err}
+			Fix: "save it as a PNG or JPEG with 8 bits per channel", Err: err}
 	}
 	return &Error{File: name, What: "the " + format + " is damaged or incomplete", Fix: "copy or save it again",
 		Err: err}

@@ -2,9 +2,9 @@ package picture
 
 import "fmt"
 
-// Error is the only type of error that Open and Decode return.
+// Error is the only type of error that Read returns.
 type Error struct {
-	File string // the name that Open or Decode was given
+	File string // the name that Read was given
 	What string // the fault
 	Fix  string // the remedy
 	Err  error  // the cause, from the decoder or the operating system, or nil

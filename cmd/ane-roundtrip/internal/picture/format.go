@@ -1,7 +1,6 @@
 package picture
 
 import (
-	"bufio"
 	"image"
 	"image/jpeg"
 	"image/png"
@@ -81,13 +80,4 @@ func isText(s string) bool {
 		}
 	}
 	return true
-}
-
-// head returns the first bytes of the stream without consuming them.
-func head(r *bufio.Reader) ([]byte, error) {
-	b, err := r.Peek(sniffed)
-	if err == io.EOF {
-		err = nil
-	}
-	return b, err
 }

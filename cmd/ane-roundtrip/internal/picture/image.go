@@ -4,83 +4,65 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
+	"image/png"
+	"io"
 )
 
-// fromImage returns a Picture with the pixels of img, which has at least one. It uses the memory of img
-// if the encoder knows its type. gray means that the three colors of each pixel are equal.
+// fromImage returns a Picture with the pixels of a decoded picture of 8 bits, without a copy if the encoder knows its
+// type. gray means that the three colors of each pixel are equal.
 func fromImage(img image.Image, gray bool) *Picture {
 	size := img.Bounds().Size()
-	p := &Picture{Width: size.X, Height: size.Y, Channels: 3, Depth: 8, step: 4}
-	whole := func(pix []uint8, stride int) {
-		n := p.Width * p.pixelBytes()
-		for y := 1; stride != n && y < p.Height; y++ { // the decoder of JPEG pads rows
-			copy(pix[y*n:][:n], pix[y*stride:])
-		}
-		p.pix = pix[:n*p.Height]
-	}
-	switch m := img.(type) {
-	case *image.Gray:
-		gray, p.step = true, 1
-		whole(m.Pix, m.Stride)
-	case *image.Gray16:
-		gray, p.step, p.Depth = true, 1, 16
-		whole(m.Pix, m.Stride)
-	case *image.RGBA: // the decoders return it only for pictures without opacity
-		whole(m.Pix, m.Stride)
-	case *image.NRGBA:
-		p.alpha = true
-		whole(m.Pix, m.Stride)
-	case *image.RGBA64: // also without opacity
-		p.Depth = 16
-		whole(m.Pix, m.Stride)
-	case *image.NRGBA64:
-		p.Depth, p.alpha = 16, true
-		whole(m.Pix, m.Stride)
-	}
+	p := &Picture{Width: size.X, Height: size.Y, Channels: 3, step: 4}
 	if gray {
 		p.Channels = 1
 	}
-	if p.pix == nil {
-		p.convert(img)
-	} else if p.Depth == 8 {
-		p.tables = newTables()
+	switch m := img.(type) {
+	case *image.Gray:
+		p.Channels, p.step, p.pix, p.stride = 1, 1, m.Pix, m.Stride
+	case *image.RGBA: // the decoders return it only for pictures without opacity
+		p.pix, p.stride = m.Pix, m.Stride
+	case *image.NRGBA:
+		p.pix, p.stride, p.alpha, p.translucent = m.Pix, m.Stride, true, !m.Opaque()
+	case *image.Paletted:
+		var colors [256]color.NRGBA
+		clear := false // whether the palette has opacity
+		for i, c := range m.Palette {
+			colors[i] = color.NRGBAModel.Convert(c).(color.NRGBA)
+			clear = clear || colors[i].A != 0xff
+		}
+		out := image.NewNRGBA(m.Rect)
+		for i, index := range m.Pix {
+			copy(out.Pix[4*i:], []uint8{colors[index].R, colors[index].G, colors[index].B, colors[index].A})
+		}
+		p = fromImage(out, false)
+		p.alpha = clear
+	default: // YCbCr
+		out := image.NewRGBA(img.Bounds())
+		draw.Draw(out, out.Rect, img, out.Rect.Min, draw.Src)
+		p = fromImage(out, false)
 	}
 	return p
 }
 
-// convert copies a decoded picture of 8 bits into pixels of four samples.
-func (p *Picture) convert(img image.Image) {
-	p.pix = make([]uint8, p.Width*p.Height*p.pixelBytes())
-	at := img.Bounds().Min
-	if m, ok := img.(*image.Paletted); ok {
-		colors, alpha := paletteOf(m.Palette)
-		p.alpha = alpha
-		for y := range p.Height {
-			row := p.rowBytes(y)
-			for x, i := range m.Pix[m.PixOffset(at.X, at.Y+y):][:p.Width] {
-				copy(row[4*x:], colors[i][:])
-			}
-		}
-	} else { // YCbCr and CMYK, which have no opacity
-		if _, inks := img.(*image.CMYK); inks {
-			p.Notes = append(p.Notes, "the inks (CMYK) are converted to red, green and blue without a color profile")
-		}
-		out := &image.RGBA{Pix: p.pix, Stride: 4 * p.Width, Rect: image.Rect(0, 0, p.Width, p.Height)}
-		draw.Draw(out, out.Rect, img, at, draw.Src)
+// WritePNG writes the picture as a PNG: gray, or red, green and blue. A picture with opacity becomes red, green, blue
+// and opacity, also if it is gray, since the encoder has no gray with opacity. After an error of w, which it returns, w
+// may hold a part of the file.
+func (p *Picture) WritePNG(w io.Writer) error {
+	// More time for compression hardly makes a photograph smaller.
+	e := png.Encoder{CompressionLevel: png.BestSpeed}
+	bounds := image.Rect(0, 0, p.Width, p.Height)
+	if p.step == 1 {
+		return e.Encode(w, &image.Gray{Pix: p.pix, Stride: p.stride, Rect: bounds})
 	}
-	p.tables = newTables()
+	m := &image.NRGBA{Pix: p.pix, Stride: p.stride, Rect: bounds}
+	if p.alpha && m.Opaque() {
+		return e.Encode(w, keepsAlpha{m})
+	}
+	return e.Encode(w, m)
 }
 
-// paletteOf returns the colors of a palette by index. Indices that the palette lacks are opaque black,
-// as in the decoder.
-func paletteOf(p color.Palette) (colors [256][4]uint8, alpha bool) {
-	for i := range colors {
-		colors[i][3] = 255
-	}
-	for i, c := range p[:min(len(p), len(colors))] {
-		n := color.NRGBAModel.Convert(c).(color.NRGBA)
-		colors[i] = [4]uint8{n.R, n.G, n.B, n.A}
-		alpha = alpha || n.A != 255
-	}
-	return colors, alpha
-}
+// keepsAlpha makes the encoder write opacity even if every pixel is opaque. The encoder is slower for
+// this type, which it does not know.
+type keepsAlpha struct{ *image.NRGBA }
+
+func (keepsAlpha) Opaque() bool { return false }

@@ -140,32 +140,28 @@ func as[M interface {
 }
 
 // newPicture makes a black one without opacity.
-func newPicture(width, height, channels, depth int) *Picture {
-	p := &Picture{Width: width, Height: height, Channels: channels, Depth: depth, step: 4}
+func newPicture(width, height, channels int) *Picture {
+	p := &Picture{Width: width, Height: height, Channels: channels, step: 4}
 	if channels == 1 {
 		p.step = 1
 	}
-	size := p.pixelBytes()
-	p.pix = make([]uint8, width*height*size)
+	p.stride = width * p.step
+	p.pix = make([]uint8, p.stride*height)
 	if p.step == 4 {
-		for at := 3 * depth / 8; at < len(p.pix); at += size {
-			copy(p.pix[at:], []uint8{0xff, 0xff}[:depth/8])
+		for at := alphaSample; at < len(p.pix); at += 4 {
+			p.pix[at] = 0xff
 		}
-	}
-	if depth == 8 {
-		p.tables = newTables()
 	}
 	return p
 }
 
-// like returns a black picture of the same size, depth, channels and opacity, to be filled by SetRow.
+// like returns a black picture of the same size, channels and opacity, to be filled by SetRow.
 func like(p *Picture) *Picture {
 	n := *p
-	n.pix, n.kept = make([]uint8, len(p.pix)), keptRow{}
+	n.pix, n.kept = make([]uint8, len(p.pix)), nil
 	if p.step == 4 {
-		size := p.pixelBytes()
-		for at := size - p.Depth/8; at < len(p.pix); at += size {
-			copy(n.pix[at:at+p.Depth/8], p.pix[at:])
+		for at := alphaSample; at < len(p.pix); at += 4 {
+			n.pix[at] = p.pix[at]
 		}
 	}
 	return &n

@@ -1,8 +1,7 @@
 package picture
 
 import (
-	"encoding/binary"
-	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -11,115 +10,86 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 )
 
-// sample returns one sample of a row without scaling it.
-func (p *Picture) sample(row []uint8, channel, x int) float32 {
-	if p.Depth == 16 {
-		return float32(binary.BigEndian.Uint16(row[2*(x*p.step+channel):]))
-	}
-	return float32(row[x*p.step+channel])
-}
+// The plain functions below say what FillRow and SetRow compute for a translucent picture, sample by sample.
 
-// setSample sets one sample of a row.
-func (p *Picture) setSample(row []uint8, channel, x int, v float32) {
-	if p.Depth == 16 {
-		binary.BigEndian.PutUint16(row[2*(x*p.step+channel):], uint16(v))
-		return
-	}
-	row[x*p.step+channel] = uint8(v)
-}
-
-// The plain functions below say what their namesakes compute, sample by sample.
-
-func (p *Picture) plainFillOver(dst []fp16.Bits, channel, row int) {
-	src, top, scale := p.source(row), p.top(), 1/(p.top()+1)
-	p.plainFill(dst, func(x int) float32 {
-		return p.sample(src, channel, x) * (p.sample(src, alphaSample, x) / top) * scale
-	})
-}
-
-func (p *Picture) plainFillOpacity(dst []fp16.Bits, row int) {
-	src, top := p.source(row), p.top()
-	p.plainFill(dst, func(x int) float32 { return p.sample(src, alphaSample, x) / top })
-}
-
-func (p *Picture) plainFill(dst []fp16.Bits, value func(x int) float32) {
-	var single [chunkSize]float32
-	for x := 0; x < p.Width; x += chunkSize {
-		n := min(p.Width-x, chunkSize)
-		for i := range single[:n] {
-			single[i] = value(x + i)
-		}
-		fp16.Encode(dst[1+x:], single[:n])
-	}
-	replicate(dst, p.Width)
-}
-
-func (p *Picture) plainSetOver(channel, row int, src, opacity []fp16.Bits) {
-	scale, top := p.top()+1, p.top()
-	dst := p.rowBytes(row)
+func (p *Picture) plainFill(dst []fp16.Bits, channel, y int) {
 	for x := range p.Width {
-		v := float32(0)
-		if a := opacity[x].Float32(); a > 0 {
-			v = limited(src[x].Float32()/a*scale, top)
+		px := p.row(y)[4*x:]
+		opacity := float32(px[alphaSample]) / 255
+		dst[1+x] = fp16.FromFloat32(opacity)
+		if channel < p.Channels {
+			dst[1+x] = fp16.FromFloat32(float32(px[channel]) * opacity / 256)
 		}
-		p.setSample(dst, channel, x, v)
 	}
-	p.spread(dst)
+	dst[0], dst[p.Width+1] = dst[1], dst[p.Width]
 }
 
-func (p *Picture) plainSetOverKept(channel, row int, src []fp16.Bits) {
-	scale, top := p.top()+1, p.top()
-	dst := p.rowBytes(row)
+func (p *Picture) plainSet(channel, y int, src, opacity []fp16.Bits) {
 	for x := range p.Width {
-		v := float32(0)
-		if a := p.sample(dst, alphaSample, x) / top; a > 0 {
-			v = limited(src[x].Float32()/a*scale, top)
+		px, v := p.row(y)[4*x:], src[x].Float32()
+		if channel == p.Channels {
+			px[alphaSample] = rounded(v * 255)
+			continue
 		}
-		p.setSample(dst, channel, x, v)
+		a := float32(px[alphaSample]) / 255
+		if opacity != nil {
+			a = opacity[x].Float32()
+		}
+		px[channel] = 0
+		if a > 0 {
+			px[channel] = rounded(v / a * 256)
+		}
+		if p.Channels == 1 {
+			px[1], px[2] = px[0], px[0]
+		}
 	}
-	p.spread(dst)
 }
 
-func (p *Picture) plainSetOpacity(row int, src []fp16.Bits) {
-	dst, top := p.rowBytes(row), p.top()
-	for x := range p.Width {
-		p.setSample(dst, alphaSample, x, limited(src[x].Float32()*top, top))
+// rounded rounds half up and limits to 0..255. NaN becomes 0.
+func rounded(v float32) uint8 {
+	switch {
+	case v != v || v <= 0:
+		return 0
+	case v >= 255:
+		return 255
 	}
+	return uint8(math.Floor(float64(v) + 0.5))
 }
 
-// opacities returns pictures with opacity: one of 8 bits with every pair of sample and opacity, and random ones whose
-// rows are opaque, transparent, random, or of all three.
-func opacities(channels, depth int) (all []*Picture) {
-	random := rand.New(rand.NewPCG(3, uint64(channels*depth)))
-	pairs := newPicture(256, 256, channels, depth)
-	wide := newPicture(2*chunkSize+37, 64, channels, depth)
-	for _, p := range []*Picture{pairs, wide} {
-		p.step, p.alpha = 4, true
-		p.pix = make([]uint8, p.Width*p.Height*p.pixelBytes())
-		for i := range p.pix {
-			p.pix[i] = uint8(random.Uint32())
-		}
-		all = append(all, p)
+// translucent returns a picture with opacity whose samples are random.
+func translucent(width, height, channels int) *Picture {
+	random := rand.New(rand.NewPCG(3, uint64(channels)))
+	p := newPicture(width, height, 3)
+	p.Channels, p.alpha, p.translucent = channels, true, true
+	for i := range p.pix {
+		p.pix[i] = uint8(random.Uint32())
 	}
-	for y := range pairs.Height {
-		for x := range pairs.Width {
-			for c := range alphaSample {
-				pairs.setSample(pairs.rowBytes(y), c, x, float32(x))
-			}
-			pairs.setSample(pairs.rowBytes(y), alphaSample, x, float32(y))
+	return p
+}
+
+// opacityPictures returns pictures with opacity: one with every pair of sample and opacity, and one whose rows are
+// opaque, transparent, random, or of all three.
+func opacityPictures(channels int) []*Picture {
+	pairs := translucent(256, 256, channels)
+	for i := 0; i < len(pairs.pix); i += 4 {
+		for c := range alphaSample {
+			pairs.pix[i+c] = uint8(i / 4 % 256)
 		}
+		pairs.pix[i+alphaSample] = uint8(i / 4 / 256)
 	}
+	wide := translucent(2*chunkSize+37, 64, channels)
 	for y := range wide.Height {
-		for x := range wide.Width {
-			switch kind := y % 4; {
-			case kind == 0, kind == 3 && x%3 == 0:
-				wide.setSample(wide.rowBytes(y), alphaSample, x, wide.top())
-			case kind == 1, kind == 3 && x%3 == 1:
-				wide.setSample(wide.rowBytes(y), alphaSample, x, 0)
+		row := wide.row(y)
+		for i := alphaSample; i < len(row); i += 4 {
+			switch {
+			case y%4 == 0 || y%4 == 3 && i%3 == 0:
+				row[i] = 255
+			case y%4 == 1 || y%4 == 3 && i%3 == 1:
+				row[i] = 0
 			}
 		}
 	}
-	return all
+	return []*Picture{pairs, wide}
 }
 
 // values returns fp16 values of a row: mostly those of pictures, and some of all bits.
@@ -143,83 +113,79 @@ func values(random *rand.Rand, n int) []fp16.Bits {
 // Samples times opacity, and samples from them, have the bits of the plain functions.
 func TestOpacityBits(t *testing.T) {
 	for _, channels := range []int{1, 3} {
-		for _, depth := range []int{8, 16} {
-			t.Run(fmt.Sprintf("%d channels of %d bits", channels, depth), func(t *testing.T) {
-				random := rand.New(rand.NewPCG(4, 5))
-				for _, p := range opacities(channels, depth) {
-					want, got := make([]fp16.Bits, p.Width+2), make([]fp16.Bits, p.Width+2)
-					plain, kept, plainKept, q := like(p), like(p), like(p), like(p)
-					for y := range p.Height {
-						opacity := values(random, p.Width)
-						p.plainFillOpacity(want, y)
-						p.FillOpacity(got, y)
-						require.Equal(t, want, got, "opacity of row %d", y)
-						if y%2 == 0 {
-							copy(opacity, got[1:])
-						}
-						plain.plainSetOpacity(y, opacity)
-						q.SetOpacity(y, opacity)
-						for c := range channels {
-							p.plainFillOver(want, c, y)
-							p.FillOver(got, c, y)
-							require.Equal(t, want, got, "channel %d of row %d", c, y)
-							if y%3 == 0 {
-								copy(want[1:], values(random, p.Width))
-							}
-							plain.plainSetOver(c, y, want[1:], opacity)
-							q.SetOver(c, y, want[1:], opacity)
-							plainKept.plainSetOverKept(c, y, want[1:])
-							kept.SetOverKept(c, y, want[1:])
-						}
-					}
-					require.Equal(t, plain.pix, q.pix)
-					require.Equal(t, plainKept.pix, kept.pix)
+		random := rand.New(rand.NewPCG(4, 5))
+		for _, p := range opacityPictures(channels) {
+			want, got := make([]fp16.Bits, p.Width+2), make([]fp16.Bits, p.Width+2)
+			plain, kept, plainKept, q := like(p), like(p), like(p), like(p)
+			for y := range p.Height {
+				opacity := values(random, p.Width)
+				p.plainFill(want, channels, y)
+				p.FillRow(got, channels, y)
+				require.Equal(t, want, got, "opacity of row %d", y)
+				if y%2 == 0 {
+					copy(opacity, got[1:])
 				}
-			})
+				plain.plainSet(channels, y, opacity, nil)
+				q.SetRow(channels, y, opacity, nil)
+				for c := range channels {
+					p.plainFill(want, c, y)
+					p.FillRow(got, c, y)
+					require.Equal(t, want, got, "channel %d of row %d", c, y)
+					if y%3 == 0 {
+						copy(want[1:], values(random, p.Width))
+					}
+					plain.plainSet(c, y, want[1:], opacity)
+					q.SetRow(c, y, want[1:], opacity)
+					plainKept.plainSet(c, y, want[1:], nil)
+					kept.SetRow(c, y, want[1:], nil)
+				}
+			}
+			require.Equal(t, plain.pix, q.pix)
+			require.Equal(t, plainKept.pix, kept.pix)
 		}
 	}
 }
 
-// translucent returns a photo with random opacity.
-func translucent(depth int) *Picture {
-	p := newPicture(photoWidth, photoHeight/4, 3, depth)
-	p.alpha = true
-	random := rand.New(rand.NewPCG(1, 2))
-	for i := range p.pix {
-		p.pix[i] = uint8(random.Uint32())
+func TestOpacity(t *testing.T) {
+	p := decoded(t, encoded(t, scene(300, 3)))
+	require.True(t, p.Translucent())
+	q := like(p)
+	colors, opacity := make([]fp16.Bits, p.Width+2), make([]fp16.Bits, p.Width+2)
+	for y := range p.Height {
+		p.FillRow(opacity, p.Channels, y)
+		require.Equal(t, opacity[1], opacity[0])
+		q.SetRow(p.Channels, y, opacity[1:], nil)
+		for c := range p.Channels {
+			p.FillRow(colors, c, y)
+			q.SetRow(c, y, colors[1:], opacity[1:])
+		}
 	}
-	return p
+	requireKept(t, p, q)
+	// A picture that keeps its opacity divides by that.
+	p = decoded(t, pngOf(t, 2, 1, 8, 6, []byte{0, 200, 100, 0, 128, 255, 7, 0, 0}))
+	require.Equal(t, []uint8{200, 100, 0, 128, 0, 0, 0, 0}, identity(p).pix)
+	full := scene(4, 3)
+	for i := 3; i < len(full.Pix); i += 4 {
+		full.Pix[i] = 255
+	}
+	require.False(t, decoded(t, encoded(t, full)).Translucent())
+	opaque := decoded(t, pngOf(t, 1, 1, 8, 6, []byte{0, 9, 8, 7, 255}))
+	require.True(t, opaque.alpha)
+	require.False(t, opaque.Translucent())
 }
 
-// benchmarkOver measures the way to a tensor and back, and the plain functions.
-func benchmarkOver(b *testing.B, plain bool) {
-	for _, depth := range []int{8, 16} {
-		b.Run(fmt.Sprint(depth), func(b *testing.B) {
-			p := translucent(depth)
-			color, opacity := make([]fp16.Bits, p.Width+2), make([]fp16.Bits, p.Width+2)
-			b.SetBytes(int64(len(p.pix)))
-			for b.Loop() {
-				for y := range p.Height {
-					if plain {
-						p.plainFillOpacity(opacity, y)
-						for c := range 3 {
-							p.plainFillOver(color, c, y)
-							p.plainSetOver(c, y, color[1:], opacity[1:])
-						}
-						continue
-					}
-					p.FillOpacity(opacity, y)
-					for c := range 3 {
-						p.FillOver(color, c, y)
-						p.SetOver(c, y, color[1:], opacity[1:])
-					}
-				}
+// BenchmarkOver measures the way to a tensor and back.
+func BenchmarkOver(b *testing.B) {
+	p := translucent(photoWidth, photoHeight/4, 3)
+	color, opacity := make([]fp16.Bits, p.Width+2), make([]fp16.Bits, p.Width+2)
+	b.SetBytes(int64(len(p.pix)))
+	for b.Loop() {
+		for y := range p.Height {
+			p.FillRow(opacity, 3, y)
+			for c := range 3 {
+				p.FillRow(color, c, y)
+				p.SetRow(c, y, color[1:], opacity[1:])
 			}
-		})
+		}
 	}
 }
-
-func BenchmarkOver(b *testing.B) { benchmarkOver(b, false) }
-
-// BenchmarkOverPlain computes the same sample by sample.
-func BenchmarkOverPlain(b *testing.B) { benchmarkOver(b, true) }

@@ -1,47 +1,82 @@
 package picture
 
-// orient turns the picture upright. Orientations are those of Exif 3.0, tag 274: 1 upright, 2
-// mirrored, 3 upside down, 4 both, 5 to 8 the same with rows and columns exchanged.
-func (p *Picture) orient(orientation int) {
-	if orientation < 2 || orientation > 8 {
-		return
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// orientationOf returns the orientation in Exif data; 0 if there is none. Exif data is a TIFF file, and the orientation
+// an entry of its first directory (TIFF 6.0, sections 2 and 8).
+func orientationOf(exif []byte) int {
+	const tag, bytesType, short, long, entry = 274, 1, 3, 4, 12
+	order := binary.ByteOrder(binary.BigEndian)
+	if bytes.HasPrefix(exif, []byte("II")) {
+		order = binary.LittleEndian
 	}
-	w, h := p.Width, p.Height
-	p.pix = turned(p.pix, p.pixelBytes(), w, h, orientation)
-	if orientation > 4 {
-		p.Width, p.Height = h, w
+	if len(exif) < 8 || !bytes.HasPrefix(exif, []byte("II*\x00")) && !bytes.HasPrefix(exif, []byte("MM\x00*")) {
+		return 0
 	}
+	at := uint64(order.Uint32(exif[4:]))
+	if at+2 > uint64(len(exif)) {
+		return 0
+	}
+	rest := exif[at+2:]
+	for range order.Uint16(exif[at:]) {
+		if len(rest) < entry {
+			return 0
+		}
+		if order.Uint16(rest) == tag {
+			if order.Uint32(rest[4:]) != 1 { // values
+				return 0
+			}
+			found := uint32(0)
+			switch order.Uint16(rest[2:]) {
+			case bytesType:
+				found = uint32(rest[8])
+			case short:
+				found = uint32(order.Uint16(rest[8:]))
+			case long: // not permitted, but written by some programs
+				found = order.Uint32(rest[8:])
+			}
+			if found > 8 {
+				return 0
+			}
+			return int(found)
+		}
+		rest = rest[entry:]
+	}
+	return 0
 }
 
-// turned returns w by h pixels of size bytes in another orientation.
-func turned(src []uint8, size, w, h, orientation int) []uint8 {
-	dst := make([]uint8, len(src))
-	width, height := w, h
-	if orientation > 4 {
-		width, height = h, w
+// orient turns the picture upright. Orientations are those of Exif 3.0, tag 274: 1 upright, 2 mirrored, 3 upside down,
+// 4 both, 5 to 8 the same with rows and columns exchanged.
+func (p *Picture) orient() {
+	if p.Orientation < 2 {
+		return
 	}
-	for y := range height {
-		line := dst[y*width*size:][:width*size]
-		for x := range width {
-			var fx, fy int // the pixel of src
-			switch orientation {
-			case 2:
-				fx, fy = w-1-x, y
-			case 3:
-				fx, fy = w-1-x, h-1-y
-			case 4:
-				fx, fy = x, h-1-y
-			case 5:
-				fx, fy = y, x
-			case 6:
-				fx, fy = y, h-1-x
-			case 7:
-				fx, fy = w-1-y, h-1-x
-			case 8:
-				fx, fy = w-1-y, x
+	src, w, h, size := p.pix, p.Width, p.Height, p.step
+	stride, exchanged := p.stride, p.Orientation > 4
+	if exchanged {
+		p.Width, p.Height = h, w
+	}
+	p.stride = p.Width * size
+	p.pix = make([]uint8, p.stride*p.Height)
+	for y := range p.Height {
+		row := p.row(y)
+		for x := range p.Width {
+			fromX, fromY := x, y
+			if exchanged {
+				fromX, fromY = y, x
 			}
-			copy(line[x*size:(x+1)*size], src[(fy*w+fx)*size:])
+			switch p.Orientation {
+			case 2, 8:
+				fromX = w - 1 - fromX
+			case 4, 6:
+				fromY = h - 1 - fromY
+			case 3, 7:
+				fromX, fromY = w-1-fromX, h-1-fromY
+			}
+			copy(row[x*size:(x+1)*size], src[fromY*stride+fromX*size:])
 		}
 	}
-	return dst
 }

@@ -2,106 +2,134 @@ package picture
 
 import "github.com/anekit/anekit/ane/fp16"
 
-// Picture is a picture of at least one pixel, made by Open or Decode. Goroutines may read and
-// write different rows at the same time, except during Keep.
+// Picture is a picture of at least one pixel, made by Read. Goroutines may read and write different rows at the same
+// time, except during Keep.
+//
+// Channels are counted from 0. The one after the last color, number Channels, is the opacity of a translucent picture.
 type Picture struct {
-	Width, Height int // in pixels
-	Channels      int // 1: gray; 3: red, green, blue
-	Depth         int // bits per sample, 8 or 16
-	Orientation   int // of the file, 1 to 8 as in Exif; Decode has applied it; 0 if the file has none
-	// Notes name metadata of the file that Decode did not apply.
-	Notes []string
+	Width, Height int      // in pixels
+	Channels      int      // of color. 1: gray; 3: red, green, blue
+	Orientation   int      // of the file, 1 to 8 as in Exif; Read has applied it; 0 if the file has none
+	Notes         []string // on what Read ignored
 
-	pix    []uint8 // rows of pixels in the form of the decoder and the encoder
-	step   int     // samples per pixel: 1, or 4 with opacity last
-	alpha  bool    // the file has opacity; else every fourth sample is opaque
-	tables *tables // for Depth 8; never changed
-	kept   keptRow
+	pix         []uint8 // rows of pixels in the form of the decoder and the encoder
+	stride      int     // bytes from a row to the next
+	step        int     // samples per pixel: 1, or 4 with opacity last
+	alpha       bool    // the file has opacity; else every fourth sample is opaque
+	translucent bool    // a pixel of the file is not opaque
+	kept        []uint8 // a copy of row keptRow; nil for none
+	keptRow     int
 }
 
-// keptRow is a copy of a row from before SetRow changed it.
-type keptRow struct {
-	row int
-	pix []uint8 // nil for none
-}
+// alphaSample is the index of the opacity in a pixel.
+const alphaSample = 3
 
-// pixelBytes is the size of a pixel.
-func (p *Picture) pixelBytes() int { return p.step * p.Depth / 8 }
+// Translucent reports whether a pixel of the file is not opaque. FillRow then multiplies colors by opacity, and SetRow
+// divides them.
+func (p *Picture) Translucent() bool { return p.translucent }
 
-// rowBytes returns the pixels of a row.
-func (p *Picture) rowBytes(row int) []uint8 {
-	n := p.Width * p.pixelBytes()
-	return p.pix[row*n:][:n]
-}
+// row returns the pixels of a row.
+func (p *Picture) row(y int) []uint8 { return p.pix[y*p.stride:][:p.Width*p.step] }
 
-// source returns the pixels of a row for reading, or its copy if Keep kept it. A row above the picture
-// is the first row, a row below it the last row.
-func (p *Picture) source(row int) []uint8 {
-	row = min(max(row, 0), p.Height-1)
-	if p.kept.pix != nil && row == p.kept.row {
-		return p.kept.pix
+// Keep copies a row. FillRow reads the copy, also after SetRow changed the row, until the next call of Keep.
+//
+// Preconditions: 0 <= y < Height.
+func (p *Picture) Keep(y int) { p.keptRow, p.kept = y, append(p.kept[:0:0], p.row(y)...) }
+
+// chunkSize is the number of samples that are converted at a time, on the stack.
+const chunkSize = 256
+
+// FillRow writes a row of a channel with its edges repeated: sample s as s/256, times the opacity of the pixel, to
+// dst[1:Width+1], the first one also to dst[0], the last one also to dst[Width+1]. Opacity becomes 0 to 1. A row above
+// the picture (-1) is the first row, a row below it (Height) the last row.
+//
+// Preconditions: channel is below Channels, or Channels of a translucent picture; len(dst) >= Width+2.
+func (p *Picture) FillRow(dst []fp16.Bits, channel, y int) {
+	y = min(max(y, 0), p.Height-1)
+	pixels := p.row(y)
+	if p.kept != nil && y == p.keptRow {
+		pixels = p.kept
 	}
-	return p.rowBytes(row)
+	var values [chunkSize]float32
+	for x := 0; x < p.Width; x += chunkSize {
+		value, pixels := values[:min(p.Width-x, chunkSize)], pixels[x*p.step:]
+		switch {
+		case channel == p.Channels:
+			opacities(value, pixels)
+		case p.translucent:
+			opacities(value, pixels)
+			for i, opacity := range value {
+				value[i] = float32(pixels[4*i+channel]) * opacity * (1. / 256)
+			}
+		default:
+			for i := range value {
+				value[i] = float32(pixels[i*p.step+channel]) * (1. / 256)
+			}
+		}
+		fp16.Encode(dst[1+x:], value)
+	}
+	dst[0], dst[p.Width+1] = dst[1], dst[p.Width]
 }
 
-// Keep copies a row. FillRow, FillOver and FillOpacity read the copy, also after SetRow, SetOver or
-// SetOpacity changed the row, until the next call of Keep.
-//
-// Preconditions: 0 <= row < Height.
-func (p *Picture) Keep(row int) {
-	p.kept = keptRow{row, append(p.kept.pix[:0:0], p.rowBytes(row)...)}
+// opacities returns the opacity of pixels of four samples, from 0 to 1.
+func opacities(dst []float32, pixels []uint8) {
+	for i := range dst {
+		dst[i] = float32(pixels[4*i+alphaSample]) / 255
+	}
 }
 
-// FillRow writes a row of a channel, counted from 0, with its edges repeated: sample s as s/256 (of 16
-// bits: s/65536, rounded) to dst[1:Width+1], the first one also to dst[0], the last one also to
-// dst[Width+1]. A row above the picture (-1) is the first row, a row below it (Height) the last row.
+// SetRow sets the samples of a row and channel from src[:Width]: 256 times the value, divided by the opacity of the
+// pixel; of opacity 255 times. It rounds half up and limits to 0..255; NaN becomes 0, and a color without opacity too.
+// The opacity is that of the picture, or opacity[:Width] if opacity is not nil. SetRow is the exact inverse of FillRow
+// for a picture that is not translucent.
 //
-// Preconditions: 0 <= channel < Channels, len(dst) >= Width+2.
-func (p *Picture) FillRow(dst []fp16.Bits, channel, row int) {
-	src, inner := p.source(row), dst[1:1+p.Width]
-	if p.Depth == 16 {
-		encode(inner, src[2*channel:], p.pixelBytes(), 1./(1<<16))
-	} else {
-		values, step := &p.tables.values, p.step
-		src = src[channel:]
-		for i := range inner {
-			inner[i] = values[src[i*step]]
+// Preconditions: those of FillRow; 0 <= y < Height, len(src) >= Width.
+func (p *Picture) SetRow(channel, y int, src, opacity []fp16.Bits) {
+	row := p.row(y)
+	var values, parts [chunkSize]float32
+	for x := 0; x < p.Width; x += chunkSize {
+		n := min(p.Width-x, chunkSize)
+		value, part, pixels := values[:n], parts[:n], row[x*p.step:]
+		fp16.Decode(value, src[x:x+n])
+		if channel == p.Channels {
+			for i, v := range value {
+				pixels[4*i+alphaSample] = level(float32(v * 255))
+			}
+			continue
+		}
+		if opacity != nil {
+			fp16.Decode(part, opacity[x:x+n])
+			divide(value, part)
+		} else if p.translucent {
+			opacities(part, pixels)
+			divide(value, part)
+		}
+		for i, v := range value {
+			pixels[i*p.step+channel] = level(v * 256)
+		}
+		if p.Channels == 1 && p.step > 1 {
+			for i := range value {
+				pixels[4*i+1], pixels[4*i+2] = pixels[4*i], pixels[4*i]
+			}
 		}
 	}
-	replicate(dst, p.Width)
 }
 
-// replicate repeats the ends of dst[1:width+1] around it.
-func replicate(dst []fp16.Bits, width int) { dst[0], dst[width+1] = dst[1], dst[width] }
-
-// SetRow sets the samples of a row and channel, counted from 0, from src[:Width]: 256 times the value,
-// rounded half up, limited to 0..255; of 16 bits 65536 times, limited to 0..65535. NaN becomes 0.
-// SetRow is the exact inverse of FillRow for samples of 8 bits.
-//
-// Preconditions: 0 <= channel < Channels, 0 <= row < Height, len(src) >= Width.
-func (p *Picture) SetRow(channel, row int, src []fp16.Bits) {
-	dst := p.rowBytes(row)
-	if p.Depth == 16 {
-		decode16(dst[2*channel:], p.pixelBytes(), src[:p.Width], 1<<16)
-	} else {
-		samples, step := &p.tables.samples, p.step
-		out := dst[channel:]
-		for i, v := range src[:p.Width] {
-			out[i*step] = samples[v]
+// divide divides colors by opacities.
+func divide(colors, opacities []float32) {
+	for i, o := range opacities {
+		if o > 0 {
+			colors[i] /= o
+		} else {
+			colors[i] = 0
 		}
 	}
-	p.spread(dst)
 }
 
-// spread copies the first color of each pixel to the others, for a gray picture with opacity.
-func (p *Picture) spread(row []uint8) {
-	if p.Channels != 1 || p.step == 1 {
-		return
+// level rounds half up and limits to 0..255.
+func level(v float32) uint8 {
+	if !(v > 0) {
+		return 0
 	}
-	n, size := p.Depth/8, p.pixelBytes()
-	for at := 0; at < len(row); at += size {
-		px := row[at : at+size]
-		copy(px[n:2*n], px)
-		copy(px[2*n:3*n], px)
-	}
+	return uint8(min(v, 255) + 0.5)
 }

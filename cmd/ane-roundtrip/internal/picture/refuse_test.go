@@ -71,18 +71,25 @@ func TestRefuses(t *testing.T) {
 		"high":           {pngHead(1, MaxSide+1, 1, 0), "1x16383 pixels"},
 		"large": {pngHead(8192, 8193, 16, 6),
 			"8192x8193 pixels, more than 16382 a side or 67108864 in all; scale or crop it"},
-		"huge":             {pngHead(1<<31-1, 1<<31-1, 16, 6), "PNG"},
-		"largest, no data": {pngHead(MaxSide, 16, 1, 0), "damaged or incomplete"},
-		"JPEG start only":  {[]byte("\xff\xd8\xff"), "the JPEG is damaged or incomplete"},
-		"JPEG of 12 bits":  {precision(flatJPEG(1, 2, 3)), "this form of JPEG cannot be read"},
-		"JPEG, no height":  {noHeight(flatJPEG(1, 2, 3)), "8x0 pixels; give one of at least 1x1"},
-		"JPEG, two parts":  {flatJPEG(1, 2), "this form of JPEG cannot be read"},
+		"huge":                   {pngHead(1<<31-1, 1<<31-1, 16, 6), "PNG"},
+		"16 bits, gray":          {pngOf(t, 1, 1, 16, 0, []byte{0, 1, 2}), "the picture has 16 bits per channel; convert it to 8 bits"},
+		"16 bits, gray, opacity": {pngOf(t, 1, 1, 16, 4, []byte{0, 1, 2, 3, 4}), "-depth 8 OUT.png"},
+		"16 bits, color":         {pngHead(1, 1, 16, 2), "16 bits per channel"},
+		"16 bits, opacity":       {pngHead(1, 1, 16, 6), "16 bits per channel"},
+		"16 bits, one clear":     {pngOf(t, 1, 1, 16, 0, []byte{0, 1, 2}, chunk("tRNS", []byte{1, 2})), "16 bits per channel"},
+		"JPEG, CMYK":             {flatJPEG(255, 128, 0, 255), "the picture has inks (CMYK); convert it to RGB"},
+		"JPEG, CMYK, how":        {flatJPEG(1, 2, 3, 4), "-colorspace sRGB OUT.png"},
+		"largest, no data":       {pngHead(MaxSide, 16, 1, 0), "damaged or incomplete"},
+		"JPEG start only":        {[]byte("\xff\xd8\xff"), "the JPEG is damaged or incomplete"},
+		"JPEG of 12 bits":        {precision(flatJPEG(1, 2, 3)), "this form of JPEG cannot be read"},
+		"JPEG, no height":        {noHeight(flatJPEG(1, 2, 3)), "8x0 pixels; give one of at least 1x1"},
+		"JPEG, two parts":        {flatJPEG(1, 2), "this form of JPEG cannot be read"},
 		"JPEG, no size": {append([]byte("\xff\xd8"), bytes.Repeat(append([]byte{0xff, 0xe1, 0xff, 0xff},
 			make([]byte, 0xfffd)...), maxMetadata>>16+1)...),
 			"the JPEG is damaged or incomplete"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := Decode(bytes.NewReader(c.data), "dir/name")
+			p, err := decode(bytes.NewReader(c.data), "dir/name", MaxPixels)
 			require.Nil(t, p)
 			requireError(t, err, "dir/name")
 			require.ErrorContains(t, err, c.want)
@@ -93,10 +100,10 @@ func TestRefuses(t *testing.T) {
 // TestIncomplete cuts pictures at every byte.
 func TestIncomplete(t *testing.T) {
 	for name, data := range map[string][]byte{
-		"PNG": encoded(t, scene(9, 7)), "JPEG": encodedJPEG(t, scene(9, 7)), "JPEG, CMYK": flatJPEG(1, 2, 3, 4),
+		"PNG": encoded(t, scene(9, 7)), "JPEG": encodedJPEG(t, scene(9, 7)), "JPEG, RGB": flatJPEG(1, 2, 3),
 	} {
 		for n := range data {
-			_, err := Decode(bytes.NewReader(data[:n]), name)
+			_, err := decode(bytes.NewReader(data[:n]), name, MaxPixels)
 			requireError(t, err, name)
 		}
 		decoded(t, data)
@@ -110,7 +117,7 @@ func TestDamaged(t *testing.T) {
 		for _, change := range []byte{1, 0x80, 0xff} {
 			bad := bytes.Clone(data)
 			bad[i] ^= change
-			_, err := Decode(bytes.NewReader(bad), "bad")
+			_, err := decode(bytes.NewReader(bad), "bad", MaxPixels)
 			requireError(t, err, "bad")
 		}
 	}
@@ -121,30 +128,40 @@ func TestReaderFails(t *testing.T) {
 	broken := errors.New("broken")
 	for _, data := range [][]byte{encoded(t, scene(60, 70)), encodedJPEG(t, scene(60, 70))} {
 		for n := 0; n < len(data); n += 13 {
-			_, err := Decode(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(broken)), "name")
+			_, err := decode(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(broken)), "name", MaxPixels)
 			requireError(t, err, "name")
 			require.ErrorIs(t, err, broken)
 			require.ErrorContains(t, err, "cannot read the file: broken")
 		}
-		_, err := Decode(iotest.OneByteReader(iotest.DataErrReader(bytes.NewReader(data))), "name")
+		_, err := decode(iotest.OneByteReader(iotest.DataErrReader(bytes.NewReader(data))), "name", MaxPixels)
 		require.NoError(t, err)
 	}
 }
 
-func TestOpen(t *testing.T) {
+func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.jpg") // the name does not matter
 	require.NoError(t, os.WriteFile(path, append(encoded(t, scene(3, 2)), "more"...), 0o600))
-	p, err := Open(path)
+	read := func(path string) (*Picture, error) {
+		f, err := os.Open(path)
+		require.NoError(t, err)
+		defer f.Close()
+		return Read(f, path)
+	}
+	p, err := read(path)
 	require.NoError(t, err)
 	require.Equal(t, [3]int{3, 2, 3}, [3]int{p.Width, p.Height, p.Channels})
+	_, err = read(dir)
+	requireError(t, err, dir)
+	require.ErrorContains(t, err, "this is a folder")
+}
 
-	missing := filepath.Join(dir, "none.png")
-	for _, bad := range []string{missing, dir, "", filepath.Join(path, "below"), "a\x00b"} {
-		_, err := Open(bad)
-		requireError(t, err, bad)
-	}
-	_, err = Open(missing)
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.Equal(t, 1, strings.Count(err.Error(), missing), "the message contains the path once")
+// A file that cannot be read is no damaged picture.
+func TestReadClosed(t *testing.T) {
+	f, err := os.Open(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	_, err = Read(f, "closed")
+	requireError(t, err, "closed")
+	require.ErrorIs(t, err, fs.ErrClosed)
 }
