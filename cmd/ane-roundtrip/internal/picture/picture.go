@@ -51,8 +51,9 @@ func (p *Picture) FillRow(dst []fp16.Bits, channel, y int) {
 		pixels = p.kept
 	}
 	var values [chunkSize]float32
+	step := p.step
 	for x := 0; x < p.Width; x += chunkSize {
-		value, pixels := values[:min(p.Width-x, chunkSize)], pixels[x*p.step:]
+		value, pixels := values[:min(p.Width-x, chunkSize)], pixels[x*step:]
 		switch {
 		case channel == p.Channels:
 			opacities(value, pixels)
@@ -63,7 +64,7 @@ func (p *Picture) FillRow(dst []fp16.Bits, channel, y int) {
 			}
 		default:
 			for i := range value {
-				value[i] = float32(pixels[i*p.step+channel]) * (1. / 256)
+				value[i] = float32(pixels[i*step+channel]) * (1. / 256)
 			}
 		}
 		fp16.Encode(dst[1+x:], value)
@@ -85,11 +86,11 @@ func opacities(dst []float32, pixels []uint8) {
 //
 // Preconditions: those of FillRow; 0 <= y < Height, len(src) >= Width.
 func (p *Picture) SetRow(channel, y int, src, opacity []fp16.Bits) {
-	row := p.row(y)
+	row, step := p.row(y), p.step
 	var values, parts [chunkSize]float32
 	for x := 0; x < p.Width; x += chunkSize {
 		n := min(p.Width-x, chunkSize)
-		value, part, pixels := values[:n], parts[:n], row[x*p.step:]
+		value, part, pixels := values[:n], parts[:n], row[x*step:]
 		fp16.Decode(value, src[x:x+n])
 		if channel == p.Channels {
 			for i, v := range value {
@@ -105,9 +106,9 @@ func (p *Picture) SetRow(channel, y int, src, opacity []fp16.Bits) {
 			divide(value, part)
 		}
 		for i, v := range value {
-			pixels[i*p.step+channel] = level(v * 256)
+			pixels[i*step+channel] = level(v * 256)
 		}
-		if p.Channels == 1 && p.step > 1 {
+		if p.Channels == 1 && step > 1 {
 			for i := range value {
 				pixels[4*i+1], pixels[4*i+2] = pixels[4*i], pixels[4*i]
 			}
@@ -128,8 +129,11 @@ func divide(colors, opacities []float32) {
 
 // level rounds half up and limits to 0..255.
 func level(v float32) uint8 {
-	if !(v > 0) {
+	switch {
+	case !(v > 0):
 		return 0
+	case v >= 255:
+		return 255
 	}
-	return uint8(min(v, 255) + 0.5)
+	return uint8(int32(v + 0.5))
 }
