@@ -122,15 +122,15 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 		}
 	}
 	bar.now("write")
-	count := &counter{w: dst.writer}
-	if err := p.WritePNG(count); err != nil {
-		return unwritten(out, err)
+	err = p.WritePNG(dst)
+	if err == nil {
+		err = dst.commit()
 	}
-	if err := dst.commit(); err != nil {
+	if err != nil {
 		return unwritten(out, err)
 	}
 	bar.stop()
-	return a.reportImage(rig, imageDetails{Filter: filter.Name, File: out, Bytes: count.n,
+	return a.reportImage(rig, imageDetails{Filter: filter.Name, File: out, Bytes: dst.bytes,
 		Width: p.Width, Height: p.Height, Channels: p.Channels, Depth: 8, Orientation: max(p.Orientation, 1),
 		Opacity: opacity, Notes: p.Notes, Compile: rig.Compile, Evaluate: elapsed})
 }
@@ -149,43 +149,37 @@ func (t *commandFiles) picture(ctx context.Context, path string) (*picture.Pictu
 	return p, bad(err)
 }
 
-// destination is where image writes the picture.
+// destination is where image writes the picture. It counts the bytes.
 type destination struct {
-	writer io.Writer
-	file   *wholefile.File // nil for standard output
+	to    io.Writer
+	file  *wholefile.File // nil for standard output
+	bytes int64
+}
+
+// destination starts writing the output.
+func (t *commandFiles) destination(path string) (d *destination, err error) {
+	d = new(destination)
+	if path == stdio {
+		d.to, err = t.output("the output")
+		return d, err
+	}
+	d.file, err = t.create("the output", path)
+	d.to = d.file
+	return d, err
+}
+
+func (d *destination) Write(b []byte) (int, error) {
+	n, err := d.to.Write(b)
+	d.bytes += int64(n)
+	return n, err
 }
 
 // commit gives a written file its name.
-func (d destination) commit() error {
+func (d *destination) commit() error {
 	if d.file == nil {
 		return nil
 	}
 	return d.file.Commit()
-}
-
-// destination starts writing the output.
-func (t *commandFiles) destination(path string) (destination, error) {
-	if path == stdio {
-		w, err := t.output("the output")
-		return destination{writer: w}, err
-	}
-	f, err := t.create("the output", path)
-	if err != nil {
-		return destination{}, err
-	}
-	return destination{f, f}, nil
-}
-
-// counter counts the bytes of the output.
-type counter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *counter) Write(b []byte) (int, error) {
-	n, err := c.w.Write(b)
-	c.n += int64(n)
-	return n, err
 }
 
 // checkOutputName rejects a name with the extension of another type than PNG.
