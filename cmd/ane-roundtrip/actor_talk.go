@@ -32,7 +32,7 @@ type actorJob struct {
 }
 
 func (a *app) actor(ctx context.Context, o actorOptions, work actorWork) error {
-	j := &actorJob{generateJob: generateJob{app: a, o: o.generateOptions}, o: o, work: work}
+	j := &actorJob{generateJob: generateJob{app: a, o: o.generateOptions, answer: a.out}, o: o, work: work}
 	begin := time.Now()
 	return badActor(j.onModel(ctx, j.prepare, func(d *ane.Device) (err error) {
 		host, err := actor.NewHost(ctx, d, j.model)

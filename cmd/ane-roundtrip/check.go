@@ -18,12 +18,12 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// maxIterations bounds --iterations and --repeat.
-const maxIterations = 1_000_000
+// maxRepeat bounds --repeat.
+const maxRepeat = 1_000_000
 
 // checkOptions are the flags of check.
 type checkOptions struct {
-	iterations   int
+	repeat       int
 	required     []string // claims
 	inject, only string
 	trace        string
@@ -69,7 +69,7 @@ spans, in one file without scripts. A failed check writes it too.`,
 				return err
 			}
 			if o.quiet && a.json {
-				return badf("--quiet has no effect beside --json, which prints no tables; leave one of them out")
+				return quietJSON()
 			}
 			for _, other := range []string{"only", "trace", "gpu", "require-shown"} {
 				if o.wasm && cmd.Flags().Changed(other) {
@@ -83,7 +83,7 @@ spans, in one file without scripts. A failed check writes it too.`,
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&o.iterations, "iterations", 200, "time `N` evaluations of each model")
+	f.IntVar(&o.repeat, repeatFlag, 200, "time `N` evaluations of each model")
 	f.StringVar(&o.inject, "inject", "", "break the engine with this `FAULT` to see the checks fail: "+
 		strings.Join(injectable(), ", ")+"; with --gpu: "+gpuCopy)
 	f.StringVar(&o.only, "only", "", "run only the checks whose names match this `PATTERN`")
@@ -105,6 +105,11 @@ spans, in one file without scripts. A failed check writes it too.`,
 
 // injectable lists the faults of --inject that need no GPU.
 func injectable() []string { return append(injections(), blindMeter) }
+
+// quietJSON refuses --quiet beside --json.
+func quietJSON() error {
+	return badf("--quiet has no effect beside --json, which prints no tables; leave one of them out")
+}
 
 // injections lists the faults that a check finds.
 func injections() []string {
@@ -145,24 +150,24 @@ func (a *app) inject(name string) (wrap func(ane.Engine) ane.Engine, err error) 
 
 // checkRun holds the state of one run of check.
 type checkRun struct {
-	app        *app
-	iterations int
-	quiet      bool
-	wasm       bool
-	required   []string
-	meter      trial.Meter // of the memory of this process; nil for the usual one
-	only       selection
-	leftOut    int // checks that --only leaves out
-	timeline   *timelineRecord
-	report     report
-	gpu        gpu.Device // nil without --gpu
-	ofGPU      []trial.Check
+	app      *app
+	repeat   int
+	quiet    bool
+	wasm     bool
+	required []string
+	meter    trial.Meter // of the memory of this process; nil for the usual one
+	only     selection
+	leftOut  int // checks that --only leaves out
+	timeline *timelineRecord
+	report   report
+	gpu      gpu.Device // nil without --gpu
+	ofGPU    []trial.Check
 }
 
 // check runs the diagnostic and prints its report. pattern is nil for all checks.
 func (a *app) check(ctx context.Context, o checkOptions, pattern *string) (err error) {
-	if o.iterations < 1 || o.iterations > maxIterations {
-		return badf("--iterations %d; give 1 to %d", o.iterations, maxIterations)
+	if o.repeat < 1 || o.repeat > maxRepeat {
+		return badf("--repeat %d; give 1 to %d", o.repeat, maxRepeat)
 	}
 	if o.inject == gpuCopy && o.gpu == "" {
 		return badf("--inject %s breaks a GPU; give --gpu too", gpuCopy)
@@ -185,7 +190,7 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) (err e
 		defer traced.Discard()
 		defer context.AfterFunc(ctx, traced.Discard)() // an interrupt removes a half-written file
 	}
-	c := &checkRun{app: a, iterations: o.iterations, quiet: o.quiet, wasm: o.wasm, required: o.required}
+	c := &checkRun{app: a, repeat: o.repeat, quiet: o.quiet, wasm: o.wasm, required: o.required}
 	if o.inject == blindMeter {
 		c.meter = trial.BlindMeter
 	}

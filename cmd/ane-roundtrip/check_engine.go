@@ -38,7 +38,7 @@ func (c *checkRun) checkEngine(ctx context.Context, d *ane.Device) (t engineResu
 	memory := &memorySampler{start: time.Now(), all: []memoryPoint{}}
 	memory.after("open")
 	if c.wasm {
-		err = t.runGuest(ctx, d, c.iterations)
+		err = t.runGuest(ctx, d, c.repeat)
 		memory.after("guest")
 	} else {
 		t.rows, t.checks, err = c.measure(ctx, d, memory)
@@ -78,7 +78,7 @@ func (c *checkRun) measure(ctx context.Context, d *ane.Device, memory *memorySam
 		if !sums && !c.only.has(trial.ModelChecks(m.Name)...) {
 			continue
 		}
-		row, err := trial.Model(ctx, d, m, c.iterations)
+		row, err := trial.Model(ctx, d, m, c.repeat)
 		memory.after(m.Name)
 		if ctx.Err() != nil {
 			return rows, nil, ctx.Err()

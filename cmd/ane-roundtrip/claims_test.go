@@ -109,7 +109,7 @@ func TestClaimsWithoutViews(t *testing.T) {
 			fault, _ := faulty.ByName(c.fault)
 			d, err := ane.Open(wrap.Hide(faulty.Wrap(soft.New(), fault)), "")
 			require.NoError(t, err)
-			run := checkRun{app: &app{out: io.Discard, err: io.Discard}, iterations: 1, meter: c.read}
+			run := checkRun{app: &app{out: io.Discard, err: io.Discard}, repeat: 1, meter: c.read}
 			result, err := run.checkEngine(t.Context(), d)
 			require.NoError(t, err)
 			for _, as := range []string{engine.Soft, engine.Apple} {

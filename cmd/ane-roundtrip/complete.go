@@ -74,7 +74,7 @@ func (a *app) completions(root *cobra.Command) {
 			if cmd.HasParent() && cmd.Parent().Name() == "weights" {
 				cmd.ValidArgsFunction = extensions("safetensors", "json")
 			}
-		case "fmt", "inspect", "lint", "cost":
+		case "run", "fmt", "inspect", "lint", "cost":
 			cmd.ValidArgsFunction = extensions("mil")
 		case "image":
 			cmd.ValidArgsFunction = extensions("png", "jpg", "jpeg")
@@ -196,14 +196,14 @@ func functionOf(cmd *cobra.Command, args []string) *mil.Function {
 	return p.Select(name)
 }
 
-// programOf returns the program that the command line names so far, by --mil or as its first operand; nil if there is
+// programOf returns the program that the command line names so far, as its first operand or by --mil; nil if there is
 // none that can be read.
 func programOf(cmd *cobra.Command, args []string) *mil.Program {
 	path := ""
-	if f := cmd.Flag("mil"); f != nil {
-		path = f.Value.String()
-	} else if len(args) > 0 {
+	if len(args) > 0 {
 		path = args[0]
+	} else if f := cmd.Flag("mil"); f != nil {
+		path = f.Value.String()
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {

@@ -114,7 +114,7 @@ func (a *app) tripDump(ctx context.Context) (dump plist.Dict, trip *engineResult
 		return nil, nil, nil, err
 	}
 	if d != nil {
-		t, err := (&checkRun{app: a, iterations: reportIterations}).checkEngine(ctx, d)
+		t, err := (&checkRun{app: a, repeat: reportIterations}).checkEngine(ctx, d)
 		if err != nil {
 			return nil, nil, nil, err
 		}

@@ -5,7 +5,9 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"slices"
 
+	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -13,11 +15,16 @@ import (
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
+// formatOptions are the flags of fmt.
+type formatOptions struct {
+	list, write, diff bool
+	dialect           string
+}
+
 func (a *app) formatCommand() *cobra.Command {
-	var write bool
-	var dialect string
+	var o formatOptions
 	cmd := &cobra.Command{
-		Use:   "fmt [-w] [--dialect old|new] FILE.mil",
+		Use:   "fmt [-l] [-w] [-d] [--dialect old|new] FILE.mil ...",
 		Short: "Print a MIL program in canonical form, with its comments",
 		Long: `fmt prints a MIL program in canonical form: one statement per line, indented by
 four blanks per level. It keeps comments, moves a comment within a statement
@@ -25,23 +32,31 @@ before it, and replaces several empty lines by one. Formatting the result again
 does not change it. The file may be - for standard input. A terminal gets
 control characters of comments escaped.
 
+-l, -w and -d are those of gofmt, alone or together: list the files whose
+formatting differs, replace them, print the differences. With -d the status is
+1 if there are any. fmt replaces a file completely, or not at all; after an
+error in one file it replaces and prints none.
+
 fmt keeps the dialect of the program. --dialect new writes program(1.3), opset
 ios18 and plain scalars, int32(1); --dialect old writes program(1.0), opset
 ios16 or ios17 and boxed scalars, tensor<int32, []>(1). fmt prints the place of
-what the dialect cannot express, such as int4 in the old one.
-
-With -w fmt replaces the file instead, if the text changed: completely, or not
-at all if it fails.`,
+what the dialect cannot express, such as int4 in the old one.`,
 		Example: `  ane-roundtrip fmt model.mil
-  ane-roundtrip fmt -w model.mil
-  ane-roundtrip fmt --dialect old model.mil`,
-		Args: oneFile("FILE.mil"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.format(cmd.Context(), args[0], write, dialect)
+  ane-roundtrip fmt -l -w *.mil
+  ane-roundtrip fmt -d --dialect old model.mil`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return badf("no program; give FILE.mil, or -")
+			}
+			return nil
 		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.format(cmd.Context(), args, o) },
 	}
-	cmd.Flags().BoolVarP(&write, "write", "w", false, "replace the file instead of printing")
-	cmd.Flags().StringVar(&dialect, "dialect", "", "`DIALECT` to convert to, old or new (default: that of the program)")
+	f := cmd.Flags()
+	f.BoolVarP(&o.list, "list", "l", false, "list the files whose formatting differs, instead of printing")
+	f.BoolVarP(&o.write, "write", "w", false, "replace the files instead of printing")
+	f.BoolVarP(&o.diff, "diff", "d", false, "print the differences instead of the program")
+	f.StringVar(&o.dialect, "dialect", "", "`DIALECT` to convert to, old or new (default: that of the program)")
 	a.reportFlag(cmd)
 	return cmd
 }
@@ -63,50 +78,102 @@ type formatDetails struct {
 	Bytes   int    `json:"bytes"` // of the formatted text
 }
 
-// format prints a formatted program, or replaces its file.
-func (a *app) format(ctx context.Context, path string, write bool, dialect string) error {
+// formatted is a program in canonical form.
+type formatted struct {
+	path, name string // name: in messages
+	info       fs.FileInfo
+	old, text  []byte
+}
+
+// differs reports whether the program was not in canonical form.
+func (f *formatted) differs() bool { return !bytes.Equal(f.old, f.text) }
+
+// format formats all programs, and then prints, lists or replaces them.
+func (a *app) format(ctx context.Context, paths []string, o formatOptions) error {
 	switch {
-	case write && path == stdio:
+	case o.write && slices.Contains(paths, stdio):
 		return badf("-w cannot replace standard input; name a file, or leave -w out")
-	case a.json && !write:
-		return badf("fmt without -w prints the program, not JSON; give --json with -w")
-	}
-	to, known := mil.ParseDialect(dialect)
-	if dialect != "" && !known {
-		return badf("--dialect %q; %s", dialect, near.Choices(dialect, "choose one of", []string{"old", "new"}))
+	case a.json && (o.diff || !o.write && !o.list):
+		return badf("fmt without -w or -l prints a program, not JSON; give --json with one of them, without -d")
+	case a.json && len(paths) > 1:
+		return badf("the JSON object of fmt is of one file, not of %d; give one", len(paths))
 	}
 	files := &commandFiles{app: a}
-	text, info, err := files.text(ctx, "fmt", path)
-	if err != nil {
-		return err
+	var all []*formatted
+	for _, path := range paths {
+		f, err := files.formatted(ctx, path, o.dialect)
+		if err != nil {
+			return err
+		}
+		all = append(all, f)
 	}
-	name := programName(path)
-	format := mil.Format
-	if known {
-		format = func(name string, text []byte) ([]byte, error) { return mil.FormatAs(name, text, to) }
-	}
-	out, err := format(name, text)
-	if err != nil {
-		return bad(err)
-	}
-	if !write {
+	if !o.write || o.list || o.diff {
 		if err := files.refuseInput("fmt"); err != nil {
 			return err
 		}
 		if err := openOutput("fmt", a.out); err != nil {
 			return err
 		}
-		return say(a.out, string(out))
 	}
-	changed := !bytes.Equal(text, out)
-	if changed {
-		if err := rewrite(path, info, out, "-w"); err != nil {
+	differ := false
+	for _, f := range all {
+		differ = differ || f.differs()
+		if err := f.print(a, o); err != nil {
 			return err
 		}
 	}
-	r := newReport(nil)
-	r.Details = formatDetails{path, changed, len(out)}
-	a.deliver(r)
+	if a.json {
+		r := newReport(nil)
+		r.Details = formatDetails{all[0].path, all[0].differs(), len(all[0].text)}
+		a.deliver(r)
+	}
+	if o.diff && differ {
+		return errFailed
+	}
+	return nil
+}
+
+// formatted reads a program and formats it.
+func (t *commandFiles) formatted(ctx context.Context, path, dialect string) (*formatted, error) {
+	to, known := mil.ParseDialect(dialect)
+	if dialect != "" && !known {
+		return nil, badf("--dialect %q; %s", dialect, near.Choices(dialect, "choose one of", []string{"old", "new"}))
+	}
+	f := &formatted{path: path, name: programName(path)}
+	var err error
+	if f.old, f.info, err = t.text(ctx, "fmt", path); err != nil {
+		return nil, err
+	}
+	if known {
+		f.text, err = mil.FormatAs(f.name, f.old, to)
+	} else {
+		f.text, err = mil.Format(f.name, f.old)
+	}
+	return f, bad(err)
+}
+
+// print does with a program what the flags ask.
+func (f *formatted) print(a *app, o formatOptions) error {
+	if !o.list && !o.write && !o.diff {
+		return say(a.out, string(f.text))
+	}
+	if !f.differs() {
+		return nil
+	}
+	if o.list && !a.json {
+		if err := say(a.out, visible(f.name)+"\n"); err != nil {
+			return err
+		}
+	}
+	if o.write {
+		if err := rewrite(f.path, f.info, f.text, "-w"); err != nil {
+			return err
+		}
+	}
+	if o.diff {
+		name := visible(f.name)
+		return say(a.out, string(diff.Diff(name+".orig", f.old, name, f.text)))
+	}
 	return nil
 }
 

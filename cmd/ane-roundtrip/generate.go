@@ -27,7 +27,7 @@ type generateOptions struct {
 	max, context                          int
 	temperature, topP                     float64
 	seed                                  uint64
-	plan                                  bool
+	plan, quiet                           bool
 	chip                                  string // of plan
 
 	text, whole bool // --prompt is given; --max is given
@@ -87,6 +87,9 @@ FILE.html; also on failure.`,
 			if err := o.checkPlan(cmd); err != nil {
 				return err
 			}
+			if o.quiet && a.json {
+				return quietJSON()
+			}
 			if o.plan {
 				return a.planModel(o)
 			}
@@ -113,6 +116,7 @@ FILE.html; also on failure.`,
 		"`FORM` of the programs: engine, engine-int8 or compact (default: engine on Apple's engine, else compact)")
 	f.IntVar(&o.context, "context", 0, "room for `N` tokens (default: what the run needs)")
 	f.BoolVar(&o.plan, "plan", false, "print programs and bytes beside the limits of a chip, and run nothing")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print the answer alone, without the report")
 	f.StringVar(&o.chip, "chip", "all", "`CHIP` of --plan: m1 to m6, h13 to h18g, or all")
 	a.reportFlag(cmd)
 	a.saveFlag(cmd)
@@ -131,7 +135,8 @@ type generateJob struct {
 	prompt  []int
 	sampler *decoder.Sampler
 	talk    decoder.Talk
-	exists  bool // --snapshot names a file
+	answer  io.Writer // gets the tokens as they come
+	exists  bool      // --snapshot names a file
 
 	model   *decoder.Model
 	session *decoder.Session
@@ -141,7 +146,10 @@ type generateJob struct {
 }
 
 func (a *app) generate(ctx context.Context, o generateOptions) error {
-	j := &generateJob{app: a, o: o}
+	j := &generateJob{app: a, o: o, answer: a.out}
+	if !a.json { // the answer has standard output for itself
+		a.out = a.err
+	}
 	begin := time.Now()
 	return badModel(j.onModel(ctx, j.prepare, func(d *ane.Device) (err error) {
 		if j.session, err = j.model.NewSession(); err != nil {
@@ -399,7 +407,7 @@ func (j *generateJob) printer() func(token int) error {
 	if a.json {
 		return func(int) error { return nil }
 	}
-	write := func(text string) error { return unwritten(stdio, say(a.out, text)) }
+	write := func(text string) error { return unwritten(stdio, say(j.answer, text)) }
 	if j.words == nil {
 		between := ""
 		return func(token int) error {

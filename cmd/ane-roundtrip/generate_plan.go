@@ -38,7 +38,7 @@ func (o *generateOptions) checkPlan(cmd *cobra.Command) error {
 		}
 		return nil
 	}
-	for _, name := range []string{"prompt", "tokens", "max", "temperature", "top-p", "seed", "snapshot", "engine",
+	for _, name := range []string{"prompt", "tokens", "max", "temperature", "top-p", "seed", "snapshot", "quiet", "engine",
 		"broker", "numerics", "emulate", "require-ane"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 			return badf("--%s is for a run, and --plan runs nothing; leave one of them out", name)

@@ -141,7 +141,7 @@ func (j *generateJob) report(d *ane.Device) error {
 	r.generated = &g.generated
 	r.Details = g
 	a.deliver(r)
-	if a.json {
+	if a.json || j.o.quiet {
 		return nil
 	}
 	size := func(n int64) string { return membench.BytesText(int(n)) }

@@ -28,7 +28,7 @@ func onTheStandIn(t *testing.T, args ...string) (r struct {
 	t.Helper()
 	bridgetest.Build(t)
 	var out, errw bytes.Buffer
-	args = append([]string{"check", "--engine", "standin", "--iterations", "3", "--json"}, args...)
+	args = append([]string{"check", "--engine", "standin", "--repeat", "3", "--json"}, args...)
 	status = execute(t.Context(), args, &out, &errw)
 	require.NoError(t, json.Unmarshal(out.Bytes(), &r), "%s%s", out.Bytes(), errw.Bytes())
 	return r, status

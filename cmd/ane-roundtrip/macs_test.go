@@ -83,7 +83,7 @@ func TestMacsPageIsWhatCheckShows(t *testing.T) {
 		engine.Soft} {
 		t.Run(name, func(t *testing.T) {
 			c := exec.CommandContext(t.Context(), os.Args[0])
-			c.Args = []string{"ane-roundtrip", "check", "--engine", name, "--iterations", "2", "--json"}
+			c.Args = []string{"ane-roundtrip", "check", "--engine", name, "--repeat", "2", "--json"}
 			c.Env = append(os.Environ(), "TEMP="+t.TempDir())
 			if name == engine.StandIn {
 				c.Env = append(c.Env, objcbridge.EnvDir+"="+bridgetest.Build(t))

@@ -458,7 +458,7 @@ func TestEveryInjectionFails(t *testing.T) {
 			check := failingCheck[name]
 			require.NotEmpty(t, check, "%s: add the check that finds it", name)
 			only := strings.Replace(check, "/run", "/values", 1)
-			args := []string{"--engine", on, "--inject", name, "--iterations", "1", "--only", only}
+			args := []string{"--engine", on, "--inject", name, "--repeat", "1", "--only", only}
 			require.Equal(t, codeFail, execute(t.Context(), args, &out, &errw), "%s on %s: %s", name, on, errw.String())
 			require.Regexp(t, `(?m)^`+check+` +fail`, out.String())
 			require.Contains(t, out.String(), "verdict: fail", "%s on %s", name, on)

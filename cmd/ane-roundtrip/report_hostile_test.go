@@ -115,7 +115,7 @@ func TestPagesOfHostileObjects(t *testing.T) {
 	require.NoError(t, os.Mkdir(file("model"), 0o700))
 	require.NoError(t, decoderbench.Make(file("model"), smallest(t)))
 	for name, args := range map[string][]string{
-		"check":    {"check", "--engine", engine.Soft, "--iterations", "2", "--inject", "wrong-result"},
+		"check":    {"check", "--engine", engine.Soft, "--repeat", "2", "--inject", "wrong-result"},
 		"compare":  {"run", "--mil", file("m.mil"), "--fill", "random:1", "--compare", "reference,m6"},
 		"cost":     {"cost", file("m.mil")},
 		"info":     {"info", "--engine", engine.Soft},

@@ -63,10 +63,10 @@ func TestReportPages(t *testing.T) {
 		code int
 		args []string
 	}{
-		"check":   {0, []string{"check", "--iterations", "20"}},
-		"failed":  {1, []string{"check", "--engine", engine.Soft, "--iterations", "2", "--inject", "wrong-result"}},
-		"part":    {0, []string{"check", "--engine", engine.Soft, "--iterations", "2", "--only", "memory/*"}},
-		"guests":  {anyCode, []string{"check", "--wasm", "--engine", engine.Soft, "--iterations", "3"}},
+		"check":   {0, []string{"check", "--repeat", "20"}},
+		"failed":  {1, []string{"check", "--engine", engine.Soft, "--repeat", "2", "--inject", "wrong-result"}},
+		"part":    {0, []string{"check", "--engine", engine.Soft, "--repeat", "2", "--only", "memory/*"}},
+		"guests":  {anyCode, []string{"check", "--wasm", "--engine", engine.Soft, "--repeat", "3"}},
 		"compare": {0, []string{"run", "--mil", file("m.mil"), "--fill", "random:1", "--compare", "reference,m6"}},
 		"repeat": {0, []string{"run", "--engine", engine.Soft, "--mil", file("m.mil"), "--fill", "ones", "--repeat",
 			"50"}},

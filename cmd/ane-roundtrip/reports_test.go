@@ -34,7 +34,7 @@ func TestReportsReplayToTheirVerdict(t *testing.T) {
 			continue // a dump from a document, which dumps.txtar replays
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			require.Equal(t, want, command(t, dir, file, "check", "--engine", "standin", "--iterations", "2"))
+			require.Equal(t, want, command(t, dir, file, "check", "--engine", "standin", "--repeat", "2"))
 		})
 		replayed[want]++
 	}

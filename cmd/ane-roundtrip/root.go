@@ -151,6 +151,9 @@ at once, with its stacks on standard error and without JSON.`
 	a.completions(root)
 	for _, cmd := range everyCommand(root) {
 		giveOnce(cmd)
+		if flags := cmd.Flags(); cmd.Name() != "run" && (flags.Lookup(repeatFlag) != nil || flags.Lookup("rounds") != nil) {
+			takeFormerNames(cmd)
+		}
 	}
 	return root
 }

@@ -22,6 +22,7 @@ import (
 // runOptions are the flags of run.
 type runOptions struct {
 	mil, modelPath, function, fill, fillWeights string
+	program                                     string   // what names the program, in messages
 	in, out, expect                             []string // NAME=FILE
 	repeat                                      int
 	tol                                         float64
@@ -31,7 +32,7 @@ type runOptions struct {
 func (a *app) runCommand() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
-		Use:   "run --mil FILE --in NAME=FILE ... --out NAME=FILE ...",
+		Use:   "run FILE.mil --in NAME=FILE ... --out NAME=FILE ...",
 		Short: "Run a MIL program on .npy and .npz files",
 		Long: `run compiles a MIL program and evaluates it. It reads inputs from .npy files or
 from arrays of .npz archives (FILE.npz:KEY; without KEY it takes the array with
@@ -73,8 +74,19 @@ replaces no file that run reads or writes.`,
   ane-roundtrip run --mil model.mil --in x=x.npy --compare reference,m6
   ane-roundtrip run --mil m.mil --fill ones --repeat 1000 --report run.html
   make-x | ane-roundtrip run --mil model.mil --in x=- --out y=- | show-y`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return badf("operands: %d; give one, FILE.mil or -", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.program = "--mil"; len(args) > 0 {
+				if cmd.Flags().Changed(o.program[2:]) {
+					return badf("--mil %s and %s are two programs; leave one of them out", o.mil, args[0])
+				}
+				o.program, o.mil = "run", args[0]
+			}
 			files := &commandFiles{app: a}
 			if err := a.beginReport(cmd, files, o.inputs()...); err != nil {
 				return err
@@ -86,7 +98,7 @@ replaces no file that run reads or writes.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.mil, "mil", "", "`FILE` with the program as MIL text, or - for standard input")
+	f.StringVar(&o.mil, "mil", "", "`FILE` with the program, as the operand")
 	f.StringVar(&o.modelPath, "model-path", "",
 		"`FOLDER` that @model_path stands for (default: the folder of the program)")
 	f.StringVar(&o.function, "function", "", "`NAME` of the function to run (default main, else the first)")
@@ -94,7 +106,7 @@ replaces no file that run reads or writes.`,
 	f.StringVar(&o.fillWeights, "fill-weights", "", "`VALUES` of missing weight files: random:SEED")
 	f.StringArrayVar(&o.in, "in", nil, "input: `NAME=FILE.npy`, NAME=FILE.npz:KEY or NAME=-")
 	f.StringArrayVar(&o.out, "out", nil, "output to write: `NAME=FILE.npy`, NAME=FILE.npz:KEY or NAME=-")
-	f.IntVar(&o.repeat, "repeat", 1, "evaluate `N` times and print the times")
+	f.IntVar(&o.repeat, repeatFlag, 1, "evaluate `N` times and print the times")
 	f.StringArrayVar(&o.expect, "expect", nil, "expected output: `NAME=FILE.npy`, NAME=FILE.npz:KEY or NAME=-")
 	f.StringVar(&o.compare, "compare", "",
 		"two `MODES`: find the first operator whose result differs, as in reference,m6")
@@ -132,7 +144,7 @@ type runJob struct {
 
 // inputs lists the files that the flags name as inputs.
 func (o runOptions) inputs() []input {
-	all := []input{{"--mil", o.mil}}
+	all := []input{{o.program, o.mil}}
 	add := func(flag string, values []string) {
 		for _, value := range values {
 			if p, err := parsePort(flag, value); err == nil { // parse returns the error
@@ -158,7 +170,7 @@ func (a *app) run(ctx context.Context, files *commandFiles, o runOptions) (err e
 		}
 		a.engine, a.mode = engine.Soft, j.compare[0].String()
 	}
-	text, _, err := j.files.text(ctx, "--mil", o.mil)
+	text, _, err := j.files.text(ctx, o.program, o.mil)
 	if err != nil {
 		return err
 	}
@@ -231,10 +243,10 @@ func (a *app) run(ctx context.Context, files *commandFiles, o runOptions) (err e
 func (j *runJob) parse() (weights fill, err error) {
 	o := j.o
 	if o.mil == "" {
-		return weights, badf("no program; give --mil FILE")
+		return weights, badf("no program; give FILE.mil")
 	}
-	if o.repeat < 1 || o.repeat > maxIterations {
-		return weights, badf("--repeat %d; give 1 to %d", o.repeat, maxIterations)
+	if o.repeat < 1 || o.repeat > maxRepeat {
+		return weights, badf("--repeat %d; give 1 to %d", o.repeat, maxRepeat)
 	}
 	if !(o.tol >= 0) || math.Signbit(o.tol) || math.IsInf(o.tol, 1) { // an infinite one would pass everything
 		return weights, badf("--tol %v; give a finite number, 0 or more", o.tol)

@@ -15,10 +15,6 @@ import (
 
 // unknownOperand rejects an operand of a command that takes none.
 func unknownOperand(cmd *cobra.Command, word string) error {
-	if cmd.Flag("mil") != nil {
-		return badf("%s takes no operand, not %q; give --mil %s, or see %s --help", cmd.Name(), word, word,
-			cmd.CommandPath())
-	}
 	if names := commandNames(cmd); cmd.HasParent() && len(names) > 0 {
 		return badf("%s has no command %q; %ssee %s --help", cmd.Name(), word, near.Hint(word, names),
 			cmd.CommandPath())

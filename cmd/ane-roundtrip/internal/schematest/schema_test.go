@@ -128,10 +128,10 @@ func testCommands(t *testing.T, ane string) {
 		code int
 		args []string
 	}{
-		{0, []string{"check", "--engine", engine.Soft, "--iterations", "1"}},
-		{1, []string{"check", "--engine", engine.Soft, "--iterations", "1", "--inject", "wrong-names"}},
-		{0, []string{"check", "--engine", engine.Soft, "--iterations", "1", "--only", "identity/*"}},
-		{0, []string{"check", "--engine", engine.Soft, "--iterations", "3", "--report", file("check.html")}},
+		{0, []string{"check", "--engine", engine.Soft, "--repeat", "1"}},
+		{1, []string{"check", "--engine", engine.Soft, "--repeat", "1", "--inject", "wrong-names"}},
+		{0, []string{"check", "--engine", engine.Soft, "--repeat", "1", "--only", "identity/*"}},
+		{0, []string{"check", "--engine", engine.Soft, "--repeat", "3", "--report", file("check.html")}},
 		{0, append(run, "--fill", "ones", "--repeat", "2", "--report", file("run.html"))},
 		{0, []string{"run", "--mil", file("m.mil"), "--fill-weights", "random:1", "--fill", "random:1", "--compare",
 			"reference,m6", "--report", file("compare.json")}},
