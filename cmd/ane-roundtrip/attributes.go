@@ -71,6 +71,7 @@ func (a *app) attributes(file string) error {
 	w := page.NewTable("procedure", "tensor", "in/out", "index", "type", "N x D x C x H x W", "row", "plane", "depth",
 		"batch",
 		"bytes", "packed")
+	w.Shorten(0, 1)
 	for _, t := range tensors {
 		side, packed := "in", "no"
 		if t.Output {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -12,7 +11,6 @@ import (
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/cost"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 )
 
 // costOptions are the flags of cost.
@@ -220,66 +218,4 @@ func costDetailsOf(path string, e *cost.Estimate) *costDetails {
 			b.Limit.Source})
 	}
 	return d
-}
-
-// print writes the tables.
-func (d *costDetails) print(a *app) error {
-	w := page.NewTable("operator", "name", "us", "evidence", "bound", "Mmac", "weights", "tasks", "note")
-	for _, r := range d.Operators {
-		w.Row(r.Operator, visible(r.Name), microseconds(r.Time.Value), r.Time.Evidence, r.Bound,
-			orDash(r.MACs > 0, fmt.Sprintf("%.4g", r.MACs/1e6)), orDash(r.Weights > 0, fmt.Sprint(r.Weights)),
-			orDash(r.Tasks > 0, fmt.Sprint(r.Tasks)), visible(r.Note))
-	}
-	for _, p := range d.Parts {
-		w.Row("-", p.Name, microseconds(p.Time.Value), p.Time.Evidence, p.Bound, "-", "-", "-", "")
-	}
-	if err := a.table(w); err != nil {
-		return err
-	}
-	line := fmt.Sprintf("\n%s of %s on %s (%s): %s us a call (%s, +-%.0f %%), "+
-		"%s us of it on the engine in %s; bound by %s\n",
-		visible(d.Function), visible(d.File), d.Chip, d.Target, microseconds(d.Call.Value), d.Call.Evidence,
-		100*d.Uncertainty.Value, microseconds(d.Task.Value), counted(d.Tasks, "task", "tasks"), d.Bound)
-	if d.Clock.Evidence != chip.Unknown.String() {
-		line += fmt.Sprintf("clock: %.0f MHz (%s)\n", d.Clock.Value, d.Clock.Evidence)
-	}
-	if d.Why != "" {
-		line += fmt.Sprintf("two engines: %s\n", d.Why)
-	}
-	line += fmt.Sprintf("memory: %d bytes of surfaces, %d of weights, %d of the largest intermediate\n", d.Surfaces,
-		d.Weights, d.Intermediate)
-	for _, b := range d.Budgets {
-		if b.Over {
-			line += fmt.Sprintf("over budget: %d %s, %d (%s)\n", b.Used, b.Name, b.Limit, b.Evidence)
-		}
-	}
-	line += fmt.Sprintf("Core ML: %d of %s on the engine in %s; %s us with all on the CPU, %s us as placed (%s)\n",
-		d.CoreML.OnEngine, counted(len(d.Operators), "operator", "operators"), counted(d.CoreML.Segments, "segment",
-			"segments"), microseconds(d.CoreML.CPU.Value), microseconds(d.CoreML.Chosen.Value), d.CoreML.CPU.Evidence)
-	if d.CPU {
-		line += "the CPU would be quicker than a call of the engine\n"
-	}
-	for _, n := range d.Notes {
-		line += "note: " + n + "\n"
-	}
-	return a.printf("%s", line)
-}
-
-// orDash returns the text, or a dash.
-func orDash(ok bool, text string) string {
-	if !ok {
-		return "-"
-	}
-	return text
-}
-
-// microseconds formats a time in nanoseconds, with three or more digits.
-func microseconds(v float64) string {
-	switch v /= 1e3; {
-	case v == 0:
-		return "0"
-	case v < 100:
-		return fmt.Sprintf("%.3g", v)
-	}
-	return fmt.Sprintf("%.0f", v)
 }

@@ -25,6 +25,7 @@ func (i *inspection) print(a *app) error {
 			return err
 		}
 		w := page.NewTable("tensor", "side", "type", "shape", "bytes", "padding", "row", "plane", "batch")
+		w.Shorten(0)
 		var problems []string
 		rows := func(side string, tensors []inspectedTensor) {
 			for _, t := range tensors {
@@ -61,15 +62,16 @@ func (i *inspection) print(a *app) error {
 	if len(i.Weights) == 0 {
 		return a.printf("\nno weight files\n")
 	}
-	fmt.Fprintln(a.out)
+	err := a.printf("\n%s, %d bytes in all\n", counted(len(i.Weights), "tensor", "tensors"), i.WeightSize)
+	if err != nil {
+		return err
+	}
 	w := page.NewTable("weights", "offset", "type", "bytes", "file")
+	w.Shorten(0)
 	for _, r := range i.Weights {
 		w.Row(visible(r.Path), fmt.Sprint(r.Offset), r.Type, fmt.Sprint(r.Bytes), visible(r.Status))
 	}
-	if err := a.table(w); err != nil {
-		return err
-	}
-	return a.printf("%s, %d bytes in all\n", counted(len(i.Weights), "tensor", "tensors"), i.WeightSize)
+	return a.table(w)
 }
 
 // nothing returns the text for an empty list.

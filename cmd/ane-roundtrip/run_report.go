@@ -92,6 +92,7 @@ func (j *runJob) report(d *ane.Device) error {
 		return failed
 	}
 	w := page.NewTable("tensor", "side", "type", "shape", "min", "max", "nan", "file")
+	w.Shorten(0, 7)
 	for _, r := range j.rows {
 		w.Row(visible(r.Name), r.Side, r.DType, fmt.Sprint(r.Shape), fmt.Sprintf("%.6g", float64(r.Min)),
 			fmt.Sprintf("%.6g", float64(r.Max)), fmt.Sprint(r.NaN), visible(r.File))

@@ -304,30 +304,13 @@ func (a *app) checkWeights(ctx context.Context, path string) error {
 	return a.showWeights(d, false)
 }
 
-// showWeights prints the table and the shares.
+// showWeights prints the shares and the table.
 func (a *app) showWeights(d *weightsDetails, table bool) error {
 	r := newReport(nil)
 	r.Details = d
 	a.deliver(r)
 	if a.json {
 		return nil
-	}
-	if table {
-		w := page.NewTable("tensor", "type", "shape", "bytes", "offset", "aligned to", "usable", "file")
-		for _, t := range d.Tensors {
-			use := "no copy"
-			if !t.Usable {
-				use = "copy"
-			}
-			w.Row(visible(t.Name), t.Type, strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ","), fmt.Sprint(t.Bytes),
-				fmt.Sprint(t.Offset), fmt.Sprint(t.Aligned), use, visible(t.File))
-		}
-		if err := a.table(w); err != nil {
-			return err
-		}
-		if err := a.printf("\n"); err != nil {
-			return err
-		}
 	}
 	switch d.Action {
 	case "repack":
@@ -340,10 +323,25 @@ func (a *app) showWeights(d *weightsDetails, table bool) error {
 			return err
 		}
 	}
-	return a.printf("%s in %s, %d bytes: %s usable without a copy, %s at multiples of 64, %s at multiples of 16384\n",
+	err := a.printf("%s in %s, %d bytes: %s usable without a copy, %s at multiples of 64, %s at multiples of 16384\n",
 		counted(d.count, "tensor", "tensors"), counted(d.Files, "file", "files"), d.Bytes,
 		share(d.Usable, d.Bytes),
 		share(d.Rows, d.Bytes), share(d.Pages, d.Bytes))
+	if err != nil || !table {
+		return err
+	}
+	w := page.NewTable("tensor", "type", "shape", "bytes", "offset", "aligned", "usable", "file")
+	w.Shorten(0)
+	w.Group(7)
+	for _, t := range d.Tensors {
+		use := "no copy"
+		if !t.Usable {
+			use = "copy"
+		}
+		w.Row(visible(t.Name), t.Type, strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ","), fmt.Sprint(t.Bytes),
+			fmt.Sprint(t.Offset), fmt.Sprint(t.Aligned), use, visible(t.File))
+	}
+	return a.tables(page.NewTable(), w)
 }
 
 // share is a part of all in percent; all of nothing is all.

@@ -11,13 +11,16 @@ type Table struct {
 	// Paint, if set, colors a cell of a column, counted from 0, after its width was measured.
 	Paint func(column int, cell string) string
 
-	head bool // the first row names the columns
-	rows [][]string
+	head  bool // the first row names the columns
+	rows  [][]string
+	short []int    // of Shorten
+	group int      // of Group; -1 for none
+	above []string // what holds for all rows
 }
 
 // NewTable returns a table. The names, if there are any, become its first row.
 func NewTable(head ...string) *Table {
-	t := &Table{}
+	t := &Table{group: -1}
 	if len(head) > 0 {
 		t.head = true
 		t.Row(head...)
@@ -28,40 +31,59 @@ func NewTable(head ...string) *Table {
 // Row adds a row.
 func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
+// Shorten has the cells of some columns, such as paths and names, lose their middle where the table is too wide.
+func (t *Table) Shorten(columns ...int) { t.short = columns }
+
+// Group has a table that is too wide become one for each value of a column, which stands above it.
+func (t *Table) Group(column int) { t.group = column }
+
 const (
 	gap     = 2  // columns between two cells
 	minLast = 28 // least width of a last column that is folded beside the others
 	indent  = 4  // indentation of a cell below the others
 )
 
-// Write prints the table with lines of at most width columns; 0 is no limit. If the table is wider,
-// it folds the last column between words, beside the others if that leaves enough room, else on lines
-// below them. If the other columns do not fit, it prints each row as a list of its cells.
+// Write prints the table with lines of at most width columns; 0 is no limit. If the table is wider, columns with one
+// value for all rows move to a line above, and the columns of Group and Shorten give way. Then Write folds the last
+// column between words, beside the others if that leaves enough room, else on lines below them. If the other columns do
+// not fit, it prints each row as a list of its cells.
 func (t *Table) Write(w io.Writer, width int) error {
-	widths, others, all := t.measure()
 	var out strings.Builder
+	for i, one := range t.fitted(width) {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		if len(one.above) > 0 {
+			out.WriteString(Fold(strings.Join(one.above, ", "), width, indent) + "\n")
+		}
+		one.print(&out, width)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func (t *Table) print(out *strings.Builder, width int) {
+	widths, others, all := t.measure()
 	for i, row := range t.rows {
 		switch {
 		case width <= 0 || all <= width:
-			t.line(&out, row, widths)
+			t.line(out, row, widths)
 		case width-others >= minLast:
-			t.folded(&out, row, widths, others, width)
+			t.folded(out, row, widths, others, width)
 		case others-gap <= width:
 			last := row
 			if len(row) == len(widths) {
 				last = row[:len(row)-1]
 			}
-			t.line(&out, last, widths)
+			t.line(out, last, widths)
 			if len(row) == len(widths) && row[len(row)-1] != "" {
 				out.WriteString(Fold(strings.Repeat(" ", indent)+row[len(row)-1], width, indent) + "\n")
 			}
 		case t.head && i == 0: // list prints the name of the column before each cell
 		default:
-			t.list(&out, row, width)
+			t.list(out, row, width)
 		}
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
 }
 
 // measure returns the width of each column, of all columns but the last with their gaps, and of the
