@@ -124,7 +124,7 @@ type costPart struct {
 type costBudget struct {
 	Name     string `json:"name"`
 	Used     int64  `json:"used"`
-	Limit    int64  `json:"limit"`
+	Limit    *int64 `json:"limit"` // null if not known
 	Over     bool   `json:"over"`
 	Evidence string `json:"evidence"`
 	Source   string `json:"source"`
@@ -214,8 +214,11 @@ func costDetailsOf(path string, e *cost.Estimate) *costDetails {
 		d.Parts = append(d.Parts, costPart{p.Name, timeOf(p.Time), p.Bound.String()})
 	}
 	for _, b := range e.Budgets {
-		d.Budgets = append(d.Budgets, costBudget{b.Name, b.Used, b.Limit.Value, b.Over(), b.Limit.Degree.String(),
-			b.Limit.Source})
+		row := costBudget{b.Name, b.Used, nil, b.Over(), b.Limit.Degree.String(), b.Limit.Source}
+		if b.Limit.Known() {
+			row.Limit = &b.Limit.Value
+		}
+		d.Budgets = append(d.Budgets, row)
 	}
 	return d
 }

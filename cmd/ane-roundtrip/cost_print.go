@@ -50,7 +50,7 @@ func (d *costDetails) totals() string {
 		d.Weights, d.Intermediate)
 	for _, b := range d.Budgets {
 		if b.Over {
-			line += fmt.Sprintf("over budget: %d %s, %d (%s)\n", b.Used, b.Name, b.Limit, b.Evidence)
+			line += fmt.Sprintf("over budget: %d %s, %d (%s)\n", b.Used, b.Name, *b.Limit, b.Evidence)
 		}
 	}
 	line += fmt.Sprintf("Core ML: %d of %s on the engine in %s; %s us with all on the CPU, %s us as placed (%s)\n",

@@ -18,7 +18,6 @@ type axis struct {
 	log   bool
 	step  float64 // of logarithmic ticks: 10 for decades, 4 or 16 for sizes
 	label string
-	zero  bool // begins at 0
 	ticks []tick
 }
 
@@ -43,19 +42,17 @@ func (a axis) usable(v float64) bool {
 	return math.Abs(v) <= farthest && (!a.log || v >= 1/farthest) // false for NaN
 }
 
-// span widens a range so that it has a length.
+// span widens a range so that it has a length, and 0 in it unless the axis is logarithmic.
 func (a axis) span(low, high float64) (float64, float64) {
-	if a.zero {
+	if !a.log {
 		low, high = min(low, 0), max(high, 0)
 	}
 	switch {
 	case high > low:
 	case a.log:
 		low, high = low/2, high*2
-	case high == 0:
-		high = 1
 	default:
-		low, high = min(0, 2*low), max(0, 2*high)
+		high = 1
 	}
 	return low, high
 }

@@ -35,7 +35,7 @@ func (b *builder) bench(d *value) {
 func (b *builder) operations(d *value) {
 	t := &table{Caption: "Operations", Columns: columns("operation", "#measured", "#throughput", "#floor", "#ratio",
 		"#spread", "#allocs", "target", "published", "verdict")}
-	c := &chart{rows: true, x: axis{zero: true, label: "times the floor"}}
+	c := &chart{rows: true, x: axis{label: "times the floor"}}
 	c.rectangle(0, .5, 1, .5, line) // the axis begins at 0 and reaches the floor
 	var labels []string
 	for i, o := range d.at("operations").items {
@@ -77,7 +77,7 @@ func (b *builder) sizes(d *value) {
 		{"drop", "Drop", "measured_ns", "floor_ns", durationOf(1), nanoseconds},
 	} {
 		timed := m.measured == "measured_ns"
-		c := &chart{x: axis{form: sizeOf, log: true, step: 16}, y: axis{form: m.form, zero: !timed, log: timed}}
+		c := &chart{x: axis{form: sizeOf, log: true, step: 16}, y: axis{form: m.form, log: timed}}
 		t := &table{Caption: m.title, Columns: columns("size", "#measured", "#floor", "#ratio", "published")}
 		measured := curve{color: series(0), dots: true}
 		floor := curve{color: series(1), dash: true}
@@ -108,7 +108,7 @@ func (b *builder) sizes(d *value) {
 func (b *builder) evaluations(e *value) {
 	t := &table{Caption: "Evaluations that read one row of a tensor, on " + page.Visible(e.at("engine").raw),
 		Columns: columns("tensor", "#p50", "#p99", "#ratio", "#spread", "#allocs", "target", "verdict")}
-	c := &chart{x: axis{form: sizeOf, log: true, step: 16}, y: axis{form: durationOf(1), zero: true}}
+	c := &chart{x: axis{form: sizeOf, log: true, step: 16}, y: axis{form: durationOf(1)}}
 	p50, p99 := curve{color: series(0), dots: true}, curve{color: series(2), dots: true}
 	floor := curve{color: series(1), dash: true}
 	for _, r := range e.at("trips").items {
@@ -139,8 +139,8 @@ func (b *builder) cache(c *value) {
 		rows, published = c, b.root.at("details", "published")
 	}
 	t := &table{Caption: "Keys and values", Columns: columns("cache", "#first token", "#prompt", "#generate", "#memory",
-		"#beyond dynamic", "#copied")}
-	drawn := &chart{x: axis{label: "tokens", zero: true}, y: axis{form: sizeOf, zero: true}}
+		"#beyond dynamic", "#moved on growth")}
+	drawn := &chart{x: axis{label: "tokens"}, y: axis{form: sizeOf}}
 	p := plotted{Title: words("Memory of keys and values"),
 		Caption: sentence("a reserved cache is a flat line, a growing one a staircase")}
 	steps := &table{Caption: "Memory over tokens", Columns: columns("cache", "#tokens", "#memory")}

@@ -38,9 +38,28 @@ func (b *builder) build() {
 	case "info":
 		b.info(details)
 	}
+	b.unproved(details)
 	b.checks()
 	b.receipts()
 	b.host()
+}
+
+// unproved takes the verdict from the head of a page whose command has proved nothing: an estimate, or two modes whose
+// results differ.
+func (b *builder) unproved(details *value) {
+	word := ""
+	switch command := b.root.at("command").raw; {
+	case !b.root.at("verdict").is("pass"):
+	case command == "cost":
+		word = "Estimate"
+	case command == "generate" && details.at("chip").kind == text:
+		word = "Plan"
+	case command == "run" && details.at("compare", "difference").kind == object:
+		word = "Different results"
+	}
+	if word != "" {
+		b.doc.Verdict, b.doc.Word, b.doc.Tone = cell{Number: word, Class: "word"}, word, ""
+	}
 }
 
 // words of a verdict as a heading.

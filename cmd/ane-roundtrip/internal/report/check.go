@@ -8,7 +8,7 @@ import (
 
 func modelTable(caption string) *table {
 	return &table{Caption: caption, Columns: columns("model", "#compile", "#load", "#p50", "#p99", "#max error",
-		"#copied", ">error")}
+		"#reached through a copy", ">error")}
 }
 
 func modelRow(m *value) []cell {
@@ -29,7 +29,7 @@ func (b *builder) check(d *value) {
 	for _, k := range []struct {
 		check, name string
 		form        func(*value) cell
-	}{{"memory/copies", "tensor bytes copied", size}, {"memory/neighbours", "bytes written beside tensors", size},
+	}{{"memory/copies", "tensors reached through a copy", size}, {"memory/neighbours", "bytes written beside tensors", size},
 		{"memory/growth", "growth of memory", size}, {"memory/closed", "surfaces left open", plain}} {
 		for _, c := range b.root.at("checks").items {
 			if c.at("name").is(k.check) && c.at("value").here() {
@@ -93,7 +93,7 @@ func (b *builder) latencies(engines []engineModels) (plots []plotted) {
 		}
 	}
 	for _, name := range order {
-		c := &chart{width: 168, height: 84, x: axis{form: durationOf(1), log: true}, y: axis{zero: true}}
+		c := &chart{width: 168, height: 84, x: axis{form: durationOf(1), log: true}, y: axis{}}
 		c.y.ticks = []tick{} // the heights compare bins, not models
 		p := plotted{Title: title[name]}
 		for k, l := range by[name] {
@@ -120,7 +120,7 @@ func (c *chart) ends() {
 // latency draws the histogram of one program, with a table of it.
 func (b *builder) latency(title string, e *value) []plotted {
 	l := e.at("latency")
-	c := &chart{height: 150, x: axis{form: durationOf(1), log: true}, y: axis{zero: true}}
+	c := &chart{height: 150, x: axis{form: durationOf(1), log: true}, y: axis{}}
 	c.bars(floats(l.at("edges_ns")), floats(l.at("counts")), 0)
 	return b.plot(nil, c, plotted{Title: words("%s", title), Caption: sentence("how many took how long")},
 		"Histogram of the times of evaluations.")

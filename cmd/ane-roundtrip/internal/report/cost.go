@@ -106,7 +106,7 @@ func (b *builder) operatorTimes(d *value) {
 		sources.add(texts(r.at("name")), texts(r.at("time_ns", "evidence")), texts(r.at("time_ns", "source")))
 	}
 	shown := largest(all, 30, func(o *value) float64 { return o.at("time_ns", "value").float() })
-	c := &chart{rows: true, x: axis{form: durationOf(1), zero: true}}
+	c := &chart{rows: true, x: axis{form: durationOf(1)}}
 	var labels, bounds []string
 	for i, r := range shown {
 		labels = append(labels, visibleName(r.at("name")))

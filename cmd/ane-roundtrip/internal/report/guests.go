@@ -3,8 +3,8 @@ package report
 // guests shows what guests of WebAssembly measured, in place beside the path with copies.
 func (b *builder) guests(all *value) {
 	t := &table{Caption: "Guests on the engine's memory", Columns: columns("path", "engine", "#errors", "#elements",
-		"#unshared", "#copied", "#growth", "#p50", "#a call across")}
-	copying := &table{Caption: "The same with copies", Columns: columns("path", "engine", "#errors", "#copied by a run",
+		"#reached through a copy", "#copied in all runs", "#growth", "#p50", "#a call across")}
+	copying := &table{Caption: "The same with copies", Columns: columns("path", "engine", "#errors", "#copied in a run",
 		"#growth", "#p50")}
 	for _, g := range all.items {
 		t.add(texts(g.at("path")), texts(g.at("engine")), plain(g.at("errors")), plain(g.at("elements")),

@@ -33,7 +33,7 @@ func (b *builder) language(d *value) {
 		{"kv_bytes", "keys and values of it"}} {
 		weights.add(words("%s", w[1]), size(d.at("weights", w[0])))
 	}
-	keys := &table{Caption: "Keys and values", Columns: columns("cache", "#tokens", "#resident", "#copied")}
+	keys := &table{Caption: "Keys and values", Columns: columns("cache", "#tokens", "#resident", "#moved on growth")}
 	for _, k := range d.at("kv").items {
 		keys.add(texts(k.at("mode")), plain(k.at("tokens")), size(k.at("bytes")), size(k.at("copied_bytes")))
 	}
@@ -41,7 +41,7 @@ func (b *builder) language(d *value) {
 
 	t := &table{Caption: "Conversations", Columns: columns("where", "#tokens", "#snapshot", "#save", "#restore",
 		"#prompt", "same bits")}
-	c := &chart{x: axis{label: "tokens", zero: true}, y: axis{form: durationOf(1), log: true}}
+	c := &chart{x: axis{label: "tokens"}, y: axis{form: durationOf(1), log: true}}
 	lines := []curve{{color: series(0), dots: true}, {color: series(1), dots: true}, {color: series(2), dots: true}}
 	row := func(where string, r *value) {
 		t.add(words("%s", where), plain(r.at("tokens")), size(r.at("bytes")), nanoseconds(r.at("save_ns")),

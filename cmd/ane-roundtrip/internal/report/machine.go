@@ -12,7 +12,7 @@ import (
 func (b *builder) memory(engines *value) {
 	var plots []plotted
 	for _, e := range engines.items {
-		c := &chart{x: axis{form: durationOf(1), zero: true}, y: axis{form: sizeOf, zero: true}, height: 170}
+		c := &chart{x: axis{form: durationOf(1)}, y: axis{form: sizeOf}, height: 170}
 		process, blocks := curve{color: series(0)}, curve{color: series(1), step: true}
 		t := &table{Caption: "Memory after each step", Columns: columns("step", "#time", "#process", "#Blocks")}
 		high := 0.0
@@ -74,7 +74,7 @@ func (b *builder) timeline(t *value) {
 		i := slices.Index(rows, s.at("row").raw)
 		begin, over := s.at("start_ns").float(), s.at("start_ns").float()+s.at("duration_ns").float()
 		if i >= 0 && over > from {
-			c.rectangle(max(from, begin), -float64(i)-.32, over, -float64(i)+.32, series(i))
+			c.rectangle(max(0, begin-from), -float64(i)-.32, over-from, -float64(i)+.32, series(i))
 		}
 		cells := []cell{nanoseconds(s.at("start_ns")), nanoseconds(s.at("duration_ns"))}
 		list.add(append([]cell{texts(s.at("row")), texts(s.at("name")), texts(s.at("program"))}, cells...)...)
@@ -87,9 +87,9 @@ func (b *builder) timeline(t *value) {
 	}
 	c.y = names(rows)
 	plots := b.plot(nil, c, plotted{Title: words("Spans"), Caption: sentence(
-		"submissions, the engine and copies, from the first evaluation on"),
+		"submissions, the engine and copies, from just before the first evaluation on"),
 		Data: &folded{"All spans", list.without()}}, "A row for each kind of span over the time of the timeline.")
-	m := &chart{x: axis{form: durationOf(1)}, y: axis{form: sizeOf, zero: true}, height: 118}
+	m := &chart{x: axis{form: durationOf(1)}, y: axis{form: sizeOf}, height: 118}
 	buffers := curve{color: series(1), step: true}
 	points := &table{Caption: "Memory of buffers", Columns: columns("from", "#bytes")}
 	for _, p := range t.at("memory").items {
@@ -126,7 +126,7 @@ func (b *builder) surfaces(all []surfaceRows) {
 	t := &table{Caption: "Surfaces", Columns: columns("tensor", "program", "side", "type", "shape", "#rows",
 		"#values of a row",
 		"#row stride", "#values", "#with padding", "#surface")}
-	c := &chart{x: axis{form: digitsPercent, zero: true}, rows: true}
+	c := &chart{x: axis{form: digitsPercent}, rows: true}
 	var labels []string
 	left := 0
 	for _, p := range all {

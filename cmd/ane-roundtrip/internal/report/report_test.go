@@ -192,7 +192,7 @@ func TestPlotPlacesValues(t *testing.T) {
 		if log {
 			xs = []float64{10, 100, 1000, 10000}
 		}
-		c := &chart{x: axis{log: log}, y: axis{zero: true}}
+		c := &chart{x: axis{log: log}, y: axis{}}
 		c.add(curve{color: series(0), x: xs, y: ys})
 		svg := string(c.draw("p1", "title", "text"))
 		path := regexp.MustCompile(`d="(M[^"]*)"\s*style="[^"]*--s1`).FindStringSubmatch(svg)

@@ -19,10 +19,10 @@ func (b *builder) run(d *value) {
 		entry{"load", []cell{nanoseconds(d.at("load_ns"))}},
 		entry{"evaluate, p50", []cell{nanoseconds(e.at("p50_ns"))}})
 	if c := e.at("bytes_copied"); c.here() {
-		b.doc.Keys = append(b.doc.Keys, entry{"copied", []cell{size(c)}})
+		b.doc.Keys = append(b.doc.Keys, entry{"reached through a copy", []cell{size(c)}})
 	}
 	t := &table{Caption: "Tensors of the program", Columns: columns("tensor", "side", "type", "shape", "#least",
-		"#largest", "#NaN", "#copied", ">file", ">notes")}
+		"#largest", "#NaN", "#between file and tensor", ">file", ">notes")}
 	for _, r := range d.at("tensors").items {
 		nan := plain(r.at("nan"))
 		t.add(texts(r.at("name")), texts(r.at("side")), texts(r.at("dtype")), shape(r.at("shape")), plain(r.at("min")),
@@ -107,7 +107,6 @@ func (b *builder) operators(c *value, modes [2]cell) {
 		drawn.rectangle(0, -float64(i)-.36, v, -float64(i)+.36, series(0))
 	}
 	drawn.y = names(labels)
-	drawn.x.zero = true
 	drawn.height = 40 + 15*float64(len(labels))
 	caption := sentence("between ", modes[0], " and ", modes[1])
 	if len(shown) < len(all.items) {

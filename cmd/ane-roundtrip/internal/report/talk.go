@@ -7,7 +7,7 @@ func (b *builder) talk(d *value) {
 	rate := perSecond(d.at("tokens_per_second"))
 	rate.Unit = "tokens/s"
 	b.doc.Keys = []entry{{"rate", []cell{rate}}, {"first token", []cell{nanoseconds(d.at("time_to_first_token_ns"))}},
-		{"load", []cell{nanoseconds(d.at("load_ns"))}}, {"copied", []cell{size(d.at("bytes_copied"))}}}
+		{"load", []cell{nanoseconds(d.at("load_ns"))}}, {"copied in this run", []cell{size(d.at("bytes_copied"))}}}
 }
 
 // ids shows the tokens of an answer as one list.
@@ -34,7 +34,7 @@ func (b *builder) took(heading string, d *value, steps [][2]string) {
 	if len(labels) == 0 {
 		return
 	}
-	c := lengths(axis{form: durationOf(1), zero: true}, labels, times)
+	c := lengths(axis{form: durationOf(1)}, labels, times)
 	b.section(heading, nil, block{Plots: b.plot(nil, c, plotted{Title: words("%s", heading),
 		Caption: sentence("shorter is better")}, "A bar for each step, as long as its time.")}, tableBlock(t))
 }
@@ -77,7 +77,7 @@ func (b *builder) generate(d *value) {
 		memory.add(words("%s", p[1]), size(v))
 		labels, sizes = append(labels, p[1]), append(sizes, v.float())
 	}
-	c := lengths(axis{form: sizeOf, zero: true}, labels, sizes)
+	c := lengths(axis{form: sizeOf}, labels, sizes)
 	c.x = binary(c.x, c.x1)
 	b.section("Memory", nil, block{Plots: b.plot(nil, c, plotted{Title: words("Memory")},
 		"A bar for each part of the memory, as long as its size.")}, tableBlock(memory))
