@@ -42,27 +42,14 @@ independent references and proves that no copy was made. Without --engine it
 runs on the best engine of this machine. If that is the software engine, check
 runs on it a second time, in a private broker, a process of its own.
 
---only PATTERN runs the checks whose names match, for instance 'identity/*',
-'*/copies' or 'broker/memory/*'; * stands for any text, ? for one character.
-
---gpu also proves that a GPU computes on a Block's own pages, in turn with the
-CPU and the engine; --gpu=DEVICE chooses the one whose name contains DEVICE or
-whose ID begins with it, as $ANEKIT_GPU does. Without a GPU the status is 3.
-
 The verdict says of the claim no-copy whether checks showed it, refuted it, or
 could not show it on this machine. --require-shown no-copy has the latter fail.
 
---wasm runs a WebAssembly guest in place of the models: it fills two matrices of
-128 x 128 in its own memory, the engine multiplies them, and the guest reads the
-product through the same pointer. The software engine does so on surfaces mapped
-over the guest's memory, as other engines do, and on tensors at an offset of it.
-
---trace FILE evaluates every model once more on a timeline of the first engine,
-with inputs of zero, and writes a trace as JSON for Perfetto.
-
---report FILE writes the JSON object to FILE.json, or to FILE.html a page of it:
-the verdict, tables, and plots of latencies, memory, surfaces and the engine's
-spans, in one file without scripts. A failed check writes it too.`,
+--only PATTERN takes * for any text and ? for one character: 'identity/*'.
+--gpu also proves that a GPU computes on a Block's own pages; without a GPU the
+status is 3. --wasm runs a WebAssembly guest in place of the models, in whose
+memory the engine multiplies matrices. --trace and --report evaluate every model
+once more on a timeline; a failed check writes the report too.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.beginReport(cmd, &commandFiles{app: a}); err != nil {
@@ -84,17 +71,15 @@ spans, in one file without scripts. A failed check writes it too.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.repeat, repeatFlag, 200, "time `N` evaluations of each model")
-	f.StringVar(&o.inject, "inject", "", "break the engine with this `FAULT` to see the checks fail: "+
-		strings.Join(injectable(), ", ")+"; with --gpu: "+gpuCopy)
-	f.StringVar(&o.only, "only", "", "run only the checks whose names match this `PATTERN`")
-	f.StringArrayVar(&o.required, "require-shown", nil, "fail unless checks show this `CLAIM`: "+
+	f.StringVar(&o.inject, "inject", "", "break the engine: `FAULT`, such as hidden-copy")
+	f.StringVar(&o.only, "only", "", "run only the checks whose names match a `PATTERN`")
+	f.StringArrayVar(&o.required, "require-shown", nil, "fail unless checks show a `CLAIM`: "+
 		strings.Join(claimNames(), ", "))
-	f.StringVar(&o.gpu, "gpu", "", "check a GPU too: `DEVICE`, or the one that $"+gpu.EnvDevice+" names, or the best")
+	f.StringVar(&o.gpu, "gpu", "", "check a GPU too: `DEVICE`, $"+gpu.EnvDevice+" or the best")
 	f.Lookup("gpu").NoOptDefVal = gpu.Auto
-	f.StringVar(&o.trace, "trace", "", "write a trace of one more evaluation of each model to `FILE`, as JSON for "+
-		"Perfetto")
+	f.StringVar(&o.trace, "trace", "", "write a trace to `FILE`, as JSON for Perfetto")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the failed checks and the verdict")
-	f.BoolVar(&o.wasm, "wasm", false, "run a WebAssembly guest whose memory the engine reads and writes in place")
+	f.BoolVar(&o.wasm, "wasm", false, "run a WebAssembly guest in place of the models")
 	a.reportFlag(cmd)
 	a.saveFlag(cmd)
 	a.engineFlags(cmd)

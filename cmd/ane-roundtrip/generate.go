@@ -41,42 +41,14 @@ func (a *app) generateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate --model FOLDER (--prompt TEXT | --tokens IDS)",
 		Short: "Generate text with a language model of the Llama family",
-		Long: `generate reads a folder as published (config.json, safetensors files and
-tokenizer.json of Llama 2 and 3, TinyLlama, Qwen 2 and 3; weights of fp32, bf16,
-fp16, or groups of 2 to 8 bits as MLX writes them), and prints tokens as they
-come: text for --prompt, ids for --tokens, which needs no tokenizer.json and
-adds no token for the start of a text. On a terminal, control characters of the
-text other than line feeds and tabs are escaped. A token that ends a text ends
-the run.
-Then it prints the rates, the memory, the bytes copied and the engine.
-
-The most likely token comes next, unless --temperature is above 0: then generate
-divides the logits by it, keeps the most probable tokens until their
-probabilities add up to --top-p, and draws one. A seed repeats its tokens.
-
---snapshot FILE keeps the conversation: the keys and values, the tokens and the
-state of the draws. If the file does not exist, generate creates it; otherwise
-it continues after the last token, for --max further ones, on every engine of
-equal numerics. generate replaces the file after the prompt, now and then, and
-at the end; a kill at any moment leaves an older one or the new one, whole. A
-file that is damaged, or of another model or prompt, is refused and unchanged.
-
---form engine writes programs as Apple's engine prefers them and within the
-limits of its chips: a layer with more weights than a program may have is split,
-and programs that exceed the load limit take turns. --form engine-int8 does so
-with weights rounded to int8. --form compact uses packed weights as stored, for
-the software engines.
-
---plan opens no engine and reads no weights: it prints the programs, compiles,
-loads and bytes beside the limits of --chip (default: the lowest of all chips),
-in --form engine unless another is given. If a limit is exceeded, the status is
-2.
-
---report FILE writes the JSON object to FILE.json, or a page of it with plots to
-FILE.html; also on failure.`,
+		Long: `generate reads a folder as published (Llama 2 and 3, TinyLlama, Qwen 2 and 3),
+and prints tokens as they come: text for --prompt, ids for --tokens. The figures
+follow on standard error. --snapshot FILE keeps the conversation, and continues
+the one that FILE has. --form engine writes programs within the limits of
+Apple's chips, engine-int8 with weights of int8, compact with weights as stored.
+--plan opens no engine: it prints programs and bytes beside the limits of a
+chip; the status is 2 if one is exceeded.`,
 		Example: `  ane-roundtrip generate --model Llama-3.2-1B-Instruct-4bit --prompt "Once"
-  ane-roundtrip generate --model m --tokens 1,2,3 --max 10 --json
-  ane-roundtrip generate --model m --prompt Hi --temperature 0.7 --top-p 0.9
   ane-roundtrip generate --model m --prompt Hi --snapshot talk.kv --max 50
   ane-roundtrip generate --model m --plan --chip m4 --form engine-int8`,
 		Args: noArgs,
@@ -108,16 +80,16 @@ FILE.html; also on failure.`,
 	f.StringVar(&o.prompt, "prompt", "", "`TEXT` to continue")
 	f.StringVar(&o.tokens, "tokens", "", "`IDS` of tokens to continue, separated by commas")
 	f.IntVar(&o.max, "max", defaultMax, "number `N` of new tokens at most")
-	f.Float64Var(&o.temperature, "temperature", 0, "`T` by which logits are divided; 0 takes the most likely token")
-	f.Float64Var(&o.topP, "top-p", 1, "probability `P` of the tokens that are kept for the draw")
+	f.Float64Var(&o.temperature, "temperature", 0, "`T` that divides the logits; 0: the most likely token")
+	f.Float64Var(&o.topP, "top-p", 1, "probability `P` of the tokens kept for the draw")
 	f.Uint64Var(&o.seed, "seed", 0, "seed `S` of the draws")
 	f.StringVar(&o.snapshot, "snapshot", "", "`FILE` that keeps the conversation")
 	f.StringVar(&o.form, "form", "",
-		"`FORM` of the programs: engine, engine-int8 or compact (default: engine on Apple's engine, else compact)")
+		"`FORM` of the programs: engine, engine-int8 or compact")
 	f.IntVar(&o.context, "context", 0, "room for `N` tokens (default: what the run needs)")
-	f.BoolVar(&o.plan, "plan", false, "print programs and bytes beside the limits of a chip, and run nothing")
+	f.BoolVar(&o.plan, "plan", false, "print what the model takes of a chip, run nothing")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print the answer alone, without the report")
-	f.StringVar(&o.chip, "chip", "all", "`CHIP` of --plan: m1 to m6, h13 to h18g, or all")
+	f.StringVar(&o.chip, "chip", "all", "`CHIP` of --plan: m1 to m6, or all")
 	a.reportFlag(cmd)
 	a.saveFlag(cmd)
 	a.engineFlags(cmd)

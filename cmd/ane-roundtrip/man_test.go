@@ -52,7 +52,7 @@ func TestManualHasTheHelp(t *testing.T) {
 	}
 }
 
-// The help of every command fits 80 columns.
+// The help of every command fits 80 columns and 45 lines.
 func TestHelpFits(t *testing.T) {
 	t.Setenv(brokerVariable, "")
 	t.Setenv("COLUMNS", "")
@@ -62,6 +62,7 @@ func TestHelpFits(t *testing.T) {
 		var out, errw bytes.Buffer
 		require.Equal(t, codePass, execute(t.Context(), append(strings.Fields(cmd.CommandPath())[1:], "--help"), &out,
 			&errw), "%s", &errw)
+		require.LessOrEqual(t, strings.Count(out.String(), "\n"), 45, "%s", cmd.CommandPath())
 		for line := range strings.Lines(out.String()) {
 			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, "%s", line)
 			n++

@@ -31,8 +31,7 @@ func (r *reportFile) kind() string { return strings.ToLower(filepath.Ext(r.path)
 
 // saveFlag adds --report to a command.
 func (a *app) saveFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.saved.path, "report", "",
-		"write the JSON object to `FILE`.json, or a page of it with plots to FILE.html; also on failure")
+	cmd.Flags().StringVar(&a.saved.path, "report", "", "write the report to `FILE`.json or FILE.html")
 }
 
 // input is a file that a command line names as input.

@@ -125,16 +125,15 @@ func (a *app) root() *cobra.Command {
 	root.Short = "Show that tensors reach the Neural Engine and come back without a copy"
 	root.Long = `ane-roundtrip runs small programs on the Neural Engine, or on the software
 engine where there is none. It checks that the values are correct and that no
-tensor was copied. Without a command it runs check.
+tensor was copied. Without a command it runs check, with the flags of check,
+such as --require-ane. --version prints version, commit and compiler.
 
---json prints one object, also on failure; ane-roundtrip schema prints its
-JSON Schema. SOURCE_DATE_EPOCH sets the time in that object. COLUMNS sets the
-width of tables, NO_COLOR turns color off.
+--json prints one object, also on failure. SOURCE_DATE_EPOCH sets the time in
+it, COLUMNS the width of tables, and NO_COLOR turns color off.
 
 Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
 2 wrong usage or bad input, 3 the requested engine is not available, 4 a broker
-cut calls, 130 interrupted by SIGINT, SIGTERM or SIGHUP. SIGQUIT ends a command
-at once, with its stacks on standard error and without JSON.`
+cut calls, 130 interrupted by SIGINT, SIGTERM or SIGHUP.`
 	root.Version = versionText()
 	root.InitDefaultVersionFlag()
 	root.Flags().Lookup("version").Usage = "print version, module version, commit and compiler"
@@ -144,8 +143,9 @@ at once, with its stacks on standard error and without JSON.`
 		a.brokerCommand(), a.generateCommand(), a.actorCommand(),
 		a.inspectCommand(), a.lintCommand(), a.costCommand(), a.formatCommand(),
 		a.weightsCommand(), a.probeCommand(), a.manCommand(), a.schemaCommand())
-	// Help has 80 columns, on a terminal and in a file.
+	// Help has 80 columns, on a terminal and in a file. The flags of check are those of its own help.
 	root.SetUsageTemplate(strings.NewReplacer("Flags.FlagUsages ", "Flags.FlagUsagesWrapped 80 ",
+		"{{if .HasAvailableLocalFlags}}", "{{if and .HasParent .HasAvailableLocalFlags}}",
 		" for more information about a command.", " for the help of a command.").Replace(root.UsageTemplate()))
 	root.SetHelpCommand(a.helpCommand())
 	a.completions(root)
@@ -176,22 +176,21 @@ func (a *app) reportFlag(cmd *cobra.Command) {
 // engineFlags adds the flags that choose an engine to a command.
 func (a *app) engineFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&a.engine, "engine", engine.Auto, "`NAME` of the engine: "+strings.Join(engine.Names(), ", "))
-	f.StringVar(&a.socket, "broker", "",
-		"`SOCKET` of a shared broker; implies --engine broker (default $"+brokerVariable+", else a private broker)")
-	f.BoolVar(&a.apple, "require-ane", false, "exit with status 3 unless the engine is Apple's Neural Engine")
+	f.StringVar(&a.engine, "engine", engine.Auto, "engine `NAME`: "+strings.Join(engine.Names(), ", "))
+	f.StringVar(&a.socket, "broker", "", "`SOCKET` of a shared broker (default $"+brokerVariable+")")
+	f.BoolVar(&a.apple, "require-ane", false, "exit with status 3 unless on Apple's engine")
 }
 
 // numericsFlag adds the flag that chooses the arithmetic to a command that has engineFlags.
 func (a *app) numericsFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.mode, "numerics", numerics.Reference.String(),
-		"`MODE` in which the software engine computes: "+strings.Join(numerics.Names(), ", "))
+		"arithmetic `MODE`: "+strings.Join(numerics.Names(), ", "))
 }
 
 // emulateFlag adds the flag that emulates what a chip refuses to a command that has engineFlags.
 func (a *app) emulateFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.emulated, "emulate", "",
-		"`CHIP` whose refusals the software engine imitates: m1 to m6, or h13 to h18g")
+		"imitate the refusals of a `CHIP`: m1 to m6")
 }
 
 // noArgs rejects operands with a hint.

@@ -35,45 +35,19 @@ func (a *app) runCommand() *cobra.Command {
 		Use:   "run FILE.mil --in NAME=FILE ... --out NAME=FILE ...",
 		Short: "Run a MIL program on .npy and .npz files",
 		Long: `run compiles a MIL program and evaluates it. It reads inputs from .npy files or
-from arrays of .npz archives (FILE.npz:KEY; without KEY it takes the array with
-the name of the input). It writes the outputs that --out names, in their own
-type and shape: all of them, or none if the program does not run. Several
-outputs may go into one archive.
+from arrays of .npz archives (FILE.npz:KEY), and writes all outputs that --out
+names, or none. - stands for standard input or standard output. run converts an
+array to the type and shape of the input if that loses only precision, and names
+each conversion in a note; it rejects every other array.
 
-The file name - stands for standard input (--mil, one --in or one --expect) or
-for standard output (one --out); the report then goes to standard error. run
-rejects an output that is one of the files it reads, also through a link.
-
-run converts an array to the type and shape of the input if that loses only
-precision: from another floating-point type, big-endian numbers, Fortran order,
-with axes of length 1 added or removed, or flat in the order of elements. Notes
-name each conversion, and values beyond the range of the type, which become
-infinite or 0. run rejects every other array.
-
---expect compares an output with a file, rounded to the output's type. The run
-fails (status 1) if a value differs by more than --tol T, or by more than T
-times the expected value where that is above 1.
-
---numerics MODE computes as the Neural Engine of a chip does: m1, m4, m5 or m6.
---compare A,B evaluates the program in two modes with the same inputs. It prints
-the first operator whose result differs: the first element of it with both
-values, how many elements differ, and the rule of the chip that makes the
-difference, such as an overflow of the accumulator. Outputs are those of A.
-With --tol only larger differences count, so run skips the roundings of earlier
-operators and finds a product that overflows.
-
---trace FILE evaluates the program once more on a timeline and writes a trace
-(submissions, waits, engine, copies, memory) as JSON for Perfetto.
-
---report FILE writes the JSON object to FILE.json, or to FILE.html a page of it
-with plots, with --compare of the difference by operator; also on failure. It
-replaces no file that run reads or writes.`,
-		Example: `  ane-roundtrip run --mil model.mil --in x=x.npy --out y=y.npy
-  ane-roundtrip run --mil m.mil --in x=in.npz --out y=out.npz --out z=out.npz
-  ane-roundtrip run --mil model.mil --fill random:1 --repeat 1000 --json
-  ane-roundtrip run --mil model.mil --in x=x.npy --compare reference,m6
-  ane-roundtrip run --mil m.mil --fill ones --repeat 1000 --report run.html
-  make-x | ane-roundtrip run --mil model.mil --in x=- --out y=- | show-y`,
+--expect compares an output with a file: the status is 1 if a value differs by
+more than --tol T, or by more than T times the expected value where that is
+above 1. --compare A,B evaluates the program in two modes of --numerics and
+prints the first operator whose result differs, by more than --tol, and the rule
+of the chip behind it. --trace evaluates once more, on a timeline.`,
+		Example: `  ane-roundtrip run model.mil --in x=x.npy --out y=y.npy
+  ane-roundtrip run model.mil --fill random:1 --repeat 1000 --json
+  ane-roundtrip run model.mil --in x=x.npy --compare reference,m6`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return badf("operands: %d; give one, FILE.mil or -", len(args))
@@ -99,19 +73,17 @@ replaces no file that run reads or writes.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.mil, "mil", "", "`FILE` with the program, as the operand")
-	f.StringVar(&o.modelPath, "model-path", "",
-		"`FOLDER` that @model_path stands for (default: the folder of the program)")
-	f.StringVar(&o.function, "function", "", "`NAME` of the function to run (default main, else the first)")
-	f.StringVar(&o.fill, "fill", "", "`VALUES` of inputs without a file: zeros, ones or random:SEED")
-	f.StringVar(&o.fillWeights, "fill-weights", "", "`VALUES` of missing weight files: random:SEED")
-	f.StringArrayVar(&o.in, "in", nil, "input: `NAME=FILE.npy`, NAME=FILE.npz:KEY or NAME=-")
-	f.StringArrayVar(&o.out, "out", nil, "output to write: `NAME=FILE.npy`, NAME=FILE.npz:KEY or NAME=-")
+	f.StringVar(&o.modelPath, "model-path", "", "`FOLDER` of weights (default: that of the program)")
+	f.StringVar(&o.function, "function", "", "`NAME` of a function (default main, or the first)")
+	f.StringVar(&o.fill, "fill", "", "other inputs are `VALUES`: zeros, ones, random:SEED")
+	f.StringVar(&o.fillWeights, "fill-weights", "", "missing weight files are `VALUES`: random:SEED")
+	f.StringArrayVar(&o.in, "in", nil, "an input: `NAME=FILE`.npy, .npz, .npz:KEY or -")
+	f.StringArrayVar(&o.out, "out", nil, "an output to write: `NAME=FILE`, as --in")
 	f.IntVar(&o.repeat, repeatFlag, 1, "evaluate `N` times and print the times")
-	f.StringArrayVar(&o.expect, "expect", nil, "expected output: `NAME=FILE.npy`, NAME=FILE.npz:KEY or NAME=-")
-	f.StringVar(&o.compare, "compare", "",
-		"two `MODES`: find the first operator whose result differs, as in reference,m6")
-	f.Float64Var(&o.tol, "tol", 0, "largest difference `T` from an expected value, or between two modes (default 0)")
-	f.StringVar(&o.trace, "trace", "", "write a trace of one more evaluation to `FILE`, as JSON for Perfetto")
+	f.StringArrayVar(&o.expect, "expect", nil, "an expected output: `NAME=FILE`, as --in")
+	f.StringVar(&o.compare, "compare", "", "compare two `MODES`, such as reference,m6")
+	f.Float64Var(&o.tol, "tol", 0, "allowed difference `T` of --expect and --compare")
+	f.StringVar(&o.trace, "trace", "", "write a trace to `FILE`, as JSON for Perfetto")
 	a.reportFlag(cmd)
 	a.saveFlag(cmd)
 	a.engineFlags(cmd)
