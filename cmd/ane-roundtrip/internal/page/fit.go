@@ -12,14 +12,17 @@ const (
 )
 
 // fitted returns the tables that take the place of t on lines of at most width columns, so that a row stays one line: a
-// column with one value for all rows moves to a line above, rows of different groups to tables of their own, and long
-// cells of the columns of Shorten lose their middle.
+// column with one value for all rows moves to a line above, two last columns of words become one, rows of different
+// groups become tables of their own, and long cells of the columns of Shorten lose their middle.
 func (t *Table) fitted(width int) []*Table {
 	if width <= 0 || !t.head || t.fits(width) {
 		return []*Table{t}
 	}
 	if t = t.hoisted(); t.fits(width) {
 		return []*Table{t}
+	}
+	if t.columns() > 2 && t.wordy(t.columns()-2) {
+		t.merge()
 	}
 	all := t.grouped()
 	for _, one := range all {
@@ -32,15 +35,26 @@ func (t *Table) fitted(width int) []*Table {
 // words that can be folded beside the others or below them.
 func (t *Table) fits(width int) bool {
 	_, others, all := t.measure()
-	return all <= width || t.wordy() && others-gap <= width
+	return all <= width || t.wordy(t.columns()-1) && others-gap <= width
 }
 
-// wordy reports whether cells of the last column have words between which they can be folded.
-func (t *Table) wordy() bool {
-	last := t.columns() - 1
+// wordy reports whether cells of a column have words between which they can be folded.
+func (t *Table) wordy(column int) bool {
 	return slices.ContainsFunc(t.rows[1:], func(row []string) bool {
-		return len(row) > last && utf8.RuneCountInString(row[last]) > minLast && strings.Contains(row[last], " ")
+		return len(row) > column && utf8.RuneCountInString(row[column]) > minLast && strings.Contains(row[column], " ")
 	})
+}
+
+// merge makes the last two columns one.
+func (t *Table) merge() {
+	last := t.columns() - 1
+	for i, row := range t.rows {
+		if len(row) <= last {
+			continue
+		}
+		words := slices.DeleteFunc(slices.Clone(row[last-1:]), func(cell string) bool { return cell == "" })
+		t.rows[i] = append(slices.Clone(row[:last-1]), strings.Join(words, "; "))
+	}
 }
 
 func (t *Table) columns() int {
@@ -129,7 +143,7 @@ func (t *Table) grouped() (all []*Table) {
 // shorten takes the middle out of cells of the columns of Shorten, of the widest column first.
 func (t *Table) shorten(width int) {
 	widths, others, all := t.measure()
-	if t.wordy() {
+	if t.wordy(len(widths) - 1) {
 		all = others - gap
 	}
 	for over := all - width; over > 0; over-- {

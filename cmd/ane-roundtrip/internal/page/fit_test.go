@@ -100,3 +100,16 @@ func TestPaintFollowsItsColumn(t *testing.T) {
 	}
 	require.Contains(t, written(t, table, 61), " <64> ")
 }
+
+// Two columns of words become one, so that a row is not a list of its cells.
+func TestColumnsOfWordsBecomeOne(t *testing.T) {
+	table := page.NewTable("engine", "available", "what", "why not")
+	table.Row("apple", "no", "the engine of Apple's chips in itself", "it needs another system than this one")
+	table.Row("soft", "yes", "software", "")
+	require.Equal(t, `engine  available  what; why not
+apple   no         the engine of Apple's chips in
+                   itself; it needs another system
+                   than this one
+soft    yes        software
+`, written(t, table, 50))
+}
