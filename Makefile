@@ -88,7 +88,7 @@ bridge:
 
 bench:
 	@CGO_ENABLED=0 $(GO) run ./cmd/ane-roundtrip bench
-	@CGO_ENABLED=0 $(GO) run ./internal/engine/soft/kernbench
+	@CGO_ENABLED=0 $(GO) test -run '^$$' -bench 'Kernels|Fused|Peers' ./internal/engine/soft
 
 # On a Mac, Apple's Command Line Tools have what the tests need; cc is there without them, as
 # a stub, so build.sh looks for the tools themselves.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
-	"github.com/anekit/anekit/internal/membench"
+	"github.com/anekit/anekit/internal/measure"
 )
 
 // actorDetails are the fields that actor adds to the report.
@@ -49,7 +49,7 @@ func (j *actorJob) report(d *ane.Device) error {
 	w.Row("engine", receiptOf(&receipt))
 	w.Row("numerics", receipt.Numerics)
 	w.Row("guest", fmt.Sprintf("%s, %s of memory, SHA-256 %.16s...", visible(f.Guest),
-		membench.BytesText(f.Memory), f.Sum))
+		measure.BytesText(f.Memory), f.Sum))
 	w.Row("talk", fmt.Sprintf("%d tokens of the prompt, %d said, %d of them now, ended by %s", f.Prompt, f.Said,
 		len(f.Tokens), f.Stopped))
 	w.Row("time", fmt.Sprintf("load %s, first token %s, %.1f tokens per second", brief(f.Load), brief(f.First), f.Rate))
@@ -57,7 +57,7 @@ func (j *actorJob) report(d *ane.Device) error {
 		w.Row("thawed", fmt.Sprintf("%d tokens restored, %d taken again, in %s", f.Restored, f.Moved, brief(f.Thaw)))
 	}
 	if j.work.freeze {
-		w.Row("frozen", fmt.Sprintf("%s, %s in %s", visible(j.o.snapshot), membench.BytesText(int(f.Snapshot)),
+		w.Row("frozen", fmt.Sprintf("%s, %s in %s", visible(j.o.snapshot), measure.BytesText(int(f.Snapshot)),
 			brief(f.Freeze)))
 	}
 	w.Row("copied", fmt.Sprintf("%d bytes in this run: tokens from and to the guest, %s", f.Copied, whatIsCopied))

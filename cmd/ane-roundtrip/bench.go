@@ -12,10 +12,12 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/internal/membench"
 	"github.com/anekit/anekit/internal/tripbench"
 	"github.com/anekit/anekit/internal/weightbench"
-	"github.com/anekit/anekit/models/decoder"
 )
 
 func (a *app) benchCommand() *cobra.Command {
@@ -24,20 +26,19 @@ func (a *app) benchCommand() *cobra.Command {
 		Short: "Measure memory operations and evaluations",
 		Long: `bench measures memory operations, then evaluations on the engine that --engine
 names, or on a broker in another process. It compares each figure with its
-floor, the shortest code that does the same work, measured in the same round.
+floor, the shortest code that does the same work, measured in the same round,
+and prints it at once.
 
 A figure misses its target if it exceeds it by more than the spread of the
 rounds; a time with a ratio to its floor only if the ratio misses its target
-too, since a loaded machine slows both. The check of a time is skipped if the
-time exceeds the target and the floor alone does. bench skips a step that
-cannot run and prints the reason. The verdict is fail if a figure misses its
-target, or if a step was skipped for another reason than an engine that is not
-available.
+too, since a loaded machine slows both. The table shows a miss; on a busy
+machine it means little, so the check is then skipped and no failure. bench
+skips a step that cannot run and prints the reason. The verdict is fail if a
+step was skipped for another reason than an engine that is not available.
 
-Then bench plots the memory of caches of keys and values over the tokens, flat
+Last, bench plots the memory of caches of keys and values over the tokens, flat
 for a reserved one and a staircase for one that grows, beside published figures.
-Last it measures a language model as bench generate --restore 24,256 --rounds 1
-does, which needs 700 MB for files, and a minute.
+bench generate measures a language model.
 
 --report FILE writes the JSON object to FILE.json, or a page of it with plots of
 times and throughput over the size to FILE.html; also on failure.`,
@@ -46,7 +47,8 @@ times and throughput over the size to FILE.html; also on failure.`,
 			if err := a.beginReport(cmd, &commandFiles{app: a}); err != nil {
 				return err
 			}
-			return a.bench(cmd.Context(), wholeBench())
+			return a.bench(cmd.Context(), benchPlan{cases: membench.Cases(), rounds: 5, time: 60 * time.Millisecond,
+				sizes: []int{4 << 10, 64 << 10, 1 << 20, 16 << 20, 256 << 20}, caches: []int{0, 2048}})
 		},
 	}
 	a.reportFlag(cmd)
@@ -60,71 +62,103 @@ times and throughput over the size to FILE.html; also on failure.`,
 
 // benchPlan lists what bench measures, and for how long.
 type benchPlan struct {
-	cases  []membench.Case
+	cases  []measure.Case
 	sizes  []int         // of Blocks, in bytes
 	rounds int           // of each case
 	time   time.Duration // of a round
 	caches []int         // tokens that caches of keys and values reserve; 0 for one that grows
-	model  *benchGenerateOptions
 }
 
-func wholeBench() benchPlan {
-	return benchPlan{cases: membench.Cases(), sizes: []int{4 << 10, 64 << 10, 1 << 20, 16 << 20, 256 << 20},
-		rounds: 5, time: 60 * time.Millisecond, caches: []int{0, 2048},
-		model: &benchGenerateOptions{size: "llama-3.2-1b", form: decoder.Compact.String(), restore: "24,256",
-			prompt: 256, steps: 16, rounds: 1}}
+// benchDetails are the fields that bench adds to the report.
+type benchDetails struct {
+	Floors     string          `json:"floors"` // how this system measures the floors of Blocks
+	Operations []measure.Row   `json:"operations"`
+	Sizes      []membench.Size `json:"sizes"`
+	Evaluate   *evaluated      `json:"evaluate,omitempty"`
+	Cache      *cacheMemory    `json:"cache,omitempty"`
+	Skipped    []skippedStep   `json:"skipped,omitempty"`
+}
+
+// skippedStep is a step that could not run.
+type skippedStep struct {
+	Step   string `json:"step"`
+	Reason string `json:"reason"`
+}
+
+// evaluated holds evaluations with their floor, the time in which two processes wake each other.
+type evaluated struct {
+	Engine  string  `json:"engine"`
+	Floor   int64   `json:"floor_p50_ns"`
+	Trips   []trip  `json:"trips"`
+	Largest float64 `json:"largest_to_smallest"` // p50 of the largest tensor to that of the smallest
+}
+
+// trip holds the times of a program that reads one row of its input.
+type trip struct {
+	Bytes  int     `json:"tensor_bytes"`
+	P50    int64   `json:"p50_ns"`
+	P99    int64   `json:"p99_ns"`
+	Ratio  float64 `json:"ratio"`
+	Spread float64 `json:"ratio_spread"` // of the rounds
+	Target string  `json:"target"`
+	Allocs int64   `json:"allocs_per_op"`
+	Missed string  `json:"missed,omitempty"`
 }
 
 // benchRun holds the state of one run of bench.
 type benchRun struct {
-	plan     benchPlan
-	progress func(string)
-	found    benchDetails
-	targets  []target
-	failed   []string // steps that were skipped for another reason than a missing engine
+	*app
+	plan   benchPlan
+	bar    *progress
+	found  benchDetails
+	checks []trial.Check
+	failed []string // steps that were skipped for another reason than a missing engine
 }
 
-// bench measures everything in plan and prints the report.
+// bench measures everything in plan and prints it, each row when it is there.
 func (a *app) bench(ctx context.Context, plan benchPlan) error {
 	d, err := a.open(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	bar := a.progress(0)
-	defer bar.stop()
-	b := &benchRun{plan: plan, progress: bar.now}
-	if err := b.memory(ctx); err != nil {
-		return err
+	b := &benchRun{app: a, plan: plan, bar: a.progress(0), checks: []trial.Check{}, found: benchDetails{
+		Floors: membench.Floors, Operations: []measure.Row{}, Sizes: []membench.Size{}}}
+	defer b.bar.stop()
+	for _, step := range []func(context.Context) error{b.memory, b.blocks,
+		func(ctx context.Context) error { return b.evaluations(ctx, d) }, b.caches} {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
-	if err := b.blocks(ctx); err != nil {
-		return err
-	}
-	if err := b.evaluations(ctx, a, d); err != nil {
-		return err
-	}
-	if err := b.caches(ctx); err != nil {
-		return err
-	}
-	if err := b.language(ctx, a, d); err != nil {
-		return err
-	}
-	bar.stop()
 	r := newReport(d)
-	for _, t := range b.targets {
-		r.Checks = append(r.Checks, t.check())
-	}
-	r.Details = b.found
-	err = r.judge()
+	r.Checks, r.Details = b.checks, b.found
+	verdict := verdictPass
 	if len(b.failed) > 0 {
-		err = errors.Join(err, fmt.Errorf("%s could not run: %s", counted(len(b.failed), "step", "steps"),
-			strings.Join(b.failed, ", ")))
+		verdict = verdictFail
+		err = fmt.Errorf("%s could not run: %s", counted(len(b.failed), "step", "steps"), strings.Join(b.failed, ", "))
 	}
 	a.deliver(r)
-	if a.json {
-		return err
+	return errors.Join(b.say("verdict: %s\n", paint(a.out, verdict)), err)
+}
+
+// say prints text, without --json.
+func (b *benchRun) say(format string, args ...any) error {
+	if b.json {
+		return nil
 	}
-	return errors.Join(b.print(a, r, err == nil), err)
+	b.bar.clear()
+	return b.printf(format, args...)
+}
+
+// row prints a row of a table at once, without --json.
+func (b *benchRun) row(t *page.Table, cells ...string) error {
+	if b.json {
+		return nil
+	}
+	t.Row(cells...)
+	b.bar.clear()
+	return t.Continue(b.out, page.Width(b.out))
 }
 
 // skip records a step that could not run. It returns an error if the reason is that ctx ended.
@@ -136,91 +170,153 @@ func (b *benchRun) skip(ctx context.Context, step string, why error) error {
 	if !errors.Is(why, ane.ErrUnavailable) {
 		b.failed = append(b.failed, step)
 	}
-	return nil
+	return b.say("%s: skipped: %s\n", step, textOf(why))
+}
+
+// judge adds a target as a check, which does not fail: what misses it may be other programs on the machine.
+func (b *benchRun) judge(t measure.Target) {
+	c := trial.Judge("bench/"+t.Name, true, t.Figure.Best, t.Unit, "%s", t.Detail()).Against(trial.AtMost(t.Most))
+	if v := t.Verdict(); v == measure.FloorExceeds || v == measure.Missed {
+		c.Status = trial.Skip
+	}
+	b.checks = append(b.checks, c)
+}
+
+// measureCase measures a case and adds its checks. It returns nil for one that could not run.
+func (b *benchRun) measureCase(ctx context.Context, c measure.Case) (*measure.Row, error) {
+	b.bar.now(c.What)
+	r, err := c.Measure(ctx, b.plan.rounds, b.plan.time)
+	if err != nil {
+		return nil, b.skip(ctx, c.What, err)
+	}
+	for _, t := range r.Targets {
+		b.judge(t)
+	}
+	return &r, nil
 }
 
 // memory measures the operations of package unimem.
 func (b *benchRun) memory(ctx context.Context) error {
-	b.found.Operations = []operation{}
+	w := page.NewTable("Operation", "Measured", "Floor", "Ratio", "Spread", "Allocs", "Target")
 	for _, c := range b.plan.cases {
-		b.progress(c.Operation)
-		o := operation{Name: c.Name, Operation: c.Operation, Target: c.Target, Published: c.Published}
-		var ratio, value figure
-		var fault error
-		floor := math.Inf(1)
-		for range b.plan.rounds {
-			r, err := membench.Measure(ctx, membench.Plan{Cases: []membench.Case{c}, Sizes: []int{}, Rounds: 1,
-				Time: b.plan.time})
-			if err == nil && r.Operations[0].Skipped != "" {
-				err = errors.New(r.Operations[0].Skipped)
-			}
-			if fault = err; fault != nil {
-				break
-			}
-			one := r.Operations[0]
-			ratio.add(one.Measured.Ratio)
-			value.add(one.Measured.Value)
-			floor = min(floor, one.Measured.Floor)
-			o.Allocs, o.Bytes = one.Allocs, one.Bytes
-			b.found.Floors = r.Floors
-		}
-		if fault != nil {
-			if err := b.skip(ctx, c.Operation, fault); err != nil {
-				return err
-			}
+		w.Room(c.What, "000.0 ms", "000.0 ms", "00.00x")
+	}
+	for _, c := range b.plan.cases {
+		r, err := b.measureCase(ctx, c)
+		if err != nil {
+			return err
+		} else if r == nil {
 			continue
 		}
-		ratio.value = value.value / floor
-		o.Measured, o.Floor, o.Ratio, o.Spread = value.value, floor, ratio.value, ratio.spread()
-		if c.Bytes > 0 {
-			o.Throughput = int64(float64(c.Bytes) / value.value * 1e9)
+		b.found.Operations = append(b.found.Operations, *r)
+		about := judged(r.Target, r.Missed)
+		if r.Published != "" {
+			about += "; published " + r.Published
 		}
-		var byRatio *target
-		if c.MaxRatio > 0 {
-			byRatio = &target{name: c.Name + "/ratio", what: c.Operation, unit: "x", figure: ratio, most: c.MaxRatio}
-			b.targets = append(b.targets, *byRatio)
+		if r.Throughput > 0 {
+			about += fmt.Sprintf("; %.1f GB/s", float64(r.Throughput)/1e9)
 		}
-		if c.MaxNs > 0 {
-			t := target{name: c.Name + "/time", what: c.Operation, unit: "ns", figure: value, most: c.MaxNs,
-				ratio: byRatio}
-			if floor >= c.MaxNs {
-				t.unreachable = fmt.Sprintf("the floor alone takes %s", membench.TimeText(floor))
-			}
-			b.targets = append(b.targets, t)
+		if err := b.row(w, r.Operation, measure.TimeText(r.Measured), measure.TimeText(r.Floor),
+			fmt.Sprintf("%.2fx", r.Ratio), fmt.Sprintf("%.2f", r.Spread), fmt.Sprint(r.Allocs), about); err != nil {
+			return err
 		}
-		o.Missed = b.missed(c.Name)
-		b.found.Operations = append(b.found.Operations, o)
 	}
-	return nil
+	return b.say("\nFloors of Blocks: %s;\nof Tape and Grid: the bare atomic loop; of the write: the same loop on a Go "+
+		"slice.\nPublished: for Apple silicon, by the specification of unimem; in parentheses the\nfigure of "+
+		"mimalloc.\n\n", membench.Floors)
 }
 
-// missed returns the worst verdict of the targets of a case.
-func (b *benchRun) missed(name string) string {
-	text := ""
-	for _, t := range b.targets {
-		if t.name == name+"/ratio" || t.name == name+"/time" {
-			text = worse(text, t.verdict())
-		}
+// judged is a target with the verdict on it.
+func judged(target, missed string) string {
+	if missed == "" {
+		return target
 	}
-	return text
+	return target + ": " + missed
 }
 
 // blocks measures Blocks of several sizes.
 func (b *benchRun) blocks(ctx context.Context) error {
-	b.found.Sizes = []blockSize{}
+	w := page.NewTable("Size", "Block", "Measured", "Floor", "Ratio", "Published")
+	w.Room("256 MB", "first touch of 16 KiB", "00.0 GB/s", "00.0 GB/s", "00.00x")
 	for _, n := range b.plan.sizes {
-		step := "a Block of " + membench.BytesText(n)
-		b.progress(step)
-		r, err := membench.Measure(ctx, membench.Plan{Cases: []membench.Case{}, Sizes: []int{n}, Time: b.plan.time})
+		step := "a Block of " + measure.BytesText(n)
+		b.bar.now(step)
+		s, err := membench.MeasureSize(ctx, n)
 		if err != nil {
 			if err := b.skip(ctx, step, err); err != nil {
 				return err
 			}
 			continue
 		}
-		b.found.Sizes = append(b.found.Sizes, sizeOf(r.Sizes[0]))
+		b.found.Sizes = append(b.found.Sizes, s)
+		published := append(strings.Split(strings.Replace(s.Published, ", ", " GB/s, ", 2), ", "), "", "")
+		for _, f := range []struct {
+			name      string
+			cells     []string
+			published string
+		}{{"open", s.Open.Cells(), published[0]}, {"first touch of 16 KiB", s.FirstTouch.Cells(), ""},
+			{"drop", s.Drop.Cells(), ""}, {"write", s.Write.Cells(), published[1]},
+			{"read", s.Read.Cells(), published[2]}} {
+			row := append([]string{measure.BytesText(n), f.name}, f.cells...)
+			if err := b.row(w, append(row, f.published)...); err != nil {
+				return err
+			}
+		}
 	}
-	return nil
+	return b.say("\n")
+}
+
+// evaluations measures evaluations on d, or on a broker if no flag names an engine.
+func (b *benchRun) evaluations(ctx context.Context, d *ane.Device) (err error) {
+	if b.engine == engine.Auto && b.socket == "" {
+		if d, err = b.openBroker(ctx); err != nil {
+			return b.skip(ctx, "Evaluate in another process", err)
+		}
+		defer func() { err = errors.Join(err, d.Close()) }()
+	}
+	e := &evaluated{Engine: d.Receipt().Engine}
+	w := page.NewTable("Evaluate on "+e.Engine, "p50", "p99", "Floor", "Ratio", "Spread", "Allocs", "Target")
+	w.Room("largest to smallest", "000.0 us", "000.0 us", "000.0 us", "00.00x")
+	var largest measure.Figure
+	for i, c := range tripbench.Cases(d) {
+		r, err := b.measureCase(ctx, c)
+		if r == nil || err != nil {
+			return err
+		}
+		t := trip{tripbench.Sizes()[i], int64(math.Round(r.Measured)), int64(math.Round(r.P99)), r.Ratio, r.Spread,
+			r.Target, r.Allocs, r.Missed}
+		if floor := int64(math.Round(r.Floor)); i == 0 || floor < e.Floor {
+			e.Floor = floor
+		}
+		e.Trips = append(e.Trips, t)
+		if err := b.row(w, "one row of "+measure.BytesText(t.Bytes), measure.TimeText(r.Measured),
+			measure.TimeText(r.P99), measure.TimeText(r.Floor), fmt.Sprintf("%.2fx", t.Ratio),
+			fmt.Sprintf("%.2f", t.Spread), fmt.Sprint(t.Allocs), judged(t.Target, t.Missed)); err != nil {
+			return err
+		}
+	}
+	e.Largest = float64(e.Trips[len(e.Trips)-1].P50) / float64(e.Trips[0].P50)
+	largest.Add(e.Largest)
+	t := measure.Target{Name: "Evaluate/largest-to-smallest", What: "Evaluate, largest to smallest tensor", Unit: "x",
+		Figure: largest, Most: tripbench.MaxSpread}
+	b.judge(t)
+	b.found.Evaluate = e
+	return errors.Join(b.row(w, "largest to smallest", "", "", "", fmt.Sprintf("%.2fx", e.Largest), "", "",
+		judged(fmt.Sprintf("<= %gx", t.Most), t.Verdict())),
+		b.say("p50: of the best turn; p99: of all calls. Floor: two processes that wake each\nother through eventfds.\n"))
+}
+
+// openBroker opens the engine broker with the flags of the command.
+func (a *app) openBroker(ctx context.Context) (*ane.Device, error) {
+	mode, err := a.numerics(engine.Broker)
+	if err != nil {
+		return nil, err
+	}
+	emulated, err := a.emulates(engine.Broker)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Open(ctx, engine.Broker, engine.Numerics(mode), engine.Emulate(emulated))
 }
 
 // caches fills caches of keys and values, and records their memory.
@@ -228,7 +324,7 @@ func (b *benchRun) caches(ctx context.Context) error {
 	const step = "keys and values"
 	found := &cacheMemory{Published: publishedFigures{Reserve: weightbench.Reservations()}}
 	for _, tokens := range b.plan.caches {
-		b.progress(step)
+		b.bar.now(step)
 		k, err := weightbench.Reserve(tokens)
 		if err != nil || ctx.Err() != nil {
 			return b.skip(ctx, step, err)
@@ -238,113 +334,13 @@ func (b *benchRun) caches(ctx context.Context) error {
 		}
 		found.Modes = append(found.Modes, k)
 	}
-	if len(found.Modes) > 0 {
-		b.found.Cache = found
-	}
-	return nil
-}
-
-// deviceFor returns d if a flag names an engine, else a device on the engine of that name. The caller calls done to
-// close what deviceFor has opened.
-func (a *app) deviceFor(ctx context.Context, d *ane.Device, name string) (
-	other *ane.Device, done func() error, err error,
-) {
-	if a.engine != engine.Auto || a.socket != "" {
-		return d, func() error { return nil }, nil
-	}
-	mode, err := a.numerics(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	emulated, err := a.emulates(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	other, err = engine.Open(ctx, name, engine.Numerics(mode), engine.Emulate(emulated))
-	if err != nil {
-		return nil, nil, err
-	}
-	return other, other.Close, nil
-}
-
-// language measures a language model on d, or on the software engine if no flag names an engine: its process has the
-// memory.
-func (b *benchRun) language(ctx context.Context, a *app, d *ane.Device) (err error) {
-	const step = "language model"
-	if b.plan.model == nil {
+	if len(found.Modes) == 0 {
 		return nil
 	}
-	d, done, err := a.deviceFor(ctx, d, engine.Soft)
-	if err != nil {
-		return b.skip(ctx, step, err)
+	b.found.Cache = found
+	if b.json {
+		return nil
 	}
-	defer func() { err = errors.Join(err, done()) }()
-	if b.found.Language, err = b.plan.model.measure(ctx, d, b.progress); err != nil {
-		return b.skip(ctx, step, err)
-	}
-	return nil
-}
-
-// Targets of an evaluation in another process, those of package tripbench.
-const (
-	tripRatio  = 2.0
-	tripP50    = 25 * time.Microsecond
-	tripSpread = 1.2
-)
-
-// tripRounds is the number of rounds of the evaluations.
-const tripRounds = 3
-
-// evaluations measures evaluations on d, or on a broker if no flag names an engine.
-func (b *benchRun) evaluations(ctx context.Context, a *app, d *ane.Device) (err error) {
-	const step = "Evaluate in another process"
-	d, done, err := a.deviceFor(ctx, d, engine.Broker)
-	if err != nil {
-		return b.skip(ctx, step, err)
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	e := &evaluated{Engine: d.Receipt().Engine}
-	ratios, times := map[int]*figure{}, map[int]*figure{}
-	var spread figure
-	for range tripRounds {
-		r, err := tripbench.Measure(ctx, d, b.progress)
-		if err != nil {
-			return b.skip(ctx, step, err)
-		}
-		if e.Floor == 0 || r.Floor < e.Floor {
-			e.Floor = r.Floor
-		}
-		spread.add(r.Spread)
-		for i, t := range r.Trips {
-			if i == len(e.Trips) {
-				e.Trips = append(e.Trips, trip{Bytes: t.Bytes, Target: t.Target, P50: t.P50, P99: t.P99,
-					Allocs: t.Allocs})
-				ratios[i], times[i] = &figure{}, &figure{}
-			}
-			ratios[i].add(t.Ratio)
-			times[i].add(float64(t.P50))
-			e.Trips[i].P50, e.Trips[i].P99 = min(e.Trips[i].P50, t.P50), min(e.Trips[i].P99, t.P99)
-			e.Trips[i].Allocs = min(e.Trips[i].Allocs, t.Allocs)
-		}
-	}
-	for i := range e.Trips {
-		t := &e.Trips[i]
-		what := "Evaluate one row of " + membench.BytesText(t.Bytes)
-		t.Ratio, t.Spread = ratios[i].value, ratios[i].spread()
-		one := target{name: fmt.Sprintf("Evaluate%dMB/ratio", t.Bytes>>20), what: what, unit: "x", figure: *ratios[i],
-			most: tripRatio}
-		two := target{name: fmt.Sprintf("Evaluate%dMB/time", t.Bytes>>20), what: what, unit: "ns", figure: *times[i],
-			most: float64(tripP50), ratio: &one}
-		if e.Floor >= tripP50 {
-			two.unreachable = fmt.Sprintf("the floor alone takes %v", e.Floor)
-		}
-		b.targets = append(b.targets, one, two)
-		t.Missed = worse(one.verdict(), two.verdict())
-	}
-	e.Largest = spread.value
-	b.targets = append(b.targets, target{name: "Evaluate/largest-to-smallest",
-		what: "Evaluate, largest to smallest tensor",
-		unit: "x", figure: spread, most: tripSpread})
-	b.found.Evaluate = e
-	return nil
+	b.bar.clear()
+	return found.print(b.app)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strings"
@@ -9,10 +10,16 @@ import (
 	"github.com/anekit/anekit/internal/weightbench"
 )
 
+// cacheMemory is the memory of a cache of keys and values that grows, and of one that is reserved.
+type cacheMemory struct {
+	Modes     []weightbench.Kept `json:"modes"`
+	Published publishedFigures   `json:"published"`
+}
+
 // print plots the memory over the tokens and prints the published costs of reserving beside ours.
 func (c *cacheMemory) print(a *app) error {
-	if err := a.printf("\nMemory of keys and values, 36 layers of 8 heads of 128 in fp16: a reserved cache is a flat\n"+
-		"line, a growing one a staircase.\n\n%s\n", memoryPlot(c.Modes)); err != nil {
+	if err := a.printf("\nMemory of keys and values, 36 layers of 8 heads of 128 in fp16: a reserved cache\n"+
+		"is a flat line, a growing one a staircase.\n\n%s\n", memoryPlot(c.Modes)); err != nil {
 		return err
 	}
 	if err := a.table(keptTable(c.Modes)); err != nil {
@@ -63,11 +70,9 @@ func memoryPlot(all []weightbench.Kept) string {
 			tokens, high = max(tokens, p.Tokens), max(high, p.Bytes)
 		}
 	}
-	var cells [plotRows][plotColumns]byte
+	cells := make([][]byte, plotRows)
 	for i := range cells {
-		for x := range cells[i] {
-			cells[i][x] = ' '
-		}
+		cells[i] = bytes.Repeat([]byte{' '}, plotColumns)
 	}
 	for _, k := range all {
 		mark := byte('r')
@@ -75,23 +80,17 @@ func memoryPlot(all []weightbench.Kept) string {
 			mark = 'd'
 		}
 		for x := range plotColumns {
-			at := (x + 1) * tokens / plotColumns
-			bytes := 0
+			size := 1
 			for _, p := range k.Steps {
-				if p.Tokens <= max(at, 1) {
-					bytes = p.Bytes
+				if p.Tokens <= max((x+1)*tokens/plotColumns, 1) {
+					size = p.Bytes
 				}
 			}
-			row := plotRows - int(math.Ceil(float64(bytes)/float64(high)*plotRows))
-			if row < 0 || row >= plotRows {
-				continue
-			}
-			if old := cells[row][x]; old != ' ' && old != mark {
-				mark = '*'
-			}
-			cells[row][x] = mark
-			if mark == '*' {
-				mark = map[bool]byte{true: 'd', false: 'r'}[k.Mode == "dynamic"]
+			cell := &cells[plotRows-int(math.Ceil(float64(size)/float64(high)*plotRows))][x]
+			if *cell != ' ' && *cell != mark {
+				*cell = '*'
+			} else {
+				*cell = mark
 			}
 		}
 	}
@@ -101,7 +100,7 @@ func memoryPlot(all []weightbench.Kept) string {
 		if i == 0 {
 			label = fmt.Sprintf("%d MiB", high>>20)
 		}
-		fmt.Fprintf(&s, "%9s |%s\n", label, strings.TrimRight(string(line[:]), " "))
+		fmt.Fprintf(&s, "%9s |%s\n", label, bytes.TrimRight(line, " "))
 	}
 	fmt.Fprintf(&s, "%9s +%s\n", "0", strings.Repeat("-", plotColumns))
 	fmt.Fprintf(&s, "%9s  %-*s%s\n", "", plotColumns-len("0000 tokens"), "1", fmt.Sprintf("%4d tokens", tokens))

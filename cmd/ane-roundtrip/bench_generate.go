@@ -16,7 +16,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/internal/decoderbench"
-	"github.com/anekit/anekit/internal/membench"
+	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/models/decoder"
 )
@@ -171,7 +171,7 @@ func (o benchGenerateOptions) measure(ctx context.Context, d *ane.Device, progre
 func (b *benchGenerateDetails) print(a *app) error {
 	seed := b.Published
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.3g ms", float64(d)/1e6) }
-	size := func(n int64) string { return membench.BytesText(int(n)) }
+	size := func(n int64) string { return measure.BytesText(int(n)) }
 	rate := func(n int, d time.Duration) string { return fmt.Sprintf("%.3g tokens/s", float64(n)/d.Seconds()) }
 	speed := page.NewTable("figure", "here", "M1's GPU", "beside")
 	speed.Row("load", ms(b.Load), ms(seed.Load), "")

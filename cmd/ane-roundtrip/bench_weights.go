@@ -11,7 +11,7 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
-	"github.com/anekit/anekit/internal/membench"
+	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/internal/weightbench"
 	"github.com/anekit/anekit/internal/wholefile"
 )
@@ -120,7 +120,7 @@ func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
 		return nil, err
 	}
 	defer e.Close() // its models are closed
-	sizes := weightbench.Sizes(dir, min(o.most, 1<<40)<<20, membench.Available())
+	sizes := weightbench.Sizes(dir, min(o.most, 1<<40)<<20, procmem.Available())
 	if len(sizes) == 0 {
 		return nil, badf("a file of 64 MiB takes more than half of the free space of %s, or of the available memory; "+
 			"name a folder with more space with --dir, or free memory", filepath.Dir(dir))

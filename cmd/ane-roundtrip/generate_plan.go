@@ -9,7 +9,7 @@ import (
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
-	"github.com/anekit/anekit/internal/membench"
+	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -119,7 +119,7 @@ func (d *planDetails) over() error {
 
 // print writes the tables.
 func (d *planDetails) print(a *app) error {
-	size := func(n int64) string { return membench.BytesText(int(n)) }
+	size := func(n int64) string { return measure.BytesText(int(n)) }
 	w := page.NewTable()
 	w.Row("model", fmt.Sprintf("%s, %s of weights as stored", d.Architecture, size(d.Stored)))
 	w.Row("form", fmt.Sprintf("%s, chip %s", d.Form, d.Chip))

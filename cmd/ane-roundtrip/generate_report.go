@@ -7,7 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
-	"github.com/anekit/anekit/internal/membench"
+	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -144,7 +144,7 @@ func (j *generateJob) report(d *ane.Device) error {
 	if a.json || j.o.quiet {
 		return nil
 	}
-	size := func(n int64) string { return membench.BytesText(int(n)) }
+	size := func(n int64) string { return measure.BytesText(int(n)) }
 	w := page.NewTable()
 	w.Row("engine", receiptOf(&receipt))
 	w.Row("numerics", receipt.Numerics)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/internal/membench"
 )
 
@@ -63,11 +65,10 @@ func golden(t *testing.T, file string, got []byte) {
 func TestBenchReport(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	cases := membench.Cases()[:1]
-	broken := membench.Case{Name: "Broken", Operation: "cannot run", MaxRatio: 1,
-		Run: func(b *testing.B) { b.FailNow() }, Floor: cases[0].Floor}
+	broken := measure.Case{Name: "Broken", What: "cannot run", MaxRatio: 1,
+		Open: func(context.Context) (measure.Pair, error) { return measure.Pair{}, errors.New("broken") }}
 	plan := benchPlan{cases: append(cases[:1:1], broken), sizes: []int{4 << 10}, rounds: 2, time: time.Millisecond,
-		caches: []int{2048}, model: &benchGenerateOptions{size: "tiny", form: "compact", restore: "5", prompt: 8,
-			steps: 2, rounds: 1, dir: t.TempDir()}}
+		caches: []int{2048}}
 	for _, args := range [][]string{{"--json"}, {}} {
 		var out, errw bytes.Buffer
 		a := newApp(append([]string{"bench"}, args...), &out, &errw)
@@ -76,8 +77,7 @@ func TestBenchReport(t *testing.T) {
 		require.ErrorContains(t, err, "1 step could not run: cannot run")
 		if len(args) == 0 {
 			require.Contains(t, out.String(), "Tape take")
-			require.Contains(t, out.String(), "prompt of 8 tokens")
-			require.Contains(t, out.String(), "cannot run: skipped: ")
+			require.Contains(t, out.String(), "\ncannot run: skipped: broken\n")
 			require.Contains(t, out.String(), "verdict: fail")
 			continue
 		}

@@ -67,10 +67,15 @@ func (p *progress) draw() {
 	fmt.Fprint(p.w, eraseLine+line)
 }
 
-// stop clears the line.
-func (p *progress) stop() {
+// clear clears the line until the next step draws it.
+func (p *progress) clear() {
 	if p.w != nil {
 		fmt.Fprint(p.w, eraseLine)
-		p.w = nil
 	}
+}
+
+// stop clears the line for good.
+func (p *progress) stop() {
+	p.clear()
+	p.w = nil
 }

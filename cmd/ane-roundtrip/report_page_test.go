@@ -95,10 +95,7 @@ func TestReportPages(t *testing.T) {
 		require.NoError(t, err)
 		a.saved.file = f
 		plan := benchPlan{cases: membench.Cases()[:2], sizes: []int{4 << 10, 64 << 10}, rounds: 1,
-			time:   time.Millisecond,
-			caches: []int{2048},
-			model: &benchGenerateOptions{size: "tiny", form: "compact", restore: "24", dir: dir, prompt: 40, steps: 2,
-				rounds: 1}}
+			time: time.Millisecond, caches: []int{2048}}
 		_ = a.conclude(t.Context(), a.bench(t.Context(), plan)) // the figures decide
 		lookAt(t, browser, page, out.Bytes())
 	})

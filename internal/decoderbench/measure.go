@@ -16,6 +16,8 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/kv"
 	"github.com/anekit/anekit/internal/engine/soft/peak"
+	"github.com/anekit/anekit/internal/measure"
+	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -144,25 +146,11 @@ func tokens(n, vocabulary int) []int {
 	return all
 }
 
-// best calls f and returns its shortest time.
-func best(rounds int, f func() error) (least time.Duration, err error) {
-	for i := range max(1, rounds) {
-		begin := time.Now()
-		if err := f(); err != nil {
-			return 0, err
-		}
-		if took := time.Since(begin); i == 0 || took < least {
-			least = took
-		}
-	}
-	return least, nil
-}
-
 // speed measures load, prompts and steps, and their memory.
 func (r *Result) speed(ctx context.Context, d *ane.Device, f *decoder.Folder, s Shape, p Plan,
 	now func(string)) error {
 	now("load")
-	before := own()
+	before, _ := procmem.Resident()
 	begin := time.Now()
 	return loaded(ctx, d, f, p, p.Prompt+1+p.Steps, func(m *decoder.Model, session *decoder.Session) (err error) {
 		r.Load = time.Since(begin)
@@ -177,10 +165,10 @@ func (r *Result) speed(ctx context.Context, d *ane.Device, f *decoder.Folder, s 
 			}
 		}
 		now("a prompt of 5 tokens")
-		if r.Short, err = best(p.Rounds, again(min(5, p.Prompt))); err != nil {
+		if r.Short, err = measure.Best(ctx, p.Rounds, again(min(5, p.Prompt))); err != nil {
 			return err
 		}
-		r.First, err = best(p.Rounds, func() error {
+		r.First, err = measure.Best(ctx, p.Rounds, func() error {
 			if err := session.Truncate(0); err != nil {
 				return err
 			}
@@ -192,7 +180,7 @@ func (r *Result) speed(ctx context.Context, d *ane.Device, f *decoder.Folder, s 
 		}
 		now(fmt.Sprintf("a prompt of %d tokens", p.Prompt))
 		r.Prompt = p.Prompt
-		if err := r.prompt(s, p.Rounds, again(p.Prompt)); err != nil {
+		if err := r.prompt(ctx, s, p.Rounds, again(p.Prompt)); err != nil {
 			return err
 		}
 		now("steps")
@@ -204,7 +192,8 @@ func (r *Result) speed(ctx context.Context, d *ane.Device, f *decoder.Folder, s 
 		}
 		plan := m.Plan()
 		r.Weights.Mapped, r.Weights.Converted = plan.WeightsMapped, plan.WeightsConverted
-		r.Weights.Own = max(0, own()-before)
+		own, _ := procmem.Resident()
+		r.Weights.Own = max(0, own-before)
 		r.Weights.Read = r.Weights.Own + plan.WeightsMapped
 		r.Weights.KV = plan.CacheBytes
 		return r.steps(ctx, f, session, text, p.Steps)
@@ -212,25 +201,19 @@ func (r *Result) speed(ctx context.Context, d *ane.Device, f *decoder.Folder, s 
 }
 
 // prompt measures a prompt and its floor in turns. The floor has a part of the products.
-func (r *Result) prompt(s Shape, rounds int, once func() error) error {
+func (r *Result) prompt(ctx context.Context, s Shape, rounds int, once func() error) error {
 	const most = 1 << 34
 	products := s.Products(r.Prompt)
 	part := min(products, most)
-	for i := range max(1, rounds) {
-		begin := time.Now()
-		if err := once(); err != nil {
-			return err
-		}
-		middle := time.Now()
+	t, err := measure.Turns(ctx, rounds, func(*measure.Watch) error { return once() }, func(*measure.Watch) error {
 		peak.Share(runtime.GOMAXPROCS(0), int(part))
-		floor := time.Duration(float64(time.Since(middle)) * float64(products) / float64(part))
-		if took := middle.Sub(begin); i == 0 || took < r.Prefill {
-			r.Prefill = took
-		}
-		if i == 0 || floor < r.PromptFloor {
-			r.PromptFloor = floor
-		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
+	r.Prefill = time.Duration(t[0].Best(0))
+	r.PromptFloor = time.Duration(t[1].Best(0) * float64(products) / float64(part))
 	r.Products = float64(products) / r.Prefill.Seconds()
 	return nil
 }
@@ -241,19 +224,18 @@ func (r *Result) steps(ctx context.Context, f *decoder.Folder, s *decoder.Sessio
 	if err != nil {
 		return err
 	}
-	var steps, floors []time.Duration
-	for i := range n {
-		begin := time.Now()
-		if err := s.Step(ctx, text[i%len(text)]); err != nil {
-			return err
-		}
-		middle := time.Now()
+	i := 0
+	t, err := measure.Turns(ctx, n, func(*measure.Watch) error {
+		i++
+		return s.Step(ctx, text[(i-1)%len(text)])
+	}, func(*measure.Watch) error {
 		read()
-		steps, floors = append(steps, middle.Sub(begin)), append(floors, time.Since(middle))
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	slices.Sort(steps)
-	slices.Sort(floors)
-	r.Step, r.ReadFloor = steps[n/2], floors[n/2]
+	r.Step, r.ReadFloor = time.Duration(t[0].Median(0)), time.Duration(t[1].Median(0))
 	return nil
 }
 
@@ -294,7 +276,7 @@ func keep(c decoder.Config) (all []Kept, err error) {
 		if mode == "grown" {
 			config.Context, config.Grow = kv.Step, true
 		}
-		before := own()
+		before, _ := procmem.Resident()
 		cache, err := kv.New(config)
 		if err != nil {
 			return nil, err
@@ -308,7 +290,8 @@ func keep(c decoder.Config) (all []Kept, err error) {
 				return nil, errors.Join(err, cache.Close())
 			}
 			if n := at + 1; n == 24 || n == 256 || n == most {
-				all = append(all, Kept{mode, n, max(0, own()-before), cache.Copied()})
+				own, _ := procmem.Resident()
+				all = append(all, Kept{mode, n, max(0, own-before), cache.Copied()})
 			}
 		}
 		if err := cache.Close(); err != nil {
@@ -352,7 +335,7 @@ func restoreOne(ctx context.Context, s, other *decoder.Session, path string, all
 	if last > 1024 {
 		rounds = 1 // it takes minutes
 	}
-	r.Prefill, err = best(rounds, func() error {
+	r.Prefill, err = measure.Best(ctx, rounds, func() error {
 		if err := s.Truncate(0); err != nil {
 			return err
 		}
@@ -361,7 +344,7 @@ func restoreOne(ctx context.Context, s, other *decoder.Session, path string, all
 	if err != nil {
 		return r, err
 	}
-	if r.Save, err = best(3, func() error { return s.SaveFile(ctx, path, talk) }); err != nil {
+	if r.Save, err = measure.Best(ctx, 3, func() error { return s.SaveFile(ctx, path, talk) }); err != nil {
 		return r, err
 	}
 	info, err := os.Stat(path)
@@ -369,7 +352,7 @@ func restoreOne(ctx context.Context, s, other *decoder.Session, path string, all
 		return r, err
 	}
 	r.Bytes = info.Size()
-	r.Restore, err = best(3, func() error {
+	r.Restore, err = measure.Best(ctx, 3, func() error {
 		if err := other.Truncate(0); err != nil {
 			return err
 		}

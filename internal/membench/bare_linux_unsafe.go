@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bareKind describes the floors of this system.
-const bareKind = "a bare mapping made by the same system calls"
+// Floors describes the floors of Blocks on this system.
+const Floors = "a bare mapping made by the same system calls"
 
 // bare is the memory of a Block without its Go code: seven system calls.
 type bare struct {

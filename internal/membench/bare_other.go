@@ -2,8 +2,8 @@
 
 package membench
 
-// bareKind describes the floors of this system.
-const bareKind = "a Go slice"
+// Floors describes the floors of Blocks on this system.
+const Floors = "a Go slice"
 
 // bare is memory of the Go heap: the system calls are not measured.
 type bare struct{ mem []byte }

@@ -1,9 +1,12 @@
 package membench
 
 import (
+	"context"
+	"errors"
+	"runtime"
 	"sync/atomic"
-	"testing"
 
+	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -13,8 +16,8 @@ const (
 	cells    = 32
 )
 
-// Stack is the floor of Grid: indices linked through an array, the head tagged against ABA.
-type Stack struct {
+// stack is the floor of Grid: indices linked through an array, the head tagged against ABA.
+type stack struct {
 	_    [64]byte
 	head atomic.Uint64 // tag above 32 bits of index
 	_    [56]byte
@@ -23,9 +26,9 @@ type Stack struct {
 
 const none = 1<<32 - 1
 
-// NewStack returns a Stack that holds the indices 0 to n-1.
-func NewStack(n int) *Stack {
-	s := &Stack{next: make([]atomic.Uint64, n)}
+// newStack returns a stack that holds the indices 0 to n-1.
+func newStack(n int) *stack {
+	s := &stack{next: make([]atomic.Uint64, n)}
 	for i := range n - 1 {
 		s.next[i].Store(uint64(i + 1))
 	}
@@ -33,8 +36,8 @@ func NewStack(n int) *Stack {
 	return s
 }
 
-// Pop takes the top index; false when the stack is empty.
-func (s *Stack) Pop() (int, bool) {
+// pop takes the top index; false when the stack is empty.
+func (s *stack) pop() (int, bool) {
 	for {
 		h := s.head.Load()
 		i := int(h & none)
@@ -48,8 +51,8 @@ func (s *Stack) Pop() (int, bool) {
 	}
 }
 
-// Push puts an index on top.
-func (s *Stack) Push(i int) {
+// push puts an index on top.
+func (s *stack) push(i int) {
 	for {
 		h := s.head.Load()
 		s.next[i].Store(h & none)
@@ -59,64 +62,33 @@ func (s *Stack) Push(i int) {
 	}
 }
 
-func newGrid(b *testing.B) *unimem.Grid {
+// onGrid takes a cell and gives it back.
+func onGrid(context.Context) (p measure.Pair, err error) {
+	cells := max(cells, runtime.GOMAXPROCS(0)) // none waits for another
 	g, err := unimem.NewGrid(cellSize, cells)
 	if err != nil {
-		b.Fatal(err)
+		return p, err
 	}
-	b.Cleanup(func() {
-		if err := g.Close(); err != nil {
-			b.Error(err)
-		}
-	})
-	b.ReportAllocs()
-	b.ResetTimer()
-	return g
-}
-
-func gridTakeGive(b *testing.B) {
-	g := newGrid(b)
-	for range b.N {
-		c, err := g.Take()
-		if err == nil {
-			err = g.Give(c)
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func gridTakeGiveFloor(b *testing.B) {
-	s := NewStack(cells)
-	b.ResetTimer()
-	for range b.N {
-		i, ok := s.Pop()
-		if !ok {
-			b.Fatal("empty")
-		}
-		s.Push(i)
-	}
-}
-
-func gridTakeGiveParallel(b *testing.B) {
-	g := newGrid(b)
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if c, err := g.Take(); err == nil {
-				_ = g.Give(c)
+	s := newStack(cells)
+	return measure.Pair{Close: g.Close, Loop: func(n int) error {
+		for range n {
+			c, err := g.Take()
+			if err == nil {
+				err = g.Give(c)
+			}
+			if err != nil {
+				return err
 			}
 		}
-	})
-}
-
-func gridTakeGiveParallelFloor(b *testing.B) {
-	s := NewStack(cells)
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if i, ok := s.Pop(); ok {
-				s.Push(i)
+		return nil
+	}, Floor: func(n int) error {
+		for range n {
+			i, ok := s.pop()
+			if !ok {
+				return errors.New("membench: the stack is empty")
 			}
+			s.push(i)
 		}
-	})
+		return nil
+	}}, nil
 }

@@ -3,19 +3,19 @@ package membench
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"runtime"
-	"slices"
-	"time"
 
+	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/unimem"
 )
 
 const (
 	smallPage = 4 << 10 // the page of most machines; pages are touched one by one
-	// Small sizes are repeated to this number of bytes, because reading a clock takes tens
-	// of nanoseconds.
+	// Small sizes are written and read until so many bytes are, because reading a clock takes tens of nanoseconds.
 	passBytes = 1 << 20
-	// Memory of all repetitions in bytes, and their smallest and largest number.
+	// Memory of all turns in bytes, and their smallest and largest number.
 	sampleBytes, minSamples, maxSamples = 256 << 20, 4, 200
 )
 
@@ -28,19 +28,42 @@ var published = map[int]string{
 	256 << 20: "20 us, 23.1, 19.5 GB/s",
 }
 
-// phases are the times of the phases of a piece of memory in nanoseconds.
-type phases struct{ open, touch, drop, write, read float64 }
-
-func (p *phases) keepBest(q phases) {
-	keepBest(&p.open, q.open)
-	keepBest(&p.touch, q.touch)
-	keepBest(&p.drop, q.drop)
-	keepBest(&p.write, q.write)
-	keepBest(&p.read, q.read)
+// Size has the best figures of a Block of one size.
+type Size struct {
+	Bytes      int    `json:"bytes"`
+	Published  string `json:"published,omitempty"`
+	Open       Time   `json:"open"`
+	FirstTouch Time   `json:"first_touch"` // of 16 KiB
+	Drop       Time   `json:"drop"`
+	Write      Rate   `json:"write"`
+	Read       Rate   `json:"read"`
 }
 
-// opener makes memory and returns a function that frees it.
-type opener func(size int) (mem []byte, drop func() error, err error)
+// Time is a time with its floor.
+type Time struct {
+	Measured int64   `json:"measured_ns"`
+	Floor    int64   `json:"floor_ns"`
+	Ratio    float64 `json:"ratio"`
+}
+
+// Rate is a rate with its floor; the ratio is that of the floor to the rate.
+type Rate struct {
+	Measured int64   `json:"bytes_per_s"`
+	Floor    int64   `json:"floor_bytes_per_s"`
+	Ratio    float64 `json:"ratio"`
+}
+
+// Cells are what a table has of the figure: the figure, its floor and their ratio.
+func (t Time) Cells() []string {
+	return []string{measure.TimeText(float64(t.Measured)), measure.TimeText(float64(t.Floor)),
+		fmt.Sprintf("%.2fx", t.Ratio)}
+}
+
+// Cells are what a table has of the figure: the figure, its floor and their ratio.
+func (r Rate) Cells() []string {
+	return []string{fmt.Sprintf("%.1f GB/s", float64(r.Measured)/1e9), fmt.Sprintf("%.1f GB/s", float64(r.Floor)/1e9),
+		fmt.Sprintf("%.2fx", r.Ratio)}
+}
 
 func block(size int) ([]byte, func() error, error) {
 	b, err := unimem.Open(size)
@@ -56,81 +79,78 @@ func bareMemory(size int) ([]byte, func() error, error) {
 	return m.mem, m.close, err
 }
 
-// measureSize measures Block and floor in turn and alternates their order, because each
-// affects caches and the kernel for the other.
-func measureSize(ctx context.Context, size int) (Size, error) {
-	var value, floor phases
-	turns := []struct {
-		open opener
-		best *phases
-	}{{block, &value}, {bareMemory, &floor}}
-	for range min(max(sampleBytes/size, minSamples), maxSamples) {
-		for _, turn := range turns {
-			if err := ctx.Err(); err != nil {
-				return Size{}, err
-			}
-			p, err := sample(turn.open, size)
-			if err != nil {
-				return Size{}, err
-			}
-			turn.best.keepBest(p)
-		}
-		slices.Reverse(turns)
-	}
-	return Size{
-		Published:  published[size],
-		Bytes:      size,
-		Open:       slower(value.open, floor.open),
-		FirstTouch: slower(value.touch, floor.touch),
-		Drop:       slower(value.drop, floor.drop),
-		Write:      throughput(size, value.write, floor.write),
-		Read:       throughput(size, value.read, floor.read),
-	}, nil
-}
+// Steps of a turn.
+const (
+	opened = iota
+	touched
+	written
+	done
+	dropped
+)
 
-// sample measures all phases once.
-func sample(open opener, size int) (phases, error) {
-	began := time.Now()
-	mem, drop, err := open(size)
-	p := phases{open: since(began)}
+// MeasureSize measures a Block of some bytes.
+func MeasureSize(ctx context.Context, size int) (Size, error) {
+	t, err := measure.Turns(ctx, min(max(sampleBytes/size, minSamples), maxSamples), steps(size, block),
+		steps(size, bareMemory))
 	if err != nil {
-		return p, err
+		return Size{}, err
 	}
-	p.touch = firstTouch(mem) / float64(len(mem)/unimem.PageSize)
-	words, err := unimem.View[uint64](mem[:size])
-	if err == nil {
-		p.write, p.read = passes(words)
+	took := func(step int, parts float64) Time {
+		value, floor := t[0].Best(step)/parts, t[1].Best(step)/parts
+		return Time{int64(math.Round(value)), int64(math.Round(floor)), value / floor}
 	}
-	began = time.Now()
-	err = errors.Join(err, drop())
-	p.drop = since(began)
-	return p, err
+	rate := func(step int) Rate {
+		bytes := 1e9 * float64(size*passes(size))
+		value, floor := t[0].Best(step), t[1].Best(step)
+		return Rate{int64(bytes / value), int64(bytes / floor), value / floor}
+	}
+	return Size{Bytes: size, Published: published[size], Open: took(opened, 1),
+		FirstTouch: took(touched, math.Ceil(float64(size)/unimem.PageSize)), Drop: took(dropped, 1),
+		Write: rate(written), Read: rate(done)}, nil
 }
 
-func firstTouch(mem []byte) float64 {
-	began := time.Now()
-	for i := 0; i < len(mem); i += smallPage {
-		mem[i] = 1
+// passes is how often a size is written and read in a turn.
+func passes(size int) int { return max(passBytes/size, 1) }
+
+// steps opens memory, touches, writes, reads and drops it.
+func steps(size int, open func(int) ([]byte, func() error, error)) measure.Side {
+	return func(w *measure.Watch) error {
+		mem, drop, err := open(size)
+		if err != nil {
+			return err
+		}
+		w.Lap()
+		for i := 0; i < len(mem); i += smallPage {
+			mem[i] = 1
+		}
+		w.Lap()
+		words, err := unimem.View[uint64](mem[:size])
+		for i := range passes(size) {
+			write(words, uint64(i))
+		}
+		w.Lap()
+		var sum uint64
+		for range passes(size) {
+			sum += read(words)
+		}
+		runtime.KeepAlive(sum)
+		w.Lap()
+		err = errors.Join(err, drop())
+		w.Lap()
+		return err
 	}
-	return since(began)
 }
 
-// passes measures writing and reading words in present pages.
-func passes(words []uint64) (written, done float64) {
-	n := max(passBytes/(8*len(words)), 1)
-	began := time.Now()
-	for i := range n {
-		write(words, uint64(i))
+func write(words []uint64, v uint64) {
+	for i := range words {
+		words[i] = v + uint64(i)
 	}
-	written = since(began) / float64(n)
-	began = time.Now()
+}
+
+func read(words []uint64) uint64 {
 	var sum uint64
-	for range n {
-		sum += read(words)
+	for i := range words {
+		sum += words[i]
 	}
-	done = since(began) / float64(n)
-	runtime.KeepAlive(sum)
-	return written, done
+	return sum
 }
-
-func since(t time.Time) float64 { return max(float64(time.Since(t)), 1) }

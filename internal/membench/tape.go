@@ -1,10 +1,11 @@
 package membench
 
 import (
+	"context"
 	"runtime"
 	"sync/atomic"
-	"testing"
 
+	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -14,18 +15,17 @@ const (
 	tapeSize = 1 << 20
 )
 
-// Bump is the floor of Tape: a cursor and an end, one load and one compare-exchange per take.
-type Bump struct {
+// bump is the floor of Tape: a cursor and an end, one load and one compare-exchange per take.
+type bump struct {
 	cursor atomic.Uintptr
-	Total  uintptr // bytes
+	total  uintptr // bytes
 }
 
-// Take returns the offset of size bytes, aligned; false when they do not fit.
-func (f *Bump) Take(size, align uintptr) (uintptr, bool) {
+func (f *bump) take(size, align uintptr) (uintptr, bool) {
 	for {
 		cur := f.cursor.Load()
 		at := (cur + align - 1) &^ (align - 1)
-		if at+size > f.Total {
+		if at+size > f.total {
 			return 0, false
 		}
 		if f.cursor.CompareAndSwap(cur, at+size) {
@@ -34,83 +34,23 @@ func (f *Bump) Take(size, align uintptr) (uintptr, bool) {
 	}
 }
 
-// Clear begins at offset 0 again.
-func (f *Bump) Clear() { f.cursor.Store(0) }
+func (f *bump) clear() { f.cursor.Store(0) }
 
-func start(b *testing.B, size int) *unimem.Tape {
-	t, err := unimem.Start(size)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		if err := t.Close(); err != nil {
-			b.Error(err)
-		}
-	})
-	b.ReportAllocs()
-	b.ResetTimer()
-	return t
-}
-
-func tapeTake(b *testing.B) {
-	t := start(b, tapeSize)
-	var last []byte
-	for range b.N {
-		s, err := t.Take(spanSize, spanSize)
+// onTape opens a pair of loops on a Tape of some bytes and on a bump.
+func onTape(size int, loop func(*unimem.Tape) measure.Loop, floor func(*bump) measure.Loop) opener {
+	return func(context.Context) (p measure.Pair, err error) {
+		t, err := unimem.Start(size)
 		if err != nil {
-			t.Clear()
+			return p, err
 		}
-		last = s
+		return measure.Pair{Loop: loop(t), Floor: floor(&bump{total: uintptr(size)}), Close: t.Close}, nil
 	}
-	runtime.KeepAlive(last)
 }
 
-func tapeTakeFloor(b *testing.B) {
-	f := &Bump{Total: tapeSize}
-	b.ResetTimer()
-	var last uintptr
-	for range b.N {
-		at, ok := f.Take(spanSize, spanSize)
-		if !ok {
-			f.Clear()
-		}
-		last = at
-	}
-	runtime.KeepAlive(last)
-}
-
-func tapeTakeOne(b *testing.B) {
-	t := start(b, tapeSize)
-	var last *uint64
-	for range b.N {
-		p, err := unimem.TakeOne[uint64](t)
-		if err != nil {
-			t.Clear()
-		}
-		last = p
-	}
-	runtime.KeepAlive(last)
-}
-
-func tapeTakeOneFloor(b *testing.B) {
-	f := &Bump{Total: tapeSize}
-	b.ResetTimer()
-	var last uintptr
-	for range b.N {
-		at, ok := f.Take(8, 8)
-		if !ok {
-			f.Clear()
-		}
-		last = at
-	}
-	runtime.KeepAlive(last)
-}
-
-func tapeTakeParallel(b *testing.B) {
-	t := start(b, tapeSize)
-	b.RunParallel(func(pb *testing.PB) {
+func take(t *unimem.Tape) measure.Loop {
+	return func(n int) error {
 		var last []byte
-		for pb.Next() {
+		for range n {
 			s, err := t.Take(spanSize, spanSize)
 			if err != nil {
 				t.Clear()
@@ -118,35 +58,56 @@ func tapeTakeParallel(b *testing.B) {
 			last = s
 		}
 		runtime.KeepAlive(last)
-	})
-}
-
-func tapeTakeParallelFloor(b *testing.B) {
-	f := &Bump{Total: tapeSize}
-	b.RunParallel(func(pb *testing.PB) {
-		var last uintptr
-		for pb.Next() {
-			at, ok := f.Take(spanSize, spanSize)
-			if !ok {
-				f.Clear()
-			}
-			last = at
-		}
-		runtime.KeepAlive(last)
-	})
-}
-
-func tapeClear(b *testing.B) {
-	t := start(b, gigabyte)
-	for range b.N {
-		t.Clear()
+		return nil
 	}
 }
 
-func tapeClearFloor(b *testing.B) {
-	f := &Bump{Total: gigabyte}
-	b.ResetTimer()
-	for range b.N {
-		f.Clear()
+func takeOne(t *unimem.Tape) measure.Loop {
+	return func(n int) error {
+		var last *uint64
+		for range n {
+			p, err := unimem.TakeOne[uint64](t)
+			if err != nil {
+				t.Clear()
+			}
+			last = p
+		}
+		runtime.KeepAlive(last)
+		return nil
+	}
+}
+
+func bareTake(size uintptr) func(*bump) measure.Loop {
+	return func(f *bump) measure.Loop {
+		return func(n int) error {
+			var last uintptr
+			for range n {
+				at, ok := f.take(size, size)
+				if !ok {
+					f.clear()
+				}
+				last = at
+			}
+			runtime.KeepAlive(last)
+			return nil
+		}
+	}
+}
+
+func clearTape(t *unimem.Tape) measure.Loop {
+	return func(n int) error {
+		for range n {
+			t.Clear()
+		}
+		return nil
+	}
+}
+
+func bareClear(f *bump) measure.Loop {
+	return func(n int) error {
+		for range n {
+			f.clear()
+		}
+		return nil
 	}
 }

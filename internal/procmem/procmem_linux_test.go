@@ -57,3 +57,11 @@ func TestProgramsDoNotCount(t *testing.T) {
 	require.Less(t, after-before, info.Size()/4)
 	require.NoError(t, unix.Munmap(code))
 }
+
+// Own pages, mapped files and available memory are known on Linux.
+func TestResidentAndAvailable(t *testing.T) {
+	own, files := procmem.Resident()
+	require.Positive(t, own)
+	require.Positive(t, files)
+	require.Positive(t, procmem.Available())
+}

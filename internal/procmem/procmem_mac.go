@@ -3,6 +3,7 @@
 package procmem
 
 import (
+	"math"
 	"os"
 	"slices"
 
@@ -16,4 +17,13 @@ func Proportional(pids ...int) (int64, error) {
 		return 0, ErrUnknown
 	}
 	return libsystem.Footprint()
+}
+
+// Available is the memory in bytes that this process can use without being killed.
+func Available() uint64 {
+	n, err := libsystem.AvailableMemory()
+	if err != nil {
+		return math.MaxUint64
+	}
+	return uint64(n)
 }

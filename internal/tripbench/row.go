@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"testing"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
@@ -17,7 +16,6 @@ const width = 32
 // row is a program, loaded and bound, whose work does not depend on the size of its
 // input: it copies the last row.
 type row struct {
-	bytes   int
 	model   *ane.Model
 	request *ane.Request
 	blocks  []*unimem.Block
@@ -42,7 +40,7 @@ func source(bytes int) (ane.Source, error) {
 
 // openRow loads the program on d. The caller must call close, also after an error.
 func openRow(ctx context.Context, d *ane.Device, bytes int) (r *row, err error) {
-	r = &row{bytes: bytes}
+	r = &row{}
 	src, err := source(bytes)
 	if err != nil {
 		return r, err
@@ -83,16 +81,6 @@ func (r *row) check() error {
 		return errors.Join(err, fmt.Errorf("tripbench: the result is %v, want 7", v))
 	}
 	return nil
-}
-
-// allocs counts allocations of an evaluation.
-func (r *row) allocs() (n float64, err error) {
-	n = testing.AllocsPerRun(1000, func() {
-		if fault := r.evaluate(); fault != nil {
-			err = fault
-		}
-	})
-	return n, err
 }
 
 func (r *row) close(ctx context.Context) error {

@@ -30,8 +30,8 @@ var fact struct {
 	served atomic.Bool
 }
 
-// ServeSignals returns signals, and then exits, in a process that NewSignals started. In every
-// other process it returns at once. Programs that call NewSignals call it first in main or
+// ServeSignals returns signals, and then exits, in a process that newSignals started. In every
+// other process it returns at once. Programs that call newSignals call it first in main or
 // TestMain.
 func ServeSignals() {
 	if os.Getenv(other) == "" {
@@ -53,23 +53,23 @@ func ServeSignals() {
 	}
 }
 
-// Signals is another process that returns signals through eventfds: the least that two
+// signals is another process that returns signals through eventfds: the least that two
 // processes need to wake each other.
-type Signals struct {
+type signals struct {
 	cmd      *exec.Cmd
 	ends     [2]*os.File
 	out, in  int
 	one, got []byte
 }
 
-// NewSignals starts the other process: this program's executable, in which ServeSignals runs.
-// The calling goroutine stays locked to its thread until it calls Close, because the other
+// newSignals starts the other process: this program's executable, in which ServeSignals runs.
+// The calling goroutine stays locked to its thread until it calls close, because the other
 // process ends with that thread.
-func NewSignals() (*Signals, error) {
+func newSignals() (*signals, error) {
 	if !fact.served.Load() {
 		return nil, errors.New("tripbench: call ServeSignals first in main or TestMain")
 	}
-	s := &Signals{one: binary.NativeEndian.AppendUint64(nil, signal), got: make([]byte, 8)}
+	s := &signals{one: binary.NativeEndian.AppendUint64(nil, signal), got: make([]byte, 8)}
 	for i := range s.ends {
 		fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
 		if err != nil {
@@ -90,8 +90,8 @@ func NewSignals() (*Signals, error) {
 	return s, nil
 }
 
-// Trip sends a signal and waits until it is returned.
-func (s *Signals) Trip() error {
+// trip sends a signal and waits until it is returned.
+func (s *signals) trip() error {
 	if _, err := unix.Write(s.out, s.one); err != nil {
 		return err
 	}
@@ -99,17 +99,17 @@ func (s *Signals) Trip() error {
 	return err
 }
 
-// interrupt ends the current Trip, or the next one, in place of the other process.
-func (s *Signals) interrupt() { _, _ = unix.Write(s.in, s.one) }
+// interrupt ends the current trip, or the next one, in place of the other process.
+func (s *signals) interrupt() { _, _ = unix.Write(s.in, s.one) }
 
-// Close ends the process.
-func (s *Signals) Close() error {
+// close ends the process.
+func (s *signals) close() error {
 	defer runtime.UnlockOSThread()
 	_, err := unix.Write(s.out, binary.NativeEndian.AppendUint64(nil, signal+1))
 	return errors.Join(err, s.cmd.Wait(), s.closeEnds())
 }
 
-func (s *Signals) closeEnds() error {
+func (s *signals) closeEnds() error {
 	var errs []error
 	for _, f := range s.ends {
 		if f != nil {

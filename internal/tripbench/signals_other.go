@@ -7,19 +7,19 @@ import "github.com/anekit/anekit/ane"
 // ServeSignals does nothing: only Linux has the other process.
 func ServeSignals() {}
 
-// Signals is another process that returns signals. It needs Linux.
-type Signals struct{}
+// signals is another process that returns signals. It needs Linux.
+type signals struct{}
 
-// NewSignals fails with ane.ErrUnavailable: eventfds need Linux.
-func NewSignals() (*Signals, error) {
+// newSignals fails with ane.ErrUnavailable: eventfds need Linux.
+func newSignals() (*signals, error) {
 	return nil, &ane.Error{Op: "bench", Err: ane.ErrUnavailable, Detail: "the floor of an evaluation needs eventfds, " +
 		"which only Linux has"}
 }
 
-// Trip does nothing.
-func (s *Signals) Trip() error { return nil }
+// trip does nothing.
+func (s *signals) trip() error { return nil }
 
-func (s *Signals) interrupt() {}
+func (s *signals) interrupt() {}
 
-// Close does nothing.
-func (s *Signals) Close() error { return nil }
+// close does nothing.
+func (s *signals) close() error { return nil }

@@ -1,9 +1,9 @@
 package tripbench
 
 import (
-	"bytes"
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,26 +14,25 @@ import (
 )
 
 // The measurements work on any engine; the test does not check their figures.
-func TestMeasure(t *testing.T) {
+func TestCases(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	d, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)
-	r, err := Measure(t.Context(), d, func(string) {})
-	if !host.Broker {
-		require.ErrorIs(t, err, ane.ErrUnavailable, "bench skips the step and passes")
-		require.NoError(t, d.Close())
-		return
+	defer d.Close()
+	for i, c := range Cases(d) {
+		r, err := c.Measure(t.Context(), 1, time.Millisecond)
+		if !host.Broker {
+			require.ErrorIs(t, err, ane.ErrUnavailable, "bench skips the step and passes")
+			continue
+		}
+		require.NoError(t, err)
+		require.Positive(t, r.Measured)
+		require.Positive(t, r.Floor)
+		require.GreaterOrEqual(t, r.P99, r.Measured)
+		require.Equal(t, "Evaluate one row of "+[]string{"1", "16", "256"}[i]+" MB", r.Operation)
 	}
-	require.NoError(t, err)
-	require.NoError(t, d.Close())
-	require.Positive(t, r.Floor)
-	require.Len(t, r.Trips, len(sizes))
-	var b bytes.Buffer
-	require.NoError(t, r.Write(&b))
-	require.Contains(t, b.String(), "one row of 256 MB")
-
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = Measure(ctx, d, func(string) {})
+	_, err = Cases(d)[0].Measure(ctx, 1, time.Millisecond)
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -29,8 +29,3 @@ func free(dir string) int64 {
 	}
 	return int64(fs.Bavail) * fs.Bsize
 }
-
-// resident is the memory of this process: its own pages, and those of mapped files.
-func resident() (own, files int64) {
-	return status("RssAnon:") + status("RssShmem:"), status("RssFile:")
-}

@@ -10,6 +10,8 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/ane/weights"
+	"github.com/anekit/anekit/internal/measure"
+	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -48,7 +50,7 @@ func chained(tokens, n int) (*build.Program, error) {
 // engine with offsets. way is Map or Read.
 func Infer(ctx context.Context, d *ane.Device, path, way string, rounds int) (row Inferred, err error) {
 	row = Inferred{Way: way}
-	own, files := resident()
+	own, files := procmem.Resident()
 	start := time.Now()
 	var tape *unimem.Tape
 	if way == Read {
@@ -101,25 +103,23 @@ func (row *Inferred) evaluate(ctx context.Context, d *ane.Device, f *safetensors
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	row.Moved += r.Moved()
-	best := 0.0
-	for i := range rounds + 1 {
-		start := time.Now()
-		if _, err := r.Evaluate(ctx); err != nil {
-			return err
-		}
-		took := time.Since(start).Seconds()
-		switch {
-		case i == 0 && tokens > 1:
-			row.First = Seconds(took)
-		case i > 0:
-			best = max(best, float64(tokens)/took)
-		}
+	once := func() error {
+		_, err := r.Evaluate(ctx)
+		return err
 	}
-	row.Own, row.Files = resident()
-	if tokens > 1 {
-		row.Prompt = best
+	first, err := measure.Best(ctx, 1, once)
+	if err != nil {
+		return err
+	}
+	best, err := measure.Best(ctx, rounds, once)
+	if err != nil {
+		return err
+	}
+	row.Own, row.Files = procmem.Resident()
+	if rate := float64(tokens) / best.Seconds(); tokens > 1 {
+		row.First, row.Prompt = Seconds(first.Seconds()), rate
 	} else {
-		row.Generate = best
+		row.Generate = rate
 	}
 	return nil
 }

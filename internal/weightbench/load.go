@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"time"
 
+	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -64,42 +64,43 @@ func Make(path string, size int64) error {
 }
 
 // Load measures the ways of loading one file.
-func Load(ctx context.Context, path string, cold bool, rounds int) (Loaded, error) {
+func Load(ctx context.Context, path string, cold bool, rounds int) (l Loaded, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return Loaded{}, err
+		return l, err
 	}
-	l := Loaded{Bytes: info.Size(), Cold: cold, Times: map[string]Seconds{}}
+	l = Loaded{Bytes: info.Size(), Cold: cold, Times: map[string]Seconds{}}
 	tape, err := unimem.Start(int(info.Size())+1<<20, unimem.Warm())
 	if err != nil {
 		return l, err
 	}
-	for range rounds {
-		for _, way := range Ways() {
+	defer func() { err = errors.Join(err, tape.Close()) }()
+	var sides []measure.Side
+	for _, way := range Ways() {
+		sides = append(sides, func(w *measure.Watch) error {
 			if cold {
 				if err := drop(path); err != nil {
-					return l, errors.Join(err, tape.Close())
+					return err
 				}
 			}
 			tape.Clear()
-			start := time.Now()
+			w.Lap()
 			f, err := open(ctx, path, way, tape)
-			took := Seconds(time.Since(start).Seconds())
 			if err != nil {
-				return l, errors.Join(err, tape.Close())
+				return err
 			}
+			w.Lap()
 			report := f.Report()
 			l.Direct = l.Direct || report.How == safetensors.Direct
 			l.Ringed = l.Ringed || report.Ringed > 0
-			if best, ok := l.Times[way]; !ok || took < best {
-				l.Times[way] = took
-			}
-			if err := f.Close(); err != nil {
-				return l, errors.Join(err, tape.Close())
-			}
-		}
+			return f.Close()
+		})
 	}
-	return l, tape.Close()
+	all, err := measure.Turns(ctx, rounds, sides...)
+	for i, t := range all {
+		l.Times[Ways()[i]] = Seconds(t.Best(1) / 1e9)
+	}
+	return l, err
 }
 
 // open loads a file in one way.

@@ -4,25 +4,20 @@ package broker
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/internal/tripbench"
 )
 
-var megabytes = []int{1, 16, 256}
-
-// One row out of inputs of different sizes, through a private broker.
+// One row out of inputs of different sizes, through a private broker, beside what two processes need at least to wake
+// each other.
 func BenchmarkEvaluate(b *testing.B) {
-	for _, n := range megabytes {
-		b.Run(fmt.Sprintf("%dMB", n), func(b *testing.B) {
-			r := newRig(b, Options{}, lastRow(n<<20))
-			tripbench.Percentiles(b, func() error { return r.run(context.Background()) })
-		})
-	}
+	r := newRig(b, Options{}, lastRow(1<<20))
+	measure.Bench(b, tripbench.Cases(r.device))
 }
 
 // The same with a context that could end.
@@ -30,7 +25,7 @@ func BenchmarkEvaluateDeadline(b *testing.B) {
 	r := newRig(b, Options{}, lastRow(1<<20))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
-	tripbench.Percentiles(b, func() error { return r.run(ctx) })
+	measure.Percentiles(b, func() error { return r.run(ctx) })
 }
 
 // Two goroutines at once, each with a request of its own.
@@ -52,10 +47,6 @@ func BenchmarkEvaluateParallel(b *testing.B) {
 		}
 	})
 }
-
-// What two processes need at least to wake each other: blocking reads and writes of
-// bare eventfds.
-func BenchmarkEvaluateFloor(b *testing.B) { tripbench.Floor(b) }
 
 // What an engine costs that is opened, used once and closed.
 func BenchmarkOpenClose(b *testing.B) {

@@ -111,3 +111,15 @@ func TestColor(t *testing.T) {
 		seen[text] = true
 	}
 }
+
+// A table that is printed row by row has the columns of the whole.
+func TestTableContinues(t *testing.T) {
+	var out strings.Builder
+	w := page.NewTable("name", "figure", "")
+	w.Room("a longer name", "10")
+	for _, name := range []string{"one", "a longer name"} {
+		w.Row(name, "10", "x")
+		require.NoError(t, w.Continue(&out, 0))
+	}
+	require.Equal(t, "name           figure\none            10      x\na longer name  10      x\n", out.String())
+}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,6 +17,9 @@ type Table struct {
 	short []int    // of Shorten
 	group int      // of Group; -1 for none
 	above []string // what holds for all rows
+
+	room    [][]string // rows that only widen the columns
+	printed int        // rows, by Continue
 }
 
 // NewTable returns a table. The names, if there are any, become its first row.
@@ -37,6 +41,9 @@ func (t *Table) Shorten(columns ...int) { t.short = columns }
 // Group has a table that is too wide become one for each value of a column, which stands above it.
 func (t *Table) Group(column int) { t.group = column }
 
+// Room makes columns as wide as cells of rows that are not known yet, before Continue prints the first ones.
+func (t *Table) Room(cells ...string) { t.room = append(t.room, cells) }
+
 const (
 	gap     = 2  // columns between two cells
 	minLast = 28 // least width of a last column that is folded beside the others
@@ -56,15 +63,25 @@ func (t *Table) Write(w io.Writer, width int) error {
 		if len(one.above) > 0 {
 			out.WriteString(Fold(strings.Join(one.above, ", "), width, indent) + "\n")
 		}
-		one.print(&out, width)
+		one.print(&out, width, 0)
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
 }
 
-func (t *Table) print(out *strings.Builder, width int) {
+// Continue prints the rows that it has not printed yet. It folds the last column as Write does, and moves no other.
+func (t *Table) Continue(w io.Writer, width int) error {
+	var out strings.Builder
+	t.print(&out, width, t.printed)
+	t.printed = len(t.rows)
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// print prints the rows from first on.
+func (t *Table) print(out *strings.Builder, width, first int) {
 	widths, others, all := t.measure()
-	for i, row := range t.rows {
+	for i, row := range t.rows[first:] {
 		switch {
 		case width <= 0 || all <= width:
 			t.line(out, row, widths)
@@ -79,7 +96,7 @@ func (t *Table) print(out *strings.Builder, width int) {
 			if len(row) == len(widths) && row[len(row)-1] != "" {
 				out.WriteString(Fold(strings.Repeat(" ", indent)+row[len(row)-1], width, indent) + "\n")
 			}
-		case t.head && i == 0: // list prints the name of the column before each cell
+		case t.head && first+i == 0: // list prints the name of the column before each cell
 		default:
 			t.list(out, row, width)
 		}
@@ -89,7 +106,7 @@ func (t *Table) print(out *strings.Builder, width int) {
 // measure returns the width of each column, of all columns but the last with their gaps, and of the
 // whole table.
 func (t *Table) measure() (widths []int, others, all int) {
-	for _, row := range t.rows {
+	for _, row := range slices.Concat(t.rows, t.room) {
 		for i, cell := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)

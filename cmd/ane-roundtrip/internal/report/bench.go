@@ -24,7 +24,6 @@ func (b *builder) bench(d *value) {
 	b.sizes(d)
 	b.evaluations(d.at("evaluate"))
 	b.cache(d.at("cache"))
-	b.language(d.at("language"))
 	skipped := &table{Caption: "Steps that could not run", Columns: columns("step", ">reason")}
 	for _, s := range d.at("skipped").items {
 		skipped.add(texts(s.at("step")), texts(s.at("reason")))

@@ -1,20 +1,12 @@
 package report
 
-// benchGenerate fills the head of the page of bench generate, and shows its figures.
+// benchGenerate fills the head of the page of bench generate, and shows its figures beside the published ones.
 func (b *builder) benchGenerate(d *value) {
 	b.doc.Summary = sentence("size ", texts(d.at("size")), ", form ", texts(d.at("form")))
 	b.doc.Keys = []entry{{"token", []cell{nanoseconds(d.at("step_ns"))}},
 		{"weights read once", []cell{nanoseconds(d.at("step_floor_ns"))}},
 		{"load", []cell{nanoseconds(d.at("load_ns"))}},
 		{"resident at most", []cell{size(d.at("peak_bytes"))}}}
-	b.language(d)
-}
-
-// language shows a language model beside the published figures.
-func (b *builder) language(d *value) {
-	if d.kind != object {
-		return
-	}
 	p := d.at("published")
 	speed := &table{Caption: "Times", Columns: columns("step", "#here", "#published")}
 	for _, s := range [][2]string{{"load_ns", "load"}, {"prefill_5_ns", "short prompt"},

@@ -19,7 +19,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/leaktest"
-	"github.com/anekit/anekit/internal/tripbench"
+	"github.com/anekit/anekit/internal/measure"
 )
 
 // bells are both ends of a Bell in this process, and its memory.
@@ -459,7 +459,7 @@ func BenchmarkPingPongBell(b *testing.B) {
 	defer end()
 	frame := wire.Frame{Kind: wire.KindPing, ID: wire.BellID, Payload: make([]byte, frameBytes-wire.HeaderSize)}
 	buf := buffer()
-	tripbench.Percentiles(b, func() error {
+	measure.Percentiles(b, func() error {
 		if err := bell.Send(frame); err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/internal/tripbench"
 )
 
@@ -59,7 +60,7 @@ func pingPong(b *testing.B, patience time.Duration) {
 	require.NoError(b, c.SetPatience(patience))
 	frame := wire.Frame{Kind: wire.KindPing, Payload: make([]byte, frameBytes-wire.HeaderSize)}
 	buf := make([]byte, wire.MaxFrame)
-	tripbench.Percentiles(b, func() error {
+	measure.Percentiles(b, func() error {
 		if err := c.Send(frame); err != nil {
 			return err
 		}
@@ -76,7 +77,7 @@ func pingPong(b *testing.B, patience time.Duration) {
 // The least that two processes need to wake one another: blocking calls on two eventfds.
 func BenchmarkPingPongEventfdFloor(b *testing.B) {
 	leaktest.SkipEmulated(b)
-	tripbench.Floor(b)
+	measure.Bench(b, tripbench.Floor())
 }
 
 func packetPair(b *testing.B) (int, *os.File) {
@@ -104,7 +105,7 @@ func BenchmarkPingPongSeqpacketFloor(b *testing.B) {
 	fd, peer := packetPair(b)
 	child := start(b, "echo seqpacket", peer)
 	buf := make([]byte, frameBytes)
-	tripbench.Percentiles(b, func() error {
+	measure.Percentiles(b, func() error {
 		if _, err := unix.Write(fd, buf); err != nil {
 			return err
 		}
@@ -150,7 +151,7 @@ func BenchmarkPingPongPoller(b *testing.B) {
 	c, err := overPoller(os.NewFile(uintptr(fd), "child"))
 	require.NoError(b, err)
 	buf := make([]byte, frameBytes)
-	tripbench.Percentiles(b, func() error {
+	measure.Percentiles(b, func() error {
 		if _, err := c.Write(buf); err != nil {
 			return err
 		}
@@ -175,7 +176,7 @@ func BenchmarkPingPongHandOver(b *testing.B) {
 			_, _, err = c.Receive(buf)
 		}
 	}()
-	tripbench.Percentiles(b, func() error {
+	measure.Percentiles(b, func() error {
 		if err := c.Send(frame); err != nil {
 			return err
 		}

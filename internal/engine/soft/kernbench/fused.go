@@ -1,35 +1,25 @@
-package main
+package kernbench
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
-	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/measure"
 )
 
-// fusedCases are chains of elementwise operators, and products with what follows them, beside the same unfused, the
-// least that memory or a table allows, and the products alone.
-func fusedCases() (all []benchCase) {
-	for _, c := range []struct {
-		name, body string
-		floor      floorMaker
-		floorName  string
-		target     float64
-	}{
-		{"arithmetic", chain("mul(x = %s, y = fp16(1.5))", "add(x = %s, y = z)", "relu(x = %s)",
-			"mul(x = %s, y = z)", "clip(x = %s, alpha = fp16(-1), beta = fp16(1))", "abs(x = %s)"),
-			copies(many * 3 / 2), "copy of 3/2 as many", 4},
-		{"functions", chain("sigmoid(x = %s)", "mul(x = %s, y = z)", "tanh(x = %s)", "add(x = %s, y = fp16(0.5))",
-			"silu(x = %s)", "relu(x = %s)"), lookups(true), "table loop and copy", 3},
-	} {
-		t := text(whole+" x, "+whole+" z", c.body)
-		one := benchCase{name: "fused: chain of 6, " + c.name, text: t, items: many, workers: 1}
-		beside := one
-		one.floor, one.floorName, one.target = unfused(1, t), "the same unfused", 1
-		beside.floor, beside.floorName, beside.target = c.floor, c.floorName, c.target
-		all = append(all, one, beside)
+// Fused are chains of elementwise operators, and products with what follows them, beside the same unfused, the least
+// that memory or a table allows, and the products alone.
+func Fused() (all []measure.Case) {
+	add := func(name, text string, items int, floor side, beside string, target float64) {
+		all = append(all, kernel(name, items, one(text), unfused(1, text), 1),
+			kernel(name+" beside "+beside, items, one(text), floor, target))
 	}
+	operands := whole + " x, " + whole + " z"
+	add("chain of 6, arithmetic", text(operands, chain("mul(x = %s, y = fp16(1.5))", "add(x = %s, y = z)",
+		"relu(x = %s)", "mul(x = %s, y = z)", "clip(x = %s, alpha = fp16(-1), beta = fp16(1))", "abs(x = %s)")), many,
+		copies(many*3/2), "copy of 1.5 as many", 4)
+	add("chain of 6, functions", text(operands, chain("sigmoid(x = %s)", "mul(x = %s, y = z)", "tanh(x = %s)",
+		"add(x = %s, y = fp16(0.5))", "silu(x = %s)", "relu(x = %s)")), many, lookups(true), "table loop and copy", 3)
 	const m, k, n = 256, 768, 768
 	row := fmt.Sprintf("tensor<fp16, [%d, %d]>", m, n)
 	dense := text(row+" x, "+row+" r", linear("p", "x", k, n)+row+" g = gelu(x = p, mode = string(\"EXACT\"));\n"+
@@ -39,27 +29,18 @@ func fusedCases() (all []benchCase) {
 	conv := image + ` %s = conv(x = x, weight = w, pad_type = string("same"));`
 	convolved := text(windows+", tensor<fp16, [1, 64, 1, 1]> b", fmt.Sprintf(conv, "p")+image+" q = add(x = p, y = b);"+
 		image+" y = relu(x = q);")
-	high, operands := "tensor<fp16, [65536, 256]>", "tensor<fp16, [65536, 64]> x, tensor<fp16, [64, 256]> z"
+	high := "tensor<fp16, [65536, 256]>"
+	operands = "tensor<fp16, [65536, 64]> x, tensor<fp16, [64, 256]> z"
 	tall := high + " %s = matmul(x = x, y = z);"
-	for _, c := range []struct {
-		name, text, alone string
-		items             int
-	}{
-		{"matmul 65536x64x256, bias, relu", text(operands+", tensor<fp16, [256]> b", fmt.Sprintf(tall, "p")+
-			high+" q = add(x = p, y = b);"+high+" y = relu(x = q);"), text(operands, fmt.Sprintf(tall, "y")),
-			65536 * 64 * 256},
-		{"linear 256x768x768, gelu, residual", dense, text(row+" x", linear("y", "x", k, n)), m * k * n},
-		{"conv 3x3, bias, relu", convolved, text(windows, fmt.Sprintf(conv, "y")), 64 * 64 * 9 * 56 * 56},
-	} {
-		one := benchCase{name: "fused: " + c.name, text: c.text, items: c.items, workers: 1}
-		beside := one
-		one.floor, one.floorName, one.target = unfused(1, c.text), "the same unfused", 1
-		beside.floor, beside.floorName, beside.target = programs(1, c.alone), "the product alone", 1.1
-		all = append(all, one, beside)
-	}
-	b := block()
-	b.name, b.floor, b.floorName, b.target = "fused: "+b.name, unfused(0, b.text), "the same unfused", 1
-	return append(all, b)
+	add("matmul 65536x64x256, bias, relu", text(operands+", tensor<fp16, [256]> b", fmt.Sprintf(tall, "p")+
+		high+" q = add(x = p, y = b);"+high+" y = relu(x = q);"), 65536*64*256,
+		one(text(operands, fmt.Sprintf(tall, "y"))), "the product alone", 1.1)
+	add("linear 256x768x768, gelu, residual", dense, m*k*n, one(text(row+" x", linear("y", "x", k, n))),
+		"the product alone", 1.1)
+	add("conv 3x3, bias, relu", convolved, 64*64*9*56*56, one(text(windows, fmt.Sprintf(conv, "y"))),
+		"the product alone", 1.1)
+	whole, _ := block()
+	return append(all, kernel(blockName, tokens, programs(0, nil, whole), unfused(0, whole), 1))
 }
 
 // chain applies calls one after another to x and makes y.
@@ -75,11 +56,4 @@ func chain(calls ...string) string {
 		from = to
 	}
 	return b.String()
-}
-
-// unfused runs a program with each operator as a step of its own.
-func unfused(workers int, text string) floorMaker {
-	return func(ctx context.Context) (func(), func() error, error) {
-		return run(ctx, workers, []soft.Option{soft.Unfused()}, text)
-	}
 }

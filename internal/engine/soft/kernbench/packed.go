@@ -1,15 +1,13 @@
-package main
+package kernbench
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"sync"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/measure"
 )
 
 // Sizes of the packed weights: those of a step are more than a cache holds.
@@ -79,8 +77,9 @@ func packedText(rows, out, bits int, offset mil.DType) string {
 			"weight = w);", out, packedIn, args, rows, out))
 }
 
-// packedCases are a step, one vector, and a chunk of 256 with packed weights.
-func packedCases() (all []benchCase) {
+// Packed are a step, one vector, and a chunk of 256 with packed weights, beside a read of
+// the weights and linear with fp16 weights. They take a GiB.
+func Packed() (all []measure.Case) {
 	for _, bits := range []int{2, 3, 4, 6, 8} {
 		for _, offset := range []mil.DType{mil.NoType, mil.FP16, mil.FP32} {
 			if offset != mil.NoType && bits != 4 {
@@ -92,50 +91,16 @@ func packedCases() (all []benchCase) {
 			}
 			step, chunk := randomConstants(stepOut, bits, offset), randomConstants(chunkOut, bits, offset)
 			for _, workers := range []int{1, 2} {
-				all = append(all, benchCase{name: fmt.Sprintf("packed step, %s, %d workers", what, workers),
-					text: packedText(1, stepOut, bits, offset), items: step.bytes(), weights: step, workers: workers,
-					floor: readsBy(workers, step.bytes()), floorName: "read of the weights", target: 1 / 0.6})
+				all = append(all, kernel(fmt.Sprintf("step, %s, %d workers", what, workers), step.bytes(),
+					programs(workers, step, packedText(1, stepOut, bits, offset)), reads(workers, step.bytes()), 1/0.6))
 			}
-			all = append(all, benchCase{name: "packed chunk of 256, " + what, weights: chunk, workers: 1,
-				text: packedText(256, chunkOut, bits, offset), items: 256 * packedIn * chunkOut,
-				floor: programs(1, text(fmt.Sprintf("tensor<fp16, [256, %d]> x", packedIn),
-					linear("y", "x", packedIn, chunkOut))), floorName: "linear with fp16 weights", target: 1 / 0.6})
+			all = append(all, kernel("chunk of 256, "+what, 256*packedIn*chunkOut,
+				programs(1, chunk, packedText(256, chunkOut, bits, offset)),
+				one(text(fmt.Sprintf("tensor<fp16, [256, %d]> x", packedIn), linear("y", "x", packedIn, chunkOut))),
+				1/0.6))
 		}
 	}
 	return all
-}
-
-// readsBy adds words of as many bytes on some goroutines.
-func readsBy(workers, bytes int) floorMaker {
-	return func(context.Context) (func(), func() error, error) {
-		x := make([]uint64, bytes/8)
-		for i := range x {
-			x[i] = uint64(i)
-		}
-		sums := make([]uint64, 8*workers)
-		return func() {
-				var wg sync.WaitGroup
-				for i := range workers {
-					wg.Go(func() { sums[8*i] += sumOf(x[len(x)*i/workers : len(x)*(i+1)/workers]) })
-				}
-				wg.Wait()
-			}, func() error {
-				if sums[0] == 0 {
-					return errors.New("the words add up to 0")
-				}
-				return nil
-			}, nil
-	}
-}
-
-// sumOf adds words.
-func sumOf(x []uint64) uint64 {
-	var a, b, c, d uint64
-	for at := 0; at+8 <= len(x); at += 8 {
-		w := (*[8]uint64)(x[at:])
-		a, b, c, d = a+w[0]+w[4], b+w[1]+w[5], c+w[2]+w[6], d+w[3]+w[7]
-	}
-	return a + b + c + d
 }
 
 var _ ane.Constants = constants(nil)

@@ -1,54 +1,50 @@
-package main
+package kernbench
 
 import (
+	"context"
 	"fmt"
-	"strings"
-	"time"
+	"runtime"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
 
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
+	"github.com/anekit/anekit/internal/measure"
 )
 
-// peer is another library that multiplies square matrices, in one thread.
-type peer struct {
-	name     string
-	target   float64 // the most that the engine's product may take, in times of the peer's
-	turns    int
-	multiply func(c, a, b []float32, n int)
-}
+// multiply is a product of square matrices of float32 in one thread.
+type multiply func(c, a, b []float32, n int)
 
-// peers compares products of float32 with those of the peers whose names have part in them.
-func peers(part string) (lines []string) {
-	for _, find := range []func() (peer, string){openBLAS, gonumPeer} {
-		p, skipped := find()
-		switch {
-		case !strings.Contains(p.name, part):
-		case skipped != "":
-			lines = append(lines, p.name+"\tskipped: "+skipped)
-		default:
-			lines = append(lines, p.compare()...)
+// Peers are products of float32 beside those of other libraries: OpenBLAS, where it is installed, and gonum.
+func Peers() (all []measure.Case) {
+	for _, peer := range []struct {
+		name   string
+		target float64
+		open   func() (multiply, error)
+	}{{"OpenBLAS", 1, openBLAS}, {"gonum", 1.0 / 8, func() (multiply, error) { return byGonum, nil }}} {
+		for _, n := range []int{256, 512, 1024, 2048} {
+			all = append(all, kernel(fmt.Sprintf("float32 product %d, %s", n, peer.name), n*n*n,
+				squares(n, func() (multiply, error) { return tiles, nil }), squares(n, peer.open), peer.target))
 		}
 	}
-	return lines
+	return all
 }
 
-func (p *peer) compare() (lines []string) {
-	for _, n := range []int{256, 512, 1024, 2048} {
+func byGonum(c, a, b []float32, n int) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	gonum.Implementation{}.Sgemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, a, n, b, n, 0, c, n)
+}
+
+// squares multiplies two matrices.
+func squares(n int, open func() (multiply, error)) side {
+	return func(context.Context) (once, done func() error, err error) {
+		by, err := open()
 		c, a, b := make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
 		for i := range a {
 			a[i], b[i] = float32(i%7), float32(i%5)
 		}
-		ours, theirs, _ := takeTurns(p.turns, func() error { tiles(c, a, b, n); return nil }, func() error {
-			p.multiply(c, a, b, n)
-			return nil
-		})
-		per := func(d time.Duration) string {
-			return fmt.Sprintf("%.3g ns", float64(d.Nanoseconds())/float64(n)/float64(n)/float64(n))
-		}
-		lines = append(lines, fmt.Sprintf("float32 product %d\t%v\t%s\t%v\t%s\t%.2fx\t<= %.3gx\t%s", n,
-			ours.Round(time.Microsecond), per(ours), theirs.Round(time.Microsecond), per(theirs),
-			float64(ours)/float64(theirs), p.target, p.name))
+		return func() error { by(c, a, b, n); return nil }, func() error { return nil }, err
 	}
-	return lines
 }
 
 // tiles multiplies by panels of B that stay in a cache, as the engine does.

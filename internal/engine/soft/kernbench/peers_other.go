@@ -1,6 +1,8 @@
 //go:build !linux && !darwin
 
-package main
+package kernbench
+
+import "errors"
 
 // openBLAS needs a library that is loaded at run time.
-func openBLAS() (p peer, skipped string) { return peer{name: "OpenBLAS"}, "not on this system" }
+func openBLAS() (multiply, error) { return nil, errors.ErrUnsupported }

@@ -1,8 +1,11 @@
 //go:build linux || darwin
 
-package main
+package kernbench
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/ebitengine/purego"
 )
 
@@ -17,8 +20,7 @@ var libraries = []string{"libopenblas.so.0", "libopenblas.so", "libopenblas.dyli
 	"/opt/homebrew/opt/openblas/lib/libopenblas.dylib"}
 
 // openBLAS loads the library where it is installed.
-func openBLAS() (p peer, skipped string) {
-	p = peer{name: "OpenBLAS", target: 1, turns: rounds}
+func openBLAS() (multiply, error) {
 	var lib uintptr
 	var err error
 	for _, name := range libraries {
@@ -27,7 +29,7 @@ func openBLAS() (p peer, skipped string) {
 		}
 	}
 	if err != nil {
-		return p, "it is not installed"
+		return nil, fmt.Errorf("OpenBLAS is not installed: %w", errors.ErrUnsupported)
 	}
 	var threads func(n int32)
 	var sgemm func(order, transA, transB, m, n, k int32, alpha float32, a *float32, lda int32, b *float32, ldb int32,
@@ -35,9 +37,8 @@ func openBLAS() (p peer, skipped string) {
 	purego.RegisterLibFunc(&threads, lib, "openblas_set_num_threads")
 	purego.RegisterLibFunc(&sgemm, lib, "cblas_sgemm")
 	threads(1)
-	p.multiply = func(c, a, b []float32, n int) {
+	return func(c, a, b []float32, n int) {
 		size := int32(n)
 		sgemm(rowMajor, plain, plain, size, size, size, 1, &a[0], size, &b[0], size, 0, &c[0], size)
-	}
-	return p, ""
+	}, nil
 }

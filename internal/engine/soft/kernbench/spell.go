@@ -1,38 +1,15 @@
-package main
+package kernbench
 
 import (
-	_ "embed" // the list of shapes
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 )
 
-// shapes has a line for each case: its name, inputs, result, statements, and its products if it is one of those.
-//
-//go:embed shapes.txt
-var shapes string
-
-// shapeCases are operators on shapes that programs of networks have, each beside a copy of as many bytes as it reads
-// and writes, or a product of as many products. A kernel that goes from one element to the next takes tens of copies.
-func shapeCases() (all []benchCase) {
-	for _, line := range strings.Split(strings.TrimSpace(shapes), "\n") {
-		part := strings.Split(line, " | ")
-		name, inputs, result, body := part[0], part[1], part[2], part[3]
-		c := benchCase{name: "shape: " + name, items: volume(result), target: 5, workers: 1,
-			text: text(spelled(inputs), spelled(lastName.ReplaceAllString(body, "${1}"+result+" y =")))}
-		moved := size(result)
-		for _, in := range strings.Split(inputs, ", ") {
-			moved += size(in)
-		}
-		c.floor, c.floorName = copies(moved/4), "copy of as many bytes"
-		if len(part) > 4 {
-			c.items, _ = strconv.Atoi(part[4])
-			c.floor, c.floorName, c.target = multiplies(c.items), "bare multiply-add loop", 2
-		}
-		all = append(all, c)
-	}
-	return all
+// program is the program of a line.
+func program(l []string) string {
+	return text(spelled(l[1]), spelled(lastName.ReplaceAllString(l[3], "${1}"+l[2]+" y =")))
 }
 
 // types are the abbreviations of element types in shapes, and their sizes.

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/measure"
+)
+
+// bench records a step that cannot run. The verdict is fail, unless the engine is not available.
+func TestBenchSkips(t *testing.T) {
+	b := &benchRun{app: &app{out: io.Discard, err: io.Discard}, bar: &progress{}}
+	require.NoError(t, b.skip(t.Context(), "evaluate", fmt.Errorf("open: %w", ane.ErrUnavailable)))
+	require.Empty(t, b.failed)
+	require.NoError(t, b.skip(t.Context(), "write", errors.New("no memory")))
+	require.Equal(t, []string{"write"}, b.failed)
+	require.Len(t, b.found.Skipped, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, b.skip(ctx, "x", errors.New("any")), context.Canceled)
+}
+
+// still is a case that takes as long as its floor.
+func still(name string, mostNs float64, open func()) measure.Case {
+	return measure.Case{Name: name, What: name, MaxNs: mostNs, Open: func(context.Context) (measure.Pair, error) {
+		open()
+		nothing := func(int) error { time.Sleep(time.Microsecond); return nil }
+		return measure.Pair{Loop: nothing, Floor: nothing}, nil
+	}}
+}
+
+// bench prints each row before it measures the next one.
+func TestBenchPrintsAsItGoes(t *testing.T) {
+	var out, errw bytes.Buffer
+	a := newApp([]string{"bench"}, &out, &errw)
+	b := &benchRun{app: a, bar: &progress{}, plan: benchPlan{rounds: 1, cases: []measure.Case{
+		still("one", 1e18, func() { require.Empty(t, out.String()) }),
+		still("two", 1e18, func() { require.Regexp(t, `^Operation .*\none +[^\n]*\n$`, out.String()) }),
+	}}}
+	require.NoError(t, b.memory(t.Context()))
+	lines := strings.Split(out.String(), "\n")
+	require.Equal(t, strings.Index(lines[0], "Target"), strings.Index(lines[2], "< "), "columns stay")
+}
+
+// A missed target is no failed check: the table shows it, the verdict is pass.
+func TestBenchMissesWithoutFailing(t *testing.T) {
+	missed := measure.Figure{}
+	missed.Add(3)
+	b := &benchRun{app: &app{out: io.Discard, err: io.Discard}, bar: &progress{}}
+	b.judge(measure.Target{Name: "x/ratio", What: "x", Unit: "x", Figure: missed, Most: 2})
+	require.Equal(t, trial.Skip, b.checks[0].Status)
+	require.Equal(t, "x: 3.00x, spread of 1 rounds 0.00x, target 2.00x; missed, as it may be on a busy machine",
+		b.checks[0].Detail)
+	require.EqualValues(t, 3, b.checks[0].Value)
+	require.EqualValues(t, 2, *b.checks[0].Allowed.Max)
+
+	var out, errw bytes.Buffer
+	a := newApp([]string{"bench"}, &out, &errw)
+	a.engine = engine.Soft
+	late := still("late", 0, func() {})
+	late.MaxRatio = 1e-9
+	require.NoError(t, a.conclude(t.Context(), a.bench(t.Context(), benchPlan{cases: []measure.Case{late}, rounds: 1,
+		time: 1})))
+	require.Contains(t, out.String(), "<= 1e-09x: missed")
+	require.Contains(t, out.String(), "\nverdict: pass\n")
+}
