@@ -249,7 +249,10 @@ func (b *benchRun) blocks(ctx context.Context) error {
 			continue
 		}
 		b.found.Sizes = append(b.found.Sizes, s)
-		published := append(strings.Split(strings.Replace(s.Published, ", ", " GB/s, ", 2), ", "), "", "")
+		published := append(strings.Split(s.Published, ", "), "", "") // to open, write and read
+		if published[1] != "" {
+			published[1] += " GB/s" // the unit stands after the last
+		}
 		for _, f := range []struct {
 			name      string
 			cells     []string
