@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
@@ -54,8 +55,12 @@ type loader struct {
 func startLoader(t *testing.T, dir string, env ...string) *loader {
 	c := exec.Command(os.Args[0], "-test.run=^TestPool$") // it ends with its input, or is killed
 	own := t.TempDir()                                    // whose files a killed process leaves
+	tmpdir := own
+	if host.Mac {
+		tmpdir = "" // the dump is of macOS 27, which takes programs from the user's folder alone
+	}
 	c.Env = append(os.Environ(), append(env, poolEnv+"=1", objcbridge.EnvDir+"="+dir,
-		EnvDump+"="+dumps+"m5max-27.0.1-program-pool.json", temporary+"="+own, EnvTempDir+"="+own, "TMPDIR="+own)...)
+		EnvDump+"="+dumps+"m5max-27.0.1-program-pool.json", temporary+"="+own, "TMPDIR="+tmpdir)...)
 	l := &loader{t: t, command: c}
 	var err error
 	l.ask, err = c.StdinPipe()
