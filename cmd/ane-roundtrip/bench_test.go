@@ -48,7 +48,7 @@ func TestBenchPrintsAsItGoes(t *testing.T) {
 		still("two", 1e18, func() { require.Regexp(t, `^Operation .*\none +[^\n]*\n$`, out.String()) }),
 	}}}
 	require.NoError(t, b.memory(t.Context()))
-	require.Regexp(t, `^Operation .*\none +[^\n]*\ntwo +[^\n]*\n$`, out.String())
+	require.Regexp(t, `^Operation .*\none +[^\n]*\ntwo +[^\n]*\n\n`, out.String())
 }
 
 // A missed target is no failed check: the table shows it, the verdict is pass.
