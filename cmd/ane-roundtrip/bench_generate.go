@@ -65,7 +65,7 @@ FILE.html; also on failure.`,
 	f.StringVar(&o.restore, "restore", "24,256,1024,4096", "`TOKENS` of the conversations that are restored")
 	f.IntVar(&o.prompt, "prompt", 256, "`N` tokens of the prompt")
 	f.IntVar(&o.steps, "steps", 16, "`N` tokens to generate")
-	f.IntVar(&o.rounds, "rounds", 3, "`N` rounds, of which the best counts")
+	f.IntVar(&o.rounds, repeatFlag, 3, "`N` rounds, of which the best counts")
 	a.reportFlag(cmd)
 	a.saveFlag(cmd)
 	a.engineFlags(cmd)

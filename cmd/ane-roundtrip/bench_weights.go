@@ -54,7 +54,7 @@ FILE.html; also on failure.`,
 	f.StringVar(&o.dir, "dir", "", "`FOLDER` for the files (default: that of temporary files)")
 	f.StringVar(&o.plots, "plots", "", "`FOLDER` for the plots, load.svg and cache.svg (default: none)")
 	f.Int64Var(&o.most, "max-mib", 1024, "`MIB` of the largest file, 64 or more")
-	f.IntVar(&o.rounds, "rounds", 3, "`N` rounds, of which the best counts")
+	f.IntVar(&o.rounds, repeatFlag, 3, "`N` rounds, of which the best counts")
 	a.reportFlag(cmd)
 	a.saveFlag(cmd)
 	return cmd

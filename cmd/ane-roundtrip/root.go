@@ -151,7 +151,7 @@ cut calls, 130 interrupted by SIGINT, SIGTERM or SIGHUP.`
 	a.completions(root)
 	for _, cmd := range everyCommand(root) {
 		giveOnce(cmd)
-		if flags := cmd.Flags(); cmd.Name() != "run" && (flags.Lookup(repeatFlag) != nil || flags.Lookup("rounds") != nil) {
+		if cmd.Name() != "run" && cmd.Flags().Lookup(repeatFlag) != nil { // run never had another name for it
 			takeFormerNames(cmd)
 		}
 	}

@@ -31,7 +31,7 @@ func TestCheck(t *testing.T) {
 	require.NoError(t, check(strings.NewReader(""), "", &out))
 }
 
-// Some tests are skipped on other machines than the one where the list was written: for users who are not root, and
+// Some tests are skipped on other machines than the one where the list was written: for users other than root, and
 // where the processor lacks an instruction or Debian a tool.
 func TestReasonsOfOtherMachines(t *testing.T) {
 	for _, text := range []string{"only root may give a file away; run as root",

@@ -233,7 +233,7 @@ var plain = one("relu(x = x)")
 // unknownOptions have the OS set.
 func system(os chip.OS) lint.Options { return lint.Options{OS: os} }
 
-// own is of a caller who makes the surfaces.
+// own is for a caller that makes the surfaces itself.
 var own = lint.Options{OwnSurfaces: true}
 
 func programs(n int) lint.Options { return lint.Options{Programs: n} }

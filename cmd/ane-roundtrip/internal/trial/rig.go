@@ -144,16 +144,22 @@ func (r *Rig) Fill(m models.Model, seed uint64) (map[string][]float64, error) {
 	values := map[string][]float64{}
 	for name, t := range r.In {
 		v := m.Input(name, t.Layout().Elements(), seed)
-		single := make([]float32, len(v))
-		for i := range v {
-			single[i] = float32(v[i])
-		}
-		if _, err := t.WriteFloat32(single); err != nil {
+		if err := write(t, v); err != nil {
 			return nil, err
 		}
 		values[name] = v
 	}
 	return values, nil
+}
+
+// write writes the elements of a tensor.
+func write(t *ane.Tensor, values []float64) error {
+	single := make([]float32, len(values))
+	for i, v := range values {
+		single[i] = float32(v)
+	}
+	_, err := t.WriteFloat32(single)
+	return err
 }
 
 // Compare compares the outputs with the reference of m. It returns the largest error and a description

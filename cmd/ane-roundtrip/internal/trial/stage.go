@@ -76,12 +76,7 @@ func (s *stage) write(name string, seed uint64) ([]float64, error) {
 	t := s.surfaces[name]
 	last := len(s.programs) - 1
 	values := s.programs[last].Input(s.models[last].Inputs()[0].Name, t.Layout().Elements(), seed)
-	single := make([]float32, len(values))
-	for i, v := range values {
-		single[i] = float32(v)
-	}
-	_, err := t.WriteFloat32(single)
-	return values, err
+	return values, write(t, values)
 }
 
 // of is what program i makes of values.
