@@ -1,178 +1,157 @@
+// Package browsertest has tests look at pages in a headless browser. It drives Chromium or Chrome by chromedp; tests
+// are skipped, with the reason, where there is none.
 package browsertest
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/anekit/anekit/internal/host"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
 )
 
-// patience is how long a call of the browser may take on a busy machine.
-const patience = 2 * time.Minute
+// patience is how long a test may look at one page on a busy machine.
+const patience = 5 * time.Minute
 
-// Find returns the path of a browser; empty if there is none.
-func Find() string {
-	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome",
-		"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	return ""
-}
-
-// Browser is a running browser. One goroutine at a time may use it.
-type Browser struct {
-	in    io.WriteCloser // commands
-	calls int
-
-	mu      sync.Mutex // guards the fields below
-	waiting map[int]chan message
-	pages   map[string]*Page // by session
-	ended   error
-}
-
-// message is an answer or an event of the protocol.
-type message struct {
-	ID      int             `json:"id"`
-	Method  string          `json:"method"`
-	Session string          `json:"sessionId"`
-	Params  json.RawMessage `json:"params"`
-	Result  json.RawMessage `json:"result"`
-	Error   *struct {
-		Message string `json:"message"`
-	} `json:"error"`
-}
+// Browser is a running browser.
+type Browser struct{ ctx context.Context }
 
 // Open starts a browser, which ends with the test. It skips the test where there is none.
 func Open(t testing.TB) *Browser {
 	t.Helper()
-	path := Find()
-	if path == "" {
-		t.Skip("no browser: install the package chromium-headless-shell, or chromium")
-	}
-	if host.Windows {
-		t.Skip("the protocol needs two pipes that a process inherits")
-	}
-	args := []string{"--headless", "--remote-debugging-pipe", "--user-data-dir=" + t.TempDir(), "--no-first-run",
-		"--disable-gpu", "--disable-dev-shm-usage", "--disable-extensions", "--no-default-browser-check"}
-	if os.Geteuid() == 0 {
-		args = append(args, "--no-sandbox") // which it needs for root
-	}
-	commands, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, answers, err := os.Pipe()
-	if err != nil {
-		t.Fatal(errors.Join(err, commands.Close(), in.Close()))
-	}
-	cmd := exec.Command(path, args...)
-	cmd.ExtraFiles = []*os.File{commands, answers}
-	err = cmd.Start()
-	_ = commands.Close()
-	_ = answers.Close()
-	if err != nil {
-		t.Fatal(errors.Join(err, in.Close(), out.Close()))
-	}
-	b := &Browser{in: in, waiting: map[int]chan message{}, pages: map[string]*Page{}}
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		b.read(out)
-	}()
-	t.Cleanup(func() {
-		_ = b.call("", "Browser.close", nil, nil)
-		_ = in.Close()
-		kill := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
-		_ = cmd.Wait()
-		kill.Stop()
-		_ = out.Close()
-		<-read
-	})
-	return b
-}
-
-// read distributes what the browser says until it ends.
-func (b *Browser) read(out io.Reader) {
-	lines := bufio.NewReader(out)
-	for {
-		text, err := lines.ReadBytes(0)
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome",
+		"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"} {
+		path, err := exec.LookPath(name)
 		if err != nil {
-			b.mu.Lock()
-			b.ended = errors.New("the browser has ended")
-			for _, c := range b.waiting {
-				close(c)
-			}
-			b.waiting = map[int]chan message{}
-			b.mu.Unlock()
-			return
-		}
-		var m message
-		if json.Unmarshal(text[:len(text)-1], &m) != nil {
 			continue
 		}
-		b.mu.Lock()
-		c, page := b.waiting[m.ID], b.pages[m.Session]
-		delete(b.waiting, m.ID)
-		b.mu.Unlock()
-		switch {
-		case m.ID != 0 && c != nil:
-			c <- m
-		case page != nil:
-			page.event(m)
-		}
+		options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path),
+			chromedp.DisableGPU)
+		allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
+		ctx, closed := chromedp.NewContext(allocator)
+		t.Cleanup(func() {
+			closed()
+			end()
+		})
+		require.NoError(t, chromedp.Do(ctx))
+		return &Browser{ctx}
 	}
+	t.Skip("no browser: install the package chromium-headless-shell, or chromium")
+	return nil
 }
 
-// call calls a method of the protocol.
-func (b *Browser) call(session, method string, params map[string]any, result any) error {
-	b.calls++
-	id, c := b.calls, make(chan message, 1)
-	b.mu.Lock()
-	if b.ended != nil {
-		b.mu.Unlock()
-		return b.ended
+// Screen is what a page is shown on.
+type Screen struct {
+	Width, Height int
+	Dark          bool // the reader prefers a dark color scheme
+	Print         bool // the styles of print
+}
+
+// Page is an open page.
+type Page struct {
+	t   testing.TB
+	ctx context.Context
+
+	mu     sync.Mutex // guards faults
+	faults []string
+}
+
+// Page opens a page and waits until it is loaded.
+func (b *Browser) Page(t testing.TB, url string, s Screen) *Page {
+	t.Helper()
+	limited, cancel := context.WithTimeout(b.ctx, patience)
+	p := &Page{t: t}
+	p.ctx, _ = chromedp.NewContext(limited, chromedp.WithListener(p.event))
+	t.Cleanup(func() {
+		require.NoError(t, chromedp.Cancel(p.ctx))
+		cancel()
+	})
+	p.Show(s)
+	require.NoError(t, chromedp.Do(p.ctx, chromedp.Navigate(url)))
+	return p
+}
+
+// Show shows the page on another screen.
+func (p *Page) Show(s Screen) {
+	p.t.Helper()
+	media := emulation.SetEmulatedMediaParams{Media: "screen",
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}}
+	if s.Dark {
+		media.Features[0].Value = "dark"
 	}
-	b.waiting[id] = c
-	b.mu.Unlock()
-	request := map[string]any{"id": id, "method": method}
-	if params != nil {
-		request["params"] = params
+	if s.Print {
+		media.Media = "print"
 	}
-	if session != "" {
-		request["sessionId"] = session
+	var kind []chromedp.EmulateViewportOption
+	if s.Width < 600 {
+		kind = append(kind, chromedp.EmulateMobile)
 	}
-	text, err := json.Marshal(request)
-	if err != nil {
-		return err
-	}
-	if _, err := b.in.Write(append(text, 0)); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	select {
-	case m, ok := <-c:
-		switch {
-		case !ok:
-			return fmt.Errorf("%s: the browser has ended", method)
-		case m.Error != nil:
-			return fmt.Errorf("%s: %s", method, m.Error.Message)
-		case result != nil:
-			return json.Unmarshal(m.Result, result)
+	require.NoError(p.t, chromedp.Do(p.ctx, chromedp.EmulateViewport(int64(s.Width), int64(s.Height), kind...)))
+	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, media)
+	require.NoError(p.t, err)
+}
+
+// Eval evaluates an expression of JavaScript and decodes its value.
+func (p *Page) Eval(expression string, into any) {
+	p.t.Helper()
+	value, err := chromedp.Run(p.ctx, chromedp.Evaluate[[]byte](expression, chromedp.EvalAwaitPromise))
+	require.NoError(p.t, err)
+	require.NoError(p.t, json.Unmarshal(value, into))
+}
+
+// Picture returns a part of the page as PNG, of a height in pixels from a place on.
+func (p *Page) Picture(top, height int) []byte {
+	p.t.Helper()
+	var width float64
+	p.Eval(`document.documentElement.clientWidth`, &width)
+	beyond := true
+	picture, err := chromedp.Call(p.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{
+		CaptureBeyondViewport: &beyond,
+		Clip:                  &page.Viewport{Y: float64(top), Width: width, Height: float64(height), Scale: 1}})
+	require.NoError(p.t, err)
+	return picture.Data
+}
+
+// PDF returns the page as it prints.
+func (p *Page) PDF() []byte {
+	p.t.Helper()
+	file, err := chromedp.Run(p.ctx, chromedp.PrintToPDF(chromedp.PDFPreferCSSPageSize()))
+	require.NoError(p.t, err)
+	return file
+}
+
+// Faults lists what the console of the page has reported, exceptions, dialogs, and each request beside the page itself.
+func (p *Page) Faults() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.faults)
+}
+
+// event notes an event of the page if it is a fault.
+func (p *Page) event(event any) {
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if e.Type == network.ResourceTypeDocument {
+			return
 		}
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("%s: no answer in %v", method, patience)
+	case *page.EventJavascriptDialogOpening, *runtime.EventExceptionThrown, *runtime.EventConsoleAPICalled,
+		*log.EventEntryAdded:
+	default:
+		return
 	}
+	text, err := json.Marshal(event)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.faults = append(p.faults, fmt.Sprintf("%T: %s %v", event, text, err))
 }
