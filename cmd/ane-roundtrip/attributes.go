@@ -11,28 +11,6 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// placed is a tensor of a compiled program with the layout that anekit gives it. Axes count
-// elements; strides are in bytes.
-type placed struct {
-	Name        string `json:"name"` // without the framework's suffix "@output"
-	Output      bool   `json:"output"`
-	Type        string `json:"type"` // the framework's name: "Float16"
-	Batches     int    `json:"batches"`
-	Channels    int    `json:"channels"`
-	Depth       int    `json:"depth"`
-	Height      int    `json:"height"`
-	Width       int    `json:"width"`
-	RowStride   int    `json:"row_stride"`
-	PlaneStride int    `json:"plane_stride"`
-	DepthStride int    `json:"depth_stride"`
-	BatchStride int    `json:"batch_stride"`
-	Bytes       int    `json:"bytes"` // of the shortest surface that holds it
-	Packed      bool   `json:"packed"`
-	Index       int    `json:"index"` // of its symbol
-	List        string `json:"list"`
-	Procedure   string `json:"procedure"`
-}
-
 // placedAll lists the tensors of all procedures, inputs first, and the symbols for which the
 // attributes have no layout.
 func placedAll(p *attributes.Program) (tensors []placed, unplaced []string) {

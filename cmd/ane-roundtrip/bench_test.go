@@ -41,7 +41,7 @@ func still(name string, mostNs float64, open func()) measure.Case {
 // bench prints each row before it measures the next one.
 func TestBenchPrintsAsItGoes(t *testing.T) {
 	var out, errw bytes.Buffer
-	a := newApp([]string{"bench"}, &out, &errw)
+	a := newApp(rootCommand, []string{"bench"}, &out, &errw)
 	b := &benchRun{app: a, bar: &progress{}, plan: benchPlan{rounds: 1, cases: []measure.Case{
 		still("one", 1e18, func() { require.Empty(t, out.String()) }),
 		still("two", 1e18, func() { require.Regexp(t, `^Operation .*\none +[^\n]*\n$`, out.String()) }),
@@ -63,7 +63,7 @@ func TestBenchMissesWithoutFailing(t *testing.T) {
 	require.EqualValues(t, 2, *b.checks[0].Allowed.Max)
 
 	var out, errw bytes.Buffer
-	a := newApp([]string{"bench"}, &out, &errw)
+	a := newApp(rootCommand, []string{"bench"}, &out, &errw)
 	a.engine = engine.Soft
 	late := still("late", 0, func() {})
 	late.MaxRatio = 1e-9

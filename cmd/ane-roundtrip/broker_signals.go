@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
@@ -20,26 +19,6 @@ const cutTime = 15 * time.Second
 type brokerSignals struct {
 	hurry chan struct{} // closed by the second
 	stop  func()
-}
-
-// isBroker reports whether the arguments choose broker itself, not a command below it.
-func isBroker(args []string) bool {
-	if !slices.Contains(args, "broker") {
-		return false
-	}
-	root := (&app{}).root()
-	cmd, _, err := root.Find(args)
-	return err == nil && cmd.CommandPath() == root.Name()+" broker"
-}
-
-// hideBroker hides a process that will be a broker before the command line is read, which takes a fifth of a second on
-// a busy machine: until then a process of this user may open its memory, and keep it open. It looks at no flags, and
-// leaves out broker stats, whose executable a broker has to read. A broker that it does not recognize hides before it
-// serves; that call also reports a failure.
-func hideBroker(args []string) {
-	if len(args) > 0 && args[0] == "broker" && !slices.Contains(args, "stats") {
-		_ = server.Hide()
-	}
 }
 
 // brokerSignals listens to signals, until stop. From now on an interrupt ends the process when drain and cutTime are

@@ -12,14 +12,9 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/gpu"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
-	"github.com/anekit/anekit/internal/engine/faulty"
-	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models"
 )
-
-// maxRepeat bounds --repeat.
-const maxRepeat = 1_000_000
 
 // checkOptions are the flags of check.
 type checkOptions struct {
@@ -88,50 +83,11 @@ once more on a timeline; a failed check writes the report too.`,
 	return cmd
 }
 
-// injectable lists the faults of --inject that need no GPU.
-func injectable() []string { return append(injections(), blindMeter) }
-
-// quietJSON refuses --quiet beside --json.
-func quietJSON() error {
-	return badf("--quiet has no effect beside --json, which prints no tables; leave one of them out")
-}
-
-// injections lists the faults that a check finds.
-func injections() []string {
-	var names []string
-	for _, fault := range faulty.Faults() {
-		if !fault.SuiteOnly {
-			names = append(names, fault.Name)
-		}
-	}
-	return names
-}
-
 // blindMeter is the fault of a measurement of memory that sees no copies: what it measures shows nothing.
 const blindMeter = "blind-meter"
 
 // gpuCopy is the fault of a GPU that works on a copy of a Block.
 const gpuCopy = "gpu-copy"
-
-// inject returns the wrapper that injects the fault called name; nil for an empty name.
-func (a *app) inject(name string) (wrap func(ane.Engine) ane.Engine, err error) {
-	if name == "" {
-		return nil, nil
-	}
-	if what := map[string]string{gpuCopy: "the GPU works on a copy of each Block",
-		blindMeter: "the measurement of memory sees no copies"}[name]; what != "" {
-		a.injected = name
-		a.logf("injected fault: %s (%s)", name, what)
-		return nil, nil
-	}
-	fault, ok := faulty.ByName(name)
-	if !ok || fault.SuiteOnly {
-		return nil, badf("there is no fault %q to inject; %s", name, near.Choices(name, "choose one of", injectable()))
-	}
-	a.injected = fault.Name
-	a.logf("injected fault: %s (%s)", fault.Name, fault.What)
-	return func(e ane.Engine) ane.Engine { return faulty.Wrap(e, fault) }, nil
-}
 
 // checkRun holds the state of one run of check.
 type checkRun struct {

@@ -22,7 +22,7 @@ func TestVerdictSaysWhatWasNotMeasured(t *testing.T) {
 			"0 of 1 checks passed, others cannot run here\nverdict: pass\n"},
 	} {
 		var out, errw bytes.Buffer
-		run := &checkRun{app: newApp([]string{"check"}, &out, &errw), quiet: true,
+		run := &checkRun{app: newApp(rootCommand, []string{"check"}, &out, &errw), quiet: true,
 			report: report{Checks: c.checks, Verdict: verdictPass}}
 		require.NoError(t, run.print(nil))
 		require.Equal(t, c.want, out.String())

@@ -88,14 +88,6 @@ func (d *costDetails) remarks() string {
 	return text
 }
 
-// orDash returns the text, or a dash.
-func orDash(ok bool, text string) string {
-	if !ok {
-		return "-"
-	}
-	return text
-}
-
 // microseconds formats a time in nanoseconds, with three or more digits.
 func microseconds(v float64) string {
 	switch v /= 1e3; {

@@ -183,3 +183,10 @@ func oneLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 	return visible(s)
 }
+
+// lintFailed is the error of programs with findings that are errors. They are printed already.
+type lintFailed struct{ errors int }
+
+func (l lintFailed) Error() string { return "lint found " + counted(l.errors, "error", "errors") }
+
+func (l lintFailed) Is(kind error) bool { return kind == errFailed }

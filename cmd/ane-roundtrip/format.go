@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/near"
-	"github.com/anekit/anekit/internal/wholefile"
 )
 
 // formatOptions are the flags of fmt.
@@ -59,16 +57,6 @@ what the dialect cannot express, such as int4 in the old one.`,
 	f.StringVar(&o.dialect, "dialect", "", "`DIALECT` to convert to, old or new (default: that of the program)")
 	a.reportFlag(cmd)
 	return cmd
-}
-
-// oneFile accepts exactly one operand.
-func oneFile(name string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return badf("operands: %d; give one, %s or -", len(args), name)
-		}
-		return nil
-	}
 }
 
 // formatDetails are the fields that fmt adds to the report.
@@ -175,32 +163,4 @@ func (f *formatted) print(a *app, o formatOptions) error {
 		return say(a.out, string(diff.Diff(name+".orig", f.old, name, f.text)))
 	}
 	return nil
-}
-
-// rewrite replaces the text of a file, as a flag asks, unless the file changed since the command read it.
-func rewrite(path string, read fs.FileInfo, text []byte, flag string) error {
-	if !read.Mode().IsRegular() {
-		return badf("%s is not a regular file; leave %s out and redirect the output", path, flag)
-	}
-	f, err := wholefile.Create(path)
-	if full(err) {
-		return unwritten(path, err)
-	}
-	if err != nil {
-		return badf("%w; leave %s out, or make the file and its folder writable", err, flag)
-	}
-	defer f.Discard()
-	if now := f.Old(); now == nil || !sameState(read, now) {
-		return badf("%s was changed while it was read; run the command again", path)
-	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Commit()
-	}
-	return unwritten(path, err)
-}
-
-// sameState reports whether a and b are the same file with the same size and time.
-func sameState(a, b fs.FileInfo) bool {
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }

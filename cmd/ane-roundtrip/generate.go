@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -398,13 +397,4 @@ func (j *generateJob) printer() func(token int) error {
 		}
 		return write(stream.Next(token))
 	}
-}
-
-// say writes a text of a model, a guest or a program: to a terminal with what would control it escaped, else as it is.
-func say(w io.Writer, text string) error {
-	if _, terminal := page.Terminal(w); terminal {
-		text = page.Inert(text)
-	}
-	_, err := io.WriteString(w, text)
-	return err
 }

@@ -11,14 +11,6 @@ import (
 	"github.com/anekit/anekit/models/decoder"
 )
 
-// generated are the figures of generate that stand at the top of the JSON object as well.
-type generated struct {
-	Tokens []int         `json:"tokens"`                 // chosen by this run
-	Copied int64         `json:"bytes_copied"`           // by this run
-	Rate   float64       `json:"tokens_per_second"`      // after the first token
-	First  time.Duration `json:"time_to_first_token_ns"` // from the start of the prompt, of a loaded model
-}
-
 // generateDetails are the fields that generate adds to the report.
 type generateDetails struct {
 	generated

@@ -71,7 +71,7 @@ func TestBenchReport(t *testing.T) {
 		caches: []int{2048}}
 	for _, args := range [][]string{{"--json"}, {}} {
 		var out, errw bytes.Buffer
-		a := newApp(append([]string{"bench"}, args...), &out, &errw)
+		a := newApp(rootCommand, append([]string{"bench"}, args...), &out, &errw)
 		a.engine = engine.Soft
 		err := a.conclude(t.Context(), a.bench(t.Context(), plan))
 		require.ErrorContains(t, err, "1 step could not run: cannot run")
@@ -96,7 +96,7 @@ func TestBenchReport(t *testing.T) {
 func TestBenchInAMode(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	var out, errw bytes.Buffer
-	a := newApp([]string{"bench", "--json"}, &out, &errw)
+	a := newApp(rootCommand, []string{"bench", "--json"}, &out, &errw)
 	a.engine, a.mode = engine.Soft, "m6"
 	plan := benchPlan{cases: membench.Cases()[:1], sizes: []int{4 << 10}, rounds: 1, time: time.Millisecond}
 	_ = a.conclude(t.Context(), a.bench(t.Context(), plan)) // the figures decide

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/internal/near"
@@ -52,4 +54,27 @@ func (a *app) helpCommand() *cobra.Command {
 			return about.Help()
 		},
 	}
+}
+
+// commandNames lists the commands of a command that the help shows.
+func commandNames(cmd *cobra.Command) (names []string) {
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// findCommand returns the command with the name that args are.
+func findCommand(root *cobra.Command, args []string) (*cobra.Command, error) {
+	found, rest, err := root.Find(args)
+	if err != nil || len(rest) > 0 || found == root {
+		name, names := strings.Join(args, " "), commandNames(root)
+		if own := commandNames(found); len(own) > 0 && len(rest) > 0 {
+			return nil, badf("there is no command %q; %s", name, near.Choices(rest[0], "choose one of", own))
+		}
+		return nil, badf("there is no command %q; %s", name, near.Choices(name, "choose one of", names))
+	}
+	return found, nil
 }

@@ -107,7 +107,7 @@ func TestInterruptEndsReads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.mil")
 	require.NoError(t, os.WriteFile(path, []byte(reluProgram), 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
-	files := &commandFiles{app: newApp(nil, nil, nil)}
+	files := &commandFiles{app: newApp(rootCommand, nil, nil, nil)}
 	f, err := files.open(ctx, "--mil", path)
 	require.NoError(t, err)
 	defer f.Close()

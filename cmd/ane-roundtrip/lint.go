@@ -117,12 +117,6 @@ type lintedRule struct {
 	Fixable  bool     `json:"fixable"`
 }
 
-// lintFailed is the error of programs with findings that are errors. They are printed already.
-type lintFailed struct{ errors int }
-
-func (l lintFailed) Error() string      { return "lint found " + counted(l.errors, "error", "errors") }
-func (l lintFailed) Is(kind error) bool { return kind == errFailed }
-
 // lint checks programs.
 func (a *app) lint(ctx context.Context, args []string, o lintOptions) error {
 	if o.list || o.explain != "" {

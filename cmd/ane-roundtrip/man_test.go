@@ -25,8 +25,8 @@ func oneBlank(s string) string { return strings.Join(strings.Fields(s), " ") }
 // Every manual page has the texts of the help verbatim.
 func TestManualHasTheHelp(t *testing.T) {
 	t.Setenv(brokerVariable, "/tmp/_a_*b*/socket")
-	a := &app{}
-	root := a.root()
+	a := &app{build: rootCommand}
+	root := a.tree()
 	for _, cmd := range append(root.Commands(), root) {
 		var out, errw bytes.Buffer
 		args := []string{"man"}
@@ -71,7 +71,7 @@ func TestHelpFits(t *testing.T) {
 			visit(sub)
 		}
 	}
-	visit((&app{}).root())
+	visit(rootCommand(&app{build: rootCommand}))
 	require.Greater(t, n, 400)
 }
 

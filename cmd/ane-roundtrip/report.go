@@ -166,3 +166,33 @@ func (r report) write(w io.Writer) error {
 	e.SetEscapeHTML(false) // types have < and >
 	return e.Encode(r)
 }
+
+// placed is a tensor of a compiled program with the layout that anekit gives it. Axes count
+// elements; strides are in bytes.
+type placed struct {
+	Name        string `json:"name"` // without the framework's suffix "@output"
+	Output      bool   `json:"output"`
+	Type        string `json:"type"` // the framework's name: "Float16"
+	Batches     int    `json:"batches"`
+	Channels    int    `json:"channels"`
+	Depth       int    `json:"depth"`
+	Height      int    `json:"height"`
+	Width       int    `json:"width"`
+	RowStride   int    `json:"row_stride"`
+	PlaneStride int    `json:"plane_stride"`
+	DepthStride int    `json:"depth_stride"`
+	BatchStride int    `json:"batch_stride"`
+	Bytes       int    `json:"bytes"` // of the shortest surface that holds it
+	Packed      bool   `json:"packed"`
+	Index       int    `json:"index"` // of its symbol
+	List        string `json:"list"`
+	Procedure   string `json:"procedure"`
+}
+
+// generated are the figures of generate that stand at the top of the JSON object as well.
+type generated struct {
+	Tokens []int         `json:"tokens"`                 // chosen by this run
+	Copied int64         `json:"bytes_copied"`           // by this run
+	Rate   float64       `json:"tokens_per_second"`      // after the first token
+	First  time.Duration `json:"time_to_first_token_ns"` // from the start of the prompt, of a loaded model
+}

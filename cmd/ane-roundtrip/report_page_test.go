@@ -88,7 +88,7 @@ func TestReportPages(t *testing.T) {
 	t.Run("bench", func(t *testing.T) {
 		page := file("bench.html")
 		var out, errw bytes.Buffer
-		a := newApp([]string{"bench", "--json"}, &out, &errw)
+		a := newApp(rootCommand, []string{"bench", "--json"}, &out, &errw)
 		a.engine = engine.Soft
 		a.saved.path = page
 		f, err := (&commandFiles{app: a}).create("--report", page)

@@ -56,17 +56,6 @@ type runDetails struct {
 	Timeline *timelineRecord `json:"timeline,omitempty"` // with --report or --trace
 }
 
-// notes prints notes to standard error. It prints none where the JSON object goes to standard
-// error too: the object contains them.
-func (a *app) notes(all []string) {
-	if a.json && a.out == a.err {
-		return
-	}
-	for _, n := range all {
-		a.logf("note: %s", n)
-	}
-}
-
 // report prints the run and returns errFailed if an output differs from --expect.
 func (j *runJob) report(d *ane.Device) error {
 	a, rig := j.app, j.rig

@@ -5,8 +5,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
+
+	"github.com/anekit/anekit/internal/engine/broker/server"
 )
 
 // cleanupTime is how long an interrupted command may take to clean up before start ends the
@@ -19,7 +22,7 @@ func start(args []string, out, errw io.Writer) int {
 	defer release()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	a := newApp(args, out, errw)
+	a := newApp(rootCommand, args, out, errw)
 	a.hangups = hangups
 	defer context.AfterFunc(ctx, func() {
 		if a.drains.Load() {
@@ -57,4 +60,29 @@ func catchHangups(ctx context.Context, args []string) (_ context.Context, hangup
 		signal.Stop(caught)
 		interrupt()
 	}
+}
+
+// isBroker reports whether the arguments choose broker itself, not a command below it.
+func isBroker(args []string) bool {
+	if !slices.Contains(args, "broker") {
+		return false
+	}
+	root := rootCommand(&app{build: rootCommand})
+	cmd, _, err := root.Find(args)
+	return err == nil && cmd.CommandPath() == root.Name()+" broker"
+}
+
+// hideBroker hides a process that will be a broker before the command line is read, which takes a fifth of a second on
+// a busy machine: until then a process of this user may open its memory, and keep it open. It looks at no flags, and
+// leaves out broker stats, whose executable a broker has to read. A broker that it does not recognize hides before it
+// serves; that call also reports a failure.
+func hideBroker(args []string) {
+	if len(args) > 0 && args[0] == "broker" && !slices.Contains(args, "stats") {
+		_ = server.Hide()
+	}
+}
+
+// execute runs the command line and returns the exit code.
+func execute(ctx context.Context, args []string, out, errw io.Writer) int {
+	return newApp(rootCommand, args, out, errw).execute(ctx)
 }

@@ -250,3 +250,31 @@ func (c *checkedWriter) Write(b []byte) (int, error) {
 	}
 	return n, err
 }
+
+// rewrite replaces the text of a file, as a flag asks, unless the file changed since the command read it.
+func rewrite(path string, read fs.FileInfo, text []byte, flag string) error {
+	if !read.Mode().IsRegular() {
+		return badf("%s is not a regular file; leave %s out and redirect the output", path, flag)
+	}
+	f, err := wholefile.Create(path)
+	if full(err) {
+		return unwritten(path, err)
+	}
+	if err != nil {
+		return badf("%w; leave %s out, or make the file and its folder writable", err, flag)
+	}
+	defer f.Discard()
+	if now := f.Old(); now == nil || !sameState(read, now) {
+		return badf("%s was changed while it was read; run the command again", path)
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Commit()
+	}
+	return unwritten(path, err)
+}
+
+// sameState reports whether a and b are the same file with the same size and time.
+func sameState(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}

@@ -7,24 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
-
-// repeatFlag says how often a command measures.
-const repeatFlag = "repeat"
-
-// takeFormerNames has a command accept the flag's former names, which its help does not show.
-func takeFormerNames(cmd *cobra.Command) {
-	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "iterations" || name == "rounds" {
-			name = repeatFlag
-		}
-		return pflag.NormalizedName(name)
-	})
-}
 
 // evaluation holds the figures of --repeat.
 type evaluation struct {

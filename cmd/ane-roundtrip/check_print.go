@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
@@ -180,36 +179,4 @@ func valueOf(c trial.Check) string {
 		return fmt.Sprintf("%.0f %s", v, unit)
 	}
 	return fmt.Sprintf("%.4g %s", v, unit)
-}
-
-// table prints a table at the width of the terminal or of COLUMNS.
-func (a *app) table(t *page.Table) error { return t.Write(a.out, page.Width(a.out)) }
-
-// tables prints tables with an empty line between two.
-func (a *app) tables(all ...*page.Table) error {
-	for i, t := range all {
-		if i > 0 {
-			if err := a.printf("\n"); err != nil {
-				return err
-			}
-		}
-		if err := a.table(t); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// receiptOf formats the name, chip and system of an engine.
-func receiptOf(r *ane.Receipt) string { return fmt.Sprintf("%s: %s, %s", r.Engine, r.Chip, r.OSBuild) }
-
-// brief rounds a duration to three digits.
-func brief(d time.Duration) string {
-	switch {
-	case d < 10*time.Microsecond:
-		return d.String()
-	case d < 10*time.Millisecond:
-		return d.Round(100 * time.Nanosecond).String()
-	}
-	return d.Round(100 * time.Microsecond).String()
 }

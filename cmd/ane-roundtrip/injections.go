@@ -1,0 +1,41 @@
+package main
+
+import (
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/faulty"
+	"github.com/anekit/anekit/internal/near"
+)
+
+// injectable lists the faults of --inject that need no GPU.
+func injectable() []string { return append(injections(), blindMeter) }
+
+// injections lists the faults that a check finds.
+func injections() []string {
+	var names []string
+	for _, fault := range faulty.Faults() {
+		if !fault.SuiteOnly {
+			names = append(names, fault.Name)
+		}
+	}
+	return names
+}
+
+// inject returns the wrapper that injects the fault called name; nil for an empty name.
+func (a *app) inject(name string) (wrap func(ane.Engine) ane.Engine, err error) {
+	if name == "" {
+		return nil, nil
+	}
+	if what := map[string]string{gpuCopy: "the GPU works on a copy of each Block",
+		blindMeter: "the measurement of memory sees no copies"}[name]; what != "" {
+		a.injected = name
+		a.logf("injected fault: %s (%s)", name, what)
+		return nil, nil
+	}
+	fault, ok := faulty.ByName(name)
+	if !ok || fault.SuiteOnly {
+		return nil, badf("there is no fault %q to inject; %s", name, near.Choices(name, "choose one of", injectable()))
+	}
+	a.injected = fault.Name
+	a.logf("injected fault: %s (%s)", fault.Name, fault.What)
+	return func(e ane.Engine) ane.Engine { return faulty.Wrap(e, fault) }, nil
+}
