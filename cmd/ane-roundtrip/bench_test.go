@@ -8,6 +8,7 @@ import (
 	"io"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
@@ -41,7 +42,7 @@ func still(name string, mostNs float64, open func()) measure.Case {
 // bench prints each row before it measures the next one.
 func TestBenchPrintsAsItGoes(t *testing.T) {
 	var out, errw bytes.Buffer
-	a := newApp(rootCommand, []string{"bench"}, &out, &errw)
+	a := newApp(aloneBench, []string{"bench"}, &out, &errw)
 	b := &benchRun{app: a, bar: &progress{}, plan: benchPlan{rounds: 1, cases: []measure.Case{
 		still("one", 1e18, func() { require.Empty(t, out.String()) }),
 		still("two", 1e18, func() { require.Regexp(t, `^Operation .*\none +[^\n]*\n$`, out.String()) }),
@@ -63,7 +64,7 @@ func TestBenchMissesWithoutFailing(t *testing.T) {
 	require.EqualValues(t, 2, *b.checks[0].Allowed.Max)
 
 	var out, errw bytes.Buffer
-	a := newApp(rootCommand, []string{"bench"}, &out, &errw)
+	a := newApp(aloneBench, []string{"bench"}, &out, &errw)
 	a.engine = engine.Soft
 	late := still("late", 0, func() {})
 	late.MaxRatio = 1e-9
@@ -71,4 +72,11 @@ func TestBenchMissesWithoutFailing(t *testing.T) {
 		time: 1})))
 	require.Contains(t, out.String(), "<= 1e-09x: missed")
 	require.Contains(t, out.String(), "\nverdict: pass\n")
+}
+
+// aloneBench is a command tree with one command.
+func aloneBench(a *app) *cobra.Command {
+	root := &cobra.Command{Use: "ane-roundtrip"}
+	root.AddCommand(a.benchCommand())
+	return root
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
@@ -22,9 +23,16 @@ func TestVerdictSaysWhatWasNotMeasured(t *testing.T) {
 			"0 of 1 checks passed, others cannot run here\nverdict: pass\n"},
 	} {
 		var out, errw bytes.Buffer
-		run := &checkRun{app: newApp(rootCommand, []string{"check"}, &out, &errw), quiet: true,
+		run := &checkRun{app: newApp(alone, []string{"check"}, &out, &errw), quiet: true,
 			report: report{Checks: c.checks, Verdict: verdictPass}}
 		require.NoError(t, run.print(nil))
 		require.Equal(t, c.want, out.String())
 	}
+}
+
+// alone is a command tree with one command.
+func alone(a *app) *cobra.Command {
+	root := &cobra.Command{Use: "ane-roundtrip"}
+	root.AddCommand(a.checkCommand())
+	return root
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
-	"github.com/anekit/anekit/models"
 )
 
 // completions registers what the shell completes: engines, filters, faults, checks, files, and the functions and
@@ -109,9 +108,6 @@ func lintRuleNames() (all []string) {
 	}
 	return all
 }
-
-// filters lists the filters by name.
-func filters() []string { return strings.Split(models.FilterNames(), ", ") }
 
 // comparisons lists reference with each chip.
 func comparisons() (all []string) {

@@ -194,3 +194,6 @@ func checkOutputName(out string) error {
 	return badf("%s has the extension of another type, but image writes PNG; name it %s.png", out,
 		strings.TrimSuffix(out, ext))
 }
+
+// filters lists the filters by name.
+func filters() []string { return strings.Split(models.FilterNames(), ", ") }
