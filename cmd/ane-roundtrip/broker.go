@@ -15,9 +15,6 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/server"
 )
 
-// brokerVariable is the environment variable with the socket of a shared broker.
-const brokerVariable = broker.Environment
-
 // brokerOptions are the flags of broker.
 type brokerOptions struct {
 	socket, cache, policy string

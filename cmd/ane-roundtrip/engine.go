@@ -12,6 +12,7 @@ import (
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/near"
 )
 
@@ -118,3 +119,6 @@ func (a *app) open(ctx context.Context, wrap func(ane.Engine) ane.Engine) (*ane.
 	}
 	return d, err
 }
+
+// brokerVariable is the environment variable with the socket of a shared broker.
+const brokerVariable = broker.Environment
