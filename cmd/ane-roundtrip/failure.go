@@ -4,22 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
-	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/chip"
-	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/blob"
-	"github.com/anekit/anekit/ane/mil/lint"
-	"github.com/anekit/anekit/ane/wasm"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/picture"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
-	"github.com/anekit/anekit/internal/attributes"
-	"github.com/anekit/anekit/models/decoder"
-	"github.com/anekit/anekit/unimem"
-	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 // failure is the error of a command in its report.
@@ -94,57 +82,33 @@ func splitHint(text, hint string) (message, rest string) {
 	return strings.Replace(text, "; "+hint, "", 1), hint
 }
 
-// hintOf returns the hint of an error.
+// hintOf returns the hint of an error: that of the outermost cause whose type has one, in a field Hint or Fix.
 func hintOf(err error) string {
-	var input badInput
-	if errors.As(err, &input) && input.hint != "" {
-		return input.hint
+	if err == nil {
+		return ""
 	}
+	var input badInput
 	var other *alternative
-	var engine *ane.Error
-	var program *mil.Error
-	var array *npy.Error
-	var image *picture.Error
-	var weights *blob.Error
-	var memory *unimem.Error
-	var placed *attributes.Error
-	var named *chip.Error
-	var rule *lint.UnknownRule
-	var language *decoder.Error
-	var guest *wasm.Error
-	var absent *probe.Unavailable
-	var tensors *safetensors.Error
 	var bridge interface{ Hint() string } // of objcbridge
 	switch {
+	case errors.As(err, &input) && input.hint != "":
+		return input.hint
 	case errors.As(err, &other):
 		return strings.TrimPrefix(hintOf(other.err)+"; "+other.hint, "; ")
-	case errors.As(err, &absent):
-		return absent.Hint
-	case errors.As(err, &language) && language.Hint != "":
-		return language.Hint
-	case errors.As(err, &guest) && guest.Hint != "":
-		return guest.Hint
-	case errors.As(err, &named):
-		return named.Hint
-	case errors.As(err, &rule):
-		return rule.Hint
-	case errors.As(err, &engine) && engine.Hint != "":
-		return engine.Hint
-	case errors.As(err, &program) && program.Hint != "":
-		return program.Hint
-	case errors.As(err, &array) && array.Fix != "":
-		return array.Fix
-	case errors.As(err, &image) && image.Fix != "":
-		return image.Fix
-	case errors.As(err, &weights) && weights.Hint != "":
-		return weights.Hint
-	case errors.As(err, &memory) && memory.Hint != "":
-		return memory.Hint
-	case errors.As(err, &placed):
-		return placed.Hint
-	case errors.As(err, &tensors):
-		return tensors.Hint
-	case errors.As(err, &bridge):
+	}
+	if v := reflect.Indirect(reflect.ValueOf(err)); v.Kind() == reflect.Struct {
+		for _, name := range []string{"Hint", "Fix"} {
+			if hint := v.FieldByName(name); hint.IsValid() && hint.Kind() == reflect.String && hint.Len() > 0 {
+				return hint.String()
+			}
+		}
+	}
+	for _, cause := range causesOf(err) {
+		if hint := hintOf(cause); hint != "" {
+			return hint
+		}
+	}
+	if errors.As(err, &bridge) {
 		return bridge.Hint()
 	}
 	return ""
