@@ -123,7 +123,7 @@ func (a *app) broker(ctx context.Context, o brokerOptions) error {
 	}
 	a.logf("serving on %s", l.Path())
 	if err := server.Serve(ctx, l, c); err != nil {
-		return ownEnd{err}
+		return ownEnd{cause: err}
 	}
 	return nil
 }

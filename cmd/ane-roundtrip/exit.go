@@ -66,9 +66,10 @@ func hinted(format string, args ...any) badInput {
 }
 
 // ownEnd is an error of a command that a signal ends in an orderly way: the signal does not explain it.
-type ownEnd struct{ error }
+type ownEnd struct{ cause error }
 
-func (e ownEnd) Unwrap() error { return e.error }
+func (e ownEnd) Error() string { return e.cause.Error() }
+func (e ownEnd) Unwrap() error { return e.cause }
 
 // exitCode returns the exit status for an error.
 func exitCode(ctx context.Context, err error) int {
@@ -185,8 +186,8 @@ func oneLine(s string) string {
 }
 
 // lintFailed is the error of programs with findings that are errors. They are printed already.
-type lintFailed struct{ errors int }
+type lintFailed struct{ count int }
 
-func (l lintFailed) Error() string { return "lint found " + counted(l.errors, "error", "errors") }
+func (l lintFailed) Error() string { return "lint found " + counted(l.count, "error", "errors") }
 
 func (l lintFailed) Is(kind error) bool { return kind == errFailed }

@@ -168,7 +168,7 @@ func (a *app) lint(ctx context.Context, args []string, o lintOptions) error {
 		err = d.print(a)
 	}
 	if err == nil && d.Errors > 0 {
-		err = lintFailed{d.Errors}
+		err = lintFailed{count: d.Errors}
 	}
 	return err
 }

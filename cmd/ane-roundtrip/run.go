@@ -192,7 +192,7 @@ func (a *app) run(ctx context.Context, files *commandFiles, o runOptions) (err e
 				inputs[name] = t.Bytes()
 			}
 			source := ane.Source{File: file, Text: text, Function: o.function, Weights: j.weights}
-			programs := []tracedProgram{{source, inputs}}
+			programs := []tracedProgram{{source: source, inputs: inputs}}
 			var err error
 			j.timeline, err = recordTrace(ctx, d, o.trace, w, programs)
 			return err
