@@ -272,7 +272,7 @@ func (b *benchRun) blocks(ctx context.Context) error {
 // evaluations measures evaluations on d, or on a broker if no flag names an engine.
 func (b *benchRun) evaluations(ctx context.Context, d *ane.Device) (err error) {
 	if b.engine == engine.Auto && b.socket == "" {
-		if d, err = b.openBroker(ctx); err != nil {
+		if d, err = b.app.openBroker(ctx); err != nil {
 			return b.skip(ctx, "Evaluate in another process", err)
 		}
 		defer func() { err = errors.Join(err, d.Close()) }()

@@ -62,20 +62,20 @@ func TestClaims(t *testing.T) {
 			map[string]string{trial.GrowthCheck: fail})}, claimRefuted, []string{"broker/" + trial.GrowthCheck}},
 	} {
 		got := claimsOf(c.engines)
-		require.Equal(t, []claim{{noCopy, c.status, c.by}}, got, name)
+		require.Equal(t, []claim{{Name: noCopy, Status: c.status, By: c.by}}, got, name)
 	}
 }
 
 func TestClaimsInWords(t *testing.T) {
-	require.Equal(t, "no copy: shown by a, b", claim{noCopy, claimShown, []string{"a", "b"}}.words())
-	require.Equal(t, "no copy: not shown here, for want of a", claim{noCopy, claimNotShown, []string{"a"}}.words())
+	require.Equal(t, "no copy: shown by a, b", claim{Name: noCopy, Status: claimShown, By: []string{"a", "b"}}.words())
+	require.Equal(t, "no copy: not shown here, for want of a", claim{Name: noCopy, Status: claimNotShown, By: []string{"a"}}.words())
 	require.Equal(t, "no copy: refuted by a, b, c and 1 other check",
-		claim{noCopy, claimRefuted, []string{"a", "b", "c", "d"}}.words())
+		claim{Name: noCopy, Status: claimRefuted, By: []string{"a", "b", "c", "d"}}.words())
 }
 
 // A claim is required of a run that passed, and named as the reason.
 func TestRequiredClaims(t *testing.T) {
-	r := report{Verdict: verdictPass, Claims: []claim{{noCopy, claimNotShown, []string{trial.GrowthCheck}}}}
+	r := report{Verdict: verdictPass, Claims: []claim{{Name: noCopy, Status: claimNotShown, By: []string{trial.GrowthCheck}}}}
 	require.NoError(t, r.require(nil))
 	require.Equal(t, verdictPass, r.Verdict)
 	err := r.require([]string{noCopy})

@@ -48,7 +48,7 @@ of the operators to FILE.html; also on failure.`,
 		Args: oneFile("FILE.mil"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files := &commandFiles{app: a}
-			if err := a.beginReport(cmd, files, input{"cost", args[0]}); err != nil {
+			if err := a.beginReport(cmd, files, named("cost", args[0])...); err != nil {
 				return err
 			}
 			return a.cost(cmd.Context(), files, args[0], o)

@@ -116,11 +116,11 @@ type runJob struct {
 
 // inputs lists the files that the flags name as inputs.
 func (o runOptions) inputs() []input {
-	all := []input{{o.program, o.mil}}
+	all := named(o.program, o.mil)
 	add := func(flag string, values []string) {
 		for _, value := range values {
 			if p, err := parsePort(flag, value); err == nil { // parse returns the error
-				all = append(all, input{flag + " " + p.name, p.path})
+				all = append(all, named(flag+" "+p.name, p.path)...)
 			}
 		}
 	}
