@@ -11,7 +11,7 @@ import (
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/lint"
+	millint "github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
 )
@@ -103,7 +103,7 @@ func chips() (all []string) {
 
 // lintRuleNames lists the rules of lint.
 func lintRuleNames() (all []string) {
-	for _, r := range lint.Rules() {
+	for _, r := range millint.Rules() {
 		all = append(all, r.ID)
 	}
 	return all

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -207,15 +206,6 @@ func (o lintOptions) parse() (out lint.Options, err error) {
 		out.Ranges[name] = lint.Range{Low: from, High: to}
 	}
 	return out, nil
-}
-
-// words returns the names of chips or roads.
-func words[T fmt.Stringer](list []T) []string {
-	out := []string{}
-	for _, x := range list {
-		out = append(out, x.String())
-	}
-	return out
 }
 
 // lintJob holds the state of one run of lint.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -90,4 +91,13 @@ func conflict(cmd *cobra.Command, idle, beside, why string) error {
 		return badf("--%s has no effect beside --%s, %s; leave one of them out", idle, beside, why)
 	}
 	return nil
+}
+
+// words returns the names of chips or roads.
+func words[T fmt.Stringer](list []T) []string {
+	out := []string{}
+	for _, x := range list {
+		out = append(out, x.String())
+	}
+	return out
 }
