@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 )
@@ -95,7 +96,7 @@ func TestFreezeReplacesSnapshotsAlone(t *testing.T) {
 		link, dir} {
 		before, _ := os.ReadFile(file)
 		code, said := freeze(file)
-		require.Equal(t, codeUsage, code, file)
+		require.Equal(t, cli.CodeUsage, code, file)
 		require.Contains(t, said, "is not a snapshot of an actor, so it is not replaced")
 		after, _ := os.ReadFile(file)
 		require.Equal(t, before, after)

@@ -25,9 +25,11 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/broker"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/effort"
-	"github.com/anekit/anekit/internal/engine/broker"
+	enginebroker "github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -84,7 +86,7 @@ func (s *served) log() string {
 
 // stats asks for a counter; 0 while no broker answers.
 func (s *served) stats(name string) uint64 {
-	named, _ := broker.Statistics(context.Background(), s.path)
+	named, _ := enginebroker.Statistics(context.Background(), s.path)
 	return named[name]
 }
 
@@ -145,13 +147,13 @@ func TestBrokerSignals(t *testing.T) {
 	idle := serve(t, nil)
 	idle.device(t)
 	require.NoError(t, idle.Process.Signal(unix.SIGTERM))
-	require.Equal(t, codePass, idle.code(t), idle.log())
+	require.Equal(t, cli.CodePass, idle.code(t), idle.log())
 	require.NoFileExists(t, idle.path)
 
 	busy := serve(t, nil)
 	drained := busy.hog(t, 100)
 	require.NoError(t, busy.Process.Signal(unix.SIGTERM))
-	require.Equal(t, codePass, busy.code(t), busy.log())
+	require.Equal(t, cli.CodePass, busy.code(t), busy.log())
 	require.NoError(t, await.Value(t, drained), "its last answer is read, though the broker has gone")
 
 	if !effort.Full() {
@@ -160,7 +162,7 @@ func TestBrokerSignals(t *testing.T) {
 	late := serve(t, nil, "--drain", "1ms")
 	end := late.hog(t, 1000)
 	require.NoError(t, late.Process.Signal(unix.SIGTERM))
-	require.Equal(t, codeCut, late.code(t), late.log())
+	require.Equal(t, cli.CodeCut, late.code(t), late.log())
 	require.Contains(t, late.log(), "ane-roundtrip: ")
 	// The last look at the counters is in flight until its end is noted, and so is the evaluation's reader.
 	require.Regexp(t, "[1-3] in flight after 1ms", late.log())
@@ -169,7 +171,7 @@ func TestBrokerSignals(t *testing.T) {
 	soon := serve(t, nil, "--drain", "0s")
 	end = soon.hog(t, 1000)
 	require.NoError(t, soon.Process.Signal(unix.SIGTERM))
-	require.Equal(t, codeCut, soon.code(t), soon.log())
+	require.Equal(t, cli.CodeCut, soon.code(t), soon.log())
 	require.ErrorIs(t, await.Value(t, end), ane.ErrLost)
 
 	twice := serve(t, nil, "--drain", "1h")
@@ -180,7 +182,7 @@ func TestBrokerSignals(t *testing.T) {
 		return os.IsNotExist(err)
 	})
 	require.NoError(t, twice.Process.Signal(unix.SIGINT))
-	require.Equal(t, codeCut, twice.code(t), twice.log())
+	require.Equal(t, cli.CodeCut, twice.code(t), twice.log())
 	require.Contains(t, twice.log(), "at the second signal")
 	require.ErrorIs(t, await.Value(t, end), ane.ErrLost)
 }
@@ -214,7 +216,7 @@ func TestBrokerReloads(t *testing.T) {
 	await.Until(t, "it is read", func() bool { return s.stats("policies read") == 1 })
 	require.ErrorIs(t, compiles(), ane.ErrDenied)
 	require.NoError(t, s.Process.Signal(unix.SIGTERM))
-	require.Equal(t, codePass, s.code(t), s.log())
+	require.Equal(t, cli.CodePass, s.code(t), s.log())
 }
 
 // TestEarlyHangUps: SIGHUP ends no broker, however early it comes, and interrupts every other command.
@@ -252,7 +254,7 @@ func TestEarlyHangUps(t *testing.T) {
 	require.NoError(t, cmd.Process.Signal(unix.SIGHUP))
 	require.Error(t, cmd.Wait())
 	require.NoError(t, reads.Close())
-	require.Equal(t, codeInterrupted, cmd.ProcessState.ExitCode())
+	require.Equal(t, cli.CodeInterrupted, cmd.ProcessState.ExitCode())
 }
 
 // TestBrokerHidesFirst: no process of the same user may open the memory of a broker by the time that it reads its
@@ -306,12 +308,12 @@ func TestBrokerHidesFirst(t *testing.T) {
 func TestBrokerMetrics(t *testing.T) {
 	s := serve(t, nil)
 	s.device(t)
-	named, err := broker.Statistics(t.Context(), s.path)
+	named, err := enginebroker.Statistics(t.Context(), s.path)
 	require.NoError(t, err)
 	metrics := map[string]bool{}
-	for _, m := range brokerMetrics() {
-		require.Contains(t, named, m.counter)
-		metrics[m.counter] = true
+	for _, m := range broker.BrokerMetrics() {
+		require.Contains(t, named, m.Counter)
+		metrics[m.Counter] = true
 	}
 	for name := range named {
 		own := strings.HasPrefix(name, "own ") && !strings.HasSuffix(name, " allowed")
@@ -321,7 +323,7 @@ func TestBrokerMetrics(t *testing.T) {
 	head := regexp.MustCompile(`^# (HELP|TYPE) (anekit_broker_[a-z_]+) (.+)$`)
 	help, kind := map[string]bool{}, map[string]string{}
 	last, seen := "", map[string]bool{}
-	for line := range strings.Lines(string(prometheusText(named))) {
+	for line := range strings.Lines(string(broker.PrometheusText(named))) {
 		line = strings.TrimSuffix(line, "\n")
 		if m := head.FindStringSubmatch(line); m != nil {
 			if m[1] == "HELP" {
@@ -341,11 +343,11 @@ func TestBrokerMetrics(t *testing.T) {
 		require.True(t, m[1] == last || !seen[m[1]], "the samples of a name stand together: %s", line)
 		last, seen[m[1]] = m[1], true
 	}
-	require.Len(t, seen, len(brokerMetrics())+len(classMetrics()))
-	text := string(prometheusText(map[string]uint64{"level 5 longest wait ns": 1_500_000}))
+	require.Len(t, seen, len(broker.BrokerMetrics())+len(broker.ClassMetrics()))
+	text := string(broker.PrometheusText(map[string]uint64{"level 5 longest wait ns": 1_500_000}))
 	require.Contains(t, text, "anekit_broker_class_wait_max_seconds{class=\"default\"} 0.0015\n")
 	require.NoError(t, s.Process.Signal(unix.SIGTERM))
-	require.Equal(t, codePass, s.code(t), s.log())
+	require.Equal(t, cli.CodePass, s.code(t), s.log())
 }
 
 // TestBrokerIsActivated: the command serves the socket that systemd passes, and refuses --socket beside it.
@@ -359,16 +361,16 @@ func TestBrokerIsActivated(t *testing.T) {
 	d := s.device(t)
 	require.NoError(t, d.Close())
 	require.NoError(t, s.Process.Signal(unix.SIGTERM))
-	require.Equal(t, codePass, s.code(t), s.log())
+	require.Equal(t, cli.CodePass, s.code(t), s.log())
 	require.Contains(t, s.log(), "serving on "+s.path)
 	require.FileExists(t, s.path, "systemd's file")
 
 	both := serve(t, []string{tool, "--seqpacket", "--listen=SOCKET"}, "--socket", "/nonexistent/socket")
 	await.Until(t, "it ends", func() bool {
-		_, _ = broker.Statistics(t.Context(), both.path) // a connection has it started
+		_, _ = enginebroker.Statistics(t.Context(), both.path) // a connection has it started
 		return len(both.done) > 0
 	})
-	require.Equal(t, codeUsage, both.code(t), both.log())
+	require.Equal(t, cli.CodeUsage, both.code(t), both.log())
 	require.Contains(t, both.log(), "leave it out")
 }
 
@@ -390,7 +392,7 @@ func TestBrokerWithFewDescriptors(t *testing.T) {
 	require.NoError(t, r.Close())
 	require.NoError(t, m.Close(t.Context()))
 	require.NoError(t, s.Process.Signal(unix.SIGTERM))
-	require.Equal(t, codePass, s.code(t), s.log())
+	require.Equal(t, cli.CodePass, s.code(t), s.log())
 }
 
 // TestBrokerWithoutAddressSpace: a broker that would end for want of a thread says so instead.
@@ -409,9 +411,9 @@ func TestBrokerWithoutAddressSpace(t *testing.T) {
 	kib, err := strconv.Atoi(strings.Fields(size)[0])
 	require.NoError(t, err)
 	require.NoError(t, free.Process.Signal(unix.SIGTERM))
-	require.Equal(t, codePass, free.code(t), free.log())
+	require.Equal(t, cli.CodePass, free.code(t), free.log())
 	s := serve(t, []string{"sh", "-c", fmt.Sprintf(`ulimit -v %d; exec "$@"`, kib+1<<19), "sh"}, "--socket", "SOCKET")
-	require.Equal(t, codeFail, s.code(t), s.log())
+	require.Equal(t, cli.CodeFail, s.code(t), s.log())
 	require.Contains(t, s.log(), "limit on the address space leaves")
 }
 
@@ -453,7 +455,7 @@ func TestStatsOfASilentSocket(t *testing.T) {
 	defer l.Close()
 	var out, said bytes.Buffer
 	line := []string{"broker", "stats", "--socket", path, "--timeout", "10ms"}
-	require.Equal(t, codeUnavailable, start(line, &out, &said))
+	require.Equal(t, cli.CodeUnavailable, start(line, &out, &said))
 	require.Empty(t, out.String())
 	require.Contains(t, said.String(), path)
 	require.Contains(t, said.String(), "did not answer within 10ms")

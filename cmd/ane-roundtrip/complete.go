@@ -13,26 +13,33 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	millint "github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/bench"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/generate"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/image"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/manual"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
 )
 
 // completions registers what the shell completes: engines, filters, faults, checks, files, and the functions and
 // tensors of the program on the command line.
-func (a *app) completions(root *cobra.Command) {
+func completions(a *cli.App, root *cobra.Command) {
 	const none = cobra.ShellCompDirectiveNoFileComp
 	flags := map[string]cobra.CompletionFunc{
 		"compare":  cobra.FixedCompletions(comparisons(), none),
 		"engine":   cobra.FixedCompletions(engine.Names(), none),
 		"emulate":  cobra.FixedCompletions(chips()[:2*len(chip.All())], none),
 		"numerics": cobra.FixedCompletions(numerics.Names(), none),
-		"filter":   cobra.FixedCompletions(filters(), none),
-		"inject":   cobra.FixedCompletions(append(injectable(), gpuCopy), none),
+		"filter":   cobra.FixedCompletions(image.Filters(), none),
+		"inject":   cobra.FixedCompletions(append(check.Injectable(), check.GPUCopy), none),
 		"gpu":      cobra.NoFileCompletions,
 
-		"require-shown": cobra.FixedCompletions(claimNames(), none),
+		"require-shown": cobra.FixedCompletions(check.ClaimNames(), none),
 		"function":      functionNames,
 		"only": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return onlyChoices(), none
+			return check.OnlyChoices(), none
 		},
 		"fill": cobra.FixedCompletions([]string{"zeros", "ones", "random:"},
 			none|cobra.ShellCompDirectiveNoSpace),
@@ -40,7 +47,7 @@ func (a *app) completions(root *cobra.Command) {
 		"dialect":      cobra.FixedCompletions([]string{"old", "new"}, none),
 		"chip":         cobra.FixedCompletions(chips(), none),
 		"engines":      cobra.FixedCompletions([]string{"1", "2"}, none),
-		"road":         cobra.FixedCompletions(words(chip.Roads()), none),
+		"road":         cobra.FixedCompletions(cli.Words(chip.Roads()), none),
 		"os": cobra.FixedCompletions([]string{"macos12", "macos13", "macos14", "macos15", "macos26",
 			"macos27"}, none),
 		"explain":    cobra.FixedCompletions(lintRuleNames(), none),
@@ -51,8 +58,8 @@ func (a *app) completions(root *cobra.Command) {
 		"report":     extensions("html", "json"),
 		"model-path": directories,
 		"model":      directories,
-		"size":       cobra.FixedCompletions(sizes(), none),
-		"form":       cobra.FixedCompletions(forms(), none),
+		"size":       cobra.FixedCompletions(bench.Sizes(), none),
+		"form":       cobra.FixedCompletions(generate.Forms(), none),
 		"cache":      directories,
 		"dir":        directories,
 		"plots":      directories,
@@ -60,7 +67,7 @@ func (a *app) completions(root *cobra.Command) {
 		"out":        tensors(resultsOf),
 		"expect":     tensors(resultsOf),
 	}
-	for _, cmd := range everyCommand(root) {
+	for _, cmd := range cli.EveryCommand(root) {
 		for name, complete := range flags {
 			if cmd.Flag(name) != nil {
 				// This fails for a flag that several commands share and that has a function already.
@@ -90,7 +97,7 @@ func (a *app) completions(root *cobra.Command) {
 		}
 	}
 	root.ValidArgsFunction = nil // cobra completes the names of the commands
-	completionCommand(root)
+	manual.CompletionCommand(root)
 }
 
 // chips lists the chips in both spellings.
@@ -158,7 +165,7 @@ func tensors(names func(*mil.Function) []string) cobra.CompletionFunc {
 			ext := strings.ToLower(filepath.Ext(path))
 			if e.IsDir() {
 				path += string(filepath.Separator)
-			} else if ext != ".npy" && ext != npz {
+			} else if ext != ".npy" && ext != tensorfile.Npz {
 				continue
 			}
 			if strings.HasPrefix(path, file) && len(all) < maxFiles {

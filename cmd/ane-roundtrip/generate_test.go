@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/internal/brokertest"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder"
@@ -158,7 +159,7 @@ func TestFaultsOfGenerateAreOneLine(t *testing.T) {
 			args = []string{"--tokens", "1,2"}
 		}
 		args = append([]string{"generate", "--engine", engine.Soft, "--model", randomModel(t, c.spec)}, args...)
-		require.Equal(t, codeUsage, execute(t.Context(), args, &out, &errw), "%s: %s", c.want, &errw)
+		require.Equal(t, cli.CodeUsage, execute(t.Context(), args, &out, &errw), "%s: %s", c.want, &errw)
 		require.Empty(t, out.String())
 		require.Contains(t, errw.String(), c.want)
 		require.Equal(t, 1, strings.Count(errw.String(), "\n"), "%s", &errw)

@@ -16,6 +16,8 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/bench"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/measure"
@@ -67,13 +69,13 @@ func TestBenchReport(t *testing.T) {
 	cases := membench.Cases()[:1]
 	broken := measure.Case{Name: "Broken", What: "cannot run", MaxRatio: 1,
 		Open: func(context.Context) (measure.Pair, error) { return measure.Pair{}, errors.New("broken") }}
-	plan := benchPlan{cases: append(cases[:1:1], broken), sizes: []int{4 << 10}, rounds: 2, time: time.Millisecond,
-		caches: []int{2048}}
+	plan := bench.BenchPlan{Cases: append(cases[:1:1], broken), Sizes: []int{4 << 10}, Rounds: 2, Time: time.Millisecond,
+		Caches: []int{2048}}
 	for _, args := range [][]string{{"--json"}, {}} {
 		var out, errw bytes.Buffer
-		a := newApp(rootCommand, append([]string{"bench"}, args...), &out, &errw)
-		a.engine = engine.Soft
-		err := a.conclude(t.Context(), a.bench(t.Context(), plan))
+		a := cli.New(rootCommand, append([]string{"bench"}, args...), &out, &errw)
+		a.Engine = engine.Soft
+		err := a.Conclude(t.Context(), bench.Bench(a, t.Context(), plan))
 		require.ErrorContains(t, err, "1 step could not run: cannot run")
 		if len(args) == 0 {
 			require.Contains(t, out.String(), "Tape take")
@@ -81,9 +83,9 @@ func TestBenchReport(t *testing.T) {
 			require.Contains(t, out.String(), "verdict: fail")
 			continue
 		}
-		var r report
+		var r cli.Report
 		require.NoError(t, json.Unmarshal(withoutMisses(t, out.Bytes()), &r))
-		require.Equal(t, verdictFail, r.Verdict)
+		require.Equal(t, cli.VerdictFail, r.Verdict)
 		if !host.Broker { // the committed one has the floor of two processes
 			require.NotContains(t, out.String(), `"evaluate"`)
 			continue
@@ -96,11 +98,11 @@ func TestBenchReport(t *testing.T) {
 func TestBenchInAMode(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	var out, errw bytes.Buffer
-	a := newApp(rootCommand, []string{"bench", "--json"}, &out, &errw)
-	a.engine, a.mode = engine.Soft, "m6"
-	plan := benchPlan{cases: membench.Cases()[:1], sizes: []int{4 << 10}, rounds: 1, time: time.Millisecond}
-	_ = a.conclude(t.Context(), a.bench(t.Context(), plan)) // the figures decide
-	var r report
+	a := cli.New(rootCommand, []string{"bench", "--json"}, &out, &errw)
+	a.Engine, a.Mode = engine.Soft, "m6"
+	plan := bench.BenchPlan{Cases: membench.Cases()[:1], Sizes: []int{4 << 10}, Rounds: 1, Time: time.Millisecond}
+	_ = a.Conclude(t.Context(), bench.Bench(a, t.Context(), plan)) // the figures decide
+	var r cli.Report
 	require.NoError(t, json.Unmarshal(out.Bytes(), &r), errw.String())
 	require.NotNil(t, r.Numerics)
 	require.Equal(t, numerics.M6.Describe(), *r.Numerics)
@@ -137,7 +139,7 @@ func TestInterruptSavesReport(t *testing.T) {
 	for _, command := range []string{"check", "bench", "info"} {
 		var out, errw bytes.Buffer
 		file := filepath.Join(t.TempDir(), "report.html")
-		require.Equal(t, codeInterrupted, execute(ctx, []string{command, "--engine", engine.Soft, "--report", file},
+		require.Equal(t, cli.CodeInterrupted, execute(ctx, []string{command, "--engine", engine.Soft, "--report", file},
 			&out, &errw), "%s", &errw)
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -155,7 +157,7 @@ func TestInterruptReport(t *testing.T) {
 	for _, command := range []string{"check", "info", "bench"} {
 		var out, errw bytes.Buffer
 		args := []string{command, "--json", "--engine", engine.Soft}
-		require.Equal(t, codeInterrupted, execute(ctx, args, &out, &errw), "%v: %s", args, &errw)
+		require.Equal(t, cli.CodeInterrupted, execute(ctx, args, &out, &errw), "%v: %s", args, &errw)
 		golden(t, "testdata/interrupt.json", out.Bytes())
 	}
 }

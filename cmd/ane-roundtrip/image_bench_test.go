@@ -13,6 +13,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/models"
@@ -57,7 +58,7 @@ func benchmarkImage(b *testing.B, opacity func(*rand.Rand) uint8) {
 	for b.Loop() {
 		var stdout, errw bytes.Buffer
 		args := []string{"image", "--engine", engine.Soft, "--filter", "blur", in, out}
-		require.Equal(b, codePass, execute(b.Context(), args, &stdout, &errw), "%s", &errw)
+		require.Equal(b, cli.CodePass, execute(b.Context(), args, &stdout, &errw), "%s", &errw)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/leaktest"
 )
@@ -37,9 +38,9 @@ func pipe(t *testing.T) string {
 // requireInterrupted checks the JSON object of an interrupted command.
 func requireInterrupted(t *testing.T, object []byte) {
 	t.Helper()
-	var r report
+	var r cli.Report
 	require.NoError(t, json.Unmarshal(object, &r), "%s", object)
-	require.Equal(t, &failure{Message: "interrupted", Code: codeInterrupted}, r.Error)
+	require.Equal(t, &cli.Failure{Message: "interrupted", Code: cli.CodeInterrupted}, r.Error)
 }
 
 // A command that waits for a writer or for data of a pipe returns when it is interrupted.
@@ -77,7 +78,7 @@ func TestInterruptEndsTheWaitForInput(t *testing.T) {
 				defer w.Close()
 			}
 			cancel()
-			require.Equal(t, codeInterrupted, await.Value(t, code), "%q", args)
+			require.Equal(t, cli.CodeInterrupted, await.Value(t, code), "%q", args)
 			requireInterrupted(t, out.Bytes())
 			require.Equal(t, "ane-roundtrip: interrupted\n", errw.String())
 		}
@@ -98,7 +99,7 @@ func TestInterruptEndsTheWaitForStandardInput(t *testing.T) {
 	code := make(chan int, 1)
 	go func() { code <- execute(ctx, []string{"inspect", "-", "--json"}, &out, &errw) }()
 	cancel()
-	require.Equal(t, codeInterrupted, await.Value(t, code))
+	require.Equal(t, cli.CodeInterrupted, await.Value(t, code))
 	requireInterrupted(t, out.Bytes())
 }
 
@@ -107,8 +108,8 @@ func TestInterruptEndsReads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.mil")
 	require.NoError(t, os.WriteFile(path, []byte(reluProgram), 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
-	files := &commandFiles{app: newApp(rootCommand, nil, nil, nil)}
-	f, err := files.open(ctx, "--mil", path)
+	files := &cli.Files{App: cli.New(rootCommand, nil, nil, nil)}
+	f, err := files.Open(ctx, "--mil", path)
 	require.NoError(t, err)
 	defer f.Close()
 	var b [10]byte
@@ -140,7 +141,7 @@ func TestSignalsInterrupt(t *testing.T) {
 		require.NoError(t, c.Process.Signal(end))
 		require.Error(t, c.Wait())
 		require.NoError(t, w.Close())
-		require.Equal(t, codeInterrupted, c.ProcessState.ExitCode(), "%v", end)
+		require.Equal(t, cli.CodeInterrupted, c.ProcessState.ExitCode(), "%v", end)
 		requireInterrupted(t, out.Bytes())
 	}
 

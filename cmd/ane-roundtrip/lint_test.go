@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/lint"
 )
 
 const linted = `program(1.3)
@@ -34,7 +36,7 @@ func TestSARIFIsValid(t *testing.T) {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		var out, errw bytes.Buffer
-		require.Equal(t, codeFail, execute(t.Context(), []string{"lint", "--sarif", path}, &out, &errw), errw.String())
+		require.Equal(t, cli.CodeFail, execute(t.Context(), []string{"lint", "--sarif", path}, &out, &errw), errw.String())
 		r, err := sarif.FromBytes(out.Bytes())
 		require.NoError(t, err)
 		require.NoError(t, r.Validate(), out.String())
@@ -61,11 +63,11 @@ func TestCaret(t *testing.T) {
 		{"a\x00b", 2, "    a\uFFFDb\n     ^\n"},
 		{"\xff", 1, "    \uFFFD\n    ^\n"},
 	} {
-		require.Equal(t, c.want, caret(c.line, mil.Pos{Line: 1, Col: c.col}, 0), c.line)
+		require.Equal(t, c.want, lint.Caret(c.line, mil.Pos{Line: 1, Col: c.col}, 0), c.line)
 	}
 	long := strings.Repeat("x", 500) + "gelu" + strings.Repeat("y", 500)
 	for _, width := range []int{0, 200, 106, 80, 40, 24, 23, 20} {
-		lines := strings.Split(caret("\t"+long, mil.Pos{Line: 1, Col: 502}, width), "\n")
+		lines := strings.Split(lint.Caret("\t"+long, mil.Pos{Line: 1, Col: 502}, width), "\n")
 		if width == 0 {
 			width = 104
 		}

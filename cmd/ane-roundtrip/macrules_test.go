@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/bridgedir"
 	"github.com/anekit/anekit/internal/host"
@@ -22,7 +24,7 @@ import (
 // onTheStandIn runs check on the stand-in and returns its report and its verdict.
 func onTheStandIn(t *testing.T, args ...string) (r struct {
 	Verdict string
-	Claims  []claim
+	Claims  []cli.Claim
 	Checks  []trial.Check
 }, status int) {
 	t.Helper()
@@ -60,7 +62,7 @@ func TestChecksWithTheRulesOfMacOS(t *testing.T) {
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, string(want), table.String())
-	require.Equal(t, verdictPass, r.Verdict)
+	require.Equal(t, cli.VerdictPass, r.Verdict)
 	require.Zero(t, status)
 }
 
@@ -82,16 +84,17 @@ func TestChecksWithTheRulesOfMacOSAreThoseOfAMac(t *testing.T) {
 		}
 	}
 	require.Equal(t, 11+1+5, skipped, "of each model, of all, and of shared memory")
-	require.Equal(t, []claim{{noCopy, claimShown, []string{trial.GrowthCheck, trial.LateWriteCheck}}}, r.Claims)
+	require.Equal(t, []cli.Claim{{Name: check.NoCopy, Status: cli.ClaimShown,
+		By: []string{trial.GrowthCheck, trial.LateWriteCheck}}}, r.Claims)
 
 	// A meter that does not see the copies made on purpose shows nothing.
-	r, status := onTheStandIn(t, "--inject", "blind-meter", "--require-shown", noCopy)
-	require.Equal(t, claimNotShown, r.Claims[0].Status)
+	r, status := onTheStandIn(t, "--inject", "blind-meter", "--require-shown", check.NoCopy)
+	require.Equal(t, cli.ClaimNotShown, r.Claims[0].Status)
 	require.Equal(t, 1, status)
 	for _, fault := range []string{"copies-at-bind", "copies-inputs", "copies-outputs", "hidden-copy"} {
 		r, status := onTheStandIn(t, "--inject", fault)
 		require.Equal(t, 1, status, "%s: %+v", fault, r.Claims)
-		require.Equal(t, claimRefuted, r.Claims[0].Status, "%s: %+v", fault, r.Claims)
+		require.Equal(t, cli.ClaimRefuted, r.Claims[0].Status, "%s: %+v", fault, r.Claims)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/gpu"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/host"
@@ -47,7 +49,7 @@ func seenOnMac(t *testing.T) map[string][2]string {
 func patternsOf(t *testing.T, rows map[string][2]string, name string) (of []string) {
 	t.Helper()
 	for pattern := range rows {
-		ok, err := path.Match(flat(pattern), flat(name))
+		ok, err := path.Match(check.Flat(pattern), check.Flat(name))
 		require.NoError(t, err, pattern)
 		if ok {
 			of = append(of, pattern)
@@ -62,7 +64,7 @@ func TestMacsPageHasEveryCheck(t *testing.T) {
 	all, err := models.All()
 	require.NoError(t, err)
 	used := map[string]bool{}
-	for _, name := range append(append(checkNames(all, false), trial.UsesCheck), gpu.Names()...) {
+	for _, name := range append(append(check.CheckNames(all, false), trial.UsesCheck), gpu.Names()...) {
 		of := patternsOf(t, rows, name)
 		require.Len(t, of, 1, "rows of docs/MACS.md for %s", name)
 		used[of[0]] = true
@@ -89,11 +91,11 @@ func TestMacsPageIsWhatCheckShows(t *testing.T) {
 				c.Env = append(c.Env, objcbridge.EnvDir+"="+bridgetest.Build(t))
 			}
 			text, err := c.Output()
-			if c.ProcessState.ExitCode() == codeUnavailable {
+			if c.ProcessState.ExitCode() == cli.CodeUnavailable {
 				t.Skipf("%s is not available: %s", name, text)
 			}
 			require.NoError(t, err, "%s", text)
-			var r report
+			var r cli.Report
 			require.NoError(t, json.Unmarshal(text, &r))
 			require.Greater(t, len(r.Checks), 30)
 			for _, check := range r.Checks {

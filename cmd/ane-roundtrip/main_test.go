@@ -29,6 +29,8 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/gpu"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
@@ -383,11 +385,11 @@ func TestEveryInterruptEndsCleanly(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		var out, errw bytes.Buffer
-		require.Equal(t, codeInterrupted, execute(ctx, args, &out, &errw), "%v: %s", args, errw.String())
+		require.Equal(t, cli.CodeInterrupted, execute(ctx, args, &out, &errw), "%v: %s", args, errw.String())
 		if slices.Contains(args, "--json") {
-			var r report
+			var r cli.Report
 			require.NoError(t, json.Unmarshal(out.Bytes(), &r), "%s", out.String())
-			require.Equal(t, &failure{Message: "interrupted", Code: codeInterrupted}, r.Error)
+			require.Equal(t, &cli.Failure{Message: "interrupted", Code: cli.CodeInterrupted}, r.Error)
 		} else {
 			require.Empty(t, out.String(), "an interrupted command prints no partial report")
 		}
@@ -441,12 +443,12 @@ func TestEveryInjectionFails(t *testing.T) {
 				found == int64(strings.Count(warnings.String(), "was forgotten"))
 		})
 	}()
-	require.Greater(t, len(injections()), 15)
+	require.Greater(t, len(check.Injections()), 15)
 	engines := []string{engine.Soft}
 	if brokertest.Here() {
 		engines = append(engines, engine.Broker)
 	}
-	for i, name := range injections() {
+	for i, name := range check.Injections() {
 		if !effort.Full() && i%5 != 0 {
 			continue
 		}
@@ -459,7 +461,7 @@ func TestEveryInjectionFails(t *testing.T) {
 			require.NotEmpty(t, check, "%s: add the check that finds it", name)
 			only := strings.Replace(check, "/run", "/values", 1)
 			args := []string{"--engine", on, "--inject", name, "--repeat", "1", "--only", only}
-			require.Equal(t, codeFail, execute(t.Context(), args, &out, &errw), "%s on %s: %s", name, on, errw.String())
+			require.Equal(t, cli.CodeFail, execute(t.Context(), args, &out, &errw), "%s on %s: %s", name, on, errw.String())
 			require.Regexp(t, `(?m)^`+check+` +fail`, out.String())
 			require.Contains(t, out.String(), "verdict: fail", "%s on %s", name, on)
 		}
@@ -468,7 +470,7 @@ func TestEveryInjectionFails(t *testing.T) {
 
 func TestHelpNamesCommands(t *testing.T) {
 	var out, errw bytes.Buffer
-	require.Equal(t, codePass, execute(t.Context(), []string{"--help"}, &out, &errw))
+	require.Equal(t, cli.CodePass, execute(t.Context(), []string{"--help"}, &out, &errw))
 	for _, name := range []string{"check", "run", "image", "info", "bench", "--require-ane", "Exit status"} {
 		require.Contains(t, out.String(), name)
 	}

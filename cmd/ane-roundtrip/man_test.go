@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/manual"
 )
 
 // plainRoff returns the words of a manual page, with one blank between them.
@@ -24,16 +27,16 @@ func oneBlank(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Every manual page has the texts of the help verbatim.
 func TestManualHasTheHelp(t *testing.T) {
-	t.Setenv(brokerVariable, "/tmp/_a_*b*/socket")
-	a := &app{build: rootCommand}
-	root := a.tree()
+	t.Setenv(cli.BrokerVariable, "/tmp/_a_*b*/socket")
+	a := &cli.App{Build: rootCommand}
+	root := a.Tree()
 	for _, cmd := range append(root.Commands(), root) {
 		var out, errw bytes.Buffer
 		args := []string{"man"}
 		if cmd != root {
 			args = append(args, cmd.Name())
 		}
-		require.Equal(t, codePass, execute(t.Context(), args, &out, &errw), "%s", &errw)
+		require.Equal(t, cli.CodePass, execute(t.Context(), args, &out, &errw), "%s", &errw)
 		page := plainRoff(out.String())
 		for _, text := range []string{cmd.UseLine(), cmd.Short, cmd.Long, cmd.Example} {
 			require.Contains(t, page, oneBlank(text), "%s", out.String())
@@ -54,13 +57,13 @@ func TestManualHasTheHelp(t *testing.T) {
 
 // The help of every command fits 80 columns and 45 lines.
 func TestHelpFits(t *testing.T) {
-	t.Setenv(brokerVariable, "")
+	t.Setenv(cli.BrokerVariable, "")
 	t.Setenv("COLUMNS", "")
 	n := 0
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		var out, errw bytes.Buffer
-		require.Equal(t, codePass, execute(t.Context(), append(strings.Fields(cmd.CommandPath())[1:], "--help"), &out,
+		require.Equal(t, cli.CodePass, execute(t.Context(), append(strings.Fields(cmd.CommandPath())[1:], "--help"), &out,
 			&errw), "%s", &errw)
 		require.LessOrEqual(t, strings.Count(out.String(), "\n"), 45, "%s", cmd.CommandPath())
 		for line := range strings.Lines(out.String()) {
@@ -71,7 +74,7 @@ func TestHelpFits(t *testing.T) {
 			visit(sub)
 		}
 	}
-	visit(rootCommand(&app{build: rootCommand}))
+	visit(rootCommand(&cli.App{Build: rootCommand}))
 	require.Greater(t, n, 400)
 }
 
@@ -83,7 +86,7 @@ func TestManualOfRequests(t *testing.T) {
 	cmd.Flags().String("flag", `_d\*`, "`N` of "+text)
 	cmd.Flags().String("odd", "", "a ` b")
 	var out bytes.Buffer
-	require.NoError(t, writeManual(&out, cmd, time.Unix(0, 0).UTC()))
+	require.NoError(t, manual.WriteManual(&out, cmd, time.Unix(0, 0).UTC()))
 	page := out.String()
 	require.Regexp(t, "^\\.nh\n\\.TH \"X\" \"1\" \"Jan 1970\" ", page)
 	require.NotRegexp(t, `(?m)^('|\.(SH e|code))`, page)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 )
 
 // run rejects an output that is a weight file of any function of the program, under any name or link.
@@ -48,7 +49,7 @@ func TestOutputsKeepWeights(t *testing.T) {
 	}
 	for _, out := range []string{"w.bin", "cache/real.bin", "other.bin", "cache/../w.bin", "m.mil"} {
 		code, message := run(name(out))
-		require.Equal(t, codeUsage, code, "%s: %s", out, message)
+		require.Equal(t, cli.CodeUsage, code, "%s: %s", out, message)
 		require.Contains(t, message, "is the file that", out)
 	}
 	for _, file := range []string{"cache/real.bin", "other.bin"} {
@@ -57,16 +58,16 @@ func TestOutputsKeepWeights(t *testing.T) {
 		require.Equal(t, weights, got)
 	}
 	code, message := run(name("y.npy"))
-	require.Equal(t, codePass, code, message)
+	require.Equal(t, cli.CodePass, code, message)
 }
 
 // A full disk is no bad input, and its hint is to free space; a folder that cannot be written is bad input.
 func TestUncreated(t *testing.T) {
 	for system, code := range map[error]int{
-		syscall.ENOSPC: codeFail, syscall.EDQUOT: codeFail, syscall.EACCES: codeUsage, syscall.EROFS: codeUsage,
+		syscall.ENOSPC: cli.CodeFail, syscall.EDQUOT: cli.CodeFail, syscall.EACCES: cli.CodeUsage, syscall.EROFS: cli.CodeUsage,
 	} {
-		err := uncreated("--out y", &fs.PathError{Op: "create", Path: "y.npy", Err: system})
-		require.Equal(t, code, exitCode(t.Context(), err), err)
-		require.Equal(t, code == codeFail, strings.HasPrefix(hintOf(err), "free space there"), err)
+		err := cli.Uncreated("--out y", &fs.PathError{Op: "create", Path: "y.npy", Err: system})
+		require.Equal(t, code, cli.ExitCode(t.Context(), err), err)
+		require.Equal(t, code == cli.CodeFail, strings.HasPrefix(cli.HintOf(err), "free space there"), err)
 	}
 }

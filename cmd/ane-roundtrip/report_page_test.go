@@ -23,7 +23,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/bench"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/browsertest"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/internal/decoderbench"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -88,15 +90,15 @@ func TestReportPages(t *testing.T) {
 	t.Run("bench", func(t *testing.T) {
 		page := file("bench.html")
 		var out, errw bytes.Buffer
-		a := newApp(rootCommand, []string{"bench", "--json"}, &out, &errw)
-		a.engine = engine.Soft
-		a.saved.path = page
-		f, err := (&commandFiles{app: a}).create("--report", page)
+		a := cli.New(rootCommand, []string{"bench", "--json"}, &out, &errw)
+		a.Engine = engine.Soft
+		a.Saved.Path = page
+		f, err := (&cli.Files{App: a}).Create("--report", page)
 		require.NoError(t, err)
-		a.saved.file = f
-		plan := benchPlan{cases: membench.Cases()[:2], sizes: []int{4 << 10, 64 << 10}, rounds: 1,
-			time: time.Millisecond, caches: []int{2048}}
-		_ = a.conclude(t.Context(), a.bench(t.Context(), plan)) // the figures decide
+		a.Saved.File = f
+		plan := bench.BenchPlan{Cases: membench.Cases()[:2], Sizes: []int{4 << 10, 64 << 10}, Rounds: 1,
+			Time: time.Millisecond, Caches: []int{2048}}
+		_ = a.Conclude(t.Context(), bench.Bench(a, t.Context(), plan)) // the figures decide
 		lookAt(t, browser, page, out.Bytes())
 	})
 	model := file("model")
@@ -280,14 +282,14 @@ func sameAsObject(t *testing.T, doc any, v shown) {
 		require.Equal(t, "null", v.Raw, v.Path)
 	case string:
 		require.False(t, v.Figure, v.Path)
-		require.Equal(t, visible(value), v.Text, v.Path)
+		require.Equal(t, cli.Visible(value), v.Text, v.Path)
 	case bool:
 		require.Contains(t, []string{fmt.Sprint(value), map[bool]string{true: "yes", false: "no"}[value]}, v.Text,
 			v.Path)
 	case []any:
 		if !v.Figure { // a list as one text
 			for _, item := range value {
-				require.Contains(t, v.Text, visible(fmt.Sprint(item)), v.Path)
+				require.Contains(t, v.Text, cli.Visible(fmt.Sprint(item)), v.Path)
 			}
 			return
 		}

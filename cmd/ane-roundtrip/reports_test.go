@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/objcbridge"
@@ -21,8 +22,8 @@ import (
 func TestReportsReplayToTheirVerdict(t *testing.T) {
 	dir := bridgetest.Build(t)
 	passing, failing := filepath.Join(t.TempDir(), "passing.json"), filepath.Join(t.TempDir(), "failing.json")
-	require.Equal(t, codePass, command(t, dir, "", "info", "--engine", "standin", "--report", passing))
-	require.Equal(t, codeUnavailable, command(t, dir, "../../testdata/dumps/compile-errors.json", "info", "--engine",
+	require.Equal(t, cli.CodePass, command(t, dir, "", "info", "--engine", "standin", "--report", passing))
+	require.Equal(t, cli.CodeUnavailable, command(t, dir, "../../testdata/dumps/compile-errors.json", "info", "--engine",
 		"standin", "--report", failing))
 	files, err := filepath.Glob("../../testdata/dumps/*.json")
 	require.NoError(t, err)
@@ -38,8 +39,8 @@ func TestReportsReplayToTheirVerdict(t *testing.T) {
 		})
 		replayed[want]++
 	}
-	require.NotZero(t, replayed[codePass])
-	require.NotZero(t, replayed[codeUnavailable])
+	require.NotZero(t, replayed[cli.CodePass])
+	require.NotZero(t, replayed[cli.CodeUnavailable])
 }
 
 // verdictOf returns the exit status for the verdict of a report; false for any other dump.
@@ -48,13 +49,13 @@ func verdictOf(t *testing.T, file string) (code int, written bool) {
 	require.NoError(t, err)
 	data := v.(plist.Dict).Dict("data")
 	if data.String("unavailable") != "" {
-		return codeUnavailable, true
+		return cli.CodeUnavailable, true
 	}
 	switch data.String("verdict") {
-	case verdictPass:
-		return codePass, true
-	case verdictFail:
-		return codeFail, true
+	case cli.VerdictPass:
+		return cli.CodePass, true
+	case cli.VerdictFail:
+		return cli.CodeFail, true
 	}
 	return 0, false
 }
@@ -70,7 +71,7 @@ func command(t *testing.T, bridge, dump string, args ...string) int {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
 		require.NoError(t, err, "%s", &out)
-		return codePass
+		return cli.CodePass
 	}
 	t.Logf("%s", &out)
 	return exit.ExitCode()

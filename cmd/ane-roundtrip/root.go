@@ -4,11 +4,27 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/bench"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/broker"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cost"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/format"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/generate"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/image"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/info"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/inspect"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/lint"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/manual"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/run"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/weights"
 )
 
 // root builds the command tree. Without a subcommand the root runs check.
-func rootCommand(a *app) *cobra.Command {
-	root := a.checkCommand()
+func rootCommand(a *cli.App) *cobra.Command {
+	root := check.Command(a)
 	root.Use = "ane-roundtrip"
 	root.Short = "Show that tensors reach the Neural Engine and come back without a copy"
 	root.Long = `ane-roundtrip runs small programs on the Neural Engine, or on the software
@@ -22,25 +38,25 @@ it, COLUMNS the width of tables, and NO_COLOR turns color off.
 Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
 2 wrong usage or bad input, 3 the requested engine is not available, 4 a broker
 cut calls, 130 interrupted by SIGINT, SIGTERM or SIGHUP.`
-	root.Version = versionText()
+	root.Version = cli.VersionText()
 	root.InitDefaultVersionFlag()
 	root.Flags().Lookup("version").Usage = "print version, module version, commit and compiler"
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.checkCommand(), a.runCommand(), a.imageCommand(), a.infoCommand(), a.benchCommand(),
-		a.brokerCommand(), a.generateCommand(), a.actorCommand(),
-		a.inspectCommand(), a.lintCommand(), a.costCommand(), a.formatCommand(),
-		a.weightsCommand(), a.probeCommand(), a.manCommand(), a.schemaCommand())
+	root.SetFlagErrorFunc(cli.FlagError)
+	root.AddCommand(check.Command(a), run.Command(a), image.Command(a), info.Command(a), bench.Command(a),
+		broker.Command(a), generate.Command(a), generate.ActorCommand(a),
+		inspect.Command(a), lint.Command(a), cost.Command(a), format.Command(a),
+		weights.Command(a), probe.Command(a), manual.Command(a), schemaCommand(a))
 	// Help has 80 columns, on a terminal and in a file. The flags of check are those of its own help.
 	root.SetUsageTemplate(strings.NewReplacer("Flags.FlagUsages ", "Flags.FlagUsagesWrapped 80 ",
 		"{{if .HasAvailableLocalFlags}}", "{{if and .HasParent .HasAvailableLocalFlags}}",
 		" for more information about a command.", " for the help of a command.").Replace(root.UsageTemplate()))
-	root.SetHelpCommand(a.helpCommand())
-	a.completions(root)
-	for _, cmd := range everyCommand(root) {
-		giveOnce(cmd)
-		if cmd.Name() != "run" && cmd.Flags().Lookup(repeatFlag) != nil { // run never had another name for it
-			takeFormerNames(cmd)
+	root.SetHelpCommand(a.HelpCommand())
+	completions(a, root)
+	for _, cmd := range cli.EveryCommand(root) {
+		cli.GiveOnce(cmd)
+		if cmd.Name() != "run" && cmd.Flags().Lookup(cli.RepeatFlag) != nil { // run never had another name for it
+			cli.TakeFormerNames(cmd)
 		}
 	}
 	return root

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/internal/engine/broker/server"
 )
 
@@ -22,16 +23,16 @@ func start(args []string, out, errw io.Writer) int {
 	defer release()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	a := newApp(rootCommand, args, out, errw)
-	a.hangups = hangups
+	a := cli.New(rootCommand, args, out, errw)
+	a.Hangups = hangups
 	defer context.AfterFunc(ctx, func() {
-		if a.drains.Load() {
+		if a.Drains.Load() {
 			return // it has a deadline of its own
 		}
 		time.Sleep(cleanupTime)
-		os.Exit(a.end(ctx, ctx.Err()))
+		os.Exit(a.End(ctx, ctx.Err()))
 	})()
-	return a.execute(ctx)
+	return a.Execute(ctx)
 }
 
 // catchHangups catches SIGHUP before the command line is read: by default it ends the process. A broker receives it on
@@ -67,7 +68,7 @@ func isBroker(args []string) bool {
 	if !slices.Contains(args, "broker") {
 		return false
 	}
-	root := rootCommand(&app{build: rootCommand})
+	root := rootCommand(&cli.App{Build: rootCommand})
 	cmd, _, err := root.Find(args)
 	return err == nil && cmd.CommandPath() == root.Name()+" broker"
 }
@@ -84,5 +85,5 @@ func hideBroker(args []string) {
 
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, out, errw io.Writer) int {
-	return newApp(rootCommand, args, out, errw).execute(ctx)
+	return cli.New(rootCommand, args, out, errw).Execute(ctx)
 }

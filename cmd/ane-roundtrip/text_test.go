@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/lint"
+	millint "github.com/anekit/anekit/ane/mil/lint"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/lint"
 )
 
 func TestVisible(t *testing.T) {
@@ -26,21 +28,21 @@ func TestVisible(t *testing.T) {
 		"zero\u200bwidth":         `zero\u200bwidth`,
 		"\u0085next\u009bcontrol": `\u0085next\u009bcontrol`,
 	} {
-		require.Equal(t, want, visible(in))
+		require.Equal(t, want, cli.Visible(in))
 	}
-	require.Equal(t, `first; second \x1b]0;title`, oneLine("first\nsecond \x1b]0;title"))
+	require.Equal(t, `first; second \x1b]0;title`, cli.OneLine("first\nsecond \x1b]0;title"))
 }
 
 // The name of a file in the line of a fault has line breaks escaped too.
 func TestFaultText(t *testing.T) {
 	e := &mil.Error{File: "a\nb\x1b.mil", Pos: mil.Pos{Line: 3, Col: 4}, Msg: "wrong", Hint: "mend it"}
 	var w bytes.Buffer
-	explain(t.Context(), &w, e, nil)
+	cli.Explain(t.Context(), &w, e, nil)
 	require.Equal(t, `a\nb\x1b.mil:3:4: wrong; mend it`+"\n", w.String())
-	require.Equal(t, `a\nb\x1b.mil:3:4: wrong`, failureOf(t.Context(), e, nil).Message)
+	require.Equal(t, `a\nb\x1b.mil:3:4: wrong`, cli.FailureOf(t.Context(), e, nil).Message)
 	w.Reset()
-	f := &lint.Finding{File: "a\nb.mil", Pos: e.Pos, Rule: &lint.Rule{ID: "r"}, Message: "wrong"}
-	require.NoError(t, (&app{out: &w}).finding(f, 0, nil))
+	f := &millint.Finding{File: "a\nb.mil", Pos: e.Pos, Rule: &millint.Rule{ID: "r"}, Message: "wrong"}
+	require.NoError(t, lint.Finding((&cli.App{Out: &w}), f, 0, nil))
 	require.Contains(t, w.String(), `a\nb.mil:3:4: `)
 }
 
@@ -68,16 +70,16 @@ func TestLineBreaksOfNames(t *testing.T) {
 		{`unknown flag: --no\r\nflag; see ane-roundtrip run --help`, []string{"run", "--no\r\nflag"}},
 	} {
 		var out, errw bytes.Buffer
-		require.Equal(t, codeUsage, execute(t.Context(), c.args, &out, &errw), "%q", c.args)
+		require.Equal(t, cli.CodeUsage, execute(t.Context(), c.args, &out, &errw), "%q", c.args)
 		require.Equal(t, 1, strings.Count(errw.String(), "\n"), "%q", errw.String())
 		require.Contains(t, errw.String(), c.want)
 	}
-	e := errors.Join(badf("open %s: %w", "a\nb", errors.Join(errors.New("first"), errors.New("sec\rond"))),
+	e := errors.Join(cli.Badf("open %s: %w", "a\nb", errors.Join(errors.New("first"), errors.New("sec\rond"))),
 		&fs.PathError{Op: "open", Path: "c\nd", Err: fs.ErrNotExist})
-	require.Equal(t, `open a\nb: first; sec\rond; open c\nd: file does not exist`, textOf(e))
+	require.Equal(t, `open a\nb: first; sec\rond; open c\nd: file does not exist`, cli.TextOf(e))
 	twice := errors.Join(errors.New("full"), errors.Join(errors.New("full"), errors.New("late")), errors.New("late"))
-	require.Equal(t, "full; late", textOf(twice))
-	f := failureOf(t.Context(), badf("%s is a folder; leave %s out", "a\nb", "a\nb"), nil)
+	require.Equal(t, "full; late", cli.TextOf(twice))
+	f := cli.FailureOf(t.Context(), cli.Badf("%s is a folder; leave %s out", "a\nb", "a\nb"), nil)
 	require.Equal(t, `a\nb is a folder`, f.Message)
 	require.Equal(t, `leave a\nb out`, f.Hint)
 }
@@ -85,6 +87,6 @@ func TestLineBreaksOfNames(t *testing.T) {
 // Lines on standard error have control characters escaped, such as those of a path.
 func TestLogEscapes(t *testing.T) {
 	var errw bytes.Buffer
-	(&app{err: &errw}).logf("serving on %s", "/tmp/x\x1b[31m/y")
+	(&cli.App{Err: &errw}).Logf("serving on %s", "/tmp/x\x1b[31m/y")
 	require.Equal(t, "serving on /tmp/x\\x1b[31m/y\n", errw.String())
 }

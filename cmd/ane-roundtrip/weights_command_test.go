@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/weights"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
@@ -46,15 +48,15 @@ func TestCheckOfWeightsKeepsNoEntryThatItDoesNotPrint(t *testing.T) {
 // What the system says of OUT has the hint of all outputs, whichever call met it; what it says of IN has none of them.
 func TestUnpacked(t *testing.T) {
 	of := func(op, file string, system syscall.Errno) error {
-		return unpacked("out", &safetensors.Error{Op: op, File: file, Offset: -1, Err: system})
+		return weights.Unpacked("out", &safetensors.Error{Op: op, File: file, Offset: -1, Err: system})
 	}
 	for _, op := range []string{"write", "repack"} {
 		err := of(op, "out", syscall.ENOSPC)
 		require.EqualError(t, err, "out: no space left on device; free space there, or name another file")
-		require.Equal(t, codeFail, exitCode(t.Context(), err))
+		require.Equal(t, cli.CodeFail, cli.ExitCode(t.Context(), err))
 	}
 	err := of("create", "out", syscall.EACCES)
 	require.EqualError(t, err, "OUT: out: permission denied; name a file in a folder that exists and can be written")
-	require.Equal(t, codeUsage, exitCode(t.Context(), err))
-	require.Empty(t, hintOf(of("repack", "in", syscall.EIO)))
+	require.Equal(t, cli.CodeUsage, cli.ExitCode(t.Context(), err))
+	require.Empty(t, cli.HintOf(of("repack", "in", syscall.EIO)))
 }

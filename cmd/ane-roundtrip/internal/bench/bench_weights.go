@@ -1,0 +1,298 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/internal/procmem"
+	"github.com/anekit/anekit/internal/weightbench"
+	"github.com/anekit/anekit/internal/wholefile"
+)
+
+// benchWeightsOptions are the flags of bench weights.
+type benchWeightsOptions struct {
+	dir, plots string
+	most       int64 // MiB
+	rounds     int
+}
+
+func benchWeightsCommand(a *cli.App) *cobra.Command {
+	var o benchWeightsOptions
+	cmd := &cobra.Command{
+		Use:   "weights",
+		Short: "Measure ways to load weights, and reserved memory of a cache",
+		Long: `weights repeats the three suites of the OptMLX paper on files that it makes and
+removes: the time to load by a map, by reads of one and of several goroutines,
+and by direct I/O with and without io_uring, warm and after a request to drop
+the file from the page cache; the effect on the first and later evaluations, on
+the software engine; and the memory of keys and values reserved for 2048 and
+4096 tokens beside a cache that grows. It prints the paper's tables too,
+measured with MLX on an M4 Max.
+
+Sizes double from 64 MiB up to --max-mib, or to half of the free space or of the
+available memory.
+
+--report FILE writes the JSON object to FILE.json, or a page of it with plots to
+FILE.html; also on failure.`,
+		Example: `  ane-roundtrip bench weights --max-mib 8192 --plots .`,
+		Args:    cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.BeginReport(cmd, &cli.Files{App: a}); err != nil {
+				return err
+			}
+			return benchWeights(a, cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.dir, "dir", "", "`FOLDER` for the files (default: that of temporary files)")
+	f.StringVar(&o.plots, "plots", "", "`FOLDER` for the plots, load.svg and cache.svg (default: none)")
+	f.Int64Var(&o.most, "max-mib", 1024, "`MIB` of the largest file, 64 or more")
+	f.IntVar(&o.rounds, cli.RepeatFlag, 3, "`N` rounds, of which the best counts")
+	a.ReportFlag(cmd)
+	a.SaveFlag(cmd)
+	return cmd
+}
+
+// benchWeightsDetails are the fields that bench weights adds to the report.
+type benchWeightsDetails struct {
+	Load    []weightbench.Loaded   `json:"load"`
+	Infer   []weightbench.Inferred `json:"infer"`
+	Reserve []weightbench.Kept     `json:"reserve"`
+	Skipped []skippedStep          `json:"skipped_suites,omitempty"`
+
+	Published publishedFigures `json:"published"`
+}
+
+// publishedFigures are the tables of the OptMLX paper, measured with MLX on an M4 Max.
+type publishedFigures struct {
+	Variants []weightbench.Variant  `json:"variants,omitempty"` // tables 1 to 3
+	Reserve  []weightbench.Reserved `json:"reserve"`            // table 4
+}
+
+func benchWeights(a *cli.App, ctx context.Context, o benchWeightsOptions) error {
+	switch {
+	case o.most < 64:
+		return cli.Badf("--max-mib %d; give 64 or more", o.most)
+	case o.rounds < 1:
+		return cli.Badf("--rounds %d; give 1 or more", o.rounds)
+	}
+	plots, err := startPlots(a, o.plots)
+	if err != nil {
+		return err
+	}
+	defer plots.discard()
+	dir, err := os.MkdirTemp(o.dir, "ane-weights")
+	if err != nil {
+		return cli.Badf("--dir: %w; name a folder that exists and can be written", err)
+	}
+	bar := a.Progress(0)
+	d, err := measureWeights(ctx, o, dir, bar.Now)
+	bar.Stop()
+	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
+		return err
+	}
+	if err := d.plot(plots); err != nil {
+		return err
+	}
+	r := cli.NewReport(nil)
+	r.Details = d
+	a.Deliver(r)
+	if a.JSON {
+		return nil
+	}
+	return d.print(a)
+}
+
+func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
+	now func(string)) (*benchWeightsDetails, error) {
+	d := &benchWeightsDetails{Load: []weightbench.Loaded{}, Infer: []weightbench.Inferred{},
+		Reserve:   []weightbench.Kept{},
+		Published: publishedFigures{weightbench.Variants(), weightbench.Reservations()}}
+	e, err := engine.Open(ctx, engine.Soft, engine.AllowOffsets())
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close() // its models are closed
+	sizes := weightbench.Sizes(dir, min(o.most, 1<<40)<<20, procmem.Available())
+	if len(sizes) == 0 {
+		return nil, cli.Badf("a file of 64 MiB takes more than half of the free space of %s, or of the available memory; "+
+			"name a folder with more space with --dir, or free memory", filepath.Dir(dir))
+	}
+	if next := int64(64) << len(sizes); next <= o.most {
+		d.Skipped = append(d.Skipped, skippedStep{"load", fmt.Sprintf("a file of %d MiB takes more than half of the "+
+			"free space of %s, or of the available memory: give --dir, or free memory", next, filepath.Dir(dir))})
+	}
+	for i, size := range sizes {
+		path := filepath.Join(dir, "m.safetensors")
+		now(fmt.Sprintf("loading %d MiB", size>>20))
+		if err := weightbench.Make(path, size); err != nil {
+			return nil, err
+		}
+		for _, cold := range []bool{false, true} {
+			if cold && !weightbench.CanDrop() {
+				continue
+			}
+			l, err := weightbench.Load(ctx, path, cold, o.rounds)
+			if err != nil {
+				return nil, err
+			}
+			d.Load = append(d.Load, l)
+		}
+		if i == 0 {
+			now("evaluating")
+			for _, way := range []string{weightbench.Read, weightbench.Map} {
+				row, err := weightbench.Infer(ctx, e, path, way, o.rounds)
+				if err != nil {
+					return nil, err
+				}
+				d.Infer = append(d.Infer, row)
+			}
+		}
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	for _, tokens := range []int{0, 2048, 4096} {
+		now("filling caches")
+		k, err := weightbench.Reserve(tokens)
+		if err != nil {
+			return nil, err
+		}
+		if tokens > 0 {
+			k.Delta = k.Bytes - d.Reserve[0].Bytes
+		}
+		d.Reserve = append(d.Reserve, k)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// plots are the files of --plots, nil without the flag.
+type plots []*wholefile.File
+
+// startPlots starts the files, so that the command fails before it measures if it cannot write them.
+func startPlots(a *cli.App, dir string) (all plots, err error) {
+	if dir == "" {
+		return nil, nil
+	}
+	for _, name := range []string{"load.svg", "cache.svg"} {
+		f, err := (&cli.Files{App: a}).Create("--plots", filepath.Join(dir, name))
+		if err != nil {
+			all.discard()
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+func (p plots) discard() {
+	for _, f := range p {
+		f.Discard()
+	}
+}
+
+// plot writes the time to load over the size, and the memory of caches over their tokens.
+func (d *benchWeightsDetails) plot(files plots) error {
+	if files == nil {
+		return nil
+	}
+	var load, cache []weightbench.Line
+	for _, cold := range []bool{false, true} {
+		for _, way := range weightbench.Ways()[1:] {
+			line := weightbench.Line{Name: way + " warm"}
+			if cold {
+				line.Name = way + " cold"
+			}
+			for _, l := range d.Load {
+				if l.Cold == cold {
+					line.X = append(line.X, float64(l.Bytes)/(1<<20))
+					line.Y = append(line.Y, 1000*float64(l.Times[way]))
+				}
+			}
+			if len(line.X) > 0 {
+				load = append(load, line)
+			}
+		}
+	}
+	for _, k := range d.Reserve {
+		line := weightbench.Line{Name: k.Mode}
+		for _, p := range k.Steps {
+			line.X, line.Y = append(line.X, float64(p.Tokens)), append(line.Y, float64(p.Bytes)/(1<<20))
+		}
+		cache = append(cache, line)
+	}
+	for i, plot := range []string{weightbench.Plot("Time to load weights", "MiB", "ms", true, load),
+		weightbench.Plot("Memory of keys and values", "tokens", "MiB", false, cache)} {
+		if _, err := files[i].Write([]byte(plot)); err != nil {
+			return cli.Unwritten("--plots", err)
+		}
+	}
+	return cli.Unwritten("--plots", wholefile.CommitAll(files...))
+}
+
+// print writes our tables and the paper's.
+func (d *benchWeightsDetails) print(a *cli.App) error {
+	ms := func(v weightbench.Seconds) string { return weightbench.Figure(1000 * float64(v)) }
+	load := page.NewTable("MiB", "cache", "map", "touch", "read", "parallel", "direct", "ring", "read/touch")
+	for _, l := range d.Load {
+		cache := "warm"
+		if l.Cold {
+			cache = "cold"
+		}
+		s := l.Times
+		load.Row(fmt.Sprint(l.Bytes>>20), cache, ms(s[weightbench.Map]), ms(s[weightbench.Touch]),
+			ms(s[weightbench.Read]), ms(s[weightbench.Parallel]), ms(s[weightbench.Direct]), ms(s[weightbench.Ring]),
+			fmt.Sprintf("%.2f", s[weightbench.Read]/s[weightbench.Touch]))
+	}
+	sizes := page.NewTable("paper: model", "GB", "standard s", "mmap s", "speedup")
+	effect := page.NewTable("paper: model", "load s", "mmap", "prompt t/s", "mmap", "gen t/s", "mmap",
+		"peak GB", "mmap")
+	two := func(v [2]float64) []string { return []string{fmt.Sprint(v[0]), fmt.Sprint(v[1])} }
+	for _, v := range d.Published.Variants {
+		sizes.Row(v.Model, fmt.Sprint(v.GB), fmt.Sprint(v.Load[0]), fmt.Sprint(v.Load[1]), fmt.Sprint(v.Speedup))
+		row := []string{v.Model, fmt.Sprint(v.Start[0]), fmt.Sprint(v.Start[1])}
+		for _, pair := range [][2]float64{v.Prompt, v.Generate, v.Peak} {
+			row = append(row, two(pair)...)
+		}
+		effect.Row(row...)
+	}
+	infer := page.NewTable("weights", "MiB", "load ms", "first ms", "prompt t/s", "gen t/s", "moved", "own", "file")
+	for _, i := range d.Infer {
+		infer.Row(i.Way, fmt.Sprint(i.Bytes>>20), ms(i.Load), ms(i.First), weightbench.Figure(i.Prompt),
+			weightbench.Figure(i.Generate), fmt.Sprint(i.Moved>>20), fmt.Sprint(i.Own>>20), fmt.Sprint(i.Files>>20))
+	}
+	keep, paper := keptTable(d.Reserve), paperTable(d.Published.Reserve)
+	for _, t := range []struct {
+		title string
+		table *page.Table
+	}{{"Time to load, in ms", load}, {"", sizes}, {"\nEvaluations; moved, own and files' memory in MiB", infer},
+		{"", effect}, {"\nKeys and values", keep},
+		{"", paper}} {
+		if err := a.Printf("%s\n", t.title); err != nil {
+			return err
+		}
+		if err := a.Table(t.table); err != nil {
+			return err
+		}
+	}
+	if err := a.Printf("\n%s", memoryPlot(d.Reserve)); err != nil {
+		return err
+	}
+	for _, s := range d.Skipped {
+		if err := a.Printf("skipped: %s: %s\n", s.Step, s.Reason); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,15 @@
+package bench
+
+import (
+	"testing"
+
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/tripbench"
+)
+
+func TestMain(m *testing.M) {
+	engine.ServeChild()
+	tripbench.ServeSignals()
+	leaktest.Main(m)
+}

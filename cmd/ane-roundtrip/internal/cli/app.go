@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/anekit/anekit/internal/engine/broker/server"
+)
+
+// App holds the arguments, writers and common flags of one run of the command.
+type App struct {
+	args     []string
+	Out, Err io.Writer // out: reports and data; err: logs, notes and progress
+	JSON     bool
+	Engine   string
+	Socket   string // --broker
+	Apple    bool   // --require-ane
+	Mode     string // --numerics; empty for a command without the flag
+	emulated string // --emulate; empty for none
+	Injected string // name of the fault that check injects; empty for none
+
+	Saved     reportFile // of --report
+	result    *Report    // the report that --json prints; nil until the command sets it
+	concluded atomic.Bool
+	programs  map[string][]byte         // texts of the programs that the command read, by the name in messages
+	Hangups   chan os.Signal            // SIGHUP, for a broker
+	Build     func(*App) *cobra.Command // the command tree
+	Drains    atomic.Bool               // an interrupt does not end the command within cleanupTime
+}
+
+// New returns an app for the arguments. It looks for --json before cobra reads the flags,
+// because a flag error has to be printed as JSON too.
+func New(build func(*App) *cobra.Command, args []string, out, errw io.Writer) *App {
+	return &App{Build: build, args: append([]string{}, args...), Out: out, Err: errw, JSON: asksForJSON(args)}
+}
+
+// Tree returns the command tree of another run, to look at.
+func (a *App) Tree() *cobra.Command { return a.Build(&App{Build: a.Build}) }
+
+// asksForJSON reports whether the arguments contain --json.
+func asksForJSON(args []string) (yes bool) {
+	for _, arg := range args {
+		switch value, given := strings.CutPrefix(arg, "--json="); {
+		case arg == "--":
+			return yes
+		case arg == "--json":
+			yes = true
+		case given:
+			var err error
+			yes, err = strconv.ParseBool(value)
+			yes = yes || err != nil // the error of the flag is printed as JSON too
+		}
+	}
+	return yes
+}
+
+func (a *App) Execute(ctx context.Context) int {
+	root := a.Build(a)
+	refused := helpFlag(root)
+	root.SetArgs(a.args)
+	printed := &checkedWriter{Writer: a.Out}
+	root.SetOut(printed)
+	root.SetErr(a.Err)
+	err := unprinted(root.ExecuteContext(ctx))
+	if err == nil {
+		err = refused()
+	}
+	if err == nil {
+		err = Unwritten(Stdio, printed.err)
+	}
+	a.JSON = a.JSON || err != nil && asksForJSON(a.args) // pflag sets a bad value to false
+	return a.End(ctx, err)
+}
+
+// logTime is how long a broker that ends waits for the reader of its log.
+const logTime = time.Second
+
+// End prints the report of a command and its error, and returns the exit code.
+func (a *App) End(ctx context.Context, err error) int {
+	err = a.Conclude(ctx, err)
+	if !a.JSON || a.Out != a.Err { // the stream with the JSON object holds nothing else
+		Explain(ctx, a.Err, err, a.programs)
+	}
+	if log, ok := a.Err.(*server.LogWriter); ok {
+		log.Close(logTime)
+	}
+	return ExitCode(ctx, err)
+}
+
+// command returns the name of the subcommand that the arguments choose.
+func (a *App) command() string {
+	root := a.Tree()
+	root.InitDefaultHelpCmd() // as ExecuteContext does
+	cmd, _, err := root.Find(a.args)
+	if err != nil || cmd == root {
+		return "check"
+	}
+	for cmd.Parent() != root {
+		cmd = cmd.Parent() // completion, not bash
+	}
+	return cmd.Name()
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// EveryCommand lists a command and all below it.
+func EveryCommand(cmd *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{cmd}
+	for _, below := range cmd.Commands() {
+		all = append(all, EveryCommand(below)...)
+	}
+	return all
+}
+
+// ReportFlag adds --json to a command.
+func (a *App) ReportFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&a.JSON, "json", a.JSON, "print one JSON object instead of tables")
+	cmd.Flags().Lookup("json").DefValue = "false"
+}
+
+// NoArgs rejects operands with a hint.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return UnknownOperand(cmd, args[0])
+}
+
+// RepeatFlag says how often a command measures.
+const RepeatFlag = "repeat"
+
+// TakeFormerNames has a command accept the flag's former names, which its help does not show.
+func TakeFormerNames(cmd *cobra.Command) {
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "iterations" || name == "rounds" {
+			name = RepeatFlag
+		}
+		return pflag.NormalizedName(name)
+	})
+}
+
+// onceValue is a flag with one value. It rejects another one, since the first would have no effect. It
+// accepts the same one again: cobra reads the flags twice to complete a line.
+type onceValue struct {
+	pflag.Value
+	given bool
+	text  string
+}
+
+func (v *onceValue) Set(s string) error {
+	if v.given && s != v.text {
+		return errors.New("it is given twice")
+	}
+	v.given, v.text = true, s
+	return v.Value.Set(s)
+}
+
+// GiveOnce rejects a second value of flags, except switches, and lists such as --in.
+func GiveOnce(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, list := f.Value.(pflag.SliceValue); !list && f.Value.Type() != "bool" {
+			f.Value = &onceValue{Value: f.Value}
+		}
+	})
+}
+
+// MaxRepeat bounds --repeat.
+const MaxRepeat = 1_000_000
+
+// QuietJSON refuses --quiet beside --json.
+func QuietJSON() error {
+	return Badf("--quiet has no effect beside --json, which prints no tables; leave one of them out")
+}
+
+// OneFile accepts exactly one operand.
+func OneFile(name string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return Badf("operands: %d; give one, %s or -", len(args), name)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+)
+
+// Paint colors a status or verdict on a terminal: green for pass, red for fail, yellow for skip
+// and unavailable.
+func Paint(w io.Writer, status string) string {
+	if !page.Colored(w) {
+		return status
+	}
+	switch status {
+	case trial.Pass:
+		return page.Green.Paint(status)
+	case trial.Fail:
+		return page.Red.Paint(status)
+	case trial.Skip, VerdictUnavailable:
+		return page.Yellow.Paint(status)
+	}
+	return status
+}
+
+// OrDash returns the text, or a dash.
+func OrDash(ok bool, text string) string {
+	if !ok {
+		return "-"
+	}
+	return text
+}
+
+// Table prints a table at the width of the terminal or of COLUMNS.
+func (a *App) Table(t *page.Table) error { return t.Write(a.Out, page.Width(a.Out)) }
+
+// Tables prints tables with an empty line between two.
+func (a *App) Tables(all ...*page.Table) error {
+	for i, t := range all {
+		if i > 0 {
+			if err := a.Printf("\n"); err != nil {
+				return err
+			}
+		}
+		if err := a.Table(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReceiptOf formats the name, chip and system of an engine.
+func ReceiptOf(r *ane.Receipt) string { return fmt.Sprintf("%s: %s, %s", r.Engine, r.Chip, r.OSBuild) }
+
+// Brief rounds a duration to three digits.
+func Brief(d time.Duration) string {
+	switch {
+	case d < 10*time.Microsecond:
+		return d.String()
+	case d < 10*time.Millisecond:
+		return d.Round(100 * time.Nanosecond).String()
+	}
+	return d.Round(100 * time.Microsecond).String()
+}
+
+// Logf prints a line to standard error for the reader, with control characters escaped; scripts do not
+// parse it.
+func (a *App) Logf(format string, args ...any) {
+	fmt.Fprintln(a.Err, page.Fold(Visible(fmt.Sprintf(format, args...)), page.Width(a.Err), 2))
+}
+
+// Printf prints lines of the readable report to standard output.
+func (a *App) Printf(format string, args ...any) error {
+	_, err := io.WriteString(a.Out, page.Fold(fmt.Sprintf(format, args...), page.Width(a.Out), 2))
+	return err
+}
+
+// Notes prints notes to standard error. It prints none where the JSON object goes to standard
+// error too: the object contains them.
+func (a *App) Notes(all []string) {
+	if a.JSON && a.Out == a.Err {
+		return
+	}
+	for _, n := range all {
+		a.Logf("note: %s", n)
+	}
+}
+
+// Say writes a text of a model, a guest or a program: to a terminal with what would control it escaped, else as it is.
+func Say(w io.Writer, text string) error {
+	if _, terminal := page.Terminal(w); terminal {
+		text = page.Inert(text)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// Visible returns s with invisible and control characters escaped as in Go.
+func Visible(s string) string { return page.Visible(s) }

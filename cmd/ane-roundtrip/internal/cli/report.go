@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/host"
+	"github.com/anekit/anekit/internal/plist"
+	"github.com/anekit/anekit/unimem"
+)
+
+// Schema is the name and version of the JSON object, which ane-roundtrip-1.schema.json describes.
+// A new field keeps the version.
+const Schema = "ane-roundtrip/1"
+
+// Verdicts of a report.
+const (
+	VerdictPass        = "pass"
+	VerdictFail        = "fail"
+	VerdictUnavailable = "unavailable"
+)
+
+// Report is what --json prints. Durations are in nanoseconds (_ns), sizes in bytes.
+type Report struct {
+	Schema     string        `json:"schema"`
+	Command    string        `json:"command"`
+	Args       []string      `json:"args"`     // of the command line
+	Time       string        `json:"time"`     // RFC 3339, UTC
+	Engine     *ane.Receipt  `json:"engine"`   // null if no engine was opened
+	Numerics   *string       `json:"numerics"` // of that engine
+	Injected   []string      `json:"injected"` // faults
+	Engines    []ane.Receipt `json:"engines,omitempty"`
+	Host       hostFacts     `json:"host"`
+	Checks     []trial.Check `json:"checks"`
+	Claims     []Claim       `json:"claims,omitempty"` // of check
+	Verdict    string        `json:"verdict"`
+	Error      *Failure      `json:"error,omitempty"`
+	Tensors    []Placed      `json:"tensors,omitempty"` // of info --attributes
+	Dump       plist.Dict    `json:"dump,omitempty"`    // of info: a dump as in testdata/dumps
+	*Generated               // of generate and actor; nil for other commands
+	Details    any           `json:"details,omitempty"` // figures of the command; the type depends on it
+}
+
+// hostFacts describes the machine.
+type hostFacts struct {
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+	CPUs    int    `json:"cpus"`
+	Page    int    `json:"page_bytes"`
+	Memory  string `json:"memory"` // what Blocks are made of
+	Pinned  bool   `json:"pinned"`
+	Pinning string `json:"pinning,omitempty"` // "pinned", "not pinned" or "unknown"
+	FP16    string `json:"fp16"`              // which conversion this CPU runs
+	Go      string `json:"go"`
+	Version string `json:"version"` // of anekit
+
+	NoMemory error `json:"-"` // why no Block opens
+}
+
+func thisHost() hostFacts {
+	h := hostFacts{OS: host.Name, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Page: os.Getpagesize(),
+		FP16: fp16.Accelerated(), Go: runtime.Version(), Version: Version()}
+	b, err := unimem.Open(1)
+	if err != nil {
+		h.NoMemory = err
+		return h
+	}
+	h.Memory, h.Pinned, h.Pinning = b.Backing(), b.Pinned(), trial.Pinning(b)
+	b.Close()
+	return h
+}
+
+// epoch is the environment variable that sets the time in reports, in seconds since 1970
+// (reproducible-builds.org).
+const epoch = "SOURCE_DATE_EPOCH"
+
+// clock returns the time, or that of the environment.
+func clock() time.Time {
+	if s, err := strconv.ParseInt(os.Getenv(epoch), 10, 64); err == nil {
+		return time.Unix(s, 0).UTC()
+	}
+	return time.Now().UTC()
+}
+
+// now returns the time of a report.
+func now() string { return clock().Format(time.RFC3339) }
+
+// NewReport starts a report; d is nil when no engine was opened.
+func NewReport(d *ane.Device) Report {
+	r := Report{Schema: Schema, Time: now(), Injected: []string{}, Host: thisHost(), Checks: []trial.Check{},
+		Verdict: VerdictPass}
+	if d != nil {
+		receipt := d.Receipt()
+		r.SetEngine(&receipt)
+	}
+	return r
+}
+
+// SetEngine records the engine that the command ran on.
+func (r *Report) SetEngine(receipt *ane.Receipt) { r.Engine, r.Numerics = receipt, &receipt.Numerics }
+
+// Judge sets the verdict to fail and returns errFailed if a check failed.
+func (r *Report) Judge() error {
+	for _, c := range r.Checks {
+		if c.Status == trial.Fail {
+			r.Verdict = VerdictFail
+			return ErrFailed
+		}
+	}
+	return nil
+}
+
+// Require sets the verdict to fail and returns an error if one of the claims is not shown.
+func (r *Report) Require(claims []string) error {
+	for _, c := range r.Claims {
+		if slices.Contains(claims, c.Name) && c.Status != ClaimShown {
+			r.Verdict = VerdictFail
+			return failf("%s; leave --require-shown %s out to accept that", c.Words(), c.Name)
+		}
+	}
+	return nil
+}
+
+// Deliver sets the report that --json prints at the end of the command.
+func (a *App) Deliver(r Report) { a.result = &r }
+
+// Conclude prints and saves the report of a command that ended with err, and returns err. It does so once,
+// also if the command and its interrupt both call it.
+func (a *App) Conclude(ctx context.Context, err error) error {
+	if !a.Reports() || a.result == nil && err == nil || a.concluded.Swap(true) {
+		return err
+	}
+	r := NewReport(nil)
+	if a.result != nil {
+		r = *a.result
+	}
+	r.Command, r.Args = a.command(), a.args
+	if a.Injected != "" {
+		r.Injected = append(r.Injected, a.Injected)
+	}
+	a.finish(ctx, &r, err)
+	if unsaved := a.saveReport(r); unsaved != nil {
+		err = errors.Join(err, unsaved)
+		a.finish(ctx, &r, err)
+	}
+	if !a.JSON {
+		return err
+	}
+	return errors.Join(err, unprinted(r.write(a.Out)))
+}
+
+// write prints the report as JSON.
+func (r Report) write(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false) // types have < and >
+	return e.Encode(r)
+}
+
+// Placed is a tensor of a compiled program with the layout that anekit gives it. Axes count
+// elements; strides are in bytes.
+type Placed struct {
+	Name        string `json:"name"` // without the framework's suffix "@output"
+	Output      bool   `json:"output"`
+	Type        string `json:"type"` // the framework's name: "Float16"
+	Batches     int    `json:"batches"`
+	Channels    int    `json:"channels"`
+	Depth       int    `json:"depth"`
+	Height      int    `json:"height"`
+	Width       int    `json:"width"`
+	RowStride   int    `json:"row_stride"`
+	PlaneStride int    `json:"plane_stride"`
+	DepthStride int    `json:"depth_stride"`
+	BatchStride int    `json:"batch_stride"`
+	Bytes       int    `json:"bytes"` // of the shortest surface that holds it
+	Packed      bool   `json:"packed"`
+	Index       int    `json:"index"` // of its symbol
+	List        string `json:"list"`
+	Procedure   string `json:"procedure"`
+}
+
+// Generated are the figures of generate that stand at the top of the JSON object as well.
+type Generated struct {
+	Tokens []int         `json:"tokens"`                 // chosen by this run
+	Copied int64         `json:"bytes_copied"`           // by this run
+	Rate   float64       `json:"tokens_per_second"`      // after the first token
+	First  time.Duration `json:"time_to_first_token_ns"` // from the start of the prompt, of a loaded model
+}

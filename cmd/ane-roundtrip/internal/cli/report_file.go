@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	drawing "github.com/anekit/anekit/cmd/ane-roundtrip/internal/report"
+	"github.com/anekit/anekit/internal/wholefile"
+)
+
+// reportFile is the file of --report: the object that --json prints, or a page of it.
+type reportFile struct {
+	Path   string
+	File   *wholefile.File // nil without the flag, and until begin
+	Notice string          // what to say of the file when it is written; may be empty
+}
+
+// Extensions of --report.
+const (
+	AsObject = ".json"
+	asPage   = ".html"
+)
+
+// Kind returns the extension of the file, in lower case.
+func (r *reportFile) Kind() string { return strings.ToLower(filepath.Ext(r.Path)) }
+
+// SaveFlag adds --report to a command.
+func (a *App) SaveFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.Saved.Path, "report", "", "write the report to `FILE`.json or FILE.html")
+}
+
+// Input is a file that a command line names as input.
+type Input struct{ Flag, Path string }
+
+// Named is an input of a flag that may be empty.
+func Named(flag, path string) []Input {
+	if path == "" {
+		return nil
+	}
+	return []Input{{flag, path}}
+}
+
+// BeginReport starts the file of --report, so that the command fails before it works if it cannot write that file. The
+// file is none of the inputs. Without the flag it does nothing.
+func (a *App) BeginReport(cmd *cobra.Command, files *Files, inputs ...Input) error {
+	if !cmd.Flags().Changed("report") {
+		return nil
+	}
+	if err := a.Saved.Check(); err != nil {
+		return err
+	}
+	for _, in := range inputs {
+		if in.Path == Stdio {
+			if info, err := os.Stdin.Stat(); err == nil {
+				files.sources = append(files.sources, source{in.Flag, "standard input", info})
+			}
+			continue
+		}
+		files.RecordPath(in.Flag, in.Path)
+	}
+	f, err := files.Create("--report", a.Saved.Path)
+	if err != nil {
+		return err
+	}
+	a.Saved.File = f
+	return nil
+}
+
+// Check rejects a name with another extension.
+func (r *reportFile) Check() error {
+	switch kind := r.Kind(); {
+	case r.Path == "":
+		return Badf("--report needs the name of a file; give --report FILE.json or FILE.html")
+	case kind != AsObject && kind != asPage:
+		return Badf("--report %s: the name ends neither in %s nor in %s; give one of them", r.Path, AsObject, asPage)
+	}
+	return nil
+}
+
+// Clash returns an error if the file of --report, which was started before the command knew all that it reads, is one
+// of the inputs. The file is then discarded.
+func (t *Files) Clash() error {
+	f := t.App.Saved.File
+	if f == nil {
+		return nil
+	}
+	for _, s := range t.sources {
+		if f.Old() != nil && f.Old().Mode().IsRegular() && os.SameFile(f.Old(), s.info) {
+			t.App.discardReport()
+			return t.refuse("--report", t.App.Saved.Path, s.info)
+		}
+	}
+	for _, s := range t.missing {
+		if f.Makes(s.path) {
+			t.App.discardReport()
+			return Badf("--report: %s is the path of %s (%s); name another file", t.App.Saved.Path, s.what, s.path)
+		}
+	}
+	return nil
+}
+
+// ReadsModel returns an error if the file of --report is one of the files in the folder of a model.
+func (a *App) ReadsModel(folder string) error {
+	all, err := os.ReadDir(folder)
+	if err != nil {
+		return nil // which opening the model reports
+	}
+	t := &Files{App: a}
+	for _, e := range all {
+		t.RecordPath("--model", filepath.Join(folder, e.Name()))
+	}
+	return t.Clash()
+}
+
+func (a *App) discardReport() {
+	a.Saved.File.Discard()
+	a.Saved.File = nil
+}
+
+// saveReport writes the file of --report.
+func (a *App) saveReport(r Report) error {
+	f := a.Saved.File
+	if f == nil {
+		return nil
+	}
+	defer f.Discard()
+	err := func() error {
+		var object bytes.Buffer
+		if err := r.write(&object); err != nil {
+			return err
+		}
+		if a.Saved.Kind() == asPage {
+			return drawing.Write(f, object.Bytes())
+		}
+		_, err := f.Write(object.Bytes())
+		return err
+	}()
+	if err == nil {
+		err = f.Commit()
+	}
+	if err == nil && a.Saved.Notice != "" {
+		a.Logf("%s %s", a.Saved.Path, a.Saved.Notice)
+	}
+	return Unwritten(a.Saved.Path, err)
+}
+
+// Reports says whether the command makes the object that --json prints.
+func (a *App) Reports() bool { return a.JSON || a.Saved.File != nil }
+
+// finish describes the end of the command in its object.
+func (a *App) finish(ctx context.Context, r *Report, err error) {
+	if err == nil {
+		return
+	}
+	r.Verdict, r.Error = VerdictFail, FailureOf(ctx, err, r.Checks)
+	if r.Error.Code == CodeUnavailable {
+		r.Verdict = VerdictUnavailable
+	}
+}

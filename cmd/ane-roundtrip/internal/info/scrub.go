@@ -1,0 +1,193 @@
+package info
+
+import (
+	"os"
+	"os/user"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/anekit/anekit/internal/plist"
+)
+
+// Paths within a text: a path in quotes; a folder of users or volumes, which may contain spaces; the
+// rest of a home folder; any other path up to the next character of ends.
+var (
+	quoted  = regexp.MustCompile("[\"“‘'`]/[^\"“”‘’'`\\n]+")
+	folders = regexp.MustCompile("/(?:Users|home|Volumes|opt|srv)/(?:[^/" + ends + "]*/)+")
+	homes   = regexp.MustCompile("/(?:Users|home)/[^ " + ends + "]+")
+	paths   = regexp.MustCompile("(?:~|\\.\\.?)?/[^ " + ends + "]+")
+)
+
+// ends are the characters that end a path, for a character class.
+const ends = "\\t\\r\\n\"'()\\[\\]{}<>:,;|`“”‘’"
+
+// Folders whose paths do not identify a user.
+var (
+	system    = []string{"/System/Library/", "/usr/lib/", "/Library/Apple/"}
+	temporary = []string{"/private/var/folders/", "/var/folders/", "/private/tmp/", "/tmp/"}
+)
+
+// scrubber removes names and paths from texts that identify a user or a host.
+type scrubber struct {
+	folders []string // of this user and program, longest first; they may contain spaces
+	names   []string // of the user and of the host
+	temp    []string // folders for temporary files
+}
+
+// newScrubber returns a scrubber for the user, host and folders of this process and for the folders of
+// files, which are in reports.
+func newScrubber(files ...string) scrubber {
+	s := scrubber{temp: append([]string{strings.TrimRight(os.TempDir(), "/") + "/"}, temporary...)}
+	folder := func(name string) {
+		if abs, err := filepath.Abs(name); err == nil && len(abs) > 1 && !s.public(abs+"/") {
+			s.folders = append(s.folders, abs)
+		}
+	}
+	if u, err := user.Current(); err == nil {
+		s.names = append(append(s.names, u.Username, path.Base(u.HomeDir)), strings.Fields(u.Name)...)
+		folder(u.HomeDir)
+	}
+	if host, err := os.Hostname(); err == nil {
+		short, _, _ := strings.Cut(host, ".")
+		s.names = append(s.names, host, short)
+	}
+	if cwd, err := os.Getwd(); err == nil {
+		folder(cwd)
+	}
+	if self, err := os.Executable(); err == nil {
+		files = append(files, self)
+	}
+	for _, f := range files {
+		if f != "" {
+			folder(filepath.Dir(f))
+		}
+	}
+	// shorter names are likely parts of the text
+	s.names = slices.DeleteFunc(s.names, func(n string) bool { return utf8.RuneCountInString(n) < 3 })
+	longer := func(a, b string) int { return len(b) - len(a) }
+	slices.SortFunc(s.folders, longer)
+	slices.SortFunc(s.names, longer)
+	return s
+}
+
+// text shortens paths outside of temporary and system folders to their last element, and replaces the
+// names of user and host.
+func (s scrubber) text(text string) string {
+	text = s.paths(text)
+	for _, name := range s.names {
+		text = without(text, name)
+	}
+	return text
+}
+
+// paths is text, but keeps names of user and host.
+func (s scrubber) paths(text string) string {
+	for _, folder := range s.folders {
+		text = strings.ReplaceAll(text, folder+"/", removed+"/")
+	}
+	text = quoted.ReplaceAllStringFunc(text, func(found string) string {
+		_, n := utf8.DecodeRuneInString(found)
+		return found[:n] + s.path(found[n:])
+	})
+	text = folders.ReplaceAllString(text, removed+"/")
+	text = homes.ReplaceAllString(text, removed)
+	text = paths.ReplaceAllStringFunc(text, s.path)
+	return strings.ReplaceAll(strings.ReplaceAll(text, removed+removed, removed), removed, "...")
+}
+
+// removed marks a removed part of a path until text replaces it by "...".
+const removed = "\x00"
+
+// public reports whether a path does not identify a user.
+func (s scrubber) public(p string) bool {
+	return slices.ContainsFunc(slices.Concat(system, s.temp), func(folder string) bool {
+		return strings.HasPrefix(p,
+			folder)
+	})
+}
+
+// path shortens one path.
+func (s scrubber) path(p string) string {
+	if !strings.ContainsRune(strings.Trim(p, "/"), '/') && !strings.HasPrefix(p, "~") {
+		return p // a single name
+	}
+	if strings.Contains(p, removed) { // an earlier pattern has removed a part
+		return removed + "/" + path.Base(p)
+	}
+	clean := path.Clean(p)
+	for _, folder := range system {
+		if strings.HasPrefix(clean, folder) {
+			return clean
+		}
+	}
+	for _, folder := range s.temp {
+		rest, ok := strings.CutPrefix(clean, folder)
+		if !ok || folder == "/" {
+			continue
+		}
+		if strings.HasSuffix(folder, "folders/") { // two elements that identify the user, then T
+			parts := strings.SplitN(rest, "/", 4)
+			rest = parts[len(parts)-1]
+		}
+		return "$TMPDIR/" + rest
+	}
+	return removed + "/" + path.Base(clean)
+}
+
+// without replaces a name where it is not part of a longer word. Words consist of letters and digits
+// of any script.
+func without(text, name string) string {
+	var out strings.Builder
+	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	lower, sought := strings.ToLower(text), strings.ToLower(name)
+	if len(lower) != len(text) { // upper and lower case differ in length: compare exactly
+		lower, sought = text, name
+	}
+	for from := 0; ; {
+		at := strings.Index(lower[from:], sought)
+		if at < 0 {
+			out.WriteString(text[from:])
+			return out.String()
+		}
+		at += from
+		end := at + len(sought)
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[end:])
+		out.WriteString(text[from:at])
+		if at > 0 && inWord(before) || end < len(text) && inWord(after) {
+			out.WriteString(text[at:end])
+		} else {
+			out.WriteString("...")
+		}
+		from = end
+	}
+}
+
+// tree returns value with all strings in it scrubbed.
+func (s scrubber) tree(value any) any {
+	switch v := value.(type) {
+	case string:
+		if strings.HasPrefix(v, "/") {
+			v = s.path(v) // the whole string is a path
+		}
+		return s.text(v)
+	case plist.Array:
+		all := make(plist.Array, len(v))
+		for i := range v {
+			all[i] = s.tree(v[i])
+		}
+		return all
+	case plist.Dict:
+		all := make(plist.Dict, len(v))
+		for i, e := range v {
+			all[i] = plist.Entry{Key: s.paths(e.Key), Value: s.tree(e.Value)}
+		}
+		return all
+	}
+	return value
+}
