@@ -3,6 +3,8 @@
 package probe
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"unsafe"
 
@@ -11,10 +13,8 @@ import (
 
 // Requests of linux/kvm.h.
 const (
-	kvmAPIVersion = 0xae00
-	kvmCreateVM   = 0xae01
-	kvmSetMemory  = 0x4020ae46 // KVM_SET_USER_MEMORY_REGION
-	kvmVersion    = 12
+	kvmCreateVM  = 0xae01
+	kvmSetMemory = 0x4020ae46 // KVM_SET_USER_MEMORY_REGION
 )
 
 // region is kvm_userspace_memory_region. A size of 0 removes the slot.
@@ -23,55 +23,34 @@ type region struct {
 	guest, size, address uint64
 }
 
-// kvm is a virtual machine without a processor.
-type kvm struct{ system, vm *os.File }
-
-func newKVM() (*kvm, error) {
-	system, err := os.OpenFile("/dev/kvm", os.O_RDWR, 0)
+// openMachine opens a virtual machine of KVM.
+func openMachine() (*machine, error) {
+	hint := "see kvm-ok of Debian's cpu-checker"
+	system, err := unix.Open("/dev/kvm", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		if errors.Is(err, os.ErrPermission) {
+			hint = "join the group kvm"
+		}
+		return nil, &unavailable{fmt.Sprintf("no KVM: open /dev/kvm: %v", err), hint}
 	}
-	version, err := control(system, kvmAPIVersion, 0)
-	if err == nil && version != kvmVersion {
-		err = unix.ENOTSUP
-	}
-	var vm uintptr
-	if err == nil {
-		vm, err = control(system, kvmCreateVM, 0)
-	}
+	defer unix.Close(system) // the machine has the system's part that it needs
+	vm, err := unix.IoctlRetInt(system, kvmCreateVM)
 	if err != nil {
-		system.Close()
-		return nil, err
+		return nil, &unavailable{fmt.Sprintf("no KVM: %v", err), hint}
 	}
-	return &kvm{system, os.NewFile(vm, "kvm-vm")}, nil
-}
-
-func control(f *os.File, request, argument uintptr) (uintptr, error) {
-	r, _, errno := unix.Syscall(unix.SYS_IOCTL, f.Fd(), request, argument)
-	if errno != 0 {
-		return 0, errno
+	set := func(r region) error {
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(vm), kvmSetMemory, uintptr(unsafe.Pointer(&r)))
+		if errno != 0 {
+			return errno
+		}
+		return nil
 	}
-	return r, nil
-}
-
-func (k *kvm) set(r region) error {
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, k.vm.Fd(), kvmSetMemory, uintptr(unsafe.Pointer(&r)))
-	if errno != 0 {
-		return errno
-	}
-	return nil
-}
-
-func (k *kvm) mapped(address uintptr, guest uint64, size int) error {
-	return k.set(region{guest: guest, size: uint64(size), address: uint64(address)})
-}
-
-func (k *kvm) unmapped(guest uint64, _ int) error { return k.set(region{guest: guest}) }
-
-func (k *kvm) close() error {
-	err := k.vm.Close()
-	if other := k.system.Close(); err == nil {
-		err = other
-	}
-	return err
+	return &machine{
+		name: "KVM",
+		mapped: func(address uintptr, guest uint64, size int) error {
+			return set(region{guest: guest, size: uint64(size), address: uint64(address)})
+		},
+		unmapped: func(guest uint64, _ int) error { return set(region{guest: guest}) },
+		close:    func() error { return unix.Close(vm) },
+	}, nil
 }

@@ -5,7 +5,7 @@ package probe
 import (
 	"context"
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/host"
@@ -43,68 +43,63 @@ type Result struct {
 
 // Options say what to measure.
 type Options struct {
-	Most       int  // bytes of the largest memory
+	Most       int  // bytes of the largest memory, 1 MiB to 256 MiB
 	Equivalent bool // off a Mac measure what this system has instead
 }
 
 // Run runs a probe. If the system has not what it measures, the error matches ane.ErrUnavailable, and the Result has
 // the rows without values.
 func Run(ctx context.Context, name string, o Options) (*Result, error) {
-	r := &Result{Probe: name, Rows: []Row{}}
-	var err error
+	r := &Result{Probe: name, Equivalent: !host.Mac && o.Equivalent}
+	absent := !host.Mac && !o.Equivalent
+	if absent {
+		o.Most = 256 << 20
+	}
+	var original, counterpart string
+	measure := r.surfaces
 	switch name {
 	case IOSurface:
-		err = r.surfaces(ctx, o)
+		original, counterpart = "IOSurface", "shared memory"
+		r.Rows = surfaceRows(o.Most, r.Equivalent)
 	case Hypervisor:
-		err = r.hypervisor(ctx, o)
+		original, counterpart = "Hypervisor.framework", "hypervisor"
+		r.Rows = machineRows(o.Most)
+		measure = r.hypervisor
 	default:
 		return nil, fmt.Errorf("no probe %q", name)
 	}
-	return r, err
-}
-
-// mac reports whether this system has what the probes are of.
-const mac = host.Mac
-
-// Unavailable is the error of a system that has not what a probe measures. It matches ane.ErrUnavailable.
-type Unavailable struct {
-	Detail string
-	Hint   string // what the user can do; may be empty
-}
-
-// Error returns the text on one line.
-func (u *Unavailable) Error() string {
-	if u.Hint == "" {
-		return u.Detail
+	if absent {
+		return r, &unavailable{"only macOS has " + original,
+			"run it on a Mac; --equivalent measures the " + counterpart + " of this system"}
 	}
-	return u.Detail + "; " + u.Hint
+	return r, measure(ctx, o.Most)
 }
 
-// Unwrap returns ane.ErrUnavailable.
-func (u *Unavailable) Unwrap() error { return ane.ErrUnavailable }
+// unavailable is the error of a system that has not what a probe measures.
+type unavailable struct{ Detail, Hint string }
 
-func unavailable(detail, hint string) error { return &Unavailable{detail, hint} }
+func (u *unavailable) Error() string { return u.Detail + "; " + u.Hint }
 
-// row adds a figure.
-func (r *Result) row(name string, bytes int, value float64, unit string, published *float64, note string) {
-	r.Rows = append(r.Rows, Row{name, bytes, &value, unit, published, note})
+func (u *unavailable) Unwrap() error { return ane.ErrUnavailable }
+
+// find returns the row of a figure; nil if there is none.
+func (r *Result) find(name string, bytes int) *Row {
+	i := slices.IndexFunc(r.Rows, func(x Row) bool { return x.Name == name && x.Bytes == bytes })
+	if i < 0 {
+		return nil
+	}
+	return &r.Rows[i]
 }
 
-// missing adds a figure without a value, and why.
-func (r *Result) missing(name string, bytes int, unit string, published *float64, note string) {
-	r.Rows = append(r.Rows, Row{name, bytes, nil, unit, published, note})
+// set gives the row of a figure its value, or notes the error that it has none for.
+func (r *Result) set(name string, bytes int, value float64, err error) {
+	row := r.find(name, bytes)
+	if err != nil {
+		row.Note = err.Error()
+		return
+	}
+	row.Value = &value
 }
 
 // known is a published figure.
 func known(v float64) *float64 { return &v }
-
-// least is the shortest time of several calls of f, in nanoseconds: what disturbs a measurement makes it longer.
-func least(times int, f func()) float64 {
-	best := time.Duration(1<<63 - 1)
-	for range times {
-		begin := time.Now()
-		f()
-		best = min(best, time.Since(begin))
-	}
-	return float64(best.Nanoseconds())
-}

@@ -4,35 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-func (r *Result) find(name string, bytes int) *Row {
-	i := slices.IndexFunc(r.Rows, func(x Row) bool { return x.Name == name && x.Bytes == bytes })
-	if i < 0 {
-		return nil
-	}
-	return &r.Rows[i]
-}
-
 // Off a Mac nothing is measured without being asked for, and the published figures stand there.
 func TestElsewhere(t *testing.T) {
-	if mac {
+	if host.Mac {
 		t.Skip("a Mac measures")
 	}
 	for _, name := range Names() {
 		r, err := Run(t.Context(), name, Options{Most: 256 << 20})
 		require.ErrorIs(t, err, ane.ErrUnavailable)
-		var u *Unavailable
+		var u *unavailable
 		require.ErrorAs(t, err, &u)
 		require.Contains(t, u.Hint, "--equivalent")
 		require.Empty(t, r.Measured)
@@ -54,7 +45,7 @@ func TestSurfaces(t *testing.T) {
 	r, err := Run(t.Context(), IOSurface, Options{Most: 1 << 20, Equivalent: true})
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Measured)
-	require.Equal(t, !mac, r.Equivalent)
+	require.Equal(t, !host.Mac, r.Equivalent)
 	for _, size := range []int{4 << 10, 1 << 20} {
 		for _, name := range []string{"open", "first touch", "write", "read", "close"} {
 			row := r.find(name, size)
@@ -69,51 +60,42 @@ func TestSurfaces(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = Run(ended, IOSurface, Options{Equivalent: true})
+	_, err = Run(ended, IOSurface, Options{Most: 1 << 20, Equivalent: true})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// notMachine accepts mappings of whole granules.
-type notMachine struct {
-	granule int
-	refuse  int // bytes from which on mappings are refused
-	mapping map[uint64]int
-	closed  int
-}
-
-func (m *notMachine) mapped(address uintptr, guest uint64, size int) error {
-	if size%m.granule != 0 || size >= m.refuse {
-		return fmt.Errorf("%d bytes at %#x", size, guest)
-	}
-	m.mapping[guest] = size
-	return nil
-}
-
-func (m *notMachine) unmapped(guest uint64, size int) error {
-	if m.mapping[guest] != size {
-		return errors.New("another mapping")
-	}
-	delete(m.mapping, guest)
-	return nil
-}
-
-func (m *notMachine) close() error { m.closed++; return nil }
-
 func TestMachine(t *testing.T) {
-	m := &notMachine{16 << 10, 1 << 30, map[uint64]int{}, 0}
-	r := &Result{}
-	require.NoError(t, r.machine(t.Context(), m, 5*time.Nanosecond, 1<<20))
-	require.EqualValues(t, 5, *r.find("create", 0).Value)
-	require.EqualValues(t, 16<<10, *r.find("smallest mapping", 0).Value)
+	const granule = 16 << 10
+	refuse := 1 << 30 // bytes from which on mappings are refused
+	mapping := map[uint64]int{}
+	m := &machine{
+		mapped: func(_ uintptr, guest uint64, size int) error {
+			if size%granule != 0 || size >= refuse {
+				return fmt.Errorf("%d bytes at %#x", size, guest)
+			}
+			mapping[guest] = size
+			return nil
+		},
+		unmapped: func(guest uint64, size int) error {
+			if mapping[guest] != size {
+				return errors.New("another mapping")
+			}
+			delete(mapping, guest)
+			return nil
+		},
+	}
+	r := &Result{Rows: machineRows(1 << 20)}
+	require.NoError(t, r.machine(t.Context(), m, 1<<20))
+	require.EqualValues(t, granule, *r.find("smallest mapping", 0).Value)
 	require.Contains(t, r.find("smallest mapping", 0).Note, "8192 are refused")
 	require.NotNil(t, r.find("map", 1<<20).Value)
 	require.Positive(t, *r.find("access before", 1<<20).Value)
 	require.Positive(t, *r.find("access while mapped", 1<<20).Value)
-	require.Empty(t, m.mapping, "unmapped")
+	require.Empty(t, mapping, "unmapped")
 
-	m.refuse = 0
-	r = &Result{}
-	require.NoError(t, r.machine(t.Context(), m, 0, 1<<20))
+	refuse = 0
+	r = &Result{Rows: machineRows(1 << 20)}
+	require.NoError(t, r.machine(t.Context(), m, 1<<20))
 	require.Nil(t, r.find("smallest mapping", 0).Value)
 	require.Nil(t, r.find("map", 1<<20).Value)
 	require.Contains(t, r.find("map", 1<<20).Note, "1048576 bytes")

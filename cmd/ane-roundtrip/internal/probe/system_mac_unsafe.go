@@ -3,134 +3,123 @@
 package probe
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
 
+	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/unimem"
 )
 
 // Nothing in this file was ever run.
 
-// equivalentMachine: a Mac has the original.
-const equivalentMachine = ""
+const frameworks = "/System/Library/Frameworks/"
 
-const (
-	surfaceFramework    = "/System/Library/Frameworks/IOSurface.framework/IOSurface"
-	hypervisorFramework = "/System/Library/Frameworks/Hypervisor.framework/Hypervisor"
-	systemLibrary       = "/usr/lib/libSystem.B.dylib"
-)
+// library has the addresses of a C library's functions and variables, by name.
+type library map[string]uintptr
 
-// symbols finds functions of a library.
-func symbols(path string, names ...string) ([]uintptr, error) {
+func load(path string, names ...string) (library, error) {
 	lib, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]uintptr, len(names))
-	for i, name := range names {
-		if all[i], err = purego.Dlsym(lib, name); err != nil {
-			return nil, err
+	all := library{}
+	for _, name := range names {
+		if err == nil {
+			all[name], err = purego.Dlsym(lib, name)
 		}
 	}
-	return all, nil
+	return all, err
 }
 
-// call calls a C function. Go memory whose address is converted in the call expression stays alive until the return.
+// failure is a code of a C function.
+type failure struct {
+	name string
+	code uint32
+}
+
+func (f failure) Error() string { return fmt.Sprintf("%s: %#x", f.name, f.code) }
+
+// call calls a function that returns a code, 0 for success. Go memory whose address is converted in the call
+// expression stays alive until the return.
 //
 //go:uintptrescapes
-func call(function uintptr, args ...uintptr) uint32 {
-	r, _, _ := purego.SyscallN(function, args...)
-	return uint32(r)
+func (l library) call(name string, args ...uintptr) error {
+	if code, _, _ := purego.SyscallN(l[name], args...); uint32(code) != 0 {
+		return failure{name, uint32(code)}
+	}
+	return nil
 }
 
 // lock measures IOSurfaceLock and IOSurfaceUnlock of a surface that its Block has locked: the locks nest.
-func lock(b *unimem.Block, options uint32) (ns float64, why string) {
-	f, err := symbols(surfaceFramework, "IOSurfaceLock", "IOSurfaceUnlock")
+func lock(ctx context.Context, b *unimem.Block, options uint32) (ns float64, err error) {
+	surface, err := load(frameworks+"IOSurface.framework/IOSurface", "IOSurfaceLock", "IOSurfaceUnlock")
 	if err != nil {
-		return 0, err.Error()
+		return 0, err
 	}
 	const times = 1000
-	code := uint32(0)
-	ns = least(passes, func() {
+	best, err := measure.Best(ctx, passes, func() error {
 		for range times {
-			code |= call(f[0], b.Handle(), uintptr(options), 0)
-			code |= call(f[1], b.Handle(), uintptr(options), 0)
+			for _, name := range []string{"IOSurfaceLock", "IOSurfaceUnlock"} {
+				if err := surface.call(name, b.Handle(), uintptr(options), 0); err != nil {
+					return err
+				}
+			}
 		}
+		return nil
 	})
-	if code != 0 {
-		return 0, fmt.Sprintf("IOSurfaceLock or IOSurfaceUnlock: %#x", code)
-	}
-	return ns / times, ""
+	return float64(best) / times, err
 }
 
-// regions counts the regions of the address space that hold a range, by mach_vm_region.
-func regions(address uintptr, size int) (n int, why string) {
-	f, err := symbols(systemLibrary, "mach_vm_region", "mach_task_self_")
+// regions counts the regions of the address space that hold a range.
+func regions(address uintptr, size int) (n int, err error) {
+	mach, err := load("/usr/lib/libSystem.B.dylib", "mach_vm_region", "mach_task_self_")
 	if err != nil {
-		return 0, err.Error()
+		return 0, err
 	}
 	const basicInfo, basicCount = 9, 9 // VM_REGION_BASIC_INFO_64 and its count of mach/vm_region.h
-	task := uintptr(**(**uint32)(unsafe.Pointer(&f[1])))
+	task := mach["mach_task_self_"]
+	self := uintptr(**(**uint32)(unsafe.Pointer(&task)))
 	end := uint64(address) + uint64(size)
 	for at := uint64(address); at < end; n++ {
 		// address, size, object name and count; then the info
 		start, length, object, count, info := new(uint64), new(uint64), new(uint32), new(uint32), new([basicCount]int32)
 		*start, *count = at, basicCount
-		if code := call(f[0], task, uintptr(unsafe.Pointer(start)), uintptr(unsafe.Pointer(length)), basicInfo,
-			uintptr(unsafe.Pointer(info)), uintptr(unsafe.Pointer(count)), uintptr(unsafe.Pointer(object))); code != 0 {
-			return 0, fmt.Sprintf("mach_vm_region: %#x", code)
+		err := mach.call("mach_vm_region", self, uintptr(unsafe.Pointer(start)), uintptr(unsafe.Pointer(length)),
+			basicInfo, uintptr(unsafe.Pointer(info)), uintptr(unsafe.Pointer(count)), uintptr(unsafe.Pointer(object)))
+		if err != nil {
+			return 0, err
 		}
 		at = *start + *length
 	}
-	return n, ""
+	return n, nil
 }
 
-func runs(uintptr, int) (n int, why string) { return 0, "a process of macOS does not see page frames" }
+// runs is not called on a Mac.
+func runs(uintptr, int) (n int, err error) { return 0, errors.ErrUnsupported }
 
-// hypervisor is the one virtual machine of this process.
-type hypervisor struct{ create, destroy, mapping, unmapping uintptr }
-
-// Codes of Hypervisor/hv_error.h.
-const (
-	hvDenied      = 0xfae94007
-	hvUnsupported = 0xfae9400f
-)
-
-func openMachine() (machine, error) {
-	f, err := symbols(hypervisorFramework, "hv_vm_create", "hv_vm_destroy", "hv_vm_map", "hv_vm_unmap")
+// openMachine opens the one virtual machine that a process may have.
+func openMachine() (*machine, error) {
+	hv, err := load(frameworks+"Hypervisor.framework/Hypervisor", "hv_vm_create", "hv_vm_destroy", "hv_vm_map",
+		"hv_vm_unmap")
+	if err == nil {
+		err = hv.call("hv_vm_create", 0)
+	}
+	var refused failure
+	if errors.As(err, &refused) && refused.code == 0xfae94007 { // HV_DENIED of Hypervisor/hv_error.h
+		return nil, &unavailable{err.Error(), "sign the command with the entitlement com.apple.security.hypervisor " +
+			"(codesign --sign - --entitlements FILE), which needs no membership"}
+	}
 	if err != nil {
-		return nil, unavailable(err.Error(), "")
+		return nil, &unavailable{err.Error(), "this Mac, or virtual machine, has no hypervisor"}
 	}
-	m := &hypervisor{f[0], f[1], f[2], f[3]}
-	switch code := call(m.create, 0); code {
-	case 0:
-		return m, nil
-	case hvDenied:
-		return nil, unavailable("hv_vm_create: HV_DENIED", "sign the command with the entitlement "+
-			"com.apple.security.hypervisor (codesign --sign - --entitlements FILE), which needs no membership")
-	case hvUnsupported:
-		return nil, unavailable("hv_vm_create: HV_UNSUPPORTED", "this Mac, or virtual machine, has no hypervisor")
-	default:
-		return nil, unavailable(fmt.Sprintf("hv_vm_create: %#x", code), "")
-	}
-}
-
-func (h *hypervisor) mapped(address uintptr, guest uint64, size int) error {
 	const readWriteExecute = 7 // HV_MEMORY_READ, WRITE and EXEC
-	return hvError("hv_vm_map", call(h.mapping, address, uintptr(guest), uintptr(size), readWriteExecute))
-}
-
-func (h *hypervisor) unmapped(guest uint64, size int) error {
-	return hvError("hv_vm_unmap", call(h.unmapping, uintptr(guest), uintptr(size)))
-}
-
-func (h *hypervisor) close() error { return hvError("hv_vm_destroy", call(h.destroy)) }
-
-func hvError(name string, code uint32) error {
-	if code == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s: %#x", name, code)
+	return &machine{
+		name: "Hypervisor.framework",
+		mapped: func(address uintptr, guest uint64, size int) error {
+			return hv.call("hv_vm_map", address, uintptr(guest), uintptr(size), readWriteExecute)
+		},
+		unmapped: func(guest uint64, size int) error { return hv.call("hv_vm_unmap", uintptr(guest), uintptr(size)) },
+		close:    func() error { return hv.call("hv_vm_destroy") },
+	}, nil
 }
