@@ -12,6 +12,7 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
 
 // comparison compares a program of one input x with modes a and b; x holds values, then zeros.
@@ -80,13 +81,12 @@ func TestRules(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cmp := comparison(t, c.shape, c.body, "y", numerics.Reference, c.mode, c.x...)
-			d, compared, err := cmp.Find(t.Context())
+			found, err := cmp.Find(t.Context())
 			require.NoError(t, err)
-			require.NotNil(t, d)
-			require.Equal(t, 1, compared)
-			require.Equal(t, c.want.String(), d.Rules.String(), "%+v", d)
-			require.True(t, d.Alone)
-			require.NotZero(t, d.ULPs)
+			require.NotNil(t, found.Difference)
+			require.Equal(t, 1, found.Compared)
+			require.Equal(t, []string{c.want.String()}, found.Difference.Rules)
+			require.NotZero(t, found.Difference.ULPs)
 		})
 	}
 }
@@ -100,25 +100,27 @@ tensor<fp16, [1, 2, 1, 4]> c = sigmoid(x = b)[name = string("c")];`
 	x := make([]fp16.Bits, 8)
 	x[6] = half(1024)
 	c := comparison(t, []int{1, 2, 1, 4}, body, "c", numerics.Reference, numerics.M6, x...)
-	d, compared, err := c.Find(t.Context())
+	found, err := c.Find(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, 2, compared)
+	require.Equal(t, 2, found.Compared)
+	d := found.Difference
 	require.Equal(t, "b", d.Value)
 	require.Equal(t, "add", d.Operator)
 	require.Equal(t, []int{0, 1, 0, 2}, d.Index)
-	require.Equal(t, [2]float64{2048, 2050}, d.Got)
+	require.Equal(t, [2]trial.Number{2048, 2050}, d.Values)
+	require.Equal(t, [2]string{"2048", "2050"}, d.Shown)
 	require.Equal(t, []any{uint64(1), 1, 2.0}, []any{d.ULPs, d.Differ, d.Worst})
 
 	c.Tol = 0.01 // beyond the rounding, sigmoid's table is within the tolerance too
-	d, compared, err = c.Find(t.Context())
+	found, err = c.Find(t.Context())
 	require.NoError(t, err)
-	require.Nil(t, d)
-	require.Equal(t, 3, compared)
+	require.Nil(t, found.Difference)
+	require.Equal(t, 3, found.Compared)
 
 	c.Tol, c.Modes[1] = 0, numerics.Reference
-	d, _, err = c.Find(t.Context())
+	found, err = c.Find(t.Context())
 	require.NoError(t, err)
-	require.Nil(t, d)
+	require.Nil(t, found.Difference)
 }
 
 // TestInfiniteElements: an element that is infinite in one mode differs by no number, and is counted.
@@ -128,13 +130,16 @@ tensor<fp16, [1, 2, 1, 4]> b = add(x = a, y = fp16(1))[name = string("b")];`
 	x := make([]fp16.Bits, 8)
 	x[3], x[6] = half(float32(math.Inf(1))), half(float32(math.NaN()))
 	c := comparison(t, []int{1, 2, 1, 4}, body, "b", numerics.Reference, numerics.M6, x...)
-	c.Each = func(r Result) {
-		require.Equal(t, []any{2, 2, 0.0}, []any{r.Differ, r.Infinite, r.Worst}, r.Value)
-	}
-	d, _, err := c.Find(t.Context())
+	c.All = true
+	found, err := c.Find(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, "a", d.Value)
-	require.Equal(t, []any{2, 2, 0.0}, []any{d.Differ, d.Infinite, d.Worst})
+	require.Equal(t, "a", found.Difference.Value)
+	extent := Extent{Elements: 8, Differ: 2, Infinite: 2}
+	require.Equal(t, extent, found.Difference.Extent)
+	require.Len(t, found.Operators, 2)
+	for _, r := range found.Operators {
+		require.Equal(t, extent, r.Extent, r.Value)
+	}
 }
 
 // TestOverflowAfterRounding: with a tolerance the sum that overflows is found after an addition that rounds
@@ -144,12 +149,12 @@ func TestOverflowAfterRounding(t *testing.T) {
 		"tensor<fp16, [1, 1, 1, 1]> y = conv(x = a, weight = tensor<fp16, [1, 4, 1, 1]>([10, 10, 10, 10]))" +
 		"[name = string(\"y\")];"
 	c := comparison(t, []int{1, 4, 1, 1}, body, "y", numerics.Reference, numerics.M6, half(2048), half(2048))
-	d, _, err := c.Find(t.Context())
+	found, err := c.Find(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, "a", d.Value)
+	require.Equal(t, "a", found.Difference.Value)
 	c.Tol = 0.01
-	d, _, err = c.Find(t.Context())
+	found, err = c.Find(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, "y", d.Value)
-	require.Equal(t, numerics.Range, d.Rules)
+	require.Equal(t, "y", found.Difference.Value)
+	require.Equal(t, []string{numerics.Range.String()}, found.Difference.Rules)
 }

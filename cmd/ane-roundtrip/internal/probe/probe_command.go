@@ -46,7 +46,7 @@ This command has not been run on a Mac yet.`,
   ane-roundtrip probe iosurface --equivalent --max-mib 16`,
 		Args: func(_ *cobra.Command, args []string) error { return oneProbe(args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return measure(a, cmd.Context(), args[0], o)
+			return run(a, cmd.Context(), args[0], o)
 		},
 	}
 	f := cmd.Flags()
@@ -70,8 +70,8 @@ func oneProbe(args []string) error {
 	return cli.Badf("no probe %q; %sgive %s", args[0], near.Hint(args[0], Names()), all)
 }
 
-// measure measures and prints.
-func measure(a *cli.App, ctx context.Context, name string, o probeOptions) error {
+// run measures and prints.
+func run(a *cli.App, ctx context.Context, name string, o probeOptions) error {
 	if o.most < 1 || o.most > 256 {
 		return cli.Badf("--max-mib %d; give 1 to 256", o.most)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/modes"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/timeline"
@@ -115,7 +116,7 @@ type runJob struct {
 	timeline *timeline.Record
 
 	compare  [2]numerics.Mode // of --compare
-	compared *compareDetails  // nil without --compare
+	compared *modes.Report    // nil without --compare
 }
 
 // inputs lists the files that the flags name as inputs.

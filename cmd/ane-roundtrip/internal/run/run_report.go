@@ -9,6 +9,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/modes"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/timeline"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
@@ -53,7 +54,7 @@ type runDetails struct {
 	Notes       []string      `json:"notes,omitempty"`        // conversions of the files of --expect
 	MadeWeights []string      `json:"made_weights,omitempty"` // files that were missing and filled by --fill-weights
 
-	Compare  *compareDetails  `json:"compare,omitempty"` // of --compare
+	Compare  *modes.Report    `json:"compare,omitempty"` // of --compare
 	Surfaces []trial.Surface  `json:"surfaces"`
 	Timeline *timeline.Record `json:"timeline,omitempty"` // with --report or --trace
 }
