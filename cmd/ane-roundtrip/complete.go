@@ -47,7 +47,7 @@ func completions(a *cli.App, root *cobra.Command) {
 		"dialect":      cobra.FixedCompletions([]string{"old", "new"}, none),
 		"chip":         cobra.FixedCompletions(chips(), none),
 		"engines":      cobra.FixedCompletions([]string{"1", "2"}, none),
-		"road":         cobra.FixedCompletions(cli.Words(chip.Roads()), none),
+		"road":         cobra.FixedCompletions(cli.Names(chip.Roads()), none),
 		"os": cobra.FixedCompletions([]string{"macos12", "macos13", "macos14", "macos15", "macos26",
 			"macos27"}, none),
 		"explain":    cobra.FixedCompletions(lintRuleNames(), none),

@@ -24,7 +24,7 @@ import (
 // onTheStandIn runs check on the stand-in and returns its report and its verdict.
 func onTheStandIn(t *testing.T, args ...string) (r struct {
 	Verdict string
-	Claims  []cli.Claim
+	Claims  []check.Claim
 	Checks  []trial.Check
 }, status int) {
 	t.Helper()
@@ -84,17 +84,17 @@ func TestChecksWithTheRulesOfMacOSAreThoseOfAMac(t *testing.T) {
 		}
 	}
 	require.Equal(t, 11+1+5, skipped, "of each model, of all, and of shared memory")
-	require.Equal(t, []cli.Claim{{Name: check.NoCopy, Status: cli.ClaimShown,
+	require.Equal(t, []check.Claim{{Name: check.NoCopy, Status: check.ClaimShown,
 		By: []string{trial.GrowthCheck, trial.LateWriteCheck}}}, r.Claims)
 
 	// A meter that does not see the copies made on purpose shows nothing.
 	r, status := onTheStandIn(t, "--inject", "blind-meter", "--require-shown", check.NoCopy)
-	require.Equal(t, cli.ClaimNotShown, r.Claims[0].Status)
+	require.Equal(t, check.ClaimNotShown, r.Claims[0].Status)
 	require.Equal(t, 1, status)
 	for _, fault := range []string{"copies-at-bind", "copies-inputs", "copies-outputs", "hidden-copy"} {
 		r, status := onTheStandIn(t, "--inject", fault)
 		require.Equal(t, 1, status, "%s: %+v", fault, r.Claims)
-		require.Equal(t, cli.ClaimRefuted, r.Claims[0].Status, "%s: %+v", fault, r.Claims)
+		require.Equal(t, check.ClaimRefuted, r.Claims[0].Status, "%s: %+v", fault, r.Claims)
 	}
 }
 

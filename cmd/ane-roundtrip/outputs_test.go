@@ -66,8 +66,8 @@ func TestUncreated(t *testing.T) {
 	for system, code := range map[error]int{
 		syscall.ENOSPC: cli.CodeFail, syscall.EDQUOT: cli.CodeFail, syscall.EACCES: cli.CodeUsage, syscall.EROFS: cli.CodeUsage,
 	} {
-		err := cli.Uncreated("--out y", &fs.PathError{Op: "create", Path: "y.npy", Err: system})
+		err := cli.CreateError("--out y", &fs.PathError{Op: "create", Path: "y.npy", Err: system})
 		require.Equal(t, code, cli.ExitCode(t.Context(), err), err)
-		require.Equal(t, code == cli.CodeFail, strings.HasPrefix(cli.HintOf(err), "free space there"), err)
+		require.Equal(t, code == cli.CodeFail, strings.HasPrefix(cli.ErrorHint(err), "free space there"), err)
 	}
 }

@@ -92,10 +92,10 @@ func TestReportPages(t *testing.T) {
 		var out, errw bytes.Buffer
 		a := cli.New(rootCommand, []string{"bench", "--json"}, &out, &errw)
 		a.Engine = engine.Soft
-		a.Saved.Path = page
+		a.ReportFile.Path = page
 		f, err := (&cli.Files{App: a}).Create("--report", page)
 		require.NoError(t, err)
-		a.Saved.File = f
+		a.ReportFile.File = f
 		plan := bench.BenchPlan{Cases: membench.Cases()[:2], Sizes: []int{4 << 10, 64 << 10}, Rounds: 1,
 			Time: time.Millisecond, Caches: []int{2048}}
 		_ = a.Conclude(t.Context(), bench.Bench(a, t.Context(), plan)) // the figures decide

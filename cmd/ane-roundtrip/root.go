@@ -54,9 +54,9 @@ cut calls, 130 interrupted by SIGINT, SIGTERM or SIGHUP.`
 	root.SetHelpCommand(a.HelpCommand())
 	completions(a, root)
 	for _, cmd := range cli.EveryCommand(root) {
-		cli.GiveOnce(cmd)
+		cli.RejectRepeatedFlags(cmd)
 		if cmd.Name() != "run" && cmd.Flags().Lookup(cli.RepeatFlag) != nil { // run never had another name for it
-			cli.TakeFormerNames(cmd)
+			cli.AcceptOldNames(cmd)
 		}
 	}
 	return root

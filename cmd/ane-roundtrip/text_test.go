@@ -39,7 +39,7 @@ func TestFaultText(t *testing.T) {
 	var w bytes.Buffer
 	cli.Explain(t.Context(), &w, e, nil)
 	require.Equal(t, `a\nb\x1b.mil:3:4: wrong; mend it`+"\n", w.String())
-	require.Equal(t, `a\nb\x1b.mil:3:4: wrong`, cli.FailureOf(t.Context(), e, nil).Message)
+	require.Equal(t, `a\nb\x1b.mil:3:4: wrong`, cli.FailureOf(t.Context(), e).Message)
 	w.Reset()
 	f := &millint.Finding{File: "a\nb.mil", Pos: e.Pos, Rule: &millint.Rule{ID: "r"}, Message: "wrong"}
 	require.NoError(t, lint.Finding((&cli.App{Out: &w}), f, 0, nil))
@@ -76,10 +76,10 @@ func TestLineBreaksOfNames(t *testing.T) {
 	}
 	e := errors.Join(cli.Badf("open %s: %w", "a\nb", errors.Join(errors.New("first"), errors.New("sec\rond"))),
 		&fs.PathError{Op: "open", Path: "c\nd", Err: fs.ErrNotExist})
-	require.Equal(t, `open a\nb: first; sec\rond; open c\nd: file does not exist`, cli.TextOf(e))
+	require.Equal(t, `open a\nb: first; sec\rond; open c\nd: file does not exist`, cli.ErrorText(e))
 	twice := errors.Join(errors.New("full"), errors.Join(errors.New("full"), errors.New("late")), errors.New("late"))
-	require.Equal(t, "full; late", cli.TextOf(twice))
-	f := cli.FailureOf(t.Context(), cli.Badf("%s is a folder; leave %s out", "a\nb", "a\nb"), nil)
+	require.Equal(t, "full; late", cli.ErrorText(twice))
+	f := cli.FailureOf(t.Context(), cli.Badf("%s is a folder; leave %s out", "a\nb", "a\nb"))
 	require.Equal(t, `a\nb is a folder`, f.Message)
 	require.Equal(t, `leave a\nb out`, f.Hint)
 }

@@ -58,5 +58,5 @@ func TestUnpacked(t *testing.T) {
 	err := of("create", "out", syscall.EACCES)
 	require.EqualError(t, err, "OUT: out: permission denied; name a file in a folder that exists and can be written")
 	require.Equal(t, cli.CodeUsage, cli.ExitCode(t.Context(), err))
-	require.Empty(t, cli.HintOf(of("repack", "in", syscall.EIO)))
+	require.Empty(t, cli.ErrorHint(of("repack", "in", syscall.EIO)))
 }

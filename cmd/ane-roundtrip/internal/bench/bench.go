@@ -53,8 +53,8 @@ times and throughput over the size to FILE.html; also on failure.`,
 				Sizes: []int{4 << 10, 64 << 10, 1 << 20, 16 << 20, 256 << 20}, Caches: []int{0, 2048}})
 		},
 	}
+	a.JSONFlag(cmd)
 	a.ReportFlag(cmd)
-	a.SaveFlag(cmd)
 	a.EngineFlags(cmd)
 	a.NumericsFlag(cmd)
 	a.EmulateFlag(cmd)
@@ -119,7 +119,7 @@ type benchRun struct {
 
 // Bench measures everything in plan and prints it, each row when it is there.
 func Bench(a *cli.App, ctx context.Context, plan BenchPlan) error {
-	d, err := a.Open(ctx, nil)
+	d, err := a.OpenEngine(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -168,11 +168,11 @@ func (b *benchRun) skip(ctx context.Context, step string, why error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	b.found.Skipped = append(b.found.Skipped, skippedStep{step, cli.TextOf(why)})
+	b.found.Skipped = append(b.found.Skipped, skippedStep{step, cli.ErrorText(why)})
 	if !errors.Is(why, ane.ErrUnavailable) {
 		b.failed = append(b.failed, step)
 	}
-	return b.say("%s: skipped: %s\n", step, cli.TextOf(why))
+	return b.say("%s: skipped: %s\n", step, cli.ErrorText(why))
 }
 
 // judge adds a target as a check, which does not fail: what misses it may be other programs on the machine.
@@ -313,11 +313,11 @@ func (b *benchRun) evaluations(ctx context.Context, d *ane.Device) (err error) {
 
 // openBroker opens the engine broker with the flags of the command.
 func openBroker(a *cli.App, ctx context.Context) (*ane.Device, error) {
-	mode, err := a.Numerics(engine.Broker)
+	mode, err := a.NumericsMode(engine.Broker)
 	if err != nil {
 		return nil, err
 	}
-	emulated, err := a.Emulates(engine.Broker)
+	emulated, err := a.EmulatedChip(engine.Broker)
 	if err != nil {
 		return nil, err
 	}

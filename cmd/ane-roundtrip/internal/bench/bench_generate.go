@@ -54,7 +54,7 @@ FILE.html; also on failure.`,
 			if err := a.BeginReport(cmd, &cli.Files{App: a}); err != nil {
 				return err
 			}
-			if a.Engine == engine.Auto && a.Socket == "" && !a.Apple {
+			if a.Engine == engine.Auto && a.Socket == "" && !a.RequireApple {
 				a.Engine = engine.Soft // its process has the memory
 			}
 			return benchGenerate(a, cmd.Context(), o)
@@ -68,8 +68,8 @@ FILE.html; also on failure.`,
 	f.IntVar(&o.prompt, "prompt", 256, "`N` tokens of the prompt")
 	f.IntVar(&o.steps, "steps", 16, "`N` tokens to generate")
 	f.IntVar(&o.rounds, cli.RepeatFlag, 3, "`N` rounds, of which the best counts")
+	a.JSONFlag(cmd)
 	a.ReportFlag(cmd)
-	a.SaveFlag(cmd)
 	a.EngineFlags(cmd)
 	a.NumericsFlag(cmd)
 	a.EmulateFlag(cmd)
@@ -124,7 +124,7 @@ func benchGenerate(a *cli.App, ctx context.Context, o benchGenerateOptions) (err
 	if _, _, err := o.plan(); err != nil {
 		return err
 	}
-	d, err := a.EngineOrHint(ctx)
+	d, err := a.OpenEngineOrHint(ctx)
 	if err != nil {
 		return err
 	}

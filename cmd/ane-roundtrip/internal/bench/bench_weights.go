@@ -56,8 +56,8 @@ FILE.html; also on failure.`,
 	f.StringVar(&o.plots, "plots", "", "`FOLDER` for the plots, load.svg and cache.svg (default: none)")
 	f.Int64Var(&o.most, "max-mib", 1024, "`MIB` of the largest file, 64 or more")
 	f.IntVar(&o.rounds, cli.RepeatFlag, 3, "`N` rounds, of which the best counts")
+	a.JSONFlag(cmd)
 	a.ReportFlag(cmd)
-	a.SaveFlag(cmd)
 	return cmd
 }
 
@@ -235,10 +235,10 @@ func (d *benchWeightsDetails) plot(files plots) error {
 	for i, plot := range []string{weightbench.Plot("Time to load weights", "MiB", "ms", true, load),
 		weightbench.Plot("Memory of keys and values", "tokens", "MiB", false, cache)} {
 		if _, err := files[i].Write([]byte(plot)); err != nil {
-			return cli.Unwritten("--plots", err)
+			return cli.WriteError("--plots", err)
 		}
 	}
-	return cli.Unwritten("--plots", wholefile.CommitAll(files...))
+	return cli.WriteError("--plots", wholefile.CommitAll(files...))
 }
 
 // print writes our tables and the paper's.

@@ -57,7 +57,7 @@ units are seconds and bytes.`,
 	cmd.Flags().StringVar(&o.socket, "socket", brokerSocket(), "`PATH` of the broker's socket")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", statsTime, "`TIME` to wait for the answer")
 	cmd.Flags().BoolVar(&o.prometheus, "prometheus", false, "print the text format of Prometheus")
-	a.ReportFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 

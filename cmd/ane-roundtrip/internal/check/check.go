@@ -54,8 +54,8 @@ once more on a timeline; a failed check writes the report too.`,
 			if err := a.BeginReport(cmd, &cli.Files{App: a}); err != nil {
 				return err
 			}
-			if o.quiet && a.JSON {
-				return cli.QuietJSON()
+			if err := cli.Conflict(cmd, "quiet", "json", "which prints no tables"); err != nil {
+				return err
 			}
 			for _, other := range []string{"only", "trace", "gpu", "require-shown"} {
 				if o.wasm && cmd.Flags().Changed(other) {
@@ -79,8 +79,8 @@ once more on a timeline; a failed check writes the report too.`,
 	f.StringVar(&o.trace, "trace", "", "write a trace to `FILE`, as JSON for Perfetto")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the failed checks and the verdict")
 	f.BoolVar(&o.wasm, "wasm", false, "run a WebAssembly guest in place of the models")
+	a.JSONFlag(cmd)
 	a.ReportFlag(cmd)
-	a.SaveFlag(cmd)
 	a.EngineFlags(cmd)
 	a.NumericsFlag(cmd)
 	a.EmulateFlag(cmd)
@@ -105,6 +105,7 @@ type CheckRun struct {
 	leftOut  int // checks that --only leaves out
 	timeline *timeline.Record
 	report   cli.Report
+	claims   []Claim
 	gpu      gpu.Device // nil without --gpu
 	ofGPU    []trial.Check
 }
@@ -124,7 +125,7 @@ func check(a *cli.App, ctx context.Context, o checkOptions, pattern *string) (er
 	if err != nil {
 		return err
 	}
-	if _, _, err := a.Chosen(); err != nil { // wrong usage, also where there is no GPU
+	if _, _, err := a.EngineChoice(); err != nil { // wrong usage, also where there is no GPU
 		return err
 	}
 	traced, err := tensorfile.StageTrace((&cli.Files{App: a}), o.trace, nil)
@@ -143,7 +144,7 @@ func check(a *cli.App, ctx context.Context, o checkOptions, pattern *string) (er
 		return unavailable(a, err)
 	}
 	defer func() { err = errors.Join(err, c.closeGPU(ctx)) }()
-	d, err := a.Open(ctx, wrap)
+	d, err := a.OpenEngine(ctx, wrap)
 	if err != nil {
 		return unavailable(a, err)
 	}
@@ -159,7 +160,7 @@ func check(a *cli.App, ctx context.Context, o checkOptions, pattern *string) (er
 			return errors.Join(err, d.Close())
 		}
 	}
-	if !o.wasm && (traced != nil || a.Saved.File != nil) {
+	if !o.wasm && (traced != nil || a.ReportFile.File != nil) {
 		if c.timeline, err = traceModels(ctx, d, o.trace, traced); err != nil {
 			return errors.Join(err, d.Close())
 		}
@@ -218,7 +219,7 @@ func traceModels(ctx context.Context, d *ane.Device, path string, traced *wholef
 	if err != nil {
 		return nil, err
 	}
-	return record, cli.Unwritten(path, traced.Commit())
+	return record, cli.WriteError(path, traced.Commit())
 }
 
 // checkBroker runs the checks on the software engine in a private broker, a process of its own.
@@ -234,11 +235,11 @@ func (c *CheckRun) checkBroker(ctx context.Context, wrap func(ane.Engine) ane.En
 	if !part.only.has(CheckNames(all, true)...) {
 		return nil, nil
 	}
-	mode, err := c.App.Numerics(engine.Broker)
+	mode, err := c.App.NumericsMode(engine.Broker)
 	if err != nil {
 		return nil, err
 	}
-	emulated, err := c.App.Emulates(engine.Broker)
+	emulated, err := c.App.EmulatedChip(engine.Broker)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +250,7 @@ func (c *CheckRun) checkBroker(ctx context.Context, wrap func(ane.Engine) ane.En
 	}
 	if err != nil {
 		if c.only.has(available) {
-			c.report.Checks = append(c.report.Checks, trial.Skipped(available, "%s", cli.TextOf(err)))
+			c.report.Checks = append(c.report.Checks, trial.Skipped(available, "%s", cli.ErrorText(err)))
 		}
 		return nil, nil
 	}
@@ -262,7 +263,7 @@ func (c *CheckRun) checkBroker(ctx context.Context, wrap func(ane.Engine) ane.En
 
 // checkOffsets runs the guest on the software engine with tensors at an offset of the guest's memory.
 func (c *CheckRun) checkOffsets(ctx context.Context, wrap func(ane.Engine) ane.Engine) (t EngineResult, err error) {
-	_, opts, err := c.App.Chosen()
+	_, opts, err := c.App.EngineChoice()
 	if err != nil {
 		return t, err
 	}
@@ -318,11 +319,12 @@ func (c *CheckRun) judge(all []EngineResult) error {
 	}
 	r.Details = details
 	if !c.wasm {
-		r.Claims = claimsOf(all)
+		c.claims = claimsOf(all)
+		r.Claims = c.claims
 	}
 	failed := r.Judge()
 	if failed == nil {
-		failed = r.Require(c.required)
+		failed = requireShown(r, c.claims, c.required)
 	}
 	c.App.Deliver(*r)
 	if c.App.JSON {

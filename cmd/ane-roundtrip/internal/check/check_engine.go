@@ -51,7 +51,7 @@ func (c *CheckRun) CheckEngine(ctx context.Context, d *ane.Device) (t EngineResu
 		return t, ctx.Err()
 	}
 	if err != nil {
-		t.Checks = append(t.Checks, trial.Judge(engineError, false, 0, "", "%s", cli.TextOf(err)))
+		t.Checks = append(t.Checks, trial.Judge(engineError, false, 0, "", "%s", cli.ErrorText(err)))
 	}
 	after := unimem.Live()
 	leaked := after.Blocks - before.Blocks + after.Mappings - before.Mappings
@@ -85,7 +85,7 @@ func (c *CheckRun) measure(ctx context.Context, d *ane.Device, memory *memorySam
 			return rows, nil, ctx.Err()
 		}
 		if err != nil {
-			row.Error = cli.TextOf(err)
+			row.Error = cli.ErrorText(err)
 			checks = append(checks, trial.Judge(m.Name+runSuffix, false, 0, "", "%s", row.Error))
 		} else {
 			ran++

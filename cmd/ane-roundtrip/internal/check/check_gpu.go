@@ -43,7 +43,7 @@ func (c *CheckRun) checkGPU(ctx context.Context, wrap func(ane.Engine) ane.Engin
 	if c.gpu == nil || !c.only.has(gpu.Names()...) {
 		return nil
 	}
-	name, opts, err := c.App.Chosen()
+	name, opts, err := c.App.EngineChoice()
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (c *CheckRun) print(all []EngineResult) error {
 		verdict += ", " + strings.Join(unmeasured, " and ") + " not measured on this system"
 	}
 	lines := fmt.Sprintf("%d of %d checks passed%s\n", passed, len(r.Checks), cli.Visible(more))
-	for _, one := range r.Claims {
+	for _, one := range c.claims {
 		lines += one.Words() + "\n"
 	}
 	return a.Printf("%sverdict: %s\n", lines, verdict)
@@ -68,7 +68,7 @@ func (c *CheckRun) print(all []EngineResult) error {
 func engineTable(a *cli.App, t EngineResult) error {
 	e := t.Receipt
 	about := page.NewTable()
-	about.Row("engine", cli.ReceiptOf(&e))
+	about.Row("engine", cli.EngineText(&e))
 	for _, row := range [][2]string{{"numerics", e.Numerics}, {"sharing", e.Sharing}, {"because", e.Fallback}} {
 		if row[1] != "" {
 			about.Row(row[0], row[1])

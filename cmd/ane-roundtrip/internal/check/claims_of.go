@@ -22,16 +22,44 @@ const (
 	sharingGroup = "sharing/"
 )
 
+// Claim is what a verdict says about the engines as a whole. A claim that no check showed is not part of a pass.
+type Claim struct {
+	Name   string   `json:"name"`
+	Status string   `json:"status"`
+	By     []string `json:"by"` // the checks that show or refute it, or that could not show it here
+}
+
+// Values of Claim.Status.
+const (
+	ClaimShown    = "shown"
+	ClaimNotShown = "not shown"
+	ClaimRefuted  = "refuted"
+)
+
+// Words are the claim as a line of the verdict. It names three checks at most; the table has the others.
+func (c Claim) Words() string {
+	const most = 3
+	checks := strings.Join(c.By, ", ")
+	if more := len(c.By) - most; more > 0 {
+		checks = strings.Join(c.By[:most], ", ") + " and " + cli.Counted(more, "other check", "other checks")
+	}
+	how := " by "
+	if c.Status == ClaimNotShown {
+		how = " here, for want of "
+	}
+	return strings.ReplaceAll(c.Name, "-", " ") + ": " + c.Status + how + checks
+}
+
 // claimsOf judges the claims by the checks of all engines; the engine that shows least decides.
-func claimsOf(engines []EngineResult) []cli.Claim {
+func claimsOf(engines []EngineResult) []Claim {
 	by := map[string][]string{}
 	for _, e := range engines {
 		status, checks := e.copiesNothing()
 		by[status] = append(by[status], checks...)
 	}
-	for _, status := range []string{cli.ClaimRefuted, cli.ClaimNotShown, cli.ClaimShown} {
+	for _, status := range []string{ClaimRefuted, ClaimNotShown, ClaimShown} {
 		if checks, ok := by[status]; ok {
-			return []cli.Claim{{Name: NoCopy, Status: status, By: checks}}
+			return []Claim{{Name: NoCopy, Status: status, By: checks}}
 		}
 	}
 	return nil
@@ -52,7 +80,7 @@ func (t EngineResult) copiesNothing() (status string, by []string) {
 		passed[name] = c.Status == trial.Pass
 	}
 	if len(by) > 0 {
-		return cli.ClaimRefuted, by
+		return ClaimRefuted, by
 	}
 	ways := [][]string{{memoryCopies}, {trial.GrowthCheck, trial.LateWriteCheck}}
 	if t.Receipt.Engine == engine.Apple {
@@ -61,11 +89,11 @@ func (t EngineResult) copiesNothing() (status string, by []string) {
 	for _, way := range ways {
 		missing := slices.DeleteFunc(slices.Clone(way), func(name string) bool { return passed[name] })
 		if len(missing) == 0 {
-			return cli.ClaimShown, t.named(way)
+			return ClaimShown, t.named(way)
 		}
 		by = append(by, t.named(missing)...)
 	}
-	return cli.ClaimNotShown, by
+	return ClaimNotShown, by
 }
 
 // named puts the prefix of the engine before names of checks.
@@ -81,6 +109,17 @@ func claimsKnown(names []string) error {
 	for _, name := range names {
 		if !slices.Contains(ClaimNames(), name) {
 			return cli.Badf("--require-shown %s is no claim; %s", name, near.Choices(name, "choose one of", ClaimNames()))
+		}
+	}
+	return nil
+}
+
+// requireShown sets the verdict of a report to fail and returns an error if one of the required claims is not shown.
+func requireShown(r *cli.Report, claims []Claim, required []string) error {
+	for _, c := range claims {
+		if slices.Contains(required, c.Name) && c.Status != ClaimShown {
+			r.Verdict = cli.VerdictFail
+			return cli.Failf("%s; leave --require-shown %s out to accept that", c.Words(), c.Name)
 		}
 	}
 	return nil

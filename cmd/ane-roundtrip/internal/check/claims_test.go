@@ -38,48 +38,49 @@ func TestClaims(t *testing.T) {
 		status  string
 		by      []string
 	}{
-		"the engine shows its memory": {[]EngineResult{checked(engine.Soft, "", viewed)}, cli.ClaimShown,
+		"the engine shows its memory": {[]EngineResult{checked(engine.Soft, "", viewed)}, ClaimShown,
 			[]string{memoryCopies}},
-		"memory was measured": {[]EngineResult{checked(engine.StandIn, "", measured)}, cli.ClaimShown,
+		"memory was measured": {[]EngineResult{checked(engine.StandIn, "", measured)}, ClaimShown,
 			[]string{trial.GrowthCheck, trial.LateWriteCheck}},
-		"what Apple's engine shows is not enough": {[]EngineResult{checked(engine.Apple, "", viewed)}, cli.ClaimNotShown,
+		"what Apple's engine shows is not enough": {[]EngineResult{checked(engine.Apple, "", viewed)}, ClaimNotShown,
 			[]string{trial.GrowthCheck}},
-		"Apple's engine, measured": {[]EngineResult{checked(engine.Apple, "", measured)}, cli.ClaimShown,
+		"Apple's engine, measured": {[]EngineResult{checked(engine.Apple, "", measured)}, ClaimShown,
 			[]string{trial.GrowthCheck, trial.LateWriteCheck}},
-		"nothing can be seen": {[]EngineResult{checked(engine.Apple, "", blind)}, cli.ClaimNotShown, []string{trial.GrowthCheck}},
-		"no check ran": {[]EngineResult{checked(engine.Apple, "", nil)}, cli.ClaimNotShown,
+		"nothing can be seen": {[]EngineResult{checked(engine.Apple, "", blind)}, ClaimNotShown, []string{trial.GrowthCheck}},
+		"no check ran": {[]EngineResult{checked(engine.Apple, "", nil)}, ClaimNotShown,
 			[]string{trial.GrowthCheck, trial.LateWriteCheck}},
 		"values alone are wrong": {[]EngineResult{checked(engine.Soft, "", map[string]string{memoryCopies: pass,
-			"add/values": fail})}, cli.ClaimShown, []string{memoryCopies}},
+			"add/values": fail})}, ClaimShown, []string{memoryCopies}},
 		"a model is copied": {[]EngineResult{checked(engine.Apple, "", map[string]string{trial.GrowthCheck: pass,
-			trial.LateWriteCheck: pass, "add/copies": fail})}, cli.ClaimRefuted, []string{"add/copies"}},
+			trial.LateWriteCheck: pass, "add/copies": fail})}, ClaimRefuted, []string{"add/copies"}},
 		"memory grows": {[]EngineResult{checked(engine.Apple, "", map[string]string{trial.GrowthCheck: fail,
-			trial.LateWriteCheck: pass})}, cli.ClaimRefuted, []string{trial.GrowthCheck}},
+			trial.LateWriteCheck: pass})}, ClaimRefuted, []string{trial.GrowthCheck}},
 		"late writes are lost": {[]EngineResult{checked(engine.Apple, "", map[string]string{trial.GrowthCheck: pass,
-			trial.LateWriteCheck: fail})}, cli.ClaimRefuted, []string{trial.LateWriteCheck}},
+			trial.LateWriteCheck: fail})}, ClaimRefuted, []string{trial.LateWriteCheck}},
 		"the second engine shows less": {[]EngineResult{checked(engine.Soft, "", viewed), checked(engine.Broker,
-			"broker/", blind)}, cli.ClaimNotShown, []string{"broker/" + memoryCopies, "broker/" + trial.GrowthCheck}},
+			"broker/", blind)}, ClaimNotShown, []string{"broker/" + memoryCopies, "broker/" + trial.GrowthCheck}},
 		"the second engine copies": {[]EngineResult{checked(engine.Soft, "", blind), checked(engine.Broker, "broker/",
-			map[string]string{trial.GrowthCheck: fail})}, cli.ClaimRefuted, []string{"broker/" + trial.GrowthCheck}},
+			map[string]string{trial.GrowthCheck: fail})}, ClaimRefuted, []string{"broker/" + trial.GrowthCheck}},
 	} {
 		got := claimsOf(c.engines)
-		require.Equal(t, []cli.Claim{{Name: NoCopy, Status: c.status, By: c.by}}, got, name)
+		require.Equal(t, []Claim{{Name: NoCopy, Status: c.status, By: c.by}}, got, name)
 	}
 }
 
 func TestClaimsInWords(t *testing.T) {
-	require.Equal(t, "no copy: shown by a, b", cli.Claim{Name: NoCopy, Status: cli.ClaimShown, By: []string{"a", "b"}}.Words())
-	require.Equal(t, "no copy: not shown here, for want of a", cli.Claim{Name: NoCopy, Status: cli.ClaimNotShown, By: []string{"a"}}.Words())
+	require.Equal(t, "no copy: shown by a, b", Claim{Name: NoCopy, Status: ClaimShown, By: []string{"a", "b"}}.Words())
+	require.Equal(t, "no copy: not shown here, for want of a", Claim{Name: NoCopy, Status: ClaimNotShown, By: []string{"a"}}.Words())
 	require.Equal(t, "no copy: refuted by a, b, c and 1 other check",
-		cli.Claim{Name: NoCopy, Status: cli.ClaimRefuted, By: []string{"a", "b", "c", "d"}}.Words())
+		Claim{Name: NoCopy, Status: ClaimRefuted, By: []string{"a", "b", "c", "d"}}.Words())
 }
 
 // A claim is required of a run that passed, and named as the reason.
 func TestRequiredClaims(t *testing.T) {
-	r := cli.Report{Verdict: cli.VerdictPass, Claims: []cli.Claim{{Name: NoCopy, Status: cli.ClaimNotShown, By: []string{trial.GrowthCheck}}}}
-	require.NoError(t, r.Require(nil))
+	r := &cli.Report{Verdict: cli.VerdictPass}
+	claims := []Claim{{Name: NoCopy, Status: ClaimNotShown, By: []string{trial.GrowthCheck}}}
+	require.NoError(t, requireShown(r, claims, nil))
 	require.Equal(t, cli.VerdictPass, r.Verdict)
-	err := r.Require([]string{NoCopy})
+	err := requireShown(r, claims, []string{NoCopy})
 	require.EqualError(t, err, "no copy: not shown here, for want of memory/growth; leave --require-shown no-copy out "+
 		"to accept that")
 	require.Equal(t, cli.CodeFail, cli.ExitCode(t.Context(), err))
@@ -98,13 +99,13 @@ func TestClaimsWithoutViews(t *testing.T) {
 		status string
 		by     string
 	}{
-		"honest":         {"", trial.OwnMemory, cli.ClaimShown, trial.LateWriteCheck},
-		"no control":     {"", trial.BlindMeter, cli.ClaimNotShown, trial.GrowthCheck},
-		"hidden-copy":    {"hidden-copy", trial.OwnMemory, cli.ClaimRefuted, trial.GrowthCheck},
-		"copies-inputs":  {"copies-inputs", trial.OwnMemory, cli.ClaimRefuted, trial.GrowthCheck},
-		"copies-outputs": {"copies-outputs", trial.OwnMemory, cli.ClaimRefuted, trial.GrowthCheck},
-		"copies-at-bind": {"copies-at-bind", trial.OwnMemory, cli.ClaimRefuted, trial.LateWriteCheck},
-		"unmeasured":     {"hidden-copy", trial.BlindMeter, cli.ClaimNotShown, trial.GrowthCheck},
+		"honest":         {"", trial.OwnMemory, ClaimShown, trial.LateWriteCheck},
+		"no control":     {"", trial.BlindMeter, ClaimNotShown, trial.GrowthCheck},
+		"hidden-copy":    {"hidden-copy", trial.OwnMemory, ClaimRefuted, trial.GrowthCheck},
+		"copies-inputs":  {"copies-inputs", trial.OwnMemory, ClaimRefuted, trial.GrowthCheck},
+		"copies-outputs": {"copies-outputs", trial.OwnMemory, ClaimRefuted, trial.GrowthCheck},
+		"copies-at-bind": {"copies-at-bind", trial.OwnMemory, ClaimRefuted, trial.LateWriteCheck},
+		"unmeasured":     {"hidden-copy", trial.BlindMeter, ClaimNotShown, trial.GrowthCheck},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fault, _ := faulty.ByName(c.fault)
@@ -116,7 +117,7 @@ func TestClaimsWithoutViews(t *testing.T) {
 			for _, as := range []string{engine.Soft, engine.Apple} {
 				result.Receipt.Engine = as
 				claims := claimsOf([]EngineResult{result})
-				if host.Name == "darwin" && claims[0].Status == cli.ClaimNotShown {
+				if host.Name == "darwin" && claims[0].Status == ClaimNotShown {
 					continue // whether a Mac's footprint shows the copies made on purpose, only a Mac can tell
 				}
 				require.Equal(t, c.status, claims[0].Status, claims)

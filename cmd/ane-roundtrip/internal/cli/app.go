@@ -16,23 +16,23 @@ import (
 
 // App holds the arguments, writers and common flags of one run of the command.
 type App struct {
-	args     []string
-	Out, Err io.Writer // out: reports and data; err: logs, notes and progress
-	JSON     bool
-	Engine   string
-	Socket   string // --broker
-	Apple    bool   // --require-ane
-	Mode     string // --numerics; empty for a command without the flag
-	emulated string // --emulate; empty for none
-	Injected string // name of the fault that check injects; empty for none
+	args         []string
+	Out, Err     io.Writer // out: reports and data; err: logs, notes and progress
+	JSON         bool
+	Engine       string
+	Socket       string // --broker
+	RequireApple bool   // --require-ane
+	Mode         string // --numerics; empty for a command without the flag
+	emulated     string // --emulate; empty for none
+	Injected     string // name of the fault that check injects; empty for none
 
-	Saved     reportFile // of --report
-	result    *Report    // the report that --json prints; nil until the command sets it
-	concluded atomic.Bool
-	programs  map[string][]byte         // texts of the programs that the command read, by the name in messages
-	Hangups   chan os.Signal            // SIGHUP, for a broker
-	Build     func(*App) *cobra.Command // the command tree
-	Drains    atomic.Bool               // an interrupt does not end the command within cleanupTime
+	ReportFile ReportFile // of --report
+	result     *Report    // the report that --json prints; nil until the command sets it
+	concluded  atomic.Bool
+	programs   map[string][]byte         // texts of the programs that the command read, by the name in messages
+	Hangups    chan os.Signal            // SIGHUP, for a broker
+	Build      func(*App) *cobra.Command // the command tree
+	Drains     atomic.Bool               // an interrupt does not end the command within cleanupTime
 }
 
 // New returns an app for the arguments. It looks for --json before cobra reads the flags,
@@ -73,7 +73,7 @@ func (a *App) Execute(ctx context.Context) int {
 		err = refused()
 	}
 	if err == nil {
-		err = Unwritten(Stdio, printed.err)
+		err = WriteError(Stdio, printed.err)
 	}
 	a.JSON = a.JSON || err != nil && asksForJSON(a.args) // pflag sets a bad value to false
 	return a.End(ctx, err)

@@ -21,7 +21,7 @@ func (a *App) EngineFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&a.Engine, "engine", engine.Auto, "engine `NAME`: "+strings.Join(engine.Names(), ", "))
 	f.StringVar(&a.Socket, "broker", "", "`SOCKET` of a shared broker (default $"+BrokerVariable+")")
-	f.BoolVar(&a.Apple, "require-ane", false, "exit with status 3 unless on Apple's engine")
+	f.BoolVar(&a.RequireApple, "require-ane", false, "exit with status 3 unless on Apple's engine")
 }
 
 // NumericsFlag adds the flag that chooses the arithmetic to a command that has engineFlags.
@@ -36,8 +36,8 @@ func (a *App) EmulateFlag(cmd *cobra.Command) {
 		"imitate the refusals of a `CHIP`: m1 to m6")
 }
 
-// Chosen returns the name of the engine that the flags select, and the options to open it with.
-func (a *App) Chosen() (name string, opts []engine.Option, err error) {
+// EngineChoice returns the name of the engine that the flags select, and the options to open it with.
+func (a *App) EngineChoice() (name string, opts []engine.Option, err error) {
 	name = a.Engine
 	if !slices.Contains(engine.Names(), name) {
 		return name, nil, Badf("there is no engine %q; %s", name, near.Choices(name, "choose one of", engine.Names()))
@@ -49,19 +49,19 @@ func (a *App) Chosen() (name string, opts []engine.Option, err error) {
 		}
 		name, opts = engine.Broker, append(opts, engine.BrokerPath(a.Socket))
 	}
-	if a.Apple {
+	if a.RequireApple {
 		opts = append(opts, engine.RequireApple())
 	}
-	mode, err := a.Numerics(name)
+	mode, err := a.NumericsMode(name)
 	if err != nil {
 		return name, nil, err
 	}
-	c, err := a.Emulates(name)
+	c, err := a.EmulatedChip(name)
 	return name, append(opts, engine.Numerics(mode), engine.Emulate(c)), err
 }
 
-// Emulates returns the chip that --emulate names, for the engine called name; 0 without the flag.
-func (a *App) Emulates(name string) (chip.Chip, error) {
+// EmulatedChip returns the chip that --emulate names, for the engine called name; 0 without the flag.
+func (a *App) EmulatedChip(name string) (chip.Chip, error) {
 	if a.emulated == "" {
 		return 0, nil
 	}
@@ -69,7 +69,7 @@ func (a *App) Emulates(name string) (chip.Chip, error) {
 	switch {
 	case err != nil:
 		return 0, Bad(err)
-	case a.Apple || name == engine.Apple:
+	case a.RequireApple || name == engine.Apple:
 		return 0, Badf("--emulate %s: Apple's engine refuses what its own chip does; use --engine %s", c, engine.Soft)
 	case name == engine.StandIn:
 		return 0, Badf("--emulate %s: the stand-in emulates no chip; use --engine %s", c, engine.Soft)
@@ -78,7 +78,7 @@ func (a *App) Emulates(name string) (chip.Chip, error) {
 }
 
 // Numerics returns the mode that --numerics names, for the engine called name.
-func (a *App) Numerics(name string) (numerics.Mode, error) {
+func (a *App) NumericsMode(name string) (numerics.Mode, error) {
 	if a.Mode == "" {
 		return numerics.Reference, nil
 	}
@@ -88,7 +88,7 @@ func (a *App) Numerics(name string) (numerics.Mode, error) {
 		return m, Badf("there is no numerics mode %q; %s", a.Mode,
 			near.Choices(a.Mode, "choose one of", numerics.Names()))
 	case m == numerics.Reference:
-	case a.Apple || name == engine.Apple:
+	case a.RequireApple || name == engine.Apple:
 		return m, Badf("--numerics %s: Apple's engine computes as its own chip does; use --engine %s", m, engine.Soft)
 	case name == engine.StandIn:
 		return m, Badf("--numerics %s: the stand-in has no arithmetic to choose; use --engine %s", m, engine.Soft)
@@ -96,22 +96,22 @@ func (a *App) Numerics(name string) (numerics.Mode, error) {
 	return m, nil
 }
 
-// Open opens the engine that the flags select.
-func (a *App) Open(ctx context.Context, wrap func(ane.Engine) ane.Engine) (*ane.Device, error) {
-	name, opts, err := a.Chosen()
+// OpenEngine opens the engine that the flags select.
+func (a *App) OpenEngine(ctx context.Context, wrap func(ane.Engine) ane.Engine) (*ane.Device, error) {
+	name, opts, err := a.EngineChoice()
 	if err != nil {
 		return nil, err
 	}
 	d, err := engine.Open(ctx, name, append(opts, engine.Wrap(wrap))...)
 	var e *ane.Error
 	switch {
-	case errors.Is(err, ane.ErrUnavailable) && errors.As(err, &e) && e.Engine == engine.Broker && !a.Apple:
+	case errors.Is(err, ane.ErrUnavailable) && errors.As(err, &e) && e.Engine == engine.Broker && !a.RequireApple:
 		idle := "leave --broker out"
 		if a.Socket == "" {
 			idle = "unset " + BrokerVariable
 		}
 		e.Hint = strings.Replace(e.Hint, "leave the path out", idle, 1)
-	case a.Apple && errors.Is(err, ane.ErrUnavailable) && errors.As(err, &e):
+	case a.RequireApple && errors.Is(err, ane.ErrUnavailable) && errors.As(err, &e):
 		e.Hint = "leave --require-ane out to use another engine"
 		if name != engine.Auto && name != engine.Apple {
 			e.Detail = "--engine " + name + " is not Apple's"

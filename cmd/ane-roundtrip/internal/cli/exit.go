@@ -24,8 +24,10 @@ const (
 	CodeInterrupted = 130 // 128 + SIGINT, as in shells
 )
 
-// ErrFailed ends a command whose report names the failed checks.
-var ErrFailed = errors.New("a check failed")
+// Failed is the error of a command that printed what failed. Its text is for the report alone.
+type Failed struct{ What string }
+
+func (f Failed) Error() string { return f.What }
 
 // BadInput marks an error that the user has to fix: wrong usage, a wrong file, a wrong program, a full disk.
 type BadInput struct {
@@ -49,8 +51,8 @@ func Bad(err error) error {
 // Badf returns bad input with a formatted message: the fault and, after the first semicolon, the hint.
 func Badf(format string, args ...any) error { return hinted(format, args...) }
 
-// failf returns an error of the system with a message as badf makes it.
-func failf(format string, args ...any) error {
+// Failf returns an error of the system with a message as Badf makes it.
+func Failf(format string, args ...any) error {
 	b := hinted(format, args...)
 	b.system = true
 	return b
@@ -92,8 +94,8 @@ func ExitCode(ctx context.Context, err error) int {
 	return CodeFail
 }
 
-// FaultsOf returns the errors that err lists for a program; nil for another kind of error.
-func FaultsOf(err error) mil.ErrorList {
+// ProgramErrors returns the errors that err lists for a program; nil for another kind of error.
+func ProgramErrors(err error) mil.ErrorList {
 	var list mil.ErrorList
 	var one *mil.Error
 	switch {
@@ -111,8 +113,8 @@ func FaultsOf(err error) mil.ErrorList {
 func Explain(ctx context.Context, w io.Writer, err error, programs map[string][]byte) {
 	var own OwnEnd
 	line := func(text string) { fmt.Fprintln(w, page.Fold(text, page.Width(w), 2)) }
-	switch faults := FaultsOf(err); {
-	case err == nil || errors.Is(err, ErrFailed):
+	switch faults := ProgramErrors(err); {
+	case err == nil || errors.As(err, new(Failed)):
 	case ctx.Err() != nil && !errors.As(err, &own):
 		line("ane-roundtrip: interrupted")
 	case faults != nil:
@@ -123,7 +125,7 @@ func Explain(ctx context.Context, w io.Writer, err error, programs map[string][]
 			}
 		}
 	default:
-		line("ane-roundtrip: " + TextOf(err))
+		line("ane-roundtrip: " + ErrorText(err))
 	}
 }
 
@@ -134,9 +136,9 @@ func faultText(e *mil.Error) string {
 	return shown.Error()
 }
 
-// TextOf is the text of an error on one line. Joined errors follow each other after semicolons, those of one text once;
-// other line breaks, such as those in names of files, are escaped as all control characters are.
-func TextOf(err error) string { return strings.Join(linesOf(err), "; ") }
+// ErrorText is the text of an error on one line. Joined errors follow each other after semicolons, those of one text
+// once; other line breaks, such as those in names of files, are escaped as all control characters are.
+func ErrorText(err error) string { return strings.Join(linesOf(err), "; ") }
 
 // linesOf returns the texts of joined errors, each once; for another error its text.
 func linesOf(err error) (lines []string) {
@@ -159,7 +161,7 @@ func linesOf(err error) (lines []string) {
 	var out strings.Builder
 	for i, cause := range causes {
 		if before, after, found := strings.Cut(text, parts[i]); found && parts[i] != "" {
-			out.WriteString(Visible(before) + TextOf(cause))
+			out.WriteString(Visible(before) + ErrorText(cause))
 			text = after
 		}
 	}
@@ -184,10 +186,3 @@ func OneLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 	return Visible(s)
 }
-
-// LintFailed is the error of programs with findings that are errors. They are printed already.
-type LintFailed struct{ Count int }
-
-func (l LintFailed) Error() string { return "lint found " + Counted(l.Count, "error", "errors") }
-
-func (l LintFailed) Is(kind error) bool { return kind == ErrFailed }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
 
 // Failure is the error of a command in its report.
@@ -28,16 +26,15 @@ type fault struct {
 }
 
 // FailureOf describes the error of a command for its report.
-func FailureOf(ctx context.Context, err error, checks []trial.Check) *Failure {
+func FailureOf(ctx context.Context, err error) *Failure {
 	f := &Failure{Code: ExitCode(ctx, err)}
-	faults := FaultsOf(err)
+	faults := ProgramErrors(err)
+	var failed Failed
 	switch {
 	case f.Code == CodeInterrupted:
 		f.Message = "interrupted"
-	case errors.As(err, new(LintFailed)):
-		f.Message = err.Error()
-	case errors.Is(err, ErrFailed):
-		f.Message = failedChecks(checks)
+	case errors.As(err, &failed):
+		f.Message = failed.What
 	case faults != nil:
 		for _, e := range faults {
 			f.Faults = append(f.Faults, fault{Visible(e.File), e.Pos.Line, e.Pos.Col, OneLine(e.Msg), OneLine(e.Hint)})
@@ -47,23 +44,9 @@ func FailureOf(ctx context.Context, err error, checks []trial.Check) *Failure {
 			f.Message += fmt.Sprintf(", the first of %d faults", n)
 		}
 	default:
-		f.Message, f.Hint = splitHint(TextOf(err), Visible(HintOf(err)))
+		f.Message, f.Hint = splitHint(ErrorText(err), Visible(ErrorHint(err)))
 	}
 	return f
-}
-
-// failedChecks names the checks that failed.
-func failedChecks(checks []trial.Check) string {
-	var names []string
-	for _, c := range checks {
-		if c.Status == trial.Fail {
-			names = append(names, c.Name)
-		}
-	}
-	if len(names) == 0 {
-		return ErrFailed.Error()
-	}
-	return fmt.Sprintf("%s: %s", Counted(len(names), "check failed", "checks failed"), strings.Join(names, ", "))
 }
 
 // Counted formats a number with its noun in singular or plural.
@@ -82,8 +65,8 @@ func splitHint(text, hint string) (message, rest string) {
 	return strings.Replace(text, "; "+hint, "", 1), hint
 }
 
-// HintOf returns the hint of an error: that of the outermost cause whose type has one, in a field Hint or Fix.
-func HintOf(err error) string {
+// ErrorHint returns the hint of an error: that of the outermost cause whose type has one, in a field Hint or Fix.
+func ErrorHint(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -94,7 +77,7 @@ func HintOf(err error) string {
 	case errors.As(err, &input) && input.Hint != "":
 		return input.Hint
 	case errors.As(err, &other):
-		return strings.TrimPrefix(HintOf(other.err)+"; "+other.hint, "; ")
+		return strings.TrimPrefix(ErrorHint(other.err)+"; "+other.hint, "; ")
 	}
 	if v := reflect.Indirect(reflect.ValueOf(err)); v.Kind() == reflect.Struct {
 		for _, name := range []string{"Hint", "Fix"} {
@@ -104,7 +87,7 @@ func HintOf(err error) string {
 		}
 	}
 	for _, cause := range causesOf(err) {
-		if hint := HintOf(cause); hint != "" {
+		if hint := ErrorHint(cause); hint != "" {
 			return hint
 		}
 	}

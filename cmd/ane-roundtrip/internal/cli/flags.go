@@ -16,8 +16,8 @@ func EveryCommand(cmd *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// ReportFlag adds --json to a command.
-func (a *App) ReportFlag(cmd *cobra.Command) {
+// JSONFlag adds --json to a command.
+func (a *App) JSONFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&a.JSON, "json", a.JSON, "print one JSON object instead of tables")
 	cmd.Flags().Lookup("json").DefValue = "false"
 }
@@ -33,8 +33,8 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 // RepeatFlag says how often a command measures.
 const RepeatFlag = "repeat"
 
-// TakeFormerNames has a command accept the flag's former names, which its help does not show.
-func TakeFormerNames(cmd *cobra.Command) {
+// AcceptOldNames has a command accept the flag's former names, which its help does not show.
+func AcceptOldNames(cmd *cobra.Command) {
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "iterations" || name == "rounds" {
 			name = RepeatFlag
@@ -59,8 +59,8 @@ func (v *onceValue) Set(s string) error {
 	return v.Value.Set(s)
 }
 
-// GiveOnce rejects a second value of flags, except switches, and lists such as --in.
-func GiveOnce(cmd *cobra.Command) {
+// RejectRepeatedFlags rejects a second value of flags, except switches, and lists such as --in.
+func RejectRepeatedFlags(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if _, list := f.Value.(pflag.SliceValue); !list && f.Value.Type() != "bool" {
 			f.Value = &onceValue{Value: f.Value}
@@ -70,11 +70,6 @@ func GiveOnce(cmd *cobra.Command) {
 
 // MaxRepeat bounds --repeat.
 const MaxRepeat = 1_000_000
-
-// QuietJSON refuses --quiet beside --json.
-func QuietJSON() error {
-	return Badf("--quiet has no effect beside --json, which prints no tables; leave one of them out")
-}
 
 // OneFile accepts exactly one operand.
 func OneFile(name string) cobra.PositionalArgs {

@@ -53,8 +53,8 @@ func (a *App) Tables(all ...*page.Table) error {
 	return nil
 }
 
-// ReceiptOf formats the name, chip and system of an engine.
-func ReceiptOf(r *ane.Receipt) string { return fmt.Sprintf("%s: %s, %s", r.Engine, r.Chip, r.OSBuild) }
+// EngineText formats the name, chip and system of an engine.
+func EngineText(r *ane.Receipt) string { return fmt.Sprintf("%s: %s, %s", r.Engine, r.Chip, r.OSBuild) }
 
 // Brief rounds a duration to three digits.
 func Brief(d time.Duration) string {
@@ -90,8 +90,9 @@ func (a *App) Notes(all []string) {
 	}
 }
 
-// Say writes a text of a model, a guest or a program: to a terminal with what would control it escaped, else as it is.
-func Say(w io.Writer, text string) error {
+// WriteText writes a text of a model, a guest or a program: to a terminal with what would control it escaped, else as
+// it is.
+func WriteText(w io.Writer, text string) error {
 	if _, terminal := page.Terminal(w); terminal {
 		text = page.Inert(text)
 	}

@@ -7,8 +7,8 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/anekit/anekit/ane"
@@ -42,10 +42,10 @@ type Report struct {
 	Engines    []ane.Receipt `json:"engines,omitempty"`
 	Host       hostFacts     `json:"host"`
 	Checks     []trial.Check `json:"checks"`
-	Claims     []Claim       `json:"claims,omitempty"` // of check
+	Claims     any           `json:"claims,omitempty"` // of check
 	Verdict    string        `json:"verdict"`
 	Error      *Failure      `json:"error,omitempty"`
-	Tensors    []Placed      `json:"tensors,omitempty"` // of info --attributes
+	Tensors    any           `json:"tensors,omitempty"` // of info --attributes
 	Dump       plist.Dict    `json:"dump,omitempty"`    // of info: a dump as in testdata/dumps
 	*Generated               // of generate and actor; nil for other commands
 	Details    any           `json:"details,omitempty"` // figures of the command; the type depends on it
@@ -109,26 +109,19 @@ func NewReport(d *ane.Device) Report {
 // SetEngine records the engine that the command ran on.
 func (r *Report) SetEngine(receipt *ane.Receipt) { r.Engine, r.Numerics = receipt, &receipt.Numerics }
 
-// Judge sets the verdict to fail and returns errFailed if a check failed.
+// Judge sets the verdict to fail and returns an error that names the failed checks, if there are any.
 func (r *Report) Judge() error {
+	var names []string
 	for _, c := range r.Checks {
 		if c.Status == trial.Fail {
-			r.Verdict = VerdictFail
-			return ErrFailed
+			names = append(names, c.Name)
 		}
 	}
-	return nil
-}
-
-// Require sets the verdict to fail and returns an error if one of the claims is not shown.
-func (r *Report) Require(claims []string) error {
-	for _, c := range r.Claims {
-		if slices.Contains(claims, c.Name) && c.Status != ClaimShown {
-			r.Verdict = VerdictFail
-			return failf("%s; leave --require-shown %s out to accept that", c.Words(), c.Name)
-		}
+	if len(names) == 0 {
+		return nil
 	}
-	return nil
+	r.Verdict = VerdictFail
+	return Failed{Counted(len(names), "check failed", "checks failed") + ": " + strings.Join(names, ", ")}
 }
 
 // Deliver sets the report that --json prints at the end of the command.
@@ -165,28 +158,6 @@ func (r Report) write(w io.Writer) error {
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false) // types have < and >
 	return e.Encode(r)
-}
-
-// Placed is a tensor of a compiled program with the layout that anekit gives it. Axes count
-// elements; strides are in bytes.
-type Placed struct {
-	Name        string `json:"name"` // without the framework's suffix "@output"
-	Output      bool   `json:"output"`
-	Type        string `json:"type"` // the framework's name: "Float16"
-	Batches     int    `json:"batches"`
-	Channels    int    `json:"channels"`
-	Depth       int    `json:"depth"`
-	Height      int    `json:"height"`
-	Width       int    `json:"width"`
-	RowStride   int    `json:"row_stride"`
-	PlaneStride int    `json:"plane_stride"`
-	DepthStride int    `json:"depth_stride"`
-	BatchStride int    `json:"batch_stride"`
-	Bytes       int    `json:"bytes"` // of the shortest surface that holds it
-	Packed      bool   `json:"packed"`
-	Index       int    `json:"index"` // of its symbol
-	List        string `json:"list"`
-	Procedure   string `json:"procedure"`
 }
 
 // Generated are the figures of generate that stand at the top of the JSON object as well.

@@ -13,8 +13,8 @@ import (
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
-// reportFile is the file of --report: the object that --json prints, or a page of it.
-type reportFile struct {
+// ReportFile is the file of --report: the object that --json prints, or a page of it.
+type ReportFile struct {
 	Path   string
 	File   *wholefile.File // nil without the flag, and until begin
 	Notice string          // what to say of the file when it is written; may be empty
@@ -27,23 +27,15 @@ const (
 )
 
 // Kind returns the extension of the file, in lower case.
-func (r *reportFile) Kind() string { return strings.ToLower(filepath.Ext(r.Path)) }
+func (r *ReportFile) Kind() string { return strings.ToLower(filepath.Ext(r.Path)) }
 
-// SaveFlag adds --report to a command.
-func (a *App) SaveFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.Saved.Path, "report", "", "write the report to `FILE`.json or FILE.html")
+// ReportFlag adds --report to a command.
+func (a *App) ReportFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.ReportFile.Path, "report", "", "write the report to `FILE`.json or FILE.html")
 }
 
-// Input is a file that a command line names as input.
+// Input is a file that a command line names as input; without a path it is none.
 type Input struct{ Flag, Path string }
-
-// Named is an input of a flag that may be empty.
-func Named(flag, path string) []Input {
-	if path == "" {
-		return nil
-	}
-	return []Input{{flag, path}}
-}
 
 // BeginReport starts the file of --report, so that the command fails before it works if it cannot write that file. The
 // file is none of the inputs. Without the flag it does nothing.
@@ -51,28 +43,30 @@ func (a *App) BeginReport(cmd *cobra.Command, files *Files, inputs ...Input) err
 	if !cmd.Flags().Changed("report") {
 		return nil
 	}
-	if err := a.Saved.Check(); err != nil {
+	if err := a.ReportFile.Check(); err != nil {
 		return err
 	}
 	for _, in := range inputs {
-		if in.Path == Stdio {
+		switch in.Path {
+		case "":
+		case Stdio:
 			if info, err := os.Stdin.Stat(); err == nil {
 				files.sources = append(files.sources, source{in.Flag, "standard input", info})
 			}
-			continue
+		default:
+			files.RecordPath(in.Flag, in.Path)
 		}
-		files.RecordPath(in.Flag, in.Path)
 	}
-	f, err := files.Create("--report", a.Saved.Path)
+	f, err := files.Create("--report", a.ReportFile.Path)
 	if err != nil {
 		return err
 	}
-	a.Saved.File = f
+	a.ReportFile.File = f
 	return nil
 }
 
 // Check rejects a name with another extension.
-func (r *reportFile) Check() error {
+func (r *ReportFile) Check() error {
 	switch kind := r.Kind(); {
 	case r.Path == "":
 		return Badf("--report needs the name of a file; give --report FILE.json or FILE.html")
@@ -85,20 +79,20 @@ func (r *reportFile) Check() error {
 // Clash returns an error if the file of --report, which was started before the command knew all that it reads, is one
 // of the inputs. The file is then discarded.
 func (t *Files) Clash() error {
-	f := t.App.Saved.File
+	f := t.App.ReportFile.File
 	if f == nil {
 		return nil
 	}
 	for _, s := range t.sources {
 		if f.Old() != nil && f.Old().Mode().IsRegular() && os.SameFile(f.Old(), s.info) {
 			t.App.discardReport()
-			return t.refuse("--report", t.App.Saved.Path, s.info)
+			return t.refuse("--report", t.App.ReportFile.Path, s.info)
 		}
 	}
 	for _, s := range t.missing {
 		if f.Makes(s.path) {
 			t.App.discardReport()
-			return Badf("--report: %s is the path of %s (%s); name another file", t.App.Saved.Path, s.what, s.path)
+			return Badf("--report: %s is the path of %s (%s); name another file", t.App.ReportFile.Path, s.what, s.path)
 		}
 	}
 	return nil
@@ -118,13 +112,13 @@ func (a *App) ReadsModel(folder string) error {
 }
 
 func (a *App) discardReport() {
-	a.Saved.File.Discard()
-	a.Saved.File = nil
+	a.ReportFile.File.Discard()
+	a.ReportFile.File = nil
 }
 
 // saveReport writes the file of --report.
 func (a *App) saveReport(r Report) error {
-	f := a.Saved.File
+	f := a.ReportFile.File
 	if f == nil {
 		return nil
 	}
@@ -134,7 +128,7 @@ func (a *App) saveReport(r Report) error {
 		if err := r.write(&object); err != nil {
 			return err
 		}
-		if a.Saved.Kind() == asPage {
+		if a.ReportFile.Kind() == asPage {
 			return drawing.Write(f, object.Bytes())
 		}
 		_, err := f.Write(object.Bytes())
@@ -143,21 +137,21 @@ func (a *App) saveReport(r Report) error {
 	if err == nil {
 		err = f.Commit()
 	}
-	if err == nil && a.Saved.Notice != "" {
-		a.Logf("%s %s", a.Saved.Path, a.Saved.Notice)
+	if err == nil && a.ReportFile.Notice != "" {
+		a.Logf("%s %s", a.ReportFile.Path, a.ReportFile.Notice)
 	}
-	return Unwritten(a.Saved.Path, err)
+	return WriteError(a.ReportFile.Path, err)
 }
 
 // Reports says whether the command makes the object that --json prints.
-func (a *App) Reports() bool { return a.JSON || a.Saved.File != nil }
+func (a *App) Reports() bool { return a.JSON || a.ReportFile.File != nil }
 
 // finish describes the end of the command in its object.
 func (a *App) finish(ctx context.Context, r *Report, err error) {
 	if err == nil {
 		return
 	}
-	r.Verdict, r.Error = VerdictFail, FailureOf(ctx, err, r.Checks)
+	r.Verdict, r.Error = VerdictFail, FailureOf(ctx, err)
 	if r.Error.Code == CodeUnavailable {
 		r.Verdict = VerdictUnavailable
 	}

@@ -91,7 +91,7 @@ func (t *Files) Create(what, path string) (*wholefile.File, error) {
 		return nil, t.refuse(what, path, taken.Source)
 	}
 	if err != nil {
-		return nil, Uncreated(what, err)
+		return nil, CreateError(what, err)
 	}
 	for _, s := range t.missing {
 		if f.Makes(s.path) {
@@ -99,7 +99,7 @@ func (t *Files) Create(what, path string) (*wholefile.File, error) {
 			return nil, Badf("%s: %s is the path of %s (%s); name another file", what, path, s.what, s.path)
 		}
 	}
-	if r := t.App.Saved.File; r != nil && r.Same(f) {
+	if r := t.App.ReportFile.File; r != nil && r.Same(f) {
 		f.Discard()
 		return nil, Badf("%s and --report go to the same file %s; give each a different file", what, path)
 	}
@@ -142,13 +142,17 @@ func (t *Files) takeOutput(what string) error {
 	return nil
 }
 
+// standardOutput returns standard output, also after it was taken.
+func (t *Files) standardOutput() io.Writer {
+	if t.stdout != "" {
+		return t.data
+	}
+	return t.App.Out
+}
+
 // IsOutput reports whether the file is standard output, which may be taken.
 func (t *Files) IsOutput(info fs.FileInfo) bool {
-	out := t.App.Out
-	if t.stdout != "" {
-		out = t.data
-	}
-	f, ok := out.(*os.File)
+	f, ok := t.standardOutput().(*os.File)
 	if !ok || info.Mode()&fs.ModeCharDevice != 0 {
 		return false
 	}
@@ -163,21 +167,22 @@ func (t *Files) Output(what string) (io.Writer, error) {
 		return nil, err
 	}
 	out := t.data
-	if err := OpenOutput(what, out); err != nil {
+	if err := t.CheckOutput(what); err != nil {
 		return nil, err
 	}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return nil, Badf("%s: standard output is a terminal; send it to a file or a pipe", what)
 	}
-	if err := t.RefuseInput(what); err != nil {
-		return nil, err
-	}
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe becomes an error of the write, so that deferred cleanup runs
 	return out, nil
 }
 
-// RefuseInput rejects standard output, for what, where it is a file that the command reads. A connection may be both.
-func (t *Files) RefuseInput(what string) error {
+// CheckOutput rejects standard output for the data of what if it is closed, since the runtime would discard the data,
+// or if it is a file that the command reads. A connection may be both.
+func (t *Files) CheckOutput(what string) error {
+	if f, ok := t.standardOutput().(*os.File); ok && mayBeClosed(f) {
+		return Badf("%s: standard output is closed; send it to a file or a pipe", what)
+	}
 	for _, s := range t.sources {
 		if s.info.Mode()&fs.ModeSocket == 0 && t.IsOutput(s.info) {
 			return t.refuse(what, "standard output", s.info)
@@ -189,25 +194,17 @@ func (t *Files) RefuseInput(what string) error {
 // full reports whether an error of the system is that of a full disk.
 func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
-// OpenOutput rejects a closed standard output for the data of what, which the runtime would discard.
-func OpenOutput(what string, out io.Writer) error {
-	if f, ok := out.(*os.File); ok && mayBeClosed(f) {
-		return Badf("%s: standard output is closed; send it to a file or a pipe", what)
-	}
-	return nil
-}
-
-// Uncreated is the error of a file that cannot be created; what names it. A full disk is no bad input.
-func Uncreated(what string, err error) error {
+// CreateError is the error of a file that cannot be created; what names it. A full disk is no bad input.
+func CreateError(what string, err error) error {
 	if full(err) {
-		return failf("%s: %w; free space there, or name another file", what, err)
+		return Failf("%s: %w; free space there, or name another file", what, err)
 	}
 	return Badf("%s: %w; name a file in a folder that exists and can be written", what, err)
 }
 
-// Unwritten returns the error of a write to path, or nil. An error of the system, such as a full disk or
+// WriteError returns the error of a write to path, or nil. An error of the system, such as a full disk or
 // a closed pipe, is no bad input: the run did not finish.
-func Unwritten(path string, err error) error {
+func WriteError(path string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -221,9 +218,9 @@ func Unwritten(path string, err error) error {
 	case system == syscall.EPIPE, path == standardOutput: // a reader has what it wanted; the shell chose the file
 		return fmt.Errorf("%s: %w", path, system)
 	case full(system):
-		return failf("%s: %w; free space there, or name another file", path, system)
+		return Failf("%s: %w; free space there, or name another file", path, system)
 	default:
-		return failf("%s: %w; check the space and permissions at the destination", path, system)
+		return Failf("%s: %w; check the space and permissions at the destination", path, system)
 	}
 	return Badf("%s: %w", path, wholefile.Cause(err))
 }
@@ -232,7 +229,7 @@ func Unwritten(path string, err error) error {
 func unprinted(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) && path.Op == "write" && path.Path == os.Stdout.Name() {
-		return Unwritten(Stdio, path)
+		return WriteError(Stdio, path)
 	}
 	return err
 }
@@ -258,7 +255,7 @@ func Rewrite(path string, read fs.FileInfo, text []byte, flag string) error {
 	}
 	f, err := wholefile.Create(path)
 	if full(err) {
-		return Unwritten(path, err)
+		return WriteError(path, err)
 	}
 	if err != nil {
 		return Badf("%w; leave %s out, or make the file and its folder writable", err, flag)
@@ -271,7 +268,7 @@ func Rewrite(path string, read fs.FileInfo, text []byte, flag string) error {
 	if err == nil {
 		err = f.Commit()
 	}
-	return Unwritten(path, err)
+	return WriteError(path, err)
 }
 
 // sameState reports whether a and b are the same file with the same size and time.

@@ -27,11 +27,11 @@ func UnknownOperand(cmd *cobra.Command, word string) error {
 		near.Hint(word, CommandNames(cmd.Root())))
 }
 
-// EngineOrHint opens the engine that the flags select. If it is not available, the error names the
+// OpenEngineOrHint opens the engine that the flags select. If it is not available, the error names the
 // software engine as an alternative, unless --broker rules it out.
-func (a *App) EngineOrHint(ctx context.Context) (*ane.Device, error) {
-	d, err := a.Open(ctx, nil)
-	if errors.Is(err, ane.ErrUnavailable) && !a.Apple && a.Engine != engine.Soft && a.Socket == "" {
+func (a *App) OpenEngineOrHint(ctx context.Context) (*ane.Device, error) {
+	d, err := a.OpenEngine(ctx, nil)
+	if errors.Is(err, ane.ErrUnavailable) && !a.RequireApple && a.Engine != engine.Soft && a.Socket == "" {
 		return nil, &alternative{err, "give --engine " + engine.Soft + " to compute it in software"}
 	}
 	return d, err
@@ -87,14 +87,15 @@ func commandsWith(root *cobra.Command, flag string) (names []string) {
 
 // Conflict rejects a flag that has no effect beside another one.
 func Conflict(cmd *cobra.Command, idle, beside, why string) error {
-	if cmd.Flags().Changed(idle) && cmd.Flags().Changed(beside) {
+	given := func(name string) bool { return cmd.Flags().Changed(name) && cmd.Flag(name).Value.String() != "false" }
+	if given(idle) && given(beside) {
 		return Badf("--%s has no effect beside --%s, %s; leave one of them out", idle, beside, why)
 	}
 	return nil
 }
 
-// Words returns the names of chips or roads.
-func Words[T fmt.Stringer](list []T) []string {
+// Names returns the names of chips or roads.
+func Names[T fmt.Stringer](list []T) []string {
 	out := []string{}
 	for _, x := range list {
 		out = append(out, x.String())

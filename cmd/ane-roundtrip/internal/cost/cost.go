@@ -50,7 +50,7 @@ of the operators to FILE.html; also on failure.`,
 		Args: cli.OneFile("FILE.mil"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files := &cli.Files{App: a}
-			if err := a.BeginReport(cmd, files, cli.Named("cost", args[0])...); err != nil {
+			if err := a.BeginReport(cmd, files, cli.Input{Flag: "cost", Path: args[0]}); err != nil {
 				return err
 			}
 			return estimate(a, cmd.Context(), files, args[0], o)
@@ -64,8 +64,8 @@ of the operators to FILE.html; also on failure.`,
 	f.Float64Var(&o.gap, "gap-us", 0, "`MICROSECONDS` between the end of a call and the next (default: full clock)")
 	f.Float64Var(&o.idle, "idle-us", 0, "`MICROSECONDS` that the engine has been idle before the call")
 	f.BoolVar(&o.largest, "largest", false, "list the longest operators first")
+	a.JSONFlag(cmd)
 	a.ReportFlag(cmd)
-	a.SaveFlag(cmd)
 	return cmd
 }
 

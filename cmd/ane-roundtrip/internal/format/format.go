@@ -57,7 +57,7 @@ what the dialect cannot express, such as int4 in the old one.`,
 	f.BoolVarP(&o.write, "write", "w", false, "replace the files instead of printing")
 	f.BoolVarP(&o.diff, "diff", "d", false, "print the differences instead of the program")
 	f.StringVar(&o.dialect, "dialect", "", "`DIALECT` to convert to, old or new (default: that of the program)")
-	a.ReportFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
@@ -98,10 +98,7 @@ func format(a *cli.App, ctx context.Context, paths []string, o formatOptions) er
 		all = append(all, f)
 	}
 	if !o.write || o.list || o.diff {
-		if err := files.RefuseInput("fmt"); err != nil {
-			return err
-		}
-		if err := cli.OpenOutput("fmt", a.Out); err != nil {
+		if err := files.CheckOutput("fmt"); err != nil {
 			return err
 		}
 	}
@@ -118,7 +115,7 @@ func format(a *cli.App, ctx context.Context, paths []string, o formatOptions) er
 		a.Deliver(r)
 	}
 	if o.diff && differ {
-		return cli.ErrFailed
+		return cli.Failed{What: "a check failed"}
 	}
 	return nil
 }
@@ -145,13 +142,13 @@ func read(t *cli.Files, ctx context.Context, path, dialect string) (*formatted, 
 // print does with a program what the flags ask.
 func (f *formatted) print(a *cli.App, o formatOptions) error {
 	if !o.list && !o.write && !o.diff {
-		return cli.Say(a.Out, string(f.text))
+		return cli.WriteText(a.Out, string(f.text))
 	}
 	if !f.differs() {
 		return nil
 	}
 	if o.list && !a.JSON {
-		if err := cli.Say(a.Out, cli.Visible(f.name)+"\n"); err != nil {
+		if err := cli.WriteText(a.Out, cli.Visible(f.name)+"\n"); err != nil {
 			return err
 		}
 	}
@@ -162,7 +159,7 @@ func (f *formatted) print(a *cli.App, o formatOptions) error {
 	}
 	if o.diff {
 		name := cli.Visible(f.name)
-		return cli.Say(a.Out, string(diff.Diff(name+".orig", f.old, name, f.text)))
+		return cli.WriteText(a.Out, string(diff.Diff(name+".orig", f.old, name, f.text)))
 	}
 	return nil
 }

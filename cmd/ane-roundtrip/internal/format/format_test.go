@@ -36,10 +36,10 @@ func TestRewriteKeepsNewerText(t *testing.T) {
 // the message names the flag that asked for it.
 func TestRewriteNamesItsFlag(t *testing.T) {
 	var input cli.BadInput
-	require.ErrorAs(t, cli.Unwritten("full.mil", &fs.PathError{Op: "write", Path: "hidden", Err: syscall.ENOSPC}), &input)
+	require.ErrorAs(t, cli.WriteError("full.mil", &fs.PathError{Op: "write", Path: "hidden", Err: syscall.ENOSPC}), &input)
 	require.Equal(t, cli.CodeFail, cli.ExitCode(t.Context(), input))
 	require.EqualError(t, input, "full.mil: no space left on device; free space there, or name another file")
-	require.Equal(t, "free space there, or name another file", cli.HintOf(input))
+	require.Equal(t, "free space there, or name another file", cli.ErrorHint(input))
 	if os.Geteuid() == 0 {
 		t.Skip("root writes everywhere; run it as another user")
 	}

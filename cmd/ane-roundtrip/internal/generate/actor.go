@@ -128,7 +128,7 @@ actor again; a note says so. Without --model thaw refuses that.`,
 
 // files are the files of the flags.
 func (o *actorOptions) files() []cli.Input {
-	return append(cli.Named("--snapshot", o.snapshot), cli.Named("--guest", o.guest)...)
+	return []cli.Input{{Flag: "--snapshot", Path: o.snapshot}, {Flag: "--guest", Path: o.guest}}
 }
 
 // snapshotArg takes the file of a snapshot as an operand.
@@ -154,8 +154,8 @@ func actorFlags(a *cli.App, cmd *cobra.Command, o *actorOptions) {
 	f.StringVar(&o.form, "form", "",
 		"`FORM` of the programs: engine, engine-int8 or compact (default: engine on Apple's engine, else compact)")
 	f.IntVar(&o.context, "context", 0, "room for `N` tokens (default: what the run needs)")
+	a.JSONFlag(cmd)
 	a.ReportFlag(cmd)
-	a.SaveFlag(cmd)
 	a.EngineFlags(cmd)
 	a.NumericsFlag(cmd)
 	a.EmulateFlag(cmd)

@@ -47,7 +47,7 @@ func (j *actorJob) report(d *ane.Device) error {
 		return nil
 	}
 	w := page.NewTable()
-	w.Row("engine", cli.ReceiptOf(&receipt))
+	w.Row("engine", cli.EngineText(&receipt))
 	w.Row("numerics", receipt.Numerics)
 	w.Row("guest", fmt.Sprintf("%s, %s of memory, SHA-256 %.16s...", cli.Visible(f.Guest),
 		measure.BytesText(f.Memory), f.Sum))

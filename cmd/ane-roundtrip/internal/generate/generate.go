@@ -54,14 +54,14 @@ chip; the status is 2 if one is exceeded.`,
   ane-roundtrip generate --model m --plan --chip m4 --form engine-int8`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.BeginReport(cmd, &cli.Files{App: a}, cli.Named("--snapshot", o.snapshot)...); err != nil {
+			if err := a.BeginReport(cmd, &cli.Files{App: a}, cli.Input{Flag: "--snapshot", Path: o.snapshot}); err != nil {
 				return err
 			}
 			if err := o.checkPlan(cmd); err != nil {
 				return err
 			}
-			if o.quiet && a.JSON {
-				return cli.QuietJSON()
+			if err := cli.Conflict(cmd, "quiet", "json", "which prints no tables"); err != nil {
+				return err
 			}
 			if o.plan {
 				return planModel(a, o)
@@ -91,8 +91,8 @@ chip; the status is 2 if one is exceeded.`,
 	f.BoolVar(&o.plan, "plan", false, "print what the model takes of a chip, run nothing")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print the answer alone, without the report")
 	f.StringVar(&o.chip, "chip", "all", "`CHIP` of --plan: m1 to m6, or all")
+	a.JSONFlag(cmd)
 	a.ReportFlag(cmd)
-	a.SaveFlag(cmd)
 	a.EngineFlags(cmd)
 	a.NumericsFlag(cmd)
 	a.EmulateFlag(cmd)
@@ -380,7 +380,7 @@ func (j *generateJob) printer() func(token int) error {
 	if a.JSON {
 		return func(int) error { return nil }
 	}
-	write := func(text string) error { return cli.Unwritten(cli.Stdio, cli.Say(j.answer, text)) }
+	write := func(text string) error { return cli.WriteError(cli.Stdio, cli.WriteText(j.answer, text)) }
 	if j.words == nil {
 		between := ""
 		return func(token int) error {

@@ -139,7 +139,7 @@ func (j *generateJob) report(d *ane.Device) error {
 	}
 	size := func(n int64) string { return measure.BytesText(int(n)) }
 	w := page.NewTable()
-	w.Row("engine", cli.ReceiptOf(&receipt))
+	w.Row("engine", cli.EngineText(&receipt))
 	w.Row("numerics", receipt.Numerics)
 	w.Row("prompt", fmt.Sprintf("%d tokens, %d of them and of the answer from the snapshot", g.PromptTokens,
 		g.Restored))

@@ -23,7 +23,7 @@ func (j *generateJob) onModel(ctx context.Context, prepare func() error, work fu
 	if err := prepare(); err != nil {
 		return err
 	}
-	d, err := j.app.EngineOrHint(ctx)
+	d, err := j.app.OpenEngineOrHint(ctx)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (j *generateJob) load(ctx context.Context, d *ane.Device) (err error) {
 		form, _ = decoder.ParseForm(j.o.form) // checkForm has accepted it
 	}
 	options := []decoder.Option{decoder.WithForm(form), decoder.Context(j.o.context)}
-	if c, err := j.app.Emulates(d.Info().Name); err == nil && c != 0 {
+	if c, err := j.app.EmulatedChip(d.Info().Name); err == nil && c != 0 {
 		options = append(options, decoder.Chip(c))
 	}
 	bar := j.app.Progress(0)

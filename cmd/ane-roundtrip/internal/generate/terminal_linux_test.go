@@ -40,7 +40,7 @@ func TestTextIsInertOnATerminal(t *testing.T) {
 	terminal, reader := pseudoTerminal(t)
 	lines := bufio.NewReader(reader)
 	for _, write := range []func() error{
-		func() error { return cli.Say(terminal, text) },
+		func() error { return cli.WriteText(terminal, text) },
 		func() error { _, err := guestOutput{terminal}.Write([]byte(text)); return err },
 	} {
 		require.NoError(t, write())
@@ -51,7 +51,7 @@ func TestTextIsInertOnATerminal(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	require.NoError(t, err)
 	defer file.Close()
-	require.NoError(t, cli.Say(file, text))
+	require.NoError(t, cli.WriteText(file, text))
 	n, err := guestOutput{file}.Write([]byte(text))
 	require.NoError(t, err)
 	require.Len(t, text, n)

@@ -62,7 +62,7 @@ Filters:
 
 ` + list.String()
 	cmd.Flags().StringVar(&name, "filter", "", "`NAME` of the filter: "+models.FilterNames())
-	a.ReportFlag(cmd)
+	a.JSONFlag(cmd)
 	a.EngineFlags(cmd)
 	a.NumericsFlag(cmd)
 	a.EmulateFlag(cmd)
@@ -96,7 +96,7 @@ func filterImage(a *cli.App, ctx context.Context, name, in, out string) (err err
 	defer dst.file.Discard()
 	defer context.AfterFunc(ctx, dst.file.Discard)() // an interrupt removes the half-written file
 	bar.Now("compile")
-	d, err := a.EngineOrHint(ctx)
+	d, err := a.OpenEngineOrHint(ctx)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func filterImage(a *cli.App, ctx context.Context, name, in, out string) (err err
 		err = dst.commit()
 	}
 	if err != nil {
-		return cli.Unwritten(out, err)
+		return cli.WriteError(out, err)
 	}
 	bar.Stop()
 	return reportImage(a, rig, imageDetails{Filter: filter.Name, File: out, Bytes: dst.bytes,

@@ -12,13 +12,35 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
+// placed is a tensor of a compiled program with the layout that anekit gives it. Axes count
+// elements; strides are in bytes.
+type placed struct {
+	Name        string `json:"name"` // without the framework's suffix "@output"
+	Output      bool   `json:"output"`
+	Type        string `json:"type"` // the framework's name: "Float16"
+	Batches     int    `json:"batches"`
+	Channels    int    `json:"channels"`
+	Depth       int    `json:"depth"`
+	Height      int    `json:"height"`
+	Width       int    `json:"width"`
+	RowStride   int    `json:"row_stride"`
+	PlaneStride int    `json:"plane_stride"`
+	DepthStride int    `json:"depth_stride"`
+	BatchStride int    `json:"batch_stride"`
+	Bytes       int    `json:"bytes"` // of the shortest surface that holds it
+	Packed      bool   `json:"packed"`
+	Index       int    `json:"index"` // of its symbol
+	List        string `json:"list"`
+	Procedure   string `json:"procedure"`
+}
+
 // placedAll lists the tensors of all procedures, inputs first, and the symbols for which the
 // attributes have no layout.
-func placedAll(p *attributes.Program) (tensors []cli.Placed, unplaced []string) {
+func placedAll(p *attributes.Program) (tensors []placed, unplaced []string) {
 	for _, q := range p.Procedures {
 		for _, t := range append(append([]attributes.Tensor(nil), q.Inputs...), q.Outputs...) {
 			l := t.Layout
-			tensors = append(tensors, cli.Placed{
+			tensors = append(tensors, placed{
 				Name: t.Name, Output: t.Output, Type: t.Type,
 				Batches: l.Batches, Channels: l.Channels, Depth: l.Depth, Height: l.Height, Width: l.Width,
 				RowStride: l.RowStride, PlaneStride: l.PlaneStride, DepthStride: l.DepthStride,
@@ -39,7 +61,9 @@ func printAttributes(a *cli.App, file string) error {
 		return cli.Bad(err)
 	}
 	r := cli.NewReport(nil)
-	r.Tensors = tensors
+	if len(tensors) > 0 {
+		r.Tensors = tensors
+	}
 	if len(unplaced) > 0 {
 		r.Details = map[string]any{"unplaced": unplaced}
 	}
@@ -74,7 +98,7 @@ func printAttributes(a *cli.App, file string) error {
 	return err
 }
 
-func readAttributes(file string) ([]cli.Placed, []string, error) {
+func readAttributes(file string) ([]placed, []string, error) {
 	if file == cli.Stdio {
 		return nil, nil, cli.Badf("--attributes -: the file is not read from standard input; give the path of a file")
 	}

@@ -35,12 +35,12 @@ func observed(a *cli.App) string {
 // unavailable is the reason. The Observation of an engine without a framework is empty.
 func observation(a *cli.App, ctx context.Context) (d *ane.Device, o *observe.Observation, unavailable, err error) {
 	name := observed(a)
-	if a.Apple && name != engine.Apple {
-		d, err = a.Open(ctx, nil) // returns the error of --require-ane
+	if a.RequireApple && name != engine.Apple {
+		d, err = a.OpenEngine(ctx, nil) // returns the error of --require-ane
 		return d, &observe.Observation{}, err, nil
 	}
 	if name != engine.Apple && name != engine.StandIn {
-		d, err = a.Open(ctx, nil)
+		d, err = a.OpenEngine(ctx, nil)
 		if errors.Is(err, ane.ErrUnavailable) {
 			return nil, &observe.Observation{}, err, nil
 		}
@@ -88,7 +88,7 @@ func report(a *cli.App, ctx context.Context, path string) (err error) {
 		err = f.Commit()
 	}
 	if err != nil {
-		return cli.Unwritten(path, err)
+		return cli.WriteError(path, err)
 	}
 	a.Logf("%s is written; attach it to an issue, it does not contain your name", path)
 	r := cli.NewReport(nil)
@@ -105,7 +105,7 @@ func savePage(a *cli.App, ctx context.Context) error {
 	}
 	r := cli.NewReport(nil)
 	r.Details, r.Dump = infoDetails{engine.Probe(), frameworks(), ops.Names()}, dump
-	a.Saved.Notice = "has paths of this machine; attach the dump of --report FILE.json to an issue instead"
+	a.ReportFile.Notice = "has paths of this machine; attach the dump of --report FILE.json to an issue instead"
 	return judgeTrip(a, r, trip, unavailable)
 }
 

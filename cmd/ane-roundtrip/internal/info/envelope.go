@@ -224,7 +224,7 @@ func (e *envelope) errors(met []apple.Met, unavailable error) {
 	}
 	e.add("errors", rows)
 	if unavailable != nil {
-		e.add("unavailable", e.scrub.text(cli.TextOf(unavailable)))
+		e.add("unavailable", e.scrub.text(cli.ErrorText(unavailable)))
 	}
 }
 

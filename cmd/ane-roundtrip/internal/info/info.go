@@ -55,11 +55,11 @@ anekit places each tensor, or why it cannot (exit status 2).`,
 			case cmd.Flags().Changed("attributes"):
 				return printAttributes(a, attributes)
 			case cmd.Flags().Changed("report"):
-				if err := a.Saved.Check(); err != nil {
+				if err := a.ReportFile.Check(); err != nil {
 					return err
 				}
-				if a.Saved.Kind() == cli.AsObject {
-					return report(a, cmd.Context(), a.Saved.Path)
+				if a.ReportFile.Kind() == cli.AsObject {
+					return report(a, cmd.Context(), a.ReportFile.Path)
 				}
 				if err := a.BeginReport(cmd, &cli.Files{App: a}); err != nil {
 					return err
@@ -71,9 +71,9 @@ anekit places each tensor, or why it cannot (exit status 2).`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&attributes, "attributes", "", "print how anekit places the tensors of the compiled program in `FILE`")
-	f.StringVar(&a.Saved.Path, "report", "",
+	f.StringVar(&a.ReportFile.Path, "report", "",
 		"write a dump of this machine, with a round trip, to `FILE`.json, or a page to FILE.html")
-	a.ReportFlag(cmd)
+	a.JSONFlag(cmd)
 	a.EngineFlags(cmd)
 	return cmd
 }
@@ -103,7 +103,7 @@ func frameworks() []framework {
 		}
 		f := framework{Engine: name, Report: r, Warnings: warnings(r)}
 		if err != nil {
-			f.Error = cli.TextOf(err)
+			f.Error = cli.ErrorText(err)
 		}
 		found = append(found, f)
 	}
@@ -112,7 +112,7 @@ func frameworks() []framework {
 
 // info prints the host and its engines.
 func info(a *cli.App, ctx context.Context) error {
-	d, unavailable := a.Open(ctx, nil)
+	d, unavailable := a.OpenEngine(ctx, nil)
 	if unavailable != nil && !errors.Is(unavailable, ane.ErrUnavailable) {
 		return unavailable
 	}
@@ -129,13 +129,13 @@ func info(a *cli.App, ctx context.Context) error {
 	h := r.Host
 	answer := "not available"
 	if r.Engine != nil {
-		answer = cli.ReceiptOf(r.Engine)
+		answer = cli.EngineText(r.Engine)
 	}
 	w := page.NewTable()
 	w.Row("anekit", h.Version+", "+h.Go)
 	w.Row("host", fmt.Sprintf("%s/%s, %d CPUs, %d-byte pages", h.OS, h.Arch, h.CPUs, h.Page))
 	if h.NoMemory != nil {
-		w.Row("memory", "none: "+cli.TextOf(h.NoMemory))
+		w.Row("memory", "none: "+cli.ErrorText(h.NoMemory))
 	} else {
 		w.Row("memory", h.Memory+", "+trial.Words(h.Pinning))
 	}

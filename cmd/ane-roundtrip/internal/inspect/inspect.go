@@ -37,7 +37,7 @@ standard input.`,
 	}
 	cmd.Flags().StringVar(&modelPath, "model-path", "",
 		"`FOLDER` that @model_path stands for (default: the folder of the program)")
-	a.ReportFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 

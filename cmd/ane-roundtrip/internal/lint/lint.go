@@ -67,7 +67,7 @@ The status is 1 if a finding is an error.`,
 	f.BoolVar(&o.sarif, "sarif", false, "print one SARIF 2.1.0 object instead of text")
 	f.StringVar(&o.explain, "explain", "", "print one `RULE`")
 	f.BoolVar(&o.list, "list", false, "print all rules")
-	a.ReportFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
@@ -140,7 +140,7 @@ func lintAll(a *cli.App, ctx context.Context, args []string, o lintOptions) erro
 	if err != nil {
 		return err
 	}
-	d := lintDetails{Chips: cli.Words(options.Chips), Roads: cli.Words(options.Roads), Files: []lintedFile{}}
+	d := lintDetails{Chips: cli.Names(options.Chips), Roads: cli.Names(options.Roads), Files: []lintedFile{}}
 	if options.OS != 0 {
 		d.OS = options.OS.String()
 	}
@@ -170,7 +170,7 @@ func lintAll(a *cli.App, ctx context.Context, args []string, o lintOptions) erro
 		err = d.print(a)
 	}
 	if err == nil && d.Errors > 0 {
-		err = cli.LintFailed{Count: d.Errors}
+		err = cli.Failed{What: "lint found " + cli.Counted(d.Errors, "error", "errors")}
 	}
 	return err
 }
@@ -256,7 +256,7 @@ func (j *lintJob) file(ctx context.Context, path string) (f lintedFile, fixed in
 
 func found(f *lint.Finding) lintedFinding {
 	return lintedFinding{f.Rule.ID, f.Severity.String(), f.Pos.Line, f.Pos.Col, cli.OneLine(f.Message), cli.OneLine(f.Fix),
-		f.Rule.Reason, f.Rule.Source, cli.Words(f.Chips), cli.Words(f.Roads), len(f.Edits) > 0}
+		f.Rule.Reason, f.Rule.Source, cli.Names(f.Chips), cli.Names(f.Roads), len(f.Edits) > 0}
 }
 
 // add adds a file and counts its findings.

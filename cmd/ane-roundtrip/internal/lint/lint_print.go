@@ -45,10 +45,10 @@ func Finding(a *cli.App, f *lint.Finding, chips int, lines []string) error {
 	head := strings.TrimSuffix(shown.String(), "; "+f.Fix)
 	where := []string{}
 	if len(f.Chips) < chips {
-		where = append(where, strings.Join(cli.Words(f.Chips), ", "))
+		where = append(where, strings.Join(cli.Names(f.Chips), ", "))
 	}
 	if len(f.Roads) > 0 && (len(f.Roads) > 1 || f.Roads[0] != chip.InMemory) {
-		where = append(where, strings.Join(cli.Words(f.Roads), ", "))
+		where = append(where, strings.Join(cli.Names(f.Roads), ", "))
 	}
 	if len(where) > 0 {
 		head += " (" + strings.Join(where, "; ") + ")"
@@ -112,7 +112,7 @@ func lintRules(a *cli.App, args []string, o lintOptions) error {
 		if len(roads) == 0 {
 			roads = chip.Roads()
 		}
-		d.Rules = append(d.Rules, lintedRule{r.ID, r.Severity.String(), cli.Words(roads), r.Title, r.Reason, r.Fix,
+		d.Rules = append(d.Rules, lintedRule{r.ID, r.Severity.String(), cli.Names(roads), r.Title, r.Reason, r.Fix,
 			r.Source,
 			r.Fixable})
 	}

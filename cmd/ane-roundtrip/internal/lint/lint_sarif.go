@@ -25,7 +25,7 @@ func sarif(a *cli.App, d lintDetails) error {
 			x := &f.findings[i]
 			result := sarifResult{RuleID: x.Rule.ID, RuleIndex: run.Tool.Driver.index(x.Rule), Level: x.Severity.String(),
 				Message: sarifText{x.Message + "; " + x.Fix}, Locations: make([]sarifLocation, 1),
-				Properties: map[string][]string{"chips": cli.Words(x.Chips), "roads": cli.Words(x.Roads)}}
+				Properties: map[string][]string{"chips": cli.Names(x.Chips), "roads": cli.Names(x.Roads)}}
 			place := &result.Locations[0].Physical
 			place.Artifact = artifact
 			if x.Pos.Known() {

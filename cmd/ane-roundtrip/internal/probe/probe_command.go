@@ -52,7 +52,7 @@ This command has not been run on a Mac yet.`,
 	f := cmd.Flags()
 	f.Int64Var(&o.most, "max-mib", 256, "`MIB` of the largest memory, 1 to 256")
 	f.BoolVar(&o.equivalent, "equivalent", false, "off a Mac measure what this system has instead")
-	a.ReportFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 

@@ -89,8 +89,8 @@ of the chip behind it. --trace evaluates once more, on a timeline.`,
 	f.StringVar(&o.compare, "compare", "", "compare two `MODES`, such as reference,m6")
 	f.Float64Var(&o.tol, "tol", 0, "allowed difference `T` of --expect and --compare")
 	f.StringVar(&o.trace, "trace", "", "write a trace to `FILE`, as JSON for Perfetto")
+	a.JSONFlag(cmd)
 	a.ReportFlag(cmd)
-	a.SaveFlag(cmd)
 	a.EngineFlags(cmd)
 	a.NumericsFlag(cmd)
 	a.EmulateFlag(cmd)
@@ -121,11 +121,11 @@ type runJob struct {
 
 // inputs lists the files that the flags name as inputs.
 func (o runOptions) inputs() []cli.Input {
-	all := cli.Named(o.program, o.mil)
+	all := []cli.Input{{Flag: o.program, Path: o.mil}}
 	add := func(flag string, values []string) {
 		for _, value := range values {
 			if p, err := tensorfile.ParsePort(flag, value); err == nil { // parse returns the error
-				all = append(all, cli.Named(flag+" "+p.Name, p.Path)...)
+				all = append(all, cli.Input{Flag: flag + " " + p.Name, Path: p.Path})
 			}
 		}
 	}
@@ -176,7 +176,7 @@ func run(a *cli.App, ctx context.Context, files *cli.Files, o runOptions) (err e
 	if err := j.files.Clash(); err != nil {
 		return err
 	}
-	d, err := a.EngineOrHint(ctx)
+	d, err := a.OpenEngineOrHint(ctx)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func run(a *cli.App, ctx context.Context, files *cli.Files, o runOptions) (err e
 		return ProgramFault(file, err)
 	}
 	defer func() { err = errors.Join(err, j.rig.Close(context.WithoutCancel(ctx))) }()
-	if o.trace != "" || a.Saved.File != nil {
+	if o.trace != "" || a.ReportFile.File != nil {
 		j.trace = func(w io.Writer) error {
 			inputs := map[string][]byte{}
 			for name, t := range j.rig.In {
@@ -318,7 +318,7 @@ func (j *runJob) run(ctx context.Context, bar *cli.Progress) error {
 	}
 	if traced != nil {
 		if err := traced.Commit(); err != nil {
-			return cli.Unwritten(j.o.trace, err)
+			return cli.WriteError(j.o.trace, err)
 		}
 	}
 	return files.Commit()

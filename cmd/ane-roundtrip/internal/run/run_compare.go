@@ -20,7 +20,7 @@ func compareModes(a *cli.App, text string) (m [2]numerics.Mode, err error) {
 	if a.Mode != numerics.Reference.String() {
 		return m, cli.Badf("--compare names both modes; leave --numerics out")
 	}
-	if a.Apple || a.Socket != "" || a.Engine != engine.Auto && a.Engine != engine.Soft {
+	if a.RequireApple || a.Socket != "" || a.Engine != engine.Auto && a.Engine != engine.Soft {
 		return m, cli.Badf("--compare evaluates on the engine %s; leave --engine, --broker and --require-ane out",
 			engine.Soft)
 	}

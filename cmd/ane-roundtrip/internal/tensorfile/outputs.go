@@ -123,7 +123,7 @@ func (all sinks) Write(array func(name string) *npy.Array) error {
 			err = npy.Write(s.out, array(s.ports[0].Name))
 		}
 		if err != nil {
-			return cli.Unwritten(s.path, err)
+			return cli.WriteError(s.path, err)
 		}
 	}
 	return nil
@@ -139,7 +139,7 @@ func (all sinks) Commit() error {
 	}
 	err := wholefile.CommitAll(files...)
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		return cli.Unwritten(path.Path, err)
+		return cli.WriteError(path.Path, err)
 	}
 	return err
 }

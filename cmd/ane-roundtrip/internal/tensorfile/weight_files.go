@@ -91,7 +91,7 @@ func (w *WeightFiles) ReadFile(path string) ([]byte, error) {
 // Explain completes the faults of the program's weight files: the real file, its size, what it should
 // hold, and the flag that names another one.
 func (w *WeightFiles) Explain(err error) {
-	for _, e := range cli.FaultsOf(err) {
+	for _, e := range cli.ProgramErrors(err) {
 		for _, path := range w.Order {
 			what, ok := strings.CutPrefix(e.Msg, "weights "+path+": ") // a broker sends only the text
 			if !ok {

@@ -46,7 +46,7 @@ func RecordTrace(ctx context.Context, d *ane.Device, path string, w io.Writer, p
 		return nil, err
 	}
 	if _, err := w.Write(text.Bytes()); err != nil {
-		return nil, cli.Unwritten(path, err)
+		return nil, cli.WriteError(path, err)
 	}
 	var file struct {
 		TraceEvents []struct {

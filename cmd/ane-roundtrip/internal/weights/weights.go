@@ -42,7 +42,7 @@ check reads all of it.`,
 		Args: operands(1, "FILE|FOLDER"),
 		RunE: func(_ *cobra.Command, args []string) error { return listWeights(a, args[0]) },
 	}
-	a.ReportFlag(cmd)
+	a.JSONFlag(cmd)
 	cmd.AddCommand(weightsRepackCommand(a), weightsCheckCommand(a))
 	return cmd
 }
@@ -70,7 +70,7 @@ target and keeps the link. A file that is replaced keeps its permissions.`,
 		},
 	}
 	cmd.Flags().IntVar(&align, "align", ane.RowAlign, "`BYTES`, a power of two, 67108864 at most")
-	a.ReportFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
@@ -85,7 +85,7 @@ and files that become shorter during the check. The format has no checksums.`,
 		Args:    operands(1, "FILE|FOLDER"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return checkWeights(a, cmd.Context(), args[0]) },
 	}
-	a.ReportFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
@@ -281,9 +281,9 @@ func Unpacked(out string, err error) error {
 	case !errors.As(err, &e) || !errors.As(e.Err, &system):
 		return err
 	case e.Op == "create":
-		return cli.Uncreated("OUT: "+out, system)
+		return cli.CreateError("OUT: "+out, system)
 	case e.File == out:
-		return cli.Unwritten(out, system)
+		return cli.WriteError(out, system)
 	}
 	return err
 }
