@@ -94,10 +94,10 @@ func serve(a *cli.App, ctx context.Context, o brokerOptions) error {
 		log = server.NewLogWriter(server.Stderr())
 	}
 	a.Err = log // a reader of standard error that does not read holds up nothing
-	signals := listen(a, ctx, o.drain)
-	defer signals.stop()
+	hurry, stop := watchSignals(a, ctx, o.drain)
+	defer stop()
 	c := server.Config{Workers: server.Processors(), CacheDir: o.cache, Linger: o.linger, Stay: o.stay,
-		Hurry:  signals.hurry,
+		Hurry:  hurry,
 		Drain:  max(o.drain, time.Microsecond), // with 0s the exit status tells of cut calls, too
 		Reload: a.Hangups,
 		Log:    slog.New(slog.NewTextHandler(log, nil)), LogDropped: log.Dropped}

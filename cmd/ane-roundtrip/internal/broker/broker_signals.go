@@ -16,40 +16,31 @@ import (
 // stop between, and a run that does not come back is stuck.
 const cutTime = 15 * time.Second
 
-// brokerSignals are the signals to a broker besides the first that ends it, which is its context's.
-type brokerSignals struct {
-	hurry chan struct{} // closed by the second
-	stop  func()
-}
-
-// listen listens to signals, until stop. From now on an interrupt ends the process when drain and cutTime are
-// over.
-func listen(a *cli.App, ctx context.Context, drain time.Duration) *brokerSignals {
+// watchSignals returns a channel that the second signal to end closes; the first ends ctx. From now on the process ends
+// when drain and cutTime have passed since, unless stop was called.
+func watchSignals(a *cli.App, ctx context.Context, drain time.Duration) (hurry chan struct{}, stop func()) {
 	a.Drains.Store(true)
-	s := &brokerSignals{hurry: make(chan struct{})}
-	ends := make(chan os.Signal, 2)
+	hurry = make(chan struct{})
+	ends, over := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(ends, os.Interrupt, syscall.SIGTERM)
-	over := make(chan struct{})
-	s.stop = func() {
-		signal.Stop(ends)
-		close(over)
-	}
 	go func() {
-		var late <-chan time.Time // when the broker has cut calls by itself
-		interrupted := ctx.Done()
-		for n, cut := 0, false; !cut; {
+		defer signal.Stop(ends)
+		select {
+		case <-over:
+			return
+		case <-ctx.Done():
+		}
+		late := time.After(drain) // when the broker has cut calls by itself
+		for n := 1; n <= 2; n++ {
 			select {
 			case <-over:
 				return
 			case <-ends:
-				if n++; n == 2 {
-					close(s.hurry)
-					cut = true
+				if n == 2 {
+					close(hurry)
 				}
-			case <-interrupted:
-				interrupted, late = nil, time.After(drain)
 			case <-late:
-				cut = true
+				n = 2
 			}
 		}
 		select {
@@ -59,5 +50,5 @@ func listen(a *cli.App, ctx context.Context, drain time.Duration) *brokerSignals
 			os.Exit(a.End(ctx, err))
 		}
 	}()
-	return s
+	return hurry, func() { close(over) }
 }

@@ -18,45 +18,29 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/driver"
 )
 
-// statsOptions are the flags of broker stats.
-type statsOptions struct {
-	socket     string
-	timeout    time.Duration
-	prometheus bool
-}
-
 // statsTime bounds the wait for a broker's answer, which takes no work, unless --timeout is given.
 const statsTime = 3 * time.Second
 
 func brokerStatsCommand(a *cli.App) *cobra.Command {
-	var o statsOptions
+	var socket string
+	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Print what a running broker uses and has counted",
 		Long: `stats prints what the clients of the broker at a socket use of each budget, its
 counters, and the requests of each class. It takes none of the broker's places
 for clients, and does not keep a broker from ending by itself. The status is 3
-if no broker listens at the socket, or none answers within --timeout.
-
-With --prometheus it prints the text format that Prometheus reads, for instance
-for the textfile collector of node_exporter. Names begin with anekit_broker_;
-units are seconds and bytes.`,
-		Example: `  ane-roundtrip broker stats
-  ane-roundtrip broker stats --prometheus >/var/lib/node_exporter/anekit.prom`,
+if no broker listens at the socket, or none answers within --timeout.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.prometheus && a.JSON {
-				return cli.Badf("--prometheus and --json are two forms of the same; leave one of them out")
+			if timeout <= 0 {
+				return cli.Badf("--timeout %v; give a time above 0", timeout)
 			}
-			if o.timeout <= 0 {
-				return cli.Badf("--timeout %v; give a time above 0", o.timeout)
-			}
-			return printStats(a, cmd.Context(), o)
+			return printStats(a, cmd.Context(), socket, timeout)
 		},
 	}
-	cmd.Flags().StringVar(&o.socket, "socket", brokerSocket(), "`PATH` of the broker's socket")
-	cmd.Flags().DurationVar(&o.timeout, "timeout", statsTime, "`TIME` to wait for the answer")
-	cmd.Flags().BoolVar(&o.prometheus, "prometheus", false, "print the text format of Prometheus")
+	cmd.Flags().StringVar(&socket, "socket", brokerSocket(), "`PATH` of the broker's socket")
+	cmd.Flags().DurationVar(&timeout, "timeout", statsTime, "`TIME` to wait for the answer")
 	a.JSONFlag(cmd)
 	return cmd
 }
@@ -99,23 +83,19 @@ type brokerClass struct {
 }
 
 // printStats asks a broker and prints its answer.
-func printStats(a *cli.App, ctx context.Context, o statsOptions) error {
-	waiting, cancel := context.WithTimeout(ctx, o.timeout)
+func printStats(a *cli.App, ctx context.Context, socket string, timeout time.Duration) error {
+	waiting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	named, err := broker.Statistics(waiting, o.socket)
+	named, err := broker.Statistics(waiting, socket)
 	if errors.Is(err, ane.ErrDeadline) && ctx.Err() == nil {
-		return &ane.Error{Op: "stats", Engine: broker.Name, Name: o.socket, Err: ane.ErrUnavailable,
-			Detail: fmt.Sprintf("a process listens there and did not answer within %v", o.timeout),
+		return &ane.Error{Op: "stats", Engine: broker.Name, Name: socket, Err: ane.ErrUnavailable,
+			Detail: fmt.Sprintf("a process listens there and did not answer within %v", timeout),
 			Hint:   "give it longer with --timeout, or restart it if it is frozen"}
 	}
 	if err != nil {
 		return err
 	}
-	if o.prometheus {
-		_, err := a.Out.Write(PrometheusText(named))
-		return err
-	}
-	s := brokerStatsOf(o.socket, named)
+	s := brokerStatsOf(socket, named)
 	if a.JSON {
 		r := cli.NewReport(nil)
 		r.Details = s
@@ -125,9 +105,13 @@ func printStats(a *cli.App, ctx context.Context, o statsOptions) error {
 	return s.print(a)
 }
 
-// level is the counter's name of a class.
-func level(class driverabi.QoSClass, name string) string {
-	return fmt.Sprintf("level %d %s", driver.LevelOf(class.QoS), name)
+// counters are the broker's names of what it counts beside budgets and classes.
+func counters() []string {
+	return []string{"clients admitted", "faults", "panics", "policies read", "policies refused", "log lines",
+		"log lines suppressed", "log lines dropped", "compiles", "compiles from the cache", "compiles from memory",
+		"cache entries damaged", "programs not cached", "instances", "programs in memory", "programs loaded",
+		"surfaces mapped", "requests waiting", "requests running", "evaluations", "evaluations failed",
+		"own surfaces allowed", "own bytes of surfaces allowed", "own programs allowed", "own requests allowed"}
 }
 
 // brokerStatsOf sorts counters by what they are about.
@@ -142,12 +126,8 @@ func brokerStatsOf(socket string, named map[string]uint64) *brokerStats {
 		s.Budgets = append(s.Budgets, brokerBudget{Name: b.name, Unit: b.unit, Used: named[b.used],
 			Allowed: named[b.used+" allowed"], PerClient: named[b.each], Refused: named[b.refused]})
 	}
-	for _, m := range BrokerMetrics() {
-		if m.budget {
-			continue
-		}
-		if v, ok := named[m.Counter]; ok { // a broker of another release may lack it
-			name := m.Counter
+	for _, name := range counters() {
+		if v, ok := named[name]; ok { // a broker of another release may lack it
 			if own, ok := strings.CutPrefix(name, "own "); ok {
 				name = own + " per client"
 			}
@@ -155,7 +135,8 @@ func brokerStatsOf(socket string, named map[string]uint64) *brokerStats {
 		}
 	}
 	for _, class := range driverabi.QoSClasses() {
-		of := func(name string) uint64 { return named[level(class, name)] }
+		level := fmt.Sprintf("level %d ", driver.LevelOf(class.QoS))
+		of := func(name string) uint64 { return named[level+name] }
 		s.Classes = append(s.Classes, brokerClass{Class: class.Name, Sent: of("sent"), Completed: of("completed"),
 			Failed: of("failed"), Cancelled: of("cancelled"), TimedOut: of("timed out"), Refused: of("refused"),
 			Waiting: of("waiting"), MostWaiting: of("most waiting"), LongestWait: of("longest wait ns")})
@@ -197,30 +178,3 @@ func (s *brokerStats) print(a *cli.App) error {
 
 // mebibytes formats a size.
 func mebibytes(n uint64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
-
-// PrometheusText is the counters in the text exposition format, version 0.0.4.
-func PrometheusText(named map[string]uint64) []byte {
-	var b strings.Builder
-	head := func(name, kind, help string) {
-		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
-	}
-	for _, m := range BrokerMetrics() {
-		if v, ok := named[m.Counter]; ok {
-			name, kind := m.full()
-			head(name, kind, m.help)
-			fmt.Fprintf(&b, "%s %d\n", name, v)
-		}
-	}
-	for _, m := range ClassMetrics() {
-		name, kind := m.full()
-		head(name, kind, m.help)
-		for _, class := range driverabi.QoSClasses() {
-			value := strconv.FormatUint(named[level(class, m.Counter)], 10)
-			if m.nanoseconds {
-				value = strconv.FormatFloat(time.Duration(named[level(class, m.Counter)]).Seconds(), 'g', -1, 64)
-			}
-			fmt.Fprintf(&b, "%s{class=%q} %s\n", name, strings.ReplaceAll(class.Name, " ", "_"), value)
-		}
-	}
-	return []byte(b.String())
-}

@@ -85,7 +85,7 @@ func listening(t *testing.T, network, path string) *os.File {
 func activated(t *testing.T, pid, count string, sockets ...*os.File) *exec.Cmd {
 	t.Helper()
 	leaktest.SkipEmulated(t)
-	script := fmt.Sprintf("LISTEN_PID=%s LISTEN_FDS=%s LISTEN_FDNAMES=broker exec %s", pid, count, os.Args[0])
+	script := fmt.Sprintf("LISTEN_PID=%s LISTEN_FDS=%s exec %s", pid, count, os.Args[0])
 	cmd := exec.Command("/bin/sh", "-c", script)
 	cmd.Env = append(os.Environ(), childEnv+"=inherit")
 	cmd.ExtraFiles = sockets
@@ -159,9 +159,6 @@ func TestInheritNothing(t *testing.T) {
 func TestInheritRefuses(t *testing.T) {
 	datagram, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	require.NoError(t, err)
-	bound, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
-	require.NoError(t, err)
-	require.NoError(t, unix.Bind(bound, &unix.SockaddrUnix{Name: place(t)}))
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer tcp.Close()
@@ -179,18 +176,17 @@ func TestInheritRefuses(t *testing.T) {
 		err   error
 		fault string
 	}{
-		{listening(t, "unix", place(t)), ane.ErrMismatch, "not of type SOCK_SEQPACKET"},
-		{os.NewFile(uintptr(datagram), "datagram"), ane.ErrMismatch, "not of type SOCK_SEQPACKET"},
-		{os.NewFile(uintptr(bound), "bound"), ane.ErrMismatch, "not listening"},
-		{inet, ane.ErrMismatch, "not a Unix socket"},
-		{null, ane.ErrMismatch, "is no socket"},
-		{abstract, ane.ErrMismatch, "no absolute path"},
+		{listening(t, "unix", place(t)), ane.ErrMismatch, "it is unix at /"},
+		{os.NewFile(uintptr(datagram), "datagram"), ane.ErrMismatch, "it is unixgram"},
+		{inet, ane.ErrMismatch, "it is tcp at 127.0.0.1"},
+		{null, ane.ErrMismatch, "on non-socket"},
+		{abstract, ane.ErrMismatch, "it is unixpacket at @"},
 		{listening(t, "unixpacket", open), ane.ErrDenied, "lets others in"},
 	} {
 		fd, err := unix.FcntlInt(one.f.Fd(), unix.F_DUPFD_CLOEXEC, 0) // which inherit takes
 		require.NoError(t, err)
 		_ = one.f.Close()
-		_, err = inherit(fd, "test")
+		_, err = inherit(fd)
 		require.ErrorIs(t, err, one.err, one.fault)
 		require.ErrorContains(t, err, one.fault)
 		var e *ane.Error
@@ -198,11 +194,10 @@ func TestInheritRefuses(t *testing.T) {
 		require.NotEmpty(t, e.Hint)
 	}
 	passed := listening(t, "unixpacket", place(t))
-	for count, fault := range map[string]string{"2": "2 sockets", "x": "no number", "-1": "no number",
-		"99999999": "no number"} {
+	for _, count := range []string{"2", "x", "-1", "99999999"} {
 		out, err := activated(t, "$$", count, passed, passed).CombinedOutput()
 		require.Error(t, err, count)
-		require.Contains(t, string(out), fault)
+		require.Contains(t, string(out), "LISTEN_FDS is "+count)
 	}
 }
 
@@ -241,7 +236,7 @@ func TestInheritedFile(t *testing.T) {
 		path := place(t)
 		fd, err := unix.FcntlInt(listening(t, "unixpacket", path).Fd(), unix.F_DUPFD_CLOEXEC, 0)
 		require.NoError(t, err)
-		l, err := inherit(fd, "test")
+		l, err := inherit(fd)
 		require.NoError(t, err)
 		require.Equal(t, path, l.Path())
 		if removed {
