@@ -108,8 +108,8 @@ func TestInterruptEndsReads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.mil")
 	require.NoError(t, os.WriteFile(path, []byte(reluProgram), 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
-	files := &cli.Files{App: cli.New(rootCommand, nil, nil, nil)}
-	f, err := files.Open(ctx, "--mil", path)
+	a := cli.New(rootCommand, nil, nil, nil)
+	f, err := a.OpenInput(ctx, "--mil", path)
 	require.NoError(t, err)
 	defer f.Close()
 	var b [10]byte

@@ -28,7 +28,7 @@ func oneBlank(s string) string { return strings.Join(strings.Fields(s), " ") }
 // Every manual page has the texts of the help verbatim.
 func TestManualHasTheHelp(t *testing.T) {
 	t.Setenv(cli.BrokerVariable, "/tmp/_a_*b*/socket")
-	a := &cli.App{Build: rootCommand}
+	a := cli.New(rootCommand, nil, nil, nil)
 	root := a.Tree()
 	for _, cmd := range append(root.Commands(), root) {
 		var out, errw bytes.Buffer
@@ -74,7 +74,7 @@ func TestHelpFits(t *testing.T) {
 			visit(sub)
 		}
 	}
-	visit(rootCommand(&cli.App{Build: rootCommand}))
+	visit(cli.New(rootCommand, nil, nil, nil).Tree())
 	require.Greater(t, n, 400)
 }
 

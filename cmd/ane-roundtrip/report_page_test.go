@@ -93,7 +93,7 @@ func TestReportPages(t *testing.T) {
 		a := cli.New(rootCommand, []string{"bench", "--json"}, &out, &errw)
 		a.Engine = engine.Soft
 		a.ReportFile.Path = page
-		f, err := (&cli.Files{App: a}).Create("--report", page)
+		f, err := a.CreateOutput("--report", page)
 		require.NoError(t, err)
 		a.ReportFile.File = f
 		plan := bench.BenchPlan{Cases: membench.Cases()[:2], Sizes: []int{4 << 10, 64 << 10}, Rounds: 1,

@@ -68,7 +68,7 @@ func isBroker(args []string) bool {
 	if !slices.Contains(args, "broker") {
 		return false
 	}
-	root := rootCommand(&cli.App{Build: rootCommand})
+	root := cli.New(rootCommand, nil, nil, nil).Tree()
 	cmd, _, err := root.Find(args)
 	return err == nil && cmd.CommandPath() == root.Name()+" broker"
 }

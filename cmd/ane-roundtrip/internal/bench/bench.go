@@ -46,7 +46,7 @@ bench generate measures a language model.
 times and throughput over the size to FILE.html; also on failure.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.BeginReport(cmd, &cli.Files{App: a}); err != nil {
+			if err := a.BeginReport(cmd); err != nil {
 				return err
 			}
 			return Bench(a, cmd.Context(), BenchPlan{Cases: membench.Cases(), Rounds: 5, Time: 60 * time.Millisecond,

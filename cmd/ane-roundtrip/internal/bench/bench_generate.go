@@ -51,7 +51,7 @@ FILE.html; also on failure.`,
   ane-roundtrip bench generate --size tiny --json`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.BeginReport(cmd, &cli.Files{App: a}); err != nil {
+			if err := a.BeginReport(cmd); err != nil {
 				return err
 			}
 			if a.Engine == engine.Auto && a.Socket == "" && !a.RequireApple {

@@ -45,7 +45,7 @@ FILE.html; also on failure.`,
 		Example: `  ane-roundtrip bench weights --max-mib 8192 --plots .`,
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.BeginReport(cmd, &cli.Files{App: a}); err != nil {
+			if err := a.BeginReport(cmd); err != nil {
 				return err
 			}
 			return benchWeights(a, cmd.Context(), o)
@@ -186,7 +186,7 @@ func startPlots(a *cli.App, dir string) (all plots, err error) {
 		return nil, nil
 	}
 	for _, name := range []string{"load.svg", "cache.svg"} {
-		f, err := (&cli.Files{App: a}).Create("--plots", filepath.Join(dir, name))
+		f, err := a.CreateOutput("--plots", filepath.Join(dir, name))
 		if err != nil {
 			all.discard()
 			return nil, err

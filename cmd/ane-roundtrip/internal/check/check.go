@@ -51,7 +51,7 @@ memory the engine multiplies matrices. --trace and --report evaluate every model
 once more on a timeline; a failed check writes the report too.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.BeginReport(cmd, &cli.Files{App: a}); err != nil {
+			if err := a.BeginReport(cmd); err != nil {
 				return err
 			}
 			if err := cli.Conflict(cmd, "quiet", "json", "which prints no tables"); err != nil {
@@ -128,7 +128,7 @@ func check(a *cli.App, ctx context.Context, o checkOptions, pattern *string) (er
 	if _, _, err := a.EngineChoice(); err != nil { // wrong usage, also where there is no GPU
 		return err
 	}
-	traced, err := tensorfile.StageTrace((&cli.Files{App: a}), o.trace, nil)
+	traced, err := tensorfile.StageTrace(a, o.trace, nil)
 	if err != nil {
 		return err
 	}

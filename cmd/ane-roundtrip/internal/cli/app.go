@@ -14,35 +14,44 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/server"
 )
 
-// App holds the arguments, writers and common flags of one run of the command.
+// App holds the arguments, writers and common flags of one run of the command, and what it has read, made and written.
 type App struct {
-	args         []string
-	Out, Err     io.Writer // out: reports and data; err: logs, notes and progress
-	JSON         bool
-	Engine       string
-	Socket       string // --broker
-	RequireApple bool   // --require-ane
-	Mode         string // --numerics; empty for a command without the flag
-	emulated     string // --emulate; empty for none
-	Injected     string // name of the fault that check injects; empty for none
+	Out, Err io.Writer // Out: reports and data; Err: logs, notes and progress
+	args     []string
+	build    func(*App) *cobra.Command // the command tree
 
-	ReportFile ReportFile // of --report
-	result     *Report    // the report that --json prints; nil until the command sets it
-	concluded  atomic.Bool
-	programs   map[string][]byte         // texts of the programs that the command read, by the name in messages
-	Hangups    chan os.Signal            // SIGHUP, for a broker
-	Build      func(*App) *cobra.Command // the command tree
-	Drains     atomic.Bool               // an interrupt does not end the command within cleanupTime
+	JSON         bool       // --json
+	ReportFile   ReportFile // of --report
+	Engine       string     // --engine
+	Socket       string     // --broker
+	RequireApple bool       // --require-ane
+	Mode         string     // --numerics; empty for a command without the flag
+	emulated     string     // --emulate; empty for none
+	Injected     string     // name of the fault that check injects; empty for none
+
+	result    *Report // the report that --json prints; nil until the command sets it
+	concluded atomic.Bool
+
+	// No output replaces an input. Files are compared by identity, never by name.
+	sources  []source          // what the command reads
+	missing  []source          // what it reads and does not exist yet, without info
+	programs map[string][]byte // texts of programs, by the name in messages
+	stdin    string            // the flag that reads standard input, or empty
+	stdout   string            // the flag that writes to standard output, or empty
+	data     io.Writer         // standard output, if stdout is not empty
+
+	Hangups chan os.Signal // SIGHUP, for a broker
+	Drains  atomic.Bool    // an interrupt does not end the command within the usual time
 }
 
 // New returns an app for the arguments. It looks for --json before cobra reads the flags,
 // because a flag error has to be printed as JSON too.
 func New(build func(*App) *cobra.Command, args []string, out, errw io.Writer) *App {
-	return &App{Build: build, args: append([]string{}, args...), Out: out, Err: errw, JSON: asksForJSON(args)}
+	return &App{build: build, args: append([]string{}, args...), Out: out, Err: errw, JSON: asksForJSON(args)}
 }
 
 // Tree returns the command tree of another run, to look at.
-func (a *App) Tree() *cobra.Command { return a.Build(&App{Build: a.Build}) }
+func (a *App) Tree() *cobra.Command { return a.build(&App{build: a.build}) }
 
 // asksForJSON reports whether the arguments contain --json.
 func asksForJSON(args []string) (yes bool) {
@@ -61,8 +70,9 @@ func asksForJSON(args []string) (yes bool) {
 	return yes
 }
 
+// Execute runs the command and returns the exit code.
 func (a *App) Execute(ctx context.Context) int {
-	root := a.Build(a)
+	root := a.build(a)
 	refused := helpFlag(root)
 	root.SetArgs(a.args)
 	printed := &checkedWriter{Writer: a.Out}

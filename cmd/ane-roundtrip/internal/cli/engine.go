@@ -24,13 +24,13 @@ func (a *App) EngineFlags(cmd *cobra.Command) {
 	f.BoolVar(&a.RequireApple, "require-ane", false, "exit with status 3 unless on Apple's engine")
 }
 
-// NumericsFlag adds the flag that chooses the arithmetic to a command that has engineFlags.
+// NumericsFlag adds the flag that chooses the arithmetic to a command that has EngineFlags.
 func (a *App) NumericsFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.Mode, "numerics", numerics.Reference.String(),
 		"arithmetic `MODE`: "+strings.Join(numerics.Names(), ", "))
 }
 
-// EmulateFlag adds the flag that emulates what a chip refuses to a command that has engineFlags.
+// EmulateFlag adds the flag that emulates what a chip refuses to a command that has EngineFlags.
 func (a *App) EmulateFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.emulated, "emulate", "",
 		"imitate the refusals of a `CHIP`: m1 to m6")
@@ -77,7 +77,7 @@ func (a *App) EmulatedChip(name string) (chip.Chip, error) {
 	return c, nil
 }
 
-// Numerics returns the mode that --numerics names, for the engine called name.
+// NumericsMode returns the mode that --numerics names, for the engine called name.
 func (a *App) NumericsMode(name string) (numerics.Mode, error) {
 	if a.Mode == "" {
 		return numerics.Reference, nil

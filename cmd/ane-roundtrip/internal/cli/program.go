@@ -9,9 +9,9 @@ import (
 // maxText is the most bytes that a program may have. Published programs have some kilobytes.
 const maxText = 256 << 20
 
-// Text reads the program at path and returns its text and the identity of the file.
-func (t *Files) Text(ctx context.Context, what, path string) ([]byte, os.FileInfo, error) {
-	f, err := t.Open(ctx, what, path)
+// ReadProgram reads the program at path and returns its text and the identity of the file.
+func (a *App) ReadProgram(ctx context.Context, what, path string) ([]byte, os.FileInfo, error) {
+	f, err := a.OpenInput(ctx, what, path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -23,11 +23,11 @@ func (t *Files) Text(ctx context.Context, what, path string) ([]byte, os.FileInf
 	if len(text) > maxText {
 		return nil, nil, Badf("%s is larger than %d MiB; put weights into a separate file", path, maxText>>20)
 	}
-	if t.App.programs == nil {
-		t.App.programs = map[string][]byte{}
+	if a.programs == nil {
+		a.programs = map[string][]byte{}
 	}
-	t.App.programs[ProgramName(path)] = text
-	return text, t.sources[len(t.sources)-1].info, nil
+	a.programs[ProgramName(path)] = text
+	return text, a.sources[len(a.sources)-1].info, nil
 }
 
 // ProgramName returns the name that messages give to the program at path.

@@ -39,7 +39,7 @@ type Input struct{ Flag, Path string }
 
 // BeginReport starts the file of --report, so that the command fails before it works if it cannot write that file. The
 // file is none of the inputs. Without the flag it does nothing.
-func (a *App) BeginReport(cmd *cobra.Command, files *Files, inputs ...Input) error {
+func (a *App) BeginReport(cmd *cobra.Command, inputs ...Input) error {
 	if !cmd.Flags().Changed("report") {
 		return nil
 	}
@@ -51,13 +51,13 @@ func (a *App) BeginReport(cmd *cobra.Command, files *Files, inputs ...Input) err
 		case "":
 		case Stdio:
 			if info, err := os.Stdin.Stat(); err == nil {
-				files.sources = append(files.sources, source{in.Flag, "standard input", info})
+				a.sources = append(a.sources, source{in.Flag, "standard input", info})
 			}
 		default:
-			files.RecordPath(in.Flag, in.Path)
+			a.RecordInput(in.Flag, in.Path)
 		}
 	}
-	f, err := files.Create("--report", a.ReportFile.Path)
+	f, err := a.CreateOutput("--report", a.ReportFile.Path)
 	if err != nil {
 		return err
 	}
@@ -76,23 +76,23 @@ func (r *ReportFile) Check() error {
 	return nil
 }
 
-// Clash returns an error if the file of --report, which was started before the command knew all that it reads, is one
+// CheckReport returns an error if the file of --report, which was started before the command knew all that it reads, is one
 // of the inputs. The file is then discarded.
-func (t *Files) Clash() error {
-	f := t.App.ReportFile.File
+func (a *App) CheckReport() error {
+	f := a.ReportFile.File
 	if f == nil {
 		return nil
 	}
-	for _, s := range t.sources {
+	for _, s := range a.sources {
 		if f.Old() != nil && f.Old().Mode().IsRegular() && os.SameFile(f.Old(), s.info) {
-			t.App.discardReport()
-			return t.refuse("--report", t.App.ReportFile.Path, s.info)
+			a.discardReport()
+			return a.refuse("--report", a.ReportFile.Path, s.info)
 		}
 	}
-	for _, s := range t.missing {
+	for _, s := range a.missing {
 		if f.Makes(s.path) {
-			t.App.discardReport()
-			return Badf("--report: %s is the path of %s (%s); name another file", t.App.ReportFile.Path, s.what, s.path)
+			a.discardReport()
+			return Badf("--report: %s is the path of %s (%s); name another file", a.ReportFile.Path, s.what, s.path)
 		}
 	}
 	return nil
@@ -104,11 +104,10 @@ func (a *App) ReadsModel(folder string) error {
 	if err != nil {
 		return nil // which opening the model reports
 	}
-	t := &Files{App: a}
 	for _, e := range all {
-		t.RecordPath("--model", filepath.Join(folder, e.Name()))
+		a.RecordInput("--model", filepath.Join(folder, e.Name()))
 	}
-	return t.Clash()
+	return a.CheckReport()
 }
 
 func (a *App) discardReport() {

@@ -24,32 +24,21 @@ type source struct {
 	info       fs.FileInfo
 }
 
-// Files records the files that one command reads and writes, so that no output replaces an
-// input. It compares files by identity, never by name.
-type Files struct {
-	App     *App
-	sources []source
-	missing []source  // files that do not exist yet, without info
-	stdin   string    // the flag that reads standard input, or empty
-	stdout  string    // the flag that writes to standard output, or empty
-	data    io.Writer // standard output, if stdout is not empty
-}
-
-// Open opens a file that the command reads; what names it in messages. The caller closes it. The
+// OpenInput opens a file that the command reads; what names it in messages. The caller closes it. The
 // path "-" stands for standard input, which only one flag may read. Waits for data end with ctx.
-func (t *Files) Open(ctx context.Context, what, path string) (*InputFile, error) {
+func (a *App) OpenInput(ctx context.Context, what, path string) (*InputFile, error) {
 	if path == Stdio {
-		if t.stdin != "" {
-			return nil, TwoReaders(t.stdin, what)
+		if a.stdin != "" {
+			return nil, TwoReaders(a.stdin, what)
 		}
-		t.stdin = what
-		return t.record(ctx, what, "standard input", os.Stdin)
+		a.stdin = what
+		return a.record(ctx, what, "standard input", os.Stdin)
 	}
 	f, err := openInput(ctx, path)
 	if err != nil {
 		return nil, Badf("%s: %w; give the path of a file that can be read", what, err)
 	}
-	return t.record(ctx, what, path, f)
+	return a.record(ctx, what, path, f)
 }
 
 // TwoReaders is the error for two flags that read standard input, or for one that lint reads for several programs.
@@ -61,51 +50,51 @@ func TwoReaders(a, b string) error {
 }
 
 // record keeps the identity of an open file.
-func (t *Files) record(ctx context.Context, what, path string, f *os.File) (*InputFile, error) {
+func (a *App) record(ctx context.Context, what, path string, f *os.File) (*InputFile, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, errors.Join(Badf("%s: %w", what, err), f.Close())
 	}
-	t.sources = append(t.sources, source{what, path, info})
-	if err := t.Clash(); err != nil {
+	a.sources = append(a.sources, source{what, path, info})
+	if err := a.CheckReport(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return newInputFile(ctx, f, info), nil
 }
 
-// RecordPath keeps the identity of a file that the engine reads, or its path if it does not exist.
-func (t *Files) RecordPath(what, path string) {
+// RecordInput keeps the identity of a file that the engine reads, or its path if it does not exist.
+func (a *App) RecordInput(what, path string) {
 	switch info, err := os.Stat(path); {
 	case err == nil:
-		t.sources = append(t.sources, source{what, path, info})
+		a.sources = append(a.sources, source{what, path, info})
 	case errors.Is(err, fs.ErrNotExist):
-		t.missing = append(t.missing, source{what: what, path: path})
+		a.missing = append(a.missing, source{what: what, path: path})
 	}
 }
 
-// Create starts writing a file; what names it in messages.
-func (t *Files) Create(what, path string) (*wholefile.File, error) {
-	f, err := wholefile.Create(path, t.infos()...)
+// CreateOutput starts writing a file; what names it in messages.
+func (a *App) CreateOutput(what, path string) (*wholefile.File, error) {
+	f, err := wholefile.Create(path, a.infos()...)
 	var taken *wholefile.SourceError
 	if errors.As(err, &taken) {
-		return nil, t.refuse(what, path, taken.Source)
+		return nil, a.refuse(what, path, taken.Source)
 	}
 	if err != nil {
 		return nil, CreateError(what, err)
 	}
-	for _, s := range t.missing {
+	for _, s := range a.missing {
 		if f.Makes(s.path) {
 			f.Discard()
 			return nil, Badf("%s: %s is the path of %s (%s); name another file", what, path, s.what, s.path)
 		}
 	}
-	if r := t.App.ReportFile.File; r != nil && r.Same(f) {
+	if r := a.ReportFile.File; r != nil && r.Same(f) {
 		f.Discard()
 		return nil, Badf("%s and --report go to the same file %s; give each a different file", what, path)
 	}
-	if f.Old() != nil && t.IsOutput(f.Old()) {
+	if f.Old() != nil && a.IsOutput(f.Old()) {
 		// The report would be written into the old file, which the new one replaces, or between the data.
-		if err := t.takeOutput(what); err != nil {
+		if err := a.takeOutput(what); err != nil {
 			f.Discard()
 			return nil, err
 		}
@@ -113,17 +102,17 @@ func (t *Files) Create(what, path string) (*wholefile.File, error) {
 	return f, nil
 }
 
-func (t *Files) infos() []fs.FileInfo {
+func (a *App) infos() []fs.FileInfo {
 	var infos []fs.FileInfo
-	for _, s := range t.sources {
+	for _, s := range a.sources {
 		infos = append(infos, s.info)
 	}
 	return infos
 }
 
 // refuse is the error for an output that would replace the input taken.
-func (t *Files) refuse(what, path string, taken fs.FileInfo) error {
-	for _, s := range t.sources {
+func (a *App) refuse(what, path string, taken fs.FileInfo) error {
+	for _, s := range a.sources {
 		if os.SameFile(s.info, taken) {
 			return Badf("%s: %s is the file that %s reads (%s); name another file", what, path, s.what, s.path)
 		}
@@ -133,26 +122,26 @@ func (t *Files) refuse(what, path string, taken fs.FileInfo) error {
 
 // takeOutput gives standard output to the data of a flag, and sends the report to standard error from
 // then on. Only one flag may have it.
-func (t *Files) takeOutput(what string) error {
-	if t.stdout != "" {
-		return Badf("%s and %s both go to standard output; give one of them a file", t.stdout, what)
+func (a *App) takeOutput(what string) error {
+	if a.stdout != "" {
+		return Badf("%s and %s both go to standard output; give one of them a file", a.stdout, what)
 	}
-	t.stdout, t.data = what, t.App.Out
-	t.App.Out = t.App.Err
+	a.stdout, a.data = what, a.Out
+	a.Out = a.Err
 	return nil
 }
 
 // standardOutput returns standard output, also after it was taken.
-func (t *Files) standardOutput() io.Writer {
-	if t.stdout != "" {
-		return t.data
+func (a *App) standardOutput() io.Writer {
+	if a.stdout != "" {
+		return a.data
 	}
-	return t.App.Out
+	return a.Out
 }
 
 // IsOutput reports whether the file is standard output, which may be taken.
-func (t *Files) IsOutput(info fs.FileInfo) bool {
-	f, ok := t.standardOutput().(*os.File)
+func (a *App) IsOutput(info fs.FileInfo) bool {
+	f, ok := a.standardOutput().(*os.File)
 	if !ok || info.Mode()&fs.ModeCharDevice != 0 {
 		return false
 	}
@@ -160,14 +149,14 @@ func (t *Files) IsOutput(info fs.FileInfo) bool {
 	return err == nil && os.SameFile(info, standard)
 }
 
-// Output returns the writer for data on standard output, and sends the report to standard error
+// TakeOutput returns the writer for data on standard output, and sends the report to standard error
 // from then on.
-func (t *Files) Output(what string) (io.Writer, error) {
-	if err := t.takeOutput(what); err != nil {
+func (a *App) TakeOutput(what string) (io.Writer, error) {
+	if err := a.takeOutput(what); err != nil {
 		return nil, err
 	}
-	out := t.data
-	if err := t.CheckOutput(what); err != nil {
+	out := a.data
+	if err := a.CheckOutput(what); err != nil {
 		return nil, err
 	}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -179,13 +168,13 @@ func (t *Files) Output(what string) (io.Writer, error) {
 
 // CheckOutput rejects standard output for the data of what if it is closed, since the runtime would discard the data,
 // or if it is a file that the command reads. A connection may be both.
-func (t *Files) CheckOutput(what string) error {
-	if f, ok := t.standardOutput().(*os.File); ok && mayBeClosed(f) {
+func (a *App) CheckOutput(what string) error {
+	if f, ok := a.standardOutput().(*os.File); ok && mayBeClosed(f) {
 		return Badf("%s: standard output is closed; send it to a file or a pipe", what)
 	}
-	for _, s := range t.sources {
-		if s.info.Mode()&fs.ModeSocket == 0 && t.IsOutput(s.info) {
-			return t.refuse(what, "standard output", s.info)
+	for _, s := range a.sources {
+		if s.info.Mode()&fs.ModeSocket == 0 && a.IsOutput(s.info) {
+			return a.refuse(what, "standard output", s.info)
 		}
 	}
 	return nil

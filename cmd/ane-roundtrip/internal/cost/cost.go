@@ -49,11 +49,10 @@ of the operators to FILE.html; also on failure.`,
   ane-roundtrip cost --report cost.html model.mil`,
 		Args: cli.OneFile("FILE.mil"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			files := &cli.Files{App: a}
-			if err := a.BeginReport(cmd, files, cli.Input{Flag: "cost", Path: args[0]}); err != nil {
+			if err := a.BeginReport(cmd, cli.Input{Flag: "cost", Path: args[0]}); err != nil {
 				return err
 			}
-			return estimate(a, cmd.Context(), files, args[0], o)
+			return estimate(a, cmd.Context(), args[0], o)
 		},
 	}
 	f := cmd.Flags()
@@ -153,7 +152,7 @@ func timeOf(f cost.Figure) costFigure {
 }
 
 // estimate estimates a program and prints it.
-func estimate(a *cli.App, ctx context.Context, files *cli.Files, path string, o costOptions) error {
+func estimate(a *cli.App, ctx context.Context, path string, o costOptions) error {
 	c, err := chip.Parse(o.chip)
 	if err != nil {
 		return cli.Bad(err)
@@ -164,7 +163,7 @@ func estimate(a *cli.App, ctx context.Context, files *cli.Files, path string, o 
 	case o.inFlight < 1:
 		return cli.Badf("--in-flight %d; give 1 or more", o.inFlight)
 	}
-	text, _, err := files.Text(ctx, "cost", path)
+	text, _, err := a.ReadProgram(ctx, "cost", path)
 	if err != nil {
 		return err
 	}

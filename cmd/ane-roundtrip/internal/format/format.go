@@ -88,17 +88,16 @@ func format(a *cli.App, ctx context.Context, paths []string, o formatOptions) er
 	case a.JSON && len(paths) > 1:
 		return cli.Badf("the JSON object of fmt is of one file, not of %d; give one", len(paths))
 	}
-	files := &cli.Files{App: a}
 	var all []*formatted
 	for _, path := range paths {
-		f, err := read(files, ctx, path, o.dialect)
+		f, err := read(a, ctx, path, o.dialect)
 		if err != nil {
 			return err
 		}
 		all = append(all, f)
 	}
 	if !o.write || o.list || o.diff {
-		if err := files.CheckOutput("fmt"); err != nil {
+		if err := a.CheckOutput("fmt"); err != nil {
 			return err
 		}
 	}
@@ -121,14 +120,14 @@ func format(a *cli.App, ctx context.Context, paths []string, o formatOptions) er
 }
 
 // read reads a program and formats it.
-func read(t *cli.Files, ctx context.Context, path, dialect string) (*formatted, error) {
+func read(a *cli.App, ctx context.Context, path, dialect string) (*formatted, error) {
 	to, known := mil.ParseDialect(dialect)
 	if dialect != "" && !known {
 		return nil, cli.Badf("--dialect %q; %s", dialect, near.Choices(dialect, "choose one of", []string{"old", "new"}))
 	}
 	f := &formatted{path: path, name: cli.ProgramName(path)}
 	var err error
-	if f.old, f.info, err = t.Text(ctx, "fmt", path); err != nil {
+	if f.old, f.info, err = a.ReadProgram(ctx, "fmt", path); err != nil {
 		return nil, err
 	}
 	if known {

@@ -51,7 +51,7 @@ text for --prompt, ids for --tokens, and figures. It writes no file.`,
   ane-roundtrip actor run --model m --prompt Hi --guest my.wasm --json`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.BeginReport(cmd, &cli.Files{App: a}, o.files()...); err != nil {
+			if err := a.BeginReport(cmd, o.files()...); err != nil {
 				return err
 			}
 			if err := o.prompted(cmd, true); err != nil {
@@ -78,7 +78,7 @@ again; the default of --model is then the folder that the file names.`,
   ane-roundtrip actor freeze --snapshot a --max 10`,
 		Args: o.snapshotArg,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.BeginReport(cmd, &cli.Files{App: a}, o.files()...); err != nil {
+			if err := a.BeginReport(cmd, o.files()...); err != nil {
 				return err
 			}
 			if err := o.prompted(cmd, false); err != nil {
@@ -113,7 +113,7 @@ actor again; a note says so. Without --model thaw refuses that.`,
   ane-roundtrip actor thaw --snapshot a --model other --max 20 --json`,
 		Args: o.snapshotArg,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.BeginReport(cmd, &cli.Files{App: a}, o.files()...); err != nil {
+			if err := a.BeginReport(cmd, o.files()...); err != nil {
 				return err
 			}
 			o.whole = cmd.Flags().Changed("max")

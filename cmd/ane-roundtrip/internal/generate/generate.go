@@ -54,7 +54,7 @@ chip; the status is 2 if one is exceeded.`,
   ane-roundtrip generate --model m --plan --chip m4 --form engine-int8`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.BeginReport(cmd, &cli.Files{App: a}, cli.Input{Flag: "--snapshot", Path: o.snapshot}); err != nil {
+			if err := a.BeginReport(cmd, cli.Input{Flag: "--snapshot", Path: o.snapshot}); err != nil {
 				return err
 			}
 			if err := o.checkPlan(cmd); err != nil {

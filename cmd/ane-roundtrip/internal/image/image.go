@@ -84,12 +84,11 @@ func filterImage(a *cli.App, ctx context.Context, name, in, out string) (err err
 	bar := a.Progress(0)
 	defer bar.Stop()
 	bar.Now("read")
-	files := &cli.Files{App: a}
-	p, err := decode(files, ctx, in)
+	p, err := decode(a, ctx, in)
 	if err != nil {
 		return err
 	}
-	dst, err := openDestination(files, out)
+	dst, err := openDestination(a, out)
 	if err != nil {
 		return err
 	}
@@ -141,8 +140,8 @@ func filterImage(a *cli.App, ctx context.Context, name, in, out string) (err err
 }
 
 // decode reads the picture at path, which may be - for standard input.
-func decode(t *cli.Files, ctx context.Context, path string) (*picture.Picture, error) {
-	f, err := t.Open(ctx, "image", path)
+func decode(a *cli.App, ctx context.Context, path string) (*picture.Picture, error) {
+	f, err := a.OpenInput(ctx, "image", path)
 	if err != nil {
 		return nil, err
 	}
@@ -162,13 +161,13 @@ type destination struct {
 }
 
 // openDestination starts writing the output.
-func openDestination(t *cli.Files, path string) (d *destination, err error) {
+func openDestination(a *cli.App, path string) (d *destination, err error) {
 	d = new(destination)
 	if path == cli.Stdio {
-		d.to, err = t.Output("the output")
+		d.to, err = a.TakeOutput("the output")
 		return d, err
 	}
-	d.file, err = t.Create("the output", path)
+	d.file, err = a.CreateOutput("the output", path)
 	d.to = d.file
 	return d, err
 }

@@ -70,7 +70,7 @@ type reportDetails struct {
 // report writes the dump of this machine with a round trip to a file, also if the round trip
 // fails.
 func report(a *cli.App, ctx context.Context, path string) (err error) {
-	f, err := (&cli.Files{App: a}).Create("--report", path)
+	f, err := a.CreateOutput("--report", path)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ anekit places each tensor, or why it cannot (exit status 2).`,
 				if a.ReportFile.Kind() == cli.AsObject {
 					return report(a, cmd.Context(), a.ReportFile.Path)
 				}
-				if err := a.BeginReport(cmd, &cli.Files{App: a}); err != nil {
+				if err := a.BeginReport(cmd); err != nil {
 					return err
 				}
 				return savePage(a, cmd.Context())

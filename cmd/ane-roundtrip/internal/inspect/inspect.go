@@ -93,8 +93,7 @@ type inspectedWeight struct {
 
 // inspect reads a program and prints its parts.
 func inspect(a *cli.App, ctx context.Context, path, modelPath string) error {
-	files := &cli.Files{App: a}
-	text, _, err := files.Text(ctx, "inspect", path)
+	text, _, err := a.ReadProgram(ctx, "inspect", path)
 	if err != nil {
 		return err
 	}

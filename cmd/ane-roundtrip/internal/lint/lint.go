@@ -144,7 +144,7 @@ func lintAll(a *cli.App, ctx context.Context, args []string, o lintOptions) erro
 	if options.OS != 0 {
 		d.OS = options.OS.String()
 	}
-	j := lintJob{app: a, o: o, options: options, in: in, files: &cli.Files{App: a}, used: map[string]bool{}}
+	j := lintJob{app: a, o: o, options: options, in: in, used: map[string]bool{}}
 	j.options.Programs = len(args)
 	for _, path := range args {
 		f, fixed, err := j.file(ctx, path)
@@ -217,13 +217,12 @@ type lintJob struct {
 	o       lintOptions
 	options lint.Options
 	in      tensorfile.Ports
-	files   *cli.Files
 	used    map[string]bool // inputs of --in and --range that a program has
 }
 
 // file checks one program, and fixes it with --fix.
 func (j *lintJob) file(ctx context.Context, path string) (f lintedFile, fixed int, err error) {
-	text, info, err := j.files.Text(ctx, "lint", path)
+	text, info, err := j.app.ReadProgram(ctx, "lint", path)
 	if err != nil {
 		return f, 0, err
 	}
@@ -299,7 +298,7 @@ func (j *lintJob) rangesOf(ctx context.Context, name string, text []byte) (map[s
 			if err != nil {
 				return nil, cli.Bad(err)
 			}
-			data, notes, err := tensorfile.Array(j.files, ctx, "--in", "input", port, l)
+			data, notes, err := tensorfile.Array(j.app, ctx, "--in", "input", port, l)
 			if err != nil {
 				return nil, err
 			}

@@ -66,14 +66,13 @@ of the chip behind it. --trace evaluates once more, on a timeline.`,
 				}
 				o.program, o.mil = "run", args[0]
 			}
-			files := &cli.Files{App: a}
-			if err := a.BeginReport(cmd, files, o.inputs()...); err != nil {
+			if err := a.BeginReport(cmd, o.inputs()...); err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("tol") && len(o.expect) == 0 && o.compare == "" {
 				return cli.Badf("--tol has no effect without --expect; give --expect NAME=FILE.npy, or --compare")
 			}
-			return run(a, cmd.Context(), files, o)
+			return run(a, cmd.Context(), o)
 		},
 	}
 	f := cmd.Flags()
@@ -101,7 +100,6 @@ of the chip behind it. --trace evaluates once more, on a timeline.`,
 type runJob struct {
 	app     *cli.App
 	o       runOptions
-	files   *cli.Files
 	in, out tensorfile.Ports
 	expect  tensorfile.Ports
 	fill    tensorfile.Fill
@@ -135,8 +133,8 @@ func (o runOptions) inputs() []cli.Input {
 }
 
 // run compiles the program, fills the inputs, evaluates, and writes the outputs that --out names.
-func run(a *cli.App, ctx context.Context, files *cli.Files, o runOptions) (err error) {
-	j := &runJob{app: a, o: o, files: files}
+func run(a *cli.App, ctx context.Context, o runOptions) (err error) {
+	j := &runJob{app: a, o: o}
 	weights, err := j.parse()
 	if err != nil {
 		return err
@@ -147,7 +145,7 @@ func run(a *cli.App, ctx context.Context, files *cli.Files, o runOptions) (err e
 		}
 		a.Engine, a.Mode = engine.Soft, j.compare[0].String()
 	}
-	text, _, err := j.files.Text(ctx, o.program, o.mil)
+	text, _, err := j.app.ReadProgram(ctx, o.program, o.mil)
 	if err != nil {
 		return err
 	}
@@ -170,10 +168,10 @@ func run(a *cli.App, ctx context.Context, files *cli.Files, o runOptions) (err e
 	j.weights = tensorfile.NewWeights(program, j.o.modelPath, weights)
 	for _, path := range j.weights.Order {
 		if f := j.weights.File(path); f != "" {
-			j.files.RecordPath("the program's "+path, f)
+			j.app.RecordInput("the program's "+path, f)
 		}
 	}
-	if err := j.files.Clash(); err != nil {
+	if err := j.app.CheckReport(); err != nil {
 		return err
 	}
 	d, err := a.OpenEngineOrHint(ctx)
@@ -275,13 +273,13 @@ func (j *runJob) run(ctx context.Context, bar *cli.Progress) error {
 	if err != nil {
 		return err
 	}
-	files, err := tensorfile.Stage(j.files, j.out)
+	files, err := tensorfile.Stage(j.app, j.out)
 	if err != nil {
 		return err
 	}
 	defer files.Discard()
 	defer context.AfterFunc(ctx, files.Discard)() // an interrupt removes half-written files
-	traced, err := tensorfile.StageTrace(j.files, j.o.trace, files)
+	traced, err := tensorfile.StageTrace(j.app, j.o.trace, files)
 	if err != nil {
 		return err
 	}
@@ -335,7 +333,7 @@ func (j *runJob) inputs(ctx context.Context) error {
 		switch {
 		case ok:
 			file = p.String()
-			data, notes, err = tensorfile.Array(j.files, ctx, "--in", "input", p, l)
+			data, notes, err = tensorfile.Array(j.app, ctx, "--in", "input", p, l)
 		case j.fill.Kind != "":
 			data = j.fill.Elements(l)
 		default:
@@ -364,7 +362,7 @@ func (j *runJob) expectations(ctx context.Context) (map[string][]byte, error) {
 		if !ok {
 			continue
 		}
-		data, notes, err := tensorfile.Array(j.files, ctx, "--expect", "output", p, l)
+		data, notes, err := tensorfile.Array(j.app, ctx, "--expect", "output", p, l)
 		if err != nil {
 			return nil, err
 		}

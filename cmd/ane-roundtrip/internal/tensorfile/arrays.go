@@ -12,22 +12,22 @@ import (
 
 // Array reads the array that a flag names for a tensor, and returns dense elements of the type of
 // the tensor. The notes name the conversions.
-func Array(t *cli.Files, ctx context.Context, flag, side string, p port, l ane.Layout) (data []byte,
+func Array(a *cli.App, ctx context.Context, flag, side string, p port, l ane.Layout) (data []byte,
 	notes []string, err error) {
-	f, err := t.Open(ctx, flag+" "+p.Name, p.Path)
+	f, err := a.OpenInput(ctx, flag+" "+p.Name, p.Path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	var a *npy.Array
+	var found *npy.Array
 	if p.archive {
-		a, err = member(f, p, acceptFor(side, l))
+		found, err = member(f, p, acceptFor(side, l))
 	} else {
 		name := p.Path
 		if p.Path == cli.Stdio {
 			name = "standard input"
 		}
-		a, err = npy.ReadOpen(f, name, acceptFor(side, l))
+		found, err = npy.ReadOpen(f, name, acceptFor(side, l))
 	}
 	if e := (*npy.Error)(nil); p.Path == cli.Stdio && errors.As(err, &e) && e.What == npy.NotSingle {
 		e.Fix = "write it to a file and name one of its arrays, as FILE.npz:KEY"
@@ -38,7 +38,7 @@ func Array(t *cli.Files, ctx context.Context, flag, side string, p port, l ane.L
 	if err != nil {
 		return nil, nil, cli.Bad(err)
 	}
-	data, notes, err = elements(a, l)
+	data, notes, err = elements(found, l)
 	for i := range notes {
 		notes[i] = fmt.Sprintf("%s: %s", p, notes[i])
 	}

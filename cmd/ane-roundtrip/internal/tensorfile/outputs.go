@@ -24,7 +24,7 @@ type sinks []*sink
 
 // Stage starts a file for every output, so that a run fails before it evaluates if it cannot
 // write one.
-func Stage(t *cli.Files, wanted Ports) (all sinks, err error) {
+func Stage(a *cli.App, wanted Ports) (all sinks, err error) {
 	defer func() {
 		if err != nil {
 			all.Discard()
@@ -33,7 +33,7 @@ func Stage(t *cli.Files, wanted Ports) (all sinks, err error) {
 	for _, p := range wanted {
 		what := "--out " + p.Name
 		if p.Path == cli.Stdio {
-			out, err := t.Output(what)
+			out, err := a.TakeOutput(what)
 			if err != nil {
 				return all, err
 			}
@@ -50,7 +50,7 @@ func Stage(t *cli.Files, wanted Ports) (all sinks, err error) {
 			s.ports = append(s.ports, p)
 			continue
 		}
-		f, err := t.Create(what, p.Path)
+		f, err := a.CreateOutput(what, p.Path)
 		if err != nil {
 			return all, err
 		}
@@ -67,14 +67,14 @@ func Stage(t *cli.Files, wanted Ports) (all sinks, err error) {
 }
 
 // StageTrace starts the file of --trace, nil without one. It is neither an input nor an output of the run.
-func StageTrace(t *cli.Files, path string, outputs sinks) (*wholefile.File, error) {
+func StageTrace(a *cli.App, path string, outputs sinks) (*wholefile.File, error) {
 	if path == "" {
 		return nil, nil
 	}
 	if path == cli.Stdio {
 		return nil, cli.Badf("--trace -: a trace is not written to standard output; name a file")
 	}
-	f, err := t.Create("--trace", path)
+	f, err := a.CreateOutput("--trace", path)
 	if err != nil {
 		return nil, err
 	}

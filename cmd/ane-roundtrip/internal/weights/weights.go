@@ -246,7 +246,7 @@ func repackWeights(a *cli.App, ctx context.Context, in, out string, align int) e
 	case err != nil: // there is none, or Repack tells what is wrong
 	case !info.Mode().IsRegular():
 		return cli.Badf("%s is not a regular file; name the file to write", out)
-	case (&cli.Files{App: a}).IsOutput(info):
+	case a.IsOutput(info):
 		return cli.Badf("%s is standard output, where the report goes; name a file", out)
 	}
 	start := time.Now()
