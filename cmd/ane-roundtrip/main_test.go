@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,7 +27,8 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/gpu"
@@ -197,11 +197,8 @@ func hammer(ts *testscript.TestScript, _ bool, args []string) {
 // It repeats the values until the array is full.
 func makeArray(ts *testscript.TestScript, _ bool, args []string) {
 	a := npy.Array{Shape: []int{}}
-	for _, k := range []npy.Kind{npy.Float16, npy.Float32, npy.Float64, npy.Int32, npy.Int8, npy.Bool} {
-		if k.String() == strings.TrimSuffix(args[1], "-fortran") {
-			a.Kind, a.Fortran = k, strings.HasSuffix(args[1], "-fortran")
-		}
-	}
+	kind, fortran := strings.CutSuffix(args[1], "-fortran")
+	a.Type = mil.ParseDType(strings.Replace(kind, "float", "fp", 1))
 	n := 1
 	if args[2] != "scalar" {
 		for _, s := range strings.Split(args[2], "x") {
@@ -213,20 +210,16 @@ func makeArray(ts *testscript.TestScript, _ bool, args []string) {
 	for i := range n {
 		v, err := strconv.ParseFloat(args[3+i%len(args[3:])], 64)
 		ts.Check(err)
-		switch a.Kind {
-		case npy.Float16:
-			a.Data = binary.LittleEndian.AppendUint16(a.Data, uint16(fp16.FromFloat64(v)))
-		case npy.Float32:
-			a.Data = binary.LittleEndian.AppendUint32(a.Data, math.Float32bits(float32(v)))
-		case npy.Float64:
-			a.Data = binary.LittleEndian.AppendUint64(a.Data, math.Float64bits(v))
-		case npy.Int32:
-			a.Data = binary.LittleEndian.AppendUint32(a.Data, uint32(int32(v)))
-		default:
-			a.Data = append(a.Data, byte(int8(v)))
-		}
+		a.Data = append(a.Data, make([]byte, a.Type.Size())...)
+		element.Store(a.Type, a.Data[i*a.Type.Size():], v)
 	}
-	ts.Check(npy.WriteFile(ts.MkAbs(args[0]), &a))
+	var b bytes.Buffer
+	ts.Check(npy.Write(&b, &a))
+	data := b.Bytes()
+	if fortran { // the values are in the order of the file
+		data = bytes.Replace(data, []byte("False"), []byte("True "), 1)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o600))
 }
 
 // compareArray checks kind, shape and values of a .npy file, with the arguments of makeArray.
@@ -238,8 +231,7 @@ func compareArray(ts *testscript.TestScript, neg bool, args []string) {
 	b, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)
 	if bytes.Equal(a, b) == neg {
-		got, _ := npy.ReadFile(ts.MkAbs(args[0])) // for the message
-		ts.Fatalf("%s holds %+v", args[0], got)
+		ts.Fatalf("%s holds %q", args[0], b)
 	}
 }
 

@@ -4,171 +4,189 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
+	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
 	magic = "\x93NUMPY"
-	// maxHeader is the most bytes of a header. Those of NumPy have some hundred bytes.
-	maxHeader = 1 << 20
+	// maxDimensions is the most dimensions of an array (NPY_MAXDIMS of NumPy 2).
+	maxDimensions = 64
 	// alignment of the data in files that NumPy writes (numpy.lib.format, ARRAY_ALIGN).
 	alignment = 64
-	// growth is the number of digits that NumPy reserves for the dimension along which an
-	// array may grow (numpy.lib.format, GROWTH_AXIS_MAX_DIGITS).
+	// growth are the digits for the dimension along which an array may grow (GROWTH_AXIS_MAX_DIGITS).
 	growth = 21
 )
 
-// The keys of the dictionary.
-const (
-	keyDescr   = "descr"
-	keyFortran = "fortran_order"
-	keyShape   = "shape"
-)
+// NotSingle is the fault of an archive in place of a .npy file.
+const NotSingle = "this is a .npz archive, not a .npy file"
 
-// parseDict reads the dictionary.
-func (s *scanner) parseDict() (h header, err error) {
-	if err := s.expect('{', "to open the dictionary"); err != nil {
-		return h, err
+// saveAgain is the remedy for a file that is damaged or of another format.
+const saveAgain = "save the array again with numpy.save"
+
+// otherFile describes a file that is not a .npy file by its first bytes. It returns nil if they are the beginning of a
+// .npy file.
+func otherFile(start string) *Error {
+	what, fix, begins := `not a .npy file: it does not begin with \x93NUMPY`, saveAgain, strings.HasPrefix
+	switch {
+	case start == "":
+		what = "the file is empty"
+	case begins(magic, start), begins(start, magic):
+		return nil
+	case begins(start, "PK\x03\x04"), begins(start, "PK\x05\x06"): // the latter is empty
+		what, fix = NotSingle, "name one of its arrays, as FILE.npz:KEY"
+	case begins(start, "\x80") && len(start) > 1 && start[1] <= 5: // the protocol
+		what = "this is a Python pickle, not a .npy file"
+	case begins(start, "\x1f\x8b"):
+		what, fix = "this is compressed with gzip", "unpack it first"
+	case begins(start, "\x89HDF"):
+		what = "this is an HDF5 file, not a .npy file"
+	case utf8.ValidString(start) && !strings.ContainsFunc(start, func(r rune) bool { return r < '\t' }):
+		what = "this is text, not a .npy file"
 	}
-	var seen []string
-	for !s.accept('}') {
-		s.peek()
-		start := s.at
-		key, err := s.str("a key")
-		if err != nil {
-			return h, err
-		}
-		if slices.Contains(seen, key) {
-			return h, s.fail(start, "the key %q comes twice", key)
-		}
-		seen = append(seen, key)
-		if err := s.expect(':', "after the key"); err != nil {
-			return h, err
-		}
-		s.peek()
-		switch key {
-		case keyDescr:
-			h.kind, h.big, err = s.descr()
-		case keyFortran:
-			h.fortran, err = s.boolean()
-		case keyShape:
-			h.shapeAt = s.base + int64(s.at)
-			h.shape, err = s.tuple()
-		default:
-			err = s.fail(start, "the key %.40q is unknown", key)
-		}
-		if err != nil {
-			return h, err
-		}
-		if s.accept(',') {
-			continue
-		}
-		if err := s.expect('}', "to close the dictionary"); err != nil {
-			return h, err
-		}
-		break
-	}
-	for _, key := range []string{keyDescr, keyFortran, keyShape} {
-		if !slices.Contains(seen, key) {
-			return h, s.fail(s.at, "the key %q is missing", key)
-		}
-	}
-	if s.peek(); s.at < len(s.text) {
-		return h, s.fail(s.at, "text after the dictionary: %s", s.found())
-	}
-	return h, nil
+	return &Error{What: what, Fix: fix}
 }
 
-// readHeader reads everything before the data, and returns its length too.
-func readHeader(r io.Reader) (header, int64, error) {
-	var fixed [12]byte
-	lead := fixed[:len(magic)+2]
-	n, err := io.ReadFull(r, lead)
-	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		if other := otherFile(lead[:n]); other != nil {
-			return header{}, 0, other
+// readHeader reads everything before the data. It returns an array without data, and the position of the data.
+func readHeader(r io.Reader) (a *Array, at int, err error) {
+	var text bytes.Buffer
+	readTo := func(end int, what string) error {
+		if _, err := io.CopyN(&text, r, int64(end-text.Len())); err != nil {
+			return ended(err, text.Len(), what)
+		}
+		return nil
+	}
+	at = len(magic) + 2
+	err = readTo(at, "the magic string and version")
+	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
+		if other := otherFile(text.String()); other != nil {
+			return nil, 0, other
 		}
 	}
 	if err != nil {
-		return header{}, 0, ended(err, int64(n), "the magic string and version")
+		return nil, 0, err
 	}
-	major, minor := lead[6], lead[7]
+	major, minor, width := text.Bytes()[at-2], text.Bytes()[at-1], 2
 	if major < 1 || major > 3 || minor != 0 {
-		return header{}, 0, &Error{
-			Offset: 6, What: "format version " + strconv.Itoa(int(major)) + "." + strconv.Itoa(int(minor)) +
-				" is unknown",
-			Fix: "save it in version 1.0, 2.0 or 3.0",
-		}
+		return nil, 0, fault(at-2, "save it in version 1.0, 2.0 or 3.0", "format version %d.%d is unknown", major, minor)
 	}
-	width := 2
 	if major > 1 {
 		width = 4
 	}
-	at := int64(len(lead))
-	if n, err := io.ReadFull(r, fixed[at:int(at)+width]); err != nil {
-		return header{}, 0, ended(err, at+int64(n), "the length of the header")
+	if err := readTo(at+width, "the length of the header"); err != nil {
+		return nil, 0, err
 	}
-	length := int64(binary.LittleEndian.Uint32(fixed[at:])) // the bytes not read are zero
-	if length > maxHeader {
-		return header{}, 0, &Error{
-			Offset: at, What: "the header claims " + strconv.FormatInt(length, 10) + " bytes, more than " +
-				strconv.Itoa(maxHeader),
-			Fix: saveAgain,
-		}
+	length := binary.LittleEndian.Uint32(append(text.Bytes()[at:at+width:at+width], 0, 0))
+	if length > math.MaxUint16 { // those of NumPy have some hundred bytes
+		return nil, 0, fault(at, saveAgain, "the header claims %d bytes, more than %d", length, math.MaxUint16)
 	}
-	at += int64(width)
-	var text bytes.Buffer
-	if n, err := io.CopyN(&text, r, length); err != nil {
-		return header{}, 0, ended(err, at+n, "a header of "+strconv.FormatInt(length, 10)+" bytes")
+	at += width
+	if err := readTo(at+int(length), fmt.Sprintf("a header of %d bytes", length)); err != nil {
+		return nil, 0, err
 	}
-	s := &scanner{text: text.Bytes(), base: at, longs: major < 3}
-	h, err := s.parseDict()
-	return h, at + length, err
+	a, refused := parse(text.String(), at)
+	if refused != nil {
+		return nil, 0, refused
+	}
+	return a, text.Len(), nil
 }
 
-// appendHeader returns the header that NumPy writes: the dictionary, room to grow, padding to a multiple
-// of 64 (64 more if it is a multiple already) and a line feed.
-func appendHeader(a *Array) ([]byte, error) {
-	var shape strings.Builder
-	for _, d := range a.Shape {
-		if shape.Len() > 0 {
-			shape.WriteString(", ")
+// entry is an entry of the dictionary in a header.
+type entry struct {
+	form *regexp.Regexp // key, value, and the comma or brace after them
+	set  func(a *Array, value string) *Error
+}
+
+// entries are all entries. A shape is (), (3,), (3, 4) or (3, 4,); Python 2 wrote integers that end in L.
+var entries = [...]entry{
+	{form("descr", `'[^'\\\n]*'|"[^"\\\n]*"|[\[({].*?`), (*Array).setType},
+	{form("fortran_order", `True|False`), (*Array).setOrder},
+	{form("shape", `\(\s*(?:(?:(?:0|[1-9]\d*)L?\s*,\s*)+(?:(?:0|[1-9]\d*)L?\s*)?)?\)`), (*Array).setShape},
+}
+
+func form(key, value string) *regexp.Regexp {
+	return regexp.MustCompile(`^(['"]` + key + `['"]\s*:\s*)(` + value + `)\s*(,\s*\}|\}|,)`)
+}
+
+// parse reads the dictionary of a header from a position in the file; text ends before the data. It accepts the keys
+// and values that NumPy writes, in any order and spacing, but no other Python.
+func parse(text string, at int) (*Array, *Error) {
+	rest := text[at:]
+	skip := func(n int) { rest = strings.TrimLeft(rest[n:], " \t\r\n\f") }
+	bad := func() (*Array, *Error) {
+		found := "the end"
+		if rest != "" {
+			found = strconv.Quote(rest[:min(len(rest), 30)])
 		}
-		shape.WriteString(strconv.Itoa(d))
+		return nil, fault(len(text)-len(rest), saveAgain, "bad header: expected a dictionary of descr, fortran_order and "+
+			"shape, each once and as numpy.save writes it, found %s", found)
 	}
-	fortran, grows := "False", 0
-	if a.Fortran {
-		fortran, grows = "True", max(len(a.Shape)-1, 0)
+	if skip(0); !strings.HasPrefix(rest, "{") {
+		return bad()
 	}
-	room := 0
+	skip(1)
+	a, missing := &Array{}, slices.Clone(entries[:])
+	for end := ","; end == ","; {
+		var parts []string
+		i := slices.IndexFunc(missing, func(e entry) bool {
+			parts = e.form.FindStringSubmatch(rest)
+			return parts != nil
+		})
+		if i < 0 {
+			return bad()
+		}
+		if e := missing[i].set(a, parts[2]); e != nil {
+			e.Offset = int64(len(text) - len(rest) + len(parts[1]))
+			return nil, e
+		}
+		missing, end = slices.Delete(missing, i, i+1), parts[3]
+		skip(len(parts[0]))
+	}
+	if len(missing) > 0 || rest != "" {
+		return bad()
+	}
+	return a, nil
+}
+
+func (a *Array) setShape(value string) *Error {
+	a.Shape = []int{}
+	for _, d := range strings.FieldsFunc(value, func(r rune) bool { return r < '0' || r > '9' }) {
+		n, err := strconv.Atoi(d)
+		if err != nil {
+			return fault(0, saveAgain, "bad header: the dimension %.40s of the shape is too large", d)
+		}
+		a.Shape = append(a.Shape, n)
+	}
+	if len(a.Shape) > maxDimensions {
+		return fault(0, saveAgain, "the shape has %d dimensions, more than %d", len(a.Shape), maxDimensions)
+	}
+	return nil
+}
+
+func (a *Array) setOrder(value string) *Error {
+	a.Fortran = value == "True"
+	return nil
+}
+
+// appendHeader returns the header that NumPy writes: the dictionary, room to grow, padding to a multiple of 64 (64 more
+// if it is a multiple already) and a line feed.
+func appendHeader(a *Array) []byte {
+	shape, room := strings.Trim(strings.ReplaceAll(fmt.Sprint(a.Shape), " ", ", "), "[]"), 0
 	if len(a.Shape) > 0 {
-		room = growth - len(strconv.Itoa(a.Shape[grows]))
+		room = growth - len(strconv.Itoa(a.Shape[0]))
 	}
 	if len(a.Shape) == 1 {
-		shape.WriteByte(',')
+		shape += ","
 	}
-	dict := "{'descr': '" + a.Kind.descr() + "', 'fortran_order': " + fortran + ", 'shape': (" + shape.String() +
-		"), }" +
-		strings.Repeat(" ", room)
-
-	total := func(lead int) int { return (lead+len(dict)+1)/alignment*alignment + alignment }
-	out := append([]byte(magic), 1, 0)
-	if n := total(len(out)+2) - len(out) - 2; n <= 0xffff {
-		out = binary.LittleEndian.AppendUint16(out, uint16(n))
-	} else {
-		n = total(len(out)+4) - len(out) - 4
-		if n > maxHeader {
-			return nil, &Error{What: "a shape of " + strconv.Itoa(len(a.Shape)) + " dimensions does not fit a header",
-				Fix: "use fewer dimensions"}
-		}
-		out[len(magic)] = 2
-		out = binary.LittleEndian.AppendUint32(out, uint32(n))
-	}
-	end := total(len(out))
-	out = append(out, dict...)
-	out = append(out, strings.Repeat(" ", end-1-len(out))...)
-	return append(out, '\n'), nil
+	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }%*s", descr(a.Type), shape, room, "")
+	const lead = len(magic) + 4
+	length := (lead+len(dict)+1)/alignment*alignment + alignment - lead
+	out := binary.LittleEndian.AppendUint16([]byte(magic+"\x01\x00"), uint16(length))
+	return fmt.Appendf(out, "%-*s\n", length-1, dict)
 }

@@ -1,48 +1,47 @@
 package npy
 
 import (
+	"archive/zip"
+	"bytes"
 	"io"
 
-	"github.com/anekit/anekit/internal/wholefile"
+	"github.com/anekit/anekit/ane/mil"
 )
 
-// checkSpace is the remedy for a failed write.
-const checkSpace = "check the space and permissions at the destination"
-
-// Write writes a to w, byte for byte as numpy.save does: version 1.0, or 2.0 if the header is too long
-// for 1.0. Errors are of type *Error and wrap an error of w. After an error w may hold a part of the
-// file.
+// Write writes a to w, byte for byte as numpy.save does in version 1.0. Errors are of type *Error and wrap an error of
+// w. After an error w may hold a part of the file.
 func Write(w io.Writer, a *Array) error {
-	if err := a.check(); err != nil {
-		return err
+	n, ok := mil.TensorOf(a.Type, a.Shape...).Elements()
+	if codes[a.Type] == "" || !ok || n*a.Type.Size() != len(a.Data) || len(a.Shape) > maxDimensions {
+		return fault(0, "give an array of another type or shape", "%d bytes as %s of shape %v do not fit a .npy file",
+			len(a.Data), Name(a.Type), a.Shape)
 	}
-	head, err := appendHeader(a)
-	if err != nil {
-		return err
-	}
-	for _, part := range [][]byte{head, a.Data} {
-		if len(part) == 0 {
-			continue
-		}
-		n, err := w.Write(part)
-		if err == nil && n < len(part) {
-			err = io.ErrShortWrite
-		}
-		if err != nil {
-			return &Error{What: "cannot write the array", Fix: checkSpace, Err: wholefile.Cause(err)}
-		}
-	}
-	return nil
+	_, err := io.Copy(w, io.MultiReader(bytes.NewReader(appendHeader(a)), bytes.NewReader(a.Data)))
+	return unwritten(err)
 }
 
-// WriteFile writes a to the named file, completely or not at all: it writes a temporary file in the same
-// folder and renames it. An existing file keeps its permissions, a new one gets those of the umask.
-// WriteFile follows a symbolic link, and writes directly to a device or pipe. Use package wholefile with
-// Write to replace several files together. Errors are of type *Error.
-func WriteFile(path string, a *Array) error {
-	err := a.check()
-	if err == nil {
-		err = wholefile.Replace(path, func(w io.Writer) error { return Write(w, a) })
+// Member is an array that WriteArchive writes.
+type Member struct {
+	Key   string
+	Array *Array
+}
+
+// WriteArchive writes an .npz file as numpy.savez does: the members in their order, not compressed. Errors are of type
+// *Error and wrap an error of w. After an error w may hold a part of the file.
+func WriteArchive(w io.Writer, members []Member) error {
+	z := zip.NewWriter(w)
+	for _, m := range members {
+		entry, err := z.CreateHeader(&zip.FileHeader{Name: m.Key + suffix, Method: zip.Store})
+		if err == nil {
+			err = Write(entry, m.Array)
+		}
+		if err != nil {
+			return unwritten(err)
+		}
 	}
-	return inFile(err, path, "cannot write the file", "check the folder, its space and permissions")
+	return unwritten(z.Close())
+}
+
+func unwritten(err error) error {
+	return inFile(err, "", "cannot write the array", "check the space and permissions at the destination")
 }

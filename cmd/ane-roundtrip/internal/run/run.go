@@ -384,7 +384,7 @@ func (j *runJob) outputs(want map[string][]byte) (map[string]*npy.Array, error) 
 		file := ""
 		if p, ok := j.out.Find(l.Name); ok {
 			file = p.String()
-			arrays[l.Name] = &npy.Array{Kind: tensorfile.KindOf(l.DType), Shape: l.Shape, Data: data}
+			arrays[l.Name] = &npy.Array{Type: l.DType, Shape: l.Shape, Data: data}
 		}
 		j.rows = append(j.rows, describe("output", l, file, data, n))
 		if w := want[l.Name]; w != nil {

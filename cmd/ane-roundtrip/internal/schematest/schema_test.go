@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/effort"
@@ -105,8 +106,10 @@ func testCommands(t *testing.T, ane string) {
 		{"Name": "q", "Symbol": "q", "Type": "Float16",
 		"Batches": 1, "Channels": 1, "Depth": 1, "Height": 1, "Width": 32, "RowStride": 64,
 		"PlaneStride": 64, "DepthStride": 64, "BatchStride": 64}], "LiveOutputList": []}]}`), 0o600))
-	require.NoError(t, npy.WriteFile(file("x.npy"), &npy.Array{Kind: npy.Float16, Shape: []int{4},
+	var array bytes.Buffer
+	require.NoError(t, npy.Write(&array, &npy.Array{Type: mil.FP16, Shape: []int{4},
 		Data: []byte{0, 0x7e, 0, 0, 0, 0, 0, 0}}))
+	require.NoError(t, os.WriteFile(file("x.npy"), array.Bytes(), 0o600))
 	w, err := safetensors.Create(file("w.safetensors"), map[string]string{"format": "pt"})
 	require.NoError(t, err)
 	require.NoError(t, w.Add("odd", safetensors.U8, []int{3}, []byte{1, 2, 3}))

@@ -38,11 +38,11 @@ func Array(a *cli.App, ctx context.Context, flag, side string, p port, l ane.Lay
 	if err != nil {
 		return nil, nil, cli.Bad(err)
 	}
-	data, notes, err = elements(found, l)
+	data, notes = elements(found, l)
 	for i := range notes {
 		notes[i] = fmt.Sprintf("%s: %s", p, notes[i])
 	}
-	return data, notes, cli.Bad(err)
+	return data, notes, nil
 }
 
 // member reads one array of an archive. It also accepts a file that is called .npz but holds a

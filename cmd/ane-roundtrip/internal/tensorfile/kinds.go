@@ -13,54 +13,16 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 )
 
-// KindOf returns the kind of .npy files for an element type; 0 if there is none.
-func KindOf(d mil.DType) npy.Kind {
-	switch d {
-	case mil.FP16:
-		return npy.Float16
-	case mil.FP32:
-		return npy.Float32
-	case mil.FP64:
-		return npy.Float64
-	case mil.Bool:
-		return npy.Bool
-	case mil.Int8:
-		return npy.Int8
-	case mil.UInt8:
-		return npy.UInt8
-	case mil.Int16:
-		return npy.Int16
-	case mil.UInt16:
-		return npy.UInt16
-	case mil.Int32:
-		return npy.Int32
-	case mil.UInt32:
-		return npy.UInt32
-	}
-	return 0
-}
-
-// floatOf returns the element type of a floating-point kind; false for any other kind.
-func floatOf(k npy.Kind) (mil.DType, bool) {
-	for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.FP64} {
-		if KindOf(d) == k {
-			return d, true
-		}
-	}
-	return mil.NoType, false
-}
-
 // acceptFor accepts the arrays that elements can convert to a tensor: of the type of the tensor, or
 // of another floating-point type for a floating-point tensor; of a shape that sameElements accepts.
 func acceptFor(side string, l ane.Layout) npy.Accept {
-	return func(kind npy.Kind, shape []int) *npy.Error {
+	return func(from mil.DType, shape []int) *npy.Error {
 		if e := sameElements(side, l, shape); e != nil {
 			return e
 		}
-		_, float := floatOf(kind)
-		if kind != KindOf(l.DType) && !(float && l.DType.Float()) {
-			return &npy.Error{What: fmt.Sprintf("%s, %s %s is %s", kind, side, l.Name, l.DType),
-				Fix: convert(kind, l.DType)}
+		if from != l.DType && !(from.Float() && l.DType.Float()) {
+			return &npy.Error{What: fmt.Sprintf("%s, %s %s is %s", npy.Name(from), side, l.Name, l.DType),
+				Fix: convert(from, l.DType)}
 		}
 		return nil
 	}
@@ -68,24 +30,22 @@ func acceptFor(side string, l ane.Layout) npy.Accept {
 
 // convert is the remedy for an array of the wrong type. NumPy converts silently, also numbers that the other type does
 // not have.
-func convert(from npy.Kind, to mil.DType) string {
-	fix := fmt.Sprintf("save it with arr.astype('%s')", KindOf(to))
-	_, float := floatOf(from)
+func convert(from, to mil.DType) string {
+	fix := fmt.Sprintf("save it with arr.astype('%s')", npy.Name(to))
 	switch {
-	case from == npy.Bool:
+	case from == mil.Bool:
 		return fix
 	case to == mil.Bool:
 		return fix + ", if its numbers are 0 and 1"
-	case to.Float() && (float || 8*from.Size() <= digits(to)):
+	case to.Float() && (from.Float() || from.Bits() <= digits(to)):
 		return fix
 	case to.Float():
 		return fmt.Sprintf("%s, if its numbers are at most %d in magnitude: %s rounds greater ones", fix,
 			int64(1)<<digits(to), to)
-	case float:
+	case from.Float():
 		return fix + ", if its numbers are whole and in the range of " + to.String()
 	}
-	unsigned := from == npy.UInt8 || from == npy.UInt16 || from == npy.UInt32
-	if from.Size() < to.Size() && (unsigned || !to.Unsigned()) {
+	if from.Bits() < to.Bits() && (from.Unsigned() || !to.Unsigned()) {
 		return fix
 	}
 	return fix + ", if its numbers are in the range of " + to.String()
@@ -134,7 +94,7 @@ func squeezed(shape []int) []int {
 
 // elements returns the bytes of an array, dense, row-major and of the type of the tensor. The notes
 // name the conversions.
-func elements(a *npy.Array, l ane.Layout) (data []byte, notes []string, err error) {
+func elements(a *npy.Array, l ane.Layout) (data []byte, notes []string) {
 	if a.Swapped {
 		notes = append(notes, "converted big-endian numbers to little-endian")
 	}
@@ -144,18 +104,14 @@ func elements(a *npy.Array, l ane.Layout) (data []byte, notes []string, err erro
 	if a.Fortran && len(squeezed(a.Shape)) > 1 {
 		notes = append(notes, "converted Fortran order to C order")
 	}
-	if a, err = a.ToC(); err != nil {
-		return nil, nil, err
+	if a.Type == l.DType {
+		return a.Data, notes
 	}
-	from, _ := floatOf(a.Kind)
-	if a.Kind == KindOf(l.DType) {
-		return a.Data, notes, nil
-	}
-	notes = append(notes, fmt.Sprintf("converted %s to %s", a.Kind, l.DType))
+	notes = append(notes, fmt.Sprintf("converted %s to %s", npy.Name(a.Type), l.DType))
 	infinite, zero := lost{what: "beyond the range of %s became infinite"}, lost{what: "too small for %s became 0"}
 	data = make([]byte, l.PackedBytes())
 	for i := range l.Elements() {
-		v := element.Load(from, a.Data[i*a.Kind.Size():])
+		v := element.Load(a.Type, a.Data[i*a.Type.Size():])
 		to := data[i*l.DType.Size():]
 		element.Store(l.DType, to, v)
 		switch got := element.Load(l.DType, to); {
@@ -165,7 +121,7 @@ func elements(a *npy.Array, l ane.Layout) (data []byte, notes []string, err erro
 			zero.add(v, i)
 		}
 	}
-	return data, append(append(notes, infinite.note(l)...), zero.note(l)...), nil
+	return data, append(append(notes, infinite.note(l)...), zero.note(l)...)
 }
 
 // lost counts values that a conversion made infinite or 0.
