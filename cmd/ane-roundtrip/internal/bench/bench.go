@@ -56,8 +56,7 @@ times and throughput over the size to FILE.html; also on failure.`,
 	a.JSONFlag(cmd)
 	a.ReportFlag(cmd)
 	a.EngineFlags(cmd)
-	a.NumericsFlag(cmd)
-	a.EmulateFlag(cmd)
+	a.ArithmeticFlags(cmd)
 	cmd.AddCommand(benchWeightsCommand(a), benchGenerateCommand(a))
 	return cmd
 }
@@ -313,15 +312,11 @@ func (b *benchRun) evaluations(ctx context.Context, d *ane.Device) (err error) {
 
 // openBroker opens the engine broker with the flags of the command.
 func openBroker(a *cli.App, ctx context.Context) (*ane.Device, error) {
-	mode, err := a.NumericsMode(engine.Broker)
+	opts, err := a.Arithmetic(engine.Broker)
 	if err != nil {
 		return nil, err
 	}
-	emulated, err := a.EmulatedChip(engine.Broker)
-	if err != nil {
-		return nil, err
-	}
-	return engine.Open(ctx, engine.Broker, engine.Numerics(mode), engine.Emulate(emulated))
+	return engine.Open(ctx, engine.Broker, opts...)
 }
 
 // caches fills caches of keys and values, and records their memory.

@@ -82,8 +82,7 @@ once more on a timeline; a failed check writes the report too.`,
 	a.JSONFlag(cmd)
 	a.ReportFlag(cmd)
 	a.EngineFlags(cmd)
-	a.NumericsFlag(cmd)
-	a.EmulateFlag(cmd)
+	a.ArithmeticFlags(cmd)
 	return cmd
 }
 
@@ -235,16 +234,11 @@ func (c *CheckRun) checkBroker(ctx context.Context, wrap func(ane.Engine) ane.En
 	if !part.only.has(CheckNames(all, true)...) {
 		return nil, nil
 	}
-	mode, err := c.App.NumericsMode(engine.Broker)
+	opts, err := c.App.Arithmetic(engine.Broker)
 	if err != nil {
 		return nil, err
 	}
-	emulated, err := c.App.EmulatedChip(engine.Broker)
-	if err != nil {
-		return nil, err
-	}
-	d, err := engine.Open(ctx, engine.Broker, engine.BrokerPath(""), engine.Numerics(mode), engine.Emulate(emulated),
-		engine.Wrap(wrap))
+	d, err := engine.Open(ctx, engine.Broker, append(opts, engine.BrokerPath(""), engine.Wrap(wrap))...)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

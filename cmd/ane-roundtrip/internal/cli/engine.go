@@ -24,16 +24,13 @@ func (a *App) EngineFlags(cmd *cobra.Command) {
 	f.BoolVar(&a.RequireApple, "require-ane", false, "exit with status 3 unless on Apple's engine")
 }
 
-// NumericsFlag adds the flag that chooses the arithmetic to a command that has EngineFlags.
-func (a *App) NumericsFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.Mode, "numerics", numerics.Reference.String(),
+// ArithmeticFlags adds the flags that choose the arithmetic, and a chip whose refusals are imitated, to a command that
+// has EngineFlags.
+func (a *App) ArithmeticFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&a.Mode, "numerics", numerics.Reference.String(),
 		"arithmetic `MODE`: "+strings.Join(numerics.Names(), ", "))
-}
-
-// EmulateFlag adds the flag that emulates what a chip refuses to a command that has EngineFlags.
-func (a *App) EmulateFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.emulated, "emulate", "",
-		"imitate the refusals of a `CHIP`: m1 to m6")
+	f.StringVar(&a.emulated, "emulate", "", "imitate the refusals of a `CHIP`: m1 to m6")
 }
 
 // EngineChoice returns the name of the engine that the flags select, and the options to open it with.
@@ -52,12 +49,18 @@ func (a *App) EngineChoice() (name string, opts []engine.Option, err error) {
 	if a.RequireApple {
 		opts = append(opts, engine.RequireApple())
 	}
-	mode, err := a.NumericsMode(name)
+	more, err := a.Arithmetic(name)
+	return name, append(opts, more...), err
+}
+
+// Arithmetic returns the options that --numerics and --emulate choose, for the engine called name.
+func (a *App) Arithmetic(name string) ([]engine.Option, error) {
+	mode, err := a.numericsMode(name)
 	if err != nil {
-		return name, nil, err
+		return nil, err
 	}
 	c, err := a.EmulatedChip(name)
-	return name, append(opts, engine.Numerics(mode), engine.Emulate(c)), err
+	return []engine.Option{engine.Numerics(mode), engine.Emulate(c)}, err
 }
 
 // EmulatedChip returns the chip that --emulate names, for the engine called name; 0 without the flag.
@@ -77,8 +80,8 @@ func (a *App) EmulatedChip(name string) (chip.Chip, error) {
 	return c, nil
 }
 
-// NumericsMode returns the mode that --numerics names, for the engine called name.
-func (a *App) NumericsMode(name string) (numerics.Mode, error) {
+// numericsMode returns the mode that --numerics names, for the engine called name.
+func (a *App) numericsMode(name string) (numerics.Mode, error) {
 	if a.Mode == "" {
 		return numerics.Reference, nil
 	}

@@ -157,8 +157,7 @@ func actorFlags(a *cli.App, cmd *cobra.Command, o *actorOptions) {
 	a.JSONFlag(cmd)
 	a.ReportFlag(cmd)
 	a.EngineFlags(cmd)
-	a.NumericsFlag(cmd)
-	a.EmulateFlag(cmd)
+	a.ArithmeticFlags(cmd)
 }
 
 // promptFlags adds the flags of an actor that begins.

@@ -94,8 +94,7 @@ chip; the status is 2 if one is exceeded.`,
 	a.JSONFlag(cmd)
 	a.ReportFlag(cmd)
 	a.EngineFlags(cmd)
-	a.NumericsFlag(cmd)
-	a.EmulateFlag(cmd)
+	a.ArithmeticFlags(cmd)
 	return cmd
 }
 

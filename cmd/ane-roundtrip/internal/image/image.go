@@ -64,8 +64,7 @@ Filters:
 	cmd.Flags().StringVar(&name, "filter", "", "`NAME` of the filter: "+models.FilterNames())
 	a.JSONFlag(cmd)
 	a.EngineFlags(cmd)
-	a.NumericsFlag(cmd)
-	a.EmulateFlag(cmd)
+	a.ArithmeticFlags(cmd)
 	return cmd
 }
 

@@ -91,8 +91,7 @@ of the chip behind it. --trace evaluates once more, on a timeline.`,
 	a.JSONFlag(cmd)
 	a.ReportFlag(cmd)
 	a.EngineFlags(cmd)
-	a.NumericsFlag(cmd)
-	a.EmulateFlag(cmd)
+	a.ArithmeticFlags(cmd)
 	return cmd
 }
 
