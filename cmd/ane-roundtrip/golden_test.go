@@ -68,7 +68,7 @@ func TestBenchReport(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	cases := membench.Cases()[:1]
 	broken := measure.Case{Name: "Broken", What: "cannot run", MaxRatio: 1,
-		Open: func(context.Context) (measure.Pair, error) { return measure.Pair{}, errors.New("broken") }}
+		Open: func(context.Context) (measure.Loop, func() error, error) { return nil, nil, errors.New("broken") }}
 	plan := bench.BenchPlan{Cases: append(cases[:1:1], broken), Sizes: []int{4 << 10}, Rounds: 2, Time: time.Millisecond,
 		Caches: []int{2048}}
 	for _, args := range [][]string{{"--json"}, {}} {

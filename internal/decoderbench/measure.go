@@ -1,3 +1,7 @@
+// Package decoderbench makes language models of random weights in the shapes of published ones, and measures package
+// decoder with them: load, first token, rates, memory, and restoring a snapshot beside repeating the prefill. Seed has
+// the published figures, of Llama 3.2 1B on the GPU of an M1 ("Zero-Copy GPU Inference from WebAssembly on Apple
+// Silicon", abacusnoir.com, 2026).
 package decoderbench
 
 import (
@@ -9,15 +13,13 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/kv"
 	"github.com/anekit/anekit/internal/engine/soft/peak"
 	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/internal/procmem"
+	"github.com/anekit/anekit/internal/weightbench"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -46,9 +48,9 @@ type Result struct {
 	ReadFloor   time.Duration `json:"step_floor_ns"` // the median of reads of the weights between the steps
 	Products    float64       `json:"prompt_products_per_s"`
 
-	Weights Weights `json:"weights"`
-	Peak    int64   `json:"peak_bytes"` // peak resident bytes until the end of the first steps; 0 if not known
-	Keys    []Kept  `json:"kv"`
+	Weights Weights                `json:"weights"`
+	Peak    int64                  `json:"peak_bytes"` // peak resident bytes until the end of the first steps; 0 if not known
+	Keys    []weightbench.Resident `json:"kv"`
 
 	Restores []Restored `json:"restore"`
 }
@@ -61,14 +63,6 @@ type Weights struct {
 	Own       int64 `json:"own_bytes"`       // growth of the process by loading and a prompt, without mapped files
 	Read      int64 `json:"read_bytes"`      // Own if the mapped weights had been read into memory of their own
 	KV        int64 `json:"kv_bytes"`        // of Own: keys and values
-}
-
-// Kept is a cache of the model's shape with some tokens.
-type Kept struct {
-	Mode   string `json:"mode"` // reserved or grown
-	Tokens int    `json:"tokens"`
-	Bytes  int64  `json:"bytes"` // resident
-	Copied int64  `json:"copied_bytes"`
 }
 
 // Restored compares a restored conversation with a repeated prompt.
@@ -100,6 +94,16 @@ func Published() Seed {
 			Restore: 1400 * time.Microsecond, Same: true}}
 }
 
+// bench measures a model.
+type bench struct {
+	Plan
+	shape  Shape
+	device *ane.Device
+	folder *decoder.Folder
+	now    func(string)
+	found  Result
+}
+
 // Measure measures the model in p.Dir on d. It calls now with the name of each measurement.
 func Measure(ctx context.Context, d *ane.Device, s Shape, p Plan, now func(string)) (r Result, err error) {
 	f, err := decoder.Open(p.Dir)
@@ -111,20 +115,22 @@ func Measure(ctx context.Context, d *ane.Device, s Shape, p Plan, now func(strin
 	if _, err := f.Fingerprint(ctx); err != nil { // it fills the page cache
 		return r, err
 	}
-	r.Weights.Stored = f.Bytes()
-	if err := r.speed(ctx, d, f, s, p, now); err != nil {
+	b := &bench{Plan: p, shape: s, device: d, folder: f, now: now}
+	b.found.Weights.Stored, b.found.Prompt, b.found.Restores = f.Bytes(), p.Prompt, []Restored{}
+	if err := b.speed(ctx); err != nil {
 		return r, err
 	}
-	if r.Keys, err = keep(f.Config()); err != nil {
+	c := f.Config()
+	if b.found.Keys, err = weightbench.Fill(c.Layers, c.KVHeads, c.HeadDim); err != nil {
 		return r, err
 	}
-	return r, r.restores(ctx, d, f, p, now)
+	err = b.restores(ctx)
+	return b.found, err
 }
 
 // loaded loads the model with room for some tokens, begins a session and calls use.
-func loaded(ctx context.Context, d *ane.Device, f *decoder.Folder, p Plan, room int,
-	use func(*decoder.Model, *decoder.Session) error) (err error) {
-	m, err := decoder.Load(ctx, d, f, decoder.WithForm(p.Form), decoder.Context(room))
+func (b *bench) loaded(ctx context.Context, room int, use func(*decoder.Model, *decoder.Session) error) (err error) {
+	m, err := decoder.Load(ctx, b.device, b.folder, decoder.WithForm(b.Form), decoder.Context(room))
 	if err != nil {
 		return err
 	}
@@ -137,81 +143,94 @@ func loaded(ctx context.Context, d *ane.Device, f *decoder.Folder, p Plan, room 
 	return use(m, s)
 }
 
-// tokens returns n tokens of a vocabulary.
-func tokens(n, vocabulary int) []int {
+// tokens returns n tokens of the vocabulary.
+func (b *bench) tokens(n int) []int {
 	all := make([]int, n)
 	for i := range all {
-		all[i] = (i*7919 + 13) % vocabulary
+		all[i] = (i*7919 + 13) % b.shape.Vocabulary
 	}
 	return all
 }
 
+// timed is a call whose shortest time counts.
+type timed struct {
+	to     *time.Duration
+	rounds int
+	call   func() error
+}
+
+func best(ctx context.Context, all ...timed) (err error) {
+	for _, t := range all {
+		if *t.to, err = measure.Best(ctx, t.rounds, t.call); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again is the prefill of a conversation that begins again.
+func again(ctx context.Context, s *decoder.Session, prompt []int) error {
+	if err := s.Truncate(0); err != nil {
+		return err
+	}
+	return s.Prefill(ctx, prompt)
+}
+
 // speed measures load, prompts and steps, and their memory.
-func (r *Result) speed(ctx context.Context, d *ane.Device, f *decoder.Folder, s Shape, p Plan,
-	now func(string)) error {
-	now("load")
+func (b *bench) speed(ctx context.Context) error {
+	r := &b.found
+	b.now("load")
 	before, _ := procmem.Resident()
 	begin := time.Now()
-	return loaded(ctx, d, f, p, p.Prompt+1+p.Steps, func(m *decoder.Model, session *decoder.Session) (err error) {
+	return b.loaded(ctx, b.Prompt+1+b.Steps, func(m *decoder.Model, s *decoder.Session) error {
 		r.Load = time.Since(begin)
 		debug.FreeOSMemory() // the memory of making the model and compiling
-		text := tokens(p.Prompt, s.Vocabulary)
-		again := func(n int) func() error {
-			return func() error {
-				if err := session.Truncate(0); err != nil {
+		text := b.tokens(b.Prompt)
+		short := text[:min(5, b.Prompt)]
+		b.now("a prompt of 5 tokens")
+		err := best(ctx, timed{&r.Short, b.Rounds, func() error { return again(ctx, s, short) }},
+			timed{&r.First, b.Rounds, func() error {
+				if err := s.Truncate(0); err != nil {
 					return err
 				}
-				return session.Prefill(ctx, text[:n])
-			}
-		}
-		now("a prompt of 5 tokens")
-		if r.Short, err = measure.Best(ctx, p.Rounds, again(min(5, p.Prompt))); err != nil {
-			return err
-		}
-		r.First, err = measure.Best(ctx, p.Rounds, func() error {
-			if err := session.Truncate(0); err != nil {
+				_, err := s.Answer(ctx, &decoder.Talk{Prompt: short}, 1, nil)
 				return err
-			}
-			_, err := session.Answer(ctx, &decoder.Talk{Prompt: text[:min(5, p.Prompt)]}, 1, nil)
-			return err
-		})
+			}})
 		if err != nil {
 			return err
 		}
-		now(fmt.Sprintf("a prompt of %d tokens", p.Prompt))
-		r.Prompt = p.Prompt
-		if err := r.prompt(ctx, s, p.Rounds, again(p.Prompt)); err != nil {
+		b.now(fmt.Sprintf("a prompt of %d tokens", b.Prompt))
+		if err := b.prompt(ctx, s, text); err != nil {
 			return err
 		}
-		now("steps")
-		if err := session.Step(ctx, text[0]); err != nil {
+		b.now("steps")
+		if err := s.Step(ctx, text[0]); err != nil {
 			return err
 		}
-		if p.Peak != nil {
-			r.Peak = p.Peak()
+		if b.Peak != nil {
+			r.Peak = b.Peak()
 		}
-		plan := m.Plan()
-		r.Weights.Mapped, r.Weights.Converted = plan.WeightsMapped, plan.WeightsConverted
 		own, _ := procmem.Resident()
-		r.Weights.Own = max(0, own-before)
-		r.Weights.Read = r.Weights.Own + plan.WeightsMapped
-		r.Weights.KV = plan.CacheBytes
-		return r.steps(ctx, f, session, text, p.Steps)
+		own, plan := max(0, own-before), m.Plan()
+		r.Weights = Weights{Stored: r.Weights.Stored, Mapped: plan.WeightsMapped, Converted: plan.WeightsConverted,
+			Own: own, Read: own + plan.WeightsMapped, KV: plan.CacheBytes}
+		return b.steps(ctx, s, text)
 	})
 }
 
 // prompt measures a prompt and its floor in turns. The floor has a part of the products.
-func (r *Result) prompt(ctx context.Context, s Shape, rounds int, once func() error) error {
+func (b *bench) prompt(ctx context.Context, s *decoder.Session, text []int) error {
 	const most = 1 << 34
-	products := s.Products(r.Prompt)
+	products := b.shape.Products(b.Prompt)
 	part := min(products, most)
-	t, err := measure.Turns(ctx, rounds, func(*measure.Watch) error { return once() }, func(*measure.Watch) error {
+	t, err := measure.Turns(ctx, b.Rounds, func(func()) error { return again(ctx, s, text) }, func(func()) error {
 		peak.Share(runtime.GOMAXPROCS(0), int(part))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	r := &b.found
 	r.Prefill = time.Duration(t[0].Best(0))
 	r.PromptFloor = time.Duration(t[1].Best(0) * float64(products) / float64(part))
 	r.Products = float64(products) / r.Prefill.Seconds()
@@ -219,104 +238,44 @@ func (r *Result) prompt(ctx context.Context, s Shape, rounds int, once func() er
 }
 
 // steps measures steps and their floor in turns. The floor reads what Load has released, so that more is resident.
-func (r *Result) steps(ctx context.Context, f *decoder.Folder, s *decoder.Session, text []int, n int) error {
-	read, err := reader(f)
-	if err != nil {
-		return err
+func (b *bench) steps(ctx context.Context, s *decoder.Session, text []int) error {
+	var weights [][]byte
+	for _, name := range b.folder.File().Names() {
+		t, err := b.folder.File().Tensor(name)
+		if err != nil {
+			return err
+		}
+		weights = append(weights, t.Bytes())
 	}
+	read := measure.Reads(runtime.GOMAXPROCS(0), weights...)
 	i := 0
-	t, err := measure.Turns(ctx, n, func(*measure.Watch) error {
+	t, err := measure.Turns(ctx, b.Steps, func(func()) error {
 		i++
 		return s.Step(ctx, text[(i-1)%len(text)])
-	}, func(*measure.Watch) error {
+	}, func(func()) error {
 		read()
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	r.Step, r.ReadFloor = time.Duration(t[0].Median(0)), time.Duration(t[1].Median(0))
+	b.found.Step, b.found.ReadFloor = time.Duration(t[0].Median(0)), time.Duration(t[1].Median(0))
 	return nil
 }
 
-// reader returns a function by which all processors read the weights once.
-func reader(f *decoder.Folder) (func(), error) {
-	var parts [][]byte
-	for _, name := range f.File().Names() {
-		t, err := f.File().Tensor(name)
-		if err != nil {
-			return nil, err
-		}
-		for b := t.Bytes(); len(b) > 0; {
-			n := min(len(b), 1<<20)
-			parts = append(parts, b[:n])
-			b = b[n:]
-		}
-	}
-	var sum atomic.Uint64 // keeps the compiler from removing the reads
-	return func() {
-		var wait sync.WaitGroup
-		n := runtime.GOMAXPROCS(0)
-		for k := range n {
-			wait.Go(func() {
-				for i := k; i < len(parts); i += n {
-					sum.Add(touch(parts[i]))
-				}
-			})
-		}
-		wait.Wait()
-	}, nil
-}
-
-// keep fills a reserved cache and one that grows with 1024 tokens.
-func keep(c decoder.Config) (all []Kept, err error) {
-	const most = 1024
-	for _, mode := range []string{"reserved", "grown"} {
-		config := kv.Config{Layers: c.Layers, Heads: c.KVHeads, HeadDim: c.HeadDim, Context: 4096}
-		if mode == "grown" {
-			config.Context, config.Grow = kv.Step, true
-		}
-		before, _ := procmem.Resident()
-		cache, err := kv.New(config)
-		if err != nil {
-			return nil, err
-		}
-		token := make([]byte, c.KVHeads*c.HeadDim*2)
-		for at := range most {
-			for layer := range c.Layers {
-				err = errors.Join(err, cache.Append(layer, token, token))
-			}
-			if err = errors.Join(err, cache.Advance(1)); err != nil {
-				return nil, errors.Join(err, cache.Close())
-			}
-			if n := at + 1; n == 24 || n == 256 || n == most {
-				own, _ := procmem.Resident()
-				all = append(all, Kept{mode, n, max(0, own-before), cache.Copied()})
-			}
-		}
-		if err := cache.Close(); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
 // restores measures snapshots beside prompts.
-func (r *Result) restores(ctx context.Context, d *ane.Device, f *decoder.Folder, p Plan, now func(string)) error {
-	r.Restores = []Restored{}
-	path := filepath.Join(p.Dir, "bench.kv")
+func (b *bench) restores(ctx context.Context) error {
+	path := filepath.Join(b.Dir, "bench.kv")
 	defer os.Remove(path) // a test's folder, or one that the caller removes
-	for _, n := range p.Restore {
-		now(fmt.Sprintf("restore %d tokens", n))
+	for _, n := range b.Restore {
+		b.now(fmt.Sprintf("restore %d tokens", n))
 		// A session of its own room each: a pass takes longer in a larger one.
-		err := loaded(ctx, d, f, p, n+1, func(m *decoder.Model, s *decoder.Session) error {
+		err := b.loaded(ctx, n+1, func(m *decoder.Model, s *decoder.Session) error {
 			other, err := m.NewSession()
 			if err != nil {
 				return err
 			}
-			row, err := restoreOne(ctx, s, other, path, tokens(n+1, m.Config().Vocabulary), p.Rounds)
-			r.Restores = append(r.Restores, row)
-			return errors.Join(err, other.Close())
+			return errors.Join(b.restore(ctx, s, other, path, b.tokens(n+1)), other.Close())
 		})
 		if err != nil {
 			return err
@@ -325,46 +284,34 @@ func (r *Result) restores(ctx context.Context, d *ane.Device, f *decoder.Folder,
 	return nil
 }
 
-// restoreOne compares a prompt of all tokens but the last one with a snapshot of them, restored in another session.
-// The last token shows that both continue alike.
-func restoreOne(ctx context.Context, s, other *decoder.Session, path string, all []int, rounds int) (r Restored,
-	err error) {
+// restore compares a prompt of all tokens but the last one with a snapshot of them, restored in another session. The
+// last token shows that both continue alike.
+func (b *bench) restore(ctx context.Context, s, other *decoder.Session, path string, all []int) error {
 	last := len(all) - 1
-	talk := decoder.Talk{Prompt: all}
-	r.Tokens = last
+	r, rounds := Restored{Tokens: last}, b.Rounds
 	if last > 1024 {
 		rounds = 1 // it takes minutes
 	}
-	r.Prefill, err = measure.Best(ctx, rounds, func() error {
-		if err := s.Truncate(0); err != nil {
+	err := best(ctx, timed{&r.Prefill, rounds, func() error { return again(ctx, s, all[:last]) }},
+		timed{&r.Save, 3, func() error { return s.SaveFile(ctx, path, decoder.Talk{Prompt: all}) }},
+		timed{&r.Restore, 3, func() error {
+			if err := other.Truncate(0); err != nil {
+				return err
+			}
+			_, err := other.RestoreFile(ctx, path, all)
 			return err
-		}
-		return s.Prefill(ctx, all[:last])
-	})
+		}})
 	if err != nil {
-		return r, err
-	}
-	if r.Save, err = measure.Best(ctx, 3, func() error { return s.SaveFile(ctx, path, talk) }); err != nil {
-		return r, err
+		return err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return r, err
-	}
-	r.Bytes = info.Size()
-	r.Restore, err = measure.Best(ctx, 3, func() error {
-		if err := other.Truncate(0); err != nil {
-			return err
-		}
-		_, err := other.RestoreFile(ctx, path, all)
 		return err
-	})
-	if err != nil {
-		return r, err
 	}
 	if err := errors.Join(s.Step(ctx, all[last]), other.Step(ctx, all[last])); err != nil {
-		return r, err
+		return err
 	}
-	r.Same = slices.Equal(s.Logits(), other.Logits())
-	return r, other.Truncate(0)
+	r.Bytes, r.Same = info.Size(), slices.Equal(s.Logits(), other.Logits())
+	b.found.Restores = append(b.found.Restores, r)
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,16 +24,34 @@ type Case struct {
 	AllCores        bool  // as many goroutines as processors share the operations
 	Each            bool  // every operation is timed: the figure is the median of the best turn
 
-	Open func(ctx context.Context) (Pair, error)
+	Open  Opener
+	Floor Opener // nil: the operation is beside itself
 }
+
+// Opener prepares an operation. It returns what does it, and what closes that, nil if there is nothing to close.
+type Opener func(ctx context.Context) (Loop, func() error, error)
 
 // Loop does an operation n times.
 type Loop func(n int) error
 
-// Pair is what a Case measures.
-type Pair struct {
-	Loop, Floor Loop
-	Close       func() error // nil if there is nothing to close
+// Repeat returns a Loop of a call.
+func Repeat(call func() error) Loop {
+	return func(n int) error {
+		for range n {
+			if err := call(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// Bare is the Opener of an operation that cannot fail and has nothing to close.
+func Bare(prepare func() func()) Opener {
+	return func(context.Context) (Loop, func() error, error) {
+		run := prepare()
+		return Repeat(func() error { run(); return nil }), nil, nil
+	}
 }
 
 // ErrMemory: the memory that is available does not suffice.
@@ -49,45 +68,122 @@ const (
 	calls, warm = 400, 40
 )
 
-// opened is a Pair with the number of operations of a turn.
-type opened struct {
-	Pair
-	each, allCores bool
-	n              int
-	took           time.Duration // of a turn of the loop
-	all            []float64     // times of all operations, with each
+// Measure measures the case in so many rounds of some time.
+func (c *Case) Measure(ctx context.Context, rounds int, each time.Duration) (Row, error) {
+	return c.measure(ctx, rounds, func(took time.Duration) int { return int(each / (2 * max(took, 1))) })
 }
 
-// open opens the pair and finds out how many operations take long enough.
-func (c *Case) open(ctx context.Context) (o *opened, err error) {
+// measure opens the case. It asks turns how many turns a round has, with the time that one of the operation takes.
+func (c *Case) measure(ctx context.Context, rounds int, turns func(took time.Duration) int) (r Row, err error) {
 	// The operation and its floor, and what the collector has not freed yet.
 	if need, have := uint64(3*c.Bytes), procmem.Available(); need > have {
-		return nil, fmt.Errorf("%w: needs %d MB, %d MB are free; run it on a larger machine or raise the container's "+
+		return r, fmt.Errorf("%w: needs %d MB, %d MB are free; run it on a larger machine or raise the container's "+
 			"limit", ErrMemory, need>>20, have>>20)
 	}
-	o = &opened{each: c.Each, allCores: c.AllCores, n: calls}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return r, err
 	}
-	if o.Pair, err = c.Open(ctx); err != nil {
-		return nil, err
+	var loops []Loop
+	var dones []func() error
+	defer func() {
+		for _, done := range dones {
+			err = errors.Join(err, done())
+		}
+	}()
+	for _, open := range []Opener{c.Open, c.Floor} {
+		if open == nil {
+			loops = append(loops, loops[0])
+			continue
+		}
+		l, done, err := open(ctx)
+		if err != nil {
+			return r, err
+		}
+		if done != nil {
+			dones = append(dones, done)
+		}
+		if c.AllCores {
+			l = divided(l)
+		}
+		loops = append(loops, l)
 	}
-	enough := piece
+	return c.run(ctx, loops, rounds, turns)
+}
+
+// run lets an operation and its floor take turns.
+func (c *Case) run(ctx context.Context, loops []Loop, rounds int, turns func(time.Duration) int) (r Row, err error) {
+	n, took, err := c.enough(loops[0])
+	if err != nil {
+		return r, err
+	}
+	laps, skip := 1, 0
+	if c.Each {
+		took = took / time.Duration(n) * calls
+		n, laps, skip = 1, warm+calls, warm
+	}
+	var sides []Side
+	for _, l := range loops {
+		sides = append(sides, func(lap func()) error {
+			for range laps {
+				if err := l(n); err != nil {
+					return err
+				}
+				lap()
+			}
+			return nil
+		})
+	}
+	var figures [2][]float64
+	var ratios, all []float64
+	for i := range max(rounds, 1) {
+		t, err := Turns(ctx, turns(took), sides...)
+		if err != nil {
+			return r, err
+		}
+		for side := range t {
+			var medians []float64
+			for _, turn := range t[side] {
+				medians = append(medians, percentile(turn[skip:], 50)/float64(n))
+			}
+			figure := slices.Min(medians)
+			if c.AllCores { // in the best turn they ran one after another
+				figure = percentile(medians, 50)
+			}
+			figures[side] = append(figures[side], figure)
+		}
+		ratios = append(ratios, figures[0][i]/figures[1][i])
+		for _, turn := range t[0] {
+			all = append(all, turn[skip:]...)
+		}
+		made, err := allocated(loops[0], n*laps)
+		if err != nil {
+			return r, err
+		}
+		if i == 0 || made < r.Allocs { // others of this process allocate too
+			r.Allocs = made
+		}
+	}
+	if c.Each {
+		r.P99 = percentile(all, 99)
+	}
+	r.fill(c, figures[0], figures[1], ratios)
+	return r, nil
+}
+
+// enough finds out how many operations take long enough for a turn, and returns their time.
+func (c *Case) enough(loop Loop) (n int, took time.Duration, err error) {
+	least := piece
 	if c.AllCores {
-		o.Loop, o.Floor, enough = divided(o.Loop), divided(o.Floor), shared
+		least = shared
 	}
-	if !c.Each {
-		o.n = 1
-	}
-	for {
+	for n = 1; ; n *= 2 {
 		start := time.Now()
-		if err := o.Loop(o.n); err != nil {
-			return nil, errors.Join(err, o.close())
+		if err := loop(n); err != nil {
+			return 0, 0, err
 		}
-		if o.took = time.Since(start); c.Each || o.took >= enough || o.n >= most {
-			return o, nil
+		if took = time.Since(start); took >= least || n >= most {
+			return n, took, nil
 		}
-		o.n *= 2
 	}
 }
 
@@ -104,94 +200,11 @@ func divided(l Loop) Loop {
 	}
 }
 
-func (o *opened) close() error {
-	if o.Close == nil {
-		return nil
-	}
-	return o.Close()
-}
-
-func (o *opened) side(l Loop) Side {
-	if !o.each {
-		return func(*Watch) error { return l(o.n) }
-	}
-	return func(w *Watch) error {
-		w.laps = make([]float64, 0, o.n)
-		if err := l(warm); err != nil {
-			return err
-		}
-		w.last = time.Now()
-		for range o.n {
-			if err := l(1); err != nil {
-				return err
-			}
-			w.Lap()
-		}
-		return nil
-	}
-}
-
-// turns lets loop and floor take turns and returns the best time of an operation of each.
-func (o *opened) turns(ctx context.Context, n int) (value, floor float64, err error) {
-	t, err := Turns(ctx, n, o.side(o.Loop), o.side(o.Floor))
-	if err != nil {
-		return 0, 0, err
-	}
-	switch {
-	case o.allCores: // in the best turn they ran one after another
-		return t[0].Median(0) / float64(o.n), t[1].Median(0) / float64(o.n), nil
-	case !o.each:
-		return t[0].Best(0) / float64(o.n), t[1].Best(0) / float64(o.n), nil
-	}
-	var best [2]Times
-	for i := range t {
-		for _, turn := range t[i] {
-			if i == 0 {
-				o.all = append(o.all, turn...)
-			}
-			best[i] = append(best[i], []float64{percentile(turn, 50)})
-		}
-	}
-	return best[0].Best(0), best[1].Best(0), nil
-}
-
-// allocs counts the allocations of an operation.
-func (o *opened) allocs() (int64, error) {
+// allocated counts the allocations of an operation.
+func allocated(l Loop, n int) (int64, error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	err := o.Loop(o.n)
+	err := l(n)
 	runtime.ReadMemStats(&after)
-	return int64(after.Mallocs-before.Mallocs) / int64(o.n), err
-}
-
-// Measure measures the case in so many rounds of some time.
-func (c *Case) Measure(ctx context.Context, rounds int, each time.Duration) (r Row, err error) {
-	o, err := c.open(ctx)
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = errors.Join(err, o.close()) }()
-	var value, floor, ratio Figure
-	for i := range max(rounds, 1) {
-		v, f, err := o.turns(ctx, int(each/(2*max(o.took, 1))))
-		if err != nil {
-			return r, err
-		}
-		value.Add(v)
-		floor.Add(f)
-		ratio.Add(v / f)
-		// The least counts: others of this process allocate too.
-		n, err := o.allocs()
-		if err != nil {
-			return r, err
-		}
-		if i == 0 || n < r.Allocs {
-			r.Allocs = n
-		}
-	}
-	if c.Each {
-		r.P99 = percentile(o.all, 99)
-	}
-	r.fill(c, value, floor, ratio)
-	return r, nil
+	return int64(after.Mallocs-before.Mallocs) / int64(n), err
 }

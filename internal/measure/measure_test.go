@@ -21,9 +21,11 @@ func sleep(d time.Duration) measure.Loop {
 // slow is an operation that takes about 20 times its floor.
 func slow(close func() error) measure.Case {
 	return measure.Case{Name: "Slow", What: "slow", MaxRatio: 1e6, MaxNs: 25e9, Published: "1 s",
-		Open: func(context.Context) (measure.Pair, error) {
-			return measure.Pair{Loop: sleep(2 * time.Millisecond), Floor: sleep(100 * time.Microsecond), Close: close}, nil
-		}}
+		Open: opens(sleep(2*time.Millisecond), close), Floor: opens(sleep(100*time.Microsecond), nil)}
+}
+
+func opens(l measure.Loop, close func() error) measure.Opener {
+	return func(context.Context) (measure.Loop, func() error, error) { return l, close, nil }
 }
 
 func TestMeasure(t *testing.T) {
@@ -31,9 +33,7 @@ func TestMeasure(t *testing.T) {
 	c := slow(func() error { closed++; return nil })
 	for _, each := range []bool{false, true} {
 		if c.Each = each; each {
-			c.Open = func(context.Context) (measure.Pair, error) {
-				return measure.Pair{Loop: sleep(20 * time.Microsecond), Floor: sleep(time.Microsecond)}, nil
-			}
+			c.Open, c.Floor = opens(sleep(20*time.Microsecond), nil), opens(sleep(time.Microsecond), nil)
 		}
 		r, err := c.Measure(t.Context(), 2, time.Millisecond)
 		require.NoError(t, err)
@@ -67,10 +67,7 @@ func TestTargets(t *testing.T) {
 func TestFailures(t *testing.T) {
 	closed := false
 	c := slow(nil)
-	c.Open = func(context.Context) (measure.Pair, error) {
-		return measure.Pair{Loop: func(int) error { return errors.New("broken") },
-			Close: func() error { closed = true; return nil }}, nil
-	}
+	c.Open = opens(func(int) error { return errors.New("broken") }, func() error { closed = true; return nil })
 	_, err := c.Measure(t.Context(), 1, 1)
 	require.EqualError(t, err, "broken")
 	require.True(t, closed)
@@ -86,10 +83,7 @@ func TestFailures(t *testing.T) {
 
 // What takes no time, however often, is measured all the same.
 func TestMeasureNothing(t *testing.T) {
-	nothing := func(int) error { return nil }
-	c := measure.Case{Open: func(context.Context) (measure.Pair, error) {
-		return measure.Pair{Loop: nothing, Floor: nothing}, nil
-	}}
+	c := measure.Case{Open: opens(func(int) error { return nil }, nil)}
 	r, err := c.Measure(t.Context(), 1, 1)
 	require.NoError(t, err)
 	require.Positive(t, r.Ratio)
@@ -100,10 +94,10 @@ func TestMeasureNothing(t *testing.T) {
 func TestTurns(t *testing.T) {
 	order := ""
 	side := func(name string, laps int) measure.Side {
-		return func(w *measure.Watch) error {
+		return func(lap func()) error {
 			order += name
 			for range laps {
-				w.Lap()
+				lap()
 			}
 			return nil
 		}

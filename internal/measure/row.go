@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -24,32 +25,32 @@ type Row struct {
 	Targets []Target `json:"-"`
 }
 
-func (r *Row) fill(c *Case, value, floor, ratio Figure) {
-	r.Name, r.Operation, r.Published, r.Bytes = c.Name, c.What, c.Published, c.Bytes
-	r.Measured, r.Floor, r.Ratio, r.Spread = value.Best, floor.Best, value.Best/floor.Best, ratio.Spread()
-	if ratio.Best = r.Ratio; c.Bytes > 0 {
-		r.Throughput = int64(1e9 * float64(c.Bytes) / value.Best)
+// fill compares the rounds with the targets.
+func (r *Row) fill(c *Case, values, floors, ratios []float64) {
+	r.Name, r.Operation, r.Target, r.Published, r.Bytes = c.Name, c.What, "none", c.Published, c.Bytes
+	r.Measured, r.Floor, r.Spread = slices.Min(values), slices.Min(floors), spread(ratios)
+	if r.Ratio = r.Measured / r.Floor; c.Bytes > 0 {
+		r.Throughput = int64(1e9 * float64(c.Bytes) / r.Measured)
 	}
 	var limits []string
 	var byRatio *Target
 	if c.MaxRatio > 0 {
-		byRatio = &Target{Name: c.Name + "/ratio", What: c.What, Unit: "x", Figure: ratio, Most: c.MaxRatio}
+		byRatio = &Target{Name: c.Name + "/ratio", What: c.What, Unit: "x", Value: r.Ratio, Rounds: ratios,
+			Most: c.MaxRatio}
 		r.Targets = append(r.Targets, *byRatio)
 		limits = append(limits, fmt.Sprintf("<= %gx", c.MaxRatio))
 	}
 	if c.MaxNs > 0 {
-		t := Target{Name: c.Name + "/time", What: c.What, Unit: "ns", Figure: value, Most: c.MaxNs, Ratio: byRatio}
-		if floor.Best >= c.MaxNs {
-			t.Unreachable = "the floor alone takes " + TimeText(floor.Best)
+		t := Target{Name: c.Name + "/time", What: c.What, Unit: "ns", Value: r.Measured, Rounds: values, Most: c.MaxNs,
+			Ratio: byRatio}
+		if r.Floor >= c.MaxNs {
+			t.Unreachable = "the floor alone takes " + TimeText(r.Floor)
 		}
 		r.Targets = append(r.Targets, t)
 		limits = append(limits, "< "+strings.Replace(TimeText(c.MaxNs), ".0", "", 1))
 	}
-	if r.Target = strings.Join(limits, ", "); r.Target == "" {
-		r.Target = "none"
-	}
 	for _, t := range r.Targets {
-		r.Missed = worse(r.Missed, t.Verdict())
+		r.Target, r.Missed = strings.Join(limits, ", "), worse(r.Missed, t.Verdict())
 	}
 }
 

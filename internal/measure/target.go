@@ -1,36 +1,24 @@
 package measure
 
-import "fmt"
-
-// Figure is the best value of several rounds.
-type Figure struct {
-	Best      float64
-	Rounds    int
-	low, high float64
-}
-
-// Add adds the value of a round.
-func (f *Figure) Add(v float64) {
-	if f.Rounds == 0 {
-		*f = Figure{v, 0, v, v}
-	}
-	f.Rounds++
-	f.Best, f.low, f.high = min(f.Best, v), min(f.low, v), max(f.high, v)
-}
-
-// Spread is the distance between the lowest and the highest round.
-func (f Figure) Spread() float64 { return f.high - f.low }
+import (
+	"fmt"
+	"slices"
+)
 
 // Target is a figure with the value that it should not exceed.
 type Target struct {
 	Name, What, Unit string
-	Figure           Figure
+	Value            float64
+	Rounds           []float64 // the value of each
 	Most             float64
 	Unreachable      string  // why no code can meet the target here; empty if it can
 	Ratio            *Target // of a time: the ratio to the floor of the same rounds; nil if that has no target
 }
 
-// Verdicts of a target.
+// spread is the distance between the lowest and the highest round.
+func spread(rounds []float64) float64 { return slices.Max(rounds) - slices.Min(rounds) }
+
+// Verdicts of a target, from good to bad.
 const (
 	Met          = ""
 	WithinNoise  = "within noise"
@@ -42,12 +30,12 @@ const (
 // Verdict compares the figure with the target. A figure misses it that exceeds it by more than the spread of the
 // rounds; a time only if its ratio does too, since a loaded machine slows both.
 func (t Target) Verdict() string {
-	switch excess := t.Figure.Best - t.Most; {
+	switch excess := t.Value - t.Most; {
 	case excess <= 0:
 		return Met
 	case t.Unreachable != "":
 		return FloorExceeds
-	case excess <= t.Figure.Spread():
+	case excess <= spread(t.Rounds):
 		return WithinNoise
 	case t.Ratio != nil && t.Ratio.Verdict() != Missed:
 		return RatioMet
@@ -67,8 +55,8 @@ func worse(a, b string) string {
 
 // Detail tells the measured value, the spread, the target, and why the figure may exceed it.
 func (t Target) Detail() string {
-	s := fmt.Sprintf("%s: %s, spread of %d rounds %s, target %s", t.What, t.text(t.Figure.Best), t.Figure.Rounds,
-		t.text(t.Figure.Spread()), t.text(t.Most))
+	s := fmt.Sprintf("%s: %s, spread of %d rounds %s, target %s", t.What, t.text(t.Value), len(t.Rounds),
+		t.text(spread(t.Rounds)), t.text(t.Most))
 	switch t.Verdict() {
 	case FloorExceeds:
 		s += "; " + t.Unreachable
@@ -76,7 +64,7 @@ func (t Target) Detail() string {
 		s += "; exceeds it by less than the spread"
 	case RatioMet:
 		s += fmt.Sprintf("; the ratio to the floor of the same rounds, %s, meets its target %s",
-			t.Ratio.text(t.Ratio.Figure.Best), t.Ratio.text(t.Ratio.Most))
+			t.Ratio.text(t.Ratio.Value), t.Ratio.text(t.Ratio.Most))
 	case Missed:
 		s += "; missed, as it may be on a busy machine"
 	}

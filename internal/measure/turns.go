@@ -9,20 +9,8 @@ import (
 	"time"
 )
 
-// Watch times the steps of a turn.
-type Watch struct {
-	last time.Time
-	laps []float64
-}
-
-// Lap ends a step.
-func (w *Watch) Lap() {
-	w.laps = append(w.laps, max(float64(time.Since(w.last)), 1))
-	w.last = time.Now()
-}
-
-// Side is what takes turns. A turn that calls no Lap is one step.
-type Side func(w *Watch) error
+// Side is what takes turns. lap ends a step of a turn; a turn that does not call it is one step.
+type Side func(lap func()) error
 
 // Times are the nanoseconds of a side, by turn and step.
 type Times [][]float64
@@ -58,14 +46,19 @@ func Turns(ctx context.Context, n int, sides ...Side) ([]Times, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			w := Watch{last: time.Now()}
-			if err := sides[i](&w); err != nil {
+			var laps []float64
+			last := time.Now()
+			lap := func() {
+				laps = append(laps, max(float64(time.Since(last)), 1))
+				last = time.Now()
+			}
+			if err := sides[i](lap); err != nil {
 				return nil, err
 			}
-			if len(w.laps) == 0 {
-				w.Lap()
+			if len(laps) == 0 {
+				lap()
 			}
-			all[i] = append(all[i], w.laps)
+			all[i] = append(all[i], laps)
 		}
 		slices.Reverse(order)
 	}
@@ -74,7 +67,7 @@ func Turns(ctx context.Context, n int, sides ...Side) ([]Times, error) {
 
 // Best calls a function n times, at least once, and returns its shortest time.
 func Best(ctx context.Context, n int, f func() error) (time.Duration, error) {
-	t, err := Turns(ctx, n, func(*Watch) error { return f() })
+	t, err := Turns(ctx, n, func(func()) error { return f() })
 	if err != nil {
 		return 0, err
 	}

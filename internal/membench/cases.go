@@ -1,3 +1,5 @@
+// Package membench has the operations of package unimem as cases: each beside the smallest code that does the same
+// work on memory from direct system calls.
 package membench
 
 import (
@@ -14,87 +16,72 @@ const gigabyte = 1 << 30
 func Cases() []measure.Case {
 	return []measure.Case{
 		{Name: "TapeTake", What: "Tape take", Published: "< 5 ns (100 ns)", MaxRatio: 1.25, MaxNs: 5,
-			Open: onTape(tapeSize, take, bareTake(spanSize))},
+			Open: onTape(tapeSize, take), Floor: onBump(tapeSize, bareTake(spanSize))},
 		{Name: "TapeTakeOne", What: "Tape take one", Published: "< 5 ns", MaxRatio: 1.25, MaxNs: 5,
-			Open: onTape(tapeSize, takeOne, bareTake(8))},
+			Open: onTape(tapeSize, takeOne), Floor: onBump(tapeSize, bareTake(8))},
 		{Name: "TapeTakeParallel", What: "Tape take, all cores", AllCores: true,
-			Open: onTape(tapeSize, take, bareTake(spanSize))},
+			Open: onTape(tapeSize, take), Floor: onBump(tapeSize, bareTake(spanSize))},
 		{Name: "TapeClear", What: "Tape clear 1 GB", Published: "< 10 ns (5 ms)", MaxNs: 10,
-			Open: onTape(gigabyte, clearTape, bareClear)},
-		{Name: "GridTakeGive", What: "Grid take and give", Published: "< 10 ns each", MaxRatio: 1.3, Open: onGrid},
-		{Name: "GridTakeGiveParallel", What: "Grid take and give, all cores", AllCores: true, Open: onGrid},
-		{Name: "BlockOpen16MB", What: "Block open and close 16 MB", MaxRatio: 1.25, MaxNs: 25e3, Open: opens(16 << 20)},
+			Open: onTape(gigabyte, clearTape), Floor: onBump(gigabyte, bareClear)},
+		{Name: "GridTakeGive", What: "Grid take and give", Published: "< 10 ns each", MaxRatio: 1.3,
+			Open: onGrid, Floor: onStack},
+		{Name: "GridTakeGiveParallel", What: "Grid take and give, all cores", AllCores: true,
+			Open: onGrid, Floor: onStack},
+		{Name: "BlockOpen16MB", What: "Block open and close 16 MB", MaxRatio: 1.25, MaxNs: 25e3,
+			Open: opens(block, 16<<20), Floor: opens(mapping, 16<<20)},
 		{Name: "BlockOpen256MB", What: "Block open and close 256 MB", Published: "< 25 us", MaxRatio: 1.25,
-			MaxNs: 25e3, Open: opens(256 << 20)},
+			MaxNs: 25e3, Open: opens(block, 256<<20), Floor: opens(mapping, 256<<20)},
 		{Name: "BlockWrite1GB", What: "sequential write 1 GB, u64", Published: "> 23 GB/s (20 GB/s)", MaxRatio: 1.1,
-			Bytes: gigabyte, Open: writes},
-		{Name: "BlockFill1GB", What: "fill 1 GB", MaxRatio: 1.05, Bytes: gigabyte, Open: fills},
+			Bytes: gigabyte, Open: on(block, writes), Floor: on(heap, writes)},
+		{Name: "BlockFill1GB", What: "fill 1 GB", MaxRatio: 1.05, Bytes: gigabyte,
+			Open: on(block, fills), Floor: on(mapping, fills)},
 	}
 }
 
-// opener opens a pair.
-type opener func(context.Context) (measure.Pair, error)
+// memory opens memory of some bytes, and returns it and what closes it.
+type memory func(size int) ([]byte, func() error, error)
 
-// opens opens and closes Blocks.
-func opens(size int) opener {
-	each := func(open func(int) ([]byte, func() error, error)) measure.Loop {
-		return func(n int) error {
-			for range n {
-				_, drop, err := open(size)
-				if err == nil {
-					err = drop()
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-	}
-	return func(context.Context) (measure.Pair, error) {
-		return measure.Pair{Loop: each(block), Floor: each(bareMemory)}, nil
-	}
-}
-
-// writes stores words of 64 bits to present pages.
-func writes(context.Context) (p measure.Pair, err error) {
-	b, err := unimem.Open(gigabyte)
+func block(size int) ([]byte, func() error, error) {
+	b, err := unimem.Open(size)
 	if err != nil {
-		return p, err
+		return nil, nil, err
 	}
-	words, err := unimem.View[uint64](b.Bytes())
-	each := func(words []uint64) measure.Loop {
-		write(words, 1)
-		return func(n int) error {
-			for i := range n {
-				write(words, uint64(i))
-			}
-			return nil
-		}
-	}
-	return measure.Pair{Loop: each(words), Floor: each(make([]uint64, gigabyte/8)), Close: b.Close}, err
+	return b.Bytes(), b.Close, nil
 }
 
-// fills clears memory whose pages are present.
-func fills(context.Context) (p measure.Pair, err error) {
-	b, err := unimem.Open(gigabyte)
-	if err != nil {
-		return p, err
-	}
-	bare, drop, err := bareMemory(gigabyte)
-	each := func(mem []byte) measure.Loop {
-		clear(mem)
-		return func(n int) error {
-			for range n {
-				clear(mem)
+func heap(size int) ([]byte, func() error, error) {
+	return make([]byte, size), func() error { return nil }, nil
+}
+
+// opens opens and closes memory.
+func opens(open memory, size int) measure.Opener {
+	return func(context.Context) (measure.Loop, func() error, error) {
+		return measure.Repeat(func() error {
+			_, done, err := open(size)
+			if err == nil {
+				err = done()
 			}
-			return nil
-		}
-	}
-	return measure.Pair{Loop: each(b.Bytes()), Floor: each(bare), Close: func() error {
-		if err := drop(); err != nil {
 			return err
+		}), nil, nil
+	}
+}
+
+// on works on memory whose pages are present.
+func on(open memory, work func([]byte)) measure.Opener {
+	return func(context.Context) (measure.Loop, func() error, error) {
+		mem, done, err := open(gigabyte)
+		if err != nil {
+			return nil, nil, err
 		}
-		return b.Close()
-	}}, err
+		work(mem)
+		return measure.Repeat(func() error { work(mem); return nil }), done, nil
+	}
+}
+
+func fills(mem []byte) { clear(mem) }
+
+// writes stores words of 64 bits.
+func writes(mem []byte) {
+	words, _ := unimem.View[uint64](mem) // memory begins at a page
+	write(words, 1)
 }

@@ -2,7 +2,6 @@ package membench
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"sync/atomic"
 
@@ -36,17 +35,14 @@ func newStack(n int) *stack {
 	return s
 }
 
-// pop takes the top index; false when the stack is empty.
-func (s *stack) pop() (int, bool) {
+// pop takes the top index; there is one.
+func (s *stack) pop() int {
 	for {
 		h := s.head.Load()
 		i := int(h & none)
-		if i >= len(s.next) {
-			return 0, false
-		}
 		next := s.next[i].Load()
 		if s.head.CompareAndSwap(h, (h|none)+1|next) {
-			return i, true
+			return i
 		}
 	}
 }
@@ -62,15 +58,16 @@ func (s *stack) push(i int) {
 	}
 }
 
+// enough is the number of cells for which none waits for another.
+func enough() int { return max(cells, runtime.GOMAXPROCS(0)) }
+
 // onGrid takes a cell and gives it back.
-func onGrid(context.Context) (p measure.Pair, err error) {
-	cells := max(cells, runtime.GOMAXPROCS(0)) // none waits for another
-	g, err := unimem.NewGrid(cellSize, cells)
+func onGrid(context.Context) (measure.Loop, func() error, error) {
+	g, err := unimem.NewGrid(cellSize, enough())
 	if err != nil {
-		return p, err
+		return nil, nil, err
 	}
-	s := newStack(cells)
-	return measure.Pair{Close: g.Close, Loop: func(n int) error {
+	return func(n int) error {
 		for range n {
 			c, err := g.Take()
 			if err == nil {
@@ -81,14 +78,16 @@ func onGrid(context.Context) (p measure.Pair, err error) {
 			}
 		}
 		return nil
-	}, Floor: func(n int) error {
+	}, g.Close, nil
+}
+
+// onStack takes the top of a stack and puts it back.
+func onStack(context.Context) (measure.Loop, func() error, error) {
+	s := newStack(enough())
+	return func(n int) error {
 		for range n {
-			i, ok := s.pop()
-			if !ok {
-				return errors.New("membench: the stack is empty")
-			}
-			s.push(i)
+			s.push(s.pop())
 		}
 		return nil
-	}}, nil
+	}, nil, nil
 }

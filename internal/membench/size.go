@@ -65,20 +65,6 @@ func (r Rate) Cells() []string {
 		fmt.Sprintf("%.2fx", r.Ratio)}
 }
 
-func block(size int) ([]byte, func() error, error) {
-	b, err := unimem.Open(size)
-	if err != nil {
-		return nil, nil, err
-	}
-	return b.Bytes(), b.Close, nil
-}
-
-// bareMemory rounds the size like a Block, so that both do the same work.
-func bareMemory(size int) ([]byte, func() error, error) {
-	m, err := openBare((size + unimem.PageSize - 1) &^ (unimem.PageSize - 1))
-	return m.mem, m.close, err
-}
-
 // Steps of a turn.
 const (
 	opened = iota
@@ -91,7 +77,10 @@ const (
 // MeasureSize measures a Block of some bytes.
 func MeasureSize(ctx context.Context, size int) (Size, error) {
 	t, err := measure.Turns(ctx, min(max(sampleBytes/size, minSamples), maxSamples), steps(size, block),
-		steps(size, bareMemory))
+		steps(size, func(size int) ([]byte, func() error, error) {
+			// rounded like a Block, so that both do the same work
+			return mapping((size + unimem.PageSize - 1) &^ (unimem.PageSize - 1))
+		}))
 	if err != nil {
 		return Size{}, err
 	}
@@ -113,30 +102,30 @@ func MeasureSize(ctx context.Context, size int) (Size, error) {
 func passes(size int) int { return max(passBytes/size, 1) }
 
 // steps opens memory, touches, writes, reads and drops it.
-func steps(size int, open func(int) ([]byte, func() error, error)) measure.Side {
-	return func(w *measure.Watch) error {
+func steps(size int, open memory) measure.Side {
+	return func(lap func()) error {
 		mem, drop, err := open(size)
 		if err != nil {
 			return err
 		}
-		w.Lap()
+		lap()
 		for i := 0; i < len(mem); i += smallPage {
 			mem[i] = 1
 		}
-		w.Lap()
+		lap()
 		words, err := unimem.View[uint64](mem[:size])
 		for i := range passes(size) {
 			write(words, uint64(i))
 		}
-		w.Lap()
+		lap()
 		var sum uint64
 		for range passes(size) {
 			sum += read(words)
 		}
 		runtime.KeepAlive(sum)
-		w.Lap()
+		lap()
 		err = errors.Join(err, drop())
-		w.Lap()
+		lap()
 		return err
 	}
 }

@@ -21,10 +21,11 @@ type bump struct {
 	total  uintptr // bytes
 }
 
-func (f *bump) take(size, align uintptr) (uintptr, bool) {
+// take takes bytes at a multiple of their number.
+func (f *bump) take(size uintptr) (uintptr, bool) {
 	for {
 		cur := f.cursor.Load()
-		at := (cur + align - 1) &^ (align - 1)
+		at := (cur + size - 1) &^ (size - 1)
 		if at+size > f.total {
 			return 0, false
 		}
@@ -34,16 +35,21 @@ func (f *bump) take(size, align uintptr) (uintptr, bool) {
 	}
 }
 
-func (f *bump) clear() { f.cursor.Store(0) }
-
-// onTape opens a pair of loops on a Tape of some bytes and on a bump.
-func onTape(size int, loop func(*unimem.Tape) measure.Loop, floor func(*bump) measure.Loop) opener {
-	return func(context.Context) (p measure.Pair, err error) {
+// onTape opens a loop on a Tape of some bytes.
+func onTape(size int, loop func(*unimem.Tape) measure.Loop) measure.Opener {
+	return func(context.Context) (measure.Loop, func() error, error) {
 		t, err := unimem.Start(size)
 		if err != nil {
-			return p, err
+			return nil, nil, err
 		}
-		return measure.Pair{Loop: loop(t), Floor: floor(&bump{total: uintptr(size)}), Close: t.Close}, nil
+		return loop(t), t.Close, nil
+	}
+}
+
+// onBump opens a loop on a bump of some bytes.
+func onBump(size int, loop func(*bump) measure.Loop) measure.Opener {
+	return func(context.Context) (measure.Loop, func() error, error) {
+		return loop(&bump{total: uintptr(size)}), nil, nil
 	}
 }
 
@@ -82,9 +88,9 @@ func bareTake(size uintptr) func(*bump) measure.Loop {
 		return func(n int) error {
 			var last uintptr
 			for range n {
-				at, ok := f.take(size, size)
+				at, ok := f.take(size)
 				if !ok {
-					f.clear()
+					f.cursor.Store(0)
 				}
 				last = at
 			}
@@ -106,7 +112,7 @@ func clearTape(t *unimem.Tape) measure.Loop {
 func bareClear(f *bump) measure.Loop {
 	return func(n int) error {
 		for range n {
-			f.clear()
+			f.cursor.Store(0)
 		}
 		return nil
 	}

@@ -1,3 +1,5 @@
+// Package tripbench measures an evaluation by an engine in another process against its floor:
+// two processes that only wake each other through eventfds.
 package tripbench
 
 import (
@@ -6,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/measure"
 )
 
@@ -19,50 +22,44 @@ func Sizes() []int { return []int{1 << 20, 16 << 20, 256 << 20} }
 func Cases(d *ane.Device) (all []measure.Case) {
 	for _, n := range Sizes() {
 		all = append(all, measure.Case{Name: fmt.Sprintf("Evaluate%dMB", n>>20), Each: true, MaxRatio: 2, MaxNs: 25e3,
-			What: "Evaluate one row of " + measure.BytesText(n),
-			Open: func(ctx context.Context) (p measure.Pair, err error) {
-				s, err := newSignals()
-				if err != nil {
-					return p, err
-				}
-				// If the other process dies, a waiting trip ends with ctx.
-				stop := context.AfterFunc(ctx, s.interrupt)
-				r, err := openRow(ctx, d, n)
-				p = measure.Pair{Loop: times(r.evaluate), Floor: times(s.trip), Close: func() error {
-					stop()
-					return errors.Join(r.close(context.WithoutCancel(ctx)), s.close())
-				}}
-				if err == nil {
-					err = errors.Join(r.evaluate(), r.check())
-				}
-				if err != nil {
-					return p, errors.Join(err, p.Close())
-				}
-				return p, nil
-			}})
+			What: "Evaluate one row of " + measure.BytesText(n), Floor: trips,
+			Open: func(ctx context.Context) (measure.Loop, func() error, error) { return evaluations(ctx, d, n) }})
 	}
 	return all
 }
 
-// Floor is the floor alone, as a Case beside itself.
-func Floor() []measure.Case {
-	return []measure.Case{{Name: "Floor", Each: true, Open: func(context.Context) (p measure.Pair, err error) {
-		s, err := newSignals()
-		if err != nil {
-			return p, err
-		}
-		return measure.Pair{Loop: times(s.trip), Floor: times(s.trip), Close: s.close}, nil
-	}}}
-}
+// Floor is the floor alone.
+func Floor() []measure.Case { return []measure.Case{{Name: "Floor", Each: true, Open: trips}} }
 
-// times repeats a call.
-func times(call func() error) measure.Loop {
-	return func(n int) error {
-		for range n {
-			if err := call(); err != nil {
-				return err
-			}
-		}
-		return nil
+// evaluations evaluates a program whose work does not depend on the size of its input: it copies the last row, of 64
+// bytes, which is the alignment of rows.
+func evaluations(ctx context.Context, d *ane.Device, bytes int) (l measure.Loop, done func() error, err error) {
+	const height, width = 512, 32
+	planes := bytes / (height * width * 2)
+	b := mil.NewBuilder()
+	f := b.Func("main")
+	x := f.Input("x", mil.FP16, 1, planes, height, width)
+	f.Output(f.Op("slice_by_size", mil.TensorOf(mil.FP16, 1, 1, 1, width), "y", mil.A("x", x),
+		mil.A("begin", f.Const("begin", mil.Int32s(0, planes-1, height-1, 0))),
+		mil.A("size", f.Const("size", mil.Int32s(1, 1, 1, width)))))
+	p, err := b.Program()
+	if err != nil {
+		return nil, nil, err
 	}
+	r, done, err := measure.Program(ctx, d, ane.Source{File: "row.mil", Text: mil.Print(p)},
+		func(x *ane.Tensor) error { return x.Set(7, 0, planes-1, height-1, 3) })
+	if err != nil {
+		return nil, nil, err
+	}
+	l = measure.Repeat(func() error {
+		_, err := r.Evaluate(context.Background())
+		return err
+	})
+	if err := l(1); err != nil {
+		return nil, nil, errors.Join(err, done())
+	}
+	if v, err := r.Output("y").At(0, 0, 0, 3); err != nil || v != 7 {
+		return nil, nil, errors.Join(err, fmt.Errorf("tripbench: the result is %v, want 7", v), done())
+	}
+	return l, done, nil
 }

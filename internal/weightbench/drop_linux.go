@@ -18,9 +18,6 @@ func drop(path string) error {
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }
 
-// CanDrop reports whether the page cache can be told to drop a file.
-func CanDrop() bool { return true }
-
 // free is a folder's free space.
 func free(dir string) int64 {
 	var fs unix.Statfs_t

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"slices"
 	"time"
 
 	"github.com/anekit/anekit/ane"
@@ -18,33 +18,21 @@ import (
 
 // Inferred is a row of the second suite: a program that multiplies by every tensor of a file.
 type Inferred struct {
-	Way      string  `json:"way"` // map or read
-	Bytes    int64   `json:"bytes"`
-	Load     Seconds `json:"load_ns"`
-	First    Seconds `json:"first_ns"`     // the first evaluation of a prompt
-	Prompt   float64 `json:"prompt_per_s"` // tokens a second, later evaluations
-	Generate float64 `json:"generate_per_s"`
-	Moved    int64   `json:"moved_bytes"` // copied on the way to the engine
-	Own      int64   `json:"own_bytes"`   // memory of the process, beside mapped files; 0 for unknown
-	Files    int64   `json:"file_bytes"`  // of mapped files
+	Way      string        `json:"way"` // map or read
+	Bytes    int64         `json:"bytes"`
+	Load     time.Duration `json:"load_ns"`
+	First    time.Duration `json:"first_ns"`     // the first evaluation of a prompt
+	Prompt   float64       `json:"prompt_per_s"` // tokens a second, later evaluations
+	Generate float64       `json:"generate_per_s"`
+	Moved    int64         `json:"moved_bytes"` // copied on the way to the engine
+	Own      int64         `json:"own_bytes"`   // memory of the process, beside mapped files; 0 for unknown
+	Files    int64         `json:"file_bytes"`  // of mapped files
 }
 
 const (
 	promptTokens = 34 // as in the paper
 	layers       = 32 // of the program, at most: as many as a file of 64 MiB has
 )
-
-// chained is a program that multiplies x by the layers one after the other.
-func chained(tokens, n int) (*build.Program, error) {
-	b := build.New()
-	f := b.Func("main")
-	x := f.Input("x", build.FP16, tokens, 1024)
-	for i := range n {
-		x = f.Matmul(x, f.Input(fmt.Sprintf("layer_%d", i), build.FP16, 1024, 1024))
-	}
-	f.Output("y", x)
-	return b.Program()
-}
 
 // Infer measures load and evaluations with the weights of path as inputs, on a device of the software
 // engine with offsets. way is Map or Read.
@@ -54,22 +42,18 @@ func Infer(ctx context.Context, d *ane.Device, path, way string, rounds int) (ro
 	start := time.Now()
 	var tape *unimem.Tape
 	if way == Read {
-		info, err := os.Stat(path)
-		if err != nil {
-			return row, err
-		}
-		if tape, err = unimem.Start(int(info.Size())+1<<20, unimem.Warm()); err != nil {
+		if tape, _, err = tapeOf(path); err != nil {
 			return row, err
 		}
 	}
 	defer func() { err = errors.Join(err, tape.Close()) }() // nil for a map
-	f, err := open(ctx, path, way, tape)
+	f, err := ways()[slices.Index(Ways(), way)].load(ctx, path, tape)
 	if err != nil {
 		return row, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	n := min(len(f.Names()), layers)
-	row.Load, row.Bytes = Seconds(time.Since(start).Seconds()), int64(n)*tensorBytes
+	row.Load, row.Bytes = time.Since(start), int64(n)*tensorBytes
 	for _, tokens := range []int{promptTokens, 1} {
 		if err := row.evaluate(ctx, d, f, tokens, n, rounds); err != nil {
 			return row, err
@@ -79,10 +63,17 @@ func Infer(ctx context.Context, d *ane.Device, path, way string, rounds int) (ro
 	return row, nil
 }
 
-// evaluate measures a program of some tokens.
+// evaluate measures a program that multiplies some tokens by n layers, one after the other.
 func (row *Inferred) evaluate(ctx context.Context, d *ane.Device, f *safetensors.File, tokens, n,
 	rounds int) (err error) {
-	p, err := chained(tokens, n)
+	b := build.New()
+	main := b.Func("main")
+	x := main.Input("x", build.FP16, tokens, 1024)
+	for i := range n {
+		x = main.Matmul(x, main.Input(fmt.Sprintf("layer_%d", i), build.FP16, 1024, 1024))
+	}
+	main.Output("y", x)
+	p, err := b.Program()
 	if err != nil {
 		return err
 	}
@@ -91,33 +82,22 @@ func (row *Inferred) evaluate(ctx context.Context, d *ane.Device, f *safetensors
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close(ctx)) }()
-	r, err := weights.Request(ctx, d, m, f, func(input string) string {
-		var i int
-		if _, err := fmt.Sscanf(input, "layer_%d", &i); err != nil {
-			return ""
-		}
-		return fmt.Sprintf("layer.%d", i)
-	})
+	r, err := weights.Request(ctx, d, m, f, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	row.Moved += r.Moved()
-	once := func() error {
+	t, err := measure.Turns(ctx, 1+rounds, func(func()) error {
 		_, err := r.Evaluate(ctx)
 		return err
-	}
-	first, err := measure.Best(ctx, 1, once)
-	if err != nil {
-		return err
-	}
-	best, err := measure.Best(ctx, rounds, once)
+	})
 	if err != nil {
 		return err
 	}
 	row.Own, row.Files = procmem.Resident()
-	if rate := float64(tokens) / best.Seconds(); tokens > 1 {
-		row.First, row.Prompt = Seconds(first.Seconds()), rate
+	if rate := 1e9 * float64(tokens) / t[0][1:].Best(0); tokens > 1 {
+		row.First, row.Prompt = time.Duration(t[0][:1].Best(0)), rate
 	} else {
 		row.Generate = rate
 	}

@@ -152,30 +152,36 @@ func (s *Spec) group(module string) int {
 	return s.Group
 }
 
-// part is a tensor of the model. A spread of 0 makes factors near 1.
-type part struct {
-	name   string
-	shape  []int
-	spread float64
-	packed bool
+// Part is a tensor of a model. A spread of 0 makes factors near 1.
+type Part struct {
+	Name   string // ends in ".weight" or ".bias"
+	Shape  []int
+	Spread float64
+	Packed bool // if the Spec has Bits
 }
 
-func (s *Spec) parts() []part {
+// Describe returns config.json and the tensors of a model, for a caller that makes its own numbers.
+func Describe(s Spec) (config map[string]any, all []Part) {
+	s.defaults()
+	return s.config(), s.parts()
+}
+
+func (s *Spec) parts() []Part {
 	q, kv := s.Heads*s.HeadDim, s.KVHeads*s.HeadDim
-	all := []part{
+	all := []Part{
 		{"model.embed_tokens.weight", []int{s.Vocabulary, s.Hidden}, 1, true},
 		{"model.norm.weight", []int{s.Hidden}, 0, false},
 	}
 	matrix := func(name string, out, in int, gain float64) {
-		all = append(all, part{name + ".weight", []int{out, in}, gain / math.Sqrt(float64(in)), true})
+		all = append(all, Part{name + ".weight", []int{out, in}, gain / math.Sqrt(float64(in)), true})
 	}
 	if !s.Tied {
 		matrix("lm_head", s.Vocabulary, s.Hidden, 2)
 	}
 	for i := range s.Layers {
 		at := fmt.Sprintf("model.layers.%d.", i)
-		all = append(all, part{at + "input_layernorm.weight", []int{s.Hidden}, 0, false},
-			part{at + "post_attention_layernorm.weight", []int{s.Hidden}, 0, false})
+		all = append(all, Part{at + "input_layernorm.weight", []int{s.Hidden}, 0, false},
+			Part{at + "post_attention_layernorm.weight", []int{s.Hidden}, 0, false})
 		matrix(at+"self_attn.q_proj", q, s.Hidden, 1.5)
 		matrix(at+"self_attn.k_proj", kv, s.Hidden, 1.5)
 		matrix(at+"self_attn.v_proj", kv, s.Hidden, 1)
@@ -184,13 +190,13 @@ func (s *Spec) parts() []part {
 		matrix(at+"mlp.up_proj", s.Intermediate, s.Hidden, 1)
 		matrix(at+"mlp.down_proj", s.Hidden, s.Intermediate, 1)
 		if s.Family == Qwen2 {
-			all = append(all, part{at + "self_attn.q_proj.bias", []int{q}, 0.3, false},
-				part{at + "self_attn.k_proj.bias", []int{kv}, 0.3, false},
-				part{at + "self_attn.v_proj.bias", []int{kv}, 0.3, false})
+			all = append(all, Part{at + "self_attn.q_proj.bias", []int{q}, 0.3, false},
+				Part{at + "self_attn.k_proj.bias", []int{kv}, 0.3, false},
+				Part{at + "self_attn.v_proj.bias", []int{kv}, 0.3, false})
 		}
 		if s.Family == Qwen3 {
-			all = append(all, part{at + "self_attn.q_norm.weight", []int{s.HeadDim}, 0, false},
-				part{at + "self_attn.k_norm.weight", []int{s.HeadDim}, 0, false})
+			all = append(all, Part{at + "self_attn.q_norm.weight", []int{s.HeadDim}, 0, false},
+				Part{at + "self_attn.k_norm.weight", []int{s.HeadDim}, 0, false})
 		}
 	}
 	return all
@@ -204,19 +210,19 @@ func Write(dir string, s Spec) (*Model, error) {
 	for i, p := range s.parts() {
 		r := rand.New(rand.NewPCG(s.Seed, uint64(i)))
 		n := 1
-		for _, length := range p.shape {
+		for _, length := range p.Shape {
 			n *= length
 		}
 		values := make([]float64, n)
 		for j := range values {
-			if values[j] = r.NormFloat64() * p.spread; p.spread == 0 {
+			if values[j] = r.NormFloat64() * p.Spread; p.Spread == 0 {
 				values[j] = 1 + 0.2*r.NormFloat64()
 			}
 		}
 		if s.Weights != nil {
-			s.Weights(p.name, values)
+			s.Weights(p.Name, values)
 		}
-		if p.name != s.Leave {
+		if p.Name != s.Leave {
 			items = append(items, m.store(p, values)...)
 		}
 	}
@@ -241,18 +247,18 @@ func Write(dir string, s Spec) (*Model, error) {
 }
 
 // store rounds or packs a tensor, and keeps the numbers that a reader gets.
-func (m *Model) store(p part, values []float64) []safetensors.Item {
-	module := p.name[:len(p.name)-len(".weight")]
+func (m *Model) store(p Part, values []float64) []safetensors.Item {
+	module := p.Name[:len(p.Name)-len(".weight")]
 	bits := m.Bits
 	if own, ok := m.Overrides[module]; ok && bits > 0 {
 		bits = own
 	}
-	if !p.packed || bits == 0 {
-		item, stored := m.round(p.name, p.shape, values)
-		m.Values[p.name] = stored
+	if !p.Packed || bits == 0 {
+		item, stored := m.round(p.Name, p.Shape, values)
+		m.Values[p.Name] = stored
 		return []safetensors.Item{item}
 	}
-	out, in := p.shape[0], p.shape[1]
+	out, in := p.Shape[0], p.Shape[1]
 	group := m.group(module)
 	groups := in / group
 	data := make([]byte, out*in*bits/8)
@@ -274,8 +280,8 @@ func (m *Model) store(p part, values []float64) []safetensors.Item {
 		}
 		stored[i] = s*q + b
 	}
-	m.Values[p.name] = stored
-	return []safetensors.Item{{Name: p.name, DType: safetensors.U32, Shape: []int{out, in * bits / 32}, Data: data},
+	m.Values[p.Name] = stored
+	return []safetensors.Item{{Name: p.Name, DType: safetensors.U32, Shape: []int{out, in * bits / 32}, Data: data},
 		scale, shift}
 }
 

@@ -176,7 +176,7 @@ func (b *benchRun) skip(ctx context.Context, step string, why error) error {
 
 // judge adds a target as a check, which does not fail: what misses it may be other programs on the machine.
 func (b *benchRun) judge(t measure.Target) {
-	c := trial.Judge("bench/"+t.Name, true, t.Figure.Best, t.Unit, "%s", t.Detail()).Against(trial.AtMost(t.Most))
+	c := trial.Judge("bench/"+t.Name, true, t.Value, t.Unit, "%s", t.Detail()).Against(trial.AtMost(t.Most))
 	if v := t.Verdict(); v == measure.FloorExceeds || v == measure.Missed {
 		c.Status = trial.Skip
 	}
@@ -281,7 +281,6 @@ func (b *benchRun) evaluations(ctx context.Context, d *ane.Device) (err error) {
 	e := &evaluated{Engine: d.Receipt().Engine}
 	w := page.NewTable("Evaluate on "+e.Engine, "p50", "p99", "Floor", "Ratio", "Spread", "Allocs", "Target")
 	w.Room("largest to smallest", "000.0 us", "000.0 us", "000.0 us", "00.00x")
-	var largest measure.Figure
 	for i, c := range tripbench.Cases(d) {
 		r, err := b.measureCase(ctx, c)
 		if r == nil || err != nil {
@@ -300,9 +299,8 @@ func (b *benchRun) evaluations(ctx context.Context, d *ane.Device) (err error) {
 		}
 	}
 	e.Largest = float64(e.Trips[len(e.Trips)-1].P50) / float64(e.Trips[0].P50)
-	largest.Add(e.Largest)
 	t := measure.Target{Name: "Evaluate/largest-to-smallest", What: "Evaluate, largest to smallest tensor", Unit: "x",
-		Figure: largest, Most: tripbench.MaxSpread}
+		Value: e.Largest, Rounds: []float64{e.Largest}, Most: tripbench.MaxSpread}
 	b.judge(t)
 	b.found.Evaluate = e
 	return errors.Join(b.row(w, "largest to smallest", "", "", "", fmt.Sprintf("%.2fx", e.Largest), "", "",
@@ -322,18 +320,12 @@ func openBroker(a *cli.App, ctx context.Context) (*ane.Device, error) {
 // caches fills caches of keys and values, and records their memory.
 func (b *benchRun) caches(ctx context.Context) error {
 	const step = "keys and values"
-	found := &cacheMemory{Published: publishedFigures{Reserve: weightbench.Reservations()}}
-	for _, tokens := range b.plan.Caches {
-		b.bar.Now(step)
-		k, err := weightbench.Reserve(tokens)
-		if err != nil || ctx.Err() != nil {
-			return b.skip(ctx, step, err)
-		}
-		if len(found.Modes) > 0 {
-			k.Delta = k.Bytes - found.Modes[0].Bytes
-		}
-		found.Modes = append(found.Modes, k)
+	b.bar.Now(step)
+	modes, err := weightbench.Reserve(ctx, b.plan.Caches...)
+	if err != nil {
+		return b.skip(ctx, step, err)
 	}
+	found := &cacheMemory{Modes: modes, Published: weightbench.Paper{Reserve: weightbench.Published().Reserve}}
 	if len(found.Modes) == 0 {
 		return nil
 	}

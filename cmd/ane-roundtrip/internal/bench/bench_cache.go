@@ -14,7 +14,7 @@ import (
 // cacheMemory is the memory of a cache of keys and values that grows, and of one that is reserved.
 type cacheMemory struct {
 	Modes     []weightbench.Kept `json:"modes"`
-	Published publishedFigures   `json:"published"`
+	Published weightbench.Paper  `json:"published"`
 }
 
 // print plots the memory over the tokens and prints the published costs of reserving beside ours.
@@ -39,7 +39,7 @@ func (c *cacheMemory) print(a *cli.App) error {
 func keptTable(all []weightbench.Kept) *page.Table {
 	w := page.NewTable("cache", "first ms", "prompt t/s", "gen t/s", "MiB", "beyond dynamic", "copied MiB")
 	for _, k := range all {
-		w.Row(k.Mode, weightbench.Figure(1000*float64(k.First)), weightbench.Figure(k.Prompt),
+		w.Row(k.Mode, weightbench.Figure(1000*k.First.Seconds()), weightbench.Figure(k.Prompt),
 			weightbench.Figure(k.Generate), fmt.Sprint(k.Bytes>>20), fmt.Sprintf("%+d", k.Delta>>20),
 			fmt.Sprint(k.Copied>>20))
 	}
@@ -50,7 +50,7 @@ func keptTable(all []weightbench.Kept) *page.Table {
 func paperTable(all []weightbench.Reserved) *page.Table {
 	w := page.NewTable("paper: model", "cache", "first ms", "prompt t/s", "gen t/s", "peak GB", "beyond dynamic")
 	for _, r := range all {
-		w.Row(r.Model, r.Mode, fmt.Sprintf("%.1f", 1000*r.First), fmt.Sprint(r.Prompt), fmt.Sprint(r.Generate),
+		w.Row(r.Model, r.Mode, fmt.Sprintf("%.1f", 1000*r.First.Seconds()), fmt.Sprint(r.Prompt), fmt.Sprint(r.Generate),
 			fmt.Sprint(r.Peak), fmt.Sprintf("%+.3f", r.Delta))
 	}
 	return w

@@ -33,11 +33,11 @@ func TestBenchSkips(t *testing.T) {
 
 // still is a case that takes as long as its floor.
 func still(name string, mostNs float64, open func()) measure.Case {
-	return measure.Case{Name: name, What: name, MaxNs: mostNs, Open: func(context.Context) (measure.Pair, error) {
-		open()
-		nothing := func(int) error { return nil }
-		return measure.Pair{Loop: nothing, Floor: nothing}, nil
-	}}
+	return measure.Case{Name: name, What: name, MaxNs: mostNs,
+		Open: func(context.Context) (measure.Loop, func() error, error) {
+			open()
+			return func(int) error { return nil }, nil, nil
+		}}
 }
 
 // bench prints each row before it measures the next one.
@@ -54,10 +54,8 @@ func TestBenchPrintsAsItGoes(t *testing.T) {
 
 // A missed target is no failed check: the table shows it, the verdict is pass.
 func TestBenchMissesWithoutFailing(t *testing.T) {
-	missed := measure.Figure{}
-	missed.Add(3)
 	b := &benchRun{App: &cli.App{Out: io.Discard, Err: io.Discard}, bar: &cli.Progress{}}
-	b.judge(measure.Target{Name: "x/ratio", What: "x", Unit: "x", Figure: missed, Most: 2})
+	b.judge(measure.Target{Name: "x/ratio", What: "x", Unit: "x", Value: 3, Rounds: []float64{3}, Most: 2})
 	require.Equal(t, trial.Skip, b.checks[0].Status)
 	require.Equal(t, "x: 3.00x, spread of 1 rounds 0.00x, target 2.00x; missed, as it may be on a busy machine",
 		b.checks[0].Detail)

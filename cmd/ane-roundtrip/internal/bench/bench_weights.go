@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -68,13 +69,7 @@ type benchWeightsDetails struct {
 	Reserve []weightbench.Kept     `json:"reserve"`
 	Skipped []skippedStep          `json:"skipped_suites,omitempty"`
 
-	Published publishedFigures `json:"published"`
-}
-
-// publishedFigures are the tables of the OptMLX paper, measured with MLX on an M4 Max.
-type publishedFigures struct {
-	Variants []weightbench.Variant  `json:"variants,omitempty"` // tables 1 to 3
-	Reserve  []weightbench.Reserved `json:"reserve"`            // table 4
+	Published weightbench.Paper `json:"published"`
 }
 
 func benchWeights(a *cli.App, ctx context.Context, o benchWeightsOptions) error {
@@ -114,8 +109,7 @@ func benchWeights(a *cli.App, ctx context.Context, o benchWeightsOptions) error 
 func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
 	now func(string)) (*benchWeightsDetails, error) {
 	d := &benchWeightsDetails{Load: []weightbench.Loaded{}, Infer: []weightbench.Inferred{},
-		Reserve:   []weightbench.Kept{},
-		Published: publishedFigures{weightbench.Variants(), weightbench.Reservations()}}
+		Published: weightbench.Published()}
 	e, err := engine.Open(ctx, engine.Soft, engine.AllowOffsets())
 	if err != nil {
 		return nil, err
@@ -137,10 +131,10 @@ func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
 			return nil, err
 		}
 		for _, cold := range []bool{false, true} {
-			if cold && !weightbench.CanDrop() {
+			l, err := weightbench.Load(ctx, path, cold, o.rounds)
+			if cold && errors.Is(err, errors.ErrUnsupported) {
 				continue
 			}
-			l, err := weightbench.Load(ctx, path, cold, o.rounds)
 			if err != nil {
 				return nil, err
 			}
@@ -160,21 +154,9 @@ func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
 			return nil, err
 		}
 	}
-	for _, tokens := range []int{0, 2048, 4096} {
-		now("filling caches")
-		k, err := weightbench.Reserve(tokens)
-		if err != nil {
-			return nil, err
-		}
-		if tokens > 0 {
-			k.Delta = k.Bytes - d.Reserve[0].Bytes
-		}
-		d.Reserve = append(d.Reserve, k)
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-	}
-	return d, nil
+	now("filling caches")
+	d.Reserve, err = weightbench.Reserve(ctx, 0, 2048, 4096)
+	return d, err
 }
 
 // plots are the files of --plots, nil without the flag.
@@ -217,7 +199,7 @@ func (d *benchWeightsDetails) plot(files plots) error {
 			for _, l := range d.Load {
 				if l.Cold == cold {
 					line.X = append(line.X, float64(l.Bytes)/(1<<20))
-					line.Y = append(line.Y, 1000*float64(l.Times[way]))
+					line.Y = append(line.Y, 1000*l.Times[way].Seconds())
 				}
 			}
 			if len(line.X) > 0 {
@@ -243,25 +225,26 @@ func (d *benchWeightsDetails) plot(files plots) error {
 
 // print writes our tables and the paper's.
 func (d *benchWeightsDetails) print(a *cli.App) error {
-	ms := func(v weightbench.Seconds) string { return weightbench.Figure(1000 * float64(v)) }
+	ms := func(v time.Duration) string { return weightbench.Figure(1000 * v.Seconds()) }
 	load := page.NewTable("MiB", "cache", "map", "touch", "read", "parallel", "direct", "ring", "read/touch")
 	for _, l := range d.Load {
 		cache := "warm"
 		if l.Cold {
 			cache = "cold"
 		}
-		s := l.Times
-		load.Row(fmt.Sprint(l.Bytes>>20), cache, ms(s[weightbench.Map]), ms(s[weightbench.Touch]),
-			ms(s[weightbench.Read]), ms(s[weightbench.Parallel]), ms(s[weightbench.Direct]), ms(s[weightbench.Ring]),
-			fmt.Sprintf("%.2f", s[weightbench.Read]/s[weightbench.Touch]))
+		row := []string{fmt.Sprint(l.Bytes >> 20), cache}
+		for _, way := range weightbench.Ways() {
+			row = append(row, ms(l.Times[way]))
+		}
+		load.Row(append(row, fmt.Sprintf("%.2f", float64(l.Times[weightbench.Read])/float64(l.Times[weightbench.Touch])))...)
 	}
 	sizes := page.NewTable("paper: model", "GB", "standard s", "mmap s", "speedup")
 	effect := page.NewTable("paper: model", "load s", "mmap", "prompt t/s", "mmap", "gen t/s", "mmap",
 		"peak GB", "mmap")
 	two := func(v [2]float64) []string { return []string{fmt.Sprint(v[0]), fmt.Sprint(v[1])} }
 	for _, v := range d.Published.Variants {
-		sizes.Row(v.Model, fmt.Sprint(v.GB), fmt.Sprint(v.Load[0]), fmt.Sprint(v.Load[1]), fmt.Sprint(v.Speedup))
-		row := []string{v.Model, fmt.Sprint(v.Start[0]), fmt.Sprint(v.Start[1])}
+		sizes.Row(v.Model, fmt.Sprint(v.GB), fmt.Sprint(v.Load[0].Seconds()), fmt.Sprint(v.Load[1].Seconds()), fmt.Sprint(v.Speedup))
+		row := []string{v.Model, fmt.Sprint(v.Start[0].Seconds()), fmt.Sprint(v.Start[1].Seconds())}
 		for _, pair := range [][2]float64{v.Prompt, v.Generate, v.Peak} {
 			row = append(row, two(pair)...)
 		}

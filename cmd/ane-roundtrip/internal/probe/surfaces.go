@@ -77,12 +77,12 @@ func (r *Result) surface(ctx context.Context, size int) (err error) {
 	if size > 16<<20 {
 		rounds = passes
 	}
-	t, err := measure.Turns(ctx, rounds, func(w *measure.Watch) error {
+	t, err := measure.Turns(ctx, rounds, func(lap func()) error {
 		b, err := unimem.Open(size)
 		if err != nil {
 			return err
 		}
-		w.Lap()
+		lap()
 		if b.Pinned() {
 			r.find("open", size).Note = "with the pages, which are pinned"
 		}
@@ -90,9 +90,9 @@ func (r *Result) surface(ctx context.Context, size int) (err error) {
 		for at := 0; at < len(mem); at += unimem.PageSize {
 			mem[at] = 1
 		}
-		w.Lap()
+		lap()
 		err = b.Close()
-		w.Lap()
+		lap()
 		return err
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/measure"
 )
 
@@ -19,6 +20,8 @@ const (
 
 // constants are packed weights in memory: the offset of a constant is its number.
 type constants [][]byte
+
+var _ ane.Constants = constants(nil)
 
 // ReadFile implements ane.Weights.
 func (c constants) ReadFile(path string) ([]byte, error) {
@@ -33,74 +36,57 @@ func (c constants) Constant(_ string, offset uint64, _ mil.Type) ([]byte, error)
 // Hold implements ane.Constants.
 func (c constants) Hold() (func(), error) { return func() {}, nil }
 
-func (c constants) bytes() (n int) {
-	for _, b := range c {
-		n += len(b)
-	}
-	return n
-}
-
-// randomConstants are integers, scales around 1/64, and offsets in the type given, if any.
-func randomConstants(rows, bits int, offset mil.DType) constants {
-	r := rand.New(rand.NewPCG(1, 2))
-	c := constants{make([]byte, rows*packedIn/8*bits), make([]byte, rows*packedIn/group*2)}
-	for i := range c[0] {
-		c[0][i] = byte(r.Uint32())
-	}
-	for i := 0; i < len(c[1]); i += 2 {
-		c[1][i], c[1][i+1] = byte(r.Uint32()), 0x24
-	}
-	if offset != mil.NoType {
-		c = append(c, make([]byte, len(c[1])/2*offset.Size()))
-		for i := 0; i < len(c[2]); i += offset.Size() {
-			c[2][i], c[2][i+offset.Size()-1], c[2][i+offset.Size()-2] = byte(r.Uint32()), 0x40, byte(r.Uint32())
+// packed are random weights, and the text of linear with them: integers, scales around 1/64, and offsets in the type
+// given, if any.
+func packed(rows, out, bits int, offset mil.DType) (c constants, program string) {
+	r := rand.NewChaCha8([32]byte{1})
+	var body string
+	add := func(name, d string, bits, columns int, high byte) {
+		b := make([]byte, out*columns*bits/8)
+		_, _ = r.Read(b) // it does not fail
+		for i := bits/8 - 1; bits >= 16 && i < len(b); i += bits / 8 {
+			b[i] = high
 		}
+		body += fmt.Sprintf("tensor<%s, [%d, %d]> %s = const()[val = tensor<%[1]s, [%[2]d, %[3]d]>(BLOBFILE("+
+			"path = string(\"w\"), offset = uint64(%[5]d)))]; ", d, out, columns, name, len(c))
+		c = append(c, b)
 	}
-	return c
-}
-
-// packedText is linear with packed weights.
-func packedText(rows, out, bits int, offset mil.DType) string {
-	constant := func(name string, d string, cols, at int) string {
-		t := fmt.Sprintf("tensor<%s, [%d, %d]>", d, out, cols)
-		return fmt.Sprintf("%s %s = const()[val = %[1]s(BLOBFILE(path = string(\"w\"), offset = uint64(%[3]d)))];\n", t,
-			name, at)
-	}
-	body := constant("q", fmt.Sprintf("uint%d", bits), packedIn, 0) + constant("s", "fp16", packedIn/group, 1)
 	args := "data = q, scale = s"
+	add("q", fmt.Sprintf("uint%d", bits), bits, packedIn, 0)
+	add("s", "fp16", 16, packedIn/group, 0x24)
 	if offset != mil.NoType {
-		body += constant("o", offset.String(), packedIn/group, 2)
+		add("o", offset.String(), 8*offset.Size(), packedIn/group, 0x40)
 		args += ", offset = o"
 	}
-	return text(fmt.Sprintf("tensor<fp16, [%d, %d]> x", rows, packedIn), body+fmt.Sprintf(
-		"tensor<fp16, [%d, %d]> w = constexpr_blockwise_shift_scale(%s); tensor<fp16, [%d, %d]> y = linear(x = x, "+
-			"weight = w);", out, packedIn, args, rows, out))
+	return c, text(fmt.Sprintf("h[%d,%d] x", rows, packedIn), body+fmt.Sprintf("h[%d,%d] w = "+
+		"constexpr_blockwise_shift_scale(%s); h[%d,%d] y = linear(x = x, weight = w);", out, packedIn, args, rows, out))
 }
 
 // Packed are a step, one vector, and a chunk of 256 with packed weights, beside a read of
 // the weights and linear with fp16 weights. They take a GiB.
 func Packed() (all []measure.Case) {
-	for _, bits := range []int{2, 3, 4, 6, 8} {
-		for _, offset := range []mil.DType{mil.NoType, mil.FP16, mil.FP32} {
-			if offset != mil.NoType && bits != 4 {
-				continue
-			}
-			what := fmt.Sprintf("%d bits", bits)
-			if offset != mil.NoType {
-				what += ", " + offset.String() + " offsets"
-			}
-			step, chunk := randomConstants(stepOut, bits, offset), randomConstants(chunkOut, bits, offset)
-			for _, workers := range []int{1, 2} {
-				all = append(all, kernel(fmt.Sprintf("step, %s, %d workers", what, workers), step.bytes(),
-					programs(workers, step, packedText(1, stepOut, bits, offset)), reads(workers, step.bytes()), 1/0.6))
-			}
-			all = append(all, kernel("chunk of 256, "+what, 256*packedIn*chunkOut,
-				programs(1, chunk, packedText(256, chunkOut, bits, offset)),
-				one(text(fmt.Sprintf("tensor<fp16, [256, %d]> x", packedIn), linear("y", "x", packedIn, chunkOut))),
-				1/0.6))
+	for _, kind := range []struct {
+		bits   int
+		offset mil.DType
+	}{{2, mil.NoType}, {3, mil.NoType}, {4, mil.NoType}, {4, mil.FP16}, {4, mil.FP32}, {6, mil.NoType}, {8, mil.NoType}} {
+		what := fmt.Sprintf("%d bits", kind.bits)
+		if kind.offset != mil.NoType {
+			what += ", " + kind.offset.String() + " offsets"
 		}
+		weights, step := packed(1, stepOut, kind.bits, kind.offset)
+		size := 0
+		for _, w := range weights {
+			size += len(w)
+		}
+		for _, workers := range []int{1, 2} {
+			all = append(all, kernel(fmt.Sprintf("step, %s, %d workers", what, workers), size,
+				programs(weights, []soft.Option{soft.Workers(workers)}, step), reads(workers, size), 1/0.6))
+		}
+		weights, chunk := packed(256, chunkOut, kind.bits, kind.offset)
+		all = append(all, kernel("chunk of 256, "+what, 256*packedIn*chunkOut,
+			programs(weights, []soft.Option{soft.Workers(1)}, chunk),
+			one(text(fmt.Sprintf("h[256,%d] x", packedIn), fmt.Sprintf("h[256,%d] y = dense[%d](x);", chunkOut, packedIn))),
+			1/0.6))
 	}
 	return all
 }
-
-var _ ane.Constants = constants(nil)

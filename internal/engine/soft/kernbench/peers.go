@@ -2,14 +2,17 @@ package kernbench
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"runtime"
 
-	"gonum.org/v1/gonum/blas"
+	blasgonum "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 	"github.com/anekit/anekit/internal/measure"
+	"github.com/anekit/anekit/unimem/blas"
 )
 
 // multiply is a product of square matrices of float32 in one thread.
@@ -30,21 +33,38 @@ func Peers() (all []measure.Case) {
 	return all
 }
 
-func byGonum(c, a, b []float32, n int) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	gonum.Implementation{}.Sgemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, a, n, b, n, 0, c, n)
-}
-
 // squares multiplies two matrices.
-func squares(n int, open func() (multiply, error)) side {
-	return func(context.Context) (once, done func() error, err error) {
+func squares(n int, open func() (multiply, error)) measure.Opener {
+	return func(context.Context) (measure.Loop, func() error, error) {
 		by, err := open()
 		c, a, b := make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
 		for i := range a {
 			a[i], b[i] = float32(i%7), float32(i%5)
 		}
-		return func() error { by(c, a, b, n); return nil }, func() error { return nil }, err
+		return measure.Repeat(func() error { by(c, a, b, n); return nil }), nil, err
 	}
+}
+
+func byGonum(c, a, b []float32, n int) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	gonum.Implementation{}.Sgemm(blasgonum.NoTrans, blasgonum.NoTrans, n, n, n, 1, a, n, b, n, 0, c, n)
+}
+
+// openBLAS loads the library under the names by which systems install it.
+func openBLAS() (multiply, error) {
+	if err := os.Setenv("OPENBLAS_NUM_THREADS", "1"); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"libopenblas.so.0", "libopenblas.so", "libopenblas.dylib",
+		"/opt/homebrew/opt/openblas/lib/libopenblas.dylib"} {
+		if l, err := blas.OpenFile(name); err == nil {
+			return func(c, a, b []float32, n int) {
+				on := func(data []float32) blas.Matrix { return blas.Matrix{Data: data, Rows: n, Cols: n, Stride: n} }
+				_ = l.Product(on(c), on(a), on(b)) // the shapes fit
+			}, nil
+		}
+	}
+	return nil, fmt.Errorf("OpenBLAS is not installed: %w", errors.ErrUnsupported)
 }
 
 // tiles multiplies by panels of B that stay in a cache, as the engine does.

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// program is the program of a line.
-func program(l []string) string {
-	return text(spelled(l[1]), spelled(lastName.ReplaceAllString(l[3], "${1}"+l[2]+" y =")))
+// text returns a program of some statements.
+func text(inputs, body string) string {
+	return "program(1.3)\n{ func main<ios18>(" + spelled(inputs) + ") { " + spelled(body) + " } -> (y); }"
 }
 
 // types are the abbreviations of element types in shapes, and their sizes.
@@ -23,10 +23,15 @@ var (
 	shortType  = regexp.MustCompile(`\b([hsib])\[([\d,]+)\]`)
 	shortList  = regexp.MustCompile(`\{([-\d,]+)\}`)
 	shortWords = regexp.MustCompile(`'([^']+)'`)
+	dense      = regexp.MustCompile(`h\[(\d+),(\d+)\] (\w+) = dense\[(\d+)\]\((\w+)\);`)
 )
 
-// spelled writes h[2,3] as a type, {1,2} as integers, and 'same' as a string of MIL.
+// spelled writes dense[5](x) as linear of five inputs with constant weights, h[2,3] as a type, {1,2} as integers, and
+// 'same' as a string of MIL.
 func spelled(s string) string {
+	s = dense.ReplaceAllString(s, "h[$2,$4] ${3}_w = fill(shape = {$2,$4}, value = fp16(0.02)); "+
+		"h[$2] ${3}_b = fill(shape = {$2}, value = fp16(0.1)); "+
+		"h[$1,$2] $3 = linear(x = $5, weight = ${3}_w, bias = ${3}_b);")
 	s = shortList.ReplaceAllStringFunc(s, func(l string) string {
 		return fmt.Sprintf("tensor<int32, [%d]>([%s])", strings.Count(l, ",")+1, l[1:len(l)-1])
 	})
