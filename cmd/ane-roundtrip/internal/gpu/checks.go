@@ -3,17 +3,14 @@ package gpu
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"runtime/debug"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/host"
-	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -28,95 +25,80 @@ const (
 	turns    = "gpu/turns"
 )
 
+// checks makes the checks of a device. engine takes turns with it.
+type checks struct {
+	device Device
+	engine *ane.Device
+}
+
+func (c *checks) steps() []trial.Step {
+	return []trial.Step{
+		{Names: []string{pointer, product}, Run: c.multiply},
+		{Names: []string{cpuToGPU, gpuToCPU}, Run: c.see},
+		{Names: []string{growth, copied}, Run: c.grow},
+		{Names: []string{turns}, Run: c.turns},
+	}
+}
+
 // Names lists the checks in their order.
-func Names() []string { return []string{pointer, product, cpuToGPU, gpuToCPU, growth, copied, turns} }
+func Names() (names []string) {
+	for _, s := range new(checks).steps() {
+		names = append(names, s.Names...)
+	}
+	return names
+}
 
 // Checks makes the checks of a device that wanted selects. e is an engine that takes turns with it.
-func Checks(ctx context.Context, d Device, e *ane.Device, wanted func(names ...string) bool) (checks []trial.Check,
+func Checks(ctx context.Context, d Device, e *ane.Device, wanted func(names ...string) bool) (all []trial.Check,
 	err error) {
-	for _, step := range []struct {
-		names []string
-		run   func() ([]trial.Check, error)
-	}{
-		{[]string{pointer, product}, func() ([]trial.Check, error) { return multiply(ctx, d) }},
-		{[]string{cpuToGPU, gpuToCPU}, func() ([]trial.Check, error) { return seen(ctx, d) }},
-		{[]string{growth, copied}, func() ([]trial.Check, error) { return grown(ctx, d) }},
-		{[]string{turns}, func() ([]trial.Check, error) { return taken(ctx, d, e) }},
-	} {
-		if !wanted(step.names...) {
+	for _, step := range (&checks{d, e}).steps() {
+		if !wanted(step.Names...) {
 			continue
 		}
-		made, err := step.run()
+		made, err := step.Make(ctx)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			for _, name := range step.names {
+			made = nil
+			for _, name := range step.Names {
 				made = append(made, trial.Judge(name, false, 0, "", "%v", err))
 			}
 		}
-		checks = append(checks, made...)
+		all = append(all, made...)
 	}
-	return checks, nil
+	return all, nil
 }
 
-// on imports a new Block for the time of f.
-func on(ctx context.Context, d Device, size int, f func(*unimem.Block, Memory) error) (err error) {
-	b, err := unimem.Open(size, unimem.Warm())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	m, err := d.Import(ctx, b)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, m.Close()) }()
-	return f(b, m)
+// block opens a Block and imports it.
+func (c *checks) block(t *trial.T, size int) (*unimem.Block, Memory) {
+	b := trial.Must(unimem.Open(size, unimem.Warm()))
+	t.Closing(b.Close)
+	m := trial.Must(c.device.Import(t.Ctx, b))
+	t.Closing(m.Close)
+	return b, m
 }
-
-// side is the length of the sides of the matrices.
-const side = 128
 
 // multiply multiplies matrices of small integers, whose product is exact in float32.
-func multiply(ctx context.Context, d Device) (checks []trial.Check, err error) {
-	const n = side
-	err = on(ctx, d, 3*4*n*n, func(b *unimem.Block, m Memory) error {
-		checks = append(checks, identity(b, m))
-		all := b.Bytes()
-		set := func(i int, v float32) { binary.NativeEndian.PutUint32(all[4*i:], math.Float32bits(v)) }
-		get := func(i int) float32 { return math.Float32frombits(binary.NativeEndian.Uint32(all[4*i:])) }
-		var x, y [n * n]int
-		for i := range x {
-			x[i], y[i] = i%17-8, i%13-6
-			set(i, float32(x[i]))
-			set(n*n+i, float32(y[i]))
-			set(2*n*n+i, float32(math.NaN()))
-		}
-		if err := d.Product(ctx, m, n); err != nil {
-			return err
-		}
-		wrong := 0
-		for r := range n {
-			for c := range n {
-				want := 0
-				for k := range n {
-					want += x[r*n+k] * y[k*n+c]
-				}
-				if get(2*n*n+r*n+c) != float32(want) {
-					wrong++
-				}
-			}
-		}
-		checks = append(checks, trial.Judge(product, wrong == 0, float64(wrong), "elements",
-			"%d x %d product: %d errors in %d elements", n, n, wrong, n*n).Against(trial.AtMost(0)))
-		return nil
-	})
-	return checks, err
+func (c *checks) multiply(t *trial.T) {
+	const n = 128
+	b, m := c.block(t, 3*4*n*n)
+	pages := apart(b, m)
+	where := fmt.Sprintf("the driver maps the Block at %#x, the caller at %#x", m.Address(), b.Address())
+	if pages == 0 && m.Address() != b.Address() {
+		where += ": two addresses of the same pages"
+	}
+	t.Add(trial.Judge(pointer, pages == 0, float64(pages), "pages", "%s", where).Against(trial.Within(0, 0)))
+	all := trial.Must(unimem.View[float32](b.Bytes()))
+	x, y := func(i int) int { return i%17 - 8 }, func(i int) int { return i%13 - 6 }
+	for i := range n * n {
+		all[i], all[n*n+i], all[2*n*n+i] = float32(x(i)), float32(y(i)), float32(math.NaN())
+	}
+	trial.NoError(run(t.Ctx, c.device, Work{Memory: m, Side: n}))
+	wrong := trial.WrongProducts(n, x, y, func(i int) float32 { return all[2*n*n+i] })
+	t.Add(trial.Judge(product, wrong == 0, float64(wrong), "elements", "%d x %d product: %d errors in %d elements", n, n,
+		wrong, n*n).Against(trial.AtMost(0)))
 }
-
-// mapped is a Memory whose driver may map a Block a second time, at another address.
-type mapped interface{ Mapped() []byte }
 
 // apart counts the pages of a Block that the driver does not map: none at the Block's own address, and at another one
 // those in which a change is not seen on both sides.
@@ -125,7 +107,7 @@ func apart(b *unimem.Block, m Memory) (pages int) {
 		return 0
 	}
 	here, there := b.Bytes(), []byte(nil)
-	if again, ok := m.(mapped); ok {
+	if again, ok := m.(interface{ Mapped() []byte }); ok { // a driver may map a Block a second time
 		there = again.Mapped()
 	}
 	const page = 4096
@@ -144,181 +126,80 @@ func apart(b *unimem.Block, m Memory) (pages int) {
 	return pages
 }
 
-// identity checks that the driver maps the Block's own pages.
-func identity(b *unimem.Block, m Memory) trial.Check {
-	n := apart(b, m)
-	where := fmt.Sprintf("the driver maps the Block at %#x, the caller at %#x", m.Address(), b.Address())
-	if n == 0 && m.Address() != b.Address() {
-		where += ": two addresses of the same pages"
-	}
-	return trial.Judge(pointer, n == 0, float64(n), "pages", "%s", where).Against(trial.Within(0, 0))
-}
-
-// scaleNow runs Scale and waits.
-func scaleNow(ctx context.Context, d Device, m Memory, offset, length int, factor, add float32) error {
-	done := hal.NewSemaphore(0)
-	if err := d.Scale(ctx, nil, []hal.Point{{Semaphore: done, Value: 1}}, m, offset, length, factor, add); err != nil {
-		return err
-	}
-	return done.Wait(ctx, 1)
-}
-
 // half writes an fp16 number; halfAt reads one.
 func half(b []byte, v float64) { binary.NativeEndian.PutUint16(b, uint16(fp16.FromFloat64(v))) }
 
 func halfAt(b []byte) float64 { return float64(fp16.Bits(binary.NativeEndian.Uint16(b)).Float32()) }
 
-// seen changes bytes on one side after the import, several times, and looks for them on the other.
-func seen(ctx context.Context, d Device) (checks []trial.Check, err error) {
+// see changes bytes on one side after the import, several times, and looks for them on the other.
+func (c *checks) see(t *trial.T) {
 	const times, at = 4, 4096
 	toGPU, toCPU := 0, 0
-	err = on(ctx, d, unimem.PageSize, func(b *unimem.Block, m Memory) (err error) {
-		other, err := unimem.Map(b) // as an engine or another process maps it
-		if err != nil {
-			return err
+	b, m := c.block(t, unimem.PageSize)
+	other := trial.Must(unimem.Map(b)) // as an engine or another process maps it
+	t.Closing(other.Close)
+	for i := range times {
+		v := float64(3 + i)
+		half(b.Bytes()[at:], v)
+		trial.NoError(run(t.Ctx, c.device, Work{Memory: m, Offset: at, Length: 64, Factor: 2, Add: 1}))
+		if halfAt(b.Bytes()[at:]) == 2*v+1 {
+			toGPU++
 		}
-		defer func() { err = errors.Join(err, other.Close()) }()
-		for i := range times {
-			v := float64(3 + i)
-			half(b.Bytes()[at:], v)
-			if err := scaleNow(ctx, d, m, at, 64, 2, 1); err != nil {
-				return err
-			}
-			if halfAt(b.Bytes()[at:]) == 2*v+1 {
-				toGPU++
-			}
-			if halfAt(other.Bytes()[at:]) == 2*v+1 && halfAt(b.Bytes()[at-2:]) == 0 {
-				toCPU++
-			}
+		if halfAt(other.Bytes()[at:]) == 2*v+1 && halfAt(b.Bytes()[at-2:]) == 0 {
+			toCPU++
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
-	return []trial.Check{
-		trial.Judge(cpuToGPU, toGPU == times, float64(toGPU), "changes",
-			"the GPU has to read what the CPU wrote after the import").Against(trial.AtLeast(times)),
+	t.Add(trial.Judge(cpuToGPU, toGPU == times, float64(toGPU), "changes",
+		"the GPU has to read what the CPU wrote after the import").Against(trial.AtLeast(times)),
 		trial.Judge(gpuToCPU, toCPU == times, float64(toCPU), "changes",
-			"the CPU has to see what the GPU wrote, through another mapping too").Against(trial.AtLeast(times)),
-	}, nil
+			"the CPU has to see what the GPU wrote, through another mapping too").Against(trial.AtLeast(times)))
 }
 
-// Limits of growth, in bytes, for a Block of region.
-const (
-	region      = 16 << 20
-	minCopied   = 16_000_000 // 16 MB
-	maxAttempts = 40
-	maxKept     = 8 // attempts of the copying path, whose memory adds up
-	maxLarge    = 4 // attempts that grow by a copy, and then it is one
-)
-
-// maxGrowth is 0.05 MB, and on a Mac half of a copy: there the footprint counts what the driver maps for the process too.
-func maxGrowth() int64 {
-	if host.Mac {
-		return region / 2
-	}
-	return 50_000
-}
-
-// grown measures the memory of this process while a kernel reads and writes a Block in place, and the same on the
-// copying path. Free memory of Go goes back to the system before each reading. The driver and the runtime disturb
-// single measurements, so several count; a copy shows in each. Memory of the copying path stays open until the last
-// measurement: the driver's allocator may keep the pages of closed memory for the next, which then shows no growth.
-func grown(ctx context.Context, d Device) (checks []trial.Check, err error) {
-	var kept []Memory
-	defer func() {
-		for _, m := range kept {
-			err = errors.Join(err, m.Close())
+// grow measures the memory of this process while a kernel reads and writes a Block in place, and the same on the copying
+// path. Memory of the copying path stays open until the last measurement: the driver's allocator may keep the pages of
+// closed memory for the next, which then shows no growth.
+func (c *checks) grow(t *trial.T) {
+	const least, maxKept = 16_000_000, 8 // 16 MB; attempts of the copying path, whose memory adds up
+	limit := trial.InPlace()
+	t.Measured([]string{growth, copied}, func() {
+		here := trial.Repeated(40, 1-limit, limit-1, func() int64 { return c.grown(t, false) })
+		copies := trial.Repeated(maxKept, least, math.MaxInt64, func() int64 { return c.grown(t, true) })
+		if host.Mac && copies < least {
+			const why = "memory of this GPU does not count for the process, so a copy would not show"
+			t.Add(trial.Skipped(growth, why), trial.Skipped(copied, why))
+			return
 		}
-	}()
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	var bytes [2]int64
-	for i, use := range []func(b *unimem.Block) (Memory, error){
-		func(b *unimem.Block) (Memory, error) { return d.Import(ctx, b) },
-		func(b *unimem.Block) (Memory, error) {
-			m, err := d.Own(ctx, b.Size())
-			if err == nil {
-				kept = append(kept, m)
+		mega := func(n int64) string { return fmt.Sprintf("%.2f MB", float64(n)/1e6) }
+		t.Add(trial.Judge(growth, here < limit, float64(here), "bytes",
+			"memory of this process changed by %s while a kernel changed a Block of %s in place", mega(here),
+			mega(trial.Region)).Against(trial.AtMost(float64(limit-1))),
+			trial.Judge(copied, copies >= least, float64(copies), "bytes",
+				"the same on the copying path: %s, so the measurement sees a copy", mega(copies)).
+				Against(trial.AtLeast(least)))
+	})
+}
+
+// grown returns how much the memory of this process grows by a kernel on a Region, in place or on a copy.
+func (c *checks) grown(t *trial.T, copying bool) (bytes int64) {
+	t.Scope(func(once *trial.T) {
+		b := trial.Must(unimem.Open(trial.Region, unimem.Warm()))
+		once.Closing(b.Close)
+		var m Memory
+		bytes = trial.Growing(trial.OwnMemory, func() {
+			if copying {
+				m = trial.Must(c.device.Own(t.Ctx, b.Size()))
+				t.Closing(m.Close)
 				copy(m.Bytes(), b.Bytes())
+			} else {
+				m = trial.Must(c.device.Import(t.Ctx, b))
+				once.Closing(m.Close)
 			}
-			return m, err
-		},
-	} {
-		large := 0
-		for range [...]int{maxAttempts, maxKept}[i] {
-			var err error
-			bytes[i], err = measure(ctx, d, use, i == 1)
-			if err != nil && errors.Is(err, errUnread) {
-				return []trial.Check{trial.Skipped(growth, "%v", err), trial.Skipped(copied, "%v", err)}, nil
-			}
-			if err != nil {
-				return nil, err
-			}
-			if bytes[i] >= region/2 {
-				large++
-			}
-			if i == 0 && (large == maxLarge || bytes[i] < maxGrowth() && bytes[i] > -maxGrowth()) ||
-				i == 1 && bytes[i] >= minCopied {
-				break
-			}
+			trial.NoError(run(t.Ctx, c.device, Work{Memory: m, Length: trial.Region, Factor: 2, Add: 1}))
+			debug.FreeOSMemory()
+		})
+		if got := halfAt(m.Bytes()[trial.Region-2:]); got != 1 {
+			trial.NoError(fmt.Errorf("the last element is %g after 2*0 + 1", got))
 		}
-	}
-	if host.Mac && bytes[1] < minCopied {
-		const why = "memory of this GPU does not count for the process, so a copy would not show"
-		return []trial.Check{trial.Skipped(growth, why), trial.Skipped(copied, why)}, nil
-	}
-	mega := func(n int64) string { return fmt.Sprintf("%.2f MB", float64(n)/1e6) }
-	return []trial.Check{
-		trial.Judge(growth, bytes[0] < maxGrowth(), float64(bytes[0]), "bytes",
-			"memory of this process changed by %s while a kernel changed a Block of %s in place", mega(bytes[0]),
-			mega(region)).Against(trial.AtMost(float64(maxGrowth() - 1))),
-		trial.Judge(copied, bytes[1] >= minCopied, float64(bytes[1]), "bytes",
-			"the same on the copying path: %s, so the measurement sees a copy",
-			mega(bytes[1])).Against(trial.AtLeast(minCopied)),
-	}, nil
-}
-
-// errUnread marks the error of a system that does not report the memory of a process.
-var errUnread = errors.New("memory cannot be measured")
-
-// measure returns how much the memory of this process grows by use and one kernel. With keep the caller closes what
-// use returns.
-func measure(ctx context.Context, d Device, use func(b *unimem.Block) (Memory, error), keep bool) (n int64,
-	err error) {
-	b, err := unimem.Open(region, unimem.Warm())
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	read := func() (int64, error) {
-		debug.FreeOSMemory()
-		n, err := procmem.Proportional()
-		if err != nil {
-			err = fmt.Errorf("%w: %w", errUnread, err)
-		}
-		return n, err
-	}
-	before, err := read()
-	if err != nil {
-		return 0, err
-	}
-	m, err := use(b)
-	if err != nil {
-		return 0, err
-	}
-	if !keep {
-		defer func() { err = errors.Join(err, m.Close()) }()
-	}
-	if err := scaleNow(ctx, d, m, 0, region, 2, 1); err != nil {
-		return 0, err
-	}
-	after, err := read()
-	if err != nil {
-		return 0, err
-	}
-	if got := halfAt(m.Bytes()[region-2:]); got != 1 {
-		return 0, fmt.Errorf("the last element is %g after 2*0 + 1", got)
-	}
-	return after - before, nil
+	})
+	return bytes
 }

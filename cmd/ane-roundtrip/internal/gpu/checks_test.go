@@ -93,8 +93,7 @@ func (f *fake) Import(_ context.Context, b *unimem.Block) (Memory, error) {
 	return m, nil
 }
 
-func (f *fake) Product(_ context.Context, m Memory, n int) error {
-	b := m.(*fakeMemory).Bytes()
+func (f *fake) product(b []byte, n int) {
 	get := func(i int) float32 { return math.Float32frombits(binary.NativeEndian.Uint32(b[4*i:])) }
 	for r := range n {
 		for c := range n {
@@ -108,48 +107,38 @@ func (f *fake) Product(_ context.Context, m Memory, n int) error {
 	if f.wrong {
 		b[12*n*n-1] ^= 1
 	}
-	return nil
 }
 
-func (f *fake) Scale(ctx context.Context, waits, signals []hal.Point, m Memory, offset, length int, factor,
-	add float32) error {
-	b := m.(*fakeMemory).Bytes()
+func (f *fake) scale(b []byte, w Work) {
 	var results [1 << 16]uint16
 	var one [2]byte
 	for v := range results {
 		binary.NativeEndian.PutUint16(one[:], uint16(v))
-		half(one[:], halfAt(one[:])*float64(factor)+float64(add))
+		half(one[:], halfAt(one[:])*float64(w.Factor)+float64(w.Add))
 		results[v] = binary.NativeEndian.Uint16(one[:])
 	}
-	elements, err := unimem.View[uint16](b[offset : offset+length])
-	if err != nil {
-		return err
+	if f.spills && w.Offset > 0 {
+		b[w.Offset-1] = 0x3c
 	}
-	work := func() {
-		if f.spills && offset > 0 {
-			b[offset-1] = 0x3c
-		}
-		for i, v := range elements {
-			elements[i] = results[v]
-		}
+	for at := w.Offset; at < w.Offset+w.Length; at += 2 {
+		binary.NativeEndian.PutUint16(b[at:], results[binary.NativeEndian.Uint16(b[at:])])
 	}
-	if f.eager {
-		work()
+}
+
+func (f *fake) Submit(ctx context.Context, waits, signals []hal.Point, w Work) error {
+	work := func() error {
+		if b := w.Memory.Bytes(); w.Side > 0 {
+			f.product(b, w.Side)
+		} else {
+			f.scale(b, w)
+		}
+		return nil
 	}
-	go func() {
-		err := hal.WaitAll(ctx, waits...)
-		if err == nil && !f.eager {
-			work()
-		}
-		for _, p := range signals {
-			if err == nil {
-				err = p.Semaphore.Signal(p.Value)
-			}
-			if err != nil {
-				p.Semaphore.Fail(err)
-			}
-		}
-	}()
+	if f.eager || w.Side > 0 {
+		_ = work()
+		work = func() error { return nil }
+	}
+	go follow(ctx, waits, signals, work)
 	return nil
 }
 

@@ -2,8 +2,8 @@ package gpu
 
 import (
 	"context"
-	"errors"
 	"slices"
+	"sync"
 
 	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/unimem"
@@ -18,7 +18,8 @@ type copying struct{ Device }
 // staged is the Memory of a Block that is copied.
 type staged struct {
 	Memory
-	block *unimem.Block
+	block   *unimem.Block
+	running sync.WaitGroup
 }
 
 func (c *copying) Import(ctx context.Context, b *unimem.Block) (Memory, error) {
@@ -30,12 +31,13 @@ func (c *copying) Import(ctx context.Context, b *unimem.Block) (Memory, error) {
 		b.Release()
 		return nil, err
 	}
-	return &staged{m, b}, nil
+	return &staged{Memory: m, block: b}, nil
 }
 
 func (s *staged) Bytes() []byte { return s.block.Bytes() }
 
 func (s *staged) Close() error {
+	s.running.Wait()
 	err := s.Memory.Close()
 	if err == nil {
 		s.block.Release()
@@ -43,47 +45,39 @@ func (s *staged) Close() error {
 	return err
 }
 
-func (c *copying) Product(ctx context.Context, m Memory, n int) error {
-	s, ok := m.(*staged)
+func (c *copying) Submit(ctx context.Context, waits, signals []hal.Point, w Work) error {
+	s, ok := w.Memory.(*staged)
 	if !ok {
-		return c.Device.Product(ctx, m, n)
+		return c.Device.Submit(ctx, waits, signals, w)
 	}
-	copy(s.Memory.Bytes(), s.Bytes())
-	err := c.Device.Product(ctx, s.Memory, n)
-	copy(s.Bytes(), s.Memory.Bytes())
-	return err
+	w.Memory = s.Memory
+	waits, signals = slices.Clone(waits), slices.Clone(signals)
+	s.running.Go(func() {
+		follow(ctx, waits, signals, func() error {
+			copy(s.Memory.Bytes(), s.Bytes())
+			err := run(ctx, c.Device, w)
+			if err == nil {
+				copy(s.Bytes(), s.Memory.Bytes())
+			}
+			return err
+		})
+	})
+	return nil
 }
 
-func (c *copying) Scale(ctx context.Context, waits, signals []hal.Point, m Memory, offset, length int, factor,
-	add float32) error {
-	s, ok := m.(*staged)
-	if !ok {
-		return c.Device.Scale(ctx, waits, signals, m, offset, length, factor, add)
+// follow calls f once the waits are reached, and then signals; an error fails the signals.
+func follow(ctx context.Context, waits, signals []hal.Point, f func() error) {
+	err := hal.WaitAll(ctx, waits...)
+	if err == nil {
+		err = f()
 	}
-	waits, signals = slices.Clone(waits), slices.Clone(signals)
-	go func() {
-		done := hal.NewSemaphore(0)
-		end := []hal.Point{{Semaphore: done, Value: 1}}
-		err := hal.WaitAll(ctx, waits...)
-		if err == nil {
-			copy(s.Memory.Bytes(), s.Bytes())
-			err = c.Device.Scale(ctx, nil, end, s.Memory, offset, length, factor, add)
+	for _, p := range signals {
+		cause := err
+		if cause == nil {
+			cause = p.Semaphore.Signal(p.Value)
 		}
-		if err == nil {
-			err = done.Wait(ctx, 1)
+		if cause != nil {
+			p.Semaphore.Fail(cause)
 		}
-		if err == nil {
-			copy(s.Bytes()[offset:offset+length], s.Memory.Bytes()[offset:offset+length])
-		}
-		for _, p := range signals {
-			if err != nil {
-				p.Semaphore.Fail(err)
-				continue
-			}
-			if err := p.Semaphore.Signal(p.Value); err != nil && !errors.Is(err, hal.ErrFailed) {
-				p.Semaphore.Fail(err)
-			}
-		}
-	}()
-	return nil
+	}
 }

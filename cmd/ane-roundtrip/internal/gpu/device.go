@@ -1,11 +1,9 @@
-// Package gpu proves on a GPU that its kernels work on a Block's own pages: the checks that `check --gpu` adds.
-//
-// Open opens the GPU of this machine: by package vulkan on Linux and Windows, by package metal on macOS. A static
-// program for Linux cannot load a driver.
 package gpu
 
 import (
 	"context"
+	"encoding/binary"
+	"math"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/hal"
@@ -14,6 +12,9 @@ import (
 
 // Auto chooses a device by its order and the environment.
 const Auto = "auto"
+
+// EnvDevice is the environment variable that chooses a device of Vulkan. Package metal opens the default one.
+const EnvDevice = "ANEKIT_GPU"
 
 // Report describes a device.
 type Report struct {
@@ -34,11 +35,9 @@ type Device interface {
 	Import(ctx context.Context, b *unimem.Block) (Memory, error)
 	// Own makes a Memory apart from any Block of the caller, which counts as memory of this process: the copying path.
 	Own(ctx context.Context, size int) (Memory, error)
-	// Product computes C = A x B of n x n float32. The matrices follow each other in m.
-	Product(ctx context.Context, m Memory, n int) error
-	// Scale computes factor*x + add in place on length bytes of fp16 from a byte on, once the waits are reached, and
-	// then signals. It does not wait; errors of the work fail the signals.
-	Scale(ctx context.Context, waits, signals []hal.Point, m Memory, offset, length int, factor, add float32) error
+	// Submit does work once the waits are reached, and then signals. It does not wait; errors of the work fail the
+	// signals.
+	Submit(ctx context.Context, waits, signals []hal.Point, w Work) error
 	Close(ctx context.Context) error
 }
 
@@ -48,6 +47,39 @@ type Memory interface {
 	Address() uintptr
 	Bytes() []byte
 	Close() error
+}
+
+// Work is a kernel on a Memory: with a Side the product C = A x B of matrices of Side x Side float32, which follow each
+// other, or else Factor*x + Add in place on Length bytes of fp16 from Offset on.
+type Work struct {
+	Memory         Memory
+	Side           int
+	Offset, Length int
+	Factor, Add    float32
+}
+
+// maxGroups bounds the groups of a kernel along x: the one of Factor and Add strides over the rest.
+const maxGroups = 256
+
+// plan returns the offsets and lengths of the kernel's buffers, its push constants, and its invocations along x and y.
+func (w Work) plan() (ranges [][2]int, push []byte, x, y int) {
+	if n := w.Side; n > 0 {
+		size := 4 * n * n
+		return [][2]int{{0, size}, {size, size}, {2 * size, size}}, binary.NativeEndian.AppendUint32(nil, uint32(n)), n, n
+	}
+	push = binary.NativeEndian.AppendUint32(nil, uint32(w.Length/4))
+	push = binary.NativeEndian.AppendUint32(push, math.Float32bits(w.Factor))
+	push = binary.NativeEndian.AppendUint32(push, math.Float32bits(w.Add))
+	return [][2]int{{w.Offset, w.Length}, {w.Offset, w.Length}}, push, w.Length / 4, 1
+}
+
+// run does work and waits.
+func run(ctx context.Context, d Device, w Work) error {
+	done := hal.NewSemaphore(0)
+	if err := d.Submit(ctx, nil, []hal.Point{{Semaphore: done, Value: 1}}, w); err != nil {
+		return err
+	}
+	return done.Wait(ctx, 1)
 }
 
 // unavailable is the error of a build or machine without a GPU.

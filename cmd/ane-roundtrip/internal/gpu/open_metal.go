@@ -4,9 +4,7 @@ package gpu
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"math"
 	"strings"
 
 	"github.com/anekit/anekit/ane/hal"
@@ -14,9 +12,6 @@ import (
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/metal"
 )
-
-// EnvDevice is the environment variable that chooses a device. Package metal opens the default one.
-const EnvDevice = "ANEKIT_GPU"
 
 // Open opens the GPU of this Mac; choice is Auto, or a part of its name. The error matches ane.ErrUnavailable without a
 // GPU that Metal knows, or with another name. It was never run.
@@ -62,30 +57,18 @@ func (d *device) Import(_ context.Context, b *unimem.Block) (Memory, error) { re
 
 func (d *device) Own(_ context.Context, size int) (Memory, error) { return d.d.Allocate(size) }
 
-func (d *device) Product(ctx context.Context, m Memory, n int) error {
-	b := m.(*metal.Buffer)
-	size := 4 * n * n
-	done := hal.NewSemaphore(0)
-	err := d.queue.Execute(ctx, nil, []hal.Point{{Semaphore: done, Value: 1}}, metal.Dispatch{Kernel: d.product,
-		Buffers: []metal.Range{b.Range(0, size), b.Range(size, size), b.Range(2*size, size)},
-		Push:    binary.NativeEndian.AppendUint32(nil, uint32(n)), Groups: metal.Product().Groups(n, n, 1)})
-	if err != nil {
-		return err
+func (d *device) Submit(ctx context.Context, waits, signals []hal.Point, w Work) error {
+	k := d.scale
+	if w.Side > 0 {
+		k = d.product
 	}
-	return done.Wait(ctx, 1)
-}
-
-func (d *device) Scale(ctx context.Context, waits, signals []hal.Point, m Memory, offset, length int, factor,
-	add float32) error {
-	const groups = 256 // at most: the kernel strides over the rest
-	r := m.(*metal.Buffer).Range(offset, length)
-	push := binary.NativeEndian.AppendUint32(nil, uint32(length/4))
-	push = binary.NativeEndian.AppendUint32(push, math.Float32bits(factor))
-	push = binary.NativeEndian.AppendUint32(push, math.Float32bits(add))
-	n := metal.Scale().Groups(length/4, 1, 1)
-	n[0] = min(n[0], groups)
-	return d.queue.Execute(ctx, waits, signals, metal.Dispatch{Kernel: d.scale, Buffers: []metal.Range{r, r},
-		Push: push, Groups: n})
+	ranges, push, x, y := w.plan()
+	dispatch := metal.Dispatch{Kernel: k, Push: push, Groups: k.Program().Groups(x, y, 1)}
+	dispatch.Groups[0] = min(dispatch.Groups[0], maxGroups)
+	for _, r := range ranges {
+		dispatch.Buffers = append(dispatch.Buffers, w.Memory.(*metal.Buffer).Range(r[0], r[1]))
+	}
+	return d.queue.Execute(ctx, waits, signals, dispatch)
 }
 
 func (d *device) Close(ctx context.Context) error {

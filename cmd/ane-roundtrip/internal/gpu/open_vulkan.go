@@ -4,18 +4,13 @@ package gpu
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"math"
 
 	"github.com/anekit/anekit/ane/hal"
 	bridge "github.com/anekit/anekit/ane/hal/vulkan"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/vulkan"
 )
-
-// EnvDevice is the environment variable that chooses a device.
-const EnvDevice = vulkan.EnvDevice
 
 // Open opens the device whose name contains choice, or whose ID begins with it; Auto takes that of EnvDevice, or the
 // one that package vulkan prefers. The error matches ane.ErrUnavailable without a driver or such a device.
@@ -101,30 +96,18 @@ func buffer(m Memory) *vulkan.Buffer {
 	return m.(*vulkan.Buffer)
 }
 
-func (d *device) Product(ctx context.Context, m Memory, n int) error {
-	b := buffer(m)
-	size := 4 * n * n
-	done := hal.NewSemaphore(0)
-	err := d.queue.Execute(ctx, nil, []hal.Point{{Semaphore: done, Value: 1}}, vulkan.Dispatch{Kernel: d.product,
-		Buffers: []vulkan.Range{b.Range(0, size), b.Range(size, size), b.Range(2*size, size)},
-		Push:    binary.NativeEndian.AppendUint32(nil, uint32(n)), Groups: vulkan.Product().Groups(n, n, 1)})
-	if err != nil {
-		return err
+func (d *device) Submit(ctx context.Context, waits, signals []hal.Point, w Work) error {
+	k := d.scale
+	if w.Side > 0 {
+		k = d.product
 	}
-	return done.Wait(ctx, 1)
-}
-
-func (d *device) Scale(ctx context.Context, waits, signals []hal.Point, m Memory, offset, length int, factor,
-	add float32) error {
-	const groups = 256 // at most: the kernel strides over the rest
-	r := buffer(m).Range(offset, length)
-	push := binary.NativeEndian.AppendUint32(nil, uint32(length/4))
-	push = binary.NativeEndian.AppendUint32(push, math.Float32bits(factor))
-	push = binary.NativeEndian.AppendUint32(push, math.Float32bits(add))
-	n := vulkan.Scale().Groups(length/4, 1, 1)
-	n[0] = min(n[0], groups)
-	return d.queue.Execute(ctx, waits, signals, vulkan.Dispatch{Kernel: d.scale, Buffers: []vulkan.Range{r, r},
-		Push: push, Groups: n})
+	ranges, push, x, y := w.plan()
+	dispatch := vulkan.Dispatch{Kernel: k, Push: push, Groups: k.Program().Groups(x, y, 1)}
+	dispatch.Groups[0] = min(dispatch.Groups[0], maxGroups)
+	for _, r := range ranges {
+		dispatch.Buffers = append(dispatch.Buffers, buffer(w.Memory).Range(r[0], r[1]))
+	}
+	return d.queue.Execute(ctx, waits, signals, dispatch)
 }
 
 func (d *device) Close(ctx context.Context) error {

@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -12,56 +11,49 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// step makes the checks called names.
-type step struct {
-	names []string
-	run   func(context.Context, *ane.Device, []models.Model) ([]Check, error)
-}
-
 // Names of checks of Evidence that show together that no tensor is copied.
 const (
 	GrowthCheck    = "memory/growth"
 	LateWriteCheck = "sharing/late-write"
 )
 
-// ofFirst makes a step of the first model.
-func ofFirst(run func(context.Context, *ane.Device, models.Model) ([]Check, error)) func(context.Context, *ane.Device,
-	[]models.Model) ([]Check, error) {
-	return func(ctx context.Context, d *ane.Device, all []models.Model) ([]Check, error) {
-		return run(ctx, d, all[0])
-	}
+// trafficCheck is the name of the check of what two processes exchange.
+const trafficCheck = "sharing/traffic"
+
+// evidence makes the checks of an engine as a whole.
+type evidence struct {
+	device *ane.Device
+	models []models.Model // the first one is the identity
+	read   Meter          // the memory of this process
+	remote bool           // the engine runs in another process
 }
 
 // steps are the steps of Evidence.
-func steps(read Meter) []step {
-	return []step{
-		{[]string{"memory/block"}, func(context.Context, *ane.Device, []models.Model) ([]Check, error) {
-			return []Check{memory()}, nil
-		}},
-		{[]string{"engine/receipt"}, func(_ context.Context, d *ane.Device, _ []models.Model) ([]Check, error) {
-			return []Check{receipt(d)}, nil
-		}},
+func (e *evidence) steps() []Step {
+	steps := []Step{
+		{[]string{"memory/block"}, block},
+		{[]string{"engine/receipt"}, e.receipt},
 		{[]string{"sharing/mapping", "sharing/cpu-to-engine", "sharing/engine-to-cpu", "sharing/frames",
-			LateWriteCheck, "engine/repeatable"}, ofFirst(sharing)},
-		{[]string{lateReadCheck, turnsCheck, chainCheck}, turns},
-		{usesChecks(), ofFirst(uses)},
-		{[]string{"rules/offset", "rules/short"}, ofFirst(rules)},
-		{[]string{GrowthCheck, trafficCheck}, ofFirst(func(ctx context.Context, d *ane.Device, m models.Model) ([]Check,
-			error) {
-			return growth(ctx, d, m, read)
-		})},
+			LateWriteCheck, "engine/repeatable"}, e.sharing},
 	}
+	for _, c := range scenes() {
+		steps = append(steps, Step{[]string{c.name}, e.play(c)})
+	}
+	if host.Mac { // only there surfaces have use counts
+		steps = append(steps, Step{[]string{UsesCheck}, e.uses})
+	}
+	steps = append(steps, Step{[]string{"rules/offset", "rules/short"}, e.rules}, Step{[]string{GrowthCheck}, e.growth})
+	if e.remote {
+		steps = append(steps, Step{[]string{trafficCheck}, e.traffic})
+	}
+	return steps
 }
 
 // EvidenceChecks names the checks that Evidence makes of an engine; remote means that the engine runs
 // in another process.
 func EvidenceChecks(remote bool) (names []string) {
-	for _, s := range steps(nil) {
-		for _, name := range s.names {
-			if remote || name != trafficCheck {
-				names = append(names, name)
-			}
-		}
+	for _, s := range (&evidence{remote: remote}).steps() {
+		names = append(names, s.Names...)
 	}
 	return names
 }
@@ -69,36 +61,38 @@ func EvidenceChecks(remote bool) (names []string) {
 // Evidence makes the checks of an engine as a whole: that a Block has the size it reports, and that
 // the engine reads and writes the caller's own pages. It skips a step if wanted selects none of the
 // checks of the step. read measures the memory of this process, where the engine is in it; nil is OwnMemory.
-func Evidence(ctx context.Context, d *ane.Device, wanted func(names ...string) bool, read Meter) ([]Check, error) {
+func Evidence(ctx context.Context, d *ane.Device, wanted func(names ...string) bool, read Meter) (checks []Check,
+	err error) {
+	e := &evidence{device: d, read: read}
 	if read == nil {
-		read = OwnMemory
+		e.read = OwnMemory
 	}
-	all, err := models.All()
-	if err != nil {
+	_, _, e.remote = d.Traffic()
+	if e.models, err = models.All(); err != nil {
 		return nil, err
 	}
-	var checks []Check
-	for _, s := range steps(read) {
-		if len(s.names) == 0 || !wanted(s.names...) {
+	for _, s := range e.steps() {
+		if !wanted(s.Names...) {
 			continue
 		}
-		got, err := s.run(ctx, d, all)
+		made, err := s.Make(ctx)
+		checks = append(checks, made...)
 		if err != nil {
 			return checks, err
 		}
-		checks = append(checks, got...)
 	}
 	return checks, nil
 }
 
-// memory opens a Block and checks its size and bytes.
-func memory() Check {
-	const want = 16<<20 - 100
+// block opens a Block and checks its size and bytes.
+func block(t *T) {
+	const name, want = "memory/block", 16<<20 - 100
 	b, err := unimem.Open(want)
 	if err != nil {
-		return Judge("memory/block", false, 0, "bytes", "%v", err).Against(AtLeast(want))
+		t.Add(Judge(name, false, 0, "bytes", "%v", err).Against(AtLeast(want)))
+		return
 	}
-	defer b.Close()
+	t.Closing(b.Close)
 	mem := b.Bytes()
 	mem[0], mem[len(mem)-1] = 1, 2
 	pinning := Pinning(b)
@@ -107,170 +101,65 @@ func memory() Check {
 		pinned += ": " + b.Unpinned().Error()
 	}
 	ok := b.Size() >= want && b.Size()%16384 == 0 && mem[0] == 1 && mem[len(mem)-1] == 2
-	return Judge("memory/block", ok, float64(b.Size()), "bytes", "%s, id %d, %s", b.Backing(), b.ID(), pinned).
-		Against(AtLeast(want))
+	t.Add(Judge(name, ok, float64(b.Size()), "bytes", "%s, id %d, %s", b.Backing(), b.ID(), pinned).
+		Against(AtLeast(want)))
+}
+
+// Whether touched pages of a Block stay in memory, in JSON.
+const (
+	pinned    = "pinned"
+	notPinned = "not pinned"
+	unknown   = "unknown"
+)
+
+// Pinning says whether touched pages of b stay in memory: "pinned", "not pinned" or "unknown".
+func Pinning(b *unimem.Block) string {
+	switch {
+	case b.Pinned():
+		return pinned
+	case errors.Is(b.Unpinned(), unimem.ErrPinUnknown):
+		return unknown
+	}
+	return notPinned
+}
+
+// Words returns a Pinning for a line of text.
+func Words(pinning string) string {
+	if pinning == unknown {
+		return "not known to be pinned"
+	}
+	return pinning
 }
 
 // receipt checks that an engine called apple runs on Apple silicon, and not in software.
-func receipt(d *ane.Device) Check {
-	r := d.Receipt()
+func (e *evidence) receipt(t *T) {
+	r := e.device.Receipt()
 	ok := r.Engine != "" && (r.Engine != "apple" || host.Apple && !strings.HasPrefix(r.Chip, "software"))
-	return Judge("engine/receipt", ok, 0, "", "%s: %s, %s", r.Engine, r.Chip, r.Numerics)
-}
-
-// sharing checks on the identity program that the CPU and the engine share memory.
-func sharing(ctx context.Context, d *ane.Device, m models.Model) (checks []Check, err error) {
-	r, err := modelRig(ctx, d, m)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.Close(context.WithoutCancel(ctx))) }()
-	x, y := r.In["x"], r.Out["y"]
-	xv, yv := engineSide(ctx, r.Request, x, true), engineSide(ctx, r.Request, y, false)
-	if xv == nil || yv == nil || xv.size() < len(x.Bytes()) || yv.size() < len(y.Bytes()) {
-		why := "the engine does not expose its mapping of the memory"
-		for _, name := range []string{"mapping", "cpu-to-engine", "engine-to-cpu", "frames"} {
-			checks = append(checks, Skipped("sharing/"+name, "%s", why))
-		}
-	} else {
-		xs, ys := local(x.Bytes()), local(y.Bytes())
-		checks = append(checks,
-			ownMapping(d, x, xv),
-			sharedByte("sharing/cpu-to-engine", xs, xv,
-				"the engine has to see a byte that the CPU writes into an input"),
-			sharedByte("sharing/engine-to-cpu", yv, ys,
-				"the CPU has to see a byte written through the engine's mapping of an output"),
-			frames(xs, xv, ys, yv))
-	}
-	late, err := r.lateWrite(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	same, err := r.repeat(ctx)
-	return append(checks, late, same), err
-}
-
-// sharedByte writes a byte through one view and reads it through the other.
-func sharedByte(name string, from, to view, detail string) Check {
-	n := 0
-	if sharesByte(from, to, 5) {
-		n = 1
-	}
-	for _, v := range []view{from, to} {
-		if _, ok := v.(*reported); ok {
-			detail += "; the engine's process reports which memory it has mapped, and may not be read"
-		}
-	}
-	return Judge(name, n == 1, float64(n), "bytes", "%s", detail).Against(AtLeast(1))
-}
-
-// ownMapping checks that the engine maps the surface at another address than the caller, so that a
-// pointer of the caller would not reach it.
-func ownMapping(d *ane.Device, t *ane.Tensor, engine view) Check {
-	const name = "sharing/mapping"
-	mapped, here := engine.(local)
-	if !here || &t.Bytes()[0] != &mapped[0] {
-		return Judge(name, true, 2, "mappings", "%s", d.Receipt().Sharing).Against(AtLeast(2))
-	}
-	if !host.Remap {
-		return Skipped(name, "this system gives a surface only one address per process")
-	}
-	return Judge(name, false, 1, "mappings", "the engine uses the caller's addresses").Against(AtLeast(2))
-}
-
-// lateWrite changes an input after binding and evaluates, several times.
-func (r *Rig) lateWrite(ctx context.Context, m models.Model) (Check, error) {
-	const name, times = LateWriteCheck, 4
-	changed := 0
-	for seed := range uint64(times) {
-		in, err := r.Fill(m, seed)
-		if err != nil {
-			return Check{}, err
-		}
-		if _, err := r.Model.Evaluate(ctx, r.Request); err != nil {
-			return Check{}, err
-		}
-		_, fault, err := r.Compare(m, in)
-		if err != nil {
-			return Check{}, err
-		}
-		if fault != "" {
-			return Judge(name, false, float64(changed), "changes", "%s", fault).Against(AtLeast(times)), nil
-		}
-		changed++
-	}
-	return Judge(name, true, float64(changed), "changes",
-		"each evaluation has to read the inputs as they were changed after binding").Against(AtLeast(times)), nil
-}
-
-// repeat evaluates twice and compares bits.
-func (r *Rig) repeat(ctx context.Context) (Check, error) {
-	y := r.Out["y"]
-	var first []byte
-	for range 2 {
-		if _, err := r.Model.Evaluate(ctx, r.Request); err != nil {
-			return Check{}, err
-		}
-		if first == nil {
-			first = bytes.Clone(y.Bytes())
-		}
-	}
-	differ := 0
-	for i, b := range y.Bytes() {
-		if b != first[i] {
-			differ++
-		}
-	}
-	return Judge("engine/repeatable", differ == 0, float64(differ), "bytes",
-		"two evaluations of the same input have to give the same bits").Against(AtMost(0)), nil
+	t.Add(Judge("engine/receipt", ok, 0, "", "%s: %s, %s", r.Engine, r.Chip, r.Numerics))
 }
 
 // rules checks that Bind rejects two mistakes for which the hardware returns wrong data.
-func rules(ctx context.Context, d *ane.Device, m models.Model) (checks []Check, err error) {
-	r, err := modelRig(ctx, d, m)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.Close(context.WithoutCancel(ctx))) }()
+func (e *evidence) rules(t *T) {
+	r := t.rig(e.device, e.models[0])
 	l := r.Model.Inputs()[0]
-	tape, err := unimem.Start(64 + l.Bytes())
-	if err != nil {
-		return nil, err
+	tape := Must(unimem.Start(64 + l.Bytes()))
+	t.Closing(tape.Close)
+	Must(tape.Take(64, 64))
+	span := Must(tape.Take(l.Bytes(), 64))
+	refused := func(l ane.Layout, want error) bool {
+		q, err := r.Model.Bind(map[string]*ane.Tensor{l.Name: Must(ane.OnSpan(tape, span, l))}, r.Out)
+		if err == nil {
+			err = q.Close()
+		}
+		return errors.Is(err, want)
 	}
-	defer func() { err = errors.Join(err, tape.Close()) }()
-	if _, err := tape.Take(64, 64); err != nil {
-		return nil, err
-	}
-	span, err := tape.Take(l.Bytes(), 64)
-	if err != nil {
-		return nil, err
-	}
-	shifted, err := ane.OnSpan(tape, span, l)
-	if err != nil {
-		return nil, err
-	}
-	q, err := r.Model.Bind(map[string]*ane.Tensor{l.Name: shifted}, r.Out)
-	if err == nil {
-		err = q.Close()
-	}
-	if d.Info().Offsets {
-		checks = append(checks, Skipped("rules/offset", "this engine supports offsets"))
+	if e.device.Info().Offsets {
+		t.Add(Skipped("rules/offset", "this engine supports offsets"))
 	} else {
-		checks = append(checks, Judge("rules/offset", errors.Is(err, ane.ErrOffset), 0, "",
+		t.Add(Judge("rules/offset", refused(l, ane.ErrOffset), 0, "",
 			"Bind has to reject a tensor that starts 64 bytes into its surface"))
 	}
-	small, err := ane.NewLayout(l.Name, l.DType, 1, 1, 1, 32)
-	if err != nil {
-		return nil, err
-	}
-	short, err := ane.OnSpan(tape, span, small)
-	if err != nil {
-		return nil, err
-	}
-	q, err = r.Model.Bind(map[string]*ane.Tensor{l.Name: short}, r.Out)
-	if err == nil {
-		err = q.Close()
-	}
-	return append(checks, Judge("rules/short", errors.Is(err, ane.ErrShort), 0, "",
-		"Bind has to reject a surface of %d bytes for a layout of %d", small.Bytes(), l.Bytes())), nil
+	small := Must(ane.NewLayout(l.Name, l.DType, 1, 1, 1, 32))
+	t.Add(Judge("rules/short", refused(small, ane.ErrShort), 0, "",
+		"Bind has to reject a surface of %d bytes for a layout of %d", small.Bytes(), l.Bytes()))
 }

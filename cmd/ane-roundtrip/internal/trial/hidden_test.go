@@ -15,8 +15,8 @@ import (
 	enginewrap "github.com/anekit/anekit/internal/engine/wrap"
 )
 
-// evidence is the status of each check of an engine that shows no view.
-func evidence(t *testing.T, fault string, read Meter) (status map[string]string, checks []Check) {
+// evidenceOf is the status of each check of an engine that shows no view.
+func evidenceOf(t *testing.T, fault string, read Meter) (status map[string]string, checks []Check) {
 	t.Helper()
 	f, ok := faulty.ByName(fault)
 	require.Equal(t, fault != "", ok)
@@ -47,7 +47,7 @@ func TestCopiesShowWithoutViews(t *testing.T) {
 		"one-request":    {turnsCheck, chainCheck},
 	} {
 		t.Run("fault "+fault, func(t *testing.T) {
-			status, checks := evidence(t, fault, OwnMemory)
+			status, checks := evidenceOf(t, fault, OwnMemory)
 			for _, c := range checks {
 				require.Contains(t, EvidenceChecks(false), c.Name)
 				if strings.HasPrefix(c.Name, "sharing/") && strings.Contains(c.Detail, "expose") {
@@ -112,12 +112,14 @@ func TestGrowthThatShowsNothing(t *testing.T) {
 		d, err := ane.Open(soft.New(), "")
 		require.NoError(t, err)
 		n := 0
-		check, err := growthHere(t.Context(), d, func() (int64, error) {
+		e := &evidence{device: d, read: func() (int64, error) {
 			n++
 			return c.readings[n-1], nil
-		})
+		}}
+		checks, err := Step{Run: e.growth}.Make(t.Context())
 		require.NoError(t, err, what)
 		require.NoError(t, d.Close())
+		check := checks[0]
 		require.Equal(t, c.want, check.Status, "%s: %s", what, check.Detail)
 		require.Contains(t, check.Detail, c.detail, what)
 		require.Len(t, c.readings, n, what)

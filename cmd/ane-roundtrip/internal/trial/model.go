@@ -3,8 +3,8 @@ package trial
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -46,85 +46,88 @@ func ModelChecks(model string) []string { return []string{model + "/values", mod
 
 // Model runs one model: it checks the values of several inputs, times iterations evaluations, and checks
 // the values of other inputs, written after the timed evaluations.
-func Model(ctx context.Context, d *ane.Device, m models.Model, iterations int) (rep Report, err error) {
-	rep.Name = m.Name
-	r, err := modelRig(ctx, d, m)
-	if err != nil {
-		return rep, err
-	}
-	defer func() { err = errors.Join(err, r.Close(context.WithoutCancel(ctx))) }()
+func Model(ctx context.Context, d *ane.Device, m models.Model, iterations int) (Report, error) {
+	rep := Report{Name: m.Name}
+	checks, err := Step{Run: func(t *T) { rep.measure(t, d, m, iterations) }}.Make(ctx)
+	rep.Checks = checks
+	return rep, err
+}
+
+func (rep *Report) measure(t *T, d *ane.Device, m models.Model, iterations int) {
+	r := t.rig(d, m)
 	r.Paint()
 	rep.Compile, rep.Load, rep.Surfaces = r.Compile, r.Load, r.Surfaces()
-
-	if copied, shown := r.Unshared(ctx); shown {
+	if copied, shown := r.Unshared(t.Ctx); shown {
 		rep.Copied = &copied
 	}
 	fault := ""
-	values := func(seed uint64) error {
-		in, err := r.Fill(m, seed)
-		if err != nil {
-			return err
-		}
-		before := r.Snapshot()
-		if _, err := r.Model.Evaluate(ctx, r.Request); err != nil {
-			return err
-		}
-		worst, bad, err := r.Compare(m, in)
-		rep.MaxError = max(rep.MaxError, Number(worst))
+	values := func(seed uint64) {
+		worst, bad, changed := r.round(m, seed)
+		rep.MaxError, rep.Changed = max(rep.MaxError, Number(worst)), rep.Changed+changed
 		if fault == "" {
 			fault = bad
 		}
-		rep.Changed += r.changed(before)
-		return err
 	}
 	for seed := range uint64(3) {
-		if err := values(seed); err != nil {
-			return rep, err
-		}
+		values(seed)
 	}
 	times := make([]time.Duration, iterations)
 	for i := range times {
-		res, err := r.Model.Evaluate(ctx, r.Request)
-		if err != nil {
-			return rep, err
-		}
-		times[i] = res.Elapsed
+		times[i] = Must(r.Request.Evaluate(t.Ctx)).Elapsed
 	}
-	if err := values(99); err != nil {
-		return rep, err
-	}
+	values(99)
 	slices.Sort(times)
 	rep.Latency = Histogram(times)
 	rep.P50, rep.P99 = times[len(times)/2], times[len(times)*99/100]
-	rep.Strays = r.Strays()
+	rep.Strays = r.strays()
 
-	t := m.Tolerance
-	detail := fmt.Sprintf("allowed %.2g + %.2g of the value: %s", t.Abs, t.Rel, t.Reason)
+	allowed := m.Tolerance
+	detail := fmt.Sprintf("allowed %.2g + %.2g of the value: %s", allowed.Abs, allowed.Rel, allowed.Reason)
 	if fault != "" {
 		detail = fault + "; " + detail
 	}
-	rep.Checks = append(rep.Checks, Judge(m.Name+"/values", fault == "", float64(rep.MaxError), "max abs error", "%s",
-		detail).
-		Against(Tolerance(t.Abs, t.Rel)))
-	if n := rep.Copied; n != nil {
-		rep.Checks = append(rep.Checks, Judge(m.Name+"/copies", *n == 0, float64(*n), "bytes",
-			"%d of %d tensor bytes are not reached in place by the engine", *n, r.TensorBytes()).Against(AtMost(0)))
-	} else {
-		rep.Checks = append(rep.Checks,
-			Skipped(m.Name+"/copies", "the engine does not expose its mapping of the memory; see memory/growth"))
+	t.Add(Judge(m.Name+"/values", fault == "", float64(rep.MaxError), "max abs error", "%s", detail).
+		Against(Tolerance(allowed.Abs, allowed.Rel)))
+	if rep.Copied == nil {
+		t.Add(Skipped(m.Name+"/copies", unexposed+"; see "+GrowthCheck))
+		return
 	}
-	return rep, nil
+	t.Add(Judge(m.Name+"/copies", *rep.Copied == 0, float64(*rep.Copied), "bytes",
+		"%d of %d tensor bytes are not reached in place by the engine", *rep.Copied, r.bytes()).Against(AtMost(0)))
 }
 
-// changed counts the input bytes that differ from a snapshot.
-func (r *Rig) changed(before map[string][]byte) int {
-	n := 0
-	for name, t := range r.In {
-		for i, b := range t.Bytes() {
-			if b != before[name][i] {
-				n++
-			}
+// Latency is a histogram of times: Counts[i] of them are at least Edges[i] and below Edges[i+1]; the last count
+// includes the last edge.
+type Latency struct {
+	Edges  []int64 `json:"edges_ns"` // one more than counts, increasing
+	Counts []int   `json:"counts"`
+}
+
+// maxBins is the most bins of a Latency.
+const maxBins = 24
+
+// Histogram returns the histogram of sorted times, with edges that grow by a factor; nil of fewer than two times.
+func Histogram(sorted []time.Duration) *Latency {
+	if len(sorted) < 2 {
+		return nil
+	}
+	low, high := max(1, sorted[0].Nanoseconds()), sorted[len(sorted)-1].Nanoseconds()
+	bins := min(maxBins, max(1, int(2*math.Sqrt(float64(len(sorted))))))
+	h := &Latency{Edges: []int64{low}}
+	for i := 1; i < bins; i++ {
+		edge := int64(math.Round(float64(low) * math.Pow(float64(high)/float64(low), float64(i)/float64(bins))))
+		if edge > h.Edges[len(h.Edges)-1] && edge < high {
+			h.Edges = append(h.Edges, edge)
 		}
 	}
-	return n
+	h.Edges = append(h.Edges, max(high, h.Edges[len(h.Edges)-1]+1))
+	h.Counts = make([]int, len(h.Edges)-1)
+	at := 0
+	for _, t := range sorted {
+		for at < len(h.Counts)-1 && t.Nanoseconds() >= h.Edges[at+1] {
+			at++
+		}
+		h.Counts[at]++
+	}
+	return h
 }

@@ -27,69 +27,76 @@ type Rig struct {
 	In, Out       map[string]*ane.Tensor
 	Compile, Load time.Duration
 
-	grid   *unimem.Grid
-	cells  []unimem.Cell
-	guards []unimem.Cell // before and after the cells of the tensors
+	t       T
+	tensors []*ane.Tensor // inputs, then outputs
+	cells   []unimem.Cell // of the tensors in their order, between two guards
 }
 
 // NewRig compiles and loads a program and binds it to Grid cells.
 func NewRig(ctx context.Context, d *ane.Device, src ane.Source) (*Rig, error) {
-	r := &Rig{In: map[string]*ane.Tensor{}, Out: map[string]*ane.Tensor{}}
-	if err := r.build(ctx, d, src); err != nil {
-		return nil, errors.Join(err, r.Close(context.WithoutCancel(ctx)))
+	r := &Rig{In: map[string]*ane.Tensor{}, Out: map[string]*ane.Tensor{}, t: T{Ctx: ctx}}
+	if err := caught(func() { r.build(d, src) }); err != nil {
+		return nil, errors.Join(err, r.Close(ctx))
 	}
 	return r, nil
 }
 
-func (r *Rig) build(ctx context.Context, d *ane.Device, src ane.Source) (err error) {
-	start := time.Now()
-	if r.Model, err = d.Compile(ctx, src); err != nil {
-		return err
-	}
-	r.Compile = time.Since(start)
-	start = time.Now()
-	if err = r.Model.Load(ctx); err != nil {
-		return err
-	}
-	r.Load = time.Since(start)
-	in, out := r.Model.Inputs(), r.Model.Outputs()
+func (r *Rig) build(d *ane.Device, src ane.Source) {
+	r.Model, r.Compile, r.Load = r.t.model(d, src)
+	layouts := slices.Concat(r.Model.Inputs(), r.Model.Outputs())
 	size := 0
-	for _, l := range slices.Concat(in, out) {
+	for _, l := range layouts {
 		size = max(size, r.Model.SurfaceSize(l, nil))
 	}
 	size = (size + slack + 63) / 64 * 64
-	if r.grid, err = unimem.NewGrid(size, len(in)+len(out)+2, unimem.SurfacePerCell()); err != nil {
-		return err
-	}
-	guard, err := r.take()
-	if err != nil {
-		return err
-	}
-	r.guards = append(r.guards, guard)
-	if err := r.place(in, r.In); err != nil {
-		return err
-	}
-	if err := r.place(out, r.Out); err != nil {
-		return err
-	}
-	if guard, err = r.take(); err != nil {
-		return err
-	}
-	r.guards = append(r.guards, guard)
-	r.Request, err = r.Model.Bind(r.In, r.Out)
-	return err
-}
-
-// take takes a cell.
-func (r *Rig) take() (unimem.Cell, error) {
-	c, err := r.grid.Take()
-	if err == nil {
+	grid := Must(unimem.NewGrid(size, len(layouts)+2, unimem.SurfacePerCell()))
+	r.t.Closing(grid.Close)
+	for range grid.Total() {
+		c := Must(grid.Take())
+		r.t.Closing(func() error { return grid.Give(c) })
 		r.cells = append(r.cells, c)
 	}
-	return c, err
+	for i, l := range layouts {
+		t := Must(ane.OnCell(r.cells[1+i], l))
+		r.tensors = append(r.tensors, t)
+		if i < len(r.Model.Inputs()) {
+			r.In[l.Name] = t
+		} else {
+			r.Out[l.Name] = t
+		}
+	}
+	r.Request = Must(r.Model.Bind(r.In, r.Out))
+	r.t.Closing(func() error { return r.Request.Close() })
 }
 
-// Paint fills every byte of every cell with the pattern, so that Strays finds writes outside of the
+// Close closes the request, the grid and the model, in this order.
+func (r *Rig) Close(ctx context.Context) error { return r.t.close(ctx) }
+
+// rig makes a Rig of a model. It fails if the engine reports other names of inputs and outputs than the program has.
+func (t *T) rig(d *ane.Device, m models.Model) *Rig {
+	r := Must(NewRig(t.Ctx, d, source(m)))
+	t.Later(r.Close)
+	var want, got []string
+	for _, v := range m.Program.Funcs[0].Params {
+		want = append(want, v.Name)
+	}
+	for _, v := range m.Program.Funcs[0].Results {
+		want = append(want, v.Name)
+	}
+	for _, t := range r.tensors {
+		got = append(got, t.Layout().Name)
+	}
+	if !slices.Equal(got, want) {
+		NoError(fmt.Errorf("the engine reports inputs and outputs %v, the program has %v", got, want))
+	}
+	return r
+}
+
+func source(m models.Model) ane.Source {
+	return ane.Source{File: m.Name + ".mil", Program: m.Program, Weights: m.Weights}
+}
+
+// Paint fills every byte of every cell with the pattern, so that strays finds writes outside of the
 // tensors.
 func (r *Rig) Paint() {
 	for _, c := range r.cells {
@@ -100,94 +107,84 @@ func (r *Rig) Paint() {
 	}
 }
 
-// place lays each tensor on a cell.
-func (r *Rig) place(layouts []ane.Layout, named map[string]*ane.Tensor) error {
-	for _, l := range layouts {
-		c, err := r.take()
-		if err != nil {
-			return err
+// strays counts the bytes in guards and after tensors that changed since Paint.
+func (r *Rig) strays() (n int) {
+	for i, c := range r.cells {
+		used := 0
+		if 0 < i && i <= len(r.tensors) {
+			used = len(r.tensors[i-1].Bytes())
 		}
-		if named[l.Name], err = ane.OnCell(c, l); err != nil {
-			return err
+		for _, v := range c.Bytes()[used:] {
+			if v != pattern {
+				n++
+			}
 		}
 	}
-	return nil
+	return n
 }
 
-// modelRig is NewRig for a model. It fails if the engine reports other names of inputs and outputs than
-// the program has.
-func modelRig(ctx context.Context, d *ane.Device, m models.Model) (*Rig, error) {
-	p := m.Program
-	r, err := NewRig(ctx, d, ane.Source{File: m.Name + ".mil", Program: p, Weights: m.Weights})
-	if err != nil {
-		return nil, err
-	}
-	var want, got []string
-	for _, v := range p.Funcs[0].Params {
-		want = append(want, v.Name)
-	}
-	for _, v := range p.Funcs[0].Results {
-		want = append(want, v.Name)
-	}
-	for _, l := range slices.Concat(r.Model.Inputs(), r.Model.Outputs()) {
-		got = append(got, l.Name)
-	}
-	if !slices.Equal(got, want) {
-		err := fmt.Errorf("the engine reports inputs and outputs %v, the program has %v", got, want)
-		return nil, errors.Join(err, r.Close(context.WithoutCancel(ctx)))
-	}
-	return r, nil
-}
-
-// Fill writes the inputs of m for a seed and returns them.
-func (r *Rig) Fill(m models.Model, seed uint64) (map[string][]float64, error) {
-	values := map[string][]float64{}
+// round writes the inputs of m for a seed, evaluates, and compares the outputs with the reference. It returns the
+// largest error, the first value that is out of tolerance, and how many bytes of inputs the evaluation changed.
+func (r *Rig) round(m models.Model, seed uint64) (worst float64, fault string, changed int) {
+	values, before := map[string][]float64{}, map[string][]byte{}
 	for name, t := range r.In {
-		v := m.Input(name, t.Layout().Elements(), seed)
-		if err := write(t, v); err != nil {
-			return nil, err
-		}
-		values[name] = v
+		values[name] = m.Input(name, t.Layout().Elements(), seed)
+		write(t, values[name])
+		before[name] = slices.Clone(t.Bytes())
 	}
-	return values, nil
+	Must(r.Request.Evaluate(r.t.Ctx))
+	want := m.Reference(values)
+	for _, l := range r.Model.Outputs() {
+		off, wrong := compare(l.Name, r.Out[l.Name], want[l.Name], m.Tolerance)
+		worst = max(worst, off)
+		if fault == "" {
+			fault = wrong
+		}
+	}
+	for name, t := range r.In {
+		changed += differences(t.Bytes(), before[name])
+	}
+	return worst, fault, changed
 }
 
 // write writes the elements of a tensor.
-func write(t *ane.Tensor, values []float64) error {
+func write(t *ane.Tensor, values []float64) {
 	single := make([]float32, len(values))
 	for i, v := range values {
 		single[i] = float32(v)
 	}
-	_, err := t.WriteFloat32(single)
-	return err
+	Must(t.WriteFloat32(single))
 }
 
-// Compare compares the outputs with the reference of m. It returns the largest error and a description
-// of the first value that is out of tolerance.
-func (r *Rig) Compare(m models.Model, in map[string][]float64) (worst float64, fault string, err error) {
-	want := m.Reference(in)
-	for _, l := range r.Model.Outputs() {
-		got := make([]float32, l.Elements())
-		if _, err := r.Out[l.Name].ReadFloat32(got); err != nil {
-			return 0, "", err
+// compare compares a tensor with the reference. It returns the largest error and a description of the first value that
+// is out of tolerance.
+func compare(name string, t *ane.Tensor, want []float64, allowed models.Tolerance) (worst float64, fault string) {
+	got := make([]float32, t.Layout().Elements())
+	Must(t.ReadFloat32(got))
+	if len(want) != len(got) {
+		return math.Inf(1), fmt.Sprintf("%s has %d values, the reference %d", name, len(got), len(want))
+	}
+	for i, g := range got {
+		diff := math.Abs(float64(g) - want[i])
+		if math.IsNaN(diff) {
+			diff = math.Inf(1)
 		}
-		if len(want[l.Name]) != len(got) {
-			return math.Inf(1), fmt.Sprintf("%s has %d values, the reference %d", l.Name, len(got),
-				len(want[l.Name])), nil
-		}
-		for i, g := range got {
-			w := want[l.Name][i]
-			diff := math.Abs(float64(g) - w)
-			if math.IsNaN(diff) {
-				diff = math.Inf(1)
-			}
-			worst = max(worst, diff)
-			if fault == "" && !m.Tolerance.Allows(float64(g), w) {
-				fault = fmt.Sprintf("%s[%d] is %v, the reference %.6g", l.Name, i, g, w)
-			}
+		worst = max(worst, diff)
+		if fault == "" && !allowed.Allows(float64(g), want[i]) {
+			fault = fmt.Sprintf("%s[%d] is %v, the reference %.6g", name, i, g, want[i])
 		}
 	}
-	return worst, fault, nil
+	return worst, fault
+}
+
+// differences counts the bytes that differ.
+func differences(a, b []byte) (n int) {
+	for i := range a {
+		if a[i] != b[i] {
+			n++
+		}
+	}
+	return n
 }
 
 // page is the smallest unit in which memory can be shared. Some systems have larger pages.
@@ -198,87 +195,61 @@ const page = 4096
 // shown is false if the engine does not expose its view. No evaluation may be in flight.
 func (r *Rig) Unshared(ctx context.Context) (bytes int, shown bool) {
 	shown = true
-	probe := func(t *ane.Tensor, input bool) {
-		mem, engine := local(t.Bytes()), engineSide(ctx, r.Request, t, input)
+	for i, t := range r.tensors {
+		mem, engine := local(t.Bytes()), engineSide(ctx, r.Request, t, i < len(r.In))
 		if engine == nil || engine.size() < len(mem) {
 			shown = shown && engine != nil
 			bytes += len(mem)
-			return
+			continue
 		}
-		for at := 0; at < len(mem); at += page {
-			if !sharesByte(mem, engine, at) || !sharesByte(engine, mem, at) {
-				bytes += min(page, len(mem)-at)
-			}
-		}
-	}
-	for _, t := range r.In {
-		probe(t, true)
-	}
-	for _, t := range r.Out {
-		probe(t, false)
+		bytes += apart(len(mem), func(at int) bool { return sharesBytes(mem, engine, at) })
 	}
 	return bytes, shown
 }
 
-// TensorBytes is the size of all bound tensors.
-func (r *Rig) TensorBytes() int {
-	n := 0
-	for _, named := range []map[string]*ane.Tensor{r.In, r.Out} {
-		for _, t := range named {
-			n += len(t.Bytes())
+// apart counts the bytes of the pages of n bytes that are not shared.
+func apart(n int, shared func(at int) bool) (bytes int) {
+	for at := 0; at < n; at += page {
+		if !shared(at) {
+			bytes += min(page, n-at)
 		}
+	}
+	return bytes
+}
+
+// bytes is the size of all bound tensors.
+func (r *Rig) bytes() (n int) {
+	for _, t := range r.tensors {
+		n += len(t.Bytes())
 	}
 	return n
 }
 
-// Strays counts the bytes in guard cells and after tensors that changed since Paint.
-func (r *Rig) Strays() int {
-	n := 0
-	for _, g := range r.guards {
-		n += strays(g.Bytes())
-	}
-	for _, named := range []map[string]*ane.Tensor{r.In, r.Out} {
-		for _, t := range named {
-			n += strays(t.Block().Bytes()[t.Offset()+len(t.Bytes()) : t.Offset()+r.grid.CellSize()])
+// Surface is how a tensor lies on its surface: rows of values, each followed by padding, then the rest of the surface.
+type Surface struct {
+	Tensor    string `json:"tensor"`
+	Side      string `json:"side"` // input or output
+	DType     string `json:"dtype"`
+	Shape     []int  `json:"shape"`
+	Rows      int    `json:"rows"`
+	RowBytes  int    `json:"row_bytes"`     // values of a row
+	RowStride int    `json:"row_stride"`    // from a row to the next
+	Values    int    `json:"value_bytes"`   // of all rows
+	Tensors   int    `json:"tensor_bytes"`  // values and the padding between them
+	Bytes     int    `json:"surface_bytes"` // of the memory that the engine maps
+}
+
+// Surfaces describes the tensors of the Rig, inputs first.
+func (r *Rig) Surfaces() []Surface {
+	all := []Surface{}
+	for i, t := range r.tensors {
+		l, side := t.Layout(), "output"
+		if i < len(r.In) {
+			side = "input"
 		}
+		all = append(all, Surface{Tensor: l.Name, Side: side, DType: l.DType.String(), Shape: append([]int{}, l.Shape...),
+			Rows: l.Rows(), RowBytes: l.RowBytes(), RowStride: l.RowStride, Values: l.PackedBytes(), Tensors: l.Bytes(),
+			Bytes: len(t.Block().Bytes())})
 	}
-	return n
-}
-
-func strays(b []byte) int {
-	n := 0
-	for _, v := range b {
-		if v != pattern {
-			n++
-		}
-	}
-	return n
-}
-
-// Snapshot returns a copy of every input's bytes, padding included.
-func (r *Rig) Snapshot() map[string][]byte {
-	s := map[string][]byte{}
-	for name, t := range r.In {
-		s[name] = slices.Clone(t.Bytes())
-	}
-	return s
-}
-
-// Close closes the request, the model and the grid, in this order.
-func (r *Rig) Close(ctx context.Context) error {
-	var errs []error
-	if r.Request != nil {
-		errs = append(errs, r.Request.Close())
-	}
-	if r.Model != nil {
-		errs = append(errs, r.Model.Close(ctx))
-	}
-	for _, c := range r.cells {
-		errs = append(errs, r.grid.Give(c))
-	}
-	r.cells = nil
-	if r.grid != nil {
-		errs = append(errs, r.grid.Close())
-	}
-	return errors.Join(errs...)
+	return all
 }

@@ -1,82 +1,93 @@
 package trial
 
 import (
-	"context"
-	"errors"
-	"fmt"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/models"
-	"github.com/anekit/anekit/unimem"
 )
+
+// Names of checks of what one side wrote and the other reads, without a look at the engine's memory.
+const (
+	lateReadCheck = "sharing/late-read"
+	turnsCheck    = "sharing/turns"
+	chainCheck    = "sharing/chain"
+)
+
+// scene is a check of reads of named surfaces, between evaluations of the first programs.
+type scene struct {
+	name, about string
+	programs    int
+	surfaces    []string
+	play        func(*stage)
+}
+
+// scenes are the checks on a stage.
+func scenes() []scene {
+	return []scene{
+		{lateReadCheck, "the CPU has to read an output in memory that it overwrote after binding, also from equal inputs",
+			1, []string{"x", "y"}, lateRead},
+		{turnsCheck, "requests that read a surface, and one that writes it, have to see each other's order", 1,
+			[]string{"x", "y", "z", "w"}, takeTurns},
+		{chainCheck, "a program has to read what another wrote, with no access of the CPU between", 2,
+			[]string{"x", "y", "z"}, chained},
+	}
+}
 
 // stage is surfaces for programs with one input and one output of the same shape.
 type stage struct {
-	ctx      context.Context
+	t        *T
 	models   []*ane.Model
 	programs []models.Model
 	surfaces map[string]*ane.Tensor
-	requests []*ane.Request
-	blocks   []*unimem.Block
 	reads    int    // of outputs
 	right    int    // of these
 	fault    string // of the first wrong one
 }
 
-// newStage loads programs and opens the named surfaces. fault is why they cannot share surfaces. If it fails, the
-// caller closes what was opened.
-func newStage(ctx context.Context, d *ane.Device, programs []models.Model, names ...string) (s *stage, fault string,
-	err error) {
-	s = &stage{ctx: ctx, programs: programs, surfaces: map[string]*ane.Tensor{}}
-	for _, p := range programs {
-		m, err := d.Compile(ctx, ane.Source{File: p.Name + ".mil", Program: p.Program, Weights: p.Weights})
-		if err != nil {
-			return s, "", err
-		}
-		s.models = append(s.models, m)
-		if err := m.Load(ctx); err != nil {
-			return s, "", err
-		}
-	}
-	first := s.models[0].Inputs()[0]
-	for _, m := range s.models {
-		for _, l := range []ane.Layout{m.Inputs()[0], m.Outputs()[0]} {
-			if l.Bytes() != first.Bytes() || l.RowStride != first.RowStride || l.DType != first.DType {
-				return s, fmt.Sprintf("tensors of one shape lie differently on this engine: rows of %d bytes and of %d",
-					first.RowStride, l.RowStride), nil
+// play makes the check of a scene.
+func (e *evidence) play(c scene) func(*T) {
+	return func(t *T) {
+		s := &stage{t: t, surfaces: map[string]*ane.Tensor{}}
+		for _, m := range e.models {
+			if (m.Name == e.models[0].Name || m.Name == "scale-bias") && len(s.programs) < c.programs { // of one shape
+				s.programs = append(s.programs, m)
+				loaded, _, _ := t.model(e.device, source(m))
+				s.models = append(s.models, loaded)
 			}
 		}
-	}
-	for _, name := range names {
-		b, err := unimem.Open(s.models[0].SurfaceSize(first, nil))
-		if err != nil {
-			return s, "", err
+		first := s.models[0].Inputs()[0]
+		for _, m := range s.models {
+			for _, l := range []ane.Layout{m.Inputs()[0], m.Outputs()[0]} {
+				if l.Bytes() != first.Bytes() || l.RowStride != first.RowStride || l.DType != first.DType {
+					t.Add(Skipped(c.name, "tensors of one shape lie differently on this engine: rows of %d bytes and of %d",
+						first.RowStride, l.RowStride))
+					return
+				}
+			}
 		}
-		s.blocks = append(s.blocks, b)
-		if s.surfaces[name], err = ane.OnBlock(b, first); err != nil {
-			return s, "", err
+		for _, name := range c.surfaces {
+			s.surfaces[name] = t.surface(s.models[0].SurfaceSize(first, nil), first)
 		}
+		c.play(s)
+		about := c.about
+		if s.fault != "" {
+			about = s.fault
+		}
+		t.Add(Judge(c.name, s.fault == "", float64(s.right), "reads", "%s", about).Against(AtLeast(float64(s.reads))))
 	}
-	return s, "", nil
 }
 
 // bind binds program i to two surfaces.
-func (s *stage) bind(i int, from, to string) (*ane.Request, error) {
-	m := s.models[i]
-	r, err := m.Bind(map[string]*ane.Tensor{m.Inputs()[0].Name: s.surfaces[from]},
-		map[string]*ane.Tensor{m.Outputs()[0].Name: s.surfaces[to]})
-	if err == nil {
-		s.requests = append(s.requests, r)
-	}
-	return r, err
+func (s *stage) bind(i int, from, to string) *ane.Request {
+	return s.t.bind(s.models[i], s.surfaces[from], s.surfaces[to])
 }
 
 // write fills a surface with the inputs of the last program for a seed and returns them.
-func (s *stage) write(name string, seed uint64) ([]float64, error) {
+func (s *stage) write(name string, seed uint64) []float64 {
 	t := s.surfaces[name]
 	last := len(s.programs) - 1
 	values := s.programs[last].Input(s.models[last].Inputs()[0].Name, t.Layout().Elements(), seed)
-	return values, write(t, values)
+	write(t, values)
+	return values
 }
 
 // of is what program i makes of values.
@@ -84,73 +95,70 @@ func (s *stage) of(i int, values []float64) []float64 {
 	return s.programs[i].Reference(map[string][]float64{s.models[i].Inputs()[0].Name: values})[s.models[i].Outputs()[0].Name]
 }
 
-// read compares a surface with what program i has to have written there.
-func (s *stage) read(name string, i int, want []float64) error {
-	got := make([]float32, len(want))
-	if _, err := s.surfaces[name].ReadFloat32(got); err != nil {
-		return err
-	}
-	s.reads++
-	for at, g := range got {
-		if !s.programs[i].Tolerance.Allows(float64(g), want[at]) {
-			if s.fault == "" {
-				s.fault = fmt.Sprintf("%s[%d] is %v, the reference %.6g", name, at, g, want[at])
-			}
-			return nil
+// evaluate runs requests one after the other, after it overwrote surfaces with bytes that no program writes.
+func (s *stage) evaluate(poisoned []string, requests ...*ane.Request) {
+	for _, name := range poisoned {
+		b := s.surfaces[name].Bytes()
+		for i := range b {
+			b[i] = 0xff // a NaN in every type
 		}
 	}
-	s.right++
-	return nil
-}
-
-// poison overwrites a surface with bytes that no program writes.
-func (s *stage) poison(name string) {
-	b := s.surfaces[name].Bytes()
-	for i := range b {
-		b[i] = 0xff // a NaN in every type
-	}
-}
-
-// evaluate runs requests one after the other.
-func (s *stage) evaluate(requests ...*ane.Request) error {
 	for _, r := range requests {
-		if _, err := r.Evaluate(s.ctx); err != nil {
-			return err
+		Must(r.Evaluate(s.t.Ctx))
+	}
+}
+
+// read compares a surface with what program i has to have written there.
+func (s *stage) read(name string, i int, want []float64) {
+	s.reads++
+	_, fault := compare(name, s.surfaces[name], want, s.programs[i].Tolerance)
+	if fault == "" {
+		s.right++
+	} else if s.fault == "" {
+		s.fault = fault
+	}
+}
+
+// lateRead overwrites an output after binding, evaluates, and reads it, twice for each input.
+func lateRead(s *stage) {
+	r := s.bind(0, "x", "y")
+	for seed := range uint64(2) {
+		in := s.write("x", seed)
+		for range 2 {
+			s.evaluate([]string{"y"}, r)
+			s.read("y", 0, s.of(0, in))
 		}
 	}
-	return nil
 }
 
-func (s *stage) close() error {
-	var errs []error
-	for _, r := range s.requests {
-		errs = append(errs, r.Close())
+// takeTurns evaluates two requests that read x in both orders, then one that reads x and one that writes it.
+func takeTurns(s *stage) {
+	read, also, written := s.bind(0, "x", "y"), s.bind(0, "x", "z"), s.bind(0, "w", "x")
+	for seed, order := range [][]*ane.Request{{read, also}, {also, read}} {
+		in := s.write("x", uint64(seed))
+		s.evaluate([]string{"y", "z"}, order...)
+		s.read("y", 0, s.of(0, in))
+		s.read("z", 0, s.of(0, in))
 	}
-	for _, m := range s.models {
-		errs = append(errs, m.Close(context.WithoutCancel(s.ctx)))
+	for seed, order := range [][]*ane.Request{{read, written}, {written, read}} {
+		seen, in := s.write("x", uint64(10+seed)), s.write("w", uint64(20+seed))
+		s.evaluate([]string{"y"}, order...)
+		if order[0] == written {
+			seen = s.of(0, in)
+		}
+		s.read("y", 0, s.of(0, seen))
+		s.read("x", 0, s.of(0, in))
 	}
-	for _, b := range s.blocks {
-		errs = append(errs, b.Close())
-	}
-	return errors.Join(errs...)
 }
 
-// played makes a check of the reads of play.
-func played(ctx context.Context, d *ane.Device, name string, programs []models.Model, about string,
-	play func(*stage) error, surfaces ...string) (check Check, err error) {
-	s, fault, err := newStage(ctx, d, programs, surfaces...)
-	defer func() { err = errors.Join(err, s.close()) }()
-	if err != nil {
-		return Check{}, err
+// chained evaluates two programs, each in turn as the first.
+func chained(s *stage) {
+	for _, order := range [][]int{{0, 1}, {1, 0}} {
+		first, second := s.bind(order[0], "x", "y"), s.bind(order[1], "y", "z")
+		for seed := range uint64(2) {
+			in := s.write("x", seed)
+			s.evaluate([]string{"y", "z"}, first, second)
+			s.read("z", order[1], s.of(order[1], s.of(order[0], in)))
+		}
 	}
-	if fault != "" {
-		return Skipped(name, "%s", fault), nil
-	}
-	if err := play(s); err != nil {
-		return Check{}, err
-	}
-	if s.fault != "" {
-		about = s.fault
-	}
-	return Judge(name, s.fault == "", float64(s.right), "reads", "%s", about).Against(AtLeast(float64(s.reads))), nil
 }

@@ -10,7 +10,6 @@ import (
 
 // Only a surface in use while the engine has it, and not afterwards, shows that the engine works on it.
 func TestUses(t *testing.T) {
-	stages := []string{"bound", "evaluating", "closed"}
 	for name, c := range map[string]struct {
 		used   []bool
 		status string
@@ -21,14 +20,17 @@ func TestUses(t *testing.T) {
 		"always":     {[]bool{true, true, true}, Skip},
 		"at the end": {[]bool{false, false, true}, Skip},
 	} {
-		u := useRecord{stages: stages, counts: []int{0, 1, 0}, used: c.used}
-		require.Equal(t, c.status, u.check().Status, name)
+		var stages []use
+		for _, in := range c.used {
+			stages = append(stages, use{used: in})
+		}
+		require.Equal(t, c.status, used(stages...).Status, name)
 	}
 	b, err := unimem.Open(1, unimem.OnHeap())
 	require.NoError(t, err)
 	defer func() { require.NoError(t, b.Close()) }()
-	var u useRecord
-	u.look("bound", b)
-	require.Equal(t, Skip, u.check().Status)
-	require.Contains(t, u.check().Detail, "no use counts")
+	var u use
+	u.look(b)
+	require.Equal(t, Skip, used(u).Status)
+	require.Contains(t, used(u).Detail, "no use counts")
 }

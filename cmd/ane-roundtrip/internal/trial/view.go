@@ -2,8 +2,14 @@ package trial
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/host"
+	"github.com/anekit/anekit/internal/procmem"
 )
 
 // view is the bytes of a tensor as the caller or the engine maps them, in this process or in another.
@@ -20,12 +26,31 @@ type accessible interface {
 	store(at int, b byte)
 }
 
-// local is memory of this process.
-type local []byte
-
-func (l local) size() int            { return len(l) }
-func (l local) load(at int) byte     { return l[at] }
-func (l local) store(at int, b byte) { l[at] = b }
+// engineSide returns the engine's view of an input or output of a request; nil if the engine does not
+// expose it. Memory of another process is read where the system permits it, and is else what that process reports.
+func engineSide(ctx context.Context, r *ane.Request, t *ane.Tensor, input bool) view {
+	name := t.Layout().Name
+	mapped, peer, report := r.OutputView, r.PeerOutput, r.ReportOutput
+	if input {
+		mapped, peer, report = r.InputView, r.PeerInput, r.ReportInput
+	}
+	if v := mapped(name); v != nil {
+		return local(v)
+	}
+	if pid, address := peer(name); pid != 0 && !host.Mac {
+		p := remote{pid, int64(address) + int64(t.Offset()), len(t.Bytes())}
+		if p.transfer((*os.File).ReadAt, 0, make([]byte, 1)) == nil {
+			return p
+		}
+	}
+	v := &reported{at: t.Offset(), n: len(t.Bytes())}
+	v.ask = func(q ane.PeerQuery) (ane.PeerReport, error) { return report(ctx, name, q) }
+	var err error
+	if v.first, err = patiently(v.ask); err != nil || v.first.Address == 0 {
+		return nil
+	}
+	return v
+}
 
 // sharesByte reports whether b sees a change of a byte of a. It undoes the change. Where one of them is reported, it
 // compares what is mapped.
@@ -44,21 +69,98 @@ func sharesByte(from, to view, at int) bool {
 	return ok && b.load(at) == old
 }
 
-// engineSide returns the engine's view of an input or output of a request; nil if the engine does not
-// expose it. Memory of another process is read where the system permits it, and is else what that process reports.
-func engineSide(ctx context.Context, r *ane.Request, t *ane.Tensor, input bool) view {
-	name := t.Layout().Name
-	mapped, peer := r.OutputView, r.PeerOutput
-	if input {
-		mapped, peer = r.InputView, r.PeerInput
+// sharesBytes is sharesByte both ways.
+func sharesBytes(a, b view, at int) bool { return sharesByte(a, b, at) && sharesByte(b, a, at) }
+
+// local is memory of this process.
+type local []byte
+
+func (l local) size() int            { return len(l) }
+func (l local) load(at int) byte     { return l[at] }
+func (l local) store(at int, b byte) { l[at] = b }
+
+func (l local) address(at int) uint64 { return uint64(reflect.ValueOf(l[at:]).Pointer()) }
+
+func (l local) frame(at int) (uint64, bool) {
+	frames, shown := procmem.Frames(0, l.address(at), 1)
+	return frames[0], shown
+}
+
+// remote is memory of another process of Linux (proc_pid_mem(5)).
+type remote struct {
+	pid     int
+	address int64
+	n       int
+}
+
+func (p remote) transfer(move func(*os.File, []byte, int64) (int, error), at int, b []byte) error {
+	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", p.pid), os.O_RDWR, 0)
+	if err != nil {
+		return err
 	}
-	if v := mapped(name); v != nil {
-		return local(v)
-	}
-	if pid, address := peer(name); pid != 0 {
-		if v := remoteView(pid, address+uintptr(t.Offset()), len(t.Bytes())); v != nil {
-			return v
+	_, err = move(f, b, p.address+int64(at))
+	return errors.Join(err, f.Close())
+}
+
+func (p remote) size() int { return p.n }
+
+// load returns 0 if the process has ended.
+func (p remote) load(at int) byte {
+	b := []byte{0}
+	_ = p.transfer((*os.File).ReadAt, at, b)
+	return b[0]
+}
+
+func (p remote) store(at int, v byte) { _ = p.transfer((*os.File).WriteAt, at, []byte{v}) }
+
+func (p remote) frame(at int) (uint64, bool) {
+	frames, shown := procmem.Frames(p.pid, uint64(p.address)+uint64(at), 1)
+	return frames[0], shown
+}
+
+// reported is a tensor in an engine's process whose memory this process may not open. The engine's process reports what
+// it has mapped there, and its word is taken: the same bytes of the same memory are the caller's own.
+type reported struct {
+	ask   func(ane.PeerQuery) (ane.PeerReport, error)
+	first ane.PeerReport
+	at, n int             // of the tensor in its surface, in bytes
+	own   procmem.Mapping // of this process, in which the last byte was
+}
+
+// patiently asks for amounts of memory, again while the engine's process reports to others.
+func patiently(ask func(ane.PeerQuery) (ane.PeerReport, error)) (p ane.PeerReport, err error) {
+	const times = 10
+	for range times {
+		if p, err = ask(ane.PeerQuery{Memory: true}); !errors.Is(err, ane.ErrExhausted) {
+			break
 		}
 	}
-	return reportedView(ctx, r, t, input)
+	return p, err
+}
+
+func (v *reported) size() int { return v.n }
+
+func (v *reported) frame(at int) (uint64, bool) {
+	p, err := v.ask(ane.PeerQuery{Page: (v.at + at) / os.Getpagesize(), Pages: 1})
+	if err != nil || len(p.Frames) != 1 {
+		return 0, false
+	}
+	return p.Frames[0], p.Frames[0] != 0
+}
+
+// shares reports whether a byte of l is the same byte of the same memory as that of v, where writes of either side
+// reach the other.
+func (v *reported) shares(l local, at int) bool {
+	address := l.address(at)
+	if address < v.own.Start || v.own.End <= address {
+		v.own = procmem.Mapping{}
+		_ = procmem.Mappings(0, func(m *procmem.Mapping) { // without them nothing is found to be shared
+			if m.Start <= address && address < m.End {
+				v.own = *m
+			}
+		})
+	}
+	return v.own.Shared && v.first.Shared && v.own.Inode != 0 &&
+		v.own.Device == v.first.Device && v.own.Inode == v.first.Inode &&
+		v.own.Offset+address-v.own.Start == v.first.Offset+uint64(v.at+at)
 }

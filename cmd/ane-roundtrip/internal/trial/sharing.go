@@ -1,0 +1,167 @@
+package trial
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/anekit/anekit/internal/host"
+	"github.com/anekit/anekit/unimem"
+)
+
+// sharing checks on the identity program that the CPU and the engine share memory, that late writes reach the engine,
+// and that two evaluations give the same bits.
+func (e *evidence) sharing(t *T) {
+	identity := e.models[0]
+	r := t.rig(e.device, identity)
+	x, y := r.In["x"], r.Out["y"]
+	xv, yv := engineSide(t.Ctx, r.Request, x, true), engineSide(t.Ctx, r.Request, y, false)
+	if xv == nil || yv == nil || xv.size() < len(x.Bytes()) || yv.size() < len(y.Bytes()) {
+		for _, name := range []string{"mapping", "cpu-to-engine", "engine-to-cpu", "frames"} {
+			t.Add(Skipped("sharing/"+name, unexposed))
+		}
+	} else {
+		xs, ys := local(x.Bytes()), local(y.Bytes())
+		t.Add(e.ownMapping(xs, xv),
+			sharedByte("sharing/cpu-to-engine", xs, xv, "the engine has to see a byte that the CPU writes into an input"),
+			sharedByte("sharing/engine-to-cpu", yv, ys,
+				"the CPU has to see a byte written through the engine's mapping of an output"),
+			frames(xs, xv, ys, yv))
+	}
+	const times = 4
+	changed, about := 0, "each evaluation has to read the inputs as they were changed after binding"
+	for ; changed < times; changed++ {
+		if _, fault, _ := r.round(identity, uint64(changed)); fault != "" {
+			about = fault
+			break
+		}
+	}
+	t.Add(Judge(LateWriteCheck, changed == times, float64(changed), "changes", "%s", about).Against(AtLeast(times)))
+	Must(r.Request.Evaluate(t.Ctx))
+	first := slices.Clone(y.Bytes())
+	Must(r.Request.Evaluate(t.Ctx))
+	differ := differences(first, y.Bytes())
+	t.Add(Judge("engine/repeatable", differ == 0, float64(differ), "bytes",
+		"two evaluations of the same input have to give the same bits").Against(AtMost(0)))
+}
+
+// unexposed is why checks of an engine's mappings are skipped.
+const unexposed = "the engine does not expose its mapping of the memory"
+
+// sharedByte writes a byte through one view and reads it through the other.
+func sharedByte(name string, from, to view, detail string) Check {
+	n := 0
+	if sharesByte(from, to, 5) {
+		n = 1
+	}
+	for _, v := range []view{from, to} {
+		if _, ok := v.(*reported); ok {
+			detail += "; the engine's process reports which memory it has mapped, and may not be read"
+		}
+	}
+	return Judge(name, n == 1, float64(n), "bytes", "%s", detail).Against(AtLeast(1))
+}
+
+// ownMapping checks that the engine maps the surface at another address than the caller, so that a
+// pointer of the caller would not reach it.
+func (e *evidence) ownMapping(own local, engine view) Check {
+	const name = "sharing/mapping"
+	mapped, here := engine.(local)
+	if !here || &own[0] != &mapped[0] {
+		return Judge(name, true, 2, "mappings", "%s", e.device.Receipt().Sharing).Against(AtLeast(2))
+	}
+	if !host.Remap {
+		return Skipped(name, "this system gives a surface only one address per process")
+	}
+	return Judge(name, false, 1, "mappings", "the engine uses the caller's addresses").Against(AtLeast(2))
+}
+
+// frames compares the page frames of pairs of views of the same tensor.
+func frames(pairs ...view) Check {
+	const name = "sharing/frames"
+	same, differ := 0, 0
+	for i := 0; i < len(pairs); i += 2 {
+		for at := 0; at < min(pairs[i].size(), pairs[i+1].size()); at += os.Getpagesize() {
+			sharesByte(pairs[i], pairs[i+1], at) // a page exists only after a write
+			sharesByte(pairs[i+1], pairs[i], at)
+			a, okA := pairs[i].frame(at)
+			b, okB := pairs[i+1].frame(at)
+			switch {
+			case !okA || !okB:
+				return Skipped(name, "Linux shows page frames only to root; the other sharing checks do not need them")
+			case a == b:
+				same++
+			default:
+				differ++
+			}
+		}
+	}
+	return Judge(name, differ == 0 && same > 0, float64(same), "frames", "%d page frames are the same on both sides, "+
+		"%d differ", same, differ).Against(AtLeast(float64(max(same+differ, 1))))
+}
+
+// UsesCheck is the name of the check of use counts. Only macOS has them.
+const UsesCheck = "sharing/uses"
+
+// uses looks whether the system marks the caller's own surface as in use while the engine has it. A driver that does so
+// works on that surface; one that does not shows nothing.
+func (e *evidence) uses(t *T) {
+	r := t.rig(e.device, e.models[0])
+	b := r.In["x"].Block()
+	bound, evaluating, closed := use{stage: "bound"}, use{stage: "evaluating"}, use{stage: "closed"}
+	bound.look(b)
+	outcome := r.Request.EvaluateAsync(t.Ctx)
+	for evaluated := false; !evaluated; {
+		select {
+		case o := <-outcome:
+			NoError(o.Err)
+			evaluated = true
+		default:
+		}
+		evaluating.look(b)
+	}
+	NoError(r.Request.Close())
+	closed.look(b)
+	t.Add(used(bound, evaluating, closed))
+}
+
+// use is the most uses of a surface at a stage.
+type use struct {
+	stage string
+	count int // by this process
+	used  bool
+	mute  bool // the library has no use counts
+}
+
+func (u *use) look(b *unimem.Block) {
+	count, used, known := b.Uses()
+	u.count, u.used, u.mute = max(u.count, count), u.used || used, u.mute || !known
+}
+
+// used passes if the surface was in use at a stage before the last, and not at the last, after the engine has let it go.
+func used(stages ...use) Check {
+	var all []string
+	most, seen, last := 0, false, len(stages)-1
+	for i, u := range stages {
+		if u.mute {
+			return Skipped(UsesCheck, "surfaces have no use counts here")
+		}
+		word := "not in use"
+		if u.used {
+			word = "in use"
+		}
+		all = append(all, fmt.Sprintf("%s: %s, %d by this process", u.stage, word, u.count))
+		if i < last {
+			most, seen = max(most, u.count), seen || u.used
+		}
+	}
+	text := strings.Join(all, "; ")
+	switch {
+	case stages[last].used:
+		return Skipped(UsesCheck, "the surface is in use without the engine too, which shows nothing (%s)", text)
+	case !seen:
+		return Skipped(UsesCheck, "the engine marks no surface as in use, which shows nothing (%s)", text)
+	}
+	return Judge(UsesCheck, true, float64(most), "uses", "%s", text)
+}
