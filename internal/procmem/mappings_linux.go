@@ -122,6 +122,10 @@ func Frames(pid int, address uint64, n int) (frames []uint64, shown bool) {
 	return frames, shown
 }
 
+// Open opens the memory of a process, whose addresses are offsets of the file (proc_pid_mem(5)). The kernel allows it for
+// processes that this one may trace.
+func Open(pid int) (*os.File, error) { return os.OpenFile(procFile(pid, "mem"), os.O_RDWR, 0) }
+
 func procFile(pid int, name string) string {
 	who := "self"
 	if pid != 0 {

@@ -116,3 +116,23 @@ func TestFrames(t *testing.T) {
 	_, shown := procmem.Frames(1<<30, 0, 1)
 	require.False(t, shown)
 }
+
+// The opened memory of a process has its bytes at their addresses.
+func TestOpen(t *testing.T) {
+	memory, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, unix.Munmap(memory)) }()
+	f, err := procmem.Open(0)
+	require.NoError(t, err)
+	defer f.Close()
+	address := int64(reflect.ValueOf(memory).Pointer())
+	_, err = f.WriteAt([]byte{7}, address)
+	require.NoError(t, err)
+	require.EqualValues(t, 7, memory[0])
+	got := make([]byte, 1)
+	_, err = f.ReadAt(got, address)
+	require.NoError(t, err)
+	require.EqualValues(t, 7, got[0])
+	_, err = procmem.Open(1 << 30)
+	require.Error(t, err)
+}

@@ -2,6 +2,8 @@
 
 package procmem
 
+import "os"
+
 // Mappings returns ErrUnknown.
 func Mappings(int, func(*Mapping)) error { return ErrUnknown }
 
@@ -10,3 +12,6 @@ func Frames(_ int, _ uint64, n int) (frames []uint64, shown bool) { return make(
 
 // Resident is unknown: only Linux distinguishes a process's own memory from mapped files.
 func Resident() (own, files int64) { return 0, 0 }
+
+// Open returns ErrUnknown.
+func Open(int) (*os.File, error) { return nil, ErrUnknown }

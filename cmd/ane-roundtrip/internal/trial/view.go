@@ -3,12 +3,10 @@ package trial
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"reflect"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/procmem"
 )
 
@@ -37,7 +35,7 @@ func engineSide(ctx context.Context, r *ane.Request, t *ane.Tensor, input bool) 
 	if v := mapped(name); v != nil {
 		return local(v)
 	}
-	if pid, address := peer(name); pid != 0 && !host.Mac {
+	if pid, address := peer(name); pid != 0 {
 		p := remote{pid, int64(address) + int64(t.Offset()), len(t.Bytes())}
 		if p.transfer((*os.File).ReadAt, 0, make([]byte, 1)) == nil {
 			return p
@@ -86,7 +84,7 @@ func (l local) frame(at int) (uint64, bool) {
 	return frames[0], shown
 }
 
-// remote is memory of another process of Linux (proc_pid_mem(5)).
+// remote is memory of another process.
 type remote struct {
 	pid     int
 	address int64
@@ -94,7 +92,7 @@ type remote struct {
 }
 
 func (p remote) transfer(move func(*os.File, []byte, int64) (int, error), at int, b []byte) error {
-	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", p.pid), os.O_RDWR, 0)
+	f, err := procmem.Open(p.pid)
 	if err != nil {
 		return err
 	}
