@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/plist"
@@ -49,6 +51,8 @@ type Report struct {
 	Dump       plist.Dict    `json:"dump,omitempty"`    // of info: a dump as in testdata/dumps
 	*Generated               // of generate and actor; nil for other commands
 	Details    any           `json:"details,omitempty"` // figures of the command; the type depends on it
+
+	View doc.View `json:"-"` // lays Details out for a terminal and for a page; nil for a command that prints by itself
 }
 
 // hostFacts describes the machine.
@@ -130,7 +134,8 @@ func (a *App) Deliver(r Report) { a.result = &r }
 // Conclude prints and saves the report of a command that ended with err, and returns err. It does so once,
 // also if the command and its interrupt both call it.
 func (a *App) Conclude(ctx context.Context, err error) error {
-	if !a.Reports() || a.result == nil && err == nil || a.concluded.Swap(true) {
+	shows := a.result != nil && a.result.View != nil
+	if !shows && !a.Reports() || a.result == nil && err == nil || a.concluded.Swap(true) {
 		return err
 	}
 	r := NewReport(nil)
@@ -146,10 +151,22 @@ func (a *App) Conclude(ctx context.Context, err error) error {
 		err = errors.Join(err, unsaved)
 		a.finish(ctx, &r, err)
 	}
-	if !a.JSON {
+	switch {
+	case a.JSON:
+		return errors.Join(err, unprinted(r.write(a.Out)))
+	case shows:
+		return errors.Join(err, unprinted(r.show(a.Out)))
+	}
+	return err
+}
+
+// show prints the report for people.
+func (r Report) show(w io.Writer) error {
+	var object bytes.Buffer
+	if err := r.write(&object); err != nil {
 		return err
 	}
-	return errors.Join(err, unprinted(r.write(a.Out)))
+	return doc.Terminal(w, object.Bytes(), r.View)
 }
 
 // write prints the report as JSON.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	drawing "github.com/anekit/anekit/cmd/ane-roundtrip/internal/report"
 	"github.com/anekit/anekit/internal/wholefile"
 )
@@ -128,7 +129,10 @@ func (a *App) saveReport(r Report) error {
 			return err
 		}
 		if a.ReportFile.Kind() == asPage {
-			return drawing.Write(f, object.Bytes())
+			if r.View == nil { // until every command has one
+				return drawing.Write(f, object.Bytes())
+			}
+			return doc.Write(f, object.Bytes(), r.View)
 		}
 		_, err := f.Write(object.Bytes())
 		return err

@@ -191,12 +191,9 @@ func estimate(a *cli.App, ctx context.Context, path string, o costOptions) error
 		slices.SortStableFunc(d.Operators, func(a, b costRow) int { return cmp.Compare(b.Time.Value, a.Time.Value) })
 	}
 	r := cli.NewReport(nil)
-	r.Details = d
+	r.Details, r.View = d, View
 	a.Deliver(r)
-	if a.JSON {
-		return nil
-	}
-	return d.print(a)
+	return nil
 }
 
 func costDetailsOf(path string, e *cost.Estimate) *costDetails {
