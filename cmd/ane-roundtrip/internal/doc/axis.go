@@ -12,10 +12,11 @@ type tick struct {
 	Label string
 }
 
-// axis is how an axis shows its values.
+// Axis is how an axis shows its values.
 type Axis struct {
 	Form  Form
 	Log   bool
+	Ends  bool    // ticks at the ends alone
 	Step  float64 // of logarithmic ticks: 10 for decades, 4 or 16 for sizes
 	Label string
 
@@ -68,14 +69,15 @@ func (a Axis) part(low, high, v float64) float64 {
 
 // placed places the ticks.
 func (a Axis) placed(low, high float64) (all []tick) {
-	if a.ticks != nil {
+	base := cmp.Or(a.Step, 10)
+	switch {
+	case a.ticks != nil:
 		return a.ticks
-	}
-	if a.Log {
-		base := cmp.Or(a.Step, 10)
-		if base == 10 && high/low < 30 {
-			return a.within(low, high)
-		}
+	case a.Ends:
+		return a.ends(low, high)
+	case a.Log && base == 10 && high/low < 30:
+		return a.within(low, high)
+	case a.Log:
 		from, to := math.Ceil(math.Log(low)/math.Log(base)-1e-9), math.Floor(math.Log(high)/math.Log(base)+1e-9)
 		every := max(1, math.Ceil((to-from+1)/6))
 		for e := from; e <= to; e += every {
@@ -83,7 +85,7 @@ func (a Axis) placed(low, high float64) (all []tick) {
 			all = append(all, tick{Value: v, Label: a.text(v)})
 		}
 		if len(all) < 2 {
-			all = []tick{{Value: low, Label: a.text(low)}, {Value: high, Label: a.text(high)}}
+			return a.ends(low, high)
 		}
 		return all
 	}
@@ -103,9 +105,14 @@ func (a Axis) within(low, high float64) (all []tick) {
 		}
 	}
 	if len(all) < 2 {
-		all = []tick{{Value: low, Label: a.text(low)}, {Value: high, Label: a.text(high)}}
+		return a.ends(low, high)
 	}
 	return all
+}
+
+// ends places ticks at the ends of a range.
+func (a Axis) ends(low, high float64) []tick {
+	return []tick{{Value: low, Label: a.text(low)}, {Value: high, Label: a.text(high)}}
 }
 
 // round returns about n round values in a range.
