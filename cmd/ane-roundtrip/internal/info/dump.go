@@ -7,7 +7,6 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
@@ -35,11 +34,7 @@ func observed(a *cli.App) string {
 // unavailable is the reason. The Observation of an engine without a framework is empty.
 func observation(a *cli.App, ctx context.Context) (d *ane.Device, o *observe.Observation, unavailable, err error) {
 	name := observed(a)
-	if a.RequireApple && name != engine.Apple {
-		d, err = a.OpenEngine(ctx, nil) // returns the error of --require-ane
-		return d, &observe.Observation{}, err, nil
-	}
-	if name != engine.Apple && name != engine.StandIn {
+	if name != engine.Apple && (a.RequireApple || name != engine.StandIn) {
 		d, err = a.OpenEngine(ctx, nil)
 		if errors.Is(err, ane.ErrUnavailable) {
 			return nil, &observe.Observation{}, err, nil
@@ -60,11 +55,6 @@ func dump(a *cli.App, ctx context.Context) (plist.Dict, error) {
 		return nil, err
 	}
 	return envelopeOf(observed(a), o, unavailable, nil), d.Close()
-}
-
-// reportDetails are the fields that info --report adds to the report.
-type reportDetails struct {
-	File string `json:"file"`
 }
 
 // report writes the dump of this machine with a round trip to a file, also if the round trip
@@ -92,7 +82,7 @@ func report(a *cli.App, ctx context.Context, path string) (err error) {
 	}
 	a.Logf("%s is written; attach it to an issue, it does not contain your name", path)
 	r := cli.NewReport(nil)
-	r.Details = reportDetails{path}
+	r.Details = map[string]any{"file": path}
 	return judgeTrip(a, r, trip, unavailable)
 }
 
@@ -104,7 +94,7 @@ func savePage(a *cli.App, ctx context.Context) error {
 		return err
 	}
 	r := cli.NewReport(nil)
-	r.Details, r.Dump = infoDetails{engine.Probe(), frameworks(), ops.Names()}, dump
+	r.Details, r.Dump = detailsOfMachine(), dump
 	a.ReportFile.Notice = "has paths of this machine; attach the dump of --report FILE.json to an issue instead"
 	return judgeTrip(a, r, trip, unavailable)
 }

@@ -93,8 +93,8 @@ type framework struct {
 	Warnings []string `json:"warnings,omitempty"` // what is dangerous on this machine
 }
 
-// frameworks inspects the frameworks that can be loaded here.
-func frameworks() []framework {
+// detailsOfMachine looks at the engines, and inspects the frameworks that can be loaded here.
+func detailsOfMachine() infoDetails {
 	found := []framework{}
 	for _, name := range []string{engine.Apple, engine.StandIn} {
 		r, err := observe.Inspect(name)
@@ -107,7 +107,7 @@ func frameworks() []framework {
 		}
 		found = append(found, f)
 	}
-	return found
+	return infoDetails{engine.Probe(), found, ops.Names()}
 }
 
 // info prints the host and its engines.
@@ -118,7 +118,7 @@ func info(a *cli.App, ctx context.Context) error {
 	}
 	defer d.Close()
 	r := cli.NewReport(d)
-	details := infoDetails{engine.Probe(), frameworks(), ops.Names()}
+	details := detailsOfMachine()
 	r.Details = details
 	if a.JSON {
 		var err error
@@ -131,42 +131,33 @@ func info(a *cli.App, ctx context.Context) error {
 	if r.Engine != nil {
 		answer = cli.EngineText(r.Engine)
 	}
-	w := page.NewTable()
-	w.Row("anekit", h.Version+", "+h.Go)
-	w.Row("host", fmt.Sprintf("%s/%s, %d CPUs, %d-byte pages", h.OS, h.Arch, h.CPUs, h.Page))
+	machine := page.NewTable()
+	machine.Row("anekit", h.Version+", "+h.Go)
+	machine.Row("host", fmt.Sprintf("%s/%s, %d CPUs, %d-byte pages", h.OS, h.Arch, h.CPUs, h.Page))
 	if h.NoMemory != nil {
-		w.Row("memory", "none: "+cli.ErrorText(h.NoMemory))
+		machine.Row("memory", "none: "+cli.ErrorText(h.NoMemory))
 	} else {
-		w.Row("memory", h.Memory+", "+trial.Words(h.Pinning))
+		machine.Row("memory", h.Memory+", "+trial.Words(h.Pinning))
 	}
-	w.Row("fp16", h.FP16)
-	w.Row(a.Engine, answer)
-	if err := a.Table(w); err != nil {
-		return err
-	}
-	fmt.Fprintln(a.Out)
-	w = page.NewTable("engine", "available", "what", "why not")
+	machine.Row("fp16", h.FP16)
+	machine.Row(a.Engine, answer)
+	engines := page.NewTable("engine", "available", "what", "why not")
 	for _, s := range details.Engines {
 		yes := "yes"
 		if !s.Available {
 			yes = "no"
 		}
-		w.Row(s.Name, yes, s.What, s.Reason)
+		engines.Row(s.Name, yes, s.What, s.Reason)
 	}
-	if err := a.Table(w); err != nil {
-		return err
-	}
+	all := []*page.Table{machine, engines}
 	for _, f := range details.Frameworks {
-		if err := f.print(a); err != nil {
-			return err
-		}
+		all = append(all, f.facts(), f.methods())
 	}
-	return unavailable
+	return errors.Join(a.Tables(all...), unavailable)
 }
 
-// print prints the tables of the framework.
-func (f framework) print(a *cli.App) error {
-	fmt.Fprintln(a.Out)
+// facts is the table of what the framework tells of the machine.
+func (f framework) facts() *page.Table {
 	w := page.NewTable()
 	w.Row("framework of "+f.Engine, f.Framework)
 	w.Row("bridge", cmp.Or(f.Library, "part of this binary"))
@@ -184,20 +175,20 @@ func (f framework) print(a *cli.App) error {
 	for _, text := range f.Warnings {
 		w.Row("warning", text)
 	}
-	u := f.Usage
-	w.Row("compiles", fmt.Sprintf("%d in this process", u.Compiles))
-	w.Row("loaded", fmt.Sprintf("%d of %d programs", u.Loaded, u.ProgramLimit))
+	w.Row("compiles", fmt.Sprintf("%d in this process", f.Usage.Compiles))
+	w.Row("loaded", fmt.Sprintf("%d of %d programs", f.Usage.Loaded, f.Usage.ProgramLimit))
 	for _, p := range f.Registry {
 		w.Row(p.Name, p.Value)
 	}
 	if len(f.Registry) == 0 {
 		w.Row("DeviceProperties", "not readable: "+f.Unread)
 	}
-	if err := a.Table(w); err != nil {
-		return err
-	}
-	fmt.Fprintln(a.Out)
-	w = page.NewTable("method", "status", "expected", "found", "needed for")
+	return w
+}
+
+// methods is the table of the framework's methods that anekit calls.
+func (f framework) methods() *page.Table {
+	w := page.NewTable("method", "status", "expected", "found", "needed for")
 	for _, c := range f.Checks {
 		sign := "-"
 		if c.ClassMethod {
@@ -210,7 +201,7 @@ func (f framework) print(a *cli.App) error {
 		w.Row(fmt.Sprintf("%s[%s %s]", sign, c.Class, c.Selector), status, c.Expected, cmp.Or(c.Found, "-"),
 			c.NeededFor)
 	}
-	return a.Table(w)
+	return w
 }
 
 // count formats a number, which is negative if the framework does not report it.

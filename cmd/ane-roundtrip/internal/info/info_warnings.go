@@ -1,9 +1,8 @@
 package info
 
 import (
-	"slices"
+	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/anekit/anekit/objcbridge"
 )
@@ -19,30 +18,18 @@ const twoEngines = "this machine has two Neural Engines, and its macOS is older 
 
 // warnings returns what is dangerous on the machine that a framework describes.
 func warnings(r objcbridge.Report) []string {
-	if r.Device == nil || engines(r) < 2 || !older(r.Device.Build, safeMajor) {
+	if r.Device == nil {
+		return nil
+	}
+	engines := r.Device.Engines
+	for _, p := range r.Registry {
+		if n, err := strconv.Atoi(p.Value); err == nil && p.Name == "ANEDevicePropertyNumANEs" {
+			engines = max(engines, n)
+		}
+	}
+	var major int
+	if _, err := fmt.Sscanf(r.Device.Build, "%d", &major); err != nil || major >= safeMajor || engines < 2 {
 		return nil
 	}
 	return []string{twoEngines}
-}
-
-// engines returns the number of Neural Engines: the framework's, or that of the registry where it is larger.
-func engines(r objcbridge.Report) int {
-	n := r.Device.Engines
-	at := slices.IndexFunc(r.Registry, func(p objcbridge.Property) bool { return p.Name == "ANEDevicePropertyNumANEs" })
-	if at >= 0 {
-		if m, err := strconv.Atoi(r.Registry[at].Value); err == nil {
-			n = max(n, m)
-		}
-	}
-	return n
-}
-
-// older reports whether a build of macOS begins with a number below major. A text that is no build is not.
-func older(build string, major int) bool {
-	end := strings.IndexFunc(build, func(c rune) bool { return c < '0' || c > '9' })
-	if end < 1 {
-		return false
-	}
-	n, err := strconv.Atoi(build[:end])
-	return err == nil && n < major
 }

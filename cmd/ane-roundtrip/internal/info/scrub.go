@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/anekit/anekit/internal/plist"
@@ -34,27 +33,28 @@ var (
 
 // scrubber removes names and paths from texts that identify a user or a host.
 type scrubber struct {
-	folders []string // of this user and program, longest first; they may contain spaces
-	names   []string // of the user and of the host
-	temp    []string // folders for temporary files
+	folders []string       // of this user and program, longest first; they may contain spaces
+	names   *regexp.Regexp // of the user and of the host, where they are not part of a longer word; nil for none
+	temp    []string       // folders for temporary files
 }
 
 // newScrubber returns a scrubber for the user, host and folders of this process and for the folders of
 // files, which are in reports.
 func newScrubber(files ...string) scrubber {
 	s := scrubber{temp: append([]string{strings.TrimRight(os.TempDir(), "/") + "/"}, temporary...)}
+	var names []string
 	folder := func(name string) {
 		if abs, err := filepath.Abs(name); err == nil && len(abs) > 1 && !s.public(abs+"/") {
 			s.folders = append(s.folders, abs)
 		}
 	}
 	if u, err := user.Current(); err == nil {
-		s.names = append(append(s.names, u.Username, path.Base(u.HomeDir)), strings.Fields(u.Name)...)
+		names = append(append(names, u.Username, path.Base(u.HomeDir)), strings.Fields(u.Name)...)
 		folder(u.HomeDir)
 	}
 	if host, err := os.Hostname(); err == nil {
 		short, _, _ := strings.Cut(host, ".")
-		s.names = append(s.names, host, short)
+		names = append(names, host, short)
 	}
 	if cwd, err := os.Getwd(); err == nil {
 		folder(cwd)
@@ -68,19 +68,34 @@ func newScrubber(files ...string) scrubber {
 		}
 	}
 	// shorter names are likely parts of the text
-	s.names = slices.DeleteFunc(s.names, func(n string) bool { return utf8.RuneCountInString(n) < 3 })
+	names = slices.DeleteFunc(names, func(n string) bool { return utf8.RuneCountInString(n) < 3 })
 	longer := func(a, b string) int { return len(b) - len(a) }
 	slices.SortFunc(s.folders, longer)
-	slices.SortFunc(s.names, longer)
+	slices.SortFunc(names, longer)
+	s.names = wordsOf(names)
 	return s
+}
+
+// wordsOf matches names with the characters beside them. Words consist of letters and digits of any script.
+func wordsOf(names []string) *regexp.Regexp {
+	if len(names) == 0 {
+		return nil
+	}
+	for i, name := range names {
+		names[i] = regexp.QuoteMeta(name)
+	}
+	return regexp.MustCompile(`(?i)(^|[^\pL\pN])(?:` + strings.Join(names, "|") + `)($|[^\pL\pN])`)
 }
 
 // text shortens paths outside of temporary and system folders to their last element, and replaces the
 // names of user and host.
 func (s scrubber) text(text string) string {
 	text = s.paths(text)
-	for _, name := range s.names {
-		text = without(text, name)
+	if s.names == nil {
+		return text
+	}
+	for range 2 { // two names may share the character between them
+		text = s.names.ReplaceAllString(text, "${1}...${2}")
 	}
 	return text
 }
@@ -137,35 +152,6 @@ func (s scrubber) path(p string) string {
 		return "$TMPDIR/" + rest
 	}
 	return removed + "/" + path.Base(clean)
-}
-
-// without replaces a name where it is not part of a longer word. Words consist of letters and digits
-// of any script.
-func without(text, name string) string {
-	var out strings.Builder
-	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-	lower, sought := strings.ToLower(text), strings.ToLower(name)
-	if len(lower) != len(text) { // upper and lower case differ in length: compare exactly
-		lower, sought = text, name
-	}
-	for from := 0; ; {
-		at := strings.Index(lower[from:], sought)
-		if at < 0 {
-			out.WriteString(text[from:])
-			return out.String()
-		}
-		at += from
-		end := at + len(sought)
-		before, _ := utf8.DecodeLastRuneInString(text[:at])
-		after, _ := utf8.DecodeRuneInString(text[end:])
-		out.WriteString(text[from:at])
-		if at > 0 && inWord(before) || end < len(text) && inWord(after) {
-			out.WriteString(text[at:end])
-		} else {
-			out.WriteString("...")
-		}
-		from = end
-	}
 }
 
 // tree returns value with all strings in it scrubbed.

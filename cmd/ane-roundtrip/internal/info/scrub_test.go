@@ -14,8 +14,8 @@ var private = regexp.MustCompile(`(?i)bob|dave|jones|kim|ivan|oscar|pete|\bwanda
 
 // scrubber removes data on the user and keeps data on the machine.
 func TestScrub(t *testing.T) {
-	s := scrubber{folders: []string{"/opt/Wanda Zed/b"}, names: []string{"Wanda-Air.local", "Wanda-Air", "wanda", "Zed",
-		"Émile"}, temp: temporary}
+	s := scrubber{folders: []string{"/opt/Wanda Zed/b"}, temp: temporary,
+		names: wordsOf([]string{"Wanda-Air.local", "Wanda-Air", "wanda", "Zed", "Émile"})}
 	for text, want := range map[string]string{
 		"cannot load /Users/bob/Secret/model.mil: no":                       "cannot load .../model.mil: no",
 		`"/Users/Dave Jones/Secret Dir/m.mil"`:                              `".../m.mil"`,
@@ -30,6 +30,7 @@ func TestScrub(t *testing.T) {
 		"/Users/bob": "...",
 		"host wanda-air.local, user WANDA, wanda_cache, Émile's": "host ..., user ..., ..._cache, ...'s",
 		"wandaful zedoary":    "wandaful zedoary",
+		"zed wanda zed zed":   "... ... ... ...",
 		"a/b of 3/4, MIL 1/x": "a/b of 3/4, MIL 1/x",
 		"identity: 0 of 8192 tensor bytes, NSError com.apple.appleneuralengine": "identity: 0 of 8192 tensor bytes, " +
 			"NSError com.apple.appleneuralengine",

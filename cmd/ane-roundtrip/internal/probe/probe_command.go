@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,15 +14,10 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// probeOptions are the flags of probe.
-type probeOptions struct {
-	most       int64 // MiB
-	equivalent bool
-}
-
 // Command returns the command probe.
 func Command(a *cli.App) *cobra.Command {
-	var o probeOptions
+	var most int64 // MiB
+	var o Options
 	cmd := &cobra.Command{
 		Use:   "probe " + strings.Join(Names(), "|"),
 		Short: "Repeat the experiments on which the memory of unimem rests",
@@ -44,20 +40,24 @@ This command has not been run on a Mac yet.`,
 		Example: `  ane-roundtrip probe iosurface
   ane-roundtrip probe hypervisor --json
   ane-roundtrip probe iosurface --equivalent --max-mib 16`,
-		Args: func(_ *cobra.Command, args []string) error { return oneProbe(args) },
+		Args: oneProbe,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if most < 1 || most > 256 {
+				return cli.Badf("--max-mib %d; give 1 to 256", most)
+			}
+			o.Most = int(most) << 20
 			return run(a, cmd.Context(), args[0], o)
 		},
 	}
 	f := cmd.Flags()
-	f.Int64Var(&o.most, "max-mib", 256, "`MIB` of the largest memory, 1 to 256")
-	f.BoolVar(&o.equivalent, "equivalent", false, "off a Mac measure what this system has instead")
+	f.Int64Var(&most, "max-mib", 256, "`MIB` of the largest memory, 1 to 256")
+	f.BoolVar(&o.Equivalent, "equivalent", false, "off a Mac measure what this system has instead")
 	a.JSONFlag(cmd)
 	return cmd
 }
 
 // oneProbe accepts the name of a probe.
-func oneProbe(args []string) error {
+func oneProbe(_ *cobra.Command, args []string) error {
 	all := strings.Join(Names(), " or ")
 	switch {
 	case len(args) == 0:
@@ -70,29 +70,15 @@ func oneProbe(args []string) error {
 	return cli.Badf("no probe %q; %sgive %s", args[0], near.Hint(args[0], Names()), all)
 }
 
-// run measures and prints.
-func run(a *cli.App, ctx context.Context, name string, o probeOptions) error {
-	if o.most < 1 || o.most > 256 {
-		return cli.Badf("--max-mib %d; give 1 to 256", o.most)
-	}
-	result, err := Run(ctx, name, Options{Most: int(o.most) << 20, Equivalent: o.equivalent})
-	if result == nil {
-		return err
-	}
-	r := cli.NewReport(nil)
-	r.Details = result
-	a.Deliver(r)
+// run measures and prints the figures, or what they would be of.
+func run(a *cli.App, ctx context.Context, name string, o Options) error {
+	r, failed := Run(ctx, name, o)
+	report := cli.NewReport(nil)
+	report.Details = r
+	a.Deliver(report)
 	if a.JSON {
-		return err
+		return failed
 	}
-	if printed := printProbe(a, result); printed != nil {
-		return printed
-	}
-	return err
-}
-
-// printProbe writes the table: the figures, or what they would be of.
-func printProbe(a *cli.App, r *Result) error {
 	head := "measured: " + r.Measured
 	switch {
 	case r.Measured == "":
@@ -105,10 +91,10 @@ func printProbe(a *cli.App, r *Result) error {
 	}
 	t := page.NewTable("figure", "size", "here", "published", "unit", "note")
 	for _, row := range r.Rows {
-		t.Row(row.Name, cli.OrDash(row.Bytes > 0, sizeText(row.Bytes)), figureText(row.Value), figureText(row.Published),
-			row.Unit, cli.Visible(row.Note))
+		t.Row(row.Name, cli.OrDash(row.Bytes > 0, sizeText(row.Bytes)), figureText(row.Value),
+			figureText(row.Published), row.Unit, cli.Visible(row.Note))
 	}
-	return a.Table(t)
+	return errors.Join(a.Table(t), failed)
 }
 
 // sizeText formats a power of two.

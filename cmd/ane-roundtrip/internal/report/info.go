@@ -22,11 +22,11 @@ func (b *builder) info(d *value) {
 		if f.at("error").raw != "" {
 			facts = append(facts, entry{"error", []cell{texts(f.at("error"))}})
 		}
-		t := &table{Caption: "Methods that anekit calls", Columns: columns("method", "status", ">expected", ">found",
-			">needed for")}
+		t := &table{Caption: "Methods that anekit calls", Columns: columns("class", ">method", "status", "expected",
+			"found", "needed for")}
 		for _, c := range f.at("checks").items {
-			t.add(sentence(texts(c.at("class")))[0], texts(c.at("status")), code(c.at("expected")), code(c.at("found")),
-				texts(c.at("needed_for")))
+			t.add(texts(c.at("class")), texts(c.at("selector")), texts(c.at("status")), code(c.at("expected")),
+				code(c.at("found")), texts(c.at("needed_for")))
 		}
 		b.section("Framework of "+page.Visible(f.at("engine").raw), nil, block{Entries: facts}, tableBlock(t))
 	}
@@ -60,22 +60,7 @@ func (b *builder) dump(d *value) {
 			}
 			b.section("Round trip", nil, tableBlock(t), block{Small: true,
 				Plots: b.latencies([]engineModels{{words("round trip"), v}})})
-		case "checks":
-			if len(b.root.at("checks").items) > 0 {
-				continue // the self-check shows them
-			}
-			t := checkTable("Checks of the round trip")
-			for _, c := range v.items {
-				t.Rows = append(t.Rows, checkRow(c))
-			}
-			b.section("Checks of the round trip", nil, tableBlock(t))
-		case "self_check":
-			t := &table{Caption: "Methods of the framework", Columns: columns("method", "status", ">expected",
-				">found")}
-			for _, c := range v.items {
-				t.add(texts(c.at("selector")), texts(c.at("status")), code(c.at("expected")), code(c.at("found")))
-			}
-			b.section("Methods of the framework", nil, tableBlock(t))
+		case "checks", "self_check": // the report and its frameworks have them
 		default:
 			flatten(others, v, page.Visible(key))
 		}
