@@ -16,11 +16,11 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/bench"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/generate"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/image"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/manual"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
+	"github.com/anekit/anekit/models/decoder"
 )
 
 // completions registers what the shell completes: engines, filters, faults, checks, files, and the functions and
@@ -59,7 +59,7 @@ func completions(a *cli.App, root *cobra.Command) {
 		"model-path": directories,
 		"model":      directories,
 		"size":       cobra.FixedCompletions(bench.Sizes(), none),
-		"form":       cobra.FixedCompletions(generate.Forms(), none),
+		"form":       cobra.FixedCompletions(cli.Names(decoder.Forms()), none),
 		"cache":      directories,
 		"dir":        directories,
 		"plots":      directories,

@@ -62,6 +62,13 @@ func Resident() (own, files int64) {
 	return s["RssAnon"] + s["RssShmem"], s["RssFile"]
 }
 
+// Peak is the most memory of this process that was resident at once, in bytes; 0 if it is not known. It is not that of
+// getrusage, which begins with the peak of the process that started this one.
+func Peak() int64 {
+	s, _ := sizes("/proc/self/status")
+	return s["VmHWM"]
+}
+
 // Available is the memory in bytes that this process can use without being killed: the free memory of the machine,
 // within the limit of the container.
 func Available() uint64 {

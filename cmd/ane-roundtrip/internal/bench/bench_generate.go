@@ -15,11 +15,10 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/generate"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/internal/decoderbench"
 	"github.com/anekit/anekit/internal/measure"
-	"github.com/anekit/anekit/internal/near"
+	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -95,10 +94,10 @@ type benchGenerateDetails struct {
 func (o benchGenerateOptions) plan() (s decoderbench.Shape, p decoderbench.Plan, err error) {
 	s, ok := decoderbench.Find(o.size)
 	if !ok {
-		return s, p, cli.Badf("there is no size %q; %s", o.size, near.Choices(o.size, "choose one of", Sizes()))
+		return s, p, cli.NoSuch("size", o.size, Sizes())
 	}
 	if p.Form, err = decoder.ParseForm(o.form); err != nil {
-		return s, p, cli.Badf("there is no form %q; %s", o.form, near.Choices(o.form, "choose one of", generate.Forms()))
+		return s, p, cli.NoSuch("form", o.form, cli.Names(decoder.Forms()))
 	}
 	for _, word := range strings.Split(o.restore, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(word))
@@ -156,7 +155,7 @@ func (o benchGenerateOptions) measure(ctx context.Context, d *ane.Device, progre
 		return nil, cli.Bad(err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(p.Dir)) }()
-	p.Peak = generate.PeakMemory
+	p.Peak = procmem.Peak
 	progress("make the model")
 	if err := decoderbench.Make(p.Dir, s); err != nil {
 		return nil, err

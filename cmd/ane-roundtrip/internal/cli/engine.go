@@ -13,7 +13,6 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/broker"
-	"github.com/anekit/anekit/internal/near"
 )
 
 // EngineFlags adds the flags that choose an engine to a command.
@@ -37,7 +36,7 @@ func (a *App) ArithmeticFlags(cmd *cobra.Command) {
 func (a *App) EngineChoice() (name string, opts []engine.Option, err error) {
 	name = a.Engine
 	if !slices.Contains(engine.Names(), name) {
-		return name, nil, Badf("there is no engine %q; %s", name, near.Choices(name, "choose one of", engine.Names()))
+		return name, nil, NoSuch("engine", name, engine.Names())
 	}
 	if a.Socket != "" {
 		if name != engine.Auto && name != engine.Broker {
@@ -88,8 +87,7 @@ func (a *App) numericsMode(name string) (numerics.Mode, error) {
 	m, err := numerics.Parse(a.Mode)
 	switch {
 	case err != nil:
-		return m, Badf("there is no numerics mode %q; %s", a.Mode,
-			near.Choices(a.Mode, "choose one of", numerics.Names()))
+		return m, NoSuch("numerics mode", a.Mode, numerics.Names())
 	case m == numerics.Reference:
 	case a.RequireApple || name == engine.Apple:
 		return m, Badf("--numerics %s: Apple's engine computes as its own chip does; use --engine %s", m, engine.Soft)

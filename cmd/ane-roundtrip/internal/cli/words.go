@@ -46,6 +46,11 @@ type alternative struct {
 func (e *alternative) Error() string { return e.err.Error() + "; " + e.hint }
 func (e *alternative) Unwrap() error { return e.err }
 
+// NoSuch is the error for a name that is none of the choices.
+func NoSuch(kind, name string, choices []string) error {
+	return Badf("there is no %s %q; %s", kind, name, near.Choices(name, "choose one of", choices))
+}
+
 // FlagError adds a hint to an error of cobra about a flag: which commands have the flag, or the
 // flag with the nearest name.
 func FlagError(cmd *cobra.Command, err error) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/internal/measure"
+	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -77,7 +78,7 @@ func (g *generateDetails) plan(m *decoder.Model, s *decoder.Session) {
 	g.Form, g.Context, g.Compiles, g.Loads = p.Form.String(), s.Cache().Cap(), p.Compiles, p.Loads
 	g.Turns = p.Turns
 	g.Memory = generateMemory{Mapped: p.WeightsMapped, Converted: p.WeightsConverted, Reserved: p.CacheBytes,
-		Scratch: p.ScratchBytes, Peak: PeakMemory()}
+		Scratch: p.ScratchBytes, Peak: procmem.Peak()}
 	if g.Context > 0 {
 		g.Memory.Used = p.CacheBytes / int64(g.Context) * int64(s.Position())
 	}

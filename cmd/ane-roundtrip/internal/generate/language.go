@@ -7,7 +7,6 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models/decoder"
 )
@@ -61,7 +60,7 @@ func (o *generateOptions) checkForm() error {
 		return nil
 	}
 	if _, err := decoder.ParseForm(o.form); err != nil {
-		return cli.Badf("there is no form %q; %s", o.form, near.Choices(o.form, "choose one of", Forms()))
+		return cli.NoSuch("form", o.form, cli.Names(decoder.Forms()))
 	}
 	return nil
 }
@@ -73,14 +72,6 @@ func followLinks(path string) string {
 		return target
 	}
 	return path
-}
-
-// Forms lists the forms by name.
-func Forms() (all []string) {
-	for _, f := range decoder.Forms() {
-		all = append(all, f.String())
-	}
-	return all
 }
 
 // badModel marks the errors of a folder, a prompt or a snapshot that the user has to fix.

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/internal/near"
 )
 
 // loading describes how a shell loads its completion script.
@@ -60,7 +59,7 @@ script.`
 			if len(args) == 0 {
 				return cli.Badf("no shell; choose one of %s", strings.Join(shells, ", "))
 			}
-			return cli.Badf("there is no script for %q; %s", args[0], near.Choices(args[0], "choose one of", shells))
+			return cli.NoSuch("script for", args[0], shells)
 		}
 		cmd.Args = cobra.ArbitraryArgs
 	}

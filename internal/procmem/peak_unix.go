@@ -1,6 +1,6 @@
 //go:build unix && (!linux || macrules)
 
-package generate
+package procmem
 
 import (
 	"golang.org/x/sys/unix"
@@ -8,8 +8,8 @@ import (
 	"github.com/anekit/anekit/internal/host"
 )
 
-// PeakMemory is the most memory of this process that was resident at once, in bytes; 0 if it is not known.
-func PeakMemory() int64 {
+// Peak is the most memory of this process that was resident at once, in bytes; 0 if it is not known.
+func Peak() int64 {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
 		return 0

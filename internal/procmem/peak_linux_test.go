@@ -1,6 +1,6 @@
 //go:build !macrules
 
-package generate
+package procmem_test
 
 import (
 	"os"
@@ -12,13 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/procmem"
 )
 
 // getrusage begins with the peak of the parent at the time of exec.
 func TestThePeakIsThatOfThisProcess(t *testing.T) {
 	const parent = "ANEKIT_TEST_PEAK"
 	if os.Getenv(parent) != "" {
-		_, err := os.Stdout.WriteString(strconv.FormatInt(PeakMemory(), 10))
+		_, err := os.Stdout.WriteString(strconv.FormatInt(procmem.Peak(), 10))
 		require.NoError(t, err)
 		os.Exit(0)
 	}
