@@ -28,32 +28,6 @@ type Case struct {
 	Floor Opener // nil: the operation is beside itself
 }
 
-// Opener prepares an operation. It returns what does it, and what closes that, nil if there is nothing to close.
-type Opener func(ctx context.Context) (Loop, func() error, error)
-
-// Loop does an operation n times.
-type Loop func(n int) error
-
-// Repeat returns a Loop of a call.
-func Repeat(call func() error) Loop {
-	return func(n int) error {
-		for range n {
-			if err := call(); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
-// Bare is the Opener of an operation that cannot fail and has nothing to close.
-func Bare(prepare func() func()) Opener {
-	return func(context.Context) (Loop, func() error, error) {
-		run := prepare()
-		return Repeat(func() error { run(); return nil }), nil, nil
-	}
-}
-
 // ErrMemory: the memory that is available does not suffice.
 var ErrMemory = errors.New("not enough memory")
 

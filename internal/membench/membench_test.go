@@ -40,14 +40,14 @@ func TestMeasureSize(t *testing.T) {
 		s, err := membench.MeasureSize(t.Context(), n)
 		require.NoError(t, err)
 		require.Equal(t, n, s.Bytes)
-		for _, f := range []membench.Time{s.Open, s.FirstTouch, s.Drop} {
-			require.Positive(t, f.Measured)
+		for _, f := range []membench.Figure{s.Open, s.FirstTouch, s.Drop} {
+			require.Positive(t, f.Time)
 			require.Positive(t, f.Floor)
-			require.InEpsilon(t, float64(f.Measured)/float64(f.Floor), f.Ratio, 0.05) // both are rounded
+			require.InEpsilon(t, float64(f.Time)/float64(f.Floor), f.Ratio, 0.05) // both are rounded
 		}
-		for _, f := range []membench.Rate{s.Write, s.Read} {
-			require.Positive(t, f.Measured)
-			require.InEpsilon(t, float64(f.Floor)/float64(f.Measured), f.Ratio, 1e-6)
+		for _, f := range []membench.Figure{s.Write, s.Read} {
+			require.Positive(t, f.Rate)
+			require.InEpsilon(t, float64(f.FloorRate)/float64(f.Rate), f.Ratio, 1e-6)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -32,37 +32,30 @@ var published = map[int]string{
 type Size struct {
 	Bytes      int    `json:"bytes"`
 	Published  string `json:"published,omitempty"`
-	Open       Time   `json:"open"`
-	FirstTouch Time   `json:"first_touch"` // of 16 KiB
-	Drop       Time   `json:"drop"`
-	Write      Rate   `json:"write"`
-	Read       Rate   `json:"read"`
+	Open       Figure `json:"open"`
+	FirstTouch Figure `json:"first_touch"` // of 16 KiB
+	Drop       Figure `json:"drop"`
+	Write      Figure `json:"write"`
+	Read       Figure `json:"read"`
 }
 
-// Time is a time with its floor.
-type Time struct {
-	Measured int64   `json:"measured_ns"`
-	Floor    int64   `json:"floor_ns"`
-	Ratio    float64 `json:"ratio"`
-}
-
-// Rate is a rate with its floor; the ratio is that of the floor to the rate.
-type Rate struct {
-	Measured int64   `json:"bytes_per_s"`
-	Floor    int64   `json:"floor_bytes_per_s"`
-	Ratio    float64 `json:"ratio"`
+// Figure is a time or a rate with its floor, and how many times longer than the floor the operation takes.
+type Figure struct {
+	Time      int64   `json:"measured_ns,omitempty"`
+	Floor     int64   `json:"floor_ns,omitempty"`
+	Rate      int64   `json:"bytes_per_s,omitempty"`
+	FloorRate int64   `json:"floor_bytes_per_s,omitempty"`
+	Ratio     float64 `json:"ratio"`
 }
 
 // Cells are what a table has of the figure: the figure, its floor and their ratio.
-func (t Time) Cells() []string {
-	return []string{measure.TimeText(float64(t.Measured)), measure.TimeText(float64(t.Floor)),
-		fmt.Sprintf("%.2fx", t.Ratio)}
-}
-
-// Cells are what a table has of the figure: the figure, its floor and their ratio.
-func (r Rate) Cells() []string {
-	return []string{fmt.Sprintf("%.1f GB/s", float64(r.Measured)/1e9), fmt.Sprintf("%.1f GB/s", float64(r.Floor)/1e9),
-		fmt.Sprintf("%.2fx", r.Ratio)}
+func (f Figure) Cells() []string {
+	ratio := fmt.Sprintf("%.2fx", f.Ratio)
+	if f.Rate > 0 {
+		return []string{fmt.Sprintf("%.1f GB/s", float64(f.Rate)/1e9), fmt.Sprintf("%.1f GB/s", float64(f.FloorRate)/1e9),
+			ratio}
+	}
+	return []string{measure.TimeText(float64(f.Time)), measure.TimeText(float64(f.Floor)), ratio}
 }
 
 // Steps of a turn.
@@ -77,21 +70,18 @@ const (
 // MeasureSize measures a Block of some bytes.
 func MeasureSize(ctx context.Context, size int) (Size, error) {
 	t, err := measure.Turns(ctx, min(max(sampleBytes/size, minSamples), maxSamples), steps(size, block),
-		steps(size, func(size int) ([]byte, func() error, error) {
-			// rounded like a Block, so that both do the same work
-			return mapping((size + unimem.PageSize - 1) &^ (unimem.PageSize - 1))
-		}))
+		steps(size, mapping))
 	if err != nil {
 		return Size{}, err
 	}
-	took := func(step int, parts float64) Time {
+	took := func(step int, parts float64) Figure {
 		value, floor := t[0].Best(step)/parts, t[1].Best(step)/parts
-		return Time{int64(math.Round(value)), int64(math.Round(floor)), value / floor}
+		return Figure{Time: int64(math.Round(value)), Floor: int64(math.Round(floor)), Ratio: value / floor}
 	}
-	rate := func(step int) Rate {
+	rate := func(step int) Figure {
 		bytes := 1e9 * float64(size*passes(size))
 		value, floor := t[0].Best(step), t[1].Best(step)
-		return Rate{int64(bytes / value), int64(bytes / floor), value / floor}
+		return Figure{Rate: int64(bytes / value), FloorRate: int64(bytes / floor), Ratio: value / floor}
 	}
 	return Size{Bytes: size, Published: published[size], Open: took(opened, 1),
 		FirstTouch: took(touched, math.Ceil(float64(size)/unimem.PageSize)), Drop: took(dropped, 1),
@@ -104,7 +94,7 @@ func passes(size int) int { return max(passBytes/size, 1) }
 // steps opens memory, touches, writes, reads and drops it.
 func steps(size int, open memory) measure.Side {
 	return func(lap func()) error {
-		mem, drop, err := open(size)
+		mem, drop, err := open((size + unimem.PageSize - 1) &^ (unimem.PageSize - 1)) // as long as a Block
 		if err != nil {
 			return err
 		}

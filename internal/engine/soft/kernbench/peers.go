@@ -10,7 +10,6 @@ import (
 	blasgonum "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
 
-	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/unimem/blas"
 )
@@ -26,23 +25,21 @@ func Peers() (all []measure.Case) {
 		open   func() (multiply, error)
 	}{{"OpenBLAS", 1, openBLAS}, {"gonum", 1.0 / 8, func() (multiply, error) { return byGonum, nil }}} {
 		for _, n := range []int{256, 512, 1024, 2048} {
-			all = append(all, kernel(fmt.Sprintf("float32 product %d, %s", n, peer.name), n*n*n,
-				squares(n, func() (multiply, error) { return tiles, nil }), squares(n, peer.open), peer.target))
+			square := fmt.Sprintf("s[%d,%d]", n, n)
+			program := text(square+" x, "+square+" z", square+" y = matmul(x = x, y = z);")
+			floor := func(context.Context) (measure.Loop, func() error, error) {
+				by, err := peer.open()
+				c, a, b := make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
+				for i := range a {
+					a[i], b[i] = float32(i%7), float32(i%5)
+				}
+				return measure.Repeat(func() error { by(c, a, b, n); return nil }), nil, err
+			}
+			all = append(all, kernel(fmt.Sprintf("float32 product %d, %s", n, peer.name), n*n*n, one(program), floor,
+				peer.target))
 		}
 	}
 	return all
-}
-
-// squares multiplies two matrices.
-func squares(n int, open func() (multiply, error)) measure.Opener {
-	return func(context.Context) (measure.Loop, func() error, error) {
-		by, err := open()
-		c, a, b := make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
-		for i := range a {
-			a[i], b[i] = float32(i%7), float32(i%5)
-		}
-		return measure.Repeat(func() error { by(c, a, b, n); return nil }), nil, err
-	}
 }
 
 func byGonum(c, a, b []float32, n int) {
@@ -65,21 +62,4 @@ func openBLAS() (multiply, error) {
 		}
 	}
 	return nil, fmt.Errorf("OpenBLAS is not installed: %w", errors.ErrUnsupported)
-}
-
-// tiles multiplies by panels of B that stay in a cache, as the engine does.
-func tiles(c, a, b []float32, n int) {
-	const rows, cols = 32, 256
-	panel, out := make([]float32, n*cols), make([]float32, rows*cols)
-	for j := 0; j < n; j += cols {
-		for k := range n {
-			copy(panel[k*cols:][:cols], b[k*n+j:])
-		}
-		for i := 0; i < n; i += rows {
-			gemm.Mul(out, a[i*n:(i+rows)*n], panel, rows, n, cols)
-			for r := range rows {
-				copy(c[(i+r)*n+j:][:cols], out[r*cols:])
-			}
-		}
-	}
 }
