@@ -31,8 +31,6 @@ type Plan struct {
 	Prompt  int   // tokens of the long prompt
 	Restore []int // tokens of the conversations that are restored
 	Rounds  int   // the best of them counts
-
-	Peak func() int64 // peak resident memory, for Result.Peak
 }
 
 // Result has what Measure found.
@@ -207,9 +205,7 @@ func (b *bench) speed(ctx context.Context) error {
 		if err := s.Step(ctx, text[0]); err != nil {
 			return err
 		}
-		if b.Peak != nil {
-			r.Peak = b.Peak()
-		}
+		r.Peak = procmem.Peak()
 		own, _ := procmem.Resident()
 		own, plan := max(0, own-before), m.Plan()
 		r.Weights = Weights{Stored: r.Weights.Stored, Mapped: plan.WeightsMapped, Converted: plan.WeightsConverted,

@@ -1,11 +1,8 @@
 package weightbench_test
 
 import (
-	"encoding/xml"
 	"errors"
-	"io"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -70,16 +67,8 @@ func TestPaper(t *testing.T) {
 	require.Len(t, p.Reserve, 9)
 }
 
-func TestPlotIsXML(t *testing.T) {
-	text := weightbench.Plot("t", "x", "y", true, []weightbench.Line{{Name: "a", X: []float64{1, 10},
-		Y: []float64{2, 3}}})
-	d := xml.NewDecoder(strings.NewReader(text))
-	for {
-		_, err := d.Token()
-		if err == io.EOF {
-			break
-		}
-		require.NoError(t, err)
-	}
-	require.Contains(t, text, "polyline")
+func TestSizesHaveRoom(t *testing.T) {
+	require.Equal(t, []int64{64 << 20, 128 << 20}, weightbench.Sizes(t.TempDir(), 255<<20, 1<<40))
+	require.Equal(t, []int64{64 << 20}, weightbench.Sizes(t.TempDir(), 255<<20, 255<<20))
+	require.Empty(t, weightbench.Sizes(t.TempDir(), 255<<20, 1<<20))
 }

@@ -183,8 +183,8 @@ func (b *benchRun) judge(t measure.Target) {
 	b.checks = append(b.checks, c)
 }
 
-// measureCase measures a case and adds its checks. It returns nil for one that could not run.
-func (b *benchRun) measureCase(ctx context.Context, c measure.Case) (*measure.Row, error) {
+// measure measures a case, adds its checks and prints its row. It returns nil for one that could not run.
+func (b *benchRun) measure(ctx context.Context, t *page.Table, name string, c measure.Case) (*measure.Row, error) {
 	b.bar.Now(c.What)
 	r, err := c.Measure(ctx, b.plan.Rounds, b.plan.Time)
 	if err != nil {
@@ -193,7 +193,27 @@ func (b *benchRun) measureCase(ctx context.Context, c measure.Case) (*measure.Ro
 	for _, t := range r.Targets {
 		b.judge(t)
 	}
-	return &r, nil
+	cells := []string{name, measure.TimeText(r.Measured)}
+	if c.Each {
+		cells = append(cells, measure.TimeText(r.P99))
+	}
+	about := judged(r.Target, r.Missed)
+	if r.Published != "" {
+		about += "; published " + r.Published
+	}
+	if r.Throughput > 0 {
+		about += fmt.Sprintf("; %.1f GB/s", float64(r.Throughput)/1e9)
+	}
+	return &r, b.row(t, append(cells, measure.TimeText(r.Floor), fmt.Sprintf("%.2fx", r.Ratio),
+		fmt.Sprintf("%.2f", r.Spread), fmt.Sprint(r.Allocs), about)...)
+}
+
+// judged is a target with the verdict on it.
+func judged(target, missed string) string {
+	if missed == "" {
+		return target
+	}
+	return target + ": " + missed
 }
 
 // memory measures the operations of package unimem.
@@ -203,36 +223,17 @@ func (b *benchRun) memory(ctx context.Context) error {
 		w.Room(c.What, "000.0 ms", "000.0 ms", "00.00x")
 	}
 	for _, c := range b.plan.Cases {
-		r, err := b.measureCase(ctx, c)
+		r, err := b.measure(ctx, w, c.What, c)
 		if err != nil {
 			return err
-		} else if r == nil {
-			continue
 		}
-		b.found.Operations = append(b.found.Operations, *r)
-		about := judged(r.Target, r.Missed)
-		if r.Published != "" {
-			about += "; published " + r.Published
-		}
-		if r.Throughput > 0 {
-			about += fmt.Sprintf("; %.1f GB/s", float64(r.Throughput)/1e9)
-		}
-		if err := b.row(w, r.Operation, measure.TimeText(r.Measured), measure.TimeText(r.Floor),
-			fmt.Sprintf("%.2fx", r.Ratio), fmt.Sprintf("%.2f", r.Spread), fmt.Sprint(r.Allocs), about); err != nil {
-			return err
+		if r != nil {
+			b.found.Operations = append(b.found.Operations, *r)
 		}
 	}
 	return b.say("\nFloors of Blocks: %s;\nof Tape and Grid: the bare atomic loop; of the write: the same loop on a Go "+
 		"slice.\nPublished: for Apple silicon, by the specification of unimem; in parentheses the\nfigure of "+
 		"mimalloc.\n\n", membench.Floors)
-}
-
-// judged is a target with the verdict on it.
-func judged(target, missed string) string {
-	if missed == "" {
-		return target
-	}
-	return target + ": " + missed
 }
 
 // blocks measures Blocks of several sizes.
@@ -255,14 +256,13 @@ func (b *benchRun) blocks(ctx context.Context) error {
 			published[1] += " GB/s" // the unit stands after the last
 		}
 		for _, f := range []struct {
-			name      string
-			cells     []string
+			name string
+			membench.Figure
 			published string
-		}{{"open", s.Open.Cells(), published[0]}, {"first touch of 16 KiB", s.FirstTouch.Cells(), ""},
-			{"drop", s.Drop.Cells(), ""}, {"write", s.Write.Cells(), published[1]},
-			{"read", s.Read.Cells(), published[2]}} {
-			row := append([]string{measure.BytesText(n), f.name}, f.cells...)
-			if err := b.row(w, append(row, f.published)...); err != nil {
+		}{{"open", s.Open, published[0]}, {"first touch of 16 KiB", s.FirstTouch, ""}, {"drop", s.Drop, ""},
+			{"write", s.Write, published[1]}, {"read", s.Read, published[2]}} {
+			cells := append([]string{measure.BytesText(n), f.name}, f.Cells()...)
+			if err := b.row(w, append(cells, f.published)...); err != nil {
 				return err
 			}
 		}
@@ -273,7 +273,11 @@ func (b *benchRun) blocks(ctx context.Context) error {
 // evaluations measures evaluations on d, or on a broker if no flag names an engine.
 func (b *benchRun) evaluations(ctx context.Context, d *ane.Device) (err error) {
 	if b.Engine == engine.Auto && b.Socket == "" {
-		if d, err = openBroker(b.App, ctx); err != nil {
+		var opts []engine.Option
+		if opts, err = b.Arithmetic(engine.Broker); err == nil {
+			d, err = engine.Open(ctx, engine.Broker, opts...)
+		}
+		if err != nil {
 			return b.skip(ctx, "Evaluate in another process", err)
 		}
 		defer func() { err = errors.Join(err, d.Close()) }()
@@ -282,21 +286,15 @@ func (b *benchRun) evaluations(ctx context.Context, d *ane.Device) (err error) {
 	w := page.NewTable("Evaluate on "+e.Engine, "p50", "p99", "Floor", "Ratio", "Spread", "Allocs", "Target")
 	w.Room("largest to smallest", "000.0 us", "000.0 us", "000.0 us", "00.00x")
 	for i, c := range tripbench.Cases(d) {
-		r, err := b.measureCase(ctx, c)
+		r, err := b.measure(ctx, w, strings.TrimPrefix(c.What, "Evaluate "), c)
 		if r == nil || err != nil {
 			return err
 		}
-		t := trip{tripbench.Sizes()[i], int64(math.Round(r.Measured)), int64(math.Round(r.P99)), r.Ratio, r.Spread,
-			r.Target, r.Allocs, r.Missed}
 		if floor := int64(math.Round(r.Floor)); i == 0 || floor < e.Floor {
 			e.Floor = floor
 		}
-		e.Trips = append(e.Trips, t)
-		if err := b.row(w, "one row of "+measure.BytesText(t.Bytes), measure.TimeText(r.Measured),
-			measure.TimeText(r.P99), measure.TimeText(r.Floor), fmt.Sprintf("%.2fx", t.Ratio),
-			fmt.Sprintf("%.2f", t.Spread), fmt.Sprint(t.Allocs), judged(t.Target, t.Missed)); err != nil {
-			return err
-		}
+		e.Trips = append(e.Trips, trip{tripbench.Sizes()[i], int64(math.Round(r.Measured)), int64(math.Round(r.P99)),
+			r.Ratio, r.Spread, r.Target, r.Allocs, r.Missed})
 	}
 	e.Largest = float64(e.Trips[len(e.Trips)-1].P50) / float64(e.Trips[0].P50)
 	t := measure.Target{Name: "Evaluate/largest-to-smallest", What: "Evaluate, largest to smallest tensor", Unit: "x",
@@ -308,15 +306,6 @@ func (b *benchRun) evaluations(ctx context.Context, d *ane.Device) (err error) {
 		b.say("p50: of the best turn; p99: of all calls. Floor: two processes that wake each\nother through eventfds.\n"))
 }
 
-// openBroker opens the engine broker with the flags of the command.
-func openBroker(a *cli.App, ctx context.Context) (*ane.Device, error) {
-	opts, err := a.Arithmetic(engine.Broker)
-	if err != nil {
-		return nil, err
-	}
-	return engine.Open(ctx, engine.Broker, opts...)
-}
-
 // caches fills caches of keys and values, and records their memory.
 func (b *benchRun) caches(ctx context.Context) error {
 	const step = "keys and values"
@@ -325,14 +314,13 @@ func (b *benchRun) caches(ctx context.Context) error {
 	if err != nil {
 		return b.skip(ctx, step, err)
 	}
-	found := &cacheMemory{Modes: modes, Published: weightbench.Paper{Reserve: weightbench.Published().Reserve}}
-	if len(found.Modes) == 0 {
+	if len(modes) == 0 {
 		return nil
 	}
-	b.found.Cache = found
+	b.found.Cache = &cacheMemory{Modes: modes, Published: weightbench.Paper{Reserve: weightbench.Published().Reserve}}
 	if b.JSON {
 		return nil
 	}
 	b.bar.Clear()
-	return found.print(b.App)
+	return b.found.Cache.print(b.App)
 }

@@ -72,18 +72,26 @@ type benchWeightsDetails struct {
 	Published weightbench.Paper `json:"published"`
 }
 
-func benchWeights(a *cli.App, ctx context.Context, o benchWeightsOptions) error {
+func benchWeights(a *cli.App, ctx context.Context, o benchWeightsOptions) (err error) {
 	switch {
 	case o.most < 64:
 		return cli.Badf("--max-mib %d; give 64 or more", o.most)
 	case o.rounds < 1:
 		return cli.Badf("--rounds %d; give 1 or more", o.rounds)
 	}
-	plots, err := startPlots(a, o.plots)
-	if err != nil {
-		return err
+	// The files are begun before the measurement: a command that cannot write them fails at once.
+	var plots []*wholefile.File
+	for _, name := range []string{"load.svg", "cache.svg"} {
+		if o.plots == "" {
+			break
+		}
+		f, err := a.CreateOutput("--plots", filepath.Join(o.plots, name))
+		if err != nil {
+			return err
+		}
+		defer f.Discard()
+		plots = append(plots, f)
 	}
-	defer plots.discard()
 	dir, err := os.MkdirTemp(o.dir, "ane-weights")
 	if err != nil {
 		return cli.Badf("--dir: %w; name a folder that exists and can be written", err)
@@ -94,8 +102,13 @@ func benchWeights(a *cli.App, ctx context.Context, o benchWeightsOptions) error 
 	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
 		return err
 	}
-	if err := d.plot(plots); err != nil {
-		return err
+	for i, f := range plots {
+		if err := d.plots()[i].write(f); err != nil {
+			return cli.WriteError("--plots", err)
+		}
+	}
+	if err := wholefile.CommitAll(plots...); err != nil {
+		return cli.WriteError("--plots", err)
 	}
 	r := cli.NewReport(nil)
 	r.Details = d
@@ -159,80 +172,42 @@ func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
 	return d, err
 }
 
-// plots are the files of --plots, nil without the flag.
-type plots []*wholefile.File
-
-// startPlots starts the files, so that the command fails before it measures if it cannot write them.
-func startPlots(a *cli.App, dir string) (all plots, err error) {
-	if dir == "" {
-		return nil, nil
-	}
-	for _, name := range []string{"load.svg", "cache.svg"} {
-		f, err := a.CreateOutput("--plots", filepath.Join(dir, name))
-		if err != nil {
-			all.discard()
-			return nil, err
-		}
-		all = append(all, f)
-	}
-	return all, nil
-}
-
-func (p plots) discard() {
-	for _, f := range p {
-		f.Discard()
-	}
-}
-
-// plot writes the time to load over the size, and the memory of caches over their tokens.
-func (d *benchWeightsDetails) plot(files plots) error {
-	if files == nil {
-		return nil
-	}
-	var load, cache []weightbench.Line
-	for _, cold := range []bool{false, true} {
+// plots are the time to load over the size, and the memory of caches over their tokens.
+func (d *benchWeightsDetails) plots() []plot {
+	load := plot{Title: "Time to load weights", X: "MiB", Y: "ms", Logarithmic: true}
+	for _, state := range []string{"warm", "cold"} {
 		for _, way := range weightbench.Ways()[1:] {
-			line := weightbench.Line{Name: way + " warm"}
-			if cold {
-				line.Name = way + " cold"
-			}
+			one := line{Name: way + " " + state}
 			for _, l := range d.Load {
-				if l.Cold == cold {
-					line.X = append(line.X, float64(l.Bytes)/(1<<20))
-					line.Y = append(line.Y, 1000*l.Times[way].Seconds())
+				if l.Cold == (state == "cold") {
+					one.Points = append(one.Points, point{float64(l.Bytes) / (1 << 20), 1000 * l.Times[way].Seconds()})
 				}
 			}
-			if len(line.X) > 0 {
-				load = append(load, line)
+			if len(one.Points) > 0 {
+				load.Lines = append(load.Lines, one)
 			}
 		}
 	}
+	cache := plot{Title: "Memory of keys and values", X: "tokens", Y: "MiB"}
 	for _, k := range d.Reserve {
-		line := weightbench.Line{Name: k.Mode}
+		one := line{Name: k.Mode}
 		for _, p := range k.Steps {
-			line.X, line.Y = append(line.X, float64(p.Tokens)), append(line.Y, float64(p.Bytes)/(1<<20))
+			one.Points = append(one.Points, point{float64(p.Tokens), float64(p.Bytes) / (1 << 20)})
 		}
-		cache = append(cache, line)
+		cache.Lines = append(cache.Lines, one)
 	}
-	for i, plot := range []string{weightbench.Plot("Time to load weights", "MiB", "ms", true, load),
-		weightbench.Plot("Memory of keys and values", "tokens", "MiB", false, cache)} {
-		if _, err := files[i].Write([]byte(plot)); err != nil {
-			return cli.WriteError("--plots", err)
-		}
-	}
-	return cli.WriteError("--plots", wholefile.CommitAll(files...))
+	return []plot{load, cache}
 }
 
 // print writes our tables and the paper's.
 func (d *benchWeightsDetails) print(a *cli.App) error {
-	ms := func(v time.Duration) string { return weightbench.Figure(1000 * v.Seconds()) }
+	ms := func(v time.Duration) string { return figure(1000 * v.Seconds()) }
 	load := page.NewTable("MiB", "cache", "map", "touch", "read", "parallel", "direct", "ring", "read/touch")
 	for _, l := range d.Load {
-		cache := "warm"
+		row := []string{fmt.Sprint(l.Bytes >> 20), "warm"}
 		if l.Cold {
-			cache = "cold"
+			row[1] = "cold"
 		}
-		row := []string{fmt.Sprint(l.Bytes >> 20), cache}
 		for _, way := range weightbench.Ways() {
 			row = append(row, ms(l.Times[way]))
 		}
@@ -241,41 +216,25 @@ func (d *benchWeightsDetails) print(a *cli.App) error {
 	sizes := page.NewTable("paper: model", "GB", "standard s", "mmap s", "speedup")
 	effect := page.NewTable("paper: model", "load s", "mmap", "prompt t/s", "mmap", "gen t/s", "mmap",
 		"peak GB", "mmap")
-	two := func(v [2]float64) []string { return []string{fmt.Sprint(v[0]), fmt.Sprint(v[1])} }
 	for _, v := range d.Published.Variants {
-		sizes.Row(v.Model, fmt.Sprint(v.GB), fmt.Sprint(v.Load[0].Seconds()), fmt.Sprint(v.Load[1].Seconds()), fmt.Sprint(v.Speedup))
+		sizes.Row(v.Model, fmt.Sprint(v.GB), fmt.Sprint(v.Load[0].Seconds()), fmt.Sprint(v.Load[1].Seconds()),
+			fmt.Sprint(v.Speedup))
 		row := []string{v.Model, fmt.Sprint(v.Start[0].Seconds()), fmt.Sprint(v.Start[1].Seconds())}
 		for _, pair := range [][2]float64{v.Prompt, v.Generate, v.Peak} {
-			row = append(row, two(pair)...)
+			row = append(row, fmt.Sprint(pair[0]), fmt.Sprint(pair[1]))
 		}
 		effect.Row(row...)
 	}
 	infer := page.NewTable("weights", "MiB", "load ms", "first ms", "prompt t/s", "gen t/s", "moved", "own", "file")
 	for _, i := range d.Infer {
-		infer.Row(i.Way, fmt.Sprint(i.Bytes>>20), ms(i.Load), ms(i.First), weightbench.Figure(i.Prompt),
-			weightbench.Figure(i.Generate), fmt.Sprint(i.Moved>>20), fmt.Sprint(i.Own>>20), fmt.Sprint(i.Files>>20))
+		infer.Row(i.Way, fmt.Sprint(i.Bytes>>20), ms(i.Load), ms(i.First), figure(i.Prompt), figure(i.Generate),
+			fmt.Sprint(i.Moved>>20), fmt.Sprint(i.Own>>20), fmt.Sprint(i.Files>>20))
 	}
-	keep, paper := keptTable(d.Reserve), paperTable(d.Published.Reserve)
-	for _, t := range []struct {
-		title string
-		table *page.Table
-	}{{"Time to load, in ms", load}, {"", sizes}, {"\nEvaluations; moved, own and files' memory in MiB", infer},
-		{"", effect}, {"\nKeys and values", keep},
-		{"", paper}} {
-		if err := a.Printf("%s\n", t.title); err != nil {
-			return err
-		}
-		if err := a.Table(t.table); err != nil {
-			return err
-		}
-	}
-	if err := a.Printf("\n%s", memoryPlot(d.Reserve)); err != nil {
-		return err
-	}
+	skipped := ""
 	for _, s := range d.Skipped {
-		if err := a.Printf("skipped: %s: %s\n", s.Step, s.Reason); err != nil {
-			return err
-		}
+		skipped += fmt.Sprintf("skipped: %s: %s\n", s.Step, s.Reason)
 	}
-	return nil
+	return printAll(a, "Time to load, in ms\n", load, "\n", sizes,
+		"\nEvaluations; moved, own and files' memory in MiB\n", infer, "\n", effect, "\nKeys and values\n",
+		keptTable(d.Reserve), "\n", paperTable(d.Published.Reserve), "\n"+memoryPlot(d.Reserve)+skipped)
 }

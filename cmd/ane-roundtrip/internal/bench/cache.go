@@ -19,29 +19,32 @@ type cacheMemory struct {
 
 // print plots the memory over the tokens and prints the published costs of reserving beside ours.
 func (c *cacheMemory) print(a *cli.App) error {
-	if err := a.Printf("\nMemory of keys and values, 36 layers of 8 heads of 128 in fp16: a reserved cache\n"+
-		"is a flat line, a growing one a staircase.\n\n%s\n", memoryPlot(c.Modes)); err != nil {
-		return err
+	return printAll(a, "\nMemory of keys and values, 36 layers of 8 heads of 128 in fp16: a reserved cache\n"+
+		"is a flat line, a growing one a staircase.\n\n"+memoryPlot(c.Modes)+"\n", keptTable(c.Modes), "\n",
+		paperTable(c.Published.Reserve), "paper: table 4 of OptMLX, with MLX on an M4 Max.\n\n")
+}
+
+// printAll prints texts and tables.
+func printAll(a *cli.App, parts ...any) (err error) {
+	for _, p := range parts {
+		if t, ok := p.(*page.Table); ok {
+			err = a.Table(t)
+		} else {
+			err = a.Printf("%s", p)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err := a.Table(keptTable(c.Modes)); err != nil {
-		return err
-	}
-	if err := a.Printf("\n"); err != nil {
-		return err
-	}
-	if err := a.Table(paperTable(c.Published.Reserve)); err != nil {
-		return err
-	}
-	return a.Printf("paper: table 4 of OptMLX, with MLX on an M4 Max.\n\n")
+	return nil
 }
 
 // keptTable is a table of caches.
 func keptTable(all []weightbench.Kept) *page.Table {
 	w := page.NewTable("cache", "first ms", "prompt t/s", "gen t/s", "MiB", "beyond dynamic", "copied MiB")
 	for _, k := range all {
-		w.Row(k.Mode, weightbench.Figure(1000*k.First.Seconds()), weightbench.Figure(k.Prompt),
-			weightbench.Figure(k.Generate), fmt.Sprint(k.Bytes>>20), fmt.Sprintf("%+d", k.Delta>>20),
-			fmt.Sprint(k.Copied>>20))
+		w.Row(k.Mode, figure(1000*k.First.Seconds()), figure(k.Prompt), figure(k.Generate), fmt.Sprint(k.Bytes>>20),
+			fmt.Sprintf("%+d", k.Delta>>20), fmt.Sprint(k.Copied>>20))
 	}
 	return w
 }
@@ -56,38 +59,34 @@ func paperTable(all []weightbench.Reserved) *page.Table {
 	return w
 }
 
-// Size of a plot of characters.
-const (
-	plotColumns = 60
-	plotRows    = 8
-)
-
 // memoryPlot draws the memory of caches over their tokens with a character for each: d for dynamic, r for a reserved
 // one, * where both are.
 func memoryPlot(all []weightbench.Kept) string {
+	const columns, rows = 60, 8
 	tokens, high := 1, 1
 	for _, k := range all {
 		for _, p := range k.Steps {
 			tokens, high = max(tokens, p.Tokens), max(high, p.Bytes)
 		}
 	}
-	cells := make([][]byte, plotRows)
+	cells, legend := make([][]byte, rows), ""
 	for i := range cells {
-		cells[i] = bytes.Repeat([]byte{' '}, plotColumns)
+		cells[i] = bytes.Repeat([]byte{' '}, columns)
 	}
 	for _, k := range all {
-		mark := byte('r')
+		mark, what := byte('r'), k.Mode+" tokens reserved"
 		if k.Mode == "dynamic" {
-			mark = 'd'
+			mark, what = 'd', "grows by 256 tokens"
 		}
-		for x := range plotColumns {
+		legend += fmt.Sprintf("%9s  %c: %s\n", "", mark, what)
+		for x := range columns {
 			size := 1
 			for _, p := range k.Steps {
-				if p.Tokens <= max((x+1)*tokens/plotColumns, 1) {
+				if p.Tokens <= max((x+1)*tokens/columns, 1) {
 					size = p.Bytes
 				}
 			}
-			cell := &cells[plotRows-int(math.Ceil(float64(size)/float64(high)*plotRows))][x]
+			cell := &cells[rows-int(math.Ceil(float64(size)/float64(high)*rows))][x]
 			if *cell != ' ' && *cell != mark {
 				*cell = '*'
 			} else {
@@ -96,21 +95,12 @@ func memoryPlot(all []weightbench.Kept) string {
 		}
 	}
 	var s strings.Builder
-	for i, line := range cells {
-		label := ""
-		if i == 0 {
-			label = fmt.Sprintf("%d MiB", high>>20)
-		}
+	label := fmt.Sprintf("%d MiB", high>>20)
+	for _, line := range cells {
 		fmt.Fprintf(&s, "%9s |%s\n", label, bytes.TrimRight(line, " "))
+		label = ""
 	}
-	fmt.Fprintf(&s, "%9s +%s\n", "0", strings.Repeat("-", plotColumns))
-	fmt.Fprintf(&s, "%9s  %-*s%s\n", "", plotColumns-len("0000 tokens"), "1", fmt.Sprintf("%4d tokens", tokens))
-	for _, k := range all {
-		if k.Mode == "dynamic" {
-			fmt.Fprintf(&s, "%9s  d: grows by %d tokens\n", "", 256)
-		} else {
-			fmt.Fprintf(&s, "%9s  r: %s tokens reserved\n", "", k.Mode)
-		}
-	}
+	fmt.Fprintf(&s, "%9s +%s\n", "0", strings.Repeat("-", columns))
+	fmt.Fprintf(&s, "%9s  %-*s%4d tokens\n%s", "", columns-len("0000 tokens"), "1", tokens, legend)
 	return s.String()
 }

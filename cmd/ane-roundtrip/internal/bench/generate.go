@@ -12,13 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/internal/decoderbench"
 	"github.com/anekit/anekit/internal/measure"
-	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -119,7 +117,8 @@ func (o benchGenerateOptions) plan() (s decoderbench.Shape, p decoderbench.Plan,
 }
 
 func benchGenerate(a *cli.App, ctx context.Context, o benchGenerateOptions) (err error) {
-	if _, _, err := o.plan(); err != nil {
+	s, p, err := o.plan()
+	if err != nil {
 		return err
 	}
 	d, err := a.OpenEngineOrHint(ctx)
@@ -127,10 +126,18 @@ func benchGenerate(a *cli.App, ctx context.Context, o benchGenerateOptions) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
+	if p.Dir, err = os.MkdirTemp(o.dir, "ane-model"); err != nil {
+		return cli.Bad(err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(p.Dir)) }()
 	bar := a.Progress(0)
 	defer bar.Stop()
-	found, err := o.measure(ctx, d, bar.Now)
-	if err != nil {
+	bar.Now("make the model")
+	if err := decoderbench.Make(p.Dir, s); err != nil {
+		return err
+	}
+	found := &benchGenerateDetails{Size: s.Name, Form: p.Form.String(), Published: decoderbench.Published()}
+	if found.Result, err = decoderbench.Measure(ctx, d, s, p, bar.Now); err != nil {
 		return err
 	}
 	bar.Stop()
@@ -141,30 +148,6 @@ func benchGenerate(a *cli.App, ctx context.Context, o benchGenerateOptions) (err
 		return nil
 	}
 	return found.print(a)
-}
-
-// measure makes a model, measures it and removes it.
-func (o benchGenerateOptions) measure(ctx context.Context, d *ane.Device, progress func(string)) (
-	found *benchGenerateDetails, err error,
-) {
-	s, p, err := o.plan()
-	if err != nil {
-		return nil, err
-	}
-	if p.Dir, err = os.MkdirTemp(o.dir, "ane-model"); err != nil {
-		return nil, cli.Bad(err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(p.Dir)) }()
-	p.Peak = procmem.Peak
-	progress("make the model")
-	if err := decoderbench.Make(p.Dir, s); err != nil {
-		return nil, err
-	}
-	found = &benchGenerateDetails{Size: s.Name, Form: p.Form.String(), Published: decoderbench.Published()}
-	if found.Result, err = decoderbench.Measure(ctx, d, s, p, progress); err != nil {
-		return nil, err
-	}
-	return found, nil
 }
 
 // print writes the tables.
