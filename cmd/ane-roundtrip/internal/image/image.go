@@ -148,7 +148,7 @@ func decode(a *cli.App, ctx context.Context, path string) (*picture.Picture, err
 	if path == cli.Stdio {
 		path = "standard input"
 	}
-	p, err := picture.Read(f, path)
+	p, err := picture.Read(f, path, picture.MaxPixels)
 	return p, cli.Bad(err)
 }
 

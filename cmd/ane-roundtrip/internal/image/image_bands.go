@@ -26,7 +26,7 @@ const bandBytes = 8 << 20
 // does not average would make a picture transparent where its opacity is even, so such filters keep the opacity.
 func bandsOf(p *picture.Picture, f models.Filter) (b bands, opacity string) {
 	b, opacity = bands{p: p, channels: p.Channels}, "none"
-	if p.Translucent() {
+	if p.Translucent {
 		opacity = "kept"
 		if f.Averages() {
 			b.channels, opacity = p.Channels+1, "filtered"

@@ -14,7 +14,7 @@ import (
 
 func decoded(t testing.TB, data []byte) *Picture {
 	t.Helper()
-	p, err := decode(bytes.NewReader(data), "test", MaxPixels)
+	p, err := Read(bytes.NewReader(data), "test", MaxPixels)
 	require.NoError(t, err)
 	return p
 }

@@ -26,7 +26,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := decode(bytes.NewReader(data), "fuzzed", 4096)
+		p, err := Read(bytes.NewReader(data), "fuzzed", 4096)
 		if err != nil {
 			requireError(t, err, "fuzzed")
 			return

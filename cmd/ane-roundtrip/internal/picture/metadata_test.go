@@ -1,16 +1,13 @@
 package picture
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"fmt"
 	"image"
 	"image/color"
-	"io"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/bep/imagemeta"
 	"github.com/stretchr/testify/require"
@@ -187,7 +184,7 @@ func TestNotes(t *testing.T) {
 	require.Equal(t, 3, decoded(t, both).Orientation, "the first Exif data with an orientation")
 }
 
-// FuzzMetadata reads any bytes as metadata and passes them on.
+// FuzzMetadata reads any bytes as metadata.
 func FuzzMetadata(f *testing.F) {
 	f.Add(exif(6))
 	f.Add([]byte("II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x08\x00\x00\x00"))
@@ -196,12 +193,9 @@ func FuzzMetadata(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		o := orientationOf(data)
 		require.True(t, o >= 0 && o <= 8)
-		for _, png := range []bool{false, true} {
-			m := newMetadata(bufio.NewReaderSize(iotest.OneByteReader(bytes.NewReader(data)), lookahead), png)
-			got, err := io.ReadAll(m)
-			require.NoError(t, err)
-			require.Equal(t, len(data), len(got))
-			require.True(t, bytes.Equal(data, got))
-		}
+		p := new(Picture)
+		p.readChunks(data)
+		p.readSegments(data)
+		require.LessOrEqual(t, len(p.Notes), 3)
 	})
 }

@@ -60,7 +60,7 @@ func rounded(v float32) uint8 {
 func translucent(width, height, channels int) *Picture {
 	random := rand.New(rand.NewPCG(3, uint64(channels)))
 	p := newPicture(width, height, 3)
-	p.Channels, p.alpha, p.translucent = channels, true, true
+	p.Channels, p.alpha, p.Translucent = channels, true, true
 	for i := range p.pix {
 		p.pix[i] = uint8(random.Uint32())
 	}
@@ -148,7 +148,7 @@ func TestOpacityBits(t *testing.T) {
 
 func TestOpacity(t *testing.T) {
 	p := decoded(t, encoded(t, scene(300, 3)))
-	require.True(t, p.Translucent())
+	require.True(t, p.Translucent)
 	q := like(p)
 	colors, opacity := make([]fp16.Bits, p.Width+2), make([]fp16.Bits, p.Width+2)
 	for y := range p.Height {
@@ -168,10 +168,10 @@ func TestOpacity(t *testing.T) {
 	for i := 3; i < len(full.Pix); i += 4 {
 		full.Pix[i] = 255
 	}
-	require.False(t, decoded(t, encoded(t, full)).Translucent())
+	require.False(t, decoded(t, encoded(t, full)).Translucent)
 	opaque := decoded(t, pngOf(t, 1, 1, 8, 6, []byte{0, 9, 8, 7, 255}))
 	require.True(t, opaque.alpha)
-	require.False(t, opaque.Translucent())
+	require.False(t, opaque.Translucent)
 }
 
 // BenchmarkOver measures the way to a tensor and back.

@@ -48,7 +48,7 @@ func TestIdentity(t *testing.T) {
 func requireKept(t testing.TB, p, q *Picture) {
 	t.Helper()
 	require.Equal(t, [3]int{p.Width, p.Height, p.Channels}, [3]int{q.Width, q.Height, q.Channels})
-	if !p.translucent {
+	if !p.Translucent {
 		for y := range p.Height {
 			require.Equal(t, p.row(y), q.row(y))
 		}

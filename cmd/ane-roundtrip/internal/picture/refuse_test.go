@@ -85,11 +85,11 @@ func TestRefuses(t *testing.T) {
 		"JPEG, no height":        {noHeight(flatJPEG(1, 2, 3)), "8x0 pixels; give one of at least 1x1"},
 		"JPEG, two parts":        {flatJPEG(1, 2), "this form of JPEG cannot be read"},
 		"JPEG, no size": {append([]byte("\xff\xd8"), bytes.Repeat(append([]byte{0xff, 0xe1, 0xff, 0xff},
-			make([]byte, 0xfffd)...), maxMetadata>>16+1)...),
+			make([]byte, 0xfffd)...), 32<<4+1)...),
 			"the JPEG is damaged or incomplete"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := decode(bytes.NewReader(c.data), "dir/name", MaxPixels)
+			p, err := Read(bytes.NewReader(c.data), "dir/name", MaxPixels)
 			require.Nil(t, p)
 			requireError(t, err, "dir/name")
 			require.ErrorContains(t, err, c.want)
@@ -103,7 +103,7 @@ func TestIncomplete(t *testing.T) {
 		"PNG": encoded(t, scene(9, 7)), "JPEG": encodedJPEG(t, scene(9, 7)), "JPEG, RGB": flatJPEG(1, 2, 3),
 	} {
 		for n := range data {
-			_, err := decode(bytes.NewReader(data[:n]), name, MaxPixels)
+			_, err := Read(bytes.NewReader(data[:n]), name, MaxPixels)
 			requireError(t, err, name)
 		}
 		decoded(t, data)
@@ -117,7 +117,7 @@ func TestDamaged(t *testing.T) {
 		for _, change := range []byte{1, 0x80, 0xff} {
 			bad := bytes.Clone(data)
 			bad[i] ^= change
-			_, err := decode(bytes.NewReader(bad), "bad", MaxPixels)
+			_, err := Read(bytes.NewReader(bad), "bad", MaxPixels)
 			requireError(t, err, "bad")
 		}
 	}
@@ -128,12 +128,12 @@ func TestReaderFails(t *testing.T) {
 	broken := errors.New("broken")
 	for _, data := range [][]byte{encoded(t, scene(60, 70)), encodedJPEG(t, scene(60, 70))} {
 		for n := 0; n < len(data); n += 13 {
-			_, err := decode(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(broken)), "name", MaxPixels)
+			_, err := Read(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(broken)), "name", MaxPixels)
 			requireError(t, err, "name")
 			require.ErrorIs(t, err, broken)
 			require.ErrorContains(t, err, "cannot read the file: broken")
 		}
-		_, err := decode(iotest.OneByteReader(iotest.DataErrReader(bytes.NewReader(data))), "name", MaxPixels)
+		_, err := Read(iotest.OneByteReader(iotest.DataErrReader(bytes.NewReader(data))), "name", MaxPixels)
 		require.NoError(t, err)
 	}
 }
@@ -146,7 +146,7 @@ func TestRead(t *testing.T) {
 		f, err := os.Open(path)
 		require.NoError(t, err)
 		defer f.Close()
-		return Read(f, path)
+		return Read(f, path, MaxPixels)
 	}
 	p, err := read(path)
 	require.NoError(t, err)
@@ -161,7 +161,7 @@ func TestReadClosed(t *testing.T) {
 	f, err := os.Open(t.TempDir())
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
-	_, err = Read(f, "closed")
+	_, err = Read(f, "closed", MaxPixels)
 	requireError(t, err, "closed")
 	require.ErrorIs(t, err, fs.ErrClosed)
 }
