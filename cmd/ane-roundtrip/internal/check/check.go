@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,20 +21,20 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// checkOptions are the flags of check.
-type checkOptions struct {
-	repeat       int
-	required     []string // claims
-	inject, only string
-	trace        string
-	gpu          string // a device, gpu.Auto, or empty for none
-	quiet        bool
-	wasm         bool
+// options are the flags of check.
+type options struct {
+	repeat          int
+	required        []string // claims
+	inject, pattern string
+	trace           string
+	gpu             string // a device, gpu.Auto, or empty for none
+	quiet           bool
+	wasm            bool
 }
 
 // Command returns the command check.
 func Command(a *cli.App) *cobra.Command {
-	var o checkOptions
+	var o options
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Run every model and prove that no copy was made (the default)",
@@ -62,16 +64,14 @@ once more on a timeline; a failed check writes the report too.`,
 					return cli.Badf("--%s goes with the models, which --wasm does not run; leave one of them out", other)
 				}
 			}
-			if !cmd.Flags().Changed("only") {
-				return check(a, cmd.Context(), o, nil)
-			}
-			return check(a, cmd.Context(), o, &o.only)
+			c := &CheckRun{App: a, options: o, Repeat: o.repeat}
+			return c.run(cmd.Context(), cmd.Flags().Changed("only"))
 		},
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.repeat, cli.RepeatFlag, 200, "time `N` evaluations of each model")
 	f.StringVar(&o.inject, "inject", "", "break the engine: `FAULT`, such as hidden-copy")
-	f.StringVar(&o.only, "only", "", "run only the checks whose names match a `PATTERN`")
+	f.StringVar(&o.pattern, "only", "", "run only the checks whose names match a `PATTERN`")
 	f.StringArrayVar(&o.required, "require-shown", nil, "fail unless checks show a `CLAIM`: "+
 		strings.Join(ClaimNames(), ", "))
 	f.StringVar(&o.gpu, "gpu", "", "check a GPU too: `DEVICE`, $"+gpu.EnvDevice+" or the best")
@@ -86,48 +86,45 @@ once more on a timeline; a failed check writes the report too.`,
 	return cmd
 }
 
-// blindMeter is the fault of a measurement of memory that sees no copies: what it measures shows nothing.
-const blindMeter = "blind-meter"
-
-// GPUCopy is the fault of a GPU that works on a copy of a Block.
-const GPUCopy = "gpu-copy"
-
 // CheckRun holds the state of one run of check.
 type CheckRun struct {
-	App      *cli.App
-	Repeat   int
-	quiet    bool
-	wasm     bool
-	required []string
-	meter    trial.Meter // of the memory of this process; nil for the usual one
+	App    *cli.App
+	Repeat int // evaluations of each model that are timed
+
+	options
 	only     selection
-	leftOut  int // checks that --only leaves out
+	leftOut  int         // checks that --only leaves out
+	meter    trial.Meter // of the memory of this process; nil for the usual one
 	timeline *timeline.Record
 	report   cli.Report
 	claims   []Claim
+	engines  []EngineResult
 	gpu      gpu.Device // nil without --gpu
 	ofGPU    []trial.Check
 }
 
-// check runs the diagnostic and prints its report. pattern is nil for all checks.
-func check(a *cli.App, ctx context.Context, o checkOptions, pattern *string) (err error) {
-	if o.repeat < 1 || o.repeat > cli.MaxRepeat {
-		return cli.Badf("--repeat %d; give 1 to %d", o.repeat, cli.MaxRepeat)
+// run runs the diagnostic and prints its report. chosen means that --only is given.
+func (c *CheckRun) run(ctx context.Context, chosen bool) (err error) {
+	a := c.App
+	if c.Repeat < 1 || c.Repeat > cli.MaxRepeat {
+		return cli.Badf("--repeat %d; give 1 to %d", c.Repeat, cli.MaxRepeat)
 	}
-	if o.inject == GPUCopy && o.gpu == "" {
+	if c.inject == GPUCopy && c.options.gpu == "" {
 		return cli.Badf("--inject %s breaks a GPU; give --gpu too", GPUCopy)
 	}
-	if err := claimsKnown(o.required); err != nil {
+	if err := claimsKnown(c.required); err != nil {
 		return err
 	}
-	wrap, err := inject(a, o.inject)
+	wrap, err := injected(a, c.inject)
 	if err != nil {
 		return err
 	}
-	if _, _, err := a.EngineChoice(); err != nil { // wrong usage, also where there is no GPU
+	name, opts, err := a.EngineChoice() // wrong usage, also where there is no GPU
+	if err != nil {
 		return err
 	}
-	traced, err := tensorfile.StageTrace(a, o.trace, nil)
+	opts = slices.Clip(append(opts, engine.Wrap(wrap)))
+	traced, err := tensorfile.StageTrace(a, c.trace, nil)
 	if err != nil {
 		return err
 	}
@@ -135,185 +132,197 @@ func check(a *cli.App, ctx context.Context, o checkOptions, pattern *string) (er
 		defer traced.Discard()
 		defer context.AfterFunc(ctx, traced.Discard)() // an interrupt removes a half-written file
 	}
-	c := &CheckRun{App: a, Repeat: o.repeat, quiet: o.quiet, wasm: o.wasm, required: o.required}
-	if o.inject == blindMeter {
+	if c.inject == blindMeter {
 		c.meter = trial.BlindMeter
 	}
-	if c.gpu, err = openGPU(a, ctx, o); err != nil {
-		return unavailable(a, err)
+	if c.options.gpu != "" {
+		if err := limited(ctx, c.openGPU); err != nil {
+			return c.unavailable(err)
+		}
+		defer func() { err = errors.Join(err, limited(context.WithoutCancel(ctx), c.gpu.Close)) }()
 	}
-	defer func() { err = errors.Join(err, c.closeGPU(ctx)) }()
 	d, err := a.OpenEngine(ctx, wrap)
 	if err != nil {
-		return unavailable(a, err)
+		return c.unavailable(err)
 	}
 	c.report = cli.NewReport(d)
-	withBroker := a.Engine == engine.Auto && d.Receipt().Engine == engine.Soft
-	if pattern != nil {
-		_, _, remote := d.Traffic()
-		engines := map[string]bool{"": remote}
-		if withBroker {
-			engines[engine.Broker+"/"] = true
-		}
-		if c.only, c.leftOut, err = only(*pattern, engines, c.gpu != nil); err != nil {
-			return errors.Join(err, d.Close())
-		}
+	soft := d.Receipt().Engine == engine.Soft
+	withBroker := a.Engine == engine.Auto && soft
+	if err := c.prepare(ctx, d, chosen, withBroker, traced); err != nil {
+		return errors.Join(err, d.Close())
 	}
-	if !o.wasm && (traced != nil || a.ReportFile.File != nil) {
-		if c.timeline, err = traceModels(ctx, d, o.trace, traced); err != nil {
-			return errors.Join(err, d.Close())
-		}
-	}
-	first, err := c.CheckEngine(ctx, d)
-	if err != nil {
+	if err := c.add(ctx, d, ""); err != nil {
 		return err
 	}
-	all := []EngineResult{first}
-	if o.wasm && first.Receipt.Engine == engine.Soft {
-		second, err := c.checkOffsets(ctx, wrap)
+	if c.wasm && soft { // also with tensors at an offset of the guest's memory
+		d, err := engine.Open(ctx, engine.Soft, append(opts, engine.AllowOffsets())...)
 		if err != nil {
 			return err
 		}
-		all = append(all, second)
+		if err := c.add(ctx, d, "wasm/offset/"); err != nil {
+			return err
+		}
 	}
 	if withBroker {
-		second, err := c.checkBroker(ctx, wrap)
-		if err != nil {
+		if err := c.addBroker(ctx, wrap); err != nil {
 			return err
 		}
-		all = append(all, second...)
 	}
-	if err := c.checkGPU(ctx, wrap); err != nil {
-		return err
+	if c.gpu != nil && c.only.has(gpu.Names()...) {
+		if soft { // accepts tensors at an offset, and all turns are on one Block
+			opts = append(opts, engine.AllowOffsets())
+		}
+		if err := limited(ctx, func(ctx context.Context) error { return c.checkGPU(ctx, name, opts) }); err != nil {
+			return err
+		}
 	}
-	return c.judge(all)
+	return c.judge()
 }
 
-// unavailable prints the verdict of an engine or a GPU that is not there, and returns err.
-func unavailable(a *cli.App, err error) error {
-	if errors.Is(err, ane.ErrUnavailable) && !a.JSON {
-		return errors.Join(err, a.Printf("verdict: %s\n", cli.Paint(a.Out, cli.VerdictUnavailable)))
+// unavailable delivers the verdict of an engine or a GPU that is not there, and returns err.
+func (c *CheckRun) unavailable(err error) error {
+	if errors.Is(err, ane.ErrUnavailable) {
+		c.report = cli.NewReport(nil)
+		c.report.View = View(c.quiet)
+		c.App.Deliver(c.report)
 	}
 	return err
 }
 
-// traceModels returns the record of one evaluation of every model, and writes it to traced, the file of path, unless
-// that is nil.
-// Without a file an engine that cannot run a model has no record: the checks say why.
-func traceModels(ctx context.Context, d *ane.Device, path string, traced *wholefile.File) (*timeline.Record, error) {
+// prepare selects the checks of --only, and evaluates every model on a timeline for --trace and --report. Without
+// --trace an engine that cannot run a model has no record: the checks say why.
+func (c *CheckRun) prepare(ctx context.Context, d *ane.Device, chosen, withBroker bool, traced *wholefile.File) (
+	err error) {
+	if chosen {
+		_, _, remote := d.Traffic()
+		engines := map[string]bool{"": remote}
+		if withBroker {
+			engines[brokerPrefix] = true
+		}
+		if c.only, c.leftOut, err = only(c.pattern, engines, c.gpu != nil); err != nil {
+			return err
+		}
+	}
+	if c.wasm || traced == nil && c.App.ReportFile.File == nil {
+		return nil
+	}
 	all, err := models.All()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var programs []timeline.Program
 	for _, m := range all {
-		programs = append(programs, timeline.Program{Source: ane.Source{File: m.Name + ".mil", Program: m.Program,
-			Weights: m.Weights}})
+		programs = append(programs, timeline.Program{Source: trial.Source(m)})
 	}
 	if traced == nil {
-		record, _ := timeline.RecordTrace(ctx, d, "", io.Discard, programs)
-		return record, ctx.Err()
+		c.timeline, _ = timeline.RecordTrace(ctx, d, "", io.Discard, programs)
+		return ctx.Err()
 	}
-	record, err := timeline.RecordTrace(ctx, d, path, traced, programs)
-	if err != nil {
-		return nil, err
+	if c.timeline, err = timeline.RecordTrace(ctx, d, c.trace, traced, programs); err != nil {
+		return err
 	}
-	return record, cli.WriteError(path, traced.Commit())
+	return cli.WriteError(c.trace, traced.Commit())
 }
 
-// checkBroker runs the checks on the software engine in a private broker, a process of its own.
+// add runs the checks on an engine, closes it, and adds the result.
+func (c *CheckRun) add(ctx context.Context, d *ane.Device, prefix string) error {
+	t, err := c.engine(ctx, d, prefix)
+	c.engines = append(c.engines, t)
+	return err
+}
+
+// brokerPrefix is before the names of the checks of a private broker.
+const brokerPrefix = engine.Broker + "/"
+
+// addBroker runs the checks on the software engine in a private broker, a process of its own.
 // Where no broker can start it adds one skipped check with the reason.
-func (c *CheckRun) checkBroker(ctx context.Context, wrap func(ane.Engine) ane.Engine) ([]EngineResult, error) {
-	const prefix, available = engine.Broker + "/", engine.Broker + "/available"
-	part := *c
-	part.only.prefix = prefix
-	all, err := models.All()
-	if err != nil {
-		return nil, err
-	}
-	if !part.only.has(CheckNames(all, true)...) {
-		return nil, nil
+func (c *CheckRun) addBroker(ctx context.Context, wrap func(ane.Engine) ane.Engine) error {
+	names, err := CheckNames(map[string]bool{brokerPrefix: true}, false)
+	if err != nil || !c.only.has(names...) {
+		return err
 	}
 	opts, err := c.App.Arithmetic(engine.Broker)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d, err := engine.Open(ctx, engine.Broker, append(opts, engine.BrokerPath(""), engine.Wrap(wrap))...)
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	if err != nil {
-		if c.only.has(available) {
-			c.report.Checks = append(c.report.Checks, trial.Skipped(available, "%s", cli.ErrorText(err)))
+		if c.only.has(brokerAvailable) {
+			c.report.Checks = append(c.report.Checks, trial.Skipped(brokerAvailable, "%s", cli.ErrorText(err)))
 		}
-		return nil, nil
+		return nil
 	}
-	t, err := part.CheckEngine(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	return []EngineResult{t.withPrefix(prefix)}, nil
+	return c.add(ctx, d, brokerPrefix)
 }
 
-// checkOffsets runs the guest on the software engine with tensors at an offset of the guest's memory.
-func (c *CheckRun) checkOffsets(ctx context.Context, wrap func(ane.Engine) ane.Engine) (t EngineResult, err error) {
-	_, opts, err := c.App.EngineChoice()
-	if err != nil {
-		return t, err
-	}
-	d, err := engine.Open(ctx, engine.Soft, append(opts, engine.Wrap(wrap), engine.AllowOffsets())...)
-	if err != nil {
-		return t, err
-	}
-	t, err = c.CheckEngine(ctx, d)
-	for i := range t.Checks {
-		if n := &t.Checks[i].Name; *n == memoryClosed || *n == engineError {
-			*n = "wasm/offset/" + *n
-		}
-	}
-	return t, err
+// gpuTime bounds the start and the end of a driver, and all checks of a GPU: drivers can hang.
+const gpuTime = time.Minute
+
+func limited(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, gpuTime)
+	defer cancel()
+	return f(ctx)
 }
 
-// checkDetails are the fields that check adds to the report.
-type checkDetails struct {
-	Models  []trial.Report  `json:"models"` // of the first engine
-	Engines []engineDetails `json:"engines"`
-	Only    string          `json:"only,omitempty"`     // the pattern
-	LeftOut int             `json:"left_out,omitempty"` // checks that do not match it
-	GPU     *gpu.Report     `json:"gpu,omitempty"`      // of --gpu
+// openGPU opens the GPU of --gpu.
+func (c *CheckRun) openGPU(ctx context.Context) (err error) {
+	c.gpu, err = gpu.Open(ctx, c.options.gpu)
+	if err == nil && c.inject == GPUCopy {
+		c.gpu = gpu.Copying(c.gpu)
+	}
+	return err
+}
+
+// checkGPU makes the checks of the GPU, which takes turns with an engine.
+func (c *CheckRun) checkGPU(ctx context.Context, name string, opts []engine.Option) (err error) {
+	e, err := engine.Open(ctx, name, opts...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	made, err := gpu.Checks(ctx, c.gpu, e, c.only.has)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errors.Join(errors.New("the GPU did not answer in time"), err)
+	}
+	c.ofGPU = c.only.filter(made)
+	return err
+}
+
+// details are the fields that check adds to the report.
+type details struct {
+	Models  []trial.Report `json:"models"` // of the first engine
+	Engines []EngineResult `json:"engines"`
+	Only    string         `json:"only,omitempty"`     // the pattern
+	LeftOut int            `json:"left_out,omitempty"` // checks that do not match it
+	GPU     *gpu.Report    `json:"gpu,omitempty"`      // of --gpu
 
 	Guests   []trial.GuestReport `json:"guests,omitempty"`   // of --wasm
 	Timeline *timeline.Record    `json:"timeline,omitempty"` // of the first engine, with --report or --trace
 }
 
-// engineDetails are the figures of one engine.
-type engineDetails struct {
-	Engine string         `json:"engine"`
-	Models []trial.Report `json:"models"`
-	Memory []memoryPoint  `json:"memory"`
-}
-
-// judge prints the report of all engines and returns errFailed if a check failed.
-func (c *CheckRun) judge(all []EngineResult) error {
+// judge delivers the report of all engines and returns cli.Failed if a check failed.
+func (c *CheckRun) judge() error {
 	r := &c.report
-	details := checkDetails{Only: c.only.pattern, LeftOut: c.leftOut, Timeline: c.timeline}
-	for _, t := range all {
+	about := details{Models: c.engines[0].Rows, Engines: c.engines, Only: c.only.pattern, LeftOut: c.leftOut,
+		Timeline: c.timeline}
+	for _, t := range c.engines {
 		r.Checks = append(r.Checks, t.Checks...)
-		details.Engines = append(details.Engines, engineDetails{t.Receipt.Engine, t.Rows, t.memory})
-		details.Guests = append(details.Guests, t.guests...)
-		if len(all) > 1 {
+		about.Guests = append(about.Guests, t.guests...)
+		if len(c.engines) > 1 {
 			r.Engines = append(r.Engines, t.Receipt)
 		}
 	}
-	details.Models = details.Engines[0].Models
 	r.Checks = append(r.Checks, c.ofGPU...)
 	if c.gpu != nil {
-		about := c.gpu.Report()
-		details.GPU = &about
+		device := c.gpu.Report()
+		about.GPU = &device
 	}
-	r.Details = details
+	r.Details, r.View = about, View(c.quiet)
 	if !c.wasm {
-		c.claims = claimsOf(all)
+		c.claims = claimsOf(c.engines)
 		r.Claims = c.claims
 	}
 	failed := r.Judge()
@@ -321,11 +330,5 @@ func (c *CheckRun) judge(all []EngineResult) error {
 		failed = requireShown(r, c.claims, c.required)
 	}
 	c.App.Deliver(*r)
-	if c.App.JSON {
-		return failed
-	}
-	if err := c.print(all); err != nil {
-		return err
-	}
 	return failed
 }

@@ -18,12 +18,9 @@ import (
 
 // checked is an engine with checks of these names and results.
 func checked(name, prefix string, status map[string]string) EngineResult {
-	t := EngineResult{Receipt: ane.Receipt{Engine: name}}
+	t := EngineResult{Receipt: ane.Receipt{Engine: name}, prefix: prefix}
 	for check, s := range status {
-		t.Checks = append(t.Checks, trial.Check{Name: check, Status: s})
-	}
-	if prefix != "" {
-		t = t.withPrefix(prefix)
+		t.Checks = append(t.Checks, trial.Check{Name: prefix + check, Status: s})
 	}
 	return t
 }

@@ -21,8 +21,16 @@ func Injections() []string {
 	return names
 }
 
-// inject returns the wrapper that injects the fault called name; nil for an empty name.
-func inject(a *cli.App, name string) (wrap func(ane.Engine) ane.Engine, err error) {
+// Faults that wrap no engine.
+const (
+	// blindMeter is a measurement of memory that sees no copies: what it measures shows nothing.
+	blindMeter = "blind-meter"
+	// GPUCopy is a GPU that works on a copy of a Block.
+	GPUCopy = "gpu-copy"
+)
+
+// injected returns the wrapper that injects the fault called name; nil for an empty name.
+func injected(a *cli.App, name string) (wrap func(ane.Engine) ane.Engine, err error) {
 	if name == "" {
 		return nil, nil
 	}

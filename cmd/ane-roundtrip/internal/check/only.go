@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/gpu"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
@@ -49,59 +48,59 @@ const (
 	memoryInputs   = "memory/inputs"
 )
 
-// CheckNames lists the checks of an engine; remote means that it runs in another process.
-func CheckNames(all []models.Model, remote bool) (names []string) {
-	for _, m := range all {
-		names = append(names, trial.ModelChecks(m.Name)...)
-	}
-	names = append(names, trial.EvidenceChecks(remote)...)
-	return append(names, memoryCopies, memoryNeighbor, memoryInputs, memoryClosed)
-}
+// brokerAvailable is the check of a private broker that cannot start.
+const brokerAvailable = brokerPrefix + "available"
 
-// only returns the selection of the value of --only, which has to match at least one check.
-// engines maps the prefix of the checks of an engine to whether it runs in another process; withGPU adds those of a
-// GPU.
-// leftOut counts the checks that the pattern leaves out.
-func only(pattern string, engines map[string]bool, withGPU bool) (s selection, leftOut int, err error) {
-	if pattern == "" {
-		return selection{}, 0, cli.Badf("--only needs a pattern; give one such as 'identity/*' or 'memory/*'")
-	}
-	if _, err := path.Match(Flat(pattern), ""); err != nil {
-		return selection{}, 0, cli.Badf("--only %q is not a valid pattern; give one such as 'identity/*', in which "+
-			"* stands for any text", pattern)
-	}
+// CheckNames lists the checks of engines, which maps what is before their names to whether the engine runs in another
+// process, and of a GPU.
+func CheckNames(engines map[string]bool, withGPU bool) (names []string, err error) {
 	all, err := models.All()
 	if err != nil {
-		return selection{}, 0, err
+		return nil, err
 	}
-	s.pattern = pattern
-	var known []string
 	for _, prefix := range slices.Sorted(maps.Keys(engines)) {
-		ofEngine := selection{pattern, prefix}
-		for _, name := range CheckNames(all, engines[prefix]) {
-			known = append(known, prefix+name)
-			if !ofEngine.has(name) {
-				leftOut++
+		for _, m := range all {
+			for _, name := range trial.ModelChecks(m.Name) {
+				names = append(names, prefix+name)
 			}
+		}
+		for _, name := range append(trial.EvidenceChecks(engines[prefix]), memoryCopies, memoryNeighbor, memoryInputs,
+			memoryClosed) {
+			names = append(names, prefix+name)
 		}
 	}
 	if withGPU {
-		for _, name := range gpu.Names() {
-			known = append(known, name)
-			if !s.has(name) {
-				leftOut++
-			}
+		names = append(names, gpu.Names()...)
+	}
+	return names, nil
+}
+
+// only returns the selection of the value of --only, which has to match at least one check of CheckNames.
+// leftOut counts the checks that the pattern leaves out.
+func only(pattern string, engines map[string]bool, withGPU bool) (s selection, leftOut int, err error) {
+	if pattern == "" {
+		return s, 0, cli.Badf("--only needs a pattern; give one such as 'identity/*' or 'memory/*'")
+	}
+	if _, err := path.Match(Flat(pattern), ""); err != nil {
+		return s, 0, cli.Badf("--only %q is not a valid pattern; give one such as 'identity/*', in which "+
+			"* stands for any text", pattern)
+	}
+	s.pattern = pattern
+	known, err := CheckNames(engines, withGPU)
+	if err != nil {
+		return s, 0, err
+	}
+	for _, name := range known {
+		if !s.has(name) {
+			leftOut++
 		}
 	}
 	// These checks run only on some machines; leftOut does not count them.
 	occasional := []string{engineError, replayName + "/attributes", replayName + "/values", replayName + "/copies"}
-	if engines[engine.Broker+"/"] {
-		occasional = append(occasional, engine.Broker+"/available")
+	if _, found := engines[brokerPrefix]; found {
+		occasional = append(occasional, brokerAvailable)
 	}
-	if s.has(occasional...) {
-		return s, leftOut, nil
-	}
-	if leftOut == len(known) {
+	if leftOut == len(known) && !s.has(occasional...) {
 		return s, leftOut, cli.Badf("--only %s matches no check; %sthe names are in the table of ane-roundtrip check",
 			pattern, near.Hint(pattern, append(known, groups(known)...)))
 	}
@@ -123,14 +122,9 @@ func groups(names []string) (patterns []string) {
 
 // OnlyChoices lists what --only may be: groups and names of checks, those of a private broker and of a GPU included.
 func OnlyChoices() []string {
-	all, err := models.All()
+	names, err := CheckNames(map[string]bool{"": false, brokerPrefix: true}, true)
 	if err != nil {
 		return nil
 	}
-	names := CheckNames(all, false)
-	for _, name := range CheckNames(all, true) {
-		names = append(names, engine.Broker+"/"+name)
-	}
-	names = append(names, gpu.Names()...)
 	return append(groups(names), names...)
 }

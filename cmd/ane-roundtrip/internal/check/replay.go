@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
@@ -20,48 +19,51 @@ import (
 // replayName is the name of the program of a dump in reports.
 const replayName = "replay"
 
-// replay returns a model that has the tensors of the program in the dump that the stand-in replays,
-// so that the engine has to place them as the dump describes. If there is no such model m is nil and
-// check gives the reason; without a dump both are nil.
-func replay(name string) (m *models.Model, check *trial.Check) {
-	replayed, ok := standin.Replayed()
+// withReplay adds the model of a dump to the models that check runs, or tells why there is none.
+func withReplay(name string, all []models.Model) ([]models.Model, []trial.Check) {
+	dump, ok := standin.Replayed()
 	if name != engine.StandIn || !ok {
-		return nil, nil
+		return all, nil
 	}
-	file := replayed.File
-	result := func(status, format string, args ...any) (*models.Model, *trial.Check) {
-		c := trial.Skipped(replayName+"/attributes", "%s", cli.OneLine(fmt.Sprintf(format, args...)))
-		c.Status = status
-		return nil, &c
+	m, status, err := replay(dump)
+	if err == nil {
+		return append(all, m), nil
 	}
+	c := trial.Skipped(replayName+"/attributes", "%s", cli.OneLine(err.Error()))
+	c.Status = status
+	return all, []trial.Check{c}
+}
+
+// replay returns a model that has the tensors of the program in the dump that the stand-in replays,
+// so that the engine has to place them as the dump describes. If there is no such model, status is that of the check.
+func replay(dump *standin.Dump) (m models.Model, status string, err error) {
+	file := dump.File
 	v, err := plist.ReadFile(file)
 	if err != nil {
-		return result(trial.Fail, "%v", err)
+		return m, trial.Fail, err
 	}
 	found, ok := attributes.Search(v)
 	if !ok {
-		return result(trial.Skip, "%s has no compiled program; %s", file, inForce(replayed))
+		return m, trial.Skip, fmt.Errorf("%s has no compiled program; %s", file, inForce(dump))
 	}
 	p, err := attributes.Read(found)
 	switch {
 	case errors.Is(err, attributes.ErrImage):
-		return result(trial.Skip, "%v", err)
+		return m, trial.Skip, err
 	case err != nil:
-		return result(trial.Fail, "%v", err)
+		return m, trial.Fail, err
 	case len(p.Procedures) > 1:
-		return result(trial.Skip, "%s has a program of %d procedures; check runs only a program of one", file,
+		return m, trial.Skip, fmt.Errorf("%s has a program of %d procedures; check runs only a program of one", file,
 			len(p.Procedures))
 	case len(p.Procedures[0].Unplaced) > 0:
-		return result(trial.Skip, "%s has no layout for %s", file,
-			strings.Join(p.Procedures[0].Unplaced, ", "))
+		return m, trial.Skip, fmt.Errorf("%s has no layout for %s", file, strings.Join(p.Procedures[0].Unplaced, ", "))
 	}
 	q := p.Procedures[0]
-	between, err := models.Between(replayName, variables(q.Inputs), variables(q.Outputs))
+	m, err = models.Between(replayName, variables(q.Inputs), variables(q.Outputs))
 	if err != nil { // the software engine has no program for such tensors
-		return result(trial.Skip, "%s: anekit can place the tensors, but has no program for them: %v",
-			file, err)
+		err = fmt.Errorf("%s: anekit can place the tensors, but has no program for them: %w", file, err)
 	}
-	return &between, nil
+	return m, trial.Skip, err
 }
 
 // inForce says which part of a dump without a program the stand-in replays.
@@ -85,16 +87,4 @@ func variables(tensors []attributes.Tensor) []mil.Var {
 		vars[i] = mil.Var{Name: t.Name, Type: mil.TensorOf(t.Layout.DType, t.Layout.Shape...)}
 	}
 	return vars
-}
-
-// withReplay adds the model of a dump to the models that check runs.
-func withReplay(d *ane.Device, all []models.Model) ([]models.Model, []trial.Check) {
-	m, check := replay(d.Receipt().Engine)
-	if m != nil {
-		all = append(all, *m)
-	}
-	if check != nil {
-		return all, []trial.Check{*check}
-	}
-	return all, nil
 }

@@ -121,12 +121,8 @@ func (d *Doc) tail() {
 		t.Row(checkRow(c)...)
 	}
 	d.Page("Self-check", nil, others, own["broker"], own["gpu"])
-	engines := d.Root.Items("engines")
-	if e := d.Root.At("engine"); len(engines) == 0 && e.Object() {
-		engines = []*Value{e}
-	}
 	var receipts []Block
-	for _, e := range engines {
+	for _, e := range d.Receipts() {
 		receipts = append(receipts, receipt(e))
 	}
 	heading := "Receipt"
@@ -135,6 +131,14 @@ func (d *Doc) tail() {
 	}
 	d.Page(heading, nil, receipts...)
 	d.machine(d.Root.At("host"))
+}
+
+// Receipts are what the engines of the command say of themselves.
+func (d *Doc) Receipts() []*Value {
+	if e := d.Root.At("engine"); len(d.Root.Items("engines")) == 0 && e.Object() {
+		return []*Value{e}
+	}
+	return d.Root.Items("engines")
 }
 
 // receipt shows what an engine says of itself.

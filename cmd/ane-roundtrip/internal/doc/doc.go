@@ -79,6 +79,14 @@ func (d *Doc) Page(heading string, intro []Cell, blocks ...Block) {
 // Terminal adds a part that the page does not show.
 func (d *Doc) Terminal(blocks ...Block) { d.add(section{viewers, "", nil, blocks}) }
 
+// Hide leaves out on a terminal what was added so far.
+func (d *Doc) Hide() {
+	d.sections = slices.DeleteFunc(d.sections, func(s section) bool { return s.on == viewers })
+	for i := range d.sections {
+		d.sections[i].on = readers
+	}
+}
+
 // add adds a section without its empty blocks.
 func (d *Doc) add(s section) {
 	var kept []Block

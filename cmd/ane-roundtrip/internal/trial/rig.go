@@ -74,7 +74,7 @@ func (r *Rig) Close(ctx context.Context) error { return r.t.close(ctx) }
 
 // rig makes a Rig of a model. It fails if the engine reports other names of inputs and outputs than the program has.
 func (t *T) rig(d *ane.Device, m models.Model) *Rig {
-	r := Must(NewRig(t.Ctx, d, source(m)))
+	r := Must(NewRig(t.Ctx, d, Source(m)))
 	t.Later(r.Close)
 	var want, got []string
 	for _, v := range m.Program.Funcs[0].Params {
@@ -92,7 +92,8 @@ func (t *T) rig(d *ane.Device, m models.Model) *Rig {
 	return r
 }
 
-func source(m models.Model) ane.Source {
+// Source is the source of a model.
+func Source(m models.Model) ane.Source {
 	return ane.Source{File: m.Name + ".mil", Program: m.Program, Weights: m.Weights}
 }
 

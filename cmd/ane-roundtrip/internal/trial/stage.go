@@ -50,7 +50,7 @@ func (e *evidence) play(c scene) func(*T) {
 		for _, m := range e.models {
 			if (m.Name == e.models[0].Name || m.Name == "scale-bias") && len(s.programs) < c.programs { // of one shape
 				s.programs = append(s.programs, m)
-				loaded, _, _ := t.model(e.device, source(m))
+				loaded, _, _ := t.model(e.device, Source(m))
 				s.models = append(s.models, loaded)
 			}
 		}

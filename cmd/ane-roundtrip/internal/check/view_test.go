@@ -2,14 +2,26 @@ package check
 
 import (
 	"bytes"
+	"encoding/json"
 	"testing"
 
-	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
+
+// shown is what a terminal shows of a report.
+func shown(t *testing.T, r cli.Report, quiet bool) string {
+	t.Helper()
+	t.Setenv("COLUMNS", "")
+	object, err := json.Marshal(r)
+	require.NoError(t, err)
+	var out bytes.Buffer
+	require.NoError(t, doc.Terminal(&out, object, View(quiet)))
+	return out.String()
+}
 
 // Where the system does not tell the growth of memory, as macOS does not, the verdict says that it was not measured.
 func TestVerdictSaysWhatWasNotMeasured(t *testing.T) {
@@ -23,17 +35,7 @@ func TestVerdictSaysWhatWasNotMeasured(t *testing.T) {
 		{[]trial.Check{trial.Skipped("replay/run", "no")},
 			"0 of 1 checks passed, others cannot run here\nverdict: pass\n"},
 	} {
-		var out, errw bytes.Buffer
-		run := &CheckRun{App: cli.New(alone, []string{"check"}, &out, &errw), quiet: true,
-			report: cli.Report{Checks: c.checks, Verdict: cli.VerdictPass}}
-		require.NoError(t, run.print(nil))
-		require.Equal(t, c.want, out.String())
+		r := cli.Report{Checks: c.checks, Verdict: cli.VerdictPass, Details: details{}}
+		require.Equal(t, c.want, shown(t, r, true))
 	}
-}
-
-// alone is a command tree with one command.
-func alone(a *cli.App) *cobra.Command {
-	root := &cobra.Command{Use: "ane-roundtrip"}
-	root.AddCommand(Command(a))
-	return root
 }

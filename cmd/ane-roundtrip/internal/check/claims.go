@@ -82,6 +82,12 @@ func (t EngineResult) copiesNothing() (status string, by []string) {
 	if len(by) > 0 {
 		return ClaimRefuted, by
 	}
+	full := func(names []string) (all []string) {
+		for _, name := range names {
+			all = append(all, t.full(name))
+		}
+		return all
+	}
 	ways := [][]string{{memoryCopies}, {trial.GrowthCheck, trial.LateWriteCheck}}
 	if t.Receipt.Engine == engine.Apple {
 		ways = ways[1:]
@@ -89,19 +95,11 @@ func (t EngineResult) copiesNothing() (status string, by []string) {
 	for _, way := range ways {
 		missing := slices.DeleteFunc(slices.Clone(way), func(name string) bool { return passed[name] })
 		if len(missing) == 0 {
-			return ClaimShown, t.named(way)
+			return ClaimShown, full(way)
 		}
-		by = append(by, t.named(missing)...)
+		by = append(by, full(missing)...)
 	}
 	return ClaimNotShown, by
-}
-
-// named puts the prefix of the engine before names of checks.
-func (t EngineResult) named(checks []string) (full []string) {
-	for _, name := range checks {
-		full = append(full, t.prefix+name)
-	}
-	return full
 }
 
 // claimsKnown rejects a name that is no claim.
