@@ -12,8 +12,6 @@ func (b *builder) build() {
 	b.failure()
 	details := b.root.at("details")
 	switch b.root.at("command").raw {
-	case "check":
-		b.check(details)
 	case "bench":
 		switch {
 		case details.at("load").kind == array:

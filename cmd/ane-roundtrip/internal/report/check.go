@@ -1,11 +1,5 @@
 package report
 
-import (
-	"fmt"
-
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
-)
-
 func modelTable(caption string) *table {
 	return &table{Caption: caption, Columns: columns("model", "#compile", "#load", "#p50", "#p99", "#max error",
 		"#reached through a copy", ">error")}
@@ -21,61 +15,6 @@ func modelRow(m *value) []cell {
 type engineModels struct {
 	cell   cell
 	models *value
-}
-
-// check shows the models of each engine.
-func (b *builder) check(d *value) {
-	engines := d.at("engines")
-	for _, k := range []struct {
-		check, name string
-		form        func(*value) cell
-	}{{"memory/copies", "tensors reached through a copy", size}, {"memory/neighbours", "bytes written beside tensors", size},
-		{"memory/growth", "growth of memory", size}, {"memory/closed", "surfaces left open", plain}} {
-		for _, c := range b.root.at("checks").items {
-			if c.at("name").is(k.check) && c.at("value").here() {
-				b.doc.Keys = append(b.doc.Keys, entry{k.name, []cell{k.form(c.at("value"))}})
-			}
-		}
-	}
-	var tables []block
-	var all []engineModels
-	for _, e := range engines.items {
-		t := modelTable("Models on " + page.Visible(e.at("engine").raw))
-		for _, m := range e.at("models").items {
-			t.add(modelRow(m)...)
-		}
-		tables = append(tables, tableBlock(t))
-		all = append(all, engineModels{texts(e.at("engine")), e.at("models")})
-	}
-	b.section("Models", nil, tables...)
-	b.guests(d.at("guests"))
-	var legend []mark
-	for k, e := range all {
-		legend = append(legend, mark{fmt.Sprintf("c%d", k%6+1), e.cell})
-	}
-	b.section("Latency", sentence("How many evaluations took how long, from the shortest to the longest."),
-		block{Plots: b.latencies(all), Small: true, Legend: legend})
-	b.timeline(d.at("timeline"))
-	b.memory(engines)
-	var maps []surfaceRows
-	for _, m := range d.at("models").items {
-		maps = append(maps, surfaceRows{texts(m.at("name")), m.at("surfaces")})
-	}
-	b.surfaces(maps)
-	b.gpu(d.at("gpu"))
-}
-
-// gpu shows the GPU of --gpu.
-func (b *builder) gpu(g *value) {
-	if !g.here() {
-		return
-	}
-	b.section("GPU", nil, block{Entries: []entry{
-		{"device", []cell{texts(g.at("name"))}}, {"driver", []cell{texts(g.at("driver"))}},
-		{"kind", []cell{texts(g.at("kind"))}}, {"interface", []cell{texts(g.at("api"))}},
-		{"id", []cell{code(g.at("id"))}}, {"road of a Block", []cell{texts(g.at("road"))}},
-		{"alignment", []cell{size(g.at("alignment_bytes"))}},
-	}})
 }
 
 // latencies draws how long the evaluations of each model took, a plot for each model with all engines.

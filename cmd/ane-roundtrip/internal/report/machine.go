@@ -4,42 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 )
-
-// memory draws the memory of this process and of Blocks over the time of the checks, a plot for each engine.
-func (b *builder) memory(engines *value) {
-	var plots []plotted
-	for _, e := range engines.items {
-		c := &chart{x: axis{form: durationOf(1)}, y: axis{form: sizeOf}, height: 170}
-		process, blocks := curve{color: series(0)}, curve{color: series(1), step: true}
-		t := &table{Caption: "Memory after each step", Columns: columns("step", "#time", "#process", "#Blocks")}
-		high := 0.0
-		for _, m := range e.at("memory").items {
-			t.add(texts(m.at("step")), nanoseconds(m.at("at_ns")), size(m.at("process_bytes")),
-				size(m.at("block_bytes")))
-			at := m.at("at_ns").float()
-			if p := m.at("process_bytes"); p.here() {
-				process.x, process.y = append(process.x, at), append(process.y, p.float())
-			}
-			blocks.x, blocks.y = append(blocks.x, at), append(blocks.y, m.at("block_bytes").float())
-			high = max(high, m.at("process_bytes").float(), m.at("block_bytes").float())
-		}
-		if len(blocks.x) < 2 {
-			continue
-		}
-		c.y = binary(c.y, high)
-		c.add(blocks)
-		c.add(process)
-		plots = b.plot(plots, c, plotted{Title: words("Checks on %s", page.Visible(e.at("engine").raw)),
-			Caption: sentence("memory after each model and each group of checks"),
-			Legend:  []mark{{"c1", words("this process")}, {"c2", words("open Blocks")}},
-			Data:    &folded{"Figures", t.without()}},
-			"Memory of the process and of open Blocks over time.")
-	}
-	b.section("Memory over time", nil, block{Plots: plots})
-}
 
 // timeline draws the spans of a timeline, a row for each kind, and its memory.
 func (b *builder) timeline(t *value) {

@@ -53,9 +53,6 @@ func objects(t testing.TB, name string) map[string][]byte {
 	timeline := `{"spans":[{"row":"submissions","name":"alloca 1","start_ns":5,"duration_ns":10},{"row":"engine",` +
 		`"name":"dispatch","program":"add","start_ns":20,"duration_ns":30}],"memory":[{"at_ns":5,"bytes":4096},` +
 		`{"at_ns":60,"bytes":0}]}`
-	add("check", `{"models":[`+model+`,{"name":"bad","error":"e"}],"engines":[{"engine":"soft","models":[`+model+
-		`],"memory":[{"step":"open","at_ns":0,"process_bytes":8000000,"block_bytes":0},{"step":"add","at_ns":900,`+
-		`"process_bytes":null,"block_bytes":16384}]}],"timeline":`+timeline+`}`)
 	add("run", `{"tensors":[{"name":"x","side":"input","dtype":"fp16","shape":[1,4],"min":null,"max":2,"nan":4,`+
 		`"bytes_copied":8,"file":"f","notes":["n"]}],"compile_ns":1,"load_ns":2,"evaluate":{"repeat":4,"first_ns":9,`+
 		`"min_ns":1,"p50_ns":2,"p99_ns":3,"bytes_copied":null,"allocs":0,"latency":{"edges_ns":[100,200,400],"counts":`+
@@ -263,8 +260,7 @@ func FuzzWrite(f *testing.F) {
 	for _, object := range objects(f, "") {
 		f.Add(object)
 	}
-	f.Add([]byte(`{"command":"check","details":{"engines":[{"models":[{"latency":{"edges_ns":[1e300,1e308],` +
-		`"counts":[1]}}]}]}}`))
+	f.Add([]byte(`{"command":"run","details":{"evaluate":{"latency":{"edges_ns":[1e300,1e308],"counts":[1]}}}}`))
 	f.Fuzz(func(t *testing.T, object []byte) {
 		var out bytes.Buffer
 		if Write(&out, object) == nil {
