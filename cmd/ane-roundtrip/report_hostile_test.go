@@ -14,6 +14,9 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/browsertest"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cost"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/info"
 	drawing "github.com/anekit/anekit/cmd/ane-roundtrip/internal/report"
 	"github.com/anekit/anekit/internal/decoderbench"
 	"github.com/anekit/anekit/internal/effort"
@@ -106,6 +109,7 @@ func orEmpty(v any) any {
 func TestPagesOfHostileObjects(t *testing.T) {
 	effort.NeedsFull(t, "a browser and nine commands")
 	browser := browsertest.Open(t)
+	views := map[string]doc.View{"cost": cost.View, "info": info.View}
 	// The browser takes time, so it looks at some of the pages.
 	looked := map[string]bool{"check": true, "missing": true, "generate": true, "compare": true}
 	seen := map[string]bool{"markup": true, "right": true, "long": true, "huge": true}
@@ -128,18 +132,22 @@ func TestPagesOfHostileObjects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out, errw bytes.Buffer
 			execute(t.Context(), append(args, "--json", "--report", file(name+".json")), &out, &errw)
-			var doc any
+			var parsed any
 			d := json.NewDecoder(&out)
 			d.UseNumber()
-			require.NoError(t, d.Decode(&doc), "%s", &errw)
+			require.NoError(t, d.Decode(&parsed), "%s", &errw)
 			for how, change := range hostile() {
 				t.Run(how, func(t *testing.T) {
-					object, err := json.Marshal(changed(doc, change, ""))
+					object, err := json.Marshal(changed(parsed, change, ""))
 					require.NoError(t, err)
 					page := file("hostile.html")
 					f, err := os.Create(page)
 					require.NoError(t, err)
-					require.NoError(t, drawing.Write(f, object))
+					if view := views[name]; view != nil {
+						require.NoError(t, doc.Write(f, object, view))
+					} else {
+						require.NoError(t, drawing.Write(f, object))
+					}
 					require.NoError(t, f.Close())
 					if looked[name] && seen[how] {
 						lookOn(t, browser, page, object, browsertest.Screen{Width: 320, Height: 640, Dark: true})

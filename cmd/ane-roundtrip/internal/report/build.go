@@ -33,8 +33,6 @@ func (b *builder) build() {
 		b.run(details)
 	case "cost":
 		b.cost(details)
-	case "info":
-		b.info(details)
 	}
 	b.unproved(details)
 	b.checks()

@@ -24,12 +24,17 @@ func ShowLatency(d *doc.Doc, engines []*doc.Value) {
 		}
 	}
 	for _, m := range order {
-		c := Times(latencies[m.At("name").Raw]...)
-		c.X.Ends, c.Width, c.Height = true, 168, 84
-		c.Y = doc.Bare() // the heights compare bins, not models
-		plots.Add(c, doc.Plot{Title: m.Text("name")}, "Histogram of the times of evaluations.")
+		AddTimes(plots, m.Text("name"), latencies[m.At("name").Raw]...)
 	}
 	d.Page("Latency", doc.Line("How many evaluations took how long, from the shortest to the longest."), plots)
+}
+
+// AddTimes adds a small plot of the Latencies of a model.
+func AddTimes(plots *doc.Figures, model doc.Cell, latencies ...*doc.Value) {
+	c := Times(latencies...)
+	c.X.Ends, c.Width, c.Height = true, 168, 84
+	c.Y = doc.Bare() // the heights compare bins, not models
+	plots.Add(c, doc.Plot{Title: model}, "Histogram of the times of evaluations.")
 }
 
 // Times draws the histograms of Latencies, each in the color of its series. A nil one has none.
