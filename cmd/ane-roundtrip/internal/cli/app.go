@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"os"
@@ -57,13 +56,15 @@ func (a *App) Tree() *cobra.Command { return a.build(&App{build: a.build}) }
 // asksForJSON reports whether the arguments contain --json.
 func asksForJSON(args []string) (yes bool) {
 	for _, arg := range args {
-		name, value, given := strings.Cut(arg, "=")
-		if arg == "--" {
-			break
-		}
-		if name == "--json" {
-			set, err := strconv.ParseBool(value)
-			yes = !given || set || err != nil // the error of the flag is printed as JSON too
+		switch value, given := strings.CutPrefix(arg, "--json="); {
+		case arg == "--":
+			return yes
+		case arg == "--json":
+			yes = true
+		case given:
+			var err error
+			yes, err = strconv.ParseBool(value)
+			yes = yes || err != nil // the error of the flag is printed as JSON too
 		}
 	}
 	return yes
@@ -72,23 +73,17 @@ func asksForJSON(args []string) (yes bool) {
 // Execute runs the command and returns the exit code.
 func (a *App) Execute(ctx context.Context) int {
 	root := a.build(a)
-	var unknown error // --help refuses an unknown command before it, for which cobra prints the help of the command above
-	help := root.HelpFunc()
-	root.SetHelpFunc(func(cmd *cobra.Command, line []string) {
-		if unknown = unknownCommand(cmd, cmd.Flags().Args()); unknown == nil {
-			help(cmd, line)
-		}
-	})
+	refused := helpFlag(root)
 	root.SetArgs(a.args)
-	printed := bufio.NewWriter(a.Out) // cobra ignores errors, which Flush returns
+	printed := &checkedWriter{Writer: a.Out}
 	root.SetOut(printed)
 	root.SetErr(a.Err)
-	err := printError(root.ExecuteContext(ctx))
+	err := unprinted(root.ExecuteContext(ctx))
 	if err == nil {
-		err = unknown
+		err = refused()
 	}
-	if unprinted := WriteError(Stdio, printed.Flush()); err == nil {
-		err = unprinted
+	if err == nil {
+		err = WriteError(Stdio, printed.err)
 	}
 	a.JSON = a.JSON || err != nil && asksForJSON(a.args) // pflag sets a bad value to false
 	return a.End(ctx, err)
@@ -101,7 +96,7 @@ const logTime = time.Second
 func (a *App) End(ctx context.Context, err error) int {
 	err = a.Conclude(ctx, err)
 	if !a.JSON || a.Out != a.Err { // the stream with the JSON object holds nothing else
-		a.explain(ctx, err)
+		Explain(ctx, a.Err, err, a.programs)
 	}
 	if log, ok := a.Err.(*server.LogWriter); ok {
 		log.Close(logTime)

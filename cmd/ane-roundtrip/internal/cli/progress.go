@@ -16,11 +16,15 @@ type Progress struct {
 	what         string
 }
 
+// Columns of the progress line, also where the terminal does not report its width, and of the bar in
+// that line.
 const (
-	lineColumns = 78         // of the line, also where the terminal does not report its width
-	barColumns  = 20         // of the bar in that line
-	eraseLine   = "\r\x1b[K" // returns to the start of the line and clears it (ECMA-48, CR and EL)
+	lineColumns = 78
+	barColumns  = 20
 )
+
+// eraseLine returns to the start of the line and clears it (ECMA-48, CR and EL).
+const eraseLine = "\r\x1b[K"
 
 // Progress starts a progress line; steps is 0 if their number is not known.
 func (a *App) Progress(steps int) *Progress {
@@ -28,10 +32,10 @@ func (a *App) Progress(steps int) *Progress {
 	if !ok {
 		return &Progress{}
 	}
-	if columns == 0 || columns > lineColumns {
+	if columns == 0 {
 		columns = lineColumns
 	}
-	return &Progress{w: a.Err, width: columns, steps: steps}
+	return &Progress{w: a.Err, width: min(columns, lineColumns), steps: steps}
 }
 
 // Now prints the name of the step that starts.
@@ -46,26 +50,29 @@ func (p *Progress) Done() {
 	p.draw()
 }
 
+// draw prints the line.
 func (p *Progress) draw() {
+	if p.w == nil {
+		return
+	}
 	line := Visible(p.what)
 	if p.steps > 0 {
-		bar := strings.Repeat("=", min(p.ended, p.steps)*barColumns/p.steps)
-		line = fmt.Sprintf("[%-*s] %d/%d %s", barColumns, bar, p.ended, p.steps, line)
+		full := min(p.ended, p.steps) * barColumns / p.steps
+		line = fmt.Sprintf("[%s%s] %d/%d %s", strings.Repeat("=", full), strings.Repeat(" ", barColumns-full), p.ended,
+			p.steps, line)
 	}
-	if r := []rune(line); len(r) >= p.width && p.width > 0 {
+	if r := []rune(line); len(r) >= p.width {
 		line = string(r[:p.width-1])
 	}
-	p.print(line)
-}
-
-func (p *Progress) print(line string) {
-	if p.w != nil {
-		fmt.Fprint(p.w, eraseLine+line)
-	}
+	fmt.Fprint(p.w, eraseLine+line)
 }
 
 // Clear clears the line until the next step draws it.
-func (p *Progress) Clear() { p.print("") }
+func (p *Progress) Clear() {
+	if p.w != nil {
+		fmt.Fprint(p.w, eraseLine)
+	}
+}
 
 // Stop clears the line for good.
 func (p *Progress) Stop() {
