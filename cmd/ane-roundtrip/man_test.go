@@ -14,6 +14,7 @@ import (
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/manual"
+	"github.com/anekit/anekit/internal/engine/broker"
 )
 
 // plainRoff returns the words of a manual page, with one blank between them.
@@ -27,7 +28,7 @@ func oneBlank(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Every manual page has the texts of the help verbatim.
 func TestManualHasTheHelp(t *testing.T) {
-	t.Setenv(cli.BrokerVariable, "/tmp/_a_*b*/socket")
+	t.Setenv(broker.Environment, "/tmp/_a_*b*/socket")
 	a := cli.New(rootCommand, nil, nil, nil)
 	root := a.Tree()
 	for _, cmd := range append(root.Commands(), root) {
@@ -57,7 +58,7 @@ func TestManualHasTheHelp(t *testing.T) {
 
 // The help of every command fits 80 columns and 45 lines.
 func TestHelpFits(t *testing.T) {
-	t.Setenv(cli.BrokerVariable, "")
+	t.Setenv(broker.Environment, "")
 	t.Setenv("COLUMNS", "")
 	n := 0
 	var visit func(cmd *cobra.Command)

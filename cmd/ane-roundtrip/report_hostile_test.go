@@ -14,11 +14,10 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/browsertest"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cost"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/info"
 	drawing "github.com/anekit/anekit/cmd/ane-roundtrip/internal/report"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/run"
 	"github.com/anekit/anekit/internal/decoderbench"
 	"github.com/anekit/anekit/internal/effort"
 )
@@ -110,10 +109,10 @@ func orEmpty(v any) any {
 func TestPagesOfHostileObjects(t *testing.T) {
 	effort.NeedsFull(t, "a browser and nine commands")
 	browser := browsertest.Open(t)
+	views := map[string]doc.View{"cost": cost.View, "info": info.View}
 	// The browser takes time, so it looks at some of the pages.
 	looked := map[string]bool{"check": true, "missing": true, "generate": true, "compare": true}
 	seen := map[string]bool{"markup": true, "right": true, "long": true, "huge": true}
-	views := map[string]doc.View{"check": check.View(false), "compare": run.View, "missing": run.View, "cost": cost.View}
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	require.NoError(t, os.WriteFile(file("m.mil"), []byte(pageProgram), 0o600))
@@ -133,13 +132,13 @@ func TestPagesOfHostileObjects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out, errw bytes.Buffer
 			execute(t.Context(), append(args, "--json", "--report", file(name+".json")), &out, &errw)
-			var report any
+			var parsed any
 			d := json.NewDecoder(&out)
 			d.UseNumber()
-			require.NoError(t, d.Decode(&report), "%s", &errw)
+			require.NoError(t, d.Decode(&parsed), "%s", &errw)
 			for how, change := range hostile() {
 				t.Run(how, func(t *testing.T) {
-					object, err := json.Marshal(changed(report, change, ""))
+					object, err := json.Marshal(changed(parsed, change, ""))
 					require.NoError(t, err)
 					page := file("hostile.html")
 					f, err := os.Create(page)

@@ -51,7 +51,7 @@ cut calls, 130 interrupted by SIGINT, SIGTERM or SIGHUP.`
 	root.SetUsageTemplate(strings.NewReplacer("Flags.FlagUsages ", "Flags.FlagUsagesWrapped 80 ",
 		"{{if .HasAvailableLocalFlags}}", "{{if and .HasParent .HasAvailableLocalFlags}}",
 		" for more information about a command.", " for the help of a command.").Replace(root.UsageTemplate()))
-	root.SetHelpCommand(a.HelpCommand())
+	root.SetHelpCommand(cli.HelpCommand())
 	completions(a, root)
 	for _, cmd := range cli.EveryCommand(root) {
 		cli.RejectRepeatedFlags(cmd)

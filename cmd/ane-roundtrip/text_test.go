@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,15 +31,10 @@ func TestVisible(t *testing.T) {
 	require.Equal(t, `first; second \x1b]0;title`, cli.OneLine("first\nsecond \x1b]0;title"))
 }
 
-// The name of a file in the line of a fault has line breaks escaped too.
-func TestFaultText(t *testing.T) {
-	e := &mil.Error{File: "a\nb\x1b.mil", Pos: mil.Pos{Line: 3, Col: 4}, Msg: "wrong", Hint: "mend it"}
+// The name of a file in the line of a finding has line breaks escaped too.
+func TestFindingText(t *testing.T) {
 	var w bytes.Buffer
-	cli.Explain(t.Context(), &w, e, nil)
-	require.Equal(t, `a\nb\x1b.mil:3:4: wrong; mend it`+"\n", w.String())
-	require.Equal(t, `a\nb\x1b.mil:3:4: wrong`, cli.FailureOf(t.Context(), e).Message)
-	w.Reset()
-	f := &millint.Finding{File: "a\nb.mil", Pos: e.Pos, Rule: &millint.Rule{ID: "r"}, Message: "wrong"}
+	f := &millint.Finding{File: "a\nb.mil", Pos: mil.Pos{Line: 3, Col: 4}, Rule: &millint.Rule{ID: "r"}, Message: "wrong"}
 	require.NoError(t, lint.Finding((&cli.App{Out: &w}), f, 0, nil))
 	require.Contains(t, w.String(), `a\nb.mil:3:4: `)
 }
@@ -74,14 +67,6 @@ func TestLineBreaksOfNames(t *testing.T) {
 		require.Equal(t, 1, strings.Count(errw.String(), "\n"), "%q", errw.String())
 		require.Contains(t, errw.String(), c.want)
 	}
-	e := errors.Join(cli.Badf("open %s: %w", "a\nb", errors.Join(errors.New("first"), errors.New("sec\rond"))),
-		&fs.PathError{Op: "open", Path: "c\nd", Err: fs.ErrNotExist})
-	require.Equal(t, `open a\nb: first; sec\rond; open c\nd: file does not exist`, cli.ErrorText(e))
-	twice := errors.Join(errors.New("full"), errors.Join(errors.New("full"), errors.New("late")), errors.New("late"))
-	require.Equal(t, "full; late", cli.ErrorText(twice))
-	f := cli.FailureOf(t.Context(), cli.Badf("%s is a folder; leave %s out", "a\nb", "a\nb"))
-	require.Equal(t, `a\nb is a folder`, f.Message)
-	require.Equal(t, `leave a\nb out`, f.Hint)
 }
 
 // Lines on standard error have control characters escaped, such as those of a path.

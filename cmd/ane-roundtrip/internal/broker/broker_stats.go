@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
 )
@@ -95,14 +94,10 @@ func printStats(a *cli.App, ctx context.Context, socket string, timeout time.Dur
 	if err != nil {
 		return err
 	}
-	s := brokerStatsOf(socket, named)
-	if a.JSON {
-		r := cli.NewReport(nil)
-		r.Details = s
-		a.Deliver(r)
-		return nil
-	}
-	return s.print(a)
+	r := cli.NewReport(nil)
+	r.Details, r.View = brokerStatsOf(socket, named), StatsView
+	a.Deliver(r)
+	return nil
 }
 
 // counters are the broker's names of what it counts beside budgets and classes.
@@ -144,37 +139,29 @@ func brokerStatsOf(socket string, named map[string]uint64) *brokerStats {
 	return s
 }
 
-// print writes the tables.
-func (s *brokerStats) print(a *cli.App) error {
-	if err := a.Printf("broker at %s\n\n", cli.Visible(s.Socket)); err != nil {
-		return err
-	}
-	number := func(v uint64) string { return strconv.FormatUint(v, 10) }
-	budgets := page.NewTable("budget", "used", "allowed", "per client", "refused")
-	for _, b := range s.Budgets {
-		amount := number
-		if b.Unit == "bytes" {
-			amount = mebibytes
+// StatsView lays out what a broker uses and has counted.
+func StatsView(d *doc.Doc, v *doc.Value) {
+	budgets := doc.NewTable("Budgets", "budget", "#used", "#allowed", "#per client", "#refused")
+	for _, b := range v.Items("budgets") {
+		amount := func(key string) doc.Cell {
+			if b.At("unit").Is("bytes") {
+				return b.Size(key).Brief("%.1f MiB", b.At(key).Float()/(1<<20))
+			}
+			return b.Plain(key)
 		}
-		each := "-"
-		if b.PerClient > 0 {
-			each = amount(b.PerClient)
-		}
-		budgets.Row(b.Name, amount(b.Used), amount(b.Allowed), each, number(b.Refused))
+		budgets.Row(b.Text("name"), amount("used"), amount("allowed"), amount("per_client").Unless(0),
+			b.Plain("refused"))
 	}
-	counters := page.NewTable("counter", "value")
-	for _, c := range s.Counters {
-		counters.Row(c.Name, number(c.Value))
+	classes := doc.NewTable("Classes", "class", "#sent", "#completed", "#failed", "#cancelled", "#timed out", "#refused")
+	queues := doc.NewTable("Queues", "queue", "#waiting", "#most waiting", "#longest wait") // apart, for 80 columns
+	for _, c := range v.Items("classes") {
+		classes.Row(c.Text("class"), c.Plain("sent"), c.Plain("completed"), c.Plain("failed"), c.Plain("cancelled"),
+			c.Plain("timed_out"), c.Plain("refused"))
+		queues.Row(c.Text("class"), c.Plain("waiting"), c.Plain("most_waiting"), c.Time("longest_wait_ns"))
 	}
-	classes := page.NewTable("class", "sent", "completed", "failed", "cancelled", "timed out", "refused")
-	queues := page.NewTable("queue", "waiting", "most waiting", "longest wait") // apart, for lines of 80 columns
-	for _, c := range s.Classes {
-		classes.Row(c.Class, number(c.Sent), number(c.Completed), number(c.Failed), number(c.Cancelled),
-			number(c.TimedOut), number(c.Refused))
-		queues.Row(c.Class, number(c.Waiting), number(c.MostWaiting), cli.Brief(time.Duration(c.LongestWait)))
+	counters := doc.NewTable("Counters", "counter", "#value")
+	for _, c := range v.Items("counters") {
+		counters.Row(c.Text("name"), c.Plain("value"))
 	}
-	return a.Tables(budgets, classes, queues, counters)
+	d.Section("Broker", nil, doc.Text("broker at ", v.Text("socket")), budgets, classes, queues, counters)
 }
-
-// mebibytes formats a size.
-func mebibytes(n uint64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }

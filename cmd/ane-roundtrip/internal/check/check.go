@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -188,7 +189,8 @@ func (c *CheckRun) unavailable(err error) error {
 	return err
 }
 
-// prepare selects the checks of --only, and evaluates every model on a timeline for --trace and --report.
+// prepare selects the checks of --only, and evaluates every model on a timeline for --trace and --report. Without
+// --trace an engine that cannot run a model has no record: the checks say why.
 func (c *CheckRun) prepare(ctx context.Context, d *ane.Device, chosen, withBroker bool, traced *wholefile.File) (
 	err error) {
 	if chosen {
@@ -208,11 +210,15 @@ func (c *CheckRun) prepare(ctx context.Context, d *ane.Device, chosen, withBroke
 	if err != nil {
 		return err
 	}
-	var programs []ane.Source
+	var programs []timeline.Program
 	for _, m := range all {
-		programs = append(programs, trial.Source(m))
+		programs = append(programs, timeline.Program{Source: trial.Source(m)})
 	}
-	if c.timeline, err = timeline.Evaluate(ctx, d, c.trace, traced, nil, programs...); err != nil || traced == nil {
+	if traced == nil {
+		c.timeline, _ = timeline.RecordTrace(ctx, d, "", io.Discard, programs)
+		return ctx.Err()
+	}
+	if c.timeline, err = timeline.RecordTrace(ctx, d, c.trace, traced, programs); err != nil {
 		return err
 	}
 	return cli.WriteError(c.trace, traced.Commit())

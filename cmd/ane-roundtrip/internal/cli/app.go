@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"os"
@@ -56,15 +57,13 @@ func (a *App) Tree() *cobra.Command { return a.build(&App{build: a.build}) }
 // asksForJSON reports whether the arguments contain --json.
 func asksForJSON(args []string) (yes bool) {
 	for _, arg := range args {
-		switch value, given := strings.CutPrefix(arg, "--json="); {
-		case arg == "--":
-			return yes
-		case arg == "--json":
-			yes = true
-		case given:
-			var err error
-			yes, err = strconv.ParseBool(value)
-			yes = yes || err != nil // the error of the flag is printed as JSON too
+		name, value, given := strings.Cut(arg, "=")
+		if arg == "--" {
+			break
+		}
+		if name == "--json" {
+			set, err := strconv.ParseBool(value)
+			yes = !given || set || err != nil // the error of the flag is printed as JSON too
 		}
 	}
 	return yes
@@ -73,17 +72,23 @@ func asksForJSON(args []string) (yes bool) {
 // Execute runs the command and returns the exit code.
 func (a *App) Execute(ctx context.Context) int {
 	root := a.build(a)
-	refused := helpFlag(root)
+	var unknown error // --help refuses an unknown command before it, for which cobra prints the help of the command above
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, line []string) {
+		if unknown = unknownCommand(cmd, cmd.Flags().Args()); unknown == nil {
+			help(cmd, line)
+		}
+	})
 	root.SetArgs(a.args)
-	printed := &checkedWriter{Writer: a.Out}
+	printed := bufio.NewWriter(a.Out) // cobra ignores errors, which Flush returns
 	root.SetOut(printed)
 	root.SetErr(a.Err)
-	err := unprinted(root.ExecuteContext(ctx))
+	err := printError(root.ExecuteContext(ctx))
 	if err == nil {
-		err = refused()
+		err = unknown
 	}
-	if err == nil {
-		err = WriteError(Stdio, printed.err)
+	if unprinted := WriteError(Stdio, printed.Flush()); err == nil {
+		err = unprinted
 	}
 	a.JSON = a.JSON || err != nil && asksForJSON(a.args) // pflag sets a bad value to false
 	return a.End(ctx, err)
@@ -96,7 +101,7 @@ const logTime = time.Second
 func (a *App) End(ctx context.Context, err error) int {
 	err = a.Conclude(ctx, err)
 	if !a.JSON || a.Out != a.Err { // the stream with the JSON object holds nothing else
-		Explain(ctx, a.Err, err, a.programs)
+		a.explain(ctx, err)
 	}
 	if log, ok := a.Err.(*server.LogWriter); ok {
 		log.Close(logTime)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ import (
 func (a *App) EngineFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&a.Engine, "engine", engine.Auto, "engine `NAME`: "+strings.Join(engine.Names(), ", "))
-	f.StringVar(&a.Socket, "broker", "", "`SOCKET` of a shared broker (default $"+BrokerVariable+")")
+	f.StringVar(&a.Socket, "broker", "", "`SOCKET` of a shared broker (default $"+broker.Environment+")")
 	f.BoolVar(&a.RequireApple, "require-ane", false, "exit with status 3 unless on Apple's engine")
 }
 
@@ -68,33 +69,33 @@ func (a *App) EmulatedChip(name string) (chip.Chip, error) {
 		return 0, nil
 	}
 	c, err := chip.Parse(a.emulated)
-	switch {
-	case err != nil:
+	if err != nil {
 		return 0, Bad(err)
-	case a.RequireApple || name == engine.Apple:
-		return 0, Badf("--emulate %s: Apple's engine refuses what its own chip does; use --engine %s", c, engine.Soft)
-	case name == engine.StandIn:
-		return 0, Badf("--emulate %s: the stand-in emulates no chip; use --engine %s", c, engine.Soft)
 	}
-	return c, nil
+	return c, a.onSoftOnly("--emulate "+c.String(), name, "refuses what its own chip does", "emulates no chip")
 }
 
 // numericsMode returns the mode that --numerics names, for the engine called name.
 func (a *App) numericsMode(name string) (numerics.Mode, error) {
-	if a.Mode == "" {
+	if a.Mode == "" || a.Mode == numerics.Reference.String() {
 		return numerics.Reference, nil
 	}
 	m, err := numerics.Parse(a.Mode)
-	switch {
-	case err != nil:
+	if err != nil {
 		return m, NoSuch("numerics mode", a.Mode, numerics.Names())
-	case m == numerics.Reference:
-	case a.RequireApple || name == engine.Apple:
-		return m, Badf("--numerics %s: Apple's engine computes as its own chip does; use --engine %s", m, engine.Soft)
-	case name == engine.StandIn:
-		return m, Badf("--numerics %s: the stand-in has no arithmetic to choose; use --engine %s", m, engine.Soft)
 	}
-	return m, nil
+	return m, a.onSoftOnly("--numerics "+m.String(), name, "computes as its own chip does", "has no arithmetic to choose")
+}
+
+// onSoftOnly rejects a flag for engines that do not obey it, with what each does.
+func (a *App) onSoftOnly(flag, name, apple, standIn string) error {
+	switch {
+	case a.RequireApple || name == engine.Apple:
+		return Badf("%s: Apple's engine %s; use --engine %s", flag, apple, engine.Soft)
+	case name == engine.StandIn:
+		return Badf("%s: the stand-in %s; use --engine %s", flag, standIn, engine.Soft)
+	}
+	return nil
 }
 
 // OpenEngine opens the engine that the flags select.
@@ -106,20 +107,30 @@ func (a *App) OpenEngine(ctx context.Context, wrap func(ane.Engine) ane.Engine) 
 	d, err := engine.Open(ctx, name, append(opts, engine.Wrap(wrap))...)
 	var e *ane.Error
 	switch {
-	case errors.Is(err, ane.ErrUnavailable) && errors.As(err, &e) && e.Engine == engine.Broker && !a.RequireApple:
-		idle := "leave --broker out"
-		if a.Socket == "" {
-			idle = "unset " + BrokerVariable
-		}
-		e.Hint = strings.Replace(e.Hint, "leave the path out", idle, 1)
-	case a.RequireApple && errors.Is(err, ane.ErrUnavailable) && errors.As(err, &e):
+	case !errors.Is(err, ane.ErrUnavailable) || !errors.As(err, &e):
+	case a.RequireApple:
 		e.Hint = "leave --require-ane out to use another engine"
 		if name != engine.Auto && name != engine.Apple {
 			e.Detail = "--engine " + name + " is not Apple's"
 		}
+	case e.Engine == engine.Broker:
+		idle := "leave --broker out"
+		if a.Socket == "" {
+			idle = "unset " + broker.Environment
+		}
+		e.Hint = strings.Replace(e.Hint, "leave the path out", idle, 1)
 	}
 	return d, err
 }
 
-// BrokerVariable is the environment variable with the socket of a shared broker.
-const BrokerVariable = broker.Environment
+// OpenEngineOrHint opens the engine that the flags select. If it is not available, the error names the
+// software engine as an alternative, unless --broker rules it out.
+func (a *App) OpenEngineOrHint(ctx context.Context) (*ane.Device, error) {
+	d, err := a.OpenEngine(ctx, nil)
+	if errors.Is(err, ane.ErrUnavailable) && !a.RequireApple && a.Engine != engine.Soft && a.Socket == "" {
+		const other = "give --engine " + engine.Soft + " to compute it in software"
+		return nil, BadInput{Err: fmt.Errorf("%w; %s", err, other),
+			Hint: strings.TrimPrefix(ErrorHint(err)+"; "+other, "; ")}
+	}
+	return d, err
+}

@@ -2,19 +2,13 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-)
 
-// EveryCommand lists a command and all below it.
-func EveryCommand(cmd *cobra.Command) []*cobra.Command {
-	all := []*cobra.Command{cmd}
-	for _, below := range cmd.Commands() {
-		all = append(all, EveryCommand(below)...)
-	}
-	return all
-}
+	"github.com/anekit/anekit/internal/near"
+)
 
 // JSONFlag adds --json to a command.
 func (a *App) JSONFlag(cmd *cobra.Command) {
@@ -22,18 +16,18 @@ func (a *App) JSONFlag(cmd *cobra.Command) {
 	cmd.Flags().Lookup("json").DefValue = "false"
 }
 
-// NoArgs rejects operands with a hint.
-func NoArgs(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return UnknownOperand(cmd, args[0])
+// ReportFlag adds --report to a command.
+func (a *App) ReportFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.ReportFile.Path, "report", "", "write the report to `FILE`.json or FILE.html")
 }
 
 // RepeatFlag says how often a command measures.
 const RepeatFlag = "repeat"
 
-// AcceptOldNames has a command accept the flag's former names, which its help does not show.
+// MaxRepeat bounds --repeat.
+const MaxRepeat = 1_000_000
+
+// AcceptOldNames has a command accept the former names of RepeatFlag, which its help does not show.
 func AcceptOldNames(cmd *cobra.Command) {
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "iterations" || name == "rounds" {
@@ -41,22 +35,6 @@ func AcceptOldNames(cmd *cobra.Command) {
 		}
 		return pflag.NormalizedName(name)
 	})
-}
-
-// onceValue is a flag with one value. It rejects another one, since the first would have no effect. It
-// accepts the same one again: cobra reads the flags twice to complete a line.
-type onceValue struct {
-	pflag.Value
-	given bool
-	text  string
-}
-
-func (v *onceValue) Set(s string) error {
-	if v.given && s != v.text {
-		return errors.New("it is given twice")
-	}
-	v.given, v.text = true, s
-	return v.Value.Set(s)
 }
 
 // RejectRepeatedFlags rejects a second value of flags, except switches, and lists such as --in.
@@ -68,15 +46,59 @@ func RejectRepeatedFlags(cmd *cobra.Command) {
 	})
 }
 
-// MaxRepeat bounds --repeat.
-const MaxRepeat = 1_000_000
+// onceValue is a flag with one value. It rejects another one, since the first would have no effect. It
+// accepts the same one again: cobra reads the flags twice to complete a line.
+type onceValue struct {
+	pflag.Value
+	given *string // nil before the first
+}
 
-// Operands rejects fewer operands than least and more than most; give says how many and what to give.
-func Operands(least, most int, give string) cobra.PositionalArgs {
+// Set sets the value.
+func (v *onceValue) Set(s string) error {
+	if v.given != nil && *v.given != s {
+		return errors.New("it is given twice")
+	}
+	v.given = &s
+	return v.Value.Set(s)
+}
+
+// Conflict rejects a flag that has no effect beside another one.
+func Conflict(cmd *cobra.Command, idle, beside, why string) error {
+	given := func(name string) bool { return cmd.Flags().Changed(name) && cmd.Flag(name).Value.String() != "false" }
+	if given(idle) && given(beside) {
+		return Badf("--%s has no effect beside --%s, %s; leave one of them out", idle, beside, why)
+	}
+	return nil
+}
+
+// NoSuch is the error for a name that is none of the choices.
+func NoSuch(kind, name string, choices []string) error {
+	return Badf("there is no %s %q; %s", kind, name, near.Choices(name, "choose one of", choices))
+}
+
+// NoArgs rejects operands with a hint.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return UnknownOperand(cmd, args[0])
+}
+
+// OneFile accepts exactly one operand, called name in the message.
+func OneFile(name string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) < least || len(args) > most {
-			return Badf("operands: %d; give %s", len(args), give)
+		if len(args) != 1 {
+			return Badf("operands: %d; give one, %s or -", len(args), name)
 		}
 		return nil
 	}
+}
+
+// Names returns the names of chips or roads.
+func Names[T fmt.Stringer](list []T) []string {
+	out := []string{}
+	for _, x := range list {
+		out = append(out, x.String())
+	}
+	return out
 }

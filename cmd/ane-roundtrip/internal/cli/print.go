@@ -53,6 +53,14 @@ func (a *App) Tables(all ...*page.Table) error {
 	return nil
 }
 
+// Counted formats a number with its noun in singular or plural.
+func Counted(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
+}
+
 // EngineText formats the name, chip and system of an engine.
 func EngineText(r *ane.Receipt) string { return fmt.Sprintf("%s: %s, %s", r.Engine, r.Chip, r.OSBuild) }
 

@@ -16,15 +16,11 @@ type Progress struct {
 	what         string
 }
 
-// Columns of the progress line, also where the terminal does not report its width, and of the bar in
-// that line.
 const (
-	lineColumns = 78
-	barColumns  = 20
+	lineColumns = 78         // of the line, also where the terminal does not report its width
+	barColumns  = 20         // of the bar in that line
+	eraseLine   = "\r\x1b[K" // returns to the start of the line and clears it (ECMA-48, CR and EL)
 )
-
-// eraseLine returns to the start of the line and clears it (ECMA-48, CR and EL).
-const eraseLine = "\r\x1b[K"
 
 // Progress starts a progress line; steps is 0 if their number is not known.
 func (a *App) Progress(steps int) *Progress {
@@ -32,10 +28,10 @@ func (a *App) Progress(steps int) *Progress {
 	if !ok {
 		return &Progress{}
 	}
-	if columns == 0 {
+	if columns == 0 || columns > lineColumns {
 		columns = lineColumns
 	}
-	return &Progress{w: a.Err, width: min(columns, lineColumns), steps: steps}
+	return &Progress{w: a.Err, width: columns, steps: steps}
 }
 
 // Now prints the name of the step that starts.
@@ -50,29 +46,26 @@ func (p *Progress) Done() {
 	p.draw()
 }
 
-// draw prints the line.
 func (p *Progress) draw() {
-	if p.w == nil {
-		return
-	}
 	line := Visible(p.what)
 	if p.steps > 0 {
-		full := min(p.ended, p.steps) * barColumns / p.steps
-		line = fmt.Sprintf("[%s%s] %d/%d %s", strings.Repeat("=", full), strings.Repeat(" ", barColumns-full), p.ended,
-			p.steps, line)
+		bar := strings.Repeat("=", min(p.ended, p.steps)*barColumns/p.steps)
+		line = fmt.Sprintf("[%-*s] %d/%d %s", barColumns, bar, p.ended, p.steps, line)
 	}
-	if r := []rune(line); len(r) >= p.width {
+	if r := []rune(line); len(r) >= p.width && p.width > 0 {
 		line = string(r[:p.width-1])
 	}
-	fmt.Fprint(p.w, eraseLine+line)
+	p.print(line)
+}
+
+func (p *Progress) print(line string) {
+	if p.w != nil {
+		fmt.Fprint(p.w, eraseLine+line)
+	}
 }
 
 // Clear clears the line until the next step draws it.
-func (p *Progress) Clear() {
-	if p.w != nil {
-		fmt.Fprint(p.w, eraseLine)
-	}
-}
+func (p *Progress) Clear() { p.print("") }
 
 // Stop clears the line for good.
 func (p *Progress) Stop() {

@@ -96,12 +96,9 @@ func clock() time.Time {
 	return time.Now().UTC()
 }
 
-// now returns the time of a report.
-func now() string { return clock().Format(time.RFC3339) }
-
 // NewReport starts a report; d is nil when no engine was opened.
 func NewReport(d *ane.Device) Report {
-	r := Report{Schema: Schema, Time: now(), Injected: []string{}, Host: thisHost(), Checks: []trial.Check{},
+	r := Report{Schema: Schema, Time: clock().Format(time.RFC3339), Injected: []string{}, Host: thisHost(), Checks: []trial.Check{},
 		Verdict: VerdictPass}
 	if d != nil {
 		receipt := d.Receipt()
@@ -131,6 +128,9 @@ func (r *Report) Judge() error {
 // Deliver sets the report that --json prints at the end of the command.
 func (a *App) Deliver(r Report) { a.result = &r }
 
+// Reports says whether the command makes the object that --json prints.
+func (a *App) Reports() bool { return a.JSON || a.ReportFile.File != nil }
+
 // Conclude prints and saves the report of a command that ended with err, and returns err. It does so once,
 // also if the command and its interrupt both call it.
 func (a *App) Conclude(ctx context.Context, err error) error {
@@ -146,35 +146,49 @@ func (a *App) Conclude(ctx context.Context, err error) error {
 	if a.Injected != "" {
 		r.Injected = append(r.Injected, a.Injected)
 	}
-	a.finish(ctx, &r, err)
+	r.end(ctx, err)
 	if unsaved := a.saveReport(r); unsaved != nil {
 		err = errors.Join(err, unsaved)
-		a.finish(ctx, &r, err)
+		r.end(ctx, err)
 	}
+	if !a.JSON && !shows {
+		return err
+	}
+	return errors.Join(err, printError(r.print(a.Out, a.JSON)))
+}
+
+// end describes the end of the command.
+func (r *Report) end(ctx context.Context, err error) {
+	if err == nil {
+		return
+	}
+	r.Verdict, r.Error = VerdictFail, failureOf(ctx, err)
+	if r.Error.Code == CodeUnavailable {
+		r.Verdict = VerdictUnavailable
+	}
+}
+
+// print prints the report as JSON or for people.
+func (r Report) print(w io.Writer, asJSON bool) error {
+	object, err := r.object()
 	switch {
-	case a.JSON:
-		return errors.Join(err, unprinted(r.write(a.Out)))
-	case shows:
-		return errors.Join(err, unprinted(r.show(a.Out)))
+	case err != nil:
+	case asJSON:
+		_, err = w.Write(object)
+	default:
+		err = doc.Terminal(w, object, r.View)
 	}
 	return err
 }
 
-// show prints the report for people.
-func (r Report) show(w io.Writer) error {
-	var object bytes.Buffer
-	if err := r.write(&object); err != nil {
-		return err
-	}
-	return doc.Terminal(w, object.Bytes(), r.View)
-}
-
-// write prints the report as JSON.
-func (r Report) write(w io.Writer) error {
-	e := json.NewEncoder(w)
+// object returns the report as JSON.
+func (r Report) object() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false) // types have < and >
-	return e.Encode(r)
+	err := e.Encode(r)
+	return b.Bytes(), err
 }
 
 // Generated are the figures of generate that stand at the top of the JSON object as well.

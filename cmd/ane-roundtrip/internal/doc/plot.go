@@ -1,94 +1,44 @@
 package doc
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"html/template"
-	"image/color"
-	"math"
 	"slices"
 	"strings"
-
-	"codeberg.org/go-fonts/liberation/liberationsansregular"
-	"golang.org/x/image/font/opentype"
-	"gonum.org/v1/plot/font"
-	plottext "gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Sizes of plots in points, which are the pixels of a telephone: a plot has the width of its column.
 const (
-	wide      = 360.0
-	tall      = 200.0
-	smallSize = 10.0
+	wide   = 360.0
+	tall   = 200.0
+	letter = 6.0 // of a text, at most on average, in the reader's font
 )
 
-// Color is one of the style sheet. Plots are drawn with marks in their place, which become names of variables, so
-// that a plot follows the color scheme.
-type Color uint8
+// Color is a variable of the style sheet, so that a plot follows the color scheme.
+type Color string
 
+// Colors beside those of series.
 const (
-	Ink Color = iota + 1
-	muted
-	Rule        // of grids
-	mutedEnd    // muted text that ends at its place
-	mutedMiddle // muted text around its place
-	first       // first to first+5 are the colors of series
+	Ink   Color = "--ink"
+	muted Color = "--muted"
+	Rule  Color = "--line" // of grids
 )
 
-// tint is the pale color of a series.
-func tint(series int) Color { return first + 16 + Color(series%6) }
-
-// Series is the strong color of a series.
-func Series(i int) Color { return first + Color(i%6) }
-
-func (h Color) RGBA() (r, g, b, a uint32) { return color.NRGBA{0xfe, 0x01, uint8(h), 0xff}.RGBA() }
-
-// name is the variable of the style sheet.
-func (h Color) name() string {
-	switch {
-	case h == Ink:
-		return "--Ink"
-	case h == muted || h == mutedEnd || h == mutedMiddle:
-		return "--muted"
-	case h == Rule:
-		return "--line"
-	case h >= tint(0):
-		return fmt.Sprintf("--t%d", h-tint(0)+1)
-	}
-	return fmt.Sprintf("--s%d", h-first+1)
-}
-
-// colors replaces the marks by variables, and anchors texts. The reader's font may be wider than the one that measured
-// the texts: an anchored one stays in its place.
-func colors(svg string) string {
-	for h, anchor := range map[Color]string{mutedEnd: "end", mutedMiddle: "middle"} {
-		mark := fmt.Sprintf("fill:#FE01%02X\"", uint8(h))
-		svg = strings.ReplaceAll(svg, mark, mark+` text-anchor="`+anchor+`"`)
-	}
-	var pairs []string
-	for h := Ink; h <= tint(5); h++ {
-		pairs = append(pairs, fmt.Sprintf("#FE01%02X", uint8(h)), "var("+h.name()+")")
-	}
-	return strings.NewReplacer(pairs...).Replace(svg)
-}
+// Series is the strong color of a series, tint the pale one.
+func Series(i int) Color { return Color(fmt.Sprintf("--s%d", i%6+1)) }
+func tint(i int) Color   { return Color(fmt.Sprintf("--t%d", i%6+1)) }
 
 // Chart is a plot with axes.
 type Chart struct {
 	X, Y          Axis
 	Width, Height float64 // in points; 0 for those of most plots
-	rows          bool    // the y Axis has names
+	rows          bool    // the y axis has names
 	ranged        bool    // the fields below are set
 	x0, x1        float64
 	y0, y1        float64
-	marks         []plotter
+	marks         []func(*pen)
 }
-
-// plotter draws on the area of the data; px and py place a value.
-type plotter func(c draw.Canvas, px, py func(float64) vg.Length)
 
 // reach widens the axes to a point.
 func (c *Chart) reach(x, y float64) {
@@ -97,6 +47,9 @@ func (c *Chart) reach(x, y float64) {
 	}
 	c.x0, c.x1, c.y0, c.y1 = min(c.x0, x), max(c.x1, x), min(c.y0, y), max(c.y1, y)
 }
+
+// usable reports whether a point has a place on the axes.
+func (c *Chart) usable(x, y float64) bool { return c.X.usable(x) && c.Y.usable(y) }
 
 // Curve is a line through points.
 type Curve struct {
@@ -107,222 +60,74 @@ type Curve struct {
 	X, Y  []float64
 }
 
-// Add adds a Curve; points that have no place on the axes are left out.
+// Add adds a curve; points that have no place on the axes are left out.
 func (c *Chart) Add(k Curve) {
-	var x, y []float64
-	for i := range k.X {
-		if i < len(k.Y) && c.X.usable(k.X[i]) && c.Y.usable(k.Y[i]) {
-			if k.Step && len(x) > 0 {
-				x, y = append(x, k.X[i]), append(y, y[len(y)-1])
-			}
-			x, y = append(x, k.X[i]), append(y, k.Y[i])
-			c.reach(k.X[i], k.Y[i])
+	var points [][2]float64
+	for i := range min(len(k.X), len(k.Y)) {
+		if !c.usable(k.X[i], k.Y[i]) {
+			continue
 		}
+		if k.Step && len(points) > 0 {
+			points = append(points, [2]float64{k.X[i], points[len(points)-1][1]})
+		}
+		points = append(points, [2]float64{k.X[i], k.Y[i]})
+		c.reach(k.X[i], k.Y[i])
 	}
-	c.marks = append(c.marks, func(at draw.Canvas, px, py func(float64) vg.Length) {
-		points := make([]vg.Point, len(x))
-		for i := range x {
-			points[i] = vg.Point{X: px(x[i]), Y: py(y[i])}
-		}
-		s := draw.LineStyle{Color: k.Color, Width: 1.75}
-		if k.Dash {
-			s.Width, s.Dashes = 1.5, []vg.Length{4, 3}
-		}
-		at.StrokeLines(s, points)
-		for _, p := range points {
-			if !k.Dots {
-				break
+	stroke := "stroke-width:1.75"
+	if k.Dash {
+		stroke = "stroke-width:1.5;stroke-dasharray:4,3"
+	}
+	c.marks = append(c.marks, func(p *pen) {
+		p.path(points, "fill:none;stroke:var(%s);%s", k.Color, stroke)
+		for _, at := range points {
+			if k.Dots {
+				p.printf(`<circle cx="%.5g" cy="%.5g" r="2.5" style="fill:var(%s)"/>`, p.x(at[0]), p.y(at[1]), k.Color)
 			}
-			at.SetColor(k.Color)
-			var dot vg.Path
-			dot.Move(vg.Point{X: p.X + 2.5, Y: p.Y})
-			dot.Arc(p, 2.5, 0, 2*math.Pi)
-			dot.Close()
-			at.Fill(dot)
 		}
 	})
 }
 
-// Bars adds a histogram: counts between edges, filled pale, with an outline.
+// Bars adds a histogram: counts between edges, the first one filled pale, with an outline.
 func (c *Chart) Bars(edges, counts []float64, of int) {
-	if len(edges) != len(counts)+1 {
+	if len(edges) != len(counts)+1 || slices.ContainsFunc(edges, func(e float64) bool { return !c.X.usable(e) }) ||
+		slices.ContainsFunc(counts, func(n float64) bool { return !c.Y.usable(n) }) {
 		return
 	}
-	for _, e := range edges {
-		if !c.X.usable(e) {
-			return
-		}
-		c.reach(e, 0)
+	points := [][2]float64{{edges[0], 0}}
+	for i, n := range counts {
+		points = append(points, [2]float64{edges[i], n}, [2]float64{edges[i+1], n})
 	}
-	for _, n := range counts {
-		if !c.Y.usable(n) {
-			return
-		}
-		c.reach(edges[0], n)
+	points = append(points, [2]float64{edges[len(counts)], 0})
+	for _, at := range points {
+		c.reach(at[0], at[1])
 	}
-	c.marks = append(c.marks, func(at draw.Canvas, px, py func(float64) vg.Length) {
-		outline := []vg.Point{{X: px(edges[0]), Y: py(0)}}
-		for i, n := range counts {
-			outline = append(outline, vg.Point{X: px(edges[i]), Y: py(n)}, vg.Point{X: px(edges[i+1]), Y: py(n)})
-		}
-		outline = append(outline, vg.Point{X: px(edges[len(counts)]), Y: py(0)})
-		if of == 0 {
-			at.FillPolygon(tint(of), outline)
-		}
-		at.StrokeLines(draw.LineStyle{Color: Series(of), Width: 1.25}, outline)
+	fill := "none"
+	if of == 0 {
+		fill = fmt.Sprintf("var(%s)", tint(of))
+	}
+	c.marks = append(c.marks, func(p *pen) {
+		p.path(points, "fill:%s;stroke:var(%s);stroke-width:1.25", fill, Series(of))
 	})
 }
 
 // Rectangle adds a filled rectangle between two points, unless one has no place on the axes.
 func (c *Chart) Rectangle(x0, y0, x1, y1 float64, fill Color) {
-	if !c.X.usable(x0) || !c.X.usable(x1) || !c.Y.usable(y0) || !c.Y.usable(y1) {
+	if !c.usable(x0, y0) || !c.usable(x1, y1) {
 		return
 	}
 	c.reach(x0, y0)
 	c.reach(x1, y1)
-	c.marks = append(c.marks, func(at draw.Canvas, px, py func(float64) vg.Length) {
-		left, right := px(x0), px(x1)
-		if right-left < 0.75 { // a short span is still seen
-			right = left + 0.75
-		}
-		at.FillPolygon(fill, []vg.Point{{X: left, Y: py(y0)}, {X: right, Y: py(y0)}, {X: right, Y: py(y1)},
-			{X: left, Y: py(y1)}})
+	c.marks = append(c.marks, func(p *pen) {
+		// A short span is still seen.
+		p.printf(`<rect x="%.5g" y="%.5g" width="%.5g" height="%.5g" style="fill:var(%s)"/>`, p.x(x0),
+			min(p.y(y0), p.y(y1)), max(0.75, p.x(x1)-p.x(x0)), max(p.y(y0), p.y(y1))-min(p.y(y0), p.y(y1)), fill)
 	})
-}
-
-// margin is the room around the data for labels.
-type margin struct{ left, right, bottom, top float64 }
-
-// draw widens the ranges to the ends of the axes and returns the plot as SVG, with title and description for readers
-// that do not see it.
-func (c *Chart) draw(id, title, description string) template.HTML {
-	if !c.ranged {
-		return ""
-	}
-	style, err := textStyle()
-	if err != nil {
-		return "" // the font is in the binary
-	}
-	width, height := cmp.Or(c.Width, wide), cmp.Or(c.Height, tall)
-	c.x0, c.x1 = c.X.span(c.x0, c.x1)
-	c.y0, c.y1 = c.Y.span(c.y0, c.y1)
-	xs, ys := c.X.placed(c.x0, c.x1), slices.Clone(c.Y.placed(c.y0, c.y1))
-	if c.Y.ticks == nil && !c.Y.Log && len(ys) > 0 { // the Axis ends at a label
-		c.y0, c.y1 = min(c.y0, ys[0].Value), max(c.y1, ys[len(ys)-1].Value)
-	}
-	m := margin{right: 12, bottom: 18, top: 8}
-	for i, t := range ys {
-		for n := len(t.Label); n > 1 && style.Width(ys[i].Label).Points() > 0.4*width; n-- { // names of wide letters
-			ys[i].Label = shorten(t.Label, n)
-		}
-		m.left = max(m.left, 8+1.15*style.Width(ys[i].Label).Points())
-	}
-	if c.X.Label != "" {
-		m.bottom += 14
-	}
-	if len(xs) == 0 {
-		m.bottom = 4
-	}
-	canvas := vgsvg.New(vg.Length(width), vg.Length(height))
-	area := draw.Crop(draw.New(canvas), vg.Length(m.left), -vg.Length(m.right), vg.Length(m.bottom), -vg.Length(m.top))
-	px := func(v float64) vg.Length { return area.X(c.X.part(c.x0, c.x1, v)) }
-	py := func(v float64) vg.Length { return area.Y(c.Y.part(c.y0, c.y1, v)) }
-	for _, one := range append([]plotter{c.labels(xs, ys, style, width)}, c.marks...) {
-		one(area, px, py)
-	}
-	return frame(canvas, id, title, description, width, height)
-}
-
-// textStyle returns the style of the texts of a plot. Of the fonts of gonum's plots the binary has this one.
-func textStyle() (draw.TextStyle, error) {
-	sans, err := opentype.Parse(liberationsansregular.TTF)
-	if err != nil {
-		return draw.TextStyle{}, err
-	}
-	name := font.Font{Typeface: "Liberation", Variant: "Sans"}
-	fonts := font.NewCache(font.Collection{{Font: name, Face: sans}})
-	return draw.TextStyle{Font: font.From(name, smallSize), Handler: plottext.Plain{Fonts: fonts}}, nil
-}
-
-// labels draws the lines of the grid and the texts of both axes.
-func (c *Chart) labels(xs, ys []tick, style draw.TextStyle, width float64) plotter {
-	return func(at draw.Canvas, px, py func(float64) vg.Length) {
-		label := func(where Color, x, y vg.Length, text string) {
-			style := style
-			style.Color = where
-			at.FillText(style, vg.Point{X: x, Y: y}, text)
-		}
-		for _, t := range ys {
-			if t.Value < c.y0-1e-9 || t.Value > c.y1+1e-9 || t.Label == "" {
-				continue
-			}
-			if !c.rows {
-				at.StrokeLine2(draw.LineStyle{Color: Rule, Width: .75}, at.Min.X, py(t.Value), at.Max.X, py(t.Value))
-			}
-			label(mutedEnd, at.Min.X-6, py(t.Value)-4.5, t.Label)
-		}
-		for _, t := range xs {
-			if t.Value < c.x0*(1-1e-9) || t.Value > c.x1*(1+1e-9) {
-				continue
-			}
-			x, where := px(t.Value), mutedMiddle
-			half := style.Width(t.Label) / 2
-			switch {
-			case x+half > vg.Length(width)-2:
-				x, where = vg.Length(width)-2, mutedEnd
-			case x-half < 2:
-				x, where = 0, muted
-			}
-			label(where, x, at.Min.Y-13, t.Label)
-		}
-		if c.X.Label != "" {
-			x, where := (at.Min.X+at.Max.X)/2, mutedMiddle
-			if right := vg.Length(width) - 2; x+1.15*style.Width(c.X.Label)/2 > right {
-				x, where = right, mutedEnd
-			}
-			label(where, x, at.Min.Y-27, c.X.Label)
-		}
-	}
-}
-
-// frame returns the drawing as an element of a page.
-func frame(canvas *vgsvg.Canvas, id, title, description string, width, height float64) template.HTML {
-	var out bytes.Buffer
-	if _, err := canvas.WriteTo(&out); err != nil {
-		return "" // a Buffer takes everything
-	}
-	svg := out.String()
-	at := strings.Index(svg, "<svg")
-	_, rest, _ := strings.Cut(svg[at:], ">")
-	const family = "font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;"
-	rest = colors(strings.ReplaceAll(rest, family, ""))
-	escape := template.HTMLEscapeString
-	return template.HTML(fmt.Sprintf(`<svg class="plot" role="img" viewBox="0 0 %g %g" aria-labelledby="%s-t %s-d">`+
-		`<title id="%s-t">%s</title><desc id="%s-d">%s</desc>%s`, width, height, id, id, id, escape(title), id,
-		escape(description), strings.TrimRight(rest, "\n")))
-}
-
-// shorten cuts a name for the margin of a plot.
-func shorten(name string, most int) string {
-	r := []rune(name)
-	if len(r) <= most {
-		return name
-	}
-	return string(r[:most-1]) + "…"
-}
-
-// names makes an Axis of names, one for each whole number from 0 downwards.
-func names(all []string) Axis {
-	a := Axis{ticks: []tick{}}
-	for i, n := range all {
-		a.ticks = append(a.ticks, tick{Value: -float64(i), Label: shorten(n, 30)})
-	}
-	return a
 }
 
 // Lengths draws values as bars, one below another, each with its label and the color of its series; the first without.
 func Lengths(x Axis, labels []string, values []float64, series ...int) *Chart {
-	c := &Chart{rows: true, X: x, Y: names(labels), Height: 46 + 15*float64(len(labels))}
+	c := Rows(x, labels)
+	c.Height = 46 + 15*float64(len(labels))
 	for i, v := range values {
 		of := 0
 		if i < len(series) {
@@ -334,49 +139,130 @@ func Lengths(x Axis, labels []string, values []float64, series ...int) *Chart {
 }
 
 // Rows draws rectangles in rows with names, one for each whole number from 0 downwards.
-func Rows(x Axis, labels []string) *Chart { return &Chart{rows: true, X: x, Y: names(labels)} }
-
-// Plot is a plot with its description, legend and values.
-type Plot struct {
-	ID      string
-	Title   Cell
-	Caption []Cell
-	SVG     template.HTML
-	Legend  []Mark
-	Data    *Folded
-}
-
-// Mark is an entry of a legend.
-type Mark struct {
-	Class string
-	Name  Cell
-}
-
-// SeriesMark is the entry of a series of lines; with the prefix "box " or "dash " of another mark.
-func SeriesMark(prefix string, i int, name Cell) Mark {
-	return Mark{fmt.Sprintf("%sc%d", prefix, i%6+1), name}
-}
-
-// Figures is a group of plots.
-type Figures struct {
-	Plots  []Plot
-	Small  bool   // small multiples
-	Legend []Mark // of all plots
-
-	doc *Doc
-}
-
-func (f *Figures) empty() bool { return f == nil || len(f.Plots) == 0 }
-
-// Figures returns an empty group of plots.
-func (d *Doc) Figures() *Figures { return &Figures{doc: d} }
-
-// Add draws a plot; the description is for readers who do not see it. An empty plot is left out.
-func (f *Figures) Add(c *Chart, p Plot, description string) *Figures {
-	f.doc.plots++
-	p.ID = fmt.Sprintf("p%d", f.doc.plots)
-	if p.SVG = c.draw(p.ID, p.Title.Number, description); p.SVG != "" {
-		f.Plots = append(f.Plots, p)
+func Rows(x Axis, labels []string) *Chart {
+	c := &Chart{rows: true, X: x, Y: Bare()}
+	for i, name := range labels {
+		c.Y.ticks = append(c.Y.ticks, tick{Value: -float64(i), Label: shorten(name, 30)})
 	}
-	return f
+	return c
+}
+
+// shorten cuts a name for the margin of a plot.
+func shorten(name string, most int) string {
+	r := []rune(name)
+	if len(r) <= most {
+		return name
+	}
+	return string(r[:most-1]) + "…"
+}
+
+// length is the length of a text, at most, if its letters are those of most texts.
+func length(text string) (sum float64) {
+	for _, r := range text {
+		sum += letter
+		if r >= 0x1100 { // wide letters
+			sum += letter
+		}
+	}
+	return sum
+}
+
+// draw returns the plot as SVG, with title and description for readers who do not see it; empty for a plot of nothing.
+func (c *Chart) draw(id, title, description string) template.HTML {
+	if !c.ranged {
+		return ""
+	}
+	width, height := cmp.Or(c.Width, wide), cmp.Or(c.Height, tall)
+	c.x0, c.x1 = c.X.span(c.x0, c.x1)
+	c.y0, c.y1 = c.Y.span(c.y0, c.y1)
+	xs, ys := c.X.placed(c.x0, c.x1), slices.Clone(c.Y.placed(c.y0, c.y1))
+	if c.Y.ticks == nil && !c.Y.Log && len(ys) > 0 { // the axis ends at a label
+		c.y0, c.y1 = min(c.y0, ys[0].Value), max(c.y1, ys[len(ys)-1].Value)
+	}
+	p := &pen{Chart: c, left: 12, right: width - 12, top: 8, bottom: height - 18}
+	for i, t := range ys {
+		for n := len(t.Label); n > 1 && length(ys[i].Label) > 0.4*width; n-- {
+			ys[i].Label = shorten(t.Label, n)
+		}
+		p.left = max(p.left, 8+length(ys[i].Label))
+	}
+	switch {
+	case c.X.Label != "":
+		p.bottom -= 14
+	case len(xs) == 0:
+		p.bottom = height - 4
+	}
+	escape := template.HTMLEscapeString
+	p.printf(`<svg class="plot" role="img" viewBox="0 0 %g %g" aria-labelledby="%s-t %s-d"><title id="%s-t">%s</title>`+
+		`<desc id="%s-d">%s</desc>`, width, height, id, id, id, escape(title), id, escape(description))
+	p.labels(xs, ys, width)
+	for _, mark := range c.marks {
+		mark(p)
+	}
+	p.printf("</svg>")
+	return template.HTML(p.String())
+}
+
+// pen draws a chart as SVG, on the area of the data between its margins.
+type pen struct {
+	*Chart
+	strings.Builder
+	left, right, top, bottom float64
+}
+
+func (p *pen) printf(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+
+func (p *pen) x(v float64) float64 { return p.left + p.X.part(p.x0, p.x1, v)*(p.right-p.left) }
+func (p *pen) y(v float64) float64 { return p.bottom - p.Y.part(p.y0, p.y1, v)*(p.bottom-p.top) }
+
+// path draws lines through points.
+func (p *pen) path(points [][2]float64, style string, args ...any) {
+	var d strings.Builder
+	for i, at := range points {
+		fmt.Fprintf(&d, "%c%.5g,%.5g", "ML"[min(i, 1)], p.x(at[0]), p.y(at[1]))
+	}
+	p.printf(`<path d="%s" style="%s"/>`, &d, fmt.Sprintf(style, args...))
+}
+
+// text writes a label at its anchor: start, middle or end. It stays in its place where the reader's font is wider.
+func (p *pen) text(x, y float64, anchor, label string) {
+	p.printf(`<text x="%.5g" y="%.5g" text-anchor="%s" style="font-size:10px;fill:var(%s)">%s</text>`, x, y, anchor, muted,
+		template.HTMLEscapeString(label))
+}
+
+// labels draws the lines of the grid and the texts of both axes.
+func (p *pen) labels(xs, ys []tick, width float64) {
+	within := func(low, high, v float64) bool {
+		near := 1e-9 * (high - low)
+		return v >= low-near && v <= high+near
+	}
+	for _, t := range ys {
+		if !within(p.y0, p.y1, t.Value) || t.Label == "" {
+			continue
+		}
+		if !p.rows {
+			p.path([][2]float64{{p.x0, t.Value}, {p.x1, t.Value}}, "stroke:var(%s);stroke-width:.75", Rule)
+		}
+		p.text(p.left-6, p.y(t.Value)+3.5, "end", t.Label)
+	}
+	for _, t := range xs {
+		if within(p.x0, p.x1, t.Value) {
+			p.centered(p.x(t.Value), p.bottom+13, width, t.Label)
+		}
+	}
+	p.centered((p.left+p.right)/2, p.bottom+27, width, p.X.Label)
+}
+
+// centered writes a label around x, or at an edge of the plot that it would cross.
+func (p *pen) centered(x, y, width float64, label string) {
+	half := length(label) / 2
+	switch {
+	case label == "":
+	case x+half > width-2:
+		p.text(width-2, y, "end", label)
+	case x-half < 2:
+		p.text(0, y, "start", label)
+	default:
+		p.text(x, y, "middle", label)
+	}
 }

@@ -9,7 +9,11 @@ type Table struct {
 	Rows    [][]Cell
 
 	short []int
-	group int
+	group int      // -1 for none
+	above []string // what holds for all rows
+
+	room    [][]Cell // rows that only widen the columns
+	printed int      // rows, by Continue
 }
 
 // column is the head of a column.
@@ -61,7 +65,7 @@ func (t *Table) Group(column int) *Table {
 
 // choose returns the table with some of its columns.
 func (t *Table) choose(wanted func(i int, c column) bool) *Table {
-	kept := &Table{Caption: t.Caption, Rows: make([][]Cell, len(t.Rows)), group: -1}
+	kept := &Table{Caption: t.Caption, Rows: make([][]Cell, len(t.Rows)), room: t.room, group: -1}
 	for i, c := range t.Columns {
 		if !wanted(i, c) {
 			continue
@@ -96,14 +100,4 @@ func (t *Table) Filled() *Table {
 		}
 		return i == 0
 	})
-}
-
-// status reports whether a column has statuses.
-func (t *Table) status(column int) bool {
-	for _, row := range t.Rows {
-		if column < len(row) && strings.HasPrefix(row[column].Class, "status ") {
-			return true
-		}
-	}
-	return false
 }

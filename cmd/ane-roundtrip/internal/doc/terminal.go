@@ -44,9 +44,9 @@ func (p *printer) block(b Block) {
 	case Lines:
 		p.lines(b)
 	case Facts:
-		t := page.NewTable()
+		t := NewTable("", "", "")
 		for _, f := range b.Shown() {
-			t.Row(f.Name, plain(f.What))
+			t.Row(Words("%s", f.Name), Words("%s", join(f.What, func(_ Cell, text string) string { return text })))
 		}
 		p.table(t)
 	case Remarks:
@@ -57,7 +57,7 @@ func (p *printer) block(b Block) {
 			p.lines(Text(f.Name, f.What))
 		}
 	case *Table:
-		p.table(b.terminal(p.w))
+		p.table(b)
 	}
 }
 
@@ -73,58 +73,25 @@ func (p *printer) lines(all Lines) {
 	p.after = false
 	for _, line := range all {
 		if p.err == nil {
-			_, p.err = fmt.Fprintln(p.w, page.Fold(paintAll(p.w, line), p.width, 2))
+			_, p.err = fmt.Fprintln(p.w, page.Fold(join(line, painter(p.w)), p.width, 2))
 		}
 	}
 }
 
-func (p *printer) table(t *page.Table) {
+func (p *printer) table(t *Table) {
 	p.separate(true)
 	p.after = true
 	if p.err == nil {
-		p.err = t.Write(p.w, p.width)
+		p.err = t.Print(p.w, p.width)
 	}
 }
 
-// terminal returns the table as text.
-func (t *Table) terminal(w io.Writer) *page.Table {
-	t = t.choose(func(_ int, c column) bool { return !c.page })
-	var names []string
-	for _, c := range t.Columns {
-		names = append(names, c.brief)
-	}
-	out := page.NewTable(names...)
-	out.Paint = func(i int, text string) string {
-		if t.status(i) {
-			return Paint(w, text)
-		}
-		return text
-	}
-	out.Shorten(t.short...)
-	if t.group >= 0 {
-		out.Group(t.group)
-	}
-	for _, row := range t.Rows {
-		var cells []string
-		for i, c := range row {
-			text := plain([]Cell{c})
-			if text == "" && t.Columns[i].Class != "wide" {
-				text = "-"
-			}
-			cells = append(cells, text)
-		}
-		out.Row(cells...)
-	}
-	return out
-}
-
-// plain is a line as ASCII as its texts are: numbers without separators, minus as a hyphen.
-func plain(line []Cell) string {
-	var out strings.Builder
+// join is the text of a line.
+func join(line []Cell, paint painting) (text string) {
 	for _, c := range line {
-		out.WriteString(c.String())
+		text += paint(c, c.String())
 	}
-	return out.String()
+	return text
 }
 
 // asText changes the signs that numbers have on a page.
@@ -153,17 +120,17 @@ func (c Cell) String() string {
 	return text + " " + c.Unit
 }
 
-// paintAll is a line with statuses in color.
-func paintAll(w io.Writer, line []Cell) string {
-	var out strings.Builder
-	for _, c := range line {
-		text := c.String()
-		if strings.HasPrefix(c.Class, "status ") {
-			text = Paint(w, text)
+// painting colors the text of a cell.
+type painting func(c Cell, text string) string
+
+// painter colors statuses where w is a terminal.
+func painter(w io.Writer) painting {
+	return func(c Cell, text string) string {
+		if !strings.HasPrefix(c.Class, "status ") {
+			return text
 		}
-		out.WriteString(text)
+		return Paint(w, text)
 	}
-	return out.String()
 }
 
 // Paint colors a status or verdict on a terminal: green for pass, red for fail and missed, yellow for skip and

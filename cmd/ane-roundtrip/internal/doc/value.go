@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,6 +97,9 @@ func (v *Value) Item(i int) *Value {
 
 // Items returns the entries of an array under the keys.
 func (v *Value) Items(keys ...string) []*Value { return v.At(keys...).items }
+
+// Keys returns the keys of an object, sorted.
+func (v *Value) Keys() []string { return slices.Sorted(maps.Keys(v.fields)) }
 
 // Here reports whether the object has the value, and it is not null.
 func (v *Value) Here() bool { return v.kind != missing && v.kind != null }

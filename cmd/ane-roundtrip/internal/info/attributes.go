@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/internal/attributes"
 	"github.com/anekit/anekit/internal/plist"
 )
@@ -22,28 +22,15 @@ func printAttributes(a *cli.App, file string) error {
 	}
 	var objects plist.Array
 	var unplaced []string
-	w := page.NewTable("procedure", "tensor", "in/out", "index", "type", "N x D x C x H x W", "row", "plane", "depth",
-		"batch", "bytes", "packed")
-	w.Shorten(0, 1)
 	for _, q := range p.Procedures {
 		unplaced = append(unplaced, q.Unplaced...)
 		for _, t := range slices.Concat(q.Inputs, q.Outputs) {
-			l, side, packed := t.Layout, "in", "no"
-			if t.Output {
-				side = "out"
-			}
-			if l.Packed() {
-				packed = "yes"
-			}
+			l := t.Layout
 			// Axes count elements; strides and bytes, those of the shortest surface that holds the tensor, are bytes.
 			objects = append(objects, dict("name", t.Name, "output", t.Output, "type", t.Type, "batches", l.Batches,
 				"channels", l.Channels, "depth", l.Depth, "height", l.Height, "width", l.Width, "row_stride", l.RowStride,
 				"plane_stride", l.PlaneStride, "depth_stride", l.DepthStride, "batch_stride", l.BatchStride, "bytes",
 				l.Bytes(), "packed", l.Packed(), "index", t.Index, "list", t.List, "procedure", q.Name))
-			w.Row(cli.Visible(q.Name), cli.Visible(t.Name), side, fmt.Sprint(t.Index), t.Type,
-				fmt.Sprintf("%d x %d x %d x %d x %d", l.Batches, l.Depth, l.Channels, l.Height, l.Width),
-				fmt.Sprint(l.RowStride), fmt.Sprint(l.PlaneStride), fmt.Sprint(l.DepthStride),
-				fmt.Sprint(l.BatchStride), fmt.Sprint(l.Bytes()), packed)
 		}
 	}
 	r := cli.NewReport(nil)
@@ -53,18 +40,33 @@ func printAttributes(a *cli.App, file string) error {
 	if len(unplaced) > 0 {
 		r.Details = map[string]any{"unplaced": unplaced}
 	}
+	r.View = attributesView
 	a.Deliver(r)
-	if a.JSON {
-		return nil
+	return nil
+}
+
+// attributesView lays out the tensors of a compiled program.
+func attributesView(d *doc.Doc, v *doc.Value) {
+	w := doc.NewTable("Tensors", "procedure", "tensor", "in/out", "#index", "type", "N x D x C x H x W", "#row", "#plane",
+		"#depth", "#batch", "#bytes", "packed").Shorten(0, 1)
+	for _, t := range d.Root.Items("tensors") {
+		side := "in"
+		if t.At("output").Yes() {
+			side = "out"
+		}
+		var axes []string
+		for _, axis := range []string{"batches", "depth", "channels", "height", "width"} {
+			axes = append(axes, t.At(axis).Raw)
+		}
+		w.Row(t.Text("procedure"), t.Text("name"), doc.Words("%s", side), t.Plain("index"), t.Text("type"),
+			doc.Words("%s", strings.Join(axes, " x ")), t.Plain("row_stride"), t.Plain("plane_stride"),
+			t.Plain("depth_stride"), t.Plain("batch_stride"), t.Plain("bytes"), answer(t.At("packed")))
 	}
-	if err := a.Table(w); err != nil {
-		return err
+	d.Section("Tensors", nil, w)
+	if v.At("unplaced").Here() {
+		d.Terminal(doc.Text("the attributes have no layout for ", v.Joined(", ", "unplaced"),
+			"; anekit rejects such a program"))
 	}
-	if len(unplaced) > 0 {
-		err = a.Printf("\nthe attributes have no layout for %s; anekit rejects such a program\n",
-			cli.Visible(strings.Join(unplaced, ", ")))
-	}
-	return err
 }
 
 func readAttributes(file string) (*attributes.Program, error) {

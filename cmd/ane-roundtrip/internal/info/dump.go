@@ -94,7 +94,7 @@ func savePage(a *cli.App, ctx context.Context) error {
 		return err
 	}
 	r := cli.NewReport(nil)
-	r.Details, r.Dump = detailsOfMachine(), dump
+	r.Details, r.View, r.Dump = detailsOfMachine(), machineView(a.Engine, r.Host.NoMemory), dump
 	a.ReportFile.Notice = "has paths of this machine; attach the dump of --report FILE.json to an issue instead"
 	return judgeTrip(a, r, trip, unavailable)
 }

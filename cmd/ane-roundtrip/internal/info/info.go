@@ -1,10 +1,8 @@
 package info
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -12,8 +10,6 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/engine/observe"
 	"github.com/anekit/anekit/objcbridge"
 )
@@ -118,96 +114,13 @@ func info(a *cli.App, ctx context.Context) error {
 	}
 	defer d.Close()
 	r := cli.NewReport(d)
-	details := detailsOfMachine()
-	r.Details = details
+	r.Details, r.View = detailsOfMachine(), machineView(a.Engine, r.Host.NoMemory)
 	if a.JSON {
 		var err error
-		r.Dump, err = dump(a, ctx)
-		a.Deliver(r)
-		return errors.Join(unavailable, err)
-	}
-	h := r.Host
-	answer := "not available"
-	if r.Engine != nil {
-		answer = cli.EngineText(r.Engine)
-	}
-	machine := page.NewTable()
-	machine.Row("anekit", h.Version+", "+h.Go)
-	machine.Row("host", fmt.Sprintf("%s/%s, %d CPUs, %d-byte pages", h.OS, h.Arch, h.CPUs, h.Page))
-	if h.NoMemory != nil {
-		machine.Row("memory", "none: "+cli.ErrorText(h.NoMemory))
-	} else {
-		machine.Row("memory", h.Memory+", "+trial.Words(h.Pinning))
-	}
-	machine.Row("fp16", h.FP16)
-	machine.Row(a.Engine, answer)
-	engines := page.NewTable("engine", "available", "what", "why not")
-	for _, s := range details.Engines {
-		yes := "yes"
-		if !s.Available {
-			yes = "no"
+		if r.Dump, err = dump(a, ctx); err != nil {
+			unavailable = errors.Join(unavailable, err)
 		}
-		engines.Row(s.Name, yes, s.What, s.Reason)
 	}
-	all := []*page.Table{machine, engines}
-	for _, f := range details.Frameworks {
-		all = append(all, f.facts(), f.methods())
-	}
-	return errors.Join(a.Tables(all...), unavailable)
-}
-
-// facts is the table of what the framework tells of the machine.
-func (f framework) facts() *page.Table {
-	w := page.NewTable()
-	w.Row("framework of "+f.Engine, f.Framework)
-	w.Row("bridge", cmp.Or(f.Library, "part of this binary"))
-	if f.Error != "" {
-		w.Row("error", f.Error)
-	}
-	if d := f.Device; d != nil {
-		w.Row("hasANE", d.HasANE.String())
-		w.Row("architecture", cmp.Or(d.Architecture, "not reported"))
-		w.Row("engines, cores", count(int64(d.Engines))+", "+count(int64(d.Cores)))
-		w.Row("board", count(d.Board))
-		w.Row("system", fmt.Sprintf("%s, build %s", cmp.Or(d.Product, "not reported"), cmp.Or(d.Build, "not reported")))
-		w.Row("virtual machine", d.VirtualMachine.String())
-	}
-	for _, text := range f.Warnings {
-		w.Row("warning", text)
-	}
-	w.Row("compiles", fmt.Sprintf("%d in this process", f.Usage.Compiles))
-	w.Row("loaded", fmt.Sprintf("%d of %d programs", f.Usage.Loaded, f.Usage.ProgramLimit))
-	for _, p := range f.Registry {
-		w.Row(p.Name, p.Value)
-	}
-	if len(f.Registry) == 0 {
-		w.Row("DeviceProperties", "not readable: "+f.Unread)
-	}
-	return w
-}
-
-// methods is the table of the framework's methods that anekit calls.
-func (f framework) methods() *page.Table {
-	w := page.NewTable("method", "status", "expected", "found", "needed for")
-	for _, c := range f.Checks {
-		sign := "-"
-		if c.ClassMethod {
-			sign = "+"
-		}
-		status := c.Status.String()
-		if !c.Required && c.Status != objcbridge.CheckOK {
-			status += " (optional)"
-		}
-		w.Row(fmt.Sprintf("%s[%s %s]", sign, c.Class, c.Selector), status, c.Expected, cmp.Or(c.Found, "-"),
-			c.NeededFor)
-	}
-	return w
-}
-
-// count formats a number, which is negative if the framework does not report it.
-func count(n int64) string {
-	if n < 0 {
-		return "not reported"
-	}
-	return fmt.Sprint(n)
+	a.Deliver(r)
+	return unavailable
 }

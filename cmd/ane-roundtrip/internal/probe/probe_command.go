@@ -1,16 +1,13 @@
 package probe
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/internal/near"
 )
 
@@ -46,7 +43,11 @@ This command has not been run on a Mac yet.`,
 				return cli.Badf("--max-mib %d; give 1 to 256", most)
 			}
 			o.Most = int(most) << 20
-			return run(a, cmd.Context(), args[0], o)
+			r := cli.NewReport(nil)
+			details, err := Run(cmd.Context(), args[0], o)
+			r.Details, r.View = details, View
+			a.Deliver(r)
+			return err
 		},
 	}
 	f := cmd.Flags()
@@ -70,48 +71,20 @@ func oneProbe(_ *cobra.Command, args []string) error {
 	return cli.Badf("no probe %q; %sgive %s", args[0], near.Hint(args[0], Names()), all)
 }
 
-// run measures and prints the figures, or what they would be of.
-func run(a *cli.App, ctx context.Context, name string, o Options) error {
-	r, failed := Run(ctx, name, o)
-	report := cli.NewReport(nil)
-	report.Details = r
-	a.Deliver(report)
-	if a.JSON {
-		return failed
-	}
-	head := "measured: " + r.Measured
+// View lays out the figures, or what they would be of.
+func View(d *doc.Doc, v *doc.Value) {
+	measured := v.Text("measured")
+	head := doc.Line("measured: ", measured)
 	switch {
-	case r.Measured == "":
-		head = "nothing is measured here; on a Mac it would be:"
-	case r.Equivalent:
-		head += ", the equivalent of this system; it says nothing about a Mac"
+	case measured.Number == "":
+		head = doc.Line("nothing is measured here; on a Mac it would be:")
+	case v.At("equivalent").Yes():
+		head = append(head, doc.Words(", the equivalent of this system; it says nothing about a Mac"))
 	}
-	if err := a.Printf("%s\n", head); err != nil {
-		return err
+	t := doc.NewTable("Figures", "figure", "#size", "#here", "#published", "unit", ">note")
+	for _, r := range v.Items("rows") {
+		t.Row(r.Text("name"), r.Size("bytes").Unless(0), r.Digits("value"), r.Digits("published"), r.Text("unit"),
+			r.Text("note"))
 	}
-	t := page.NewTable("figure", "size", "here", "published", "unit", "note")
-	for _, row := range r.Rows {
-		t.Row(row.Name, cli.OrDash(row.Bytes > 0, sizeText(row.Bytes)), figureText(row.Value),
-			figureText(row.Published), row.Unit, cli.Visible(row.Note))
-	}
-	return errors.Join(a.Table(t), failed)
-}
-
-// sizeText formats a power of two.
-func sizeText(n int) string {
-	if n < 1<<20 {
-		return fmt.Sprintf("%d KiB", n>>10)
-	}
-	return fmt.Sprintf("%d MiB", n>>20)
-}
-
-// figureText formats a figure with three or more digits; a dash for none.
-func figureText(v *float64) string {
-	switch {
-	case v == nil:
-		return "-"
-	case *v < 1000:
-		return fmt.Sprintf("%.3g", *v)
-	}
-	return fmt.Sprintf("%.0f", *v)
+	d.Section("Figures", nil, doc.Lines{head}, t)
 }

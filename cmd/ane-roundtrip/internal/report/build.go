@@ -29,10 +29,10 @@ func (b *builder) build() {
 		}
 	case "actor":
 		b.actor(details)
+	case "run":
+		b.run(details)
 	case "cost":
 		b.cost(details)
-	case "info":
-		b.info(details)
 	}
 	b.unproved(details)
 	b.checks()
@@ -40,7 +40,8 @@ func (b *builder) build() {
 	b.host()
 }
 
-// unproved takes the verdict from the head of a page whose command has proved nothing: an estimate.
+// unproved takes the verdict from the head of a page whose command has proved nothing: an estimate, or two modes whose
+// results differ.
 func (b *builder) unproved(details *value) {
 	word := ""
 	switch command := b.root.at("command").raw; {
@@ -49,6 +50,8 @@ func (b *builder) unproved(details *value) {
 		word = "Estimate"
 	case command == "generate" && details.at("chip").kind == text:
 		word = "Plan"
+	case command == "run" && details.at("compare", "difference").kind == object:
+		word = "Different results"
 	}
 	if word != "" {
 		b.doc.Verdict, b.doc.Word, b.doc.Tone = cell{Number: word, Class: "word"}, word, ""

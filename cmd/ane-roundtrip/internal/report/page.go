@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"strconv"
+	"strings"
 )
 
 //go:embed style.css
@@ -138,6 +139,29 @@ func (t *table) without() *table {
 
 // tableBlock is a block with a table, without its empty columns.
 func tableBlock(t *table) block { return block{Table: t.without()} }
+
+// field is a column of a table of objects: its head as for columns, the key of its values, or keys with slashes
+// between them, and their form.
+type field struct {
+	head, key string
+	form      func(*value) cell
+}
+
+// listed is a block with a table of objects, a row each.
+func listed(caption string, objects []*value, fields ...field) block {
+	t := &table{Caption: caption}
+	for _, f := range fields {
+		t.Columns = append(t.Columns, columns(f.head)...)
+	}
+	for _, o := range objects {
+		var cells []cell
+		for _, f := range fields {
+			cells = append(cells, f.form(o.at(strings.Split(f.key, "/")...)))
+		}
+		t.add(cells...)
+	}
+	return tableBlock(t)
+}
 
 // builder collects the sections of a page.
 type builder struct {

@@ -143,6 +143,15 @@ func (c *chart) add(k curve) {
 	})
 }
 
+// through adds a curve through the numbers that objects have at two keys, as those of a field.
+func (c *chart) through(objects []*value, x, y string, k curve) {
+	for _, o := range objects {
+		k.x = append(k.x, o.at(strings.Split(x, "/")...).float())
+		k.y = append(k.y, o.at(strings.Split(y, "/")...).float())
+	}
+	c.add(k)
+}
+
 // bars adds a histogram: counts between edges, filled pale, with an outline.
 func (c *chart) bars(edges, counts []float64, of int) {
 	if len(edges) != len(counts)+1 {

@@ -2,81 +2,56 @@ package report
 
 import "fmt"
 
-// ways of loading, in the order of the tables.
-func ways() []string { return []string{"map", "touch", "read", "parallel", "direct", "ring"} }
-
 // weights shows ways to load weights, and what reserved memory of a cache costs.
 func (b *builder) weights(d *value) {
-	t := &table{Caption: "Time to load a file", Columns: columns("size", "page cache", "#map", "#touch", "#read",
-		"#parallel", "#direct", "#ring")}
+	items, published := d.at("load").items, d.at("published", "variants").items
+	fields := []field{{"size", "bytes", size}, {"page cache", "cold", func(v *value) cell {
+		if v.yes() {
+			return words("cold")
+		}
+		return words("warm")
+	}}}
+	of := map[bool][]*value{}
+	for _, l := range items {
+		of[l.at("cold").yes()] = append(of[l.at("cold").yes()], l)
+	}
 	var plots []plotted
-	for _, cold := range []bool{false, true} {
-		state := "warm"
-		if cold {
-			state = "cold"
-		}
+	for _, state := range []string{"warm", "cold"} {
 		c := &chart{x: axis{form: sizeOf, log: true, step: 2}, y: axis{form: durationOf(1), log: true}}
-		lines := make([]curve, len(ways()))
-		for _, l := range d.at("load").items {
-			if l.at("cold").yes() != cold {
-				continue
-			}
-			cells := []cell{size(l.at("bytes")), {Number: state, Path: l.at("cold").path}}
-			cells[1].Path = ""
-			for i, way := range ways() {
-				s := l.at("times_ns", way)
-				cells = append(cells, nanoseconds(s))
-				lines[i].x, lines[i].y = append(lines[i].x, l.at("bytes").float()), append(lines[i].y, s.float())
-			}
-			t.add(cells...)
-		}
 		p := plotted{Title: words("Time to load, %s", state), Caption: sentence("less is better")}
-		for i, way := range ways() {
-			lines[i].color, lines[i].dots = series(i), true
-			c.add(lines[i])
+		for i, way := range []string{"map", "touch", "read", "parallel", "direct", "ring"} { // as the tables
+			if state == "warm" {
+				fields = append(fields, field{"#" + way, "times_ns/" + way, nanoseconds})
+			}
+			c.through(of[state == "cold"], "bytes", "times_ns/"+way, curve{color: series(i), dots: true})
 			p.Legend = append(p.Legend, mark{fmt.Sprintf("c%d", i+1), words("%s", way)})
 		}
 		plots = b.plot(plots, c, p, "Time over the size of the file, a line for each way to load it.")
 	}
-	published := d.at("published")
-	sizes := &table{Caption: "Published: OptMLX, tables 1 and 2, MLX on an M4 Max", Columns: columns("model", "#size",
-		"#standard", "#map", "#speedup")}
-	effect := &table{Caption: "Published: OptMLX, table 3, MLX on an M4 Max", Columns: columns("model", "#load",
-		"#with map", "#prompt", "#with map", "#generate", "#with map", "#peak", "#with map")}
-	for _, v := range published.at("variants").items {
-		gb := digitsCell(v.at("gb"))
-		gb.Unit = "GB"
-		sizes.add(texts(v.at("model")), gb, nanoseconds(v.at("load_ns").item(0)), nanoseconds(v.at("load_ns").item(1)),
-			ratio(v.at("speedup")))
-		cells := []cell{texts(v.at("model"))}
-		for i := range 2 {
-			cells = append(cells, nanoseconds(v.at("start_ns").item(i)))
-		}
-		for _, key := range []string{"prompt_per_s", "generate_per_s"} {
-			for i := range 2 {
-				cells = append(cells, perSecond(v.at(key).item(i)))
-			}
-		}
-		for i := range 2 {
-			peak := digitsCell(v.at("peak_gb").item(i))
-			peak.Unit = "GB"
-			cells = append(cells, peak)
-		}
-		effect.add(cells...)
-	}
-	b.section("Time to load", nil, block{Plots: plots}, tableBlock(t), tableBlock(sizes))
-	infer := &table{Caption: "Evaluations with the weights as inputs", Columns: columns("weights", "#size", "#load",
-		"#first", "#prompt", "#generate", "#moved", "#own memory", "#of the file")}
-	for _, i := range d.at("infer").items {
-		infer.add(texts(i.at("way")), size(i.at("bytes")), nanoseconds(i.at("load_ns")), nanoseconds(i.at("first_ns")),
-			perSecond(i.at("prompt_per_s")), perSecond(i.at("generate_per_s")), size(i.at("moved_bytes")),
-			size(i.at("own_bytes")), size(i.at("file_bytes")))
-	}
-	b.section("Evaluations", nil, tableBlock(infer), tableBlock(effect))
+	model := field{"model", "model", texts}
+	b.section("Time to load", nil, block{Plots: plots},
+		listed("Time to load a file", append(of[false], of[true]...), fields...),
+		listed("Published: OptMLX, tables 1 and 2, MLX on an M4 Max", published, model, field{"#size", "gb", gigabytes},
+			field{"#standard", "load_ns", item(0, nanoseconds)}, field{"#map", "load_ns", item(1, nanoseconds)},
+			field{"#speedup", "speedup", ratio}))
+	b.section("Evaluations", nil,
+		listed("Evaluations with the weights as inputs", d.at("infer").items, field{"weights", "way", texts},
+			field{"#size", "bytes", size}, field{"#load", "load_ns", nanoseconds}, field{"#first", "first_ns", nanoseconds},
+			field{"#prompt", "prompt_per_s", perSecond}, field{"#generate", "generate_per_s", perSecond},
+			field{"#moved", "moved_bytes", size}, field{"#own memory", "own_bytes", size},
+			field{"#of the file", "file_bytes", size}),
+		listed("Published: OptMLX, table 3, MLX on an M4 Max", published, model,
+			field{"#load", "start_ns", item(0, nanoseconds)}, field{"#with map", "start_ns", item(1, nanoseconds)},
+			field{"#prompt", "prompt_per_s", item(0, perSecond)}, field{"#with map", "prompt_per_s", item(1, perSecond)},
+			field{"#generate", "generate_per_s", item(0, perSecond)},
+			field{"#with map", "generate_per_s", item(1, perSecond)},
+			field{"#peak", "peak_gb", item(0, gigabytes)}, field{"#with map", "peak_gb", item(1, gigabytes)}))
 	b.cache(d.at("reserve"))
-	skipped := &table{Caption: "Suites that could not run", Columns: columns("suite", ">reason")}
-	for _, s := range d.at("skipped_suites").items {
-		skipped.add(texts(s.at("step")), texts(s.at("reason")))
-	}
-	b.section("Skipped", nil, tableBlock(skipped))
+	b.section("Skipped", nil, listed("Suites that could not run", d.at("skipped_suites").items,
+		field{"suite", "step", texts}, field{">reason", "reason", texts}))
+}
+
+// item is the form of an entry of an array.
+func item(i int, form func(*value) cell) func(*value) cell {
+	return func(v *value) cell { return form(v.item(i)) }
 }

@@ -19,21 +19,14 @@ func Array(a *cli.App, ctx context.Context, flag, side string, p port, l ane.Lay
 		return nil, nil, err
 	}
 	defer f.Close()
-	var found *npy.Array
-	if p.archive {
-		found, err = member(f, p, acceptFor(side, l))
-	} else {
-		name := p.Path
-		if p.Path == cli.Stdio {
-			name = "standard input"
+	found, err := read(f, p, acceptFor(side, l))
+	if fault := (*npy.Error)(nil); errors.As(err, &fault) {
+		switch {
+		case p.Path == cli.Stdio && fault.What == npy.NotSingle:
+			fault.Fix = "write it to a file and name one of its arrays, as FILE.npz:KEY"
+		case fault.Like != 0:
+			fault.Fix = convert(fault.Like, l.DType)
 		}
-		found, err = npy.ReadOpen(f, name, acceptFor(side, l))
-	}
-	if e := (*npy.Error)(nil); p.Path == cli.Stdio && errors.As(err, &e) && e.What == npy.NotSingle {
-		e.Fix = "write it to a file and name one of its arrays, as FILE.npz:KEY"
-	}
-	if e := (*npy.Error)(nil); errors.As(err, &e) && e.Like != 0 {
-		e.Fix = convert(e.Like, l.DType)
 	}
 	if err != nil {
 		return nil, nil, cli.Bad(err)
@@ -45,26 +38,27 @@ func Array(a *cli.App, ctx context.Context, flag, side string, p port, l ane.Lay
 	return data, notes, nil
 }
 
-// member reads one array of an archive. It also accepts a file that is called .npz but holds a
-// single array.
-func member(f *cli.InputFile, p port, accept npy.Accept) (*npy.Array, error) {
-	info, err := f.Stat()
-	if err != nil {
+// read reads the array of a file, or one of an archive. A file that is called .npz may hold a single array.
+func read(f *cli.InputFile, p port, accept npy.Accept) (*npy.Array, error) {
+	switch info, err := f.Stat(); {
+	case err != nil:
 		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &npy.Error{File: p.Path, What: "an .npz archive has to be a regular file",
-			Fix: "write it to a file first"}
-	}
-	archive, err := npy.OpenArchive(f, info.Size(), p.Path)
-	if err != nil {
-		if a, single := npy.ReadOpen(f, p.Path, accept); single == nil {
-			return a, nil
-		} else if e := (*npy.Error)(nil); errors.As(single, &e) && e.Offset == 0 && info.Size() == 0 {
-			e.Fix = "save the arrays again with numpy.savez"
-			return nil, e // the file is empty
+	case p.Path == cli.Stdio:
+		return npy.ReadOpen(f, "standard input", accept)
+	case !p.archive:
+		return npy.ReadOpen(f, p.Path, accept)
+	case !info.Mode().IsRegular():
+		return nil, cli.Badf("%s: an .npz archive has to be a regular file; write it to a file first", p.Path)
+	case info.Size() == 0:
+		return nil, cli.Badf("%s: the file is empty; save the arrays again with numpy.savez", p.Path)
+	default:
+		archive, err := npy.OpenArchive(f, info.Size(), p.Path)
+		if err == nil {
+			return archive.Read(p.key, accept)
+		}
+		if single, fault := npy.ReadOpen(f, p.Path, accept); fault == nil {
+			return single, nil
 		}
 		return nil, err
 	}
-	return archive.Read(p.key, accept)
 }

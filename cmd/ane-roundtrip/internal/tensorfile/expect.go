@@ -30,10 +30,9 @@ func Expected(l ane.Layout, got, want []byte, tol float64) trial.Check {
 		}
 		worst = max(worst, diff)
 	}
-	name, elements := "expect/"+l.Name, l.Elements()
-	c := trial.Judge(name, wrong == 0, worst, "max abs error", "all %d values are within %g", elements, tol)
+	c := trial.Judge("expect/"+l.Name, wrong == 0, worst, "max abs error", "all %d values are within %g", l.Elements(), tol)
 	if wrong > 0 {
-		c.Detail = fmt.Sprintf("%d of %d values are not within %g: %s%v is %g, expected %g", wrong, elements, tol,
+		c.Detail = fmt.Sprintf("%d of %d values are not within %g: %s%v is %g, expected %g", wrong, l.Elements(), tol,
 			l.Name, indexOf(where, l.Shape), element.Load(l.DType, got[where*size:]), element.Load(l.DType,
 				want[where*size:]))
 	}

@@ -1,10 +1,9 @@
 package tensorfile
 
 import (
-	"encoding/binary"
 	"hash/fnv"
-	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,40 +21,32 @@ type Fill struct {
 }
 
 // ParseFill reads the value of --fill.
-func ParseFill(s string) (Fill, error) {
-	seed, random := strings.CutPrefix(s, "random:")
-	switch {
-	case s == "" || s == "zeros" || s == "ones":
-		return Fill{Kind: s}, nil
-	case random:
-		if n, err := strconv.ParseUint(seed, 10, 64); err == nil {
-			return Fill{"random", n}, nil
-		}
-	}
-	return Fill{}, cli.Badf("--fill %q; %sgive zeros, ones or random:SEED, where SEED is a whole number", s,
-		nearFill(s, "zeros", "ones"))
-}
-
-// nearFill returns "did you mean X? " for a misspelled value of --fill, or "". It looks for the kinds, and for
-// random with the seed that s has.
-func nearFill(s string, kinds ...string) string {
-	word, seed, _ := strings.Cut(s, ":")
-	if _, err := strconv.ParseUint(seed, 10, 64); err != nil {
-		seed = "SEED"
-	}
-	if word == "random" || near.Word(word, append(kinds, "random")) == "random" {
-		return "did you mean random:" + seed + "? "
-	}
-	return near.Hint(s, kinds)
-}
+func ParseFill(s string) (Fill, error) { return parseFill("--fill", s, "zeros", "ones") }
 
 // ParseFillWeights reads the value of --fill-weights.
-func ParseFillWeights(s string) (Fill, error) {
-	f, err := ParseFill(s)
-	if err != nil || s != "" && f.Kind != "random" {
-		return Fill{}, cli.Badf("--fill-weights %q; %sgive random:SEED, where SEED is a whole number", s, nearFill(s))
+func ParseFillWeights(s string) (Fill, error) { return parseFill("--fill-weights", s) }
+
+// parseFill reads random:SEED, or one of the other kinds of a flag.
+func parseFill(flag, s string, others ...string) (Fill, error) {
+	if s == "" || slices.Contains(others, s) {
+		return Fill{Kind: s}, nil
 	}
-	return f, nil
+	word, seed, _ := strings.Cut(s, ":")
+	n, err := strconv.ParseUint(seed, 10, 64)
+	if word == "random" && err == nil {
+		return Fill{word, n}, nil
+	}
+	if err != nil {
+		seed = "SEED"
+	}
+	hint, choices := near.Hint(s, others), ""
+	if word == "random" || near.Word(word, append(slices.Clip(others), "random")) == "random" {
+		hint = "did you mean random:" + seed + "? "
+	}
+	if len(others) > 0 {
+		choices = strings.Join(others, ", ") + " or "
+	}
+	return Fill{}, cli.Badf("%s %q; %sgive %srandom:SEED, where SEED is a whole number", flag, s, hint, choices)
 }
 
 // Elements returns dense elements for a tensor.
@@ -85,14 +76,10 @@ func (f Fill) values(d mil.DType, name string, data []byte) {
 	case d.Integer():
 		next = func() float64 { return float64(r.IntN(17) - 8) }
 	}
-	size := d.Size()
-	for at := 0; at < len(data); at += max(size, 1) {
-		switch {
-		case size == 0:
+	for at := 0; at < len(data); at += max(d.Size(), 1) {
+		if d.Size() == 0 {
 			data[at] = byte(r.IntN(256))
-		case d == mil.BF16: // the upper half of a float32
-			binary.LittleEndian.PutUint16(data[at:], uint16(math.Float32bits(float32(next()))>>16))
-		default:
+		} else {
 			element.Store(d, data[at:], next())
 		}
 	}

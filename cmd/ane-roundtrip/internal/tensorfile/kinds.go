@@ -32,34 +32,23 @@ func acceptFor(side string, l ane.Layout) npy.Accept {
 // not have.
 func convert(from, to mil.DType) string {
 	fix := fmt.Sprintf("save it with arr.astype('%s')", npy.Name(to))
+	digits := map[mil.DType]int{mil.BF16: 8, mil.FP16: 11, mil.FP32: 24, mil.FP64: 53}[to] // of the significand
+	lo, hi := from.Range()                                                                 // zeros if from is bool
+	least, most := to.Range()
+	if to.Float() {
+		least, most = -1<<digits, 1<<digits
+	}
 	switch {
-	case from == mil.Bool:
+	case from.Float() && to.Float(), !from.Float() && lo >= least && hi <= most:
 		return fix
 	case to == mil.Bool:
 		return fix + ", if its numbers are 0 and 1"
-	case to.Float() && (from.Float() || from.Bits() <= digits(to)):
-		return fix
 	case to.Float():
-		return fmt.Sprintf("%s, if its numbers are at most %d in magnitude: %s rounds greater ones", fix,
-			int64(1)<<digits(to), to)
+		return fmt.Sprintf("%s, if its numbers are at most %d in magnitude: %s rounds greater ones", fix, most, to)
 	case from.Float():
 		return fix + ", if its numbers are whole and in the range of " + to.String()
 	}
-	if from.Bits() < to.Bits() && (from.Unsigned() || !to.Unsigned()) {
-		return fix
-	}
 	return fix + ", if its numbers are in the range of " + to.String()
-}
-
-// digits are the bits of the significands of a floating-point type.
-func digits(d mil.DType) int {
-	switch d {
-	case mil.FP16:
-		return 11
-	case mil.FP32:
-		return 24
-	}
-	return 53
 }
 
 // sameElements compares shapes. It accepts shapes that differ only in axes of length 1, and a flat
@@ -77,11 +66,10 @@ func sameElements(side string, l ane.Layout, shape []int) *npy.Error {
 	if len(shape) == 1 || slices.Equal(squeezed(shape), squeezed(l.Shape)) {
 		return nil
 	}
-	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(l.Shape), " ", ", "), "[]")
-	fix := fmt.Sprintf("save it with arr.reshape(%s)", text)
+	fix := fmt.Sprintf("save it with arr.reshape(%s)",
+		strings.Trim(strings.ReplaceAll(fmt.Sprint(l.Shape), " ", ", "), "[]"))
 	if slices.Equal(slices.Sorted(slices.Values(squeezed(shape))), slices.Sorted(slices.Values(squeezed(l.Shape)))) {
-		fix = fmt.Sprintf("transpose it or, if its elements are in the right order, save it with arr.reshape(%s)",
-			text)
+		fix = "transpose it or, if its elements are in the right order, " + fix
 	}
 	return &npy.Error{What: fmt.Sprintf("shape %v, %s %s has %v, as many elements along other axes", shape, side,
 		l.Name, l.Shape), Fix: fix}
@@ -108,42 +96,29 @@ func elements(a *npy.Array, l ane.Layout) (data []byte, notes []string) {
 		return a.Data, notes
 	}
 	notes = append(notes, fmt.Sprintf("converted %s to %s", npy.Name(a.Type), l.DType))
-	infinite, zero := lost{what: "beyond the range of %s became infinite"}, lost{what: "too small for %s became 0"}
 	data = make([]byte, l.PackedBytes())
+	lost := [...]struct {
+		count, first int // the latter is an index
+		what         string
+	}{{what: "beyond the range of %s became infinite"}, {what: "too small for %s became 0"}}
+	from, to := a.Type.Size(), l.DType.Size()
 	for i := range l.Elements() {
-		v := element.Load(a.Type, a.Data[i*a.Type.Size():])
-		to := data[i*l.DType.Size():]
-		element.Store(l.DType, to, v)
-		switch got := element.Load(l.DType, to); {
-		case math.IsInf(got, 0) && !math.IsInf(v, 0):
-			infinite.add(v, i)
-		case got == 0 && v != 0:
-			zero.add(v, i)
+		v := element.Load(a.Type, a.Data[i*from:])
+		element.Store(l.DType, data[i*to:], v)
+		got := element.Load(l.DType, data[i*to:])
+		for which, is := range [...]bool{math.IsInf(got, 0) && !math.IsInf(v, 0), got == 0 && v != 0} {
+			if c := &lost[which]; is {
+				if c.count++; c.count == 1 {
+					c.first = i
+				}
+			}
 		}
 	}
-	return data, append(append(notes, infinite.note(l)...), zero.note(l)...)
-}
-
-// lost counts values that a conversion made infinite or 0.
-type lost struct {
-	what  string // a format with the type
-	count int
-	first float64
-	at    int // index of first
-}
-
-func (c *lost) add(v float64, at int) {
-	if c.count == 0 {
-		c.first, c.at = v, at
+	for _, c := range lost {
+		if c.count > 0 {
+			notes = append(notes, fmt.Sprintf("%s "+c.what+", first %.6g at index %v", cli.Counted(c.count, "value",
+				"values"), l.DType, element.Load(a.Type, a.Data[c.first*from:]), indexOf(c.first, l.Shape)))
+		}
 	}
-	c.count++
-}
-
-// note returns a note if there are such values.
-func (c *lost) note(l ane.Layout) []string {
-	if c.count == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s %s, first %.6g at index %v", cli.Counted(c.count, "value", "values"),
-		fmt.Sprintf(c.what, l.DType), c.first, indexOf(c.at, l.Shape))}
+	return data, notes
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
@@ -13,13 +14,12 @@ import (
 
 // sink is a file for one output, or an archive for several.
 type sink struct {
-	path  string
-	ports Ports
+	ports Ports           // of the same path
 	file  *wholefile.File // nil for standard output
 	out   io.Writer
 }
 
-// sinks are all files that a run writes.
+// sinks are all files that a run writes. Standard output is the last, because writing it cannot be undone.
 type sinks []*sink
 
 // Stage starts a file for every output, so that a run fails before it evaluates if it cannot
@@ -30,100 +30,85 @@ func Stage(a *cli.App, wanted Ports) (all sinks, err error) {
 			all.Discard()
 		}
 	}()
+	var last sinks
 	for _, p := range wanted {
-		what := "--out " + p.Name
+		flag := outFlag + p.Name
 		if p.Path == cli.Stdio {
-			out, err := a.TakeOutput(what)
+			out, err := a.TakeOutput(flag)
 			if err != nil {
 				return all, err
 			}
-			all = append(all, &sink{path: p.Path, ports: Ports{p}, out: out})
+			last = sinks{{ports: Ports{p}, out: out}}
 			continue
 		}
-		if s := all.archive(p); s != nil {
-			for _, other := range s.ports {
-				if other.key == p.key {
-					return all, cli.Badf("outputs %s and %s both go to %s; give each a different key", other.Name, p.Name,
-						p)
-				}
+		same := slices.IndexFunc(all, func(s *sink) bool { return p.archive && s.ports[0].Path == p.Path })
+		if same < 0 {
+			f, err := all.create(a, flag, p.Path)
+			if err != nil {
+				return all, err
 			}
-			s.ports = append(s.ports, p)
+			all = append(all, &sink{ports: Ports{p}, file: f, out: f})
 			continue
 		}
-		f, err := a.CreateOutput(what, p.Path)
-		if err != nil {
-			return all, err
-		}
-		for _, s := range all {
-			if s.file != nil && s.file.Same(f) {
-				f.Discard()
-				return all, cli.Badf("outputs %s and %s go to the same file %s; give each a different file",
-					s.ports[0].Name, p.Name, p.Path)
+		for _, other := range all[same].ports {
+			if other.key == p.key {
+				return all, cli.Badf("outputs %s and %s both go to %s; give each a different key", other.Name, p.Name, p)
 			}
 		}
-		all = append(all, &sink{path: p.Path, ports: Ports{p}, file: f, out: f})
+		all[same].ports = append(all[same].ports, p)
 	}
-	return all, nil
+	return append(all, last...), nil
 }
 
-// StageTrace starts the file of --trace, nil without one. It is neither an input nor an output of the run.
-func StageTrace(a *cli.App, path string, outputs sinks) (*wholefile.File, error) {
-	if path == "" {
-		return nil, nil
-	}
-	if path == cli.Stdio {
-		return nil, cli.Badf("--trace -: a trace is not written to standard output; name a file")
-	}
-	f, err := a.CreateOutput("--trace", path)
+// outFlag comes before the name of an output in messages.
+const outFlag = "--out "
+
+// create starts the file of a flag, to which no output may go yet.
+func (all sinks) create(a *cli.App, flag, path string) (*wholefile.File, error) {
+	f, err := a.CreateOutput(flag, path)
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range outputs {
+	for _, s := range all {
 		if s.file != nil && s.file.Same(f) {
 			f.Discard()
-			return nil, cli.Badf("output %s and --trace go to the same file %s; give each a different file",
-				s.ports[0].Name, path)
+			word := "output"
+			if strings.HasPrefix(flag, outFlag) {
+				word = "outputs"
+			}
+			return nil, cli.Badf("%s %s and %s go to the same file %s; give each a different file", word,
+				s.ports[0].Name, strings.TrimPrefix(flag, outFlag), path)
 		}
 	}
 	return f, nil
 }
 
-// archive returns the sink of the archive that p names, nil if there is none yet.
-func (all sinks) archive(p port) *sink {
-	for _, s := range all {
-		if p.archive && s.path == p.Path {
-			return s
-		}
+// StageTrace starts the file of --trace, nil without one. It is neither an input nor an output of the run.
+func StageTrace(a *cli.App, path string, outputs sinks) (*wholefile.File, error) {
+	switch path {
+	case "":
+		return nil, nil
+	case cli.Stdio:
+		return nil, cli.Badf("--trace -: a trace is not written to standard output; name a file")
 	}
-	return nil
+	return outputs.create(a, "--trace", path)
 }
 
-// Write writes the arrays of its outputs to every file, under a temporary name until commit. It
-// writes standard output last, because that cannot be undone.
+// Write writes the arrays of its outputs to every file, under a temporary name until commit.
 func (all sinks) Write(array func(name string) *npy.Array) error {
-	ordered := slices.Clone(all)
-	slices.SortStableFunc(ordered, func(a, b *sink) int {
-		switch {
-		case a.file == nil && b.file != nil:
-			return 1
-		case a.file != nil && b.file == nil:
-			return -1
+	for _, s := range all {
+		var members []npy.Member
+		for _, p := range s.ports {
+			members = append(members, npy.Member{Key: p.key, Array: array(p.Name)})
 		}
-		return 0
-	})
-	for _, s := range ordered {
 		var err error
 		if s.ports[0].archive {
-			var members []npy.Member
-			for _, p := range s.ports {
-				members = append(members, npy.Member{Key: p.key, Array: array(p.Name)})
-			}
 			err = npy.WriteArchive(s.out, members)
 		} else {
-			err = npy.Write(s.out, array(s.ports[0].Name))
+			err = npy.Write(s.out, members[0].Array)
 		}
 		if err != nil {
-			return cli.WriteError(s.path, err)
+			return cli.WriteError(s.ports[0].Path, err)
 		}
 	}
 	return nil
@@ -144,6 +129,7 @@ func (all sinks) Commit() error {
 	return err
 }
 
+// Discard removes what was not committed.
 func (all sinks) Discard() {
 	for _, s := range all {
 		s.file.Discard()

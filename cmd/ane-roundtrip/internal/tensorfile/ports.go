@@ -2,6 +2,7 @@ package tensorfile
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,47 +18,35 @@ type port struct {
 	archive    bool   // path ends with .npz
 }
 
-// Extensions of archives, and of files of one array.
-const (
-	Npz    = ".npz"
-	single = ".npy"
-)
+// Npz is the extension of archives.
+const Npz = ".npz"
 
-// parsePort reads NAME=FILE.npy, NAME=FILE.npz:KEY or NAME=-.
-func parsePort(flag, s string) (port, error) {
+// keyed is FILE:KEY, in which the last FILE with an extension counts, or -:KEY.
+var keyed = regexp.MustCompile(`(?is)^(.*\.npz|.*\.npy|-):(.*)$`)
+
+// ParsePort reads NAME=FILE.npy, NAME=FILE.npz:KEY or NAME=-.
+func ParsePort(flag, s string) (port, error) {
 	name, file, ok := strings.Cut(s, "=")
 	if !ok || name == "" || file == "" {
 		return port{}, cli.Badf("%s %q; give NAME=FILE.npy, NAME=FILE.npz:KEY or NAME=-", flag, s)
 	}
-	if path, key, found := cutKey(file, Npz); found {
-		if key == "" {
-			return port{}, cli.Badf("%s %q lacks the key of an array; give %s %s=%s:KEY", flag, s, flag, name, path)
-		}
-		return port{Name: name, Path: path, key: key, archive: true}, nil
+	p := port{Name: name, Path: file, key: name}
+	parts := keyed.FindStringSubmatch(file)
+	if parts != nil {
+		p.Path, p.key = parts[1], parts[2]
 	}
-	if path, _, found := cutKey(file, single); found {
-		return port{}, cli.Badf("%s %q: a .npy file has one array and no keys; give %s %s=%s or %s=FILE.npz:KEY", flag, s,
-			flag, name, path, name)
-	}
-	if strings.HasPrefix(file, cli.Stdio+":") {
+	p.archive = strings.EqualFold(filepath.Ext(p.Path), Npz)
+	switch {
+	case p.archive && p.key == "":
+		return port{}, cli.Badf("%s %q lacks the key of an array; give %s %s=%s:KEY", flag, s, flag, name, p.Path)
+	case parts == nil || p.archive:
+		return p, nil
+	case p.Path == cli.Stdio:
 		return port{}, cli.Badf("%s %q: standard input and output have one array and no keys; "+
-			"give %s %s=- or %s=FILE.npz:KEY",
-			flag, s, flag, name, name)
+			"give %s %s=- or %s=FILE.npz:KEY", flag, s, flag, name, name)
 	}
-	if strings.EqualFold(filepath.Ext(file), Npz) {
-		return port{Name: name, Path: file, key: name, archive: true}, nil
-	}
-	return port{Name: name, Path: file}, nil
-}
-
-// cutKey splits FILE:KEY after the last FILE that ends in the extension, in any case.
-func cutKey(s, extension string) (file, key string, found bool) {
-	for i := len(s) - 1; i >= len(extension); i-- {
-		if s[i] == ':' && strings.EqualFold(s[i-len(extension):i], extension) {
-			return s[:i], s[i+1:], true
-		}
-	}
-	return "", "", false
+	return port{}, cli.Badf("%s %q: a .npy file has one array and no keys; give %s %s=%s or %s=FILE.npz:KEY", flag, s,
+		flag, name, p.Path, name)
 }
 
 // String is the file as reports name it.
@@ -71,21 +60,20 @@ func (p port) String() string {
 // Ports are the values of a flag that may be given several times.
 type Ports []port
 
-// ParsePorts reads the values of a flag. With an error it returns those that it could read.
-func ParsePorts(flag string, args []string) (all Ports, err error) {
+// ParsePorts reads the values of a flag.
+func ParsePorts(flag string, args []string) (Ports, error) {
+	var all Ports
 	for _, s := range args {
-		p, wrong := parsePort(flag, s)
-		if wrong == nil {
-			if _, duplicate := all.Find(p.Name); duplicate {
-				wrong = cli.Badf("%s names %s twice; give one file for each", flag, p.Name)
-			}
-			all = append(all, p)
+		p, err := ParsePort(flag, s)
+		if err != nil {
+			return nil, err
 		}
-		if err == nil {
-			err = wrong
+		if _, duplicate := all.Find(p.Name); duplicate {
+			return nil, cli.Badf("%s names %s twice; give one file for each", flag, p.Name)
 		}
+		all = append(all, p)
 	}
-	return all, err
+	return all, nil
 }
 
 // Find returns the port of the tensor called name.

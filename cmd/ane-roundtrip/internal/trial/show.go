@@ -10,26 +10,42 @@ import (
 // ShowLatency adds a plot for each model that engines have evaluated, with the times on each engine.
 func ShowLatency(d *doc.Doc, engines []*doc.Value) {
 	var order []*doc.Value
-	charts := map[string]*doc.Chart{}
+	latencies := map[string][]*doc.Value{}
 	plots := d.Figures()
 	plots.Small = true
 	for i, e := range engines {
 		plots.Legend = append(plots.Legend, doc.SeriesMark("", i, e.Text("engine")))
 		for _, m := range e.Items("models") {
-			c := charts[m.At("name").Raw]
-			if c == nil {
-				c = &doc.Chart{Width: 168, Height: 84, X: doc.Axis{Form: doc.DurationOf(1), Log: true, Ends: true},
-					Y: doc.Bare()} // heights compare bins, not models
-				order, charts[m.At("name").Raw] = append(order, m), c
+			name := m.At("name").Raw
+			if latencies[name] == nil {
+				order, latencies[name] = append(order, m), make([]*doc.Value, len(engines))
 			}
-			l := m.At("latency")
-			c.Bars(l.At("edges_ns").Floats(), l.At("counts").Floats(), i)
+			latencies[name][i] = m.At("latency")
 		}
 	}
 	for _, m := range order {
-		plots.Add(charts[m.At("name").Raw], doc.Plot{Title: m.Text("name")}, "Histogram of the times of evaluations.")
+		AddTimes(plots, m.Text("name"), latencies[m.At("name").Raw]...)
 	}
 	d.Page("Latency", doc.Line("How many evaluations took how long, from the shortest to the longest."), plots)
+}
+
+// AddTimes adds a small plot of the Latencies of a model.
+func AddTimes(plots *doc.Figures, model doc.Cell, latencies ...*doc.Value) {
+	c := Times(latencies...)
+	c.X.Ends, c.Width, c.Height = true, 168, 84
+	c.Y = doc.Bare() // the heights compare bins, not models
+	plots.Add(c, doc.Plot{Title: model}, "Histogram of the times of evaluations.")
+}
+
+// Times draws the histograms of Latencies, each in the color of its series. A nil one has none.
+func Times(latencies ...*doc.Value) *doc.Chart {
+	c := &doc.Chart{X: doc.Axis{Form: doc.DurationOf(1), Log: true}}
+	for i, l := range latencies {
+		if l != nil {
+			c.Bars(l.At("edges_ns").Floats(), l.At("counts").Floats(), i)
+		}
+	}
+	return c
 }
 
 // maxSurfaces bounds the surfaces that are drawn.

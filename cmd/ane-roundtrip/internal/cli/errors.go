@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -49,17 +49,13 @@ func Bad(err error) error {
 }
 
 // Badf returns bad input with a formatted message: the fault and, after the first semicolon, the hint.
-func Badf(format string, args ...any) error { return hinted(format, args...) }
+func Badf(format string, args ...any) error { return hinted(false, format, args) }
 
 // Failf returns an error of the system with a message as Badf makes it.
-func Failf(format string, args ...any) error {
-	b := hinted(format, args...)
-	b.system = true
-	return b
-}
+func Failf(format string, args ...any) error { return hinted(true, format, args) }
 
-func hinted(format string, args ...any) BadInput {
-	b := BadInput{Err: fmt.Errorf(format, args...)}
+func hinted(system bool, format string, args []any) error {
+	b := BadInput{Err: fmt.Errorf(format, args...), system: system}
 	if what, hint, ok := strings.Cut(format, "; "); ok {
 		used := strings.Count(strings.ReplaceAll(what, "%%", ""), "%")
 		b.Hint = fmt.Errorf(hint, args[used:]...).Error()
@@ -76,13 +72,12 @@ func (e OwnEnd) Unwrap() error { return e.Cause }
 // ExitCode returns the exit status for an error.
 func ExitCode(ctx context.Context, err error) int {
 	var input BadInput
-	var own OwnEnd
 	switch {
 	case err == nil:
 		return CodePass
 	case errors.Is(err, server.ErrCut):
 		return CodeCut
-	case errors.As(err, &own):
+	case errors.As(err, new(OwnEnd)):
 		return CodeFail
 	case ctx.Err() != nil:
 		return CodeInterrupted
@@ -108,32 +103,75 @@ func ProgramErrors(err error) mil.ErrorList {
 	return nil
 }
 
-// Explain prints an error on one line. For a program it prints one line for each fault:
-// FILE:LINE:COL: fault; hint, and below it the line of the program with a caret under the place.
-func Explain(ctx context.Context, w io.Writer, err error, programs map[string][]byte) {
-	var own OwnEnd
-	line := func(text string) { fmt.Fprintln(w, page.Fold(text, page.Width(w), 2)) }
-	switch faults := ProgramErrors(err); {
-	case err == nil || errors.As(err, new(Failed)):
-	case ctx.Err() != nil && !errors.As(err, &own):
-		line("ane-roundtrip: interrupted")
-	case faults != nil:
-		for _, e := range faults {
-			line(OneLine(faultText(e)))
-			if text := mil.Excerpt(programs[e.File], e.Pos, page.Width(w)); text != "" {
-				fmt.Fprintln(w, text)
-			}
-		}
-	default:
-		line("ane-roundtrip: " + ErrorText(err))
-	}
+// Failure is the error of a command in its report.
+type Failure struct {
+	Message string  `json:"message"`
+	Hint    string  `json:"hint"` // what the user can do; may be empty
+	Code    int     `json:"exit_code"`
+	Faults  []fault `json:"faults,omitempty"` // the faults of a program
+
+	text string // message and hint
 }
 
-// faultText is the text of a fault, with line breaks in the name of its file escaped.
-func faultText(e *mil.Error) string {
-	shown := *e
-	shown.File = Visible(e.File)
-	return shown.Error()
+// fault is an error at one place of a program.
+type fault struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`   // from 1; 0 if not known
+	Column  int    `json:"column"` // in bytes, from 1; 0 if not known
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+
+	text string // place, message and hint
+}
+
+// failureOf describes the error of a command.
+func failureOf(ctx context.Context, err error) *Failure {
+	f := &Failure{Code: ExitCode(ctx, err)}
+	faults := ProgramErrors(err)
+	var failed Failed
+	switch {
+	case f.Code == CodeInterrupted:
+		f.text = "interrupted"
+	case errors.As(err, &failed):
+		f.text = failed.What
+	case faults != nil:
+		for _, e := range faults {
+			shown := *e
+			shown.File = Visible(e.File)
+			f.Faults = append(f.Faults, fault{shown.File, e.Pos.Line, e.Pos.Col, OneLine(e.Msg), OneLine(e.Hint),
+				OneLine(shown.Error())})
+		}
+		f.text, f.Hint = f.Faults[0].text, f.Faults[0].Hint
+	default:
+		f.text, f.Hint = ErrorText(err), Visible(ErrorHint(err))
+	}
+	f.Message = f.text
+	if f.Hint != "" {
+		f.Message = strings.Replace(f.text, "; "+f.Hint, "", 1)
+	}
+	if n := len(f.Faults); n > 1 {
+		f.Message += fmt.Sprintf(", the first of %d faults", n)
+	}
+	return f
+}
+
+// explain prints an error on one line. For a program it prints one line for each fault:
+// FILE:LINE:COL: fault; hint, and below it the line of the program with a caret under the place.
+func (a *App) explain(ctx context.Context, err error) {
+	if err == nil || errors.As(err, new(Failed)) {
+		return
+	}
+	f := failureOf(ctx, err)
+	if f.Faults == nil {
+		a.Logf("ane-roundtrip: %s", f.text)
+		return
+	}
+	for i, e := range ProgramErrors(err) {
+		a.Logf("%s", f.Faults[i].text)
+		if text := mil.Excerpt(a.programs[e.File], e.Pos, page.Width(a.Err)); text != "" {
+			fmt.Fprintln(a.Err, text)
+		}
+	}
 }
 
 // ErrorText is the text of an error on one line. Joined errors follow each other after semicolons, those of one text
@@ -142,13 +180,13 @@ func ErrorText(err error) string { return strings.Join(linesOf(err), "; ") }
 
 // linesOf returns the texts of joined errors, each once; for another error its text.
 func linesOf(err error) (lines []string) {
-	text := err.Error()
+	var parts []string
 	causes := causesOf(err)
-	parts := make([]string, len(causes))
-	for i, cause := range causes {
-		parts[i] = cause.Error()
+	for _, cause := range causes {
+		parts = append(parts, cause.Error())
 	}
-	if len(causes) > 0 && text == strings.Join(parts, "\n") {
+	text := err.Error()
+	if text == strings.Join(parts, "\n") {
 		for _, cause := range causes {
 			for _, line := range linesOf(cause) {
 				if !slices.Contains(lines, line) {
@@ -158,31 +196,48 @@ func linesOf(err error) (lines []string) {
 		}
 		return lines
 	}
-	var out strings.Builder
+	out := ""
 	for i, cause := range causes {
 		if before, after, found := strings.Cut(text, parts[i]); found && parts[i] != "" {
-			out.WriteString(Visible(before) + ErrorText(cause))
-			text = after
+			out, text = out+Visible(before)+ErrorText(cause), after
 		}
 	}
-	return []string{out.String() + Visible(text)}
+	return []string{out + Visible(text)}
 }
 
 // causesOf returns the errors that err wraps.
 func causesOf(err error) []error {
-	switch e := any(err).(type) {
-	case interface{ Unwrap() []error }:
-		return e.Unwrap()
-	case interface{ Unwrap() error }:
-		if cause := e.Unwrap(); cause != nil {
-			return []error{cause}
-		}
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		return all.Unwrap()
+	}
+	if cause := errors.Unwrap(err); cause != nil {
+		return []error{cause}
 	}
 	return nil
 }
 
 // OneLine joins the lines of a message and escapes control characters.
 func OneLine(s string) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
-	return Visible(s)
+	return Visible(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
+}
+
+// ErrorHint returns the hint of an error: that of the outermost cause whose type has one, as a method Hint or in a field
+// Hint or Fix.
+func ErrorHint(err error) string {
+	if e, ok := err.(interface{ Hint() string }); ok && e.Hint() != "" {
+		return e.Hint()
+	}
+	if v := reflect.Indirect(reflect.ValueOf(err)); v.Kind() == reflect.Struct {
+		for _, name := range []string{"Hint", "Fix"} {
+			if hint := v.FieldByName(name); hint.IsValid() && hint.Kind() == reflect.String && hint.Len() > 0 {
+				return hint.String()
+			}
+		}
+	}
+	for _, cause := range causesOf(err) {
+		if hint := ErrorHint(cause); hint != "" {
+			return hint
+		}
+	}
+	return ""
 }

@@ -1,13 +1,13 @@
 package image
 
 import (
+	"cmp"
 	"runtime"
 	"sync"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/picture"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
 )
@@ -37,51 +37,62 @@ func bandsOf(p *picture.Picture, f models.Filter) (b bands, opacity string) {
 	return b, opacity
 }
 
-// fill writes rows of the picture into those of a tensor [1, channels, rows+2, width+2], from the row above top to the
-// row below the band. Outside of the picture it repeats the first or last row.
-func (b bands) fill(x [][]fp16.Bits, top int) {
-	eachRow(b.rows+2, func(i int) {
+// fill writes rows of the picture into a tensor [1, channels, rows+2, width+2], from the row above
+// top to the row below the band. Outside of the picture it repeats the first or last row.
+func (b bands) fill(x *ane.Tensor, top int) error {
+	return eachRow(b.rows+2, func(i int) error {
 		for ch := range b.channels {
-			b.p.FillRow(x[ch*(b.rows+2)+i], ch, top+i-1)
+			half, err := halves(x, ch*(b.rows+2)+i)
+			if err != nil {
+				return err
+			}
+			b.p.FillRow(half, ch, top+i-1)
 		}
+		return nil
 	})
 }
 
-// take overwrites the rows of the picture from top on with those of a tensor [1, channels, rows, width]. It keeps a copy
-// of the last row, which the next band reads.
-func (b bands) take(y [][]fp16.Bits, top int) {
+// take overwrites the rows of the picture from top on with the result, a tensor
+// [1, channels, rows, width]. It keeps a copy of the last row, which the next band reads.
+func (b bands) take(y *ane.Tensor, top int) error {
 	end := min(top+b.rows, b.p.Height)
 	b.p.Keep(end - 1)
-	eachRow(end-top, func(i int) {
+	return eachRow(end-top, func(i int) error {
 		var opacity []fp16.Bits // nil for that of the picture
 		for ch := b.channels - 1; ch >= 0; ch-- {
-			row := y[ch*b.rows+i]
-			b.p.SetRow(ch, top+i, row, opacity)
+			half, err := halves(y, ch*b.rows+i)
+			if err != nil {
+				return err
+			}
+			b.p.SetRow(ch, top+i, half, opacity)
 			if ch == b.p.Channels {
-				opacity = row
+				opacity = half
 			}
 		}
+		return nil
 	})
 }
 
-// eachRow calls f for the rows 0 to n-1, on all processors.
-func eachRow(n int, f func(row int)) {
+// eachRow calls f for the rows 0 to n-1, on all processors, and returns an error of one.
+func eachRow(n int, f func(row int) error) error {
 	var wait sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
+	errs := make([]error, min(runtime.GOMAXPROCS(0), n))
+	for w := range errs {
 		wait.Go(func() {
-			for row := w; row < n; row += workers {
-				f(row)
+			for row := w; row < n && errs[w] == nil; row += len(errs) {
+				errs[w] = f(row)
 			}
 		})
 	}
 	wait.Wait()
+	return cmp.Or(errs...)
 }
 
-// rowsOf returns the rows of a tensor in place.
-func rowsOf(t *ane.Tensor) (all [][]fp16.Bits) {
-	for row := range t.Rows() {
-		all = append(all, trial.Must(unimem.View[fp16.Bits](row)))
+// halves returns a row of a tensor in place.
+func halves(t *ane.Tensor, row int) ([]fp16.Bits, error) {
+	b, err := t.Row(row)
+	if err != nil {
+		return nil, err
 	}
-	return all
+	return unimem.View[fp16.Bits](b)
 }
