@@ -66,14 +66,14 @@ func report(a *cli.App, ctx context.Context, path string) (err error) {
 	}
 	defer f.Discard()
 	defer context.AfterFunc(ctx, f.Discard)() // an interrupt removes the half-written file
-	dump, trip, unavailable, err := tripDump(a, ctx)
+	r, failed, err := roundTrip(a, ctx)
 	if err != nil {
 		return err
 	}
 	e := json.NewEncoder(f)
 	e.SetIndent("", " ")
 	e.SetEscapeHTML(false) // types have < and >
-	err = e.Encode(dump)
+	err = e.Encode(r.Dump)
 	if err == nil {
 		err = f.Commit()
 	}
@@ -81,46 +81,41 @@ func report(a *cli.App, ctx context.Context, path string) (err error) {
 		return cli.WriteError(path, err)
 	}
 	a.Logf("%s is written; attach it to an issue, it does not contain your name", path)
-	r := cli.NewReport(nil)
-	r.Details = map[string]any{"file": path}
-	return judgeTrip(a, r, trip, unavailable)
+	r.Details, r.Dump = map[string]any{"file": path}, nil
+	a.Deliver(r)
+	return failed
 }
 
 // savePage delivers the object of which the page of info is made: the engines of this machine, and its dump with a round
 // trip.
 func savePage(a *cli.App, ctx context.Context) error {
-	dump, trip, unavailable, err := tripDump(a, ctx)
+	r, failed, err := roundTrip(a, ctx)
 	if err != nil {
 		return err
 	}
-	r := cli.NewReport(nil)
-	r.Details, r.View, r.Dump = detailsOfMachine(), machineView(a.Engine, r.Host.NoMemory), dump
+	r.Details, r.View = detailsOfMachine(), machineView(a.Engine, r.Host.NoMemory)
 	a.ReportFile.Notice = "has paths of this machine; attach the dump of --report FILE.json to an issue instead"
-	return judgeTrip(a, r, trip, unavailable)
+	a.Deliver(r)
+	return failed
 }
 
-// tripDump returns the dump of this machine with a round trip, which is nil if the engine is not available.
-func tripDump(a *cli.App, ctx context.Context) (dump plist.Dict, trip *check.EngineResult, unavailable, err error) {
-	d, o, unavailable, err := observation(a, ctx)
+// roundTrip returns a report with the dump of this machine and its round trip. failed is the reason why the engine is
+// not available, or the failure of a check.
+func roundTrip(a *cli.App, ctx context.Context) (r cli.Report, failed, err error) {
+	d, o, failed, err := observation(a, ctx)
 	if err != nil {
-		return nil, nil, nil, err
+		return r, nil, err
 	}
-	if d != nil {
-		t, err := (&check.CheckRun{App: a, Repeat: reportIterations}).CheckEngine(ctx, d)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		trip = &t
+	r = cli.NewReport(nil)
+	if d == nil {
+		r.Dump = envelopeOf(observed(a), o, failed, nil)
+		return r, failed, nil
 	}
-	return envelopeOf(observed(a), o, unavailable, trip), trip, unavailable, nil
-}
-
-// judgeTrip delivers the report of a round trip.
-func judgeTrip(a *cli.App, r cli.Report, trip *check.EngineResult, unavailable error) error {
-	if trip == nil {
-		a.Deliver(r)
-		return unavailable
+	trip, err := (&check.CheckRun{App: a, Repeat: reportIterations}).CheckEngine(ctx, d)
+	if err != nil {
+		return r, nil, err
 	}
+	r.Dump = envelopeOf(observed(a), o, nil, &trip)
 	r.SetEngine(&trip.Receipt)
 	r.Checks = append(r.Checks, trip.Checks...)
 	for _, c := range trip.Checks {
@@ -128,7 +123,5 @@ func judgeTrip(a *cli.App, r cli.Report, trip *check.EngineResult, unavailable e
 			a.Logf("%s failed: %s", c.Name, c.Detail)
 		}
 	}
-	err := r.Judge()
-	a.Deliver(r)
-	return err
+	return r, r.Judge(), nil
 }

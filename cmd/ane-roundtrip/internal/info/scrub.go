@@ -44,7 +44,7 @@ func newScrubber(files ...string) scrubber {
 	s := scrubber{temp: append([]string{strings.TrimRight(os.TempDir(), "/") + "/"}, temporary...)}
 	var names []string
 	folder := func(name string) {
-		if abs, err := filepath.Abs(name); err == nil && len(abs) > 1 && !s.public(abs+"/") {
+		if abs, err := filepath.Abs(name); err == nil && len(abs) > 1 && !within(abs+"/", system) && !within(abs+"/", s.temp) {
 			s.folders = append(s.folders, abs)
 		}
 	}
@@ -118,12 +118,9 @@ func (s scrubber) paths(text string) string {
 // removed marks a removed part of a path until text replaces it by "...".
 const removed = "\x00"
 
-// public reports whether a path does not identify a user.
-func (s scrubber) public(p string) bool {
-	return slices.ContainsFunc(slices.Concat(system, s.temp), func(folder string) bool {
-		return strings.HasPrefix(p,
-			folder)
-	})
+// within reports whether a path is in one of some folders.
+func within(p string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool { return strings.HasPrefix(p, folder) })
 }
 
 // path shortens one path.
@@ -135,10 +132,8 @@ func (s scrubber) path(p string) string {
 		return removed + "/" + path.Base(p)
 	}
 	clean := path.Clean(p)
-	for _, folder := range system {
-		if strings.HasPrefix(clean, folder) {
-			return clean
-		}
+	if within(clean, system) {
+		return clean
 	}
 	for _, folder := range s.temp {
 		rest, ok := strings.CutPrefix(clean, folder)
