@@ -92,15 +92,11 @@ type CheckRun struct {
 	Repeat int // evaluations of each model that are timed
 
 	options
-	only     selection
-	leftOut  int         // checks that --only leaves out
-	meter    trial.Meter // of the memory of this process; nil for the usual one
-	timeline *timeline.Record
-	report   cli.Report
-	claims   []Claim
-	engines  []EngineResult
-	gpu      gpu.Device // nil without --gpu
-	ofGPU    []trial.Check
+	only    selection
+	meter   trial.Meter // of the memory of this process; nil for the usual one
+	gpu     gpu.Device  // nil without --gpu
+	report  cli.Report
+	details details
 }
 
 // run runs the diagnostic and prints its report. chosen means that --only is given.
@@ -199,9 +195,10 @@ func (c *CheckRun) prepare(ctx context.Context, d *ane.Device, chosen, withBroke
 		if withBroker {
 			engines[brokerPrefix] = true
 		}
-		if c.only, c.leftOut, err = only(c.pattern, engines, c.gpu != nil); err != nil {
+		if c.only, c.details.LeftOut, err = only(c.pattern, engines, c.gpu != nil); err != nil {
 			return err
 		}
+		c.details.Only = c.pattern
 	}
 	if c.wasm || traced == nil && c.App.ReportFile.File == nil {
 		return nil
@@ -215,10 +212,10 @@ func (c *CheckRun) prepare(ctx context.Context, d *ane.Device, chosen, withBroke
 		programs = append(programs, timeline.Program{Source: trial.Source(m)})
 	}
 	if traced == nil {
-		c.timeline, _ = timeline.RecordTrace(ctx, d, "", io.Discard, programs)
+		c.details.Timeline, _ = timeline.RecordTrace(ctx, d, "", io.Discard, programs)
 		return ctx.Err()
 	}
-	if c.timeline, err = timeline.RecordTrace(ctx, d, c.trace, traced, programs); err != nil {
+	if c.details.Timeline, err = timeline.RecordTrace(ctx, d, c.trace, traced, programs); err != nil {
 		return err
 	}
 	return cli.WriteError(c.trace, traced.Commit())
@@ -227,7 +224,9 @@ func (c *CheckRun) prepare(ctx context.Context, d *ane.Device, chosen, withBroke
 // add runs the checks on an engine, closes it, and adds the result.
 func (c *CheckRun) add(ctx context.Context, d *ane.Device, prefix string) error {
 	t, err := c.engine(ctx, d, prefix)
-	c.engines = append(c.engines, t)
+	c.details.Engines = append(c.details.Engines, t)
+	c.details.Guests = append(c.details.Guests, t.guests...)
+	c.report.Checks = append(c.report.Checks, t.Checks...)
 	return err
 }
 
@@ -270,10 +269,15 @@ func limited(ctx context.Context, f func(context.Context) error) error {
 // openGPU opens the GPU of --gpu.
 func (c *CheckRun) openGPU(ctx context.Context) (err error) {
 	c.gpu, err = gpu.Open(ctx, c.options.gpu)
-	if err == nil && c.inject == GPUCopy {
+	if err != nil {
+		return err
+	}
+	about := c.gpu.Report()
+	c.details.GPU = &about
+	if c.inject == GPUCopy {
 		c.gpu = gpu.Copying(c.gpu)
 	}
-	return err
+	return nil
 }
 
 // checkGPU makes the checks of the GPU, which takes turns with an engine.
@@ -287,7 +291,7 @@ func (c *CheckRun) checkGPU(ctx context.Context, name string, opts []engine.Opti
 	if errors.Is(err, context.DeadlineExceeded) {
 		return errors.Join(errors.New("the GPU did not answer in time"), err)
 	}
-	c.ofGPU = c.only.filter(made)
+	c.report.Checks = append(c.report.Checks, c.only.filter(made)...)
 	return err
 }
 
@@ -306,28 +310,21 @@ type details struct {
 // judge delivers the report of all engines and returns cli.Failed if a check failed.
 func (c *CheckRun) judge() error {
 	r := &c.report
-	about := details{Models: c.engines[0].Rows, Engines: c.engines, Only: c.only.pattern, LeftOut: c.leftOut,
-		Timeline: c.timeline}
-	for _, t := range c.engines {
-		r.Checks = append(r.Checks, t.Checks...)
-		about.Guests = append(about.Guests, t.guests...)
-		if len(c.engines) > 1 {
+	c.details.Models = c.details.Engines[0].Rows
+	if engines := c.details.Engines; len(engines) > 1 {
+		for _, t := range engines {
 			r.Engines = append(r.Engines, t.Receipt)
 		}
 	}
-	r.Checks = append(r.Checks, c.ofGPU...)
-	if c.gpu != nil {
-		device := c.gpu.Report()
-		about.GPU = &device
-	}
-	r.Details, r.View = about, View(c.quiet)
+	r.Details, r.View = c.details, View(c.quiet)
+	var claims []Claim
 	if !c.wasm {
-		c.claims = claimsOf(c.engines)
-		r.Claims = c.claims
+		claims = claimsOf(c.details.Engines)
+		r.Claims = claims
 	}
 	failed := r.Judge()
 	if failed == nil {
-		failed = requireShown(r, c.claims, c.required)
+		failed = requireShown(r, claims, c.required)
 	}
 	c.App.Deliver(*r)
 	return failed

@@ -106,24 +106,11 @@ func apart(b *unimem.Block, m Memory) (pages int) {
 	if m.Address() == b.Address() {
 		return 0
 	}
-	here, there := b.Bytes(), []byte(nil)
+	var there []byte
 	if again, ok := m.(interface{ Mapped() []byte }); ok { // a driver may map a Block a second time
 		there = again.Mapped()
 	}
-	const page = 4096
-	for i := 0; i < len(here); i += page {
-		if i >= len(there) {
-			pages++
-			continue
-		}
-		before := here[i]
-		here[i] = ^there[i]
-		if there[i] != here[i] {
-			pages++
-		}
-		here[i] = before
-	}
-	return pages
+	return trial.Apart(b.Bytes(), there) / trial.Page
 }
 
 // half writes an fp16 number; halfAt reads one.

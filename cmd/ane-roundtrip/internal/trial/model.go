@@ -2,7 +2,6 @@ package trial
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -12,9 +11,18 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// Report holds the figures and checks of Model.
+// Report is what Model found.
 type Report struct {
-	Name     string        `json:"name"`
+	Name     string  `json:"name"`
+	*Figures         // nil if the model did not run
+	Error    string  `json:"error,omitempty"` // why it did not
+	Checks   []Check `json:"-"`
+	Strays   int     `json:"-"` // bytes that the engine wrote outside of every tensor
+	Changed  int     `json:"-"` // bytes of inputs that an evaluation changed
+}
+
+// Figures are those of a model that ran.
+type Figures struct {
 	Compile  time.Duration `json:"compile_ns"`
 	Load     time.Duration `json:"load_ns"`
 	P50      time.Duration `json:"evaluate_p50_ns"`
@@ -23,22 +31,6 @@ type Report struct {
 	Copied   *int          `json:"bytes_copied"` // of tensors that the engine does not reach in place; null: not shown
 	Latency  *Latency      `json:"latency,omitempty"`
 	Surfaces []Surface     `json:"surfaces"`
-	Error    string        `json:"-"` // why the model did not run; the figures are then zero
-	Checks   []Check       `json:"-"`
-	Strays   int           `json:"-"` // bytes that the engine wrote outside of every tensor
-	Changed  int           `json:"-"` // bytes of inputs that an evaluation changed
-}
-
-// MarshalJSON encodes the figures or, if the model did not run, the reason.
-func (r Report) MarshalJSON() ([]byte, error) {
-	if r.Error != "" {
-		return json.Marshal(struct {
-			Name  string `json:"name"`
-			Error string `json:"error"`
-		}{r.Name, r.Error})
-	}
-	type figures Report
-	return json.Marshal(figures(r))
 }
 
 // ModelChecks names the checks that Model makes of a model.
@@ -49,21 +41,23 @@ func ModelChecks(model string) []string { return []string{model + "/values", mod
 func Model(ctx context.Context, d *ane.Device, m models.Model, iterations int) (Report, error) {
 	rep := Report{Name: m.Name}
 	checks, err := Step{Run: func(t *T) { rep.measure(t, d, m, iterations) }}.Make(ctx)
-	rep.Checks = checks
+	if rep.Checks = checks; err != nil {
+		rep.Figures = nil
+	}
 	return rep, err
 }
 
 func (rep *Report) measure(t *T, d *ane.Device, m models.Model, iterations int) {
 	r := t.rig(d, m)
 	r.Paint()
-	rep.Compile, rep.Load, rep.Surfaces = r.Compile, r.Load, r.Surfaces()
+	f := &Figures{Compile: r.Compile, Load: r.Load, Surfaces: r.Surfaces()}
 	if copied, shown := r.Unshared(t.Ctx); shown {
-		rep.Copied = &copied
+		f.Copied = &copied
 	}
 	fault := ""
 	values := func(seed uint64) {
 		worst, bad, changed := r.round(m, seed)
-		rep.MaxError, rep.Changed = max(rep.MaxError, Number(worst)), rep.Changed+changed
+		f.MaxError, rep.Changed = max(f.MaxError, Number(worst)), rep.Changed+changed
 		if fault == "" {
 			fault = bad
 		}
@@ -77,23 +71,23 @@ func (rep *Report) measure(t *T, d *ane.Device, m models.Model, iterations int) 
 	}
 	values(99)
 	slices.Sort(times)
-	rep.Latency = Histogram(times)
-	rep.P50, rep.P99 = times[len(times)/2], times[len(times)*99/100]
-	rep.Strays = r.strays()
+	f.Latency = Histogram(times)
+	f.P50, f.P99 = times[len(times)/2], times[len(times)*99/100]
+	rep.Figures, rep.Strays = f, r.strays()
 
 	allowed := m.Tolerance
 	detail := fmt.Sprintf("allowed %.2g + %.2g of the value: %s", allowed.Abs, allowed.Rel, allowed.Reason)
 	if fault != "" {
 		detail = fault + "; " + detail
 	}
-	t.Add(Judge(m.Name+"/values", fault == "", float64(rep.MaxError), "max abs error", "%s", detail).
+	t.Add(Judge(m.Name+"/values", fault == "", float64(f.MaxError), "max abs error", "%s", detail).
 		Against(Tolerance(allowed.Abs, allowed.Rel)))
-	if rep.Copied == nil {
+	if f.Copied == nil {
 		t.Add(Skipped(m.Name+"/copies", unexposed+"; see "+GrowthCheck))
 		return
 	}
-	t.Add(Judge(m.Name+"/copies", *rep.Copied == 0, float64(*rep.Copied), "bytes",
-		"%d of %d tensor bytes are not reached in place by the engine", *rep.Copied, r.bytes()).Against(AtMost(0)))
+	t.Add(Judge(m.Name+"/copies", *f.Copied == 0, float64(*f.Copied), "bytes",
+		"%d of %d tensor bytes are not reached in place by the engine", *f.Copied, r.bytes()).Against(AtMost(0)))
 }
 
 // Latency is a histogram of times: Counts[i] of them are at least Edges[i] and below Edges[i+1]; the last count

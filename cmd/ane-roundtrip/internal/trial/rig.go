@@ -188,9 +188,6 @@ func differences(a, b []byte) (n int) {
 	return n
 }
 
-// page is the smallest unit in which memory can be shared. Some systems have larger pages.
-const page = 4096
-
 // Unshared counts the bytes of the bound tensors that the engine does not reach in place: for every
 // page of every tensor it changes a byte through one view and reads it through the other, both ways.
 // shown is false if the engine does not expose its view. No evaluation may be in flight.
@@ -206,16 +203,6 @@ func (r *Rig) Unshared(ctx context.Context) (bytes int, shown bool) {
 		bytes += apart(len(mem), func(at int) bool { return sharesBytes(mem, engine, at) })
 	}
 	return bytes, shown
-}
-
-// apart counts the bytes of the pages of n bytes that are not shared.
-func apart(n int, shared func(at int) bool) (bytes int) {
-	for at := 0; at < n; at += page {
-		if !shared(at) {
-			bytes += min(page, n-at)
-		}
-	}
-	return bytes
 }
 
 // bytes is the size of all bound tensors.

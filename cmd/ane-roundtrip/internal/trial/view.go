@@ -70,6 +70,24 @@ func sharesByte(from, to view, at int) bool {
 // sharesBytes is sharesByte both ways.
 func sharesBytes(a, b view, at int) bool { return sharesByte(a, b, at) && sharesByte(b, a, at) }
 
+// Page is the smallest unit in which memory can be shared, in bytes. Some systems have larger pages.
+const Page = 4096
+
+// Apart counts the bytes of the pages of a that do not show changes of b, or that b does not show.
+func Apart(a, b []byte) (bytes int) {
+	return apart(len(a), func(at int) bool { return at < len(b) && sharesBytes(local(a), local(b), at) })
+}
+
+// apart counts the bytes of the pages of n bytes that are not shared.
+func apart(n int, shared func(at int) bool) (bytes int) {
+	for at := 0; at < n; at += Page {
+		if !shared(at) {
+			bytes += min(Page, n-at)
+		}
+	}
+	return bytes
+}
+
 // local is memory of this process.
 type local []byte
 
