@@ -12,9 +12,9 @@ import (
 	"github.com/anekit/anekit/internal/measure"
 )
 
-// The tables have a line for each program: its name, inputs, result and statements. Of kernels and chains follow the
-// items, the floor and the target, of chains also the floor's name, and of shapes that are products the items. The
-// first program of block is that of a transformer of the size of GPT-2 small; the others are its products alone.
+// The tables have a line for each program: its name, inputs, result and statements, its items, floor and target, and of
+// chains the floor's name. The first program of block is that of a transformer of the size of GPT-2 small; the others
+// are its products alone.
 var (
 	//go:embed kernels.txt
 	kernels string
@@ -29,53 +29,58 @@ var (
 // many is the number of elements of large operators.
 const many = 4096 * 4096
 
-// lines calls each with the cells of every line of a table, with the number in the fifth and the program.
-func lines(table string, each func(cells []string, items int, program string)) {
-	for line := range strings.Lines(table) {
-		cells := append(strings.Split(strings.TrimSpace(line), " | "), "")
-		items, _ := strconv.Atoi(cells[4])
-		each(cells, items, text(cells[1], lastName.ReplaceAllString(cells[3], "${1}"+cells[2]+" y =")))
+// line is a line of a table.
+type line struct {
+	name, program string
+	items         int
+	floor         measure.Opener
+	target        float64
+	beside        string
+}
+
+// lines reads a table. A test reads all of them.
+func lines(table string) (all []line) {
+	for text := range strings.Lines(table) {
+		cells := append(strings.Split(strings.TrimSpace(text), " | "), "", "", "", "")
+		l := line{name: cells[0], beside: cells[7], program: program(cells[1], cells[2], cells[3]), floor: floor(cells[5])}
+		l.items, _ = strconv.Atoi(cells[4])
+		l.target, _ = strconv.ParseFloat(cells[6], 64)
+		all = append(all, l)
 	}
+	return all
+}
+
+// besideFloors are the lines of a table with one worker.
+func besideFloors(table string) (all []measure.Case) {
+	for _, l := range lines(table) {
+		all = append(all, kernel(l.name, l.items, one(l.program), l.floor, l.target))
+	}
+	return all
 }
 
 // Kernels are operators on 16 Mi elements, matrix products, convolutions and a block of a transformer. Their floors are
 // copies, a loop over a table, the bare multiply-add loop, a read of the matrix, a matrix product, and of the block its
 // products.
-func Kernels() (all []measure.Case) {
-	lines(kernels, func(l []string, items int, program string) {
-		all = append(all, kernel(l[0], items, one(program), floor(l[5]), number(l[6])))
-	})
+func Kernels() []measure.Case {
 	t := transformer()
-	return append(all, kernel(blockName, tokens, programs(nil, nil, t[0]), programs(nil, nil, t[1:]...), 1/0.75))
-}
-
-// Fused are chains of elementwise operators, and products with what follows them, beside the same unfused, the least
-// that memory or a table allows, and the products alone.
-func Fused() (all []measure.Case) {
-	lines(fused, func(l []string, items int, program string) {
-		unfused := programs(nil, []soft.Option{soft.Workers(1), soft.Unfused()}, program)
-		all = append(all, kernel(l[0], items, one(program), unfused, 1),
-			kernel(l[0]+" beside "+l[7], items, one(program), floor(l[5]), number(l[6])))
-	})
-	t := transformer()[0]
-	return append(all, kernel(blockName, tokens, programs(nil, nil, t), programs(nil, []soft.Option{soft.Unfused()}, t), 1))
+	return append(besideFloors(kernels), kernel(blockName, tokens, programs(nil, nil, t[0]), programs(nil, nil, t[1:]...),
+		1/0.75))
 }
 
 // Shapes are operators on shapes that programs of networks have, each beside a copy of as many bytes as it reads and
 // writes, or a product of as many products. A kernel that goes from one element to the next takes tens of copies.
-func Shapes() (all []measure.Case) {
-	lines(shapes, func(l []string, products int, program string) {
-		if products > 0 {
-			all = append(all, kernel(l[0], products, one(program), multiplies(products), 2))
-			return
-		}
-		moved := size(l[2])
-		for _, in := range strings.Split(l[1], ", ") {
-			moved += size(in)
-		}
-		all = append(all, kernel(l[0], volume(l[2]), one(program), copies(moved/4), 5))
-	})
-	return all
+func Shapes() []measure.Case { return besideFloors(shapes) }
+
+// Fused are chains of elementwise operators, and products with what follows them, beside the same unfused, the least
+// that memory or a table allows, and the products alone.
+func Fused() (all []measure.Case) {
+	for _, l := range lines(fused) {
+		unfused := programs(nil, []soft.Option{soft.Workers(1), soft.Unfused()}, l.program)
+		all = append(all, kernel(l.name, l.items, one(l.program), unfused, 1),
+			kernel(l.name+" beside "+l.beside, l.items, one(l.program), l.floor, l.target))
+	}
+	t := transformer()[0]
+	return append(all, kernel(blockName, tokens, programs(nil, nil, t), programs(nil, []soft.Option{soft.Unfused()}, t), 1))
 }
 
 // The block of a transformer has as many workers as processors.
@@ -86,18 +91,21 @@ const (
 
 // transformer returns the program of the block, and those of its products.
 func transformer() (texts []string) {
-	lines(block, func(_ []string, _ int, program string) { texts = append(texts, program) })
+	for _, l := range lines(block) {
+		texts = append(texts, l.program)
+	}
 	return texts
 }
 
 // floor is that of a cell: a kind, and a number or a program.
 func floor(cell string) measure.Opener {
 	kind, rest, _ := strings.Cut(cell, " ")
+	n, _ := strconv.Atoi(rest)
 	switch kind {
 	case "copy":
-		return copies(int(number(rest)))
+		return copies(n)
 	case "products":
-		return multiplies(int(number(rest)))
+		return multiplies(n)
 	case "table":
 		return lookups(rest == "copy")
 	case "read":
@@ -105,11 +113,6 @@ func floor(cell string) measure.Opener {
 	}
 	inputs, body, _ := strings.Cut(rest, ": ")
 	return one(text(inputs, body))
-}
-
-func number(cell string) float64 {
-	n, _ := strconv.ParseFloat(cell, 64) // a test reads all tables
-	return n
 }
 
 // copies moves n halves.

@@ -3,7 +3,6 @@ package kernbench
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -12,11 +11,10 @@ func text(inputs, body string) string {
 	return "program(1.3)\n{ func main<ios18>(" + spelled(inputs) + ") { " + spelled(body) + " } -> (y); }"
 }
 
-// types are the abbreviations of element types in shapes, and their sizes.
-var types = map[string]struct {
-	name string
-	size int
-}{"h": {"fp16", 2}, "s": {"fp32", 4}, "i": {"int32", 4}, "b": {"bool", 1}}
+// program is a program whose statements lack the type of the result.
+func program(inputs, result, body string) string {
+	return text(inputs, lastName.ReplaceAllString(body, "${1}"+result+" y ="))
+}
 
 var (
 	lastName   = regexp.MustCompile(`(^|; |second, )y =`)
@@ -35,21 +33,10 @@ func spelled(s string) string {
 	s = shortList.ReplaceAllStringFunc(s, func(l string) string {
 		return fmt.Sprintf("tensor<int32, [%d]>([%s])", strings.Count(l, ",")+1, l[1:len(l)-1])
 	})
+	types := map[string]string{"h": "fp16", "s": "fp32", "i": "int32", "b": "bool"}
 	s = shortType.ReplaceAllStringFunc(s, func(t string) string {
 		m := shortType.FindStringSubmatch(t)
-		return "tensor<" + types[m[1]].name + ", [" + m[2] + "]>"
+		return "tensor<" + types[m[1]] + ", [" + m[2] + "]>"
 	})
 	return shortWords.ReplaceAllString(s, `string("$1")`)
 }
-
-// volume is the elements of the first type in s, size their bytes.
-func volume(s string) int {
-	n := 1
-	for _, d := range strings.Split(shortType.FindStringSubmatch(s)[2], ",") {
-		k, _ := strconv.Atoi(d)
-		n *= k
-	}
-	return n
-}
-
-func size(s string) int { return volume(s) * types[s[:1]].size }
