@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
@@ -37,6 +38,15 @@ func printAll(a *cli.App, parts ...any) (err error) {
 		}
 	}
 	return nil
+}
+
+// figure writes v with three significant digits, or with all those before its point, and without an exponent.
+func figure(v float64) string {
+	if math.Abs(v) >= 999.5 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64) // a number that this package has written
+	return strconv.FormatFloat(short, 'f', -1, 64)
 }
 
 // keptTable is a table of caches.

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/report"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/internal/weightbench"
 	"github.com/anekit/anekit/internal/wholefile"
@@ -102,8 +104,16 @@ func benchWeights(a *cli.App, ctx context.Context, o benchWeightsOptions) (err e
 	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
 		return err
 	}
+	object, err := json.Marshal(map[string]any{"command": "bench", "details": d})
+	if err != nil {
+		return err
+	}
 	for i, f := range plots {
-		if err := d.plots()[i].write(f); err != nil {
+		text, err := report.Drawing(object, []string{"Time to load", "Keys and values"}[i])
+		if err == nil {
+			_, err = f.Write([]byte(text))
+		}
+		if err != nil {
 			return cli.WriteError("--plots", err)
 		}
 	}
@@ -170,33 +180,6 @@ func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
 	now("filling caches")
 	d.Reserve, err = weightbench.Reserve(ctx, 0, 2048, 4096)
 	return d, err
-}
-
-// plots are the time to load over the size, and the memory of caches over their tokens.
-func (d *benchWeightsDetails) plots() []plot {
-	load := plot{Title: "Time to load weights", X: "MiB", Y: "ms", Logarithmic: true}
-	for _, state := range []string{"warm", "cold"} {
-		for _, way := range weightbench.Ways()[1:] {
-			one := line{Name: way + " " + state}
-			for _, l := range d.Load {
-				if l.Cold == (state == "cold") {
-					one.Points = append(one.Points, point{float64(l.Bytes) / (1 << 20), 1000 * l.Times[way].Seconds()})
-				}
-			}
-			if len(one.Points) > 0 {
-				load.Lines = append(load.Lines, one)
-			}
-		}
-	}
-	cache := plot{Title: "Memory of keys and values", X: "tokens", Y: "MiB"}
-	for _, k := range d.Reserve {
-		one := line{Name: k.Mode}
-		for _, p := range k.Steps {
-			one.Points = append(one.Points, point{float64(p.Tokens), float64(p.Bytes) / (1 << 20)})
-		}
-		cache.Lines = append(cache.Lines, one)
-	}
-	return []plot{load, cache}
 }
 
 // print writes our tables and the paper's.

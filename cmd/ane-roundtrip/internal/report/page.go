@@ -201,15 +201,24 @@ func sentence(parts ...any) (all []cell) {
 	return all
 }
 
-// Write draws the object, which a command prints with --json, as a page. It fails if the object is not JSON, or w
-// fails. An object with less than expected, such as that of a failure, gives a page with less.
-func Write(w io.Writer, object []byte) error {
+// built is the document of an object.
+func built(object []byte) (*builder, error) {
 	root, err := parse(object)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b := &builder{root: root}
 	b.build()
+	return b, nil
+}
+
+// Write draws the object, which a command prints with --json, as a page. It fails if the object is not JSON, or w
+// fails. An object with less than expected, such as that of a failure, gives a page with less.
+func Write(w io.Writer, object []byte) error {
+	b, err := built(object)
+	if err != nil {
+		return err
+	}
 	t, err := template.New("page").Funcs(template.FuncMap{"label": func(c []column, i int) string {
 		if i < len(c) {
 			return c[i].Name

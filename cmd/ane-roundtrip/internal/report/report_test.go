@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
 	"html"
 	"math"
@@ -299,4 +300,18 @@ func TestBarsOfWhatIsNotFinite(t *testing.T) {
 	require.Contains(t, plot, "lost (4 not finite)")
 	require.NotContains(t, plot, ">v0<", "the smallest of 61")
 	require.Contains(t, plot, ">v59<")
+}
+
+// A drawing has the plots of a section alone, in colors that need no style sheet.
+func TestDrawing(t *testing.T) {
+	text, err := Drawing([]byte(`{"command":"bench","details":{"load":[],"reserve":[{"mode":"dynamic","steps":[
+		{"tokens":1,"bytes":5},{"tokens":64,"bytes":9}]},{"mode":"2048","steps":[{"tokens":1,"bytes":7}]}]}}`),
+		"Keys and values")
+	require.NoError(t, err)
+	require.Equal(t, 2, strings.Count(text, "<svg"))
+	require.Contains(t, text, ">2048 tokens reserved</text>")
+	require.NotContains(t, text, "var(")
+	require.NoError(t, xml.Unmarshal([]byte(text), new(struct{})))
+	_, err = Drawing(nil, "")
+	require.Error(t, err)
 }
