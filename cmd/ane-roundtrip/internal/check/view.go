@@ -50,7 +50,7 @@ func show(d *doc.Doc, v *doc.Value) {
 				doc.Named("because", r.Text("fallback"))})
 		}
 		showGuest(d, v.At("guests").Item(i))
-		showModels(d, e)
+		d.Section("Models", nil, ModelTable("Models on "+e.Text("engine").Number, e.Items("models")))
 	}
 	trial.ShowLatency(d, engines)
 	timeline.Show(d, v.At("timeline"))
@@ -64,11 +64,11 @@ func show(d *doc.Doc, v *doc.Value) {
 	d.Terminal(checkTable(checks))
 }
 
-// showModels adds a row for each model of an engine.
-func showModels(d *doc.Doc, e *doc.Value) {
-	t := doc.NewTable("Models on "+e.Text("engine").Number, "model", "#compile", "#load", "#p50", "#p99", "#max error",
+// ModelTable has a row for each model.
+func ModelTable(caption string, models []*doc.Value) *doc.Table {
+	t := doc.NewTable(caption, "model", "#compile", "#load", "#p50", "#p99", "#max error",
 		"#reached through a copy|copied", "~>error")
-	for _, m := range e.Items("models") {
+	for _, m := range models {
 		copied := m.Size("bytes_copied")
 		if copied.Raw == "null" {
 			copied = copied.Brief("not shown")
@@ -76,7 +76,7 @@ func showModels(d *doc.Doc, e *doc.Value) {
 		t.Row(m.Text("name"), m.Time("compile_ns"), m.Time("load_ns"), m.Time("evaluate_p50_ns"), m.Time("evaluate_p99_ns"),
 			m.Plain("max_error"), copied, m.Text("error"))
 	}
-	d.Section("Models", nil, t)
+	return t
 }
 
 // showGuest adds the figures of a guest, in place beside those of the path with copies.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
@@ -129,16 +130,13 @@ func methods(f *doc.Value) *doc.Table {
 // showDump shows the dump of a machine: its round trip, and the rest as it is nested.
 func showDump(d *doc.Doc, dump *doc.Value) {
 	data := dump.At("data")
-	models := doc.NewTable("Round trip of each model", "model", "#compile", "#load", "#p50", "#p99", "#max error",
-		"#reached through a copy", ">error")
 	plots := d.Figures()
 	plots.Small = true
-	for _, m := range data.Items("round_trip") {
-		models.Row(m.Text("name"), m.Time("compile_ns"), m.Time("load_ns"), m.Time("evaluate_p50_ns"),
-			m.Time("evaluate_p99_ns"), m.Plain("max_error"), m.Size("bytes_copied"), m.Text("error"))
+	models := data.Items("round_trip")
+	for _, m := range models {
 		trial.AddTimes(plots, m.Text("name"), m.At("latency"))
 	}
-	d.Page("Round trip", nil, models.Filled(), plots)
+	d.Page("Round trip", nil, check.ModelTable("Round trip of each model", models).Filled(), plots)
 	var facts doc.Facts
 	for _, key := range []string{"source", "chip", "os", "program", "what", "trust"} {
 		facts.Add(key, dump.Text(key))
