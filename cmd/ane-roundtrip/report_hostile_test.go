@@ -14,10 +14,12 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/browsertest"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cost"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/info"
 	drawing "github.com/anekit/anekit/cmd/ane-roundtrip/internal/report"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/run"
 	"github.com/anekit/anekit/internal/decoderbench"
 	"github.com/anekit/anekit/internal/effort"
 )
@@ -109,7 +111,8 @@ func orEmpty(v any) any {
 func TestPagesOfHostileObjects(t *testing.T) {
 	effort.NeedsFull(t, "a browser and nine commands")
 	browser := browsertest.Open(t)
-	views := map[string]doc.View{"cost": cost.View, "info": info.View}
+	views := map[string]doc.View{"check": check.View(false), "compare": run.View, "missing": run.View, "cost": cost.View,
+		"info": info.View}
 	// The browser takes time, so it looks at some of the pages.
 	looked := map[string]bool{"check": true, "missing": true, "generate": true, "compare": true}
 	seen := map[string]bool{"markup": true, "right": true, "long": true, "huge": true}

@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -185,8 +184,7 @@ func (c *CheckRun) unavailable(err error) error {
 	return err
 }
 
-// prepare selects the checks of --only, and evaluates every model on a timeline for --trace and --report. Without
-// --trace an engine that cannot run a model has no record: the checks say why.
+// prepare selects the checks of --only, and evaluates every model on a timeline for --trace and --report.
 func (c *CheckRun) prepare(ctx context.Context, d *ane.Device, chosen, withBroker bool, traced *wholefile.File) (
 	err error) {
 	if chosen {
@@ -207,15 +205,12 @@ func (c *CheckRun) prepare(ctx context.Context, d *ane.Device, chosen, withBroke
 	if err != nil {
 		return err
 	}
-	var programs []timeline.Program
+	var programs []ane.Source
 	for _, m := range all {
-		programs = append(programs, timeline.Program{Source: trial.Source(m)})
+		programs = append(programs, trial.Source(m))
 	}
-	if traced == nil {
-		c.details.Timeline, _ = timeline.RecordTrace(ctx, d, "", io.Discard, programs)
-		return ctx.Err()
-	}
-	if c.details.Timeline, err = timeline.RecordTrace(ctx, d, c.trace, traced, programs); err != nil {
+	c.details.Timeline, err = timeline.Evaluate(ctx, d, c.trace, traced, nil, programs...)
+	if err != nil || traced == nil {
 		return err
 	}
 	return cli.WriteError(c.trace, traced.Commit())

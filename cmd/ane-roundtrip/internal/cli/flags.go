@@ -84,11 +84,11 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return UnknownOperand(cmd, args[0])
 }
 
-// OneFile accepts exactly one operand, called name in the message.
-func OneFile(name string) cobra.PositionalArgs {
+// Operands rejects fewer operands than least and more than most; give says how many and what to give.
+func Operands(least, most int, give string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return Badf("operands: %d; give one, %s or -", len(args), name)
+		if len(args) < least || len(args) > most {
+			return Badf("operands: %d; give %s", len(args), give)
 		}
 		return nil
 	}

@@ -47,7 +47,7 @@ of the operators to FILE.html; also on failure.`,
   ane-roundtrip cost --chip h18g --engines 2 --gap-us 200 --largest model.mil
   ane-roundtrip cost --json model.mil
   ane-roundtrip cost --report cost.html model.mil`,
-		Args: cli.OneFile("FILE.mil"),
+		Args: cli.Operands(1, 1, "one, FILE.mil or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.BeginReport(cmd, cli.Input{Flag: "cost", Path: args[0]}); err != nil {
 				return err

@@ -1,8 +1,8 @@
+// Package image is the command image: a picture filtered by a convolution model.
 package image
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/picture"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/run"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
@@ -30,14 +31,10 @@ func Command(a *cli.App) *cobra.Command {
 		Short: "Filter a picture with a convolution model",
 		Example: `  ane-roundtrip image --filter blur in.jpg out.png
   ane-roundtrip image --filter sobel - - <in.png >out.png`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return cli.Badf("operands: %d; give two, IN.png or IN.jpg and OUT.png", len(args))
-			}
-			return nil
-		},
+		Args: cli.Operands(2, 2, "two, IN.png or IN.jpg and OUT.png"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return filterImage(a, cmd.Context(), name, args[0], args[1])
+			_, err := trial.Step{Run: func(t *trial.T) { filter(t, a, name, args[0], args[1]) }}.Make(cmd.Context())
+			return err
 		},
 	}
 	var list strings.Builder
@@ -68,128 +65,112 @@ Filters:
 	return cmd
 }
 
-// filterImage filters the picture at in and writes it to out.
-func filterImage(a *cli.App, ctx context.Context, name, in, out string) (err error) {
-	if name == "" {
-		return cli.Badf("no filter; give --filter with one of %s", strings.Join(Filters(), ", "))
+// details are the fields that image adds to the report.
+type details struct {
+	Filter      string        `json:"filter"`
+	File        string        `json:"file"`
+	Bytes       int64         `json:"bytes"`
+	Width       int           `json:"width"`
+	Height      int           `json:"height"`
+	Channels    int           `json:"channels"`
+	Depth       int           `json:"depth"`       // bits per sample: 8
+	Orientation int           `json:"orientation"` // of the file, 1 to 8 as in Exif; image applied it
+	Opacity     string        `json:"opacity"`     // none, kept or filtered
+	Compile     time.Duration `json:"compile_ns"`
+	Evaluate    time.Duration `json:"evaluate_ns"`
+	Notes       []string      `json:"notes,omitempty"`
+}
+
+// filter filters the picture at in and writes it to out.
+func filter(t *trial.T, a *cli.App, name, in, out string) {
+	f, ok := models.FilterByName(name)
+	switch {
+	case name == "":
+		trial.NoError(cli.Badf("no filter; give --filter with one of %s", strings.Join(Filters(), ", ")))
+	case !ok:
+		trial.NoError(cli.Badf("--filter %q; %s", name, near.Choices(name, "choose one of", Filters())))
 	}
-	filter, ok := models.FilterByName(name)
-	if !ok {
-		return cli.Badf("--filter %q; %s", name, near.Choices(name, "choose one of", Filters()))
-	}
-	if err := checkOutputName(out); err != nil {
-		return err
-	}
+	trial.NoError(checkOutputName(out))
 	bar := a.Progress(0)
 	defer bar.Stop()
 	bar.Now("read")
-	p, err := decode(a, ctx, in)
-	if err != nil {
-		return err
+	p := decode(t, a, in)
+	var to io.Writer
+	var file *wholefile.File // nil for standard output
+	if out == cli.Stdio {
+		to = trial.Must(a.TakeOutput("the output"))
+	} else {
+		file = trial.Must(a.CreateOutput("the output", out))
+		to = file
 	}
-	dst, err := openDestination(a, out)
-	if err != nil {
-		return err
-	}
-	defer dst.file.Discard()
-	defer context.AfterFunc(ctx, dst.file.Discard)() // an interrupt removes the half-written file
+	defer file.Discard()
+	defer context.AfterFunc(t.Ctx, file.Discard)() // an interrupt removes the half-written file
 	bar.Now("compile")
-	d, err := a.OpenEngineOrHint(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	b, opacity := bandsOf(p, filter)
-	m, err := filter.Model(b.channels, b.rows, p.Width)
-	if err != nil {
-		return err
-	}
-	rig, err := trial.NewRig(ctx, d, ane.Source{File: m.Name + ".mil", Program: m.Program, Weights: m.Weights})
-	if err != nil {
-		return run.ProgramFault(in, err)
-	}
-	defer func() { err = errors.Join(err, rig.Close(context.WithoutCancel(ctx))) }()
-	var elapsed time.Duration
+	b, opacity := bandsOf(p, f)
+	m := trial.Must(f.Model(b.channels, b.rows, p.Width))
+	_, rig := run.Load(t, a, ane.Source{File: in, Program: m.Program, Weights: m.Weights})
+	d := details{Filter: f.Name, File: out, Width: p.Width, Height: p.Height, Channels: p.Channels, Depth: 8,
+		Orientation: max(p.Orientation, 1), Opacity: opacity, Notes: p.Notes, Compile: rig.Compile}
+	x, y := rowsOf(rig.In["x"]), rowsOf(rig.Out["y"])
 	for top := 0; top < p.Height; top += b.rows {
 		bar.Now(fmt.Sprintf("filter %d of %d rows", top, p.Height))
-		if err := b.fill(rig.In["x"], top); err != nil {
-			return err
-		}
-		res, err := rig.Model.Evaluate(ctx, rig.Request)
-		if err != nil {
-			return err
-		}
-		elapsed += res.Elapsed
-		if err := b.take(rig.Out["y"], top); err != nil {
-			return err
-		}
+		b.fill(x, top)
+		d.Evaluate += trial.Must(rig.Request.Evaluate(t.Ctx)).Elapsed
+		b.take(y, top)
 	}
 	bar.Now("write")
-	err = p.WritePNG(dst)
-	if err == nil {
-		err = dst.commit()
+	err := p.WritePNG(io.MultiWriter(to, (*count)(&d.Bytes)))
+	if err == nil && file != nil {
+		err = file.Commit()
 	}
-	if err != nil {
-		return cli.WriteError(out, err)
-	}
+	trial.NoError(cli.WriteError(out, err))
 	bar.Stop()
-	return reportImage(a, rig, imageDetails{Filter: filter.Name, File: out, Bytes: dst.bytes,
-		Width: p.Width, Height: p.Height, Channels: p.Channels, Depth: 8, Orientation: max(p.Orientation, 1),
-		Opacity: opacity, Notes: p.Notes, Compile: rig.Compile, Evaluate: elapsed})
+	a.Notes(d.Notes)
+	receipt := rig.Model.Receipt()
+	r := cli.NewReport(nil)
+	r.SetEngine(&receipt)
+	r.Details, r.View = d, View
+	a.Deliver(r)
+}
+
+// View lays out what image has done.
+func View(d *doc.Doc, v *doc.Value) {
+	form := "color"
+	if v.At("channels").Float() == 1 {
+		form = "gray"
+	}
+	if v.At("orientation").Float() > 1 {
+		form += ", turned upright"
+	}
+	d.Section("Picture", nil, doc.Text(v.Text("file"), ": ", v.Text("filter"), ", ", v.Plain("width"), "x",
+		v.Plain("height"), ", ", form, "; engine ", d.Root.Text("engine", "name"), ": compile ", v.Time("compile_ns"),
+		", evaluate ", v.Time("evaluate_ns")))
 }
 
 // decode reads the picture at path, which may be - for standard input.
-func decode(a *cli.App, ctx context.Context, path string) (*picture.Picture, error) {
-	f, err := a.OpenInput(ctx, "image", path)
-	if err != nil {
-		return nil, err
-	}
+func decode(t *trial.T, a *cli.App, path string) *picture.Picture {
+	f := trial.Must(a.OpenInput(t.Ctx, "image", path))
 	defer f.Close()
 	if path == cli.Stdio {
 		path = "standard input"
 	}
 	p, err := picture.Read(f, path, picture.MaxPixels)
-	return p, cli.Bad(err)
+	trial.NoError(cli.Bad(err))
+	return p
 }
 
-// destination is where image writes the picture. It counts the bytes.
-type destination struct {
-	to    io.Writer
-	file  *wholefile.File // nil for standard output
-	bytes int64
-}
+// count counts the bytes that are written to it.
+type count int64
 
-// openDestination starts writing the output.
-func openDestination(a *cli.App, path string) (d *destination, err error) {
-	d = new(destination)
-	if path == cli.Stdio {
-		d.to, err = a.TakeOutput("the output")
-		return d, err
-	}
-	d.file, err = a.CreateOutput("the output", path)
-	d.to = d.file
-	return d, err
-}
-
-func (d *destination) Write(b []byte) (int, error) {
-	n, err := d.to.Write(b)
-	d.bytes += int64(n)
-	return n, err
-}
-
-// commit gives a written file its name.
-func (d *destination) commit() error {
-	if d.file == nil {
-		return nil
-	}
-	return d.file.Commit()
+func (n *count) Write(b []byte) (int, error) {
+	*n += count(len(b))
+	return len(b), nil
 }
 
 // checkOutputName rejects a name with the extension of another type than PNG.
 func checkOutputName(out string) error {
-	others := []string{".jpg", ".jpeg", ".jfif", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".heif", ".avif",
-		".jxl", ".ico", ".svg",
-		".ppm", ".pgm", ".pdf", ".npy", ".npz", ".mil", ".txt", ".json", ".mp4", ".mov", ".raw", ".dng"}
+	others := strings.Fields(".jpg .jpeg .jfif .gif .webp .bmp .tif .tiff .heic .heif .avif .jxl .ico .svg .ppm .pgm .pdf " +
+		".npy .npz .mil .txt .json .mp4 .mov .raw .dng")
 	ext := filepath.Ext(out)
 	if !slices.Contains(others, strings.ToLower(ext)) {
 		return nil

@@ -32,7 +32,7 @@ in its type. inspect opens no engine and compiles nothing. The file may be - for
 standard input.`,
 		Example: `  ane-roundtrip inspect model.mil
   ane-roundtrip inspect --json model.mil`,
-		Args: cli.OneFile("FILE.mil"),
+		Args: cli.Operands(1, 1, "one, FILE.mil or -"),
 		RunE: func(cmd *cobra.Command, args []string) error { return inspect(a, cmd.Context(), args[0], modelPath) },
 	}
 	cmd.Flags().StringVar(&modelPath, "model-path", "",

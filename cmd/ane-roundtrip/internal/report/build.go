@@ -29,8 +29,6 @@ func (b *builder) build() {
 		}
 	case "actor":
 		b.actor(details)
-	case "run":
-		b.run(details)
 	case "cost":
 		b.cost(details)
 	}
@@ -40,8 +38,7 @@ func (b *builder) build() {
 	b.host()
 }
 
-// unproved takes the verdict from the head of a page whose command has proved nothing: an estimate, or two modes whose
-// results differ.
+// unproved takes the verdict from the head of a page whose command has proved nothing: an estimate.
 func (b *builder) unproved(details *value) {
 	word := ""
 	switch command := b.root.at("command").raw; {
@@ -50,8 +47,6 @@ func (b *builder) unproved(details *value) {
 		word = "Estimate"
 	case command == "generate" && details.at("chip").kind == text:
 		word = "Plan"
-	case command == "run" && details.at("compare", "difference").kind == object:
-		word = "Different results"
 	}
 	if word != "" {
 		b.doc.Verdict, b.doc.Word, b.doc.Tone = cell{Number: word, Class: "word"}, word, ""

@@ -51,18 +51,6 @@ func objects(t testing.TB, name string) map[string][]byte {
 		`"expected":"e","found":"f","status":"ok"}],"round_trip":[` + model + `],"list":[1,null,"x",true]}},` +
 		`"details":%s}`
 	add := func(command, details string) { all[command] = fmt.Appendf(nil, head, command, details) }
-	timeline := `{"spans":[{"row":"submissions","name":"alloca 1","start_ns":5,"duration_ns":10},{"row":"engine",` +
-		`"name":"dispatch","program":"add","start_ns":20,"duration_ns":30}],"memory":[{"at_ns":5,"bytes":4096},` +
-		`{"at_ns":60,"bytes":0}]}`
-	add("run", `{"tensors":[{"name":"x","side":"input","dtype":"fp16","shape":[1,4],"min":null,"max":2,"nan":4,`+
-		`"bytes_copied":8,"file":"f","notes":["n"]}],"compile_ns":1,"load_ns":2,"evaluate":{"repeat":4,"first_ns":9,`+
-		`"min_ns":1,"p50_ns":2,"p99_ns":3,"bytes_copied":null,"allocs":0,"latency":{"edges_ns":[100,200,400],"counts":`+
-		`[3,1]}},"surfaces":[],"timeline":`+timeline+`,"compare":{"modes":["reference","m6"],"compared":2,`+
-		`"difference":`+
-		`{"operator":"conv","value":"c","file":"f","line":1,"column":2,"dtype":"fp16","shape":[4],"index":[1],`+
-		`"values":`+
-		`[1,2],"shown":["1","2"],"ulps":3,"differ":1,"elements":4,"max_difference":1,"not_finite":0,"rules":["r"]},"operators":[`+
-		`{"operator":"conv","value":"c","line":1,"elements":4,"differ":1,"max_difference":1,"not_finite":0,"relative":0.5}]}}`)
 	figure := `{"value":12.5,"evidence":"inferred","source":"s"}`
 	add("cost", `{"file":"f","function":"main","chip":"m6","target":"h18g","call_ns":`+figure+`,"task_ns":`+figure+
 		`,"clock_mhz":`+figure+`,"error":`+figure+`,"bound":"mac","tasks":2,"operators":[{"name":"n",`+
@@ -281,25 +269,6 @@ func ExampleWrite() {
 	// Output:
 	// <p class="kicker">ane-roundtrip check</p>
 	// <h1 class="pass"><span data-json="/verdict">pass</span></h1>
-}
-
-// A result that differs by NaN alone has no length for a bar: its label says so, and it is among those that are shown.
-func TestBarsOfWhatIsNotFinite(t *testing.T) {
-	operators := []string{`{"operator":"log","value":"lost","line":1,"elements":4,"differ":4,"max_difference":null,` +
-		`"not_finite":4,"relative":0}`}
-	for i := range 60 {
-		operators = append(operators, fmt.Sprintf(`{"operator":"add","value":"v%d","line":1,"elements":4,"differ":1,`+
-			`"max_difference":1,"not_finite":0,"relative":%d}`, i, i+1))
-	}
-	var out bytes.Buffer
-	require.NoError(t, Write(&out, []byte(`{"command":"run","details":{"compare":{"modes":["reference","m6"],"compared":61,`+
-		`"difference":{},"operators":[`+strings.Join(operators, ",")+`]}}}`)))
-	_, plot, ok := strings.Cut(out.String(), "<svg")
-	require.True(t, ok)
-	plot, _, _ = strings.Cut(plot, "</svg>")
-	require.Contains(t, plot, "lost (4 not finite)")
-	require.NotContains(t, plot, ">v0<", "the smallest of 61")
-	require.Contains(t, plot, ">v59<")
 }
 
 // A drawing has the plots of a section alone, in colors that need no style sheet.

@@ -1,11 +1,14 @@
+// Package run is the command run: a MIL program evaluated on arrays of files.
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"io"
 	"math"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,19 +26,30 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// runOptions are the flags of run.
-type runOptions struct {
-	mil, modelPath, function, fill, fillWeights string
-	program                                     string   // what names the program, in messages
-	in, out, expect                             []string // NAME=FILE
-	repeat                                      int
-	tol                                         float64
-	compare, trace                              string
+// job is one run of the command: its flags, and what they name.
+type job struct {
+	*cli.App
+	mil, modelPath, function string
+	fill, fillWeights        string
+	in, out, expect          []string // NAME=FILE
+	repeat                   int
+	tol                      float64
+	compare, trace           string
+
+	operand                string // names the program in messages: run, or --mil
+	inputs, outputs, wants tensorfile.Ports
+	rest, made             tensorfile.Fill  // of inputs without a file, and of missing weight files
+	modes                  [2]numerics.Mode // of --compare
+	weights                *tensorfile.WeightFiles
+	source                 ane.Source
+	rig                    *trial.Rig
+	found                  details
+	checks                 []trial.Check // of --expect
 }
 
 // Command returns the command run.
 func Command(a *cli.App) *cobra.Command {
-	var o runOptions
+	j := &job{App: a}
 	cmd := &cobra.Command{
 		Use:   "run FILE.mil --in NAME=FILE ... --out NAME=FILE ...",
 		Short: "Run a MIL program on .npy and .npz files",
@@ -53,41 +67,35 @@ of the chip behind it. --trace evaluates once more, on a timeline.`,
 		Example: `  ane-roundtrip run model.mil --in x=x.npy --out y=y.npy
   ane-roundtrip run model.mil --fill random:1 --repeat 1000 --json
   ane-roundtrip run model.mil --in x=x.npy --compare reference,m6`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return cli.Badf("operands: %d; give one, FILE.mil or -", len(args))
-			}
-			return nil
-		},
+		Args: cli.Operands(0, 1, "one, FILE.mil or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.program = "--mil"; len(args) > 0 {
-				if cmd.Flags().Changed(o.program[2:]) {
-					return cli.Badf("--mil %s and %s are two programs; leave one of them out", o.mil, args[0])
+			if j.operand = "--mil"; len(args) > 0 {
+				if cmd.Flags().Changed("mil") {
+					return cli.Badf("--mil %s and %s are two programs; leave one of them out", j.mil, args[0])
 				}
-				o.program, o.mil = "run", args[0]
+				j.operand, j.mil = "run", args[0]
 			}
-			if err := a.BeginReport(cmd, o.inputs()...); err != nil {
+			fault := j.parse(cmd.Flags().Changed("tol"))
+			if err := cmp.Or(a.BeginReport(cmd, j.files()...), fault); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("tol") && len(o.expect) == 0 && o.compare == "" {
-				return cli.Badf("--tol has no effect without --expect; give --expect NAME=FILE.npy, or --compare")
-			}
-			return run(a, cmd.Context(), o)
+			_, err := trial.Step{Run: j.run}.Make(cmd.Context())
+			return err
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.mil, "mil", "", "`FILE` with the program, as the operand")
-	f.StringVar(&o.modelPath, "model-path", "", "`FOLDER` of weights (default: that of the program)")
-	f.StringVar(&o.function, "function", "", "`NAME` of a function (default main, or the first)")
-	f.StringVar(&o.fill, "fill", "", "other inputs are `VALUES`: zeros, ones, random:SEED")
-	f.StringVar(&o.fillWeights, "fill-weights", "", "missing weight files are `VALUES`: random:SEED")
-	f.StringArrayVar(&o.in, "in", nil, "an input: `NAME=FILE`.npy, .npz, .npz:KEY or -")
-	f.StringArrayVar(&o.out, "out", nil, "an output to write: `NAME=FILE`, as --in")
-	f.IntVar(&o.repeat, cli.RepeatFlag, 1, "evaluate `N` times and print the times")
-	f.StringArrayVar(&o.expect, "expect", nil, "an expected output: `NAME=FILE`, as --in")
-	f.StringVar(&o.compare, "compare", "", "compare two `MODES`, such as reference,m6")
-	f.Float64Var(&o.tol, "tol", 0, "allowed difference `T` of --expect and --compare")
-	f.StringVar(&o.trace, "trace", "", "write a trace to `FILE`, as JSON for Perfetto")
+	f.StringVar(&j.mil, "mil", "", "`FILE` with the program, as the operand")
+	f.StringVar(&j.modelPath, "model-path", "", "`FOLDER` of weights (default: that of the program)")
+	f.StringVar(&j.function, "function", "", "`NAME` of a function (default main, or the first)")
+	f.StringVar(&j.fill, "fill", "", "other inputs are `VALUES`: zeros, ones, random:SEED")
+	f.StringVar(&j.fillWeights, "fill-weights", "", "missing weight files are `VALUES`: random:SEED")
+	f.StringArrayVar(&j.in, "in", nil, "an input: `NAME=FILE`.npy, .npz, .npz:KEY or -")
+	f.StringArrayVar(&j.out, "out", nil, "an output to write: `NAME=FILE`, as --in")
+	f.IntVar(&j.repeat, cli.RepeatFlag, 1, "evaluate `N` times and print the times")
+	f.StringArrayVar(&j.expect, "expect", nil, "an expected output: `NAME=FILE`, as --in")
+	f.StringVar(&j.compare, "compare", "", "compare two `MODES`, such as reference,m6")
+	f.Float64Var(&j.tol, "tol", 0, "allowed difference `T` of --expect and --compare")
+	f.StringVar(&j.trace, "trace", "", "write a trace to `FILE`, as JSON for Perfetto")
 	a.JSONFlag(cmd)
 	a.ReportFlag(cmd)
 	a.EngineFlags(cmd)
@@ -95,302 +103,230 @@ of the chip behind it. --trace evaluates once more, on a timeline.`,
 	return cmd
 }
 
-// runJob holds the state of one run.
-type runJob struct {
-	app     *cli.App
-	o       runOptions
-	in, out tensorfile.Ports
-	expect  tensorfile.Ports
-	fill    tensorfile.Fill
-	weights *tensorfile.WeightFiles
-	rig     *trial.Rig
-	rows    []tensorRow
-	checks  []trial.Check
-	notes   []string // conversions of the files of --expect
-	eval    evaluation
-	trace   func(io.Writer) error // writes what --trace asks for, and sets timeline; nil without --trace and --report
-
-	timeline *timeline.Record
-
-	compare  [2]numerics.Mode // of --compare
-	compared *modes.Report    // nil without --compare
+// parse checks the flags and reads their values.
+func (j *job) parse(tolerant bool) (err error) {
+	var wrong [3]error
+	j.inputs, wrong[0] = tensorfile.ParsePorts("--in", j.in)
+	j.outputs, wrong[1] = tensorfile.ParsePorts("--out", j.out)
+	j.wants, wrong[2] = tensorfile.ParsePorts("--expect", j.expect)
+	stdin := slices.DeleteFunc(j.files(), func(f cli.Input) bool { return f.Path != cli.Stdio })
+	switch {
+	case tolerant && len(j.expect) == 0 && j.compare == "":
+		return cli.Badf("--tol has no effect without --expect; give --expect NAME=FILE.npy, or --compare")
+	case j.mil == "":
+		return cli.Badf("no program; give FILE.mil")
+	case j.repeat < 1 || j.repeat > cli.MaxRepeat:
+		return cli.Badf("--repeat %d; give 1 to %d", j.repeat, cli.MaxRepeat)
+	case !(j.tol >= 0) || math.Signbit(j.tol) || math.IsInf(j.tol, 1): // an infinite one would pass everything
+		return cli.Badf("--tol %v; give a finite number, 0 or more", j.tol)
+	case cmp.Or(wrong[:]...) != nil:
+		return cmp.Or(wrong[:]...)
+	case len(stdin) > 1:
+		return cli.TwoReaders(stdin[0].Flag, stdin[1].Flag)
+	}
+	if j.rest, err = tensorfile.ParseFill(j.fill); err != nil {
+		return err
+	}
+	if j.made, err = tensorfile.ParseFillWeights(j.fillWeights); err != nil || j.compare == "" {
+		return err
+	}
+	return j.parseModes()
 }
 
-// inputs lists the files that the flags name as inputs.
-func (o runOptions) inputs() []cli.Input {
-	all := []cli.Input{{Flag: o.program, Path: o.mil}}
-	add := func(flag string, values []string) {
-		for _, value := range values {
-			if p, err := tensorfile.ParsePort(flag, value); err == nil { // parse returns the error
-				all = append(all, cli.Input{Flag: flag + " " + p.Name, Path: p.Path})
-			}
+// parseModes reads --compare.
+func (j *job) parseModes() error {
+	if j.Mode != numerics.Reference.String() {
+		return cli.Badf("--compare names both modes; leave --numerics out")
+	}
+	if j.RequireApple || j.Socket != "" || j.Engine != engine.Auto && j.Engine != engine.Soft {
+		return cli.Badf("--compare evaluates on the engine %s; leave --engine, --broker and --require-ane out",
+			engine.Soft)
+	}
+	names := strings.Split(j.compare, ",")
+	if len(names) != 2 {
+		return cli.Badf("--compare %s; give two modes, as in reference,m6", j.compare)
+	}
+	for i, name := range names {
+		var err error
+		if j.modes[i], err = numerics.Parse(strings.TrimSpace(name)); err != nil {
+			return cli.Badf("--compare: there is no numerics mode %q; %s", name,
+				near.Choices(name, "choose one of", numerics.Names()))
 		}
 	}
-	add("--in", o.in)
-	add("--expect", o.expect)
+	if j.modes[0] == j.modes[1] {
+		return cli.Badf("--compare %s names one mode twice; give two modes, as in reference,m6", j.compare)
+	}
+	j.Engine, j.Mode = engine.Soft, j.modes[0].String()
+	return nil
+}
+
+// files lists the files that the flags name as inputs.
+func (j *job) files() []cli.Input {
+	all := []cli.Input{{Flag: j.operand, Path: j.mil}}
+	for _, p := range j.inputs {
+		all = append(all, cli.Input{Flag: "--in " + p.Name, Path: p.Path})
+	}
+	for _, p := range j.wants {
+		all = append(all, cli.Input{Flag: "--expect " + p.Name, Path: p.Path})
+	}
 	return all
 }
 
-// run compiles the program, fills the inputs, evaluates, and writes the outputs that --out names.
-func run(a *cli.App, ctx context.Context, o runOptions) (err error) {
-	j := &runJob{app: a, o: o}
-	weights, err := j.parse()
+// read reads the program.
+func (j *job) read(ctx context.Context) error {
+	text, _, err := j.ReadProgram(ctx, j.operand, j.mil)
 	if err != nil {
 		return err
 	}
-	if o.compare != "" {
-		if j.compare, err = compareModes(a, o.compare); err != nil {
-			return err
-		}
-		a.Engine, a.Mode = engine.Soft, j.compare[0].String()
-	}
-	text, _, err := j.app.ReadProgram(ctx, o.program, o.mil)
-	if err != nil {
-		return err
-	}
-	file := cli.ProgramName(o.mil)
-	if j.o.modelPath == "" {
-		j.o.modelPath = filepath.Dir(o.mil)
-	}
+	file := cli.ProgramName(j.mil)
 	program, err := mil.ParseTree(file, text)
 	if err != nil {
 		return cli.Bad(err)
 	}
-	if o.function != "" && program.Func(o.function) == nil {
+	if j.function != "" && program.Func(j.function) == nil {
 		var names []string
 		for _, f := range program.Funcs {
 			names = append(names, f.Name)
 		}
-		return cli.Badf("--function %s: the program has no such function; %s", o.function,
-			near.Choices(o.function, "it has", names))
+		return cli.Badf("--function %s: the program has no such function; %s", j.function,
+			near.Choices(j.function, "it has", names))
 	}
-	j.weights = tensorfile.NewWeights(program, j.o.modelPath, weights)
+	j.weights = tensorfile.NewWeights(program, cmp.Or(j.modelPath, filepath.Dir(j.mil)), j.made)
 	for _, path := range j.weights.Order {
 		if f := j.weights.File(path); f != "" {
-			j.app.RecordInput("the program's "+path, f)
+			j.RecordInput("the program's "+path, f)
 		}
 	}
-	if err := j.app.CheckReport(); err != nil {
-		return err
-	}
-	d, err := a.OpenEngineOrHint(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	bar := a.Progress(3 + min(rounds, o.repeat))
+	j.source = ane.Source{File: file, Text: text, Function: j.function, Weights: j.weights}
+	return j.CheckReport()
+}
+
+// run compiles the program, evaluates it, and delivers the report.
+func (j *job) run(t *trial.T) {
+	trial.NoError(j.read(t.Ctx))
+	bar := j.Progress(3 + min(rounds, j.repeat))
 	defer bar.Stop()
 	bar.Now("compile")
-	j.rig, err = trial.NewRig(ctx, d, ane.Source{File: file, Text: text, Function: o.function, Weights: j.weights})
-	if err != nil {
-		j.weights.Explain(err)
-		return ProgramFault(file, err)
-	}
-	defer func() { err = errors.Join(err, j.rig.Close(context.WithoutCancel(ctx))) }()
-	if o.trace != "" || a.ReportFile.File != nil {
-		j.trace = func(w io.Writer) error {
-			inputs := map[string][]byte{}
-			for name, t := range j.rig.In {
-				inputs[name] = t.Bytes()
-			}
-			source := ane.Source{File: file, Text: text, Function: o.function, Weights: j.weights}
-			programs := []timeline.Program{{Source: source, Inputs: inputs}}
-			var err error
-			j.timeline, err = timeline.RecordTrace(ctx, d, o.trace, w, programs)
-			return err
-		}
-	}
-	if err := j.run(ctx, bar); err != nil {
-		return err
-	}
-	if o.compare != "" {
-		bar.Now("compare")
-		if err := j.compareTwo(ctx, program, file); err != nil {
-			return ProgramFault(file, err)
-		}
-	}
-	bar.Stop()
-	return j.report(d)
-}
-
-// parse checks the flags and returns the value of --fill-weights.
-func (j *runJob) parse() (weights tensorfile.Fill, err error) {
-	o := j.o
-	if o.mil == "" {
-		return weights, cli.Badf("no program; give FILE.mil")
-	}
-	if o.repeat < 1 || o.repeat > cli.MaxRepeat {
-		return weights, cli.Badf("--repeat %d; give 1 to %d", o.repeat, cli.MaxRepeat)
-	}
-	if !(o.tol >= 0) || math.Signbit(o.tol) || math.IsInf(o.tol, 1) { // an infinite one would pass everything
-		return weights, cli.Badf("--tol %v; give a finite number, 0 or more", o.tol)
-	}
-	if j.in, err = tensorfile.ParsePorts("--in", o.in); err != nil {
-		return weights, err
-	}
-	if j.out, err = tensorfile.ParsePorts("--out", o.out); err != nil {
-		return weights, err
-	}
-	if j.expect, err = tensorfile.ParsePorts("--expect", o.expect); err != nil {
-		return weights, err
-	}
-	reader := ""
-	for _, in := range o.inputs() {
-		switch {
-		case in.Path != cli.Stdio:
-		case reader != "":
-			return weights, cli.TwoReaders(reader, in.Flag)
-		default:
-			reader = in.Flag
-		}
-	}
-	if j.fill, err = tensorfile.ParseFill(o.fill); err != nil {
-		return weights, err
-	}
-	return tensorfile.ParseFillWeights(o.fillWeights)
-}
-
-// run reads the inputs, evaluates and writes the outputs of the compiled program.
-func (j *runJob) run(ctx context.Context, bar *cli.Progress) error {
+	d, rig := Load(t, j.App, j.source)
+	j.rig = rig
 	bar.Done()
-	model := j.rig.Model
-	if err := j.in.Known("--in", model.Inputs()); err != nil {
-		return err
-	}
-	if err := j.out.Known("--out", model.Outputs()); err != nil {
-		return err
-	}
-	if err := j.expect.Known("--expect", model.Outputs()); err != nil {
-		return err
-	}
+	in, out := rig.Model.Inputs(), rig.Model.Outputs()
+	trial.NoError(cmp.Or(j.inputs.Known("--in", in), j.outputs.Known("--out", out), j.wants.Known("--expect", out)))
 	bar.Now("read")
-	copied, shown := j.rig.Unshared(ctx)
-	if err := j.inputs(ctx); err != nil {
-		return err
-	}
-	want, err := j.expectations(ctx)
-	if err != nil {
-		return err
-	}
-	files, err := tensorfile.Stage(j.app, j.out)
-	if err != nil {
-		return err
-	}
+	copied, shown := rig.Unshared(t.Ctx)
+	j.fillInputs(t.Ctx)
+	want := j.expected(t.Ctx)
+	files := trial.Must(tensorfile.Stage(j.App, j.outputs))
 	defer files.Discard()
-	defer context.AfterFunc(ctx, files.Discard)() // an interrupt removes half-written files
-	traced, err := tensorfile.StageTrace(j.app, j.o.trace, files)
-	if err != nil {
-		return err
-	}
-	if traced != nil {
-		defer traced.Discard()
-		defer context.AfterFunc(ctx, traced.Discard)()
-	}
+	defer context.AfterFunc(t.Ctx, files.Discard)() // an interrupt removes half-written files
+	traced := trial.Must(tensorfile.StageTrace(j.App, j.trace, files))
+	defer traced.Discard()
+	defer context.AfterFunc(t.Ctx, traced.Discard)()
 	bar.Done()
 	bar.Now("evaluate")
-	if j.eval, err = evaluate(ctx, j.rig, j.o.repeat, bar.Done); err != nil {
-		return err
-	}
+	j.found.Evaluate = measure(t.Ctx, rig, j.repeat, bar.Done)
 	if shown {
-		j.eval.Copied = &copied
+		j.found.Evaluate.Copied = &copied
 	}
-	switch {
-	case traced != nil:
-		if err := j.trace(traced); err != nil { // before an output appears
-			return err
+	if traced != nil || j.ReportFile.File != nil {
+		inputs := map[string][]byte{}
+		for name, t := range rig.In {
+			inputs[name] = t.Bytes()
 		}
-	case j.trace != nil:
-		_ = j.trace(io.Discard) // for the report, which then has no timeline
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+		j.found.Timeline = trial.Must(timeline.Evaluate(t.Ctx, d, j.trace, traced, inputs, j.source))
 	}
 	bar.Now("write")
-	arrays, err := j.outputs(want)
-	if err != nil {
-		return err
-	}
-	if err := files.Write(func(name string) *npy.Array { return arrays[name] }); err != nil {
-		return err
-	}
+	arrays := j.results(want)
+	trial.NoError(files.Write(func(name string) *npy.Array { return arrays[name] }))
 	if traced != nil {
-		if err := traced.Commit(); err != nil {
-			return cli.WriteError(j.o.trace, err)
-		}
+		trial.NoError(cli.WriteError(j.trace, traced.Commit()))
 	}
-	return files.Commit()
+	trial.NoError(files.Commit())
+	if j.compare != "" {
+		bar.Now("compare")
+		c := modes.Comparison{Modes: j.modes, Tol: j.tol, Inputs: map[string][]byte{}, All: j.Reports(), Source: j.source}
+		for name, t := range rig.In {
+			c.Inputs[name], _ = dense(t)
+		}
+		found, err := c.Find(t.Ctx)
+		trial.NoError(ProgramFault(j.source.File, err))
+		j.found.Compare = found
+	}
+	bar.Stop()
+	trial.NoError(j.report())
 }
 
-// inputs fills every input from its file or as --fill asks.
-func (j *runJob) inputs(ctx context.Context) error {
+// Load opens the engine that the flags choose, and loads a program on it.
+func Load(t *trial.T, a *cli.App, src ane.Source) (*ane.Device, *trial.Rig) {
+	d := trial.Must(a.OpenEngineOrHint(t.Ctx))
+	t.Closing(d.Close)
+	rig, err := trial.NewRig(t.Ctx, d, src)
+	if w, ok := src.Weights.(*tensorfile.WeightFiles); ok {
+		w.Explain(err)
+	}
+	trial.NoError(ProgramFault(src.File, err))
+	t.Later(rig.Close)
+	return d, rig
+}
+
+// fillInputs fills every input from its file or as --fill asks.
+func (j *job) fillInputs(ctx context.Context) {
 	for _, l := range j.rig.Model.Inputs() {
-		p, ok := j.in.Find(l.Name)
+		row := tensorRow{Side: "input"}
 		var data []byte
-		var notes []string
-		var err error
-		file := ""
-		switch {
+		switch p, ok := j.inputs.Find(l.Name); {
 		case ok:
-			file = p.String()
-			data, notes, err = tensorfile.Array(j.app, ctx, "--in", "input", p, l)
-		case j.fill.Kind != "":
-			data = j.fill.Elements(l)
+			var err error
+			row.File = p.String()
+			data, row.Notes, err = tensorfile.Array(j.App, ctx, "--in", "input", p, l)
+			trial.NoError(err)
+		case j.rest.Kind != "":
+			data = j.rest.Elements(l)
 		default:
-			err = cli.Badf("input %s, %s of shape %v, is missing; give --in %s=FILE.npy, or --fill zeros", l.Name, l.DType,
-				l.Shape, l.Name)
+			trial.NoError(cli.Badf("input %s, %s of shape %v, is missing; give --in %s=FILE.npy, or --fill zeros", l.Name,
+				l.DType, l.Shape, l.Name))
 		}
-		if err != nil {
-			return err
-		}
-		n, err := j.rig.In[l.Name].Write(data)
-		if err != nil {
-			return err
-		}
-		row := describe("input", l, file, data, n)
-		row.Notes = notes
-		j.rows = append(j.rows, row)
+		row.Copied = trial.Must(j.rig.In[l.Name].Write(data))
+		j.describe(row, l, data)
 	}
-	return nil
 }
 
-// expectations reads the files of --expect.
-func (j *runJob) expectations(ctx context.Context) (map[string][]byte, error) {
+// expected reads the files of --expect.
+func (j *job) expected(ctx context.Context) map[string][]byte {
 	want := map[string][]byte{}
 	for _, l := range j.rig.Model.Outputs() {
-		p, ok := j.expect.Find(l.Name)
-		if !ok {
-			continue
+		if p, ok := j.wants.Find(l.Name); ok {
+			data, notes, err := tensorfile.Array(j.App, ctx, "--expect", "output", p, l)
+			trial.NoError(err)
+			want[l.Name] = data
+			j.found.Notes = append(j.found.Notes, notes...)
 		}
-		data, notes, err := tensorfile.Array(j.app, ctx, "--expect", "output", p, l)
-		if err != nil {
-			return nil, err
-		}
-		want[l.Name] = data
-		j.notes = append(j.notes, notes...)
 	}
-	return want, nil
+	return want
 }
 
-// outputs reads the results, compares those of --expect, and returns those of --out.
-func (j *runJob) outputs(want map[string][]byte) (map[string]*npy.Array, error) {
+// results reads the outputs, compares those of --expect, and returns those of --out.
+func (j *job) results(want map[string][]byte) map[string]*npy.Array {
 	arrays := map[string]*npy.Array{}
 	for _, l := range j.rig.Model.Outputs() {
-		data := make([]byte, l.PackedBytes())
-		n, err := j.rig.Out[l.Name].Read(data)
-		if err != nil {
-			return nil, err
-		}
-		file := ""
-		if p, ok := j.out.Find(l.Name); ok {
-			file = p.String()
+		data, copied := dense(j.rig.Out[l.Name])
+		row := tensorRow{Side: "output", Copied: copied}
+		if p, ok := j.outputs.Find(l.Name); ok {
+			row.File = p.String()
 			arrays[l.Name] = &npy.Array{Type: l.DType, Shape: l.Shape, Data: data}
 		}
-		j.rows = append(j.rows, describe("output", l, file, data, n))
+		j.describe(row, l, data)
 		if w := want[l.Name]; w != nil {
-			j.checks = append(j.checks, tensorfile.Expected(l, data, w, j.o.tol))
+			j.checks = append(j.checks, tensorfile.Expected(l, data, w, j.tol))
 		}
 	}
-	return arrays, nil
+	return arrays
+}
+
+// dense returns the elements of a tensor without padding, and how many bytes that copied.
+func dense(t *ane.Tensor) (data []byte, copied int) {
+	data = make([]byte, t.Layout().PackedBytes())
+	return data, trial.Must(t.Read(data))
 }
 
 // ProgramFault marks errors that the program, its weights or its tensor sizes cause as

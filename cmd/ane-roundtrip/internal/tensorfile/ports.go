@@ -24,8 +24,8 @@ const Npz = ".npz"
 // keyed is FILE:KEY, in which the last FILE with an extension counts, or -:KEY.
 var keyed = regexp.MustCompile(`(?is)^(.*\.npz|.*\.npy|-):(.*)$`)
 
-// ParsePort reads NAME=FILE.npy, NAME=FILE.npz:KEY or NAME=-.
-func ParsePort(flag, s string) (port, error) {
+// parsePort reads NAME=FILE.npy, NAME=FILE.npz:KEY or NAME=-.
+func parsePort(flag, s string) (port, error) {
 	name, file, ok := strings.Cut(s, "=")
 	if !ok || name == "" || file == "" {
 		return port{}, cli.Badf("%s %q; give NAME=FILE.npy, NAME=FILE.npz:KEY or NAME=-", flag, s)
@@ -60,20 +60,21 @@ func (p port) String() string {
 // Ports are the values of a flag that may be given several times.
 type Ports []port
 
-// ParsePorts reads the values of a flag.
-func ParsePorts(flag string, args []string) (Ports, error) {
-	var all Ports
+// ParsePorts reads the values of a flag. With an error it returns those that it could read.
+func ParsePorts(flag string, args []string) (all Ports, err error) {
 	for _, s := range args {
-		p, err := ParsePort(flag, s)
-		if err != nil {
-			return nil, err
+		p, wrong := parsePort(flag, s)
+		if wrong == nil {
+			if _, duplicate := all.Find(p.Name); duplicate {
+				wrong = cli.Badf("%s names %s twice; give one file for each", flag, p.Name)
+			}
+			all = append(all, p)
 		}
-		if _, duplicate := all.Find(p.Name); duplicate {
-			return nil, cli.Badf("%s names %s twice; give one file for each", flag, p.Name)
+		if err == nil {
+			err = wrong
 		}
-		all = append(all, p)
 	}
-	return all, nil
+	return all, err
 }
 
 // Find returns the port of the tensor called name.

@@ -1,30 +1,33 @@
+// Package timeline evaluates programs on a timeline of package hal, and records what it did when.
 package timeline
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/wholefile"
 )
 
-// Record is what one evaluation of each program did on a timeline: the spans and the memory of the trace that
-// --trace writes.
+// Record is what one evaluation of each program did: the spans and the memory of the trace that --trace writes.
 type Record struct {
-	Spans   []timelineSpan  `json:"spans"` // in the order in which they ended
-	Memory  []timelineBytes `json:"memory"`
-	LeftOut int             `json:"left_out,omitempty"` // spans beyond the first 2000
+	Spans   []span   `json:"spans"` // in the order in which they ended
+	Memory  []amount `json:"memory"`
+	LeftOut int      `json:"left_out,omitempty"` // spans beyond the first 2000
 }
 
-// maxSpans bounds the spans of an object; a program of many operators is one span of the engine.
+// maxSpans bounds the spans of a Record; a program of many operators is one span of the engine.
 const maxSpans = 2000
 
-// timelineSpan is a span of a row.
-type timelineSpan struct {
+// span is a span of a row.
+type span struct {
 	Row      string `json:"row"` // waits, submissions, engine or copies
 	Name     string `json:"name"`
 	Program  string `json:"program,omitempty"` // of a span of the engine
@@ -32,22 +35,43 @@ type timelineSpan struct {
 	Duration int64  `json:"duration_ns"`
 }
 
-// timelineBytes is the memory of the buffers from a time on.
-type timelineBytes struct {
+// amount is the memory of the buffers from a time on.
+type amount struct {
 	At    int64 `json:"at_ns"`
 	Bytes int64 `json:"bytes"`
 }
 
-// RecordTrace runs programs, writes their trace to w, the file path of --trace, and returns its record.
-func RecordTrace(ctx context.Context, d *ane.Device, path string, w io.Writer, programs []Program) (
-	*Record, error) {
+// Evaluate evaluates programs, one after another, and returns the record. Inputs are bytes of tensors with their padding,
+// zero without. It writes the trace to file, which is that of --trace path. The file may be nil: then there is no record
+// of programs that the engine cannot evaluate.
+func Evaluate(ctx context.Context, d *ane.Device, path string, file *wholefile.File, inputs map[string][]byte,
+	programs ...ane.Source) (*Record, error) {
 	var text bytes.Buffer
-	if err := Trace(ctx, d, &text, programs); err != nil {
+	_, err := trial.Step{Run: func(t *trial.T) {
+		device := trial.Must(hal.NewDevice(d, hal.Tracing()))
+		t.Later(device.Close)
+		line := timeline{Device: device, at: hal.NewSemaphore(0)}
+		for _, p := range programs {
+			line.run(t.Ctx, p, inputs)
+		}
+		trial.NoError(line.at.Wait(t.Ctx, line.last))
+		trial.Must(device.Trace().WriteTo(&text))
+	}}.Make(ctx)
+	switch {
+	case err != nil && file == nil:
+		return nil, ctx.Err()
+	case err != nil:
 		return nil, err
+	case file != nil:
+		if _, err := file.Write(text.Bytes()); err != nil {
+			return nil, cli.WriteError(path, err)
+		}
 	}
-	if _, err := w.Write(text.Bytes()); err != nil {
-		return nil, cli.WriteError(path, err)
-	}
+	return read(text.Bytes(), programs)
+}
+
+// read returns the record of a trace.
+func read(text []byte, programs []ane.Source) (*Record, error) {
 	var file struct {
 		TraceEvents []struct {
 			Name, Cat, Ph string
@@ -57,21 +81,20 @@ func RecordTrace(ctx context.Context, d *ane.Device, path string, w io.Writer, p
 			}
 		}
 	}
-	if err := json.Unmarshal(text.Bytes(), &file); err != nil {
+	if err := json.Unmarshal(text, &file); err != nil {
 		return nil, err
 	}
 	ns := func(us float64) int64 { return int64(math.Round(1000 * us)) }
-	r := &Record{Spans: []timelineSpan{}, Memory: []timelineBytes{}}
-	ran := 0
+	r := &Record{Spans: []span{}, Memory: []amount{}}
 	for _, e := range file.TraceEvents {
 		switch e.Ph {
 		case "C":
-			r.Memory = append(r.Memory, timelineBytes{ns(e.Ts), e.Args.Bytes})
+			r.Memory = append(r.Memory, amount{ns(e.Ts), e.Args.Bytes})
 		case "X":
-			s := timelineSpan{Row: e.Cat, Name: e.Name, Start: ns(e.Ts), Duration: ns(e.Dur)}
-			if e.Cat == "engine" && ran < len(programs) {
-				s.Program = cli.Visible(strings.TrimSuffix(programs[ran].Source.File, ".mil"))
-				ran++
+			s := span{Row: e.Cat, Name: e.Name, Start: ns(e.Ts), Duration: ns(e.Dur)}
+			if e.Cat == "engine" && len(programs) > 0 {
+				s.Program = cli.Visible(strings.TrimSuffix(programs[0].File, ".mil"))
+				programs = programs[1:]
 			}
 			if len(r.Spans) == maxSpans {
 				r.LeftOut++
@@ -81,4 +104,46 @@ func RecordTrace(ctx context.Context, d *ane.Device, path string, w io.Writer, p
 		}
 	}
 	return r, nil
+}
+
+// timeline is a Device whose submissions follow each other on one Semaphore.
+type timeline struct {
+	*hal.Device
+	at   *hal.Semaphore
+	last uint64
+}
+
+// next returns the points that the next submission awaits and signals.
+func (t *timeline) next() (waits, signals []hal.Point) {
+	t.last++
+	return []hal.Point{{Semaphore: t.at, Value: t.last - 1}}, []hal.Point{{Semaphore: t.at, Value: t.last}}
+}
+
+// run submits the allocations, the evaluation and the deallocations of a program.
+func (t *timeline) run(ctx context.Context, program ane.Source, inputs map[string][]byte) {
+	e := trial.Must(t.Prepare(ctx, program))
+	c := trial.Must(t.NewCommandBuffer(hal.OneShot))
+	var buffers []*hal.Buffer
+	in, out := map[string]hal.Range{}, map[string]hal.Range{}
+	for i, l := range slices.Concat(e.Inputs(), e.Outputs()) {
+		waits, signals := t.next()
+		b := trial.Must(t.Queue().Alloca(ctx, waits, signals, l.Bytes()))
+		buffers = append(buffers, b)
+		if i >= len(e.Inputs()) {
+			out[l.Name] = b.Range(0, l.Bytes())
+			continue
+		}
+		in[l.Name] = b.Range(0, l.Bytes())
+		if data := inputs[l.Name]; data != nil {
+			c.Update(in[l.Name], data[:l.Bytes()])
+		}
+	}
+	c.Dispatch(e, in, out)
+	trial.NoError(c.End())
+	waits, signals := t.next()
+	trial.NoError(t.Queue().Execute(ctx, waits, signals, c))
+	for _, b := range buffers {
+		waits, signals := t.next()
+		trial.NoError(t.Queue().Dealloca(ctx, waits, signals, b))
+	}
 }

@@ -29,23 +29,16 @@ func ShowLatency(d *doc.Doc, engines []*doc.Value) {
 	d.Page("Latency", doc.Line("How many evaluations took how long, from the shortest to the longest."), plots)
 }
 
-// AddTimes adds a small plot of the Latencies of a model.
+// AddTimes adds a small plot of the Latencies of a model, each in the color of its series. A nil one has none.
 func AddTimes(plots *doc.Figures, model doc.Cell, latencies ...*doc.Value) {
-	c := Times(latencies...)
-	c.X.Ends, c.Width, c.Height = true, 168, 84
-	c.Y = doc.Bare() // the heights compare bins, not models
-	plots.Add(c, doc.Plot{Title: model}, "Histogram of the times of evaluations.")
-}
-
-// Times draws the histograms of Latencies, each in the color of its series. A nil one has none.
-func Times(latencies ...*doc.Value) *doc.Chart {
-	c := &doc.Chart{X: doc.Axis{Form: doc.DurationOf(1), Log: true}}
+	c := &doc.Chart{Width: 168, Height: 84, X: doc.Axis{Form: doc.DurationOf(1), Log: true, Ends: true},
+		Y: doc.Bare()} // the heights compare bins, not models
 	for i, l := range latencies {
 		if l != nil {
 			c.Bars(l.At("edges_ns").Floats(), l.At("counts").Floats(), i)
 		}
 	}
-	return c
+	plots.Add(c, doc.Plot{Title: model}, "Histogram of the times of evaluations.")
 }
 
 // maxSurfaces bounds the surfaces that are drawn.

@@ -1,13 +1,13 @@
 package image
 
 import (
-	"cmp"
 	"runtime"
 	"sync"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/picture"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
 )
@@ -37,62 +37,51 @@ func bandsOf(p *picture.Picture, f models.Filter) (b bands, opacity string) {
 	return b, opacity
 }
 
-// fill writes rows of the picture into a tensor [1, channels, rows+2, width+2], from the row above
-// top to the row below the band. Outside of the picture it repeats the first or last row.
-func (b bands) fill(x *ane.Tensor, top int) error {
-	return eachRow(b.rows+2, func(i int) error {
+// fill writes rows of the picture into those of a tensor [1, channels, rows+2, width+2], from the row above top to the
+// row below the band. Outside of the picture it repeats the first or last row.
+func (b bands) fill(x [][]fp16.Bits, top int) {
+	eachRow(b.rows+2, func(i int) {
 		for ch := range b.channels {
-			half, err := halves(x, ch*(b.rows+2)+i)
-			if err != nil {
-				return err
-			}
-			b.p.FillRow(half, ch, top+i-1)
+			b.p.FillRow(x[ch*(b.rows+2)+i], ch, top+i-1)
 		}
-		return nil
 	})
 }
 
-// take overwrites the rows of the picture from top on with the result, a tensor
-// [1, channels, rows, width]. It keeps a copy of the last row, which the next band reads.
-func (b bands) take(y *ane.Tensor, top int) error {
+// take overwrites the rows of the picture from top on with those of a tensor [1, channels, rows, width]. It keeps a copy
+// of the last row, which the next band reads.
+func (b bands) take(y [][]fp16.Bits, top int) {
 	end := min(top+b.rows, b.p.Height)
 	b.p.Keep(end - 1)
-	return eachRow(end-top, func(i int) error {
+	eachRow(end-top, func(i int) {
 		var opacity []fp16.Bits // nil for that of the picture
 		for ch := b.channels - 1; ch >= 0; ch-- {
-			half, err := halves(y, ch*b.rows+i)
-			if err != nil {
-				return err
-			}
-			b.p.SetRow(ch, top+i, half, opacity)
+			row := y[ch*b.rows+i]
+			b.p.SetRow(ch, top+i, row, opacity)
 			if ch == b.p.Channels {
-				opacity = half
+				opacity = row
 			}
 		}
-		return nil
 	})
 }
 
-// eachRow calls f for the rows 0 to n-1, on all processors, and returns an error of one.
-func eachRow(n int, f func(row int) error) error {
+// eachRow calls f for the rows 0 to n-1, on all processors.
+func eachRow(n int, f func(row int)) {
 	var wait sync.WaitGroup
-	errs := make([]error, min(runtime.GOMAXPROCS(0), n))
-	for w := range errs {
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
 		wait.Go(func() {
-			for row := w; row < n && errs[w] == nil; row += len(errs) {
-				errs[w] = f(row)
+			for row := w; row < n; row += workers {
+				f(row)
 			}
 		})
 	}
 	wait.Wait()
-	return cmp.Or(errs...)
 }
 
-// halves returns a row of a tensor in place.
-func halves(t *ane.Tensor, row int) ([]fp16.Bits, error) {
-	b, err := t.Row(row)
-	if err != nil {
-		return nil, err
+// rowsOf returns the rows of a tensor in place.
+func rowsOf(t *ane.Tensor) (all [][]fp16.Bits) {
+	for row := range t.Rows() {
+		all = append(all, trial.Must(unimem.View[fp16.Bits](row)))
 	}
-	return unimem.View[fp16.Bits](b)
+	return all
 }
