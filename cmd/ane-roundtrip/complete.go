@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/image"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/manual"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
 	"github.com/anekit/anekit/models/decoder"
@@ -25,47 +23,62 @@ import (
 
 // completions registers what the shell completes: engines, filters, faults, checks, files, and the functions and
 // tensors of the program on the command line.
-func completions(a *cli.App, root *cobra.Command) {
+func completions(root *cobra.Command) {
 	const none = cobra.ShellCompDirectiveNoFileComp
+	fixed := func(all ...string) cobra.CompletionFunc { return cobra.FixedCompletions(all, none) }
+	begun := func(all ...string) cobra.CompletionFunc {
+		return cobra.FixedCompletions(all, none|cobra.ShellCompDirectiveNoSpace)
+	}
+	var chips []string // in both spellings
+	for _, c := range chip.All() {
+		chips = append(chips, c.String(), c.Target())
+	}
+	tables, models := extensions("safetensors", "json"), extensions("mil")
+	operands := map[string]cobra.CompletionFunc{
+		"run": models, "fmt": models, "inspect": models, "lint": models, "cost": models,
+		"image":   extensions("png", "jpg", "jpeg"),
+		"weights": tables, "weights check": tables, "weights repack": tables,
+		"probe": fixed(probe.Names()...),
+		"help":  cli.CompleteCommand, "man": cli.CompleteCommand,
+	}
 	flags := map[string]cobra.CompletionFunc{
-		"compare":  cobra.FixedCompletions(comparisons(), none),
-		"engine":   cobra.FixedCompletions(engine.Names(), none),
-		"emulate":  cobra.FixedCompletions(chips()[:2*len(chip.All())], none),
-		"numerics": cobra.FixedCompletions(numerics.Names(), none),
-		"filter":   cobra.FixedCompletions(image.Filters(), none),
-		"inject":   cobra.FixedCompletions(append(check.Injectable(), check.GPUCopy), none),
-		"gpu":      cobra.NoFileCompletions,
-
-		"require-shown": cobra.FixedCompletions(check.ClaimNames(), none),
-		"function":      functionNames,
+		"compare": fixed(names(numerics.Names()[1:], func(mode string) string {
+			return numerics.Reference.String() + "," + mode
+		})...),
+		"engine":        fixed(engine.Names()...),
+		"emulate":       fixed(chips...),
+		"numerics":      fixed(numerics.Names()...),
+		"filter":        fixed(image.Filters()...),
+		"inject":        fixed(append(check.Injectable(), check.GPUCopy)...),
+		"gpu":           cobra.NoFileCompletions,
+		"require-shown": fixed(check.ClaimNames()...),
 		"only": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return check.OnlyChoices(), none
 		},
-		"fill": cobra.FixedCompletions([]string{"zeros", "ones", "random:"},
-			none|cobra.ShellCompDirectiveNoSpace),
-		"fill-weights": cobra.FixedCompletions([]string{"random:"}, none|cobra.ShellCompDirectiveNoSpace),
-		"dialect":      cobra.FixedCompletions([]string{"old", "new"}, none),
-		"chip":         cobra.FixedCompletions(chips(), none),
-		"engines":      cobra.FixedCompletions([]string{"1", "2"}, none),
-		"road":         cobra.FixedCompletions(cli.Names(chip.Roads()), none),
-		"os": cobra.FixedCompletions([]string{"macos12", "macos13", "macos14", "macos15", "macos26",
-			"macos27"}, none),
-		"explain":    cobra.FixedCompletions(lintRuleNames(), none),
-		"mil":        extensions("mil"),
-		"guest":      extensions("wasm"),
-		"policy":     extensions("json"),
-		"trace":      extensions("json"),
-		"report":     extensions("html", "json"),
-		"model-path": directories,
-		"model":      directories,
-		"size":       cobra.FixedCompletions(bench.Sizes(), none),
-		"form":       cobra.FixedCompletions(cli.Names(decoder.Forms()), none),
-		"cache":      directories,
-		"dir":        directories,
-		"plots":      directories,
-		"in":         tensors(inputsOf),
-		"out":        tensors(resultsOf),
-		"expect":     tensors(resultsOf),
+		"fill":         begun("zeros", "ones", "random:"),
+		"fill-weights": begun("random:"),
+		"dialect":      fixed("old", "new"),
+		"chip":         fixed(append(chips, "all")...),
+		"engines":      fixed("1", "2"),
+		"road":         fixed(cli.Names(chip.Roads())...),
+		"os":           fixed("macos12", "macos13", "macos14", "macos15", "macos26", "macos27"),
+		"explain":      fixed(names(millint.Rules(), func(r millint.Rule) string { return r.ID })...),
+		"mil":          models,
+		"guest":        extensions("wasm"),
+		"policy":       extensions("json"),
+		"trace":        extensions("json"),
+		"report":       extensions("html", "json"),
+		"model-path":   directories,
+		"model":        directories,
+		"cache":        directories,
+		"dir":          directories,
+		"plots":        directories,
+		"size":         fixed(bench.Sizes()...),
+		"form":         fixed(cli.Names(decoder.Forms())...),
+		"function":     functions,
+		"in":           tensors(inputsOf),
+		"out":          tensors(resultsOf),
+		"expect":       tensors(resultsOf),
 	}
 	for _, cmd := range cli.EveryCommand(root) {
 		for name, complete := range flags {
@@ -74,61 +87,26 @@ func completions(a *cli.App, root *cobra.Command) {
 				_ = cmd.RegisterFlagCompletionFunc(name, complete)
 			}
 		}
-		switch cmd.Name() {
-		case "check":
-			cmd.ValidArgsFunction = cobra.NoFileCompletions
-			if cmd.HasParent() && cmd.Parent().Name() == "weights" {
-				cmd.ValidArgsFunction = extensions("safetensors", "json")
-			}
-		case "run", "fmt", "inspect", "lint", "cost":
-			cmd.ValidArgsFunction = extensions("mil")
-		case "image":
-			cmd.ValidArgsFunction = extensions("png", "jpg", "jpeg")
-		case "weights", "repack":
-			cmd.ValidArgsFunction = extensions("safetensors", "json")
-			if cmd.Parent().Name() == "bench" {
+		if cmd != root { // of which cobra completes the names of the commands
+			cmd.ValidArgsFunction = operands[strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")]
+			if cmd.ValidArgsFunction == nil {
 				cmd.ValidArgsFunction = cobra.NoFileCompletions
 			}
-		case "probe":
-			cmd.ValidArgsFunction = cobra.FixedCompletions(probe.Names(), none)
-		case "help", "man", "schema":
-		default:
-			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
 	}
-	root.ValidArgsFunction = nil // cobra completes the names of the commands
-	manual.CompletionCommand(root)
 }
 
-// chips lists the chips in both spellings.
-func chips() (all []string) {
-	for _, c := range chip.All() {
-		all = append(all, c.String(), c.Target())
+// names returns the name of each of all.
+func names[T any](all []T, name func(T) string) (list []string) {
+	for _, x := range all {
+		list = append(list, name(x))
 	}
-	return append(all, "all")
-}
-
-// lintRuleNames lists the rules of lint.
-func lintRuleNames() (all []string) {
-	for _, r := range millint.Rules() {
-		all = append(all, r.ID)
-	}
-	return all
-}
-
-// comparisons lists reference with each chip.
-func comparisons() (all []string) {
-	for _, name := range numerics.Names()[1:] {
-		all = append(all, numerics.Reference.String()+","+name)
-	}
-	return all
+	return list
 }
 
 // extensions completes files with one of the extensions.
 func extensions(all ...string) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return all, cobra.ShellCompDirectiveFilterFileExt
-	}
+	return cobra.FixedCompletions(all, cobra.ShellCompDirectiveFilterFileExt)
 }
 
 func directories(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -142,66 +120,58 @@ const (
 )
 
 // tensors completes NAME=FILE: before the = names of tensors of the program, after it files with arrays.
-func tensors(names func(*mil.Function) []string) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		const none = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-		name, file, named := strings.Cut(typed, "=")
-		var all []string
-		if !named {
-			if f := functionOf(cmd, args); f != nil {
-				for _, n := range names(f) {
-					all = append(all, n+"=")
-				}
+func tensors(of func(*mil.Function) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) (all []string, _ cobra.ShellCompDirective) {
+		if name, file, named := strings.Cut(typed, "="); named {
+			all = names(arrays(file), func(path string) string { return name + "=" + path })
+		} else if p := program(cmd, args); p != nil {
+			function := ""
+			if f := cmd.Flag("function"); f != nil {
+				function = f.Value.String()
 			}
-			return all, none
-		}
-		dir, _ := filepath.Split(file)
-		entries, err := os.ReadDir(filepath.Join(dir, "."))
-		if err != nil {
-			return nil, none
-		}
-		for _, e := range entries {
-			path := dir + e.Name()
-			ext := strings.ToLower(filepath.Ext(path))
-			if e.IsDir() {
-				path += string(filepath.Separator)
-			} else if ext != ".npy" && ext != tensorfile.Npz {
-				continue
-			}
-			if strings.HasPrefix(path, file) && len(all) < maxFiles {
-				all = append(all, name+"="+path)
+			if f := p.Select(function); f != nil {
+				all = names(of(f), func(tensor string) string { return tensor + "=" })
 			}
 		}
-		return all, none
+		return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 }
 
-// functionNames completes the functions of the program that the command line names so far.
-func functionNames(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
-	if p := programOf(cmd, args); p != nil {
-		for _, f := range p.Funcs {
-			names = append(names, f.Name)
+func inputsOf(f *mil.Function) []string {
+	return names(f.Params, func(v mil.Var) string { return v.Name })
+}
+func resultsOf(f *mil.Function) []string {
+	return names(f.Results, func(r mil.Ref) string { return r.Name })
+}
+
+// arrays lists folders and files with arrays whose paths begin as typed.
+func arrays(typed string) (paths []string) {
+	dir, _ := filepath.Split(typed)
+	entries, _ := os.ReadDir(filepath.Join(dir, "."))
+	for _, e := range entries {
+		path := dir + e.Name()
+		switch ext := strings.ToLower(filepath.Ext(path)); {
+		case !strings.HasPrefix(path, typed) || len(paths) == maxFiles:
+		case e.IsDir():
+			paths = append(paths, path+string(filepath.Separator))
+		case ext == ".npy" || ext == tensorfile.Npz:
+			paths = append(paths, path)
 		}
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return paths
 }
 
-// functionOf returns the function that the command line names so far; nil if there is no program that can be read.
-func functionOf(cmd *cobra.Command, args []string) *mil.Function {
-	p := programOf(cmd, args)
-	if p == nil || len(p.Funcs) == 0 {
-		return nil
+// functions completes the functions of the program.
+func functions(cmd *cobra.Command, args []string, _ string) (all []string, _ cobra.ShellCompDirective) {
+	if p := program(cmd, args); p != nil {
+		all = names(p.Funcs, func(f *mil.Function) string { return f.Name })
 	}
-	name := ""
-	if f := cmd.Flag("function"); f != nil {
-		name = f.Value.String()
-	}
-	return p.Select(name)
+	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
-// programOf returns the program that the command line names so far, as its first operand or by --mil; nil if there is
+// program returns the program that the command line names so far, as its first operand or by --mil; nil if there is
 // none that can be read.
-func programOf(cmd *cobra.Command, args []string) *mil.Program {
+func program(cmd *cobra.Command, args []string) *mil.Program {
 	path := ""
 	if len(args) > 0 {
 		path = args[0]
@@ -209,15 +179,10 @@ func programOf(cmd *cobra.Command, args []string) *mil.Program {
 		path = f.Value.String()
 	}
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRead {
 		return nil
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxRead))
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil
 	}
@@ -226,18 +191,4 @@ func programOf(cmd *cobra.Command, args []string) *mil.Program {
 		return nil
 	}
 	return p
-}
-
-func inputsOf(f *mil.Function) (names []string) {
-	for _, v := range f.Params {
-		names = append(names, v.Name)
-	}
-	return names
-}
-
-func resultsOf(f *mil.Function) (names []string) {
-	for _, r := range f.Results {
-		names = append(names, r.Name)
-	}
-	return names
 }

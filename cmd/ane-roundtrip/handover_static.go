@@ -5,7 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/anekit/anekit/ane/engine"
@@ -20,7 +20,8 @@ const handedOver = "ANE_ROUNDTRIP_HANDED_OVER"
 // if the arguments choose an engine that needs that library: a static binary cannot load it. If
 // there is no such command it returns, and opening the engine fails with the reason.
 func handOver(args []string) {
-	if !asksFor(args, engine.StandIn) || os.Getenv(handedOver) != "" {
+	line := strings.ReplaceAll(strings.Join(args, " "), "=", " ") + " "
+	if !strings.Contains(line, " --engine "+engine.StandIn+" ") || os.Getenv(handedOver) != "" {
 		return
 	}
 	dirs := []string{os.Getenv(objcbridge.EnvDir)}
@@ -34,10 +35,4 @@ func handOver(args []string) {
 			_ = syscall.Exec(other, args, append(os.Environ(), handedOver+"=yes"))
 		}
 	}
-}
-
-// asksFor reports whether the arguments choose the engine called name.
-func asksFor(args []string, name string) bool {
-	at := slices.Index(args, "--engine")
-	return slices.Contains(args, "--engine="+name) || at >= 0 && at+1 < len(args) && args[at+1] == name
 }

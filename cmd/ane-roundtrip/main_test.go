@@ -58,6 +58,11 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"ane-roundtrip": main})
 }
 
+// execute runs the command line and returns the exit code.
+func execute(ctx context.Context, args []string, out, errw io.Writer) int {
+	return cli.New(rootCommand, args, out, errw).Execute(ctx)
+}
+
 // TestScripts runs the command as a user does: a script for each subcommand.
 func TestScripts(t *testing.T) { scripts(t, "script", nil) }
 

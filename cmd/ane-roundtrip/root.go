@@ -52,7 +52,8 @@ cut calls, 130 interrupted by SIGINT, SIGTERM or SIGHUP.`
 		"{{if .HasAvailableLocalFlags}}", "{{if and .HasParent .HasAvailableLocalFlags}}",
 		" for more information about a command.", " for the help of a command.").Replace(root.UsageTemplate()))
 	root.SetHelpCommand(cli.HelpCommand())
-	completions(a, root)
+	completions(root)
+	manual.AddCompletion(root)
 	for _, cmd := range cli.EveryCommand(root) {
 		cli.RejectRepeatedFlags(cmd)
 		if cmd.Name() != "run" && cmd.Flags().Lookup(cli.RepeatFlag) != nil { // run never had another name for it

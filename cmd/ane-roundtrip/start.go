@@ -19,10 +19,8 @@ const cleanupTime = 3 * time.Second
 
 // start runs the command line until it returns or is interrupted, and returns the exit code.
 func start(args []string, out, errw io.Writer) int {
-	ctx, hangups, release := catchHangups(context.Background(), args)
+	ctx, hangups, release := catchSignals(context.Background(), args)
 	defer release()
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	a := cli.New(rootCommand, args, out, errw)
 	a.Hangups = hangups
 	defer context.AfterFunc(ctx, func() {
@@ -35,31 +33,23 @@ func start(args []string, out, errw io.Writer) int {
 	return a.Execute(ctx)
 }
 
-// catchHangups catches SIGHUP before the command line is read: by default it ends the process. A broker receives it on
-// the channel, which is nil for another command: its context ends with SIGHUP, unless the command was started with
-// SIGHUP ignored, as by nohup. The caller calls release.
-func catchHangups(ctx context.Context, args []string) (_ context.Context, hangups chan os.Signal, release func()) {
-	ignored, caught := signal.Ignored(syscall.SIGHUP), make(chan os.Signal, 1)
-	signal.Notify(caught, syscall.SIGHUP)
-	release = func() { signal.Stop(caught) }
-	if isBroker(args) {
-		return ctx, caught, release
-	}
-	if ignored {
+// catchSignals returns a context that an interrupt ends, and the channel on which a broker receives SIGHUP. It interrupts
+// another command, unless that was started with SIGHUP ignored, as by nohup. The caller calls release.
+func catchSignals(ctx context.Context, args []string) (_ context.Context, hangups chan os.Signal, release func()) {
+	ignored, hangups := signal.Ignored(syscall.SIGHUP), make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // before the command line is read: by default it ends the process
+	interrupts := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	switch {
+	case isBroker(args):
+	case ignored:
 		signal.Ignore(syscall.SIGHUP)
-		return ctx, nil, release
+	default:
+		interrupts = append(interrupts, syscall.SIGHUP)
 	}
-	ctx, interrupt := context.WithCancel(ctx)
-	go func() {
-		select {
-		case <-caught:
-			interrupt()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, nil, func() {
-		signal.Stop(caught)
-		interrupt()
+	ctx, stop := signal.NotifyContext(ctx, interrupts...)
+	return ctx, hangups, func() {
+		signal.Stop(hangups)
+		stop()
 	}
 }
 
@@ -81,9 +71,4 @@ func hideBroker(args []string) {
 	if len(args) > 0 && args[0] == "broker" && !slices.Contains(args, "stats") {
 		_ = server.Hide()
 	}
-}
-
-// execute runs the command line and returns the exit code.
-func execute(ctx context.Context, args []string, out, errw io.Writer) int {
-	return cli.New(rootCommand, args, out, errw).Execute(ctx)
 }

@@ -114,11 +114,8 @@ func (a *App) command() string {
 	root := a.Tree()
 	root.InitDefaultHelpCmd() // as ExecuteContext does
 	cmd, _, err := root.Find(a.args)
-	if err != nil || cmd == root {
-		return "check"
+	if path := strings.Fields(cmd.CommandPath()); err == nil && len(path) > 1 {
+		return path[1] // completion, not bash
 	}
-	for cmd.Parent() != root {
-		cmd = cmd.Parent() // completion, not bash
-	}
-	return cmd.Name()
+	return "check"
 }

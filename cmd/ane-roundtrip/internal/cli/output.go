@@ -110,7 +110,7 @@ func (a *App) TakeOutput(what string) (io.Writer, error) {
 // CheckOutput rejects standard output for the data of what if it is closed, since the runtime would discard the data,
 // or if it is a file that the command reads. A connection may be both.
 func (a *App) CheckOutput(what string) error {
-	if f := a.standardOutput(); f != nil && mayBeClosed(f) {
+	if f := a.standardOutput(); f != nil && closed(f) {
 		return Badf("%s: standard output is closed; send it to a file or a pipe", what)
 	}
 	for _, s := range a.sources {
@@ -119,6 +119,18 @@ func (a *App) CheckOutput(what string) error {
 		}
 	}
 	return nil
+}
+
+// closed reports whether standard output is the null device, open for reading too. The runtime opens it so in place of
+// a standard output that is closed; a shell opens it for writing only.
+func closed(f *os.File) bool {
+	info, err := f.Stat()
+	null, missing := os.Stat(os.DevNull)
+	if err != nil || missing != nil || !os.SameFile(info, null) {
+		return false
+	}
+	_, err = f.Read(make([]byte, 1))
+	return errors.Is(err, io.EOF)
 }
 
 // Rewrite replaces the text of a file, as a flag asks, unless the file changed since the command read it.

@@ -6,7 +6,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 )
 
-// Command returns the command manual.
+// Command returns the command man.
 func Command(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man [COMMAND]",
@@ -15,23 +15,12 @@ func Command(a *cli.App) *cobra.Command {
 format of man(1). The page contains the same text as --help.`,
 		Example: `  ane-roundtrip man | man -l -
   ane-roundtrip man run >/usr/local/share/man/man1/ane-roundtrip-run.1`,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return cli.CommandNames(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
+		RunE: func(_ *cobra.Command, args []string) error {
+			page, err := cli.FindCommand(a.Tree(), args)
+			if err != nil {
+				return err
+			}
+			return WriteManual(a.Out, page, cli.Built())
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return man(a, args) },
 	}
-}
-
-// man prints the page of a command.
-func man(a *cli.App, args []string) error {
-	root := a.Tree()
-	page := root
-	if len(args) > 0 {
-		found, err := cli.FindCommand(root, args)
-		if err != nil {
-			return err
-		}
-		page = found
-	}
-	return WriteManual(a.Out, page, cli.Built())
 }

@@ -1,9 +1,9 @@
 package manual
 
 import (
-	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -18,27 +18,21 @@ import (
 func WriteManual(w io.Writer, c *cobra.Command, day time.Time) error {
 	c.InitDefaultHelpFlag()
 	name := manName(c)
-	var b bytes.Buffer
-	fmt.Fprintf(&b, ".nh\n.TH %q \"1\" %q %q \"anekit\"\n", strings.ToUpper(name), day.Format("Jan 2006"),
+	page := fmt.Sprintf(".nh\n.TH %q \"1\" %q %q \"anekit\"\n", strings.ToUpper(name), day.Format("Jan 2006"),
 		"anekit "+cli.Version())
-	section := func(heading string) { fmt.Fprintf(&b, "\n.SH %s\n", heading) }
-	section("NAME")
-	fmt.Fprintf(&b, "%s - %s\n\n", name, roff(c.Short))
-	section("SYNOPSIS")
-	fmt.Fprintf(&b, "\\fB%s\\fP\n\n", roff(c.UseLine()))
-	section("DESCRIPTION")
-	b.WriteString(roffParagraphs(c.Long) + "\n")
-	section("OPTIONS")
-	b.WriteString(strings.Join(manFlags(c.NonInheritedFlags()), "\n.PP\n") + "\n")
-	if c.Example != "" {
-		section("EXAMPLE")
-		fmt.Fprintf(&b, ".EX\n%s\n.EE\n\n", roff(c.Example))
+	for _, section := range []struct{ heading, text string }{
+		{"NAME", name + " - " + roff(c.Short) + "\n"},
+		{"SYNOPSIS", `\fB` + roff(c.UseLine()) + "\\fP\n"},
+		{"DESCRIPTION", roffParagraphs(c.Long)},
+		{"OPTIONS", manFlags(c.NonInheritedFlags())},
+		{"EXAMPLE", roffCode(c.Example)},
+		{"SEE ALSO", manRelated(c)},
+	} {
+		if section.text != "" {
+			page += "\n.SH " + section.heading + "\n" + section.text + "\n"
+		}
 	}
-	if all := manRelated(c); len(all) > 0 {
-		section("SEE ALSO")
-		b.WriteString(strings.Join(all, ", ") + "\n")
-	}
-	_, err := b.WriteTo(w)
+	_, err := io.WriteString(w, page)
 	return err
 }
 
@@ -46,7 +40,8 @@ func WriteManual(w io.Writer, c *cobra.Command, day time.Time) error {
 func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
 // manFlags describes flags, each with its default value.
-func manFlags(flags *pflag.FlagSet) (all []string) {
+func manFlags(flags *pflag.FlagSet) string {
+	var all []string
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
 			return
@@ -61,55 +56,46 @@ func manFlags(flags *pflag.FlagSet) (all []string) {
 		if f.NoOptDefVal != "" { // its value can be left out
 			value = "[" + value + "]"
 		}
-		usage := strings.Split(f.Usage, "`")
-		text := roff(f.Usage)
-		if len(usage) == 3 { // the name of the value
-			text = roff(usage[0]) + `\fB` + roff(usage[1]) + `\fR` + roff(usage[2])
-		}
+		text := regexp.MustCompile("^([^`]*)`([^`]*)`([^`]*)$"). // with the name of the value
+										ReplaceAllString(roff(f.Usage), `${1}\fB${2}\fR${3}`)
 		all = append(all, name+roff(value)+"\n\t"+text+"\n")
 	})
-	return all
+	return strings.Join(all, "\n.PP\n")
 }
 
 // manRelated names the pages of the command above and of those below.
-func manRelated(c *cobra.Command) (all []string) {
-	add := func(c *cobra.Command) { all = append(all, `\fB`+manName(c)+`(1)\fP`) }
-	if c.HasParent() {
-		add(c.Parent())
-	}
-	for _, below := range c.Commands() {
-		if below.IsAvailableCommand() {
-			add(below)
+func manRelated(c *cobra.Command) string {
+	var all []string
+	for _, other := range append([]*cobra.Command{c.Parent()}, c.Commands()...) {
+		if other != nil && (other == c.Parent() || other.IsAvailableCommand()) {
+			all = append(all, `\fB`+manName(other)+`(1)\fP`)
 		}
 	}
-	return all
+	return strings.Join(all, ", ")
 }
 
 // roffParagraphs escapes the paragraphs of a text. One that is indented by four blanks is printed as it is.
 func roffParagraphs(text string) string {
-	var b strings.Builder
-	for i, p := range strings.Split(strings.TrimSpace(text), "\n\n") {
-		code, indented := strings.CutPrefix(p, "    ")
-		switch {
-		case indented:
-			b.WriteString("\n.EX\n" + roff(strings.ReplaceAll(code, "\n    ", "\n")) + "\n.EE\n")
-		case i > 0:
-			b.WriteString("\n.PP\n" + roff(p) + "\n")
-		default:
-			b.WriteString(roff(p) + "\n")
+	var all []string
+	for _, p := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		if code, indented := strings.CutPrefix(p, "    "); indented {
+			all = append(all, roffCode(strings.ReplaceAll(code, "\n    ", "\n")))
+		} else {
+			all = append(all, ".PP\n"+roff(p)+"\n")
 		}
 	}
-	return b.String()
+	return strings.TrimPrefix(strings.Join(all, "\n"), ".PP\n")
+}
+
+// roffCode has a text printed as it is.
+func roffCode(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ".EX\n" + roff(text) + "\n.EE\n"
 }
 
 // roff escapes a text: backslashes, and what begins a request at the start of a line.
 func roff(text string) string {
-	text = strings.ReplaceAll(text, `\`, `\e`)
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
-			lines[i] = `\&` + line
-		}
-	}
-	return strings.Join(lines, "\n")
+	return regexp.MustCompile(`(?m)^[.']`).ReplaceAllString(strings.ReplaceAll(text, `\`, `\e`), `\&$0`)
 }
