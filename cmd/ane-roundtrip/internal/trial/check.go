@@ -17,9 +17,12 @@ const (
 // that measures nothing.
 type Number float64
 
+// Finite reports whether n is a number that JSON can hold.
+func (n Number) Finite() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
+
 // MarshalJSON encodes the number, or null.
 func (n Number) MarshalJSON() ([]byte, error) {
-	if v := float64(n); math.IsNaN(v) || math.IsInf(v, 0) {
+	if !n.Finite() {
 		return []byte("null"), nil
 	}
 	return json.Marshal(float64(n))
