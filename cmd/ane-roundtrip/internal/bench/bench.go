@@ -13,6 +13,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/measure"
@@ -140,7 +141,7 @@ func Bench(a *cli.App, ctx context.Context, plan BenchPlan) error {
 		err = fmt.Errorf("%s could not run: %s", cli.Counted(len(b.failed), "step", "steps"), strings.Join(b.failed, ", "))
 	}
 	a.Deliver(r)
-	return errors.Join(b.say("verdict: %s\n", cli.Paint(a.Out, verdict)), err)
+	return errors.Join(b.say("verdict: %s\n", doc.Paint(a.Out, verdict)), err)
 }
 
 // say prints text, without --json.

@@ -7,25 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
-
-// Paint colors a status or verdict on a terminal: green for pass, red for fail, yellow for skip
-// and unavailable.
-func Paint(w io.Writer, status string) string {
-	if !page.Colored(w) {
-		return status
-	}
-	switch status {
-	case trial.Pass:
-		return page.Green.Paint(status)
-	case trial.Fail:
-		return page.Red.Paint(status)
-	case trial.Skip, VerdictUnavailable:
-		return page.Yellow.Paint(status)
-	}
-	return status
-}
 
 // OrDash returns the text, or a dash.
 func OrDash(ok bool, text string) string {

@@ -5,16 +5,16 @@ import "strings"
 // head fills the head and the foot of a page.
 func (d *Doc) head() {
 	r := d.Root
-	d.verdict = r.Text("verdict")
-	switch d.tone = r.At("verdict").Raw; d.tone {
+	d.Verdict = r.Text("verdict")
+	switch d.Tone = r.At("verdict").Raw; d.Tone {
 	case "pass":
-		d.word = "Passed"
+		d.Word = "Passed"
 	case "fail":
-		d.word = "Failed"
+		d.Word = "Failed"
 	case "unavailable":
-		d.word = "Not available"
+		d.Word = "Not available"
 	default:
-		d.word, d.tone = d.verdict.Number, ""
+		d.Word, d.Tone = d.Verdict.Number, ""
 	}
 	add := func(parts ...any) { d.Summary = append(d.Summary, Line(parts...)...) }
 	if checks := r.At("checks"); len(checks.items) > 0 {
@@ -38,13 +38,13 @@ func (d *Doc) head() {
 		sign = ", "
 	}
 	if e := r.At("engine"); e.Object() {
-		d.about = Line(e.Text("name"), ": ", e.Text("chip"), ", ", e.Text("os_build"))
+		d.About = Line(e.Text("name"), ": ", e.Text("chip"), ", ", e.Text("os_build"))
 	}
-	d.foot = Line("anekit ", r.Text("host", "version"), ", ", r.Text("time"), ". ")
+	d.Foot = Line("anekit ", r.Text("host", "version"), ", ", r.Text("time"), ". ")
 	if args := r.Items("args"); len(args) > 0 {
-		d.foot = append(d.foot, Words("Command line: "), Words("ane-roundtrip"))
+		d.Foot = append(d.Foot, Words("Command line: "), Words("ane-roundtrip"))
 		for _, a := range args {
-			d.foot = append(d.foot, Words(" "), a.Code())
+			d.Foot = append(d.Foot, Words(" "), a.Code())
 		}
 	}
 }
@@ -52,7 +52,7 @@ func (d *Doc) head() {
 // unproved takes a verdict that has passed from the head of a page whose command has proved nothing.
 func (d *Doc) unproved() {
 	if d.Unproved != "" && d.Root.At("verdict").Is("pass") {
-		d.verdict, d.word, d.tone = Words("%s", d.Unproved).As("word"), d.Unproved, ""
+		d.Verdict, d.Word, d.Tone = Words("%s", d.Unproved).As("word"), d.Unproved, ""
 	}
 }
 

@@ -35,21 +35,26 @@ type Doc struct {
 	// Unproved is the heading of a page in place of a verdict that has passed, of a command that proves nothing.
 	Unproved string
 
-	verdict  Cell
-	tone     string // the class of the heading
-	word     string // of the verdict, in the title
-	about    []Cell // a line below the verdict
+	sheet
 	sections []section
-	foot     []Cell
 	plots    int
+}
+
+// sheet is what the page has besides.
+type sheet struct {
+	Verdict Cell
+	Tone    string // the class of the heading
+	Word    string // of the verdict, in the title
+	About   []Cell // a line below the verdict
+	Foot    []Cell
 }
 
 // section is a part of a document: of a page with a heading, of a terminal after an empty line.
 type section struct {
 	on      audience
-	heading string
-	intro   []Cell
-	blocks  []Block
+	Heading string
+	Intro   []Cell
+	Blocks  []Block
 }
 
 // audience says who sees a section.
@@ -90,12 +95,12 @@ func (d *Doc) Hide() {
 // add adds a section without its empty blocks.
 func (d *Doc) add(s section) {
 	var kept []Block
-	for _, b := range s.blocks {
+	for _, b := range s.Blocks {
 		if !b.empty() {
 			kept = append(kept, b)
 		}
 	}
-	if s.blocks = kept; len(kept) > 0 {
+	if s.Blocks = kept; len(kept) > 0 {
 		d.sections = append(d.sections, s)
 	}
 }

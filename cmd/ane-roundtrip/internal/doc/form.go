@@ -68,7 +68,7 @@ func digits(f float64) string {
 	return power(strconv.FormatFloat(f, 'e', 2, 64))
 }
 
-// general formats a number of any size: whole numbers with all digits, others with five.
+// general formats a number of any size: whole numbers with all digits, others with four or five.
 func general(f float64, raw string) string {
 	a := math.Abs(f)
 	switch {
@@ -78,15 +78,12 @@ func general(f float64, raw string) string {
 		return signed(grouped(strconv.FormatFloat(f, 'f', 0, 64)))
 	case a >= 1e5 || a < 1e-3:
 		return power(strconv.FormatFloat(f, 'e', 3, 64))
-	}
-	if a < 1 {
+	case a >= 1e4: // without a fraction
+		return signed(grouped(strconv.FormatFloat(f, 'f', 0, 64)))
+	case a < 1:
 		return signed(strconv.FormatFloat(f, 'g', 4, 64))
 	}
-	text := strconv.FormatFloat(f, 'g', 5, 64)
-	if a >= 1e4 { // without a fraction
-		text = grouped(text)
-	}
-	return signed(text)
+	return signed(strconv.FormatFloat(f, 'g', 5, 64))
 }
 
 // grouped puts commas between thousands.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 )
 
 //go:embed style.css
@@ -32,36 +33,15 @@ func Write(w io.Writer, object []byte, view View) error {
 	if err != nil {
 		return fmt.Errorf("doc: %w", err)
 	}
-	return t.Execute(w, d.page())
+	return t.Execute(w, d)
 }
 
-// sheet is what the template prints.
-type sheet struct {
-	*Doc
-	Style                        template.CSS
-	Command, Word, Tone, Verdict any
-	About, Foot                  []Cell
-	Sections                     []pageSection
-}
+// Style is the style sheet, for the template.
+func (d *Doc) Style() template.CSS { return template.CSS(style) }
 
-// pageSection is a section of a page.
-type pageSection struct {
-	ID, Heading string
-	Intro       []Cell
-	Blocks      []Block
-}
-
-func (d *Doc) page() sheet {
-	s := sheet{Doc: d, Style: template.CSS(style), Command: d.Root.Text("command").Number, Word: d.word, Tone: d.tone,
-		Verdict: d.verdict, About: d.about, Foot: d.foot}
-	for _, one := range d.sections {
-		if one.on == viewers {
-			continue
-		}
-		id := fmt.Sprintf("s%d", len(s.Sections)+1)
-		s.Sections = append(s.Sections, pageSection{id, one.heading, one.intro, one.blocks})
-	}
-	return s
+// Sections are the parts of the page, for the template.
+func (d *Doc) Sections() []section {
+	return slices.DeleteFunc(slices.Clone(d.sections), func(s section) bool { return s.on == viewers })
 }
 
 // kindOf names the kind of a block for the template.

@@ -3,7 +3,10 @@ package doc
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
+
+	"github.com/fatih/color"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 )
@@ -22,7 +25,7 @@ func Terminal(w io.Writer, object []byte, view View) error {
 			continue
 		}
 		p.gap = true
-		for _, b := range s.blocks {
+		for _, b := range s.Blocks {
 			p.block(b)
 		}
 	}
@@ -133,19 +136,21 @@ func painter(w io.Writer) painting {
 	}
 }
 
-// Paint colors a status or verdict on a terminal: green for pass, red for fail and missed, yellow for skip and
-// unavailable.
+// Paint colors a status or verdict on a terminal, unless NO_COLOR is set or TERM is dumb.
 func Paint(w io.Writer, status string) string {
-	if !page.Colored(w) {
+	_, terminal := page.Terminal(w)
+	attributes := colors()[status]
+	if !terminal || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" || attributes == nil {
 		return status
 	}
-	switch status {
-	case "pass":
-		return page.Green.Paint(status)
-	case "fail", "missed":
-		return page.Red.Paint(status)
-	case "skip", "unavailable":
-		return page.Yellow.Paint(status)
-	}
-	return status
+	c := color.New(attributes...)
+	c.EnableColor() // the package would check standard output, but the text may go elsewhere
+	return c.Sprint(status)
+}
+
+// colors are those of statuses and verdicts.
+func colors() map[string][]color.Attribute {
+	red, yellow := []color.Attribute{color.FgRed, color.Bold}, []color.Attribute{color.FgYellow}
+	return map[string][]color.Attribute{"pass": {color.FgGreen}, "fail": red, "missed": red, "skip": yellow,
+		"unavailable": yellow}
 }

@@ -2,7 +2,6 @@ package page_test
 
 import (
 	"bytes"
-	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -94,21 +93,6 @@ func TestWidth(t *testing.T) {
 	for _, other := range []string{"-1", "many"} {
 		t.Setenv("COLUMNS", other)
 		require.Zero(t, page.Width(&bytes.Buffer{}))
-	}
-}
-
-func TestColor(t *testing.T) {
-	f, err := os.Create(t.TempDir() + "/file")
-	require.NoError(t, err)
-	defer f.Close()
-	require.False(t, page.Colored(f))
-	require.Equal(t, "x", page.Plain.Paint("x"))
-	seen := map[string]bool{}
-	for _, c := range []page.Color{page.Green, page.Red, page.Yellow} {
-		text := c.Paint("x")
-		require.Contains(t, text, "\x1b[")
-		require.False(t, seen[text])
-		seen[text] = true
 	}
 }
 
