@@ -39,7 +39,7 @@ func completions(root *cobra.Command) {
 		"image":   extensions("png", "jpg", "jpeg"),
 		"weights": tables, "weights check": tables, "weights repack": tables,
 		"probe": fixed(probe.Names()...),
-		"help":  cli.CompleteCommand, "man": cli.CompleteCommand,
+		"man":   cli.CompleteCommand,
 	}
 	flags := map[string]cobra.CompletionFunc{
 		"compare": fixed(names(numerics.Names()[1:], func(mode string) string {
@@ -68,17 +68,14 @@ func completions(root *cobra.Command) {
 		"policy":       extensions("json"),
 		"trace":        extensions("json"),
 		"report":       extensions("html", "json"),
-		"model-path":   directories,
-		"model":        directories,
-		"cache":        directories,
-		"dir":          directories,
-		"plots":        directories,
-		"size":         fixed(bench.Sizes()...),
-		"form":         fixed(cli.Names(decoder.Forms())...),
-		"function":     functions,
-		"in":           tensors(inputsOf),
-		"out":          tensors(resultsOf),
-		"expect":       tensors(resultsOf),
+		"model":        directories, "model-path": directories, "cache": directories, "dir": directories,
+		"plots":    directories,
+		"size":     fixed(bench.Sizes()...),
+		"form":     fixed(cli.Names(decoder.Forms())...),
+		"function": functions,
+		"in":       tensors(inputsOf),
+		"out":      tensors(resultsOf),
+		"expect":   tensors(resultsOf),
 	}
 	for _, cmd := range cli.EveryCommand(root) {
 		for name, complete := range flags {

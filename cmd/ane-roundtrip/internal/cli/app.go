@@ -21,7 +21,7 @@ type App struct {
 	args     []string
 	build    func(*App) *cobra.Command // the command tree
 
-	JSON         bool       // --json
+	JSON         bool       // the arguments contain --json
 	ReportFile   ReportFile // of --report
 	Engine       string     // --engine
 	Socket       string     // --broker
@@ -35,7 +35,6 @@ type App struct {
 
 	// No output replaces an input. Files are compared by identity, never by name.
 	sources  []source          // what the command reads
-	missing  []source          // what it reads and does not exist yet, without info
 	programs map[string][]byte // texts of programs, by the name in messages
 	stdin    string            // the flag that reads standard input, or empty
 	stdout   string            // the flag that writes to standard output, or empty
@@ -45,8 +44,8 @@ type App struct {
 	Drains  atomic.Bool    // an interrupt does not end the command within the usual time
 }
 
-// New returns an app for the arguments. It looks for --json before cobra reads the flags,
-// because a flag error has to be printed as JSON too.
+// New returns an app for the arguments. It looks for --json by itself, because a flag error has to be printed as JSON
+// too.
 func New(build func(*App) *cobra.Command, args []string, out, errw io.Writer) *App {
 	return &App{build: build, args: append([]string{}, args...), Out: out, Err: errw, JSON: asksForJSON(args)}
 }
@@ -54,7 +53,7 @@ func New(build func(*App) *cobra.Command, args []string, out, errw io.Writer) *A
 // Tree returns the command tree of another run, to look at.
 func (a *App) Tree() *cobra.Command { return a.build(&App{build: a.build}) }
 
-// asksForJSON reports whether the arguments contain --json.
+// asksForJSON reports whether the arguments contain --json, also with a wrong value.
 func asksForJSON(args []string) (yes bool) {
 	for _, arg := range args {
 		name, value, given := strings.Cut(arg, "=")
@@ -63,7 +62,7 @@ func asksForJSON(args []string) (yes bool) {
 		}
 		if name == "--json" {
 			set, err := strconv.ParseBool(value)
-			yes = !given || set || err != nil // the error of the flag is printed as JSON too
+			yes = !given || set || err != nil
 		}
 	}
 	return yes
@@ -90,7 +89,6 @@ func (a *App) Execute(ctx context.Context) int {
 	if unprinted := WriteError(Stdio, printed.Flush()); err == nil {
 		err = unprinted
 	}
-	a.JSON = a.JSON || err != nil && asksForJSON(a.args) // pflag sets a bad value to false
 	return a.End(ctx, err)
 }
 

@@ -10,10 +10,9 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// JSONFlag adds --json to a command.
+// JSONFlag adds --json to a command, for its help: New has read it.
 func (a *App) JSONFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&a.JSON, "json", a.JSON, "print one JSON object instead of tables")
-	cmd.Flags().Lookup("json").DefValue = "false"
+	cmd.Flags().Bool("json", false, "print one JSON object instead of tables")
 }
 
 // ReportFlag adds --report to a command.

@@ -84,13 +84,9 @@ func thisHost() hostFacts {
 	return h
 }
 
-// epoch is the environment variable that sets the time in reports, in seconds since 1970
-// (reproducible-builds.org).
-const epoch = "SOURCE_DATE_EPOCH"
-
-// clock returns the time, or that of the environment.
+// clock returns the time, or that of the environment, in seconds since 1970 (reproducible-builds.org).
 func clock() time.Time {
-	if s, err := strconv.ParseInt(os.Getenv(epoch), 10, 64); err == nil {
+	if s, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
 		return time.Unix(s, 0).UTC()
 	}
 	return time.Now().UTC()
@@ -98,8 +94,8 @@ func clock() time.Time {
 
 // NewReport starts a report; d is nil when no engine was opened.
 func NewReport(d *ane.Device) Report {
-	r := Report{Schema: Schema, Time: clock().Format(time.RFC3339), Injected: []string{}, Host: thisHost(), Checks: []trial.Check{},
-		Verdict: VerdictPass}
+	r := Report{Schema: Schema, Time: clock().Format(time.RFC3339), Injected: []string{}, Host: thisHost(),
+		Checks: []trial.Check{}, Verdict: VerdictPass}
 	if d != nil {
 		receipt := d.Receipt()
 		r.SetEngine(&receipt)
