@@ -16,7 +16,6 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/timeline"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
-	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models"
 )
 
@@ -119,14 +118,11 @@ func (c *CheckRun) run(ctx context.Context, chosen bool) (err error) {
 		return err
 	}
 	opts = slices.Clip(append(opts, engine.Wrap(wrap)))
-	traced, err := tensorfile.StageTrace(a, c.trace, nil)
+	files, err := tensorfile.Stage(ctx, a, nil, c.trace)
 	if err != nil {
 		return err
 	}
-	if traced != nil {
-		defer traced.Discard()
-		defer context.AfterFunc(ctx, traced.Discard)() // an interrupt removes a half-written file
-	}
+	defer files.Discard()
 	if c.inject == blindMeter {
 		c.meter = trial.BlindMeter
 	}
@@ -143,7 +139,7 @@ func (c *CheckRun) run(ctx context.Context, chosen bool) (err error) {
 	c.report = cli.NewReport(d)
 	soft := d.Receipt().Engine == engine.Soft
 	withBroker := a.Engine == engine.Auto && soft
-	if err := c.prepare(ctx, d, chosen, withBroker, traced); err != nil {
+	if err := c.prepare(ctx, d, chosen, withBroker, files); err != nil {
 		return errors.Join(err, d.Close())
 	}
 	if err := c.add(ctx, d, ""); err != nil {
@@ -185,7 +181,7 @@ func (c *CheckRun) unavailable(err error) error {
 }
 
 // prepare selects the checks of --only, and evaluates every model on a timeline for --trace and --report.
-func (c *CheckRun) prepare(ctx context.Context, d *ane.Device, chosen, withBroker bool, traced *wholefile.File) (
+func (c *CheckRun) prepare(ctx context.Context, d *ane.Device, chosen, withBroker bool, files *tensorfile.Files) (
 	err error) {
 	if chosen {
 		_, _, remote := d.Traffic()
@@ -198,7 +194,7 @@ func (c *CheckRun) prepare(ctx context.Context, d *ane.Device, chosen, withBroke
 		}
 		c.details.Only = c.pattern
 	}
-	if c.wasm || traced == nil && c.App.ReportFile.File == nil {
+	if c.wasm || files.Trace == nil && c.App.ReportFile.File == nil {
 		return nil
 	}
 	all, err := models.All()
@@ -209,11 +205,10 @@ func (c *CheckRun) prepare(ctx context.Context, d *ane.Device, chosen, withBroke
 	for _, m := range all {
 		programs = append(programs, trial.Source(m))
 	}
-	c.details.Timeline, err = timeline.Evaluate(ctx, d, c.trace, traced, nil, programs...)
-	if err != nil || traced == nil {
+	if c.details.Timeline, err = timeline.Evaluate(ctx, d, files, nil, programs...); err != nil {
 		return err
 	}
-	return cli.WriteError(c.trace, traced.Commit())
+	return files.Commit()
 }
 
 // add runs the checks on an engine, closes it, and adds the result.

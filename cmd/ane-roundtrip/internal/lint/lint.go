@@ -298,12 +298,12 @@ func (j *lintJob) rangesOf(ctx context.Context, name string, text []byte) (map[s
 			if err != nil {
 				return nil, cli.Bad(err)
 			}
-			data, notes, err := tensorfile.Array(j.app, ctx, "--in", "input", port, l)
+			given, err := port.Read(ctx, j.app, l)
 			if err != nil {
 				return nil, err
 			}
-			j.app.Notes(notes)
-			if r, ok := rangeOf(l.DType, data); ok {
+			j.app.Notes(given.Notes)
+			if r, ok := rangeOf(l.DType, given.Data); ok {
 				all[v.Name] = r
 			}
 		}

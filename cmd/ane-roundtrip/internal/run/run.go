@@ -162,14 +162,7 @@ func (j *job) parseModes() error {
 
 // files lists the files that the flags name as inputs.
 func (j *job) files() []cli.Input {
-	all := []cli.Input{{Flag: j.operand, Path: j.mil}}
-	for _, p := range j.inputs {
-		all = append(all, cli.Input{Flag: "--in " + p.Name, Path: p.Path})
-	}
-	for _, p := range j.wants {
-		all = append(all, cli.Input{Flag: "--expect " + p.Name, Path: p.Path})
-	}
-	return all
+	return slices.Concat([]cli.Input{{Flag: j.operand, Path: j.mil}}, j.inputs.Files(), j.wants.Files())
 }
 
 // read reads the program.
@@ -211,42 +204,31 @@ func (j *job) run(t *trial.T) {
 	j.rig = rig
 	bar.Done()
 	in, out := rig.Model.Inputs(), rig.Model.Outputs()
-	trial.NoError(cmp.Or(j.inputs.Known("--in", in), j.outputs.Known("--out", out), j.wants.Known("--expect", out)))
+	trial.NoError(cmp.Or(j.inputs.Known(in), j.outputs.Known(out), j.wants.Known(out)))
 	bar.Now("read")
 	copied, shown := rig.Unshared(t.Ctx)
-	j.fillInputs(t.Ctx)
-	want := j.expected(t.Ctx)
-	files := trial.Must(tensorfile.Stage(j.App, j.outputs))
+	inputs := trial.Must(j.inputs.Read(t.Ctx, j.App, in))
+	j.fillInputs(inputs)
+	want := trial.Must(j.wants.Read(t.Ctx, j.App, out))
+	files := trial.Must(tensorfile.Stage(t.Ctx, j.App, j.outputs, j.trace))
 	defer files.Discard()
-	defer context.AfterFunc(t.Ctx, files.Discard)() // an interrupt removes half-written files
-	traced := trial.Must(tensorfile.StageTrace(j.App, j.trace, files))
-	defer traced.Discard()
-	defer context.AfterFunc(t.Ctx, traced.Discard)()
 	bar.Done()
 	bar.Now("evaluate")
 	j.found.Evaluate = measure(t.Ctx, rig, j.repeat, bar.Done)
 	if shown {
 		j.found.Evaluate.Copied = &copied
 	}
-	if traced != nil || j.ReportFile.File != nil {
-		inputs := map[string][]byte{}
-		for name, t := range rig.In {
-			inputs[name] = t.Bytes()
-		}
-		j.found.Timeline = trial.Must(timeline.Evaluate(t.Ctx, d, j.trace, traced, inputs, j.source))
+	if files.Trace != nil || j.ReportFile.File != nil {
+		j.found.Timeline = trial.Must(timeline.Evaluate(t.Ctx, d, files, rig.In, j.source))
 	}
 	bar.Now("write")
-	arrays := j.results(want)
-	trial.NoError(files.Write(func(name string) *npy.Array { return arrays[name] }))
-	if traced != nil {
-		trial.NoError(cli.WriteError(j.trace, traced.Commit()))
-	}
+	trial.NoError(files.Write(j.results(want)))
 	trial.NoError(files.Commit())
 	if j.compare != "" {
 		bar.Now("compare")
 		c := modes.Comparison{Modes: j.modes, Tol: j.tol, Inputs: map[string][]byte{}, All: j.Reports(), Source: j.source}
-		for name, t := range rig.In {
-			c.Inputs[name], _ = dense(t)
+		for name, one := range inputs {
+			c.Inputs[name] = one.Data
 		}
 		found, err := c.Find(t.Ctx)
 		trial.NoError(ProgramFault(j.source.File, err))
@@ -269,64 +251,40 @@ func Load(t *trial.T, a *cli.App, src ane.Source) (*ane.Device, *trial.Rig) {
 	return d, rig
 }
 
-// fillInputs fills every input from its file or as --fill asks.
-func (j *job) fillInputs(ctx context.Context) {
+// fillInputs fills every input with its array, or one that it adds as --fill asks.
+func (j *job) fillInputs(arrays map[string]tensorfile.Array) {
 	for _, l := range j.rig.Model.Inputs() {
-		row := tensorRow{Side: "input"}
-		var data []byte
-		switch p, ok := j.inputs.Find(l.Name); {
-		case ok:
-			var err error
-			row.File = p.String()
-			data, row.Notes, err = tensorfile.Array(j.App, ctx, "--in", "input", p, l)
-			trial.NoError(err)
-		case j.rest.Kind != "":
-			data = j.rest.Elements(l)
-		default:
+		one, given := arrays[l.Name]
+		if !given && j.rest.Kind == "" {
 			trial.NoError(cli.Badf("input %s, %s of shape %v, is missing; give --in %s=FILE.npy, or --fill zeros", l.Name,
 				l.DType, l.Shape, l.Name))
 		}
-		row.Copied = trial.Must(j.rig.In[l.Name].Write(data))
-		j.describe(row, l, data)
-	}
-}
-
-// expected reads the files of --expect.
-func (j *job) expected(ctx context.Context) map[string][]byte {
-	want := map[string][]byte{}
-	for _, l := range j.rig.Model.Outputs() {
-		if p, ok := j.wants.Find(l.Name); ok {
-			data, notes, err := tensorfile.Array(j.App, ctx, "--expect", "output", p, l)
-			trial.NoError(err)
-			want[l.Name] = data
-			j.found.Notes = append(j.found.Notes, notes...)
+		if !given {
+			one.Data = j.rest.Elements(l)
+			arrays[l.Name] = one
 		}
+		copied := trial.Must(j.rig.In[l.Name].Write(one.Data))
+		j.describe(tensorRow{Side: "input", File: one.File, Copied: copied, Notes: one.Notes}, l, one.Data)
 	}
-	return want
 }
 
 // results reads the outputs, compares those of --expect, and returns those of --out.
-func (j *job) results(want map[string][]byte) map[string]*npy.Array {
+func (j *job) results(want map[string]tensorfile.Array) map[string]*npy.Array {
 	arrays := map[string]*npy.Array{}
 	for _, l := range j.rig.Model.Outputs() {
-		data, copied := dense(j.rig.Out[l.Name])
-		row := tensorRow{Side: "output", Copied: copied}
+		data := make([]byte, l.PackedBytes())
+		row := tensorRow{Side: "output", Copied: trial.Must(j.rig.Out[l.Name].Read(data))}
 		if p, ok := j.outputs.Find(l.Name); ok {
 			row.File = p.String()
 			arrays[l.Name] = &npy.Array{Type: l.DType, Shape: l.Shape, Data: data}
 		}
 		j.describe(row, l, data)
-		if w := want[l.Name]; w != nil {
-			j.checks = append(j.checks, tensorfile.Expected(l, data, w, j.tol))
+		if w, ok := want[l.Name]; ok {
+			j.found.Notes = append(j.found.Notes, w.Notes...)
+			j.checks = append(j.checks, tensorfile.Expected(l, data, w.Data, j.tol))
 		}
 	}
 	return arrays
-}
-
-// dense returns the elements of a tensor without padding, and how many bytes that copied.
-func dense(t *ane.Tensor) (data []byte, copied int) {
-	data = make([]byte, t.Layout().PackedBytes())
-	return data, trial.Must(t.Read(data))
 }
 
 // ProgramFault marks errors that the program, its weights or its tensor sizes cause as

@@ -10,15 +10,39 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 )
 
-// Array reads the array that a flag names for a tensor, and returns dense elements of the type of
-// the tensor. The notes name the conversions.
-func Array(a *cli.App, ctx context.Context, flag, side string, p port, l ane.Layout) (data []byte,
-	notes []string, err error) {
-	f, err := a.OpenInput(ctx, flag+" "+p.Name, p.Path)
+// Array is what a file has for a tensor.
+type Array struct {
+	File  string   // as reports name it
+	Data  []byte   // dense elements of the type of the tensor
+	Notes []string // on conversions
+}
+
+// Read reads the arrays that the flag names, by the names of their tensors.
+func (all Ports) Read(ctx context.Context, a *cli.App, layouts []ane.Layout) (map[string]Array, error) {
+	found := map[string]Array{}
+	for _, l := range layouts {
+		if p, ok := all.Find(l.Name); ok {
+			one, err := p.Read(ctx, a, l)
+			if err != nil {
+				return nil, err
+			}
+			found[l.Name] = one
+		}
+	}
+	return found, nil
+}
+
+// Read reads the array for a tensor.
+func (p port) Read(ctx context.Context, a *cli.App, l ane.Layout) (Array, error) {
+	f, err := a.OpenInput(ctx, p.what(), p.Path)
 	if err != nil {
-		return nil, nil, err
+		return Array{}, err
 	}
 	defer f.Close()
+	side := "input"
+	if p.flag == "--expect" {
+		side = "output"
+	}
 	found, err := read(f, p, acceptFor(side, l))
 	if fault := (*npy.Error)(nil); errors.As(err, &fault) {
 		switch {
@@ -29,13 +53,13 @@ func Array(a *cli.App, ctx context.Context, flag, side string, p port, l ane.Lay
 		}
 	}
 	if err != nil {
-		return nil, nil, cli.Bad(err)
+		return Array{}, cli.Bad(err)
 	}
-	data, notes = elements(found, l)
+	data, notes := elements(found, l)
 	for i := range notes {
 		notes[i] = fmt.Sprintf("%s: %s", p, notes[i])
 	}
-	return data, notes, nil
+	return Array{p.String(), data, notes}, nil
 }
 
 // read reads the array of a file, or one of an archive. A file that is called .npz may hold a single array.

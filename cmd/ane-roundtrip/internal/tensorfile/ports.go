@@ -14,6 +14,7 @@ import (
 // port is NAME=FILE: the tensor of a program and the file that a flag reads or writes for it.
 type port struct {
 	Name, Path string
+	flag       string
 	key        string // of the array in an .npz archive; empty for other files
 	archive    bool   // path ends with .npz
 }
@@ -30,7 +31,7 @@ func parsePort(flag, s string) (port, error) {
 	if !ok || name == "" || file == "" {
 		return port{}, cli.Badf("%s %q; give NAME=FILE.npy, NAME=FILE.npz:KEY or NAME=-", flag, s)
 	}
-	p := port{Name: name, Path: file, key: name}
+	p := port{Name: name, Path: file, flag: flag, key: name}
 	parts := keyed.FindStringSubmatch(file)
 	if parts != nil {
 		p.Path, p.key = parts[1], parts[2]
@@ -56,6 +57,9 @@ func (p port) String() string {
 	}
 	return p.Path
 }
+
+// what is the flag and the tensor as messages name them.
+func (p port) what() string { return p.flag + " " + p.Name }
 
 // Ports are the values of a flag that may be given several times.
 type Ports []port
@@ -87,16 +91,23 @@ func (all Ports) Find(name string) (port, bool) {
 	return port{}, false
 }
 
+// Files lists the files that the command reads for the flag.
+func (all Ports) Files() (files []cli.Input) {
+	for _, p := range all {
+		files = append(files, cli.Input{Flag: p.what(), Path: p.Path})
+	}
+	return files
+}
+
 // Known rejects names that the program does not have.
-func (all Ports) Known(flag string, layouts []ane.Layout) error {
+func (all Ports) Known(layouts []ane.Layout) error {
 	var names []string
 	for _, l := range layouts {
 		names = append(names, l.Name)
 	}
 	for _, p := range all {
 		if !slices.Contains(names, p.Name) {
-			return cli.Badf("%s %s: the program has no such tensor; %s", flag, p.Name, near.Choices(p.Name, "it has",
-				names))
+			return cli.Badf("%s: the program has no such tensor; %s", p.what(), near.Choices(p.Name, "it has", names))
 		}
 	}
 	return nil

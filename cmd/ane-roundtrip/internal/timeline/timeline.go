@@ -12,8 +12,8 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
-	"github.com/anekit/anekit/internal/wholefile"
 )
 
 // Record is what one evaluation of each program did: the spans and the memory of the trace that --trace writes.
@@ -41,10 +41,9 @@ type amount struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// Evaluate evaluates programs, one after another, and returns the record. Inputs are bytes of tensors with their padding,
-// zero without. It writes the trace to file, which is that of --trace path. The file may be nil: then there is no record
-// of programs that the engine cannot evaluate.
-func Evaluate(ctx context.Context, d *ane.Device, path string, file *wholefile.File, inputs map[string][]byte,
+// Evaluate evaluates programs, one after another, and returns the record. Without inputs they are zero. It writes the
+// trace of files; without one, programs that the engine cannot evaluate have no record, and that is no error.
+func Evaluate(ctx context.Context, d *ane.Device, files *tensorfile.Files, inputs map[string]*ane.Tensor,
 	programs ...ane.Source) (*Record, error) {
 	var text bytes.Buffer
 	_, err := trial.Step{Run: func(t *trial.T) {
@@ -57,15 +56,14 @@ func Evaluate(ctx context.Context, d *ane.Device, path string, file *wholefile.F
 		trial.NoError(line.at.Wait(t.Ctx, line.last))
 		trial.Must(device.Trace().WriteTo(&text))
 	}}.Make(ctx)
-	switch {
-	case err != nil && file == nil:
+	if err != nil && files.Trace == nil {
 		return nil, ctx.Err()
-	case err != nil:
+	}
+	if err == nil {
+		err = files.WriteTrace(text.Bytes())
+	}
+	if err != nil {
 		return nil, err
-	case file != nil:
-		if _, err := file.Write(text.Bytes()); err != nil {
-			return nil, cli.WriteError(path, err)
-		}
 	}
 	return read(text.Bytes(), programs)
 }
@@ -120,7 +118,7 @@ func (t *timeline) next() (waits, signals []hal.Point) {
 }
 
 // run submits the allocations, the evaluation and the deallocations of a program.
-func (t *timeline) run(ctx context.Context, program ane.Source, inputs map[string][]byte) {
+func (t *timeline) run(ctx context.Context, program ane.Source, inputs map[string]*ane.Tensor) {
 	e := trial.Must(t.Prepare(ctx, program))
 	c := trial.Must(t.NewCommandBuffer(hal.OneShot))
 	var buffers []*hal.Buffer
@@ -134,8 +132,8 @@ func (t *timeline) run(ctx context.Context, program ane.Source, inputs map[strin
 			continue
 		}
 		in[l.Name] = b.Range(0, l.Bytes())
-		if data := inputs[l.Name]; data != nil {
-			c.Update(in[l.Name], data[:l.Bytes()])
+		if x := inputs[l.Name]; x != nil {
+			c.Update(in[l.Name], x.Bytes()[:l.Bytes()])
 		}
 	}
 	c.Dispatch(e, in, out)
