@@ -9,14 +9,6 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 )
 
-// OrDash returns the text, or a dash.
-func OrDash(ok bool, text string) string {
-	if !ok {
-		return "-"
-	}
-	return text
-}
-
 // Table prints a table at the width of the terminal or of COLUMNS.
 func (a *App) Table(t *page.Table) error { return t.Write(a.Out, page.Width(a.Out)) }
 
