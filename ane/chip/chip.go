@@ -45,6 +45,9 @@ func (c Chip) String() string {
 	return names[c][0]
 }
 
+// MarshalText returns the marketing name, for JSON.
+func (c Chip) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
 // Target returns the target of Apple's compiler, "h16g".
 func (c Chip) Target() string {
 	if !c.Valid() {

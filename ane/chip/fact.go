@@ -31,6 +31,9 @@ func (d Degree) String() string {
 	return fmt.Sprintf("Degree(%d)", uint8(d))
 }
 
+// MarshalText returns the word, for JSON.
+func (d Degree) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
 // Tag returns the letter that tables print: I, D, C or M, "" for Unknown.
 func (d Degree) Tag() string {
 	switch d {
@@ -48,9 +51,9 @@ func (d Degree) Tag() string {
 
 // Fact is a figure with its evidence. The zero Fact is unknown.
 type Fact[T any] struct {
-	Value  T
-	Degree Degree
-	Source string // of the package's list of sources
+	Value  T      `json:"value"`
+	Degree Degree `json:"evidence"`
+	Source string `json:"source"` // of the package's list of sources
 }
 
 // Known reports whether the Fact has a value.

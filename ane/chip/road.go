@@ -36,6 +36,9 @@ func (r Road) String() string {
 	return "no road"
 }
 
+// MarshalText returns the name, for JSON.
+func (r Road) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
 // ParseRoad returns the Road called name: "in-memory" (also "memory", "mem"), "e5" (also "e5rt") or "coreml"
 // (also "core-ml"), in any case. The error is an *Error.
 func ParseRoad(name string) (Road, error) {

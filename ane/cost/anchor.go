@@ -61,8 +61,8 @@ func (w *work) anchored(e *Estimate) {
 	in, out := w.moves()
 	arithmetic := (2*macs + elements) / a.rate(w.Chip, 2*macs+elements)
 	reading := (weights + in + out) / a.bytes
-	part := func(v float64) Figure {
-		return Figure{Value: v, Degree: min(a.degree, chip.Inferred), Source: a.source}
+	part := func(v float64) Time {
+		return Time{Figure{Value: v, Degree: min(a.degree, chip.Inferred), Source: a.source}}
 	}
 	compute := arithmetic >= reading
 	for i := range e.Ops {
@@ -83,10 +83,10 @@ func (w *work) anchored(e *Estimate) {
 	if !compute {
 		e.Parts = append(e.Parts, Part{"inputs and outputs", part((in + out) / a.bytes), Activations})
 	}
-	e.Parts = append(e.Parts, Part{"dispatch", Figure{Value: a.overhead, Degree: a.degree, Source: a.source}, Dispatch})
-	e.Task = Figure{Value: max(arithmetic, reading), Degree: a.degree, Source: a.source}
-	e.Call = Figure{Value: a.overhead + e.Task.Value, Degree: a.degree, Source: a.source}
-	e.Error = Figure{Value: a.error, Degree: a.degree, Source: a.source}
+	whole := func(v float64) Figure { return Figure{Value: v, Degree: a.degree, Source: a.source} }
+	e.Parts = append(e.Parts, Part{"dispatch", Time{whole(a.overhead)}, Dispatch})
+	e.Task = Time{whole(max(arithmetic, reading))}
+	e.Call, e.Error = Time{whole(a.overhead + e.Task.Value)}, whole(a.error)
 	if s := w.Chip.Spec().Clock; s.Known() {
 		e.Clock = Figure{Value: s.Value.High, Degree: s.Degree, Source: s.Source}
 	}

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/anekit/anekit/ane/chip"
@@ -22,8 +23,17 @@ type Options struct {
 	InFlight int
 }
 
-// Figure is a number with its evidence: microseconds, or bytes, as the field says.
+// Figure is a number with its evidence.
 type Figure = chip.Fact[float64]
+
+// Time is a time in microseconds, with its evidence.
+type Time struct{ Figure }
+
+// MarshalJSON returns the time in nanoseconds, with its evidence.
+func (t Time) MarshalJSON() ([]byte, error) {
+	t.Value *= 1e3
+	return json.Marshal(t.Figure)
+}
 
 // Bound says what an operator, or a whole call, waits for.
 type Bound uint8
@@ -57,33 +67,42 @@ func (b Bound) String() string {
 	return fmt.Sprintf("Bound(%d)", uint8(b))
 }
 
+// MarshalText returns the word, for JSON.
+func (b Bound) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
 // Op is the estimate of one operator. Constants and what is computed from them alone have none.
 type Op struct {
-	Name     string  // of the first result
-	Kind     string  // "conv"
-	Pos      mil.Pos // unknown for a program made in Go
-	Time     Figure  // microseconds; 0 for an operator that is a part of another
-	Bound    Bound
-	MACs     float64 // products
-	Weights  int64   // bytes of weights as stored
-	Elements int64   // that the elementwise unit passes
-	Tasks    int     // tasks that the compiler makes of it
-	Note     string  // what the figure rests on, or which operator it is a part of
+	Name     string  `json:"name"`     // of the first result
+	Kind     string  `json:"operator"` // "conv"
+	mil.Pos          // unknown for a program made in Go
+	Time     Time    `json:"time_ns"` // 0 for an operator that is a part of another
+	Bound    Bound   `json:"bound"`
+	MACs     float64 `json:"macs"`           // products
+	Weights  int64   `json:"weight_bytes"`   // as stored
+	Elements int64   `json:"elements"`       // that the elementwise unit passes
+	Tasks    int     `json:"tasks"`          // tasks that the compiler makes of it
+	Note     string  `json:"note,omitempty"` // what the figure rests on, or which operator it is a part of
+}
+
+// String returns the name, the kind, the time and the bound: "y mul: 4.6 us (inferred), bound by pe".
+func (o Op) String() string {
+	return fmt.Sprintf("%s %s: %.1f us (%v), bound by %v", o.Name, o.Kind, o.Time.Value, o.Time.Degree, o.Bound)
 }
 
 // Part is a time of the call that belongs to no operator.
 type Part struct {
-	Name  string
-	Time  Figure
-	Bound Bound
+	Name  string `json:"name"`
+	Time  Time   `json:"time_ns"`
+	Bound Bound  `json:"bound"`
 }
 
 // Memory is what a loaded program takes.
 type Memory struct {
-	Surfaces     int64 // bytes of the inputs' and outputs' surfaces: padded rows, at least 49152 bytes, pages of 16 KiB
-	Largest      int64 // bytes of the largest surface
-	Weights      int64 // bytes of distinct weights as stored
-	Intermediate int64 // bytes of the largest tensor between operators
+	// Surfaces is the bytes of the inputs' and outputs' surfaces: padded rows, at least 49152 bytes, pages of 16 KiB.
+	Surfaces     int64 `json:"surface_bytes"`
+	Largest      int64 `json:"largest_surface_bytes"`      // bytes of the largest surface
+	Weights      int64 `json:"weight_bytes"`               // bytes of distinct weights as stored
+	Intermediate int64 `json:"largest_intermediate_bytes"` // bytes of the largest tensor between operators
 }
 
 // Budget is a limit and how much of it the program takes.
@@ -99,35 +118,35 @@ func (b Budget) Over() bool { return b.Limit.Known() && b.Used > b.Limit.Value }
 // Placement is where Core ML would run the program, by the rule of the study: the least sum of estimates, of 125
 // microseconds for each segment on the engine, for each change between engine and CPU, and for outputs on the engine.
 type Placement struct {
-	Engine   Figure // microseconds with every operator on the engine that it takes
-	CPU      Figure // microseconds with every operator on the CPU
-	Chosen   Figure // microseconds of the cheapest placement
-	OnEngine int    // operators that it runs on the engine
-	OnCPU    int
-	Segments int // on the engine
+	Engine   Time `json:"engine_ns"`           // with every operator on the engine that it takes
+	CPU      Time `json:"cpu_ns"`              // with every operator on the CPU
+	Chosen   Time `json:"chosen_ns"`           // of the cheapest placement
+	OnEngine int  `json:"operators_on_engine"` // that it runs there
+	OnCPU    int  `json:"operators_on_cpu"`
+	Segments int  `json:"segments"` // on the engine
 }
 
 // Estimate is what a function costs.
 type Estimate struct {
-	Chip     chip.Chip
-	Function string
-	Engines  int  // that the estimate is for
-	Split    bool // the compiler cuts the program into tiles for two engines
-	Why      string
-	Ops      []Op   // in the order of the program
-	Parts    []Part // of the call
-	Task     Figure // microseconds of the engine's work: Ops and the parts of the task
-	Call     Figure // microseconds of a call, from submission to completion
-	Clock    Figure // MHz that Task is for; unknown for chips without figures
-	Error    Figure // how far Call may be off, as a fraction
-	Bound    Bound  // what takes the largest share of Call
-	Tasks    int
-	Memory   Memory
-	Budgets  []Budget
-	Place    Placement
+	Chip     chip.Chip `json:"chip"`
+	Function string    `json:"function"`
+	Engines  int       `json:"engines"` // that the estimate is for
+	Split    bool      `json:"split"`   // the compiler cuts the program into tiles for two engines
+	Why      string    `json:"why,omitempty"`
+	Ops      []Op      `json:"operators"` // in the order of the program
+	Parts    []Part    `json:"parts"`     // of the call
+	Task     Time      `json:"task_ns"`   // of the engine's work: Ops and the parts of the task
+	Call     Time      `json:"call_ns"`   // of a call, from submission to completion
+	Clock    Figure    `json:"clock_mhz"` // that Task is for; unknown for chips without figures
+	Error    Figure    `json:"error"`     // how far Call may be off, as a fraction
+	Bound    Bound     `json:"bound"`     // what takes the largest share of Call
+	Tasks    int       `json:"tasks"`
+	Memory
+	Budgets []Budget  `json:"budgets"`
+	Place   Placement `json:"coreml"`
 	// CPU reports whether the CPU would be quicker than a call in memory: Place.CPU is less than Call.
-	CPU   bool
-	Notes []string
+	CPU   bool     `json:"cpu_quicker"`
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Error is a program or Options that cannot be estimated.
@@ -167,7 +186,7 @@ func Of(p *mil.Program, o Options) (*Estimate, error) {
 		return nil, err
 	}
 	r := read(f)
-	e := &Estimate{Chip: o.Chip, Function: f.Name, Engines: o.Engines}
+	e := &Estimate{Chip: o.Chip, Function: f.Name, Engines: o.Engines, Ops: []Op{}}
 	w := newWork(r, o)
 	w.estimate(e)
 	e.Memory = r.memory()

@@ -25,7 +25,7 @@ func ExampleOf() {
 		return
 	}
 	for _, op := range e.Ops {
-		fmt.Printf("%s %s: %.1f us (%v), bound by %v\n", op.Name, op.Kind, op.Time.Value, op.Time.Degree, op.Bound)
+		fmt.Println(op)
 	}
 	fmt.Printf("a call: %.0f us, bound by %v; the CPU would be quicker: %v\n", e.Call.Value, e.Bound, e.CPU)
 	// Output:

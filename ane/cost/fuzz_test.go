@@ -22,7 +22,7 @@ func whole(t *testing.T, e *Estimate) {
 		}
 	}
 	for _, op := range e.Ops {
-		check(op.Time)
+		check(op.Time.Figure)
 		check(Figure{Value: op.MACs})
 		sum += op.Time.Value
 		if op.Weights < 0 || op.Elements < 0 || op.Tasks < 0 {
@@ -30,10 +30,11 @@ func whole(t *testing.T, e *Estimate) {
 		}
 	}
 	for _, p := range e.Parts {
-		check(p.Time)
+		check(p.Time.Figure)
 		sum += p.Time.Value
 	}
-	for _, f := range []Figure{e.Call, e.Task, e.Clock, e.Error, e.Place.CPU, e.Place.Engine, e.Place.Chosen} {
+	for _, f := range []Figure{e.Call.Figure, e.Task.Figure, e.Clock, e.Error, e.Place.CPU.Figure,
+		e.Place.Engine.Figure, e.Place.Chosen.Figure} {
 		check(f)
 	}
 	if math.Abs(sum-e.Call.Value) > 1e-6*sum {

@@ -53,14 +53,14 @@ func (s *step) estimates() (engine, cpu float64) {
 // place chooses the cheapest places for the steps in their order.
 func place(p *mil.Program, r *program, c chip.Chip) Placement {
 	refused := lint.OnCPU(p)
-	figure := func(v float64) Figure {
+	figure := func(v float64) Time {
 		switch c {
 		case chip.M4:
-			return Figure{Value: v, Degree: chip.Inferred, Source: "fit of the study's estimates on M4 (5.2)"}
+			return Time{inferred(v, "fit of the study's estimates on M4 (5.2)")}
 		case chip.M6:
-			return Figure{Value: v, Degree: chip.Inferred, Source: "fit of the study's estimates for h18g (5.2)"}
+			return Time{inferred(v, "fit of the study's estimates for h18g (5.2)")}
 		}
-		return Figure{Value: v, Degree: chip.Inferred, Source: "as M4 (study 5.2)"}
+		return Time{inferred(v, "as M4 (study 5.2)")}
 	}
 	type state struct {
 		cost     float64

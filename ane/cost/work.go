@@ -125,19 +125,19 @@ func (w *work) estimate(e *Estimate) {
 	for _, l := range w.layers {
 		op := w.operator(l)
 		e.Tasks += op.Tasks
-		add(op.Time)
+		add(op.Time.Figure)
 		e.Ops = append(e.Ops, op)
 	}
 	in, out := w.moves()
 	io := w.moved(in, out)
 	tasks := measured(perTask*float64(e.Tasks), formula)
 	e.Parts = []Part{
-		{"task list", measured(taskBase, formula), Dispatch}, {"tasks", tasks, Dispatch},
-		{"inputs and outputs", io, Activations},
+		{"task list", Time{measured(taskBase, formula)}, Dispatch}, {"tasks", Time{tasks}, Dispatch},
+		{"inputs and outputs", Time{io}, Activations},
 	}
 	add(io)
 	add(tasks)
-	e.Task = total
+	e.Task = Time{total}
 	e.Clock = measured(clock, "study 11")
 	if w.Chip == chip.M4 {
 		e.Clock = Figure{Value: w.Chip.Spec().Clock.Value.High, Degree: chip.Stated, Source: w.Chip.Spec().Clock.Source}
@@ -161,10 +161,10 @@ func (w *work) callM6(e *Estimate) {
 			host = w.Gap
 		}
 		e.Clock = clockAt(e.Task.Value, host)
-		slower := scaled(e.Task, clock/e.Clock.Value-1)
+		slower := scaled(e.Task.Figure, clock/e.Clock.Value-1)
 		slower.Degree, slower.Source = min(slower.Degree, e.Clock.Degree), e.Clock.Source
 		if slower.Value > 0 {
-			e.Parts = append(e.Parts, Part{"lower clock", slower, MAC})
+			e.Parts = append(e.Parts, Part{"lower clock", Time{slower}, MAC})
 			e.Task.Value += slower.Value
 			e.Task.Degree = min(e.Task.Degree, slower.Degree)
 		}
@@ -174,8 +174,8 @@ func (w *work) callM6(e *Estimate) {
 		done.Value = 0
 		e.Notes = append(e.Notes, "with 2 requests in flight the completion of one overlaps the next")
 	}
-	e.Parts = append(e.Parts, Part{"submission", submit, Dispatch}, Part{"completion", done, Dispatch})
-	e.Call = Figure{Value: e.Task.Value + submit.Value + done.Value, Degree: e.Task.Degree, Source: formula}
+	e.Parts = append(e.Parts, Part{"submission", Time{submit}, Dispatch}, Part{"completion", Time{done}, Dispatch})
+	e.Call = Time{Figure{Value: e.Task.Value + submit.Value + done.Value, Degree: e.Task.Degree, Source: formula}}
 	w.wake(e)
 	e.Error = inferred(0.3, "mixed operators")
 	if w.onlyChain() {
@@ -194,8 +194,8 @@ func (w *work) wake(e *Estimate) {
 		}
 	}
 	if idle.Value > 0 {
-		e.Parts = append(e.Parts, Part{"after idling", idle, Dispatch})
-		e.Call.Degree = worst(e.Call, idle)
+		e.Parts = append(e.Parts, Part{"after idling", Time{idle}, Dispatch})
+		e.Call.Degree = worst(e.Call.Figure, idle)
 		e.Call.Value += idle.Value
 	}
 }
@@ -203,9 +203,9 @@ func (w *work) wake(e *Estimate) {
 // callM4 has the overhead of a call on M4.
 func (w *work) callM4(e *Estimate) {
 	over := inferred(95, "within the published 90 to 160 us")
-	e.Parts = append(e.Parts, Part{"dispatch", over, Dispatch})
+	e.Parts = append(e.Parts, Part{"dispatch", Time{over}, Dispatch})
 	e.Task.Degree, e.Task.Source = chip.Inferred, "the form of M6 with the rates of M4"
-	e.Call = inferred(e.Task.Value+over.Value, e.Task.Source)
+	e.Call = Time{inferred(e.Task.Value+over.Value, e.Task.Source)}
 	w.wake(e)
 	e.Error = inferred(0.3, "as M6 with mixed operators")
 	w.unclocked(e)
@@ -260,13 +260,13 @@ func (w *work) operator(l *layer) Op {
 		largest = max(largest, t.bytes())
 		sum = max(sum, t.elements())
 	}
-	none := measured(0, formula)
+	none := Time{measured(0, formula)}
 	switch {
 	case l.host != nil:
 		op.Time, op.Note = none, l.why+" "+l.host.out[0].name
 		return op
 	case slices.Contains(views, l.Kind):
-		op.Time, op.Note = inferred(0, "a view"), "moves nothing"
+		op.Time, op.Note = Time{inferred(0, "a view")}, "moves nothing"
 		return op
 	case l.product != nil:
 		op.Tasks = tilesOf(largest, w.long()) * w.engines
@@ -279,14 +279,14 @@ func (w *work) operator(l *layer) Op {
 	case l.paired:
 		op.Time, op.Note = none, "shares the pass of the operator before"
 	case slices.Contains(twice, l.Kind):
-		op.Time, op.Note = inferred(2*pass(n).Value, "two passes"), "two passes of the elementwise unit"
+		op.Time, op.Note = Time{inferred(2*pass(n).Value, "two passes")}, "two passes of the elementwise unit"
 	case len(l.in) > 1 && movement(l.Kind):
-		op.Time, op.Note = inferred(pass(n).Value, "as one pass"), "moves elements"
+		op.Time, op.Note = Time{inferred(pass(n).Value, "as one pass")}, "moves elements"
 		op.Tasks += max(len(l.in)-2, 0) // a task reads two tensors
 	case len(l.in) > 1:
-		op.Time = join(n)
+		op.Time = Time{join(n)}
 	default:
-		op.Time = pass(n)
+		op.Time = Time{pass(n)}
 		if movement(l.Kind) || !slices.Contains(functions, l.Kind) {
 			op.Time.Degree, op.Time.Source = chip.Inferred, "as one pass"
 		}
@@ -315,17 +315,17 @@ func (w *work) multiply(l *layer, op *Op) {
 		op.Weights = p.weight.stored
 		reading = w.readTime(p.weight, op)
 	}
-	op.Time = scaled(p.macTime(w.engines, w.chain, density), 1/w.speed)
+	op.Time = Time{scaled(p.macTime(w.engines, w.chain, density), 1/w.speed)}
 	op.Note = p.note(density)
 	if t, ok := p.rewritten(); ok && t.Value > op.Time.Value {
-		op.Time, op.Note = t, fmt.Sprintf("a kernel %d wide is rewritten to stride 2", p.kw())
+		op.Time, op.Note = Time{t}, fmt.Sprintf("a kernel %d wide is rewritten to stride 2", p.kw())
 	}
 	if reading.Value > op.Time.Value {
-		op.Time, op.Bound = reading, Weights
+		op.Time, op.Bound = Time{reading}, Weights
 	}
 	if p.score > 0 {
 		t := 2 * pass(p.score/float64(w.engines)).Value
-		op.Time = inferred(op.Time.Value+t, "two products and a softmax")
+		op.Time = Time{inferred(op.Time.Value+t, "two products and a softmax")}
 		op.Elements = int64(min(p.score, 1<<50))
 	}
 	if w.Chip != chip.M6 {

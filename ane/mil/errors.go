@@ -11,7 +11,10 @@ import (
 // Pos is a place in MIL text, or the line of a call that builds a program. Line
 // and Col count from 1, Col in bytes; Col is 0 for a whole line. The zero Pos is an
 // unknown place, as in programs made in Go.
-type Pos struct{ Line, Col int }
+type Pos struct {
+	Line int `json:"line"`
+	Col  int `json:"column"`
+}
 
 // Known reports whether the position points into a text.
 func (p Pos) Known() bool { return p.Line > 0 }

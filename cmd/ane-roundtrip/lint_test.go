@@ -11,9 +11,7 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/lint"
 )
 
 const linted = `program(1.3)
@@ -44,36 +42,6 @@ func TestSARIFIsValid(t *testing.T) {
 		for _, result := range r.Runs[0].Results {
 			require.Equal(t, *result.RuleID, *r.Runs[0].Tool.Driver.Rules[result.RuleIndex].ID)
 		}
-	}
-}
-
-// The caret stands under the place, also in long lines and after characters of several bytes.
-func TestCaret(t *testing.T) {
-	for _, c := range []struct {
-		line string
-		col  int
-		want string
-	}{
-		{"    y = gelu(x = x);", 9, "    y = gelu(x = x);\n        ^\n"},
-		{"\ty = gelu(x = x);\r", 2, "    y = gelu(x = x);\n    ^\n"},
-		{"é = gelu", 6, "    é = gelu\n        ^\n"},
-		{"abc", 4, "    abc\n       ^\n"},
-		{"abc", 5, ""},
-		{"abc", 0, ""},
-		{"a\x00b", 2, "    a\uFFFDb\n     ^\n"},
-		{"\xff", 1, "    \uFFFD\n    ^\n"},
-	} {
-		require.Equal(t, c.want, lint.Caret(c.line, mil.Pos{Line: 1, Col: c.col}, 0), c.line)
-	}
-	long := strings.Repeat("x", 500) + "gelu" + strings.Repeat("y", 500)
-	for _, width := range []int{0, 200, 106, 80, 40, 24, 23, 20} {
-		lines := strings.Split(lint.Caret("\t"+long, mil.Pos{Line: 1, Col: 502}, width), "\n")
-		if width == 0 {
-			width = 104
-		}
-		require.LessOrEqual(t, len(lines[0]), width)
-		require.Greater(t, len(lines[0]), width-10)
-		require.Equal(t, "gelu", lines[0][strings.Index(lines[1], "^"):][:4])
 	}
 }
 

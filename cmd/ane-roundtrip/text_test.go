@@ -9,10 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/ane/mil"
-	millint "github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/lint"
 )
 
 func TestVisible(t *testing.T) {
@@ -29,14 +26,6 @@ func TestVisible(t *testing.T) {
 		require.Equal(t, want, cli.Visible(in))
 	}
 	require.Equal(t, `first; second \x1b]0;title`, cli.OneLine("first\nsecond \x1b]0;title"))
-}
-
-// The name of a file in the line of a finding has line breaks escaped too.
-func TestFindingText(t *testing.T) {
-	var w bytes.Buffer
-	f := &millint.Finding{File: "a\nb.mil", Pos: mil.Pos{Line: 3, Col: 4}, Rule: &millint.Rule{ID: "r"}, Message: "wrong"}
-	require.NoError(t, lint.Finding((&cli.App{Out: &w}), f, 0, nil))
-	require.Contains(t, w.String(), `a\nb.mil:3:4: `)
 }
 
 // Line breaks of names are escaped in messages; those between joined errors become semicolons.

@@ -33,20 +33,23 @@ func (s Severity) String() string {
 	return fmt.Sprintf("Severity(%d)", uint8(s))
 }
 
+// MarshalText returns the word, for JSON.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // Finding is one place of a program that breaks a rule.
 type Finding struct {
-	Rule     *Rule
-	Severity Severity
-	File     string
-	Pos      mil.Pos // unknown for programs made in Go
-	Message  string  // what is wrong here, with numbers
-	Fix      string  // what to do here
+	mil.Pos           // unknown for programs made in Go
+	Rule     *Rule    `json:"rule"`
+	Severity Severity `json:"severity"`
+	File     string   `json:"file,omitempty"`
+	Message  string   `json:"message"` // what is wrong here, with numbers
+	Fix      string   `json:"fix"`     // what to do here
 	// Chips are the chips of Options that the finding concerns, in order.
-	Chips []chip.Chip
+	Chips []chip.Chip `json:"chips"`
 	// Roads are the roads of Options that the finding concerns, in order.
-	Roads []chip.Road
+	Roads []chip.Road `json:"roads"`
 	// Edits fix the finding without changing what the program computes; nil when a person has to.
-	Edits []Edit
+	Edits []Edit `json:"-"`
 }
 
 // String returns FILE:LINE:COL: severity: message [rule]; fix.

@@ -12,14 +12,14 @@ import (
 
 // Rule is one thing that lint looks for.
 type Rule struct {
-	ID       string   // "gelu-mode"
-	Severity Severity // the worst of its findings
-	Roads    []chip.Road
-	Title    string // what the program does
-	Reason   string // what happens then, in one sentence
-	Fix      string // what to do
-	Source   string // the project that published it, with the degree of evidence
-	Fixable  bool   // Fix can do it
+	ID       string      `json:"rule"`     // "gelu-mode"
+	Severity Severity    `json:"severity"` // the worst of its findings
+	Roads    []chip.Road `json:"roads"`    // none: all
+	Title    string      `json:"title"`    // what the program does
+	Reason   string      `json:"reason"`   // what happens then, in one sentence
+	Fix      string      `json:"fix"`      // what to do
+	Source   string      `json:"source"`   // the project that published it, with the degree of evidence
+	Fixable  bool        `json:"fixable"`  // Fix can do it
 
 	each   bool // checked for each chip: the check reads spec
 	placed bool // Core ML runs what the engine refuses on the CPU, so that an error becomes a warning

@@ -127,6 +127,13 @@ func (a *App) Deliver(r Report) { a.result = &r }
 // Reports says whether the command makes the object that --json prints.
 func (a *App) Reports() bool { return a.JSON || a.ReportFile.File != nil }
 
+// Show delivers the report of a command that opens no engine; without a view the command prints by itself.
+func (a *App) Show(details any, view doc.View) {
+	r := NewReport(nil)
+	r.Details, r.View = details, view
+	a.Deliver(r)
+}
+
 // Conclude prints and saves the report of a command that ended with err, and returns err. It does so once,
 // also if the command and its interrupt both call it.
 func (a *App) Conclude(ctx context.Context, err error) error {

@@ -83,22 +83,19 @@ func totals(v *doc.Value) (all doc.Remarks) {
 // operators shows the time of each operator and of the rest of a call.
 func operators(d *doc.Doc, v *doc.Value) {
 	t := doc.NewTable("Operators", "operator", "name", "~#line", "#time|us", "evidence", "bound by|bound", "#MACs|Mmac",
-		"#weights", "#tasks", "~>note").Shorten(0, 1)
-	parts := doc.NewTable("The rest of a call", "part|part of the call", "#time|us", "evidence", "bound by|bound")
-	sources := doc.NewTable("Where the times come from", "part", "evidence", ">source")
+		"#weights", "#tasks", "~>note", "~>source").Shorten(0, 1)
+	parts := doc.NewTable("The rest of a call", "part|part of the call", "#time|us", "evidence", "bound by|bound", "~>source")
 	for _, r := range v.Items("operators") {
 		macs := r.Plain("macs").Brief("%.4g", r.At("macs").Float()/1e6)
 		t.Row(r.Code("operator"), r.Code("name"), r.Plain("line").Unless(0), micro(r.At("time_ns"), ""),
 			r.Text("time_ns", "evidence"), r.Text("bound"), macs.Unless(0), r.Size("weight_bytes").Exact().Unless(0),
-			r.Plain("tasks").Unless(0), r.Text("note"))
+			r.Plain("tasks").Unless(0), r.Text("note"), r.Text("time_ns", "source"))
 	}
 	for _, r := range v.Items("parts") {
-		parts.Row(r.Text("name"), micro(r.At("time_ns"), ""), r.Text("time_ns", "evidence"), r.Text("bound"))
+		parts.Row(r.Text("name"), micro(r.At("time_ns"), ""), r.Text("time_ns", "evidence"), r.Text("bound"),
+			r.Text("time_ns", "source"))
 	}
 	all := slices.Concat(v.Items("operators"), v.Items("parts"))
-	for _, r := range all {
-		sources.Row(r.Text("name"), r.Text("time_ns", "evidence"), r.Text("time_ns", "source"))
-	}
 	shown := doc.Largest(all, 30, func(o *doc.Value) float64 { return o.At("time_ns", "value").Float() })
 	var labels, bounds []string
 	var times []float64
@@ -120,7 +117,7 @@ func operators(d *doc.Doc, v *doc.Value) {
 	}
 	plots := d.Figures().Add(doc.Lengths(doc.Axis{Form: doc.DurationOf(1)}, labels, times, colors...), p,
 		fmt.Sprintf("A bar for each of %d parts of a call.", len(labels)))
-	d.Section("Operators", nil, plots, t, parts, doc.Folded{Summary: "Sources", Table: sources})
+	d.Section("Operators", nil, plots, t, parts)
 	d.Terminal(remarks(v.Items("operators")))
 }
 

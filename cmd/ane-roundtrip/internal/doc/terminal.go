@@ -32,7 +32,7 @@ func Terminal(w io.Writer, object []byte, view View) error {
 	return p.err
 }
 
-// printer prints blocks, with an empty line around tables, but none between a table and a line of one section.
+// printer prints blocks, with an empty line around tables and facts, but none between a table and a line of one section.
 type printer struct {
 	w     io.Writer
 	width int
@@ -51,7 +51,7 @@ func (p *printer) block(b Block) {
 		for _, f := range b.Shown() {
 			t.Row(Words("%s", f.Name), Words("%s", join(f.What, func(_ Cell, text string) string { return text })))
 		}
-		p.table(t)
+		p.table(t, true)
 	case Remarks:
 		for _, f := range b.Shown() {
 			if len(f.What) > 0 {
@@ -60,7 +60,7 @@ func (p *printer) block(b Block) {
 			p.lines(Text(f.Name, f.What))
 		}
 	case *Table:
-		p.table(b)
+		p.table(b, p.gap || p.after)
 	}
 }
 
@@ -81,8 +81,8 @@ func (p *printer) lines(all Lines) {
 	}
 }
 
-func (p *printer) table(t *Table) {
-	p.separate(true)
+func (p *printer) table(t *Table, gap bool) {
+	p.separate(gap)
 	p.after = true
 	if p.err == nil {
 		p.err = t.Print(p.w, p.width)

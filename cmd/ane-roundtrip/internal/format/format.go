@@ -3,7 +3,6 @@ package format
 import (
 	"bytes"
 	"context"
-	"io/fs"
 	"slices"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -14,15 +13,15 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// formatOptions are the flags of fmt.
-type formatOptions struct {
+// options are the flags of fmt.
+type options struct {
 	list, write, diff bool
 	dialect           string
 }
 
 // Command returns the command fmt.
 func Command(a *cli.App) *cobra.Command {
-	var o formatOptions
+	var o options
 	cmd := &cobra.Command{
 		Use:   "fmt [-l] [-w] [-d] [--dialect old|new] FILE.mil ...",
 		Short: "Print a MIL program in canonical form, with its comments",
@@ -44,12 +43,6 @@ what the dialect cannot express, such as int4 in the old one.`,
 		Example: `  ane-roundtrip fmt model.mil
   ane-roundtrip fmt -l -w *.mil
   ane-roundtrip fmt -d --dialect old model.mil`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cli.Badf("no program; give FILE.mil, or -")
-			}
-			return nil
-		},
 		RunE: func(cmd *cobra.Command, args []string) error { return format(a, cmd.Context(), args, o) },
 	}
 	f := cmd.Flags()
@@ -61,39 +54,51 @@ what the dialect cannot express, such as int4 in the old one.`,
 	return cmd
 }
 
-// formatDetails are the fields that fmt adds to the report.
-type formatDetails struct {
+// details are the fields that fmt adds to the report.
+type details struct {
 	File    string `json:"file"`
 	Changed bool   `json:"changed"`
 	Bytes   int    `json:"bytes"` // of the formatted text
 }
 
-// formatted is a program in canonical form.
+// formatted is a program with its canonical form.
 type formatted struct {
-	path, name string // name: in messages
-	info       fs.FileInfo
-	old, text  []byte
+	*cli.Program
+	canonical []byte
+	differs   bool
 }
 
-// differs reports whether the program was not in canonical form.
-func (f *formatted) differs() bool { return !bytes.Equal(f.old, f.text) }
-
 // format formats all programs, and then prints, lists or replaces them.
-func format(a *cli.App, ctx context.Context, paths []string, o formatOptions) error {
+func format(a *cli.App, ctx context.Context, paths []string, o options) error {
+	to, known := mil.ParseDialect(o.dialect)
 	switch {
+	case len(paths) == 0:
+		return cli.Badf("no program; give FILE.mil, or -")
 	case o.write && slices.Contains(paths, cli.Stdio):
 		return cli.Badf("-w cannot replace standard input; name a file, or leave -w out")
 	case a.JSON && (o.diff || !o.write && !o.list):
 		return cli.Badf("fmt without -w or -l prints a program, not JSON; give --json with one of them, without -d")
 	case a.JSON && len(paths) > 1:
 		return cli.Badf("the JSON object of fmt is of one file, not of %d; give one", len(paths))
+	case o.dialect != "" && !known:
+		return cli.Badf("--dialect %q; %s", o.dialect, near.Choices(o.dialect, "choose one of", []string{"old", "new"}))
 	}
-	var all []*formatted
+	var all []formatted
 	for _, path := range paths {
-		f, err := read(a, ctx, path, o.dialect)
+		p, err := a.ReadProgram(ctx, "fmt", path)
 		if err != nil {
 			return err
 		}
+		f := formatted{Program: p}
+		if known {
+			f.canonical, err = mil.FormatAs(p.Name, p.Text, to)
+		} else {
+			f.canonical, err = mil.Format(p.Name, p.Text)
+		}
+		if err != nil {
+			return cli.Bad(err)
+		}
+		f.differs = !bytes.Equal(p.Text, f.canonical)
 		all = append(all, f)
 	}
 	if !o.write || o.list || o.diff {
@@ -101,64 +106,42 @@ func format(a *cli.App, ctx context.Context, paths []string, o formatOptions) er
 			return err
 		}
 	}
-	differ := false
 	for _, f := range all {
-		differ = differ || f.differs()
 		if err := f.print(a, o); err != nil {
 			return err
 		}
 	}
 	if a.JSON {
-		r := cli.NewReport(nil)
-		r.Details = formatDetails{all[0].path, all[0].differs(), len(all[0].text)}
-		a.Deliver(r)
+		a.Show(details{all[0].Path, all[0].differs, len(all[0].canonical)}, nil)
 	}
-	if o.diff && differ {
+	if o.diff && slices.ContainsFunc(all, func(f formatted) bool { return f.differs }) {
 		return cli.Failed{What: "a check failed"}
 	}
 	return nil
 }
 
-// read reads a program and formats it.
-func read(a *cli.App, ctx context.Context, path, dialect string) (*formatted, error) {
-	to, known := mil.ParseDialect(dialect)
-	if dialect != "" && !known {
-		return nil, cli.Badf("--dialect %q; %s", dialect, near.Choices(dialect, "choose one of", []string{"old", "new"}))
-	}
-	f := &formatted{path: path, name: cli.ProgramName(path)}
-	var err error
-	if f.old, f.info, err = a.ReadProgram(ctx, "fmt", path); err != nil {
-		return nil, err
-	}
-	if known {
-		f.text, err = mil.FormatAs(f.name, f.old, to)
-	} else {
-		f.text, err = mil.Format(f.name, f.old)
-	}
-	return f, cli.Bad(err)
-}
-
 // print does with a program what the flags ask.
-func (f *formatted) print(a *cli.App, o formatOptions) error {
+func (f formatted) print(a *cli.App, o options) error {
 	if !o.list && !o.write && !o.diff {
-		return cli.WriteText(a.Out, string(f.text))
+		return cli.WriteText(a.Out, string(f.canonical))
 	}
-	if !f.differs() {
+	if !f.differs {
 		return nil
 	}
+	name, text := cli.Visible(f.Name), ""
 	if o.list && !a.JSON {
-		if err := cli.WriteText(a.Out, cli.Visible(f.name)+"\n"); err != nil {
-			return err
-		}
-	}
-	if o.write {
-		if err := cli.Rewrite(f.path, f.info, f.text, "-w"); err != nil {
-			return err
-		}
+		text = name + "\n"
 	}
 	if o.diff {
-		name := cli.Visible(f.name)
-		return cli.WriteText(a.Out, string(diff.Diff(name+".orig", f.old, name, f.text)))
+		text += string(diff.Diff(name+".orig", f.Text, name, f.canonical))
 	}
-	return nil
+	if o.write {
+		if err := cli.Rewrite(f.Path, f.Info, f.canonical, "-w"); err != nil {
+			return err
+		}
+	}
+	if text == "" {
+		return nil
+	}
+	return cli.WriteText(a.Out, text)
 }

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -41,28 +42,28 @@ standard input.`,
 	return cmd
 }
 
-// inspection holds what inspect prints.
-type inspection struct {
-	File       string              `json:"file"`
-	Version    string              `json:"version"`
-	BuildInfo  map[string]string   `json:"build_info,omitempty"`
-	Functions  []inspectedFunction `json:"functions"`
-	Weights    []inspectedWeight   `json:"weights"`
-	WeightSize int64               `json:"weight_bytes"`
-	Notes      []string            `json:"notes,omitempty"` // on literals that their type cannot hold
+// details are the fields that inspect adds to the report.
+type details struct {
+	File       string            `json:"file"`
+	Version    string            `json:"version"`
+	BuildInfo  map[string]string `json:"build_info,omitempty"`
+	Functions  []function        `json:"functions"`
+	Weights    []weight          `json:"weights"`
+	WeightSize int64             `json:"weight_bytes"`
+	Notes      []string          `json:"notes,omitempty"` // on literals that their type cannot hold
 }
 
-type inspectedFunction struct {
-	Name      string              `json:"name"`
-	Opset     string              `json:"opset"`
-	Inputs    []inspectedTensor   `json:"inputs"`
-	Outputs   []inspectedTensor   `json:"outputs"`
-	Constants int                 `json:"constants"`
-	Operators []inspectedOperator `json:"operators"`
+type function struct {
+	Name      string     `json:"name"`
+	Opset     string     `json:"opset"`
+	Inputs    []tensor   `json:"inputs"`
+	Outputs   []tensor   `json:"outputs"`
+	Constants int        `json:"constants"`
+	Operators []operator `json:"operators"`
 }
 
-// inspectedTensor is an input or output with the layout that the engine gives it.
-type inspectedTensor struct {
+// tensor is an input or output with the layout that the engine gives it.
+type tensor struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
 	DType   string `json:"dtype,omitempty"`
@@ -76,13 +77,13 @@ type inspectedTensor struct {
 	Problem string `json:"problem,omitempty"` // why the engine gives it no layout
 }
 
-type inspectedOperator struct {
+type operator struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
 	Known bool   `json:"known"` // whether the software engine has it
 }
 
-type inspectedWeight struct {
+type weight struct {
 	Path   string `json:"path"`
 	Offset uint64 `json:"offset"`
 	Type   string `json:"type"`
@@ -91,35 +92,25 @@ type inspectedWeight struct {
 	Status string `json:"status"` // "found", "missing", or the error
 }
 
-// inspect reads a program and prints its parts.
+// inspect reads a program and describes its parts.
 func inspect(a *cli.App, ctx context.Context, path, modelPath string) error {
-	text, _, err := a.ReadProgram(ctx, "inspect", path)
+	text, err := a.ReadProgram(ctx, "inspect", path)
 	if err != nil {
 		return err
 	}
-	name := cli.ProgramName(path)
-	p, err := mil.Parse(name, text)
+	p, err := text.Parse()
 	if err != nil {
-		return cli.Bad(err)
+		return err
 	}
-	if modelPath == "" {
-		modelPath = filepath.Dir(path)
-	}
-	found := inspection{File: path, Version: p.Version, BuildInfo: buildInfo(p), Functions: []inspectedFunction{},
-		Weights: []inspectedWeight{}}
+	d := &details{File: path, Version: p.Version, BuildInfo: buildInfo(p), Functions: []function{}, Weights: []weight{},
+		Notes: ops.RangeNotes(text.Name, p)}
 	for _, f := range p.Funcs {
-		found.Functions = append(found.Functions, inspectFunction(f))
+		d.Functions = append(d.Functions, functionOf(f))
 	}
-	found.weigh(p, tensorfile.NewWeights(p, modelPath, tensorfile.Fill{}))
-	found.Notes = ops.RangeNotes(name, p)
-	a.Notes(found.Notes)
-	r := cli.NewReport(nil)
-	r.Details = found
-	a.Deliver(r)
-	if a.JSON {
-		return nil
-	}
-	return found.print(a)
+	d.weigh(tensorfile.NewWeights(p, cmp.Or(modelPath, filepath.Dir(path)), tensorfile.Fill{}))
+	a.Notes(d.Notes)
+	a.Show(d, View)
+	return nil
 }
 
 // buildInfo returns the strings of the attribute buildInfo.
@@ -130,113 +121,100 @@ func buildInfo(p *mil.Program) map[string]string {
 		if v == nil || attr.Name != "buildInfo" {
 			continue
 		}
-		d, _ := v.Literal.(*mil.DictLit)
-		if d == nil {
-			continue
-		}
-		for _, pair := range d.Pairs {
-			if key, ok := word(pair.Key); ok {
-				info[key], _ = word(pair.Value)
+		if d, ok := v.Literal.(*mil.DictLit); ok {
+			for _, pair := range d.Pairs {
+				info[word(pair.Key)] = word(pair.Value)
 			}
 		}
 	}
 	return info
 }
 
-// word returns the value of a string literal, which may be boxed.
-func word(l mil.Literal) (string, bool) {
-	for range mil.MaxNesting {
-		v, ok := l.(*mil.Value)
-		if !ok || v == nil {
-			break
-		}
-		l = v.Literal
+// word returns the value of a string, which may be boxed; empty for another literal.
+func word(l mil.Literal) string {
+	switch l := l.(type) {
+	case *mil.Value:
+		return word(l.Literal)
+	case mil.StringLit:
+		return l.Value
 	}
-	s, ok := l.(mil.StringLit)
-	return s.Value, ok
+	return ""
 }
 
-func inspectFunction(f *mil.Function) inspectedFunction {
-	out := inspectedFunction{Name: f.Name, Opset: f.Opset, Inputs: []inspectedTensor{}, Outputs: []inspectedTensor{},
-		Operators: []inspectedOperator{}}
+func functionOf(f *mil.Function) function {
+	out := function{Name: f.Name, Opset: f.Opset, Inputs: []tensor{}, Outputs: []tensor{}, Operators: []operator{}}
 	types := map[string]mil.Type{}
 	for _, v := range f.Params {
 		types[v.Name] = v.Type
-		out.Inputs = append(out.Inputs, inspectTensor(v.Name, v.Type))
+		out.Inputs = append(out.Inputs, tensorOf(v.Name, v.Type))
 	}
 	counts := map[string]int{}
 	for _, op := range f.Body {
 		for _, v := range op.Results {
 			types[v.Name] = v.Type
 		}
-		if op.Kind == "const" {
-			out.Constants++
-		} else {
-			counts[op.Kind]++
-		}
+		counts[op.Kind]++
 	}
+	out.Constants = counts["const"]
+	delete(counts, "const")
 	for _, r := range f.Results {
-		out.Outputs = append(out.Outputs, inspectTensor(r.Name, types[r.Name]))
+		out.Outputs = append(out.Outputs, tensorOf(r.Name, types[r.Name]))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		out.Operators = append(out.Operators, inspectedOperator{kind, counts[kind], ops.Lookup(kind) != nil})
+		out.Operators = append(out.Operators, operator{kind, counts[kind], ops.Lookup(kind) != nil})
 	}
 	return out
 }
 
-func inspectTensor(name string, t mil.Type) inspectedTensor {
-	out := inspectedTensor{Name: name, Type: t.String()}
+func tensorOf(name string, t mil.Type) tensor {
+	out := tensor{Name: name, Type: t.String()}
 	shape, fixed := t.Shape()
 	if t.Kind != mil.Tensor && t.Kind != mil.Scalar || !fixed {
 		out.Problem = "the engine needs a tensor whose every axis has a size"
 		return out
 	}
 	l, err := ane.NewLayout(name, t.DType, shape...)
-	var e *ane.Error
-	if errors.As(err, &e) {
+	if e := (*ane.Error)(nil); errors.As(err, &e) {
 		out.Problem = e.Detail + "; " + e.Hint
 		return out
 	}
-	out.DType, out.Shape = l.DType.String(), l.Shape
-	if out.Shape == nil {
-		out.Shape = []int{}
-	}
+	out.DType, out.Shape = l.DType.String(), append([]int{}, l.Shape...)
 	out.Bytes, out.Padding = l.Bytes(), l.Bytes()-l.PackedBytes()
 	out.Row, out.Plane, out.Depth, out.Batch = l.RowStride, l.PlaneStride, l.DepthStride, l.BatchStride
 	return out
 }
 
 // weigh looks up the weights of the program in their files.
-func (i *inspection) weigh(p *mil.Program, w *tensorfile.WeightFiles) {
+func (d *details) weigh(w *tensorfile.WeightFiles) {
 	for _, path := range w.Order {
 		file := w.File(path)
-		var f *blob.File
-		fault := errors.New("the path leaves the model's folder")
-		if file != "" {
-			f, fault = blob.Open(file)
+		f, fault := blob.Open(file)
+		if file == "" {
+			fault = errors.New("the path leaves the model's folder")
 		}
 		for _, n := range w.Needs[path] {
-			row := inspectedWeight{Path: path, Offset: n.Offset, Type: n.Type.String(), File: file, Status: "found"}
-			var err error
-			if row.Bytes, err = n.Bytes(); err == nil {
-				err = fault
-			}
-			if err == nil {
+			size, err := n.Bytes()
+			if err = cmp.Or(err, fault); err == nil {
 				_, err = f.Find(n.Offset, n.Type)
 			}
-			switch e := (*blob.Error)(nil); {
-			case errors.Is(err, fs.ErrNotExist):
-				row.Status = "missing"
-			case errors.As(err, &e):
-				row.Status = e.Msg
-			case err != nil:
-				row.Status = err.Error()
-			}
-			i.WeightSize += min(row.Bytes, math.MaxInt64-i.WeightSize) // a program may declare any size
-			i.Weights = append(i.Weights, row)
+			d.WeightSize += min(size, math.MaxInt64-d.WeightSize) // a program may declare any size
+			d.Weights = append(d.Weights, weight{path, n.Offset, n.Type.String(), size, file, status(err)})
 		}
 		if f != nil {
 			f.Close()
 		}
 	}
+}
+
+// status says how the search for a weight ended.
+func status(err error) string {
+	switch e := (*blob.Error)(nil); {
+	case err == nil:
+		return "found"
+	case errors.Is(err, fs.ErrNotExist):
+		return "missing"
+	case errors.As(err, &e):
+		return e.Msg
+	}
+	return err.Error()
 }

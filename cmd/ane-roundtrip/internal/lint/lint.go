@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"maps"
@@ -21,16 +22,23 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
 )
 
-// lintOptions are the flags of lint.
-type lintOptions struct {
-	chips, os, roads, modelPath, explain string
-	in, ranges                           []string // NAME=FILE, NAME=LOW..HIGH
-	fix, sarif, list, ownSurfaces        bool
+// job is one run of lint.
+type job struct {
+	app *cli.App
+
+	// Flags.
+	chips, system, roads, modelPath, explain string
+	inputs, ranges                           []string // NAME=FILE, NAME=LOW..HIGH
+	fix, sarif, list                         bool
+
+	lint.Options
+	in   tensorfile.Ports
+	idle map[string]bool // --in NAME and --range NAME whose inputs no program has had yet
 }
 
 // Command returns the command lint.
 func Command(a *cli.App) *cobra.Command {
-	var o lintOptions
+	j := job{app: a, idle: map[string]bool{}}
 	cmd := &cobra.Command{
 		Use:   "lint FILE.mil ...",
 		Short: "Say what each chip does with a MIL program, before its compiler",
@@ -53,121 +61,91 @@ The status is 1 if a finding is an error.`,
   ane-roundtrip lint --chip h18g --range x=-1..1 model.mil
   ane-roundtrip lint --fix model.mil
   ane-roundtrip lint --explain gelu-mode`,
-		RunE: func(cmd *cobra.Command, args []string) error { return lintAll(a, cmd.Context(), args, o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return j.run(cmd.Context(), args) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.chips, "chip", "all", "`LIST` of chips: m1 to m6, h13 to h18g, m1-m4, all")
-	f.StringVar(&o.os, "os", "", "`SYSTEM` that compiles, such as macos15 (default: any)")
-	f.StringVar(&o.roads, "road", chip.InMemory.String(), "`LIST` of roads to the compiler: in-memory, e5, coreml")
-	f.StringArrayVar(&o.in, "in", nil, "array of an input: `NAME=FILE`.npy or .npz:KEY")
-	f.StringArrayVar(&o.ranges, "range", nil, "range of an input: `NAME=LOW..HIGH`")
-	f.StringVar(&o.modelPath, "model-path", "", "`FOLDER` of weights (default: that of the program)")
-	f.BoolVar(&o.ownSurfaces, "own-surfaces", false, "warn of sizes of surfaces that the caller makes")
-	f.BoolVar(&o.fix, "fix", false, "fix what is mechanical in the files")
-	f.BoolVar(&o.sarif, "sarif", false, "print one SARIF 2.1.0 object instead of text")
-	f.StringVar(&o.explain, "explain", "", "print one `RULE`")
-	f.BoolVar(&o.list, "list", false, "print all rules")
+	f.StringVar(&j.chips, "chip", "all", "`LIST` of chips: m1 to m6, h13 to h18g, m1-m4, all")
+	f.StringVar(&j.system, "os", "", "`SYSTEM` that compiles, such as macos15 (default: any)")
+	f.StringVar(&j.roads, "road", chip.InMemory.String(), "`LIST` of roads to the compiler: in-memory, e5, coreml")
+	f.StringArrayVar(&j.inputs, "in", nil, "array of an input: `NAME=FILE`.npy or .npz:KEY")
+	f.StringArrayVar(&j.ranges, "range", nil, "range of an input: `NAME=LOW..HIGH`")
+	f.StringVar(&j.modelPath, "model-path", "", "`FOLDER` of weights (default: that of the program)")
+	f.BoolVar(&j.OwnSurfaces, "own-surfaces", false, "warn of sizes of surfaces that the caller makes")
+	f.BoolVar(&j.fix, "fix", false, "fix what is mechanical in the files")
+	f.BoolVar(&j.sarif, "sarif", false, "print one SARIF 2.1.0 object instead of text")
+	f.StringVar(&j.explain, "explain", "", "print one `RULE`")
+	f.BoolVar(&j.list, "list", false, "print all rules")
 	a.JSONFlag(cmd)
 	return cmd
 }
 
-// lintDetails are the fields that lint adds to the report.
-type lintDetails struct {
-	Chips    []string     `json:"chips"`
-	Roads    []string     `json:"roads"`
-	OS       string       `json:"os,omitempty"`
-	Files    []lintedFile `json:"files"`
-	Errors   int          `json:"errors"`
-	Warnings int          `json:"warnings"`
-	Notes    int          `json:"notes"`
-	Fixable  int          `json:"fixable"` // findings that --fix can fix
-	Fixed    int          `json:"fixed"`
-	Rules    []lintedRule `json:"rules,omitempty"` // of --list and --explain
+// details are the fields that lint adds to the report.
+type details struct {
+	Chips    []chip.Chip `json:"chips"`
+	Roads    []chip.Road `json:"roads"`
+	OS       string      `json:"os,omitempty"`
+	Files    []file      `json:"files"`
+	Errors   int         `json:"errors"`
+	Warnings int         `json:"warnings"`
+	Notes    int         `json:"notes"`
+	Fixable  int         `json:"fixable"` // findings that --fix can fix
+	Fixed    int         `json:"fixed"`
+	Rules    []lint.Rule `json:"rules,omitempty"` // of --list and --explain
 }
 
-type lintedFile struct {
-	File     string          `json:"file"`
-	Changed  bool            `json:"changed"` // by --fix
-	Findings []lintedFinding `json:"findings"`
+type file struct {
+	File     string    `json:"file"`
+	Changed  bool      `json:"changed"` // by --fix
+	Findings []finding `json:"findings"`
 
-	text     []byte
-	findings []lint.Finding
+	name, text string
 }
 
-type lintedFinding struct {
-	Rule     string   `json:"rule"`
-	Severity string   `json:"severity"`
-	Line     int      `json:"line"`   // from 1; 0 if not known
-	Column   int      `json:"column"` // in bytes, from 1; 0 if not known
-	Message  string   `json:"message"`
-	Fix      string   `json:"fix"`
-	Reason   string   `json:"reason"`
-	Source   string   `json:"source"`
-	Chips    []string `json:"chips"`
-	Roads    []string `json:"roads"`
-	Fixable  bool     `json:"fixable"`
+// finding is a finding with what its rule says.
+type finding struct {
+	*lint.Finding
+	Rule    string `json:"rule"`
+	Reason  string `json:"reason"`
+	Source  string `json:"source"`
+	Fixable bool   `json:"fixable"`
 }
 
-type lintedRule struct {
-	Rule     string   `json:"rule"`
-	Severity string   `json:"severity"`
-	Roads    []string `json:"roads"`
-	Title    string   `json:"title"`
-	Reason   string   `json:"reason"`
-	Fix      string   `json:"fix"`
-	Source   string   `json:"source"`
-	Fixable  bool     `json:"fixable"`
-}
-
-// lintAll checks programs.
-func lintAll(a *cli.App, ctx context.Context, args []string, o lintOptions) error {
-	if o.list || o.explain != "" {
-		return lintRules(a, args, o)
+// run checks programs, or shows rules.
+func (j *job) run(ctx context.Context, args []string) error {
+	if j.list || j.explain != "" {
+		return j.show(args)
 	}
 	switch {
 	case len(args) == 0:
 		return cli.Badf("operands: 0; give one or more, FILE.mil or -")
-	case a.JSON && o.sarif:
+	case j.app.JSON && j.sarif:
 		return cli.Badf("--json and --sarif both print one object; give one of them")
-	case o.fix && slices.Contains(args, cli.Stdio):
+	case j.fix && slices.Contains(args, cli.Stdio):
 		return cli.Badf("--fix cannot replace standard input; name a file, or leave --fix out")
 	}
-	options, err := o.parse()
+	err := j.parse()
 	if err != nil {
 		return err
 	}
-	in, err := tensorfile.ParsePorts("--in", o.in)
-	if err != nil {
-		return err
+	j.Programs = len(args)
+	d := &details{Chips: j.Chips, Roads: j.Roads, Files: []file{}}
+	if j.OS != 0 {
+		d.OS = j.OS.String()
 	}
-	d := lintDetails{Chips: cli.Names(options.Chips), Roads: cli.Names(options.Roads), Files: []lintedFile{}}
-	if options.OS != 0 {
-		d.OS = options.OS.String()
-	}
-	j := lintJob{app: a, o: o, options: options, in: in, used: map[string]bool{}}
-	j.options.Programs = len(args)
 	for _, path := range args {
-		f, fixed, err := j.file(ctx, path)
-		if err != nil {
+		if err := j.check(ctx, path, d); err != nil {
 			return err
 		}
-		d.Fixed += fixed
-		d.add(f)
 	}
-	if err := j.unused(); err != nil {
-		return err
+	for _, flag := range slices.Sorted(maps.Keys(j.idle)) {
+		return cli.Badf("%s: no program has such an input; check its name", flag)
 	}
-	r := cli.NewReport(nil)
-	r.Details = d
-	if d.Errors > 0 {
-		r.Verdict = cli.VerdictFail
-	}
-	a.Deliver(r)
+	j.app.Show(d, nil)
 	switch {
-	case o.sarif:
-		err = sarif(a, d)
-	case !a.JSON:
-		err = d.print(a)
+	case j.sarif:
+		err = sarif(j.app.Out, d)
+	case !j.app.JSON:
+		err = d.print(j.app)
 	}
 	if err == nil && d.Errors > 0 {
 		err = cli.Failed{What: "lint found " + cli.Counted(d.Errors, "error", "errors")}
@@ -176,92 +154,71 @@ func lintAll(a *cli.App, ctx context.Context, args []string, o lintOptions) erro
 }
 
 // parse reads the flags.
-func (o lintOptions) parse() (out lint.Options, err error) {
-	if out.Chips, err = chip.ParseList(o.chips); err != nil {
-		return out, cli.Badf("--chip: %w", err)
+func (j *job) parse() (err error) {
+	if j.Chips, err = chip.ParseList(j.chips); err != nil {
+		return cli.Badf("--chip: %w", err)
 	}
-	for name := range strings.SplitSeq(o.roads, ",") {
+	for name := range strings.SplitSeq(j.roads, ",") {
 		road, err := chip.ParseRoad(name)
 		if err != nil {
-			return out, cli.Badf("--road: %w", err)
+			return cli.Badf("--road: %w", err)
 		}
-		if !slices.Contains(out.Roads, road) {
-			out.Roads = append(out.Roads, road)
-		}
-	}
-	if o.os != "" {
-		if out.OS, err = chip.ParseOS(o.os); err != nil {
-			return out, cli.Badf("--os: %w", err)
+		if !slices.Contains(j.Roads, road) {
+			j.Roads = append(j.Roads, road)
 		}
 	}
-	out.Ranges, out.OwnSurfaces = map[string]lint.Range{}, o.ownSurfaces
-	for _, s := range o.ranges {
+	if j.system != "" {
+		if j.OS, err = chip.ParseOS(j.system); err != nil {
+			return cli.Badf("--os: %w", err)
+		}
+	}
+	j.Ranges = map[string]lint.Range{}
+	for _, s := range j.ranges {
 		name, ends, ok := strings.Cut(s, "=")
 		low, high, dots := strings.Cut(ends, "..")
 		from, err := strconv.ParseFloat(low, 64)
 		to, err2 := strconv.ParseFloat(high, 64)
 		if !ok || name == "" || !dots || err != nil || err2 != nil || !(from <= to) {
-			return out, cli.Badf("--range %q; give NAME=LOW..HIGH, such as x=-1..1", s)
+			return cli.Badf("--range %q; give NAME=LOW..HIGH, such as x=-1..1", s)
 		}
-		if _, twice := out.Ranges[name]; twice {
-			return out, cli.Badf("--range names %s twice; give one range for each", name)
+		if _, twice := j.Ranges[name]; twice {
+			return cli.Badf("--range names %s twice; give one range for each", name)
 		}
-		out.Ranges[name] = lint.Range{Low: from, High: to}
+		j.Ranges[name], j.idle["--range "+name] = lint.Range{Low: from, High: to}, true
 	}
-	return out, nil
+	j.in, err = tensorfile.ParsePorts("--in", j.inputs)
+	for _, p := range j.in {
+		j.idle["--in "+p.Name] = true
+	}
+	return err
 }
 
-// lintJob holds the state of one run of lint.
-type lintJob struct {
-	app     *cli.App
-	o       lintOptions
-	options lint.Options
-	in      tensorfile.Ports
-	used    map[string]bool // inputs of --in and --range that a program has
-}
-
-// file checks one program, and fixes it with --fix.
-func (j *lintJob) file(ctx context.Context, path string) (f lintedFile, fixed int, err error) {
-	text, info, err := j.app.ReadProgram(ctx, "lint", path)
+// check checks one program, and fixes it with --fix.
+func (j *job) check(ctx context.Context, path string, d *details) error {
+	p, err := j.app.ReadProgram(ctx, "lint", path)
 	if err != nil {
-		return f, 0, err
+		return err
 	}
-	name := path
-	if path == cli.Stdio {
-		name = "<stdin>"
+	o := j.Options
+	o.Weights = blob.Dir(cmp.Or(j.modelPath, filepath.Dir(path)))
+	if o.Ranges, err = j.rangesOf(ctx, p); err != nil {
+		return err
 	}
-	o := j.options
-	o.Weights = blob.Dir(cmp.Or(j.o.modelPath, filepath.Dir(path)))
-	if o.Ranges, err = j.rangesOf(ctx, name, text); err != nil {
-		return f, 0, err
-	}
-	f = lintedFile{File: path, text: text}
-	if j.o.fix {
-		out, done := lint.Fix(name, text, o)
-		if f.Changed = len(done) > 0 && string(out) != string(text); f.Changed {
-			if err := cli.Rewrite(path, info, out, "--fix"); err != nil {
-				return f, 0, err
+	f := file{File: path, Findings: []finding{}, name: p.Name, text: string(p.Text)}
+	if j.fix {
+		out, done := lint.Fix(p.Name, p.Text, o)
+		if f.Changed = len(done) > 0 && !bytes.Equal(out, p.Text); f.Changed {
+			if err := cli.Rewrite(path, p.Info, out, "--fix"); err != nil {
+				return err
 			}
-			f.text, fixed = out, len(done)
+			f.text, d.Fixed = string(out), d.Fixed+len(done)
 		}
 	}
-	f.findings = lint.Text(name, f.text, o)
-	f.Findings = []lintedFinding{}
-	for i := range f.findings {
-		f.Findings = append(f.Findings, found(&f.findings[i]))
-	}
-	return f, fixed, nil
-}
-
-func found(f *lint.Finding) lintedFinding {
-	return lintedFinding{f.Rule.ID, f.Severity.String(), f.Pos.Line, f.Pos.Col, cli.OneLine(f.Message), cli.OneLine(f.Fix),
-		f.Rule.Reason, f.Rule.Source, cli.Names(f.Chips), cli.Names(f.Roads), len(f.Edits) > 0}
-}
-
-// add adds a file and counts its findings.
-func (d *lintDetails) add(f lintedFile) {
-	for _, x := range f.findings {
-		switch x.Severity {
+	for _, found := range lint.Text("", []byte(f.text), o) {
+		found.Message, found.Fix = cli.OneLine(found.Message), cli.OneLine(found.Fix)
+		one := finding{&found, found.Rule.ID, found.Rule.Reason, found.Rule.Source, len(found.Edits) > 0}
+		f.Findings = append(f.Findings, one)
+		switch found.Severity {
 		case lint.Error:
 			d.Errors++
 		case lint.Warning:
@@ -269,31 +226,33 @@ func (d *lintDetails) add(f lintedFile) {
 		default:
 			d.Notes++
 		}
-		if len(x.Edits) > 0 {
+		if one.Fixable {
 			d.Fixable++
 		}
 	}
 	d.Files = append(d.Files, f)
+	return nil
 }
 
 // rangesOf returns the ranges of the inputs of a program: those of --range, and those of the arrays of --in.
-func (j *lintJob) rangesOf(ctx context.Context, name string, text []byte) (map[string]lint.Range, error) {
+func (j *job) rangesOf(ctx context.Context, program *cli.Program) (map[string]lint.Range, error) {
 	all := map[string]lint.Range{}
-	p, err := mil.ParseTree(name, text)
+	p, err := mil.ParseTree(program.Name, program.Text)
 	if err != nil {
 		return all, nil // lint reports it
 	}
 	for _, f := range p.Funcs {
 		for _, v := range f.Params {
-			if r, ok := j.options.Ranges[v.Name]; ok {
-				all[v.Name], j.used[v.Name] = r, true
+			if r, ok := j.Ranges[v.Name]; ok {
+				all[v.Name] = r
+				delete(j.idle, "--range "+v.Name)
 			}
 			port, ok := j.in.Find(v.Name)
 			shape, fixed := v.Type.Shape()
 			if !ok || !fixed {
 				continue
 			}
-			j.used[v.Name] = true
+			delete(j.idle, "--in "+v.Name)
 			l, err := ane.NewLayout(v.Name, v.Type.DType, shape...)
 			if err != nil {
 				return nil, cli.Bad(err)
@@ -313,8 +272,7 @@ func (j *lintJob) rangesOf(ctx context.Context, name string, text []byte) (map[s
 
 // rangeOf returns the smallest and the largest element; false if one is no number.
 func rangeOf(d mil.DType, data []byte) (r lint.Range, ok bool) {
-	size := d.Size()
-	for i := 0; size > 0 && i+size <= len(data); i += size {
+	for i := 0; i < len(data); i += d.Size() {
 		x := element.Load(d, data[i:])
 		if x != x {
 			return r, false
@@ -325,19 +283,4 @@ func rangeOf(d mil.DType, data []byte) (r lint.Range, ok bool) {
 		r.Low, r.High, ok = min(r.Low, x), max(r.High, x), true
 	}
 	return r, ok
-}
-
-// unused rejects names of --in and --range that no program has.
-func (j *lintJob) unused() error {
-	for _, p := range j.in {
-		if !j.used[p.Name] {
-			return cli.Badf("--in %s: no program has such an input; check its name", p.Name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(j.options.Ranges)) {
-		if !j.used[name] {
-			return cli.Badf("--range %s: no program has such an input; check its name", name)
-		}
-	}
-	return nil
 }

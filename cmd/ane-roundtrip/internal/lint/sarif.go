@@ -1,90 +1,92 @@
 package lint
 
-// The parts of SARIF 2.1.0 (OASIS, March 2020) that lint --sarif prints. Members with their default values
-// are left out, except for the languages and the line ends, which go-sarif reads as empty if they are missing. go-sarif
-// writes logs too, but its validator brings net/http; a test validates with it.
+import (
+	"encoding/json"
+	"io"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
-const sarifSchema = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/main/sarif-2.1/schema/" +
-	"sarif-schema-2.1.0.json"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+)
 
-type sarifLog struct {
-	Schema  string     `json:"$schema"`
-	Version string     `json:"version"`
-	Runs    []sarifRun `json:"runs"`
+// object is an object of a SARIF log. The types of go-sarif would link net/http.
+type object = map[string]any
+
+func sarifText(s string) object { return object{"text": s} }
+
+// sarif prints the findings as a log of SARIF 2.1.0 (OASIS, March 2020), which code hosts show beside the lines. Members
+// with their default values are left out, except for the languages and the line ends, which go-sarif reads as empty if
+// they are missing.
+func sarif(w io.Writer, d *details) error {
+	rules, results := []object{}, []object{}
+	for _, f := range d.Files {
+		lines := strings.Split(f.text, "\n")
+		artifact := object{"uri": (&url.URL{Path: filepath.ToSlash(f.File)}).String()}
+		for _, x := range f.Findings {
+			index := slices.IndexFunc(rules, func(r object) bool { return r["id"] == x.Rule })
+			if index < 0 {
+				index = len(rules)
+				rules = append(rules, rule(x))
+			}
+			place := object{"artifactLocation": artifact}
+			if x.Known() {
+				place["region"] = region(lines, x)
+			}
+			result := object{"ruleId": x.Rule, "ruleIndex": index, "level": x.Severity,
+				"message": sarifText(x.Message + "; " + x.Fix), "locations": []object{{"physicalLocation": place}},
+				"properties": object{"chips": x.Chips, "roads": x.Roads}}
+			if x.Fixable {
+				result["fixes"] = []object{{"description": sarifText(x.Fix), "artifactChanges": []object{
+					{"artifactLocation": artifact, "replacements": replacements(f.text, x)}}}}
+			}
+			results = append(results, result)
+		}
+	}
+	const language = "en-US"
+	driver := object{"name": "ane-roundtrip", "version": cli.Version(), "language": language, "rules": rules,
+		"informationUri": "https://github.com/anekit/anekit"}
+	log, err := json.MarshalIndent(object{"version": "2.1.0", "runs": []object{{"tool": object{"driver": driver},
+		"columnKind": "unicodeCodePoints", "language": language, "newlineSequences": []string{"\r\n", "\n"},
+		"results": results}}, "$schema": "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/main/sarif-2.1/schema/" +
+		"sarif-schema-2.1.0.json"}, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(log)
+	return err
 }
 
-type sarifRun struct {
-	Tool struct {
-		Driver sarifDriver `json:"driver"`
-	} `json:"tool"`
-	ColumnKind       string        `json:"columnKind"`
-	Language         string        `json:"language"`
-	NewlineSequences []string      `json:"newlineSequences"`
-	Results          []sarifResult `json:"results"`
+// rule describes the rule of a finding.
+func rule(f finding) object {
+	r := f.Finding.Rule
+	return object{"id": r.ID, "shortDescription": sarifText(r.Title), "fullDescription": sarifText(r.Reason),
+		"help": sarifText(r.Fix + " (" + r.Source + ")"), "defaultConfiguration": object{"level": r.Severity}}
 }
 
-type sarifDriver struct {
-	Name           string      `json:"name"`
-	Version        string      `json:"version"`
-	InformationURI string      `json:"informationUri"`
-	Language       string      `json:"language"`
-	Rules          []sarifRule `json:"rules,omitempty"`
+// region is the place of a finding; columns count characters.
+func region(lines []string, f finding) object {
+	r := object{"startLine": f.Line}
+	if f.Col > 0 {
+		line := lines[f.Line-1]
+		r["startColumn"] = utf8.RuneCountInString(line[:min(f.Col-1, len(line))]) + 1
+	}
+	return r
 }
 
-type sarifRule struct {
-	ID               string    `json:"id"`
-	ShortDescription sarifText `json:"shortDescription"`
-	FullDescription  sarifText `json:"fullDescription"`
-	Help             sarifText `json:"help"`
-	Default          struct {
-		Level string `json:"level"`
-	} `json:"defaultConfiguration"`
-}
-
-type sarifText struct {
-	Text string `json:"text"`
-}
-
-type sarifResult struct {
-	RuleID     string              `json:"ruleId"`
-	RuleIndex  int                 `json:"ruleIndex"`
-	Level      string              `json:"level"`
-	Message    sarifText           `json:"message"`
-	Locations  []sarifLocation     `json:"locations"`
-	Fixes      []sarifFix          `json:"fixes,omitempty"`
-	Properties map[string][]string `json:"properties"`
-}
-
-type sarifLocation struct {
-	Physical struct {
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   *sarifRegion  `json:"region,omitempty"`
-	} `json:"physicalLocation"`
-}
-
-type sarifArtifact struct {
-	URI string `json:"uri"`
-}
-
-// sarifRegion has lines and columns from 1; 0 is a default value.
-type sarifRegion struct {
-	StartLine   int `json:"startLine"`
-	StartColumn int `json:"startColumn,omitempty"`
-	EndLine     int `json:"endLine,omitempty"`
-	EndColumn   int `json:"endColumn,omitempty"`
-}
-
-type sarifFix struct {
-	Description sarifText     `json:"description"`
-	Changes     []sarifChange `json:"artifactChanges"`
-}
-
-type sarifChange struct {
-	Artifact     sarifArtifact      `json:"artifactLocation"`
-	Replacements []sarifReplacement `json:"replacements"`
-}
-
-type sarifReplacement struct {
-	Deleted  sarifRegion `json:"deletedRegion"`
-	Inserted sarifText   `json:"insertedContent"`
+// replacements are the edits that fix a finding.
+func replacements(text string, f finding) (all []object) {
+	at := func(offset int) (line, column int) {
+		before := text[:offset]
+		return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+	}
+	for _, e := range f.Edits {
+		line, column := at(e.Start)
+		endLine, endColumn := at(e.End)
+		all = append(all, object{"insertedContent": sarifText(e.New), "deletedRegion": object{"startLine": line,
+			"startColumn": column, "endLine": endLine, "endColumn": endColumn}})
+	}
+	return all
 }

@@ -167,12 +167,11 @@ func (j *job) files() []cli.Input {
 
 // read reads the program.
 func (j *job) read(ctx context.Context) error {
-	text, _, err := j.ReadProgram(ctx, j.operand, j.mil)
+	p, err := j.ReadProgram(ctx, j.operand, j.mil)
 	if err != nil {
 		return err
 	}
-	file := cli.ProgramName(j.mil)
-	program, err := mil.ParseTree(file, text)
+	program, err := mil.ParseTree(p.Name, p.Text)
 	if err != nil {
 		return cli.Bad(err)
 	}
@@ -190,7 +189,7 @@ func (j *job) read(ctx context.Context) error {
 			j.RecordInput("the program's "+path, f)
 		}
 	}
-	j.source = ane.Source{File: file, Text: text, Function: j.function, Weights: j.weights}
+	j.source = ane.Source{File: p.Name, Text: p.Text, Function: j.function, Weights: j.weights}
 	return j.CheckReport()
 }
 

@@ -1,14 +1,14 @@
 package weights
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -16,7 +16,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
@@ -40,14 +40,16 @@ check reads all of it.`,
   ane-roundtrip weights --json folder
   ane-roundtrip weights repack --align 16384 m.safetensors aligned.safetensors`,
 		Args: operands(1, "FILE|FOLDER"),
-		RunE: func(_ *cobra.Command, args []string) error { return listWeights(a, args[0]) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return report(a, &details{Action: "list", start: time.Now()}, args[0], nil)
+		},
 	}
 	a.JSONFlag(cmd)
-	cmd.AddCommand(weightsRepackCommand(a), weightsCheckCommand(a))
+	cmd.AddCommand(repackCommand(a), checkCommand(a))
 	return cmd
 }
 
-func weightsRepackCommand(a *cli.App) *cobra.Command {
+func repackCommand(a *cli.App) *cobra.Command {
 	var align int
 	cmd := &cobra.Command{
 		Use:   "repack [--align N] IN OUT",
@@ -66,7 +68,7 @@ target and keeps the link. A file that is replaced keeps its permissions.`,
   ane-roundtrip weights repack --align 16384 folder model.safetensors`,
 		Args: operands(2, "IN and OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return repackWeights(a, cmd.Context(), args[0], args[1], align)
+			return repack(a, cmd.Context(), args[0], args[1], align)
 		},
 	}
 	cmd.Flags().IntVar(&align, "align", ane.RowAlign, "`BYTES`, a power of two, 67108864 at most")
@@ -74,7 +76,7 @@ target and keeps the link. A file that is replaced keeps its permissions.`,
 	return cmd
 }
 
-func weightsCheckCommand(a *cli.App) *cobra.Command {
+func checkCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE|FOLDER",
 		Short: "Read a safetensors file wholly and verify it",
@@ -83,7 +85,10 @@ files agree. It reads every byte of every tensor, which finds errors of the disk
 and files that become shorter during the check. The format has no checksums.`,
 		Example: `  ane-roundtrip weights check model.safetensors`,
 		Args:    operands(1, "FILE|FOLDER"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return checkWeights(a, cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			check := func(f *safetensors.File) error { return f.Check(cmd.Context(), nil) }
+			return report(a, &details{Action: "check", start: time.Now()}, args[0], check)
+		},
 	}
 	a.JSONFlag(cmd)
 	return cmd
@@ -106,8 +111,8 @@ func operands(n int, names string) cobra.PositionalArgs {
 	}
 }
 
-// weightsDetails are the fields that weights adds to the report.
-type weightsDetails struct {
+// details are the fields that weights adds to the report.
+type details struct {
 	File     string            `json:"file"`
 	Action   string            `json:"action"` // list, repack or check
 	Out      string            `json:"out,omitempty"`
@@ -121,12 +126,13 @@ type weightsDetails struct {
 	Rows     int64             `json:"bytes_at_64"`
 	Pages    int64             `json:"bytes_at_16384"`
 	Metadata map[string]string `json:"metadata,omitempty"`
-	Tensors  []weightsTensor   `json:"tensors"`
+	Tensors  []tensor          `json:"tensors"`
 
+	start time.Time
 	count int // of tensors, which are in Tensors where they are printed
 }
 
-type weightsTensor struct {
+type tensor struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
 	Shape   []int  `json:"shape"`
@@ -137,16 +143,22 @@ type weightsTensor struct {
 	Usable  bool   `json:"usable"`
 }
 
-// openWeights opens a file, and calls it bad input if it is not of the format.
-func openWeights(path string) (*safetensors.File, error) {
+// open opens a file, and calls it bad input if it is not of the format.
+func open(path string) (*safetensors.File, error) {
+	const give = "give a .safetensors file, its index, or a folder of either"
 	f, err := safetensors.Open(path)
-	if err != nil {
-		if format := otherFormat(path); format != "" {
-			return nil, cli.Badf("%s is a %s file; give a .safetensors file, its index, or a folder of either", path, format)
-		}
-		return nil, badWeights(err)
+	var fault *safetensors.Error
+	switch format := otherFormat(path); {
+	case err == nil:
+		return f, nil
+	case format != "":
+		return nil, cli.Badf("%s is a %s file; "+give, path, format)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, cli.Badf("%w; "+give, err)
+	case errors.As(err, &fault) && !errors.Is(err, safetensors.ErrChanged):
+		return nil, cli.Bad(err)
 	}
-	return f, nil
+	return nil, err // of the system
 }
 
 // otherFormat names the format of a file that holds weights but is no .safetensors file, "" if it is not known.
@@ -160,42 +172,54 @@ func otherFormat(path string) string {
 	n, _ := io.ReadFull(f, start[:])
 	for magic, format := range map[string]string{"\x93NUMPY": ".npy", "PK\x03\x04": "zip (.npz, .pt)", "GGUF": ".gguf",
 		"\x89HDF": "HDF5"} {
-		if strings.HasPrefix(string(start[:n]), magic) {
+		if bytes.HasPrefix(start[:n], []byte(magic)) {
 			return format
 		}
 	}
 	return ""
 }
 
-// badWeights is bad input unless the system has failed.
-func badWeights(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return cli.Badf("%w; give a .safetensors file, its index, or a folder of either", err)
+// report opens a file, does the work of the command with it, and reports its tensors.
+func report(a *cli.App, d *details, path string, work func(*safetensors.File) error) error {
+	f, err := open(path)
+	if err != nil {
+		return err
 	}
-	var e *safetensors.Error
-	if errors.As(err, &e) && !errors.Is(err, safetensors.ErrChanged) {
-		return cli.Bad(err)
+	defer f.Close() // nothing is bound
+	if work != nil {
+		if err := work(f); err != nil {
+			return err
+		}
 	}
-	return err
+	d.File = cmp.Or(d.File, f.Path())
+	if err := d.describe(f, a.Reports()); err != nil {
+		return err
+	}
+	if d.Action == "check" {
+		d.Checked = d.Bytes
+	}
+	d.Elapsed = time.Since(d.start)
+	a.Show(d, func(page *doc.Doc, v *doc.Value) { view(page, v, d.count) })
+	return nil
 }
 
-// weightsDetailsOf describes the tensors of f. It keeps metadata only for a report, and a row for each tensor only for
-// a report or a table: a header of 100 MB has millions of either.
-func weightsDetailsOf(a *cli.App, action string, f *safetensors.File, table bool) (*weightsDetails, error) {
-	d := &weightsDetails{File: f.Path(), Action: action, Tensors: []weightsTensor{}}
-	if a.Reports() {
+// describe describes the tensors of f. It keeps metadata only for a report, and a row for each tensor only for a report
+// or a list: a header of 100 MB has millions of either.
+func (d *details) describe(f *safetensors.File, reports bool) error {
+	d.Tensors = []tensor{}
+	if reports {
 		d.Metadata = f.Metadata()
 	}
-	files := map[string]struct{}{}
+	files := map[string]bool{}
 	for _, name := range f.Names() {
 		t, err := f.Tensor(name)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		files[t.File()] = struct{}{}
-		row := weightsTensor{Name: name, Bytes: t.Size(), File: t.File(), Offset: t.Offset(),
-			Aligned: alignment(t.Offset()), Usable: t.Aligned()}
-		if table || a.Reports() {
+		files[t.File()] = true
+		row := tensor{Name: name, Bytes: t.Size(), File: t.File(), Offset: t.Offset(),
+			Aligned: min(t.Offset()&-t.Offset(), unimem.PageSize), Usable: t.Aligned()}
+		if reports || d.Action == "list" {
 			row.Type, row.Shape = t.DType().String(), t.Shape()
 			d.Tensors = append(d.Tensors, row)
 		}
@@ -212,33 +236,12 @@ func weightsDetailsOf(a *cli.App, action string, f *safetensors.File, table bool
 		}
 	}
 	d.Files = len(files)
-	return d, nil
+	return nil
 }
 
-// alignment is the largest power of two that divides an offset, at most a page.
-func alignment(offset int64) int64 {
-	if offset == 0 {
-		return unimem.PageSize
-	}
-	return min(offset&-offset, unimem.PageSize)
-}
-
-func listWeights(a *cli.App, path string) error {
-	start := time.Now()
-	f, err := openWeights(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close() // nothing is bound
-	d, err := weightsDetailsOf(a, "list", f, true)
-	if err != nil {
-		return err
-	}
-	d.Elapsed = time.Since(start)
-	return showWeights(a, d, true)
-}
-
-func repackWeights(a *cli.App, ctx context.Context, in, out string, align int) error {
+// repack writes the tensors of a file to another one, and reports that.
+func repack(a *cli.App, ctx context.Context, in, out string, align int) error {
+	d := &details{File: in, Action: "repack", Out: out, Align: align, start: time.Now()}
 	if align < 1 || align&(align-1) != 0 {
 		return cli.Badf("--align %d; give a power of two", align)
 	}
@@ -249,30 +252,19 @@ func repackWeights(a *cli.App, ctx context.Context, in, out string, align int) e
 	case a.IsOutput(info):
 		return cli.Badf("%s is standard output, where the report goes; name a file", out)
 	}
-	start := time.Now()
-	f, err := openWeights(in)
+	f, err := open(in)
 	if err != nil {
 		return err
 	}
-	moved, err := safetensors.Repack(ctx, out, f, align)
+	d.Moved, err = safetensors.Repack(ctx, out, f, align)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return Unpacked(out, err)
+		return unpacked(out, err)
 	}
-	g, err := openWeights(out)
-	if err != nil {
-		return err
-	}
-	defer g.Close() // nothing is bound
-	d, err := weightsDetailsOf(a, "repack", g, false)
-	if err != nil {
-		return err
-	}
-	d.File, d.Out, d.Align, d.Moved, d.Elapsed = in, out, align, moved, time.Since(start)
-	return showWeights(a, d, false)
+	return report(a, d, out, nil)
 }
 
-// Unpacked is the error of repack. What the system says of the file names OUT.
-func Unpacked(out string, err error) error {
+// unpacked is the error of repack. What the system says of the file names OUT.
+func unpacked(out string, err error) error {
 	var e *safetensors.Error
 	var system syscall.Errno
 	switch {
@@ -288,68 +280,36 @@ func Unpacked(out string, err error) error {
 	return err
 }
 
-func checkWeights(a *cli.App, ctx context.Context, path string) error {
-	start := time.Now()
-	f, err := openWeights(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close() // nothing is bound
-	if err := f.Check(ctx, nil); err != nil {
-		return err
-	}
-	d, err := weightsDetailsOf(a, "check", f, false)
-	if err != nil {
-		return err
-	}
-	d.Checked, d.Elapsed = d.Bytes, time.Since(start)
-	return showWeights(a, d, false)
-}
-
-// showWeights prints the shares and the table.
-func showWeights(a *cli.App, d *weightsDetails, table bool) error {
-	r := cli.NewReport(nil)
-	r.Details = d
-	a.Deliver(r)
-	if a.JSON {
-		return nil
-	}
-	switch d.Action {
-	case "repack":
-		err := a.Printf("%s: wrote %d bytes of tensors at multiples of %d\n", cli.Visible(d.Out), d.Moved, d.Align)
-		if err != nil {
-			return err
+// view lays out what was done, the shares of the tensors that are usable without a copy, and the tensors, of a file
+// with a number of them.
+func view(d *doc.Doc, v *doc.Value, count int) {
+	share := func(key string) doc.Cell {
+		part := 1.0 // nothing is usable as a whole
+		if all := v.At("bytes").Float(); all > 0 {
+			part = v.At(key).Float() / all
 		}
-	case "check":
-		if err := a.Printf("%s: read %d bytes, no fault\n", cli.Visible(d.File), d.Checked); err != nil {
-			return err
+		return doc.Words("%.1f %%", 100*part)
+	}
+	var done doc.Lines
+	switch {
+	case v.At("action").Is("repack"):
+		done = doc.Text(v.Code("out"), ": wrote ", v.Bytes("bytes"), " of tensors at multiples of ", v.Plain("align"))
+	case v.At("action").Is("check"):
+		done = doc.Text(v.Code("file"), ": read ", v.Bytes("bytes"), ", no fault")
+	}
+	tensors := doc.NewTable("Tensors", "tensor", "type", "shape", "#bytes", "#offset", "#aligned", "usable",
+		"file").Shorten(0).Group(7)
+	for _, t := range v.Items("tensors") {
+		use := "copy"
+		if t.At("usable").Yes() {
+			use = "no copy"
 		}
+		tensors.Row(t.Code("name"), t.Text("type"), doc.Words("[%s]", t.Joined(",", "shape").Number), t.Plain("bytes"),
+			t.Plain("offset"), t.Plain("alignment"), doc.Words("%s", use), t.Code("file"))
 	}
-	err := a.Printf("%s in %s, %d bytes: %s usable without a copy, %s at multiples of 64, %s at multiples of 16384\n",
-		cli.Counted(d.count, "tensor", "tensors"), cli.Counted(d.Files, "file", "files"), d.Bytes,
-		share(d.Usable, d.Bytes),
-		share(d.Rows, d.Bytes), share(d.Pages, d.Bytes))
-	if err != nil || !table {
-		return err
-	}
-	w := page.NewTable("tensor", "type", "shape", "bytes", "offset", "aligned", "usable", "file")
-	w.Shorten(0)
-	w.Group(7)
-	for _, t := range d.Tensors {
-		use := "no copy"
-		if !t.Usable {
-			use = "copy"
-		}
-		w.Row(cli.Visible(t.Name), t.Type, strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ","), fmt.Sprint(t.Bytes),
-			fmt.Sprint(t.Offset), fmt.Sprint(t.Aligned), use, cli.Visible(t.File))
-	}
-	return a.Tables(page.NewTable(), w)
-}
-
-// share is a part of all in percent; all of nothing is all.
-func share(part, all int64) string {
-	if all == 0 {
-		return "100.0 %"
-	}
-	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(all))
+	d.Section("Shares", nil, done, doc.Text(cli.Counted(count, "tensor", "tensors"), " in ",
+		doc.Counted(v.Plain("files"), "file", "files"), ", ", v.Bytes("bytes"), ": ", share("usable_bytes"),
+		" usable without a copy, ", share("bytes_at_64"), " at multiples of 64, ", share("bytes_at_16384"),
+		" at multiples of 16384"))
+	d.Section("Tensors", nil, tensors)
 }
