@@ -63,19 +63,13 @@ func makeModel(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 }
 
-// firstLine keeps the first line of a file: firstline FILE.
-func firstLine(ts *testscript.TestScript, _ bool, args []string) {
-	line, _, _ := strings.Cut(ts.ReadFile(args[0]), "\n")
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(line), 0o600))
-}
-
-// joinedFiles compares a file with others, joined by blanks: joined WHOLE PART ...
+// joinedFiles compares a file of one line with others, joined by blanks: joined WHOLE PART ...
 func joinedFiles(ts *testscript.TestScript, _ bool, args []string) {
 	var parts []string
 	for _, name := range args[1:] {
-		parts = append(parts, ts.ReadFile(name))
+		parts = append(parts, strings.TrimSuffix(ts.ReadFile(name), "\n"))
 	}
-	if got := strings.Join(parts, " "); got != ts.ReadFile(args[0]) {
+	if got := strings.Join(parts, " ") + "\n"; got != ts.ReadFile(args[0]) {
 		ts.Fatalf("%q joined, %q in %s", got, ts.ReadFile(args[0]), filepath.Base(args[0]))
 	}
 }

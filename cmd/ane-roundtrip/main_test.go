@@ -113,7 +113,6 @@ func scripts(t *testing.T, dir string, more func(*testscript.Env) error) {
 			"json":      compareJSON,
 			"mkweights": makeWeights,
 			"mkmodel":   makeModel,
-			"firstline": firstLine,
 			"joined":    joinedFiles,
 			"flip":      flipBit,
 			"status":    expectStatus,

@@ -17,6 +17,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cost"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/generate"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/info"
 	drawing "github.com/anekit/anekit/cmd/ane-roundtrip/internal/report"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/run"
@@ -112,7 +113,7 @@ func TestPagesOfHostileObjects(t *testing.T) {
 	effort.NeedsFull(t, "a browser and nine commands")
 	browser := browsertest.Open(t)
 	views := map[string]doc.View{"check": check.View(false), "compare": run.View, "missing": run.View, "cost": cost.View,
-		"info": info.View}
+		"info": info.View, "generate": generate.View, "actor": generate.View}
 	// The browser takes time, so it looks at some of the pages.
 	looked := map[string]bool{"check": true, "missing": true, "generate": true, "compare": true}
 	seen := map[string]bool{"markup": true, "right": true, "long": true, "huge": true}

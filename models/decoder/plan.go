@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -39,11 +40,11 @@ func (p *Plan) inTurns() bool {
 
 // ProgramPlan is one compiled program.
 type ProgramPlan struct {
-	Name        string // such as "step.layers", "chunk.attention" or "head"
-	Layers      int    // whole layers in it
-	Instances   int    // loaded programs of it, with weights of their own
-	WeightBytes int64  // of one instance, as the program has them
-	Operations  int
+	Name        string `json:"name"`         // such as "step.layers", "chunk.attention" or "head"
+	Layers      int    `json:"layers"`       // whole layers in it
+	Instances   int    `json:"instances"`    // loaded programs of it, with weights of their own
+	WeightBytes int64  `json:"weight_bytes"` // of one instance, as the program has them
+	Operations  int    `json:"operations"`
 }
 
 // Budget is a limit and how much of it the model uses.
@@ -51,6 +52,19 @@ type Budget struct {
 	Name  string
 	Used  int64
 	Limit chip.Fact[int64] // unknown for what nothing limits
+}
+
+// MarshalJSON writes name, used and limit, which is null if it is unknown.
+func (b Budget) MarshalJSON() ([]byte, error) {
+	var limit *int64
+	if b.Limit.Known() {
+		limit = &b.Limit.Value
+	}
+	return json.Marshal(struct {
+		Name  string `json:"name"`
+		Used  int64  `json:"used"`
+		Limit *int64 `json:"limit"`
+	}{b.Name, b.Used, limit})
 }
 
 // Over reports whether the model exceeds the limit.

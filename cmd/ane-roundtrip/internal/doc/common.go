@@ -37,8 +37,8 @@ func (d *Doc) head() {
 		add(sign, fault.Code())
 		sign = ", "
 	}
-	if e := r.At("engine"); e.Object() {
-		d.About = Line(e.Text("name"), ": ", e.Text("chip"), ", ", e.Text("os_build"))
+	if r.At("engine").Object() {
+		d.About = d.Engine()
 	}
 	d.Foot = Line("anekit ", r.Text("host", "version"), ", ", r.Text("time"), ". ")
 	if args := r.Items("args"); len(args) > 0 {
@@ -47,6 +47,12 @@ func (d *Doc) head() {
 			d.Foot = append(d.Foot, Words(" "), a.Code())
 		}
 	}
+}
+
+// Engine is the name of the engine, its chip and its system.
+func (d *Doc) Engine() []Cell {
+	e := d.Root.At("engine")
+	return Line(e.Text("name"), ": ", e.Text("chip"), ", ", e.Text("os_build"))
 }
 
 // unproved takes a verdict that has passed from the head of a page whose command has proved nothing.

@@ -18,7 +18,11 @@
 // forbids the browser to load anything. It follows the color scheme of the reader, fits 360 pixels, and prints.
 package doc
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // View lays out the details of an object, which are missing in that of a failure. A command without a view has a page
 // of what all commands have in common.
@@ -125,15 +129,24 @@ type Fact struct {
 // Named is a fact.
 func Named(name string, parts ...any) Fact { return Fact{name, Line(parts...)} }
 
-// Facts are facts that a terminal shows as a table. Those of empty cells are left out.
+// Facts are facts that a terminal shows as a table. Those of empty cells are left out. A name is as that of a column
+// (NewTable): it begins with ~ if only a page has the fact, and after a bar it has the name on a terminal.
 type Facts []Fact
 
 func (f Facts) empty() bool { return len(f.Shown()) == 0 }
 
-// Shown lists the facts with text.
-func (f Facts) Shown() (all Facts) {
+// Shown lists the facts with text, as a page names them.
+func (f Facts) Shown() Facts { return f.on(readers) }
+
+func (f Facts) on(a audience) (all Facts) {
 	for _, one := range f {
-		if len(one.What) == 0 || slices.ContainsFunc(one.What, func(c Cell) bool { return c.Number != "" }) {
+		name, readersOnly := strings.CutPrefix(one.Name, "~")
+		page, brief, _ := strings.Cut(name, "|")
+		if one.Name = page; a == viewers {
+			one.Name = cmp.Or(brief, page)
+		}
+		if (a == readers || !readersOnly) &&
+			(len(one.What) == 0 || slices.ContainsFunc(one.What, func(c Cell) bool { return c.Number != "" })) {
 			all = append(all, one)
 		}
 	}

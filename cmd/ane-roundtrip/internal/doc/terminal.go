@@ -48,7 +48,7 @@ func (p *printer) block(b Block) {
 		p.lines(b)
 	case Facts:
 		t := NewTable("", "", "")
-		for _, f := range b.Shown() {
+		for _, f := range b.on(viewers) {
 			t.Row(Words("%s", f.Name), Words("%s", join(f.What, func(_ Cell, text string) string { return text })))
 		}
 		p.table(t, true)

@@ -1,190 +1,131 @@
 package generate
 
 import (
-	"github.com/spf13/cobra"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
 
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/wasm"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/models/actor"
 )
 
-// actorOptions are the flags of actor beside those of generate.
-type actorOptions struct {
-	generateOptions
-	guest  string
-	memory int  // of the guest, in MiB
-	words  bool // --text of thaw
-	named  bool // the snapshot names the model, not --model
+// acted are the details of actor alone.
+type acted struct {
+	Guest    string        `json:"guest"` // its file, or talker
+	Sum      string        `json:"guest_sha256"`
+	Grown    int           `json:"guest_memory_bytes"` // to which it has grown
+	Said     int           `json:"said_tokens"`        // in the actor's life
+	Position int           `json:"position"`           // tokens that the model has taken
+	Moved    int           `json:"moved_tokens"`       // that another model took again
+	Thaw     time.Duration `json:"thaw_ns"`
+	Freeze   time.Duration `json:"freeze_ns"`
+	Bytes    int64         `json:"snapshot_bytes"` // that freeze wrote
 }
 
-// ActorCommand returns the command actor.
-func ActorCommand(a *cli.App) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "actor run|freeze|thaw",
-		Short: "Run, freeze and thaw a guest that talks with a language model",
-		Long: `actor runs a WebAssembly guest that talks with a language model. Between two
-tokens the guest's memory and globals, the tokens, the state of the draws, and
-the keys and values of the model can be frozen to one file. From it the actor
-continues as if it had never stopped: in another process, on another engine of
-equal numerics, or on another machine. A kill at any moment leaves the old file
-or the new one, whole.
+// maxGuest is the size in bytes of the largest guest.
+const maxGuest = 256 << 20
 
-Without --guest the guest is one that answers the prompt, token by token, as
-generate does. The documentation of package models/actor says what a guest may
-be. What a guest prints goes to standard error, with control characters other
-than line feeds and tabs escaped; what it says does so on a terminal.`,
-		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.Badf("actor needs a command; give run, freeze or thaw")
-		},
+// readGuest reads the binary of the guest. It waits for no pipe, and reads no device that has no end.
+func (j *job) readGuest() {
+	refuse(j.memory < 1 || j.memory > 4096, "--guest-memory %d; give 1 to 4096", j.memory)
+	if j.binary = actor.Talker(); j.guest == "" {
+		return
 	}
-	cmd.AddCommand(actorRunCommand(a), actorFreezeCommand(a), actorThawCommand(a))
-	return cmd
+	info, err := os.Stat(j.guest)
+	refuse(err == nil && (!info.Mode().IsRegular() || info.Size() > maxGuest),
+		"--guest %s is no file of at most %d bytes; name a WebAssembly binary", j.guest, maxGuest)
+	j.binary, err = os.ReadFile(j.guest)
+	refuse(err != nil, "--guest: %w; name a WebAssembly binary", err)
 }
 
-func actorRunCommand(a *cli.App) *cobra.Command {
-	var o actorOptions
-	cmd := &cobra.Command{
-		Use:   "run --model FOLDER (--prompt TEXT | --tokens IDS)",
-		Short: "Start an actor and print what it says",
-		Long: `run starts an actor with a prompt and prints at most --max tokens that it says,
-text for --prompt, ids for --tokens, and figures. It writes no file.`,
-		Example: `  ane-roundtrip actor run --model m --tokens 1,2,3 --max 10
-  ane-roundtrip actor run --model m --prompt Hi --guest my.wasm --json`,
-		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.BeginReport(cmd, o.files()...); err != nil {
-				return err
-			}
-			if err := o.prompted(cmd, true); err != nil {
-				return err
-			}
-			return talkTo(a, cmd.Context(), o, actorWork{})
-		},
+// peekActor reads what the snapshot says of its actor.
+func (j *job) peekActor() {
+	frozen, err := actor.PeekFile(j.snapshot)
+	refuse(errors.Is(err, fs.ErrNotExist), "--snapshot %s does not exist; freeze an actor first, with a prompt",
+		j.snapshot)
+	trial.NoError(err)
+	j.frozen = frozen
+	if j.named = j.folder == ""; j.named {
+		j.folder = frozen.Note
+		refuse(j.folder == "", "no model, and %s names none; give --model FOLDER", j.snapshot)
 	}
-	actorFlags(a, cmd, &o)
-	promptFlags(cmd, &o)
-	return cmd
 }
 
-func actorFreezeCommand(a *cli.App) *cobra.Command {
-	var o actorOptions
-	cmd := &cobra.Command{
-		Use:   "freeze [FILE] --model FOLDER [flags of a prompt]",
-		Short: "Have an actor say some tokens and freeze it to a file",
-		Long: `freeze starts an actor with a prompt, has it say at most --max tokens, and
-freezes it to FILE, also given by --snapshot, which it replaces. Without a
-prompt it thaws the actor in that file, continues it and freezes it to the file
-again; the default of --model is then the folder that the file names.`,
-		Example: `  ane-roundtrip actor freeze --snapshot a --model m --tokens 1,2,3 --max 10
-  ane-roundtrip actor freeze --snapshot a --max 10`,
-		Args: o.snapshotArg,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.BeginReport(cmd, o.files()...); err != nil {
-				return err
-			}
-			if err := o.prompted(cmd, false); err != nil {
-				return err
-			}
-			begun := cmd.Flags().Changed("prompt") || cmd.Flags().Changed("tokens")
-			return talkTo(a, cmd.Context(), o, actorWork{thaw: !begun, freeze: true})
-		},
-	}
-	actorFlags(a, cmd, &o)
-	promptFlags(cmd, &o)
-	cmd.Flags().StringVar(&o.snapshot, "snapshot", "", "`FILE` of the frozen actor")
-	return cmd
-}
-
-func actorThawCommand(a *cli.App) *cobra.Command {
-	var o actorOptions
-	cmd := &cobra.Command{
-		Use:   "thaw [FILE] [--model FOLDER]",
-		Short: "Thaw an actor and print what it says next",
-		Long: `thaw continues the actor in FILE, also given by --snapshot, prints at most --max
-further tokens, and leaves FILE unchanged. The guest has to be the frozen one:
-thaw refuses another one, or another version, and prints the difference. The
-default of --model is the folder that the file names.
-
-With the model, weights and numerics that froze the actor, thaw restores its
-keys and values, and the actor says what it would have said. If --model names
-another model, one with other weights, or the same one for other numerics, the
-guest keeps its memory and the tokens, and the model takes all tokens of the
-actor again; a note says so. Without --model thaw refuses that.`,
-		Example: `  ane-roundtrip actor thaw --snapshot a --max 20
-  ane-roundtrip actor thaw --snapshot a --model other --max 20 --json`,
-		Args: o.snapshotArg,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.BeginReport(cmd, o.files()...); err != nil {
-				return err
-			}
-			o.whole = cmd.Flags().Changed("max")
-			return talkTo(a, cmd.Context(), o, actorWork{thaw: true})
-		},
-	}
-	actorFlags(a, cmd, &o)
-	cmd.Flags().StringVar(&o.snapshot, "snapshot", "", "`FILE` of the frozen actor")
-	cmd.Flags().BoolVar(&o.words, "text", false, "print text in place of ids, by the model's tokenizer.json")
-	return cmd
-}
-
-// files are the files of the flags.
-func (o *actorOptions) files() []cli.Input {
-	return []cli.Input{{Flag: "--snapshot", Path: o.snapshot}, {Flag: "--guest", Path: o.guest}}
-}
-
-// snapshotArg takes the file of a snapshot as an operand.
-func (o *actorOptions) snapshotArg(cmd *cobra.Command, args []string) error {
-	switch {
-	case len(args) > 1:
-		return cli.UnknownOperand(cmd, args[1])
-	case len(args) == 1 && o.snapshot != "":
-		return cli.Badf("both %s and --snapshot %s name the file; leave one of them out", args[0], o.snapshot)
-	case len(args) == 1:
-		o.snapshot = args[0]
-	}
-	return nil
-}
-
-// actorFlags adds the flags that all commands of actor have.
-func actorFlags(a *cli.App, cmd *cobra.Command, o *actorOptions) {
-	f := cmd.Flags()
-	f.StringVar(&o.model, "model", "", "`FOLDER` of the model")
-	f.StringVar(&o.guest, "guest", "", "`FILE` of the guest, a WebAssembly binary (default: one that answers)")
-	f.IntVar(&o.memory, "guest-memory", 64, "limit `MIB` of the guest's memory")
-	f.IntVar(&o.max, "max", defaultMax, "number `N` of tokens to say at most")
-	f.StringVar(&o.form, "form", "",
-		"`FORM` of the programs: engine, engine-int8 or compact (default: engine on Apple's engine, else compact)")
-	f.IntVar(&o.context, "context", 0, "room for `N` tokens (default: what the run needs)")
-	a.JSONFlag(cmd)
-	a.ReportFlag(cmd)
-	a.EngineFlags(cmd)
-	a.ArithmeticFlags(cmd)
-}
-
-// promptFlags adds the flags of an actor that begins.
-func promptFlags(cmd *cobra.Command, o *actorOptions) {
-	f := cmd.Flags()
-	f.StringVar(&o.prompt, "prompt", "", "`TEXT` that the guest reads")
-	f.StringVar(&o.tokens, "tokens", "", "`IDS` of tokens that the guest reads, separated by commas")
-	f.Float64Var(&o.temperature, "temperature", 0, "`T` by which logits are divided; 0 takes the most likely token")
-	f.Float64Var(&o.topP, "top-p", 1, "probability `P` of the tokens that are kept for the draw")
-	f.Uint64Var(&o.seed, "seed", 0, "seed `S` of the draws")
-}
-
-// prompted notes which of the flags of a prompt are given. Without one, those of a new actor are refused.
-func (o *actorOptions) prompted(cmd *cobra.Command, need bool) error {
-	f := cmd.Flags()
-	o.text, o.whole = f.Changed("prompt"), f.Changed("max")
-	ids := f.Changed("tokens")
-	switch {
-	case o.text && ids, need && !o.text && !ids:
-		return cli.Badf("actor %s takes one of --prompt and --tokens; give --prompt TEXT or --tokens 1,2,3", cmd.Name())
-	case o.text || ids:
-		return nil
-	}
-	for _, name := range []string{"temperature", "top-p", "seed"} {
-		if f.Changed(name) {
-			return cli.Badf("--%s is for a new actor; give a prompt too, or leave it out: the file has the draws", name)
+// act starts an actor or thaws one, has it say its tokens, and perhaps freezes it.
+func (j *job) act(t *trial.T, d *ane.Device) {
+	host := trial.Must(actor.NewHost(t.Ctx, d, j.model))
+	t.Later(host.Close)
+	code := trial.Must(host.Load(t.Ctx, j.binary))
+	t.Later(code.Close)
+	f := &j.details
+	f.acted = &acted{Guest: cmp.Or(j.guest, "talker"), Sum: fmt.Sprintf("%x", sha256.Sum256(j.binary))}
+	a := j.enter(t.Ctx, code)
+	t.Later(a.Close)
+	f.Load = time.Since(j.started)
+	copied := a.Copied()
+	j.start(slices.Concat(a.Prompt(), a.Said())...)
+	for range j.max {
+		token, err := a.Next(t.Ctx)
+		if errors.Is(err, actor.ErrEnd) {
+			break
 		}
+		trial.NoError(err)
+		trial.NoError(j.said(token))
 	}
-	return nil
+	if a.Ended() {
+		f.Stopped = "end"
+	}
+	f.Copied, f.Grown = a.Copied()-copied, a.Guest().Memory().Size()
+	f.Prompt, f.Said = len(a.Prompt()), len(a.Said())
+	f.Position, f.Context = a.Session().Position(), a.Session().Cache().Cap()
+	if j.freeze {
+		begin := time.Now()
+		trial.NoError(unsaved(a.Freeze(t.Ctx, j.snapshot)))
+		f.Freeze, f.Bytes = time.Since(begin), trial.Must(os.Stat(j.snapshot)).Size()
+	}
+}
+
+// enter starts or thaws the actor.
+func (j *job) enter(ctx context.Context, code *actor.Code) *actor.Actor {
+	config := actor.Config{Prompt: j.talked.Prompt, Sampler: j.talked.Sampler, Note: trial.Must(filepath.Abs(j.folder)),
+		Limits: wasm.Limits{Memory: j.memory << 20, Output: guestOutput{j.app.Err}}}
+	if !j.thaw {
+		return trial.Must(code.Start(ctx, config))
+	}
+	begin := time.Now()
+	a, err := code.Thaw(ctx, j.snapshot, config)
+	if errors.Is(err, actor.ErrModel) {
+		refuse(j.named, "%s is of another model, other weights or other numerics than those of %s; give its "+
+			"numerics, or --model FOLDER for a model that takes all tokens again", j.snapshot, j.folder)
+		j.notes = append(j.notes, "the cache was filled by prefill: another model, weights or numerics")
+		a, err = code.Move(ctx, j.snapshot, config)
+	}
+	trial.NoError(err)
+	f := &j.details
+	if f.Thaw, f.Moved = time.Since(begin), a.Moved(); f.Moved == 0 {
+		f.Restored = a.Session().Position()
+	}
+	return a
+}
+
+// guestOutput writes what a guest prints to standard error, with what would control a terminal escaped.
+type guestOutput struct{ w io.Writer }
+
+// Write implements io.Writer.
+func (o guestOutput) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(o.w, page.Inert(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }

@@ -21,14 +21,6 @@ func (b *builder) build() {
 		default:
 			b.bench(details)
 		}
-	case "generate":
-		if details.at("chip").kind == text {
-			b.plan(details)
-		} else {
-			b.generate(details)
-		}
-	case "actor":
-		b.actor(details)
 	case "cost":
 		b.cost(details)
 	}
@@ -45,8 +37,6 @@ func (b *builder) unproved(details *value) {
 	case !b.root.at("verdict").is("pass"):
 	case command == "cost":
 		word = "Estimate"
-	case command == "generate" && details.at("chip").kind == text:
-		word = "Plan"
 	}
 	if word != "" {
 		b.doc.Verdict, b.doc.Word, b.doc.Tone = cell{Number: word, Class: "word"}, word, ""
