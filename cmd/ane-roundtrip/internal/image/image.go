@@ -154,9 +154,7 @@ func decode(t *trial.T, a *cli.App, path string) *picture.Picture {
 	if path == cli.Stdio {
 		path = "standard input"
 	}
-	p, err := picture.Read(f, path, picture.MaxPixels)
-	trial.NoError(cli.Bad(err))
-	return p
+	return trial.Must(picture.Read(f, path, picture.MaxPixels))
 }
 
 // count counts the bytes that are written to it.

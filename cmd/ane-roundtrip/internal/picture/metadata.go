@@ -1,35 +1,73 @@
 package picture
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
+	"math"
 	"slices"
+	"strings"
 )
 
-// readChunks reads the metadata in the chunks of a file that was decoded, if it is a PNG.
-func (p *Picture) readChunks(data []byte) {
-	const head, checksum = 8, 4
-	data, png := bytes.CutPrefix(data, []byte(pngSignature))
-	for kind := ""; png && len(data) >= head && kind != "IEND"; {
-		kind = string(data[4:head])
-		end := min(head+int(binary.BigEndian.Uint32(data)), len(data))
-		p.metadata(kind, data[head:end])
-		data = data[min(end+checksum, len(data)):]
-	}
+// lookahead is the size of the buffer in front of a decoder. A segment of a JPEG fits into it.
+const lookahead = 128 << 10
+
+// source is the reader of a decoder. At each part of the file (a chunk of a PNG, a segment of a JPEG) it looks ahead
+// for metadata. It keeps the error of the file, which decoders return in the same way as their own.
+type source struct {
+	in    *bufio.Reader
+	start string // of the file, 64 bytes
+	png   bool
+	left  int64 // bytes up to the next part; never reached: there is no metadata any more
+	p     *Picture
+	err   error
 }
 
-// readSegments reads the metadata in the segments of a file that was decoded, if it is a JPEG, up to the samples.
-func (p *Picture) readSegments(data []byte) {
-	const marker, samples, head = 0xff, 0xda, 4
-	data, jpeg := bytes.CutPrefix(data, []byte("\xff\xd8"))
-	for jpeg && len(data) >= head && data[0] == marker && data[1] != samples {
-		end := 1 // of a byte that fills the file
-		if data[1] != marker {
-			end = min(2+max(int(binary.BigEndian.Uint16(data[2:])), 2), len(data))
-			p.metadata(string(data[:2]), data[head:end])
-		}
-		data = data[end:]
+func newSource(r io.Reader, p *Picture) *source {
+	s := &source{in: bufio.NewReaderSize(r, lookahead), p: p, left: 2}
+	s.start = string(s.peek(64))
+	if s.png = strings.HasPrefix(s.start, pngSignature); s.png {
+		s.left = int64(len(pngSignature))
+	}
+	return s
+}
+
+func (s *source) Read(b []byte) (int, error) {
+	if s.left == 0 {
+		s.part()
+	}
+	n, err := s.in.Read(b[:min(int64(len(b)), s.left)])
+	s.left -= int64(n)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
+
+// peek returns the next n bytes, or as many as the file and the buffer have. Read returns the error.
+func (s *source) peek(n int64) []byte {
+	b, _ := s.in.Peek(int(min(n, lookahead)))
+	return b
+}
+
+// part looks at the next part.
+func (s *source) part() {
+	const marker, samples, last = 0xff, 0xda, 0xd9
+	head := string(s.peek(8))
+	switch {
+	case s.png && len(head) == 8:
+		size := int64(binary.BigEndian.Uint32([]byte(head)))
+		s.left = 8 + size + 4 // checksum
+		s.p.metadata(head[4:], s.peek(8 + size)[8:])
+	case s.png || len(head) < 4 || head[0] != marker || head[1] == samples || head[1] == last:
+		s.left = math.MaxInt64
+	case head[1] == marker: // a fill byte
+		s.left = 1
+	default:
+		s.left = 2 + max(int64(binary.BigEndian.Uint16([]byte(head[2:]))), 2)
+		s.p.metadata(head[:2], s.peek(s.left)[4:])
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/bep/imagemeta"
 	"github.com/stretchr/testify/require"
@@ -184,7 +186,7 @@ func TestNotes(t *testing.T) {
 	require.Equal(t, 3, decoded(t, both).Orientation, "the first Exif data with an orientation")
 }
 
-// FuzzMetadata reads any bytes as metadata.
+// FuzzMetadata reads any bytes as metadata and passes them on.
 func FuzzMetadata(f *testing.F) {
 	f.Add(exif(6))
 	f.Add([]byte("II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x08\x00\x00\x00"))
@@ -194,8 +196,9 @@ func FuzzMetadata(f *testing.F) {
 		o := orientationOf(data)
 		require.True(t, o >= 0 && o <= 8)
 		p := new(Picture)
-		p.readChunks(data)
-		p.readSegments(data)
+		got, err := io.ReadAll(newSource(iotest.OneByteReader(bytes.NewReader(data)), p))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(data, got))
 		require.LessOrEqual(t, len(p.Notes), 3)
 	})
 }

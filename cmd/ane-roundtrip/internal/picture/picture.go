@@ -4,8 +4,7 @@
 // samples of 16 bits and inks (CMYK). It applies the Exif orientation, but no color profile, and reads only the still
 // picture of an animation; [Picture.Notes] names what it ignored.
 //
-// Decoding takes up to 19 bytes a pixel, for a progressive JPEG, and 288 MiB for the bytes of the file. A Picture takes
-// one or four bytes per pixel, and is filtered in place.
+// Decoding takes up to 19 bytes a pixel, for a progressive JPEG. A Picture takes one or four, and is filtered in place.
 package picture
 
 import (

@@ -13,18 +13,18 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 )
 
 // requireError checks the properties of every error of the package.
 func requireError(t *testing.T, err error, file string) {
 	t.Helper()
-	var e *Error
+	var e cli.BadInput
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, file, e.File)
 	require.True(t, strings.HasPrefix(err.Error(), file+": "))
-	require.True(t, strings.HasSuffix(err.Error(), "; "+e.Fix))
-	require.NotEmpty(t, e.Fix)
-	require.NotEmpty(t, e.What)
+	require.True(t, strings.HasSuffix(err.Error(), "; "+e.Hint))
+	require.NotEmpty(t, e.Hint)
 	require.NotContains(t, err.Error(), "\n")
 }
 
