@@ -1,7 +1,6 @@
 package doc
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -19,74 +18,61 @@ func Terminal(w io.Writer, object []byte, view View) error {
 	}
 	d := &Doc{Root: root}
 	view(d, root.At("details"))
-	p := printer{w: w, width: page.Width(w)}
+	p := printer{width: page.Width(w), paint: painter(w)}
 	for _, s := range d.sections {
 		if s.on == readers {
 			continue
 		}
-		p.gap = true
+		p.begins = true
 		for _, b := range s.Blocks {
 			p.block(b)
 		}
 	}
-	return p.err
+	_, err = io.WriteString(w, p.String())
+	return err
 }
 
-// printer prints blocks, with an empty line around tables and facts, but none between a table and a line of one section.
+// printer collects blocks, with an empty line around tables and facts, but none between a line and a table of one
+// section.
 type printer struct {
-	w     io.Writer
-	width int
-	began bool
-	gap   bool // the next block begins a section
-	after bool // the last block was a table
-	err   error
+	strings.Builder
+	width  int
+	paint  painting
+	begins bool // the next block begins a section
+	table  bool // the last block was a table
 }
 
 func (p *printer) block(b Block) {
 	switch b := b.(type) {
 	case Lines:
-		p.lines(b)
+		for _, line := range b {
+			p.add(page.Fold(join(line, p.paint), p.width, 2)+"\n", p.begins && p.table, false)
+		}
 	case Facts:
 		t := NewTable("", "", "")
 		for _, f := range b.on(viewers) {
 			t.Row(Words("%s", f.Name), Words("%s", join(f.What, func(_ Cell, text string) string { return text })))
 		}
-		p.table(t, true)
+		p.add(t.text(p.width, p.paint), true, true)
 	case Remarks:
 		for _, f := range b.Shown() {
 			if len(f.What) > 0 {
 				f.Name += ": "
 			}
-			p.lines(Text(f.Name, f.What))
+			p.block(Text(f.Name, f.What))
 		}
 	case *Table:
-		p.table(b, p.gap || p.after)
+		p.add(b.text(p.width, p.paint), p.begins || p.table, true)
 	}
 }
 
-func (p *printer) separate(gap bool) {
-	if p.began && gap && p.err == nil {
-		_, p.err = fmt.Fprintln(p.w)
+// add adds a text, after an empty line if that is wanted.
+func (p *printer) add(text string, gap, table bool) {
+	if gap && p.Len() > 0 {
+		p.WriteByte('\n')
 	}
-	p.began, p.gap = true, false
-}
-
-func (p *printer) lines(all Lines) {
-	p.separate(p.gap && p.after)
-	p.after = false
-	for _, line := range all {
-		if p.err == nil {
-			_, p.err = fmt.Fprintln(p.w, page.Fold(join(line, painter(p.w)), p.width, 2))
-		}
-	}
-}
-
-func (p *printer) table(t *Table, gap bool) {
-	p.separate(gap)
-	p.after = true
-	if p.err == nil {
-		p.err = t.Print(p.w, p.width)
-	}
+	p.WriteString(text)
+	p.begins, p.table = false, table
 }
 
 // join is the text of a line.
