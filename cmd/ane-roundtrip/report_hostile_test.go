@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/bench"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/browsertest"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cost"
@@ -113,7 +114,7 @@ func TestPagesOfHostileObjects(t *testing.T) {
 	effort.NeedsFull(t, "a browser and nine commands")
 	browser := browsertest.Open(t)
 	views := map[string]doc.View{"check": check.View(false), "compare": run.View, "missing": run.View, "cost": cost.View,
-		"info": info.View, "generate": generate.View, "actor": generate.View}
+		"info": info.View, "generate": generate.View, "actor": generate.View, "bench": bench.GenerateView}
 	// The browser takes time, so it looks at some of the pages.
 	looked := map[string]bool{"check": true, "missing": true, "generate": true, "compare": true}
 	seen := map[string]bool{"markup": true, "right": true, "long": true, "huge": true}

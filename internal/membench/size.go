@@ -3,7 +3,6 @@ package membench
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"runtime"
 
@@ -46,16 +45,6 @@ type Figure struct {
 	Rate      int64   `json:"bytes_per_s,omitempty"`
 	FloorRate int64   `json:"floor_bytes_per_s,omitempty"`
 	Ratio     float64 `json:"ratio"`
-}
-
-// Cells are what a table has of the figure: the figure, its floor and their ratio.
-func (f Figure) Cells() []string {
-	ratio := fmt.Sprintf("%.2fx", f.Ratio)
-	if f.Rate > 0 {
-		return []string{fmt.Sprintf("%.1f GB/s", float64(f.Rate)/1e9), fmt.Sprintf("%.1f GB/s", float64(f.FloorRate)/1e9),
-			ratio}
-	}
-	return []string{measure.TimeText(float64(f.Time)), measure.TimeText(float64(f.Floor)), ratio}
 }
 
 // Steps of a turn.

@@ -107,6 +107,12 @@ type trip struct {
 	Missed string  `json:"missed,omitempty"`
 }
 
+// cacheMemory is the memory of a cache of keys and values that grows, and of one that is reserved.
+type cacheMemory struct {
+	Modes     []weightbench.Kept `json:"modes"`
+	Published weightbench.Paper  `json:"published"`
+}
+
 // benchRun holds the state of one run of bench.
 type benchRun struct {
 	*cli.App
@@ -134,14 +140,12 @@ func Bench(a *cli.App, ctx context.Context, plan BenchPlan) error {
 		}
 	}
 	r := cli.NewReport(d)
-	r.Checks, r.Details = b.checks, b.found
-	verdict := cli.VerdictPass
+	r.Checks, r.Details, r.View = b.checks, b.found, View
 	if len(b.failed) > 0 {
-		verdict = cli.VerdictFail
 		err = fmt.Errorf("%s could not run: %s", cli.Counted(len(b.failed), "step", "steps"), strings.Join(b.failed, ", "))
 	}
 	a.Deliver(r)
-	return errors.Join(b.say("verdict: %s\n", doc.Paint(a.Out, verdict)), err)
+	return err
 }
 
 // say prints text, without --json.
@@ -154,7 +158,7 @@ func (b *benchRun) say(format string, args ...any) error {
 }
 
 // row prints a row of a table at once, without --json.
-func (b *benchRun) row(t *page.Table, cells ...string) error {
+func (b *benchRun) row(t *doc.Table, cells []doc.Cell) error {
 	if b.JSON {
 		return nil
 	}
@@ -184,8 +188,8 @@ func (b *benchRun) judge(t measure.Target) {
 	b.checks = append(b.checks, c)
 }
 
-// measure measures a case, adds its checks and prints its row. It returns nil for one that could not run.
-func (b *benchRun) measure(ctx context.Context, t *page.Table, name string, c measure.Case) (*measure.Row, error) {
+// measure measures a case and adds its checks. It returns nil for one that could not run.
+func (b *benchRun) measure(ctx context.Context, c measure.Case) (*measure.Row, error) {
 	b.bar.Now(c.What)
 	r, err := c.Measure(ctx, b.plan.Rounds, b.plan.Time)
 	if err != nil {
@@ -194,42 +198,23 @@ func (b *benchRun) measure(ctx context.Context, t *page.Table, name string, c me
 	for _, t := range r.Targets {
 		b.judge(t)
 	}
-	cells := []string{name, measure.TimeText(r.Measured)}
-	if c.Each {
-		cells = append(cells, measure.TimeText(r.P99))
-	}
-	about := judged(r.Target, r.Missed)
-	if r.Published != "" {
-		about += "; published " + r.Published
-	}
-	if r.Throughput > 0 {
-		about += fmt.Sprintf("; %.1f GB/s", float64(r.Throughput)/1e9)
-	}
-	return &r, b.row(t, append(cells, measure.TimeText(r.Floor), fmt.Sprintf("%.2fx", r.Ratio),
-		fmt.Sprintf("%.2f", r.Spread), fmt.Sprint(r.Allocs), about)...)
-}
-
-// judged is a target with the verdict on it.
-func judged(target, missed string) string {
-	if missed == "" {
-		return target
-	}
-	return target + ": " + missed
+	return &r, nil
 }
 
 // memory measures the operations of package unimem.
 func (b *benchRun) memory(ctx context.Context) error {
-	w := page.NewTable("Operation", "Measured", "Floor", "Ratio", "Spread", "Allocs", "Target")
+	t := operationTable()
 	for _, c := range b.plan.Cases {
-		w.Room(c.What, "000.0 ms", "000.0 ms", "00.00x")
+		t.Room(c.What, "000 ms", "", "000 ms", "0.000x", "0.000")
 	}
 	for _, c := range b.plan.Cases {
-		r, err := b.measure(ctx, w, c.What, c)
-		if err != nil {
-			return err
-		}
+		r, err := b.measure(ctx, c)
 		if r != nil {
 			b.found.Operations = append(b.found.Operations, *r)
+			err = b.row(t, operationRow(doc.Of(r)))
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return b.say("\nFloors of Blocks: %s;\nof Tape and Grid: the bare atomic loop; of the write: the same loop on a Go "+
@@ -239,8 +224,8 @@ func (b *benchRun) memory(ctx context.Context) error {
 
 // blocks measures Blocks of several sizes.
 func (b *benchRun) blocks(ctx context.Context) error {
-	w := page.NewTable("Size", "Block", "Measured", "Floor", "Ratio", "Published")
-	w.Room("256 MB", "first touch of 16 KiB", "00.0 GB/s", "00.0 GB/s", "00.00x")
+	t := doc.NewTable("", "Size", "Block", "Measured", "Floor", "Ratio", ">Published")
+	t.Room("256 MiB", "first touch of 16 KiB", "00.0 GB/s", "00.0 GB/s", "0.000x")
 	for _, n := range b.plan.Sizes {
 		step := "a Block of " + measure.BytesText(n)
 		b.bar.Now(step)
@@ -252,18 +237,14 @@ func (b *benchRun) blocks(ctx context.Context) error {
 			continue
 		}
 		b.found.Sizes = append(b.found.Sizes, s)
-		published := append(strings.Split(s.Published, ", "), "", "") // to open, write and read
-		if published[1] != "" {
-			published[1] += " GB/s" // the unit stands after the last
+		published := map[string]string{}
+		if all := strings.Split(s.Published, ", "); len(all) == 3 {
+			published = map[string]string{"open": all[0], "write": all[1] + " GB/s", "read": all[2]}
 		}
-		for _, f := range []struct {
-			name string
-			membench.Figure
-			published string
-		}{{"open", s.Open, published[0]}, {"first touch of 16 KiB", s.FirstTouch, ""}, {"drop", s.Drop, ""},
-			{"write", s.Write, published[1]}, {"read", s.Read, published[2]}} {
-			cells := append([]string{measure.BytesText(n), f.name}, f.Cells()...)
-			if err := b.row(w, append(cells, f.published)...); err != nil {
+		size := doc.Of(s)
+		for _, p := range phases() {
+			cells := append([]doc.Cell{size.Size("bytes"), doc.Words("%s", p.name)}, p.cells(size)...)
+			if err := b.row(t, append(cells, doc.Words("%s", published[p.key]))); err != nil {
 				return err
 			}
 		}
@@ -284,27 +265,34 @@ func (b *benchRun) evaluations(ctx context.Context, d *ane.Device) (err error) {
 		defer func() { err = errors.Join(err, d.Close()) }()
 	}
 	e := &evaluated{Engine: d.Receipt().Engine}
-	w := page.NewTable("Evaluate on "+e.Engine, "p50", "p99", "Floor", "Ratio", "Spread", "Allocs", "Target")
-	w.Room("largest to smallest", "000.0 us", "000.0 us", "000.0 us", "00.00x")
+	w := evaluationTable(e.Engine)
+	w.Room("", "000 us", "000 us", "000 us", "0.000x", "0.000")
 	for i, c := range tripbench.Cases(d) {
-		r, err := b.measure(ctx, w, strings.TrimPrefix(c.What, "Evaluate "), c)
+		r, err := b.measure(ctx, c)
 		if r == nil || err != nil {
 			return err
 		}
-		if floor := int64(math.Round(r.Floor)); i == 0 || floor < e.Floor {
+		floor := int64(math.Round(r.Floor))
+		if i == 0 || floor < e.Floor {
 			e.Floor = floor
 		}
-		e.Trips = append(e.Trips, trip{tripbench.Sizes()[i], int64(math.Round(r.Measured)), int64(math.Round(r.P99)),
-			r.Ratio, r.Spread, r.Target, r.Allocs, r.Missed})
+		one := trip{tripbench.Sizes()[i], int64(math.Round(r.Measured)), int64(math.Round(r.P99)), r.Ratio, r.Spread,
+			r.Target, r.Allocs, r.Missed}
+		e.Trips = append(e.Trips, one)
+		if err := b.row(w, evaluationRow(doc.Of(struct {
+			trip
+			Floor int64 `json:"floor_ns"`
+		}{one, floor}))); err != nil {
+			return err
+		}
 	}
 	e.Largest = float64(e.Trips[len(e.Trips)-1].P50) / float64(e.Trips[0].P50)
 	t := measure.Target{Name: "Evaluate/largest-to-smallest", What: "Evaluate, largest to smallest tensor", Unit: "x",
 		Value: e.Largest, Rounds: []float64{e.Largest}, Most: tripbench.MaxSpread}
 	b.judge(t)
 	b.found.Evaluate = e
-	return errors.Join(b.row(w, "largest to smallest", "", "", "", fmt.Sprintf("%.2fx", e.Largest), "", "",
-		judged(fmt.Sprintf("<= %gx", t.Most), t.Verdict())),
-		b.say("p50: of the best turn; p99: of all calls. Floor: two processes that wake each\nother through eventfds.\n"))
+	return b.say("%s\np50: of the best turn; p99: of all calls. Floor: two processes that wake each\nother through "+
+		"eventfds.\n\n", t.Detail())
 }
 
 // caches fills caches of keys and values, and records their memory.
@@ -315,13 +303,8 @@ func (b *benchRun) caches(ctx context.Context) error {
 	if err != nil {
 		return b.skip(ctx, step, err)
 	}
-	if len(modes) == 0 {
-		return nil
+	if len(modes) > 0 {
+		b.found.Cache = &cacheMemory{modes, weightbench.Paper{Reserve: weightbench.Published().Reserve}}
 	}
-	b.found.Cache = &cacheMemory{Modes: modes, Published: weightbench.Paper{Reserve: weightbench.Published().Reserve}}
-	if b.JSON {
-		return nil
-	}
-	b.bar.Clear()
-	return b.found.Cache.print(b.App)
+	return nil
 }

@@ -79,10 +79,3 @@ func alone(a *cli.App) *cobra.Command {
 	root.AddCommand(Command(a))
 	return root
 }
-
-func TestFiguresHaveNoExponents(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 0.0931: "0.0931", 0.00001234: "0.0000123", 4.056: "4.06",
-		999.4: "999", 999.7: "1000", 1990.2: "1990", 54400: "54400", -1234.5: "-1234"} {
-		require.Equal(t, want, figure(v))
-	}
-}

@@ -4,99 +4,80 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
-	"github.com/anekit/anekit/internal/weightbench"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 )
 
-// cacheMemory is the memory of a cache of keys and values that grows, and of one that is reserved.
-type cacheMemory struct {
-	Modes     []weightbench.Kept `json:"modes"`
-	Published weightbench.Paper  `json:"published"`
-}
-
-// print plots the memory over the tokens and prints the published costs of reserving beside ours.
-func (c *cacheMemory) print(a *cli.App) error {
-	return printAll(a, "\nMemory of keys and values, 36 layers of 8 heads of 128 in fp16: a reserved cache\n"+
-		"is a flat line, a growing one a staircase.\n\n"+memoryPlot(c.Modes)+"\n", keptTable(c.Modes), "\n",
-		paperTable(c.Published.Reserve), "paper: table 4 of OptMLX, with MLX on an M4 Max.\n\n")
-}
-
-// printAll prints texts and tables.
-func printAll(a *cli.App, parts ...any) (err error) {
-	for _, p := range parts {
-		if t, ok := p.(*page.Table); ok {
-			err = a.Table(t)
-		} else {
-			err = a.Printf("%s", p)
+// showCaches draws the memory of keys and values over the tokens, and shows published figures beside.
+func showCaches(d *doc.Doc, modes, published []*doc.Value) {
+	if len(modes) == 0 {
+		return
+	}
+	steps := doc.NewTable("Memory over tokens", "cache", "#tokens", "#memory")
+	t := doc.NewTable("Keys and values", "cache", "#first token", "#prompt", "#generate", "#memory", "#beyond dynamic",
+		"#moved on growth|copied")
+	c, high := &doc.Chart{X: doc.Axis{Label: "tokens"}}, 0.0
+	p := doc.Plot{Title: doc.Words("Memory of keys and values"),
+		Caption: doc.Line("a reserved cache is a flat line, a growing one a staircase"),
+		Data:    &doc.Folded{Summary: "Figures", Table: steps}}
+	for i, m := range modes {
+		name := m.Text("mode")
+		if name.Number != "dynamic" {
+			name = name.In("tokens reserved").Brief("%s", name)
 		}
-		if err != nil {
-			return err
+		t.Row(name, m.Time("first_ns"), m.PerSecond("prompt_per_s"), m.PerSecond("generate_per_s"), m.Size("bytes"),
+			m.Size("delta_bytes"), m.Size("copied_bytes"))
+		for _, s := range m.Items("steps") {
+			steps.Row(name, s.Plain("tokens"), s.Size("bytes"))
+			high = max(high, s.At("bytes").Float())
 		}
+		c.Add(through(m.Items("steps"), "tokens", "bytes", doc.Curve{Color: doc.Series(i), Step: true}))
+		p.Legend = append(p.Legend, doc.SeriesMark("", i, name))
 	}
-	return nil
-}
-
-// figure writes v with three significant digits, or with all those before its point, and without an exponent.
-func figure(v float64) string {
-	if math.Abs(v) >= 999.5 {
-		return fmt.Sprintf("%.0f", v)
+	c.Y = doc.Bytes(high)
+	paper := doc.NewTable("Published: OptMLX, table 4, MLX on an M4 Max", "model|paper: model", "cache",
+		"#first token", "#prompt", "#generate", "#peak", "#beyond dynamic")
+	for _, r := range published {
+		paper.Row(r.Text("model"), r.Text("mode"), r.Time("first_ns"), r.PerSecond("prompt_per_s"),
+			r.PerSecond("generate_per_s"), r.Digits("peak_gb").In("GB"), r.Digits("delta_gb").In("GB"))
 	}
-	short, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64) // a number that this package has written
-	return strconv.FormatFloat(short, 'f', -1, 64)
-}
-
-// keptTable is a table of caches.
-func keptTable(all []weightbench.Kept) *page.Table {
-	w := page.NewTable("cache", "first ms", "prompt t/s", "gen t/s", "MiB", "beyond dynamic", "copied MiB")
-	for _, k := range all {
-		w.Row(k.Mode, figure(1000*k.First.Seconds()), figure(k.Prompt), figure(k.Generate), fmt.Sprint(k.Bytes>>20),
-			fmt.Sprintf("%+d", k.Delta>>20), fmt.Sprint(k.Copied>>20))
-	}
-	return w
-}
-
-// paperTable is table 4 of the paper.
-func paperTable(all []weightbench.Reserved) *page.Table {
-	w := page.NewTable("paper: model", "cache", "first ms", "prompt t/s", "gen t/s", "peak GB", "beyond dynamic")
-	for _, r := range all {
-		w.Row(r.Model, r.Mode, fmt.Sprintf("%.1f", 1000*r.First.Seconds()), fmt.Sprint(r.Prompt), fmt.Sprint(r.Generate),
-			fmt.Sprint(r.Peak), fmt.Sprintf("%+.3f", r.Delta))
-	}
-	return w
+	d.Terminal(append(doc.Lines{doc.Line("Memory of keys and values, 36 layers of 8 heads of 128 in fp16: a reserved cache"),
+		doc.Line("is a flat line, a growing one a staircase."), nil}, memoryPlot(modes)...))
+	d.Section("Keys and values", nil, d.Figures().Add(c, p, "Memory over the number of tokens, a line for each cache."),
+		t, paper)
+	d.Terminal(doc.Text("paper: OptMLX, with MLX on an M4 Max."))
 }
 
 // memoryPlot draws the memory of caches over their tokens with a character for each: d for dynamic, r for a reserved
 // one, * where both are.
-func memoryPlot(all []weightbench.Kept) string {
+func memoryPlot(modes []*doc.Value) (all doc.Lines) {
 	const columns, rows = 60, 8
-	tokens, high := 1, 1
-	for _, k := range all {
-		for _, p := range k.Steps {
-			tokens, high = max(tokens, p.Tokens), max(high, p.Bytes)
+	tokens, high := 1.0, 1.0
+	for _, m := range modes {
+		for _, s := range m.Items("steps") {
+			tokens, high = max(tokens, s.At("tokens").Float()), max(high, s.At("bytes").Float())
 		}
 	}
-	cells, legend := make([][]byte, rows), ""
+	cells := make([][]byte, rows)
 	for i := range cells {
 		cells[i] = bytes.Repeat([]byte{' '}, columns)
 	}
-	for _, k := range all {
-		mark, what := byte('r'), k.Mode+" tokens reserved"
-		if k.Mode == "dynamic" {
+	var legend []string
+	for _, m := range modes {
+		mark, what := byte('r'), m.Text("mode").Number+" tokens reserved"
+		if m.At("mode").Is("dynamic") {
 			mark, what = 'd', "grows by 256 tokens"
 		}
-		legend += fmt.Sprintf("%9s  %c: %s\n", "", mark, what)
+		legend = append(legend, fmt.Sprintf("%9s  %c: %s", "", mark, what))
 		for x := range columns {
-			size := 1
-			for _, p := range k.Steps {
-				if p.Tokens <= max((x+1)*tokens/columns, 1) {
-					size = p.Bytes
+			size := 1.0
+			for _, s := range m.Items("steps") {
+				if s.At("tokens").Float() <= max(float64(x+1)*tokens/columns, 1) {
+					size = max(s.At("bytes").Float(), 1)
 				}
 			}
-			cell := &cells[rows-int(math.Ceil(float64(size)/float64(high)*rows))][x]
+			cell := &cells[rows-int(math.Ceil(size/high*rows))][x]
 			if *cell != ' ' && *cell != mark {
 				*cell = '*'
 			} else {
@@ -104,13 +85,16 @@ func memoryPlot(all []weightbench.Kept) string {
 			}
 		}
 	}
-	var s strings.Builder
-	label := fmt.Sprintf("%d MiB", high>>20)
+	var lines []string
+	label := fmt.Sprintf("%.0f MiB", high/(1<<20))
 	for _, line := range cells {
-		fmt.Fprintf(&s, "%9s |%s\n", label, bytes.TrimRight(line, " "))
+		lines = append(lines, fmt.Sprintf("%9s |%s", label, bytes.TrimRight(line, " ")))
 		label = ""
 	}
-	fmt.Fprintf(&s, "%9s +%s\n", "0", strings.Repeat("-", columns))
-	fmt.Fprintf(&s, "%9s  %-*s%4d tokens\n%s", "", columns-len("0000 tokens"), "1", tokens, legend)
-	return s.String()
+	lines = append(lines, fmt.Sprintf("%9s +%s", "0", strings.Repeat("-", columns)),
+		fmt.Sprintf("%9s  %-*s%4.0f tokens", "", columns-len("0000 tokens"), "1", tokens))
+	for _, text := range append(lines, legend...) {
+		all = append(all, doc.Line(text))
+	}
+	return all
 }

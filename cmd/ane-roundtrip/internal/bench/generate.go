@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,9 +13,8 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/internal/decoderbench"
-	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -142,59 +140,104 @@ func benchGenerate(a *cli.App, ctx context.Context, o benchGenerateOptions) (err
 	}
 	bar.Stop()
 	r := cli.NewReport(d)
-	r.Details = found
+	r.Details, r.View = found, GenerateView
 	a.Deliver(r)
-	if a.JSON {
-		return nil
-	}
-	return found.print(a)
+	return nil
 }
 
-// print writes the tables.
-func (b *benchGenerateDetails) print(a *cli.App) error {
-	seed := b.Published
-	ms := func(d time.Duration) string { return fmt.Sprintf("%.3g ms", float64(d)/1e6) }
-	size := func(n int64) string { return measure.BytesText(int(n)) }
-	rate := func(n int, d time.Duration) string { return fmt.Sprintf("%.3g tokens/s", float64(n)/d.Seconds()) }
-	speed := page.NewTable("figure", "here", "M1's GPU", "beside")
-	speed.Row("load", ms(b.Load), ms(seed.Load), "")
-	speed.Row("prompt of 5 tokens", ms(b.Short), ms(seed.Short), "")
-	speed.Row("first token after them", ms(b.First), "", "")
-	speed.Row(fmt.Sprintf("prompt of %d tokens", b.Prompt), ms(b.Prefill), "", fmt.Sprintf(
-		"%s, %.3g G products/s; the bare multiply-add loop takes %s, %.2fx", rate(b.Prompt, b.Prefill), b.Products/1e9,
-		ms(b.PromptFloor), b.Prefill.Seconds()/b.PromptFloor.Seconds()))
-	speed.Row("token", ms(b.Step), ms(seed.Step), fmt.Sprintf("%s; reading the weights once takes %s, %.2fx",
-		rate(1, b.Step), ms(b.ReadFloor), b.Step.Seconds()/b.ReadFloor.Seconds()))
-	memory := page.NewTable("weights", "bytes", "")
-	w := b.Weights
-	memory.Row("stored", size(w.Stored), "")
-	memory.Row("mapped", size(w.Mapped), "the engine reads them in the file's pages")
-	memory.Row("converted", size(w.Converted), "in memory of their own")
-	memory.Row("own memory", size(w.Own),
-		fmt.Sprintf("%.2fx of weights and keys and values; %s if the weights were read",
-			float64(w.Own+w.Mapped)/float64(w.Stored+w.KV), size(w.Read)))
-	memory.Row("peak", size(b.Peak), fmt.Sprintf("resident after a prompt, mapped files included: %.2fx",
-		float64(b.Peak)/float64(w.Stored+w.KV)))
-	keys := page.NewTable("keys, values", "tokens", "resident", "copied")
-	for _, k := range b.Keys {
-		keys.Row(k.Mode, fmt.Sprint(k.Tokens), size(k.Bytes), size(k.Copied))
+// GenerateView lays out the figures of a language model beside the published ones.
+func GenerateView(d *doc.Doc, v *doc.Value) {
+	if !v.Here() {
+		return
 	}
-	restore := page.NewTable("tokens", "snapshot", "save", "restore", "prefill", "ratio", "same bits")
-	restore.Row("24, M1's GPU", size(seed.Restored.Bytes), ms(seed.Restored.Save), ms(seed.Restored.Restore),
-		ms(seed.Restored.Prefill), fmt.Sprintf("%.3g", seed.Restored.Ratio()), "10 of 10 tokens")
-	for _, r := range b.Restores {
-		same := "no"
-		if r.Same {
-			same = "yes"
+	p := v.At("published")
+	d.Summary = doc.Line("size ", v.Text("size"), ", form ", v.Text("form"))
+	d.Key("token", v.Time("step_ns"))
+	d.Key("weights read once", v.Time("step_floor_ns"))
+	d.Key("load", v.Time("load_ns"))
+	d.Key("resident at most", v.Size("peak_bytes"))
+
+	float := func(keys ...string) float64 { return v.At(keys...).Float() }
+	rate := func(tokens float64, key string) string {
+		return fmt.Sprintf("%.3g tokens/s", tokens/time.Duration(float(key)).Seconds())
+	}
+	floor := func(what, key, floor string) string {
+		return fmt.Sprintf("%s takes %s, %.2fx", what, milliseconds(v.At(floor)), float(key)/float(floor))
+	}
+	tokens := float("prompt_tokens")
+	times := doc.NewTable("Times", "figure", "#here", "#published|M1's GPU", ">beside")
+	for _, s := range []struct{ key, name, text, beside string }{{"load_ns", "load", "load", ""},
+		{"prefill_5_ns", "short prompt", "prompt of 5 tokens", ""},
+		{"first_token_ns", "first token", "first token after them", ""},
+		{"prompt_ns", "long prompt", fmt.Sprintf("prompt of %g tokens", tokens), fmt.Sprintf("%s, %.3g G products/s; %s",
+			rate(tokens, "prompt_ns"), float("prompt_products_per_s")/1e9,
+			floor("the bare multiply-add loop", "prompt_ns", "prompt_floor_ns"))},
+		{"step_ns", "token", "token", rate(1, "step_ns") + "; " + floor("reading the weights once", "step_ns", "step_floor_ns")}} {
+		here, published := v.At(s.key), p.At(s.key)
+		times.Row(doc.Words("%s", s.name).Brief("%s", s.text), here.Time().Brief("%s", milliseconds(here)),
+			published.Time().Brief("%s", milliseconds(published)), doc.Nothing().Brief("%s", s.beside))
+	}
+	d.Section("Language model", doc.Line("The long prompt has ", v.Plain("prompt_tokens"), " tokens, at ",
+		v.PerSecond("prompt_products_per_s"), " products, which take ", v.Time("prompt_floor_ns"), " alone. Published: the "+
+			"GPU of an M1, with MLX."), times)
+
+	w := v.At("weights")
+	stored := float("weights", "stored_bytes") + float("weights", "kv_bytes")
+	memory := doc.NewTable("Memory of the weights", "weights", "#bytes", ">")
+	for _, m := range []struct {
+		size       doc.Cell
+		name, what string
+	}{{w.Size("stored_bytes"), "stored", ""},
+		{w.Size("mapped_bytes"), "mapped", "the engine reads them in the file's pages"},
+		{w.Size("converted_bytes"), "converted", "in memory of their own"},
+		{w.Size("own_bytes"), "own memory", fmt.Sprintf("%.2fx of weights and keys and values",
+			(float("weights", "own_bytes")+float("weights", "mapped_bytes"))/stored)},
+		{w.Size("read_bytes"), "own memory if read", ""}, {w.Size("kv_bytes"), "keys and values of it", ""},
+		{v.Size("peak_bytes"), "peak", fmt.Sprintf("resident after a prompt, mapped files included: %.2fx",
+			float("peak_bytes")/stored)}} {
+		memory.Row(doc.Words("%s", m.name), m.size, doc.Nothing().Brief("%s", m.what))
+	}
+	keys := doc.NewTable("Keys and values", "cache|keys, values", "#tokens", "#resident", "#moved on growth|copied")
+	for _, k := range v.Items("kv") {
+		keys.Row(k.Text("mode"), k.Plain("tokens"), k.Size("bytes"), k.Size("copied_bytes"))
+	}
+	d.Section("Memory of the model", nil, memory, keys)
+
+	restored := v.Items("restore")
+	ratio := func(r *doc.Value) float64 { return r.At("prefill_ns").Float() / r.At("restore_ns").Float() }
+	t := doc.NewTable("Conversations", "tokens", "#snapshot", "#save", "#restore", "#prompt|prefill", "#ratio", "same bits")
+	row := func(r *doc.Value, tokens, same doc.Cell) {
+		t.Row(tokens, r.Size("bytes"), r.Time("save_ns"), r.Time("restore_ns"), r.Time("prefill_ns"),
+			doc.Nothing().Brief("%.3g", ratio(r)), same)
+	}
+	row(p.At("restore"), p.Plain("restore", "tokens").In("on M1's GPU").Brief("24, M1's GPU"),
+		p.Text("restore", "same").Brief("10 of 10 tokens"))
+	longest := p.At("restore")
+	for i, r := range restored {
+		same := r.Text("same").Brief("no")
+		if r.At("same").Yes() {
+			same = same.Brief("yes")
 		}
-		restore.Row(fmt.Sprint(r.Tokens), size(r.Bytes), ms(r.Save), ms(r.Restore), ms(r.Prefill),
-			fmt.Sprintf("%.3g", r.Ratio()), same)
+		row(r, r.Plain("tokens"), same)
+		if i == 0 || r.At("tokens").Float() > longest.At("tokens").Float() {
+			longest = r
+		}
 	}
-	if err := a.Tables(speed, memory, keys, restore); err != nil {
-		return err
+	c := &doc.Chart{X: doc.Axis{Label: "tokens"}, Y: doc.Axis{Form: doc.DurationOf(1), Log: true}}
+	plot := doc.Plot{Title: doc.Words("Restore and prompt"), Caption: doc.Line("less is better")}
+	for i, s := range [][2]string{{"prefill_ns", "the prompt again"}, {"save_ns", "save"}, {"restore_ns", "restore"}} {
+		c.Add(through(restored, "tokens", s[0], doc.Curve{Color: doc.Series(i), Dots: true}))
+		plot.Legend = append(plot.Legend, doc.SeriesMark("", i, doc.Words("%s", s[1])))
 	}
-	most := slices.MaxFunc(b.Restores, func(x, y decoderbench.Restored) int { return x.Tokens - y.Tokens })
-	return a.Printf("\nThe publication extrapolates a ratio of 100 at 4096 tokens; here it is %.3g at %d.\n",
-		most.Ratio(),
-		most.Tokens)
+	d.Section("Restored conversations", nil, d.Figures().Add(c, plot, "Times over the tokens of a conversation."), t)
+	d.Terminal(doc.Text(doc.Words("The publication extrapolates a ratio of 100 at 4096 tokens; here it is %.3g at %g.",
+		ratio(longest), longest.At("tokens").Float())))
+}
+
+// milliseconds is a time as the publication has it.
+func milliseconds(v *doc.Value) string {
+	if !v.Here() {
+		return ""
+	}
+	return fmt.Sprintf("%.3g ms", v.Float()/1e6)
 }

@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/report"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/internal/weightbench"
 	"github.com/anekit/anekit/internal/wholefile"
@@ -104,12 +102,12 @@ func benchWeights(a *cli.App, ctx context.Context, o benchWeightsOptions) (err e
 	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
 		return err
 	}
-	object, err := json.Marshal(map[string]any{"command": "bench", "details": d})
+	object, err := json.Marshal(map[string]any{"details": d})
 	if err != nil {
 		return err
 	}
 	for i, f := range plots {
-		text, err := report.Drawing(object, []string{"Time to load", "Keys and values"}[i])
+		text, err := doc.Drawing(object, WeightsView, []string{"Time to load", "Keys and values"}[i])
 		if err == nil {
 			_, err = f.Write([]byte(text))
 		}
@@ -121,12 +119,9 @@ func benchWeights(a *cli.App, ctx context.Context, o benchWeightsOptions) (err e
 		return cli.WriteError("--plots", err)
 	}
 	r := cli.NewReport(nil)
-	r.Details = d
+	r.Details, r.View = d, WeightsView
 	a.Deliver(r)
-	if a.JSON {
-		return nil
-	}
-	return d.print(a)
+	return nil
 }
 
 func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
@@ -182,42 +177,58 @@ func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
 	return d, err
 }
 
-// print writes our tables and the paper's.
-func (d *benchWeightsDetails) print(a *cli.App) error {
-	ms := func(v time.Duration) string { return figure(1000 * v.Seconds()) }
-	load := page.NewTable("MiB", "cache", "map", "touch", "read", "parallel", "direct", "ring", "read/touch")
-	for _, l := range d.Load {
-		row := []string{fmt.Sprint(l.Bytes >> 20), "warm"}
-		if l.Cold {
-			row[1] = "cold"
+// WeightsView lays out ways to load weights, and what reserved memory of a cache costs.
+func WeightsView(d *doc.Doc, v *doc.Value) {
+	load, published := v.Items("load"), v.Items("published", "variants")
+	times := doc.NewTable("Time to load a file", "size", "page cache|cache", "#map", "#touch", "#read", "#parallel", "#direct",
+		"#ring", "#read/touch|of touch")
+	plots := d.Figures()
+	for _, state := range []string{"warm", "cold"} {
+		var files []*doc.Value
+		for _, l := range load {
+			if l.At("cold").Yes() == (state == "cold") {
+				files = append(files, l)
+			}
 		}
-		for _, way := range weightbench.Ways() {
-			row = append(row, ms(l.Times[way]))
+		for _, l := range files {
+			cells := []doc.Cell{l.Size("bytes"), doc.Words("%s", state)}
+			for _, way := range weightbench.Ways() {
+				cells = append(cells, l.Time("times_ns", way))
+			}
+			ratio := l.At("times_ns", weightbench.Read).Float() / l.At("times_ns", weightbench.Touch).Float()
+			times.Row(append(cells, doc.Nothing().Brief("%.2fx", ratio))...)
 		}
-		load.Row(append(row, fmt.Sprintf("%.2f", float64(l.Times[weightbench.Read])/float64(l.Times[weightbench.Touch])))...)
-	}
-	sizes := page.NewTable("paper: model", "GB", "standard s", "mmap s", "speedup")
-	effect := page.NewTable("paper: model", "load s", "mmap", "prompt t/s", "mmap", "gen t/s", "mmap",
-		"peak GB", "mmap")
-	for _, v := range d.Published.Variants {
-		sizes.Row(v.Model, fmt.Sprint(v.GB), fmt.Sprint(v.Load[0].Seconds()), fmt.Sprint(v.Load[1].Seconds()),
-			fmt.Sprint(v.Speedup))
-		row := []string{v.Model, fmt.Sprint(v.Start[0].Seconds()), fmt.Sprint(v.Start[1].Seconds())}
-		for _, pair := range [][2]float64{v.Prompt, v.Generate, v.Peak} {
-			row = append(row, fmt.Sprint(pair[0]), fmt.Sprint(pair[1]))
+		c := &doc.Chart{X: doc.Axis{Form: doc.SizeOf, Log: true, Step: 2}, Y: doc.Axis{Form: doc.DurationOf(1), Log: true}}
+		p := doc.Plot{Title: doc.Words("Time to load, %s", state), Caption: doc.Line("less is better")}
+		for i, way := range weightbench.Ways() {
+			c.Add(through(files, "bytes", "times_ns/"+way, doc.Curve{Color: doc.Series(i), Dots: true}))
+			p.Legend = append(p.Legend, doc.SeriesMark("", i, doc.Words("%s", way)))
 		}
-		effect.Row(row...)
+		plots.Add(c, p, "Time over the size of the file, a line for each way to load it.")
 	}
-	infer := page.NewTable("weights", "MiB", "load ms", "first ms", "prompt t/s", "gen t/s", "moved", "own", "file")
-	for _, i := range d.Infer {
-		infer.Row(i.Way, fmt.Sprint(i.Bytes>>20), ms(i.Load), ms(i.First), figure(i.Prompt), figure(i.Generate),
-			fmt.Sprint(i.Moved>>20), fmt.Sprint(i.Own>>20), fmt.Sprint(i.Files>>20))
+	const source = "Published: OptMLX, %s, MLX on an M4 Max"
+	sizes := doc.NewTable(fmt.Sprintf(source, "tables 1 and 2"), "model|paper: model", "#size", "#standard",
+		"#map", "#speedup")
+	effect := doc.NewTable(fmt.Sprintf(source, "table 3"), "model|paper: model", "#load", "#with map|mmap", "#prompt",
+		"#with map|mmap", "#generate|gen", "#with map|mmap", "#peak", "#with map|mmap")
+	for _, m := range published {
+		sizes.Row(m.Text("model"), m.Digits("gb").In("GB"), m.At("load_ns").Item(0).Time(), m.At("load_ns").Item(1).Time(),
+			m.Ratio("speedup"))
+		cells := []doc.Cell{m.Text("model"), m.At("start_ns").Item(0).Time(), m.At("start_ns").Item(1).Time()}
+		for _, key := range []string{"prompt_per_s", "generate_per_s"} {
+			cells = append(cells, m.At(key).Item(0).PerSecond(), m.At(key).Item(1).PerSecond())
+		}
+		peak := m.At("peak_gb")
+		effect.Row(append(cells, peak.Item(0).Digits().In("GB"), peak.Item(1).Digits().In("GB"))...)
 	}
-	skipped := ""
-	for _, s := range d.Skipped {
-		skipped += fmt.Sprintf("skipped: %s: %s\n", s.Step, s.Reason)
+	d.Section("Time to load", nil, plots, times, sizes)
+	infer := doc.NewTable("Evaluations with the weights as inputs", "weights", "#size", "#load", "#first", "#prompt",
+		"#generate", "#moved", "#own memory", "#of the file")
+	for _, i := range v.Items("infer") {
+		infer.Row(i.Text("way"), i.Size("bytes"), i.Time("load_ns"), i.Time("first_ns"), i.PerSecond("prompt_per_s"),
+			i.PerSecond("generate_per_s"), i.Size("moved_bytes"), i.Size("own_bytes"), i.Size("file_bytes"))
 	}
-	return printAll(a, "Time to load, in ms\n", load, "\n", sizes,
-		"\nEvaluations; moved, own and files' memory in MiB\n", infer, "\n", effect, "\nKeys and values\n",
-		keptTable(d.Reserve), "\n", paperTable(d.Published.Reserve), "\n"+memoryPlot(d.Reserve)+skipped)
+	d.Section("Evaluations", nil, infer, effect)
+	showCaches(d, v.Items("reserve"), v.Items("published", "reserve"))
+	d.Section("Skipped", nil, skipped(v.Items("skipped_suites")))
 }

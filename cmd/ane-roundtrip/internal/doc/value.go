@@ -46,6 +46,19 @@ func parse(data []byte) (*Value, error) {
 	return valueOf(root, ""), nil
 }
 
+// Of returns the value that x has in JSON, a missing one if it has none.
+func Of(x any) *Value {
+	data, err := json.Marshal(x)
+	if err != nil {
+		return &Value{}
+	}
+	v, err := parse(data)
+	if err != nil {
+		return &Value{}
+	}
+	return v
+}
+
 // valueOf returns the value of what package json has read.
 func valueOf(of any, path string) *Value {
 	v := &Value{path: path}

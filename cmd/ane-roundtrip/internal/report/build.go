@@ -12,15 +12,6 @@ func (b *builder) build() {
 	b.failure()
 	details := b.root.at("details")
 	switch b.root.at("command").raw {
-	case "bench":
-		switch {
-		case details.at("load").kind == array:
-			b.weights(details)
-		case details.at("restore").kind == array:
-			b.benchGenerate(details)
-		default:
-			b.bench(details)
-		}
 	case "cost":
 		b.cost(details)
 	}

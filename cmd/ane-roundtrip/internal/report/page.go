@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"io"
 	"strconv"
-	"strings"
 )
 
 //go:embed style.css
@@ -140,29 +139,6 @@ func (t *table) without() *table {
 // tableBlock is a block with a table, without its empty columns.
 func tableBlock(t *table) block { return block{Table: t.without()} }
 
-// field is a column of a table of objects: its head as for columns, the key of its values, or keys with slashes
-// between them, and their form.
-type field struct {
-	head, key string
-	form      func(*value) cell
-}
-
-// listed is a block with a table of objects, a row each.
-func listed(caption string, objects []*value, fields ...field) block {
-	t := &table{Caption: caption}
-	for _, f := range fields {
-		t.Columns = append(t.Columns, columns(f.head)...)
-	}
-	for _, o := range objects {
-		var cells []cell
-		for _, f := range fields {
-			cells = append(cells, f.form(o.at(strings.Split(f.key, "/")...)))
-		}
-		t.add(cells...)
-	}
-	return tableBlock(t)
-}
-
 // builder collects the sections of a page.
 type builder struct {
 	root  *value
@@ -201,24 +177,15 @@ func sentence(parts ...any) (all []cell) {
 	return all
 }
 
-// built is the document of an object.
-func built(object []byte) (*builder, error) {
-	root, err := parse(object)
-	if err != nil {
-		return nil, err
-	}
-	b := &builder{root: root}
-	b.build()
-	return b, nil
-}
-
 // Write draws the object, which a command prints with --json, as a page. It fails if the object is not JSON, or w
 // fails. An object with less than expected, such as that of a failure, gives a page with less.
 func Write(w io.Writer, object []byte) error {
-	b, err := built(object)
+	root, err := parse(object)
 	if err != nil {
 		return err
 	}
+	b := &builder{root: root}
+	b.build()
 	t, err := template.New("page").Funcs(template.FuncMap{"label": func(c []column, i int) string {
 		if i < len(c) {
 			return c[i].Name

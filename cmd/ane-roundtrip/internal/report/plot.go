@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"image/color"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -142,15 +141,6 @@ func (c *chart) add(k curve) {
 			at.Fill(dot)
 		}
 	})
-}
-
-// through adds a curve through the numbers that objects have at two keys, as those of a field.
-func (c *chart) through(objects []*value, x, y string, k curve) {
-	for _, o := range objects {
-		k.x = append(k.x, o.at(strings.Split(x, "/")...).float())
-		k.y = append(k.y, o.at(strings.Split(y, "/")...).float())
-	}
-	c.add(k)
 }
 
 // bars adds a histogram: counts between edges, filled pale, with an outline.
@@ -364,43 +354,4 @@ func (b *builder) plot(all []plotted, c *chart, p plotted, description string) [
 		return all
 	}
 	return append(all, p)
-}
-
-// variable is a color of the style sheet.
-var variable = regexp.MustCompile(`(--\w+): (#\w+);`)
-
-// Drawing returns the plots in a section of the page of an object as one SVG, in the colors of paper. It fails if the
-// object is not JSON.
-func Drawing(object []byte, heading string) (string, error) {
-	b, err := built(object)
-	if err != nil {
-		return "", err
-	}
-	var out strings.Builder
-	const step, right = tall + 60, wide + 16
-	y := 24.0
-	for _, s := range b.doc.Sections {
-		for _, one := range s.Blocks {
-			for _, p := range one.Plots {
-				if s.Heading != heading {
-					continue
-				}
-				size := fmt.Sprintf(`<svg y="%g" width="%g" height="%g"`, y+8, wide, tall)
-				fmt.Fprintf(&out, "<text y=%q>%s</text>%s\n", fmt.Sprint(y), p.Title.Number,
-					strings.Replace(string(p.SVG), "<svg", size, 1))
-				for i, m := range p.Legend {
-					fmt.Fprintf(&out, "<text x=\"%g\" y=\"%g\" fill=\"var(%s)\">%s %s</text>\n", right, y+float64(24+16*i),
-						series(i).name(), m.Name.Number, m.Name.Unit)
-				}
-				y += step
-			}
-		}
-	}
-	text := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" font-family="sans-serif" `+
-		`font-size="12"><rect width="100%%" height="100%%" fill="white"/>%s</svg>`+"\n", right+140, y, out.String())
-	light, _, _ := strings.Cut(style, "@media")
-	for _, v := range variable.FindAllStringSubmatch(light, -1) {
-		text = strings.ReplaceAll(text, "var("+v[1]+")", v[2])
-	}
-	return text, nil
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
 	"html"
 	"math"
@@ -32,9 +31,6 @@ const hostile = "<img src=x " +
 // objects are objects of every command; every text in them is name, if it is not empty.
 func objects(t testing.TB, name string) map[string][]byte {
 	all := map[string][]byte{}
-	bench, err := os.ReadFile("../../testdata/bench.json")
-	require.NoError(t, err)
-	all["bench"] = bench
 	model := `{"name":"add","compile_ns":1500,"load_ns":20,"evaluate_p50_ns":1162,"evaluate_p99_ns":99999,` +
 		`"max_error":null,"bytes_copied":0,"latency":{"edges_ns":[100,200,400],"counts":[3,1]},"surfaces":[` +
 		`{"tensor":"x","side":"input","dtype":"fp16","shape":[1,4],"rows":1,"row_bytes":8,"row_stride":64,` +
@@ -269,18 +265,4 @@ func ExampleWrite() {
 	// Output:
 	// <p class="kicker">ane-roundtrip check</p>
 	// <h1 class="pass"><span data-json="/verdict">pass</span></h1>
-}
-
-// A drawing has the plots of a section alone, in colors that need no style sheet.
-func TestDrawing(t *testing.T) {
-	text, err := Drawing([]byte(`{"command":"bench","details":{"load":[],"reserve":[{"mode":"dynamic","steps":[
-		{"tokens":1,"bytes":5},{"tokens":64,"bytes":9}]},{"mode":"2048","steps":[{"tokens":1,"bytes":7}]}]}}`),
-		"Keys and values")
-	require.NoError(t, err)
-	require.Equal(t, 2, strings.Count(text, "<svg"))
-	require.Contains(t, text, ">2048 tokens reserved</text>")
-	require.NotContains(t, text, "var(")
-	require.NoError(t, xml.Unmarshal([]byte(text), new(struct{})))
-	_, err = Drawing(nil, "")
-	require.Error(t, err)
 }
