@@ -16,7 +16,6 @@ import (
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
-	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
@@ -262,25 +261,10 @@ func (j *job) rangesOf(ctx context.Context, program *cli.Program) (map[string]li
 				return nil, err
 			}
 			j.app.Notes(given.Notes)
-			if r, ok := rangeOf(l.DType, given.Data); ok {
-				all[v.Name] = r
+			if e := tensorfile.ExtentOf(l.DType, given.Data); e.NaN == 0 && e.Min <= e.Max {
+				all[v.Name] = lint.Range{Low: float64(e.Min), High: float64(e.Max)}
 			}
 		}
 	}
 	return all, nil
-}
-
-// rangeOf returns the smallest and the largest element; false if one is no number.
-func rangeOf(d mil.DType, data []byte) (r lint.Range, ok bool) {
-	for i := 0; i < len(data); i += d.Size() {
-		x := element.Load(d, data[i:])
-		if x != x {
-			return r, false
-		}
-		if i == 0 {
-			r = lint.Range{Low: x, High: x}
-		}
-		r.Low, r.High, ok = min(r.Low, x), max(r.High, x), true
-	}
-	return r, ok
 }

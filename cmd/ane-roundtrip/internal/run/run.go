@@ -5,10 +5,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -104,11 +107,13 @@ of the chip behind it. --trace evaluates once more, on a timeline.`,
 }
 
 // parse checks the flags and reads their values.
-func (j *job) parse(tolerant bool) (err error) {
-	var wrong [3]error
+func (j *job) parse(tolerant bool) error {
+	var wrong [5]error
 	j.inputs, wrong[0] = tensorfile.ParsePorts("--in", j.in)
 	j.outputs, wrong[1] = tensorfile.ParsePorts("--out", j.out)
 	j.wants, wrong[2] = tensorfile.ParsePorts("--expect", j.expect)
+	j.rest, wrong[3] = tensorfile.ParseFill(j.fill)
+	j.made, wrong[4] = tensorfile.ParseFillWeights(j.fillWeights)
 	stdin := slices.DeleteFunc(j.files(), func(f cli.Input) bool { return f.Path != cli.Stdio })
 	switch {
 	case tolerant && len(j.expect) == 0 && j.compare == "":
@@ -123,14 +128,10 @@ func (j *job) parse(tolerant bool) (err error) {
 		return cmp.Or(wrong[:]...)
 	case len(stdin) > 1:
 		return cli.TwoReaders(stdin[0].Flag, stdin[1].Flag)
+	case j.compare != "":
+		return j.parseModes()
 	}
-	if j.rest, err = tensorfile.ParseFill(j.fill); err != nil {
-		return err
-	}
-	if j.made, err = tensorfile.ParseFillWeights(j.fillWeights); err != nil || j.compare == "" {
-		return err
-	}
-	return j.parseModes()
+	return nil
 }
 
 // parseModes reads --compare.
@@ -166,22 +167,17 @@ func (j *job) files() []cli.Input {
 }
 
 // read reads the program.
-func (j *job) read(ctx context.Context) error {
-	p, err := j.ReadProgram(ctx, j.operand, j.mil)
-	if err != nil {
-		return err
-	}
+func (j *job) read(ctx context.Context) {
+	p := trial.Must(j.ReadProgram(ctx, j.operand, j.mil))
 	program, err := mil.ParseTree(p.Name, p.Text)
-	if err != nil {
-		return cli.Bad(err)
-	}
+	trial.NoError(cli.Bad(err))
 	if j.function != "" && program.Func(j.function) == nil {
 		var names []string
 		for _, f := range program.Funcs {
 			names = append(names, f.Name)
 		}
-		return cli.Badf("--function %s: the program has no such function; %s", j.function,
-			near.Choices(j.function, "it has", names))
+		trial.NoError(cli.Badf("--function %s: the program has no such function; %s", j.function,
+			near.Choices(j.function, "it has", names)))
 	}
 	j.weights = tensorfile.NewWeights(program, cmp.Or(j.modelPath, filepath.Dir(j.mil)), j.made)
 	for _, path := range j.weights.Order {
@@ -190,12 +186,12 @@ func (j *job) read(ctx context.Context) error {
 		}
 	}
 	j.source = ane.Source{File: p.Name, Text: p.Text, Function: j.function, Weights: j.weights}
-	return j.CheckReport()
+	trial.NoError(j.CheckReport())
 }
 
 // run compiles the program, evaluates it, and delivers the report.
 func (j *job) run(t *trial.T) {
-	trial.NoError(j.read(t.Ctx))
+	j.read(t.Ctx)
 	bar := j.Progress(3 + min(rounds, j.repeat))
 	defer bar.Stop()
 	bar.Now("compile")
@@ -206,8 +202,7 @@ func (j *job) run(t *trial.T) {
 	trial.NoError(cmp.Or(j.inputs.Known(in), j.outputs.Known(out), j.wants.Known(out)))
 	bar.Now("read")
 	copied, shown := rig.Unshared(t.Ctx)
-	inputs := trial.Must(j.inputs.Read(t.Ctx, j.App, in))
-	j.fillInputs(inputs)
+	inputs := j.fillInputs(trial.Must(j.inputs.Read(t.Ctx, j.App, in)))
 	want := trial.Must(j.wants.Read(t.Ctx, j.App, out))
 	files := trial.Must(tensorfile.Stage(t.Ctx, j.App, j.outputs, j.trace))
 	defer files.Discard()
@@ -225,10 +220,7 @@ func (j *job) run(t *trial.T) {
 	trial.NoError(files.Commit())
 	if j.compare != "" {
 		bar.Now("compare")
-		c := modes.Comparison{Modes: j.modes, Tol: j.tol, Inputs: map[string][]byte{}, All: j.Reports(), Source: j.source}
-		for name, one := range inputs {
-			c.Inputs[name] = one.Data
-		}
+		c := modes.Comparison{Modes: j.modes, Tol: j.tol, Inputs: inputs, All: j.Reports(), Source: j.source}
 		found, err := c.Find(t.Ctx)
 		trial.NoError(ProgramFault(j.source.File, err))
 		j.found.Compare = found
@@ -250,21 +242,24 @@ func Load(t *trial.T, a *cli.App, src ane.Source) (*ane.Device, *trial.Rig) {
 	return d, rig
 }
 
-// fillInputs fills every input with its array, or one that it adds as --fill asks.
-func (j *job) fillInputs(arrays map[string]tensorfile.Array) {
+// fillInputs fills every input with its array, or as --fill asks, and returns what it filled them with.
+func (j *job) fillInputs(arrays map[string]tensorfile.Array) map[string][]byte {
+	inputs := map[string][]byte{}
 	for _, l := range j.rig.Model.Inputs() {
 		one, given := arrays[l.Name]
-		if !given && j.rest.Kind == "" {
+		switch {
+		case given:
+		case j.rest.Kind != "":
+			one.Data = j.rest.Elements(l)
+		default:
 			trial.NoError(cli.Badf("input %s, %s of shape %v, is missing; give --in %s=FILE.npy, or --fill zeros", l.Name,
 				l.DType, l.Shape, l.Name))
 		}
-		if !given {
-			one.Data = j.rest.Elements(l)
-			arrays[l.Name] = one
-		}
+		inputs[l.Name] = one.Data
 		copied := trial.Must(j.rig.In[l.Name].Write(one.Data))
 		j.describe(tensorRow{Side: "input", File: one.File, Copied: copied, Notes: one.Notes}, l, one.Data)
 	}
+	return inputs
 }
 
 // results reads the outputs, compares those of --expect, and returns those of --out.
@@ -286,8 +281,7 @@ func (j *job) results(want map[string]tensorfile.Array) map[string]*npy.Array {
 	return arrays
 }
 
-// ProgramFault marks errors that the program, its weights or its tensor sizes cause as
-// bad input.
+// ProgramFault marks errors that the program, its weights or its tensor sizes cause as bad input.
 func ProgramFault(file string, err error) error {
 	switch {
 	case errors.Is(err, ane.ErrCompile) || errors.Is(err, ane.ErrShape) || errors.Is(err, ane.ErrType):
@@ -296,4 +290,99 @@ func ProgramFault(file string, err error) error {
 		return cli.Badf("%s: the tensors do not fit into the memory of this machine: %w", file, err)
 	}
 	return err
+}
+
+// details are the fields that run adds to the report.
+type details struct {
+	Tensors     []tensorRow      `json:"tensors"`
+	Compile     time.Duration    `json:"compile_ns"`
+	Load        time.Duration    `json:"load_ns"`
+	Evaluate    evaluation       `json:"evaluate"`
+	Notes       []string         `json:"notes,omitempty"`        // conversions of the files of --expect
+	MadeWeights []string         `json:"made_weights,omitempty"` // files that were missing and filled by --fill-weights
+	Compare     *modes.Report    `json:"compare,omitempty"`      // of --compare
+	Surfaces    []trial.Surface  `json:"surfaces"`
+	Timeline    *timeline.Record `json:"timeline,omitempty"` // with --report or --trace
+}
+
+// tensorRow describes one tensor of a run.
+type tensorRow struct {
+	Name  string `json:"name"`
+	Side  string `json:"side"` // input or output
+	DType string `json:"dtype"`
+	Shape []int  `json:"shape"`
+	File  string `json:"file,omitempty"`
+	tensorfile.Extent
+	Copied int      `json:"bytes_copied"` // between the file's dense array and the tensor's rows
+	Notes  []string `json:"notes,omitempty"`
+}
+
+// describe adds the row of a tensor with dense data.
+func (j *job) describe(r tensorRow, l ane.Layout, data []byte) {
+	r.Name, r.DType, r.Shape, r.Extent = l.Name, l.DType.String(), l.Shape, tensorfile.ExtentOf(l.DType, data)
+	j.found.Tensors = append(j.found.Tensors, r)
+}
+
+// evaluation holds the figures of --repeat.
+type evaluation struct {
+	Repeat  int            `json:"repeat"`
+	First   time.Duration  `json:"first_ns"`
+	Min     time.Duration  `json:"min_ns"`
+	P50     time.Duration  `json:"p50_ns"`
+	P99     time.Duration  `json:"p99_ns"`
+	Copied  *int           `json:"bytes_copied"` // of tensors that the engine does not reach in place; null: not shown
+	Allocs  *uint64        `json:"allocs"`       // of Go, for one evaluation after the first; null if there is only one
+	Latency *trial.Latency `json:"latency"`      // null for one evaluation
+}
+
+// rounds is how often measure counts allocations. It reports the round with the fewest, since the runtime and the
+// progress bar allocate too.
+const rounds = 10
+
+// measure evaluates repeat times on the same tensors, in up to ten rounds. It calls done after each round.
+func measure(ctx context.Context, rig *trial.Rig, repeat int, done func()) evaluation {
+	e := evaluation{Repeat: repeat}
+	times := make([]time.Duration, 0, repeat)
+	var before, after runtime.MemStats
+	for round := range min(rounds, repeat) {
+		n := (round+1)*repeat/min(rounds, repeat) - len(times)
+		runtime.ReadMemStats(&before)
+		for range n {
+			times = append(times, trial.Must(rig.Request.Evaluate(ctx)).Elapsed)
+		}
+		runtime.ReadMemStats(&after)
+		allocs := (after.Mallocs - before.Mallocs) / uint64(n)
+		if repeat > 1 && (e.Allocs == nil || allocs < *e.Allocs) {
+			e.Allocs = &allocs
+		}
+		done()
+	}
+	e.First = times[0]
+	slices.Sort(times)
+	e.Latency = trial.Histogram(times)
+	e.Min, e.P50, e.P99 = times[0], times[len(times)/2], times[len(times)*99/100]
+	return e
+}
+
+// report delivers the report and returns an error if an output differs from --expect.
+func (j *job) report() error {
+	receipt := j.rig.Model.Receipt()
+	notes := slices.Clone(receipt.Notes)
+	for _, r := range j.found.Tensors {
+		notes = append(notes, r.Notes...)
+	}
+	notes = append(notes, j.found.Notes...)
+	for _, path := range j.weights.Made {
+		notes = append(notes, fmt.Sprintf("%s is missing; --fill-weights %s filled it", path, j.fillWeights))
+	}
+	j.Notes(notes)
+	j.found.Compile, j.found.Load, j.found.Surfaces = j.rig.Compile, j.rig.Load, j.rig.Surfaces()
+	j.found.MadeWeights = j.weights.Made
+	r := cli.NewReport(nil)
+	r.SetEngine(&receipt)
+	r.Checks = append(r.Checks, j.checks...)
+	r.Details, r.View = j.found, View
+	failed := r.Judge()
+	j.Deliver(r)
+	return failed
 }

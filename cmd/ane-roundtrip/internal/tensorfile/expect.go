@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
@@ -46,4 +47,30 @@ func indexOf(n int, shape []int) []int {
 		index[i], n = n%shape[i], n/shape[i]
 	}
 	return index
+}
+
+// Extent is what the elements of a tensor are. NaN is neither the least nor the largest.
+type Extent struct {
+	Min      trial.Number `json:"min"` // infinite, and null in JSON, without elements
+	Max      trial.Number `json:"max"`
+	NaN      int          `json:"nan"`
+	Infinite int          `json:"infinite"`
+}
+
+// ExtentOf looks at dense elements of a type.
+func ExtentOf(d mil.DType, data []byte) Extent {
+	e := Extent{Min: trial.Number(math.Inf(1)), Max: trial.Number(math.Inf(-1))}
+	size := d.Size()
+	for i := 0; size > 0 && i+size <= len(data); i += size {
+		x := element.Load(d, data[i:])
+		if math.IsNaN(x) {
+			e.NaN++
+			continue
+		}
+		if math.IsInf(x, 0) {
+			e.Infinite++
+		}
+		e.Min, e.Max = min(e.Min, trial.Number(x)), max(e.Max, trial.Number(x))
+	}
+	return e
 }
