@@ -69,13 +69,13 @@ func TestBenchReport(t *testing.T) {
 	cases := membench.Cases()[:1]
 	broken := measure.Case{Name: "Broken", What: "cannot run", MaxRatio: 1,
 		Open: func(context.Context) (measure.Loop, func() error, error) { return nil, nil, errors.New("broken") }}
-	plan := bench.BenchPlan{Cases: append(cases[:1:1], broken), Sizes: []int{4 << 10}, Rounds: 2, Time: time.Millisecond,
+	plan := bench.Plan{Cases: append(cases[:1:1], broken), Sizes: []int{4 << 10}, Rounds: 2, Time: time.Millisecond,
 		Caches: []int{2048}}
 	for _, args := range [][]string{{"--json"}, {}} {
 		var out, errw bytes.Buffer
 		a := cli.New(rootCommand, append([]string{"bench"}, args...), &out, &errw)
 		a.Engine = engine.Soft
-		err := a.Conclude(t.Context(), bench.Bench(a, t.Context(), plan))
+		err := a.Conclude(t.Context(), bench.Run(a, t.Context(), plan))
 		require.ErrorContains(t, err, "1 step could not run: cannot run")
 		if len(args) == 0 {
 			require.Contains(t, out.String(), "Tape take")
@@ -100,8 +100,8 @@ func TestBenchInAMode(t *testing.T) {
 	var out, errw bytes.Buffer
 	a := cli.New(rootCommand, []string{"bench", "--json"}, &out, &errw)
 	a.Engine, a.Mode = engine.Soft, "m6"
-	plan := bench.BenchPlan{Cases: membench.Cases()[:1], Sizes: []int{4 << 10}, Rounds: 1, Time: time.Millisecond}
-	_ = a.Conclude(t.Context(), bench.Bench(a, t.Context(), plan)) // the figures decide
+	plan := bench.Plan{Cases: membench.Cases()[:1], Sizes: []int{4 << 10}, Rounds: 1, Time: time.Millisecond}
+	_ = a.Conclude(t.Context(), bench.Run(a, t.Context(), plan)) // the figures decide
 	var r cli.Report
 	require.NoError(t, json.Unmarshal(out.Bytes(), &r), errw.String())
 	require.NotNil(t, r.Numerics)

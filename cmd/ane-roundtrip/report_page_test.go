@@ -96,9 +96,9 @@ func TestReportPages(t *testing.T) {
 		f, err := a.CreateOutput("--report", page)
 		require.NoError(t, err)
 		a.ReportFile.File = f
-		plan := bench.BenchPlan{Cases: membench.Cases()[:2], Sizes: []int{4 << 10, 64 << 10}, Rounds: 1,
+		plan := bench.Plan{Cases: membench.Cases()[:2], Sizes: []int{4 << 10, 64 << 10}, Rounds: 1,
 			Time: time.Millisecond, Caches: []int{2048}}
-		_ = a.Conclude(t.Context(), bench.Bench(a, t.Context(), plan)) // the figures decide
+		_ = a.Conclude(t.Context(), bench.Run(a, t.Context(), plan)) // the figures decide
 		lookAt(t, browser, page, out.Bytes())
 	})
 	model := file("model")

@@ -50,7 +50,7 @@ times and throughput over the size to FILE.html; also on failure.`,
 			if err := a.BeginReport(cmd); err != nil {
 				return err
 			}
-			return Bench(a, cmd.Context(), BenchPlan{Cases: membench.Cases(), Rounds: 5, Time: 60 * time.Millisecond,
+			return Run(a, cmd.Context(), Plan{Cases: membench.Cases(), Rounds: 5, Time: 60 * time.Millisecond,
 				Sizes: []int{4 << 10, 64 << 10, 1 << 20, 16 << 20, 256 << 20}, Caches: []int{0, 2048}})
 		},
 	}
@@ -58,12 +58,12 @@ times and throughput over the size to FILE.html; also on failure.`,
 	a.ReportFlag(cmd)
 	a.EngineFlags(cmd)
 	a.ArithmeticFlags(cmd)
-	cmd.AddCommand(benchWeightsCommand(a), benchGenerateCommand(a))
+	cmd.AddCommand(weightsCommand(a), generateCommand(a))
 	return cmd
 }
 
-// BenchPlan lists what bench measures, and for how long.
-type BenchPlan struct {
+// Plan lists what bench measures, and for how long.
+type Plan struct {
 	Cases  []measure.Case
 	Sizes  []int         // of Blocks, in bytes
 	Rounds int           // of each case
@@ -71,8 +71,8 @@ type BenchPlan struct {
 	Caches []int         // tokens that caches of keys and values reserve; 0 for one that grows
 }
 
-// benchDetails are the fields that bench adds to the report.
-type benchDetails struct {
+// details are the fields that bench adds to the report.
+type details struct {
 	Floors     string          `json:"floors"` // how this system measures the floors of Blocks
 	Operations []measure.Row   `json:"operations"`
 	Sizes      []membench.Size `json:"sizes"`
@@ -113,127 +113,116 @@ type cacheMemory struct {
 	Published weightbench.Paper  `json:"published"`
 }
 
-// benchRun holds the state of one run of bench.
-type benchRun struct {
+// run holds the state of one run of bench.
+type run struct {
 	*cli.App
-	plan   BenchPlan
+	plan   Plan
 	bar    *cli.Progress
-	found  benchDetails
-	checks []trial.Check
+	found  details
 	failed []string // steps that were skipped for another reason than a missing engine
 }
 
-// Bench measures everything in plan and prints it, each row when it is there.
-func Bench(a *cli.App, ctx context.Context, plan BenchPlan) error {
-	d, err := a.OpenEngine(ctx, nil)
+// Run measures everything in plan and prints it, each row when it is there.
+func Run(a *cli.App, ctx context.Context, plan Plan) error {
+	b := &run{App: a, plan: plan, bar: a.Progress(0), found: details{Floors: membench.Floors, Operations: []measure.Row{},
+		Sizes: []membench.Size{}}}
+	defer b.bar.Stop()
+	var r cli.Report
+	checks, err := trial.Step{Run: func(t *trial.T) {
+		d := trial.Must(a.OpenEngine(ctx, nil))
+		t.Closing(d.Close)
+		b.memory(t)
+		b.blocks(t)
+		b.evaluations(t, d)
+		b.caches(t)
+		r = cli.NewReport(d)
+	}}.Make(ctx)
 	if err != nil {
 		return err
 	}
-	defer d.Close()
-	b := &benchRun{App: a, plan: plan, bar: a.Progress(0), checks: []trial.Check{}, found: benchDetails{
-		Floors: membench.Floors, Operations: []measure.Row{}, Sizes: []membench.Size{}}}
-	defer b.bar.Stop()
-	for _, step := range []func(context.Context) error{b.memory, b.blocks,
-		func(ctx context.Context) error { return b.evaluations(ctx, d) }, b.caches} {
-		if err := step(ctx); err != nil {
-			return err
-		}
-	}
-	r := cli.NewReport(d)
-	r.Checks, r.Details, r.View = b.checks, b.found, View
-	if len(b.failed) > 0 {
-		err = fmt.Errorf("%s could not run: %s", cli.Counted(len(b.failed), "step", "steps"), strings.Join(b.failed, ", "))
-	}
+	r.Checks, r.Details, r.View = append(r.Checks, checks...), b.found, View
 	a.Deliver(r)
-	return err
+	if len(b.failed) > 0 {
+		return fmt.Errorf("%s could not run: %s", cli.Counted(len(b.failed), "step", "steps"), strings.Join(b.failed, ", "))
+	}
+	return nil
 }
 
 // say prints text, without --json.
-func (b *benchRun) say(format string, args ...any) error {
-	if b.JSON {
-		return nil
+func (b *run) say(format string, args ...any) {
+	if b.bar.Clear(); !b.JSON {
+		trial.NoError(b.Printf(format, args...))
 	}
-	b.bar.Clear()
-	return b.Printf(format, args...)
 }
 
 // row prints a row of a table at once, without --json.
-func (b *benchRun) row(t *doc.Table, cells []doc.Cell) error {
-	if b.JSON {
-		return nil
+func (b *run) row(t *doc.Table, cells []doc.Cell) {
+	if b.bar.Clear(); !b.JSON {
+		t.Row(cells...)
+		trial.NoError(t.Continue(b.Out, page.Width(b.Out)))
 	}
-	t.Row(cells...)
-	b.bar.Clear()
-	return t.Continue(b.Out, page.Width(b.Out))
 }
 
-// skip records a step that could not run. It returns an error if the reason is that ctx ended.
-func (b *benchRun) skip(ctx context.Context, step string, why error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
+// skip records a step that could not run, unless the reason is that the context ended.
+func (b *run) skip(t *trial.T, step string, why error) {
+	trial.NoError(t.Ctx.Err())
 	b.found.Skipped = append(b.found.Skipped, skippedStep{step, cli.ErrorText(why)})
 	if !errors.Is(why, ane.ErrUnavailable) {
 		b.failed = append(b.failed, step)
 	}
-	return b.say("%s: skipped: %s\n", step, cli.ErrorText(why))
+	b.say("%s: skipped: %s\n", step, cli.ErrorText(why))
 }
 
 // judge adds a target as a check, which does not fail: what misses it may be other programs on the machine.
-func (b *benchRun) judge(t measure.Target) {
-	c := trial.Judge("bench/"+t.Name, true, t.Value, t.Unit, "%s", t.Detail()).Against(trial.AtMost(t.Most))
-	if v := t.Verdict(); v == measure.FloorExceeds || v == measure.Missed {
+func judge(t *trial.T, of measure.Target) {
+	c := trial.Judge("bench/"+of.Name, true, of.Value, of.Unit, "%s", of.Detail()).Against(trial.AtMost(of.Most))
+	if v := of.Verdict(); v == measure.FloorExceeds || v == measure.Missed {
 		c.Status = trial.Skip
 	}
-	b.checks = append(b.checks, c)
+	t.Add(c)
 }
 
 // measure measures a case and adds its checks. It returns nil for one that could not run.
-func (b *benchRun) measure(ctx context.Context, c measure.Case) (*measure.Row, error) {
+func (b *run) measure(t *trial.T, c measure.Case) *measure.Row {
 	b.bar.Now(c.What)
-	r, err := c.Measure(ctx, b.plan.Rounds, b.plan.Time)
+	r, err := c.Measure(t.Ctx, b.plan.Rounds, b.plan.Time)
 	if err != nil {
-		return nil, b.skip(ctx, c.What, err)
+		b.skip(t, c.What, err)
+		return nil
 	}
-	for _, t := range r.Targets {
-		b.judge(t)
+	for _, target := range r.Targets {
+		judge(t, target)
 	}
-	return &r, nil
+	return &r
 }
 
 // memory measures the operations of package unimem.
-func (b *benchRun) memory(ctx context.Context) error {
-	t := operationTable()
+func (b *run) memory(t *trial.T) {
+	w := operationTable()
 	for _, c := range b.plan.Cases {
-		t.Room(c.What, "000 ms", "", "000 ms", "0.000x", "0.000")
+		w.Room(c.What, "000 ms", "", "000 ms", "0.000x")
 	}
 	for _, c := range b.plan.Cases {
-		r, err := b.measure(ctx, c)
-		if r != nil {
+		if r := b.measure(t, c); r != nil {
 			b.found.Operations = append(b.found.Operations, *r)
-			err = b.row(t, operationRow(doc.Of(r)))
-		}
-		if err != nil {
-			return err
+			b.row(w, operationRow(doc.Of(r)))
 		}
 	}
-	return b.say("\nFloors of Blocks: %s;\nof Tape and Grid: the bare atomic loop; of the write: the same loop on a Go "+
+	b.say("\nFloors of Blocks: %s;\nof Tape and Grid: the bare atomic loop; of the write: the same loop on a Go "+
 		"slice.\nPublished: for Apple silicon, by the specification of unimem; in parentheses the\nfigure of "+
 		"mimalloc.\n\n", membench.Floors)
 }
 
 // blocks measures Blocks of several sizes.
-func (b *benchRun) blocks(ctx context.Context) error {
-	t := doc.NewTable("", "Size", "Block", "Measured", "Floor", "Ratio", ">Published")
-	t.Room("256 MiB", "first touch of 16 KiB", "00.0 GB/s", "00.0 GB/s", "0.000x")
+func (b *run) blocks(t *trial.T) {
+	w := doc.NewTable("", "Size", "Block", "Measured", "Floor", "Ratio", ">Published")
+	w.Room("256 MiB", "first touch of 16 KiB", "00.0 GB/s", "00.0 GB/s", "0.000x")
 	for _, n := range b.plan.Sizes {
 		step := "a Block of " + measure.BytesText(n)
 		b.bar.Now(step)
-		s, err := membench.MeasureSize(ctx, n)
+		s, err := membench.MeasureSize(t.Ctx, n)
 		if err != nil {
-			if err := b.skip(ctx, step, err); err != nil {
-				return err
-			}
+			b.skip(t, step, err)
 			continue
 		}
 		b.found.Sizes = append(b.found.Sizes, s)
@@ -244,33 +233,32 @@ func (b *benchRun) blocks(ctx context.Context) error {
 		size := doc.Of(s)
 		for _, p := range phases() {
 			cells := append([]doc.Cell{size.Size("bytes"), doc.Words("%s", p.name)}, p.cells(size)...)
-			if err := b.row(t, append(cells, doc.Words("%s", published[p.key]))); err != nil {
-				return err
-			}
+			b.row(w, append(cells, doc.Words("%s", published[p.key])))
 		}
 	}
-	return b.say("\n")
+	b.say("\n")
 }
 
 // evaluations measures evaluations on d, or on a broker if no flag names an engine.
-func (b *benchRun) evaluations(ctx context.Context, d *ane.Device) (err error) {
+func (b *run) evaluations(t *trial.T, d *ane.Device) {
 	if b.Engine == engine.Auto && b.Socket == "" {
-		var opts []engine.Option
-		if opts, err = b.Arithmetic(engine.Broker); err == nil {
-			d, err = engine.Open(ctx, engine.Broker, opts...)
+		opts, err := b.Arithmetic(engine.Broker)
+		if err == nil {
+			d, err = engine.Open(t.Ctx, engine.Broker, opts...)
 		}
 		if err != nil {
-			return b.skip(ctx, "Evaluate in another process", err)
+			b.skip(t, "Evaluate in another process", err)
+			return
 		}
-		defer func() { err = errors.Join(err, d.Close()) }()
+		t.Closing(d.Close)
 	}
 	e := &evaluated{Engine: d.Receipt().Engine}
 	w := evaluationTable(e.Engine)
-	w.Room("", "000 us", "000 us", "000 us", "0.000x", "0.000")
+	w.Room("", "000 us", "000 us", "000 us", "0.000x")
 	for i, c := range tripbench.Cases(d) {
-		r, err := b.measure(ctx, c)
-		if r == nil || err != nil {
-			return err
+		r := b.measure(t, c)
+		if r == nil {
+			return
 		}
 		floor := int64(math.Round(r.Floor))
 		if i == 0 || floor < e.Floor {
@@ -279,32 +267,28 @@ func (b *benchRun) evaluations(ctx context.Context, d *ane.Device) (err error) {
 		one := trip{tripbench.Sizes()[i], int64(math.Round(r.Measured)), int64(math.Round(r.P99)), r.Ratio, r.Spread,
 			r.Target, r.Allocs, r.Missed}
 		e.Trips = append(e.Trips, one)
-		if err := b.row(w, evaluationRow(doc.Of(struct {
+		b.row(w, evaluationRow(doc.Of(struct {
 			trip
 			Floor int64 `json:"floor_ns"`
-		}{one, floor}))); err != nil {
-			return err
-		}
+		}{one, floor})))
 	}
 	e.Largest = float64(e.Trips[len(e.Trips)-1].P50) / float64(e.Trips[0].P50)
-	t := measure.Target{Name: "Evaluate/largest-to-smallest", What: "Evaluate, largest to smallest tensor", Unit: "x",
+	largest := measure.Target{Name: "Evaluate/largest-to-smallest", What: "Evaluate, largest to smallest tensor", Unit: "x",
 		Value: e.Largest, Rounds: []float64{e.Largest}, Most: tripbench.MaxSpread}
-	b.judge(t)
+	judge(t, largest)
 	b.found.Evaluate = e
-	return b.say("%s\np50: of the best turn; p99: of all calls. Floor: two processes that wake each\nother through "+
-		"eventfds.\n\n", t.Detail())
+	b.say("%s\np50: of the best turn; p99: of all calls. Floor: two processes that wake each\nother through eventfds.\n\n",
+		largest.Detail())
 }
 
 // caches fills caches of keys and values, and records their memory.
-func (b *benchRun) caches(ctx context.Context) error {
+func (b *run) caches(t *trial.T) {
 	const step = "keys and values"
 	b.bar.Now(step)
-	modes, err := weightbench.Reserve(ctx, b.plan.Caches...)
+	modes, err := weightbench.Reserve(t.Ctx, b.plan.Caches...)
 	if err != nil {
-		return b.skip(ctx, step, err)
-	}
-	if len(modes) > 0 {
+		b.skip(t, step, err)
+	} else if len(modes) > 0 {
 		b.found.Cache = &cacheMemory{modes, weightbench.Paper{Reserve: weightbench.Published().Reserve}}
 	}
-	return nil
 }

@@ -1,8 +1,6 @@
 package bench
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -14,18 +12,19 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/decoderbench"
 	"github.com/anekit/anekit/models/decoder"
 )
 
-// benchGenerateOptions are the flags of bench generate.
-type benchGenerateOptions struct {
+// generateOptions are the flags of bench generate.
+type generateOptions struct {
 	size, dir, form, restore string
 	prompt, steps, rounds    int
 }
 
-func benchGenerateCommand(a *cli.App) *cobra.Command {
-	var o benchGenerateOptions
+func generateCommand(a *cli.App) *cobra.Command {
+	var o generateOptions
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Measure a language model of random weights",
@@ -52,7 +51,8 @@ FILE.html; also on failure.`,
 			if a.Engine == engine.Auto && a.Socket == "" && !a.RequireApple {
 				a.Engine = engine.Soft // its process has the memory
 			}
-			return benchGenerate(a, cmd.Context(), o)
+			_, err := trial.Step{Run: func(t *trial.T) { o.run(t, a) }}.Make(cmd.Context())
+			return err
 		},
 	}
 	f := cmd.Flags()
@@ -78,8 +78,8 @@ func Sizes() (all []string) {
 	return all
 }
 
-// benchGenerateDetails are the fields that bench generate adds to the report.
-type benchGenerateDetails struct {
+// generateDetails are the fields that bench generate adds to the report.
+type generateDetails struct {
 	Size string `json:"size"`
 	Form string `json:"form"`
 	decoderbench.Result
@@ -87,7 +87,7 @@ type benchGenerateDetails struct {
 }
 
 // plan checks the flags.
-func (o benchGenerateOptions) plan() (s decoderbench.Shape, p decoderbench.Plan, err error) {
+func (o generateOptions) plan() (s decoderbench.Shape, p decoderbench.Plan, err error) {
 	s, ok := decoderbench.Find(o.size)
 	if !ok {
 		return s, p, cli.NoSuch("size", o.size, Sizes())
@@ -114,35 +114,23 @@ func (o benchGenerateOptions) plan() (s decoderbench.Shape, p decoderbench.Plan,
 	return s, p, nil
 }
 
-func benchGenerate(a *cli.App, ctx context.Context, o benchGenerateOptions) (err error) {
+// run makes a model, measures it and removes it.
+func (o generateOptions) run(t *trial.T, a *cli.App) {
 	s, p, err := o.plan()
-	if err != nil {
-		return err
-	}
-	d, err := a.OpenEngineOrHint(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	if p.Dir, err = os.MkdirTemp(o.dir, "ane-model"); err != nil {
-		return cli.Bad(err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(p.Dir)) }()
+	trial.NoError(err)
+	d := trial.Must(a.OpenEngineOrHint(t.Ctx))
+	t.Closing(d.Close)
+	p.Dir, err = os.MkdirTemp(o.dir, "ane-model")
+	trial.NoError(cli.Bad(err))
+	t.Closing(func() error { return os.RemoveAll(p.Dir) })
 	bar := a.Progress(0)
 	defer bar.Stop()
 	bar.Now("make the model")
-	if err := decoderbench.Make(p.Dir, s); err != nil {
-		return err
-	}
-	found := &benchGenerateDetails{Size: s.Name, Form: p.Form.String(), Published: decoderbench.Published()}
-	if found.Result, err = decoderbench.Measure(ctx, d, s, p, bar.Now); err != nil {
-		return err
-	}
-	bar.Stop()
+	trial.NoError(decoderbench.Make(p.Dir, s))
 	r := cli.NewReport(d)
-	r.Details, r.View = found, GenerateView
+	r.Details, r.View = &generateDetails{Size: s.Name, Form: p.Form.String(), Published: decoderbench.Published(),
+		Result: trial.Must(decoderbench.Measure(t.Ctx, d, s, p, bar.Now))}, GenerateView
 	a.Deliver(r)
-	return nil
 }
 
 // GenerateView lays out the figures of a language model beside the published ones.

@@ -46,7 +46,7 @@ func TestView(t *testing.T) {
 }
 
 func TestWeightsView(t *testing.T) {
-	d := &benchWeightsDetails{Load: []weightbench.Loaded{{Bytes: 64 << 20, Cold: true,
+	d := &weightsDetails{Load: []weightbench.Loaded{{Bytes: 64 << 20, Cold: true,
 		Times: map[string]time.Duration{"map": 2e5, "touch": 3e6, "read": 6e6, "ring": 5e6}},
 		{Bytes: 64 << 20, Times: map[string]time.Duration{"map": 1e5, "touch": 3e6, "read": 3e6}}},
 		Infer: []weightbench.Inferred{{Way: "map", Bytes: 64 << 20, Load: 1e5, Prompt: 1200.5}},
@@ -75,7 +75,7 @@ func TestWeightsView(t *testing.T) {
 }
 
 func TestGenerateView(t *testing.T) {
-	d := &benchGenerateDetails{Size: "tiny", Form: "compact", Published: decoderbench.Published()}
+	d := &generateDetails{Size: "tiny", Form: "compact", Published: decoderbench.Published()}
 	d.Load, d.Step, d.ReadFloor, d.Prompt, d.Prefill, d.PromptFloor = 5e6, 2e6, 1e6, 40, 4e6, 2e6
 	d.Keys = []weightbench.Resident{{Mode: "grown", Tokens: 24, Bytes: 1 << 20}}
 	d.Restores = []decoderbench.Restored{{Tokens: 24, Prefill: 8e6, Restore: 2e6, Same: true}, {Tokens: 60, Restore: 1}}

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,20 +12,21 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/internal/weightbench"
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
-// benchWeightsOptions are the flags of bench weights.
-type benchWeightsOptions struct {
+// weightsOptions are the flags of bench weights.
+type weightsOptions struct {
 	dir, plots string
 	most       int64 // MiB
 	rounds     int
 }
 
-func benchWeightsCommand(a *cli.App) *cobra.Command {
-	var o benchWeightsOptions
+func weightsCommand(a *cli.App) *cobra.Command {
+	var o weightsOptions
 	cmd := &cobra.Command{
 		Use:   "weights",
 		Short: "Measure ways to load weights, and reserved memory of a cache",
@@ -49,7 +49,8 @@ FILE.html; also on failure.`,
 			if err := a.BeginReport(cmd); err != nil {
 				return err
 			}
-			return benchWeights(a, cmd.Context(), o)
+			_, err := trial.Step{Run: func(t *trial.T) { o.run(t, a) }}.Make(cmd.Context())
+			return err
 		},
 	}
 	f := cmd.Flags()
@@ -62,8 +63,8 @@ FILE.html; also on failure.`,
 	return cmd
 }
 
-// benchWeightsDetails are the fields that bench weights adds to the report.
-type benchWeightsDetails struct {
+// weightsDetails are the fields that bench weights adds to the report.
+type weightsDetails struct {
 	Load    []weightbench.Loaded   `json:"load"`
 	Infer   []weightbench.Inferred `json:"infer"`
 	Reserve []weightbench.Kept     `json:"reserve"`
@@ -72,71 +73,52 @@ type benchWeightsDetails struct {
 	Published weightbench.Paper `json:"published"`
 }
 
-func benchWeights(a *cli.App, ctx context.Context, o benchWeightsOptions) (err error) {
+// run measures ways of loading, evaluations and caches.
+func (o weightsOptions) run(t *trial.T, a *cli.App) {
 	switch {
 	case o.most < 64:
-		return cli.Badf("--max-mib %d; give 64 or more", o.most)
+		trial.NoError(cli.Badf("--max-mib %d; give 64 or more", o.most))
 	case o.rounds < 1:
-		return cli.Badf("--rounds %d; give 1 or more", o.rounds)
+		trial.NoError(cli.Badf("--rounds %d; give 1 or more", o.rounds))
 	}
 	// The files are begun before the measurement: a command that cannot write them fails at once.
 	var plots []*wholefile.File
 	for _, name := range []string{"load.svg", "cache.svg"} {
-		if o.plots == "" {
-			break
+		if o.plots != "" {
+			f := trial.Must(a.CreateOutput("--plots", filepath.Join(o.plots, name)))
+			defer f.Discard()
+			plots = append(plots, f)
 		}
-		f, err := a.CreateOutput("--plots", filepath.Join(o.plots, name))
-		if err != nil {
-			return err
-		}
-		defer f.Discard()
-		plots = append(plots, f)
 	}
 	dir, err := os.MkdirTemp(o.dir, "ane-weights")
 	if err != nil {
-		return cli.Badf("--dir: %w; name a folder that exists and can be written", err)
+		trial.NoError(cli.Badf("--dir: %w; name a folder that exists and can be written", err))
 	}
-	bar := a.Progress(0)
-	d, err := measureWeights(ctx, o, dir, bar.Now)
-	bar.Stop()
-	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
-		return err
-	}
-	object, err := json.Marshal(map[string]any{"details": d})
-	if err != nil {
-		return err
-	}
+	d := &weightsDetails{Load: []weightbench.Loaded{}, Infer: []weightbench.Inferred{},
+		Published: weightbench.Published()}
+	t.Scope(func(t *trial.T) {
+		t.Closing(func() error { return os.RemoveAll(dir) })
+		d.measure(t, a, o, dir)
+	})
+	object := trial.Must(json.Marshal(map[string]any{"details": d}))
 	for i, f := range plots {
-		text, err := doc.Drawing(object, WeightsView, []string{"Time to load", "Keys and values"}[i])
-		if err == nil {
-			_, err = f.Write([]byte(text))
-		}
-		if err != nil {
-			return cli.WriteError("--plots", err)
-		}
+		text := trial.Must(doc.Drawing(object, WeightsView, []string{"Time to load", "Keys and values"}[i]))
+		_, err := f.Write([]byte(text))
+		trial.NoError(cli.WriteError("--plots", err))
 	}
-	if err := wholefile.CommitAll(plots...); err != nil {
-		return cli.WriteError("--plots", err)
-	}
-	r := cli.NewReport(nil)
-	r.Details, r.View = d, WeightsView
-	a.Deliver(r)
-	return nil
+	trial.NoError(cli.WriteError("--plots", wholefile.CommitAll(plots...)))
+	a.Show(d, WeightsView)
 }
 
-func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
-	now func(string)) (*benchWeightsDetails, error) {
-	d := &benchWeightsDetails{Load: []weightbench.Loaded{}, Infer: []weightbench.Inferred{},
-		Published: weightbench.Published()}
-	e, err := engine.Open(ctx, engine.Soft, engine.AllowOffsets())
-	if err != nil {
-		return nil, err
-	}
-	defer e.Close() // its models are closed
+func (d *weightsDetails) measure(t *trial.T, a *cli.App, o weightsOptions, dir string) {
+	bar := a.Progress(0)
+	defer bar.Stop()
+	e := trial.Must(engine.Open(t.Ctx, engine.Soft, engine.AllowOffsets()))
+	t.Closing(e.Close)
 	sizes := weightbench.Sizes(dir, min(o.most, 1<<40)<<20, procmem.Available())
 	if len(sizes) == 0 {
-		return nil, cli.Badf("a file of 64 MiB takes more than half of the free space of %s, or of the available memory; "+
-			"name a folder with more space with --dir, or free memory", filepath.Dir(dir))
+		trial.NoError(cli.Badf("a file of 64 MiB takes more than half of the free space of %s, or of the available "+
+			"memory; name a folder with more space with --dir, or free memory", filepath.Dir(dir)))
 	}
 	if next := int64(64) << len(sizes); next <= o.most {
 		d.Skipped = append(d.Skipped, skippedStep{"load", fmt.Sprintf("a file of %d MiB takes more than half of the "+
@@ -144,37 +126,23 @@ func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
 	}
 	for i, size := range sizes {
 		path := filepath.Join(dir, "m.safetensors")
-		now(fmt.Sprintf("loading %d MiB", size>>20))
-		if err := weightbench.Make(path, size); err != nil {
-			return nil, err
-		}
-		for _, cold := range []bool{false, true} {
-			l, err := weightbench.Load(ctx, path, cold, o.rounds)
-			if cold && errors.Is(err, errors.ErrUnsupported) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			d.Load = append(d.Load, l)
+		bar.Now(fmt.Sprintf("loading %d MiB", size>>20))
+		trial.NoError(weightbench.Make(path, size))
+		d.Load = append(d.Load, trial.Must(weightbench.Load(t.Ctx, path, false, o.rounds)))
+		cold, err := weightbench.Load(t.Ctx, path, true, o.rounds)
+		if !errors.Is(err, errors.ErrUnsupported) {
+			d.Load = append(d.Load, trial.Must(cold, err))
 		}
 		if i == 0 {
-			now("evaluating")
+			bar.Now("evaluating")
 			for _, way := range []string{weightbench.Read, weightbench.Map} {
-				row, err := weightbench.Infer(ctx, e, path, way, o.rounds)
-				if err != nil {
-					return nil, err
-				}
-				d.Infer = append(d.Infer, row)
+				d.Infer = append(d.Infer, trial.Must(weightbench.Infer(t.Ctx, e, path, way, o.rounds)))
 			}
 		}
-		if err := os.Remove(path); err != nil {
-			return nil, err
-		}
+		trial.NoError(os.Remove(path))
 	}
-	now("filling caches")
-	d.Reserve, err = weightbench.Reserve(ctx, 0, 2048, 4096)
-	return d, err
+	bar.Now("filling caches")
+	d.Reserve = trial.Must(weightbench.Reserve(t.Ctx, 0, 2048, 4096))
 }
 
 // WeightsView lays out ways to load weights, and what reserved memory of a cache costs.
