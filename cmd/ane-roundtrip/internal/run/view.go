@@ -20,11 +20,9 @@ func View(d *doc.Doc, v *doc.Value) {
 	d.Section("Tensors", nil, t)
 	evaluations(d, v)
 	comparison(d, v.At("compare"))
-	var expected doc.Remarks
 	for _, c := range d.Root.Items("checks") {
-		expected.Add(c.Text("name").Number, c.Status("status"), ", ", c.Text("detail"))
+		d.Terminal(doc.Text(c.Text("name"), ": ", c.Status("status"), ", ", c.Text("detail")))
 	}
-	d.Terminal(expected)
 	timeline.Show(d, v.At("timeline"))
 	trial.ShowSurfaces(d, v)
 }
@@ -40,15 +38,13 @@ func evaluations(d *doc.Doc, v *doc.Value) {
 		d.Key("reached through a copy", e.Size("bytes_copied"))
 		copied = doc.Line(e.Bytes("bytes_copied"), " copied")
 	}
-	line := doc.Line("engine ", d.Root.Text("engine", "name"), ": compile ", v.Time("compile_ns"), ", load ",
-		v.Time("load_ns"), ", evaluate ")
+	times := doc.Line(e.Time("first_ns"))
 	if e.At("allocs").Here() {
-		line = doc.Line(line, e.Plain("repeat"), " times: min ", e.Time("min_ns"), ", p50 ", e.Time("p50_ns"), ", p99 ",
+		times = doc.Line(e.Plain("repeat"), " times: min ", e.Time("min_ns"), ", p50 ", e.Time("p50_ns"), ", p99 ",
 			e.Time("p99_ns"), ", ", copied, ", ", e.Plain("allocs"), " allocations each")
-	} else {
-		line = doc.Line(line, e.Time("first_ns"))
 	}
-	d.Terminal(doc.Text(line))
+	d.Terminal(doc.Text("engine ", d.Root.Text("engine", "name"), ": compile ", v.Time("compile_ns"), ", load ",
+		v.Time("load_ns"), ", evaluate ", times))
 	c := &doc.Chart{X: doc.Axis{Form: doc.DurationOf(1), Log: true}}
 	c.Bars(e.At("latency", "edges_ns").Floats(), e.At("latency", "counts").Floats(), 0)
 	plots := d.Figures().Add(c, doc.Plot{Title: doc.Words("Evaluations"), Caption: doc.Line("how many took how long")},

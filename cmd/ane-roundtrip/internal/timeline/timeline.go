@@ -56,17 +56,15 @@ func Evaluate(ctx context.Context, d *ane.Device, files *tensorfile.Files, input
 		}
 		trial.NoError(line.at.Wait(t.Ctx, line.last))
 		trial.Must(device.Trace().WriteTo(&text))
+		trial.NoError(files.WriteTrace(text.Bytes()))
 	}}.Make(ctx)
-	if err != nil && files.Trace == nil {
-		return nil, ctx.Err()
+	switch {
+	case err == nil:
+		return read(text.Bytes(), programs)
+	case files.Trace == nil:
+		err = ctx.Err()
 	}
-	if err == nil {
-		err = files.WriteTrace(text.Bytes())
-	}
-	if err != nil {
-		return nil, err
-	}
-	return read(text.Bytes(), programs)
+	return nil, err
 }
 
 // read returns the record of a trace.

@@ -31,8 +31,8 @@ func ShowLatency(d *doc.Doc, engines []*doc.Value) {
 
 // AddTimes adds a small plot of the Latencies of a model, each in the color of its series. A nil one has none.
 func AddTimes(plots *doc.Figures, model doc.Cell, latencies ...*doc.Value) {
-	c := &doc.Chart{Width: 168, Height: 84, X: doc.Axis{Form: doc.DurationOf(1), Log: true, Ends: true},
-		Y: doc.Bare()} // the heights compare bins, not models
+	x := doc.Axis{Form: doc.DurationOf(1), Log: true, Ends: true}
+	c := &doc.Chart{Width: 168, Height: 84, X: x, Y: doc.Bare()} // the heights compare bins, not models
 	for i, l := range latencies {
 		if l != nil {
 			c.Bars(l.At("edges_ns").Floats(), l.At("counts").Floats(), i)
