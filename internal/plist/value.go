@@ -27,6 +27,14 @@ type Entry struct {
 	Value any
 }
 
+// Of returns a dictionary of keys, each with the value after it.
+func Of(pairs ...any) (d Dict) {
+	for i := 0; i < len(pairs); i += 2 {
+		d = append(d, Entry{pairs[i].(string), pairs[i+1]})
+	}
+	return d
+}
+
 // Get returns the value at key, and whether there is one.
 func (d Dict) Get(key string) (any, bool) {
 	for _, e := range d {

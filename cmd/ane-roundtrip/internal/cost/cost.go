@@ -12,6 +12,7 @@ import (
 	"github.com/anekit/anekit/ane/cost"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/internal/plist"
 )
 
 // Command returns the command cost.
@@ -72,16 +73,7 @@ type details struct {
 	File   string `json:"file"`
 	Target string `json:"target"` // the name that compilers have for the chip
 	*cost.Estimate
-	Budgets []budget `json:"budgets"`
-}
-
-type budget struct {
-	Name     string      `json:"name"`
-	Used     int64       `json:"used"`
-	Limit    *int64      `json:"limit"` // null if not known
-	Over     bool        `json:"over"`
-	Evidence chip.Degree `json:"evidence"`
-	Source   string      `json:"source"`
+	Budgets plist.Array `json:"budgets"`
 }
 
 // estimate estimates a program and prints it.
@@ -112,11 +104,12 @@ func estimate(a *cli.App, ctx context.Context, path string, o cost.Options, larg
 	}
 	d := details{File: path, Target: o.Chip.Target(), Estimate: e}
 	for _, b := range e.Budgets {
-		row := budget{b.Name, b.Used, nil, b.Over(), b.Limit.Degree, b.Limit.Source}
+		var limit any // null if not known
 		if b.Limit.Known() {
-			row.Limit = &b.Limit.Value
+			limit = b.Limit.Value
 		}
-		d.Budgets = append(d.Budgets, row)
+		d.Budgets = append(d.Budgets, plist.Of("name", b.Name, "used", b.Used, "limit", limit, "over", b.Over(),
+			"evidence", b.Limit.Degree, "source", b.Limit.Source))
 	}
 	a.Show(d, View)
 	return nil

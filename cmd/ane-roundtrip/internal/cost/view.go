@@ -20,12 +20,9 @@ func View(d *doc.Doc, v *doc.Value) {
 	d.Terminal(doc.Text(subject, ": ", micro(call, " us"), " a call (", call.Text("evidence"), ", +-",
 		v.Percent("error", "value"), "), ", micro(task, " us"), " of it on the engine in ", tasks, "; bound by ",
 		v.Text("bound")))
-	d.Section("Estimate", nil, totals(v))
+	all, limits := totals(v)
+	d.Section("Estimate", nil, all)
 	operators(d, v)
-	limits := doc.NewTable("Budgets of the chip", "budget", "#used", "#limit", "verdict", "evidence", ">source")
-	for _, l := range v.Items("budgets") {
-		limits.Row(l.Text("name"), l.Plain("used"), l.Plain("limit"), over(l), l.Text("evidence"), l.Text("source"))
-	}
 	d.Page("Budgets", nil, limits)
 }
 
@@ -43,16 +40,9 @@ func micro(v *doc.Value, unit string) doc.Cell {
 	return v.Time("value").Brief("%.0f%s", us, unit)
 }
 
-// over marks a budget that is exceeded.
-func over(budget *doc.Value) doc.Cell {
-	if !budget.At("over").Yes() {
-		return doc.Nothing()
-	}
-	return doc.Words("over").As("status fail")
-}
-
-// totals are the figures of the whole program.
-func totals(v *doc.Value) (all doc.Remarks) {
+// totals are the figures of the whole program, and the limits of the chip.
+func totals(v *doc.Value) (all doc.Remarks, limits *doc.Table) {
+	limits = doc.NewTable("Budgets of the chip", "budget", "#used", "#limit", "verdict", "evidence", ">source")
 	if clock := v.At("clock_mhz"); clock.At("value").Float() > 0 {
 		all.Add("clock", clock.Plain("value").In("MHz").Brief("%.0f MHz", clock.At("value").Float()), " (",
 			clock.Text("evidence"), ")")
@@ -61,10 +51,13 @@ func totals(v *doc.Value) (all doc.Remarks) {
 	all.Add("memory", v.Bytes("surface_bytes"), " of surfaces, the largest ", v.Bytes("largest_surface_bytes"), "; ",
 		v.Bytes("weight_bytes"), " of weights, ", v.Bytes("largest_intermediate_bytes"), " of the largest intermediate")
 	for _, b := range v.Items("budgets") {
+		verdict := doc.Nothing()
 		if b.At("over").Yes() {
+			verdict = doc.Words("over").As("status fail")
 			all.Add("over budget", b.Plain("used"), " ", b.Text("name"), ", ", b.Plain("limit"), " (", b.Text("evidence"),
 				")")
 		}
+		limits.Row(b.Text("name"), b.Plain("used"), b.Plain("limit"), verdict, b.Text("evidence"), b.Text("source"))
 	}
 	coreml := v.At("coreml")
 	all.Add("Core ML", coreml.Plain("operators_on_engine"), " of ",
@@ -77,7 +70,7 @@ func totals(v *doc.Value) (all doc.Remarks) {
 	for _, n := range v.Items("notes") {
 		all.Add("note", n.Text())
 	}
-	return all
+	return all, limits
 }
 
 // operators shows the time of each operator and of the rest of a call.

@@ -11,6 +11,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/internal/near"
+	"github.com/anekit/anekit/internal/plist"
 )
 
 // options are the flags of fmt.
@@ -52,13 +53,6 @@ what the dialect cannot express, such as int4 in the old one.`,
 	f.StringVar(&o.dialect, "dialect", "", "`DIALECT` to convert to, old or new (default: that of the program)")
 	a.JSONFlag(cmd)
 	return cmd
-}
-
-// details are the fields that fmt adds to the report.
-type details struct {
-	File    string `json:"file"`
-	Changed bool   `json:"changed"`
-	Bytes   int    `json:"bytes"` // of the formatted text
 }
 
 // formatted is a program with its canonical form.
@@ -112,7 +106,8 @@ func format(a *cli.App, ctx context.Context, paths []string, o options) error {
 		}
 	}
 	if a.JSON {
-		a.Show(details{all[0].Path, all[0].differs, len(all[0].canonical)}, nil)
+		f := all[0]
+		a.Show(plist.Of("file", f.Path, "changed", f.differs, "bytes", len(f.canonical)), nil)
 	}
 	if o.diff && slices.ContainsFunc(all, func(f formatted) bool { return f.differs }) {
 		return cli.Failed{What: "a check failed"}

@@ -27,7 +27,7 @@ func printAttributes(a *cli.App, file string) error {
 		for _, t := range slices.Concat(q.Inputs, q.Outputs) {
 			l := t.Layout
 			// Axes count elements; strides and bytes, those of the shortest surface that holds the tensor, are bytes.
-			objects = append(objects, dict("name", t.Name, "output", t.Output, "type", t.Type, "batches", l.Batches,
+			objects = append(objects, plist.Of("name", t.Name, "output", t.Output, "type", t.Type, "batches", l.Batches,
 				"channels", l.Channels, "depth", l.Depth, "height", l.Height, "width", l.Width, "row_stride", l.RowStride,
 				"plane_stride", l.PlaneStride, "depth_stride", l.DepthStride, "batch_stride", l.BatchStride, "bytes",
 				l.Bytes(), "packed", l.Packed(), "index", t.Index, "list", t.List, "procedure", q.Name))

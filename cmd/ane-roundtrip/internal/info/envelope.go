@@ -22,14 +22,6 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// dict is an object of keys, each with the value after it.
-func dict(pairs ...any) (d plist.Dict) {
-	for i := 0; i < len(pairs); i += 2 {
-		d = append(d, plist.Entry{Key: pairs[i].(string), Value: pairs[i+1]})
-	}
-	return d
-}
-
 // envelope builds a dump of this machine in the form of testdata/dumps: the answers of a framework,
 // which the stand-in replays.
 type envelope struct {
@@ -49,10 +41,10 @@ func envelopeOf(name string, o *observe.Observation, unavailable error, t *check
 		e.add("unavailable", e.scrub.text(cli.ErrorText(unavailable)))
 	}
 	u := o.Usage()
-	e.add("known", dict("opset", o.Known.Opset, "text", o.Known.Text),
-		"versions", dict("anekit", cli.Version(), "go", runtime.Version(), "system", host.Platform,
+	e.add("known", plist.Of("opset", o.Known.Opset, "text", o.Known.Text),
+		"versions", plist.Of("anekit", cli.Version(), "go", runtime.Version(), "system", host.Platform,
 			"framework", e.scrub.text(o.Report.Framework)),
-		"budget", dict("compiles", u.Compiles, "loaded", u.Loaded, "program_limit", u.ProgramLimit),
+		"budget", plist.Of("compiles", u.Compiles, "loaded", u.Loaded, "program_limit", u.ProgramLimit),
 		"open_ns", o.Opened.Nanoseconds())
 	what := "modelAttributes after load, self-check, device, registry, errors"
 	if t != nil {
@@ -71,7 +63,7 @@ func envelopeOf(name string, o *observe.Observation, unavailable error, t *check
 	if replayed, ok := standin.Replayed(); ok && name == engine.StandIn {
 		system = cmp.Or(replayed.OS, system) // the system that recorded the dump
 	}
-	return dict("source", "ane-roundtrip info, engine "+name,
+	return plist.Of("source", "ane-roundtrip info, engine "+name,
 		"chip", e.scrub.text(cmp.Or(device.Architecture, runtime.GOARCH)),
 		"os", e.scrub.text(system),
 		"program", "known-answer program y = 2x + 3 over tensor<fp16, [1, 64, 4, 32]>",
@@ -80,7 +72,7 @@ func envelopeOf(name string, o *observe.Observation, unavailable error, t *check
 		"data", e.data)
 }
 
-func (e *envelope) add(pairs ...any) { e.data = append(e.data, dict(pairs...)...) }
+func (e *envelope) add(pairs ...any) { e.data = append(e.data, plist.Of(pairs...)...) }
 
 // attributes adds the modelAttributes of the known program and what the framework tells of the program. It adds keys
 // other than the two known ones separately and scrubbed, since they may identify the user.
@@ -105,7 +97,7 @@ func (e *envelope) attributes(k apple.Known) {
 	if len(others) > 0 {
 		e.add("other_attributes", others)
 	}
-	e.add("model", dict("state", k.Facts.State, "queueDepth", k.Facts.QueueDepth,
+	e.add("model", plist.Of("state", k.Facts.State, "queueDepth", k.Facts.QueueDepth,
 		"intermediateBufferHandle", k.Facts.Intermediate, "perfStatsMask", k.Facts.PerfStats))
 }
 
@@ -117,7 +109,7 @@ var personal = regexp.MustCompile(`(?i)serial|uuid|unique|ecid|identifier`)
 func (e *envelope) device(r objcbridge.Report) {
 	if d := r.Device; d != nil {
 		answers := plist.Dict{}
-		for _, answer := range dict("hasANE", d.HasANE, "numANEs", int64(d.Engines), "numANECores", int64(d.Cores),
+		for _, answer := range plist.Of("hasANE", d.HasANE, "numANEs", int64(d.Engines), "numANECores", int64(d.Cores),
 			"aneArchitectureType", d.Architecture, "aneSubType", d.Subtype, "aneSubTypeVariant", d.Variant,
 			"aneBoardType", d.Board, "productName", d.Product, "buildVersion", d.Build,
 			"isVirtualMachine", d.VirtualMachine, "isInternalBuild", d.InternalBuild) {
@@ -160,7 +152,7 @@ func (e *envelope) device(r objcbridge.Report) {
 func (e *envelope) selfCheck(r objcbridge.Report) {
 	rows := plist.Array{}
 	for _, c := range r.Checks {
-		rows = append(rows, dict("class", c.Class, "selector", c.Selector, "class_method", c.ClassMethod,
+		rows = append(rows, plist.Of("class", c.Class, "selector", c.Selector, "class_method", c.ClassMethod,
 			"required", c.Required, "expected", c.Expected, "found", c.Found, "status", c.Status))
 	}
 	e.add("self_check", rows)
@@ -171,27 +163,27 @@ func (e *envelope) errors(met []apple.Met) {
 	rows := plist.Array{}
 	for _, m := range met {
 		b := m.Err
-		row := dict("stage", b.Stage.String(), "kind", b.Kind.String(), "domain", e.scrub.text(b.Domain), "code", b.Code,
+		row := plist.Of("stage", b.Stage.String(), "kind", b.Kind.String(), "domain", e.scrub.text(b.Domain), "code", b.Code,
 			"text", e.scrub.text(b.Message))
 		var info plist.Dict
 		if b.HasStatus && b.StatusType == 0 {
-			info = dict("_ANEErrorUnderlyingStatus", b.Status)
+			info = plist.Of("_ANEErrorUnderlyingStatus", b.Status)
 		}
 		if b.LoadStage != 0 {
-			info = append(info, dict("_ANEErrorLoadStage", b.LoadStage)...)
+			info = append(info, plist.Of("_ANEErrorLoadStage", b.LoadStage)...)
 		}
 		if info != nil {
-			row = append(row, dict("userInfo", info)...)
+			row = append(row, plist.Of("userInfo", info)...)
 		}
 		var causes plist.Array
 		for _, c := range b.Causes {
 			causes = append(causes,
-				dict("domain", e.scrub.text(c.Domain), "code", c.Code, "text", e.scrub.text(c.Message)))
+				plist.Of("domain", e.scrub.text(c.Domain), "code", c.Code, "text", e.scrub.text(c.Message)))
 		}
 		if causes != nil {
-			row = append(row, dict("underlying", causes)...)
+			row = append(row, plist.Of("underlying", causes)...)
 		}
-		rows = append(rows, append(row, dict("recovered", m.Recovered, "times", m.Count)...))
+		rows = append(rows, append(row, plist.Of("recovered", m.Recovered, "times", m.Count)...))
 	}
 	e.add("errors", rows)
 }
@@ -201,7 +193,7 @@ func (e *envelope) roundTrip(t check.EngineResult) {
 	models := plist.Array{}
 	for _, row := range t.Rows {
 		if row.Error != "" {
-			models = append(models, dict("name", row.Name, "error", e.scrub.text(row.Error)))
+			models = append(models, plist.Of("name", row.Name, "error", e.scrub.text(row.Error)))
 		} else {
 			models = append(models, row)
 		}

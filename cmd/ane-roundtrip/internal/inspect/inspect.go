@@ -18,6 +18,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
+	"github.com/anekit/anekit/internal/plist"
 )
 
 // Command returns the command inspect.
@@ -42,56 +43,6 @@ standard input.`,
 	return cmd
 }
 
-// details are the fields that inspect adds to the report.
-type details struct {
-	File       string            `json:"file"`
-	Version    string            `json:"version"`
-	BuildInfo  map[string]string `json:"build_info,omitempty"`
-	Functions  []function        `json:"functions"`
-	Weights    []weight          `json:"weights"`
-	WeightSize int64             `json:"weight_bytes"`
-	Notes      []string          `json:"notes,omitempty"` // on literals that their type cannot hold
-}
-
-type function struct {
-	Name      string     `json:"name"`
-	Opset     string     `json:"opset"`
-	Inputs    []tensor   `json:"inputs"`
-	Outputs   []tensor   `json:"outputs"`
-	Constants int        `json:"constants"`
-	Operators []operator `json:"operators"`
-}
-
-// tensor is an input or output with the layout that the engine gives it.
-type tensor struct {
-	Name    string `json:"name"`
-	Type    string `json:"type"`
-	DType   string `json:"dtype,omitempty"`
-	Shape   []int  `json:"shape"`
-	Bytes   int    `json:"bytes,omitempty"`      // size of the surface
-	Padding int    `json:"padding_bytes"`        // bytes of the surface that hold no element
-	Row     int    `json:"row_stride,omitempty"` // all strides are in bytes
-	Plane   int    `json:"plane_stride,omitempty"`
-	Depth   int    `json:"depth_stride,omitempty"`
-	Batch   int    `json:"batch_stride,omitempty"`
-	Problem string `json:"problem,omitempty"` // why the engine gives it no layout
-}
-
-type operator struct {
-	Name  string `json:"name"`
-	Count int    `json:"count"`
-	Known bool   `json:"known"` // whether the software engine has it
-}
-
-type weight struct {
-	Path   string `json:"path"`
-	Offset uint64 `json:"offset"`
-	Type   string `json:"type"`
-	Bytes  int64  `json:"bytes"`
-	File   string `json:"file,omitempty"`
-	Status string `json:"status"` // "found", "missing", or the error
-}
-
 // inspect reads a program and describes its parts.
 func inspect(a *cli.App, ctx context.Context, path, modelPath string) error {
 	text, err := a.ReadProgram(ctx, "inspect", path)
@@ -102,14 +53,21 @@ func inspect(a *cli.App, ctx context.Context, path, modelPath string) error {
 	if err != nil {
 		return err
 	}
-	d := &details{File: path, Version: p.Version, BuildInfo: buildInfo(p), Functions: []function{}, Weights: []weight{},
-		Notes: ops.RangeNotes(text.Name, p)}
+	var functions plist.Array
 	for _, f := range p.Funcs {
-		d.Functions = append(d.Functions, functionOf(f))
+		functions = append(functions, functionOf(f))
 	}
-	d.weigh(tensorfile.NewWeights(p, cmp.Or(modelPath, filepath.Dir(path)), tensorfile.Fill{}))
-	a.Notes(d.Notes)
-	a.Show(d, View)
+	weights, size := weigh(tensorfile.NewWeights(p, cmp.Or(modelPath, filepath.Dir(path)), tensorfile.Fill{}))
+	details := plist.Of("file", path, "version", p.Version, "functions", functions, "weights", weights,
+		"weight_bytes", size)
+	if info := buildInfo(p); len(info) > 0 {
+		details = append(details, plist.Of("build_info", info)...)
+	}
+	if notes := ops.RangeNotes(text.Name, p); len(notes) > 0 { // on literals that their type cannot hold
+		a.Notes(notes)
+		details = append(details, plist.Of("notes", notes)...)
+	}
+	a.Show(details, View)
 	return nil
 }
 
@@ -141,12 +99,12 @@ func word(l mil.Literal) string {
 	return ""
 }
 
-func functionOf(f *mil.Function) function {
-	out := function{Name: f.Name, Opset: f.Opset, Inputs: []tensor{}, Outputs: []tensor{}, Operators: []operator{}}
+func functionOf(f *mil.Function) plist.Dict {
+	var inputs, outputs, operators plist.Array
 	types := map[string]mil.Type{}
 	for _, v := range f.Params {
 		types[v.Name] = v.Type
-		out.Inputs = append(out.Inputs, tensorOf(v.Name, v.Type))
+		inputs = append(inputs, tensorOf(v.Name, v.Type))
 	}
 	counts := map[string]int{}
 	for _, op := range f.Body {
@@ -155,37 +113,39 @@ func functionOf(f *mil.Function) function {
 		}
 		counts[op.Kind]++
 	}
-	out.Constants = counts["const"]
-	delete(counts, "const")
 	for _, r := range f.Results {
-		out.Outputs = append(out.Outputs, tensorOf(r.Name, types[r.Name]))
+		outputs = append(outputs, tensorOf(r.Name, types[r.Name]))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		out.Operators = append(out.Operators, operator{kind, counts[kind], ops.Lookup(kind) != nil})
+		if kind != "const" {
+			known := ops.Lookup(kind) != nil // by the software engine
+			operators = append(operators, plist.Of("name", kind, "count", counts[kind], "known", known))
+		}
 	}
-	return out
+	return plist.Of("name", f.Name, "opset", f.Opset, "inputs", inputs, "outputs", outputs, "constants", counts["const"],
+		"operators", operators)
 }
 
-func tensorOf(name string, t mil.Type) tensor {
-	out := tensor{Name: name, Type: t.String()}
+// tensorOf describes an input or output with the layout that the engine gives it, or with the reason why it gives none.
+func tensorOf(name string, t mil.Type) plist.Dict {
+	refused := func(problem string) plist.Dict {
+		return plist.Of("name", name, "type", t.String(), "shape", nil, "padding_bytes", 0, "problem", problem)
+	}
 	shape, fixed := t.Shape()
 	if t.Kind != mil.Tensor && t.Kind != mil.Scalar || !fixed {
-		out.Problem = "the engine needs a tensor whose every axis has a size"
-		return out
+		return refused("the engine needs a tensor whose every axis has a size")
 	}
 	l, err := ane.NewLayout(name, t.DType, shape...)
 	if e := (*ane.Error)(nil); errors.As(err, &e) {
-		out.Problem = e.Detail + "; " + e.Hint
-		return out
+		return refused(e.Detail + "; " + e.Hint)
 	}
-	out.DType, out.Shape = l.DType.String(), append([]int{}, l.Shape...)
-	out.Bytes, out.Padding = l.Bytes(), l.Bytes()-l.PackedBytes()
-	out.Row, out.Plane, out.Depth, out.Batch = l.RowStride, l.PlaneStride, l.DepthStride, l.BatchStride
-	return out
+	return plist.Of("name", name, "type", t.String(), "dtype", l.DType.String(), "shape", append([]int{}, l.Shape...),
+		"bytes", l.Bytes(), "padding_bytes", l.Bytes()-l.PackedBytes(), "row_stride", l.RowStride,
+		"plane_stride", l.PlaneStride, "depth_stride", l.DepthStride, "batch_stride", l.BatchStride)
 }
 
-// weigh looks up the weights of the program in their files.
-func (d *details) weigh(w *tensorfile.WeightFiles) {
+// weigh looks up the weights of a program in their files. The size is that of all.
+func weigh(w *tensorfile.WeightFiles) (weights plist.Array, size int64) {
 	for _, path := range w.Order {
 		file := w.File(path)
 		f, fault := blob.Open(file)
@@ -193,17 +153,23 @@ func (d *details) weigh(w *tensorfile.WeightFiles) {
 			fault = errors.New("the path leaves the model's folder")
 		}
 		for _, n := range w.Needs[path] {
-			size, err := n.Bytes()
+			bytes, err := n.Bytes()
 			if err = cmp.Or(err, fault); err == nil {
 				_, err = f.Find(n.Offset, n.Type)
 			}
-			d.WeightSize += min(size, math.MaxInt64-d.WeightSize) // a program may declare any size
-			d.Weights = append(d.Weights, weight{path, n.Offset, n.Type.String(), size, file, status(err)})
+			size += min(bytes, math.MaxInt64-size) // a program may declare any size
+			one := plist.Of("path", path, "offset", n.Offset, "type", n.Type.String(), "bytes", bytes,
+				"status", status(err))
+			if file != "" {
+				one = append(one, plist.Of("file", file)...)
+			}
+			weights = append(weights, one)
 		}
 		if f != nil {
 			f.Close()
 		}
 	}
+	return weights, size
 }
 
 // status says how the search for a weight ended.

@@ -127,10 +127,7 @@ func (j *job) run(ctx context.Context, args []string) error {
 		return err
 	}
 	j.Programs = len(args)
-	d := &details{Chips: j.Chips, Roads: j.Roads, Files: []file{}}
-	if j.OS != 0 {
-		d.OS = j.OS.String()
-	}
+	d := &details{Chips: j.Chips, Roads: j.Roads, OS: j.system, Files: []file{}}
 	for _, path := range args {
 		if err := j.check(ctx, path, d); err != nil {
 			return err
@@ -170,6 +167,7 @@ func (j *job) parse() (err error) {
 		if j.OS, err = chip.ParseOS(j.system); err != nil {
 			return cli.Badf("--os: %w", err)
 		}
+		j.system = j.OS.String()
 	}
 	j.Ranges = map[string]lint.Range{}
 	for _, s := range j.ranges {

@@ -48,15 +48,12 @@ func sarif(w io.Writer, d *details) error {
 	const language = "en-US"
 	driver := object{"name": "ane-roundtrip", "version": cli.Version(), "language": language, "rules": rules,
 		"informationUri": "https://github.com/anekit/anekit"}
-	log, err := json.MarshalIndent(object{"version": "2.1.0", "runs": []object{{"tool": object{"driver": driver},
-		"columnKind": "unicodeCodePoints", "language": language, "newlineSequences": []string{"\r\n", "\n"},
-		"results": results}}, "$schema": "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/main/sarif-2.1/schema/" +
-		"sarif-schema-2.1.0.json"}, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(log)
-	return err
+	run := object{"tool": object{"driver": driver}, "columnKind": "unicodeCodePoints", "language": language,
+		"newlineSequences": []string{"\r\n", "\n"}, "results": results}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(object{"version": "2.1.0", "runs": []object{run}, "$schema": "https://raw.githubusercontent.com/" +
+		"oasis-tcs/sarif-spec/main/sarif-2.1/schema/sarif-schema-2.1.0.json"})
 }
 
 // rule describes the rule of a finding.

@@ -64,20 +64,11 @@ func (f finding) text(chips int, lines []string, width int) string {
 	return text + page.Fold("    "+f.Reason+" Fix: "+f.Fix, width, 2) + "\n"
 }
 
-// Columns of a line of a program below its finding.
-const (
-	excerptIndent = 4
-	leastIndented = 24 // narrower lines have no indent
-)
-
 // caret returns a line of the source without its indent, cut around a column to a width of the output, with a caret
 // under the column. A width of 0 is that of mil.Excerpt.
 func caret(line string, col, width int) string {
+	const margin = "    "
 	indent := min(len(line)-len(strings.TrimLeft(line, " \t")), col-1)
-	margin := strings.Repeat(" ", excerptIndent)
-	if width > 0 && width < leastIndented {
-		margin = ""
-	}
 	text := mil.Excerpt([]byte(line[indent:]), mil.Pos{Line: 1, Col: col - indent}, max(width-len(margin), 0))
 	return margin + strings.ReplaceAll(text, "\n", "\n"+margin) + "\n"
 }

@@ -40,8 +40,8 @@ check reads all of it.`,
   ane-roundtrip weights --json folder
   ane-roundtrip weights repack --align 16384 m.safetensors aligned.safetensors`,
 		Args: operands(1, "FILE|FOLDER"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return report(a, &details{Action: "list", start: time.Now()}, args[0], nil)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return (&details{Action: "list", File: args[0]}).run(cmd.Context(), a)
 		},
 	}
 	a.JSONFlag(cmd)
@@ -50,7 +50,7 @@ check reads all of it.`,
 }
 
 func repackCommand(a *cli.App) *cobra.Command {
-	var align int
+	d := &details{Action: "repack"}
 	cmd := &cobra.Command{
 		Use:   "repack [--align N] IN OUT",
 		Short: "Write a safetensors file whose tensors are aligned",
@@ -68,10 +68,11 @@ target and keeps the link. A file that is replaced keeps its permissions.`,
   ane-roundtrip weights repack --align 16384 folder model.safetensors`,
 		Args: operands(2, "IN and OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return repack(a, cmd.Context(), args[0], args[1], align)
+			d.File, d.Out = args[0], args[1]
+			return d.run(cmd.Context(), a)
 		},
 	}
-	cmd.Flags().IntVar(&align, "align", ane.RowAlign, "`BYTES`, a power of two, 67108864 at most")
+	cmd.Flags().IntVar(&d.Align, "align", ane.RowAlign, "`BYTES`, a power of two, 67108864 at most")
 	a.JSONFlag(cmd)
 	return cmd
 }
@@ -86,8 +87,7 @@ and files that become shorter during the check. The format has no checksums.`,
 		Example: `  ane-roundtrip weights check model.safetensors`,
 		Args:    operands(1, "FILE|FOLDER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			check := func(f *safetensors.File) error { return f.Check(cmd.Context(), nil) }
-			return report(a, &details{Action: "check", start: time.Now()}, args[0], check)
+			return (&details{Action: "check", File: args[0]}).run(cmd.Context(), a)
 		},
 	}
 	a.JSONFlag(cmd)
@@ -103,10 +103,7 @@ func operands(n int, names string) cobra.PositionalArgs {
 		if len(args) == n {
 			return nil
 		}
-		meant := ""
-		if len(args) > 0 {
-			meant = near.Hint(args[0], cli.CommandNames(cmd))
-		}
+		meant := near.Hint(append(args, "")[0], cli.CommandNames(cmd))
 		return cli.Badf("operands: %d; %sgive %s", len(args), meant, names)
 	}
 }
@@ -128,7 +125,6 @@ type details struct {
 	Metadata map[string]string `json:"metadata,omitempty"`
 	Tensors  []tensor          `json:"tensors"`
 
-	start time.Time
 	count int // of tensors, which are in Tensors where they are printed
 }
 
@@ -179,28 +175,70 @@ func otherFormat(path string) string {
 	return ""
 }
 
-// report opens a file, does the work of the command with it, and reports its tensors.
-func report(a *cli.App, d *details, path string, work func(*safetensors.File) error) error {
-	f, err := open(path)
+// run does the work of the command, and reports the tensors of the file that it reads or writes.
+func (d *details) run(ctx context.Context, a *cli.App) error {
+	start := time.Now()
+	if d.Action == "repack" {
+		if err := d.repack(ctx, a); err != nil {
+			return err
+		}
+	}
+	f, err := open(cmp.Or(d.Out, d.File))
 	if err != nil {
 		return err
 	}
 	defer f.Close() // nothing is bound
-	if work != nil {
-		if err := work(f); err != nil {
-			return err
-		}
-	}
-	d.File = cmp.Or(d.File, f.Path())
 	if err := d.describe(f, a.Reports()); err != nil {
 		return err
 	}
 	if d.Action == "check" {
+		if err := f.Check(ctx, nil); err != nil {
+			return err
+		}
 		d.Checked = d.Bytes
 	}
-	d.Elapsed = time.Since(d.start)
+	d.Elapsed = time.Since(start)
 	a.Show(d, func(page *doc.Doc, v *doc.Value) { view(page, v, d.count) })
 	return nil
+}
+
+// repack writes the tensors of a file to another one.
+func (d *details) repack(ctx context.Context, a *cli.App) error {
+	if d.Align < 1 || d.Align&(d.Align-1) != 0 {
+		return cli.Badf("--align %d; give a power of two", d.Align)
+	}
+	switch info, err := os.Stat(d.Out); {
+	case err != nil: // there is none, or Repack tells what is wrong
+	case !info.Mode().IsRegular():
+		return cli.Badf("%s is not a regular file; name the file to write", d.Out)
+	case a.IsOutput(info):
+		return cli.Badf("%s is standard output, where the report goes; name a file", d.Out)
+	}
+	f, err := open(d.File)
+	if err != nil {
+		return err
+	}
+	d.Moved, err = safetensors.Repack(ctx, d.Out, f, d.Align)
+	return unpacked(d.Out, errors.Join(err, f.Close()))
+}
+
+// unpacked is the error of repack. What the system says of the file names OUT.
+func unpacked(out string, err error) error {
+	var e *safetensors.Error
+	var system syscall.Errno
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrExist) || errors.Is(err, safetensors.ErrMisaligned):
+		return cli.Bad(err)
+	case !errors.As(err, &e) || !errors.As(e.Err, &system):
+		return err
+	case e.Op == "create":
+		return cli.CreateError("OUT: "+out, system)
+	case e.File == out:
+		return cli.WriteError(out, system)
+	}
+	return err
 }
 
 // describe describes the tensors of f. It keeps metadata only for a report, and a row for each tensor only for a report
@@ -239,62 +277,21 @@ func (d *details) describe(f *safetensors.File, reports bool) error {
 	return nil
 }
 
-// repack writes the tensors of a file to another one, and reports that.
-func repack(a *cli.App, ctx context.Context, in, out string, align int) error {
-	d := &details{File: in, Action: "repack", Out: out, Align: align, start: time.Now()}
-	if align < 1 || align&(align-1) != 0 {
-		return cli.Badf("--align %d; give a power of two", align)
-	}
-	switch info, err := os.Stat(out); {
-	case err != nil: // there is none, or Repack tells what is wrong
-	case !info.Mode().IsRegular():
-		return cli.Badf("%s is not a regular file; name the file to write", out)
-	case a.IsOutput(info):
-		return cli.Badf("%s is standard output, where the report goes; name a file", out)
-	}
-	f, err := open(in)
-	if err != nil {
-		return err
-	}
-	d.Moved, err = safetensors.Repack(ctx, out, f, align)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return unpacked(out, err)
-	}
-	return report(a, d, out, nil)
-}
-
-// unpacked is the error of repack. What the system says of the file names OUT.
-func unpacked(out string, err error) error {
-	var e *safetensors.Error
-	var system syscall.Errno
-	switch {
-	case errors.Is(err, fs.ErrExist) || errors.Is(err, safetensors.ErrMisaligned):
-		return cli.Bad(err)
-	case !errors.As(err, &e) || !errors.As(e.Err, &system):
-		return err
-	case e.Op == "create":
-		return cli.CreateError("OUT: "+out, system)
-	case e.File == out:
-		return cli.WriteError(out, system)
-	}
-	return err
-}
-
 // view lays out what was done, the shares of the tensors that are usable without a copy, and the tensors, of a file
 // with a number of them.
 func view(d *doc.Doc, v *doc.Value, count int) {
 	share := func(key string) doc.Cell {
-		part := 1.0 // nothing is usable as a whole
-		if all := v.At("bytes").Float(); all > 0 {
-			part = v.At(key).Float() / all
+		all := v.At("bytes").Float()
+		if all == 0 { // nothing is usable as a whole
+			return doc.Words("100.0 %%")
 		}
-		return doc.Words("%.1f %%", 100*part)
+		return doc.Words("%.1f %%", 100*v.At(key).Float()/all)
 	}
 	var done doc.Lines
-	switch {
-	case v.At("action").Is("repack"):
+	switch v.At("action").Raw {
+	case "repack":
 		done = doc.Text(v.Code("out"), ": wrote ", v.Bytes("bytes"), " of tensors at multiples of ", v.Plain("align"))
-	case v.At("action").Is("check"):
+	case "check":
 		done = doc.Text(v.Code("file"), ": read ", v.Bytes("bytes"), ", no fault")
 	}
 	tensors := doc.NewTable("Tensors", "tensor", "type", "shape", "#bytes", "#offset", "#aligned", "usable",
