@@ -1,6 +1,7 @@
 package tensorfile
 
 import (
+	"encoding/binary"
 	"math"
 	"testing"
 
@@ -122,4 +123,15 @@ func TestExpected(t *testing.T) {
 			require.Contains(t, check.Detail, "x[1 1] is ")
 		}
 	}
+}
+
+// NaN is neither the least nor the largest element; an infinity is, and is counted.
+func TestExtentOf(t *testing.T) {
+	data := binary.LittleEndian.AppendUint16(nil, 0x4000)   // 2
+	for _, half := range []uint16{0xc000, 0x7e00, 0x7c00} { // -2, NaN, infinity
+		data = binary.LittleEndian.AppendUint16(data, half)
+	}
+	require.Equal(t, Extent{Min: -2, Max: trial.Number(math.Inf(1)), NaN: 1, Infinite: 1}, ExtentOf(mil.FP16, data))
+	none := ExtentOf(mil.FP16, nil)
+	require.Greater(t, none.Min, none.Max)
 }
