@@ -133,8 +133,8 @@ func (j *job) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	for _, flag := range slices.Sorted(maps.Keys(j.idle)) {
-		return cli.Badf("%s: no program has such an input; check its name", flag)
+	if idle := slices.Sorted(maps.Keys(j.idle)); len(idle) > 0 {
+		return cli.Badf("%s: no program has such an input; check its name", idle[0])
 	}
 	j.app.Show(d, nil)
 	switch {

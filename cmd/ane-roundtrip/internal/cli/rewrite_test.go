@@ -1,4 +1,4 @@
-package format
+package cli
 
 import (
 	"io/fs"
@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 )
 
 // fmt -w does not replace a file that another process changed after fmt read it.
@@ -18,28 +16,28 @@ func TestRewriteKeepsNewerText(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
 	read, err := os.Stat(path)
 	require.NoError(t, err)
-	require.NoError(t, cli.Rewrite(path, read, []byte("formatted"), "-w"))
-	err = cli.Rewrite(path, read, []byte("formatted again"), "-w")
+	require.NoError(t, Rewrite(path, read, []byte("formatted"), "-w"))
+	err = Rewrite(path, read, []byte("formatted again"), "-w")
 	require.ErrorContains(t, err, "was changed while it was read; run the command again")
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, "formatted", string(got))
 	require.NoError(t, os.Remove(path))
-	require.Error(t, cli.Rewrite(path, read, []byte("formatted"), "-w"), "rewrite does not create a deleted file")
+	require.Error(t, Rewrite(path, read, []byte("formatted"), "-w"), "rewrite does not create a deleted file")
 	require.NoFileExists(t, path)
 	null, err := os.Stat(os.DevNull)
 	require.NoError(t, err)
-	require.ErrorContains(t, cli.Rewrite(os.DevNull, null, nil, "-w"), "is not a regular file")
+	require.ErrorContains(t, Rewrite(os.DevNull, null, nil, "-w"), "is not a regular file")
 }
 
 // What cannot be written is the fault of the system where a disk is full, and of the caller where a folder is closed;
 // the message names the flag that asked for it.
 func TestRewriteNamesItsFlag(t *testing.T) {
-	var input cli.BadInput
-	require.ErrorAs(t, cli.WriteError("full.mil", &fs.PathError{Op: "write", Path: "hidden", Err: syscall.ENOSPC}), &input)
-	require.Equal(t, cli.CodeFail, cli.ExitCode(t.Context(), input))
+	var input BadInput
+	require.ErrorAs(t, WriteError("full.mil", &fs.PathError{Op: "write", Path: "hidden", Err: syscall.ENOSPC}), &input)
+	require.Equal(t, CodeFail, ExitCode(t.Context(), input))
 	require.EqualError(t, input, "full.mil: no space left on device; free space there, or name another file")
-	require.Equal(t, "free space there, or name another file", cli.ErrorHint(input))
+	require.Equal(t, "free space there, or name another file", ErrorHint(input))
 	if os.Geteuid() == 0 {
 		t.Skip("root writes everywhere; run it as another user")
 	}
@@ -49,7 +47,7 @@ func TestRewriteNamesItsFlag(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(filepath.Dir(path), 0o555))
 	defer func() { require.NoError(t, os.Chmod(filepath.Dir(path), 0o755)) }() // so that it can be removed
-	err = cli.Rewrite(path, read, []byte("new"), "--fix")
+	err = Rewrite(path, read, []byte("new"), "--fix")
 	require.ErrorContains(t, err, "leave --fix out, or make the file and its folder writable")
-	require.Equal(t, cli.CodeUsage, cli.ExitCode(t.Context(), err))
+	require.Equal(t, CodeUsage, ExitCode(t.Context(), err))
 }
