@@ -20,7 +20,6 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/generate"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/info"
-	drawing "github.com/anekit/anekit/cmd/ane-roundtrip/internal/report"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/run"
 	"github.com/anekit/anekit/internal/decoderbench"
 	"github.com/anekit/anekit/internal/effort"
@@ -148,11 +147,7 @@ func TestPagesOfHostileObjects(t *testing.T) {
 					page := file("hostile.html")
 					f, err := os.Create(page)
 					require.NoError(t, err)
-					if view := views[name]; view != nil {
-						require.NoError(t, doc.Write(f, object, view))
-					} else {
-						require.NoError(t, drawing.Write(f, object))
-					}
+					require.NoError(t, doc.Write(f, object, views[name]))
 					require.NoError(t, f.Close())
 					if looked[name] && seen[how] {
 						lookOn(t, browser, page, object, browsertest.Screen{Width: 320, Height: 640, Dark: true})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/bench"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cost"
@@ -24,7 +25,7 @@ import (
 // views are those of the commands that write pages.
 func views() map[string]doc.View {
 	return map[string]doc.View{"check": check.View(false), "run": run.View, "cost": cost.View, "info": info.View,
-		"generate": generate.View, "actor": generate.View}
+		"generate": generate.View, "actor": generate.View, "bench": bench.View}
 }
 
 // pageOf is the body of the page of an object.

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
-	drawing "github.com/anekit/anekit/cmd/ane-roundtrip/internal/report"
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
@@ -98,8 +97,6 @@ func (a *App) saveReport(r Report) error {
 	case err != nil:
 	case a.ReportFile.Kind() != asPage:
 		_, err = f.Write(object)
-	case r.View == nil: // until every command has one
-		err = drawing.Write(f, object)
 	default:
 		err = doc.Write(f, object, r.View)
 	}
