@@ -12,7 +12,7 @@ import (
 const (
 	wide   = 360.0
 	tall   = 200.0
-	letter = 6.0 // of a text, at most on average, in the reader's font
+	letter = 6.0 // width of a narrow letter, at most on average, in the reader's font
 )
 
 // Color is a variable of the style sheet, so that a plot follows the color scheme.
@@ -156,11 +156,15 @@ func shorten(name string, most int) string {
 	return string(r[:most-1]) + "…"
 }
 
-// length is the length of a text, at most, if its letters are those of most texts.
+// length is the length of a text, at most.
 func length(text string) (sum float64) {
 	for _, r := range text {
-		sum += letter
-		if r >= 0x1100 { // wide letters
+		switch {
+		case r >= 0x1100:
+			sum += 2 * letter
+		case strings.ContainsRune("WMmw@%", r):
+			sum += 5. / 3 * letter
+		default:
 			sum += letter
 		}
 	}
