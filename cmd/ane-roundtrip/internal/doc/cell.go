@@ -14,13 +14,16 @@ type Cell struct {
 	Unit   string // shown after the number; may be empty
 	Class  string
 
-	Path string // JSON Pointer; empty for words
 	Raw  string // the value in the object; of a figure only
 	Of   string // of a count: field=value of the counted entries
 	Kind string // the unit of the value in the object; of a figure only
 
+	place *Value // nil for words
 	brief string // of Brief
 }
+
+// Path is the place of the value as a JSON Pointer; empty for words.
+func (c Cell) Path() string { return c.place.path() }
 
 // Figure reports whether the cell is a number of the object.
 func (c Cell) Figure() bool { return c.Kind != "" }
@@ -91,7 +94,7 @@ func (v *Value) Text(keys ...string) Cell {
 	case number:
 		return v.Plain()
 	}
-	return Cell{Number: page.Visible(v.Raw), Path: v.path}
+	return Cell{Number: page.Visible(v.Raw), place: v}
 }
 
 // Code is a text of the object in a fixed-width font.
@@ -117,10 +120,10 @@ func (v *Value) figure(kind string, form Form, keys []string) Cell {
 	case missing:
 		return Cell{}
 	case null:
-		return Cell{Number: dash, Path: v.path, Raw: "null", Kind: kind, Class: "num"}
+		return Cell{Number: dash, place: v, Raw: "null", Kind: kind, Class: "num"}
 	}
 	n, unit := form(v.Float())
-	return Cell{Number: n, Unit: unit, Path: v.path, Raw: v.Raw, Kind: kind, Class: "num"}
+	return Cell{Number: n, Unit: unit, place: v, Raw: v.Raw, Kind: kind, Class: "num"}
 }
 
 // Plain is a number of any size: whole ones with all digits, others with five.
@@ -160,12 +163,12 @@ func (v *Value) Percent(keys ...string) Cell {
 // Count counts the entries of an array whose field has the text want; with an empty field, all.
 func (v *Value) Count(field, want string) Cell {
 	n := 0
-	for _, item := range v.items {
+	for _, item := range v.Items() {
 		if field == "" || item.At(field).Is(want) {
 			n++
 		}
 	}
-	c := Cell{Number: grouped(strconv.Itoa(n)), Path: v.path, Raw: strconv.Itoa(n), Kind: "1", Class: "num", Of: "*"}
+	c := Cell{Number: grouped(strconv.Itoa(n)), place: v, Raw: strconv.Itoa(n), Kind: "1", Class: "num", Of: "*"}
 	if field != "" {
 		c.Of = field + "=" + want
 	}
@@ -187,10 +190,10 @@ func (v *Value) Shape(keys ...string) Cell {
 func (v *Value) Joined(with string, keys ...string) Cell {
 	v = v.At(keys...)
 	var all []string
-	for _, item := range v.items {
+	for _, item := range v.Items() {
 		all = append(all, page.Visible(item.Raw))
 	}
-	return Cell{Number: strings.Join(all, with), Path: v.path}
+	return Cell{Number: strings.Join(all, with), place: v}
 }
 
 // Counted is a number with its noun in singular or plural.

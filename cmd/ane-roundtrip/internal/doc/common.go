@@ -17,7 +17,7 @@ func (d *Doc) head() {
 		d.Word, d.Tone = d.Verdict.Number, ""
 	}
 	add := func(parts ...any) { d.Summary = append(d.Summary, Line(parts...)...) }
-	if checks := r.At("checks"); len(checks.items) > 0 {
+	if checks := r.At("checks"); len(checks.Items()) > 0 {
 		add(checks.Count("status", "pass"), " of ", checks.Count("", ""), " checks passed")
 		if n := checks.Count("status", "fail"); n.Raw != "0" {
 			add(", ", n, " failed")

@@ -117,7 +117,7 @@ func TestFigures(t *testing.T) {
 func TestPointers(t *testing.T) {
 	v, err := parse([]byte(`{"a/b":{"~":[1,{"":2}]}}`))
 	require.NoError(t, err)
-	require.Equal(t, "/a~1b/~0/1/", v.At("a/b", "~").Item(1).At("").path)
+	require.Equal(t, "/a~1b/~0/1/", v.At("a/b", "~").Item(1).At("").path())
 	require.Equal(t, "2", v.At("a/b", "~").Item(1).At("").Raw)
 	require.Equal(t, missing, v.At("a", "b").Item(7).kind)
 }

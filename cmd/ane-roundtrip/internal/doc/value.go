@@ -30,9 +30,9 @@ type Value struct {
 	Raw string
 
 	kind   kind
-	path   string // JSON Pointer
-	fields map[string]*Value
-	items  []*Value
+	of     any // as package json has read it
+	parent *Value
+	token  string // the key or index in the parent
 }
 
 // parse reads one JSON value.
@@ -43,7 +43,7 @@ func parse(data []byte) (*Value, error) {
 	if err := d.Decode(&root); err != nil {
 		return nil, fmt.Errorf("doc: %w", err)
 	}
-	return valueOf(root, ""), nil
+	return (*Value)(nil).below("", root), nil
 }
 
 // Of returns the value that x has in JSON, a missing one if it has none.
@@ -59,30 +59,32 @@ func Of(x any) *Value {
 	return v
 }
 
-// valueOf returns the value of what package json has read.
-func valueOf(of any, path string) *Value {
-	v := &Value{path: path}
+// below returns the value of a key or index.
+func (v *Value) below(token string, of any) *Value {
+	w := &Value{of: of, parent: v, token: token}
 	switch of := of.(type) {
 	case nil:
-		v.kind, v.Raw = null, "null"
+		w.kind, w.Raw = null, "null"
 	case bool:
-		v.kind, v.Raw = boolean, strconv.FormatBool(of)
+		w.kind, w.Raw = boolean, strconv.FormatBool(of)
 	case json.Number:
-		v.kind, v.Raw = number, of.String()
+		w.kind, w.Raw = number, of.String()
 	case string:
-		v.kind, v.Raw = text, of
+		w.kind, w.Raw = text, of
 	case []any:
-		v.kind = array
-		for i, item := range of {
-			v.items = append(v.items, valueOf(item, fmt.Sprintf("%s/%d", path, i)))
-		}
+		w.kind = array
 	case map[string]any:
-		v.kind, v.fields = object, map[string]*Value{}
-		for key, field := range of {
-			v.fields[key] = valueOf(field, path+"/"+pointerToken.Replace(key))
-		}
+		w.kind = object
 	}
-	return v
+	return w
+}
+
+// path is the place as a JSON Pointer.
+func (v *Value) path() string {
+	if v == nil || v.parent == nil {
+		return ""
+	}
+	return v.parent.path() + "/" + pointerToken.Replace(v.token)
 }
 
 // pointerToken escapes a key for a JSON Pointer.
@@ -91,28 +93,39 @@ var pointerToken = strings.NewReplacer("~", "~0", "/", "~1")
 // At returns the value below v under the keys; a missing one if there is none.
 func (v *Value) At(keys ...string) *Value {
 	for _, key := range keys {
-		next := v.fields[key]
-		if next == nil {
-			next = &Value{path: v.path + "/" + pointerToken.Replace(key)}
+		fields, _ := v.of.(map[string]any)
+		if of, ok := fields[key]; ok {
+			v = v.below(key, of)
+		} else {
+			v = &Value{parent: v, token: key}
 		}
-		v = next
 	}
 	return v
 }
 
 // Item returns an entry of an array; a missing value if there is none.
 func (v *Value) Item(i int) *Value {
-	if i < 0 || i >= len(v.items) {
-		return &Value{path: fmt.Sprintf("%s/%d", v.path, i)}
+	if items, _ := v.of.([]any); 0 <= i && i < len(items) {
+		return v.below(strconv.Itoa(i), items[i])
 	}
-	return v.items[i]
+	return &Value{parent: v, token: strconv.Itoa(i)}
 }
 
 // Items returns the entries of an array under the keys.
-func (v *Value) Items(keys ...string) []*Value { return v.At(keys...).items }
+func (v *Value) Items(keys ...string) (all []*Value) {
+	v = v.At(keys...)
+	items, _ := v.of.([]any)
+	for i := range items {
+		all = append(all, v.Item(i))
+	}
+	return all
+}
 
 // Keys returns the keys of an object, sorted.
-func (v *Value) Keys() []string { return slices.Sorted(maps.Keys(v.fields)) }
+func (v *Value) Keys() []string {
+	fields, _ := v.of.(map[string]any)
+	return slices.Sorted(maps.Keys(fields))
+}
 
 // Here reports whether the object has the value, and it is not null.
 func (v *Value) Here() bool { return v.kind != missing && v.kind != null }
@@ -132,7 +145,7 @@ func (v *Value) Float() float64 {
 
 // Floats returns the numbers of an array.
 func (v *Value) Floats() (all []float64) {
-	for _, item := range v.items {
+	for _, item := range v.Items() {
 		all = append(all, item.Float())
 	}
 	return all
