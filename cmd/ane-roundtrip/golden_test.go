@@ -22,6 +22,7 @@ import (
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/internal/membench"
+	"github.com/anekit/anekit/internal/step"
 )
 
 // fields lists the fields of a JSON value with their types, as paths.
@@ -68,7 +69,7 @@ func TestBenchReport(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	cases := membench.Cases()[:1]
 	broken := measure.Case{Name: "Broken", What: "cannot run", MaxRatio: 1,
-		Open: func(context.Context) (measure.Loop, func() error, error) { return nil, nil, errors.New("broken") }}
+		Open: func(*step.T) measure.Loop { return step.Must[measure.Loop](nil, errors.New("broken")) }}
 	plan := bench.Plan{Cases: append(cases[:1:1], broken), Sizes: []int{4 << 10}, Rounds: 2, Time: time.Millisecond,
 		Caches: []int{2048}}
 	for _, args := range [][]string{{"--json"}, {}} {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -56,39 +57,28 @@ func (s Shape) Products(n int) int64 {
 
 // Make writes a model of random weights in groups of 4 bits, as MLX packs them, to the folder dir.
 func Make(dir string, s Shape) error {
-	config, tensors := decodertest.Describe(s.Spec)
-	text, err := json.MarshalIndent(config, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "config.json"), text, 0o600); err != nil {
-		return err
-	}
-	w, err := safetensors.Create(filepath.Join(dir, "model.safetensors"), map[string]string{"format": "mlx"})
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	random := rand.NewChaCha8([32]byte{1})
-	for _, t := range tensors {
-		parts := []safetensors.Item{{Name: t.Name, DType: safetensors.BF16, Shape: t.Shape, Data: bf16(t.Shape[0], 1)}}
-		if t.Packed {
+	return step.Catch(func() {
+		config, tensors := decodertest.Describe(s.Spec)
+		text := step.Must(json.MarshalIndent(config, "", " "))
+		step.NoError(os.WriteFile(filepath.Join(dir, "config.json"), text, 0o600))
+		w := step.Must(safetensors.Create(filepath.Join(dir, "model.safetensors"), map[string]string{"format": "mlx"}))
+		defer w.Abort()
+		random := rand.NewChaCha8([32]byte{1})
+		for _, t := range tensors {
+			if !t.Packed {
+				step.NoError(w.Add(t.Name, safetensors.BF16, t.Shape, bf16(t.Shape[0], 1)))
+				continue
+			}
 			rows, columns, name := t.Shape[0], t.Shape[1], strings.TrimSuffix(t.Name, ".weight")
 			words, groups := make([]byte, rows*columns/2), []int{rows, columns / s.Group}
 			_, _ = random.Read(words)                 // it does not fail
 			spread := math.Sqrt(3 / float64(columns)) // each weight is between -spread and spread
-			parts = []safetensors.Item{
-				{Name: t.Name, DType: safetensors.U32, Shape: []int{rows, columns / 8}, Data: words},
-				{Name: name + ".scales", DType: safetensors.BF16, Shape: groups, Data: bf16(rows*groups[1], spread/7.5)},
-				{Name: name + ".biases", DType: safetensors.BF16, Shape: groups, Data: bf16(rows*groups[1], -spread)}}
+			step.NoError(w.Add(t.Name, safetensors.U32, []int{rows, columns / 8}, words))
+			step.NoError(w.Add(name+".scales", safetensors.BF16, groups, bf16(rows*groups[1], spread/7.5)))
+			step.NoError(w.Add(name+".biases", safetensors.BF16, groups, bf16(rows*groups[1], -spread)))
 		}
-		for _, p := range parts {
-			if err := w.Add(p.Name, p.DType, p.Shape, p.Data); err != nil {
-				return err
-			}
-		}
-	}
-	return w.Close()
+		step.NoError(w.Close())
+	})
 }
 
 // bf16 returns n times v.

@@ -6,7 +6,6 @@ package decoderbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft/peak"
 	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/internal/procmem"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/internal/weightbench"
 	"github.com/anekit/anekit/models/decoder"
 )
@@ -104,41 +104,32 @@ type bench struct {
 
 // Measure measures the model in p.Dir on d. It calls now with the name of each measurement.
 func Measure(ctx context.Context, d *ane.Device, s Shape, p Plan, now func(string)) (r Result, err error) {
-	f, err := decoder.Open(p.Dir)
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	now("read the weights")
-	if _, err := f.Fingerprint(ctx); err != nil { // it fills the page cache
-		return r, err
-	}
-	b := &bench{Plan: p, shape: s, device: d, folder: f, now: now}
-	b.found.Weights.Stored, b.found.Prompt, b.found.Restores = f.Bytes(), p.Prompt, []Restored{}
-	if err := b.speed(ctx); err != nil {
-		return r, err
-	}
-	c := f.Config()
-	if b.found.Keys, err = weightbench.Fill(c.Layers, c.KVHeads, c.HeadDim); err != nil {
-		return r, err
-	}
-	err = b.restores(ctx)
-	return b.found, err
+	err = step.Run(ctx, func(t *step.T) {
+		f := step.Must(decoder.Open(p.Dir))
+		t.Closing(f.Close)
+		now("read the weights")
+		step.Must(f.Fingerprint(ctx)) // it fills the page cache
+		b := &bench{Plan: p, shape: s, device: d, folder: f, now: now}
+		b.found = Result{Prompt: p.Prompt, Weights: Weights{Stored: f.Bytes()}, Restores: []Restored{}}
+		step.NoError(step.Run(ctx, b.speed))
+		c := f.Config()
+		b.found.Keys = step.Must(weightbench.Fill(ctx, c.Layers, c.KVHeads, c.HeadDim))
+		for _, n := range p.Restore {
+			now(fmt.Sprintf("restore %d tokens", n))
+			step.NoError(step.Run(ctx, func(t *step.T) { b.restore(t, b.tokens(n+1)) }))
+		}
+		r = b.found
+	})
+	return r, err
 }
 
-// loaded loads the model with room for some tokens, begins a session and calls use.
-func (b *bench) loaded(ctx context.Context, room int, use func(*decoder.Model, *decoder.Session) error) (err error) {
-	m, err := decoder.Load(ctx, b.device, b.folder, decoder.WithForm(b.Form), decoder.Context(room))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, m.Close(context.WithoutCancel(ctx))) }()
-	s, err := m.NewSession()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	return use(m, s)
+// load loads the model with room for some tokens and begins a session.
+func (b *bench) load(t *step.T, room int) (*decoder.Model, *decoder.Session) {
+	m := step.Must(decoder.Load(t.Ctx, b.device, b.folder, decoder.WithForm(b.Form), decoder.Context(room)))
+	t.Later(m.Close)
+	s := step.Must(m.NewSession())
+	t.Closing(s.Close)
+	return m, s
 }
 
 // tokens returns n tokens of the vocabulary.
@@ -150,164 +141,104 @@ func (b *bench) tokens(n int) []int {
 	return all
 }
 
-// timed is a call whose shortest time counts.
-type timed struct {
-	to     *time.Duration
-	rounds int
-	call   func() error
-}
-
-func best(ctx context.Context, all ...timed) (err error) {
-	for _, t := range all {
-		if *t.to, err = measure.Best(ctx, t.rounds, t.call); err != nil {
-			return err
-		}
-	}
-	return nil
+// best is the shortest time of a call, whose errors end the step.
+func best(t *step.T, rounds int, call func()) time.Duration {
+	return step.Must(measure.Best(t.Ctx, rounds, func() error { return step.Catch(call) }))
 }
 
 // again is the prefill of a conversation that begins again.
-func again(ctx context.Context, s *decoder.Session, prompt []int) error {
-	if err := s.Truncate(0); err != nil {
-		return err
-	}
-	return s.Prefill(ctx, prompt)
+func again(t *step.T, s *decoder.Session, prompt []int) {
+	step.NoError(s.Truncate(0))
+	step.NoError(s.Prefill(t.Ctx, prompt))
 }
 
 // speed measures load, prompts and steps, and their memory.
-func (b *bench) speed(ctx context.Context) error {
+func (b *bench) speed(t *step.T) {
 	r := &b.found
 	b.now("load")
 	before, _ := procmem.Resident()
 	begin := time.Now()
-	return b.loaded(ctx, b.Prompt+1+b.Steps, func(m *decoder.Model, s *decoder.Session) error {
-		r.Load = time.Since(begin)
-		debug.FreeOSMemory() // the memory of making the model and compiling
-		text := b.tokens(b.Prompt)
-		short := text[:min(5, b.Prompt)]
-		b.now("a prompt of 5 tokens")
-		err := best(ctx, timed{&r.Short, b.Rounds, func() error { return again(ctx, s, short) }},
-			timed{&r.First, b.Rounds, func() error {
-				if err := s.Truncate(0); err != nil {
-					return err
-				}
-				_, err := s.Answer(ctx, &decoder.Talk{Prompt: short}, 1, nil)
-				return err
-			}})
-		if err != nil {
-			return err
-		}
-		b.now(fmt.Sprintf("a prompt of %d tokens", b.Prompt))
-		if err := b.prompt(ctx, s, text); err != nil {
-			return err
-		}
-		b.now("steps")
-		if err := s.Step(ctx, text[0]); err != nil {
-			return err
-		}
-		r.Peak = procmem.Peak()
-		own, _ := procmem.Resident()
-		own, plan := max(0, own-before), m.Plan()
-		r.Weights = Weights{Stored: r.Weights.Stored, Mapped: plan.WeightsMapped, Converted: plan.WeightsConverted,
-			Own: own, Read: own + plan.WeightsMapped, KV: plan.CacheBytes}
-		return b.steps(ctx, s, text)
+	m, s := b.load(t, b.Prompt+1+b.Steps)
+	r.Load = time.Since(begin)
+	debug.FreeOSMemory() // the memory of making the model and compiling
+	text := b.tokens(b.Prompt)
+	short := text[:min(5, b.Prompt)]
+	b.now("a prompt of 5 tokens")
+	r.Short = best(t, b.Rounds, func() { again(t, s, short) })
+	r.First = best(t, b.Rounds, func() {
+		step.NoError(s.Truncate(0))
+		step.Must(s.Answer(t.Ctx, &decoder.Talk{Prompt: short}, 1, nil))
 	})
+	b.now(fmt.Sprintf("a prompt of %d tokens", b.Prompt))
+	b.prompt(t, s, text)
+	b.now("steps")
+	step.NoError(s.Step(t.Ctx, text[0]))
+	r.Peak = procmem.Peak()
+	own, _ := procmem.Resident()
+	own, plan := max(0, own-before), m.Plan()
+	r.Weights = Weights{Stored: r.Weights.Stored, Mapped: plan.WeightsMapped, Converted: plan.WeightsConverted,
+		Own: own, Read: own + plan.WeightsMapped, KV: plan.CacheBytes}
+	b.steps(t, s, text)
 }
 
 // prompt measures a prompt and its floor in turns. The floor has a part of the products.
-func (b *bench) prompt(ctx context.Context, s *decoder.Session, text []int) error {
+func (b *bench) prompt(t *step.T, s *decoder.Session, text []int) {
 	const most = 1 << 34
 	products := b.shape.Products(b.Prompt)
 	part := min(products, most)
-	t, err := measure.Turns(ctx, b.Rounds, func(func()) error { return again(ctx, s, text) }, func(func()) error {
-		peak.Share(runtime.GOMAXPROCS(0), int(part))
-		return nil
-	})
-	if err != nil {
-		return err
-	}
+	times := step.Must(measure.Turns(t.Ctx, b.Rounds,
+		func(func()) error { return step.Catch(func() { again(t, s, text) }) },
+		func(func()) error {
+			peak.Share(runtime.GOMAXPROCS(0), int(part))
+			return nil
+		}))
 	r := &b.found
-	r.Prefill = time.Duration(t[0].Best(0))
-	r.PromptFloor = time.Duration(t[1].Best(0) * float64(products) / float64(part))
+	r.Prefill = time.Duration(times[0].Best(0))
+	r.PromptFloor = time.Duration(times[1].Best(0) * float64(products) / float64(part))
 	r.Products = float64(products) / r.Prefill.Seconds()
-	return nil
 }
 
 // steps measures steps and their floor in turns. The floor reads what Load has released, so that more is resident.
-func (b *bench) steps(ctx context.Context, s *decoder.Session, text []int) error {
+func (b *bench) steps(t *step.T, s *decoder.Session, text []int) {
 	var weights [][]byte
 	for _, name := range b.folder.File().Names() {
-		t, err := b.folder.File().Tensor(name)
-		if err != nil {
-			return err
-		}
-		weights = append(weights, t.Bytes())
+		weights = append(weights, step.Must(b.folder.File().Tensor(name)).Bytes())
 	}
 	read := measure.Reads(runtime.GOMAXPROCS(0), weights...)
 	i := 0
-	t, err := measure.Turns(ctx, b.Steps, func(func()) error {
+	times := step.Must(measure.Turns(t.Ctx, b.Steps, func(func()) error {
 		i++
-		return s.Step(ctx, text[(i-1)%len(text)])
+		return s.Step(t.Ctx, text[(i-1)%len(text)])
 	}, func(func()) error {
 		read()
 		return nil
-	})
-	if err != nil {
-		return err
-	}
-	b.found.Step, b.found.ReadFloor = time.Duration(t[0].Median(0)), time.Duration(t[1].Median(0))
-	return nil
-}
-
-// restores measures snapshots beside prompts.
-func (b *bench) restores(ctx context.Context) error {
-	path := filepath.Join(b.Dir, "bench.kv")
-	defer os.Remove(path) // a test's folder, or one that the caller removes
-	for _, n := range b.Restore {
-		b.now(fmt.Sprintf("restore %d tokens", n))
-		// A session of its own room each: a pass takes longer in a larger one.
-		err := b.loaded(ctx, n+1, func(m *decoder.Model, s *decoder.Session) error {
-			other, err := m.NewSession()
-			if err != nil {
-				return err
-			}
-			return errors.Join(b.restore(ctx, s, other, path, b.tokens(n+1)), other.Close())
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	}))
+	b.found.Step, b.found.ReadFloor = time.Duration(times[0].Median(0)), time.Duration(times[1].Median(0))
 }
 
 // restore compares a prompt of all tokens but the last one with a snapshot of them, restored in another session. The
-// last token shows that both continue alike.
-func (b *bench) restore(ctx context.Context, s, other *decoder.Session, path string, all []int) error {
-	last := len(all) - 1
-	r, rounds := Restored{Tokens: last}, b.Rounds
+// last token shows that both continue alike. The model has room for these tokens alone: a pass takes longer in a larger
+// one.
+func (b *bench) restore(t *step.T, all []int) {
+	path := filepath.Join(b.Dir, "bench.kv")
+	defer os.Remove(path) // a test's folder, or one that the caller removes
+	m, s := b.load(t, len(all))
+	other := step.Must(m.NewSession())
+	t.Closing(other.Close)
+	last, rounds := len(all)-1, b.Rounds
 	if last > 1024 {
 		rounds = 1 // it takes minutes
 	}
-	err := best(ctx, timed{&r.Prefill, rounds, func() error { return again(ctx, s, all[:last]) }},
-		timed{&r.Save, 3, func() error { return s.SaveFile(ctx, path, decoder.Talk{Prompt: all}) }},
-		timed{&r.Restore, 3, func() error {
-			if err := other.Truncate(0); err != nil {
-				return err
-			}
-			_, err := other.RestoreFile(ctx, path, all)
-			return err
-		}})
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(s.Step(ctx, all[last]), other.Step(ctx, all[last])); err != nil {
-		return err
-	}
-	r.Bytes, r.Same = info.Size(), slices.Equal(s.Logits(), other.Logits())
+	r := Restored{Tokens: last}
+	r.Prefill = best(t, rounds, func() { again(t, s, all[:last]) })
+	r.Save = best(t, 3, func() { step.NoError(s.SaveFile(t.Ctx, path, decoder.Talk{Prompt: all})) })
+	r.Restore = best(t, 3, func() {
+		step.NoError(other.Truncate(0))
+		step.Must(other.RestoreFile(t.Ctx, path, all))
+	})
+	r.Bytes = step.Must(os.Stat(path)).Size()
+	step.NoError(s.Step(t.Ctx, all[last]))
+	step.NoError(other.Step(t.Ctx, all[last]))
+	r.Same = slices.Equal(s.Logits(), other.Logits())
 	b.found.Restores = append(b.found.Restores, r)
-	return nil
 }

@@ -1,10 +1,11 @@
 package measure
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/anekit/anekit/internal/step"
 )
 
 // Bench runs a benchmark of each case, of b.N turns. It reports the best times of the operation and of its floor, and
@@ -31,7 +32,7 @@ func Bench(b *testing.B, cases []Case) {
 // Percentiles is a benchmark of one call after another: their median, their 99th percentile and their allocations.
 func Percentiles(b *testing.B, call func() error) {
 	b.Helper()
-	c := Case{Each: true, Open: func(context.Context) (Loop, func() error, error) { return Repeat(call), nil, nil }}
+	c := Case{Each: true, Open: func(*step.T) Loop { return Repeat(call) }}
 	b.ReportMetric(float64(c.bench(b).Allocs), "allocs/op")
 }
 

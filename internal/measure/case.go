@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/internal/procmem"
+	"github.com/anekit/anekit/internal/step"
 )
 
 // Case is an operation beside its floor.
@@ -47,49 +48,31 @@ func (c *Case) Measure(ctx context.Context, rounds int, each time.Duration) (Row
 	return c.measure(ctx, rounds, func(took time.Duration) int { return int(each / (2 * max(took, 1))) })
 }
 
-// measure opens the case. It asks turns how many turns a round has, with the time that one of the operation takes.
+// measure asks turns how many turns a round has, with the time that one of the operation takes.
 func (c *Case) measure(ctx context.Context, rounds int, turns func(took time.Duration) int) (r Row, err error) {
 	// The operation and its floor, and what the collector has not freed yet.
 	if need, have := uint64(3*c.Bytes), procmem.Available(); need > have {
 		return r, fmt.Errorf("%w: needs %d MB, %d MB are free; run it on a larger machine or raise the container's "+
 			"limit", ErrMemory, need>>20, have>>20)
 	}
-	if err := ctx.Err(); err != nil {
-		return r, err
-	}
-	var loops []Loop
-	var dones []func() error
-	defer func() {
-		for _, done := range dones {
-			err = errors.Join(err, done())
-		}
-	}()
-	for _, open := range []Opener{c.Open, c.Floor} {
-		if open == nil {
-			loops = append(loops, loops[0])
-			continue
-		}
-		l, done, err := open(ctx)
-		if err != nil {
-			return r, err
-		}
-		if done != nil {
-			dones = append(dones, done)
+	err = step.Run(ctx, func(t *step.T) {
+		step.NoError(ctx.Err())
+		operation := c.Open(t)
+		floor := operation
+		if c.Floor != nil {
+			floor = c.Floor(t)
 		}
 		if c.AllCores {
-			l = divided(l)
+			operation, floor = divided(operation), divided(floor)
 		}
-		loops = append(loops, l)
-	}
-	return c.run(ctx, loops, rounds, turns)
+		r = c.run(ctx, []Loop{operation, floor}, rounds, turns)
+	})
+	return r, err
 }
 
 // run lets an operation and its floor take turns.
-func (c *Case) run(ctx context.Context, loops []Loop, rounds int, turns func(time.Duration) int) (r Row, err error) {
-	n, took, err := c.enough(loops[0])
-	if err != nil {
-		return r, err
-	}
+func (c *Case) run(ctx context.Context, loops []Loop, rounds int, turns func(time.Duration) int) (r Row) {
+	n, took := c.enough(loops[0])
 	laps, skip := 1, 0
 	if c.Each {
 		took = took / time.Duration(n) * calls
@@ -110,10 +93,7 @@ func (c *Case) run(ctx context.Context, loops []Loop, rounds int, turns func(tim
 	var figures [2][]float64
 	var ratios, all []float64
 	for i := range max(rounds, 1) {
-		t, err := Turns(ctx, turns(took), sides...)
-		if err != nil {
-			return r, err
-		}
+		t := step.Must(Turns(ctx, turns(took), sides...))
 		for side := range t {
 			var medians []float64
 			for _, turn := range t[side] {
@@ -129,10 +109,7 @@ func (c *Case) run(ctx context.Context, loops []Loop, rounds int, turns func(tim
 		for _, turn := range t[0] {
 			all = append(all, turn[skip:]...)
 		}
-		made, err := allocated(loops[0], n*laps)
-		if err != nil {
-			return r, err
-		}
+		made := allocated(loops[0], n*laps)
 		if i == 0 || made < r.Allocs { // others of this process allocate too
 			r.Allocs = made
 		}
@@ -141,22 +118,20 @@ func (c *Case) run(ctx context.Context, loops []Loop, rounds int, turns func(tim
 		r.P99 = percentile(all, 99)
 	}
 	r.fill(c, figures[0], figures[1], ratios)
-	return r, nil
+	return r
 }
 
 // enough finds out how many operations take long enough for a turn, and returns their time.
-func (c *Case) enough(loop Loop) (n int, took time.Duration, err error) {
+func (c *Case) enough(loop Loop) (n int, took time.Duration) {
 	least := piece
 	if c.AllCores {
 		least = shared
 	}
 	for n = 1; ; n *= 2 {
 		start := time.Now()
-		if err := loop(n); err != nil {
-			return 0, 0, err
-		}
+		step.NoError(loop(n))
 		if took = time.Since(start); took >= least || n >= most {
-			return n, took, nil
+			return n, took
 		}
 	}
 }
@@ -175,10 +150,10 @@ func divided(l Loop) Loop {
 }
 
 // allocated counts the allocations of an operation.
-func allocated(l Loop, n int) (int64, error) {
+func allocated(l Loop, n int) int64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	err := l(n)
+	step.NoError(l(n))
 	runtime.ReadMemStats(&after)
-	return int64(after.Mallocs-before.Mallocs) / int64(n), err
+	return int64(after.Mallocs-before.Mallocs) / int64(n)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/measure"
+	"github.com/anekit/anekit/internal/step"
 )
 
 func sleep(d time.Duration) measure.Loop {
@@ -25,7 +26,12 @@ func slow(close func() error) measure.Case {
 }
 
 func opens(l measure.Loop, close func() error) measure.Opener {
-	return func(context.Context) (measure.Loop, func() error, error) { return l, close, nil }
+	return func(t *step.T) measure.Loop {
+		if close != nil {
+			t.Closing(close)
+		}
+		return l
+	}
 }
 
 func TestMeasure(t *testing.T) {

@@ -2,17 +2,16 @@ package measure
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"runtime"
 	"slices"
 	"sync"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/step"
 )
 
-// Opener prepares an operation. It returns what does it, and what closes that, nil if there is nothing to close.
-type Opener func(ctx context.Context) (Loop, func() error, error)
+// Opener prepares an operation.
+type Opener func(t *step.T) Loop
 
 // Loop does an operation n times.
 type Loop func(n int) error
@@ -31,9 +30,9 @@ func Repeat(call func() error) Loop {
 
 // Bare is the Opener of an operation that cannot fail and has nothing to close.
 func Bare(prepare func() func()) Opener {
-	return func(context.Context) (Loop, func() error, error) {
+	return func(*step.T) Loop {
 		run := prepare()
-		return Repeat(func() error { run(); return nil }), nil, nil
+		return Repeat(func() error { run(); return nil })
 	}
 }
 
@@ -56,22 +55,14 @@ func Reads(workers int, all ...[]byte) func() {
 	}
 }
 
-// Program compiles a program on d and makes a request of it, whose inputs fill fills. done closes both.
-func Program(ctx context.Context, d *ane.Device, s ane.Source, fill func(*ane.Tensor) error) (r *ane.Request,
-	done func() error, err error) {
-	m, err := d.Compile(ctx, s)
-	if err != nil {
-		return nil, nil, err
-	}
-	done = func() error { return errors.Join(r.Close(), m.Close(context.WithoutCancel(ctx))) } // r may be nil
-	r, err = m.NewRequest(ctx)
+// Program compiles a program on d and makes a request of it, whose inputs fill fills.
+func Program(t *step.T, d *ane.Device, s ane.Source, fill func(*ane.Tensor) error) *ane.Request {
+	m := step.Must(d.Compile(t.Ctx, s))
+	t.Later(m.Close)
+	r := step.Must(m.NewRequest(t.Ctx))
+	t.Closing(r.Close)
 	for _, l := range m.Inputs() {
-		if err == nil {
-			err = fill(r.Input(l.Name))
-		}
+		step.NoError(fill(r.Input(l.Name)))
 	}
-	if err != nil {
-		return nil, nil, errors.Join(err, done())
-	}
-	return r, done, nil
+	return r
 }

@@ -3,9 +3,8 @@
 package membench
 
 import (
-	"context"
-
 	"github.com/anekit/anekit/internal/measure"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -55,26 +54,25 @@ func heap(size int) ([]byte, func() error, error) {
 
 // opens opens and closes memory.
 func opens(open memory, size int) measure.Opener {
-	return func(context.Context) (measure.Loop, func() error, error) {
+	return func(*step.T) measure.Loop {
 		return measure.Repeat(func() error {
 			_, done, err := open(size)
 			if err == nil {
 				err = done()
 			}
 			return err
-		}), nil, nil
+		})
 	}
 }
 
 // on works on memory whose pages are present.
 func on(open memory, work func([]byte)) measure.Opener {
-	return func(context.Context) (measure.Loop, func() error, error) {
+	return func(t *step.T) measure.Loop {
 		mem, done, err := open(gigabyte)
-		if err != nil {
-			return nil, nil, err
-		}
+		step.NoError(err)
+		t.Closing(done)
 		work(mem)
-		return measure.Repeat(func() error { work(mem); return nil }), done, nil
+		return measure.Repeat(func() error { work(mem); return nil })
 	}
 }
 

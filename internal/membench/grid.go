@@ -1,11 +1,11 @@
 package membench
 
 import (
-	"context"
 	"runtime"
 	"sync/atomic"
 
 	"github.com/anekit/anekit/internal/measure"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -62,11 +62,9 @@ func (s *stack) push(i int) {
 func enough() int { return max(cells, runtime.GOMAXPROCS(0)) }
 
 // onGrid takes a cell and gives it back.
-func onGrid(context.Context) (measure.Loop, func() error, error) {
-	g, err := unimem.NewGrid(cellSize, enough())
-	if err != nil {
-		return nil, nil, err
-	}
+func onGrid(t *step.T) measure.Loop {
+	g := step.Must(unimem.NewGrid(cellSize, enough()))
+	t.Closing(g.Close)
 	return func(n int) error {
 		for range n {
 			c, err := g.Take()
@@ -78,16 +76,16 @@ func onGrid(context.Context) (measure.Loop, func() error, error) {
 			}
 		}
 		return nil
-	}, g.Close, nil
+	}
 }
 
 // onStack takes the top of a stack and puts it back.
-func onStack(context.Context) (measure.Loop, func() error, error) {
+func onStack(*step.T) measure.Loop {
 	s := newStack(enough())
 	return func(n int) error {
 		for range n {
 			s.push(s.pop())
 		}
 		return nil
-	}, nil, nil
+	}
 }

@@ -1,11 +1,11 @@
 package membench
 
 import (
-	"context"
 	"runtime"
 	"sync/atomic"
 
 	"github.com/anekit/anekit/internal/measure"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -37,20 +37,16 @@ func (f *bump) take(size uintptr) (uintptr, bool) {
 
 // onTape opens a loop on a Tape of some bytes.
 func onTape(size int, loop func(*unimem.Tape) measure.Loop) measure.Opener {
-	return func(context.Context) (measure.Loop, func() error, error) {
-		t, err := unimem.Start(size)
-		if err != nil {
-			return nil, nil, err
-		}
-		return loop(t), t.Close, nil
+	return func(s *step.T) measure.Loop {
+		t := step.Must(unimem.Start(size))
+		s.Closing(t.Close)
+		return loop(t)
 	}
 }
 
 // onBump opens a loop on a bump of some bytes.
 func onBump(size int, loop func(*bump) measure.Loop) measure.Opener {
-	return func(context.Context) (measure.Loop, func() error, error) {
-		return loop(&bump{total: uintptr(size)}), nil, nil
-	}
+	return func(*step.T) measure.Loop { return loop(&bump{total: uintptr(size)}) }
 }
 
 func take(t *unimem.Tape) measure.Loop {

@@ -4,12 +4,12 @@ package tripbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/measure"
+	"github.com/anekit/anekit/internal/step"
 )
 
 // MaxSpread is the target of the largest tensor's time, in times of the smallest.
@@ -23,7 +23,7 @@ func Cases(d *ane.Device) (all []measure.Case) {
 	for _, n := range Sizes() {
 		all = append(all, measure.Case{Name: fmt.Sprintf("Evaluate%dMB", n>>20), Each: true, MaxRatio: 2, MaxNs: 25e3,
 			What: "Evaluate one row of " + measure.BytesText(n), Floor: trips,
-			Open: func(ctx context.Context) (measure.Loop, func() error, error) { return evaluations(ctx, d, n) }})
+			Open: func(t *step.T) measure.Loop { return evaluations(t, d, n) }})
 	}
 	return all
 }
@@ -33,7 +33,7 @@ func Floor() []measure.Case { return []measure.Case{{Name: "Floor", Each: true, 
 
 // evaluations evaluates a program whose work does not depend on the size of its input: it copies the last row, of 64
 // bytes, which is the alignment of rows.
-func evaluations(ctx context.Context, d *ane.Device, bytes int) (l measure.Loop, done func() error, err error) {
+func evaluations(t *step.T, d *ane.Device, bytes int) measure.Loop {
 	const height, width = 512, 32
 	planes := bytes / (height * width * 2)
 	b := mil.NewBuilder()
@@ -42,24 +42,15 @@ func evaluations(ctx context.Context, d *ane.Device, bytes int) (l measure.Loop,
 	f.Output(f.Op("slice_by_size", mil.TensorOf(mil.FP16, 1, 1, 1, width), "y", mil.A("x", x),
 		mil.A("begin", f.Const("begin", mil.Int32s(0, planes-1, height-1, 0))),
 		mil.A("size", f.Const("size", mil.Int32s(1, 1, 1, width)))))
-	p, err := b.Program()
-	if err != nil {
-		return nil, nil, err
-	}
-	r, done, err := measure.Program(ctx, d, ane.Source{File: "row.mil", Text: mil.Print(p)},
-		func(x *ane.Tensor) error { return x.Set(7, 0, planes-1, height-1, 3) })
-	if err != nil {
-		return nil, nil, err
-	}
-	l = measure.Repeat(func() error {
+	source := ane.Source{File: "row.mil", Text: mil.Print(step.Must(b.Program()))}
+	r := measure.Program(t, d, source, func(x *ane.Tensor) error { return x.Set(7, 0, planes-1, height-1, 3) })
+	l := measure.Repeat(func() error {
 		_, err := r.Evaluate(context.Background())
 		return err
 	})
-	if err := l(1); err != nil {
-		return nil, nil, errors.Join(err, done())
+	step.NoError(l(1))
+	if v := step.Must(r.Output("y").At(0, 0, 0, 3)); v != 7 {
+		step.NoError(fmt.Errorf("tripbench: the result is %v, want 7", v))
 	}
-	if v, err := r.Output("y").At(0, 0, 0, 3); err != nil || v != 7 {
-		return nil, nil, errors.Join(err, fmt.Errorf("tripbench: the result is %v, want 7", v), done())
-	}
-	return l, done, nil
+	return l
 }

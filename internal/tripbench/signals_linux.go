@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/measure"
+	"github.com/anekit/anekit/internal/step"
 )
 
 // other marks the process that returns signals; there and back are its descriptors.
@@ -49,48 +50,37 @@ func ServeSignals() {
 
 // trips starts another process, this program's executable, in which ServeSignals runs, and exchanges signals with it
 // through eventfds: the least that two processes need to wake each other. The calling goroutine stays locked to its
-// thread until it calls done, because the other process ends with that thread.
-func trips(ctx context.Context) (l measure.Loop, done func() error, err error) {
+// thread until the step ends, because the other process ends with that thread.
+func trips(t *step.T) measure.Loop {
 	if os.Getenv(other) != "" {
-		return nil, nil, errors.New("tripbench: call ServeSignals first in main or TestMain")
+		step.NoError(errors.New("tripbench: call ServeSignals first in main or TestMain"))
 	}
 	var ends []*os.File
-	closeEnds := func() (err error) {
-		for _, f := range ends {
-			err = errors.Join(err, f.Close())
-		}
-		return err
-	}
 	for range 2 {
-		fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
-		if err != nil {
-			return nil, nil, errors.Join(err, closeEnds())
-		}
+		fd := step.Must(unix.Eventfd(0, unix.EFD_CLOEXEC))
 		ends = append(ends, os.NewFile(uintptr(fd), "eventfd"))
+		t.Closing(ends[len(ends)-1].Close)
 	}
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env, cmd.ExtraFiles = append(os.Environ(), other+"=1"), ends
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	runtime.LockOSThread()
-	if err := cmd.Start(); err != nil {
-		runtime.UnlockOSThread()
-		return nil, nil, errors.Join(err, closeEnds())
-	}
+	t.Closing(func() error { runtime.UnlockOSThread(); return nil })
+	step.NoError(cmd.Start())
 	out, in := int(ends[0].Fd()), int(ends[1].Fd())
 	one, got := binary.NativeEndian.AppendUint64(nil, signal), make([]byte, 8)
-	// If the other process dies, a waiting trip ends with ctx.
-	stop := context.AfterFunc(ctx, func() { _, _ = unix.Write(in, one) })
-	l = measure.Repeat(func() error {
+	// If the other process dies, a waiting trip ends with the context.
+	stop := context.AfterFunc(t.Ctx, func() { _, _ = unix.Write(in, one) })
+	t.Closing(func() error {
+		stop()
+		_, err := unix.Write(out, binary.NativeEndian.AppendUint64(nil, signal+1))
+		return errors.Join(err, cmd.Wait())
+	})
+	return measure.Repeat(func() error {
 		if _, err := unix.Write(out, one); err != nil {
 			return err
 		}
 		_, err := unix.Read(in, got)
 		return err
 	})
-	return l, func() error {
-		defer runtime.UnlockOSThread()
-		stop()
-		_, err := unix.Write(out, binary.NativeEndian.AppendUint64(nil, signal+1))
-		return errors.Join(err, cmd.Wait(), closeEnds())
-	}, nil
 }

@@ -2,13 +2,13 @@ package weightbench
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/anekit/anekit/ane/kv"
 	"github.com/anekit/anekit/internal/procmem"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -43,7 +43,7 @@ func Reserve(ctx context.Context, reserved ...int) (all []Kept, err error) {
 			row.Mode = "dynamic"
 		}
 		start := time.Now()
-		err := fill(kv.Config{Layers: 36, Heads: 8, HeadDim: 128, Context: tokens}, pieces, func(cache *kv.Cache) {
+		err := fill(ctx, kv.Config{Layers: 36, Heads: 8, HeadDim: 128, Context: tokens}, pieces, func(cache *kv.Cache) {
 			now := Point{cache.Len(), cache.Bytes()}
 			if k := len(row.Steps); k == 0 || row.Steps[k-1].Bytes != now.Bytes || now.Tokens%64 == 0 {
 				row.Steps = append(row.Steps, now)
@@ -58,7 +58,7 @@ func Reserve(ctx context.Context, reserved ...int) (all []Kept, err error) {
 				row.Generate = generated / took.Seconds()
 			}
 		}, unimem.Warm())
-		if err = errors.Join(err, ctx.Err()); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, row)
@@ -68,29 +68,24 @@ func Reserve(ctx context.Context, reserved ...int) (all []Kept, err error) {
 }
 
 // fill appends pieces of some tokens to a cache, one that grows if c has no Context, and calls each after every piece.
-func fill(c kv.Config, pieces []int, each func(*kv.Cache), opts ...unimem.Option) (err error) {
-	if c.Context == 0 {
-		c.Context, c.Grow = kv.Step, true
-	}
-	cache, err := kv.New(c, opts...)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, cache.Close()) }()
-	size := 2 * c.Heads * c.HeadDim
-	data := make([]byte, slices.Max(pieces)*size)
-	for _, n := range pieces {
-		for l := range c.Layers {
-			if err := cache.Append(l, data[:n*size], data[:n*size]); err != nil {
-				return err
+func fill(ctx context.Context, c kv.Config, pieces []int, each func(*kv.Cache), opts ...unimem.Option) error {
+	return step.Run(ctx, func(t *step.T) {
+		if c.Context == 0 {
+			c.Context, c.Grow = kv.Step, true
+		}
+		cache := step.Must(kv.New(c, opts...))
+		t.Closing(cache.Close)
+		size := 2 * c.Heads * c.HeadDim
+		data := make([]byte, slices.Max(pieces)*size)
+		for _, n := range pieces {
+			for l := range c.Layers {
+				step.NoError(cache.Append(l, data[:n*size], data[:n*size]))
 			}
+			step.NoError(cache.Advance(n))
+			each(cache)
 		}
-		if err := cache.Advance(n); err != nil {
-			return err
-		}
-		each(cache)
-	}
-	return nil
+		step.NoError(ctx.Err())
+	})
 }
 
 // Resident is the memory of a cache with some tokens.
@@ -102,11 +97,11 @@ type Resident struct {
 }
 
 // Fill fills a reserved cache and one that grows with 1024 tokens, and returns their memory on the way.
-func Fill(layers, heads, headDim int) (all []Resident, err error) {
+func Fill(ctx context.Context, layers, heads, headDim int) (all []Resident, err error) {
 	for _, r := range []Resident{{Mode: "reserved", Tokens: 4096}, {Mode: "grown"}} {
 		before, _ := procmem.Resident()
 		c := kv.Config{Layers: layers, Heads: heads, HeadDim: headDim, Context: r.Tokens}
-		err := fill(c, slices.Repeat([]int{1}, 1024), func(cache *kv.Cache) {
+		err := fill(ctx, c, slices.Repeat([]int{1}, 1024), func(cache *kv.Cache) {
 			if n := cache.Len(); n == 24 || n == 256 || n == 1024 {
 				own, _ := procmem.Resident()
 				all = append(all, Resident{r.Mode, n, max(0, own-before), cache.Copied()})

@@ -2,7 +2,6 @@ package weightbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/anekit/anekit/ane/weights"
 	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/internal/procmem"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -37,35 +37,28 @@ const (
 // Infer measures load and evaluations with the weights of path as inputs, on a device of the software
 // engine with offsets. way is Map or Read.
 func Infer(ctx context.Context, d *ane.Device, path, way string, rounds int) (row Inferred, err error) {
-	row = Inferred{Way: way}
-	own, files := procmem.Resident()
-	start := time.Now()
-	var tape *unimem.Tape
-	if way == Read {
-		if tape, _, err = tapeOf(path); err != nil {
-			return row, err
+	err = step.Run(ctx, func(t *step.T) {
+		own, files := procmem.Resident()
+		start := time.Now()
+		var tape *unimem.Tape
+		if way == Read {
+			tape, _ = tapeOf(t, path)
 		}
-	}
-	defer func() { err = errors.Join(err, tape.Close()) }() // nil for a map
-	f, err := ways()[slices.Index(Ways(), way)].load(ctx, path, tape)
-	if err != nil {
-		return row, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	n := min(len(f.Names()), layers)
-	row.Load, row.Bytes = time.Since(start), int64(n)*tensorBytes
-	for _, tokens := range []int{promptTokens, 1} {
-		if err := row.evaluate(ctx, d, f, tokens, n, rounds); err != nil {
-			return row, err
-		}
-	}
-	row.Own, row.Files = max(row.Own-own, 0), max(row.Files-files, 0)
-	return row, nil
+		f := ways()[slices.Index(Ways(), way)].load(t, path, tape)
+		t.Closing(f.Close)
+		n := min(len(f.Names()), layers)
+		row = Inferred{Way: way, Load: time.Since(start), Bytes: int64(n) * tensorBytes}
+		first, prompt := row.evaluate(t, d, f, promptTokens, n, rounds)
+		_, one := row.evaluate(t, d, f, 1, n, rounds)
+		row.First, row.Prompt, row.Generate = first, promptTokens/prompt.Seconds(), 1/one.Seconds()
+		row.Own, row.Files = max(row.Own-own, 0), max(row.Files-files, 0)
+	})
+	return row, err
 }
 
 // evaluate measures a program that multiplies some tokens by n layers, one after the other.
-func (row *Inferred) evaluate(ctx context.Context, d *ane.Device, f *safetensors.File, tokens, n,
-	rounds int) (err error) {
+func (row *Inferred) evaluate(t *step.T, d *ane.Device, f *safetensors.File, tokens, n, rounds int) (first,
+	best time.Duration) {
 	b := build.New()
 	main := b.Func("main")
 	x := main.Input("x", build.FP16, tokens, 1024)
@@ -73,33 +66,18 @@ func (row *Inferred) evaluate(ctx context.Context, d *ane.Device, f *safetensors
 		x = main.Matmul(x, main.Input(fmt.Sprintf("layer_%d", i), build.FP16, 1024, 1024))
 	}
 	main.Output("y", x)
-	p, err := b.Program()
-	if err != nil {
-		return err
-	}
-	m, err := d.Compile(ctx, ane.Source{Program: p})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, m.Close(ctx)) }()
-	r, err := weights.Request(ctx, d, m, f, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	row.Moved += r.Moved()
-	t, err := measure.Turns(ctx, 1+rounds, func(func()) error {
-		_, err := r.Evaluate(ctx)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	row.Own, row.Files = procmem.Resident()
-	if rate := 1e9 * float64(tokens) / t[0][1:].Best(0); tokens > 1 {
-		row.First, row.Prompt = time.Duration(t[0][:1].Best(0)), rate
-	} else {
-		row.Generate = rate
-	}
-	return nil
+	step.NoError(step.Run(t.Ctx, func(t *step.T) {
+		m := step.Must(d.Compile(t.Ctx, ane.Source{Program: step.Must(b.Program())}))
+		t.Later(m.Close)
+		r := step.Must(weights.Request(t.Ctx, d, m, f, nil))
+		t.Closing(r.Close)
+		row.Moved += r.Moved()
+		times := step.Must(measure.Turns(t.Ctx, 1+rounds, func(func()) error {
+			_, err := r.Evaluate(t.Ctx)
+			return err
+		}))[0]
+		first, best = time.Duration(times[:1].Best(0)), time.Duration(times[1:].Best(0))
+		row.Own, row.Files = procmem.Resident()
+	}))
+	return first, best
 }

@@ -6,13 +6,13 @@ package weightbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"time"
 
 	"github.com/anekit/anekit/internal/measure"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -27,28 +27,25 @@ const (
 // way is a way of loading a file. The memory of a tape is for what is not mapped.
 type way struct {
 	name string
-	load func(ctx context.Context, path string, tape *unimem.Tape) (*safetensors.File, error)
+	load func(t *step.T, path string, tape *unimem.Tape) *safetensors.File
 }
 
 // ways lists them in the order of the tables.
 func ways() []way {
 	reads := func(name string, opts ...safetensors.Option) way {
-		return way{name, func(ctx context.Context, path string, tape *unimem.Tape) (*safetensors.File, error) {
-			return safetensors.Load(ctx, path, tape, opts...)
+		return way{name, func(t *step.T, path string, tape *unimem.Tape) *safetensors.File {
+			return step.Must(safetensors.Load(t.Ctx, path, tape, opts...))
 		}}
 	}
+	mapped := func(_ *step.T, path string, _ *unimem.Tape) *safetensors.File {
+		return step.Must(safetensors.Open(path))
+	}
 	return []way{
-		{Map, func(_ context.Context, path string, _ *unimem.Tape) (*safetensors.File, error) {
-			return safetensors.Open(path)
-		}},
-		{Touch, func(ctx context.Context, path string, _ *unimem.Tape) (*safetensors.File, error) {
-			f, err := safetensors.Open(path)
-			if err == nil {
-				if err = f.Check(ctx, nil); err != nil {
-					err = errors.Join(err, f.Close())
-				}
-			}
-			return f, err
+		{Map, mapped},
+		{Touch, func(t *step.T, path string, _ *unimem.Tape) *safetensors.File {
+			f := mapped(t, path, nil)
+			step.NoError(f.Check(t.Ctx, nil))
+			return f
 		}},
 		reads(Read, safetensors.Buffered(), safetensors.Workers(1)),
 		reads("parallel", safetensors.Buffered()), // several goroutines, through the page cache
@@ -80,71 +77,61 @@ const tensorBytes = 2 << 20
 // Make writes a file of about size bytes, tensors layer_0 and so on of 1024 x 1024 small halves, each
 // at a multiple of 16 KiB.
 func Make(path string, size int64) error {
-	n := max(int(size/tensorBytes), 1)
-	w, err := safetensors.Create(path, map[string]string{"format": "anekit"}, safetensors.Align(unimem.PageSize),
-		safetensors.Expect(n))
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	r, data := rand.NewChaCha8([32]byte{1}), make([]byte, tensorBytes)
-	for i := range n {
-		_, _ = r.Read(data)                 // it does not fail
-		for j := 1; j < len(data); j += 2 { // halves of magnitude 2^-8 to 2^-7
-			data[j] = 0x1c | data[j]&0x83
+	return step.Catch(func() {
+		n := max(int(size/tensorBytes), 1)
+		w := step.Must(safetensors.Create(path, map[string]string{"format": "anekit"},
+			safetensors.Align(unimem.PageSize), safetensors.Expect(n)))
+		defer w.Abort()
+		r, data := rand.NewChaCha8([32]byte{1}), make([]byte, tensorBytes)
+		for i := range n {
+			_, _ = r.Read(data)                 // it does not fail
+			for j := 1; j < len(data); j += 2 { // halves of magnitude 2^-8 to 2^-7
+				data[j] = 0x1c | data[j]&0x83
+			}
+			step.NoError(w.Add(fmt.Sprintf("layer_%d", i), safetensors.F16, []int{1024, 1024}, data))
 		}
-		if err := w.Add(fmt.Sprintf("layer_%d", i), safetensors.F16, []int{1024, 1024}, data); err != nil {
-			return err
-		}
-	}
-	return w.Close()
+		step.NoError(w.Close())
+	})
 }
 
 // Load measures the ways of loading one file. It returns errors.ErrUnsupported for a cold one where the page cache
 // cannot be told to drop it.
 func Load(ctx context.Context, path string, cold bool, rounds int) (l Loaded, err error) {
-	tape, size, err := tapeOf(path)
-	if err != nil {
-		return l, err
-	}
-	defer func() { err = errors.Join(err, tape.Close()) }()
-	l = Loaded{Bytes: size, Cold: cold, Times: map[string]time.Duration{}}
-	var sides []measure.Side
-	for _, w := range ways() {
-		sides = append(sides, func(lap func()) error {
-			if cold {
-				if err := drop(path); err != nil {
-					return err
-				}
-			}
-			tape.Clear()
-			lap()
-			f, err := w.load(ctx, path, tape)
-			if err != nil {
-				return err
-			}
-			lap()
-			report := f.Report()
-			l.Direct = l.Direct || report.How == safetensors.Direct
-			l.Ringed = l.Ringed || report.Ringed > 0
-			return f.Close()
-		})
-	}
-	all, err := measure.Turns(ctx, rounds, sides...)
-	for i, t := range all {
-		l.Times[Ways()[i]] = time.Duration(t.Best(1))
-	}
+	err = step.Run(ctx, func(t *step.T) {
+		var tape *unimem.Tape
+		tape, l.Bytes = tapeOf(t, path)
+		l.Cold, l.Times = cold, map[string]time.Duration{}
+		var sides []measure.Side
+		for _, w := range ways() {
+			sides = append(sides, func(lap func()) error {
+				return step.Run(ctx, func(t *step.T) {
+					if cold {
+						step.NoError(drop(path))
+					}
+					tape.Clear()
+					lap()
+					f := w.load(t, path, tape)
+					lap()
+					t.Closing(f.Close)
+					report := f.Report()
+					l.Direct = l.Direct || report.How == safetensors.Direct
+					l.Ringed = l.Ringed || report.Ringed > 0
+				})
+			})
+		}
+		for i, times := range step.Must(measure.Turns(ctx, rounds, sides...)) {
+			l.Times[Ways()[i]] = time.Duration(times.Best(1))
+		}
+	})
 	return l, err
 }
 
 // tapeOf starts a warm Tape for a file, and returns the file's size.
-func tapeOf(path string) (*unimem.Tape, int64, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	t, err := unimem.Start(int(info.Size())+1<<20, unimem.Warm())
-	return t, info.Size(), err
+func tapeOf(t *step.T, path string) (*unimem.Tape, int64) {
+	info := step.Must(os.Stat(path))
+	tape := step.Must(unimem.Start(int(info.Size())+1<<20, unimem.Warm()))
+	t.Closing(tape.Close)
+	return tape, info.Size()
 }
 
 // Sizes returns the sizes of files to make in a folder, from 64 MiB doubling to most bytes, as far as

@@ -16,6 +16,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/measure"
+	"github.com/anekit/anekit/internal/step"
 )
 
 // bench records a step that cannot run. The verdict is fail, unless the engine is not available.
@@ -38,9 +39,9 @@ func TestBenchSkips(t *testing.T) {
 // still is a case that takes as long as its floor.
 func still(name string, mostNs float64, open func()) measure.Case {
 	return measure.Case{Name: name, What: name, MaxNs: mostNs,
-		Open: func(context.Context) (measure.Loop, func() error, error) {
+		Open: func(*step.T) measure.Loop {
 			open()
-			return func(int) error { return nil }, nil, nil
+			return func(int) error { return nil }
 		}}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/anekit/anekit/ane/wasm"
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/procmem"
+	"github.com/anekit/anekit/internal/step"
 )
 
 // chain is the guest of Guest, made of guest/chain.c.
@@ -116,7 +117,7 @@ func (rep *GuestReport) measure(t *T, d *ane.Device, iterations int) {
 			Judge(growths[1], copied >= least, float64(copied)/1e6, "MB",
 				"the same with copies, which this check has to see").Against(AtLeast(float64(least)/1e6)))
 	})
-	err := caught(func() { rep.Crossing = g.crossing() })
+	err := step.Catch(func() { rep.Crossing = g.crossing() })
 	t.Add(Judge(rep.check("boundary"), err == nil, rep.Crossing, "ns",
 		"for a call from the guest to the host and back; a run takes %s in place and %s with copies",
 		time.Duration(rep.Latency), time.Duration(rep.Copying.Latency)))

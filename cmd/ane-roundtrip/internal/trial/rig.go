@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
 )
@@ -34,8 +35,8 @@ type Rig struct {
 
 // NewRig compiles and loads a program and binds it to Grid cells.
 func NewRig(ctx context.Context, d *ane.Device, src ane.Source) (*Rig, error) {
-	r := &Rig{In: map[string]*ane.Tensor{}, Out: map[string]*ane.Tensor{}, t: T{Ctx: ctx}}
-	if err := caught(func() { r.build(d, src) }); err != nil {
+	r := &Rig{In: map[string]*ane.Tensor{}, Out: map[string]*ane.Tensor{}, t: T{T: step.T{Ctx: ctx}}}
+	if err := step.Catch(func() { r.build(d, src) }); err != nil {
 		return nil, errors.Join(err, r.Close(ctx))
 	}
 	return r, nil
@@ -70,7 +71,7 @@ func (r *Rig) build(d *ane.Device, src ane.Source) {
 }
 
 // Close closes the request, the grid and the model, in this order.
-func (r *Rig) Close(ctx context.Context) error { return r.t.close(ctx) }
+func (r *Rig) Close(ctx context.Context) error { return r.t.Close(ctx) }
 
 // rig makes a Rig of a model. It fails if the engine reports other names of inputs and outputs than the program has.
 func (t *T) rig(d *ane.Device, m models.Model) *Rig {

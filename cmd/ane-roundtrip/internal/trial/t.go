@@ -7,15 +7,15 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 )
 
 // T is to checks what testing.T is to tests: it collects the checks that a Step makes and closes what they opened. Must
 // and NoError end the Step at its first error.
 type T struct {
-	Ctx    context.Context
+	step.T
 	checks []Check
-	open   []func(context.Context) error
 }
 
 // Step makes the checks called Names.
@@ -26,56 +26,30 @@ type Step struct {
 
 // Make runs the step. With an error the checks are those made before it.
 func (s Step) Make(ctx context.Context) ([]Check, error) {
-	t := &T{Ctx: ctx}
-	err := caught(func() { t.Scope(s.Run) })
-	return t.checks, err
+	t := &T{T: step.T{Ctx: ctx}}
+	err := step.Catch(func() { s.Run(t) })
+	return t.checks, errors.Join(err, t.Close(ctx))
 }
 
 // Scope runs f and closes what it opened.
 func (t *T) Scope(f func(*T)) {
-	inner := &T{Ctx: t.Ctx}
-	err := caught(func() { f(inner) })
-	t.checks = append(t.checks, inner.checks...)
-	NoError(errors.Join(err, inner.close(t.Ctx)))
-}
-
-// stopped is the panic of Must and NoError.
-type stopped struct{ error }
-
-// caught runs f and returns the error that ended it.
-func caught(f func()) (err error) {
-	defer func() {
-		switch v := recover().(type) {
-		case nil:
-		case stopped:
-			err = v.error
-		default:
-			panic(v)
-		}
-	}()
-	f()
-	return nil
+	checks, err := Step{Run: f}.Make(t.Ctx)
+	t.Add(checks...)
+	NoError(err)
 }
 
 // NoError ends the step with err, unless that is nil.
-func NoError(err error) {
-	if err != nil {
-		panic(stopped{err})
-	}
-}
+func NoError(err error) { step.NoError(err) }
 
 // Must returns v, or ends the step with err.
-func Must[V any](v V, err error) V {
-	NoError(err)
-	return v
-}
+func Must[V any](v V, err error) V { return step.Must(v, err) }
 
 // Add adds checks that were made.
 func (t *T) Add(checks ...Check) { t.checks = append(t.checks, checks...) }
 
 // Measured runs f, which makes the checks called names, and skips them where memory cannot be measured.
 func (t *T) Measured(names []string, f func()) {
-	err := caught(f)
+	err := step.Catch(f)
 	if !errors.Is(err, errUnread) {
 		NoError(err)
 		return
@@ -83,21 +57,6 @@ func (t *T) Measured(names []string, f func()) {
 	for _, name := range names {
 		t.Add(Skipped(name, "%v", err))
 	}
-}
-
-// Later calls a Close at the end of the step, the last one first. Its context does not end.
-func (t *T) Later(closing func(context.Context) error) { t.open = append(t.open, closing) }
-
-// Closing is Later for a Close without a context.
-func (t *T) Closing(closing func() error) { t.Later(func(context.Context) error { return closing() }) }
-
-func (t *T) close(ctx context.Context) error {
-	var errs []error
-	for i := len(t.open) - 1; i >= 0; i-- {
-		errs = append(errs, t.open[i](context.WithoutCancel(ctx)))
-	}
-	t.open = nil
-	return errors.Join(errs...)
 }
 
 // Program returns a program that build writes: as a tree, which an engine prints in its own dialect.

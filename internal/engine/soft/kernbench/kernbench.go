@@ -3,13 +3,10 @@
 package kernbench
 
 import (
-	"context"
-	"errors"
-	"slices"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/measure"
+	"github.com/anekit/anekit/internal/step"
 )
 
 // kernel is an operation of the engine beside its floor.
@@ -22,34 +19,21 @@ func one(text string) measure.Opener { return programs(nil, []soft.Option{soft.W
 
 // programs runs programs one after another on an engine.
 func programs(weights ane.Weights, opts []soft.Option, texts ...string) measure.Opener {
-	return func(ctx context.Context) (l measure.Loop, done func() error, err error) {
-		d, err := ane.Open(soft.New(opts...), "")
-		if err != nil {
-			return nil, nil, err
-		}
-		ends := []func() error{d.Close}
-		done = func() (err error) {
-			for _, end := range slices.Backward(ends) {
-				err = errors.Join(err, end())
-			}
-			return err
-		}
+	return func(t *step.T) measure.Loop {
+		d := step.Must(ane.Open(soft.New(opts...), ""))
+		t.Closing(d.Close)
 		var requests []*ane.Request
 		for _, text := range texts {
-			r, end, err := measure.Program(ctx, d, ane.Source{Text: []byte(text), Weights: weights}, fill)
-			if err != nil {
-				return nil, nil, errors.Join(err, done())
-			}
-			ends, requests = append(ends, end), append(requests, r)
+			requests = append(requests, measure.Program(t, d, ane.Source{Text: []byte(text), Weights: weights}, fill))
 		}
 		return measure.Repeat(func() error {
 			for _, r := range requests {
-				if _, err := r.Evaluate(ctx); err != nil {
+				if _, err := r.Evaluate(t.Ctx); err != nil {
 					return err
 				}
 			}
 			return nil
-		}), done, nil
+		})
 	}
 }
 

@@ -1,7 +1,6 @@
 package kernbench
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"github.com/anekit/anekit/internal/measure"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem/blas"
 )
 
@@ -27,13 +27,13 @@ func Peers() (all []measure.Case) {
 		for _, n := range []int{256, 512, 1024, 2048} {
 			square := fmt.Sprintf("s[%d,%d]", n, n)
 			program := text(square+" x, "+square+" z", square+" y = matmul(x = x, y = z);")
-			floor := func(context.Context) (measure.Loop, func() error, error) {
-				by, err := peer.open()
+			floor := func(*step.T) measure.Loop {
+				by := step.Must(peer.open())
 				c, a, b := make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
 				for i := range a {
 					a[i], b[i] = float32(i%7), float32(i%5)
 				}
-				return measure.Repeat(func() error { by(c, a, b, n); return nil }), nil, err
+				return measure.Repeat(func() error { by(c, a, b, n); return nil })
 			}
 			all = append(all, kernel(fmt.Sprintf("float32 product %d, %s", n, peer.name), n*n*n, one(program), floor,
 				peer.target))
