@@ -14,7 +14,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/terminal"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/internal/membench"
@@ -159,7 +159,7 @@ func (b *run) say(format string, args ...any) {
 func (b *run) row(t *doc.Table, cells []doc.Cell) {
 	if b.bar.Clear(); !b.JSON {
 		t.Row(cells...)
-		trial.NoError(t.Continue(b.Out, page.Width(b.Out)))
+		trial.NoError(t.Continue(b.Out, terminal.Width(b.Out)))
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/terminal"
 	"github.com/anekit/anekit/internal/engine/broker/server"
 )
 
@@ -168,7 +168,7 @@ func (a *App) explain(ctx context.Context, err error) {
 	}
 	for i, e := range ProgramErrors(err) {
 		a.Logf("%s", f.Faults[i].text)
-		if text := mil.Excerpt(a.programs[e.File], e.Pos, page.Width(a.Err)); text != "" {
+		if text := mil.Excerpt(a.programs[e.File], e.Pos, terminal.Width(a.Err)); text != "" {
 			fmt.Fprintln(a.Err, text)
 		}
 	}

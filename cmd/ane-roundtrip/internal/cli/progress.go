@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/terminal"
 )
 
 // Progress is a line on a terminal that each step overwrites. It prints nothing elsewhere.
@@ -24,7 +24,7 @@ const (
 
 // Progress starts a progress line; steps is 0 if their number is not known.
 func (a *App) Progress(steps int) *Progress {
-	columns, ok := page.Terminal(a.Err)
+	columns, ok := terminal.Columns(a.Err)
 	if !ok {
 		return &Progress{}
 	}

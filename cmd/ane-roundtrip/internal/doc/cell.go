@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/terminal"
 )
 
 // Cell is a part of a document: words, or a value of the object with its place.
@@ -36,7 +36,7 @@ func (c Cell) In(unit string) Cell {
 
 // Brief returns the cell with another text on a terminal, such as a number whose unit the column has.
 func (c Cell) Brief(format string, args ...any) Cell {
-	c.brief = page.Visible(fmt.Sprintf(format, args...))
+	c.brief = terminal.Visible(fmt.Sprintf(format, args...))
 	return c
 }
 
@@ -64,7 +64,7 @@ func (c Cell) As(class string) Cell {
 
 // Words is a cell with words of the document.
 func Words(format string, args ...any) Cell {
-	return Cell{Number: page.Visible(fmt.Sprintf(format, args...))}
+	return Cell{Number: terminal.Visible(fmt.Sprintf(format, args...))}
 }
 
 // Nothing is an empty cell.
@@ -94,7 +94,7 @@ func (v *Value) Text(keys ...string) Cell {
 	case number:
 		return v.Plain()
 	}
-	return Cell{Number: page.Visible(v.Raw), place: v}
+	return Cell{Number: terminal.Visible(v.Raw), place: v}
 }
 
 // Code is a text of the object in a fixed-width font.
@@ -191,7 +191,7 @@ func (v *Value) Joined(with string, keys ...string) Cell {
 	v = v.At(keys...)
 	var all []string
 	for _, item := range v.Items() {
-		all = append(all, page.Visible(item.Raw))
+		all = append(all, terminal.Visible(item.Raw))
 	}
 	return Cell{Number: strings.Join(all, with), place: v}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/terminal"
 )
 
 const (
@@ -33,7 +33,7 @@ func (t *Table) text(width int, paint painting) string {
 			out.WriteByte('\n')
 		}
 		if len(one.above) > 0 {
-			out.WriteString(page.Fold(strings.Join(one.above, ", "), width, indent) + "\n")
+			out.WriteString(terminal.Fold(strings.Join(one.above, ", "), width, indent) + "\n")
 		}
 		one.print(&out, paint, width, 0)
 	}
@@ -236,7 +236,7 @@ func (t *Table) print(out *strings.Builder, paint painting, width, first int) {
 		case width <= 0 || all <= width:
 			out.WriteString(line(paint, row, widths) + "\n")
 		case width-others >= minLast:
-			for k, text := range strings.Split(page.Fold(row[last].String(), width-others, 0), "\n") {
+			for k, text := range strings.Split(terminal.Fold(row[last].String(), width-others, 0), "\n") {
 				if k == 0 {
 					text = line(paint, append(slices.Clone(row[:last]), row[last].Brief("%s", text)), widths)
 				} else {
@@ -247,7 +247,7 @@ func (t *Table) print(out *strings.Builder, paint painting, width, first int) {
 		case others-gap <= width:
 			out.WriteString(line(paint, row[:last], widths) + "\n")
 			if text := row[last].String(); text != "" {
-				out.WriteString(page.Fold(strings.Repeat(" ", indent)+text, width, indent) + "\n")
+				out.WriteString(terminal.Fold(strings.Repeat(" ", indent)+text, width, indent) + "\n")
 			}
 		case t.headed() && first+i == 0: // list prints the name of the column before each cell
 		default:
@@ -284,7 +284,7 @@ func (t *Table) list(out *strings.Builder, paint painting, row []Cell, width int
 				lead += name + ": "
 			}
 		}
-		folded := page.Fold(lead+text, width, 2*indent)
+		folded := terminal.Fold(lead+text, width, 2*indent)
 		if before, ok := strings.CutSuffix(folded, text); ok {
 			folded = before + paint(c, text)
 		}

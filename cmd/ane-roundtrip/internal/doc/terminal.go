@@ -7,7 +7,7 @@ import (
 
 	"github.com/fatih/color"
 
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/terminal"
 )
 
 // Terminal prints an object as its view lays it out, at the width of the terminal or of COLUMNS.
@@ -18,7 +18,7 @@ func Terminal(w io.Writer, object []byte, view View) error {
 	}
 	d := &Doc{Root: root}
 	view(d, root.At("details"))
-	p := printer{width: page.Width(w), paint: painter(w)}
+	p := printer{width: terminal.Width(w), paint: painter(w)}
 	for _, s := range d.sections {
 		if s.on == readers {
 			continue
@@ -46,7 +46,7 @@ func (p *printer) block(b Block) {
 	switch b := b.(type) {
 	case Lines:
 		for _, line := range b {
-			p.add(page.Fold(join(line, p.paint), p.width, 2)+"\n", p.begins && p.table, false)
+			p.add(terminal.Fold(join(line, p.paint), p.width, 2)+"\n", p.begins && p.table, false)
 		}
 	case Facts:
 		t := NewTable("", "", "")
@@ -124,9 +124,9 @@ func painter(w io.Writer) painting {
 
 // Paint colors a status or verdict on a terminal, unless NO_COLOR is set or TERM is dumb.
 func Paint(w io.Writer, status string) string {
-	_, terminal := page.Terminal(w)
+	_, ok := terminal.Columns(w)
 	attributes := colors()[status]
-	if !terminal || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" || attributes == nil {
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" || attributes == nil {
 		return status
 	}
 	c := color.New(attributes...)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/wasm"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/terminal"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/models/actor"
 )
@@ -124,7 +124,7 @@ type guestOutput struct{ w io.Writer }
 
 // Write implements io.Writer.
 func (o guestOutput) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(o.w, page.Inert(string(b))); err != nil {
+	if _, err := io.WriteString(o.w, terminal.Inert(string(b))); err != nil {
 		return 0, err
 	}
 	return len(b), nil

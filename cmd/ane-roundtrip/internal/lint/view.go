@@ -10,7 +10,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/terminal"
 )
 
 // print writes the findings with their source lines, and a summary.
@@ -20,7 +20,7 @@ func (d *details) print(a *cli.App) error {
 		lines := strings.Split(f.text, "\n")
 		for _, one := range f.Findings {
 			one.File = f.name
-			out.WriteString(one.text(len(d.Chips), lines, page.Width(a.Out)))
+			out.WriteString(one.text(len(d.Chips), lines, terminal.Width(a.Out)))
 		}
 		if f.Changed {
 			fmt.Fprintf(&out, "%s: fixed\n", cli.Visible(f.File))
@@ -57,11 +57,11 @@ func (f finding) text(chips int, lines []string, width int) string {
 	if len(where) > 0 {
 		text += " (" + strings.Join(where, "; ") + ")"
 	}
-	text = page.Fold(text, width, 2) + "\n"
+	text = terminal.Fold(text, width, 2) + "\n"
 	if f.Col > 0 && f.Line <= len(lines) {
 		text += caret(lines[f.Line-1], f.Col, width)
 	}
-	return text + page.Fold("    "+f.Reason+" Fix: "+f.Fix, width, 2) + "\n"
+	return text + terminal.Fold("    "+f.Reason+" Fix: "+f.Fix, width, 2) + "\n"
 }
 
 // caret returns a line of the source without its indent, cut around a column to a width of the output, with a caret

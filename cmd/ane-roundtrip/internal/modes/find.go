@@ -20,7 +20,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/terminal"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
@@ -244,7 +244,7 @@ func finite(x float64) bool { return trial.Number(x).Finite() }
 
 // result measures how far a value of both modes is apart.
 func (r output) result(a, b []byte) Result {
-	one := Result{Operator: r.node.Def.Name, Value: page.Visible(r.value.Name), Line: r.node.Op.Pos.Line}
+	one := Result{Operator: r.node.Def.Name, Value: terminal.Visible(r.value.Name), Line: r.node.Op.Pos.Line}
 	one.Extent, _ = r.extent(a, b, 0)
 	largest := 0.0
 	for at := 0; at < len(a); at += r.value.DType.Size() {
@@ -265,7 +265,7 @@ func (c *Comparison) difference(ctx context.Context, r output, a, b []byte) (*Di
 		return nil, nil
 	}
 	v, pos := r.value, r.node.Op.Pos
-	d := &Difference{Operator: r.node.Def.Name, Value: page.Visible(v.Name), File: page.Visible(c.Source.File),
+	d := &Difference{Operator: r.node.Def.Name, Value: terminal.Visible(v.Name), File: terminal.Visible(c.Source.File),
 		Line: pos.Line, Column: pos.Col, DType: v.DType.String(), Shape: v.Shape,
 		ULPs: ulps(v.DType, a[first:], b[first:]), Extent: extent}
 	at := first / v.DType.Size()

@@ -1,4 +1,4 @@
-package page
+package terminal
 
 import (
 	"io"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Terminal reports whether w is a terminal, and returns its columns; 0 if it does not report them.
-func Terminal(w io.Writer) (columns int, ok bool) {
+// Columns reports whether w is a terminal, and returns its columns; 0 if it does not report them.
+func Columns(w io.Writer) (columns int, ok bool) {
 	f, isFile := w.(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
 		return 0, false
@@ -27,7 +27,7 @@ const minWidth = 20
 // Width returns how many columns a line for w may have: COLUMNS if it is set, else the columns of the
 // terminal. 0 is no limit.
 func Width(w io.Writer) int {
-	columns, ok := Terminal(w)
+	columns, ok := Columns(w)
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		columns = n
 	} else if ok && columns == 0 {

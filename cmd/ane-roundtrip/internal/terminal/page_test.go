@@ -1,0 +1,35 @@
+package terminal_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/terminal"
+)
+
+const long = "memory of both processes grew by 90.9 MiB while 256.0 MiB of tensors were bound and evaluated"
+
+func TestFold(t *testing.T) {
+	require.Equal(t, "one two\n  three", terminal.Fold("one two three", 8, 2))
+	require.Equal(t, "one two three", terminal.Fold("one two three", 0, 2))
+	require.Equal(t, "  one\n  two\nthree", terminal.Fold("  one two\nthree", 6, 2))
+	require.Equal(t, "a\nmuchtoolong\nb", terminal.Fold("a muchtoolong b", 5, 0), "a word stays whole")
+	require.Equal(t, "µµ µµ", terminal.Fold("µµ µµ", 5, 0), "columns, not bytes")
+	require.Equal(t, "two  blanks  stay", terminal.Fold("two  blanks  stay", 40, 0))
+	require.Empty(t, terminal.Fold("", 5, 0))
+}
+
+func TestWidth(t *testing.T) {
+	t.Setenv("COLUMNS", "")
+	require.Zero(t, terminal.Width(&bytes.Buffer{}), "not a terminal")
+	t.Setenv("COLUMNS", "72")
+	require.Equal(t, 72, terminal.Width(&bytes.Buffer{}))
+	t.Setenv("COLUMNS", "3")
+	require.Equal(t, 20, terminal.Width(&bytes.Buffer{}))
+	for _, other := range []string{"-1", "many"} {
+		t.Setenv("COLUMNS", other)
+		require.Zero(t, terminal.Width(&bytes.Buffer{}))
+	}
+}
