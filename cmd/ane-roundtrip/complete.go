@@ -51,7 +51,7 @@ func completions(root *cobra.Command) {
 		"filter":        fixed(image.Filters()...),
 		"inject":        fixed(append(check.Injectable(), check.GPUCopy)...),
 		"gpu":           cobra.NoFileCompletions,
-		"require-shown": fixed(check.ClaimNames()...),
+		"require-shown": fixed(check.NoCopy),
 		"only": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return check.OnlyChoices(), none
 		},

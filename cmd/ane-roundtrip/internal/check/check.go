@@ -3,8 +3,6 @@ package check
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,20 +17,26 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// options are the flags of check.
-type options struct {
-	repeat          int
+// CheckRun is a run of check: its flags, and what it has found.
+type CheckRun struct {
+	App    *cli.App
+	Repeat int // evaluations of each model that are timed
+
 	required        []string // claims
 	inject, pattern string
 	trace           string
-	gpu             string // a device, gpu.Auto, or empty for none
-	quiet           bool
-	wasm            bool
+	gpuName         string // a device, gpu.Auto, or empty for none
+	quiet, wasm     bool
+
+	only    selection
+	gpu     gpu.Device // nil without --gpu
+	report  cli.Report
+	details details
 }
 
 // Command returns the command check.
 func Command(a *cli.App) *cobra.Command {
-	var o options
+	c := &CheckRun{App: a}
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Run every model and prove that no copy was made (the default)",
@@ -58,43 +62,28 @@ once more on a timeline; a failed check writes the report too.`,
 				return err
 			}
 			for _, other := range []string{"only", "trace", "gpu", "require-shown"} {
-				if o.wasm && cmd.Flags().Changed(other) {
+				if c.wasm && cmd.Flags().Changed(other) {
 					return cli.Badf("--%s goes with the models, which --wasm does not run; leave one of them out", other)
 				}
 			}
-			c := &CheckRun{App: a, options: o, Repeat: o.repeat}
 			return c.run(cmd.Context(), cmd.Flags().Changed("only"))
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&o.repeat, cli.RepeatFlag, 200, "time `N` evaluations of each model")
-	f.StringVar(&o.inject, "inject", "", "break the engine: `FAULT`, such as hidden-copy")
-	f.StringVar(&o.pattern, "only", "", "run only the checks whose names match a `PATTERN`")
-	f.StringArrayVar(&o.required, "require-shown", nil, "fail unless checks show a `CLAIM`: "+
-		strings.Join(ClaimNames(), ", "))
-	f.StringVar(&o.gpu, "gpu", "", "check a GPU too: `DEVICE`, $"+gpu.EnvDevice+" or the best")
+	f.IntVar(&c.Repeat, cli.RepeatFlag, 200, "time `N` evaluations of each model")
+	f.StringVar(&c.inject, "inject", "", "break the engine: `FAULT`, such as hidden-copy")
+	f.StringVar(&c.pattern, "only", "", "run only the checks whose names match a `PATTERN`")
+	f.StringArrayVar(&c.required, "require-shown", nil, "fail unless checks show a `CLAIM`: "+NoCopy)
+	f.StringVar(&c.gpuName, "gpu", "", "check a GPU too: `DEVICE`, $"+gpu.EnvDevice+" or the best")
 	f.Lookup("gpu").NoOptDefVal = gpu.Auto
-	f.StringVar(&o.trace, "trace", "", "write a trace to `FILE`, as JSON for Perfetto")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the failed checks and the verdict")
-	f.BoolVar(&o.wasm, "wasm", false, "run a WebAssembly guest in place of the models")
+	f.StringVar(&c.trace, "trace", "", "write a trace to `FILE`, as JSON for Perfetto")
+	f.BoolVarP(&c.quiet, "quiet", "q", false, "print only the failed checks and the verdict")
+	f.BoolVar(&c.wasm, "wasm", false, "run a WebAssembly guest in place of the models")
 	a.JSONFlag(cmd)
 	a.ReportFlag(cmd)
 	a.EngineFlags(cmd)
 	a.ArithmeticFlags(cmd)
 	return cmd
-}
-
-// CheckRun holds the state of one run of check.
-type CheckRun struct {
-	App    *cli.App
-	Repeat int // evaluations of each model that are timed
-
-	options
-	only    selection
-	meter   trial.Meter // of the memory of this process; nil for the usual one
-	gpu     gpu.Device  // nil without --gpu
-	report  cli.Report
-	details details
 }
 
 // run runs the diagnostic and prints its report. chosen means that --only is given.
@@ -103,7 +92,7 @@ func (c *CheckRun) run(ctx context.Context, chosen bool) (err error) {
 	if c.Repeat < 1 || c.Repeat > cli.MaxRepeat {
 		return cli.Badf("--repeat %d; give 1 to %d", c.Repeat, cli.MaxRepeat)
 	}
-	if c.inject == GPUCopy && c.options.gpu == "" {
+	if c.inject == GPUCopy && c.gpuName == "" {
 		return cli.Badf("--inject %s breaks a GPU; give --gpu too", GPUCopy)
 	}
 	if err := claimsKnown(c.required); err != nil {
@@ -117,16 +106,12 @@ func (c *CheckRun) run(ctx context.Context, chosen bool) (err error) {
 	if err != nil {
 		return err
 	}
-	opts = slices.Clip(append(opts, engine.Wrap(wrap)))
 	files, err := tensorfile.Stage(ctx, a, nil, c.trace)
 	if err != nil {
 		return err
 	}
 	defer files.Discard()
-	if c.inject == blindMeter {
-		c.meter = trial.BlindMeter
-	}
-	if c.options.gpu != "" {
+	if c.gpuName != "" {
 		if err := limited(ctx, c.openGPU); err != nil {
 			return c.unavailable(err)
 		}
@@ -138,31 +123,43 @@ func (c *CheckRun) run(ctx context.Context, chosen bool) (err error) {
 	}
 	c.report = cli.NewReport(d)
 	soft := d.Receipt().Engine == engine.Soft
-	withBroker := a.Engine == engine.Auto && soft
-	if err := c.prepare(ctx, d, chosen, withBroker, files); err != nil {
+	_, _, remote := d.Traffic()
+	engines := map[string]bool{"": remote}
+	if a.Engine == engine.Auto && soft {
+		engines[brokerPrefix] = true
+	}
+	if chosen {
+		c.only, c.details.LeftOut, err = only(c.pattern, engines, c.gpu != nil)
+		c.details.Only = c.pattern
+	}
+	if err == nil {
+		err = c.draw(ctx, d, files)
+	}
+	if err != nil {
 		return errors.Join(err, d.Close())
 	}
 	if err := c.add(ctx, d, ""); err != nil {
 		return err
 	}
-	if c.wasm && soft { // also with tensors at an offset of the guest's memory
-		d, err := engine.Open(ctx, engine.Soft, append(opts, engine.AllowOffsets())...)
+	opts = append(opts, engine.Wrap(wrap))
+	if soft { // also with tensors at an offset of the guest's memory, and all turns with a GPU are on one Block
+		opts = append(opts, engine.AllowOffsets())
+	}
+	if c.wasm && soft {
+		d, err := engine.Open(ctx, engine.Soft, opts...)
+		if err == nil {
+			err = c.add(ctx, d, "wasm/offset/")
+		}
 		if err != nil {
 			return err
 		}
-		if err := c.add(ctx, d, "wasm/offset/"); err != nil {
-			return err
-		}
 	}
-	if withBroker {
+	if engines[brokerPrefix] {
 		if err := c.addBroker(ctx, wrap); err != nil {
 			return err
 		}
 	}
 	if c.gpu != nil && c.only.has(gpu.Names()...) {
-		if soft { // accepts tensors at an offset, and all turns are on one Block
-			opts = append(opts, engine.AllowOffsets())
-		}
 		if err := limited(ctx, func(ctx context.Context) error { return c.checkGPU(ctx, name, opts) }); err != nil {
 			return err
 		}
@@ -180,20 +177,8 @@ func (c *CheckRun) unavailable(err error) error {
 	return err
 }
 
-// prepare selects the checks of --only, and evaluates every model on a timeline for --trace and --report.
-func (c *CheckRun) prepare(ctx context.Context, d *ane.Device, chosen, withBroker bool, files *tensorfile.Files) (
-	err error) {
-	if chosen {
-		_, _, remote := d.Traffic()
-		engines := map[string]bool{"": remote}
-		if withBroker {
-			engines[brokerPrefix] = true
-		}
-		if c.only, c.details.LeftOut, err = only(c.pattern, engines, c.gpu != nil); err != nil {
-			return err
-		}
-		c.details.Only = c.pattern
-	}
+// draw evaluates every model on a timeline for --trace and --report.
+func (c *CheckRun) draw(ctx context.Context, d *ane.Device, files *tensorfile.Files) error {
 	if c.wasm || files.Trace == nil && c.App.ReportFile.File == nil {
 		return nil
 	}
@@ -213,7 +198,7 @@ func (c *CheckRun) prepare(ctx context.Context, d *ane.Device, chosen, withBroke
 
 // add runs the checks on an engine, closes it, and adds the result.
 func (c *CheckRun) add(ctx context.Context, d *ane.Device, prefix string) error {
-	t, err := c.engine(ctx, d, prefix)
+	t, err := c.CheckEngine(ctx, d, prefix)
 	c.details.Engines = append(c.details.Engines, t)
 	c.details.Guests = append(c.details.Guests, t.guests...)
 	c.report.Checks = append(c.report.Checks, t.Checks...)
@@ -258,8 +243,7 @@ func limited(ctx context.Context, f func(context.Context) error) error {
 
 // openGPU opens the GPU of --gpu.
 func (c *CheckRun) openGPU(ctx context.Context) (err error) {
-	c.gpu, err = gpu.Open(ctx, c.options.gpu)
-	if err != nil {
+	if c.gpu, err = gpu.Open(ctx, c.gpuName); err != nil {
 		return err
 	}
 	about := c.gpu.Report()
@@ -299,22 +283,21 @@ type details struct {
 
 // judge delivers the report of all engines and returns cli.Failed if a check failed.
 func (c *CheckRun) judge() error {
-	r := &c.report
-	c.details.Models = c.details.Engines[0].Rows
-	if engines := c.details.Engines; len(engines) > 1 {
-		for _, t := range engines {
+	r, engines := &c.report, c.details.Engines
+	c.details.Models = engines[0].Rows
+	for _, t := range engines {
+		if len(engines) > 1 {
 			r.Engines = append(r.Engines, t.Receipt)
 		}
 	}
 	r.Details, r.View = c.details, View(c.quiet)
-	var claims []Claim
-	if !c.wasm {
-		claims = claimsOf(c.details.Engines)
-		r.Claims = claims
-	}
 	failed := r.Judge()
-	if failed == nil {
-		failed = requireShown(r, claims, c.required)
+	if !c.wasm {
+		claim := claimOf(engines)
+		r.Claims = []Claim{claim}
+		if failed == nil {
+			failed = requireShown(r, claim, c.required)
+		}
 	}
 	c.App.Deliver(*r)
 	return failed

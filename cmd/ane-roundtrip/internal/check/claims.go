@@ -13,9 +13,6 @@ import (
 // NoCopy claims that the engines read and write the caller's own pages.
 const NoCopy = "no-copy"
 
-// ClaimNames lists the claims of check.
-func ClaimNames() []string { return []string{NoCopy} }
-
 // Parts of names of checks of trial that decide about noCopy.
 const (
 	copiesSuffix = "/copies" // after the name of a model
@@ -50,19 +47,20 @@ func (c Claim) Words() string {
 	return strings.ReplaceAll(c.Name, "-", " ") + ": " + c.Status + how + checks
 }
 
-// claimsOf judges the claims by the checks of all engines; the engine that shows least decides.
-func claimsOf(engines []EngineResult) []Claim {
+// claimOf judges noCopy by the checks of all engines; the engine that shows least decides.
+func claimOf(engines []EngineResult) Claim {
 	by := map[string][]string{}
 	for _, e := range engines {
 		status, checks := e.copiesNothing()
 		by[status] = append(by[status], checks...)
 	}
-	for _, status := range []string{ClaimRefuted, ClaimNotShown, ClaimShown} {
-		if checks, ok := by[status]; ok {
-			return []Claim{{Name: NoCopy, Status: status, By: checks}}
+	status := ClaimShown
+	for _, s := range []string{ClaimNotShown, ClaimRefuted} {
+		if by[s] != nil {
+			status = s
 		}
 	}
-	return nil
+	return Claim{Name: NoCopy, Status: status, By: by[status]}
 }
 
 // copiesNothing judges noCopy on one engine. Any failed check of copies or shared memory refutes it, also if the engine
@@ -77,27 +75,21 @@ func (t EngineResult) copiesNothing() (status string, by []string) {
 		if decides && c.Status == trial.Fail {
 			by = append(by, c.Name)
 		}
-		passed[name] = c.Status == trial.Pass
+		passed[c.Name] = c.Status == trial.Pass
 	}
 	if len(by) > 0 {
 		return ClaimRefuted, by
 	}
-	full := func(names []string) (all []string) {
-		for _, name := range names {
-			all = append(all, t.full(name))
-		}
-		return all
-	}
-	ways := [][]string{{memoryCopies}, {trial.GrowthCheck, trial.LateWriteCheck}}
+	ways := [][]string{{t.prefix + memoryCopies}, {t.prefix + trial.GrowthCheck, t.prefix + trial.LateWriteCheck}}
 	if t.Receipt.Engine == engine.Apple {
 		ways = ways[1:]
 	}
 	for _, way := range ways {
 		missing := slices.DeleteFunc(slices.Clone(way), func(name string) bool { return passed[name] })
 		if len(missing) == 0 {
-			return ClaimShown, full(way)
+			return ClaimShown, way
 		}
-		by = append(by, full(missing)...)
+		by = append(by, missing...)
 	}
 	return ClaimNotShown, by
 }
@@ -105,20 +97,18 @@ func (t EngineResult) copiesNothing() (status string, by []string) {
 // claimsKnown rejects a name that is no claim.
 func claimsKnown(names []string) error {
 	for _, name := range names {
-		if !slices.Contains(ClaimNames(), name) {
-			return cli.Badf("--require-shown %s is no claim; %s", name, near.Choices(name, "choose one of", ClaimNames()))
+		if name != NoCopy {
+			return cli.Badf("--require-shown %s is no claim; %s", name, near.Choices(name, "choose one of", []string{NoCopy}))
 		}
 	}
 	return nil
 }
 
-// requireShown sets the verdict of a report to fail and returns an error if one of the required claims is not shown.
-func requireShown(r *cli.Report, claims []Claim, required []string) error {
-	for _, c := range claims {
-		if slices.Contains(required, c.Name) && c.Status != ClaimShown {
-			r.Verdict = cli.VerdictFail
-			return cli.Failf("%s; leave --require-shown %s out to accept that", c.Words(), c.Name)
-		}
+// requireShown sets the verdict of a report to fail and returns an error if a required claim is not shown.
+func requireShown(r *cli.Report, c Claim, required []string) error {
+	if c.Status == ClaimShown || !slices.Contains(required, c.Name) {
+		return nil
 	}
-	return nil
+	r.Verdict = cli.VerdictFail
+	return cli.Failf("%s; leave --require-shown %s out to accept that", c.Words(), c.Name)
 }

@@ -59,8 +59,7 @@ func TestClaims(t *testing.T) {
 		"the second engine copies": {[]EngineResult{checked(engine.Soft, "", blind), checked(engine.Broker, "broker/",
 			map[string]string{trial.GrowthCheck: fail})}, ClaimRefuted, []string{"broker/" + trial.GrowthCheck}},
 	} {
-		got := claimsOf(c.engines)
-		require.Equal(t, []Claim{{Name: NoCopy, Status: c.status, By: c.by}}, got, name)
+		require.Equal(t, Claim{Name: NoCopy, Status: c.status, By: c.by}, claimOf(c.engines), name)
 	}
 }
 
@@ -74,10 +73,10 @@ func TestClaimsInWords(t *testing.T) {
 // A claim is required of a run that passed, and named as the reason.
 func TestRequiredClaims(t *testing.T) {
 	r := &cli.Report{Verdict: cli.VerdictPass}
-	claims := []Claim{{Name: NoCopy, Status: ClaimNotShown, By: []string{trial.GrowthCheck}}}
-	require.NoError(t, requireShown(r, claims, nil))
+	claim := Claim{Name: NoCopy, Status: ClaimNotShown, By: []string{trial.GrowthCheck}}
+	require.NoError(t, requireShown(r, claim, nil))
 	require.Equal(t, cli.VerdictPass, r.Verdict)
-	err := requireShown(r, claims, []string{NoCopy})
+	err := requireShown(r, claim, []string{NoCopy})
 	require.EqualError(t, err, "no copy: not shown here, for want of memory/growth; leave --require-shown no-copy out "+
 		"to accept that")
 	require.Equal(t, cli.CodeFail, cli.ExitCode(t.Context(), err))
@@ -92,33 +91,33 @@ func TestClaimsWithoutViews(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		fault  string
-		read   trial.Meter
+		inject string
 		status string
 		by     string
 	}{
-		"honest":         {"", trial.OwnMemory, ClaimShown, trial.LateWriteCheck},
-		"no control":     {"", trial.BlindMeter, ClaimNotShown, trial.GrowthCheck},
-		"hidden-copy":    {"hidden-copy", trial.OwnMemory, ClaimRefuted, trial.GrowthCheck},
-		"copies-inputs":  {"copies-inputs", trial.OwnMemory, ClaimRefuted, trial.GrowthCheck},
-		"copies-outputs": {"copies-outputs", trial.OwnMemory, ClaimRefuted, trial.GrowthCheck},
-		"copies-at-bind": {"copies-at-bind", trial.OwnMemory, ClaimRefuted, trial.LateWriteCheck},
-		"unmeasured":     {"hidden-copy", trial.BlindMeter, ClaimNotShown, trial.GrowthCheck},
+		"honest":         {"", "", ClaimShown, trial.LateWriteCheck},
+		"no control":     {"", blindMeter, ClaimNotShown, trial.GrowthCheck},
+		"hidden-copy":    {"hidden-copy", "", ClaimRefuted, trial.GrowthCheck},
+		"copies-inputs":  {"copies-inputs", "", ClaimRefuted, trial.GrowthCheck},
+		"copies-outputs": {"copies-outputs", "", ClaimRefuted, trial.GrowthCheck},
+		"copies-at-bind": {"copies-at-bind", "", ClaimRefuted, trial.LateWriteCheck},
+		"unmeasured":     {"hidden-copy", blindMeter, ClaimNotShown, trial.GrowthCheck},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fault, _ := faulty.ByName(c.fault)
 			d, err := ane.Open(wrap.Hide(faulty.Wrap(soft.New(), fault)), "")
 			require.NoError(t, err)
-			run := CheckRun{App: &cli.App{Out: io.Discard, Err: io.Discard}, Repeat: 1, meter: c.read}
-			result, err := run.CheckEngine(t.Context(), d)
+			run := CheckRun{App: &cli.App{Out: io.Discard, Err: io.Discard}, Repeat: 1, inject: c.inject}
+			result, err := run.CheckEngine(t.Context(), d, "")
 			require.NoError(t, err)
 			for _, as := range []string{engine.Soft, engine.Apple} {
 				result.Receipt.Engine = as
-				claims := claimsOf([]EngineResult{result})
-				if host.Name == "darwin" && claims[0].Status == ClaimNotShown {
+				claim := claimOf([]EngineResult{result})
+				if host.Name == "darwin" && claim.Status == ClaimNotShown {
 					continue // whether a Mac's footprint shows the copies made on purpose, only a Mac can tell
 				}
-				require.Equal(t, c.status, claims[0].Status, claims)
-				require.Contains(t, claims[0].By, c.by)
+				require.Equal(t, c.status, claim.Status, claim)
+				require.Contains(t, claim.By, c.by)
 			}
 		})
 	}

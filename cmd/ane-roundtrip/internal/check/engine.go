@@ -3,7 +3,7 @@ package check
 import (
 	"context"
 	"errors"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/anekit/anekit/ane"
@@ -27,9 +27,6 @@ type EngineResult struct {
 	start   time.Time
 }
 
-// full puts the prefix before a name, unless it has it.
-func (t *EngineResult) full(name string) string { return t.prefix + strings.TrimPrefix(name, t.prefix) }
-
 // memoryPoint is the memory after a step of the checks of an engine.
 type memoryPoint struct {
 	Step    string `json:"step"`
@@ -47,13 +44,8 @@ func (t *EngineResult) after(step string) {
 	t.Memory = append(t.Memory, p)
 }
 
-// CheckEngine runs the checks on an engine and closes it.
-func (c *CheckRun) CheckEngine(ctx context.Context, d *ane.Device) (EngineResult, error) {
-	return c.engine(ctx, d, "")
-}
-
-// engine is CheckEngine with a prefix before the names of the checks.
-func (c *CheckRun) engine(ctx context.Context, d *ane.Device, prefix string) (t EngineResult, err error) {
+// CheckEngine runs the checks on an engine, with a prefix before their names, and closes it.
+func (c *CheckRun) CheckEngine(ctx context.Context, d *ane.Device, prefix string) (t EngineResult, err error) {
 	before := unimem.Live()
 	t = EngineResult{Receipt: d.Receipt(), Engine: d.Receipt().Engine, Rows: []trial.Report{}, prefix: prefix,
 		start: time.Now()}
@@ -76,10 +68,10 @@ func (c *CheckRun) engine(ctx context.Context, d *ane.Device, prefix string) (t 
 	}
 	after := unimem.Live()
 	leaked := after.Blocks - before.Blocks + after.Mappings - before.Mappings
-	t.Checks = only.filter(append(t.Checks, trial.Judge(memoryClosed, leaked == 0, float64(leaked), "blocks",
-		"%d surfaces and mappings are open after everything was closed", leaked).Against(trial.Within(0, 0))))
+	t.Checks = only.filter(append(t.Checks, trial.Compare(memoryClosed, float64(leaked), "blocks", trial.Within(0, 0),
+		"%d surfaces and mappings are open after everything was closed", leaked)))
 	for i := range t.Checks {
-		t.Checks[i].Name = t.full(t.Checks[i].Name)
+		t.Checks[i].Name = prefix + t.Checks[i].Name
 	}
 	return t, nil
 }
@@ -93,8 +85,7 @@ func (c *CheckRun) models(ctx context.Context, d *ane.Device, only selection, t 
 	all, t.Checks = withReplay(t.Engine, all)
 	bar := c.App.Progress(len(all) + 1)
 	defer bar.Stop()
-	copied, unseen, strays, changed, ran := 0, 0, 0, 0, 0
-	sums := only.has(memoryCopies, memoryNeighbor, memoryInputs)
+	sums := only.has(sumChecks()...)
 	for _, m := range all {
 		bar.Now(m.Name)
 		if !sums && !only.has(trial.ModelChecks(m.Name)...) {
@@ -105,43 +96,52 @@ func (c *CheckRun) models(ctx context.Context, d *ane.Device, only selection, t 
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		strays, changed = strays+row.Strays, changed+row.Changed
-		switch {
-		case err != nil:
+		if err != nil {
 			row.Error = cli.ErrorText(err)
 			t.Checks = append(t.Checks, trial.Judge(m.Name+runSuffix, false, 0, "", "%s", row.Error))
-		case row.Copied == nil:
-			unseen, ran = unseen+1, ran+1
-		default:
-			copied, ran = copied+*row.Copied, ran+1
 		}
 		t.Rows = append(t.Rows, row)
 		t.Checks = append(t.Checks, row.Checks...)
 		bar.Done()
 	}
 	bar.Now("evidence")
-	evidence, err := trial.Evidence(ctx, d, only.has, c.meter)
-	t.after("evidence")
-	t.Checks = append(t.Checks, evidence...)
-	for _, sum := range []struct {
-		name  string
-		bytes int
-		what  string
-	}{
-		{memoryCopies, copied, "tensor bytes were reached through a copy"},
-		{memoryNeighbor, strays, "bytes changed after the end of tensors and in the cells around them"},
-		{memoryInputs, changed, "bytes of inputs changed during evaluation"},
-	} {
-		check := trial.Judge(sum.name, sum.bytes == 0, float64(sum.bytes), "bytes", "%d %s, in %s", sum.bytes, sum.what,
-			cli.Counted(ran, "model", "models")).Against(trial.AtMost(0))
-		switch {
-		case ran == 0:
-			check = trial.Skipped(sum.name, "no model ran")
-		case sum.name == memoryCopies && copied == 0 && unseen > 0:
-			check = trial.Skipped(sum.name, "the engine does not expose its mapping of the memory in %s",
-				cli.Counted(unseen, "model", "models"))
-		}
-		t.Checks = append(t.Checks, check)
+	meter := trial.OwnMemory
+	if c.inject == blindMeter {
+		meter = trial.BlindMeter
 	}
+	_, _, remote := d.Traffic()
+	evidence, err := trial.Make(ctx, trial.Evidence(d, remote, meter), only.has, nil)
+	t.after("evidence")
+	t.Checks = slices.Concat(t.Checks, evidence, t.sums())
 	return err
+}
+
+// sums are the checks of all models together.
+func (t *EngineResult) sums() []trial.Check {
+	copied, unseen, strays, changed, ran := 0, 0, 0, 0, 0
+	for _, row := range t.Rows {
+		strays, changed = strays+row.Strays, changed+row.Changed
+		switch {
+		case row.Figures == nil:
+		case row.Copied == nil:
+			unseen, ran = unseen+1, ran+1
+		default:
+			copied, ran = copied+*row.Copied, ran+1
+		}
+	}
+	sum := func(name string, bytes int, what string) trial.Check {
+		if ran == 0 {
+			return trial.Skipped(name, "no model ran")
+		}
+		return trial.Compare(name, float64(bytes), "bytes", trial.AtMost(0), "%d %s, in %s", bytes, what,
+			cli.Counted(ran, "model", "models"))
+	}
+	checks := []trial.Check{sum(memoryCopies, copied, "tensor bytes were reached through a copy"),
+		sum(memoryNeighbor, strays, "bytes changed after the end of tensors and in the cells around them"),
+		sum(memoryInputs, changed, "bytes of inputs changed during evaluation")}
+	if copied == 0 && unseen > 0 {
+		checks[0] = trial.Skipped(memoryCopies, "the engine does not expose its mapping of the memory in %s",
+			cli.Counted(unseen, "model", "models"))
+	}
+	return checks
 }

@@ -34,17 +34,18 @@ func injected(a *cli.App, name string) (wrap func(ane.Engine) ane.Engine, err er
 	if name == "" {
 		return nil, nil
 	}
-	if what := map[string]string{GPUCopy: "the GPU works on a copy of each Block",
-		blindMeter: "the measurement of memory sees no copies"}[name]; what != "" {
-		a.Injected = name
-		a.Logf("injected fault: %s (%s)", name, what)
-		return nil, nil
-	}
 	fault, ok := faulty.ByName(name)
-	if !ok || fault.SuiteOnly {
+	what := map[string]string{GPUCopy: "the GPU works on a copy of each Block",
+		blindMeter: "the measurement of memory sees no copies"}[name]
+	switch {
+	case what != "":
+	case !ok || fault.SuiteOnly:
 		return nil, cli.Badf("there is no fault %q to inject; %s", name, near.Choices(name, "choose one of", Injectable()))
+	default:
+		what = fault.What
+		wrap = func(e ane.Engine) ane.Engine { return faulty.Wrap(e, fault) }
 	}
-	a.Injected = fault.Name
-	a.Logf("injected fault: %s (%s)", fault.Name, fault.What)
-	return func(e ane.Engine) ane.Engine { return faulty.Wrap(e, fault) }, nil
+	a.Injected = name
+	a.Logf("injected fault: %s (%s)", name, what)
+	return wrap, nil
 }

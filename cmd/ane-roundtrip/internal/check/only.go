@@ -48,6 +48,9 @@ const (
 	memoryInputs   = "memory/inputs"
 )
 
+// sumChecks are those of all models together.
+func sumChecks() []string { return []string{memoryCopies, memoryNeighbor, memoryInputs} }
+
 // brokerAvailable is the check of a private broker that cannot start.
 const brokerAvailable = brokerPrefix + "available"
 
@@ -59,13 +62,12 @@ func CheckNames(engines map[string]bool, withGPU bool) (names []string, err erro
 		return nil, err
 	}
 	for _, prefix := range slices.Sorted(maps.Keys(engines)) {
+		var checks []string
 		for _, m := range all {
-			for _, name := range trial.ModelChecks(m.Name) {
-				names = append(names, prefix+name)
-			}
+			checks = append(checks, trial.ModelChecks(m.Name)...)
 		}
-		for _, name := range append(trial.EvidenceChecks(engines[prefix]), memoryCopies, memoryNeighbor, memoryInputs,
-			memoryClosed) {
+		evidence := trial.NamesOf(trial.Evidence(nil, engines[prefix], nil))
+		for _, name := range slices.Concat(checks, evidence, sumChecks(), []string{memoryClosed}) {
 			names = append(names, prefix+name)
 		}
 	}

@@ -41,76 +41,66 @@ func (c *checks) steps() []trial.Step {
 }
 
 // Names lists the checks in their order.
-func Names() (names []string) {
-	for _, s := range new(checks).steps() {
-		names = append(names, s.Names...)
-	}
-	return names
-}
+func Names() []string { return trial.NamesOf(new(checks).steps()) }
 
 // Checks makes the checks of a device that wanted selects. e is an engine that takes turns with it.
-func Checks(ctx context.Context, d Device, e *ane.Device, wanted func(names ...string) bool) (all []trial.Check,
-	err error) {
-	for _, step := range (&checks{d, e}).steps() {
-		if !wanted(step.Names...) {
-			continue
+func Checks(ctx context.Context, d Device, e *ane.Device, wanted func(names ...string) bool) ([]trial.Check, error) {
+	return trial.Make(ctx, (&checks{d, e}).steps(), wanted, func(s trial.Step, err error) (failed []trial.Check) {
+		for _, name := range s.Names {
+			failed = append(failed, trial.Judge(name, false, 0, "", "%v", err))
 		}
-		made, err := step.Make(ctx)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			made = nil
-			for _, name := range step.Names {
-				made = append(made, trial.Judge(name, false, 0, "", "%v", err))
-			}
-		}
-		all = append(all, made...)
-	}
-	return all, nil
+		return failed
+	})
 }
 
-// block opens a Block and imports it.
-func (c *checks) block(t *trial.T, size int) (*unimem.Block, Memory) {
+// place is a Block with its Memory of the GPU, from an offset on.
+type place struct {
+	*unimem.Block
+	memory Memory
+	offset int
+}
+
+// open opens a Block and imports it.
+func (c *checks) open(t *trial.T, size int) place {
 	b := trial.Must(unimem.Open(size, unimem.Warm()))
 	t.Closing(b.Close)
 	m := trial.Must(c.device.Import(t.Ctx, b))
 	t.Closing(m.Close)
-	return b, m
+	return place{b, m, 0}
+}
+
+// apart counts the pages of the Block that the driver does not map: none at the Block's own address, and at another one
+// those in which a change is not seen on both sides.
+func (p place) apart() (pages int) {
+	if p.memory.Address() == p.Address() {
+		return 0
+	}
+	var there []byte
+	if again, ok := p.memory.(interface{ Mapped() []byte }); ok { // a driver may map a Block a second time
+		there = again.Mapped()
+	}
+	return trial.Apart(p.Bytes(), there) / trial.Page
 }
 
 // multiply multiplies matrices of small integers, whose product is exact in float32.
 func (c *checks) multiply(t *trial.T) {
 	const n = 128
-	b, m := c.block(t, 3*4*n*n)
-	pages := apart(b, m)
-	where := fmt.Sprintf("the driver maps the Block at %#x, the caller at %#x", m.Address(), b.Address())
-	if pages == 0 && m.Address() != b.Address() {
+	b := c.open(t, 3*4*n*n)
+	pages := b.apart()
+	where := fmt.Sprintf("the driver maps the Block at %#x, the caller at %#x", b.memory.Address(), b.Address())
+	if pages == 0 && b.memory.Address() != b.Address() {
 		where += ": two addresses of the same pages"
 	}
-	t.Add(trial.Judge(pointer, pages == 0, float64(pages), "pages", "%s", where).Against(trial.Within(0, 0)))
+	t.Add(trial.Compare(pointer, float64(pages), "pages", trial.Within(0, 0), "%s", where))
 	all := trial.Must(unimem.View[float32](b.Bytes()))
 	x, y := func(i int) int { return i%17 - 8 }, func(i int) int { return i%13 - 6 }
 	for i := range n * n {
 		all[i], all[n*n+i], all[2*n*n+i] = float32(x(i)), float32(y(i)), float32(math.NaN())
 	}
-	trial.NoError(run(t.Ctx, c.device, Work{Memory: m, Side: n}))
+	trial.NoError(run(t.Ctx, c.device, Work{Memory: b.memory, Side: n}))
 	wrong := trial.WrongProducts(n, x, y, func(i int) float32 { return all[2*n*n+i] })
-	t.Add(trial.Judge(product, wrong == 0, float64(wrong), "elements", "%d x %d product: %d errors in %d elements", n, n,
-		wrong, n*n).Against(trial.AtMost(0)))
-}
-
-// apart counts the pages of a Block that the driver does not map: none at the Block's own address, and at another one
-// those in which a change is not seen on both sides.
-func apart(b *unimem.Block, m Memory) (pages int) {
-	if m.Address() == b.Address() {
-		return 0
-	}
-	var there []byte
-	if again, ok := m.(interface{ Mapped() []byte }); ok { // a driver may map a Block a second time
-		there = again.Mapped()
-	}
-	return trial.Apart(b.Bytes(), there) / trial.Page
+	t.Add(trial.Compare(product, float64(wrong), "elements", trial.AtMost(0),
+		"%d x %d product: %d errors in %d elements", n, n, wrong, n*n))
 }
 
 // half writes an fp16 number; halfAt reads one.
@@ -122,13 +112,13 @@ func halfAt(b []byte) float64 { return float64(fp16.Bits(binary.NativeEndian.Uin
 func (c *checks) see(t *trial.T) {
 	const times, at = 4, 4096
 	toGPU, toCPU := 0, 0
-	b, m := c.block(t, unimem.PageSize)
-	other := trial.Must(unimem.Map(b)) // as an engine or another process maps it
+	b := c.open(t, unimem.PageSize)
+	other := trial.Must(unimem.Map(b.Block)) // as an engine or another process maps it
 	t.Closing(other.Close)
 	for i := range times {
 		v := float64(3 + i)
 		half(b.Bytes()[at:], v)
-		trial.NoError(run(t.Ctx, c.device, Work{Memory: m, Offset: at, Length: 64, Factor: 2, Add: 1}))
+		trial.NoError(run(t.Ctx, c.device, Work{Memory: b.memory, Offset: at, Length: 64, Factor: 2, Add: 1}))
 		if halfAt(b.Bytes()[at:]) == 2*v+1 {
 			toGPU++
 		}
@@ -136,10 +126,10 @@ func (c *checks) see(t *trial.T) {
 			toCPU++
 		}
 	}
-	t.Add(trial.Judge(cpuToGPU, toGPU == times, float64(toGPU), "changes",
-		"the GPU has to read what the CPU wrote after the import").Against(trial.AtLeast(times)),
-		trial.Judge(gpuToCPU, toCPU == times, float64(toCPU), "changes",
-			"the CPU has to see what the GPU wrote, through another mapping too").Against(trial.AtLeast(times)))
+	t.Add(trial.Compare(cpuToGPU, float64(toGPU), "changes", trial.AtLeast(times),
+		"the GPU has to read what the CPU wrote after the import"),
+		trial.Compare(gpuToCPU, float64(toCPU), "changes", trial.AtLeast(times),
+			"the CPU has to see what the GPU wrote, through another mapping too"))
 }
 
 // grow measures the memory of this process while a kernel reads and writes a Block in place, and the same on the copying
@@ -148,22 +138,18 @@ func (c *checks) see(t *trial.T) {
 func (c *checks) grow(t *trial.T) {
 	const least, maxKept = 16_000_000, 8 // 16 MB; attempts of the copying path, whose memory adds up
 	limit := trial.InPlace()
-	t.Measured([]string{growth, copied}, func() {
-		here := trial.Repeated(40, 1-limit, limit-1, func() int64 { return c.grown(t, false) })
-		copies := trial.Repeated(maxKept, least, math.MaxInt64, func() int64 { return c.grown(t, true) })
-		if host.Mac && copies < least {
-			const why = "memory of this GPU does not count for the process, so a copy would not show"
-			t.Add(trial.Skipped(growth, why), trial.Skipped(copied, why))
-			return
-		}
-		mega := func(n int64) string { return fmt.Sprintf("%.2f MB", float64(n)/1e6) }
-		t.Add(trial.Judge(growth, here < limit, float64(here), "bytes",
-			"memory of this process changed by %s while a kernel changed a Block of %s in place", mega(here),
-			mega(trial.Region)).Against(trial.AtMost(float64(limit-1))),
-			trial.Judge(copied, copies >= least, float64(copies), "bytes",
-				"the same on the copying path: %s, so the measurement sees a copy", mega(copies)).
-				Against(trial.AtLeast(least)))
-	})
+	here := trial.Repeated(40, 1-limit, limit-1, func() int64 { return c.grown(t, false) })
+	copies := trial.Repeated(maxKept, least, math.MaxInt64, func() int64 { return c.grown(t, true) })
+	if host.Mac && copies < least {
+		const why = "memory of this GPU does not count for the process, so a copy would not show"
+		t.Add(trial.Skipped(growth, why), trial.Skipped(copied, why))
+		return
+	}
+	mega := func(n int64) string { return fmt.Sprintf("%.2f MB", float64(n)/1e6) }
+	t.Add(trial.Compare(growth, float64(here), "bytes", trial.AtMost(float64(limit-1)),
+		"memory of this process changed by %s while a kernel changed a Block of %s in place", mega(here), mega(trial.Region)),
+		trial.Compare(copied, float64(copies), "bytes", trial.AtLeast(least),
+			"the same on the copying path: %s, so the measurement sees a copy", mega(copies)))
 }
 
 // grown returns how much the memory of this process grows by a kernel on a Region, in place or on a copy.
@@ -172,7 +158,7 @@ func (c *checks) grown(t *trial.T, copying bool) (bytes int64) {
 		b := trial.Must(unimem.Open(trial.Region, unimem.Warm()))
 		once.Closing(b.Close)
 		var m Memory
-		bytes = trial.Growing(trial.OwnMemory, func() {
+		bytes = trial.Meter(trial.OwnMemory).Growing(func() {
 			if copying {
 				m = trial.Must(c.device.Own(t.Ctx, b.Size()))
 				t.Closing(m.Close)

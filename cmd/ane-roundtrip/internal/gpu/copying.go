@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/anekit/anekit/ane/hal"
@@ -15,7 +14,7 @@ func Copying(d Device) Device { return &copying{d} }
 
 type copying struct{ Device }
 
-// staged is the Memory of a Block that is copied.
+// staged is the Memory of a Block that is copied; the Block is closed after it.
 type staged struct {
 	Memory
 	block   *unimem.Block
@@ -23,26 +22,15 @@ type staged struct {
 }
 
 func (c *copying) Import(ctx context.Context, b *unimem.Block) (Memory, error) {
-	if err := b.Retain(); err != nil {
-		return nil, err
-	}
 	m, err := c.Own(ctx, b.Size())
-	if err != nil {
-		b.Release()
-		return nil, err
-	}
-	return &staged{Memory: m, block: b}, nil
+	return &staged{Memory: m, block: b}, err
 }
 
 func (s *staged) Bytes() []byte { return s.block.Bytes() }
 
 func (s *staged) Close() error {
 	s.running.Wait()
-	err := s.Memory.Close()
-	if err == nil {
-		s.block.Release()
-	}
-	return err
+	return s.Memory.Close()
 }
 
 func (c *copying) Submit(ctx context.Context, waits, signals []hal.Point, w Work) error {
@@ -51,7 +39,6 @@ func (c *copying) Submit(ctx context.Context, waits, signals []hal.Point, w Work
 		return c.Device.Submit(ctx, waits, signals, w)
 	}
 	w.Memory = s.Memory
-	waits, signals = slices.Clone(waits), slices.Clone(signals)
 	s.running.Go(func() {
 		follow(ctx, waits, signals, func() error {
 			copy(s.Memory.Bytes(), s.Bytes())
@@ -72,12 +59,11 @@ func follow(ctx context.Context, waits, signals []hal.Point, f func() error) {
 		err = f()
 	}
 	for _, p := range signals {
-		cause := err
-		if cause == nil {
-			cause = p.Semaphore.Signal(p.Value)
+		if err == nil {
+			err = p.Semaphore.Signal(p.Value)
 		}
-		if cause != nil {
-			p.Semaphore.Fail(cause)
+		if err != nil {
+			p.Semaphore.Fail(err)
 		}
 	}
 }

@@ -9,13 +9,6 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// place is a range of a Block with its Memory of the GPU.
-type place struct {
-	block  *unimem.Block
-	memory Memory
-	offset int
-}
-
 // turns has CPU, GPU, engine, GPU and CPU work in turn on one Block, in the order of one timeline: x, 2x+1, squared,
 // halved. An engine that reads a surface from byte 0 only writes to a second Block.
 func (c *checks) turns(t *trial.T) {
@@ -27,22 +20,21 @@ func (c *checks) turns(t *trial.T) {
 	})))
 	size := program.Inputs()[0].Bytes()
 	at := max((size+unimem.PageSize-1)/unimem.PageSize*unimem.PageSize, c.engine.Info().MinSurface)
-	b, m := c.block(t, 2*at)
-	x, y, where := place{b, m, 0}, place{b, m, at}, "one Block"
-	if !c.engine.Info().Offsets {
-		b, m := c.block(t, at)
-		y, where = place{b, m, 0}, "a Block for inputs and one for outputs, since this engine reads a surface from byte 0"
+	x, where := c.open(t, 2*at), "one Block"
+	y := x
+	if y.offset = at; !c.engine.Info().Offsets {
+		y, where = c.open(t, at), "a Block for inputs and one for outputs, since this engine reads a surface from byte 0"
 	}
 	var ranges [2]hal.Range
 	copies := 0 // sides that have other pages than the Block
 	for i, p := range []place{x, y} {
-		b := trial.Must(device.Import(p.block))
+		b := trial.Must(device.Import(p.Block))
 		t.Closing(b.Close)
 		ranges[i] = b.Range(p.offset, size)
-		if &b.Bytes()[0] != &p.block.Bytes()[0] {
+		if &b.Bytes()[0] != &p.Bytes()[0] {
 			copies++
 		}
-		if apart(p.block, p.memory) > 0 {
+		if p.apart() > 0 {
 			copies++
 		}
 	}
@@ -63,7 +55,7 @@ func (c *checks) turns(t *trial.T) {
 	trial.NoError(device.Queue().Execute(t.Ctx, point(2), point(3), commands))
 	scale(1, 2, x, 2, 1)
 	value := func(i int) float64 { return float64(i%21) / 4 }
-	in, out := x.block.Bytes()[x.offset:], y.block.Bytes()[y.offset:]
+	in, out := x.Bytes(), y.Bytes()[y.offset:]
 	wrong, count := 0, size/2
 	for i := range count {
 		half(in[2*i:], value(i))

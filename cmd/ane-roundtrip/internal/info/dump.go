@@ -111,7 +111,7 @@ func roundTrip(a *cli.App, ctx context.Context) (r cli.Report, failed, err error
 		r.Dump = envelopeOf(observed(a), o, failed, nil)
 		return r, failed, nil
 	}
-	trip, err := (&check.CheckRun{App: a, Repeat: reportIterations}).CheckEngine(ctx, d)
+	trip, err := (&check.CheckRun{App: a, Repeat: reportIterations}).CheckEngine(ctx, d, "")
 	if err != nil {
 		return r, nil, err
 	}

@@ -77,6 +77,13 @@ func Judge(name string, ok bool, value float64, unit, format string, args ...any
 	return c
 }
 
+// Compare returns a Check of a value that passes within the bounds.
+func Compare(name string, value float64, unit string, allowed *Bounds, format string, args ...any) Check {
+	v := Number(value)
+	ok := (allowed.Min == nil || v >= *allowed.Min) && (allowed.Max == nil || v <= *allowed.Max)
+	return Judge(name, ok, value, unit, format, args...).Against(allowed)
+}
+
 // Against returns the Check with the bounds that its value was compared with.
 func (c Check) Against(b *Bounds) Check {
 	c.Allowed = b

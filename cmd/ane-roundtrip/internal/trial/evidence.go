@@ -1,13 +1,11 @@
 package trial
 
 import (
-	"context"
 	"errors"
 	"strings"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/host"
-	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -17,19 +15,20 @@ const (
 	LateWriteCheck = "sharing/late-write"
 )
 
-// trafficCheck is the name of the check of what two processes exchange.
-const trafficCheck = "sharing/traffic"
+const trafficCheck = "sharing/traffic" // of what two processes exchange
 
 // evidence makes the checks of an engine as a whole.
 type evidence struct {
 	device *ane.Device
-	models []models.Model // the first one is the identity
-	read   Meter          // the memory of this process
-	remote bool           // the engine runs in another process
+	read   Meter // the memory of this process
+	remote bool  // the engine runs in another process
 }
 
-// steps are the steps of Evidence.
-func (e *evidence) steps() []Step {
+// Evidence are the checks of an engine as a whole: that a Block has the size it reports, and that the engine reads and
+// writes the caller's own pages. read measures the memory of this process, where the engine is in it. remote means that
+// the engine runs in another process. Without a device the steps have only names.
+func Evidence(d *ane.Device, remote bool, read Meter) []Step {
+	e := &evidence{d, read, remote}
 	steps := []Step{
 		{[]string{"memory/block"}, block},
 		{[]string{"engine/receipt"}, e.receipt},
@@ -42,46 +41,11 @@ func (e *evidence) steps() []Step {
 	if host.Mac { // only there surfaces have use counts
 		steps = append(steps, Step{[]string{UsesCheck}, e.uses})
 	}
-	steps = append(steps, Step{[]string{"rules/offset", "rules/short"}, e.rules}, Step{[]string{GrowthCheck}, e.growth})
-	if e.remote {
-		steps = append(steps, Step{[]string{trafficCheck}, e.traffic})
+	steps = append(steps, Step{[]string{"rules/offset", "rules/short"}, e.rules})
+	if !e.remote {
+		return append(steps, Step{[]string{GrowthCheck}, e.growthHere})
 	}
-	return steps
-}
-
-// EvidenceChecks names the checks that Evidence makes of an engine; remote means that the engine runs
-// in another process.
-func EvidenceChecks(remote bool) (names []string) {
-	for _, s := range (&evidence{remote: remote}).steps() {
-		names = append(names, s.Names...)
-	}
-	return names
-}
-
-// Evidence makes the checks of an engine as a whole: that a Block has the size it reports, and that
-// the engine reads and writes the caller's own pages. It skips a step if wanted selects none of the
-// checks of the step. read measures the memory of this process, where the engine is in it; nil is OwnMemory.
-func Evidence(ctx context.Context, d *ane.Device, wanted func(names ...string) bool, read Meter) (checks []Check,
-	err error) {
-	e := &evidence{device: d, read: read}
-	if read == nil {
-		e.read = OwnMemory
-	}
-	_, _, e.remote = d.Traffic()
-	if e.models, err = models.All(); err != nil {
-		return nil, err
-	}
-	for _, s := range e.steps() {
-		if !wanted(s.Names...) {
-			continue
-		}
-		made, err := s.Make(ctx)
-		checks = append(checks, made...)
-		if err != nil {
-			return checks, err
-		}
-	}
-	return checks, nil
+	return append(steps, Step{[]string{GrowthCheck}, e.growthRemote}, Step{[]string{trafficCheck}, e.traffic})
 }
 
 // block opens a Block and checks its size and bytes.
@@ -105,14 +69,14 @@ func block(t *T) {
 		Against(AtLeast(want)))
 }
 
-// Whether touched pages of a Block stay in memory, in JSON.
+// What Pinning says.
 const (
 	pinned    = "pinned"
 	notPinned = "not pinned"
 	unknown   = "unknown"
 )
 
-// Pinning says whether touched pages of b stay in memory: "pinned", "not pinned" or "unknown".
+// Pinning says in JSON whether touched pages of b stay in memory: "pinned", "not pinned" or "unknown".
 func Pinning(b *unimem.Block) string {
 	switch {
 	case b.Pinned():
@@ -140,7 +104,7 @@ func (e *evidence) receipt(t *T) {
 
 // rules checks that Bind rejects two mistakes for which the hardware returns wrong data.
 func (e *evidence) rules(t *T) {
-	r := t.rig(e.device, e.models[0])
+	r := t.rig(e.device, identity())
 	l := r.Model.Inputs()[0]
 	tape := Must(unimem.Start(64 + l.Bytes()))
 	t.Closing(tape.Close)

@@ -26,9 +26,9 @@ func BlindMeter() (int64, error) { return 1 << 30, nil }
 // errUnread marks the error of a system that does not report the memory of a process.
 var errUnread = errors.New("memory cannot be measured")
 
-// reading reads the memory.
-func reading(read Meter) int64 {
-	n, err := read()
+// now reads the memory.
+func (m Meter) now() int64 {
+	n, err := m()
 	if err != nil {
 		NoError(fmt.Errorf("%w: %w", errUnread, err))
 	}
@@ -36,16 +36,16 @@ func reading(read Meter) int64 {
 }
 
 // settled reads the memory after the runtime has returned what it does not use.
-func settled(read Meter) int64 {
+func (m Meter) settled() int64 {
 	debug.FreeOSMemory()
-	return reading(read)
+	return m.now()
 }
 
-// Growing is how many bytes of memory use makes read show more.
-func Growing(read Meter, use func()) int64 {
-	before := settled(read)
+// Growing is how many bytes of memory use makes the Meter show more.
+func (m Meter) Growing(use func()) int64 {
+	before := m.settled()
 	use()
-	return reading(read) - before
+	return m.now() - before
 }
 
 // Region is the size of the memory that is used in place to see whether memory grows, in bytes.
@@ -75,26 +75,16 @@ func Repeated(times int, low, high int64, measure func() int64) (grown int64) {
 	return grown
 }
 
-// growth judges whether memory grows by tensors that are bound and evaluated.
-func (e *evidence) growth(t *T) {
-	t.Measured([]string{GrowthCheck}, func() {
-		if e.remote {
-			t.Add(e.growthRemote(t))
-		} else {
-			t.Add(e.growthHere(t))
-		}
-	})
-}
-
 // growthHere binds and evaluates fresh tensors in several rounds, all pages of which exist before. A copy of an input or
 // an output, wherever the engine keeps it, needs half of a round's memory again in each round, or in the first one if
 // the engine uses it again; what else the process allocates does not show in each. So the least growth after a
 // round counts. Then a control copies on purpose, once into a surface and once into the heap: a meter that does not
 // show both has measured nothing. Nor is anything shown by an engine whose memory grew when it loaded the program, which
 // may be where copies go, or grew in each round by less than a tensor, which may be a buffer that tensors pass through.
-func (e *evidence) growthHere(t *T) Check {
+func (e *evidence) growthHere(t *T) {
 	const name, times, controls = GrowthCheck, 3, 3
-	start := settled(e.read) // before anything large is compiled
+	unshown := func(format string, args ...any) { t.Add(Skipped(name, format, args...)) }
+	start := e.read.settled() // before anything large is compiled
 	m, _, _ := t.model(e.device, Program("growth", func(f *mil.FuncBuilder) {
 		x := f.Input("x", mil.FP16, 1, 32, 512, 512)
 		one := f.Const("one", mil.FP16Scalar(1)) // the engine refuses programs that compute nothing
@@ -111,20 +101,21 @@ func (e *evidence) growthHere(t *T) Check {
 	}
 	size := int64(len(in[0].Bytes()) + len(out[0].Bytes()))
 	limit, noise := size/4, size/32
-	before := settled(e.read)
+	before := e.read.settled()
 	if loaded := before - start - size*(times+1); loaded >= limit {
-		return Skipped(name, "memory grew by %s when the program was loaded, which may hold copies of its tensors of %s",
-			mebi(loaded), mebi(size))
+		unshown("memory grew by %s when the program was loaded, which may hold copies of its tensors of %s", mebi(loaded),
+			mebi(size))
+		return
 	}
 	evaluate := func(i int) { Must(t.bind(m, in[i], out[i]).Evaluate(t.Ctx)) }
 	var grown int64
 	for i := range times {
 		evaluate(i)
 		if !bytes.Equal(in[i].Bytes(), out[i].Bytes()) {
-			return Skipped(name,
-				"the engine did not compute the large tensors: the output of an identity differs from its input")
+			unshown("the engine did not compute the large tensors: the output of an identity differs from its input")
+			return
 		}
-		if after := reading(e.read) - before; i == 0 || after < grown {
+		if after := e.read.now() - before; i == 0 || after < grown {
 			grown = after
 		}
 	}
@@ -132,7 +123,7 @@ func (e *evidence) growthHere(t *T) Check {
 	shows := size / 4 * 3 // more than one of the two copies
 	for try := 0; try < controls && seen < shows; try++ {
 		var output []byte
-		seen = Growing(e.read, func() {
+		seen = e.read.Growing(func() {
 			input := t.surface(len(in[times].Bytes()), in[times].Layout())
 			copy(input.Bytes(), in[times].Bytes())
 			evaluate(times)
@@ -140,17 +131,17 @@ func (e *evidence) growthHere(t *T) Check {
 		})
 		runtime.KeepAlive(output)
 	}
-	if seen < shows {
-		return Skipped(name, "the measurement does not see copies: two made on purpose, %s, changed it by %s",
-			mebi(size), mebi(seen))
+	switch {
+	case seen < shows:
+		unshown("the measurement does not see copies: two made on purpose, %s, changed it by %s", mebi(size), mebi(seen))
+	case grown >= noise && grown < limit:
+		unshown("memory grew by %s while tensors of %s were bound and evaluated: less than a copy, and enough for a buffer "+
+			"that parts of them pass through", mebi(grown), mebi(size))
+	default:
+		t.Add(Compare(name, float64(grown), "bytes", AtMost(float64(noise-1)),
+			"memory of this process changed by %s while %s of tensors were bound and evaluated; copies of %s, made on "+
+				"purpose, changed it by %s", mebi(grown), mebi(size*times), mebi(size), mebi(seen)))
 	}
-	if grown >= noise && grown < limit {
-		return Skipped(name, "memory grew by %s while tensors of %s were bound and evaluated: less than a copy, and enough for "+
-			"a buffer that parts of them pass through", mebi(grown), mebi(size))
-	}
-	return Judge(name, grown < limit, float64(grown), "bytes",
-		"memory of this process changed by %s while %s of tensors were bound and evaluated; copies of %s, made on purpose, "+
-			"changed it by %s", mebi(grown), mebi(size*times), mebi(size), mebi(seen)).Against(AtMost(float64(noise - 1)))
 }
 
 // maximum returns the program of the largest element of each channel of 512 KiB.
@@ -173,8 +164,8 @@ const rounds = 4
 // process, needs the same amount of memory again. The limit of the growth is a thirtieth of the input: a copy takes
 // all of it, while threads that the runtime starts on a busy machine take some MiB. The engine may keep what it made for
 // the tensors of a round, so each has its own.
-func (e *evidence) growthRemote(t *T) Check {
-	probe := t.rig(e.device, e.models[0])
+func (e *evidence) growthRemote(t *T) {
+	probe := t.rig(e.device, identity())
 	var grown, size, limit int64
 	for round := 0; round == 0 || round < rounds && grown >= limit; round++ {
 		t.Scope(func(t *T) {
@@ -186,7 +177,7 @@ func (e *evidence) growthRemote(t *T) Check {
 				clear(tensor.Bytes())
 			}
 			NoError(r.Request.Close())
-			again := Growing(func() (int64, error) { return probe.unshared() }, func() {
+			again := Meter(probe.unshared).Growing(func() {
 				r.Request = Must(r.Model.Bind(r.In, r.Out))
 				Must(r.Request.Evaluate(t.Ctx))
 			})
@@ -195,9 +186,8 @@ func (e *evidence) growthRemote(t *T) Check {
 			}
 		})
 	}
-	return Judge(GrowthCheck, grown < limit, float64(grown), "bytes",
-		"memory of both processes changed by %s while %s of tensors were bound and evaluated", mebi(grown), mebi(size)).
-		Against(AtMost(float64(limit - 1)))
+	t.Add(Compare(GrowthCheck, float64(grown), "bytes", AtMost(float64(limit-1)),
+		"memory of both processes changed by %s while %s of tensors were bound and evaluated", mebi(grown), mebi(size)))
 }
 
 // unshared returns the memory of this process and of the engine's that a copy of tensors would increase, in bytes: all
@@ -228,7 +218,7 @@ const maxMessages = 256
 func (e *evidence) traffic(t *T) {
 	large := Must(NewRig(t.Ctx, e.device, maximum(largeChannels)))
 	t.Later(large.Close)
-	small := t.rig(e.device, e.models[0])
+	small := t.rig(e.device, identity())
 	total := func() int64 {
 		sent, received, _ := e.device.Traffic()
 		return sent + received

@@ -23,7 +23,7 @@ func evidenceOf(t *testing.T, fault string, read Meter) (status map[string]strin
 	d, err := ane.Open(enginewrap.Hide(faulty.Wrap(soft.New(), f)), "")
 	require.NoError(t, err)
 	defer func() { require.NoError(t, d.Close()) }()
-	checks, err = Evidence(t.Context(), d, func(...string) bool { return true }, read)
+	checks, err = Make(t.Context(), Evidence(d, false, read), func(...string) bool { return true }, nil)
 	require.NoError(t, err)
 	status = map[string]string{}
 	for _, c := range checks {
@@ -49,7 +49,7 @@ func TestCopiesShowWithoutViews(t *testing.T) {
 		t.Run("fault "+fault, func(t *testing.T) {
 			status, checks := evidenceOf(t, fault, OwnMemory)
 			for _, c := range checks {
-				require.Contains(t, EvidenceChecks(false), c.Name)
+				require.Contains(t, NamesOf(Evidence(nil, false, nil)), c.Name)
 				if strings.HasPrefix(c.Name, "sharing/") && strings.Contains(c.Detail, "expose") {
 					require.Equal(t, Skip, c.Status, c.Name)
 				}
@@ -84,7 +84,8 @@ func TestGrowthNeedsAMeter(t *testing.T) {
 		counting := &compileCounter{Engine: faulty.Wrap(soft.New(), f)}
 		d, err := ane.Open(counting, "")
 		require.NoError(t, err)
-		checks, err := Evidence(t.Context(), d, func(names ...string) bool { return names[0] == GrowthCheck }, c.read)
+		growth := func(names ...string) bool { return names[0] == GrowthCheck }
+		checks, err := Make(t.Context(), Evidence(d, false, c.read), growth, nil)
 		require.NoError(t, err)
 		require.NoError(t, d.Close())
 		require.Len(t, checks, 1)
@@ -116,7 +117,7 @@ func TestGrowthThatShowsNothing(t *testing.T) {
 			n++
 			return c.readings[n-1], nil
 		}}
-		checks, err := Step{Run: e.growth}.Make(t.Context())
+		checks, err := Step{Run: e.growthHere}.Make(t.Context())
 		require.NoError(t, err, what)
 		require.NoError(t, d.Close())
 		check := checks[0]

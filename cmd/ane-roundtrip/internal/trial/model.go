@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -57,10 +58,7 @@ func (rep *Report) measure(t *T, d *ane.Device, m models.Model, iterations int) 
 	fault := ""
 	values := func(seed uint64) {
 		worst, bad, changed := r.round(m, seed)
-		f.MaxError, rep.Changed = max(f.MaxError, Number(worst)), rep.Changed+changed
-		if fault == "" {
-			fault = bad
-		}
+		f.MaxError, rep.Changed, fault = max(f.MaxError, Number(worst)), rep.Changed+changed, cmp.Or(fault, bad)
 	}
 	for seed := range uint64(3) {
 		values(seed)
@@ -86,8 +84,8 @@ func (rep *Report) measure(t *T, d *ane.Device, m models.Model, iterations int) 
 		t.Add(Skipped(m.Name+"/copies", unexposed+"; see "+GrowthCheck))
 		return
 	}
-	t.Add(Judge(m.Name+"/copies", *f.Copied == 0, float64(*f.Copied), "bytes",
-		"%d of %d tensor bytes are not reached in place by the engine", *f.Copied, r.bytes()).Against(AtMost(0)))
+	t.Add(Compare(m.Name+"/copies", float64(*f.Copied), "bytes", AtMost(0),
+		"%d of %d tensor bytes are not reached in place by the engine", *f.Copied, r.bytes()))
 }
 
 // Latency is a histogram of times: Counts[i] of them are at least Edges[i] and below Edges[i+1]; the last count

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,6 +94,9 @@ func (t *T) rig(d *ane.Device, m models.Model) *Rig {
 	return r
 }
 
+// identity is the model whose output is its input.
+func identity() models.Model { return Must(models.All())[0] }
+
 // Source is the source of a model.
 func Source(m models.Model) ane.Source {
 	return ane.Source{File: m.Name + ".mil", Program: m.Program, Weights: m.Weights}
@@ -138,10 +142,7 @@ func (r *Rig) round(m models.Model, seed uint64) (worst float64, fault string, c
 	want := m.Reference(values)
 	for _, l := range r.Model.Outputs() {
 		off, wrong := compare(l.Name, r.Out[l.Name], want[l.Name], m.Tolerance)
-		worst = max(worst, off)
-		if fault == "" {
-			fault = wrong
-		}
+		worst, fault = max(worst, off), cmp.Or(fault, wrong)
 	}
 	for name, t := range r.In {
 		changed += differences(t.Bytes(), before[name])
@@ -195,13 +196,11 @@ func differences(a, b []byte) (n int) {
 func (r *Rig) Unshared(ctx context.Context) (bytes int, shown bool) {
 	shown = true
 	for i, t := range r.tensors {
-		mem, engine := local(t.Bytes()), engineSide(ctx, r.Request, t, i < len(r.In))
-		if engine == nil || engine.size() < len(mem) {
-			shown = shown && engine != nil
-			bytes += len(mem)
-			continue
+		engine := engineSide(ctx, r.Request, t, i < len(r.In))
+		if engine == nil {
+			shown, engine = false, new(view)
 		}
-		bytes += apart(len(mem), func(at int) bool { return sharesBytes(mem, engine, at) })
+		bytes += apart(local(t.Bytes()), engine)
 	}
 	return bytes, shown
 }
@@ -231,9 +230,9 @@ type Surface struct {
 // Surfaces describes the tensors of the Rig, inputs first.
 func (r *Rig) Surfaces() []Surface {
 	all := []Surface{}
-	for i, t := range r.tensors {
+	for _, t := range r.tensors {
 		l, side := t.Layout(), "output"
-		if i < len(r.In) {
+		if t == r.In[l.Name] {
 			side = "input"
 		}
 		all = append(all, Surface{Tensor: l.Name, Side: side, DType: l.DType.String(), Shape: append([]int{}, l.Shape...),

@@ -85,7 +85,7 @@ func check(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	checks, err := Evidence(ctx, d, func(names ...string) bool {
+	checks, err := Make(ctx, Evidence(d, true, OwnMemory), func(names ...string) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return n == "memory/growth" || n == "sharing/mapping" })
 	}, nil)
 	if err != nil {

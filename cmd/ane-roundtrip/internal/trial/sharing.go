@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -13,11 +14,10 @@ import (
 // sharing checks on the identity program that the CPU and the engine share memory, that late writes reach the engine,
 // and that two evaluations give the same bits.
 func (e *evidence) sharing(t *T) {
-	identity := e.models[0]
-	r := t.rig(e.device, identity)
+	r := t.rig(e.device, identity())
 	x, y := r.In["x"], r.Out["y"]
 	xv, yv := engineSide(t.Ctx, r.Request, x, true), engineSide(t.Ctx, r.Request, y, false)
-	if xv == nil || yv == nil || xv.size() < len(x.Bytes()) || yv.size() < len(y.Bytes()) {
+	if xv == nil || yv == nil || xv.size < len(x.Bytes()) || yv.size < len(y.Bytes()) {
 		for _, name := range []string{"mapping", "cpu-to-engine", "engine-to-cpu", "frames"} {
 			t.Add(Skipped("sharing/"+name, unexposed))
 		}
@@ -27,66 +27,62 @@ func (e *evidence) sharing(t *T) {
 			sharedByte("sharing/cpu-to-engine", xs, xv, "the engine has to see a byte that the CPU writes into an input"),
 			sharedByte("sharing/engine-to-cpu", yv, ys,
 				"the CPU has to see a byte written through the engine's mapping of an output"),
-			frames(xs, xv, ys, yv))
+			frames([2]*view{xs, xv}, [2]*view{ys, yv}))
 	}
 	const times = 4
-	changed, about := 0, "each evaluation has to read the inputs as they were changed after binding"
+	changed, fault := 0, ""
 	for ; changed < times; changed++ {
-		if _, fault, _ := r.round(identity, uint64(changed)); fault != "" {
-			about = fault
+		if _, fault, _ = r.round(identity(), uint64(changed)); fault != "" {
 			break
 		}
 	}
-	t.Add(Judge(LateWriteCheck, changed == times, float64(changed), "changes", "%s", about).Against(AtLeast(times)))
+	t.Add(Compare(LateWriteCheck, float64(changed), "changes", AtLeast(times), "%s",
+		cmp.Or(fault, "each evaluation has to read the inputs as they were changed after binding")))
 	Must(r.Request.Evaluate(t.Ctx))
 	first := slices.Clone(y.Bytes())
 	Must(r.Request.Evaluate(t.Ctx))
-	differ := differences(first, y.Bytes())
-	t.Add(Judge("engine/repeatable", differ == 0, float64(differ), "bytes",
-		"two evaluations of the same input have to give the same bits").Against(AtMost(0)))
+	t.Add(Compare("engine/repeatable", float64(differences(first, y.Bytes())), "bytes", AtMost(0),
+		"two evaluations of the same input have to give the same bits"))
 }
 
 // unexposed is why checks of an engine's mappings are skipped.
 const unexposed = "the engine does not expose its mapping of the memory"
 
 // sharedByte writes a byte through one view and reads it through the other.
-func sharedByte(name string, from, to view, detail string) Check {
-	n := 0
+func sharedByte(name string, from, to *view, detail string) Check {
+	n := 0.
 	if sharesByte(from, to, 5) {
 		n = 1
 	}
-	for _, v := range []view{from, to} {
-		if _, ok := v.(*reported); ok {
-			detail += "; the engine's process reports which memory it has mapped, and may not be read"
-		}
+	if from.ask != nil || to.ask != nil {
+		detail += "; the engine's process reports which memory it has mapped, and may not be read"
 	}
-	return Judge(name, n == 1, float64(n), "bytes", "%s", detail).Against(AtLeast(1))
+	return Compare(name, n, "bytes", AtLeast(1), "%s", detail)
 }
 
 // ownMapping checks that the engine maps the surface at another address than the caller, so that a
 // pointer of the caller would not reach it.
-func (e *evidence) ownMapping(own local, engine view) Check {
+func (e *evidence) ownMapping(own, engine *view) Check {
 	const name = "sharing/mapping"
-	mapped, here := engine.(local)
-	if !here || &own[0] != &mapped[0] {
-		return Judge(name, true, 2, "mappings", "%s", e.device.Receipt().Sharing).Against(AtLeast(2))
-	}
-	if !host.Remap {
+	switch {
+	case engine.here == nil || own.address != engine.address:
+		return Compare(name, 2, "mappings", AtLeast(2), "%s", e.device.Receipt().Sharing)
+	case !host.Remap:
 		return Skipped(name, "this system gives a surface only one address per process")
 	}
-	return Judge(name, false, 1, "mappings", "the engine uses the caller's addresses").Against(AtLeast(2))
+	return Compare(name, 1, "mappings", AtLeast(2), "the engine uses the caller's addresses")
 }
 
 // frames compares the page frames of pairs of views of the same tensor.
-func frames(pairs ...view) Check {
+func frames(pairs ...[2]*view) Check {
 	const name = "sharing/frames"
 	same, differ := 0, 0
-	for i := 0; i < len(pairs); i += 2 {
-		for at := 0; at < min(pairs[i].size(), pairs[i+1].size()); at += os.Getpagesize() {
-			sharesByte(pairs[i], pairs[i+1], at) // a page exists only after a write
-			sharesByte(pairs[i+1], pairs[i], at)
-			a, okA := pairs[i].frame(at)
-			b, okB := pairs[i+1].frame(at)
+	for _, p := range pairs {
+		for at := 0; at < min(p[0].size, p[1].size); at += os.Getpagesize() {
+			sharesByte(p[0], p[1], at) // a page exists only after a write
+			sharesByte(p[1], p[0], at)
+			a, okA := p[0].frame(at)
+			b, okB := p[1].frame(at)
 			switch {
 			case !okA || !okB:
 				return Skipped(name, "Linux shows page frames only to root; the other sharing checks do not need them")
@@ -97,8 +93,8 @@ func frames(pairs ...view) Check {
 			}
 		}
 	}
-	return Judge(name, differ == 0 && same > 0, float64(same), "frames", "%d page frames are the same on both sides, "+
-		"%d differ", same, differ).Against(AtLeast(float64(max(same+differ, 1))))
+	return Compare(name, float64(same), "frames", AtLeast(float64(max(same+differ, 1))),
+		"%d page frames are the same on both sides, %d differ", same, differ)
 }
 
 // UsesCheck is the name of the check of use counts. Only macOS has them.
@@ -107,7 +103,7 @@ const UsesCheck = "sharing/uses"
 // uses looks whether the system marks the caller's own surface as in use while the engine has it. A driver that does so
 // works on that surface; one that does not shows nothing.
 func (e *evidence) uses(t *T) {
-	r := t.rig(e.device, e.models[0])
+	r := t.rig(e.device, identity())
 	b := r.In["x"].Block()
 	bound, evaluating, closed := use{stage: "bound"}, use{stage: "evaluating"}, use{stage: "closed"}
 	bound.look(b)

@@ -1,6 +1,9 @@
 package trial
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/models"
 )
@@ -12,10 +15,10 @@ const (
 	chainCheck    = "sharing/chain"
 )
 
-// scene is a check of reads of named surfaces, between evaluations of the first programs.
+// scene is a check of reads of named surfaces, between evaluations of programs.
 type scene struct {
 	name, about string
-	programs    int
+	programs    []string // models of one shape
 	surfaces    []string
 	play        func(*stage)
 }
@@ -24,11 +27,11 @@ type scene struct {
 func scenes() []scene {
 	return []scene{
 		{lateReadCheck, "the CPU has to read an output in memory that it overwrote after binding, also from equal inputs",
-			1, []string{"x", "y"}, lateRead},
-		{turnsCheck, "requests that read a surface, and one that writes it, have to see each other's order", 1,
-			[]string{"x", "y", "z", "w"}, takeTurns},
-		{chainCheck, "a program has to read what another wrote, with no access of the CPU between", 2,
-			[]string{"x", "y", "z"}, chained},
+			[]string{"identity"}, []string{"x", "y"}, lateRead},
+		{turnsCheck, "requests that read a surface, and one that writes it, have to see each other's order",
+			[]string{"identity"}, []string{"x", "y", "z", "w"}, takeTurns},
+		{chainCheck, "a program has to read what another wrote, with no access of the CPU between",
+			[]string{"identity", "scale-bias"}, []string{"x", "y", "z"}, chained},
 	}
 }
 
@@ -47,8 +50,8 @@ type stage struct {
 func (e *evidence) play(c scene) func(*T) {
 	return func(t *T) {
 		s := &stage{t: t, surfaces: map[string]*ane.Tensor{}}
-		for _, m := range e.models {
-			if (m.Name == e.models[0].Name || m.Name == "scale-bias") && len(s.programs) < c.programs { // of one shape
+		for _, m := range Must(models.All()) {
+			if slices.Contains(c.programs, m.Name) {
 				s.programs = append(s.programs, m)
 				loaded, _, _ := t.model(e.device, Source(m))
 				s.models = append(s.models, loaded)
@@ -68,11 +71,8 @@ func (e *evidence) play(c scene) func(*T) {
 			s.surfaces[name] = t.surface(s.models[0].SurfaceSize(first, nil), first)
 		}
 		c.play(s)
-		about := c.about
-		if s.fault != "" {
-			about = s.fault
-		}
-		t.Add(Judge(c.name, s.fault == "", float64(s.right), "reads", "%s", about).Against(AtLeast(float64(s.reads))))
+		about := cmp.Or(s.fault, c.about)
+		t.Add(Compare(c.name, float64(s.right), "reads", AtLeast(float64(s.reads)), "%s", about))
 	}
 }
 
@@ -114,9 +114,8 @@ func (s *stage) read(name string, i int, want []float64) {
 	_, fault := compare(name, s.surfaces[name], want, s.programs[i].Tolerance)
 	if fault == "" {
 		s.right++
-	} else if s.fault == "" {
-		s.fault = fault
 	}
+	s.fault = cmp.Or(s.fault, fault)
 }
 
 // lateRead overwrites an output after binding, evaluates, and reads it, twice for each input.

@@ -24,11 +24,45 @@ type Step struct {
 	Run   func(*T)
 }
 
-// Make runs the step. With an error the checks are those made before it.
+// NamesOf lists the checks that steps make.
+func NamesOf(steps []Step) (names []string) {
+	for _, s := range steps {
+		names = append(names, s.Names...)
+	}
+	return names
+}
+
+// Make makes the steps of which wanted selects a check. It ends at an error of one, unless failed makes checks of that.
+func Make(ctx context.Context, steps []Step, wanted func(names ...string) bool, failed func(Step, error) []Check) (
+	checks []Check, err error) {
+	for _, s := range steps {
+		if !wanted(s.Names...) {
+			continue
+		}
+		made, err := s.Make(ctx)
+		if err != nil && failed != nil && ctx.Err() == nil {
+			made, err = failed(s, err), nil
+		}
+		checks = append(checks, made...)
+		if err != nil {
+			return checks, err
+		}
+	}
+	return checks, nil
+}
+
+// Make runs the step. With an error the checks are those made before it. Where memory cannot be measured it skips the
+// checks called Names.
 func (s Step) Make(ctx context.Context) ([]Check, error) {
 	t := &T{T: step.T{Ctx: ctx}}
 	err := step.Catch(func() { s.Run(t) })
-	return t.checks, errors.Join(err, t.Close(ctx))
+	if err = errors.Join(err, t.Close(ctx)); !errors.Is(err, errUnread) {
+		return t.checks, err
+	}
+	for _, name := range s.Names {
+		t.Add(Skipped(name, "%v", err))
+	}
+	return t.checks, nil
 }
 
 // Scope runs f and closes what it opened.
@@ -46,18 +80,6 @@ func Must[V any](v V, err error) V { return step.Must(v, err) }
 
 // Add adds checks that were made.
 func (t *T) Add(checks ...Check) { t.checks = append(t.checks, checks...) }
-
-// Measured runs f, which makes the checks called names, and skips them where memory cannot be measured.
-func (t *T) Measured(names []string, f func()) {
-	err := step.Catch(f)
-	if !errors.Is(err, errUnread) {
-		NoError(err)
-		return
-	}
-	for _, name := range names {
-		t.Add(Skipped(name, "%v", err))
-	}
-}
 
 // Program returns a program that build writes: as a tree, which an engine prints in its own dialect.
 func Program(name string, build func(*mil.FuncBuilder)) ane.Source {

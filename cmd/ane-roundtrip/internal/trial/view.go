@@ -10,137 +10,48 @@ import (
 	"github.com/anekit/anekit/internal/procmem"
 )
 
-// view is the bytes of a tensor as the caller or the engine maps them, in this process or in another.
-type view interface {
-	size() int
-	// frame returns the number of the page frame of a byte; false if the system does not show it.
-	frame(at int) (uint64, bool)
+// view is the bytes of a tensor as the caller or the engine maps them: memory of this process, of another one that may
+// be opened, or what the engine's process reports of memory that may not.
+type view struct {
+	size    int
+	here    []byte // nil in another process
+	pid     int    // of that process
+	address uint64 // in the process that maps the bytes
+
+	ask   func(ane.PeerQuery) (ane.PeerReport, error) // nil unless the memory is reported
+	first ane.PeerReport
+	at    int             // of the tensor in its surface, in bytes
+	own   procmem.Mapping // of this process, in which the last byte was that was compared with a reported one
 }
 
-// accessible is a view that can be read and written.
-type accessible interface {
-	view
-	load(at int) byte
-	store(at int, b byte)
+func local(b []byte) *view {
+	return &view{size: len(b), here: b, address: uint64(reflect.ValueOf(b).Pointer())}
 }
 
 // engineSide returns the engine's view of an input or output of a request; nil if the engine does not
 // expose it. Memory of another process is read where the system permits it, and is else what that process reports.
-func engineSide(ctx context.Context, r *ane.Request, t *ane.Tensor, input bool) view {
+func engineSide(ctx context.Context, r *ane.Request, t *ane.Tensor, input bool) *view {
 	name := t.Layout().Name
 	mapped, peer, report := r.OutputView, r.PeerOutput, r.ReportOutput
 	if input {
 		mapped, peer, report = r.InputView, r.PeerInput, r.ReportInput
 	}
-	if v := mapped(name); v != nil {
-		return local(v)
+	if b := mapped(name); b != nil {
+		return local(b)
 	}
+	v := &view{size: len(t.Bytes()), at: t.Offset()}
 	if pid, address := peer(name); pid != 0 {
-		p := remote{pid, int64(address) + int64(t.Offset()), len(t.Bytes())}
-		if p.transfer((*os.File).ReadAt, 0, make([]byte, 1)) == nil {
-			return p
+		v.pid, v.address = pid, uint64(address)+uint64(t.Offset())
+		if v.transfer((*os.File).ReadAt, 0, make([]byte, 1)) == nil {
+			return v
 		}
 	}
-	v := &reported{at: t.Offset(), n: len(t.Bytes())}
 	v.ask = func(q ane.PeerQuery) (ane.PeerReport, error) { return report(ctx, name, q) }
 	var err error
 	if v.first, err = patiently(v.ask); err != nil || v.first.Address == 0 {
 		return nil
 	}
 	return v
-}
-
-// sharesByte reports whether b sees a change of a byte of a. It undoes the change. Where one of them is reported, it
-// compares what is mapped.
-func sharesByte(from, to view, at int) bool {
-	for _, pair := range [][2]view{{from, to}, {to, from}} {
-		if r, ok := pair[0].(*reported); ok {
-			l, here := pair[1].(local)
-			return here && r.shares(l, at)
-		}
-	}
-	a, b := from.(accessible), to.(accessible)
-	old := a.load(at)
-	a.store(at, ^old)
-	ok := b.load(at) == ^old
-	a.store(at, old)
-	return ok && b.load(at) == old
-}
-
-// sharesBytes is sharesByte both ways.
-func sharesBytes(a, b view, at int) bool { return sharesByte(a, b, at) && sharesByte(b, a, at) }
-
-// Page is the smallest unit in which memory can be shared, in bytes. Some systems have larger pages.
-const Page = 4096
-
-// Apart counts the bytes of the pages of a that do not show changes of b, or that b does not show.
-func Apart(a, b []byte) (bytes int) {
-	return apart(len(a), func(at int) bool { return at < len(b) && sharesBytes(local(a), local(b), at) })
-}
-
-// apart counts the bytes of the pages of n bytes that are not shared.
-func apart(n int, shared func(at int) bool) (bytes int) {
-	for at := 0; at < n; at += Page {
-		if !shared(at) {
-			bytes += min(Page, n-at)
-		}
-	}
-	return bytes
-}
-
-// local is memory of this process.
-type local []byte
-
-func (l local) size() int            { return len(l) }
-func (l local) load(at int) byte     { return l[at] }
-func (l local) store(at int, b byte) { l[at] = b }
-
-func (l local) address(at int) uint64 { return uint64(reflect.ValueOf(l[at:]).Pointer()) }
-
-func (l local) frame(at int) (uint64, bool) {
-	frames, shown := procmem.Frames(0, l.address(at), 1)
-	return frames[0], shown
-}
-
-// remote is memory of another process.
-type remote struct {
-	pid     int
-	address int64
-	n       int
-}
-
-func (p remote) transfer(move func(*os.File, []byte, int64) (int, error), at int, b []byte) error {
-	f, err := procmem.Open(p.pid)
-	if err != nil {
-		return err
-	}
-	_, err = move(f, b, p.address+int64(at))
-	return errors.Join(err, f.Close())
-}
-
-func (p remote) size() int { return p.n }
-
-// load returns 0 if the process has ended.
-func (p remote) load(at int) byte {
-	b := []byte{0}
-	_ = p.transfer((*os.File).ReadAt, at, b)
-	return b[0]
-}
-
-func (p remote) store(at int, v byte) { _ = p.transfer((*os.File).WriteAt, at, []byte{v}) }
-
-func (p remote) frame(at int) (uint64, bool) {
-	frames, shown := procmem.Frames(p.pid, uint64(p.address)+uint64(at), 1)
-	return frames[0], shown
-}
-
-// reported is a tensor in an engine's process whose memory this process may not open. The engine's process reports what
-// it has mapped there, and its word is taken: the same bytes of the same memory are the caller's own.
-type reported struct {
-	ask   func(ane.PeerQuery) (ane.PeerReport, error)
-	first ane.PeerReport
-	at, n int             // of the tensor in its surface, in bytes
-	own   procmem.Mapping // of this process, in which the last byte was
 }
 
 // patiently asks for amounts of memory, again while the engine's process reports to others.
@@ -154,9 +65,71 @@ func patiently(ask func(ane.PeerQuery) (ane.PeerReport, error)) (p ane.PeerRepor
 	return p, err
 }
 
-func (v *reported) size() int { return v.n }
+// sharesByte reports whether one view sees a change of a byte of the other. It undoes the change. Where one of them is
+// reported, it compares what is mapped.
+func sharesByte(from, to *view, at int) bool {
+	switch {
+	case from.ask != nil:
+		return from.reports(to, at)
+	case to.ask != nil:
+		return to.reports(from, at)
+	}
+	old := from.load(at)
+	from.store(at, ^old)
+	ok := to.load(at) == ^old
+	from.store(at, old)
+	return ok && to.load(at) == old
+}
 
-func (v *reported) frame(at int) (uint64, bool) {
+// Page is the smallest unit in which memory can be shared, in bytes. Some systems have larger pages.
+const Page = 4096
+
+// Apart counts the bytes of the pages of a that do not show changes of b, or that b does not show.
+func Apart(a, b []byte) int { return apart(local(a), local(b)) }
+
+func apart(a, b *view) (bytes int) {
+	for at := 0; at < a.size; at += Page {
+		if at >= b.size || !sharesByte(a, b, at) || !sharesByte(b, a, at) {
+			bytes += min(Page, a.size-at)
+		}
+	}
+	return bytes
+}
+
+// transfer reads or writes bytes of another process.
+func (v *view) transfer(move func(*os.File, []byte, int64) (int, error), at int, b []byte) error {
+	f, err := procmem.Open(v.pid)
+	if err != nil {
+		return err
+	}
+	_, err = move(f, b, int64(v.address)+int64(at))
+	return errors.Join(err, f.Close())
+}
+
+// load returns a byte; 0 if the process has ended.
+func (v *view) load(at int) byte {
+	if v.here != nil {
+		return v.here[at]
+	}
+	b := []byte{0}
+	_ = v.transfer((*os.File).ReadAt, at, b)
+	return b[0]
+}
+
+func (v *view) store(at int, b byte) {
+	if v.here != nil {
+		v.here[at] = b
+		return
+	}
+	_ = v.transfer((*os.File).WriteAt, at, []byte{b})
+}
+
+// frame returns the number of the page frame of a byte; false if the system does not show it.
+func (v *view) frame(at int) (uint64, bool) {
+	if v.ask == nil {
+		frames, shown := procmem.Frames(v.pid, v.address+uint64(at), 1)
+		return frames[0], shown
+	}
 	p, err := v.ask(ane.PeerQuery{Page: (v.at + at) / os.Getpagesize(), Pages: 1})
 	if err != nil || len(p.Frames) != 1 {
 		return 0, false
@@ -164,10 +137,13 @@ func (v *reported) frame(at int) (uint64, bool) {
 	return p.Frames[0], p.Frames[0] != 0
 }
 
-// shares reports whether a byte of l is the same byte of the same memory as that of v, where writes of either side
-// reach the other.
-func (v *reported) shares(l local, at int) bool {
-	address := l.address(at)
+// reports says whether a byte of memory of this process is the same byte of the same memory as that of v, where writes
+// of either side reach the other. The word of the process that reports it is taken.
+func (v *view) reports(l *view, at int) bool {
+	if l.here == nil {
+		return false
+	}
+	address := l.address + uint64(at)
 	if address < v.own.Start || v.own.End <= address {
 		v.own = procmem.Mapping{}
 		_ = procmem.Mappings(0, func(m *procmem.Mapping) { // without them nothing is found to be shared
