@@ -73,9 +73,6 @@ type Restored struct {
 	Same    bool          `json:"same"` // the next logits have the same bits
 }
 
-// Ratio is the time of the prompt divided by that of the restore.
-func (r Restored) Ratio() float64 { return r.Prefill.Seconds() / r.Restore.Seconds() }
-
 // Seed is the published figures, of Llama 3.2 1B in groups of 4 bits on the GPU of an M1.
 type Seed struct {
 	Load  time.Duration `json:"load_ns"`

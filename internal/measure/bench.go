@@ -33,7 +33,7 @@ func Bench(b *testing.B, cases []Case) {
 func Percentiles(b *testing.B, call func() error) {
 	b.Helper()
 	c := Case{Each: true, Open: func(*step.T) Loop { return Repeat(call) }}
-	b.ReportMetric(float64(c.bench(b).Allocs), "allocs/op")
+	b.ReportMetric(float64(c.bench(b).Allocs), "allocs/call")
 }
 
 // bench measures b.N turns.

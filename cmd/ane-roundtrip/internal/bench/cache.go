@@ -59,17 +59,14 @@ func memoryPlot(modes []*doc.Value) (all doc.Lines) {
 			tokens, high = max(tokens, s.At("tokens").Float()), max(high, s.At("bytes").Float())
 		}
 	}
-	cells := make([][]byte, rows)
-	for i := range cells {
-		cells[i] = bytes.Repeat([]byte{' '}, columns)
-	}
-	var legend []string
+	var cells [rows][columns]byte
+	var legend doc.Lines
 	for _, m := range modes {
 		mark, what := byte('r'), m.Text("mode").Number+" tokens reserved"
 		if m.At("mode").Is("dynamic") {
 			mark, what = 'd', "grows by 256 tokens"
 		}
-		legend = append(legend, fmt.Sprintf("%9s  %c: %s", "", mark, what))
+		legend = append(legend, doc.Line(fmt.Sprintf("%9s  %c: %s", "", mark, what)))
 		for x := range columns {
 			size := 1.0
 			for _, s := range m.Items("steps") {
@@ -78,23 +75,20 @@ func memoryPlot(modes []*doc.Value) (all doc.Lines) {
 				}
 			}
 			cell := &cells[rows-int(math.Ceil(size/high*rows))][x]
-			if *cell != ' ' && *cell != mark {
-				*cell = '*'
-			} else {
+			if *cell == 0 || *cell == mark {
 				*cell = mark
+			} else {
+				*cell = '*'
 			}
 		}
 	}
-	var lines []string
 	label := fmt.Sprintf("%.0f MiB", high/(1<<20))
-	for _, line := range cells {
-		lines = append(lines, fmt.Sprintf("%9s |%s", label, bytes.TrimRight(line, " ")))
+	for _, row := range cells {
+		text := bytes.TrimRight(bytes.ReplaceAll(row[:], []byte{0}, []byte{' '}), " ")
+		all = append(all, doc.Line(fmt.Sprintf("%9s |%s", label, text)))
 		label = ""
 	}
-	lines = append(lines, fmt.Sprintf("%9s +%s", "0", strings.Repeat("-", columns)),
-		fmt.Sprintf("%9s  %-*s%4.0f tokens", "", columns-len("0000 tokens"), "1", tokens))
-	for _, text := range append(lines, legend...) {
-		all = append(all, doc.Line(text))
-	}
-	return all
+	all = append(all, doc.Line(fmt.Sprintf("%9s +%s", "0", strings.Repeat("-", columns))),
+		doc.Line(fmt.Sprintf("%9s  %-*s%4.0f tokens", "", columns-len("0000 tokens"), "1", tokens)))
+	return append(all, legend...)
 }

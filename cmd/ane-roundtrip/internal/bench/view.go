@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
@@ -95,34 +94,31 @@ func through(values []*doc.Value, x, y string, k doc.Curve) doc.Curve {
 	return k
 }
 
-// phase is what is measured of a Block: times, or rates of bytes.
+// phase is what is measured of a Block.
 type phase struct {
-	key, name string
-	rates     bool
+	key, name       string
+	measured, floor string // keys
+	cell            func(*doc.Value, ...string) doc.Cell
+	axis            doc.Axis
+	better          string
 }
 
-func phases() []phase {
-	return []phase{{"open", "open", false}, {"first_touch", "first touch of 16 KiB", false}, {"drop", "drop", false},
-		{"write", "write", true}, {"read", "read", true}}
-}
-
-// keys are those of the figure and its floor.
-func (p phase) keys() (measured, floor string) {
-	if p.rates {
-		return "bytes_per_s", "floor_bytes_per_s"
+func phases() (all []phase) {
+	for _, p := range [][2]string{{"open", "open"}, {"first_touch", "first touch of 16 KiB"}, {"drop", "drop"}} {
+		all = append(all, phase{p[0], p[1], "measured_ns", "floor_ns", (*doc.Value).Time,
+			doc.Axis{Form: doc.DurationOf(1), Log: true}, "less is better"})
 	}
-	return "measured_ns", "floor_ns"
+	for _, key := range []string{"write", "read"} {
+		all = append(all, phase{key, key, "bytes_per_s", "floor_bytes_per_s", (*doc.Value).Rate, doc.Axis{Form: doc.RateOf},
+			"more is better"})
+	}
+	return all
 }
 
 // cells are the figure, its floor and their ratio.
 func (p phase) cells(size *doc.Value) []doc.Cell {
-	measured, floor := p.keys()
 	f := size.At(p.key)
-	cell := f.Time
-	if p.rates {
-		cell = f.Rate
-	}
-	return []doc.Cell{cell(measured), cell(floor), f.Ratio("ratio")}
+	return []doc.Cell{p.cell(f, p.measured), p.cell(f, p.floor), f.Ratio("ratio")}
 }
 
 // showSizes draws times and throughput of Blocks over their size, each with its floor.
@@ -131,24 +127,18 @@ func showSizes(d *doc.Doc, sizes []*doc.Value) {
 	for _, p := range phases() {
 		t := doc.NewTable(p.name, "size", "#measured", "#floor", "#ratio", "published")
 		for _, s := range sizes {
-			published := s.Text("published")
-			if p.key != "open" {
-				published = doc.Nothing()
+			cells := append([]doc.Cell{s.Size("bytes")}, p.cells(s)...)
+			if p.key == "open" {
+				cells = append(cells, s.Text("published"))
 			}
-			t.Row(append(append([]doc.Cell{s.Size("bytes")}, p.cells(s)...), published)...)
+			t.Row(cells...)
 		}
-		y, caption := doc.Axis{Form: doc.DurationOf(1), Log: true}, "less is better"
-		if p.rates {
-			y, caption = doc.Axis{Form: doc.RateOf}, "more is better"
-		}
-		c := &doc.Chart{X: doc.Axis{Form: doc.SizeOf, Log: true, Step: 16}, Y: y}
-		measured, floor := p.keys()
-		c.Add(through(sizes, "bytes", p.key+"/"+floor, doc.Curve{Color: doc.Series(1), Dash: true}))
-		c.Add(through(sizes, "bytes", p.key+"/"+measured, doc.Curve{Color: doc.Series(0), Dots: true}))
-		plots.Add(c, doc.Plot{Title: doc.Words("Block: %s", p.name), Caption: doc.Line(caption),
+		c := &doc.Chart{X: doc.Axis{Form: doc.SizeOf, Log: true, Step: 16}, Y: p.axis}
+		c.Add(through(sizes, "bytes", p.key+"/"+p.floor, doc.Curve{Color: doc.Series(1), Dash: true}))
+		c.Add(through(sizes, "bytes", p.key+"/"+p.measured, doc.Curve{Color: doc.Series(0), Dots: true}))
+		plots.Add(c, doc.Plot{Title: doc.Words("Block: %s", p.name), Caption: doc.Line(p.better),
 			Legend: []doc.Mark{doc.SeriesMark("", 0, doc.Words("measured")), doc.SeriesMark("dash ", 1, doc.Words("floor"))},
-			Data:   &doc.Folded{Summary: "Figures", Table: t}},
-			fmt.Sprintf("%s over the size of the Block, measured and floor.", p.name))
+			Data:   &doc.Folded{Summary: "Figures", Table: t}}, "Measured and floor, over the size of the Block.")
 	}
 	d.Page("Blocks by size", nil, plots)
 }
