@@ -57,10 +57,13 @@ func (c *Case) measure(ctx context.Context, rounds int, turns func(took time.Dur
 	}
 	err = step.Run(ctx, func(t *step.T) {
 		step.NoError(ctx.Err())
-		operation := c.Open(t)
-		floor := operation
-		if c.Floor != nil {
+		var floor Loop
+		if c.Floor != nil { // first: what has no floor on this system is not opened
 			floor = c.Floor(t)
+		}
+		operation := c.Open(t)
+		if c.Floor == nil {
+			floor = operation
 		}
 		if c.AllCores {
 			operation, floor = divided(operation), divided(floor)
