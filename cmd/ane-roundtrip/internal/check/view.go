@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -61,7 +60,7 @@ func show(d *doc.Doc, v *doc.Value) {
 			doc.Named("kind", g.Text("kind")), doc.Named("id", g.Code("id")),
 			doc.Named("road", g.Text("road"), ", in multiples of ", g.Bytes("alignment_bytes"))})
 	}
-	d.Terminal(checkTable(checks))
+	d.Terminal(doc.Checks("", checks...))
 }
 
 // ModelTable has a row for each model.
@@ -131,30 +130,6 @@ func showMemory(d *doc.Doc, engines []*doc.Value) {
 	d.Page("Memory over time", nil, plots)
 }
 
-// checkTable has a row for each check.
-func checkTable(checks []*doc.Value) *doc.Table {
-	t := doc.NewTable("", "check", "status", "value", ">detail")
-	for _, c := range checks {
-		t.Row(c.Text("name"), c.Status("status"), valueOf(c), c.Text("detail"))
-	}
-	return t
-}
-
-// valueOf is the measured value of a check.
-func valueOf(c *doc.Value) doc.Cell {
-	v, unit := c.At("value").Float(), c.Text("unit").Number
-	if v == 1 && len(unit) > 2 { // not ns
-		unit = strings.TrimSuffix(unit, "s")
-	}
-	switch {
-	case unit == "":
-		return doc.Nothing()
-	case v == math.Trunc(v) && math.Abs(v) < 1e15:
-		return doc.Words("%.0f %s", v, unit)
-	}
-	return doc.Words("%.4g %s", v, unit)
-}
-
 // showVerdict adds the failed checks once more, so that the reader need not search a long table, and the verdict.
 func showVerdict(d *doc.Doc, v *doc.Value) {
 	checks, verdict := d.Root.At("checks"), d.Root.Status("verdict")
@@ -191,6 +166,6 @@ func showVerdict(d *doc.Doc, v *doc.Value) {
 	if len(unmeasured) > 0 {
 		not = ", " + strings.Join(unmeasured, " and ") + " not measured on this system"
 	}
-	d.Terminal(checkTable(failed))
+	d.Terminal(doc.Checks("", failed...))
 	d.Terminal(append(lines, doc.Line("verdict: ", verdict, not)))
 }

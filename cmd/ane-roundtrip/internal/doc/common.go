@@ -73,7 +73,7 @@ func (d *Doc) failure() {
 		}
 		d.Page("What went wrong", nil, facts, faults)
 	}
-	failed := checkTable("Checks that failed")
+	failed := Checks("Checks that failed")
 	for _, c := range d.Root.Items("checks") {
 		if c.At("status").Is("fail") {
 			failed.Row(checkRow(c)...)
@@ -82,8 +82,13 @@ func (d *Doc) failure() {
 	d.Page("Failed checks", nil, failed)
 }
 
-func checkTable(caption string) *Table {
-	return NewTable(caption, "check", "status", "#value", "#allowed", ">detail")
+// Checks has a row for each check.
+func Checks(caption string, checks ...*Value) *Table {
+	t := NewTable(caption, "check", "status", "#value", "~#allowed", ">detail")
+	for _, c := range checks {
+		t.Row(checkRow(c)...)
+	}
+	return t
 }
 
 // checkRow is the row of a check.
@@ -104,6 +109,9 @@ func checkRow(c *Value) []Cell {
 		v = Nothing()
 	case v.Unit == "":
 		v.Unit = unit.Text().Number
+		if v.Number == "1" {
+			v.Unit = strings.TrimSuffix(v.Unit, "s")
+		}
 	}
 	limit := Nothing()
 	for _, one := range []struct{ key, sign string }{{"max", "≤ "}, {"min", "≥ "}} {
@@ -117,8 +125,8 @@ func checkRow(c *Value) []Cell {
 
 // tail shows every check, what the engines say of themselves, and the machine.
 func (d *Doc) tail() {
-	own := map[string]*Table{"broker": checkTable("Checks of the broker"), "gpu": checkTable("Checks of the GPU")}
-	others := checkTable("Checks")
+	own := map[string]*Table{"broker": Checks("Checks of the broker"), "gpu": Checks("Checks of the GPU")}
+	others := Checks("Checks")
 	for _, c := range d.Root.Items("checks") {
 		t := others
 		if group, _, found := strings.Cut(c.At("name").Raw, "/"); found && own[group] != nil {

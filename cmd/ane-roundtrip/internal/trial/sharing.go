@@ -105,8 +105,8 @@ const UsesCheck = "sharing/uses"
 func (e *evidence) uses(t *T) {
 	r := t.rig(e.device, identity())
 	b := r.In["x"].Block()
-	bound, evaluating, closed := use{stage: "bound"}, use{stage: "evaluating"}, use{stage: "closed"}
-	bound.look(b)
+	var stages [3]use
+	stages[0].look(b)
 	outcome := r.Request.EvaluateAsync(t.Ctx)
 	for evaluated := false; !evaluated; {
 		select {
@@ -115,16 +115,15 @@ func (e *evidence) uses(t *T) {
 			evaluated = true
 		default:
 		}
-		evaluating.look(b)
+		stages[1].look(b)
 	}
 	NoError(r.Request.Close())
-	closed.look(b)
-	t.Add(used(bound, evaluating, closed))
+	stages[2].look(b)
+	t.Add(used(stages))
 }
 
-// use is the most uses of a surface at a stage.
+// use is the most uses of a surface while it is bound, evaluated, or after its request was closed.
 type use struct {
-	stage string
 	count int // by this process
 	used  bool
 	mute  bool // the library has no use counts
@@ -136,28 +135,20 @@ func (u *use) look(b *unimem.Block) {
 }
 
 // used passes if the surface was in use at a stage before the last, and not at the last, after the engine has let it go.
-func used(stages ...use) Check {
+func used(stages [3]use) Check {
 	var all []string
-	most, seen, last := 0, false, len(stages)-1
 	for i, u := range stages {
-		if u.mute {
-			return Skipped(UsesCheck, "surfaces have no use counts here")
-		}
-		word := "not in use"
-		if u.used {
-			word = "in use"
-		}
-		all = append(all, fmt.Sprintf("%s: %s, %d by this process", u.stage, word, u.count))
-		if i < last {
-			most, seen = max(most, u.count), seen || u.used
-		}
+		words := map[bool]string{true: "in use", false: "not in use"}[u.used]
+		all = append(all, fmt.Sprintf("%s: %s, %d by this process", []string{"bound", "evaluating", "closed"}[i], words, u.count))
 	}
-	text := strings.Join(all, "; ")
+	bound, evaluating, closed, text := stages[0], stages[1], stages[2], strings.Join(all, "; ")
 	switch {
-	case stages[last].used:
+	case bound.mute || evaluating.mute || closed.mute:
+		return Skipped(UsesCheck, "surfaces have no use counts here")
+	case closed.used:
 		return Skipped(UsesCheck, "the surface is in use without the engine too, which shows nothing (%s)", text)
-	case !seen:
+	case !bound.used && !evaluating.used:
 		return Skipped(UsesCheck, "the engine marks no surface as in use, which shows nothing (%s)", text)
 	}
-	return Judge(UsesCheck, true, float64(most), "uses", "%s", text)
+	return Judge(UsesCheck, true, float64(max(bound.count, evaluating.count)), "uses", "%s", text)
 }
