@@ -16,6 +16,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/models"
 )
 
@@ -80,14 +81,12 @@ func benchmarkImageFloor(b *testing.B, opacity func(*rand.Rand) uint8, channels 
 		side, rows := m.Bounds().Dx(), 128
 		model, err := filter.Model(channels, rows, side)
 		require.NoError(b, err)
-		rig, err := trial.NewRig(b.Context(), d, ane.Source{File: "floor.mil", Text: model.Text,
-			Weights: model.Weights})
-		require.NoError(b, err)
-		for range side / rows {
-			_, err = rig.Model.Evaluate(b.Context(), rig.Request)
-			require.NoError(b, err)
-		}
-		require.NoError(b, rig.Close(b.Context()))
+		require.NoError(b, step.Run(b.Context(), func(t *step.T) {
+			rig := trial.NewRig(t, d, ane.Source{File: "floor.mil", Text: model.Text, Weights: model.Weights})
+			for range side / rows {
+				step.Must(rig.Model.Evaluate(t.Ctx, rig.Request))
+			}
+		}))
 		out, err := os.Create(filepath.Join(b.TempDir(), "out.png"))
 		require.NoError(b, err)
 		require.NoError(b, (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(out, m))

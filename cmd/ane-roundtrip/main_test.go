@@ -41,6 +41,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/internal/tripbench"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
@@ -178,12 +179,11 @@ func hammer(ts *testscript.TestScript, _ bool, args []string) {
 	go func() {
 		defer close(ended)
 		for first := true; ctx.Err() == nil; first = false {
-			rig, err := trial.NewRig(ctx, d, ane.Source{File: "hammer.mil", Text: []byte(program)})
-			if err == nil {
+			err := step.Run(ctx, func(t *step.T) {
+				rig := trial.NewRig(t, d, ane.Source{File: "hammer.mil", Text: []byte(program)})
 				rig.Paint() // writes to every page, so that it exists
-				_, err = rig.Model.Evaluate(ctx, rig.Request)
-				err = errors.Join(err, rig.Close(context.Background()))
-			}
+				step.Must(rig.Model.Evaluate(ctx, rig.Request))
+			})
 			if first {
 				started <- err
 			}

@@ -124,12 +124,9 @@ func (c *CheckRun) run(ctx context.Context, chosen bool) (err error) {
 	c.report = cli.NewReport(d)
 	soft := d.Receipt().Engine == engine.Soft
 	_, _, remote := d.Traffic()
-	engines := map[string]bool{"": remote}
-	if a.Engine == engine.Auto && soft {
-		engines[brokerPrefix] = true
-	}
+	withBroker := a.Engine == engine.Auto && soft
 	if chosen {
-		c.only, c.details.LeftOut, err = only(c.pattern, engines, c.gpu != nil)
+		c.only, c.details.LeftOut, err = only(c.pattern, remote, withBroker, c.gpu != nil)
 		c.details.Only = c.pattern
 	}
 	if err == nil {
@@ -154,7 +151,7 @@ func (c *CheckRun) run(ctx context.Context, chosen bool) (err error) {
 			return err
 		}
 	}
-	if engines[brokerPrefix] {
+	if withBroker {
 		if err := c.addBroker(ctx, wrap); err != nil {
 			return err
 		}
@@ -211,9 +208,8 @@ const brokerPrefix = engine.Broker + "/"
 // addBroker runs the checks on the software engine in a private broker, a process of its own.
 // Where no broker can start it adds one skipped check with the reason.
 func (c *CheckRun) addBroker(ctx context.Context, wrap func(ane.Engine) ane.Engine) error {
-	names, err := CheckNames(map[string]bool{brokerPrefix: true}, false)
-	if err != nil || !c.only.has(names...) {
-		return err
+	if !c.only.has(engineChecks(brokerPrefix, true)...) {
+		return nil
 	}
 	opts, err := c.App.Arithmetic(engine.Broker)
 	if err != nil {

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -54,32 +53,35 @@ func sumChecks() []string { return []string{memoryCopies, memoryNeighbor, memory
 // brokerAvailable is the check of a private broker that cannot start.
 const brokerAvailable = brokerPrefix + "available"
 
-// CheckNames lists the checks of engines, which maps what is before their names to whether the engine runs in another
-// process, and of a GPU.
-func CheckNames(engines map[string]bool, withGPU bool) (names []string, err error) {
-	all, err := models.All()
-	if err != nil {
-		return nil, err
+// engineChecks lists the checks of an engine, which may run in another process, with a prefix before their names.
+func engineChecks(prefix string, remote bool) []string {
+	var names []string
+	all, _ := models.All() // check ends without them
+	for _, m := range all {
+		names = append(names, trial.ModelChecks(m.Name)...)
 	}
-	for _, prefix := range slices.Sorted(maps.Keys(engines)) {
-		var checks []string
-		for _, m := range all {
-			checks = append(checks, trial.ModelChecks(m.Name)...)
-		}
-		evidence := trial.NamesOf(trial.Evidence(nil, engines[prefix], nil))
-		for _, name := range slices.Concat(checks, evidence, sumChecks(), []string{memoryClosed}) {
-			names = append(names, prefix+name)
-		}
+	names = slices.Concat(names, trial.NamesOf(trial.Evidence(nil, remote, nil)), sumChecks(), []string{memoryClosed})
+	for i := range names {
+		names[i] = prefix + names[i]
+	}
+	return names
+}
+
+// CheckNames lists the checks of an engine, which may run in another process, of a private broker, and of a GPU.
+func CheckNames(remote, withBroker, withGPU bool) []string {
+	names := engineChecks("", remote)
+	if withBroker {
+		names = append(names, engineChecks(brokerPrefix, true)...)
 	}
 	if withGPU {
 		names = append(names, gpu.Names()...)
 	}
-	return names, nil
+	return names
 }
 
 // only returns the selection of the value of --only, which has to match at least one check of CheckNames.
 // leftOut counts the checks that the pattern leaves out.
-func only(pattern string, engines map[string]bool, withGPU bool) (s selection, leftOut int, err error) {
+func only(pattern string, remote, withBroker, withGPU bool) (s selection, leftOut int, err error) {
 	if pattern == "" {
 		return s, 0, cli.Badf("--only needs a pattern; give one such as 'identity/*' or 'memory/*'")
 	}
@@ -88,10 +90,7 @@ func only(pattern string, engines map[string]bool, withGPU bool) (s selection, l
 			"* stands for any text", pattern)
 	}
 	s.pattern = pattern
-	known, err := CheckNames(engines, withGPU)
-	if err != nil {
-		return s, 0, err
-	}
+	known := CheckNames(remote, withBroker, withGPU)
 	for _, name := range known {
 		if !s.has(name) {
 			leftOut++
@@ -99,7 +98,7 @@ func only(pattern string, engines map[string]bool, withGPU bool) (s selection, l
 	}
 	// These checks run only on some machines; leftOut does not count them.
 	occasional := []string{engineError, replayName + "/attributes", replayName + "/values", replayName + "/copies"}
-	if _, found := engines[brokerPrefix]; found {
+	if withBroker {
 		occasional = append(occasional, brokerAvailable)
 	}
 	if leftOut == len(known) && !s.has(occasional...) {
@@ -124,9 +123,6 @@ func groups(names []string) (patterns []string) {
 
 // OnlyChoices lists what --only may be: groups and names of checks, those of a private broker and of a GPU included.
 func OnlyChoices() []string {
-	names, err := CheckNames(map[string]bool{"": false, brokerPrefix: true}, true)
-	if err != nil {
-		return nil
-	}
+	names := CheckNames(false, true, true)
 	return append(groups(names), names...)
 }

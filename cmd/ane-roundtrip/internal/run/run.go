@@ -26,6 +26,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/timeline"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/near"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -233,12 +234,12 @@ func (j *job) run(t *trial.T) {
 func Load(t *trial.T, a *cli.App, src ane.Source) (*ane.Device, *trial.Rig) {
 	d := trial.Must(a.OpenEngineOrHint(t.Ctx))
 	t.Closing(d.Close)
-	rig, err := trial.NewRig(t.Ctx, d, src)
+	var rig *trial.Rig
+	err := step.Catch(func() { rig = trial.NewRig(&t.T, d, src) })
 	if w, ok := src.Weights.(*tensorfile.WeightFiles); ok {
 		w.Explain(err)
 	}
 	trial.NoError(ProgramFault(src.File, err))
-	t.Later(rig.Close)
 	return d, rig
 }
 

@@ -85,7 +85,7 @@ func (e *evidence) growthHere(t *T) {
 	const name, times, controls = GrowthCheck, 3, 3
 	unshown := func(format string, args ...any) { t.Add(Skipped(name, format, args...)) }
 	start := e.read.settled() // before anything large is compiled
-	m, _, _ := t.model(e.device, Program("growth", func(f *mil.FuncBuilder) {
+	m, _, _ := load(&t.T, e.device, Program("growth", func(f *mil.FuncBuilder) {
 		x := f.Input("x", mil.FP16, 1, 32, 512, 512)
 		one := f.Const("one", mil.FP16Scalar(1)) // the engine refuses programs that compute nothing
 		f.Output(f.Op("mul", mil.TensorOf(mil.FP16, 1, 32, 512, 512), "y", mil.A("x", x), mil.A("y", one)))
@@ -169,8 +169,7 @@ func (e *evidence) growthRemote(t *T) {
 	var grown, size, limit int64
 	for round := 0; round == 0 || round < rounds && grown >= limit; round++ {
 		t.Scope(func(t *T) {
-			r := Must(NewRig(t.Ctx, e.device, maximum(largeChannels)))
-			t.Later(r.Close)
+			r := NewRig(&t.T, e.device, maximum(largeChannels))
 			size = int64(r.bytes())
 			limit = size / 30
 			for _, tensor := range r.tensors {
@@ -216,9 +215,7 @@ const maxMessages = 256
 // traffic counts the bytes that the processes exchange for an evaluation of a large tensor and of a
 // small one. It takes the least of several rounds, since answers to earlier calls may arrive at the same time.
 func (e *evidence) traffic(t *T) {
-	large := Must(NewRig(t.Ctx, e.device, maximum(largeChannels)))
-	t.Later(large.Close)
-	small := t.rig(e.device, identity())
+	large, small := NewRig(&t.T, e.device, maximum(largeChannels)), t.rig(e.device, identity())
 	total := func() int64 {
 		sent, received, _ := e.device.Traffic()
 		return sent + received

@@ -3,7 +3,6 @@ package trial
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -29,22 +28,15 @@ type Rig struct {
 	In, Out       map[string]*ane.Tensor
 	Compile, Load time.Duration
 
-	t       T
+	t       *step.T
 	tensors []*ane.Tensor // inputs, then outputs
 	cells   []unimem.Cell // of the tensors in their order, between two guards
 }
 
-// NewRig compiles and loads a program and binds it to Grid cells.
-func NewRig(ctx context.Context, d *ane.Device, src ane.Source) (*Rig, error) {
-	r := &Rig{In: map[string]*ane.Tensor{}, Out: map[string]*ane.Tensor{}, t: T{T: step.T{Ctx: ctx}}}
-	if err := step.Catch(func() { r.build(d, src) }); err != nil {
-		return nil, errors.Join(err, r.Close(ctx))
-	}
-	return r, nil
-}
-
-func (r *Rig) build(d *ane.Device, src ane.Source) {
-	r.Model, r.Compile, r.Load = r.t.model(d, src)
+// NewRig compiles and loads a program and binds it to Grid cells, until the end of a step.
+func NewRig(t *step.T, d *ane.Device, src ane.Source) *Rig {
+	r := &Rig{In: map[string]*ane.Tensor{}, Out: map[string]*ane.Tensor{}, t: t}
+	r.Model, r.Compile, r.Load = load(t, d, src)
 	layouts := slices.Concat(r.Model.Inputs(), r.Model.Outputs())
 	size := 0
 	for _, l := range layouts {
@@ -52,32 +44,27 @@ func (r *Rig) build(d *ane.Device, src ane.Source) {
 	}
 	size = (size + slack + 63) / 64 * 64
 	grid := Must(unimem.NewGrid(size, len(layouts)+2, unimem.SurfacePerCell()))
-	r.t.Closing(grid.Close)
+	t.Closing(grid.Close)
 	for range grid.Total() {
 		c := Must(grid.Take())
-		r.t.Closing(func() error { return grid.Give(c) })
+		t.Closing(func() error { return grid.Give(c) })
 		r.cells = append(r.cells, c)
 	}
 	for i, l := range layouts {
-		t := Must(ane.OnCell(r.cells[1+i], l))
-		r.tensors = append(r.tensors, t)
+		tensor, side := Must(ane.OnCell(r.cells[1+i], l)), r.Out
 		if i < len(r.Model.Inputs()) {
-			r.In[l.Name] = t
-		} else {
-			r.Out[l.Name] = t
+			side = r.In
 		}
+		r.tensors, side[l.Name] = append(r.tensors, tensor), tensor
 	}
 	r.Request = Must(r.Model.Bind(r.In, r.Out))
-	r.t.Closing(func() error { return r.Request.Close() })
+	t.Closing(func() error { return r.Request.Close() })
+	return r
 }
-
-// Close closes the request, the grid and the model, in this order.
-func (r *Rig) Close(ctx context.Context) error { return r.t.Close(ctx) }
 
 // rig makes a Rig of a model. It fails if the engine reports other names of inputs and outputs than the program has.
 func (t *T) rig(d *ane.Device, m models.Model) *Rig {
-	r := Must(NewRig(t.Ctx, d, Source(m)))
-	t.Later(r.Close)
+	r := NewRig(&t.T, d, Source(m))
 	var want, got []string
 	for _, v := range m.Program.Funcs[0].Params {
 		want = append(want, v.Name)

@@ -53,7 +53,7 @@ func (e *evidence) play(c scene) func(*T) {
 		for _, m := range Must(models.All()) {
 			if slices.Contains(c.programs, m.Name) {
 				s.programs = append(s.programs, m)
-				loaded, _, _ := t.model(e.device, Source(m))
+				loaded, _, _ := load(&t.T, e.device, Source(m))
 				s.models = append(s.models, loaded)
 			}
 		}

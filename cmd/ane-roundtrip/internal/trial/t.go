@@ -88,8 +88,8 @@ func Program(name string, build func(*mil.FuncBuilder)) ane.Source {
 	return ane.Source{File: name + ".mil", Program: Must(b.Program())}
 }
 
-// model compiles and loads a program.
-func (t *T) model(d *ane.Device, src ane.Source) (m *ane.Model, compile, load time.Duration) {
+// load compiles and loads a program.
+func load(t *step.T, d *ane.Device, src ane.Source) (m *ane.Model, compile, load time.Duration) {
 	start := time.Now()
 	m = Must(d.Compile(t.Ctx, src))
 	compile = time.Since(start)
