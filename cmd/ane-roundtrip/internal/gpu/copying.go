@@ -2,14 +2,14 @@ package gpu
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/unimem"
 )
 
-// Copying returns a device whose Import copies: it stages the Block's bytes in memory of the driver around every
-// kernel. The results stay right, and the checks have to find the copy.
+// Copying returns a device whose Import copies: it stages the Block's bytes in a Block of its own around every kernel. The results stay right, and the checks have to find the copy.
 func Copying(d Device) Device { return &copying{d} }
 
 type copying struct{ Device }
@@ -18,19 +18,27 @@ type copying struct{ Device }
 type staged struct {
 	Memory
 	block   *unimem.Block
+	own     *unimem.Block
 	running sync.WaitGroup
 }
 
 func (c *copying) Import(ctx context.Context, b *unimem.Block) (Memory, error) {
-	m, err := c.Own(ctx, b.Size())
-	return &staged{Memory: m, block: b}, err
+	own, err := unimem.Open(b.Size(), unimem.Warm())
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.Device.Import(ctx, own)
+	if err != nil {
+		return nil, errors.Join(err, own.Close())
+	}
+	return &staged{Memory: m, block: b, own: own}, nil
 }
 
 func (s *staged) Bytes() []byte { return s.block.Bytes() }
 
 func (s *staged) Close() error {
 	s.running.Wait()
-	return s.Memory.Close()
+	return errors.Join(s.Memory.Close(), s.own.Close())
 }
 
 func (c *copying) Submit(ctx context.Context, waits, signals []hal.Point, w Work) error {

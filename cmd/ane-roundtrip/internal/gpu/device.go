@@ -33,7 +33,8 @@ type Device interface {
 	Report() Report
 	// Import makes a Memory of a Block, in place.
 	Import(ctx context.Context, b *unimem.Block) (Memory, error)
-	// Own makes a Memory apart from any Block of the caller, which counts as memory of this process: the copying path.
+	// Own makes a Memory of the driver: the copying path. It counts as memory of this process unless the device is
+	// discrete.
 	Own(ctx context.Context, size int) (Memory, error)
 	// Submit does work once the waits are reached, and then signals. It does not wait; errors of the work fail the
 	// signals.

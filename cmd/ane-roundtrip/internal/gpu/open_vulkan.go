@@ -59,42 +59,7 @@ func (d *device) Import(ctx context.Context, b *unimem.Block) (Memory, error) {
 	return d.d.Import(ctx, b)
 }
 
-// Own makes memory of the driver. That of a discrete GPU is no memory of this process, so that its growth could not be
-// seen: there it is a Block that the caller does not have.
-func (d *device) Own(ctx context.Context, size int) (Memory, error) {
-	if d.d.Info().Kind != vulkan.Discrete {
-		return d.d.NewBuffer(ctx, size)
-	}
-	b, err := unimem.Open(size, unimem.Warm())
-	if err != nil {
-		return nil, err
-	}
-	buf, err := d.d.Import(ctx, b)
-	if err != nil {
-		return nil, errors.Join(err, b.Close())
-	}
-	return &ownBlock{buf, b}, nil
-}
-
-// ownBlock is memory on a Block of its own.
-type ownBlock struct {
-	*vulkan.Buffer
-	block *unimem.Block
-}
-
-func (o *ownBlock) Close() error {
-	if err := o.Buffer.Close(); err != nil {
-		return err
-	}
-	return o.block.Close()
-}
-
-func buffer(m Memory) *vulkan.Buffer {
-	if o, ok := m.(*ownBlock); ok {
-		return o.Buffer
-	}
-	return m.(*vulkan.Buffer)
-}
+func (d *device) Own(ctx context.Context, size int) (Memory, error) { return d.d.NewBuffer(ctx, size) }
 
 func (d *device) Submit(ctx context.Context, waits, signals []hal.Point, w Work) error {
 	k := d.scale
@@ -105,7 +70,7 @@ func (d *device) Submit(ctx context.Context, waits, signals []hal.Point, w Work)
 	dispatch := vulkan.Dispatch{Kernel: k, Push: push, Groups: k.Program().Groups(x, y, 1)}
 	dispatch.Groups[0] = min(dispatch.Groups[0], maxGroups)
 	for _, r := range ranges {
-		dispatch.Buffers = append(dispatch.Buffers, buffer(w.Memory).Range(r[0], r[1]))
+		dispatch.Buffers = append(dispatch.Buffers, w.Memory.(*vulkan.Buffer).Range(r[0], r[1]))
 	}
 	return d.queue.Execute(ctx, waits, signals, dispatch)
 }
