@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/timeline"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/models"
 )
 
@@ -66,7 +67,8 @@ once more on a timeline; a failed check writes the report too.`,
 					return cli.Badf("--%s goes with the models, which --wasm does not run; leave one of them out", other)
 				}
 			}
-			return c.run(cmd.Context(), cmd.Flags().Changed("only"))
+			chosen := cmd.Flags().Changed("only")
+			return step.Run(cmd.Context(), func(t *step.T) { c.run(t, chosen) })
 		},
 	}
 	f := cmd.Flags()
@@ -86,120 +88,84 @@ once more on a timeline; a failed check writes the report too.`,
 	return cmd
 }
 
-// run runs the diagnostic and prints its report. chosen means that --only is given.
-func (c *CheckRun) run(ctx context.Context, chosen bool) (err error) {
+// run runs the diagnostic and delivers its report. chosen means that --only is given.
+func (c *CheckRun) run(t *step.T, chosen bool) {
 	a := c.App
 	if c.Repeat < 1 || c.Repeat > cli.MaxRepeat {
-		return cli.Badf("--repeat %d; give 1 to %d", c.Repeat, cli.MaxRepeat)
+		step.NoError(cli.Badf("--repeat %d; give 1 to %d", c.Repeat, cli.MaxRepeat))
 	}
 	if c.inject == GPUCopy && c.gpuName == "" {
-		return cli.Badf("--inject %s breaks a GPU; give --gpu too", GPUCopy)
+		step.NoError(cli.Badf("--inject %s breaks a GPU; give --gpu too", GPUCopy))
 	}
-	if err := claimsKnown(c.required); err != nil {
-		return err
-	}
-	wrap, err := injected(a, c.inject)
-	if err != nil {
-		return err
-	}
+	step.NoError(claimsKnown(c.required))
+	wrap := step.Must(injected(a, c.inject))
 	name, opts, err := a.EngineChoice() // wrong usage, also where there is no GPU
-	if err != nil {
-		return err
-	}
-	files, err := tensorfile.Stage(ctx, a, nil, c.trace)
-	if err != nil {
-		return err
-	}
+	step.NoError(err)
+	files := step.Must(tensorfile.Stage(t.Ctx, a, nil, c.trace))
 	defer files.Discard()
 	if c.gpuName != "" {
-		if err := limited(ctx, c.openGPU); err != nil {
-			return c.unavailable(err)
-		}
-		defer func() { err = errors.Join(err, limited(context.WithoutCancel(ctx), c.gpu.Close)) }()
+		c.available(limited(t.Ctx, c.openGPU))
+		t.Later(func(ctx context.Context) error { return limited(ctx, c.gpu.Close) })
 	}
-	d, err := a.OpenEngine(ctx, wrap)
-	if err != nil {
-		return c.unavailable(err)
-	}
+	d, err := a.OpenEngine(t.Ctx, wrap)
+	c.available(err)
 	c.report = cli.NewReport(d)
 	soft := d.Receipt().Engine == engine.Soft
 	_, _, remote := d.Traffic()
 	withBroker := a.Engine == engine.Auto && soft
-	if chosen {
-		c.only, c.details.LeftOut, err = only(c.pattern, remote, withBroker, c.gpu != nil)
-		c.details.Only = c.pattern
+	if err := step.Catch(func() {
+		if chosen {
+			c.only, c.details.LeftOut, err = only(c.pattern, remote, withBroker, c.gpu != nil)
+			c.details.Only = c.pattern
+			step.NoError(err)
+		}
+		if !c.wasm && (files.Trace != nil || a.ReportFile.File != nil) {
+			var programs []ane.Source
+			for _, m := range step.Must(models.All()) {
+				programs = append(programs, trial.Source(m))
+			}
+			c.details.Timeline = step.Must(timeline.Evaluate(t.Ctx, d, files, nil, programs...))
+			step.NoError(files.Commit())
+		}
+	}); err != nil {
+		step.NoError(errors.Join(err, d.Close()))
 	}
-	if err == nil {
-		err = c.draw(ctx, d, files)
-	}
-	if err != nil {
-		return errors.Join(err, d.Close())
-	}
-	if err := c.add(ctx, d, ""); err != nil {
-		return err
-	}
+	c.add(t, d, "")
 	opts = append(opts, engine.Wrap(wrap))
 	if soft { // also with tensors at an offset of the guest's memory, and all turns with a GPU are on one Block
 		opts = append(opts, engine.AllowOffsets())
 	}
 	if c.wasm && soft {
-		d, err := engine.Open(ctx, engine.Soft, opts...)
-		if err == nil {
-			err = c.add(ctx, d, "wasm/offset/")
-		}
-		if err != nil {
-			return err
-		}
+		c.add(t, step.Must(engine.Open(t.Ctx, engine.Soft, opts...)), "wasm/offset/")
 	}
-	if withBroker {
-		if err := c.addBroker(ctx, wrap); err != nil {
-			return err
-		}
+	if withBroker && c.only.has(engineChecks(brokerPrefix, true)...) {
+		c.addBroker(t, wrap)
 	}
 	if c.gpu != nil && c.only.has(gpu.Names()...) {
-		if err := limited(ctx, func(ctx context.Context) error { return c.checkGPU(ctx, name, opts) }); err != nil {
-			return err
-		}
+		step.NoError(limited(t.Ctx, func(ctx context.Context) error {
+			return step.Run(ctx, func(t *step.T) { c.checkGPU(t, name, opts) })
+		}))
 	}
-	return c.judge()
+	c.judge()
 }
 
-// unavailable delivers the verdict of an engine or a GPU that is not there, and returns err.
-func (c *CheckRun) unavailable(err error) error {
+// available ends the run, with a verdict, if an engine or a GPU is not there.
+func (c *CheckRun) available(err error) {
 	if errors.Is(err, ane.ErrUnavailable) {
 		c.report = cli.NewReport(nil)
 		c.report.View = View(c.quiet)
 		c.App.Deliver(c.report)
 	}
-	return err
-}
-
-// draw evaluates every model on a timeline for --trace and --report.
-func (c *CheckRun) draw(ctx context.Context, d *ane.Device, files *tensorfile.Files) error {
-	if c.wasm || files.Trace == nil && c.App.ReportFile.File == nil {
-		return nil
-	}
-	all, err := models.All()
-	if err != nil {
-		return err
-	}
-	var programs []ane.Source
-	for _, m := range all {
-		programs = append(programs, trial.Source(m))
-	}
-	if c.details.Timeline, err = timeline.Evaluate(ctx, d, files, nil, programs...); err != nil {
-		return err
-	}
-	return files.Commit()
+	step.NoError(err)
 }
 
 // add runs the checks on an engine, closes it, and adds the result.
-func (c *CheckRun) add(ctx context.Context, d *ane.Device, prefix string) error {
-	t, err := c.CheckEngine(ctx, d, prefix)
-	c.details.Engines = append(c.details.Engines, t)
-	c.details.Guests = append(c.details.Guests, t.guests...)
-	c.report.Checks = append(c.report.Checks, t.Checks...)
-	return err
+func (c *CheckRun) add(t *step.T, d *ane.Device, prefix string) {
+	r, err := c.CheckEngine(t.Ctx, d, prefix)
+	c.details.Engines = append(c.details.Engines, r)
+	c.details.Guests = append(c.details.Guests, r.guests...)
+	c.report.Checks = append(c.report.Checks, r.Checks...)
+	step.NoError(err)
 }
 
 // brokerPrefix is before the names of the checks of a private broker.
@@ -207,25 +173,16 @@ const brokerPrefix = engine.Broker + "/"
 
 // addBroker runs the checks on the software engine in a private broker, a process of its own.
 // Where no broker can start it adds one skipped check with the reason.
-func (c *CheckRun) addBroker(ctx context.Context, wrap func(ane.Engine) ane.Engine) error {
-	if !c.only.has(engineChecks(brokerPrefix, true)...) {
-		return nil
+func (c *CheckRun) addBroker(t *step.T, wrap func(ane.Engine) ane.Engine) {
+	opts := append(step.Must(c.App.Arithmetic(engine.Broker)), engine.BrokerPath(""), engine.Wrap(wrap))
+	d, err := engine.Open(t.Ctx, engine.Broker, opts...)
+	step.NoError(t.Ctx.Err())
+	switch {
+	case err == nil:
+		c.add(t, d, brokerPrefix)
+	case c.only.has(brokerAvailable):
+		c.report.Checks = append(c.report.Checks, trial.Skipped(brokerAvailable, "%s", cli.ErrorText(err)))
 	}
-	opts, err := c.App.Arithmetic(engine.Broker)
-	if err != nil {
-		return err
-	}
-	d, err := engine.Open(ctx, engine.Broker, append(opts, engine.BrokerPath(""), engine.Wrap(wrap))...)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		if c.only.has(brokerAvailable) {
-			c.report.Checks = append(c.report.Checks, trial.Skipped(brokerAvailable, "%s", cli.ErrorText(err)))
-		}
-		return nil
-	}
-	return c.add(ctx, d, brokerPrefix)
 }
 
 // gpuTime bounds the start and the end of a driver, and all checks of a GPU: drivers can hang.
@@ -251,18 +208,15 @@ func (c *CheckRun) openGPU(ctx context.Context) (err error) {
 }
 
 // checkGPU makes the checks of the GPU, which takes turns with an engine.
-func (c *CheckRun) checkGPU(ctx context.Context, name string, opts []engine.Option) (err error) {
-	e, err := engine.Open(ctx, name, opts...)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	made, err := gpu.Checks(ctx, c.gpu, e, c.only.has)
+func (c *CheckRun) checkGPU(t *step.T, name string, opts []engine.Option) {
+	e := step.Must(engine.Open(t.Ctx, name, opts...))
+	t.Closing(e.Close)
+	made, err := gpu.Checks(t.Ctx, c.gpu, e, c.only.has)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return errors.Join(errors.New("the GPU did not answer in time"), err)
+		err = errors.Join(errors.New("the GPU did not answer in time"), err)
 	}
+	step.NoError(err)
 	c.report.Checks = append(c.report.Checks, c.only.filter(made)...)
-	return err
 }
 
 // details are the fields that check adds to the report.
@@ -277,8 +231,8 @@ type details struct {
 	Timeline *timeline.Record    `json:"timeline,omitempty"` // of the first engine, with --report or --trace
 }
 
-// judge delivers the report of all engines and returns cli.Failed if a check failed.
-func (c *CheckRun) judge() error {
+// judge delivers the report of all engines. The run ends with cli.Failed if a check failed.
+func (c *CheckRun) judge() {
 	r, engines := &c.report, c.details.Engines
 	c.details.Models = engines[0].Rows
 	for _, t := range engines {
@@ -296,5 +250,5 @@ func (c *CheckRun) judge() error {
 		}
 	}
 	c.App.Deliver(*r)
-	return failed
+	step.NoError(failed)
 }
