@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 func TestOpenFailures(t *testing.T) {

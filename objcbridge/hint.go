@@ -1,6 +1,6 @@
 package objcbridge
 
-import "github.com/anekit/anekit/ane/driverabi"
+import "github.com/anekit/anekit/internal/engine/driverabi"
 
 var reasonHints = map[Reason]string{
 	ReasonArgument: "correct the argument",

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/objcbridge"
 )
 

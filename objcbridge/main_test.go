@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // fakes are the bridge libraries compiled in a run of the tests.

@@ -1,6 +1,6 @@
 package objcbridge
 
-import "github.com/anekit/anekit/ane/driverabi"
+import "github.com/anekit/anekit/internal/engine/driverabi"
 
 // DriverStatus returns Status without the loading step. Up to macOS 26 failures of loading have one
 // number for both, status<<16 | step: 0x50004 is status 5 in step 4 on macOS 27 (inferred from the two

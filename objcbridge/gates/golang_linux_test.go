@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"

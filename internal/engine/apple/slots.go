@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/objcbridge"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/lint"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // Texts that real machines printed.

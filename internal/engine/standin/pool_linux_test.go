@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"

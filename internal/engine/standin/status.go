@@ -3,7 +3,7 @@ package standin
 import (
 	"errors"
 
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/internal/engine/emulate"
 )
 

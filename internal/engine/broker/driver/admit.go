@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // refusal is a code with its reason, made once: a client that fills the queue must not

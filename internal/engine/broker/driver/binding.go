@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // maxBound is how many sets of surfaces one client keeps prepared, with all its programs

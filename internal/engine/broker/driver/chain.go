@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // chain is a program with output sets that wait for inputs. The Driver's lock guards

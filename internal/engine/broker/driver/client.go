@@ -5,8 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/engine/broker/slots"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // Client is one process's pair of connections. Its methods may be called from

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/dart"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // patience is how long Close waits for the engine to come back from a request that it

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // enqueue puts r into the queue and rings a doorbell, whose index was checked. The caller

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // told is the error of the last refusal, which names the place and the fix.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // CheckInstance tells what a client may not ask of an instance, by name: the error

@@ -3,7 +3,7 @@ package driver
 import (
 	"encoding/binary"
 
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // This file is the whole of what is ours in the ABI: the source gives most structures

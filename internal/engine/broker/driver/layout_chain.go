@@ -1,6 +1,6 @@
 package driver
 
-import "github.com/anekit/anekit/ane/driverabi"
+import "github.com/anekit/anekit/internal/engine/driverabi"
 
 // Resident submission: a chain is a prepared program whose output surfaces are named
 // ahead of the inputs. Output sets wait in the order in which they were enqueued;

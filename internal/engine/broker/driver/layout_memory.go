@@ -1,6 +1,6 @@
 package driver
 
-import "github.com/anekit/anekit/ane/driverabi"
+import "github.com/anekit/anekit/internal/engine/driverabi"
 
 // Memory lists surfaces to map or unmap. Ours: +0x00 count, at most
 // driverabi.MaxSurfaces; from +0x20 an entry of 16 bytes for each, whose first 4 bytes

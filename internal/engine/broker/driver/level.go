@@ -3,7 +3,7 @@ package driver
 import (
 	"time"
 
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // Level counts the requests of one level of the queue since the driver started.

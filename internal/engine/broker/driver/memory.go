@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/dart"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // The device's addresses begin after the first 4 GiB, so that a truncated address is never a valid one, and end

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // TotalDepth is how many requests all clients together may have in the queue: that of

@@ -1,6 +1,6 @@
 package driver
 
-import "github.com/anekit/anekit/ane/driverabi"
+import "github.com/anekit/anekit/internal/engine/driverabi"
 
 // order is what a request asks for, read once from its bytes, which stay the caller's.
 type order struct {

@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // program is an Executable that clients of one identity share while it is created.

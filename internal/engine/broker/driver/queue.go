@@ -3,7 +3,7 @@ package driver
 import (
 	"sync/atomic"
 
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // Levels is the number of queues of the engine's firmware, .p0 to .p7.

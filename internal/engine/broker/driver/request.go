@@ -3,7 +3,7 @@ package driver
 import (
 	"time"
 
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // States of a request. The Driver's lock guards them.

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/unimem"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // Full is the answer to a request, or an output set, for which there is no room in the

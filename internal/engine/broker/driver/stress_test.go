@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // TestNothingLostNothingDoubled has 8 clients send 10,000 requests each, of all classes

@@ -3,7 +3,7 @@ package driver
 import (
 	"context"
 
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // unprepare unloads the program, unless another attachment needs it. With requests in

@@ -5,9 +5,9 @@ package server
 import (
 	"testing"
 
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // BenchmarkEvaluate is a run of 2,048 elements, asked for and answered over a socket.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // request is a program tied to surfaces. The flights' lock guards busy.

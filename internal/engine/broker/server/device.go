@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // device is a client's pair of connections to the driver, in calls instead of

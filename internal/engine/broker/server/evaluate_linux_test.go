@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/models"
 )
 

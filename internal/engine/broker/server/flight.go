@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
 	"github.com/anekit/anekit/internal/engine/broker/slots"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // flight is one evaluation, or one chain, in flight. A session uses a flight again and

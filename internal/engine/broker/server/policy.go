@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // Tiers are the services that a client may open. Restricted serves what Unrestricted

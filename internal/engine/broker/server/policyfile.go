@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // maxPolicy bounds a policy's text; thousands of grants fit.

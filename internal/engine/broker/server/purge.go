@@ -2,8 +2,8 @@ package server
 
 import (
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // PurgeEverybody is the key by which a client with the entitlement for it purges the

@@ -2,8 +2,8 @@ package server
 
 import (
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // reload reads the policy again for each signal, until the broker ends. A policy that cannot be read changes nothing.

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // Fault answers a request that failed. Its fields are those of ane.Error.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // Compile brings a program: descriptor 0 is a sealed memfd with its text, the others hold

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // samples are two of each payload: empty, and with every field set to something else.

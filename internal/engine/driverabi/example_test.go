@@ -3,7 +3,7 @@ package driverabi_test
 import (
 	"fmt"
 
-	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // A request goes through the control client's dispatcher, and one of the wrong size does
