@@ -59,8 +59,6 @@ type Config struct {
 
 	// What the process may spend, for tests; 0 means what thisProcess says.
 	process allowance
-	// strays of the control group; Serve looks at its own without.
-	strays *strays
 	// clients among whom it is divided; 0 means process.clients.
 	clients int
 }

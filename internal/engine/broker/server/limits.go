@@ -28,7 +28,7 @@ const (
 	// MaxCompiles is how many compiles of one client may be unanswered, instances among
 	// them.
 	MaxCompiles = 256
-	// maxCompiling is how many of them are done at a time, fewer where threads are few; the others wait.
+	// maxCompiling is how many of them are done at a time; the others wait.
 	maxCompiling = 8
 	// maxExecutable is how long the executable of a client may be: a second of hashing.
 	maxExecutable = 1 << 30
@@ -81,12 +81,6 @@ const (
 	// Where the system permits fewer descriptors than reservedFiles, there are fewer places than MaxClients.
 	ownFiles   = 16
 	placeFiles = 4
-	// ownThreads are the broker's without clients, beside one for each processor: some 6 of the runtime, and those that
-	// hash executables, admit connections and write the log. placeThreads are what a client may have in calls of the
-	// system at a time: the readers of its frames and of its bell, an answer, a report, and a compile. Where the system
-	// permits fewer threads than MaxClients need, there are fewer places: the runtime ends when it gets no thread.
-	ownThreads   = 16
-	placeThreads = 5
 	// reservedAddresses are for threads, where the address space is limited: each has a stack of 8 MiB and may have an
 	// arena of the C library of 64 MiB.
 	reservedAddresses = 1 << 30
@@ -97,11 +91,6 @@ const (
 	// memoryShare is the part of the memory that clients may have: one half. The other one is for the garbage of the
 	// heap, which may be as large as what is in use.
 	memoryShare = 2
-	// keptFromStrays is the part of a control group's limit, in hundredths, that strays leave: for the broker and what
-	// its clients do besides binding. Half as many are not worth a refusal. looksForStrays is for how many bytes
-	// of charges they are counted once, which takes some 50 microseconds.
-	keptFromStrays = 12
-	looksForStrays = 64 << 10
 	// boundShare is the part of the clients' memory that prepared requests may have in the driver, which prepares
 	// again what it has dropped. It is divided evenly, so one client has 4 MiB of 2 GiB.
 	boundShare = 8

@@ -6,7 +6,6 @@ type allowance struct {
 	files    int64 // descriptors
 	memory   int64 // bytes
 	clients  int   // places
-	compiles int   // of one client that are done at a time
 }
 
 // or fills in what p does not say.
@@ -23,23 +22,12 @@ func (p allowance) or(q allowance) allowance {
 	if p.clients == 0 {
 		p.clients = q.clients
 	}
-	if p.compiles == 0 {
-		p.compiles = q.compiles
-	}
 	return p
 }
 
 // placesBeside is how many clients have a place where the broker keeps so many descriptors for itself.
 func placesBeside(files int64) int {
 	return int(min(max((files-ownFiles)/placeFiles, 1), MaxClients))
-}
-
-// placesAmong is how many clients have a place where so many threads are for them.
-func placesAmong(threads int64) int { return int(min(max(threads/placeThreads, 1), MaxClients)) }
-
-// compilesAmong is how many compiles of one client are done at a time where so many threads are for all clients.
-func compilesAmong(threads int64, clients int) int {
-	return int(min(max(threads/int64(clients)-placeThreads+1, 1), maxCompiling))
 }
 
 // spare is what a limit leaves beside a reserve; half of a limit that is smaller than twice that.

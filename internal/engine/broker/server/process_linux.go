@@ -3,11 +3,9 @@
 package server
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -22,14 +20,11 @@ import (
 var thisProcess = sync.OnceValue(func() allowance {
 	files := min(resource(unix.RLIMIT_NOFILE), mostFiles)
 	spent := spare(files, reservedFiles)
-	threads := clientThreads()
-	clients := min(placesBeside(files-spent), placesAmong(threads))
 	return allowance{
 		mappings: spare(readNumber("/proc/sys/vm/max_map_count", defaultMappings), reservedMappings),
 		files:    spent,
-		clients:  clients,
-		compiles: compilesAmong(threads, clients),
-		memory:   memoryLimit(ownGroups()) / memoryShare,
+		clients:  placesBeside(files - spent),
+		memory:   memoryLimit() / memoryShare,
 	}
 })
 
@@ -70,39 +65,21 @@ func addresses() int64 {
 	return limit - pages*int64(os.Getpagesize()) - reservedAddresses
 }
 
-// clientThreads is how many threads the control groups leave for clients.
-func clientThreads() int64 { return ownGroups().threads() - ownThreads - int64(runtime.GOMAXPROCS(0)) }
-
-// fits refuses to serve where limits leave no threads.
-func fits() error { return errors.Join(cramped(addresses()), crowded(clientThreads())) }
-
-// crowded is cramped for a limit on the number of threads, of which so many are for clients.
-func crowded(threads int64) error {
-	if threads >= placeThreads {
-		return nil
-	}
-	return &ane.Error{Op: "serve", Engine: Name, Err: ane.ErrExhausted,
-		Detail: fmt.Sprintf("the limit on the tasks of the control group is %d too low for one client",
-			placeThreads-threads),
-		Hint: "raise it (pids.max, TasksMax=)"}
-}
-
-// cramped refuses to serve where the broker would end, with all its clients, for want of a thread.
-func cramped(left int64) error {
+// fits refuses to serve where the broker would end, with all its clients, for want of a thread.
+func fits() error {
+	left := addresses()
 	if left > 0 {
 		return nil
 	}
 	return &ane.Error{Op: "serve", Engine: Name, Err: ane.ErrExhausted,
 		Detail: fmt.Sprintf("the limit on the address space leaves %d bytes, and threads may need %d",
 			left+reservedAddresses, int64(reservedAddresses)),
-		Hint: "raise it (ulimit -v, LimitAS=), or limit the memory by a cgroup (MemoryMax=)"}
+		Hint: "raise it (ulimit -v, LimitAS=), or limit the memory instead (GOMEMLIMIT)"}
 }
 
-// memoryLimit is the least of the machine's memory, the limits of the cgroups that the process is in, what is left of
-// its address space, and GOMEMLIMIT.
-func memoryLimit(g controlGroups) int64 {
-	_, group := g.memory()
-	return min(max(addresses(), leastMemory), debug.SetMemoryLimit(-1), machineMemory(), group)
+// memoryLimit is the least of the machine's memory, what is left of the process's address space, and GOMEMLIMIT.
+func memoryLimit() int64 {
+	return min(max(addresses(), leastMemory), debug.SetMemoryLimit(-1), machineMemory())
 }
 
 // machineMemory is the bytes of the machine's memory: the largest number if the system does not say.

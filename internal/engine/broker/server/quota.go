@@ -19,7 +19,6 @@ type quota struct {
 	floor   int64
 	clients int64
 	refused atomic.Uint64
-	strays  *strays // nil where there are none
 
 	mu     sync.Mutex
 	used   int64
@@ -44,9 +43,6 @@ func (b *quota) above(n int64) int64 { return max(n-b.floor, 0) }
 
 // take charges n to the client. It refuses with the numbers, and charges nothing then.
 func (a *account) take(op, name string, n int64) error {
-	if err := a.besideStrays(op, name, n, keptFromStrays/2); err != nil {
-		return err
-	}
 	b := a.of
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,8 +19,8 @@ import (
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
+	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models"
-	"github.com/anekit/anekit/unimem"
 )
 
 // sparse is a sealed memfd of a size without a page.
@@ -136,23 +137,17 @@ func TestIntermediateValuesAreBudgeted(t *testing.T) {
 	require.NoError(t, p.evaluate(r, 0))
 }
 
-// The child is a broker in a cgroup of its own.
-const groupEnv = "ANEKIT_SERVER_TEST_GROUP"
-
 func init() {
-	child["group"] = func() int {
-		err := os.WriteFile(os.Getenv(groupEnv), []byte(strconv.Itoa(os.Getpid())), 0o600)
+	child["limited"] = func() int {
+		l, err := Listen(os.Getenv(pathEnv))
 		if err == nil {
-			var l *Listener
-			if l, err = Listen(os.Getenv(pathEnv)); err == nil {
-				fmt.Println("ready", thisProcess().memory)
-				ctx, cancel := context.WithCancel(context.Background())
-				go func() {
-					_, _ = os.Stdin.Read(make([]byte, 1))
-					cancel()
-				}()
-				err = Serve(ctx, l, Config{Stay: true})
-			}
+			fmt.Println("ready", thisProcess().memory)
+			ctx, cancel := context.WithCancel(context.Background())
+			go func() {
+				_, _ = os.Stdin.Read(make([]byte, 1))
+				cancel()
+			}()
+			err = Serve(ctx, l, Config{Stay: true})
 		}
 		if err != nil {
 			fmt.Println(err)
@@ -168,9 +163,25 @@ func TestBrokerLivesInOneGiB(t *testing.T) {
 	if effort.Race {
 		t.Skip("the race detector takes several times the memory; run without it")
 	}
-	procs, path := group(t, "memory", memoryFiles, 1<<30), socket(t)
-	cmd, in, said := startIn(t, procs, path)
-	require.Equal(t, fmt.Sprint("ready ", 1<<29), said)
+	leaktest.SkipEmulated(t)
+	path := socket(t)
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), childEnv+"=limited", pathEnv+"="+path, "GOMEMLIMIT=1GiB")
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil { // the test has failed
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}
+	})
+	var memory int64
+	_, err = fmt.Fscanf(out, "ready %d\n", &memory)
+	require.NoError(t, err)
+	require.EqualValues(t, 1<<29, memory)
 	eventually(t, "it listens", func() bool { _, err := os.Stat(path); return err == nil })
 	sane := dial(t, path)
 	r, err := sane.ready(model(t, "conv-3x3"), 21)
@@ -186,11 +197,13 @@ func TestBrokerLivesInOneGiB(t *testing.T) {
 	eventually(t, "what the others had is given back", func() bool {
 		return sane.counter(t, "bytes of memory") == sane.counter(t, "own bytes of memory")
 	})
-	files := litter(t, path)
-	require.NoError(t, sane.evaluate(r, 0))
-	for _, f := range files {
-		require.NoError(t, f.Close())
-	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+	require.NoError(t, err)
+	_, peak, _ := strings.Cut(string(status), "VmHWM:")
+	var kilobytes int64
+	_, err = fmt.Sscan(peak, &kilobytes)
+	require.NoError(t, err)
+	require.Less(t, kilobytes<<10, int64(1<<30), "resident at once")
 	late := dial(t, path)
 	_, err = late.ready(model(t, "conv-3x3"), 21)
 	require.NoError(t, err)
@@ -264,48 +277,4 @@ func hog(path string, seed int) error {
 		}
 	}
 	return p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{})
-}
-
-// litter has the broker write one file after another, drops each and keeps it, until the broker refuses more.
-func litter(t *testing.T, path string) (files []*os.File) {
-	t.Helper()
-	p := dial(t, path)
-	defer p.close()
-	const size = 50 << 20
-	n := strconv.Itoa(size / 2)
-	c, err := p.compile(models.Model{Name: "fills", Text: []byte(`program(1.3)
-{
-func main<ios18>(tensor<fp16, [1, 32]> x) {
-tensor<fp16, [1, ` + n + `]> y = pad(x = x, pad = tensor<int32, [4]>([0, 0, 0, ` + strconv.Itoa(size/2-32) + `]),
-    mode = string("constant"), constant_val = fp16(1));
-} -> (y);
-}`)})
-	require.NoError(t, err)
-	require.NoError(t, p.ask(wire.KindLoad, &wire.Load{Program: c.Program, QoS: 21}, &wire.Loaded{}))
-	in, _, err := p.surface(1 << 14)
-	require.NoError(t, err)
-	for len(files) < 1<<30/size {
-		b, err := unimem.Open(size)
-		require.NoError(t, err)
-		f, err := b.Share()
-		require.NoError(t, err)
-		require.NoError(t, b.Close())
-		files = append(files, f)
-		out := uint32(100 + len(files))
-		require.NoError(t, p.ask(wire.KindSurface, &wire.Surface{ID: out, Size: size, Token: out}, &wire.SurfaceReply{},
-			int(f.Fd())))
-		var bound wire.Bound
-		err = p.ask(wire.KindBind, &wire.Bind{Program: c.Program, In: []wire.Port{{Surface: in}},
-			Out: []wire.Port{{Surface: out}}}, &bound)
-		if err != nil {
-			require.ErrorIs(t, err, ane.ErrExhausted)
-			require.ErrorContains(t, err, "in files that the broker does not use")
-			return files
-		}
-		require.NoError(t, p.evaluate(&run{request: bound.Request}, 0))
-		require.NoError(t, p.ask(wire.KindUnbind, &wire.Unbind{Request: bound.Request}, &wire.Empty{}))
-		require.NoError(t, p.ask(wire.KindDrop, &wire.Drop{Token: out}, &wire.Empty{}))
-	}
-	t.Fatal("no file was refused")
-	return nil
 }

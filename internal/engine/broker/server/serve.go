@@ -24,9 +24,6 @@ func Serve(ctx context.Context, l *Listener, c Config) error {
 		return errors.Join(err, l.Close())
 	}
 	keepHeapWithin()
-	if c.strays == nil {
-		c.strays = groupStrays()
-	}
 	s, err := newServer(c.settled(SharedPolicy()))
 	if err != nil {
 		return errors.Join(err, l.Close())

@@ -59,7 +59,6 @@ func newServer(c Config) (*server, error) {
 		over:  make(chan struct{}), watching: make(chan struct{})}
 	s.reports = newReports(c.report)
 	s.quotas = newQuotas(c.process, c.clients)
-	s.quotas.memory.strays = c.strays
 	s.places = placesFor(c.clients)
 	s.arrivals.most = s.places.all + s.places.crowd
 	s.policy.Store(c.Policy)

@@ -70,7 +70,7 @@ func newSession(s *server, conn *wire.Conn, id Identity, peer caller) *session {
 	c.flights = newFlights(c.ctx, &s.counts, c.outlet, &c.requests, c.grant)
 	c.compiles = compiles{server: s, outlet: c.outlet, grant: c.grant, programs: &c.programs, ctx: c.ctx, log: c.log,
 		owes:  c.owes,
-		asked: make(chan struct{}, MaxCompiles), doing: make(chan struct{}, s.conf.process.compiles)}
+		asked: make(chan struct{}, MaxCompiles), doing: make(chan struct{}, maxCompiling)}
 	return c
 }
 

@@ -120,9 +120,6 @@ func (t *surfaces) open(s *surface) error {
 	if s.block != nil {
 		return nil
 	}
-	if err := t.owes.memory.mayStray("bind", "", int64(s.size)); err != nil {
-		return err
-	}
 	err := t.owes.take("bind", "", s.mapped())
 	if err != nil && t.unmapIdle() {
 		err = t.owes.take("bind", "", s.mapped())

@@ -191,9 +191,6 @@ func (u *upload) claim(ctx context.Context, op, name string) error {
 	if holes == 0 {
 		return nil
 	}
-	if err := u.owes.memory.mayStray(op, name, holes); err != nil {
-		return err
-	}
 	return u.owe(op, name, needs{memory: holes})
 }
 
