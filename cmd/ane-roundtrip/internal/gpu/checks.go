@@ -158,7 +158,8 @@ func (c *checks) grow(t *trial.T) {
 	}
 	mega := func(n int64) string { return fmt.Sprintf("%.2f MB", float64(n)/1e6) }
 	t.Add(trial.Compare(growth, float64(here), "bytes", trial.AtMost(float64(limit-1)),
-		"memory of this process changed by %s while a kernel changed a Block of %s in place", mega(here), mega(trial.Region)),
+		"memory of this process changed by %s while a kernel changed a Block of %s in place", mega(here),
+		mega(trial.Region)),
 		trial.Compare(copied, float64(copies), "bytes", trial.AtLeast(least),
 			"the same on the copying path: %s, so the measurement sees a copy", mega(copies)))
 }

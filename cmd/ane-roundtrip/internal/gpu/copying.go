@@ -9,7 +9,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Copying returns a device whose Import copies: it stages the Block's bytes in a Block of its own around every kernel. The results stay right, and the checks have to find the copy.
+// Copying returns a device whose Import copies: it stages the Block's bytes in a Block of its own around every kernel.
+// The results stay right, and the checks have to find the copy.
 func Copying(d Device) Device { return &copying{d} }
 
 type copying struct{ Device }

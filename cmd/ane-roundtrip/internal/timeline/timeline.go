@@ -14,7 +14,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/step"
 )
 
 // Record is what one evaluation of each program did: the spans and the memory of the trace that --trace writes.
@@ -47,17 +47,17 @@ type amount struct {
 func Evaluate(ctx context.Context, d *ane.Device, files *tensorfile.Files, inputs map[string]*ane.Tensor,
 	programs ...ane.Source) (*Record, error) {
 	var text bytes.Buffer
-	_, err := trial.Step{Run: func(t *trial.T) {
-		device := trial.Must(hal.NewDevice(d, hal.Tracing()))
+	err := step.Run(ctx, func(t *step.T) {
+		device := step.Must(hal.NewDevice(d, hal.Tracing()))
 		t.Later(device.Close)
 		line := timeline{Device: device, at: hal.NewSemaphore(0)}
 		for _, p := range programs {
 			line.run(t.Ctx, p, inputs)
 		}
-		trial.NoError(line.at.Wait(t.Ctx, line.last))
-		trial.Must(device.Trace().WriteTo(&text))
-		trial.NoError(files.WriteTrace(text.Bytes()))
-	}}.Make(ctx)
+		step.NoError(line.at.Wait(t.Ctx, line.last))
+		step.Must(device.Trace().WriteTo(&text))
+		step.NoError(files.WriteTrace(text.Bytes()))
+	})
 	switch {
 	case err == nil:
 		return read(text.Bytes(), programs)
@@ -118,13 +118,13 @@ func (t *timeline) next() (waits, signals []hal.Point) {
 
 // run submits the allocations, the evaluation and the deallocations of a program.
 func (t *timeline) run(ctx context.Context, program ane.Source, inputs map[string]*ane.Tensor) {
-	e := trial.Must(t.Prepare(ctx, program))
-	c := trial.Must(t.NewCommandBuffer(hal.OneShot))
+	e := step.Must(t.Prepare(ctx, program))
+	c := step.Must(t.NewCommandBuffer(hal.OneShot))
 	var buffers []*hal.Buffer
 	in, out := map[string]hal.Range{}, map[string]hal.Range{}
 	for i, l := range slices.Concat(e.Inputs(), e.Outputs()) {
 		waits, signals := t.next()
-		b := trial.Must(t.Queue().Alloca(ctx, waits, signals, l.Bytes()))
+		b := step.Must(t.Queue().Alloca(ctx, waits, signals, l.Bytes()))
 		buffers = append(buffers, b)
 		if i >= len(e.Inputs()) {
 			out[l.Name] = b.Range(0, l.Bytes())
@@ -136,12 +136,12 @@ func (t *timeline) run(ctx context.Context, program ane.Source, inputs map[strin
 		}
 	}
 	c.Dispatch(e, in, out)
-	trial.NoError(c.End())
+	step.NoError(c.End())
 	waits, signals := t.next()
-	trial.NoError(t.Queue().Execute(ctx, waits, signals, c))
+	step.NoError(t.Queue().Execute(ctx, waits, signals, c))
 	for _, b := range buffers {
 		waits, signals := t.next()
-		trial.NoError(t.Queue().Dealloca(ctx, waits, signals, b))
+		step.NoError(t.Queue().Dealloca(ctx, waits, signals, b))
 	}
 }
 

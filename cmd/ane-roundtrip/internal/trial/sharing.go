@@ -139,7 +139,8 @@ func used(stages [3]use) Check {
 	var all []string
 	for i, u := range stages {
 		words := map[bool]string{true: "in use", false: "not in use"}[u.used]
-		all = append(all, fmt.Sprintf("%s: %s, %d by this process", []string{"bound", "evaluating", "closed"}[i], words, u.count))
+		stage := []string{"bound", "evaluating", "closed"}[i]
+		all = append(all, fmt.Sprintf("%s: %s, %d by this process", stage, words, u.count))
 	}
 	bound, evaluating, closed, text := stages[0], stages[1], stages[2], strings.Join(all, "; ")
 	switch {
