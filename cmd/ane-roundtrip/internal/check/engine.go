@@ -10,6 +10,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/procmem"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
 )
@@ -56,7 +57,7 @@ func (c *CheckRun) CheckEngine(ctx context.Context, d *ane.Device, prefix string
 		t.guests[0], t.Checks, err = trial.Guest(ctx, d, c.Repeat)
 		t.after("guest")
 	} else {
-		err = c.models(ctx, d, only, &t)
+		err = step.Catch(func() { c.models(ctx, d, only, &t) })
 	}
 	err = errors.Join(err, d.Close())
 	t.after("close")
@@ -77,12 +78,9 @@ func (c *CheckRun) CheckEngine(ctx context.Context, d *ane.Device, prefix string
 }
 
 // models checks every model, then collects the evidence.
-func (c *CheckRun) models(ctx context.Context, d *ane.Device, only selection, t *EngineResult) error {
-	all, err := models.All()
-	if err != nil {
-		return err
-	}
-	all, t.Checks = withReplay(t.Engine, all)
+func (c *CheckRun) models(ctx context.Context, d *ane.Device, only selection, t *EngineResult) {
+	all, checks := withReplay(t.Engine, step.Must(models.All()))
+	t.Checks = checks
 	bar := c.App.Progress(len(all) + 1)
 	defer bar.Stop()
 	sums := only.has(sumChecks()...)
@@ -93,9 +91,7 @@ func (c *CheckRun) models(ctx context.Context, d *ane.Device, only selection, t 
 		}
 		row, err := trial.Model(ctx, d, m, c.Repeat)
 		t.after(m.Name)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+		step.NoError(ctx.Err())
 		if err != nil {
 			row.Error = cli.ErrorText(err)
 			t.Checks = append(t.Checks, trial.Judge(m.Name+runSuffix, false, 0, "", "%s", row.Error))
@@ -113,7 +109,7 @@ func (c *CheckRun) models(ctx context.Context, d *ane.Device, only selection, t 
 	evidence, err := trial.Make(ctx, trial.Evidence(d, remote, meter), only.has, nil)
 	t.after("evidence")
 	t.Checks = slices.Concat(t.Checks, evidence, t.sums())
-	return err
+	step.NoError(err)
 }
 
 // sums are the checks of all models together.
