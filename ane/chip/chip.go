@@ -45,8 +45,22 @@ func (c Chip) String() string {
 	return names[c][0]
 }
 
-// MarshalText returns the marketing name, for JSON.
-func (c Chip) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+// MarshalText returns the marketing name, for JSON; the empty text for no chip.
+func (c Chip) MarshalText() ([]byte, error) {
+	if c == 0 {
+		return []byte{}, nil
+	}
+	return []byte(c.String()), nil
+}
+
+// UnmarshalText sets c to what [Parse] makes of a text, and to no chip for the empty one.
+func (c *Chip) UnmarshalText(text []byte) (err error) {
+	*c = 0
+	if len(text) > 0 {
+		*c, err = Parse(string(text))
+	}
+	return err
+}
 
 // Target returns the target of Apple's compiler, "h16g".
 func (c Chip) Target() string {

@@ -1,6 +1,7 @@
 package chip
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
@@ -160,4 +161,16 @@ func TestFigures(t *testing.T) {
 	require.Equal(t, "unknown", M3.Spec().Clock.String())
 	require.Equal(t, []string{"", "I", "D", "C", "M"},
 		[]string{Unknown.Tag(), Inferred.Tag(), Stated.Tag(), Compiled.Tag(), Measured.Tag()})
+}
+
+// A Chip in JSON is its name, and comes back as it was, also where there is none.
+func TestChipsInJSON(t *testing.T) {
+	for _, c := range append(All(), 0) {
+		text, err := json.Marshal(struct{ Chip Chip }{c})
+		require.NoError(t, err)
+		var back struct{ Chip Chip }
+		require.NoError(t, json.Unmarshal(text, &back), "%s", text)
+		require.Equal(t, c, back.Chip)
+	}
+	require.Error(t, json.Unmarshal([]byte(`{"Chip":"m99"}`), &struct{ Chip Chip }{}))
 }
