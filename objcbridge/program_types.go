@@ -25,15 +25,15 @@ type Folders struct {
 
 // Facts are the framework's facts about a program.
 type Facts struct {
-	Identity     string // the key of its cache entry and the name of its directory
-	Path         string // path of its directory of files
-	Handle       uint64 // the driver's handle; 0 if not loaded
-	Intermediate uint64 // handle of the intermediate buffer; 0 for small programs
-	State        uint64 // the framework's state; unloading does not reset it
-	Loaded       bool   // in the bridge's records
-	QueueDepth   int    // asynchronous runs that may be in flight
-	PerfStats    uint32 // the mask of performance statistics
-	Recovered    *Error // error of the first try of the last load, which then succeeded, or nil
+	State        uint64 `json:"state"`                    // the framework's state; unloading does not reset it
+	QueueDepth   int    `json:"queueDepth"`               // asynchronous runs that may be in flight
+	Intermediate uint64 `json:"intermediateBufferHandle"` // handle of the intermediate buffer; 0 for small programs
+	PerfStats    uint32 `json:"perfStatsMask"`            // the mask of performance statistics
+	Identity     string `json:"-"`                        // the key of its cache entry and the name of its directory
+	Path         string `json:"-"`                        // path of its directory of files
+	Handle       uint64 `json:"-"`                        // the driver's handle; 0 if not loaded
+	Loaded       bool   `json:"-"`                        // in the bridge's records
+	Recovered    *Error `json:"-"`                        // of the first try of the last load, which then succeeded; or nil
 }
 
 // Residency says whether the memory of a loaded program may be paged out. The numbers are those of enum

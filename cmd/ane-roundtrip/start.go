@@ -53,22 +53,17 @@ func catchSignals(ctx context.Context, args []string) (_ context.Context, hangup
 	}
 }
 
-// isBroker reports whether the arguments choose broker itself, not a command below it.
+// isBroker reports whether the arguments choose broker itself, not broker stats. It looks at no flags.
 func isBroker(args []string) bool {
-	if !slices.Contains(args, "broker") {
-		return false
-	}
-	root := cli.New(rootCommand, nil, nil, nil).Tree()
-	cmd, _, err := root.Find(args)
-	return err == nil && cmd.CommandPath() == root.Name()+" broker"
+	return len(args) > 0 && args[0] == "broker" && !slices.Contains(args, "stats")
 }
 
 // hideBroker hides a process that will be a broker before the command line is read, which takes a fifth of a second on
-// a busy machine: until then a process of this user may open its memory, and keep it open. It looks at no flags, and
-// leaves out broker stats, whose executable a broker has to read. A broker that it does not recognize hides before it
-// serves; that call also reports a failure.
+// a busy machine: until then a process of this user may open its memory, and keep it open. It leaves out broker stats,
+// whose executable a broker has to read. A broker that it does not recognize hides before it serves; that call also
+// reports a failure.
 func hideBroker(args []string) {
-	if len(args) > 0 && args[0] == "broker" && !slices.Contains(args, "stats") {
+	if isBroker(args) {
 		_ = server.Hide()
 	}
 }

@@ -3,6 +3,7 @@ package membench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 
@@ -18,13 +19,17 @@ const (
 	sampleBytes, minSamples, maxSamples = 256 << 20, 4, 200
 )
 
-// published has the figures of the specification of unimem for Apple silicon, by size in
-// bytes: time to allocate, write and read throughput with volatile 64-bit accesses.
-var published = map[int]string{
-	4 << 10:   "18 us, 22.8, 22.8 GB/s",
-	1 << 20:   "15 us, 23.6, 23.5 GB/s",
-	16 << 20:  "17 us, 23.6, 18.9 GB/s",
-	256 << 20: "20 us, 23.1, 19.5 GB/s",
+// Figures are those of the specification of unimem for Apple silicon for one size: the time to open a surface in
+// nanoseconds, and the rates of writing and reading with volatile 64-bit accesses in GB/s.
+type Figures struct {
+	Bytes             int
+	Open, Write, Read float64
+}
+
+// Published has the figures of each size, from the smallest on.
+func Published() []Figures {
+	return []Figures{{4 << 10, 18e3, 22.8, 22.8}, {1 << 20, 15e3, 23.6, 23.5}, {16 << 20, 17e3, 23.6, 18.9},
+		{256 << 20, 20e3, 23.1, 19.5}}
 }
 
 // Size has the best figures of a Block of one size.
@@ -72,7 +77,13 @@ func MeasureSize(ctx context.Context, size int) (Size, error) {
 		value, floor := t[0].Best(step), t[1].Best(step)
 		return Figure{Rate: int64(bytes / value), FloorRate: int64(bytes / floor), Ratio: value / floor}
 	}
-	return Size{Bytes: size, Published: published[size], Open: took(opened, 1),
+	published := ""
+	for _, p := range Published() {
+		if p.Bytes == size {
+			published = fmt.Sprintf("%g us, %g, %g GB/s", p.Open/1e3, p.Write, p.Read)
+		}
+	}
+	return Size{Bytes: size, Published: published, Open: took(opened, 1),
 		FirstTouch: took(touched, math.Ceil(float64(size)/unimem.PageSize)), Drop: took(dropped, 1),
 		Write: rate(written), Read: rate(done)}, nil
 }

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,17 +19,16 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/server"
 )
 
-// brokerOptions are the flags of broker.
-type brokerOptions struct {
-	socket, cache, policy string
-	stay                  bool
-	linger, drain         time.Duration
-	given                 bool // --socket
+// options are the flags of broker.
+type options struct {
+	server.Config
+	socket, policy string
+	given          bool // --socket
 }
 
 // Command returns the command broker.
 func Command(a *cli.App) *cobra.Command {
-	var o brokerOptions
+	o := options{Config: server.Config{Workers: server.Processors(), Reload: a.Hangups}}
 	cmd := &cobra.Command{
 		Use:   "broker",
 		Short: "Serve the software engine to several processes over a socket",
@@ -62,52 +64,48 @@ everything back, 2 wrong usage or bad input, 4 calls were cut.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.socket, "socket", brokerSocket(), "`PATH` of the socket, in a folder that only this user may use")
-	f.StringVar(&o.cache, "cache", "", "`FOLDER` for compiled programs (default: none, they are not kept)")
+	f.StringVar(&o.socket, "socket", socketPath(), "`PATH` of the socket, in a folder that only this user may use")
+	f.StringVar(&o.CacheDir, "cache", "", "`FOLDER` for compiled programs (default: none, they are not kept)")
 	f.StringVar(&o.policy, "policy", "", "JSON `FILE` with the entitlements of clients")
-	f.BoolVar(&o.stay, "stay", false, "keep running without clients")
-	f.DurationVar(&o.linger, "linger", server.DefaultLinger, "`TIME` to wait for the next client")
-	f.DurationVar(&o.drain, "drain", drainTime, "`TIME` for calls in flight when it ends; 0s cuts them at once")
-	cmd.AddCommand(brokerStatsCommand(a))
+	f.BoolVar(&o.Stay, "stay", false, "keep running without clients")
+	f.DurationVar(&o.Linger, "linger", server.DefaultLinger, "`TIME` to wait for the next client")
+	f.DurationVar(&o.Drain, "drain", drainTime, "`TIME` for calls in flight when it ends; 0s cuts them at once")
+	cmd.AddCommand(statsCommand(a))
 	return cmd
 }
 
-// brokerSocket is where a shared broker listens unless --socket is given.
-func brokerSocket() string { return cmp.Or(os.Getenv(broker.Environment), broker.DefaultPath()) }
+// socketPath is where a shared broker listens unless --socket is given.
+func socketPath() string { return cmp.Or(os.Getenv(broker.Environment), broker.DefaultPath()) }
 
 // drainTime is how long calls in flight have unless --drain is given: most take milliseconds.
 const drainTime = 10 * time.Second
 
-// serve serves until it has had no client for o.linger, or until ctx ends.
-func serve(a *cli.App, ctx context.Context, o brokerOptions) error {
-	if o.linger <= 0 {
-		return cli.Badf("--linger %v; give a time above 0", o.linger)
+// serve serves until it has had no client for o.Linger, or until ctx ends.
+func serve(a *cli.App, ctx context.Context, o options) error {
+	if o.Linger <= 0 {
+		return cli.Badf("--linger %v; give a time above 0", o.Linger)
 	}
-	if o.drain < 0 {
-		return cli.Badf("--drain %v; give 0s or a longer time", o.drain)
+	if o.Drain < 0 {
+		return cli.Badf("--drain %v; give 0s or a longer time", o.Drain)
 	}
-	if info, err := os.Stat(o.cache); err == nil && !info.IsDir() {
-		return cli.Badf("--cache %s: not a folder; name a folder, or a path for a new one", o.cache)
+	if info, err := os.Stat(o.CacheDir); err == nil && !info.IsDir() {
+		return cli.Badf("--cache %s: not a folder; name a folder, or a path for a new one", o.CacheDir)
 	}
 	log := server.NewLogWriter(a.Err)
 	if a.Err == io.Writer(os.Stderr) {
 		log = server.NewLogWriter(server.Stderr())
 	}
 	a.Err = log // a reader of standard error that does not read holds up nothing
-	hurry, stop := watchSignals(a, ctx, o.drain)
+	o.Log, o.LogDropped = slog.New(slog.NewTextHandler(log, nil)), log.Dropped
+	hurry, stop := watchSignals(a, ctx, o.Drain)
 	defer stop()
-	c := server.Config{Workers: server.Processors(), CacheDir: o.cache, Linger: o.linger, Stay: o.stay,
-		Hurry:  hurry,
-		Drain:  max(o.drain, time.Microsecond), // with 0s the exit status tells of cut calls, too
-		Reload: a.Hangups,
-		Log:    slog.New(slog.NewTextHandler(log, nil)), LogDropped: log.Dropped}
+	o.Hurry, o.Drain = hurry, max(o.Drain, time.Microsecond) // with 0s the exit status tells of cut calls, too
 	if o.policy != "" {
-		c.ReadPolicy = func() (*server.Policy, error) { return server.ReadPolicy(o.policy) }
-		p, err := c.ReadPolicy()
-		if err != nil {
+		var err error
+		o.ReadPolicy = func() (*server.Policy, error) { return server.ReadPolicy(o.policy) }
+		if o.Policy, err = o.ReadPolicy(); err != nil {
 			return cli.Bad(err)
 		}
-		c.Policy = p
 	}
 	if err := server.Hide(); err != nil {
 		return err
@@ -124,8 +122,42 @@ func serve(a *cli.App, ctx context.Context, o brokerOptions) error {
 		return cli.Bad(err)
 	}
 	a.Logf("serving on %s", l.Path())
-	if err := server.Serve(ctx, l, c); err != nil {
+	if err := server.Serve(ctx, l, o.Config); err != nil {
 		return cli.OwnEnd{Cause: err}
 	}
 	return nil
+}
+
+// cutTime is how long a broker may take to end after its calls were cut. A text that is being read has no steps to
+// stop between, and a run that does not come back is stuck.
+const cutTime = 15 * time.Second
+
+// watchSignals returns a channel that the second signal to end closes; the first ends ctx. From now on the process ends
+// when drain and cutTime have passed since, unless stop was called.
+func watchSignals(a *cli.App, ctx context.Context, drain time.Duration) (hurry chan struct{}, stop func()) {
+	a.Drains.Store(true)
+	hurry = make(chan struct{})
+	ends, over := make(chan os.Signal, 2), make(chan struct{})
+	signal.Notify(ends, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		defer signal.Stop(ends)
+		ended, late := ctx.Done(), (<-chan time.Time)(nil)
+		for signals := 0; ; {
+			select {
+			case <-over:
+				return
+			case <-ended:
+				ended, late = nil, time.After(drain+cutTime)
+			case <-ends:
+				if signals++; signals == 2 {
+					close(hurry)
+					ended, late = nil, time.After(cutTime)
+				}
+			case <-late:
+				err := fmt.Errorf("the broker does not end %v after its calls were cut: %w", cutTime, server.ErrCut)
+				os.Exit(a.End(ctx, err))
+			}
+		}
+	}()
+	return hurry, func() { close(over) }
 }

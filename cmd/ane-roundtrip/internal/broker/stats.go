@@ -15,12 +15,13 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
 	"github.com/anekit/anekit/internal/engine/driverabi"
+	"github.com/anekit/anekit/internal/plist"
 )
 
 // statsTime bounds the wait for a broker's answer, which takes no work, unless --timeout is given.
 const statsTime = 3 * time.Second
 
-func brokerStatsCommand(a *cli.App) *cobra.Command {
+func statsCommand(a *cli.App) *cobra.Command {
 	var socket string
 	var timeout time.Duration
 	cmd := &cobra.Command{
@@ -35,69 +36,27 @@ if no broker listens at the socket, or none answers within --timeout.`,
 			if timeout <= 0 {
 				return cli.Badf("--timeout %v; give a time above 0", timeout)
 			}
-			return printStats(a, cmd.Context(), socket, timeout)
+			waiting, cancel := context.WithTimeout(cmd.Context(), timeout)
+			defer cancel()
+			named, err := broker.Statistics(waiting, socket)
+			if errors.Is(err, ane.ErrDeadline) && cmd.Context().Err() == nil {
+				return &ane.Error{Op: "stats", Engine: broker.Name, Name: socket, Err: ane.ErrUnavailable,
+					Detail: fmt.Sprintf("a process listens there and did not answer within %v", timeout),
+					Hint:   "give it longer with --timeout, or restart it if it is frozen"}
+			}
+			if err != nil {
+				return err
+			}
+			r := cli.NewReport(nil)
+			r.Details, r.View = statsOf(socket, named), StatsView
+			a.Deliver(r)
+			return nil
 		},
 	}
-	cmd.Flags().StringVar(&socket, "socket", brokerSocket(), "`PATH` of the broker's socket")
+	cmd.Flags().StringVar(&socket, "socket", socketPath(), "`PATH` of the broker's socket")
 	cmd.Flags().DurationVar(&timeout, "timeout", statsTime, "`TIME` to wait for the answer")
 	a.JSONFlag(cmd)
 	return cmd
-}
-
-// brokerStats holds what broker stats prints.
-type brokerStats struct {
-	Socket   string          `json:"socket"`
-	Budgets  []brokerBudget  `json:"budgets"`
-	Counters []brokerCounter `json:"counters"`
-	Classes  []brokerClass   `json:"classes"`
-}
-
-// brokerBudget is something of which the broker has only so much.
-type brokerBudget struct {
-	Name      string `json:"name"`
-	Unit      string `json:"unit"` // empty or bytes
-	Used      uint64 `json:"used"`
-	Allowed   uint64 `json:"allowed"`
-	PerClient uint64 `json:"per_client"` // what one client may have of it, or 0 where that is not bounded
-	Refused   uint64 `json:"refused"`
-}
-
-type brokerCounter struct {
-	Name  string `json:"name"`
-	Value uint64 `json:"value"`
-}
-
-// brokerClass is the requests of one quality of service.
-type brokerClass struct {
-	Class       string `json:"class"`
-	Sent        uint64 `json:"sent"`
-	Completed   uint64 `json:"completed"`
-	Failed      uint64 `json:"failed"`
-	Cancelled   uint64 `json:"cancelled"`
-	TimedOut    uint64 `json:"timed_out"`
-	Refused     uint64 `json:"refused"`
-	Waiting     uint64 `json:"waiting"`
-	MostWaiting uint64 `json:"most_waiting"`
-	LongestWait uint64 `json:"longest_wait_ns"`
-}
-
-// printStats asks a broker and prints its answer.
-func printStats(a *cli.App, ctx context.Context, socket string, timeout time.Duration) error {
-	waiting, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	named, err := broker.Statistics(waiting, socket)
-	if errors.Is(err, ane.ErrDeadline) && ctx.Err() == nil {
-		return &ane.Error{Op: "stats", Engine: broker.Name, Name: socket, Err: ane.ErrUnavailable,
-			Detail: fmt.Sprintf("a process listens there and did not answer within %v", timeout),
-			Hint:   "give it longer with --timeout, or restart it if it is frozen"}
-	}
-	if err != nil {
-		return err
-	}
-	r := cli.NewReport(nil)
-	r.Details, r.View = brokerStatsOf(socket, named), StatsView
-	a.Deliver(r)
-	return nil
 }
 
 // counters are the broker's names of what it counts beside budgets and classes.
@@ -109,34 +68,37 @@ func counters() []string {
 		"own surfaces allowed", "own bytes of surfaces allowed", "own programs allowed", "own requests allowed"}
 }
 
-// brokerStatsOf sorts counters by what they are about.
-func brokerStatsOf(socket string, named map[string]uint64) *brokerStats {
-	s := &brokerStats{Socket: socket}
+// statsOf sorts counters by what they are about.
+func statsOf(socket string, named map[string]uint64) plist.Dict {
+	var budgets, classes plist.Array
 	for _, b := range []struct{ name, unit, used, each, refused string }{
 		{"clients", "", "clients", "", "clients refused"},
 		{"mappings", "", "mappings", "own mappings allowed", "refused for want of mappings"},
 		{"descriptors", "", "descriptors", "own descriptors allowed", "refused for want of descriptors"},
 		{"memory", "bytes", "bytes of memory", "own bytes of memory allowed", "refused for want of memory"},
-	} {
-		s.Budgets = append(s.Budgets, brokerBudget{Name: b.name, Unit: b.unit, Used: named[b.used],
-			Allowed: named[b.used+" allowed"], PerClient: named[b.each], Refused: named[b.refused]})
+	} { // 0 per client: not bounded
+		budgets = append(budgets, plist.Of("name", b.name, "unit", b.unit, "used", named[b.used],
+			"allowed", named[b.used+" allowed"], "per_client", named[b.each], "refused", named[b.refused]))
 	}
+	shown := plist.Array{}
 	for _, name := range counters() {
 		if v, ok := named[name]; ok { // a broker of another release may lack it
 			if own, ok := strings.CutPrefix(name, "own "); ok {
 				name = own + " per client"
 			}
-			s.Counters = append(s.Counters, brokerCounter{name, v})
+			shown = append(shown, plist.Of("name", name, "value", v))
 		}
 	}
 	for _, class := range driverabi.QoSClasses() {
-		level := fmt.Sprintf("level %d ", driver.LevelOf(class.QoS))
-		of := func(name string) uint64 { return named[level+name] }
-		s.Classes = append(s.Classes, brokerClass{Class: class.Name, Sent: of("sent"), Completed: of("completed"),
-			Failed: of("failed"), Cancelled: of("cancelled"), TimedOut: of("timed out"), Refused: of("refused"),
-			Waiting: of("waiting"), MostWaiting: of("most waiting"), LongestWait: of("longest wait ns")})
+		row := plist.Of("class", class.Name)
+		for _, name := range []string{"sent", "completed", "failed", "cancelled", "timed out", "refused", "waiting",
+			"most waiting", "longest wait ns"} {
+			row = append(row, plist.Of(strings.ReplaceAll(name, " ", "_"),
+				named[fmt.Sprintf("level %d %s", driver.LevelOf(class.QoS), name)])...)
+		}
+		classes = append(classes, row)
 	}
-	return s
+	return plist.Of("socket", socket, "budgets", budgets, "counters", shown, "classes", classes)
 }
 
 // StatsView lays out what a broker uses and has counted.

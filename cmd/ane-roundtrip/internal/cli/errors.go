@@ -175,11 +175,15 @@ func (a *App) explain(ctx context.Context, err error) {
 }
 
 // ErrorText is the text of an error on one line. Joined errors follow each other after semicolons, those of one text
-// once; other line breaks, such as those in names of files, are escaped as all control characters are.
+// once; other line breaks, such as those in names of files, are escaped as all control characters are. Without an error
+// it is empty.
 func ErrorText(err error) string { return strings.Join(linesOf(err), "; ") }
 
 // linesOf returns the texts of joined errors, each once; for another error its text.
 func linesOf(err error) (lines []string) {
+	if err == nil {
+		return nil
+	}
 	var parts []string
 	causes := causesOf(err)
 	for _, cause := range causes {

@@ -17,7 +17,6 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/host"
-	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -48,7 +47,7 @@ type Report struct {
 	Verdict    string        `json:"verdict"`
 	Error      *Failure      `json:"error,omitempty"`
 	Tensors    any           `json:"tensors,omitempty"` // of info --attributes
-	Dump       plist.Dict    `json:"dump,omitempty"`    // of info: a dump as in testdata/dumps
+	Dump       any           `json:"dump,omitempty"`    // of info: a dump as in testdata/dumps
 	*Generated               // of generate and actor; nil for other commands
 	Details    any           `json:"details,omitempty"` // figures of the command; the type depends on it
 
@@ -150,7 +149,7 @@ func (a *App) Conclude(ctx context.Context, err error) error {
 		r.Injected = append(r.Injected, a.Injected)
 	}
 	r.end(ctx, err)
-	if unsaved := a.saveReport(r); unsaved != nil {
+	if unsaved := a.saveReport(&r); unsaved != nil {
 		err = errors.Join(err, unsaved)
 		r.end(ctx, err)
 	}
@@ -173,7 +172,7 @@ func (r *Report) end(ctx context.Context, err error) {
 
 // print prints the report as JSON or for people.
 func (r Report) print(w io.Writer, asJSON bool) error {
-	object, err := r.object()
+	object, err := encoded(r)
 	switch {
 	case err != nil:
 	case asJSON:
@@ -184,13 +183,13 @@ func (r Report) print(w io.Writer, asJSON bool) error {
 	return err
 }
 
-// object returns the report as JSON.
-func (r Report) object() ([]byte, error) {
+// encoded returns a report, or its dump, as JSON.
+func encoded(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false) // types have < and >
-	err := e.Encode(r)
+	err := e.Encode(v)
 	return b.Bytes(), err
 }
 

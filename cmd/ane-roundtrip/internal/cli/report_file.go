@@ -16,6 +16,8 @@ type ReportFile struct {
 	Path   string
 	File   *wholefile.File // nil without the flag, and until begin
 	Notice string          // what to say of the file when it is written; may be empty
+
+	DumpAlone bool // FILE.json has the dump of the report alone, which --json then leaves out
 }
 
 // Extensions of --report.
@@ -86,13 +88,20 @@ func (a *App) ReadsModel(folder string) error {
 }
 
 // saveReport writes the file of --report.
-func (a *App) saveReport(r Report) error {
+func (a *App) saveReport(r *Report) error {
 	f := a.ReportFile.File
 	if f == nil {
 		return nil
 	}
 	defer f.Discard()
-	object, err := r.object()
+	var content any = r
+	if a.ReportFile.DumpAlone && a.ReportFile.Kind() == AsObject {
+		if r.Dump == nil {
+			return nil // the command failed before it had one
+		}
+		content, r.Dump = r.Dump, nil
+	}
+	object, err := encoded(content)
 	switch {
 	case err != nil:
 	case a.ReportFile.Kind() != asPage:

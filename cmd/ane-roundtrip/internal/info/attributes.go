@@ -13,12 +13,23 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// printAttributes reads the attributes of a compiled program from a file and prints the layout of its
-// tensors.
+// printAttributes reads the attributes of a compiled program from a file and prints the layout of its tensors.
 func printAttributes(a *cli.App, file string) error {
-	p, err := readAttributes(file)
+	v, err := plist.ReadFile(file)
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return cli.Badf("--attributes: %w; give the path of a file that can be read", err)
+	}
 	if err != nil {
 		return cli.Bad(err)
+	}
+	found, ok := attributes.Search(v)
+	if !ok {
+		return cli.Bad(fmt.Errorf("%s: neither NetworkStatusList nor ANEFModelDescription; give the modelAttributes of a "+
+			"compiled program, as JSON or as an XML property list", file))
+	}
+	p, err := attributes.Read(found)
+	if err != nil {
+		return cli.Bad(fmt.Errorf("%s: %w", file, err))
 	}
 	var objects plist.Array
 	var unplaced []string
@@ -34,13 +45,13 @@ func printAttributes(a *cli.App, file string) error {
 		}
 	}
 	r := cli.NewReport(nil)
+	r.View = attributesView
 	if len(objects) > 0 {
 		r.Tensors = objects
 	}
 	if len(unplaced) > 0 {
 		r.Details = map[string]any{"unplaced": unplaced}
 	}
-	r.View = attributesView
 	a.Deliver(r)
 	return nil
 }
@@ -50,10 +61,7 @@ func attributesView(d *doc.Doc, v *doc.Value) {
 	w := doc.NewTable("Tensors", "procedure", "tensor", "in/out", "#index", "type", "N x D x C x H x W", "#row", "#plane",
 		"#depth", "#batch", "#bytes", "packed").Shorten(0, 1)
 	for _, t := range d.Root.Items("tensors") {
-		side := "in"
-		if t.At("output").Yes() {
-			side = "out"
-		}
+		side := map[bool]string{true: "out", false: "in"}[t.At("output").Yes()]
 		var axes []string
 		for _, axis := range []string{"batches", "depth", "channels", "height", "width"} {
 			axes = append(axes, t.At(axis).Raw)
@@ -67,27 +75,4 @@ func attributesView(d *doc.Doc, v *doc.Value) {
 		d.Terminal(doc.Text("the attributes have no layout for ", v.Joined(", ", "unplaced"),
 			"; anekit rejects such a program"))
 	}
-}
-
-func readAttributes(file string) (*attributes.Program, error) {
-	if file == cli.Stdio {
-		return nil, cli.Badf("--attributes -: the file is not read from standard input; give the path of a file")
-	}
-	v, err := plist.ReadFile(file)
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		return nil, cli.Badf("--attributes: %w; give the path of a file that can be read", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	found, ok := attributes.Search(v)
-	if !ok {
-		return nil, fmt.Errorf("%s: neither NetworkStatusList nor ANEFModelDescription; give the modelAttributes of a "+
-			"compiled program, as JSON or as an XML property list", file)
-	}
-	p, err := attributes.Read(found)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return p, nil
 }

@@ -1,127 +1,148 @@
 package info
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
-	"errors"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 
-	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/observe"
+	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/internal/host"
+	"github.com/anekit/anekit/internal/libsystem"
 	"github.com/anekit/anekit/internal/plist"
+	"github.com/anekit/anekit/objcbridge"
 )
 
-// reportIterations is how often a report evaluates each model for its timings.
-const reportIterations = 200
-
-// observed is the name of the engine that a dump describes. On a Mac without --engine that is
-// Apple's, also where auto falls back to another engine.
-func observed(a *cli.App) string {
-	switch {
-	case a.Engine == engine.Auto && a.Socket != "":
-		return engine.Broker
-	case a.Engine == engine.Auto && host.Apple:
-		return engine.Apple
-	}
-	return a.Engine
+// known is a Dict without what is not known: null, an empty text, a negative number.
+func known(pairs ...any) plist.Dict {
+	return slices.DeleteFunc(plist.Of(pairs...), func(e plist.Entry) bool {
+		text, err := json.Marshal(e.Value)
+		return err == nil && (text[0] == '-' || string(text) == "null" || string(text) == `""`)
+	})
 }
 
-// observation opens the engine that a dump describes. If the engine is not available, d is nil and
-// unavailable is the reason. The Observation of an engine without a framework is empty.
-func observation(a *cli.App, ctx context.Context) (d *ane.Device, o *observe.Observation, unavailable, err error) {
-	name := observed(a)
-	if name != engine.Apple && (a.RequireApple || name != engine.StandIn) {
-		d, err = a.OpenEngine(ctx, nil)
-		if errors.Is(err, ane.ErrUnavailable) {
-			return nil, &observe.Observation{}, err, nil
-		}
-		return d, &observe.Observation{}, nil, err
+// dump returns this machine in the form of testdata/dumps: the answers of the framework of the engine called name,
+// which the stand-in replays, with the checks of a round trip, if there was one, and their verdict. unavailable is the
+// reason why the engine was not opened, or nil.
+func dump(name string, o *observe.Observation, unavailable error, trip check.EngineResult, verdict string) (
+	any, error) {
+	k, r, u, d := o.Known, o.Report, o.Usage(), objcbridge.Device{}
+	var model, device any
+	if k.Attributes != nil {
+		model = k.Facts
 	}
-	d, o, err = observe.Open(ctx, name)
-	if ctx.Err() != nil {
-		return nil, o, nil, ctx.Err()
+	if r.Device != nil {
+		d = *r.Device
+		device = known("hasANE", d.HasANE, "numANEs", d.Engines, "numANECores", d.Cores, "aneArchitectureType",
+			d.Architecture, "aneSubType", d.Subtype, "aneSubTypeVariant", d.Variant, "aneBoardType", d.Board,
+			"productName", d.Product, "buildVersion", d.Build, "isVirtualMachine", d.VirtualMachine,
+			"isInternalBuild", d.InternalBuild)
 	}
-	return d, o, err, nil
-}
-
-// dump returns the dump of this machine without a round trip.
-func dump(a *cli.App, ctx context.Context) (plist.Dict, error) {
-	d, o, unavailable, err := observation(a, ctx)
+	methods := plist.Array{}
+	for _, c := range r.Checks {
+		methods = append(methods, plist.Of("class", c.Class, "selector", c.Selector, "class_method", c.ClassMethod,
+			"required", c.Required, "expected", c.Expected, "found", c.Found, "status", c.Status))
+	}
+	what := "modelAttributes after load, self-check, device, registry, errors, round trips"
+	if trip.Rows == nil {
+		what, verdict = strings.TrimSuffix(what, ", round trips"), ""
+	}
+	version, _ := libsystem.SysctlString("kern.osproductversion") // "27.0.1"; none off a Mac
+	system := strings.TrimSpace(cmp.Or(d.Product, host.Name) + " " + version)
+	if d.Build != "" {
+		system += " (" + d.Build + ")"
+	}
+	if replayed, ok := standin.Replayed(); ok && name == engine.StandIn {
+		system = cmp.Or(replayed.OS, system) // the system that recorded the dump
+	}
+	text, err := json.Marshal(plist.Of("source", "ane-roundtrip info, engine "+name,
+		"chip", cmp.Or(d.Architecture, runtime.GOARCH),
+		"os", system,
+		"program", "known-answer program y = 2x + 3 over tensor<fp16, [1, 64, 4, 32]>",
+		"what", what,
+		"trust", "written by the machine itself",
+		"data", append(attributesOf(k), known("model", model, "device", device, "ioreg", registry(r.Registry),
+			"ioreg_error", cli.OneLine(r.Unread), "self_check", methods, "errors", errorsOf(o.Met()),
+			"unavailable", cli.ErrorText(unavailable),
+			"known", plist.Of("opset", k.Opset, "text", k.Text),
+			"versions", plist.Of("anekit", cli.Version(), "go", runtime.Version(), "system", host.Platform,
+				"framework", r.Framework),
+			"budget", plist.Of("compiles", u.Compiles, "loaded", u.Loaded, "program_limit", u.ProgramLimit),
+			"open_ns", o.Opened, "round_trip", trip.Rows, "checks", trip.Checks, "verdict", verdict)...)))
 	if err != nil {
 		return nil, err
 	}
-	return envelopeOf(observed(a), o, unavailable, nil), d.Close()
+	tree, err := plist.Read(text)
+	return newScrubber().tree(tree), err
 }
 
-// report writes the dump of this machine with a round trip to a file, also if the round trip
-// fails.
-func report(a *cli.App, ctx context.Context, path string) (err error) {
-	f, err := a.CreateOutput("--report", path)
-	if err != nil {
-		return err
+// attributesOf returns the modelAttributes of the known program, those that a dump does not need by themselves.
+func attributesOf(k apple.Known) plist.Dict {
+	if k.Attributes == nil {
+		return nil
 	}
-	defer f.Discard()
-	defer context.AfterFunc(ctx, f.Discard)() // an interrupt removes the half-written file
-	r, failed, err := roundTrip(a, ctx)
-	if err != nil {
-		return err
+	v, err := plist.Read(k.Attributes)
+	all, ok := v.(plist.Dict)
+	if !ok || err != nil {
+		return plist.Of("attributes_text", string(k.Attributes))
 	}
-	e := json.NewEncoder(f)
-	e.SetIndent("", " ")
-	e.SetEscapeHTML(false) // types have < and >
-	err = e.Encode(r.Dump)
-	if err == nil {
-		err = f.Commit()
+	wanted := func(e plist.Entry) bool { return e.Key == "ANEFModelDescription" || e.Key == "NetworkStatusList" }
+	others := slices.DeleteFunc(slices.Clone(all), wanted)
+	all = slices.DeleteFunc(all, func(e plist.Entry) bool { return !wanted(e) })
+	if len(others) > 0 {
+		all = append(all, plist.Entry{Key: "other_attributes", Value: others})
 	}
-	if err != nil {
-		return cli.WriteError(path, err)
-	}
-	a.Logf("%s is written; attach it to an issue, it does not contain your name", path)
-	r.Details, r.Dump = map[string]any{"file": path}, nil
-	a.Deliver(r)
-	return failed
+	return all
 }
 
-// savePage delivers the object of which the page of info is made: the engines of this machine, and its dump with a round
-// trip.
-func savePage(a *cli.App, ctx context.Context) error {
-	r, failed, err := roundTrip(a, ctx)
-	if err != nil {
-		return err
-	}
-	r.Details, r.View = detailsOfMachine(), machineView(a.Engine, r.Host.NoMemory)
-	a.ReportFile.Notice = "has paths of this machine; attach the dump of --report FILE.json to an issue instead"
-	a.Deliver(r)
-	return failed
-}
+// personal matches properties that may identify one machine.
+var personal = regexp.MustCompile(`(?i)serial|uuid|unique|ecid|identifier`)
 
-// roundTrip returns a report with the dump of this machine and its round trip. failed is the reason why the engine is
-// not available, or the failure of a check.
-func roundTrip(a *cli.App, ctx context.Context) (r cli.Report, failed, err error) {
-	d, o, failed, err := observation(a, ctx)
-	if err != nil {
-		return r, nil, err
-	}
-	r = cli.NewReport(nil)
-	if d == nil {
-		r.Dump = envelopeOf(observed(a), o, failed, nil)
-		return r, failed, nil
-	}
-	trip, err := (&check.CheckRun{App: a, Repeat: reportIterations}).CheckEngine(ctx, d, "")
-	if err != nil {
-		return r, nil, err
-	}
-	r.Dump = envelopeOf(observed(a), o, nil, &trip)
-	r.SetEngine(&trip.Receipt)
-	r.Checks = append(r.Checks, trip.Checks...)
-	for _, c := range trip.Checks {
-		if c.Status == trial.Fail {
-			a.Logf("%s failed: %s", c.Name, c.Detail)
+// registry returns the properties of the IORegistry that begin with ANEDeviceProperty, by their service: a later system
+// may add personal ones.
+func registry(all []objcbridge.Property) any {
+	services := map[string]map[string]any{}
+	for _, p := range all {
+		if !strings.HasPrefix(p.Name, "ANEDeviceProperty") || personal.MatchString(p.Name) {
+			continue
+		}
+		if services[p.Service] == nil {
+			services[p.Service] = map[string]any{}
+		}
+		services[p.Service][p.Name] = p.Value
+		if n, err := strconv.ParseInt(p.Value, 10, 64); err == nil {
+			services[p.Service][p.Name] = n
 		}
 	}
-	return r, r.Judge(), nil
+	return services
+}
+
+// errorsOf returns the errors of the framework.
+func errorsOf(met []apple.Met) plist.Array {
+	rows := plist.Array{}
+	for _, m := range met {
+		b := m.Err
+		status := int64(-1)
+		if b.HasStatus && b.StatusType == 0 {
+			status = int64(b.Status)
+		}
+		var info any
+		d := known("_ANEErrorUnderlyingStatus", status, "_ANEErrorLoadStage", cmp.Or(b.LoadStage, -1))
+		if len(d) > 0 {
+			info = d
+		}
+		row := plist.Of("stage", b.Stage.String(), "kind", b.Kind.String(), "domain", b.Domain, "code", b.Code,
+			"text", b.Message)
+		row = append(row, known("userInfo", info, "underlying", b.Causes)...)
+		rows = append(rows, append(row, plist.Of("recovered", m.Recovered, "times", m.Count)...))
+	}
+	return rows
 }

@@ -1,16 +1,21 @@
 package info
 
 import (
-	"context"
+	"cmp"
 	"errors"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/engine/observe"
+	"github.com/anekit/anekit/internal/host"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/objcbridge"
 )
 
@@ -38,31 +43,22 @@ the XML property list that macOS prints, alone or within a dump. It prints how
 anekit places each tensor, or why it cannot (exit status 2).`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("attributes") {
-				for _, idle := range []string{"engine", "broker", "require-ane"} {
-					if err := cli.Conflict(cmd, idle, "attributes", "which opens no engine"); err != nil {
-						return err
-					}
-				}
-			}
-			switch {
-			case attributes != "" && cmd.Flags().Changed("report"):
-				return cli.Badf("--attributes and --report exclude each other; give one of them")
-			case cmd.Flags().Changed("attributes"):
-				return printAttributes(a, attributes)
-			case cmd.Flags().Changed("report"):
-				if err := a.ReportFile.Check(); err != nil {
-					return err
-				}
-				if a.ReportFile.Kind() == cli.AsObject {
-					return report(a, cmd.Context(), a.ReportFile.Path)
-				}
+			if !cmd.Flags().Changed("attributes") {
+				a.ReportFile.DumpAlone = true
 				if err := a.BeginReport(cmd); err != nil {
 					return err
 				}
-				return savePage(a, cmd.Context())
+				return step.Run(cmd.Context(), func(t *step.T) { inspect(t, a) })
 			}
-			return info(a, cmd.Context())
+			for _, idle := range []string{"engine", "broker", "require-ane"} {
+				if err := cli.Conflict(cmd, idle, "attributes", "which opens no engine"); err != nil {
+					return err
+				}
+			}
+			if cmd.Flags().Changed("report") {
+				return cli.Badf("--attributes and --report exclude each other; give one of them")
+			}
+			return printAttributes(a, attributes)
 		},
 	}
 	f := cmd.Flags()
@@ -74,11 +70,55 @@ anekit places each tensor, or why it cannot (exit status 2).`,
 	return cmd
 }
 
-// infoDetails are the fields that info adds to the report.
-type infoDetails struct {
-	Engines    []engine.Status `json:"engines"`
-	Frameworks []framework     `json:"frameworks"`
-	Operators  []string        `json:"operators"`
+// reportIterations is how often a report evaluates each model for its timings.
+const reportIterations = 200
+
+// inspect delivers the engines of this machine and its dump, for --report with a round trip. On a Mac without --engine
+// the dump is of Apple's engine, also where the command falls back to another one.
+func inspect(t *step.T, a *cli.App) {
+	name, _, err := a.EngineChoice()
+	step.NoError(err)
+	if name == engine.Auto && host.Apple {
+		name = engine.Apple
+	}
+	var d *ane.Device
+	o := &observe.Observation{} // empty for an engine without a framework
+	if name == engine.Apple || name == engine.StandIn && !a.RequireApple {
+		d, o, err = observe.Open(t.Ctx, name)
+	} else {
+		d, err = a.OpenEngine(t.Ctx, nil)
+	}
+	t.Closing(d.Close)
+	unavailable, checks := err, a.ReportFile.File != nil
+	if !errors.Is(err, ane.ErrUnavailable) || t.Ctx.Err() != nil {
+		step.NoError(cmp.Or(t.Ctx.Err(), err))
+	} else if !checks { // auto falls back to another one, and the error has a hint
+		d, err = a.OpenEngine(t.Ctx, nil)
+		t.Closing(d.Close)
+	}
+	r := cli.NewReport(d)
+	var trip check.EngineResult
+	if d != nil && checks {
+		trip = step.Must((&check.CheckRun{App: a, Repeat: reportIterations}).CheckEngine(t.Ctx, d, ""))
+		r.Checks = append(r.Checks, trip.Checks...)
+		err = r.Judge()
+	}
+	for _, c := range r.Checks {
+		if c.Status == trial.Fail {
+			a.Logf("%s failed: %s", c.Name, c.Detail)
+		}
+	}
+	r.Dump = step.Must(dump(name, o, unavailable, trip, r.Verdict))
+	if a.ReportFile.Kind() == cli.AsObject {
+		a.ReportFile.Notice = "is written; attach it to an issue, it does not contain your name"
+		r.Details = map[string]any{"file": a.ReportFile.Path}
+	} else {
+		a.ReportFile.Notice = "has paths of this machine; attach the dump of --report FILE.json to an issue instead"
+		r.Details = map[string]any{"engines": engine.Probe(), "frameworks": frameworks(), "operators": ops.Names()}
+		r.View = View(a.Engine, r.Host.NoMemory)
+	}
+	a.Deliver(r)
+	step.NoError(err)
 }
 
 // framework is the self-check of a loaded framework.
@@ -89,38 +129,36 @@ type framework struct {
 	Warnings []string `json:"warnings,omitempty"` // what is dangerous on this machine
 }
 
-// detailsOfMachine looks at the engines, and inspects the frameworks that can be loaded here.
-func detailsOfMachine() infoDetails {
+// frameworks inspects the frameworks that can be loaded here. The engines say why others cannot.
+func frameworks() []framework {
 	found := []framework{}
 	for _, name := range []string{engine.Apple, engine.StandIn} {
-		r, err := observe.Inspect(name)
-		if r.Framework == "" {
-			continue // no bridge, or another system: the table of engines gives the reason
+		if r, err := observe.Inspect(name); r.Framework != "" {
+			found = append(found, framework{name, cli.ErrorText(err), r, warnings(r)})
 		}
-		f := framework{Engine: name, Report: r, Warnings: warnings(r)}
-		if err != nil {
-			f.Error = cli.ErrorText(err)
-		}
-		found = append(found, f)
 	}
-	return infoDetails{engine.Probe(), found, ops.Names()}
+	return found
 }
 
-// info prints the host and its engines.
-func info(a *cli.App, ctx context.Context) error {
-	d, unavailable := a.OpenEngine(ctx, nil)
-	if unavailable != nil && !errors.Is(unavailable, ane.ErrUnavailable) {
-		return unavailable
+// twoEngines warns of what the dump m3ultra-power-transition records of an M3 Ultra: build 25F84 of macOS 26.5.2 and
+// earlier ones admit a request while the engine powers up or down, and macOS 27 refuses it.
+const twoEngines = "this machine has two Neural Engines, and its macOS is older than 27: an evaluation or a load " +
+	"while an engine powers up or down may panic the machine, as on an M3 Ultra up to macOS 26.5.2; macOS 27 refuses " +
+	"such a run, and anekit tries it again"
+
+// warnings returns what is dangerous on the machine that a framework describes.
+func warnings(r objcbridge.Report) []string {
+	if r.Device == nil {
+		return nil
 	}
-	defer d.Close()
-	r := cli.NewReport(d)
-	r.Details, r.View = detailsOfMachine(), machineView(a.Engine, r.Host.NoMemory)
-	if a.JSON {
-		var err error
-		if r.Dump, err = dump(a, ctx); err != nil {
-			unavailable = errors.Join(unavailable, err)
+	engines := r.Device.Engines
+	for _, p := range r.Registry {
+		if n, err := strconv.Atoi(p.Value); err == nil && p.Name == "ANEDevicePropertyNumANEs" {
+			engines = max(engines, n)
 		}
 	}
-	a.Deliver(r)
-	return unavailable
+	if build := r.Device.Build; engines < 2 || build < "1" || build >= "26" { // 26A434 is of macOS 27
+		return nil
+	}
+	return []string{twoEngines}
 }

@@ -1,6 +1,7 @@
 package info
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,17 +12,18 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
 
-// machineView is View below the machine and an engine of the command line. noMemory is the reason if no Block opens.
-func machineView(selected string, noMemory error) doc.View {
+// View lays out this machine with the engine that the command line selects, all engines, the self-check of their
+// frameworks, and the dump. noMemory is the reason if no Block opens.
+func View(selected string, noMemory error) doc.View {
 	return func(d *doc.Doc, v *doc.Value) {
 		h, e := d.Root.At("host"), d.Root.At("engine")
 		memory := doc.Line(h.Text("memory"), ", ", trial.Words(h.At("pinning").Raw))
 		if noMemory != nil {
 			memory = doc.Line(doc.Words("none: %s", cli.ErrorText(noMemory)))
 		}
-		engine := doc.Line("not available")
+		opened := doc.Line("not available")
 		if e.Object() {
-			engine = doc.Line(e.Text("name"), ": ", e.Text("chip"), ", ", e.Text("os_build"))
+			opened = doc.Line(e.Text("name"), ": ", e.Text("chip"), ", ", e.Text("os_build"))
 		}
 		d.Terminal(doc.Facts{
 			doc.Named("anekit", h.Text("version"), ", ", h.Text("go")),
@@ -29,81 +31,61 @@ func machineView(selected string, noMemory error) doc.View {
 				"-byte pages"),
 			doc.Named("memory", memory),
 			doc.Named("fp16", h.Text("fp16")),
-			doc.Named(selected, engine)})
-		View(d, v)
-	}
-}
-
-// View lays out the engines of a machine, the self-check of their frameworks, and the dump.
-func View(d *doc.Doc, v *doc.Value) {
-	engines := doc.NewTable("Engines", "engine", "available", ">what", ">why not")
-	for _, e := range v.Items("engines") {
-		available := answer(e.At("available")).As("status skip")
-		if e.At("available").Yes() {
-			available.Class = "status pass"
+			doc.Named(selected, opened)})
+		engines := doc.NewTable("Engines", "engine", "available", ">what", ">why not")
+		for _, e := range v.Items("engines") {
+			class := map[bool]string{true: "status pass", false: "status skip"}[e.At("available").Yes()]
+			engines.Row(e.Text("name"), answer(e.At("available")).As(class), e.Text("what"), e.Text("reason"))
 		}
-		engines.Row(e.Text("name"), available, e.Text("what"), e.Text("reason"))
+		d.Section("Engines", nil, engines)
+		for _, f := range v.Items("frameworks") {
+			d.Section("Framework of "+f.Text("engine").Number, nil, facts(f), methods(f))
+		}
+		showDump(d, d.Root.At("dump"))
+		d.Page("Operators", doc.Line("The software engine runs ", v.At("operators").Count("", ""), " operators."),
+			doc.Text(v.Joined(", ", "operators")))
 	}
-	d.Section("Engines", nil, engines)
-	for _, f := range v.Items("frameworks") {
-		d.Section("Framework of "+f.Text("engine").Number, nil, facts(f), methods(f))
-	}
-	if dump := d.Root.At("dump"); dump.Object() {
-		showDump(d, dump)
-	}
-	d.Page("Operators", doc.Line("The software engine runs ", v.At("operators").Count("", ""), " operators."),
-		doc.Text(v.Joined(", ", "operators")))
 }
 
 // answer is yes or no, or unknown.
 func answer(v *doc.Value) doc.Cell {
 	c := v.Text()
-	switch c.Number {
-	case "true":
-		c.Number = "yes"
-	case "false":
-		c.Number = "no"
-	default:
-		return doc.Words("unknown")
-	}
+	c.Number = cmp.Or(map[string]string{"true": "yes", "false": "no"}[c.Number], "unknown")
 	return c
 }
 
-// reported is a value of a framework, which is empty or negative if the framework does not report it.
-func reported(c doc.Cell) doc.Cell {
+// or is the cell, or words for an empty text or a negative number.
+func or(words string, c doc.Cell) doc.Cell {
 	if c.Number == "" || strings.HasPrefix(c.Raw, "-") {
-		return doc.Words("not reported")
+		return doc.Words("%s", words)
 	}
 	return c
 }
 
 // facts are what the framework tells of the machine.
 func facts(f *doc.Value) doc.Facts {
+	const unreported = "not reported"
 	all := doc.Facts{
 		doc.Named("framework of "+f.Text("engine").Number, f.Text("framework")),
-		doc.Named("bridge", f.Text("library")),
+		doc.Named("bridge", or("part of this binary", f.Text("library"))),
 		doc.Named("error", f.Text("error"))}
-	if f.At("library").Raw == "" {
-		all[1] = doc.Named("bridge", "part of this binary")
-	}
 	if m := f.At("device"); m.Object() {
 		all.Add("hasANE", answer(m.At("has_ane")))
-		all.Add("architecture", reported(m.Text("architecture")))
-		all.Add("engines, cores", reported(m.Plain("engines")), ", ", reported(m.Plain("cores")))
-		all.Add("board", reported(m.Plain("board")))
-		all.Add("system", reported(m.Text("product")), ", build ", reported(m.Text("build")))
+		all.Add("architecture", or(unreported, m.Text("architecture")))
+		all.Add("engines, cores", or(unreported, m.Plain("engines")), ", ", or(unreported, m.Plain("cores")))
+		all.Add("board", or(unreported, m.Plain("board")))
+		all.Add("system", or(unreported, m.Text("product")), ", build ", or(unreported, m.Text("build")))
 		all.Add("virtual machine", answer(m.At("virtual_machine")))
 	}
 	for _, w := range f.Items("warnings") {
 		all.Add("warning", w.Text())
 	}
-	usage, registry := f.At("usage"), f.Items("registry")
-	all.Add("compiles", usage.Plain("compiles"), " in this process")
-	all.Add("loaded", usage.Plain("loaded"), " of ", usage.Plain("program_limit"), " programs")
-	for _, p := range registry {
+	all.Add("compiles", f.Plain("usage", "compiles"), " in this process")
+	all.Add("loaded", f.Plain("usage", "loaded"), " of ", f.Plain("usage", "program_limit"), " programs")
+	for _, p := range f.Items("registry") {
 		all.Add(p.Text("name").Number, p.Text("value"))
 	}
-	if len(registry) == 0 {
+	if len(f.Items("registry")) == 0 {
 		all.Add("DeviceProperties", "not readable: ", f.Text("registry_error"))
 	}
 	return all
@@ -114,10 +96,7 @@ func methods(f *doc.Value) *doc.Table {
 	t := doc.NewTable("Methods that anekit calls", "~class", ">method", "status", "expected", "found", "needed for")
 	for _, c := range f.Items("checks") {
 		class, method, status := c.Text("class"), c.Text("selector"), c.Text("status")
-		sign := "-"
-		if c.At("class_method").Yes() {
-			sign = "+"
-		}
+		sign := map[bool]string{true: "+", false: "-"}[c.At("class_method").Yes()]
 		if !c.At("required").Yes() && status.Number != "ok" {
 			status = status.Brief("%s (optional)", status.Number)
 		}
@@ -127,36 +106,29 @@ func methods(f *doc.Value) *doc.Table {
 	return t
 }
 
-// showDump shows the dump of a machine: its round trip, and the rest as it is nested.
+// showDump shows the round trip of a dump, and its other values as they are nested.
 func showDump(d *doc.Doc, dump *doc.Value) {
-	data := dump.At("data")
+	models := dump.Items("data", "round_trip")
 	plots := d.Figures()
 	plots.Small = true
-	models := data.Items("round_trip")
 	for _, m := range models {
 		trial.AddTimes(plots, m.Text("name"), m.At("latency"))
 	}
 	d.Page("Round trip", nil, check.ModelTable("Round trip of each model", models).Filled(), plots)
-	var facts doc.Facts
-	for _, key := range []string{"source", "chip", "os", "program", "what", "trust"} {
-		facts.Add(key, dump.Text(key))
-	}
-	others := doc.NewTable("Other values", "name", ">value")
-	for _, key := range data.Keys() {
-		if !slices.Contains([]string{"round_trip", "checks", "self_check"}, key) { // which are shown by themselves
-			flatten(others, data.At(key), key)
-		}
-	}
-	d.Page("Dump", nil, facts, others)
+	values := doc.NewTable("Values", "name", ">value")
+	flatten(values, dump, "")
+	d.Page("Dump", nil, values)
 }
 
 // maxFlat bounds the rows of a nested value, whose text a framework chooses.
 const maxFlat = 400
 
-// flatten adds a row for each number and text in v.
+// flatten adds a row for each number and text in v that the page does not show elsewhere.
 func flatten(t *doc.Table, v *doc.Value, name string) {
 	for _, key := range v.Keys() {
-		flatten(t, v.At(key), name+" · "+key)
+		if !slices.Contains([]string{"round_trip", "checks", "self_check"}, key) {
+			flatten(t, v.At(key), strings.TrimPrefix(name+" · "+key, " · "))
+		}
 	}
 	for i, item := range v.Items() {
 		flatten(t, item, name+" · "+strconv.Itoa(i+1))

@@ -26,7 +26,7 @@ const object = `{"command":"info","verdict":"pass","engine":{"name":"apple","chi
 func TestViewOnATerminal(t *testing.T) {
 	t.Setenv("COLUMNS", "")
 	var out bytes.Buffer
-	require.NoError(t, doc.Terminal(&out, []byte(object), machineView("auto", nil)))
+	require.NoError(t, doc.Terminal(&out, []byte(object), View("auto", nil)))
 	for _, line := range []string{`anekit  devel, go1\n`, `host    darwin/arm64, 8 CPUs, 16384-byte pages\n`,
 		`auto    apple: h13g, 26A1\n\n`, `apple   yes        w\n`, `soft    no         v     r\\x1b\n`,
 		`bridge              part of this binary\n`, `hasANE              yes\n`,
@@ -38,13 +38,13 @@ func TestViewOnATerminal(t *testing.T) {
 		require.Regexp(t, line, out.String())
 	}
 	out.Reset()
-	require.NoError(t, doc.Terminal(&out, []byte(object), machineView("auto", errors.New("no memory here"))))
+	require.NoError(t, doc.Terminal(&out, []byte(object), View("auto", errors.New("no memory here"))))
 	require.Contains(t, out.String(), "memory  none: no memory here\n")
 }
 
 func TestViewOnAPage(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, doc.Write(&out, []byte(object), View))
+	require.NoError(t, doc.Write(&out, []byte(object), View("auto", nil)))
 	for _, want := range []string{`data-json="/dump/chip"`, `data-json="/dump/data/round_trip/0/evaluate_p50_ns"`, "<svg",
 		"known · opset", "list · 4", ">_C<", ">go:<", "add, sub"} {
 		require.Contains(t, out.String(), want)

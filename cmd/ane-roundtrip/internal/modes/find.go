@@ -9,9 +9,8 @@ package modes
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -23,6 +22,8 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/terminal"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/measure"
+	"github.com/anekit/anekit/internal/step"
 )
 
 // Bounds of a piece: values that are outputs of one variant of the program.
@@ -33,13 +34,14 @@ const (
 
 // Comparison is a program to evaluate under two modes.
 type Comparison struct {
-	Source ane.Source // with Program set
+	Source ane.Source
 	Modes  [2]numerics.Mode
 	Inputs map[string][]byte // dense elements of each input, by its name
 	Tol    float64           // an element differs from here on, or from Tol times its value where that is above 1
 	All    bool              // list every result of an operator, also after the first that differs
 
 	tree     *mil.Program
+	function mil.Function    // the one to evaluate
 	computed map[string]bool // names of values that are not known when compiling
 }
 
@@ -91,45 +93,35 @@ const carried = "none here: differences of the operands within --tol add up"
 // Find compares. It stops at the first result that differs unless All is set.
 func (c *Comparison) Find(ctx context.Context) (*Report, error) {
 	found := &Report{Modes: c.Modes}
-	var err error
-	if c.tree, err = c.Source.Tree(); err != nil {
-		return nil, err
-	}
-	g, err := ops.Analyze(c.Source.File, c.tree, c.Source.Function, c.Source.Weights)
-	if err != nil {
-		return nil, err
-	}
-	c.computed = map[string]bool{}
+	return found, step.Run(ctx, func(t *step.T) { c.find(t, found) })
+}
+
+func (c *Comparison) find(t *step.T, found *Report) {
+	c.tree = step.Must(c.Source.Tree())
+	g := step.Must(ops.Analyze(c.Source.File, c.tree, c.Source.Function, c.Source.Weights))
+	c.function, c.computed = *c.tree.Select(c.Source.Function), map[string]bool{}
 	for _, n := range g.Nodes {
 		for _, v := range n.Out {
 			c.computed[v.Name] = !v.Const()
 		}
 	}
 	for _, part := range pieces(g) {
-		var got [2]map[string][]byte
-		for k, m := range c.Modes {
-			if got[k], err = evaluate(ctx, c.variant(part), c.Inputs, soft.Numerics(m)); err != nil {
-				return nil, err
-			}
-		}
+		first := c.evaluate(t, c.function, part, c.Inputs, soft.Numerics(c.Modes[0]))
+		second := c.evaluate(t, c.function, part, c.Inputs, soft.Numerics(c.Modes[1]))
 		for _, r := range part {
-			a, b := got[0][r.value.Name], got[1][r.value.Name]
+			a, b := first[r.value.Name], second[r.value.Name]
 			if c.All {
 				found.Operators = append(found.Operators, r.result(a, b))
 			}
-			if found.Difference != nil {
-				continue
-			}
-			found.Compared++
-			if found.Difference, err = c.difference(ctx, r, a, b); err != nil {
-				return nil, err
+			if found.Difference == nil {
+				found.Compared++
+				found.Difference = c.difference(t, r, a, b)
 			}
 			if found.Difference != nil && !c.All {
-				return found, nil
+				return
 			}
 		}
 	}
-	return found, nil
 }
 
 // output is a value that a node computes.
@@ -158,58 +150,32 @@ func pieces(g *ops.Graph) (parts [][]output) {
 	return parts
 }
 
-// variant is the program with the values of part as its outputs.
-func (c *Comparison) variant(part []output) ane.Source {
-	f := *c.tree.Select(c.Source.Function)
+// evaluate runs the program once with f as its only function, and returns the values of part.
+func (c *Comparison) evaluate(t *step.T, f mil.Function, part []output, in map[string][]byte,
+	arithmetic ...soft.Option) map[string][]byte {
 	f.Results = nil
 	for _, r := range part {
 		f.Results = append(f.Results, mil.Ref{Name: r.value.Name})
 	}
-	return c.source(&f)
-}
-
-// source is the program with one function only.
-func (c *Comparison) source(f *mil.Function) ane.Source {
 	p := *c.tree
-	p.Funcs = []*mil.Function{f}
-	return ane.Source{File: c.Source.File, Program: &p, Function: f.Name, Weights: c.Source.Weights}
-}
-
-// evaluate runs a program once and returns its outputs.
-func evaluate(
-	ctx context.Context, src ane.Source, in map[string][]byte, opts ...soft.Option,
-) (out map[string][]byte, err error) {
-	d, err := ane.Open(soft.New(opts...), "")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	m, err := d.Compile(ctx, src)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, m.Close(context.WithoutCancel(ctx))) }()
-	r, err := m.NewRequest(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for _, l := range m.Inputs() {
-		if _, err := r.Input(l.Name).Write(in[l.Name]); err != nil {
-			return nil, err
+	p.Funcs = []*mil.Function{&f}
+	src := ane.Source{File: c.Source.File, Program: &p, Function: f.Name, Weights: c.Source.Weights}
+	out := map[string][]byte{}
+	step.NoError(step.Run(t.Ctx, func(t *step.T) {
+		d := step.Must(ane.Open(soft.New(arithmetic...), ""))
+		t.Closing(d.Close)
+		r := measure.Program(t, d, src, func(x *ane.Tensor) error {
+			_, err := x.Write(in[x.Layout().Name])
+			return err
+		})
+		step.Must(r.Evaluate(t.Ctx))
+		for _, result := range f.Results {
+			x := r.Output(result.Name)
+			out[result.Name] = make([]byte, x.Layout().PackedBytes())
+			step.Must(x.Read(out[result.Name]))
 		}
-	}
-	if _, err := r.Evaluate(ctx); err != nil {
-		return nil, err
-	}
-	out = map[string][]byte{}
-	for _, l := range m.Outputs() {
-		out[l.Name] = make([]byte, l.PackedBytes())
-		if _, err := r.Output(l.Name).Read(out[l.Name]); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	}))
+	return out
 }
 
 // apart reports whether two elements differ. Zeros of both signs are equal, and so are all NaN.
@@ -220,11 +186,15 @@ func apart(x, y, tol float64) bool {
 	return tol == 0 || !(math.Abs(x-y) <= tol*max(1, math.Abs(x))) || math.IsInf(x, 0)
 }
 
-// extent compares the elements of both modes. First is where the first one that differs begins.
-func (r output) extent(a, b []byte, tol float64) (e Extent, first int) {
+// extent compares the elements of both modes. The first one that differs begins at first; largest is the largest finite
+// magnitude in the first mode.
+func (r output) extent(a, b []byte, tol float64) (e Extent, first int, largest float64) {
 	e.Elements = r.value.Elements()
 	for at := 0; at < len(a); at += r.value.DType.Size() {
 		x, y := element.Load(r.value.DType, a[at:]), element.Load(r.value.DType, b[at:])
+		if finite(x) {
+			largest = max(largest, math.Abs(x))
+		}
 		if !apart(x, y, tol) {
 			continue
 		}
@@ -237,7 +207,7 @@ func (r output) extent(a, b []byte, tol float64) (e Extent, first int) {
 			e.Infinite++
 		}
 	}
-	return e, first
+	return e, first, largest
 }
 
 func finite(x float64) bool { return trial.Number(x).Finite() }
@@ -245,24 +215,18 @@ func finite(x float64) bool { return trial.Number(x).Finite() }
 // result measures how far a value of both modes is apart.
 func (r output) result(a, b []byte) Result {
 	one := Result{Operator: r.node.Def.Name, Value: terminal.Visible(r.value.Name), Line: r.node.Op.Pos.Line}
-	one.Extent, _ = r.extent(a, b, 0)
-	largest := 0.0
-	for at := 0; at < len(a); at += r.value.DType.Size() {
-		if x := element.Load(r.value.DType, a[at:]); finite(x) {
-			largest = max(largest, math.Abs(x))
-		}
-	}
-	if largest > 0 {
+	var largest float64
+	if one.Extent, _, largest = r.extent(a, b, 0); largest > 0 {
 		one.Relative = one.Worst / largest
 	}
 	return one
 }
 
 // difference compares a value of both modes; nil if it is equal.
-func (c *Comparison) difference(ctx context.Context, r output, a, b []byte) (*Difference, error) {
-	extent, first := r.extent(a, b, c.Tol)
+func (c *Comparison) difference(t *step.T, r output, a, b []byte) *Difference {
+	extent, first, _ := r.extent(a, b, c.Tol)
 	if extent.Differ == 0 {
-		return nil, nil
+		return nil
 	}
 	v, pos := r.value, r.node.Op.Pos
 	d := &Difference{Operator: r.node.Def.Name, Value: terminal.Visible(v.Name), File: terminal.Visible(c.Source.File),
@@ -272,131 +236,91 @@ func (c *Comparison) difference(ctx context.Context, r output, a, b []byte) (*Di
 	for k, stride := range ops.Strides(v.Shape) {
 		d.Index = append(d.Index, at/stride%v.Shape[k])
 	}
-	var values [2]float64
 	for i, data := range [][]byte{a, b} {
-		values[i] = element.Load(v.DType, data[first:])
-		d.Values[i], d.Shown[i] = trial.Number(values[i]), fmt.Sprintf("%g", values[i])
+		x := element.Load(v.DType, data[first:])
+		d.Values[i], d.Shown[i] = trial.Number(x), fmt.Sprintf("%g", x)
 	}
-	rules, err := c.explain(ctx, r, at, values)
-	for _, one := range rules.Each() {
+	for _, one := range c.explain(t, r, at).Each() {
 		d.Rules = append(d.Rules, one.String())
 	}
-	if rules == 0 {
+	if d.Rules == nil {
 		d.Rules = []string{carried}
 	}
-	return d, err
+	return d
 }
 
 // ulps counts the representable numbers from a to b; infinity follows the largest number.
 func ulps(d mil.DType, a, b []byte) uint64 {
-	at := func(p []byte) int64 {
-		switch d {
-		case mil.FP16:
-			return ordered(int64(binary.LittleEndian.Uint16(p)), 1<<15)
-		case mil.FP32:
-			return ordered(int64(binary.LittleEndian.Uint32(p)), 1<<31)
+	at := func(p []byte) (x int64) {
+		if !d.Float() {
+			return int64(element.Load(d, p))
 		}
-		return int64(element.Load(d, p))
+		for i := range d.Size() {
+			x |= int64(p[i]) << (8 * i)
+		}
+		if sign := int64(1) << (d.Bits() - 1); x&sign != 0 {
+			return -(x &^ sign)
+		}
+		return x
 	}
 	x, y := at(a), at(b)
 	return uint64(max(x-y, y-x))
 }
 
-// ordered maps the bits of a float to integers in the order of the numbers.
-func ordered(bits, sign int64) int64 {
-	if bits&sign != 0 {
-		return -(bits &^ sign)
-	}
-	return bits
-}
-
 // explain evaluates the operator alone, with rules exchanged one by one, and returns those that give the element at an
 // index its values in both modes; none if with equal operands it does not differ.
-func (c *Comparison) explain(ctx context.Context, r output, at int, wants [2]float64) (numerics.Rules, error) {
-	in, src, err := c.alone(ctx, r)
-	if err != nil {
-		return 0, err
-	}
-	under := func(rules numerics.Rules) (float64, error) {
-		out, err := evaluate(ctx, src, in, soft.Rules(rules), soft.Only(at))
-		if err != nil {
-			return 0, err
-		}
-		return element.Load(r.value.DType, out[r.value.Name][at*r.value.DType.Size():]), nil
-	}
-	same := func(rules numerics.Rules, want float64) (bool, error) {
-		got, err := under(rules)
-		return got == want || got != got && want != want, err
+func (c *Comparison) explain(t *step.T, r output, at int) numerics.Rules {
+	f, in := c.alone(t, r)
+	under := func(rules numerics.Rules) float64 {
+		out := c.evaluate(t, f, []output{r}, in, soft.Rules(rules), soft.Only(at))
+		return element.Load(r.value.DType, out[r.value.Name][at*r.value.DType.Size():])
 	}
 	modes := [2]numerics.Rules{c.Modes[0].Rules(), c.Modes[1].Rules()}
-	if c.Tol > 0 { // the operands may differ; those of the first mode are taken for both
-		for i, rules := range modes {
-			if wants[i], err = under(rules); err != nil {
-				return 0, err
-			}
-		}
-		if !apart(wants[0], wants[1], c.Tol) {
-			return 0, nil
-		}
+	wants := [2]float64{under(modes[0]), under(modes[1])} // not those of the program, whose operands may differ by Tol
+	if !apart(wants[0], wants[1], c.Tol) {
+		return 0
 	}
-	exchanged := modes[0] ^ modes[1]
+	together := modes[0] ^ modes[1]
 	for i, want := range wants { // without the rule the second mode agrees with the first, or the other way round
-		for _, one := range exchanged.Each() {
-			found, err := same(modes[1-i]^one, want)
-			if err != nil || found {
-				return one, err
+		for _, one := range together.Each() {
+			if !apart(under(modes[1-i]^one), want, 0) {
+				return one
 			}
 		}
 	}
 	// Several rules: leave out those without which the difference stays complete.
-	together := exchanged
-	for _, one := range exchanged.Each() {
-		found, err := same(modes[0]^(together&^one), wants[1])
-		if err != nil {
-			return 0, err
-		}
-		if found {
+	for _, one := range together.Each() {
+		if !apart(under(modes[0]^(together&^one)), wants[1], 0) {
 			together &^= one
 		}
 	}
-	return together, nil
+	return together
 }
 
-// alone is a program of one operator, its constants, and its other operands as inputs.
-func (c *Comparison) alone(ctx context.Context, r output) (map[string][]byte, ane.Source, error) {
-	f := *c.tree.Select(c.Source.Function)
-	body := f.Body
-	f.Params, f.Body, f.Results = nil, nil, []mil.Ref{{Name: r.value.Name}}
-	in := map[string][]byte{}
+// alone is a function of one operator, what is known when compiling, and its other operands as inputs. Those are of the
+// first mode.
+func (c *Comparison) alone(t *step.T, r output) (f mil.Function, in map[string][]byte) {
+	f, in = c.function, maps.Clone(c.Inputs)
+	f.Params, f.Body = nil, nil
 	var operands []output
 	for _, v := range r.node.In {
 		if v == nil || v.Const() || slices.ContainsFunc(f.Params, func(p mil.Var) bool { return p.Name == v.Name }) {
 			continue
 		}
 		f.Params = append(f.Params, mil.Var{Pos: v.Pos, At: v.Pos, Type: v.Type(), Name: v.Name})
-		in[v.Name] = c.Inputs[v.Name]
 		if c.computed[v.Name] {
 			operands = append(operands, output{value: v})
 		}
 	}
-	for _, op := range body {
-		if slices.ContainsFunc(op.Results, func(v mil.Var) bool { return v.Name == r.value.Name }) {
+	for _, op := range c.function.Body {
+		known := len(op.Results) > 0 && // a write of a state is no operand
+			!slices.ContainsFunc(op.Results, func(v mil.Var) bool { return c.computed[v.Name] })
+		if known || slices.ContainsFunc(op.Results, func(v mil.Var) bool { return v.Name == r.value.Name }) {
 			f.Body = append(f.Body, op)
-			break
-		}
-		if len(op.Results) > 0 && // a write of a state is no operand
-			!slices.ContainsFunc(op.Results, func(v mil.Var) bool { return c.computed[v.Name] }) {
-			f.Body = append(f.Body, op) // known when compiling
 		}
 	}
 	if len(operands) > 0 {
-		values, err := evaluate(ctx, c.variant(operands), c.Inputs, soft.Numerics(c.Modes[0]))
-		if err != nil {
-			return nil, ane.Source{}, fmt.Errorf("operands of %s: %w", r.value.Name, err)
-		}
-		for name, value := range values {
-			in[name] = value
-		}
+		maps.Copy(in, c.evaluate(t, c.function, operands, c.Inputs, soft.Numerics(c.Modes[0])))
 	}
-	return in, c.source(&f), nil
+	return f, in
 }

@@ -47,10 +47,10 @@ func openMachine() (*machine, error) {
 	}
 	return &machine{
 		name: "KVM",
-		mapped: func(address uintptr, guest uint64, size int) error {
-			return set(region{guest: guest, size: uint64(size), address: uint64(address)})
+		mapped: func(address uintptr, size int) error {
+			return set(region{guest: guestAt, size: uint64(size), address: uint64(address)})
 		},
-		unmapped: func(guest uint64, _ int) error { return set(region{guest: guest}) },
+		unmapped: func(int) error { return set(region{guest: guestAt}) },
 		close:    func() error { return unix.Close(vm) },
 	}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,9 +12,19 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/step"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
+
+// find returns the row of a figure; nil if there is none.
+func (r *Result) find(name string, bytes int) *Row {
+	i := slices.IndexFunc(r.Rows, func(x Row) bool { return x.Name == name && x.Bytes == bytes })
+	if i < 0 {
+		return nil
+	}
+	return &r.Rows[i]
+}
 
 // Off a Mac nothing is measured without being asked for, and the published figures stand there.
 func TestElsewhere(t *testing.T) {
@@ -21,7 +32,7 @@ func TestElsewhere(t *testing.T) {
 		t.Skip("a Mac measures")
 	}
 	for _, name := range Names() {
-		r, err := Run(t.Context(), name, Options{Most: 256 << 20})
+		r, err := Run(t.Context(), name, 256<<20, false)
 		require.ErrorIs(t, err, ane.ErrUnavailable)
 		var u *unavailable
 		require.ErrorAs(t, err, &u)
@@ -33,16 +44,14 @@ func TestElsewhere(t *testing.T) {
 			require.Nil(t, row.Value, "%s of %s", row.Name, name)
 		}
 	}
-	r, _ := Run(t.Context(), IOSurface, Options{})
+	r, _ := Run(t.Context(), IOSurface, 0, false)
 	require.EqualValues(t, 20e3, *r.find("open", 256<<20).Published)
 	require.EqualValues(t, 18.9, *r.find("read", 16<<20).Published)
 	require.EqualValues(t, 5e3, *r.find("close", 4<<10).Published)
-	_, err := Run(t.Context(), "other", Options{})
-	require.EqualError(t, err, `no probe "other"`)
 }
 
 func TestSurfaces(t *testing.T) {
-	r, err := Run(t.Context(), IOSurface, Options{Most: 1 << 20, Equivalent: true})
+	r, err := Run(t.Context(), IOSurface, 1<<20, true)
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Measured)
 	require.Equal(t, !host.Mac, r.Equivalent)
@@ -60,42 +69,47 @@ func TestSurfaces(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = Run(ended, IOSurface, Options{Most: 1 << 20, Equivalent: true})
+	_, err = Run(ended, IOSurface, 1<<20, true)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// with measures with a machine.
+func (r *Result) with(t *testing.T, m *machine) {
+	require.NoError(t, step.Run(t.Context(), func(t *step.T) { r.machine(t, m, 1<<20) }))
 }
 
 func TestMachine(t *testing.T) {
 	const granule = 16 << 10
 	refuse := 1 << 30 // bytes from which on mappings are refused
-	mapping := map[uint64]int{}
+	mapping := 0
 	m := &machine{
-		mapped: func(_ uintptr, guest uint64, size int) error {
-			if size%granule != 0 || size >= refuse {
-				return fmt.Errorf("%d bytes at %#x", size, guest)
+		mapped: func(_ uintptr, size int) error {
+			if mapping != 0 || size%granule != 0 || size >= refuse {
+				return fmt.Errorf("%d bytes", size)
 			}
-			mapping[guest] = size
+			mapping = size
 			return nil
 		},
-		unmapped: func(guest uint64, size int) error {
-			if mapping[guest] != size {
+		unmapped: func(size int) error {
+			if mapping != size {
 				return errors.New("another mapping")
 			}
-			delete(mapping, guest)
+			mapping = 0
 			return nil
 		},
 	}
-	r := &Result{Rows: machineRows(1 << 20)}
-	require.NoError(t, r.machine(t.Context(), m, 1<<20))
+	r := &Result{}
+	r.with(t, m)
 	require.EqualValues(t, granule, *r.find("smallest mapping", 0).Value)
 	require.Contains(t, r.find("smallest mapping", 0).Note, "8192 are refused")
 	require.NotNil(t, r.find("map", 1<<20).Value)
 	require.Positive(t, *r.find("access before", 1<<20).Value)
 	require.Positive(t, *r.find("access while mapped", 1<<20).Value)
-	require.Empty(t, mapping, "unmapped")
+	require.Zero(t, mapping, "unmapped")
 
 	refuse = 0
-	r = &Result{Rows: machineRows(1 << 20)}
-	require.NoError(t, r.machine(t.Context(), m, 1<<20))
+	r = &Result{}
+	r.with(t, m)
 	require.Nil(t, r.find("smallest mapping", 0).Value)
 	require.Nil(t, r.find("map", 1<<20).Value)
 	require.Contains(t, r.find("map", 1<<20).Note, "1048576 bytes")
@@ -104,7 +118,7 @@ func TestMachine(t *testing.T) {
 // The hypervisor of this system, where it has one.
 func TestHypervisor(t *testing.T) {
 	leaktest.SkipEmulated(t)
-	r, err := Run(t.Context(), Hypervisor, Options{Most: 1 << 20, Equivalent: true})
+	r, err := Run(t.Context(), Hypervisor, 1<<20, true)
 	if errors.Is(err, ane.ErrUnavailable) {
 		require.Nil(t, r.find("create", 0).Value)
 		t.Skip(err)

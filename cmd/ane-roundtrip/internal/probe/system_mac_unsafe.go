@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebitengine/purego"
 
+	"github.com/anekit/anekit/internal/libsystem"
 	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/unimem"
 )
@@ -32,21 +33,13 @@ func load(path string, names ...string) (library, error) {
 	return all, err
 }
 
-// failure is a code of a C function.
-type failure struct {
-	name string
-	code uint32
-}
-
-func (f failure) Error() string { return fmt.Sprintf("%s: %#x", f.name, f.code) }
-
 // call calls a function that returns a code, 0 for success. Go memory whose address is converted in the call
 // expression stays alive until the return.
 //
 //go:uintptrescapes
 func (l library) call(name string, args ...uintptr) error {
 	if code, _, _ := purego.SyscallN(l[name], args...); uint32(code) != 0 {
-		return failure{name, uint32(code)}
+		return &libsystem.Error{Call: name, Code: int64(uint32(code)), Detail: fmt.Sprintf("%#x", uint32(code))}
 	}
 	return nil
 }
@@ -72,7 +65,7 @@ func lock(ctx context.Context, b *unimem.Block, options uint32) (ns float64, err
 }
 
 // regions counts the regions of the address space that hold a range.
-func regions(address uintptr, size int) (n int, err error) {
+func regions(address uintptr, size int) (n float64, err error) {
 	mach, err := load("/usr/lib/libSystem.B.dylib", "mach_vm_region", "mach_task_self_")
 	if err != nil {
 		return 0, err
@@ -95,9 +88,6 @@ func regions(address uintptr, size int) (n int, err error) {
 	return n, nil
 }
 
-// runs is not called on a Mac.
-func runs(uintptr, int) (n int, err error) { return 0, errors.ErrUnsupported }
-
 // openMachine opens the one virtual machine that a process may have.
 func openMachine() (*machine, error) {
 	hv, err := load(frameworks+"Hypervisor.framework/Hypervisor", "hv_vm_create", "hv_vm_destroy", "hv_vm_map",
@@ -105,8 +95,8 @@ func openMachine() (*machine, error) {
 	if err == nil {
 		err = hv.call("hv_vm_create", 0)
 	}
-	var refused failure
-	if errors.As(err, &refused) && refused.code == 0xfae94007 { // HV_DENIED of Hypervisor/hv_error.h
+	var refused *libsystem.Error
+	if errors.As(err, &refused) && refused.Code == 0xfae94007 { // HV_DENIED of Hypervisor/hv_error.h
 		return nil, &unavailable{err.Error(), "sign the command with the entitlement com.apple.security.hypervisor " +
 			"(codesign --sign - --entitlements FILE), which needs no membership"}
 	}
@@ -116,10 +106,10 @@ func openMachine() (*machine, error) {
 	const readWriteExecute = 7 // HV_MEMORY_READ, WRITE and EXEC
 	return &machine{
 		name: "Hypervisor.framework",
-		mapped: func(address uintptr, guest uint64, size int) error {
-			return hv.call("hv_vm_map", address, uintptr(guest), uintptr(size), readWriteExecute)
+		mapped: func(address uintptr, size int) error {
+			return hv.call("hv_vm_map", address, guestAt, uintptr(size), readWriteExecute)
 		},
-		unmapped: func(guest uint64, size int) error { return hv.call("hv_vm_unmap", uintptr(guest), uintptr(size)) },
+		unmapped: func(size int) error { return hv.call("hv_vm_unmap", guestAt, uintptr(size)) },
 		close:    func() error { return hv.call("hv_vm_destroy") },
 	}, nil
 }
