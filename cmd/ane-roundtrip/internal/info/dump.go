@@ -3,6 +3,7 @@ package info
 import (
 	"cmp"
 	"encoding/json"
+	"os"
 	"regexp"
 	"runtime"
 	"slices"
@@ -81,7 +82,7 @@ func dump(name string, o *observe.Observation, unavailable error, trip check.Eng
 		return nil, err
 	}
 	tree, err := plist.Read(text)
-	return newScrubber().tree(tree), err
+	return newScrubber(r.Library, r.Framework, os.Getenv(standin.EnvDump)).tree(tree), err
 }
 
 // attributesOf returns the modelAttributes of the known program, those that a dump does not need by themselves.

@@ -26,22 +26,45 @@ var system = regexp.MustCompile("^/(?:System/Library|usr/lib|Library/Apple)/")
 
 // scrubber removes names and paths from texts that identify a user or a host.
 type scrubber struct {
-	names *regexp.Regexp // of the user and of the host, where they are not part of a longer word
-	temp  *regexp.Regexp // folders for temporary files, at the start of a path; two elements may identify the user
+	folders *strings.Replacer // of this user and program; they may contain spaces
+	names   *regexp.Regexp    // of the user and of the host, where they are not part of a longer word
+	temp    *regexp.Regexp    // folders for temporary files, at the start of a path; two elements may identify the user
 }
 
-// newScrubber returns a scrubber for the user and the host of this process.
-func newScrubber() scrubber {
-	var names []string
+// newScrubber returns a scrubber for the user, host and folders of this process, and for the folders of files that are in
+// the text.
+func newScrubber(files ...string) scrubber {
+	var names, folders []string
 	if u, err := user.Current(); err == nil {
+		folders = append(folders, u.HomeDir)
 		names = append(append(names, u.Username, path.Base(u.HomeDir)), strings.Fields(u.Name)...)
 	}
 	if host, err := os.Hostname(); err == nil {
 		short, _, _ := strings.Cut(host, ".")
 		names = append(names, host, short)
 	}
-	return scrubber{wordsOf(names), regexp.MustCompile("^(?:(?:/private)?(?:/var/folders/[^/]+/[^/]+/[^/]+|/tmp)|" +
+	if folder, err := os.Getwd(); err == nil {
+		folders = append(folders, folder)
+	}
+	if self, err := os.Executable(); err == nil {
+		files = append(files, self)
+	}
+	for _, file := range files {
+		folders = append(folders, path.Dir(file))
+	}
+	return scrubber{replacer(folders), wordsOf(names), regexp.MustCompile("^(?:(?:/private)?(?:/var/folders/[^/]+/[^/]+/[^/]+|/tmp)|" +
 		regexp.QuoteMeta(path.Clean(os.TempDir())) + ")/")}
+}
+
+// replacer shortens absolute folders with a space, longest first, which paths does not match as a whole.
+func replacer(folders []string) *strings.Replacer {
+	folders = slices.DeleteFunc(folders, func(f string) bool { return !path.IsAbs(f) || !strings.Contains(f, " ") })
+	slices.SortFunc(folders, func(a, b string) int { return len(b) - len(a) })
+	var pairs []string
+	for _, folder := range folders {
+		pairs = append(pairs, folder, "...")
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 // wordsOf matches names with the characters beside them. Words consist of letters and digits of any script; a name of
@@ -68,7 +91,7 @@ func (s scrubber) text(text string) string {
 
 // shortened is text, but keeps names of user and host.
 func (s scrubber) shortened(text string) string {
-	return paths.ReplaceAllStringFunc(text, func(found string) string {
+	return paths.ReplaceAllStringFunc(s.folders.Replace(text), func(found string) string {
 		at := strings.IndexAny(found, "~./") // after the quote
 		return found[:at] + s.path(found[at:])
 	})

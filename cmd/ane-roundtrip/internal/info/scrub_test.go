@@ -14,19 +14,20 @@ var private = regexp.MustCompile(`(?i)bob|dave|jones|kim|ivan|oscar|pete|\bwanda
 
 // scrubber removes data on the user and keeps data on the machine.
 func TestScrub(t *testing.T) {
-	s := scrubber{temp: newScrubber().temp,
+	s := scrubber{folders: replacer([]string{"/data/Wanda Zed/b", "relative"}), temp: newScrubber().temp,
 		names: wordsOf([]string{"Wanda-Air.local", "Wanda-Air", "wanda", "Zed", "Émile"})}
 	for text, want := range map[string]string{
-		"cannot load /Users/bob/Secret/model.mil: no":                       "cannot load .../model.mil: no",
-		`"/Users/Dave Jones/Secret Dir/m.mil"`:                              `".../m.mil"`,
-		"/opt/Wanda Zed/b/libanebridge.dylib is missing":                    ".../libanebridge.dylib is missing",
-		"“/Users/kim/x”, `/home/kim/y` |/srv/kim/z|":                        "“.../x”, `.../y` |.../z|",
-		"~/ivan/file ../../Users/oscar/x":                                   ".../file .../x",
-		"/System/Library/../../Users/pete/x":                                ".../x",
-		"/System/Library/Frameworks/A.framework/A":                          "/System/Library/Frameworks/A.framework/A",
-		"ANECCompile(/private/var/folders/ab/c123_xyz/T/6F86_E3B0/) FAILED": "ANECCompile($TMPDIR/6F86_E3B0) FAILED",
-		"/tmp/../Users/pete/x":                                              ".../x",
-		"/Users/bob/Secret Project/model.mil is missing":                    ".../model.mil is missing",
+		"cannot load /Users/bob/Secret/model.mil: no":                           "cannot load .../model.mil: no",
+		`"/Users/Dave Jones/Secret Dir/m.mil"`:                                  `".../m.mil"`,
+		"/opt/Wanda Zed/b/libanebridge.dylib is missing":                        ".../libanebridge.dylib is missing",
+		"/data/Wanda Zed/b/libanebridge.dylib is missing, in /data/Wanda Zed/b": ".../libanebridge.dylib is missing, in ...",
+		"“/Users/kim/x”, `/home/kim/y` |/srv/kim/z|":                            "“.../x”, `.../y` |.../z|",
+		"~/ivan/file ../../Users/oscar/x":                                       ".../file .../x",
+		"/System/Library/../../Users/pete/x":                                    ".../x",
+		"/System/Library/Frameworks/A.framework/A":                              "/System/Library/Frameworks/A.framework/A",
+		"ANECCompile(/private/var/folders/ab/c123_xyz/T/6F86_E3B0/) FAILED":     "ANECCompile($TMPDIR/6F86_E3B0) FAILED",
+		"/tmp/../Users/pete/x":                                                  ".../x",
+		"/Users/bob/Secret Project/model.mil is missing":                        ".../model.mil is missing",
 		"/Users/bob": "...",
 		"host wanda-air.local, user WANDA, wanda_cache, Émile's": "host ..., user ..., ..._cache, ...'s",
 		"wandaful zedoary":    "wandaful zedoary",
@@ -47,7 +48,8 @@ func TestScrub(t *testing.T) {
 
 // newScrubber adds the folders for temporary files of this process.
 func TestScrubThisProcess(t *testing.T) {
-	s := newScrubber()
+	s := newScrubber("/data/Some One/lib/libanebridge.so", "")
+	require.Equal(t, "cannot load .../libanebridge.so", s.text("cannot load /data/Some One/lib/libanebridge.so"))
 	require.Equal(t, "cannot load .../libanebridge.so", s.text("cannot load /opt/Some One/lib/libanebridge.so"))
 	require.NotContains(t, s.text(t.TempDir()+"/x"), "/home")
 }
