@@ -39,6 +39,9 @@ func Make(ctx context.Context, steps []Step, wanted func(names ...string) bool, 
 		if !wanted(s.Names...) {
 			continue
 		}
+		if err := ctx.Err(); err != nil {
+			return checks, err
+		}
 		made, err := s.Make(ctx)
 		if err != nil && failed != nil && ctx.Err() == nil {
 			made, err = failed(s, err), nil
