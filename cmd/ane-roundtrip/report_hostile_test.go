@@ -112,7 +112,7 @@ func orEmpty(v any) any {
 func TestPagesOfHostileObjects(t *testing.T) {
 	effort.NeedsFull(t, "a browser and nine commands")
 	browser := browsertest.Open(t)
-	views := map[string]doc.View{"check": check.View(false), "compare": run.View, "missing": run.View, "cost": cost.View,
+	views := map[string]doc.View{"check": check.View(false), "compare": run.View(), "missing": run.View(), "cost": cost.View,
 		"info": info.View("", nil), "generate": generate.View, "actor": generate.View, "bench": bench.GenerateView}
 	// The browser takes time, so it looks at some of the pages.
 	looked := map[string]bool{"check": true, "missing": true, "generate": true, "compare": true}

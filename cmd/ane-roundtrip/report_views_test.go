@@ -24,7 +24,7 @@ import (
 
 // views are those of the commands that write pages.
 func views() map[string]doc.View {
-	return map[string]doc.View{"check": check.View(false), "run": run.View, "cost": cost.View, "info": info.View("", nil),
+	return map[string]doc.View{"check": check.View(false), "run": run.View(), "cost": cost.View, "info": info.View("", nil),
 		"generate": generate.View, "actor": generate.View, "bench": bench.View}
 }
 

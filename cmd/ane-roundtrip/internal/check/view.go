@@ -40,6 +40,7 @@ func show(d *doc.Doc, v *doc.Value) {
 			}
 		}
 	}
+	var guests []doc.Block
 	receipts, engines := d.Receipts(), v.Items("engines")
 	for i, e := range engines {
 		if i < len(receipts) {
@@ -48,9 +49,14 @@ func show(d *doc.Doc, v *doc.Value) {
 				doc.Named("numerics", r.Text("numerics")), doc.Named("sharing", r.Text("sharing")),
 				doc.Named("because", r.Text("fallback"))})
 		}
-		showGuest(d, v.At("guests").Item(i))
+		if g := v.At("guests").Item(i); g.Object() {
+			t := guestTable(g)
+			guests = append(guests, t)
+			d.Terminal(t)
+		}
 		d.Section("Models", nil, ModelTable("Models on "+e.Text("engine").Number, e.Items("models")))
 	}
+	d.Page("WebAssembly guests", nil, guests...)
 	trial.ShowLatency(d, engines)
 	timeline.Show(d, v.At("timeline"))
 	showMemory(d, engines)
@@ -78,26 +84,27 @@ func ModelTable(caption string, models []*doc.Value) *doc.Table {
 	return t
 }
 
-// showGuest adds the figures of a guest, in place beside those of the path with copies.
-func showGuest(d *doc.Doc, g *doc.Value) {
-	if !g.Object() {
-		return
-	}
+// guestTable has the figures of a guest, in place beside those of the path with copies.
+func guestTable(g *doc.Value) *doc.Table {
 	how := "surfaces mapped over the guest's memory"
 	if g.At("path").Is("offset") {
 		how = "tensors at an offset of the guest's memory"
 	}
-	c := g.At("copying")
-	t := doc.NewTable("A guest on the engine", "guest: "+how, "#in place", "#with copies")
-	t.Row(doc.Words("elements"), g.Plain("elements"), g.Plain("elements"))
-	t.Row(doc.Words("errors"), g.Plain("errors"), c.Plain("errors"))
+	c, copied := g.At("copying"), g.Size("bytes_copied")
+	t := doc.NewTable("A guest on "+g.Text("engine").Number+": "+how, "figure|guest: "+how, "#in place", "#with copies")
+	t.Row(doc.Words("errors").Brief("errors in %s elements", g.At("elements").Raw), g.Plain("errors"), c.Plain("errors"))
 	t.Row(doc.Words("reached through a copy"), g.Size("unshared_bytes"))
-	t.Row(doc.Words("copied in all runs"), g.Size("bytes_copied"))
-	t.Row(doc.Words("copied in a run"), doc.Nothing(), c.Size("bytes_copied_per_run"))
-	t.Row(doc.Words("growth of memory by a large tensor"), g.Size("growth_bytes"), c.Size("growth_bytes"))
-	t.Row(doc.Words("a run, median"), g.Time("evaluate_p50_ns"), c.Time("evaluate_p50_ns"))
+	if copied.Raw == "0" { // then in each
+		t.Row(doc.Words("copied in a run"), copied, c.Size("bytes_copied_per_run"))
+	} else {
+		t.Row(doc.Words("copied in a run"), doc.Nothing(), c.Size("bytes_copied_per_run"))
+		t.Row(doc.Words("copied in all runs"), copied)
+	}
+	t.Row(doc.Words("growth of memory by a large tensor").Brief("growth of memory by a tensor of 16 MiB"),
+		g.Size("growth_bytes"), c.Size("growth_bytes"))
+	t.Row(doc.Words("a run, median").Brief("a run of 128 x 128, p50"), g.Time("evaluate_p50_ns"), c.Time("evaluate_p50_ns"))
 	t.Row(doc.Words("a call across the boundary"), g.Time("crossing_ns"))
-	d.Section("WebAssembly guests", nil, t)
+	return t
 }
 
 // showMemory draws the memory of this process and of Blocks over the time of the checks, a plot for each engine.

@@ -382,7 +382,11 @@ func (j *job) report() error {
 	r := cli.NewReport(nil)
 	r.SetEngine(&receipt)
 	r.Checks = append(r.Checks, j.checks...)
-	r.Details, r.View = j.found, View
+	var extents []tensorfile.Extent
+	for _, row := range j.found.Tensors {
+		extents = append(extents, row.Extent)
+	}
+	r.Details, r.View = j.found, View(extents...)
 	failed := r.Judge()
 	j.Deliver(r)
 	return failed

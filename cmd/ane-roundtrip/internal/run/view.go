@@ -4,18 +4,33 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/timeline"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
 
-// View lays out the tensors and times of a program, then what --compare and --expect found.
-func View(d *doc.Doc, v *doc.Value) {
+// View lays out the tensors and times of a program, then what --compare and --expect found. The extents of the tensors
+// tell of infinite ones, which are null in the object.
+func View(extents ...tensorfile.Extent) doc.View {
+	return func(d *doc.Doc, v *doc.Value) { show(d, v, extents) }
+}
+
+func show(d *doc.Doc, v *doc.Value, extents []tensorfile.Extent) {
+	finite := func(c doc.Cell, i int, of func(tensorfile.Extent) trial.Number) doc.Cell {
+		if i >= len(extents) || !math.IsInf(float64(of(extents[i])), 0) {
+			return c
+		}
+		return c.Brief("%+v", float64(of(extents[i])))
+	}
+	least := func(e tensorfile.Extent) trial.Number { return e.Min }
+	largest := func(e tensorfile.Extent) trial.Number { return e.Max }
 	t := doc.NewTable("Tensors of the program", "tensor", "side", "type", "shape", "#least|min", "#largest|max",
-		"#NaN|nan", "#infinite", "~#between file and tensor", ">file", "~>notes").Shorten(0, 9)
-	for _, r := range v.Items("tensors") {
-		t.Row(r.Text("name"), r.Text("side"), r.Text("dtype"), r.Shape("shape"), r.Plain("min"), r.Plain("max"),
-			r.Plain("nan"), r.Plain("infinite"), r.Size("bytes_copied"), r.Text("file"), r.Joined("; ", "notes"))
+		"#NaN|nan", "~#between file and tensor", ">file", "~>notes").Shorten(0, 8)
+	for i, r := range v.Items("tensors") {
+		t.Row(r.Text("name"), r.Text("side"), r.Text("dtype"), r.Shape("shape"), finite(r.Plain("min"), i, least),
+			finite(r.Plain("max"), i, largest), r.Plain("nan"), r.Size("bytes_copied"), r.Text("file"), r.Joined("; ", "notes"))
 	}
 	d.Section("Tensors", nil, t)
 	evaluations(d, v)
@@ -87,7 +102,8 @@ func comparison(d *doc.Doc, c *doc.Value) {
 		doc.Named("apart", doc.Counted(f.Plain("ulps"), "ulp", "ulps")),
 		doc.Named("differ", differ),
 		doc.Named("rule", f.Joined(" + ", "rules")),
-		doc.Named("compared", compared, ", the last one differs"),
+		doc.Named("compared|equal before", c.Plain("compared").In("results").
+			Brief("%s", cli.Counted(int(c.At("compared").Float())-1, "result", "results"))),
 	})
 	operators(d, c.Items("operators"), both)
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -10,6 +11,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -18,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func body(t *testing.T, object string) string {
 	t.Helper()
 	var page bytes.Buffer
-	require.NoError(t, doc.Write(&page, []byte(object), View))
+	require.NoError(t, doc.Write(&page, []byte(object), View()))
 	_, text, _ := strings.Cut(page.String(), "</style>")
 	return text
 }
@@ -26,7 +29,7 @@ func body(t *testing.T, object string) string {
 // The page has the tensors, the times with their histogram, the timeline, and the operators of --compare.
 func TestPage(t *testing.T) {
 	text := body(t, `{"command":"run","verdict":"pass","details":{"tensors":[{"name":"x","side":"input","dtype":"fp16",`+
-		`"shape":[1,4],"min":null,"max":2,"nan":4,"infinite":1,"bytes_copied":8,"file":"f","notes":["n"]}],"compile_ns":1,`+
+		`"shape":[1,4],"min":null,"max":2,"nan":4,"bytes_copied":8,"file":"f","notes":["n"]}],"compile_ns":1,`+
 		`"load_ns":2,"evaluate":{"repeat":4,"first_ns":9,"min_ns":1,"p50_ns":2,"p99_ns":3,"bytes_copied":0,"allocs":0,`+
 		`"latency":{"edges_ns":[100,200,400],"counts":[3,1]}},"surfaces":[],"timeline":{"spans":[{"row":"engine",`+
 		`"name":"dispatch","program":"add","start_ns":20,"duration_ns":30}],"memory":[]},"compare":{"modes":["reference",`+
@@ -78,13 +81,14 @@ func TestTerminal(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, doc.Terminal(&out, []byte(`{"engine":{"name":"soft"},"checks":[{"name":"expect/y","status":"fail",`+
 		`"detail":"d"}],"details":{"tensors":[{"name":"x","side":"input","dtype":"fp16","shape":[2],"min":1024.5,"max":null,`+
-		`"nan":0,"infinite":1,"bytes_copied":8}],"compile_ns":1500,"load_ns":2,"evaluate":{"repeat":1000,"first_ns":9,`+
+		`"nan":0,"bytes_copied":8}],"compile_ns":1500,"load_ns":2,"evaluate":{"repeat":1000,"first_ns":9,`+
 		`"min_ns":1,"p50_ns":2,"p99_ns":3,"bytes_copied":null,"allocs":0},"compare":{"modes":["reference","m6"],"compared":1,`+
 		`"difference":{"operator":"add","value":"y","ulps":1,"shown":["+Inf","2050"],"differ":2,"elements":2,"not_finite":2,`+
-		`"max_difference":0,"rules":["a","b"]}}}}`), View))
-	for _, want := range []string{"x       input  fp16  [2]    1024.5  -    0    1",
+		`"max_difference":0,"rules":["a","b"]}}}}`),
+		View(tensorfile.Extent{Max: trial.Number(math.Inf(1))})))
+	for _, want := range []string{"x       input  fp16  [2]    1024.5  +Inf  0",
 		"\nengine soft: compile 1.50 µs, load 2 ns, evaluate 1000 times: min 1 ns, p50 2 ns, p99 3 ns, copies unknown, " +
-			"0 allocations each\n", "apart      1 ulp\n", "differ     2 of 2 elements; 2 infinite or NaN\n", "rule       a + b\n",
+			"0 allocations each\n", "apart         1 ulp\n", "differ        2 of 2 elements; 2 infinite or NaN\n", "rule          a + b\n",
 		"expect/y: fail, d\n"} {
 		require.Contains(t, out.String(), want)
 	}

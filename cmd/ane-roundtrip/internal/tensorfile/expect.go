@@ -51,10 +51,9 @@ func indexOf(n int, shape []int) []int {
 
 // Extent is what the elements of a tensor are. NaN is neither the least nor the largest.
 type Extent struct {
-	Min      trial.Number `json:"min"` // infinite, and null in JSON, without elements
-	Max      trial.Number `json:"max"`
-	NaN      int          `json:"nan"`
-	Infinite int          `json:"infinite"`
+	Min trial.Number `json:"min"` // infinite, and null in JSON, without elements
+	Max trial.Number `json:"max"`
+	NaN int          `json:"nan"`
 }
 
 // ExtentOf looks at dense elements of a type.
@@ -66,9 +65,6 @@ func ExtentOf(d mil.DType, data []byte) Extent {
 		if math.IsNaN(x) {
 			e.NaN++
 			continue
-		}
-		if math.IsInf(x, 0) {
-			e.Infinite++
 		}
 		e.Min, e.Max = min(e.Min, trial.Number(x)), max(e.Max, trial.Number(x))
 	}
