@@ -166,8 +166,8 @@ func GenerateView(d *doc.Doc, v *doc.Value) {
 			published.Time().Brief("%s", milliseconds(published)), doc.Nothing().Brief("%s", s.beside))
 	}
 	d.Section("Language model", doc.Line("The long prompt has ", v.Plain("prompt_tokens"), " tokens, at ",
-		v.PerSecond("prompt_products_per_s"), " products, which take ", v.Time("prompt_floor_ns"), " alone. Published: the "+
-			"GPU of an M1, with MLX."), times)
+		v.Plain("prompt_products_per_s"), " products a second; the bare multiply-add loop takes ",
+		v.Time("prompt_floor_ns"), ". Published: the GPU of an M1, with MLX."), times)
 
 	w := v.At("weights")
 	stored := float("weights", "stored_bytes") + float("weights", "kv_bytes")
