@@ -40,7 +40,7 @@ func show(d *doc.Doc, v *doc.Value) {
 			}
 		}
 	}
-	var guests []doc.Block
+	var models, guests []doc.Block
 	receipts, engines := d.Receipts(), v.Items("engines")
 	for i, e := range engines {
 		if i < len(receipts) {
@@ -54,8 +54,11 @@ func show(d *doc.Doc, v *doc.Value) {
 			guests = append(guests, t)
 			d.Terminal(t)
 		}
-		d.Section("Models", nil, ModelTable("Models on "+e.Text("engine").Number, e.Items("models")))
+		t := ModelTable("Models on "+e.Text("engine").Number, e.Items("models"))
+		models = append(models, t)
+		d.Terminal(t)
 	}
+	d.Page("Models", nil, models...)
 	d.Page("WebAssembly guests", nil, guests...)
 	trial.ShowLatency(d, engines)
 	timeline.Show(d, v.At("timeline"))
