@@ -133,7 +133,11 @@ func flatten(t *doc.Table, v *doc.Value, name string) {
 	for i, item := range v.Items() {
 		flatten(t, item, name+" · "+strconv.Itoa(i+1))
 	}
-	if c := v.Text(); c.Number != "" && len(t.Rows) < maxFlat {
+	c := v.Text()
+	if strings.HasSuffix(name, "program_limit") { // 0 where it is not known
+		c = c.Unless(0)
+	}
+	if c.Number != "" && len(t.Rows) < maxFlat {
 		t.Row(doc.Words("%s", name), c)
 	}
 }
