@@ -150,6 +150,13 @@ func TestBrokerSignals(t *testing.T) {
 	require.Equal(t, cli.CodePass, idle.code(t), idle.log())
 	require.NoFileExists(t, idle.path)
 
+	if !signal.Ignored(unix.SIGHUP) { // as by nohup
+		hung := serve(t, nil)
+		hung.device(t)
+		require.NoError(t, hung.Process.Signal(unix.SIGHUP))
+		require.Equal(t, cli.CodePass, hung.code(t), hung.log())
+	}
+
 	busy := serve(t, nil)
 	drained := busy.hog(t, 100)
 	require.NoError(t, busy.Process.Signal(unix.SIGTERM))
@@ -185,74 +192,6 @@ func TestBrokerSignals(t *testing.T) {
 	require.Equal(t, cli.CodeCut, twice.code(t), twice.log())
 	require.Contains(t, twice.log(), "at the second signal")
 	require.ErrorIs(t, await.Value(t, end), ane.ErrLost)
-}
-
-// TestBrokerReloads: SIGHUP reads the file of --policy, and a bad one changes nothing.
-func TestBrokerReloads(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.Chmod(dir, 0o700))
-	policy := filepath.Join(dir, "policy.json")
-	put := func(text string) { require.NoError(t, os.WriteFile(policy, []byte(text), 0o600)) }
-	put(`{"grants": [{"entitlements": ["com.apple.aned.private.allow"]}]}`)
-	s := serve(t, nil, "--policy", policy)
-	d := s.device(t)
-	compiles := func() error {
-		m, err := d.Compile(t.Context(), ane.Source{Text: []byte(reluProgram)})
-		if err == nil {
-			err = m.Close(t.Context())
-		}
-		return err
-	}
-	require.NoError(t, compiles())
-	put("{\n\"grants\": nonsense")
-	require.NoError(t, s.Process.Signal(unix.SIGHUP))
-	await.Until(t, "it is refused", func() bool { return s.stats("policies refused") == 1 })
-	require.NoError(t, compiles())
-	await.Until(t, "it says where", func() bool { // after the counter
-		return strings.Contains(s.log(), policy) && strings.Contains(s.log(), "line 2")
-	})
-	put(`{"grants": []}`)
-	require.NoError(t, s.Process.Signal(unix.SIGHUP))
-	await.Until(t, "it is read", func() bool { return s.stats("policies read") == 1 })
-	require.ErrorIs(t, compiles(), ane.ErrDenied)
-	require.NoError(t, s.Process.Signal(unix.SIGTERM))
-	require.Equal(t, cli.CodePass, s.code(t), s.log())
-}
-
-// TestEarlyHangUps: SIGHUP ends no broker, however early it comes, and interrupts every other command.
-func TestEarlyHangUps(t *testing.T) {
-	if signal.Ignored(unix.SIGHUP) {
-		t.Skip("SIGHUP is ignored, which other commands keep: run it without nohup")
-	}
-	ctx, hangups, release := catchSignals(t.Context(), []string{"broker", "--stay"})
-	defer release()
-	require.NoError(t, unix.Kill(os.Getpid(), unix.SIGHUP))
-	await.Value(t, hangups)
-	require.NoError(t, ctx.Err())
-	ctx, _, release = catchSignals(t.Context(), []string{"broker", "stats"})
-	defer release()
-	require.NoError(t, unix.Kill(os.Getpid(), unix.SIGHUP))
-	await.Value(t, ctx.Done())
-
-	leaktest.SkipEmulated(t)
-	dir := t.TempDir()
-	name, pipe := filepath.Join(dir, "ane-roundtrip"), filepath.Join(dir, "broker")
-	self, err := os.Executable()
-	require.NoError(t, err)
-	require.NoError(t, os.Symlink(self, name))
-	require.NoError(t, unix.Mkfifo(pipe, 0o600))
-	cmd := exec.Command(name, "lint", "broker")
-	cmd.Dir = dir
-	require.NoError(t, cmd.Start())
-	reads := await.Done(t, func() *os.File { // opening waits for a reader
-		f, _ := os.OpenFile(pipe, os.O_WRONLY, 0)
-		return f
-	})
-	require.NotNil(t, reads)
-	require.NoError(t, cmd.Process.Signal(unix.SIGHUP))
-	require.Error(t, cmd.Wait())
-	require.NoError(t, reads.Close())
-	require.Equal(t, cli.CodeInterrupted, cmd.ProcessState.ExitCode())
 }
 
 // TestBrokerHidesFirst: no process of the same user may open the memory of a broker by the time that it reads its

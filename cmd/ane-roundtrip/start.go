@@ -19,10 +19,9 @@ const cleanupTime = 3 * time.Second
 
 // start runs the command line until it returns or is interrupted, and returns the exit code.
 func start(args []string, out, errw io.Writer) int {
-	ctx, hangups, release := catchSignals(context.Background(), args)
+	ctx, release := catchSignals(context.Background())
 	defer release()
 	a := cli.New(rootCommand, args, out, errw)
-	a.Hangups = hangups
 	defer context.AfterFunc(ctx, func() {
 		if a.Drains.Load() {
 			return // it has a deadline of its own
@@ -33,29 +32,14 @@ func start(args []string, out, errw io.Writer) int {
 	return a.Execute(ctx)
 }
 
-// catchSignals returns a context that an interrupt ends, and the channel on which a broker receives SIGHUP. It interrupts
-// another command, unless that was started with SIGHUP ignored, as by nohup. The caller calls release.
-func catchSignals(ctx context.Context, args []string) (_ context.Context, hangups chan os.Signal, release func()) {
-	ignored, hangups := signal.Ignored(syscall.SIGHUP), make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP) // before the command line is read: by default it ends the process
+// catchSignals returns a context that an interrupt ends. SIGHUP is one, unless the process was started with SIGHUP
+// ignored, as by nohup.
+func catchSignals(ctx context.Context) (context.Context, context.CancelFunc) {
 	interrupts := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	switch {
-	case isBroker(args):
-	case ignored:
-		signal.Ignore(syscall.SIGHUP)
-	default:
+	if !signal.Ignored(syscall.SIGHUP) {
 		interrupts = append(interrupts, syscall.SIGHUP)
 	}
-	ctx, stop := signal.NotifyContext(ctx, interrupts...)
-	return ctx, hangups, func() {
-		signal.Stop(hangups)
-		stop()
-	}
-}
-
-// isBroker reports whether the arguments choose broker itself, not broker stats. It looks at no flags.
-func isBroker(args []string) bool {
-	return len(args) > 0 && args[0] == "broker" && !slices.Contains(args, "stats")
+	return signal.NotifyContext(ctx, interrupts...)
 }
 
 // hideBroker hides a process that will be a broker before the command line is read, which takes a fifth of a second on
@@ -63,7 +47,7 @@ func isBroker(args []string) bool {
 // whose executable a broker has to read. A broker that it does not recognize hides before it serves; that call also
 // reports a failure.
 func hideBroker(args []string) {
-	if isBroker(args) {
+	if len(args) > 0 && args[0] == "broker" && !slices.Contains(args, "stats") {
 		_ = server.Hide()
 	}
 }

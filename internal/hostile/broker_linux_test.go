@@ -25,7 +25,6 @@ type broker struct {
 	cmd    *exec.Cmd
 	path   string
 	cache  string
-	policy string
 	in     io.WriteCloser
 	lines  chan string // of standard output; closed with it
 	ended  chan error
@@ -48,14 +47,12 @@ var stderrNames = [stderrs]string{"discarded", "without a reader", "unread", "fu
 func startBroker(t *testing.T, dir string, stderr int) *broker {
 	t.Helper()
 	b := &broker{t: t, path: filepath.Join(dir, "run", "broker.sock"), cache: filepath.Join(dir, "cache"),
-		policy: filepath.Join(dir, "policy.json"),
-		lines:  make(chan string, 16), ended: make(chan error, 1)}
+		lines: make(chan string, 16), ended: make(chan error, 1)}
 	b.cmd = exec.Command("/proc/self/exe")
 	if stderr == absentEnd {
 		b.cmd = exec.Command("/bin/sh", "-c", `exec "$0" 2>&-`, os.Args[0])
 	}
-	b.cmd.Env = append(os.Environ(), socketEnv+"="+b.path, cacheEnv+"="+b.cache,
-		policyEnv+"="+b.policy)
+	b.cmd.Env = append(os.Environ(), socketEnv+"="+b.path, cacheEnv+"="+b.cache)
 	b.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if stderr != discarded && stderr != absentEnd {
 		r, w, err := os.Pipe()

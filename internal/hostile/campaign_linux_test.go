@@ -125,7 +125,6 @@ func (c *campaign) pass() {
 	for _, i := range c.dice.Perm(len(attacks)) {
 		c.round(c.chosen(attacks[i].name))
 	}
-	c.hangUps()
 	if c.faults {
 		for i := range faults {
 			c.fault(i)
@@ -142,8 +141,6 @@ func (c *campaign) event() {
 		c.restart()
 	case n <= 2:
 		c.rewriteCache(c.dice.IntN(len(rewrites)))
-	case n <= 4:
-		c.hangUps()
 	case n <= 10 && c.faults:
 		c.fault(c.dice.IntN(len(faults)))
 	default:

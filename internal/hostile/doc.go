@@ -5,7 +5,7 @@
 // process of its own, carry out an attack of the table in attacks_linux_test.go and hold what they got. A well-behaved
 // client compiles and evaluates programs through the public API, while the attackers hold and after they have ended.
 // The attackers end by themselves, by SIGKILL, or by SIGKILL after SIGSTOP. Rounds in between end the broker by a
-// signal, have it read other policies, rewrite its cache or close its standard error. At the end the broker has as many
+// signal, rewrite its cache or close its standard error. At the end the broker has as many
 // descriptors, mappings, threads, goroutines and bytes as after its first round.
 //
 // The test prints its seed. The environment repeats and extends a run:

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -35,27 +34,6 @@ func TestSocketFileRemoved(t *testing.T) {
 	if c.broker.lives() {
 		c.sane("afterwards")
 	}
-}
-
-// SIGHUP has the broker read its policy again, and ends nothing.
-func TestHangUp(t *testing.T) {
-	c := quiet(t)
-	c.sane("before")
-	for _, bad := range badPolicies {
-		read, refused := c.hangUp(bad)
-		require.False(t, read)
-		require.True(t, refused)
-		c.sane("the policy from before is in force")
-	}
-	read, refused := c.hangUp(policy{text: `{"grants": []}`, mode: 0o600})
-	require.True(t, read)
-	require.False(t, refused)
-	require.ErrorIs(t, c.add(t.Context()), ane.ErrDenied)
-	read, refused = c.hangUp(goodPolicy)
-	require.True(t, read)
-	require.False(t, refused)
-	c.sane("afterwards")
-	require.True(t, c.broker.lives())
 }
 
 // An entry of the cache that another process has rewritten yields its own program or none.

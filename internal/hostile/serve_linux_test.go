@@ -27,9 +27,6 @@ import (
 // cacheEnv is the folder of the broker's cache; it makes this binary a broker.
 const cacheEnv = "ANEKIT_HOSTILE_TEST_CACHE"
 
-// policyEnv is the file of its policy, which SIGHUP has it read.
-const policyEnv = "ANEKIT_HOSTILE_TEST_POLICY"
-
 // drainTime is what calls in flight have when it ends. Attackers leave some that never end.
 const drainTime = time.Second
 
@@ -66,10 +63,7 @@ func brokerMain() int {
 		os.Exit(3) // the campaign has ended
 	}()
 	log := server.NewLogWriter(server.Stderr())
-	reload := make(chan os.Signal, 1)
-	signal.Notify(reload, unix.SIGHUP)
 	err = server.Serve(ctx, l, server.Config{CacheDir: os.Getenv(cacheEnv), Stay: true, Drain: drainTime,
-		ReadPolicy: func() (*server.Policy, error) { return server.ReadPolicy(os.Getenv(policyEnv)) }, Reload: reload,
 		Engine: func() ane.Engine { return panicking{soft.New()} },
 		Log:    slog.New(slog.NewTextHandler(log, nil)), LogDropped: log.Dropped})
 	if err != nil && !errors.Is(err, server.ErrCut) {

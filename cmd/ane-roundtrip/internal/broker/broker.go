@@ -28,7 +28,7 @@ type options struct {
 
 // Command returns the command broker.
 func Command(a *cli.App) *cobra.Command {
-	o := options{Config: server.Config{Workers: server.Processors(), Reload: a.Hangups}}
+	var o options
 	cmd := &cobra.Command{
 		Use:   "broker",
 		Short: "Serve the software engine to several processes over a socket",
@@ -38,11 +38,10 @@ the programs, and each client keeps its tensors in its own pages. Clients name
 the socket with --broker or in ` + broker.Environment + `.
 
 broker ends when it has had no client for the time of --linger. With --stay it
-ends only by a signal. SIGTERM and SIGINT end it: it takes no new connection,
-refuses new calls, and waits for those in flight until the time of --drain is
-over or a second signal comes; then it cuts them. On SIGHUP it reads the file of
---policy again, which then holds for connected clients too; a file that cannot
-be read changes nothing.
+ends only by a signal. SIGTERM, SIGINT and SIGHUP end it: it takes no new
+connection, refuses new calls, and waits for those in flight until the time of
+--drain is over or a second signal comes; then it cuts them. The file of
+--policy is read once, at the start.
 
 A service manager may pass the socket, as sd_listen_fds(3) describes; the folder
 contrib/systemd of anekit has units.
@@ -96,14 +95,14 @@ func serve(a *cli.App, ctx context.Context, o options) error {
 		log = server.NewLogWriter(server.Stderr())
 	}
 	a.Err = log // a reader of standard error that does not read holds up nothing
+	o.Workers = server.Processors()
 	o.Log, o.LogDropped = slog.New(slog.NewTextHandler(log, nil)), log.Dropped
 	hurry, stop := watchSignals(a, ctx, o.Drain)
 	defer stop()
 	o.Hurry, o.Drain = hurry, max(o.Drain, time.Microsecond) // with 0s the exit status tells of cut calls, too
 	if o.policy != "" {
 		var err error
-		o.ReadPolicy = func() (*server.Policy, error) { return server.ReadPolicy(o.policy) }
-		if o.Policy, err = o.ReadPolicy(); err != nil {
+		if o.Policy, err = server.ReadPolicy(o.policy); err != nil {
 			return cli.Bad(err)
 		}
 	}

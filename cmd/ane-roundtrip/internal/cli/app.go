@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -40,8 +39,7 @@ type App struct {
 	stdout   string            // the flag that writes to standard output, or empty
 	data     io.Writer         // standard output, if stdout is not empty
 
-	Hangups chan os.Signal // SIGHUP, for a broker
-	Drains  atomic.Bool    // an interrupt does not end the command within the usual time
+	Drains atomic.Bool // an interrupt does not end the command within the usual time
 }
 
 // New returns an app for the arguments. It looks for --json by itself, because a flag error has to be printed as JSON

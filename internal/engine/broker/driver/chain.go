@@ -35,7 +35,7 @@ func (ch *chain) put(s outputSet) {
 // chainingPrepare makes the chain of a prepared program.
 func chainingPrepare(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
-	if !c.entitled.chaining.Load() {
+	if !c.info.AllowDataChaining {
 		return c.noChaining()
 	}
 	var s driverabi.ChainingPrepare
@@ -77,7 +77,7 @@ func (c *Client) noChaining() driverabi.Return {
 // enqueueOutputs adds an output set to a chain; Full when MaxOutputSets wait.
 func enqueueOutputs(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
-	if !c.entitled.chaining.Load() {
+	if !c.info.AllowDataChaining {
 		return c.noChaining()
 	}
 	var s driverabi.OutputSetEnqueue
@@ -115,7 +115,7 @@ func enqueueOutputs(n *connection, a *driverabi.Args) driverabi.Return {
 // run. A request that is refused leaves the set in its place.
 func inputsReady(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
-	if !c.entitled.chaining.Load() {
+	if !c.info.AllowDataChaining {
 		return c.noChaining()
 	}
 	v, err := driverabi.ViewSendRequest(a.StructIn[:driverabi.SendRequestSize])
@@ -182,7 +182,7 @@ func (c *Client) ExplainChain(token uint64) error {
 // with it: without output sets, and after StopChain.
 func setActiveProcedure(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
-	if !c.entitled.chaining.Load() {
+	if !c.info.AllowDataChaining {
 		return c.noChaining()
 	}
 	var s driverabi.SetActiveProcedure

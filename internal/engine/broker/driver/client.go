@@ -16,7 +16,6 @@ type Client struct {
 	driver          *Driver
 	info            ClientInfo
 	control, direct connection
-	entitled        entitlements
 	ctx             context.Context // of loads and the like; ends when the client goes
 	cancel          context.CancelFunc
 	once            sync.Once

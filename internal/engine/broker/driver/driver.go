@@ -100,8 +100,6 @@ func (d *Driver) Attach(info ClientInfo) (*Client, error) {
 		created: map[uint64]*attachment{}, tokens: map[uint64]*attachment{},
 		chains: map[uint64]*chain{}, mapped: map[uint32]*mapping{}}
 	c.control.client, c.direct.client = c, c
-	c.entitled.realTime.Store(info.RealTime)
-	c.entitled.chaining.Store(info.AllowDataChaining)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	d.mu.Lock()
 	defer d.mu.Unlock()

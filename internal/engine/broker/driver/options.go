@@ -45,8 +45,7 @@ type Measured interface {
 	Footprint() (held, loaded, bound int64)
 }
 
-// ClientInfo is what a driver learns about a client when it attaches. AllowDataChaining and
-// RealTime may change later: see Client.Entitle.
+// ClientInfo is what a driver learns about a client when it attaches.
 type ClientInfo struct {
 	// Privileged is com.apple.ane.iokit-user-access. Without it Attach refuses.
 	Privileged bool

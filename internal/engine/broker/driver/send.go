@@ -39,7 +39,7 @@ func (c *Client) check(o *order) driverabi.Return {
 	case o.priority != driverabi.Priority(o.qos):
 		return c.refuse(driverabi.BadArgument, fmt.Sprintf("priority %d with quality of service %d", o.priority, o.qos),
 			fmt.Sprintf("give its priority, %d", driverabi.Priority(o.qos)), nil)
-	case o.qos == driverabi.QoSRealTime && !c.entitled.realTime.Load():
+	case o.qos == driverabi.QoSRealTime && !c.info.RealTime:
 		return c.refuse(driverabi.NotPrivileged, driverabi.EntitlementRealTime, "send with another quality of service",
 			nil)
 	case o.doorbell >= driverabi.Doorbells:

@@ -55,7 +55,6 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 	if err != nil {
 		return nil, err
 	}
-	c.hold(dev.client)
 	c.greeted.Store(0)
 	if c.bell != nil {
 		c.ringer.Go(c.ring)
@@ -74,7 +73,7 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 
 // choose finds the tier of a client that asked for one, or for the best it may have.
 func (g *grant) choose(wanted driverabi.Tier) error {
-	mayRestricted := g.policy.Load().Allows(g.id, driverabi.Restricted, driverabi.EntitlementBaseline)
+	mayRestricted := g.policy.Allows(g.id, driverabi.Restricted, driverabi.EntitlementBaseline)
 	switch wanted {
 	case "":
 		g.tier = driverabi.Unrestricted
@@ -122,5 +121,5 @@ func (g *grant) allowRestricted(op, entitlement string) error {
 
 // allows reports whether the client has an entitlement.
 func (g *grant) allows(entitlement string) bool {
-	return g.policy.Load().Allows(g.id, g.tier, entitlement)
+	return g.policy.Allows(g.id, g.tier, entitlement)
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"log/slog"
-	"os"
 	"runtime"
 	"time"
 
@@ -40,9 +39,6 @@ type Config struct {
 	// Policy grants entitlements; nil is SharedPolicy for Serve and OwnerPolicy
 	// for ServeConn.
 	Policy *Policy
-	// ReadPolicy reads the policy again for each signal of Reload; nil keeps Policy.
-	ReadPolicy func() (*Policy, error)
-	Reload     <-chan os.Signal
 	// Drain is how long calls in flight may go on when Serve ends, and Hurry ends that time; nil never does. Without
 	// a Drain they are cut at once, which is no error then.
 	Drain time.Duration

@@ -160,3 +160,32 @@ func TestIdleSurfacesGiveWay(t *testing.T) {
 		require.EqualValues(t, 2, p.counter(t, "surfaces mapped"))
 	}
 }
+
+// TestBudgetsAreTold: the reply to hello and the counters tell a client what it may have.
+func TestBudgetsAreTold(t *testing.T) {
+	b := startBroker(t, Config{})
+	p := b.join(alice, "")
+	var s wire.Stats
+	require.NoError(t, p.ask(wire.KindStats, &wire.Empty{}, &s))
+	told := map[string]uint64{}
+	for _, c := range s.Counters {
+		require.NotContains(t, told, c.Name)
+		told[c.Name] = c.Value
+	}
+	for _, one := range []struct {
+		name       string
+		limit      uint64
+		each, full int64
+	}{
+		{"mappings", p.hello.Limits.Mappings, b.quotas.mappings.each, b.quotas.mappings.total},
+		{"descriptors", p.hello.Limits.Descriptors, b.quotas.descriptors.each, b.quotas.descriptors.total},
+		{"bytes of memory", p.hello.Limits.MemoryBytes, b.quotas.memory.each, b.quotas.memory.total},
+	} {
+		require.Positive(t, one.limit, one.name)
+		require.EqualValues(t, one.each, one.limit, one.name)
+		require.EqualValues(t, one.each, told["own "+one.name+" allowed"], one.name)
+		require.EqualValues(t, one.full, told[one.name+" allowed"], one.name)
+	}
+	require.EqualValues(t, MaxClients, told["clients allowed"])
+	require.EqualValues(t, MaxSurfaces, told["own surfaces allowed"])
+}

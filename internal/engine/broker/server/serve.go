@@ -41,9 +41,6 @@ func Serve(ctx context.Context, l *Listener, c Config) error {
 	})
 	var removed error
 	closing.Go(func() { removed = s.guardSocket(l) })
-	if c.Reload != nil {
-		closing.Go(s.reload)
-	}
 	err = errors.Join(s.accept(l), s.drain())
 	s.arrivals.close()
 	s.disconnect()

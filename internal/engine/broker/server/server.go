@@ -30,8 +30,7 @@ type server struct {
 	places   places
 	arrivals arrivals
 	reports  *reports
-	policy   atomic.Pointer[Policy] // in force
-	turns    *turns                 // of programs and instances that are being made
+	turns    *turns // of programs and instances that are being made
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -61,7 +60,6 @@ func newServer(c Config) (*server, error) {
 	s.quotas = newQuotas(c.process, c.clients)
 	s.places = placesFor(c.clients)
 	s.arrivals.most = s.places.all + s.places.crowd
-	s.policy.Store(c.Policy)
 	own := c.Engine()
 	if own == nil {
 		return nil, &ane.Error{Op: "serve", Engine: Name, Err: ane.ErrUnavailable, Detail: "Config.Engine made none"}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/engine/broker/driver"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
@@ -29,8 +28,7 @@ type session struct {
 	visitor *visitor
 	placed  bool
 	log     *slog.Logger
-	dev     *device        // set when the client is admitted
-	holder  *driver.Client // of entitlements, from then on; the server's lock guards it
+	dev     *device // set when the client is admitted
 	owes    *accounts
 
 	ctx    context.Context // ends with the connection
@@ -55,7 +53,7 @@ type session struct {
 func newSession(s *server, conn *wire.Conn, id Identity, peer caller) *session {
 	c := &session{server: s, log: s.conf.Log.With(peer.attrs()...), peer: peer,
 		outlet: &outlet{conn: conn, ticks: &s.ticks, faults: &s.counts.faults, payload: make([]byte, 0, 512)},
-		grant:  &grant{policy: &s.policy, id: id}}
+		grant:  &grant{policy: s.conf.Policy, id: id}}
 	conn.LimitLong(maxLong)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.greeted.Store(s.ticks.Load())
@@ -263,9 +261,9 @@ func (c *session) free() error {
 	return errors.Join(c.surfaces.free(), c.programs.free())
 }
 
-// grant is what the policy in force allows one client in the tier that it opened.
+// grant is what the policy allows one client in the tier that it opened.
 type grant struct {
-	policy *atomic.Pointer[Policy]
+	policy *Policy
 	id     Identity
 	tier   driverabi.Tier
 	mode   numerics.Mode // the arithmetic of its programs

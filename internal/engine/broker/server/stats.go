@@ -15,7 +15,6 @@ type counters struct {
 	compiles, hits, shared           atomic.Uint64
 	damaged, uncached, instances     atomic.Uint64
 	evaluations, failed, refusedPeer atomic.Uint64
-	policies, policiesRefused        atomic.Uint64 // read since the start
 }
 
 // stats answers with the counters of the broker, and of this connection. They tell
@@ -37,8 +36,6 @@ func (c *session) stats(payload []byte) (wire.Payload, error) {
 		{"clients admitted", n.clients.Load()},
 		{"clients refused", n.refusedPeer.Load()},
 		{"faults", n.faults.Load()},
-		{"policies read", n.policies.Load()},
-		{"policies refused", n.policiesRefused.Load()},
 		{"panics", c.engine.panics.Load()},
 		{"log lines", c.logged.lines.Load()},
 		{"log lines suppressed", c.logged.suppressed.Load()},
