@@ -26,10 +26,6 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 			Detail: "another version of the protocol",
 			Hint:   "run broker and client of one release"}
 	}
-	if c.peer.changed() {
-		return nil, &ane.Error{Op: "admit", Engine: Name, Name: c.peer.executable, Err: ane.ErrDenied,
-			Detail: "the process runs another executable since it connected", Hint: "connect again"}
-	}
 	if err := c.grant.choose(driverabi.Tier(p.Tier)); err != nil {
 		return nil, err
 	}

@@ -32,13 +32,9 @@ const (
 	maxCompiling = 8
 	// maxExecutable is how long the executable of a client may be: a second of hashing.
 	maxExecutable = 1 << 30
-	// maxHashing executables are read at a time, hashChunk bytes of each between two looks at the clients that wait.
-	// maxInLine are read or wait for that, among them those whose file systems do not answer, with a thread each.
-	// maxHashes are remembered: some programs, each in some versions.
-	maxHashing = 2
-	maxInLine  = 2 * MaxClients
-	hashChunk  = 1 << 20
-	maxHashes  = 256
+	// hashChunk bytes of it are read between two looks at the time, and maxHashes executables are remembered.
+	hashChunk = 1 << 20
+	maxHashes = 256
 	// maxForeign connections of other users may wait at a time to be told that they are refused.
 	maxForeign = 4
 	// mostLeaving times as many connections as there may be at a time may wait to be closed, each with a thread.

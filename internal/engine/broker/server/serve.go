@@ -113,17 +113,14 @@ func (s *server) accept(l *Listener) error {
 	}
 }
 
-// errLeft ends the reading of an executable for which no client waits any more.
-var errLeft = errors.New("the client has gone")
-
 // answer serves one connection, which it closes.
 func (s *server) answer(v *visitor, peer caller) error {
 	var id Identity
 	denied := v.conn.Control(func(fd int) (err error) {
-		id, _, err = identify(v.ctx, fd, &s.seen)
+		id, err = identify(v.ctx, fd, &s.seen)
 		return err
 	})
-	if errors.Is(denied, errLeft) || errors.Is(denied, wire.ErrClosed) { // it has gone, or made room for another one
+	if errors.Is(denied, wire.ErrClosed) { // it has gone, or made room for another one
 		_ = v.conn.Close() // never fails
 		return nil
 	}
@@ -175,10 +172,10 @@ func ServeConn(ctx context.Context, conn *wire.Conn, c Config) error {
 	var peer caller
 	err = conn.Control(func(fd int) (err error) {
 		peer = callerOf(fd)
-		id, _, err = identify(ctx, fd, &s.seen)
+		id, err = identify(ctx, fd, &s.seen)
 		return err
 	})
-	if errors.Is(err, errLeft) {
+	if ctx.Err() != nil {
 		return s.close()
 	}
 	if err != nil {
