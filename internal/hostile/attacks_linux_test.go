@@ -6,17 +6,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"os"
-	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/engine/broker/wire"
-	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 )
 
 // attacks are what attackers do.
@@ -31,7 +27,6 @@ var attacks = []struct {
 	{name: "slow reader", run: slowReader},
 	{name: "silent", run: silent},
 	{name: "crowd", run: crowd},
-	{name: "lingering", run: lingering},
 	{name: "surfaces", run: manySurfaces},
 	{name: "compiles", run: manyCompiles},
 	{name: "intermediates", run: intermediates},
@@ -43,7 +38,6 @@ var attacks = []struct {
 	{name: "reports", run: reports},
 	{name: "bell", run: scribble},
 	{name: "refusals", run: refusals},
-	{name: "exec", run: execAfterConnect},
 	{name: "panics", run: panics},
 	{name: "queue", run: queue},
 }
@@ -290,9 +284,9 @@ func silent(a *attacker) {
 	}
 }
 
-// crowd takes every place, each with a bell, and stays. The broker has a thread for each place and bell.
+// crowd takes a quarter of the places, each with a bell, and stays. The broker has a thread for each place and bell.
 func crowd(a *attacker) {
-	for range 70 {
+	for range 16 {
 		bell, file, err := wire.NewBell()
 		if err != nil {
 			return
@@ -300,7 +294,6 @@ func crowd(a *attacker) {
 		a.keep = append(a.keep, bell, file)
 		a.greet(int(file.Fd()))
 	}
-	silent(a)
 }
 
 // constants has the broker compute constants while it compiles, longer than the attack lasts.
@@ -334,25 +327,6 @@ func refusedFrames(a *attacker) {
 			p := framed(wire.KindHello, 1, nil)
 			p.flags = wire.FlagLong
 			a.throw(r, p.bytes(), long)
-		}
-	}
-}
-
-// lingering sends sockets whose close waits for an hour, and leaves some in the queues of its connections.
-func lingering(a *attacker) {
-	for range 40 {
-		r := a.connect()
-		if r == nil {
-			return
-		}
-		for range 2 {
-			fd, far, err := wiretest.Lingering()
-			if err != nil {
-				return
-			}
-			a.keep = append(a.keep, far)
-			a.insist(r, framed(wire.KindPing, 1, nil).bytes(), fd)
-			go func() { _ = unix.Close(fd) }() // the broker may have closed its own
 		}
 	}
 }
@@ -414,21 +388,6 @@ func refusals(a *attacker) {
 			}
 		}
 	}
-}
-
-// execAfterConnect connects, is admitted or not, and becomes another program that keeps the connection.
-func execAfterConnect(a *attacker) {
-	r := a.connect()
-	if r == nil {
-		return
-	}
-	if a.dice.IntN(2) == 0 {
-		a.throw(r, framed(wire.KindHello, 1, (&wire.Hello{Version: 1}).Append(nil)).bytes())
-	}
-	_, _ = unix.FcntlInt(uintptr(r.fd), unix.F_SETFD, 0)
-	runtime.LockOSThread()
-	_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "echo '" + held + "another program'; cat >/dev/null"},
-		os.Environ())
 }
 
 // panics compiles and evaluates programs that make the engine of the campaign's broker panic.

@@ -46,7 +46,7 @@ func manyCompiles(a *attacker) {
 		fds = append(fds, page)
 		q.Weights = append(q.Weights, wire.Weight{Name: itoa(int(i)), Descriptor: i + 1, Size: 1 << 12})
 	}
-	all := a.some(a.one(24))
+	all := a.some(a.one(16))
 	for range 255 {
 		for _, r := range all {
 			if !a.press(r, wire.KindCompile, &q, fds...) {

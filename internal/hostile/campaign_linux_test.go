@@ -113,11 +113,19 @@ func (c *campaign) start(stderr int) {
 
 // warm has the broker make all threads that it ever needs.
 func (c *campaign) warm() {
-	e := c.attack("crowd")
-	e.fate = leaves
-	e.wait()
-	e.finish()
-	c.sane("after the first crowd")
+	var all []*enemy
+	for range 4 {
+		e := c.attack("crowd")
+		e.fate = leaves
+		all = append(all, e)
+	}
+	for _, e := range all {
+		e.wait()
+	}
+	for _, e := range all {
+		e.finish()
+	}
+	c.sane("after the first crowds")
 }
 
 // pass carries out each attack once.
@@ -145,7 +153,7 @@ func (c *campaign) event() {
 		c.fault(c.dice.IntN(len(faults)))
 	default:
 		names := []string{c.choose()}
-		for c.dice.IntN(2) == 0 {
+		for len(names) < 3 && c.dice.IntN(2) == 0 { // which leave places
 			names = append(names, c.choose())
 		}
 		c.round(names...)
@@ -292,8 +300,7 @@ func (c *campaign) add(ctx context.Context) error {
 	return errors.Join(err, d.Close())
 }
 
-// opened opens the broker, at once or once it has places: beside many attacks the last ones are for other processes
-// while it has not noticed that the connection of the check before is closed.
+// opened opens the broker, at once or once it has places.
 func (c *campaign) opened(ctx context.Context) (d *ane.Device, err error) {
 	await.Poll(func() bool {
 		var e ane.Engine

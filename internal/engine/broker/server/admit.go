@@ -67,6 +67,22 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 		Bell: c.bell != nil}, nil
 }
 
+// place gives a client that has introduced itself one of the places, until it leaves.
+func (s *server) place(one *session) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.active.Load() >= int64(s.conf.clients) {
+		return exhausted("admit", "", "clients", s.conf.clients, "wait until another client has gone")
+	}
+	one.placed = true
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+	s.active.Add(1)
+	s.counts.clients.Add(1)
+	return nil
+}
+
 // choose finds the tier of a client that asked for one, or for the best it may have.
 func (g *grant) choose(wanted driverabi.Tier) error {
 	mayRestricted := g.policy.Allows(g.id, driverabi.Restricted, driverabi.EntitlementBaseline)

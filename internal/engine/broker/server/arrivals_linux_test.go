@@ -12,62 +12,30 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
-	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 )
 
-// TestSilentSocketsKeepNoneOut: connections that say nothing, more than there are places, are closed for others, and a
-// client is admitted long before their time for the hello is over. The counters need no place.
-func TestSilentSocketsKeepNoneOut(t *testing.T) {
-	path := listen(t, Config{Stay: true})
+// TestSilentSockets: connections that say nothing, more than there are places, are closed when their time for the hello
+// is over, and a client that has waited meanwhile is admitted. The counters need no place.
+func TestSilentSockets(t *testing.T) {
+	const places = 4
+	path := listen(t, Config{Stay: true, hello: tick, process: allowance{clients: places}})
 	first := quiet(t, path)
-	places := placesFor(MaxClients)
-	for range 2 * (places.all + places.crowd) {
+	for range 3 * places {
 		quiet(t, path)
 	}
 	p := dial(t, path)
 	r, err := p.ready(model(t, "identity"), 21)
 	require.NoError(t, err)
 	require.NoError(t, p.evaluate(r, 0))
-	gone(t, first) // the oldest
-	for range places.perProcess - 1 {
+	gone(t, first)
+	for range places - 1 {
 		dial(t, path)
 	}
 	full := quiet(t, path)
-	require.EqualValues(t, places.perProcess, full.counter(t, "clients"))
-	err = full.greet("")
-	require.ErrorIs(t, err, ane.ErrExhausted)
-	require.ErrorContains(t, err, "clients of one process")
+	require.EqualValues(t, places, full.counter(t, "clients"))
+	require.ErrorIs(t, full.greet(""), ane.ErrExhausted)
 	require.NoError(t, p.evaluate(r, 0))
-}
-
-// TestPlacesForOthers: the last places are for processes that have none.
-func TestPlacesForOthers(t *testing.T) {
-	s := &server{sessions: map[*session]struct{}{}, places: placesFor(MaxClients)}
-	join := func(process int) error {
-		one := &session{visitor: &visitor{process: process}}
-		if err := s.place(one); err != nil {
-			return err
-		}
-		s.sessions[one] = struct{}{}
-		return nil
-	}
-	for process := range 3 {
-		for range s.places.perProcess {
-			if join(process) != nil {
-				break
-			}
-		}
-	}
-	require.Len(t, s.sessions, MaxClients-s.places.forOthers+1,
-		"all but those for processes that have none, and one of them")
-	require.ErrorIs(t, join(0), ane.ErrExhausted)
-	for process := range s.places.forOthers - 1 {
-		require.NoError(t, join(100+process))
-	}
-	require.ErrorIs(t, join(1000), ane.ErrExhausted)
-	require.EqualValues(t, MaxClients, s.active.Load())
 }
 
 // TestPlacesBeside: MaxClients where the usual limit of a process holds, and fewer where descriptors are few.
@@ -75,55 +43,6 @@ func TestPlacesBeside(t *testing.T) {
 	for limit, want := range map[int64]int{1 << 18: MaxClients, 1024: MaxClients, 384: 44, 64: 4, 16: 1} {
 		require.Equal(t, want, placesBeside(limit-spare(limit, reservedFiles)), limit)
 	}
-	for clients, want := range map[int]places{64: {64, 32, 16, 16}, 4: {4, 2, 1, 2}, 1: {1, 1, 0, 2}} {
-		require.Equal(t, want, placesFor(clients))
-	}
-}
-
-// TestForeignConnectionsAreFew: those of other users wait for their refusal a few at a time.
-func TestForeignConnectionsAreFew(t *testing.T) {
-	d := arrivals{most: MaxClients}
-	enter := func() *visitor {
-		a, b, err := wiretest.Pair()
-		require.NoError(t, err)
-		t.Cleanup(func() { _, _ = a.Close(), b.Close() })
-		return d.enter(a, caller{pid: 1, user: uint32(os.Geteuid()) + 1}, await.Patience)
-	}
-	for range maxForeign {
-		v := enter()
-		require.NotNil(t, v)
-		defer d.leave(v)
-	}
-	require.Nil(t, enter())
-	require.Len(t, d.all, maxForeign)
-}
-
-// TestConnectionsThatDoNotLeave: connections that are closed for others and keep their threads waiting, as for the file
-// system of a descriptor that does not answer, are bounded, and keep no other process out until they are many times as
-// many.
-func TestConnectionsThatDoNotLeave(t *testing.T) {
-	d := arrivals{most: 2}
-	enter := func(process int) *visitor {
-		a, b, err := wiretest.Pair()
-		require.NoError(t, err)
-		t.Cleanup(func() { _, _ = a.Close(), b.Close() })
-		return d.enter(a, caller{pid: process, user: uint32(os.Geteuid())}, await.Patience)
-	}
-	var stuck []*visitor
-	for d.room(1) {
-		stuck = append(stuck, enter(1))
-	}
-	require.Len(t, stuck, 2*d.most)
-	for n := 2; d.room(n); n++ { // another process for each
-		stuck = append(stuck, enter(n))
-	}
-	require.Len(t, d.leaving, mostLeaving*d.most)
-	for _, v := range stuck {
-		d.leave(v)
-	}
-	require.Empty(t, d.all)
-	require.Empty(t, d.leaving)
-	require.True(t, d.room(1))
 }
 
 // executable makes a sparse file.
@@ -181,20 +100,4 @@ func TestStatsBeforeHello(t *testing.T) {
 	require.Zero(t, p.counter(t, "clients"))
 	require.ErrorIs(t, p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}), ane.ErrDenied)
 	gone(t, p)
-}
-
-// TestMakingRoomIsNoRefusal: a silent connection that is closed for another one is neither counted nor logged as a
-// client that was refused.
-func TestMakingRoomIsNoRefusal(t *testing.T) {
-	b := startBroker(t, Config{})
-	here, there, err := wiretest.Pair()
-	require.NoError(t, err)
-	defer here.Close()
-	peer := caller{pid: os.Getpid()}
-	v := b.arrivals.enter(there, peer, await.Patience)
-	require.NotNil(t, v)
-	v.close()
-	require.NoError(t, b.answer(v, peer))
-	b.arrivals.leave(v)
-	require.Zero(t, b.counts.refusedPeer.Load())
 }

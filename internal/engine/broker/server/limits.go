@@ -35,10 +35,6 @@ const (
 	// hashChunk bytes of it are read between two looks at the time, and maxHashes executables are remembered.
 	hashChunk = 1 << 20
 	maxHashes = 256
-	// maxForeign connections of other users may wait at a time to be told that they are refused.
-	maxForeign = 4
-	// mostLeaving times as many connections as there may be at a time may wait to be closed, each with a thread.
-	mostLeaving = 4
 	// shortText is how long a text is whose compile goes with the short ones: 10 ms of reading.
 	shortText = 64 << 10
 	// shortInRow compiles that have not run for a slice go before one that has.

@@ -4,6 +4,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -49,7 +50,7 @@ func logProcess() error {
 	}
 	s.logged.now = func() time.Time { return time.Unix(0, time.Now().UnixNano()*1000) } // hardly limited
 	done := make(chan error, 1)
-	go func() { done <- s.accept(l) }()
+	go func() { done <- s.accept(context.Background(), l) }()
 	for range 4000 {
 		c, err := wiretest.Dial(l.Path())
 		if err != nil {

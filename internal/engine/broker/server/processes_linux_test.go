@@ -224,7 +224,7 @@ func serves(t *testing.T, c Config) (*server, string) {
 	s, err := newServer(patient(c).settled(OwnerPolicy()))
 	require.NoError(t, err)
 	done := make(chan error, 1)
-	go func() { done <- s.accept(l) }()
+	go func() { done <- s.accept(t.Context(), l) }()
 	t.Cleanup(func() {
 		require.NoError(t, l.Close())
 		require.NoError(t, <-done)

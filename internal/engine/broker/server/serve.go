@@ -41,8 +41,7 @@ func Serve(ctx context.Context, l *Listener, c Config) error {
 	})
 	var removed error
 	closing.Go(func() { removed = s.guardSocket(l) })
-	err = errors.Join(s.accept(l), s.drain())
-	s.arrivals.close()
+	err = errors.Join(s.accept(ctx, l), s.drain())
 	s.disconnect()
 	s.connections.Wait()
 	err = errors.Join(err, s.close(), l.Close())
@@ -79,8 +78,8 @@ func (s *server) guardSocket(l *Listener) error {
 	}
 }
 
-// accept takes connections until l is closed.
-func (s *server) accept(l *Listener) error {
+// accept takes connections until l is closed, which the end of ctx does. Those that there is no room for wait.
+func (s *server) accept(ctx context.Context, l *Listener) error {
 	for {
 		fd, err := l.accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -97,40 +96,33 @@ func (s *server) accept(l *Listener) error {
 			s.conf.Log.With(peer.attrs()...).Warn("connection not taken", "error", err)
 			continue
 		}
-		var v *visitor
-		if s.arrivals.room(peer.pid) {
-			v = s.arrivals.enter(conn, peer, s.conf.hello)
-		}
-		if v == nil {
-			s.counts.refusedPeer.Add(1)
+		select {
+		case s.room <- struct{}{}:
+		case <-ctx.Done():
 			_ = conn.Close() // never fails
-			continue
+			return nil
 		}
 		s.connections.Go(func() {
-			defer s.arrivals.leave(v)
-			s.fail(peer, s.answer(v, peer))
+			s.fail(peer, s.answer(conn, peer))
+			<-s.room
 		})
 	}
 }
 
 // answer serves one connection, which it closes.
-func (s *server) answer(v *visitor, peer caller) error {
+func (s *server) answer(conn *wire.Conn, peer caller) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.conf.hello)
+	defer cancel()
 	var id Identity
-	denied := v.conn.Control(func(fd int) (err error) {
-		id, err = identify(v.ctx, fd, &s.seen)
+	denied := conn.Control(func(fd int) (err error) {
+		id, err = identify(ctx, fd, &s.seen)
 		return err
 	})
-	if errors.Is(denied, wire.ErrClosed) { // it has gone, or made room for another one
-		_ = v.conn.Close() // never fails
-		return nil
-	}
 	if denied != nil {
-		s.reject(v.conn, peer, denied)
+		s.reject(conn, peer, denied)
 		return nil
 	}
-	one := newSession(s, v.conn, id, peer)
-	one.visitor = v
-	return one.run()
+	return newSession(s, conn, id, peer).run()
 }
 
 // reject tells a client that is not admitted why, once it has introduced itself: an

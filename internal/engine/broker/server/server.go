@@ -17,20 +17,18 @@ import (
 
 // server is what the sessions of one broker share.
 type server struct {
-	conf     Config
-	engine   *guarded
-	info     ane.Info
-	driver   *driver.Driver
-	cache    *cache
-	seen     hashes
-	live     residents
-	counts   counters
-	logged   *logLimit
-	quotas   quotas
-	places   places
-	arrivals arrivals
-	reports  *reports
-	turns    *turns // of programs and instances that are being made
+	conf    Config
+	engine  *guarded
+	info    ane.Info
+	driver  *driver.Driver
+	cache   *cache
+	seen    hashes
+	live    residents
+	counts  counters
+	logged  *logLimit
+	quotas  quotas
+	reports *reports
+	turns   *turns // of programs and instances that are being made
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -44,6 +42,7 @@ type server struct {
 	watched  sync.WaitGroup
 
 	connections sync.WaitGroup // of Serve
+	room        chan struct{}  // holds a token for each of them
 	stuck       sync.WaitGroup // of sessions that have ended, while the engine runs for them
 
 	ticks    atomic.Int64 // of the watch, from 1
@@ -55,11 +54,10 @@ type server struct {
 func newServer(c Config) (*server, error) {
 	s := &server{conf: c, sessions: map[*session]struct{}{}, open: map[*wire.Conn]struct{}{},
 		turns: newTurns(max(1, c.Workers-1)), // one processor is for requests
+		room:  make(chan struct{}, c.clients+max(c.clients/4, 2)),
 		over:  make(chan struct{}), watching: make(chan struct{})}
 	s.reports = newReports(c.report)
 	s.quotas = newQuotas(c.process, c.clients)
-	s.places = placesFor(c.clients)
-	s.arrivals.most = s.places.all + s.places.crowd
 	own := c.Engine()
 	if own == nil {
 		return nil, &ane.Error{Op: "serve", Engine: Name, Err: ane.ErrUnavailable, Detail: "Config.Engine made none"}

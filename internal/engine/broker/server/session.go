@@ -23,13 +23,10 @@ type session struct {
 	grant  *grant
 	number uint64
 	peer   caller
-	// visitor is the connection among those of a listener, nil without one; placed is that the client has one of the
-	// places, which the server's lock guards.
-	visitor *visitor
-	placed  bool
-	log     *slog.Logger
-	dev     *device // set when the client is admitted
-	owes    *accounts
+	placed bool // the client has one of the places; the server's lock guards it
+	log    *slog.Logger
+	dev    *device // set when the client is admitted
+	owes   *accounts
 
 	ctx    context.Context // ends with the connection
 	cancel context.CancelFunc

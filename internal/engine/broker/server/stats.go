@@ -32,7 +32,7 @@ func (c *session) stats(payload []byte) (wire.Payload, error) {
 		value uint64
 	}{
 		{"clients", uint64(c.active.Load())},
-		{"clients allowed", uint64(c.places.all)},
+		{"clients allowed", uint64(c.conf.clients)},
 		{"clients admitted", n.clients.Load()},
 		{"clients refused", n.refusedPeer.Load()},
 		{"faults", n.faults.Load()},
