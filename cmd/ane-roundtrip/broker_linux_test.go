@@ -14,11 +14,9 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -192,52 +190,6 @@ func TestBrokerSignals(t *testing.T) {
 	require.Equal(t, cli.CodeCut, twice.code(t), twice.log())
 	require.Contains(t, twice.log(), "at the second signal")
 	require.ErrorIs(t, await.Value(t, end), ane.ErrLost)
-}
-
-// TestBrokerHidesFirst: no process of the same user may open the memory of a broker by the time that it reads its
-// command line. The command waits there, since it prints its help to a pipe that is full.
-func TestBrokerHidesFirst(t *testing.T) {
-	leaktest.SkipEmulated(t)
-	if os.Geteuid() != 0 {
-		t.Skip("needs root, to look at a process that is hidden")
-	}
-	for _, c := range []struct {
-		args   []string
-		hidden bool
-	}{
-		{[]string{"broker", "--help"}, true},
-		{[]string{"broker", "stats", "--help"}, false}, // a broker reads its executable
-		{[]string{"check", "--engine", "broker", "--help"}, false},
-	} {
-		ends := [2]int{}
-		require.NoError(t, unix.Pipe2(ends[:], unix.O_CLOEXEC))
-		reader, writer := os.NewFile(uintptr(ends[0]), "reader"), os.NewFile(uintptr(ends[1]), "writer")
-		defer reader.Close()
-		size, err := unix.FcntlInt(writer.Fd(), unix.F_GETPIPE_SZ, 0)
-		require.NoError(t, err)
-		_, err = writer.Write(make([]byte, size))
-		require.NoError(t, err)
-		cmd := exec.Command("/proc/self/exe", c.args...)
-		cmd.Args[0] = "ane-roundtrip"
-		cmd.Stdout, cmd.Dir = writer, "/"
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-		require.NoError(t, cmd.Start())
-		require.NoError(t, writer.Close())
-		dir := fmt.Sprintf("/proc/%d/", cmd.Process.Pid)
-		await.Until(t, fmt.Sprint(c.args, " prints"), func() bool {
-			tasks, err := filepath.Glob(dir + "task/*/syscall")
-			require.NoError(t, err)
-			return slices.ContainsFunc(tasks, func(task string) bool {
-				call, _ := os.ReadFile(task)
-				return strings.HasPrefix(string(call), fmt.Sprint(unix.SYS_WRITE, " 0x1 "))
-			})
-		})
-		var mem unix.Stat_t
-		require.NoError(t, unix.Stat(dir+"mem", &mem))
-		require.Equal(t, c.hidden, mem.Uid == 0, "%v: its memory is of user %d", c.args, mem.Uid)
-		require.NoError(t, cmd.Process.Kill())
-		require.Error(t, cmd.Wait())
-	}
 }
 
 // TestBrokerCounters: broker stats prints each counter of a broker, unless it is about the connection that asks.

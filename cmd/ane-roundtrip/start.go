@@ -5,12 +5,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/internal/engine/broker/server"
 )
 
 // cleanupTime is how long an interrupted command may take to clean up before start ends the
@@ -40,14 +38,4 @@ func catchSignals(ctx context.Context) (context.Context, context.CancelFunc) {
 		interrupts = append(interrupts, syscall.SIGHUP)
 	}
 	return signal.NotifyContext(ctx, interrupts...)
-}
-
-// hideBroker hides a process that will be a broker before the command line is read, which takes a fifth of a second on
-// a busy machine: until then a process of this user may open its memory, and keep it open. It leaves out broker stats,
-// whose executable a broker has to read. A broker that it does not recognize hides before it serves; that call also
-// reports a failure.
-func hideBroker(args []string) {
-	if len(args) > 0 && args[0] == "broker" && !slices.Contains(args, "stats") {
-		_ = server.Hide()
-	}
 }

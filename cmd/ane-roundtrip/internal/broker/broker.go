@@ -106,9 +106,6 @@ func serve(a *cli.App, ctx context.Context, o options) error {
 			return cli.Bad(err)
 		}
 	}
-	if err := server.Hide(); err != nil {
-		return err
-	}
 	l, err := server.Inherit()
 	if err == nil && l != nil && o.given {
 		return errors.Join(cli.Badf("--socket has no effect, the service manager passed %s; leave it out", l.Path()),

@@ -88,7 +88,7 @@ func makeCache(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return trustedPath(dir)
+	return trusted(dir)
 }
 
 func (c *cache) partition(id Identity) string { return filepath.Join(c.dir, id.String()) }
@@ -399,12 +399,4 @@ func (c *cache) totals() (entries int, bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.have), c.sum
-}
-
-// trustedPath is trusted for a folder, and for those that lead to it.
-func trustedPath(dir string) error {
-	if err := trusted(dir); err != nil {
-		return err
-	}
-	return trustedAbove(dir)
 }

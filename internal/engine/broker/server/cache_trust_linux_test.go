@@ -98,10 +98,6 @@ func TestCacheTrustsItsOwnFolders(t *testing.T) {
 		require.NoError(t, os.Chmod(dir, mode))
 		_, err := openCache(dir, 1<<20)
 		require.ErrorIs(t, err, ane.ErrDenied, "%o", mode)
-
-		above := filepath.Join(dir, "below")
-		_, err = openCache(above, 1<<20)
-		require.ErrorIs(t, err, ane.ErrDenied, "a folder in one of %o", mode)
 	}
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link")

@@ -13,7 +13,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// reports are what the broker tells of its own memory, which no client may look up: the process is not dumpable.
+// reports are what the broker tells of its own memory.
 type reports struct {
 	turn     chan struct{} // holds a token while the kernel counts pages, and for the rest after that
 	patience time.Duration // that a client waits for the turn

@@ -4,19 +4,12 @@ package server
 
 import (
 	"io/fs"
-	"os"
 
 	"github.com/anekit/anekit/ane"
 )
 
 // trusted answers ane.ErrUnavailable.
 func trusted(string) error { return unavailable("cache") }
-
-// trustedAbove answers ane.ErrUnavailable.
-func trustedAbove(string) error { return unavailable("cache") }
-
-// trustedFile permits every file: no broker here reads one.
-func trustedFile(string, *os.File) error { return nil }
 
 // onDisk is the length of a file.
 func onDisk(info fs.FileInfo) int64 { return info.Size() }
