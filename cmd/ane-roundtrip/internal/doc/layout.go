@@ -4,17 +4,15 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/terminal"
 )
 
 const (
-	gap      = 2   // columns between two cells
-	minLast  = 28  // least width of a last column that is folded beside the others
-	minShort = 12  // least width of a column whose cells are shortened
-	indent   = 4   // indentation of a cell below the others
-	ellipsis = "…" // in the middle of a shortened cell
+	gap      = 2  // columns between two cells
+	minLast  = 28 // least width of a last column that is folded beside the others
+	minShort = 12 // least width of a column whose cells are shortened
+	indent   = 4  // indentation of a cell below the others
 )
 
 // Print prints the table on lines of at most width columns; 0 is no limit. If the table is wider, columns with one value
@@ -119,7 +117,7 @@ func (t *Table) fits(width int) bool {
 func (t *Table) wordy(column int) bool {
 	return slices.ContainsFunc(t.Rows, func(row []Cell) bool {
 		text := row[column].String()
-		return utf8.RuneCountInString(text) > minLast && strings.Contains(text, " ")
+		return terminal.Length(text) > minLast && strings.Contains(text, " ")
 	})
 }
 
@@ -204,10 +202,7 @@ func (t *Table) shorten(width int) {
 	}
 	for _, row := range t.Rows {
 		for _, i := range t.short {
-			if r := []rune(row[i].String()); len(r) > widths[i] {
-				end := (widths[i] - 1) / 2
-				row[i] = row[i].Brief("%s", string(r[:widths[i]-1-end])+ellipsis+string(r[len(r)-end:]))
-			}
+			row[i] = row[i].Brief("%s", terminal.Shorten(row[i].String(), widths[i]))
 		}
 	}
 }
@@ -217,7 +212,7 @@ func (t *Table) measure() (widths []int, others, all int) {
 	widths = make([]int, len(t.Columns))
 	for _, row := range append(t.all(), t.room...) {
 		for i, c := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(c.String()))
+			widths[i] = max(widths[i], terminal.Length(c.String()))
 		}
 	}
 	for _, n := range widths {
@@ -263,7 +258,7 @@ func line(paint painting, row []Cell, widths []int) string {
 	for i, c := range row {
 		if text := c.String(); text != "" {
 			out.WriteString(strings.Repeat(" ", space) + paint(c, text))
-			space = -utf8.RuneCountInString(text)
+			space = -terminal.Length(text)
 		}
 		space += widths[i] + gap
 	}

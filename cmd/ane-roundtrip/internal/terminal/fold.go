@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"strings"
-	"unicode/utf8"
 )
 
 // Fold breaks each line of text between words, so that it has at most width columns, and indents the
@@ -23,7 +22,7 @@ func Fold(text string, width, indent int) string {
 }
 
 func fold(out *strings.Builder, line string, width, indent int) {
-	if utf8.RuneCountInString(line) <= width {
+	if Length(line) <= width {
 		out.WriteString(line)
 		return
 	}
@@ -32,7 +31,7 @@ func fold(out *strings.Builder, line string, width, indent int) {
 	out.WriteString(line[:at])
 	first := true
 	for _, word := range strings.Fields(body) {
-		n := utf8.RuneCountInString(word)
+		n := Length(word)
 		switch {
 		case first:
 		case at+1+n > width:

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"golang.org/x/term"
+	"golang.org/x/text/width"
 )
 
 // Columns reports whether w is a terminal, and returns its columns; 0 if it does not report them.
@@ -37,4 +38,36 @@ func Width(w io.Writer) int {
 		columns = max(columns, minWidth)
 	}
 	return columns
+}
+
+// Length returns how many columns a text takes.
+func Length(text string) (n int) {
+	for _, r := range text {
+		n += columns(r)
+	}
+	return n
+}
+
+// columns is how many columns a letter takes: those of East Asia take two.
+func columns(r rune) int {
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// Shorten returns a text of at most n columns: its start and its end.
+func Shorten(text string, n int) string {
+	if Length(text) <= n {
+		return text
+	}
+	all, start, end := []rune(text), 0, 0
+	for left := n - 1 - (n-1)/2; left >= columns(all[start]); start++ {
+		left -= columns(all[start])
+	}
+	for left := (n - 1) / 2; left >= columns(all[len(all)-1-end]); end++ {
+		left -= columns(all[len(all)-1-end])
+	}
+	return string(all[:start]) + "…" + string(all[len(all)-end:])
 }

@@ -33,3 +33,15 @@ func TestWidth(t *testing.T) {
 		require.Zero(t, terminal.Width(&bytes.Buffer{}))
 	}
 }
+
+// Letters of East Asia take two columns.
+func TestWideLetters(t *testing.T) {
+	require.Equal(t, 7, terminal.Length("a漢字bc"))
+	require.Equal(t, "漢字漢字", terminal.Shorten("漢字漢字", 8))
+	for n := 1; n < 12; n++ {
+		for _, text := range []string{"漢字漢字漢字", "abcdefghijkl", "a漢字漢字漢字漢"} {
+			require.LessOrEqual(t, terminal.Length(terminal.Shorten(text, n)), n, "%q in %d", text, n)
+		}
+	}
+	require.Equal(t, "one 漢字\n  two", terminal.Fold("one 漢字 two", 9, 2))
+}
