@@ -2,68 +2,27 @@ package driverabi
 
 import "testing"
 
-func BenchmarkSendRequestEncode(b *testing.B) {
-	var s SendRequest
-	buf := make([]byte, SendRequestSize)
+// A request is written and read, with three surfaces.
+func BenchmarkSendRequest(b *testing.B) {
+	request, ids := make([]byte, SendRequestSize), []uint32{1, 2, 3}
+	var room [MaxSurfaces]uint32
 	b.ReportAllocs()
-	b.SetBytes(SendRequestSize)
 	for b.Loop() {
-		if err := s.Encode(buf); err != nil {
-			b.Fatal(err)
+		RequestToken.Put(request, 1)
+		RequestSequence.Put(request, 2)
+		RequestPriority.Put(request, 5)
+		RequestQoS.Put(request, 21)
+		RequestCategory.Put(request, IOCategory)
+		PutSurfaces(request, ids)
+		if RequestToken.Get(request) != 1 || len(Surfaces(request, room[:0])) != 3 {
+			b.Fatal("not what was written")
 		}
 	}
 }
-
-func BenchmarkSendRequestEncodeFloor(b *testing.B) { benchmarkCopy(b, SendRequestSize) }
-
-func BenchmarkSendRequestDecode(b *testing.B) {
-	var s SendRequest
-	buf := noise(SendRequestSize)
-	b.ReportAllocs()
-	b.SetBytes(SendRequestSize)
-	for b.Loop() {
-		if err := s.Decode(buf); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkSendRequestDecodeFloor(b *testing.B) { benchmarkCopy(b, SendRequestSize) }
-
-func BenchmarkSendReplyEncode(b *testing.B) {
-	var s SendReply
-	buf := make([]byte, SendReplySize)
-	b.ReportAllocs()
-	b.SetBytes(SendReplySize)
-	for b.Loop() {
-		if err := s.Encode(buf); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkSendReplyEncodeFloor(b *testing.B) { benchmarkCopy(b, SendReplySize) }
-
-func BenchmarkSendReplyDecode(b *testing.B) {
-	var s SendReply
-	buf := noise(SendReplySize)
-	b.ReportAllocs()
-	b.SetBytes(SendReplySize)
-	for b.Loop() {
-		if err := s.Decode(buf); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkSendReplyDecodeFloor(b *testing.B) { benchmarkCopy(b, SendReplySize) }
 
 // A call whose handler does nothing.
 func BenchmarkCall(b *testing.B) {
-	d, err := NewDispatcher(ControlMethods(), map[int]Handler{ControlSendRequest: nothing})
-	if err != nil {
-		b.Fatal(err)
-	}
+	d := NewDispatcher(ControlMethods(), map[int]Handler{ControlSendRequest: nothing})
 	a, client := exact(ControlMethods()[ControlSendRequest]), &door{}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -86,13 +45,3 @@ func BenchmarkCallFloor(b *testing.B) {
 }
 
 func nothing(any, *Args) Return { return Success }
-
-// benchmarkCopy copies n bytes.
-func benchmarkCopy(b *testing.B, n int) {
-	dst, src := make([]byte, n), noise(n)
-	b.ReportAllocs()
-	b.SetBytes(int64(n))
-	for b.Loop() {
-		copy(dst, src)
-	}
-}

@@ -105,22 +105,3 @@ func StatusMeaning(status uint32) string {
 	}
 	return ""
 }
-
-// Status types of a processed request (facts, section 6).
-const (
-	StatusTypeFinished = 8
-	StatusTypeError    = 9
-	StatusTypeOverflow = 19
-)
-
-// ClientErrorOf is the client error code that a code of the driver becomes, and false
-// where that is not documented (facts, section 6).
-func ClientErrorOf(driver int) (code int, known bool) {
-	switch driver {
-	case 14:
-		return 23, true // program not found
-	case 15:
-		return 3, true // timed out
-	}
-	return 0, false
-}

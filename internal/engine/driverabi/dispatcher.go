@@ -1,9 +1,14 @@
 package driverabi
 
-import (
-	"slices"
-	"strconv"
-)
+// Args is what an IOExternalMethodArguments leads to: the arguments of one call. The
+// lengths of the outputs are what the caller asks for, and handlers write into them.
+type Args struct {
+	AsyncPort uint64 // the mach port that completion wakes, in asynchronous calls; 0 in others
+	ScalarIn  []uint64
+	StructIn  []byte
+	ScalarOut []uint64
+	StructOut []byte
+}
 
 // Handler serves one selector. The arguments have the exact counts and sizes of its
 // Method, and belong to the caller again when the handler returns.
@@ -19,44 +24,18 @@ type Dispatcher struct{ entries []entry }
 
 type entry struct {
 	Method
-	handler Handler
+	handler         Handler
+	disabled, async bool
 }
 
-// NewDispatcher makes a dispatcher from a table, whose methods have the selectors 0, 1,
-// 2 and so on, and from the handlers of some of its selectors. A selector without one
-// answers Unsupported. A size that is Unchecked, a selector out of order, a handler
-// that is nil, that has no method or that belongs to a disabled one are an *Error
-// matching ErrTable.
-func NewDispatcher(methods []Method, handlers map[int]Handler) (*Dispatcher, error) {
+// NewDispatcher makes a dispatcher from a table, ControlMethods or DirectMethods, and from
+// the handlers of some of its selectors.
+func NewDispatcher(methods []Method, handlers map[int]Handler) *Dispatcher {
 	d := &Dispatcher{entries: make([]entry, len(methods))}
 	for i, m := range methods {
-		if m.Selector != i {
-			return nil, badTable(m.Selector, m.Handler, "list every selector once, in order from 0")
-		}
-		if slices.Contains([]uint32{m.ScalarIn, m.StructIn, m.ScalarOut, m.StructOut}, Unchecked) {
-			return nil, badTable(i, m.Handler,
-				"give exact sizes; the driver has no 0xffffffff, which leaves a size unchecked")
-		}
-		d.entries[i].Method = m
+		d.entries[i] = entry{m, handlers[i], m.Disabled(), m.Async()}
 	}
-	for selector, h := range handlers {
-		if selector < 0 || selector >= len(methods) {
-			return nil, badTable(selector, "not in the table", "give handlers to selectors of the table only")
-		}
-		switch m := methods[selector]; {
-		case h == nil:
-			return nil, badTable(selector, m.Handler, "leave the selector out instead of giving it a nil handler")
-		case m.Disabled:
-			return nil, badTable(selector, m.Handler, "give it no handler; a disabled method answers Unsupported")
-		}
-		d.entries[selector].handler = h
-	}
-	return d, nil
-}
-
-// badTable is about one selector, with the name of its handler.
-func badTable(selector int, name, hint string) error {
-	return &Error{Structure: "selector " + strconv.Itoa(selector) + " (" + name + ")", Err: ErrTable, Hint: hint}
+	return d
 }
 
 // Call checks a call and has its handler serve it. In this order it answers
@@ -70,14 +49,14 @@ func badTable(selector int, name, hint string) error {
 //
 // It does not allocate.
 func (d *Dispatcher) Call(client any, selector int, a *Args) Return {
-	if d == nil || selector < 0 || selector >= len(d.entries) || a == nil {
+	if selector < 0 || selector >= len(d.entries) || a == nil {
 		return BadArgument
 	}
 	e := &d.entries[selector]
 	switch {
-	case !e.fits(a), a.AsyncPort != 0 && !e.Async:
+	case !e.fits(a), a.AsyncPort != 0 && !e.async:
 		return BadArgument
-	case e.Disabled:
+	case e.disabled:
 		return Unsupported
 	}
 	if c, ok := client.(Closing); ok && c.Closing() {
@@ -99,7 +78,7 @@ func (m *Method) fits(a *Args) bool {
 
 // Method returns the method of a selector, and false where the table has none.
 func (d *Dispatcher) Method(selector int) (Method, bool) {
-	if d == nil || selector < 0 || selector >= len(d.entries) {
+	if selector < 0 || selector >= len(d.entries) {
 		return Method{}, false
 	}
 	return d.entries[selector].Method, true

@@ -1,8 +1,7 @@
-// Package driverabi is the contract of the kernel driver of Apple's Neural Engine,
-// as data and codecs: the selectors of both user clients with their exact sizes, the
-// record and the argument block that the kernel checks them with, the structures
-// that travel, return codes, entitlements and device properties. It is pure Go and
-// calls no operating system.
+// Package driverabi is the contract of the kernel driver of Apple's Neural Engine, as
+// data: the selectors of both user clients with their exact sizes, the fields of the
+// structures that travel, return codes, entitlements and device properties. It is pure Go
+// and calls no operating system.
 //
 // # Sources
 //
@@ -11,18 +10,17 @@
 // "Facts, section n" names the sections of the project's reference notes on
 // AppleNeuralEngine.framework.
 //
-// # What is unknown stays unknown
+// # Structures
 //
-// A structure has typed fields for the bytes that the source documents and Raw for
-// all others. Decode keeps every byte and Encode gives it back, so Encode after
-// Decode is the identity. Fields lists what is documented, with a note where the
-// source gives an offset but no width and the width is this package's reading;
-// Unknown lists the rest. All numbers are little-endian.
+// A structure is its bytes, which are read and written where they lie. Its fields are the
+// constants of its prefix, of type [Field32] or [Field64] after their width: offsets, all
+// from the source named at them. What the source leaves out has no constant: nothing here
+// reads or writes it. All numbers are little-endian.
 //
 // # Use
 //
 // A [Dispatcher] made from [ControlMethods] or [DirectMethods] refuses every call
-// whose scalar counts or structure sizes differ from its table before a handler runs.
-// Values of this package have no hidden state: tables are fresh slices that the
+// whose scalar counts or structure sizes differ from its table before a handler runs,
+// so that handlers find every field in its place. Tables are fresh slices that the
 // caller may change, and a Dispatcher does not change once it is made.
 package driverabi

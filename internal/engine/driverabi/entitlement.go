@@ -19,8 +19,17 @@ const (
 	EntitlementPurgeAllPartitions  = "com.apple.aned.private.modelPurgeInAllPartitions"
 	EntitlementUserClientException = "com.apple.security.temporary-exception.iokit-user-client-class"
 	EntitlementTrustCacheClient    = "com.apple.security.ts.ane-client"
-	// facts, section 10; in no table
-	EntitlementMutableWeightsBuffer = "com.apple.private.ane.mappingMutableWeightsBuffer.allow"
+)
+
+// Tier is the class that the broker sorts an admitted client into (text below table
+// 27.8).
+type Tier string
+
+// Tiers of the broker.
+const (
+	Restricted   Tier = "restricted"
+	Unrestricted Tier = "unrestricted"
+	PerUser      Tier = "per-user"
 )
 
 // Enforcer is what checks an entitlement.
@@ -34,62 +43,42 @@ const (
 	Trust   Enforcer = "trust cache"
 )
 
-// NotCounted is the Holders of an entitlement without a count.
-const NotCounted = -1
-
-// Entitlement is a row of listing 27.6 or of table 27.7 or 27.8.
+// Entitlement is a row of table 27.7 or 27.8.
 type Entitlement struct {
 	Key        string
 	Capability string
 	Enforcer   Enforcer
-	// Holders is how many system binaries of an M1 hold it, or NotCounted; Who says
-	// what the source says of them.
-	Holders int
-	Who     string
-	Source  string
+	Holders    string // how many system binaries of an M1 hold it, or what table 27.8 has instead
+	Source     string
 }
 
-// KernelGates is listing 27.6: what is checked once, when a user client is opened.
-func KernelGates() []Entitlement {
-	const t = "listing 27.6"
+// Entitlements are table 27.8 and, after it, table 27.7: what the driver checks beyond the
+// two gates. Those, which listing 27.6 has too, are the rows of table 27.8 that the kernel
+// driver checks: once, when a user client is opened.
+func Entitlements() []Entitlement {
+	const family, driver = "table 27.8", "table 27.7"
 	return []Entitlement{
-		{EntitlementOpen, "opening the device at all", Kernel, 2, "the broker and its per-user sibling", t},
-		{EntitlementDataChaining, "resident data chaining", Kernel, NotCounted, "", t},
-	}
-}
-
-// KernelEntitlements is table 27.7: what the driver checks beyond the two gates.
-func KernelEntitlements() []Entitlement {
-	const t = "table 27.7"
-	return []Entitlement{
-		{EntitlementRealTime, "real-time priority", Kernel, NotCounted, "", t},
-		{EntitlementReservedPriorities, "priorities reserved to the system", Kernel, NotCounted, "", t},
-		{EntitlementMemory, "memory access", Kernel, NotCounted, "", t},
-		{EntitlementData, "data access", Kernel, NotCounted, "", t},
-		{EntitlementClientHints, "hints for each client", Kernel, NotCounted, "", t},
-		{EntitlementCoalitionHints, "hints shared in a coalition", Kernel, NotCounted, "", t},
-	}
-}
-
-// EntitlementFamily is table 27.8, from a scan of the system binaries of an M1.
-func EntitlementFamily() []Entitlement {
-	const t = "table 27.8"
-	return []Entitlement{
-		{EntitlementOpen, "opening the user client: the hard gate", Kernel, 2, "the broker and its per-user sibling",
-			t},
-		{EntitlementDataChaining, "resident data chaining on the direct path", Kernel, NotCounted,
-			"kernel-checked at client init", t},
-		{EntitlementBaseline, "compile, load and instantiate through the broker", Broker, 18, "", t},
-		{EntitlementAccess, "variant of the baseline for inference clients", Broker, 14, "", t},
-		{EntitlementAdapterWeight, "adapter weights on a resident base model", Broker, 5, "", t},
-		{EntitlementProcessModelShare, "one resident model for several processes", Broker, 4, "", t},
-		{EntitlementSecondaryCompiler, "the compiler service for large models, which may take longer", Broker, 1, "",
-			t},
-		{EntitlementAggressivePower, "the execution mode that saves power aggressively", Broker, NotCounted,
-			"gate helper only", t},
-		{EntitlementPurgeAllPartitions, "purging models in all cache partitions", Broker, NotCounted,
-			"gate helper only", t},
-		{EntitlementUserClientException, "a direct-path client of one's own", Sandbox, 27, "", t},
-		{EntitlementTrustCacheClient, "a slot in the trust cache for clients that need low latency", Trust, 5, "", t},
+		{EntitlementOpen, "opening the user client: the hard gate", Kernel, "2: the broker and its per-user sibling",
+			family},
+		{EntitlementDataChaining, "resident data chaining on the direct path", Kernel, "kernel-checked at client init",
+			family},
+		{EntitlementBaseline, "compile, load and instantiate through the broker", Broker, "18", family},
+		{EntitlementAccess, "variant of the baseline for inference clients", Broker, "14", family},
+		{EntitlementAdapterWeight, "adapter weights on a resident base model", Broker, "5", family},
+		{EntitlementProcessModelShare, "one resident model for several processes", Broker, "4", family},
+		{EntitlementSecondaryCompiler, "the compiler service for large models, which may take longer", Broker, "1",
+			family},
+		{EntitlementAggressivePower, "the execution mode that saves power aggressively", Broker, "gate helper only",
+			family},
+		{EntitlementPurgeAllPartitions, "purging models in all cache partitions", Broker, "gate helper only", family},
+		{EntitlementUserClientException, "a direct-path client of one's own", Sandbox, "27", family},
+		{EntitlementTrustCacheClient, "a slot in the trust cache for clients that need low latency", Trust, "5",
+			family},
+		{EntitlementRealTime, "real-time priority", Kernel, "", driver},
+		{EntitlementReservedPriorities, "priorities reserved to the system", Kernel, "", driver},
+		{EntitlementMemory, "memory access", Kernel, "", driver},
+		{EntitlementData, "data access", Kernel, "", driver},
+		{EntitlementClientHints, "hints for each client", Kernel, "", driver},
+		{EntitlementCoalitionHints, "hints shared in a coalition", Kernel, "", driver},
 	}
 }

@@ -10,38 +10,22 @@ import (
 // not reach the handler.
 func ExampleDispatcher() {
 	submit := func(_ any, a *driverabi.Args) driverabi.Return {
-		var request driverabi.SendRequest
-		if err := request.Decode(a.StructIn); err != nil {
-			return driverabi.BadArgument
-		}
-		reply := driverabi.SendReply{Sequence: request.Sequence, Token: request.Token}
-		if err := reply.Encode(a.StructOut); err != nil {
-			return driverabi.BadArgument
-		}
+		driverabi.ReplyToken.Put(a.StructOut, driverabi.RequestToken.Get(a.StructIn))
 		return driverabi.Success
 	}
-	control, err := driverabi.NewDispatcher(driverabi.ControlMethods(),
+	control := driverabi.NewDispatcher(driverabi.ControlMethods(),
 		map[int]driverabi.Handler{driverabi.ControlSendRequest: submit})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 
-	request := driverabi.SendRequest{Token: 7, Sequence: 1, Category: driverabi.IOCategory,
-		QoS: driverabi.QoSDefault, Priority: driverabi.Priority(driverabi.QoSDefault)}
 	args := driverabi.Args{ScalarIn: make([]uint64, 1),
 		StructIn: make([]byte, driverabi.SendRequestSize), StructOut: make([]byte, driverabi.SendReplySize)}
-	if err := request.Encode(args.StructIn); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(control.Call(nil, driverabi.ControlSendRequest, &args))
+	driverabi.RequestToken.Put(args.StructIn, 7)
+	fmt.Println(control.Call(nil, driverabi.ControlSendRequest, &args), driverabi.ReplyToken.Get(args.StructOut))
 
 	args.StructIn = args.StructIn[1:]
 	fmt.Println(control.Call(nil, driverabi.ControlSendRequest, &args))
 	fmt.Println(control.Call(nil, driverabi.ControlLoadFirmware, &driverabi.Args{ScalarIn: make([]uint64, 3)}))
 	// Output:
-	// kIOReturnSuccess (0x0)
+	// kIOReturnSuccess (0x0) 7
 	// kIOReturnBadArgument (0xe00002c2)
 	// kIOReturnUnsupported (0xe00002c7)
 }

@@ -47,53 +47,37 @@ const (
 
 // Name is the code's name in IOReturn.h, or what the driver means by it, or "".
 func (r Return) Name() string {
-	switch r {
-	case Success:
-		return "kIOReturnSuccess"
-	case BadArgument:
-		return "kIOReturnBadArgument"
-	case Unsupported:
-		return "kIOReturnUnsupported"
-	case NotOpen:
-		return "closed or closing client"
-	case UnsupportedUsage:
-		return "unsupported usage type"
-	case GeneralError:
-		return "kIOReturnError"
-	case NoMemory:
-		return "kIOReturnNoMemory"
-	case NoResources:
-		return "kIOReturnNoResources"
-	case NoDevice:
-		return "kIOReturnNoDevice"
-	case NotPrivileged:
-		return "kIOReturnNotPrivileged"
-	case InternalError:
-		return "kIOReturnInternalError"
-	case CannotLock:
-		return "kIOReturnCannotLock"
-	case Busy:
-		return "kIOReturnBusy"
-	case Timeout:
-		return "kIOReturnTimeout"
-	case Offline:
-		return "kIOReturnOffline"
-	case NotReady:
-		return "kIOReturnNotReady"
-	case NoSpace:
-		return "kIOReturnNoSpace"
-	case CannotWire:
-		return "kIOReturnCannotWire"
-	case NotPermitted:
-		return "kIOReturnNotPermitted"
-	case Overrun:
-		return "kIOReturnOverrun"
-	case DeviceError:
-		return "kIOReturnDeviceError"
-	case Aborted:
-		return "kIOReturnAborted"
-	case NotFound:
-		return "kIOReturnNotFound"
+	for _, n := range [...]struct {
+		code Return
+		name string
+	}{
+		{Success, "kIOReturnSuccess"},
+		{BadArgument, "kIOReturnBadArgument"},
+		{Unsupported, "kIOReturnUnsupported"},
+		{NotOpen, "closed or closing client"},
+		{UnsupportedUsage, "unsupported usage type"},
+		{GeneralError, "kIOReturnError"},
+		{NoMemory, "kIOReturnNoMemory"},
+		{NoResources, "kIOReturnNoResources"},
+		{NoDevice, "kIOReturnNoDevice"},
+		{NotPrivileged, "kIOReturnNotPrivileged"},
+		{InternalError, "kIOReturnInternalError"},
+		{CannotLock, "kIOReturnCannotLock"},
+		{Busy, "kIOReturnBusy"},
+		{Timeout, "kIOReturnTimeout"},
+		{Offline, "kIOReturnOffline"},
+		{NotReady, "kIOReturnNotReady"},
+		{NoSpace, "kIOReturnNoSpace"},
+		{CannotWire, "kIOReturnCannotWire"},
+		{NotPermitted, "kIOReturnNotPermitted"},
+		{Overrun, "kIOReturnOverrun"},
+		{DeviceError, "kIOReturnDeviceError"},
+		{Aborted, "kIOReturnAborted"},
+		{NotFound, "kIOReturnNotFound"},
+	} {
+		if n.code == r {
+			return n.name
+		}
 	}
 	return ""
 }

@@ -38,12 +38,8 @@ func chainingPrepare(n *connection, a *driverabi.Args) driverabi.Return {
 	if !c.info.AllowDataChaining {
 		return c.noChaining()
 	}
-	var s driverabi.ChainingPrepare
-	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", "", err)
-	}
-	var x Chain
-	x.decode(&s)
+	x := Parse[Chain](a.StructIn)
+	reply := Chained{Sets: MaxOutputSets}
 	d.mu.Lock()
 	own := c.tokens[x.Token]
 	ok := own != nil && own.state == isPrepared
@@ -51,22 +47,17 @@ func chainingPrepare(n *connection, a *driverabi.Args) driverabi.Return {
 		ok = ok && ch.own != own
 	}
 	if ok {
-		for x.Token = token(); c.chains[x.Token] != nil; {
-			x.Token = token()
+		for reply.Token == 0 || c.chains[reply.Token] != nil {
+			reply.Token = token()
 		}
-		c.chains[x.Token] = &chain{own: own}
+		c.chains[reply.Token] = &chain{own: own}
 	}
 	d.mu.Unlock()
 	if !ok {
 		return c.refuse(driverabi.BadArgument, "no prepared program of this client, or one that has a chain",
 			"prepare it with selector 4, and make its chain once", nil)
 	}
-	x.Sets = MaxOutputSets
-	var reply driverabi.ChainingPrepareReply
-	x.encode(&reply)
-	if err := reply.Encode(a.StructOut); err != nil {
-		return c.refuse(driverabi.BadArgument, "", "", err)
-	}
+	copy(a.StructOut, Bytes(reply))
 	return driverabi.Success
 }
 
@@ -80,23 +71,20 @@ func enqueueOutputs(n *connection, a *driverabi.Args) driverabi.Return {
 	if !c.info.AllowDataChaining {
 		return c.noChaining()
 	}
-	var s driverabi.OutputSetEnqueue
-	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", "", err)
-	}
-	var x OutputSet
-	if !x.decode(&s) {
+	x := Parse[OutputSet](a.StructIn)
+	if x.Count == 0 || x.Count > MaxOutputs {
 		return c.refuse(driverabi.BadArgument, "a count of surfaces that is 0 or too large",
 			fmt.Sprintf("name 1 to %d", MaxOutputs), nil)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	ch := c.chains[x.Chain]
-	if ch == nil || len(x.Surfaces) != len(ch.own.program.out) {
+	if ch == nil || int(x.Count) != len(ch.own.program.out) {
 		return c.refuse(driverabi.BadArgument, "no chain of this client, or not one surface for each output",
 			"give the token that selector 9 answered with, and every output a surface", nil)
 	}
-	for _, id := range x.Surfaces {
+	surfaces := x.Surfaces[:x.Count]
+	for _, id := range surfaces {
 		if c.mapped[id] == nil {
 			return c.refuse(driverabi.BadArgument, fmt.Sprintf("surface %d is not mapped", id),
 				"map it with direct selector 5",
@@ -107,7 +95,7 @@ func enqueueOutputs(n *connection, a *driverabi.Args) driverabi.Return {
 		return c.refuse(Full, counted(len(ch.sets), "output sets waiting"), "send inputs for one first", nil)
 	}
 	ch.count++
-	ch.put(outputSet{ch.count, x.Surfaces})
+	ch.put(outputSet{ch.count, surfaces})
 	return driverabi.Success
 }
 
@@ -118,12 +106,8 @@ func inputsReady(n *connection, a *driverabi.Args) driverabi.Return {
 	if !c.info.AllowDataChaining {
 		return c.noChaining()
 	}
-	v, err := driverabi.ViewSendRequest(a.StructIn[:driverabi.SendRequestSize])
-	if err != nil {
-		return c.refuse(driverabi.BadArgument, "", "", err)
-	}
 	var room [driverabi.MaxSurfaces + MaxOutputs]uint32
-	o := read(v, room[:0])
+	o := read(a.StructIn, room[:0])
 	d.mu.Lock()
 	ch := c.chains[o.token]
 	if ch == nil || len(ch.sets) == 0 {
@@ -185,12 +169,7 @@ func setActiveProcedure(n *connection, a *driverabi.Args) driverabi.Return {
 	if !c.info.AllowDataChaining {
 		return c.noChaining()
 	}
-	var s driverabi.SetActiveProcedure
-	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", "", err)
-	}
-	var x Procedure
-	x.decode(&s)
+	x := Parse[Procedure](a.StructIn)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	ch := c.chains[x.Chain]

@@ -11,38 +11,24 @@ import (
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
-func chain1(c *Client, token uint64) (Chain, driverabi.Return) {
-	var s driverabi.ChainingPrepare
-	Chain{Token: token}.Encode(&s)
-	a := driverabi.Args{StructIn: s.Raw[:], StructOut: make([]byte, driverabi.ChainingPrepareReplySize)}
+func chain1(c *Client, token uint64) (Chained, driverabi.Return) {
+	a := driverabi.Args{StructIn: Bytes(Chain{Token: token}), StructOut: make([]byte, 24)}
 	ret := c.Control(9, &a)
-	var reply driverabi.ChainingPrepareReply
-	_ = reply.Decode(a.StructOut)
-	var x Chain
-	x.Decode(&reply)
-	return x, ret
+	return Parse[Chained](a.StructOut), ret
 }
 
-func outputs1(c *Client, x OutputSet) driverabi.Return {
-	var s driverabi.OutputSetEnqueue
-	if err := x.Encode(&s); err != nil {
-		panic(err)
-	}
-	return c.Direct(3, &driverabi.Args{StructIn: s.Raw[:]})
+func outputs1(c *Client, chain uint64, surfaces ...uint32) driverabi.Return {
+	return c.Direct(3, &driverabi.Args{StructIn: Bytes(NewOutputSet(chain, surfaces))})
 }
 
 func ready1(c *Client, x ask) driverabi.Return {
-	var r driverabi.SendRequest
-	var s driverabi.InputsReady
-	_ = r.Decode(x.args().StructIn)
-	_ = PutInputsReady(&s, &r)
-	return c.Direct(4, &driverabi.Args{AsyncPort: x.port, StructIn: s.Raw[:]})
+	s := make([]byte, driverabi.InputsReadySize)
+	copy(s, x.args().StructIn)
+	return c.Direct(4, &driverabi.Args{AsyncPort: x.port, StructIn: s})
 }
 
 func procedure1(c *Client, x Procedure) driverabi.Return {
-	var s driverabi.SetActiveProcedure
-	x.Encode(&s)
-	return c.Direct(8, &driverabi.Args{StructIn: s.Raw[:]})
+	return c.Direct(8, &driverabi.Args{StructIn: Bytes(x)})
 }
 
 func TestResidentSubmission(t *testing.T) {
@@ -71,13 +57,13 @@ func TestResidentSubmission(t *testing.T) {
 
 	in := ask{token: ch.Token, surfaces: one[:1]}
 	require.Equal(t, bad, ready1(c, in), "no output set")
-	require.Equal(t, bad, outputs1(c, OutputSet{Chain: ch.Token}), "none")
-	require.Equal(t, bad, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: append(one, two...)}), "too many")
-	require.Equal(t, bad, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: []uint32{one[1] + two[1] + 1}}),
+	require.Equal(t, bad, outputs1(c, ch.Token), "none")
+	require.Equal(t, bad, outputs1(c, ch.Token, append(one, two...)...), "too many")
+	require.Equal(t, bad, outputs1(c, ch.Token, one[1]+two[1]+1),
 		"not mapped")
-	require.Equal(t, bad, outputs1(other, OutputSet{Chain: ch.Token, Surfaces: one[1:]}))
-	require.Equal(t, ok, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: one[1:]}))
-	require.Equal(t, ok, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: two[1:]}))
+	require.Equal(t, bad, outputs1(other, ch.Token, one[1:]...))
+	require.Equal(t, ok, outputs1(c, ch.Token, one[1:]...))
+	require.Equal(t, ok, outputs1(c, ch.Token, two[1:]...))
 
 	asked := in
 	asked.port = 1
@@ -97,14 +83,13 @@ func TestResidentSubmission(t *testing.T) {
 	require.Equal(t, bad, procedure1(c, Procedure{Chain: ch.Token, Number: 1}))
 	require.Equal(t, bad, procedure1(other, Procedure{Chain: ch.Token}))
 	for range MaxOutputSets {
-		require.Equal(t, ok, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: one[1:]}))
+		require.Equal(t, ok, outputs1(c, ch.Token, one[1:]...))
 	}
-	require.Equal(t, Full, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: one[1:]}))
+	require.Equal(t, Full, outputs1(c, ch.Token, one[1:]...))
 	require.Equal(t, ok, unprepare1(c, token))
 	require.Equal(t, bad, ready1(c, in), "the chain went with its program")
-
-	var s driverabi.OutputSetEnqueue
-	require.ErrorIs(t, OutputSet{Surfaces: make([]uint32, MaxOutputs+1)}.Encode(&s), driverabi.ErrRange)
+	many := OutputSet{Chain: ch.Token, Count: MaxOutputs + 1}
+	require.Equal(t, bad, c.Direct(3, &driverabi.Args{StructIn: Bytes(many)}))
 }
 
 func TestChainingNeedsItsEntitlement(t *testing.T) {
@@ -115,7 +100,7 @@ func TestChainingNeedsItsEntitlement(t *testing.T) {
 	_, ret := chain1(c, r.prepared(c, r.program()))
 	require.Equal(t, driverabi.NotPrivileged, ret)
 	require.ErrorContains(t, c.Explain(), "com.apple.ane.allow-dataChaining-access")
-	require.Equal(t, driverabi.NotPrivileged, outputs1(c, OutputSet{}))
+	require.Equal(t, driverabi.NotPrivileged, outputs1(c, 0))
 	require.Equal(t, driverabi.NotPrivileged, ready1(c, ask{}))
 	require.Equal(t, driverabi.NotPrivileged, procedure1(c, Procedure{}))
 }
@@ -142,13 +127,13 @@ func TestChainIsStopped(t *testing.T) {
 	require.Equal(t, NotFound, c.StopChain(ch.Token+1))
 	require.Equal(t, NotFound, c.StopChain(ch.Token), "nothing runs")
 	in := ask{token: ch.Token, surfaces: ids[:1], sequence: 1 << 31}
-	require.Equal(t, ok, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: ids[1:]}))
+	require.Equal(t, ok, outputs1(c, ch.Token, ids[1:]...))
 	require.Equal(t, driverabi.Aborted, ready1(c, in), "it was stopped")
 
 	for range 2 {
 		require.Equal(t, ok, procedure1(c, Procedure{Chain: ch.Token}))
 		require.Equal(t, bad, ready1(c, in), "the output set went with the procedure before")
-		require.Equal(t, ok, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: ids[1:]}))
+		require.Equal(t, ok, outputs1(c, ch.Token, ids[1:]...))
 		done := make(chan driverabi.Return, 1)
 		go func() { done <- ready1(c, in) }()
 		<-begun
@@ -159,7 +144,7 @@ func TestChainIsStopped(t *testing.T) {
 	}
 	result = broken
 	require.Equal(t, ok, procedure1(c, Procedure{Chain: ch.Token}))
-	require.Equal(t, ok, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: ids[1:]}))
+	require.Equal(t, ok, outputs1(c, ch.Token, ids[1:]...))
 	require.Equal(t, driverabi.DeviceError, ready1(c, in))
 	_, ret = chain1(c, token)
 	require.Equal(t, bad, ret)

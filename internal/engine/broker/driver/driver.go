@@ -76,13 +76,8 @@ func New(o Options) (*Driver, error) {
 		programs: map[uint64]*program{}, weights: map[uint64]*weights{}, surfaces: map[uint32]*surface{},
 	}
 	d.rung, d.settled = sync.NewCond(&d.mu), sync.NewCond(&d.mu)
-	var err error
-	if d.control, err = driverabi.NewDispatcher(driverabi.ControlMethods(), controlHandlers()); err != nil {
-		return nil, fault("open", err, "", "")
-	}
-	if d.direct, err = driverabi.NewDispatcher(driverabi.DirectMethods(), directHandlers()); err != nil {
-		return nil, fault("open", err, "", "")
-	}
+	d.control = driverabi.NewDispatcher(driverabi.ControlMethods(), controlHandlers())
+	d.direct = driverabi.NewDispatcher(driverabi.DirectMethods(), directHandlers())
 	go d.serve()
 	return d, nil
 }

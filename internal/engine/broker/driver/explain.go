@@ -29,7 +29,7 @@ func dispatched(table *driverabi.Dispatcher, selector int, a *driverabi.Args, re
 		return m.Handler + " of a client that is closing", "attach again"
 	case ret == driverabi.Unsupported:
 		return m.Handler + " is disabled, as on a release build", "do without it"
-	case a.AsyncPort != 0 && !m.Async:
+	case a.AsyncPort != 0 && !m.Async():
 		return m.Handler + " with a port", "give a port to selector 2 alone; this one is done when it answers"
 	}
 	return fmt.Sprintf("%s with %d scalars and %d bytes in, %d scalars and %d bytes out",

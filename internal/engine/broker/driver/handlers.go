@@ -69,12 +69,9 @@ func directHandlers() map[int]driverabi.Handler {
 func open(client any, a *driverabi.Args) driverabi.Return {
 	n := client.(*connection)
 	c, d := n.client, n.client.driver
-	var s driverabi.DeviceInfo
-	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", "", err)
-	}
-	if ret := s.Usage().Check(); ret != driverabi.Success {
-		return c.refuse(ret, fmt.Sprintf("usage type %d", s.Usage()), "open with usage type 1", nil)
+	usage := driverabi.UsageType(a.StructIn[driverabi.DeviceUsage])
+	if ret := usage.Check(); ret != driverabi.Success {
+		return c.refuse(ret, fmt.Sprintf("usage type %d", usage), "open with usage type 1", nil)
 	}
 	session := token()
 	d.mu.Lock()
@@ -89,12 +86,12 @@ func open(client any, a *driverabi.Args) driverabi.Return {
 	case closing:
 		return c.refuse(driverabi.NotOpen, "the client is closing", "attach again", nil)
 	}
-	s.Token = session
-	s.Version = [2]uint32{engineVersion, engineRevision}
-	s.Engines, s.CPUSubtype = engineCount, cpuSubtype
-	if err := s.Encode(a.StructOut); err != nil {
-		return c.refuse(driverabi.BadArgument, "", "", err)
-	}
+	copy(a.StructOut, a.StructIn)
+	driverabi.DeviceToken.Put(a.StructOut, session)
+	driverabi.DeviceVersion.Put(a.StructOut, engineVersion)
+	driverabi.DeviceRevision.Put(a.StructOut, engineRevision)
+	driverabi.DeviceEngines.Put(a.StructOut, engineCount)
+	driverabi.DeviceCPUSubtype.Put(a.StructOut, cpuSubtype)
 	return driverabi.Success
 }
 
@@ -145,11 +142,7 @@ func status(n *connection, a *driverabi.Args) driverabi.Return {
 		x.Running = 1
 	}
 	d.mu.Unlock()
-	var s driverabi.Status
-	x.encode(&s)
-	if err := s.Encode(a.StructOut); err != nil {
-		return c.refuse(driverabi.BadArgument, "", "", err)
-	}
+	copy(a.StructOut, Bytes(x))
 	return driverabi.Success
 }
 
@@ -162,28 +155,20 @@ func version(_ *connection, a *driverabi.Args) driverabi.Return {
 // sessionHint sets the bias of the session that its token names.
 func sessionHint(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
-	var s driverabi.SessionHint
-	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", "", err)
-	}
-	var x Hint
-	x.decode(&s)
+	x := Parse[Hint](a.StructIn)
+	reply := Hinted{Session: x.Session, Hint: x.Hint}
 	d.mu.Lock()
 	ok := x.Session == n.session.Load() && x.Hint <= HintBackground
 	if ok {
-		x.Before, c.hint = c.hint, x.Hint
-		x.Queued = uint32(c.flying)
+		reply.Before, c.hint = c.hint, x.Hint
+		reply.Queued = uint32(c.flying)
 	}
 	d.mu.Unlock()
 	if !ok {
 		return c.refuse(driverabi.BadArgument, fmt.Sprintf("another session's token, or hint %d", x.Hint),
 			"give the token that this connection's handshake answered with, and a hint that there is", nil)
 	}
-	var reply driverabi.SessionHintReply
-	x.encode(&reply)
-	if err := reply.Encode(a.StructOut); err != nil {
-		return c.refuse(driverabi.BadArgument, "", "", err)
-	}
+	copy(a.StructOut, Bytes(reply))
 	return driverabi.Success
 }
 

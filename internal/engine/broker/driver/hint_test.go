@@ -75,7 +75,7 @@ func TestRefusalsTellTheFix(t *testing.T) {
 		}
 		require.Equal(t, bad, call(m.Selector, nil))
 		told(t, c, bad)
-		if a := fitting(m); !m.Async {
+		if a := fitting(m); !m.Async() {
 			a.AsyncPort = 1
 			require.Equal(t, bad, call(m.Selector, a))
 			told(t, c, bad)
@@ -115,10 +115,10 @@ func TestRequestRefusalsTellTheFix(t *testing.T) {
 	wrong(func(x *ask) { x.surfaces = nil })
 	wrong(func(x *ask) { x.surfaces = []uint32{surfaces[0], surfaces[0]} })
 	wrong(func(x *ask) { x.surfaces = []uint32{surfaces[0], unmapped} })
-	for _, edit := range []func(*driverabi.SendRequest){
-		func(s *driverabi.SendRequest) { s.Category = 0 },
-		func(s *driverabi.SendRequest) { s.Priority = 0 },
-		func(s *driverabi.SendRequest) { s.QoS, s.Priority = 0, 2 },
+	for _, edit := range []func([]byte){
+		func(s []byte) { driverabi.RequestCategory.Put(s, 0) },
+		func(s []byte) { driverabi.RequestPriority.Put(s, 0) },
+		func(s []byte) { class(s, 0, 2) },
 	} {
 		wrong(func(x *ask) { x.edit = edit })
 	}

@@ -33,12 +33,7 @@ func (i ClientInfo) CheckInstance(flags, depth uint32) error {
 // the base's intermediate buffers.
 func createInstance(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
-	var s driverabi.CreateInstance
-	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", "", err)
-	}
-	var x Instance
-	x.Decode(&s)
+	x := Parse[Instance](a.StructIn)
 	if err := c.info.CheckInstance(x.Flags, x.Depth); err != nil {
 		if x.Flags&MoreAggressive != 0 && !c.info.Restricted {
 			return c.refuse(driverabi.NotPrivileged, "", "", err)

@@ -6,20 +6,30 @@ import (
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
-// This file is the whole of what is ours in the ABI: the source gives most structures
-// a size and no field. Every type here is written into, and read from, bytes that
-// package driverabi keeps as unknown. Numbers are little-endian and stand at the
-// offsets given.
+// This file is the whole of what is ours in the ABI: the source gives most structures a
+// size and no field. Every message is a Go struct whose fields stand in memory order,
+// little-endian and without gaps but those of blank fields, and which is as long as its
+// selector's structure.
 var le = binary.LittleEndian
 
-// Create asks for a program. Ours: +0x00 resource.
-type Create struct{ Resource uint64 }
+// Bytes are the bytes of a message.
+func Bytes(message any) []byte {
+	b, _ := binary.Append(nil, le, message) // fails for what has no fixed size alone
+	return b
+}
 
-// Encode writes x to s.
-func (x Create) Encode(s *driverabi.ProgramCreate) { le.PutUint64(s.Raw[0:], x.Resource) }
+// Parse reads a message of type T from the bytes of its structure, to whose length the
+// dispatcher saw.
+func Parse[T any](b []byte) (message T) {
+	_, _ = binary.Decode(b, le, &message) // fails for a b that is too short alone
+	return message
+}
 
-// Decode reads x from s.
-func (x *Create) Decode(s *driverabi.ProgramCreate) { x.Resource = le.Uint64(s.Raw[0:]) }
+// Create asks for a program (control selector 3).
+type Create struct {
+	Resource uint64
+	_        [24]byte
+}
 
 // Arguments of an instance.
 const (
@@ -28,99 +38,57 @@ const (
 	KeepWired      uint32 = 1 << 2 // opts out of memory unwiring, of which this driver has none
 )
 
-// Instance asks for a program that has the code of a base and weights of its own.
-// Ours: +0x00 token of the base, +0x08 resource of the weights, +0x10 arguments,
-// +0x14 queue depth, 0 for the client's.
+// Instance asks for a program that has the code of a base and weights of its own (control
+// selector 8).
 type Instance struct {
-	Base     uint64
-	Resource uint64
-	Flags    uint32
-	Depth    uint32
+	Base     uint64 // token
+	Resource uint64 // of the weights
+	Flags    uint32 // arguments
+	Depth    uint32 // of the queue, 0 for the client's
+	_        [8]byte
 }
 
-// Encode writes x to s.
-func (x Instance) Encode(s *driverabi.CreateInstance) {
-	le.PutUint64(s.Raw[0:], x.Base)
-	le.PutUint64(s.Raw[8:], x.Resource)
-	le.PutUint32(s.Raw[16:], x.Flags)
-	le.PutUint32(s.Raw[20:], x.Depth)
+// Prepare names what create or create-instance was given; the answer has its token and
+// the handle of its intermediate buffers, which is one for all that share a resident
+// program (control selector 4, in and out).
+type Prepare struct {
+	Resource            uint64
+	Token, Intermediate uint64 // out
+	_                   [32]byte
 }
 
-// Decode reads x from s.
-func (x *Instance) Decode(s *driverabi.CreateInstance) {
-	x.Base, x.Resource = le.Uint64(s.Raw[0:]), le.Uint64(s.Raw[8:])
-	x.Flags, x.Depth = le.Uint32(s.Raw[16:]), le.Uint32(s.Raw[20:])
+// Unprepare names a prepared program (control selector 5).
+type Unprepare struct {
+	Token uint64
+	_     [48]byte
 }
-
-// Prepare names what create or create-instance was given; the answer has its token
-// and the handle of its intermediate buffers, which is one for all that share a
-// resident program. Ours: in and out +0x00 resource; out +0x08 token, +0x10 handle.
-type Prepare struct{ Resource, Token, Intermediate uint64 }
-
-// Encode writes x to s.
-func (x Prepare) Encode(s *driverabi.ProgramPrepare) {
-	le.PutUint64(s.Raw[0:], x.Resource)
-	le.PutUint64(s.Raw[8:], x.Token)
-	le.PutUint64(s.Raw[16:], x.Intermediate)
-}
-
-// Decode reads x from s.
-func (x *Prepare) Decode(s *driverabi.ProgramPrepare) {
-	x.Resource, x.Token, x.Intermediate = le.Uint64(s.Raw[0:]), le.Uint64(s.Raw[8:]), le.Uint64(s.Raw[16:])
-}
-
-// Unprepare names a prepared program. Ours: +0x00 token.
-type Unprepare struct{ Token uint64 }
-
-// Encode writes x to s.
-func (x Unprepare) Encode(s *driverabi.ProgramUnprepare) { le.PutUint64(s.Raw[0:], x.Token) }
-
-// Decode reads x from s.
-func (x *Unprepare) Decode(s *driverabi.ProgramUnprepare) { x.Token = le.Uint64(s.Raw[0:]) }
 
 // Destroy names a program that is not prepared: by its token, or, with token 0, by its
-// resource, for one that never got as far. Ours: +0x00 token, +0x08 resource.
+// resource, for one that never got as far (control selector 6).
 type Destroy struct{ Token, Resource uint64 }
 
-// Encode writes x to s.
-func (x Destroy) Encode(s *driverabi.ProgramDestroy) {
-	le.PutUint64(s.Raw[0:], x.Token)
-	le.PutUint64(s.Raw[8:], x.Resource)
-}
-
-// Decode reads x from s.
-func (x *Destroy) Decode(s *driverabi.ProgramDestroy) {
-	x.Token, x.Resource = le.Uint64(s.Raw[0:]), le.Uint64(s.Raw[8:])
+// Status is what GetStatus gives (control selector 7).
+type Status struct {
+	Clients  uint32 // attached
+	Resident uint32 // programs loaded
+	Mapped   uint32 // surfaces with a device range
+	Queued   uint32 // requests of all clients in the queue
+	Running  uint32 // 0 or 1
+	InFlight uint32 // requests of this client that have not completed
+	Depth    uint32 // how many it may have
+	Bell     uint32 // doorbells rung since the queue was last empty, as a mask
 }
 
 // RunInline, a flag of a request, asks for the run on the caller's goroutine when the
 // engine and its queue are idle; otherwise the request is queued as without it.
 const RunInline uint32 = 1 << 0
 
-// Submit is what a request has beside its documented fields. Ours: +0x220, after the
-// surface identifiers, flags; +0x228 the nanoseconds it may take once it is accepted, waiting
-// included, 0 for any. The one scalar of the selector is the doorbell index.
-type Submit struct {
-	Flags   uint32
-	Timeout uint64
-}
-
-// Offsets of Submit within a request.
+// Fields that a request has beside the documented ones, after its surface identifiers. The
+// one scalar of its selector is the doorbell index.
 const (
-	submitFlags   = 0x220
-	submitTimeout = 0x228
+	RequestFlags   driverabi.Field32 = 0x220
+	RequestTimeout driverabi.Field64 = 0x228 // ns from when it is accepted, waiting included; 0 for any
 )
-
-// Encode writes x to s.
-func (x Submit) Encode(s *driverabi.SendRequest) {
-	le.PutUint32(s.Raw[submitFlags:], x.Flags)
-	le.PutUint64(s.Raw[submitTimeout:], x.Timeout)
-}
-
-// Decode reads x from s.
-func (x *Submit) Decode(s *driverabi.SendRequest) {
-	x.Flags, x.Timeout = le.Uint32(s.Raw[submitFlags:]), le.Uint64(s.Raw[submitTimeout:])
-}
 
 // Values of the status flag in the answer to a request. The source gives none; these
 // are the status types of Apple's evaluate path, and 0.
@@ -129,3 +97,106 @@ const (
 	StatusFinished uint32 = 8
 	StatusFailed   uint32 = 9
 )
+
+// Resident submission: a chain is a prepared program whose output surfaces are named
+// ahead of the inputs. Output sets wait in the order in which they were enqueued;
+// inputs-ready takes the first of them and runs the program, as a request without a
+// port: the first bytes of its structure are laid out as a request, with the chain's
+// token for the program's and with the inputs for its surfaces. It answers when the
+// outputs are written. Requests of a chain have numbers of their own, which the driver
+// does not compare; StopChain ends the one in flight. Setting the procedure begins a
+// chain again, without output sets.
+
+// MaxOutputs is how many surfaces an output set has at most: what fits its 40 bytes.
+const MaxOutputs = 6
+
+// MaxOutputSets is how many output sets of one chain may wait: as many as requests.
+const MaxOutputSets = driverabi.QueueDepth
+
+// Chain asks for the chain of a program (control selector 9).
+type Chain struct {
+	Token uint64 // of the program
+	_     [8]byte
+}
+
+// Chained is the answer to Chain.
+type Chained struct {
+	Token uint64 // of the chain
+	Sets  uint32 // how many output sets may wait
+	_     [12]byte
+}
+
+// OutputSet is the outputs of one future run (direct selector 3).
+type OutputSet struct {
+	Chain    uint64 // token
+	Count    uint32 // of surfaces
+	_        uint32
+	Surfaces [MaxOutputs]uint32
+}
+
+// NewOutputSet is the set of at most MaxOutputs surfaces.
+func NewOutputSet(chain uint64, surfaces []uint32) OutputSet {
+	x := OutputSet{Chain: chain, Count: uint32(len(surfaces))}
+	copy(x.Surfaces[:], surfaces)
+	return x
+}
+
+// Procedure is what SetActiveProcedure takes (direct selector 8).
+type Procedure struct {
+	Chain  uint64 // token
+	Number uint32 // a program of this driver has procedure 0 alone
+	_      [20]byte
+}
+
+// Hints of a session.
+const (
+	HintNone       uint32 = 0
+	HintBackground uint32 = 1 // every request runs at the lowest level
+)
+
+// Hint is a bias for all requests of a session (direct selector 7).
+type Hint struct {
+	Session uint64 // token
+	Hint    uint32
+	_       uint32
+}
+
+// Hinted is the answer to Hint.
+type Hinted struct {
+	Session uint64
+	Hint    uint32
+	Before  uint32 // the hint before
+	Queued  uint32 // the session's requests in the queue
+	_       uint32
+}
+
+// A list of surfaces to map or unmap (direct selectors 5 and 6) has its count at +0x00 and,
+// from +0x20 on, an entry of 16 bytes for each, whose first 4 bytes are the surface's
+// identifier. The one scalar of the map selector says which of them the device address in
+// the answer belongs to.
+const (
+	memoryEntries = 0x20
+	memoryEntry   = 16
+)
+
+// Memory is the list of at most driverabi.MaxSurfaces surfaces.
+func Memory(surfaces ...uint32) []byte {
+	b := make([]byte, driverabi.MemoryMapSize)
+	le.PutUint32(b, uint32(len(surfaces)))
+	for i, id := range surfaces {
+		le.PutUint32(b[memoryEntries+i*memoryEntry:], id)
+	}
+	return b
+}
+
+// listed appends the surfaces of a list to dst; false for a bad count.
+func listed(b []byte, dst []uint32) ([]uint32, bool) {
+	n := le.Uint32(b)
+	if n == 0 || n > driverabi.MaxSurfaces {
+		return nil, false
+	}
+	for i := range int(n) {
+		dst = append(dst, le.Uint32(b[memoryEntries+i*memoryEntry:]))
+	}
+	return dst, true
+}

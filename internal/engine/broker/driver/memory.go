@@ -30,8 +30,8 @@ type mapping struct {
 func mapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
 	var room [driverabi.MaxSurfaces]uint32
-	x := Memory{Surfaces: room[:0]}
-	if !x.decode(a.StructIn) || a.ScalarIn[0] >= uint64(len(x.Surfaces)) {
+	surfaces, ok := listed(a.StructIn, room[:0])
+	if !ok || a.ScalarIn[0] >= uint64(len(surfaces)) {
 		return c.refuse(driverabi.BadArgument,
 			"a count of surfaces that is 0 or too large, or an answer for one that is not listed",
 			fmt.Sprintf("list 1 to %d, and let the scalar be the place of one", driverabi.MaxSurfaces), nil)
@@ -44,22 +44,22 @@ func mapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 		return c.refuse(driverabi.NotOpen, "a connection of this client is closing", "call again when it has closed",
 			nil)
 	}
-	for _, id := range x.Surfaces {
+	for _, id := range surfaces {
 		if d.surfaces[id] == nil {
 			return c.refuse(driverabi.BadArgument, fmt.Sprintf("no surface has the number %d", id),
 				"give numbers that the broker has for surfaces", nil)
 		}
 	}
-	for i, id := range x.Surfaces {
+	for i, id := range surfaces {
 		if !c.claim(d.surfaces[id]) {
-			for _, id := range x.Surfaces[:i] {
+			for _, id := range surfaces[:i] {
 				c.unclaim(c.mapped[id])
 			}
 			return c.refuse(driverabi.NoSpace, "the device's address space is full",
 				"unmap surfaces that are not needed", nil)
 		}
 	}
-	a.ScalarOut[0] = d.surfaces[x.Surfaces[a.ScalarIn[0]]].at.Ranges()[0].At
+	a.ScalarOut[0] = d.surfaces[surfaces[a.ScalarIn[0]]].at.Ranges()[0].At
 	return driverabi.Success
 }
 
@@ -100,18 +100,18 @@ func (c *Client) unclaim(m *mapping) {
 func unmapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
 	var room, last [driverabi.MaxSurfaces]uint32
-	x := Memory{Surfaces: room[:0]}
-	if !x.decode(a.StructIn) {
+	surfaces, ok := listed(a.StructIn, room[:0])
+	if !ok {
 		return c.refuse(driverabi.BadArgument, "a count of surfaces that is 0 or too large",
 			fmt.Sprintf("list 1 to %d", driverabi.MaxSurfaces), nil)
 	}
 	c.slow.Lock()
 	defer c.slow.Unlock() // which keeps bindings and mappings as they are
-	slices.Sort(x.Surfaces)
+	slices.Sort(surfaces)
 	going := last[:0] // surfaces whose last claim is listed
-	for i := 0; i < len(x.Surfaces); {
-		id, times := x.Surfaces[i], 1
-		for i += 1; i < len(x.Surfaces) && x.Surfaces[i] == id; i++ {
+	for i := 0; i < len(surfaces); {
+		id, times := surfaces[i], 1
+		for i += 1; i < len(surfaces) && surfaces[i] == id; i++ {
 			times++
 		}
 		m := c.mapped[id]
@@ -137,7 +137,7 @@ func unmapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 	err := closeAll(bound) // before the ranges go, and the Blocks may
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, id := range x.Surfaces {
+	for _, id := range surfaces {
 		c.unclaim(c.mapped[id])
 	}
 	if err != nil {

@@ -252,7 +252,7 @@ func (w *world) send(u *user, p, in, out, flavour int) {
 		require.ErrorIs(w.t, u.client.Explain(), want)
 		return
 	}
-	require.Equal(w.t, driverabi.SendReply{Sequence: sequence, Token: u.token[p]}, reply)
+	require.Equal(w.t, sendReply{Sequence: sequence, Token: u.token[p]}, reply)
 	u.next = sequence + 1
 	w.line = append(w.line, flying{u, sequence, p, [2]int{in, out}})
 }

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"bytes"
 	"context"
 	"testing"
 
@@ -44,20 +45,23 @@ func TestHandshake(t *testing.T) {
 	control, ret := handshake(c.Control, 1)
 	require.Equal(t, ok, ret)
 	require.NoError(t, c.Explain())
-	require.Equal(t, driverabi.DeviceInfo{
-		Token: control.Token, Callback: 7, Context: 8, Timeout: 10000,
-		Version: [2]uint32{engineVersion, engineRevision}, Engines: 1, CPUSubtype: 0, Raw: control.Raw,
-	}, control, "the header is echoed, the descriptor half filled")
-	require.Equal(t, byte(99), control.Raw[0x28], "unknown bytes are echoed")
-	require.NotZero(t, control.Token)
-	require.NotEqual(t, driverabi.HandshakeCPUSubtype, control.CPUSubtype, "no chip's value")
+	session := driverabi.DeviceToken.Get(control)
+	require.NotZero(t, session)
+	require.NotEqual(t, driverabi.HandshakeCPUSubtype, driverabi.DeviceCPUSubtype.Get(control), "no chip's value")
+	want := bytes.Repeat([]byte{99}, len(control))
+	driverabi.DeviceToken.Put(want, session)
+	driverabi.DeviceVersion.Put(want, engineVersion)
+	driverabi.DeviceRevision.Put(want, engineRevision)
+	driverabi.DeviceEngines.Put(want, 1)
+	driverabi.DeviceCPUSubtype.Put(want, 0)
+	require.Equal(t, want, control, "the header and unknown bytes are echoed, the descriptor half filled")
 
 	_, ret = handshake(c.Control, 1)
 	require.Equal(t, bad, ret, "open already")
 	require.Equal(t, driverabi.NotOpen, c.Direct(1, &driverabi.Args{}), "the direct connection is another one")
 	direct, ret := handshake(c.Direct, 1)
 	require.Equal(t, ok, ret)
-	require.NotEqual(t, control.Token, direct.Token)
+	require.NotEqual(t, session, driverabi.DeviceToken.Get(direct))
 }
 
 // fitting returns arguments of the exact sizes of a method.
@@ -128,31 +132,22 @@ func TestVersionStatusHint(t *testing.T) {
 	r.pair(c)
 	a = fitting(driverabi.ControlMethods()[7])
 	require.Equal(t, ok, c.Control(7, a))
-	var s driverabi.Status
-	require.NoError(t, s.Decode(a.StructOut))
-	var x Status
-	x.Decode(&s)
-	require.Equal(t, Status{Clients: 1, Resident: 1, Mapped: 2, Depth: 9}, x)
+	require.Equal(t, Status{Clients: 1, Resident: 1, Mapped: 2, Depth: 9}, Parse[Status](a.StructOut))
 
-	hint := func(h Hint) (Hint, driverabi.Return) {
-		var s driverabi.SessionHint
-		h.Encode(&s)
-		a := driverabi.Args{StructIn: bytesOf(&s), StructOut: make([]byte, driverabi.SessionHintReplySize)}
+	hint := func(h Hint) (Hinted, driverabi.Return) {
+		a := driverabi.Args{StructIn: Bytes(h), StructOut: make([]byte, 24)}
 		ret := c.Direct(7, &a)
-		var reply driverabi.SessionHintReply
-		require.NoError(t, reply.Decode(a.StructOut))
-		h = Hint{}
-		h.Decode(&reply)
-		return h, ret
+		return Parse[Hinted](a.StructOut), ret
 	}
-	got, ret := hint(Hint{Session: open.Token, Hint: HintBackground})
+	session := driverabi.DeviceToken.Get(open)
+	got, ret := hint(Hint{Session: session, Hint: HintBackground})
 	require.Equal(t, ok, ret)
-	require.Equal(t, Hint{Session: open.Token, Hint: HintBackground}, got)
-	got, ret = hint(Hint{Session: open.Token})
+	require.Equal(t, Hinted{Session: session, Hint: HintBackground}, got)
+	got, ret = hint(Hint{Session: session})
 	require.Equal(t, ok, ret)
 	require.Equal(t, HintBackground, got.Before)
-	_, ret = hint(Hint{Session: open.Token + 1})
+	_, ret = hint(Hint{Session: session + 1})
 	require.Equal(t, bad, ret, "another token")
-	_, ret = hint(Hint{Session: open.Token, Hint: 2})
+	_, ret = hint(Hint{Session: session, Hint: 2})
 	require.Equal(t, bad, ret, "no such hint")
 }

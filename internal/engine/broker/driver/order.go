@@ -16,10 +16,12 @@ type order struct {
 	surfaces []uint32
 }
 
-// read is the order in v; surfaces has room for the identifiers.
-func read(v driverabi.SendRequestView, surfaces []uint32) order {
+// read is the order in b; surfaces has room for the identifiers.
+func read(b []byte, surfaces []uint32) order {
 	return order{
-		token: v.Token(), sequence: v.Sequence(), priority: v.Priority(), qos: v.QoS(), category: v.Category(),
-		flags: v.Uint32(submitFlags), timeout: v.Uint64(submitTimeout), surfaces: v.Surfaces(surfaces),
+		token: driverabi.RequestToken.Get(b), sequence: driverabi.RequestSequence.Get(b),
+		priority: driverabi.RequestPriority.Get(b), qos: driverabi.RequestQoS.Get(b),
+		category: driverabi.RequestCategory.Get(b), flags: RequestFlags.Get(b), timeout: RequestTimeout.Get(b),
+		surfaces: driverabi.Surfaces(b, surfaces),
 	}
 }

@@ -50,12 +50,7 @@ type attachment struct {
 // created already is BadArgument.
 func create(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
-	var s driverabi.ProgramCreate
-	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", "", err)
-	}
-	var x Create
-	x.Decode(&s)
+	x := Parse[Create](a.StructIn)
 	c.slow.Lock()
 	defer c.slow.Unlock()
 	d.mu.Lock()
@@ -95,12 +90,7 @@ func (c *Client) attach(x *attachment) driverabi.Return {
 // prepare loads the program, unless another attachment has, and gives its token.
 func prepare(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
-	var s driverabi.ProgramPrepare
-	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", "", err)
-	}
-	var x Prepare
-	x.Decode(&s)
+	x := Parse[Prepare](a.StructIn)
 	c.slow.Lock()
 	defer c.slow.Unlock()
 	d.mu.Lock()
@@ -115,10 +105,7 @@ func prepare(n *connection, a *driverabi.Args) driverabi.Return {
 		return c.refuse(resultOf(err), "the program cannot be loaded", "", err)
 	}
 	x.Token, x.Intermediate = own.token, own.program.intermediate
-	x.Encode(&s)
-	if err := s.Encode(a.StructOut); err != nil {
-		return c.refuse(driverabi.BadArgument, "", "", err)
-	}
+	copy(a.StructOut, Bytes(x))
 	return driverabi.Success
 }
 

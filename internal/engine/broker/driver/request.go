@@ -121,13 +121,13 @@ func (r *request) recycle() {
 	r.client.requests.Give(r)
 }
 
-// reply writes the answer of a request that ended to out, if that has room for it.
+// reply writes the answer of a request that ended to out.
 func (r *request) reply(out []byte) {
-	s := driverabi.SendReply{Sequence: r.sequence, Result: uint32(r.result), Token: r.token, Status: StatusFinished}
+	status := StatusFinished
 	if r.result != driverabi.Success {
-		s.Status = StatusFailed
+		status = StatusFailed
 	}
-	_ = s.Encode(out) // of chains there is no answer, and out is empty
+	answer(out, r.sequence, r.result, r.token, status)
 }
 
 // delivered counts a request whose completion was delivered. A caller that waits for the last

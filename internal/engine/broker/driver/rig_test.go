@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"bytes"
 	"context"
 	"testing"
 
@@ -90,23 +91,13 @@ func (r *rig) opened(info ClientInfo) *Client {
 	return c
 }
 
-func handshake(call func(int, *driverabi.Args) driverabi.Return, usage driverabi.UsageType) (out driverabi.DeviceInfo,
-	ret driverabi.Return) {
-	s := driverabi.DeviceInfo{Callback: 7, Context: 8, Timeout: driverabi.HandshakeTimeout}
-	s.Raw[0x28] = 99
-	s.SetUsage(usage)
-	a := driverabi.Args{StructIn: bytesOf(&s), StructOut: make([]byte, driverabi.DeviceInfoSize)}
-	ret = call(0, &a)
-	_ = out.Decode(a.StructOut)
-	return out, ret
-}
-
-func bytesOf(s driverabi.Structure) []byte {
-	b := make([]byte, s.Size())
-	if err := s.Encode(b); err != nil {
-		panic(err)
-	}
-	return b
+// handshake opens a connection with bytes all set, and answers the bytes that come back.
+func handshake(call func(int, *driverabi.Args) driverabi.Return, usage driverabi.UsageType) ([]byte,
+	driverabi.Return) {
+	a := driverabi.Args{StructIn: bytes.Repeat([]byte{99}, 104), StructOut: make([]byte, 104)}
+	a.StructIn[driverabi.DeviceUsage] = byte(usage)
+	ret := call(0, &a)
+	return a.StructOut, ret
 }
 
 func (r *rig) program() uint64 {
@@ -132,38 +123,25 @@ func (r *rig) surface(size int) uint32 {
 }
 
 func create1(c *Client, resource uint64) driverabi.Return {
-	var s driverabi.ProgramCreate
-	Create{resource}.Encode(&s)
-	return c.Control(3, &driverabi.Args{StructIn: bytesOf(&s)})
+	return c.Control(3, &driverabi.Args{StructIn: Bytes(Create{Resource: resource})})
 }
 
 func prepare1(c *Client, resource uint64) (Prepare, driverabi.Return) {
-	var s driverabi.ProgramPrepare
-	Prepare{Resource: resource}.Encode(&s)
-	a := driverabi.Args{StructIn: bytesOf(&s), StructOut: make([]byte, driverabi.ProgramPrepareSize)}
+	a := driverabi.Args{StructIn: Bytes(Prepare{Resource: resource}), StructOut: make([]byte, 56)}
 	ret := c.Control(4, &a)
-	var x Prepare
-	_ = s.Decode(a.StructOut)
-	x.Decode(&s)
-	return x, ret
+	return Parse[Prepare](a.StructOut), ret
 }
 
 func unprepare1(c *Client, token uint64) driverabi.Return {
-	var s driverabi.ProgramUnprepare
-	Unprepare{token}.Encode(&s)
-	return c.Control(5, &driverabi.Args{StructIn: bytesOf(&s)})
+	return c.Control(5, &driverabi.Args{StructIn: Bytes(Unprepare{Token: token})})
 }
 
 func destroy1(c *Client, x Destroy) driverabi.Return {
-	var s driverabi.ProgramDestroy
-	x.Encode(&s)
-	return c.Control(6, &driverabi.Args{StructIn: bytesOf(&s)})
+	return c.Control(6, &driverabi.Args{StructIn: Bytes(x)})
 }
 
 func instance1(c *Client, x Instance) driverabi.Return {
-	var s driverabi.CreateInstance
-	x.Encode(&s)
-	return c.Control(8, &driverabi.Args{StructIn: bytesOf(&s)})
+	return c.Control(8, &driverabi.Args{StructIn: Bytes(x)})
 }
 
 // prepared gives the token of a program that c has now.
@@ -177,21 +155,13 @@ func (r *rig) prepared(c *Client, resource uint64) uint64 {
 }
 
 func map1(c *Client, which uint64, surfaces ...uint32) (uint64, driverabi.Return) {
-	var s driverabi.MemoryMap
-	if err := (Memory{surfaces}).Encode(&s); err != nil {
-		panic(err)
-	}
-	a := driverabi.Args{ScalarIn: []uint64{which}, StructIn: bytesOf(&s), ScalarOut: []uint64{0}}
+	a := driverabi.Args{ScalarIn: []uint64{which}, StructIn: Memory(surfaces...), ScalarOut: []uint64{0}}
 	ret := c.Direct(5, &a)
 	return a.ScalarOut[0], ret
 }
 
 func unmap1(c *Client, surfaces ...uint32) driverabi.Return {
-	var s driverabi.MemoryMap
-	if err := (Memory{surfaces}).Encode(&s); err != nil {
-		panic(err)
-	}
-	return c.Direct(6, &driverabi.Args{StructIn: bytesOf(&s)})
+	return c.Direct(6, &driverabi.Args{StructIn: Memory(surfaces...)})
 }
 
 // pair maps an input and an output for c.
@@ -203,6 +173,19 @@ func (r *rig) pair(c *Client) []uint32 {
 	return list
 }
 
+// Submit is what a request has beside its documented fields.
+type Submit struct {
+	Flags   uint32
+	Timeout uint64
+}
+
+// sendReply is the answer to a request.
+type sendReply struct {
+	Sequence, Result uint32
+	Token            uint64
+	Status           uint32
+}
+
 // ask is a request in the making.
 type ask struct {
 	token    uint64
@@ -212,32 +195,43 @@ type ask struct {
 	doorbell uint64
 	submit   Submit
 	surfaces []uint32
-	edit     func(*driverabi.SendRequest)
+	edit     func(request []byte)
 }
 
 func (x ask) args() *driverabi.Args {
 	if x.qos == 0 {
 		x.qos = driverabi.QoSDefault
 	}
-	s := driverabi.SendRequest{Token: x.token, Sequence: x.sequence, QoS: x.qos, Priority: driverabi.Priority(x.qos),
-		Category: driverabi.IOCategory}
-	x.submit.Encode(&s)
-	if err := s.SetSurfaces(x.surfaces...); err != nil {
-		panic(err)
-	}
+	s := make([]byte, driverabi.SendRequestSize)
+	driverabi.RequestToken.Put(s, x.token)
+	driverabi.RequestSequence.Put(s, x.sequence)
+	class(s, x.qos, driverabi.Priority(x.qos))
+	driverabi.RequestCategory.Put(s, driverabi.IOCategory)
+	driverabi.PutSurfaces(s, x.surfaces)
+	RequestFlags.Put(s, x.submit.Flags)
+	RequestTimeout.Put(s, x.submit.Timeout)
 	if x.edit != nil {
-		x.edit(&s)
+		x.edit(s)
 	}
-	return &driverabi.Args{AsyncPort: x.port, ScalarIn: []uint64{x.doorbell}, StructIn: bytesOf(&s),
+	return &driverabi.Args{AsyncPort: x.port, ScalarIn: []uint64{x.doorbell}, StructIn: s,
 		StructOut: make([]byte, driverabi.SendReplySize)}
 }
 
-func (x ask) send(c *Client) (driverabi.SendReply, driverabi.Return) {
+// class writes the pair of quality of service and priority.
+func class(request []byte, qos, priority uint32) {
+	driverabi.RequestQoS.Put(request, qos)
+	driverabi.RequestPriority.Put(request, priority)
+}
+
+func (x ask) send(c *Client) (sendReply, driverabi.Return) {
 	a := x.args()
 	ret := c.Control(2, a)
-	var s driverabi.SendReply
-	_ = s.Decode(a.StructOut)
-	return s, ret
+	return replyOf(a.StructOut), ret
+}
+
+func replyOf(b []byte) sendReply {
+	return sendReply{driverabi.ReplySequence.Get(b), driverabi.ReplyResult.Get(b), driverabi.ReplyToken.Get(b),
+		driverabi.ReplyStatus.Get(b)}
 }
 
 // soon fails the test when what does not happen.

@@ -15,16 +15,12 @@ const Full = driverabi.NoResources
 // tries is how often a request binds its surfaces again after others unmap them.
 const tries = 8
 
-// send is selector 2 of both clients. See driverabi.SendRequest and Submit for what it
-// takes. With a port it answers when the request is accepted, or, with RunInline and
+// send is selector 2 of both clients. See driverabi.RequestToken and RequestFlags for what
+// it takes. With a port it answers when the request is accepted, or, with RunInline and
 // an idle queue, when it has run; without a port when it has run.
 func send(n *connection, a *driverabi.Args) driverabi.Return {
-	v, err := driverabi.ViewSendRequest(a.StructIn)
-	if err != nil {
-		return n.client.refuse(driverabi.BadArgument, "", "", err)
-	}
 	var room [driverabi.MaxSurfaces]uint32
-	o := read(v, room[:0])
+	o := read(a.StructIn, room[:0])
 	o.doorbell, o.port = a.ScalarIn[0], a.AsyncPort
 	_, ret := n.client.submit(&o, nil, a.StructOut)
 	return ret
@@ -95,7 +91,7 @@ func (c *Client) submit(o *order, ch *chain, out []byte) (accepted bool, ret dri
 		if o.port == 0 {
 			return true, r.collect(out)
 		}
-		answer(out, o)
+		answer(out, o.sequence, driverabi.Success, o.token, StatusAccepted)
 		return true, driverabi.Success
 	}
 	d.queue.charge(r.level)
@@ -107,7 +103,7 @@ func (c *Client) submit(o *order, ch *chain, out []byte) (accepted bool, ret dri
 		return true, r.take(out)
 	}
 	d.deliver(r)
-	answer(out, o)
+	answer(out, o.sequence, driverabi.Success, o.token, StatusAccepted)
 	return true, driverabi.Success
 }
 
@@ -119,8 +115,14 @@ func (c *Client) inline(o *order) bool {
 	return o.port == 0 || o.flags&RunInline != 0 && c.pending.Load() == 1
 }
 
-// answer writes the answer of a request with a port.
-func answer(out []byte, o *order) {
-	reply := driverabi.SendReply{Sequence: o.sequence, Token: o.token, Status: StatusAccepted}
-	_ = reply.Encode(out) // the dispatcher saw to its size
+// answer writes the answer to a request to out. Of chains there is none, and out is empty.
+func answer(out []byte, sequence uint32, result driverabi.Return, token uint64, status uint32) {
+	if len(out) == 0 {
+		return
+	}
+	clear(out)
+	driverabi.ReplySequence.Put(out, sequence)
+	driverabi.ReplyResult.Put(out, uint32(result))
+	driverabi.ReplyToken.Put(out, token)
+	driverabi.ReplyStatus.Put(out, status)
 }

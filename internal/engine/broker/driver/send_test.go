@@ -37,7 +37,7 @@ func TestSendAtOnce(t *testing.T) {
 	for n := range uint32(3) {
 		reply, ret := ask{token: token, sequence: n, surfaces: surfaces}.send(c)
 		require.Equal(t, ok, ret)
-		require.Equal(t, driverabi.SendReply{Sequence: n, Token: token, Status: StatusFinished}, reply)
+		require.Equal(t, sendReply{Sequence: n, Token: token, Status: StatusFinished}, reply)
 	}
 	require.Equal(t, int32(3), runs.Load())
 	require.Equal(t, 1, r.driver.Stats().Bound, "prepared once")
@@ -46,7 +46,7 @@ func TestSendAtOnce(t *testing.T) {
 	r.engine.evaluate = func(context.Context, []*ane.Tensor) error { return errors.New("melted") }
 	reply, ret := ask{token: token, sequence: 3, surfaces: surfaces}.send(c)
 	require.Equal(t, driverabi.DeviceError, ret)
-	require.Equal(t, driverabi.SendReply{Sequence: 3, Token: token, Status: StatusFailed,
+	require.Equal(t, sendReply{Sequence: 3, Token: token, Status: StatusFailed,
 		Result: uint32(driverabi.DeviceError)}, reply)
 	require.ErrorContains(t, c.Explain(), "melted")
 }
@@ -67,7 +67,7 @@ func TestSendRefusals(t *testing.T) {
 	token := r.prepared(c, r.program())
 	surfaces := r.pair(c)
 	unmapped := r.surface(1)
-	edit := func(f func(*driverabi.SendRequest)) ask {
+	edit := func(f func([]byte)) ask {
 		return ask{token: token, sequence: 5, surfaces: surfaces, edit: f}
 	}
 	for name, tc := range map[string]struct {
@@ -76,10 +76,10 @@ func TestSendRefusals(t *testing.T) {
 	}{
 		"token":        {ask{token: token + 1, sequence: 5, surfaces: surfaces}, bad},
 		"no token":     {ask{sequence: 5, surfaces: surfaces}, bad},
-		"category":     {edit(func(s *driverabi.SendRequest) { s.Category = 3 }), bad},
-		"priority":     {edit(func(s *driverabi.SendRequest) { s.Priority++ }), bad},
-		"pair swapped": {edit(func(s *driverabi.SendRequest) { s.Priority, s.QoS = s.QoS, s.Priority }), bad},
-		"real time":    {edit(func(s *driverabi.SendRequest) { s.Priority, s.QoS = 2, 0 }), driverabi.NotPrivileged},
+		"category":     {edit(func(s []byte) { driverabi.RequestCategory.Put(s, 3) }), bad},
+		"priority":     {edit(func(s []byte) { class(s, driverabi.QoSDefault, 6) }), bad},
+		"pair swapped": {edit(func(s []byte) { class(s, 5, driverabi.QoSDefault) }), bad},
+		"real time":    {edit(func(s []byte) { class(s, 0, 2) }), driverabi.NotPrivileged},
 		"doorbell 32":  {ask{token: token, sequence: 5, surfaces: surfaces, doorbell: 32}, bad},
 		"doorbell big": {ask{token: token, sequence: 5, surfaces: surfaces, doorbell: 1 << 32}, bad},
 		"flags":        {ask{token: token, sequence: 5, surfaces: surfaces, submit: Submit{Flags: 2}}, bad},
@@ -154,11 +154,10 @@ func TestCompletionAtThePort(t *testing.T) {
 		reply, ret := ask{token: token, sequence: uint32(n), port: 77, surfaces: surfaces,
 			submit: Submit{Flags: flags}}.send(c)
 		require.Equal(t, ok, ret)
-		require.Equal(t, driverabi.SendReply{Sequence: uint32(n), Token: token, Status: StatusAccepted}, reply)
+		require.Equal(t, sendReply{Sequence: uint32(n), Token: token, Status: StatusAccepted}, reply)
 		d := within(t, done)
 		require.Equal(t, Completion{Port: 77, Sequence: uint32(n), Reply: d.Reply}, d)
-		require.NoError(t, reply.Decode(d.Reply[:]))
-		require.Equal(t, driverabi.SendReply{Sequence: uint32(n), Token: token, Status: StatusFinished}, reply)
+		require.Equal(t, sendReply{Sequence: uint32(n), Token: token, Status: StatusFinished}, replyOf(d.Reply[:]))
 		soon(t, func() bool { return r.driver.Stats().Running == 0 }, "idle")
 	}
 }

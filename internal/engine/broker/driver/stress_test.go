@@ -58,7 +58,7 @@ func TestNothingLostNothingDoubled(t *testing.T) {
 			for n := uint32(0); n < requests; {
 				x := ask{token: token, sequence: n, port: uint64(i + 1), qos: classes[random.IntN(len(classes))].QoS,
 					doorbell: random.Uint64N(32), surfaces: pairs[random.IntN(3)]}
-				x.edit = func(s *driverabi.SendRequest) { s.QoS, s.Priority = x.qos, driverabi.Priority(x.qos) }
+				x.edit = func(s []byte) { class(s, x.qos, driverabi.Priority(x.qos)) }
 				switch random.IntN(8) {
 				case 0:
 					x.port = 0

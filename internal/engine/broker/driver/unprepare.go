@@ -10,12 +10,7 @@ import (
 // flight it is Busy.
 func unprepare(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
-	var s driverabi.ProgramUnprepare
-	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", "", err)
-	}
-	var x Unprepare
-	x.Decode(&s)
+	x := Parse[Unprepare](a.StructIn)
 	c.slow.Lock()
 	defer c.slow.Unlock()
 	d.mu.Lock()
@@ -71,12 +66,7 @@ func (c *Client) unload(own *attachment) error {
 // destroy forgets a program that is not prepared.
 func destroy(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
-	var s driverabi.ProgramDestroy
-	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", "", err)
-	}
-	var x Destroy
-	x.Decode(&s)
+	x := Parse[Destroy](a.StructIn)
 	c.slow.Lock()
 	defer c.slow.Unlock()
 	d.mu.Lock()

@@ -47,11 +47,7 @@ func TestDoorbells(t *testing.T) {
 	bell := func() uint32 {
 		a := fitting(driverabi.ControlMethods()[7])
 		require.Equal(t, ok, c.Control(7, a))
-		var s driverabi.Status
-		require.NoError(t, s.Decode(a.StructOut))
-		var x Status
-		x.Decode(&s)
-		return x.Bell
+		return Parse[Status](a.StructOut).Bell
 	}
 	_, ret := x.send(c)
 	require.Equal(t, ok, ret)

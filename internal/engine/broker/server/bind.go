@@ -15,7 +15,6 @@ type request struct {
 	program  *program
 	surfaces []*surface // of inputs, then of outputs
 	ids      []uint32   // by which the driver knows them
-	send     driverabi.SendRequest
 	busy     bool
 	owed     needs
 }
@@ -78,10 +77,6 @@ func (t *requests) mapAll(r *request) error {
 		}
 		r.ids[i] = s.name
 	}
-	if err := r.send.SetSurfaces(r.ids...); err != nil {
-		return err
-	}
-	r.send.Category = driverabi.IOCategory
 	if !t.table.add(r, MaxRequests, func(number uint32) { r.handle = number }) {
 		return exhausted("bind", "", "requests", MaxRequests, "unbind requests")
 	}

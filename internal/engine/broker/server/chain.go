@@ -174,12 +174,11 @@ func (t *flights) step(ch *chain, i int, token uint64) error {
 	if err := t.dev.outputs(token, r.ids[in:]); err != nil {
 		return err
 	}
-	send := driverabi.SendRequest{Token: token, Category: driverabi.IOCategory}
-	r.program.prioritize(&send, ch.steps[i].QoS)
-	if err := send.SetSurfaces(r.ids[:in]...); err != nil {
-		return err
-	}
-	err := t.dev.inputs(token, &send)
+	send := make([]byte, driverabi.InputsReadySize)
+	driverabi.RequestToken.Put(send, token)
+	r.program.prioritize(send, ch.steps[i].QoS)
+	driverabi.PutSurfaces(send, r.ids[:in])
+	err := t.dev.inputs(token, send)
 	if ended := ch.ctx.Err(); err != nil && ended != nil {
 		return ane.Deadline("chain", Name, ended)
 	}

@@ -16,6 +16,9 @@ type device struct {
 	mu     sync.Mutex // one call at a time, so that Explain is about it; not for requests
 }
 
+// selectors are those of one of the two connections: driver.Client.Control or Direct.
+type selectors = func(selector int, a *driverabi.Args) driverabi.Return
+
 // openDevice attaches a client and shakes hands on both connections.
 func openDevice(d *driver.Driver, info driver.ClientInfo) (*device, error) {
 	c, err := d.Attach(info)
@@ -23,7 +26,7 @@ func openDevice(d *driver.Driver, info driver.ClientInfo) (*device, error) {
 		return nil, err
 	}
 	v := &device{client: c}
-	for _, call := range []func(int, *driverabi.Args) driverabi.Return{c.Control, c.Direct} {
+	for _, call := range []selectors{c.Control, c.Direct} {
 		if err := v.handshake(call); err != nil {
 			return v, err // the caller closes what there is
 		}
@@ -31,16 +34,17 @@ func openDevice(d *driver.Driver, info driver.ClientInfo) (*device, error) {
 	return v, nil
 }
 
-func (v *device) handshake(call func(int, *driverabi.Args) driverabi.Return) error {
-	info := driverabi.DeviceInfo{Callback: driverabi.HandshakeBoardID, Timeout: driverabi.HandshakeTimeout}
-	info.SetUsage(driverabi.UsageStandard)
+func (v *device) handshake(call selectors) error {
+	in := make([]byte, driverabi.DeviceInfoSize)
+	in[driverabi.DeviceUsage] = byte(driverabi.UsageStandard)
+	driverabi.DeviceCallback.Put(in, driverabi.HandshakeBoardID)
+	driverabi.DeviceTimeout.Put(in, driverabi.HandshakeTimeout)
 	return v.call("open", call, driverabi.ControlDeviceOpen, &driverabi.Args{
-		StructIn: encode(&info), StructOut: make([]byte, driverabi.DeviceInfoSize)})
+		StructIn: in, StructOut: make([]byte, driverabi.DeviceInfoSize)})
 }
 
 // call makes one call and explains its failure.
-func (v *device) call(op string, call func(int, *driverabi.Args) driverabi.Return, selector int,
-	a *driverabi.Args) error {
+func (v *device) call(op string, call selectors, selector int, a *driverabi.Args) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if ret := call(selector, a); ret != driverabi.Success {
@@ -49,20 +53,21 @@ func (v *device) call(op string, call func(int, *driverabi.Args) driverabi.Retur
 	return nil
 }
 
-// encode returns the bytes of a structure, which has room for itself.
-func encode(s driverabi.Structure) []byte {
-	b := make([]byte, s.Size())
-	_ = s.Encode(b) // fails for another length alone
-	return b
+// nothing is the message of a selector without one.
+type nothing = struct{}
+
+// ask makes one call with a message of package driver, and returns the answer.
+func ask[T any](v *device, op string, call selectors, selector int, message any) (answer T, err error) {
+	a := driverabi.Args{StructIn: driver.Bytes(message), StructOut: driver.Bytes(answer)}
+	err = v.call(op, call, selector, &a)
+	return driver.Parse[T](a.StructOut), err
 }
 
 // load creates and prepares a program, which loads it. The token names it from then
 // on.
 func (v *device) load(resource uint64) (token uint64, err error) {
-	var s driverabi.ProgramCreate
-	driver.Create{Resource: resource}.Encode(&s)
-	if err := v.call("load", v.client.Control, driverabi.ControlProgramCreate,
-		&driverabi.Args{StructIn: encode(&s)}); err != nil {
+	if _, err := ask[nothing](v, "load", v.client.Control, driverabi.ControlProgramCreate,
+		driver.Create{Resource: resource}); err != nil {
 		return 0, err
 	}
 	return v.prepare(resource)
@@ -70,26 +75,17 @@ func (v *device) load(resource uint64) (token uint64, err error) {
 
 // prepare makes what was created ready, or destroys it.
 func (v *device) prepare(resource uint64) (token uint64, err error) {
-	var s driverabi.ProgramPrepare
-	driver.Prepare{Resource: resource}.Encode(&s)
-	a := driverabi.Args{StructIn: encode(&s), StructOut: make([]byte, driverabi.ProgramPrepareSize)}
-	if err := v.call("load", v.client.Control, driverabi.ControlProgramPrepare, &a); err != nil {
+	p, err := ask[driver.Prepare](v, "load", v.client.Control, driverabi.ControlProgramPrepare,
+		driver.Prepare{Resource: resource})
+	if err != nil {
 		return 0, errors.Join(err, v.destroy(driver.Destroy{Resource: resource}))
 	}
-	if err := s.Decode(a.StructOut); err != nil {
-		return 0, err
-	}
-	var p driver.Prepare
-	p.Decode(&s)
 	return p.Token, nil
 }
 
 // instance creates and prepares a program of a base with weights of its own.
 func (v *device) instance(i driver.Instance) (token uint64, err error) {
-	var s driverabi.CreateInstance
-	i.Encode(&s)
-	if err := v.call("instance", v.client.Control, driverabi.ControlProgramCreateInstance,
-		&driverabi.Args{StructIn: encode(&s)}); err != nil {
+	if _, err := ask[nothing](v, "instance", v.client.Control, driverabi.ControlProgramCreateInstance, i); err != nil {
 		return 0, err
 	}
 	return v.prepare(i.Resource)
@@ -97,61 +93,42 @@ func (v *device) instance(i driver.Instance) (token uint64, err error) {
 
 // unload unprepares and destroys.
 func (v *device) unload(token uint64) error {
-	var s driverabi.ProgramUnprepare
-	driver.Unprepare{Token: token}.Encode(&s)
-	if err := v.call("unload", v.client.Control, driverabi.ControlProgramUnprepare,
-		&driverabi.Args{StructIn: encode(&s)}); err != nil {
+	if _, err := ask[nothing](v, "unload", v.client.Control, driverabi.ControlProgramUnprepare,
+		driver.Unprepare{Token: token}); err != nil {
 		return err
 	}
 	return v.destroy(driver.Destroy{Token: token})
 }
 
 func (v *device) destroy(d driver.Destroy) error {
-	var s driverabi.ProgramDestroy
-	d.Encode(&s)
-	return v.call("unload", v.client.Control, driverabi.ControlProgramDestroy, &driverabi.Args{StructIn: encode(&s)})
+	_, err := ask[nothing](v, "unload", v.client.Control, driverabi.ControlProgramDestroy, d)
+	return err
 }
 
 // chain makes the chain of a prepared program, and returns its token.
 func (v *device) chain(program uint64) (token uint64, err error) {
-	var s driverabi.ChainingPrepare
-	driver.Chain{Token: program}.Encode(&s)
-	a := driverabi.Args{StructIn: encode(&s), StructOut: make([]byte, driverabi.ChainingPrepareReplySize)}
-	if err := v.call("chain", v.client.Control, driverabi.ControlProgramChainingPrepare, &a); err != nil {
-		return 0, err
-	}
-	var reply driverabi.ChainingPrepareReply
-	if err := reply.Decode(a.StructOut); err != nil {
-		return 0, err
-	}
-	var x driver.Chain
-	x.Decode(&reply)
-	return x.Token, nil
+	x, err := ask[driver.Chained](v, "chain", v.client.Control, driverabi.ControlProgramChainingPrepare,
+		driver.Chain{Token: program})
+	return x.Token, err
 }
 
 // begin sets the procedure of a chain, which begins again with it.
 func (v *device) begin(chain uint64) error {
-	var s driverabi.SetActiveProcedure
-	driver.Procedure{Chain: chain}.Encode(&s)
-	return v.call("chain", v.client.Direct, driverabi.DirectSetActiveProcedure, &driverabi.Args{StructIn: encode(&s)})
+	_, err := ask[nothing](v, "chain", v.client.Direct, driverabi.DirectSetActiveProcedure, driver.Procedure{Chain: chain})
+	return err
 }
 
-// outputs names the surfaces that the next request of a chain writes.
+// outputs names the surfaces, at most driver.MaxOutputs, that the next request of a chain
+// writes.
 func (v *device) outputs(chain uint64, surfaces []uint32) error {
-	var s driverabi.OutputSetEnqueue
-	if err := (driver.OutputSet{Chain: chain, Surfaces: surfaces}).Encode(&s); err != nil {
-		return err
-	}
-	return v.call("chain", v.client.Direct, driverabi.DirectOutputSetEnqueue, &driverabi.Args{StructIn: encode(&s)})
+	_, err := ask[nothing](v, "chain", v.client.Direct, driverabi.DirectOutputSetEnqueue,
+		driver.NewOutputSet(chain, surfaces))
+	return err
 }
 
 // inputs runs the next request of a chain, and returns when the outputs are written.
-func (v *device) inputs(chain uint64, r *driverabi.SendRequest) error {
-	var s driverabi.InputsReady
-	if err := driver.PutInputsReady(&s, r); err != nil {
-		return err
-	}
-	a := driverabi.Args{StructIn: s.Raw[:]}
+func (v *device) inputs(chain uint64, request []byte) error {
+	a := driverabi.Args{StructIn: request}
 	if ret := v.client.Direct(driverabi.DirectInputsReady, &a); ret != driverabi.Success {
 		return explain("evaluate", ret, v.client.ExplainChain(chain))
 	}
@@ -160,25 +137,17 @@ func (v *device) inputs(chain uint64, r *driverabi.SendRequest) error {
 
 // mapSurface gives a surface its range of device addresses.
 func (v *device) mapSurface(surface uint32) error {
-	var s driverabi.MemoryMap
-	if err := (driver.Memory{Surfaces: []uint32{surface}}).Encode(&s); err != nil {
-		return err
-	}
 	return v.call("bind", v.client.Direct, driverabi.DirectMemoryMap, &driverabi.Args{
-		ScalarIn: make([]uint64, 1), StructIn: encode(&s), ScalarOut: make([]uint64, 1)})
+		ScalarIn: make([]uint64, 1), StructIn: driver.Memory(surface), ScalarOut: make([]uint64, 1)})
 }
 
 // unmapSurface takes it back.
 func (v *device) unmapSurface(surface uint32) error {
-	var s driverabi.MemoryMap
-	if err := (driver.Memory{Surfaces: []uint32{surface}}).Encode(&s); err != nil {
-		return err
-	}
-	return v.call("drop", v.client.Direct, driverabi.DirectMemoryUnmap, &driverabi.Args{StructIn: encode(&s)})
+	return v.call("drop", v.client.Direct, driverabi.DirectMemoryUnmap, &driverabi.Args{StructIn: driver.Memory(surface)})
 }
 
 // explain is the error of what the driver answered with ret. It matches the code, what
-// the driver or the engine said, and what they mean to a caller of package ane.
+// the driver or the engine said, and what they mean to a selectors of package ane.
 func explain(op string, ret driverabi.Return, why error) error {
 	e := &ane.Error{Op: op, Engine: Name, Err: why}
 	var known *ane.Error
@@ -200,15 +169,5 @@ func explain(op string, ret driverabi.Return, why error) error {
 
 // status reads the driver's counters.
 func (v *device) status() (driver.Status, error) {
-	var s driverabi.Status
-	a := driverabi.Args{StructOut: make([]byte, s.Size())}
-	if err := v.call("status", v.client.Control, driverabi.ControlGetStatus, &a); err != nil {
-		return driver.Status{}, err
-	}
-	var x driver.Status
-	if err := s.Decode(a.StructOut); err != nil {
-		return x, err
-	}
-	x.Decode(&s)
-	return x, nil
+	return ask[driver.Status](v, "status", v.client.Control, driverabi.ControlGetStatus, nothing{})
 }

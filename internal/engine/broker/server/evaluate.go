@@ -27,10 +27,6 @@ func (t *flights) evaluate(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
-	if err := fl.send.Encode(fl.in[:]); err != nil {
-		t.land(fl)
-		return err
-	}
 	fl.start = time.Now()
 	if ret := t.dev.client.Control(driverabi.ControlSendRequest, &fl.args); ret != driverabi.Success {
 		why := t.dev.client.Explain()
@@ -59,14 +55,17 @@ func (t *flights) lift(frame uint64, q *wire.Evaluate) (*flight, error) {
 	fl.frame, fl.client, fl.number, fl.request, fl.program, fl.flying = frame, q.Sequence, t.next, r, r.program, true
 	t.next++
 	fl.state.Store(flown)
-	fl.send = r.send
-	fl.send.Token, fl.send.Sequence = r.program.token, fl.number
-	r.program.prioritize(&fl.send, q.QoS)
-	x := driver.Submit{Timeout: q.Deadline}
+	in := fl.in[:]
+	driverabi.RequestToken.Put(in, r.program.token)
+	driverabi.RequestSequence.Put(in, fl.number)
+	r.program.prioritize(in, q.QoS)
+	driverabi.PutSurfaces(in, r.ids)
+	flags := uint32(0)
 	if brief := time.Duration(r.program.brief.Load()); brief > 0 && brief < inlineTime {
-		x.Flags = driver.RunInline
+		flags = driver.RunInline
 	}
-	x.Encode(&fl.send)
+	driver.RequestFlags.Put(in, flags)
+	driver.RequestTimeout.Put(in, q.Deadline)
 	r.fly()
 	return fl, nil
 }
@@ -98,13 +97,15 @@ func (t *flights) may(r *request, handle uint32, sequence, deadline uint64) erro
 	return nil
 }
 
-// prioritize gives a request its quality of service, 0 for that of Load.
-func (p *program) prioritize(s *driverabi.SendRequest, qos uint32) {
+// prioritize gives a request its category and its quality of service, 0 for that of Load.
+func (p *program) prioritize(request []byte, qos uint32) {
 	if qos == 0 {
 		qos = p.qos
 	}
-	s.QoS = p.lowered(qos)
-	s.Priority = driverabi.Priority(s.QoS)
+	qos = p.lowered(qos)
+	driverabi.RequestCategory.Put(request, driverabi.IOCategory)
+	driverabi.RequestQoS.Put(request, qos)
+	driverabi.RequestPriority.Put(request, driverabi.Priority(qos))
 }
 
 // lowered is the quality of service of a program that saves power: the next lower

@@ -23,7 +23,6 @@ type flight struct {
 	flying  bool   // the flights' lock guards it
 	chain   *chain // nil for an evaluation; then request and program are nil
 	start   time.Time
-	send    driverabi.SendRequest
 	in      [driverabi.SendRequestSize]byte
 	out     [driverabi.SendReplySize]byte
 	bell    [1]uint64

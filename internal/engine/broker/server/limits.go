@@ -98,7 +98,7 @@ const (
 	// programBytes for each handle of a program, and layoutBytes for each of its inputs and outputs.
 	programBytes = 1 << 10
 	layoutBytes  = 256
-	// requestBytes for a request, with 2,376 of driverabi.SendRequest, and portBytes for each of its surfaces.
+	// requestBytes for a request, with 2,376 of its evaluation in flight, and portBytes for each of its surfaces.
 	requestBytes = 4 << 10
 	portBytes    = 64
 	// reportBytes for a report: buffers for the text of the kernel. frameBytes for each page: its entry in the page

@@ -8,8 +8,8 @@ import (
 )
 
 // Tiers are the services that a client may open. Restricted serves what Unrestricted
-// does and, besides, real-time priority, adapters and whatever else
-// driverabi.Admissions reserves to it. PerUser is Unrestricted at the broker of a
+// does and, besides, real-time priority, adapters, shared models and aggressive power
+// saving. PerUser is Unrestricted at the broker of a
 // user's session, which this broker is to all its clients.
 func Tiers() []driverabi.Tier {
 	return []driverabi.Tier{driverabi.Restricted, driverabi.Unrestricted, driverabi.PerUser}
@@ -78,16 +78,12 @@ func (g *Grant) matches(id Identity, tier driverabi.Tier) bool {
 		(len(g.Tiers) == 0 || slices.Contains(g.Tiers, tier))
 }
 
-// known lists the entitlements of every table of package driverabi.
+// known lists the entitlements of package driverabi.
 func known() []string {
 	var keys []string
-	for _, table := range [][]driverabi.Entitlement{
-		driverabi.KernelGates(), driverabi.KernelEntitlements(), driverabi.EntitlementFamily(),
-	} {
-		for _, e := range table {
-			keys = append(keys, e.Key)
-		}
+	for _, e := range driverabi.Entitlements() {
+		keys = append(keys, e.Key)
 	}
 	slices.Sort(keys)
-	return slices.Compact(keys)
+	return keys
 }

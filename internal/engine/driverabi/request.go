@@ -1,0 +1,71 @@
+package driverabi
+
+import "encoding/binary"
+
+// Fields of a request to run a prepared program, selector 2 of both clients (table 27.6).
+// Where the index of its doorbell lies is not documented. Numbers of undocumented width
+// are read as 32 bits.
+//
+// The table names the pair at +0x10 in one order and describes it in the other; section 7
+// of the facts, where QoS 21 has priority 5, decides.
+const (
+	RequestToken    Field64 = 0x000 // program or instance token, minted by program-create
+	RequestSequence Field32 = 0x008 // 0, then 1 on the next submit
+	RequestPriority Field32 = 0x010 // 5 on an M1
+	RequestQoS      Field32 = 0x014 // 21 on an M1
+	RequestCategory Field32 = 0x01c // IOCategory
+	// RequestSurfaces is where the surface identifier array starts: see Surfaces.
+	RequestSurfaces = 0x020
+)
+
+// IOCategory is the io category of requests on an M1 (table 27.6); what others mean is not
+// documented.
+const IOCategory uint32 = 2
+
+// Doorbells is the number of doorbells: an index lies below it, and 1<<index is the mask
+// that rings one (listing 27.5 and text below it).
+const Doorbells = 32
+
+// Fields of the answer to a request (text below table 27.6). Sequence and result share
+// +0x00, read as 32 bits each in that order.
+const (
+	ReplySequence Field32 = 0x00 // of the request
+	ReplyResult   Field32 = 0x04 // its values are not documented
+	ReplyToken    Field64 = 0x08 // of the request
+	ReplyStatus   Field32 = 0x20 // a flag; its values and its width are not documented
+)
+
+// MaxSurfaces is how many surfaces the mapper takes in a request (facts, section 5).
+const MaxSurfaces = 128
+
+// Surfaces appends the identifiers of a request's input, output and intermediate surfaces
+// to dst.
+//
+// How wide an identifier is and how many there are is not documented. This package
+// reads identifiers of 32 bits, one after the other from +0x020, up to the first 0 and
+// to MaxSurfaces. Programs for older kernels are known to put identifiers elsewhere in
+// requests of another size, so this is no layout to send to Apple's driver.
+func Surfaces(request []byte, dst []uint32) []uint32 {
+	for area := surfaceArea(request); len(area) > 0; area = area[4:] {
+		id := binary.LittleEndian.Uint32(area)
+		if id == 0 {
+			break
+		}
+		dst = append(dst, id)
+	}
+	return dst
+}
+
+// PutSurfaces writes at most MaxSurfaces identifiers, none of them 0, as Surfaces reads
+// them, and clears what is left of the MaxSurfaces places.
+func PutSurfaces(request []byte, ids []uint32) {
+	area := surfaceArea(request)
+	for i, id := range ids {
+		binary.LittleEndian.PutUint32(area[4*i:], id)
+	}
+	clear(area[4*len(ids):])
+}
+
+func surfaceArea(request []byte) []byte {
+	return request[RequestSurfaces : RequestSurfaces+4*MaxSurfaces : RequestSurfaces+4*MaxSurfaces]
+}
