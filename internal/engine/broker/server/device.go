@@ -114,7 +114,8 @@ func (v *device) chain(program uint64) (token uint64, err error) {
 
 // begin sets the procedure of a chain, which begins again with it.
 func (v *device) begin(chain uint64) error {
-	_, err := ask[nothing](v, "chain", v.client.Direct, driverabi.DirectSetActiveProcedure, driver.Procedure{Chain: chain})
+	_, err := ask[nothing](v, "chain", v.client.Direct, driverabi.DirectSetActiveProcedure,
+		driver.Procedure{Chain: chain})
 	return err
 }
 
@@ -143,7 +144,8 @@ func (v *device) mapSurface(surface uint32) error {
 
 // unmapSurface takes it back.
 func (v *device) unmapSurface(surface uint32) error {
-	return v.call("drop", v.client.Direct, driverabi.DirectMemoryUnmap, &driverabi.Args{StructIn: driver.Memory(surface)})
+	return v.call("drop", v.client.Direct, driverabi.DirectMemoryUnmap,
+		&driverabi.Args{StructIn: driver.Memory(surface)})
 }
 
 // explain is the error of what the driver answered with ret. It matches the code, what
