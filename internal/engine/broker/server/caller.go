@@ -17,7 +17,7 @@ func exePath(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/exe" }
 
 // attrs are what each line about the process has.
 func (p caller) attrs() []any {
-	return []any{slog.Int(pidKey, p.pid), slog.String("executable", p.executable), slog.Uint64("user", uint64(p.user))}
+	return []any{slog.Int("pid", p.pid), slog.String("executable", p.executable), slog.Uint64("user", uint64(p.user))}
 }
 
 // name is what errors call the process.

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -25,7 +24,6 @@ type server struct {
 	seen    hashes
 	live    residents
 	counts  counters
-	logged  *logLimit
 	quotas  quotas
 	reports *reports
 	turns   *turns // of programs and instances that are being made
@@ -62,8 +60,6 @@ func newServer(c Config) (*server, error) {
 	if own == nil {
 		return nil, &ane.Error{Op: "serve", Engine: Name, Err: ane.ErrUnavailable, Detail: "Config.Engine made none"}
 	}
-	s.logged = limitLog(c.Log.Handler(), time.Now)
-	s.conf.Log = slog.New(s.logged)
 	s.engine = guard(own, s.conf.Log)
 	s.info = s.engine.Info()
 	d, err := driver.New(driver.Options{Engine: s.engine, QueueDepth: driverabi.QueueDepth, Instance: s.instance,

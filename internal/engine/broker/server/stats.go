@@ -37,8 +37,6 @@ func (c *session) stats(payload []byte) (wire.Payload, error) {
 		{"clients refused", n.refusedPeer.Load()},
 		{"faults", n.faults.Load()},
 		{"panics", c.engine.panics.Load()},
-		{"log lines", c.logged.lines.Load()},
-		{"log lines suppressed", c.logged.suppressed.Load()},
 		{"log lines dropped", c.conf.LogDropped()},
 		{"compiles", n.compiles.Load()},
 		{"compiles from the cache", n.hits.Load()},
