@@ -35,7 +35,6 @@ var attacks = []struct {
 	{name: "refused frames", run: refusedFrames},
 	{name: "sparse", run: sparse},
 	{name: "uploads", run: uploads},
-	{name: "reports", run: reports},
 	{name: "bell", run: scribble},
 	{name: "refusals", run: refusals},
 	{name: "panics", run: panics},

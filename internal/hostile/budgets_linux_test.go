@@ -109,26 +109,3 @@ func uploads(a *attacker) {
 		}
 	}
 }
-
-// reports asks again and again how surfaces of gigabytes are mapped, its own and ones that it does not have.
-func reports(a *attacker) {
-	big := memfd(4<<30, surface, nil)
-	a.keep = append(a.keep, big)
-	for _, r := range a.some(a.one(8)) {
-		x, err := r.adds("reports")
-		if err != nil {
-			continue
-		}
-		a.press(r, wire.KindSurface, &wire.Surface{Size: 4 << 30, Token: 10}, big)
-		port := []wire.Port{{Surface: 10}}
-		a.press(r, wire.KindBind, &wire.Bind{Program: x.Program, In: []wire.Port{port[0], port[0]}, Out: port})
-		for range 200 {
-			q := wire.Report{Surface: 9 + a.dice.Uint32N(3), Page: a.dice.Uint32N(1 << 18), Pages: wire.MaxFrames,
-				Memory: a.dice.IntN(2) == 0}
-			if !a.press(r, wire.KindReport, &q) {
-				break
-			}
-		}
-		r.drain()
-	}
-}

@@ -51,7 +51,7 @@ type Config struct {
 	LogDropped func() uint64
 
 	// How long the broker waits, for tests; 0 means the constants of limits.go.
-	hello, write, end, report time.Duration
+	hello, write, end time.Duration
 
 	// What the process may spend, for tests; 0 means what thisProcess says.
 	process allowance
@@ -81,9 +81,6 @@ func (c Config) settled(policy *Policy) Config {
 	}
 	if c.end == 0 {
 		c.end = endTime
-	}
-	if c.report == 0 {
-		c.report = reportTime
 	}
 	if c.PinBytes == 0 {
 		c.PinBytes = MaxPinned

@@ -101,10 +101,6 @@ const (
 	// requestBytes for a request, with 2,376 of its evaluation in flight, and portBytes for each of its surfaces.
 	requestBytes = 4 << 10
 	portBytes    = 64
-	// reportBytes for a report: buffers for the text of the kernel. frameBytes for each page: its entry in the page
-	// map, its number, and that in the answer with its tag.
-	reportBytes = 32 << 10
-	frameBytes  = 32
 )
 
 // How long the broker waits.
@@ -121,10 +117,6 @@ const (
 	// compileSlice is how long a compile runs before it gives way to others, between two of its steps. A compile of a
 	// ready program takes 1 to 30 ms.
 	compileSlice = 50 * time.Millisecond
-	// reportTime is what a client waits for its turn to have the kernel count the broker's pages, which rests restShare
-	// times as long as each count took: all of them keep a quarter of one processor busy.
-	reportTime = time.Second
-	restShare  = 3
 	// endTime is what running requests have to end when a broker closes.
 	endTime = 5 * time.Second
 )

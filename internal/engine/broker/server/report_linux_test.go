@@ -12,12 +12,10 @@ import (
 	"slices"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/engine/driverabi"
@@ -101,99 +99,6 @@ func TestReportsOfPages(t *testing.T) {
 			require.Equal(t, inside && !got.Hidden, f != 0, "page %d of %d", int(q.Page)+i, pages)
 		}
 	}
-}
-
-// TestReportsTakeTurns: one client at a time has the kernel count pages, which rests after that; a client that finds
-// no turn is refused, keeps its connection, and still gets addresses.
-func TestReportsTakeTurns(t *testing.T) {
-	b := startBroker(t, Config{report: time.Millisecond})
-	p := b.join(alice, "")
-	token, _, err := p.surface(4096)
-	require.NoError(t, err)
-	ask := func(memory bool) error {
-		return p.ask(wire.KindReport, &wire.Report{Surface: token, Memory: memory}, &wire.Reported{})
-	}
-	b.reports.turn <- struct{}{}
-	require.ErrorIs(t, ask(true), ane.ErrExhausted)
-	require.NoError(t, ask(false))
-	<-b.reports.turn
-	// The broker may not look for the turn before the short time for it is over.
-	for range 2 {
-		eventually(t, "the turn is free", func() bool { return ask(true) == nil })
-	}
-	eventually(t, "it rests no longer than it has to", func() bool { return len(b.reports.turn) == 0 })
-}
-
-// TestReportsOfHoles: asking for the frames of a hole gives the memory no page, which the broker would be charged.
-func TestReportsOfHoles(t *testing.T) {
-	b := startBroker(t, Config{})
-	p := b.join(alice, "")
-	const size = 64 << 20
-	r, err := p.ready(model(t, "identity"), driverabi.QoSDefault)
-	require.NoError(t, err)
-	token, file, err := p.surface(size)
-	require.NoError(t, err)
-	require.NoError(t, p.ask(wire.KindBind, &wire.Bind{Program: r.program, In: []wire.Port{{Surface: token}},
-		Out: r.ports[1]}, &wire.Bound{}))
-	memory := file.Bytes()
-	memory[5<<20] = 1
-	before := sizeOfBlock(t, file)
-	var got wire.Reported
-	for page := uint32(0); page < size/4096; page += wire.MaxFrames {
-		require.NoError(t, p.ask(wire.KindReport, &wire.Report{Surface: token, Page: page, Pages: wire.MaxFrames},
-			&got))
-		for i, f := range got.Frames {
-			require.Equal(t, page == 0 && i == 5<<20/4096 && !got.Hidden, f != 0, "page %d", int(page)+i)
-		}
-	}
-	require.Equal(t, before, sizeOfBlock(t, file))
-}
-
-// sizeOfBlock is what the memory of a Block takes, in units of 512 bytes.
-func sizeOfBlock(t *testing.T, b *unimem.Block) int64 {
-	var s syscall.Stat_t
-	require.NoError(t, syscall.Fstat(int(b.Handle()), &s))
-	return s.Blocks
-}
-
-// TestReportsEndWithTheClient: one report of a client waits for its turn, and none any more when the client has gone,
-// however many it has sent.
-func TestReportsEndWithTheClient(t *testing.T) {
-	b := startBroker(t, Config{report: await.Patience})
-	b.reports.turn <- struct{}{}
-	p := b.join(alice, "")
-	token, _, err := p.surface(4096)
-	require.NoError(t, err)
-	q := &wire.Report{Surface: token, Memory: true}
-	_, err = p.post(wire.KindReport, q)
-	require.NoError(t, err)
-	err = p.ask(wire.KindReport, q, &wire.Reported{})
-	require.ErrorIs(t, err, ane.ErrExhausted)
-	require.ErrorContains(t, err, "not answered")
-	for range 20 {
-		_, err = p.post(wire.KindReport, q)
-		require.NoError(t, err)
-	}
-	require.NoError(t, p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}), "other calls go on")
-	p.close()
-	eventually(t, "the session has ended", func() bool { return b.active.Load() == 0 })
-	<-b.reports.turn
-}
-
-// TestReportsAreCharged: a client without room is refused with the numbers.
-func TestReportsAreCharged(t *testing.T) {
-	b := startBroker(t, Config{clients: 1, process: allowance{memory: reportBytes + 10*frameBytes}})
-	p := b.join(alice, "")
-	token, _, err := p.surface(4096)
-	require.NoError(t, err)
-	ask := func(pages uint32) error {
-		return p.ask(wire.KindReport, &wire.Report{Surface: token, Pages: pages}, &wire.Reported{})
-	}
-	require.NoError(t, ask(10))
-	err = ask(11)
-	require.ErrorIs(t, err, ane.ErrExhausted)
-	require.ErrorContains(t, err, fmt.Sprint(reportBytes+11*frameBytes))
-	require.NoError(t, ask(10), "what it was charged is free again")
 }
 
 // told is what the child prints.

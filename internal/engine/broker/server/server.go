@@ -16,17 +16,17 @@ import (
 
 // server is what the sessions of one broker share.
 type server struct {
-	conf    Config
-	engine  *guarded
-	info    ane.Info
-	driver  *driver.Driver
-	cache   *cache
-	seen    hashes
-	live    residents
-	counts  counters
-	quotas  quotas
-	reports *reports
-	turns   *turns // of programs and instances that are being made
+	conf   Config
+	engine *guarded
+	info   ane.Info
+	driver *driver.Driver
+	cache  *cache
+	seen   hashes
+	live   residents
+	counts counters
+	quotas quotas
+	mapped clientMemory
+	turns  *turns // of programs and instances that are being made
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -51,10 +51,10 @@ type server struct {
 // newServer makes the engine and what goes around it. close must follow.
 func newServer(c Config) (*server, error) {
 	s := &server{conf: c, sessions: map[*session]struct{}{}, open: map[*wire.Conn]struct{}{},
-		turns: newTurns(max(1, c.Workers-1)), // one processor is for requests
-		room:  make(chan struct{}, c.clients+max(c.clients/4, 2)),
-		over:  make(chan struct{}), watching: make(chan struct{})}
-	s.reports = newReports(c.report)
+		mapped: clientMemory{mapped: map[fileID]int{}},
+		turns:  newTurns(max(1, c.Workers-1)), // one processor is for requests
+		room:   make(chan struct{}, c.clients+max(c.clients/4, 2)),
+		over:   make(chan struct{}), watching: make(chan struct{})}
 	s.quotas = newQuotas(c.process, c.clients)
 	own := c.Engine()
 	if own == nil {

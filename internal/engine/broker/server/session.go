@@ -40,10 +40,7 @@ type session struct {
 	ringer  sync.WaitGroup // the goroutine that reads the bell
 	turn    sync.Mutex     // held while a frame is answered
 	trouble int            // refused frames in a row; turn guards it
-	// reporting is that a report waits for the kernel's counts, in counting.
-	reporting atomic.Bool
-	counting  sync.WaitGroup
-	greeted   atomic.Int64 // tick at which the connection began; 0 once the client is admitted
+	greeted atomic.Int64   // tick at which the connection began; 0 once the client is admitted
 }
 
 // newSession makes a session that has not been admitted yet.
@@ -55,7 +52,7 @@ func newSession(s *server, conn *wire.Conn, id Identity, peer caller) *session {
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.greeted.Store(s.ticks.Load())
 	c.owes = s.quotas.open()
-	c.surfaces = surfaces{driver: s.driver, limit: s.conf.PinBytes, owes: c.owes, reports: s.reports}
+	c.surfaces = surfaces{driver: s.driver, limit: s.conf.PinBytes, owes: c.owes, mapped: &s.mapped}
 	handles := &atomic.Uint32{}
 	c.programs = programs{server: s, owes: c.owes, grant: c.grant, flights: &c.flights,
 		loaded: map[*resident]*attachment{},
@@ -216,8 +213,7 @@ func (c *session) ask(f *wire.Frame, fds wire.Descriptors) (wire.Payload, error)
 	case wire.KindUnbind:
 		return c.requests.unbind(f.Payload)
 	case wire.KindReport:
-		own := *f
-		return c.report(&own)
+		return c.report(f.Payload)
 	case wire.KindPurge:
 		return c.purge(f.Payload)
 	case wire.KindStats:
@@ -234,7 +230,6 @@ func (c *session) ask(f *wire.Frame, fds wire.Descriptors) (wire.Payload, error)
 func (c *session) end() error {
 	c.cancel()
 	c.compiles.work.Wait()
-	c.counting.Wait()
 	if c.dev == nil {
 		return nil
 	}

@@ -31,7 +31,7 @@ type surfaces struct {
 	owes   *accounts
 	failed error // to give back mappings
 
-	reports *reports
+	mapped *clientMemory
 }
 
 // fileID tells files apart, whatever descriptors lead to them.
@@ -127,9 +127,9 @@ func (t *surfaces) open(s *surface) error {
 	if err != nil {
 		return err
 	}
-	t.reports.enter(s.at)
+	t.mapped.enter(s.at)
 	if err := t.mapNow(s); err != nil {
-		t.reports.leave(s.at)
+		t.mapped.leave(s.at)
 		t.owes.give(s.mapped())
 		return err
 	}
@@ -203,7 +203,7 @@ func (t *surfaces) discard(s *surface) error {
 	if err := t.driver.RemoveSurface(s.name); err != nil {
 		return err
 	}
-	defer t.reports.leave(s.at)
+	defer t.mapped.leave(s.at)
 	return s.block.Close()
 }
 
