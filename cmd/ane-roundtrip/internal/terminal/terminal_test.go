@@ -9,8 +9,6 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/terminal"
 )
 
-const long = "memory of both processes grew by 90.9 MiB while 256.0 MiB of tensors were bound and evaluated"
-
 func TestFold(t *testing.T) {
 	require.Equal(t, "one two\n  three", terminal.Fold("one two three", 8, 2))
 	require.Equal(t, "one two three", terminal.Fold("one two three", 0, 2))
