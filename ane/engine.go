@@ -71,8 +71,8 @@ type Peer interface {
 type PeerReporter interface {
 	Peer
 	// ReportPeer reports on the surface of tensor i of the inputs, then the outputs. It
-	// returns an error matching ErrBusy while the Invocation runs, ErrLost when the other
-	// process has ended, and ErrExhausted when it reports to others.
+	// returns an error matching ErrBusy while the Invocation runs, and ErrLost when the other
+	// process has ended.
 	ReportPeer(ctx context.Context, i int, q PeerQuery) (PeerReport, error)
 }
 

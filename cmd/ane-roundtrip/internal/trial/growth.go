@@ -194,9 +194,7 @@ func (e *evidence) growthRemote(t *T) {
 // copies that the engine makes, whether it maps them once or twice, but not the surfaces of other clients. r stays
 // bound.
 func (r *Rig) unshared() (int64, error) {
-	p, err := patiently(func(q ane.PeerQuery) (ane.PeerReport, error) {
-		return r.Request.ReportInput(r.t.Ctx, r.Model.Inputs()[0].Name, q)
-	})
+	p, err := r.Request.ReportInput(r.t.Ctx, r.Model.Inputs()[0].Name, ane.PeerQuery{Memory: true})
 	if err != nil {
 		return 0, err
 	}

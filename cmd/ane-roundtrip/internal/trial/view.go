@@ -48,21 +48,10 @@ func engineSide(ctx context.Context, r *ane.Request, t *ane.Tensor, input bool) 
 	}
 	v.ask = func(q ane.PeerQuery) (ane.PeerReport, error) { return report(ctx, name, q) }
 	var err error
-	if v.first, err = patiently(v.ask); err != nil || v.first.Address == 0 {
+	if v.first, err = v.ask(ane.PeerQuery{Memory: true}); err != nil || v.first.Address == 0 {
 		return nil
 	}
 	return v
-}
-
-// patiently asks for amounts of memory, again while the engine's process reports to others.
-func patiently(ask func(ane.PeerQuery) (ane.PeerReport, error)) (p ane.PeerReport, err error) {
-	const times = 10
-	for range times {
-		if p, err = ask(ane.PeerQuery{Memory: true}); !errors.Is(err, ane.ErrExhausted) {
-			break
-		}
-	}
-	return p, err
 }
 
 // sharesByte reports whether one view sees a change of a byte of the other. It undoes the change. Where one of them is
