@@ -19,6 +19,3 @@ func exePath(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/exe" }
 func (p caller) attrs() []any {
 	return []any{slog.Int("pid", p.pid), slog.String("executable", p.executable), slog.Uint64("user", uint64(p.user))}
 }
-
-// name is what errors call the process.
-func (p caller) name() string { return "process " + strconv.Itoa(p.pid) }
