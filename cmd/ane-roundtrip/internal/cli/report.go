@@ -140,9 +140,11 @@ func (a *App) Conclude(ctx context.Context, err error) error {
 	if !shows && !a.Reports() || a.result == nil && err == nil || a.concluded.Swap(true) {
 		return err
 	}
-	r := NewReport(nil)
+	var r Report
 	if a.result != nil {
 		r = *a.result
+	} else {
+		r = NewReport(nil)
 	}
 	r.Command, r.Args = a.command(), a.args
 	if a.Injected != "" {
