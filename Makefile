@@ -11,7 +11,7 @@
 #
 # make soak    hostile clients against the broker, and faults around it, for SOAK=10m
 # make races   the packages with threads nine times with the race detector, at 1, 2 and 8 processors
-# make mutate PKG=./ane/mil/ops  which changes of a package its tests do not notice
+# make mutate PKG=./internal/ops  which changes of a package its tests do not notice
 #
 # -short and ANEKIT_FULL are the only switches for how much tests do; package internal/effort describes them.
 
@@ -52,9 +52,9 @@ ifeq ($(HERE),linux/amd64)
 EMULATOR = qemu-aarch64-static
 endif
 # The packages with code of their own for arm64, or arithmetic with fractions, which compilers fuse on some processors.
-KERNELS = ./internal/engine/soft/... ./ane/fp16/... ./ane/numerics ./unimem/internal/kernels
+KERNELS = ./internal/engine/soft/... ./ane/fp16/... ./internal/numerics ./unimem/internal/kernels
 # Those of memory that processes share and of what computes with the former, with -short. The others are only compiled.
-EMULATED = ./models/... ./ane ./ane/mil/blob ./ane/mil/ops ./ane/wasm ./ane/weights \
+EMULATED = ./models/... ./ane ./ane/mil/blob ./internal/ops ./ane/wasm ./ane/weights \
 	./cmd/ane-roundtrip/internal/picture ./internal/engine/broker/slots ./internal/engine/broker/wire/... \
 	./unimem/...
 
@@ -229,7 +229,7 @@ races:
 # It changes the package in one place after another and runs its tests each time.
 # Gremlins calls go through casecover, which has the conditions of cases count as covered.
 mutate:
-	@test -n "$(PKG)" || { echo "no package; give one: make mutate PKG=./ane/mil/ops"; exit 2; }
+	@test -n "$(PKG)" || { echo "no package; give one: make mutate PKG=./internal/ops"; exit 2; }
 	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(GREMLINS)
 	@CGO_ENABLED=0 $(GO) build -o build/mutate/go ./internal/casecover
 	CASECOVER_GO="$$(command -v $(GO))" PATH="$(CURDIR)/build/mutate:$$PATH" \

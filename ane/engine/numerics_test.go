@@ -7,10 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/brokertest"
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // twice is x + x: 2049 halves rounded away from zero are 2050 on the M6, and the text of one program in two
@@ -46,7 +47,7 @@ func addOne(t *testing.T, name string, opts ...engine.Option) (float32, ane.Rece
 func TestNumericsOfEveryEngine(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	for _, s := range engine.Probe() {
-		d, err := engine.Open(t.Context(), s.Name, engine.Numerics(numerics.M6))
+		d, err := engine.Open(t.Context(), s.Name, engine.Numerics(chip.M6))
 		if err == nil {
 			require.NoError(t, d.Close())
 		}
@@ -64,7 +65,7 @@ func TestNumericsOfEveryEngine(t *testing.T) {
 			if m.Rules().Has(numerics.HalfAway) {
 				want = 2050
 			}
-			got, receipt := addOne(t, name, engine.Numerics(m))
+			got, receipt := addOne(t, name, engine.Numerics(m.Chip()))
 			require.Equal(t, want, got, "%s %s", name, m)
 			require.True(t, strings.HasPrefix(receipt.Numerics, m.String()+":"), receipt.Numerics)
 		}

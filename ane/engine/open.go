@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/emulate"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // Open opens the engine called name; Auto is the best of this machine. The caller closes
@@ -29,6 +29,11 @@ func Open(ctx context.Context, name string, opts ...Option) (*ane.Device, error)
 	if c.path != "" && name != Broker {
 		return nil, &ane.Error{Op: "open", Engine: name, Name: c.path, Err: ane.ErrName,
 			Detail: "BrokerPath is for the engine " + Broker, Hint: "open " + Broker + ", or leave BrokerPath out"}
+	}
+	var err error
+	if c.mode, err = numerics.Of(c.sums); err != nil {
+		return nil, &ane.Error{Op: "open", Engine: name, Name: c.sums.String(), Err: ane.ErrUnavailable,
+			Detail: err.Error(), Hint: "leave Numerics out"}
 	}
 	var skipped []string // engines that Auto skipped, with reasons
 	for _, k := range candidates() {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/chip"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/broker"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // Option configures Open.
@@ -16,9 +16,10 @@ type Option func(*config)
 type config struct {
 	apple   bool
 	offsets bool
-	workers int // 0: as many as processors
-	mode    numerics.Mode
-	chip    chip.Chip // 0: no emulation
+	workers int           // 0: as many as processors
+	sums    chip.Chip     // whose arithmetic Numerics chose; 0: the engine's own
+	mode    numerics.Mode // of sums, once Open knows it
+	chip    chip.Chip     // 0: no emulation
 	keep    bool
 	log     *slog.Logger
 	broker  string
@@ -50,11 +51,12 @@ func RequireApple() Option { return func(c *config) { c.apple = true } }
 // on hardware.
 func AllowOffsets() Option { return func(c *config) { c.offsets = true } }
 
-// Numerics makes the engine compute as a chip does; see package numerics. Reference, the default, is the
-// software engine's own arithmetic. Only Soft and Broker imitate chips, and a shared broker only for this
-// Device: Open refuses another mode for the other engines, whose arithmetic is their own, and Auto skips
-// Apple. Info and receipts name the mode.
-func Numerics(m numerics.Mode) Option { return func(c *config) { c.mode = m } }
+// Numerics makes the engine compute as a chip does: chip.M1, M4, M5 or M6, whose arithmetic has been measured. Open
+// refuses the others. The zero Chip, the default, is the software engine's own arithmetic: sums in fp32 or wider, each
+// stored value rounded once to nearest even. Only Soft and Broker imitate chips, and a shared broker only for this
+// Device: Open refuses a chip for the other engines, whose arithmetic is their own, and Auto skips Apple. Info and
+// receipts name the arithmetic.
+func Numerics(imitated chip.Chip) Option { return func(c *config) { c.sums = imitated } }
 
 // Workers has at most n goroutines share one large operation, as separate hardware would not share the processors of
 // this process: with Workers(1) each of several Devices computes on one processor. By default, and for n below 1,

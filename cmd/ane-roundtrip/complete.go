@@ -11,13 +11,13 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil"
 	millint "github.com/anekit/anekit/ane/mil/lint"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/bench"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/image"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
+	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/models/decoder"
 )
 

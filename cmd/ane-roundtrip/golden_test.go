@@ -15,13 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/bench"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/internal/membench"
+	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/step"
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/ane/wasm"
 	"github.com/anekit/anekit/internal/brokertest"
 	"github.com/anekit/anekit/internal/effort"
@@ -377,7 +377,7 @@ func TestOtherModelsAreMovedTo(t *testing.T) {
 	require.ErrorIs(t, err, decoder.ErrVocabulary)
 
 	dir := modelDir(t, decodertest.Spec{Seed: 1})
-	m6 := newStage(t, dir, engine.Soft, engine.Numerics(numerics.M6)).load(t, Talker())
+	m6 := newStage(t, dir, engine.Soft, engine.Numerics(chip.M6)).load(t, Talker())
 	_, err = m6.Thaw(ctx, path, Config{})
 	require.ErrorIs(t, err, ErrModel, "other numerics compute other keys and values")
 }

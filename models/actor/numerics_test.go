@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
@@ -24,7 +24,7 @@ func TestThawedActorsGoOnInAllNumerics(t *testing.T) {
 	}
 	for _, g := range numerics.Modes() {
 		t.Run(g.String(), func(t *testing.T) {
-			s := newStage(t, dir, engine.Soft, engine.Numerics(g))
+			s := newStage(t, dir, engine.Soft, engine.Numerics(g.Chip()))
 			for _, text := range [][]byte{Talker(), binaryOf(t, "testdata/late.wasm")} {
 				c := s.load(t, text)
 				config := func() Config { return Config{Prompt: long, Sampler: drawn(t)} }

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
@@ -23,7 +23,7 @@ func TestNumericsOfChips(t *testing.T) {
 				dir := t.TempDir()
 				want, err := decodertest.Write(dir, decodertest.Spec{Family: family, Seed: 2})
 				require.NoError(t, err)
-				d, err := engine.Open(t.Context(), engine.Soft, engine.Numerics(mode))
+				d, err := engine.Open(t.Context(), engine.Soft, engine.Numerics(mode.Chip()))
 				require.NoError(t, err)
 				f, err := Open(dir)
 				require.NoError(t, err)

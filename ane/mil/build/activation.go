@@ -1,6 +1,6 @@
 package build
 
-import "github.com/anekit/anekit/ane/mil/ops"
+import "github.com/anekit/anekit/internal/ops"
 
 // Operators on every element of one tensor.
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // call gathers the arguments of one operator.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // Func is one function of a program. Its Values belong to it alone. Builder.Func makes a

@@ -2,7 +2,7 @@ package build
 
 import (
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // Operators that read and write elements where indices tell. Indices are integer tensors; one below 0 counts from the

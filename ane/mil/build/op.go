@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // Arg is an argument of Op.
@@ -66,7 +66,7 @@ func (f *Func) Op(kind string, t mil.Type, args ...Arg) Value {
 		}
 		return y
 	}
-	if hint, surely := ops.Mistaken(kind); surely {
+	if hint, surely := ops.Suggest(kind); surely {
 		f.fault("unknown operator "+kind, hint)
 		return f.lost()
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/build"
-	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // values are the operands of the calls below.

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // SamplingMode is a rule for the places in x of the elements of a larger or smaller image.

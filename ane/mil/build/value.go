@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // Value is a tensor of a Func: an input, a weight, a constant or a result. The zero

@@ -6,7 +6,6 @@ import (
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
 )
 
 // Options say what a program is checked for. The zero Options check for every chip on the in-memory road.
@@ -15,7 +14,7 @@ type Options struct {
 	OS    chip.OS     // 0: not known, nothing is said about opsets
 	Roads []chip.Road // none: in-memory
 	// Weights reads the weight files, for the ranges of weights. nil: weights may be anything.
-	Weights ops.Weights
+	Weights Weights
 	// Ranges are the smallest and the largest value of inputs, by name.
 	Ranges map[string]Range
 	// Programs is how many programs are loaded beside this one, 0 for not known.
@@ -25,6 +24,11 @@ type Options struct {
 	OwnSurfaces bool
 	// Only limits the check to the rules with these IDs; none: all.
 	Only []string
+}
+
+// Weights reads the files that BLOBFILE names, by the path as the program writes it.
+type Weights interface {
+	ReadFile(path string) ([]byte, error)
 }
 
 // Range is an interval of values, both ends included.

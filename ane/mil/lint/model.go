@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // function is a function of the program with its names resolved. Declared types are believed.

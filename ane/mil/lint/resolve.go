@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // resolve resolves the names of a function and infers its types.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // argumentRules are about arguments that a compiler wants written out.

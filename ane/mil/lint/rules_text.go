@@ -7,8 +7,8 @@ import (
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/internal/near"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 var engineRoads = []chip.Road{chip.InMemory, chip.E5}

@@ -6,8 +6,7 @@ import (
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
-	"github.com/anekit/anekit/ane/mil/element"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/element"
 )
 
 // maxElements is the largest number of elements of a constant that lint reads.
@@ -15,7 +14,7 @@ const maxElements = 1 << 27
 
 // weightReader reads the elements of constants in files.
 type weightReader struct {
-	weights ops.Weights
+	weights Weights
 	path    string // of the open file
 	file    *blob.File
 	data    []byte

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // Name is what the engine calls itself on receipts.

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/mil/element"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/element"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // gap is a free range of scratch.

@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // attention computes softmax(query x key^T / sqrt(E) + mask) x value for some rows of

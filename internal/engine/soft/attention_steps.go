@@ -5,8 +5,8 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
-	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/numerics"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // steppedAttention is attention as a chip's sequence of operators (inferred), each result rounded to fp16: the

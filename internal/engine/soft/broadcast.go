@@ -1,6 +1,6 @@
 package soft
 
-import "github.com/anekit/anekit/ane/mil/ops"
+import "github.com/anekit/anekit/internal/ops"
 
 // walk visits two operands in the order of their broadcast result. It merges
 // axes along which both operands advance in the same way.

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // TestConvOfInt8: quantize, dequantize and a convolution with int8 weights sum integers on a chip, without the

@@ -3,7 +3,7 @@ package soft
 import (
 	"math"
 
-	"github.com/anekit/anekit/ane/mil/element"
+	"github.com/anekit/anekit/internal/element"
 )
 
 // cast converts elements: between floats exactly or with one rounding, to

@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/anekit/anekit/ane/mil/element"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/element"
+	"github.com/anekit/anekit/internal/ops"
 	"github.com/anekit/anekit/unimem"
 )
 

@@ -2,8 +2,8 @@ package soft
 
 import (
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
-	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/numerics"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // conv multiplies, for each image and group, the weights as a matrix [outputs,

@@ -1,6 +1,6 @@
 package soft
 
-import "github.com/anekit/anekit/ane/mil/ops"
+import "github.com/anekit/anekit/internal/ops"
 
 // einsum multiplies matrices that lie anywhere in the operands.
 func einsum(s *step) (runner, int) {

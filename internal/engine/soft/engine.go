@@ -8,9 +8,9 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/host"
+	"github.com/anekit/anekit/internal/numerics"
+	"github.com/anekit/anekit/internal/ops"
 	"github.com/anekit/anekit/unimem"
 )
 

@@ -3,8 +3,8 @@ package soft
 import (
 	"math"
 
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // fixed is a product with the sums of a chip: in units of 2^-16, starting from the bias. Sums of integers are

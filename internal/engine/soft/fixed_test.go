@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // halvesOf formats halves as a literal of exact numbers. It has no form for the exponent 31: such weights come
@@ -216,7 +216,7 @@ func TestSingleChannelConv(t *testing.T) {
 
 // TestConvProbes runs the published probes of M4 and M6 as programs: 64 channels, one pixel each.
 func TestConvProbes(t *testing.T) {
-	data, err := os.ReadFile("../../../ane/numerics/testdata/probes.json")
+	data, err := os.ReadFile("../../../internal/numerics/testdata/probes.json")
 	require.NoError(t, err)
 	var all struct {
 		Probes []struct {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // fold computes the nodes whose operands are all constant, up to the budget,

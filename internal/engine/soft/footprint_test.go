@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // folds computes a constant of 1 MiB ahead of the runs, and has intermediate values of another.

@@ -3,7 +3,7 @@ package soft
 import (
 	"math"
 
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // mathMap returns the function of an operator with its settings.

@@ -3,8 +3,8 @@ package soft
 import (
 	"slices"
 
-	"github.com/anekit/anekit/ane/mil/element"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/element"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // A fused group is a step and the operators on each element of its result that follow it: a chain of such operators, or

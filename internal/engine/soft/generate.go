@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/element"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/element"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // known stands for operators whose results the rule computes: no step runs them.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // locator reads indices. One below 0 counts from the end; one outside of the axis is taken as its first or last

@@ -3,7 +3,7 @@ package soft
 import (
 	"slices"
 
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // lanes splits a dense tensor into lanes: one lane over the folded axes for

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // links hold what makes an instance from a plan: the sources of constants and the

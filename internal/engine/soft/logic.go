@@ -1,6 +1,6 @@
 package soft
 
-import "github.com/anekit/anekit/ane/mil/element"
+import "github.com/anekit/anekit/internal/element"
 
 // logicalNot inverts truth values. A bool is one byte, true unless 0.
 func logicalNot(*step) (runner, int) { return &inverter{}, 0 }

@@ -2,7 +2,7 @@ package soft
 
 import (
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // matmul multiplies the matrices in the last two axes of x and y.

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // TestModesAllocateNothing: an evaluation in the mode of a chip allocates no more than one in reference does.

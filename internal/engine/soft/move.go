@@ -2,8 +2,8 @@ package soft
 
 import (
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // box is a block of elements to copy from one dense tensor to another: the same

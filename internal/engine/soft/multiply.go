@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // multiply is a product inside of an operator, as a chip computes it: m x k by k x n, with numbers that are halves.

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // TestSoftmaxOfChips: lanes of runs with a table of exp, which are computed step by step, and lanes side by side.

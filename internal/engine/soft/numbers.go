@@ -2,8 +2,8 @@ package soft
 
 import (
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/soft/internal/numbers"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // numberOps are the operators that package numbers has.

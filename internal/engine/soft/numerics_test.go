@@ -9,9 +9,9 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // chipModes are the arithmetics of chips; unless effort.Full, two that differ in most rules.

@@ -1,9 +1,9 @@
 package soft
 
 import (
-	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 	"github.com/anekit/anekit/internal/engine/soft/internal/packed"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // operand is a batch of matrices of rows x cols. Each is dense in memory; with

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // topK finds the K greatest or least elements along an axis, in order, and their indices. Of equal elements that with

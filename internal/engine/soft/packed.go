@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/element"
-	"github.com/anekit/anekit/ane/mil/ops"
-	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/engine/soft/internal/packed"
+	"github.com/anekit/anekit/internal/numerics"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // packedAttrs are the settings of an operator with a packed weight: integers with scales and offsets, as

@@ -15,10 +15,10 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
-	"github.com/anekit/anekit/ane/mil/element"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // held are weights that stay where they are: constants by their offset, and the number of holders.

@@ -1,8 +1,8 @@
 package soft
 
 import (
-	"github.com/anekit/anekit/ane/mil/element"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/element"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // pad adds a border to x: a constant, the mirrored interior without the edge,

@@ -4,8 +4,8 @@ import (
 	"hash/fnv"
 	"math"
 
-	"github.com/anekit/anekit/ane/mil/element"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/element"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // Random numbers come from SplitMix64: word k of a seed s is scramble(s + (k+1)*gamma). Element i of a result uses

@@ -1,8 +1,8 @@
 package soft
 
 import (
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // steppedRecurrence is lstm, gru and rnn as a chip's sequence of operators (inferred), each result rounded to fp16:

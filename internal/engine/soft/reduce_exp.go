@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // logSumExp prepares reduce_log_sum_exp: the maximum of a lane, plus the logarithm of

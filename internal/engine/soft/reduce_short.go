@@ -1,6 +1,6 @@
 package soft
 
-import "github.com/anekit/anekit/ane/mil/ops"
+import "github.com/anekit/anekit/internal/ops"
 
 // shortMost is the length of lanes for which one call of package halves for each costs more than it saves.
 const shortMost = 64

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // resize changes the size of the last three axes. Interpolation is float64 and rounds

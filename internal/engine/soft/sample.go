@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // sampler computes elements of images [.., C, H, W] from places in x [B, C, H, W].

@@ -3,8 +3,8 @@ package soft
 import (
 	"slices"
 
-	"github.com/anekit/anekit/ane/mil/element"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/element"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // transpose moves axis perm[i] of x to axis i.

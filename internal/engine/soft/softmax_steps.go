@@ -2,8 +2,8 @@ package soft
 
 import (
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/ane/mil/ops"
-	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/numerics"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // stepped is softmax as a chip's sequence of operators (rule Steps; that the maximum is subtracted is known, the

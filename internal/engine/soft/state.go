@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // A state is memory of the loaded program: it is all zero after Load, keeps what an evaluation writes until Unload, and

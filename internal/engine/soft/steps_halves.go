@@ -4,9 +4,9 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/internal/numbers"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // These runners compute the lanes of runs of halves of stepped, steppedNorm and reducer with package numbers, step by

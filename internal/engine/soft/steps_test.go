@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // scalar computes with halves one by one, as package numerics does.

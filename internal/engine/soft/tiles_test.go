@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // floatSums are the sums of rules without ProductRounding: float32, in order, infinite for good from 32768 with Range.

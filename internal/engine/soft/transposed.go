@@ -1,6 +1,6 @@
 package soft
 
-import "github.com/anekit/anekit/ane/mil/ops"
+import "github.com/anekit/anekit/internal/ops"
 
 // convTranspose multiplies, for each image and group, the weights as a matrix
 // [outputs, inputs*kernel] by columns of x, as conv does. A column has the elements of

@@ -1,8 +1,8 @@
 package soft
 
 import (
-	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // turner copies a box whose source is dense along another axis than its destination: matrices that change rows and

@@ -3,9 +3,9 @@ package soft
 import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/element"
-	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/engine/soft/internal/numbers"
+	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/unimem"
 )
 

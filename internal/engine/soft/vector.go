@@ -2,8 +2,8 @@ package soft
 
 import (
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // vectorProduct is a product of one row, a few rows or one column with matrices, which it reads once and as they are

@@ -1,8 +1,8 @@
 package soft
 
 import (
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // distance tells how near to the range the tiles of a product are. Sums in any order are pointless where most

@@ -12,8 +12,8 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/unimem"
 )
 

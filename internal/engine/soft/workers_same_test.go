@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // Several workers give the bits of one: each piece of a step begins anywhere.

@@ -12,8 +12,8 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/broker"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // EngineFlags adds the flags that choose an engine to a command.
@@ -60,7 +60,7 @@ func (a *App) Arithmetic(name string) ([]engine.Option, error) {
 		return nil, err
 	}
 	c, err := a.EmulatedChip(name)
-	return []engine.Option{engine.Numerics(mode), engine.Emulate(c)}, err
+	return []engine.Option{engine.Numerics(mode.Chip()), engine.Emulate(c)}, err
 }
 
 // EmulatedChip returns the chip that --emulate names, for the engine called name; 0 without the flag.

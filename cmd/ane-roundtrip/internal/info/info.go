@@ -9,12 +9,12 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/engine/observe"
 	"github.com/anekit/anekit/internal/host"
+	"github.com/anekit/anekit/internal/ops"
 	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/objcbridge"
 )

@@ -15,9 +15,9 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
-	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
+	"github.com/anekit/anekit/internal/ops"
 	"github.com/anekit/anekit/internal/plist"
 )
 

@@ -16,13 +16,13 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/element"
-	"github.com/anekit/anekit/ane/mil/ops"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/terminal"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/measure"
+	"github.com/anekit/anekit/internal/numerics"
+	"github.com/anekit/anekit/internal/ops"
 	"github.com/anekit/anekit/internal/step"
 )
 

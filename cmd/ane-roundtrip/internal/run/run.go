@@ -18,7 +18,6 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/modes"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
@@ -26,6 +25,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/timeline"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/near"
+	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 )

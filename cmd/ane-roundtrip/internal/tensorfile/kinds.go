@@ -8,9 +8,9 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
+	"github.com/anekit/anekit/internal/element"
 )
 
 // acceptFor accepts the arrays that elements can convert to a tensor: of the type of the tensor, or

@@ -2,10 +2,10 @@ package server
 
 import (
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // refuseHello tells why, and ends the session.

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // base is a program of which instances may be made. It keeps what it was made of,

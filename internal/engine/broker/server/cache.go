@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/wholefile"
 )
 

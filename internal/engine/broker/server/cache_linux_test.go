@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 func aSource(seed byte, bytes int) *source {

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // modal is an engine that compiles a program with the arithmetic of a chip.

@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // residents are the programs in memory. The same program of the same identity is

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // session is one client. It routes frames to the owners of what the client has. One

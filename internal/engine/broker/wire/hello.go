@@ -1,6 +1,6 @@
 package wire
 
-import "github.com/anekit/anekit/ane/numerics"
+import "github.com/anekit/anekit/internal/numerics"
 
 // Hello is the first frame of a client; everything before it is refused. The memory of a
 // Bell may come beside it.

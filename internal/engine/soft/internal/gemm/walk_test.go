@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // TestWalk compares with sums of integers, one product after another, that stop where they leave the range.

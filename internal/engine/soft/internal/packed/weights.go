@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/soft/internal/numbers"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // Weights are a matrix of integers, row after row without gaps from the low bits up, in blocks of High x Wide elements.

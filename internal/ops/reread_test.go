@@ -10,7 +10,7 @@ import (
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // blobAt writes a BLOBFILE of type d for the entry at 64.

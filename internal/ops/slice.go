@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/element"
+	"github.com/anekit/anekit/internal/element"
 )
 
 // slicing takes a box out of a tensor, replaces one, or adds a border. Attrs is a Slice for the

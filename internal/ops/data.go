@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/element"
+	"github.com/anekit/anekit/internal/element"
 )
 
 // Floats returns the elements of a constant, converted exactly to float64. It returns

@@ -11,7 +11,7 @@ import (
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
-	"github.com/anekit/anekit/ane/mil/element"
+	"github.com/anekit/anekit/internal/element"
 )
 
 // weightFile is a weight file with its bytes. Any number of constants may name the

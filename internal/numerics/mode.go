@@ -3,6 +3,8 @@ package numerics
 import (
 	"fmt"
 	"strings"
+
+	"github.com/anekit/anekit/ane/chip"
 )
 
 // Mode is the arithmetic of one chip. The zero Mode is Reference.
@@ -58,6 +60,25 @@ func Parse(name string) (Mode, error) {
 		}
 	}
 	return Reference, fmt.Errorf("there is no numerics mode %q; choose one of %s", name, strings.Join(Names(), ", "))
+}
+
+// Of returns the Mode of a chip, and Reference for the zero Chip. The error names the chips that have been measured.
+func Of(c chip.Chip) (Mode, error) {
+	if c == 0 {
+		return Reference, nil
+	}
+	m, err := Parse(c.String())
+	if err != nil {
+		return Reference, fmt.Errorf("the arithmetic of %s is not known; choose one of %s", c,
+			strings.Join(Names()[1:], ", "))
+	}
+	return m, nil
+}
+
+// Chip returns the chip of m, none for Reference.
+func (m Mode) Chip() chip.Chip {
+	c, _ := chip.Parse(m.String()) // Reference is no chip's name
+	return c
 }
 
 // String returns the name of m.

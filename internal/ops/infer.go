@@ -2,7 +2,7 @@ package ops
 
 import (
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/element"
+	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/near"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/numerics"
 )
 
 // A sum that passes 32768 on its way is infinite for good on a chip.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // call analyzes a function of one operation with any number of results, of declared types.

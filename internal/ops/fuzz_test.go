@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // programs has a valid call of every operator, and variations of settings.

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/element"
+	"github.com/anekit/anekit/internal/element"
 )
 
 // RangeNotes returns a note on each literal of p with numbers that become infinite in its type, and one on each with

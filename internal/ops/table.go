@@ -101,9 +101,9 @@ func Names() []string {
 	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(table)), "const")))
 }
 
-// Mistaken reports whether kind, which Lookup does not know, is surely no operator of another engine either: it is
+// Suggest reports whether kind, which Lookup does not know, is surely no operator of another engine either: it is
 // like one that Lookup knows, or no program for the Neural Engine can have it. hint says what to write instead.
-func Mistaken(kind string) (hint string, surely bool) {
+func Suggest(kind string) (hint string, surely bool) {
 	return unknownHint(kind), unsupported[kind] != "" || near.Word(kind, Names()) != ""
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/element"
+	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/near"
 )
 

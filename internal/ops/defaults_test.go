@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // The axes that a norm covers: the last three for l2_norm, those after the channels for instance_norm.

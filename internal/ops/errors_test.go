@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 var update = flag.Bool("update", false, "write testdata/errors.txt from the current faults of Analyze")
