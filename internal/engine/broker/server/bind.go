@@ -25,6 +25,7 @@ type requests struct {
 	programs *programs
 	surfaces *surfaces
 	flights  *flights
+	owes     *accounts
 	table    table[request]
 }
 
@@ -44,43 +45,18 @@ func (t *requests) bind(payload []byte) (wire.Payload, error) {
 	if err := t.choosePorts(r, &q); err != nil {
 		return nil, err
 	}
-	for _, s := range r.surfaces { // before they are mapped, so that none gives way to another
-		s.users++
-	}
-	if err := t.enter(r); err != nil {
-		for _, s := range r.surfaces {
-			s.users--
-		}
+	if err := t.owes.take("bind", "", r.owed); err != nil {
 		return nil, err
+	}
+	if !t.table.add(r, MaxRequests, func(number uint32) { r.handle = number }) {
+		t.owes.give(r.owed)
+		return nil, exhausted("bind", "", "requests", MaxRequests, "unbind requests")
+	}
+	for _, s := range r.surfaces {
+		s.users++
 	}
 	p.bound++
 	return &wire.Bound{Request: r.handle, PID: pid()}, nil
-}
-
-// enter charges for a request, maps its surfaces and gives it its handle.
-func (t *requests) enter(r *request) error {
-	if err := t.surfaces.owes.take("bind", "", r.owed); err != nil {
-		return err
-	}
-	if err := t.mapAll(r); err != nil {
-		t.surfaces.owes.give(r.owed)
-		return err
-	}
-	return nil
-}
-
-func (t *requests) mapAll(r *request) error {
-	r.ids = make([]uint32, len(r.surfaces))
-	for i, s := range r.surfaces {
-		if err := t.surfaces.open(s); err != nil {
-			return err
-		}
-		r.ids[i] = s.name
-	}
-	if !t.table.add(r, MaxRequests, func(number uint32) { r.handle = number }) {
-		return exhausted("bind", "", "requests", MaxRequests, "unbind requests")
-	}
-	return nil
 }
 
 // unbind frees a request that is not in flight.
@@ -98,7 +74,7 @@ func (t *requests) unbind(payload []byte) (wire.Payload, error) {
 			Hint: "wait for its evaluation, or cancel it"}
 	}
 	t.table.remove(q.Request)
-	t.surfaces.owes.give(r.owed)
+	t.owes.give(r.owed)
 	r.program.bound--
 	for _, s := range r.surfaces {
 		s.users--
@@ -149,10 +125,10 @@ func (t *requests) port(r *request, kind string, l ane.Layout, port wire.Port, o
 			"make the tensor with the layout of the program")
 	}
 	for _, other := range r.surfaces {
-		if output && other.at == s.at {
+		if output && fileOf(other.block) == fileOf(s.block) {
 			return fault(ane.ErrAlias, "its memory is bound twice", "give every output memory of its own")
 		}
 	}
-	r.surfaces = append(r.surfaces, s)
+	r.surfaces, r.ids = append(r.surfaces, s), append(r.ids, s.name)
 	return nil
 }

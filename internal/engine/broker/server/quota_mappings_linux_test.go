@@ -114,50 +114,25 @@ func TestDescriptorsAreBudgeted(t *testing.T) {
 	eventually(t, "refused descriptors are closed", func() bool { return len(files())-before <= all+n+2*4 })
 }
 
-// TestIdleSurfacesGiveWay: surfaces that no request uses are unmapped when others need the mappings, and mapped
-// again for the next request.
-func TestIdleSurfacesGiveWay(t *testing.T) {
-	m := model(t, "identity")
-	first := startBroker(t, Config{}).join(alice, "")
-	_, err := first.ready(m, 21)
-	require.NoError(t, err)
-	// two for each of two surfaces, and the program's intermediate values if any
-	all := first.counter(t, "own mappings")
-	require.GreaterOrEqual(t, all, uint64(4))
+// TestSurfacesAreBudgeted: a surface takes its mappings while it is registered, and no longer.
+func TestSurfacesAreBudgeted(t *testing.T) {
 	b := startBroker(t, Config{})
-	b.quotas.mappings.each = int64(all)
+	b.quotas.mappings.each = 4
 	p := b.join(alice, "")
-	r, err := p.ready(m, 21)
-	require.NoError(t, err)
-	before := r.ports
-	for i, list := range [][]*ane.Tensor{r.in, r.out} {
-		r.ports[i] = nil
-		for _, x := range list {
-			token, _, err := p.surface(x.Layout().Bytes())
-			require.NoError(t, err)
-			r.ports[i] = append(r.ports[i], wire.Port{Surface: token})
-		}
-	}
-	bind := func() error {
-		var bound wire.Bound
-		err := p.ask(wire.KindBind, &wire.Bind{Program: r.program, In: r.ports[0], Out: r.ports[1]}, &bound)
-		if err == nil {
-			r.request = bound.Request
-		}
-		return err
-	}
-	err = bind()
-	require.ErrorIs(t, err, ane.ErrExhausted)
-	require.ErrorContains(t, err, "mappings")
-	require.NoError(t, p.evaluate(r, 0))
-	second := r.ports
-	for _, ports := range [][2][]wire.Port{second, before, second} {
-		require.NoError(t, p.ask(wire.KindUnbind, &wire.Unbind{Request: r.request}, &wire.Empty{}))
-		r.ports = ports
-		require.NoError(t, bind())
-		require.NoError(t, p.evaluate(r, 0))
-		require.Equal(t, all, p.counter(t, "own mappings"))
+	for range 3 {
+		first, _, err := p.surface(64)
+		require.NoError(t, err)
+		second, _, err := p.surface(64)
+		require.NoError(t, err)
+		require.EqualValues(t, 4, p.counter(t, "own mappings"))
 		require.EqualValues(t, 2, p.counter(t, "surfaces mapped"))
+		_, _, err = p.surface(64)
+		require.ErrorIs(t, err, ane.ErrExhausted)
+		require.ErrorContains(t, err, "mappings")
+		for _, token := range []uint32{first, second} {
+			require.NoError(t, p.ask(wire.KindDrop, &wire.Drop{Token: token}, &wire.Empty{}))
+		}
+		require.Zero(t, p.counter(t, "own mappings"))
 	}
 }
 

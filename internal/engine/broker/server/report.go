@@ -1,8 +1,11 @@
 package server
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"sync"
+	"syscall"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
@@ -16,19 +19,37 @@ type clientMemory struct {
 	mapped map[fileID]int // how often
 }
 
-// enter notes that memory of a client is about to be mapped; leave that it is unmapped.
-func (r *clientMemory) enter(id fileID) {
+// adopt maps memory of a client. Whoever finds the mapping meanwhile waits in has.
+func (r *clientMemory) adopt(fd int, size uint64) (*unimem.Block, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.mapped[id]++
+	var b *unimem.Block
+	// A descriptor of its own: closing that of a socket could wait for the client.
+	f, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", fd), os.O_RDWR|syscall.O_NONBLOCK, 0)
+	if err == nil {
+		defer f.Close()
+		b, err = unimem.Adopt(f, int(size))
+	}
+	if errors.Is(err, unimem.ErrSize) {
+		err = ane.Because(ane.ErrShort, err)
+	}
+	if err != nil {
+		return nil, &ane.Error{Op: "surface", Engine: Name, Err: err,
+			Hint: "send the descriptor that Block.Share returns, and the size of the Block"}
+	}
+	r.mapped[fileOf(b)]++
+	return b, nil
 }
 
-func (r *clientMemory) leave(id fileID) {
+// close unmaps it.
+func (r *clientMemory) close(b *unimem.Block) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	id := fileOf(b)
 	if r.mapped[id]--; r.mapped[id] == 0 {
 		delete(r.mapped, id)
 	}
+	return b.Close()
 }
 
 // has reports whether a client registered the memory.
@@ -49,13 +70,9 @@ func (c *session) report(payload []byte) (wire.Payload, error) {
 	if s == nil {
 		return nil, unknown("report", "surface", q.Surface)
 	}
-	p := &wire.Reported{PID: pid(), Frames: make([]uint64, q.Pages), Hidden: true}
-	end := uint64(0)
-	if s.block != nil {
-		p.Address = uint64(s.block.Address())
-		p.Hidden = !frames(p.Frames, s.block, p.Address, int(q.Page))
-		end = p.Address + s.size
-	}
+	p := &wire.Reported{PID: pid(), Frames: make([]uint64, q.Pages), Address: uint64(s.block.Address())}
+	p.Hidden = !frames(p.Frames, s.block, p.Address, int(q.Page))
+	end := p.Address + s.size
 	if !q.Memory {
 		return p, nil
 	}

@@ -57,7 +57,7 @@ func newSession(s *server, conn *wire.Conn, id Identity, peer caller) *session {
 	c.programs = programs{server: s, owes: c.owes, grant: c.grant, flights: &c.flights,
 		loaded: map[*resident]*attachment{},
 		table:  table[program]{last: handles}}
-	c.requests = requests{programs: &c.programs, surfaces: &c.surfaces, flights: &c.flights,
+	c.requests = requests{programs: &c.programs, surfaces: &c.surfaces, flights: &c.flights, owes: c.owes,
 		table: table[request]{last: handles}}
 	c.flights = newFlights(c.ctx, &s.counts, c.outlet, &c.requests, c.grant)
 	c.compiles = compiles{server: s, outlet: c.outlet, grant: c.grant, programs: &c.programs, ctx: c.ctx, log: c.log,

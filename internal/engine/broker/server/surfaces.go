@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
@@ -11,14 +10,12 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// surface is memory of the client. It is mapped when the first request names it.
+// surface is memory of the client, which is mapped while it is registered.
 type surface struct {
-	file  *os.File // until it is mapped
-	at    fileID
+	block *unimem.Block
 	size  uint64
-	block *unimem.Block // nil before
-	name  uint32        // by which the driver knows it
-	users int           // ports of requests
+	name  uint32 // by which the driver knows it
+	users int    // ports of requests
 }
 
 // surfaces is the memory that one client has registered. The session's turn guards it.
@@ -29,16 +26,19 @@ type surfaces struct {
 	pinned uint64         // bytes of all
 	limit  uint64         // of pinned
 	owes   *accounts
-	failed error // to give back mappings
-
 	mapped *clientMemory
 }
 
 // fileID tells files apart, whatever descriptors lead to them.
 type fileID [2]uint64 // device, inode
 
-// add registers memory. It checks seals and size now, so that a client that sends a wrong
-// descriptor learns it here.
+func fileOf(b *unimem.Block) fileID { return fileID{b.Key().Space, b.Key().Number} }
+
+// needs is what a surface takes: the descriptor of its Block, and two mappings, one by the Block and one by the engine.
+// Pages that no process has touched are charged to the one that does, so the broker counts them all.
+func (s *surface) needs() needs { return needs{mappings: 2, descriptors: 1, memory: int64(s.size)} }
+
+// add registers memory.
 func (t *surfaces) add(payload []byte, fds wire.Descriptors) (wire.Payload, error) {
 	var p wire.Surface
 	if err := p.Parse(payload); err != nil {
@@ -50,15 +50,15 @@ func (t *surfaces) add(payload []byte, fds wire.Descriptors) (wire.Payload, erro
 	if err := t.roomFor(&p); err != nil {
 		return nil, err
 	}
-	if err := t.owes.take("surface", fmt.Sprintf("surface %d", p.Token), registered); err != nil {
+	s := &surface{size: p.Size}
+	if err := t.owes.take("surface", fmt.Sprintf("surface %d", p.Token), s.needs()); err != nil {
 		return nil, err
 	}
-	file, at, err := keep(fds[0], p.Size)
-	if err != nil {
-		t.owes.give(registered)
+	if err := t.open(s, fds); err != nil {
+		t.owes.give(s.needs())
 		return nil, err
 	}
-	t.table.put(p.Token, &surface{file: file, at: at, size: p.Size})
+	t.table.put(p.Token, s)
 	t.pinned += p.Size
 	return &wire.SurfaceReply{Token: p.Token}, nil
 }
@@ -103,115 +103,44 @@ func (t *surfaces) drop(payload []byte) (wire.Payload, error) {
 		return nil, &ane.Error{Op: "drop", Engine: Name, Name: fmt.Sprintf("surface %d", p.Token), Err: ane.ErrInUse,
 			Hint: "unbind its requests first"}
 	}
+	if err := t.dev.unmapSurface(s.name); err != nil {
+		return nil, err
+	}
 	t.table.remove(p.Token)
 	t.pinned -= s.size
-	return &wire.Empty{}, t.unmap(s)
+	return &wire.Empty{}, t.close(s)
 }
 
-// registered is what a surface takes until it is dropped: its file's descriptor, which goes to its Block.
-var registered = needs{descriptors: 1}
-
-// mapped is what a surface takes besides while it is mapped: once by its Block, and once by the engine. Pages that no
-// process has touched are charged to the one that does, so the broker counts them all.
-func (s *surface) mapped() needs { return needs{mappings: 2, memory: int64(s.size)} }
-
-// open maps a surface, for the first request that names it. Surfaces that no request uses give way to it.
-func (t *surfaces) open(s *surface) error {
-	if s.block != nil {
-		return nil
-	}
-	err := t.owes.take("bind", "", s.mapped())
-	if err != nil && t.unmapIdle() {
-		err = t.owes.take("bind", "", s.mapped())
-	}
+// open maps a surface, and makes it known to the driver.
+func (t *surfaces) open(s *surface, fds wire.Descriptors) error {
+	b, err := t.mapped.adopt(fds[0], s.size)
 	if err != nil {
 		return err
 	}
-	t.mapped.enter(s.at)
-	if err := t.mapNow(s); err != nil {
-		t.mapped.leave(s.at)
-		t.owes.give(s.mapped())
-		return err
+	s.block = b
+	if s.name, err = t.driver.AddSurface(b); err != nil {
+		return errors.Join(err, t.mapped.close(b))
+	}
+	if err := t.dev.mapSurface(s.name); err != nil {
+		return errors.Join(err, t.driver.RemoveSurface(s.name), t.mapped.close(b))
 	}
 	return nil
 }
 
-func (t *surfaces) mapNow(s *surface) error {
-	b, err := unimem.Adopt(s.file, int(s.size))
-	if err != nil {
-		return &ane.Error{Op: "bind", Engine: Name, Err: err}
-	}
-	name, err := t.driver.AddSurface(b)
-	if err != nil {
-		return errors.Join(err, b.Close())
-	}
-	if err := t.dev.mapSurface(name); err != nil {
-		return errors.Join(err, t.driver.RemoveSurface(name), b.Close())
-	}
-	s.block, s.name = b, name
-	err = s.file.Close() // the Block has a descriptor of its own
-	s.file = nil
-	return err
-}
-
-// unmapIdle unmaps the surfaces that no request uses, and reports whether there were any. What cannot be unmapped
-// stays as it is.
-func (t *surfaces) unmapIdle() (any bool) {
-	for _, s := range t.table.all() {
-		if s.block == nil || s.users > 0 {
-			continue
-		}
-		file, err := s.block.Share()
-		if err != nil {
-			continue
-		}
-		if err := t.dev.unmapSurface(s.name); err != nil {
-			_ = file.Close() // the Block stays
-			continue
-		}
-		if err := t.discard(s); err != nil {
-			t.failed = errors.Join(t.failed, err)
-		}
-		s.file, s.block = file, nil
-		any = true
-	}
-	return any
-}
-
-// unmap undoes add and open while the client lives.
-func (t *surfaces) unmap(s *surface) error {
-	if s.block != nil {
-		if err := t.dev.unmapSurface(s.name); err != nil {
-			return err
-		}
-	}
-	return t.forget(s)
-}
-
-// forget undoes add, and open when the driver has undone its part.
-func (t *surfaces) forget(s *surface) error {
-	t.owes.give(registered)
-	if s.block == nil {
-		return s.file.Close()
-	}
-	return t.discard(s)
-}
-
-// discard undoes open when the driver has undone its part.
-func (t *surfaces) discard(s *surface) error {
-	t.owes.give(s.mapped())
+// close undoes open when the driver has unmapped the surface.
+func (t *surfaces) close(s *surface) error {
+	t.owes.give(s.needs())
 	if err := t.driver.RemoveSurface(s.name); err != nil {
 		return err
 	}
-	defer t.mapped.leave(s.at)
-	return s.block.Close()
+	return t.mapped.close(s.block)
 }
 
-// free undoes open for everything. The driver has ended its client.
+// free closes everything. The driver has ended its client.
 func (t *surfaces) free() error {
-	errs := []error{t.failed}
+	var errs []error
 	for _, s := range t.table.all() {
-		errs = append(errs, t.forget(s))
+		errs = append(errs, t.close(s))
 	}
 	return errors.Join(errs...)
 }
