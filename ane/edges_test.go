@@ -163,12 +163,6 @@ type remoteRun struct {
 // Peer returns no address for the second input.
 func (remoteRun) Peer() (int, []uintptr, []uintptr) { return 42, []uintptr{100}, []uintptr{300} }
 
-// ReportPeer tells its arguments.
-func (remoteRun) ReportPeer(_ context.Context, i int, q ane.PeerQuery) (ane.PeerReport, error) {
-	return ane.PeerReport{PID: 42, Inode: uint64(i), Offset: uint64(q.Page), Shared: q.Memory,
-		Frames: make([]uint64, q.Pages)}, nil
-}
-
 func (r remoteRun) SetQoS(ane.QoS) error { return r.r.qos }
 
 func TestPeersNameTheirAddresses(t *testing.T) {
@@ -191,50 +185,6 @@ func TestPeersNameTheirAddresses(t *testing.T) {
 	require.Equal(t, peer{}, out("zeta"))
 	require.NoError(t, r.Close())
 	require.Equal(t, peer{}, in("zeta"), "closed")
-	require.NoError(t, m.Close(t.Context()))
-	require.NoError(t, d.Close())
-}
-
-// A report is about the tensor of the name, counted through inputs and outputs.
-func TestPeersReport(t *testing.T) {
-	d, err := ane.Open(remote{fake: adder(t)}, "")
-	require.NoError(t, err)
-	m, err := d.Compile(t.Context(), anySource)
-	require.NoError(t, err)
-	r, err := m.NewRequest(t.Context())
-	require.NoError(t, err)
-	q := ane.PeerQuery{Page: 7, Pages: 2, Memory: true}
-	for i, l := range append(m.Inputs(), m.Outputs()...) {
-		ask := r.ReportInput
-		if i >= len(m.Inputs()) {
-			ask = r.ReportOutput
-		}
-		got, err := ask(t.Context(), l.Name, q)
-		require.NoError(t, err)
-		require.Equal(t, ane.PeerReport{PID: 42, Inode: uint64(i), Offset: 7, Shared: true, Frames: make([]uint64, 2)},
-			got)
-	}
-	_, err = r.ReportInput(t.Context(), "sum", q)
-	require.ErrorIs(t, err, ane.ErrName, "an output is not an input")
-	_, err = r.ReportOutput(t.Context(), "zeta", q)
-	require.ErrorIs(t, err, ane.ErrName)
-	require.NoError(t, r.Close())
-	_, err = r.ReportInput(t.Context(), "zeta", q)
-	require.ErrorIs(t, err, ane.ErrClosed)
-	_, err = (*ane.Request)(nil).ReportInput(t.Context(), "zeta", q)
-	require.ErrorIs(t, err, ane.ErrClosed)
-	require.NoError(t, m.Close(t.Context()))
-	require.NoError(t, d.Close())
-
-	d, err = ane.Open(adder(t), "") // an engine of this process
-	require.NoError(t, err)
-	m, err = d.Compile(t.Context(), anySource)
-	require.NoError(t, err)
-	r, err = m.NewRequest(t.Context())
-	require.NoError(t, err)
-	_, err = r.ReportInput(t.Context(), "zeta", q)
-	require.ErrorIs(t, err, ane.ErrUnavailable)
-	require.NoError(t, r.Close())
 	require.NoError(t, m.Close(t.Context()))
 	require.NoError(t, d.Close())
 }

@@ -66,51 +66,6 @@ type Peer interface {
 	Peer() (pid int, inputs, outputs []uintptr)
 }
 
-// PeerReporter is a Peer that reports on its own memory, which the system may keep other
-// processes from reading.
-type PeerReporter interface {
-	Peer
-	// ReportPeer reports on the surface of tensor i of the inputs, then the outputs. It
-	// returns an error matching ErrBusy while the Invocation runs, and ErrLost when the other
-	// process has ended.
-	ReportPeer(ctx context.Context, i int, q PeerQuery) (PeerReport, error)
-}
-
-// PeerQuery says what a PeerReporter reports beside addresses.
-type PeerQuery struct {
-	Page   int  // first page of the surface whose frame is reported
-	Pages  int  // how many, at most 4096; 0 for none
-	Memory bool // the amounts of memory, for which the system counts pages one by one
-}
-
-// PeerReport is what an engine's process reports on a surface and on itself. Its reader
-// takes the process at its word.
-type PeerReport struct {
-	PID     int
-	Address uintptr // of the surface's first byte in that process
-
-	// Frames are the numbers of the pages' frames, 0 for pages after the surface; nil if
-	// the system does not show them to that process.
-	Frames []uint64
-
-	// Device and Inode identify the memory that is mapped, as stat(2) does, and Offset is
-	// the first byte there. Shared means that writes reach the memory. The four are zero
-	// without PeerQuery.Memory.
-	Device, Inode, Offset uint64
-	Shared                bool
-
-	Surface PeerMemory // of the mapping of the surface
-	Rest    PeerMemory // of the process without its callers' surfaces and files on disk
-}
-
-// PeerMemory is amounts of memory in bytes, as proc_pid_smaps(5) of Linux has them. They
-// are zero without PeerQuery.Memory.
-type PeerMemory struct {
-	Resident     int64 // pages that are present
-	Proportional int64 // each page divided by the number of its mappings
-	PrivateDirty int64 // written pages that are mapped once
-}
-
 // Metered is an Engine in another process, which counts the bytes of its connection.
 type Metered interface {
 	// Traffic returns the bytes sent and received so far; ok is false if the engine is

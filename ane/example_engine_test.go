@@ -144,15 +144,6 @@ func ExamplePeer() {
 	// Output: false
 }
 
-// The software engine is in this process.
-func ExamplePeerReporter() {
-	invocation(func(v ane.Invocation) {
-		_, ok := v.(ane.PeerReporter)
-		fmt.Println(ok)
-	})
-	// Output: false
-}
-
 // invocation calls f with a prepared run.
 func invocation(f func(ane.Invocation)) {
 	run(shown{soft.New(), f})

@@ -1,7 +1,6 @@
 package ane
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -252,50 +251,6 @@ func (r *Request) peer(input bool, name string) (pid int, address uintptr) {
 		return 0, 0
 	}
 	return pid, all[i]
-}
-
-// ReportInput returns what the engine's process reports on the surface of the input called
-// name.
-//
-// Errors: ErrUnavailable for an engine in this process and for one that does not report,
-// ErrName, ErrBusy while the request is in flight, ErrClosed, and those of
-// PeerReporter.ReportPeer.
-func (r *Request) ReportInput(ctx context.Context, name string, q PeerQuery) (PeerReport, error) {
-	r = r.orZero()
-	return r.report(ctx, true, name, q)
-}
-
-// ReportOutput is ReportInput for an output.
-func (r *Request) ReportOutput(ctx context.Context, name string, q PeerQuery) (PeerReport, error) {
-	r = r.orZero()
-	return r.report(ctx, false, name, q)
-}
-
-func (r *Request) report(ctx context.Context, input bool, name string, q PeerQuery) (PeerReport, error) {
-	const op = "report"
-	if r.model == nil {
-		return PeerReport{}, &Error{Op: op, Err: ErrClosed, Hint: "bind a new request"}
-	}
-	p, ok := r.run.(PeerReporter)
-	if !ok {
-		return PeerReport{}, r.model.fail(op, ErrUnavailable, "the engine does not report on its memory",
-			"use InputView or OutputView for an engine in this process")
-	}
-	i := r.index(input, name)
-	if i < 0 {
-		return PeerReport{}, r.model.fail(op, ErrName, name, "name an input or output of the program")
-	}
-	if !r.busy.CompareAndSwap(idle, flying) {
-		if r.busy.Load() == shut {
-			return PeerReport{}, r.model.fail(op, ErrClosed, "", "bind a new request")
-		}
-		return PeerReport{}, r.model.fail(op, ErrBusy, "", "wait for the evaluation")
-	}
-	defer r.busy.Store(idle)
-	if !input {
-		i += len(r.model.in)
-	}
-	return p.ReportPeer(ctx, i, q)
 }
 
 // index returns the index of an input or output by name, or -1.

@@ -101,9 +101,6 @@ func (a *attacker) request(x *ready) packet {
 		q = &wire.Purge{}
 	case wire.KindStatus:
 		q = &wire.Status{Program: small()}
-	case wire.KindReport:
-		q = &wire.Report{Surface: small(), Page: a.dice.Uint32() >> a.dice.IntN(33), Pages: small() * 4096 / 5,
-			Memory: small() == 0}
 	default:
 		q = &wire.Empty{}
 	}

@@ -15,8 +15,13 @@ import (
 
 // Mappings calls each with the mappings of a process in the order of their addresses, of this process if pid is 0.
 // The Mapping is valid until each returns. The kernel counts the pages of every mapping for it.
-func Mappings(pid int, each func(*Mapping)) error {
-	f, err := os.Open(procFile(pid, "smaps"))
+func Mappings(pid int, each func(*Mapping)) error { return rows(pid, "smaps", each) }
+
+// Ranges is Mappings without Amounts, for which the kernel counts nothing.
+func Ranges(pid int, each func(*Mapping)) error { return rows(pid, "maps", each) }
+
+func rows(pid int, file string, each func(*Mapping)) error {
+	f, err := os.Open(procFile(pid, file))
 	if err != nil {
 		return err
 	}
@@ -51,7 +56,7 @@ func parseMapping(line string) (m Mapping, err error) {
 	n, err := fmt.Sscanf(line, "%x-%x %s %x %x:%x %d", &m.Start, &m.End, &permissions, &m.Offset, &major, &minor,
 		&m.Inode)
 	if err != nil || n != 7 || len(permissions) != 4 {
-		return m, fmt.Errorf("smaps has the line %q", line)
+		return m, fmt.Errorf("proc_pid_maps has the line %q", line)
 	}
 	m.Shared = permissions[3] == 's'
 	m.Device = unix.Mkdev(major, minor)

@@ -71,6 +71,40 @@ func TestMappings(t *testing.T) {
 	require.Error(t, procmem.Mappings(1<<30, func(*procmem.Mapping) { t.Fatal("no such process") }))
 }
 
+// A byte of a file is found where another mapping has it, unless that mapping is private.
+func TestElsewhere(t *testing.T) {
+	page := os.Getpagesize()
+	fd, err := unix.MemfdCreate("a memory", unix.MFD_CLOEXEC)
+	require.NoError(t, err)
+	defer unix.Close(fd)
+	require.NoError(t, unix.Ftruncate(fd, int64(4*page)))
+	mapped := func(offset, pages, flags int) (address uint64) {
+		memory, err := unix.Mmap(fd, int64(offset*page), pages*page, unix.PROT_READ|unix.PROT_WRITE, flags)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, unix.Munmap(memory)) })
+		return uint64(reflect.ValueOf(memory).Pointer())
+	}
+	own := mapped(0, 2, unix.MAP_SHARED) + uint64(page) + 5
+	private := mapped(1, 1, unix.MAP_PRIVATE)
+	found, err := procmem.Elsewhere(os.Getpid(), own)
+	require.NoError(t, err)
+	require.Equal(t, own, found, "there is no other")
+	found, err = procmem.Elsewhere(os.Getpid(), private)
+	require.NoError(t, err)
+	require.Zero(t, found)
+	found, err = procmem.Elsewhere(os.Getppid(), own)
+	require.NoError(t, err)
+	require.Zero(t, found)
+	_, err = procmem.Elsewhere(1<<30, own)
+	require.Error(t, err)
+	m, err := procmem.At(0, own)
+	require.NoError(t, err)
+	require.EqualValues(t, page+5, m.OffsetOf(own))
+	m, err = procmem.At(0, 1)
+	require.NoError(t, err)
+	require.Zero(t, m)
+}
+
 // Amounts of all mappings add up to those of the process.
 func TestMappingsAddUp(t *testing.T) {
 	want, err := procmem.Proportional()

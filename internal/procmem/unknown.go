@@ -7,6 +7,9 @@ import "os"
 // Mappings returns ErrUnknown.
 func Mappings(int, func(*Mapping)) error { return ErrUnknown }
 
+// Ranges returns ErrUnknown.
+func Ranges(int, func(*Mapping)) error { return ErrUnknown }
+
 // Frames shows none: only Linux shows page frames.
 func Frames(_ int, _ uint64, n int) (frames []uint64, shown bool) { return make([]uint64, n), false }
 

@@ -159,68 +159,19 @@ func TestPeer(t *testing.T) {
 	require.Len(t, ins, 1)
 	require.Len(t, outs, 1)
 	require.NotZero(t, ins[0])
-	require.NotEqual(t, ins[0], outs[0])
+	for i, tensor := range []*ane.Tensor{in, out} {
+		own, err := procmem.At(0, uint64(tensor.Block().Address()))
+		require.NoError(t, err)
+		there, err := procmem.At(pid, uint64(append(ins, outs...)[i]))
+		require.NoError(t, err)
+		require.NotZero(t, own.Inode)
+		require.Equal(t, []uint64{own.Device, own.Inode}, []uint64{there.Device, there.Inode})
+		require.Equal(t, own.OffsetOf(uint64(tensor.Block().Address())), there.OffsetOf(uint64(append(ins, outs...)[i])))
+		require.True(t, there.Shared)
+	}
 	require.NoError(t, v.Close())
 	pid, _, _ = v.(ane.Peer).Peer()
 	require.Zero(t, pid)
-}
-
-// TestReportPeer: a broker's report of a tensor agrees with what /proc tells of its process, which this one may read.
-func TestReportPeer(t *testing.T) {
-	e, err := Open(t.Context(), Options{})
-	require.NoError(t, err)
-	defer e.Close()
-	x, err := e.Compile(t.Context(), negation())
-	require.NoError(t, err)
-	defer x.Close()
-	require.NoError(t, x.Load(t.Context()))
-	in, out := memory(t, x.Inputs()[0]), memory(t, x.Outputs()[0])
-	inv, err := x.Prepare([]*ane.Tensor{in}, []*ane.Tensor{out})
-	require.NoError(t, err)
-	v := inv.(ane.PeerReporter)
-	pid, ins, outs := v.Peer()
-	for i, tensor := range []*ane.Tensor{in, out} {
-		tensor.Bytes()[0] = 1 // the page exists here
-		r, err := v.ReportPeer(t.Context(), i, ane.PeerQuery{Pages: 1, Memory: true})
-		require.NoError(t, err)
-		require.Equal(t, pid, r.PID)
-		require.Equal(t, append(ins, outs...)[i], r.Address)
-		f, err := tensor.Block().Share()
-		require.NoError(t, err)
-		var s unix.Stat_t
-		require.NoError(t, unix.Fstat(int(f.Fd()), &s))
-		require.NoError(t, f.Close())
-		require.Equal(t, []uint64{s.Dev, s.Ino, 0}, []uint64{r.Device, r.Inode, r.Offset})
-		require.True(t, r.Shared)
-		require.Positive(t, r.Rest.Proportional)
-		var seen procmem.Mapping
-		require.NoError(t, procmem.Mappings(pid, func(m *procmem.Mapping) {
-			if m.Start == uint64(r.Address) {
-				seen = *m
-			}
-		}))
-		require.Equal(t, s.Ino, seen.Inode)
-		require.Equal(t, seen.Resident, r.Surface.Resident)
-		if frames, shown := procmem.Frames(pid, uint64(r.Address), 1); shown {
-			require.Equal(t, frames, r.Frames)
-			own, shown := procmem.Frames(0, uint64(tensor.Block().Address()), 1)
-			require.True(t, shown)
-			require.Equal(t, own, r.Frames)
-		} else {
-			require.Nil(t, r.Frames)
-		}
-	}
-	for _, q := range []ane.PeerQuery{{Page: -1}, {Pages: -1}, {Pages: wire.MaxFrames + 1}} {
-		_, err = v.ReportPeer(t.Context(), 0, q)
-		require.ErrorIs(t, err, ane.ErrLength)
-	}
-	for _, i := range []int{-1, 2} {
-		_, err = v.ReportPeer(t.Context(), i, ane.PeerQuery{})
-		require.ErrorIs(t, err, ane.ErrLength)
-	}
-	require.NoError(t, inv.Close())
-	_, err = v.ReportPeer(t.Context(), 0, ane.PeerQuery{})
-	require.ErrorIs(t, err, ane.ErrClosed)
 }
 
 // missing has no weights and says why.

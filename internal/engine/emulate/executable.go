@@ -87,12 +87,12 @@ func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 	}
 	mine := invocation{v, x.engine}
 	viewer, local := v.(ane.Viewer)
-	peer, reports := v.(ane.PeerReporter)
+	peer, remote := v.(ane.Peer)
 	queue, ranks := v.(ane.Prioritizer)
 	switch {
 	case local:
 		return &localInvocation{mine, viewer}, nil
-	case reports && ranks:
+	case remote && ranks:
 		return &remoteInvocation{mine, peer, queue}, nil
 	}
 	return &mine, nil

@@ -31,6 +31,6 @@ type localInvocation struct {
 // remoteInvocation is that of an engine in another process.
 type remoteInvocation struct {
 	invocation
-	ane.PeerReporter
+	ane.Peer
 	ane.Prioritizer
 }

@@ -52,14 +52,6 @@ func (v *invocation) Peer() (pid int, inputs, outputs []uintptr) {
 	return 0, nil, nil
 }
 
-// ReportPeer implements ane.PeerReporter with the report of the wrapped engine.
-func (v *invocation) ReportPeer(ctx context.Context, i int, q ane.PeerQuery) (ane.PeerReport, error) {
-	if w, ok := v.Invocation.(ane.PeerReporter); ok {
-		return w.ReportPeer(ctx, i, q)
-	}
-	return ane.PeerReport{}, &ane.Error{Op: "report", Engine: v.engine.Info().Name, Err: ane.ErrUnavailable}
-}
-
 // SetQoS implements ane.Prioritizer if the wrapped engine does.
 func (v *invocation) SetQoS(q ane.QoS) error {
 	if p, ok := v.Invocation.(ane.Prioritizer); ok {

@@ -190,18 +190,27 @@ func (e *evidence) growthRemote(t *T) {
 }
 
 // unshared returns the memory of this process and of the engine's that a copy of tensors would increase, in bytes: all
-// memory of this one, and that of the engine's process beside the surfaces of its clients, as it reports. So it counts
-// copies that the engine makes, whether it maps them once or twice, but not the surfaces of other clients. r stays
-// bound.
-func (r *Rig) unshared() (int64, error) {
-	p, err := r.Request.ReportInput(r.t.Ctx, r.Model.Inputs()[0].Name, ane.PeerQuery{Memory: true})
-	if err != nil {
-		return 0, err
-	}
-	sum := p.Rest.Proportional
+// memory of this one, and what the engine's has mapped beside that memory and files on disk. So it counts copies that the
+// engine makes, whether it maps them once or twice. r stays bound.
+func (r *Rig) unshared() (sum int64, err error) {
+	type file struct{ device, inode uint64 }
+	own := map[file]bool{{}: false} // memory without a file is each process's own
 	err = procmem.Mappings(0, func(m *procmem.Mapping) {
 		if !m.OnDisk() {
 			sum += m.Resident
+			own[file{m.Device, m.Inode}] = m.Inode != 0
+		}
+	})
+	pid, _ := r.Request.PeerInput(r.Model.Inputs()[0].Name)
+	if err == nil && pid == 0 {
+		err = errors.New("the system does not show the memory of the engine's process")
+	}
+	if err != nil {
+		return 0, err
+	}
+	err = procmem.Mappings(pid, func(m *procmem.Mapping) {
+		if !m.OnDisk() && !own[file{m.Device, m.Inode}] {
+			sum += m.Proportional
 		}
 	})
 	return sum, err

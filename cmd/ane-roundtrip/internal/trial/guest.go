@@ -222,16 +222,12 @@ func (g *guest) identity(rep *GuestReport) {
 		}
 		rep.Pointer, rep.Address = p, uint64(g.Memory().Address())+p
 		rep.Tensor = uint64(t.Block().Address()) + uint64(t.Offset())
-		mem, own, engine := local(bytes), local(t.Bytes()), engineSide(g.t.Ctx, r, t, i < 2)
-		switch {
-		case engine == nil:
+		mem, engine := local(bytes), engineSide(r, t, i < 2)
+		if engine == nil {
 			rep.Unshared = -1
 			return
-		case engine.ask != nil: // only the tensor's own memory can be compared with what is reported
-			rep.Unshared += max(apart(mem, own), apart(own, engine))
-		default:
-			rep.Unshared += apart(mem, engine)
 		}
+		rep.Unshared += apart(mem, engine)
 	}
 }
 

@@ -183,7 +183,7 @@ func differences(a, b []byte) (n int) {
 func (r *Rig) Unshared(ctx context.Context) (bytes int, shown bool) {
 	shown = true
 	for i, t := range r.tensors {
-		engine := engineSide(ctx, r.Request, t, i < len(r.In))
+		engine := engineSide(r.Request, t, i < len(r.In))
 		if engine == nil {
 			shown, engine = false, new(view)
 		}

@@ -16,7 +16,7 @@ import (
 func (e *evidence) sharing(t *T) {
 	r := t.rig(e.device, identity())
 	x, y := r.In["x"], r.Out["y"]
-	xv, yv := engineSide(t.Ctx, r.Request, x, true), engineSide(t.Ctx, r.Request, y, false)
+	xv, yv := engineSide(r.Request, x, true), engineSide(r.Request, y, false)
 	if xv == nil || yv == nil || xv.size < len(x.Bytes()) || yv.size < len(y.Bytes()) {
 		for _, name := range []string{"mapping", "cpu-to-engine", "engine-to-cpu", "frames"} {
 			t.Add(Skipped("sharing/"+name, unexposed))
@@ -54,8 +54,8 @@ func sharedByte(name string, from, to *view, detail string) Check {
 	if sharesByte(from, to, 5) {
 		n = 1
 	}
-	if from.ask != nil || to.ask != nil {
-		detail += "; the engine's process reports which memory it has mapped, and may not be read"
+	if from.sealed || to.sealed {
+		detail += "; the system shows which memory the engine's process has mapped, and not its bytes"
 	}
 	return Compare(name, n, "bytes", AtLeast(1), "%s", detail)
 }

@@ -125,7 +125,7 @@ func (t *requests) port(r *request, kind string, l ane.Layout, port wire.Port, o
 			"make the tensor with the layout of the program")
 	}
 	for _, other := range r.surfaces {
-		if output && fileOf(other.block) == fileOf(s.block) {
+		if output && other.block.Key() == s.block.Key() {
 			return fault(ane.ErrAlias, "its memory is bound twice", "give every output memory of its own")
 		}
 	}

@@ -197,3 +197,8 @@ func TestPanicText(t *testing.T) {
 type rude struct{}
 
 func (rude) Error() string { panic("rude") }
+
+// touch reads the first byte.
+//
+//go:noinline
+func touch(b []byte) byte { return b[0] }

@@ -27,7 +27,7 @@ type Listener struct {
 	dir  *os.File // the folder, which cannot be exchanged while it is open
 	name string   // of the socket in dir
 	lock *os.File
-	made fileID // of the socket's file
+	made fs.FileInfo // of the socket's file
 
 	inherited bool // the socket's file belongs to the process that passed the socket
 
@@ -170,11 +170,9 @@ func (l *Listener) bind() error {
 	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: l.at(l.name)}); err != nil {
 		return err
 	}
-	var file unix.Stat_t
-	if err := unix.Lstat(l.at(l.name), &file); err != nil {
+	if l.made, err = os.Lstat(l.at(l.name)); err != nil {
 		return err
 	}
-	l.made = fileID{uint64(file.Dev), file.Ino}
 	err = unix.Listen(fd, backlog)
 	if err == nil {
 		var sock net.Listener
@@ -240,9 +238,8 @@ func (l *Listener) present() bool {
 	if l.inherited {
 		return true
 	}
-	var now unix.Stat_t
-	err := unix.Lstat(l.path, &now)
-	return err == nil && l.made == fileID{uint64(now.Dev), now.Ino}
+	now, err := os.Lstat(l.path)
+	return err == nil && os.SameFile(l.made, now)
 }
 
 // shut reports whether the socket was shut down, as each process that has it may do. It takes no connections then, and

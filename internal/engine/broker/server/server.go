@@ -25,7 +25,6 @@ type server struct {
 	live   residents
 	counts counters
 	quotas quotas
-	mapped clientMemory
 	turns  *turns // of programs and instances that are being made
 
 	mu       sync.Mutex
@@ -51,10 +50,9 @@ type server struct {
 // newServer makes the engine and what goes around it. close must follow.
 func newServer(c Config) (*server, error) {
 	s := &server{conf: c, sessions: map[*session]struct{}{}, open: map[*wire.Conn]struct{}{},
-		mapped: clientMemory{mapped: map[fileID]int{}},
-		turns:  newTurns(max(1, c.Workers-1)), // one processor is for requests
-		room:   make(chan struct{}, c.clients+max(c.clients/4, 2)),
-		over:   make(chan struct{}), watching: make(chan struct{})}
+		turns: newTurns(max(1, c.Workers-1)), // one processor is for requests
+		room:  make(chan struct{}, c.clients+max(c.clients/4, 2)),
+		over:  make(chan struct{}), watching: make(chan struct{})}
 	s.quotas = newQuotas(c.process, c.clients)
 	own := c.Engine()
 	if own == nil {

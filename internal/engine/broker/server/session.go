@@ -52,7 +52,7 @@ func newSession(s *server, conn *wire.Conn, id Identity, peer caller) *session {
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.greeted.Store(s.ticks.Load())
 	c.owes = s.quotas.open()
-	c.surfaces = surfaces{driver: s.driver, limit: s.conf.PinBytes, owes: c.owes, mapped: &s.mapped}
+	c.surfaces = surfaces{driver: s.driver, limit: s.conf.PinBytes, owes: c.owes}
 	handles := &atomic.Uint32{}
 	c.programs = programs{server: s, owes: c.owes, grant: c.grant, flights: &c.flights,
 		loaded: map[*resident]*attachment{},
@@ -212,8 +212,6 @@ func (c *session) ask(f *wire.Frame, fds wire.Descriptors) (wire.Payload, error)
 		return c.requests.bind(f.Payload)
 	case wire.KindUnbind:
 		return c.requests.unbind(f.Payload)
-	case wire.KindReport:
-		return c.report(f.Payload)
 	case wire.KindPurge:
 		return c.purge(f.Payload)
 	case wire.KindStats:

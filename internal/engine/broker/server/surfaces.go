@@ -3,6 +3,8 @@ package server
 import (
 	"errors"
 	"fmt"
+	"os"
+	"syscall"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
@@ -26,13 +28,7 @@ type surfaces struct {
 	pinned uint64         // bytes of all
 	limit  uint64         // of pinned
 	owes   *accounts
-	mapped *clientMemory
 }
-
-// fileID tells files apart, whatever descriptors lead to them.
-type fileID [2]uint64 // device, inode
-
-func fileOf(b *unimem.Block) fileID { return fileID{b.Key().Space, b.Key().Number} }
 
 // needs is what a surface takes: the descriptor of its Block, and two mappings, one by the Block and one by the engine.
 // Pages that no process has touched are charged to the one that does, so the broker counts them all.
@@ -113,18 +109,37 @@ func (t *surfaces) drop(payload []byte) (wire.Payload, error) {
 
 // open maps a surface, and makes it known to the driver.
 func (t *surfaces) open(s *surface, fds wire.Descriptors) error {
-	b, err := t.mapped.adopt(fds[0], s.size)
+	b, err := adopt(fds[0], s.size)
 	if err != nil {
 		return err
 	}
 	s.block = b
 	if s.name, err = t.driver.AddSurface(b); err != nil {
-		return errors.Join(err, t.mapped.close(b))
+		return errors.Join(err, b.Close())
 	}
 	if err := t.dev.mapSurface(s.name); err != nil {
-		return errors.Join(err, t.driver.RemoveSurface(s.name), t.mapped.close(b))
+		return errors.Join(err, t.driver.RemoveSurface(s.name), b.Close())
 	}
 	return nil
+}
+
+// adopt maps memory of a client.
+func adopt(fd int, size uint64) (*unimem.Block, error) {
+	var b *unimem.Block
+	// A descriptor of its own: closing that of a socket could wait for the client.
+	f, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", fd), os.O_RDWR|syscall.O_NONBLOCK, 0)
+	if err == nil {
+		defer f.Close()
+		b, err = unimem.Adopt(f, int(size))
+	}
+	if errors.Is(err, unimem.ErrSize) {
+		err = ane.Because(ane.ErrShort, err)
+	}
+	if err != nil {
+		return nil, &ane.Error{Op: "surface", Engine: Name, Err: err,
+			Hint: "send the descriptor that Block.Share returns, and the size of the Block"}
+	}
+	return b, nil
 }
 
 // close undoes open when the driver has unmapped the surface.
@@ -133,7 +148,7 @@ func (t *surfaces) close(s *surface) error {
 	if err := t.driver.RemoveSurface(s.name); err != nil {
 		return err
 	}
-	return t.mapped.close(s.block)
+	return s.block.Close()
 }
 
 // free closes everything. The driver has ended its client.

@@ -33,7 +33,6 @@ const (
 	KindPing                     // Empty, Empty
 	KindFault                    // only as an answer, without the Reply bit: Fault
 	KindChain                    // Chain, Done
-	KindReport                   // Report, Reported
 	kinds
 )
 
@@ -42,7 +41,7 @@ const Reply Kind = 0x8000
 
 var kindNames = [kinds]string{
 	"", "hello", "surface", "drop", "compile", "instance", "load", "unload", "release", "bind",
-	"unbind", "evaluate", "cancel", "purge", "stats", "status", "ping", "fault", "chain", "report",
+	"unbind", "evaluate", "cancel", "purge", "stats", "status", "ping", "fault", "chain",
 }
 
 // known reports whether this version has the kind.

@@ -28,7 +28,7 @@ func TestFrames(t *testing.T) {
 		"magic":         {func(b []byte) []byte { b[0]++; return b }, wire.ErrMagic, false},
 		"version":       {func(b []byte) []byte { b[4]++; return b }, wire.ErrVersion, false},
 		"kind 0":        {func(b []byte) []byte { b[6] = 0; return b }, wire.ErrKind, true},
-		"kind beyond":   {func(b []byte) []byte { b[6] = byte(wire.KindReport) + 1; return b }, wire.ErrKind, true},
+		"kind beyond":   {func(b []byte) []byte { b[6] = byte(wire.KindChain) + 1; return b }, wire.ErrKind, true},
 		"answer's fault": {func(b []byte) []byte { b[6], b[7] = byte(wire.KindFault), 0x80; return b }, wire.ErrKind,
 			true},
 		"missing bytes":  {func(b []byte) []byte { return b[:len(b)-1] }, wire.ErrShort, true},

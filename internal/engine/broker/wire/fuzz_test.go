@@ -62,8 +62,6 @@ func FuzzUnload(f *testing.F)       { fuzzPayload(f, &wire.Unload{}) }
 func FuzzRelease(f *testing.F)      { fuzzPayload(f, &wire.Release{}) }
 func FuzzBind(f *testing.F)         { fuzzPayload(f, &wire.Bind{}) }
 func FuzzBound(f *testing.F)        { fuzzPayload(f, &wire.Bound{}) }
-func FuzzReport(f *testing.F)       { fuzzPayload(f, &wire.Report{}) }
-func FuzzReported(f *testing.F)     { fuzzPayload(f, &wire.Reported{}) }
 func FuzzUnbind(f *testing.F)       { fuzzPayload(f, &wire.Unbind{}) }
 func FuzzEvaluate(f *testing.F)     { fuzzPayload(f, &wire.Evaluate{}) }
 func FuzzDone(f *testing.F)         { fuzzPayload(f, &wire.Done{}) }

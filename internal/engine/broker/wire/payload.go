@@ -11,9 +11,8 @@ const (
 	MaxNotes    = 1 << 10  // remarks of a compile
 	MaxLines    = 4 << 10  // faults that a compile finds in one program
 	MaxFaults   = 2 * MaxTensors
-	MaxCauses   = 16      // sentinels that one error matches
-	MaxCounters = 256     // counters of a Stats
-	MaxFrames   = 4 << 10 // page frames of a Reported
+	MaxCauses   = 16  // sentinels that one error matches
+	MaxCounters = 256 // counters of a Stats
 	// MaxBytes bounds a size, offset or stride: ane.MaxBytes.
 	MaxBytes = 1 << 40
 )
@@ -136,16 +135,6 @@ func (p *Status) Parse(b []byte) error   { c := reader(b, KindStatus); p.fields(
 func (p *StatusReply) Append(b []byte) []byte { c := writer(b); p.fields(&c); return c.b }
 func (p *StatusReply) Parse(b []byte) error {
 	c := reader(b, KindStatus|Reply)
-	p.fields(&c)
-	return c.end()
-}
-
-func (p *Report) Append(b []byte) []byte { c := writer(b); p.fields(&c); return c.b }
-func (p *Report) Parse(b []byte) error   { c := reader(b, KindReport); p.fields(&c); return c.end() }
-
-func (p *Reported) Append(b []byte) []byte { c := writer(b); p.fields(&c); return c.b }
-func (p *Reported) Parse(b []byte) error {
-	c := reader(b, KindReport|Reply)
 	p.fields(&c)
 	return c.end()
 }

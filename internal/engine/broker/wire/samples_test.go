@@ -49,11 +49,6 @@ func samples() []wire.Payload {
 		&wire.Stats{Counters: []wire.Counter{{Name: "a", Value: 1}, {Name: "b", Value: 2}}},
 		&wire.Status{Program: 3},
 		&wire.StatusReply{Program: 1, Loaded: true, Resident: true, Queued: 2, Running: 3, Done: 4, Args: args},
-		&wire.Report{Surface: 1, Page: 2, Pages: wire.MaxFrames, Memory: true},
-		&wire.Reported{PID: 1, Address: math.MaxUint64, Hidden: true, Frames: []uint64{1, math.MaxUint64},
-			Mapping: wire.Mapping{Device: 2, Inode: 3, Offset: 4, Shared: true,
-				Amounts: wire.Amounts{Resident: 5, Proportional: 6, PrivateDirty: 7}},
-			Rest: wire.Amounts{Resident: 8, Proportional: 9, PrivateDirty: 10}},
 		&wire.Empty{}, &fault,
 	}
 	all := full
@@ -98,8 +93,6 @@ func beyond() map[string]wire.Payload {
 		"note":          &wire.Compiled{Notes: []string{long(wire.MaxText)}},
 		"ports":         &wire.Bind{Out: make([]wire.Port, wire.MaxTensors+1)},
 		"offset":        &wire.Bind{In: []wire.Port{{Offset: wire.MaxBytes + 1}}},
-		"pages":         &wire.Report{Pages: wire.MaxFrames + 1},
-		"frames":        &wire.Reported{Frames: make([]uint64, wire.MaxFrames+1)},
 		"state":         &wire.Cancelled{State: wire.CancelRunning + 1},
 		"counters":      &wire.Stats{Counters: make([]wire.Counter, wire.MaxCounters+1)},
 		"causes":        &wire.Fault{Causes: make([]uint32, wire.MaxCauses+1)},
