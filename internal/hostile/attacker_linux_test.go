@@ -130,7 +130,7 @@ func (a *attacker) throw(r *raw, b []byte, fds ...int) bool {
 // press sends a correct frame as soon as there is room, and reports false when the connection or the attack has ended.
 func (a *attacker) press(r *raw, k wire.Kind, q wire.Payload, fds ...int) bool {
 	r.id++
-	return a.insist(r, framed(k, r.id, q.Append(nil)).bytes(), fds...)
+	return a.insist(r, framed(k, r.id, wire.Append(nil, q)).bytes(), fds...)
 }
 
 // insist sends bytes as soon as there is room, and reads answers while it waits.

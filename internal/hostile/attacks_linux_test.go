@@ -104,7 +104,7 @@ func (a *attacker) request(x *ready) packet {
 	default:
 		q = &wire.Empty{}
 	}
-	return framed(kind, a.dice.Uint64(), q.Append(nil))
+	return framed(kind, a.dice.Uint64(), wire.Append(nil, q))
 }
 
 // mutate changes some bytes of a packet's body, or its length, or replaces it.
@@ -234,7 +234,7 @@ func descriptors(a *attacker) {
 				q, k = &wire.Instance{Program: 1}, wire.KindInstance
 			}
 			r.id++
-			p := framed(k, r.id, q.Append(nil))
+			p := framed(k, r.id, wire.Append(nil, q))
 			if a.dice.IntN(8) == 0 { // the payload is in the last descriptor
 				p.flags, p.length, p.body = wire.FlagLong, 0, nil
 			}
@@ -245,7 +245,7 @@ func descriptors(a *attacker) {
 	}
 	for range 4 { // before hello, and beside it
 		if r := a.connect(); r != nil {
-			a.throw(r, framed(wire.KindHello, 1, (&wire.Hello{Version: 1}).Append(nil)).bytes(),
+			a.throw(r, framed(wire.KindHello, 1, wire.Append(nil, &wire.Hello{Version: 1})).bytes(),
 				a.oddFiles(a.one(3))...)
 		}
 	}

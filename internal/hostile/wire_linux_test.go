@@ -164,7 +164,7 @@ func (r *raw) drain() {
 // post sends a correct frame.
 func (r *raw) post(k wire.Kind, q wire.Payload, fds ...int) error {
 	r.id++
-	return r.send(framed(k, r.id, q.Append(nil)).bytes(), fds...)
+	return r.send(framed(k, r.id, wire.Append(nil, q)).bytes(), fds...)
 }
 
 // ask sends a correct frame and reads up to its answer.
@@ -185,13 +185,13 @@ func (r *raw) ask(k wire.Kind, q, reply wire.Payload, fds ...int) error {
 			continue
 		case f.Kind == wire.KindFault:
 			var fault wire.Fault
-			if err := fault.Parse(f.Payload); err != nil {
+			if err := wire.Parse(f.Payload, &fault); err != nil {
 				return err
 			}
 			return fault.Err()
 		case f.Kind != k|wire.Reply:
 			return fmt.Errorf("%v answers %v", f.Kind, k)
 		}
-		return reply.Parse(f.Payload)
+		return wire.Parse(f.Payload, reply)
 	}
 }

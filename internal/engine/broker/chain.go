@@ -82,7 +82,7 @@ func submit(ctx context.Context, steps, each []*invocation) error {
 		request.Steps = append(request.Steps, wire.Step{Request: v.bound.Request, QoS: v.qos})
 	}
 	f := flight{s, newCall(), request.Sequence, each}
-	err := s.exchange(ctx, f.call, wire.KindChain, request.Append(nil))
+	err := s.exchange(ctx, f.call, wire.KindChain, wire.Append(nil, &request))
 	if isInFlight(err) {
 		if f.giveUp() {
 			return err

@@ -46,7 +46,7 @@ func (v *invocation) run(ctx context.Context) error {
 	}
 	v.evaluate = wire.Evaluate{Request: v.bound.Request, QoS: v.qos, Sequence: s.sequence.Add(1)}
 	v.evaluate.Deadline = remaining(ctx)
-	v.payload = v.evaluate.Append(v.payload[:0])
+	v.payload = wire.Append(v.payload[:0], &v.evaluate)
 	err := s.exchange(ctx, v.call, wire.KindEvaluate, v.payload)
 	if isInFlight(err) {
 		if (flight{s, v.call, v.evaluate.Sequence, []*invocation{v}}).giveUp() {

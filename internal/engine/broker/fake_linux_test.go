@@ -210,18 +210,18 @@ func (c *client) handle(frame wire.Frame, fds wire.Descriptors, what fate) bool 
 	case refuse:
 		fault := wire.NewFault(&ane.Error{Op: "test", Err: ane.ErrExhausted, Hint: "try less"})
 		fds.Close()
-		return c.send(wire.Frame{Kind: wire.KindFault, ID: frame.ID, Payload: fault.Append(nil)}) == nil
+		return c.send(wire.Frame{Kind: wire.KindFault, ID: frame.ID, Payload: wire.Append(nil, &fault)}) == nil
 	}
 	p, err := c.answer(frame, fds)
 	fds.Close()
 	switch {
 	case err != nil:
 		fault := wire.NewFault(err)
-		reply.Kind, reply.Payload = wire.KindFault, fault.Append(nil)
+		reply.Kind, reply.Payload = wire.KindFault, wire.Append(nil, &fault)
 	case p == nil:
 		return true // answered by a goroutine
 	default:
-		reply.Payload = p.Append(nil)
+		reply.Payload = wire.Append(nil, p)
 	}
 	return c.send(reply) == nil
 }
@@ -263,7 +263,7 @@ func (c *client) answer(frame wire.Frame, fds wire.Descriptors) (wire.Payload, e
 		return reply, nil
 	case wire.KindSurface:
 		var p wire.Surface
-		if err := p.Parse(frame.Payload); err != nil || len(fds) != 1 || c.blocks[p.Token] != nil {
+		if err := wire.Parse(frame.Payload, &p); err != nil || len(fds) != 1 || c.blocks[p.Token] != nil {
 			return nil, errors.Join(errFake, err)
 		}
 		f := os.NewFile(uintptr(fds[0]), "surface")
@@ -277,7 +277,7 @@ func (c *client) answer(frame wire.Frame, fds wire.Descriptors) (wire.Payload, e
 		return &wire.SurfaceReply{Token: p.Token}, nil
 	case wire.KindDrop:
 		var p wire.Drop
-		if err := p.Parse(frame.Payload); err != nil || c.blocks[p.Token] == nil {
+		if err := wire.Parse(frame.Payload, &p); err != nil || c.blocks[p.Token] == nil {
 			return nil, errors.Join(errFake, err)
 		}
 		b := c.blocks[p.Token]
@@ -290,19 +290,19 @@ func (c *client) answer(frame wire.Frame, fds wire.Descriptors) (wire.Payload, e
 		return c.compile(ctx, frame, fds)
 	case wire.KindLoad:
 		var p wire.Load
-		if err := p.Parse(frame.Payload); err != nil || c.programs[p.Program] == nil {
+		if err := wire.Parse(frame.Payload, &p); err != nil || c.programs[p.Program] == nil {
 			return nil, errors.Join(errFake, err)
 		}
 		return &wire.Loaded{Program: p.Program}, c.programs[p.Program].Load(ctx)
 	case wire.KindUnload:
 		var p wire.Unload
-		if err := p.Parse(frame.Payload); err != nil || c.programs[p.Program] == nil {
+		if err := wire.Parse(frame.Payload, &p); err != nil || c.programs[p.Program] == nil {
 			return nil, errors.Join(errFake, err)
 		}
 		return &wire.Empty{}, c.programs[p.Program].Unload(ctx)
 	case wire.KindRelease:
 		var p wire.Release
-		if err := p.Parse(frame.Payload); err != nil || c.programs[p.Program] == nil {
+		if err := wire.Parse(frame.Payload, &p); err != nil || c.programs[p.Program] == nil {
 			return nil, errors.Join(errFake, err)
 		}
 		x := c.programs[p.Program]
@@ -312,7 +312,7 @@ func (c *client) answer(frame wire.Frame, fds wire.Descriptors) (wire.Payload, e
 		return c.bind(frame)
 	case wire.KindUnbind:
 		var p wire.Unbind
-		if err := p.Parse(frame.Payload); err != nil || c.requests[p.Request] == nil {
+		if err := wire.Parse(frame.Payload, &p); err != nil || c.requests[p.Request] == nil {
 			return nil, errors.Join(errFake, err)
 		}
 		v := c.requests[p.Request]
@@ -322,7 +322,7 @@ func (c *client) answer(frame wire.Frame, fds wire.Descriptors) (wire.Payload, e
 		return nil, c.evaluate(frame)
 	case wire.KindCancel:
 		var p wire.Cancel
-		if err := p.Parse(frame.Payload); err != nil {
+		if err := wire.Parse(frame.Payload, &p); err != nil {
 			return nil, err
 		}
 		c.mu.Lock()
@@ -337,7 +337,7 @@ func (c *client) answer(frame wire.Frame, fds wire.Descriptors) (wire.Payload, e
 
 func (c *client) compile(ctx context.Context, frame wire.Frame, fds wire.Descriptors) (wire.Payload, error) {
 	var p wire.Compile
-	if err := p.Parse(frame.Payload); err != nil || len(fds) == 0 {
+	if err := wire.Parse(frame.Payload, &p); err != nil || len(fds) == 0 {
 		return nil, errors.Join(errFake, err)
 	}
 	text, err := wire.ReadSealed(fds[0], 1<<30)
@@ -363,7 +363,7 @@ func (c *client) compile(ctx context.Context, frame wire.Frame, fds wire.Descrip
 
 func (c *client) bind(frame wire.Frame) (wire.Payload, error) {
 	var p wire.Bind
-	if err := p.Parse(frame.Payload); err != nil || c.programs[p.Program] == nil {
+	if err := wire.Parse(frame.Payload, &p); err != nil || c.programs[p.Program] == nil {
 		return nil, errors.Join(errFake, err)
 	}
 	x := c.programs[p.Program]
@@ -399,7 +399,7 @@ func (c *client) bind(frame wire.Frame) (wire.Payload, error) {
 // evaluate runs in a goroutine, so that Cancel is read.
 func (c *client) evaluate(frame wire.Frame) error {
 	var p wire.Evaluate
-	if err := p.Parse(frame.Payload); err != nil || c.requests[p.Request] == nil {
+	if err := wire.Parse(frame.Payload, &p); err != nil || c.requests[p.Request] == nil {
 		return errors.Join(errFake, err)
 	}
 	v, id := c.requests[p.Request], frame.ID
@@ -415,11 +415,11 @@ func (c *client) evaluate(frame wire.Frame) error {
 		cancel()
 		if err != nil {
 			fault := wire.NewFault(err)
-			_ = c.send(wire.Frame{Kind: wire.KindFault, ID: id, Payload: fault.Append(nil)})
+			_ = c.send(wire.Frame{Kind: wire.KindFault, ID: id, Payload: wire.Append(nil, &fault)})
 			return
 		}
 		done := wire.Done{Sequence: p.Sequence}
-		_ = c.send(wire.Frame{Kind: wire.KindEvaluate | wire.Reply, ID: id, Payload: done.Append(nil)})
+		_ = c.send(wire.Frame{Kind: wire.KindEvaluate | wire.Reply, ID: id, Payload: wire.Append(nil, &done)})
 	})
 	return nil
 }

@@ -72,12 +72,12 @@ func statistics(ctx context.Context, path string) (*counters, error) {
 		return nil, fmt.Errorf("the broker answers request %d, not %d", f.ID, id)
 	case f.Kind == wire.KindFault:
 		var fault wire.Fault
-		if err := fault.Parse(f.Payload); err != nil {
+		if err := wire.Parse(f.Payload, &fault); err != nil {
 			return nil, err
 		}
 		return nil, fault.Err()
 	case f.Kind != wire.KindStats|wire.Reply:
 		return nil, errStray(f.Kind)
 	}
-	return (*counters)(&reply), reply.Parse(f.Payload)
+	return (*counters)(&reply), wire.Parse(f.Payload, &reply)
 }

@@ -31,7 +31,7 @@ func (c *call) answer(k wire.Kind, p wire.Payload) error {
 		return c.err
 	case c.kind == wire.KindFault:
 		var f wire.Fault
-		if err := f.Parse(c.body); err != nil {
+		if err := wire.Parse(c.body, &f); err != nil {
 			return err
 		}
 		f.Engine = Name // for callers; it may come from the engine that the broker has
@@ -42,7 +42,7 @@ func (c *call) answer(k wire.Kind, p wire.Payload) error {
 	case c.kind != k|wire.Reply:
 		return &wire.Error{Op: "receive", Kind: c.kind, Err: wire.ErrKind, Detail: "in answer to " + k.String()}
 	}
-	return p.Parse(c.body)
+	return wire.Parse(c.body, p)
 }
 
 // ask sends a request and reads its answer into reply. When ctx ends first, the error is
@@ -57,7 +57,7 @@ func (t *transport) ask(ctx context.Context, k wire.Kind, request, reply wire.Pa
 		late = func(*call) {}
 	}
 	c := newCall()
-	err := t.exchange(ctx, c, k, request.Append(nil), fds...)
+	err := t.exchange(ctx, c, k, wire.Append(nil, request), fds...)
 	if isInFlight(err) && !t.orphan(c, late) {
 		<-c.done
 		err = nil

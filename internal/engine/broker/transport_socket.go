@@ -148,7 +148,7 @@ func (t *transport) post(k wire.Kind, p wire.Payload) {
 		t.mu.Unlock()
 		return
 	}
-	t.outbox = append(t.outbox, wire.Frame{Kind: k, Payload: p.Append(nil)})
+	t.outbox = append(t.outbox, wire.Frame{Kind: k, Payload: wire.Append(nil, p)})
 	t.posted.Store(int64(len(t.outbox)))
 	t.mu.Unlock()
 	t.flush()

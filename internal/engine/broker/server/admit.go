@@ -18,7 +18,7 @@ func (c *session) refuseHello(f *wire.Frame, err error) error {
 // hello admits the client to a tier.
 func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, error) {
 	var p wire.Hello
-	if err := p.Parse(payload); err != nil {
+	if err := wire.Parse(payload, &p); err != nil {
 		return nil, err
 	}
 	if p.Version != wire.Version {

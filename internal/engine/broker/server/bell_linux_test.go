@@ -46,17 +46,17 @@ func hear(t *testing.T, b *wire.Bell) wire.Frame {
 func ring(t *testing.T, b *wire.Bell, q *wire.Evaluate) error {
 	t.Helper()
 	require.NoError(t, b.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | q.Sequence,
-		Payload: q.Append(nil)}))
+		Payload: wire.Append(nil, q)}))
 	f := hear(t, b)
 	require.Equal(t, wire.BellID|q.Sequence, f.ID)
 	if f.Kind == wire.KindFault {
 		var fault wire.Fault
-		require.NoError(t, fault.Parse(f.Payload))
+		require.NoError(t, wire.Parse(f.Payload, &fault))
 		return fault.Err()
 	}
 	require.Equal(t, wire.KindEvaluate|wire.Reply, f.Kind)
 	var d wire.Done
-	require.NoError(t, d.Parse(f.Payload))
+	require.NoError(t, wire.Parse(f.Payload, &d))
 	require.Equal(t, q.Sequence, d.Sequence)
 	return nil
 }
@@ -109,7 +109,7 @@ func TestBellClientGoes(t *testing.T) {
 	r, err := p.ready(model(t, "identity"), 21)
 	require.NoError(t, err)
 	q := wire.Evaluate{Request: r.request, Sequence: 9}
-	require.NoError(t, bell.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID, Payload: q.Append(nil)}))
+	require.NoError(t, bell.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID, Payload: wire.Append(nil, &q)}))
 	eventually(t, "it runs", func() bool { return b.driver.Stats().Running == 1 })
 	p.close()
 	eventually(t, "the client is gone", func() bool { return b.driver.Stats().Clients == 0 })
@@ -136,7 +136,7 @@ func TestBellOfRefusedFrames(t *testing.T) {
 		require.Error(t, q.ask(wire.KindHello, &wire.Hello{Version: wire.Version}, &q.hello))
 	}
 	hello := wire.Hello{Version: wire.Version}
-	require.NoError(t, bell.Send(wire.Frame{Kind: wire.KindHello, ID: wire.BellID, Payload: hello.Append(nil)}))
+	require.NoError(t, bell.Send(wire.Frame{Kind: wire.KindHello, ID: wire.BellID, Payload: wire.Append(nil, &hello)}))
 	require.Equal(t, wire.KindFault, hear(t, bell).Kind)
 	require.NoError(t, q.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}))
 }

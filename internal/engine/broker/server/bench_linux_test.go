@@ -60,11 +60,11 @@ func BenchmarkEvaluateFloor(b *testing.B) {
 				return
 			}
 			var q wire.Evaluate
-			if q.Parse(f.Payload) != nil {
+			if wire.Parse(f.Payload, &q) != nil {
 				return
 			}
 			d := wire.Done{Sequence: q.Sequence}
-			body = d.Append(body[:0])
+			body = wire.Append(body[:0], &d)
 			if there.Send(wire.Frame{Kind: f.Kind | wire.Reply, ID: f.ID, Payload: body}) != nil {
 				return
 			}

@@ -33,7 +33,7 @@ type requests struct {
 // checked again, since a client need not be ours.
 func (t *requests) bind(payload []byte) (wire.Payload, error) {
 	var q wire.Bind
-	if err := q.Parse(payload); err != nil {
+	if err := wire.Parse(payload, &q); err != nil {
 		return nil, err
 	}
 	p, err := t.programs.find("bind", q.Program)
@@ -62,7 +62,7 @@ func (t *requests) bind(payload []byte) (wire.Payload, error) {
 // unbind frees a request that is not in flight.
 func (t *requests) unbind(payload []byte) (wire.Payload, error) {
 	var q wire.Unbind
-	if err := q.Parse(payload); err != nil {
+	if err := wire.Parse(payload, &q); err != nil {
 		return nil, err
 	}
 	r := t.table.find(q.Request)

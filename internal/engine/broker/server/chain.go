@@ -59,7 +59,7 @@ func (l *lanes) close(program uint64) { delete(l.open, program) }
 // runChain starts a chain. A goroutine answers it, unless an error is returned.
 func (t *flights) runChain(f *wire.Frame) error {
 	var q wire.Chain
-	if err := q.Parse(f.Payload); err != nil {
+	if err := wire.Parse(f.Payload, &q); err != nil {
 		return err
 	}
 	if err := t.grant.allow("chain", driverabi.EntitlementDataChaining); err != nil {

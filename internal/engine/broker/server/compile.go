@@ -35,7 +35,7 @@ type compiles struct {
 // client has other work.
 func (c *compiles) program(f *wire.Frame, fds wire.Descriptors) error {
 	var p wire.Compile
-	if err := p.Parse(f.Payload); err != nil {
+	if err := wire.Parse(f.Payload, &p); err != nil {
 		return err
 	}
 	if err := c.grant.allow("compile", driverabi.EntitlementBaseline); err != nil {

@@ -20,7 +20,7 @@ const inlineTime = 200 * time.Microsecond
 // error is returned.
 func (t *flights) evaluate(f *wire.Frame) error {
 	var q wire.Evaluate
-	if err := q.Parse(f.Payload); err != nil {
+	if err := wire.Parse(f.Payload, &q); err != nil {
 		return err
 	}
 	fl, err := t.lift(f.ID, &q)
@@ -154,7 +154,7 @@ func (t *flights) finish(fl *flight) {
 // cancel ends an evaluation, which is answered all the same.
 func (t *flights) cancel(payload []byte) (wire.Payload, error) {
 	var q wire.Cancel
-	if err := q.Parse(payload); err != nil {
+	if err := wire.Parse(payload, &q); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()

@@ -48,7 +48,7 @@ func storm(t *testing.T, p *peer, r *run, dice *rand.Rand, frames int) {
 			&wire.Surface{Size: uint64(small()),
 				Token: small()}, &wire.Status{Program: small()}, &wire.Hello{Version: wire.Version},
 		}
-		body := payloads[dice.IntN(len(payloads))].Append(nil)
+		body := wire.Append(nil, payloads[dice.IntN(len(payloads))])
 		if len(body) > 0 && dice.IntN(4) == 0 {
 			body[dice.IntN(len(body))] ^= 1 << dice.IntN(8)
 		}
@@ -121,7 +121,7 @@ func FuzzFrames(f *testing.F) {
 	for _, p := range []wire.Payload{&wire.Evaluate{Request: 1, Sequence: 1},
 		&wire.Bind{Program: 1, In: []wire.Port{{Surface: 1}}, Out: []wire.Port{{Surface: 2}}}, &wire.Load{Program: 1}} {
 		for k := wire.KindHello; k < wire.KindFault; k++ {
-			f.Add(wire.Frame{Kind: k, ID: 3, Payload: p.Append(nil)}.Append(nil))
+			f.Add(wire.Frame{Kind: k, ID: 3, Payload: wire.Append(nil, p)}.Append(nil))
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

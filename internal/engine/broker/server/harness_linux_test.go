@@ -119,7 +119,7 @@ func (p *peer) close() {
 // post sends a frame and returns its number.
 func (p *peer) post(k wire.Kind, q wire.Payload, fds ...int) (uint64, error) {
 	p.id++
-	return p.id, p.conn.Send(wire.Frame{Kind: k, ID: p.id, Payload: q.Append(nil)}, fds...)
+	return p.id, p.conn.Send(wire.Frame{Kind: k, ID: p.id, Payload: wire.Append(nil, q)}, fds...)
 }
 
 // read waits for the answer to a frame.
@@ -129,12 +129,12 @@ func (p *peer) read(id uint64, reply wire.Payload) error {
 			delete(p.early, id)
 			if a.kind == wire.KindFault {
 				var f wire.Fault
-				if err := f.Parse(a.body); err != nil {
+				if err := wire.Parse(a.body, &f); err != nil {
 					return err
 				}
 				return f.Err()
 			}
-			return reply.Parse(a.body)
+			return wire.Parse(a.body, reply)
 		}
 		f, fds, err := p.conn.Receive(p.buf)
 		fds.Close()
@@ -380,7 +380,7 @@ func newRawEvaluate(p *peer, r *run) func() error {
 	return func() error {
 		p.id++
 		q.Sequence = p.id
-		body = q.Append(body[:0])
+		body = wire.Append(body[:0], &q)
 		if err := p.conn.Send(wire.Frame{Kind: wire.KindEvaluate, ID: p.id, Payload: body}); err != nil {
 			return err
 		}
@@ -391,6 +391,6 @@ func newRawEvaluate(p *peer, r *run) func() error {
 		if f.Kind != wire.KindEvaluate|wire.Reply || f.ID != p.id {
 			return errors.New("another answer: " + f.Kind.String())
 		}
-		return d.Parse(f.Payload)
+		return wire.Parse(f.Payload, &d)
 	}
 }

@@ -70,7 +70,7 @@ func (h *hostile) scribble(dice *rand.Rand, request uint32, rounds int) {
 	for range rounds {
 		q := wire.Evaluate{Request: request, Sequence: dice.Uint64N(4)}
 		_ = h.bell.Send(wire.Frame{Kind: kinds[dice.IntN(len(kinds))], ID: wire.BellID | dice.Uint64N(4),
-			Payload: q.Append(nil)})
+			Payload: wire.Append(nil, &q)})
 		switch dice.IntN(6) {
 		case 0:
 			binary.LittleEndian.PutUint32(h.box[4:], dice.Uint32()) // length
@@ -146,7 +146,7 @@ func TestRingsWithoutWaiting(t *testing.T) {
 	requests := p.many(t, r, 32)
 	for i := range uint64(MaxTroubles - 100) {
 		q := wire.Evaluate{Request: requests[i%32], Sequence: i}
-		require.NoError(t, bell.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | i, Payload: q.Append(nil)}))
+		require.NoError(t, bell.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | i, Payload: wire.Append(nil, &q)}))
 	}
 	buf := make([]byte, wire.MaxFrame)
 	const patience = 5 * time.Second    // for an answer that may have been lost
@@ -154,7 +154,7 @@ func TestRingsWithoutWaiting(t *testing.T) {
 		require.Less(t, again, uint64(100), "no answer comes")
 		q := wire.Evaluate{Request: r.request, Sequence: again << 32}
 		require.NoError(t, bell.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | q.Sequence,
-			Payload: q.Append(nil)}))
+			Payload: wire.Append(nil, &q)}))
 		f, err := bell.Receive(buf, patience)
 		for err == nil && f.ID != wire.BellID|q.Sequence {
 			f, err = bell.Receive(buf, patience)

@@ -21,7 +21,7 @@ func (a *adapter) close(d *driver.Driver) error { return d.RemoveProgram(a.resou
 // instance makes an instance of a loaded program.
 func (c *compiles) instance(f *wire.Frame, fds wire.Descriptors) error {
 	var q wire.Instance
-	if err := q.Parse(f.Payload); err != nil {
+	if err := wire.Parse(f.Payload, &q); err != nil {
 		return err
 	}
 	if err := c.grant.allowRestricted("instance", driverabi.EntitlementAdapterWeight); err != nil {

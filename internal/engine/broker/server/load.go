@@ -11,7 +11,7 @@ import (
 // load makes a program ready to run.
 func (t *programs) load(payload []byte) (wire.Payload, error) {
 	var q wire.Load
-	if err := q.Parse(payload); err != nil {
+	if err := wire.Parse(payload, &q); err != nil {
 		return nil, err
 	}
 	if err := t.mayLoad(&q); err != nil {
@@ -103,7 +103,7 @@ func (t *programs) detach(p *program) error {
 // the driver.
 func (t *programs) unload(payload []byte) (wire.Payload, error) {
 	var q wire.Unload
-	if err := q.Parse(payload); err != nil {
+	if err := wire.Parse(payload, &q); err != nil {
 		return nil, err
 	}
 	p, err := t.find("unload", q.Program)

@@ -26,7 +26,7 @@ func (o *outlet) reply(f *wire.Frame, p wire.Payload) error {
 	if err := wire.Check(p); err != nil {
 		return err
 	}
-	o.send(wire.Frame{Kind: f.Kind | wire.Reply, ID: f.ID, Payload: p.Append(nil)})
+	o.send(wire.Frame{Kind: f.Kind | wire.Reply, ID: f.ID, Payload: wire.Append(nil, p)})
 	return nil
 }
 
@@ -34,14 +34,14 @@ func (o *outlet) reply(f *wire.Frame, p wire.Payload) error {
 func (o *outlet) fault(id uint64, err error) {
 	o.faults.Add(1)
 	p := wire.NewFault(err)
-	o.send(wire.Frame{Kind: wire.KindFault, ID: id, Payload: p.Append(nil)})
+	o.send(wire.Frame{Kind: wire.KindFault, ID: id, Payload: wire.Append(nil, &p)})
 }
 
 // done answers a run that succeeded, without memory of its own.
 func (o *outlet) done(kind wire.Kind, id uint64, p wire.Done) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.payload = p.Append(o.payload[:0])
+	o.payload = wire.Append(o.payload[:0], &p)
 	o.sendLocked(wire.Frame{Kind: kind | wire.Reply, ID: id, Payload: o.payload})
 }
 

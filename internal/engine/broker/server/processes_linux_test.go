@@ -111,10 +111,10 @@ func clientProcess() (answered int, err error) {
 			q := wire.Evaluate{Request: request, Sequence: sequence}
 			if i == 0 {
 				want[wire.BellID|sequence] = sequence
-				err = bell.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | sequence, Payload: q.Append(nil)})
+				err = bell.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | sequence, Payload: wire.Append(nil, &q)})
 			} else {
 				want[sequence] = sequence
-				err = p.conn.Send(wire.Frame{Kind: wire.KindEvaluate, ID: sequence, Payload: q.Append(nil)})
+				err = p.conn.Send(wire.Frame{Kind: wire.KindEvaluate, ID: sequence, Payload: wire.Append(nil, &q)})
 			}
 			if err != nil {
 				return answered, err
@@ -124,7 +124,7 @@ func clientProcess() (answered int, err error) {
 			asked, ok := want[f.ID]
 			delete(want, f.ID)
 			var d wire.Done
-			if !ok || f.Kind != wire.KindEvaluate|wire.Reply || d.Parse(f.Payload) != nil || d.Sequence != asked {
+			if !ok || f.Kind != wire.KindEvaluate|wire.Reply || wire.Parse(f.Payload, &d) != nil || d.Sequence != asked {
 				return fmt.Errorf("%v to %#x, asked: %v, of %d", f.Kind, f.ID, ok, d.Sequence)
 			}
 			answered++

@@ -89,7 +89,7 @@ func (t *programs) find(op string, handle uint32) (*program, error) {
 // release frees a program that no request uses.
 func (t *programs) release(payload []byte) (wire.Payload, error) {
 	var q wire.Release
-	if err := q.Parse(payload); err != nil {
+	if err := wire.Parse(payload, &q); err != nil {
 		return nil, err
 	}
 	p, err := t.find("release", q.Program)
@@ -154,7 +154,7 @@ func (t *programs) add(p *program, r *wire.Compiled) error {
 // status tells about a program.
 func (t *programs) status(payload []byte) (wire.Payload, error) {
 	var q wire.Status
-	if err := q.Parse(payload); err != nil {
+	if err := wire.Parse(payload, &q); err != nil {
 		return nil, err
 	}
 	p, err := t.find("status", q.Program)

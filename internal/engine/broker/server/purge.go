@@ -14,7 +14,7 @@ const PurgeEverybody = "*"
 // compiles. Clients that run one go on: a purge never ends a run.
 func (c *session) purge(payload []byte) (wire.Payload, error) {
 	var q wire.Purge
-	if err := q.Parse(payload); err != nil {
+	if err := wire.Parse(payload, &q); err != nil {
 		return nil, err
 	}
 	var r wire.Purged

@@ -144,7 +144,7 @@ func (s *server) reject(conn *wire.Conn, peer caller, why error) {
 	if err == nil {
 		p := wire.NewFault(why)
 		// it is turned away all the same
-		_ = conn.Send(wire.Frame{Kind: wire.KindFault, ID: f.ID, Payload: p.Append(nil)})
+		_ = conn.Send(wire.Frame{Kind: wire.KindFault, ID: f.ID, Payload: wire.Append(nil, &p)})
 	}
 }
 

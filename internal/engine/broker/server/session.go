@@ -218,7 +218,7 @@ func (c *session) ask(f *wire.Frame, fds wire.Descriptors) (wire.Payload, error)
 		return c.stats(f.Payload)
 	case wire.KindPing:
 		var p wire.Empty
-		return &p, p.Parse(f.Payload) // a broker that is busy answers, and one that hangs does not
+		return &p, wire.Parse(f.Payload, &p) // a broker that is busy answers, and one that hangs does not
 	}
 	return nil, &wire.Error{Op: "receive", Kind: f.Kind, Err: wire.ErrKind, Detail: f.Kind.String() + " is no request",
 		Hint: "send what a client sends"}

@@ -22,7 +22,7 @@ type counters struct {
 // about them.
 func (c *session) stats(payload []byte) (wire.Payload, error) {
 	var p wire.Empty
-	if err := p.Parse(payload); err != nil {
+	if err := wire.Parse(payload, &p); err != nil {
 		return nil, err
 	}
 	d, n, t := c.driver.Stats(), &c.counts, c.conn.Traffic().Plus(c.bell.Traffic())

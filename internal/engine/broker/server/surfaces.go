@@ -37,7 +37,7 @@ func (s *surface) needs() needs { return needs{mappings: 2, descriptors: 1, memo
 // add registers memory.
 func (t *surfaces) add(payload []byte, fds wire.Descriptors) (wire.Payload, error) {
 	var p wire.Surface
-	if err := p.Parse(payload); err != nil {
+	if err := wire.Parse(payload, &p); err != nil {
 		return nil, err
 	}
 	if len(fds) != 1 {
@@ -88,7 +88,7 @@ func (t *surfaces) roomFor(p *wire.Surface) error {
 // drop forgets memory that no request uses.
 func (t *surfaces) drop(payload []byte) (wire.Payload, error) {
 	var p wire.Drop
-	if err := p.Parse(payload); err != nil {
+	if err := wire.Parse(payload, &p); err != nil {
 		return nil, err
 	}
 	s := t.table.find(p.Token)

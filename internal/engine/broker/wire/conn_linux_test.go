@@ -453,12 +453,12 @@ func TestNoAllocations(t *testing.T) {
 	buf, out := buffer(), make([]byte, 0, 64)
 	e := wire.Evaluate{Request: 1, Sequence: 2}
 	require.Zero(t, testing.AllocsPerRun(1000, func() {
-		if a.Send(wire.Frame{Kind: wire.KindEvaluate, ID: 1, Payload: e.Append(out)}) != nil {
+		if a.Send(wire.Frame{Kind: wire.KindEvaluate, ID: 1, Payload: wire.Append(out, &e)}) != nil {
 			panic("send")
 		}
 		f, _, err := b.Receive(buf)
 		var got wire.Evaluate
-		if err != nil || got.Parse(f.Payload) != nil || got != e {
+		if err != nil || wire.Parse(f.Payload, &got) != nil || got != e {
 			panic("receive")
 		}
 	}))

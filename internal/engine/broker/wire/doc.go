@@ -7,12 +7,12 @@
 //
 // # Payloads
 //
-// Every Kind has a struct with Append and Parse. The encoding is canonical: what Parse
-// accepts is exactly what Append writes. Each field is led by a tag, its place in the struct
-// and its type, so that a field left out, doubled or out of order is an error and never
-// another field's value. Strings, lists and numbers are bounded by the constants of this
-// package. Append writes whatever it is given; Parse at the other side refuses what is
-// beyond the limits, and Check tells before sending.
+// The table of kinds names a struct for each request and each answer, and the struct is the table of the payload's
+// fields: their order, their types and, by the tag "max", their limits. Append, Parse and Check walk it. The encoding
+// is canonical: what Parse accepts is exactly what Append writes. Each field is led by a tag, its place in the struct
+// and its type, so that a field left out, doubled or out of order is an error and never another field's value. Append
+// writes whatever it is given; Parse at the other side refuses what is beyond the limits, and Check tells before
+// sending.
 //
 // # Descriptors
 //

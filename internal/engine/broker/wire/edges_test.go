@@ -18,19 +18,19 @@ import (
 func TestFieldsInBytes(t *testing.T) {
 	e := Evaluate{Request: 1, QoS: 2, Sequence: 3, Deadline: 4}
 	require.Equal(t, []byte{
-		0<<3 | typeU32, 1, 0, 0, 0,
-		1<<3 | typeU32, 2, 0, 0, 0,
-		2<<3 | typeU64, 3, 0, 0, 0, 0, 0, 0, 0,
-		3<<3 | typeU64, 4, 0, 0, 0, 0, 0, 0, 0,
-	}, e.Append(nil))
+		0<<3 | 2, 1, 0, 0, 0,
+		1<<3 | 2, 2, 0, 0, 0,
+		2<<3 | 3, 3, 0, 0, 0, 0, 0, 0, 0,
+		3<<3 | 3, 4, 0, 0, 0, 0, 0, 0, 0,
+	}, Append(nil, &e))
 }
 
 // Errors tell the byte at which the field begins, and count what is there and what is wanted.
 func TestErrorsCountBytes(t *testing.T) {
-	evaluate := (&Evaluate{Request: 1}).Append(nil)
-	stats := (&Stats{Counters: make([]Counter, 9)}).Append(nil)
+	evaluate := Append(nil, &Evaluate{Request: 1})
+	stats := Append(nil, &Stats{Counters: make([]Counter, 9)})
 	frame := Frame{Kind: KindPing, Payload: make([]byte, 3)}.Append(nil)
-	parse := func(p Payload, b []byte) error { return p.Parse(b) }
+	parse := func(p Payload, b []byte) error { return Parse(b, p) }
 	receive := func(b []byte) error { _, err := ParseFrame(b); return err }
 	for name, c := range map[string]struct {
 		err  error
@@ -59,7 +59,7 @@ func TestErrorsCountBytes(t *testing.T) {
 func TestValuesAtTheirLimits(t *testing.T) {
 	layout := ane.Layout{DType: mil.UInt64}
 	for _, p := range []Payload{
-		&Loaded{QueueDepth: driverabi.QueueDepth}, &Fault{Op: strings.Repeat("o", MaxName)},
+		&Loaded{QueueDepth: driverabi.QueueDepth}, &Fault{Failure: Failure{Op: strings.Repeat("o", MaxName)}},
 		&Compiled{In: []ane.Layout{layout}},
 	} {
 		require.NoError(t, Check(p))
@@ -101,8 +101,8 @@ func TestFaultsNameSomeSentinels(t *testing.T) {
 	f := NewFault(ane.Because(ane.ErrEngine, fmt.Errorf("all: %w", errors.Join(sentinels[1:]...))))
 	require.Len(t, f.Causes, MaxCauses)
 	require.NoError(t, Check(&f))
-	later := Fault{Code: uint32(len(sentinels)), Text: "a later version"}
-	require.ErrorContains(t, later.Err(), "a later version")
+	later := Failure{Code: uint32(len(sentinels)), Text: "a later version"}
+	require.ErrorContains(t, later.alone(), "a later version")
 }
 
 // Faults that are too long all together lose the last ones.

@@ -9,61 +9,35 @@ import (
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
-// Fault answers a request that failed. Its fields are those of ane.Error.
+// Fault answers a request that failed.
 type Fault struct {
+	Failure
+	Also []Failure `max:"faults"` // further errors of the same call
+}
+
+// Failure is one error. Its fields are those of ane.Error.
+type Failure struct {
 	Code   uint32   // number of the sentinel; 0 for none
-	Causes []uint32 // further sentinels that the error matches
-	Text   string   // of a cause that is no sentinel
+	Causes []uint32 `max:"causes"` // further sentinels that the error matches
+	Text   string   `max:"text"`   // of a cause that is no sentinel
 
-	Op, Engine, Name, Detail, Rule, Hint, Domain string
-	NSCode                                       int64
+	Op, Engine         string `max:"name"`
+	Name               string `max:"path"`
+	Detail, Rule, Hint string `max:"text"`
+	Domain             string `max:"name"`
+	NSCode             int64
 
-	Entitlement string // the one that is missing, when the call was denied
+	Entitlement string `max:"name"` // the one that is missing, when the call was denied
 	Return      uint32 // the driver's return code, 0 where it was not the driver
 
-	Lines []Line  // faults in a program's text
-	Also  []Fault // further errors of the same call; theirs are left out
+	Lines []Line `max:"lines"` // faults in a program's text
 }
 
 // Line is a fault in a program's text.
 type Line struct {
-	File      string
+	File      string `max:"path"`
 	Line, Col uint32
-	Msg, Hint string
-}
-
-func (p *Fault) fields(c *coder) {
-	p.own(c)
-	for i := range items(c, "also", &p.Also, MaxFaults) {
-		p.Also[i].own(c)
-	}
-}
-
-// own is everything but Also, which nests once.
-func (p *Fault) own(c *coder) {
-	c.u32("code", &p.Code)
-	for i := range items(c, "causes", &p.Causes, MaxCauses) {
-		c.u32("cause", &p.Causes[i])
-	}
-	c.text("text", &p.Text, MaxText)
-	c.text("op", &p.Op, MaxName)
-	c.text("engine", &p.Engine, MaxName)
-	c.text("name", &p.Name, MaxPath)
-	c.text("detail", &p.Detail, MaxText)
-	c.text("rule", &p.Rule, MaxText)
-	c.text("hint", &p.Hint, MaxText)
-	c.text("domain", &p.Domain, MaxName)
-	c.i64("nscode", &p.NSCode)
-	c.text("entitlement", &p.Entitlement, MaxName)
-	c.u32("return", &p.Return)
-	for i := range items(c, "lines", &p.Lines, MaxLines) {
-		l := &p.Lines[i]
-		c.text("file", &l.File, MaxPath)
-		c.u32("line", &l.Line)
-		c.u32("col", &l.Col)
-		c.text("msg", &l.Msg, MaxText)
-		c.text("hint", &l.Hint, MaxText)
-	}
+	Msg, Hint string `max:"text"`
 }
 
 // NewFault describes an error for the other side: every sentinel of package ane and of
@@ -72,7 +46,7 @@ func (p *Fault) own(c *coder) {
 // What is longer than the limits is cut.
 func NewFault(err error) Fault {
 	all := split(err)
-	f := one(all[0])
+	f := Fault{Failure: one(all[0])}
 	for _, e := range all[1:min(len(all), MaxFaults)] {
 		f.Also = append(f.Also, one(e))
 	}
@@ -103,12 +77,12 @@ func describes(all []error) bool {
 	return true
 }
 
-func one(err error) Fault {
-	f := Fault{Op: "call"}
+func one(err error) Failure {
+	f := Failure{Op: "call"}
 	cause := err
 	var e *ane.Error
 	if errors.As(err, &e) {
-		f = Fault{Op: e.Op, Engine: e.Engine, Name: e.Name, Detail: e.Detail, Rule: e.Rule,
+		f = Failure{Op: e.Op, Engine: e.Engine, Name: e.Name, Detail: e.Detail, Rule: e.Rule,
 			Hint: e.Hint, Domain: e.Domain, NSCode: int64(e.Code)}
 		cause = e.Err
 	}
@@ -144,7 +118,7 @@ func lines(list mil.ErrorList) []Line {
 	return all
 }
 
-func (p *Fault) cut() {
+func (p *Failure) cut() {
 	for _, s := range []struct {
 		text  *string
 		limit int
@@ -178,13 +152,13 @@ func (p *Fault) Err() error {
 	return errors.Join(errs...)
 }
 
-func (p *Fault) alone() error {
+func (p *Failure) alone() error {
 	return &ane.Error{Op: p.Op, Engine: p.Engine, Name: p.Name, Detail: p.Detail, Rule: p.Rule, Hint: p.Hint,
 		Domain: p.Domain, Code: int(p.NSCode), Err: p.cause()}
 }
 
 // cause is the cause of the ane.Error.
-func (p *Fault) cause() error {
+func (p *Failure) cause() error {
 	if len(p.Lines) > 0 {
 		var list mil.ErrorList
 		for _, l := range p.Lines {

@@ -23,7 +23,7 @@ func across(t *testing.T, err error) error {
 	f := NewFault(err)
 	require.NoError(t, Check(&f))
 	var back Fault
-	require.NoError(t, back.Parse(f.Append(nil)))
+	require.NoError(t, Parse(Append(nil, &f), &back))
 	return back.Err()
 }
 
@@ -102,10 +102,10 @@ func TestFaultIsCutToItsLimits(t *testing.T) {
 
 func FuzzFaultErr(f *testing.F) {
 	bare := NewFault(&ane.Error{Op: "bind", Err: ane.ErrShape})
-	f.Add(bare.Append(nil))
+	f.Add(Append(nil, &bare))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var p Fault
-		if p.Parse(b) == nil {
+		if Parse(b, &p) == nil {
 			require.NotEmpty(t, p.Err().Error())
 		}
 	})

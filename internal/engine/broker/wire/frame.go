@@ -13,41 +13,60 @@ const Version = 1
 // KindFault answers any request that failed.
 type Kind uint16
 
-// Kinds of requests, each with the payloads of request and answer.
+// Kinds of requests.
 const (
-	KindHello    Kind = 1 + iota // Hello, HelloReply
-	KindSurface                  // Surface and its memfd, SurfaceReply
-	KindDrop                     // Drop, Empty
-	KindCompile                  // Compile and its memfds, Compiled
-	KindInstance                 // Instance and its memfds, Compiled
-	KindLoad                     // Load, Loaded
-	KindUnload                   // Unload, Empty
-	KindRelease                  // Release, Empty
-	KindBind                     // Bind, Bound
-	KindUnbind                   // Unbind, Empty
-	KindEvaluate                 // Evaluate, Done
-	KindCancel                   // Cancel, Cancelled
-	KindPurge                    // Purge, Purged
-	KindStats                    // Empty, Stats
-	KindStatus                   // Status, StatusReply
-	KindPing                     // Empty, Empty
-	KindFault                    // only as an answer, without the Reply bit: Fault
-	KindChain                    // Chain, Done
-	kinds
+	KindHello Kind = 1 + iota
+	KindSurface
+	KindDrop
+	KindCompile
+	KindInstance
+	KindLoad
+	KindUnload
+	KindRelease
+	KindBind
+	KindUnbind
+	KindEvaluate
+	KindCancel
+	KindPurge
+	KindStats
+	KindStatus
+	KindPing
+	KindFault // only as an answer, without the Reply bit
+	KindChain
 )
 
 // Reply is the bit that makes a kind its answer.
 const Reply Kind = 0x8000
 
-var kindNames = [kinds]string{
-	"", "hello", "surface", "drop", "compile", "instance", "load", "unload", "release", "bind",
-	"unbind", "evaluate", "cancel", "purge", "stats", "status", "ping", "fault", "chain",
+// kinds are the names of the kinds, and the payloads of request and answer.
+var kinds = [...]struct {
+	name           string
+	request, reply Payload
+}{
+	KindHello:    {"hello", Hello{}, HelloReply{}}, // the memory of a Bell may come beside it
+	KindSurface:  {"surface", Surface{}, SurfaceReply{}},
+	KindDrop:     {"drop", Drop{}, Empty{}},
+	KindCompile:  {"compile", Compile{}, Compiled{}},
+	KindInstance: {"instance", Instance{}, Compiled{}},
+	KindLoad:     {"load", Load{}, Loaded{}},
+	KindUnload:   {"unload", Unload{}, Empty{}},
+	KindRelease:  {"release", Release{}, Empty{}},
+	KindBind:     {"bind", Bind{}, Bound{}},
+	KindUnbind:   {"unbind", Unbind{}, Empty{}},
+	KindEvaluate: {"evaluate", Evaluate{}, Done{}},
+	KindCancel:   {"cancel", Cancel{}, Cancelled{}},
+	KindPurge:    {"purge", Purge{}, Purged{}},
+	KindStats:    {"stats", Empty{}, Stats{}},
+	KindStatus:   {"status", Status{}, StatusReply{}},
+	KindPing:     {"ping", Empty{}, Empty{}},
+	KindFault:    {"fault", Fault{}, nil},
+	KindChain:    {"chain", Chain{}, Done{}},
 }
 
 // known reports whether this version has the kind.
 func (k Kind) known() bool {
 	base := k &^ Reply
-	return base >= KindHello && base < kinds && k != KindFault|Reply
+	return base > 0 && int(base) < len(kinds) && (k&Reply == 0 || kinds[base].reply != nil)
 }
 
 // String names the kind: "bind", "bind reply", or its number.
@@ -56,9 +75,9 @@ func (k Kind) String() string {
 	case !k.known():
 		return "kind " + strconv.Itoa(int(k))
 	case k&Reply != 0:
-		return kindNames[k&^Reply] + " reply"
+		return kinds[k&^Reply].name + " reply"
 	}
-	return kindNames[k]
+	return kinds[k].name
 }
 
 // HeaderSize is the length of a frame's header in bytes.

@@ -16,7 +16,7 @@ import (
 // packet, or an error that closed everything, and the next frame arrives.
 func FuzzReceive(f *testing.F) {
 	leaktest.SkipEmulated(f) // qemu loses what does not fit into a control message
-	frame := wire.Frame{Kind: wire.KindEvaluate, ID: 1, Payload: (&wire.Evaluate{}).Append(nil)}
+	frame := wire.Frame{Kind: wire.KindEvaluate, ID: 1, Payload: wire.Append(nil, &wire.Evaluate{})}
 	f.Add(frame.Append(nil), uint8(0), uint32(wire.MaxFrame-1))
 	f.Add(frame.Append(nil), uint8(16), uint32(64))
 	f.Add(frame.Append(nil), uint8(17), uint32(40))

@@ -26,10 +26,10 @@ func requireTyped(t *testing.T, err error, among ...error) {
 func TestPayloadsRoundTrip(t *testing.T) {
 	for _, p := range samples() {
 		require.NoError(t, wire.Check(p), nameOf(p))
-		b := p.Append([]byte("before"))
+		b := wire.Append([]byte("before"), p)
 		require.True(t, bytes.HasPrefix(b, []byte("before")))
 		got := fresh(p)
-		require.NoError(t, got.Parse(b[6:]), nameOf(p))
+		require.NoError(t, wire.Parse(b[6:], got), nameOf(p))
 		require.Equal(t, p, got)
 		if fault, ok := p.(*wire.Fault); ok {
 			require.Equal(t, fault.Lines, got.(*wire.Fault).Lines)
@@ -42,34 +42,34 @@ func TestParseReplacesEveryField(t *testing.T) {
 	all := samples()
 	for i, p := range all[:len(all)/2] {
 		empty := all[len(all)/2+i]
-		require.NoError(t, p.Parse(empty.Append(nil)))
+		require.NoError(t, wire.Parse(wire.Append(nil, empty), p))
 		require.Equal(t, empty, p)
 	}
 }
 
 func TestTruncatedPayloads(t *testing.T) {
 	for _, p := range samples() {
-		b := p.Append(nil)
+		b := wire.Append(nil, p)
 		for n := range b {
-			requireTyped(t, fresh(p).Parse(b[:n:n]), wire.ErrShort)
+			requireTyped(t, wire.Parse(b[:n:n], fresh(p)), wire.ErrShort)
 		}
 	}
 }
 
 func TestTrailingBytes(t *testing.T) {
 	for _, p := range samples() {
-		requireTyped(t, fresh(p).Parse(append(p.Append(nil), 0)), wire.ErrTrailing)
+		requireTyped(t, wire.Parse(append(wire.Append(nil, p), 0), fresh(p)), wire.ErrTrailing)
 	}
 }
 
 // No bit of a payload can change without being refused or showing in a field.
 func TestEveryBitCounts(t *testing.T) {
 	for _, p := range samples() {
-		b := p.Append(nil)
+		b := wire.Append(nil, p)
 		for i := range 8 * len(b) {
 			b[i/8] ^= 1 << (i % 8)
 			got := fresh(p)
-			if err := got.Parse(b); err != nil {
+			if err := wire.Parse(b, got); err != nil {
 				requireTyped(t, err, sentinels...)
 			} else {
 				require.False(t, reflect.DeepEqual(p, got), "%s, bit %d", nameOf(p), i)
@@ -81,20 +81,20 @@ func TestEveryBitCounts(t *testing.T) {
 
 // Fields of the same type cannot take each other's place.
 func TestReorderedFields(t *testing.T) {
-	b := (&wire.Evaluate{Request: 1, QoS: 2, Sequence: 3, Deadline: 4}).Append(nil)
+	b := wire.Append(nil, &wire.Evaluate{Request: 1, QoS: 2, Sequence: 3, Deadline: 4})
 	request, qos, rest := b[:5], b[5:10], b[10:]
 	var e wire.Evaluate
-	requireTyped(t, e.Parse(bytes.Join([][]byte{qos, request, rest}, nil)), wire.ErrOrder)
-	requireTyped(t, e.Parse(bytes.Join([][]byte{request, rest}, nil)), wire.ErrOrder)
-	requireTyped(t, e.Parse(bytes.Join([][]byte{request, request, rest}, nil)), wire.ErrOrder)
-	requireTyped(t, e.Parse((&wire.Done{Sequence: 3}).Append(nil)), wire.ErrOrder)
-	require.NoError(t, e.Parse(b))
+	requireTyped(t, wire.Parse(bytes.Join([][]byte{qos, request, rest}, nil), &e), wire.ErrOrder)
+	requireTyped(t, wire.Parse(bytes.Join([][]byte{request, rest}, nil), &e), wire.ErrOrder)
+	requireTyped(t, wire.Parse(bytes.Join([][]byte{request, request, rest}, nil), &e), wire.ErrOrder)
+	requireTyped(t, wire.Parse(wire.Append(nil, &wire.Done{Sequence: 3}), &e), wire.ErrOrder)
+	require.NoError(t, wire.Parse(b, &e))
 }
 
 func TestLimits(t *testing.T) {
 	for name, p := range beyond() {
 		requireTyped(t, wire.Check(p), wire.ErrLong, wire.ErrValue)
-		require.Error(t, fresh(p).Parse(p.Append(nil)), name)
+		require.Error(t, wire.Parse(wire.Append(nil, p), fresh(p)), name)
 	}
 	huge := &wire.Compiled{Notes: make([]string, wire.MaxNotes)}
 	for i := range huge.Notes {
@@ -105,9 +105,9 @@ func TestLimits(t *testing.T) {
 
 // A short payload cannot make the reader allocate for a long list.
 func TestListsAreNoBiggerThanTheirBytes(t *testing.T) {
-	b := (&wire.Stats{Counters: make([]wire.Counter, wire.MaxCounters)}).Append(nil)
-	requireTyped(t, new(wire.Stats).Parse(b[:5]), wire.ErrShort)
-	require.Less(t, testing.AllocsPerRun(10, func() { _ = new(wire.Stats).Parse(b[:5]) }), 8.0)
+	b := wire.Append(nil, &wire.Stats{Counters: make([]wire.Counter, wire.MaxCounters)})
+	requireTyped(t, wire.Parse(b[:5], new(wire.Stats)), wire.ErrShort)
+	require.Less(t, testing.AllocsPerRun(10, func() { _ = wire.Parse(b[:5], new(wire.Stats)) }), 8.0)
 }
 
 func TestEvaluateAllocatesNothing(t *testing.T) {
@@ -116,12 +116,12 @@ func TestEvaluateAllocatesNothing(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		var gotE wire.Evaluate
 		var gotD wire.Done
-		if gotE.Parse(e.Append(buf)) != nil || gotD.Parse(d.Append(buf)) != nil {
+		if wire.Parse(wire.Append(buf, &e), &gotE) != nil || wire.Parse(wire.Append(buf, &d), &gotD) != nil {
 			panic("refused")
 		}
 	}))
-	require.LessOrEqual(t, wire.HeaderSize+len(e.Append(nil)), 64)
-	require.LessOrEqual(t, wire.HeaderSize+len(d.Append(nil)), 64)
+	require.LessOrEqual(t, wire.HeaderSize+len(wire.Append(nil, &e)), 64)
+	require.LessOrEqual(t, wire.HeaderSize+len(wire.Append(nil, &d)), 64)
 }
 
 func TestKinds(t *testing.T) {

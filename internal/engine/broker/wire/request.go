@@ -3,7 +3,7 @@ package wire
 // Surface registers the memory of a Block; its memfd is the frame's one descriptor.
 type Surface struct {
 	ID    uint32 // the client's Block.ID, for logs
-	Size  uint64 // bytes, as Block.Size
+	Size  uint64 `max:"bytes"` // bytes, as Block.Size
 	Token uint32 // the number by which this connection will name it, chosen by the client
 }
 
@@ -17,26 +17,16 @@ type Drop struct {
 	Token uint32
 }
 
-func (p *Surface) fields(c *coder) {
-	c.u32("id", &p.ID)
-	c.size("size", &p.Size)
-	c.u32("token", &p.Token)
-}
-
-func (p *SurfaceReply) fields(c *coder) { c.u32("token", &p.Token) }
-
-func (p *Drop) fields(c *coder) { c.u32("token", &p.Token) }
-
 // Bind ties surfaces to a program, in the order of its inputs and outputs.
 type Bind struct {
 	Program uint32
-	In, Out []Port
+	In, Out []Port `max:"tensors"`
 }
 
 // Port is where one tensor stands.
 type Port struct {
 	Surface uint32 // token
-	Offset  uint64 // bytes; 0 unless the engine says that it takes offsets
+	Offset  uint64 `max:"bytes"` // bytes; 0 unless the engine says that it takes offsets
 }
 
 // Bound answers Bind.
@@ -61,7 +51,7 @@ type Evaluate struct {
 type Chain struct {
 	Sequence uint64 // chosen by the client, for Cancel
 	Deadline uint64 // nanoseconds from now, for all; 0 for none
-	Steps    []Step
+	Steps    []Step `max:"steps"`
 }
 
 // Step is one request of a Chain; a request may come again.
@@ -83,7 +73,7 @@ type Cancel struct{ Sequence uint64 }
 // Cancelled answers Cancel.
 type Cancelled struct {
 	Sequence uint64
-	State    CancelState
+	State    CancelState `max:"state"`
 }
 
 // CancelState is what Cancel found.
@@ -96,51 +86,3 @@ const (
 	CancelRunning                    // it was running and is being stopped
 	cancelStates
 )
-
-func (p *Bind) fields(c *coder) {
-	c.u32("program", &p.Program)
-	ports(c, "inputs", &p.In)
-	ports(c, "outputs", &p.Out)
-}
-
-func ports(c *coder, name string, list *[]Port) {
-	for i := range items(c, name, list, MaxTensors) {
-		c.u32("surface", &(*list)[i].Surface)
-		c.size("offset", &(*list)[i].Offset)
-	}
-}
-
-func (p *Bound) fields(c *coder) {
-	c.u32("request", &p.Request)
-	c.u32("pid", &p.PID)
-}
-
-func (p *Unbind) fields(c *coder) { c.u32("request", &p.Request) }
-
-func (p *Evaluate) fields(c *coder) {
-	c.u32("request", &p.Request)
-	c.u32("qos", &p.QoS)
-	c.u64("sequence", &p.Sequence)
-	c.u64("deadline", &p.Deadline)
-}
-
-func (p *Chain) fields(c *coder) {
-	c.u64("sequence", &p.Sequence)
-	c.u64("deadline", &p.Deadline)
-	for i := range items(c, "steps", &p.Steps, MaxSteps) {
-		c.u32("request", &p.Steps[i].Request)
-		c.u32("qos", &p.Steps[i].QoS)
-	}
-}
-
-func (p *Done) fields(c *coder) {
-	c.u64("sequence", &p.Sequence)
-	c.u32("status", &p.Status)
-}
-
-func (p *Cancel) fields(c *coder) { c.u64("sequence", &p.Sequence) }
-
-func (p *Cancelled) fields(c *coder) {
-	c.u64("sequence", &p.Sequence)
-	c.below("state", (*uint32)(&p.State), uint32(cancelStates))
-}

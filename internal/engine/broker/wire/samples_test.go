@@ -19,12 +19,11 @@ func samples() []wire.Payload {
 	args := wire.Arguments{PowerSaving: true, Aggressive: true, KeepWired: true, QueueDepth: driverabi.QueueDepth}
 	weights := []wire.Weight{{Name: "@model_path/w.bin", Descriptor: 1, Offset: 64, Size: 128},
 		{Name: "b", Descriptor: 15, Size: wire.MaxBytes}}
-	fault := wire.Fault{Code: 7, Causes: []uint32{1, 2}, Text: "cause", Op: "compile", Engine: "soft", Name: "x",
+	also := wire.Failure{Code: 7, Causes: []uint32{1, 2}, Text: "cause", Op: "compile", Engine: "soft", Name: "x",
 		Detail: "d", Rule: "r", Hint: "h",
 		Domain: "com.apple.ane", NSCode: -5, Entitlement: "com.apple.ane.x", Return: 0xe00002c2,
 		Lines: []wire.Line{{File: "f.mil", Line: 1, Col: 2, Msg: "m\n\x00\xff", Hint: "h"}, {}}}
-	also := fault
-	fault.Also = []wire.Fault{also, {}}
+	fault := wire.Fault{Failure: also, Also: []wire.Failure{also, {}}}
 	full := []wire.Payload{
 		&wire.Hello{Version: 1, Tier: "restricted", Executable: "/bin/x"},
 		&wire.HelloReply{Version: 1, Session: 2, PID: 3, Tier: "t", Identity: "i", Engine: "e", Chip: "c", OSBuild: "o",
@@ -95,9 +94,9 @@ func beyond() map[string]wire.Payload {
 		"offset":        &wire.Bind{In: []wire.Port{{Offset: wire.MaxBytes + 1}}},
 		"state":         &wire.Cancelled{State: wire.CancelRunning + 1},
 		"counters":      &wire.Stats{Counters: make([]wire.Counter, wire.MaxCounters+1)},
-		"causes":        &wire.Fault{Causes: make([]uint32, wire.MaxCauses+1)},
-		"lines":         &wire.Fault{Lines: make([]wire.Line, wire.MaxLines+1)},
-		"also":          &wire.Fault{Also: make([]wire.Fault, wire.MaxFaults+1)},
-		"message":       &wire.Fault{Also: []wire.Fault{{Lines: []wire.Line{{Msg: long(wire.MaxText)}}}}},
+		"causes":        &wire.Fault{Failure: wire.Failure{Causes: make([]uint32, wire.MaxCauses+1)}},
+		"lines":         &wire.Fault{Failure: wire.Failure{Lines: make([]wire.Line, wire.MaxLines+1)}},
+		"also":          &wire.Fault{Also: make([]wire.Failure, wire.MaxFaults+1)},
+		"message":       &wire.Fault{Also: []wire.Failure{{Lines: []wire.Line{{Msg: long(wire.MaxText)}}}}},
 	}
 }
