@@ -60,7 +60,7 @@ func (s Source) Tree() (*mil.Program, error) {
 	return mil.ParseTree(s.File, s.Text)
 }
 
-// TreeContext is Tree at the mil.Pace of ctx. It returns the error of ctx once that has ended.
+// TreeContext is Tree. It returns the error of ctx once that has ended.
 func (s Source) TreeContext(ctx context.Context) (*mil.Program, error) {
 	if p := s.program(); p != nil {
 		return p, nil

@@ -1,6 +1,9 @@
 package mil
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // Builder makes a Program in Go, statement by statement: the caller names every
 // value and declares its type, and the Builder does not check operators. Package
@@ -70,7 +73,7 @@ func (b *Builder) Program() (*Program, error) {
 		p.Funcs = append(p.Funcs, &f)
 	}
 	all := faults{list: slices.Clone(b.faults.list), full: b.faults.full}
-	v := validator{faults: &all}
+	v := validator{faults: &all, during: &watch{ctx: context.Background()}}
 	v.program(p)
 	if err := all.err(); err != nil {
 		return nil, err

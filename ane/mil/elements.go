@@ -5,8 +5,8 @@ import "fmt"
 // each calls visit for every element of v in row-major order, after checking
 // that the literal has as many elements as the type says and, where lists
 // nest, the nesting of its dimensions. It stops at the first fault.
-func (v *Value) each(pace *Pace, visit func(DType, Literal) *Error) *Error {
-	w := walker{typ: v.Type, visit: visit, pace: pace}
+func (v *Value) each(during *watch, visit func(DType, Literal) *Error) *Error {
+	w := walker{typ: v.Type, visit: visit, during: during}
 	l, err := w.unwrap(v.Literal, v.Type)
 	if err != nil {
 		return err
@@ -41,9 +41,9 @@ func (v *Value) each(pace *Pace, visit func(DType, Literal) *Error) *Error {
 
 // walker visits the elements of a literal.
 type walker struct {
-	typ   Type
-	visit func(DType, Literal) *Error
-	pace  *Pace
+	typ    Type
+	visit  func(DType, Literal) *Error
+	during *watch
 }
 
 // unwrap removes typed literals around l. Each must have the type want or be a
@@ -92,7 +92,7 @@ func (w *walker) level(l *ListLit, dims []Dim) *Error {
 		return w.all(l.Items)
 	}
 	for _, item := range l.Items {
-		if err := w.pace.stopped(); err != nil {
+		if err := w.during.fault(); err != nil {
 			return err
 		}
 		inner, ok := item.(*ListLit)
@@ -110,7 +110,7 @@ func (w *walker) level(l *ListLit, dims []Dim) *Error {
 // all visits the items of the innermost lists.
 func (w *walker) all(items []Literal) *Error {
 	for _, item := range items {
-		if err := w.pace.stopped(); err != nil {
+		if err := w.during.fault(); err != nil {
 			return err
 		}
 		if _, ok := item.(*Value); ok {

@@ -1,6 +1,7 @@
 package mil
 
 import (
+	"context"
 	"fmt"
 	"slices"
 )
@@ -62,4 +63,30 @@ func cut(list ErrorList) ErrorList {
 	last := list[MaxFaults-1]
 	return append(list, &Error{File: last.File, Pos: last.Pos, Msg: "too many faults",
 		Hint: fmt.Sprintf("fix these %d first", MaxFaults)})
+}
+
+// watch has the reading of a program end with a context, which it asks after every watchStride parts: tokens,
+// statements, operands or elements. That is after some hundred microseconds.
+type watch struct {
+	ctx   context.Context
+	parts int
+	err   error // of the context
+}
+
+const watchStride = 4096
+
+// ended counts one part, and reports whether the context has ended.
+func (w *watch) ended() bool {
+	if w.parts++; w.parts%watchStride == 0 && w.err == nil {
+		w.err = w.ctx.Err()
+	}
+	return w.err != nil
+}
+
+// fault counts one part, and returns the fault of a context that has ended, or nil.
+func (w *watch) fault() *Error {
+	if !w.ended() {
+		return nil
+	}
+	return &Error{Msg: "not read to its end: " + w.err.Error(), Err: w.err}
 }

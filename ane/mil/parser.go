@@ -13,42 +13,43 @@ const MaxNesting = 100
 // Parse reads MIL text. The name file appears in faults; the file is not opened.
 // The error is an ErrorList of every fault that Parse and Validate found. With an
 // error, the returned program is incomplete: use it for inspection only.
-func Parse(file string, src []byte) (*Program, error) { return parse(file, src, nil) }
+func Parse(file string, src []byte) (*Program, error) {
+	return parse(context.Background(), file, src)
+}
 
-func parse(file string, src []byte, pace *Pace) (*Program, error) {
-	p := newParser(file, src, pace)
+func parse(ctx context.Context, file string, src []byte) (*Program, error) {
+	p := newParser(ctx, file, src)
 	prog := p.program()
-	v := validator{faults: &p.faults, partial: len(p.faults.list) > 0, lost: p.lost, pace: pace}
+	v := validator{faults: &p.faults, partial: len(p.faults.list) > 0, lost: p.lost,
+		during: &p.during}
 	v.program(prog)
-	if err := pace.Err(); err != nil {
-		return prog, err
+	if p.during.err != nil {
+		return prog, p.during.err
 	}
 	return prog, p.faults.err()
 }
 
 // ParseTree is Parse for callers of Validate: it checks the syntax, and calls Validate
 // only to complete the list of faults of a text with syntax errors.
-func ParseTree(file string, src []byte) (*Program, error) { return parseTree(file, src, nil) }
-
-// ParseTreeContext is ParseTree at the Pace of ctx. It returns the error of ctx once that has ended.
-func ParseTreeContext(ctx context.Context, file string, src []byte) (*Program, error) {
-	return parseTree(file, src, NewPace(ctx))
+func ParseTree(file string, src []byte) (*Program, error) {
+	return ParseTreeContext(context.Background(), file, src)
 }
 
-func parseTree(file string, src []byte, pace *Pace) (*Program, error) {
-	p := newParser(file, src, pace)
+// ParseTreeContext is ParseTree. It returns the error of ctx once that has ended.
+func ParseTreeContext(ctx context.Context, file string, src []byte) (*Program, error) {
+	p := newParser(ctx, file, src)
 	prog := p.program()
-	if err := pace.Err(); err != nil {
-		return prog, err
+	if p.during.err != nil {
+		return prog, p.during.err
 	}
 	if len(p.faults.list) > 0 {
-		return parse(file, src, pace)
+		return parse(ctx, file, src)
 	}
 	return prog, nil
 }
 
-func newParser(file string, src []byte, pace *Pace) *parser {
-	p := &parser{faults: faults{file: file}, pace: pace}
+func newParser(ctx context.Context, file string, src []byte) *parser {
+	p := &parser{faults: faults{file: file}, during: watch{ctx: ctx}}
 	p.scan = newScanner(string(src), p.report)
 	p.scan.next(&p.ahead)
 	p.next()
@@ -63,7 +64,7 @@ type parser struct {
 	ahead   token // after tok
 	prevEnd Pos   // the end of the token before tok
 	faults  faults
-	pace    *Pace
+	during  watch
 	depth   int
 	// attributes is set inside brackets: arguments may be bare there, attributes not.
 	attributes bool
@@ -120,7 +121,7 @@ func (p *parser) next() {
 	if p.faults.full {
 		p.tok = token{kind: tokEOF, pos: p.tok.pos}
 	}
-	if p.pace.Step() != nil {
+	if p.during.ended() {
 		p.end()
 	}
 }

@@ -7,23 +7,19 @@ import "context"
 // results; no argument of a statement is given twice; literals fit their types; and
 // MIL text can express the tree. It returns an ErrorList whose faults carry the name
 // file. A program made in Go has no positions; its faults name the function instead.
-func Validate(file string, p *Program) error { return validate(file, p, nil) }
+func Validate(file string, p *Program) error { return ValidateContext(context.Background(), file, p) }
 
-// ValidateContext is Validate at the Pace of ctx. It returns the error of ctx once that has ended.
+// ValidateContext is Validate. It returns the error of ctx once that has ended.
 func ValidateContext(ctx context.Context, file string, p *Program) error {
-	return validate(file, p, NewPace(ctx))
-}
-
-func validate(file string, p *Program, pace *Pace) error {
 	f := faults{file: file}
-	v := validator{faults: &f, pace: pace}
+	v := validator{faults: &f, during: &watch{ctx: ctx}}
 	if p == nil {
 		f.add(&Error{Msg: "no program", Hint: "pass the result of Parse or Builder.Program"})
 		return f.err()
 	}
 	v.program(p)
-	if err := pace.Err(); err != nil {
-		return err
+	if v.during.err != nil {
+		return v.during.err
 	}
 	return f.err()
 }
@@ -37,7 +33,7 @@ type validator struct {
 	names   map[string]defined // every value of the function, by its name
 	count   int                // of values defined so far
 	depth   int
-	pace    *Pace
+	during  *watch
 	// attributes is set inside brackets, where values have a type.
 	attributes bool
 }
@@ -101,7 +97,7 @@ func (v *validator) function(f *Function) {
 		v.variable(p)
 	}
 	for _, op := range f.Body {
-		if v.pace.Step() != nil {
+		if v.during.ended() {
 			return
 		}
 		if op == nil {
@@ -136,7 +132,7 @@ func (v *validator) collect(f *Function) {
 			v.names[x.Name] = defined{x.At, n}
 		}
 		n++
-		_ = v.pace.Step() // function returns its error
+		v.during.ended() // function returns then
 	}
 	for _, p := range f.Params {
 		add(p)

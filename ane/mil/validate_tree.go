@@ -39,7 +39,7 @@ func (v *validator) args(args []Arg, what string) {
 
 // enter begins a nested part of the tree. If it returns true, the caller must call leave.
 func (v *validator) enter(pos Pos) bool {
-	if v.full || v.pace.Step() != nil {
+	if v.full || v.during.ended() {
 		return false // the list of faults is full, or the context has ended
 	}
 	if v.depth >= MaxNesting {
@@ -142,7 +142,7 @@ func (v *validator) value(x *Value) {
 	if len(v.list) > n || v.full {
 		return
 	}
-	fault := x.check(v.pace)
+	fault := x.check(v.during)
 	if b := x.Blob(); b != nil {
 		fault = nil
 		if _, _, err := b.Entry(); err != nil {

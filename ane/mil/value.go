@@ -1,6 +1,7 @@
 package mil
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -17,23 +18,34 @@ var ErrBlob = errors.New("the elements are in a weight file")
 // Decimals out of the range of float64 are refused. Like Ints, Bools and Strings it
 // checks the number of elements and, in nested lists, the nesting against the declared
 // type. The error is an *Error with the position in the text and no File.
-func (v *Value) Floats() ([]float64, error) {
-	return collect(nil, v, DType.Float, "floating-point", float)
+func (v *Value) Floats() ([]float64, error) { return v.FloatsContext(context.Background()) }
+
+// FloatsContext is Floats. Its error once ctx has ended wraps that of ctx, as those of IntsContext and BoolsContext do.
+func (v *Value) FloatsContext(ctx context.Context) ([]float64, error) {
+	return collect(ctx, v, DType.Float, "floating-point", float)
 }
 
 // Ints returns the elements of an integer scalar or tensor, row-major, each
 // within the range of the declared type. Elements of uint64 above the range of
 // int64 are refused.
-func (v *Value) Ints() ([]int64, error) { return collect(nil, v, DType.Integer, "integer", integer) }
+func (v *Value) Ints() ([]int64, error) { return v.IntsContext(context.Background()) }
+
+// IntsContext is Ints with a context.
+func (v *Value) IntsContext(ctx context.Context) ([]int64, error) {
+	return collect(ctx, v, DType.Integer, "integer", integer)
+}
 
 // Bools returns the elements of a bool scalar or tensor, row-major.
-func (v *Value) Bools() ([]bool, error) {
-	return collect(nil, v, func(d DType) bool { return d == Bool }, "bool", boolean)
+func (v *Value) Bools() ([]bool, error) { return v.BoolsContext(context.Background()) }
+
+// BoolsContext is Bools with a context.
+func (v *Value) BoolsContext(ctx context.Context) ([]bool, error) {
+	return collect(ctx, v, func(d DType) bool { return d == Bool }, "bool", boolean)
 }
 
 // Strings returns the elements of a string scalar or tensor, row-major.
 func (v *Value) Strings() ([]string, error) {
-	return collect(nil, v, func(d DType) bool { return d == String }, "string", text)
+	return collect(context.Background(), v, func(d DType) bool { return d == String }, "string", text)
 }
 
 // Blob returns the weight-file entry that holds the elements, or nil when they
@@ -95,27 +107,27 @@ func (v *Value) Check() error {
 		_, _, err := b.Entry()
 		return err
 	}
-	if err := v.check(nil); err != nil {
+	if err := v.check(&watch{ctx: context.Background()}); err != nil {
 		return err
 	}
 	return nil
 }
 
 // check is Check for a value that is not a Blob.
-func (v *Value) check(pace *Pace) *Error {
+func (v *Value) check(w *watch) *Error {
 	if v == nil || v.Type.Kind != Scalar && v.Type.Kind != Tensor {
 		return nil
 	}
 	var err *Error
 	switch d := v.Type.DType; {
 	case d.Float():
-		err = v.each(pace, fits)
+		err = v.each(w, fits)
 	case d.Integer():
-		err = v.each(pace, leaf(integer))
+		err = v.each(w, leaf(integer))
 	case d == Bool:
-		err = v.each(pace, leaf(boolean))
+		err = v.each(w, leaf(boolean))
 	default:
-		err = v.each(pace, leaf(text))
+		err = v.each(w, leaf(text))
 	}
 	return err
 }
@@ -145,7 +157,9 @@ func leaf[T any](read reader[T]) func(DType, Literal) *Error {
 }
 
 // collect reads every element of v, whose scalar type must satisfy class.
-func collect[T any](pace *Pace, v *Value, class func(DType) bool, want string, read reader[T]) ([]T, error) {
+func collect[T any](
+	ctx context.Context, v *Value, class func(DType) bool, want string, read reader[T],
+) ([]T, error) {
 	if v == nil {
 		return nil, &Error{Msg: "no value", Hint: "give a typed literal, such as int32(1)"}
 	}
@@ -156,7 +170,7 @@ func collect[T any](pace *Pace, v *Value, class func(DType) bool, want string, r
 	if l, ok := v.Literal.(*ListLit); ok && l != nil {
 		all = make([]T, 0, len(l.Items))
 	}
-	err := v.each(pace, func(d DType, l Literal) *Error {
+	err := v.each(&watch{ctx: ctx}, func(d DType, l Literal) *Error {
 		e, err := read(d, l)
 		all = append(all, e)
 		return err

@@ -34,26 +34,25 @@ type Constants interface {
 // files. The error is a mil.ErrorList with the faults of all functions, because a
 // compiler accepts a whole program or nothing.
 func Analyze(file string, p *mil.Program, name string, weights Weights) (*Graph, error) {
-	return analyze(nil, file, p, name, weights, false, mil.Validate(file, p))
+	return analyze(context.Background(), file, p, name, weights, false, mil.Validate(file, p))
 }
 
 // AnalyzeStored is Analyze for an engine that computes with packed integers: those of 2 to 7 bits from weight files
-// are in Value.Stored. It goes at the mil.Pace of ctx, and returns the error of ctx once that has ended.
+// are in Value.Stored. It returns the error of ctx once that has ended.
 func AnalyzeStored(ctx context.Context, file string, p *mil.Program, name string, weights Weights) (*Graph, error) {
 	invalid := mil.ValidateContext(ctx, file, p)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	pace := mil.NewPace(ctx)
-	g, err := analyze(pace, file, p, name, weights, true, invalid)
-	if pace.Err() != nil {
-		return nil, pace.Err()
+	g, err := analyze(ctx, file, p, name, weights, true, invalid)
+	if ended := ctx.Err(); ended != nil {
+		return nil, ended
 	}
 	return g, err
 }
 
 func analyze(
-	pace *mil.Pace, file string, p *mil.Program, name string, weights Weights, stored bool, invalid error,
+	ctx context.Context, file string, p *mil.Program, name string, weights Weights, stored bool, invalid error,
 ) (*Graph, error) {
 	if invalid != nil && !mil.OnlyNames(invalid) {
 		return nil, invalid
@@ -61,7 +60,7 @@ func analyze(
 	files := map[string]*weightFile{}
 	start := func() *analysis {
 		return &analysis{file: file, weights: weights, files: files, values: map[string]*Value{}, graph: &Graph{},
-			stored: stored, pace: pace}
+			stored: stored, ctx: ctx}
 	}
 	a := start()
 	chosen := a.choose(p, name)
@@ -111,7 +110,7 @@ type analysis struct {
 	faults  mil.ErrorList
 	graph   *Graph
 	stored  bool // see AnalyzeStored
-	pace    *mil.Pace
+	ctx     context.Context
 }
 
 func (a *analysis) fail(pos mil.Pos, hint, format string, args ...any) {
@@ -151,7 +150,7 @@ func (a *analysis) function(f *mil.Function) {
 		}
 	}
 	for _, op := range f.Body {
-		if a.pace.Step() != nil {
+		if a.ctx.Err() != nil {
 			return // AnalyzeStored returns the error
 		}
 		if a.statement(op); len(a.faults) > mil.MaxFaults {
@@ -327,7 +326,7 @@ func (a *analysis) constant(pos mil.Pos, args, attrs []mil.Arg) *Value {
 
 // literal returns the constant Value of a typed literal.
 func (a *analysis) literal(m *mil.Value) *Value {
-	if a.pace.Step() != nil {
+	if a.ctx.Err() != nil {
 		return nil
 	}
 	v := a.declaredUpTo(MaxRank+2, mil.Var{Pos: m.Pos, Type: m.Type, Name: "constant"})
@@ -343,7 +342,7 @@ func (a *analysis) literal(m *mil.Value) *Value {
 		v.Text, err = m.Strings()
 	case v.DType == mil.Bool:
 		var bs []bool
-		if bs, err = a.pace.Bools(m); err == nil {
+		if bs, err = m.BoolsContext(a.ctx); err == nil {
 			v.Data = make([]byte, len(bs))
 			for i, b := range bs {
 				if b {
@@ -353,14 +352,14 @@ func (a *analysis) literal(m *mil.Value) *Value {
 		}
 	case v.DType.Integer():
 		var is []int64
-		if is, err = a.pace.Ints(m); err == nil {
-			v.Data = encodeInts(a.pace, v.DType, is)
+		if is, err = m.IntsContext(a.ctx); err == nil {
+			v.Data = encodeInts(v.DType, is)
 		}
 	case v.DType.Float():
 		var fs []float64
-		if fs, err = a.pace.Floats(m); err == nil {
-			v.Data = encodeFloats(a.pace, v.DType, fs)
-			for _, text := range outOfRange(a.pace, v.DType, fs, v.Data) {
+		if fs, err = m.FloatsContext(a.ctx); err == nil {
+			v.Data = encodeFloats(v.DType, fs)
+			for _, text := range outOfRange(v.DType, fs, v.Data) {
 				a.note((&mil.Error{File: a.file, Pos: m.Pos, Msg: text}).Error())
 			}
 		}

@@ -22,13 +22,10 @@ func (v *Value) Floats() []float64 {
 }
 
 // encodeFloats packs numbers as elements of a floating-point type.
-func encodeFloats(pace *mil.Pace, d mil.DType, fs []float64) []byte {
+func encodeFloats(d mil.DType, fs []float64) []byte {
 	size := element.Size(d)
 	out := make([]byte, len(fs)*size)
 	for i, f := range fs {
-		if pace.Step() != nil {
-			break // analyze ends with the error
-		}
 		element.Store(d, out[i*size:], f)
 	}
 	return out
@@ -36,13 +33,10 @@ func encodeFloats(pace *mil.Pace, d mil.DType, fs []float64) []byte {
 
 // encodeInts writes numbers, already checked against the type's range, as
 // elements of an integer type.
-func encodeInts(pace *mil.Pace, d mil.DType, is []int64) []byte {
+func encodeInts(d mil.DType, is []int64) []byte {
 	size := element.Size(d)
 	out := make([]byte, 0, len(is)*size)
 	for _, n := range is {
-		if pace.Step() != nil {
-			break // analyze ends with the error
-		}
 		switch size {
 		case 1:
 			out = append(out, byte(n))

@@ -67,7 +67,7 @@ func inferShape(c *Call) {
 			return
 		}
 	}
-	c.constant(mil.Int32, []int{len(lengths)}, encodeInts(nil, mil.Int32, lengths))
+	c.constant(mil.Int32, []int{len(lengths)}, encodeInts(mil.Int32, lengths))
 }
 
 // shape returns a setting that is the shape of the result.
@@ -81,9 +81,9 @@ func (c *Call) element(name string, d mil.DType, def float64) (mil.DType, []byte
 	switch {
 	case v == nil:
 		if d.Float() {
-			return d, encodeFloats(nil, d, []float64{def})
+			return d, encodeFloats(d, []float64{def})
 		}
-		return d, encodeInts(nil, d, []int64{int64(def)})
+		return d, encodeInts(d, []int64{int64(def)})
 	case v.Elements() != 1:
 		c.fail(name, "give a single value", "%s has %d elements", v.Type(), v.Elements())
 	case !slices.Contains(storable, v.DType):
@@ -208,7 +208,7 @@ func inferNonZero(c *Call) {
 		return
 	}
 	c.cpu()
-	c.constant(mil.Int32, []int{len(found) / x.Rank(), x.Rank()}, encodeInts(nil, mil.Int32, found))
+	c.constant(mil.Int32, []int{len(found) / x.Rank(), x.Rank()}, encodeInts(mil.Int32, found))
 }
 
 // maxListed is the largest constant whose elements non_zero lists.

@@ -56,7 +56,7 @@ func (r *ranges) literal(m *mil.Value) {
 	if err != nil {
 		return // Analyze reports it
 	}
-	for _, text := range outOfRange(nil, d, numbers, encodeFloats(nil, d, numbers)) {
+	for _, text := range outOfRange(d, numbers, encodeFloats(d, numbers)) {
 		if len(r.notes) < MaxNotes {
 			r.notes = append(r.notes, (&mil.Error{File: r.file, Pos: m.Pos, Msg: text}).Error())
 		}
@@ -65,13 +65,10 @@ func (r *ranges) literal(m *mil.Value) {
 
 // outOfRange returns a note on the numbers of a literal that became infinite and one on those that became zero
 // when they were rounded to its type. data holds the rounded numbers.
-func outOfRange(pace *mil.Pace, d mil.DType, numbers []float64, data []byte) (notes []string) {
+func outOfRange(d mil.DType, numbers []float64, data []byte) (notes []string) {
 	size := d.Size()
 	infinite, zero, firstInfinite, firstZero := 0, 0, 0.0, 0.0
 	for i, x := range numbers {
-		if pace.Step() != nil {
-			return nil
-		}
 		switch y := element.Load(d, data[i*size:]); {
 		case math.IsInf(y, 0) && !math.IsInf(x, 0):
 			if infinite++; infinite == 1 {

@@ -108,7 +108,7 @@ func (e *engine) CompileMode(
 }
 
 func (e *engine) compile(ctx context.Context, src ane.Source, b budget, r numerics.Rules) (ane.Executable, error) {
-	p, err := src.TreeContext(ctx) // AnalyzeStored validates
+	p, err := src.TreeContext(reading{ctx}) // AnalyzeStored validates
 	if ctx.Err() != nil {
 		return nil, ane.Deadline("compile", Name, ctx.Err())
 	}
@@ -139,7 +139,7 @@ func (e *engine) compile(ctx context.Context, src ane.Source, b budget, r numeri
 func (e *engine) planned(
 	ctx context.Context, src ane.Source, p *mil.Program, b budget, r numerics.Rules,
 ) (*executable, error) {
-	g, err := ops.AnalyzeStored(ctx, src.File, p, src.Function, src.Weights)
+	g, err := ops.AnalyzeStored(reading{ctx}, src.File, p, src.Function, src.Weights)
 	if ctx.Err() != nil {
 		return nil, ane.Deadline("compile", Name, ctx.Err())
 	}

@@ -32,7 +32,7 @@ func (p *planner) fuse() {
 	groups := make([]*group, len(p.steps)) // nil for a member of another one's
 	wrote := -1                            // the last step that wrote a state
 	for i := range p.steps {
-		_ = p.pace.Step()
+		p.pause(i)
 		s := &p.steps[i]
 		groups[i] = &group{steps: []int{i}, product: isProduct(s.op)}
 		if s.elementwise() {
@@ -49,8 +49,8 @@ func (p *planner) fuse() {
 		}
 	}
 	steps := make([]step, 0, len(p.steps))
-	for _, g := range groups {
-		_ = p.pace.Step()
+	for i, g := range groups {
+		p.pause(i)
 		if g != nil {
 			steps = p.join(steps, g.steps)
 		}

@@ -141,6 +141,13 @@ func between(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// reading is the context of the parser and of the analysis, which ask it now and then whether it has ended: they let
+// more urgent work run then.
+type reading struct{ context.Context }
+
+// Err lets more urgent work run, and returns the error of a context that has ended.
+func (r reading) Err() error { return between(r.Context) }
+
 // Evaluate implements ane.Invocation. Runs of one program are serialized.
 func (v *invocation) Evaluate(ctx context.Context) error {
 	e := v.exec

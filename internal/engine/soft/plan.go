@@ -84,7 +84,7 @@ type planner struct {
 	first  map[*ops.Value]int        // step that writes a root in scratch
 	last   map[*ops.Value]int        // last step that reads it
 	looks  int                       // nodes that readInPlace visited
-	pace   *mil.Pace                 // of the loops over nodes, whose errors fold and arrange return
+	ctx    context.Context           // of the compile
 }
 
 // makePlan folds constants, drops unused nodes, places values and picks kernels.
@@ -94,7 +94,7 @@ func makePlan(ctx context.Context, g *ops.Graph, b budget, a arith) (*plan, erro
 	}
 	g = keepPacked(g, b.packedLeast())
 	p := &planner{
-		graph: g, pace: mil.NewPace(ctx), root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]place{},
+		graph: g, ctx: ctx, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]place{},
 		first: map[*ops.Value]int{}, last: map[*ops.Value]int{}, constants: newConstants(map[*ops.Value][]byte{}, b, a),
 	}
 	p.plan.arith, p.workers = a, b.workers
@@ -148,8 +148,8 @@ func (p *planner) prune() {
 		needed[v] = true
 	}
 	var kept []*ops.Node
-	for _, n := range slices.Backward(p.graph.Nodes) {
-		_ = p.pace.Step()
+	for i, n := range slices.Backward(p.graph.Nodes) {
+		p.pause(i)
 		if !n.Def.Effect && !slices.ContainsFunc(n.Out, func(v *ops.Value) bool { return needed[v] }) {
 			continue
 		}
@@ -160,6 +160,14 @@ func (p *planner) prune() {
 	}
 	slices.Reverse(kept)
 	p.nodes = kept
+}
+
+// pause lets more urgent work run after every some thousand nodes or steps. fold and arrange return the error of a
+// context that has ended.
+func (p *planner) pause(i int) {
+	if i%4096 == 4095 {
+		_ = between(p.ctx)
+	}
 }
 
 // isView reports whether a node only gives its operand's elements another shape.
@@ -184,7 +192,7 @@ func (p *planner) origin(v *ops.Value) *ops.Value {
 func (p *planner) placeOnSurfaces() {
 	made := map[*ops.Value]bool{}
 	for i, n := range p.nodes {
-		_ = p.pace.Step()
+		p.pause(i)
 		p.viewState(i)
 		if isView(n) {
 			p.root[n.Out[0]] = p.origin(n.In[0])
@@ -222,8 +230,8 @@ func (p *planner) emit() {
 				[]*ops.Value{nil}, []*ops.Value{v})
 		}
 	}
-	for _, n := range p.nodes {
-		_ = p.pace.Step()
+	for i, n := range p.nodes {
+		p.pause(i)
 		if !isView(n) && !p.emitState(n) {
 			s := step{op: n.Def.Name, pos: n.Op.Pos, kernel: kernels[n.Def.Name], arith: p.plan.arith.of(n.Def.Name)}
 			s.unwrap(n.Attrs)
@@ -258,7 +266,7 @@ func (p *planner) add(s step, in, out []*ops.Value) {
 // lifetimes records the first and last step that use each value.
 func (p *planner) lifetimes() {
 	for i := range p.steps {
-		_ = p.pace.Step()
+		p.pause(i)
 		for _, at := range p.steps[i].in {
 			p.last[at.owner] = i
 		}

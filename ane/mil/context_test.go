@@ -12,30 +12,27 @@ import (
 	"github.com/anekit/anekit/internal/effort"
 )
 
-// counting is a context that counts how often a call gives way, and ends when it has done so for most times.
+// counting is a context that counts how often it is asked for its error, and ends when it has been asked most times.
 type counting struct {
 	context.Context
-	end   context.CancelFunc
-	turns int
+	asked int
 	most  int
 }
 
-func newCounting(t *testing.T, most int) *counting {
-	c := &counting{most: most}
-	c.Context, c.end = context.WithCancel(t.Context())
-	return c
+func (c *counting) Err() error {
+	if c.asked++; c.asked == c.most {
+		return context.Canceled
+	}
+	return nil
 }
 
-func (c *counting) Yield() {
-	if c.turns++; c.turns == c.most {
-		c.end()
-	}
-}
+// stride is the number of parts of a program between two questions.
+const stride = 4096
 
 // longTexts are programs of many tokens: statements, a list, lists in a list, operands, and a text that is skipped
 // since its first statement is broken.
 func longTexts() map[string]string {
-	const n = 6 * mil.PaceParts
+	const n = 6 * stride
 	form := "program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1]> x) {\n%s" +
 		"tensor<fp16, [1]> y = relu(x = x);\n} -> (y);\n}\n"
 	var adds strings.Builder
@@ -53,9 +50,9 @@ func longTexts() map[string]string {
 		"broken": fmt.Sprintf(form, "= ( "+strings.Repeat("a ", n)+";\n"+adds.String())}
 }
 
-// TestPace: reading and checking a long program give way after every some thousand parts, on the goroutine of the
-// caller, and end with the context wherever they are.
-func TestPace(t *testing.T) {
+// TestContextOfReading: reading and checking a long program ask the context after every some thousand parts, and end
+// with it wherever they are.
+func TestContextOfReading(t *testing.T) {
 	step := 2
 	if !effort.Full() {
 		step = 16
@@ -73,56 +70,39 @@ func TestPace(t *testing.T) {
 				}
 			}
 			for what, call := range calls {
-				ctx := newCounting(t, 0)
+				ctx := &counting{Context: t.Context()}
 				require.Equal(t, broken, call(ctx), what)
-				all := ctx.turns
+				all := ctx.asked
 				require.Greater(t, all, 3, what)
 				for most := 1; most <= all; most *= step {
-					ctx := newCounting(t, most)
-					require.Equal(t, context.Canceled, call(ctx), "%s, ended at turn %d of %d", what, most, all)
-					require.Equal(t, most, ctx.turns, what)
+					ctx := &counting{Context: t.Context(), most: most}
+					require.Equal(t, context.Canceled, call(ctx), "%s, ended at question %d of %d", what, most, all)
+					require.Equal(t, most, ctx.asked, what)
 				}
 			}
 		})
 	}
 }
 
-// TestPaceOfElements: reading the elements of a long literal gives way and ends too.
-func TestPaceOfElements(t *testing.T) {
-	const n = 5 * mil.PaceParts
+// TestContextOfElements: reading the elements of a long literal ends with the context too.
+func TestContextOfElements(t *testing.T) {
+	const n = 5 * stride
 	floats, ints, bools := mil.Floats(mil.TensorOf(mil.FP16, n), make([]float64, n)), mil.Int32s(make([]int, n)...),
 		mil.BoolVec(make([]bool, n)...)
-	for name, call := range map[string]func(*mil.Pace) (int, error){
-		"floats": func(p *mil.Pace) (int, error) { l, err := p.Floats(floats); return len(l), err },
-		"ints":   func(p *mil.Pace) (int, error) { l, err := p.Ints(ints); return len(l), err },
-		"bools":  func(p *mil.Pace) (int, error) { l, err := p.Bools(bools); return len(l), err },
+	for name, call := range map[string]func(context.Context) (int, error){
+		"floats": func(ctx context.Context) (int, error) { l, err := floats.FloatsContext(ctx); return len(l), err },
+		"ints":   func(ctx context.Context) (int, error) { l, err := ints.IntsContext(ctx); return len(l), err },
+		"bools":  func(ctx context.Context) (int, error) { l, err := bools.BoolsContext(ctx); return len(l), err },
 	} {
-		ctx := newCounting(t, 0)
-		read, err := call(mil.NewPace(ctx))
+		ctx := &counting{Context: t.Context()}
+		read, err := call(ctx)
 		require.NoError(t, err, name)
 		require.Equal(t, n, read, name)
-		require.Equal(t, 5, ctx.turns, name)
-		ctx = newCounting(t, 2)
-		pace := mil.NewPace(ctx)
-		_, err = call(pace)
+		require.Equal(t, 5, ctx.asked, name)
+		ctx = &counting{Context: t.Context(), most: 2}
+		_, err = call(ctx)
 		require.ErrorIs(t, err, context.Canceled, name)
-		require.ErrorIs(t, pace.Err(), context.Canceled, name)
-		require.Equal(t, 2, ctx.turns, name)
-		read, err = call(nil)
-		require.NoError(t, err, name)
-		require.Equal(t, n, read, name)
+		require.EqualError(t, err, "not read to its end: context canceled", name)
+		require.Equal(t, 2, ctx.asked, name)
 	}
-}
-
-func ExamplePace() {
-	ctx, cancel := context.WithCancel(context.Background())
-	pace := mil.NewPace(ctx)
-	cancel()
-	_, err := pace.Ints(mil.Int32s(make([]int, 2*mil.PaceParts)...))
-	fmt.Println(err)
-	_, err = pace.Ints(mil.Int32s(1, 2, 3))
-	fmt.Println(err)
-	// Output:
-	// not read to its end: context canceled
-	// not read to its end: context canceled
 }
