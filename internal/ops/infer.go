@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"context"
+
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/near"
@@ -57,7 +59,7 @@ func Infer(kind string, operands ...Operand) (out []*Value, notes []string, err 
 // Parameter returns the value of a function's parameter, or an error if the engine
 // does not support it.
 func Parameter(p mil.Var) (*Value, error) {
-	a := analysis{graph: &Graph{}}
+	a := analysis{graph: &Graph{}, ctx: context.Background()}
 	v := a.parameter(p)
 	if v != nil {
 		v.input = true
@@ -68,7 +70,7 @@ func Parameter(p mil.Var) (*Value, error) {
 // Constant returns the value of a typed literal, and notes like Graph.Notes. It does
 // not read elements from a weight file: such a Value has a type and no Data.
 func Constant(m *mil.Value) (*Value, []string, error) {
-	a := analysis{graph: &Graph{}}
+	a := analysis{graph: &Graph{}, ctx: context.Background()}
 	if m == nil {
 		a.fail(mil.Pos{}, "give a typed literal", "no value")
 		return nil, nil, a.faults
