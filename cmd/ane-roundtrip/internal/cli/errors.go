@@ -168,7 +168,8 @@ func (a *App) explain(ctx context.Context, err error) {
 	}
 	for i, e := range ProgramErrors(err) {
 		a.Logf("%s", f.Faults[i].text)
-		if text := mil.Excerpt(a.programs[e.File], e.Pos, terminal.Width(a.Err)); text != "" {
+		text := terminal.Excerpt(a.programs[e.File], e.Pos.Line, e.Pos.Col, terminal.Width(a.Err))
+		if text != "" {
 			fmt.Fprintln(a.Err, text)
 		}
 	}

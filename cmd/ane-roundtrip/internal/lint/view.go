@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/chip"
-	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
@@ -65,11 +64,11 @@ func (f finding) text(chips int, lines []string, width int) string {
 }
 
 // caret returns a line of the source without its indent, cut around a column to a width of the output, with a caret
-// under the column. A width of 0 is that of mil.Excerpt.
+// under the column. A width of 0 is that of terminal.Excerpt.
 func caret(line string, col, width int) string {
 	const margin = "    "
 	indent := min(len(line)-len(strings.TrimLeft(line, " \t")), col-1)
-	text := mil.Excerpt([]byte(line[indent:]), mil.Pos{Line: 1, Col: col - indent}, max(width-len(margin), 0))
+	text := terminal.Excerpt([]byte(line[indent:]), 1, col-indent, max(width-len(margin), 0))
 	return margin + strings.ReplaceAll(text, "\n", "\n"+margin) + "\n"
 }
 

@@ -4,6 +4,8 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 	"golang.org/x/text/width"
@@ -43,13 +45,19 @@ func Width(w io.Writer) int {
 // Length returns how many columns a text takes.
 func Length(text string) (n int) {
 	for _, r := range text {
-		n += columns(r)
+		n += columnsOf(r)
 	}
 	return n
 }
 
-// columns is how many columns a letter takes: those of East Asia take two.
-func columns(r rune) int {
+// columnsOf is how many columns a character takes: those of East Asia take two, those that combine with another none.
+func columnsOf(r rune) int {
+	if r < utf8.RuneSelf {
+		return 1
+	}
+	if unicode.In(r, unicode.Mn, unicode.Me) {
+		return 0
+	}
 	switch width.LookupRune(r).Kind() {
 	case width.EastAsianWide, width.EastAsianFullwidth:
 		return 2
@@ -63,11 +71,11 @@ func Shorten(text string, n int) string {
 		return text
 	}
 	all, start, end := []rune(text), 0, 0
-	for left := n - 1 - (n-1)/2; left >= columns(all[start]); start++ {
-		left -= columns(all[start])
+	for left := n - 1 - (n-1)/2; left >= columnsOf(all[start]); start++ {
+		left -= columnsOf(all[start])
 	}
-	for left := (n - 1) / 2; left >= columns(all[len(all)-1-end]); end++ {
-		left -= columns(all[len(all)-1-end])
+	for left := (n - 1) / 2; left >= columnsOf(all[len(all)-1-end]); end++ {
+		left -= columnsOf(all[len(all)-1-end])
 	}
 	return string(all[:start]) + "…" + string(all[len(all)-end:])
 }
