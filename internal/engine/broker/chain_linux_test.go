@@ -21,6 +21,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/server"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/internal/engine/soft"
@@ -247,10 +248,10 @@ func (failingRun) Evaluate(context.Context) error { return errBroken }
 // serveOwner runs a shared broker in this process that grants everything.
 func serveOwner(t *testing.T, c server.Config) (path string) {
 	path = filepath.Join(t.TempDir(), "anekit", "broker.sock")
-	l, err := server.Listen(path)
+	l, err := admission.Listen(path)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	c.Stay, c.Policy = true, server.OwnerPolicy()
+	c.Stay, c.Policy = true, admission.OwnerPolicy()
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(ctx, l, c) }()
 	t.Cleanup(func() {

@@ -18,13 +18,14 @@ import (
 	"github.com/anekit/anekit/ane/enginetest"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/server"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
 // serve runs a shared broker in this process until the test ends.
 func serve(t *testing.T) (path string) {
 	path = filepath.Join(t.TempDir(), "anekit", "broker.sock")
-	l, err := server.Listen(path)
+	l, err := admission.Listen(path)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -39,7 +40,7 @@ func serve(t *testing.T) (path string) {
 // A broker is found wherever one can listen.
 func TestLongPath(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("x", 200))
-	l, err := server.Listen(filepath.Join(dir, "s"))
+	l, err := admission.Listen(filepath.Join(dir, "s"))
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

@@ -17,6 +17,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/engine/broker/server"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 )
 
 // options are the flags of broker.
@@ -102,17 +103,17 @@ func serve(a *cli.App, ctx context.Context, o options) error {
 	o.Hurry, o.Drain = hurry, max(o.Drain, time.Microsecond) // with 0s the exit status tells of cut calls, too
 	if o.policy != "" {
 		var err error
-		if o.Policy, err = server.ReadPolicy(o.policy); err != nil {
+		if o.Policy, err = admission.ReadPolicy(o.policy); err != nil {
 			return cli.Bad(err)
 		}
 	}
-	l, err := server.Inherit()
+	l, err := admission.Inherit()
 	if err == nil && l != nil && o.given {
 		return errors.Join(cli.Badf("--socket has no effect, the service manager passed %s; leave it out", l.Path()),
 			l.Close())
 	}
 	if err == nil && l == nil {
-		l, err = server.Listen(o.socket)
+		l, err = admission.Listen(o.socket)
 	}
 	if err != nil {
 		return cli.Bad(err)

@@ -26,7 +26,7 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 			Detail: "another version of the protocol",
 			Hint:   "run broker and client of one release"}
 	}
-	if err := c.grant.choose(driverabi.Tier(p.Tier)); err != nil {
+	if err := c.grant.Open(driverabi.Tier(p.Tier)); err != nil {
 		return nil, err
 	}
 	c.grant.mode = numerics.Mode(p.Numerics)
@@ -41,9 +41,9 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 	}
 	dev, err := openDevice(c.driver, driver.ClientInfo{
 		Privileged:        true, // the broker holds the gate's entitlement, on behalf of its clients
-		RealTime:          c.grant.allows(driverabi.EntitlementRealTime),
-		AllowDataChaining: c.grant.allows(driverabi.EntitlementDataChaining),
-		Restricted:        c.grant.tier == driverabi.Restricted, Identity: c.grant.id.String(), Wake: c.flights.woken,
+		RealTime:          c.grant.Has(driverabi.EntitlementRealTime),
+		AllowDataChaining: c.grant.Has(driverabi.EntitlementDataChaining),
+		Restricted:        c.grant.Tier == driverabi.Restricted, Identity: c.grant.ID.String(), Wake: c.flights.woken,
 	})
 	if dev != nil {
 		c.open(dev)
@@ -56,9 +56,9 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 		c.ringer.Go(c.ring)
 	}
 	i := c.infoOf(c.grant.mode)
-	c.log.Debug("client admitted", "tier", c.grant.tier, "executable", p.Executable)
-	return &wire.HelloReply{Version: wire.Version, Session: c.number, PID: pid(), Tier: string(c.grant.tier),
-		Identity: c.grant.id.String(),
+	c.log.Debug("client admitted", "tier", c.grant.Tier, "executable", p.Executable)
+	return &wire.HelloReply{Version: wire.Version, Session: c.number, PID: pid(), Tier: string(c.grant.Tier),
+		Identity: c.grant.ID.String(),
 		Engine:   i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing,
 		Limits: wire.Limits{Surfaces: MaxSurfaces, Programs: MaxPrograms, Requests: MaxRequests,
 			Queued: driverabi.QueueDepth, PinnedBytes: c.conf.PinBytes,
@@ -83,55 +83,10 @@ func (s *server) place(one *session) error {
 	return nil
 }
 
-// choose finds the tier of a client that asked for one, or for the best it may have.
-func (g *grant) choose(wanted driverabi.Tier) error {
-	mayRestricted := g.policy.Allows(g.id, driverabi.Restricted, driverabi.EntitlementBaseline)
-	switch wanted {
-	case "":
-		g.tier = driverabi.Unrestricted
-		if mayRestricted {
-			g.tier = driverabi.Restricted
-		}
-	case driverabi.Restricted:
-		g.tier = wanted
-		if !mayRestricted {
-			return denied("hello", driverabi.EntitlementBaseline, wanted)
-		}
-	case driverabi.Unrestricted, driverabi.PerUser:
-		g.tier = wanted
-	default:
-		return &ane.Error{Op: "hello", Engine: Name, Name: string(wanted), Err: ane.ErrName, Detail: "no such tier",
-			Hint: "ask for restricted, unrestricted, per-user, or none"}
-	}
-	return nil
-}
-
-// allow refuses what needs an entitlement that the client lacks. Table of methods:
-// Policy.
-func (g *grant) allow(op, entitlement string) error {
-	if !g.allows(entitlement) {
-		return denied(op, entitlement, g.tier)
-	}
-	return nil
-}
-
 // allowArguments refuses arguments of an instance or a load that are not for the client.
 func (g *grant) allowArguments(op string, a wire.Arguments) error {
 	if !a.Aggressive {
 		return nil
 	}
-	return g.allowRestricted(op, driverabi.EntitlementAggressivePower)
-}
-
-// allowRestricted is allow for what the restricted tier alone serves.
-func (g *grant) allowRestricted(op, entitlement string) error {
-	if g.tier != driverabi.Restricted {
-		return denied(op, entitlement, g.tier)
-	}
-	return g.allow(op, entitlement)
-}
-
-// allows reports whether the client has an entitlement.
-func (g *grant) allows(entitlement string) bool {
-	return g.policy.Allows(g.id, g.tier, entitlement)
+	return g.AllowRestricted(op, driverabi.EntitlementAggressivePower)
 }

@@ -4,11 +4,13 @@ package server
 
 import (
 	"context"
+	"encoding/hex"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/internal/engine/soft"
@@ -16,12 +18,12 @@ import (
 
 // What saves power aggressively needs the restricted tier and its entitlement, by name.
 func TestAggressivePowerSaving(t *testing.T) {
-	baseline := Grant{Entitlements: []string{driverabi.EntitlementBaseline, driverabi.EntitlementAdapterWeight}}
-	more := Grant{Executable: mary.executable(), Entitlements: []string{driverabi.EntitlementAggressivePower}}
-	b := startBroker(t, Config{Policy: &Policy{Grants: []Grant{baseline, more}}})
+	baseline := admission.Grant{Entitlements: []string{driverabi.EntitlementBaseline, driverabi.EntitlementAdapterWeight}}
+	more := admission.Grant{Executable: hex.EncodeToString(mary.Executable[:]), Entitlements: []string{driverabi.EntitlementAggressivePower}}
+	b := startBroker(t, Config{Policy: &admission.Policy{Grants: []admission.Grant{baseline, more}}})
 	args := wire.Arguments{Aggressive: true}
 	for _, one := range []struct {
-		id      Identity
+		id      admission.Identity
 		tier    driverabi.Tier
 		allowed bool
 	}{{alice, driverabi.Unrestricted, false}, {alice, driverabi.Restricted, false}, {mary, driverabi.Unrestricted,
@@ -110,12 +112,12 @@ func TestCompilesDoNotKeepFrames(t *testing.T) {
 
 // One program in memory serves several processes of an identity if they may share.
 func TestProgramsAreSharedByEntitlement(t *testing.T) {
-	plain := Grant{Entitlements: []string{driverabi.EntitlementBaseline}}
-	share := Grant{Executable: mary.executable(), Entitlements: []string{driverabi.EntitlementProcessModelShare}}
-	b := startBroker(t, Config{Policy: &Policy{Grants: []Grant{plain, share}}})
+	plain := admission.Grant{Entitlements: []string{driverabi.EntitlementBaseline}}
+	share := admission.Grant{Executable: hex.EncodeToString(mary.Executable[:]), Entitlements: []string{driverabi.EntitlementProcessModelShare}}
+	b := startBroker(t, Config{Policy: &admission.Policy{Grants: []admission.Grant{plain, share}}})
 	m := model(t, "identity")
 	for _, one := range []struct {
-		id     Identity
+		id     admission.Identity
 		tier   driverabi.Tier
 		copies int
 	}{{alice, driverabi.Restricted, 2}, {mary, driverabi.Unrestricted, 2}, {mary, driverabi.Restricted, 1}} {

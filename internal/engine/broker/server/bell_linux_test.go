@@ -12,11 +12,12 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
 // belled connects a client that has a bell.
-func (b *broker) belled(id Identity) (*peer, *wire.Bell) {
+func (b *broker) belled(id admission.Identity) (*peer, *wire.Bell) {
 	b.t.Helper()
 	bell, memory, err := wire.NewBell()
 	require.NoError(b.t, err)

@@ -5,6 +5,7 @@ package server
 import (
 	"testing"
 
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/engine/driverabi"
@@ -12,7 +13,7 @@ import (
 
 // BenchmarkEvaluate is a run of 2,048 elements, asked for and answered over a socket.
 func BenchmarkEvaluate(b *testing.B) {
-	s, err := newServer(Config{}.settled(OwnerPolicy()))
+	s, err := newServer(Config{}.settled(admission.OwnerPolicy()))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -21,7 +22,7 @@ func BenchmarkEvaluate(b *testing.B) {
 		b.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- newSession(s, there, alice, caller{}).run() }()
+	go func() { done <- newSession(s, there, alice, admission.Process{}).run() }()
 	p := newPeer(here)
 	if err := p.greet(""); err != nil {
 		b.Fatal(err)

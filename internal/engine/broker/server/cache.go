@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/wholefile"
 )
@@ -91,9 +92,9 @@ func makeCache(dir string) error {
 	return trusted(dir)
 }
 
-func (c *cache) partition(id Identity) string { return filepath.Join(c.dir, id.String()) }
+func (c *cache) partition(id admission.Identity) string { return filepath.Join(c.dir, id.String()) }
 
-func (c *cache) path(id Identity, k Key) string { return c.file(entryName{id.String(), k}) }
+func (c *cache) path(id admission.Identity, k Key) string { return c.file(entryName{id.String(), k}) }
 
 func (c *cache) file(n entryName) string {
 	return filepath.Join(c.dir, n.partition, n.key.String()+suffix)
@@ -101,7 +102,7 @@ func (c *cache) file(n entryName) string {
 
 // load returns the program of a key that was compiled in a mode, or nil. An entry that is damaged, or whose
 // content has another key, is removed.
-func (c *cache) load(id Identity, k Key, m numerics.Mode) (s *source, damaged bool) {
+func (c *cache) load(id admission.Identity, k Key, m numerics.Mode) (s *source, damaged bool) {
 	if c.dir == "" {
 		return nil, false
 	}
@@ -138,7 +139,7 @@ func (c *cache) load(id Identity, k Key, m numerics.Mode) (s *source, damaged bo
 
 // has reports whether the cache knows of an entry, which it counts as used. It does not read the
 // entry: a compile by its key reports damage.
-func (c *cache) has(id Identity, k Key) bool {
+func (c *cache) has(id admission.Identity, k Key) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := c.have[entryName{id.String(), k}]
@@ -177,7 +178,7 @@ func (c *cache) read(path string) ([]byte, int64, error) {
 const attempts = 100
 
 // store keeps a program and makes room for it. The error says why it is not kept.
-func (c *cache) store(id Identity, k Key, s *source) error {
+func (c *cache) store(id admission.Identity, k Key, s *source) error {
 	if c.dir == "" {
 		return nil
 	}
@@ -354,7 +355,7 @@ func (c *cache) list(partition string) (found []*kept) {
 
 // purge removes one entry of an identity, or all of them when k is nil, and tells what it
 // removed, in bytes on disk.
-func (c *cache) purge(id Identity, k *Key) (files uint32, bytes uint64) {
+func (c *cache) purge(id admission.Identity, k *Key) (files uint32, bytes uint64) {
 	if c.dir == "" {
 		return 0, 0
 	}

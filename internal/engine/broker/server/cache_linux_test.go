@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/numerics"
 )
 
@@ -136,7 +137,7 @@ func TestCacheKeepsEvictsAndPurges(t *testing.T) {
 		keys = append(keys, s.key(ane.Info{}))
 		require.NoError(t, c.store(alice, keys[i+3], s))
 	}
-	have := func(id Identity, k Key) bool { s, _ := c.load(id, k, numerics.Reference); return s != nil }
+	have := func(id admission.Identity, k Key) bool { s, _ := c.load(id, k, numerics.Reference); return s != nil }
 	require.False(t, have(alice, keys[1]), "the one that was not used for longest")
 	require.False(t, have(alice, keys[0]), "the next")
 	require.True(t, have(alice, keys[4]))

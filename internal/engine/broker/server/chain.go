@@ -62,7 +62,7 @@ func (t *flights) runChain(f *wire.Frame) error {
 	if err := wire.Parse(f.Payload, &q); err != nil {
 		return err
 	}
-	if err := t.grant.allow("chain", driverabi.EntitlementDataChaining); err != nil {
+	if err := t.grant.Allow("chain", driverabi.EntitlementDataChaining); err != nil {
 		return err
 	}
 	if len(q.Steps) == 0 || q.Deadline > math.MaxInt64 {

@@ -38,7 +38,7 @@ func (c *compiles) program(f *wire.Frame, fds wire.Descriptors) error {
 	if err := wire.Parse(f.Payload, &p); err != nil {
 		return err
 	}
-	if err := c.grant.allow("compile", driverabi.EntitlementBaseline); err != nil {
+	if err := c.grant.Allow("compile", driverabi.EntitlementBaseline); err != nil {
 		return err
 	}
 	up, err := receive(&p, fds, c.owes)
@@ -111,7 +111,7 @@ func (c *compiles) build(f *wire.Frame, p *wire.Compile, up *upload) error {
 
 // limit is how long a compile may run. What it waits does not count.
 func (c *compiles) limit() time.Duration {
-	if c.grant.allows(driverabi.EntitlementSecondaryCompiler) {
+	if c.grant.Has(driverabi.EntitlementSecondaryCompiler) {
 		return longCompileTime
 	}
 	return compileTime
@@ -144,8 +144,8 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 			return nil, found{}, err
 		}
 	}
-	at := residentKey{id: c.grant.id, key: key, mode: c.grant.mode}
-	if c.grant.allowRestricted("share", driverabi.EntitlementProcessModelShare) != nil {
+	at := residentKey{id: c.grant.ID, key: key, mode: c.grant.mode}
+	if c.grant.AllowRestricted("share", driverabi.EntitlementProcessModelShare) != nil {
 		at.own = c.number
 	}
 	var how found
@@ -183,8 +183,8 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 		if err != nil {
 			return nil, err
 		}
-		if !how.cached && !(up.lends() && c.cache.has(c.grant.id, key)) {
-			if err := c.cache.store(c.grant.id, key, src); err != nil {
+		if !how.cached && !(up.lends() && c.cache.has(c.grant.ID, key)) {
+			if err := c.cache.store(c.grant.ID, key, src); err != nil {
 				c.counts.uncached.Add(1)
 				how.notes = append(how.notes, "not kept in the cache: "+err.Error())
 			}
@@ -221,7 +221,7 @@ func (c *compiles) load(ctx context.Context, file string, key Key, up *upload) (
 		return nil, false, err
 	}
 	read := func(context.Context) error {
-		s, damaged = c.cache.load(c.grant.id, key, c.grant.mode)
+		s, damaged = c.cache.load(c.grant.ID, key, c.grant.mode)
 		return nil
 	}
 	if size == 0 { // no more is read than that there is none
@@ -272,7 +272,7 @@ func (c *compiles) compileNow(ctx context.Context, file string, src *source, wei
 // keepSource wraps the program of a client that may make instances of it, and holds the
 // files that the source lies in if it will be compiled again for them.
 func (c *compiles) keepSource(exec ane.Executable, file string, src *source, files *memfds) ane.Executable {
-	if !c.grant.allows(driverabi.EntitlementAdapterWeight) {
+	if !c.grant.Has(driverabi.EntitlementAdapterWeight) {
 		return exec
 	}
 	if own, ok := exec.(driver.Instancer); ok {

@@ -16,6 +16,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/internal/engine/soft"
@@ -290,7 +291,7 @@ func TestTinyCompilesBesideHogs(t *testing.T) {
 			var all sync.WaitGroup
 			free := make(chan struct{})
 			occupy(t, b.turns, &all, free)
-			hog := b.join(Identity{User: 1, Executable: [32]byte{9}}, "")
+			hog := b.join(admission.Identity{User: 1, Executable: [32]byte{9}}, "")
 			f, err := wire.Seal("program", []byte(text))
 			require.NoError(t, err)
 			_, err = hog.post(wire.KindCompile, &wire.Compile{File: "hog", TextSize: uint64(len(text))}, int(f.Fd()))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -38,7 +39,7 @@ type Config struct {
 	PinBytes uint64
 	// Policy grants entitlements; nil is SharedPolicy for Serve and OwnerPolicy
 	// for ServeConn.
-	Policy *Policy
+	Policy *admission.Policy
 	// Drain is how long calls in flight may go on when Serve ends, and Hurry ends that time; nil never does. Without
 	// a Drain they are cut at once, which is no error then.
 	Drain time.Duration
@@ -60,7 +61,7 @@ type Config struct {
 }
 
 // settled returns c with every default in place.
-func (c Config) settled(policy *Policy) Config {
+func (c Config) settled(policy *admission.Policy) Config {
 	if c.Workers <= 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}

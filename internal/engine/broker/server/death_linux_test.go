@@ -17,6 +17,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 )
@@ -108,7 +109,7 @@ func TestBrokerEndsAtEveryStage(t *testing.T) {
 	m := model(t, "identity")
 	for stage := range 4 {
 		path := socket(t)
-		l, err := Listen(path)
+		l, err := admission.Listen(path)
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
@@ -139,13 +140,14 @@ func TestLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const linger = 2 * time.Second
 		begin := time.Now()
-		s, err := newServer(Config{Linger: linger}.settled(OwnerPolicy()))
+		s, err := newServer(Config{Linger: linger}.settled(admission.OwnerPolicy()))
 		require.NoError(t, err)
-		s.linger()
+		over, end := context.WithCancel(t.Context())
+		s.linger(end)
 		stays := func(d time.Duration) {
 			t.Helper()
 			select {
-			case <-s.over:
+			case <-over.Done():
 				t.Fatalf("over after %v", time.Since(begin))
 			case <-time.After(d):
 			}
@@ -154,7 +156,7 @@ func TestLinger(t *testing.T) {
 			here, there, err := wiretest.Pair()
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, errors.Join(here.Close(), there.Close())) })
-			one := newSession(s, there, alice, caller{})
+			one := newSession(s, there, alice, admission.Process{})
 			require.NoError(t, s.enter(one))
 			return one
 		}
@@ -177,7 +179,7 @@ func TestLinger(t *testing.T) {
 			s.leave(asking)
 		}
 		left := time.Now()
-		<-s.over
+		<-over.Done()
 		require.EqualValues(t, 1, time.Since(left))
 		require.NoError(t, s.close())
 	})
@@ -187,13 +189,13 @@ func TestLinger(t *testing.T) {
 // the last, and with its context alone when it stays.
 func TestLingerOfServe(t *testing.T) {
 	path := socket(t)
-	l, err := Listen(path)
+	l, err := admission.Listen(path)
 	require.NoError(t, err)
 	require.NoError(t, Serve(context.Background(), l, Config{Linger: time.Millisecond}), "no client ever came")
 	_, err = os.Lstat(path)
 	require.ErrorIs(t, err, os.ErrNotExist)
 
-	l, err = Listen(path)
+	l, err = admission.Listen(path)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -306,7 +308,7 @@ func starve() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	l, err := Listen(dir + "/b/s")
+	l, err := admission.Listen(dir + "/b/s")
 	if err != nil {
 		return err
 	}

@@ -3,20 +3,14 @@
 //
 //	socket or bell -> session -> surfaces, programs, requests, flights -> driver -> engine
 //
-// [Serve] answers the clients of a [Listener], any number at a time, and ends
+// [Serve] answers the clients of an [admission.Listener], any number at a time, and ends
 // some seconds after the last has gone; [ServeConn] answers one client over a
 // socket pair and ends with it. Everything a client had is given back when its
 // connection ends, however it ends.
 //
 // # Which clients are admitted
 //
-// A client is known by its user and by the SHA-256 of its executable, which
-// stand in for the team identifier and the code-directory hash of a signed
-// program. Both come from the kernel when the connection is made, never from the
-// client. Another user is refused, the superuser too: it could do nothing here
-// that it cannot do elsewhere, and its surfaces do not belong with those of a
-// plain user. What a client may ask for is a matter of the tier it opens and of
-// the entitlements a [Policy] grants it; see the table in policy.go.
+// Package admission decides that, and what a client may ask for in the tier that it opens.
 //
 // Programs in memory, the compile cache and adapters belong to an identity:
 // another identity cannot find them, attach to them, run or purge them. Handles
@@ -36,17 +30,6 @@
 //
 // # What is not protected against
 //
-//   - The executable is read through /proc/PID/exe while a descriptor of the process that
-//     made the connection shows that it lives, and has to be the same file, unchanged, when the
-//     connection is taken, when it is hashed and when the client says hello. A process that
-//     forks, connects and becomes another program before the broker takes the connection
-//     counts as that program, and its child speaks for it; so does a process that is given
-//     the socket, or that debugs its owner. Before Linux 6.5 the number of a process that
-//     ended between connecting and being taken may be another one's of the same user.
-//   - The file system of an executable may show the broker other bytes than the kernel executes, if another
-//     process or host serves it.
-//   - An interpreter is one identity whatever script it runs, and shared libraries
-//     are not part of it.
 //   - A client may change a surface while it is read. The engine computes garbage
 //     then, on that client's own surfaces; it cannot leave them.
 //   - A client may take all the engine's time that its quality of service gives it.

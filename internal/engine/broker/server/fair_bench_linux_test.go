@@ -14,6 +14,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/engine/driverabi"
@@ -60,7 +61,7 @@ func (w wholeRun) Evaluate(ctx context.Context) error { return w.Invocation.Eval
 
 // bench is a broker, and a way to connect clients to it.
 func bench(b *testing.B, workers int, engine func() ane.Engine) (s *server, join func() *peer) {
-	s, err := newServer(Config{Engine: engine, Workers: workers}.settled(OwnerPolicy()))
+	s, err := newServer(Config{Engine: engine, Workers: workers}.settled(admission.OwnerPolicy()))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func bench(b *testing.B, workers int, engine func() ane.Engine) (s *server, join
 		if err != nil {
 			b.Fatal(err)
 		}
-		go func() { ended <- newSession(s, there, alice, caller{}).run() }()
+		go func() { ended <- newSession(s, there, alice, admission.Process{}).run() }()
 		p := newPeer(here)
 		peers = append(peers, p)
 		if err := p.greet(""); err != nil {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/engine/broker/wire"
-	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // Name is what errors of this package give as the engine.
@@ -15,13 +13,6 @@ const Name = "broker"
 func exhausted(op, name, what string, limit int, hint string) error {
 	return &ane.Error{Op: op, Engine: Name, Name: name, Err: ane.ErrExhausted,
 		Detail: fmt.Sprintf("limit of %d %s", limit, what), Hint: hint}
-}
-
-// denied is the answer to a call that an entitlement or another tier would allow.
-func denied(op, entitlement string, tier driverabi.Tier) error {
-	return &ane.Error{Op: op, Engine: Name, Err: wire.Denied(entitlement), Detail: "opened the tier " + string(tier),
-		Rule: "the broker asks for the entitlement " + entitlement,
-		Hint: "have the broker's policy grant it, in the tier that is opened"}
 }
 
 // unknown is the answer to a handle that the connection does not have.

@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/engine/driverabi"
@@ -274,12 +275,12 @@ func TestEngineComesBackLate(t *testing.T) {
 	back := make(chan struct{})
 	s, err := newServer(Config{end: 20 * time.Millisecond, Engine: func() ane.Engine {
 		return slow{soft.New(), func(context.Context) error { <-back; return nil }}
-	}}.settled(OwnerPolicy()))
+	}}.settled(admission.OwnerPolicy()))
 	require.NoError(t, err)
 	here, there, err := wiretest.Pair()
 	require.NoError(t, err)
 	ended := make(chan error, 1)
-	go func() { ended <- newSession(s, there, alice, caller{}).run() }()
+	go func() { ended <- newSession(s, there, alice, admission.Process{}).run() }()
 	p := newPeer(here)
 	defer p.close()
 	require.NoError(t, p.greet(""))

@@ -75,7 +75,7 @@ func (c *compiles) entrySize(key Key) int64 {
 	if c.cache.dir == "" {
 		return 0
 	}
-	info, err := os.Lstat(c.cache.path(c.grant.id, key))
+	info, err := os.Lstat(c.cache.path(c.grant.ID, key))
 	if err != nil || !info.Mode().IsRegular() || info.Size() > c.cache.bound { // load finds out
 		return 0
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/engine/driverabi"
@@ -41,7 +42,7 @@ func patient(c Config) Config {
 // startBroker runs a server without a listener; it has to end cleanly.
 func startBroker(t *testing.T, c Config) *broker {
 	t.Helper()
-	s, err := newServer(patient(c).settled(OwnerPolicy()))
+	s, err := newServer(patient(c).settled(admission.OwnerPolicy()))
 	require.NoError(t, err)
 	b := &broker{server: s, t: t}
 	t.Cleanup(func() {
@@ -60,17 +61,17 @@ func startBroker(t *testing.T, c Config) *broker {
 }
 
 var (
-	alice = Identity{User: 1, Executable: [32]byte{1}}
-	mary  = Identity{User: 1, Executable: [32]byte{2}}
+	alice = admission.Identity{User: 1, Executable: [32]byte{1}}
+	mary  = admission.Identity{User: 1, Executable: [32]byte{2}}
 )
 
 // raw connects a client of an identity that has not said hello.
-func (b *broker) raw(id Identity) *peer {
+func (b *broker) raw(id admission.Identity) *peer {
 	b.t.Helper()
 	here, there, err := wiretest.Pair()
 	require.NoError(b.t, err)
 	b.work.Go(func() {
-		if err := newSession(b.server, there, id, caller{pid: os.Getpid()}).run(); err != nil {
+		if err := newSession(b.server, there, id, admission.Process{PID: os.Getpid()}).run(); err != nil {
 			b.t.Error(err)
 		}
 	})
@@ -80,7 +81,7 @@ func (b *broker) raw(id Identity) *peer {
 }
 
 // join connects a client that is admitted to a tier.
-func (b *broker) join(id Identity, tier driverabi.Tier) *peer {
+func (b *broker) join(id admission.Identity, tier driverabi.Tier) *peer {
 	b.t.Helper()
 	p := b.raw(id)
 	require.NoError(b.t, p.greet(tier))
@@ -326,7 +327,7 @@ func socket(t *testing.T) string { return filepath.Join(t.TempDir(), "anekit", "
 func listen(t *testing.T, c Config) string {
 	t.Helper()
 	path := socket(t)
-	l, err := Listen(path)
+	l, err := admission.Listen(path)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -28,7 +28,7 @@ func init() {
 	child["inherit"] = func() int {
 		ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
 		defer stop()
-		l, err := Inherit()
+		l, err := admission.Inherit()
 		if err != nil {
 			fmt.Println(err)
 			return 1
@@ -43,11 +43,11 @@ func init() {
 				return 1
 			}
 		}
-		if flags, err := unix.FcntlInt(firstInherited, unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+		if flags, err := unix.FcntlInt(3, unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
 			fmt.Println("a child would have it")
 			return 1
 		}
-		if again, err := Inherit(); again != nil || err != nil {
+		if again, err := admission.Inherit(); again != nil || err != nil {
 			fmt.Println("twice", err)
 			return 1
 		}
@@ -92,31 +92,6 @@ func activated(t *testing.T, pid, count string, sockets ...*os.File) *exec.Cmd {
 	return cmd
 }
 
-// TestInheritedSocketIsShutDown: a broker whose socket is shut down ends with an error that names the socket, whether
-// that happens before it starts or while a client is connected.
-func TestInheritedSocketIsShutDown(t *testing.T) {
-	for _, before := range []bool{true, false} {
-		path := place(t)
-		passed := listening(t, "unixpacket", path)
-		shut := func() { require.NoError(t, unix.Shutdown(int(passed.Fd()), unix.SHUT_RDWR)) }
-		cmd := activated(t, "$$", "1", passed)
-		var out lines
-		cmd.Stdout, cmd.Stderr = &out, &out
-		if before {
-			shut()
-		}
-		require.NoError(t, cmd.Start())
-		if !before {
-			dial(t, path)
-			shut()
-		}
-		err := await.Done(t, cmd.Wait)
-		require.Error(t, err, "%s", &out)
-		require.Contains(t, out.String(), path)
-		require.Contains(t, out.String(), "shut down")
-	}
-}
-
 // TestInherit: a broker serves a socket that was passed to it, and leaves its file. Connections that came before the
 // broker, and after it, wait for one.
 func TestInherit(t *testing.T) {
@@ -142,62 +117,15 @@ func TestInherit(t *testing.T) {
 		info, err := os.Lstat(path)
 		require.NoError(t, err, "the file is not the broker's")
 		require.Equal(t, os.ModeSocket, info.Mode().Type())
-		require.NoFileExists(t, path+".lock")
 	}
 }
 
 // TestInheritNothing: a process to which no socket was passed makes its own.
 func TestInheritNothing(t *testing.T) {
-	for _, one := range [][2]string{{"1", "1"}, {"$$", "0"}, {"''", "1"}, {"''", "''"}} {
+	for _, one := range [][2]string{{"1", "1"}, {"$$", "0"}, {"''", "1"}, {"''", "''"}, {"$$", "-1"}, {"$$", "x"}} {
 		out, err := activated(t, one[0], one[1]).CombinedOutput()
 		require.NoError(t, err, "%v: %s", one, out)
 		require.Equal(t, "no socket\n", string(out), "%v", one)
-	}
-}
-
-// TestInheritRefuses: what is no socket of a broker is refused, with the fault and the fix.
-func TestInheritRefuses(t *testing.T) {
-	datagram, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	require.NoError(t, err)
-	tcp, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer tcp.Close()
-	inet, err := tcp.(*net.TCPListener).File()
-	require.NoError(t, err)
-	defer inet.Close()
-	null, err := os.Open(os.DevNull)
-	require.NoError(t, err)
-	defer null.Close()
-	open := place(t)
-	require.NoError(t, os.Chmod(filepath.Dir(open), 0o755))
-	abstract := listening(t, "unixpacket", "@anekit-test-"+fmt.Sprint(os.Getpid()))
-	for _, one := range []struct {
-		f     *os.File
-		err   error
-		fault string
-	}{
-		{listening(t, "unix", place(t)), ane.ErrMismatch, "it is unix at /"},
-		{os.NewFile(uintptr(datagram), "datagram"), ane.ErrMismatch, "it is unixgram"},
-		{inet, ane.ErrMismatch, "it is tcp at 127.0.0.1"},
-		{null, ane.ErrMismatch, "on non-socket"},
-		{abstract, ane.ErrMismatch, "it is unixpacket at @"},
-		{listening(t, "unixpacket", open), ane.ErrDenied, "lets others in"},
-	} {
-		fd, err := unix.FcntlInt(one.f.Fd(), unix.F_DUPFD_CLOEXEC, 0) // which inherit takes
-		require.NoError(t, err)
-		_ = one.f.Close()
-		_, err = inherit(fd)
-		require.ErrorIs(t, err, one.err, one.fault)
-		require.ErrorContains(t, err, one.fault)
-		var e *ane.Error
-		require.ErrorAs(t, err, &e)
-		require.NotEmpty(t, e.Hint)
-	}
-	passed := listening(t, "unixpacket", place(t))
-	for _, count := range []string{"2", "x", "-1", "99999999"} {
-		out, err := activated(t, "$$", count, passed, passed).CombinedOutput()
-		require.Error(t, err, count)
-		require.Contains(t, string(out), "LISTEN_FDS is "+count)
 	}
 }
 
@@ -228,23 +156,4 @@ func TestSystemdSocketActivate(t *testing.T) {
 	require.NoError(t, await.Done(t, cmd.Wait), "%s", &out)
 	require.Contains(t, out.String(), "served "+path)
 	require.FileExists(t, path)
-}
-
-// TestInheritedFile: the file of a socket that was passed is neither watched nor removed.
-func TestInheritedFile(t *testing.T) {
-	for _, removed := range []bool{false, true} {
-		path := place(t)
-		fd, err := unix.FcntlInt(listening(t, "unixpacket", path).Fd(), unix.F_DUPFD_CLOEXEC, 0)
-		require.NoError(t, err)
-		l, err := inherit(fd)
-		require.NoError(t, err)
-		require.Equal(t, path, l.Path())
-		if removed {
-			require.NoError(t, os.Remove(path))
-		}
-		require.True(t, l.present())
-		require.NoError(t, l.Close())
-		_, err = os.Lstat(path)
-		require.Equal(t, removed, os.IsNotExist(err))
-	}
 }

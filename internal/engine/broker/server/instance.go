@@ -24,7 +24,7 @@ func (c *compiles) instance(f *wire.Frame, fds wire.Descriptors) error {
 	if err := wire.Parse(f.Payload, &q); err != nil {
 		return err
 	}
-	if err := c.grant.allowRestricted("instance", driverabi.EntitlementAdapterWeight); err != nil {
+	if err := c.grant.AllowRestricted("instance", driverabi.EntitlementAdapterWeight); err != nil {
 		return err
 	}
 	if err := c.grant.allowArguments("instance", q.Args); err != nil {

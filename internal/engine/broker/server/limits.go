@@ -30,11 +30,6 @@ const (
 	MaxCompiles = 256
 	// maxCompiling is how many of them are done at a time; the others wait.
 	maxCompiling = 8
-	// maxExecutable is how long the executable of a client may be: a second of hashing.
-	maxExecutable = 1 << 30
-	// hashChunk bytes of it are read between two looks at the time, and maxHashes executables are remembered.
-	hashChunk = 1 << 20
-	maxHashes = 256
 	// shortText is how long a text is whose compile goes with the short ones: 10 ms of reading.
 	shortText = 64 << 10
 	// shortInRow compiles that have not run for a slice go before one that has.

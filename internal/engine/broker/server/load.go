@@ -35,11 +35,11 @@ func (t *programs) load(payload []byte) (wire.Payload, error) {
 
 // mayLoad refuses what needs an entitlement that the client lacks.
 func (t *programs) mayLoad(q *wire.Load) error {
-	if err := t.grant.allow("load", driverabi.EntitlementBaseline); err != nil {
+	if err := t.grant.AllowBaseline("load"); err != nil {
 		return err
 	}
 	if q.QoS == driverabi.QoSRealTime {
-		if err := t.grant.allowRestricted("load", driverabi.EntitlementRealTime); err != nil {
+		if err := t.grant.AllowRestricted("load", driverabi.EntitlementRealTime); err != nil {
 			return err
 		}
 	}

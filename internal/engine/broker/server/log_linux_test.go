@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 )
@@ -39,12 +40,12 @@ func init() {
 func logProcess() error {
 	w := NewLogWriter(Stderr())
 	log := slog.New(slog.NewTextHandler(w, nil))
-	l, err := Listen(os.Getenv(pathEnv))
+	l, err := admission.Listen(os.Getenv(pathEnv))
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	s, err := newServer(Config{Stay: true, Log: log, LogDropped: w.Dropped}.settled(SharedPolicy()))
+	s, err := newServer(Config{Stay: true, Log: log, LogDropped: w.Dropped}.settled(admission.SharedPolicy()))
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/engine/driverabi"
@@ -219,9 +220,9 @@ func served(t *testing.T) (*server, string) { return serves(t, Config{Stay: true
 func serves(t *testing.T, c Config) (*server, string) {
 	t.Helper()
 	path := socket(t)
-	l, err := Listen(path)
+	l, err := admission.Listen(path)
 	require.NoError(t, err)
-	s, err := newServer(patient(c).settled(OwnerPolicy()))
+	s, err := newServer(patient(c).settled(admission.OwnerPolicy()))
 	require.NoError(t, err)
 	done := make(chan error, 1)
 	go func() { done <- s.accept(t.Context(), l) }()

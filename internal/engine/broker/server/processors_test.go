@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/stretchr/testify/require"
 )
 
@@ -14,6 +15,6 @@ func TestProcessors(t *testing.T) {
 	workers := Processors()
 	require.Equal(t, 3, workers)
 	require.Greater(t, runtime.GOMAXPROCS(0), workers)
-	require.Equal(t, workers, Config{Workers: workers}.settled(OwnerPolicy()).Workers)
-	require.Equal(t, runtime.GOMAXPROCS(0), Config{}.settled(OwnerPolicy()).Workers)
+	require.Equal(t, workers, Config{Workers: workers}.settled(admission.OwnerPolicy()).Workers)
+	require.Equal(t, runtime.GOMAXPROCS(0), Config{}.settled(admission.OwnerPolicy()).Workers)
 }

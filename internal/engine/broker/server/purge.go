@@ -20,22 +20,22 @@ func (c *session) purge(payload []byte) (wire.Payload, error) {
 	var r wire.Purged
 	switch q.Key {
 	case PurgeEverybody:
-		if err := c.grant.allow("purge", driverabi.EntitlementPurgeAllPartitions); err != nil {
+		if err := c.grant.Allow("purge", driverabi.EntitlementPurgeAllPartitions); err != nil {
 			return nil, err
 		}
 		c.live.purgeAll()
 		r.Programs, r.Bytes = c.cache.purgeAll()
 	case "":
-		c.live.purge(c.grant.id, nil)
-		r.Programs, r.Bytes = c.cache.purge(c.grant.id, nil)
+		c.live.purge(c.grant.ID, nil)
+		r.Programs, r.Bytes = c.cache.purge(c.grant.ID, nil)
 	default:
 		key, err := parseKey(q.Key)
 		if err != nil {
 			return nil, &ane.Error{Op: "purge", Engine: Name, Name: q.Key, Err: ane.Because(ane.ErrName, err),
 				Hint: "send the key of a Compiled, or none for all"}
 		}
-		c.live.purge(c.grant.id, &key)
-		r.Programs, r.Bytes = c.cache.purge(c.grant.id, &key)
+		c.live.purge(c.grant.ID, &key)
+		r.Programs, r.Bytes = c.cache.purge(c.grant.ID, &key)
 	}
 	return &r, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -98,7 +99,7 @@ func TestRefusedClientsSendNoLongFrames(t *testing.T) {
 	for _, size := range []int{0, wire.MaxPayload + 1, maxLong, wire.MaxLong} {
 		here, there, err := wiretest.Pair()
 		require.NoError(t, err)
-		b.work.Go(func() { b.reject(there, caller{pid: os.Getpid()}, why) })
+		b.work.Go(func() { b.reject(there, admission.Process{PID: os.Getpid()}, why) })
 		p := newPeer(here)
 		t.Cleanup(p.close)
 		p.id++
@@ -122,7 +123,7 @@ func TestIntermediateValuesAreBudgeted(t *testing.T) {
 	require.ErrorContains(t, err, fmt.Sprintf("at most %d for one client", 1<<30))
 	loaded := 0
 	for i := range 8 {
-		_, err := b.join(Identity{User: 1, Executable: [32]byte{byte(i)}}, "").ready(greedy(100<<20), 21)
+		_, err := b.join(admission.Identity{User: 1, Executable: [32]byte{byte(i)}}, "").ready(greedy(100<<20), 21)
 		if err == nil {
 			loaded++
 			continue
@@ -139,7 +140,7 @@ func TestIntermediateValuesAreBudgeted(t *testing.T) {
 
 func init() {
 	child["limited"] = func() int {
-		l, err := Listen(os.Getenv(pathEnv))
+		l, err := admission.Listen(os.Getenv(pathEnv))
 		if err == nil {
 			fmt.Println("ready", thisProcess().memory)
 			ctx, cancel := context.WithCancel(context.Background())

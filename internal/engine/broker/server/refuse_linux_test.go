@@ -14,6 +14,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/models"
@@ -60,8 +61,8 @@ func TestSilentClientsAreCutOff(t *testing.T) {
 }
 
 func TestEntitlements(t *testing.T) {
-	id := Identity{User: 5}
-	b := startBroker(t, Config{Policy: &Policy{Grants: []Grant{
+	id := admission.Identity{User: 5}
+	b := startBroker(t, Config{Policy: &admission.Policy{Grants: []admission.Grant{
 		{User: "5", Entitlements: []string{driverabi.EntitlementBaseline}},
 		{User: "1", Tiers: []driverabi.Tier{driverabi.PerUser},
 			Entitlements: []string{driverabi.EntitlementBaseline, driverabi.EntitlementRealTime}},
@@ -74,9 +75,9 @@ func TestEntitlements(t *testing.T) {
 		require.ErrorAs(t, err, &m)
 		require.Equal(t, key, m.Entitlement)
 	}
-	none := b.raw(Identity{User: 6})
+	none := b.raw(admission.Identity{User: 6})
 	deny(none.greet(driverabi.Restricted), driverabi.EntitlementBaseline)
-	none = b.join(Identity{User: 6}, "")
+	none = b.join(admission.Identity{User: 6}, "")
 	require.Equal(t, "unrestricted", none.hello.Tier)
 	m := model(t, "identity")
 	_, err := none.compile(m)

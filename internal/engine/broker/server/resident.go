@@ -7,6 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/numerics"
 )
 
@@ -21,7 +22,7 @@ type residents struct {
 }
 
 type residentKey struct {
-	id  Identity
+	id  admission.Identity
 	key Key
 	own uint64 // number of the session that shares with no other, or 0
 
@@ -131,7 +132,7 @@ func (r *residents) release(p *resident) error {
 
 // purge makes programs of an identity, or that of one key, not found any more.
 // Clients that run them go on until they release them.
-func (r *residents) purge(id Identity, k *Key) {
+func (r *residents) purge(id admission.Identity, k *Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for at, p := range r.open {

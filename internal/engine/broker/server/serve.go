@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"net"
-	"sync"
 	"time"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
@@ -19,81 +19,41 @@ const pause = 50 * time.Millisecond
 // in flight have Config.Drain to end, and it closes l and everything else it had. The
 // error is nil after either end, matches ErrCut when calls were cut, and is otherwise what
 // kept the broker from starting, or from giving everything back.
-func Serve(ctx context.Context, l *Listener, c Config) error {
+func Serve(ctx context.Context, l *admission.Listener, c Config) error {
 	if err := fits(); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	keepHeapWithin()
-	s, err := newServer(c.settled(SharedPolicy()))
+	s, err := newServer(c.settled(admission.SharedPolicy()))
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	s.linger()
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
-	defer stop()
-	var closing sync.WaitGroup
-	closing.Go(func() {
-		select {
-		case <-s.over:
-		case <-s.watching:
-		}
-		_ = l.Close() // reported below
-	})
-	var removed error
-	closing.Go(func() { removed = s.guardSocket(l) })
-	err = errors.Join(s.accept(ctx, l), s.drain())
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	context.AfterFunc(ctx, func() { _ = l.Close() }) // reported below
+	s.linger(end)
+	gone := s.accept(ctx, l)
+	if gone != nil {
+		s.conf.Log.Error("socket gone", "error", gone)
+	}
+	err = errors.Join(gone, l.Close(), s.drain())
 	s.disconnect()
 	s.connections.Wait()
-	err = errors.Join(err, s.close(), l.Close())
-	closing.Wait()
-	return errors.Join(err, removed, s.failure())
-}
-
-// guardSocket ends the broker when its socket's file was removed or replaced, or the socket
-// shut down, and says so: no client can reach it any more, its lock keeps another broker from
-// the place, and making the file again would take it from the process that replaced it.
-func (s *server) guardSocket(l *Listener) error {
-	t := time.NewTicker(tick)
-	defer t.Stop()
-	for {
-		select {
-		case <-s.watching:
-			return nil
-		case <-t.C:
-		}
-		s.mu.Lock()
-		ending := s.ending
-		s.mu.Unlock()
-		detail, hint := l.lost()
-		if ending || detail == "" {
-			continue
-		}
-		if l.ended() {
-			return nil
-		}
-		err := &ane.Error{Op: "serve", Engine: Name, Name: l.Path(), Err: ane.ErrClosed, Detail: detail, Hint: hint}
-		s.conf.Log.Error("socket gone", "error", err)
-		_ = l.Close() // reported by Serve
-		return err
-	}
+	return errors.Join(err, s.close(), s.failure())
 }
 
 // accept takes connections until l is closed, which the end of ctx does. Those that there is no room for wait.
-func (s *server) accept(ctx context.Context, l *Listener) error {
+func (s *server) accept(ctx context.Context, l *admission.Listener) error {
 	for {
-		fd, err := l.accept()
-		if errors.Is(err, net.ErrClosed) {
+		conn, err := l.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
 			return nil
-		}
-		if err != nil {
+		case errors.Is(err, ane.ErrClosed):
+			return err
+		case err != nil:
 			s.conf.Log.Warn("connection not accepted", "error", err)
 			time.Sleep(pause)
-			continue
-		}
-		peer := callerOf(fd)
-		conn, err := wire.NewConn(fd)
-		if err != nil {
-			s.conf.Log.With(peer.attrs()...).Warn("connection not taken", "error", err)
 			continue
 		}
 		select {
@@ -103,23 +63,20 @@ func (s *server) accept(ctx context.Context, l *Listener) error {
 			return nil
 		}
 		s.connections.Go(func() {
-			s.fail(peer, s.answer(conn, peer))
+			peer := admission.ProcessOf(conn)
+			s.fail(peer, s.answer(context.Background(), conn, peer))
 			<-s.room
 		})
 	}
 }
 
 // answer serves one connection, which it closes.
-func (s *server) answer(conn *wire.Conn, peer caller) error {
-	ctx, cancel := context.WithTimeout(context.Background(), s.conf.hello)
+func (s *server) answer(ctx context.Context, conn *wire.Conn, peer admission.Process) error {
+	ctx, cancel := context.WithTimeout(ctx, s.conf.hello)
 	defer cancel()
-	var id Identity
-	denied := conn.Control(func(fd int) (err error) {
-		id, err = identify(ctx, fd, &s.seen)
-		return err
-	})
-	if denied != nil {
-		s.reject(conn, peer, denied)
+	id, err := s.seen.Identify(ctx, conn)
+	if err != nil {
+		s.reject(conn, peer, err)
 		return nil
 	}
 	return newSession(s, conn, id, peer).run()
@@ -128,9 +85,9 @@ func (s *server) answer(conn *wire.Conn, peer caller) error {
 // reject tells a client that is not admitted why, once it has introduced itself: an
 // answer that comes before the question may be lost with the connection. A frame in a memfd is no introduction: it is
 // not read, since no budget counts what a client that is not admitted sends.
-func (s *server) reject(conn *wire.Conn, peer caller, why error) {
+func (s *server) reject(conn *wire.Conn, peer admission.Process, why error) {
 	s.counts.refusedPeer.Add(1)
-	s.conf.Log.With(peer.attrs()...).Info("client refused", "error", why)
+	s.conf.Log.With(peer.Attrs()...).Info("client refused", "error", why)
 	defer conn.Close()
 	if !s.track(conn) {
 		return
@@ -154,19 +111,14 @@ func ServeConn(ctx context.Context, conn *wire.Conn, c Config) error {
 	defer conn.Close()
 	c.clients = 1
 	keepHeapWithin()
-	s, err := newServer(c.settled(OwnerPolicy()))
+	s, err := newServer(c.settled(admission.OwnerPolicy()))
 	if err != nil {
 		return err
 	}
 	stop := context.AfterFunc(ctx, s.disconnect)
 	defer stop()
-	var id Identity
-	var peer caller
-	err = conn.Control(func(fd int) (err error) {
-		peer = callerOf(fd)
-		id, err = identify(ctx, fd, &s.seen)
-		return err
-	})
+	peer := admission.ProcessOf(conn)
+	id, err := s.seen.Identify(ctx, conn)
 	if ctx.Err() != nil {
 		return s.close()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
@@ -21,7 +22,7 @@ type server struct {
 	info   ane.Info
 	driver *driver.Driver
 	cache  *cache
-	seen   hashes
+	seen   admission.Executables
 	live   residents
 	counts counters
 	quotas quotas
@@ -34,7 +35,6 @@ type server struct {
 	failed   []error                 // of sessions
 	last     uint64                  // number of the last session
 	idle     *time.Timer             // runs while there is no session; nil without a limit
-	over     chan struct{}           // closed when idle ran out
 	watching chan struct{}           // closed to end the watch
 	watched  sync.WaitGroup
 
@@ -50,9 +50,9 @@ type server struct {
 // newServer makes the engine and what goes around it. close must follow.
 func newServer(c Config) (*server, error) {
 	s := &server{conf: c, sessions: map[*session]struct{}{}, open: map[*wire.Conn]struct{}{},
-		turns: newTurns(max(1, c.Workers-1)), // one processor is for requests
-		room:  make(chan struct{}, c.clients+max(c.clients/4, 2)),
-		over:  make(chan struct{}), watching: make(chan struct{})}
+		turns:    newTurns(max(1, c.Workers-1)), // one processor is for requests
+		room:     make(chan struct{}, c.clients+max(c.clients/4, 2)),
+		watching: make(chan struct{})}
 	s.quotas = newQuotas(c.process, c.clients)
 	own := c.Engine()
 	if own == nil {
@@ -145,11 +145,11 @@ func (s *server) disconnect() {
 }
 
 // fail notes what a session could not give back.
-func (s *server) fail(peer caller, err error) {
+func (s *server) fail(peer admission.Process, err error) {
 	if err == nil {
 		return
 	}
-	s.conf.Log.With(peer.attrs()...).Error("session did not end cleanly", "error", err)
+	s.conf.Log.With(peer.Attrs()...).Error("session did not end cleanly", "error", err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.failed) < maxFailures {
@@ -191,9 +191,9 @@ func (s *server) leave(one *session) {
 	}
 }
 
-// linger ends the server when no session had a place for some time, unless it is to
+// linger calls end when no session had a place for some time, unless the server is to
 // stay. A connection that asks for statistics alone does not keep it.
-func (s *server) linger() {
+func (s *server) linger(end func()) {
 	if s.conf.Stay {
 		return
 	}
@@ -204,15 +204,10 @@ func (s *server) linger() {
 		defer s.mu.Unlock()
 		switch {
 		case s.active.Load() > 0: // one came while the timer ran out
-			return
 		case len(s.sessions) > 0: // one may be about to say hello
 			s.idle.Reset(min(tick, s.conf.Linger))
-			return
-		}
-		select {
-		case <-s.over:
 		default:
-			close(s.over)
+			end()
 		}
 	})
 }

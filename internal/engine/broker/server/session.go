@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
-	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/internal/numerics"
 )
 
@@ -22,7 +22,7 @@ type session struct {
 	*outlet
 	grant  *grant
 	number uint64
-	peer   caller
+	peer   admission.Process
 	placed bool // the client has one of the places; the server's lock guards it
 	log    *slog.Logger
 	dev    *device // set when the client is admitted
@@ -44,10 +44,10 @@ type session struct {
 }
 
 // newSession makes a session that has not been admitted yet.
-func newSession(s *server, conn *wire.Conn, id Identity, peer caller) *session {
-	c := &session{server: s, log: s.conf.Log.With(peer.attrs()...), peer: peer,
+func newSession(s *server, conn *wire.Conn, id admission.Identity, peer admission.Process) *session {
+	c := &session{server: s, log: s.conf.Log.With(peer.Attrs()...), peer: peer,
 		outlet: &outlet{conn: conn, ticks: &s.ticks, faults: &s.counts.faults, payload: make([]byte, 0, 512)},
-		grant:  &grant{policy: s.conf.Policy, id: id}}
+		grant:  &grant{Rights: admission.Rights{Policy: s.conf.Policy, ID: id}}}
 	conn.LimitLong(maxLong)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.greeted.Store(s.ticks.Load())
@@ -251,10 +251,8 @@ func (c *session) free() error {
 	return errors.Join(c.surfaces.free(), c.programs.free())
 }
 
-// grant is what the policy allows one client in the tier that it opened.
+// grant is what one client may do, and how.
 type grant struct {
-	policy *Policy
-	id     Identity
-	tier   driverabi.Tier
-	mode   numerics.Mode // the arithmetic of its programs
+	admission.Rights
+	mode numerics.Mode // the arithmetic of its programs
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 )
 
 // TestSocketGone: a broker whose socket was removed or replaced ends and says why, and
@@ -18,7 +19,7 @@ import (
 func TestSocketGone(t *testing.T) {
 	for _, replaced := range []bool{false, true} {
 		path := socket(t)
-		l, err := Listen(path)
+		l, err := admission.Listen(path)
 		require.NoError(t, err)
 		done := make(chan error, 1)
 		go func() { done <- Serve(context.Background(), l, patient(Config{Stay: true})) }()

@@ -70,6 +70,9 @@ func parseKey(s string) (k Key, err error) {
 	return k, err
 }
 
+// isHash reports whether s is a SHA-256 in hex digits.
+func isHash(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
+
 // compilerVersion changes whenever what a cache holds may mean something else.
 const compilerVersion = "anekit broker 1"
 

@@ -1,14 +1,13 @@
 //go:build !macrules
 
-package server
+package admission
 
 import (
-	"crypto/sha256"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -44,22 +43,6 @@ func TestListenMakesAPrivateSocket(t *testing.T) {
 	require.NoError(t, again.Close())
 }
 
-// TestLockRemoved: a listener whose lock was removed closes without an error, and leaves the lock of another.
-func TestLockRemoved(t *testing.T) {
-	path := socket(t)
-	l, err := Listen(path)
-	require.NoError(t, err)
-	require.NoError(t, os.Remove(path+".lock"))
-	require.NoError(t, l.Close())
-
-	l, err = Listen(path)
-	require.NoError(t, err)
-	require.NoError(t, os.Remove(path+".lock"))
-	require.NoError(t, os.WriteFile(path+".lock", []byte("another's"), 0o600))
-	require.NoError(t, l.Close())
-	require.FileExists(t, path+".lock")
-}
-
 func TestListenTakesALongPath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), strings.Repeat("x", 200), "s")
 	l, err := Listen(path)
@@ -74,7 +57,6 @@ func TestListenReplacesWhatIsStale(t *testing.T) {
 	require.NoError(t, err)
 	dead.SetUnlinkOnClose(false)
 	require.NoError(t, dead.Close())
-	require.NoError(t, os.WriteFile(path+".lock", nil, 0o600)) // of a broker that was killed
 	l, err := Listen(path)
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
@@ -91,8 +73,6 @@ func TestListenRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("mine"), 0o600))
 	pointing := filepath.Join(private, "pointing")
 	require.NoError(t, os.Symlink(file, pointing))
-	locked := filepath.Join(private, "locked")
-	require.NoError(t, os.Symlink(file, locked+".lock"))
 	alive := filepath.Join(private, "alive")
 	other, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: alive, Net: "unixpacket"})
 	require.NoError(t, err)
@@ -107,7 +87,6 @@ func TestListenRefuses(t *testing.T) {
 		filepath.Join(dir, "no", "no", "s"): fs.ErrNotExist,
 		file:                                fs.ErrExist,
 		pointing:                            fs.ErrExist,
-		locked:                              unix.ELOOP,
 		alive:                               ane.ErrInUse,
 		stream:                              ane.ErrInUse,
 		"":                                  fs.ErrInvalid,
@@ -160,55 +139,114 @@ func isInUse(err error) bool {
 	return strings.Contains(err.Error(), ane.ErrInUse.Error())
 }
 
-func TestIdentityIsUserAndExecutable(t *testing.T) {
-	a, b, err := wiretest.Pair()
-	require.NoError(t, err)
-	defer a.Close()
-	defer b.Close()
-	exe, err := os.ReadFile("/proc/self/exe")
-	require.NoError(t, err)
-	var seen hashes
-	for range 2 { // the second time from memory
-		require.NoError(t, a.Control(func(fd int) error {
-			id, err := identify(t.Context(), fd, &seen)
-			require.NoError(t, err)
-			require.Equal(t, Identity{uint32(os.Geteuid()), sha256.Sum256(exe)}, id)
-			return nil
-		}))
+// socket is a path for a listener in a folder that Listen makes.
+func socket(t *testing.T) string { return filepath.Join(t.TempDir(), "anekit", "broker.sock") }
+
+// TestAcceptWhenTheSocketIsGone: Accept returns when the socket's file was removed or replaced, and leaves what took its
+// place.
+func TestAcceptWhenTheSocketIsGone(t *testing.T) {
+	for _, replaced := range []bool{false, true} {
+		path := socket(t)
+		l, err := Listen(path)
+		require.NoError(t, err)
+		conn, err := wiretest.Dial(path)
+		require.NoError(t, err)
+		there, err := l.Accept()
+		require.NoError(t, err)
+		require.NoError(t, conn.Close())
+		require.NoError(t, there.Close())
+		require.NoError(t, os.Remove(path))
+		if replaced {
+			require.NoError(t, os.WriteFile(path, nil, 0o600))
+		}
+		_, err = l.Accept()
+		require.ErrorIs(t, err, ane.ErrClosed)
+		require.ErrorContains(t, err, "removed or replaced")
+		require.NoError(t, l.Close())
+		_, err = os.Lstat(path)
+		require.Equal(t, replaced, err == nil)
+		_, err = l.Accept()
+		require.ErrorIs(t, err, net.ErrClosed)
 	}
-	require.Len(t, seen.sums, 1)
 }
 
-// TestAnotherUserIsRefused connects from a thread that has become another user.
-func TestAnotherUserIsRefused(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only the superuser can become another user: run the tests as root")
+// place is a path in a new private folder.
+func place(t *testing.T) string {
+	t.Helper()
+	path := socket(t)
+	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
+	return path
+}
+
+// listening is a socket as a service manager makes it.
+func listening(t *testing.T, network, path string) *os.File {
+	t.Helper()
+	l, err := net.ListenUnix(network, &net.UnixAddr{Name: path, Net: network})
+	require.NoError(t, err)
+	l.SetUnlinkOnClose(false)
+	f, err := l.File()
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// TestInheritRefuses: what is no socket of a broker is refused, with the fault and the fix.
+func TestInheritRefuses(t *testing.T) {
+	datagram, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	require.NoError(t, err)
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer tcp.Close()
+	inet, err := tcp.(*net.TCPListener).File()
+	require.NoError(t, err)
+	defer inet.Close()
+	null, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	defer null.Close()
+	open := place(t)
+	require.NoError(t, os.Chmod(filepath.Dir(open), 0o755))
+	abstract := listening(t, "unixpacket", "@anekit-test-"+fmt.Sprint(os.Getpid()))
+	for _, one := range []struct {
+		f     *os.File
+		err   error
+		fault string
+	}{
+		{listening(t, "unix", place(t)), ane.ErrMismatch, "1 sockets, the first is unix at /"},
+		{os.NewFile(uintptr(datagram), "datagram"), ane.ErrMismatch, "is unixgram"},
+		{inet, ane.ErrMismatch, "is tcp at 127.0.0.1"},
+		{null, ane.ErrMismatch, "on non-socket"},
+		{abstract, ane.ErrMismatch, "is unixpacket at @"},
+		{listening(t, "unixpacket", open), ane.ErrDenied, "lets others in"},
+	} {
+		_, err := inherit([]*os.File{one.f})
+		require.ErrorIs(t, err, one.err, one.fault)
+		require.ErrorContains(t, err, one.fault)
+		var e *ane.Error
+		require.ErrorAs(t, err, &e)
+		require.NotEmpty(t, e.Hint)
 	}
-	path := listen(t, Config{Stay: true})
-	for dir := path; dir != filepath.Dir(os.TempDir()); dir = filepath.Dir(dir) {
-		was, err := os.Stat(dir)
+	_, err = inherit([]*os.File{listening(t, "unixpacket", place(t)), listening(t, "unixpacket", place(t))})
+	require.ErrorIs(t, err, ane.ErrMismatch)
+	require.ErrorContains(t, err, "2 sockets")
+	l, err := inherit(nil)
+	require.NoError(t, err)
+	require.Nil(t, l)
+}
+
+// TestInheritedFile: the file of a socket that was passed is neither watched nor removed.
+func TestInheritedFile(t *testing.T) {
+	for _, removed := range []bool{false, true} {
+		path := place(t)
+		l, err := inherit([]*os.File{listening(t, "unixpacket", path)})
 		require.NoError(t, err)
-		require.NoError(t, os.Chmod(dir, 0o777))                   // let it reach the socket, against all we do
-		t.Cleanup(func() { _ = os.Chmod(dir, was.Mode().Perm()) }) // some are gone by then
+		require.Equal(t, path, l.Path())
+		if removed {
+			require.NoError(t, os.Remove(path))
+		}
+		require.True(t, l.present())
+		require.NoError(t, l.Close())
+		_, err = os.Lstat(path)
+		require.Equal(t, removed, os.IsNotExist(err))
 	}
-	got := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // and never unlock: the thread ends with its user
-		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, 65534, 65534, 65534); errno != 0 {
-			got <- errno
-			return
-		}
-		conn, err := wiretest.Dial(path)
-		if err != nil {
-			got <- err
-			return
-		}
-		p := newPeer(conn)
-		defer p.close()
-		got <- p.greet("")
-	}()
-	err := <-got
-	require.ErrorIs(t, err, ane.ErrDenied)
-	require.ErrorContains(t, err, "user 65534")
-	dial(t, path) // its own user is served
 }

@@ -1,0 +1,84 @@
+package admission
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/anekit/anekit/internal/engine/driverabi"
+)
+
+// Tiers are the services that a client may open. Restricted serves what Unrestricted
+// does and, besides, real-time priority, adapters, shared models and aggressive power
+// saving. PerUser is Unrestricted at the broker of a
+// user's session, which this broker is to all its clients.
+func Tiers() []driverabi.Tier {
+	return []driverabi.Tier{driverabi.Restricted, driverabi.Unrestricted, driverabi.PerUser}
+}
+
+// Grant gives entitlements to the clients it matches. Empty fields match all.
+type Grant struct {
+	User         string           `json:"user,omitempty"`       // a number; "" or "*" is every user
+	Executable   string           `json:"executable,omitempty"` // SHA-256 in hex; "" or "*" is every one
+	Tiers        []driverabi.Tier `json:"tiers,omitempty"`      // where it holds; none is every tier
+	Entitlements []string         `json:"entitlements"`
+}
+
+// Policy is what a broker grants: the entitlements of every Grant that matches.
+// It does not change while a broker uses it. docs/BROKER.md has a table of what each entitlement is for.
+type Policy struct {
+	Grants []Grant `json:"grants"`
+}
+
+// SharedPolicy grants every client that is admitted the baseline, since unsigned programs compile and load without any
+// entitlement, and programs shared with other processes of its identity.
+func SharedPolicy() *Policy {
+	return &Policy{Grants: []Grant{{Entitlements: []string{driverabi.EntitlementBaseline,
+		driverabi.EntitlementProcessModelShare}}}}
+}
+
+// OwnerPolicy grants everything: the broker's only client is the process that
+// started it for itself.
+func OwnerPolicy() *Policy {
+	var all []string
+	for _, e := range driverabi.Entitlements() {
+		if Absent(e.Key) == "" {
+			all = append(all, e.Key)
+		}
+	}
+	return &Policy{Grants: []Grant{{Entitlements: all}}}
+}
+
+// Absent is why no client can have an entitlement of package driverabi: what the broker has nothing of. It is "" for one
+// that a policy may grant.
+func Absent(entitlement string) string {
+	switch entitlement {
+	case driverabi.EntitlementOpen:
+		return "the broker alone opens the device"
+	case driverabi.EntitlementReservedPriorities:
+		return "no quality of service has a priority that is reserved to the system"
+	case driverabi.EntitlementMemory:
+		return "clients pass memory by its descriptors, which need no grant"
+	case driverabi.EntitlementData:
+		return "clients pass data in memory of their own, which needs no grant"
+	case driverabi.EntitlementCoalitionHints:
+		return "processes have no coalitions"
+	case driverabi.EntitlementUserClientException:
+		return "clients have no direct path to the driver"
+	case driverabi.EntitlementTrustCacheClient:
+		return "there is no trust cache"
+	}
+	return ""
+}
+
+// Allows reports whether a client has an entitlement in a tier.
+func (p *Policy) Allows(id Identity, tier driverabi.Tier, entitlement string) bool {
+	return slices.ContainsFunc(p.Grants, func(g Grant) bool {
+		return (all(g.User) || g.User == strconv.FormatUint(uint64(id.User), 10)) &&
+			(all(g.Executable) || g.Executable == id.executable()) &&
+			(len(g.Tiers) == 0 || slices.Contains(g.Tiers, tier)) &&
+			slices.Contains(g.Entitlements, entitlement)
+	})
+}
+
+// all reports whether a field of a Grant matches every client.
+func all(s string) bool { return s == "" || s == "*" }
