@@ -42,7 +42,7 @@ RACE = GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GOTEST) -race $(TESTFLAGS)
 CONCURRENT = $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while read -r dir; do \
 	grep -qE '^\s*go [a-zA-Z(]|\.Go\(func|"sync(/atomic)?"|RunParallel' "$$dir"/*.go && echo "$$dir"; done | grep -v /gates$$)
 # The packages in which goroutines share memory, for make races.
-SHARING = ./internal/engine/broker/... ./internal/engine/soft ./internal/hostile ./ane ./ane/engine ./unimem/...
+SHARING = ./internal/engine/broker/... ./internal/engine/soft ./internal/engine/soft/run ./internal/hostile ./ane ./ane/engine ./unimem/...
 # The packages whose tests wait for threads or processes.
 WAITING = ./internal/engine/broker/... ./internal/engine/apple ./internal/engine/standin/... ./objcbridge \
 	./cmd/ane-roundtrip ./unimem/... ./internal/await ./internal/wholefile

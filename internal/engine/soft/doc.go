@@ -7,8 +7,8 @@
 // nearest even, when it stores its result. NaN, infinities, subnormals and the sign
 // of zero follow IEEE 754.
 //
-// With the option Numerics it computes as a chip does (package numerics): imitate
-// replaces the runners of a step whose arithmetic differs. Attention, recurrent
+// With the option Numerics it computes as a chip does (package numerics): steps whose
+// arithmetic differs have other kernels. Attention, recurrent
 // operators, softmax and norms are then sequences of operators, each rounded to fp16;
 // their order is inferred. A sum that may leave the range is summed again in the
 // order of the hardware.
@@ -16,6 +16,10 @@
 // The path of a program:
 //
 //	ops.Graph -> plan (constants folded, steps fused, buffers placed) -> invocation -> kernels
+//
+// Package plan decides what is computed, in which order and where in memory. Package kernels computes: a kernel knows
+// the shapes, settings and arithmetic of one step, and no program. Package run has the goroutines that share a step,
+// the memory that a step computes on, and surfaces. This package has the engine, and what is loaded and bound.
 //
 // Compiling is bounded, so that a short text cannot make it run or grow without end.
 // Constants are computed and decoded ahead only up to a budget; every run computes

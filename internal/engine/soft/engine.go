@@ -8,6 +8,9 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft/kernels"
+	"github.com/anekit/anekit/internal/engine/soft/plan"
+	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/ops"
@@ -15,7 +18,7 @@ import (
 )
 
 // Name is the engine's name on receipts.
-const Name = "soft"
+const Name = run.Name
 
 // Option configures the engine.
 type Option func(*engine)
@@ -49,7 +52,7 @@ func Unfused() Option { return func(e *engine) { e.apart = true } }
 
 // New returns the engine. It holds no memory until a program is loaded.
 func New(opts ...Option) ane.Engine {
-	e := &engine{surfaces: surfaces{open: map[*block]*surface{}}, tables: &tables{known: map[string]*table{}}}
+	e := &engine{tables: kernels.NewTables()}
 	for _, o := range opts {
 		o(e)
 	}
@@ -60,9 +63,9 @@ type engine struct {
 	offsets  bool
 	mode     numerics.Mode
 	rules    numerics.Rules // those of mode, unless the option Rules sets others
-	surfaces surfaces
-	tables   *tables
-	crew     crew
+	surfaces run.Surfaces
+	tables   *kernels.Tables
+	crew     run.Crew
 	workers  int // bound of parallel
 	packFrom int // least elements of packed weights; 0 for packedLeast
 	only     int // element that products compute, counted from 1; 0 for all
@@ -76,7 +79,7 @@ func (e *engine) Info() ane.Info {
 		Chip:     "software on " + runtime.GOARCH,
 		OSBuild:  osBuild(),
 		Numerics: e.mode.Describe(),
-		Sharing:  sharing,
+		Sharing:  run.Sharing,
 		Offsets:  e.offsets,
 	}
 }
@@ -90,24 +93,24 @@ func osBuild() string {
 // Compile implements ane.Engine: text to tree to graph to plan. It neither prints nor
 // parses a program that is given as a tree.
 func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
-	return e.compile(ctx, src, limits.among(e.workers), e.rules)
+	return e.compile(ctx, src, plan.Limits.Among(e.workers), e.rules)
 }
 
 // CompileWithin is Compile with at most room bytes for constants that are computed or decoded ahead of the runs.
 // What does not fit is left to every run. The tree, the weights and the steps come on top; see Footprint. Runs have at
 // most as many workers as there are processors now, so that their workspaces stay within the Footprint.
 func (e *engine) CompileWithin(ctx context.Context, src ane.Source, room int64) (ane.Executable, error) {
-	return e.compile(ctx, src, limits.within(room).among(parallel(e.workers)), e.rules)
+	return e.compile(ctx, src, plan.Limits.Within(room).Among(run.Parallel(e.workers)), e.rules)
 }
 
 // CompileMode is CompileWithin with the arithmetic of a chip, for this program and its instances alone.
 func (e *engine) CompileMode(
 	ctx context.Context, src ane.Source, room int64, m numerics.Mode,
 ) (ane.Executable, error) {
-	return e.compile(ctx, src, limits.within(room).among(parallel(e.workers)), m.Rules())
+	return e.compile(ctx, src, plan.Limits.Within(room).Among(run.Parallel(e.workers)), m.Rules())
 }
 
-func (e *engine) compile(ctx context.Context, src ane.Source, b budget, r numerics.Rules) (ane.Executable, error) {
+func (e *engine) compile(ctx context.Context, src ane.Source, b plan.Budget, r numerics.Rules) (ane.Executable, error) {
 	p, err := src.TreeContext(reading{ctx}) // AnalyzeStored validates
 	if ctx.Err() != nil {
 		return nil, ane.Deadline("compile", Name, ctx.Err())
@@ -137,7 +140,7 @@ func (e *engine) compile(ctx context.Context, src ane.Source, b budget, r numeri
 
 // planned compiles a tree.
 func (e *engine) planned(
-	ctx context.Context, src ane.Source, p *mil.Program, b budget, r numerics.Rules,
+	ctx context.Context, src ane.Source, p *mil.Program, b plan.Budget, r numerics.Rules,
 ) (*executable, error) {
 	g, err := ops.AnalyzeStored(reading{ctx}, src.File, p, src.Function, src.Weights)
 	if ctx.Err() != nil {
@@ -146,18 +149,18 @@ func (e *engine) planned(
 	if err != nil {
 		return nil, refused("compile", src.File, err)
 	}
-	if err := between(ctx); err != nil {
+	if err := run.Between(ctx); err != nil {
 		return nil, ane.Deadline("compile", Name, err)
 	}
-	b.expand = e.packFrom
-	pl, err := makePlan(ctx, g, b, arith{operand: r, tables: e.tables, only: e.only, apart: e.apart})
+	b.Expand = e.packFrom
+	pl, err := plan.Make(ctx, g, b, kernels.Arith{Operand: r, Tables: e.tables, Only: e.only, Apart: e.apart})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ane.Deadline("compile", Name, ctx.Err())
 		}
 		return nil, refused("compile", src.File, err)
 	}
-	pl.links.file = src.File
+	pl.Links.File = src.File
 	return newExecutable(e, pl), nil
 }
 
@@ -173,4 +176,4 @@ func refused(op, file string, err error) error {
 }
 
 // Close implements ane.Engine.
-func (e *engine) Close() error { return e.surfaces.close() }
+func (e *engine) Close() error { return e.surfaces.Close() }

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/soft/plan"
+	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -12,7 +14,7 @@ import (
 // at a time.
 type executable struct {
 	engine *engine
-	plan   *plan
+	plan   *plan.Plan
 	holds  holds // of weights that steps read where they are
 
 	tape    *unimem.Tape // nil while unloaded or if the plan needs no scratch
@@ -25,21 +27,21 @@ type executable struct {
 	turn    chan struct{} // holds a token while a run uses the scratch
 }
 
-func newExecutable(e *engine, p *plan) *executable {
+func newExecutable(e *engine, p *plan.Plan) *executable {
 	return &executable{engine: e, plan: p, turn: make(chan struct{}, 1)}
 }
 
 // Inputs implements ane.Executable.
-func (e *executable) Inputs() []ane.Layout { return e.plan.in }
+func (e *executable) Inputs() []ane.Layout { return e.plan.In }
 
 // Outputs implements ane.Executable.
-func (e *executable) Outputs() []ane.Layout { return e.plan.out }
+func (e *executable) Outputs() []ane.Layout { return e.plan.Out }
 
 // Cached implements ane.Executable. Plans are cheap to make and never cached.
 func (e *executable) Cached() bool { return false }
 
 // Notes implements ane.Executable.
-func (e *executable) Notes() []string { return e.plan.notes }
+func (e *executable) Notes() []string { return e.plan.Notes }
 
 // What a step takes of the heap, measured with 40,000 steps of two operands: 1,180 bytes in the plan with the values
 // and the text that it keeps, some 500 in each invocation. The rest is for operators with more operands.
@@ -51,18 +53,18 @@ const (
 // Footprint tells what the program takes: the bytes that it holds until Close besides its text and weights, those of
 // its intermediate values from Load to Unload, and those of each invocation.
 func (e *executable) Footprint() (held, loaded, bound int64) {
-	n := int64(len(e.plan.steps))
-	scratch := e.plan.scratch + e.plan.states + e.plan.work*parallel(e.plan.workers)
-	return int64(e.plan.held) + n*stepBytes, int64(scratch), n * callBytes
+	n := int64(len(e.plan.Steps))
+	scratch := e.plan.Scratch + e.plan.States + e.plan.Work*run.Parallel(e.plan.Workers)
+	return int64(e.plan.Held) + n*stepBytes, int64(scratch), n * callBytes
 }
 
 // Stateful reports whether the program keeps states from one run to the next: an executable of its own for each user.
-func (e *executable) Stateful() bool { return e.plan.states > 0 }
+func (e *executable) Stateful() bool { return e.plan.States > 0 }
 
 // Load takes the scratch memory and that of the states, which is zero. The Model calls Load, Unload and Close one at
 // a time and never during a run.
 func (e *executable) Load(context.Context) error {
-	if n := e.plan.scratch + e.plan.states; n > 0 {
+	if n := e.plan.Scratch + e.plan.States; n > 0 {
 		t, err := private(n)
 		if err != nil {
 			return &ane.Error{Op: "load", Engine: Name, Err: err, Detail: "no scratch memory"}
@@ -71,10 +73,10 @@ func (e *executable) Load(context.Context) error {
 		if err != nil {
 			return &ane.Error{Op: "load", Engine: Name, Err: errors.Join(err, t.Close()), Detail: "no scratch memory"}
 		}
-		e.scratch, e.states = all[:e.plan.scratch:e.plan.scratch], all[e.plan.scratch:]
+		e.scratch, e.states = all[:e.plan.Scratch:e.plan.Scratch], all[e.plan.Scratch:]
 		e.tape = t
 	}
-	if err := e.workspaces(parallel(e.plan.workers)); err != nil {
+	if err := e.workspaces(run.Parallel(e.plan.Workers)); err != nil {
 		return &ane.Error{Op: "load", Engine: Name, Err: errors.Join(err, e.Unload(context.Background())),
 			Detail: "no scratch memory"}
 	}
@@ -101,20 +103,20 @@ func (e *executable) workspaces(n int) error {
 			return err
 		}
 	}
-	if e.plan.work == 0 {
+	if e.plan.Work == 0 {
 		return nil
 	}
-	t, err := private(n * e.plan.work)
+	t, err := private(n * e.plan.Work)
 	if err != nil {
 		return err
 	}
-	all, err := t.Take(n*e.plan.work, ane.RowAlign)
+	all, err := t.Take(n*e.plan.Work, ane.RowAlign)
 	if err != nil {
 		return errors.Join(err, t.Close())
 	}
 	e.room = t
-	for ; len(all) > 0; all = all[e.plan.work:] {
-		e.work = append(e.work, all[:e.plan.work:e.plan.work])
+	for ; len(all) > 0; all = all[e.plan.Work:] {
+		e.work = append(e.work, all[:e.plan.Work:e.plan.Work])
 	}
 	return nil
 }
@@ -154,4 +156,45 @@ func (e *executable) Close() error {
 	e.holds.release()
 	e.holds = nil
 	return nil
+}
+
+// NewInstance makes an executable of the same program with other weights, without
+// parsing, analysing or planning. A file of weights replaces the file of the same
+// name. Where weights has no such file (its error matches fs.ErrNotExist), the
+// instance uses the receiver's. The instance shares with the receiver all constants
+// whose elements are equal and everything else that does not depend on the changes. It
+// copies changed constants, so the caller may release its files afterwards; those of ane.Constants it uses where they
+// are, and holds them until its Close.
+//
+// A file must pass the checks of Compile, also for functions that the executable does
+// not run. Otherwise the error matches ane.ErrCompile and lists every fault with its
+// position in the program. The error also matches ane.ErrMismatch if a changed
+// constant sets the structure of the program, such as an axis or a size.
+//
+// The receiver may be an instance itself. During the call and afterwards it may run,
+// make other instances and be closed: the two share only memory of the Go heap that
+// neither writes. The engine must stay open.
+func (e *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error) {
+	own, err := keep(weights)
+	if err != nil {
+		return nil, refused("instance", e.plan.Links.File, err)
+	}
+	var p *plan.Plan
+	err = append(own, e.holds...).guard(func() (err error) {
+		p, err = e.plan.Relink(ctx, weights)
+		return err
+	})
+	if ctx.Err() != nil {
+		err = ane.Deadline("instance", Name, ctx.Err())
+	} else if err != nil {
+		err = refused("instance", e.plan.Links.File, err)
+	}
+	if err != nil {
+		own.release()
+		return nil, err
+	}
+	x := newExecutable(e.engine, p)
+	e.holds.retain()
+	x.holds = append(own, e.holds...)
+	return x, nil
 }

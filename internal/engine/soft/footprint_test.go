@@ -79,7 +79,7 @@ tensor<fp16, [256, 256]> y = matmul(x = x, y = w);
 	require.NoError(t, x.Load(ctx))
 	defer func() { require.NoError(t, x.Unload(ctx)) }()
 	run := x.(*executable)
-	require.EqualValues(t, told, len(run.work)*run.plan.work)
+	require.EqualValues(t, told, len(run.work)*run.plan.Work)
 }
 
 // TestFootprintOfStates: states take memory from Load to Unload, beside the intermediate values.
@@ -95,8 +95,8 @@ tensor<fp16, [512, 1024]> y = add(x = a, y = b);
 	require.NoError(t, err)
 	_, loaded, _ := x.(measured).Footprint()
 	plan := x.(*executable).plan
-	require.GreaterOrEqual(t, plan.states, 1<<20)
-	require.GreaterOrEqual(t, loaded, int64(plan.states+plan.scratch))
+	require.GreaterOrEqual(t, plan.States, 1<<20)
+	require.GreaterOrEqual(t, loaded, int64(plan.States+plan.Scratch))
 }
 
 // TestFootprintOfDecodedWeights: what compiling decodes ahead of the runs stays within half of the room.
@@ -116,6 +116,6 @@ tensor<fp16, [1, 256, 1, 65]> y = conv(x = x, weight = w);
 		x, err := New().(*engine).CompileWithin(t.Context(), src, c.room)
 		require.NoError(t, err)
 		held, _, _ := x.(measured).Footprint()
-		require.Equal(t, c.held, held-int64(len(x.(*executable).plan.steps))*stepBytes, "room of %d", c.room)
+		require.Equal(t, c.held, held-int64(len(x.(*executable).plan.Steps))*stepBytes, "room of %d", c.room)
 	}
 }

@@ -9,20 +9,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/soft/plan"
 )
 
+// Bounds of groups, and the columns of a tile of a product.
+const bound, tile = 16, 256
+
 // groupsOf compiles a body and returns the operators of each group of its plan, joined by +.
-func groupsOf(t *testing.T, params, body, results string, opts ...Option) (groups []string, p *plan) {
+func groupsOf(t *testing.T, params, body, results string, opts ...Option) (groups []string, p *plan.Plan) {
 	t.Helper()
 	x, err := New(opts...).Compile(t.Context(), ane.Source{Text: []byte("program(1.3)\n{ func main<ios18>(" + params +
 		") {\n" + body + "} -> (" + results + "); }")})
 	require.NoError(t, err)
 	p = x.(*executable).plan
-	for _, s := range p.steps {
-		if s.joined {
-			groups[len(groups)-1] += "+" + s.op
+	for _, s := range p.Steps {
+		if s.Joined {
+			groups[len(groups)-1] += "+" + s.Op
 		} else {
-			groups = append(groups, s.op)
+			groups = append(groups, s.Op)
 		}
 	}
 	return groups, p
@@ -67,22 +71,22 @@ func TestGroups(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, p := groupsOf(t, params, c.body, c.results)
 			require.Equal(t, c.want, got)
-			require.Equal(t, c.scratch, p.scratch)
+			require.Equal(t, c.scratch, p.Scratch)
 			apart, q := groupsOf(t, params, c.body, c.results, Unfused())
-			require.Len(t, apart, len(p.steps))
-			require.GreaterOrEqual(t, q.scratch, p.scratch)
+			require.Len(t, apart, len(p.Steps))
+			require.GreaterOrEqual(t, q.Scratch, p.Scratch)
 		})
 	}
 }
 
 // TestTiles: what follows a product computes on its tiles if these are whole rows, otherwise on the whole result.
 func TestTiles(t *testing.T) {
-	for columns, want := range map[int][]string{tileCols: {"linear+add+relu"}, tileCols + 64: {"linear", "add+relu"}} {
+	for columns, want := range map[int][]string{tile: {"linear+add+relu"}, tile + 64: {"linear", "add+relu"}} {
 		k := fmt.Sprintf("tensor<fp16, [40, %d]> ", columns)
 		got, p := groupsOf(t, fmt.Sprintf("tensor<fp16, [40, 32]> x, tensor<fp16, [%[1]d, 32]> w, tensor<fp16, [%[1]d]> b",
 			columns), k+"p = linear(x = x, weight = w);\n"+k+"c = add(x = p, y = b);\n"+k+"y = relu(x = c);\n", "y")
 		require.Equal(t, want, got)
-		require.Zero(t, p.scratch)
+		require.Zero(t, p.Scratch)
 	}
 }
 
@@ -95,7 +99,7 @@ func TestGroupsAreBounded(t *testing.T) {
 	}
 	groups, _ := groupsOf(t, k+name(0), chain, name(40))
 	require.Len(t, groups, 3)
-	require.Equal(t, mostJoined, strings.Count(groups[0], "relu"))
+	require.Equal(t, bound, strings.Count(groups[0], "relu"))
 
 	far := func(passed int) []string {
 		body := k + "a = relu(x = " + name(0) + ");\n"
@@ -105,8 +109,8 @@ func TestGroupsAreBounded(t *testing.T) {
 		groups, _ := groupsOf(t, k+name(0), body+k+"y = add(x = a, y = "+name(passed)+");\n", "y")
 		return groups
 	}
-	require.True(t, slices.Contains(far(mostPassed), "relu+add"))
-	require.False(t, slices.Contains(far(mostPassed+1), "relu+add"))
+	require.True(t, slices.Contains(far(bound), "relu+add"))
+	require.False(t, slices.Contains(far(bound+1), "relu+add"))
 }
 
 func name(i int) string { return "v" + string(rune('a'+i/26)) + string(rune('a'+i%26)) }

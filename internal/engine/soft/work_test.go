@@ -1,6 +1,7 @@
 package soft
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -13,6 +14,8 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/engine/soft/plan"
+	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/unimem"
 )
@@ -36,29 +39,29 @@ type spent struct {
 // parted is a runner that computes each piece in three parts, and finds what each of them writes. Together they write
 // what the whole piece does.
 type parted struct {
-	runner
+	run.Runner
 	t    *testing.T
 	some bool // another runner of its sequence writes what it leaves out
 }
 
-// span implements runner. The parts of a piece may run on several goroutines.
-func (p *parted) span(c *call, lo, hi, worker int) {
+// Span implements runner. The parts of a piece may run on several goroutines.
+func (p *parted) Span(c *run.Call, lo, hi, worker int) {
 	written := func(lo, hi int) (all [][]bool) {
-		for range c.out {
+		for range c.Out {
 			all = append(all, nil)
 		}
 		for _, unwritten := range []byte{0x5a, 0xa5} {
-			for i := range c.out {
-				for k := range c.out[i].raw {
-					c.out[i].raw[k] = unwritten
+			for i := range c.Out {
+				for k := range c.Out[i].Raw {
+					c.Out[i].Raw[k] = unwritten
 				}
 			}
-			p.runner.span(c, lo, hi, worker)
-			for i := range c.out {
+			p.Runner.Span(c, lo, hi, worker)
+			for i := range c.Out {
 				if all[i] == nil {
-					all[i] = make([]bool, len(c.out[i].raw))
+					all[i] = make([]bool, len(c.Out[i].Raw))
 				}
-				for k, b := range c.out[i].raw {
+				for k, b := range c.Out[i].Raw {
 					all[i][k] = all[i][k] || b != unwritten
 				}
 			}
@@ -66,25 +69,25 @@ func (p *parted) span(c *call, lo, hi, worker int) {
 		return all
 	}
 	made := func(cuts ...int) (all [][]byte) {
-		for i := range c.out {
-			for k := range c.out[i].raw {
-				c.out[i].raw[k] = 0x33
+		for i := range c.Out {
+			for k := range c.Out[i].Raw {
+				c.Out[i].Raw[k] = 0x33
 			}
 		}
 		for k := range cuts[1:] {
-			p.runner.span(c, cuts[k], cuts[k+1], worker)
+			p.Runner.Span(c, cuts[k], cuts[k+1], worker)
 		}
-		for i := range c.out {
-			all = append(all, slices.Clone(c.out[i].raw))
+		for i := range c.Out {
+			all = append(all, slices.Clone(c.Out[i].Raw))
 		}
 		return all
 	}
 	cuts := slices.Compact([]int{lo, lo + (hi-lo)/3, lo + (hi-lo+1)*2/3, hi})
 	for i, whole := range made(lo, hi) {
-		require.True(p.t, slices.Equal(whole, made(cuts...)[i]), "result %d of %T in pieces %d", i, p.runner, cuts)
+		require.True(p.t, slices.Equal(whole, made(cuts...)[i]), "result %d of %T in pieces %d", i, p.Runner, cuts)
 	}
-	for i := range c.out {
-		writers := make([]int, len(c.out[i].raw))
+	for i := range c.Out {
+		writers := make([]int, len(c.Out[i].Raw))
 		for k := range cuts[1:] {
 			for at, wrote := range written(cuts[k], cuts[k+1])[i] {
 				if wrote {
@@ -94,27 +97,27 @@ func (p *parted) span(c *call, lo, hi, worker int) {
 		}
 		for at, n := range writers {
 			if n != 1 && !(p.some && n == 0) {
-				p.t.Fatalf("items %d of %T: %d of the pieces write byte %d of result %d", cuts, p.runner, n, at, i)
+				p.t.Fatalf("items %d of %T: %d of the pieces write byte %d of result %d", cuts, p.Runner, n, at, i)
 			}
 		}
 	}
 }
 
 // idle is a runner that tells its work and computes nothing.
-type idle struct{ runner }
+type idle struct{ run.Runner }
 
-// span implements runner.
-func (idle) span(*call, int, int, int) {}
+// Span implements runner.
+func (idle) Span(*run.Call, int, int, int) {}
 
 // spentBy runs a program with one worker. It counts the steps of operators, not those that copy surfaces. If part is
 // not nil, what it returns takes the place of each step's runner, and of each runner of a sequence.
-func spentBy(t *testing.T, text string, unfolded bool, part func(runner) runner, opts ...Option) (e spent) {
+func spentBy(t *testing.T, text string, unfolded bool, part func(run.Runner) run.Runner, opts ...Option) (e spent) {
 	t.Helper()
 	soft := New(append(opts, Workers(1), Unfused())...).(*engine)
 	defer func() { require.NoError(t, soft.Close()) }()
-	b := limits.among(1)
+	b := plan.Limits.Among(1)
 	if unfolded {
-		b = b.within(0)
+		b = b.Within(0)
 	}
 	compiled, err := soft.compile(t.Context(), ane.Source{Text: []byte(text)}, b, soft.rules)
 	require.NoError(t, err, text)
@@ -133,7 +136,7 @@ func spentBy(t *testing.T, text string, unfolded bool, part func(runner) runner,
 			tensor, err := ane.OnBlock(b, l)
 			require.NoError(t, err)
 			if l.DType == mil.FP16 {
-				repeat(b.Bytes(), numbers)
+				copy(b.Bytes(), bytes.Repeat(numbers, len(b.Bytes())/len(numbers)+1))
 			}
 			all = append(all, tensor)
 		}
@@ -145,25 +148,25 @@ func spentBy(t *testing.T, text string, unfolded bool, part func(runner) runner,
 	defer func() { require.NoError(t, v.Close()) }()
 	const most = 1 << 50
 	for i := range v.calls {
-		s, c, left, ctx := &x.plan.steps[i], &v.calls[i], most, &asked{Context: t.Context()}
-		if s.op != "" && part != nil {
-			if all, ok := c.run.(*sequence); ok {
-				parts := make(sequence, len(*all))
+		s, c, left, ctx := &x.plan.Steps[i], &v.calls[i], most, &asked{Context: t.Context()}
+		if s.Op != "" && part != nil {
+			if all, ok := c.Run.(*run.Sequence); ok {
+				parts := make(run.Sequence, len(*all))
 				for k, r := range *all {
 					parts[k] = part(r)
 				}
-				c.run = &parts
+				c.Run = &parts
 			} else {
-				c.run = part(c.run)
+				c.Run = part(c.Run)
 			}
 		}
-		c.begin(ctx, 0, 1)
-		c.budget = &left
-		c.run.run(c)
-		require.Nil(t, c.fault.Load())
-		if s.op != "" {
-			e.work, e.checks, e.room = e.work+most-left, e.checks+ctx.count, max(e.room, s.work)
-			kind := fmt.Sprintf("%T", s.run)
+		c.Begin(ctx, 0, 1)
+		c.Budget = &left
+		c.Run.Run(c)
+		require.Nil(t, c.Fault.Load())
+		if s.Op != "" {
+			e.work, e.checks, e.room = e.work+most-left, e.checks+ctx.count, max(e.room, s.Work)
+			kind := fmt.Sprintf("%T", s.Run)
 			e.runners = append(e.runners, kind[strings.Index(kind, ".")+1:])
 		}
 	}
@@ -177,9 +180,9 @@ func spentBy(t *testing.T, text string, unfolded bool, part func(runner) runner,
 func TestWorkOfOperators(t *testing.T) {
 	effort.SkipShort(t)
 	for nth, name := range slices.Sorted(maps.Keys(sizedOperators)) {
-		var part func(runner) runner
+		var part func(run.Runner) run.Runner
 		if nth%4 != 0 && !effort.Full() {
-			part = func(r runner) runner { return idle{r} }
+			part = func(r run.Runner) run.Runner { return idle{r} }
 		}
 		o := sizedOperators[name]
 		for mode, opts := range [][]Option{nil, {Numerics(numerics.M1)}} {
@@ -237,9 +240,9 @@ func TestPiecesAreApart(t *testing.T) {
 		}
 		for mode, opts := range [][]Option{nil, {Numerics(numerics.M1)}} {
 			t.Run(fmt.Sprint(name, "/", mode), func(t *testing.T) {
-				spentBy(t, o.text(sizes), o.unfolded, func(r runner) runner {
-					_, some := r.(*updater)
-					return &parted{runner: r, t: t, some: some}
+				spentBy(t, o.text(sizes), o.unfolded, func(r run.Runner) run.Runner {
+					some := strings.HasSuffix(fmt.Sprintf("%T", r), ".updater")
+					return &parted{Runner: r, t: t, some: some}
 				}, opts...)
 			})
 		}
@@ -249,7 +252,7 @@ func TestPiecesAreApart(t *testing.T) {
 // TestChecksOfLongLines: a step whose only item is long checks its context within it, and not at each element.
 func TestChecksOfLongLines(t *testing.T) {
 	const n = 1 << 13
-	wide := []int{2 * mostWidth} // nothing is computed ahead
+	wide := []int{1 << 17} // nothing is computed ahead
 	ones := strings.Repeat("1, ", n-1) + "1"
 	mask := "tensor<uint1, [{a}]> m = const()[val = tensor<uint1, [{a}]>([" + ones + "])];\n"
 	data := strings.ReplaceAll(strings.Replace(mask, " m ", " d ", 1), "uint1", "fp16")
@@ -275,7 +278,7 @@ func TestChecksOfLongLines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sizes := append(o.sizes, n)
 			e := spentBy(t, o.text(sizes), o.unfolded, nil)
-			require.Greater(t, e.checks, sizes[0]/chunk/4)
+			require.Greater(t, e.checks, sizes[0]/run.Chunk/4)
 			require.Less(t, e.checks, sizes[0]/64)
 			require.GreaterOrEqual(t, e.work, sizes[0])
 		})

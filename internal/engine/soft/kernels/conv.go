@@ -1,0 +1,224 @@
+package kernels
+
+import (
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/numerics"
+	"github.com/anekit/anekit/internal/ops"
+)
+
+// conv multiplies, for each image and group, the weights as a matrix [outputs,
+// inputs*kernel] by the windows of x as columns [inputs*kernel, positions].
+func conv(s *Step) (run.Runner, int) {
+	p := newWindows(s)
+	if s.Packed != nil && s.In[0].Shape[0]*ops.Volume(p.win.Out) == 1 && [3]int(p.win.In) == [3]int{1, 1, 1} {
+		if r, work := newPackedVector(s, 1, p.bias); r != nil {
+			return r, work
+		}
+	}
+	k := p.channels * ops.Volume(p.win.Kernel)
+	p.weight = operand{index: 1, rows: p.outputs, cols: k}
+	if n := p.outputs * k * p.win.Groups; n < largeWeight || ops.Volume(p.win.Out) > leanColumns {
+		p.weight = newOperand(s, 1, p.outputs, k, false)
+	}
+	if r, work := newDepthwise(s, p); r != nil {
+		return r, work
+	}
+	return newProduct(s.In[0].Shape[0]*p.win.Groups, p.outputs, k, ops.Volume(p.win.Out), p.win.In[2], p)
+}
+
+// A run with few columns reads each weight once, so that decoding a large one in each run costs 3 to 4 % of its time
+// (32 and 64 columns of 2048 x 2048). Decoded ahead it takes twice its bytes besides, in each instance of a program.
+const (
+	largeWeight = 1 << 18 // elements
+	leanColumns = 64
+)
+
+// windows are the panels of a convolution. batch is image*groups + group.
+type windows struct {
+	win      ops.Window // over three spatial axes
+	channels int        // inputs of a group
+	outputs  int        // outputs of a group
+	weight   operand
+	bias     bool
+	hardware bool // sum in the order of a chip: the input channel changes fastest, not slowest
+	single   bool // one input channel, one kernel position
+}
+
+func newWindows(s *Step) *windows {
+	integers, ok := s.Attrs.(ByteWindow)
+	if !ok {
+		integers.Window = s.Attrs.(ops.Window)
+	}
+	w := volumetric(integers.Window)
+	return &windows{win: w, channels: s.In[0].Shape[1] / w.Groups, outputs: s.Out[0].Shape[1] / w.Groups,
+		bias:     s.In[2].Given,
+		hardware: s.Arith.Operand.Has(numerics.ProductRounding) && s.Out[0].DType == mil.FP16,
+		single:   s.In[0].Shape[1] == 1 && ops.Volume(w.Kernel) == 1}
+}
+
+// volumetric adds leading spatial axes of length 1 to a window over fewer than three.
+func volumetric(w ops.Window) ops.Window {
+	for len(w.In) < 3 {
+		one := func(list []int) []int { return append([]int{1}, list...) }
+		w.Kernel, w.In, w.Out, w.Strides, w.Dilations = one(w.Kernel), one(w.In), one(w.Out), one(w.Strides),
+			one(w.Dilations)
+		w.Before, w.After = append([]int{0}, w.Before...), append([]int{0}, w.After...)
+	}
+	return w
+}
+
+func (p *windows) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32 {
+	a := p.weight.block(c, dst, spare, batch%p.win.Groups, m0, m1, 0, p.weight.cols)
+	k := p.weight.cols
+	if !p.hardware || k == p.channels || p.channels == 1 {
+		return a
+	}
+	for at := 0; at < len(a); at += k {
+		row := spare[:k]
+		copy(row, a[at:])
+		for i, f := range row {
+			dst[at+p.term(i)] = f
+		}
+	}
+	return dst
+}
+
+// term returns the place in the sum of the product of index i, counted with the kernel position fastest.
+func (p *windows) term(i int) int {
+	if !p.hardware {
+		return i
+	}
+	kernel := ops.Volume(p.win.Kernel)
+	return i%kernel*p.channels + i/kernel
+}
+
+// elementwise implements multiplier: such a convolution passes 32768 on the M1, so it is no sum.
+func (p *windows) elementwise() bool { return p.single }
+
+// start implements starter.
+func (p *windows) start(c *run.Call, dst []float32, batch, m0, m1, _, _ int) (n int, rows bool) {
+	if !p.bias {
+		return 0, true
+	}
+	c.In[2].Load(dst[:m1-m0], batch%p.win.Groups*p.outputs+m0)
+	return m1 - m0, true
+}
+
+// right fills one row for each input channel and kernel position: the elements
+// of x under that kernel position at output positions n0 to n1.
+func (p *windows) right(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32 {
+	w := &p.win
+	i := 0
+	for ch := range p.channels {
+		plane := batch*p.channels + ch
+		for kd := range w.Kernel[0] {
+			for kh := range w.Kernel[1] {
+				for kw := range w.Kernel[2] {
+					p.fill(c, dst[p.term(i)*(n1-n0):][:n1-n0], spare, plane, [3]int{kd*w.Dilations[0] - w.Before[0],
+						kh*w.Dilations[1] - w.Before[1], kw*w.Dilations[2] - w.Before[2]}, n0)
+					i++
+				}
+			}
+		}
+	}
+	return dst
+}
+
+// fill writes one row, one output line at a time. plane is the channel; from are the
+// offsets of x from the output position.
+func (p *windows) fill(c *run.Call, dst, spare []float32, plane int, from [3]int, n0 int) {
+	w := &p.win
+	if p.flat() && from[0] == 0 {
+		p.fillFlat(c, dst, plane, from, n0)
+		return
+	}
+	for len(dst) > 0 {
+		od, oh, ow := n0/w.Out[2]/w.Out[1], n0/w.Out[2]%w.Out[1], n0%w.Out[2]
+		n := min(w.Out[2]-ow, len(dst))
+		line := dst[:n]
+		id, ih := od*w.Strides[0]+from[0], oh*w.Strides[1]+from[1]
+		if id < 0 || id >= w.In[0] || ih < 0 || ih >= w.In[1] {
+			clear(line)
+		} else {
+			p.line(c, line, spare, ((plane*w.In[0]+id)*w.In[1]+ih)*w.In[2], ow*w.Strides[2]+from[2])
+		}
+		dst, n0 = dst[n:], n0+n
+	}
+}
+
+// flat reports whether every output position is a position of x, in one plane, so that under one kernel position a row
+// of output positions is a run of x with other ends of lines.
+func (p *windows) flat() bool {
+	w := &p.win
+	return [3]int(w.In) == [3]int(w.Out) && w.In[0] == 1 && [3]int(w.Strides) == [3]int{1, 1, 1}
+}
+
+// fillFlat is fill for such windows: it reads one run and clears what comes from another line.
+func (p *windows) fillFlat(c *run.Call, dst []float32, plane int, from [3]int, n0 int) {
+	width, size := p.win.In[2], p.win.In[1]*p.win.In[2]
+	if from == [3]int{} {
+		c.In[0].Load(dst, plane*size+n0)
+		return
+	}
+	at := n0 + from[1]*width + from[2]
+	lo := min(max(-at, 0), len(dst))
+	hi := max(min(size-at, len(dst)), lo)
+	clear(dst[:lo])
+	clear(dst[hi:])
+	if lo < hi {
+		c.In[0].Load(dst[lo:hi], plane*size+at+lo)
+	}
+	first, last := max(width-max(from[2], 0), 0), width // columns that are too far right
+	if from[2] < 0 {
+		first, last = 0, min(-from[2], width)
+	}
+	for line := n0 / width * width; line < n0+len(dst); line += width {
+		for i := max(line+first, n0); i < min(line+last, n0+len(dst)); i++ {
+			dst[i-n0] = 0
+		}
+	}
+}
+
+// line writes the elements at, at+stride, .. of the line of x that starts at
+// base, and 0 for those outside it.
+func (p *windows) line(c *run.Call, dst, spare []float32, base, at int) {
+	stride, length := p.win.Strides[2], p.win.In[2]
+	lead := max(min((stride-1-at)/stride, len(dst)), 0)
+	clear(dst[:lead])
+	dst, at = dst[lead:], at+lead*stride
+	n := max(min((length-at+stride-1)/stride, len(dst)), 0)
+	clear(dst[n:])
+	if n == 0 {
+		return
+	}
+	if stride == 1 {
+		c.In[0].Load(dst[:n], base+at)
+		return
+	}
+	run := spare[:(n-1)*stride+1]
+	c.In[0].Load(run, base+at)
+	if stride == 2 {
+		for dst = dst[:n]; len(dst) >= 4 && len(run) >= 7; dst, run = dst[4:], run[min(8, len(run)):] {
+			dst[0], dst[1], dst[2], dst[3] = run[0], run[2], run[4], run[6]
+		}
+		n = len(dst)
+	}
+	for i := range n {
+		dst[i] = run[i*stride]
+	}
+}
+
+func (p *windows) store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
+	width, positions := n1-n0, ops.Volume(p.win.Out)
+	for m := m0; m < m1; m++ {
+		row := tile[(m-m0)*width:][:width]
+		if p.bias && !fixedPoint(c) {
+			c.In[2].Load(spare[:1], batch%p.win.Groups*p.outputs+m)
+			for i := range row {
+				row[i] += spare[0]
+			}
+		}
+		c.Out[0].Store(row, (batch*p.outputs+m)*positions+n0)
+	}
+}

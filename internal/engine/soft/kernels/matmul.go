@@ -1,0 +1,148 @@
+package kernels
+
+import (
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/ops"
+)
+
+// matmul multiplies the matrices in the last two axes of x and y.
+func matmul(s *Step) (run.Runner, int) {
+	a := s.Attrs.(ops.Matmul)
+	if s.Out[0].DType == mil.Int32 {
+		r := &intProduct{m: a.M, k: a.K, n: a.N, batch: a.Batch, byX: repeated(a.Batch, a.BatchX),
+			byY: repeated(a.Batch, a.BatchY), xRow: a.K, xStep: 1, yStep: a.N, yCol: 1}
+		if a.TransposeX {
+			r.xRow, r.xStep = 1, a.M
+		}
+		if a.TransposeY {
+			r.yStep, r.yCol = 1, a.K
+		}
+		return r, 0
+	}
+	byX, byY := repeated(a.Batch, a.BatchX), repeated(a.Batch, a.BatchY)
+	if single := ops.Volume(a.Batch) == 1; single && (a.M == 1 && a.TransposeY || a.N == 1 && !a.TransposeX) {
+		at := 1
+		if a.M > 1 || !a.TransposeY {
+			at = 0
+		}
+		if r, work := newPackedVector(s, at, false); r != nil {
+			return r, work
+		}
+	}
+	if a.M == 1 || !a.TransposeX && !a.TransposeY {
+		if r, work := newVectorProduct(s, vectorProduct{matrix: 1, few: a.M, k: a.K, n: a.N, across: !a.TransposeY,
+			batch: a.Batch, byMatrix: byY, byVector: byX}); r != nil {
+			return r, work
+		}
+	}
+	if a.N == 1 {
+		if r, work := newVectorProduct(s, vectorProduct{vector: 1, few: 1, k: a.K, n: a.M, across: a.TransposeX,
+			batch: a.Batch, byMatrix: byX, byVector: byY}); r != nil {
+			return r, work
+		}
+	}
+	p := &matrices{m: a.M, n: a.N,
+		x: newOperand(s, 0, a.M, a.K, a.TransposeX), y: newRight(s, 1, a.K, a.N, a.TransposeY),
+		batch: a.Batch, byX: byX, byY: byY}
+	return newProduct(ops.Volume(a.Batch), a.M, a.K, a.N, max(p.x.room(2*tileRows), p.y.room(a.K)), p)
+}
+
+// linear multiplies the rows of x by the transposed weight and adds the bias.
+func linear(s *Step) (run.Runner, int) {
+	x, w := s.In[0].Shape, s.In[1].Shape
+	m, k, n := ops.Volume(x[:len(x)-1]), w[1], w[0]
+	if s.Out[0].DType == mil.Int32 {
+		return &intProduct{m: m, k: k, n: n, xRow: k, xStep: 1, yStep: 1, yCol: k, bias: s.In[2].Given}, 0
+	}
+	if m == 1 {
+		if r, work := newPackedVector(s, 1, s.In[2].Given); r != nil {
+			return r, work
+		}
+		v := vectorProduct{matrix: 1, few: 1, k: k, n: n, bias: s.In[2].Given}
+		if r, work := newVectorProduct(s, v); r != nil {
+			return r, work
+		}
+	}
+	p := &matrices{m: m, n: n, x: newOperand(s, 0, m, k, false), y: newRight(s, 1, k, n, true),
+		bias: s.In[2].Given}
+	return newProduct(1, m, k, n, p.y.room(k), p)
+}
+
+// matrices are the panels of matmul and linear.
+type matrices struct {
+	m, n     int
+	x, y     operand
+	batch    []int // batch axes of the result, and the strides of x and y along them
+	byX, byY []int
+	bias     bool // linear: input 2 is added to every row
+}
+
+func (p *matrices) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32 {
+	return p.x.block(c, dst, spare, offset(batch, p.batch, p.byX), m0, m1, 0, p.x.cols)
+}
+
+func (p *matrices) right(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32 {
+	return p.y.block(c, dst, spare, offset(batch, p.batch, p.byY), 0, p.y.rows, n0, n1)
+}
+
+// start implements starter.
+func (p *matrices) start(c *run.Call, dst []float32, _, _, _, n0, n1 int) (n int, rows bool) {
+	if !p.bias {
+		return 0, false
+	}
+	c.In[2].Load(dst[:n1-n0], n0)
+	return n1 - n0, false
+}
+
+func (p *matrices) store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
+	w := n1 - n0
+	if p.bias && !fixedPoint(c) {
+		b := spare[:w]
+		c.In[2].Load(b, n0)
+		for at := 0; at < len(tile); at += w {
+			for i, v := range b {
+				tile[at+i] += v
+			}
+		}
+	}
+	for m := m0; m < m1; m++ {
+		c.Out[0].Store(tile[(m-m0)*w:][:w], (batch*p.m+m)*p.n+n0)
+	}
+}
+
+// intProduct is a product of int32 matrices. Its sums wrap around.
+type intProduct struct {
+	m, k, n     int
+	batch       []int
+	byX, byY    []int // strides of the matrices of x and y along the batch axes
+	xRow, xStep int   // strides of x along m and k, in elements
+	yStep, yCol int   // of y along k and n
+	bias        bool
+}
+
+func (r *intProduct) Run(c *run.Call) {
+	cost := r.k
+	if r.n <= 1<<31/max(r.k, 1) {
+		cost *= r.n
+	}
+	c.Spread(ops.Volume(r.batch)*r.m, cost)
+}
+
+// Span computes rows lo to hi of the result, counted through the batch.
+func (r *intProduct) Span(c *run.Call, lo, hi, worker int) {
+	for i := lo; i < hi; i++ {
+		x := c.In[0].Ints[offset(i/r.m, r.batch, r.byX)*r.m*r.k+i%r.m*r.xRow:]
+		y := c.In[1].Ints[offset(i/r.m, r.batch, r.byY)*r.k*r.n:]
+		for col := 0; col < r.n && !c.Pause(worker); col++ {
+			var sum int32
+			for k := range r.k {
+				sum += x[k*r.xStep] * y[k*r.yStep+col*r.yCol]
+			}
+			if r.bias {
+				sum += c.In[2].Ints[col]
+			}
+			c.Out[0].Ints[i*r.n+col] = sum
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package kernels
+
+import (
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
+	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/ops"
+)
+
+// box is a block of elements to copy from one dense tensor to another: the same
+// count along each axis, with different strides.
+type box struct {
+	from, to         int // indices of the operand and the result
+	dims             []int
+	src, dst         []int // strides in elements
+	srcBase, dstBase int
+}
+
+// mover copies boxes bit by bit.
+type mover struct {
+	boxes []box
+	size  int // of an element in bytes
+}
+
+// move plans boxes over elements of one size. It merges axes along which source
+// and destination are both dense.
+func move(size int, boxes ...box) (run.Runner, int) {
+	for i := range boxes {
+		b := &boxes[i]
+		b.dims, b.src, b.dst = merge(b.dims, b.src, b.dst)
+	}
+	if len(boxes) == 1 {
+		if t := turned(size, &boxes[0]); t != nil {
+			return t, 0
+		}
+	}
+	return &mover{boxes: boxes, size: size}, 0
+}
+
+// rows returns the number of runs along the last axis.
+func (b *box) rows() int { return ops.Volume(b.dims[:len(b.dims)-1]) }
+
+func (m *mover) Run(c *run.Call) {
+	rows, elements := 0, 0
+	for i := range m.boxes {
+		rows += m.boxes[i].rows()
+		elements += ops.Volume(m.boxes[i].dims)
+	}
+	c.Spread(rows, elements/max(rows, 1)/2+1)
+}
+
+// Span copies rows lo to hi, counted through all boxes.
+func (m *mover) Span(c *run.Call, lo, hi, worker int) {
+	for i := range m.boxes {
+		b := &m.boxes[i]
+		rows := b.rows()
+		from, to := max(lo, 0), min(hi, rows)
+		if b.even() {
+			m.even(c, b, from, to, worker)
+			from = to
+		}
+		for r := from; r < to && !c.Pause(worker); r++ {
+			m.row(c, b, r)
+		}
+		lo, hi = lo-rows, hi-rows
+		if hi <= 0 {
+			return
+		}
+	}
+}
+
+// even reports whether rows are dense, and do not overlap those beside them along the axis before the last.
+func (b *box) even() bool {
+	last := len(b.dims) - 1
+	return last > 0 && b.src[last] == 1 && b.dst[last] == 1 && b.src[last-1] >= b.dims[last] &&
+		b.dst[last-1] >= b.dims[last]
+}
+
+// even copies rows lo to hi of such a box.
+func (m *mover) even(c *run.Call, b *box, lo, hi, worker int) {
+	last := len(b.dims) - 1
+	from, to, size := c.In[b.from].Raw, c.Out[b.to].Raw, b.dims[last]*m.size
+	for lo < hi && !c.Pause(worker) {
+		n := min(b.dims[last-1]-lo%b.dims[last-1], hi-lo, run.Chunk)
+		src, dst := b.offsets(lo)
+		halves.CopyRows(to[(b.dstBase+dst)*m.size:], from[(b.srcBase+src)*m.size:], n, size, b.dst[last-1]*m.size,
+			b.src[last-1]*m.size)
+		lo += n
+	}
+}
+
+// offsets returns those of a run along the last axis.
+func (b *box) offsets(r int) (src, dst int) {
+	for d := len(b.dims) - 2; d >= 0; d-- {
+		k := r % b.dims[d]
+		src += k * b.src[d]
+		dst += k * b.dst[d]
+		r /= b.dims[d]
+	}
+	return src, dst
+}
+
+// row copies one run along the last axis.
+func (m *mover) row(c *run.Call, b *box, r int) {
+	m.rowAt(c, b, r, b.srcBase, b.dstBase)
+}
+
+// rowAt is row with other offsets of the first element.
+func (m *mover) rowAt(c *run.Call, b *box, r, src, dst int) {
+	last := len(b.dims) - 1
+	bySrc, byDst := b.offsets(r)
+	src, dst = src+bySrc, dst+byDst
+	n, ss, ds := b.dims[last], b.src[last], b.dst[last]
+	from, to := &c.In[b.from], &c.Out[b.to]
+	if ss == 1 && ds == 1 {
+		copy(to.Raw[dst*m.size:][:n*m.size], from.Raw[src*m.size:])
+		return
+	}
+	switch m.size {
+	case 1:
+		stride(to.Raw, from.Raw, dst, src, ds, ss, n)
+	case 2:
+		stride(to.Pairs, from.Pairs, dst, src, ds, ss, n)
+	default:
+		stride(to.Quads, from.Quads, dst, src, ds, ss, n)
+	}
+}
+
+func stride[T uint8 | uint16 | uint32](to, from []T, dst, src, ds, ss, n int) {
+	if ss == 1 {
+		for _, v := range from[src:][:n] {
+			to[dst] = v
+			dst += ds
+		}
+		return
+	}
+	for range n {
+		to[dst] = from[src]
+		dst += ds
+		src += ss
+	}
+}
+
+// rowsOf returns the box of a whole tensor on its surface: its dimensions and
+// the strides of its layout.
+func rowsOf(l ane.Layout) (dims, strides []int) {
+	size := l.DType.Size()
+	return []int{l.Batches, l.Depth, l.Channels, l.Height, l.Width},
+		[]int{l.BatchStride / size, l.DepthStride / size, l.PlaneStride / size, l.RowStride / size, 1}
+}
+
+// FromRows copies a padded input into scratch.
+func FromRows(s *Step) (run.Runner, int) {
+	l := s.Attrs.(ane.Layout)
+	dims, strides := rowsOf(l)
+	return move(l.DType.Size(), box{dims: dims, src: strides, dst: ops.Strides(dims)})
+}
+
+// ToRows copies a dense value to an output's rows.
+func ToRows(s *Step) (run.Runner, int) {
+	l := s.Attrs.(ane.Layout)
+	dims, strides := rowsOf(l)
+	return move(l.DType.Size(), box{dims: dims, src: ops.Strides(dims), dst: strides})
+}
+
+// Copy copies its operand: a state that is read, or the tensor that is written to a state.
+func Copy(s *Step) (run.Runner, int) {
+	p := s.In[0]
+	dims := []int{ops.Volume(p.Shape)}
+	return move(p.DType.Size(), box{dims: dims, src: []int{1}, dst: []int{1}})
+}

@@ -1,0 +1,152 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/ops"
+)
+
+// maxPool returns the largest element of each window, avgPool the mean, l2Pool the
+// root of the sum of squares. Padding never wins a maximum. A mean counts padding
+// unless exclude_padding_from_average is set.
+func maxPool(s *Step) (run.Runner, int) { return newPooler(s, byMaximum) }
+func avgPool(s *Step) (run.Runner, int) { return newPooler(s, bySum) }
+func l2Pool(s *Step) (run.Runner, int)  { return newPooler(s, bySquare) }
+
+// poolTile is the number of outputs of a line that are computed together.
+const poolTile = 64
+
+func newPooler(s *Step, w way) (run.Runner, int) {
+	r := &pooler{win: volumetric(s.Attrs.(ops.Window)), way: w, dtype: s.Out[0].DType,
+		planes: s.In[0].Shape[0] * s.In[0].Shape[1]}
+	r.room = min(r.win.In[2], (poolTile-1)*r.win.Strides[2]+r.win.Kernel[2])
+	if w == byMaximum && s.halved() {
+		if h, work := newHalfMaxPooler(r); h != nil {
+			return h, work
+		}
+	}
+	return r, r.room + poolTile
+}
+
+type pooler struct {
+	win    ops.Window // over three spatial axes
+	planes int
+	way    way
+	dtype  mil.DType
+	room   int // elements of x under the windows of poolTile outputs
+}
+
+func (r *pooler) Run(c *run.Call) {
+	w := &r.win
+	cost := w.Out[2]
+	for i, k := range w.Kernel {
+		cost *= min(k, w.In[i])
+	}
+	c.Spread(r.planes*w.Out[0]*w.Out[1], cost)
+}
+
+// Span computes output lines lo to hi, counted through all planes.
+func (r *pooler) Span(c *run.Call, lo, hi, worker int) {
+	w := &r.win
+	row, out := c.Work[worker][:r.room], c.Work[worker][r.room:][:poolTile]
+	for i := lo; i < hi; i++ {
+		plane, od, oh := i/w.Out[1]/w.Out[0], i/w.Out[1]%w.Out[0], i%w.Out[1]
+		d0, d1 := r.inside(0, od)
+		h0, h1 := r.inside(1, oh)
+		for ow := 0; ow < w.Out[2] && !c.Pause(worker); ow += poolTile {
+			tile := out[:min(poolTile, w.Out[2]-ow)]
+			var acc [poolTile]float64
+			if r.way == byMaximum {
+				for t := range acc {
+					acc[t] = math.Inf(-1)
+				}
+			}
+			first, _ := r.inside(2, ow)
+			_, last := r.inside(2, ow+len(tile)-1)
+			for id := d0; id < d1; id++ {
+				for ih := h0; ih < h1 && !c.Stopped(); ih++ {
+					c.In[0].Load(row[:last-first], ((plane*w.In[0]+id)*w.In[1]+ih)*w.In[2]+first)
+					r.fold(c, acc[:len(tile)], row, first, ow)
+				}
+			}
+			across := r.count(0, od) * r.count(1, oh)
+			for t, v := range acc[:len(tile)] {
+				switch r.way {
+				case bySum:
+					v /= float64(across * r.count(2, ow+t))
+				case bySquare:
+					v = math.Sqrt(v)
+				}
+				tile[t] = narrow(r.dtype, v)
+			}
+			c.Out[0].Store(tile, i*w.Out[2]+ow)
+		}
+	}
+}
+
+// fold adds a run of x, which begins at element first of its line, to the windows of the
+// outputs from ow.
+func (r *pooler) fold(c *run.Call, acc []float64, row []float32, first, ow int) {
+	w := &r.win
+	if len(acc) == 1 {
+		from, to := r.inside(2, ow)
+		acc[0] = r.way.addRun(acc[0], row[from-first:to-first])
+		return
+	}
+	stride, length := w.Strides[2], w.In[2]
+	for k := range w.Kernel[2] {
+		if k%run.Chunk == run.Chunk-1 && c.Stopped() {
+			return
+		}
+		at := ow*stride - w.Before[2] + k // of the first output
+		lo := (max(-at, 0) + stride - 1) / stride
+		hi := min((length-1-at+stride)/stride, len(acc))
+		if at >= length || lo >= hi {
+			continue
+		}
+		x := row[at+lo*stride-first:]
+		switch some := acc[lo:hi]; r.way {
+		case byMaximum:
+			for t := range some {
+				some[t] = max(some[t], float64(x[t*stride]))
+			}
+		case bySum:
+			if stride == 1 {
+				for t, v := range x[:len(some)] {
+					some[t] += float64(v)
+				}
+				continue
+			}
+			for t := range some {
+				some[t] += float64(x[t*stride])
+			}
+		case bySquare:
+			for t := range some {
+				some[t] += float64(x[t*stride]) * float64(x[t*stride])
+			}
+		}
+	}
+}
+
+// inside returns the positions of window i within x along an axis.
+func (r *pooler) inside(axis, i int) (from, to int) {
+	from = i*r.win.Strides[axis] - r.win.Before[axis]
+	return max(from, 0), min(from+r.win.Kernel[axis], r.win.In[axis])
+}
+
+// count is the number of positions of window i along an axis: within x, or within x and
+// its padding.
+func (r *pooler) count(axis, i int) int {
+	w := &r.win
+	if from := i*w.Strides[axis] - w.Before[axis]; from >= 0 && from+w.Kernel[axis] <= w.In[axis] {
+		return w.Kernel[axis]
+	}
+	from, to := r.inside(axis, i)
+	if !w.ExcludePadding {
+		from = i*w.Strides[axis] - w.Before[axis]
+		to = min(from+w.Kernel[axis], w.In[axis]+w.After[axis])
+	}
+	return to - from
+}

@@ -1,0 +1,209 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/ops"
+)
+
+// resize changes the size of the last three axes. Interpolation is float64 and rounds
+// once; the nearest element is copied.
+func resize(s *Step) (run.Runner, int) {
+	a := s.Attrs.(ops.Resize)
+	r := &resizer{mode: a.Mode, first: 3 - a.Axes, dtype: s.Out[0].DType}
+	copy(r.in[:], lastThree(s.In[0].Shape))
+	copy(r.out[:], lastThree(s.Out[0].Shape))
+	if a.Nearest {
+		n := &nearestCopier{resizer: *r, size: r.dtype.Size()}
+		if r.out[2] > mostWidth {
+			return n, 0
+		}
+		for j := range r.out[2] {
+			n.sources = append(n.sources, n.nearest(2, j))
+		}
+		return n, 0
+	}
+	for j := range min(r.out[2], mostWidth) {
+		r.columns = append(r.columns, r.at(2, j))
+	}
+	return r, 4*r.in[2] + r.out[2]
+}
+
+// lastThree returns the last three axes of a shape, leading ones if it has fewer.
+func lastThree(shape []int) []int {
+	return append([]int{1, 1, 1}, shape...)[len(shape):]
+}
+
+type resizer struct {
+	mode    string
+	first   int // first axis that changes
+	in, out [3]int
+	dtype   mil.DType
+	columns []spot // the places of the first elements of a line
+}
+
+// spot is a place between two elements of an axis: part of the way from lo to hi.
+type spot struct {
+	lo, hi int
+	part   float64
+}
+
+// sampleAt returns the place of element i of m among n elements, from 0 to n-1. n need not
+// be whole, and is below 1 for a box whose end is before its start.
+func sampleAt(mode string, i int, n float64, m int) float64 {
+	p, f, k := 0.0, float64(i), float64(m)
+	switch mode {
+	case ops.SampleDefault:
+		p = f * n / k
+	case ops.SampleStrictAlign, ops.SampleAlign:
+		if m > 1 {
+			p = f * (n - 1) / (k - 1)
+		} else if mode == ops.SampleAlign {
+			p = (n - 1) / 2
+		}
+	case ops.SampleUnalign:
+		p = (f+0.5)*n/k - 0.5
+	case ops.SampleOffset:
+		p = (f + 0.5) * max(1, n-1) / k
+	}
+	return min(max(p, min(n-1, 0)), max(n-1, 0))
+}
+
+// at returns the place of element i of the result along an axis.
+func (r *resizer) at(axis, i int) spot {
+	if axis < r.first {
+		return spot{i, i, 0}
+	}
+	p := sampleAt(r.mode, i, float64(r.in[axis]), r.out[axis])
+	lo := int(p)
+	return spot{lo, min(lo+1, r.in[axis]-1), p - float64(lo)}
+}
+
+// place is at along a line.
+func (r *resizer) place(j int) spot {
+	if j < len(r.columns) {
+		return r.columns[j]
+	}
+	return r.at(2, j)
+}
+
+func (r *resizer) Run(c *run.Call) {
+	c.Spread(c.Out[0].Len()/r.out[2], 4*r.out[2]+r.in[2])
+}
+
+// Span computes lines lo to hi of the result.
+func (r *resizer) Span(c *run.Call, lo, hi, worker int) {
+	work, n := c.Work[worker], r.in[2]
+	line := work[4*n:][:r.out[2]]
+	for i := lo; i < hi && !c.Pause(worker); i++ {
+		outer := i / r.out[1] / r.out[0]
+		d, h := r.at(0, i/r.out[1]%r.out[0]), r.at(1, i%r.out[1])
+		rows := [4][]float32{work[:n], work[n : 2*n], work[2*n : 3*n], work[3*n : 4*n]}
+		for k, row := range rows {
+			id, ih := d.lo, h.lo
+			if k >= 2 {
+				id = d.hi
+			}
+			if k%2 == 1 {
+				ih = h.hi
+			}
+			if (k < 2 || d.part > 0) && (k%2 == 0 || h.part > 0) {
+				c.In[0].Load(row, ((outer*r.in[0]+id)*r.in[1]+ih)*n)
+			}
+		}
+		for j := range line {
+			if j%run.Chunk == run.Chunk-1 && c.Pause(worker) {
+				return
+			}
+			w := r.place(j)
+			f := blend(h.part, w.of(rows[0]), w, rows[1])
+			if d.part > 0 {
+				f = mix(d.part, f, blend(h.part, w.of(rows[2]), w, rows[3]))
+			}
+			line[j] = narrow(r.dtype, f)
+		}
+		c.Out[0].Store(line, i*r.out[2])
+	}
+}
+
+// of interpolates a row.
+func (s spot) of(row []float32) float64 {
+	if s.part == 0 {
+		return float64(row[s.lo])
+	}
+	return mix(s.part, float64(row[s.lo]), float64(row[s.hi]))
+}
+
+// blend interpolates between a value and the next row, which is read if part is not 0.
+func blend(part, value float64, s spot, next []float32) float64 {
+	if part == 0 {
+		return value
+	}
+	return mix(part, value, s.of(next))
+}
+
+// mix is part of the way from a to b. The conversions round each product: without them a
+// compiler may fuse one with the sum, as it does for arm64, which then has other bits.
+func mix(part, a, b float64) float64 { return float64(a*(1-part)) + float64(b*part) }
+
+// nearestCopier copies the nearest elements.
+type nearestCopier struct {
+	resizer
+	size    int
+	sources []int // of a line's elements, unless these are too many
+}
+
+// nearest returns the element at the place of element i.
+func (r *nearestCopier) nearest(axis, i int) int {
+	n, m := r.in[axis], r.out[axis]
+	if axis < r.first {
+		return i
+	}
+	if r.mode == ops.SampleDefault {
+		return i * n / m
+	}
+	return int(math.Floor(sampleAt(r.mode, i, float64(n), m) + 0.5))
+}
+
+func (r *nearestCopier) Run(c *run.Call) { c.Spread(c.Out[0].Len()/r.out[2], r.out[2]) }
+
+func (r *nearestCopier) Span(c *run.Call, lo, hi, worker int) {
+	before := -1
+	for i := lo; i < hi && !c.Pause(worker); i++ {
+		outer := i / r.out[1] / r.out[0]
+		from := ((outer*r.in[0]+r.nearest(0, i/r.out[1]%r.out[0]))*r.in[1] + r.nearest(1, i%r.out[1])) * r.in[2]
+		switch {
+		case from == before: // as the line before
+			n := r.out[2] * r.size
+			copy(c.Out[0].Raw[i*n:][:n], c.Out[0].Raw[(i-1)*n:])
+		case r.sources == nil:
+			r.line(c, i, from)
+		case r.size == 2:
+			pickEach(c.Out[0].Pairs[i*r.out[2]:], c.In[0].Pairs[from:], r.sources)
+		default:
+			pickEach(c.Out[0].Quads[i*r.out[2]:], c.In[0].Quads[from:], r.sources)
+		}
+		before = from
+	}
+}
+
+// line copies line i element by element.
+func (r *nearestCopier) line(c *run.Call, i, from int) {
+	n := r.size
+	for j := range r.out[2] {
+		if j%run.Chunk == 0 && c.Stopped() {
+			return
+		}
+		copy(c.Out[0].Raw[(i*r.out[2]+j)*n:][:n], c.In[0].Raw[(from+r.nearest(2, j))*n:])
+	}
+}
+
+// pickEach copies the elements of a line at sources, of which there are at most mostWidth.
+func pickEach[T uint16 | uint32](line, x []T, sources []int) {
+	line = line[:len(sources)]
+	for j, at := range sources {
+		line[j] = x[at]
+	}
+}

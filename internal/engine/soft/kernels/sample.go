@@ -1,0 +1,252 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/ops"
+)
+
+// sampler computes elements of images [.., C, H, W] from places in x [B, C, H, W].
+type sampler struct {
+	grid     grid
+	settings ops.Sampler
+	channels int
+	in, out  [2]int // height and width
+	dtype    mil.DType
+}
+
+// grid finds places in x for the elements of image number image of the result: the image of x
+// and the place (x, y) there. ok is false outside x, where the result is the padding value.
+type grid interface {
+	at(c *run.Call, spare []float32, image, oh, ow int) (from int, x, y float64, ok bool)
+}
+
+func newSampler(s *Step, g grid, a ops.Sampler) (run.Runner, int) {
+	in, out := s.In[0].Shape, s.Out[0].Shape
+	n := len(out)
+	return &sampler{grid: g, settings: a, channels: in[1], in: [2]int{in[2], in[3]}, out: [2]int{out[n-2], out[n-1]},
+		dtype: s.Out[0].DType}, out[n-1] + 8
+}
+
+func (r *sampler) Run(c *run.Call) { c.Spread(c.Out[0].Len()/r.out[1], 32*r.out[1]) }
+
+// Span computes lines lo to hi of the result.
+func (r *sampler) Span(c *run.Call, lo, hi, worker int) {
+	line, spare := c.Work[worker][:r.out[1]], c.Work[worker][r.out[1]:]
+	for i := lo; i < hi; i++ {
+		plane, oh := i/r.out[0], i%r.out[0]
+		for ow := range line {
+			if ow%run.Chunk == 0 && c.Pause(worker) {
+				return
+			}
+			f := r.settings.Value
+			if from, x, y, ok := r.grid.at(c, spare, plane/r.channels, oh, ow); ok {
+				f = r.sample(c, spare, from*r.channels+plane%r.channels, x, y)
+			}
+			line[ow] = narrow(r.dtype, f)
+		}
+		c.Out[0].Store(line, i*r.out[1])
+	}
+}
+
+// sample interpolates at a place of a plane of x.
+func (r *sampler) sample(c *run.Call, spare []float32, plane int, x, y float64) float64 {
+	if r.settings.Nearest {
+		return r.element(c, spare, plane, math.RoundToEven(x), math.RoundToEven(y))
+	}
+	left, top := math.Floor(x), math.Floor(y)
+	f := r.row(c, spare, plane, left, x-left, top)
+	if part := y - top; part > 0 {
+		f = mix(part, f, r.row(c, spare, plane, left, x-left, top+1))
+	}
+	return f
+}
+
+// row interpolates between two elements of a line.
+func (r *sampler) row(c *run.Call, spare []float32, plane int, left, part, y float64) float64 {
+	f := r.element(c, spare, plane, left, y)
+	if part > 0 {
+		f = mix(part, f, r.element(c, spare, plane, left+1, y))
+	}
+	return f
+}
+
+// element returns an element of a plane, or of the padding around it.
+func (r *sampler) element(c *run.Call, spare []float32, plane int, x, y float64) float64 {
+	col, inX := r.inside(x, r.in[1])
+	row, inY := r.inside(y, r.in[0])
+	if !inX || !inY {
+		return r.settings.Value
+	}
+	c.In[0].Load(spare[:1], (plane*r.in[0]+row)*r.in[1]+col)
+	return float64(spare[0])
+}
+
+// inside returns the element of n that stands at the whole number p, which may lie in the
+// padding; false for padding of a constant. NaN is padding, or the first element.
+func (r *sampler) inside(p float64, n int) (int, bool) {
+	last := float64(n - 1)
+	if p >= 0 && p <= last {
+		return int(p), true
+	}
+	switch r.settings.Padding {
+	case "border":
+		p = min(max(p, 0), last)
+	case "reflection":
+		p = math.Abs(math.Mod(p, 2*last))
+		if p > last {
+			p = 2*last - p
+		}
+	case "symmetric":
+		if p < 0 {
+			p = -1 - p
+		}
+		p = math.Mod(p, 2*last+2)
+		if p > last {
+			p = 2*last + 1 - p
+		}
+	default:
+		return 0, false
+	}
+	if !(p >= 0 && p <= last) {
+		return 0, true
+	}
+	return int(p), true
+}
+
+// coordinateScale converts between coordinates of a Sampler and elements of an axis.
+type coordinateScale struct{ ops.Sampler }
+
+// element returns the place among n elements of a coordinate.
+func (s coordinateScale) element(at float64, n int) float64 {
+	if !s.Normalized {
+		return at
+	}
+	part := (at - s.Low) / (1 - s.Low)
+	if s.Align {
+		return part * float64(n-1)
+	}
+	return float64(part*float64(n)) - 0.5
+}
+
+// coordinate is the coordinate of element i of n. That of a single one is the middle.
+func (s coordinateScale) coordinate(i, n int) float64 {
+	switch {
+	case !s.Normalized:
+		return float64(i)
+	case !s.Align:
+		return s.Low + (1-s.Low)*(float64(i)+0.5)/float64(n)
+	case n == 1:
+		return s.Low + (1-s.Low)/2
+	}
+	return s.Low + (1-s.Low)*float64(i)/float64(n-1)
+}
+
+// affineTransform samples x at places that a matrix computes from those of the result.
+func affineTransform(s *Step) (run.Runner, int) {
+	a, in, out := s.Attrs.(ops.Sampler), s.In[0].Shape, s.Out[0].Shape
+	return newSampler(s, &affineGrid{coordinateScale{a}, in[2:], out[2:], s.In[1].Shape[0] > 1}, a)
+}
+
+type affineGrid struct {
+	scale   coordinateScale
+	in, out []int
+	each    bool // every image has a matrix of its own
+}
+
+func (g *affineGrid) at(c *run.Call, spare []float32, image, oh, ow int) (int, float64, float64, bool) {
+	m := spare[:6]
+	if g.each {
+		c.In[1].Load(m, 6*image)
+	} else {
+		c.In[1].Load(m, 0)
+	}
+	x, y := g.scale.coordinate(ow, g.out[1]), g.scale.coordinate(oh, g.out[0])
+	return image, g.scale.element(float64(float64(m[0])*x)+float64(float64(m[1])*y)+float64(m[2]), g.in[1]),
+		g.scale.element(float64(float64(m[3])*x)+float64(float64(m[4])*y)+float64(m[5]), g.in[0]), true
+}
+
+// resample samples x at given places.
+func resample(s *Step) (run.Runner, int) {
+	a, in, out := s.Attrs.(ops.Sampler), s.In[0].Shape, s.Out[0].Shape
+	return newSampler(s, &givenGrid{coordinateScale{a}, in[2:], out[2:]}, a)
+}
+
+type givenGrid struct {
+	scale   coordinateScale
+	in, out []int
+}
+
+func (g *givenGrid) at(c *run.Call, spare []float32, image, oh, ow int) (int, float64, float64, bool) {
+	i := 2 * ((image*g.out[0]+oh)*g.out[1] + ow)
+	return image, g.scale.element(c.In[1].Value(i), g.in[1]),
+		g.scale.element(c.In[1].Value(i+1), g.in[0]), true
+}
+
+// cropResize samples boxes of x. Places outside x have the padding value.
+func cropResize(s *Step) (run.Runner, int) {
+	a, in, out := s.Attrs.(*ops.Crop), s.In[0].Shape, s.Out[0].Shape
+	g := &boxGrid{Crop: *a, images: in[0], in: in[2:], out: out[len(out)-2:], boxes: 2, stride: 4,
+		indexes: s.In[3].Given}
+	if s.In[1].Given {
+		g.boxes, g.stride = 1, s.In[1].Shape[2]
+	}
+	return newSampler(s, g, ops.Sampler{Padding: "border", Value: a.Pad})
+}
+
+type boxGrid struct {
+	ops.Crop
+	images  int
+	in, out []int
+	boxes   int // index of the operand
+	stride  int // numbers of a box
+	indexes bool
+}
+
+func (g *boxGrid) at(c *run.Call, spare []float32, image, oh, ow int) (int, float64, float64, bool) {
+	box, from := image, float64(image)
+	if g.EveryImage {
+		box, from = image/g.images, float64(image%g.images)
+	}
+	at := box * g.stride
+	switch {
+	case g.Indexed:
+		from = c.In[1].Value(at)
+		at++
+	case g.indexes:
+		from = c.In[3].Value(box)
+	}
+	if from = math.RoundToEven(from); !(from >= 0 && from < float64(g.images)) {
+		return 0, 0, 0, false
+	}
+	y, okY := g.along(c, spare, at, 0, oh)
+	x, okX := g.along(c, spare, at, 1, ow)
+	return int(from), x, y, okX && okY
+}
+
+// along returns the place in x of element i of a box along an axis, 0 for height. The box
+// begins at number at of its operand. ok is false outside x.
+func (g *boxGrid) along(c *run.Call, spare []float32, at, axis, i int) (p float64, ok bool) {
+	k := axis
+	if g.WidthFirst {
+		k = 1 - axis
+	}
+	boxes := &c.In[g.boxes]
+	start, end := boxes.Value(at+k), boxes.Value(at+2+k)
+	if g.Center {
+		start, end = start-end/2, start+end/2
+	}
+	last := float64(g.in[axis] - 1)
+	if g.Normalized {
+		start, end = start*last, end*last
+	}
+	start, end = start*g.Scale, end*g.Scale
+	p = start + sampleAt(g.Mode, i, end-start+1, g.out[axis])
+	const slack = 1e-6 // rounding moves a place beyond the last element
+	if p > -slack && p < last+slack {
+		p = min(max(p, 0), last)
+	}
+	return p, p >= 0 && p <= last
+}

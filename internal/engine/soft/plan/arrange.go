@@ -1,0 +1,157 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/element"
+	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/ops"
+)
+
+// gap is a free range of scratch.
+type gap struct{ at, bytes int }
+
+// heap allocates ranges of scratch. It merges freed neighbours into one gap.
+type heap struct {
+	gaps []gap // sorted by offset, never adjacent
+	top  int   // the end of the heap; everything above is free
+}
+
+// take returns the lowest offset of the smallest gap that holds n bytes, or
+// grows the heap.
+func (h *heap) take(n int) int {
+	best := -1
+	for i, g := range h.gaps {
+		if g.bytes >= n && (best < 0 || g.bytes < h.gaps[best].bytes) {
+			best = i
+			if g.bytes == n {
+				break
+			}
+		}
+	}
+	if best < 0 {
+		at := h.top
+		if k := len(h.gaps) - 1; k >= 0 && h.gaps[k].at+h.gaps[k].bytes == h.top {
+			at, h.gaps = h.gaps[k].at, h.gaps[:k]
+		}
+		h.top = at + n
+		return at
+	}
+	g := &h.gaps[best]
+	at := g.at
+	g.at, g.bytes = g.at+n, g.bytes-n
+	if g.bytes == 0 {
+		h.gaps = slices.Delete(h.gaps, best, best+1)
+	}
+	return at
+}
+
+// give frees n bytes at an offset that take returned.
+func (h *heap) give(at, n int) {
+	i, _ := slices.BinarySearchFunc(h.gaps, at, func(g gap, at int) int { return cmp.Compare(g.at, at) })
+	joinsNext := i < len(h.gaps) && at+n == h.gaps[i].at
+	switch {
+	case i > 0 && h.gaps[i-1].at+h.gaps[i-1].bytes == at:
+		h.gaps[i-1].bytes += n
+		if joinsNext {
+			h.gaps[i-1].bytes += h.gaps[i].bytes
+			h.gaps = slices.Delete(h.gaps, i, i+1)
+		}
+	case joinsNext:
+		h.gaps[i] = gap{at, n + h.gaps[i].bytes}
+	default:
+		h.gaps = slices.Insert(h.gaps, i, gap{at, n})
+	}
+}
+
+// arrange gives every value in scratch an offset. Values that are alive at the
+// same time do not overlap. Each step places its results, the largest first,
+// and then frees the values that it read for the last time. The workspaces,
+// which all steps share, are memory of their own.
+func (p *planner) arrange(ctx context.Context) error {
+	born, dead := make([][]*ops.Value, len(p.Steps)), make([][]*ops.Value, len(p.Steps))
+	for v, first := range p.first {
+		if p.places[v].Where == absent {
+			born[first], dead[p.last[v]] = append(born[first], v), append(dead[p.last[v]], v)
+		}
+	}
+	room := func(v *ops.Value) int { return align(v.Elements() * element.Size(v.DType)) }
+	var free heap
+	offsets := map[*ops.Value]int{}
+	for i := range p.Steps {
+		if err := run.Between(ctx); err != nil {
+			return err
+		}
+		slices.SortFunc(born[i], func(a, b *ops.Value) int {
+			return cmp.Or(cmp.Compare(room(b), room(a)), cmp.Compare(a.Name, b.Name))
+		})
+		for _, v := range born[i] {
+			offsets[v] = free.take(room(v))
+			if free.top > maxScratch {
+				return tooLarge(v.Pos, free.top)
+			}
+		}
+		slices.SortFunc(dead[i], func(a, b *ops.Value) int { return cmp.Compare(offsets[a], offsets[b]) })
+		for _, v := range dead[i] {
+			free.give(offsets[v], room(v))
+		}
+	}
+	p.Scratch = free.top
+	return p.prepare(ctx, offsets)
+}
+
+// prepare makes each step's runner and finds the largest workspace.
+func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error {
+	first := 0 // float32s of workspace of a group's first step
+	for i := range p.Steps {
+		if err := run.Between(ctx); err != nil {
+			return err
+		}
+		s := &p.Steps[i]
+		for _, places := range [2][]Place{s.In, s.Out} {
+			if err := p.fix(s, places, offsets); err != nil {
+				return err
+			}
+		}
+		s.make(&p.budget.packed)
+		if _, each := s.Run.(run.Elementwise); s.Joined && each {
+			s.Skip = first
+		} else {
+			s.Joined, first = false, s.Work
+			if i+1 < len(p.Steps) && !run.TakesJoined(s.Run) {
+				p.Steps[i+1].Joined = false
+			}
+		}
+		need, workers := 2*maxScratch, run.Parallel(p.Workers)
+		if s.Work <= maxScratch/4/workers-s.Skip {
+			need = p.Scratch + align(4*(s.Skip+s.Work))*workers
+		}
+		if need > maxScratch {
+			return tooLarge(s.pos, need)
+		}
+		p.Work = max(p.Work, align(4*(s.Skip+s.Work)))
+	}
+	return nil
+}
+
+// fix completes places: it sets the offsets in scratch and views constants as
+// elements.
+func (p *planner) fix(s *Step, places []Place, offsets map[*ops.Value]int) error {
+	for i := range places {
+		switch at := &places[i]; at.Where {
+		case Scratch:
+			at.Index = offsets[at.owner]
+		case Constant:
+			if err := p.operand(at, s.Packed.IsPacked(i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// align rounds up to whole rows, so that every value starts aligned.
+func align(n int) int { return (n + ane.RowAlign - 1) / ane.RowAlign * ane.RowAlign }

@@ -1,0 +1,168 @@
+package plan
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/ops"
+)
+
+// Relink returns a copy of p with other weights.
+func (p *Plan) Relink(ctx context.Context, weights ane.Weights) (*Plan, error) {
+	l := &linker{Plan: *p, constants: newConstants(maps.Clone(p.Links.known), Limits.Among(p.Workers), p.arith),
+		changed: map[*ops.Value]bool{}}
+	l.stored = maps.Clone(p.Links.stored)
+	if err := l.read(weights); err != nil {
+		return nil, err
+	}
+	if err := l.fold(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.emit(ctx); err != nil {
+		return nil, err
+	}
+	l.Links.trim(&l.constants)
+	made := l.Plan
+	return &made, nil
+}
+
+// linker is the state of relink.
+type linker struct {
+	Plan
+	constants
+	changed map[*ops.Value]bool // constants whose elements differ from the base's
+}
+
+// read replaces the constants that the files hold.
+func (l *linker) read(weights ane.Weights) error {
+	entries, bad := ops.Reread(l.Links.File, l.Links.weights, weights)
+	type place struct {
+		path   string
+		offset uint64
+	}
+	var faults mil.ErrorList
+	var old, added []string
+	own := map[place][]byte{} // constants read from one entry share one copy
+	l.Links.weights = slices.Clone(l.Links.weights)
+	for i, w := range l.Links.weights {
+		e := &entries[i]
+		if e.Data == nil && e.Stored == nil {
+			continue
+		}
+		if w.Taken != nil && !bytes.Equal(w.Taken, e.Data) {
+			faults.Add(&mil.Error{File: l.Links.File, Pos: w.Pos, Err: ane.ErrMismatch,
+				Msg: fmt.Sprintf("weights %s: %s sets the program's structure and cannot change in an instance",
+					w.Path, w.Name),
+				Hint: "keep the value of the base, or compile the program with these weights"})
+		}
+		if len(w.Notes)+len(e.Notes) > 0 {
+			old, added = append(old, w.Notes...), append(added, e.Notes...)
+			one := *w
+			one.Notes = e.Notes
+			l.Links.weights[i] = &one
+		}
+		if v := w.Value; v != nil && !l.equal(v, e) {
+			at, data := place{w.Path, w.Offset}, e.Data
+			if e.Stored != nil {
+				data = e.Stored
+			}
+			switch {
+			case e.Kept:
+				own[at] = data
+			case own[at] == nil:
+				own[at] = slices.Clone(data)
+			}
+			if e.Stored != nil {
+				l.stored[v] = own[at]
+				delete(l.known, v)
+			} else {
+				l.known[v] = own[at]
+			}
+			l.changed[v] = true
+		}
+	}
+	if len(old)+len(added) > 0 {
+		l.Notes = slices.DeleteFunc(slices.Clone(l.Notes), func(n string) bool { return slices.Contains(old, n) })
+		l.Notes = append(l.Notes, added[:min(len(added), ops.MaxNotes)]...)
+	}
+	return mil.Merge(bad, faults).Err()
+}
+
+// equal reports whether the elements of v are those of an entry.
+func (l *linker) equal(v *ops.Value, e *ops.Entry) bool {
+	if e.Stored != nil {
+		return bytes.Equal(l.packed(v), e.Stored)
+	}
+	return bytes.Equal(l.data(v), e.Data)
+}
+
+// fold computes again the nodes that depend on changed constants. The work of a node
+// depends only on shapes, so a node that was within the budget before is within it
+// again.
+func (l *linker) fold(ctx context.Context) error {
+	for _, n := range l.Links.nodes {
+		if !slices.ContainsFunc(n.In, func(v *ops.Value) bool { return l.changed[v] }) {
+			continue
+		}
+		done, err := l.evaluate(ctx, n)
+		if err == nil && !done {
+			err = fmt.Errorf("%s: computing it ahead of the runs exceeds the budget that was enough for the base",
+				n.Def.Name)
+		}
+		if err != nil {
+			return &mil.Error{Pos: n.Op.Pos, Msg: err.Error(), Hint: "compile the program with these weights", Err: err}
+		}
+		for _, v := range n.Out {
+			l.changed[v] = true
+		}
+	}
+	return nil
+}
+
+// emit makes the steps that read changed constants again and keeps the others.
+func (l *linker) emit(ctx context.Context) error {
+	l.Steps = slices.Clone(l.Steps)
+	for i := range l.Steps {
+		if err := run.Between(ctx); err != nil {
+			return err
+		}
+		if err := l.renew(&l.Steps[i]); err != nil {
+			return &mil.Error{Pos: l.Steps[i].pos, Msg: err.Error(), Hint: "compile the program with these weights",
+				Err: err}
+		}
+	}
+	return nil
+}
+
+// renew points a step at changed constants. Its kernel decodes again the constants
+// that it had decoded before.
+func (l *linker) renew(s *Step) error {
+	stale := func(p Place) bool { return p.Where == Constant && l.changed[p.owner] }
+	if !slices.ContainsFunc(s.In, stale) {
+		return nil
+	}
+	s.In = slices.Clone(s.In)
+	budget := 0
+	for i := range s.In {
+		p := &s.In[i]
+		if !stale(*p) {
+			continue
+		}
+		if err := l.operand(p, s.Packed.IsPacked(i)); err != nil {
+			return err
+		}
+		budget += len(p.Ahead)
+		p.Ahead = nil
+	}
+	work := s.Work
+	if s.make(&budget); s.Work != work {
+		return fmt.Errorf("%s: its workspace is %d numbers, not the %d of the base", s.Op, s.Work, work)
+	}
+	return nil
+}

@@ -1,0 +1,324 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/element"
+	"github.com/anekit/anekit/internal/engine/soft/kernels"
+	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/numerics"
+	"github.com/anekit/anekit/internal/ops"
+)
+
+// maxScratch bounds the intermediate values of one program: 8 GiB. A larger plan is a
+// mistake rather than a model.
+const maxScratch = 8 << 30
+
+// Plan is a program ready to be bound: the steps in order and the place of every value.
+type Plan struct {
+	In, Out []ane.Layout
+	Steps   []Step
+	Scratch int // bytes of intermediate values
+	Work    int // bytes of workspace for each worker
+	Workers int // bound of parallel
+	States  int // bytes of states
+	Held    int // bytes of constants that compiling made
+	Notes   []string
+	Links   links
+	arith   kernels.Arith
+}
+
+// Step is one operation and the places of its operands.
+type Step struct {
+	Op      string // the operator's name; gather and scatter have none
+	pos     mil.Pos
+	kernel  kernels.Kernel
+	Attrs   any
+	Packed  *kernels.PackedAttrs // of the weight that stays packed, or nil
+	In, Out []Place
+	Run     run.Runner // made by kernel after the places are known
+	Work    int        // float32s of workspace for each worker
+	Arith   kernels.Arith
+
+	Joined bool // to the step before: computes on its result, in the same memory, piece by piece
+	Skip   int  // float32s of workspace before its own, if joined: those of the group's first step
+}
+
+// make lets the kernel prepare the step. The kernel may decode up to budget
+// float32s of constants ahead of the runs and subtracts them from budget.
+func (s *Step) make(budget *int) {
+	k := kernels.Step{Op: s.Op, Attrs: s.Attrs, Packed: s.Packed, Arith: s.Arith, Decode: budget}
+	for i := range s.In {
+		k.In = append(k.In, &s.In[i].Tensor)
+	}
+	for i := range s.Out {
+		k.Out = append(k.Out, &s.Out[i].Tensor)
+		if o := s.Out[i].owner; i == 0 && o != nil {
+			k.Name = o.Name
+		}
+	}
+	s.Run, s.Work = k.Make(s.kernel)
+}
+
+// Place is the location of a dense value.
+type Place struct {
+	kernels.Tensor
+	Where where
+	Index int // index of the input or output, or offset in scratch
+	Bytes int
+	owner *ops.Value // the value that owns the elements
+}
+
+// where is a kind of memory.
+type where uint8
+
+const (
+	absent where = iota // an omitted optional operand
+	Constant
+	Scratch
+	Input  // a surface whose rows have no gaps, read in place
+	Output // likewise, written in place
+	State  // memory that stays from one run to the next
+	Padded // a surface row by row, for the kernels gather and scatter
+)
+
+// planner is the state of makePlan.
+type planner struct {
+	Plan
+	constants
+	graph  *ops.Graph
+	nodes  []*ops.Node               // nodes that outputs need
+	root   map[*ops.Value]*ops.Value // a view's origin
+	places map[*ops.Value]Place      // of roots
+	first  map[*ops.Value]int        // step that writes a root in scratch
+	last   map[*ops.Value]int        // last step that reads it
+	looks  int                       // nodes that readInPlace visited
+	ctx    context.Context           // of the compile
+}
+
+// Make folds constants, drops unused nodes, places values and picks kernels.
+func Make(ctx context.Context, g *ops.Graph, b Budget, a kernels.Arith) (*Plan, error) {
+	if a.Operand.Has(numerics.Int8Sums) {
+		g = sumBytes(g)
+	}
+	g = keepPacked(g, b.packedLeast())
+	p := &planner{
+		graph: g, ctx: ctx, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]Place{},
+		first: map[*ops.Value]int{}, last: map[*ops.Value]int{}, constants: newConstants(map[*ops.Value][]byte{}, b, a),
+	}
+	p.Plan.arith, p.Workers = a, b.workers
+	p.Notes = g.Notes
+	var err error
+	if p.In, err = layouts(g.Inputs); err != nil {
+		return nil, err
+	}
+	if p.Out, err = layouts(g.Outputs); err != nil {
+		return nil, err
+	}
+	p.prune()
+	p.Links.start(g, p.nodes)
+	if err := p.fold(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.placeStates(); err != nil {
+		return nil, err
+	}
+	p.placeOnSurfaces()
+	p.emit()
+	if !a.Apart && a.Only == 0 {
+		p.fuse()
+	}
+	p.lifetimes()
+	if err := p.arrange(ctx); err != nil {
+		return nil, err
+	}
+	p.Links.trim(&p.constants)
+	var runners []run.Runner
+	for i := range p.Steps {
+		runners = append(runners, p.Steps[i].Run)
+	}
+	p.Held = b.spent(p.budget) + p.cloned + kernels.TableBytes(runners)
+	made := p.Plan // copied, so that the planner can be freed
+	return &made, nil
+}
+
+func layouts(values []*ops.Value) ([]ane.Layout, error) {
+	var out []ane.Layout
+	for _, v := range values {
+		l, err := ane.NewLayout(v.Name, v.DType, v.Shape...)
+		if err != nil {
+			return nil, &mil.Error{Pos: v.Pos, Msg: err.Error(), Err: err}
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+// prune drops nodes whose results are unused and that change no state.
+func (p *planner) prune() {
+	needed := map[*ops.Value]bool{}
+	for _, v := range p.graph.Outputs {
+		needed[v] = true
+	}
+	var kept []*ops.Node
+	for i, n := range slices.Backward(p.graph.Nodes) {
+		p.pause(i)
+		if !n.Def.Effect && !slices.ContainsFunc(n.Out, func(v *ops.Value) bool { return needed[v] }) {
+			continue
+		}
+		for _, v := range n.In {
+			needed[v] = true
+		}
+		kept = append(kept, n)
+	}
+	slices.Reverse(kept)
+	p.nodes = kept
+}
+
+// pause lets more urgent work run after every some thousand nodes or steps. fold and arrange return the error of a
+// context that has ended.
+func (p *planner) pause(i int) {
+	if i%4096 == 4095 {
+		_ = run.Between(p.ctx)
+	}
+}
+
+// isView reports whether a node only gives its operand's elements another shape.
+func isView(n *ops.Node) bool {
+	switch n.Def.Name {
+	case "reshape", "expand_dims", "squeeze", "flatten2d", "reshape_like", "identity":
+		return true
+	}
+	return false
+}
+
+// origin follows views to the value that owns the elements.
+func (p *planner) origin(v *ops.Value) *ops.Value {
+	if o := p.root[v]; o != nil {
+		return o
+	}
+	return v
+}
+
+// placeOnSurfaces decides which values lie on surfaces: inputs without gaps, and results
+// that go to an output without gaps. All others go to scratch.
+func (p *planner) placeOnSurfaces() {
+	made := map[*ops.Value]bool{}
+	for i, n := range p.nodes {
+		p.pause(i)
+		p.viewState(i)
+		if isView(n) {
+			p.root[n.Out[0]] = p.origin(n.In[0])
+			continue
+		}
+		for _, v := range n.Out {
+			made[v] = p.root[v] == nil
+		}
+	}
+	for i, v := range p.graph.Inputs {
+		if p.In[i].Packed() {
+			p.places[v] = Place{Where: Input, Index: i}
+		}
+	}
+	for i, v := range p.graph.Outputs {
+		o := p.origin(v)
+		if _, taken := p.places[o]; !taken && made[o] && p.Out[i].Packed() {
+			p.places[o] = Place{Where: Output, Index: i}
+		}
+	}
+}
+
+// emit adds the steps: gather padded inputs, compute, scatter or copy to the outputs
+// that are not written in place.
+func (p *planner) emit() {
+	read := map[*ops.Value]bool{}
+	for _, n := range p.nodes {
+		for _, v := range n.In {
+			read[v] = true
+		}
+	}
+	for i, v := range p.graph.Inputs {
+		if _, direct := p.places[v]; !direct && read[v] {
+			p.add(Step{kernel: kernels.FromRows, Attrs: p.In[i], In: onSurface(i, v)},
+				[]*ops.Value{nil}, []*ops.Value{v})
+		}
+	}
+	for i, n := range p.nodes {
+		p.pause(i)
+		if !isView(n) && !p.emitState(n) {
+			s := Step{Op: n.Def.Name, pos: n.Op.Pos, kernel: kernels.Table[n.Def.Name], Arith: p.Plan.arith.Of(n.Def.Name)}
+			s.Attrs, s.Packed = kernels.Unwrap(n.Attrs)
+			p.add(s, n.In, n.Out)
+		}
+	}
+	for i, v := range p.graph.Outputs {
+		if at := p.places[p.origin(v)]; at.Where == Output && at.Index == i {
+			continue
+		}
+		p.add(Step{kernel: kernels.ToRows, Attrs: p.Out[i], Out: onSurface(i, v)},
+			[]*ops.Value{v}, []*ops.Value{nil})
+	}
+}
+
+// onSurface is the place of input or output i, row by row.
+func onSurface(i int, v *ops.Value) []Place {
+	return []Place{{Where: Padded, Index: i, Tensor: kernels.Tensor{DType: v.DType}}}
+}
+
+// add appends a step. A nil value keeps the place that the step already has.
+func (p *planner) add(s Step, in, out []*ops.Value) {
+	places := func(given []Place, values []*ops.Value) []Place {
+		list := make([]Place, len(values))
+		copy(list, given)
+		for i, v := range values {
+			if v != nil {
+				list[i] = p.locate(v)
+			}
+		}
+		return list
+	}
+	s.In, s.Out = places(s.In, in), places(s.Out, out)
+	p.Steps = append(p.Steps, s)
+}
+
+// lifetimes records the first and last step that use each value.
+func (p *planner) lifetimes() {
+	for i := range p.Steps {
+		p.pause(i)
+		for _, at := range p.Steps[i].In {
+			p.last[at.owner] = i
+		}
+		for _, at := range p.Steps[i].Out {
+			if _, seen := p.first[at.owner]; !seen && at.owner != nil {
+				p.first[at.owner] = i
+			}
+			p.last[at.owner] = i
+		}
+	}
+}
+
+// locate returns the place of a value with its own shape. arrange sets the offset of a
+// value in scratch later.
+func (p *planner) locate(v *ops.Value) Place {
+	o := p.origin(v)
+	pl := p.places[o]
+	if p.has(o) {
+		pl = Place{Where: Constant, Tensor: kernels.Tensor{Constant: true}}
+	} else if pl.Where == absent {
+		pl = Place{Where: Scratch}
+	}
+	pl.Bytes, pl.owner = v.Elements()*element.Size(v.DType), o
+	pl.DType, pl.Shape, pl.Given = v.DType, v.Shape, true
+	return pl
+}
+
+// tooLarge rejects programs whose values need more than maxScratch. pos is the position
+// of the value or operation that exceeds it.
+func tooLarge(pos mil.Pos, bytes int) error {
+	return &mil.Error{Pos: pos, Msg: fmt.Sprintf("intermediate values need %d bytes, at most %d", bytes, maxScratch),
+		Hint: "split the program, or make this value smaller"}
+}
