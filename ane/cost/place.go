@@ -7,6 +7,7 @@ import (
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/lint"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // Figures of Core ML's segmenter: microseconds for a segment, a change of place and outputs on the engine, and
@@ -36,7 +37,7 @@ func (s *step) estimates() (engine, cpu float64) {
 		}
 		return 2 * p.macs / rates[0], 2 * p.macs / rates[1]
 	}
-	if slices.Contains(views, s.Kind) {
+	if s.cost == ops.Free {
 		return 0, 0
 	}
 	bytes := 0.0
@@ -52,7 +53,7 @@ func (s *step) estimates() (engine, cpu float64) {
 
 // place chooses the cheapest places for the steps in their order.
 func place(p *mil.Program, r *program, c chip.Chip) Placement {
-	refused := lint.OnCPU(p)
+	refused := lint.OnCPU(p, c)
 	figure := func(v float64) Time {
 		switch c {
 		case chip.M4:

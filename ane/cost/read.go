@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // tensor is a value of the function by its declared type.
@@ -34,6 +35,7 @@ type step struct {
 	args map[string][]*tensor
 	in   []*tensor // operands that are computed or inputs, each once
 	out  []*tensor
+	cost ops.Cost
 }
 
 // program is a function as the estimate sees it.
@@ -135,7 +137,10 @@ func (r *program) add(op *mil.Op) {
 		}
 		return
 	}
-	s := &step{Op: op, args: map[string][]*tensor{}}
+	s := &step{Op: op, args: map[string][]*tensor{}, cost: ops.Pass}
+	if d := ops.Lookup(op.Kind); d != nil {
+		s.cost = d.Cost
+	}
 	expands := strings.HasPrefix(op.Kind, "constexpr_")
 	given := op.Args
 	if expands {

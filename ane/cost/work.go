@@ -5,19 +5,8 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/internal/ops"
 )
-
-// views move no element.
-var views = []string{"reshape", "expand_dims", "squeeze", "flatten2d", "identity", "read_state"}
-
-// functions are the operators that a layer applies to its result for nothing: relu and those that are tables.
-var functions = []string{"relu", "relu6", "sigmoid", "tanh", "silu", "gelu", "elu", "leaky_relu", "clip", "softplus",
-	"softsign", "sigmoid_hard", "clamped_relu", "erf", "exp", "exp2", "sqrt", "rsqrt", "log", "inverse", "abs",
-	"square",
-	"prelu", "scaled_tanh", "linear_activation", "threshold", "thresholded_relu"}
-
-// twice are the operators that take two passes of the elementwise unit.
-var twice = []string{"softmax", "layer_norm", "instance_norm", "l2_norm", "local_response_norm", "reduce_log_sum_exp"}
 
 // layer is a step with what it is a part of.
 type layer struct {
@@ -72,7 +61,7 @@ func (w *work) join(l *layer, made map[*step]*layer) {
 	if len(l.in) == 1 && l.in[0].made != nil && len(l.in[0].users) == 1 && !l.in[0].returned {
 		before = made[l.in[0].made]
 	}
-	l.single = len(l.in) == 1 && !slices.Contains(views, l.Kind)
+	l.single = len(l.in) == 1 && l.cost != ops.Free
 	if before == nil || len(l.out) != 1 {
 		return
 	}
@@ -88,11 +77,11 @@ func (w *work) join(l *layer, made map[*step]*layer) {
 				l.host, l.why = host, addsBias
 			}
 		}
-	case slices.Contains(functions, l.Kind):
+	case l.cost == ops.Function:
 		l.host, l.why = host, appliesTable
 	}
 	if l.host == nil && before.single && before.host == nil && !before.paired && l.single &&
-		!slices.Contains(twice, l.Kind) && !slices.Contains(twice, before.Kind) {
+		l.cost != ops.Twice && before.cost != ops.Twice {
 		l.paired = true
 	}
 }
@@ -265,7 +254,7 @@ func (w *work) operator(l *layer) Op {
 	case l.host != nil:
 		op.Time, op.Note = none, l.why+" "+l.host.out[0].name
 		return op
-	case slices.Contains(views, l.Kind):
+	case l.cost == ops.Free:
 		op.Time, op.Note = Time{inferred(0, "a view")}, "moves nothing"
 		return op
 	case l.product != nil:
@@ -278,27 +267,20 @@ func (w *work) operator(l *layer) Op {
 	switch {
 	case l.paired:
 		op.Time, op.Note = none, "shares the pass of the operator before"
-	case slices.Contains(twice, l.Kind):
+	case l.cost == ops.Twice:
 		op.Time, op.Note = Time{inferred(2*pass(n).Value, "two passes")}, "two passes of the elementwise unit"
-	case len(l.in) > 1 && movement(l.Kind):
+	case len(l.in) > 1 && l.cost == ops.Moves:
 		op.Time, op.Note = Time{inferred(pass(n).Value, "as one pass")}, "moves elements"
 		op.Tasks += max(len(l.in)-2, 0) // a task reads two tensors
 	case len(l.in) > 1:
 		op.Time = Time{join(n)}
 	default:
 		op.Time = Time{pass(n)}
-		if movement(l.Kind) || !slices.Contains(functions, l.Kind) {
+		if l.cost == ops.Moves || l.cost != ops.Function {
 			op.Time.Degree, op.Time.Source = chip.Inferred, "as one pass"
 		}
 	}
 	return op
-}
-
-// movement reports whether an operator copies elements without computing any.
-func movement(kind string) bool {
-	return slices.Contains([]string{"transpose", "concat", "stack", "split", "pad", "reverse", "crop", "tile",
-		"depth_to_space", "space_to_depth", "pixel_shuffle", "pixel_unshuffle", "slice_by_index", "slice_by_size",
-		"upsample_nearest_neighbor", "gather", "resize_nearest_neighbor", "slice_update", "cast"}, kind)
 }
 
 // long reports whether intermediates are cut as in a chain.

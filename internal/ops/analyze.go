@@ -276,7 +276,8 @@ func (a *analysis) compute(op *mil.Op) []*Value {
 	for _, v := range c.out {
 		v.known = def.constexpr()
 	}
-	n := &Node{Def: def, Op: op, Out: c.out, Attrs: c.attrs}
+	n := &Node{Def: def, Op: op, Out: c.out, Attrs: c.attrs, args: c.args}
+	n.fold()
 	for _, p := range def.Params {
 		switch arg, ok := c.args[p.Name]; {
 		case p.Const, p.Like:
@@ -333,7 +334,7 @@ func (a *analysis) literal(m *mil.Value) *Value {
 	if v == nil {
 		return nil
 	}
-	v.known = true
+	v.known, v.Folded = true, true
 	var err error
 	switch b, isBlob := m.Literal.(*mil.Blob); {
 	case isBlob:

@@ -8,22 +8,24 @@ import (
 
 // casts convert between element types. Attrs is nil: the result has the type.
 var casts = []Def{
-	{Name: "cast", Params: []Param{tensor("x"), setting("dtype")}, infer: func(c *Call) {
-		c.needs("x", readable...)
-		x := c.tensor("x")
-		to := c.dtype("dtype", writable...)
-		switch {
-		case x.DType == mil.Int32 || to == mil.Int32:
-			c.notes = append(c.notes, "Apple's engine refuses int32 casts")
-		case !slices.Contains(storable, x.DType) || !slices.Contains(storable, to):
-			c.notes = append(c.notes, "Apple's engine refuses casts of "+x.DType.String()+" to "+to.String())
-		}
-		c.gives(to, x.Shape)
-	}},
-	{Name: "constexpr_cast", Params: []Param{known("source_val"), setting("output_dtype")}, infer: func(c *Call) {
-		c.needs("source_val", append([]mil.DType{mil.BF16, mil.FP64}, floats...)...)
-		c.gives(c.dtype("output_dtype", floats...), c.tensor("source_val").Shape)
-	}},
+	{Name: "cast", Cost: Moves, limits: castLimits,
+		Params: []Param{tensor("x"), setting("dtype")}, infer: func(c *Call) {
+			c.needs("x", readable...)
+			x := c.tensor("x")
+			to := c.dtype("dtype", writable...)
+			switch {
+			case x.DType == mil.Int32 || to == mil.Int32:
+				c.notes = append(c.notes, "Apple's engine refuses int32 casts")
+			case !slices.Contains(storable, x.DType) || !slices.Contains(storable, to):
+				c.notes = append(c.notes, "Apple's engine refuses casts of "+x.DType.String()+" to "+to.String())
+			}
+			c.gives(to, x.Shape)
+		}},
+	{Name: "constexpr_cast", Family: Constexprs, Cost: Free,
+		Params: []Param{known("source_val"), setting("output_dtype")}, infer: func(c *Call) {
+			c.needs("source_val", append([]mil.DType{mil.BF16, mil.FP64}, floats...)...)
+			c.gives(c.dtype("output_dtype", floats...), c.tensor("source_val").Shape)
+		}},
 }
 
 var (

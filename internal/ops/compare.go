@@ -6,7 +6,7 @@ import "github.com/anekit/anekit/ane/mil"
 var comparisons = []Def{
 	comparison("greater", numerics), comparison("greater_equal", numerics), comparison("less", numerics),
 	comparison("less_equal", numerics), comparison("equal", numerics), comparison("not_equal", numerics),
-	comparison("logical_and", truths), comparison("logical_or", truths), comparison("logical_xor", truths),
+	logic("logical_and"), logic("logical_or"), logic("logical_xor"),
 	{Name: "select", Params: []Param{tensor("cond"), tensor("a"), tensor("b")}, infer: inferSelect},
 }
 
@@ -24,6 +24,11 @@ func comparison(name string, types []mil.DType) Def {
 		}
 		c.gives(mil.Bool, shape)
 	}}
+}
+
+// logic is a comparison of truth values.
+func logic(name string) Def {
+	return comparison(name, truths).partly(some, some, "multiply, or take the maximum of, 0 and 1")
 }
 
 func inferSelect(c *Call) {

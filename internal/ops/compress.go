@@ -10,8 +10,9 @@ import (
 // compressions make constants from a shorter form. Attrs is a Palette for those with a lut, a Sparse for
 // constexpr_sparse_to_dense, else nil.
 var compressions = []Def{
-	{Name: "constexpr_blockwise_shift_scale",
-		Params: []Param{known("data"), known("scale"), known("offset").optional()},
+	{Name: "constexpr_blockwise_shift_scale", Since: 18,
+		support: support{contested: "weights as fp16 run everywhere"},
+		Params:  []Param{known("data"), known("scale"), known("offset").optional()},
 		infer: func(c *Call) {
 			c.needs("data", append(shiftTypes, wideTypes...)...)
 			x := c.tensor("data")
@@ -25,19 +26,20 @@ var compressions = []Def{
 		option("vector_axis")}, infer: inferPalette},
 	{Name: "constexpr_sparse_to_dense", Params: []Param{known("nonzero_data"), known("mask"), option("shape")},
 		infer: inferSparse},
-	{Name: "constexpr_lut_to_sparse", Many: true, Params: []Param{known("indices_mask"), known("indices_nonzero_data"),
-		known("lut").deep(), option("vector_axis")}, infer: func(c *Call) {
-		c.needs("indices_nonzero_data", indexTypes...)
-		mask, data := c.tensor("indices_mask"), c.tensor("indices_nonzero_data")
-		c.sparse("indices_nonzero_data", "indices_mask")
-		shape, p := c.palettes(mask.Shape, data.DType)
-		if c.failed() {
-			return
-		}
-		c.attrs = p
-		c.results([]mil.DType{mil.UInt1, c.tensor("lut").DType}, [][]int{shape, {data.Shape[0] * p.Vector}})
-	}},
-	{Name: "constexpr_sparse_blockwise_shift_scale", Many: true, Params: []Param{known("data_mask"),
+	{Name: "constexpr_lut_to_sparse", Since: 18, Many: true,
+		Params: []Param{known("indices_mask"), known("indices_nonzero_data"),
+			known("lut").deep(), option("vector_axis")}, infer: func(c *Call) {
+			c.needs("indices_nonzero_data", indexTypes...)
+			mask, data := c.tensor("indices_mask"), c.tensor("indices_nonzero_data")
+			c.sparse("indices_nonzero_data", "indices_mask")
+			shape, p := c.palettes(mask.Shape, data.DType)
+			if c.failed() {
+				return
+			}
+			c.attrs = p
+			c.results([]mil.DType{mil.UInt1, c.tensor("lut").DType}, [][]int{shape, {data.Shape[0] * p.Vector}})
+		}},
+	{Name: "constexpr_sparse_blockwise_shift_scale", Since: 18, Many: true, Params: []Param{known("data_mask"),
 		known("nonzero_data"), known("scale"), known("offset").optional()}, infer: func(c *Call) {
 		c.needs("nonzero_data", shiftTypes...)
 		mask, data := c.tensor("data_mask"), c.tensor("nonzero_data")

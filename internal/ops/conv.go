@@ -7,12 +7,14 @@ import (
 
 // convolutions slide a kernel over one to three spatial axes. Attrs is a Window.
 var convolutions = []Def{
-	{Name: "conv_transpose", Params: []Param{tensor("x"), tensor("weight"), perhaps("bias"), option("pad"),
-		option("output_shape"), option("pad_type"), option("strides"), option("dilations"), option("groups")},
+	{Name: "conv_transpose", limits: convolutionLimits,
+		Params: []Param{tensor("x"), tensor("weight"), perhaps("bias"), option("pad"),
+			option("output_shape"), option("pad_type"), option("strides"), option("dilations"), option("groups")},
 		infer: inferConvTranspose},
-	{Name: "conv", Params: []Param{tensor("x"), tensor("weight"), perhaps("bias"), option("strides"),
-		option("pad_type"),
-		option("pad"), option("dilations"), option("groups")}, infer: inferConv},
+	{Name: "conv", limits: convolutionLimits,
+		Params: []Param{tensor("x"), tensor("weight"), perhaps("bias"), option("strides"),
+			option("pad_type"),
+			option("pad"), option("dilations"), option("groups")}, infer: inferConv},
 }
 
 // Window holds the settings of a convolution or pooling over the spatial axes

@@ -110,7 +110,7 @@ func (c *Call) equation(rankX, rankY int) (x, y, out string, ok bool) {
 	in, out, arrow := strings.Cut(text, "->")
 	x, y, comma := strings.Cut(in, ",")
 	if !arrow || !comma {
-		c.fail(form, hint, "%q is not of the form x,y->result", clipped(text))
+		c.fail(form, hint, "%q is not of the form x,y->result", cut(text))
 		return "", "", "", false
 	}
 	for _, letters := range []string{x, y, out} {
@@ -120,13 +120,13 @@ func (c *Call) equation(rankX, rankY int) (x, y, out string, ok bool) {
 				c.fail(form, hint, "%q is not a letter", string(letter))
 				return "", "", "", false
 			case strings.ContainsRune(letters[i+1:], letter):
-				c.fail(form, "name every axis of a tensor differently", "%c is twice in %q", letter, clipped(letters))
+				c.fail(form, "name every axis of a tensor differently", "%c is twice in %q", letter, cut(letters))
 				return "", "", "", false
 			}
 		}
 	}
 	if len(x) != rankX || len(y) != rankY {
-		c.fail(form, "give one letter for each axis", "%q and %q for tensors of rank %d and %d", clipped(x), clipped(y),
+		c.fail(form, "give one letter for each axis", "%q and %q for tensors of rank %d and %d", cut(x), cut(y),
 			rankX, rankY)
 		return "", "", "", false
 	}
@@ -155,10 +155,10 @@ func renamed(equation string) string {
 	}, equation)
 }
 
-// clipped shortens a text for messages.
-func clipped(s string) string {
-	if len(s) > 40 {
-		return s[:40] + ".."
+// cut shortens a text for messages.
+func cut(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		return string(r[:40]) + ".."
 	}
 	return s
 }

@@ -10,7 +10,7 @@ var elementwise = []Def{
 	arithmetic("add", numerics), arithmetic("sub", numerics), arithmetic("mul", numerics),
 	arithmetic("real_div", numerics), arithmetic("pow", numerics),
 	arithmetic("maximum", numerics), arithmetic("minimum", numerics), arithmetic("floor_div", numerics),
-	arithmetic("mod", numerics),
+	arithmetic("mod", numerics).nowhere("write x - y * floor(x / y)"),
 }
 
 func arithmetic(name string, types []mil.DType) Def {

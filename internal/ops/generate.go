@@ -10,20 +10,24 @@ import (
 // generators make tensors from settings, shapes and indices. Attrs is a Fill for fill and fill_like, a Range for
 // range_1d, a Band for band_part, a OneHot for one_hot, a Scan for cumsum; the results of shape and non_zero have Data.
 var generators = []Def{
-	{Name: "shape", Params: []Param{like("x")}, infer: inferShape},
+	{Name: "shape", support: nowhere(onHost), Params: []Param{like("x")}, infer: inferShape},
 	{Name: "fill", Params: []Param{sized("shape"), option("value")}, infer: func(c *Call) {
 		c.filled(c.shape("shape"))
 	}},
 	{Name: "fill_like", Params: []Param{like("ref_tensor"), option("value")}, infer: func(c *Call) {
 		c.filled(c.tensor("ref_tensor").Shape)
 	}},
-	{Name: "range_1d", Params: []Param{sized("end"), sized("start"), sized("step")}, infer: inferRange},
-	{Name: "band_part", Params: []Param{tensor("x"), option("lower"), option("upper")}, infer: inferBand},
-	{Name: "one_hot", Params: []Param{tensor("indices"), sized("one_hot_vector_size"), option("axis"),
-		option("on_value"), option("off_value")}, infer: inferOneHot},
-	{Name: "cumsum", Params: []Param{tensor("x"), option("axis"), option("exclusive"), option("reverse")},
-		infer: inferCumsum},
-	{Name: "non_zero", Params: []Param{tensor("x")}, infer: inferNonZero},
+	{Name: "range_1d", support: nowhere(onHost),
+		Params: []Param{sized("end"), sized("start"), sized("step")}, infer: inferRange},
+	{Name: "band_part", support: nowhere("multiply by a constant mask"),
+		Params: []Param{tensor("x"), option("lower"), option("upper")}, infer: inferBand},
+	{Name: "one_hot", support: nowhere(gathered),
+		Params: []Param{tensor("indices"), sized("one_hot_vector_size"), option("axis"),
+			option("on_value"), option("off_value")}, infer: inferOneHot},
+	{Name: "cumsum", support: nowhere("multiply by a triangular matrix"),
+		Params: []Param{tensor("x"), option("axis"), option("exclusive"), option("reverse")},
+		infer:  inferCumsum},
+	{Name: "non_zero", support: nowhere(gathered), Params: []Param{tensor("x")}, infer: inferNonZero},
 }
 
 // Fill holds the bytes of the element that fills a tensor.

@@ -85,6 +85,6 @@ func Constant(m *mil.Value) (*Value, []string, error) {
 	if err := a.faults.Err(); err != nil {
 		return nil, nil, err
 	}
-	v.known = true
+	v.known, v.Folded = true, true
 	return v, a.graph.Notes, nil
 }

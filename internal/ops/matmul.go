@@ -6,11 +6,13 @@ import "slices"
 // Einsum, of scaled_dot_product_attention an Attention.
 var products = []Def{
 	{Name: "einsum", Params: []Param{variadic("values"), setting("equation")}, infer: inferEinsum},
-	{Name: "scaled_dot_product_attention", Params: []Param{tensor("query"), tensor("key"), tensor("value"),
+	{Name: "scaled_dot_product_attention", Since: 18, Params: []Param{tensor("query"), tensor("key"), tensor("value"),
 		perhaps("attn_mask")}, infer: inferAttention},
-	{Name: "matmul", Params: []Param{tensor("x"), tensor("y"), option("transpose_x"), option("transpose_y")},
-		infer: inferMatmul},
-	{Name: "linear", Params: []Param{tensor("x"), tensor("weight"), perhaps("bias")}, infer: inferLinear},
+	{Name: "matmul", limits: matmulLimits,
+		Params: []Param{tensor("x"), tensor("y"), option("transpose_x"), option("transpose_y")},
+		infer:  inferMatmul},
+	{Name: "linear", limits: productLimits,
+		Params: []Param{tensor("x"), tensor("weight"), perhaps("bias")}, infer: inferLinear},
 }
 
 // Matmul holds the settings of a matrix product. Sums run over the inner axis

@@ -12,8 +12,9 @@ var moves = []Def{
 	{Name: "tile", Params: []Param{tensor("x"), sized("reps")}, infer: inferTile},
 	{Name: "reverse", Params: []Param{tensor("x"), option("axes")}, infer: inferReverse},
 	{Name: "crop", Params: []Param{tensor("x"), setting("crop_height"), setting("crop_width")}, infer: inferCrop},
-	{Name: "sliding_windows", Params: []Param{tensor("x"), setting("axis"), sized("size"), option("stride")},
-		infer: inferSlidingWindows},
+	{Name: "sliding_windows", support: nowhere("unfold with slices"),
+		Params: []Param{tensor("x"), setting("axis"), sized("size"), option("stride")},
+		infer:  inferSlidingWindows},
 	{Name: "depth_to_space", Params: []Param{tensor("x"), setting("block_size")}, infer: func(c *Call) {
 		c.toSpace("block_size", [3]int{2, 0, 1})
 	}},
@@ -26,13 +27,17 @@ var moves = []Def{
 	{Name: "pixel_unshuffle", Params: []Param{tensor("x"), setting("downscale_factor")}, infer: func(c *Call) {
 		c.toDepth("downscale_factor", [3]int{0, 1, 2})
 	}},
-	{Name: "space_to_batch", Params: []Param{tensor("x"), setting("block_shape"), setting("paddings")},
-		infer: inferSpaceToBatch},
-	{Name: "batch_to_space", Params: []Param{tensor("x"), setting("block_shape"), setting("crops")},
-		infer: inferBatchToSpace},
-	{Name: "stack", Params: []Param{variadic("values"), setting("axis")}, infer: inferStack},
-	{Name: "reverse_sequence", Params: []Param{tensor("x"), tensor("lengths"), option("seq_axis"),
-		option("batch_axis")}, infer: inferReverseSequence},
+	{Name: "space_to_batch", support: support{bridge: true},
+		Params: []Param{tensor("x"), setting("block_shape"), setting("paddings")},
+		infer:  inferSpaceToBatch},
+	{Name: "batch_to_space", support: support{bridge: true},
+		Params: []Param{tensor("x"), setting("block_shape"), setting("crops")},
+		infer:  inferBatchToSpace},
+	{Name: "stack", support: support{contested: "reshape and concat run on other machines"},
+		Params: []Param{variadic("values"), setting("axis")}, infer: inferStack},
+	{Name: "reverse_sequence", support: nowhere(onHost),
+		Params: []Param{tensor("x"), tensor("lengths"), option("seq_axis"),
+			option("batch_axis")}, infer: inferReverseSequence},
 }
 
 // Box lists elements of x: the result holds, in row-major order over Dims, the elements at Base + i*Stride

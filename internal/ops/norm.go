@@ -6,40 +6,45 @@ import "slices"
 var norms = []Def{
 	{Name: "layer_norm", Params: []Param{tensor("x"), perhaps("gamma"), perhaps("beta"), option("axes"),
 		option("epsilon")}, infer: inferLayerNorm},
-	{Name: "batch_norm", Params: []Param{tensor("x"), tensor("mean"), tensor("variance"), perhaps("gamma"),
-		perhaps("beta"), option("epsilon")}, infer: func(c *Call) {
-		inferChannelNorm(c, "mean", "variance", "gamma", "beta")
-	}},
-	{Name: "instance_norm", Params: []Param{tensor("x"), perhaps("gamma"), perhaps("beta"), option("epsilon")},
-		infer: func(c *Call) { inferChannelNorm(c, "gamma", "beta") }},
-	{Name: "l2_norm", Params: []Param{tensor("x"), option("epsilon")}, infer: func(c *Call) {
-		x := c.tensor("x")
-		c.needs("x", floats...)
-		c.fp32(x.DType)
-		r := x.Rank()
-		if r < 3 {
-			c.fail("x", "give it three axes with expand_dims", "shape %v; the norm is that of the last three axes",
-				x.Shape)
-		}
-		c.attrs = Norm{Axes: []int{r - 3, r - 2, r - 1}, Epsilon: c.epsilon(1e-6)}
-		c.gives(x.DType, x.Shape)
-	}},
-	{Name: "local_response_norm", Params: []Param{tensor("x"), setting("size"), option("alpha"), option("beta"),
-		option("k")}, infer: func(c *Call) {
-		x := c.tensor("x")
-		c.needs("x", floats...)
-		c.fp32(x.DType)
-		if x.Rank() < 3 {
-			c.fail("x", "give it three axes with expand_dims", "shape %v, not [N, C, ..]", x.Shape)
-		}
-		a := Norm{Size: c.integer("size", 1), Alpha: c.number("alpha", 1e-4), Beta: c.number("beta", 0.75),
-			K: c.number("k", 1)}
-		if a.Size < 1 || a.Size > MaxElements {
-			c.fail("size", "give the number of channels of a neighborhood", "%d is out of range", a.Size)
-		}
-		c.attrs = a
-		c.gives(x.DType, x.Shape)
-	}},
+	{Name: "batch_norm", Cost: Pass,
+		support: support{memory: some, instead: "fold it into the convolution before it"},
+		Params: []Param{tensor("x"), tensor("mean"), tensor("variance"), perhaps("gamma"),
+			perhaps("beta"), option("epsilon")}, infer: func(c *Call) {
+			inferChannelNorm(c, "mean", "variance", "gamma", "beta")
+		}},
+	{Name: "instance_norm", support: support{memory: some, instead: "write it with reduce_mean, sub, mul and rsqrt"},
+		Params: []Param{tensor("x"), perhaps("gamma"), perhaps("beta"), option("epsilon")},
+		infer:  func(c *Call) { inferChannelNorm(c, "gamma", "beta") }},
+	{Name: "l2_norm", support: support{contested: "mul, reduce_sum and pow run where l2_norm was refused"},
+		Params: []Param{tensor("x"), option("epsilon")}, infer: func(c *Call) {
+			x := c.tensor("x")
+			c.needs("x", floats...)
+			c.fp32(x.DType)
+			r := x.Rank()
+			if r < 3 {
+				c.fail("x", "give it three axes with expand_dims", "shape %v; the norm is that of the last three axes",
+					x.Shape)
+			}
+			c.attrs = Norm{Axes: []int{r - 3, r - 2, r - 1}, Epsilon: c.epsilon(1e-6)}
+			c.gives(x.DType, x.Shape)
+		}},
+	{Name: "local_response_norm", limits: responseLimits,
+		Params: []Param{tensor("x"), setting("size"), option("alpha"), option("beta"),
+			option("k")}, infer: func(c *Call) {
+			x := c.tensor("x")
+			c.needs("x", floats...)
+			c.fp32(x.DType)
+			if x.Rank() < 3 {
+				c.fail("x", "give it three axes with expand_dims", "shape %v, not [N, C, ..]", x.Shape)
+			}
+			a := Norm{Size: c.integer("size", 1), Alpha: c.number("alpha", 1e-4), Beta: c.number("beta", 0.75),
+				K: c.number("k", 1)}
+			if a.Size < 1 || a.Size > MaxElements {
+				c.fail("size", "give the number of channels of a neighborhood", "%d is out of range", a.Size)
+			}
+			c.attrs = a
+			c.gives(x.DType, x.Shape)
+		}},
 }
 
 // Norm holds the settings of a normalization.

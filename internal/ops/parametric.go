@@ -19,7 +19,7 @@ var parametrics = []Def{
 	{Name: "prelu", Params: []Param{tensor("x"), tensor("alpha")}, infer: func(c *Call) {
 		inferChannels(c, "alpha")
 	}},
-	{Name: "softplus_parametric", Params: []Param{tensor("x"), tensor("alpha"), tensor("beta")},
+	{Name: "softplus_parametric", Cost: Pass, Params: []Param{tensor("x"), tensor("alpha"), tensor("beta")},
 		infer: func(c *Call) { inferChannels(c, "alpha", "beta") }},
 }
 

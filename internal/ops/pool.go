@@ -2,9 +2,12 @@ package ops
 
 // pools take the maximum, the mean or the norm of a window. Attrs is a Window.
 var pools = []Def{
-	{Name: "l2_pool", Params: poolParams(), infer: inferPool},
-	{Name: "max_pool", Params: poolParams(), infer: inferPool},
-	{Name: "avg_pool", Params: append(poolParams(), option("exclude_padding_from_average")), infer: inferPool},
+	{Name: "l2_pool", support: support{memory: some}, limits: poolLimits, Params: poolParams(), infer: inferPool},
+	{Name: "max_pool", support: support{memory: some, instead: "take the maximum of slices"}, limits: poolLimits,
+		Params: poolParams(), infer: inferPool},
+	{Name: "avg_pool", support: support{memory: some, instead: "use a convolution with equal weights, one group for " +
+		"each channel"}, limits: poolLimits,
+		Params: append(poolParams(), option("exclude_padding_from_average")), infer: inferPool},
 }
 
 func poolParams() []Param {

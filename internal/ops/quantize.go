@@ -4,19 +4,21 @@ import "github.com/anekit/anekit/ane/mil"
 
 // quantization converts between numbers and integers that stand for them. Attrs is a Quantization.
 var quantization = []Def{
-	{Name: "quantize", Params: []Param{tensor("input"), tensor("scale"), perhaps("zero_point"), option("axis"),
-		setting("output_dtype")}, infer: func(c *Call) {
-		c.needs("input", floats...)
-		c.needs("scale", floats...)
-		c.sameType("input", "scale")
-		d := c.dtype("output_dtype", byteTypes...)
-		if z := c.tensor("zero_point"); z != nil && z.DType != d && !c.failed() {
-			c.fail("zero_point", "give it in output_dtype", "zero_point is %s but output_dtype is %s", z.DType, d)
-		}
-		c.perAxis("input")
-		c.gives(d, c.tensor("input").Shape)
-	}},
-	{Name: "dequantize", Params: []Param{tensor("input"), tensor("scale"), perhaps("zero_point"), option("axis")},
+	{Name: "quantize", Since: 17,
+		Params: []Param{tensor("input"), tensor("scale"), perhaps("zero_point"), option("axis"),
+			setting("output_dtype")}, infer: func(c *Call) {
+			c.needs("input", floats...)
+			c.needs("scale", floats...)
+			c.sameType("input", "scale")
+			d := c.dtype("output_dtype", byteTypes...)
+			if z := c.tensor("zero_point"); z != nil && z.DType != d && !c.failed() {
+				c.fail("zero_point", "give it in output_dtype", "zero_point is %s but output_dtype is %s", z.DType, d)
+			}
+			c.perAxis("input")
+			c.gives(d, c.tensor("input").Shape)
+		}},
+	{Name: "dequantize", Since: 17,
+		Params: []Param{tensor("input"), tensor("scale"), perhaps("zero_point"), option("axis")},
 		infer: func(c *Call) {
 			c.needs("input", byteTypes...)
 			c.needs("scale", floats...)
@@ -24,22 +26,24 @@ var quantization = []Def{
 			c.perAxis("input")
 			c.gives(c.tensor("scale").DType, c.tensor("input").Shape)
 		}},
-	{Name: "constexpr_affine_dequantize", Params: []Param{known("quantized_data"), known("scale"), known("zero_point"),
-		setting("axis")}, infer: func(c *Call) {
-		c.needs("quantized_data", byteTypes...)
-		c.needs("scale", floats...)
-		c.needs("zero_point", mil.Int8, mil.UInt8, mil.FP32)
-		if z := c.tensor("zero_point"); z.DType != mil.FP32 {
-			c.sameType("quantized_data", "zero_point")
-		}
-		x := c.tensor("quantized_data")
-		axis := c.axis("axis", x.Rank(), 0)
-		for _, name := range []string{"scale", "zero_point"} {
-			c.along(name, x, axis)
-		}
-		c.attrs = Quantization{Axis: axis}
-		c.gives(c.tensor("scale").DType, x.Shape)
-	}},
+	{Name: "constexpr_affine_dequantize", Family: Constexprs, Cost: Free,
+		support: support{contested: "weights as fp16 run everywhere"},
+		Params: []Param{known("quantized_data"), known("scale"), known("zero_point"),
+			setting("axis")}, infer: func(c *Call) {
+			c.needs("quantized_data", byteTypes...)
+			c.needs("scale", floats...)
+			c.needs("zero_point", mil.Int8, mil.UInt8, mil.FP32)
+			if z := c.tensor("zero_point"); z.DType != mil.FP32 {
+				c.sameType("quantized_data", "zero_point")
+			}
+			x := c.tensor("quantized_data")
+			axis := c.axis("axis", x.Rank(), 0)
+			for _, name := range []string{"scale", "zero_point"} {
+				c.along(name, x, axis)
+			}
+			c.attrs = Quantization{Axis: axis}
+			c.gives(c.tensor("scale").DType, x.Shape)
+		}},
 }
 
 // byteTypes are the types of quantized elements.

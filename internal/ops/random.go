@@ -6,7 +6,7 @@ package ops
 var randoms = []Def{
 	random("random_uniform", "low", 0, "high", 1), random("random_normal", "mean", 0, "stddev", 1),
 	random("random_bernoulli", "prob", 0.5, "", 0),
-	{Name: "random_categorical", Params: []Param{tensor("x"), option("mode"),
+	{Name: "random_categorical", support: nowhere(drawn), Params: []Param{tensor("x"), option("mode"),
 		{Name: "size", Const: true, Sized: true, Optional: true}, option("seed")}, infer: inferCategorical},
 }
 
@@ -22,7 +22,7 @@ func random(name, first string, a float64, second string, b float64) Def {
 	if second != "" {
 		params = append(params, option(second))
 	}
-	return Def{Name: name, Params: append(params, option("seed")), infer: func(c *Call) {
+	return Def{Name: name, support: nowhere(drawn), Params: append(params, option("seed")), infer: func(c *Call) {
 		d := floats[1]
 		if v := c.tensor(first); v != nil {
 			c.needs(first, floats...)

@@ -10,21 +10,24 @@ import (
 
 // recurrents run a cell over a sequence x [S, B, I]. Attrs is a Recurrent.
 var recurrents = []Def{
-	{Name: "lstm", Many: true, Params: []Param{tensor("x"), tensor("initial_h"), tensor("initial_c"),
-		tensor("weight_ih"), tensor("weight_hh"), perhaps("bias"), perhaps("peephole"), perhaps("weight_ih_back"),
-		perhaps("weight_hh_back"), perhaps("bias_back"), perhaps("peephole_back"), option("direction"),
-		option("output_sequence"), option("recurrent_activation"), option("cell_activation"), option("activation"),
-		option("clip")}, infer: inferLSTM},
-	{Name: "gru", Many: true, Params: []Param{tensor("x"), tensor("initial_h"), tensor("weight_ih"),
-		tensor("weight_hh"), perhaps("bias"), perhaps("input_bias"), option("direction"), option("output_sequence"),
-		option("recurrent_activation"), option("activation"), option("reset_after")}, infer: func(c *Call) {
-		a := c.recurrent(3)
-		a.Gate, a.ResetAfter = c.activation("recurrent_activation", "sigmoid"), c.boolean("reset_after", false)
-		c.parameter("input_bias", 3*a.H)
-		c.sequence(a, 1)
-	}},
-	{Name: "rnn", Many: true, Params: []Param{tensor("x"), tensor("initial_h"), tensor("weight_ih"),
-		tensor("weight_hh"), perhaps("bias"), option("direction"), option("output_sequence"), option("activation")},
+	{Name: "lstm", support: nowhere(onHost), Many: true,
+		Params: []Param{tensor("x"), tensor("initial_h"), tensor("initial_c"),
+			tensor("weight_ih"), tensor("weight_hh"), perhaps("bias"), perhaps("peephole"), perhaps("weight_ih_back"),
+			perhaps("weight_hh_back"), perhaps("bias_back"), perhaps("peephole_back"), option("direction"),
+			option("output_sequence"), option("recurrent_activation"), option("cell_activation"), option("activation"),
+			option("clip")}, infer: inferLSTM},
+	{Name: "gru", support: nowhere(onHost), Many: true,
+		Params: []Param{tensor("x"), tensor("initial_h"), tensor("weight_ih"),
+			tensor("weight_hh"), perhaps("bias"), perhaps("input_bias"), option("direction"), option("output_sequence"),
+			option("recurrent_activation"), option("activation"), option("reset_after")}, infer: func(c *Call) {
+			a := c.recurrent(3)
+			a.Gate, a.ResetAfter = c.activation("recurrent_activation", "sigmoid"), c.boolean("reset_after", false)
+			c.parameter("input_bias", 3*a.H)
+			c.sequence(a, 1)
+		}},
+	{Name: "rnn", support: nowhere(onHost), Many: true,
+		Params: []Param{tensor("x"), tensor("initial_h"), tensor("weight_ih"),
+			tensor("weight_hh"), perhaps("bias"), option("direction"), option("output_sequence"), option("activation")},
 		infer: func(c *Call) { c.sequence(c.recurrent(1), 1) }},
 }
 

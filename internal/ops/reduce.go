@@ -10,12 +10,15 @@ import (
 // for those that fold, reduce_argmax and reduce_argmin included, and an int, the
 // axis, for softmax.
 var reductions = []Def{
-	reduction("reduce_sum", numerics), reduction("reduce_mean", floats), reduction("reduce_max", numerics),
-	reduction("reduce_min", numerics), reduction("reduce_prod", numerics), reduction("reduce_l1_norm", numerics),
+	reduction("reduce_sum", numerics),
+	reduction("reduce_mean", floats).contested("reduce_sum and a multiplication run everywhere"),
+	reduction("reduce_max", numerics),
+	reduction("reduce_min", numerics), reduction("reduce_prod", numerics).nowhere("write exp of a sum of logarithms"),
+	reduction("reduce_l1_norm", numerics),
 	reduction("reduce_l2_norm", floats), reduction("reduce_log_sum", floats),
-	reduction("reduce_log_sum_exp", floats), reduction("reduce_sum_square", numerics),
+	reduction("reduce_log_sum_exp", floats).costs(Twice), reduction("reduce_sum_square", numerics),
 	extreme("reduce_argmax"), extreme("reduce_argmin"),
-	{Name: "softmax", Params: []Param{tensor("x"), option("axis")}, infer: func(c *Call) {
+	{Name: "softmax", Family: Norms, Cost: Twice, Params: []Param{tensor("x"), option("axis")}, infer: func(c *Call) {
 		x := c.tensor("x")
 		c.needs("x", floats...)
 		c.fp32(x.DType)
@@ -60,7 +63,7 @@ func reduction(name string, types []mil.DType) Def {
 // extreme is an operator that returns indexes along one axis.
 func extreme(name string) Def {
 	params := []Param{tensor("x"), option("axis"), option("keep_dims"), option("output_dtype")}
-	return Def{Name: name, Params: params, infer: func(c *Call) {
+	return Def{Name: name, support: nowhere(chosen), Params: params, infer: func(c *Call) {
 		x := c.tensor("x")
 		c.needs("x", numerics...)
 		c.cpu()

@@ -12,7 +12,7 @@ import (
 // resizes sample images between their elements. Attrs is a Resize, a Crop for
 // crop_resize, a Sampler for affine and resample.
 var resizes = []Def{
-	{Name: "upsample_nearest_neighbor", Params: []Param{tensor("x"), option("scale_factor_height"),
+	{Name: "upsample_nearest_neighbor", Cost: Moves, Params: []Param{tensor("x"), option("scale_factor_height"),
 		option("scale_factor_width")}, infer: func(c *Call) {
 		c.resizes(c.scaled(), Resize{Mode: SampleDefault, Nearest: true})
 	}},
@@ -30,7 +30,7 @@ var resizes = []Def{
 		}
 		c.resizes(c.scaled(), Resize{Mode: mode})
 	}},
-	{Name: "resize_nearest_neighbor", Params: []Param{tensor("x"), setting("target_size_height"),
+	{Name: "resize_nearest_neighbor", Cost: Moves, Params: []Param{tensor("x"), setting("target_size_height"),
 		setting("target_size_width")}, infer: func(c *Call) {
 		c.resizes(c.target("target_size_height", "target_size_width"), Resize{Mode: SampleDefault, Nearest: true})
 	}},
@@ -38,11 +38,12 @@ var resizes = []Def{
 		option("sampling_mode")}, infer: func(c *Call) {
 		c.resizes(c.target("target_size_height", "target_size_width"), Resize{Mode: c.sampling()})
 	}},
-	{Name: "resize", Params: []Param{tensor("x"), setting("shape"), setting("resized_dims"),
+	{Name: "resize", Since: 17, Params: []Param{tensor("x"), setting("shape"), setting("resized_dims"),
 		option("interpolation_mode"), option("sampling_mode")}, infer: inferResize},
-	{Name: "crop_resize", Params: []Param{tensor("x"), perhaps("roi"), perhaps("boxes"), perhaps("box_indices"),
-		option("target_height"), option("target_width"), option("normalized_coordinates"), option("spatial_scale"),
-		option("box_coordinate_mode"), option("sampling_mode"), option("pad_value")}, infer: inferCropResize},
+	{Name: "crop_resize", support: nowhere("unfold with slices"),
+		Params: []Param{tensor("x"), perhaps("roi"), perhaps("boxes"), perhaps("box_indices"),
+			option("target_height"), option("target_width"), option("normalized_coordinates"), option("spatial_scale"),
+			option("box_coordinate_mode"), option("sampling_mode"), option("pad_value")}, infer: inferCropResize},
 	{Name: "affine", Params: []Param{tensor("x"), tensor("transform_matrix"), setting("output_height"),
 		setting("output_width"), setting("sampling_mode"), setting("padding_mode"), setting("padding_value"),
 		setting("coordinates_mode"), setting("align_corners")}, infer: inferAffine},

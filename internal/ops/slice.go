@@ -11,13 +11,17 @@ import (
 // slicing takes a box out of a tensor, replaces one, or adds a border. Attrs is a Slice for the
 // slices, a Pad for pad.
 var slicing = []Def{
-	{Name: "slice_by_index", Params: []Param{tensor("x"), tensor("begin"), tensor("end"), option("stride"),
-		option("begin_mask"), option("end_mask"), option("squeeze_mask")}, infer: inferSliceIndex},
-	{Name: "slice_by_size", Params: []Param{tensor("x"), tensor("begin"), sized("size")}, infer: inferSliceSize},
-	{Name: "slice_update", Params: []Param{tensor("x"), tensor("update"), tensor("begin"), tensor("end"),
-		option("stride"), option("begin_mask"), option("end_mask"), option("squeeze_mask")}, infer: inferSliceUpdate},
-	{Name: "pad", Params: []Param{tensor("x"), setting("pad"), option("mode"), option("constant_val")},
-		infer: inferPad},
+	{Name: "slice_by_index", limits: sliceLimits,
+		Params: []Param{tensor("x"), tensor("begin"), tensor("end"), option("stride"),
+			option("begin_mask"), option("end_mask"), option("squeeze_mask")}, infer: inferSliceIndex},
+	{Name: "slice_by_size", limits: sliceLimits,
+		Params: []Param{tensor("x"), tensor("begin"), sized("size")}, infer: inferSliceSize},
+	{Name: "slice_update", Since: 18, Family: Indexing, support: nowhere(gathered),
+		Params: []Param{tensor("x"), tensor("update"), tensor("begin"), tensor("end"),
+			option("stride"), option("begin_mask"), option("end_mask"), option("squeeze_mask")}, infer: inferSliceUpdate},
+	{Name: "pad", Family: Movements,
+		Params: []Param{tensor("x"), setting("pad"), option("mode"), option("constant_val")},
+		infer:  inferPad},
 }
 
 // Slice selects elements: on axis i those at Begin + k*Stride for k below Size.

@@ -3,20 +3,23 @@ package ops
 // states read and write the tensor that a state parameter holds. Attrs is nil. The nodes that take a state run in
 // the order of the text; a node's In has the state where the parameter stands.
 var states = []Def{
-	{Name: "read_state", Params: []Param{state("input")}, infer: func(c *Call) {
-		s := c.tensor("input")
-		c.stateful()
-		c.gives(s.DType, s.Shape)
-	}},
-	{Name: "write_state", Effect: true, Params: []Param{state("input"), tensor("data")}, infer: func(c *Call) {
-		c.holds("input", "data")
-		c.results(nil, nil)
-	}},
-	{Name: "coreml_update_state", Effect: true, Params: []Param{state("state"), tensor("value")}, infer: func(c *Call) {
-		c.holds("state", "value")
-		s := c.tensor("state")
-		c.gives(s.DType, s.Shape)
-	}},
+	{Name: "read_state", Since: 18, Cost: Free, limits: stateLimits,
+		Params: []Param{state("input")}, infer: func(c *Call) {
+			s := c.tensor("input")
+			c.stateful()
+			c.gives(s.DType, s.Shape)
+		}},
+	{Name: "write_state", Since: 18, limits: stateLimits, Effect: true,
+		Params: []Param{state("input"), tensor("data")}, infer: func(c *Call) {
+			c.holds("input", "data")
+			c.results(nil, nil)
+		}},
+	{Name: "coreml_update_state", Since: 18, limits: stateLimits, Effect: true,
+		Params: []Param{state("state"), tensor("value")}, infer: func(c *Call) {
+			c.holds("state", "value")
+			s := c.tensor("state")
+			c.gives(s.DType, s.Shape)
+		}},
 }
 
 // holds checks that a state can hold a tensor.

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -8,16 +9,51 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// Def describes one operator.
+// Def is the row of one operator in the table: all that this module knows about it, except its kernels. The rows stand
+// in the files of their families, and table lists those; what most rows of a family have in common, its Family and
+// Cost, stands there.
+//
+//   - Analyze and Infer check a call by Params, then by the function infer, which computes types and shapes.
+//   - ane/mil/build has a method for each row.
+//   - Place says where a call runs on a chip and why, by support (which compilers take the operator at all) and by the
+//     function limits (which calls of it); the figures of limits are those of package chip. Package lint has a rule
+//     for each Reason.Rule and reports what Place answers; package cost asks it what Core ML runs on the CPU.
+//   - Package cost reads Cost, package lint Family, Cost and Error.
+//   - The software engine has a kernel for each name.
+//
+// A new operator is one row and one kernel.
 type Def struct {
 	Name   string
+	Since  int // number of the opset that brought the operator: 17 and 18, or 16 for all before
+	Family Family
+	Cost   Cost
 	Params []Param
 	// Many allows any number of results; otherwise there is exactly one.
 	Many bool
 	// Effect operators change a state. They run even if nothing uses their results.
 	Effect bool
+	// Error is the largest error of a function that the engine looks up in a table, as published for M6: "3.4e-3" or
+	// "2.1 ulp".
+	Error string
+
+	support support
+	limits  func(p *placing) // what keeps a call from the engine
 	// infer checks the call and sets its result types and Attrs.
 	infer func(c *Call)
+}
+
+// The columns that few rows have are set by these, as in unary("mod").refused("..").
+
+func (d Def) costs(c Cost) Def                { d.Cost = c; return d }
+func (d Def) off(text string) Def             { d.Error = text; return d }
+func (d Def) limited(by func(p *placing)) Def { d.limits = by; return d }
+func (d Def) nowhere(instead string) Def      { d.support = nowhere(instead); return d }
+func (d Def) contested(instead string) Def    { d.support.contested = instead; return d }
+
+// partly sets how far the compilers of the engine take an operator.
+func (d Def) partly(memory, e5 verdict, instead string) Def {
+	d.support = support{memory: memory, e5: e5, instead: instead}
+	return d
 }
 
 // Param is one argument of an operator.
@@ -58,7 +94,7 @@ func (p Param) optional() Param { p.Optional = true; return p }
 func (p Param) deep() Param     { p.Deep = true; return p }
 
 // constexpr reports whether the operator makes a constant of constants.
-func (d *Def) constexpr() bool { return strings.HasPrefix(d.Name, "constexpr_") }
+func (d *Def) constexpr() bool { return d.Family == Constexprs }
 
 // param returns the parameter called name, or nil.
 func (d *Def) param(name string) *Param {
@@ -119,14 +155,31 @@ func unknownHint(kind string) string {
 // never changed after the program starts.
 var table = func() map[string]*Def {
 	t := map[string]*Def{}
-	for _, family := range [][]Def{
-		elementwise, activations, reductions, products, convolutions, pools, norms, views, joins, slicing, casts,
-		moves, generators, states, functions, parametrics, comparisons, resizes, recurrents,
-		quantization, compressions,
-		indexing, randoms,
+	for _, f := range []struct {
+		Family
+		Cost
+		defs []Def
+	}{
+		{Unaries, Function, slices.Concat(activations, functions, parametrics)},
+		{Binaries, Pass, slices.Concat(elementwise, comparisons)},
+		{Reductions, Pass, reductions},
+		{Norms, Twice, norms},
+		{Products, Multiplies, slices.Concat(products, convolutions)},
+		{Pools, Pass, pools},
+		{Views, Free, views},
+		{Movements, Moves, slices.Concat(moves, joins)},
+		{Slices, Moves, slicing},
+		{Indexing, Pass, indexing},
+		{Sampling, Pass, resizes},
+		{Conversions, Pass, slices.Concat(casts, quantization)},
+		{Generators, Pass, slices.Concat(generators, randoms)},
+		{Recurrents, Pass, recurrents},
+		{States, Pass, states},
+		{Constexprs, Free, compressions},
 	} {
-		for i := range family {
-			t[family[i].Name] = &family[i]
+		for _, d := range f.defs {
+			d.Since, d.Family, d.Cost = max(d.Since, 16), cmp.Or(d.Family, f.Family), cmp.Or(d.Cost, f.Cost)
+			t[d.Name] = &d
 		}
 	}
 	return t

@@ -29,6 +29,9 @@ type Value struct {
 	Text   []string // the elements of a string constant
 	// State marks a state parameter. DType and Shape are those of the tensor that it holds.
 	State bool
+	// Folded marks a value that is known when compiling, though perhaps not here: a constant, or computed from
+	// constants alone.
+	Folded bool
 
 	input  bool    // a parameter of the function
 	bare   bool    // a number without a type: a setting may take it as float too
@@ -77,19 +80,6 @@ func sensible(shape []int) bool {
 		n *= d
 	}
 	return true
-}
-
-// Node is one operation of the graph.
-type Node struct {
-	Def *Def
-	Op  *mil.Op
-	// In holds the tensor operands in the order of Def.Params, nil for an
-	// absent one; the items of a variadic operand follow each other.
-	In  []*Value
-	Out []*Value
-	// Attrs holds the settings, in the type that the table of the operator's family
-	// documents.
-	Attrs any
 }
 
 // Graph is one function, resolved: every name looked up, every type inferred.

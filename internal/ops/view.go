@@ -11,12 +11,14 @@ import (
 // the permutation; of the others nil, because dense elements do not move.
 var views = []Def{
 	{Name: "reshape", Params: []Param{tensor("x"), sized("shape")}, infer: inferReshape},
-	{Name: "transpose", Params: []Param{tensor("x"), setting("perm")}, infer: inferTranspose},
+	{Name: "transpose", Family: Movements, Cost: Moves,
+		Params: []Param{tensor("x"), setting("perm")}, infer: inferTranspose},
 	{Name: "expand_dims", Params: []Param{tensor("x"), setting("axes")}, infer: inferExpand},
 	{Name: "squeeze", Params: []Param{tensor("x"), option("axes")}, infer: inferSqueeze},
 	{Name: "flatten2d", Params: []Param{tensor("x"), option("axis")}, infer: inferFlatten},
-	{Name: "reshape_like", Params: []Param{tensor("x"), likes("ref_tensors"), settings("begins"), settings("ends"),
-		settings("end_masks")}, infer: inferReshapeLike},
+	{Name: "reshape_like", Since: 17,
+		Params: []Param{tensor("x"), likes("ref_tensors"), settings("begins"), settings("ends"),
+			settings("end_masks")}, infer: inferReshapeLike},
 }
 
 func inferReshape(c *Call) {

@@ -45,6 +45,31 @@ type stmt struct {
 	*mil.Op
 	args []*arg
 	out  []*value
+	node *ops.Node
+}
+
+// family is the family of the operator, 0 for one that the table does not have.
+func (s *stmt) family() ops.Family {
+	if s.node == nil || s.node.Def == nil {
+		return 0
+	}
+	return s.node.Def.Family
+}
+
+// moves reports whether the operator copies elements without computing any.
+func (s *stmt) moves() bool {
+	return s.node.Def != nil && (s.node.Def.Cost == ops.Moves || s.node.Def.Cost == ops.Free)
+}
+
+// operand returns the value as package ops knows it.
+func (v *value) operand() *ops.Value {
+	o := &ops.Value{Name: v.name, DType: v.dtype, Shape: v.shape, Folded: v.folded}
+	if v.seen != nil {
+		same := *v.seen
+		same.Name, same.Folded = v.name, v.folded
+		o = &same
+	}
+	return o
 }
 
 // arg is an argument of a statement.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // Limits of numbers.
@@ -104,7 +104,7 @@ func (s *stmt) alpha(name string, def float64) float64 {
 // spanAfter returns the span of the results of a statement.
 func (r *run) spanAfter(f *function, s *stmt) span {
 	x, y := s.spanIn("x"), s.spanIn("y")
-	if strings.HasPrefix(s.Kind, "reduce_") {
+	if s.family() == ops.Reductions {
 		return reduced(s, x)
 	}
 	switch s.Kind {
@@ -146,14 +146,16 @@ func (r *run) spanAfter(f *function, s *stmt) span {
 			return x
 		}
 		return span{}
-	case "gather":
-		return x
+	case "slice_update":
+		return x.join(s.spanIn("update"))
+	case "space_to_batch":
+		return x.join(between(0, 0))
 	case "max_pool", "avg_pool":
 		return x
 	case "pad":
 		return x.join(between(s.alpha("constant_val", 0), s.alpha("constant_val", 0)))
 	}
-	if movement(s.Kind) {
+	if s.moves() {
 		return x
 	}
 	return elementwise(s, x)

@@ -174,7 +174,20 @@ func (fn *function) call(s *stmt) {
 	for _, v := range s.out {
 		v.folded = folded
 	}
-	if ops.Lookup(s.Kind) == nil {
+	var placed []ops.Operand
+	for _, a := range s.args {
+		o := ops.Operand{Name: a.name, List: a.list}
+		for _, v := range a.values {
+			o.Values = append(o.Values, v.operand())
+		}
+		placed = append(placed, o)
+	}
+	var results []*ops.Value
+	for _, v := range s.out {
+		results = append(results, v.operand())
+	}
+	s.node = ops.NewNode(s.Op, placed, results)
+	if s.node.Def == nil {
 		fn.unknown = append(fn.unknown, s)
 		return
 	}

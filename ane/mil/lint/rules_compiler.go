@@ -6,6 +6,7 @@ import (
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // compilerRules are about faults of Apple's compiler itself.
@@ -51,18 +52,6 @@ func compilerRules() []Rule {
 	}
 }
 
-// unary operators have one tensor operand of the same shape as the result.
-var unary = []string{"relu", "relu6", "sigmoid", "tanh", "silu", "gelu", "abs", "exp", "exp2", "sqrt", "rsqrt",
-	"square", "erf",
-	"log", "inverse", "softplus", "softsign", "elu", "leaky_relu", "clip", "round", "floor", "ceil", "sign", "atan",
-	"sin", "cos",
-	"threshold", "thresholded_relu", "clamped_relu", "scaled_tanh", "sigmoid_hard", "linear_activation", "logical_not"}
-
-// binary operators combine elements.
-var binary = []string{"add", "sub", "mul", "real_div", "maximum", "minimum", "pow", "floor_div", "greater",
-	"greater_equal",
-	"less", "less_equal", "equal", "not_equal", "select"}
-
 // pointwise reports whether a convolution has a kernel of 1x1.
 func pointwise(s *stmt) bool {
 	h, w, ok := kernel(s)
@@ -103,7 +92,7 @@ func (fn *function) longest(length map[*value]int) (end *value, n int) {
 	return end, n
 }
 
-func isUnary(s *stmt) bool { return slices.Contains(unary, s.Kind) }
+func isUnary(s *stmt) bool { return s.family() == ops.Unaries }
 
 func checkChain(c *check) {
 	limit := c.spec.Chain
@@ -127,7 +116,7 @@ func checkElementwise(c *check) {
 		return
 	}
 	for _, f := range c.funcs {
-		length := f.chains(func(s *stmt) bool { return isUnary(s) || slices.Contains(binary, s.Kind) },
+		length := f.chains(func(s *stmt) bool { return isUnary(s) || s.family() == ops.Binaries },
 			func(*stmt) bool { return false })
 		if end, n := f.longest(length); n >= 128 {
 			seconds := 1.13 * math.Pow(float64(n)/128, 3.6)
@@ -176,7 +165,7 @@ func checkBranches(c *check) {
 }
 
 func reduces(v *value) bool {
-	return v != nil && v.made != nil && len(v.made.Kind) > 7 && v.made.Kind[:7] == "reduce_"
+	return v != nil && v.made != nil && v.made.family() == ops.Reductions
 }
 
 func checkZero(c *check) {

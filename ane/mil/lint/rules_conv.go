@@ -1,8 +1,6 @@
 package lint
 
 import (
-	"slices"
-
 	"github.com/anekit/anekit/ane/chip"
 )
 
@@ -13,15 +11,15 @@ func convRules() []Rule {
 		{ID: "kernel-width", Severity: Error, each: true, placed: true, Title: "A kernel is wider than the chip takes.",
 			Reason: "The compiler refuses it; Core ML places it on the CPU without a word.",
 			Fix:    "split the kernel, or turn it: kernels may be higher than wide", Source: study,
-			check: checkKernelWidth},
+			check: checkPlaced},
 		{ID: "kernel-height", Severity: Error, each: true, placed: true,
 			Title:  "A kernel is higher than the chip takes.",
-			Reason: "The compiler refuses it.", Fix: "split the kernel", Source: study, check: checkKernelHeight},
+			Reason: "The compiler refuses it.", Fix: "split the kernel", Source: study, check: checkPlaced},
 		{ID: "kernel-square", Severity: Error, each: true, placed: true,
 			Title:  "A square kernel is larger than the chip takes.",
 			Reason: "16x16 compiles only through Core ML, in minutes and with 12 GB; 17x17 fails.",
 			Fix:    "split the kernel",
-			Source: study, check: checkKernelSquare},
+			Source: study, check: checkPlaced},
 		{ID: "kernel-rewritten", Severity: Note, each: true, Title: "A kernel is 9 to 15 wide.",
 			Reason: "The compiler rewrites it to stride 2, which is slow, and a second engine adds nothing when " +
 				"it is split by rows (B9).",
@@ -30,11 +28,11 @@ func convRules() []Rule {
 			Title:  "A convolution has 32000 input channels or more.",
 			Reason: "ANECCompile() FAILED; as many output channels work.",
 			Fix:    "use matmul, as the gradient of a classifier does",
-			Source: "gpt, maderix (M)", check: checkConvChannels},
+			Source: "gpt, maderix (M)", check: checkPlaced},
 		{ID: "conv-3d", Severity: Error, placed: true, Roads: engineRoads,
 			Title:  "A convolution or pool has three spatial axes.",
 			Reason: "The engine's roads have no 3-D convolution.", Fix: "fold an axis into the batch",
-			Source: "ironmill (M)", check: check3D},
+			Source: "ironmill (M)", check: checkPlaced},
 		{ID: "conv-groups", Severity: Error, Title: "The groups of a convolution do not divide its channels.",
 			Reason: "The compiler answers KernelChannels (..) != InputChannels (..) / Group (..).",
 			Fix:    "choose a divisor of both",
@@ -42,10 +40,10 @@ func convRules() []Rule {
 		{ID: "dynamic-conv-batch", Severity: Error, each: true, placed: true,
 			Title:  "A convolution whose weight is an input has a batch of 2 or more.",
 			Reason: "The compiler service dies.", Fix: "run one image at a time", Source: "forge, on M1 and M5 (M)",
-			check: checkDynamicBatch},
+			check: checkPlaced},
 		{ID: "dynamic-conv-dilation", Severity: Error, placed: true, Roads: engineRoads,
 			Title: "A convolution whose weight is an input is dilated.", Reason: "The compiler refuses it.",
-			Fix: "write zeros into the weight", Source: "forge, on M5 (M)", check: checkDynamicDilation},
+			Fix: "write zeros into the weight", Source: "forge, on M5 (M)", check: checkPlaced},
 		{ID: "dynamic-conv-ignored", Severity: Error, each: true, Roads: []chip.Road{chip.InMemory},
 			Title:  "The weight of a convolution is an input.",
 			Reason: "On an M3 Max the program compiles and ignores the weight; E5 uses it.",
@@ -55,12 +53,12 @@ func convRules() []Rule {
 			Title:  "The window of a pool is wider than the chip takes.",
 			Reason: "The compiler refuses max_pool wider than 8; no avg_pool wider than 14 was tried.",
 			Fix:    "pool twice, or turn the window: it may be higher than wide", Source: "study (C)",
-			check: checkPool},
+			check: checkPlaced},
 		{ID: "lrn-channels", Severity: Error, each: true, placed: true,
 			Title:  "local_response_norm has more than 15 channels.",
 			Reason: "The engine refuses it.", Fix: "write it with square, avg_pool and pow",
 			Source: "forge, on M1 and M5 (M)",
-			check:  checkLRN},
+			check:  checkPlaced},
 	}
 }
 
@@ -88,33 +86,6 @@ func (r *run) kernels(visit func(s *stmt, h, w int)) {
 	}, "conv", "conv_transpose")
 }
 
-func checkKernelWidth(c *check) {
-	limit := c.spec.KernelWidth
-	c.kernels(func(s *stmt, h, w int) {
-		if w > limit.Value && h != w {
-			c.error(s.Pos, "", "kernel %dx%d: width %d, at most %d", h, w, w, limit.Value)
-		}
-	})
-}
-
-func checkKernelHeight(c *check) {
-	limit := c.spec.KernelHeight
-	c.kernels(func(s *stmt, h, w int) {
-		if h > limit.Value && h != w {
-			c.error(s.Pos, "", "kernel %dx%d: height %d, at most %d", h, w, h, limit.Value)
-		}
-	})
-}
-
-func checkKernelSquare(c *check) {
-	limit := c.spec.KernelSquare
-	c.kernels(func(s *stmt, h, w int) {
-		if h == w && h > limit.Value {
-			c.error(s.Pos, "", "kernel %dx%d, at most %dx%d", h, w, limit.Value, limit.Value)
-		}
-	})
-}
-
 func checkRewritten(c *check) {
 	from := c.spec.RewrittenFrom
 	c.kernels(func(s *stmt, h, w int) {
@@ -122,23 +93,6 @@ func checkRewritten(c *check) {
 			c.note(s.Pos, "", "kernel %dx%d: widths from %d are rewritten to stride 2", h, w, from.Value)
 		}
 	})
-}
-
-func checkConvChannels(c *check) {
-	limit := c.spec.ConvChannels.Value
-	c.kernels(func(s *stmt, _, _ int) {
-		if x := s.in("x"); x != nil && len(x.shape) > 1 && x.shape[1] > limit {
-			c.error(s.Pos, "", "%d input channels, at most %d", x.shape[1], limit)
-		}
-	})
-}
-
-func check3D(c *check) {
-	c.kinds(func(s *stmt) {
-		if x := s.in("x"); x != nil && len(x.shape) == 5 {
-			c.error(s.Pos, "", "%s of shape %v", s.Kind, x.shape)
-		}
-	}, "conv", "conv_transpose", "max_pool", "avg_pool", "l2_pool")
 }
 
 func checkGroups(c *check) {
@@ -163,22 +117,6 @@ func (r *run) dynamic(visit func(s *stmt)) {
 	}, "conv", "conv_transpose")
 }
 
-func checkDynamicBatch(c *check) {
-	c.dynamic(func(s *stmt) {
-		if x := s.in("x"); x != nil && len(x.shape) > 2 && x.shape[0] > c.spec.DynamicBatch.Value {
-			c.error(s.Pos, "", "batch %d with a weight that is computed", x.shape[0])
-		}
-	})
-}
-
-func checkDynamicDilation(c *check) {
-	c.dynamic(func(s *stmt) {
-		if d, ok := s.ints("dilations"); ok && slices.ContainsFunc(d, func(n int) bool { return n > 1 }) {
-			c.error(s.Pos, "", "dilations %v with a weight that is computed", few(d))
-		}
-	})
-}
-
 func checkDynamicIgnored(c *check) {
 	c.dynamic(func(s *stmt) {
 		if c.on(chip.M3) {
@@ -188,34 +126,4 @@ func checkDynamicIgnored(c *check) {
 		c.warn(s.Pos, "", "the weight is computed: an M3 Max ignores it, and no other chip is known to use it on "+
 			"this road")
 	})
-}
-
-func checkPool(c *check) {
-	c.kinds(func(s *stmt) {
-		k, ok := s.ints("kernel_sizes")
-		if !ok || len(k) == 0 || len(k) > 2 {
-			return
-		}
-		w := k[len(k)-1]
-		switch {
-		case s.Kind == "max_pool" && w > c.spec.PoolWidth.Value:
-			c.error(s.Pos, "", "max_pool %v: width %d, at most %d", k, w, c.spec.PoolWidth.Value)
-		case s.Kind == "avg_pool" && w > c.spec.AvgPoolWidth.Value:
-			c.warn(s.Pos, "", "avg_pool %v: width %d, up to %d were tried", k, w, c.spec.AvgPoolWidth.Value)
-		}
-	}, "max_pool", "avg_pool")
-}
-
-func checkLRN(c *check) {
-	c.kinds(func(s *stmt) {
-		if x := s.in("x"); x != nil && len(x.shape) > 1 {
-			_, ch, _, _ := x.nchw()
-			if len(x.shape) == 3 {
-				ch = x.shape[0]
-			}
-			if ch > c.spec.LRNChannels.Value {
-				c.error(s.Pos, "", "local_response_norm of %d channels, at most %d", ch, c.spec.LRNChannels.Value)
-			}
-		}
-	}, "local_response_norm")
 }

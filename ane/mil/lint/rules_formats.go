@@ -42,7 +42,7 @@ func formatRules() []Rule {
 			"not have.",
 			Reason: "The compiler refuses int32 and 4-bit types.", Fix: "cast on the host",
 			Source: "ironmill, forge (M); study (C)",
-			check:  checkCast},
+			check:  checkPlaced},
 	}
 }
 
@@ -161,16 +161,4 @@ func checkInt8Sum(c *check) {
 			c.warn(s.Pos, "", "a sum of %d products of 8 bits reaches %d", k, k*most)
 		}
 	})
-}
-
-func checkCast(c *check) {
-	c.kinds(func(s *stmt) {
-		x, out := s.in("x"), s.result()
-		for _, v := range []*value{x, out} {
-			if v != nil && (v.dtype == mil.Int32 || v.dtype == mil.UInt32 || v.dtype.Bits() == 64 || narrow(v.dtype)) {
-				c.error(s.Pos, "", "cast with %v", v.dtype)
-				return
-			}
-		}
-	}, "cast")
 }

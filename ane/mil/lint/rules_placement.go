@@ -5,6 +5,7 @@ import (
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // placementRules are about what Core ML places on the CPU.
@@ -14,10 +15,10 @@ func placementRules() []Rule {
 		{ID: "cpu-operator", Severity: Warning, Roads: road, Title: "Core ML runs an operator on the CPU.",
 			Reason: "It is never placed on the engine, and each change of place costs 125 us.",
 			Fix:    "use other operators",
-			Source: "study 5.2, on M4 (M) and for h18g (C)", check: checkCPU},
+			Source: "study 5.2, on M4 (M) and for h18g (C)", check: checkPlaced},
 		{ID: "cpu-int32", Severity: Warning, Roads: road, Title: "Core ML runs whole-number arithmetic on the CPU.",
 			Reason: "No int32 tensor is placed on the engine.", Fix: "compute in fp16",
-			Source: "study 5.2, on M4 (M) and for h18g (C)", check: checkCPUInt},
+			Source: "study 5.2, on M4 (M) and for h18g (C)", check: checkPlaced},
 		{ID: "cpu-small", Severity: Note, Roads: road, Title: "A program is too small for Core ML to place it on " +
 			"the engine.",
 			Reason: "A segment at an end has to save 250 us over the CPU.", Fix: "use the in-memory road, or batch",
@@ -25,63 +26,33 @@ func placementRules() []Rule {
 	}
 }
 
-func checkCPU(c *check) {
+// checkPlaced reports what ops.Place says for a rule.
+func checkPlaced(c *check) {
 	c.each(func(_ *function, s *stmt) {
-		if msg, fix := s.cpuOperator(); msg != "" {
-			c.warn(s.Pos, fix, "%s", msg)
+		for _, r := range ops.Place(s.node, c.chips[0], c.road).Reasons {
+			switch {
+			case r.Rule != c.rule.ID:
+			case r.Sure && !r.Remark:
+				c.report(c.rule.Severity, s.Pos, r.Instead, "%s", r.Why)
+			default:
+				c.report(min(c.rule.Severity, Warning), s.Pos, r.Instead, "%s", r.Why)
+			}
 		}
 	})
 }
 
-// cpuOperator says why Core ML never places an operator on the engine, "" if it may.
-func (s *stmt) cpuOperator() (msg, fix string) {
-	r, ok := refusals[s.Kind]
-	switch {
-	case ok && r.cpu:
-		return s.Kind + " runs on the CPU", r.instead
-	case s.Kind == "gather" && !fixedIndices(s):
-		return "gather with computed indices runs on the CPU, with all that computes them", ""
-	case s.Kind == "slice_by_index" || s.Kind == "slice_by_size":
-		if v := s.in("begin"); v != nil && !v.folded {
-			return s.Kind + " with a computed begin runs on the CPU", ""
-		}
-	}
-	return "", ""
-}
-
-func checkCPUInt(c *check) {
-	c.each(func(_ *function, s *stmt) {
-		if d := s.cpuInt(); d != mil.NoType {
-			c.warn(s.Pos, "", "%s with %v runs on the CPU", s.Kind, d)
-		}
-	})
-}
-
-// cpuInt returns the whole-number type that keeps a statement on the CPU under Core ML, NoType if there is none.
-func (s *stmt) cpuInt() mil.DType {
-	if s.constexpr() {
-		return mil.NoType
-	}
-	for _, v := range append(s.tensors(), s.out...) {
-		if !v.folded && (v.dtype == mil.Int32 || s.Kind == "cast" && v.dtype == mil.Int8) {
-			return v.dtype
-		}
-	}
-	return mil.NoType
-}
-
-// OnCPU returns the operations that Core ML never places on the engine: those of the rules cpu-operator and cpu-int32,
-// without a limit on their number. The program should validate.
-func OnCPU(p *mil.Program) map[*mil.Op]bool {
-	r, ops := newRun("", Options{}), map[*mil.Op]bool{}
+// OnCPU returns the operations that Core ML runs on the CPU of a machine with a chip, without a limit on their number.
+// The program should validate.
+func OnCPU(p *mil.Program, c chip.Chip) map[*mil.Op]bool {
+	r, all := newRun("", Options{}), map[*mil.Op]bool{}
 	for _, f := range p.Funcs {
 		for _, s := range r.resolve(f).stmts {
-			if msg, _ := s.cpuOperator(); s.Kind != "const" && (msg != "" || s.cpuInt() != mil.NoType) {
-				ops[s.Op] = true
+			if s.Kind != "const" && ops.Place(s.node, c, chip.CoreML).Where == ops.OnCPU {
+				all[s.Op] = true
 			}
 		}
 	}
-	return ops
+	return all
 }
 
 // saving estimates how many microseconds the engine of an M4 saves over the CPU for a statement, by the fit

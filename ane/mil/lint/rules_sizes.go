@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // sizeRules are about shapes.
@@ -12,18 +13,18 @@ func sizeRules() []Rule {
 	return []Rule{
 		{ID: "rank", Severity: Error, each: true, placed: true, Title: "A tensor has more than five axes.",
 			Reason: "The compiler answers Cannot reshape a tensor of rank > 5.", Fix: "merge axes",
-			Source: "ironmill (M)", check: checkRank},
+			Source: "ironmill (M)", check: checkFit},
 		{ID: "matmul-rank", Severity: Error, each: true, placed: true,
 			Title:  "An operand of matmul has more than four axes.",
 			Reason: "The compiler answers depth > 1 is not supported for MatMult.", Fix: "merge the batch axes",
-			Source: "ironmill (M)", check: checkMatmulRank},
+			Source: "ironmill (M)", check: checkPlaced},
 		{ID: "matmul-inner", Severity: Error, each: true, placed: true,
 			Title:  "matmul sums over more than 32768 elements.",
 			Reason: "The compiler refuses it.", Fix: "split the axis and add the products",
-			Source: "study, compiles for h16g and h18g (C): 40000 fails", check: checkInner},
+			Source: "study, compiles for h16g and h18g (C): 40000 fails", check: checkPlaced},
 		{ID: "axis-length", Severity: Error, each: true, placed: true, Title: "An axis is longer than the chip takes.",
 			Reason: "The compiler refuses it.", Fix: "fold the axis into two",
-			Source: "study, compiles for h16g and h18g (C); guide (D)", check: checkAxis},
+			Source: "study, compiles for h16g and h18g (C); guide (D)", check: checkFit},
 		{ID: "attention-size", Severity: Warning, each: true, Title: "scaled_dot_product_attention is too large " +
 			"to stay " +
 			"one layer.",
@@ -80,26 +81,6 @@ func (r *run) all(visit func(v *value)) {
 	}
 }
 
-func checkRank(c *check) {
-	limit := c.spec.Rank.Value
-	c.all(func(v *value) {
-		if len(v.shape) > limit {
-			c.error(v.at, "", "%s has rank %d, at most %d", cut(v.name), len(v.shape), limit)
-		}
-	})
-}
-
-func checkMatmulRank(c *check) {
-	limit := c.spec.MatmulRank.Value
-	c.kinds(func(s *stmt) {
-		for _, name := range []string{"x", "y"} {
-			if v := s.in(name); v != nil && len(v.shape) > limit {
-				c.error(s.Pos, "", "matmul: %s has rank %d, at most %d", name, len(v.shape), limit)
-			}
-		}
-	}, "matmul")
-}
-
 // inner returns the length of the axis that a product sums over, and how many numbers of it; 0 if it is not known.
 func inner(s *stmt) int {
 	switch s.Kind {
@@ -125,27 +106,12 @@ func inner(s *stmt) int {
 	return 0
 }
 
-func checkInner(c *check) {
-	limit := c.spec.MatmulInner.Value
-	c.kinds(func(s *stmt) {
-		if k := inner(s); k > limit {
-			c.error(s.Pos, "", "%s sums over %d, at most %d", s.Kind, k, limit)
-		}
-	}, "matmul", "linear")
-}
-
-func checkAxis(c *check) {
+// checkFit reports the rules that are about tensors.
+func checkFit(c *check) {
 	c.all(func(v *value) {
-		if v.lit != nil || v.folded {
-			return // weights have limits of their own
-		}
-		for i, n := range v.shape {
-			limit := c.spec.Axis.Value
-			if len(v.shape) >= 3 && i == len(v.shape)-3 {
-				limit = c.spec.Channels.Value
-			}
-			if n > limit {
-				c.error(v.at, "", "%s: axis %d has length %d, at most %d", cut(v.name), i, n, limit)
+		for _, r := range ops.Fit(v.operand(), c.spec) {
+			if r.Rule == c.rule.ID {
+				c.error(v.at, r.Instead, "%s", r.Why)
 			}
 		}
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // surfaceRules are about the inputs and outputs of a program.
@@ -279,8 +280,7 @@ func checkWide(c *check) {
 func checkFP32(c *check) {
 	c.each(func(_ *function, s *stmt) {
 		out := s.result()
-		if out == nil || s.constexpr() || slices.Contains([]string{"cast", "quantize", "dequantize"}, s.Kind) ||
-			movement(s.Kind) {
+		if out == nil || s.constexpr() || s.family() == ops.Conversions || s.moves() {
 			return
 		}
 		if d := out.dtype; d == mil.FP32 || d == mil.FP64 || d.Integer() {

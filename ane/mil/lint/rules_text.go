@@ -78,9 +78,8 @@ func checkTypes(c *check) {
 func checkUnknown(c *check) {
 	for _, f := range c.funcs {
 		for _, s := range f.unknown {
-			if _, published := refusals[s.Kind]; !published && !slices.Contains(accepted, s.Kind) {
-				c.error(s.Pos, near.Hint(s.Kind, append(ops.Names(), accepted...))+c.rule.Fix, "unknown operator %s",
-					s.Kind)
+			if !ops.Foreign(s.Kind) {
+				c.error(s.Pos, near.Hint(s.Kind, ops.Names())+c.rule.Fix, "unknown operator %s", s.Kind)
 			}
 		}
 	}

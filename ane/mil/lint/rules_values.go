@@ -149,16 +149,3 @@ func checkState(c *check) {
 		}
 	}, "read_state", "write_state", "coreml_update_state")
 }
-
-// views are the operators that move elements without computing.
-var views = []string{"reshape", "expand_dims", "squeeze", "flatten2d", "slice_by_index", "slice_by_size", "tile",
-	"identity"}
-
-// movement reports whether an operator copies elements without computing any.
-func movement(kind string) bool {
-	return slices.Contains(views, kind) || slices.Contains([]string{"transpose", "concat", "stack", "split", "pad",
-		"reverse",
-		"crop", "depth_to_space", "space_to_depth", "pixel_shuffle", "pixel_unshuffle", "upsample_nearest_neighbor",
-		"gather"},
-		kind)
-}

@@ -1,0 +1,109 @@
+package ops
+
+import (
+	"slices"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// Node is one operation of the graph.
+type Node struct {
+	Def *Def
+	Op  *mil.Op
+	// In holds the tensor operands in the order of Def.Params, nil for an
+	// absent one; the items of a variadic operand follow each other.
+	In  []*Value
+	Out []*Value
+	// Attrs holds the settings, in the type that the table of the operator's family
+	// documents.
+	Attrs any
+
+	args map[string]argument
+}
+
+// NewNode returns the node of a statement of which the operands and results are known, though perhaps not all. It has
+// no Attrs.
+func NewNode(op *mil.Op, operands []Operand, out []*Value) *Node {
+	n := &Node{Def: Lookup(op.Kind), Op: op, Out: out, args: map[string]argument{}}
+	for _, o := range operands {
+		if len(o.Values) > 0 {
+			n.args[o.Name] = argument{values: o.Values, listed: o.List}
+		}
+	}
+	return n
+}
+
+// Value returns the operand or setting called name, nil if it is absent or a list.
+func (n *Node) Value(name string) *Value {
+	if a, ok := n.args[name]; ok && !a.listed {
+		return a.values[0]
+	}
+	return nil
+}
+
+// List returns the values of an argument that is a list.
+func (n *Node) List(name string) []*Value { return n.args[name].values }
+
+// operands lists the operands that are tensors, without settings.
+func (n *Node) operands() (all []*Value) {
+	for _, a := range n.Op.Args {
+		if n.Def != nil {
+			if p := n.Def.param(a.Name); p != nil && p.Const {
+				continue
+			}
+		}
+		for _, v := range n.args[a.Name].values {
+			if v.DType != mil.String {
+				all = append(all, v)
+			}
+		}
+	}
+	return all
+}
+
+// Ints returns the whole numbers of a setting; false if it is absent or not known.
+func (n *Node) Ints(name string) ([]int, bool) {
+	v := n.Value(name)
+	if v == nil || v.Data == nil || !v.DType.Integer() {
+		return nil, false
+	}
+	list := v.Floats()
+	out := make([]int, len(list))
+	for i, f := range list {
+		out[i] = int(f)
+	}
+	return out, true
+}
+
+// Int returns a single whole number, def if it is absent.
+func (n *Node) Int(name string, def int) int {
+	if list, ok := n.Ints(name); ok && len(list) == 1 {
+		return list[0]
+	}
+	return def
+}
+
+// Flag returns a truth value, false if it is absent.
+func (n *Node) Flag(name string) bool {
+	v := n.Value(name)
+	return v != nil && v.DType == mil.Bool && slices.Equal(v.Data, []byte{1})
+}
+
+// Word returns a string, empty if it is absent.
+func (n *Node) Word(name string) string {
+	if v := n.Value(name); v != nil && len(v.Text) == 1 {
+		return v.Text[0]
+	}
+	return ""
+}
+
+// fold marks results of constants as known when compiling.
+func (n *Node) fold() {
+	operands := n.operands()
+	folded := n.Def.constexpr() || len(operands) > 0 && !slices.ContainsFunc(operands, func(v *Value) bool {
+		return !v.Folded
+	})
+	for _, v := range n.Out {
+		v.Folded = folded || v.made
+	}
+}
