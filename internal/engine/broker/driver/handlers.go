@@ -155,6 +155,9 @@ func version(_ *connection, a *driverabi.Args) driverabi.Return {
 // sessionHint sets the bias of the session that its token names.
 func sessionHint(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
+	if !c.info.ClientHints {
+		return c.refuse(driverabi.NotPrivileged, driverabi.EntitlementClientHints, "send requests without a hint", nil)
+	}
 	x := Parse[Hint](a.StructIn)
 	reply := Hinted{Session: x.Session, Hint: x.Hint}
 	d.mu.Lock()

@@ -151,3 +151,13 @@ func TestVersionStatusHint(t *testing.T) {
 	_, ret = hint(Hint{Session: session, Hint: 2})
 	require.Equal(t, bad, ret, "no such hint")
 }
+
+// TestHintsNeedTheirEntitlement: without it the hint of a session is refused, whatever it is.
+func TestHintsNeedTheirEntitlement(t *testing.T) {
+	r := newRig(t, Options{})
+	info := privileged
+	info.ClientHints = false
+	c := r.opened(info)
+	require.Equal(t, driverabi.NotPrivileged, c.Direct(7, fitting(driverabi.DirectMethods()[7])))
+	require.ErrorContains(t, c.Explain(), "com.apple.private.ane.allow-set-client-hints")
+}

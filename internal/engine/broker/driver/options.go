@@ -55,6 +55,8 @@ type ClientInfo struct {
 	// RealTime is com.apple.ane.realtime-priority-client, which requests of
 	// quality of service 0 demand.
 	RealTime bool
+	// ClientHints is com.apple.private.ane.allow-set-client-hints, which the hint of a session demands.
+	ClientHints bool
 	// Restricted is the broker's tier of that name, which the argument "more
 	// aggressive power saving" of an instance demands.
 	Restricted bool

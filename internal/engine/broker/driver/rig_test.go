@@ -70,8 +70,8 @@ func (r *rig) close() {
 }
 
 // everything a client may have.
-var privileged = ClientInfo{Privileged: true, AllowDataChaining: true, RealTime: true, Restricted: true,
-	Identity: "one"}
+var privileged = ClientInfo{Privileged: true, AllowDataChaining: true, RealTime: true, ClientHints: true,
+	Restricted: true, Identity: "one"}
 
 func (r *rig) attach(info ClientInfo) *Client {
 	r.t.Helper()
