@@ -3,6 +3,7 @@ package server
 import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
+	"github.com/anekit/anekit/internal/engine/broker/server/resources"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/internal/numerics"
@@ -10,7 +11,7 @@ import (
 
 // refuseHello tells why, and ends the session.
 func (c *session) refuseHello(f *wire.Frame, err error) error {
-	c.fault(f.ID, err)
+	c.Fault(f.ID, err)
 	c.log.Info("client refused", "error", err)
 	return errEnd
 }
@@ -39,11 +40,11 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 	if err := c.openBell(fds); err != nil {
 		return nil, err
 	}
-	dev, err := openDevice(c.driver, driver.ClientInfo{
+	dev, err := resources.OpenDevice(c.driver, driver.ClientInfo{
 		Privileged:        true, // the broker holds the gate's entitlement, on behalf of its clients
 		RealTime:          c.grant.Has(driverabi.EntitlementRealTime),
 		AllowDataChaining: c.grant.Has(driverabi.EntitlementDataChaining),
-		Restricted:        c.grant.Tier == driverabi.Restricted, Identity: c.grant.ID.String(), Wake: c.flights.woken,
+		Restricted:        c.grant.Tier == driverabi.Restricted, Identity: c.grant.ID.String(), Wake: c.calls.Woken,
 	})
 	if dev != nil {
 		c.open(dev)
@@ -52,19 +53,20 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 		return nil, err
 	}
 	c.greeted.Store(0)
-	if c.bell != nil {
+	if c.Bell != nil {
 		c.ringer.Go(c.ring)
 	}
-	i := c.infoOf(c.grant.mode)
+	now := c.budgets.Now()
+	i := resources.InfoOf(c.info, c.grant.mode)
 	c.log.Debug("client admitted", "tier", c.grant.Tier, "executable", p.Executable)
 	return &wire.HelloReply{Version: wire.Version, Session: c.number, PID: pid(), Tier: string(c.grant.Tier),
 		Identity: c.grant.ID.String(),
 		Engine:   i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing,
-		Limits: wire.Limits{Surfaces: MaxSurfaces, Programs: MaxPrograms, Requests: MaxRequests,
+		Limits: wire.Limits{Surfaces: resources.MaxSurfaces, Programs: resources.MaxPrograms, Requests: resources.MaxRequests,
 			Queued: driverabi.QueueDepth, PinnedBytes: c.conf.PinBytes,
-			Mappings: uint64(c.quotas.mappings.each), Descriptors: uint64(c.quotas.descriptors.each),
-			MemoryBytes: uint64(c.quotas.memory.each)},
-		Bell: c.bell != nil}, nil
+			Mappings: uint64(now[resources.Mappings].Each), Descriptors: uint64(now[resources.Descriptors].Each),
+			MemoryBytes: uint64(now[resources.Memory].Each)},
+		Bell: c.Bell != nil}, nil
 }
 
 // place gives a client that has introduced itself one of the places, until it leaves.
@@ -72,7 +74,7 @@ func (s *server) place(one *session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.active.Load() >= int64(s.conf.clients) {
-		return exhausted("admit", "", "clients", s.conf.clients, "wait until another client has gone")
+		return resources.Exhausted("admit", "", "clients", s.conf.clients, "wait until another client has gone")
 	}
 	one.placed = true
 	if s.idle != nil {

@@ -50,25 +50,6 @@ func TestAggressivePowerSaving(t *testing.T) {
 	}
 }
 
-func TestLowered(t *testing.T) {
-	for _, one := range []struct {
-		args      wire.Arguments
-		inst      *adapter
-		qos, want uint32
-	}{
-		{wire.Arguments{}, nil, driverabi.QoSRealTime, driverabi.QoSRealTime},
-		{wire.Arguments{PowerSaving: true}, nil, driverabi.QoSRealTime, driverabi.QoSUserInteractive},
-		{wire.Arguments{PowerSaving: true}, nil, driverabi.QoSUtility, driverabi.QoSBackground},
-		{wire.Arguments{Aggressive: true}, nil, driverabi.QoSRealTime, driverabi.QoSBackground},
-		{wire.Arguments{PowerSaving: true, Aggressive: true}, nil, driverabi.QoSDefault, driverabi.QoSBackground},
-		// the driver lowers it
-		{wire.Arguments{Aggressive: true}, &adapter{}, driverabi.QoSDefault, driverabi.QoSDefault},
-	} {
-		p := program{args: one.args, inst: one.inst}
-		require.Equal(t, one.want, p.lowered(one.qos), "%+v", one)
-	}
-}
-
 // slowCompiler compiles when the test opens the door.
 type slowCompiler struct {
 	ane.Engine
@@ -121,7 +102,7 @@ func TestProgramsAreSharedByEntitlement(t *testing.T) {
 		tier   driverabi.Tier
 		copies int
 	}{{alice, driverabi.Restricted, 2}, {mary, driverabi.Unrestricted, 2}, {mary, driverabi.Restricted, 1}} {
-		before := b.live.count()
+		before := b.live.Count()
 		for range 2 {
 			p := b.join(one.id, one.tier)
 			for range 2 { // of one client it is there once in any case
@@ -129,7 +110,7 @@ func TestProgramsAreSharedByEntitlement(t *testing.T) {
 				require.NoError(t, err)
 			}
 		}
-		require.Equal(t, one.copies, b.live.count()-before, "%v %s", one.id == mary, one.tier)
+		require.Equal(t, one.copies, b.live.Count()-before, "%v %s", one.id == mary, one.tier)
 	}
 	var purged wire.Purged
 	p := b.join(alice, "")

@@ -19,7 +19,7 @@ func (c *session) openBell(fds wire.Descriptors) (err error) {
 	case 0:
 		return nil
 	case 1:
-		c.bell, err = wire.OpenBell(fds[0])
+		c.Bell, err = wire.OpenBell(fds[0])
 		return err
 	}
 	return &wire.Error{Op: "receive", Kind: wire.KindHello, Err: wire.ErrDescriptors,
@@ -30,7 +30,7 @@ func (c *session) openBell(fds wire.Descriptors) (err error) {
 func (c *session) ring() {
 	buf := make([]byte, wire.MaxFrame)
 	for {
-		f, err := c.bell.Receive(buf, bellWait)
+		f, err := c.Bell.Receive(buf, bellWait)
 		switch {
 		case errors.Is(err, wire.ErrTimeout):
 			continue
@@ -44,7 +44,7 @@ func (c *session) ring() {
 				Hint: "send it over the socket"}
 		}
 		if !c.treat(&f, nil, err) {
-			c.conn.End()
+			c.Conn.End()
 			return
 		}
 	}

@@ -73,7 +73,7 @@ func TestBell(t *testing.T) {
 		require.NoError(t, p.ask(wire.KindEvaluate, &wire.Evaluate{Request: r.request, Sequence: 2*i + 1},
 			&wire.Done{}))
 	}
-	require.EqualValues(t, 200, b.counts.evaluations.Load())
+	require.EqualValues(t, 200, b.counts.Evaluations.Load())
 	require.ErrorIs(t, ring(t, bell, &wire.Evaluate{Request: 77, Sequence: 500}), ane.ErrForeign)
 	require.EqualValues(t, p.conn.Traffic().FramesOut+bell.Traffic().FramesOut+1, p.counter(t, "own frames received"))
 	_, other := b.belled(mary)

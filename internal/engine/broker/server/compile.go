@@ -3,283 +3,227 @@ package server
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/engine/broker/driver"
+	"github.com/anekit/anekit/internal/engine/broker/server/resources"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
-// compiles are the programs and instances that are being made for one client, and the
-// budget of them.
-type compiles struct {
-	*server
-	*outlet
-	grant    *grant
-	programs *programs
-	ctx      context.Context // ends with the connection
-	log      *slog.Logger
-	owes     *accounts
-	number   uint64 // of the session
+const (
+	// MaxCompiles is how many compiles of one client may be unanswered, instances among
+	// them.
+	MaxCompiles = 256
+	// maxCompiling is how many of them are done at a time; the others wait.
+	maxCompiling = 8
+	// compileTime bounds a compile; longCompileTime one of a client with the
+	// entitlement of the compiler service for large models.
+	compileTime     = 60 * time.Second
+	longCompileTime = 15 * time.Minute
+)
 
+// compiles are the programs and instances that are being made for one client, in goroutines of their own: a compile may
+// last long and the client has other work.
+type compiles struct {
 	work  sync.WaitGroup
-	asked chan struct{} // a token for each compile that was not answered
+	asked chan struct{} // a token for each that was not answered
 	doing chan struct{} // a token for each that is being done
 }
 
-// program compiles a program, in a goroutine of its own: a compile may last long and the
-// client has other work.
-func (c *compiles) program(f *wire.Frame, fds wire.Descriptors) error {
-	var p wire.Compile
-	if err := wire.Parse(f.Payload, &p); err != nil {
+// compile compiles a program.
+func (c *session) compile(f *wire.Frame, fds wire.Descriptors) error {
+	var q wire.Compile
+	if err := wire.Parse(f.Payload, &q); err != nil {
 		return err
 	}
 	if err := c.grant.Allow("compile", driverabi.EntitlementBaseline); err != nil {
 		return err
 	}
-	up, err := receive(&p, fds, c.owes)
-	if err == nil {
-		err = up.wait(f, p.File)
+	if q.Key != "" && (len(fds) > 0 || q.TextSize > 0 || len(q.Weights) > 0) {
+		return &ane.Error{Op: "compile", Engine: Name, Name: q.Key, Err: ane.ErrMismatch,
+			Detail: "a key, and a program too", Hint: "send one of them"}
 	}
+	up, err := resources.Receive(c.has.Owes, "compile", q.File, len(f.Payload), fds, &q)
 	if err != nil {
 		return err
 	}
-	return c.later(f, up, func() error {
-		return c.inTurn(func() error { return c.build(f, &p, up) })
+	return c.later(f, up, func() (*wire.Compiled, error) { return c.build(&q, up) })
+}
+
+// instance makes an instance of a loaded program.
+func (c *session) instance(f *wire.Frame, fds wire.Descriptors) error {
+	var q wire.Instance
+	if err := wire.Parse(f.Payload, &q); err != nil {
+		return err
+	}
+	if err := c.grant.AllowRestricted("instance", driverabi.EntitlementAdapterWeight); err != nil {
+		return err
+	}
+	if err := c.grant.allowArguments("instance", q.Args); err != nil {
+		return err
+	}
+	up, err := c.has.Programs.ReceiveInstance(&q, len(f.Payload), fds)
+	if err != nil {
+		return err
+	}
+	return c.later(f, up, func() (r *wire.Compiled, err error) {
+		err = c.inTurn("instance", func(ctx context.Context) error {
+			r, err = c.has.Programs.Instance(ctx, up)
+			return err
+		})
+		if err == nil {
+			c.counts.instances.Add(1)
+		}
+		return r, err
 	})
 }
 
-// later does the work of a compile, answers its fault, and frees what was sent with it. When
-// it returns an error the work is not done.
-func (c *compiles) later(f *wire.Frame, up *upload, work func() error) error {
+// later does the work of a compile when few enough others are done for this client, answers, and frees what was sent
+// with it. When it returns an error the work is not done.
+func (c *session) later(f *wire.Frame, up *resources.Upload, work func() (*wire.Compiled, error)) error {
 	select {
-	case c.asked <- struct{}{}:
+	case c.compiles.asked <- struct{}{}:
 	default:
-		return errors.Join(exhausted("compile", "", "compiles that were not answered", MaxCompiles,
-			"wait for one of them"),
-			up.close())
+		return errors.Join(resources.Exhausted("compile", "", "compiles that were not answered", MaxCompiles,
+			"wait for one of them"), up.Close())
 	}
-	c.work.Go(func() {
-		defer func() { <-c.asked }()
-		err := work()
-		if shut := up.close(); shut != nil {
+	c.compiles.work.Go(func() {
+		defer func() { <-c.compiles.asked }()
+		var reply *wire.Compiled
+		var err error
+		select {
+		case c.compiles.doing <- struct{}{}:
+			reply, err = work()
+			<-c.compiles.doing
+		case <-c.ctx.Done():
+			err = ane.Deadline("compile", Name, c.ctx.Err())
+		}
+		if shut := up.Close(); shut != nil {
 			c.log.Error("upload not unmapped", "error", shut)
 		}
+		if err == nil {
+			err = c.Reply(f, reply)
+		}
 		if err != nil {
-			c.fault(f.ID, err)
+			c.Fault(f.ID, err)
 		}
 	})
 	return nil
 }
 
-// inTurn does work when few enough others are done for this client.
-func (c *compiles) inTurn(work func() error) error {
-	select {
-	case c.doing <- struct{}{}:
-		defer func() { <-c.doing }()
-		return work()
-	case <-c.ctx.Done():
-		return ane.Deadline("compile", Name, c.ctx.Err())
-	}
-}
-
-// build finds the program in memory, or compiles what came or what the cache has, and
-// answers.
-func (c *compiles) build(f *wire.Frame, p *wire.Compile, up *upload) error {
-	r, how, err := c.find(c.ctx, p, up)
-	if err != nil {
-		return err
-	}
-	c.counts.compiles.Add(1)
-	if err := up.close(); err != nil { // its charges go before those of the program come
-		return errors.Join(err, c.live.release(r))
-	}
-	entry := newProgram(r)
-	if err := entry.charge(c.owes, "compile", p.File); err != nil {
-		return errors.Join(err, c.live.release(r))
-	}
-	reply := &wire.Compiled{Cached: how.cached, Key: r.at.key.String(), Notes: slices.Concat(r.exec.Notes(), how.notes)}
-	if err := c.programs.add(entry, reply); err != nil {
-		return errors.Join(err, c.programs.forget(entry))
-	}
-	return c.reply(f, reply)
-}
-
-// limit is how long a compile may run. What it waits does not count.
-func (c *compiles) limit() time.Duration {
+// inTurn does what takes long when it is the client's turn.
+func (c *session) inTurn(op string, work func(context.Context) error) error {
+	limit := compileTime
 	if c.grant.Has(driverabi.EntitlementSecondaryCompiler) {
-		return longCompileTime
+		limit = longCompileTime
 	}
-	return compileTime
+	err := c.turns.Do(c.ctx, c.number, limit, op, work)
+	if errors.Is(err, ane.ErrDeadline) && c.ctx.Err() == nil {
+		return &ane.Error{Op: op, Engine: Name, Err: err, Rule: "the broker compiles for a bounded time",
+			Hint: "split the program, or have the policy grant " + driverabi.EntitlementSecondaryCompiler}
+	}
+	return err
 }
 
-// found says where a program was found.
-type found struct {
-	cached bool
-	notes  []string
-}
-
-// find returns the program that p asks for. The caller releases it.
-func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resident, found, error) {
-	var key Key
-	if p.Key != "" {
-		var err error
-		if key, err = parseKey(p.Key); err != nil {
-			return nil, found{}, &ane.Error{Op: "compile", Engine: Name, Name: p.Key,
-				Err:  ane.Because(ane.ErrName, err),
-				Hint: "send the key of a Compiled"}
-		}
-	} else {
-		if err := c.turns.do(ctx, c.number, classOf(up.text.size), c.limit(), "compile",
-			func(ctx context.Context) (err error) {
-				if err = up.claim(ctx, "compile", p.File); err == nil {
-					key, err = up.key(ctx, c.infoOf(c.grant.mode))
-				}
-				return err
-			}); err != nil {
-			return nil, found{}, err
-		}
-	}
-	at := residentKey{id: c.grant.ID, key: key, mode: c.grant.mode}
+// build finds the program in memory, or compiles what came or what the cache has.
+func (c *session) build(q *wire.Compile, up *resources.Upload) (*wire.Compiled, error) {
+	at := resources.ResidentKey{Identity: c.grant.ID.String(), Mode: c.grant.mode}
 	if c.grant.AllowRestricted("share", driverabi.EntitlementProcessModelShare) != nil {
-		at.own = c.number
+		at.Own = c.number
 	}
-	var how found
-	r, shared, err := c.acquire(ctx, at, func(r *resident) (ane.Executable, error) {
-		src, files := &up.source, up.files
-		var weights ane.Weights
-		var kept *source
-		if !up.lends() { // else the engine computes with what was sent, which an entry would be a copy of
-			var damaged bool
-			var err error
-			if kept, damaged, err = c.load(ctx, p.File, key, up); err != nil {
-				return nil, err
-			}
-			if damaged {
-				c.counts.damaged.Add(1)
-				how.notes = append(how.notes, "the entry in the cache was damaged and is made again")
-			}
-		}
-		switch {
-		case kept != nil:
-			src, weights, files, how.cached = kept, kept, nil, true
-		case p.Key != "":
-			return nil, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.ErrName,
-				Detail: "the cache has no such program", Hint: "send text and weights"}
-		default:
-			if err := up.mapFiles("compile", p.File); err != nil {
-				return nil, err
-			}
-			weights = up.constants()
-		}
-		if err := up.owe("compile", p.File, needs{memory: compileWork(int64(len(src.text)))}); err != nil {
-			return nil, err
-		}
-		exec, err := c.compileNow(ctx, p.File, src, weights)
-		if err != nil {
-			return nil, err
-		}
-		if !how.cached && !(up.lends() && c.cache.has(c.grant.ID, key)) {
-			if err := c.cache.store(c.grant.ID, key, src); err != nil {
-				c.counts.uncached.Add(1)
-				how.notes = append(how.notes, "not kept in the cache: "+err.Error())
-			}
-		}
-		exec = c.keepSource(exec, p.File, src, files)
-		r.source = src.bytes()
-		if files != nil && files.users.Load() > 1 { // the engine computes with what they hold, or compiles it again
-			r.files = files.needs()
-			if own, ok := weights.(lent); ok {
-				r.lent = own.shares()
-				for _, s := range r.lent {
-					r.source -= s.needs.memory
-				}
-			}
-		}
-		return exec, nil
-	})
-	if err != nil {
-		return nil, found{}, err
-	}
-	if shared {
-		how.cached = true
-		c.counts.shared.Add(1)
-	} else if how.cached {
-		c.counts.hits.Add(1)
-	}
-	return r, how, nil
-}
-
-// load reads the entry of a key in the cache, which takes as long as hashing what was sent, so it has its turn.
-func (c *compiles) load(ctx context.Context, file string, key Key, up *upload) (s *source, damaged bool, err error) {
-	size := c.entrySize(key)
-	if err := up.owe("compile", file, needs{memory: size}); err != nil {
-		return nil, false, err
-	}
-	read := func(context.Context) error {
-		s, damaged = c.cache.load(c.grant.ID, key, c.grant.mode)
-		return nil
-	}
-	if size == 0 { // no more is read than that there is none
-		err = read(ctx)
+	var err error
+	if q.Key != "" {
+		at.Key, err = resources.ParseKey(q.Key)
 	} else {
-		err = c.turns.do(ctx, c.number, classOf(int(size)), c.limit(), "compile", read)
-	}
-	return s, damaged, err
-}
-
-// acquire returns the program of a key, as residents.acquire does, and one of its own if the program has states.
-func (c *compiles) acquire(ctx context.Context, at residentKey,
-	compile func(*resident) (ane.Executable, error)) (*resident, bool, error) {
-	for {
-		r, shared, err := c.live.acquire(ctx, at, compile)
-		if err != nil || c.live.alone(r, shared) {
-			return r, shared, err
-		}
-		if err := c.live.release(r); err != nil {
-			return nil, false, err
-		}
-	}
-}
-
-// compileNow has the engine compile, when it is this compile's turn.
-func (c *compiles) compileNow(ctx context.Context, file string, src *source, weights ane.Weights) (
-	ane.Executable, error,
-) {
-	var exec ane.Executable
-	err := c.turns.do(ctx, c.number, classOf(len(src.text)), c.limit(), "compile",
-		func(ctx context.Context) (err error) {
-			room := c.owes.memory.takeUpTo(maxRoom)
-			defer c.owes.memory.give(room)
-			exec, err = c.engine.CompileMode(ctx, src.compile(file, weights), room, c.grant.mode)
+		err = c.inTurn("compile", func(ctx context.Context) error {
+			err := up.Open(ctx)
+			if err == nil {
+				at.Key, err = up.Key(ctx, resources.InfoOf(c.info, at.Mode))
+			}
 			return err
 		})
+	}
 	if err != nil {
-		if errors.Is(err, ane.ErrDeadline) && c.ctx.Err() == nil {
-			return nil, &ane.Error{Op: "compile", Engine: Name, Name: file, Err: err,
-				Rule: "the broker compiles for a bounded time",
-				Hint: "split the program, or have the policy grant " + driverabi.EntitlementSecondaryCompiler}
-		}
 		return nil, err
 	}
-	return exec, nil
+	reply := &wire.Compiled{}
+	r, shared, err := c.live.Acquire(c.ctx, at, func(r *resources.Resident) error { return c.make(r, q, up, reply) })
+	if err != nil {
+		return nil, err
+	}
+	c.counts.compiles.Add(1)
+	switch {
+	case shared:
+		reply.Cached = true
+		c.counts.shared.Add(1)
+	case reply.Cached:
+		c.counts.hits.Add(1)
+	}
+	if err := up.Close(); err != nil { // its charges go before those of the program come
+		return nil, errors.Join(err, c.live.Release(r))
+	}
+	return reply, c.has.Programs.Add(r, "compile", q.File, reply)
 }
 
-// keepSource wraps the program of a client that may make instances of it, and holds the
-// files that the source lies in if it will be compiled again for them.
-func (c *compiles) keepSource(exec ane.Executable, file string, src *source, files *memfds) ane.Executable {
-	if !c.grant.Has(driverabi.EntitlementAdapterWeight) {
-		return exec
+// make has the engine compile a program, and the cache keep it.
+func (c *session) make(r *resources.Resident, q *wire.Compile, up *resources.Upload, reply *wire.Compiled) error {
+	src, weights, id := &up.Source, up.Weights(), r.At.Identity
+	if q.Key != "" {
+		var err error
+		if src, err = c.fromCache(r.At, up); err != nil {
+			return err
+		}
+		weights, reply.Cached = src, true
 	}
-	if own, ok := exec.(driver.Instancer); ok {
-		return linkable{&base{Executable: exec, file: file, src: src.names(), mode: c.grant.mode}, own}
+	if err := up.OweTree(src); err != nil {
+		return err
 	}
-	if files != nil {
-		files.users.Add(1)
+	if err := c.inTurn("compile", func(ctx context.Context) error {
+		room := c.has.Owes.Room()
+		defer c.has.Owes.Give(room)
+		exec, err := c.engine.compile(ctx, src.Compile(q.File, weights), room[resources.Memory], r.At.Mode)
+		if err == nil {
+			r.Made(exec, src, up)
+		}
+		return err
+	}); err != nil {
+		return err
 	}
-	return &base{Executable: exec, file: file, src: *src, mode: c.grant.mode, files: files}
+	if q.Key == "" {
+		reply.Cached = c.cache.Has(id, r.At.Key)
+	}
+	if reply.Cached {
+		return nil
+	}
+	if err := c.cache.Store(id, r.At.Key, src); err != nil {
+		c.counts.uncached.Add(1)
+		reply.Notes = append(reply.Notes, "not kept in the cache: "+err.Error())
+	}
+	return nil
+}
+
+// fromCache reads the entry of a key in the cache.
+func (c *session) fromCache(at resources.ResidentKey, up *resources.Upload) (src *resources.Source, err error) {
+	why := "the cache has no such program"
+	if err := up.OweEntry(c.cache.Size(at.Identity, at.Key)); err != nil {
+		return nil, err
+	}
+	err = c.inTurn("compile", func(ctx context.Context) error {
+		damaged := false
+		if src, damaged = c.cache.Load(ctx, at.Identity, at.Key, at.Mode); damaged {
+			c.counts.damaged.Add(1)
+			why = "the entry in the cache was damaged"
+		}
+		if ctx.Err() != nil {
+			return ane.Deadline("compile", Name, ctx.Err())
+		}
+		return nil
+	})
+	if err == nil && src == nil {
+		err = &ane.Error{Op: "compile", Engine: Name, Name: at.Key.String(), Err: ane.ErrName, Detail: why,
+			Hint: "send text and weights"}
+	}
+	return src, err
 }

@@ -17,9 +17,10 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/calls"
+	"github.com/anekit/anekit/internal/engine/broker/server/resources"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
-	"github.com/anekit/anekit/internal/engine/soft"
 )
 
 // byKey asks for a cached program and sends nothing.
@@ -81,7 +82,9 @@ func TestCompileSharesAndCaches(t *testing.T) {
 	require.False(t, again.Cached)
 	require.NoError(t, p.ask(wire.KindPurge, &wire.Purge{Key: PurgeEverybody}, &purged))
 	require.EqualValues(t, 1, purged.Programs)
-	require.Zero(t, sizeOf(t, dir))
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
 	for _, k := range []string{first.Key, "no key", ""} {
 		_, err := p.byKey(k)
 		require.Error(t, err)
@@ -113,7 +116,7 @@ func TestCacheSurvivesTheBroker(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, p.evaluate(r, 0))
 	})
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*"+suffix))
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.program"))
 	require.NoError(t, err)
 	require.Len(t, files, 1)
 	text, err := os.ReadFile(files[0])
@@ -121,11 +124,12 @@ func TestCacheSurvivesTheBroker(t *testing.T) {
 	text[len(text)/2] ^= 0x10
 	require.NoError(t, os.WriteFile(files[0], text, 0o600))
 	once(func(p *peer) {
+		_, err := p.byKey(key)
+		require.ErrorContains(t, err, "damaged")
+		require.EqualValues(t, 1, p.counter(t, "cache entries damaged"))
 		c, err := p.compile(m)
 		require.NoError(t, err)
 		require.False(t, c.Cached)
-		require.Contains(t, c.Notes[len(c.Notes)-1], "damaged")
-		require.EqualValues(t, 1, p.counter(t, "cache entries damaged"))
 	})
 	once(func(p *peer) {
 		c, err := p.compile(m)
@@ -213,13 +217,14 @@ func TestManyCompileTheSame(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.Zero(t, b.live.count())
+	require.Zero(t, b.live.Count())
 }
 
 // TestReadingHasItsTurn: a compile looks at what was sent, and reads the cache, when it is its turn: a client could
 // keep processors from others by that alone.
 func TestReadingHasItsTurn(t *testing.T) {
-	b := startBroker(t, Config{CacheDir: t.TempDir()})
+	const places = 2
+	b := startBroker(t, Config{CacheDir: t.TempDir(), Workers: places + 1})
 	p := b.join(alice, driverabi.Restricted)
 	m := wide(t, 2)
 	first, err := p.compile(m)
@@ -228,9 +233,6 @@ func TestReadingHasItsTurn(t *testing.T) {
 	before := p.counter(t, "own bytes of memory")
 	var all sync.WaitGroup
 	free := make(chan struct{})
-	b.turns.mu.Lock()
-	places := b.turns.free
-	b.turns.mu.Unlock()
 	for range places {
 		occupy(t, b.turns, &all, free)
 	}
@@ -248,19 +250,20 @@ func TestReadingHasItsTurn(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	eventually(t, "both wait", func() bool { return b.turns.waiting.Load() == 2 })
+	eventually(t, "both wait", func() bool { return b.turns.Waiting.Load() == 2 })
 	require.Equal(t, before, p.counter(t, "own bytes of memory"))
-	require.Less(t, b.quotas.memory.held(), int64(2<<20+1<<20), "the entry, which is not read, and no weights")
+	require.Less(t, b.budgets.Now()[resources.Memory].Used, int64(2<<20+1<<20),
+		"the entry, which is not read, and no weights")
 	close(free)
 	all.Wait()
 }
 
 // occupy takes one place of the line until free is closed.
-func occupy(t *testing.T, line *turns, all *sync.WaitGroup, free <-chan struct{}) {
+func occupy(t *testing.T, line *calls.Turns, all *sync.WaitGroup, free <-chan struct{}) {
 	t.Helper()
 	begun := make(chan struct{})
 	all.Go(func() {
-		_ = line.do(t.Context(), 1<<32, shortCompiles, await.Patience, "test", func(context.Context) error {
+		_ = line.Do(t.Context(), 1<<32, await.Patience, "test", func(context.Context) error {
 			close(begun)
 			<-free
 			return nil
@@ -286,8 +289,7 @@ func TestTinyCompilesBesideHogs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := startBroker(t, Config{Workers: 1})
-			require.Equal(t, 1, b.turns.free)
-			b.turns.slice = 0
+			b.turns.Slice = 0
 			var all sync.WaitGroup
 			free := make(chan struct{})
 			occupy(t, b.turns, &all, free)
@@ -297,63 +299,18 @@ func TestTinyCompilesBesideHogs(t *testing.T) {
 			_, err = hog.post(wire.KindCompile, &wire.Compile{File: "hog", TextSize: uint64(len(text))}, int(f.Fd()))
 			require.NoError(t, err)
 			require.NoError(t, f.Close())
-			eventually(t, "the hog waits", func() bool { return b.turns.waiting.Load() == 1 })
+			eventually(t, "the hog waits", func() bool { return b.turns.Waiting.Load() == 1 })
 			p := b.join(mary, "")
 			all.Go(func() {
 				if _, err := p.compile(model(t, "conv-3x3")); err != nil {
 					t.Error(err)
 				}
 			})
-			eventually(t, "the tiny compile waits", func() bool { return b.turns.waiting.Load() == 2 })
+			eventually(t, "the tiny compile waits", func() bool { return b.turns.Waiting.Load() == 2 })
 			close(free)
 			all.Wait()
 			eventually(t, "the hog has ended", func() bool { return b.counts.compiles.Load() == 2 })
-			b.turns.mu.Lock()
-			defer b.turns.mu.Unlock()
-			require.Greater(t, b.turns.turn, uint64(3), "of the test, the hog, the tiny compile and the hog again")
+			require.Greater(t, b.turns.Given.Load(), int64(3), "of the test, the hog, the tiny compile and the hog again")
 		})
 	}
-}
-
-// TestBudgetsOfOthersRefuseNoWaiter: a client that waits for a compile of another one compiles itself when the budget
-// of that one did not suffice.
-func TestBudgetsOfOthersRefuseNoWaiter(t *testing.T) {
-	b := startBroker(t, Config{})
-	at := residentKey{id: alice, key: Key{1}}
-	refuse := make(chan struct{})
-	first := make(chan error, 1)
-	begun := make(chan struct{})
-	go func() {
-		_, _, err := b.live.acquire(t.Context(), at, func(*resident) (ane.Executable, error) {
-			close(begun)
-			<-refuse
-			return nil, exhausted("compile", "", "bytes of memory", 1, "close something")
-		})
-		first <- err
-	}()
-	await.Value(t, begun)
-	type got struct {
-		r      *resident
-		shared bool
-		err    error
-	}
-	second := make(chan got, 1)
-	go func() {
-		r, shared, err := b.live.acquire(t.Context(), at, func(*resident) (ane.Executable, error) {
-			m := model(t, "conv-3x3")
-			return soft.New().Compile(t.Context(), ane.Source{Text: m.Text, Weights: ane.Files(m.Weights)})
-		})
-		second <- got{r, shared, err}
-	}()
-	eventually(t, "it waits", func() bool {
-		b.live.mu.Lock()
-		defer b.live.mu.Unlock()
-		return b.live.open[at].users == 2
-	})
-	close(refuse)
-	require.ErrorIs(t, await.Value(t, first), ane.ErrExhausted)
-	r := await.Value(t, second)
-	require.NoError(t, r.err)
-	require.False(t, r.shared)
-	require.NoError(t, b.live.release(r.r))
 }

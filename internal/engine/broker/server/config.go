@@ -7,6 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/resources"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -69,7 +70,7 @@ func (c Config) settled(policy *admission.Policy) Config {
 		c.Engine = func() ane.Engine { return soft.New(soft.Workers(c.Workers)) }
 	}
 	if c.CacheBytes == 0 {
-		c.CacheBytes = DefaultCacheBytes
+		c.CacheBytes = resources.DefaultCacheBytes
 	}
 	if c.Linger == 0 {
 		c.Linger = DefaultLinger
@@ -84,7 +85,7 @@ func (c Config) settled(policy *admission.Policy) Config {
 		c.end = endTime
 	}
 	if c.PinBytes == 0 {
-		c.PinBytes = MaxPinned
+		c.PinBytes = resources.MaxPinned
 	}
 	c.process = c.process.or(thisProcess())
 	if c.clients == 0 {

@@ -92,7 +92,7 @@ func TestClientDiesAtEveryStage(t *testing.T) {
 			p.close()
 			eventually(t, name, func() bool {
 				s := b.driver.Stats()
-				return b.active.Load() == 1 && b.live.count() == 0 && s.Clients == 1 &&
+				return b.active.Load() == 1 && b.live.Count() == 0 && s.Clients == 1 &&
 					s.Surfaces+s.Programs+s.Bound+s.Queued+s.Running == 0 && len(files()) <= before
 			})
 			require.NoError(t, witness.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}), name)

@@ -1,7 +1,7 @@
 // Package server is the broker: it admits clients, holds their surfaces and
 // programs, and drives the engine for them.
 //
-//	socket or bell -> session -> surfaces, programs, requests, flights -> driver -> engine
+//	socket or bell -> session -> resources, calls -> driver -> engine
 //
 // [Serve] answers the clients of an [admission.Listener], any number at a time, and ends
 // some seconds after the last has gone; [ServeConn] answers one client over a
@@ -10,7 +10,8 @@
 //
 // # Which clients are admitted
 //
-// Package admission decides that, and what a client may ask for in the tier that it opens.
+// Package admission decides that, and what a client may ask for in the tier that it opens. Package resources has what
+// it holds then, and package calls what it waits for.
 //
 // Programs in memory, the compile cache and adapters belong to an identity:
 // another identity cannot find them, attach to them, run or purge them. Handles
@@ -23,9 +24,8 @@
 // differ are sent. An engine whose programs are a driver.Instancer, as the software
 // engine's are, links it to the base without compiling: it reads the weights, computes
 // again what was folded from them, and shares everything else. A weight that decides
-// about the program itself, such as an axis, has to stay as the base has it. For
-// other engines the broker keeps text and weights of the base and compiles them with
-// the adapter's. Either way an instance has its turn with compiles, since reading
+// about the program itself, such as an axis, has to stay as the base has it. Other
+// engines have no instances. An instance has its turn with compiles, since reading
 // large weights takes as long.
 //
 // # What is not protected against

@@ -68,19 +68,7 @@ func (c *session) inFlight() (n int) {
 	} else {
 		n++
 	}
-	return n + len(c.compiles.asked) + c.flights.count()
-}
-
-// count counts the evaluations and chains that have not been answered.
-func (t *flights) count() (n int) {
-	t.mu.Lock()
-	for _, fl := range t.list.All() {
-		if fl.flying {
-			n++
-		}
-	}
-	t.mu.Unlock()
-	return n + int(t.answering.Load()) // after the others: a flight lands while it is answered
+	return n + len(c.compiles.asked) + c.calls.Count()
 }
 
 // begins reports whether a call begins work, which a broker that drains refuses. The others undo and ask.

@@ -208,8 +208,8 @@ func TestEightClientsOfMixedPriority(t *testing.T) {
 		all.Go(func() { hammer(t, p, requests, rounds, uint64(n)) })
 	}
 	all.Wait()
-	require.EqualValues(t, len(classes)*rounds, b.counts.evaluations.Load())
-	require.Zero(t, b.counts.failed.Load())
+	require.EqualValues(t, len(classes)*rounds, b.counts.Evaluations.Load())
+	require.Zero(t, b.counts.Failed.Load())
 }
 
 // hammer keeps requests in flight and counts answers.
@@ -294,7 +294,7 @@ func TestEngineComesBackLate(t *testing.T) {
 	close(back)
 	eventually(t, "the run has ended", func() bool { return s.driver.Stats().Clients == 0 })
 	require.NoError(t, s.close())
-	require.Zero(t, s.live.count())
+	require.Zero(t, s.live.Count())
 	require.Zero(t, s.driver.Stats().Surfaces)
 	require.NoError(t, s.failure())
 }

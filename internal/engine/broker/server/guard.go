@@ -13,6 +13,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
+	"github.com/anekit/anekit/internal/engine/broker/server/resources"
 )
 
 // guarded is an engine whose panics end one request each, and not the broker. A panic in a
@@ -38,18 +39,6 @@ func guard(e ane.Engine, log *slog.Logger) *guarded {
 
 // Close implements ane.Engine.
 func (g *guarded) Close() error { return g.call("close", nil, g.Engine.Close) }
-
-// Compile implements ane.Engine.
-func (g *guarded) Compile(ctx context.Context, src ane.Source) (x ane.Executable, err error) {
-	err = g.call("compile", nil, func() error {
-		made, err := g.Engine.Compile(ctx, src)
-		if err == nil {
-			x = g.wrap(made)
-		}
-		return err
-	})
-	return x, err
-}
 
 // call calls a method of the engine. A panic becomes its error, and the poison of a
 // program that has none yet.
@@ -147,7 +136,7 @@ type guardedBase struct {
 }
 
 // wrap guards a program.
-func (g *guarded) wrap(x ane.Executable) ane.Executable {
+func (g *guarded) wrap(x ane.Executable) resources.Executable {
 	p := &guardedProgram{Executable: x, on: g, in: x.Inputs(), out: x.Outputs(), notes: x.Notes()}
 	if own, ok := x.(driver.Instancer); ok {
 		return guardedBase{p, own}
@@ -242,22 +231,3 @@ func (r *guardedRun) Evaluate(ctx context.Context) (err error) {
 
 // Close implements ane.Invocation.
 func (r *guardedRun) Close() error { return r.of.on.call("close", &r.of.poison, r.Invocation.Close) }
-
-// poisoned reports whether the engine panicked in a program.
-func poisoned(x ane.Executable) bool {
-	if b, ok := baseOf(x); ok {
-		x = b.Executable
-	}
-	switch p := x.(type) {
-	case guardedBase:
-		return p.poison.Load() != nil
-	case *guardedProgram:
-		return p.poison.Load() != nil
-	}
-	return false
-}
-
-// poisoned reports whether a resident has to be made again.
-func (p *resident) poisoned() bool {
-	return p.settled() && p.err == nil && poisoned(p.exec)
-}

@@ -48,9 +48,9 @@ func startBroker(t *testing.T, c Config) *broker {
 	t.Cleanup(func() {
 		b.disconnect()
 		b.work.Wait()
-		require.Zero(t, b.live.count(), "programs are left")
-		for _, one := range []*quota{b.quotas.mappings, b.quotas.descriptors, b.quotas.memory} {
-			require.Zero(t, one.held()+one.beyond, one.what)
+		require.Zero(t, b.live.Count(), "programs are left")
+		for _, one := range b.budgets.Now() {
+			require.Zero(t, one.Used, one.What)
 		}
 		st := b.driver.Stats()
 		require.Zero(t, st.Clients+st.Programs+st.Surfaces+st.Resident+st.Mapped+st.Bound+st.Instances+st.Weights,

@@ -164,6 +164,6 @@ func TestRingsWithoutWaiting(t *testing.T) {
 		}
 	}
 	eventually(t, "none is left", func() bool { s := b.driver.Stats(); return s.Queued+s.Running == 0 })
-	require.Zero(t, b.counts.failed.Load())
+	require.Zero(t, b.counts.Failed.Load())
 	require.NoError(t, p.ask(wire.KindEvaluate, &wire.Evaluate{Request: r.request, Sequence: 1}, &wire.Done{}))
 }

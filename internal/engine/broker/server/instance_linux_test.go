@@ -117,81 +117,64 @@ func (x countingExec) NewInstance(ctx context.Context, w ane.Weights) (ane.Execu
 }
 
 // TestInstancesCompileNothing: one compile serves a base and all its instances, which
-// compute what programs do that were compiled with their weights. An engine that makes
-// none itself compiles for each, to the same results.
+// compute what programs do that were compiled with their weights.
 func TestInstancesCompileNothing(t *testing.T) {
 	const n = 6
-	for name, plain := range map[string]bool{"the engine links": false, "the engine compiles": true} {
-		t.Run(name, func(t *testing.T) {
-			engine := &counting{Engine: soft.New(), plain: plain}
-			b := startBroker(t, Config{Engine: func() ane.Engine { return engine }})
-			p := b.join(alice, driverabi.Restricted)
-			m := model(t, "conv-3x3")
-			r, err := p.ready(m, 21)
-			require.NoError(t, err)
-			random := rand.New(rand.NewPCG(4, 4))
-			fillAll(t, r, m)
-			require.NoError(t, p.evaluate(r, 0))
-			before := append([]byte(nil), r.out[0].Bytes()...)
+	engine := &counting{Engine: soft.New()}
+	b := startBroker(t, Config{Engine: func() ane.Engine { return engine }})
+	p := b.join(alice, driverabi.Restricted)
+	m := model(t, "conv-3x3")
+	r, err := p.ready(m, 21)
+	require.NoError(t, err)
+	random := rand.New(rand.NewPCG(4, 4))
+	fillAll(t, r, m)
+	require.NoError(t, p.evaluate(r, 0))
+	before := append([]byte(nil), r.out[0].Bytes()...)
 
-			var adapters []models.Model
-			var runs []*run
-			for range n {
-				own := m
-				own.Weights = other(random, m.Weights)
-				c, err := p.adapt(r.program, own.Weights, wire.Arguments{})
-				require.NoError(t, err)
-				require.NoError(t, p.ask(wire.KindLoad, &wire.Load{Program: c.Program, QoS: 21}, &wire.Loaded{}))
-				i, err := p.tie(c)
-				require.NoError(t, err)
-				adapters, runs = append(adapters, own), append(runs, i)
-			}
-			_, err = p.adapt(r.program, nil, wire.Arguments{})
-			require.NoError(t, err, "no file differs")
-			if plain {
-				require.EqualValues(t, 1+n+1, engine.compiles.Load())
-			} else {
-				require.EqualValues(t, 1, engine.compiles.Load())
-				require.EqualValues(t, n+1, engine.linked.Load())
-			}
-			require.EqualValues(t, 1, p.counter(t, "compiles"))
-			require.EqualValues(t, n+1, p.counter(t, "instances"))
-			require.EqualValues(t, n+1, b.driver.Stats().Created)
-
-			for k, i := range runs {
-				fillAll(t, i, m)
-				require.NoError(t, p.evaluate(i, 0))
-				fresh, err := p.ready(adapters[k], 21)
-				require.NoError(t, err)
-				fillAll(t, fresh, m)
-				require.NoError(t, p.evaluate(fresh, 0))
-				require.Equal(t, fresh.out[0].Bytes(), i.out[0].Bytes())
-				require.NotEqual(t, before, i.out[0].Bytes())
-			}
-			require.NoError(t, p.evaluate(r, 0))
-			require.Equal(t, before, r.out[0].Bytes(), "the base's are as they were")
-		})
+	var adapters []models.Model
+	var runs []*run
+	for range n {
+		own := m
+		own.Weights = other(random, m.Weights)
+		c, err := p.adapt(r.program, own.Weights, wire.Arguments{})
+		require.NoError(t, err)
+		require.NoError(t, p.ask(wire.KindLoad, &wire.Load{Program: c.Program, QoS: 21}, &wire.Loaded{}))
+		i, err := p.tie(c)
+		require.NoError(t, err)
+		adapters, runs = append(adapters, own), append(runs, i)
 	}
+	_, err = p.adapt(r.program, nil, wire.Arguments{})
+	require.NoError(t, err, "no file differs")
+	require.EqualValues(t, 1, engine.compiles.Load())
+	require.EqualValues(t, n+1, engine.linked.Load())
+	require.EqualValues(t, 1, p.counter(t, "compiles"))
+	require.EqualValues(t, n+1, p.counter(t, "instances"))
+	require.EqualValues(t, n+1, b.driver.Stats().Created)
+
+	for k, i := range runs {
+		fillAll(t, i, m)
+		require.NoError(t, p.evaluate(i, 0))
+		fresh, err := p.ready(adapters[k], 21)
+		require.NoError(t, err)
+		fillAll(t, fresh, m)
+		require.NoError(t, p.evaluate(fresh, 0))
+		require.Equal(t, fresh.out[0].Bytes(), i.out[0].Bytes())
+		require.NotEqual(t, before, i.out[0].Bytes())
+	}
+	require.NoError(t, p.evaluate(r, 0))
+	require.Equal(t, before, r.out[0].Bytes(), "the base's are as they were")
 }
 
-// TestBaseKeepsNothingOfTheUpload: the files of a base that the engine links are
-// given back when it is compiled.
-func TestBaseKeepsNothingOfTheUpload(t *testing.T) {
-	b := startBroker(t, Config{})
+// TestEngineWithoutInstances: an engine whose programs make no instances has none.
+func TestEngineWithoutInstances(t *testing.T) {
+	b := startBroker(t, Config{Engine: func() ane.Engine { return &counting{Engine: soft.New(), plain: true} }})
 	p := b.join(alice, driverabi.Restricted)
-	m := model(t, "conv-1x1")
-	_, err := p.compile(m)
+	m := model(t, "conv-3x3")
+	r, err := p.ready(m, 21)
 	require.NoError(t, err)
-	b.live.mu.Lock()
-	defer b.live.mu.Unlock()
-	for _, r := range b.live.open {
-		<-r.ready
-		of, ok := baseOf(r.exec)
-		require.True(t, ok)
-		require.Empty(t, of.files)
-		require.Len(t, of.src.weights, len(m.Weights))
-		require.Zero(t, of.src.bytes())
-	}
+	_, err = p.adapt(r.program, m.Weights, wire.Arguments{})
+	require.ErrorContains(t, err, "the engine cannot give a program other weights")
+	require.NoError(t, p.evaluate(r, 0))
 }
 
 // TestInstanceMayNotChangeTheProgram: what analysis took from a weight is refused when

@@ -260,8 +260,8 @@ func TestEightProcesses(t *testing.T) {
 		answered += p.finish(t)
 	}
 	require.GreaterOrEqual(t, answered, uint64(8*rounds))
-	require.Equal(t, answered, s.counts.evaluations.Load())
-	require.Zero(t, s.counts.failed.Load())
+	require.Equal(t, answered, s.counts.Evaluations.Load())
+	require.Zero(t, s.counts.Failed.Load())
 	require.Zero(t, s.counts.faults.Load())
 	eventually(t, "they are gone", func() bool {
 		st := s.driver.Stats()

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/server/resources"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/unimem"
 )
@@ -116,8 +117,7 @@ func TestDescriptorsAreBudgeted(t *testing.T) {
 
 // TestSurfacesAreBudgeted: a surface takes its mappings while it is registered, and no longer.
 func TestSurfacesAreBudgeted(t *testing.T) {
-	b := startBroker(t, Config{})
-	b.quotas.mappings.each = 4
+	b := startBroker(t, Config{clients: 1, process: allowance{mappings: 4}})
 	p := b.join(alice, "")
 	for range 3 {
 		first, _, err := p.surface(64)
@@ -147,20 +147,14 @@ func TestBudgetsAreTold(t *testing.T) {
 		require.NotContains(t, told, c.Name)
 		told[c.Name] = c.Value
 	}
-	for _, one := range []struct {
-		name       string
-		limit      uint64
-		each, full int64
-	}{
-		{"mappings", p.hello.Limits.Mappings, b.quotas.mappings.each, b.quotas.mappings.total},
-		{"descriptors", p.hello.Limits.Descriptors, b.quotas.descriptors.each, b.quotas.descriptors.total},
-		{"bytes of memory", p.hello.Limits.MemoryBytes, b.quotas.memory.each, b.quotas.memory.total},
-	} {
-		require.Positive(t, one.limit, one.name)
-		require.EqualValues(t, one.each, one.limit, one.name)
-		require.EqualValues(t, one.each, told["own "+one.name+" allowed"], one.name)
-		require.EqualValues(t, one.full, told[one.name+" allowed"], one.name)
+	for kind, limit := range []uint64{resources.Mappings: p.hello.Limits.Mappings,
+		resources.Descriptors: p.hello.Limits.Descriptors, resources.Memory: p.hello.Limits.MemoryBytes} {
+		one := b.budgets.Now()[kind]
+		require.Positive(t, limit, one.What)
+		require.EqualValues(t, one.Each, limit, one.What)
+		require.EqualValues(t, one.Each, told["own "+one.What+" allowed"], one.What)
+		require.EqualValues(t, one.Total, told[one.What+" allowed"], one.What)
 	}
 	require.EqualValues(t, MaxClients, told["clients allowed"])
-	require.EqualValues(t, MaxSurfaces, told["own surfaces allowed"])
+	require.EqualValues(t, resources.MaxSurfaces, told["own surfaces allowed"])
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/resources"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -57,7 +58,7 @@ tensor<fp16, [1, 32]> y = slice_by_size(x = b, begin = tensor<int32, [2]>([0, 0]
 func TestSparseUploads(t *testing.T) {
 	b := startBroker(t, Config{process: allowance{files: 1 << 12, mappings: 1 << 14, memory: 1 << 30}})
 	p := b.join(alice, "")
-	f, err := sparse(MaxUpload)
+	f, err := sparse(resources.MaxUpload)
 	require.NoError(t, err)
 	defer f.Close()
 	m := model(t, "identity")
@@ -65,8 +66,8 @@ func TestSparseUploads(t *testing.T) {
 	require.NoError(t, err)
 	defer text.Close()
 	for _, q := range []*wire.Compile{
-		{File: "text", TextSize: MaxUpload},
-		{File: "weights", Weights: []wire.Weight{{Name: "w", Size: MaxUpload}}},
+		{File: "text", TextSize: resources.MaxUpload},
+		{File: "weights", Weights: []wire.Weight{{Name: "w", Size: resources.MaxUpload}}},
 	} {
 		err = p.ask(wire.KindCompile, q, &wire.Compiled{}, int(f.Fd()))
 		require.ErrorIs(t, err, ane.ErrExhausted, q.File)
@@ -132,7 +133,7 @@ func TestIntermediateValuesAreBudgeted(t *testing.T) {
 		require.ErrorContains(t, err, "for all")
 	}
 	require.Equal(t, 5, loaded, "half of the memory; the other half are floors")
-	require.LessOrEqual(t, b.quotas.memory.held(), int64(1<<30))
+	require.LessOrEqual(t, b.budgets.Now()[resources.Memory].Used, int64(1<<30))
 	r, err := p.ready(model(t, "conv-3x3"), 21)
 	require.NoError(t, err, "a client has its floor")
 	require.NoError(t, p.evaluate(r, 0))
@@ -226,14 +227,14 @@ func hog(path string, seed int) error {
 		return err
 	}
 	// Sparse files, as text and as weights.
-	f, err := sparse(MaxUpload)
+	f, err := sparse(resources.MaxUpload)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	var ids []uint64
 	for range 4 {
-		for _, q := range []*wire.Compile{{TextSize: MaxUpload}, {Weights: []wire.Weight{{Name: "w", Size: 1 << 28}}}} {
+		for _, q := range []*wire.Compile{{TextSize: resources.MaxUpload}, {Weights: []wire.Weight{{Name: "w", Size: 1 << 28}}}} {
 			id, err := p.post(wire.KindCompile, q, int(f.Fd()))
 			if err != nil {
 				return err

@@ -15,6 +15,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/resources"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/models"
@@ -257,7 +258,7 @@ func TestLimits(t *testing.T) {
 	require.NoError(t, err)
 	defer f.Close()
 	have := uint32(len(r.ports[0]) + len(r.ports[1]))
-	for i := have; i < MaxSurfaces; i++ {
+	for i := have; i < resources.MaxSurfaces; i++ {
 		require.NoError(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1000 + i}, &wire.SurfaceReply{},
 			int(f.Fd())))
 	}
@@ -265,13 +266,13 @@ func TestLimits(t *testing.T) {
 		ane.ErrInUse)
 	require.ErrorIs(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1 << 30}, &wire.SurfaceReply{},
 		int(f.Fd())), ane.ErrExhausted)
-	for i := 1; i < MaxPrograms; i++ {
+	for i := 1; i < resources.MaxPrograms; i++ {
 		_, err := p.compile(m)
 		require.NoError(t, err)
 	}
 	_, err = p.compile(m)
 	require.ErrorIs(t, err, ane.ErrExhausted)
-	for i := 1; i < MaxRequests; i++ {
+	for i := 1; i < resources.MaxRequests; i++ {
 		require.NoError(t, p.ask(wire.KindBind, &wire.Bind{Program: r.program, In: r.ports[0], Out: r.ports[1]},
 			&wire.Bound{}))
 	}
@@ -281,7 +282,7 @@ func TestLimits(t *testing.T) {
 	require.NoError(t, p.ask(wire.KindDrop, &wire.Drop{Token: 1500}, &wire.Empty{}))
 	require.NoError(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1 << 30}, &wire.SurfaceReply{},
 		int(f.Fd())))
-	require.EqualValues(t, MaxSurfaces, p.counter(t, "own surfaces"))
+	require.EqualValues(t, resources.MaxSurfaces, p.counter(t, "own surfaces"))
 }
 
 // TestTooManyPorts has a program whose tensors the mapper does not take.
@@ -378,12 +379,12 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 		}
 	}
 	b.mu.Unlock()
-	eventually(t, "an answer waits", func() bool { return slow.sending.Load() != 0 })
+	eventually(t, "an answer waits", func() bool { return slow.Sending.Load() != 0 })
 	for range 10 {
 		require.NoError(t, q.evaluate(r, 0))
 	}
 	eventually(t, "the last answer to the other client is counted as sent, which follows its arrival", func() bool {
-		return other.sending.Load() == 0
+		return other.Sending.Load() == 0
 	})
 	eventually(t, "the client is cut off", func() bool {
 		select {
@@ -391,7 +392,7 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 			return true
 		default:
 		}
-		if slow.sending.Load() != 0 { // the hour passes now, in which q sends nothing
+		if slow.Sending.Load() != 0 { // the hour passes now, in which q sends nothing
 			b.ticks.Add(int64(2 * time.Hour / tick))
 		}
 		return false

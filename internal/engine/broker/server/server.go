@@ -11,22 +11,24 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/calls"
+	"github.com/anekit/anekit/internal/engine/broker/server/resources"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // server is what the sessions of one broker share.
 type server struct {
-	conf   Config
-	engine *guarded
-	info   ane.Info
-	driver *driver.Driver
-	cache  *cache
-	seen   admission.Executables
-	live   residents
-	counts counters
-	quotas quotas
-	turns  *turns // of programs and instances that are being made
+	conf    Config
+	engine  *guarded
+	info    ane.Info
+	driver  *driver.Driver
+	cache   *resources.Cache
+	seen    admission.Executables
+	live    *resources.Residents
+	counts  counters
+	budgets *resources.Budgets
+	turns   *calls.Turns // of programs and instances that are being made
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -50,27 +52,27 @@ type server struct {
 // newServer makes the engine and what goes around it. close must follow.
 func newServer(c Config) (*server, error) {
 	s := &server{conf: c, sessions: map[*session]struct{}{}, open: map[*wire.Conn]struct{}{},
-		turns:    newTurns(max(1, c.Workers-1)), // one processor is for requests
+		turns:    calls.NewTurns(max(1, c.Workers-1)), // one processor is for requests
 		room:     make(chan struct{}, c.clients+max(c.clients/4, 2)),
 		watching: make(chan struct{})}
-	s.quotas = newQuotas(c.process, c.clients)
+	s.budgets = resources.NewBudgets(resources.Needs{resources.Mappings: c.process.mappings,
+		resources.Descriptors: c.process.files, resources.Memory: c.process.memory}, c.clients)
 	own := c.Engine()
 	if own == nil {
 		return nil, &ane.Error{Op: "serve", Engine: Name, Err: ane.ErrUnavailable, Detail: "Config.Engine made none"}
 	}
 	s.engine = guard(own, s.conf.Log)
 	s.info = s.engine.Info()
-	d, err := driver.New(driver.Options{Engine: s.engine, QueueDepth: driverabi.QueueDepth, Instance: s.instance,
+	d, err := driver.New(driver.Options{Engine: s.engine, QueueDepth: driverabi.QueueDepth,
 		BoundBytes: c.process.memory / boundShare / int64(c.clients)})
 	if err != nil {
 		return nil, errors.Join(err, s.engine.Close())
 	}
 	s.driver = d
-	s.live = residents{driver: d, open: map[residentKey]*resident{}}
-	if s.cache, err = openCache(c.CacheDir, c.CacheBytes); err != nil {
+	s.live = resources.NewResidents(d)
+	if s.cache, err = resources.OpenCache(c.CacheDir, c.CacheBytes, s.info); err != nil {
 		s.conf.Log.Warn("no cache", "error", err)
 	}
-	s.cache.engine = s.info
 	s.ticks.Store(1)
 	s.watched.Go(s.watch)
 	return s, nil
@@ -176,7 +178,7 @@ func (s *server) enter(one *session) error {
 	s.last++
 	one.number = s.last
 	s.sessions[one] = struct{}{}
-	s.open[one.conn] = struct{}{}
+	s.open[one.Conn] = struct{}{}
 	return nil
 }
 
@@ -185,7 +187,7 @@ func (s *server) leave(one *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, one)
-	delete(s.open, one.conn)
+	delete(s.open, one.Conn)
 	if one.placed && s.active.Add(-1) == 0 && s.idle != nil {
 		s.idle.Reset(s.conf.Linger)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/calls"
+	"github.com/anekit/anekit/internal/engine/broker/server/resources"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/numerics"
 )
@@ -19,22 +21,19 @@ import (
 // queued requests.
 type session struct {
 	*server
-	*outlet
+	*calls.Answers
 	grant  *grant
 	number uint64
 	peer   admission.Process
 	placed bool // the client has one of the places; the server's lock guards it
 	log    *slog.Logger
-	dev    *device // set when the client is admitted
-	owes   *accounts
+	dev    *resources.Device // set when the client is admitted
 
 	ctx    context.Context // ends with the connection
 	cancel context.CancelFunc
 
-	surfaces surfaces
-	programs programs
-	requests requests
-	flights  flights
+	has      *resources.Client
+	calls    *calls.Calls
 	compiles compiles
 
 	ringer  sync.WaitGroup // the goroutine that reads the bell
@@ -46,36 +45,29 @@ type session struct {
 // newSession makes a session that has not been admitted yet.
 func newSession(s *server, conn *wire.Conn, id admission.Identity, peer admission.Process) *session {
 	c := &session{server: s, log: s.conf.Log.With(peer.Attrs()...), peer: peer,
-		outlet: &outlet{conn: conn, ticks: &s.ticks, faults: &s.counts.faults, payload: make([]byte, 0, 512)},
-		grant:  &grant{Rights: admission.Rights{Policy: s.conf.Policy, ID: id}}}
+		Answers: &calls.Answers{Conn: conn, Ticks: &s.ticks, Faults: &s.counts.faults},
+		grant:   &grant{Rights: admission.Rights{Policy: s.conf.Policy, ID: id}}}
 	conn.LimitLong(maxLong)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.greeted.Store(s.ticks.Load())
-	c.owes = s.quotas.open()
-	c.surfaces = surfaces{driver: s.driver, limit: s.conf.PinBytes, owes: c.owes}
-	handles := &atomic.Uint32{}
-	c.programs = programs{server: s, owes: c.owes, grant: c.grant, flights: &c.flights,
-		loaded: map[*resident]*attachment{},
-		table:  table[program]{last: handles}}
-	c.requests = requests{programs: &c.programs, surfaces: &c.surfaces, flights: &c.flights, owes: c.owes,
-		table: table[request]{last: handles}}
-	c.flights = newFlights(c.ctx, &s.counts, c.outlet, &c.requests, c.grant)
-	c.compiles = compiles{server: s, outlet: c.outlet, grant: c.grant, programs: &c.programs, ctx: c.ctx, log: c.log,
-		owes:  c.owes,
-		asked: make(chan struct{}, MaxCompiles), doing: make(chan struct{}, maxCompiling)}
+	c.has = resources.NewClient(s.budgets, s.live, s.conf.PinBytes)
+	c.calls = calls.New(c.ctx, &s.counts.Counts, c.Answers, &c.has.Requests)
+	c.compiles = compiles{asked: make(chan struct{}, MaxCompiles), doing: make(chan struct{}, maxCompiling)}
 	return c
 }
 
 // open gives the owners the admitted client's connections to the driver.
-func (c *session) open(dev *device) {
-	c.dev, c.surfaces.dev, c.programs.dev, c.flights.dev = dev, dev, dev, dev
+func (c *session) open(dev *resources.Device) {
+	c.dev = dev
+	c.has.Open(dev)
+	c.calls.Open(dev)
 }
 
 // check cuts off a client that does not introduce itself or does not read. The watch
 // calls it.
 func (c *session) check(now int64) {
-	if late(c.greeted.Load(), now, c.conf.hello) || late(c.sending.Load(), now, c.conf.write) {
-		c.conn.End()
+	if late(c.greeted.Load(), now, c.conf.hello) || late(c.Sending.Load(), now, c.conf.write) {
+		c.Conn.End()
 	}
 }
 
@@ -84,29 +76,28 @@ func (c *session) check(now int64) {
 func (c *session) run() error {
 	if err := c.enter(c); err != nil {
 		c.cancel()
-		c.reject(c.conn, c.peer, err)
+		c.reject(c.Conn, c.peer, err)
 		return nil
 	}
 	defer c.leave(c)
 	c.log = c.log.With("session", c.number)
-	c.compiles.log, c.compiles.number = c.log, c.number
 	var writer sync.WaitGroup
-	writer.Go(c.flights.deliver)
+	writer.Go(c.calls.Deliver)
 	c.serve()
-	_ = c.bell.Close() // never fails
+	_ = c.Bell.Close() // never fails
 	c.ringer.Wait()
 	err := c.end()
-	c.flights.done <- nil
+	c.calls.Stop()
 	writer.Wait()
 	return err
 }
 
 // serve reads frames until the connection ends or the client is cut off.
 func (c *session) serve() {
-	defer c.conn.Close()
+	defer c.Conn.Close()
 	buf := make([]byte, wire.MaxFrame)
 	for {
-		f, fds, err := c.conn.Receive(buf)
+		f, fds, err := c.Conn.Receive(buf)
 		if errors.Is(err, wire.ErrClosed) {
 			return
 		}
@@ -131,10 +122,10 @@ func (c *session) treat(f *wire.Frame, fds wire.Descriptors, err error) bool {
 	switch {
 	case err != nil:
 	case c.draining.Load() && begins(f.Kind):
-		c.fault(f.ID, ending(f.Kind.String()))
+		c.Fault(f.ID, ending(f.Kind.String()))
 		return true
 	case f.Kind == wire.KindEvaluate && c.greeted.Load() == 0:
-		err = c.flights.evaluate(f)
+		err = c.calls.Evaluate(f)
 	default:
 		err = c.route(f, fds)
 	}
@@ -146,7 +137,7 @@ func (c *session) treat(f *wire.Frame, fds wire.Descriptors, err error) bool {
 		return false
 	}
 	c.trouble++
-	c.fault(f.ID, err)
+	c.Fault(f.ID, err)
 	if c.trouble >= MaxTroubles {
 		c.log.Warn("client cut off: nothing but refused frames", "frames", c.trouble)
 		return false
@@ -164,7 +155,7 @@ func (c *session) route(f *wire.Frame, fds wire.Descriptors) error {
 	if err != nil || p == nil { // nil: a goroutine answers
 		return err
 	}
-	return c.reply(f, p)
+	return c.Reply(f, p)
 }
 
 // ask is route for everything but evaluations. Without an error, a nil payload means
@@ -184,44 +175,7 @@ func (c *session) ask(f *wire.Frame, fds wire.Descriptors) (wire.Payload, error)
 		}
 		return p, nil
 	}
-	switch f.Kind {
-	case wire.KindChain:
-		own := *f
-		return nil, c.flights.runChain(&own)
-	case wire.KindCancel:
-		return c.flights.cancel(f.Payload)
-	case wire.KindSurface:
-		return c.surfaces.add(f.Payload, fds)
-	case wire.KindDrop:
-		return c.surfaces.drop(f.Payload)
-	case wire.KindCompile:
-		own := *f // outlives this call; if f did, every frame would cost memory
-		return nil, c.compiles.program(&own, fds)
-	case wire.KindInstance:
-		own := *f
-		return nil, c.compiles.instance(&own, fds)
-	case wire.KindLoad:
-		return c.programs.load(f.Payload)
-	case wire.KindUnload:
-		return c.programs.unload(f.Payload)
-	case wire.KindRelease:
-		return c.programs.release(f.Payload)
-	case wire.KindStatus:
-		return c.programs.status(f.Payload)
-	case wire.KindBind:
-		return c.requests.bind(f.Payload)
-	case wire.KindUnbind:
-		return c.requests.unbind(f.Payload)
-	case wire.KindPurge:
-		return c.purge(f.Payload)
-	case wire.KindStats:
-		return c.stats(f.Payload)
-	case wire.KindPing:
-		var p wire.Empty
-		return &p, wire.Parse(f.Payload, &p) // a broker that is busy answers, and one that hangs does not
-	}
-	return nil, &wire.Error{Op: "receive", Kind: f.Kind, Err: wire.ErrKind, Detail: f.Kind.String() + " is no request",
-		Hint: "send what a client sends"}
+	return c.answer(f, fds)
 }
 
 // end gives back what the client had. The connection is closed.
@@ -233,11 +187,11 @@ func (c *session) end() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.conf.end)
 	defer cancel()
-	if err := c.dev.client.Close(ctx); err != nil {
+	if err := c.dev.Close(ctx); err != nil {
 		// The engine has not come back from a run. What it may touch stays open until then.
 		c.log.Error("client's memory and programs are kept: the engine is stuck", "error", err)
 		c.stuck.Go(func() {
-			c.server.fail(c.peer, errors.Join(c.dev.client.Close(context.Background()), c.free()))
+			c.server.fail(c.peer, errors.Join(c.dev.Close(context.Background()), c.free()))
 		})
 		return err
 	}
@@ -246,9 +200,8 @@ func (c *session) end() error {
 
 // free gives back everything. The driver has ended its client, and so every chain ends.
 func (c *session) free() error {
-	c.flights.chained.Wait()
-	defer c.owes.close()
-	return errors.Join(c.surfaces.free(), c.programs.free())
+	c.calls.Wait()
+	return c.has.Free()
 }
 
 // grant is what one client may do, and how.

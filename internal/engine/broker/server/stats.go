@@ -2,19 +2,22 @@ package server
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"github.com/anekit/anekit/internal/engine/broker/driver"
+	"github.com/anekit/anekit/internal/engine/broker/server/calls"
+	"github.com/anekit/anekit/internal/engine/broker/server/resources"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // counters count since the broker began.
 type counters struct {
-	clients, faults                  atomic.Uint64
-	compiles, hits, shared           atomic.Uint64
-	damaged, uncached, instances     atomic.Uint64
-	evaluations, failed, refusedPeer atomic.Uint64
+	calls.Counts
+	clients, faults, refusedPeer atomic.Uint64
+	compiles, hits, shared       atomic.Uint64
+	damaged, uncached, instances atomic.Uint64
 }
 
 // stats answers with the counters of the broker, and of this connection. They tell
@@ -25,7 +28,7 @@ func (c *session) stats(payload []byte) (wire.Payload, error) {
 	if err := wire.Parse(payload, &p); err != nil {
 		return nil, err
 	}
-	d, n, t := c.driver.Stats(), &c.counts, c.conn.Traffic().Plus(c.bell.Traffic())
+	d, n, t := c.driver.Stats(), &c.counts, c.Conn.Traffic().Plus(c.Bell.Traffic())
 	r := wire.Stats{}
 	for _, one := range []struct {
 		name  string
@@ -44,42 +47,36 @@ func (c *session) stats(payload []byte) (wire.Payload, error) {
 		{"cache entries damaged", n.damaged.Load()},
 		{"programs not cached", n.uncached.Load()},
 		{"instances", n.instances.Load()},
-		{"programs in memory", uint64(c.live.count())},
+		{"programs in memory", uint64(c.live.Count())},
 		{"programs loaded", uint64(d.Resident)},
 		{"surfaces mapped", uint64(d.Mapped)},
 		{"requests waiting", uint64(d.Queued)},
 		{"requests running", uint64(d.Running)},
-		{"evaluations", n.evaluations.Load()},
-		{"evaluations failed", n.failed.Load()},
-		{"mappings", uint64(c.quotas.mappings.held())},
-		{"descriptors", uint64(c.quotas.descriptors.held())},
-		{"bytes of memory", uint64(c.quotas.memory.held())},
-		{"mappings allowed", uint64(c.quotas.mappings.total)},
-		{"descriptors allowed", uint64(c.quotas.descriptors.total)},
-		{"bytes of memory allowed", uint64(c.quotas.memory.total)},
-		{"refused for want of mappings", c.quotas.mappings.refused.Load()},
-		{"refused for want of descriptors", c.quotas.descriptors.refused.Load()},
-		{"refused for want of memory", c.quotas.memory.refused.Load()},
-		{"own mappings", uint64(c.owes.mappings.held())},
-		{"own descriptors", uint64(c.owes.descriptors.held())},
-		{"own bytes of memory", uint64(c.owes.memory.held())},
-		{"own mappings allowed", uint64(c.quotas.mappings.each)},
-		{"own descriptors allowed", uint64(c.quotas.descriptors.each)},
-		{"own bytes of memory allowed", uint64(c.quotas.memory.each)},
-		{"own surfaces", uint64(c.surfaces.table.len())},
-		{"own bytes of surfaces", c.surfaces.pinned},
-		{"own programs", uint64(c.programs.table.len())},
-		{"own requests", uint64(c.requests.table.len())},
-		{"own surfaces allowed", MaxSurfaces},
+		{"evaluations", n.Evaluations.Load()},
+		{"evaluations failed", n.Failed.Load()},
+		{"own surfaces", uint64(c.has.Surfaces.Len())},
+		{"own bytes of surfaces", c.has.Surfaces.Pinned},
+		{"own programs", uint64(c.has.Programs.Len())},
+		{"own requests", uint64(c.has.Requests.Len())},
+		{"own surfaces allowed", resources.MaxSurfaces},
 		{"own bytes of surfaces allowed", c.conf.PinBytes},
-		{"own programs allowed", MaxPrograms},
-		{"own requests allowed", MaxRequests},
+		{"own programs allowed", resources.MaxPrograms},
+		{"own requests allowed", resources.MaxRequests},
 		{"own frames received", t.FramesIn},
 		{"own bytes received", t.BytesIn},
 		{"own frames sent", t.FramesOut},
 		{"own bytes sent", t.BytesOut},
 	} {
 		r.Counters = append(r.Counters, wire.Counter{Name: one.name, Value: one.value})
+	}
+	have := c.has.Owes.Have()
+	for kind, b := range c.budgets.Now() {
+		r.Counters = append(r.Counters,
+			wire.Counter{Name: b.What, Value: uint64(b.Used)},
+			wire.Counter{Name: b.What + " allowed", Value: uint64(b.Total)},
+			wire.Counter{Name: "refused for want of " + strings.TrimPrefix(b.What, "bytes of "), Value: b.Refused},
+			wire.Counter{Name: "own " + b.What, Value: uint64(have[kind])},
+			wire.Counter{Name: "own " + b.What + " allowed", Value: uint64(b.Each)})
 	}
 	for level := driver.LevelOf(driverabi.QoSRealTime); level < driver.Levels; level++ {
 		l := d.Levels[level]

@@ -1,6 +1,6 @@
 //go:build !macrules
 
-package server
+package resources
 
 import (
 	"errors"

@@ -1,81 +1,78 @@
-package server
+package resources
 
 import (
 	"errors"
 	"fmt"
+	"os"
+	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
-// request is a program tied to surfaces. The flights' lock guards busy.
-type request struct {
+// Request is a program tied to surfaces.
+type Request struct {
 	handle   uint32
-	program  *program
-	surfaces []*surface // of inputs, then of outputs
-	ids      []uint32   // by which the driver knows them
-	busy     bool
-	owed     needs
+	Program  *Program
+	IDs      []uint32    // by which the driver knows the surfaces, of inputs, then of outputs
+	Busy     atomic.Bool // in flight
+	surfaces []*registration
+	owed     Needs
 }
 
-// requests are those that one client has bound. The session's turn guards what is not
-// the flights'.
-type requests struct {
-	programs *programs
-	surfaces *surfaces
-	flights  *flights
-	owes     *accounts
-	table    table[request]
+// Requests are those that one client has bound.
+type Requests struct {
+	programs *Programs
+	surfaces *Registrations
+	table    table[Request]
 }
 
-// bind makes a request. Everything that ane.Model.Bind checks in the client is
+// Find is the request of a handle, nil for none.
+func (t *Requests) Find(handle uint32) *Request { return t.table.find(handle) }
+
+// Len is how many there are.
+func (t *Requests) Len() int { return t.table.len() }
+
+// Bind makes a request. Everything that ane.Model.Bind checks in the client is
 // checked again, since a client need not be ours.
-func (t *requests) bind(payload []byte) (wire.Payload, error) {
-	var q wire.Bind
-	if err := wire.Parse(payload, &q); err != nil {
-		return nil, err
-	}
-	p, err := t.programs.find("bind", q.Program)
+func (t *Requests) Bind(q *wire.Bind) (*wire.Bound, error) {
+	p, err := t.programs.Find("bind", q.Program)
 	if err != nil {
 		return nil, err
 	}
 	ports := int64(len(q.In) + len(q.Out))
-	r := &request{program: p, owed: needs{memory: requestBytes + ports*portBytes}}
-	if err := t.choosePorts(r, &q); err != nil {
+	r := &Request{Program: p, owed: Needs{Memory: requestBytes + ports*portBytes}}
+	if err := t.choosePorts(r, q); err != nil {
 		return nil, err
 	}
-	if err := t.owes.take("bind", "", r.owed); err != nil {
+	if err := t.surfaces.owes.Take("bind", "", r.owed); err != nil {
 		return nil, err
 	}
 	if !t.table.add(r, MaxRequests, func(number uint32) { r.handle = number }) {
-		t.owes.give(r.owed)
-		return nil, exhausted("bind", "", "requests", MaxRequests, "unbind requests")
+		t.surfaces.owes.Give(r.owed)
+		return nil, Exhausted("bind", "", "requests", MaxRequests, "unbind requests")
 	}
 	for _, s := range r.surfaces {
 		s.users++
 	}
 	p.bound++
-	return &wire.Bound{Request: r.handle, PID: pid()}, nil
+	return &wire.Bound{Request: r.handle, PID: uint32(os.Getpid())}, nil
 }
 
-// unbind frees a request that is not in flight.
-func (t *requests) unbind(payload []byte) (wire.Payload, error) {
-	var q wire.Unbind
-	if err := wire.Parse(payload, &q); err != nil {
-		return nil, err
-	}
+// Unbind frees a request that is not in flight.
+func (t *Requests) Unbind(q *wire.Unbind) (*wire.Empty, error) {
 	r := t.table.find(q.Request)
 	switch {
 	case r == nil:
-		return nil, unknown("unbind", "request", q.Request)
-	case t.flights.busy(r):
+		return nil, Unknown("unbind", "request", q.Request)
+	case r.Busy.Load():
 		return nil, &ane.Error{Op: "unbind", Engine: Name, Name: fmt.Sprintf("request %d", q.Request), Err: ane.ErrBusy,
 			Hint: "wait for its evaluation, or cancel it"}
 	}
 	t.table.remove(q.Request)
-	t.owes.give(r.owed)
-	r.program.bound--
+	t.surfaces.owes.Give(r.owed)
+	r.Program.bound--
 	for _, s := range r.surfaces {
 		s.users--
 	}
@@ -84,11 +81,11 @@ func (t *requests) unbind(payload []byte) (wire.Payload, error) {
 
 // choosePorts finds the surfaces of a request and checks them against the program.
 // All mismatches are reported at once.
-func (t *requests) choosePorts(r *request, q *wire.Bind) error {
-	p := r.program
-	if len(q.In) != len(p.in) || len(q.Out) != len(p.out) {
+func (t *Requests) choosePorts(r *Request, q *wire.Bind) error {
+	p := r.Program
+	if len(q.In) != len(p.In) || len(q.Out) != len(p.Out) {
 		return &ane.Error{Op: "bind", Engine: Name, Err: ane.ErrMismatch,
-			Detail: fmt.Sprintf("%d inputs and %d outputs for %d and %d", len(q.In), len(q.Out), len(p.in), len(p.out)),
+			Detail: fmt.Sprintf("%d inputs and %d outputs for %d and %d", len(q.In), len(q.Out), len(p.In), len(p.Out)),
 			Hint:   "name one surface for each tensor of the program, in its order"}
 	}
 	if n := len(q.In) + len(q.Out); n > driverabi.MaxSurfaces {
@@ -98,17 +95,17 @@ func (t *requests) choosePorts(r *request, q *wire.Bind) error {
 	}
 	var faults []error
 	for i, port := range q.In {
-		faults = append(faults, t.port(r, "input ", p.in[i], port, false))
+		faults = append(faults, t.port(r, "input ", p.In[i], port, false))
 	}
 	for i, port := range q.Out {
-		faults = append(faults, t.port(r, "output ", p.out[i], port, true))
+		faults = append(faults, t.port(r, "output ", p.Out[i], port, true))
 	}
 	return errors.Join(faults...)
 }
 
 // port adds a surface to a request, or tells what keeps it from standing for l.
 // Outputs share their memory with nothing, whatever tokens name it.
-func (t *requests) port(r *request, kind string, l ane.Layout, port wire.Port, output bool) error {
+func (t *Requests) port(r *Request, kind string, l ane.Layout, port wire.Port, output bool) error {
 	fault := func(err error, detail, hint string) error {
 		return &ane.Error{Op: "bind", Engine: Name, Name: kind + l.Name, Err: err, Detail: detail, Hint: hint}
 	}
@@ -129,6 +126,6 @@ func (t *requests) port(r *request, kind string, l ane.Layout, port wire.Port, o
 			return fault(ane.ErrAlias, "its memory is bound twice", "give every output memory of its own")
 		}
 	}
-	r.surfaces, r.ids = append(r.surfaces, s), append(r.ids, s.name)
+	r.surfaces, r.IDs = append(r.surfaces, s), append(r.IDs, s.name)
 	return nil
 }

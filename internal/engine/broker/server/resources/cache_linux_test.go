@@ -1,11 +1,11 @@
 //go:build !macrules
 
-package server
+package resources
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"fmt"
+	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,66 +18,68 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/numerics"
 )
 
-func aSource(seed byte, bytes int) *source {
-	return &source{text: []byte{seed, 'm'}, function: "f", weights: []weight{{"a", make([]byte, bytes)}, {"b", nil}}}
+func path(c *Cache, partition string, k Key) string { return filepath.Join(c.dir, file(partition, k)) }
+
+func aSource(seed byte, bytes int) *Source {
+	return &Source{text: []byte{seed, 'm'}, function: "f", weights: []weight{{"a", make([]byte, bytes)}, {"b", nil}}}
 }
 
-func TestEntryRoundTripAndEveryByte(t *testing.T) {
-	s := aSource(1, 100)
-	k := s.key(ane.Info{})
-	var b bytes.Buffer
-	require.NoError(t, writeEntry(&b, k, s))
-	got, err := readEntry(b.Bytes(), k)
-	require.NoError(t, err)
-	require.Equal(t, k, got.key(ane.Info{}))
-	for i := range b.Bytes() {
-		bad := bytes.Clone(b.Bytes())
-		bad[i] ^= 1
-		_, err := readEntry(bad, k)
-		require.ErrorIs(t, err, errEntry, "byte %d", i)
-		_, err = readEntry(b.Bytes()[:i], k)
-		require.ErrorIs(t, err, errEntry, "cut at %d", i)
+// alice and mary are partitions.
+const alice, mary = "1-alice", "1-mary"
+
+func keyOf(s *Source) Key {
+	k, err := s.Key(context.Background(), ane.Info{})
+	if err != nil {
+		panic(err)
 	}
-	_, err = readEntry(append(b.Bytes(), 0), k)
-	require.ErrorIs(t, err, errEntry)
-	_, err = readEntry(b.Bytes(), Key{})
-	require.ErrorIs(t, err, errEntry, "another key's")
+	return k
+}
+
+func entryOf(t testing.TB, s *Source) []byte {
+	var b bytes.Buffer
+	require.NoError(t, s.write(t.Context(), &b))
+	return b.Bytes()
+}
+
+// TestEntriesAreWhatTheirKeyIsOf: a program comes back whole, and each byte that is changed or missing shows.
+func TestEntriesAreWhatTheirKeyIsOf(t *testing.T) {
+	s := aSource(1, 100)
+	k, b := keyOf(s), entryOf(t, s)
+	got, err := parseSource(b)
+	require.NoError(t, err)
+	require.Equal(t, k, keyOf(got))
+	shows := func(b []byte) bool {
+		s, err := parseSource(b)
+		return errors.Is(err, errEntry) || keyOf(s) != k
+	}
+	for i := range b {
+		bad := bytes.Clone(b)
+		bad[i] ^= 1
+		require.True(t, shows(bad), "byte %d", i)
+		require.True(t, shows(b[:i]), "cut at %d", i)
+	}
+	require.True(t, shows(append(b, 0)))
 }
 
 func FuzzEntry(f *testing.F) {
 	f.Add([]byte("x"), []byte("y"))
 	f.Fuzz(func(t *testing.T, text, data []byte) {
-		// With a checksum that is right, whatever stands before it.
-		sum := func(b []byte) []byte {
-			var w bytes.Buffer
-			e := entryWriter{to: &w, sum: sha256.New()}
-			e.raw(b)
-			e.raw(e.sum.Sum(nil))
-			return w.Bytes()
+		if s, err := parseSource(text); err == nil {
+			require.Equal(t, keyOf(s), keyOf(&Source{function: s.function, text: s.text, weights: s.weights}))
 		}
-		k := Key{1}
-		head := append([]byte(entryMagic), k[:]...)
-		if s, err := readEntry(sum(append(head, text...)), k); err == nil {
-			var w bytes.Buffer
-			require.NoError(t, writeEntry(&w, k, s))
-		}
-		s := &source{text: text, weights: []weight{{"w", data}}}
-		var w bytes.Buffer
-		require.NoError(t, writeEntry(&w, k, s))
-		got, err := readEntry(w.Bytes(), k)
+		got, err := parseSource(entryOf(t, &Source{text: text, weights: []weight{{"w", data}}}))
 		require.NoError(t, err)
+		require.True(t, bytes.Equal(text, got.text))
 		require.True(t, bytes.Equal(data, got.weights[0].data))
 	})
 }
 
 func TestKeysDiffer(t *testing.T) {
-	info := ane.Info{Name: "soft"}
 	seen := map[Key]string{}
-	for name, s := range map[string]*source{
+	for name, s := range map[string]*Source{
 		"one":     {text: []byte("ab"), function: "c"},
 		"moved":   {text: []byte("a"), function: "bc"},
 		"weights": {text: []byte("ab"), function: "c", weights: []weight{{"w", nil}}},
@@ -87,17 +89,19 @@ func TestKeysDiffer(t *testing.T) {
 		"no text": {function: "c"},
 		"nothing": {},
 	} {
-		k := s.key(info)
+		k := keyOf(s)
 		require.Empty(t, seen[k], name)
 		seen[k] = name
-		back, err := parseKey(k.String())
+		back, err := ParseKey(k.String())
 		require.NoError(t, err)
 		require.Equal(t, k, back)
 	}
-	require.NotEqual(t, (&source{}).key(info), (&source{}).key(ane.Info{Name: "other"}))
+	other, err := (&Source{}).Key(t.Context(), ane.Info{Name: "other"})
+	require.NoError(t, err)
+	require.NotEqual(t, keyOf(&Source{}), other)
 	for _, bad := range []string{"", "ab", strings.Repeat("g", 64), strings.Repeat("A", 64),
 		"../" + strings.Repeat("a", 61)} {
-		_, err := parseKey(bad)
+		_, err := ParseKey(bad)
 		require.Error(t, err, bad)
 	}
 }
@@ -105,99 +109,98 @@ func TestKeysDiffer(t *testing.T) {
 func TestCacheKeepsEvictsAndPurges(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	const bound = 28_000 // three entries of two pages each, and some
-	c, err := openCache(dir, bound)
+	c, err := OpenCache(dir, bound, ane.Info{})
 	require.NoError(t, err)
 	var keys []Key
 	for i := range 3 {
 		s := aSource(byte(i), 5000)
-		keys = append(keys, s.key(ane.Info{}))
+		keys = append(keys, keyOf(s))
 		if i == 2 { // used: younger than 1, though stored before
-			s, damaged := c.load(alice, keys[0], numerics.Reference)
+			s, damaged := c.Load(t.Context(), alice, keys[0], numerics.Reference)
 			require.NotNil(t, s)
 			require.False(t, damaged)
 		}
-		require.NoError(t, c.store(alice, keys[i], s))
+		require.NoError(t, c.Store(alice, keys[i], s))
 	}
 	{ // the next broker knows as much
 		for i, ago := range []int{2, 3, 1} {
 			old := time.Now().Add(-time.Duration(ago) * time.Minute)
-			if err := os.Chtimes(c.path(alice, keys[i]), old, old); err != nil {
+			if err := os.Chtimes(path(c, alice, keys[i]), old, old); err != nil {
 				require.ErrorIs(t, err, fs.ErrNotExist)
 			}
 		}
-		_, before := c.totals()
-		c, err = openCache(dir, bound)
+		before := c.sum
+		c, err = OpenCache(dir, bound, ane.Info{})
 		require.NoError(t, err)
-		_, after := c.totals()
+		after := c.sum
 		require.Equal(t, before, after)
 		require.Equal(t, sizeOf(t, dir), after)
 	}
 	for i := range 2 {
 		s := aSource(byte(i+3), 5000)
-		keys = append(keys, s.key(ane.Info{}))
-		require.NoError(t, c.store(alice, keys[i+3], s))
+		keys = append(keys, keyOf(s))
+		require.NoError(t, c.Store(alice, keys[i+3], s))
 	}
-	have := func(id admission.Identity, k Key) bool { s, _ := c.load(id, k, numerics.Reference); return s != nil }
+	have := func(id string, k Key) bool { s, _ := c.Load(t.Context(), id, k, numerics.Reference); return s != nil }
 	require.False(t, have(alice, keys[1]), "the one that was not used for longest")
 	require.False(t, have(alice, keys[0]), "the next")
 	require.True(t, have(alice, keys[4]))
 	require.False(t, have(mary, keys[4]), "another identity's")
 	require.LessOrEqual(t, sizeOf(t, dir), int64(bound))
-	require.ErrorContains(t, c.store(alice, Key{}, aSource(9, bound)), "half")
+	require.ErrorContains(t, c.Store(alice, Key{}, aSource(9, bound)), "half")
 
-	require.NoError(t, c.store(mary, keys[4], aSource(4, 5000)))
-	n, _ := c.purge(alice, &keys[4])
+	require.NoError(t, c.Store(mary, keys[4], aSource(4, 5000)))
+	n, _ := c.Purge(alice, &keys[4])
 	require.EqualValues(t, 1, n)
 	require.True(t, have(mary, keys[4]))
-	n, _ = c.purge(alice, &keys[4])
+	n, _ = c.Purge(alice, &keys[4])
 	require.Zero(t, n)
-	_, size := c.purge(alice, nil)
+	_, size := c.Purge(alice, nil)
 	require.NotZero(t, size)
 	require.True(t, have(mary, keys[4]))
-	n, _ = c.purgeAll()
+	n, _ = c.Purge("", nil)
 	require.EqualValues(t, 1, n)
 	require.Zero(t, sizeOf(t, dir))
 }
 
 // TestCacheForgetsWhatIsDamaged puts other things in an entry's place.
 func TestCacheForgetsWhatIsDamaged(t *testing.T) {
-	c, err := openCache(t.TempDir(), 1<<20)
+	c, err := OpenCache(t.TempDir(), 1<<20, ane.Info{})
 	require.NoError(t, err)
 	s := aSource(1, 10)
-	k := s.key(ane.Info{})
+	k := keyOf(s)
 	for what, put := range map[string]func(path string) error{
 		"cut":    func(p string) error { return os.Truncate(p, 20) },
-		"empty":  func(p string) error { return os.Truncate(p, 0) },
 		"longer": func(p string) error { return os.Truncate(p, 500) },
 		"other":  func(p string) error { return os.WriteFile(p, []byte("what is this"), 0o600) },
 	} {
-		require.NoError(t, c.store(alice, k, s))
-		require.NoError(t, put(c.path(alice, k)))
-		got, damaged := c.load(alice, k, numerics.Reference)
+		require.NoError(t, c.Store(alice, k, s))
+		require.NoError(t, put(path(c, alice, k)))
+		got, damaged := c.Load(t.Context(), alice, k, numerics.Reference)
 		require.Nil(t, got, what)
 		require.True(t, damaged, what)
-		require.NoFileExists(t, c.path(alice, k))
+		require.NoFileExists(t, path(c, alice, k))
 	}
-	require.NoError(t, os.MkdirAll(c.path(alice, k), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(c.path(alice, k), "x"), nil, 0o600))
-	got, _ := c.load(alice, k, numerics.Reference)
+	require.NoError(t, os.MkdirAll(path(c, alice, k), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(path(c, alice, k), "x"), nil, 0o600))
+	got, _ := c.Load(t.Context(), alice, k, numerics.Reference)
 	require.Nil(t, got)
-	require.Error(t, c.store(alice, k, s))
-	require.NoError(t, os.RemoveAll(c.path(alice, k)))
+	require.Error(t, c.Store(alice, k, s))
+	require.NoError(t, os.RemoveAll(path(c, alice, k)))
 	target := filepath.Join(t.TempDir(), "target")
 	require.NoError(t, os.WriteFile(target, nil, 0o600))
-	require.NoError(t, os.Symlink(target, c.path(alice, k)))
-	got, _ = c.load(alice, k, numerics.Reference)
+	require.NoError(t, os.Symlink(target, path(c, alice, k)))
+	got, _ = c.Load(t.Context(), alice, k, numerics.Reference)
 	require.Nil(t, got)
 	require.FileExists(t, target)
 
-	temp := filepath.Join(c.partition(alice), ".wholefile-0.tmp")
+	temp := filepath.Join(filepath.Join(c.dir, alice), ".wholefile-0.tmp")
 	require.NoError(t, os.WriteFile(temp, nil, 0o600))
-	c.scan()
+	c.list(alice)
 	require.FileExists(t, temp, "another broker may be writing it")
 	long := time.Now().Add(-2 * stale)
 	require.NoError(t, os.Chtimes(temp, long, long))
-	c.scan()
+	c.list(alice)
 	require.NoFileExists(t, temp)
 }
 
@@ -205,21 +208,21 @@ func TestCacheOfManyWriters(t *testing.T) {
 	dir := t.TempDir()
 	var all sync.WaitGroup
 	for range 4 {
-		c, err := openCache(dir, 20_000)
+		c, err := OpenCache(dir, 20_000, ane.Info{})
 		require.NoError(t, err)
 		all.Go(func() {
 			for i := range 100 {
 				s := aSource(byte(i%7), 2000)
-				k := s.key(ane.Info{})
-				if err := c.store(alice, k, s); err != nil {
+				k := keyOf(s)
+				if err := c.Store(alice, k, s); err != nil {
 					t.Error(err)
 				}
-				got, damaged := c.load(alice, k, numerics.Reference)
-				if damaged || got != nil && got.key(ane.Info{}) != k {
+				got, damaged := c.Load(t.Context(), alice, k, numerics.Reference)
+				if damaged || got != nil && keyOf(got) != k {
 					t.Error("damaged by another writer")
 				}
 				if i%10 == 0 {
-					c.purge(alice, nil)
+					c.Purge(alice, nil)
 				}
 			}
 		})
@@ -230,29 +233,20 @@ func TestCacheOfManyWriters(t *testing.T) {
 	require.Empty(t, left)
 }
 
-func TestCacheThatCannotBeMade(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	b := startBroker(t, Config{CacheDir: filepath.Join(file, "cache")})
-	p := b.join(alice, "")
-	_, err := p.compile(model(t, "conv-3x3"))
-	require.NoError(t, err)
-}
-
 func TestCacheOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o777))
-	_, err := openCache(dir, 1<<20)
+	_, err := OpenCache(dir, 1<<20, ane.Info{})
 	require.ErrorIs(t, err, ane.ErrDenied)
 	require.ErrorContains(t, err, "0777 lets others write")
 	require.NoError(t, os.Chmod(dir, 0o755))
 	if os.Geteuid() == 0 {
 		require.NoError(t, os.Chown(dir, 65534, -1))
-		_, err = openCache(dir, 1<<20)
+		_, err = OpenCache(dir, 1<<20, ane.Info{})
 		require.ErrorIs(t, err, ane.ErrDenied)
 		require.NoError(t, os.Chown(dir, 0, -1))
 	}
-	c, err := openCache(dir, 1<<20)
+	c, err := OpenCache(dir, 1<<20, ane.Info{})
 	require.NoError(t, err)
 	require.NotEmpty(t, c.dir)
 }
@@ -273,48 +267,37 @@ func sizeOf(t *testing.T, dir string) (sum int64) {
 	return sum
 }
 
-func init() {
-	child["disk full"] = func() int {
-		// Every file that is longer fails to be written, as on a disk that is full.
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 64, Max: 64}); err != nil {
-			fmt.Println(err)
-			return 1
-		}
-		c, err := openCache(os.Getenv("DIR"), 1<<20)
-		if err != nil {
-			fmt.Println(err)
-			return 1
-		}
-		s := aSource(1, 5000)
-		if err := c.store(alice, s.key(ane.Info{}), s); err != nil {
-			fmt.Println("not kept:", err)
-			return 0
-		}
-		fmt.Println("kept")
-		return 1
-	}
-}
-
+// TestCacheOnAFullDisk: a program that cannot be written is not kept, and nothing is left of it.
 func TestCacheOnAFullDisk(t *testing.T) {
 	dir := t.TempDir()
-	require.Contains(t, inChild(t, "disk full", "DIR="+dir), "not kept:")
-	require.Zero(t, sizeOf(t, dir))
-	left, err := filepath.Glob(filepath.Join(dir, "*", ".*"))
+	c, err := OpenCache(dir, 1<<20, ane.Info{})
+	require.NoError(t, err)
+	var before syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
+	// Every file that is longer fails to be written, as on a disk that is full.
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 64, Max: before.Max}))
+	s := aSource(1, 5000)
+	err = c.Store(alice, keyOf(s), s)
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before))
+	require.Error(t, err)
+	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
 
 // TestModesAreEntriesOfTheirOwn: one text in two modes is two programs, and the key of one is none of the other.
 func TestModesAreEntriesOfTheirOwn(t *testing.T) {
-	s := &source{text: []byte("x")}
-	c, err := openCache(t.TempDir(), 1<<20)
+	s := &Source{text: []byte("x")}
+	c, err := OpenCache(t.TempDir(), 1<<20, ane.Info{})
 	require.NoError(t, err)
-	plain, m6 := s.key(infoOf(c.engine, numerics.Reference)), s.key(infoOf(c.engine, numerics.M6))
+	plain := keyOf(s)
+	m6, err := s.Key(t.Context(), InfoOf(c.engine, numerics.M6))
+	require.NoError(t, err)
 	require.NotEqual(t, plain, m6)
-	require.NoError(t, c.store(alice, m6, s))
-	got, damaged := c.load(alice, m6, numerics.Reference)
+	require.NoError(t, c.Store(alice, m6, s))
+	got, damaged := c.Load(t.Context(), alice, m6, numerics.Reference)
 	require.Nil(t, got)
 	require.False(t, damaged, "it is sound, of another mode")
-	got, _ = c.load(alice, m6, numerics.M6)
+	got, _ = c.Load(t.Context(), alice, m6, numerics.M6)
 	require.NotNil(t, got)
 }

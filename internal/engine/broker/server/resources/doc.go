@@ -1,0 +1,27 @@
+// Package resources is what the clients of a broker hold: budgets of what the process has only so much of, programs in
+// memory and in the cache on disk, uploads that become programs, registered memory, and requests that tie a program to
+// memory. Nothing here waits for the engine but what compiles and loads; what a client waits for is package calls.
+//
+// Everything of one client is guarded by its connection's turn, unless a comment says otherwise.
+package resources
+
+import (
+	"fmt"
+
+	"github.com/anekit/anekit/ane"
+)
+
+// Name is what errors of the broker give as the engine.
+const Name = "broker"
+
+// Exhausted is the answer to one more than a client may have.
+func Exhausted(op, name, what string, limit int, hint string) error {
+	return &ane.Error{Op: op, Engine: Name, Name: name, Err: ane.ErrExhausted,
+		Detail: fmt.Sprintf("limit of %d %s", limit, what), Hint: hint}
+}
+
+// Unknown is the answer to a handle that the connection does not have.
+func Unknown(op, what string, handle uint32) error {
+	return &ane.Error{Op: op, Engine: Name, Name: fmt.Sprintf("%s %d", what, handle), Err: ane.ErrForeign,
+		Detail: "this connection has none of this number", Hint: "use the numbers that the broker answered with"}
+}
