@@ -2,74 +2,73 @@ package mil
 
 // Blobs returns every reference to a weight file in the program, in the order of
 // the text.
-func (p *Program) Blobs() []*Blob {
-	return p.collect().found
+func (p *Program) Blobs() (found []*Blob) {
+	p.each(func(n any) {
+		if b, ok := n.(*Blob); ok {
+			found = append(found, b)
+		}
+	})
+	return found
 }
 
 // Weights returns every value whose elements are in a weight file, in the order of
 // the text.
-func (p *Program) Weights() []*Value {
-	return p.collect().values
+func (p *Program) Weights() (found []*Value) {
+	p.each(func(n any) {
+		if v, ok := n.(*Value); ok && v.Blob() != nil {
+			found = append(found, v)
+		}
+	})
+	return found
 }
 
-func (p *Program) collect() (c collector) {
+// each calls visit for every operand and literal of the statements, in the order of the text.
+func (p *Program) each(visit func(any)) {
+	var down func(any)
+	down = func(n any) {
+		if !absent(n) {
+			visit(n)
+			children(n, down)
+		}
+	}
 	for _, f := range p.Funcs {
 		for _, op := range f.Body {
-			c.args(op.Args)
-			c.args(op.Attrs)
+			children(&Nested{Args: op.Args, Attrs: op.Attrs}, down)
 		}
 	}
-	return c
 }
 
-// collector gathers the Blobs of literals, and the values that consist of one.
-type collector struct {
-	found  []*Blob
-	values []*Value
-}
-
-func (c *collector) args(args []Arg) {
-	for _, a := range args {
-		c.operand(a.Value)
-	}
-}
-
-func (c *collector) operand(o Operand) {
-	switch o := o.(type) {
+// children calls visit for each operand and literal that n holds, in the order of the text.
+// n is one of them, and not absent.
+func children(n any, visit func(any)) {
+	switch n := n.(type) {
 	case *Value:
-		c.literal(o)
+		visit(n.Literal)
 	case *Values:
-		for _, i := range o.Items {
-			c.operand(i)
+		for _, item := range n.Items {
+			visit(item)
 		}
 	case *Nested:
-		c.args(o.Args)
-		c.args(o.Attrs)
-	}
-}
-
-func (c *collector) literal(l Literal) {
-	switch l := l.(type) {
-	case *Value:
-		if l.Blob() != nil {
-			c.values = append(c.values, l)
+		for _, args := range [][]Arg{n.Args, n.Attrs} {
+			for _, a := range args {
+				visit(a.Value)
+			}
 		}
-		c.literal(l.Literal)
 	case *Blob:
-		c.found = append(c.found, l)
+		visit(n.Path)
+		visit(n.Offset)
 	case *ListLit:
-		c.literals(l.Items)
-	case *TupleLit:
-		c.literals(l.Items)
-	case *DictLit:
-		for _, p := range l.Pairs {
-			c.literals([]Literal{p.Key, p.Value})
+		for _, item := range n.Items {
+			visit(item)
 		}
-	}
-}
-
-func (c *collector) literals(items []Literal) {
-	for _, i := range items {
-		c.literal(i)
+	case *TupleLit:
+		for _, item := range n.Items {
+			visit(item)
+		}
+	case *DictLit:
+		for _, p := range n.Pairs {
+			visit(p.Key)
+			visit(p.Value)
+		}
 	}
 }

@@ -19,11 +19,10 @@ import (
 //	f.Output(y)
 //	p, err := b.Program()
 type Builder struct {
-	version string
-	opset   string
-	boxed   bool // scalars are written as tensors of rank 0
-	funcs   []*FuncBuilder
-	faults  faults
+	opset  string
+	old    bool // Program converts to OldText
+	funcs  []*FuncBuilder
+	faults faults
 }
 
 // Option configures NewBuilder.
@@ -36,12 +35,12 @@ func Opset(name string) Option { return func(b *Builder) { b.opset = name } }
 // opset ios16, and every scalar written as a tensor of rank 0. A later Opset option
 // can choose ios15 to ios17 instead.
 func OldDialect() Option {
-	return func(b *Builder) { b.version, b.opset, b.boxed = "1.0", "ios16", true }
+	return func(b *Builder) { b.opset, b.old = "ios16", true }
 }
 
 // NewBuilder returns a Builder of an empty program(1.3).
 func NewBuilder(opts ...Option) *Builder {
-	b := &Builder{version: "1.3", opset: "ios18"}
+	b := &Builder{opset: "ios18"}
 	for _, o := range opts {
 		o(b)
 	}
@@ -60,13 +59,12 @@ var buildInfo = [...][2]string{
 // Program returns the program built so far, or an ErrorList of every fault of
 // the calls and of Validate. Later calls do not change the returned program.
 func (b *Builder) Program() (*Program, error) {
-	info := &Value{Type: DictOf(b.box(ScalarOf(String)), b.box(ScalarOf(String)))}
 	pairs := &DictLit{}
 	for _, kv := range buildInfo {
 		pairs.Pairs = append(pairs.Pairs, Pair{StringLit{Value: kv[0]}, StringLit{Value: kv[1]}})
 	}
-	info.Literal = pairs
-	p := &Program{Version: b.version, Attrs: []Arg{A("buildInfo", info)}}
+	info := &Value{Type: DictOf(ScalarOf(String), ScalarOf(String)), Literal: pairs}
+	p := &Program{Version: "1.3", Attrs: []Arg{A("buildInfo", info)}}
 	for _, fb := range b.funcs {
 		f := fb.fn
 		f.Params, f.Body, f.Results = slices.Clone(f.Params), slices.Clone(f.Body), slices.Clone(f.Results)
@@ -77,6 +75,9 @@ func (b *Builder) Program() (*Program, error) {
 	v.program(p)
 	if err := all.err(); err != nil {
 		return nil, err
+	}
+	if b.old { // what the old dialect lacks stays: a compiler refuses it
+		p = (&converter{to: OldText}).program(p)
 	}
 	return p, nil
 }
@@ -95,46 +96,4 @@ func (b *Builder) Func(name string) *FuncBuilder {
 // ASCII letters, digits and _, not starting with a digit, and not a reserved word.
 func ValidName(name string) bool {
 	return identifier(name) && !reserved(name) && !typeWord(name)
-}
-
-// box returns the type t in the builder's dialect.
-func (b *Builder) box(t Type) Type {
-	if b.boxed {
-		return t.boxed()
-	}
-	return t
-}
-
-// spell returns a copy of o with every typed literal in the builder's dialect.
-func (b *Builder) spell(o Operand, depth int) Operand {
-	if !b.boxed || depth > MaxNesting {
-		return o
-	}
-	switch o := o.(type) {
-	case *Value:
-		if o != nil {
-			return b.spellValue(o, depth)
-		}
-	case *Values:
-		if o != nil {
-			items := make([]Operand, len(o.Items))
-			for i, item := range o.Items {
-				items[i] = b.spell(item, depth+1)
-			}
-			return &Values{Items: items}
-		}
-	}
-	return o
-}
-
-// spellValue is spell for a typed literal. A BLOBFILE contains two more typed literals.
-func (b *Builder) spellValue(v *Value, depth int) *Value {
-	if v == nil || depth > MaxNesting {
-		return v
-	}
-	l := v.Literal
-	if blob := v.Blob(); blob != nil {
-		l = &Blob{Path: b.spellValue(blob.Path, depth+1), Offset: b.spellValue(blob.Offset, depth+1)}
-	}
-	return &Value{Type: b.box(v.Type), Literal: l}
 }

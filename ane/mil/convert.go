@@ -139,6 +139,7 @@ func (c *converter) version(f, out *Function) {
 	n := opsetNumber(f.Opset)
 	if known, hint := KnownOpset(f.Opset); !known {
 		c.fail(f.Pos, "function "+shorten(f.Name)+": "+quoteShort(f.Opset)+" is an opset of no dialect", hint)
+		out.Opset = f.Opset
 		return
 	}
 	fits := n >= newOpset

@@ -1,5 +1,7 @@
 package mil
 
+import "slices"
+
 // FuncBuilder makes one function of a Builder. The Refs it returns are valid in
 // this function only.
 type FuncBuilder struct {
@@ -56,8 +58,8 @@ func (f *FuncBuilder) Const(name string, v *Value) Ref {
 	f.named(name, "constant")
 	f.fn.Body = append(f.fn.Body, &Op{
 		Kind:    "const",
-		Results: []Var{{Name: name, Type: f.b.box(v.Type)}},
-		Attrs:   []Arg{f.label(name), A("val", f.b.spell(v, 0))},
+		Results: []Var{{Name: name, Type: v.Type}},
+		Attrs:   []Arg{label(name), A("val", v)},
 	})
 	return Ref{Name: name}
 }
@@ -77,18 +79,14 @@ func (f *FuncBuilder) Op(kind string, t Type, name string, args ...Arg) Ref {
 // Ops adds a statement with any number of results and returns a Ref to each.
 // The label is the name of the first; without results there is none.
 func (f *FuncBuilder) Ops(kind string, results []Var, args ...Arg) []Ref {
-	op := &Op{Kind: kind}
+	op := &Op{Kind: kind, Args: slices.Clone(args), Results: slices.Clone(results)}
 	refs := make([]Ref, 0, len(results))
 	for _, r := range results {
 		f.named(r.Name, "result")
-		op.Results = append(op.Results, Var{Name: r.Name, Type: f.b.box(r.Type)})
 		refs = append(refs, Ref{Name: r.Name})
 	}
-	for _, a := range args {
-		op.Args = append(op.Args, A(a.Name, f.b.spell(a.Value, 0)))
-	}
 	if len(results) > 0 {
-		op.Attrs = []Arg{f.label(results[0].Name)}
+		op.Attrs = []Arg{label(results[0].Name)}
 	}
 	f.fn.Body = append(f.fn.Body, op)
 	return refs
@@ -98,6 +96,4 @@ func (f *FuncBuilder) Ops(kind string, results []Var, args ...Arg) []Ref {
 func (f *FuncBuilder) Output(results ...Ref) { f.fn.Results = append(f.fn.Results, results...) }
 
 // label returns the attribute that labels a statement.
-func (f *FuncBuilder) label(name string) Arg {
-	return A("name", f.b.spell(StringScalar(name), 0))
-}
+func label(name string) Arg { return A("name", StringScalar(name)) }

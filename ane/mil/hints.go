@@ -1,7 +1,5 @@
 package mil
 
-import "strings"
-
 // typed returns a likely typed form of a bare literal, for a hint.
 func typed(l Literal) string {
 	d := guess(l)
@@ -50,8 +48,7 @@ func guess(l Literal) DType {
 
 // literalText returns l as MIL text.
 func literalText(l Literal) string {
-	var b strings.Builder
-	pr := printer{out: &b}
-	pr.literal(l)
-	return b.String()
+	var p printer
+	p.node(l)
+	return p.out.String()
 }

@@ -106,17 +106,9 @@ func (p *parser) header(f *Function, form string) bool {
 	if !p.want('>', "after the opset", form) || !p.want('(', "before the parameters", form) {
 		return false
 	}
-	for ok && p.tok.kind != ')' {
-		var v Var
-		if v, ok = p.variable("a parameter"); ok {
-			p.vars.push(v)
-			ok = p.separator(')', "a parameter")
-		}
-	}
-	if f.Params = p.vars.since(0); !ok {
+	if !p.list(')', "a parameter", func() bool { return p.variable(&f.Params, "a parameter") }) {
 		return false
 	}
-	p.next()
 	f.Attrs, ok = p.attrs()
 	return ok
 }
@@ -155,22 +147,18 @@ func (p *parser) results(f *Function) bool {
 	if !p.want('(', "before the results", form) {
 		return false
 	}
-	ok := true
-	for ok && p.tok.kind != ')' {
-		r := Ref{Pos: p.tok.pos}
-		if r.Name, ok = p.name("the name of a result"); ok {
-			p.refs.push(r)
-			ok = p.separator(')', "a result")
+	if !p.list(')', "a result", func() bool {
+		pos := p.tok.pos
+		name, ok := p.name("the name of a result")
+		if ok {
+			f.Results = append(f.Results, Ref{pos, name})
 		}
-	}
-	if f.Results = p.refs.since(0); !ok {
+		return ok
+	}) {
 		return false
 	}
-	p.next()
-	if p.tok.kind != ';' {
+	if !p.got(';') {
 		p.report(p.prevEnd, `";" is missing after the results`, form)
-		return true
 	}
-	p.next()
 	return true
 }

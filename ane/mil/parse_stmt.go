@@ -6,7 +6,7 @@ func (p *parser) body(f *Function) {
 		if p.got(';') {
 			continue
 		}
-		op := &p.ops.take(1)[0]
+		op := &Op{}
 		ok := p.statement(op)
 		if len(op.Results) > 0 || op.Kind != "" {
 			f.Body = append(f.Body, op)
@@ -92,8 +92,10 @@ func (p *parser) declared(op *Op) bool {
 			return true
 		}
 	}
-	if ok := p.declarations(op); !ok {
-		return false
+	for more := true; more; more = p.got(',') {
+		if !p.variable(&op.Results, "a result") {
+			return false
+		}
 	}
 	if parens && !p.want(')', "after the results", form) {
 		return false
@@ -101,52 +103,36 @@ func (p *parser) declared(op *Op) bool {
 	return p.want('=', "after the results", form)
 }
 
-// declarations reads the types and names of results.
-func (p *parser) declarations(op *Op) bool {
-	start := len(p.vars.items)
-	for {
-		v, ok := p.variable("a result")
-		if ok {
-			p.vars.push(v)
-		}
-		if !ok || !p.got(',') {
-			op.Results = p.vars.since(start)
-			return ok
-		}
-	}
-}
-
-// variable reads a type and a name. It reports a name before its type (x: type) and a
+// variable adds a type and a name to list. It reports a name before its type (x: type) and a
 // name without type, and reads on.
-func (p *parser) variable(what string) (Var, bool) {
-	if p.tok.kind == tokIdent && p.ahead.kind == ':' {
-		v := Var{At: p.tok.pos, Name: p.tok.text}
+func (p *parser) variable(list *[]Var, what string) (ok bool) {
+	v := Var{Pos: p.tok.pos, At: p.tok.pos}
+	switch {
+	case p.tok.kind == tokIdent && p.ahead.kind == ':':
+		v.Name = p.tok.text
 		p.next()
 		colon := p.tok.pos
 		p.next()
 		v.Pos = p.tok.pos
-		var ok bool
 		if v.Type, ok = p.typ(); ok {
 			p.report(colon, `unexpected ":"`, "the type comes before the name: write "+shorten(v.Type.String()+" "+
 				v.Name))
 		}
-		return v, ok
-	}
-	v := Var{Pos: p.tok.pos}
-	if p.untyped() {
-		v.At, v.Name = p.tok.pos, p.tok.text
+	case p.untyped():
+		v.Name, ok = p.tok.text, true
 		p.report(v.At, quoteShort(v.Name)+" has no type",
 			"write its type before the name, such as tensor<fp16, [1, 64, 1, 32]> "+shorten(v.Name))
 		p.next()
-		return v, true
+	default:
+		if v.Type, ok = p.typ(); ok {
+			v.At = p.tok.pos
+			v.Name, ok = p.name("the name of " + what)
+		}
 	}
-	var ok bool
-	if v.Type, ok = p.typ(); !ok {
-		return v, false
+	if ok {
+		*list = append(*list, v)
 	}
-	v.At = p.tok.pos
-	v.Name, ok = p.name("the name of " + what)
-	return v, ok
+	return ok
 }
 
 // untyped reports whether a name without type comes next.
@@ -168,17 +154,11 @@ func (p *parser) attrs() ([]Arg, bool) {
 // arguments reads named operands up to and including the closing punctuation. After a
 // fault it returns those before it.
 func (p *parser) arguments(end rune) ([]Arg, bool) {
-	start, outer := len(p.args.items), p.attributes
+	start, outer := len(p.args), p.attributes
 	p.attributes = end == ']'
-	ok := true
-	for ok && p.tok.kind != end {
-		ok = p.argument() && p.separator(end, "an argument")
-	}
-	if ok {
-		p.next()
-	}
+	ok := p.list(end, "an argument", p.argument)
 	p.attributes = outer
-	return p.args.since(start), ok
+	return cutOff(&p.args, start), ok
 }
 
 // argument reads one named operand.
@@ -191,7 +171,7 @@ func (p *parser) argument() bool {
 	p.next()
 	var ok bool
 	if a.Value, ok = p.operand(a.Name); ok {
-		p.args.push(a)
+		p.args = append(p.args, a)
 	}
 	return ok
 }

@@ -1,6 +1,8 @@
 package mil
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/anekit/anekit/internal/near"
@@ -12,26 +14,17 @@ func (p *parser) typ() (t Type, ok bool) {
 	if p.tok.kind != tokIdent {
 		return t, p.expected("a type", form)
 	}
-	if t.DType = ParseDType(p.tok.text); t.DType != NoType {
-		p.next()
-		return t, true
-	}
 	word := p.tok
-	switch word.text {
-	case "tensor":
-		t.Kind = Tensor
-	case "state":
-		t.Kind = State
-	case "tuple":
-		t.Kind = Tuple
-	case "dict":
-		t.Kind = Dict
-	case "list":
-		t.Kind = List
-	default:
-		p.report(p.tok.pos, "unknown type "+quoteShort(p.tok.text), near.Hint(p.tok.text, typeWords())+form)
+	t, ok = typeWords[word.text]
+	switch {
+	case !ok:
+		p.report(word.pos, "unknown type "+quoteShort(word.text),
+			near.Hint(word.text, slices.Sorted(maps.Keys(typeWords)))+form)
 		p.next()
 		return t, p.tok.kind == tokIdent // a name: read on
+	case t.Kind == Scalar:
+		p.next()
+		return t, true
 	}
 	if !p.enter() {
 		return t, false
@@ -41,7 +34,7 @@ func (p *parser) typ() (t Type, ok bool) {
 	if !p.got('<') {
 		return t, p.expected(`"<" after `+word.text, form)
 	}
-	start := len(p.dims.items)
+	start := len(p.dims)
 	switch t.Kind {
 	case Tensor:
 		ok = p.tensor(&t)
@@ -50,7 +43,7 @@ func (p *parser) typ() (t Type, ok bool) {
 	default:
 		ok = p.elems(&t, -1)
 	}
-	t.Dims = p.dims.since(start)
+	t.Dims = cutOff(&p.dims, start)
 	if !ok || !p.want('>', "at the end of the type", "write it like tensor<fp16, [1, 64, 1, 32]>") {
 		return t, false
 	}
@@ -64,20 +57,14 @@ func (p *parser) tensor(t *Type) bool {
 		t.DType = ParseDType(p.tok.text)
 	}
 	if t.DType == NoType {
-		return p.expected("a scalar type", p.meant(typeWords()...)+"a tensor's elements are fp16, fp32, int32, "+
+		return p.expected("a scalar type", p.meant(slices.Sorted(maps.Keys(typeWords))...)+"a tensor's elements are fp16, fp32, int32, "+
 			"bool, string ..: "+form)
 	}
 	p.next()
 	if !p.want(',', "after the tensor's scalar type", form) || !p.want('[', "before the dimensions", form) {
 		return false
 	}
-	for p.tok.kind != ']' {
-		if !p.dim() || !p.separator(']', "a dimension") {
-			return false
-		}
-	}
-	p.next()
-	return true
+	return p.list(']', "a dimension", p.dim)
 }
 
 // dim reads a dimension: a size, "?" or a symbol.
@@ -100,7 +87,7 @@ func (p *parser) dim() bool {
 		return p.expected("a dimension", `dimensions are whole numbers, "?" or names`)
 	}
 	p.next()
-	p.dims.push(d)
+	p.dims = append(p.dims, d)
 	return true
 }
 

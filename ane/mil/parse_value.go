@@ -10,7 +10,7 @@ func (p *parser) operand(name string) (Operand, bool) {
 	defer p.leave()
 	switch p.tok.kind {
 	case '(':
-		return p.list(name)
+		return p.values(name)
 	case tokNumber, tokString, '[', '{':
 		return p.bare(name)
 	case tokIdent:
@@ -39,21 +39,19 @@ func (p *parser) operand(name string) (Operand, bool) {
 	return Ref{word.pos, s}, ok
 }
 
-// list reads a parenthesized list of operands.
-func (p *parser) list(name string) (Operand, bool) {
+// values reads a parenthesized list of operands.
+func (p *parser) values(name string) (Operand, bool) {
 	v := &Values{Pos: p.tok.pos}
 	p.next()
-	start, ok := len(p.operands.items), true
-	for ok && p.tok.kind != ')' {
-		var o Operand
-		if o, ok = p.operand(name); ok {
-			p.operands.push(o)
-			ok = p.separator(')', "an operand")
+	start := len(p.operands)
+	ok := p.list(')', "an operand", func() bool {
+		o, ok := p.operand(name)
+		if ok {
+			p.operands = append(p.operands, o)
 		}
-	}
-	if v.Items = p.operands.since(start); ok {
-		p.next()
-	}
+		return ok
+	})
+	v.Items = cutOff(&p.operands, start)
 	return v, ok
 }
 
@@ -78,8 +76,7 @@ func (p *parser) bare(name string) (Operand, bool) {
 	if !ok {
 		return nil, false
 	}
-	v := &p.values.take(1)[0]
-	v.Pos, v.Literal = pos, l
+	v := &Value{Pos: pos, Literal: l}
 	if v.Bare() && !p.attributes {
 		return v, true
 	}
@@ -93,8 +90,7 @@ func (p *parser) bare(name string) (Operand, bool) {
 
 // value reads a typed literal.
 func (p *parser) value() (*Value, bool) {
-	v := &p.values.take(1)[0]
-	v.Pos = p.tok.pos
+	v := &Value{Pos: p.tok.pos}
 	var ok bool
 	if v.Type, ok = p.typ(); !ok {
 		return nil, false
@@ -112,7 +108,7 @@ func (p *parser) value() (*Value, bool) {
 }
 
 // literal reads the content of a value.
-func (p *parser) literal() (Literal, bool) {
+func (p *parser) literal() (_ Literal, ok bool) {
 	switch p.tok.kind {
 	case tokNumber:
 		n := Number{p.tok.pos, p.tok.text}
@@ -130,12 +126,10 @@ func (p *parser) literal() (Literal, bool) {
 	switch p.tok.kind {
 	case '[':
 		l := &ListLit{Pos: p.tok.pos}
-		var ok bool
 		l.Items, ok = p.items(']')
 		return l, ok
 	case '(':
 		t := &TupleLit{Pos: p.tok.pos}
-		var ok bool
 		t.Items, ok = p.items(')')
 		return t, ok
 	case '{':
@@ -169,18 +163,15 @@ func (p *parser) word() (Literal, bool) {
 // items reads a list from its opening punctuation to the closing one.
 func (p *parser) items(end rune) ([]Literal, bool) {
 	p.next()
-	start, ok := len(p.literals.items), true
-	for ok && p.tok.kind != end {
-		var l Literal
-		if l, ok = p.literal(); ok {
-			p.literals.push(l)
-			ok = p.separator(end, "an element")
+	start := len(p.literals)
+	ok := p.list(end, "an element", func() bool {
+		l, ok := p.literal()
+		if ok {
+			p.literals = append(p.literals, l)
 		}
-	}
-	if ok {
-		p.next()
-	}
-	return p.literals.since(start), ok
+		return ok
+	})
+	return cutOff(&p.literals, start), ok
 }
 
 // dict reads {{key, value}, ..}.
@@ -188,25 +179,19 @@ func (p *parser) dict() (Literal, bool) {
 	const form = `a dict is written {{"key", "value"}, {"key", "value"}}`
 	d := &DictLit{Pos: p.tok.pos}
 	p.next()
-	for p.tok.kind != '}' {
+	ok := p.list('}', "a pair", func() bool {
 		if !p.want('{', "before a pair", form) {
-			return nil, false
+			return false
 		}
 		k, ok := p.literal()
 		if !ok || !p.want(',', "after the key", form) {
-			return nil, false
+			return false
 		}
 		v, ok := p.literal()
-		if !ok || !p.want('}', "after a pair", form) {
-			return nil, false
-		}
 		d.Pairs = append(d.Pairs, Pair{k, v})
-		if !p.separator('}', "a pair") {
-			return nil, false
-		}
-	}
-	p.next()
-	return d, true
+		return ok && p.want('}', "after a pair", form)
+	})
+	return d, ok
 }
 
 // blob reads BLOBFILE(path = .., offset = ..), in either order.
@@ -217,32 +202,28 @@ func (p *parser) blob() (Literal, bool) {
 	if !p.want('(', "after BLOBFILE", form) {
 		return nil, false
 	}
-	for p.tok.kind != ')' {
+	if !p.list(')', "an argument of BLOBFILE", func() (ok bool) {
 		name := p.tok
 		field := map[string]**Value{"path": &b.Path, "offset": &b.Offset}[name.text]
 		if name.kind != tokIdent || field == nil {
-			return nil, p.expected("path or offset", p.meant("path", "offset")+form)
+			return p.expected("path or offset", p.meant("path", "offset")+form)
 		}
 		if *field != nil {
 			p.report(name.pos, name.text+" is given twice", form)
-			return nil, false
+			return false
 		}
 		p.next()
 		if !p.want('=', "after "+name.text, form) {
-			return nil, false
+			return false
 		}
 		if p.tok.kind != tokIdent || !typeWord(p.tok.text) {
-			return nil, p.expected("a typed literal", form)
+			return p.expected("a typed literal", form)
 		}
-		var ok bool
-		if *field, ok = p.value(); !ok {
-			return nil, false
-		}
-		if !p.separator(')', "an argument of BLOBFILE") {
-			return nil, false
-		}
+		*field, ok = p.value()
+		return ok
+	}) {
+		return nil, false
 	}
-	p.next()
 	if b.Path == nil || b.Offset == nil {
 		p.report(b.Pos, "BLOBFILE needs path and offset", form)
 		return nil, false

@@ -71,15 +71,22 @@ type parser struct {
 	last       Pos                // of the latest fault
 	lost       map[*Function]bool // functions with statements whose names were not read
 
-	// parts of the tree
-	ops      arena[Op]
-	values   arena[Value]
-	args     stack[Arg]
-	vars     stack[Var]
-	dims     stack[Dim]
-	literals stack[Literal]
-	operands stack[Operand]
-	refs     stack[Ref]
+	// Items of lists that contain each other: cutOff copies a list when it is complete.
+	args     []Arg
+	dims     []Dim
+	literals []Literal
+	operands []Operand
+}
+
+// cutOff removes the items after the first start ones, and returns a copy of them, nil of none.
+func cutOff[T any](items *[]T, start int) []T {
+	if start == len(*items) {
+		return nil
+	}
+	list := append(make([]T, 0, len(*items)-start), (*items)[start:]...)
+	clear((*items)[start:]) // for the garbage collector
+	*items = (*items)[:start]
+	return list
 }
 
 // report collects a fault. It ignores a second fault at the same place. After too
@@ -175,6 +182,17 @@ func (p *parser) separator(end rune, item string) bool {
 	if p.tok.kind == end {
 		p.report(comma, "nothing follows the comma", "remove it")
 	}
+	return true
+}
+
+// list reads items up to and including the punctuation that ends their list.
+func (p *parser) list(end rune, item string, read func() bool) bool {
+	for p.tok.kind != end {
+		if !read() || !p.separator(end, item) {
+			return false
+		}
+	}
+	p.next()
 	return true
 }
 

@@ -8,32 +8,35 @@ import (
 // Print returns the canonical text of p: one statement per line, four spaces of
 // indentation per level, one space after a comma. Numbers keep their spelling.
 // The text of a program that Validate accepts parses to an Equal program.
-func Print(p *Program) []byte {
-	var b strings.Builder
-	pr := printer{out: &b}
-	if p != nil {
-		pr.program(p)
+func Print(p *Program) []byte { return []byte(printed(p).out.String()) }
+
+// Equal reports whether a and b are the same program: whether Print writes the same text of
+// both. Numbers compare as written, so 1 and 1.0 differ. A tree nested deeper than twice
+// MaxNesting is not equal to any tree, not even to itself.
+func Equal(a, b *Program) bool {
+	if a == nil || b == nil {
+		return a == b
 	}
-	return []byte(b.String())
+	first, second := printed(a), printed(b)
+	return !first.cut && !second.cut && first.out.String() == second.out.String()
 }
 
 // printer writes text. It stops going deeper at twice MaxNesting, so that a
 // malformed tree cannot exhaust the stack.
 type printer struct {
-	out   *strings.Builder
+	out   strings.Builder
 	depth int
+	cut   bool // a part is too deep
 }
 
-func (p *printer) write(parts ...string) {
-	for _, s := range parts {
-		p.out.WriteString(s)
+func printed(prog *Program) *printer {
+	p := &printer{}
+	if prog == nil {
+		return p
 	}
-}
-
-func (p *printer) program(prog *Program) {
 	p.write("program(", prog.Version, ")\n")
 	if len(prog.Attrs) > 0 {
-		p.args("[", prog.Attrs, "]\n")
+		list(p, "[", prog.Attrs, "]\n")
 	}
 	p.write("{\n")
 	for _, f := range prog.Funcs {
@@ -42,17 +45,20 @@ func (p *printer) program(prog *Program) {
 		}
 	}
 	p.write("}\n")
+	return p
+}
+
+func (p *printer) write(parts ...string) {
+	for _, s := range parts {
+		p.out.WriteString(s)
+	}
 }
 
 func (p *printer) function(f *Function) {
-	p.write("    func ", f.Name, "<", f.Opset, ">(")
-	for i, v := range f.Params {
-		p.comma(i)
-		p.write(v.Type.String(), " ", v.Name)
-	}
-	p.write(")")
+	p.write("    func ", f.Name, "<", f.Opset, ">")
+	list(p, "(", f.Params, ")")
 	if len(f.Attrs) > 0 {
-		p.args(" [", f.Attrs, "]")
+		list(p, " [", f.Attrs, "]")
 	}
 	p.write(" {\n")
 	for _, op := range f.Body {
@@ -60,155 +66,139 @@ func (p *printer) function(f *Function) {
 			p.statement(op)
 		}
 	}
-	p.write("    } -> (")
-	for i, r := range f.Results {
-		p.comma(i)
-		p.write(r.Name)
-	}
-	p.write(");\n")
+	list(p, "    } -> (", f.Results, ");\n")
 }
 
 func (p *printer) statement(op *Op) {
-	p.write("        ")
-	for i, v := range op.Results {
-		p.comma(i)
-		p.write(v.Type.String(), " ", v.Name)
-	}
+	list(p, "        ", op.Results, "")
 	if len(op.Results) > 0 {
 		p.write(" = ")
 	}
-	p.write(op.Kind)
-	p.args("(", op.Args, ")")
-	if len(op.Attrs) > 0 {
-		p.args("[", op.Attrs, "]")
-	}
+	p.call(op.Kind, op.Args, op.Attrs)
 	p.write(";\n")
 }
 
-func (p *printer) comma(i int) {
-	if i > 0 {
-		p.write(", ")
+// call writes an operator with arguments and attributes.
+func (p *printer) call(kind string, args, attrs []Arg) {
+	p.write(kind)
+	list(p, "(", args, ")")
+	if len(attrs) > 0 {
+		list(p, "[", attrs, "]")
 	}
 }
 
-func (p *printer) args(open string, args []Arg, end string) {
+// list writes items with commas in between.
+func list[T any](p *printer, open string, items []T, end string) {
 	p.write(open)
-	for i, a := range args {
-		p.comma(i)
-		p.write(a.Name, " = ")
-		p.operand(a.Value)
+	for i := range items {
+		if i > 0 {
+			p.write(", ")
+		}
+		p.item(&items[i])
 	}
 	p.write(end)
 }
 
-func (p *printer) operand(o Operand) {
-	if p.depth++; p.depth <= 2*MaxNesting {
-		switch o := o.(type) {
-		case Ref:
-			p.write(o.Name)
-		case *Value:
-			p.value(o)
-		case *Values:
-			p.values(o)
-		case *Nested:
-			p.nested(o)
-		}
+// item writes an item of a list.
+func (p *printer) item(item any) {
+	switch item := item.(type) {
+	case *Var:
+		p.typ(item.Type)
+		p.write(" ", item.Name)
+	case *Ref:
+		p.write(item.Name)
+	case *Arg:
+		p.write(item.Name, " = ")
+		p.node(item.Value)
+	case *Operand:
+		p.node(*item)
+	case *Literal:
+		p.node(*item)
+	case *Pair:
+		list(p, "{", []Literal{item.Key, item.Value}, "}")
+	case *Dim:
+		p.write(item.String())
+	case *Type:
+		p.typ(*item)
 	}
-	p.depth--
 }
 
-func (p *printer) values(v *Values) {
-	if v == nil {
-		return
+// enter begins a nested part. If it returns true, the caller must call leave.
+func (p *printer) enter() bool {
+	if p.depth >= 2*MaxNesting {
+		p.cut = true
+		return false
 	}
-	p.write("(")
-	for i, item := range v.Items {
-		p.comma(i)
-		p.operand(item)
-	}
-	p.write(")")
+	p.depth++
+	return true
 }
 
-func (p *printer) nested(n *Nested) {
-	if n == nil {
+func (p *printer) leave() { p.depth-- }
+
+// node writes an Operand or a Literal, if there is one.
+func (p *printer) node(n any) {
+	if absent(n) || !p.enter() {
 		return
 	}
-	p.write("const")
-	p.args("(", n.Args, ")")
-	if len(n.Attrs) > 0 {
-		p.args("[", n.Attrs, "]")
+	defer p.leave()
+	switch n := n.(type) {
+	case Ref:
+		p.write(n.Name)
+	case Number:
+		p.write(n.Text)
+	case BoolLit:
+		p.write(strconv.FormatBool(n.Value))
+	case StringLit:
+		p.write(quote(n.Value))
+	case *Value:
+		p.value(n)
+	case *Values:
+		list(p, "(", n.Items, ")")
+	case *Nested:
+		p.call("const", n.Args, n.Attrs)
+	case *Blob:
+		p.write("BLOBFILE(path = ")
+		p.node(n.Path)
+		p.write(", offset = ")
+		p.node(n.Offset)
+		p.write(")")
+	case *ListLit:
+		list(p, "[", n.Items, "]")
+	case *TupleLit:
+		list(p, "(", n.Items, ")")
+	case *DictLit:
+		list(p, "{", n.Pairs, "}")
 	}
 }
 
 func (p *printer) value(v *Value) {
-	if v == nil {
-		return
-	}
 	if v.Bare() {
-		p.literal(v.Literal)
+		p.node(v.Literal)
 		return
 	}
-	p.write(v.Type.String(), "(")
-	p.literal(v.Literal)
+	p.typ(v.Type)
+	p.write("(")
+	p.node(v.Literal)
 	p.write(")")
 }
 
-func (p *printer) literal(l Literal) {
-	if p.depth++; p.depth <= 2*MaxNesting {
-		switch l := l.(type) {
-		case Number:
-			p.write(l.Text)
-		case BoolLit:
-			p.write(strconv.FormatBool(l.Value))
-		case StringLit:
-			p.write(quote(l.Value))
-		case *Value:
-			p.value(l)
-		case *Blob:
-			p.blob(l)
-		case *ListLit:
-			if l != nil {
-				p.literals("[", l.Items, "]")
-			}
-		case *TupleLit:
-			if l != nil {
-				p.literals("(", l.Items, ")")
-			}
-		case *DictLit:
-			p.dict(l)
+// typ writes a type.
+func (p *printer) typ(t Type) {
+	if !p.enter() {
+		return
+	}
+	defer p.leave()
+	switch t.Kind {
+	case Scalar:
+		p.write(t.DType.String())
+	case Tensor:
+		p.write("tensor<", t.DType.String(), ", ")
+		list(p, "[", t.Dims, "]>")
+	default:
+		list(p, kinds[t.Kind]+"<", t.Elems, "")
+		for _, d := range t.Dims {
+			p.write(", ", d.String())
 		}
+		p.write(">")
 	}
-	p.depth--
-}
-
-func (p *printer) literals(open string, items []Literal, end string) {
-	p.write(open)
-	for i, l := range items {
-		p.comma(i)
-		p.literal(l)
-	}
-	p.write(end)
-}
-
-func (p *printer) dict(d *DictLit) {
-	if d == nil {
-		return
-	}
-	p.write("{")
-	for i, pair := range d.Pairs {
-		p.comma(i)
-		p.literals("{", []Literal{pair.Key, pair.Value}, "}")
-	}
-	p.write("}")
-}
-
-func (p *printer) blob(b *Blob) {
-	if b == nil {
-		return
-	}
-	p.write("BLOBFILE(path = ")
-	p.value(b.Path)
-	p.write(", offset = ")
-	p.value(b.Offset)
-	p.write(")")
 }

@@ -62,24 +62,6 @@ func shorten(s string) string {
 // quoteShort quotes s for a message.
 func quoteShort(s string) string { return strconv.Quote(shorten(s)) }
 
-// typeWord reports whether a type can start with the word s.
-func typeWord(s string) bool {
-	switch s {
-	case "tensor", "state", "tuple", "dict", "list":
-		return true
-	}
-	return ParseDType(s) != NoType
-}
-
-// typeWords lists the words that can start a type.
-func typeWords() []string {
-	words := []string{"tensor", "state", "tuple", "dict", "list"}
-	for d := FP16; int(d) < len(dtypes); d++ {
-		words = append(words, dtypes[d].name)
-	}
-	return words
-}
-
 // reserved reports whether s is a reserved word: it can never name a value, because
 // the grammar reads it as something else in the place of a name.
 func reserved(s string) bool {

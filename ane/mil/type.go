@@ -2,8 +2,8 @@ package mil
 
 import (
 	"math"
+	"slices"
 	"strconv"
-	"strings"
 )
 
 // DType is the scalar type of a value: what one element is.
@@ -53,18 +53,29 @@ var dtypes = [...]struct {
 	UInt8: {"uint8", 8}, UInt16: {"uint16", 16}, UInt32: {"uint32", 32}, UInt64: {"uint64", 64},
 }
 
-// ParseDType returns the scalar type that MIL text spells s, or NoType.
-func ParseDType(s string) DType {
-	if len(s) < len("fp16") || len(s) > len("uint64") || !strings.Contains("fbsiu", s[:1]) {
-		return NoType
-	}
+// kinds has the word that starts each composite type.
+var kinds = map[Kind]string{Tensor: "tensor", State: "state", Tuple: "tuple", Dict: "dict", List: "list"}
+
+// typeWords has the scalar type or the kind that each word means which can start a type.
+var typeWords = func() map[string]Type {
+	words := map[string]Type{}
 	for d := FP16; int(d) < len(dtypes); d++ {
-		if dtypes[d].name == s {
-			return d
-		}
+		words[dtypes[d].name] = ScalarOf(d)
 	}
-	return NoType
+	for k, word := range kinds {
+		words[word] = Type{Kind: k}
+	}
+	return words
+}()
+
+// typeWord reports whether a type can start with the word s.
+func typeWord(s string) bool {
+	_, known := typeWords[s]
+	return known
 }
+
+// ParseDType returns the scalar type that MIL text spells s, or NoType.
+func ParseDType(s string) DType { return typeWords[s].DType }
 
 // String returns the spelling in MIL text.
 func (d DType) String() string {
@@ -216,7 +227,7 @@ func (t Type) Elements() (n int, ok bool) {
 // Same reports whether two types describe the same values. A scalar and a
 // tensor of rank 0 are the same: the two dialects of MIL text spell them
 // differently.
-func (t Type) Same(u Type) bool { return t.boxed().equal(u.boxed(), true, 0) }
+func (t Type) Same(u Type) bool { return t.boxed().same(u.boxed(), 0) }
 
 // boxed spells a scalar as a tensor of rank 0.
 func (t Type) boxed() Type {
@@ -226,68 +237,15 @@ func (t Type) boxed() Type {
 	return t
 }
 
-// equal compares spellings. If loose is set, scalars and rank-0 tensors in Elems are
-// equal. Types nested deeper than MaxNesting are never equal.
-func (t Type) equal(u Type, loose bool, depth int) bool {
-	if depth > MaxNesting || t.Kind != u.Kind || t.DType != u.DType || len(t.Dims) != len(u.Dims) ||
-		len(t.Elems) != len(u.Elems) {
-		return false
-	}
-	for i := range t.Dims {
-		if t.Dims[i] != u.Dims[i] {
-			return false
-		}
-	}
-	for i := range t.Elems {
-		a, b := t.Elems[i], u.Elems[i]
-		if loose {
-			a, b = a.boxed(), b.boxed()
-		}
-		if !a.equal(b, loose, depth+1) {
-			return false
-		}
-	}
-	return true
+// same is Same for types that are boxed. Types nested deeper than MaxNesting are never the same.
+func (t Type) same(u Type, depth int) bool {
+	return depth <= MaxNesting && t.Kind == u.Kind && t.DType == u.DType && slices.Equal(t.Dims, u.Dims) &&
+		slices.EqualFunc(t.Elems, u.Elems, func(a, b Type) bool { return a.boxed().same(b.boxed(), depth+1) })
 }
 
 // String returns the type as MIL text.
 func (t Type) String() string {
-	var b strings.Builder
-	t.write(&b, 0)
-	return b.String()
+	var p printer
+	p.typ(t)
+	return p.out.String()
 }
-
-// write appends the text of t to b. It stops at MaxNesting; no deeper type is valid.
-func (t Type) write(b *strings.Builder, depth int) {
-	if depth > MaxNesting {
-		return
-	}
-	switch t.Kind {
-	case Scalar:
-		b.WriteString(t.DType.String())
-	case Tensor:
-		b.WriteString("tensor<" + t.DType.String() + ", [")
-		for i, d := range t.Dims {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(d.String())
-		}
-		b.WriteString("]>")
-	default:
-		b.WriteString(kinds[t.Kind] + "<")
-		for i, e := range t.Elems {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			e.write(b, depth+1)
-		}
-		for _, d := range t.Dims {
-			b.WriteString(", " + d.String())
-		}
-		b.WriteString(">")
-	}
-}
-
-// kinds has the word that starts each composite type.
-var kinds = map[Kind]string{State: "state", Tuple: "tuple", Dict: "dict", List: "list"}

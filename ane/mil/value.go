@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -266,21 +267,8 @@ func describe(l Literal) string {
 	return "nothing"
 }
 
-// absent reports whether l is nil or holds a nil pointer.
-func absent(l Literal) bool {
-	switch l := l.(type) {
-	case nil:
-		return true
-	case *Value:
-		return l == nil
-	case *Blob:
-		return l == nil
-	case *ListLit:
-		return l == nil
-	case *DictLit:
-		return l == nil
-	case *TupleLit:
-		return l == nil
-	}
-	return false
+// absent reports whether an operand or a literal is nil or holds a nil pointer.
+func absent(n any) bool {
+	v := reflect.ValueOf(n)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
