@@ -14,7 +14,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -266,28 +265,6 @@ func TestBrokerWithFewDescriptors(t *testing.T) {
 	require.NoError(t, m.Close(t.Context()))
 	require.NoError(t, s.Process.Signal(unix.SIGTERM))
 	require.Equal(t, cli.CodePass, s.code(t), s.log())
-}
-
-// TestBrokerWithoutAddressSpace: a broker that would end for want of a thread says so instead.
-func TestBrokerWithoutAddressSpace(t *testing.T) {
-	if effort.Race {
-		t.Skip("the race detector reserves more than the limit")
-	}
-	// A start needs what one that serves has, give or take the stacks of some threads; with half of the reserve for
-	// threads besides, it neither fails by itself nor has all that its threads may need.
-	free := serve(t, nil, "--socket", "SOCKET")
-	free.device(t)
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", free.Process.Pid))
-	require.NoError(t, err)
-	_, size, found := strings.Cut(string(status), "VmSize:")
-	require.True(t, found, "%s", status)
-	kib, err := strconv.Atoi(strings.Fields(size)[0])
-	require.NoError(t, err)
-	require.NoError(t, free.Process.Signal(unix.SIGTERM))
-	require.Equal(t, cli.CodePass, free.code(t), free.log())
-	s := serve(t, []string{"sh", "-c", fmt.Sprintf(`ulimit -v %d; exec "$@"`, kib+1<<19), "sh"}, "--socket", "SOCKET")
-	require.Equal(t, cli.CodeFail, s.code(t), s.log())
-	require.Contains(t, s.log(), "limit on the address space leaves")
 }
 
 // TestUnitFiles: systemd-analyze finds no fault in the units.

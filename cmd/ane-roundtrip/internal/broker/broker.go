@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -91,11 +90,9 @@ func serve(a *cli.App, ctx context.Context, o options) error {
 	if info, err := os.Stat(o.CacheDir); err == nil && !info.IsDir() {
 		return cli.Badf("--cache %s: not a folder; name a folder, or a path for a new one", o.CacheDir)
 	}
+	signal.Ignore(syscall.SIGPIPE) // a reader of standard error that has gone ends nothing
 	log := server.NewLogWriter(a.Err)
-	if a.Err == io.Writer(os.Stderr) {
-		log = server.NewLogWriter(server.Stderr())
-	}
-	a.Err = log // a reader of standard error that does not read holds up nothing
+	a.Err = log // and one that does not read holds up nothing
 	o.Workers = server.Processors()
 	o.Log, o.LogDropped = slog.New(slog.NewTextHandler(log, nil)), log.Dropped
 	hurry, stop := watchSignals(a, ctx, o.Drain)

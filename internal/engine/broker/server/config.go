@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"log/slog"
 	"runtime"
 	"time"
@@ -69,28 +70,14 @@ func (c Config) settled(policy *admission.Policy) Config {
 	if c.Engine == nil {
 		c.Engine = func() ane.Engine { return soft.New(soft.Workers(c.Workers)) }
 	}
-	if c.CacheBytes == 0 {
-		c.CacheBytes = resources.DefaultCacheBytes
-	}
-	if c.Linger == 0 {
-		c.Linger = DefaultLinger
-	}
-	if c.hello == 0 {
-		c.hello = helloTime
-	}
-	if c.write == 0 {
-		c.write = writeTime
-	}
-	if c.end == 0 {
-		c.end = endTime
-	}
-	if c.PinBytes == 0 {
-		c.PinBytes = resources.MaxPinned
-	}
+	c.CacheBytes = cmp.Or(c.CacheBytes, resources.DefaultCacheBytes)
+	c.Linger = cmp.Or(c.Linger, DefaultLinger)
+	c.hello = cmp.Or(c.hello, helloTime)
+	c.write = cmp.Or(c.write, writeTime)
+	c.end = cmp.Or(c.end, endTime)
+	c.PinBytes = cmp.Or(c.PinBytes, resources.MaxPinned)
 	c.process = c.process.or(thisProcess())
-	if c.clients == 0 {
-		c.clients = c.process.clients
-	}
+	c.clients = cmp.Or(c.clients, c.process.clients)
 	if c.Policy == nil {
 		c.Policy = policy
 	}

@@ -26,7 +26,7 @@ type guarded struct {
 	panics atomic.Uint64
 
 	mu   sync.Mutex
-	seen map[string]struct{} // places whose stack the log has
+	seen map[[32]uintptr]struct{} // places whose stack the log has
 }
 
 // maxPlaces bounds guarded.seen. Further places are logged without their stacks.
@@ -34,7 +34,7 @@ const maxPlaces = 64
 
 // guard wraps an engine.
 func guard(e ane.Engine, log *slog.Logger) *guarded {
-	return &guarded{Engine: e, log: log, seen: map[string]struct{}{}}
+	return &guarded{Engine: e, log: log, seen: map[[32]uintptr]struct{}{}}
 }
 
 // Close implements ane.Engine.
@@ -75,20 +75,14 @@ func (g *guarded) report(op string, poison *atomic.Pointer[ane.Error], v any) er
 
 // first reports whether the panic that is being recovered is the first at its place.
 func (g *guarded) first() bool {
-	var pcs [32]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
-	var place strings.Builder
-	for more := true; more; {
-		var f runtime.Frame
-		f, more = frames.Next()
-		fmt.Fprintf(&place, "%s:%d\n", f.File, f.Line)
-	}
+	var place [32]uintptr
+	runtime.Callers(1, place[:])
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if _, known := g.seen[place.String()]; known || len(g.seen) >= maxPlaces {
+	if _, known := g.seen[place]; known || len(g.seen) >= maxPlaces {
 		return false
 	}
-	g.seen[place.String()] = struct{}{}
+	g.seen[place] = struct{}{}
 	return true
 }
 
@@ -99,34 +93,19 @@ var address = regexp.MustCompile(`0x[0-9a-fA-F]+`)
 const maxPanicText = 512
 
 // panicText is what a panic says on one line, without addresses of this process.
-func panicText(v any) (text string) {
-	defer func() {
-		if recover() != nil { // the value's own method panicked
-			text = fmt.Sprintf("a value of type %T", v)
-		}
-	}()
-	switch x := v.(type) {
-	case error:
-		text = x.Error()
-	case fmt.Stringer:
-		text = x.String()
-	default:
-		text = fmt.Sprint(v)
-	}
-	text = address.ReplaceAllString(strings.Join(strings.Fields(text), " "), "0x..")
+func panicText(v any) string {
+	text := address.ReplaceAllString(strings.Join(strings.Fields(fmt.Sprint(v)), " "), "0x..")
 	if len(text) > maxPanicText {
 		text = strings.ToValidUTF8(text[:maxPanicText], "") + ".."
 	}
 	return text
 }
 
-// guardedProgram is a program of a guarded engine. What does not change is read once.
+// guardedProgram is a program of a guarded engine.
 type guardedProgram struct {
 	ane.Executable
-	on      *guarded
-	in, out []ane.Layout
-	notes   []string
-	poison  atomic.Pointer[ane.Error]
+	on     *guarded
+	poison atomic.Pointer[ane.Error]
 }
 
 // guardedBase is one whose engine makes instances without compiling.
@@ -137,21 +116,12 @@ type guardedBase struct {
 
 // wrap guards a program.
 func (g *guarded) wrap(x ane.Executable) resources.Executable {
-	p := &guardedProgram{Executable: x, on: g, in: x.Inputs(), out: x.Outputs(), notes: x.Notes()}
+	p := &guardedProgram{Executable: x, on: g}
 	if own, ok := x.(driver.Instancer); ok {
 		return guardedBase{p, own}
 	}
 	return p
 }
-
-// Inputs implements ane.Executable.
-func (p *guardedProgram) Inputs() []ane.Layout { return p.in }
-
-// Outputs implements ane.Executable.
-func (p *guardedProgram) Outputs() []ane.Layout { return p.out }
-
-// Notes implements ane.Executable.
-func (p *guardedProgram) Notes() []string { return p.notes }
 
 // Load implements ane.Executable.
 func (p *guardedProgram) Load(ctx context.Context) error {
@@ -216,17 +186,8 @@ type guardedRun struct {
 }
 
 // Evaluate implements ane.Invocation. It allocates nothing unless the engine panics.
-func (r *guardedRun) Evaluate(ctx context.Context) (err error) {
-	if r.of.poison.Load() != nil {
-		return r.of.refusal("evaluate")
-	}
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if v := recover(); v != nil {
-			err = r.of.on.report("evaluate", &r.of.poison, v)
-		}
-	}()
-	return r.Invocation.Evaluate(ctx)
+func (r *guardedRun) Evaluate(ctx context.Context) error {
+	return r.of.call("evaluate", func() error { return r.Invocation.Evaluate(ctx) })
 }
 
 // Close implements ane.Invocation.

@@ -34,11 +34,6 @@ const (
 	// Where the system permits fewer descriptors than reservedFiles, there are fewer places than MaxClients.
 	ownFiles   = 16
 	placeFiles = 4
-	// reservedAddresses are for threads, where the address space is limited: each has a stack of 8 MiB and may have an
-	// arena of the C library of 64 MiB.
-	reservedAddresses = 1 << 30
-	// leastMemory is what a private broker lets its client have where next to none is left of the address space.
-	leastMemory = 128 << 20
 	// mostFiles bounds the descriptors where the system does not; each costs memory of the kernel.
 	mostFiles = 1 << 18
 	// memoryShare is the part of the memory that clients may have: one half. The other one is for the garbage of the

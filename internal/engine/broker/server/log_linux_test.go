@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,8 @@ func init() {
 // of refused clients, more than a pipe takes. It says on standard output when it has served
 // one more.
 func logProcess() error {
-	w := NewLogWriter(Stderr())
+	signal.Ignore(unix.SIGPIPE)
+	w := NewLogWriter(os.Stderr)
 	log := slog.New(slog.NewTextHandler(w, nil))
 	l, err := admission.Listen(os.Getenv(pathEnv))
 	if err != nil {

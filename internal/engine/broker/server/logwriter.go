@@ -3,7 +3,6 @@ package server
 import (
 	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -12,11 +11,9 @@ import (
 // its own writes them; what does not fit into the queue is dropped and counted. A writer
 // that blocks for ever, or fails, costs that goroutine and nothing else.
 type LogWriter struct {
-	queue   chan []byte
+	queue   chan []byte // nil is the last one
 	dropped atomic.Uint64
-
-	once         sync.Once
-	closed, over chan struct{}
+	over    chan struct{}
 }
 
 // Bounds of a LogWriter's queue.
@@ -27,14 +24,14 @@ const (
 
 // NewLogWriter starts the goroutine that writes to w. Close ends it.
 func NewLogWriter(w io.Writer) *LogWriter {
-	l := &LogWriter{queue: make(chan []byte, maxLogLines), closed: make(chan struct{}), over: make(chan struct{})}
+	l := &LogWriter{queue: make(chan []byte, maxLogLines), over: make(chan struct{})}
 	go l.run(w)
 	return l
 }
 
 // Write implements io.Writer. It never fails and keeps no part of b.
 func (l *LogWriter) Write(b []byte) (int, error) {
-	line := append([]byte(nil), b[:min(len(b), maxLogLine)]...)
+	line := append([]byte{}, b[:min(len(b), maxLogLine)]...)
 	if len(b) > maxLogLine {
 		copy(line[maxLogLine-4:], "...\n")
 	}
@@ -49,41 +46,32 @@ func (l *LogWriter) Write(b []byte) (int, error) {
 // Dropped is how many lines found no room.
 func (l *LogWriter) Dropped() uint64 { return l.dropped.Load() }
 
-// Close waits for the lines in the queue, at most for the given time. A goroutine that is blocked then stays, and
-// lines that come later are not written.
+// Close waits for the lines in the queue, at most for the given time. Lines that come later are not written.
 func (l *LogWriter) Close(within time.Duration) {
-	l.once.Do(func() { close(l.closed) })
+	late := time.After(within)
+	select {
+	case l.queue <- nil:
+	case <-late:
+		return
+	}
 	select {
 	case <-l.over:
-	case <-time.After(within):
+	case <-late:
 	}
 }
 
-// run writes until the queue is empty and closed. A log that cannot be written has no reader to tell.
+// run writes until the queue is closed. A log that cannot be written has no reader to tell.
 func (l *LogWriter) run(w io.Writer) {
 	defer close(l.over)
 	told := uint64(0) // of the lines that were dropped
-	write := func(line []byte) {
+	for line := range l.queue {
 		if n := l.dropped.Load(); n > told {
 			_, _ = fmt.Fprintf(w, "log lines dropped: %d\n", n-told)
 			told = n
 		}
+		if line == nil {
+			return
+		}
 		_, _ = w.Write(line)
-	}
-	for {
-		select {
-		case line := <-l.queue:
-			write(line)
-			continue
-		case <-l.closed:
-		}
-		for {
-			select {
-			case line := <-l.queue:
-				write(line)
-			default:
-				return
-			}
-		}
 	}
 }

@@ -20,9 +20,6 @@ const pause = 50 * time.Millisecond
 // error is nil after either end, matches ErrCut when calls were cut, and is otherwise what
 // kept the broker from starting, or from giving everything back.
 func Serve(ctx context.Context, l *admission.Listener, c Config) error {
-	if err := fits(); err != nil {
-		return errors.Join(err, l.Close())
-	}
 	keepHeapWithin()
 	s, err := newServer(c.settled(admission.SharedPolicy()))
 	if err != nil {

@@ -29,46 +29,40 @@ func (c *session) stats(payload []byte) (wire.Payload, error) {
 		return nil, err
 	}
 	d, n, t := c.driver.Stats(), &c.counts, c.Conn.Traffic().Plus(c.Bell.Traffic())
-	r := wire.Stats{}
-	for _, one := range []struct {
-		name  string
-		value uint64
-	}{
-		{"clients", uint64(c.active.Load())},
-		{"clients allowed", uint64(c.conf.clients)},
-		{"clients admitted", n.clients.Load()},
-		{"clients refused", n.refusedPeer.Load()},
-		{"faults", n.faults.Load()},
-		{"panics", c.engine.panics.Load()},
-		{"log lines dropped", c.conf.LogDropped()},
-		{"compiles", n.compiles.Load()},
-		{"compiles from the cache", n.hits.Load()},
-		{"compiles from memory", n.shared.Load()},
-		{"cache entries damaged", n.damaged.Load()},
-		{"programs not cached", n.uncached.Load()},
-		{"instances", n.instances.Load()},
-		{"programs in memory", uint64(c.live.Count())},
-		{"programs loaded", uint64(d.Resident)},
-		{"surfaces mapped", uint64(d.Mapped)},
-		{"requests waiting", uint64(d.Queued)},
-		{"requests running", uint64(d.Running)},
-		{"evaluations", n.Evaluations.Load()},
-		{"evaluations failed", n.Failed.Load()},
-		{"own surfaces", uint64(c.has.Surfaces.Len())},
-		{"own bytes of surfaces", c.has.Surfaces.Pinned},
-		{"own programs", uint64(c.has.Programs.Len())},
-		{"own requests", uint64(c.has.Requests.Len())},
-		{"own surfaces allowed", resources.MaxSurfaces},
-		{"own bytes of surfaces allowed", c.conf.PinBytes},
-		{"own programs allowed", resources.MaxPrograms},
-		{"own requests allowed", resources.MaxRequests},
-		{"own frames received", t.FramesIn},
-		{"own bytes received", t.BytesIn},
-		{"own frames sent", t.FramesOut},
-		{"own bytes sent", t.BytesOut},
-	} {
-		r.Counters = append(r.Counters, wire.Counter{Name: one.name, Value: one.value})
-	}
+	r := wire.Stats{Counters: []wire.Counter{
+		{Name: "clients", Value: uint64(c.active.Load())},
+		{Name: "clients allowed", Value: uint64(c.conf.clients)},
+		{Name: "clients admitted", Value: n.clients.Load()},
+		{Name: "clients refused", Value: n.refusedPeer.Load()},
+		{Name: "faults", Value: n.faults.Load()},
+		{Name: "panics", Value: c.engine.panics.Load()},
+		{Name: "log lines dropped", Value: c.conf.LogDropped()},
+		{Name: "compiles", Value: n.compiles.Load()},
+		{Name: "compiles from the cache", Value: n.hits.Load()},
+		{Name: "compiles from memory", Value: n.shared.Load()},
+		{Name: "cache entries damaged", Value: n.damaged.Load()},
+		{Name: "programs not cached", Value: n.uncached.Load()},
+		{Name: "instances", Value: n.instances.Load()},
+		{Name: "programs in memory", Value: uint64(c.live.Count())},
+		{Name: "programs loaded", Value: uint64(d.Resident)},
+		{Name: "surfaces mapped", Value: uint64(d.Mapped)},
+		{Name: "requests waiting", Value: uint64(d.Queued)},
+		{Name: "requests running", Value: uint64(d.Running)},
+		{Name: "evaluations", Value: n.Evaluations.Load()},
+		{Name: "evaluations failed", Value: n.Failed.Load()},
+		{Name: "own surfaces", Value: uint64(c.has.Surfaces.Len())},
+		{Name: "own bytes of surfaces", Value: c.has.Surfaces.Pinned},
+		{Name: "own programs", Value: uint64(c.has.Programs.Len())},
+		{Name: "own requests", Value: uint64(c.has.Requests.Len())},
+		{Name: "own surfaces allowed", Value: resources.MaxSurfaces},
+		{Name: "own bytes of surfaces allowed", Value: c.conf.PinBytes},
+		{Name: "own programs allowed", Value: resources.MaxPrograms},
+		{Name: "own requests allowed", Value: resources.MaxRequests},
+		{Name: "own frames received", Value: t.FramesIn},
+		{Name: "own bytes received", Value: t.BytesIn},
+		{Name: "own frames sent", Value: t.FramesOut},
+		{Name: "own bytes sent", Value: t.BytesOut},
+	}}
 	have := c.has.Owes.Have()
 	for kind, b := range c.budgets.Now() {
 		r.Counters = append(r.Counters,
@@ -80,20 +74,17 @@ func (c *session) stats(payload []byte) (wire.Payload, error) {
 	}
 	for level := driver.LevelOf(driverabi.QoSRealTime); level < driver.Levels; level++ {
 		l := d.Levels[level]
-		for _, one := range []struct {
-			name  string
-			value uint64
-		}{
-			{"sent", l.Sent}, {"completed", l.Completed}, {"failed", l.Failed}, {"cancelled",
-				l.Cancelled}, {"timed out",
-				l.TimedOut},
-			{"refused", l.Refused}, {"waiting", uint64(l.Waiting)}, {"most waiting",
-				uint64(l.MostWaiting)}, {"longest wait ns",
-				uint64(l.LongestWait)},
-		} {
-			r.Counters = append(r.Counters,
-				wire.Counter{Name: fmt.Sprintf("level %d %s", level, one.name), Value: one.value})
-		}
+		name := func(what string) string { return fmt.Sprintf("level %d %s", level, what) }
+		r.Counters = append(r.Counters,
+			wire.Counter{Name: name("sent"), Value: l.Sent},
+			wire.Counter{Name: name("completed"), Value: l.Completed},
+			wire.Counter{Name: name("failed"), Value: l.Failed},
+			wire.Counter{Name: name("cancelled"), Value: l.Cancelled},
+			wire.Counter{Name: name("timed out"), Value: l.TimedOut},
+			wire.Counter{Name: name("refused"), Value: l.Refused},
+			wire.Counter{Name: name("waiting"), Value: uint64(l.Waiting)},
+			wire.Counter{Name: name("most waiting"), Value: uint64(l.MostWaiting)},
+			wire.Counter{Name: name("longest wait ns"), Value: uint64(l.LongestWait)})
 	}
 	return &r, nil
 }
