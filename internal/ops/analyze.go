@@ -265,27 +265,13 @@ func (a *analysis) compute(op *mil.Op) []*Value {
 	if !a.arguments(c) {
 		return nil
 	}
-	def.infer(c)
+	n := c.node()
 	a.faults = append(a.faults, c.faults...)
 	for _, n := range c.notes {
 		a.note((&mil.Error{File: a.file, Pos: op.Pos, Msg: op.Kind + ": " + n}).Error())
 	}
 	if c.failed() {
 		return nil
-	}
-	for _, v := range c.out {
-		v.known = def.constexpr()
-	}
-	n := &Node{Def: def, Op: op, Out: c.out, Attrs: c.attrs, args: c.args}
-	n.fold()
-	for _, p := range def.Params {
-		switch arg, ok := c.args[p.Name]; {
-		case p.Const, p.Like:
-		case ok:
-			n.In = append(n.In, arg.values...)
-		default:
-			n.In = append(n.In, nil)
-		}
 	}
 	a.graph.Nodes = append(a.graph.Nodes, n)
 	return c.out
@@ -297,7 +283,7 @@ func bracketed(def *Def, op *mil.Op) *mil.Op {
 	moved := *op
 	moved.Args = slices.Clone(op.Args)
 	for _, at := range op.Attrs {
-		if def.param(at.Name) != nil && op.Arg(at.Name) == nil {
+		if def.Param(at.Name) != nil && op.Arg(at.Name) == nil {
 			moved.Args = append(moved.Args, at)
 		}
 	}

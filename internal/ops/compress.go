@@ -10,43 +10,59 @@ import (
 // compressions make constants from a shorter form. Attrs is a Palette for those with a lut, a Sparse for
 // constexpr_sparse_to_dense, else nil.
 var compressions = []Def{
-	{Name: "constexpr_blockwise_shift_scale", Since: 18,
-		support: support{contested: "weights as fp16 run everywhere"},
-		Params:  []Param{known("data"), known("scale"), known("offset").optional()},
-		infer: func(c *Call) {
-			c.needs("data", append(shiftTypes, wideTypes...)...)
+	{Name: "constexpr_cast", Doc: "returns a constant of floating-point type as elements of type outputDtype",
+		Params: []Param{known("source_val", append([]mil.DType{mil.BF16, mil.FP64}, floats...)...),
+			types("output_dtype", floats...)}, infer: func(c *Call) {
+			c.gives(c.dtype("output_dtype"), c.tensor("source_val").Shape)
+		}},
+	{Name: "constexpr_affine_dequantize", support: support{contested: "weights as fp16 run everywhere"},
+		Doc: "returns scale * (quantizedData - zeroPoint). Those two are numbers, or vectors along axis",
+		Params: []Param{known("quantized_data", byteTypes...), known("scale", floats...),
+			known("zero_point", mil.Int8, mil.UInt8, mil.FP32), integer("axis")}, infer: func(c *Call) {
+			if c.tensor("zero_point").DType != mil.FP32 {
+				c.sameType("quantized_data", "zero_point")
+			}
+			x := c.tensor("quantized_data")
+			axis := c.axis("axis", x.Rank())
+			c.along("scale", x, axis)
+			c.along("zero_point", x, axis)
+			c.attrs = Quantization{Axis: axis}
+			c.gives(c.tensor("scale").DType, x.Shape)
+		}},
+	{Name: "constexpr_blockwise_shift_scale", Since: 18, support: support{contested: "weights as fp16 run everywhere"},
+		Params: []Param{known("data", append(shiftTypes, wideTypes...)...), known("scale", floats...),
+			known("offset").optional()}, infer: func(c *Call) {
 			x := c.tensor("data")
 			if slices.Contains(wideTypes, x.DType) {
-				c.notes = append(c.notes, "Apple's operator has no data of "+x.DType.String()+", only of 4 and 8 bits")
+				c.note("Apple's operator has no data of " + x.DType.String() + ", only of 4 and 8 bits")
 			}
 			c.blocks(x.DType, x.Shape)
 			c.gives(c.tensor("scale").DType, x.Shape)
 		}},
-	{Name: "constexpr_lut_to_dense", Params: []Param{known("indices"), known("lut").deep(), option("shape"),
-		option("vector_axis")}, infer: inferPalette},
-	{Name: "constexpr_sparse_to_dense", Params: []Param{known("nonzero_data"), known("mask"), option("shape")},
-		infer: inferSparse},
-	{Name: "constexpr_lut_to_sparse", Since: 18, Many: true,
-		Params: []Param{known("indices_mask"), known("indices_nonzero_data"),
-			known("lut").deep(), option("vector_axis")}, infer: func(c *Call) {
-			c.needs("indices_nonzero_data", indexTypes...)
-			mask, data := c.tensor("indices_mask"), c.tensor("indices_nonzero_data")
-			c.sparse("indices_nonzero_data", "indices_mask")
-			shape, p := c.palettes(mask.Shape, data.DType)
-			if c.failed() {
-				return
-			}
-			c.attrs = p
-			c.results([]mil.DType{mil.UInt1, c.tensor("lut").DType}, [][]int{shape, {data.Shape[0] * p.Vector}})
-		}},
-	{Name: "constexpr_sparse_blockwise_shift_scale", Since: 18, Many: true, Params: []Param{known("data_mask"),
-		known("nonzero_data"), known("scale"), known("offset").optional()}, infer: func(c *Call) {
-		c.needs("nonzero_data", shiftTypes...)
-		mask, data := c.tensor("data_mask"), c.tensor("nonzero_data")
-		c.sparse("nonzero_data", "data_mask")
-		c.blocks(data.DType, mask.Shape)
-		c.results([]mil.DType{mil.UInt1, c.tensor("scale").DType}, [][]int{mask.Shape, data.Shape})
+	{Name: "constexpr_lut_to_dense", Params: []Param{known("indices", indexTypes...),
+		known("lut", tableTypes...).deep(), integers("shape").optional(), integer("vector_axis").optional()}, infer: inferPalette},
+	{Name: "constexpr_sparse_to_dense", Params: []Param{known("nonzero_data", shiftTypes...), known("mask"),
+		integers("shape").optional()}, infer: inferSparse},
+	{Name: "constexpr_lut_to_sparse", Since: 18, Many: true, Params: []Param{known("indices_mask"),
+		known("indices_nonzero_data", indexTypes...), known("lut", tableTypes...).deep(),
+		integer("vector_axis").optional()}, infer: func(c *Call) {
+		mask, data := c.tensor("indices_mask"), c.tensor("indices_nonzero_data")
+		c.sparse("indices_nonzero_data", "indices_mask")
+		shape, p := c.palettes(mask.Shape, data.DType)
+		if c.failed() {
+			return
+		}
+		c.attrs = p
+		c.results([]mil.DType{mil.UInt1, c.tensor("lut").DType}, [][]int{shape, {data.Shape[0] * p.Vector}})
 	}},
+	{Name: "constexpr_sparse_blockwise_shift_scale", Since: 18, Many: true, Params: []Param{known("data_mask"),
+		known("nonzero_data", shiftTypes...), known("scale", floats...), known("offset").optional()},
+		infer: func(c *Call) {
+			mask, data := c.tensor("data_mask"), c.tensor("nonzero_data")
+			c.sparse("nonzero_data", "data_mask")
+			c.blocks(data.DType, mask.Shape)
+			c.results([]mil.DType{mil.UInt1, c.tensor("scale").DType}, [][]int{mask.Shape, data.Shape})
+		}},
 }
 
 var (
@@ -70,7 +86,6 @@ type Sparse struct {
 
 // blocks checks scale and offset of blocks of elements: each axis of shape is a multiple of theirs.
 func (c *Call) blocks(d mil.DType, shape []int) {
-	c.needs("scale", floats...)
 	c.fits("scale", shape, c.tensor("scale").Shape)
 	offset := c.tensor("offset")
 	if offset == nil {
@@ -102,7 +117,6 @@ func (c *Call) fits(name string, shape, blocks []int) {
 
 // inferPalette takes two forms: indexes packed into bytes with the shape of the result, and a tensor of indexes.
 func inferPalette(c *Call) {
-	c.needs("indices", indexTypes...)
 	indices, lut := c.tensor("indices"), c.tensor("lut")
 	if c.tensor("shape") == nil {
 		shape, p := c.palettes(indices.Shape, indices.DType)
@@ -110,7 +124,6 @@ func inferPalette(c *Call) {
 		c.gives(lut.DType, shape)
 		return
 	}
-	c.needs("lut", tableTypes...)
 	shape := c.volume("shape")
 	if c.tensor("vector_axis") != nil {
 		c.fail("vector_axis", "remove it, or give indices as a tensor without shape", "with packed indices")
@@ -134,7 +147,6 @@ func inferPalette(c *Call) {
 // palettes checks lut: [groups.., entries, elements of an entry]. It returns the shape of the result for indexes of the
 // given shape.
 func (c *Call) palettes(shape []int, index mil.DType) ([]int, Palette) {
-	c.needs("lut", tableTypes...)
 	lut := c.tensor("lut")
 	k := len(shape)
 	if lut.Rank() != k+2 || k == 0 {
@@ -152,7 +164,7 @@ func (c *Call) palettes(shape []int, index mil.DType) ([]int, Palette) {
 	if c.tensor("vector_axis") == nil && p.Vector > 1 {
 		c.fail("", "add vector_axis = int32(..)", "vector_axis is missing for entries of %d elements", p.Vector)
 	}
-	p.Axis = c.axis("vector_axis", k, 0)
+	p.Axis = c.axis("vector_axis", k)
 	out := slices.Clone(shape)
 	if !c.failed() && p.Vector <= MaxElements/out[p.Axis] {
 		out[p.Axis] *= p.Vector
@@ -163,7 +175,6 @@ func (c *Call) palettes(shape []int, index mil.DType) ([]int, Palette) {
 // inferSparse takes two forms: a mask packed into bytes with the shape of the result, and a mask of uint1.
 func inferSparse(c *Call) {
 	data, mask := c.tensor("nonzero_data"), c.tensor("mask")
-	c.needs("nonzero_data", shiftTypes...)
 	if c.tensor("shape") == nil {
 		c.sparse("nonzero_data", "mask")
 		c.attrs = Sparse{}
@@ -200,7 +211,7 @@ func inferSparse(c *Call) {
 
 // volume returns the shape that a setting gives.
 func (c *Call) volume(name string) []int {
-	shape := slices.Clone(c.ints(name, -1, nil))
+	shape := slices.Clone(c.ints(name, -1))
 	if !c.failed() && (len(shape) == 0 || len(shape) > MaxRank || !sensible(shape)) {
 		c.fail(name, "give 1 to 5 axes of at least 1", "shape %s", few(shape))
 	}

@@ -7,14 +7,31 @@ import (
 
 // convolutions slide a kernel over one to three spatial axes. Attrs is a Window.
 var convolutions = []Def{
-	{Name: "conv_transpose", limits: convolutionLimits,
-		Params: []Param{tensor("x"), tensor("weight"), perhaps("bias"), option("pad"),
-			option("output_shape"), option("pad_type"), option("strides"), option("dilations"), option("groups")},
-		infer: inferConvTranspose},
-	{Name: "conv", limits: convolutionLimits,
-		Params: []Param{tensor("x"), tensor("weight"), perhaps("bias"), option("strides"),
-			option("pad_type"),
-			option("pad"), option("dilations"), option("groups")}, infer: inferConv},
+	{Name: "conv", limits: convolutionLimits, infer: inferConv,
+		Params: sliding(kernelParams, integers("dilations").or(1), integer("groups").or(1))},
+	{Name: "conv_transpose", limits: convolutionLimits, infer: inferConvTranspose, Params: sliding(kernelParams,
+		integers("output_shape").optional(), integers("dilations").or(1), integer("groups").or(1))},
+}
+
+var kernelParams = []Param{tensor("weight"), tensor("bias").optional()}
+
+// pools take the maximum, the mean or the norm of a window. Attrs is a Window.
+var pools = []Def{
+	pool("l2_pool", ""),
+	pool("max_pool", "take the maximum of slices"),
+	pool("avg_pool", "use a convolution with equal weights, one group for each channel",
+		boolean("exclude_padding_from_average").or(false)),
+}
+
+func pool(name, instead string, more ...Param) Def {
+	return Def{Name: name, support: support{memory: some, instead: instead}, limits: poolLimits, infer: inferPool,
+		Params: append(sliding([]Param{integers("kernel_sizes")}, boolean("ceil_mode").or(false)), more...)}
+}
+
+// sliding are the parameters of a window that slides over x.
+func sliding(kernel []Param, settings ...Param) []Param {
+	return slices.Concat([]Param{tensor("x", floats...)}, kernel, []Param{integers("strides").or(1),
+		word("pad_type", "valid", "same", "same_lower", "custom").or("valid"), integers("pad").or(0)}, settings)
 }
 
 // Window holds the settings of a convolution or pooling over the spatial axes
@@ -26,22 +43,12 @@ type Window struct {
 	ExcludePadding                            bool  // avg_pool: divide by the elements inside x
 }
 
-// padTypes are the choices of pad_type.
-var padTypes = []string{"valid", "same", "same_lower", "custom"}
-
 func inferConv(c *Call) {
-	x, w, b := c.tensor("x"), c.tensor("weight"), c.tensor("bias")
-	c.needs("x", floats...)
-	c.sameType("x", "weight")
-	c.fp32(x.DType)
-	c.spatial(x)
-	if w.Rank() != x.Rank() {
-		c.fail("weight", "give it as [outputs, inputs/groups, kernel]", "shape %v for x%v", w.Shape, x.Shape)
-	}
-	if c.failed() {
+	x, w, ok := c.kernel("[outputs, inputs/groups, kernel]")
+	if !ok {
 		return
 	}
-	groups := c.integer("groups", 1)
+	groups := c.integer("groups")
 	ci, co := x.Shape[1], w.Shape[0]
 	if groups < 1 || ci%groups != 0 || co%groups != 0 {
 		c.fail("groups", "choose a divisor of both", "%d does not divide %d input and %d output channels", groups, ci,
@@ -50,18 +57,29 @@ func inferConv(c *Call) {
 		c.fail("weight", "give it as [outputs, inputs/groups, kernel]",
 			"KernelChannels (%d) != InputChannels (%d) / Group (%d)", w.Shape[1], ci, groups)
 	}
-	if b != nil {
-		c.sameType("x", "bias")
-		if !slices.Equal(b.Shape, []int{co}) {
-			c.fail("bias", "give one number for each output channel", "shape %v for %d output channels", b.Shape, co)
-		}
-		c.notes = append(c.notes, "some programs with bias fail on Apple's engine; add a [1, C, 1, 1] tensor after "+
-			"the convolution")
+	if c.bias(co); c.tensor("bias") != nil {
+		c.note("some programs with bias fail on Apple's engine; add a [1, C, 1, 1] tensor after the convolution")
 	}
 	win := Window{Groups: groups, Kernel: w.Shape[2:], In: x.Shape[2:]}
 	c.slide(&win, false)
 	c.attrs = win
 	c.gives(x.DType, append([]int{x.Shape[0], co}, win.Out...))
+}
+
+// kernel returns x and a weight of as many axes.
+func (c *Call) kernel(form string) (x, w *Value, ok bool) {
+	x, w = c.tensor("x"), c.tensor("weight")
+	c.sameType("x", "weight")
+	c.spatial(x)
+	if w.Rank() != x.Rank() {
+		c.fail("weight", "give it as "+form, "shape %v for x%v", w.Shape, x.Shape)
+	}
+	return x, w, !c.failed()
+}
+
+// bias checks one number for each output channel.
+func (c *Call) bias(channels int) {
+	c.shaped("bias", []int{channels}, "give one number for each output channel", "for %d output channels", channels)
 }
 
 // spatial refuses x without one to three spatial axes.
@@ -75,18 +93,11 @@ func (c *Call) spatial(x *Value) {
 // the convolution that maps the result to x, except that In and Out are those of the
 // transposed one.
 func inferConvTranspose(c *Call) {
-	x, w, b := c.tensor("x"), c.tensor("weight"), c.tensor("bias")
-	c.needs("x", floats...)
-	c.sameType("x", "weight")
-	c.fp32(x.DType)
-	c.spatial(x)
-	if w.Rank() != x.Rank() {
-		c.fail("weight", "give it as [inputs, outputs/groups, kernel]", "shape %v for x%v", w.Shape, x.Shape)
-	}
-	if c.failed() {
+	x, w, ok := c.kernel("[inputs, outputs/groups, kernel]")
+	if !ok {
 		return
 	}
-	groups, ci := c.integer("groups", 1), x.Shape[1]
+	groups, ci := c.integer("groups"), x.Shape[1]
 	if w.Shape[0] != ci {
 		c.fail("weight", "give it as [inputs, outputs/groups, kernel]", "%d input channels, x%v has %d", w.Shape[0],
 			x.Shape, ci)
@@ -97,14 +108,9 @@ func inferConvTranspose(c *Call) {
 		return
 	}
 	co := w.Shape[1] * groups
-	if b != nil {
-		c.sameType("x", "bias")
-		if !slices.Equal(b.Shape, []int{co}) {
-			c.fail("bias", "give one number for each output channel", "shape %v for %d output channels", b.Shape, co)
-		}
-	}
+	c.bias(co)
 	win := Window{Groups: groups, Kernel: w.Shape[2:], In: x.Shape[2:]}
-	given := c.ints("output_shape", -1, nil)
+	given := c.ints("output_shape", -1)
 	if given != nil && (len(given) != x.Rank() || given[0] != x.Shape[0] || given[1] != co) {
 		c.fail("output_shape", "give the whole shape of the result", "%s is not [%d, %d, ..] of rank %d", few(given),
 			x.Shape[0], co, x.Rank())
@@ -153,11 +159,12 @@ func (w *Window) halve(axis, all int, kind string) {
 // none. It makes room for Out.
 func (c *Call) steps(w *Window) (kind string, ok bool) {
 	n := len(w.In)
-	ones, zeros := slices.Repeat([]int{1}, n), make([]int, 2*n)
-	w.Strides = c.ints("strides", n, ones)
-	w.Dilations = c.ints("dilations", n, ones)
-	kind = c.word("pad_type", "valid", padTypes...)
-	pad := c.ints("pad", 2*n, zeros)
+	w.Strides, w.Dilations = c.ints("strides", n), slices.Repeat([]int{1}, n)
+	if c.def.Param("dilations") != nil {
+		w.Dilations = c.ints("dilations", n)
+	}
+	kind = c.word("pad_type")
+	pad := c.ints("pad", 2*n)
 	w.Before, w.After, w.Out = make([]int, n), make([]int, n), make([]int, n)
 	for i := range n {
 		s, d := w.Strides[i], w.Dilations[i]
@@ -206,4 +213,26 @@ func (c *Call) slide(w *Window, ceil bool) {
 			w.Out[i]++ // one more window, as long as it starts inside x or its leading padding
 		}
 	}
+}
+
+func inferPool(c *Call) {
+	x := c.tensor("x")
+	if c.spatial(x); c.failed() {
+		return
+	}
+	w := Window{In: x.Shape[2:], Groups: x.Shape[1]}
+	w.Kernel = c.ints("kernel_sizes", len(w.In))
+	w.ExcludePadding = c.boolean("exclude_padding_from_average")
+	ceil := c.boolean("ceil_mode")
+	if c.failed() {
+		return
+	}
+	c.slide(&w, ceil)
+	for i := range w.Before {
+		if !c.failed() && max(w.Before[i], w.After[i]) >= w.Kernel[i] {
+			c.fail("pad", "pad by less than the kernel", "a window would hold padding alone")
+		}
+	}
+	c.attrs = w
+	c.gives(x.DType, append([]int{x.Shape[0], x.Shape[1]}, w.Out...))
 }

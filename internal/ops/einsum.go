@@ -17,7 +17,6 @@ type Axis struct{ Length, X, Y, Out int }
 
 func inferEinsum(c *Call) {
 	values := c.args["values"].values
-	c.needs("values", floats...)
 	if len(values) != 2 {
 		c.fail("values", "give two tensors (x, y)", "%d tensors", len(values))
 		return
@@ -26,14 +25,13 @@ func inferEinsum(c *Call) {
 	if x.DType != y.DType {
 		c.fail("values", "convert one with cast", "%s and %s", x.DType, y.DType)
 	}
-	c.fp32(x.DType)
 	xs, ys, outs, ok := c.equation(x.Rank(), y.Rank())
 	if !ok {
 		return
 	}
 	// The usual equation is nchw,nwhu->nchu, or the same without n.
 	if known := renamed(xs + "," + ys + "->" + outs); known != "abcd,adce->abce" && known != "abc,cbd->abd" {
-		c.notes = append(c.notes, "only nchw,nwhu->nchu and chw,whr->chr are known to run on Apple's engine")
+		c.note("only nchw,nwhu->nchu and chw,whr->chr are known to run on Apple's engine")
 	}
 	length := map[rune]int{}
 	for i, letter := range xs {

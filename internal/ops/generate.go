@@ -5,29 +5,44 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/element"
 )
 
 // generators make tensors from settings, shapes and indices. Attrs is a Fill for fill and fill_like, a Range for
 // range_1d, a Band for band_part, a OneHot for one_hot, a Scan for cumsum; the results of shape and non_zero have Data.
+//
+// The random ones fill tensors with random numbers. Attrs is a Random. A seed of 0 or more gives the same numbers in
+// every evaluation; -1, the default, gives new numbers in each evaluation after a load, and the same ones after the
+// next load.
 var generators = []Def{
-	{Name: "shape", support: nowhere(onHost), Params: []Param{like("x")}, infer: inferShape},
-	{Name: "fill", Params: []Param{sized("shape"), option("value")}, infer: func(c *Call) {
+	{Name: "shape", support: nowhere(onHost), Params: []Param{tensor("x").like()}, infer: inferShape,
+		Doc: "returns the axis lengths of x, an int32 vector. The compiler knows it: it may stand where a setting is " +
+			"needed"},
+	{Name: "fill", Params: []Param{integers("shape").sized(), setting("value", Element).or(0.0)}, infer: func(c *Call) {
 		c.filled(c.shape("shape"))
 	}},
-	{Name: "fill_like", Params: []Param{like("ref_tensor"), option("value")}, infer: func(c *Call) {
-		c.filled(c.tensor("ref_tensor").Shape)
-	}},
-	{Name: "range_1d", support: nowhere(onHost),
-		Params: []Param{sized("end"), sized("start"), sized("step")}, infer: inferRange},
-	{Name: "band_part", support: nowhere("multiply by a constant mask"),
-		Params: []Param{tensor("x"), option("lower"), option("upper")}, infer: inferBand},
-	{Name: "one_hot", support: nowhere(gathered),
-		Params: []Param{tensor("indices"), sized("one_hot_vector_size"), option("axis"),
-			option("on_value"), option("off_value")}, infer: inferOneHot},
-	{Name: "cumsum", support: nowhere("multiply by a triangular matrix"),
-		Params: []Param{tensor("x"), option("axis"), option("exclusive"), option("reverse")},
-		infer:  inferCumsum},
-	{Name: "non_zero", support: nowhere(gathered), Params: []Param{tensor("x")}, infer: inferNonZero},
+	{Name: "fill_like", Params: []Param{tensor("ref_tensor").like(), setting("value", Element).or(0.0)},
+		infer: func(c *Call) { c.filled(c.tensor("ref_tensor").Shape) }},
+	{Name: "range_1d", support: nowhere(onHost), infer: inferRange, Params: []Param{setting("end", Element).sized(),
+		setting("start", Element).sized(), setting("step", Element).sized()}},
+	{Name: "band_part", support: nowhere("multiply by a constant mask"), infer: inferBand,
+		Params: []Param{tensor("x", storable...), integer("lower").or(-1), integer("upper").or(-1)},
+		Doc: "keeps lower diagonals below the main one and upper above it, of each matrix, and clears the others. A " +
+			"negative number keeps all"},
+	{Name: "one_hot", support: nowhere(gathered), infer: inferOneHot, Params: []Param{tensor("indices", indexes...),
+		integer("one_hot_vector_size").sized(), integer("axis").or(-1), setting("on_value", Element).or(1.0),
+		setting("off_value", Element).or(0.0)}},
+	{Name: "cumsum", support: nowhere("multiply by a triangular matrix"), infer: inferCumsum,
+		Params: []Param{tensor("x", numerics...), integer("axis").or(0), boolean("exclusive").or(false),
+			boolean("reverse").or(false)}},
+	{Name: "non_zero", support: nowhere(gathered), Params: []Param{tensor("x", storable...)}, infer: inferNonZero,
+		Doc: "returns the indices of the elements of a constant that are not zero, one in each row"},
+	random("random_uniform", number("low").or(0.0), number("high").or(1.0)),
+	random("random_normal", number("mean").or(0.0), number("stddev").or(1.0)),
+	random("random_bernoulli", number("prob").or(0.5)),
+	{Name: "random_categorical", support: nowhere(drawn), infer: inferCategorical, Params: []Param{
+		tensor("x", floats...), word("mode", "logits", "probs").or("logits"), integer("size").or(1).sized(),
+		integer("seed").or(-1)}},
 }
 
 // Fill holds the bytes of the element that fills a tensor.
@@ -76,18 +91,17 @@ func inferShape(c *Call) {
 
 // shape returns a setting that is the shape of the result.
 func (c *Call) shape(name string) []int {
-	return slices.Clone(c.ints(name, -1, nil)) // gives checks it
+	return slices.Clone(c.ints(name, -1)) // gives checks it
 }
 
-// element returns the bytes of a setting of one element, or those of def as type d.
-func (c *Call) element(name string, d mil.DType, def float64) (mil.DType, []byte) {
+// element returns the bytes of a setting of one element, or those of its default as type d.
+func (c *Call) element(name string, d mil.DType) (mil.DType, []byte) {
 	v := c.tensor(name)
 	switch {
 	case v == nil:
-		if d.Float() {
-			return d, encodeFloats(d, []float64{def})
-		}
-		return d, encodeInts(d, []int64{int64(def)})
+		e := make([]byte, d.Size())
+		element.Store(d, e, given(c, name, 0.0))
+		return d, e
 	case v.Elements() != 1:
 		c.fail(name, "give a single value", "%s has %d elements", v.Type(), v.Elements())
 	case !slices.Contains(storable, v.DType):
@@ -101,7 +115,7 @@ func (c *Call) element(name string, d mil.DType, def float64) (mil.DType, []byte
 }
 
 func (c *Call) filled(shape []int) {
-	d, e := c.element("value", mil.FP32, 0)
+	d, e := c.element("value", mil.FP32)
 	c.attrs = Fill{e}
 	c.gives(d, shape)
 }
@@ -114,7 +128,7 @@ func inferRange(c *Call) {
 			c.fail(name, "give three single numbers of one type: fp16, fp32 or int32", "%s does not fit", v.Type())
 			return
 		}
-		at[i] = c.scalar(name, 0)
+		at[i] = c.scalar(name)
 	}
 	if c.failed() {
 		return
@@ -124,27 +138,23 @@ func inferRange(c *Call) {
 		c.fail("end", "ranges have 1 to 2^31 elements", "%v numbers from %v to %v by %v", n, at[0], at[1], at[2])
 		return
 	}
-	c.cpu()
 	c.attrs = Range{Start: at[0], Step: at[2]}
 	c.gives(d, []int{int(n)})
 }
 
 func inferBand(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", storable...)
 	if x.Rank() < 2 {
 		c.fail("x", "give a matrix", "shape %v has no rows and columns", x.Shape)
 	}
-	c.attrs = Band{Lower: c.integer("lower", -1), Upper: c.integer("upper", -1)}
-	c.cpu()
+	c.attrs = Band{Lower: c.integer("lower"), Upper: c.integer("upper")}
 	c.gives(x.DType, x.Shape)
 }
 
 func inferOneHot(c *Call) {
 	x := c.tensor("indices")
-	c.needs("indices", indexes...)
-	a := OneHot{Axis: c.axis("axis", x.Rank()+1, -1)}
-	n := c.integer("one_hot_vector_size", 1)
+	a := OneHot{Axis: c.axis("axis", x.Rank()+1)}
+	n := c.integer("one_hot_vector_size")
 	d := mil.Int32 // without values; one value gives its type to the other
 	for _, name := range []string{"off_value", "on_value"} {
 		if v := c.tensor(name); v != nil && slices.Contains(storable, v.DType) {
@@ -152,8 +162,8 @@ func inferOneHot(c *Call) {
 		}
 	}
 	var on, off mil.DType
-	on, a.On = c.element("on_value", d, 1)
-	off, a.Off = c.element("off_value", d, 0)
+	on, a.On = c.element("on_value", d)
+	off, a.Off = c.element("off_value", d)
 	if on != off && !c.failed() {
 		c.fail("off_value", "give both one type", "off_value is %s but on_value is %s", off, on)
 	}
@@ -163,24 +173,20 @@ func inferOneHot(c *Call) {
 	if c.failed() {
 		return
 	}
-	c.cpu()
 	c.attrs = a
 	c.gives(on, slices.Insert(slices.Clone(x.Shape), a.Axis, n))
 }
 
 func inferCumsum(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", numerics...)
-	c.attrs = Scan{Axis: c.axis("axis", x.Rank(), 0), Exclusive: c.boolean("exclusive", false),
-		Reverse: c.boolean("reverse", false)}
-	c.cpu()
+	c.attrs = Scan{Axis: c.axis("axis", x.Rank()), Exclusive: c.boolean("exclusive"),
+		Reverse: c.boolean("reverse")}
 	c.gives(x.DType, x.Shape)
 }
 
 // inferNonZero computes the result: its shape depends on the elements of x.
 func inferNonZero(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", storable...)
 	switch {
 	case c.failed():
 		return
@@ -211,9 +217,66 @@ func inferNonZero(c *Call) {
 		c.fail("x", "give a constant with an element that is not zero", "all elements are zero: the result is empty")
 		return
 	}
-	c.cpu()
 	c.constant(mil.Int32, []int{len(found) / x.Rank(), x.Rank()}, encodeInts(mil.Int32, found))
 }
 
 // maxListed is the largest constant whose elements non_zero lists.
 const maxListed = 1 << 22
+
+// scalar returns a single number of any numeric type, or a truth value as 0 or 1.
+func (c *Call) scalar(name string) float64 {
+	switch v := c.tensor(name); {
+	case v != nil && v.DType.Integer():
+		return float64(c.integer(name))
+	case v != nil && v.DType == mil.Bool:
+		return map[bool]float64{true: 1}[c.boolean(name)]
+	}
+	return c.number(name)
+}
+
+// Random holds the settings of the random operators.
+type Random struct {
+	A, B  float64 // low and high, mean and stddev, or prob
+	Seed  int     // -1: another in each evaluation
+	Probs bool    // x of random_categorical has probabilities instead of their logarithms
+}
+
+// random is an operator with one or two numbers, which give the result their type.
+func random(name string, numbers ...Param) Def {
+	params := append(append([]Param{integers("shape").sized()}, numbers...), integer("seed").or(-1))
+	return Def{Name: name, support: nowhere(drawn), Params: params, infer: func(c *Call) {
+		d, r := mil.FP32, Random{Seed: c.seed()}
+		for i, p := range slices.Backward(numbers) {
+			if v := c.tensor(p.Name); v != nil {
+				c.needs(p.Name, floats...)
+				d = v.DType
+			}
+			c.sameType(numbers[0].Name, p.Name)
+			*[]*float64{&r.A, &r.B}[i] = c.number(p.Name)
+		}
+		c.attrs = r
+		c.gives(d, c.shape("shape"))
+	}}
+}
+
+// seed returns the seed, -1 for any negative one.
+func (c *Call) seed() int { return max(c.integer("seed"), -1) }
+
+func inferCategorical(c *Call) {
+	x := c.tensor("x")
+	n := c.integer("size")
+	r := Random{Seed: c.seed(), Probs: c.word("mode") == "probs"}
+	if x.Rank() == 0 {
+		c.fail("x", "give a vector of probabilities", "a scalar has no classes")
+	}
+	if n < 1 || n > MaxElements {
+		c.fail("size", "draw at least one", "%d", n)
+	}
+	if c.failed() {
+		return
+	}
+	shape := append([]int{}, x.Shape...)
+	shape[len(shape)-1] = n
+	c.attrs = r
+	c.gives(x.DType, shape)
+}

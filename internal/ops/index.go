@@ -13,31 +13,39 @@ import (
 // as its first or last element; coremltools does not define them. With validate_indices both are faults, of the
 // program if the indices are constant, else of the evaluation.
 var indexing = []Def{
-	{Name: "gather", Cost: Moves, limits: gatherLimits,
+	{Name: "gather", Cost: Moves, limits: gatherLimits, infer: inferGather,
 		support: support{memory: some, e5: some, instead: "slice, or multiply by a one-hot matrix"},
-		Params: []Param{tensor("x"), tensor("indices"), option("axis"), option("batch_dims"),
-			option("validate_indices")}, infer: inferGather},
-	{Name: "gather_along_axis", support: nowhere(gathered),
-		Params: []Param{tensor("x"), tensor("indices"), option("axis"),
-			option("validate_indices")}, infer: inferGatherAlong},
-	{Name: "gather_nd", support: nowhere(gathered),
-		Params: []Param{tensor("x"), tensor("indices"), option("batch_dims"),
-			option("validate_indices")}, infer: inferGatherND},
-	{Name: "scatter", support: nowhere(gathered),
-		Params: []Param{tensor("data"), tensor("indices"), tensor("updates"), option("axis"),
-			option("mode"), option("validate_indices")}, infer: inferScatter},
-	{Name: "scatter_along_axis", support: nowhere(gathered),
-		Params: []Param{tensor("data"), tensor("indices"), tensor("updates"), option("axis"),
-			option("mode"), option("validate_indices")}, infer: inferScatterAlong},
-	{Name: "scatter_nd", support: nowhere(gathered),
-		Params: []Param{tensor("data"), tensor("indices"), tensor("updates"), option("mode"),
-			option("validate_indices")}, infer: inferScatterND},
-	{Name: "topk", support: support{bridge: true}, limits: topKLimits, Many: true,
-		Params: []Param{tensor("x"), {Name: "k", Const: true, Sized: true, Optional: true},
-			option("axis"), option("ascending"), option("sort"), option("return_indices"), option("output_indices_dtype")},
-		infer: inferTopK},
+		Params:  gathering(integer("axis").or(0), integer("batch_dims").or(0))},
+	{Name: "gather_along_axis", infer: inferGatherAlong, support: nowhere(gathered),
+		Params: gathering(integer("axis").or(0))},
+	{Name: "gather_nd", infer: inferGatherND, support: nowhere(gathered),
+		Params: gathering(integer("batch_dims").or(0))},
+	{Name: "scatter", infer: inferScatter, support: nowhere(gathered), Params: scattering(integer("axis").or(0))},
+	{Name: "scatter_along_axis", infer: inferScatterAlong, support: nowhere(gathered),
+		Params: scattering(integer("axis").or(0))},
+	{Name: "scatter_nd", infer: inferScatterND, support: nowhere(gathered), Params: scattering()},
+	{Name: "topk", support: support{bridge: true}, limits: topKLimits, Many: true, infer: inferTopK,
+		Params: []Param{tensor("x", ordered...), integer("k").or(1).sized(), integer("axis").or(-1),
+			boolean("ascending").or(false), boolean("sort").or(true), boolean("return_indices").or(true),
+			types("output_indices_dtype", mil.Int32, mil.UInt16).or("int32")}},
 	{Name: "argsort", support: support{memory: refused, e5: refused, cpu: true, instead: chosen, bridge: true},
-		Params: []Param{tensor("x"), option("axis"), option("ascending")}, infer: inferArgsort},
+		Params: []Param{tensor("x", ordered...), integer("axis").or(-1), boolean("ascending").or(false)},
+		Doc:    "returns the indices of the elements along axis, the greatest first unless ascending",
+		infer:  inferArgsort},
+}
+
+// gathering are the parameters of the gather operators.
+func gathering(settings ...Param) []Param {
+	return slices.Concat([]Param{tensor("x", storable...), tensor("indices", indexes...)}, settings,
+		[]Param{boolean("validate_indices").or(false)})
+}
+
+// scattering are the parameters of the scatter operators.
+func scattering(settings ...Param) []Param {
+	tensors := []Param{tensor("data", storable...), tensor("indices", indexes...), tensor("updates")}
+	return slices.Concat(tensors, settings,
+		[]Param{word("mode", ScatterUpdate, ScatterAdd, ScatterSub, ScatterMul, ScatterDiv, ScatterMax, ScatterMin).
+			or(ScatterAdd), boolean("validate_indices").or(false)})
 }
 
 // Gather holds the settings of the gather operators.
@@ -74,7 +82,7 @@ type TopK struct {
 // located checks constant indices if the program asks for it. limits are the lengths of the axes that the last axis of
 // indices counts, or one for all.
 func (c *Call) located(limits ...int) (validate bool) {
-	validate = c.boolean("validate_indices", false)
+	validate = c.boolean("validate_indices")
 	v := c.tensor("indices")
 	if !validate || c.failed() || v.Data == nil {
 		return validate
@@ -92,9 +100,7 @@ func (c *Call) located(limits ...int) (validate bool) {
 
 func inferGather(c *Call) {
 	x, at := c.tensor("x"), c.tensor("indices")
-	c.needs("x", storable...)
-	c.needs("indices", indexes...)
-	a := Gather{Axis: c.axis("axis", x.Rank(), 0), Batch: c.integer("batch_dims", 0)}
+	a := Gather{Axis: c.axis("axis", x.Rank()), Batch: c.integer("batch_dims")}
 	if c.failed() {
 		return
 	}
@@ -106,7 +112,6 @@ func inferGather(c *Call) {
 	}
 	a.Validate = c.located(x.Shape[a.Axis])
 	if at.Data == nil {
-		c.cpu()
 	}
 	c.attrs = a
 	c.gives(x.DType, slices.Concat(x.Shape[:a.Axis], at.Shape[a.Batch:], x.Shape[a.Axis+1:]))
@@ -115,7 +120,7 @@ func inferGather(c *Call) {
 // beside checks that indices has the shape of x but for one axis.
 func (c *Call) beside(name string) (axis int) {
 	x, at := c.tensor(name), c.tensor("indices")
-	axis = c.axis("axis", x.Rank(), 0)
+	axis = c.axis("axis", x.Rank())
 	fits := at.Rank() == x.Rank()
 	for i := range x.Shape {
 		fits = fits && (i == axis || at.Shape[i] == x.Shape[i])
@@ -128,23 +133,18 @@ func (c *Call) beside(name string) (axis int) {
 
 func inferGatherAlong(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", storable...)
-	c.needs("indices", indexes...)
 	a := Gather{Axis: c.beside("x")}
 	if c.failed() {
 		return
 	}
 	a.Validate = c.located(x.Shape[a.Axis])
-	c.cpu()
 	c.attrs = a
 	c.gives(x.DType, c.tensor("indices").Shape)
 }
 
 func inferGatherND(c *Call) {
 	x, at := c.tensor("x"), c.tensor("indices")
-	c.needs("x", storable...)
-	c.needs("indices", indexes...)
-	a := Gather{Batch: c.integer("batch_dims", 0)}
+	a := Gather{Batch: c.integer("batch_dims")}
 	if c.failed() {
 		return
 	}
@@ -162,7 +162,6 @@ func inferGatherND(c *Call) {
 		return
 	}
 	a.Validate = c.located(x.Shape[a.Batch : a.Batch+depth]...)
-	c.cpu()
 	c.attrs = a
 	c.gives(x.DType, slices.Concat(at.Shape[:n], x.Shape[a.Batch+depth:]))
 }
@@ -170,11 +169,8 @@ func inferGatherND(c *Call) {
 // scattering reads what the scatter operators have in common.
 func (c *Call) scattering() (a Scatter) {
 	data := c.tensor("data")
-	c.needs("data", storable...)
-	c.needs("indices", indexes...)
 	c.sameType("data", "updates")
-	a.Mode = c.word("mode", ScatterAdd, ScatterUpdate, ScatterAdd, ScatterSub, ScatterMul, ScatterDiv, ScatterMax,
-		ScatterMin)
+	a.Mode = c.word("mode")
 	if data.DType == mil.Bool && a.Mode != ScatterUpdate {
 		c.fail("mode", `write mode = string("update")`, "%s is not handled for type bool", a.Mode)
 	}
@@ -192,7 +188,6 @@ func (c *Call) scattered(a Scatter, updates []int, limits ...int) {
 		return
 	}
 	a.Validate = c.located(limits...)
-	c.cpu()
 	c.attrs = a
 	c.gives(data.DType, data.Shape)
 }
@@ -200,7 +195,7 @@ func (c *Call) scattered(a Scatter, updates []int, limits ...int) {
 func inferScatter(c *Call) {
 	data := c.tensor("data")
 	a := c.scattering()
-	if a.Axis = c.axis("axis", data.Rank(), 0); c.failed() {
+	if a.Axis = c.axis("axis", data.Rank()); c.failed() {
 		return
 	}
 	c.scattered(a, slices.Concat(data.Shape[:a.Axis], c.tensor("indices").Shape, data.Shape[a.Axis+1:]),
@@ -236,11 +231,10 @@ var ordered = slices.DeleteFunc(slices.Clone(storable), isBool)
 
 func inferTopK(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", ordered...)
-	a := TopK{Axis: c.axis("axis", x.Rank(), -1), K: c.integer("k", 1), Ascending: c.boolean("ascending", false)}
-	c.boolean("sort", true) // unsorted results may have any order; they are sorted all the same
-	indices := c.boolean("return_indices", true)
-	d := mil.ParseDType(c.word("output_indices_dtype", "int32", "int32", "uint16"))
+	a := TopK{Axis: c.axis("axis", x.Rank()), K: c.integer("k"), Ascending: c.boolean("ascending")}
+	c.boolean("sort") // unsorted results may have any order; they are sorted all the same
+	indices := c.boolean("return_indices")
+	d := c.dtype("output_indices_dtype")
 	if c.failed() {
 		return
 	}
@@ -274,13 +268,11 @@ func inferTopK(c *Call) {
 
 func inferArgsort(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", ordered...)
-	a := TopK{Axis: c.axis("axis", x.Rank(), -1), Ascending: c.boolean("ascending", false)}
+	a := TopK{Axis: c.axis("axis", x.Rank()), Ascending: c.boolean("ascending")}
 	if c.failed() {
 		return
 	}
 	a.K = x.Shape[a.Axis]
-	c.cpu()
 	c.attrs = a
 	c.gives(mil.Int32, x.Shape)
 }

@@ -6,38 +6,50 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// moves copy elements of x to other places, bit by bit. Attrs is a Box; of stack a Join;
-// of space_to_batch and batch_to_space a Blocks; of reverse_sequence a Sequence.
+// moves copy elements of x to other places, bit by bit. Attrs is a Box; of concat and stack a Join; of split an int,
+// the axis; of space_to_batch and batch_to_space a Blocks; of reverse_sequence a Sequence.
 var moves = []Def{
-	{Name: "tile", Params: []Param{tensor("x"), sized("reps")}, infer: inferTile},
-	{Name: "reverse", Params: []Param{tensor("x"), option("axes")}, infer: inferReverse},
-	{Name: "crop", Params: []Param{tensor("x"), setting("crop_height"), setting("crop_width")}, infer: inferCrop},
-	{Name: "sliding_windows", support: nowhere("unfold with slices"),
-		Params: []Param{tensor("x"), setting("axis"), sized("size"), option("stride")},
-		infer:  inferSlidingWindows},
-	{Name: "depth_to_space", Params: []Param{tensor("x"), setting("block_size")}, infer: func(c *Call) {
-		c.toSpace("block_size", [3]int{2, 0, 1})
-	}},
-	{Name: "pixel_shuffle", Params: []Param{tensor("x"), setting("upscale_factor")}, infer: func(c *Call) {
-		c.toSpace("upscale_factor", [3]int{0, 1, 2})
-	}},
-	{Name: "space_to_depth", Params: []Param{tensor("x"), setting("block_size")}, infer: func(c *Call) {
-		c.toDepth("block_size", [3]int{2, 0, 1})
-	}},
-	{Name: "pixel_unshuffle", Params: []Param{tensor("x"), setting("downscale_factor")}, infer: func(c *Call) {
-		c.toDepth("downscale_factor", [3]int{0, 1, 2})
-	}},
-	{Name: "space_to_batch", support: support{bridge: true},
-		Params: []Param{tensor("x"), setting("block_shape"), setting("paddings")},
-		infer:  inferSpaceToBatch},
-	{Name: "batch_to_space", support: support{bridge: true},
-		Params: []Param{tensor("x"), setting("block_shape"), setting("crops")},
-		infer:  inferBatchToSpace},
-	{Name: "stack", support: support{contested: "reshape and concat run on other machines"},
-		Params: []Param{variadic("values"), setting("axis")}, infer: inferStack},
-	{Name: "reverse_sequence", support: nowhere(onHost),
-		Params: []Param{tensor("x"), tensor("lengths"), option("seq_axis"),
-			option("batch_axis")}, infer: inferReverseSequence},
+	{Name: "concat", infer: inferConcat, Params: []Param{tensor("values", storable...).variadic(), integer("axis"),
+		boolean("interleave").or(false)}},
+	{Name: "stack", support: support{contested: "reshape and concat run on other machines"}, infer: inferStack,
+		Params: []Param{tensor("values", storable...).variadic(), integer("axis")}},
+	{Name: "split", Many: true, infer: inferSplit, Params: []Param{tensor("x", storable...),
+		integer("num_splits").optional(), integers("split_sizes").optional(), integer("axis").or(0)}},
+	move("tile", inferTile, "repeats x: axis i reps[i] times", integers("reps").sized()),
+	{Name: "reverse", Params: []Param{tensor("x", storable...), integers("axes").or(AllAxes)}, infer: inferReverse},
+	{Name: "reverse_sequence", support: nowhere(onHost), infer: inferReverseSequence,
+		Params: []Param{tensor("x", storable...), tensor("lengths", indexes...), integer("seq_axis").or(0),
+			integer("batch_axis").or(0)},
+		Doc: "reverses the first lengths[i] elements along seqAxis of the part of x that has index i on batchAxis. " +
+			"lengths is an integer vector"},
+	{Name: "crop", Params: []Param{tensor("x", storable...), integers("crop_height"), integers("crop_width")},
+		infer: inferCrop},
+	move("sliding_windows", inferSlidingWindows, "returns all windows of size elements along axis, stride elements "+
+		"apart. The result has the axes window and position in place of axis", integer("axis"), integer("size").sized(),
+		integer("stride").or(1)).nowhere("unfold with slices"),
+	move("depth_to_space", toSpace(2, 0, 1), "moves channels to rows and columns of blocks: channel "+
+		"(row*blockSize+column)*C+c becomes channel c of C at (row, column) in its block", integer("block_size")),
+	move("space_to_depth", toDepth(2, 0, 1), "is the inverse of DepthToSpace", integer("block_size")),
+	move("pixel_shuffle", toSpace(0, 1, 2), "moves channels to rows and columns of blocks: channel "+
+		"(c*factor+row)*factor+column becomes channel c at (row, column) in its block, where factor is upscaleFactor",
+		integer("upscale_factor")),
+	move("pixel_unshuffle", toDepth(0, 1, 2), "is the inverse of PixelShuffle",
+		Param{Name: "downscale_factor", Kind: Int, Const: true, Types: []mil.DType{mil.UInt32}}),
+	{Name: "space_to_batch", support: support{bridge: true}, infer: inferSpaceToBatch,
+		Params: []Param{tensor("x", storable...), integers("block_shape"), integers("paddings")}},
+	{Name: "batch_to_space", support: support{bridge: true}, infer: inferBatchToSpace,
+		Params: []Param{tensor("x", storable...), integers("block_shape"), integers("crops")}},
+}
+
+// move is an operator on one tensor with settings.
+func move(name string, infer func(*Call), doc string, settings ...Param) Def {
+	return Def{Name: name, Doc: doc, infer: infer, Params: append([]Param{tensor("x", storable...)}, settings...)}
+}
+
+// Join holds the settings of concat and stack.
+type Join struct {
+	Axis       int
+	Interleave bool // take one slice of each operand in turn
 }
 
 // Box lists elements of x: the result holds, in row-major order over Dims, the elements at Base + i*Stride
@@ -67,17 +79,9 @@ func Strides(shape []int) []int {
 	return strides
 }
 
-// cpu remarks that Apple's engine has no such operator.
-func (c *Call) cpu() {
-	if !c.failed() {
-		c.notes = append(c.notes, "never runs on Apple's Neural Engine; Core ML runs it on the CPU")
-	}
-}
-
 func inferTile(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", storable...)
-	reps := c.ints("reps", x.Rank(), nil)
+	reps := c.ints("reps", x.Rank())
 	if c.failed() {
 		return
 	}
@@ -98,12 +102,7 @@ func inferTile(c *Call) {
 
 func inferReverse(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", storable...)
-	all := make([]int, x.Rank())
-	for i := range all {
-		all[i] = i
-	}
-	axes := c.axes("axes", x.Rank(), all)
+	axes := c.axes("axes", x.Rank())
 	if c.failed() {
 		return
 	}
@@ -118,13 +117,12 @@ func inferReverse(c *Call) {
 
 func inferCrop(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", storable...)
 	n := x.Rank()
 	if n < 2 {
 		c.fail("x", "use [N, C, H, W]", "shape %v has no rows and columns", x.Shape)
 		return
 	}
-	rows, columns := c.ints("crop_height", 2, []int{0, 0}), c.ints("crop_width", 2, []int{0, 0})
+	rows, columns := c.ints("crop_height", 2), c.ints("crop_width", 2)
 	if c.failed() {
 		return
 	}
@@ -145,9 +143,8 @@ func inferCrop(c *Call) {
 
 func inferSlidingWindows(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", storable...)
-	axis := c.axis("axis", x.Rank(), 0)
-	size, step := c.integer("size", 1), c.integer("stride", 1)
+	axis := c.axis("axis", x.Rank())
+	size, step := c.integer("size"), c.integer("stride")
 	if c.failed() {
 		return
 	}
@@ -165,85 +162,79 @@ func inferSlidingWindows(c *Call) {
 	b := Box{Dims: slices.Insert(slices.Clone(x.Shape), axis, (length-size)/step+1)}
 	b.Dims[axis+1] = size
 	b.Stride = slices.Insert(slices.Clone(strides), axis, strides[axis]*step)
-	c.cpu()
 	c.attrs = b
 	c.gives(x.DType, b.Dims)
 }
 
-// image returns x of rank 4 and a block size above 0.
-func (c *Call) image(name string) (x *Value, block int) {
-	x = c.tensor("x")
-	c.needs("x", storable...)
-	block = c.integer(name, 1)
+// image returns x of rank 4 and a block size above 0, the setting called name.
+func (c *Call) image() (x *Value, block int, name string) {
+	x, name = c.tensor("x"), c.def.Params[1].Name
+	block = c.integer(name)
 	if x.Rank() != 4 {
 		c.fail("x", "use [N, C, H, W]", "shape %v", x.Shape)
 	}
 	if block < 1 || block > maxSetting {
 		c.fail(name, "choose from 1 to 65536", "%d", block)
 	}
-	return x, block
+	return x, block, name
 }
 
-// toSpace moves channels to blocks of rows and columns. Channels are split into three axes, in the order that
-// order tells: order[0] is the position of the axis of channels that stay, then of rows and columns in a block.
-func (c *Call) toSpace(name string, order [3]int) {
-	x, block := c.image(name)
-	if c.failed() {
-		return
+// toSpace moves channels to blocks of rows and columns. Channels are split into three axes: order has the position of
+// the axis of channels that stay, then of rows and columns in a block.
+func toSpace(order ...int) func(c *Call) {
+	return func(c *Call) {
+		x, block, name := c.image()
+		if c.failed() {
+			return
+		}
+		n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
+		if ch%(block*block) != 0 {
+			c.fail(name, "the square of it divides the channels", "%d channels of x%v with blocks of %d", ch, x.Shape,
+				block)
+			return
+		}
+		left := ch / (block * block)
+		at := arranged(order, left, block, block)
+		split, plane := Strides(at), h*w
+		c.attrs = Box{Dims: []int{n, left, h, block, w, block},
+			Stride: []int{ch * plane, split[order[0]] * plane, w, split[order[1]] * plane, 1, split[order[2]] * plane}}
+		c.gives(x.DType, []int{n, left, h * block, w * block})
 	}
-	n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
-	if ch%(block*block) != 0 {
-		c.fail(name, "the square of it divides the channels", "%d channels of x%v with blocks of %d", ch, x.Shape,
-			block)
-		return
-	}
-	left := ch / (block * block)
-	split, plane := positions(left, block, order), h*w
-	c.attrs = Box{Dims: []int{n, left, h, block, w, block},
-		Stride: []int{ch * plane, split[0] * plane, w, split[1] * plane, 1, split[2] * plane}}
-	c.gives(x.DType, []int{n, left, h * block, w * block})
 }
 
 // toDepth is the inverse of toSpace.
-func (c *Call) toDepth(name string, order [3]int) {
-	x, block := c.image(name)
-	if c.failed() {
-		return
+func toDepth(order ...int) func(c *Call) {
+	return func(c *Call) {
+		x, block, name := c.image()
+		if c.failed() {
+			return
+		}
+		n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
+		if h%block != 0 || w%block != 0 {
+			c.fail(name, "it divides rows and columns", "%d rows and %d columns of x%v with blocks of %d", h, w,
+				x.Shape, block)
+			return
+		}
+		dims, strides := arranged(order, ch, block, block), arranged(order, h*w, w, 1) // of the result's channels
+		c.attrs = Box{Dims: []int{n, dims[0], dims[1], dims[2], h / block, w / block},
+			Stride: []int{ch * h * w, strides[0], strides[1], strides[2], w * block, block}}
+		c.gives(x.DType, []int{n, ch * block * block, h / block, w / block})
 	}
-	n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
-	if h%block != 0 || w%block != 0 {
-		c.fail(name, "it divides rows and columns", "%d rows and %d columns of x%v with blocks of %d", h, w, x.Shape,
-			block)
-		return
-	}
-	var dims, strides [3]int // of the result's channels
-	for axis, at := range order {
-		dims[at] = []int{ch, block, block}[axis]
-		strides[at] = []int{h * w, w, 1}[axis]
-	}
-	c.attrs = Box{Dims: []int{n, dims[0], dims[1], dims[2], h / block, w / block},
-		Stride: []int{ch * h * w, strides[0], strides[1], strides[2], w * block, block}}
-	c.gives(x.DType, []int{n, ch * block * block, h / block, w / block})
 }
 
-// positions returns the strides, in channels, of the channels that stay, the rows and the columns of a block.
-func positions(left, block int, order [3]int) (strides [3]int) {
-	var dims [3]int
-	for axis, at := range order {
-		dims[at] = []int{left, block, block}[axis]
+// arranged puts number i at order[i].
+func arranged(order []int, numbers ...int) []int {
+	out := make([]int, len(order))
+	for i, at := range order {
+		out[at] = numbers[i]
 	}
-	dense := Strides(dims[:])
-	for axis, at := range order {
-		strides[axis] = dense[at]
-	}
-	return strides
+	return out
 }
 
 // borders reads block_shape and a matrix of counts for rows and columns.
 func (c *Call) borders(name string) (a Blocks, both [2]int) {
 	x := c.tensor("x")
-	c.needs("x", storable...)
-	block := c.ints("block_shape", 2, []int{1, 1})
+	block := c.ints("block_shape", 2)
 	counts := c.setting(name, mil.DType.Integer, "a matrix of integers", "tensor<int32, [2, 2]>([[0, 0], [0, 0]])")
 	if c.failed() {
 		return a, both
@@ -317,8 +308,7 @@ func inferBatchToSpace(c *Call) {
 func inferStack(c *Call) {
 	values := c.args["values"].values
 	first := values[0]
-	c.needs("values", storable...)
-	axis := c.axis("axis", first.Rank()+1, 0)
+	axis := c.axis("axis", first.Rank()+1)
 	for _, v := range values {
 		if v.DType != first.DType || !slices.Equal(v.Shape, first.Shape) {
 			c.fail("values", "stacked tensors have one type and shape", "%s %s does not fit %s", v.Name, v.Type(),
@@ -335,9 +325,7 @@ func inferStack(c *Call) {
 
 func inferReverseSequence(c *Call) {
 	x, lengths := c.tensor("x"), c.tensor("lengths")
-	c.needs("x", storable...)
-	c.needs("lengths", indexes...)
-	a := Sequence{Axis: c.axis("seq_axis", x.Rank(), 0), Batch: c.axis("batch_axis", x.Rank(), 0)}
+	a := Sequence{Axis: c.axis("seq_axis", x.Rank()), Batch: c.axis("batch_axis", x.Rank())}
 	if c.failed() {
 		return
 	}
@@ -347,10 +335,86 @@ func inferReverseSequence(c *Call) {
 			a.Batch, x.Shape)
 		return
 	}
-	c.cpu()
 	c.attrs = a
 	c.gives(x.DType, x.Shape)
 }
 
-// indexes are the types of indices and lengths that are computed.
-var indexes = []mil.DType{mil.Int32, mil.Int16, mil.UInt16, mil.Int8, mil.UInt8}
+func inferConcat(c *Call) {
+	values := c.args["values"].values
+	first := values[0]
+	if c.op.Arg("interleave") == nil {
+		c.note("Apple's engine refuses concat without interleave; write interleave = bool(false)")
+	}
+	a := Join{Axis: c.axis("axis", first.Rank()), Interleave: c.boolean("interleave")}
+	if c.failed() {
+		return
+	}
+	shape := slices.Clone(first.Shape)
+	shape[a.Axis] = 0
+	for _, v := range values {
+		fits := v.Rank() == first.Rank() && v.DType == first.DType
+		for i := range v.Shape {
+			fits = fits && (i == a.Axis || v.Shape[i] == first.Shape[i])
+		}
+		if !fits || a.Interleave && v.Shape[a.Axis] != first.Shape[a.Axis] {
+			c.fail("values", "only the joined axis may differ, without interleave", "%s %s does not fit %s", v.Name,
+				v.Type(), first.Type())
+			return
+		}
+		shape[a.Axis] += v.Shape[a.Axis]
+	}
+	c.attrs = a
+	c.gives(first.DType, shape)
+}
+
+func inferSplit(c *Call) {
+	x := c.tensor("x")
+	axis := c.axis("axis", x.Rank())
+	sizes := c.ints("split_sizes", -1)
+	if c.failed() {
+		return
+	}
+	length := x.Shape[axis]
+	n, given := len(sizes), c.tensor("num_splits") != nil
+	if given {
+		n = c.integer("num_splits")
+	}
+	if sizes == nil && !given {
+		c.fail("", "give num_splits=2 for equal parts, or split_sizes",
+			"num_splits and split_sizes are both missing for x%v", x.Shape)
+		return
+	}
+	if sizes == nil {
+		if n < 1 || n > maxSetting || length%n != 0 {
+			c.fail("num_splits", "give split_sizes, or a divisor", "axis %d of x%v cannot be split into %d", axis,
+				x.Shape, n)
+			return
+		}
+		sizes = slices.Repeat([]int{length / n}, n)
+	} else if n != len(sizes) {
+		c.fail("num_splits", "remove one of the two", "%d for %d sizes", n, len(sizes))
+	}
+	sum := 0
+	for _, n := range sizes {
+		if n < 1 || n > length {
+			c.fail("split_sizes", "sizes are at least 1 and add up to the axis", "%s of an axis of length %d",
+				few(sizes), length)
+			return
+		}
+		sum += n
+	}
+	if sum != length {
+		c.fail("split_sizes", "make the sizes add up to the axis", "%s add up to %d, axis %d of x%v has %d",
+			few(sizes), sum, axis, x.Shape, length)
+		return
+	}
+	var types []mil.DType
+	var shapes [][]int
+	for _, n := range sizes {
+		s := slices.Clone(x.Shape)
+		s[axis] = n
+		types, shapes = append(types, x.DType), append(shapes, s)
+	}
+	c.attrs = axis
+	c.results(types, shapes)
+}

@@ -48,7 +48,7 @@ func (n *Node) List(name string) []*Value { return n.args[name].values }
 func (n *Node) operands() (all []*Value) {
 	for _, a := range n.Op.Args {
 		if n.Def != nil {
-			if p := n.Def.param(a.Name); p != nil && p.Const {
+			if p := n.Def.Param(a.Name); p != nil && p.Const {
 				continue
 			}
 		}
@@ -105,5 +105,6 @@ func (n *Node) fold() {
 	})
 	for _, v := range n.Out {
 		v.Folded = folded || v.made
+		v.known = n.Def.constexpr()
 	}
 }

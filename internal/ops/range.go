@@ -81,12 +81,12 @@ func outOfRange(d mil.DType, numbers []float64, data []byte) (notes []string) {
 		}
 	}
 	if infinite > 0 {
-		notes = append(notes, fmt.Sprintf("%v(%g) is beyond the range of its type and becomes infinite%s; write inf if "+
-			"that is meant", d, firstInfinite, others(infinite)))
+		notes = append(notes, fmt.Sprintf("%v(%g) is beyond the range of its type and becomes infinite%s; write inf "+
+			"if that is meant", d, firstInfinite, others(infinite)))
 	}
 	if zero > 0 {
-		notes = append(notes, fmt.Sprintf("%v(%g) is too small for its type and becomes 0%s; use a type of larger range",
-			d, firstZero, others(zero)))
+		notes = append(notes, fmt.Sprintf("%v(%g) is too small for its type and becomes 0%s; use a type of larger "+
+			"range", d, firstZero, others(zero)))
 	}
 	return notes
 }

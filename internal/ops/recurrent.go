@@ -10,25 +10,39 @@ import (
 
 // recurrents run a cell over a sequence x [S, B, I]. Attrs is a Recurrent.
 var recurrents = []Def{
-	{Name: "lstm", support: nowhere(onHost), Many: true,
-		Params: []Param{tensor("x"), tensor("initial_h"), tensor("initial_c"),
-			tensor("weight_ih"), tensor("weight_hh"), perhaps("bias"), perhaps("peephole"), perhaps("weight_ih_back"),
-			perhaps("weight_hh_back"), perhaps("bias_back"), perhaps("peephole_back"), option("direction"),
-			option("output_sequence"), option("recurrent_activation"), option("cell_activation"), option("activation"),
-			option("clip")}, infer: inferLSTM},
-	{Name: "gru", support: nowhere(onHost), Many: true,
-		Params: []Param{tensor("x"), tensor("initial_h"), tensor("weight_ih"),
-			tensor("weight_hh"), perhaps("bias"), perhaps("input_bias"), option("direction"), option("output_sequence"),
-			option("recurrent_activation"), option("activation"), option("reset_after")}, infer: func(c *Call) {
-			a := c.recurrent(3)
-			a.Gate, a.ResetAfter = c.activation("recurrent_activation", "sigmoid"), c.boolean("reset_after", false)
-			c.parameter("input_bias", 3*a.H)
-			c.sequence(a, 1)
-		}},
-	{Name: "rnn", support: nowhere(onHost), Many: true,
-		Params: []Param{tensor("x"), tensor("initial_h"), tensor("weight_ih"),
-			tensor("weight_hh"), perhaps("bias"), option("direction"), option("output_sequence"), option("activation")},
-		infer: func(c *Call) { c.sequence(c.recurrent(1), 1) }},
+	recurrent("lstm", inferLSTM, []string{"initial_c"}, []string{"peephole", "weight_ih_back", "weight_hh_back",
+		"bias_back", "peephole_back"}, squash("recurrent_activation", "sigmoid"), squash("cell_activation", "tanh"),
+		squash("activation", "tanh"), number("clip").optional()),
+	recurrent("gru", func(c *Call) {
+		a := c.recurrent(3)
+		a.Gate, a.ResetAfter = c.word("recurrent_activation"), c.boolean("reset_after")
+		c.parameter("input_bias", 3*a.H)
+		c.sequence(a, 1)
+	}, nil, []string{"input_bias"}, squash("recurrent_activation", "sigmoid"), squash("activation", "tanh"),
+		boolean("reset_after").or(false)),
+	recurrent("rnn", func(c *Call) { c.sequence(c.recurrent(1), 1) }, nil, nil, squash("activation", "tanh")),
+}
+
+func recurrent(name string, infer func(*Call), states, weights []string, settings ...Param) Def {
+	params := []Param{tensor("x", floats...), tensor("initial_h")}
+	for _, n := range states {
+		params = append(params, tensor(n))
+	}
+	params = append(params, tensor("weight_ih"), tensor("weight_hh"), tensor("bias").optional())
+	for _, n := range weights {
+		params = append(params, tensor(n).optional())
+	}
+	directions := []string{"forward", "reverse"}
+	if name == "lstm" {
+		directions = append(directions, "bidirectional")
+	}
+	params = append(params, word("direction", directions...).or("forward"), boolean("output_sequence").or(false))
+	return Def{Name: name, support: nowhere(onHost), Many: true, Params: append(params, settings...), infer: infer}
+}
+
+// squash is an argument that names a function.
+func squash(name, def string) Param {
+	return word(name, "sigmoid", "tanh", "relu", "linear", "scaled_tanh", "sigmoid_hard", "hard_sigmoid").or(def)
 }
 
 // Recurrent holds the settings of a recurrent operator. Weights have the rows of their
@@ -43,26 +57,14 @@ type Recurrent struct {
 	Clip              float64 // lstm: the largest magnitude of the memory
 }
 
-// activation returns an argument that names a function.
-func (c *Call) activation(name, def string) string {
-	return c.word(name, def, "sigmoid", "tanh", "relu", "linear", "scaled_tanh", "sigmoid_hard", "hard_sigmoid")
-}
-
 // recurrent checks the arguments that all recurrent operators have. The weights have gates
 // times H rows.
 func (c *Call) recurrent(gates int) *Recurrent {
-	a := &Recurrent{Sequence: c.boolean("output_sequence", false), Final: c.activation("activation", "tanh"),
+	a := &Recurrent{Sequence: c.boolean("output_sequence"), Final: c.word("activation"),
 		Clip: math.Inf(1)}
-	directions := []string{"forward", "reverse"}
-	if c.def.Name == "lstm" {
-		directions = append(directions, "bidirectional")
-	}
-	direction := c.word("direction", "forward", directions...)
+	direction := c.word("direction")
 	a.Reverse, a.Both = direction == "reverse", direction == "bidirectional"
 	x, w := c.tensor("x"), c.tensor("weight_hh")
-	c.needs("x", floats...)
-	c.fp32(x.DType)
-	c.cpu()
 	if x.Rank() != 3 {
 		c.fail("x", "give it as [sequence, batch, inputs]", "shape %v", x.Shape)
 	}
@@ -121,9 +123,9 @@ func (c *Call) sequence(a *Recurrent, states int) {
 
 func inferLSTM(c *Call) {
 	a := c.recurrent(4)
-	a.Gate, a.Cell = c.activation("recurrent_activation", "sigmoid"), c.activation("cell_activation", "tanh")
+	a.Gate, a.Cell = c.word("recurrent_activation"), c.word("cell_activation")
 	if c.tensor("clip") != nil {
-		if a.Clip = c.number("clip", 0); !(a.Clip > 0) {
+		if a.Clip = c.number("clip"); !(a.Clip > 0) {
 			c.fail("clip", "give a number above 0, or leave it out", "%g", a.Clip)
 		}
 	}

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -12,45 +11,57 @@ import (
 // resizes sample images between their elements. Attrs is a Resize, a Crop for
 // crop_resize, a Sampler for affine and resample.
 var resizes = []Def{
-	{Name: "upsample_nearest_neighbor", Cost: Moves, Params: []Param{tensor("x"), option("scale_factor_height"),
-		option("scale_factor_width")}, infer: func(c *Call) {
-		c.resizes(c.scaled(), Resize{Mode: SampleDefault, Nearest: true})
-	}},
-	{Name: "upsample_bilinear", Params: []Param{tensor("x"), option("scale_factor_height"),
-		option("scale_factor_width"), option("align_corners"), option("half_pixel_centers")}, infer: func(c *Call) {
-		align := c.boolean("align_corners", true)
+	{Name: "upsample_nearest_neighbor", Cost: Moves, Params: []Param{tensor("x", floats...),
+		setting("scale_factor_height", Element).or(1.0), setting("scale_factor_width", Element).or(1.0)},
+		infer: func(c *Call) { c.resizes(c.scaled(), Resize{Mode: SampleDefault, Nearest: true}) }},
+	{Name: "upsample_bilinear", Params: []Param{tensor("x", floats...), setting("scale_factor_height", Element).or(1.0),
+		setting("scale_factor_width", Element).or(1.0), boolean("align_corners").or(true),
+		boolean("half_pixel_centers").optional()}, infer: func(c *Call) {
+		align, half := c.boolean("align_corners"), c.boolean("half_pixel_centers")
 		mode := SampleDefault
-		switch half := c.boolean("half_pixel_centers", !align); {
+		switch {
 		case align && half:
 			c.fail("half_pixel_centers", "set one of them to false", "align_corners is true too")
 		case align:
 			mode = SampleStrictAlign
-		case half:
+		case half || c.tensor("half_pixel_centers") == nil:
 			mode = SampleUnalign
 		}
 		c.resizes(c.scaled(), Resize{Mode: mode})
 	}},
-	{Name: "resize_nearest_neighbor", Cost: Moves, Params: []Param{tensor("x"), setting("target_size_height"),
-		setting("target_size_width")}, infer: func(c *Call) {
-		c.resizes(c.target("target_size_height", "target_size_width"), Resize{Mode: SampleDefault, Nearest: true})
+	{Name: "resize_nearest_neighbor", Cost: Moves, Params: []Param{tensor("x", floats...),
+		integer("target_size_height"), integer("target_size_width")}, infer: func(c *Call) {
+		c.resizes(c.target(), Resize{Mode: SampleDefault, Nearest: true})
+	}, Doc: "gives the last two axes of x new lengths; each element is the one before its place in x"},
+	{Name: "resize_bilinear", Params: []Param{tensor("x", floats...), integer("target_size_height").or(1),
+		integer("target_size_width").or(1), sampling.or(SampleDefault)}, infer: func(c *Call) {
+		c.resizes(c.target(), Resize{Mode: c.word("sampling_mode")})
 	}},
-	{Name: "resize_bilinear", Params: []Param{tensor("x"), option("target_size_height"), option("target_size_width"),
-		option("sampling_mode")}, infer: func(c *Call) {
-		c.resizes(c.target("target_size_height", "target_size_width"), Resize{Mode: c.sampling()})
-	}},
-	{Name: "resize", Since: 17, Params: []Param{tensor("x"), setting("shape"), setting("resized_dims"),
-		option("interpolation_mode"), option("sampling_mode")}, infer: inferResize},
-	{Name: "crop_resize", support: nowhere("unfold with slices"),
-		Params: []Param{tensor("x"), perhaps("roi"), perhaps("boxes"), perhaps("box_indices"),
-			option("target_height"), option("target_width"), option("normalized_coordinates"), option("spatial_scale"),
-			option("box_coordinate_mode"), option("sampling_mode"), option("pad_value")}, infer: inferCropResize},
-	{Name: "affine", Params: []Param{tensor("x"), tensor("transform_matrix"), setting("output_height"),
-		setting("output_width"), setting("sampling_mode"), setting("padding_mode"), setting("padding_value"),
-		setting("coordinates_mode"), setting("align_corners")}, infer: inferAffine},
-	{Name: "resample", Params: []Param{tensor("x"), tensor("coordinates"), setting("sampling_mode"),
-		setting("padding_mode"), setting("padding_value"), setting("coordinates_mode"), setting("align_corners")},
-		infer: inferResample},
+	{Name: "resize", Since: 17, Params: []Param{tensor("x"), integers("shape"), integer("resized_dims"),
+		word("interpolation_mode", "LINEAR", "NEAREST_NEIGHBOR").or("LINEAR"), sampling.or(SampleDefault)},
+		infer: inferResize},
+	{Name: "crop_resize", support: nowhere("unfold with slices"), Params: []Param{tensor("x", floats...),
+		tensor("roi").optional(), tensor("boxes", coordinates...).optional(),
+		tensor("box_indices", mil.Int32, mil.UInt16).optional(), integer("target_height").or(1),
+		integer("target_width").or(1), boolean("normalized_coordinates").or(false), number("spatial_scale").or(1.0),
+		word("box_coordinate_mode", "CORNERS_HEIGHT_FIRST", "CORNERS_WIDTH_FIRST", "CENTER_SIZE_HEIGHT_FIRST",
+			"CENTER_SIZE_WIDTH_FIRST").or("CORNERS_HEIGHT_FIRST"), sampling.or(SampleDefault),
+		number("pad_value").or(0.0)}, infer: inferCropResize},
+	{Name: "affine", infer: inferAffine, Params: slices.Concat([]Param{tensor("x", floats...),
+		tensor("transform_matrix"), integer("output_height"), integer("output_width")}, samplerParams)},
+	{Name: "resample", infer: inferResample, Params: slices.Concat([]Param{tensor("x", floats...),
+		tensor("coordinates", coordinates...)}, samplerParams)},
 }
+
+// Parameters of several operators above.
+var (
+	sampling = word("sampling_mode", SampleDefault, SampleStrictAlign, SampleAlign, SampleUnalign, SampleOffset)
+
+	samplerParams = []Param{word("sampling_mode", "bilinear", "nearest"),
+		word("padding_mode", "constant", "border", "reflection", "symmetric"), number("padding_value"),
+		word("coordinates_mode", "unnormalized", "normalized_minus_one_to_one", "normalized_zero_to_one"),
+		boolean("align_corners")}
+)
 
 // Sampling modes: the place in x of element i of m, for n elements of x, between 0 and
 // n-1.
@@ -82,10 +93,6 @@ func (c *Call) picture() *Value {
 // nil after a fault.
 func (c *Call) resizes(size []int, r Resize) {
 	x := c.tensor("x")
-	c.needs("x", floats...)
-	if !r.Nearest {
-		c.fp32(x.DType)
-	}
 	if c.failed() {
 		return
 	}
@@ -123,17 +130,17 @@ func (c *Call) scaled() []int {
 	return size
 }
 
-// target returns a height and a width, by default 1.
-func (c *Call) target(names ...string) []int {
+// target returns a height and a width.
+func (c *Call) target() []int {
 	c.picture()
-	return c.lengths(names...)
+	return c.lengths("target_size_height", "target_size_width")
 }
 
-// lengths returns settings that are the lengths of axes, by default 1.
+// lengths returns settings that are the lengths of axes.
 func (c *Call) lengths(names ...string) []int {
 	var size []int
 	for _, name := range names {
-		n := c.integer(name, 1)
+		n := c.integer(name)
 		if n < 1 || n > MaxElements {
 			c.fail(name, "give 1 to 2^31 elements", "%d is out of range", n)
 		}
@@ -142,21 +149,15 @@ func (c *Call) lengths(names ...string) []int {
 	return size
 }
 
-// sampling returns the argument sampling_mode.
-func (c *Call) sampling() string {
-	return c.word("sampling_mode", SampleDefault, SampleDefault, SampleStrictAlign, SampleAlign, SampleUnalign,
-		SampleOffset)
-}
-
 func inferResize(c *Call) {
-	x, shape, count := c.tensor("x"), c.ints("shape", -1, nil), c.integer("resized_dims", 1)
-	nearest := c.word("interpolation_mode", "LINEAR", "LINEAR", "NEAREST_NEIGHBOR") != "LINEAR"
-	mode := c.sampling()
+	x, shape, count := c.tensor("x"), c.ints("shape", -1), c.integer("resized_dims")
+	nearest := c.word("interpolation_mode") != "LINEAR"
+	mode := c.word("sampling_mode")
 	if nearest {
 		c.needs("x", numerics...)
 	} else {
 		c.needs("x", floats...)
-		c.fp32(x.DType)
+		c.fp32()
 	}
 	if len(shape) > x.Rank() {
 		c.fail("shape", "give at most one number for each axis", "%d numbers for x%v", len(shape), x.Shape)
@@ -200,20 +201,16 @@ var coordinates = []mil.DType{mil.FP16, mil.FP32, mil.Int8, mil.UInt8, mil.Int16
 
 func inferCropResize(c *Call) {
 	x, roi, boxes, indices := c.tensor("x"), c.tensor("roi"), c.tensor("boxes"), c.tensor("box_indices")
-	c.needs("x", floats...)
-	c.fp32(x.DType)
-	c.cpu()
 	if x.Rank() != 4 {
 		c.fail("x", "give it as [B, C, H, W]", "shape %v", x.Shape)
 	}
 	if (roi == nil) == (boxes == nil) {
 		c.fail("", "give one of roi and boxes", "roi and boxes are both given or both missing")
 	}
-	order := c.word("box_coordinate_mode", "CORNERS_HEIGHT_FIRST", "CORNERS_HEIGHT_FIRST", "CORNERS_WIDTH_FIRST",
-		"CENTER_SIZE_HEIGHT_FIRST", "CENTER_SIZE_WIDTH_FIRST")
-	a := Crop{Normalized: c.boolean("normalized_coordinates", false), Scale: c.number("spatial_scale", 1),
+	order := c.word("box_coordinate_mode")
+	a := Crop{Normalized: c.boolean("normalized_coordinates"), Scale: c.number("spatial_scale"),
 		Center: strings.HasPrefix(order, "CENTER"), WidthFirst: strings.HasSuffix(order, "WIDTH_FIRST"),
-		Mode: c.sampling(), Pad: c.number("pad_value", 0)}
+		Mode: c.word("sampling_mode"), Pad: c.number("pad_value")}
 	size := c.lengths("target_height", "target_width")
 	if c.failed() {
 		return
@@ -237,7 +234,6 @@ func inferCropResize(c *Call) {
 		c.gives(x.DType, append([]int{s[0], images, x.Shape[1]}, size...))
 		return
 	}
-	c.needs("boxes", coordinates...)
 	if s := boxes.Shape; len(s) != 2 || s[1] != 4 {
 		c.fail("boxes", "give it as [N, 4]", "shape %v", s)
 		return
@@ -249,7 +245,6 @@ func inferCropResize(c *Call) {
 	case indices == nil && boxes.Shape[0] > x.Shape[0]:
 		c.fail("boxes", "give box_indices", "%d boxes for %d images", boxes.Shape[0], x.Shape[0])
 	case indices != nil:
-		c.needs("box_indices", mil.Int32, mil.UInt16)
 		if !slices.Equal(indices.Shape, boxes.Shape[:1]) {
 			c.fail("box_indices", "give one for each box", "shape %v for %d boxes", indices.Shape, boxes.Shape[0])
 		} else if list := indices.Floats(); list != nil &&
@@ -272,11 +267,9 @@ type Sampler struct {
 
 // sampler returns the settings that affine and resample share.
 func (c *Call) sampler() Sampler {
-	a := Sampler{Nearest: c.word("sampling_mode", "bilinear", "bilinear", "nearest") == "nearest",
-		Padding: c.word("padding_mode", "constant", "constant", "border", "reflection", "symmetric"),
-		Value:   c.number("padding_value", 0), Align: c.boolean("align_corners", true)}
-	switch c.word("coordinates_mode", "unnormalized", "unnormalized", "normalized_minus_one_to_one",
-		"normalized_zero_to_one") {
+	a := Sampler{Nearest: c.word("sampling_mode") == "nearest", Padding: c.word("padding_mode"),
+		Value: c.number("padding_value"), Align: c.boolean("align_corners")}
+	switch c.word("coordinates_mode") {
 	case "normalized_minus_one_to_one":
 		a.Normalized, a.Low = true, -1
 	case "normalized_zero_to_one":
@@ -287,8 +280,6 @@ func (c *Call) sampler() Sampler {
 
 func inferAffine(c *Call) {
 	x, m := c.tensor("x"), c.tensor("transform_matrix")
-	c.needs("x", floats...)
-	c.fp32(x.DType)
 	c.sameType("x", "transform_matrix")
 	a, size := c.sampler(), c.lengths("output_height", "output_width")
 	if x.Rank() != 4 {
@@ -300,8 +291,8 @@ func inferAffine(c *Call) {
 			x.Shape)
 	}
 	if a.Nearest || a.Padding != "constant" || a.Value != 0 || !a.Normalized || a.Low != -1 || !a.Align {
-		c.notes = append(c.notes, fmt.Sprintf("coremltools refuses all but bilinear, constant 0, "+
-			"normalized_minus_one_to_one and align_corners for %s", c.def.Name))
+		c.note("coremltools refuses all but bilinear, constant 0, normalized_minus_one_to_one and align_corners for " +
+			"affine")
 	}
 	c.attrs = a
 	c.gives(x.DType, append(slices.Clone(x.Shape[:2]), size...))
@@ -309,9 +300,6 @@ func inferAffine(c *Call) {
 
 func inferResample(c *Call) {
 	x, at := c.tensor("x"), c.tensor("coordinates")
-	c.needs("x", floats...)
-	c.fp32(x.DType)
-	c.needs("coordinates", coordinates...)
 	a := c.sampler()
 	if x.Rank() != 4 {
 		c.fail("x", "give it as [B, C, H, W]", "shape %v", x.Shape)

@@ -4,25 +4,26 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/element"
 )
 
 // slicing takes a box out of a tensor, replaces one, or adds a border. Attrs is a Slice for the
 // slices, a Pad for pad.
 var slicing = []Def{
-	{Name: "slice_by_index", limits: sliceLimits,
-		Params: []Param{tensor("x"), tensor("begin"), tensor("end"), option("stride"),
-			option("begin_mask"), option("end_mask"), option("squeeze_mask")}, infer: inferSliceIndex},
-	{Name: "slice_by_size", limits: sliceLimits,
-		Params: []Param{tensor("x"), tensor("begin"), sized("size")}, infer: inferSliceSize},
-	{Name: "slice_update", Since: 18, Family: Indexing, support: nowhere(gathered),
-		Params: []Param{tensor("x"), tensor("update"), tensor("begin"), tensor("end"),
-			option("stride"), option("begin_mask"), option("end_mask"), option("squeeze_mask")}, infer: inferSliceUpdate},
-	{Name: "pad", Family: Movements,
-		Params: []Param{tensor("x"), setting("pad"), option("mode"), option("constant_val")},
-		infer:  inferPad},
+	{Name: "slice_by_index", limits: sliceLimits, infer: inferSliceIndex,
+		Params: append([]Param{tensor("x", storable...)}, maskedParams...)},
+	{Name: "slice_by_size", limits: sliceLimits, Params: []Param{tensor("x", storable...), tensor("begin"),
+		integers("size").sized()}, infer: inferSliceSize},
+	{Name: "slice_update", Since: 18, Family: Indexing, support: nowhere(gathered), infer: inferSliceUpdate,
+		Params: append([]Param{tensor("x", storable...), tensor("update")}, maskedParams...)},
+	{Name: "pad", Family: Movements, Params: []Param{tensor("x", storable...), integers("pad"),
+		word("mode", PadConstant, PadReflect, PadReplicate).or(PadConstant),
+		setting("constant_val", Element).or(0.0)}, infer: inferPad},
 }
+
+// maskedParams are the parameters of a slice with masks.
+var maskedParams = []Param{tensor("begin"), tensor("end"), integers("stride").or(1), booleans("begin_mask").or(false),
+	booleans("end_mask").or(false), booleans("squeeze_mask").or(false)}
 
 // Slice selects elements: on axis i those at Begin + k*Stride for k below Size.
 type Slice struct {
@@ -46,9 +47,9 @@ func (c *Call) masked(x *Value) (m masked, moving bool) {
 	if moving {
 		c.beginning(x)
 	} else {
-		m.begin, m.end = c.ints("begin", n, make([]int, n)), c.ints("end", n, make([]int, n))
+		m.begin, m.end = c.ints("begin", n), c.ints("end", n)
 	}
-	m.stride = c.ints("stride", n, slices.Repeat([]int{1}, n))
+	m.stride = c.ints("stride", n)
 	m.fromStart, m.toEnd = c.booleans("begin_mask", n), c.booleans("end_mask", n)
 	m.drop = c.booleans("squeeze_mask", n)
 	for i, s := range m.stride {
@@ -67,7 +68,6 @@ func (c *Call) beginning(x *Value) {
 	if !slices.Equal(b.Shape, []int{x.Rank()}) {
 		c.fail("begin", fmt.Sprintf("give a vector of %d", x.Rank()), "%s does not fit", b.Type())
 	}
-	c.cpu()
 }
 
 // fixed returns the slice and the shape of its result, or a fault.
@@ -123,7 +123,6 @@ func first(length, stride int) int {
 
 func inferSliceIndex(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", storable...)
 	m, moving := c.masked(x)
 	if c.failed() {
 		return
@@ -160,13 +159,11 @@ func inferSliceIndex(c *Call) {
 
 func inferSliceUpdate(c *Call) {
 	x, update := c.tensor("x"), c.tensor("update")
-	c.needs("x", storable...)
 	c.sameType("x", "update")
 	m, moving := c.masked(x)
 	if c.failed() {
 		return
 	}
-	c.cpu()
 	if !moving {
 		a, shape := c.fixed(x, m)
 		if !c.failed() && !slices.Equal(shape, update.Shape) {
@@ -221,14 +218,13 @@ func sign(n int) int {
 
 func inferSliceSize(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", storable...)
 	n := x.Rank()
-	size := slices.Clone(c.ints("size", n, make([]int, n)))
+	size := slices.Clone(c.ints("size", n))
 	if !c.tensor("begin").Const() {
 		c.movingSize(x, size)
 		return
 	}
-	begin := slices.Clone(c.ints("begin", n, make([]int, n)))
+	begin := slices.Clone(c.ints("begin", n))
 	if c.failed() {
 		return
 	}
@@ -285,11 +281,10 @@ type Pad struct {
 
 func inferPad(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", storable...)
 	n := x.Rank()
-	pairs := c.ints("pad", -1, nil)
+	pairs := c.ints("pad", -1)
 	a := Pad{Before: make([]int, n), After: make([]int, n),
-		Mode: c.word("mode", PadConstant, PadConstant, PadReflect, PadReplicate), Value: c.scalar("constant_val", 0)}
+		Mode: c.word("mode"), Value: c.scalar("constant_val")}
 	if c.failed() {
 		return
 	}
@@ -317,23 +312,11 @@ func inferPad(c *Call) {
 			return
 		}
 		if n-axis > 2 && before+after > 0 {
-			c.notes = append(c.notes, "Channel padding is not supported on ANE (the compiler's own message); pad H "+
-				"and W alone")
+			c.note("Channel padding is not supported on ANE (the compiler's own message); pad H and W alone")
 		}
 		a.Before[axis], a.After[axis] = before, after
 		shape[axis] += before + after
 	}
 	c.attrs = a
 	c.gives(x.DType, shape)
-}
-
-// scalar returns a single number of any numeric type, or a truth value as 0 or 1.
-func (c *Call) scalar(name string, def float64) float64 {
-	switch v := c.tensor(name); {
-	case v != nil && v.DType.Integer():
-		return float64(c.integer(name, int(def)))
-	case v != nil && v.DType == mil.Bool:
-		return map[bool]float64{true: 1}[c.boolean(name, false)]
-	}
-	return c.number(name, def)
 }

@@ -3,19 +3,20 @@ package ops
 // states read and write the tensor that a state parameter holds. Attrs is nil. The nodes that take a state run in
 // the order of the text; a node's In has the state where the parameter stands.
 var states = []Def{
-	{Name: "read_state", Since: 18, Cost: Free, limits: stateLimits,
-		Params: []Param{state("input")}, infer: func(c *Call) {
+	{Name: "read_state", Doc: "returns the tensor that a state holds at this point of the function", Since: 18,
+		Cost: Free, limits: stateLimits, Params: []Param{tensor("input").state()}, infer: func(c *Call) {
 			s := c.tensor("input")
 			c.stateful()
 			c.gives(s.DType, s.Shape)
 		}},
-	{Name: "write_state", Since: 18, limits: stateLimits, Effect: true,
-		Params: []Param{state("input"), tensor("data")}, infer: func(c *Call) {
-			c.holds("input", "data")
-			c.results(nil, nil)
-		}},
-	{Name: "coreml_update_state", Since: 18, limits: stateLimits, Effect: true,
-		Params: []Param{state("state"), tensor("value")}, infer: func(c *Call) {
+	{Name: "write_state", Since: 18, limits: stateLimits, Effect: true, Params: []Param{tensor("input").state(),
+		tensor("data")}, infer: func(c *Call) {
+		c.holds("input", "data")
+		c.results(nil, nil)
+	}},
+	{Name: "coreml_update_state", Doc: "is WriteState and ReadState in one: it returns value", Since: 18,
+		limits: stateLimits, Effect: true, Params: []Param{tensor("state").state(), tensor("value")},
+		infer: func(c *Call) {
 			c.holds("state", "value")
 			s := c.tensor("state")
 			c.gives(s.DType, s.Shape)
@@ -34,9 +35,8 @@ func (c *Call) holds(name, value string) {
 // stateful remarks what Apple's engine makes of states.
 func (c *Call) stateful() {
 	if !c.failed() {
-		c.notes = append(c.notes, "Apple's engine refuses states on the e5rt road, and nothing shows that it takes "+
-			"them in "+
-			"memory; feed the state as an extra input and output")
+		c.note("Apple's engine refuses states on the e5rt road, and nothing shows that it takes them in memory; feed " +
+			"the state as an extra input and output")
 	}
 }
 
@@ -54,8 +54,7 @@ var unsupported = map[string]string{
 
 const (
 	blocks = "its bodies are nested blocks, which MIL text for the Neural Engine does not have; unroll the loop, " +
-		"compute " +
-		"both branches and choose with select, or use one program for each branch"
-	lists = "the length of a list depends on values, and engines need static shapes; use a tensor with slice_update, " +
-		"or stack the values"
+		"compute both branches and choose with select, or use one program for each branch"
+	lists = "the length of a list depends on values, and engines need static shapes; use a tensor with " +
+		"slice_update, or stack the values"
 )

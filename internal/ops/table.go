@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/anekit/anekit/internal/near"
 )
@@ -28,6 +27,9 @@ type Def struct {
 	Family Family
 	Cost   Cost
 	Params []Param
+	// Doc says what the operator does, for the comment of its method in ane/mil/build after the method's name, without
+	// a period: "returns max(x, 0)". It is empty where the method is written by hand, because it has options.
+	Doc string
 	// Many allows any number of results; otherwise there is exactly one.
 	Many bool
 	// Effect operators change a state. They run even if nothing uses their results.
@@ -56,77 +58,8 @@ func (d Def) partly(memory, e5 verdict, instead string) Def {
 	return d
 }
 
-// Param is one argument of an operator.
-type Param struct {
-	Name     string
-	Optional bool
-	// Const arguments are settings: the compiler needs their value.
-	// All others are tensors, constant or not.
-	Const bool
-	// Sized settings decide the shape of the result.
-	Sized bool
-	// Variadic arguments hold a list of tensors, or of settings.
-	Variadic bool
-	// Like arguments give their type alone: Node.In does not have them.
-	Like bool
-	// Known arguments are tensors that are constant, or that operators called constexpr_ compute.
-	Known bool
-	// Deep arguments have up to two axes more than MaxRank.
-	Deep bool
-	// State arguments are state parameters of the function.
-	State bool
-}
-
-func tensor(name string) Param   { return Param{Name: name} }
-func perhaps(name string) Param  { return Param{Name: name, Optional: true} }
-func setting(name string) Param  { return Param{Name: name, Const: true} }
-func sized(name string) Param    { return Param{Name: name, Const: true, Sized: true} }
-func option(name string) Param   { return Param{Name: name, Const: true, Optional: true} }
-func variadic(name string) Param { return Param{Name: name, Variadic: true} }
-func like(name string) Param     { return Param{Name: name, Like: true} }
-func likes(name string) Param    { return Param{Name: name, Like: true, Variadic: true} }
-func settings(name string) Param { return Param{Name: name, Const: true, Variadic: true} }
-func state(name string) Param    { return Param{Name: name, State: true} }
-
-func known(name string) Param { return Param{Name: name, Known: true} }
-
-func (p Param) optional() Param { p.Optional = true; return p }
-func (p Param) deep() Param     { p.Deep = true; return p }
-
 // constexpr reports whether the operator makes a constant of constants.
 func (d *Def) constexpr() bool { return d.Family == Constexprs }
-
-// param returns the parameter called name, or nil.
-func (d *Def) param(name string) *Param {
-	for i := range d.Params {
-		if d.Params[i].Name == name {
-			return &d.Params[i]
-		}
-	}
-	return nil
-}
-
-// signature lists the argument names for messages, optional ones with "?".
-func (d *Def) signature() string {
-	var names []string
-	for _, p := range d.Params {
-		n := p.Name
-		if p.Optional {
-			n += "?"
-		}
-		names = append(names, n)
-	}
-	return d.Name + "(" + strings.Join(names, ", ") + ")"
-}
-
-// names lists the arguments.
-func (d *Def) names() []string {
-	var names []string
-	for _, p := range d.Params {
-		names = append(names, p.Name)
-	}
-	return names
-}
 
 // Lookup returns the operator called name, or nil. The Def is shared: do not
 // change it.
@@ -160,22 +93,11 @@ var table = func() map[string]*Def {
 		Cost
 		defs []Def
 	}{
-		{Unaries, Function, slices.Concat(activations, functions, parametrics)},
-		{Binaries, Pass, slices.Concat(elementwise, comparisons)},
-		{Reductions, Pass, reductions},
-		{Norms, Twice, norms},
-		{Products, Multiplies, slices.Concat(products, convolutions)},
-		{Pools, Pass, pools},
-		{Views, Free, views},
-		{Movements, Moves, slices.Concat(moves, joins)},
-		{Slices, Moves, slicing},
-		{Indexing, Pass, indexing},
-		{Sampling, Pass, resizes},
-		{Conversions, Pass, slices.Concat(casts, quantization)},
-		{Generators, Pass, slices.Concat(generators, randoms)},
-		{Recurrents, Pass, recurrents},
-		{States, Pass, states},
-		{Constexprs, Free, compressions},
+		{Unaries, Function, unaries}, {Binaries, Pass, binaries}, {Reductions, Pass, reductions}, {Norms, Twice, norms},
+		{Products, Multiplies, products}, {Products, Multiplies, convolutions}, {Pools, Pass, pools},
+		{Views, Free, views}, {Movements, Moves, moves}, {Slices, Moves, slicing}, {Indexing, Pass, indexing},
+		{Sampling, Pass, resizes}, {Conversions, Pass, conversions}, {Generators, Pass, generators},
+		{Recurrents, Pass, recurrents}, {States, Pass, states}, {Constexprs, Free, compressions},
 	} {
 		for _, d := range f.defs {
 			d.Since, d.Family, d.Cost = max(d.Since, 16), cmp.Or(d.Family, f.Family), cmp.Or(d.Cost, f.Cost)

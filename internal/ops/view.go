@@ -10,21 +10,22 @@ import (
 // views keep the elements and change the shape. Attrs of transpose is a []int,
 // the permutation; of the others nil, because dense elements do not move.
 var views = []Def{
-	{Name: "reshape", Params: []Param{tensor("x"), sized("shape")}, infer: inferReshape},
-	{Name: "transpose", Family: Movements, Cost: Moves,
-		Params: []Param{tensor("x"), setting("perm")}, infer: inferTranspose},
-	{Name: "expand_dims", Params: []Param{tensor("x"), setting("axes")}, infer: inferExpand},
-	{Name: "squeeze", Params: []Param{tensor("x"), option("axes")}, infer: inferSqueeze},
-	{Name: "flatten2d", Params: []Param{tensor("x"), option("axis")}, infer: inferFlatten},
-	{Name: "reshape_like", Since: 17,
-		Params: []Param{tensor("x"), likes("ref_tensors"), settings("begins"), settings("ends"),
-			settings("end_masks")}, infer: inferReshapeLike},
+	{Name: "reshape", Params: []Param{tensor("x", storable...), integers("shape").sized()}, infer: inferReshape},
+	{Name: "transpose", Family: Movements, Cost: Moves, Params: []Param{tensor("x", storable...), integers("perm")},
+		Doc: "reorders the axes: axis i of the result is axis perm[i] of x", infer: inferTranspose},
+	{Name: "expand_dims", Params: []Param{tensor("x", storable...), integers("axes")},
+		Doc: "inserts axes of length 1. axes are their indexes in the result", infer: inferExpand},
+	{Name: "squeeze", Params: []Param{tensor("x", storable...), integers("axes").optional()}, infer: inferSqueeze},
+	{Name: "flatten2d", Params: []Param{tensor("x", storable...), integer("axis").or(1)}, infer: inferFlatten,
+		Doc: "merges the axes before axis and those from axis on: the result has two axes"},
+	{Name: "reshape_like", Since: 17, Params: []Param{tensor("x", storable...), tensor("ref_tensors").like().variadic(),
+		integers("begins").variadic(), integers("ends").variadic(), booleans("end_masks").variadic()},
+		infer: inferReshapeLike},
 }
 
 func inferReshape(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", storable...)
-	shape := slices.Clone(c.ints("shape", -1, nil))
+	shape := slices.Clone(c.ints("shape", -1))
 	if c.failed() {
 		return
 	}
@@ -43,7 +44,7 @@ func inferReshape(c *Call) {
 			open = i
 		case n < 1 || n > MaxElements || known > MaxElements/n:
 			c.fail("shape", "sizes are at least 1, one may be -1, 0 keeps the length of x", "%s",
-				few(c.ints("shape", -1, nil)))
+				few(c.ints("shape", -1)))
 			return
 		default:
 			known *= n
@@ -58,15 +59,14 @@ func inferReshape(c *Call) {
 	}
 	if Volume(shape) != x.Elements() {
 		c.fail("shape", "make the number of elements equal", "%s does not have the %d elements of x%v",
-			few(c.ints("shape", -1, nil)), x.Elements(), x.Shape)
+			few(c.ints("shape", -1)), x.Elements(), x.Shape)
 	}
 	c.gives(x.DType, shape)
 }
 
 func inferTranspose(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", storable...)
-	given := c.ints("perm", x.Rank(), nil)
+	given := c.ints("perm", x.Rank())
 	perm, shape, seen := []int{}, []int{}, make([]bool, x.Rank())
 	for _, a := range given {
 		a = c.wrap("perm", a, x.Rank())
@@ -86,8 +86,7 @@ func inferTranspose(c *Call) {
 
 func inferFlatten(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", storable...)
-	axis := c.integer("axis", 1)
+	axis := c.integer("axis")
 	if n := x.Rank(); axis < -n || axis > n {
 		c.fail("axis", fmt.Sprintf("choose from %d to %d", -n, n), "axis %d of a tensor of rank %d", axis, n)
 	}
@@ -102,7 +101,6 @@ func inferFlatten(c *Call) {
 
 func inferReshapeLike(c *Call) {
 	x, refs := c.tensor("x"), c.args["ref_tensors"].values
-	c.needs("x", storable...)
 	begins, ends := c.list("begins", len(refs), mil.DType.Integer), c.list("ends", len(refs), mil.DType.Integer)
 	masks := c.list("end_masks", len(refs), isBool)
 	if c.failed() {
@@ -128,13 +126,12 @@ func inferReshapeLike(c *Call) {
 
 func inferExpand(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", storable...)
-	rank := x.Rank() + len(c.ints("axes", -1, nil))
+	rank := x.Rank() + len(c.ints("axes", -1))
 	if rank > MaxRank {
 		c.fail("axes", "name fewer axes", "result of rank %d, at most %d", rank, MaxRank)
 		return
 	}
-	axes := c.axes("axes", rank, nil)
+	axes := c.axes("axes", rank)
 	rest := x.Shape
 	var shape []int
 	for i := range rank {
@@ -149,23 +146,17 @@ func inferExpand(c *Call) {
 
 func inferSqueeze(c *Call) {
 	x := c.tensor("x")
-	c.needs("x", storable...)
-	var ones []int
-	for i, n := range x.Shape {
-		if n == 1 {
-			ones = append(ones, i)
-		}
-	}
-	axes := c.axes("axes", x.Rank(), ones)
+	axes := c.axes("axes", x.Rank())
 	if c.failed() {
 		return
 	}
 	shape := []int{}
 	for i, n := range x.Shape {
-		if !slices.Contains(axes, i) {
-			shape = append(shape, n)
-		} else if n != 1 {
+		switch dropped := slices.Contains(axes, i); {
+		case dropped && n != 1:
 			c.fail("axes", "squeeze axes of length 1 alone", "axis %d of x%v is not of length 1", i, x.Shape)
+		case !dropped && (n != 1 || c.tensor("axes") != nil):
+			shape = append(shape, n)
 		}
 	}
 	c.gives(x.DType, shape)

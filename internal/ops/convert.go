@@ -1,0 +1,85 @@
+package ops
+
+import (
+	"slices"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// conversions change the type of elements. Attrs of cast is nil: the result has the type. Attrs of the others is a
+// Quantization.
+var conversions = []Def{
+	{Name: "cast", Doc: "converts x to elements of type dtype", Cost: Moves, limits: castLimits,
+		Params: []Param{tensor("x", slices.Concat(writable, []mil.DType{mil.FP64, mil.BF16, mil.Int64, mil.UInt64})...),
+			types("dtype", writable...)}, infer: inferCast},
+	{Name: "quantize", Since: 17, Params: []Param{tensor("input", floats...), tensor("scale", floats...),
+		tensor("zero_point").optional(), integer("axis").optional(), types("output_dtype", byteTypes...)},
+		infer: func(c *Call) {
+			c.sameType("input", "scale")
+			d := c.dtype("output_dtype")
+			if z := c.tensor("zero_point"); z != nil && z.DType != d && !c.failed() {
+				c.fail("zero_point", "give it in output_dtype", "zero_point is %s but output_dtype is %s", z.DType, d)
+			}
+			c.perAxis()
+			c.gives(d, c.tensor("input").Shape)
+		}},
+	{Name: "dequantize", Since: 17, Params: []Param{tensor("input", byteTypes...), tensor("scale", floats...),
+		tensor("zero_point").optional(), integer("axis").optional()}, infer: func(c *Call) {
+		c.sameType("input", "zero_point")
+		c.perAxis()
+		c.gives(c.tensor("scale").DType, c.tensor("input").Shape)
+	}},
+}
+
+var writable = slices.Concat(storable, tiny)
+
+func inferCast(c *Call) {
+	x, to := c.tensor("x"), c.dtype("dtype")
+	switch {
+	case x.DType == mil.Int32 || to == mil.Int32:
+		c.note("Apple's engine refuses int32 casts")
+	case !slices.Contains(storable, x.DType) || !slices.Contains(storable, to):
+		c.note("Apple's engine refuses casts of " + x.DType.String() + " to " + to.String())
+	}
+	c.gives(to, x.Shape)
+}
+
+// Quantization holds the settings of quantize, dequantize and constexpr_affine_dequantize.
+type Quantization struct {
+	Axis int // of scale and zero point that are vectors; the others have one number for all elements
+}
+
+// perAxis checks scale, zero_point and axis: both are scalars, or vectors along the axis.
+func (c *Call) perAxis() {
+	x, scale, zero := c.tensor("input"), c.tensor("scale"), c.tensor("zero_point")
+	axis := 0
+	if given := c.tensor("axis") != nil; given && x.Rank() > 0 {
+		axis = c.axis("axis", x.Rank())
+	} else if scale.Rank() > 0 {
+		c.fail("", "add axis = int32(..)", "axis is missing for a vector of scales")
+		return
+	}
+	c.along("scale", x, axis)
+	if zero != nil {
+		c.along("zero_point", x, axis)
+		if zero.Rank() != scale.Rank() && !c.failed() {
+			c.fail("zero_point", "give as many as scales", "shape %v for scale%v", zero.Shape, scale.Shape)
+		}
+	}
+	c.attrs = Quantization{Axis: axis}
+}
+
+// along checks a scalar, or a vector with an element for each index of an axis of x.
+func (c *Call) along(name string, x *Value, axis int) {
+	if c.failed() {
+		return
+	}
+	switch v := c.tensor(name); {
+	case v.Rank() == 0:
+	case v.Rank() > 1 || x.Rank() == 0:
+		c.fail(name, "give one number, or a vector along the axis", "shape %v", v.Shape)
+	case v.Shape[0] != x.Shape[axis]:
+		c.fail(name, "give one number for each index of the axis", "%d numbers for axis %d of x%v", v.Shape[0], axis,
+			x.Shape)
+	}
+}

@@ -1,0 +1,133 @@
+package ops
+
+import (
+	"strings"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// Param is one argument of an operator.
+type Param struct {
+	Name     string
+	Kind     Kind
+	Types    []mil.DType // of the elements of a tensor; none: the rule decides
+	Optional bool
+	// Default is what an absent setting means: an int, float64, bool or string; for Ints and Bools the element of each
+	// axis, or AllAxes. It is nil where the setting has none, or where it depends on other arguments.
+	Default any
+	Choices []string // of a Word
+	// Const arguments are settings: the compiler needs their value.
+	// All others are tensors, constant or not.
+	Const bool
+	// Sized settings decide the shape of the result.
+	Sized bool
+	// Variadic arguments hold a list of tensors, or of settings.
+	Variadic bool
+	// Like arguments give their type alone: Node.In does not have them.
+	Like bool
+	// Known arguments are tensors that are constant, or that operators called constexpr_ compute.
+	Known bool
+	// Deep arguments have up to two axes more than MaxRank.
+	Deep bool
+	// State arguments are state parameters of the function.
+	State bool
+}
+
+// Kind says what an argument holds.
+type Kind uint8
+
+// The kinds.
+const (
+	Tensor  Kind = iota
+	Int          // a whole number
+	Ints         // a vector of them
+	Bool         // a truth value
+	Bools        // a vector of them
+	Number       // a floating-point number
+	Word         // a string
+	Element      // a single element of any type
+)
+
+// AllAxes is the Default of a list of axes that names all of them.
+const AllAxes = "all axes"
+
+func tensor(name string, types ...mil.DType) Param { return Param{Name: name, Types: types} }
+func setting(name string, k Kind) Param            { return Param{Name: name, Kind: k, Const: true} }
+func integer(name string) Param                    { return setting(name, Int) }
+func integers(name string) Param                   { return setting(name, Ints) }
+func boolean(name string) Param                    { return setting(name, Bool) }
+func booleans(name string) Param                   { return setting(name, Bools) }
+func number(name string) Param                     { return setting(name, Number) }
+func known(name string, types ...mil.DType) Param {
+	return Param{Name: name, Types: types, Known: true}
+}
+
+// word is a string setting; the rule checks one without choices.
+func word(name string, choices ...string) Param {
+	return Param{Name: name, Kind: Word, Const: true, Choices: choices}
+}
+
+// types is a word that names one of the element types.
+func types(name string, list ...mil.DType) Param {
+	var names []string
+	for _, d := range list {
+		names = append(names, d.String())
+	}
+	return word(name, names...)
+}
+
+// or makes a setting optional, with a default.
+func (p Param) or(def any) Param { p.Optional, p.Default = true, def; return p }
+
+func (p Param) optional() Param { p.Optional = true; return p }
+func (p Param) sized() Param    { p.Sized = true; return p }
+func (p Param) deep() Param     { p.Deep = true; return p }
+func (p Param) variadic() Param { p.Variadic = true; return p }
+func (p Param) like() Param     { p.Like = true; return p }
+func (p Param) state() Param    { p.State = true; return p }
+
+// Param returns the parameter called name, or nil.
+func (d *Def) Param(name string) *Param {
+	for i := range d.Params {
+		if d.Params[i].Name == name {
+			return &d.Params[i]
+		}
+	}
+	return nil
+}
+
+// signature lists the argument names for messages, optional ones with "?".
+func (d *Def) signature() string {
+	var names []string
+	for _, p := range d.Params {
+		n := p.Name
+		if p.Optional {
+			n += "?"
+		}
+		names = append(names, n)
+	}
+	return d.Name + "(" + strings.Join(names, ", ") + ")"
+}
+
+// names lists the arguments.
+func (d *Def) names() []string {
+	var names []string
+	for _, p := range d.Params {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Types that families of operators take.
+var (
+	floats   = []mil.DType{mil.FP16, mil.FP32}
+	numerics = []mil.DType{mil.FP16, mil.FP32, mil.Int32}
+	storable = []mil.DType{mil.FP16, mil.FP32, mil.Bool, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32,
+		mil.UInt32}
+	truths = []mil.DType{mil.Bool}
+	// tiny are the integers below 8 bits. Only constants have them.
+	tiny = []mil.DType{mil.Int1, mil.Int2, mil.Int3, mil.Int4, mil.Int6, mil.UInt1, mil.UInt2, mil.UInt3, mil.UInt4,
+		mil.UInt6}
+	indexes   = []mil.DType{mil.Int32, mil.Int16, mil.UInt16, mil.Int8, mil.UInt8}
+	byteTypes = []mil.DType{mil.Int8, mil.UInt8} // of quantized elements
+)
