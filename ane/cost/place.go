@@ -6,7 +6,6 @@ import (
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -51,9 +50,22 @@ func (s *step) estimates() (engine, cpu float64) {
 	return f[0] * bytes / moveRate, f[1] * bytes / moveRate
 }
 
+// onCPU returns the operations that Core ML runs on the CPU of a machine with a chip.
+func onCPU(p *mil.Program, c chip.Chip) map[*mil.Op]bool {
+	all := map[*mil.Op]bool{}
+	for _, g := range ops.Survey("", p) {
+		for _, n := range g.Statements {
+			if n.Op.Kind != "const" && ops.Place(n, c, chip.CoreML).Where == ops.OnCPU {
+				all[n.Op] = true
+			}
+		}
+	}
+	return all
+}
+
 // place chooses the cheapest places for the steps in their order.
 func place(p *mil.Program, r *program, c chip.Chip) Placement {
-	refused := lint.OnCPU(p, c)
+	refused := onCPU(p, c)
 	figure := func(v float64) Time {
 		switch c {
 		case chip.M4:

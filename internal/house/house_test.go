@@ -45,7 +45,7 @@ var may = []struct {
 	{"ane/chip", []string{"internal/near"}},
 	{"internal/numerics", []string{"ane/chip", "ane/fp16"}},
 	{"ane/kv", []string{"ane", "ane/mil", "internal/errtext", "internal/pages", "unimem"}},
-	{"ane/cost", []string{"ane/chip", "ane/mil", "ane/mil/lint", "internal/ops"}},
+	{"ane/cost", []string{"ane/chip", "ane/mil", "internal/ops"}},
 	{"ane/mil/blob", []string{"ane/mil", "ane/fp16", "internal/wholefile"}},
 	{"internal/element", []string{"ane/mil", "ane/fp16"}},
 	{"ane/mil/lint", []string{"ane/chip", "ane/mil", "ane/mil/blob", "internal/element", "internal/ops",

@@ -88,6 +88,20 @@ func analyze(
 	return a.graph, nil
 }
 
+// Survey resolves the functions of a program as far as it goes, without weights: for tools that tell of a program that no
+// engine takes. Where a statement is faulty, the types that it declares are believed. The program should validate but
+// for names.
+func Survey(file string, p *mil.Program) (all []*Graph) {
+	for _, f := range p.Funcs {
+		a := &analysis{file: file, values: map[string]*Value{}, graph: &Graph{}, survey: true,
+			ctx: context.Background()}
+		a.function(f)
+		a.graph.Faults, a.graph.Values = a.faults, a.values
+		all = append(all, a.graph)
+	}
+	return all
+}
+
 // MaxNotes is the largest number of notes on one program.
 const MaxNotes = 100
 
@@ -110,6 +124,7 @@ type analysis struct {
 	faults  mil.ErrorList
 	graph   *Graph
 	stored  bool // see AnalyzeStored
+	survey  bool // see Survey
 	ctx     context.Context
 }
 
@@ -139,7 +154,7 @@ func (a *analysis) function(f *mil.Function) {
 				f.Name, f.Opset), Hint: hint}).Error())
 	}
 	for _, p := range f.Params {
-		a.define(p.Name, a.parameter(p))
+		a.define(p.Name, a.parameter(p), p)
 		if v := a.values[p.Name]; v != nil {
 			v.input = true
 			if v.State {
@@ -153,19 +168,21 @@ func (a *analysis) function(f *mil.Function) {
 		if a.ctx.Err() != nil {
 			return // AnalyzeStored returns the error
 		}
-		if a.statement(op); len(a.faults) > mil.MaxFaults {
+		if a.statement(op); len(a.faults) > mil.MaxFaults && !a.survey {
 			return // Merge adds the fault "too many faults"
 		}
 	}
 	for _, r := range f.Results {
 		switch v := a.values[r.Name]; {
+		case v != nil && a.survey:
+			a.graph.Outputs = append(a.graph.Outputs, v)
 		case v == nil: // the definition is faulty or, as Validate reported, missing
 		case v.State:
 			a.fail(r.Pos, "read it with read_state and return the result", "output %s is a state", r.Name)
 		case v.input:
 			a.fail(r.Pos, "multiply it by one", "output %s is an input; the engine refuses outputs that no "+
 				"operation computes", r.Name)
-		case v.Const() && !v.made:
+		case v.Const() && v.Made == nil:
 			a.fail(r.Pos, "compute it from an input",
 				"output %s is a constant; the engine refuses outputs that no operation computes", r.Name)
 		case !slices.Contains(storable, v.DType):
@@ -178,7 +195,27 @@ func (a *analysis) function(f *mil.Function) {
 
 // define records the value of a name. A nil value records a faulty definition, so
 // that uses of the name are not reported again.
-func (a *analysis) define(name string, v *Value) { a.values[name] = v }
+func (a *analysis) define(name string, v *Value, declared mil.Var) {
+	if v == nil && a.survey {
+		v = believed(declared)
+	}
+	a.values[name] = v
+}
+
+// believed returns what a declaration says, though an engine may not take it.
+func believed(d mil.Var) *Value {
+	v := &Value{Name: d.Name, Pos: d.At, DType: d.Type.DType}
+	if t := d.Type; t.Kind == mil.State && len(t.Elems) == 1 {
+		v.State, d.Type, v.DType = true, t.Elems[0], t.Elems[0].DType
+	}
+	fixed := false
+	if d.Type.Kind == mil.Tensor || d.Type.Kind == mil.Scalar {
+		v.Shape, fixed = d.Type.Shape()
+	}
+	v.Open = !fixed
+	v.vague = v.Open || len(v.Shape) > MaxRank || !sensible(v.Shape)
+	return v
+}
 
 // parameter checks the type of an input.
 func (a *analysis) parameter(p mil.Var) *Value {
@@ -227,54 +264,69 @@ func (a *analysis) declaredUpTo(rank int, p mil.Var) *Value {
 
 // statement resolves one line of the body.
 func (a *analysis) statement(op *mil.Op) {
-	out := a.compute(op)
+	n := &Node{Def: Lookup(op.Kind), Op: op}
+	good := a.compute(n)
+	out := n.Out
+	n.Out = nil
 	for i, r := range op.Results {
 		var v *Value
-		if i < len(out) {
+		if good && i < len(out) {
 			v = out[i]
 			v.Name, v.Pos = r.Name, r.At
 			if !v.Type().Same(r.Type) {
 				a.fail(r.Pos, "declare it as "+v.Type().String(), "%s: Expected %s; got %s", r.Name, v.Type(), r.Type)
+				if a.survey {
+					v = nil
+				}
 			}
 		}
-		a.define(r.Name, v)
+		if a.define(r.Name, v, r); a.values[r.Name] != nil {
+			n.Out = append(n.Out, a.values[r.Name])
+		}
+	}
+	if op.Kind != "const" {
+		n.link()
+		if a.survey {
+			n.fold()
+		}
+		if good {
+			a.graph.Nodes = append(a.graph.Nodes, n)
+		}
+	}
+	if a.survey {
+		a.graph.Statements = append(a.graph.Statements, n)
 	}
 }
 
-// compute returns the results of one operation, nil for a fault.
-func (a *analysis) compute(op *mil.Op) []*Value {
-	if op.Kind == "const" {
-		if len(op.Results) != 1 {
-			a.fail(op.Pos, "declare one result", "const: results: 1 expected, %d declared", len(op.Results))
-			return nil
-		}
-		if v := a.constant(op.Pos, op.Args, op.Attrs); v != nil {
-			return []*Value{v}
-		}
-		return nil
-	}
-	def := Lookup(op.Kind)
-	if def == nil {
+// compute fills in a node, or reports its faults and returns false.
+func (a *analysis) compute(n *Node) bool {
+	op := n.Op
+	switch {
+	case op.Kind == "const" && len(op.Results) != 1:
+		a.fail(op.Pos, "declare one result", "const: results: 1 expected, %d declared", len(op.Results))
+		return false
+	case op.Kind == "const":
+		v := a.constant(op.Pos, op.Args, op.Attrs)
+		n.Out = []*Value{v}
+		return v != nil
+	case n.Def == nil && a.survey:
+	case n.Def == nil:
 		a.fail(op.Pos, unknownHint(op.Kind), "unknown operator %s", op.Kind)
-		return nil
+		return false
+	case n.Def.constexpr():
+		n.Op = bracketed(n.Def, op)
 	}
-	if def.constexpr() {
-		op = bracketed(def, op)
+	c := &Call{def: n.Def, op: n.Op, args: map[string]argument{}}
+	n.args = c.args
+	if !a.arguments(c) || n.Def == nil {
+		return false
 	}
-	c := &Call{def: def, op: op, args: map[string]argument{}}
-	if !a.arguments(c) {
-		return nil
-	}
-	n := c.node()
+	c.rule(n)
 	a.faults = append(a.faults, c.faults...)
-	for _, n := range c.notes {
-		a.note((&mil.Error{File: a.file, Pos: op.Pos, Msg: op.Kind + ": " + n}).Error())
+	for _, text := range c.notes {
+		a.note((&mil.Error{File: a.file, Pos: op.Pos, Msg: op.Kind + ": " + text}).Error())
 	}
-	if c.failed() {
-		return nil
-	}
-	a.graph.Nodes = append(a.graph.Nodes, n)
-	return c.out
+	return !c.failed()
 }
 
 // bracketed returns op with the attributes that are arguments of def among its arguments: operators that make constants
@@ -320,7 +372,9 @@ func (a *analysis) literal(m *mil.Value) *Value {
 	if v == nil {
 		return nil
 	}
-	v.known, v.Folded = true, true
+	if v.known, v.Folded = true, true; a.survey {
+		v.Literal = m
+	}
 	var err error
 	switch b, isBlob := m.Literal.(*mil.Blob); {
 	case isBlob:

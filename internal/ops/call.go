@@ -88,8 +88,8 @@ func (c *Call) complete() {
 	}
 }
 
-// node applies the rule of the operator and returns what it makes of the call.
-func (c *Call) node() *Node {
+// rule applies the rule of the operator and fills in the node.
+func (c *Call) rule(n *Node) {
 	for _, p := range c.def.Params {
 		if !p.Const && p.Types != nil {
 			c.needs(p.Name, p.Types...)
@@ -102,7 +102,7 @@ func (c *Call) node() *Node {
 		c.fp32()
 	}
 	c.def.infer(c)
-	n := &Node{Def: c.def, Op: c.op, Out: c.out, Attrs: c.attrs, args: c.args}
+	n.Out, n.Attrs = c.out, c.attrs
 	for _, p := range c.def.Params {
 		switch arg, ok := c.args[p.Name]; {
 		case p.Const, p.Like:
@@ -113,13 +113,12 @@ func (c *Call) node() *Node {
 		}
 	}
 	if c.failed() {
-		return n
+		return
 	}
 	n.fold()
 	if slices.ContainsFunc(Place(n, 0, chip.CoreML).Reasons, func(r Reason) bool { return r.Rule == "cpu-operator" }) {
 		c.note("never runs on Apple's Neural Engine; Core ML runs it on the CPU")
 	}
-	return n
 }
 
 // fp32 remarks that arithmetic outside fp16 is not known to run on a real

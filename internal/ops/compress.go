@@ -40,7 +40,8 @@ var compressions = []Def{
 			c.gives(c.tensor("scale").DType, x.Shape)
 		}},
 	{Name: "constexpr_lut_to_dense", Params: []Param{known("indices", indexTypes...),
-		known("lut", tableTypes...).deep(), integers("shape").optional(), integer("vector_axis").optional()}, infer: inferPalette},
+		known("lut", tableTypes...).deep(), integers("shape").optional(), integer("vector_axis").optional()},
+		infer: inferPalette},
 	{Name: "constexpr_sparse_to_dense", Params: []Param{known("nonzero_data", shiftTypes...), known("mask"),
 		integers("shape").optional()}, infer: inferSparse},
 	{Name: "constexpr_lut_to_sparse", Since: 18, Many: true, Params: []Param{known("indices_mask"),

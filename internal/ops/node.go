@@ -21,6 +21,20 @@ type Node struct {
 	args map[string]argument
 }
 
+// link records that the node makes its results and uses its arguments.
+func (n *Node) link() {
+	for _, v := range n.Out {
+		v.Made = n
+	}
+	for _, p := range n.Op.Args {
+		for _, v := range n.args[p.Name].values {
+			if len(v.Uses) == 0 || v.Uses[len(v.Uses)-1] != n {
+				v.Uses = append(v.Uses, n)
+			}
+		}
+	}
+}
+
 // NewNode returns the node of a statement of which the operands and results are known, though perhaps not all. It has
 // no Attrs.
 func NewNode(op *mil.Op, operands []Operand, out []*Value) *Node {
@@ -100,11 +114,12 @@ func (n *Node) Word(name string) string {
 // fold marks results of constants as known when compiling.
 func (n *Node) fold() {
 	operands := n.operands()
-	folded := n.Def.constexpr() || len(operands) > 0 && !slices.ContainsFunc(operands, func(v *Value) bool {
+	constexpr := n.Def != nil && n.Def.constexpr()
+	folded := constexpr || len(operands) > 0 && !slices.ContainsFunc(operands, func(v *Value) bool {
 		return !v.Folded
 	})
 	for _, v := range n.Out {
-		v.Folded = folded || v.made
-		v.known = n.Def.constexpr()
+		v.Folded = folded || v.Data != nil
+		v.known = v.known || constexpr
 	}
 }

@@ -48,7 +48,7 @@ func Infer(kind string, operands ...Operand) (out []*Value, notes []string, err 
 		c.suits(p)
 	}
 	if c.complete(); !c.failed() {
-		c.node()
+		c.rule(&Node{Def: def, Op: c.op, args: c.args})
 	}
 	for _, n := range c.notes {
 		notes = append(notes, kind+": "+n)
@@ -93,7 +93,7 @@ func Constant(m *mil.Value) (*Value, []string, error) {
 func (a *analysis) arguments(c *Call) bool {
 	good := true
 	for _, arg := range c.op.Args {
-		p := c.def.Param(arg.Name)
+		p := c.param(arg.Name)
 		if p == nil {
 			a.fail(arg.Pos, near.Hint(arg.Name, c.def.names())+"write "+c.def.signature(), "%s has no argument %s",
 				c.def.Name, arg.Name)
@@ -111,11 +111,25 @@ func (a *analysis) arguments(c *Call) bool {
 		}
 		values[0].bare = values[0].bare || isBare(arg.Value)
 		c.args[arg.Name] = argument{pos: arg.Value.Start(), values: values, listed: listed}
-		c.suits(p)
+		if slices.ContainsFunc(values, func(v *Value) bool { return v.vague }) {
+			good = false // the fault is that of the value
+		} else if c.def != nil {
+			c.suits(p)
+		}
 	}
-	c.complete()
+	if c.def != nil {
+		c.complete()
+	}
 	a.faults = append(a.faults, c.faults...)
 	return good && !c.failed()
+}
+
+// param returns the parameter called name. An operator that the table does not have has every parameter.
+func (c *Call) param(name string) *Param {
+	if c.def == nil {
+		return &Param{Name: name}
+	}
+	return c.def.Param(name)
 }
 
 // operand resolves the operand of an argument; values is nil for a fault.
@@ -163,7 +177,7 @@ func (a *analysis) typed(c *Call, p *Param, o mil.Operand) mil.Operand {
 		}
 		d := a.bareType(c, p, o)
 		text := bareText(o)
-		a.note((&mil.Error{File: a.file, Pos: o.Pos, Msg: c.def.Name + ": " + p.Name + ": " + text + " has no type, " +
+		a.note((&mil.Error{File: a.file, Pos: o.Pos, Msg: c.op.Kind + ": " + p.Name + ": " + text + " has no type, " +
 			"which Apple's compiler refuses", Hint: fmt.Sprintf("write %s = %v(%s)", p.Name, d, text)}).Error())
 		return &mil.Value{Pos: o.Pos, Type: mil.ScalarOf(d), Literal: o.Literal}
 	case *mil.Values:
@@ -213,7 +227,7 @@ func (a *analysis) bareType(c *Call, p *Param, v *mil.Value) mil.DType {
 	}
 	for _, arg := range c.op.Args {
 		r, ok := arg.Value.(mil.Ref)
-		q := c.def.Param(arg.Name)
+		q := c.param(arg.Name)
 		if other := a.values[r.Name]; ok && q != nil && !q.Const && other != nil {
 			if other.DType.Float() || other.DType.Integer() && guess == mil.Int32 {
 				return other.DType

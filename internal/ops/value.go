@@ -34,10 +34,16 @@ type Value struct {
 	// Folded marks a value that is known when compiling, though perhaps not here: a constant, or computed from
 	// constants alone.
 	Folded bool
+	Made   *Node   // that computes it, nil for a parameter and a constant
+	Uses   []*Node // that take it as an operand or setting, in the order of the text
+	// Open marks a value of a Survey that is no tensor, or has an axis without a length: Shape is nil.
+	Open bool
+	// Literal is a constant as the program writes it, in a Survey.
+	Literal *mil.Value
 
 	input  bool    // a parameter of the function
+	vague  bool    // of a Survey: rules do not take it
 	bare   bool    // a number without a type: a setting may take it as float too
-	made   bool    // the result of a Node that is known when compiling
 	known  bool    // a constant, perhaps without Data, or the result of a constexpr operator
 	weight *Weight // the weight that it was read from, or nil
 }
@@ -97,6 +103,11 @@ type Graph struct {
 	// Notes are remarks that are not faults: what a real engine may refuse or
 	// compute differently.
 	Notes []string
+	// Faults, Statements and Values are those of a Survey: what Analyze would refuse, all statements with constants and
+	// faulty ones, of which Nodes has none, and the values by name.
+	Faults     mil.ErrorList
+	Statements []*Node
+	Values     map[string]*Value
 	// Weights are the constants that were read from files, in the order of the text;
 	// those of the other functions follow.
 	Weights []*Weight

@@ -93,6 +93,9 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 			path[0])
 		return nil
 	}
+	if a.survey {
+		return v
+	}
 	w := &Weight{Value: v, Type: m.Type, Path: path[0], Offset: uint64(offset[0]), Pos: b.Pos}
 	e, err := a.entry(w)
 	if err == nil {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/chip"
-	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -39,20 +38,6 @@ func checkPlaced(c *check) {
 			}
 		}
 	})
-}
-
-// OnCPU returns the operations that Core ML runs on the CPU of a machine with a chip, without a limit on their number.
-// The program should validate.
-func OnCPU(p *mil.Program, c chip.Chip) map[*mil.Op]bool {
-	r, all := newRun("", Options{}), map[*mil.Op]bool{}
-	for _, f := range p.Funcs {
-		for _, s := range r.resolve(f).stmts {
-			if s.Kind != "const" && ops.Place(s.node, c, chip.CoreML).Where == ops.OnCPU {
-				all[s.Op] = true
-			}
-		}
-	}
-	return all
 }
 
 // saving estimates how many microseconds the engine of an M4 saves over the CPU for a statement, by the fit
