@@ -7,65 +7,50 @@ const (
 	CompilerErrorDomain = "com.apple.appleneuralengine.compiler"
 )
 
-// ClientError is a code of an NSError in ErrorDomain.
-type ClientError struct {
-	Code    int
-	Meaning string
-}
-
-// ClientErrors are the codes of section 6 of the facts, and those of decompiled and measured
+// clientErrors are the codes of section 6 of the facts, and those of decompiled and measured
 // framework code of macOS 15 to 27: 28, and from macOS 27 on 34, 42, 47, 53 and 54.
 //
 // Its 25 is "not supported", while the answer to usage type 2 is called the unsupported
-// code 24 by the text below table 27.3; both are kept as they stand.
-func ClientErrors() []ClientError {
-	return []ClientError{
-		{1, "needs an entitlement or restricted access"},
-		{2, "real-time priority is not granted"},
-		{3, "timed out in the framework or its broker"},
-		{4, "the program could not be created"},
-		{5, "too many results returned at once"},
-		{6, "the program could not be loaded"},
-		{7, "this process has no code-signing identity"},
-		{8, "the run failed"},
-		{9, "a file of the program cannot be read"},
-		{10, "the model is invalid"},
-		{11, "the model's key is invalid"},
-		{12, "a system model may not be purged"},
-		{13, "surfaces could not be mapped"},
-		{14, "surfaces could not be unmapped"},
-		{15, "chaining could not be prepared"},
-		{16, "no file has this identifier"},
-		{17, "no model has this identifier"},
-		{18, "the base model of a new instance was not found"},
-		{19, "a cache URL identifier is not allowed here"},
-		{20, "bad instance of a model"},
-		{21, "a new instance of the model could not be loaded"},
-		{22, "the host system or its interface is too old"},
-		{23, "the driver does not have this program"},
-		{24, "no data"},
-		{25, "not supported"},
-		{26, "bad argument"},
-		{27, "the virtual machine's data is invalid"},
-		{28, "the virtual machine's kernel call failed"},
-		{29, "the virtual machine's host failed"},
-		{34, "a power transition cancelled the request"},
-		{42, "a surface is shorter than the program needs"},
-		{47, "the request was aborted"},
-		{53, "the program could not be loaded for lack of memory"},
-		{54, "no engine resources are free for the program"},
-	}
+// code 24 by the text below table 27.3; both are kept as they stand. The table is never written.
+var clientErrors = map[int64]string{
+	1:  "needs an entitlement or restricted access",
+	2:  "real-time priority is not granted",
+	3:  "timed out in the framework or its broker",
+	4:  "the program could not be created",
+	5:  "too many results returned at once",
+	6:  "the program could not be loaded",
+	7:  "this process has no code-signing identity",
+	8:  "the run failed",
+	9:  "a file of the program cannot be read",
+	10: "the model is invalid",
+	11: "the model's key is invalid",
+	12: "a system model may not be purged",
+	13: "surfaces could not be mapped",
+	14: "surfaces could not be unmapped",
+	15: "chaining could not be prepared",
+	16: "no file has this identifier",
+	17: "no model has this identifier",
+	18: "the base model of a new instance was not found",
+	19: "a cache URL identifier is not allowed here",
+	20: "bad instance of a model",
+	21: "a new instance of the model could not be loaded",
+	22: "the host system or its interface is too old",
+	23: "the driver does not have this program",
+	24: "no data",
+	25: "not supported",
+	26: "bad argument",
+	27: "the virtual machine's data is invalid",
+	28: "the virtual machine's kernel call failed",
+	29: "the virtual machine's host failed",
+	34: "a power transition cancelled the request",
+	42: "a surface is shorter than the program needs",
+	47: "the request was aborted",
+	53: "the program could not be loaded for lack of memory",
+	54: "no engine resources are free for the program",
 }
 
 // ClientMeaning explains a code of ErrorDomain; "" for an unknown one.
-func ClientMeaning(code int64) string {
-	for _, e := range ClientErrors() {
-		if int64(e.Code) == code {
-			return e.Meaning
-		}
-	}
-	return ""
-}
+func ClientMeaning(code int64) string { return clientErrors[code] }
 
 // Statuses of a processed request (facts, section 6; dumps of M1 to M5 for the rest). 0xb and
 // 0x16 were seen too; what they mean is unknown.

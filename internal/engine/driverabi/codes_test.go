@@ -2,7 +2,9 @@ package driverabi
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,11 +34,7 @@ func TestReturns(t *testing.T) {
 	} {
 		require.Equal(t, want, r.String())
 		require.EqualError(t, r, want)
-		if r == Success {
-			require.NoError(t, r.Err())
-		} else {
-			require.ErrorIs(t, fmt.Errorf("call: %w", r.Err()), r)
-		}
+		require.ErrorIs(t, fmt.Errorf("call: %w", r), r)
 	}
 }
 
@@ -48,22 +46,20 @@ func TestDoorbell(t *testing.T) {
 		"ANEHWDevice::doorBellRing", "ANERegisterControl::write32"}, SubmitPath())
 }
 
-// The table of section 7 of the facts.
+// The table of section 7 of the facts. It has the queue indices 2 of real time and 5 of all
+// that is no class.
 func TestQoS(t *testing.T) {
 	for _, c := range []struct {
-		qos, priority, queue uint32
-		known                bool
-		name                 string
+		qos, priority uint32
+		queue         int
+		name          string
 	}{
-		{0, 2, 2, true, "real time"}, {33, 3, 0, false, "user interactive"}, {25, 4, 0, false, "user initiated"},
-		{21, 5, 0, false, "default"}, {17, 5, 0, false, "utility"}, {9, 6, 0, false, "background"},
-		{1, 5, 5, true, "other"}, {22, 5, 5, true, "other"}, {math.MaxUint32, 5, 5, true, "other"},
+		{0, 2, 2, "real time"}, {33, 3, 3, "user interactive"}, {25, 4, 4, "user initiated"},
+		{21, 5, 5, "default"}, {17, 5, 6, "utility"}, {9, 6, 7, "background"},
+		{1, 5, 5, "other"}, {22, 5, 5, "other"}, {math.MaxUint32, 5, 5, "other"},
 	} {
 		require.Equal(t, c.priority, Priority(c.qos), "QoS %d", c.qos)
-		queue, known := QueueIndex(c.qos)
-		require.Equal(t, c.queue, queue, "QoS %d", c.qos)
-		require.Equal(t, c.known, known, "QoS %d", c.qos)
-		require.Equal(t, c.name, Class(c.qos).Name)
+		require.Equal(t, QoSClass{c.qos, c.name, c.priority, c.queue}, Class(c.qos))
 	}
 	require.Len(t, QoSClasses(), 6)
 	for i, c := range QoSClasses() {
@@ -80,16 +76,15 @@ func TestQoS(t *testing.T) {
 
 // Section 6 of the facts.
 func TestClientErrors(t *testing.T) {
-	var codes []int
-	for _, e := range ClientErrors() {
-		codes = append(codes, e.Code)
-		require.NotEmpty(t, e.Meaning)
+	want := []int64{28, 29, 34, 42, 47, 53, 54}
+	for i := range int64(27) {
+		want = append(want, i+1)
 	}
-	want := []int{28, 29, 34, 42, 47, 53, 54}
-	for i := 27; i >= 1; i-- {
-		want = append([]int{i}, want...)
+	require.ElementsMatch(t, want, slices.Collect(maps.Keys(clientErrors)))
+	for code := range clientErrors {
+		require.NotEmpty(t, ClientMeaning(code))
 	}
-	require.Equal(t, want, codes)
+	require.Empty(t, ClientMeaning(30))
 	require.Equal(t, [3]int{0x2, 0x12, 0x1d}, [3]int{StatusBadIndex, StatusCancelled, StatusBadGeometry})
 	require.Equal(t, ErrorDomain+".compiler", CompilerErrorDomain)
 }

@@ -10,13 +10,10 @@ type Args struct {
 	StructOut []byte
 }
 
-// Handler serves one selector. The arguments have the exact counts and sizes of its
-// Method, and belong to the caller again when the handler returns.
-type Handler func(client any, a *Args) Return
-
-// Closing may be had by the client value that is passed to Call. While it answers true
-// every selector answers NotOpen.
-type Closing interface{ Closing() bool }
+// Handler serves one selector: nil is Success, and any other answer matches its Return. The
+// arguments have the exact counts and sizes of its Method, and belong to the caller again
+// when the handler returns.
+type Handler func(client any, a *Args) error
 
 // Dispatcher checks calls against a method table before it hands them on. It is safe
 // for use by several goroutines if its handlers are.
@@ -42,13 +39,11 @@ func NewDispatcher(methods []Method, handlers map[int]Handler) *Dispatcher {
 //   - BadArgument to a selector that the table does not have, to nil arguments, and to
 //     every count or size that is not exactly the method's; nil and empty are equal;
 //   - BadArgument to a port for a method that is not Async, which would never wake it;
-//   - Unsupported for a disabled method;
-//   - NotOpen if client is Closing;
-//   - Unsupported for a method without a handler;
+//   - Unsupported for a method that is disabled or has no handler;
 //   - what the handler answers.
 //
-// It does not allocate.
-func (d *Dispatcher) Call(client any, selector int, a *Args) Return {
+// What does not come from a handler is a bare Return. Call does not allocate.
+func (d *Dispatcher) Call(client any, selector int, a *Args) error {
 	if selector < 0 || selector >= len(d.entries) || a == nil {
 		return BadArgument
 	}
@@ -56,13 +51,7 @@ func (d *Dispatcher) Call(client any, selector int, a *Args) Return {
 	switch {
 	case !e.fits(a), a.AsyncPort != 0 && !e.async:
 		return BadArgument
-	case e.disabled:
-		return Unsupported
-	}
-	if c, ok := client.(Closing); ok && c.Closing() {
-		return NotOpen
-	}
-	if e.handler == nil {
+	case e.disabled || e.handler == nil:
 		return Unsupported
 	}
 	return e.handler(client, a)

@@ -61,16 +61,16 @@ func TestEveryOtherSizeIsRefused(t *testing.T) {
 	}
 	for client, methods := range tables() {
 		ran := 0
-		d := NewDispatcher(methods(), handlersOf(methods(), func(any, *Args) Return { ran++; return Success }))
+		d := NewDispatcher(methods(), handlersOf(methods(), func(any, *Args) error { ran++; return nil }))
 		for _, m := range methods() {
 			t.Run(client+"/"+m.Handler, func(t *testing.T) {
-				want := Success
-				if m.Disabled() {
-					want = Unsupported
-				}
 				ran = 0
-				require.Equal(t, want, d.Call(nil, m.Selector, exact(m)))
-				require.Equal(t, want == Success, ran == 1)
+				if got := d.Call(nil, m.Selector, exact(m)); m.Disabled() {
+					require.Equal(t, Unsupported, got)
+				} else {
+					require.NoError(t, got)
+					require.Equal(t, 1, ran)
+				}
 				ran = 0
 				for _, c := range counts {
 					right := int(c.want(m))
@@ -93,7 +93,7 @@ func TestEveryOtherSizeIsRefused(t *testing.T) {
 
 func TestNilAndEmptyAreEqual(t *testing.T) {
 	for _, methods := range tables() {
-		d := NewDispatcher(methods(), handlersOf(methods(), func(any, *Args) Return { return Success }))
+		d := NewDispatcher(methods(), handlersOf(methods(), func(any, *Args) error { return nil }))
 		for _, m := range methods() {
 			a := &Args{ScalarIn: make([]uint64, m.ScalarIn), StructIn: make([]byte, m.StructIn),
 				ScalarOut: make([]uint64, m.ScalarOut), StructOut: make([]byte, m.StructOut)}
@@ -106,7 +106,7 @@ func TestSelectorsOutOfRange(t *testing.T) {
 	for client, methods := range tables() {
 		ran := false
 		d := NewDispatcher(methods(),
-			handlersOf(methods(), func(any, *Args) Return { ran = true; return Success }))
+			handlersOf(methods(), func(any, *Args) error { ran = true; return nil }))
 		for _, s := range []int{-1, len(methods()), len(methods()) + 1, math.MaxInt, math.MinInt} {
 			require.Equal(t, BadArgument, d.Call(nil, s, &Args{}), "%s %d", client, s)
 			_, ok := d.Method(s)
@@ -125,39 +125,16 @@ func TestSelectorsOutOfRange(t *testing.T) {
 // port is for asynchronous selectors only.
 func TestPortOfASynchronousMethod(t *testing.T) {
 	for _, methods := range tables() {
-		d := NewDispatcher(methods(), handlersOf(methods(), func(any, *Args) Return { return Success }))
+		d := NewDispatcher(methods(), handlersOf(methods(), func(any, *Args) error { return nil }))
 		for _, m := range methods() {
 			for _, port := range []uint64{1, math.MaxUint32, 1 << 32, math.MaxUint64} {
-				want := BadArgument
-				if m.Selector == 2 {
-					want = Success
-				}
 				a := exact(m)
 				a.AsyncPort = port
-				require.Equal(t, want, d.Call(nil, m.Selector, a), "%s, port %#x", m.Handler, port)
-			}
-		}
-	}
-}
-
-type door struct{ closing bool }
-
-func (d *door) Closing() bool { return d.closing }
-
-// Closing clients get 0xe00002c5 from every selector, but a wrong size and a disabled
-// path come first.
-func TestClosingClient(t *testing.T) {
-	for _, methods := range tables() {
-		d := NewDispatcher(methods(), handlersOf(methods(), func(any, *Args) Return { return Success }))
-		for _, m := range methods() {
-			want := NotOpen
-			if m.Disabled() {
-				want = Unsupported
-			}
-			require.Equal(t, want, d.Call(&door{closing: true}, m.Selector, exact(m)), m.Handler)
-			require.Equal(t, BadArgument, d.Call(&door{closing: true}, m.Selector, &Args{ScalarIn: make([]uint64, 9)}))
-			if !m.Disabled() {
-				require.Equal(t, Success, d.Call(&door{}, m.Selector, exact(m)))
+				if got := d.Call(nil, m.Selector, a); m.Selector == 2 {
+					require.NoError(t, got, "port %#x", port)
+				} else {
+					require.Equal(t, BadArgument, got, "%s, port %#x", m.Handler, port)
+				}
 			}
 		}
 	}
@@ -175,8 +152,8 @@ func TestLoadFirmwareIsUnsupported(t *testing.T) {
 }
 
 func TestHandlerGetsTheCall(t *testing.T) {
-	client, a := &door{}, &Args{StructIn: make([]byte, 2080)}
-	d := NewDispatcher(DirectMethods(), map[int]Handler{DirectMemoryUnmap: func(c any, got *Args) Return {
+	client, a := new(int), &Args{StructIn: make([]byte, 2080)}
+	d := NewDispatcher(DirectMethods(), map[int]Handler{DirectMemoryUnmap: func(c any, got *Args) error {
 		require.Same(t, client, c)
 		require.Same(t, a, got)
 		return CannotWire
@@ -187,17 +164,17 @@ func TestHandlerGetsTheCall(t *testing.T) {
 // What the caller does to its table and its handlers later changes no dispatcher.
 func TestDispatcherKeepsItsTable(t *testing.T) {
 	methods := DirectMethods()
-	handlers := handlersOf(methods, func(any, *Args) Return { return Success })
+	handlers := handlersOf(methods, func(any, *Args) error { return nil })
 	d := NewDispatcher(methods, handlers)
 	methods[1].StructIn = 5
 	clear(handlers)
-	require.Equal(t, Success, d.Call(nil, 1, &Args{}))
+	require.NoError(t, d.Call(nil, 1, &Args{}))
 }
 
 func TestCallsFromManyGoroutines(t *testing.T) {
 	var ran atomic.Int64
 	d := NewDispatcher(ControlMethods(),
-		handlersOf(ControlMethods(), func(any, *Args) Return { ran.Add(1); return Success }))
+		handlersOf(ControlMethods(), func(any, *Args) error { ran.Add(1); return nil }))
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {

@@ -9,9 +9,9 @@ import (
 // A request goes through the control client's dispatcher, and one of the wrong size does
 // not reach the handler.
 func ExampleDispatcher() {
-	submit := func(_ any, a *driverabi.Args) driverabi.Return {
+	submit := func(_ any, a *driverabi.Args) error {
 		driverabi.ReplyToken.Put(a.StructOut, driverabi.RequestToken.Get(a.StructIn))
-		return driverabi.Success
+		return nil
 	}
 	control := driverabi.NewDispatcher(driverabi.ControlMethods(),
 		map[int]driverabi.Handler{driverabi.ControlSendRequest: submit})
@@ -25,7 +25,7 @@ func ExampleDispatcher() {
 	fmt.Println(control.Call(nil, driverabi.ControlSendRequest, &args))
 	fmt.Println(control.Call(nil, driverabi.ControlLoadFirmware, &driverabi.Args{ScalarIn: make([]uint64, 3)}))
 	// Output:
-	// kIOReturnSuccess (0x0) 7
+	// <nil> 7
 	// kIOReturnBadArgument (0xe00002c2)
 	// kIOReturnUnsupported (0xe00002c7)
 }

@@ -124,7 +124,7 @@ func TestReply(t *testing.T) {
 
 func TestSurfaces(t *testing.T) {
 	b := make([]byte, SendRequestSize)
-	require.Empty(t, Surfaces(b, nil))
+	require.Empty(t, Identifiers(Surfaces(b)))
 	ids := make([]uint32, MaxSurfaces)
 	for i := range ids {
 		ids[i] = uint32(i + 1)
@@ -133,30 +133,30 @@ func TestSurfaces(t *testing.T) {
 	last := b[0x20+4*MaxSurfaces:]
 	last[0] = 0xee // right after the last place
 	PutSurfaces(b, ids)
-	require.Equal(t, ids, Surfaces(b, nil), "full, and not one more")
+	require.Equal(t, ids, Identifiers(Surfaces(b)), "full, and not one more")
 	PutSurfaces(b, []uint32{9})
-	require.Equal(t, []uint32{3, 9}, Surfaces(b, []uint32{3}))
+	require.Equal(t, []uint32{9}, Identifiers(Surfaces(b)))
 	require.Panics(t, func() { PutSurfaces(b, append(ids, 129)) })
 	require.EqualValues(t, 0xee, last[0])
 	PutSurfaces(b, nil)
-	require.Empty(t, Surfaces(b, nil))
+	require.Empty(t, Identifiers(Surfaces(b)))
 	require.Equal(t, zeros(4*MaxSurfaces), hex.EncodeToString(b[0x20:][:4*MaxSurfaces]), "no place keeps what it had")
 }
 
 func TestSendDoesNotAllocate(t *testing.T) {
 	request, reply, ids := make([]byte, SendRequestSize), make([]byte, SendReplySize), make([]uint32, 0, MaxSurfaces)
-	d := NewDispatcher(ControlMethods(), map[int]Handler{ControlSendRequest: func(_ any, a *Args) Return {
+	d := NewDispatcher(ControlMethods(), map[int]Handler{ControlSendRequest: func(_ any, a *Args) error {
 		ReplyToken.Put(a.StructOut, RequestToken.Get(a.StructIn))
-		return Success
+		return nil
 	}})
 	a := &Args{ScalarIn: make([]uint64, 1), StructIn: request, StructOut: reply}
-	client, wrong := &door{}, &Args{}
+	client, wrong := new(int), &Args{}
 	bad := false
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		RequestToken.Put(request, 5)
 		PutSurfaces(request, append(ids, 1, 2, 3))
-		bad = bad || d.Call(client, ControlSendRequest, a) != Success || ReplyToken.Get(reply) != 5 ||
-			len(Surfaces(request, ids)) != 3 || d.Call(client, ControlSendRequest, wrong) != BadArgument
+		bad = bad || d.Call(client, ControlSendRequest, a) != nil || ReplyToken.Get(reply) != 5 ||
+			len(Surfaces(request)) != 12 || d.Call(client, ControlSendRequest, wrong) != BadArgument
 	}))
 	require.False(t, bad)
 }

@@ -15,14 +15,14 @@ func FuzzSurfaces(f *testing.F) {
 	f.Add(make([]byte, SendRequestSize), make([]byte, 129))
 	f.Fuzz(func(t *testing.T, in, ids []byte) {
 		b := slices.Concat(in, make([]byte, SendRequestSize))[:SendRequestSize]
-		require.LessOrEqual(t, len(Surfaces(b, nil)), MaxSurfaces)
+		require.LessOrEqual(t, len(Identifiers(Surfaces(b))), MaxSurfaces)
 		before := bytes.Clone(b)
 		var want []uint32
 		for _, id := range ids[:min(len(ids), MaxSurfaces)] {
 			want = append(want, uint32(id)<<24|1)
 		}
 		PutSurfaces(b, want)
-		require.Equal(t, want, Surfaces(b, nil))
+		require.Equal(t, want, Identifiers(Surfaces(b)))
 		clear(b[RequestSurfaces:][:4*MaxSurfaces])
 		clear(before[RequestSurfaces:][:4*MaxSurfaces])
 		require.Equal(t, before, b)
@@ -42,7 +42,7 @@ func FuzzCall(f *testing.F) {
 			methods = ControlMethods()
 		}
 		ran := false
-		d := NewDispatcher(methods, handlersOf(methods, func(any, *Args) Return { ran = true; return Busy }))
+		d := NewDispatcher(methods, handlersOf(methods, func(any, *Args) error { ran = true; return Busy }))
 		got := d.Call(nil, selector, &Args{ScalarIn: make([]uint64, scalarIn), StructIn: make([]byte, structIn),
 			ScalarOut: make([]uint64, scalarOut), StructOut: make([]byte, structOut)})
 		want := BadArgument

@@ -20,7 +20,7 @@ func TestSizesBeyond32Bits(t *testing.T) {
 	}
 	defer func() { require.NoError(t, unix.Munmap(b)) }()
 	for client, methods := range tables() {
-		d := NewDispatcher(methods(), handlersOf(methods(), func(any, *Args) Return { return Success }))
+		d := NewDispatcher(methods(), handlersOf(methods(), func(any, *Args) error { return nil }))
 		for _, m := range methods() {
 			a := exact(m)
 			a.StructIn = b[:beyond+int(m.StructIn)]

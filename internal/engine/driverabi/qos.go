@@ -25,72 +25,46 @@ const QueueDepth = 127
 type QoSClass struct {
 	QoS      uint32
 	Name     string
-	Priority uint32
-	// Queue is the queue index where Known, and 0 otherwise.
-	Queue uint32
-	Known bool
-	Note  string
+	Priority uint32 // of a program; lower is more urgent
+	// Queue is the queue index. The table has those of real time and of what is no class, and
+	// says that those of 17 and 21 differ; the others are ours, in the order of the classes.
+	Queue int
 }
 
 // classes are the rows of the table but its last. They are never written.
 var classes = [...]QoSClass{
-	{QoS: QoSRealTime, Name: "real time", Priority: 2, Queue: 2, Known: true},
-	{QoS: QoSUserInteractive, Name: "user interactive", Priority: 3},
-	{QoS: QoSUserInitiated, Name: "user initiated", Priority: 4},
-	{QoS: QoSDefault, Name: "default", Priority: 5},
-	{QoS: QoSUtility, Name: "utility", Priority: 5, Note: "queue index differs from that of 21"},
-	{QoS: QoSBackground, Name: "background", Priority: 6},
+	{QoSRealTime, "real time", 2, FirstNormalQueue},
+	{QoSUserInteractive, "user interactive", 3, 3},
+	{QoSUserInitiated, "user initiated", 4, 4},
+	{QoSDefault, "default", 5, 5},
+	{QoSUtility, "utility", 5, 6},
+	{QoSBackground, "background", 6, 7},
 }
 
 // QoSClasses are the classes of the table, most urgent first.
 func QoSClasses() []QoSClass { return append([]QoSClass(nil), classes[:]...) }
 
-// other is the last row of the table: all that are no class. It is never written.
-var other = QoSClass{Name: "other", Priority: 5, Queue: 5, Known: true, Note: "logged as an invalid qos"}
-
-// Rank is the place of a QoS among the classes, 0 for the most urgent; false for what is
-// no class.
-func Rank(qos uint32) (rank int, class bool) {
+// Class is the row of a QoS. All that are no class share the table's last row, with
+// priority 5 and queue index 5; they are logged as an invalid qos.
+func Class(qos uint32) QoSClass {
 	for i := range classes {
 		if classes[i].QoS == qos {
-			return i, true
+			return classes[i]
 		}
 	}
-	return 0, false
+	return QoSClass{qos, "other", 5, 5}
 }
+
+// Priority is the program priority of a QoS.
+func Priority(qos uint32) uint32 { return Class(qos).Priority }
 
 // Lower is the class that comes after that of a QoS; QoSBackground for the last one and
 // for what is no class.
 func Lower(qos uint32) uint32 {
-	rank, class := Rank(qos)
-	if !class || rank == len(classes)-1 {
-		return QoSBackground
+	for i := range classes[:len(classes)-1] {
+		if classes[i].QoS == qos {
+			return classes[i+1].QoS
+		}
 	}
-	return classes[rank+1].QoS
-}
-
-// row is the row of a QoS in the table.
-func row(qos uint32) *QoSClass {
-	if rank, class := Rank(qos); class {
-		return &classes[rank]
-	}
-	return &other
-}
-
-// Class is the row of a QoS. All that are no class share the table's last row, with
-// priority 5 and queue index 5.
-func Class(qos uint32) QoSClass {
-	c := *row(qos)
-	c.QoS = qos
-	return c
-}
-
-// Priority is the program priority of a QoS; lower is more urgent.
-func Priority(qos uint32) uint32 { return row(qos).Priority }
-
-// QueueIndex is the queue index of a QoS, and whether it is documented; it is for real
-// time and for what is no class.
-func QueueIndex(qos uint32) (index uint32, known bool) {
-	c := row(qos)
-	return c.Queue, c.Known
+	return QoSBackground
 }

@@ -38,25 +38,31 @@ const (
 // MaxSurfaces is how many surfaces the mapper takes in a request (facts, section 5).
 const MaxSurfaces = 128
 
-// Surfaces appends the identifiers of a request's input, output and intermediate surfaces
-// to dst.
+// Surfaces are the bytes of the identifiers of a request's input, output and intermediate
+// surfaces, where they lie.
 //
 // How wide an identifier is and how many there are is not documented. This package
 // reads identifiers of 32 bits, one after the other from +0x020, up to the first 0 and
 // to MaxSurfaces. Programs for older kernels are known to put identifiers elsewhere in
 // requests of another size, so this is no layout to send to Apple's driver.
-func Surfaces(request []byte, dst []uint32) []uint32 {
-	for area := surfaceArea(request); len(area) > 0; area = area[4:] {
-		id := binary.LittleEndian.Uint32(area)
-		if id == 0 {
-			break
-		}
-		dst = append(dst, id)
+func Surfaces(request []byte) []byte {
+	area, n := surfaceArea(request), 0
+	for n < len(area) && binary.LittleEndian.Uint32(area[n:]) != 0 {
+		n += 4
 	}
-	return dst
+	return area[:n:n]
 }
 
-// PutSurfaces writes at most MaxSurfaces identifiers, none of them 0, as Surfaces reads
+// Identifiers are those in the bytes that Surfaces gives.
+func Identifiers(surfaces []byte) []uint32 {
+	ids := make([]uint32, len(surfaces)/4)
+	for i := range ids {
+		ids[i] = binary.LittleEndian.Uint32(surfaces[4*i:])
+	}
+	return ids
+}
+
+// PutSurfaces writes at most MaxSurfaces identifiers, none of them 0, where Surfaces finds
 // them, and clears what is left of the MaxSurfaces places.
 func PutSurfaces(request []byte, ids []uint32) {
 	area := surfaceArea(request)

@@ -2,8 +2,7 @@ package driverabi
 
 import "strconv"
 
-// Return is what a selector answers: an IOReturn. It is an error; Err gives nil for
-// Success.
+// Return is what a selector answers: an IOReturn. It is an error, but for Success.
 type Return uint32
 
 // Return codes. The first three codes after Success recur in every shim of the driver
@@ -93,11 +92,3 @@ func (r Return) String() string {
 
 // Error is String.
 func (r Return) Error() string { return r.String() }
-
-// Err is nil for Success and r otherwise.
-func (r Return) Err() error {
-	if r == Success {
-		return nil
-	}
-	return r
-}

@@ -13,7 +13,6 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/internal/engine/broker"
-	"github.com/anekit/anekit/internal/engine/broker/driver"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/internal/plist"
 )
@@ -94,7 +93,7 @@ func statsOf(socket string, named map[string]uint64) plist.Dict {
 		for _, name := range []string{"sent", "completed", "failed", "cancelled", "timed out", "refused", "waiting",
 			"most waiting", "longest wait ns"} {
 			row = append(row, plist.Of(strings.ReplaceAll(name, " ", "_"),
-				named[fmt.Sprintf("level %d %s", driver.LevelOf(class.QoS), name)])...)
+				named[fmt.Sprintf("level %d %s", class.Queue, name)])...)
 		}
 		classes = append(classes, row)
 	}

@@ -5,15 +5,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // warm returns one request after another of the same program and surfaces.
-func warm(t testing.TB, s *software, port uint64, flags uint32) func() driverabi.Return {
+func warm(t testing.TB, s *software, port uint64, flags uint32) func() error {
 	a := ask{token: s.token, port: port, surfaces: s.ids, submit: Submit{Flags: flags}}.args()
 	sequence := uint32(0)
-	return func() driverabi.Return {
+	return func() error {
 		le.PutUint32(a.StructIn[8:], sequence)
 		sequence++
 		return s.client.Control(2, a)
@@ -22,8 +20,8 @@ func warm(t testing.TB, s *software, port uint64, flags uint32) func() driverabi
 
 func TestWarmRequestsAllocateNothing(t *testing.T) {
 	s := newSoft(t, smallest)
-	ended := make(chan driverabi.Return, 1)
-	s.client.info.Wake = func(d Completion) { ended <- d.Return }
+	ended := make(chan error, 1)
+	s.client.info.Wake = func(d Completion) { ended <- d.Err }
 	for name, tc := range map[string]struct {
 		port  uint64
 		flags uint32
@@ -31,10 +29,10 @@ func TestWarmRequestsAllocateNothing(t *testing.T) {
 		s.client.next = 0
 		send := warm(t, s, tc.port, tc.flags)
 		one := func() {
-			if ret := send(); ret != ok {
+			if ret := send(); ret != nil {
 				t.Errorf("%s: %v", name, ret)
 			}
-			if tc.port != 0 && <-ended != ok {
+			if tc.port != 0 && <-ended != nil {
 				t.Errorf("%s: failed", name)
 			}
 		}
@@ -50,7 +48,7 @@ func BenchmarkSend(b *testing.B) {
 	send()
 	b.ReportAllocs()
 	for b.Loop() {
-		if ret := send(); ret != ok {
+		if ret := send(); ret != nil {
 			b.Fatal(ret)
 		}
 	}
@@ -60,13 +58,13 @@ func BenchmarkSend(b *testing.B) {
 // completion at a port.
 func BenchmarkSendQueued(b *testing.B) {
 	s := newSoft(b, smallest)
-	ended := make(chan driverabi.Return, 1)
-	s.client.info.Wake = func(d Completion) { ended <- d.Return }
+	ended := make(chan error, 1)
+	s.client.info.Wake = func(d Completion) { ended <- d.Err }
 	send := warm(b, s, 1, 0)
 	b.ReportAllocs()
 	for b.Loop() {
 		send()
-		if ret := <-ended; ret != ok {
+		if ret := <-ended; ret != nil {
 			b.Fatal(ret)
 		}
 	}

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"container/list"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,122 +16,66 @@ import (
 const maxBound = 4096
 
 // binding is a prepared Invocation: a program with surfaces, kept so that a request
-// that comes again costs no memory. The Driver's lock guards what follows invocation.
-// Bindings are added and removed with the lock and with the client's slow as well.
+// that comes again costs no memory. The Driver's lock guards flying and use.
 type binding struct {
-	owner        *attachment
-	surfaces     []uint32
-	hash         uint64
-	invocation   ane.Invocation
-	bytes        int64
-	flying       int
-	newer, older *binding // in the order of use, among all of the client
+	owner      *attachment
+	surfaces   string // identifiers as requests have them
+	invocation ane.Invocation
+	bytes      int64
+	flying     int
+	use        *list.Element // of the client's bound
 }
 
-// bindings are those of a client in the order of their use.
-type bindings struct {
-	newest, oldest *binding
-	n              int
-	bytes          int64
-}
-
-// use makes b, which is there already or is new, the newest.
-func (l *bindings) use(b *binding) {
-	if l.newest == b {
-		return
-	}
-	if b.newer != nil {
-		l.drop(b)
-	}
-	if b.older = l.newest; b.older == nil {
-		l.oldest = b
-	} else {
-		b.older.newer = b
-	}
-	l.newest = b
-	l.n++
-	l.bytes += b.bytes
-}
-
-// drop takes b out.
-func (l *bindings) drop(b *binding) {
-	if b.newer == nil {
-		l.newest = b.older
-	} else {
-		b.newer.older = b.older
-	}
-	if b.older == nil {
-		l.oldest = b.newer
-	} else {
-		b.older.newer = b.newer
-	}
-	b.newer, b.older = nil, nil
-	l.n--
-	l.bytes -= b.bytes
-}
-
-// idle is the one without requests that was used longest ago.
-func (l *bindings) idle() *binding {
-	b := l.oldest
-	for b != nil && b.flying > 0 {
-		b = b.newer
-	}
-	return b
-}
-
-// find returns the binding of surfaces, nil where there is none. The caller holds the
-// lock.
-func (x *attachment) find(surfaces []uint32) *binding {
-	for _, b := range x.bound[hash(surfaces)] {
-		if slices.Equal(b.surfaces, surfaces) {
-			return b
+// names reports whether b has a surface, whose identifier is in the bytes of key.
+func (b *binding) names(key string) bool {
+	for i := 0; i < len(b.surfaces); i += len(key) {
+		if b.surfaces[i:][:len(key)] == key {
+			return true
 		}
+	}
+	return false
+}
+
+// newest is the binding that was used last, nil where none is. The caller holds the lock.
+func (c *Client) newest() *binding {
+	if first := c.bound.Front(); first != nil {
+		return first.Value.(*binding)
 	}
 	return nil
 }
 
-// hash is FNV-1a over 32-bit words.
-func hash(surfaces []uint32) uint64 {
-	h := uint64(14695981039346656037)
-	for _, id := range surfaces {
-		h = (h ^ uint64(id)) * 1099511628211
-	}
-	return h
+// remove takes out b, which has no requests in flight. The caller holds slow and the lock,
+// and closes b without the lock.
+func (c *Client) remove(b *binding) {
+	delete(b.owner.bound, b.surfaces)
+	c.bound.Remove(b.use)
+	c.size -= b.bytes
+	c.driver.counts.Bound--
 }
 
-// matching are the bindings of x that match. The caller holds slow and may do without the
-// lock.
-func (x *attachment) matching(match func(*binding) bool) []*binding {
+// unbind takes out the bindings that match, for the caller to close, or none and is Busy
+// while one has requests in flight. The caller holds slow, which keeps bindings as they
+// are: they are looked through without the lock, which other clients wait for.
+func (c *Client) unbind(match func(*binding) bool) ([]*binding, error) {
 	var out []*binding
-	for _, same := range x.bound {
-		for _, b := range same {
+	for _, x := range c.tokens {
+		for _, b := range x.bound {
 			if match(b) {
 				out = append(out, b)
 			}
 		}
 	}
-	return out
-}
-
-// unbind takes list out. None of it has requests in flight. The caller holds slow and the
-// lock, and closes the bindings without the lock.
-func (c *Client) unbind(list []*binding) {
-	for _, b := range list {
-		bound := b.owner.bound
-		same := bound[b.hash]
-		if len(same) == 1 {
-			delete(bound, b.hash)
-		} else {
-			i := slices.Index(same, b)
-			bound[b.hash] = slices.Delete(same, i, i+1)
-		}
-		c.bound.drop(b)
+	d := c.driver
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if slices.ContainsFunc(out, func(b *binding) bool { return b.flying > 0 }) {
+		return nil, refuse(driverabi.Busy, "a request in flight needs a surface", "cancel it or wait for it")
 	}
-	c.driver.bound -= len(list)
+	for _, b := range out {
+		c.remove(b)
+	}
+	return out, nil
 }
-
-// everyone matches all bindings.
-func everyone(*binding) bool { return true }
 
 func closeAll(list []*binding) error {
 	var errs []error
@@ -143,54 +88,56 @@ func closeAll(list []*binding) error {
 	return errors.Join(errs...)
 }
 
-// bind prepares the program that token names with surfaces, in the order of its inputs
-// and then its outputs, each at byte 0 of a surface of its own; inputs may share one.
-func (c *Client) bind(token uint64, surfaces []uint32) (driverabi.Return, error) {
-	d := c.driver
+// bind prepares the program of an order with its surfaces, in the order of the program's
+// inputs and then its outputs, each at byte 0 of a surface of its own; inputs may share one.
+// It binds nothing where admit has another answer now.
+func (c *Client) bind(o *order) error {
 	c.slow.Lock()
 	defer c.slow.Unlock()
-	d.mu.Lock()
-	own := c.tokens[token]
-	fit := own != nil && own.state == isPrepared && c.quiet.Load() == 0
-	done := fit && own.find(surfaces) != nil
-	d.mu.Unlock()
-	if !fit || done {
-		return driverabi.Success, nil // admit tells why, or finds it
+	own := c.tokens[o.token]
+	if own == nil || own.state != isPrepared || own.bound[string(o.surfaces)] != nil {
+		return nil
 	}
 	p := own.program
-	tensors, err := c.tensors(p, surfaces)
+	tensors, err := c.tensors(p, driverabi.Identifiers(o.surfaces))
 	if err != nil {
-		return resultOf(err), err
+		return err
 	}
+	b := &binding{owner: own, surfaces: string(o.surfaces)}
 	inputs := len(p.in)
 	p.gate.Lock()
-	invocation, err := p.exec.Prepare(tensors[:inputs:inputs], tensors[inputs:])
+	b.invocation, err = p.exec.Prepare(tensors[:inputs:inputs], tensors[inputs:])
 	p.gate.Unlock()
 	if err != nil {
-		return resultOf(err), err
+		return err
 	}
-	b := &binding{owner: own, surfaces: slices.Clone(surfaces), hash: hash(surfaces), invocation: invocation}
 	if x, ok := p.exec.(Measured); ok {
 		_, _, b.bytes = x.Footprint()
 	}
-	var old []*binding
+	return closeAll(c.enter(b))
+}
+
+// enter puts b in, and takes out bindings beyond the bounds for the caller to close. The
+// caller holds slow.
+func (c *Client) enter(b *binding) (evicted []*binding) {
+	d := c.driver
 	d.mu.Lock()
-	own.bound[b.hash] = append(own.bound[b.hash], b)
-	c.bound.use(b)
-	d.bound++
-	for c.bound.n > maxBound || d.opts.BoundBytes > 0 && c.bound.bytes > d.opts.BoundBytes {
-		idle := c.bound.idle()
-		if idle == nil || idle == b {
+	defer d.mu.Unlock()
+	b.owner.bound[b.surfaces] = b
+	b.use = c.bound.PushFront(b)
+	c.size += b.bytes
+	d.counts.Bound++
+	for at := c.bound.Back(); at != b.use; {
+		if c.bound.Len() <= maxBound && (d.opts.BoundBytes == 0 || c.size <= d.opts.BoundBytes) {
 			break
 		}
-		old = append(old, idle)
-		c.unbind([]*binding{idle})
+		old := at.Value.(*binding)
+		if at = at.Prev(); old.flying == 0 {
+			c.remove(old)
+			evicted = append(evicted, old)
+		}
 	}
-	d.mu.Unlock()
-	if err := closeAll(old); err != nil {
-		return resultOf(err), err
-	}
-	return driverabi.Success, nil
+	return evicted
 }
 
 // tensors lays a program's tensors on mapped surfaces. The caller holds slow.
@@ -202,8 +149,8 @@ func (c *Client) tensors(p *program, surfaces []uint32) ([]*ane.Tensor, error) {
 	}
 	list := make([]*ane.Tensor, len(layouts))
 	for i, l := range layouts {
-		m := c.mapped[surfaces[i]]
-		if m == nil {
+		s := c.mapped[surfaces[i]]
+		if s == nil {
 			return nil, fault("bind", ane.ErrStale,
 				fmt.Sprintf("surface %d, of %s, is not mapped", surfaces[i], l.Name),
 				"map it with direct selector 5")
@@ -213,7 +160,7 @@ func (c *Client) tensors(p *program, surfaces []uint32) ([]*ane.Tensor, error) {
 				"give every output a surface of its own")
 		}
 		var err error
-		if list[i], err = ane.OnBlock(m.surface.block, l); err != nil {
+		if list[i], err = ane.OnBlock(s.block, l); err != nil {
 			return nil, err
 		}
 	}

@@ -8,23 +8,21 @@
 // token is refused like one that never was.
 //
 // What the source of the ABI leaves undocumented, this package fills with fields of its
-// own. All of them are declared in the files layout*.go and marked as ours; no other
-// driver reads them.
+// own. All of them are declared in layout.go; no other driver reads them.
 //
 // # Queue
 //
 // All requests of all clients go through one queue to one engine, which runs one at
-// a time. There are eight levels; LevelOf gives that of a quality of service. Within
+// a time. There are eight levels; driverabi.Class gives that of a quality of service. Within
 // a level requests run in the order in which they came. Between levels the engine's
 // turns are divided by weight: level n+1 gets half the turns of level n while both
 // have work, and a level that has work gets one turn in any StarvationBound, so the
-// lowest class is served however busy the others are. An engine may call Yield of a run's context between two steps,
-// or two parts of a step: requests of higher levels then run, and what follows counts as a turn of its own level. A run
-// that has yielded goes on for a quarter of a millisecond before it yields again. A client has at
-// most driverabi.QueueDepth requests in the queue; one more is answered with a full code and may be sent again
-// after a completion. When all clients together fill the queue, one that has nothing in it
-// is admitted all the same. Stats counts, for every level, what became of its requests and
-// how long they waited.
+// lowest class is served however busy the others are. An engine may call Yield of a run's
+// context between two steps, or two parts of a step: requests of higher levels then run,
+// and what follows counts as a turn of its own level. A client has at most
+// driverabi.QueueDepth requests in the queue; one more is answered with a full code and may
+// be sent again after a completion. When all clients together fill the queue, one that has
+// nothing in it is admitted all the same.
 //
 // # Completion
 //
@@ -33,20 +31,17 @@
 //
 // # Lifetimes
 //
-// A program belongs to the caller that added it, and stays open until after RemoveProgram. A
-// surface's Block is held from AddSurface to RemoveSurface. Everything else belongs to
+// A program belongs to the caller that added it, and stays open until after Remove. A
+// surface's Block is held from AddSurface to Remove. Everything else belongs to
 // the client and is undone by Client.Close.
 //
 // # Limits
 //
 // Answered as on a release build: the debug work processor and the firmware load are
 // Unsupported. There is no power state, so arguments about power change a request's
-// level; a loaded program is never unwired, so keeping it wired changes nothing. A
-// chain has one procedure, and answers when its outputs are written. The levels 0 and 1,
-// which the firmware counts as real time, are never used: quality of service 0 has the
-// documented level 2. Programs of the software engine are Instancers, so their instances
-// compile nothing; an instance of a base that is none is made by Options.Instance, and
-// refused by a driver without that. An engine that ignores its context delays
-// every client: nothing can take a run from it. Clients that share a program wait for each
-// other's loading of it, and a client that ends waits with them.
+// level. A chain has one procedure, and answers when its outputs are written. The levels 0
+// and 1, which the firmware counts as real time, are never used: quality of service 0 has
+// the documented level 2. An engine that ignores its context delays every client: nothing
+// can take a run from it. Clients that share a program wait for each other's loading of it,
+// and a client that ends waits with them.
 package driver

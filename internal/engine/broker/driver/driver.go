@@ -2,7 +2,6 @@ package driver
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -15,14 +14,45 @@ import (
 // cancelled.
 const patience = 5 * time.Second
 
+// totalDepth is how many requests all clients together may have in the queue: that of
+// eight full clients, and one more for every client that has none. It bounds what a
+// completion can have to wait for.
+const totalDepth = 8 * driverabi.QueueDepth
+
+// Options configure a Driver.
+type Options struct {
+	// BoundBytes bounds what the prepared Invocations of one client take together, as far as their programs
+	// tell (see Measured); 0 is no bound. The one that is bound last stays in any case.
+	BoundBytes int64
+	// Instance makes a program that differs from base in its weights alone; the driver
+	// closes it. weights holds the files that differ; the others are the base's. It is
+	// asked for bases that are no Instancer, and may compile.
+	// nil refuses those bases.
+	Instance func(ctx context.Context, base ane.Executable, weights ane.Weights) (ane.Executable, error)
+}
+
+// Instancer is an Executable that can make another one of the same program with
+// other weights, without compiling. weights holds the files that differ. The caller
+// owns the new one, and keeps the base open during the call.
+type Instancer interface {
+	NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error)
+}
+
+// Measured is an Executable that tells what it takes, in bytes: until Close besides text and weights, while it is
+// loaded, and for each Invocation.
+type Measured interface {
+	Footprint() (held, loaded, bound int64)
+}
+
 // Driver is the one owner of an engine's time. Its methods may be called from
-// several goroutines. The zero value and nil are closed.
+// several goroutines.
 type Driver struct {
 	opts            Options
 	control, direct *driverabi.Dispatcher
 	served          chan struct{} // closed when the engine's goroutine has ended
 	patience        time.Duration
 	leastTurn       time.Duration
+	depth, total    int // of the queue, for one client and for all
 
 	mu      sync.Mutex // the gate: guards what follows, and the tables of the clients
 	rung    *sync.Cond // a doorbell was rung, or the engine became free: for its goroutine
@@ -38,72 +68,23 @@ type Driver struct {
 	busy    int      // clients that have some
 
 	clients   map[*Client]struct{}
-	programs  map[uint64]*program
-	weights   map[uint64]*weights
-	surfaces  map[uint32]*surface
+	resources map[uint64]*resource
 	iommu     *dart.Table
-	resident  int
-	mapped    int
-	bound     int
-	instances int // open ones
-	created   uint64
-	completed uint64
-	yields    uint64
-	levels    [Levels]Level // but Waiting and MostWaiting, which queue has
+	counts    Stats // what Stats does not count itself
 }
 
-// New starts a driver. The error matches ane.ErrUnavailable without an Engine, and
-// ane.ErrLength for depths outside their bounds.
-func New(o Options) (*Driver, error) {
-	if o.Engine == nil {
-		return nil, fault("open", ane.ErrUnavailable, "no engine", "give Options.Engine")
-	}
-	if o.QueueDepth < 0 || o.QueueDepth > driverabi.QueueDepth || o.TotalDepth < 0 {
-		return nil, fault("open", ane.ErrLength, fmt.Sprintf("queue depth %d, total %d", o.QueueDepth, o.TotalDepth),
-			fmt.Sprintf("take 1 to %d for a client and at least 1 for all, or 0 for the defaults",
-				driverabi.QueueDepth))
-	}
-	if o.QueueDepth == 0 {
-		o.QueueDepth = driverabi.QueueDepth
-	}
-	if o.TotalDepth == 0 {
-		o.TotalDepth = TotalDepth
-	}
+// New starts a driver. The caller closes the engine that compiled the programs after it.
+func New(o Options) *Driver {
 	d := &Driver{
 		opts: o, served: make(chan struct{}), patience: patience, leastTurn: leastTurn,
-		born: time.Now(), iommu: newIOMMU(),
-		clients:  map[*Client]struct{}{},
-		programs: map[uint64]*program{}, weights: map[uint64]*weights{}, surfaces: map[uint32]*surface{},
+		depth: driverabi.QueueDepth, total: totalDepth, born: time.Now(), iommu: newIOMMU(),
+		clients: map[*Client]struct{}{}, resources: map[uint64]*resource{},
 	}
 	d.rung, d.settled = sync.NewCond(&d.mu), sync.NewCond(&d.mu)
 	d.control = driverabi.NewDispatcher(driverabi.ControlMethods(), controlHandlers())
 	d.direct = driverabi.NewDispatcher(driverabi.DirectMethods(), directHandlers())
 	go d.serve()
-	return d, nil
-}
-
-// Attach admits a client. Without Privileged the error matches ane.ErrDenied and
-// names the entitlement; after Close it matches ane.ErrClosed.
-func (d *Driver) Attach(info ClientInfo) (*Client, error) {
-	if !info.Privileged {
-		return nil, fault("attach", ane.ErrDenied, driverabi.EntitlementOpen, "have the broker attach for you")
-	}
-	if !d.made() {
-		return nil, fault("attach", ane.ErrClosed, "", "take a driver from New")
-	}
-	c := &Client{driver: d, info: info, gone: make(chan struct{}),
-		created: map[uint64]*attachment{}, tokens: map[uint64]*attachment{},
-		chains: map[uint64]*chain{}, mapped: map[uint32]*mapping{}}
-	c.control.client, c.direct.client = c, c
-	c.ctx, c.cancel = context.WithCancel(context.Background())
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closing {
-		c.cancel()
-		return nil, fault("attach", ane.ErrClosed, "", "attach to another driver")
-	}
-	d.clients[c] = struct{}{}
-	return c, nil
+	return d
 }
 
 // Close refuses new requests and waits for accepted ones until ctx ends; what is left
@@ -111,9 +92,6 @@ func (d *Driver) Attach(info ClientInfo) (*Client, error) {
 // matches ane.ErrStuck when the engine does not come back from a cancelled request;
 // repeating Close waits again.
 func (d *Driver) Close(ctx context.Context) error {
-	if !d.made() {
-		return nil
-	}
 	d.mu.Lock()
 	d.closing = true
 	stop := context.AfterFunc(ctx, d.wakeAll)
@@ -145,15 +123,12 @@ func (d *Driver) Close(ctx context.Context) error {
 	<-d.served
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, s := range d.surfaces {
-		s.block.Release()
+	for _, r := range d.resources {
+		r.release()
 	}
-	clear(d.surfaces)
+	clear(d.resources)
 	return nil
 }
-
-// made reports whether d came from New.
-func (d *Driver) made() bool { return d != nil && d.rung != nil }
 
 // wakeAll has every caller that closes check again.
 func (d *Driver) wakeAll() {

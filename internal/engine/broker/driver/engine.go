@@ -1,12 +1,6 @@
 package driver
 
-import (
-	"context"
-	"errors"
-	"time"
-
-	"github.com/anekit/anekit/internal/engine/driverabi"
-)
+import "time"
 
 // enqueue puts r into the queue and rings a doorbell, whose index was checked. The caller
 // holds the lock, which enqueue releases.
@@ -18,12 +12,18 @@ func (d *Driver) enqueue(r *request, index uint32) {
 	d.rung.Signal() // the engine's goroutine alone waits for it
 }
 
-// clearBell forgets the doorbells when the queue is empty. The caller holds the lock.
-func (d *Driver) clearBell() {
+// leaves counts the wait of r, which has left the queue, and forgets the doorbells when the
+// queue is empty. The caller holds the lock.
+func (d *Driver) leaves(r *request) {
+	l := &d.counts.Levels[r.level]
+	l.LongestWait = max(l.LongestWait, d.clock()-r.since)
 	if d.queue.n == 0 {
 		d.bell = 0
 	}
 }
+
+// clock is the time since the driver started.
+func (d *Driver) clock() time.Duration { return time.Since(d.born) }
 
 // serve gives the engine's turns to the queue until the driver stops.
 func (d *Driver) serve() {
@@ -36,8 +36,7 @@ func (d *Driver) serve() {
 			continue
 		}
 		r := d.queue.pop()
-		d.waited(r)
-		d.clearBell()
+		d.leaves(r)
 		d.run(r)
 		d.deliver(r)
 		d.mu.Lock()
@@ -79,9 +78,8 @@ func (l *life) Yield() {
 		if next == nil {
 			return
 		}
-		d.waited(next)
-		d.clearBell()
-		d.yields++
+		d.leaves(next)
+		d.counts.Yields++
 		d.run(next)
 		d.deliver(next)
 		d.mu.Lock()
@@ -96,17 +94,4 @@ func (d *Driver) fits(r *request) bool {
 		}
 	}
 	return true
-}
-
-// verdict is the code of a request that ended with err.
-func verdict(err error, l *life) driverabi.Return {
-	switch {
-	case err == nil:
-		return driverabi.Success
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(l.Err(), context.DeadlineExceeded):
-		return driverabi.Timeout
-	case errors.Is(err, context.Canceled), l.Err() != nil:
-		return driverabi.Aborted
-	}
-	return resultOf(err)
 }

@@ -9,44 +9,39 @@ import (
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
-// refuse notes why the answer is ret, and what to do about it.
-func (c *Client) refuse(ret driverabi.Return, detail, hint string, cause error) driverabi.Return {
-	err := fault("call", ane.Because(ret, cause), detail, hint)
-	c.why.Store(&err)
-	return ret
+// refuse is the answer of a call that is not done: its code, why, and what to do.
+func refuse(ret driverabi.Return, detail, hint string) error { return fault("call", ret, detail, hint) }
+
+// coded is err, which has a code from now on.
+func coded(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[driverabi.Return](err); ok {
+		return err
+	}
+	return fault("call", ane.Because(Code(err), err), "", "")
 }
 
-// dispatched tells why a dispatcher answered ret before a handler ran.
-func dispatched(table *driverabi.Dispatcher, selector int, a *driverabi.Args, ret driverabi.Return) (
-	detail, hint string) {
+// call makes a call, and tells why where the dispatcher refused it.
+func call(table *driverabi.Dispatcher, n *connection, selector int, a *driverabi.Args) error {
+	err := table.Call(n, selector, a)
+	ret, bare := err.(driverabi.Return)
+	if !bare {
+		return err
+	}
 	m, known := table.Method(selector)
 	switch {
-	case !known:
-		return fmt.Sprintf("selector %d", selector), "use a selector of this connection's table"
-	case a == nil:
-		return m.Handler + " without arguments", "give arguments, with nothing in them where the table has 0"
-	case ret == driverabi.NotOpen:
-		return m.Handler + " of a client that is closing", "attach again"
+	case !known || a == nil:
+		return refuse(ret, fmt.Sprintf("selector %d %s", selector, m.Handler),
+			"use a selector of this connection's table, and give arguments")
 	case ret == driverabi.Unsupported:
-		return m.Handler + " is disabled, as on a release build", "do without it"
-	case a.AsyncPort != 0 && !m.Async():
-		return m.Handler + " with a port", "give a port to selector 2 alone; this one is done when it answers"
+		return refuse(ret, m.Handler+" is disabled, as on a release build", "do without it")
 	}
-	return fmt.Sprintf("%s with %d scalars and %d bytes in, %d scalars and %d bytes out",
-			m.Handler, len(a.ScalarIn), len(a.StructIn), len(a.ScalarOut), len(a.StructOut)),
-		fmt.Sprintf("give %d and %d in, %d and %d out", m.ScalarIn, m.StructIn, m.ScalarOut, m.StructOut)
-}
-
-// Explain tells why the most recent call that did not succeed was refused, for logs
-// and messages; it matches the code and what the engine said. nil after a call that
-// succeeded. Callers on several goroutines get the answer to the last call.
-func (c *Client) Explain() error {
-	if c != nil {
-		if err := c.why.Load(); err != nil {
-			return *err
-		}
-	}
-	return nil
+	return refuse(ret, fmt.Sprintf("%s with %d scalars and %d bytes in, %d scalars and %d bytes out, port %#x",
+		m.Handler, len(a.ScalarIn), len(a.StructIn), len(a.ScalarOut), len(a.StructOut), a.AsyncPort),
+		fmt.Sprintf("give %d and %d in, %d and %d out, and a port to selector 2 alone",
+			m.ScalarIn, m.StructIn, m.ScalarOut, m.StructOut))
 }
 
 // meanings join the driver's codes with the errors of package ane: means is what a code
@@ -84,8 +79,11 @@ func Meaning(code driverabi.Return) error {
 	return ane.ErrEngine
 }
 
-// resultOf is the code in err, if there is one, or else that of its meaning.
-func resultOf(err error) driverabi.Return {
+// Code is the code in err, if there is one, or else that of its meaning; Success for nil.
+func Code(err error) driverabi.Return {
+	if err == nil {
+		return driverabi.Success
+	}
 	if code, ok := errors.AsType[driverabi.Return](err); ok {
 		return code
 	}
@@ -98,5 +96,3 @@ func resultOf(err error) driverabi.Return {
 	}
 	return driverabi.DeviceError
 }
-
-func counted(n int, what string) string { return fmt.Sprintf("%d %s", n, what) }

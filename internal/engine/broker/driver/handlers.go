@@ -20,14 +20,45 @@ const (
 // Version is what GetVersion answers.
 const Version uint64 = engineVersion<<16 | engineRevision
 
-// guard turns a method of an open connection into a Handler.
-func guard(f func(*connection, *driverabi.Args) driverabi.Return) driverabi.Handler {
-	return func(client any, a *driverabi.Args) driverabi.Return {
+// handler serves a selector on a connection.
+type handler func(*connection, *driverabi.Args) error
+
+// guard demands an open connection.
+func guard(h handler) driverabi.Handler {
+	return func(client any, a *driverabi.Args) error {
 		n := client.(*connection)
 		if n.session.Load() == 0 {
-			return n.client.refuse(driverabi.NotOpen, "no handshake on this connection", "open it with selector 0", nil)
+			return refuse(driverabi.NotOpen, "no handshake on this connection, or it is closing",
+				"open it with selector 0, or attach again")
 		}
-		return f(n, a)
+		return coded(h(n, a))
+	}
+}
+
+// slow is guard for what waits for the client's other slow calls.
+func slow(h handler) driverabi.Handler {
+	guarded := guard(h)
+	return func(client any, a *driverabi.Args) error {
+		c := client.(*connection).client
+		c.slow.Lock()
+		defer c.slow.Unlock()
+		return guarded(client, a)
+	}
+}
+
+// reads has f take its message.
+func reads[In any](f func(*connection, In) error) handler {
+	return func(n *connection, a *driverabi.Args) error { return f(n, Parse[In](a.StructIn)) }
+}
+
+// replies has f take its message, and answer with another one.
+func replies[In, Out any](f func(*connection, In) (Out, error)) handler {
+	return func(n *connection, a *driverabi.Args) error {
+		out, err := f(n, Parse[In](a.StructIn))
+		if err == nil {
+			copy(a.StructOut, Bytes(out))
+		}
+		return err
 	}
 }
 
@@ -39,13 +70,13 @@ func controlHandlers() map[int]driverabi.Handler {
 		0:  open,
 		1:  guard(closeConnection),
 		2:  guard(send),
-		3:  guard(create),
-		4:  guard(prepare),
-		5:  guard(unprepare),
-		6:  guard(destroy),
-		7:  guard(status),
-		8:  guard(createInstance),
-		9:  guard(chainingPrepare),
+		3:  slow(reads(create)),
+		4:  slow(replies(prepare)),
+		5:  slow(reads(unprepare)),
+		6:  slow(reads(destroy)),
+		7:  guard(replies(status)),
+		8:  slow(reads(createInstance)),
+		9:  guard(chaining(replies(chainingPrepare))),
 		10: guard(version),
 	}
 }
@@ -56,50 +87,47 @@ func directHandlers() map[int]driverabi.Handler {
 		0: open,
 		1: guard(closeConnection),
 		2: guard(send),
-		3: guard(enqueueOutputs),
-		4: guard(inputsReady),
-		5: guard(mapMemory),
-		6: guard(unmapMemory),
-		7: guard(sessionHint),
-		8: guard(setActiveProcedure),
+		3: guard(chaining(reads(enqueueOutputs))),
+		4: guard(chaining(inputsReady)),
+		5: slow(mapMemory),
+		6: slow(reads(unmapMemory)),
+		7: guard(replies(sessionHint)),
+		8: guard(chaining(reads(setActiveProcedure))),
 	}
 }
 
 // open is the handshake of table 27.3. Opening an open connection is BadArgument.
-func open(client any, a *driverabi.Args) driverabi.Return {
+func open(client any, a *driverabi.Args) error {
 	n := client.(*connection)
 	c, d := n.client, n.client.driver
 	usage := driverabi.UsageType(a.StructIn[driverabi.DeviceUsage])
 	if ret := usage.Check(); ret != driverabi.Success {
-		return c.refuse(ret, fmt.Sprintf("usage type %d", usage), "open with usage type 1", nil)
+		return refuse(ret, fmt.Sprintf("usage type %d", usage), "open with usage type 1")
 	}
-	session := token()
 	d.mu.Lock()
-	again, closing := n.session.Load() != 0, c.closing.Load()
-	if !again && !closing {
-		n.session.Store(session)
-	}
-	d.mu.Unlock()
+	defer d.mu.Unlock()
 	switch {
-	case again:
-		return c.refuse(driverabi.BadArgument, "the connection is open", "close it with selector 1 first", nil)
-	case closing:
-		return c.refuse(driverabi.NotOpen, "the client is closing", "attach again", nil)
+	case c.quiet.Load() > 0:
+		return refuse(driverabi.NotOpen, "the client, or a connection of it, is closing",
+			"wait for the end of the connection, or attach again")
+	case n.session.Load() != 0:
+		return refuse(driverabi.BadArgument, "the connection is open", "close it with selector 1 first")
 	}
+	n.session.Store(token())
 	copy(a.StructOut, a.StructIn)
-	driverabi.DeviceToken.Put(a.StructOut, session)
+	driverabi.DeviceToken.Put(a.StructOut, n.session.Load())
 	driverabi.DeviceVersion.Put(a.StructOut, engineVersion)
 	driverabi.DeviceRevision.Put(a.StructOut, engineRevision)
 	driverabi.DeviceEngines.Put(a.StructOut, engineCount)
 	driverabi.DeviceCPUSubtype.Put(a.StructOut, cpuSubtype)
-	return driverabi.Success
+	return nil
 }
 
 // closeConnection ends a session. All requests of the client are cancelled and their
 // completions awaited; with the control connection go its programs and the count of
 // sequence numbers, with the direct one its mappings and its hint. A handshake opens it
 // again.
-func closeConnection(n *connection, _ *driverabi.Args) driverabi.Return {
+func closeConnection(n *connection, _ *driverabi.Args) error {
 	c, d := n.client, n.client.driver
 	d.mu.Lock()
 	open := n.session.Swap(0) != 0
@@ -108,7 +136,7 @@ func closeConnection(n *connection, _ *driverabi.Args) driverabi.Return {
 	}
 	d.mu.Unlock()
 	if !open {
-		return c.refuse(driverabi.NotOpen, "another call closes this connection", "open it with selector 0", nil)
+		return refuse(driverabi.NotOpen, "another call closes this connection", "open it with selector 0")
 	}
 	c.quiesce()
 	c.slow.Lock()
@@ -126,54 +154,47 @@ func closeConnection(n *connection, _ *driverabi.Args) driverabi.Return {
 		c.hint = HintNone
 	}
 	c.quiet.Add(-1)
-	return driverabi.Success
+	return nil
 }
 
 // status answers GetStatus.
-func status(n *connection, a *driverabi.Args) driverabi.Return {
-	c, d := n.client, n.client.driver
+func status(n *connection, _ struct{}) (Status, error) {
+	d := n.client.driver
+	s := d.Stats()
 	d.mu.Lock()
-	x := Status{
-		Clients: uint32(len(d.clients)), Resident: uint32(d.resident), Mapped: uint32(d.mapped),
-		Queued:   uint32(d.queue.n),
-		InFlight: uint32(c.flying), Depth: uint32(d.opts.QueueDepth), Bell: d.bell,
-	}
-	if d.running != nil {
-		x.Running = 1
-	}
-	d.mu.Unlock()
-	copy(a.StructOut, Bytes(x))
-	return driverabi.Success
+	defer d.mu.Unlock()
+	return Status{
+		Clients: uint32(s.Clients), Resident: uint32(s.Resident), Mapped: uint32(s.Mapped),
+		Queued: uint32(s.Queued), Running: uint32(s.Running),
+		InFlight: uint32(n.client.flying), Depth: uint32(d.depth), Bell: d.bell,
+	}, nil
 }
 
 // version answers GetVersion.
-func version(_ *connection, a *driverabi.Args) driverabi.Return {
+func version(_ *connection, a *driverabi.Args) error {
 	a.ScalarOut[0] = Version
-	return driverabi.Success
+	return nil
 }
 
 // sessionHint sets the bias of the session that its token names.
-func sessionHint(n *connection, a *driverabi.Args) driverabi.Return {
+func sessionHint(n *connection, x Hint) (Hinted, error) {
 	c, d := n.client, n.client.driver
 	if !c.info.ClientHints {
-		return c.refuse(driverabi.NotPrivileged, driverabi.EntitlementClientHints, "send requests without a hint", nil)
+		return Hinted{}, refuse(driverabi.NotPrivileged, driverabi.EntitlementClientHints, "send requests without a hint")
 	}
-	x := Parse[Hint](a.StructIn)
-	reply := Hinted{Session: x.Session, Hint: x.Hint}
 	d.mu.Lock()
-	ok := x.Session == n.session.Load() && x.Hint <= HintBackground
-	if ok {
-		reply.Before, c.hint = c.hint, x.Hint
-		reply.Queued = uint32(c.flying)
+	defer d.mu.Unlock()
+	reply := Hinted{Session: x.Session, Hint: x.Hint, Before: c.hint, Queued: uint32(c.flying)}
+	if x.Session != n.session.Load() || x.Hint > HintBackground {
+		return reply, refuse(driverabi.BadArgument, fmt.Sprintf("another session's token, or hint %d", x.Hint),
+			"give the token that this connection's handshake answered with, and a hint that there is")
 	}
-	d.mu.Unlock()
-	if !ok {
-		return c.refuse(driverabi.BadArgument, fmt.Sprintf("another session's token, or hint %d", x.Hint),
-			"give the token that this connection's handshake answered with, and a hint that there is", nil)
-	}
-	copy(a.StructOut, Bytes(reply))
-	return driverabi.Success
+	c.hint = x.Hint
+	return reply, nil
 }
+
+// counted is n with what is counted, for messages.
+func counted(n int, what string) string { return fmt.Sprintf("%d %s", n, what) }
 
 // token returns a number that no client can guess and that is not 0.
 func token() uint64 {

@@ -28,73 +28,71 @@ func (r *rig) weights() uint64 {
 }
 
 func TestInstance(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newRig(t)
 	c := r.opened(privileged)
 	res, err := r.driver.AddProgram(adapter{r.engine.compile()})
 	require.NoError(t, err)
-	require.Equal(t, ok, create1(c, res))
+	require.NoError(t, create1(c, res))
 	w := r.weights()
-	token := c.created[res].token
-	require.Equal(t, driverabi.NotReady, instance1(c, Instance{Base: token, Resource: w}), "the base is not resident")
+	token := c.created(res).token
+	require.ErrorIs(t, instance1(c, Instance{Base: token, Resource: w}), driverabi.NotReady, "the base is not resident")
 	base, ret := prepare1(c, res)
-	require.Equal(t, ok, ret)
-	require.Equal(t, bad, instance1(c, Instance{Base: base.Token, Resource: res}), "a program is no weights")
-	require.Equal(t, bad, instance1(c, Instance{Base: base.Token + 1, Resource: w}))
+	require.NoError(t, ret)
+	require.ErrorIs(t, instance1(c, Instance{Base: base.Token, Resource: res}), bad, "a program is no weights")
+	require.ErrorIs(t, instance1(c, Instance{Base: base.Token + 1, Resource: w}), bad)
 
-	require.Equal(t, ok, instance1(c, Instance{Base: base.Token, Resource: w,
+	require.NoError(t, instance1(c, Instance{Base: base.Token, Resource: w,
 		Flags: PowerSaving | MoreAggressive | KeepWired, Depth: 127}))
-	require.Equal(t, bad, instance1(c, Instance{Base: base.Token, Resource: w}), "twice")
+	require.ErrorIs(t, instance1(c, Instance{Base: base.Token, Resource: w}), bad, "twice")
 	x, ret := prepare1(c, w)
-	require.Equal(t, ok, ret)
+	require.NoError(t, ret)
 	require.Equal(t, base.Intermediate, x.Intermediate)
 	require.NotEqual(t, base.Token, x.Token)
 	require.Equal(t, 2, r.driver.Stats().Resident)
-	require.ErrorIs(t, r.driver.RemoveProgram(w), ane.ErrInUse)
-	require.Equal(t, files{"w": {1}}, c.created[w].program.exec.(*exec).files)
+	require.ErrorIs(t, r.driver.Remove(w), ane.ErrInUse)
+	require.Equal(t, files{"w": {1}}, c.created(w).program.exec.(*exec).files)
 	_, ret = ask{token: x.Token, surfaces: r.pair(c)}.send(c)
-	require.Equal(t, ok, ret)
+	require.NoError(t, ret)
 
-	require.Equal(t, ok, unprepare1(c, base.Token))
-	require.Equal(t, ok, destroy1(c, Destroy{Token: base.Token}))
-	require.ErrorIs(t, r.driver.RemoveProgram(res), ane.ErrInUse, "its instance needs it")
-	require.Equal(t, ok, unprepare1(c, x.Token))
-	require.Equal(t, ok, destroy1(c, Destroy{Token: x.Token}))
+	require.NoError(t, unprepare1(c, base.Token))
+	require.NoError(t, destroy1(c, Destroy{Token: base.Token}))
+	require.ErrorIs(t, r.driver.Remove(res), ane.ErrInUse, "its instance needs it")
+	require.NoError(t, unprepare1(c, x.Token))
+	require.NoError(t, destroy1(c, Destroy{Token: x.Token}))
 	require.Equal(t, int32(1), r.engine.open.Load(), "the driver closed the instance")
-	require.NoError(t, r.driver.RemoveProgram(res))
-	require.NoError(t, r.driver.RemoveProgram(w))
+	require.NoError(t, r.driver.Remove(res))
+	require.NoError(t, r.driver.Remove(w))
 	require.Equal(t, uint64(1), r.driver.Stats().Created)
 }
 
 func TestInstanceArguments(t *testing.T) {
+	r := newRig(t)
+	plain := privileged
+	plain.Restricted = false
+	res, err := r.driver.AddProgram(adapter{r.engine.compile()})
+	require.NoError(t, err)
 	for _, tc := range []struct {
-		restricted   bool
+		info         ClientInfo
 		flags, depth uint32
-		want         error
+		want         driverabi.Return
 		text         string
 	}{
-		{true, 0, 0, nil, ""},
-		{false, PowerSaving | KeepWired, 127, nil, ""},
-		{true, MoreAggressive, 1, nil, ""},
-		{false, MoreAggressive, 1, ane.ErrDenied, "com.apple.aned.private.aggressivePowerSaving"},
-		{true, 8, 0, ane.ErrName, "arguments 0x8"},
-		{true, 0, 128, ane.ErrName, "queue depth 128"},
+		{privileged, 0, 0, ok, ""},
+		{plain, PowerSaving | KeepWired, 127, ok, ""},
+		{privileged, MoreAggressive, 1, ok, ""},
+		{plain, MoreAggressive, 1, driverabi.NotPrivileged, "com.apple.aned.private.aggressivePowerSaving"},
+		{privileged, 8, 0, bad, "arguments 0x8"},
+		{privileged, 0, 128, bad, "queue depth 128"},
 	} {
-		err := ClientInfo{Restricted: tc.restricted}.CheckInstance(tc.flags, tc.depth)
-		if tc.want == nil {
-			require.NoError(t, err)
-			continue
+		c := r.opened(tc.info)
+		base := r.prepared(c, res)
+		err := instance1(c, Instance{Base: base, Resource: r.weights(), Flags: tc.flags, Depth: tc.depth})
+		require.Equal(t, tc.want, Code(err))
+		if err != nil {
+			require.ErrorContains(t, err, tc.text)
 		}
-		require.ErrorIs(t, err, tc.want)
-		require.ErrorContains(t, err, tc.text)
+		require.NoError(t, c.Close(t.Context()))
 	}
-	r := newRig(t, Options{})
-	info := privileged
-	info.Restricted = false
-	c := r.opened(info)
-	require.Equal(t, driverabi.NotPrivileged, instance1(c, Instance{Flags: MoreAggressive}))
-	require.ErrorIs(t, c.Explain(), ane.ErrDenied)
-	require.Equal(t, bad, instance1(c, Instance{Flags: 8}))
-	require.Equal(t, bad, instance1(c, Instance{Depth: 128}))
 }
 
 // TestInstanceByCompiling covers engines whose programs cannot change weights.
@@ -105,33 +103,35 @@ func TestInstanceByCompiling(t *testing.T) {
 		compiled++
 		return answer()
 	}}
-	r := newRig(t, o)
+	r := newRigOf(t, o)
 	c := r.opened(privileged)
 	base := r.prepared(c, r.program())
 	w := r.weights()
 
 	cause := &ane.Error{Err: ane.ErrCompile}
 	answer = func() (ane.Executable, error) { return nil, cause }
-	require.Equal(t, bad, instance1(c, Instance{Base: base, Resource: w}))
-	require.ErrorIs(t, c.Explain(), cause)
+	err := instance1(c, Instance{Base: base, Resource: w})
+	require.ErrorIs(t, err, bad)
+	require.ErrorIs(t, err, cause)
 	answer = func() (ane.Executable, error) { return large{r.engine.compile()}, nil }
-	require.Equal(t, bad, instance1(c, Instance{Base: base, Resource: w}))
-	require.ErrorIs(t, c.Explain(), ane.ErrMismatch)
+	err = instance1(c, Instance{Base: base, Resource: w})
+	require.ErrorIs(t, err, bad)
+	require.ErrorIs(t, err, ane.ErrMismatch)
 	require.Equal(t, int32(1), r.engine.open.Load(), "the wrong one is closed")
 	require.Zero(t, r.driver.Stats().Instances)
 	answer = func() (ane.Executable, error) { return r.engine.compile(), nil }
-	require.Equal(t, ok, instance1(c, Instance{Base: base, Resource: w}))
+	require.NoError(t, instance1(c, Instance{Base: base, Resource: w}))
 	require.Equal(t, 3, compiled)
 
-	none := newRig(t, Options{})
+	none := newRig(t)
 	c = none.opened(privileged)
-	require.Equal(t, driverabi.Unsupported,
-		instance1(c, Instance{Base: none.prepared(c, none.program()), Resource: none.weights()}))
-	require.ErrorContains(t, c.Explain(), "other weights")
+	err = instance1(c, Instance{Base: none.prepared(c, none.program()), Resource: none.weights()})
+	require.ErrorIs(t, err, driverabi.Unsupported)
+	require.ErrorContains(t, err, "other weights")
 }
 
 func TestInstanceDepth(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newRig(t)
 	begun, let := r.hold()
 	info, done := woken()
 	c, other := r.opened(info), r.opened(info)
@@ -139,34 +139,34 @@ func TestInstanceDepth(t *testing.T) {
 	require.NoError(t, err)
 	base := r.prepared(c, res)
 	w := r.weights()
-	require.Equal(t, ok, instance1(c, Instance{Base: base, Resource: w, Depth: 4}))
+	require.NoError(t, instance1(c, Instance{Base: base, Resource: w, Depth: 4}))
 	inst, ret := prepare1(c, w)
-	require.Equal(t, ok, ret)
+	require.NoError(t, ret)
 
 	y := ask{token: r.prepared(other, res), port: 2, surfaces: r.pair(other)}
 	_, ret = y.send(other)
-	require.Equal(t, ok, ret)
+	require.NoError(t, ret)
 	within(t, begun)
 	x := ask{token: inst.Token, port: 1, surfaces: r.pair(c)}
 	for range 2 {
 		_, ret = x.send(c)
-		require.Equal(t, ok, ret)
+		require.NoError(t, ret)
 		x.sequence++
 	}
 	_, ret = x.send(c)
-	require.Equal(t, Full, ret, "two clients share: 4/2")
-	require.True(t, other.Cancel(0))
+	require.ErrorIs(t, ret, Full, "two clients share: 4/2")
+	require.NotEqual(t, NotFound, other.Stop(0))
 	within(t, done)
 	for range 2 {
 		_, ret = x.send(c)
-		require.Equal(t, ok, ret, "alone: 4")
+		require.NoError(t, ret, "alone: 4")
 		x.sequence++
 	}
 	_, ret = x.send(c)
-	require.Equal(t, Full, ret)
+	require.ErrorIs(t, ret, Full)
 	x.token = base
 	_, ret = x.send(c)
-	require.Equal(t, ok, ret, "the base has the client's depth")
+	require.NoError(t, ret, "the base has the client's depth")
 	let()
 	for range 5 {
 		within(t, done)

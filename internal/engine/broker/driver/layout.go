@@ -170,33 +170,9 @@ type Hinted struct {
 	_       uint32
 }
 
-// A list of surfaces to map or unmap (direct selectors 5 and 6) has its count at +0x00 and,
-// from +0x20 on, an entry of 16 bytes for each, whose first 4 bytes are the surface's
-// identifier. The one scalar of the map selector says which of them the device address in
-// the answer belongs to.
-const (
-	memoryEntries = 0x20
-	memoryEntry   = 16
-)
-
-// Memory is the list of at most driverabi.MaxSurfaces surfaces.
-func Memory(surfaces ...uint32) []byte {
-	b := make([]byte, driverabi.MemoryMapSize)
-	le.PutUint32(b, uint32(len(surfaces)))
-	for i, id := range surfaces {
-		le.PutUint32(b[memoryEntries+i*memoryEntry:], id)
-	}
-	return b
-}
-
-// listed appends the surfaces of a list to dst; false for a bad count.
-func listed(b []byte, dst []uint32) ([]uint32, bool) {
-	n := le.Uint32(b)
-	if n == 0 || n > driverabi.MaxSurfaces {
-		return nil, false
-	}
-	for i := range int(n) {
-		dst = append(dst, le.Uint32(b[memoryEntries+i*memoryEntry:]))
-	}
-	return dst, true
+// Memory names a surface to map or unmap (direct selectors 5 and 6). The one scalar of the
+// map selector is 0.
+type Memory struct {
+	Surface uint32
+	_       [driverabi.MemoryMapSize - 4]byte
 }

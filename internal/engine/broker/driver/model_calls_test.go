@@ -28,8 +28,7 @@ func (w *world) call(what byte, who, a, b int) {
 	case 8:
 		w.destroy(u, p)
 	case 9, 10:
-		list := []int{s, second}[:1+b>>4&1]
-		w.mapping(u, list, what%16 == 9 || b&0x80 != 0)
+		w.mapping(u, s, what%16 == 9 || b&0x80 != 0)
 	case 11, 12, 13:
 		w.send(u, p, s, second, a>>2)
 	case 14:
@@ -65,7 +64,7 @@ func (u *user) want(connection int, ret driverabi.Return) driverabi.Return {
 }
 
 func (w *world) handshake(u *user, connection int) {
-	_, got := handshake([]func(int, *driverabi.Args) driverabi.Return{u.client.Control, u.client.Direct}[connection], 1)
+	_, got := handshake([]func(int, *driverabi.Args) error{u.client.Control, u.client.Direct}[connection], 1)
 	want := ok
 	if u.open[connection] {
 		want = bad
@@ -81,7 +80,7 @@ func (w *world) close(u *user, connection int) {
 	if u.open[connection] {
 		w.abort(of(u))
 	}
-	got := []func(int, *driverabi.Args) driverabi.Return{u.client.Control, u.client.Direct}[connection](1,
+	got := []func(int, *driverabi.Args) error{u.client.Control, u.client.Direct}[connection](1,
 		&driverabi.Args{})
 	w.same("close", u.want(connection, ok), got)
 	if !u.open[connection] {
@@ -90,7 +89,7 @@ func (w *world) close(u *user, connection int) {
 	if u.open[connection] = false; connection == 0 {
 		u.created, u.next = [3]int{}, 0
 	} else {
-		u.mapped = [4]int{}
+		u.mapped = [4]bool{}
 	}
 }
 
@@ -106,16 +105,16 @@ func (w *world) leave(u *user) {
 // remove tries to take a program or a surface away, and gives another one for it.
 func (w *world) remove(b int) {
 	p, s := b%3, b%4
-	err := w.driver.RemoveProgram(w.programs[p])
+	err := w.driver.Remove(w.programs[p])
 	if slices.ContainsFunc(w.users, func(u *user) bool { return u.created[p] > 0 }) {
 		require.ErrorIs(w.t, err, ane.ErrInUse)
 	} else {
 		require.NoError(w.t, err)
-		require.ErrorIs(w.t, w.driver.RemoveProgram(w.programs[p]), ane.ErrName)
+		require.ErrorIs(w.t, w.driver.Remove(w.programs[p]), ane.ErrName)
 		w.programs[p] = w.program()
 	}
-	err = w.driver.RemoveSurface(w.surfaces[s])
-	if slices.ContainsFunc(w.users, func(u *user) bool { return u.mapped[s] > 0 }) {
+	err = w.driver.Remove(uint64(w.surfaces[s]))
+	if slices.ContainsFunc(w.users, func(u *user) bool { return u.mapped[s] }) {
 		require.ErrorIs(w.t, err, ane.ErrInUse)
 	} else {
 		require.NoError(w.t, err)
@@ -134,7 +133,7 @@ func (w *world) create(u *user, p int) {
 	want = u.want(0, want)
 	w.same("create", want, create1(u.client, w.programs[p]))
 	if want == ok {
-		u.created[p], u.token[p] = isCreated+1, u.client.created[w.programs[p]].token
+		u.created[p], u.token[p] = isCreated+1, u.client.created(w.programs[p]).token
 	}
 }
 
@@ -179,40 +178,25 @@ func (w *world) destroy(u *user, p int) {
 	}
 }
 
-// mapping maps or unmaps surfaces, perhaps one twice.
-func (w *world) mapping(u *user, list []int, adds bool) {
-	var ids []uint32
-	for _, s := range list {
-		ids = append(ids, w.surfaces[s])
-	}
+// mapping maps or unmaps a surface.
+func (w *world) mapping(u *user, s int, adds bool) {
+	needs := func(f flying) bool { return f.user == u && slices.Contains(f.surfaces[:], s) }
+	call, got, want := "map", error(nil), ok
 	if adds {
-		_, got := map1(u.client, 0, ids...)
-		w.same("map", u.want(1, ok), got)
-		if got == ok {
-			for _, s := range list {
-				u.mapped[s]++
-			}
-		}
-		return
+		_, got = map1(u.client, w.surfaces[s])
+	} else {
+		call, got = "unmap", unmap1(u.client, w.surfaces[s])
 	}
-	after := u.mapped
-	for _, s := range list {
-		after[s]--
-	}
-	want := ok
-	switch needs := func(f flying) bool {
-		return f.user == u && (after[f.surfaces[0]] == 0 && u.mapped[f.surfaces[0]] > 0 || after[f.surfaces[1]] == 0 &&
-			u.mapped[f.surfaces[1]] > 0)
-	}; {
-	case slices.Min(after[:]) < 0:
+	switch {
+	case adds == u.mapped[s]:
 		want = bad
-	case slices.ContainsFunc(w.line, needs):
+	case !adds && slices.ContainsFunc(w.line, needs):
 		want = driverabi.Busy
 	}
 	want = u.want(1, want)
-	w.same("unmap", want, unmap1(u.client, ids...))
+	w.same(call, want, got)
 	if want == ok {
-		u.mapped = after
+		u.mapped[s] = adds
 	}
 }
 
@@ -241,7 +225,7 @@ func (w *world) send(u *user, p, in, out, flavour int) {
 		want = bad
 	case own >= worldDepth:
 		want = Full
-	case u.mapped[in] == 0, u.mapped[out] == 0, in == out:
+	case !u.mapped[in], !u.mapped[out], in == out:
 		want = bad
 	}
 	want = u.want(0, want)
@@ -249,7 +233,7 @@ func (w *world) send(u *user, p, in, out, flavour int) {
 		surfaces: []uint32{w.surfaces[in], w.surfaces[out]}}.send(u.client)
 	w.same("send", want, got)
 	if want != ok {
-		require.ErrorIs(w.t, u.client.Explain(), want)
+		require.ErrorIs(w.t, got, want)
 		return
 	}
 	require.Equal(w.t, sendReply{Sequence: sequence, Token: u.token[p]}, reply)
@@ -259,6 +243,6 @@ func (w *world) send(u *user, p, in, out, flavour int) {
 
 func (w *world) cancel(u *user, sequence uint32) {
 	mine := func(f flying) bool { return f.user == u && f.sequence == sequence }
-	require.Equal(w.t, slices.ContainsFunc(w.line, mine), u.client.Cancel(sequence))
+	require.Equal(w.t, slices.ContainsFunc(w.line, mine), u.client.Stop(sequence) != NotFound)
 	w.abort(mine)
 }

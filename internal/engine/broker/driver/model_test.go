@@ -34,9 +34,9 @@ type outcome struct {
 }
 
 // same compares an answer with the model's.
-func (w *world) same(call string, want, got driverabi.Return) {
-	require.Equal(w.t, want, got, call)
-	w.seen[outcome{call, got}]++
+func (w *world) same(call string, want driverabi.Return, got error) {
+	require.Equal(w.t, want, Code(got), call)
+	w.seen[outcome{call, want}]++
 }
 
 // flying is a request in flight.
@@ -55,7 +55,7 @@ type user struct {
 	open     [2]bool   // control, direct
 	created  [3]int    // by program: absent, then the states of an attachment, each plus 1
 	token    [3]uint64 // the last one
-	mapped   [4]int    // by surface
+	mapped   [4]bool   // by surface
 	next     uint32
 	expected []Completion // ends that are due, in no order
 }
@@ -63,7 +63,7 @@ type user struct {
 const worldDepth = 4
 
 func newWorld(t testing.TB) *world {
-	w := &world{rig: newRig(t, Options{QueueDepth: worldDepth}), step: make(chan struct{}), seen: map[outcome]int{}}
+	w := &world{rig: newRig(t).bounded(worldDepth, totalDepth), step: make(chan struct{}), seen: map[outcome]int{}}
 	w.engine.evaluate = func(ctx context.Context, _ []*ane.Tensor) error {
 		select {
 		case <-w.step:
@@ -105,7 +105,11 @@ func (w *world) abort(match func(flying) bool) {
 }
 
 func (w *world) end(f flying, ret driverabi.Return) {
-	f.user.expected = append(f.user.expected, Completion{Port: 5, Sequence: f.sequence, Return: ret})
+	due := Completion{Port: 5, Sequence: f.sequence}
+	if ret != ok {
+		due.Err = ret
+	}
+	f.user.expected = append(f.user.expected, due)
 	w.ended++
 	w.seen[outcome{"end", ret}]++
 }
@@ -116,7 +120,7 @@ func (w *world) settle() {
 		for len(u.expected) > 0 {
 			got := within(w.t, u.done)
 			i := slices.IndexFunc(u.expected, func(d Completion) bool {
-				return d.Port == got.Port && d.Sequence == got.Sequence && d.Return == got.Return
+				return d.Port == got.Port && d.Sequence == got.Sequence && Code(d.Err) == Code(got.Err)
 			})
 			require.NotEqual(w.t, -1, i, "end %+v, due %+v", got, u.expected)
 			u.expected = slices.Delete(u.expected, i, i+1)
@@ -131,7 +135,7 @@ func (w *world) settle() {
 		}
 	}
 	for s := range w.surfaces {
-		if slices.ContainsFunc(w.users, func(u *user) bool { return u.mapped[s] > 0 }) {
+		if slices.ContainsFunc(w.users, func(u *user) bool { return u.mapped[s] }) {
 			want.Mapped++
 		}
 	}
@@ -151,7 +155,7 @@ func (w *world) settle() {
 	if have() != want { // the engine's goroutine may be on its way to the next one
 		soon(w.t, func() bool { return have() == want }, "the counts of the model")
 	}
-	level := w.driver.Stats().Levels[LevelOf(driverabi.QoSDefault)]
+	level := w.driver.Stats().Levels[driverabi.Class(driverabi.QoSDefault).Queue]
 	require.Equal(w.t, w.ended, level.Completed+level.Cancelled)
 	require.Equal(w.t, want.Queued, level.Waiting)
 }

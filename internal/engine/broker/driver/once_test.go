@@ -43,7 +43,7 @@ func (y *tally) port() uint64 {
 func TestEveryEndComesOnce(t *testing.T) {
 	ends := uint64(0)
 	for round := range uint64(12) {
-		r := newRig(t, Options{QueueDepth: 6, TotalDepth: 10})
+		r := newRig(t).bounded(6, 10)
 		r.engine.evaluate = func(ctx context.Context, _ []*ane.Tensor) error {
 			if rand.IntN(8) > 0 {
 				return nil
@@ -121,7 +121,7 @@ func (c *Client) blow(random *rand.Rand, y *tally, refused *sync.Map, programs [
 	a, b := surfaces[random.IntN(len(surfaces))], surfaces[random.IntN(len(surfaces))]
 	c.driver.mu.Lock()
 	var token uint64
-	if own := c.created[res]; own != nil {
+	if own := c.created(res); own != nil {
 		token = own.token
 	}
 	next := c.next
@@ -136,11 +136,11 @@ func (c *Client) blow(random *rand.Rand, y *tally, refused *sync.Map, programs [
 	case 6:
 		destroy1(c, Destroy{Token: token})
 	case 7, 8, 9:
-		map1(c, 0, a, b)
+		map1(c, a)
 	case 10:
 		unmap1(c, a)
 	case 11, 12:
-		c.Cancel(next - 1 - random.Uint32N(4))
+		c.Stop(next - 1 - random.Uint32N(4))
 	case 13:
 		if random.IntN(16) == 0 {
 			c.Direct(1, &driverabi.Args{})
@@ -159,7 +159,7 @@ func (c *Client) blow(random *rand.Rand, y *tally, refused *sync.Map, programs [
 		x := ask{token: token, sequence: next, port: port, surfaces: []uint32{a, b},
 			qos:    []uint32{9, 17, 21, 33}[random.IntN(4)],
 			submit: Submit{Flags: random.Uint32N(2), Timeout: random.Uint64N(2) * 50_000}}
-		if _, ret := x.send(c); ret != ok {
+		if _, ret := x.send(c); ret != nil {
 			refused.Store(port, true)
 		}
 	}

@@ -11,18 +11,8 @@ import (
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
-func TestNew(t *testing.T) {
-	_, err := New(Options{})
-	require.ErrorIs(t, err, ane.ErrUnavailable)
-	for _, o := range []Options{{QueueDepth: -1}, {QueueDepth: 128}, {TotalDepth: -1}} {
-		o.Engine = &engine{}
-		_, err := New(o)
-		require.ErrorIs(t, err, ane.ErrLength)
-	}
-}
-
 func TestAttachNeedsUserAccess(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newRig(t)
 	_, err := r.driver.Attach(ClientInfo{Identity: "one"})
 	require.ErrorIs(t, err, ane.ErrDenied)
 	require.ErrorContains(t, err, "com.apple.ane.iokit-user-access")
@@ -32,19 +22,19 @@ func TestAttachNeedsUserAccess(t *testing.T) {
 }
 
 func TestHandshake(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newRig(t)
 	c := r.attach(privileged)
 	for _, tc := range []struct {
 		usage driverabi.UsageType
 		want  driverabi.Return
 	}{{0, bad}, {2, 24}, {3, bad}, {255, bad}} {
 		_, ret := handshake(c.Control, tc.usage)
-		require.Equal(t, tc.want, ret, "usage %d", tc.usage)
-		require.Error(t, c.Explain())
+		require.Equal(t, tc.want, Code(ret), "usage %d", tc.usage)
+		require.Error(t, ret)
 	}
 	control, ret := handshake(c.Control, 1)
-	require.Equal(t, ok, ret)
-	require.NoError(t, c.Explain())
+	require.NoError(t, ret)
+	require.NoError(t, ret)
 	session := driverabi.DeviceToken.Get(control)
 	require.NotZero(t, session)
 	require.NotEqual(t, driverabi.HandshakeCPUSubtype, driverabi.DeviceCPUSubtype.Get(control), "no chip's value")
@@ -57,10 +47,10 @@ func TestHandshake(t *testing.T) {
 	require.Equal(t, want, control, "the header and unknown bytes are echoed, the descriptor half filled")
 
 	_, ret = handshake(c.Control, 1)
-	require.Equal(t, bad, ret, "open already")
-	require.Equal(t, driverabi.NotOpen, c.Direct(1, &driverabi.Args{}), "the direct connection is another one")
+	require.ErrorIs(t, ret, bad, "open already")
+	require.ErrorIs(t, c.Direct(1, &driverabi.Args{}), driverabi.NotOpen, "the direct connection is another one")
 	direct, ret := handshake(c.Direct, 1)
-	require.Equal(t, ok, ret)
+	require.NoError(t, ret)
 	require.NotEqual(t, session, driverabi.DeviceToken.Get(direct))
 }
 
@@ -71,93 +61,93 @@ func fitting(m driverabi.Method) *driverabi.Args {
 }
 
 func TestClosedCode(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newRig(t)
 	c := r.attach(privileged)
 	check := func(when string) {
 		for _, m := range driverabi.ControlMethods()[1:11] {
-			require.Equal(t, driverabi.NotOpen, c.Control(m.Selector, fitting(m)), "%s %s", m.Handler, when)
+			require.ErrorIs(t, c.Control(m.Selector, fitting(m)), driverabi.NotOpen, "%s %s", m.Handler, when)
 		}
 		for _, m := range driverabi.DirectMethods()[1:] {
-			require.Equal(t, driverabi.NotOpen, c.Direct(m.Selector, fitting(m)), "%s %s", m.Handler, when)
+			require.ErrorIs(t, c.Direct(m.Selector, fitting(m)), driverabi.NotOpen, "%s %s", m.Handler, when)
 		}
 	}
 	check("before open")
-	for _, call := range []func(int, *driverabi.Args) driverabi.Return{c.Control, c.Direct} {
+	for _, call := range []func(int, *driverabi.Args) error{c.Control, c.Direct} {
 		_, ret := handshake(call, 1)
-		require.Equal(t, ok, ret)
-		require.Equal(t, ok, call(1, &driverabi.Args{}))
+		require.NoError(t, ret)
+		require.NoError(t, call(1, &driverabi.Args{}))
 	}
 	check("after close")
 	_, ret := handshake(c.Control, 1)
-	require.Equal(t, ok, ret, "it opens again")
+	require.NoError(t, ret, "it opens again")
 	require.NoError(t, c.Close(context.Background()))
 	check("after the client went")
 	_, ret = handshake(c.Control, 1)
-	require.Equal(t, driverabi.NotOpen, ret)
+	require.ErrorIs(t, ret, driverabi.NotOpen)
 	require.NoError(t, c.Close(context.Background()), "again")
 }
 
 func TestDisabledAndUnknown(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newRig(t)
 	c := r.opened(privileged)
 	for _, m := range driverabi.ControlMethods()[11:] {
-		require.Equal(t, driverabi.Unsupported, c.Control(m.Selector, fitting(m)), m.Handler)
+		require.ErrorIs(t, c.Control(m.Selector, fitting(m)), driverabi.Unsupported, m.Handler)
 	}
 	for _, selector := range []int{-1, 17, 1 << 30} {
-		require.Equal(t, bad, c.Control(selector, &driverabi.Args{}))
+		require.ErrorIs(t, c.Control(selector, &driverabi.Args{}), bad)
 	}
-	require.Equal(t, bad, c.Direct(9, &driverabi.Args{}))
-	require.Equal(t, bad, c.Control(7, nil))
+	require.ErrorIs(t, c.Direct(9, &driverabi.Args{}), bad)
+	require.ErrorIs(t, c.Control(7, nil), bad)
 	for _, m := range driverabi.ControlMethods()[:11] {
 		a := fitting(m)
 		a.StructIn = append(a.StructIn, 0)
-		require.Equal(t, bad, c.Control(m.Selector, a), "%s with a byte more", m.Handler)
-		require.ErrorIs(t, c.Explain(), bad)
+		require.ErrorIs(t, c.Control(m.Selector, a), bad, "%s with a byte more", m.Handler)
 	}
 }
 
 func TestVersionStatusHint(t *testing.T) {
-	r := newRig(t, Options{QueueDepth: 9})
+	r := newRig(t).bounded(9, totalDepth)
 	c := r.attach(privileged)
 	_, ret := handshake(c.Control, 1)
-	require.Equal(t, ok, ret)
+	require.NoError(t, ret)
 	open, ret := handshake(c.Direct, 1)
-	require.Equal(t, ok, ret)
+	require.NoError(t, ret)
 
 	a := fitting(driverabi.ControlMethods()[10])
-	require.Equal(t, ok, c.Control(10, a))
+	require.NoError(t, c.Control(10, a))
 	require.Equal(t, Version, a.ScalarOut[0])
 
 	r.prepared(c, r.program())
 	r.pair(c)
 	a = fitting(driverabi.ControlMethods()[7])
-	require.Equal(t, ok, c.Control(7, a))
+	require.NoError(t, c.Control(7, a))
 	require.Equal(t, Status{Clients: 1, Resident: 1, Mapped: 2, Depth: 9}, Parse[Status](a.StructOut))
 
-	hint := func(h Hint) (Hinted, driverabi.Return) {
+	hint := func(h Hint) (Hinted, error) {
 		a := driverabi.Args{StructIn: Bytes(h), StructOut: make([]byte, 24)}
 		ret := c.Direct(7, &a)
 		return Parse[Hinted](a.StructOut), ret
 	}
 	session := driverabi.DeviceToken.Get(open)
 	got, ret := hint(Hint{Session: session, Hint: HintBackground})
-	require.Equal(t, ok, ret)
+	require.NoError(t, ret)
 	require.Equal(t, Hinted{Session: session, Hint: HintBackground}, got)
 	got, ret = hint(Hint{Session: session})
-	require.Equal(t, ok, ret)
+	require.NoError(t, ret)
 	require.Equal(t, HintBackground, got.Before)
 	_, ret = hint(Hint{Session: session + 1})
-	require.Equal(t, bad, ret, "another token")
+	require.ErrorIs(t, ret, bad, "another token")
 	_, ret = hint(Hint{Session: session, Hint: 2})
-	require.Equal(t, bad, ret, "no such hint")
+	require.ErrorIs(t, ret, bad, "no such hint")
 }
 
 // TestHintsNeedTheirEntitlement: without it the hint of a session is refused, whatever it is.
 func TestHintsNeedTheirEntitlement(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newRig(t)
 	info := privileged
 	info.ClientHints = false
 	c := r.opened(info)
-	require.Equal(t, driverabi.NotPrivileged, c.Direct(7, fitting(driverabi.DirectMethods()[7])))
-	require.ErrorContains(t, c.Explain(), "com.apple.private.ane.allow-set-client-hints")
+	err := c.Direct(7, fitting(driverabi.DirectMethods()[7]))
+	require.ErrorIs(t, err, driverabi.NotPrivileged)
+	require.ErrorContains(t, err, "com.apple.private.ane.allow-set-client-hints")
 }

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/anekit/anekit/internal/engine/driverabi"
@@ -20,7 +21,8 @@ const StarvationBound = (128 + 64 + 32 + 16 + 8 + 4 + 2) + 7 + 1
 // queue holds the requests that wait for the engine: one list for each level, served
 // by stride scheduling.
 type queue struct {
-	lists [Levels]list
+	lists [Levels][]*request
+	most  [Levels]int    // requests of the level at any time
 	pass  [Levels]uint64 // the turn at which the level is due next
 	now   uint64         // the turn that was given last
 	n     int
@@ -28,47 +30,23 @@ type queue struct {
 	waits atomic.Uint32
 }
 
-// list is a queue of requests linked through themselves.
-type list struct {
-	head, tail *request
-	n, most    int // now, and at any time
-}
-
 // push puts r at the end of its level.
 func (q *queue) push(r *request) {
 	l := &q.lists[r.level]
-	if l.head == nil { // a level that was away has no claim to the turns it missed
+	if len(*l) == 0 { // a level that was away has no claim to the turns it missed
 		q.pass[r.level] = max(q.pass[r.level], q.now)
 		q.waits.Or(1 << r.level)
 	}
-	r.prev, r.next = l.tail, nil
-	if l.tail == nil {
-		l.head = r
-	} else {
-		l.tail.next = r
-	}
-	l.tail = r
-	if l.n++; l.n > l.most {
-		l.most = l.n
-	}
+	*l = append(*l, r)
+	q.most[r.level] = max(q.most[r.level], len(*l))
 	q.n++
 }
 
 // remove takes r out, wherever it stands.
 func (q *queue) remove(r *request) {
 	l := &q.lists[r.level]
-	if r.prev == nil {
-		l.head = r.next
-	} else {
-		r.prev.next = r.next
-	}
-	if r.next == nil {
-		l.tail = r.prev
-	} else {
-		r.next.prev = r.prev
-	}
-	r.prev, r.next = nil, nil
-	if l.n--; l.n == 0 {
+	i := slices.Index(*l, r)
+	if *l = slices.Delete(*l, i, i+1); len(*l) == 0 {
 		q.waits.And(^(uint32(1) << r.level))
 	}
 	q.n--
@@ -78,14 +56,14 @@ func (q *queue) remove(r *request) {
 func (q *queue) pop() *request {
 	due := -1
 	for i := range q.lists {
-		if q.lists[i].head != nil && (due < 0 || q.pass[i] < q.pass[due]) {
+		if len(q.lists[i]) > 0 && (due < 0 || q.pass[i] < q.pass[due]) {
 			due = i
 		}
 	}
 	if due < 0 {
 		return nil
 	}
-	r := q.lists[due].head
+	r := q.lists[due][0]
 	q.charge(due)
 	q.remove(r)
 	return r
@@ -99,11 +77,8 @@ func (q *queue) before(r *request, fits func(*request) bool) *request {
 		if q.pass[i] > q.pass[r.level] || best != nil && q.pass[i] >= q.pass[best.level] {
 			continue
 		}
-		for x := q.lists[i].head; x != nil; x = x.next {
-			if fits(x) {
-				best = x
-				break
-			}
+		if at := slices.IndexFunc(q.lists[i], fits); at >= 0 {
+			best = q.lists[i][at]
 		}
 	}
 	if best != nil {

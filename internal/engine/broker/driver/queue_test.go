@@ -100,7 +100,7 @@ func TestStarvationBound(t *testing.T) {
 
 // TestLowestClassIsServed fills the queue through the ABI and counts the engine's turns.
 func TestLowestClassIsServed(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newRig(t)
 	begun, let := r.hold()
 	var clients []*Client
 	order := make(chan string, 8192)
@@ -119,7 +119,7 @@ func TestLowestClassIsServed(t *testing.T) {
 		}
 		for n := range count {
 			_, ret := ask{token: token, sequence: n, port: 1, qos: qos, surfaces: surfaces}.send(c)
-			require.Equal(t, ok, ret)
+			require.NoError(t, ret)
 		}
 	}
 	within(t, begun)
@@ -137,30 +137,21 @@ func TestLowestClassIsServed(t *testing.T) {
 	require.Equal(t, 10, served)
 }
 
-func TestLevels(t *testing.T) {
-	for qos, want := range map[uint32]int{0: 2, 33: 3, 25: 4, 21: 5, 1234: 5, 17: 6, 9: 7} {
-		require.Equal(t, want, LevelOf(qos), "qos %d", qos)
-	}
-}
-
 func TestFull(t *testing.T) {
-	r := newRig(t, Options{QueueDepth: 3, TotalDepth: 5})
+	r := newRig(t).bounded(3, 5)
 	begun, let := r.hold()
 	info, done := woken()
 	one, two := r.opened(info), r.opened(info)
 	res := r.program()
-	fill := func(c *Client, n int) ask { return r.fill(c, res, n) }
-	more := fill(one, 3)
-	require.ErrorContains(t, one.Explain(), "the client's part")
-	fill(two, 2)
-	require.ErrorContains(t, two.Explain(), "the queue is full")
+	more := r.fill(one, res, 3, "the client's part")
+	r.fill(two, res, 2, "the queue is full")
 	within(t, begun)
 	let()
 	for range 5 {
-		require.Equal(t, ok, within(t, done).Return)
+		require.NoError(t, within(t, done).Err)
 	}
 	_, ret := more.send(one)
-	require.Equal(t, ok, ret, "room again")
+	require.NoError(t, ret, "room again")
 	within(t, done)
 }
 

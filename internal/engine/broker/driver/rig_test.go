@@ -25,14 +25,16 @@ type rig struct {
 	driver *Driver
 }
 
-func newRig(t testing.TB, o Options) *rig {
-	r := &rig{t: t, engine: &engine{in: 1, out: 1}}
-	if o.Engine == nil {
-		o.Engine = r.engine
-	}
-	var err error
-	r.driver, err = New(o)
-	require.NoError(t, err)
+func newRig(t testing.TB) *rig { return newRigOf(t, Options{}) }
+
+// bounded sets the depths of the queue: for a client, and for all.
+func (r *rig) bounded(depth, total int) *rig {
+	r.driver.depth, r.driver.total = depth, total
+	return r
+}
+
+func newRigOf(t testing.TB, o Options) *rig {
+	r := &rig{t: t, engine: &engine{in: 1, out: 1}, driver: New(o)}
 	whole := r.driver.iommu.Free()
 	t.Cleanup(func() {
 		r.close()
@@ -51,9 +53,8 @@ func newRig(t testing.TB, o Options) *rig {
 		require.Equal(t, s.Completed, ends)
 		require.Equal(t, whole, r.driver.iommu.Free())
 		require.Zero(t, r.driver.iommu.Faults())
-		for _, p := range r.driver.programs {
-			require.Zero(t, p.users)
-			require.Zero(t, p.loaded)
+		for _, one := range r.driver.resources {
+			require.Zero(t, one.users)
 		}
 		r.engine.check(t)
 	})
@@ -84,16 +85,16 @@ func (r *rig) attach(info ClientInfo) *Client {
 func (r *rig) opened(info ClientInfo) *Client {
 	r.t.Helper()
 	c := r.attach(info)
-	for _, call := range []func(int, *driverabi.Args) driverabi.Return{c.Control, c.Direct} {
+	for _, call := range []func(int, *driverabi.Args) error{c.Control, c.Direct} {
 		_, ret := handshake(call, driverabi.UsageStandard)
-		require.Equal(r.t, ok, ret)
+		require.NoError(r.t, ret)
 	}
 	return c
 }
 
 // handshake opens a connection with bytes all set, and answers the bytes that come back.
-func handshake(call func(int, *driverabi.Args) driverabi.Return, usage driverabi.UsageType) ([]byte,
-	driverabi.Return) {
+func handshake(call func(int, *driverabi.Args) error, usage driverabi.UsageType) ([]byte,
+	error) {
 	a := driverabi.Args{StructIn: bytes.Repeat([]byte{99}, 104), StructOut: make([]byte, 104)}
 	a.StructIn[driverabi.DeviceUsage] = byte(usage)
 	ret := call(0, &a)
@@ -122,54 +123,62 @@ func (r *rig) surface(size int) uint32 {
 	return id
 }
 
-func create1(c *Client, resource uint64) driverabi.Return {
+func create1(c *Client, resource uint64) error {
 	return c.Control(3, &driverabi.Args{StructIn: Bytes(Create{Resource: resource})})
 }
 
-func prepare1(c *Client, resource uint64) (Prepare, driverabi.Return) {
+func prepare1(c *Client, resource uint64) (Prepare, error) {
 	a := driverabi.Args{StructIn: Bytes(Prepare{Resource: resource}), StructOut: make([]byte, 56)}
 	ret := c.Control(4, &a)
 	return Parse[Prepare](a.StructOut), ret
 }
 
-func unprepare1(c *Client, token uint64) driverabi.Return {
+func unprepare1(c *Client, token uint64) error {
 	return c.Control(5, &driverabi.Args{StructIn: Bytes(Unprepare{Token: token})})
 }
 
-func destroy1(c *Client, x Destroy) driverabi.Return {
+func destroy1(c *Client, x Destroy) error {
 	return c.Control(6, &driverabi.Args{StructIn: Bytes(x)})
 }
 
-func instance1(c *Client, x Instance) driverabi.Return {
+func instance1(c *Client, x Instance) error {
 	return c.Control(8, &driverabi.Args{StructIn: Bytes(x)})
 }
 
 // prepared gives the token of a program that c has now.
 func (r *rig) prepared(c *Client, resource uint64) uint64 {
 	r.t.Helper()
-	require.Equal(r.t, ok, create1(c, resource))
+	require.NoError(r.t, create1(c, resource))
 	x, ret := prepare1(c, resource)
-	require.Equal(r.t, ok, ret)
+	require.NoError(r.t, ret)
 	require.NotZero(r.t, x.Token)
 	return x.Token
 }
 
-func map1(c *Client, which uint64, surfaces ...uint32) (uint64, driverabi.Return) {
-	a := driverabi.Args{ScalarIn: []uint64{which}, StructIn: Memory(surfaces...), ScalarOut: []uint64{0}}
-	ret := c.Direct(5, &a)
-	return a.ScalarOut[0], ret
+func map1(c *Client, surface uint32) (uint64, error) {
+	a := driverabi.Args{ScalarIn: []uint64{0}, StructIn: Bytes(Memory{Surface: surface}), ScalarOut: []uint64{0}}
+	err := c.Direct(5, &a)
+	return a.ScalarOut[0], err
 }
 
-func unmap1(c *Client, surfaces ...uint32) driverabi.Return {
-	return c.Direct(6, &driverabi.Args{StructIn: Memory(surfaces...)})
+// mapped maps surfaces for c.
+func (r *rig) mapped(c *Client, surfaces ...uint32) {
+	r.t.Helper()
+	for _, id := range surfaces {
+		_, err := map1(c, id)
+		require.NoError(r.t, err)
+	}
+}
+
+func unmap1(c *Client, surface uint32) error {
+	return c.Direct(6, &driverabi.Args{StructIn: Bytes(Memory{Surface: surface})})
 }
 
 // pair maps an input and an output for c.
 func (r *rig) pair(c *Client) []uint32 {
 	r.t.Helper()
 	list := []uint32{r.surface(1), r.surface(1)}
-	_, ret := map1(c, 0, list...)
-	require.Equal(r.t, ok, ret)
+	r.mapped(c, list...)
 	return list
 }
 
@@ -223,7 +232,7 @@ func class(request []byte, qos, priority uint32) {
 	driverabi.RequestPriority.Put(request, priority)
 }
 
-func (x ask) send(c *Client) (sendReply, driverabi.Return) {
+func (x ask) send(c *Client) (sendReply, error) {
 	a := x.args()
 	ret := c.Control(2, a)
 	return replyOf(a.StructOut), ret
@@ -261,17 +270,18 @@ func (r *rig) hold() (started <-chan struct{}, let func()) {
 	return begun, func() { close(gate) }
 }
 
-// fill has c send n requests to a program, after which the queue is full for it. It
+// fill has c send n requests to a program, after which the queue is full for it, for a reason. It
 // returns the next request.
-func (r *rig) fill(c *Client, resource uint64, n int) ask {
+func (r *rig) fill(c *Client, resource uint64, n int, reason string) ask {
 	r.t.Helper()
 	x := ask{token: r.prepared(c, resource), port: 1, surfaces: r.pair(c)}
 	for range n {
 		_, ret := x.send(c)
-		require.Equal(r.t, ok, ret)
+		require.NoError(r.t, ret)
 		x.sequence++
 	}
 	_, ret := x.send(c)
-	require.Equal(r.t, Full, ret)
+	require.ErrorIs(r.t, ret, Full)
+	require.ErrorContains(r.t, ret, reason)
 	return x
 }

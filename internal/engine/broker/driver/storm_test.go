@@ -13,7 +13,7 @@ import (
 // TestUnprepareAgainstSends unprepares and prepares a program while others send to it. A
 // request is refused or runs; the fake notes one that runs on what is closed.
 func TestUnprepareAgainstSends(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newRig(t)
 	info := privileged
 	info.Wake = func(Completion) {}
 	c := r.opened(info)
@@ -40,9 +40,9 @@ func TestUnprepareAgainstSends(t *testing.T) {
 		}()
 	}
 	for range 3000 {
-		switch ret := unprepare1(c, token); ret {
+		switch ret := Code(unprepare1(c, token)); ret {
 		case ok:
-			if _, ret := prepare1(c, res); ret != ok {
+			if _, ret := prepare1(c, res); ret != nil {
 				t.Errorf("prepare: %v", ret)
 			}
 		case driverabi.Busy:
@@ -60,17 +60,17 @@ func TestUnprepareAgainstSends(t *testing.T) {
 // TestUnpreparingTakesNoRequests stands between the two steps of unprepare: the program
 // is no longer prepared, and its bindings are not closed yet.
 func TestUnpreparingTakesNoRequests(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newRig(t)
 	c := r.opened(privileged)
 	x := ask{token: r.prepared(c, r.program()), surfaces: r.pair(c)}
 	_, ret := x.send(c)
-	require.Equal(t, ok, ret)
+	require.NoError(t, ret)
 	own := c.tokens[x.token]
 	r.driver.mu.Lock()
 	own.state = isUnprepared
 	r.driver.mu.Unlock()
 	x.sequence = 1
 	_, ret = x.send(c)
-	require.Equal(t, driverabi.NotReady, ret)
+	require.ErrorIs(t, ret, driverabi.NotReady)
 	require.NoError(t, c.unload(own))
 }

@@ -20,7 +20,7 @@ import (
 // completion.
 func TestNothingLostNothingDoubled(t *testing.T) {
 	const clients, requests = 8, 10000
-	r := newRig(t, Options{})
+	r := newRig(t)
 	r.engine.evaluate = func(ctx context.Context, _ []*ane.Tensor) error {
 		if rand.IntN(64) == 0 { // some runs are long enough to be cancelled
 			select {
@@ -41,7 +41,7 @@ func TestNothingLostNothingDoubled(t *testing.T) {
 		info := privileged
 		info.Wake = func(d Completion) {
 			ends[d.Sequence].Add(1)
-			if d.Return != ok {
+			if d.Err != nil {
 				aborted.Add(1)
 			}
 			select {
@@ -79,12 +79,12 @@ func TestNothingLostNothingDoubled(t *testing.T) {
 				}
 				if x.port == 0 {
 					ends[n].Add(1)
-				} else if ret != ok {
+				} else if ret != nil {
 					t.Errorf("request %d: %v", n, ret)
 					return
 				}
 				if random.IntN(4) == 0 {
-					c.Cancel(n - random.Uint32N(8))
+					c.Stop(n - random.Uint32N(8))
 				}
 				n++
 			}
@@ -110,7 +110,7 @@ func TestNothingLostNothingDoubled(t *testing.T) {
 // goes. The rig checks that the engine saw no broken rule and that nothing is left.
 func TestChaosOfOneClient(t *testing.T) {
 	for round := range 20 {
-		r := newRig(t, Options{QueueDepth: 20})
+		r := newRig(t).bounded(20, totalDepth)
 		info := privileged
 		info.Wake = func(Completion) {}
 		c := r.opened(info)
@@ -130,7 +130,7 @@ func TestChaosOfOneClient(t *testing.T) {
 					a, b := surfaces[random.IntN(4)], surfaces[random.IntN(4)]
 					c.driver.mu.Lock()
 					var token uint64
-					if own := c.created[res]; own != nil {
+					if own := c.created(res); own != nil {
 						token = own.token
 					}
 					next := c.next
@@ -145,11 +145,11 @@ func TestChaosOfOneClient(t *testing.T) {
 					case 3:
 						destroy1(c, Destroy{Token: token})
 					case 4:
-						map1(c, 0, a, b)
+						map1(c, a)
 					case 5:
 						unmap1(c, a)
 					case 6:
-						c.Cancel(next - 1)
+						c.Stop(next - 1)
 					case 7:
 						if random.IntN(20) == 0 {
 							c.Direct(1, &driverabi.Args{})

@@ -37,7 +37,7 @@ func (r *rig) steps(n int, before func(step int)) (order *[]int) {
 // TestHigherLevelsRunBetweenSteps: a request of a higher class waits for a step of a long run, and not for its end;
 // those of its own class, of lower ones, and of its own program wait.
 func TestHigherLevelsRunBetweenSteps(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newRig(t)
 	info, done := woken()
 	c := r.opened(info)
 	long, short := r.program(), r.program()
@@ -46,8 +46,8 @@ func TestHigherLevelsRunBetweenSteps(t *testing.T) {
 	y := ask{token: r.prepared(c, short), port: 1, surfaces: pair}
 	send := func(a ask, sequence, qos uint32) {
 		a.sequence, a.qos = sequence, qos
-		if _, ret := a.send(c); ret != ok { // not with FailNow: it may be the engine's goroutine
-			t.Error(sequence, ret, c.Explain())
+		if _, ret := a.send(c); ret != nil { // not with FailNow: it may be the engine's goroutine
+			t.Error(sequence, ret)
 		}
 	}
 	order := r.steps(4, func(step int) {
@@ -64,7 +64,7 @@ func TestHigherLevelsRunBetweenSteps(t *testing.T) {
 	})
 	send(x, 0, driverabi.QoSUtility)
 	for range 7 {
-		require.Equal(t, ok, within(t, done).Return)
+		require.NoError(t, within(t, done).Err)
 	}
 	got := *order
 	require.Equal(t, []int{0, -1, 1, -1, 5, 6, -1, -1}, got[:8], "the class of 1 has had a turn, so 5 is due before 6")
@@ -84,27 +84,27 @@ func withoutSteps(order []int) (runs []int) {
 // TestLongRunsGoOn: a higher class that always has work leaves a long run a step in as many turns as its weight is
 // less.
 func TestLongRunsGoOn(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newRig(t)
 	info, done := woken()
 	c := r.opened(info)
 	pair := r.pair(c)
 	x := ask{token: r.prepared(c, r.program()), port: 1, surfaces: pair, qos: driverabi.QoSBackground}
 	y := ask{token: r.prepared(c, r.program()), port: 1, surfaces: pair, qos: driverabi.QoSUserInteractive}
-	low, high := LevelOf(driverabi.QoSBackground), LevelOf(driverabi.QoSUserInteractive)
+	low, high := driverabi.Class(driverabi.QoSBackground).Queue, driverabi.Class(driverabi.QoSUserInteractive).Queue
 	const steps, queued = 3, 120
 	order := r.steps(steps, func(step int) {
 		for ; step == 0 && y.sequence < queued; y.sequence++ {
 			a := y
 			a.sequence++
-			if _, ret := a.send(c); ret != ok {
-				t.Error(a.sequence, ret, c.Explain())
+			if _, ret := a.send(c); ret != nil {
+				t.Error(a.sequence, ret)
 			}
 		}
 	})
 	_, ret := x.send(c)
-	require.Equal(t, ok, ret)
+	require.NoError(t, ret)
 	for range queued + 1 {
-		require.Equal(t, ok, within(t, done).Return)
+		require.NoError(t, within(t, done).Err)
 	}
 	between, ran := 0, 0
 	for _, n := range (*order)[1:] {
@@ -122,7 +122,7 @@ func TestLongRunsGoOn(t *testing.T) {
 
 // TestPausedRunIsCancelled: a run that has yielded is still running, and ends when it goes on.
 func TestPausedRunIsCancelled(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newRig(t)
 	info, done := woken()
 	c := r.opened(info)
 	pair := r.pair(c)
@@ -135,8 +135,8 @@ func TestPausedRunIsCancelled(t *testing.T) {
 			found <- c.Stop(0)
 			return nil
 		}
-		if _, ret := y.send(c); ret != ok {
-			t.Error(ret, c.Explain())
+		if _, ret := y.send(c); ret != nil {
+			t.Error(ret)
 		}
 		r.engine.running.Add(-1)
 		l.Yield()
@@ -144,19 +144,19 @@ func TestPausedRunIsCancelled(t *testing.T) {
 		return l.Err()
 	}
 	_, ret := x.send(c)
-	require.Equal(t, ok, ret)
+	require.NoError(t, ret)
 	require.Equal(t, WasRunning, within(t, found))
 	first, second := within(t, done), within(t, done)
 	require.EqualValues(t, 1, first.Sequence)
-	require.Equal(t, ok, first.Return)
-	require.Equal(t, driverabi.Aborted, second.Return)
+	require.NoError(t, first.Err)
+	require.ErrorIs(t, second.Err, driverabi.Aborted)
 }
 
 // TestTurnsHaveALeastTime: a run that has yielded goes on for a while before it yields again, however often the engine
 // asks, so that short requests that come without end leave it time.
 func TestTurnsHaveALeastTime(t *testing.T) {
 	for _, turn := range []time.Duration{time.Hour, time.Nanosecond} {
-		r := newRig(t, Options{})
+		r := newRig(t)
 		info, done := woken()
 		c := r.opened(info)
 		pair := r.pair(c)
@@ -164,15 +164,15 @@ func TestTurnsHaveALeastTime(t *testing.T) {
 		y := ask{token: r.prepared(c, r.program()), port: 1, surfaces: pair, qos: driverabi.QoSUserInteractive}
 		order := r.steps(3, func(step int) {
 			y.sequence = uint32(step) + 1
-			if _, ret := y.send(c); ret != ok {
-				t.Error(step, ret, c.Explain())
+			if _, ret := y.send(c); ret != nil {
+				t.Error(step, ret)
 			}
 		})
 		r.driver.leastTurn = turn
 		_, ret := x.send(c)
-		require.Equal(t, ok, ret)
+		require.NoError(t, ret)
 		for range 4 {
-			require.Equal(t, ok, within(t, done).Return)
+			require.NoError(t, within(t, done).Err)
 		}
 		want := []int{0, 1, -1, 2, -1, 3, -1}
 		if turn == time.Hour {

@@ -14,7 +14,6 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/server/calls"
 	"github.com/anekit/anekit/internal/engine/broker/server/resources"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
-	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // server is what the sessions of one broker share.
@@ -63,13 +62,9 @@ func newServer(c Config) (*server, error) {
 	}
 	s.engine = guard(own, s.conf.Log)
 	s.info = s.engine.Info()
-	d, err := driver.New(driver.Options{Engine: s.engine, QueueDepth: driverabi.QueueDepth,
-		BoundBytes: c.process.memory / boundShare / int64(c.clients)})
-	if err != nil {
-		return nil, errors.Join(err, s.engine.Close())
-	}
-	s.driver = d
-	s.live = resources.NewResidents(d)
+	s.driver = driver.New(driver.Options{BoundBytes: c.process.memory / boundShare / int64(c.clients)})
+	s.live = resources.NewResidents(s.driver)
+	var err error
 	if s.cache, err = resources.OpenCache(c.CacheDir, c.CacheBytes, s.info); err != nil {
 		s.conf.Log.Warn("no cache", "error", err)
 	}

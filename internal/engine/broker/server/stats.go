@@ -72,7 +72,7 @@ func (c *session) stats(payload []byte) (wire.Payload, error) {
 			wire.Counter{Name: "own " + b.What, Value: uint64(have[kind])},
 			wire.Counter{Name: "own " + b.What + " allowed", Value: uint64(b.Each)})
 	}
-	for level := driver.LevelOf(driverabi.QoSRealTime); level < driver.Levels; level++ {
+	for level := driverabi.FirstNormalQueue; level < driver.Levels; level++ {
 		l := d.Levels[level]
 		name := func(what string) string { return fmt.Sprintf("level %d %s", level, what) }
 		r.Counters = append(r.Counters,

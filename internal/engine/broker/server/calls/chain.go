@@ -134,7 +134,7 @@ func (t *Calls) step(ch *chain, i int, token uint64) error {
 	driverabi.RequestToken.Put(send, token)
 	prioritize(send, r.Program, ch.steps[i].QoS)
 	driverabi.PutSurfaces(send, r.IDs[:in])
-	err := t.dev.Inputs(token, send)
+	err := t.dev.Inputs(send)
 	if ended := ch.ctx.Err(); err != nil && ended != nil {
 		return ane.Deadline("chain", resources.Name, ended)
 	}

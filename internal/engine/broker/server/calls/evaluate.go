@@ -26,10 +26,9 @@ func (t *Calls) Evaluate(f *wire.Frame) error {
 		return err
 	}
 	c.start = time.Now()
-	if ret := t.dev.Control(driverabi.ControlSendRequest, &c.args); ret != driverabi.Success {
-		why := t.dev.Client.Explain()
+	if err := t.dev.Control(driverabi.ControlSendRequest, &c.args); err != nil {
 		t.land(c)
-		return resources.Explain("evaluate", ret, why)
+		return resources.Explain("evaluate", err)
 	}
 	if !c.state.CompareAndSwap(flown, sent) {
 		t.finish(c)
@@ -104,13 +103,10 @@ func (t *Calls) Stop() { t.done <- nil }
 // finish answers an evaluation.
 func (t *Calls) finish(c *call) {
 	t.counts.Evaluations.Add(1)
-	var err error
-	if c.end.Return == driverabi.Success {
+	if c.end.Err == nil {
 		timed(c.requests[0].Program, int64(time.Since(c.start)))
-	} else {
-		err = resources.Explain("evaluate", c.end.Return, c.end.Err)
 	}
-	t.answer(c, err)
+	t.answer(c, resources.Explain("evaluate", c.end.Err))
 }
 
 // timed notes how long a run to its end took: how soon one was stopped says nothing.

@@ -93,7 +93,7 @@ func (t *Registrations) open(s *registration, fd int) error {
 		return errors.Join(err, s.block.Close())
 	}
 	if err := t.dev.mapSurface(s.name); err != nil {
-		return errors.Join(err, t.driver.RemoveSurface(s.name), s.block.Close())
+		return errors.Join(err, t.driver.Remove(uint64(s.name)), s.block.Close())
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (t *Registrations) Drop(p *wire.Drop) (*wire.Empty, error) {
 // close undoes open when the driver has unmapped the surface.
 func (t *Registrations) close(s *registration) error {
 	t.owes.Give(s.needs())
-	if err := t.driver.RemoveSurface(s.name); err != nil {
+	if err := t.driver.Remove(uint64(s.name)); err != nil {
 		return err
 	}
 	return s.block.Close()

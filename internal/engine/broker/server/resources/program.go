@@ -264,7 +264,7 @@ func (t *Programs) Release(q *wire.Release) (*wire.Empty, error) {
 func (t *Programs) forget(p *Program) (err error) {
 	t.owes.release(p.owed, p.shares)
 	if p.weights != 0 {
-		err = t.driver.RemoveProgram(p.weights)
+		err = t.driver.Remove(p.weights)
 	}
 	return errors.Join(err, t.live.Release(p.Res))
 }

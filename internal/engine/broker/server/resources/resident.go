@@ -185,7 +185,7 @@ func (r *Residents) Release(p *Resident) error {
 		return nil
 	}
 	if p.resource != 0 {
-		if err := r.driver.RemoveProgram(p.resource); err != nil {
+		if err := r.driver.Remove(p.resource); err != nil {
 			return err // the driver uses it still: freeing it would pull it from under a run
 		}
 	}

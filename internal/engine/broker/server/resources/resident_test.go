@@ -23,8 +23,7 @@ func (plain) Stateful() bool                         { return false }
 // of that one did not suffice.
 func TestBudgetsOfOthersRefuseNoWaiter(t *testing.T) {
 	engine := soft.New()
-	d, err := driver.New(driver.Options{Engine: engine, QueueDepth: 1})
-	require.NoError(t, err)
+	d := driver.New(driver.Options{})
 	defer func() {
 		require.NoError(t, d.Close(t.Context()))
 		require.NoError(t, engine.Close())
