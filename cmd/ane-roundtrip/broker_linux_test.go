@@ -213,7 +213,7 @@ func TestBrokerCounters(t *testing.T) {
 	for name := range named {
 		require.True(t, shown[name] || elsewhere.MatchString(name), name)
 	}
-	for _, name := range []string{"surfaces", "bytes of surfaces", "programs", "requests"} {
+	for _, name := range []string{"surfaces", "programs", "requests"} {
 		require.True(t, shown[name+" allowed per client"], name)
 	}
 	require.NoError(t, s.Process.Signal(unix.SIGTERM))

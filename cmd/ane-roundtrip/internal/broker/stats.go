@@ -64,7 +64,7 @@ func counters() []string {
 		"compiles", "compiles from the cache", "compiles from memory",
 		"cache entries damaged", "programs not cached", "instances", "programs in memory", "programs loaded",
 		"surfaces mapped", "requests waiting", "requests running", "evaluations", "evaluations failed",
-		"own surfaces allowed", "own bytes of surfaces allowed", "own programs allowed", "own requests allowed"}
+		"own surfaces allowed", "own programs allowed", "own requests allowed"}
 }
 
 // statsOf sorts counters by what they are about.

@@ -63,7 +63,7 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 		Identity: c.grant.ID.String(),
 		Engine:   i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing,
 		Limits: wire.Limits{Surfaces: resources.MaxSurfaces, Programs: resources.MaxPrograms, Requests: resources.MaxRequests,
-			Queued: driverabi.QueueDepth, PinnedBytes: c.conf.PinBytes,
+			Queued:   driverabi.QueueDepth,
 			Mappings: uint64(now[resources.Mappings].Each), Descriptors: uint64(now[resources.Descriptors].Each),
 			MemoryBytes: uint64(now[resources.Memory].Each)},
 		Bell: c.Bell != nil}, nil

@@ -35,10 +35,6 @@ type Config struct {
 	Linger time.Duration
 	// Stay makes Serve end with its context only.
 	Stay bool
-	// PinBytes bounds the surfaces that one client may have registered, together; 0
-	// means MaxPinned. Whether touched pages are really locked is up to the limit of
-	// the system; see unimem.Block.Pinned.
-	PinBytes uint64
 	// Policy grants entitlements; nil is SharedPolicy for Serve and OwnerPolicy
 	// for ServeConn.
 	Policy *admission.Policy
@@ -75,7 +71,6 @@ func (c Config) settled(policy *admission.Policy) Config {
 	c.hello = cmp.Or(c.hello, helloTime)
 	c.write = cmp.Or(c.write, writeTime)
 	c.end = cmp.Or(c.end, endTime)
-	c.PinBytes = cmp.Or(c.PinBytes, resources.MaxPinned)
 	c.process = c.process.or(thisProcess())
 	c.clients = cmp.Or(c.clients, c.process.clients)
 	if c.Policy == nil {

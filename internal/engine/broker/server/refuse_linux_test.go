@@ -115,7 +115,7 @@ func TestRealTimeIsServedToTheRestrictedTier(t *testing.T) {
 // TestEveryRefusal sends what a client may get wrong, to a broker that goes on
 // serving it.
 func TestEveryRefusal(t *testing.T) {
-	b := startBroker(t, Config{PinBytes: 1 << 20})
+	b := startBroker(t, Config{clients: 1, process: allowance{memory: 8 << 20}})
 	p := b.join(alice, "")
 	r, err := p.ready(model(t, "add"), 21)
 	require.NoError(t, err)
@@ -152,7 +152,7 @@ func TestEveryRefusal(t *testing.T) {
 		"surface too short":      {wire.KindSurface, &wire.Surface{Size: size + 1, Token: 90}, []int{fd}, ane.ErrShort},
 		"surface of a file":      {wire.KindSurface, &wire.Surface{Size: 64, Token: 90}, []int{int(plain.Fd())}, nil},
 		"surface not sealed":     {wire.KindSurface, &wire.Surface{Size: 64, Token: 90}, []int{bare}, nil},
-		"surface that cannot be had": {wire.KindSurface, &wire.Surface{Size: 1 << 21, Token: 90}, []int{fd},
+		"surface that cannot be had": {wire.KindSurface, &wire.Surface{Size: 1 << 24, Token: 90}, []int{fd},
 			ane.ErrExhausted},
 		"surface token taken": {wire.KindSurface, &wire.Surface{Size: 64, Token: in[0].Surface}, []int{fd},
 			ane.ErrInUse},
@@ -305,8 +305,9 @@ func TestTooManyPorts(t *testing.T) {
 	require.ErrorContains(t, err, "129 surfaces")
 }
 
-func TestPinnedBytesComeBack(t *testing.T) {
-	b := startBroker(t, Config{PinBytes: 1 << 20})
+// TestBytesOfSurfacesComeBack: a surface is charged with its size while it is registered.
+func TestBytesOfSurfacesComeBack(t *testing.T) {
+	b := startBroker(t, Config{clients: 1, process: allowance{memory: 1 << 20}})
 	p := b.join(alice, "")
 	for range 5 {
 		token, _, err := p.surface(600 << 10)
@@ -315,7 +316,7 @@ func TestPinnedBytesComeBack(t *testing.T) {
 		require.ErrorIs(t, err, ane.ErrExhausted)
 		require.NoError(t, p.ask(wire.KindDrop, &wire.Drop{Token: token}, &wire.Empty{}))
 	}
-	require.Zero(t, p.counter(t, "own bytes of surfaces"))
+	require.Zero(t, p.counter(t, "own bytes of memory"))
 }
 
 func TestTooManyClients(t *testing.T) {

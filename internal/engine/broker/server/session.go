@@ -50,7 +50,7 @@ func newSession(s *server, conn *wire.Conn, id admission.Identity, peer admissio
 	conn.LimitLong(maxLong)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.greeted.Store(s.ticks.Load())
-	c.has = resources.NewClient(s.budgets, s.live, s.conf.PinBytes)
+	c.has = resources.NewClient(s.budgets, s.live)
 	c.calls = calls.New(c.ctx, &s.counts.Counts, c.Answers, &c.has.Requests)
 	c.compiles = compiles{asked: make(chan struct{}, MaxCompiles), doing: make(chan struct{}, maxCompiling)}
 	return c

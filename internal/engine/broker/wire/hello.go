@@ -29,7 +29,6 @@ type HelloReply struct {
 // Limits are what a broker grants one client.
 type Limits struct {
 	Surfaces, Programs, Requests, Queued uint32
-	PinnedBytes                          uint64
 	Mappings, Descriptors, MemoryBytes   uint64 // budgets of the broker's process; see Stats for what is used
 }
 

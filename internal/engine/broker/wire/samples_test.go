@@ -29,7 +29,7 @@ func samples() []wire.Payload {
 		&wire.HelloReply{Version: 1, Session: 2, PID: 3, Tier: "t", Identity: "i", Engine: "e", Chip: "c", OSBuild: "o",
 			Numerics: "n", Sharing: "s",
 			Offsets: true, Limits: wire.Limits{Surfaces: 4, Programs: 5, Requests: 6, Queued: 7,
-				PinnedBytes: math.MaxUint64}, Bell: true},
+				MemoryBytes: math.MaxUint64}, Bell: true},
 		&wire.Surface{ID: 1, Size: wire.MaxBytes,
 			Token: 3}, &wire.SurfaceReply{Token: 4}, &wire.Drop{Token: math.MaxUint32},
 		&wire.Compile{File: "f", Function: "main", TextSize: 5, Weights: weights, Key: "k"},

@@ -28,22 +28,21 @@ import (
 //
 // Several brokers may use one folder: files appear whole, never change, and a
 // broker that finds one gone or damaged compiles as if it had never been. Losing a file is
-// never an error, and neither is a disk that takes none. A broker reads the folder once,
-// when it starts, and counts from then on what it reads and writes itself: several brokers
-// together may keep as many times the bound.
+// never an error, and neither is a disk that takes none. A broker counts what it writes, and reads
+// the folder when that may exceed the bound: several brokers together may keep as many times the bound.
 type Cache struct {
 	dir    string // empty: nothing is kept
 	bound  int64  // bytes on disk
 	engine ane.Info
 
-	mu   sync.Mutex // guards what follows; held while files are removed
-	sum  int64      // bytes on disk of all entries
-	have map[string]entry
+	mu  sync.Mutex // held while the folder is read
+	sum int64      // bytes on disk of all entries, at most
 }
 
-// entry is what the cache knows of a file, by its path below the folder.
+// entry is a file of the cache.
 type entry struct {
-	size int64 // bytes on disk
+	name string // below the folder
+	size int64  // bytes on disk
 	used time.Time
 }
 
@@ -56,7 +55,7 @@ const suffix = ".program"
 // OpenCache makes the folder, or reads what is there. A broker whose cache cannot be had
 // works without.
 func OpenCache(dir string, bound int64, engine ane.Info) (*Cache, error) {
-	c := &Cache{bound: bound, engine: engine, have: map[string]entry{}}
+	c := &Cache{bound: bound, engine: engine}
 	if dir == "" {
 		return c, nil
 	}
@@ -69,11 +68,7 @@ func OpenCache(dir string, bound int64, engine ane.Info) (*Cache, error) {
 			Hint: "name a real folder that this user alone may write; programs are not cached"}
 	}
 	c.dir = dir
-	for _, partition := range c.partitions() {
-		for name, e := range c.list(partition) {
-			c.note(name, e)
-		}
-	}
+	c.grow(bound + 1) // whatever there is
 	return c, nil
 }
 
@@ -85,36 +80,25 @@ func makeOwn(dir string) error {
 	return trusted(dir)
 }
 
-// partitions are the folders of identities, of which there are none in a folder that cannot be read.
-func (c *Cache) partitions() (names []string) {
-	if c.dir == "" || trusted(c.dir) != nil {
-		return nil
+// list returns the entries of an identity, or of all when partition is empty, on disk. What is not this user's alone, or
+// cannot be read, is not there. It removes what writers that were killed have left.
+func (c *Cache) list(partition string) (found []entry) {
+	if partition == "" {
+		partition = "*"
 	}
-	all, _ := os.ReadDir(c.dir)
-	for _, d := range all {
-		if trusted(filepath.Join(c.dir, d.Name())) == nil {
-			names = append(names, d.Name())
-		}
-	}
-	return names
-}
-
-// list returns the entries of a partition on disk, and removes what writers that were killed have left.
-func (c *Cache) list(partition string) map[string]entry {
-	dir := filepath.Join(c.dir, partition)
-	files, _ := os.ReadDir(dir) // whatever cannot be read is not there, as far as a cache is concerned
-	found := map[string]entry{}
-	for _, d := range files {
-		info, err := d.Info()
-		if err != nil || !info.Mode().IsRegular() {
+	names, _ := fs.Glob(os.DirFS(c.dir), partition+"/*") // the pattern is well formed
+	for _, name := range names {
+		path := filepath.Join(c.dir, name)
+		info, err := os.Lstat(path)
+		if err != nil || !info.Mode().IsRegular() || c.trusts(name) != nil {
 			continue
 		}
-		stem, ours := strings.CutSuffix(d.Name(), suffix)
+		stem, ours := strings.CutSuffix(filepath.Base(path), suffix)
 		switch _, err := ParseKey(stem); {
 		case ours && err == nil:
-			found[filepath.Join(partition, d.Name())] = entry{onDisk(info), info.ModTime()}
-		case strings.HasSuffix(d.Name(), ".tmp") && time.Since(info.ModTime()) > stale:
-			_ = os.Remove(filepath.Join(dir, d.Name()))
+			found = append(found, entry{name, onDisk(info), info.ModTime()})
+		case strings.HasSuffix(path, ".tmp") && time.Since(info.ModTime()) > stale:
+			_ = os.Remove(path)
 		}
 	}
 	return found
@@ -159,7 +143,7 @@ func (c *Cache) Load(ctx context.Context, partition string, k Key, m numerics.Mo
 		return nil, false
 	}
 	if size > c.bound {
-		c.drop(name)
+		c.remove(name)
 		return nil, true
 	}
 	path := filepath.Join(c.dir, name)
@@ -183,33 +167,29 @@ func (c *Cache) Load(ctx context.Context, partition string, k Key, m numerics.Mo
 		case gone != nil || info.Size() != size:
 			err = errEntry
 		case is(m):
-			c.note(name, entry{onDisk(info), time.Now()})
-			_ = os.Chtimes(path, time.Time{}, time.Now()) // the order of the next broker
+			c.use(name)
 			return s, false
 		case err != nil || slices.ContainsFunc(numerics.Modes(), is):
 			return nil, false // out of time, or a program of another mode
 		}
 	}
-	c.drop(name)
+	c.remove(name)
 	return nil, true
 }
 
-// Has reports whether the cache knows of an entry, which it counts as used. It does not read the
+// use has an entry be removed later than those that were used before.
+func (c *Cache) use(name string) {
+	_ = os.Chtimes(filepath.Join(c.dir, name), time.Time{}, time.Now()) // a failure makes it go early
+}
+
+// Has reports whether there is an entry, which counts as used. It does not read the
 // entry: a compile by its key reports damage.
 func (c *Cache) Has(partition string, k Key) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	name := file(partition, k)
-	e, ok := c.have[name]
-	if ok {
-		info, err := os.Lstat(filepath.Join(c.dir, name))
-		ok = err == nil && info.Mode().IsRegular()
+	if c.Size(partition, k) == 0 {
+		return false
 	}
-	if ok {
-		e.used = time.Now()
-		c.have[name] = e
-	}
-	return ok
+	c.use(file(partition, k))
+	return true
 }
 
 // attempts bounds how often Store makes a partition: another broker may remove it while it is empty.
@@ -243,35 +223,36 @@ func (c *Cache) Store(partition string, k Key, s *Source) error {
 		}
 		return err
 	}
+	c.use(name)
 	if info, err := os.Lstat(path); err == nil { // else another broker removed it
-		c.note(name, entry{onDisk(info), time.Now()})
+		c.grow(onDisk(info))
 	}
 	return nil
 }
 
-// note enters an entry that was used, and removes those that were not for longest until
-// the rest is within the bound.
-func (c *Cache) note(name string, e entry) {
+// grow counts an entry of so many bytes. When the bound may be exceeded it looks what there is, and removes what was not
+// used for longest until an eighth is free.
+func (c *Cache) grow(size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.sum += e.size - c.have[name].size
-	c.have[name] = e
-	for c.sum > c.bound {
-		oldest := name
-		for other, e := range c.have {
-			if e.used.Before(c.have[oldest].used) {
-				oldest = other
-			}
-		}
-		c.remove(oldest)
+	if c.sum += size; c.sum <= c.bound {
+		return
+	}
+	all := c.list("")
+	slices.SortFunc(all, func(a, b entry) int { return b.used.Compare(a.used) })
+	c.sum = 0
+	for _, e := range all {
+		c.sum += e.size
+	}
+	full := c.sum > c.bound
+	for last := len(all) - 1; full && c.sum > c.bound-c.bound/8; last-- {
+		c.sum -= all[last].size
+		c.remove(all[last].name)
 	}
 }
 
-// remove removes an entry's file, whether it is known or not, and its folder if that was the last. The caller holds the
-// lock.
+// remove removes an entry's file, and its folder if that was the last.
 func (c *Cache) remove(name string) {
-	c.sum -= c.have[name].size
-	delete(c.have, name)
 	if c.trusts(name) == nil {
 		path := filepath.Join(c.dir, name)
 		_ = os.Remove(path) // gone already, or found once more
@@ -279,25 +260,17 @@ func (c *Cache) remove(name string) {
 	}
 }
 
-func (c *Cache) drop(name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.remove(name)
-}
-
 // Purge removes one entry of an identity, or all of them when k is nil, or those of all identities when partition is
 // empty, and tells what it removed, in bytes on disk.
 func (c *Cache) Purge(partition string, k *Key) (files uint32, bytes uint64) {
-	for _, have := range c.partitions() {
-		if partition != "" && partition != have {
-			continue
-		}
-		for name, e := range c.list(have) { // those of another broker too
-			if k == nil || name == file(have, *k) {
-				c.drop(name)
-				files++
-				bytes += uint64(e.size)
-			}
+	if c.dir == "" {
+		return 0, 0
+	}
+	for _, e := range c.list(partition) { // those of another broker too
+		if k == nil || e.name == file(partition, *k) {
+			c.remove(e.name)
+			files++
+			bytes += uint64(e.size)
 		}
 	}
 	return files, bytes

@@ -13,15 +13,14 @@ type Client struct {
 	Requests Requests
 }
 
-// NewClient makes a client that holds nothing, and may register so many bytes of surfaces. Open follows when it is
-// admitted, and Free.
-func NewClient(b *Budgets, live *Residents, pinned uint64) *Client {
+// NewClient makes a client that holds nothing. Open follows when it is admitted, and Free.
+func NewClient(b *Budgets, live *Residents) *Client {
 	c := &Client{Owes: b.Open()}
-	c.Surfaces = Registrations{driver: live.driver, limit: pinned, owes: c.Owes}
+	c.Surfaces = Registrations{driver: live.driver, owes: c.Owes, table: newTable[registration](nil)}
 	handles := &atomic.Uint32{} // of programs and requests
 	c.Programs = Programs{driver: live.driver, live: live, owes: c.Owes, loaded: map[*Resident]*attachment{},
-		table: table[Program]{last: handles}}
-	c.Requests = Requests{programs: &c.Programs, surfaces: &c.Surfaces, table: table[Request]{last: handles}}
+		table: newTable[Program](handles)}
+	c.Requests = Requests{programs: &c.Programs, surfaces: &c.Surfaces, table: newTable[Request](handles)}
 	return c
 }
 

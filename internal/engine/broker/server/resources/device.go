@@ -39,9 +39,6 @@ func (v *Device) handshake(call selectors) error {
 		StructIn: in, StructOut: make([]byte, driverabi.DeviceInfoSize)}))
 }
 
-// nothing is the message of a selector without one.
-type nothing = struct{}
-
 // ask makes one call with a message of package driver, and returns the answer.
 func ask[T any](op string, call selectors, selector int, message any) (answer T, err error) {
 	a := driverabi.Args{StructIn: driver.Bytes(message), StructOut: driver.Bytes(answer)}
@@ -49,68 +46,42 @@ func ask[T any](op string, call selectors, selector int, message any) (answer T,
 	return driver.Parse[T](a.StructOut), err
 }
 
-// load creates and prepares a program, which loads it. The token names it from then
-// on.
-func (v *Device) load(resource uint64) (token uint64, err error) {
-	if _, err := ask[nothing]("load", v.Control, driverabi.ControlProgramCreate,
-		driver.Create{Resource: resource}); err != nil {
-		return 0, err
-	}
-	return v.prepare(resource)
+// tell is ask for a selector without an answer.
+func tell(op string, call selectors, selector int, message any) error {
+	_, err := ask[struct{}](op, call, selector, message)
+	return err
 }
 
-// prepare makes what was created ready, or destroys it.
-func (v *Device) prepare(resource uint64) (token uint64, err error) {
-	p, err := ask[driver.Prepare]("load", v.Control, driverabi.ControlProgramPrepare,
-		driver.Prepare{Resource: resource})
+// load creates a program, or an instance of one, and prepares it, which loads it. The token names it from then on.
+func (v *Device) load(op string, selector int, message any, resource uint64) (token uint64, err error) {
+	if err := tell(op, v.Control, selector, message); err != nil {
+		return 0, err
+	}
+	p, err := ask[driver.Prepare](op, v.Control, driverabi.ControlProgramPrepare, driver.Prepare{Resource: resource})
 	if err != nil {
-		return 0, errors.Join(err, v.destroy(driver.Destroy{Resource: resource}))
+		err = errors.Join(err,
+			tell(op, v.Control, driverabi.ControlProgramDestroy, driver.Destroy{Resource: resource}))
 	}
-	return p.Token, nil
-}
-
-// instance creates and prepares a program of a base with weights of its own.
-func (v *Device) instance(i driver.Instance) (token uint64, err error) {
-	if _, err := ask[nothing]("instance", v.Control, driverabi.ControlProgramCreateInstance, i); err != nil {
-		return 0, err
-	}
-	return v.prepare(i.Resource)
+	return p.Token, err
 }
 
 // unload unprepares and destroys.
 func (v *Device) unload(token uint64) error {
-	if _, err := ask[nothing]("unload", v.Control, driverabi.ControlProgramUnprepare,
-		driver.Unprepare{Token: token}); err != nil {
+	if err := tell("unload", v.Control, driverabi.ControlProgramUnprepare, driver.Unprepare{Token: token}); err != nil {
 		return err
 	}
-	return v.destroy(driver.Destroy{Token: token})
-}
-
-func (v *Device) destroy(d driver.Destroy) error {
-	_, err := ask[nothing]("unload", v.Control, driverabi.ControlProgramDestroy, d)
-	return err
-}
-
-// chain makes the chain of a prepared program, and returns its token.
-func (v *Device) chain(program uint64) (token uint64, err error) {
-	x, err := ask[driver.Chained]("chain", v.Control, driverabi.ControlProgramChainingPrepare,
-		driver.Chain{Token: program})
-	return x.Token, err
+	return tell("unload", v.Control, driverabi.ControlProgramDestroy, driver.Destroy{Token: token})
 }
 
 // Begin sets the procedure of a chain, which begins again with it.
 func (v *Device) Begin(chain uint64) error {
-	_, err := ask[nothing]("chain", v.Direct, driverabi.DirectSetActiveProcedure,
-		driver.Procedure{Chain: chain})
-	return err
+	return tell("chain", v.Direct, driverabi.DirectSetActiveProcedure, driver.Procedure{Chain: chain})
 }
 
 // Outputs names the surfaces, at most driver.MaxOutputs, that the next request of a chain
 // writes.
 func (v *Device) Outputs(chain uint64, surfaces []uint32) error {
-	_, err := ask[nothing]("chain", v.Direct, driverabi.DirectOutputSetEnqueue,
-		driver.NewOutputSet(chain, surfaces))
-	return err
+	return tell("chain", v.Direct, driverabi.DirectOutputSetEnqueue, driver.NewOutputSet(chain, surfaces))
 }
 
 // Inputs runs the next request of a chain, and returns when the outputs are written.
@@ -126,8 +97,7 @@ func (v *Device) mapSurface(surface uint32) error {
 
 // unmapSurface takes it back.
 func (v *Device) unmapSurface(surface uint32) error {
-	_, err := ask[nothing]("drop", v.Direct, driverabi.DirectMemoryUnmap, driver.Memory{Surface: surface})
-	return err
+	return tell("drop", v.Direct, driverabi.DirectMemoryUnmap, driver.Memory{Surface: surface})
 }
 
 // Explain is the error of a call to the driver, nil for none. It matches the code, what
@@ -146,9 +116,4 @@ func Explain(op string, why error) error {
 		e.Err = ane.Because(meaning, e.Err)
 	}
 	return e
-}
-
-// status reads the driver's counters.
-func (v *Device) status() (driver.Status, error) {
-	return ask[driver.Status]("status", v.Control, driverabi.ControlGetStatus, nothing{})
 }

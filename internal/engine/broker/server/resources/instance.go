@@ -9,6 +9,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
 // base is a program that an instance is to be made of. Its upload holds it.
@@ -95,7 +96,7 @@ func (t *Programs) prepare(ctx context.Context, p *Program, b *base, up *Upload)
 			i.Flags |= flag
 		}
 	}
-	token, err := t.dev.instance(i)
+	token, err := t.dev.load("instance", driverabi.ControlProgramCreateInstance, i, p.weights)
 	p.ready = &attachment{token: token, users: 1}
 	return err
 }

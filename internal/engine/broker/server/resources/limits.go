@@ -12,9 +12,6 @@ const (
 	// where Apple's engine ends; a request is some hundred bytes.
 	MaxPrograms = 256
 	MaxRequests = 4096
-	// MaxPinned is how many bytes of surfaces one client may have, unless the broker's
-	// configuration says otherwise: what a 32-bit size of the hardware can name.
-	MaxPinned = 4 << 30
 	// MaxUpload is how many bytes the text and the weights of one program may
 	// have together.
 	MaxUpload = wire.MaxUpload

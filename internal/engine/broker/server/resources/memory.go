@@ -3,6 +3,7 @@ package resources
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"syscall"
 
@@ -26,9 +27,6 @@ type Registrations struct {
 	dev    *Device
 	owes   *Account
 	table  table[registration] // by the client's token
-	limit  uint64              // of pinned
-
-	Pinned uint64 // bytes of all
 }
 
 // needs is what a surface takes: the descriptor of its Block, and two mappings, one by the Block and one by the engine.
@@ -48,18 +46,14 @@ func (t *Registrations) Add(p *wire.Surface, fds wire.Descriptors) (*wire.Surfac
 	}
 	name := fmt.Sprintf("surface %d", p.Token)
 	switch {
-	case p.Size == 0:
-		return nil, &ane.Error{Op: "surface", Engine: Name, Name: name, Err: ane.ErrShort, Detail: "0 bytes",
-			Hint: "register the whole Block"}
+	case p.Size == 0 || p.Size > math.MaxInt64:
+		return nil, &ane.Error{Op: "surface", Engine: Name, Name: name, Err: ane.ErrShort,
+			Detail: fmt.Sprintf("%d bytes", p.Size), Hint: "register the whole Block"}
 	case t.table.find(p.Token) != nil:
 		return nil, &ane.Error{Op: "surface", Engine: Name, Name: name, Err: ane.ErrInUse,
 			Hint: "choose a token that is free, or drop the surface"}
 	case t.table.len() >= MaxSurfaces:
 		return nil, Exhausted("surface", name, "surfaces", MaxSurfaces, "drop surfaces that no request uses")
-	case p.Size > t.limit-t.Pinned:
-		return nil, &ane.Error{Op: "surface", Engine: Name, Name: name, Err: ane.ErrExhausted,
-			Detail: fmt.Sprintf("%d bytes beside %d, at most %d for one client", p.Size, t.Pinned, t.limit),
-			Hint:   "drop surfaces that no request uses, or take a smaller one"}
 	}
 	s := &registration{size: p.Size}
 	if err := t.owes.Take("surface", name, s.needs()); err != nil {
@@ -70,7 +64,6 @@ func (t *Registrations) Add(p *wire.Surface, fds wire.Descriptors) (*wire.Surfac
 		return nil, err
 	}
 	t.table.put(p.Token, s)
-	t.Pinned += p.Size
 	return &wire.SurfaceReply{Token: p.Token}, nil
 }
 
@@ -112,7 +105,6 @@ func (t *Registrations) Drop(p *wire.Drop) (*wire.Empty, error) {
 		return nil, err
 	}
 	t.table.remove(p.Token)
-	t.Pinned -= s.size
 	return &wire.Empty{}, t.close(s)
 }
 

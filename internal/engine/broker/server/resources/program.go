@@ -59,11 +59,12 @@ func (p *Program) Token() uint64 {
 // Lane makes the lane of a prepared program, if it has none.
 func (p *Program) Lane(dev *Device) (*Lane, error) {
 	if p.ready.lane == nil {
-		token, err := dev.chain(p.ready.token)
+		x, err := ask[driver.Chained]("chain", dev.Control, driverabi.ControlProgramChainingPrepare,
+			driver.Chain{Token: p.ready.token})
 		if err != nil {
 			return nil, err
 		}
-		p.ready.lane = &Lane{Chain: token, Turn: make(chan struct{}, 1)}
+		p.ready.lane = &Lane{Chain: x.Token, Turn: make(chan struct{}, 1)}
 	}
 	return p.ready.lane, nil
 }
@@ -174,7 +175,8 @@ func (t *Programs) attach(p *Program) error {
 		if err := t.owes.Take("load", fmt.Sprintf("program %d", p.Handle), scratch); err != nil {
 			return err
 		}
-		token, err := t.dev.load(p.Res.resource)
+		token, err := t.dev.load("load", driverabi.ControlProgramCreate, driver.Create{Resource: p.Res.resource},
+			p.Res.resource)
 		if err != nil {
 			t.owes.Give(scratch)
 			return err
@@ -289,7 +291,7 @@ func (t *Programs) Status(q *wire.Status) (*wire.StatusReply, error) {
 	r.Args.QueueDepth = uint32(p.Depth)
 	// The driver runs one request at a time and does not tell whose it is. What is in
 	// flight and does not wait in its queue is running.
-	s, err := t.dev.status()
+	s, err := ask[driver.Status]("status", t.dev.Control, driverabi.ControlGetStatus, struct{}{})
 	if err != nil {
 		return nil, err
 	}

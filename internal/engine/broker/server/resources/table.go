@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,10 @@ type table[T any] struct {
 	last *atomic.Uint32 // number that add gave last; tables that share it give none twice
 }
 
+func newTable[T any](last *atomic.Uint32) table[T] {
+	return table[T]{open: map[uint32]*T{}, last: last}
+}
+
 // find is what has a number, nil for nothing.
 func (t *table[T]) find(number uint32) *T {
 	t.mu.Lock()
@@ -25,13 +30,6 @@ func (t *table[T]) find(number uint32) *T {
 func (t *table[T]) put(number uint32, x *T) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.enter(number, x)
-}
-
-func (t *table[T]) enter(number uint32, x *T) {
-	if t.open == nil {
-		t.open = map[uint32]*T{}
-	}
 	t.open[number] = x
 }
 
@@ -48,7 +46,7 @@ func (t *table[T]) add(x *T, limit int, tell func(number uint32)) bool {
 		number = t.last.Add(1)
 	}
 	tell(number)
-	t.enter(number, x)
+	t.open[number] = x
 	return true
 }
 
@@ -65,18 +63,9 @@ func (t *table[T]) len() int {
 	return len(t.open)
 }
 
-// all lists the things by number.
+// all lists the things.
 func (t *table[T]) all() []*T {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var numbers []uint32
-	for n := range t.open {
-		numbers = append(numbers, n)
-	}
-	slices.Sort(numbers)
-	list := make([]*T, len(numbers))
-	for i, n := range numbers {
-		list[i] = t.open[n]
-	}
-	return list
+	return slices.Collect(maps.Values(t.open))
 }
