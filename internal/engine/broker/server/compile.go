@@ -177,7 +177,7 @@ func (c *session) make(r *resources.Resident, q *wire.Compile, up *resources.Upl
 		}
 		weights, reply.Cached = src, true
 	}
-	if err := up.OweTree(src); err != nil {
+	if err := up.Owe(src.Tree()); err != nil {
 		return err
 	}
 	if err := c.inTurn("compile", func(ctx context.Context) error {
@@ -207,7 +207,7 @@ func (c *session) make(r *resources.Resident, q *wire.Compile, up *resources.Upl
 // fromCache reads the entry of a key in the cache.
 func (c *session) fromCache(at resources.ResidentKey, up *resources.Upload) (src *resources.Source, err error) {
 	why := "the cache has no such program"
-	if err := up.OweEntry(c.cache.Size(at.Identity, at.Key)); err != nil {
+	if err := up.Owe(resources.Needs{resources.Memory: c.cache.Size(at.Identity, at.Key)}); err != nil {
 		return nil, err
 	}
 	err = c.inTurn("compile", func(ctx context.Context) error {

@@ -5,11 +5,13 @@ package server
 import (
 	"bytes"
 	"os"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/server/resources"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/unimem"
@@ -157,4 +159,15 @@ func TestBudgetsAreTold(t *testing.T) {
 	}
 	require.EqualValues(t, MaxClients, told["clients allowed"])
 	require.EqualValues(t, resources.MaxSurfaces, told["own surfaces allowed"])
+}
+
+// The engine keeps the processors that the process had, and what answers clients gets more.
+func TestProcessors(t *testing.T) {
+	n := runtime.GOMAXPROCS(3)
+	defer runtime.GOMAXPROCS(n)
+	workers := Processors()
+	require.Equal(t, 3, workers)
+	require.Greater(t, runtime.GOMAXPROCS(0), workers)
+	require.Equal(t, workers, Config{Workers: workers}.settled(admission.OwnerPolicy()).Workers)
+	require.Equal(t, runtime.GOMAXPROCS(0), Config{}.settled(admission.OwnerPolicy()).Workers)
 }

@@ -80,8 +80,8 @@ func makeOwn(dir string) error {
 	return trusted(dir)
 }
 
-// list returns the entries of an identity, or of all when partition is empty, on disk. What is not this user's alone, or
-// cannot be read, is not there. It removes what writers that were killed have left.
+// list returns the entries of an identity, or of all when partition is empty, on disk. What is not this user's
+// alone, or cannot be read, is not there. It removes what writers that were killed have left.
 func (c *Cache) list(partition string) (found []entry) {
 	if partition == "" {
 		partition = "*"
@@ -230,8 +230,8 @@ func (c *Cache) Store(partition string, k Key, s *Source) error {
 	return nil
 }
 
-// grow counts an entry of so many bytes. When the bound may be exceeded it looks what there is, and removes what was not
-// used for longest until an eighth is free.
+// grow counts an entry of so many bytes. When the bound may be exceeded it looks what there is, and removes what was
+// not used for longest until an eighth is free.
 func (c *Cache) grow(size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

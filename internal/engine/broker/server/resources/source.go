@@ -65,6 +65,9 @@ func (s *Source) Compile(file string, weights ane.Weights) ane.Source {
 	return src
 }
 
+// Tree is what the tree of the text takes while it is compiled.
+func (s *Source) Tree() Needs { return Needs{Memory: treeBytes * int64(len(s.text))} }
+
 // names is what the source calls its weights.
 func (s *Source) names() (names []string) {
 	for _, w := range s.weights {

@@ -76,7 +76,7 @@ type extent struct {
 func Receive(owes *Account, op, name string, frame int, fds wire.Descriptors, q *wire.Compile) (*Upload, error) {
 	u := &Upload{Source: Source{function: q.Function}, op: op, name: name, owes: owes, files: &memfds{}}
 	u.files.users.Store(1)
-	err := u.owe(Needs{Descriptors: int64(len(fds)), Memory: waitingBytes + 2*int64(frame)})
+	err := u.Owe(Needs{Descriptors: int64(len(fds)), Memory: waitingBytes + 2*int64(frame)})
 	for i := 0; i < len(fds) && err == nil; i++ {
 		var s *wire.Sealed
 		if s, err = wire.KeepSealed(fds[i], MaxUpload); err != nil {
@@ -96,22 +96,14 @@ func Receive(owes *Account, op, name string, frame int, fds wire.Descriptors, q 
 	return u, nil
 }
 
-// owe charges n for the upload, until Close.
-func (u *Upload) owe(n Needs) error {
+// Owe charges n for the upload, until Close.
+func (u *Upload) Owe(n Needs) error {
 	if err := u.owes.Take(u.op, u.name, n); err != nil {
 		return err
 	}
 	u.owed = u.owed.plus(n)
 	return nil
 }
-
-// OweTree charges for the tree of a text while it is compiled.
-func (u *Upload) OweTree(s *Source) error {
-	return u.owe(Needs{Memory: treeBytes * int64(len(s.text))})
-}
-
-// OweEntry charges for an entry of the cache of so many bytes.
-func (u *Upload) OweEntry(size int64) error { return u.owe(Needs{Memory: size}) }
 
 // add sorts the list as Source.sort does the weights. What counts for MaxUpload are the parts of the files that
 // the program names: a file may hold weights of other programs too.
@@ -159,7 +151,7 @@ func (u *Upload) slice(w wire.Weight) (extent, error) {
 // hole costs a page when it is read, so both are charged before. Holes of the files that the program does not name are
 // never read.
 func (u *Upload) Open(ctx context.Context) error {
-	if err := u.owe(Needs{Memory: int64(u.weightBytes())}); err != nil {
+	if err := u.Owe(Needs{Memory: int64(u.weightBytes())}); err != nil {
 		return err
 	}
 	need := u.files.needs()
@@ -174,7 +166,7 @@ func (u *Upload) Open(ctx context.Context) error {
 		need[Memory] += n
 		giveWay(ctx)
 	}
-	if err := u.owe(need); err != nil {
+	if err := u.Owe(need); err != nil {
 		return err
 	}
 	for _, f := range u.files.list {
