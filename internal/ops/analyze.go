@@ -88,9 +88,9 @@ func analyze(
 	return a.graph, nil
 }
 
-// Survey resolves the functions of a program as far as it goes, without weights: for tools that tell of a program that no
-// engine takes. Where a statement is faulty, the types that it declares are believed. The program should validate but
-// for names.
+// Survey resolves the functions of a program as far as it goes, without weights: for tools that tell of a program
+// that no engine takes. Where a statement is faulty, the types that it declares are believed. The program should
+// validate but for names.
 func Survey(file string, p *mil.Program) (all []*Graph) {
 	for _, f := range p.Funcs {
 		a := &analysis{file: file, values: map[string]*Value{}, graph: &Graph{}, survey: true,

@@ -113,6 +113,9 @@ func nowhere(instead string) support {
 	return support{memory: refused, e5: refused, cpu: true, instead: instead}
 }
 
+// OffEngine reports whether no compiler for the engine takes the operator, whatever its operands are.
+func (d *Def) OffEngine() bool { return d.support.memory == refused && d.support.e5 == refused }
+
 const (
 	onHost   = "compute it on the host"
 	gathered = "gather on the host, or multiply by a one-hot matrix"

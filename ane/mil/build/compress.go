@@ -6,7 +6,10 @@ import "github.com/anekit/anekit/ane/mil"
 // results of other Constexpr methods.
 
 // QuantizeOption is Axis or ZeroPoint.
-type QuantizeOption interface{ quantize(*quantization) }
+type QuantizeOption interface {
+	option
+	quantize()
+}
 
 // Axis is the axis along which scale and zero point are vectors.
 type Axis int
@@ -14,71 +17,39 @@ type Axis int
 // ZeroPoint is the integer that stands for 0, of the type of the integers. The default is 0.
 type ZeroPoint Value
 
-func (a Axis) quantize(q *quantization)      { q.axis = &a }
-func (z ZeroPoint) quantize(q *quantization) { q.zero = &z }
+func (a Axis) set(c *call)      { c.put("axis", int(a)) }
+func (z ZeroPoint) set(c *call) { c.put("zero_point", Value(z)) }
 
-type quantization struct {
-	axis *Axis
-	zero *ZeroPoint
-}
+func (Axis) quantize()      {}
+func (ZeroPoint) quantize() {}
 
 // Quantize returns round(x / scale) + zero point as integers of type d, which is int8 or uint8, clamped to its range.
 // scale is a number of the type of x, or a vector along an Axis.
 func (f *Func) Quantize(x, scale Value, d mil.DType, options ...QuantizeOption) Value {
-	return f.quantized("quantize", x, scale, options).word("output_dtype", d.String()).one()
+	return with(f, options, "quantize", x, scale, d).one()
 }
 
 // Dequantize returns scale * (x - zero point), of the type of scale.
 func (f *Func) Dequantize(x, scale Value, options ...QuantizeOption) Value {
-	return f.quantized("dequantize", x, scale, options).one()
-}
-
-func (f *Func) quantized(kind string, x, scale Value, options []QuantizeOption) *call {
-	var q quantization
-	for _, o := range given(options) {
-		o.quantize(&q)
-	}
-	c := f.call(kind).value("input", x).value("scale", scale)
-	if q.axis != nil {
-		c.int("axis", int(*q.axis))
-	}
-	if q.zero != nil {
-		c.value("zero_point", Value(*q.zero))
-	}
-	return c
-}
-
-// ConstexprCast returns a constant of floating-point type as elements of type d.
-func (f *Func) ConstexprCast(x Value, d mil.DType) Value {
-	return f.call("constexpr_cast").value("source_val", x).word("output_dtype", d.String()).one()
-}
-
-// ConstexprAffineDequantize returns scale * (data - zeroPoint). Those two are numbers, or vectors along axis.
-func (f *Func) ConstexprAffineDequantize(data, scale, zeroPoint Value, axis int) Value {
-	return f.call("constexpr_affine_dequantize").value("quantized_data", data).value("scale", scale).
-		value("zero_point", zeroPoint).int("axis", axis).one()
+	return with(f, options, "dequantize", x, scale).one()
 }
 
 // Offset is subtracted from the data before the scale is applied. It has the shape of the scale.
 type Offset Value
 
-// ConstexprBlockwiseShiftScale returns scale * (data - offset). scale has as many axes as data; each axis of data is a
-// multiple of that of scale, which has an element for each block.
-func (f *Func) ConstexprBlockwiseShiftScale(data, scale Value, offset ...Offset) Value {
-	c := f.call("constexpr_blockwise_shift_scale").value("data", data).value("scale", scale)
-	return c.offset(offset).one()
-}
+func (o Offset) set(c *call) { c.put("offset", Value(o)) }
 
-// offset adds the last of several offsets.
-func (c *call) offset(list []Offset) *call {
-	if n := len(list); n > 0 {
-		c.value("offset", Value(list[n-1]))
-	}
-	return c
+// ConstexprBlockwiseShiftScale returns scale * (data - offset). scale has as many axes as data; each axis of data is a
+// multiple of that of scale, which has an element for each block. The last of several offsets applies.
+func (f *Func) ConstexprBlockwiseShiftScale(data, scale Value, offset ...Offset) Value {
+	return with(f, offset, "constexpr_blockwise_shift_scale", data, scale).one()
 }
 
 // PaletteOption is VectorAxis or PackedShape.
-type PaletteOption interface{ palette(*call) }
+type PaletteOption interface {
+	option
+	palette()
+}
 
 // VectorAxis is the axis along which the elements of one entry of a table lie.
 type VectorAxis int
@@ -87,49 +58,37 @@ type VectorAxis int
 // ios18.
 type PackedShape []int
 
-func (a VectorAxis) palette(c *call) { c.int("vector_axis", int(a)) }
-func (s PackedShape) palette(c *call) {
+func (a VectorAxis) set(c *call) { c.put("vector_axis", int(a)) }
+func (s PackedShape) set(c *call) {
 	if !c.empty("shape", len(s)) {
-		c.setting("shape", []int(s), mil.Ints(mil.TensorOf(mil.UInt32, len(s)), s))
+		c.put("shape", mil.Ints(mil.TensorOf(mil.UInt32, len(s)), s))
 	}
 }
+
+func (VectorAxis) palette()  {}
+func (PackedShape) palette() {}
 
 // ConstexprLutToDense looks elements up: lut has the shape of indices in groups, then an axis of entries, then one of
 // the elements of an entry.
 func (f *Func) ConstexprLutToDense(indices, lut Value, options ...PaletteOption) Value {
-	c := f.call("constexpr_lut_to_dense").value("indices", indices).value("lut", lut)
-	for _, o := range given(options) {
-		o.palette(c)
-	}
-	return c.one()
+	return with(f, options, "constexpr_lut_to_dense", indices, lut).one()
 }
 
 // ConstexprSparseToDense returns nonzero, a vector, at the places where mask is set, and zeros elsewhere.
 func (f *Func) ConstexprSparseToDense(nonzero, mask Value, shape ...PackedShape) Value {
-	c := f.call("constexpr_sparse_to_dense").value("nonzero_data", nonzero).value("mask", mask)
-	for _, s := range shape {
-		s.palette(c)
-	}
-	return c.one()
+	return with(f, shape, "constexpr_sparse_to_dense", nonzero, mask).one()
 }
 
 // ConstexprLutToSparse is ConstexprLutToDense for the elements where mask is set. It returns the mask of the result and
 // its elements, for ConstexprSparseToDense.
 func (f *Func) ConstexprLutToSparse(mask, indices, lut Value, axis ...VectorAxis) (outMask, nonzero Value) {
-	c := f.call("constexpr_lut_to_sparse").value("indices_mask", mask).value("indices_nonzero_data", indices).
-		value("lut", lut)
-	for _, a := range axis {
-		a.palette(c)
-	}
-	out := c.many(2)
+	out := with(f, axis, "constexpr_lut_to_sparse", mask, indices, lut).many(2)
 	return out[0], out[1]
 }
 
 // ConstexprSparseBlockwiseShiftScale is ConstexprBlockwiseShiftScale for the elements where mask is set. It returns the
 // mask and the elements, for ConstexprSparseToDense.
 func (f *Func) ConstexprSparseBlockwiseShiftScale(mask, nonzero, scale Value, offset ...Offset) (outMask, data Value) {
-	c := f.call("constexpr_sparse_blockwise_shift_scale").value("data_mask", mask).value("nonzero_data", nonzero).
-		value("scale", scale)
-	out := c.offset(offset).many(2)
+	out := with(f, offset, "constexpr_sparse_blockwise_shift_scale", mask, nonzero, scale).many(2)
 	return out[0], out[1]
 }

@@ -1,29 +1,32 @@
 package build
 
-// Operators on two tensors of one type, broadcast as in numpy. To use a number as an
-// operand, write f.Scalar(0.5).
+import (
+	"math"
 
-// Add returns x + y.
-func (f *Func) Add(x, y Value) Value { return f.binary("add", x, y) }
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/ops"
+)
 
-// Sub returns x - y.
-func (f *Func) Sub(x, y Value) Value { return f.binary("sub", x, y) }
+// GeluMode is the formula of Gelu.
+type GeluMode string
 
-// Mul returns x * y.
-func (f *Func) Mul(x, y Value) Value { return f.binary("mul", x, y) }
+// The modes of Gelu.
+const (
+	GeluExact   GeluMode = ops.GeluExact   // the default
+	GeluTanh    GeluMode = ops.GeluTanh    // by tanh
+	GeluSigmoid GeluMode = ops.GeluSigmoid // x * sigmoid(1.702 x)
+)
 
-// RealDiv returns x / y.
-func (f *Func) RealDiv(x, y Value) Value { return f.binary("real_div", x, y) }
+func (m GeluMode) set(c *call) { c.put("mode", string(m)) }
 
-// Pow returns x to the power of y.
-func (f *Func) Pow(x, y Value) Value { return f.binary("pow", x, y) }
+// Gelu returns the Gaussian error linear unit. The last of several modes applies.
+func (f *Func) Gelu(x Value, mode ...GeluMode) Value { return with(f, mode, "gelu", x).one() }
 
-// Maximum returns the larger of x and y.
-func (f *Func) Maximum(x, y Value) Value { return f.binary("maximum", x, y) }
-
-// Minimum returns the smaller of x and y.
-func (f *Func) Minimum(x, y Value) Value { return f.binary("minimum", x, y) }
-
-func (f *Func) binary(kind string, x, y Value) Value {
-	return f.call(kind).value("x", x).value("y", y).one()
+// Threshold returns max(x, alpha). alpha is a whole number if x has integers.
+func (f *Func) Threshold(x Value, alpha float64) Value {
+	c := f.call("threshold", x)
+	if x.dtype() == mil.Int32 && alpha == math.Trunc(alpha) && math.Abs(alpha) <= math.MaxInt32 {
+		return c.put("alpha", int(alpha)).one()
+	}
+	return c.put("alpha", alpha).one()
 }

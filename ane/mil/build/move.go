@@ -2,11 +2,43 @@ package build
 
 import "github.com/anekit/anekit/ane/mil"
 
-// Operators that copy elements to other places.
+// Reshape gives x another shape. One axis may be -1: its length follows from the others.
+func (f *Func) Reshape(x Value, shape ...int) Value {
+	return f.plain("reshape", x, closed(shape, x))
+}
 
-// Flatten2d merges the axes before axis and those from axis on: the result has two axes.
-func (f *Func) Flatten2d(x Value, axis int) Value {
-	return f.call("flatten2d").value("x", x).int("axis", axis).one()
+// closed replaces an axis of -1 by its length, because not every compiler computes it.
+func closed(shape []int, x Value) []int {
+	open, known := -1, 1
+	for i, n := range shape {
+		switch {
+		case n == -1 && open < 0:
+			open = i
+		case n < 1 || known > maxElements/n:
+			return shape // a fault, which the rule of reshape reports
+		default:
+			known *= n
+		}
+	}
+	total, _ := x.Type().Elements()
+	if open < 0 || total%known != 0 || total < known {
+		return shape
+	}
+	out := append([]int(nil), shape...)
+	out[open] = total / known
+	return out
+}
+
+// Squeeze drops axes of length 1, or all axes of length 1 if axes is empty.
+func (f *Func) Squeeze(x Value, axes ...int) Value {
+	if len(axes) == 0 {
+		for i, n := range x.Shape() {
+			if n == 1 {
+				axes = append(axes, i)
+			}
+		}
+	}
+	return f.plain("squeeze", x, axes)
 }
 
 // AxesOf are consecutive axis lengths of another tensor.
@@ -18,7 +50,6 @@ type AxesOf struct {
 
 // ReshapeLike gives x the lengths of axes of other tensors, in their order.
 func (f *Func) ReshapeLike(x Value, axes ...AxesOf) Value {
-	c := f.call("reshape_like").value("x", x)
 	var refs []Value
 	var begins, ends, masks []*mil.Value
 	for _, a := range axes {
@@ -26,96 +57,59 @@ func (f *Func) ReshapeLike(x Value, axes ...AxesOf) Value {
 		begins, ends = append(begins, mil.Int32Scalar(a.Begin)), append(ends, mil.Int32Scalar(a.End))
 		masks = append(masks, mil.BoolScalar(a.ToEnd))
 	}
-	return c.values("ref_tensors", refs).settings("begins", begins).settings("ends", ends).
-		settings("end_masks", masks).one()
+	return f.call("reshape_like", x, refs).add(argument{name: "begins", settings: begins, list: true}).
+		add(argument{name: "ends", settings: ends, list: true}).
+		add(argument{name: "end_masks", settings: masks, list: true}).one()
 }
 
-// settings adds a list of constants.
-func (c *call) settings(name string, list []*mil.Value) *call {
-	a := argument{name: name, list: true}
-	for _, m := range list {
-		one := call{f: c.f, kind: c.kind}
-		one.setting(name, m.Literal, m)
-		c.lost = c.lost || one.lost
-		a.nodes = append(a.nodes, one.args[0].nodes...)
-	}
-	c.args = append(c.args, a)
-	return c
+// Concat joins values along axis.
+func (f *Func) Concat(axis int, values ...Value) Value { return f.plain("concat", values, axis, false) }
+
+// ConcatInterleaved is Concat that takes one slice of each value in turn.
+func (f *Func) ConcatInterleaved(axis int, values ...Value) Value {
+	return f.plain("concat", values, axis, true)
 }
 
 // Stack joins values of one shape along a new axis; axis is its index in the result.
-func (f *Func) Stack(axis int, values ...Value) Value {
-	return f.call("stack").int("axis", axis).values("values", values).one()
+func (f *Func) Stack(axis int, values ...Value) Value { return f.plain("stack", values, axis) }
+
+// maxParts is the largest number of Values that a faulty Split returns.
+const maxParts = 1 << 16
+
+// Split splits x along axis into n parts of one size.
+func (f *Func) Split(x Value, axis, n int) []Value {
+	return f.call("split", x).put("axis", axis).put("num_splits", n).many(min(max(n, 1), maxParts))
 }
 
-// Tile repeats x: axis i reps[i] times.
-func (f *Func) Tile(x Value, reps ...int) Value {
-	return f.call("tile").value("x", x).ints("reps", reps).one()
+// SplitSizes splits x along axis into parts of these sizes.
+func (f *Func) SplitSizes(x Value, axis int, sizes ...int) []Value {
+	return f.call("split", x, sizes, axis).many(len(sizes))
 }
 
 // Reverse reverses the order of the elements along axes, or along all axes if the list is empty.
 func (f *Func) Reverse(x Value, axes ...int) Value {
-	if len(axes) == 0 {
-		for i := range x.rank() {
-			axes = append(axes, i)
-		}
+	if len(axes) == 0 { // the default, all axes
+		return f.plain("reverse", x)
 	}
-	return f.call("reverse").value("x", x).ints("axes", axes).one()
-}
-
-// ReverseSequence reverses the first lengths[i] elements along seqAxis of the part of x that has index i on
-// batchAxis. lengths is an integer vector.
-func (f *Func) ReverseSequence(x, lengths Value, seqAxis, batchAxis int) Value {
-	return f.call("reverse_sequence").value("x", x).value("lengths", lengths).int("seq_axis", seqAxis).
-		int("batch_axis", batchAxis).one()
+	return f.plain("reverse", x, axes)
 }
 
 // Crop removes rows and columns: rows[0] above, rows[1] below, columns[0] left and columns[1] right.
 func (f *Func) Crop(x Value, rows, columns [2]int) Value {
-	return f.call("crop").value("x", x).ints("crop_height", rows[:]).ints("crop_width", columns[:]).one()
-}
-
-// SlidingWindows returns all windows of size elements along axis, step elements apart. The result has the axes
-// window and position in place of axis.
-func (f *Func) SlidingWindows(x Value, axis, size, step int) Value {
-	return f.call("sliding_windows").value("x", x).int("axis", axis).int("size", size).int("stride", step).one()
-}
-
-// DepthToSpace moves channels to rows and columns of blocks: channel (row*block+column)*C+c becomes channel c of C
-// at (row, column) in its block.
-func (f *Func) DepthToSpace(x Value, block int) Value {
-	return f.call("depth_to_space").value("x", x).int("block_size", block).one()
-}
-
-// SpaceToDepth is the inverse of DepthToSpace.
-func (f *Func) SpaceToDepth(x Value, block int) Value {
-	return f.call("space_to_depth").value("x", x).int("block_size", block).one()
-}
-
-// PixelShuffle moves channels to rows and columns of blocks: channel (c*factor+row)*factor+column becomes channel c
-// at (row, column) in its block.
-func (f *Func) PixelShuffle(x Value, factor int) Value {
-	return f.call("pixel_shuffle").value("x", x).int("upscale_factor", factor).one()
-}
-
-// PixelUnshuffle is the inverse of PixelShuffle.
-func (f *Func) PixelUnshuffle(x Value, factor int) Value {
-	return f.call("pixel_unshuffle").value("x", x).
-		setting("downscale_factor", factor, mil.IntScalar(mil.UInt32, factor)).one()
+	return f.plain("crop", x, rows[:], columns[:])
 }
 
 // SpaceToBatch moves the positions of blocks of block[0] rows and block[1] columns to the batch. rows and columns
 // count the zeros before and after x.
 func (f *Func) SpaceToBatch(x Value, block, rows, columns [2]int) Value {
-	return f.call("space_to_batch").value("x", x).ints("block_shape", block[:]).matrix("paddings", rows, columns).one()
+	return f.plain("space_to_batch", x, block[:], matrix(rows, columns))
 }
 
 // BatchToSpace is the inverse of SpaceToBatch. rows and columns count the elements to remove before and after.
 func (f *Func) BatchToSpace(x Value, block, rows, columns [2]int) Value {
-	return f.call("batch_to_space").value("x", x).ints("block_shape", block[:]).matrix("crops", rows, columns).one()
+	return f.plain("batch_to_space", x, block[:], matrix(rows, columns))
 }
 
-func (c *call) matrix(name string, a, b [2]int) *call {
-	list := []int{a[0], a[1], b[0], b[1]}
-	return c.setting(name, list, mil.Ints(mil.TensorOf(mil.Int32, 2, 2), list))
+func matrix(a, b [2]int) *mil.Value {
+	return mil.Ints(mil.TensorOf(mil.Int32, 2, 2), []int{a[0], a[1], b[0], b[1]})
 }

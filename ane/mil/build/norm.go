@@ -1,7 +1,16 @@
 package build
 
 // NormOption is Gamma, Beta or Epsilon.
-type NormOption interface{ norm(*norm) }
+type NormOption interface {
+	option
+	norm()
+}
+
+// L2NormOption is Epsilon.
+type L2NormOption interface {
+	option
+	l2Norm()
+}
 
 // Gamma is the factor of normalized values: for LayerNorm of the shape of the axes, for BatchNorm and InstanceNorm one
 // number for each channel. The default is 1.
@@ -13,60 +22,34 @@ type Beta Value
 // Epsilon is added to the variance, by L2Norm to the sum of squares. The default is 1e-5, that of L2Norm 1e-6.
 type Epsilon float64
 
-func (g Gamma) norm(n *norm)   { n.gamma = &g }
-func (b Beta) norm(n *norm)    { n.beta = &b }
-func (e Epsilon) norm(n *norm) { n.epsilon = e }
+func (g Gamma) set(c *call)   { c.put("gamma", Value(g)) }
+func (b Beta) set(c *call)    { c.put("beta", Value(b)) }
+func (e Epsilon) set(c *call) { c.put("epsilon", float64(e)) }
 
-type norm struct {
-	gamma   *Gamma
-	beta    *Beta
-	epsilon Epsilon
-}
-
-// finish adds the options to a call.
-func (c *call) finish(x Value, options []NormOption) Value {
-	n := norm{epsilon: 1e-5}
-	for _, o := range given(options) {
-		o.norm(&n)
-	}
-	if n.beta != nil {
-		c.value("beta", Value(*n.beta))
-	}
-	c.number("epsilon", float64(n.epsilon), x)
-	if n.gamma != nil {
-		c.value("gamma", Value(*n.gamma))
-	}
-	return c.one()
-}
+func (Gamma) norm()     {}
+func (Beta) norm()      {}
+func (Epsilon) norm()   {}
+func (Epsilon) l2Norm() {}
 
 // LayerNorm scales x to a mean of 0 and a variance of 1 over axes.
 func (f *Func) LayerNorm(x Value, axes []int, options ...NormOption) Value {
-	return f.call("layer_norm").value("x", x).ints("axes", axes).finish(x, options)
+	return with(f, options, "layer_norm", x, axes).one()
 }
 
 // BatchNorm subtracts mean from x [N, C, ..] and divides by the square root of variance; both have one number for each
 // channel.
 func (f *Func) BatchNorm(x, mean, variance Value, options ...NormOption) Value {
-	return f.call("batch_norm").value("x", x).value("mean", mean).value("variance", variance).finish(x, options)
+	return with(f, options, "batch_norm", x, mean, variance).one()
 }
 
 // InstanceNorm scales each channel of each image of x [N, C, ..] to a mean of 0 and a variance of 1.
 func (f *Func) InstanceNorm(x Value, options ...NormOption) Value {
-	return f.call("instance_norm").value("x", x).finish(x, options)
+	return with(f, options, "instance_norm", x).one()
 }
-
-// L2NormOption is Epsilon.
-type L2NormOption interface{ l2Norm(*norm) }
-
-func (e Epsilon) l2Norm(n *norm) { n.epsilon = e }
 
 // L2Norm divides x by the square root of the sum of squares over its last three axes.
 func (f *Func) L2Norm(x Value, options ...L2NormOption) Value {
-	n := norm{epsilon: 1e-6}
-	for _, o := range given(options) {
-		o.l2Norm(&n)
-	}
-	return f.call("l2_norm").value("x", x).number("epsilon", float64(n.epsilon), x).one()
+	return with(f, options, "l2_norm", x).one()
 }
 
 // LocalResponse holds the settings of LocalResponseNorm.
@@ -78,6 +61,5 @@ type LocalResponse struct {
 // LocalResponseNorm divides each element of x [N, C, ..] by (K + Alpha/Size * sum)^Beta, where sum is that of the
 // squares of the channels at a distance of up to Size/2.
 func (f *Func) LocalResponseNorm(x Value, r LocalResponse) Value {
-	return f.call("local_response_norm").value("x", x).number("alpha", r.Alpha, x).number("beta", r.Beta, x).
-		number("k", r.K, x).int("size", r.Size).one()
+	return f.plain("local_response_norm", x, r.Size, r.Alpha, r.Beta, r.K)
 }

@@ -22,7 +22,8 @@ func A(name string, operand any) Arg { return Arg{name, operand} }
 // A misspelled one is a fault. Others, which another engine may have, get a note: nothing
 // checks their arguments and type. mil.Builder writes every name.
 func (f *Func) Op(kind string, t mil.Type, args ...Arg) Value {
-	c := f.call(kind)
+	f.own()
+	c := &call{f: f, kind: kind}
 	if !mil.ValidName(kind) {
 		f.fault("operator "+quote(kind)+" is not a name", "name an operator, such as mul")
 		return f.lost()
@@ -41,17 +42,15 @@ func (f *Func) Op(kind string, t mil.Type, args ...Arg) Value {
 		}
 		given[a.name] = true
 		switch o := a.value.(type) {
-		case Value:
-			c.value(a.name, o)
-		case []Value:
-			c.values(a.name, o)
+		case Value, []Value:
+			c.put(a.name, o)
 		case *mil.Value:
 			if o == nil {
 				f.fault(kind+": "+a.name+": no value", "make one with mil.FP16Scalar, mil.Int32s ..")
 				c.lost = true
 				continue
 			}
-			c.setting(a.name, o, o)
+			c.put(a.name, o)
 		default:
 			f.fault(fmt.Sprintf("%s: %s: %T is not an operand", kind, a.name, a.value),
 				"give a Value, a []Value or a *mil.Value")
@@ -75,9 +74,9 @@ func (f *Func) Op(kind string, t mil.Type, args ...Arg) Value {
 		f.fault(fmt.Sprintf("%s: a result of type %v", kind, t), "declare a tensor of fixed shape")
 		return f.lost()
 	}
-	if c.lost {
+	if c.constants(); c.lost {
 		return f.lost()
 	}
 	f.b.note(kind + ": the software engine does not have this operator; its arguments and its type are not checked")
-	return c.add([]*ops.Value{{DType: t.DType, Shape: shape}})[0]
+	return c.write([]*ops.Value{{DType: t.DType, Shape: shape}})[0]
 }

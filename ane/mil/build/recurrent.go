@@ -50,46 +50,45 @@ type RecurrentSettings struct {
 	Back *Cell
 }
 
-// optional adds a tensor if there is one.
-func (c *call) optional(name string, v Value) *call {
-	if v.n != nil {
-		c.value(name, v)
+// optional adds arguments that a caller may leave empty: pairs of a name and a value.
+func (c *call) optional(pairs ...any) *call {
+	for i := 0; i < len(pairs); i += 2 {
+		switch v := pairs[i+1].(type) {
+		case Value:
+			if v.n == nil {
+				continue
+			}
+		case string:
+			if v == "" {
+				continue
+			}
+		}
+		c.put(pairs[i].(string), pairs[i+1])
 	}
 	return c
 }
 
-// recurrent adds the arguments that all recurrent operators have.
-func (f *Func) recurrent(kind string, x, h Value, w Cell, s RecurrentSettings) *call {
+// recurrent adds the arguments that all recurrent operators have. states begins with x.
+func (f *Func) recurrent(kind string, w Cell, s RecurrentSettings, states ...any) *call {
 	direction := string(s.Direction)
-	switch {
-	case s.Back != nil:
+	if s.Back != nil {
 		direction = "bidirectional"
-	case direction == "":
-		direction = string(Forward)
 	}
-	return f.call(kind).value("x", x).value("initial_h", h).value("weight_ih", w.Input).value("weight_hh", w.Hidden).
-		optional("bias", w.Bias).word("activation", s.Activation.or(SquashTanh)).word("direction", direction).
-		bool("output_sequence", s.Sequence)
-}
-
-func (s Squash) or(def Squash) string {
-	if s == "" {
-		s = def
-	}
-	return string(s)
+	return f.call(kind, append(states, w.Input, w.Hidden)...).optional("bias", w.Bias, "activation",
+		string(s.Activation), "direction", direction, "output_sequence", s.Sequence)
 }
 
 // Lstm runs a long short-term memory from states h and c [B, H]. It returns the states [S, B, H], or the last one
 // [1, B, H], and the last states h and c.
 func (f *Func) Lstm(x, h, c Value, w Cell, s RecurrentSettings) (states, lastH, lastC Value) {
-	l := f.recurrent("lstm", x, h, w, s).value("initial_c", c).optional("peephole", w.Peephole).
-		word("recurrent_activation", s.Gate.or(SquashSigmoid)).word("cell_activation", s.Memory.or(SquashTanh))
+	l := f.recurrent("lstm", w, s, x, h, c).optional("peephole", w.Peephole, "recurrent_activation", string(s.Gate),
+		"cell_activation", string(s.Memory))
 	if s.Back != nil {
-		l.value("weight_ih_back", s.Back.Input).value("weight_hh_back", s.Back.Hidden).
-			optional("bias_back", s.Back.Bias).optional("peephole_back", s.Back.Peephole)
+		l.put("weight_ih_back", s.Back.Input).put("weight_hh_back", s.Back.Hidden).
+			optional("bias_back", s.Back.Bias, "peephole_back", s.Back.Peephole)
 	}
 	if s.Clip != 0 {
-		l.number("clip", s.Clip, x)
+		l.put("clip", s.Clip)
 	}
 	all := l.many(3)
 	return all[0], all[1], all[2]
@@ -98,13 +97,13 @@ func (f *Func) Lstm(x, h, c Value, w Cell, s RecurrentSettings) (states, lastH, 
 // Gru runs a gated recurrent unit from state h [B, H]. It returns the states [S, B, H], or the last one [1, B, H], and
 // the last state [B, H].
 func (f *Func) Gru(x, h Value, w Cell, s RecurrentSettings) (states, last Value) {
-	all := f.recurrent("gru", x, h, w, s).optional("input_bias", w.InputBias).
-		word("recurrent_activation", s.Gate.or(SquashSigmoid)).bool("reset_after", s.ResetAfter).many(2)
+	all := f.recurrent("gru", w, s, x, h).optional("input_bias", w.InputBias, "recurrent_activation", string(s.Gate),
+		"reset_after", s.ResetAfter).many(2)
 	return all[0], all[1]
 }
 
 // Rnn runs activation(Input x + Hidden h + Bias) from state h [B, H]. Results are those of Gru.
 func (f *Func) Rnn(x, h Value, w Cell, s RecurrentSettings) (states, last Value) {
-	all := f.recurrent("rnn", x, h, w, s).many(2)
+	all := f.recurrent("rnn", w, s, x, h).many(2)
 	return all[0], all[1]
 }

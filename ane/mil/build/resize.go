@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -19,32 +20,24 @@ const (
 	SampleOffset      SamplingMode = ops.SampleOffset      // (i+1/2)*max(1, n-1)/m
 )
 
-// or returns the mode, or the default if it is empty.
-func (m SamplingMode) or() string {
-	if m == "" {
-		m = SampleDefault
-	}
-	return string(m)
-}
-
 // UpsampleNearestNeighbor repeats elements: the last two axes of x become longer by the factors, rounded down.
 func (f *Func) UpsampleNearestNeighbor(x Value, height, width float64) Value {
-	return f.call("upsample_nearest_neighbor").value("x", x).factor("scale_factor_height", height).
-		factor("scale_factor_width", width).one()
+	return f.plain("upsample_nearest_neighbor", x, factor(height), factor(width))
 }
 
-// factor adds a scale factor, an integer if it is one.
-func (c *call) factor(name string, factor float64) *call {
+// factor is a scale factor, an integer if it is one.
+func factor(factor float64) *mil.Value {
 	if factor == math.Trunc(factor) && math.Abs(factor) <= 1<<20 {
-		return c.int(name, int(factor))
+		return mil.Int32Scalar(int(factor))
 	}
-	return c.setting(name, factor, mil.FP32Scalar(factor))
+	return mil.FP32Scalar(factor)
 }
 
 // UpsampleBilinear interpolates: the last two axes of x become longer by the factors, rounded down. mode is
 // SampleStrictAlign, SampleUnalign or SampleDefault.
 func (f *Func) UpsampleBilinear(x Value, height, width float64, mode SamplingMode) Value {
-	c := f.call("upsample_bilinear").value("x", x)
+	c := f.call("upsample_bilinear", x, mil.FP32Scalar(height), mil.FP32Scalar(width), mode == SampleStrictAlign,
+		mode == SampleUnalign)
 	switch mode {
 	case SampleStrictAlign, SampleUnalign, SampleDefault:
 	default:
@@ -52,21 +45,12 @@ func (f *Func) UpsampleBilinear(x Value, height, width float64, mode SamplingMod
 			"choose SampleStrictAlign, SampleUnalign or SampleDefault")
 		c.lost = true
 	}
-	return c.bool("align_corners", mode == SampleStrictAlign).bool("half_pixel_centers", mode == SampleUnalign).
-		setting("scale_factor_height", height, mil.FP32Scalar(height)).
-		setting("scale_factor_width", width, mil.FP32Scalar(width)).one()
-}
-
-// ResizeNearestNeighbor gives the last two axes of x new lengths; each element is the one before its place in x.
-func (f *Func) ResizeNearestNeighbor(x Value, height, width int) Value {
-	return f.call("resize_nearest_neighbor").value("x", x).int("target_size_height", height).
-		int("target_size_width", width).one()
+	return c.one()
 }
 
 // ResizeBilinear gives the last two axes of x new lengths, and interpolates.
 func (f *Func) ResizeBilinear(x Value, height, width int, mode SamplingMode) Value {
-	return f.call("resize_bilinear").value("x", x).word("sampling_mode", mode.or()).int("target_size_height", height).
-		int("target_size_width", width).one()
+	return f.call("resize_bilinear", x, height, width).optional("sampling_mode", string(mode)).one()
 }
 
 // Resize gives the last axes of x the lengths of shape, up to three; 0 keeps a length. nearest takes the nearest
@@ -76,9 +60,8 @@ func (f *Func) Resize(x Value, shape []int, mode SamplingMode, nearest bool) Val
 	if nearest {
 		interpolation = "NEAREST_NEIGHBOR"
 	}
-	return f.call("resize").value("x", x).word("interpolation_mode", interpolation).
-		setting("resized_dims", len(shape), mil.IntScalar(mil.UInt32, len(shape))).word("sampling_mode", mode.or()).
-		ints("shape", shape).one()
+	return f.call("resize", x, shape, mil.IntScalar(mil.UInt32, len(shape)), interpolation).
+		optional("sampling_mode", string(mode)).one()
 }
 
 // Crop holds the settings of CropResize.
@@ -94,40 +77,29 @@ type Crop struct {
 }
 
 // CropOption is BoxIndices.
-type CropOption interface{ crop(*crop) }
+type CropOption interface {
+	option
+	crop()
+}
 
 // BoxIndices are the numbers of the images that boxes belong to, by default 0, 1, ..
 type BoxIndices Value
 
-func (b BoxIndices) crop(c *crop) { c.indices = &b }
+func (b BoxIndices) set(c *call) { c.put("box_indices", Value(b)) }
 
-type crop struct{ indices *BoxIndices }
+func (BoxIndices) crop() {}
 
 // CropResize cuts boxes [N, 4] out of x [B, C, H, W] and resizes them. The older form takes regions [N, 1, 4, 1, 1] of
 // every image, or [N, 1, 5, 1, 1] that begin with the number of the image. It never runs on the Neural Engine.
 func (f *Func) CropResize(x, boxes Value, settings Crop, options ...CropOption) Value {
-	var o crop
-	for _, option := range given(options) {
-		option.crop(&o)
-	}
-	if settings.Order == "" {
-		settings.Order = "CORNERS_HEIGHT_FIRST"
-	}
-	if settings.Scale == 0 {
-		settings.Scale = 1
-	}
-	c, name := f.call("crop_resize").value("x", x), "boxes"
+	name := "boxes"
 	if boxes.rank() == 5 {
 		name = "roi"
 	}
-	c.value(name, boxes)
-	if o.indices != nil {
-		c.value("box_indices", Value(*o.indices))
-	}
-	return c.word("box_coordinate_mode", settings.Order).bool("normalized_coordinates", settings.Normalized).
-		number("pad_value", settings.Pad, x).word("sampling_mode", settings.Mode.or()).
-		setting("spatial_scale", settings.Scale, mil.FP32Scalar(settings.Scale)).int("target_height", settings.Height).
-		int("target_width", settings.Width).one()
+	c := with(f, options, "crop_resize", x, settings.Height, settings.Width, settings.Normalized).put(name, boxes).
+		put("pad_value", settings.Pad).
+		optional("box_coordinate_mode", settings.Order, "sampling_mode", string(settings.Mode))
+	return c.put("spatial_scale", mil.FP32Scalar(cmp.Or(settings.Scale, 1))).one()
 }
 
 // Sampler holds the settings of Affine and Resample.
@@ -139,27 +111,19 @@ type Sampler struct {
 	Edges       bool    // the ends of normalized coordinates are edges of the outer elements, not centers
 }
 
-func (c *call) sampler(s Sampler, x Value) *call {
-	for _, d := range []struct {
-		at  *string
-		def string
-	}{{&s.Sampling, "bilinear"}, {&s.Padding, "constant"}, {&s.Coordinates, "normalized_minus_one_to_one"}} {
-		if *d.at == "" {
-			*d.at = d.def
-		}
-	}
-	return c.bool("align_corners", !s.Edges).word("coordinates_mode", s.Coordinates).word("padding_mode", s.Padding).
-		number("padding_value", s.Value, x).word("sampling_mode", s.Sampling)
+func (c *call) sampler(s Sampler) *call {
+	return c.put("sampling_mode", cmp.Or(s.Sampling, "bilinear")).put("padding_mode", cmp.Or(s.Padding, "constant")).
+		put("padding_value", s.Value).put("align_corners", !s.Edges).
+		put("coordinates_mode", cmp.Or(s.Coordinates, "normalized_minus_one_to_one"))
 }
 
 // Affine moves the elements of x [B, C, H, W]: the result at (x, y) is x at (a0*x + a1*y + a2, b0*x + b1*y + b2), for
 // matrix [a0, a1, a2, b0, b1, b2] of each image, or of all [1, 6].
 func (f *Func) Affine(x, matrix Value, height, width int, s Sampler) Value {
-	return f.call("affine").value("x", x).value("transform_matrix", matrix).int("output_height", height).
-		int("output_width", width).sampler(s, x).one()
+	return f.call("affine", x, matrix, height, width).sampler(s).one()
 }
 
 // Resample takes the elements of x [B, C, H, W] at places (x, y): coordinates are [B, height, width, 2].
 func (f *Func) Resample(x, coordinates Value, s Sampler) Value {
-	return f.call("resample").value("x", x).value("coordinates", coordinates).sampler(s, x).one()
+	return f.call("resample", x, coordinates).sampler(s).one()
 }

@@ -1,7 +1,33 @@
 package build
 
+import "github.com/anekit/anekit/internal/ops"
+
 // What Conv and the pools have in common: a window that slides over the spatial axes
 // of x, which are the last one to three.
+
+// ConvOption is Strides, Padding, a PadType, Dilations or Groups.
+type ConvOption interface {
+	option
+	conv()
+}
+
+// ConvTransposeOption is a ConvOption, OutputShape or Bias.
+type ConvTransposeOption interface {
+	option
+	convTranspose()
+}
+
+// PoolOption is Strides, Padding, a PadType or CeilMode.
+type PoolOption interface {
+	option
+	pool()
+}
+
+// AvgPoolOption is a PoolOption or ExcludePadding.
+type AvgPoolOption interface {
+	option
+	avgPool()
+}
 
 // Strides are the steps of the window along each spatial axis; in SliceByIndex the
 // steps along each axis. The default is 1.
@@ -21,48 +47,111 @@ const (
 	SameLower PadType = "same_lower" // like Same, but an odd zero is at the start
 )
 
-func (s Strides) conv(w *window) { w.strides = s }
-func (s Strides) pool(w *window) { w.strides = s }
-func (p Padding) conv(w *window) { w.padding, w.padType = p, "custom" }
-func (p Padding) pool(w *window) { w.padding, w.padType = p, "custom" }
-func (p PadType) conv(w *window) { w.padding, w.padType = nil, p }
-func (p PadType) pool(w *window) { w.padding, w.padType = nil, p }
+// Dilations are the distances of the kernel's elements in x along each spatial axis.
+// The default is 1.
+type Dilations []int
 
-type window struct {
-	strides   Strides
-	padding   Padding
-	padType   PadType
-	dilations Dilations // conv
-	groups    Groups    // conv
-	shape     OutputShape
-	bias      *Bias
-	ceil      CeilMode // pools
-	exclude   ExcludePadding
+// Groups is the number of groups of channels that are convolved separately. The
+// default is 1.
+type Groups int
+
+// OutputShape is the shape of the result of ConvTranspose, where the settings permit
+// several. The default is the smallest, for Same and SameLower strides times x.
+type OutputShape []int
+
+// CeilMode adds one more window along an axis when the strides leave a remainder.
+type CeilMode bool
+
+// ExcludePadding divides by the number of elements of the window inside x, not by all.
+type ExcludePadding bool
+
+func (s Strides) set(c *call) {
+	name := "strides"
+	if c.def.Family == ops.Slices || c.def.Family == ops.Indexing {
+		name = "stride"
+	}
+	c.list(name, s)
 }
 
-// spatial is the number of spatial axes of x.
-func spatial(x Value) int { return max(x.rank()-2, 1) }
+func (p Padding) set(c *call)        { c.put("pad", []int(p)).put("pad_type", "custom") }
+func (d Dilations) set(c *call)      { c.list("dilations", d) }
+func (g Groups) set(c *call)         { c.put("groups", int(g)) }
+func (o OutputShape) set(c *call)    { c.list("output_shape", o) }
+func (m CeilMode) set(c *call)       { c.put("ceil_mode", bool(m)) }
+func (e ExcludePadding) set(c *call) { c.put("exclude_padding_from_average", bool(e)) }
 
-// slide adds the arguments strides, pad_type and pad.
-func (c *call) slide(w window, n int) *call {
-	if w.padType == "" {
-		w.padType = Valid
+func (p PadType) set(c *call) {
+	c.remove("pad")
+	if p == "" {
+		p = Valid
 	}
-	padding := []int(w.padding)
-	if w.padType != "custom" {
-		padding = make([]int, 2*n)
-	}
-	return c.ints("pad", padding).word("pad_type", string(w.padType)).ints("strides", or(w.strides, 1, n))
+	c.put("pad_type", string(p))
 }
 
-// or returns list, or n times def if list is nil.
-func or[T any, L ~[]T](list L, def T, n int) []T {
-	if list != nil {
-		return list
+// list sets a list; nil is the default.
+func (c *call) list(name string, list []int) {
+	if c.remove(name); list != nil {
+		c.put(name, list)
 	}
-	all := make([]T, n)
-	for i := range all {
-		all[i] = def
+}
+
+func (Strides) conv()              {}
+func (Strides) convTranspose()     {}
+func (Strides) pool()              {}
+func (Strides) avgPool()           {}
+func (Padding) conv()              {}
+func (Padding) convTranspose()     {}
+func (Padding) pool()              {}
+func (Padding) avgPool()           {}
+func (PadType) conv()              {}
+func (PadType) convTranspose()     {}
+func (PadType) pool()              {}
+func (PadType) avgPool()           {}
+func (Dilations) conv()            {}
+func (Dilations) convTranspose()   {}
+func (Groups) conv()               {}
+func (Groups) convTranspose()      {}
+func (OutputShape) convTranspose() {}
+func (Bias) convTranspose()        {}
+func (CeilMode) pool()             {}
+func (CeilMode) avgPool()          {}
+func (ExcludePadding) avgPool()    {}
+
+// Conv slides the kernels weight [outputs, inputs/groups, H, W] over x [N, inputs, H, W],
+// or both without H, or with a depth before it. For a bias, use Add with [1, outputs, 1, 1]: engines are reported
+// to refuse the operator's own bias.
+func (f *Func) Conv(x, weight Value, options ...ConvOption) Value {
+	return with(f, options, "conv", x, weight).one()
+}
+
+// ConvTranspose adds the kernels weight [inputs, outputs/groups, H, W], times each element of x [N, inputs, H, W], to
+// the result at the strides times the place of the element: the gradient of Conv. Padding removes
+// elements from the result. H may be absent, and a depth may precede it.
+func (f *Func) ConvTranspose(x, weight Value, options ...ConvTransposeOption) Value {
+	c := with(f, options, "conv_transpose", x, weight)
+	if !c.has("output_shape") {
+		if c.complete(); !c.lost {
+			if out, _, err := ops.Infer(c.kind, c.operands()...); err == nil { // else one reports it
+				c.put("output_shape", out[0].Shape)
+			}
+		}
 	}
-	return all
+	return c.one()
+}
+
+// MaxPool returns the maximum of each window of x [N, C, H, W], [N, C, W] or [N, C, D, H, W]; kernel is
+// the window's length along each spatial axis.
+func (f *Func) MaxPool(x Value, kernel []int, options ...PoolOption) Value {
+	return with(f, options, "max_pool", x, kernel).one()
+}
+
+// AvgPool returns the mean of each window of x [N, C, H, W], [N, C, W] or [N, C, D, H, W]; kernel is
+// the window's length along each spatial axis.
+func (f *Func) AvgPool(x Value, kernel []int, options ...AvgPoolOption) Value {
+	return with(f, options, "avg_pool", x, kernel).one()
+}
+
+// L2Pool returns the square root of the sum of squares of each window, like MaxPool.
+func (f *Func) L2Pool(x Value, kernel []int, options ...PoolOption) Value {
+	return with(f, options, "l2_pool", x, kernel).one()
 }
