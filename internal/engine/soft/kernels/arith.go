@@ -60,74 +60,50 @@ type Tensor struct {
 // worker needs.
 type Kernel func(s *Step) (run.Runner, int)
 
-// Make lets a kernel prepare the step.
+// Make lets a kernel prepare the step. A product, and a slice that begins inside the last axis, are those of a chip where
+// its rules say so.
 func (s *Step) Make(k Kernel) (run.Runner, int) {
 	r, work := k(s)
-	return s.imitate(r, work)
-}
-
-// imitate replaces the runner that the kernel made where a chip computes in another way.
-func (s *Step) imitate(run run.Runner, work int) (run.Runner, int) {
-	r := s.Arith.Operand
-	if r == 0 || len(s.Out) == 0 || s.Out[0].DType != mil.FP16 {
-		return run, work
+	if p, ok := r.(*product); ok {
+		return s.imitate(p, work)
 	}
 	a, sliced := s.Attrs.(ops.Slice)
-	p, summed := run.(*product)
+	if sliced && s.Op != "slice_update" && !a.Moving && s.chip().Has(numerics.SliceTimes16) && a.Begin[len(a.Begin)-1] != 0 {
+		return &slicedInside{r}, work
+	}
+	return r, work
+}
+
+// chip returns the rules of a step whose result is computed by those of a chip, or 0.
+func (s *Step) chip() numerics.Rules {
+	if len(s.Out) == 0 || s.Out[0].DType != mil.FP16 {
+		return 0
+	}
+	return s.Arith.Operand
+}
+
+// inSteps reports whether attention and recurrent operators are sequences of operators.
+func inSteps(r numerics.Rules) bool { return r&sumRules != 0 || r.Has(numerics.Steps|numerics.Tables) }
+
+// imitate returns the runner of a product that a chip computes in another way.
+func (s *Step) imitate(p *product, work int) (run.Runner, int) {
+	r := s.chip()
 	_, integers := s.Attrs.(ByteWindow)
 	switch {
-	case summed && integers:
+	case r == 0:
+	case integers:
 		f, work := newFixed(p, r)
 		f.scales, _ = p.panels.(scales)
 		return f, work
-	case summed && s.readsHalves(0) && s.readsHalves(1) && r&sumRules != 0:
+	case s.readsHalves(0) && s.readsHalves(1) && r&sumRules != 0:
 		if s.Arith.Only == 0 {
 			p = turn(p)
 		}
 		f, work := newFixed(p, r)
 		f.only = s.Arith.Only
 		return f, work
-	case r&sumRules != 0 || r.Has(numerics.Steps|numerics.Tables):
-		switch run := run.(type) {
-		case *attender:
-			return newSteppedAttention(s, run, work)
-		case *recurrence:
-			return newSteppedRecurrence(s, run, work)
-		}
 	}
-	if run, ok := run.(*floatBinary); ok && s.numbers() {
-		return &numberBinary{walk: run.walk, op: numberOps[s.Op], away: r.Has(numerics.HalfAway)}, 0
-	}
-	if plain, ok := run.(*reducer); ok {
-		if made := newReducerRun(plain, r); made != nil {
-			return made, work
-		}
-		return run, work
-	}
-	if r.Has(numerics.Steps | numerics.Tables) {
-		switch run := run.(type) {
-		case *softmaxer:
-			made := newStepped(s, run)
-			if made.exp != nil && run.lanes.runOf(r) {
-				return steppedRun{made}, work
-			}
-			return made, work
-		case *normer:
-			made := &steppedNorm{*run, r}
-			if run.lanes.runOf(r) {
-				return steppedNormRun{made}, work
-			}
-			if t := run.lanes.turned(); t != nil && !run.channels && r.Has(numerics.Exponent31) {
-				made.lanes = t.lanes
-				return &steppedNormTurned{made, t}, t.room()
-			}
-			return made, work
-		}
-	}
-	if sliced && s.Op != "slice_update" && !a.Moving && r.Has(numerics.SliceTimes16) && a.Begin[len(a.Begin)-1] != 0 {
-		return &slicedInside{run}, work
-	}
-	return run, work
+	return p, work
 }
 
 // slicedInside is a slice that begins inside the last axis of a tensor of the M1.
@@ -148,31 +124,21 @@ func (r *slicedInside) Run(c *run.Call) {
 func (s *Step) key() string { return fmt.Sprintf("%s %#v %d", s.Op, s.Attrs, s.Arith.Operand) }
 
 // IsElementwise reports whether the runner of an operator will be elementwise.
-func IsElementwise(op string, attrs any) bool {
+func IsElementwise(op string) bool {
 	switch op {
-	case "cast", "prelu", "softplus_parametric", "select", "abs", "relu", "sqrt", "rsqrt", "gelu":
+	case "cast", "prelu", "softplus_parametric", "select":
 		return true
 	}
-	_, binary := intOps[op]
-	u, _ := attrs.(ops.Unary)
-	return binary || mathMap(op, u) != nil
+	return intOps[op] != nil || functions[op] != nil
 }
 
-// TableBytes returns the bytes of the tables that runners use.
-func TableBytes(runners []run.Runner) int {
-	seen := map[*table]bool{}
-	for _, r := range runners {
-		switch r := r.(type) {
-		case *halfUnary:
-			seen[r.table] = true
-		case *stepped:
-			seen[r.exp] = true
-		case steppedRun:
-			seen[r.exp] = true
-		case *steppedAttention:
-			seen[r.table] = true
-		}
+// Of returns the kernel of an operator.
+func Of(op string) Kernel {
+	switch {
+	case functions[op] != nil:
+		return unary
+	case intOps[op] != nil:
+		return binary
 	}
-	delete(seen, nil)
-	return tableBytes * len(seen)
+	return kernels[op]
 }

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 )
 
@@ -9,9 +10,15 @@ import (
 func compare(s *Step) (run.Runner, int) {
 	w := broadcast(s.Out[0].Shape, s.In[0].Shape, s.In[1].Shape)
 	if s.In[0].DType == mil.Int32 {
-		return &intComparer{walk: w, op: comparison[int32](s.Op)}, 0
+		op := comparison[int32](s.Op)
+		return &pairs{w, 2, run.Chunk, func(c *run.Call, at, x, y, n, _ int) {
+			op(c.Out[0].Raw[at:at+n], c.In[0].Ints[x:], c.In[1].Ints[y:], w.xstep, w.ystep)
+		}}, 0
 	}
-	return &floatComparer{walk: w, op: comparison[float32](s.Op)}, 2 * run.Chunk
+	op := comparison[float32](s.Op)
+	return &floats{w, 2, func(c *run.Call, at int, dst, x, y []float32) {
+		op(c.Out[0].Raw[at:at+len(dst)], x, y, 1, 1)
+	}}, 3 * run.Chunk
 }
 
 // comparison returns a function that writes the truth of x[i*xstep] op y[i*ystep] for each byte of out.
@@ -30,17 +37,11 @@ func comparison[T float32 | int32](op string) func(out []byte, x, y []T, xstep, 
 			}
 		}
 	case "less":
-		return func(out []byte, x, y []T, xstep, ystep int) {
-			for i := range out {
-				out[i] = truth(x[i*xstep] < y[i*ystep])
-			}
-		}
+		greater := comparison[T]("greater")
+		return func(out []byte, x, y []T, xstep, ystep int) { greater(out, y, x, ystep, xstep) }
 	case "less_equal":
-		return func(out []byte, x, y []T, xstep, ystep int) {
-			for i := range out {
-				out[i] = truth(x[i*xstep] <= y[i*ystep])
-			}
-		}
+		greater := comparison[T]("greater_equal")
+		return func(out []byte, x, y []T, xstep, ystep int) { greater(out, y, x, ystep, xstep) }
 	case "equal":
 		return func(out []byte, x, y []T, xstep, ystep int) {
 			for i := range out {
@@ -63,38 +64,58 @@ func truth(b bool) byte {
 	return 0
 }
 
-type floatComparer struct {
-	walk walk
-	op   func(out []byte, x, y []float32, xstep, ystep int)
+// logical prepares the operators on two tensors of truth values.
+func logical(s *Step) (run.Runner, int) {
+	w, op := broadcast(s.Out[0].Shape, s.In[0].Shape, s.In[1].Shape), gates[s.Op]
+	return &pairs{w, 2, run.Chunk, func(c *run.Call, at, xat, yat, n, _ int) {
+		x, y, out := c.In[0].Raw, c.In[1].Raw, c.Out[0].Raw
+		for i := range n {
+			out[at+i] = truth(op(x[xat+i*w.xstep] != 0, y[yat+i*w.ystep] != 0))
+		}
+	}}, 0
 }
 
-func (r *floatComparer) Run(c *run.Call) { c.Spread(r.walk.total, 2) }
-
-func (r *floatComparer) Span(c *run.Call, lo, hi, worker int) {
-	work, out := c.Work[worker], c.Out[0].Raw
-	fx := feed{room: work[:run.Chunk], v: &c.In[0], step: r.walk.xstep}
-	fy := feed{room: work[run.Chunk : 2*run.Chunk], v: &c.In[1], step: r.walk.ystep}
-	for lo < hi && !c.Pause(worker) {
-		xat, yat, n := r.walk.at(lo)
-		n = min(n, hi-lo, run.Chunk)
-		r.op(out[lo:lo+n], fx.next(xat, n), fy.next(yat, n), 1, 1)
-		lo += n
-	}
+var gates = map[string]func(x, y bool) bool{
+	"logical_and": func(x, y bool) bool { return x && y },
+	"logical_or":  func(x, y bool) bool { return x || y },
+	"logical_xor": func(x, y bool) bool { return x != y },
 }
 
-type intComparer struct {
-	walk walk
-	op   func(out []byte, x, y []int32, xstep, ystep int)
+// choose prepares select: it copies elements of a where cond is true, else of b. It walks twice: cond with a, and cond
+// with b.
+func choose(s *Step) (run.Runner, int) {
+	out, cond := s.Out[0].Shape, s.In[0].Shape
+	first, second := broadcast(out, cond, s.In[1].Shape), broadcast(out, cond, s.In[2].Shape)
+	size := element.Size(s.Out[0].DType)
+	return newEach(first.total, 2, run.Chunk, func(c *run.Call, lo, hi, _ int) {
+		out, a, b := &c.Out[0], &c.In[1], &c.In[2]
+		for lo < hi {
+			at, aat, n := first.at(lo)
+			_, bat, m := second.at(lo)
+			n = min(n, m, hi-lo)
+			cond, as, bs := strip{at, first.xstep}, strip{aat, first.ystep}, strip{bat, second.ystep}
+			switch size {
+			case 1:
+				choice(out.Raw[lo:lo+n], c.In[0].Raw, a.Raw, b.Raw, cond, as, bs)
+			case 2:
+				choice(out.Pairs[lo:lo+n], c.In[0].Raw, a.Pairs, b.Pairs, cond, as, bs)
+			default:
+				choice(out.Quads[lo:lo+n], c.In[0].Raw, a.Quads, b.Quads, cond, as, bs)
+			}
+			lo += n
+		}
+	}), 0
 }
 
-func (r *intComparer) Run(c *run.Call) { c.Spread(r.walk.total, 2) }
+// strip is a run of elements: where it starts, and the distance of its elements.
+type strip struct{ at, step int }
 
-func (r *intComparer) Span(c *run.Call, lo, hi, worker int) {
-	x, y, out := c.In[0].Ints, c.In[1].Ints, c.Out[0].Raw
-	for lo < hi && !c.Pause(worker) {
-		xat, yat, n := r.walk.at(lo)
-		n = min(n, hi-lo, run.Chunk)
-		r.op(out[lo:lo+n], x[xat:], y[yat:], r.walk.xstep, r.walk.ystep)
-		lo += n
+func choice[T uint8 | uint16 | uint32](out []T, cond []byte, a, b []T, ci, ai, bi strip) {
+	for i := range out {
+		if cond[ci.at+i*ci.step] != 0 {
+			out[i] = a[ai.at+i*ai.step]
+		} else {
+			out[i] = b[bi.at+i*bi.step]
+		}
 	}
 }

@@ -3,6 +3,8 @@ package kernels
 import (
 	"slices"
 
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
 )
@@ -31,8 +33,8 @@ const maxTile = 64
 const laneRoom = 1 << 18
 
 // newLanes plans the lanes of a tensor folded along axes.
-func newLanes(shape, axes []int) lanes {
-	l := lanes{length: 1, row: 1, run: 1}
+func newLanes(shape, axes []int) *lanes {
+	l := &lanes{length: 1, row: 1, run: 1}
 	strides := ops.Strides(shape)
 	keptLast, foldLast := -1, -1
 	for i, n := range shape {
@@ -63,6 +65,21 @@ func newLanes(shape, axes []int) lanes {
 	}
 	l.groups = ops.Volume(l.kept) * ((l.row + l.tile - 1) / l.tile)
 	return l
+}
+
+// loop is a runner whose items are the groups. cost is the work of an element.
+func (l *lanes) loop(cost int, f func(c *run.Call, g, worker int)) *loop {
+	return newLoop(l.groups, cost*l.length*l.tile, f)
+}
+
+// part is how many elements of a lane a kernel may read at a time.
+func (l *lanes) part() int { return max(run.Chunk/l.tile, 1) }
+
+// widen lets groups have up to tile lanes.
+func (l *lanes) widen(tile int) {
+	rows := l.groups / ((l.row + l.tile - 1) / l.tile)
+	l.tile = min(tile, l.row)
+	l.groups = rows * ((l.row + l.tile - 1) / l.tile)
 }
 
 // group returns the offset of group g, its number of lanes, and the index of
@@ -98,29 +115,47 @@ func (l *lanes) dense(width int) bool {
 // load fills m with elements [from, to) of a group's lanes, one row per element
 // index.
 func (l *lanes) load(v *run.Vec, m []float32, base, width, from, to int) {
-	if l.dense(width) {
-		v.Load(m[:(to-from)*width], base+from*width)
-		return
-	}
-	for j := from; j < to; {
-		mem, n := l.at(base, j)
-		n = min(n, to-j)
-		v.Load(m[(j-from)*width:][:n*width], mem)
-		j += n
-	}
+	l.parts(base, width, from, to, func(mem, at, n int) { v.Load(m[at:at+n], mem) })
 }
 
 // store writes elements [from, to) of a group's lanes, which load has filled or the
 // kernel replaced.
 func (l *lanes) store(v *run.Vec, m []float32, base, width, from, to int) {
+	l.parts(base, width, from, to, func(mem, at, n int) { v.Store(m[at:at+n], mem) })
+}
+
+// parts calls f with the runs of memory of elements [from, to) of a group's lanes: the offset, the place among them as
+// rows, and the length.
+func (l *lanes) parts(base, width, from, to int, f func(mem, at, n int)) {
 	if l.dense(width) {
-		v.Store(m[:(to-from)*width], base+from*width)
+		f(base+from*width, 0, (to-from)*width)
 		return
 	}
 	for j := from; j < to; {
 		mem, n := l.at(base, j)
 		n = min(n, to-j)
-		v.Store(m[(j-from)*width:][:n*width], mem)
+		f(mem, (j-from)*width, n*width)
+		j += n
+	}
+}
+
+// visit decodes the lanes of a group into m, some elements of each at a time, and calls f with those and the index of
+// the first.
+func (l *lanes) visit(c *run.Call, m []float32, base, width int, f func(m []float32, from int)) {
+	for from := 0; from < l.length && !c.Stopped(); from += l.part() {
+		to := min(from+l.part(), l.length)
+		l.load(&c.In[0], m, base, width, from, to)
+		f(m[:(to-from)*width], from)
+	}
+}
+
+// runs calls f with the runs of a group's first lane, in pieces of most elements or fewer: the offset in memory, the
+// index in the lane and the length.
+func (l *lanes) runs(c *run.Call, base, most int, f func(at, j, n int)) {
+	for j := 0; j < l.length && !c.Stopped(); {
+		at, n := l.at(base, j)
+		n = min(n, most)
+		f(at, j, n)
 		j += n
 	}
 }
@@ -138,4 +173,74 @@ func (l *lanes) read(v *run.Vec, work []float32, top *[maxTile]float32, g int) (
 		}
 	}
 	return m, base, width
+}
+
+// turnedLanes are lanes of halves that lie side by side. A group of them is turned into runs in the workspace, where
+// the kernels of runs compute in place, and turned back.
+type turnedLanes struct {
+	*lanes
+	pitch int    // halves between two runs
+	runs  *lanes // describes one of them
+}
+
+// Limits of lanes that are turned: for shorter ones a run costs too much, and 32 longer ones no cache holds.
+const (
+	turnedLeast = 8
+	turnedMost  = 1 << 14
+	turnedWidth = 32
+)
+
+// turned returns nil for lanes that are runs, and for those that are too short or too long.
+func (l *lanes) turned() *turnedLanes {
+	if l.row == 1 || l.length < turnedLeast || l.length > turnedMost {
+		return nil
+	}
+	wide := *l
+	wide.widen(turnedWidth)
+	return &turnedLanes{lanes: &wide, pitch: (l.length + 15) / 16 * 16,
+		runs: &lanes{length: l.length, run: l.length, row: 1}}
+}
+
+// room is the floats of the workspace that the runs take. They come first.
+func (l *turnedLanes) room() int { return l.tile * l.pitch / 2 }
+
+// inRuns is a runner of such lanes. It turns those of a group into runs, lets f compute each in place, and turns them
+// back. Where f reports false the group is left to other.
+type inRuns struct {
+	*loop
+}
+
+// ViewsHalves implements run.Halved.
+func (inRuns) ViewsHalves() {}
+
+func (l *turnedLanes) inRuns(cost int, f func(c *run.Call, x []fp16.Bits, worker int) bool,
+	other func(c *run.Call, g int, work []float32)) run.Runner {
+	return inRuns{l.loop(cost, func(c *run.Call, g, worker int) {
+		base, width, _ := l.group(g)
+		room := &c.Rooms[worker]
+		l.rows(base, func(mem, j, n, stride int) {
+			halves.Transpose(room.Pairs[j:], c.In[0].Pairs[mem:], n, width, l.pitch, stride)
+		})
+		for t := range width {
+			if !f(c, room.Half[t*l.pitch:][:l.length], worker) {
+				other(c, g, c.Work[worker][l.room():])
+				return
+			}
+		}
+		l.rows(base, func(mem, j, n, stride int) {
+			halves.Transpose(c.Out[0].Pairs[mem:], room.Pairs[j:], width, n, stride, l.pitch)
+		})
+	})}
+}
+
+// rows calls f for elements of lanes that lie side by side, as many at a time as lie at one distance: the offset of
+// the first, its index, the number, and the distance.
+func (l *lanes) rows(base int, f func(mem, j, n, stride int)) {
+	last := len(l.folded) - 1
+	for j := 0; j < l.length; {
+		mem, _ := l.at(base, j)
+		n := l.folded[last] // j is a multiple of it
+		f(mem, j, n, l.foldBy[last])
+		j += n
+	}
 }

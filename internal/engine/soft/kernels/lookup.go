@@ -1,10 +1,10 @@
 package kernels
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 )
 
@@ -34,79 +34,58 @@ func NewTables() *Tables { return &Tables{known: map[string]*table{}} }
 
 // table is a function of one half, by the half's bits.
 type table struct {
+	f      func(fp16.Bits) fp16.Bits
 	once   sync.Once
 	values *[1 << 16]fp16.Bits
 }
 
-// of returns the table for a key, made by the first run that needs it.
-func (t *Tables) of(key string) *table {
+// of returns the table of f, whose key no other function has. The first run that needs it makes it.
+func (t *Tables) of(key string, f func(fp16.Bits) fp16.Bits) *table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	found := t.known[key]
 	if found == nil {
-		found = &table{}
+		found = &table{f: f}
 		t.known[key] = found
 		if len(t.order) == maxTables {
 			delete(t.known, t.order[0])
 			t.order = t.order[1:]
 		}
 	} else {
-		for i, k := range t.order {
-			if k == key {
-				t.order = append(t.order[:i], t.order[i+1:]...)
-				break
-			}
-		}
+		i := slices.Index(t.order, key)
+		t.order = slices.Delete(t.order, i, i+1)
 	}
 	t.order = append(t.order, key)
 	return found
 }
 
-// make fills the table.
-func (t *table) make(f func(fp16.Bits) fp16.Bits) {
+// make fills the table, unless it is nil.
+func (t *table) make() {
+	if t == nil {
+		return
+	}
 	t.once.Do(func() {
 		var values [1 << 16]fp16.Bits
 		for i := range values {
-			values[i] = f(fp16.Bits(i))
+			values[i] = t.f(fp16.Bits(i))
 		}
 		t.values = &values
 	})
 }
 
-// halfUnary is a function of one half.
-type halfUnary struct {
-	f     func(fp16.Bits) fp16.Bits
-	table *table // nil in a step of few elements
-}
-
-// Work of one element, in the units of spread: of a look-up, and of a function of the math package.
-const (
-	lookupCost = 1
-	mathCost   = 32
-)
-
-func (r *halfUnary) Run(c *run.Call) { c.Spread(c.Out[0].Len(), r.Element()) }
-
-func (r *halfUnary) Element() int {
-	if r.table == nil {
-		return mathCost
-	}
-	r.table.make(r.f)
-	return lookupCost
-}
-
-func (r *halfUnary) Span(c *run.Call, lo, hi, worker int) {
-	in, out := c.In[0].Half, c.Out[0].Half
-	for ; lo < hi && !c.Pause(worker); lo += 8 * run.Chunk {
-		end := min(lo+8*run.Chunk, hi)
-		x, y := in[lo:end], out[lo:end]
-		y = y[:len(x)]
-		if r.table == nil {
-			for i, h := range x {
-				y[i] = r.f(h)
-			}
-			continue
+// TableBytes returns the bytes of the tables that runners use.
+func TableBytes(runners []run.Runner) int {
+	seen := map[*table]bool{}
+	for _, r := range runners {
+		switch r := r.(type) {
+		case *each:
+			seen[r.table] = true
+		case *loop:
+			seen[r.table] = true
+		case *attender:
+			seen[r.table] = true
 		}
-		halves.Lookup(y, x, r.table.values)
 	}
+	delete(seen, nil)
+	return tableBytes * len(seen)
 }

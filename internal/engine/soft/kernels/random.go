@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 	"math"
 
+	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
@@ -26,83 +27,67 @@ func unit(seed uint64, k int) float64 {
 }
 
 func random(s *Step) (run.Runner, int) {
-	r := &drawer{Random: s.Attrs.(ops.Random), op: s.Op}
+	a, d, op := s.Attrs.(ops.Random), s.Out[0].DType, s.Op
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(s.Name))
-	r.name = h.Sum64()
-	if s.Op == "random_categorical" {
-		r.classes, r.count = s.In[0].Shape[len(s.In[0].Shape)-1], s.Out[0].Shape[len(s.Out[0].Shape)-1]
+	name, classes, count := h.Sum64(), 0, 1 // of random_categorical: the last axis of x, and of the result
+	if op == "random_categorical" {
+		classes, count = s.In[0].Shape[len(s.In[0].Shape)-1], s.Out[0].Shape[len(s.Out[0].Shape)-1]
 	}
-	return r, run.Chunk
-}
-
-type drawer struct {
-	ops.Random
-	op             string
-	name           uint64
-	classes, count int // of random_categorical: the last axis of x, and of the result
-}
-
-func (r *drawer) Run(c *run.Call) { c.Spread(c.Out[0].Len(), 16+4*r.classes) }
-
-func (r *drawer) Span(c *run.Call, lo, hi, worker int) {
-	seed := uint64(r.Seed)
-	if r.Seed < 0 {
-		seed = scramble(r.name + c.Round*gamma)
-	}
-	out := &c.Out[0]
-	for ; lo < hi && !c.Pause(worker); lo += run.Chunk {
-		d := c.Work[worker][:min(run.Chunk, hi-lo)]
-		for k := range d {
-			d[k] = r.draw(c, seed, lo+k)
+	return newEach(s.Out[0].len(), 16+4*classes, run.Chunk, func(c *run.Call, lo, hi, worker int) {
+		seed := uint64(a.Seed)
+		if a.Seed < 0 {
+			seed = scramble(name + c.Round*gamma)
 		}
-		out.Store(d, lo)
-	}
+		x := c.Work[worker][:hi-lo]
+		for k := range x {
+			i := lo + k
+			switch u := unit(seed, 2*i); op {
+			case "random_uniform":
+				x[k] = uniform(d, a.A, a.B, u)
+			case "random_normal":
+				radius := math.Sqrt(-2 * math.Log(1-u)) // Box and Muller
+				x[k] = narrow(d, a.A+float64(a.B*radius*math.Cos(2*math.Pi*unit(seed, 2*i+1))))
+			case "random_bernoulli":
+				x[k] = float32(truth(u < a.A))
+			default:
+				x[k] = float32(drawn(c, i/count*classes, classes, a.Probs, u))
+			}
+		}
+		c.Out[0].Store(x, lo)
+	}), run.Chunk
 }
 
-// draw returns element i.
-func (r *drawer) draw(c *run.Call, seed uint64, i int) float32 {
-	u, d := unit(seed, 2*i), c.Out[0].DType
-	switch r.op {
-	case "random_uniform":
-		v := narrow(d, r.A+float64(u*(r.B-r.A)))
-		var e [4]byte
-		if element.Store(d, e[:], float64(v)); element.Load(d, e[:]) >= r.B && r.B > r.A {
-			return float32(r.A) // rounding reached the end, which does not belong to the range
-		}
-		return v
-	case "random_normal":
-		radius := math.Sqrt(-2 * math.Log(1-u)) // Box and Muller
-		return narrow(d, r.A+float64(r.B*radius*math.Cos(2*math.Pi*unit(seed, 2*i+1))))
-	case "random_bernoulli":
-		if u < r.A {
-			return 1
-		}
-		return 0
+// uniform returns a number from a up to, not including, b.
+func uniform(d mil.DType, a, b, u float64) float32 {
+	v := narrow(d, a+float64(u*(b-a)))
+	var e [4]byte
+	if element.Store(d, e[:], float64(v)); element.Load(d, e[:]) >= b && b > a {
+		return float32(a) // rounding reached the end, which does not belong to the range
 	}
-	return float32(r.class(c, i/r.count*r.classes, u))
+	return v
 }
 
-// class chooses a class of the distribution that begins at element base of x.
-func (r *drawer) class(c *run.Call, base int, u float64) int {
+// drawn chooses a class of the distribution that begins at element base of x: of probabilities or of their logarithms.
+func drawn(c *run.Call, base, classes int, probs bool, u float64) int {
 	var one [1]float32
 	weigh := func(k int) float64 { c.In[0].Load(one[:], base+k); return float64(one[0]) }
 	top := math.Inf(-1)
-	for k := range r.classes {
+	for k := range classes {
 		top = max(top, weigh(k))
 	}
 	share := func(k int) float64 {
-		if r.Probs {
+		if probs {
 			return max(weigh(k), 0)
 		}
 		return math.Exp(weigh(k) - top)
 	}
 	sum := 0.0
-	for k := range r.classes {
+	for k := range classes {
 		sum += share(k)
 	}
 	last, rest := 0, u*sum
-	for k := range r.classes {
+	for k := range classes {
 		p := share(k)
 		if p > 0 {
 			if last = k; rest < p {

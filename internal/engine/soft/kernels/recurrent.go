@@ -26,7 +26,12 @@ func recurrent(s *Step) (run.Runner, int) {
 	if a.Both {
 		r.cells = append(r.cells, r.newCell(s, 7, 9))
 	}
-	return r, (a.I+a.H)*r.rows + a.B*(a.I+2*r.rows+3*a.H) + 2*r.rows + 3*a.H + max(a.I, a.H, r.rows)
+	work := (a.I+a.H)*r.rows + a.B*(a.I+2*r.rows+3*a.H) + 2*r.rows + 3*a.H + max(a.I, a.H, r.rows)
+	if rules := s.chip(); inSteps(rules) {
+		r.chip = newChipRecurrence(r, rules)
+		work += max(r.chip.byX.room(), r.chip.byH.room())
+	}
+	return r, work
 }
 
 // squashings are the activations of recurrent operators, with their default settings.
@@ -47,6 +52,7 @@ type recurrence struct {
 	weights, bias     int // operands of the first cell
 	cells             []recurrentCell
 	gate, cell, final func(x float64) float64
+	chip              *chipRecurrence // nil in the reference mode
 }
 
 // recurrentCell holds the weights of a cell and the indexes of its vectors.
@@ -74,48 +80,50 @@ func (r *recurrence) Span(c *run.Call, lo, hi, worker int) {
 	}
 }
 
+// cellWork is the memory of a cell.
+type cellWork struct {
+	x, fromX, fromH, h, memory, spareH, bias, second, peephole, spare, floats []float32
+	ints                                                                      []int32
+	hh                                                                        []float32
+}
+
 // sequence runs a cell over the rows first to last of the batch.
 func (r *recurrence) sequence(c *run.Call, worker, index, first, last int) {
-	work := c.Work[worker]
-	cell, n := &r.cells[index], last-first
-	take := func(count int) (part []float32) { part, work = work[:count], work[count:]; return part }
+	cell, n, rest := &r.cells[index], last-first, c.Work[worker]
+	take := func(count int) (part []float32) { part, rest = rest[:count:count], rest[count:]; return part }
 	roomI, roomH := take(r.I*r.rows), take(r.H*r.rows)
-	x, fromX, fromH := take(n*r.I), take(n*r.rows), take(n*r.rows)
-	h, memory, spareH := take(n*r.H), take(n*r.H), take(n*r.H)
-	bias, second, peephole := take(r.rows), take(r.rows), take(3*r.H)
-	spare := take(max(r.I, r.H, r.rows))
-	ih := cell.ih.block(c, roomI, spare, 0, 0, r.I, 0, r.rows)
-	hh := cell.hh.block(c, roomH, spare, 0, 0, r.H, 0, r.rows)
-	fillParam(bias, &c.In[cell.bias], 0)
-	clear(second)
-	clear(peephole)
+	w := cellWork{x: take(n * r.I), fromX: take(n * r.rows), fromH: take(n * r.rows), h: take(n * r.H),
+		memory: take(n * r.H), spareH: take(r.H), bias: take(r.rows), second: take(r.rows), peephole: take(3 * r.H),
+		spare: take(max(r.I, r.H, r.rows))}
+	if w.floats = rest; r.chip != nil {
+		w.ints = c.Words[worker][len(c.Work[worker])-len(rest):]
+	}
+	ih := cell.ih.block(c, roomI, w.spare, 0, 0, r.I, 0, r.rows)
+	w.hh = cell.hh.block(c, roomH, w.spare, 0, 0, r.H, 0, r.rows)
+	fillParam(w.bias, &c.In[cell.bias], 0)
+	clear(w.second)
+	clear(w.peephole)
 	switch r.op {
 	case "lstm":
-		fillParam(peephole, &c.In[cell.peephole], 0)
-		r.each(index, first, n, func(row, at int) { c.In[2].Load(memory[row:row+r.H], at) })
+		fillParam(w.peephole, &c.In[cell.peephole], 0)
+		r.each(index, first, n, func(row, at int) { c.In[2].Load(w.memory[row:row+r.H], at) })
 	case "gru":
-		fillParam(second, &c.In[5], 0)
+		fillParam(w.second, &c.In[5], 0)
 	}
-	r.each(index, first, n, func(row, at int) { c.In[1].Load(h[row:row+r.H], at) })
+	r.each(index, first, n, func(row, at int) { c.In[1].Load(w.h[row:row+r.H], at) })
 	for k := 0; k < r.S && !c.Pause(worker); k++ {
 		t := k
 		if r.Reverse || index == 1 {
 			t = r.S - 1 - k
 		}
-		c.In[0].Load(x, (t*r.B+first)*r.I)
-		gemm.Mul(fromX, x, ih, n, r.I, r.rows)
-		gemm.Mul(fromH, h, hh, n, r.H, r.rows)
-		for b := range n {
-			g, u, state := fromX[b*r.rows:][:r.rows], fromH[b*r.rows:][:r.rows], h[b*r.H:][:r.H]
-			switch r.op {
-			case "lstm":
-				r.lstm(g, u, bias, peephole, state, memory[b*r.H:][:r.H])
-			case "gru":
-				r.gru(g, u, bias, second, hh, state, spareH[:r.H], spare[:r.rows])
-			default:
-				for j := range state {
-					state[j] = float32(r.final(float64(g[j]) + float64(u[j]) + float64(bias[j])))
-				}
+		c.In[0].Load(w.x, (t*r.B+first)*r.I)
+		if r.chip != nil {
+			r.chip.step(&w, ih, n)
+		} else {
+			gemm.Mul(w.fromX, w.x, ih, n, r.I, r.rows)
+			gemm.Mul(w.fromH, w.h, w.hh, n, r.H, r.rows)
+			for b := range n {
+				r.next(&w, b)
 			}
 		}
 		if r.Sequence {
@@ -123,16 +131,16 @@ func (r *recurrence) sequence(c *run.Call, worker, index, first, last int) {
 			if index == 1 {
 				at = t // the results of both cells for an element stand together
 			}
-			r.each(index, first, n, func(row, to int) { c.Out[0].Store(h[row:row+r.H], at*r.B*len(r.cells)*r.H+to) })
+			r.each(index, first, n, func(row, to int) { c.Out[0].Store(w.h[row:row+r.H], at*r.B*len(r.cells)*r.H+to) })
 		}
 	}
 	r.each(index, first, n, func(row, to int) {
 		if !r.Sequence {
-			c.Out[0].Store(h[row:row+r.H], to)
+			c.Out[0].Store(w.h[row:row+r.H], to)
 		}
-		c.Out[1].Store(h[row:row+r.H], to)
+		c.Out[1].Store(w.h[row:row+r.H], to)
 		if r.op == "lstm" {
-			c.Out[2].Store(memory[row:row+r.H], to)
+			c.Out[2].Store(w.memory[row:row+r.H], to)
 		}
 	})
 }
@@ -141,6 +149,21 @@ func (r *recurrence) sequence(c *run.Call, worker, index, first, last int) {
 func (r *recurrence) each(cell, first, n int, f func(row, at int)) {
 	for b := range n {
 		f(b*r.H, ((first+b)*len(r.cells)+cell)*r.H)
+	}
+}
+
+// next computes a step of row b of the batch.
+func (r *recurrence) next(w *cellWork, b int) {
+	g, u, h := w.fromX[b*r.rows:][:r.rows], w.fromH[b*r.rows:][:r.rows], w.h[b*r.H:][:r.H]
+	switch r.op {
+	case "lstm":
+		r.lstm(g, u, w.bias, w.peephole, h, w.memory[b*r.H:][:r.H])
+	case "gru":
+		r.gru(g, u, w.bias, w.second, w.hh, h, w.spareH, w.spare[:r.rows])
+	default:
+		for j := range h {
+			h[j] = float32(r.final(float64(g[j]) + float64(u[j]) + float64(w.bias[j])))
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
 )
@@ -11,23 +12,21 @@ import (
 // reduce prepares the reductions to one value a lane, except reduce_log_sum_exp. It
 // computes in float64 and rounds once; int32 wraps around.
 func reduce(s *Step) (run.Runner, int) {
-	l := newLanes(s.In[0].Shape, s.Attrs.(ops.Reduce).Axes)
-	f := foldings[s.Op]
-	r := &reducer{lanes: l, dtype: s.Out[0].DType, folding: f, rows: max(run.Chunk/l.tile, 1)}
-	if r.dtype == mil.Int32 {
-		return &intReducer{lanes: l, folding: f}, 0
-	}
-	if s.halved() || r.dtype == mil.FP32 {
-		if short, work := newShortReducer(r); short != nil {
-			return short, work
-		}
+	l, f, d := newLanes(s.In[0].Shape, s.Attrs.(ops.Reduce).Axes), foldings[s.Op], s.Out[0].DType
+	switch {
+	case d == mil.Int32:
+		return integerReducer(l, f), 0
+	case (s.halved() || d == mil.FP32) && l.short():
+		return shortReducer(l, f, d), 2 * run.Chunk
+	case f.way != byProduct && l.runOf(s.chip()):
+		return numberReducer(l, f, d), 0
 	}
 	if s.halved() {
 		if h := newHalfReducer(l, f); h != nil {
 			return h, 0
 		}
 	}
-	return r, (r.rows + 1) * l.tile
+	return reducer(l, f, d), (l.part() + 1) * l.tile
 }
 
 // folding is one reduction.
@@ -136,76 +135,181 @@ func (w way) addRun(acc float64, m []float32) float64 {
 	return acc
 }
 
-type reducer struct {
-	lanes   lanes
-	dtype   mil.DType
-	folding folding
-	rows    int // elements of a lane read at a time
+// result is what a lane of n elements gives.
+func (f *folding) result(acc float64, n int) float64 {
+	if f.last != nil {
+		return f.last(acc, n)
+	}
+	return acc
 }
 
-func (r *reducer) Run(c *run.Call) { c.Spread(r.lanes.groups, r.lanes.length*r.lanes.tile) }
-
-func (r *reducer) Span(c *run.Call, lo, hi, worker int) {
-	l := &r.lanes
-	out, m := c.Work[worker][:l.tile], c.Work[worker][l.tile:]
-	for g := lo; g < hi && !c.Pause(worker); g++ {
+func reducer(l *lanes, f folding, d mil.DType) run.Runner {
+	return l.loop(1, func(c *run.Call, g, worker int) {
+		out, m := c.Work[worker][:l.tile], c.Work[worker][l.tile:]
 		base, width, lane := l.group(g)
 		var acc [maxTile]float64
 		for t := range width {
-			acc[t] = r.folding.start
+			acc[t] = f.start
 		}
-		l.visit(c, m, base, width, r.rows, func(rows []float32, _ int) { r.folding.way.add(&acc, rows, width) })
+		l.visit(c, m, base, width, func(rows []float32, _ int) { f.way.add(&acc, rows, width) })
 		for t := range width {
-			if r.folding.last != nil {
-				acc[t] = r.folding.last(acc[t], l.length)
-			}
-			out[t] = narrow(r.dtype, acc[t])
+			out[t] = narrow(d, f.result(acc[t], l.length))
 		}
 		c.Out[0].Store(out[:width], lane)
-	}
+	})
 }
 
-// visit decodes the lanes of a group into m, up to rows elements of each at a time, and
-// calls f with those and the index of the first.
-func (l *lanes) visit(c *run.Call, m []float32, base, width, rows int, f func(m []float32, from int)) {
-	for from := 0; from < l.length && !c.Stopped(); from += rows {
-		to := min(from+rows, l.length)
-		l.load(&c.In[0], m, base, width, from, to)
-		f(m[:(to-from)*width], from)
-	}
+// numberReducer is reducer for runs of halves of a chip. It adds in four sums, which is exact up to 2^29.
+func numberReducer(l *lanes, f folding, d mil.DType) run.Runner {
+	return l.loop(1, func(c *run.Call, g, _ int) {
+		base, _, lane := l.group(g)
+		acc, x := f.start, c.In[0].Half
+		l.runs(c, base, halfStretch, func(at, _, n int) { acc = foldNumbers(f.way, acc, x[at:at+n]) })
+		out := [1]float32{narrow(d, f.result(acc, l.length))}
+		c.Out[0].Store(out[:], lane)
+	})
 }
 
-// intReducer reduces int32.
-type intReducer struct {
-	lanes   lanes
-	folding folding
+// shortMost is the length of lanes for which one call of package halves for each costs more than it saves.
+const shortMost = 64
+
+// short reports whether lanes are short and follow one another.
+func (l *lanes) short() bool {
+	return l.row == 1 && l.run == l.length && l.length <= shortMost && ops.Volume(l.kept) == l.groups && len(l.kept) <= 1
 }
 
-func (r *intReducer) Run(c *run.Call) { c.Spread(r.lanes.groups, r.lanes.length*r.lanes.tile) }
+// shortReducer is reducer for such lanes: it decodes many at a time.
+func shortReducer(l *lanes, f folding, d mil.DType) run.Runner {
+	length := l.length
+	return newEach(l.groups, 2*length, run.Chunk/length, func(c *run.Call, lo, hi, worker int) {
+		m, out := c.Work[worker][:(hi-lo)*length], c.Work[worker][run.Chunk:][:hi-lo]
+		c.In[0].Load(m, lo*length)
+		for i := range out {
+			out[i] = narrow(d, f.result(f.way.addRun(f.start, m[i*length:][:length]), length))
+		}
+		c.Out[0].Store(out, lo)
+	})
+}
 
-func (r *intReducer) Span(c *run.Call, lo, hi, worker int) {
-	l, x := &r.lanes, c.In[0].Ints
-	for g := lo; g < hi && !c.Pause(worker); g++ {
+// integerReducer reduces int32.
+func integerReducer(l *lanes, f folding) run.Runner {
+	return l.loop(1, func(c *run.Call, g, _ int) {
 		base, width, lane := l.group(g)
-		out := c.Out[0].Ints[lane : lane+width]
+		x, out := c.In[0].Ints, c.Out[0].Ints[lane:lane+width]
 		for t := range out {
-			out[t] = r.folding.intStart
+			out[t] = f.intStart
 		}
 		for j := 0; j < l.length; {
 			mem, n := l.at(base, j)
 			if l.row > 1 {
 				for t, v := range x[mem : mem+width] {
-					out[t] = r.folding.ints(out[t], v)
+					out[t] = f.ints(out[t], v)
 				}
 				j++
 				continue
 			}
 			acc := out[0]
 			for _, v := range x[mem : mem+n] {
-				acc = r.folding.ints(acc, v)
+				acc = f.ints(acc, v)
 			}
 			out[0] = acc
 			j += n
 		}
+	})
+}
+
+// logSumExp prepares reduce_log_sum_exp: the maximum of a lane, plus the logarithm of
+// the sum of the exponentials of the distances to it.
+func logSumExp(s *Step) (run.Runner, int) {
+	l, d := newLanes(s.In[0].Shape, s.Attrs.(ops.Reduce).Axes), s.Out[0].DType
+	work := (l.part() + 1) * l.tile
+	if s.halved() && l.row == 1 && l.run == l.length {
+		return l.loop(8, func(c *run.Call, g, worker int) { exponentialsOfHalves(c, l, g, worker) }),
+			max(work, halfStretch+16)
 	}
+	return l.loop(8, func(c *run.Call, g, worker int) { exponentials(c, l, d, c.Work[worker], g) }), work
+}
+
+// exponentials computes the lanes of a group.
+func exponentials(c *run.Call, l *lanes, d mil.DType, work []float32, g int) {
+	out, m := work[:l.tile], work[l.tile:]
+	base, width, lane := l.group(g)
+	var top, sum [maxTile]float64
+	for t := range width {
+		top[t] = math.Inf(-1)
+	}
+	l.visit(c, m, base, width, func(rows []float32, _ int) { byMaximum.add(&top, rows, width) })
+	for t := range width {
+		if math.IsInf(top[t], 0) {
+			top[t] = 0 // infinities have no distance
+		}
+	}
+	l.visit(c, m, base, width, func(rows []float32, _ int) {
+		for ; len(rows) > 0; rows = rows[width:] {
+			for t, v := range rows[:width] {
+				sum[t] += math.Exp(float64(v) - top[t])
+			}
+		}
+	})
+	for t := range width {
+		out[t] = narrow(d, top[t]+math.Log(sum[t]))
+	}
+	c.Out[0].Store(out[:width], lane)
+}
+
+// exponentialsOfHalves is exponentials for a lane that is a run of halves.
+func exponentialsOfHalves(c *run.Call, l *lanes, g, worker int) {
+	base, _, lane := l.group(g)
+	n, work := l.length, c.Work[worker]
+	x, reach := c.In[0].Half[base:base+n], halves.NewSpan()
+	pieces(c, n, worker, func(from, to int) { reach.Add(x[from:to]) })
+	_, top := reach.Ends()
+	if top.IsNaN() || top.IsInf() {
+		exponentials(c, l, mil.FP16, work, g)
+		return
+	}
+	var sums halves.Sums
+	most := float64(top.Float32())
+	pieces(c, n, worker, func(from, to int) { sums.Exp(work, x[from:to], most) })
+	work[0] = narrow(mil.FP16, most+math.Log(sums.Total()))
+	c.Out[0].Store(work[:1], lane)
+}
+
+// indexOf prepares reduce_argmax and reduce_argmin: the index of the first of equal
+// elements, and of the first NaN if there is one.
+func indexOf(s *Step) (run.Runner, int) {
+	l, lowest := newLanes(s.In[0].Shape, s.Attrs.(ops.Reduce).Axes), s.Op == "reduce_argmin"
+	// look compares element j of a lane with the best before it.
+	look := func(best *float64, found *int, v float64, j int) {
+		better := v > *best
+		if lowest {
+			better = v < *best
+		}
+		if j == 0 || !math.IsNaN(*best) && (better || math.IsNaN(v)) {
+			*best, *found = v, j
+		}
+	}
+	ints := s.In[0].DType == mil.Int32
+	return l.loop(1, func(c *run.Call, g, worker int) {
+		base, width, lane := l.group(g)
+		var best [maxTile]float64
+		var found [maxTile]int
+		if ints {
+			for t := range width {
+				for j := range l.length {
+					mem, _ := l.at(base+t, j)
+					look(&best[t], &found[t], float64(c.In[0].Ints[mem]), j)
+				}
+			}
+		} else {
+			l.visit(c, c.Work[worker], base, width, func(m []float32, from int) {
+				for i, v := range m {
+					look(&best[i%width], &found[i%width], float64(v), from+i/width)
+				}
+			})
+		}
+		for t := range width {
+			setInteger(&c.Out[0], lane+t, found[t])
+		}
+	}), l.part() * l.tile
 }

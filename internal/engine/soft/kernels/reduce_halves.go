@@ -23,9 +23,9 @@ const fewLanes = 16
 
 // newHalfReducer returns nil for a reduction that package halves does not have, and for lanes that are not runs or too
 // few.
-func newHalfReducer(l lanes, f folding) run.Runner {
+func newHalfReducer(l *lanes, f folding) run.Runner {
 	sum, sums := sumsOf[f.way]
-	r := &halfReducer{lanes: l, folding: f, sum: sum, extreme: f.way == byMaximum || f.way == byMinimum}
+	r := &halfReducer{lanes: *l, folding: f, sum: sum, extreme: f.way == byMaximum || f.way == byMinimum}
 	if !sums && !r.extreme || l.row == 1 && l.run == 1 || sums && l.row < fewLanes && l.dense(l.row) {
 		return nil
 	}
@@ -33,13 +33,6 @@ func newHalfReducer(l lanes, f folding) run.Runner {
 		r.lanes.widen(run.Chunk)
 	}
 	return r
-}
-
-// widen lets groups have up to tile lanes.
-func (l *lanes) widen(tile int) {
-	rows := l.groups / ((l.row + l.tile - 1) / l.tile)
-	l.tile = min(tile, l.row)
-	l.groups = rows * ((l.row + l.tile - 1) / l.tile)
 }
 
 func (r *halfReducer) Run(c *run.Call) { c.Spread(r.lanes.groups, r.lanes.length*r.lanes.tile) }
@@ -61,10 +54,7 @@ func (r *halfReducer) Span(c *run.Call, lo, hi, worker int) {
 
 // result is what a lane of a sum gives.
 func (r *halfReducer) result(sum float64) fp16.Bits {
-	if r.folding.last != nil {
-		sum = r.folding.last(sum, r.lanes.length)
-	}
-	return fp16.FromFloat64(sum)
+	return fp16.FromFloat64(r.folding.result(sum, r.lanes.length))
 }
 
 // lane reduces one lane of runs.

@@ -1,19 +1,7 @@
 package kernels
 
-// Table holds the kernel of every operator that is not a view. It never
-// changes.
-var Table = map[string]Kernel{
-	"add": binary, "sub": binary, "mul": binary, "real_div": binary, "pow": binary, "maximum": binary,
-	"minimum": binary,
-	"abs":     unary, "relu": unary, "sqrt": unary, "rsqrt": unary, "exp": unary, "sigmoid": unary, "tanh": unary,
-	"silu": unary, "gelu": unary,
-	"ceil": unary, "floor": unary, "round": unary, "erf": unary, "atan": unary, "sin": unary, "cos": unary,
-	"sign": unary, "square": unary, "exp2": unary, "neg": unary, "tan": unary, "asin": unary, "acos": unary,
-	"sinh": unary, "cosh": unary, "asinh": unary, "acosh": unary, "atanh": unary, "log": unary, "inverse": unary,
-	"relu6": unary, "softsign": unary, "softplus": unary, "elu": unary, "leaky_relu": unary,
-	"thresholded_relu": unary, "threshold": unary, "clamped_relu": unary, "scaled_tanh": unary,
-	"sigmoid_hard": unary, "linear_activation": unary, "clip": unary,
-	"floor_div": binary, "mod": binary,
+// kernels holds the kernel of every operator that is not a view, besides those of functions and of intOps.
+var kernels = map[string]Kernel{
 	"greater": compare, "greater_equal": compare, "less": compare, "less_equal": compare, "equal": compare,
 	"not_equal": compare, "logical_and": logical, "logical_or": logical, "logical_xor": logical, "select": choose,
 	"constexpr_cast": cast, "quantize": quantize, "dequantize": shiftScale,

@@ -155,7 +155,7 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 		s.Out = append(s.Out, &kernels.Tensor{DType: v.DType, Shape: v.Shape, Given: true})
 		c.Out = append(c.Out, e)
 	}
-	r, work := s.Make(kernels.Table[s.Op])
+	r, work := s.Make(kernels.Of(s.Op))
 	c.Run = r
 	if work > min(maxFolded, k.budget.Folded)/4/c.Workers {
 		return false, nil

@@ -36,7 +36,7 @@ func (p *planner) fuse() {
 		p.pause(i)
 		s := &p.Steps[i]
 		groups[i] = &group{steps: []int{i}, product: isProduct(s.Op)}
-		if kernels.IsElementwise(s.Op, s.Attrs) {
+		if kernels.IsElementwise(s.Op) {
 			if k := p.partner(i, groups, readers, maker, wrote); k >= 0 {
 				groups[i].steps = append(groups[k].steps, i)
 				groups[i].product, groups[k] = groups[k].product, nil
@@ -84,7 +84,7 @@ func (p *planner) partner(i int, groups []*group, readers, maker map[*ops.Value]
 		}
 		g, first := groups[k], &p.Steps[groups[k].steps[0]]
 		passed := i - g.steps[0] - len(g.steps)
-		if len(g.steps) == mostJoined || passed > mostPassed || !g.product && !kernels.IsElementwise(first.Op, first.Attrs) ||
+		if len(g.steps) == mostJoined || passed > mostPassed || !g.product && !kernels.IsElementwise(first.Op) ||
 			!sameElements(&p.Steps[k].Out[0], &p.Steps[i].Out[0]) {
 			continue
 		}

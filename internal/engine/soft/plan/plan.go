@@ -250,7 +250,7 @@ func (p *planner) emit() {
 	for i, n := range p.nodes {
 		p.pause(i)
 		if !isView(n) && !p.emitState(n) {
-			s := Step{Op: n.Def.Name, pos: n.Op.Pos, kernel: kernels.Table[n.Def.Name], Arith: p.Plan.arith.Of(n.Def.Name)}
+			s := Step{Op: n.Def.Name, pos: n.Op.Pos, kernel: kernels.Of(n.Def.Name), Arith: p.Plan.arith.Of(n.Def.Name)}
 			s.Attrs, s.Packed = kernels.Unwrap(n.Attrs)
 			p.add(s, n.In, n.Out)
 		}

@@ -1,0 +1,351 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
+	"github.com/anekit/anekit/internal/engine/soft/internal/numbers"
+	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/numerics"
+)
+
+// halved reports whether a step reads and writes halves by the rules of the reference. Runners for such steps compute
+// on halves in one pass; their results are those of the runners through float32.
+func (s *Step) halved() bool {
+	return s.Arith.Operand == 0 && s.Arith.Result == 0 && s.In[0].DType == mil.FP16 && s.Out[0].DType == mil.FP16
+}
+
+// halfStretch is how many halves a runner takes between two looks at the context.
+const halfStretch = 16 * run.Chunk
+
+// inOnePass are the operators that package halves has, and package numbers for the rules of a chip.
+var inOnePass = map[string]struct {
+	half   halves.Op
+	number numbers.Op
+}{
+	"add": {halves.Add, numbers.Add}, "sub": {halves.Sub, numbers.Sub}, "mul": {halves.Mul, numbers.Mul},
+	"real_div": {halves.Div, numbers.Div}, "maximum": {halves.Max, numbers.Max}, "minimum": {halves.Min, numbers.Min},
+}
+
+// binary prepares the operators on two tensors of one type.
+func binary(s *Step) (run.Runner, int) {
+	w := broadcast(s.Out[0].Shape, s.In[0].Shape, s.In[1].Shape)
+	if s.Out[0].DType == mil.Int32 {
+		return integerPairs(w, intOps[s.Op]), 0
+	}
+	op, ok := inOnePass[s.Op]
+	halves16 := s.In[0].DType == mil.FP16 && s.In[1].DType == mil.FP16 && s.Out[0].DType == mil.FP16
+	switch {
+	case ok && s.halved() && w.short():
+		return &shortBinary{w, op.half}, 0
+	case ok && s.halved():
+		return halfBinary(w, op.half), 0
+	case ok && halves16 && s.Arith.Operand.Has(numerics.Exponent31):
+		return numberBinary(w, op.number, s.Arith.Operand.Has(numerics.HalfAway)), 0
+	}
+	if r := s.powerTable(); r != nil {
+		return r, 0
+	}
+	f := floatOps[s.Op]
+	if f == nil { // these depend on the rounding of their results
+		d, wide := s.Out[0].DType, wideOps[s.Op]
+		f = func(dst, x, y []float32) {
+			for i := range dst {
+				dst[i] = narrow(d, wide(float64(x[i]), float64(y[i])))
+			}
+		}
+	}
+	return floatBinary(w, f)
+}
+
+func integerPairs(w walk, op func(x, y int32) int32) run.Runner {
+	return &pairs{w, 1, run.Chunk, func(c *run.Call, at, xat, yat, n, _ int) {
+		x, y, out := c.In[0].Ints, c.In[1].Ints, c.Out[0].Ints
+		for i := range n {
+			out[at+i] = op(x[xat+i*w.xstep], y[yat+i*w.ystep])
+		}
+	}}
+}
+
+func floatBinary(w walk, op func(dst, x, y []float32)) (run.Runner, int) {
+	return &floats{w, 1, func(c *run.Call, at int, dst, x, y []float32) {
+		op(dst, x, y)
+		c.Out[0].Store(dst, at)
+	}}, 3 * run.Chunk
+}
+
+func halfBinary(w walk, op halves.Op) run.Runner {
+	return &pairs{w, 1, halfStretch, func(c *run.Call, at, x, y, n, _ int) {
+		halves.Binary(op, c.Out[0].Half[at:at+n], c.In[0].Half[x:x+(n-1)*w.xstep+1], c.In[1].Half[y:y+(n-1)*w.ystep+1])
+	}}
+}
+
+// numberBinary computes on the halves of a chip in one pass. Its results are those of floatBinary.
+func numberBinary(w walk, op numbers.Op, away bool) run.Runner {
+	return &pairs{w, 2, halfStretch, func(c *run.Call, at, x, y, n, _ int) {
+		numbers.Binary(op, c.Out[0].Half[at:at+n], c.In[0].Half[x:x+(n-1)*w.xstep+1], c.In[1].Half[y:y+(n-1)*w.ystep+1],
+			away)
+	}}
+}
+
+// powerTable returns the runner of pow with an exponent that is one constant half, or nil for another step.
+func (s *Step) powerTable() run.Runner {
+	e := s.In[1]
+	if s.Op != "pow" || !s.halved() || !e.Constant || len(e.Data.Half) != 1 || s.Out[0].len() < tabled ||
+		s.In[0].len() != s.Out[0].len() {
+		return nil
+	}
+	y := e.Data.Half[0]
+	return s.lookUp(fmt.Sprint(s.key(), y), func(x fp16.Bits) fp16.Bits {
+		return fp16.FromFloat64(power(float64(x.Float32()), float64(y.Float32())))
+	})
+}
+
+// floatOps compute in float32. For fp16 operands and results the intermediate rounding to float32 changes nothing, to
+// nearest even or half away from zero: 24 bits are at least 2*11+2.
+var floatOps = map[string]func(dst, x, y []float32){
+	"add": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] + y[i]
+		}
+	},
+	"sub": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] - y[i]
+		}
+	},
+	"mul": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] * y[i]
+		}
+	},
+	"real_div": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] / y[i]
+		}
+	},
+	"maximum": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = max(x[i], y[i])
+		}
+	},
+	"minimum": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = min(x[i], y[i])
+		}
+	},
+}
+
+// wideOps compute in float64.
+var wideOps = map[string]func(x, y float64) float64{"pow": power, "floor_div": floorDiv, "mod": floorMod}
+
+// power is x to the y. Its NaN is one value: math.Pow takes the processor's square root for a y of 0.5, whose NaN of a
+// negative number has a sign on amd64 and none on arm64, and a chip's numerics read that sign.
+func power(x, y float64) float64 {
+	if p := math.Pow(x, y); !math.IsNaN(p) {
+		return p
+	}
+	return math.NaN()
+}
+
+// floorDiv rounds x / y down. Where the quotient of two float32 rounds up to a whole number, that number and the one
+// below round to the same float32.
+func floorDiv(x, y float64) float64 { return math.Floor(x / y) }
+
+// floorMod is x - y * floorDiv(x, y), computed exactly. It has the sign of y.
+func floorMod(x, y float64) float64 {
+	m := math.Mod(x, y)
+	if m == 0 {
+		return math.Copysign(0, y)
+	}
+	if math.Signbit(m) != math.Signbit(y) {
+		m += y
+	}
+	return m
+}
+
+// intOps wrap around in two's complement. A division by zero gives 0.
+var intOps = map[string]func(x, y int32) int32{
+	"add":     func(x, y int32) int32 { return x + y },
+	"sub":     func(x, y int32) int32 { return x - y },
+	"mul":     func(x, y int32) int32 { return x * y },
+	"maximum": func(x, y int32) int32 { return max(x, y) },
+	"minimum": func(x, y int32) int32 { return min(x, y) },
+	"real_div": func(x, y int32) int32 { // truncates
+		if y == 0 {
+			return 0
+		}
+		return x / y
+	},
+	"floor_div": func(x, y int32) int32 {
+		if y == 0 {
+			return 0
+		}
+		if q := x / y; x%y == 0 || x^y >= 0 { // of one sign
+			return q
+		}
+		return x/y - 1
+	},
+	"mod": func(x, y int32) int32 {
+		if y == 0 {
+			return 0
+		}
+		if m := x % y; m == 0 || m^y >= 0 { // of one sign
+			return m
+		}
+		return x%y + y
+	},
+	"pow": intPow,
+}
+
+// intPow truncates the powers with a negative exponent.
+func intPow(x, y int32) int32 {
+	switch {
+	case y >= 0:
+	case x == -1:
+		y &= 1
+	case x != 1:
+		return 0
+	default:
+		return 1
+	}
+	p := int32(1)
+	for ; y > 0; y >>= 1 {
+		if y&1 != 0 {
+			p *= x
+		}
+		x *= x
+	}
+	return p
+}
+
+// channels plans the walk of x and of a vector with one element for each channel, axis 1 of x.
+func channels(s *Step) walk {
+	vector := make([]int, len(s.Out[0].Shape)-1)
+	for i := range vector {
+		vector[i] = 1
+	}
+	vector[0] = s.Out[0].Shape[1]
+	return broadcast(s.Out[0].Shape, s.In[0].Shape, vector)
+}
+
+// prelu multiplies negative elements by the number of their channel. As in floatOps, float32 is exact enough.
+func prelu(s *Step) (run.Runner, int) {
+	return floatBinary(channels(s), func(dst, x, alpha []float32) {
+		for i := range dst {
+			if dst[i] = x[i]; x[i] < 0 {
+				dst[i] = alpha[i] * x[i]
+			}
+		}
+	})
+}
+
+// softplusParametric is alpha * softplus(beta * x), with two numbers for each channel.
+func softplusParametric(s *Step) (run.Runner, int) {
+	w, d := channels(s), s.Out[0].DType
+	return &pairs{w, 8, run.Chunk, func(c *run.Call, at, _, channel, n, worker int) {
+		work := c.Work[worker]
+		x := work[:n]
+		alpha := feed{room: work[run.Chunk : 2*run.Chunk], v: &c.In[1], step: w.ystep}
+		beta := feed{room: work[2*run.Chunk : 3*run.Chunk], v: &c.In[2], step: w.ystep}
+		c.In[0].Load(x, at)
+		a, b := alpha.next(channel, n), beta.next(channel, n)
+		for i, v := range x {
+			x[i] = narrow(d, float64(a[i])*softplus(float64(b[i])*float64(v)))
+		}
+		c.Out[0].Store(x, at)
+	}}, 3 * run.Chunk
+}
+
+// shortRow is the length of rows that are too short for a call of package halves each.
+const shortRow = 64
+
+// short reports whether both operands advance by the same elements only in short rows.
+func (w *walk) short() bool { return len(w.dims) > 1 && w.dims[len(w.dims)-1] < shortRow }
+
+// shortBinary is halfBinary for operands of which one is repeated in short rows. It writes such an operand as it is
+// repeated, many rows at a time.
+type shortBinary struct {
+	walk
+	op halves.Op
+}
+
+func (r *shortBinary) Run(c *run.Call) { c.Spread(r.total, 1) }
+
+// Element implements run.Elementwise.
+func (r *shortBinary) Element() int { return 1 }
+
+func (r *shortBinary) Span(c *run.Call, lo, hi, worker int) {
+	var rooms [2][run.Chunk]fp16.Bits
+	row := r.dims[len(r.dims)-1]
+	most := run.Chunk / row * row // whole rows, so that an operand that is one row stays as it was written
+	x := repeats{v: c.In[0].Half, by: r.xs, dims: r.dims, room: &rooms[0]}
+	y := repeats{v: c.In[1].Half, by: r.ys, dims: r.dims, room: &rooms[1]}
+	for lo < hi && !c.Pause(worker) {
+		n := min(hi-lo, most)
+		halves.Binary(r.op, c.Out[0].Half[lo:lo+n], x.next(lo, n), y.next(lo, n))
+		lo += n
+	}
+}
+
+// repeats writes elements of an operand in the order of the result.
+type repeats struct {
+	v        []fp16.Bits
+	by, dims []int
+	room     *[run.Chunk]fp16.Bits
+	written  int // elements of one row that is the whole operand
+}
+
+// next returns the operand's elements for elements lo to lo+n of the result.
+func (r *repeats) next(lo, n int) []fp16.Bits {
+	last := len(r.dims) - 1
+	if dense(r.dims, r.by) {
+		return r.v[lo : lo+n]
+	}
+	if r.written >= n {
+		return r.room[:n]
+	}
+	row, col := lo/r.dims[last], lo%r.dims[last]
+	for i := 0; i < n; {
+		at := offset(row, r.dims[:last], r.by[:last])
+		for rows := r.dims[last-1] - row%r.dims[last-1]; rows > 0 && i < n; rows-- {
+			to := r.room[i:min(i+r.dims[last]-col, n)]
+			if from := r.v[at+col*r.by[last]:]; r.by[last] != 0 {
+				copy(to, from)
+			} else {
+				for k := range to {
+					to[k] = from[0]
+				}
+			}
+			i += len(to)
+			at += r.by[last-1]
+			row, col = row+1, 0
+		}
+	}
+	if !slices.ContainsFunc(r.by[:last], func(by int) bool { return by != 0 }) {
+		r.written = n
+	}
+	return r.room[:n]
+}
+
+// dense reports whether strides are those of a tensor without repetition.
+func dense(dims, by []int) bool {
+	step := 1
+	for d := len(dims) - 1; d >= 0; d-- {
+		if by[d] != step {
+			return false
+		}
+		step *= dims[d]
+	}
+	return true
+}
