@@ -26,7 +26,7 @@ func withEntry(t *testing.T) (b *broker, m models.Model, key, path string) {
 	require.NoError(t, err)
 	p.close()
 	eventually(t, "the program is gone from memory", func() bool { return b.live.Count() == 0 })
-	files, err := filepath.Glob(filepath.Join(b.conf.CacheDir, alice.String(), c.Key+"*"))
+	files, err := filepath.Glob(filepath.Join(b.conf.CacheDir, alice.String()+"-"+c.Key+"*"))
 	require.NoError(t, err)
 	require.Len(t, files, 1)
 	return b, m, c.Key, files[0]

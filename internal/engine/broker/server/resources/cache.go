@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -17,14 +17,13 @@ import (
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
-// Cache keeps validated programs on disk, a folder for each identity (its partition) and a file
-// for each key. The software engine has no form of a plan that could be stored, so
+// Cache keeps validated programs on disk, in a file for each identity and key. The software engine has no form of a plan that could be stored, so
 // what a hit saves is the upload: a client that names a key sends no text and no
 // weights, and the broker does not wait for them. The plan is made again, unless
 // the program is in memory still.
 //
-// The folder and each partition are real folders of this user, and no other user can write them;
-// what is read from them counts only if its key, computed again, is the one it is filed by.
+// It is a real folder of this user, and no other user can write it;
+// what is read from it counts only if its key, computed again, is the one it is filed by.
 //
 // Several brokers may use one folder: files appear whole, never change, and a
 // broker that finds one gone or damaged compiles as if it had never been. Losing a file is
@@ -41,7 +40,7 @@ type Cache struct {
 
 // entry is a file of the cache.
 type entry struct {
-	name string // below the folder
+	name string // of the file
 	size int64  // bytes on disk
 	used time.Time
 }
@@ -49,8 +48,8 @@ type entry struct {
 // stale is when a temporary file of a writer that was killed is removed.
 const stale = time.Hour
 
-// suffix marks the files that are entries.
-const suffix = ".program"
+// entryName is how file names an entry. No other file is counted or removed.
+var entryName = regexp.MustCompile(`^[0-9]+-[0-9a-f]{64}-[0-9a-f]{64}\.program$`)
 
 // OpenCache makes the folder, or reads what is there. A broker whose cache cannot be had
 // works without.
@@ -80,51 +79,41 @@ func makeOwn(dir string) error {
 	return trusted(dir)
 }
 
-// list returns the entries of an identity, or of all when partition is empty, on disk. What is not this user's
+// list returns the entries of an identity, or of all when that is empty, on disk. What is not this user's
 // alone, or cannot be read, is not there. It removes what writers that were killed have left.
-func (c *Cache) list(partition string) (found []entry) {
-	if partition == "" {
-		partition = "*"
+func (c *Cache) list(identity string) (found []entry) {
+	if trusted(c.dir) != nil {
+		return nil
 	}
-	names, _ := fs.Glob(os.DirFS(c.dir), partition+"/*") // the pattern is well formed
-	for _, name := range names {
-		path := filepath.Join(c.dir, name)
-		info, err := os.Lstat(path)
-		if err != nil || !info.Mode().IsRegular() || c.trusts(name) != nil {
+	files, _ := os.ReadDir(c.dir)
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		stem, ours := strings.CutSuffix(filepath.Base(path), suffix)
-		switch _, err := ParseKey(stem); {
-		case ours && err == nil:
-			found = append(found, entry{name, onDisk(info), info.ModTime()})
-		case strings.HasSuffix(path, ".tmp") && time.Since(info.ModTime()) > stale:
-			_ = os.Remove(path)
+		switch {
+		case entryName.MatchString(f.Name()) && strings.HasPrefix(f.Name(), identity):
+			found = append(found, entry{f.Name(), onDisk(info), info.ModTime()})
+		case strings.HasPrefix(f.Name(), ".wholefile-") && time.Since(info.ModTime()) > stale:
+			c.remove(f.Name())
 		}
 	}
 	return found
 }
 
-// file is the path of an entry below the folder.
-func file(partition string, k Key) string { return filepath.Join(partition, k.String()+suffix) }
-
-// trusts is trusted for the folder of the cache and that of an entry.
-func (c *Cache) trusts(name string) error {
-	if err := trusted(c.dir); err != nil {
-		return err
-	}
-	return trusted(filepath.Dir(filepath.Join(c.dir, name)))
-}
+// file is the name of an entry.
+func file(identity string, k Key) string { return identity + "-" + k.String() + ".program" }
 
 // Size is how long an entry is, which Load reads into memory; 0 for none.
-func (c *Cache) Size(partition string, k Key) int64 {
-	if size := c.size(file(partition, k)); size <= c.bound {
+func (c *Cache) Size(identity string, k Key) int64 {
+	if size := c.size(file(identity, k)); size <= c.bound {
 		return size
 	}
 	return 0
 }
 
 func (c *Cache) size(name string) int64 {
-	if c.dir == "" || c.trusts(name) != nil {
+	if c.dir == "" || trusted(c.dir) != nil {
 		return 0
 	}
 	info, err := os.Lstat(filepath.Join(c.dir, name))
@@ -136,8 +125,8 @@ func (c *Cache) size(name string) int64 {
 
 // Load returns the program of a key that was compiled in a mode, or nil. An entry that is damaged, or whose
 // content has another key, is removed.
-func (c *Cache) Load(ctx context.Context, partition string, k Key, m numerics.Mode) (s *Source, damaged bool) {
-	name := file(partition, k)
+func (c *Cache) Load(ctx context.Context, identity string, k Key, m numerics.Mode) (s *Source, damaged bool) {
+	name := file(identity, k)
 	size := c.size(name)
 	if size == 0 {
 		return nil, false
@@ -184,43 +173,29 @@ func (c *Cache) use(name string) {
 
 // Has reports whether there is an entry, which counts as used. It does not read the
 // entry: a compile by its key reports damage.
-func (c *Cache) Has(partition string, k Key) bool {
-	if c.Size(partition, k) == 0 {
+func (c *Cache) Has(identity string, k Key) bool {
+	if c.Size(identity, k) == 0 {
 		return false
 	}
-	c.use(file(partition, k))
+	c.use(file(identity, k))
 	return true
 }
 
-// attempts bounds how often Store makes a partition: another broker may remove it while it is empty.
-const attempts = 100
-
 // Store keeps a program and makes room for it. The error says why it is not kept.
-func (c *Cache) Store(partition string, k Key, s *Source) error {
+func (c *Cache) Store(identity string, k Key, s *Source) error {
 	if c.dir == "" {
 		return nil
 	}
 	if s.bytes() > c.bound/2 {
 		return errors.New("the program takes more than half of the cache")
 	}
-	name := file(partition, k)
-	path := filepath.Join(c.dir, name)
-	var err error
-	for range attempts {
-		if err = makeOwn(c.dir); err == nil {
-			err = makeOwn(filepath.Dir(path))
-		}
-		if err == nil {
-			err = wholefile.Replace(path, func(w io.Writer) error { return s.write(context.Background(), w) })
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
+	if err := makeOwn(c.dir); err != nil { // it may have been removed
+		return err
 	}
+	name := file(identity, k)
+	path := filepath.Join(c.dir, name)
+	err := wholefile.Replace(path, func(w io.Writer) error { return s.write(context.Background(), w) })
 	if err != nil {
-		if c.trusts(name) == nil {
-			_ = os.Remove(filepath.Dir(path)) // fails unless it is empty
-		}
 		return err
 	}
 	c.use(name)
@@ -251,23 +226,21 @@ func (c *Cache) grow(size int64) {
 	}
 }
 
-// remove removes an entry's file, and its folder if that was the last.
+// remove removes a file.
 func (c *Cache) remove(name string) {
-	if c.trusts(name) == nil {
-		path := filepath.Join(c.dir, name)
-		_ = os.Remove(path) // gone already, or found once more
-		_ = os.Remove(filepath.Dir(path))
+	if trusted(c.dir) == nil {
+		_ = os.Remove(filepath.Join(c.dir, name)) // gone already, or found once more
 	}
 }
 
-// Purge removes one entry of an identity, or all of them when k is nil, or those of all identities when partition is
+// Purge removes one entry of an identity, or all of them when k is nil, or those of all identities when that is
 // empty, and tells what it removed, in bytes on disk.
-func (c *Cache) Purge(partition string, k *Key) (files uint32, bytes uint64) {
+func (c *Cache) Purge(identity string, k *Key) (files uint32, bytes uint64) {
 	if c.dir == "" {
 		return 0, 0
 	}
-	for _, e := range c.list(partition) { // those of another broker too
-		if k == nil || e.name == file(partition, *k) {
+	for _, e := range c.list(identity) { // those of another broker too
+		if k == nil || e.name == file(identity, *k) {
 			c.remove(e.name)
 			files++
 			bytes += uint64(e.size)

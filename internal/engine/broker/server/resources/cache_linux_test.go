@@ -23,14 +23,17 @@ import (
 	"github.com/anekit/anekit/internal/numerics"
 )
 
-func path(c *Cache, partition string, k Key) string { return filepath.Join(c.dir, file(partition, k)) }
+func path(c *Cache, identity string, k Key) string { return filepath.Join(c.dir, file(identity, k)) }
 
 func aSource(seed byte, bytes int) *Source {
 	return &Source{text: []byte{seed, 'm'}, function: "f", weights: []weight{{"a", make([]byte, bytes)}, {"b", nil}}}
 }
 
-// alice and mary are partitions.
-const alice, mary = "1-alice", "1-mary"
+// alice and mary are identities.
+const (
+	alice = "1-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	mary  = "1-bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+)
 
 func keyOf(s *Source) Key {
 	k, err := s.Key(context.Background(), ane.Info{})
@@ -196,7 +199,7 @@ func TestCacheForgetsWhatIsDamaged(t *testing.T) {
 	require.Nil(t, got)
 	require.FileExists(t, target)
 
-	temp := filepath.Join(filepath.Join(c.dir, alice), ".wholefile-0.tmp")
+	temp := filepath.Join(c.dir, ".wholefile-0.tmp")
 	require.NoError(t, os.WriteFile(temp, nil, 0o600))
 	c.list(alice)
 	require.FileExists(t, temp, "another broker may be writing it")
@@ -230,7 +233,7 @@ func TestCacheOfManyWriters(t *testing.T) {
 		})
 	}
 	all.Wait()
-	left, err := filepath.Glob(filepath.Join(dir, "*", "*.tmp"))
+	left, err := filepath.Glob(filepath.Join(dir, "*.tmp"))
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
