@@ -17,8 +17,8 @@ import (
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
-// Cache keeps validated programs on disk, in a file for each identity and key. The software engine has no form of a plan that could be stored, so
-// what a hit saves is the upload: a client that names a key sends no text and no
+// Cache keeps validated programs on disk, in a file for each identity and key. The software engine has no form of a
+// plan that could be stored, so what a hit saves is the upload: a client that names a key sends no text and no
 // weights, and the broker does not wait for them. The plan is made again, unless
 // the program is in memory still.
 //
