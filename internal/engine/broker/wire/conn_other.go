@@ -4,7 +4,6 @@ package wire
 
 import (
 	"context"
-	"io"
 	"os"
 	"time"
 
@@ -51,11 +50,6 @@ func KeepSealed(fd, limit int) (*Sealed, error) { return nil, unsupported("keep 
 
 // Map answers ErrUnsupported.
 func (s *Sealed) Map() error { return unsupported("map sealed") }
-
-// CopyTo answers ErrUnsupported.
-func (s *Sealed) CopyTo(context.Context, io.Writer, int64, int64) error {
-	return unsupported("read sealed")
-}
 
 // Holes answers ErrUnsupported.
 func (s *Sealed) Holes(context.Context, int64, int64) (int64, error) {

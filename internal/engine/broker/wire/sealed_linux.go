@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -126,7 +125,7 @@ func KeepSealed(fd, limit int) (*Sealed, error) {
 	return &Sealed{fd: own, size: int(s.Size), file: [2]uint64{uint64(s.Dev), s.Ino}}, nil
 }
 
-// Map maps the file without copying it, once, and closes the descriptor: CopyTo and Holes come before. Reading a hole
+// Map maps the file without copying it, once, and closes the descriptor: Holes comes before. Reading a hole
 // of the mapping costs a page, which is charged to this process. Errors: ErrSocket.
 func (s *Sealed) Map() error {
 	if s.size == 0 || s.mem != nil {
@@ -144,84 +143,24 @@ func (s *Sealed) Map() error {
 	return nil
 }
 
-// chunk is how much of a file is read at a time.
-const chunk = 64 << 10
-
-// zeros are what a hole reads as. They are never written.
-var zeros [chunk]byte
-
-// CopyTo writes size bytes at an offset, which the file has, to w. It reads no hole, so it costs
-// the pages of none. Errors: ErrSocket, those of w, and that of a context that ends.
-func (s *Sealed) CopyTo(ctx context.Context, w io.Writer, at, size int64) error {
-	buf := make([]byte, chunk)
-	return s.extents(ctx, at, size, func(at, n int64, hole bool) error {
-		part := zeros[:min(n, chunk)]
-		if !hole {
-			part = buf[:min(n, chunk)]
-		}
-		for end := at + n; at < end; {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			part = part[:min(end-at, int64(len(part)))]
-			if !hole {
-				got, err := unix.Pread(s.fd, part, at)
-				switch {
-				case err == unix.EINTR:
-					continue
-				case err != nil || got == 0:
-					return socketError("read sealed", "pread", err)
-				}
-				part = part[:got]
-			}
-			if _, err := w.Write(part); err != nil {
-				return err
-			}
-			at += int64(len(part))
-			part = part[:cap(part)]
-		}
-		return nil
-	})
-}
-
 // Holes counts those of size bytes at an offset, which the file has, that no process has written: a mapping that reads
-// them costs their pages. Errors: ErrSocket, and that of a context that ends.
+// them costs their pages. The kernel looks at each page up to the next hole, so the range found last is kept: else many
+// parts of one file would cost its pages each. Errors: ErrSocket, and that of a context that ends.
 func (s *Sealed) Holes(ctx context.Context, at, size int64) (bytes int64, err error) {
-	err = s.extents(ctx, at, size, func(_, n int64, hole bool) error {
-		if hole {
-			bytes += n
-		}
-		return nil
-	})
-	return bytes, err
-}
-
-// extents calls each for the parts of a range, which hold data or are holes. The kernel looks at each page up to the
-// next hole, so the range found last is kept: else many parts of one file would cost its pages each.
-func (s *Sealed) extents(ctx context.Context, at, size int64, each func(at, n int64, hole bool) error) error {
 	for end := at + size; at < end; {
 		if err := ctx.Err(); err != nil {
-			return err
+			return 0, err
 		}
 		if at < s.data[0] || at >= s.data[1] {
 			if err := s.seek(at); err != nil {
-				return err
+				return 0, err
 			}
 		}
-		from, to := min(max(at, s.data[0]), end), min(s.data[1], end)
-		if from > at {
-			if err := each(at, from-at, true); err != nil {
-				return err
-			}
-		}
-		if from < to {
-			if err := each(from, to-from, false); err != nil {
-				return err
-			}
-		}
-		at = max(from, to)
+		from := min(max(at, s.data[0]), end)
+		bytes += from - at
+		at = max(from, min(s.data[1], end))
 	}
-	return nil
+	return bytes, nil
 }
 
 // seek finds the next range at or after an offset that holds data; without one, that at the end of the file.

@@ -5,7 +5,6 @@ package wire_test
 import (
 	"bytes"
 	"context"
-	"io"
 	"os"
 	"testing"
 
@@ -103,7 +102,7 @@ func TestHugePagesAreRefused(t *testing.T) {
 	require.NoError(t, unix.Close(fd))
 }
 
-// TestHolesCostNothing: reading a sparse file gives zeros for its holes, and adds no page to it.
+// TestHolesCostNothing: counting the holes of a sparse file adds no page to it.
 func TestHolesCostNothing(t *testing.T) {
 	const size = 64 << 20
 	fd, err := unix.MemfdCreate("sparse", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
@@ -128,21 +127,11 @@ func TestHolesCostNothing(t *testing.T) {
 	holes, err = m.Holes(ctx, 8192, 8192)
 	require.NoError(t, err)
 	require.EqualValues(t, 8192, holes)
-	want := make([]byte, size)
-	for _, at := range []int{4096, 32 << 20, size - 4096} {
-		copy(want[at:], page)
-	}
-	for _, r := range [][2]int64{{0, size}, {5000, 100}, {4095, 4098}, {size - 1, 1}, {100, 0}, {8192, 32<<20 - 8000}} {
-		var got bytes.Buffer
-		require.NoError(t, m.CopyTo(ctx, &got, r[0], r[1]))
-		require.True(t, bytes.Equal(want[r[0]:r[0]+r[1]], got.Bytes()), "%v", r)
-	}
 	var s unix.Stat_t
 	require.NoError(t, unix.Fstat(fd, &s))
 	require.EqualValues(t, 3*len(page), 512*s.Blocks)
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	require.ErrorIs(t, m.CopyTo(over, io.Discard, 0, size), context.Canceled)
 	_, err = m.Holes(over, 0, size)
 	require.ErrorIs(t, err, context.Canceled)
 }
