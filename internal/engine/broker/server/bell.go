@@ -44,7 +44,7 @@ func (c *session) ring() {
 				Hint: "send it over the socket"}
 		}
 		if !c.treat(&f, nil, err) {
-			c.Conn.End()
+			_ = c.Conn.Close() // never fails
 			return
 		}
 	}

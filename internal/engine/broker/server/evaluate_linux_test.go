@@ -52,9 +52,8 @@ func TestModelsMeetTheirReference(t *testing.T) {
 	}
 }
 
-// TestEvaluateAllocatesNothing counts both ends: the test's own frames cost nothing
-// either.
-func TestEvaluateAllocatesNothing(t *testing.T) {
+// TestEvaluateAllocatesLittle counts both ends: a frame that is received from a socket costs the address of its sender.
+func TestEvaluateAllocatesLittle(t *testing.T) {
 	b := startBroker(t, Config{})
 	p := b.join(alice, "")
 	r, err := p.ready(model(t, "identity"), driverabi.QoSDefault)
@@ -64,10 +63,10 @@ func TestEvaluateAllocatesNothing(t *testing.T) {
 		require.NoError(t, ping())
 	}
 	var failed error
-	require.Zero(t, testing.AllocsPerRun(1000, func() {
+	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
 		if err := ping(); err != nil {
 			failed = err
 		}
-	}))
+	}), 2.0)
 	require.NoError(t, failed)
 }

@@ -12,9 +12,6 @@ const (
 	// MaxClients of one broker. Each costs a descriptor, two goroutines and its
 	// tables.
 	MaxClients = 64
-	// maxLong is how long a frame may be that comes in a memfd, of which each client has one at a time: the names of
-	// some 10,000 weight files. It is memory before it can be charged.
-	maxLong = 1 << 20
 	// MaxTroubles is how many frames in a row a client may send that are refused
 	// before it is cut off as one that does nothing else.
 	MaxTroubles = 1000

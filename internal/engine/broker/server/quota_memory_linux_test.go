@@ -83,37 +83,6 @@ func TestSparseUploads(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestLongFramesAreBounded: a frame in a memfd is refused before it is read when it is longer than any list needs.
-func TestLongFramesAreBounded(t *testing.T) {
-	p := startBroker(t, Config{}).join(alice, "")
-	p.id++
-	require.NoError(t, p.conn.Send(wire.Frame{Kind: wire.KindCompile, ID: p.id, Payload: make([]byte, maxLong+1)}))
-	require.ErrorContains(t, p.read(p.id, &wire.Compiled{}), "1048577 bytes, at most 1048576")
-	require.NoError(t, p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}))
-}
-
-// TestRefusedClientsSendNoLongFrames: a client that is not admitted is told why when it sends a short frame. One that
-// sends a frame in a memfd, even of a length that is read from others, is cut: it is not read.
-func TestRefusedClientsSendNoLongFrames(t *testing.T) {
-	b := startBroker(t, Config{})
-	why := &ane.Error{Op: "connect", Engine: Name, Err: ane.ErrDenied, Detail: "not this one"}
-	for _, size := range []int{0, wire.MaxPayload + 1, maxLong, wire.MaxLong} {
-		here, there, err := wiretest.Pair()
-		require.NoError(t, err)
-		b.work.Go(func() { b.reject(there, admission.Process{PID: os.Getpid()}, why) })
-		p := newPeer(here)
-		t.Cleanup(p.close)
-		p.id++
-		require.NoError(t, p.conn.Send(wire.Frame{Kind: wire.KindHello, ID: p.id, Payload: make([]byte, size)}))
-		err = p.read(p.id, &wire.HelloReply{})
-		if size == 0 {
-			require.ErrorContains(t, err, why.Detail)
-			continue
-		}
-		require.ErrorIs(t, err, wire.ErrClosed, "%d bytes", size)
-	}
-}
-
 // TestIntermediateValuesAreBudgeted: a program of some hundred bytes is not loaded when its intermediate values are
 // more than its client may have, and those of all clients together have a bound.
 func TestIntermediateValuesAreBudgeted(t *testing.T) {

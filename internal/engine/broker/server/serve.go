@@ -80,8 +80,7 @@ func (s *server) answer(ctx context.Context, conn *wire.Conn, peer admission.Pro
 }
 
 // reject tells a client that is not admitted why, once it has introduced itself: an
-// answer that comes before the question may be lost with the connection. A frame in a memfd is no introduction: it is
-// not read, since no budget counts what a client that is not admitted sends.
+// answer that comes before the question may be lost with the connection.
 func (s *server) reject(conn *wire.Conn, peer admission.Process, why error) {
 	s.counts.refusedPeer.Add(1)
 	s.conf.Log.With(peer.Attrs()...).Info("client refused", "error", why)
@@ -90,9 +89,8 @@ func (s *server) reject(conn *wire.Conn, peer admission.Process, why error) {
 		return
 	}
 	defer s.untrack(conn)
-	late := time.AfterFunc(s.conf.hello, conn.End)
+	late := time.AfterFunc(s.conf.hello, func() { _ = conn.Close() })
 	defer late.Stop()
-	conn.LimitLong(1)
 	f, fds, err := conn.Receive(make([]byte, wire.MaxFrame))
 	fds.Close()
 	if err == nil {

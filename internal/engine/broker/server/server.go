@@ -137,7 +137,7 @@ func (s *server) disconnect() {
 	defer s.mu.Unlock()
 	s.ending = true
 	for conn := range s.open {
-		conn.End()
+		_ = conn.Close() // never fails
 	}
 }
 

@@ -47,7 +47,6 @@ func newSession(s *server, conn *wire.Conn, id admission.Identity, peer admissio
 	c := &session{server: s, log: s.conf.Log.With(peer.Attrs()...), peer: peer,
 		Answers: &calls.Answers{Conn: conn, Ticks: &s.ticks, Faults: &s.counts.faults},
 		grant:   &grant{Rights: admission.Rights{Policy: s.conf.Policy, ID: id}}}
-	conn.LimitLong(maxLong)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.greeted.Store(s.ticks.Load())
 	c.has = resources.NewClient(s.budgets, s.live)
@@ -67,7 +66,7 @@ func (c *session) open(dev *resources.Device) {
 // calls it.
 func (c *session) check(now int64) {
 	if late(c.greeted.Load(), now, c.conf.hello) || late(c.Sending.Load(), now, c.conf.write) {
-		c.Conn.End()
+		_ = c.Conn.Close() // never fails
 	}
 }
 

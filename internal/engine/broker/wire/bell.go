@@ -20,11 +20,10 @@ import (
 // Send may be called from several goroutines, Receive from one at a time. Close may be
 // called at any time.
 type Bell struct {
-	in, out  counter
+	meter
 	send     sync.Mutex
 	last     uint32 // count of the last frame that was sent; send guards it
 	seen     uint32 // count that Receive has seen; the receiver has it
-	idle     int    // counts in a row that no frame was there for, likewise
 	own, far box    // filled by the other end, and by this one
 	memory
 }
@@ -36,26 +35,24 @@ const BellID = 1 << 63
 //
 // Errors: ErrClosed, ErrKind, ErrValue, ErrLong. Nothing was sent then.
 func (b *Bell) Send(f Frame) error {
-	switch {
-	case b == nil:
-		return absent("ring")
-	case !f.Kind.known():
-		return &Error{Op: "ring", Kind: f.Kind, Err: ErrKind, Detail: f.Kind.String()}
-	case f.Flags != 0 || f.ID&BellID == 0:
-		return &Error{Op: "ring", Kind: f.Kind, Err: ErrValue, Detail: fmt.Sprintf("flags %#x, id %#x", f.Flags, f.ID),
-			Hint: "set BellID and no flags"}
-	case len(f.Payload) > MaxPayload:
-		return &Error{Op: "ring", Kind: f.Kind, Err: ErrLong,
-			Detail: fmt.Sprintf("%d bytes, at most %d", len(f.Payload), MaxPayload), Hint: "send it through the Conn"}
+	const op = "ring"
+	if b == nil {
+		return absent(op)
+	}
+	if err := f.sendable(op, MaxPayload); err != nil {
+		return err
+	}
+	if err := f.rung(op); err != nil {
+		return err
 	}
 	if !b.enter() {
-		return closed("ring")
+		return closed(op)
 	}
 	defer b.leave()
 	b.send.Lock()
 	defer b.send.Unlock()
 	b.last = b.far.put(&f)
-	b.out.add(HeaderSize+len(f.Payload), 0)
+	b.sent(&f)
 	return nil
 }
 
@@ -87,34 +84,26 @@ func (b *Bell) Receive(buf []byte, wait time.Duration) (Frame, error) {
 	}
 	b.seen = rings
 	if !b.own.claim(rings) {
-		b.rest(wait)
 		return Frame{}, errTimeout // taken back
 	}
-	b.idle = 0
 	n := b.own.copy(buf)
 	if n > MaxFrame {
 		return Frame{}, &Error{Op: op, Err: ErrLong, Detail: fmt.Sprintf("%d bytes, at most %d", n, MaxFrame)}
 	}
-	b.in.add(int(n), 0)
+	b.received(int(n))
 	f, err := ParseFrame(buf[:n])
-	if err == nil && (f.Flags != 0 || f.ID&BellID == 0) {
-		err = f.fault("id", 16, ErrValue, fmt.Sprintf("flags %#x, id %#x in a bell", f.Flags, f.ID))
+	if err == nil {
+		err = f.rung(op)
 	}
 	return f, err
 }
 
-// firstRest is how long Receive rests when a frame was taken back before it could be
-// received; it doubles with every further one in a row, to lastRest. Counting costs the
-// other end a nanosecond and this one a thousand, so an end that counts without end for no frame
-// would keep a thread busy at each of its Bells from a single one of its own.
-const (
-	firstRest = 50 * time.Microsecond
-	lastRest  = 8 * time.Millisecond
-)
-
-func (b *Bell) rest(limit time.Duration) {
-	time.Sleep(min(firstRest<<min(b.idle, 8), lastRest, limit))
-	b.idle++
+// rung refuses a frame that is none of a bell.
+func (f *Frame) rung(op string) error {
+	if f.Flags == 0 && f.ID&BellID != 0 {
+		return nil
+	}
+	return f.fault(op, "id", 16, ErrValue, fmt.Sprintf("flags %#x, id %#x in a bell", f.Flags, f.ID))
 }
 
 // Retract takes back the frame that was sent last, and reports whether the other end had not
@@ -134,6 +123,5 @@ func (b *Bell) Traffic() Traffic {
 	if b == nil {
 		return Traffic{}
 	}
-	return Traffic{FramesIn: b.in.frames.Load(), BytesIn: b.in.bytes.Load(), FramesOut: b.out.frames.Load(),
-		BytesOut: b.out.bytes.Load()}
+	return b.read()
 }

@@ -257,39 +257,6 @@ func TestBellCountsWrapAround(t *testing.T) {
 	}
 }
 
-// An end that counts without end, for no frame, does not keep the other end busy.
-func TestBellRests(t *testing.T) {
-	_, b, file := bells(t)
-	info, err := file.Stat()
-	require.NoError(t, err)
-	mem, err := unix.Mmap(int(file.Fd()), info.Size()/2&^4095, 8192, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	require.NoError(t, err)
-	box := mem[info.Size()/2&4095:]
-	box[3], box[11] = 1, 0x40 // counts are before the one that was taken last
-	stop := make(chan struct{})
-	var counting sync.WaitGroup
-	counting.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				box[0]++
-			}
-		}
-	})
-	looks := 0
-	buf := buffer()
-	for end := time.Now().Add(200 * time.Millisecond); time.Now().Before(end); looks++ {
-		_, err := b.Receive(buf, time.Second)
-		require.ErrorIs(t, err, wire.ErrTimeout)
-	}
-	close(stop)
-	counting.Wait()
-	require.NoError(t, unix.Munmap(mem))
-	require.Less(t, looks, 1000)
-}
-
 // Close comes while others send, take back and wait, on either end: the memory stays as
 // long as they use it.
 func TestBellClosesAtAnyMoment(t *testing.T) {

@@ -1,17 +1,14 @@
 package wire
 
 import (
-	"cmp"
 	"fmt"
 	"sync/atomic"
 )
 
-// Conn is one end of a connection. Send may be called from several goroutines, frames are
-// never mixed; Receive from several too, one at a time gets a frame. Close may be called at
-// any time and ends both.
+// Conn is one end of a connection. Send and Receive may be called from several goroutines; frames are never mixed.
+// Close may be called at any time and ends both.
 type Conn struct {
-	in, out counter
-	longest int // of LimitLong
+	meter
 	socket
 }
 
@@ -24,44 +21,32 @@ type Descriptors []int
 // Errors: ErrClosed, ErrTimeout (after SetPatience), ErrLong, ErrDescriptors, ErrKind,
 // ErrValue, ErrSocket. Nothing was sent then.
 func (c *Conn) Send(f Frame, fds ...int) error {
-	switch {
-	case c == nil:
+	if c == nil {
 		return absent("send")
-	case !f.Kind.known():
-		return &Error{Op: "send", Kind: f.Kind, Err: ErrKind, Detail: f.Kind.String()}
-	case f.Flags != 0:
-		return &Error{Op: "send", Kind: f.Kind, Err: ErrValue, Detail: fmt.Sprintf("flags %#x", f.Flags),
-			Hint: "leave the flags to Send"}
-	case len(f.Payload) > MaxPayload:
-		return c.sendLong(f, fds)
 	}
-	return c.sendFrame(&f, fds)
-}
-
-// sendLong puts the payload into a memfd.
-func (c *Conn) sendLong(f Frame, fds []int) error {
-	if len(f.Payload) > MaxLong {
-		return &Error{Op: "send", Kind: f.Kind, Err: ErrLong,
-			Detail: fmt.Sprintf("%d bytes, at most %d", len(f.Payload), MaxLong)}
-	}
-	file, err := Seal("payload", f.Payload)
-	if err != nil {
+	if err := f.sendable("send", MaxLong); err != nil {
 		return err
 	}
-	defer file.Close()
-	all := append(append(make([]int, 0, len(fds)+1), fds...), int(file.Fd()))
-	return c.sendFrame(&Frame{Kind: f.Kind, Flags: FlagLong, ID: f.ID}, all)
-}
-
-func (c *Conn) sendFrame(f *Frame, fds []int) error {
+	if f.Flags != 0 {
+		return f.fault("send", "flags", 12, ErrValue, fmt.Sprintf("%#x: leave them to Send", f.Flags))
+	}
+	if len(f.Payload) > MaxPayload {
+		file, err := Seal("payload", f.Payload)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		fds = append(append(make([]int, 0, len(fds)+1), fds...), int(file.Fd()))
+		f.Flags, f.Payload = FlagLong, nil
+	}
 	if len(fds) > MaxDescriptors {
 		return &Error{Op: "send", Kind: f.Kind, Err: ErrDescriptors,
 			Detail: fmt.Sprintf("%d, at most %d", len(fds), MaxDescriptors)}
 	}
-	if err := c.send(f, fds); err != nil {
+	if err := c.send(&f, fds); err != nil {
 		return err
 	}
-	c.out.add(HeaderSize+len(f.Payload), len(fds))
+	c.sent(&f)
 	return nil
 }
 
@@ -81,10 +66,10 @@ func (c *Conn) Receive(buf []byte) (Frame, Descriptors, error) {
 	if err != nil {
 		return Frame{}, nil, err
 	}
-	c.in.add(n, len(fds))
+	c.received(n)
 	f, err := ParseFrame(buf[:n])
 	if err == nil && f.Flags&FlagLong != 0 {
-		f, fds, err = long(f, fds, c.longest)
+		fds, err = f.unpack(fds)
 	}
 	if err != nil {
 		fds.Close()
@@ -93,61 +78,47 @@ func (c *Conn) Receive(buf []byte) (Frame, Descriptors, error) {
 	return f, fds, nil
 }
 
-// LimitLong has Receive refuse payloads in memfds of more than limit bytes, with ErrLong; 0 is MaxLong. It comes before
-// the first Receive.
-func (c *Conn) LimitLong(limit int) { c.longest = limit }
-
-// long reads the payload from the last descriptor. On an error all descriptors are still
-// open and those of the caller.
-func long(f Frame, fds Descriptors, limit int) (Frame, Descriptors, error) {
+// unpack reads the payload of a long frame from the last descriptor and returns the others; on an error, all.
+func (f *Frame) unpack(fds Descriptors) (Descriptors, error) {
 	last := len(fds) - 1
 	if last < 0 {
-		return f, fds, f.fault("flags", 12, ErrDescriptors, "a long frame without the memfd of its payload")
+		return fds, f.fault("receive", "flags", 12, ErrDescriptors, "a long frame without the memfd of its payload")
 	}
-	payload, err := ReadSealed(fds[last], min(cmp.Or(limit, MaxLong), MaxLong))
+	payload, err := ReadSealed(fds[last], MaxLong)
 	if err != nil {
-		return f, fds, err
+		return fds, err
 	}
 	fds[last:].Close()
 	f.Flags, f.Payload = 0, payload
-	return f, fds[:last], nil
+	return fds[:last], nil
 }
 
-// Control lends the socket's descriptor to f, which does not keep it, for what a Conn has
-// no call for. ErrClosed after Close, otherwise what f returns.
-func (c *Conn) Control(f func(fd int) error) error {
-	if c == nil {
-		return absent("control")
-	}
-	return c.control(f)
-}
-
-// Traffic is what went through a Conn. Bytes are those of frames with their headers; what
-// travels in memfds is not among them.
-type Traffic struct {
-	FramesIn, BytesIn, DescriptorsIn    uint64
-	FramesOut, BytesOut, DescriptorsOut uint64
-}
+// Traffic is what went through a Conn or a Bell. Bytes are those of frames with their headers; what travels in memfds
+// is not among them.
+type Traffic struct{ FramesIn, BytesIn, FramesOut, BytesOut uint64 }
 
 // Plus is the sum of both.
 func (t Traffic) Plus(u Traffic) Traffic {
-	return Traffic{
-		FramesIn: t.FramesIn + u.FramesIn, BytesIn: t.BytesIn + u.BytesIn,
-		DescriptorsIn: t.DescriptorsIn + u.DescriptorsIn,
-		FramesOut:     t.FramesOut + u.FramesOut, BytesOut: t.BytesOut + u.BytesOut,
-		DescriptorsOut: t.DescriptorsOut + u.DescriptorsOut,
-	}
+	return Traffic{FramesIn: t.FramesIn + u.FramesIn, BytesIn: t.BytesIn + u.BytesIn,
+		FramesOut: t.FramesOut + u.FramesOut, BytesOut: t.BytesOut + u.BytesOut}
 }
 
-// counter counts one direction.
-type counter struct{ frames, bytes, descriptors atomic.Uint64 }
+// meter counts frames and their bytes.
+type meter struct{ framesIn, bytesIn, framesOut, bytesOut atomic.Uint64 }
 
-func (c *counter) add(bytes, descriptors int) {
-	c.frames.Add(1)
-	c.bytes.Add(uint64(bytes))
-	if descriptors != 0 {
-		c.descriptors.Add(uint64(descriptors))
-	}
+func (m *meter) sent(f *Frame) {
+	m.framesOut.Add(1)
+	m.bytesOut.Add(uint64(HeaderSize + len(f.Payload)))
+}
+
+func (m *meter) received(bytes int) {
+	m.framesIn.Add(1)
+	m.bytesIn.Add(uint64(bytes))
+}
+
+func (m *meter) read() Traffic {
+	return Traffic{FramesIn: m.framesIn.Load(), BytesIn: m.bytesIn.Load(), FramesOut: m.framesOut.Load(),
+		BytesOut: m.bytesOut.Load()}
 }
 
 // Traffic reads the counters.
@@ -155,8 +126,5 @@ func (c *Conn) Traffic() Traffic {
 	if c == nil {
 		return Traffic{}
 	}
-	return Traffic{
-		FramesIn: c.in.frames.Load(), BytesIn: c.in.bytes.Load(), DescriptorsIn: c.in.descriptors.Load(),
-		FramesOut: c.out.frames.Load(), BytesOut: c.out.bytes.Load(), DescriptorsOut: c.out.descriptors.Load(),
-	}
+	return c.read()
 }

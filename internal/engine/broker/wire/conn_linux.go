@@ -5,8 +5,7 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"sync/atomic"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,11 +22,8 @@ import (
 // an answer should call Receive itself. Bare calls on such a socket took 4.5 us and on eventfds
 // 3 us. The benchmarks PingPong* measure it.
 type socket struct {
-	fd       int
-	users    users
-	patience atomic.Int64 // in nanoseconds; 0 is endless
-	sending  sending
-	incoming incoming
+	fd    int
+	users users
 }
 
 // Close ends every call on the Conn, here with ErrClosed, at the other end once it has
@@ -40,61 +36,50 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// End is Close for a caller that must not wait: the descriptor stays open until Close, which has to follow, since
-// closing a socket closes the descriptors that were sent over it and not received.
-func (c *Conn) End() {
-	if c == nil || !c.users.enter() {
-		return
-	}
-	c.users.end()
-	_ = unix.Shutdown(c.fd, unix.SHUT_RDWR) // fails only if the peer has gone
-	if c.users.leave() {                    // Close was called since
-		go closeForeign(c.fd)
-	}
-}
-
 func (s *socket) leave() {
 	if s.users.leave() {
-		closeForeign(s.fd)
+		_ = unix.Close(s.fd) // no caller could do anything about it
 	}
 }
 
-// closeTime is what closing a descriptor of another process may take before a signal hurries it.
-const closeTime = 20 * time.Millisecond
-
-// closeForeign closes a descriptor that another process made, or over which another process has sent some. That may
-// wait for as long as that process likes, as for a TCP socket that lingers. A signal to the thread ends such a wait;
-// not that for a file system that does not answer.
-func closeForeign(fd int) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	process, thread := unix.Getpid(), unix.Gettid()
-	late := time.AfterFunc(closeTime, func() {
-		_ = unix.Tgkill(process, thread, unix.SIGURG) // which the Go runtime uses itself, and expects at any time
-	})
-	defer late.Stop()
-	_ = unix.Close(fd) // no caller could do anything about it, and a number that is not open is no leak
-}
-
-func (s *socket) control(f func(fd int) error) error {
-	if !s.users.enter() {
+// Control lends the socket's descriptor to f, which does not keep it, for what a Conn has
+// no call for. ErrClosed after Close, otherwise what f returns.
+func (c *Conn) Control(f func(fd int) error) error {
+	if c == nil {
+		return absent("control")
+	}
+	if !c.users.enter() {
 		return closed("control")
 	}
-	defer s.leave()
-	return f(s.fd)
+	defer c.leave()
+	return f(c.fd)
 }
 
 // Close closes each descriptor.
 func (d Descriptors) Close() {
 	for _, fd := range d {
-		closeForeign(fd)
+		_ = unix.Close(fd) // a number that is not open is no leak
 	}
 }
 
 // NewConn makes a Conn of a connected Unix socket of type SOCK_SEQPACKET. The descriptor is
 // the Conn's from now on, and is closed if NewConn fails. Errors: ErrSocket.
 func NewConn(fd int) (*Conn, error) {
-	if err := prepare(fd); err != nil {
+	const op = "open"
+	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
+	switch {
+	case err != nil:
+		err = socketError(op, "getsockopt(SO_TYPE)", err)
+	case kind != unix.SOCK_SEQPACKET:
+		err = &Error{Op: op, Err: ErrSocket, Detail: fmt.Sprintf("SO_TYPE is %d, not %d", kind, unix.SOCK_SEQPACKET),
+			Hint: "pass a connected Unix socket of type SOCK_SEQPACKET"}
+	default:
+		unix.CloseOnExec(fd)
+		if err = unix.SetNonblock(fd, false); err != nil {
+			err = socketError(op, "fcntl(F_SETFL)", err)
+		}
+	}
+	if err != nil {
 		_ = unix.Close(fd) // the first failure is the one to report
 		return nil, err
 	}
@@ -104,87 +89,122 @@ func NewConn(fd int) (*Conn, error) {
 	return c, nil
 }
 
-func prepare(fd int) error {
-	const op = "open"
-	for _, want := range []struct {
-		option, value int
-		name          string
-	}{
-		{unix.SO_DOMAIN, unix.AF_UNIX, "SO_DOMAIN"},
-		{unix.SO_TYPE, unix.SOCK_SEQPACKET, "SO_TYPE"},
-		{unix.SO_ACCEPTCONN, 0, "SO_ACCEPTCONN"},
-	} {
-		got, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, want.option)
-		if err != nil {
-			return socketError(op, "getsockopt("+want.name+")", err)
-		}
-		if got != want.value {
-			return &Error{Op: op, Err: ErrSocket, Detail: fmt.Sprintf("%s is %d, not %d", want.name, got, want.value),
-				Hint: "pass a connected Unix socket of type SOCK_SEQPACKET"}
-		}
-	}
-	unix.CloseOnExec(fd)
-	if err := unix.SetNonblock(fd, false); err != nil {
-		return socketError(op, "fcntl(F_SETFL)", err)
-	}
-	return nil
-}
-
 // SetPatience makes Receive return ErrTimeout when no frame came for d, and Send when the
 // peer left no room for d, so that a waiting caller can check a context in between; 0 waits for
 // ever, as a new Conn does. It applies to the next calls and costs each 0.05 us. Nothing is
 // lost by a Receive that timed out, and nothing was sent by a Send that did.
 func (c *Conn) SetPatience(d time.Duration) error {
-	d = max(d, 0)
 	return c.Control(func(fd int) error {
-		v := unix.NsecToTimeval(d.Nanoseconds()) // rounds up to 1 us, so that only 0 is 0
+		v := unix.NsecToTimeval(max(d, 0).Nanoseconds()) // rounds up to 1 us, so that only 0 is 0
 		for _, option := range []int{unix.SO_RCVTIMEO, unix.SO_SNDTIMEO} {
 			if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, option, &v); err != nil {
 				return socketError("patience", "setsockopt(SO_RCVTIMEO, SO_SNDTIMEO)", err)
 			}
 		}
-		c.patience.Store(int64(d))
 		return nil
 	})
 }
 
+// smallFrame is beyond every frame of an evaluation: a frame that is no longer is put together on the stack.
+const smallFrame = 256
+
+// send sends one frame whole or not at all.
+func (s *socket) send(f *Frame, fds []int) error {
+	const op = "send"
+	if !s.users.enter() {
+		return closed(op)
+	}
+	defer s.leave()
+	var small [smallFrame]byte
+	packet := f.Append(small[:0])
+	var rights []byte
+	if len(fds) > 0 {
+		rights = unix.UnixRights(fds...)
+	}
+	for {
+		_, err := unix.SendmsgN(s.fd, packet, rights, nil, unix.MSG_NOSIGNAL)
+		if err == nil {
+			return nil
+		}
+		if err = s.again(op, "sendmsg", err); err != nil {
+			return err
+		}
+	}
+}
+
+// rightsSize is room for the descriptors of one frame: a header and an int each.
+const rightsSize = unix.SizeofCmsghdr + 4*MaxDescriptors
+
+// receive takes one packet. On an error no descriptor is left open.
+func (s *socket) receive(buf []byte) (int, Descriptors, error) {
+	const op = "receive"
+	if len(buf) < HeaderSize {
+		return 0, nil, &Error{Op: op, Err: ErrShort, Detail: fmt.Sprintf("a buffer of %d bytes", len(buf)),
+			Hint: "pass MaxFrame bytes"}
+	}
+	if !s.users.enter() {
+		return 0, nil, closed(op)
+	}
+	defer s.leave()
+	var rights [rightsSize]byte // more of them do not fit, and the system says so
+	for {
+		n, used, flags, _, err := unix.Recvmsg(s.fd, buf, rights[:], unix.MSG_CMSG_CLOEXEC)
+		if err != nil {
+			if err = s.again(op, "recvmsg", err); err != nil {
+				return 0, nil, err
+			}
+			continue
+		}
+		fds, err := descriptors(slices.Clone(rights[:used]))
+		switch {
+		case err != nil:
+		case flags&unix.MSG_CTRUNC != 0:
+			err = &Error{Op: op, Err: ErrDescriptors,
+				Detail: fmt.Sprintf("more than %d beside a frame, or more than this process may open", MaxDescriptors),
+				Hint:   "send fewer, or raise the limit on open files (ulimit -n)"}
+		case flags&unix.MSG_TRUNC != 0:
+			err = &Error{Op: op, Err: ErrLong, Detail: "packet longer than the buffer", Hint: "pass MaxFrame bytes"}
+		case n == 0 && s.users.over():
+			err = closed(op)
+		case n == 0: // a packet of no bytes looks the same
+			err = &Error{Op: op, Err: ErrClosed, Detail: "the peer has gone", Hint: "connect again"}
+		default:
+			return n, fds, nil
+		}
+		fds.Close()
+		return 0, nil, err
+	}
+}
+
+// descriptors reads control messages. With an error it returns those that were found.
+func descriptors(rights []byte) (fds Descriptors, err error) {
+	if len(rights) == 0 {
+		return nil, nil
+	}
+	messages, err := unix.ParseSocketControlMessage(rights)
+	for _, m := range messages {
+		got, wrong := unix.ParseUnixRights(&m)
+		fds = append(fds, got...)
+		err = errors.Join(err, wrong)
+	}
+	if err != nil {
+		err = &Error{Op: "receive", Err: ErrDescriptors, Detail: "a control message that is no list of descriptors",
+			Cause: err}
+	}
+	return fds, err
+}
+
 // again returns nil when the call that failed is to be made again.
-func (s *socket) again(op, call string, event int16, errno unix.Errno) error {
+func (s *socket) again(op, call string, err error) error {
 	switch {
 	case s.users.over():
 		return closed(op)
-	case errno == unix.EINTR:
+	case err == unix.EINTR:
 		return nil
-	case errno == unix.EAGAIN:
-		return s.wait(op, event)
-	case errno == unix.EBADF: // one of those passed: the socket itself is open
-		return &Error{Op: op, Err: ErrDescriptors, Cause: errno, Hint: "pass open descriptors"}
-	case errno == unix.ETOOMANYREFS:
-		return &Error{Op: op, Err: ErrDescriptors, Cause: errno,
-			Hint: "too many descriptors are under way: the peer does not receive them"}
-	}
-	return socketError(op, call, errno)
-}
-
-// wait answers EAGAIN: of a socket that another process set to non-blocking mode,
-// which takes a poll, or of one that lost its patience.
-func (s *socket) wait(op string, event int16) error {
-	limit := -1
-	if d := s.patience.Load(); d > 0 {
-		mode, err := unix.FcntlInt(uintptr(s.fd), unix.F_GETFL, 0)
-		if err == nil && mode&unix.O_NONBLOCK == 0 {
-			return errTimeout
-		}
-		limit = int((time.Duration(d) + time.Millisecond - 1) / time.Millisecond)
-	}
-	n, err := unix.Poll([]unix.PollFd{{Fd: int32(s.fd), Events: event}}, limit)
-	switch {
-	case err == nil && n == 0:
+	case err == unix.EAGAIN:
 		return errTimeout
-	case err != nil && !errors.Is(err, unix.EINTR):
-		return socketError(op, "poll", err)
 	}
-	return nil
+	return socketError(op, call, err)
 }
 
 // socketError tells a peer that has gone from other refusals of the system.
@@ -195,6 +215,8 @@ func socketError(op, call string, err error) error {
 		e.Err, e.Hint = ErrClosed, "the peer has gone: connect again"
 	case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE):
 		e.Hint = "raise the limit on open files (ulimit -n)"
+	case errors.Is(err, unix.ETOOMANYREFS):
+		e.Err, e.Hint = ErrDescriptors, "too many descriptors are under way: the peer does not receive them"
 	case errors.Is(err, unix.EMSGSIZE):
 		e.Err, e.Hint = ErrLong, "the socket's buffer is smaller than a frame: raise net.core.wmem_default"
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -72,7 +71,7 @@ func TestSendAndReceive(t *testing.T) {
 	require.EqualValues(t, 8, a.Traffic().FramesOut)
 	require.Equal(t, a.Traffic().BytesOut, b.Traffic().BytesIn)
 	require.EqualValues(t, 8*wire.HeaderSize+1+40+231+232+233+4096+wire.MaxPayload, b.Traffic().BytesIn)
-	require.Zero(t, b.Traffic().FramesOut+b.Traffic().DescriptorsIn)
+	require.Zero(t, b.Traffic().FramesOut)
 }
 
 func TestDescriptorsTravel(t *testing.T) {
@@ -102,15 +101,13 @@ func TestDescriptorsTravel(t *testing.T) {
 		require.Len(t, text, wire.MaxDescriptors)
 		require.NoError(t, r.Close())
 	})
-	require.EqualValues(t, wire.MaxDescriptors, a.Traffic().DescriptorsOut)
-	require.EqualValues(t, wire.MaxDescriptors, b.Traffic().DescriptorsIn)
 
 	err := a.Send(wire.Frame{Kind: wire.KindSurface}, make([]int, wire.MaxDescriptors+1)...)
 	require.ErrorIs(t, err, wire.ErrDescriptors)
 	err = a.Send(wire.Frame{Kind: wire.KindSurface}, 1<<20)
-	require.ErrorIs(t, err, wire.ErrDescriptors)
+	require.ErrorIs(t, err, wire.ErrSocket)
 	require.ErrorIs(t, err, unix.EBADF)
-	require.ErrorIs(t, a.Send(wire.Frame{Kind: wire.KindSurface}, -1), wire.ErrDescriptors)
+	require.ErrorIs(t, a.Send(wire.Frame{Kind: wire.KindSurface}, -1), wire.ErrSocket)
 	require.NoError(t, a.Send(wire.Frame{Kind: wire.KindPing}), "refusals leave the Conn as it was")
 	_, fds, err := b.Receive(buffer())
 	require.NoError(t, err)
@@ -158,9 +155,6 @@ func TestNoDescriptorLeaks(t *testing.T) {
 			require.Nil(t, fds)
 		})
 	}
-	require.NoError(t, unix.Send(peer, nil, 0))
-	_, _, err := c.Receive(buffer())
-	require.ErrorIs(t, err, wire.ErrShort, "a packet of no bytes is not the end")
 	require.NoError(t, unix.Send(peer, good, 0))
 	f, _, err := c.Receive(buffer())
 	require.NoError(t, err)
@@ -192,7 +186,7 @@ func TestDescriptorsExhausted(t *testing.T) {
 func TestLongPayloads(t *testing.T) {
 	a, b := pair(t)
 	steady(t, func() {
-		want := make([]byte, 3<<20)
+		want := make([]byte, wire.MaxLong)
 		for i := range want {
 			want[i] = byte(i >> 8)
 		}
@@ -212,6 +206,19 @@ func TestLongPayloads(t *testing.T) {
 	require.ErrorIs(t, err, wire.ErrDescriptors, "no room for the memfd")
 	require.ErrorIs(t, a.Send(wire.Frame{}), wire.ErrKind)
 	require.ErrorIs(t, a.Send(wire.Frame{Kind: wire.KindPing, Flags: wire.FlagLong}), wire.ErrValue)
+}
+
+// TestLongFramesAreBounded: a payload in a memfd is refused before it is read when it is longer than any needs to be.
+func TestLongFramesAreBounded(t *testing.T) {
+	c, peer := raw(t)
+	file, err := wire.Seal("long", make([]byte, wire.MaxLong+1))
+	require.NoError(t, err)
+	defer file.Close()
+	frame := wire.Frame{Kind: wire.KindCompile, Flags: wire.FlagLong}.Append(nil)
+	require.NoError(t, unix.Sendmsg(peer, frame, unix.UnixRights(int(file.Fd())), nil, 0))
+	_, fds, err := c.Receive(buffer())
+	require.ErrorIs(t, err, wire.ErrLong)
+	require.Nil(t, fds)
 }
 
 // sleeper runs f in a thread of its own and returns when that sleeps.
@@ -351,32 +358,6 @@ func TestPatience(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Another process that has the socket may set it to non-blocking mode.
-func TestNonBlockingSocket(t *testing.T) {
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
-	require.NoError(t, err)
-	twin, err := unix.FcntlInt(uintptr(fds[0]), unix.F_DUPFD_CLOEXEC, 0)
-	require.NoError(t, err)
-	c, err := wire.NewConn(fds[0])
-	require.NoError(t, err)
-	peer, err := wire.NewConn(fds[1])
-	require.NoError(t, err)
-	require.NoError(t, unix.SetNonblock(twin, true))
-	require.NoError(t, c.SetPatience(time.Millisecond))
-	_, _, err = c.Receive(buffer())
-	require.ErrorIs(t, err, wire.ErrTimeout)
-	require.NoError(t, c.SetPatience(0))
-	done := sleeper(t, func() error {
-		_, _, err := c.Receive(buffer())
-		return err
-	})
-	require.NoError(t, peer.Send(wire.Frame{Kind: wire.KindPing}))
-	require.NoError(t, await.Value(t, done))
-	require.NoError(t, c.Close())
-	require.NoError(t, peer.Close())
-	require.NoError(t, unix.Close(twin))
-}
-
 func TestNewConnRefuses(t *testing.T) {
 	open := func(domain, kind int) int {
 		fd, err := unix.Socket(domain, kind|unix.SOCK_CLOEXEC, 0)
@@ -384,14 +365,11 @@ func TestNewConnRefuses(t *testing.T) {
 		return fd
 	}
 	steady(t, func() {
-		listening := open(unix.AF_UNIX, unix.SOCK_SEQPACKET)
-		require.NoError(t, unix.Bind(listening, &unix.SockaddrUnix{Name: filepath.Join(t.TempDir(), "s")}))
-		require.NoError(t, unix.Listen(listening, 1))
 		file, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 		require.NoError(t, err)
 		for name, fd := range map[string]int{
 			"stream": open(unix.AF_UNIX, unix.SOCK_STREAM), "internet": open(unix.AF_INET, unix.SOCK_STREAM),
-			"listening": listening, "file": file, "none": -1,
+			"file": file, "none": -1,
 		} {
 			c, err := wire.NewConn(fd)
 			require.ErrorIs(t, err, wire.ErrSocket, name)
@@ -448,11 +426,12 @@ func TestConcurrentUse(t *testing.T) {
 	require.False(t, mixed)
 }
 
-func TestNoAllocations(t *testing.T) {
+// A frame costs no memory when it is sent, and the address of its sender when it is received.
+func TestFewAllocations(t *testing.T) {
 	a, b := pair(t)
 	buf, out := buffer(), make([]byte, 0, 64)
 	e := wire.Evaluate{Request: 1, Sequence: 2}
-	require.Zero(t, testing.AllocsPerRun(1000, func() {
+	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
 		if a.Send(wire.Frame{Kind: wire.KindEvaluate, ID: 1, Payload: wire.Append(out, &e)}) != nil {
 			panic("send")
 		}
@@ -461,13 +440,13 @@ func TestNoAllocations(t *testing.T) {
 		if err != nil || wire.Parse(f.Payload, &got) != nil || got != e {
 			panic("receive")
 		}
-	}))
+	}), 1.0)
 	require.NoError(t, b.SetPatience(1))
-	require.Zero(t, testing.AllocsPerRun(10, func() {
+	require.LessOrEqual(t, testing.AllocsPerRun(10, func() {
 		if _, _, err := b.Receive(buf); !errors.Is(err, wire.ErrTimeout) {
 			panic("no timeout")
 		}
-	}))
+	}), 1.0)
 }
 
 func TestPeerCredentials(t *testing.T) {

@@ -27,9 +27,6 @@ func NewConn(fd int) (*Conn, error) { return nil, unsupported("open") }
 // Close does nothing.
 func (c *Conn) Close() error { return nil }
 
-// End does nothing.
-func (c *Conn) End() {}
-
 // SetPatience answers ErrUnsupported.
 func (c *Conn) SetPatience(time.Duration) error { return unsupported("patience") }
 
@@ -37,7 +34,8 @@ func (*socket) send(*Frame, []int) error { return unsupported("send") }
 
 func (*socket) receive([]byte) (int, Descriptors, error) { return 0, nil, unsupported("receive") }
 
-func (*socket) control(func(fd int) error) error { return unsupported("peer") }
+// Control answers ErrUnsupported.
+func (c *Conn) Control(func(fd int) error) error { return unsupported("control") }
 
 // Seal answers ErrUnsupported.
 func Seal(name string, parts ...[]byte) (*os.File, error) { return nil, unsupported("seal") }

@@ -132,8 +132,7 @@ func TestFaultsThatAreTooLongTogether(t *testing.T) {
 }
 
 func TestTrafficAddsUp(t *testing.T) {
-	a := Traffic{FramesIn: 1, BytesIn: 2, DescriptorsIn: 3, FramesOut: 4, BytesOut: 5, DescriptorsOut: 6}
-	b := Traffic{FramesIn: 10, BytesIn: 20, DescriptorsIn: 30, FramesOut: 40, BytesOut: 50, DescriptorsOut: 60}
-	require.Equal(t, Traffic{FramesIn: 11, BytesIn: 22, DescriptorsIn: 33, FramesOut: 44, BytesOut: 55,
-		DescriptorsOut: 66}, a.Plus(b))
+	a := Traffic{FramesIn: 1, BytesIn: 2, FramesOut: 4, BytesOut: 5}
+	b := Traffic{FramesIn: 10, BytesIn: 20, FramesOut: 40, BytesOut: 50}
+	require.Equal(t, Traffic{FramesIn: 11, BytesIn: 22, FramesOut: 44, BytesOut: 55}, a.Plus(b))
 }

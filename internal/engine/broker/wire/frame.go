@@ -95,7 +95,7 @@ const (
 	// MaxUpload bounds the bytes of the memfds beside a frame.
 	MaxUpload = 4 << 30
 	// MaxLong bounds a payload that travels in a memfd.
-	MaxLong = 16 << 20
+	MaxLong = 1 << 20
 )
 
 // magic begins every frame: "aneb" in the order of bytes.
@@ -160,22 +160,33 @@ func ParseFrame(b []byte) (Frame, error) {
 	have := uint64(len(b) - HeaderSize)
 	switch {
 	case !f.Kind.known():
-		return f, f.fault("kind", 6, ErrKind, f.Kind.String())
+		return f, f.fault("receive", "kind", 6, ErrKind, f.Kind.String())
 	case n > MaxPayload:
-		return f, f.fault("length", 8, ErrLong, fmt.Sprintf("%d bytes, at most %d", n, MaxPayload))
+		return f, f.fault("receive", "length", 8, ErrLong, fmt.Sprintf("%d bytes, at most %d", n, MaxPayload))
 	case f.Flags&^flagsKnown != 0:
-		return f, f.fault("flags", 12, ErrValue, fmt.Sprintf("%#x", f.Flags))
+		return f, f.fault("receive", "flags", 12, ErrValue, fmt.Sprintf("%#x", f.Flags))
 	case n > have:
-		return f, f.fault("length", 8, ErrShort, fmt.Sprintf("%d bytes of %d", have, n))
+		return f, f.fault("receive", "length", 8, ErrShort, fmt.Sprintf("%d bytes of %d", have, n))
 	case n < have:
-		return f, f.fault("length", 8, ErrTrailing, fmt.Sprintf("%d bytes after %d", have-n, n))
+		return f, f.fault("receive", "length", 8, ErrTrailing, fmt.Sprintf("%d bytes after %d", have-n, n))
 	case f.Flags&FlagLong != 0 && n != 0:
-		return f, f.fault("length", 8, ErrTrailing, "a long frame has its payload in a memfd alone")
+		return f, f.fault("receive", "length", 8, ErrTrailing, "a long frame has its payload in a memfd alone")
 	}
 	f.Payload = b[HeaderSize:]
 	return f, nil
 }
 
-func (f Frame) fault(field string, at int, err error, detail string) error {
-	return &Error{Op: "receive", Kind: f.Kind, Field: field, At: at, Err: err, Detail: detail}
+// sendable refuses a frame that the other end would.
+func (f *Frame) sendable(op string, limit int) error {
+	switch {
+	case !f.Kind.known():
+		return f.fault(op, "kind", 6, ErrKind, f.Kind.String())
+	case len(f.Payload) > limit:
+		return f.fault(op, "length", 8, ErrLong, fmt.Sprintf("%d bytes, at most %d", len(f.Payload), limit))
+	}
+	return nil
+}
+
+func (f *Frame) fault(op, field string, at int, err error, detail string) error {
+	return &Error{Op: op, Kind: f.Kind, Field: field, At: at, Err: err, Detail: detail}
 }

@@ -68,6 +68,6 @@ func (o *Answers) sendLocked(kind wire.Kind, id uint64, p wire.Payload) {
 	err := o.Conn.Send(f)
 	o.Sending.Store(0)
 	if err != nil {
-		o.Conn.End()
+		_ = o.Conn.Close() // never fails
 	}
 }

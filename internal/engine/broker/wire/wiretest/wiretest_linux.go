@@ -5,8 +5,6 @@
 package wiretest
 
 import (
-	"errors"
-	"io"
 	"net"
 	"os"
 
@@ -72,36 +70,4 @@ func fromFile(f *os.File) (*wire.Conn, error) {
 		return nil, os.NewSyscallError("fcntl(F_DUPFD_CLOEXEC)", err)
 	}
 	return wire.NewConn(fd)
-}
-
-// Lingering is a descriptor whose last close waits for an hour, or until far is closed: a TCP socket with bytes that
-// the other end does not read. The caller closes both.
-func Lingering() (fd int, far io.Closer, err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return -1, nil, err
-	}
-	defer l.Close()
-	c, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		return -1, nil, err
-	}
-	defer c.Close()
-	if far, err = l.Accept(); err != nil {
-		return -1, nil, err
-	}
-	var copied error
-	raw, err := c.(*net.TCPConn).SyscallConn()
-	if err == nil {
-		err = raw.Control(func(s uintptr) { fd, copied = unix.FcntlInt(s, unix.F_DUPFD_CLOEXEC, 0) })
-	}
-	if err = errors.Join(err, copied); err != nil {
-		return -1, nil, errors.Join(err, far.Close())
-	}
-	for full := false; !full; { // it does not block
-		_, err := unix.Write(fd, make([]byte, 1<<16))
-		full = err != nil
-	}
-	err = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1, Linger: 3600})
-	return fd, far, err
 }
