@@ -63,7 +63,7 @@ func brokerMain() int {
 		}
 		os.Exit(3) // the campaign has ended
 	}()
-	log := server.NewLogWriter(server.Stderr())
+	log := server.NewLogWriter(os.Stderr)
 	err = server.Serve(ctx, l, server.Config{CacheDir: os.Getenv(cacheEnv), Stay: true, Drain: drainTime,
 		Engine: func() ane.Engine { return panicking{soft.New()} },
 		Log:    slog.New(slog.NewTextHandler(log, nil)), LogDropped: log.Dropped})
