@@ -38,7 +38,7 @@ func (c *session) compile(f *wire.Frame, fds wire.Descriptors) error {
 	if err := wire.Parse(f.Payload, &q); err != nil {
 		return err
 	}
-	if err := c.grant.Allow("compile", driverabi.EntitlementBaseline); err != nil {
+	if err := c.grant.AllowBaseline("compile"); err != nil { // make asks for more
 		return err
 	}
 	if q.Key != "" && (len(fds) > 0 || q.TextSize > 0 || len(q.Weights) > 0) {
@@ -113,13 +113,17 @@ func (c *session) later(f *wire.Frame, up *resources.Upload, work func() (*wire.
 	return nil
 }
 
+// compileTime is how long a compile may run. What it waits does not count.
+func (g *grant) compileTime() time.Duration {
+	if g.Has(driverabi.EntitlementSecondaryCompiler) {
+		return longCompileTime
+	}
+	return compileTime
+}
+
 // inTurn does what takes long when it is the client's turn.
 func (c *session) inTurn(op string, work func(context.Context) error) error {
-	limit := compileTime
-	if c.grant.Has(driverabi.EntitlementSecondaryCompiler) {
-		limit = longCompileTime
-	}
-	err := c.turns.Do(c.ctx, c.number, limit, op, work)
+	err := c.turns.Do(c.ctx, c.number, c.grant.compileTime(), op, work)
 	if errors.Is(err, ane.ErrDeadline) && c.ctx.Err() == nil {
 		return &ane.Error{Op: op, Engine: Name, Err: err, Rule: "the broker compiles for a bounded time",
 			Hint: "split the program, or have the policy grant " + driverabi.EntitlementSecondaryCompiler}
@@ -175,7 +179,12 @@ func (c *session) make(r *resources.Resident, q *wire.Compile, up *resources.Upl
 		if src, err = c.fromCache(r.At, up); err != nil {
 			return err
 		}
-		weights, reply.Cached = src, true
+		weights = src
+	}
+	if reply.Cached = q.Key != "" || c.cache.Has(id, r.At.Key); !reply.Cached {
+		if err := c.grant.Allow("compile", driverabi.EntitlementBaseline); err != nil {
+			return err
+		}
 	}
 	if err := up.Owe(src.Tree()); err != nil {
 		return err
@@ -190,9 +199,6 @@ func (c *session) make(r *resources.Resident, q *wire.Compile, up *resources.Upl
 		return err
 	}); err != nil {
 		return err
-	}
-	if q.Key == "" {
-		reply.Cached = c.cache.Has(id, r.At.Key)
 	}
 	if reply.Cached {
 		return nil
