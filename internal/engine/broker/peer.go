@@ -2,9 +2,9 @@ package broker
 
 import "github.com/anekit/anekit/internal/procmem"
 
-// Peer implements ane.Peer with what the system shows of the broker's mappings. An address is 0 where the broker has not
-// mapped the tensor's memory. The answer is empty while the request runs, when its broker has gone, and where the system
-// shows nothing of other processes.
+// Peer implements ane.Peer with what the system shows of the broker's mappings. An address is 0 where the broker has
+// not mapped the tensor's memory. The answer is empty while the request runs, when its broker has gone, and where the
+// system shows nothing of other processes.
 func (v *invocation) Peer() (pid int, inputs, outputs []uintptr) {
 	select {
 	case v.busy <- struct{}{}:

@@ -19,7 +19,8 @@ import (
 // What saves power aggressively needs the restricted tier and its entitlement, by name.
 func TestAggressivePowerSaving(t *testing.T) {
 	baseline := admission.Grant{Entitlements: []string{driverabi.EntitlementBaseline, driverabi.EntitlementAdapterWeight}}
-	more := admission.Grant{Executable: hex.EncodeToString(mary.Executable[:]), Entitlements: []string{driverabi.EntitlementAggressivePower}}
+	more := admission.Grant{Executable: hex.EncodeToString(mary.Executable[:]),
+		Entitlements: []string{driverabi.EntitlementAggressivePower}}
 	b := startBroker(t, Config{Policy: &admission.Policy{Grants: []admission.Grant{baseline, more}}})
 	args := wire.Arguments{Aggressive: true}
 	for _, one := range []struct {
@@ -94,7 +95,8 @@ func TestCompilesDoNotKeepFrames(t *testing.T) {
 // One program in memory serves several processes of an identity if they may share.
 func TestProgramsAreSharedByEntitlement(t *testing.T) {
 	plain := admission.Grant{Entitlements: []string{driverabi.EntitlementBaseline}}
-	share := admission.Grant{Executable: hex.EncodeToString(mary.Executable[:]), Entitlements: []string{driverabi.EntitlementProcessModelShare}}
+	share := admission.Grant{Executable: hex.EncodeToString(mary.Executable[:]),
+		Entitlements: []string{driverabi.EntitlementProcessModelShare}}
 	b := startBroker(t, Config{Policy: &admission.Policy{Grants: []admission.Grant{plain, share}}})
 	m := model(t, "identity")
 	for _, one := range []struct {

@@ -3,6 +3,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,7 +26,8 @@ func documented(t *testing.T) map[string]string {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "BROKER.md"))
 	require.NoError(t, err)
 	rows := map[string]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `(com\\.apple\\.[^`]+)` \\| (.+) \\|$").FindAllStringSubmatch(string(text), -1) {
+	line := regexp.MustCompile("(?m)^\\| `(com\\.apple\\.[^`]+)` \\| (.+) \\|$")
+	for _, row := range line.FindAllStringSubmatch(string(text), -1) {
 		require.NotContains(t, rows, row[1])
 		rows[row[1]] = row[2]
 	}
@@ -85,9 +87,9 @@ var needed = map[string]func(t *testing.T, b *broker, p *peer) error{
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		for c := range b.sessions {
-			if c.dev.Direct(driverabi.DirectSessionHint,
-				&driverabi.Args{StructIn: make([]byte, 16), StructOut: make([]byte, 24)}) == driverabi.NotPrivileged {
-				return c.dev.Explain()
+			a := &driverabi.Args{StructIn: make([]byte, 16), StructOut: make([]byte, 24)}
+			if err := c.dev.Direct(driverabi.DirectSessionHint, a); errors.Is(err, driverabi.NotPrivileged) {
+				return err
 			}
 		}
 		return nil

@@ -1,19 +1,19 @@
-// Package admission decides which processes may use a broker, and for what: a socket that only this user can reach, made
-// here or passed by a service manager; the user and the executable of a process that connects, by what the kernel knows
-// of it; and the entitlements that a policy grants such a client in the tier that it opens.
+// Package admission decides which processes may use a broker, and for what: a socket that only this user can reach,
+// made here or passed by a service manager; the user and the executable of a process that connects, by what the kernel
+// knows of it; and the entitlements that a policy grants such a client in the tier that it opens.
 //
 // A client is known by its user and by the SHA-256 of its executable, which stand in for the team identifier and the
-// code-directory hash of a signed program. Both come from the kernel when the connection is made, never from the client.
-// Another user is refused, the superuser too: it could do nothing here that it cannot do elsewhere, and its surfaces do
-// not belong with those of a plain user.
+// code-directory hash of a signed program. Both come from the kernel when the connection is made, never from the
+// client. Another user is refused, the superuser too: it could do nothing here that it cannot do elsewhere, and its
+// surfaces do not belong with those of a plain user.
 //
 // What this does not protect against:
 //
-//   - The executable is read through /proc/PID/exe while a descriptor of the process that made the connection shows that
-//     it lives. A process that forks, connects and becomes another program before the broker takes the connection counts
-//     as that program, and its child speaks for it; so does a process that is given the socket, or that debugs its owner.
-//     Before Linux 6.5 the number of a process that ended between connecting and being taken may be another one's of the
-//     same user.
+//   - The executable is read through /proc/PID/exe while a descriptor of the process that made the connection shows
+//     that it lives. A process that forks, connects and becomes another program before the broker takes the connection
+//     counts as that program, and its child speaks for it; so does a process that is given the socket, or that debugs
+//     its owner. Before Linux 6.5 the number of a process that ended between connecting and being taken may be another
+//     one's of the same user.
 //   - The file system of an executable may show the broker other bytes than the kernel executes, if another process or
 //     host serves it.
 //   - An interpreter is one identity whatever script it runs, and shared libraries are not part of it.

@@ -50,8 +50,9 @@ func Listen(path string) (*Listener, error) {
 	case path == "" || strings.HasSuffix(path, "/") || name == "." || name == "..":
 		return nil, refuseSocket(path, fs.ErrInvalid, "no name of a socket", otherPlace)
 	case len(name) > longestName:
-		return nil, refuseSocket(path, fs.ErrInvalid, fmt.Sprintf("a name of %d bytes, at most %d; the folder's may be longer",
-			len(name), longestName), "name the socket shorter")
+		return nil, refuseSocket(path, fs.ErrInvalid,
+			fmt.Sprintf("a name of %d bytes, at most %d; the folder's may be longer", len(name), longestName),
+			"name the socket shorter")
 	}
 	dir, err := privateDir(filepath.Dir(path))
 	if err != nil {

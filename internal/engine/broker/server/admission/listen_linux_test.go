@@ -142,8 +142,8 @@ func isInUse(err error) bool {
 // socket is a path for a listener in a folder that Listen makes.
 func socket(t *testing.T) string { return filepath.Join(t.TempDir(), "anekit", "broker.sock") }
 
-// TestAcceptWhenTheSocketIsGone: Accept returns when the socket's file was removed or replaced, and leaves what took its
-// place.
+// TestAcceptWhenTheSocketIsGone: Accept returns when the socket's file was removed or replaced, and leaves what took
+// its place.
 func TestAcceptWhenTheSocketIsGone(t *testing.T) {
 	for _, replaced := range []bool{false, true} {
 		path := socket(t)

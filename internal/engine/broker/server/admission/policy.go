@@ -48,8 +48,8 @@ func OwnerPolicy() *Policy {
 	return &Policy{Grants: []Grant{{Entitlements: all}}}
 }
 
-// Absent is why no client can have an entitlement of package driverabi: what the broker has nothing of. It is "" for one
-// that a policy may grant.
+// Absent is why no client can have an entitlement of package driverabi: what the broker has nothing of. It is "" for
+// one that a policy may grant.
 func Absent(entitlement string) string {
 	switch entitlement {
 	case driverabi.EntitlementOpen:

@@ -82,8 +82,8 @@ func (r *Residents) Acquire(ctx context.Context, at ResidentKey,
 		case <-ctx.Done():
 			return nil, false, errors.Join(ane.Deadline("compile", Name, ctx.Err()), r.Release(p))
 		}
-		again := shared && (errors.Is(p.err, ane.ErrDeadline) || errors.Is(p.err, ane.ErrExhausted) || errors.Is(p.err, ane.ErrDenied) ||
-			p.err == nil && p.Exec.Stateful())
+		again := shared && (errors.Is(p.err, ane.ErrDeadline) || errors.Is(p.err, ane.ErrExhausted) ||
+			errors.Is(p.err, ane.ErrDenied) || p.err == nil && p.Exec.Stateful())
 		if p.err == nil && !again {
 			return p, shared, nil
 		}
