@@ -2,8 +2,6 @@ package blob
 
 import (
 	"cmp"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -20,17 +18,12 @@ type Need struct {
 // Bytes returns the size of the tensor's payload. The error is ErrType for a type
 // that weight files do not hold, ErrSize for a tensor larger than any file.
 func (n Need) Bytes() (int64, error) {
-	elements, fixed := n.Type.Elements()
-	if _, stored := TagOf(n.Type.DType); !fixed || !stored {
-		return 0, &Error{Offset: int64(n.Offset), Msg: fmt.Sprintf("a weight file cannot hold %v", n.Type),
-			Hint: "use a tensor of fixed shape, of fp16, fp32, bf16 or an integer type up to 32 bits", Err: ErrType}
+	_, size, _, fault := payload(n.Type)
+	if fault != nil {
+		fault.Offset = int64(n.Offset)
+		return 0, fault
 	}
-	bits := n.Type.DType.Bits()
-	if elements > (math.MaxInt-7)/bits {
-		return 0, &Error{Offset: int64(n.Offset), Msg: fmt.Sprintf("%v is larger than any file", n.Type),
-			Hint: "give a smaller shape", Err: ErrSize}
-	}
-	return int64(elements*bits+7) / 8, nil
+	return size, nil
 }
 
 // Blank returns a weight file of at most limit bytes with an entry of zeros for every
@@ -48,13 +41,9 @@ func Blank(name string, limit int64, needs []Need) ([]byte, error) {
 		if i > 0 && n.Offset == needs[i-1].Offset && n.Type.Same(needs[i-1].Type) {
 			continue
 		}
-		size, err := n.Bytes()
-		if err != nil {
-			var fault *Error // the only type of error of Bytes
-			if errors.As(err, &fault) {
-				fault.File = name
-			}
-			return nil, err
+		tag, size, spare, fault := payload(n.Type)
+		if fault != nil {
+			return fail(n, fault.Err, fault.Msg, fault.Hint)
 		}
 		switch {
 		case n.Offset > uint64(limit) || size > limit-metaSize-int64(n.Offset):
@@ -67,16 +56,12 @@ func Blank(name string, limit int64, needs []Need) ([]byte, error) {
 			return fail(n, ErrEntry, fmt.Sprintf("%v at %d overlaps the entry before it, which ends at %d", n.Type,
 				n.Offset, end), "use the real file")
 		}
-		tag, _ := TagOf(n.Type.DType) // Bytes has checked the type
-		e := Entry{Offset: n.Offset, Tag: tag, DataOffset: int64(n.Offset) + metaSize, Size: size}
-		elements, _ := n.Type.Elements()
-		e.UnusedBits = int(size*8 - int64(elements)*int64(n.Type.DType.Bits()))
+		e := Entry{Offset: n.Offset, Tag: tag, DataOffset: int64(n.Offset) + metaSize, Size: size, UnusedBits: spare}
 		entries = append(entries, e)
 		end = e.end()
 	}
 	file := make([]byte, end)
-	binary.LittleEndian.PutUint32(file, uint32(len(entries)))
-	binary.LittleEndian.PutUint32(file[4:], version)
+	copy(file, encoded(header{Count: uint32(len(entries)), Version: version}))
 	for _, e := range entries {
 		copy(file[e.Offset:], e.meta())
 	}

@@ -14,6 +14,33 @@ type Entry struct {
 	UnusedBits int    // at the end of the payload, below 8
 }
 
+// header is the start of a file, as the package comment lists it.
+type header struct {
+	Count, Version uint32
+	Zeros          [56]byte
+}
+
+// meta is the metadata of an entry.
+type meta struct {
+	Sentinel, Tag           uint32
+	Size, Start, UnusedBits uint64
+	Zeros                   [32]byte
+}
+
+// encoded returns a header or a meta in the form of the file.
+func encoded(part any) []byte {
+	b, err := binary.Append(nil, binary.LittleEndian, part)
+	if err != nil {
+		panic("BUG: " + err.Error()) // a type without a fixed size
+	}
+	return b
+}
+
+func (e Entry) meta() []byte {
+	return encoded(meta{Sentinel: sentinel, Tag: uint32(e.Tag), Size: uint64(e.Size), Start: uint64(e.DataOffset),
+		UnusedBits: uint64(e.UnusedBits)})
+}
+
 // end is the offset after the payload.
 func (e Entry) end() int64 { return e.DataOffset + e.Size }
 
@@ -22,7 +49,7 @@ func (e Entry) end() int64 { return e.DataOffset + e.Size }
 // for a payload outside of the file.
 func (f *File) Entry(offset uint64) (Entry, error) {
 	e := Entry{Offset: offset}
-	meta, err := f.meta(offset)
+	m, err := f.meta(offset)
 	if err != nil {
 		return e, err
 	}
@@ -30,71 +57,70 @@ func (f *File) Entry(offset uint64) (Entry, error) {
 	if offset%alignment != 0 {
 		f.warn("byte %d: the entry is not at a multiple of 64", at)
 	}
-	if e.Tag = Tag(binary.LittleEndian.Uint32(meta[4:])); !e.Tag.Known() {
+	if e.Tag = Tag(m.Tag); !e.Tag.Known() {
 		return e, f.fault(ErrEntry, at+4, fmt.Sprintf("unknown scalar %v", e.Tag), "types are numbered 1 to 17")
 	}
-	if err := f.payload(&e, meta); err != nil {
+	if err := f.payload(&e, m.Size, m.Start); err != nil {
 		return e, err
 	}
-	if err := f.unused(&e, binary.LittleEndian.Uint64(meta[24:])); err != nil {
+	if err := f.unused(&e, m.UnusedBits); err != nil {
 		return e, err
 	}
-	if !zero(meta[32:]) {
+	if m.Zeros != (meta{}).Zeros {
 		f.warn("byte %d: the metadata does not end with zeros; ignored", at+32)
 	}
 	return e, nil
 }
 
 // meta reads the metadata at offset.
-func (f *File) meta(offset uint64) ([]byte, error) {
-	switch {
+func (f *File) meta(offset uint64) (m meta, err error) {
+	at := int64(min(offset, uint64(f.size)))
+	fail := func(msg, hint string) (meta, error) { return m, f.fault(ErrOffset, at, msg, hint) }
+	const first = "give the offset of an entry; the first is at 64"
+	switch room := uint64(f.size) - uint64(at); {
 	case offset == 0:
-		return nil, f.fault(ErrOffset, 0, "offset 0 is the header of the file",
-			"give the offset of an entry; the first is at 64")
+		return fail("offset 0 is the header of the file", first)
 	case offset < First:
-		return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("offset %d lies in the header of the file", offset),
-			"give the offset of an entry; the first is at 64")
+		return fail(fmt.Sprintf("offset %d lies in the header of the file", offset), first)
 	case offset > uint64(f.size):
-		return nil, f.fault(ErrOffset, f.size, fmt.Sprintf("offset %d is beyond the end of the file, which has %d "+
-			"bytes", offset, f.size), "check the offset and the path")
-	}
-	var meta [metaSize]byte
-	if uint64(f.size)-offset >= metaSize {
-		if err := f.read(meta[:], int64(offset)); err != nil {
-			return nil, err
-		}
-		if binary.LittleEndian.Uint32(meta[:]) == sentinel {
-			return meta[:], nil
+		return fail(fmt.Sprintf("offset %d is beyond the end of the file, which has %d bytes", offset, f.size),
+			"check the offset and the path")
+	case room >= metaSize:
+		if err := f.decode(&m, at); err != nil || m.Sentinel == sentinel {
+			return m, err
 		}
 	}
-	if f.payloadAt(offset) {
-		return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("offset %d points at the payload", offset),
+	switch {
+	case at >= First+metaSize && f.marked(at-metaSize):
+		return fail(fmt.Sprintf("offset %d points at the payload", offset),
 			fmt.Sprintf("give the offset of its entry, %d", offset-metaSize))
-	}
-	if uint64(f.size)-offset < metaSize {
-		return nil, f.fault(ErrOffset, int64(offset),
-			fmt.Sprintf("no room for an entry at offset %d in a file of %d bytes", offset, f.size),
+	case f.size-at < metaSize:
+		return fail(fmt.Sprintf("no room for an entry at offset %d in a file of %d bytes", offset, f.size),
 			"check the offset and the path")
 	}
-	return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("no entry starts at offset %d: 0x%08x where "+
-		"0xdeadbeef is expected", offset, binary.LittleEndian.Uint32(meta[:])),
-		"give the offset of an entry; the first is at 64")
+	return fail(fmt.Sprintf("no entry starts at offset %d: 0x%08x where 0xdeadbeef is expected", offset, m.Sentinel), first)
 }
 
-// payloadAt reports whether an entry's metadata ends where offset points.
-func (f *File) payloadAt(offset uint64) bool {
-	var meta [metaSize]byte
-	if offset < First+metaSize || f.read(meta[:], int64(offset-metaSize)) != nil {
-		return false
+// decode reads a header or a meta at an offset from which on the file is long enough.
+func (f *File) decode(part any, at int64) error {
+	b := make([]byte, binary.Size(part))
+	if err := f.read(b, at); err != nil {
+		return err
 	}
-	return binary.LittleEndian.Uint32(meta[:]) == sentinel
+	_, err := binary.Decode(b, binary.LittleEndian, part)
+	return err
+}
+
+// marked reports whether metadata starts at an offset.
+func (f *File) marked(at int64) bool {
+	var m meta
+	return at <= f.size-metaSize && f.decode(&m, at) == nil && m.Sentinel == sentinel
 }
 
 // payload reads the place of the payload.
-func (f *File) payload(e *Entry, meta []byte) error {
+func (f *File) payload(e *Entry, size, start uint64) error {
 	at := int64(e.Offset)
 	after := e.Offset + metaSize
-	size, start := binary.LittleEndian.Uint64(meta[8:]), binary.LittleEndian.Uint64(meta[16:])
 	switch {
 	case start == 0:
 		f.warn("byte %d: the payload offset is 0; %d is used, after the metadata", at+16, after)
@@ -155,14 +181,8 @@ func (f *File) Entries() ([]Entry, error) {
 func (f *File) following(e Entry) int64 {
 	direct := e.end()
 	aligned := align(direct)
-	var mark [4]byte
-	if direct == aligned {
-		return aligned
-	}
-	for _, at := range []int64{aligned, direct} {
-		if at <= f.size-metaSize && f.read(mark[:], at) == nil && binary.LittleEndian.Uint32(mark[:]) == sentinel {
-			return at
-		}
+	if !f.marked(aligned) && f.marked(direct) {
+		return direct
 	}
 	return aligned
 }

@@ -1,7 +1,6 @@
 package blob
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -87,21 +86,21 @@ func NewReader(r io.ReaderAt, size int64, name string) (*File, error) {
 		return nil, f.fault(ErrFormat, 0, fmt.Sprintf("%d bytes are too few for a weight file", size),
 			"a weight file starts with a header of 64 bytes")
 	}
-	var h [headerSize]byte
-	if err := f.read(h[:], 0); err != nil {
+	var h header
+	if err := f.decode(&h, 0); err != nil {
 		return nil, err
 	}
-	f.count = binary.LittleEndian.Uint32(h[:])
-	switch v := binary.LittleEndian.Uint32(h[4:]); v {
+	f.count = h.Count
+	switch h.Version {
 	case version:
 	case 1:
 		return nil, f.fault(ErrVersion, 4, "version 1 of the format is not supported",
 			"write the file again as version 2")
 	default:
-		return nil, f.fault(ErrFormat, 4, fmt.Sprintf("not a weight file: version %d where 2 is expected", v),
+		return nil, f.fault(ErrFormat, 4, fmt.Sprintf("not a weight file: version %d where 2 is expected", h.Version),
 			"check the path; a file of raw numbers lacks the header of a weight file")
 	}
-	if !zero(h[8:]) {
+	if h.Zeros != (header{}).Zeros {
 		f.warn("byte 8: the header has more than count and version; ignored")
 	}
 	if f.count == 0 {
@@ -162,14 +161,4 @@ func (f *File) read(dst []byte, offset int64) error {
 	e := systemError(f.name, err)
 	e.Offset = offset
 	return e
-}
-
-// zero reports whether b holds zeros only.
-func zero(b []byte) bool {
-	for _, c := range b {
-		if c != 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -77,15 +77,14 @@ func TestLayout(t *testing.T) {
 	copy(want[64:], []byte{0xEF, 0xBE, 0xAD, 0xDE, 1, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 128})
 	copy(want[128:], []byte{0x00, 0x3C, 0x00, 0xC0})
 
+	var w Writer
+	_, err := w.Add(mil.FP16, want[128:], 0)
+	require.NoError(t, err)
 	var b bytes.Buffer
-	n, err := WriteCommunity(&b, []byte{0x00, 0x3C, 0x00, 0xC0})
+	n, err := w.WriteTo(&b)
 	require.NoError(t, err)
 	require.EqualValues(t, 132, n)
 	require.Equal(t, want, b.Bytes())
-
-	var w Writer
-	_, err = w.Add(mil.FP16, want[128:], 0)
-	require.NoError(t, err)
 	require.Equal(t, want, w.Bytes())
 	require.EqualValues(t, 132, w.Size())
 }

@@ -2,6 +2,7 @@ package blob
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
 )
@@ -22,29 +23,24 @@ var tags = [...]mil.DType{
 	1: mil.FP16, 2: mil.FP32, 3: mil.UInt8, 4: mil.Int8, 5: mil.BF16, 6: mil.Int16, 7: mil.UInt16,
 	8: mil.Int4, 9: mil.UInt1, 10: mil.UInt2, 11: mil.UInt4, 12: mil.UInt3, 13: mil.UInt6,
 	14: mil.Int32, 15: mil.UInt32,
-	Float8E4M3FN: mil.NoType, Float8E5M2: mil.NoType,
 }
 
 // TagOf returns the tag of a type; ok is false for types that weight files cannot
 // store.
 func TagOf(d mil.DType) (t Tag, ok bool) {
-	for t := Tag(1); int(t) < len(tags); t++ {
-		if tags[t] == d && d != mil.NoType {
-			return t, true
-		}
-	}
-	return 0, false
+	i := slices.Index(tags[1:], d)
+	return Tag(i + 1), i >= 0
 }
 
 // Known reports whether the format defines t.
-func (t Tag) Known() bool { return t > 0 && int(t) < len(tags) }
+func (t Tag) Known() bool { return t > 0 && t <= Float8E5M2 }
 
 // DType returns the type in MIL text, or NoType.
 func (t Tag) DType() mil.DType {
-	if !t.Known() {
-		return mil.NoType
+	if int(t) < len(tags) {
+		return tags[t]
 	}
-	return tags[t]
+	return mil.NoType
 }
 
 // Bits is the width of an element in bits, 0 for an unknown tag.
@@ -57,13 +53,13 @@ func (t Tag) Bits() int {
 
 // String returns the type as MIL text spells it, or as the file numbers it.
 func (t Tag) String() string {
-	switch {
+	switch d := t.DType(); {
 	case t == Float8E4M3FN:
 		return "fp8e4m3fn"
 	case t == Float8E5M2:
 		return "fp8e5m2"
-	case t.Known():
-		return t.DType().String()
+	case d != mil.NoType:
+		return d.String()
 	}
 	return fmt.Sprintf("type %d", uint32(t))
 }

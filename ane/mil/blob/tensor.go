@@ -27,28 +27,44 @@ func (f *File) Find(offset uint64, t mil.Type) (Entry, error) {
 	if err != nil {
 		return e, err
 	}
-	n, ok := t.Elements()
-	if tag, stored := TagOf(t.DType); !ok || !stored {
-		return e, f.fault(ErrType, int64(offset), fmt.Sprintf("a weight file cannot hold %v", t),
-			"use a tensor of fixed shape, of fp16, fp32, bf16 or an integer type up to 32 bits")
-	} else if tag != e.Tag && !f.tolerated(e, t.DType) {
+	tag, want, spare, fault := payload(t)
+	switch {
+	case fault != nil && fault.Err == ErrSize:
+		return e, f.fault(ErrSize, int64(offset)+8, fault.Msg, fault.Hint)
+	case fault != nil:
+		return e, f.fault(fault.Err, int64(offset), fault.Msg, fault.Hint)
+	case tag != e.Tag && !f.tolerated(e, t.DType):
 		return e, f.fault(ErrType, int64(offset)+4,
 			fmt.Sprintf("the entry holds %v, the program declares %v", e.Tag, t),
 			"declare the type that the file holds, or write the file again")
-	}
-	bits := t.DType.Bits()
-	if n > (math.MaxInt-7)/bits {
-		return e, f.fault(ErrSize, int64(offset)+8, fmt.Sprintf("%v is larger than any file", t), "")
-	}
-	if want := int64(n*bits+7) / 8; e.Size != want {
+	case e.Size != want:
 		return e, f.fault(ErrSize, int64(offset)+8,
 			fmt.Sprintf("the payload has %d bytes, %v needs %d", e.Size, t, want),
 			"make the declared shape and the file agree")
-	}
-	if spare := int(e.Size*8 - int64(n)*int64(bits)); e.UnusedBits != spare {
+	case e.UnusedBits != spare:
 		f.warn("byte %d: %d unused bits, %v leaves %d", offset+24, e.UnusedBits, t, spare)
 	}
 	return e, nil
+}
+
+// payload returns how a file holds a tensor: the tag, the bytes, and the unused bits of the last one. The error has no
+// place.
+func payload(t mil.Type) (tag Tag, size int64, spare int, fault *Error) {
+	n, fixed := t.Elements()
+	tag, stored := TagOf(t.DType)
+	bits := t.DType.Bits()
+	switch {
+	case !fixed || !stored:
+		fault = &Error{Offset: -1, Msg: fmt.Sprintf("a weight file cannot hold %v", t),
+			Hint: "use a tensor of fixed shape, of fp16, fp32, bf16 or an integer type up to 32 bits", Err: ErrType}
+	case n > (math.MaxInt-7)/bits:
+		fault = &Error{Offset: -1, Msg: fmt.Sprintf("%v is larger than any file", t), Hint: "give a smaller shape",
+			Err: ErrSize}
+	default:
+		size = int64(n*bits+7) / 8
+		spare = int(size*8 - int64(n)*int64(bits))
+	}
+	return tag, size, spare, fault
 }
 
 // tolerated reports whether known writers use the tag of e for d.

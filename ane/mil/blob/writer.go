@@ -1,13 +1,16 @@
 package blob
 
 import (
-	"encoding/binary"
+	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/wholefile"
 )
 
 // Writer makes a weight file. It keeps the payloads of Add without copying them: the
@@ -83,48 +86,110 @@ func (w *Writer) Clone() *Writer { return &Writer{entries: slices.Clone(w.entrie
 // Size is the size of the file in bytes.
 func (w *Writer) Size() int64 { return max(w.end, headerSize) }
 
+// AddStream is Add for a payload that is read only while the file is written, so
+// that gigabytes need not be in memory. t is a tensor of fixed shape; its size is the
+// number of bytes of the stream. Each write of the file calls open, reads the stream
+// to its end and closes it. A stream with fewer or more bytes is ErrSize then.
+func (w *Writer) AddStream(t mil.Type, open func() (io.ReadCloser, error)) (offset uint64, err error) {
+	tag, size, spare, fault := payload(t)
+	switch {
+	case fault != nil:
+		return 0, fault
+	case size == 0 || open == nil:
+		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("no stream of %v", t),
+			Hint: "give at least one element and a function that opens the stream", Err: ErrSize}
+	}
+	return w.put(Entry{Tag: tag, Size: size, UnusedBits: spare}, pending{open: open})
+}
+
 // WriteTo writes the file to dst and returns the number of bytes written. It opens
 // streams one after the other and copies them through a small buffer.
 func (w *Writer) WriteTo(dst io.Writer) (int64, error) {
-	var n int64
-	put := func(b []byte) error {
-		k, err := dst.Write(b)
-		n += int64(k)
-		if err == nil && k < len(b) {
-			err = io.ErrShortWrite
-		}
-		return err
-	}
-	header := make([]byte, headerSize)
-	w.header(header)
-	if err := put(header); err != nil {
-		return n, err
-	}
+	c := &counter{dst: dst}
+	c.put(encoded(header{Count: uint32(len(w.entries)), Version: version}))
 	for _, e := range w.entries {
-		padding := make([]byte, int64(e.Offset)-n)
-		for _, part := range [][]byte{padding, e.meta(), e.data} {
-			if err := put(part); err != nil {
-				return n, err
+		c.put(make([]byte, max(0, int64(e.Offset)-c.n)))
+		c.put(e.meta())
+		c.put(e.data)
+		if e.open != nil && c.err == nil {
+			if err := e.stream(c); err != nil {
+				return c.n, err
 			}
 		}
-		if e.open != nil {
-			if err := e.stream(put); err != nil {
-				return n, err
-			}
+		if c.err != nil {
+			break
 		}
 	}
-	return n, nil
+	return c.n, c.err
 }
 
-// meta returns the metadata of e in the form of the file.
-func (e Entry) meta() []byte {
-	b := make([]byte, metaSize)
-	binary.LittleEndian.PutUint32(b, sentinel)
-	binary.LittleEndian.PutUint32(b[4:], uint32(e.Tag))
-	binary.LittleEndian.PutUint64(b[8:], uint64(e.Size))
-	binary.LittleEndian.PutUint64(b[16:], uint64(e.DataOffset))
-	binary.LittleEndian.PutUint64(b[24:], uint64(e.UnusedBits))
-	return b
+// counter counts the bytes of a file that is written, up to the first error of dst.
+type counter struct {
+	dst io.Writer
+	n   int64
+	err error
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.dst.Write(b)
+	if c.n += int64(n); err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
+	c.err = err
+	return n, err
+}
+
+// put writes b unless there was an error.
+func (c *counter) put(b []byte) {
+	if c.err == nil && len(b) > 0 {
+		_, _ = c.Write(b) // c.err has the error
+	}
+}
+
+// chunk is the number of bytes of a stream that are in memory at a time.
+const chunk = 256 << 10
+
+// stream opens the stream, copies it and closes it.
+func (p pending) stream(c *counter) (err error) {
+	r, err := p.open()
+	if err == nil && r == nil {
+		err = errors.New("the function that opens it returned nil")
+	}
+	if err != nil {
+		return p.broken(err)
+	}
+	defer func() {
+		if closing := r.Close(); err == nil && closing != nil {
+			err = p.broken(closing)
+		}
+	}()
+	// Without their other methods, both use the buffer.
+	from, to := struct{ io.Reader }{io.LimitReader(r, p.Size)}, struct{ io.Writer }{c}
+	n, err := io.CopyBuffer(to, from, make([]byte, min(chunk, p.Size)))
+	switch {
+	case c.err != nil:
+		return c.err
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return p.broken(err)
+	case n < p.Size:
+		return p.sized("the stream ends after %d of %d bytes", n, p.Size)
+	}
+	if more, _ := io.ReadFull(r, make([]byte, 1)); more > 0 {
+		return p.sized("the stream has more than %d bytes", p.Size)
+	}
+	return nil
+}
+
+func (p pending) sized(format string, args ...any) error {
+	return &Error{Offset: p.DataOffset, Msg: fmt.Sprintf(format, args...),
+		Hint: "make the declared type and the stream agree", Err: ErrSize}
+}
+
+// broken wraps an error of the stream.
+func (p pending) broken(err error) error {
+	e := systemError("", err)
+	e.Offset, e.Msg = p.DataOffset, "cannot read the stream: "+err.Error()
+	return e
 }
 
 // Bytes returns the file in new memory. It returns nil when a stream fails; WriteTo
@@ -137,30 +202,36 @@ func (w *Writer) Bytes() []byte {
 	return b
 }
 
-// bytes is Bytes with the error. It reads streams directly into the result.
+// bytes is Bytes with the error.
 func (w *Writer) bytes() ([]byte, error) {
 	if w.Size() > math.MaxInt {
 		return nil, &Error{Offset: -1, Msg: fmt.Sprintf("%d bytes do not fit in memory", w.Size()),
 			Hint: "use WriteFile", Err: ErrSize}
 	}
-	b := make([]byte, w.Size())
-	w.header(b)
-	for _, e := range w.entries {
-		copy(b[e.Offset:], e.meta())
-		payload := b[e.DataOffset:e.end()]
-		if e.open == nil {
-			copy(payload, e.data)
-			continue
-		}
-		if err := e.fill(payload); err != nil {
-			return nil, err
-		}
+	b := bytes.NewBuffer(make([]byte, 0, w.Size()))
+	if _, err := w.WriteTo(b); err != nil {
+		return nil, err
 	}
-	return b, nil
+	return b.Bytes(), nil
 }
 
-// header writes the header of the file to b.
-func (w *Writer) header(b []byte) {
-	binary.LittleEndian.PutUint32(b, uint32(len(w.entries)))
-	binary.LittleEndian.PutUint32(b[4:], version)
+// WriteFile writes the file to path and replaces an existing file in one step: after
+// an error the old file is unchanged, and no partial file remains. An existing file
+// keeps its permissions, a symbolic link is followed, a device or pipe is written
+// directly.
+func (w *Writer) WriteFile(path string) error {
+	err := wholefile.Replace(path, func(dst io.Writer) error {
+		buf := bufio.NewWriter(dst)
+		if _, err := w.WriteTo(buf); err != nil {
+			return err
+		}
+		return buf.Flush()
+	})
+	if e := (*Error)(nil); errors.As(err, &e) { // a stream failed
+		return named(e, path)
+	}
+	if err != nil {
+		return systemError(path, err)
+	}
+	return nil
 }

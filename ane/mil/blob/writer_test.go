@@ -3,7 +3,6 @@ package blob
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -71,8 +70,6 @@ func TestAddFaults(t *testing.T) {
 	var w Writer
 	_, err := w.AddTag(18, []byte{1}, 0)
 	require.ErrorIs(t, err, ErrType)
-	_, err = WriteCommunity(io.Discard, []byte{1})
-	require.ErrorIs(t, err, ErrSize)
 }
 
 func TestWriteFile(t *testing.T) {
