@@ -9,6 +9,7 @@ import (
 
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/ops"
+	"github.com/stretchr/testify/require"
 )
 
 // programs has a valid call of every operator, and variations of settings.
@@ -212,7 +213,10 @@ func TestEveryProgramIsCovered(t *testing.T) {
 	all := strings.Join(programs, "\n")
 	for _, name := range ops.Names() {
 		if name != "const" && !strings.Contains(all, name+"(") {
-			t.Errorf("no seed for %s", name)
+			d := ops.Lookup(name)
+			require.Equal(t, ops.Unaries, d.Family, "no seed for %s", name)
+			require.Len(t, d.Params, 1, "no seed for %s", name)
+			check(t, around("tensor<fp16, [2, 3]> y = "+name+"(x = x);", "y"))
 		}
 	}
 	for i := range programs { // no fault but the declared type, or the number of results
