@@ -73,8 +73,7 @@ func (c *Call) broadcast(names ...string) []int {
 		v := c.tensor(name)
 		wider, ok := Broadcast(shape, v.Shape)
 		if !ok {
-			c.fail(name, "make the axes equal or 1", "shape %v does not broadcast with %v", v.Shape, shape)
-			return shape
+			c.refuse(name, "make the axes equal or 1", "shape %v does not broadcast with %v", v.Shape, shape)
 		}
 		shape = wider
 	}

@@ -10,8 +10,8 @@ import (
 
 // Call is one operation while its rule checks it. Getters of settings return the
 // default when the argument is absent, and record a fault when it does not fit. After
-// the first fault the result of the rule is ignored: the rule may continue, but must
-// not use the arguments as indexes.
+// the first fault the result of the rule is ignored: the rule may continue and find more, but not use the arguments as
+// indexes before it called sound.
 type Call struct {
 	def    *Def
 	op     *mil.Op
@@ -42,6 +42,32 @@ func (c *Call) fail(name, hint, format string, args ...any) {
 		msg += name + ": "
 	}
 	c.faults.Add(&mil.Error{Pos: pos, Msg: msg + fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// refuse records a fault and ends the rule.
+func (c *Call) refuse(name, hint, format string, args ...any) {
+	c.fail(name, hint, format, args...)
+	c.sound()
+}
+
+// ended is what the panic of a rule carries that found a fault. The method rule recovers it.
+type ended struct{}
+
+// sound ends the rule if the call has a fault.
+func (c *Call) sound() {
+	if c.failed() {
+		panic(ended{})
+	}
+}
+
+// infer runs the rule of the operator.
+func (c *Call) infer() {
+	defer func() {
+		if e := recover(); e != nil && e != any(ended{}) {
+			panic(e)
+		}
+	}()
+	c.def.infer(c)
 }
 
 // failed reports whether the call has a fault.
@@ -101,7 +127,7 @@ func (c *Call) rule(n *Node) {
 	default:
 		c.fp32()
 	}
-	c.def.infer(c)
+	c.infer()
 	n.Out, n.Attrs = c.out, c.attrs
 	for _, p := range c.def.Params {
 		switch arg, ok := c.args[p.Name]; {

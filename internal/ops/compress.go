@@ -50,9 +50,7 @@ var compressions = []Def{
 		mask, data := c.tensor("indices_mask"), c.tensor("indices_nonzero_data")
 		c.sparse("indices_nonzero_data", "indices_mask")
 		shape, p := c.palettes(mask.Shape, data.DType)
-		if c.failed() {
-			return
-		}
+		c.sound()
 		c.attrs = p
 		c.results([]mil.DType{mil.UInt1, c.tensor("lut").DType}, [][]int{shape, {data.Shape[0] * p.Vector}})
 	}},
@@ -104,14 +102,12 @@ func (c *Call) blocks(d mil.DType, shape []int) {
 // fits checks that each axis of shape is a multiple of the same axis of an argument, which has blocks of equal size.
 func (c *Call) fits(name string, shape, blocks []int) {
 	if len(blocks) != len(shape) || len(shape) == 0 {
-		c.fail(name, "give a number of blocks for each axis", "%d axes for the %d of shape %v", len(blocks), len(shape),
+		c.refuse(name, "give a number of blocks for each axis", "%d axes for the %d of shape %v", len(blocks), len(shape),
 			shape)
-		return
 	}
 	for i, n := range shape {
 		if n%blocks[i] != 0 {
-			c.fail(name, "cut the axis into equal blocks", "%d blocks for axis %d of shape %v", blocks[i], i, shape)
-			return
+			c.refuse(name, "cut the axis into equal blocks", "%d blocks for axis %d of shape %v", blocks[i], i, shape)
 		}
 	}
 }
@@ -132,14 +128,11 @@ func inferPalette(c *Call) {
 	if lut.Rank() != 1 || !slices.Contains([]int{2, 4, 16, 64, 256}, lut.Shape[0]) {
 		c.fail("lut", "give a vector of 2, 4, 16, 64 or 256", "shape %v", lut.Shape)
 	}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	width := bits.Len(uint(lut.Shape[0])) - 1
 	if need := (Volume(shape)*width + 7) / 8; indices.DType != mil.UInt8 || !slices.Equal(indices.Shape, []int{need}) {
-		c.fail("indices", "pack them from the low bits up: "+mil.TensorOf(mil.UInt8, need).String(),
+		c.refuse("indices", "pack them from the low bits up: "+mil.TensorOf(mil.UInt8, need).String(),
 			"%s for %d indexes of %d bits", indices.Type(), Volume(shape), width)
-		return
 	}
 	c.attrs = Palette{Packed: width, Vector: 1}
 	c.gives(lut.DType, shape)
@@ -154,9 +147,7 @@ func (c *Call) palettes(shape []int, index mil.DType) ([]int, Palette) {
 		c.fail("lut", "give groups for each axis, then entries, then elements of an entry",
 			"%d axes for indexes of shape %v", lut.Rank(), shape)
 	}
-	if c.failed() {
-		return shape, Palette{}
-	}
+	c.sound()
 	c.fits("lut", shape, lut.Shape[:k])
 	if n := 1 << index.Bits(); lut.Shape[k] != n {
 		c.fail("lut", "make its last axis but one that long", "%d entries where %s counts %d", lut.Shape[k], index, n)
@@ -183,17 +174,13 @@ func inferSparse(c *Call) {
 		return
 	}
 	shape := c.volume("shape")
-	if c.failed() {
-		return
-	}
+	c.sound()
 	if need := (Volume(shape) + 7) / 8; mask.DType != mil.UInt8 || !slices.Equal(mask.Shape, []int{need}) {
-		c.fail("mask", "pack its bits from the low ones up: "+mil.TensorOf(mil.UInt8, need).String(),
+		c.refuse("mask", "pack its bits from the low ones up: "+mil.TensorOf(mil.UInt8, need).String(),
 			"%s for %d elements", mask.Type(), Volume(shape))
-		return
 	}
 	if data.Rank() != 1 {
-		c.fail("nonzero_data", "give a vector", "shape %v", data.Shape)
-		return
+		c.refuse("nonzero_data", "give a vector", "shape %v", data.Shape)
 	}
 	if mask.Data != nil {
 		set := 0
@@ -241,9 +228,8 @@ func (c *Call) sparse(data, mask string) {
 // counted compares the length of the data with the number of set bits. The program is valid only for this mask.
 func (c *Call) counted(data, mask string, set int) {
 	if d := c.tensor(data); d.Shape[0] != set {
-		c.fail(data, "give an element for each set bit of the mask", "%d elements, %s has %d bits set", d.Shape[0],
+		c.refuse(data, "give an element for each set bit of the mask", "%d elements, %s has %d bits set", d.Shape[0],
 			mask, set)
-		return
 	}
 	m := c.tensor(mask)
 	m.weight.take(m)

@@ -44,10 +44,7 @@ type Window struct {
 }
 
 func inferConv(c *Call) {
-	x, w, ok := c.kernel("[outputs, inputs/groups, kernel]")
-	if !ok {
-		return
-	}
+	x, w := c.kernel("[outputs, inputs/groups, kernel]")
 	groups := c.integer("groups")
 	ci, co := x.Shape[1], w.Shape[0]
 	if groups < 1 || ci%groups != 0 || co%groups != 0 {
@@ -67,14 +64,15 @@ func inferConv(c *Call) {
 }
 
 // kernel returns x and a weight of as many axes.
-func (c *Call) kernel(form string) (x, w *Value, ok bool) {
+func (c *Call) kernel(form string) (x, w *Value) {
 	x, w = c.tensor("x"), c.tensor("weight")
 	c.sameType("x", "weight")
 	c.spatial(x)
 	if w.Rank() != x.Rank() {
 		c.fail("weight", "give it as "+form, "shape %v for x%v", w.Shape, x.Shape)
 	}
-	return x, w, !c.failed()
+	c.sound()
+	return x, w
 }
 
 // bias checks one number for each output channel.
@@ -93,10 +91,7 @@ func (c *Call) spatial(x *Value) {
 // the convolution that maps the result to x, except that In and Out are those of the
 // transposed one.
 func inferConvTranspose(c *Call) {
-	x, w, ok := c.kernel("[inputs, outputs/groups, kernel]")
-	if !ok {
-		return
-	}
+	x, w := c.kernel("[inputs, outputs/groups, kernel]")
 	groups, ci := c.integer("groups"), x.Shape[1]
 	if w.Shape[0] != ci {
 		c.fail("weight", "give it as [inputs, outputs/groups, kernel]", "%d input channels, x%v has %d", w.Shape[0],
@@ -104,9 +99,7 @@ func inferConvTranspose(c *Call) {
 	} else if groups < 1 || ci%groups != 0 {
 		c.fail("groups", "choose a divisor", "%d does not divide %d input channels", groups, ci)
 	}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	co := w.Shape[1] * groups
 	c.bias(co)
 	win := Window{Groups: groups, Kernel: w.Shape[2:], In: x.Shape[2:]}
@@ -115,10 +108,7 @@ func inferConvTranspose(c *Call) {
 		c.fail("output_shape", "give the whole shape of the result", "%s is not [%d, %d, ..] of rank %d", few(given),
 			x.Shape[0], co, x.Rank())
 	}
-	kind, ok := c.steps(&win)
-	if !ok {
-		return
-	}
+	kind := c.steps(&win)
 	for i, in := range win.In {
 		s, full := win.Strides[i], (in-1)*win.Strides[i]+win.reach(i)
 		out := full - win.Before[i] - win.After[i]
@@ -133,9 +123,8 @@ func inferConvTranspose(c *Call) {
 		}
 		room := out + win.Before[i] + win.After[i] - win.reach(i)
 		if given != nil && (out < 1 || room < 0 || room/s+1 != in) {
-			c.fail("output_shape", "give the shape of which a convolution with these settings makes x",
+			c.refuse("output_shape", "give the shape of which a convolution with these settings makes x",
 				"%d on spatial axis %d is not possible for %d of x", out, i, in)
-			return
 		}
 		win.Out[i] = out
 	}
@@ -157,7 +146,7 @@ func (w *Window) halve(axis, all int, kind string) {
 
 // steps reads strides, dilations and padding: the counts of pad_type custom, else
 // none. It makes room for Out.
-func (c *Call) steps(w *Window) (kind string, ok bool) {
+func (c *Call) steps(w *Window) (kind string) {
 	n := len(w.In)
 	w.Strides, w.Dilations = c.ints("strides", n), slices.Repeat([]int{1}, n)
 	if c.def.Param("dilations") != nil {
@@ -169,34 +158,29 @@ func (c *Call) steps(w *Window) (kind string, ok bool) {
 	for i := range n {
 		s, d := w.Strides[i], w.Dilations[i]
 		if s < 1 || s > MaxElements || d < 1 || d > MaxElements || w.Kernel[i] < 1 {
-			c.fail("", "strides, dilations and kernel sizes are at least 1", "stride %d, dilation %d, kernel %d", s, d,
+			c.refuse("", "strides, dilations and kernel sizes are at least 1", "stride %d, dilation %d, kernel %d", s, d,
 				w.Kernel[i])
-			return "", false
 		}
 		if w.Kernel[i] > MaxElements/d {
-			c.fail("", fmt.Sprintf("kernel and dilation together span at most %d elements", MaxElements),
+			c.refuse("", fmt.Sprintf("kernel and dilation together span at most %d elements", MaxElements),
 				"kernel %d with dilation %d is too large", w.Kernel[i], d)
-			return "", false
 		}
 		if kind == "custom" {
 			w.Before[i], w.After[i] = pad[2*i], pad[2*i+1]
 			if min(w.Before[i], w.After[i]) < 0 || max(w.Before[i], w.After[i]) > MaxElements {
-				c.fail("pad", "counts are at least 0", "%v is out of range", pad)
-				return "", false
+				c.refuse("pad", "counts are at least 0", "%v is out of range", pad)
 			}
 		}
 	}
-	return kind, !c.failed()
+	c.sound()
+	return kind
 }
 
 // slide reads strides, dilations and padding and computes the output lengths:
 // floor((D + before + after - d(K-1) - 1) / s) + 1, with ceil instead of floor if
 // ceil is set.
 func (c *Call) slide(w *Window, ceil bool) {
-	kind, ok := c.steps(w)
-	if !ok {
-		return
-	}
+	kind := c.steps(w)
 	for i, in := range w.In {
 		s, reach := w.Strides[i], w.reach(i)
 		if kind == "same" || kind == "same_lower" {
@@ -204,9 +188,8 @@ func (c *Call) slide(w *Window, ceil bool) {
 		}
 		room := in + w.Before[i] + w.After[i] - reach
 		if room < 0 {
-			c.fail("", "pad the input or shrink the kernel", "the kernel spans %d elements, the padded axis has %d",
+			c.refuse("", "pad the input or shrink the kernel", "the kernel spans %d elements, the padded axis has %d",
 				reach, in+w.Before[i]+w.After[i])
-			return
 		}
 		w.Out[i] = room/s + 1
 		if ceil && room%s != 0 && w.Out[i]*s < in+w.Before[i] {
@@ -217,19 +200,16 @@ func (c *Call) slide(w *Window, ceil bool) {
 
 func inferPool(c *Call) {
 	x := c.tensor("x")
-	if c.spatial(x); c.failed() {
-		return
-	}
+	c.spatial(x)
+	c.sound()
 	w := Window{In: x.Shape[2:], Groups: x.Shape[1]}
 	w.Kernel = c.ints("kernel_sizes", len(w.In))
 	w.ExcludePadding = c.boolean("exclude_padding_from_average")
 	ceil := c.boolean("ceil_mode")
-	if c.failed() {
-		return
-	}
+	c.sound()
 	c.slide(&w, ceil)
 	for i := range w.Before {
-		if !c.failed() && max(w.Before[i], w.After[i]) >= w.Kernel[i] {
+		if max(w.Before[i], w.After[i]) >= w.Kernel[i] {
 			c.fail("pad", "pad by less than the kernel", "a window would hold padding alone")
 		}
 	}

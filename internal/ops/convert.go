@@ -56,8 +56,7 @@ func (c *Call) perAxis() {
 	if given := c.tensor("axis") != nil; given && x.Rank() > 0 {
 		axis = c.axis("axis", x.Rank())
 	} else if scale.Rank() > 0 {
-		c.fail("", "add axis = int32(..)", "axis is missing for a vector of scales")
-		return
+		c.refuse("", "add axis = int32(..)", "axis is missing for a vector of scales")
 	}
 	c.along("scale", x, axis)
 	if zero != nil {
@@ -71,9 +70,7 @@ func (c *Call) perAxis() {
 
 // along checks a scalar, or a vector with an element for each index of an axis of x.
 func (c *Call) along(name string, x *Value, axis int) {
-	if c.failed() {
-		return
-	}
+	c.sound()
 	switch v := c.tensor(name); {
 	case v.Rank() == 0:
 	case v.Rank() > 1 || x.Rank() == 0:

@@ -18,17 +18,13 @@ type Axis struct{ Length, X, Y, Out int }
 func inferEinsum(c *Call) {
 	values := c.args["values"].values
 	if len(values) != 2 {
-		c.fail("values", "give two tensors (x, y)", "%d tensors", len(values))
-		return
+		c.refuse("values", "give two tensors (x, y)", "%d tensors", len(values))
 	}
 	x, y := values[0], values[1]
 	if x.DType != y.DType {
 		c.fail("values", "convert one with cast", "%s and %s", x.DType, y.DType)
 	}
-	xs, ys, outs, ok := c.equation(x.Rank(), y.Rank())
-	if !ok {
-		return
-	}
+	xs, ys, outs := c.equation(x.Rank(), y.Rank())
 	// The usual equation is nchw,nwhu->nchu, or the same without n.
 	if known := renamed(xs + "," + ys + "->" + outs); known != "abcd,adce->abce" && known != "abc,cbd->abd" {
 		c.note("only nchw,nwhu->nchu and chw,whr->chr are known to run on Apple's engine")
@@ -40,9 +36,8 @@ func inferEinsum(c *Call) {
 	for i, letter := range ys {
 		n, both := length[letter]
 		if both && n != 1 && y.Shape[i] != 1 && n != y.Shape[i] {
-			c.fail("values", "make them equal or 1", "%c is %d in x%v and %d in y%v", letter, n, x.Shape, y.Shape[i],
+			c.refuse("values", "make them equal or 1", "%c is %d in x%v and %d in y%v", letter, n, x.Shape, y.Shape[i],
 				y.Shape)
-			return
 		}
 		length[letter] = max(n, y.Shape[i])
 	}
@@ -77,8 +72,7 @@ func inferEinsum(c *Call) {
 	terms := 1
 	for _, axis := range e.K {
 		if terms > MaxElements/axis.Length {
-			c.fail("equation", "sum over fewer axes", "each sum has more than 2^31 terms")
-			return
+			c.refuse("equation", "sum over fewer axes", "each sum has more than 2^31 terms")
 		}
 		terms *= axis.Length
 	}
@@ -97,44 +91,38 @@ func along(shape []int, letters string, letter rune) int {
 }
 
 // equation reads the letters of both operands and of the result.
-func (c *Call) equation(rankX, rankY int) (x, y, out string, ok bool) {
+func (c *Call) equation(rankX, rankY int) (x, y, out string) {
 	const form, hint = "equation", `write equation = string("nchw,nwhu->nchu")`
 	v := c.tensor(form)
 	if v == nil || v.DType != mil.String || len(v.Text) != 1 {
-		c.fail(form, hint, "not a string")
-		return "", "", "", false
+		c.refuse(form, hint, "not a string")
 	}
 	text := strings.ReplaceAll(v.Text[0], " ", "")
 	in, out, arrow := strings.Cut(text, "->")
 	x, y, comma := strings.Cut(in, ",")
 	if !arrow || !comma {
-		c.fail(form, hint, "%q is not of the form x,y->result", cut(text))
-		return "", "", "", false
+		c.refuse(form, hint, "%q is not of the form x,y->result", cut(text))
 	}
 	for _, letters := range []string{x, y, out} {
 		for i, letter := range letters {
 			switch {
 			case letter < 'A' || letter > 'z' || letter > 'Z' && letter < 'a':
-				c.fail(form, hint, "%q is not a letter", string(letter))
-				return "", "", "", false
+				c.refuse(form, hint, "%q is not a letter", string(letter))
 			case strings.ContainsRune(letters[i+1:], letter):
-				c.fail(form, "name every axis of a tensor differently", "%c is twice in %q", letter, cut(letters))
-				return "", "", "", false
+				c.refuse(form, "name every axis of a tensor differently", "%c is twice in %q", letter, cut(letters))
 			}
 		}
 	}
 	if len(x) != rankX || len(y) != rankY {
-		c.fail(form, "give one letter for each axis", "%q and %q for tensors of rank %d and %d", cut(x), cut(y),
+		c.refuse(form, "give one letter for each axis", "%q and %q for tensors of rank %d and %d", cut(x), cut(y),
 			rankX, rankY)
-		return "", "", "", false
 	}
 	for _, letter := range out {
 		if !strings.ContainsRune(x+y, letter) {
-			c.fail(form, "take letters of the operands", "%c of the result is in neither operand", letter)
-			return "", "", "", false
+			c.refuse(form, "take letters of the operands", "%c of the result is in neither operand", letter)
 		}
 	}
-	return x, y, out, true
+	return x, y, out
 }
 
 // renamed calls the letters of an equation a, b, .. in their order.

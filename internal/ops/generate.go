@@ -76,14 +76,12 @@ func (c *Call) constant(d mil.DType, shape []int, data []byte) {
 func inferShape(c *Call) {
 	x := c.tensor("x")
 	if x.Rank() == 0 {
-		c.fail("x", "a scalar has no axes; reshape it", "the shape of a scalar is empty")
-		return
+		c.refuse("x", "a scalar has no axes; reshape it", "the shape of a scalar is empty")
 	}
 	lengths := make([]int64, x.Rank())
 	for i, n := range x.Shape {
 		if lengths[i] = int64(n); n > math.MaxInt32 {
-			c.fail("x", "split the axis", "the length %d of an axis does not fit in int32", n)
-			return
+			c.refuse("x", "split the axis", "the length %d of an axis does not fit in int32", n)
 		}
 	}
 	c.constant(mil.Int32, []int{len(lengths)}, encodeInts(mil.Int32, lengths))
@@ -107,9 +105,7 @@ func (c *Call) element(name string, d mil.DType) (mil.DType, []byte) {
 	case !slices.Contains(storable, v.DType):
 		c.fail(name, "use fp16, fp32, bool or an integer type up to 32 bits", "%s is not handled", v.Type())
 	}
-	if c.failed() {
-		return d, make([]byte, d.Size())
-	}
+	c.sound()
 	v.weight.take(v)
 	return v.DType, slices.Clone(v.Data)
 }
@@ -125,18 +121,14 @@ func inferRange(c *Call) {
 	d := c.tensor("start").DType
 	for i, name := range []string{"start", "end", "step"} {
 		if v := c.tensor(name); v.DType != d || !slices.Contains(numerics, d) || v.Elements() != 1 {
-			c.fail(name, "give three single numbers of one type: fp16, fp32 or int32", "%s does not fit", v.Type())
-			return
+			c.refuse(name, "give three single numbers of one type: fp16, fp32 or int32", "%s does not fit", v.Type())
 		}
 		at[i] = c.scalar(name)
 	}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	n := math.Ceil((at[1] - at[0]) / at[2])
 	if !(n >= 1 && n <= MaxElements) {
-		c.fail("end", "ranges have 1 to 2^31 elements", "%v numbers from %v to %v by %v", n, at[0], at[1], at[2])
-		return
+		c.refuse("end", "ranges have 1 to 2^31 elements", "%v numbers from %v to %v by %v", n, at[0], at[1], at[2])
 	}
 	c.attrs = Range{Start: at[0], Step: at[2]}
 	c.gives(d, []int{int(n)})
@@ -170,9 +162,7 @@ func inferOneHot(c *Call) {
 	if n < 1 || n > MaxElements {
 		c.fail("one_hot_vector_size", "choose from 1 to 2^31", "%d", n)
 	}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	c.attrs = a
 	c.gives(on, slices.Insert(slices.Clone(x.Shape), a.Axis, n))
 }
@@ -191,16 +181,13 @@ func inferNonZero(c *Call) {
 	case c.failed():
 		return
 	case x.Data == nil:
-		c.fail("x", "give a constant, or compute a mask with not_equal", "the shape of the result depends on values; "+
+		c.refuse("x", "give a constant, or compute a mask with not_equal", "the shape of the result depends on values; "+
 			"engines need static shapes")
-		return
 	case x.Rank() == 0:
-		c.fail("x", "a scalar has no axes; reshape it", "the index of a scalar is empty")
-		return
+		c.refuse("x", "a scalar has no axes; reshape it", "the index of a scalar is empty")
 	case x.Elements() > maxListed:
-		c.fail("x", "give a smaller constant", "%d elements; constants of at most %d are listed", x.Elements(),
+		c.refuse("x", "give a smaller constant", "%d elements; constants of at most %d are listed", x.Elements(),
 			maxListed)
-		return
 	}
 	x.weight.take(x)
 	strides := Strides(x.Shape)
@@ -214,8 +201,7 @@ func inferNonZero(c *Call) {
 		}
 	}
 	if found == nil {
-		c.fail("x", "give a constant with an element that is not zero", "all elements are zero: the result is empty")
-		return
+		c.refuse("x", "give a constant with an element that is not zero", "all elements are zero: the result is empty")
 	}
 	c.constant(mil.Int32, []int{len(found) / x.Rank(), x.Rank()}, encodeInts(mil.Int32, found))
 }
@@ -272,9 +258,7 @@ func inferCategorical(c *Call) {
 	if n < 1 || n > MaxElements {
 		c.fail("size", "draw at least one", "%d", n)
 	}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	shape := append([]int{}, x.Shape...)
 	shape[len(shape)-1] = n
 	c.attrs = r

@@ -89,10 +89,9 @@ func (c *Call) located(limits ...int) (validate bool) {
 	}
 	for i, f := range v.Floats() {
 		if n := limits[i%len(limits)]; f < 0 || f >= float64(n) {
-			c.fail("indices", "with validate_indices, indices are from 0 to the last of the axis",
+			c.refuse("indices", "with validate_indices, indices are from 0 to the last of the axis",
 				"%.0f of an axis of length "+
 					"%d", f, n)
-			return
 		}
 	}
 	return
@@ -101,14 +100,11 @@ func (c *Call) located(limits ...int) (validate bool) {
 func inferGather(c *Call) {
 	x, at := c.tensor("x"), c.tensor("indices")
 	a := Gather{Axis: c.axis("axis", x.Rank()), Batch: c.integer("batch_dims")}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	if a.Batch < 0 || a.Batch > a.Axis || a.Batch > at.Rank() || !slices.Equal(x.Shape[:a.Batch], at.Shape[:a.Batch]) {
-		c.fail("batch_dims", "x and indices share these axes, and axis comes after them",
+		c.refuse("batch_dims", "x and indices share these axes, and axis comes after them",
 			"%d for x%v, indices%v and axis %d",
 			a.Batch, x.Shape, at.Shape, a.Axis)
-		return
 	}
 	a.Validate = c.located(x.Shape[a.Axis])
 	if at.Data == nil {
@@ -134,9 +130,7 @@ func (c *Call) beside(name string) (axis int) {
 func inferGatherAlong(c *Call) {
 	x := c.tensor("x")
 	a := Gather{Axis: c.beside("x")}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	a.Validate = c.located(x.Shape[a.Axis])
 	c.attrs = a
 	c.gives(x.DType, c.tensor("indices").Shape)
@@ -145,21 +139,17 @@ func inferGatherAlong(c *Call) {
 func inferGatherND(c *Call) {
 	x, at := c.tensor("x"), c.tensor("indices")
 	a := Gather{Batch: c.integer("batch_dims")}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	n := at.Rank() - 1
 	if a.Batch < 0 || a.Batch > n || a.Batch > x.Rank() || !slices.Equal(x.Shape[:a.Batch], at.Shape[:a.Batch]) {
-		c.fail("batch_dims", "x and indices share these axes; the last axis of indices is none of them",
+		c.refuse("batch_dims", "x and indices share these axes; the last axis of indices is none of them",
 			"%d for x%v and indices%v", a.Batch, x.Shape, at.Shape)
-		return
 	}
 	depth := at.Shape[n]
 	if depth > x.Rank()-a.Batch {
-		c.fail("indices", "the last axis has an index for each of the first axes of x",
+		c.refuse("indices", "the last axis has an index for each of the first axes of x",
 			"%d indices for x%v after %d batch "+
 				"axes", depth, x.Shape, a.Batch)
-		return
 	}
 	a.Validate = c.located(x.Shape[a.Batch : a.Batch+depth]...)
 	c.attrs = a
@@ -184,9 +174,7 @@ func (c *Call) scattered(a Scatter, updates []int, limits ...int) {
 		c.fail("updates", "give an update for each index", "shape %v where data%v and indices%v need %v", v.Shape,
 			data.Shape, c.tensor("indices").Shape, updates)
 	}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	a.Validate = c.located(limits...)
 	c.attrs = a
 	c.gives(data.DType, data.Shape)
@@ -195,33 +183,28 @@ func (c *Call) scattered(a Scatter, updates []int, limits ...int) {
 func inferScatter(c *Call) {
 	data := c.tensor("data")
 	a := c.scattering()
-	if a.Axis = c.axis("axis", data.Rank()); c.failed() {
-		return
-	}
+	a.Axis = c.axis("axis", data.Rank())
+	c.sound()
 	c.scattered(a, slices.Concat(data.Shape[:a.Axis], c.tensor("indices").Shape, data.Shape[a.Axis+1:]),
 		data.Shape[a.Axis])
 }
 
 func inferScatterAlong(c *Call) {
 	a := c.scattering()
-	if a.Axis = c.beside("data"); c.failed() {
-		return
-	}
+	a.Axis = c.beside("data")
+	c.sound()
 	c.scattered(a, c.tensor("indices").Shape, c.tensor("data").Shape[a.Axis])
 }
 
 func inferScatterND(c *Call) {
 	data, at := c.tensor("data"), c.tensor("indices")
 	a := c.scattering()
-	if c.failed() {
-		return
-	}
+	c.sound()
 	n := at.Rank() - 1
 	if n < 0 || at.Shape[n] > data.Rank() {
-		c.fail("indices", "the last axis has an index for each of the first axes of data", "shape %v for data%v",
+		c.refuse("indices", "the last axis has an index for each of the first axes of data", "shape %v for data%v",
 			at.Shape,
 			data.Shape)
-		return
 	}
 	c.scattered(a, slices.Concat(at.Shape[:n], data.Shape[at.Shape[n]:]), data.Shape[:at.Shape[n]]...)
 }
@@ -235,26 +218,21 @@ func inferTopK(c *Call) {
 	c.boolean("sort") // unsorted results may have any order; they are sorted all the same
 	indices := c.boolean("return_indices")
 	d := c.dtype("output_indices_dtype")
-	if c.failed() {
-		return
-	}
+	c.sound()
 	length := x.Shape[a.Axis]
 	if a.K == -1 {
 		a.K = length
 	}
 	switch {
 	case a.K < 1 || a.K > length:
-		c.fail("k", "choose from 1 to the length of the axis; -1 takes all", "%d of axis %d of x%v", a.K, a.Axis,
+		c.refuse("k", "choose from 1 to the length of the axis; -1 takes all", "%d of axis %d of x%v", a.K, a.Axis,
 			x.Shape)
-		return
 	case !indices && c.tensor("output_indices_dtype") != nil:
-		c.fail("output_indices_dtype", "remove it, or return_indices = bool(false)", "there are no indices")
-		return
+		c.refuse("output_indices_dtype", "remove it, or return_indices = bool(false)", "there are no indices")
 	case d == mil.UInt16 && length > 1<<16:
-		c.fail("output_indices_dtype", `write string("int32")`, "uint16 does not hold the indices of axis %d of x%v",
+		c.refuse("output_indices_dtype", `write string("int32")`, "uint16 does not hold the indices of axis %d of x%v",
 			a.Axis,
 			x.Shape)
-		return
 	}
 	shape := slices.Clone(x.Shape)
 	shape[a.Axis] = a.K
@@ -269,9 +247,7 @@ func inferTopK(c *Call) {
 func inferArgsort(c *Call) {
 	x := c.tensor("x")
 	a := TopK{Axis: c.axis("axis", x.Rank()), Ascending: c.boolean("ascending")}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	a.K = x.Shape[a.Axis]
 	c.attrs = a
 	c.gives(mil.Int32, x.Shape)

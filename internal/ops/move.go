@@ -82,16 +82,13 @@ func Strides(shape []int) []int {
 func inferTile(c *Call) {
 	x := c.tensor("x")
 	reps := c.ints("reps", x.Rank())
-	if c.failed() {
-		return
-	}
+	c.sound()
 	var b Box
 	shape := slices.Clone(x.Shape)
 	strides := Strides(x.Shape)
 	for i, n := range reps {
 		if n < 1 || n > MaxElements {
-			c.fail("reps", "repeat every axis at least once", "%d times axis %d of x%v", n, i, x.Shape)
-			return
+			c.refuse("reps", "repeat every axis at least once", "%d times axis %d of x%v", n, i, x.Shape)
 		}
 		shape[i] *= n
 		b.Dims, b.Stride = append(b.Dims, n, x.Shape[i]), append(b.Stride, 0, strides[i])
@@ -103,9 +100,7 @@ func inferTile(c *Call) {
 func inferReverse(c *Call) {
 	x := c.tensor("x")
 	axes := c.axes("axes", x.Rank())
-	if c.failed() {
-		return
-	}
+	c.sound()
 	b := Box{Dims: x.Shape, Stride: Strides(x.Shape)}
 	for _, a := range axes {
 		b.Base += (x.Shape[a] - 1) * b.Stride[a]
@@ -119,20 +114,16 @@ func inferCrop(c *Call) {
 	x := c.tensor("x")
 	n := x.Rank()
 	if n < 2 {
-		c.fail("x", "use [N, C, H, W]", "shape %v has no rows and columns", x.Shape)
-		return
+		c.refuse("x", "use [N, C, H, W]", "shape %v has no rows and columns", x.Shape)
 	}
 	rows, columns := c.ints("crop_height", 2), c.ints("crop_width", 2)
-	if c.failed() {
-		return
-	}
+	c.sound()
 	b := Box{Dims: slices.Clone(x.Shape), Stride: Strides(x.Shape)}
 	for i, cut := range [][]int{rows, columns} {
 		axis, name := n-2+i, []string{"crop_height", "crop_width"}[i]
 		length := x.Shape[axis]
 		if min(cut[0], cut[1]) < 0 || max(cut[0], cut[1]) >= length || cut[0]+cut[1] >= length {
-			c.fail(name, "counts are at least 0, and one element stays", "%v of axis %d of x%v", cut, axis, x.Shape)
-			return
+			c.refuse(name, "counts are at least 0, and one element stays", "%v of axis %d of x%v", cut, axis, x.Shape)
 		}
 		b.Dims[axis] -= cut[0] + cut[1]
 		b.Base += cut[0] * b.Stride[axis]
@@ -145,18 +136,14 @@ func inferSlidingWindows(c *Call) {
 	x := c.tensor("x")
 	axis := c.axis("axis", x.Rank())
 	size, step := c.integer("size"), c.integer("stride")
-	if c.failed() {
-		return
-	}
+	c.sound()
 	length := x.Shape[axis]
 	if size < 1 || size > length {
-		c.fail("size", "choose from 1 to the length of the axis", "windows of %d on axis %d of x%v", size, axis,
+		c.refuse("size", "choose from 1 to the length of the axis", "windows of %d on axis %d of x%v", size, axis,
 			x.Shape)
-		return
 	}
 	if step < 1 || step > MaxElements {
-		c.fail("stride", "strides are at least 1 and below 2^31", "%d", step)
-		return
+		c.refuse("stride", "strides are at least 1 and below 2^31", "%d", step)
 	}
 	strides := Strides(x.Shape)
 	b := Box{Dims: slices.Insert(slices.Clone(x.Shape), axis, (length-size)/step+1)}
@@ -184,14 +171,11 @@ func (c *Call) image() (x *Value, block int, name string) {
 func toSpace(order ...int) func(c *Call) {
 	return func(c *Call) {
 		x, block, name := c.image()
-		if c.failed() {
-			return
-		}
+		c.sound()
 		n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
 		if ch%(block*block) != 0 {
-			c.fail(name, "the square of it divides the channels", "%d channels of x%v with blocks of %d", ch, x.Shape,
+			c.refuse(name, "the square of it divides the channels", "%d channels of x%v with blocks of %d", ch, x.Shape,
 				block)
-			return
 		}
 		left := ch / (block * block)
 		at := arranged(order, left, block, block)
@@ -206,14 +190,11 @@ func toSpace(order ...int) func(c *Call) {
 func toDepth(order ...int) func(c *Call) {
 	return func(c *Call) {
 		x, block, name := c.image()
-		if c.failed() {
-			return
-		}
+		c.sound()
 		n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
 		if h%block != 0 || w%block != 0 {
-			c.fail(name, "it divides rows and columns", "%d rows and %d columns of x%v with blocks of %d", h, w,
+			c.refuse(name, "it divides rows and columns", "%d rows and %d columns of x%v with blocks of %d", h, w,
 				x.Shape, block)
-			return
 		}
 		dims, strides := arranged(order, ch, block, block), arranged(order, h*w, w, 1) // of the result's channels
 		c.attrs = Box{Dims: []int{n, dims[0], dims[1], dims[2], h / block, w / block},
@@ -236,26 +217,20 @@ func (c *Call) borders(name string) (a Blocks, both [2]int) {
 	x := c.tensor("x")
 	block := c.ints("block_shape", 2)
 	counts := c.setting(name, mil.DType.Integer, "a matrix of integers", "tensor<int32, [2, 2]>([[0, 0], [0, 0]])")
-	if c.failed() {
-		return a, both
-	}
+	c.sound()
 	if v := c.tensor(name); v.Rank() != 2 || v.Shape[0] != 2 || v.Shape[1] != 2 {
-		c.fail(name, "give a matrix of 2 x 2: before and after for rows and for columns", "%s does not fit", v.Type())
-		return a, both
+		c.refuse(name, "give a matrix of 2 x 2: before and after for rows and for columns", "%s does not fit", v.Type())
 	}
 	if x.Rank() != 4 {
-		c.fail("x", "use [N, C, H, W]", "shape %v", x.Shape)
-		return a, both
+		c.refuse("x", "use [N, C, H, W]", "shape %v", x.Shape)
 	}
 	for i := range 2 {
 		before, after := counts[2*i], counts[2*i+1]
 		if min(before, after) < 0 || max(before, after) > maxSetting {
-			c.fail(name, "counts are from 0 to 65536", "%.0f and %.0f", before, after)
-			return a, both
+			c.refuse(name, "counts are from 0 to 65536", "%.0f and %.0f", before, after)
 		}
 		if block[i] < 1 || block[i] > maxSetting {
-			c.fail("block_shape", "choose from 1 to 65536", "%v", block)
-			return a, both
+			c.refuse("block_shape", "choose from 1 to 65536", "%v", block)
 		}
 		a.Block[i], a.Before[i], both[i] = block[i], int(before), int(before+after)
 	}
@@ -265,17 +240,14 @@ func (c *Call) borders(name string) (a Blocks, both [2]int) {
 func inferSpaceToBatch(c *Call) {
 	x := c.tensor("x")
 	a, both := c.borders("paddings")
-	if c.failed() {
-		return
-	}
+	c.sound()
 	shape := []int{x.Shape[0] * a.Block[0] * a.Block[1], x.Shape[1], 0, 0}
 	for i, b := range a.Block {
 		padded := x.Shape[2+i] + both[i]
 		if padded%b != 0 {
-			c.fail("block_shape", "it divides the padded rows and columns",
+			c.refuse("block_shape", "it divides the padded rows and columns",
 				"%d does not divide axis %d of x%v, padded to %d",
 				b, 2+i, x.Shape, padded)
-			return
 		}
 		shape[2+i] = padded / b
 	}
@@ -286,19 +258,15 @@ func inferSpaceToBatch(c *Call) {
 func inferBatchToSpace(c *Call) {
 	x := c.tensor("x")
 	a, both := c.borders("crops")
-	if c.failed() {
-		return
-	}
+	c.sound()
 	if x.Shape[0]%(a.Block[0]*a.Block[1]) != 0 {
-		c.fail("block_shape", "its product divides the batch", "blocks of %d x %d of x%v", a.Block[0], a.Block[1],
+		c.refuse("block_shape", "its product divides the batch", "blocks of %d x %d of x%v", a.Block[0], a.Block[1],
 			x.Shape)
-		return
 	}
 	shape := []int{x.Shape[0] / (a.Block[0] * a.Block[1]), x.Shape[1], 0, 0}
 	for i, b := range a.Block {
 		if shape[2+i] = x.Shape[2+i]*b - both[i]; shape[2+i] < 1 {
-			c.fail("crops", "one element stays", "%d of %d elements on axis %d", both[i], x.Shape[2+i]*b, 2+i)
-			return
+			c.refuse("crops", "one element stays", "%d of %d elements on axis %d", both[i], x.Shape[2+i]*b, 2+i)
 		}
 	}
 	c.attrs = a
@@ -311,14 +279,11 @@ func inferStack(c *Call) {
 	axis := c.axis("axis", first.Rank()+1)
 	for _, v := range values {
 		if v.DType != first.DType || !slices.Equal(v.Shape, first.Shape) {
-			c.fail("values", "stacked tensors have one type and shape", "%s %s does not fit %s", v.Name, v.Type(),
+			c.refuse("values", "stacked tensors have one type and shape", "%s %s does not fit %s", v.Name, v.Type(),
 				first.Type())
-			return
 		}
 	}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	c.attrs = Join{Axis: axis}
 	c.gives(first.DType, slices.Insert(slices.Clone(first.Shape), axis, len(values)))
 }
@@ -326,14 +291,11 @@ func inferStack(c *Call) {
 func inferReverseSequence(c *Call) {
 	x, lengths := c.tensor("x"), c.tensor("lengths")
 	a := Sequence{Axis: c.axis("seq_axis", x.Rank()), Batch: c.axis("batch_axis", x.Rank())}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	if !slices.Equal(lengths.Shape, []int{x.Shape[a.Batch]}) {
-		c.fail("lengths", "give one length for each element of batch_axis", "shape %v for axis %d of x%v",
+		c.refuse("lengths", "give one length for each element of batch_axis", "shape %v for axis %d of x%v",
 			lengths.Shape,
 			a.Batch, x.Shape)
-		return
 	}
 	c.attrs = a
 	c.gives(x.DType, x.Shape)
@@ -346,9 +308,7 @@ func inferConcat(c *Call) {
 		c.note("Apple's engine refuses concat without interleave; write interleave = bool(false)")
 	}
 	a := Join{Axis: c.axis("axis", first.Rank()), Interleave: c.boolean("interleave")}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	shape := slices.Clone(first.Shape)
 	shape[a.Axis] = 0
 	for _, v := range values {
@@ -357,9 +317,8 @@ func inferConcat(c *Call) {
 			fits = fits && (i == a.Axis || v.Shape[i] == first.Shape[i])
 		}
 		if !fits || a.Interleave && v.Shape[a.Axis] != first.Shape[a.Axis] {
-			c.fail("values", "only the joined axis may differ, without interleave", "%s %s does not fit %s", v.Name,
+			c.refuse("values", "only the joined axis may differ, without interleave", "%s %s does not fit %s", v.Name,
 				v.Type(), first.Type())
-			return
 		}
 		shape[a.Axis] += v.Shape[a.Axis]
 	}
@@ -371,24 +330,20 @@ func inferSplit(c *Call) {
 	x := c.tensor("x")
 	axis := c.axis("axis", x.Rank())
 	sizes := c.ints("split_sizes", -1)
-	if c.failed() {
-		return
-	}
+	c.sound()
 	length := x.Shape[axis]
 	n, given := len(sizes), c.tensor("num_splits") != nil
 	if given {
 		n = c.integer("num_splits")
 	}
 	if sizes == nil && !given {
-		c.fail("", "give num_splits=2 for equal parts, or split_sizes",
+		c.refuse("", "give num_splits=2 for equal parts, or split_sizes",
 			"num_splits and split_sizes are both missing for x%v", x.Shape)
-		return
 	}
 	if sizes == nil {
 		if n < 1 || n > maxSetting || length%n != 0 {
-			c.fail("num_splits", "give split_sizes, or a divisor", "axis %d of x%v cannot be split into %d", axis,
+			c.refuse("num_splits", "give split_sizes, or a divisor", "axis %d of x%v cannot be split into %d", axis,
 				x.Shape, n)
-			return
 		}
 		sizes = slices.Repeat([]int{length / n}, n)
 	} else if n != len(sizes) {
@@ -397,16 +352,14 @@ func inferSplit(c *Call) {
 	sum := 0
 	for _, n := range sizes {
 		if n < 1 || n > length {
-			c.fail("split_sizes", "sizes are at least 1 and add up to the axis", "%s of an axis of length %d",
+			c.refuse("split_sizes", "sizes are at least 1 and add up to the axis", "%s of an axis of length %d",
 				few(sizes), length)
-			return
 		}
 		sum += n
 	}
 	if sum != length {
-		c.fail("split_sizes", "make the sizes add up to the axis", "%s add up to %d, axis %d of x%v has %d",
+		c.refuse("split_sizes", "make the sizes add up to the axis", "%s add up to %d, axis %d of x%v has %d",
 			few(sizes), sum, axis, x.Shape, length)
-		return
 	}
 	var types []mil.DType
 	var shapes [][]int

@@ -44,9 +44,7 @@ func inferMatmul(c *Call) {
 		}
 	}
 	a := Matmul{TransposeX: c.boolean("transpose_x"), TransposeY: c.boolean("transpose_y")}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	xs, ys := x.Shape, y.Shape
 	if len(xs) == 1 {
 		xs, a.TransposeX = []int{1, xs[0]}, false
@@ -65,9 +63,7 @@ func inferMatmul(c *Call) {
 	if a.Batch, ok = Broadcast(a.BatchX, a.BatchY); !ok {
 		c.fail("y", "make the batch axes equal or 1", "batch axes %v do not broadcast with %v", a.BatchY, a.BatchX)
 	}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	a.BatchX, a.BatchY = lead(a.BatchX, len(a.Batch)), lead(a.BatchY, len(a.Batch))
 	c.attrs = a
 	shape := slices.Clone(a.Batch)
@@ -104,9 +100,7 @@ func inferLinear(c *Call) {
 	if w.Rank() != 2 {
 		c.fail("weight", "give it as [outputs, inputs]", "shape %v", w.Shape)
 	}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	last := x.Rank() - 1
 	if x.Shape[last] != w.Shape[1] {
 		c.fail("weight", "give it as [outputs, inputs]", "takes %d inputs, x%v has %d", w.Shape[1], x.Shape,
@@ -139,9 +133,7 @@ func inferAttention(c *Call) {
 			c.fail(name, "reshape it", "rank %d, query has rank %d", t.Rank(), r)
 		}
 	}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	a := Attention{L: q.Shape[r-2], S: k.Shape[r-2], E: q.Shape[r-1], EV: v.Shape[r-1], BatchQuery: q.Shape[:r-2],
 		BatchKey: k.Shape[:r-2], BatchValue: v.Shape[:r-2]}
 	if k.Shape[r-1] != a.E {
@@ -155,9 +147,8 @@ func inferAttention(c *Call) {
 		batch, ok = Broadcast(batch, a.BatchValue)
 	}
 	if !ok {
-		c.fail("key", "make the batch axes equal", "batch axes %v and %v of value do not fit %v of query", a.BatchKey,
+		c.refuse("key", "make the batch axes equal", "batch axes %v and %v of value do not fit %v of query", a.BatchKey,
 			a.BatchValue, a.BatchQuery)
-		return
 	}
 	if !slices.Equal(a.BatchQuery, a.BatchKey) || !slices.Equal(a.BatchQuery, a.BatchValue) {
 		c.note("coremltools refuses batch axes that differ; repeat them with tile")

@@ -105,9 +105,7 @@ func (c *Call) parameter(name string, shape ...int) {
 // sequence sets the results: the states of every step or the last, and as many states after
 // the last step as the cell has.
 func (c *Call) sequence(a *Recurrent, states int) {
-	if c.failed() {
-		return
-	}
+	c.sound()
 	steps, width := 1, a.cells()*a.H
 	if a.Sequence {
 		steps = a.S
@@ -129,9 +127,7 @@ func inferLSTM(c *Call) {
 			c.fail("clip", "give a number above 0, or leave it out", "%g", a.Clip)
 		}
 	}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	c.parameter("initial_c", a.B, a.cells()*a.H)
 	c.parameter("peephole", 3*a.H)
 	for _, name := range []string{"weight_ih_back", "weight_hh_back"} {

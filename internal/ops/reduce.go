@@ -56,9 +56,7 @@ func extreme(name string) Def {
 	return Def{Name: name, support: nowhere(chosen), Params: params, infer: func(c *Call) {
 		x := c.tensor("x")
 		axis, keep, d := c.axis("axis", x.Rank()), c.boolean("keep_dims"), c.dtype("output_dtype")
-		if c.failed() {
-			return
-		}
+		c.sound()
 		if n := x.Shape[axis]; d == mil.UInt16 && n > 1<<16 {
 			c.fail("output_dtype", "use int32", "uint16 does not hold the indexes of %d elements", n)
 		}
@@ -122,9 +120,7 @@ func inferLayerNorm(c *Call) {
 	if len(axes) == 0 && !c.failed() {
 		c.fail("axes", "reshape x; a scalar has no axes", "there is no axis to normalize")
 	}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	var shape []int
 	for _, a := range axes {
 		shape = append(shape, x.Shape[a])
@@ -140,8 +136,7 @@ func inferLayerNorm(c *Call) {
 func inferChannelNorm(c *Call) {
 	x := c.tensor("x")
 	if x.Rank() < 3 {
-		c.fail("x", "give it three axes with expand_dims", "shape %v, not [N, C, ..]", x.Shape)
-		return
+		c.refuse("x", "give it three axes with expand_dims", "shape %v, not [N, C, ..]", x.Shape)
 	}
 	for _, p := range c.def.Params[1:] {
 		if !p.Const {

@@ -93,9 +93,7 @@ func (c *Call) picture() *Value {
 // nil after a fault.
 func (c *Call) resizes(size []int, r Resize) {
 	x := c.tensor("x")
-	if c.failed() {
-		return
-	}
+	c.sound()
 	shape := append(slices.Clone(x.Shape[:x.Rank()-len(size)]), size...)
 	r.Axes = len(size)
 	c.attrs = r
@@ -115,15 +113,12 @@ func (c *Call) scaled() []int {
 		} else if fs != nil {
 			c.fail(name, "give one number", "%d numbers", len(fs))
 		}
-		if c.failed() {
-			return nil
-		}
+		c.sound()
 		n := float64(float32(x.Shape[x.Rank()-2+i]) * float32(factor))
 		if !(n >= 1 && n <= MaxElements) {
-			c.fail(name, "give 1 to 2^31 elements", "%g gives the axis of %d a length of %g", factor,
+			c.refuse(name, "give 1 to 2^31 elements", "%g gives the axis of %d a length of %g", factor,
 				x.Shape[x.Rank()-2+i],
 				math.Floor(n))
-			return nil
 		}
 		size = append(size, int(n))
 	}
@@ -165,15 +160,12 @@ func inferResize(c *Call) {
 	if count < 0 || count > min(3, len(shape)) {
 		c.fail("resized_dims", "resize up to three axes, which shape lists", "%d of %d numbers", count, len(shape))
 	}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	out := slices.Clone(x.Shape)
 	for i := range count {
 		n := shape[len(shape)-count+i]
 		if n < 0 || n > MaxElements {
-			c.fail("shape", "give 1 to 2^31 elements, or 0 for those of x", "%d is out of range", n)
-			return
+			c.refuse("shape", "give 1 to 2^31 elements, or 0 for those of x", "%d is out of range", n)
 		}
 		if n > 0 {
 			out[len(out)-count+i] = n
@@ -212,16 +204,13 @@ func inferCropResize(c *Call) {
 		Center: strings.HasPrefix(order, "CENTER"), WidthFirst: strings.HasSuffix(order, "WIDTH_FIRST"),
 		Mode: c.word("sampling_mode"), Pad: c.number("pad_value")}
 	size := c.lengths("target_height", "target_width")
-	if c.failed() {
-		return
-	}
+	c.sound()
 	c.attrs = &a
 	if roi != nil {
 		c.sameType("x", "roi")
 		s := roi.Shape
 		if len(s) != 5 || s[1] != 1 || s[2] != 4 && s[2] != 5 || s[3] != 1 || s[4] != 1 {
-			c.fail("roi", "give it as [N, 1, 4, 1, 1], or [N, 1, 5, 1, 1] with the index of the image", "shape %v", s)
-			return
+			c.refuse("roi", "give it as [N, 1, 4, 1, 1], or [N, 1, 5, 1, 1] with the index of the image", "shape %v", s)
 		}
 		if indices != nil {
 			c.fail("box_indices", "remove it, or give boxes", "regions of interest have indexes of their own")
@@ -235,8 +224,7 @@ func inferCropResize(c *Call) {
 		return
 	}
 	if s := boxes.Shape; len(s) != 2 || s[1] != 4 {
-		c.fail("boxes", "give it as [N, 4]", "shape %v", s)
-		return
+		c.refuse("boxes", "give it as [N, 4]", "shape %v", s)
 	}
 	if a.Normalized && !boxes.DType.Float() {
 		c.fail("boxes", "give fp16 or fp32", "normalized coordinates of type %s", boxes.DType)
@@ -283,8 +271,7 @@ func inferAffine(c *Call) {
 	c.sameType("x", "transform_matrix")
 	a, size := c.sampler(), c.lengths("output_height", "output_width")
 	if x.Rank() != 4 {
-		c.fail("x", "give it as [B, C, H, W]", "shape %v", x.Shape)
-		return
+		c.refuse("x", "give it as [B, C, H, W]", "shape %v", x.Shape)
 	}
 	if m.Rank() != 2 || m.Shape[0] != 1 && m.Shape[0] != x.Shape[0] || m.Shape[1] != 6 {
 		c.fail("transform_matrix", "give [a0, a1, a2, b0, b1, b2] once or for each image", "shape %v for x%v", m.Shape,
@@ -302,13 +289,11 @@ func inferResample(c *Call) {
 	x, at := c.tensor("x"), c.tensor("coordinates")
 	a := c.sampler()
 	if x.Rank() != 4 {
-		c.fail("x", "give it as [B, C, H, W]", "shape %v", x.Shape)
-		return
+		c.refuse("x", "give it as [B, C, H, W]", "shape %v", x.Shape)
 	}
 	if at.Rank() != 4 || at.Shape[0] != x.Shape[0] || at.Shape[3] != 2 {
-		c.fail("coordinates", "give (x, y) for each place of the result, [B, H, W, 2]", "shape %v for x%v", at.Shape,
+		c.refuse("coordinates", "give (x, y) for each place of the result, [B, H, W, 2]", "shape %v for x%v", at.Shape,
 			x.Shape)
-		return
 	}
 	c.attrs = a
 	c.gives(x.DType, []int{x.Shape[0], x.Shape[1], at.Shape[1], at.Shape[2]})

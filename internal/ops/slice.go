@@ -96,14 +96,12 @@ func (c *Call) fixed(x *Value, m masked) (a Slice, shape []int) {
 		size := (to - from + s - sign(s)) / s
 		if m.drop[i] {
 			if !m.fromStart[i] && (m.begin[i] < -length || m.begin[i] >= length) {
-				c.fail("begin", "begin within the axis", "index %d on axis %d of x%v", m.begin[i], i, x.Shape)
-				return a, nil
+				c.refuse("begin", "begin within the axis", "index %d on axis %d of x%v", m.begin[i], i, x.Shape)
 			}
 			size = 1
 		}
 		if size < 1 {
-			c.fail("end", "every axis keeps at least one element", "the slice of axis %d of x%v is empty", i, x.Shape)
-			return a, nil
+			c.refuse("end", "every axis keeps at least one element", "the slice of axis %d of x%v is empty", i, x.Shape)
 		}
 		a.Begin[i], a.Size[i] = from, size
 		if !m.drop[i] {
@@ -124,9 +122,7 @@ func first(length, stride int) int {
 func inferSliceIndex(c *Call) {
 	x := c.tensor("x")
 	m, moving := c.masked(x)
-	if c.failed() {
-		return
-	}
+	c.sound()
 	if !moving {
 		a, shape := c.fixed(x, m)
 		c.attrs = a
@@ -144,10 +140,9 @@ func inferSliceIndex(c *Call) {
 			a.Size[i] = (length-1)/max(s, -s) + 1
 			shape = append(shape, a.Size[i])
 		default:
-			c.fail("begin", "give constants, masks for whole axes, squeeze_mask for single elements, or use "+
+			c.refuse("begin", "give constants, masks for whole axes, squeeze_mask for single elements, or use "+
 				"slice_by_size",
 				"the size of axis %d depends on values; engines need static shapes", i)
-			return
 		}
 		if m.fromStart[i] {
 			a.Begin[i] = first(length, m.stride[i])
@@ -161,9 +156,7 @@ func inferSliceUpdate(c *Call) {
 	x, update := c.tensor("x"), c.tensor("update")
 	c.sameType("x", "update")
 	m, moving := c.masked(x)
-	if c.failed() {
-		return
-	}
+	c.sound()
 	if !moving {
 		a, shape := c.fixed(x, m)
 		if !c.failed() && !slices.Equal(shape, update.Shape) {
@@ -184,9 +177,8 @@ func inferSliceUpdate(c *Call) {
 		}
 		whole := (length-1)/s + 1
 		if size > whole || m.fromStart[i] && m.toEnd[i] && !m.drop[i] && size != whole {
-			c.fail("update", "give it the shape of the slice", "%d elements of shape %v on axis %d of x%v", size,
+			c.refuse("update", "give it the shape of the slice", "%d elements of shape %v on axis %d of x%v", size,
 				update.Shape, i, x.Shape)
-			return
 		}
 		a.Size = append(a.Size, size)
 		if m.fromStart[i] {
@@ -225,23 +217,19 @@ func inferSliceSize(c *Call) {
 		return
 	}
 	begin := slices.Clone(c.ints("begin", n))
-	if c.failed() {
-		return
-	}
+	c.sound()
 	for i, length := range x.Shape {
 		if begin[i] < 0 {
 			begin[i] += length
 		}
 		if begin[i] < 0 || begin[i] >= length {
-			c.fail("begin", "begin within the axis", "%d on axis %d of x%v", begin[i], i, x.Shape)
-			return
+			c.refuse("begin", "begin within the axis", "%d on axis %d of x%v", begin[i], i, x.Shape)
 		}
 		if size[i] == -1 {
 			size[i] = length - begin[i]
 		}
 		if size[i] < 1 || size[i] > length-begin[i] {
-			c.fail("size", "-1 takes the rest", "%d from %d on axis %d of x%v", size[i], begin[i], i, x.Shape)
-			return
+			c.refuse("size", "-1 takes the rest", "%d from %d on axis %d of x%v", size[i], begin[i], i, x.Shape)
 		}
 	}
 	c.attrs = Slice{Begin: begin, Stride: slices.Repeat([]int{1}, n), Size: size}
@@ -250,13 +238,11 @@ func inferSliceSize(c *Call) {
 
 // movingSize is the rule of slice_by_size with a begin that is computed.
 func (c *Call) movingSize(x *Value, size []int) {
-	if c.beginning(x); c.failed() {
-		return
-	}
+	c.beginning(x)
+	c.sound()
 	for i, length := range x.Shape {
 		if size[i] < 1 || size[i] > length {
-			c.fail("size", "give the size in numbers; -1 depends on begin", "%d on axis %d of x%v", size[i], i, x.Shape)
-			return
+			c.refuse("size", "give the size in numbers; -1 depends on begin", "%d on axis %d of x%v", size[i], i, x.Shape)
 		}
 	}
 	n := x.Rank()
@@ -285,18 +271,14 @@ func inferPad(c *Call) {
 	pairs := c.ints("pad", -1)
 	a := Pad{Before: make([]int, n), After: make([]int, n),
 		Mode: c.word("mode"), Value: c.scalar("constant_val")}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	if e := make([]byte, 8); !x.DType.Float() {
 		if element.Store(x.DType, e, a.Value); element.Load(x.DType, e) != a.Value {
-			c.fail("constant_val", "give it in the type of x", "%v is not of type %s", a.Value, x.DType)
-			return
+			c.refuse("constant_val", "give it in the type of x", "%v is not of type %s", a.Value, x.DType)
 		}
 	}
 	if len(pairs)%2 != 0 || len(pairs) > 2*n {
-		c.fail("pad", "give a pair for each of the last axes", "%d numbers for x%v", len(pairs), x.Shape)
-		return
+		c.refuse("pad", "give a pair for each of the last axes", "%d numbers for x%v", len(pairs), x.Shape)
 	}
 	shape := slices.Clone(x.Shape)
 	for i := range len(pairs) / 2 {
@@ -307,9 +289,8 @@ func inferPad(c *Call) {
 			limit = x.Shape[axis] - 1 // the edge itself is not repeated
 		}
 		if min(before, after) < 0 || max(before, after) > limit {
-			c.fail("pad", "counts are at least 0, and below the axis in mode reflect",
+			c.refuse("pad", "counts are at least 0, and below the axis in mode reflect",
 				"%d and %d around axis %d of x%v in mode %s", before, after, axis, x.Shape, a.Mode)
-			return
 		}
 		if n-axis > 2 && before+after > 0 {
 			c.note("Channel padding is not supported on ANE (the compiler's own message); pad H and W alone")

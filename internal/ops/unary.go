@@ -129,9 +129,8 @@ func (c *Call) keeps(attrs any) {
 func inferChannels(c *Call) {
 	x := c.tensor("x")
 	if x.Rank() < 3 {
-		c.fail("x", "reshape it to [batch, channel, row, column]", "rank %d where 3 to %d is expected", x.Rank(),
+		c.refuse("x", "reshape it to [batch, channel, row, column]", "rank %d where 3 to %d is expected", x.Rank(),
 			MaxRank)
-		return
 	}
 	for _, p := range c.def.Params[1:] {
 		c.sameType("x", p.Name)

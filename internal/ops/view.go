@@ -26,9 +26,7 @@ var views = []Def{
 func inferReshape(c *Call) {
 	x := c.tensor("x")
 	shape := slices.Clone(c.ints("shape", -1))
-	if c.failed() {
-		return
-	}
+	c.sound()
 	// A 0 takes the length of x, counted from the last axis; where x has no such axis it is 1.
 	for i, n := range shape {
 		if at := x.Rank() - len(shape) + i; n == 0 && at >= 0 {
@@ -43,9 +41,8 @@ func inferReshape(c *Call) {
 		case n == -1 && open < 0:
 			open = i
 		case n < 1 || n > MaxElements || known > MaxElements/n:
-			c.fail("shape", "sizes are at least 1, one may be -1, 0 keeps the length of x", "%s",
+			c.refuse("shape", "sizes are at least 1, one may be -1, 0 keeps the length of x", "%s",
 				few(c.ints("shape", -1)))
-			return
 		default:
 			known *= n
 		}
@@ -54,8 +51,7 @@ func inferReshape(c *Call) {
 		shape[open] = x.Elements() / known
 	}
 	if len(shape) > MaxRank {
-		c.fail("shape", "merge axes", "Cannot reshape a tensor of rank > %d", MaxRank)
-		return
+		c.refuse("shape", "merge axes", "Cannot reshape a tensor of rank > %d", MaxRank)
 	}
 	if Volume(shape) != x.Elements() {
 		c.fail("shape", "make the number of elements equal", "%s does not have the %d elements of x%v",
@@ -70,12 +66,9 @@ func inferTranspose(c *Call) {
 	perm, shape, seen := []int{}, []int{}, make([]bool, x.Rank())
 	for _, a := range given {
 		a = c.wrap("perm", a, x.Rank())
-		if c.failed() {
-			return
-		}
+		c.sound()
 		if seen[a] {
-			c.fail("perm", "name every axis once", "%v", given)
-			return
+			c.refuse("perm", "name every axis once", "%v", given)
 		}
 		seen[a] = true
 		perm, shape = append(perm, a), append(shape, x.Shape[a])
@@ -90,9 +83,7 @@ func inferFlatten(c *Call) {
 	if n := x.Rank(); axis < -n || axis > n {
 		c.fail("axis", fmt.Sprintf("choose from %d to %d", -n, n), "axis %d of a tensor of rank %d", axis, n)
 	}
-	if c.failed() {
-		return
-	}
+	c.sound()
 	if axis < 0 {
 		axis += x.Rank()
 	}
@@ -103,9 +94,7 @@ func inferReshapeLike(c *Call) {
 	x, refs := c.tensor("x"), c.args["ref_tensors"].values
 	begins, ends := c.list("begins", len(refs), mil.DType.Integer), c.list("ends", len(refs), mil.DType.Integer)
 	masks := c.list("end_masks", len(refs), isBool)
-	if c.failed() {
-		return
-	}
+	c.sound()
 	shape := []int{}
 	for i, r := range refs { // as Python's r.shape[begin:end]
 		n := r.Rank()
@@ -128,8 +117,7 @@ func inferExpand(c *Call) {
 	x := c.tensor("x")
 	rank := x.Rank() + len(c.ints("axes", -1))
 	if rank > MaxRank {
-		c.fail("axes", "name fewer axes", "result of rank %d, at most %d", rank, MaxRank)
-		return
+		c.refuse("axes", "name fewer axes", "result of rank %d, at most %d", rank, MaxRank)
 	}
 	axes := c.axes("axes", rank)
 	rest := x.Shape
@@ -147,9 +135,7 @@ func inferExpand(c *Call) {
 func inferSqueeze(c *Call) {
 	x := c.tensor("x")
 	axes := c.axes("axes", x.Rank())
-	if c.failed() {
-		return
-	}
+	c.sound()
 	shape := []int{}
 	for i, n := range x.Shape {
 		switch dropped := slices.Contains(axes, i); {
