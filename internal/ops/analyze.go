@@ -11,23 +11,6 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// Weights reads the files that BLOBFILE names.
-type Weights interface {
-	// ReadFile returns the whole file for a path as the program writes it.
-	// The Graph keeps a copy.
-	ReadFile(path string) ([]byte, error)
-}
-
-// Constants are Weights that give single constants where they lie. The Graph keeps their bytes instead of a copy, so
-// they must neither change nor go while it is used.
-type Constants interface {
-	Weights
-	// Constant returns the elements of a constant of type t that the program reads from path at offset, in the form
-	// of a weight file: dense, little endian, integers below 8 bits without gaps from the low bits up. The elements of
-	// a constant for which the error matches fs.ErrNotExist are read from the file of ReadFile.
-	Constant(path string, offset uint64, t mil.Type) ([]byte, error)
-}
-
 // Analyze resolves the function called name. If name is empty, it resolves main, or
 // the first function of a program without main: procedure 0 of the compiled program.
 // file is the name used in messages; weights may be nil when the program names no
@@ -57,9 +40,9 @@ func analyze(
 	if invalid != nil && !mil.OnlyNames(invalid) {
 		return nil, invalid
 	}
-	files := map[string]*weightFile{}
+	files := &weightFiles{weights: weights, name: file, copied: true, opened: map[string]*weightFile{}}
 	start := func() *analysis {
-		return &analysis{file: file, weights: weights, files: files, values: map[string]*Value{}, graph: &Graph{},
+		return &analysis{file: file, files: files, values: map[string]*Value{}, graph: &Graph{},
 			stored: stored, ctx: ctx}
 	}
 	a := start()
@@ -102,6 +85,24 @@ func Survey(file string, p *mil.Program) (all []*Graph) {
 	return all
 }
 
+// named sets the names of the weights of an analysis. A name is known only after its
+// statement is resolved.
+func (a *analysis) named() []*Weight {
+	for _, w := range a.graph.Weights {
+		w.Name = w.Value.Name
+	}
+	return a.graph.Weights
+}
+
+// elsewhere returns the weights of a function whose Graph is not needed.
+func (a *analysis) elsewhere() []*Weight {
+	list := a.named()
+	for _, w := range list {
+		w.Value, w.Other, w.Notes = nil, true, nil
+	}
+	return list
+}
+
 // MaxNotes is the largest number of notes on one program.
 const MaxNotes = 100
 
@@ -117,15 +118,14 @@ func (a *analysis) note(text string) {
 
 // analysis is the state of one Analyze.
 type analysis struct {
-	file    string
-	weights Weights
-	files   map[string]*weightFile
-	values  map[string]*Value // absent or nil for a faulty definition
-	faults  mil.ErrorList
-	graph   *Graph
-	stored  bool // see AnalyzeStored
-	survey  bool // see Survey
-	ctx     context.Context
+	file   string
+	files  *weightFiles
+	values map[string]*Value // absent or nil for a faulty definition
+	faults mil.ErrorList
+	graph  *Graph
+	stored bool // see AnalyzeStored
+	survey bool // see Survey
+	ctx    context.Context
 }
 
 func (a *analysis) fail(pos mil.Pos, hint, format string, args ...any) {
@@ -327,102 +327,4 @@ func (a *analysis) compute(n *Node) bool {
 		a.note((&mil.Error{File: a.file, Pos: op.Pos, Msg: op.Kind + ": " + text}).Error())
 	}
 	return !c.failed()
-}
-
-// bracketed returns op with the attributes that are arguments of def among its arguments: operators that make constants
-// may have them in the brackets.
-func bracketed(def *Def, op *mil.Op) *mil.Op {
-	moved := *op
-	moved.Args = slices.Clone(op.Args)
-	for _, at := range op.Attrs {
-		if def.Param(at.Name) != nil && op.Arg(at.Name) == nil {
-			moved.Args = append(moved.Args, at)
-		}
-	}
-	return &moved
-}
-
-// constant reads the val of a const.
-func (a *analysis) constant(pos mil.Pos, args, attrs []mil.Arg) *Value {
-	for _, arg := range slices.Concat(attrs, args) {
-		if arg.Name != "val" {
-			continue
-		}
-		if v, ok := arg.Value.(*mil.Value); ok {
-			if v.Bare() {
-				text := bareText(v)
-				a.fail(v.Pos, fmt.Sprintf("write val = %v(%s)", v.BareType(), text), "const: %s has no type", text)
-				return nil
-			}
-			return a.literal(v)
-		}
-		a.fail(arg.Value.Start(), "write val = type(literal)", "const: val is not a typed literal")
-		return nil
-	}
-	a.fail(pos, "write const()[name = string(\"n\"), val = type(literal)]", "const: val is missing")
-	return nil
-}
-
-// literal returns the constant Value of a typed literal.
-func (a *analysis) literal(m *mil.Value) *Value {
-	if a.ctx.Err() != nil {
-		return nil
-	}
-	v := a.declaredUpTo(MaxRank+2, mil.Var{Pos: m.Pos, Type: m.Type, Name: "constant"})
-	if v == nil {
-		return nil
-	}
-	if v.known, v.Folded = true, true; a.survey {
-		v.Literal = m
-	}
-	var err error
-	switch b, isBlob := m.Literal.(*mil.Blob); {
-	case isBlob:
-		return a.weight(v, m, b)
-	case v.DType == mil.String:
-		v.Text, err = m.Strings()
-	case v.DType == mil.Bool:
-		var bs []bool
-		if bs, err = m.BoolsContext(a.ctx); err == nil {
-			v.Data = make([]byte, len(bs))
-			for i, b := range bs {
-				if b {
-					v.Data[i] = 1
-				}
-			}
-		}
-	case v.DType.Integer():
-		var is []int64
-		if is, err = m.IntsContext(a.ctx); err == nil {
-			v.Data = encodeInts(v.DType, is)
-		}
-	case v.DType.Float():
-		var fs []float64
-		if fs, err = m.FloatsContext(a.ctx); err == nil {
-			v.Data = encodeFloats(v.DType, fs)
-			for _, text := range outOfRange(v.DType, fs, v.Data) {
-				a.note((&mil.Error{File: a.file, Pos: m.Pos, Msg: text}).Error())
-			}
-		}
-	default:
-		a.fail(m.Pos, "use a type of numbers", "%s literals are not supported", v.DType)
-		return nil
-	}
-	if err != nil {
-		a.wrap(m.Pos, err)
-		return nil
-	}
-	return v
-}
-
-// wrap records an error of package mil, at its own position if it has one.
-func (a *analysis) wrap(pos mil.Pos, err error) {
-	var e *mil.Error
-	if !errors.As(err, &e) {
-		e = &mil.Error{Msg: err.Error(), Err: err}
-	}
-	if !e.Pos.Known() {
-		e.Pos = pos
-	}
-	a.faults.Add(e)
 }

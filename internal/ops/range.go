@@ -10,57 +10,51 @@ import (
 
 // RangeNotes returns a note on each literal of p with numbers that become infinite in its type, and one on each with
 // numbers that become zero, in the order of the text and at most MaxNotes. Unlike Analyze it needs no weights.
-func RangeNotes(file string, p *mil.Program) []string {
-	r := ranges{file: file}
+func RangeNotes(file string, p *mil.Program) (notes []string) {
+	var args func([]mil.Arg)
+	var operand func(mil.Operand)
+	args = func(list []mil.Arg) {
+		for _, a := range list {
+			operand(a.Value)
+		}
+	}
+	operand = func(o mil.Operand) {
+		switch o := o.(type) {
+		case *mil.Value:
+			for _, text := range literalNotes(o) {
+				notes = append(notes, (&mil.Error{File: file, Pos: o.Pos, Msg: text}).Error())
+			}
+		case *mil.Values:
+			for _, i := range o.Items {
+				operand(i)
+			}
+		case *mil.Nested:
+			args(o.Attrs)
+			args(o.Args)
+		}
+	}
 	for _, f := range p.Funcs {
 		for _, op := range f.Body {
-			r.args(op.Attrs)
-			r.args(op.Args)
+			if len(notes) < MaxNotes {
+				args(op.Attrs)
+				args(op.Args)
+			}
 		}
 	}
-	return r.notes
+	return notes[:min(len(notes), MaxNotes)]
 }
 
-// ranges collects the notes of RangeNotes.
-type ranges struct {
-	file  string
-	notes []string
-}
-
-func (r *ranges) args(args []mil.Arg) {
-	for _, a := range args {
-		r.operand(a.Value)
-	}
-}
-
-func (r *ranges) operand(o mil.Operand) {
-	switch o := o.(type) {
-	case *mil.Value:
-		r.literal(o)
-	case *mil.Values:
-		for _, i := range o.Items {
-			r.operand(i)
-		}
-	case *mil.Nested:
-		r.args(o.Attrs)
-		r.args(o.Args)
-	}
-}
-
-func (r *ranges) literal(m *mil.Value) {
+// literalNotes is RangeNotes of one literal.
+func literalNotes(m *mil.Value) []string {
 	d := m.Type.DType
-	if len(r.notes) == MaxNotes || m.Blob() != nil || !d.Float() {
-		return
+	if m.Blob() != nil || !d.Float() {
+		return nil
 	}
 	numbers, err := m.Floats()
 	if err != nil {
-		return // Analyze reports it
+		return nil // Analyze reports it
 	}
-	for _, text := range outOfRange(d, numbers, encodeFloats(d, numbers)) {
-		if len(r.notes) < MaxNotes {
-			r.notes = append(r.notes, (&mil.Error{File: r.file, Pos: m.Pos, Msg: text}).Error())
-		}
-	}
+	return outOfRange(d, numbers, encodeFloats(d, numbers))
 }
 
 // outOfRange returns a note on the numbers of a literal that became infinite and one on those that became zero

@@ -14,10 +14,105 @@ import (
 	"github.com/anekit/anekit/internal/element"
 )
 
+// Weights reads the files that BLOBFILE names.
+type Weights interface {
+	// ReadFile returns the whole file for a path as the program writes it.
+	// The Graph keeps a copy.
+	ReadFile(path string) ([]byte, error)
+}
+
+// Constants are Weights that give single constants where they lie. The Graph keeps their bytes instead of a copy, so
+// they must neither change nor go while it is used.
+type Constants interface {
+	Weights
+	// Constant returns the elements of a constant of type t that the program reads from path at offset, in the form
+	// of a weight file: dense, little endian, integers below 8 bits without gaps from the low bits up. The elements of
+	// a constant for which the error matches fs.ErrNotExist are read from the file of ReadFile.
+	Constant(path string, offset uint64, t mil.Type) ([]byte, error)
+}
+
+// Weight is a constant that was read from a weight file. It describes what a
+// replacement file must contain, so that the program need not be analyzed again.
+type Weight struct {
+	Value  *Value // nil if Other
+	Other  bool   // belongs to another function than the Graph's: only the type has to fit
+	Name   string // name of the constant, "constant" if it has none
+	Type   mil.Type
+	Path   string // path of the file, as the program writes it
+	Offset uint64 // offset of the entry in the file
+	Pos    mil.Pos
+	// Taken holds the elements when an operator uses them as a setting, such as an
+	// axis: the Graph is valid only for these elements. nil when only the type matters.
+	Taken []byte
+	Notes []string // the entries of Graph.Notes about this constant's file
+}
+
+// take records that the Graph depends on the elements of v. w is nil for a value
+// that is not from a file.
+func (w *Weight) take(v *Value) {
+	if w != nil && w.Taken == nil {
+		w.Taken = slices.Clone(v.Data)
+	}
+}
+
+// Fault returns err, of reading the weight file of w, as a fault of the program called file at the place of w.
+func (w *Weight) Fault(file string, err error) *mil.Error {
+	msg, hint := "weights "+w.Path+": "+err.Error(), "check the path and the source of the weights"
+	if e := (*blob.Error)(nil); errors.As(err, &e) { // names the file and the fix itself
+		bare := *e
+		bare.Hint = ""
+		msg, hint = "weights "+bare.Error(), e.Hint
+	}
+	return &mil.Error{File: file, Pos: w.Pos, Msg: msg, Hint: hint, Err: err}
+}
+
+// Entry is the content of another file in place of a Weight.
+type Entry struct {
+	Data   []byte   // the dense elements, aliasing the file; nil when there is no such file
+	Stored []byte   // instead of Data where Value.Stored has the elements of the Graph
+	Kept   bool     // the bytes are those of Constants: they stay, and need no copy
+	Notes  []string // like Graph.Notes
+}
+
+// Reread reads the entries of list from other files, with the same checks as Analyze.
+// It reads each file once. A file is missing when weights is nil or the error of
+// ReadFile matches fs.ErrNotExist. The Entries are in the order of list. file is the
+// name used in messages. Faults are like those of Analyze; a faulty Entry has no Data.
+func Reread(file string, list []*Weight, weights Weights) ([]Entry, mil.ErrorList) {
+	entries := make([]Entry, len(list))
+	if weights == nil {
+		return entries, nil
+	}
+	var faults mil.ErrorList
+	files := weightFiles{weights: weights, name: file, opened: map[string]*weightFile{}}
+	for i, w := range list {
+		e, err := files.entry(w, w.Value != nil && w.Value.Stored != nil)
+		if w.Other {
+			e.Notes = nil
+		}
+		if entries[i] = e; err != nil && !errors.Is(err, fs.ErrNotExist) {
+			faults.Add(w.Fault(file, err))
+		}
+		if len(faults) > mil.MaxFaults {
+			break // Merge adds the fault "too many faults"
+		}
+	}
+	return entries, mil.Merge(nil, faults)
+}
+
+// weightFiles reads weights, each file once.
+type weightFiles struct {
+	weights Weights
+	name    string // of the program, for messages
+	copied  bool   // the caller may change its bytes afterwards
+	opened  map[string]*weightFile
+}
+
 // weightFile is a weight file with its bytes. Any number of constants may name the
 // same entry and alias its bytes.
 type weightFile struct {
 	*blob.File
+	err   error // of reading it
 	data  []byte
 	noted int // number of the reader's warnings that became notes
 
@@ -32,18 +127,79 @@ type packed struct {
 	kind mil.DType
 }
 
-// tensor returns the elements of type t in the entry at offset.
-func (f *weightFile) tensor(offset uint64, t mil.Type) ([]byte, error) {
-	e, err := f.Find(offset, t)
+// entry reads the elements of w: packed if stored, else an element of less than 8 bits in each byte.
+func (r *weightFiles) entry(w *Weight, stored bool) (e Entry, err error) {
+	if c, ok := r.weights.(Constants); ok {
+		if data, err := c.Constant(w.Path, w.Offset, w.Type); !errors.Is(err, fs.ErrNotExist) {
+			if err == nil {
+				e, err = w.kept(data, stored)
+			}
+			return e, err
+		}
+	}
+	f := r.open(w.Path)
+	if f.err != nil {
+		return Entry{}, f.err
+	}
+	found, err := f.Find(w.Offset, w.Type)
+	for _, text := range f.Warnings()[f.noted:] {
+		e.Notes = append(e.Notes, fmt.Sprintf("%s:%s: weights %s: %s", r.name, w.Pos, w.Path, text))
+		f.noted++
+	}
 	if err != nil {
-		return nil, err
+		return e, err
 	}
-	end := e.DataOffset + e.Size
-	data := f.data[e.DataOffset:end:end]
-	if t.DType.Size() == 0 {
-		return f.unpack(data, e.DataOffset, t)
+	end := found.DataOffset + found.Size
+	switch data := f.data[found.DataOffset:end:end]; {
+	case stored:
+		e.Stored = data
+	case w.Type.DType.Size() == 0:
+		e.Data, err = f.unpack(data, found.DataOffset, w.Type)
+	default:
+		e.Data = data
 	}
-	return data, nil
+	return e, err
+}
+
+// open returns the weight file at path, opened once.
+func (r *weightFiles) open(path string) *weightFile {
+	if f := r.opened[path]; f != nil {
+		return f
+	}
+	f := &weightFile{}
+	r.opened[path] = f
+	if r.weights == nil {
+		f.err = fmt.Errorf("no weights were given; give a source of %s", path)
+		return f
+	}
+	if f.data, f.err = r.weights.ReadFile(path); f.err != nil {
+		return f
+	}
+	if r.copied { // compiling copies weights into the model, as on the hardware
+		f.data = slices.Clone(f.data)
+	}
+	f.File, f.err = blob.NewReader(bytes.NewReader(f.data), int64(len(f.data)), path)
+	return f
+}
+
+// kept is the entry of elements that Constants keep.
+func (w *Weight) kept(data []byte, stored bool) (e Entry, err error) {
+	n, ok := w.Type.Elements()
+	if need := (n*w.Type.DType.Bits() + 7) / 8; !ok || len(data) != need {
+		return e, &blob.Error{File: w.Path, Offset: int64(w.Offset), Err: blob.ErrSize,
+			Msg:  fmt.Sprintf("%d bytes where %v needs %d", len(data), w.Type, need),
+			Hint: "give the elements of the constant and nothing else"}
+	}
+	e.Kept = true
+	switch {
+	case stored:
+		e.Stored = data
+	case w.Type.DType.Size() == 0:
+		e.Data = element.Unpack(w.Type.DType, data, n)
+	default:
+		e.Data = data
+	}
+	return e, nil
 }
 
 // unpack gives each element below 8 bits a byte, once for each entry. Entries that share their bytes must not make a
@@ -56,8 +212,8 @@ func (f *weightFile) unpack(data []byte, at int64, t mil.Type) ([]byte, error) {
 	}
 	if f.expanded += n; f.expanded > 8*len(f.data) {
 		return nil, &blob.Error{Offset: at,
-			Msg: "entries of this file share their bytes and take more memory than all " +
-				"bits of the file", Hint: "write each entry once", Err: blob.ErrSize}
+			Msg:  "entries of this file share their bytes and take more memory than all bits of the file",
+			Hint: "write each entry once", Err: blob.ErrSize}
 	}
 	if f.unpacked == nil {
 		f.unpacked = map[packed][]byte{}
@@ -89,152 +245,28 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 	}
 	if climbs(path[0]) {
 		a.fail(b.Path.Pos, "name a file below @model_path, without ..",
-			"weights %s are not inside the model's directory",
-			path[0])
+			"weights %s are not inside the model's directory", path[0])
 		return nil
 	}
 	if a.survey {
 		return v
 	}
 	w := &Weight{Value: v, Type: m.Type, Path: path[0], Offset: uint64(offset[0]), Pos: b.Pos}
-	e, err := a.entry(w)
-	if err == nil {
-		v.Data, v.Stored = e.Data, e.Stored
-		w.Notes = e.Notes
-		for _, n := range w.Notes {
-			a.note(n)
-		}
+	e, err := a.files.entry(w, a.stored && packs(w.Type.DType))
+	for _, n := range e.Notes {
+		a.note(n)
 	}
-	if err != nil {
-		a.faults.Add(w.fault(err))
+	if w.Notes = e.Notes; err != nil {
+		a.faults.Add(w.Fault("", err))
 		return nil
 	}
-	v.weight = w
+	v.Data, v.Stored, v.weight = e.Data, e.Stored, w
 	a.graph.Weights = append(a.graph.Weights, w)
 	return v
 }
 
-// entry reads the elements of w, from a Constants if the weights are one, else from the file.
-func (a *analysis) entry(w *Weight) (e Entry, err error) {
-	if e, ok, err := constantOf(a.weights, w, a.stored && packs(w.Type.DType)); ok {
-		return e, err
-	}
-	f, err := a.open(w.Path)
-	if err != nil {
-		return e, err
-	}
-	e, err = f.entry(w, a.stored && packs(w.Type.DType))
-	e.Notes = f.warned(a.file, w)
-	return e, err
-}
-
 // packs reports whether AnalyzeStored leaves elements of a type packed.
 func packs(d mil.DType) bool { return d.Bits() >= 2 && d.Bits() < 8 }
-
-// entry is tensor, packed if stored.
-func (f *weightFile) entry(w *Weight, stored bool) (e Entry, err error) {
-	if !stored {
-		e.Data, err = f.tensor(w.Offset, w.Type)
-		return e, err
-	}
-	found, err := f.Find(w.Offset, w.Type)
-	if err != nil {
-		return e, err
-	}
-	end := found.DataOffset + found.Size
-	e.Stored = f.data[found.DataOffset:end:end]
-	return e, nil
-}
-
-// constantOf asks weights that are Constants for the elements of w. ok is false if the file has them.
-func constantOf(weights Weights, w *Weight, stored bool) (e Entry, ok bool, err error) {
-	c, ok := weights.(Constants)
-	if !ok {
-		return e, false, nil
-	}
-	data, err := c.Constant(w.Path, w.Offset, w.Type)
-	if errors.Is(err, fs.ErrNotExist) {
-		return e, false, nil
-	}
-	if err != nil {
-		return e, true, err
-	}
-	n, ok := w.Type.Elements()
-	if need := (n*w.Type.DType.Bits() + 7) / 8; !ok || len(data) != need {
-		return e, true, &blob.Error{File: w.Path, Offset: int64(w.Offset), Err: blob.ErrSize,
-			Msg:  fmt.Sprintf("%d bytes where %v needs %d", len(data), w.Type, need),
-			Hint: "give the elements of the constant and nothing else"}
-	}
-	e.Kept = true
-	switch {
-	case stored:
-		e.Stored = data
-	case w.Type.DType.Size() == 0:
-		e.Data = element.Unpack(w.Type.DType, data, n)
-	default:
-		e.Data = data
-	}
-	return e, true, nil
-}
-
-// warned returns the reader's new warnings as notes at the place of w.
-func (f *weightFile) warned(file string, w *Weight) []string {
-	var notes []string
-	for _, text := range f.Warnings()[f.noted:] {
-		notes = append(notes, fmt.Sprintf("%s:%s: weights %s: %s", file, w.Pos, w.Path, text))
-		f.noted++
-	}
-	return notes
-}
-
-// fault returns err as a fault at the place of w.
-func (w *Weight) fault(err error) *mil.Error {
-	msg, hint := "weights "+w.Path+": "+err.Error(), "check the path and the source of the weights"
-	if e := (*blob.Error)(nil); errors.As(err, &e) { // names the file and the fix itself
-		bare := *e
-		bare.Hint = ""
-		msg, hint = "weights "+bare.Error(), e.Hint
-	}
-	return &mil.Error{Pos: w.Pos, Msg: msg, Hint: hint, Err: err}
-}
-
-// Fault returns err, of reading the weight file of w, as a fault of the program called file at the place of w.
-func (w *Weight) Fault(file string, err error) *mil.Error {
-	f := w.fault(err)
-	f.File = file
-	return f
-}
-
-// open returns the weight file at path, opened once.
-func (a *analysis) open(path string) (*weightFile, error) {
-	if f := a.files[path]; f != nil {
-		return f, nil
-	}
-	if a.weights == nil {
-		return nil, fmt.Errorf("no weights were given; give a source of %s", path)
-	}
-	data, err := a.weights.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	// Compiling copies weights into the model, as on the hardware. The caller may
-	// change its bytes afterwards.
-	w, err := read(slices.Clone(data), path)
-	if err != nil {
-		return nil, err
-	}
-	a.files[path] = w
-	return w, nil
-}
-
-// read opens a weight file in memory.
-func read(data []byte, path string) (*weightFile, error) {
-	f, err := blob.NewReader(bytes.NewReader(data), int64(len(data)), path)
-	if err != nil {
-		return nil, err
-	}
-	return &weightFile{File: f, data: data}, nil
-}
 
 // climbs reports whether a path leads out of the directory that it starts from, with
 // slashes or, as on Windows, backslashes.
