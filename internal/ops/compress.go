@@ -102,8 +102,8 @@ func (c *Call) blocks(d mil.DType, shape []int) {
 // fits checks that each axis of shape is a multiple of the same axis of an argument, which has blocks of equal size.
 func (c *Call) fits(name string, shape, blocks []int) {
 	if len(blocks) != len(shape) || len(shape) == 0 {
-		c.refuse(name, "give a number of blocks for each axis", "%d axes for the %d of shape %v", len(blocks), len(shape),
-			shape)
+		c.refuse(name, "give a number of blocks for each axis", "%d axes for the %d of shape %v", len(blocks),
+			len(shape), shape)
 	}
 	for i, n := range shape {
 		if n%blocks[i] != 0 {

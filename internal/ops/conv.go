@@ -158,8 +158,8 @@ func (c *Call) steps(w *Window) (kind string) {
 	for i := range n {
 		s, d := w.Strides[i], w.Dilations[i]
 		if s < 1 || s > MaxElements || d < 1 || d > MaxElements || w.Kernel[i] < 1 {
-			c.refuse("", "strides, dilations and kernel sizes are at least 1", "stride %d, dilation %d, kernel %d", s, d,
-				w.Kernel[i])
+			c.refuse("", "strides, dilations and kernel sizes are at least 1", "stride %d, dilation %d, kernel %d", s,
+				d, w.Kernel[i])
 		}
 		if w.Kernel[i] > MaxElements/d {
 			c.refuse("", fmt.Sprintf("kernel and dilation together span at most %d elements", MaxElements),

@@ -181,8 +181,8 @@ func inferNonZero(c *Call) {
 	case c.failed():
 		return
 	case x.Data == nil:
-		c.refuse("x", "give a constant, or compute a mask with not_equal", "the shape of the result depends on values; "+
-			"engines need static shapes")
+		c.refuse("x", "give a constant, or compute a mask with not_equal",
+			"the shape of the result depends on values; engines need static shapes")
 	case x.Rank() == 0:
 		c.refuse("x", "a scalar has no axes; reshape it", "the index of a scalar is empty")
 	case x.Elements() > maxListed:

@@ -242,7 +242,8 @@ func (c *Call) movingSize(x *Value, size []int) {
 	c.sound()
 	for i, length := range x.Shape {
 		if size[i] < 1 || size[i] > length {
-			c.refuse("size", "give the size in numbers; -1 depends on begin", "%d on axis %d of x%v", size[i], i, x.Shape)
+			c.refuse("size", "give the size in numbers; -1 depends on begin", "%d on axis %d of x%v", size[i], i,
+				x.Shape)
 		}
 	}
 	n := x.Rank()
