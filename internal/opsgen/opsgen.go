@@ -10,12 +10,12 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// Methods returns the Go file of the methods of build.Func for the operators with a Doc. A method takes the tensors
+// Methods returns the Go file of the methods of build.Func for operators with a Doc. A method takes the tensors
 // and settings of its operator in the order of the table; reductions take an option too.
 func Methods() ([]byte, error) {
 	var b strings.Builder
-	b.WriteString("// Code generated from the table of package ops by go test -run Generated -update; DO NOT EDIT.\n\n" +
-		"package build\n\nimport \"github.com/anekit/anekit/ane/mil\"\n")
+	b.WriteString("// Code generated from the table of package ops by go test -run Generated -update; DO NOT EDIT." +
+		"\n\npackage build\n\nimport \"github.com/anekit/anekit/ane/mil\"\n")
 	for _, name := range ops.Names() {
 		if d := ops.Lookup(name); d != nil && d.Doc != "" {
 			b.WriteString(method(d))
