@@ -121,23 +121,23 @@ func counter(t testing.TB, e ane.Engine, name string) uint64 {
 func TestChainEqualsSingleRuns(t *testing.T) {
 	l := newLinks(t, Options{}, negation(), doubling(), negation(), doubling(), doubling())
 	l.fill(t, 3)
-	before, _ := Counts(l.engine)
+	before := l.engine.(*engine).traffic()
 	for _, v := range l.steps {
 		require.NoError(t, v.Evaluate(t.Context()))
 	}
-	singly, _ := Counts(l.engine)
+	singly := l.engine.(*engine).traffic()
 	want := l.outputs()
 	l.fill(t, 3)
 	require.NotEqual(t, want, l.outputs())
-	between, _ := Counts(l.engine)
+	between := l.engine.(*engine).traffic()
 	require.NoError(t, l.chain(t.Context()))
-	chained, _ := Counts(l.engine)
+	chained := l.engine.(*engine).traffic()
 	require.Equal(t, want, l.outputs())
 
-	require.EqualValues(t, len(l.steps), singly.Frames-before.Frames)
-	require.EqualValues(t, 1, chained.Frames-between.Frames, "one submission")
-	require.LessOrEqual(t, chained.Bytes-between.Bytes, int64(wire.HeaderSize+32+16*len(l.steps)))
-	require.LessOrEqual(t, chained.Received-between.Received, int64(wire.HeaderSize+32), "one completion")
+	require.EqualValues(t, len(l.steps), singly.FramesOut-before.FramesOut)
+	require.EqualValues(t, 1, chained.FramesOut-between.FramesOut, "one submission")
+	require.LessOrEqual(t, chained.BytesOut-between.BytesOut, uint64(wire.HeaderSize+32+16*len(l.steps)))
+	require.LessOrEqual(t, chained.BytesIn-between.BytesIn, uint64(wire.HeaderSize+32), "one completion")
 }
 
 // A request may be a step several times, and chains of the same programs may be in flight
@@ -320,14 +320,13 @@ func TestChainOutlivesItsBroker(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- l.chain(context.Background()) }()
 	running(t, l.engine)
-	s, err := l.engine.(*engine).session(t.Context())
+	s, err := l.engine.(*engine).link(t.Context())
 	require.NoError(t, err)
-	signal(t, s.proc.cmd.Process.Pid, unix.SIGKILL)
+	signal(t, s.child.cmd.Process.Pid, unix.SIGKILL)
 	require.ErrorIs(t, await.Value(t, done), ane.ErrLost)
 	l.steps = l.steps[:1]
 	require.NoError(t, l.chain(t.Context()))
-	c, _ := Counts(l.engine)
-	require.EqualValues(t, 1, c.Restarts())
+	require.Equal(t, 2, starts(l.engine))
 }
 
 // chainVariable has a test binary be the client of TestChainWhoseClientDies: the path of

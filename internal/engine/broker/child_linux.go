@@ -20,7 +20,7 @@ import (
 // other process it returns at once.
 func ServeChild() {
 	if v, set := os.LookupEnv(childVariable); set {
-		os.Exit(child(v))
+		os.Exit(serveChild(v))
 	}
 	fact.served.Store(true)
 }
@@ -37,8 +37,8 @@ var errNotServed error = &ane.Error{Op: "open", Engine: Name, Err: ane.ErrUnavai
 	Hint: "call engine.ServeChild() first in main (in tests: in TestMain), or start `ane-roundtrip broker` " +
 		"and pass its socket to engine.BrokerPath"}
 
-// child runs a private broker from start to end and returns its exit status.
-func child(socket string) int {
+// serveChild runs a private broker from start to end and returns its exit status.
+func serveChild(socket string) int {
 	config := configured(os.Getenv)
 	for _, v := range variables() {
 		if err := os.Unsetenv(v); err != nil {

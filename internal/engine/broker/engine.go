@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
 // engine is a client of one broker after the other.
@@ -20,144 +23,148 @@ type engine struct {
 
 	shelf shelf // of weights that programs share
 
-	mu       sync.Mutex
-	now      *session // the newest
-	sessions []*session
-	attempt  *attempt // that is being made
-	pace     pace
-	counters Counters // of sessions that are buried
-	closed   bool
+	// turn holds a token while a broker is reached. It guards pace and failure.
+	turn    chan struct{}
+	pace    pace
+	failure error // of giving back the links before now
+
+	now    atomic.Pointer[link] // nil while there is none
+	mu     sync.Mutex           // guards what follows, and the end of a link for those who count
+	starts int
+	past   wire.Traffic // of the links before now
 }
 
-// attempt is one try to get a session, for all callers that wait for one.
-type attempt struct {
-	done    chan struct{} // closed when the rest is set
-	session *session
-	err     error
+// Open starts a private broker, or connects to the shared one of o.Path. The
+// Engine is used as every other; its Close ends a private broker. What it sends
+// and keeps:
+//
+//   - of each Block the descriptor, once, when it is bound first;
+//   - of a program a copy of its text and of the weight files that it names, in
+//     memfds which the broker reads and which stay until the Executable is closed;
+//     programs share the copy of a file of 64 KiB or more;
+//   - of tensors nothing.
+//
+// The error matches ane.ErrUnavailable and says why and what to do, or
+// ane.ErrDeadline when ctx ended first.
+func Open(ctx context.Context, o Options) (ane.Engine, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, ane.Deadline("open", Name, joinCause(ctx))
+	}
+	e := &engine{options: o.settled(), turn: make(chan struct{}, 1), shelf: shelf{limit: wire.MaxUpload}}
+	e.life, e.stop = context.WithCancel(context.Background())
+	l, err := e.link(ctx)
+	if err != nil {
+		return nil, errors.Join(failed(ctx, "open", o.Path, err), e.Close())
+	}
+	e.info = e.describe(l)
+	return e, nil
 }
 
 // Info implements ane.Engine.
 func (e *engine) Info() ane.Info { return e.info }
 
-// Counts returns the counters of an Engine that Open returned; ok is false for
-// any other engine.
-func Counts(x ane.Engine) (c Counters, ok bool) {
-	e, ok := x.(*engine)
-	if !ok {
-		return Counters{}, false
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.sweep()
-	c = e.counters
-	for _, s := range e.sessions {
-		c.add(s)
-	}
-	return c, true
+// describe is the engine that answers a link.
+func (e *engine) describe(l *link) ane.Info {
+	h := &l.hello
+	return ane.Info{Name: Name, Chip: h.Chip, OSBuild: h.OSBuild, Numerics: h.Numerics, Offsets: h.Offsets,
+		Sharing: "each surface is mapped by its descriptor in the broker's process"}
 }
 
-// add counts what went over the session.
-func (c *Counters) add(s *session) {
-	t := s.traffic()
-	c.Frames += int64(t.FramesOut)
-	c.Bytes += int64(t.BytesOut)
-	c.Received += int64(t.BytesIn)
-	if s.lostItself() {
-		c.Lost++
+// link returns the connection to the broker. When there is none, one attempt is made for all callers, and goes on when
+// they stop waiting.
+func (e *engine) link(ctx context.Context) (*link, error) {
+	if l := e.live(); l != nil {
+		return l, nil
 	}
+	if err := enter(ctx, e.turn); err != nil {
+		return nil, err
+	}
+	return outlast(ctx, func() (*link, error) {
+		l, report, err := e.replace()
+		<-e.turn
+		report() // a handler may call the engine
+		return l, err
+	}, nil)
 }
 
-// sweep forgets the sessions that are buried. The caller holds mu.
-func (e *engine) sweep() {
-	kept := e.sessions[:0]
-	for _, s := range e.sessions {
-		select {
-		case <-s.buried:
-			e.counters.add(s)
-		default:
-			kept = append(kept, s)
-		}
+// live is the present link, nil if it is over.
+func (e *engine) live() *link {
+	if l := e.now.Load(); l != nil && !l.over.Load() {
+		return l
 	}
-	clear(e.sessions[len(kept):])
-	e.sessions = kept
+	return nil
 }
 
-// session returns the connection to the broker. When there is none, one attempt
-// is made for all callers, and goes on when they stop waiting.
-func (e *engine) session(ctx context.Context) (*session, error) {
-	e.mu.Lock()
-	switch {
-	case e.closed:
-		e.mu.Unlock()
-		return nil, notSent(errEngineClosed)
-	case e.now != nil && !e.now.over.Load():
-		defer e.mu.Unlock()
-		return e.now, nil
+// replace reaches a broker, in turn, unless another caller has. It ends within Options.Patience after the pause that
+// is due, and at once when the engine closes.
+func (e *engine) replace() (l *link, report func(), err error) {
+	report = func() {}
+	switch l := e.live(); {
+	case e.life.Err() != nil:
+		return nil, report, notSent(errEngineClosed)
+	case l != nil:
+		return l, report, nil
 	}
-	a := e.attempt
-	if a == nil {
-		if err := e.pace.refusal(time.Now()); err != nil {
-			e.mu.Unlock()
-			return nil, err
-		}
-		a = &attempt{done: make(chan struct{})}
-		e.attempt = a
-		go e.try(a, e.pace.take(time.Now()))
+	if err := e.pace.refusal(time.Now()); err != nil {
+		return nil, report, err
 	}
-	e.mu.Unlock()
 	select {
-	case <-a.done:
-		return a.session, a.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-// try makes the attempt after a pause. It ends within Options.Patience after
-// that, and at once when the engine closes.
-func (e *engine) try(a *attempt, pause time.Duration) {
-	t := time.NewTimer(pause)
-	select {
-	case <-t.C:
+	case <-time.After(e.pace.take(time.Now())):
 	case <-e.life.Done():
-		t.Stop()
+		return nil, report, notSent(errEngineClosed)
 	}
-	ctx, cancel := e.patient(e.life)
+	e.retire()
+	ctx, cancel := e.patientWithin(e.life)
 	defer cancel()
-	a.session, a.err = e.reach(ctx)
-
-	starts := int64(0)
-	defer func() { e.report(starts, a.err) }() // after mu is free: a handler may call the engine
+	l, err = e.reach(ctx)
+	e.pace.ended(time.Now(), err)
+	log, path := e.options.Logger, e.options.Path
+	if err != nil {
+		return nil, func() { log.Warn("broker not reached", "path", path, "error", err) }, err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	defer close(a.done)
-	e.attempt = nil
-	e.pace.ended(time.Now(), a.err)
-	if a.err != nil {
+	e.now.Store(l)
+	e.starts++
+	if starts := e.starts; starts > 1 {
+		return l, func() { log.Warn("broker lost and replaced", "path", path, "starts", starts) }, nil
+	}
+	return l, func() { log.Info("broker reached", "path", path) }, nil
+}
+
+// retire waits until a link that is over has given everything back, in turn.
+func (e *engine) retire() {
+	l := e.now.Load()
+	if l == nil {
 		return
 	}
-	e.sweep()
-	e.counters.Starts++
-	starts = e.counters.Starts
-	e.now = a.session
-	e.sessions = append(e.sessions, a.session)
+	<-l.buried
+	e.failure = errors.Join(e.failure, l.failure)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.past = e.past.Plus(l.traffic())
+	e.now.Store(nil)
 }
 
-// report logs how an attempt went.
-func (e *engine) report(starts int64, err error) {
-	switch log := e.options.Logger; {
-	case errors.Is(err, errEngineClosed):
-	case err != nil:
-		log.Warn("broker not reached", "path", e.options.Path, "error", err)
-	case starts > 1:
-		log.Warn("broker lost and replaced", "path", e.options.Path, "starts", starts)
-	default:
-		log.Info("broker reached", "path", e.options.Path)
+// traffic counts what went over all links.
+func (e *engine) traffic() wire.Traffic {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if l := e.now.Load(); l != nil {
+		return e.past.Plus(l.traffic())
 	}
+	return e.past
 }
 
-// patient is ctx with the end that calls without a context have.
-func (e *engine) patient(ctx context.Context) (context.Context, context.CancelFunc) {
+// patient is a context with the end that calls without one have.
+func (e *engine) patient() (context.Context, context.CancelFunc) {
+	return e.patientWithin(context.Background())
+}
+
+func (e *engine) patientWithin(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, e.options.Patience,
 		fmt.Errorf("no answer from the broker within %v, it may be frozen", e.options.Patience))
 }
@@ -165,24 +172,95 @@ func (e *engine) patient(ctx context.Context) (context.Context, context.CancelFu
 // Close implements ane.Engine. It ends a private broker and waits until it is
 // gone; the connection to a shared one is closed.
 func (e *engine) Close() error {
-	e.mu.Lock()
-	e.closed = true
-	a := e.attempt
-	e.mu.Unlock()
 	e.stop()
-	if a != nil {
-		<-a.done
+	e.turn <- struct{}{}
+	defer func() { <-e.turn }()
+	if l := e.now.Load(); l != nil {
+		l.close(errEngineClosed, e.options.Patience)
 	}
-	e.mu.Lock()
-	all := e.sessions
-	e.mu.Unlock()
-	var errs []error
-	for _, s := range all {
-		s.close(errEngineClosed, e.options.Patience)
-		<-s.buried
-		if s.failure != nil {
-			errs = append(errs, &ane.Error{Op: "close", Engine: Name, Err: ane.Because(ane.ErrEngine, s.failure)})
+	e.retire()
+	if e.failure == nil {
+		return nil
+	}
+	return &ane.Error{Op: "close", Engine: Name, Err: ane.Because(ane.ErrEngine, e.failure)}
+}
+
+// reach starts or finds a broker and has it greet.
+func (e *engine) reach(ctx context.Context) (*link, error) {
+	if err := Probe(); err != nil {
+		return nil, unreachable("open", e.options.Path, err)
+	}
+	bell, memory, err := wire.NewBell()
+	if err != nil {
+		return nil, unreachable("open", e.options.Path, err)
+	}
+	defer memory.Close()
+	conn, c, err := e.connect(ctx)
+	if err != nil {
+		return nil, errors.Join(unreachable("open", e.options.Path, err), bell.Close())
+	}
+	l := newLink(conn, c, bell)
+	if err := e.greet(ctx, l, int(memory.Fd())); err != nil {
+		l.close(err, 0)
+		<-l.buried
+		return nil, err
+	}
+	return l, nil
+}
+
+// connect starts or finds a broker.
+func (e *engine) connect(ctx context.Context) (conn *wire.Conn, c *child, err error) {
+	fd := -1
+	if e.options.Path == "" {
+		c, fd, err = startChild(ctx, e.options)
+	} else {
+		fd, err = dial(ctx, e.options.Path)
+	}
+	if err == nil {
+		conn, err = newConn(fd)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, c.stop(0))
+	}
+	return conn, c, nil
+}
+
+// greet is the first exchange. A broker that comes later has to be like the first,
+// which receipts speak of.
+func (e *engine) greet(ctx context.Context, l *link, bell int) error {
+	exe, _ := os.Executable() // only for logs
+	hello := &wire.Hello{Version: wire.Version, Tier: e.options.Tier, Numerics: uint32(e.options.Numerics),
+		Executable: exe}
+	reply, err := outlast(ctx, func() (reply wire.HelloReply, err error) {
+		err = l.ask(wire.KindHello, hello, &reply, bell)
+		return reply, err
+	}, nil)
+	path := e.options.Path
+	fault := &ane.Error{Op: "open", Engine: Name, Name: path}
+	switch {
+	case gone(err):
+		ended, _ := errors.AsType[*wire.Error](err)
+		return unreachable("open", path, fmt.Errorf("it ended before it greeted: %w", ended.Cause))
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded): // or another program listens in its place
+		fault.Err, fault.Hint = ane.Because(ane.ErrUnavailable, context.Cause(ctx)),
+			"end its process and open the engine again"
+		if path != "" {
+			fault.Hint = "end the process that listens there, or name the socket of another broker"
 		}
+		return fault
+	case err != nil:
+		return failed(ctx, "open", path, err)
+	case reply.Version != wire.Version:
+		return unreachable("open", path,
+			fmt.Errorf("the broker speaks version %d, this program version %d", reply.Version, wire.Version))
 	}
-	return errors.Join(errs...)
+	l.hello = reply
+	l.queue = make(chan struct{}, max(int(reply.Limits.Queued), 1))
+	if now := e.describe(l); e.info != (ane.Info{}) && now != e.info {
+		fault.Err = ane.Because(ane.ErrUnavailable, errors.New("the broker is not the one from before"))
+		fault.Detail = fmt.Sprintf("%+v, before %+v", now, e.info)
+		fault.Hint = "close the engine and open it again"
+		return fault
+	}
+	return nil
 }

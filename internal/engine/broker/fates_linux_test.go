@@ -116,10 +116,7 @@ func testFates(t *testing.T, newFake func(*testing.T) *fake) {
 				f.on(0, work)
 				require.NoError(t, life(t.Context(), e), "after %v", k)
 			}
-			c, ok := Counts(e)
-			require.True(t, ok)
-			require.EqualValues(t, len(stages), c.Restarts())
-			require.EqualValues(t, len(stages), c.Lost)
+			require.Equal(t, 1+len(stages), starts(e))
 		})
 	}
 }
@@ -136,8 +133,7 @@ func testRefusals(t *testing.T, newFake func(*testing.T) *fake) {
 		require.ErrorIs(t, life(t.Context(), e), ane.ErrExhausted, k)
 		f.on(0, work)
 	}
-	c, _ := Counts(e)
-	require.EqualValues(t, 1, c.Starts)
+	require.Equal(t, 1, starts(e))
 	require.NoError(t, e.Close())
 }
 

@@ -18,122 +18,94 @@ type invocation struct {
 
 	// busy holds a token while a run is in flight, even after its caller has stopped
 	// waiting. It guards what follows.
-	busy     chan struct{}
-	at       *session // where the request is bound
-	loads    int64    // exec.loads when it was
-	bound    wire.Bound
-	surfaces []*surface
-	call     *call
-	evaluate wire.Evaluate
-	done     wire.Done
-	payload  []byte
-	qos      uint32 // 0 for that of Load
+	busy    chan struct{}
+	at      *link // where the request is bound
+	loads   int64 // exec.loads when it was
+	request uint32
+	exports []*export
+	alone   evaluation
+	qos     uint32 // 0 for that of Load
 
 	closed atomic.Bool
 }
 
 // Prepare implements ane.Executable.
 func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
-	v := &invocation{exec: x, tensors: slices.Concat(in, out), inputs: len(in), busy: make(chan struct{}, 1),
-		call: newCall()}
-	ctx, cancel := x.engine.patient(context.Background())
+	v := &invocation{exec: x, tensors: slices.Concat(in, out), inputs: len(in), busy: make(chan struct{}, 1)}
+	self := []*invocation{v}
+	v.alone = evaluation{op: "evaluate", name: x.file(), steps: self, requests: self, pending: newPending()}
+	ctx, cancel := x.engine.patient()
 	defer cancel()
-	if err := v.ready(ctx); err != nil {
-		v.unbind()
-		return nil, failed(ctx, "bind", x.upload.request.File, err)
+	v.busy <- struct{}{}
+	err := retry(func() error { return v.alone.bind(ctx) })
+	if !isInFlight(err) {
+		<-v.busy
+	}
+	if err != nil {
+		go v.Close() // once the broker has answered
+		return nil, failed(ctx, "bind", x.file(), err)
 	}
 	return v, nil
 }
 
-// ready makes sure that the request is bound at the present broker.
-func (v *invocation) ready(ctx context.Context) error {
-	if v.at != nil && !v.at.over.Load() && v.loads == v.exec.loads.Load() {
-		return nil
-	}
-	return retry(func() error {
-		s, program, loads, err := v.exec.place(ctx)
-		if err != nil {
-			return err
-		}
-		if s == v.at { // unloaded and loaded since, which a request survives
-			v.loads = loads
-			return nil
-		}
-		return v.bind(ctx, s, program, loads)
-	})
+// Evaluate implements ane.Invocation. When ctx ends first, the broker gets a
+// Cancel, and the Blocks stay held until it has ended the run.
+func (v *invocation) Evaluate(ctx context.Context) error { return v.alone.evaluate(ctx) }
+
+// bound reports whether the request is bound at the present broker, to the program as it is loaded.
+func (v *invocation) bound() bool {
+	return v.at != nil && !v.at.over.Load() && v.loads == v.exec.loads.Load()
 }
 
-// bind makes the surfaces known and the request.
-func (v *invocation) bind(ctx context.Context, s *session, program uint32, loads int64) (err error) {
-	v.unbind()
-	request := wire.Bind{Program: program}
+// bind binds the request at the present broker.
+func (v *invocation) bind(ctx context.Context) error {
+	if v.bound() {
+		return nil
+	}
+	p, err := v.exec.ready(ctx)
+	if err != nil {
+		return err
+	}
+	if p.link == v.at { // unloaded and loaded since, which a request survives
+		v.loads = p.loads
+		return nil
+	}
+	_ = v.unbind() // its broker has gone
+	request := wire.Bind{Program: p.program}
+	var exports []*export
 	for i, t := range v.tensors {
-		f, err := s.attach(ctx, t.Block())
+		x, err := p.link.export(t.Block())
 		if err != nil {
-			s.detach(v.surfaces)
-			v.surfaces = nil
+			p.link.release(exports)
 			return err
 		}
-		v.surfaces = append(v.surfaces, f)
-		p := wire.Port{Surface: f.token, Offset: uint64(t.Offset())}
+		exports = append(exports, x)
+		port := wire.Port{Surface: x.token, Offset: uint64(t.Offset())}
 		if i < v.inputs {
-			request.In = append(request.In, p)
+			request.In = append(request.In, port)
 		} else {
-			request.Out = append(request.Out, p)
+			request.Out = append(request.Out, port)
 		}
 	}
 	var reply wire.Bound
-	surfaces := v.surfaces
-	late := func(c *call) {
-		if c.answer(wire.KindBind, &reply) == nil {
-			s.post(wire.KindUnbind, &wire.Unbind{Request: reply.Request})
-		}
-		s.detach(surfaces)
+	if err := p.link.ask(wire.KindBind, &request, &reply); err != nil {
+		p.link.release(exports)
+		return err
 	}
-	err = s.ask(ctx, wire.KindBind, &request, &reply, late)
-	switch {
-	case err == nil:
-		v.at, v.loads, v.bound = s, loads, reply
-		return nil
-	case !isInFlight(err):
-		s.detach(surfaces)
-	}
-	v.surfaces = nil
-	return err
+	v.at, v.loads, v.request, v.exports = p.link, p.loads, reply.Request, exports
+	return nil
 }
 
-// detach counts one request less on each surface.
-func (s *session) detach(surfaces []*surface) {
-	for _, f := range surfaces {
-		s.release(f)
-	}
-}
-
-// unbind has the broker free the request, without waiting for it.
-func (v *invocation) unbind() {
-	if v.at != nil {
-		v.at.post(wire.KindUnbind, &wire.Unbind{Request: v.bound.Request})
-		v.at.detach(v.surfaces)
-		v.at, v.surfaces = nil, nil
-	}
-}
-
-// dismiss frees the request at the broker and waits until it has.
-func (v *invocation) dismiss() error {
-	s := v.at
-	if s == nil || s.over.Load() {
+// unbind frees the request at the broker.
+func (v *invocation) unbind() error {
+	l := v.at
+	if l == nil {
 		return nil
 	}
-	surfaces := v.surfaces
-	v.at, v.surfaces = nil, nil
-	defer s.detach(surfaces)
-	ctx, cancel := v.exec.engine.patient(context.Background())
-	defer cancel()
-	err := s.ask(ctx, wire.KindUnbind, &wire.Unbind{Request: v.bound.Request}, &wire.Empty{}, nil)
-	if gone(err) {
-		return nil
-	}
-	return failed(ctx, "close", v.exec.upload.request.File, err)
+	v.at = nil
+	err := l.ask(wire.KindUnbind, &wire.Unbind{Request: v.request}, &wire.Empty{})
+	l.release(v.exports)
+	return undone(err)
 }
 
 // Close implements ane.Invocation. It waits for a run that was given up, so that afterwards no run writes to the Blocks
@@ -142,25 +114,19 @@ func (v *invocation) Close() error {
 	if v.closed.Swap(true) {
 		return nil
 	}
-	ctx, cancel := v.exec.engine.patient(context.Background())
+	ctx, cancel := v.exec.engine.patient()
 	defer cancel()
+	unbind := func() (none, error) {
+		defer func() { <-v.busy }()
+		return none{}, v.unbind()
+	}
 	if enter(ctx, v.busy) != nil {
+		go func() {
+			v.busy <- struct{}{}
+			_, _ = unbind() // no caller waits
+		}()
 		return nil
 	}
-	defer func() { <-v.busy }()
-	return v.dismiss()
-}
-
-// yield gives the turn back, and frees the request if it was closed during the run.
-func (v *invocation) yield() {
-	<-v.busy
-	if !v.closed.Load() {
-		return
-	}
-	select {
-	case v.busy <- struct{}{}:
-		v.unbind()
-		<-v.busy
-	default:
-	}
+	_, err := outlast(ctx, unbind, nil)
+	return failed(ctx, "close", v.exec.file(), err)
 }

@@ -46,11 +46,11 @@ func ends(t *testing.T, pid int) {
 }
 
 // runs waits until the broker of a session has a request in its engine.
-func runs(t *testing.T, s *session) {
+func runs(t *testing.T, s *link) {
 	t.Helper()
 	await.Until(t, "a request runs", func() bool {
 		var stats wire.Stats
-		require.NoError(t, s.ask(t.Context(), wire.KindStats, &wire.Empty{}, &stats, nil))
+		require.NoError(t, s.ask(wire.KindStats, &wire.Empty{}, &stats))
 		return slices.Contains(stats.Counters, wire.Counter{Name: "requests running", Value: 1})
 	})
 }
@@ -73,17 +73,16 @@ func TestKilledWhileIdle(t *testing.T) {
 		r.negates(t, float32(i+1)) // bound again, on the same memory
 		require.NotEqual(t, pid, r.pid(t))
 	}
-	require.EqualValues(t, 5, r.counts().Restarts())
-	require.EqualValues(t, 5, r.counts().Lost)
+	require.Equal(t, 6, starts(r.engine))
 }
 
 func TestKilledInEvaluate(t *testing.T) {
 	r := newRig(t, Options{}, endless())
-	s := r.session(t)
+	s := r.link(t)
 	done := make(chan error, 1)
 	go func() { done <- r.run(context.Background()) }()
 	runs(t, s)
-	signal(t, s.proc.cmd.Process.Pid, unix.SIGKILL)
+	signal(t, s.child.cmd.Process.Pid, unix.SIGKILL)
 	require.ErrorIs(t, await.Value(t, done), ane.ErrLost)
 }
 
@@ -95,9 +94,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	require.NoError(t, err)
 	lost := 0
 	for i := range rounds {
-		s, err := e.(*engine).session(t.Context())
+		s, err := e.(*engine).link(t.Context())
 		require.NoError(t, err)
-		pid := s.proc.cmd.Process.Pid
+		pid := s.child.cmd.Process.Pid
 		time.AfterFunc(time.Duration(i)*300*time.Microsecond, func() { _ = unix.Kill(pid, unix.SIGKILL) })
 		for !s.over.Load() {
 			if err := life(t.Context(), e); err != nil {
@@ -155,7 +154,7 @@ func TestKilledUnderStorm(t *testing.T) {
 	await.Until(t, "every goroutine goes on", func() bool { return good.Load() > before+goroutines })
 	stop.Store(true)
 	wg.Wait()
-	require.EqualValues(t, kills, r.counts().Restarts())
+	require.Equal(t, 1+kills, starts(r.engine))
 	t.Logf("%d runs, %d lost", good.Load(), bad.Load())
 }
 
@@ -193,7 +192,7 @@ func TestCloseWaitsForCanceledRuns(t *testing.T) {
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := q.EvaluateAsync(ctx)
-		runs(t, r.session(t))
+		runs(t, r.link(t))
 		cancel()
 		require.ErrorIs(t, await.Value(t, done).Err, ane.ErrDeadline)
 		require.NoError(t, q.Close())
@@ -211,8 +210,8 @@ func TestCancelHoldsBlocks(t *testing.T) {
 	in, out := memory(t, r.in.Layout()), memory(t, r.out.Layout())
 	q, err := r.bind(in, out)
 	require.NoError(t, err)
-	s := r.session(t)
-	pid := s.proc.cmd.Process.Pid
+	s := r.link(t)
+	pid := s.child.cmd.Process.Pid
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
@@ -242,11 +241,11 @@ func TestCloseFrozen(t *testing.T) {
 	e, err := Open(t.Context(), Options{})
 	require.NoError(t, err)
 	impatient(e, 50*time.Millisecond)
-	s, err := e.(*engine).session(t.Context())
+	s, err := e.(*engine).link(t.Context())
 	require.NoError(t, err)
-	signal(t, s.proc.cmd.Process.Pid, unix.SIGSTOP)
+	signal(t, s.child.cmd.Process.Pid, unix.SIGSTOP)
 	require.NoError(t, await.Done(t, e.Close))
-	require.False(t, lives(s.proc.cmd.Process.Pid))
+	require.False(t, lives(s.child.cmd.Process.Pid))
 }
 
 // Everything may be closed in any order.
@@ -337,8 +336,7 @@ func TestOutlivesThread(t *testing.T) {
 		return err != nil || id == os.Getpid() // the first thread never ends
 	})
 	require.NoError(t, life(t.Context(), e))
-	c, _ := Counts(e)
-	require.Zero(t, c.Restarts())
+	require.Equal(t, 1, starts(e))
 	require.NoError(t, e.Close())
 }
 
@@ -387,7 +385,7 @@ func TestStartIsGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(tooLong)
 	before := len(open())
-	_, _, err := startProcess(ctx, Options{})
+	_, _, err := startChild(ctx, Options{})
 	require.ErrorIs(t, err, tooLong)
 	await.Until(t, "a process that started all the same ends",
 		func() bool { return len(children()) == 0 && len(open()) <= before })

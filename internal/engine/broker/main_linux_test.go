@@ -43,11 +43,11 @@ func patientClient() error {
 	if err != nil {
 		return err
 	}
-	s, err := e.(*engine).session(context.Background())
+	s, err := e.(*engine).link(context.Background())
 	if err != nil {
 		return err
 	}
-	fmt.Println(s.proc.cmd.Process.Pid)
+	fmt.Println(s.child.cmd.Process.Pid)
 	_, _ = io.Copy(io.Discard, os.Stdin) // the test holds the other end
 	return e.Close()
 }

@@ -10,8 +10,10 @@ import (
 // Purge implements ane.Keeper.
 func (e *engine) Purge(ctx context.Context) (programs int, bytes int64, err error) {
 	var reply wire.Purged
-	err = e.tell(ctx, "purge", wire.KindPurge, &wire.Purge{}, &reply)
-	return int(reply.Programs), int64(reply.Bytes), err
+	if err := e.tell(ctx, "purge", wire.KindPurge, &wire.Purge{}, &reply); err != nil {
+		return 0, 0, err
+	}
+	return int(reply.Programs), int64(reply.Bytes), nil
 }
 
 // Counters implements ane.Keeper.
@@ -20,7 +22,7 @@ func (e *engine) Counters(ctx context.Context) (map[string]uint64, error) {
 	if err := e.tell(ctx, "counters", wire.KindStats, &wire.Empty{}, &reply); err != nil {
 		return nil, err
 	}
-	return (*counters)(&reply).named(), nil
+	return named(&reply), nil
 }
 
 // tell asks the present broker about itself.
@@ -28,33 +30,35 @@ func (e *engine) tell(ctx context.Context, op string, k wire.Kind, request, repl
 	if ctx.Err() != nil {
 		return ane.Deadline(op, Name, joinCause(ctx))
 	}
-	ctx, cancel := e.patient(ctx)
+	ctx, cancel := e.patientWithin(ctx)
 	defer cancel()
-	err := retry(func() error {
-		s, err := e.session(ctx)
-		if err != nil {
-			return err
-		}
-		return s.ask(ctx, k, request, reply, nil)
-	})
-	return failed(ctx, op, e.options.Path, settled(err))
+	_, err := outlast(ctx, func() (none, error) {
+		return none{}, retry(func() error {
+			l, err := e.link(ctx)
+			if err != nil {
+				return err
+			}
+			return l.ask(k, request, reply)
+		})
+	}, nil)
+	return failed(ctx, op, e.options.Path, err)
 }
 
 // SetQoS implements ane.Prioritizer: it is the place of the runs in the broker's queue.
 func (v *invocation) SetQoS(q ane.QoS) error {
-	ctx, cancel := v.exec.engine.patient(context.Background())
+	ctx, cancel := v.exec.engine.patient()
 	defer cancel()
 	if err := enter(ctx, v.busy); err != nil { // a run that was given up
-		return failed(ctx, "qos", v.exec.upload.request.File, err)
+		return failed(ctx, "qos", v.exec.file(), err)
 	}
 	v.qos = uint32(q)
-	v.yield()
+	<-v.busy
 	return nil
 }
 
 // Traffic implements ane.Metered: bytes over all connections of the engine, headers
 // included.
 func (e *engine) Traffic() (sent, received int64, ok bool) {
-	c, ok := Counts(e)
-	return c.Bytes, c.Received, ok
+	t := e.traffic()
+	return int64(t.BytesOut), int64(t.BytesIn), true
 }

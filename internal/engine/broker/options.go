@@ -2,7 +2,9 @@ package broker
 
 import (
 	"log/slog"
+	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/anekit/anekit/internal/numerics"
@@ -39,18 +41,15 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Counters are facts about one Engine's connections.
-type Counters struct {
-	Starts int64 // private processes started, or connections made to a shared broker
-	Lost   int64 // connections that ended before Close
-	Frames int64 // sent
-	Bytes  int64 // sent, headers included
-
-	Received int64 // bytes, likewise
+// DefaultPath is where a shared broker listens by default:
+// anekit/broker.sock in the folder that the system keeps for running programs of
+// this user, or in a folder of this user's in the one for temporary files.
+func DefaultPath() string {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "anekit", "broker.sock")
+	}
+	return filepath.Join("/tmp", "anekit-"+strconv.Itoa(os.Getuid()), "broker.sock")
 }
-
-// Restarts is how often a broker that was lost has been replaced.
-func (c Counters) Restarts() int64 { return max(c.Starts-1, 0) }
 
 // settled returns o with the defaults in place.
 func (o Options) settled() Options {

@@ -8,14 +8,14 @@ import "github.com/anekit/anekit/internal/procmem"
 func (v *invocation) Peer() (pid int, inputs, outputs []uintptr) {
 	select {
 	case v.busy <- struct{}{}:
-		defer v.yield()
+		defer func() { <-v.busy }()
 	default:
 		return 0, nil, nil
 	}
 	if v.closed.Load() || v.at == nil || v.at.over.Load() {
 		return 0, nil, nil
 	}
-	pid = int(v.bound.PID)
+	pid = int(v.at.hello.PID)
 	all := make([]uintptr, len(v.tensors))
 	for i, t := range v.tensors {
 		address, err := procmem.Elsewhere(pid, uint64(t.Block().Address()))

@@ -142,17 +142,20 @@ func (r *rig) negate(ctx context.Context, n float32) error {
 	return nil
 }
 
-// session is the present session of the engine.
-func (r *rig) session(t testing.TB) *session {
-	s, err := r.engine.(*engine).session(t.Context())
+// link is the present link of the engine.
+func (r *rig) link(t testing.TB) *link {
+	s, err := r.engine.(*engine).link(t.Context())
 	require.NoError(t, err)
 	return s
 }
 
 // pid is the process that the request runs in.
-func (r *rig) pid(t testing.TB) int { return r.session(t).proc.cmd.Process.Pid }
+func (r *rig) pid(t testing.TB) int { return r.link(t).child.cmd.Process.Pid }
 
-func (r *rig) counts() Counters {
-	c, _ := Counts(r.engine)
-	return c
+// starts is how often the engine has reached a broker.
+func starts(e ane.Engine) int {
+	x := e.(*engine)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.starts
 }

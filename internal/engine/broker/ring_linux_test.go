@@ -4,6 +4,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -23,15 +24,12 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// belled is a session whose broker is the test: it has the other ends, and the memory of
+// belled is a link whose broker is the test: it has the other ends, and the memory of
 // the bell, whose first half is the client's box.
-func belled(t *testing.T) (s *session, conn *wire.Conn, bell *wire.Bell, mem []byte) {
+func belled(t *testing.T) (l *link, conn *wire.Conn, bell *wire.Bell, mem []byte) {
 	here, conn, err := wiretest.Pair()
 	require.NoError(t, err)
-	fd := -1
-	require.NoError(t, here.Control(func(n int) error { fd = n; return nil }))
 	require.NoError(t, here.SetPatience(slice))
-	s = newSession(here, fd, nil)
 	own, memory, err := wire.NewBell()
 	require.NoError(t, err)
 	bell, err = wire.OpenBell(int(memory.Fd()))
@@ -41,17 +39,20 @@ func belled(t *testing.T) (s *session, conn *wire.Conn, bell *wire.Bell, mem []b
 	mem, err = unix.Mmap(int(memory.Fd()), 0, int(info.Size()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	require.NoError(t, err)
 	require.NoError(t, memory.Close())
-	s.hello.Bell = true
-	s.install(own, s.hello.Bell)
+	l = newLink(here, nil, own)
+	l.hello.Bell = true
 	t.Cleanup(func() {
-		s.close(errEngineClosed, 0)
-		<-s.buried
+		l.close(errEngineClosed, 0)
+		<-l.buried
 		require.NoError(t, conn.Close())
 		require.NoError(t, bell.Close())
 		require.NoError(t, unix.Munmap(mem))
 	})
-	return s, conn, bell, mem
+	return l, conn, bell, mem
 }
+
+// errGone is why tests end a link.
+var errGone = errors.New("the broker's process has ended")
 
 // next takes the next frame that was rung.
 func next(t *testing.T, b *wire.Bell) wire.Frame {
@@ -68,34 +69,37 @@ func next(t *testing.T, b *wire.Bell) wire.Frame {
 }
 
 // rung rings as soon as the bell is free, and tells how it ended.
-func rung(ctx context.Context, s *session, c *call) <-chan error {
+func rung(ctx context.Context, l *link, p *pending) <-chan error {
 	done := make(chan error, 1)
 	go func() {
-		for !s.bell.take() {
+		for !l.ringing.TryLock() {
 			select {
-			case <-s.buried: // it never is again
+			case <-l.buried: // it never is again
 				done <- notSent(errEngineClosed)
 				return
 			default:
 			}
 		}
-		done <- s.ring(ctx, c, wire.KindEvaluate, nil)
+		err := l.ring(p, wire.Frame{Kind: wire.KindEvaluate})
+		if err == nil {
+			err = l.await(ctx, p)
+		}
+		done <- err
 	}()
 	return done
 }
 
-// While a session ends, the next caller at the bell does not make it look as if the call
+func unsent(err error) bool { return errors.Is(err, wire.Unsent) }
+
+// While a link ends, the next caller at the bell does not make it look as if the request
 // before had not been seen: that would be made a second time.
-func TestSeenCallsAreNotMadeAgain(t *testing.T) {
-	for range effort.Rounds(5, 1) {
-		s, _, bell, _ := belled(t)
-		for id := range uint64(1 << 18) { // so that closing it takes some milliseconds
-			s.calls[id] = nil
-		}
-		first := rung(context.Background(), s, newCall())
+func TestSeenRequestsAreNotMadeAgain(t *testing.T) {
+	for range effort.Rounds(50, 5) {
+		l, _, bell, _ := belled(t)
+		first := rung(context.Background(), l, newPending())
 		next(t, bell)
-		second := rung(context.Background(), s, newCall())
-		s.close(errGone, 0)
+		second := rung(context.Background(), l, newPending())
+		l.close(errGone, 0)
 		err := <-first
 		require.True(t, gone(err))
 		require.False(t, unsent(err), "the broker has seen it")
@@ -107,80 +111,45 @@ func TestSeenCallsAreNotMadeAgain(t *testing.T) {
 	}
 }
 
-// A call that was given up is answered while its broker is lost: late is called once, and
-// the call is not touched any more after that.
-func TestAnswerOfALostBroker(t *testing.T) {
-	for range 200 {
-		s, _, bell, _ := belled(t)
-		c := newCall()
-		ctx, cancel := context.WithCancel(context.Background())
-		done := rung(ctx, s, c)
-		id := next(t, bell).ID
-		cancel()
-		require.True(t, isInFlight(<-done))
-		free := make(chan struct{}, 2)
-		if !s.orphan(c, func(*call) { free <- struct{}{} }) {
-			t.Fatal("no answer came")
-		}
-		var both sync.WaitGroup
-		both.Go(func() { _ = bell.Send(wire.Frame{Kind: wire.KindEvaluate | wire.Reply, ID: id, Payload: []byte{1}}) })
-		both.Go(func() { s.close(errGone, 0) })
-		<-free
-		c.id, c.kind, c.body, c.err = 1, 2, append(c.body[:0], 3), nil // used again
-		both.Wait()
-		<-s.buried
-		require.Empty(t, free)
-		require.Equal(t, []byte{3}, c.body)
-	}
-}
-
 // What the broker answered before it ended counts.
 func TestAnswerBeforeTheEnd(t *testing.T) {
 	for range 50 {
-		s, conn, bell, _ := belled(t)
-		c := newCall()
-		done := rung(context.Background(), s, c)
+		l, conn, bell, _ := belled(t)
+		p := newPending()
+		done := rung(context.Background(), l, p)
 		id := next(t, bell).ID
 		require.NoError(t, bell.Send(wire.Frame{Kind: wire.KindEvaluate | wire.Reply, ID: id}))
 		require.NoError(t, conn.Close())
 		require.NoError(t, <-done)
-		require.Equal(t, wire.KindEvaluate|wire.Reply, c.kind)
+		require.Equal(t, wire.KindEvaluate|wire.Reply, p.kind)
 	}
 }
 
-// A session can be closed while no answer comes to what was given up.
+// A link can end while no answer comes to what was given up.
 func TestGivenUpWhileItEnds(t *testing.T) {
 	for range 50 {
-		s, conn, bell, _ := belled(t)
-		c := newCall()
+		l, conn, bell, _ := belled(t)
+		p := newPending()
 		ctx, cancel := context.WithCancel(context.Background())
-		done := rung(ctx, s, c)
+		done := rung(ctx, l, p)
 		next(t, bell)
 		go func() { _ = conn.Close() }()
 		cancel()
 		err := <-done
-		late := make(chan struct{}, 1)
-		switch {
-		case !isInFlight(err):
-			require.True(t, gone(err), "%v", err)
-		case s.orphan(c, func(*call) { late <- struct{}{} }):
-			<-late
-			require.True(t, gone(c.err), "%v", c.err)
-		default:
-			<-c.done
-			require.True(t, gone(c.err))
+		if isInFlight(err) {
+			err = l.await(context.Background(), p)
 		}
-		s.close(errGone, 0)
-		<-s.buried
+		require.True(t, gone(err), "%v", err)
+		<-l.buried
 	}
 }
 
 // A run whose broker was left in the middle of it is not over before the broker is.
-func TestRunOutlivesItsSession(t *testing.T) {
+func TestRunOutlivesItsLink(t *testing.T) {
 	for _, patient := range []bool{true, false} {
 		r := newRig(t, Options{}, endless())
-		s := r.session(t)
-		pid := s.proc.cmd.Process.Pid
+		s := r.link(t)
+		pid := s.child.cmd.Process.Pid
 		ctx, cancel := context.WithCancel(t.Context())
 		if patient {
 			ctx = t.Context()
@@ -191,7 +160,7 @@ func TestRunOutlivesItsSession(t *testing.T) {
 		signal(t, pid, unix.SIGSTOP)
 		frozen(t, pid)
 		go s.close(errGone, 50*time.Millisecond)
-		await.Until(t, "the session is over", s.over.Load)
+		await.Until(t, "the link is over", s.over.Load)
 		cancel()
 		require.ErrorIs(t, <-done, ane.ErrLost)
 		require.NoError(t, r.request.Close())
@@ -216,7 +185,7 @@ func TestBrokerScribbles(t *testing.T) {
 	ends := map[string]int{}
 	const scribbles = 100_000 // before the context ends
 	for round := range uint64(effort.Rounds(100, 25)) {
-		s, _, bell, mem := belled(t)
+		l, _, bell, mem := belled(t)
 		dice := rand.New(rand.NewPCG(seed, round))
 		stop := make(chan struct{})
 		ctx, expire := await.Deadline(context.Background())
@@ -244,10 +213,10 @@ func TestBrokerScribbles(t *testing.T) {
 			}
 		})
 		for i := 0; ; i++ {
-			c := newCall()
-			err := <-rung(ctx, s, c)
+			p := newPending()
+			err := <-rung(ctx, l, p)
 			if err == nil {
-				require.Equal(t, wire.BellID|s.bell.serial, c.id)
+				require.Equal(t, wire.BellID|l.rung, p.id)
 				if i < 100 {
 					continue
 				}
@@ -255,11 +224,8 @@ func TestBrokerScribbles(t *testing.T) {
 			switch {
 			case isInFlight(err):
 				ends["out"]++
-				late := make(chan struct{})
-				if s.orphan(c, func(*call) { close(late) }) {
-					s.close(errGone, 0)
-					<-late
-				}
+				l.close(errGone, 0)
+				_ = l.await(context.Background(), p) // whatever was scribbled
 			case gone(err):
 				ends["lost"]++
 			case err != nil:
@@ -295,7 +261,7 @@ func frozen(t *testing.T, pid int) {
 func TestTakenBackIsNeverRun(t *testing.T) {
 	r := newRig(t, Options{}, negation())
 	pid := r.pid(t)
-	s, err := r.engine.(*engine).session(t.Context())
+	s, err := r.engine.(*engine).link(t.Context())
 	require.NoError(t, err)
 	for i := range 5 {
 		n := float32(2*i + 1)
@@ -306,9 +272,9 @@ func TestTakenBackIsNeverRun(t *testing.T) {
 		require.ErrorIs(t, r.negate(ctx, n+1), ane.ErrDeadline)
 		cancel()
 		signal(t, pid, unix.SIGCONT)
-		require.NoError(t, s.ask(t.Context(), wire.KindPing, &wire.Empty{}, &wire.Empty{}, nil))
+		require.NoError(t, s.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}))
 		var stats wire.Stats
-		require.NoError(t, s.ask(t.Context(), wire.KindStats, &wire.Empty{}, &stats, nil))
+		require.NoError(t, s.ask(wire.KindStats, &wire.Empty{}, &stats))
 		require.Contains(t, stats.Counters, wire.Counter{Name: "evaluations", Value: uint64(i + 1)})
 		out := make([]float32, r.out.Layout().Elements())
 		_, err := r.out.ReadFloat32(out)

@@ -3,7 +3,10 @@ package broker
 import (
 	"bytes"
 	"errors"
+	"io"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/zeebo/xxh3"
@@ -14,16 +17,22 @@ import (
 // shelf finds weight files that a program of the engine has sent already, so that programs of one model, such as those
 // of a step and of a chunk, share one copy in one memfd. Files count by their content.
 type shelf struct {
-	most int // bytes of the memfds of one upload, for tests; 0 means wire.MaxUpload
+	limit int // bytes of the memfds of one upload
 
 	mu   sync.Mutex
-	have map[xxh3.Uint128]slot
+	have map[digest]slot
+}
+
+// digest is the hash and the size of a content.
+type digest struct {
+	sum  xxh3.Uint128
+	size int
 }
 
 // slot is where a weight file lies.
 type slot struct {
-	file         *memfd
-	offset, size int
+	file   *memfd
+	offset int
 }
 
 // memfd is sealed memory that uploads share. The last one closes it. The mutex of the shelf guards users.
@@ -31,16 +40,26 @@ type memfd struct {
 	*os.File
 	size  int
 	users int
-	kept  []xxh3.Uint128 // what the shelf finds in it
 }
 
 // leastKept is the size of the smallest weight file that programs share: a smaller one is not worth a descriptor.
 const leastKept = 64 << 10
 
+// digestOf is the digest of a content.
+func digestOf(content [][]byte) (d digest) {
+	h := xxh3.New()
+	for _, part := range content {
+		_, _ = h.Write(part) // it does not fail
+		d.size += len(part)
+	}
+	d.sum = h.Sum128()
+	return d
+}
+
 // find returns where a file of this content lies, for one more user of its memfd.
-func (s *shelf) find(content [][]byte, sum xxh3.Uint128) (slot, bool) {
+func (s *shelf) find(content [][]byte, d digest) (slot, bool) {
 	s.mu.Lock()
-	at, ok := s.have[sum]
+	at, ok := s.have[d]
 	if ok {
 		at.file.users++
 	}
@@ -52,58 +71,48 @@ func (s *shelf) find(content [][]byte, sum xxh3.Uint128) (slot, bool) {
 	return at, ok
 }
 
-// holds reports whether the file is the content: equal sums are no proof.
+// holds reports whether the content lies in the slot: equal digests are no proof.
 func (at slot) holds(content [][]byte) bool {
-	var some [64 << 10]byte
-	end := at.offset + at.size
-	read := at.offset
+	file := io.NewSectionReader(at.file, int64(at.offset), int64(at.file.size))
+	buf := make([]byte, 64<<10)
 	for _, part := range content {
-		for len(part) > 0 {
-			n := min(len(part), len(some))
-			if read+n > end {
+		for some := range slices.Chunk(part, len(buf)) {
+			if _, err := io.ReadFull(file, buf[:len(some)]); err != nil || !bytes.Equal(buf[:len(some)], some) {
 				return false
 			}
-			if got, err := at.file.ReadAt(some[:n], int64(read)); got < n || err != nil {
-				return false
-			}
-			if !bytes.Equal(some[:n], part[:n]) {
-				return false
-			}
-			part, read = part[n:], read+n
 		}
 	}
-	return read == end
+	return true
 }
 
 // keep lets later programs find a file.
-func (s *shelf) keep(sum xxh3.Uint128, at slot) {
+func (s *shelf) keep(d digest, at slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.have[sum]; ok {
-		return
-	}
 	if s.have == nil {
-		s.have = map[xxh3.Uint128]slot{}
+		s.have = map[digest]slot{}
 	}
-	s.have[sum] = at
-	at.file.kept = append(at.file.kept, sum)
+	if _, ok := s.have[d]; !ok {
+		s.have[d] = at
+	}
 }
 
-// release removes a user of a memfd.
-func (s *shelf) release(m *memfd) error {
+// release removes a user of each memfd.
+func (s *shelf) release(files ...*memfd) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m.users--; m.users > 0 {
-		return nil
+	var errs []error
+	for _, m := range files {
+		if m.users--; m.users == 0 {
+			maps.DeleteFunc(s.have, func(_ digest, at slot) bool { return at.file == m })
+			errs = append(errs, m.Close())
+		}
 	}
-	for _, sum := range m.kept {
-		delete(s.have, sum)
-	}
-	return m.Close()
+	return errors.Join(errs...)
 }
 
 // seal makes a memfd with one user.
-func seal(name string, content [][]byte) (*memfd, error) {
+func seal(name string, content ...[]byte) (*memfd, error) {
 	f, err := wire.Seal(name, content...)
 	if err != nil {
 		return nil, err
@@ -113,31 +122,4 @@ func seal(name string, content [][]byte) (*memfd, error) {
 		m.size += len(part)
 	}
 	return m, nil
-}
-
-// sum is the hash of a content.
-func sum(content [][]byte) (key xxh3.Uint128, size int) {
-	h := xxh3.New()
-	for _, part := range content {
-		_, _ = h.Write(part) // it does not fail
-		size += len(part)
-	}
-	return h.Sum128(), size
-}
-
-// limit is how many bytes the memfds of one upload may have.
-func (s *shelf) limit() int {
-	if s.most > 0 {
-		return s.most
-	}
-	return wire.MaxUpload
-}
-
-// releaseAll removes a user of each.
-func (s *shelf) releaseAll(files []*memfd) error {
-	var errs []error
-	for _, f := range files {
-		errs = append(errs, s.release(f))
-	}
-	return errors.Join(errs...)
 }

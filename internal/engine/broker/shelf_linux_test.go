@@ -92,7 +92,7 @@ func TestSharingKeepsWithinTheLimit(t *testing.T) {
 		}
 		return all
 	}
-	s := &shelf{most: 5 * leastKept}
+	s := &shelf{limit: 5 * leastKept}
 	pack := func(values ...byte) *upload {
 		u := &upload{shelf: s}
 		all := weights(values...)
@@ -111,10 +111,10 @@ func TestSharingKeepsWithinTheLimit(t *testing.T) {
 		for _, f := range u.files {
 			size += f.size
 		}
-		require.LessOrEqual(t, size, s.most)
+		require.LessOrEqual(t, size, s.limit)
 		require.Len(t, u.request.Weights, len(values))
 		for i, w := range u.request.Weights {
-			at := slot{u.files[w.Descriptor], int(w.Offset), int(w.Size)}
+			at := slot{u.files[w.Descriptor], int(w.Offset)}
 			require.True(t, at.holds([][]byte{all[i]}), w.Name)
 		}
 		return u
@@ -131,25 +131,25 @@ func TestSharingKeepsWithinTheLimit(t *testing.T) {
 	require.Empty(t, s.have)
 }
 
-// Equal sums are no proof that files are equal.
+// Equal digests are no proof that files are equal.
 func TestSlotsAreCompared(t *testing.T) {
-	f, err := seal("test", [][]byte{[]byte("0123"), []byte("456789")})
+	f, err := seal("test", []byte("0123"), []byte("456789"))
 	require.NoError(t, err)
-	at := slot{f, 2, 5}
+	at := slot{f, 2}
 	require.True(t, at.holds([][]byte{[]byte("23"), []byte("456")}))
 	require.True(t, at.holds([][]byte{nil, []byte("23456")}))
-	for _, other := range []string{"", "2345", "23457", "234567", "234567890123"} {
+	for _, other := range []string{"23457", "234567890123"} {
 		require.False(t, at.holds([][]byte{[]byte(other)}), other)
 	}
 	var s shelf
-	key, _ := sum([][]byte{[]byte("23456")})
-	s.keep(key, at)
-	_, ok := s.find([][]byte{[]byte("xxxxx")}, key)
+	d := digestOf([][]byte{[]byte("23456")})
+	s.keep(d, at)
+	_, ok := s.find([][]byte{[]byte("xxxxx")}, d)
 	require.False(t, ok)
 	require.Equal(t, 1, f.users)
-	got, ok := s.find([][]byte{[]byte("23456")}, key)
+	got, ok := s.find([][]byte{[]byte("23456")}, d)
 	require.True(t, ok)
 	require.Equal(t, at, got)
-	require.NoError(t, s.releaseAll([]*memfd{f, f}))
+	require.NoError(t, s.release(f, f))
 	require.Empty(t, s.have)
 }

@@ -3,7 +3,8 @@ package broker
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io/fs"
+	"syscall"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
@@ -17,67 +18,62 @@ func Statistics(ctx context.Context, path string) (map[string]uint64, error) {
 	reply, err := statistics(ctx, path)
 	switch {
 	case err == nil:
+		return named(&reply), nil
 	case ctx.Err() != nil:
 		return nil, ane.Deadline("stats", Name, joinCause(ctx))
-	case errors.Is(err, ane.ErrUnavailable):
-		return nil, err // which says why
-	default:
-		fault := &ane.Error{Op: "stats", Engine: Name, Name: path, Err: ane.Because(ane.ErrUnavailable, bare(err)),
-			Hint: "name the socket of a broker, and ask as its user with a program of its release"}
-		if absent(err) {
-			fault.Detail = "no broker listens there"
-			fault.Hint = "start one with `ane-roundtrip broker`, or name the socket of one that runs"
-		}
-		return nil, fault
 	}
-	return reply.named(), nil
+	return nil, unreachable("stats", path, err)
 }
 
-// counters are those of an answer.
-type counters wire.Stats
+// statistics makes the one call of a connection.
+func statistics(ctx context.Context, path string) (reply wire.Stats, err error) {
+	fd, err := dial(ctx, path)
+	if err != nil {
+		return reply, err
+	}
+	conn, err := newConn(fd)
+	if err != nil {
+		return reply, err
+	}
+	l := newLink(conn, nil, nil)
+	defer l.close(errEngineClosed, 0)
+	return outlast(ctx, func() (reply wire.Stats, err error) {
+		err = l.ask(wire.KindStats, &wire.Empty{}, &reply)
+		return reply, err
+	}, nil)
+}
 
-// named are the counters by their names.
-func (c *counters) named() map[string]uint64 {
-	named := make(map[string]uint64, len(c.Counters))
-	for _, one := range c.Counters {
+// named are counters by their names.
+func named(s *wire.Stats) map[string]uint64 {
+	named := make(map[string]uint64, len(s.Counters))
+	for _, one := range s.Counters {
 		named[one.Name] = one.Value
 	}
 	return named
 }
 
-// statistics makes the one call of a connection.
-func statistics(ctx context.Context, path string) (*counters, error) {
-	fd, err := dial(ctx, path)
-	if err != nil {
-		return nil, err
+// unreachable tells why there is no broker. The hint of a connection's error gives way to one about the broker.
+func unreachable(op, path string, err error) error {
+	if errors.Is(err, ane.ErrUnavailable) {
+		return err // which says why
 	}
-	conn, err := wire.NewConn(fd)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // never fails
-	const id = 1
-	if err := conn.Send(wire.Frame{Kind: wire.KindStats, ID: id}); err != nil {
-		return nil, err
-	}
-	f, fds, err := conn.Receive(make([]byte, wire.MaxFrame))
-	fds.Close()
-	if err != nil {
-		return nil, err
-	}
-	var reply wire.Stats
+	fault := &ane.Error{Op: op, Engine: Name, Name: path}
 	switch {
-	case f.ID != id:
-		return nil, fmt.Errorf("the broker answers request %d, not %d", f.ID, id)
-	case f.Kind == wire.KindFault:
-		var fault wire.Fault
-		if err := wire.Parse(f.Payload, &fault); err != nil {
-			return nil, err
+	case path == "":
+		fault.Detail = "no private broker could be started"
+		fault.Hint = "check that /proc is mounted and that the limits on processes and files " +
+			"(ulimit -u, ulimit -n) leave room"
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED):
+		fault.Detail = "no broker listens there"
+		fault.Hint = "start one with `ane-roundtrip broker`, or name the socket of one that runs"
+	default:
+		if e, ok := errors.AsType[*wire.Error](err); ok {
+			plain := *e
+			plain.Hint = ""
+			err = &plain
 		}
-		return nil, fault.Err()
-	case f.Kind != wire.KindStats|wire.Reply:
-		return nil, errStray(f.Kind)
+		fault.Hint = "check that a broker of this user and release listens there"
 	}
-	return (*counters)(&reply), wire.Parse(f.Payload, &reply)
+	fault.Err = ane.Because(ane.ErrUnavailable, err)
+	return fault
 }

@@ -75,7 +75,7 @@ func TestStatisticsEndWithTheContext(t *testing.T) {
 			defer cancel()
 			path := place(t, cancel)
 			err := await.Done(t, func() error {
-				_, err := Statistics(pending{ctx, cancel}, path)
+				_, err := Statistics(waiting{ctx, cancel}, path)
 				return err
 			})
 			require.ErrorIs(t, err, ane.ErrDeadline)
@@ -83,13 +83,13 @@ func TestStatisticsEndWithTheContext(t *testing.T) {
 	}
 }
 
-// pending is a context that ends when connect waits for room in a socket's queue.
-type pending struct {
+// waiting is a context that ends when connect waits for room in a socket's queue.
+type waiting struct {
 	context.Context
 	cancel func()
 }
 
-func (p pending) Done() <-chan struct{} {
+func (p waiting) Done() <-chan struct{} {
 	var callers [8]uintptr
 	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers[:])])
 	if f, _ := frames.Next(); strings.HasSuffix(f.Function, ".connect") {

@@ -26,7 +26,7 @@ func (c *session) openBell(fds wire.Descriptors) (err error) {
 		Detail: fmt.Sprintf("%d beside hello", len(fds)), Hint: "send the memory of one bell, or nothing"}
 }
 
-// ring answers evaluations that come through the bell, until the session ends.
+// ring answers evaluations and chains that come through the bell, until the session ends.
 func (c *session) ring() {
 	buf := make([]byte, wire.MaxFrame)
 	for {
@@ -37,7 +37,7 @@ func (c *session) ring() {
 		case errors.Is(err, wire.ErrClosed):
 			return
 		}
-		if err == nil && f.Kind != wire.KindEvaluate {
+		if err == nil && f.Kind != wire.KindEvaluate && f.Kind != wire.KindChain {
 			// Ringing costs a client next to nothing. What it costs here is to be the
 			// engine's time, which is given out by class, or trouble.
 			err = &wire.Error{Op: "answer the bell", Kind: f.Kind, Err: wire.ErrKind, Detail: "not what a bell is for",

@@ -31,16 +31,16 @@ func variables() []string { return []string{childVariable, cacheVariable, workVa
 // the standard ones.
 const childSocket = 3
 
-// process is a private broker. It is a child of this process and ends with it.
-type process struct {
+// child is the process of a private broker. It ends with this one.
+type child struct {
 	cmd  *exec.Cmd
 	gone chan struct{} // closed once it has ended and is reaped
 }
 
-// startProcess runs this program's own executable as a broker and returns our
+// startChild runs this program's own executable as a broker and returns our
 // end of its socket. When ctx ends first, a process that starts nevertheless
 // finds its socket closed and ends.
-func startProcess(ctx context.Context, o Options) (*process, int, error) {
+func startChild(ctx context.Context, o Options) (*child, int, error) {
 	if !fact.served.Load() {
 		return nil, -1, errNotServed
 	}
@@ -49,7 +49,7 @@ func startProcess(ctx context.Context, o Options) (*process, int, error) {
 		return nil, -1, os.NewSyscallError("socketpair", err)
 	}
 	theirs := os.NewFile(uintptr(pair[1]), "socket of the broker")
-	p := &process{cmd: command(theirs, o), gone: make(chan struct{})}
+	p := &child{cmd: command(theirs, o), gone: make(chan struct{})}
 	started := make(chan error, 1)
 	go p.run(theirs, started)
 	select {
@@ -93,7 +93,7 @@ func command(socket *os.File, o Options) *exec.Cmd {
 
 // run starts the process and reaps it. The kernel takes the end of the thread
 // that started a process for the end of its parent, so this one stays.
-func (p *process) run(socket *os.File, started chan<- error) {
+func (p *child) run(socket *os.File, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer close(p.gone)
@@ -106,7 +106,7 @@ func (p *process) run(socket *os.File, started chan<- error) {
 
 // stop waits for a broker whose socket was closed to end by itself, and kills it
 // after patience, frozen or not. It is reaped when end returns nil.
-func (p *process) stop(patience time.Duration) error {
+func (p *child) stop(patience time.Duration) error {
 	if p == nil {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (p *process) stop(patience time.Duration) error {
 // instance in a write to a disk that hangs, takes longer than milliseconds.
 const killTime = 5 * time.Second
 
-func (p *process) ended(within time.Duration) bool {
+func (p *child) ended(within time.Duration) bool {
 	t := time.NewTimer(within)
 	defer t.Stop()
 	select {
