@@ -38,11 +38,12 @@ func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 	defer cancel()
 	v.busy <- struct{}{}
 	err := retry(func() error { return v.alone.bind(ctx) })
-	if !isInFlight(err) {
+	if isInFlight(err) {
+		go v.free()
+	} else {
 		<-v.busy
 	}
 	if err != nil {
-		go v.Close() // once the broker has answered
 		return nil, failed(ctx, "bind", x.file(), err)
 	}
 	return v, nil
@@ -116,17 +117,20 @@ func (v *invocation) Close() error {
 	}
 	ctx, cancel := v.exec.engine.patient()
 	defer cancel()
-	unbind := func() (none, error) {
-		defer func() { <-v.busy }()
-		return none{}, v.unbind()
-	}
 	if enter(ctx, v.busy) != nil {
-		go func() {
-			v.busy <- struct{}{}
-			_, _ = unbind() // no caller waits
-		}()
+		go v.free()
 		return nil
 	}
-	_, err := outlast(ctx, unbind, nil)
+	_, err := outlast(ctx, func() (none, error) {
+		defer func() { <-v.busy }()
+		return none{}, v.unbind()
+	}, nil)
 	return failed(ctx, "close", v.exec.file(), err)
+}
+
+// free frees a request that no caller waits for, once its run has ended.
+func (v *invocation) free() {
+	v.busy <- struct{}{}
+	_ = v.unbind() // it fails when the broker refuses what it said itself
+	<-v.busy
 }
