@@ -76,7 +76,7 @@ func (l *link) close(cause error, grace time.Duration) {
 	waiting := l.pending
 	l.pending = nil
 	l.mu.Unlock()
-	l.conn.End()
+	_ = l.conn.Close() // it has nothing to lose
 	for _, p := range waiting {
 		p.err = l.lost
 		p.done <- struct{}{}
@@ -99,8 +99,7 @@ func (l *link) read() {
 		}
 	}
 	l.ringing.Lock() // a caller that waited at the bell has seen that the connection is over
-	_ = l.conn.Close()
-	_ = l.bell.Close() // neither has anything to lose
+	_ = l.bell.Close() // never fails
 	l.exports.forget()
 	l.failure = l.child.stop(l.grace)
 	close(l.buried)
