@@ -98,7 +98,7 @@ func (l *link) read() {
 			l.deliver(f)
 		}
 	}
-	l.ringing.Lock() // a caller that waited at the bell has seen that the connection is over
+	l.ringing.Lock()   // a caller that waited at the bell has seen that the connection is over
 	_ = l.bell.Close() // never fails
 	l.exports.forget()
 	l.failure = l.child.stop(l.grace)
