@@ -1,6 +1,7 @@
 package mil
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,31 +81,31 @@ func (c *converter) fail(pos Pos, msg, hint string) {
 	c.faults.add(&Error{Pos: pos, Msg: msg, Hint: hint})
 }
 
+// each returns f of every item, nil of none.
+func each[T, U any](items []T, f func(T) U) (list []U) {
+	for _, item := range items {
+		list = append(list, f(item))
+	}
+	return list
+}
+
 func (c *converter) program(p *Program) *Program {
-	out := &Program{Pos: p.Pos, Version: "1.3", Attrs: c.args(p.Attrs, p.Pos)}
+	out := &Program{Pos: p.Pos, Version: "1.3", Attrs: c.args(p.Attrs, p.Pos), Funcs: each(p.Funcs, c.function)}
 	if c.to == OldText {
 		out.Version = "1.0"
-	}
-	for _, f := range p.Funcs {
-		out.Funcs = append(out.Funcs, c.function(f))
 	}
 	return out
 }
 
 func (c *converter) function(f *Function) *Function {
-	out := &Function{Pos: f.Pos, Name: f.Name, Attrs: c.args(f.Attrs, f.Pos), Results: append([]Ref(nil), f.Results...)}
 	c.opset = usualOpset
-	for _, v := range f.Params {
-		out.Params = append(out.Params, c.variable(v))
-	}
-	for _, op := range f.Body {
+	out := &Function{Pos: f.Pos, Name: f.Name, Attrs: c.args(f.Attrs, f.Pos), Results: slices.Clone(f.Results),
+		Params: each(f.Params, c.variable)}
+	out.Body = each(f.Body, func(op *Op) *Op {
 		c.operator(op)
-		o := &Op{Pos: op.Pos, Kind: op.Kind, Args: c.args(op.Args, op.Pos), Attrs: c.args(op.Attrs, op.Pos)}
-		for _, v := range op.Results {
-			o.Results = append(o.Results, c.variable(v))
-		}
-		out.Body = append(out.Body, o)
-	}
+		return &Op{Pos: op.Pos, Kind: op.Kind, Args: c.args(op.Args, op.Pos), Attrs: c.args(op.Attrs, op.Pos),
+			Results: each(op.Results, c.variable)}
+	})
 	c.version(f, out)
 	return out
 }
@@ -220,88 +221,62 @@ func (c *converter) typ(t Type, pos Pos) Type {
 		c.fail(pos, t.DType.String()+" is a type of ios18; the old dialect has none narrower than a byte",
 			"store it as int8 or uint8")
 	}
-	out := Type{Kind: t.Kind, DType: t.DType, Dims: append([]Dim(nil), t.Dims...)}
+	out := Type{Kind: t.Kind, DType: t.DType, Dims: slices.Clone(t.Dims)}
 	switch {
 	case t.Kind == State:
 		if c.to == OldText {
 			c.fail(pos, "states are types of ios18; the old dialect has none",
 				"feed the state as an input, and return it as an output")
 		}
-		out.Elems = append(out.Elems, t.Elems...)
+		out.Elems = slices.Clone(t.Elems)
 		return out
 	case c.to == OldText:
 		out = out.boxed()
 	case t.Kind == Tensor && len(t.Dims) == 0:
 		out = ScalarOf(t.DType)
 	}
-	for _, e := range t.Elems {
-		out.Elems = append(out.Elems, c.typ(e, pos))
-	}
+	out.Elems = each(t.Elems, func(e Type) Type { return c.typ(e, pos) })
 	return out
 }
 
 // args converts named operands. Values without a place are reported at pos.
 func (c *converter) args(args []Arg, pos Pos) []Arg {
-	var out []Arg
-	for _, a := range args {
+	return each(args, func(a Arg) Arg {
 		if a.Pos.Known() {
 			pos = a.Pos
 		}
-		out = append(out, Arg{Pos: a.Pos, Name: a.Name, Value: c.operand(a.Value, pos)})
-	}
-	return out
+		return Arg{Pos: a.Pos, Name: a.Name, Value: converted(c, a.Value, pos)}
+	})
 }
 
-func (c *converter) operand(o Operand, pos Pos) Operand {
-	switch o := o.(type) {
+// converted converts an operand or a literal of a valid tree.
+func converted[T any](c *converter, n T, pos Pos) T { return c.node(n, pos).(T) }
+
+func (c *converter) node(n any, pos Pos) any {
+	literal := func(l Literal) Literal { return converted(c, l, pos) }
+	switch n := n.(type) {
 	case *Value:
-		return c.value(o, pos)
+		if n.Bare() {
+			return &Value{Pos: n.Pos, Literal: n.Literal}
+		}
+		if n.Pos.Known() {
+			pos = n.Pos
+		}
+		return &Value{Pos: n.Pos, Type: c.typ(n.Type, pos), Literal: literal(n.Literal)}
 	case *Values:
-		out := &Values{Pos: o.Pos}
-		for _, item := range o.Items {
-			out.Items = append(out.Items, c.operand(item, pos))
-		}
-		return out
+		return &Values{Pos: n.Pos, Items: each(n.Items, func(o Operand) Operand { return converted(c, o, pos) })}
 	case *Nested:
-		return &Nested{Pos: o.Pos, Args: c.args(o.Args, pos), Attrs: c.args(o.Attrs, pos)}
-	}
-	return o
-}
-
-func (c *converter) value(v *Value, pos Pos) *Value {
-	if v.Bare() {
-		return &Value{Pos: v.Pos, Literal: v.Literal}
-	}
-	if v.Pos.Known() {
-		pos = v.Pos
-	}
-	return &Value{Pos: v.Pos, Type: c.typ(v.Type, pos), Literal: c.literal(v.Literal, pos)}
-}
-
-func (c *converter) literal(l Literal, pos Pos) Literal {
-	switch l := l.(type) {
-	case *Value:
-		return c.value(l, pos)
+		return &Nested{Pos: n.Pos, Args: c.args(n.Args, pos), Attrs: c.args(n.Attrs, pos)}
 	case *Blob:
-		return &Blob{Pos: l.Pos, Path: c.value(l.Path, pos), Offset: c.value(l.Offset, pos)}
+		return &Blob{Pos: n.Pos, Path: converted(c, n.Path, pos), Offset: converted(c, n.Offset, pos)}
 	case *ListLit:
-		return &ListLit{Pos: l.Pos, Items: c.literals(l.Items, pos)}
+		return &ListLit{Pos: n.Pos, Items: each(n.Items, literal)}
 	case *TupleLit:
-		return &TupleLit{Pos: l.Pos, Items: c.literals(l.Items, pos)}
+		return &TupleLit{Pos: n.Pos, Items: each(n.Items, literal)}
 	case *DictLit:
-		out := &DictLit{Pos: l.Pos}
-		for _, p := range l.Pairs {
-			out.Pairs = append(out.Pairs, Pair{c.literal(p.Key, pos), c.literal(p.Value, pos)})
-		}
-		return out
+		return &DictLit{Pos: n.Pos, Pairs: each(n.Pairs, func(p Pair) Pair {
+			return Pair{literal(p.Key), literal(p.Value)}
+		})}
 	}
-	return l
-}
-
-func (c *converter) literals(items []Literal, pos Pos) []Literal {
-	var out []Literal
-	for _, l := range items {
-		out = append(out, c.literal(l, pos))
-	}
-	return out
+	return n
 }

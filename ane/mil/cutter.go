@@ -25,9 +25,10 @@ func cutText(src []byte) *cutter {
 func (c *cutter) next() { c.scan.next(&c.tok) }
 
 // take makes a slot of the tokens up to and including the first one of the kind end
-// that is not inside brackets of the slot.
-func (c *cutter) take(s slot, end rune) {
-	s.first = c.tok.pos.Line
+// that is not inside brackets of the slot. Comments inside the slot count as comments at
+// its start.
+func (c *cutter) take(end rune) {
+	s := slot{first: c.tok.pos.Line}
 	earlier, depth := len(c.comments), 0
 	for c.tok.kind != tokEOF && (depth > 0 || c.tok.kind != end) {
 		switch c.tok.kind {
@@ -41,12 +42,6 @@ func (c *cutter) take(s slot, end rune) {
 		}
 		c.next()
 	}
-	c.finish(s, earlier)
-}
-
-// finish ends a slot with the current token. Comments inside the slot count as
-// comments at its start.
-func (c *cutter) finish(s slot, earlier int) {
 	s.last, s.before = c.tok.pos.Line, len(c.comments)
 	for i := earlier; i < s.before; i++ {
 		c.comments[i].line = s.first
@@ -58,23 +53,23 @@ func (c *cutter) finish(s slot, earlier int) {
 
 // program divides the whole text.
 func (c *cutter) program() {
-	c.take(slot{}, ')')
+	c.take(')')
 	if c.tok.kind == '[' {
 		c.attributes()
 	}
-	c.take(slot{tight: true, opens: true}, '{')
+	c.take('{')
 	for c.tok.is("func") {
-		c.take(slot{indent: "    ", opens: true}, '{')
+		c.take('{')
 		for c.tok.kind != '}' && c.tok.kind != tokEOF {
 			if c.tok.kind == ';' {
 				c.next()
 				continue
 			}
-			c.take(slot{indent: "        "}, ';')
+			c.take(';')
 		}
-		c.take(slot{indent: "    ", closes: true}, ';')
+		c.take(';')
 	}
-	c.take(slot{closes: true}, '}')
+	c.take('}')
 }
 
 // attributes makes a slot of the program's attributes. Empty brackets are not printed.
@@ -87,5 +82,5 @@ func (c *cutter) attributes() {
 		c.next()
 		return
 	}
-	c.take(slot{tight: true}, ']')
+	c.take(']')
 }

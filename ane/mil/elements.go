@@ -1,6 +1,9 @@
 package mil
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // each calls visit for every element of v in row-major order, after checking
 // that the literal has as many elements as the type says and, where lists
@@ -75,12 +78,10 @@ func (w *walker) unwrap(l Literal, want Type) (Literal, *Error) {
 
 // nests reports whether a list holds lists.
 func (w *walker) nests(l *ListLit) bool {
-	for _, item := range l.Items {
-		if inner, ok := item.(*ListLit); ok && inner != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Items, func(item Literal) bool {
+		inner, ok := item.(*ListLit)
+		return ok && inner != nil
+	})
 }
 
 // level visits a list that spans the dimensions dims.

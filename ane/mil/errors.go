@@ -1,9 +1,10 @@
 package mil
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -71,15 +72,8 @@ func (l *ErrorList) Add(e *Error) { *l = append(*l, e) }
 // Sort orders the list by file and position, keeping the order of faults at
 // one place.
 func (l ErrorList) Sort() {
-	sort.SliceStable(l, func(i, j int) bool {
-		a, b := l[i], l[j]
-		if a.File != b.File {
-			return a.File < b.File
-		}
-		if a.Pos.Line != b.Pos.Line {
-			return a.Pos.Line < b.Pos.Line
-		}
-		return a.Pos.Col < b.Pos.Col
+	slices.SortStableFunc(l, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
 	})
 }
 
@@ -94,32 +88,16 @@ func (l ErrorList) Err() error {
 
 // Error returns the faults, one per line.
 func (l ErrorList) Error() string {
-	lines := make([]string, len(l))
-	for i, e := range l {
-		lines[i] = e.Error()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(each(l, (*Error).Error), "\n")
 }
 
 // Unwrap gives errors.Is and errors.As access to each fault.
 func (l ErrorList) Unwrap() []error {
-	errs := make([]error, len(l))
-	for i, e := range l {
-		errs[i] = e
-	}
-	return errs
+	return each(l, func(e *Error) error { return e })
 }
 
 // OnlyNames reports whether err is a list of faults that all match ErrNames.
 func OnlyNames(err error) bool {
 	var list ErrorList
-	if !errors.As(err, &list) {
-		return false
-	}
-	for _, e := range list {
-		if !errors.Is(e, ErrNames) {
-			return false
-		}
-	}
-	return true
+	return errors.As(err, &list) && !slices.ContainsFunc(list, func(e *Error) bool { return !errors.Is(e, ErrNames) })
 }

@@ -69,11 +69,7 @@ func same(prog *Program, comments []comment, text []byte) bool {
 
 // slot is the part of a text that becomes one line of the canonical form.
 type slot struct {
-	first, last int // lines of its first and its last token
-	indent      string
-	opens       bool // ends with the brace that opens a body
-	closes      bool // starts with the brace that closes a body
-	tight       bool // no empty line before it
+	first, last int  // lines of its first and its last token
 	before      int  // number of comments before and inside it
 	trailing    bool // the next comment follows it on its last line
 }
@@ -95,12 +91,15 @@ type formatter struct {
 
 // slot writes the comments before a slot, its line, and the comment after it.
 func (f *formatter) slot(s slot, line string) {
-	indent := s.indent
-	if s.closes {
+	text := strings.TrimLeft(line, " ")
+	indent, closes := line[:len(line)-len(text)], strings.HasPrefix(text, "}")
+	if closes {
 		indent += "    "
 	}
 	f.leading(s.before, indent)
-	if s.first > f.end+1 && !s.closes && !s.tight {
+	opens := strings.HasSuffix(line, "{")
+	tight := line == "{" || strings.HasPrefix(line, "[") // of the program: no empty line before it
+	if s.first > f.end+1 && !closes && !tight {
 		f.gap()
 	}
 	f.out.WriteString(line)
@@ -109,7 +108,7 @@ func (f *formatter) slot(s slot, line string) {
 		f.done++
 	}
 	f.out.WriteByte('\n')
-	f.end, f.fresh = s.last, s.opens
+	f.end, f.fresh = s.last, opens
 }
 
 // leading writes the comments up to number before, each on a line of its own.

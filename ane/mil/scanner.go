@@ -45,21 +45,16 @@ func (s *scanner) next(t *token) {
 	}
 	rest := s.src[s.off:]
 	c := rest[0]
-	switch classes[c] {
-	case isLetter:
-		t.kind, t.text = tokIdent, rest[:identLen(rest)]
-		s.off += len(t.text)
-		return
-	case isMark:
-		t.kind, t.text = rune(c), ""
-		s.off++
-		return
-	case isDigit:
-		s.number(t, rest)
-		return
-	}
 	t.text = ""
 	switch {
+	case letter(c):
+		t.kind, t.text = tokIdent, rest[:identLen(rest)]
+		s.off += len(t.text)
+	case digit(c):
+		s.number(t, rest)
+	case strings.IndexByte(marks, c) >= 0:
+		t.kind = rune(c)
+		s.off++
 	case c == '"':
 		s.str(t, rest)
 	case c == '-' && (len(rest) == 1 || rest[1] != '>'):
@@ -163,16 +158,11 @@ func (s *scanner) comment() {
 	if i := strings.IndexByte(text, 0); i >= 0 {
 		s.fault(Pos{s.line, s.off + i - s.bol + 1}, "NUL byte in a comment", "remove it")
 	}
-	if !utf8.ValidString(text) {
-		for i, r := range text {
-			if r != utf8.RuneError {
-				continue
-			}
-			if _, w := utf8.DecodeRuneInString(text[i:]); w == 1 {
-				s.fault(Pos{s.line, s.off + i - s.bol + 1}, fmt.Sprintf("byte 0x%02x is not valid UTF-8", text[i]),
-					"save the text as UTF-8")
-				break
-			}
+	for i, r := range text {
+		if badByte(text[i:], r) {
+			s.fault(Pos{s.line, s.off + i - s.bol + 1}, fmt.Sprintf("byte 0x%02x is not valid UTF-8", text[i]),
+				"save the text as UTF-8")
+			break
 		}
 	}
 	s.off += n

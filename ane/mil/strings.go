@@ -2,6 +2,7 @@ package mil
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -69,16 +70,16 @@ func escape(b *strings.Builder, s string) (n int, hint string) {
 	switch c := s[1]; {
 	case '0' <= c && c <= '7':
 		n = 1 + span(s[1:min(len(s), 4)], func(c byte) bool { return '0' <= c && c <= '7' })
-		v := digits(s[1:n], 8)
-		if v > 0xff {
+		v, err := strconv.ParseUint(s[1:n], 8, 8)
+		if err != nil {
 			return n, `an octal escape ends at \377`
 		}
 		b.WriteByte(byte(v))
 		return n, ""
 	case c == 'x':
 		n = 2 + span(s[2:], hexDigit)
-		v := digits(s[2:n], 16)
-		if n == 2 || v > 0xff {
+		v, err := strconv.ParseUint(s[2:n], 16, 8)
+		if err != nil {
 			return n, `in C \x takes every hexadecimal digit that follows; write the byte in octal, such as \101`
 		}
 		b.WriteByte(byte(v))
@@ -89,8 +90,8 @@ func escape(b *strings.Builder, s string) (n int, hint string) {
 			want = 8
 		}
 		n = 2 + span(s[2:min(len(s), 2+want)], hexDigit)
-		r := digits(s[2:n], 16)
-		if n != 2+want || r > utf8.MaxRune || !utf8.ValidRune(rune(r)) {
+		r, err := strconv.ParseUint(s[2:n], 16, 32)
+		if n != 2+want || err != nil || !utf8.ValidRune(rune(r)) {
 			return n, `\u takes four hexadecimal digits and \U eight, naming a Unicode character`
 		}
 		b.WriteRune(rune(r))
@@ -101,19 +102,6 @@ func escape(b *strings.Builder, s string) (n int, hint string) {
 	}
 }
 
-// digits is the value of s in the given base, at most 1<<32.
-func digits(s string, base uint64) (v uint64) {
-	for i := range len(s) {
-		c := s[i]
-		d := uint64(c|0x20) - 'a' + 10
-		if digit(c) {
-			d = uint64(c - '0')
-		}
-		v = min(v*base+d, 1<<32)
-	}
-	return v
-}
-
 // quote writes s as a MIL string: printable UTF-8 unchanged, everything else
 // escaped. Octal escapes always have three digits, so that a digit after an escape
 // is not read as part of it.
@@ -121,33 +109,26 @@ func quote(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 2)
 	b.WriteByte('"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, w := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && w == 1 {
-				fmt.Fprintf(&b, `\%03o`, c)
-			} else {
-				b.WriteString(s[i : i+w])
-			}
-			i += w
-			continue
-		}
-		i++
+	for i, r := range s {
 		switch {
-		case c == '"' || c == '\\':
+		case r == '"' || r == '\\':
 			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c == '\n':
+			b.WriteRune(r)
+		case r == '\n':
 			b.WriteString(`\n`)
-		case c == '\t':
+		case r == '\t':
 			b.WriteString(`\t`)
-		case c < ' ' || c == 0x7f:
-			fmt.Fprintf(&b, `\%03o`, c)
+		case r < ' ' || r == 0x7f || badByte(s[i:], r):
+			fmt.Fprintf(&b, `\%03o`, s[i])
 		default:
-			b.WriteByte(c)
+			b.WriteRune(r)
 		}
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+// badByte reports whether r, the first rune of s, stands for a byte that is no UTF-8.
+func badByte(s string, r rune) bool {
+	return r == utf8.RuneError && !strings.HasPrefix(s, string(utf8.RuneError))
 }

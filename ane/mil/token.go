@@ -80,39 +80,10 @@ func identifier(s string) bool {
 }
 
 // identLen is the length of the run of name characters at the start of s.
-func identLen(s string) int {
-	for i := range len(s) {
-		if c := classes[s[i]]; c != isLetter && c != isDigit {
-			return i
-		}
-	}
-	return len(s)
-}
+func identLen(s string) int { return span(s, func(c byte) bool { return letter(c) || digit(c) }) }
 
-// class is what a byte can start or continue.
-type class uint8
-
-const (
-	isOther  class = iota
-	isLetter       // of a name
-	isDigit
-	isMark // a token of its own
-)
-
-// classes has the class of every byte.
-var classes = func() (table [256]class) {
-	for c := range table {
-		switch {
-		case letter(byte(c)):
-			table[c] = isLetter
-		case digit(byte(c)):
-			table[c] = isDigit
-		case strings.IndexByte("()[]{}<>,;=:?", byte(c)) >= 0:
-			table[c] = isMark
-		}
-	}
-	return table
-}()
+// marks are the tokens of one character.
+const marks = "()[]{}<>,;=:?"
 
 func letter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_'

@@ -185,21 +185,11 @@ func (v *validator) literal(l Literal, pos Pos) {
 		}
 		v.value(l.Path)
 		v.value(l.Offset)
-	case *ListLit:
-		v.literals(l.Items, l.Pos)
-	case *TupleLit:
-		v.literals(l.Items, l.Pos)
-	case *DictLit:
-		for _, pair := range l.Pairs {
-			v.literal(pair.Key, l.Pos)
-			v.literal(pair.Value, l.Pos)
-		}
-	}
-}
-
-func (v *validator) literals(items []Literal, pos Pos) {
-	for _, l := range items {
-		v.literal(l, pos)
+	default: // a list, a tuple or a dict
+		children(l, func(n any) {
+			item, _ := n.(Literal)
+			v.literal(item, l.Start())
+		})
 	}
 }
 
