@@ -1,5 +1,7 @@
 package mil
 
+import "slices"
+
 // Program is a MIL program as its text describes it, before a compiler sees it.
 type Program struct {
 	Pos     Pos
@@ -13,10 +15,8 @@ func (p *Program) Tree() *Program { return p }
 
 // Func returns the function called name, or nil.
 func (p *Program) Func(name string) *Function {
-	for _, f := range p.Funcs {
-		if f.Name == name {
-			return f
-		}
+	if i := slices.IndexFunc(p.Funcs, func(f *Function) bool { return f.Name == name }); i >= 0 {
+		return p.Funcs[i]
 	}
 	return nil
 }
@@ -71,10 +71,8 @@ func (o *Op) Arg(name string) *Arg { return find(o.Args, name) }
 func (o *Op) Attr(name string) *Arg { return find(o.Attrs, name) }
 
 func find(args []Arg, name string) *Arg {
-	for i := range args {
-		if args[i].Name == name {
-			return &args[i]
-		}
+	if i := slices.IndexFunc(args, func(a Arg) bool { return a.Name == name }); i >= 0 {
+		return &args[i]
 	}
 	return nil
 }

@@ -57,7 +57,8 @@ func (p *parser) tensor(t *Type) bool {
 		t.DType = ParseDType(p.tok.text)
 	}
 	if t.DType == NoType {
-		return p.expected("a scalar type", p.meant(slices.Sorted(maps.Keys(typeWords))...)+"a tensor's elements are fp16, fp32, int32, "+
+		return p.expected("a scalar type", p.meant(slices.Sorted(maps.Keys(typeWords))...)+
+			"a tensor's elements are fp16, fp32, int32, "+
 			"bool, string ..: "+form)
 	}
 	p.next()

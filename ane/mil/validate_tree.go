@@ -58,37 +58,27 @@ func (v *validator) operand(o Operand, pos Pos) {
 		return
 	}
 	defer v.leave()
+	if absent(o) {
+		v.fault(pos, "argument without an operand", "give it a value or a name")
+		return
+	}
 	switch o := o.(type) {
 	case Ref:
 		v.use(o)
-		return
 	case *Value:
-		if o.Bare() {
-			if v.literal(o.Literal, o.Pos); v.attributes && !v.partial {
-				text := shorten(literalText(o.Literal))
-				v.fault(o.Pos, text+" has no type", "write "+typed(o.Literal))
-			}
-			return
-		}
-		if o != nil {
+		if !o.Bare() {
 			v.value(o)
-			return
+		} else if v.literal(o.Literal, o.Pos); v.attributes && !v.partial {
+			v.fault(o.Pos, shorten(literalText(o.Literal))+" has no type", "write "+typed(o.Literal))
 		}
 	case *Values:
-		if o != nil {
-			for _, item := range o.Items {
-				v.operand(item, o.Pos)
-			}
-			return
+		for _, item := range o.Items {
+			v.operand(item, o.Pos)
 		}
 	case *Nested:
-		if o != nil {
-			v.args(o.Args, "argument")
-			v.args(o.Attrs, "attribute")
-			return
-		}
+		v.args(o.Args, "argument")
+		v.args(o.Attrs, "attribute")
 	}
-	v.fault(pos, "argument without an operand", "give it a value or a name")
 }
 
 // use reports a name that is not defined here.

@@ -1,7 +1,7 @@
 package mil
 
 import (
-	"math"
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -66,20 +66,12 @@ func whole(n int) Literal { return Number{Text: strconv.Itoa(n)} }
 
 // hexFloat writes x exactly, in the form 0x1.8p-3, inf or nan.
 func hexFloat(x float64) Literal {
-	switch {
-	case math.IsNaN(x):
-		return Number{Text: "nan"}
-	case math.IsInf(x, 1):
-		return Number{Text: "inf"}
-	case math.IsInf(x, -1):
-		return Number{Text: "-inf"}
+	text := strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(x, 'x', -1, 64), "+"))
+	mantissa, exponent, finite := strings.Cut(text, "p")
+	if !finite {
+		return Number{Text: text}
 	}
 	// Go writes at least two digits of the exponent, C as few as possible.
-	s := strconv.FormatFloat(x, 'x', -1, 64)
-	i := strings.IndexByte(s, 'p') + 2
-	exponent := strings.TrimLeft(s[i:], "0")
-	if exponent == "" {
-		exponent = "0"
-	}
-	return Number{Text: s[:i] + exponent}
+	digits := cmp.Or(strings.TrimLeft(exponent[1:], "0"), "0")
+	return Number{Text: mantissa + "p" + exponent[:1] + digits}
 }

@@ -98,7 +98,8 @@ func (f *File) meta(offset uint64) (m meta, err error) {
 		return fail(fmt.Sprintf("no room for an entry at offset %d in a file of %d bytes", offset, f.size),
 			"check the offset and the path")
 	}
-	return fail(fmt.Sprintf("no entry starts at offset %d: 0x%08x where 0xdeadbeef is expected", offset, m.Sentinel), first)
+	return fail(fmt.Sprintf("no entry starts at offset %d: 0x%08x where 0xdeadbeef is expected", offset, m.Sentinel),
+		first)
 }
 
 // decode reads a header or a meta at an offset from which on the file is long enough.

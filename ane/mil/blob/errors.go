@@ -46,3 +46,8 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// refused returns the error of a call that belongs to no place of a file.
+func refused(sentinel error, hint, format string, args ...any) *Error {
+	return &Error{Offset: -1, Msg: fmt.Sprintf(format, args...), Hint: hint, Err: sentinel}
+}

@@ -41,25 +41,23 @@ const maxWarnings = 100
 // Open opens the weight file at path, which must be a regular file. The caller
 // closes it. Open does not read payloads.
 func Open(path string) (*File, error) {
-	// Opening a pipe would wait for its writer.
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, &Error{File: path, Offset: -1, Msg: "not a regular file", Hint: "name a weight file",
-			Err: ErrFormat}
-	}
+	info, err := os.Stat(path) // opening a pipe would wait for its writer
 	if err != nil {
 		return nil, systemError(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, named(irregular(), path)
 	}
 	r, err := os.Open(path)
 	if err != nil {
 		return nil, systemError(path, err)
 	}
-	// The file may have been replaced since the first Stat.
-	if info, err = r.Stat(); err != nil {
-		r.Close()
-		return nil, systemError(path, err)
+	var f *File
+	if info, err = r.Stat(); err != nil { // the file may have been replaced
+		err = systemError(path, err)
+	} else {
+		f, err = NewReader(r, info.Size(), path)
 	}
-	f, err := NewReader(r, info.Size(), path)
 	if err != nil {
 		r.Close()
 		return nil, err
@@ -67,6 +65,8 @@ func Open(path string) (*File, error) {
 	f.closer = r
 	return f, nil
 }
+
+func irregular() *Error { return refused(ErrFormat, "name a weight file", "not a regular file") }
 
 // systemError wraps an error of the system about path without repeating path.
 func systemError(path string, err error) *Error {

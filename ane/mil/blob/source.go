@@ -122,7 +122,7 @@ func whole(fsys fs.FS, name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &Error{Offset: -1, Msg: "not a regular file", Hint: "name a weight file", Err: ErrFormat}
+		return nil, irregular()
 	}
 	return fs.ReadFile(fsys, name)
 }

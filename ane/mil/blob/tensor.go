@@ -55,11 +55,10 @@ func payload(t mil.Type) (tag Tag, size int64, spare int, fault *Error) {
 	bits := t.DType.Bits()
 	switch {
 	case !fixed || !stored:
-		fault = &Error{Offset: -1, Msg: fmt.Sprintf("a weight file cannot hold %v", t),
-			Hint: "use a tensor of fixed shape, of fp16, fp32, bf16 or an integer type up to 32 bits", Err: ErrType}
+		fault = refused(ErrType, "use a tensor of fixed shape, of fp16, fp32, bf16 or an integer type up to 32 bits",
+			"a weight file cannot hold %v", t)
 	case n > (math.MaxInt-7)/bits:
-		fault = &Error{Offset: -1, Msg: fmt.Sprintf("%v is larger than any file", t), Hint: "give a smaller shape",
-			Err: ErrSize}
+		fault = refused(ErrSize, "give a smaller shape", "%v is larger than any file", t)
 	default:
 		size = int64(n*bits+7) / 8
 		spare = int(size*8 - int64(n)*int64(bits))

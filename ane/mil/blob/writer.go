@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -38,8 +37,8 @@ type pending struct {
 func (w *Writer) Add(d mil.DType, payload []byte, unusedBits int) (offset uint64, err error) {
 	tag, ok := TagOf(d)
 	if !ok {
-		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("a weight file cannot hold %v", d),
-			Hint: "use fp16, fp32, bf16 or an integer type up to 32 bits", Err: ErrType}
+		return 0, refused(ErrType, "use fp16, fp32, bf16 or an integer type up to 32 bits",
+			"a weight file cannot hold %v", d)
 	}
 	return w.AddTag(tag, payload, unusedBits)
 }
@@ -47,18 +46,16 @@ func (w *Writer) Add(d mil.DType, payload []byte, unusedBits int) (offset uint64
 // AddTag is Add for any tag of the format, including those without a type in MIL text.
 func (w *Writer) AddTag(tag Tag, payload []byte, unusedBits int) (offset uint64, err error) {
 	bits := tag.Bits()
-	if bits == 0 {
-		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("unknown scalar %v", tag), Hint: "types are numbered 1 to 17",
-			Err: ErrType}
-	}
-	if unusedBits < 0 || unusedBits > 7 || bits >= 8 && unusedBits != 0 {
-		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d unused bits for %v", unusedBits, tag),
-			Hint: "only types below 8 bits leave bits unused, fewer than 8", Err: ErrSize}
-	}
 	used := int64(len(payload))*8 - int64(unusedBits)
-	if used <= 0 || used%int64(bits) != 0 {
-		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d bytes with %d unused bits are not a whole number of %v "+
-			"elements", len(payload), unusedBits, tag), Hint: "give one or more whole elements", Err: ErrSize}
+	switch {
+	case bits == 0:
+		return 0, refused(ErrType, "types are numbered 1 to 17", "unknown scalar %v", tag)
+	case unusedBits < 0 || unusedBits > 7 || bits >= 8 && unusedBits != 0:
+		return 0, refused(ErrSize, "only types below 8 bits leave bits unused, fewer than 8", "%d unused bits for %v",
+			unusedBits, tag)
+	case used <= 0 || used%int64(bits) != 0:
+		return 0, refused(ErrSize, "give one or more whole elements",
+			"%d bytes with %d unused bits are not a whole number of %v elements", len(payload), unusedBits, tag)
 	}
 	return w.put(Entry{Tag: tag, Size: int64(len(payload)), UnusedBits: unusedBits}, pending{data: payload})
 }
@@ -68,10 +65,9 @@ func (w *Writer) put(e Entry, p pending) (offset uint64, err error) {
 	at := align(max(w.end, headerSize))
 	switch {
 	case len(w.entries) >= math.MaxUint32:
-		return 0, &Error{Offset: -1, Msg: "a weight file cannot have more entries", Err: ErrCount}
+		return 0, refused(ErrCount, "", "a weight file cannot have more entries")
 	case at > math.MaxInt64-2*alignment-metaSize-e.Size:
-		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d more bytes exceed the largest size of a file", e.Size),
-			Err: ErrSize}
+		return 0, refused(ErrSize, "", "%d more bytes exceed the largest size of a file", e.Size)
 	}
 	e.Offset, e.DataOffset = uint64(at), at+metaSize
 	p.Entry = e
@@ -96,8 +92,7 @@ func (w *Writer) AddStream(t mil.Type, open func() (io.ReadCloser, error)) (offs
 	case fault != nil:
 		return 0, fault
 	case size == 0 || open == nil:
-		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("no stream of %v", t),
-			Hint: "give at least one element and a function that opens the stream", Err: ErrSize}
+		return 0, refused(ErrSize, "give at least one element and a function that opens the stream", "no stream of %v", t)
 	}
 	return w.put(Entry{Tag: tag, Size: size, UnusedBits: spare}, pending{open: open})
 }
@@ -181,8 +176,9 @@ func (p pending) stream(c *counter) (err error) {
 }
 
 func (p pending) sized(format string, args ...any) error {
-	return &Error{Offset: p.DataOffset, Msg: fmt.Sprintf(format, args...),
-		Hint: "make the declared type and the stream agree", Err: ErrSize}
+	e := refused(ErrSize, "make the declared type and the stream agree", format, args...)
+	e.Offset = p.DataOffset
+	return e
 }
 
 // broken wraps an error of the stream.
@@ -205,8 +201,7 @@ func (w *Writer) Bytes() []byte {
 // bytes is Bytes with the error.
 func (w *Writer) bytes() ([]byte, error) {
 	if w.Size() > math.MaxInt {
-		return nil, &Error{Offset: -1, Msg: fmt.Sprintf("%d bytes do not fit in memory", w.Size()),
-			Hint: "use WriteFile", Err: ErrSize}
+		return nil, refused(ErrSize, "use WriteFile", "%d bytes do not fit in memory", w.Size())
 	}
 	b := bytes.NewBuffer(make([]byte, 0, w.Size()))
 	if _, err := w.WriteTo(b); err != nil {
