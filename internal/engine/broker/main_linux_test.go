@@ -26,6 +26,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if part := os.Getenv(crowdVariable); part != "" {
+		if err := crowdPart(part, os.Getenv(crowdPath)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if path := os.Getenv(chainVariable); path != "" {
 		fmt.Fprintln(os.Stderr, chainClient(path))
 		os.Exit(1)
