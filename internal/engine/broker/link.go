@@ -50,7 +50,7 @@ func newConn(fd int) (*wire.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := conn.SetPatience(slice); err != nil {
+	if err := conn.SetPatience(slice, slice); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil

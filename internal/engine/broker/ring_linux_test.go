@@ -29,7 +29,7 @@ import (
 func belled(t *testing.T) (l *link, conn *wire.Conn, bell *wire.Bell, mem []byte) {
 	here, conn, err := wiretest.Pair()
 	require.NoError(t, err)
-	require.NoError(t, here.SetPatience(slice))
+	require.NoError(t, here.SetPatience(slice, slice))
 	own, memory, err := wire.NewBell()
 	require.NoError(t, err)
 	bell, err = wire.OpenBell(int(memory.Fd()))

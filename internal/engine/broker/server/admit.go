@@ -53,7 +53,7 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 	if err != nil {
 		return nil, err
 	}
-	c.greeted.Store(0)
+	c.admitted.Store(true)
 	if c.Bell != nil {
 		c.ringer.Go(c.ring)
 	}

@@ -15,7 +15,7 @@ import (
 // is over, and a client that has waited meanwhile is admitted. The counters need no place.
 func TestSilentSockets(t *testing.T) {
 	const places = 4
-	path := listen(t, Config{Stay: true, hello: tick, process: allowance{clients: places}})
+	path := listen(t, Config{Stay: true, hello: greeting, process: allowance{clients: places}})
 	first := quiet(t, path)
 	for range 3 * places {
 		quiet(t, path)

@@ -264,7 +264,7 @@ func TestStoppedRunSaysNothing(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- ring(t, bell, &wire.Evaluate{Request: r.request, Sequence: 9}) }()
 	eventually(t, "it runs", func() bool { return b.driver.Stats().Running == 1 })
-	require.NoError(t, p.conn.SetPatience(await.Patience))
+	require.NoError(t, p.conn.SetPatience(await.Patience, await.Patience))
 	require.NoError(t, p.ask(wire.KindCancel, &wire.Cancel{Sequence: 9}, &wire.Cancelled{}))
 	require.ErrorIs(t, <-done, ane.ErrDeadline)
 }

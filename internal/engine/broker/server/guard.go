@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
-	"runtime"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
@@ -24,17 +22,11 @@ type guarded struct {
 	ane.Engine
 	log    *slog.Logger
 	panics atomic.Uint64
-
-	mu   sync.Mutex
-	seen map[[32]uintptr]struct{} // places whose stack the log has
 }
-
-// maxPlaces bounds guarded.seen. Further places are logged without their stacks.
-const maxPlaces = 64
 
 // guard wraps an engine.
 func guard(e ane.Engine, log *slog.Logger) *guarded {
-	return &guarded{Engine: e, log: log, seen: map[[32]uintptr]struct{}{}}
+	return &guarded{Engine: e, log: log}
 }
 
 // Close implements ane.Engine.
@@ -61,29 +53,12 @@ func (g *guarded) report(op string, poison *atomic.Pointer[ane.Error], v any) er
 	if poison != nil {
 		poison.CompareAndSwap(nil, e)
 	}
-	attrs := []any{"kind", "panic", "op", op, "panic", panicText(v)}
-	if g.first() {
-		stack := debug.Stack()
-		if own, ok := v.(interface{ Stack() []byte }); ok { // of a goroutine that the engine started
-			stack = own.Stack()
-		}
-		attrs = append(attrs, "stack", string(stack))
+	stack := debug.Stack()
+	if own, ok := v.(interface{ Stack() []byte }); ok { // of a goroutine that the engine started
+		stack = own.Stack()
 	}
-	g.log.Error("engine panicked", attrs...)
+	g.log.Error("engine panicked", "kind", "panic", "op", op, "panic", panicText(v), "stack", string(stack))
 	return e
-}
-
-// first reports whether the panic that is being recovered is the first at its place.
-func (g *guarded) first() bool {
-	var place [32]uintptr
-	runtime.Callers(1, place[:])
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if _, known := g.seen[place]; known || len(g.seen) >= maxPlaces {
-		return false
-	}
-	g.seen[place] = struct{}{}
-	return true
 }
 
 // address is how Go prints a pointer.

@@ -167,26 +167,6 @@ func TestPanicEndsTheRequest(t *testing.T) {
 	}
 }
 
-// TestPanicsFillNoLog: the stack of one place goes to the log once, however often a client
-// comes back to it.
-func TestPanicsFillNoLog(t *testing.T) {
-	log := &lines{}
-	engine := fragile{soft.New(), func(op string) {
-		if op == "compile" {
-			panic("again")
-		}
-	}}
-	b := startBroker(t, Config{Engine: func() ane.Engine { return engine },
-		Log: slog.New(slog.NewTextHandler(log, nil))})
-	p := b.join(alice, "")
-	for range 20 {
-		_, err := p.compile(model(t, "add"))
-		require.ErrorContains(t, err, "again")
-	}
-	require.EqualValues(t, 20, p.counter(t, "panics"))
-	require.Equal(t, 1, strings.Count(log.String(), "stack="))
-}
-
 // TestPanicText is one line of bounded length, whatever the value does.
 func TestPanicText(t *testing.T) {
 	require.Equal(t, "a b", panicText("a\n\tb"))

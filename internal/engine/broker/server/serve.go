@@ -61,43 +61,36 @@ func (s *server) accept(ctx context.Context, l *admission.Listener) error {
 		}
 		s.connections.Go(func() {
 			peer := admission.ProcessOf(conn)
-			s.fail(peer, s.answer(context.Background(), conn, peer))
+			_, err := s.answer(conn, peer)
+			s.fail(peer, err)
 			<-s.room
 		})
 	}
 }
 
-// answer serves one connection, which it closes.
-func (s *server) answer(ctx context.Context, conn *wire.Conn, peer admission.Process) error {
-	ctx, cancel := context.WithTimeout(ctx, s.conf.hello)
-	defer cancel()
-	id, err := s.seen.Identify(ctx, conn)
-	if err != nil {
-		s.reject(conn, peer, err)
-		return nil
-	}
-	return newSession(s, conn, id, peer).run()
-}
-
-// reject tells a client that is not admitted why, once it has introduced itself: an
-// answer that comes before the question may be lost with the connection.
-func (s *server) reject(conn *wire.Conn, peer admission.Process, why error) {
-	s.counts.refusedPeer.Add(1)
-	s.conf.Log.With(peer.Attrs()...).Info("client refused", "error", why)
+// answer serves one connection, which it closes. refused is why the client is not admitted, err what the broker could
+// not give back.
+func (s *server) answer(conn *wire.Conn, peer admission.Process) (refused, err error) {
 	defer conn.Close()
-	if !s.track(conn) {
-		return
+	defer context.AfterFunc(s.ctx, func() { _ = conn.Close() })() // never fails
+	ctx, cancel := context.WithTimeout(s.ctx, s.conf.hello)
+	defer cancel()
+	id, refused := s.seen.Identify(ctx, conn)
+	if refused == nil {
+		return nil, newSession(s, conn, id, peer).run()
 	}
-	defer s.untrack(conn)
-	late := time.AfterFunc(s.conf.hello, func() { _ = conn.Close() })
-	defer late.Stop()
+	s.counts.refusedPeer.Add(1)
+	s.conf.Log.With(peer.Attrs()...).Info("client refused", "error", refused)
+	// An answer that comes before the question may be lost with the connection.
+	defer time.AfterFunc(s.conf.hello, func() { _ = conn.Close() }).Stop()
 	f, fds, err := conn.Receive(make([]byte, wire.MaxFrame))
 	fds.Close()
 	if err == nil {
-		p := wire.NewFault(why)
+		p := wire.NewFault(refused)
 		// it is turned away all the same
 		_ = conn.Send(wire.Frame{Kind: wire.KindFault, ID: f.ID, Payload: wire.Append(nil, &p)})
 	}
+	return refused, nil
 }
 
 // ServeConn answers one client until it goes or ctx ends. It closes conn and
@@ -110,16 +103,10 @@ func ServeConn(ctx context.Context, conn *wire.Conn, c Config) error {
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, s.disconnect)
-	defer stop()
-	peer := admission.ProcessOf(conn)
-	id, err := s.seen.Identify(ctx, conn)
+	defer context.AfterFunc(ctx, s.disconnect)()
+	refused, err := s.answer(conn, admission.ProcessOf(conn))
 	if ctx.Err() != nil {
-		return s.close()
+		refused = nil
 	}
-	if err != nil {
-		s.reject(conn, peer, err)
-		return errors.Join(err, s.close())
-	}
-	return errors.Join(newSession(s, conn, id, peer).run(), s.close())
+	return errors.Join(refused, err, s.close())
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/server/calls"
 	"github.com/anekit/anekit/internal/engine/broker/server/resources"
-	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
 // server is what the sessions of one broker share.
@@ -31,29 +30,26 @@ type server struct {
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
-	open     map[*wire.Conn]struct{} // of sessions, and of clients that are turned away
-	ending   bool                    // no more of them
-	failed   []error                 // of sessions
-	last     uint64                  // number of the last session
-	idle     *time.Timer             // runs while there is no session; nil without a limit
-	watching chan struct{}           // closed to end the watch
-	watched  sync.WaitGroup
+	failed   []error     // of sessions
+	last     uint64      // number of the last session
+	idle     *time.Timer // runs while there is no session; nil without a limit
 
+	ctx         context.Context // its end closes every connection
+	disconnect  context.CancelFunc
 	connections sync.WaitGroup // of Serve
 	room        chan struct{}  // holds a token for each of them
 	stuck       sync.WaitGroup // of sessions that have ended, while the engine runs for them
 
-	ticks    atomic.Int64 // of the watch, from 1
 	draining atomic.Bool  // no call is accepted that begins work
 	active   atomic.Int64 // how many sessions have a place
 }
 
 // newServer makes the engine and what goes around it. close must follow.
 func newServer(c Config) (*server, error) {
-	s := &server{conf: c, sessions: map[*session]struct{}{}, open: map[*wire.Conn]struct{}{},
-		turns:    calls.NewTurns(max(1, c.Workers-1)), // one processor is for requests
-		room:     make(chan struct{}, c.clients+max(c.clients/4, 2)),
-		watching: make(chan struct{})}
+	s := &server{conf: c, sessions: map[*session]struct{}{},
+		turns: calls.NewTurns(max(1, c.Workers-1)), // one processor is for requests
+		room:  make(chan struct{}, c.clients+max(c.clients/4, 2))}
+	s.ctx, s.disconnect = context.WithCancel(context.Background())
 	s.budgets = resources.NewBudgets(resources.Needs{resources.Mappings: c.process.mappings,
 		resources.Descriptors: c.process.files, resources.Memory: c.process.memory}, c.clients)
 	own := c.Engine()
@@ -68,8 +64,6 @@ func newServer(c Config) (*server, error) {
 	if s.cache, err = resources.OpenCache(c.CacheDir, c.CacheBytes, s.info); err != nil {
 		s.conf.Log.Warn("no cache", "error", err)
 	}
-	s.ticks.Store(1)
-	s.watched.Go(s.watch)
 	return s, nil
 }
 
@@ -77,68 +71,13 @@ func newServer(c Config) (*server, error) {
 func (s *server) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.conf.end)
 	defer cancel()
-	close(s.watching)
-	s.watched.Wait()
+	s.disconnect()
 	err := s.driver.Close(ctx)
 	if errors.Is(err, ane.ErrStuck) {
 		return err // a run that does not come back uses the engine
 	}
 	s.stuck.Wait()
 	return errors.Join(err, s.engine.Close())
-}
-
-// tick is the time between two checks of the watch; it enforces limits late by as much.
-const tick = 250 * time.Millisecond
-
-// watch cuts off clients that keep the broker waiting.
-func (s *server) watch() {
-	t := time.NewTicker(tick)
-	defer t.Stop()
-	for {
-		select {
-		case <-s.watching:
-			return
-		case <-t.C:
-			now := s.ticks.Add(1)
-			s.mu.Lock()
-			for one := range s.sessions {
-				one.check(now)
-			}
-			s.mu.Unlock()
-		}
-	}
-}
-
-// late reports whether something that began at a tick, 0 for nothing, has lasted
-// longer than allowed.
-func late(since, now int64, allowed time.Duration) bool {
-	return since != 0 && time.Duration(now-since)*tick > allowed+tick
-}
-
-// track notes a connection, which disconnect closes; false when that was called.
-func (s *server) track(conn *wire.Conn) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.ending {
-		s.open[conn] = struct{}{}
-	}
-	return !s.ending
-}
-
-func (s *server) untrack(conn *wire.Conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.open, conn)
-}
-
-// disconnect closes every connection and has track refuse new ones.
-func (s *server) disconnect() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ending = true
-	for conn := range s.open {
-		_ = conn.Close() // never fails
-	}
 }
 
 // fail notes what a session could not give back.
@@ -164,17 +103,12 @@ func (s *server) failure() error {
 }
 
 // enter counts a session in, which has no place yet.
-func (s *server) enter(one *session) error {
+func (s *server) enter(one *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ending {
-		return ending("admit")
-	}
 	s.last++
 	one.number = s.last
 	s.sessions[one] = struct{}{}
-	s.open[one.Conn] = struct{}{}
-	return nil
 }
 
 // leave counts a session out, and begins to linger after the last that had a place.
@@ -182,11 +116,13 @@ func (s *server) leave(one *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, one)
-	delete(s.open, one.Conn)
 	if one.placed && s.active.Add(-1) == 0 && s.idle != nil {
 		s.idle.Reset(s.conf.Linger)
 	}
 }
+
+// greeting is how often a broker that could end looks whether a connection is about to say hello.
+const greeting = 250 * time.Millisecond
 
 // linger calls end when no session had a place for some time, unless the server is to
 // stay. A connection that asks for statistics alone does not keep it.
@@ -202,7 +138,7 @@ func (s *server) linger(end func()) {
 		switch {
 		case s.active.Load() > 0: // one came while the timer ran out
 		case len(s.sessions) > 0: // one may be about to say hello
-			s.idle.Reset(min(tick, s.conf.Linger))
+			s.idle.Reset(min(greeting, s.conf.Linger))
 		default:
 			end()
 		}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
@@ -36,19 +37,18 @@ type session struct {
 	calls    *calls.Calls
 	compiles compiles
 
-	ringer  sync.WaitGroup // the goroutine that reads the bell
-	turn    sync.Mutex     // held while a frame is answered
-	trouble int            // refused frames in a row; turn guards it
-	greeted atomic.Int64   // tick at which the connection began; 0 once the client is admitted
+	ringer   sync.WaitGroup // the goroutine that reads the bell
+	turn     sync.Mutex     // held while a frame is answered
+	trouble  int            // refused frames in a row; turn guards it
+	admitted atomic.Bool
 }
 
 // newSession makes a session that has not been admitted yet.
 func newSession(s *server, conn *wire.Conn, id admission.Identity, peer admission.Process) *session {
 	c := &session{server: s, log: s.conf.Log.With(peer.Attrs()...), peer: peer,
-		Answers: &calls.Answers{Conn: conn, Ticks: &s.ticks, Faults: &s.counts.faults},
+		Answers: &calls.Answers{Conn: conn, Faults: &s.counts.faults},
 		grant:   &grant{Rights: admission.Rights{Policy: s.conf.Policy, ID: id}}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.greeted.Store(s.ticks.Load())
 	c.has = resources.NewClient(s.budgets, s.live)
 	c.calls = calls.New(c.ctx, &s.counts.Counts, c.Answers, &c.has.Requests)
 	c.compiles = compiles{asked: make(chan struct{}, MaxCompiles), doing: make(chan struct{}, maxCompiling)}
@@ -62,23 +62,21 @@ func (c *session) open(dev *resources.Device) {
 	c.calls.Open(dev)
 }
 
-// check cuts off a client that does not introduce itself or does not read. The watch
-// calls it.
-func (c *session) check(now int64) {
-	if late(c.greeted.Load(), now, c.conf.hello) || late(c.Sending.Load(), now, c.conf.write) {
-		_ = c.Conn.Close() // never fails
-	}
-}
-
 // run serves the client until its connection ends, for whatever reason, and gives
 // back everything it had. An error is one of the broker's own.
 func (c *session) run() error {
-	if err := c.enter(c); err != nil {
-		c.cancel()
-		c.reject(c.Conn, c.peer, err)
-		return nil
-	}
+	c.enter(c)
 	defer c.leave(c)
+	defer context.AfterFunc(c.server.ctx, func() { _ = c.Conn.Close() })() // never fails
+	if err := c.Conn.SetPatience(0, c.conf.write); err != nil {
+		c.log.Warn("answers may wait for the client", "error", err)
+	}
+	late := time.AfterFunc(c.conf.hello, func() {
+		if !c.admitted.Load() {
+			_ = c.Conn.Close() // never fails
+		}
+	})
+	defer late.Stop()
 	c.log = c.log.With("session", c.number)
 	var writer sync.WaitGroup
 	writer.Go(c.calls.Deliver)
@@ -123,7 +121,7 @@ func (c *session) treat(f *wire.Frame, fds wire.Descriptors, err error) bool {
 	case c.draining.Load() && begins(f.Kind):
 		c.Fault(f.ID, ending(f.Kind.String()))
 		return true
-	case f.Kind == wire.KindEvaluate && c.greeted.Load() == 0:
+	case f.Kind == wire.KindEvaluate && c.admitted.Load():
 		err = c.calls.Evaluate(f)
 	default:
 		err = c.route(f, fds)
@@ -160,7 +158,7 @@ func (c *session) route(f *wire.Frame, fds wire.Descriptors) error {
 // ask is route for everything but evaluations. Without an error, a nil payload means
 // that a goroutine answers.
 func (c *session) ask(f *wire.Frame, fds wire.Descriptors) (wire.Payload, error) {
-	if c.greeted.Load() != 0 {
+	if !c.admitted.Load() {
 		if f.Kind == wire.KindStats { // which needs no place
 			return c.stats(f.Payload)
 		}

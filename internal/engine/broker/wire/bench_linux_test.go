@@ -57,7 +57,7 @@ func pingPong(b *testing.B, patience time.Duration) {
 	c, peer, err := wiretest.PairFile()
 	require.NoError(b, err)
 	child := start(b, "echo", peer)
-	require.NoError(b, c.SetPatience(patience))
+	require.NoError(b, c.SetPatience(patience, patience))
 	frame := wire.Frame{Kind: wire.KindPing, Payload: make([]byte, frameBytes-wire.HeaderSize)}
 	buf := make([]byte, wire.MaxFrame)
 	measure.Percentiles(b, func() error {

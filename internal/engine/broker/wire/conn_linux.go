@@ -89,14 +89,13 @@ func NewConn(fd int) (*Conn, error) {
 	return c, nil
 }
 
-// SetPatience makes Receive return ErrTimeout when no frame came for d, and Send when the
-// peer left no room for d, so that a waiting caller can check a context in between; 0 waits for
-// ever, as a new Conn does. It applies to the next calls and costs each 0.05 us. Nothing is
-// lost by a Receive that timed out, and nothing was sent by a Send that did.
-func (c *Conn) SetPatience(d time.Duration) error {
+// SetPatience makes Receive return ErrTimeout when no frame came for the time receive, and Send when the
+// peer left no room for the time send; 0 waits for ever, as a new Conn does. It applies to the next calls and costs
+// each 0.05 us. Nothing is lost by a Receive that timed out, and nothing was sent by a Send that did.
+func (c *Conn) SetPatience(receive, send time.Duration) error {
 	return c.Control(func(fd int) error {
-		v := unix.NsecToTimeval(max(d, 0).Nanoseconds()) // rounds up to 1 us, so that only 0 is 0
-		for _, option := range []int{unix.SO_RCVTIMEO, unix.SO_SNDTIMEO} {
+		for option, d := range map[int]time.Duration{unix.SO_RCVTIMEO: receive, unix.SO_SNDTIMEO: send} {
+			v := unix.NsecToTimeval(max(d, 0).Nanoseconds()) // rounds up to 1 us, so that only 0 is 0
 			if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, option, &v); err != nil {
 				return socketError("patience", "setsockopt(SO_RCVTIMEO, SO_SNDTIMEO)", err)
 			}

@@ -259,7 +259,7 @@ func TestCloseWakesReceive(t *testing.T) {
 		}
 		require.ErrorIs(t, a.Send(wire.Frame{Kind: wire.KindPing}), wire.ErrClosed)
 		require.ErrorIs(t, a.Control(func(int) error { return nil }), wire.ErrClosed)
-		require.ErrorIs(t, a.SetPatience(1), wire.ErrClosed)
+		require.ErrorIs(t, a.SetPatience(1, 1), wire.ErrClosed)
 	}
 }
 
@@ -318,7 +318,7 @@ func TestZeroConn(t *testing.T) {
 		_, _, err := c.Receive(buffer())
 		require.ErrorIs(t, err, wire.ErrClosed)
 		require.ErrorIs(t, c.Control(func(int) error { return nil }), wire.ErrClosed)
-		require.ErrorIs(t, c.SetPatience(1), wire.ErrClosed)
+		require.ErrorIs(t, c.SetPatience(1, 1), wire.ErrClosed)
 		require.Zero(t, c.Traffic())
 	}
 	_, err := unix.FcntlInt(0, unix.F_GETFD, 0)
@@ -332,7 +332,7 @@ func TestZeroConn(t *testing.T) {
 func TestPatience(t *testing.T) {
 	a, b := pair(t)
 	for _, d := range []time.Duration{1, time.Millisecond} {
-		require.NoError(t, a.SetPatience(d))
+		require.NoError(t, a.SetPatience(d, d))
 		_, _, err := a.Receive(buffer())
 		require.ErrorIs(t, err, wire.ErrTimeout)
 	}
@@ -352,7 +352,7 @@ func TestPatience(t *testing.T) {
 	f, _, err := a.Receive(buffer())
 	require.NoError(t, err)
 	require.EqualValues(t, 8, f.ID)
-	require.NoError(t, a.SetPatience(-1))
+	require.NoError(t, a.SetPatience(-1, -1))
 	go func() { _ = b.Send(wire.Frame{Kind: wire.KindPing}) }()
 	_, _, err = a.Receive(buffer())
 	require.NoError(t, err)
@@ -441,7 +441,7 @@ func TestFewAllocations(t *testing.T) {
 			panic("receive")
 		}
 	}), 1.0)
-	require.NoError(t, b.SetPatience(1))
+	require.NoError(t, b.SetPatience(1, 1))
 	require.LessOrEqual(t, testing.AllocsPerRun(10, func() {
 		if _, _, err := b.Receive(buf); !errors.Is(err, wire.ErrTimeout) {
 			panic("no timeout")

@@ -28,7 +28,7 @@ func NewConn(fd int) (*Conn, error) { return nil, unsupported("open") }
 func (c *Conn) Close() error { return nil }
 
 // SetPatience answers ErrUnsupported.
-func (c *Conn) SetPatience(time.Duration) error { return unsupported("patience") }
+func (c *Conn) SetPatience(receive, send time.Duration) error { return unsupported("patience") }
 
 func (*socket) send(*Frame, []int) error { return unsupported("send") }
 

@@ -12,10 +12,8 @@ import (
 type Answers struct {
 	Conn   *wire.Conn
 	Bell   *wire.Bell // nil for a client that has none; set before it is admitted
-	Ticks  *atomic.Int64
 	Faults *atomic.Uint64
 
-	Sending atomic.Int64 // tick at which the present Send began; 0 for none
 	mu      sync.Mutex
 	payload []byte // of the next frame
 	last    wire.Done
@@ -64,10 +62,7 @@ func (o *Answers) sendLocked(kind wire.Kind, id uint64, p wire.Payload) {
 		_ = o.Bell.Send(f) // fails only when the client has gone
 		return
 	}
-	o.Sending.Store(o.Ticks.Load())
-	err := o.Conn.Send(f)
-	o.Sending.Store(0)
-	if err != nil {
+	if err := o.Conn.Send(f); err != nil {
 		_ = o.Conn.Close() // never fails
 	}
 }
