@@ -128,7 +128,7 @@ func (c *Client) enter(b *binding) (evicted []*binding) {
 	c.size += b.bytes
 	d.counts.Bound++
 	for at := c.bound.Back(); at != b.use; {
-		if c.bound.Len() <= maxBound && (d.opts.BoundBytes == 0 || c.size <= d.opts.BoundBytes) {
+		if c.bound.Len() <= maxBound && (d.boundBytes == 0 || c.size <= d.boundBytes) {
 			break
 		}
 		old := at.Value.(*binding)

@@ -25,12 +25,6 @@ func chaining(h handler) handler {
 	}
 }
 
-// refuseChain is the answer to a token that is not of a chain of the client.
-func refuseChain(or, hint string) error {
-	return refuse(driverabi.BadArgument, "no chain of this client, or "+or,
-		"give the token that selector 9 answered with, and "+hint)
-}
-
 // chainingPrepare makes the chain of a prepared program.
 func chainingPrepare(n *connection, x Chain) (Chained, error) {
 	c, d := n.client, n.client.driver
@@ -60,8 +54,8 @@ func enqueueOutputs(n *connection, x OutputSet) error {
 	defer d.mu.Unlock()
 	ch := c.chains[x.Chain]
 	if ch == nil || x.Count > MaxOutputs || int(x.Count) != len(ch.own.program.out) {
-		return refuseChain("not one surface for each output", fmt.Sprintf("each output, of at most %d, a surface",
-			MaxOutputs))
+		return refuse(driverabi.BadArgument, "no chain of this client, or not one surface for each output",
+			fmt.Sprintf("give the token of a chain, and each output, of at most %d, a surface", MaxOutputs))
 	}
 	var set []byte
 	for _, id := range x.Surfaces[:x.Count] {
@@ -90,7 +84,7 @@ func inputsReady(n *connection, a *driverabi.Args) error {
 	o.chain = c.chains[o.token]
 	d.mu.Unlock()
 	if o.chain == nil {
-		return refuseChain("none any more", "make it once more after its program was prepared")
+		return refuse(driverabi.BadArgument, "no chain of this client", "give the token that selector 9 answered with")
 	}
 	o.token, o.surfaces, o.inputs = o.chain.own.token, slices.Clone(o.surfaces), len(o.surfaces)
 	return c.submit(&o, nil)
@@ -116,7 +110,8 @@ func setActiveProcedure(n *connection, x Procedure) error {
 	defer d.mu.Unlock()
 	ch := n.client.chains[x.Chain]
 	if ch == nil || x.Number != 0 {
-		return refuseChain("a procedure other than 0", "procedure 0")
+		return refuse(driverabi.BadArgument, "no chain of this client, or a procedure other than 0",
+			"give the token that selector 9 answered with, and procedure 0")
 	}
 	ch.sets, ch.stopped = nil, false
 	return nil

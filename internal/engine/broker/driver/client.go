@@ -165,16 +165,11 @@ func (c *Client) startClose() {
 // quiesce cancels all requests and waits until their completions are delivered. No new
 // ones may be accepted during the wait: quiet is raised.
 func (c *Client) quiesce() {
-	for c.stop(func(r *request) bool { return r.state == waiting }) != NotFound {
+	for c.stop(func(r *request) bool { return !r.life.over.Load() }) != NotFound {
 	}
 	d := c.driver
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, r := range c.requests.All() {
-		if r.state == running {
-			r.life.end(context.Canceled)
-		}
-	}
 	for c.pending.Load() > 0 {
 		d.settled.Wait()
 	}

@@ -2,6 +2,8 @@ package driver
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,18 +21,6 @@ const patience = 5 * time.Second
 // completion can have to wait for.
 const totalDepth = 8 * driverabi.QueueDepth
 
-// Options configure a Driver.
-type Options struct {
-	// BoundBytes bounds what the prepared Invocations of one client take together, as far as their programs
-	// tell (see Measured); 0 is no bound. The one that is bound last stays in any case.
-	BoundBytes int64
-	// Instance makes a program that differs from base in its weights alone; the driver
-	// closes it. weights holds the files that differ; the others are the base's. It is
-	// asked for bases that are no Instancer, and may compile.
-	// nil refuses those bases.
-	Instance func(ctx context.Context, base ane.Executable, weights ane.Weights) (ane.Executable, error)
-}
-
 // Instancer is an Executable that can make another one of the same program with
 // other weights, without compiling. weights holds the files that differ. The caller
 // owns the new one, and keeps the base open during the call.
@@ -47,12 +37,12 @@ type Measured interface {
 // Driver is the one owner of an engine's time. Its methods may be called from
 // several goroutines.
 type Driver struct {
-	opts            Options
 	control, direct *driverabi.Dispatcher
 	served          chan struct{} // closed when the engine's goroutine has ended
 	patience        time.Duration
 	leastTurn       time.Duration
-	depth, total    int // of the queue, for one client and for all
+	depth, total    int   // of the queue, for one client and for all
+	boundBytes      int64 // see New
 
 	mu      sync.Mutex // the gate: guards what follows, and the tables of the clients
 	rung    *sync.Cond // a doorbell was rung, or the engine became free: for its goroutine
@@ -74,9 +64,11 @@ type Driver struct {
 }
 
 // New starts a driver. The caller closes the engine that compiled the programs after it.
-func New(o Options) *Driver {
+// boundBytes bounds what the prepared Invocations of one client take together, as far as
+// their programs tell (see Measured); 0 is no bound. The one that is bound last stays.
+func New(boundBytes int64) *Driver {
 	d := &Driver{
-		opts: o, served: make(chan struct{}), patience: patience, leastTurn: leastTurn,
+		boundBytes: boundBytes, served: make(chan struct{}), patience: patience, leastTurn: leastTurn,
 		depth: driverabi.QueueDepth, total: totalDepth, born: time.Now(), iommu: newIOMMU(),
 		clients: map[*Client]struct{}{}, resources: map[uint64]*resource{},
 	}
@@ -99,10 +91,7 @@ func (d *Driver) Close(ctx context.Context) error {
 		d.settled.Wait()
 	}
 	stop()
-	left := make([]*Client, 0, len(d.clients))
-	for c := range d.clients {
-		left = append(left, c)
-	}
+	left := slices.Collect(maps.Keys(d.clients))
 	d.mu.Unlock()
 
 	last, cancel := context.WithTimeout(context.Background(), d.patience)

@@ -57,16 +57,12 @@ var meanings = []struct {
 	{driverabi.BadArgument, ane.ErrEngine,
 		[]error{ane.ErrShort, ane.ErrStale, ane.ErrAligned, ane.ErrCompile, ane.ErrMismatch}},
 	{driverabi.NoResources, ane.ErrExhausted, []error{ane.ErrExhausted}},
-	{driverabi.NoMemory, ane.ErrExhausted, nil},
 	{driverabi.NoSpace, ane.ErrExhausted, nil},
-	{driverabi.Overrun, ane.ErrExhausted, nil},
 	{driverabi.Busy, ane.ErrInUse, []error{ane.ErrStuck}},
 	{driverabi.NotReady, ane.ErrNotLoaded, []error{ane.ErrNotLoaded}},
 	{driverabi.NotPermitted, ane.ErrDenied, nil},
 	{driverabi.NotPrivileged, ane.ErrDenied, nil},
 	{driverabi.NotOpen, ane.ErrClosed, nil},
-	{driverabi.Offline, ane.ErrClosed, nil},
-	{driverabi.NotFound, ane.ErrForeign, nil},
 }
 
 // Meaning is what a code says to a caller of package ane.

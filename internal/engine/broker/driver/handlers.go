@@ -141,18 +141,16 @@ func closeConnection(n *connection, _ *driverabi.Args) error {
 	c.quiesce()
 	c.slow.Lock()
 	defer c.slow.Unlock()
+	anew := &c.next
 	if n == &c.control {
 		c.dropPrograms()
 	} else {
 		c.dropMappings()
+		anew = &c.hint
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if n == &c.control {
-		c.next = 0
-	} else {
-		c.hint = HintNone
-	}
+	*anew = 0
 	c.quiet.Add(-1)
 	return nil
 }
@@ -193,7 +191,6 @@ func sessionHint(n *connection, x Hint) (Hinted, error) {
 	return reply, nil
 }
 
-// counted is n with what is counted, for messages.
 func counted(n int, what string) string { return fmt.Sprintf("%d %s", n, what) }
 
 // token returns a number that no client can guess and that is not 0.

@@ -95,38 +95,38 @@ func TestInstanceArguments(t *testing.T) {
 	}
 }
 
-// TestInstanceByCompiling covers engines whose programs cannot change weights.
-func TestInstanceByCompiling(t *testing.T) {
-	var compiled int
-	var answer func() (ane.Executable, error)
-	o := Options{Instance: func(context.Context, ane.Executable, ane.Weights) (ane.Executable, error) {
-		compiled++
-		return answer()
-	}}
-	r := newRigOf(t, o)
+// maker is an exec that answers as a test says when it is asked for an instance.
+type maker struct {
+	*exec
+	answer func() (ane.Executable, error)
+}
+
+func (x *maker) NewInstance(context.Context, ane.Weights) (ane.Executable, error) { return x.answer() }
+
+func TestInstanceFails(t *testing.T) {
+	r := newRig(t)
 	c := r.opened(privileged)
-	base := r.prepared(c, r.program())
-	w := r.weights()
+	x := &maker{exec: r.engine.compile()}
+	res, err := r.driver.AddProgram(x)
+	require.NoError(t, err)
+	base, w := r.prepared(c, res), r.weights()
 
 	cause := &ane.Error{Err: ane.ErrCompile}
-	answer = func() (ane.Executable, error) { return nil, cause }
-	err := instance1(c, Instance{Base: base, Resource: w})
+	x.answer = func() (ane.Executable, error) { return nil, cause }
+	err = instance1(c, Instance{Base: base, Resource: w})
 	require.ErrorIs(t, err, bad)
 	require.ErrorIs(t, err, cause)
-	answer = func() (ane.Executable, error) { return large{r.engine.compile()}, nil }
+	x.answer = func() (ane.Executable, error) { return large{r.engine.compile()}, nil }
 	err = instance1(c, Instance{Base: base, Resource: w})
 	require.ErrorIs(t, err, bad)
 	require.ErrorIs(t, err, ane.ErrMismatch)
 	require.Equal(t, int32(1), r.engine.open.Load(), "the wrong one is closed")
 	require.Zero(t, r.driver.Stats().Instances)
-	answer = func() (ane.Executable, error) { return r.engine.compile(), nil }
+	x.answer = func() (ane.Executable, error) { return r.engine.compile(), nil }
 	require.NoError(t, instance1(c, Instance{Base: base, Resource: w}))
-	require.Equal(t, 3, compiled)
 
-	none := newRig(t)
-	c = none.opened(privileged)
-	err = instance1(c, Instance{Base: none.prepared(c, none.program()), Resource: none.weights()})
-	require.ErrorIs(t, err, driverabi.Unsupported)
+	err = instance1(c, Instance{Base: r.prepared(c, r.program()), Resource: r.weights()})
+	require.ErrorIs(t, err, driverabi.Unsupported, "no Instancer")
 	require.ErrorContains(t, err, "other weights")
 }
 

@@ -128,7 +128,7 @@ func (w *world) settle() {
 		require.Empty(w.t, u.done)
 	}
 	var want Stats
-	want.Programs, want.Surfaces, want.Completed = len(w.programs), len(w.surfaces), w.ended
+	want.Resources, want.Completed = len(w.programs)+len(w.surfaces), w.ended
 	for p := range w.programs {
 		if slices.ContainsFunc(w.users, func(u *user) bool { return u.created[p] == isPrepared+1 }) {
 			want.Resident++

@@ -210,8 +210,7 @@ func createInstance(n *connection, x Instance) error {
 	c, d := n.client, n.client.driver
 	d.mu.Lock()
 	base, w := c.tokens[x.Base], d.resources[x.Resource]
-	err := c.mayInstantiate(&x, base, w)
-	if err != nil {
+	if err := c.mayInstantiate(&x, base, w); err != nil {
 		d.mu.Unlock()
 		return err
 	}
@@ -255,20 +254,14 @@ func (c *Client) mayInstantiate(x *Instance, base *attachment, w *resource) erro
 	return nil
 }
 
-// instance makes a program of a base and other weights: by the base itself, or by
-// Options.Instance.
+// instance makes a program of a base and other weights.
 func (c *Client) instance(base *program, weights ane.Weights) (*program, error) {
-	var exec ane.Executable
-	var err error
-	switch own, ok := base.exec.(Instancer); {
-	case ok:
-		exec, err = own.NewInstance(c.ctx, weights)
-	case c.driver.opts.Instance != nil:
-		exec, err = c.driver.opts.Instance(c.ctx, base.exec, weights)
-	default:
-		err = refuse(driverabi.Unsupported, "the engine cannot give a program other weights",
+	own, ok := base.exec.(Instancer)
+	if !ok {
+		return nil, refuse(driverabi.Unsupported, "the engine cannot give a program other weights",
 			"compile the program with them")
 	}
+	exec, err := own.NewInstance(c.ctx, weights)
 	if err != nil {
 		return nil, err
 	}

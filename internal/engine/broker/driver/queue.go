@@ -52,16 +52,13 @@ func (q *queue) remove(r *request) {
 	q.n--
 }
 
-// pop takes out the request whose turn it is, nil when there is none.
+// pop takes out the request whose turn it is; there is one.
 func (q *queue) pop() *request {
 	due := -1
 	for i := range q.lists {
 		if len(q.lists[i]) > 0 && (due < 0 || q.pass[i] < q.pass[due]) {
 			due = i
 		}
-	}
-	if due < 0 {
-		return nil
 	}
 	r := q.lists[due][0]
 	q.charge(due)

@@ -39,16 +39,12 @@ type request struct {
 	err   error         // which has a code
 }
 
-// slot takes a request of c that is in no use; the caller has checked the depth.
-func (c *Client) slot() *request {
-	return c.requests.Take(func(int) *request {
-		r := &request{client: c, ready: make(chan struct{}, 1)}
-		r.life = &life{request: r}
-		return r
-	})
+// slot makes a request for the list of a client.
+func (c *Client) slot(int) *request {
+	r := &request{client: c, ready: make(chan struct{}, 1)}
+	r.life = &life{request: r}
+	return r
 }
-
-func (r *request) inFlight() bool { return r.state == waiting || r.state == running }
 
 // arm gives r its time limit, 0 for none.
 func (r *request) arm(timeout time.Duration) {
@@ -76,8 +72,7 @@ func (r *request) expire() {
 }
 
 // abort ends a request that has not ended: out of the queue at once, in the engine by
-// its context. The caller holds the lock, which
-// abort releases.
+// its context. The caller holds the lock, which abort releases.
 func (d *Driver) abort(r *request, cause error) {
 	switch r.state {
 	case waiting:
@@ -181,7 +176,7 @@ func (c *Client) stop(match func(*request) bool) Found {
 	d := c.driver
 	d.mu.Lock()
 	for _, r := range c.requests.All() {
-		if !r.inFlight() || !match(r) {
+		if r.state == spare || !match(r) {
 			continue
 		}
 		found := WasWaiting

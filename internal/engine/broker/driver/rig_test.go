@@ -25,23 +25,21 @@ type rig struct {
 	driver *Driver
 }
 
-func newRig(t testing.TB) *rig { return newRigOf(t, Options{}) }
-
 // bounded sets the depths of the queue: for a client, and for all.
 func (r *rig) bounded(depth, total int) *rig {
 	r.driver.depth, r.driver.total = depth, total
 	return r
 }
 
-func newRigOf(t testing.TB, o Options) *rig {
-	r := &rig{t: t, engine: &engine{in: 1, out: 1}, driver: New(o)}
+func newRig(t testing.TB) *rig {
+	r := &rig{t: t, engine: &engine{in: 1, out: 1}, driver: New(0)}
 	whole := r.driver.iommu.Free()
 	t.Cleanup(func() {
 		r.close()
 		s := r.driver.Stats()
 		require.Zero(t, r.driver.busy)
 		require.Zero(t, r.driver.flying)
-		require.Equal(t, Stats{Programs: s.Programs, Weights: s.Weights, Created: s.Created, Completed: s.Completed,
+		require.Equal(t, Stats{Resources: s.Resources, Created: s.Created, Completed: s.Completed,
 			Yields: s.Yields,
 			Levels: s.Levels}, s, "everything undone")
 		ends := uint64(0)

@@ -182,7 +182,7 @@ func (c *Client) full(own *attachment) string {
 	switch {
 	case c.flying >= d.depth:
 		return "the client's part of the queue is full"
-	case own.depth > 0 && own.flying > 0 && own.flying >= own.depth/d.sharers(c):
+	case own.depth > 0 && own.flying > 0 && own.flying >= own.depth/d.busy: // c is one of the busy clients
 		return "the instance's queue depth is reached"
 	case d.flying >= d.total && c.flying > 0:
 		return "the queue is full"
@@ -195,7 +195,7 @@ func (c *Client) full(own *attachment) string {
 func (c *Client) laps(sequence uint32) bool {
 	back := uint32(0)
 	for _, r := range c.requests.All() {
-		if r.chain == nil && r.inFlight() {
+		if r.chain == nil && r.state != spare {
 			back = max(back, c.next-r.sequence)
 		}
 	}
@@ -203,36 +203,20 @@ func (c *Client) laps(sequence uint32) bool {
 	return int32(sequence-c.first) < 0
 }
 
-// sharers is how many clients are busy when c is: an instance's queue depth is divided
-// by it, but one request is always admitted. The caller holds the lock.
-func (d *Driver) sharers(c *Client) int {
-	if c.flying == 0 {
-		return d.busy + 1
-	}
-	return d.busy
-}
-
 // accept takes a slot for a request that was admitted. The caller holds the lock.
 func (c *Client) accept(o *order, b *binding) *request {
 	d, own := c.driver, b.owner
-	r := c.slot()
+	r := c.requests.Take(c.slot)
 	r.binding, r.sequence, r.port, r.chain = b, o.sequence, o.port, o.chain
 	r.level = own.level(o.qos, c.hint)
-	first := c.flying == 0
-	if first {
+	if c.flying == 0 {
 		d.busy++
+		c.first = c.next // or later, which laps finds out
 	}
-	switch {
-	case o.chain == nil:
-		if first {
-			c.first = o.sequence
-		}
+	if o.chain == nil {
 		c.next = o.sequence + 1
-	default:
+	} else {
 		o.chain.sets = slices.Delete(o.chain.sets, 0, 1)
-		if first {
-			c.first = c.next
-		}
 	}
 	c.bound.MoveToFront(b.use)
 	b.flying++

@@ -9,11 +9,9 @@ import (
 // Stats counts what a Driver holds.
 type Stats struct {
 	Clients   int
-	Programs  int    // added ones
-	Weights   int    // added ones
+	Resources int    // programs, weights and surfaces that were added
 	Instances int    // open ones
 	Resident  int    // programs and instances loaded
-	Surfaces  int    // added ones
 	Mapped    int    // surfaces with a device range
 	Bound     int    // prepared Invocations
 	Queued    int    // requests in the queue
@@ -61,19 +59,9 @@ func (d *Driver) Stats() Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.counts
-	s.Clients, s.Queued = len(d.clients), d.queue.n
+	s.Clients, s.Resources, s.Queued = len(d.clients), len(d.resources), d.queue.n
 	if d.running != nil {
 		s.Running = 1
-	}
-	for _, r := range d.resources {
-		switch {
-		case r.program != nil:
-			s.Programs++
-		case r.block != nil:
-			s.Surfaces++
-		default:
-			s.Weights++
-		}
 	}
 	for i := range s.Levels {
 		s.Levels[i].Waiting, s.Levels[i].MostWaiting = len(d.queue.lists[i]), d.queue.most[i]

@@ -93,7 +93,7 @@ func TestClientDiesAtEveryStage(t *testing.T) {
 			eventually(t, name, func() bool {
 				s := b.driver.Stats()
 				return b.active.Load() == 1 && b.live.Count() == 0 && s.Clients == 1 &&
-					s.Surfaces+s.Programs+s.Bound+s.Queued+s.Running == 0 && len(files()) <= before
+					s.Resources+s.Bound+s.Queued+s.Running == 0 && len(files()) <= before
 			})
 			require.NoError(t, witness.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}), name)
 		}

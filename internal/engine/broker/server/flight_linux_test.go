@@ -295,6 +295,6 @@ func TestEngineComesBackLate(t *testing.T) {
 	eventually(t, "the run has ended", func() bool { return s.driver.Stats().Clients == 0 })
 	require.NoError(t, s.close())
 	require.Zero(t, s.live.Count())
-	require.Zero(t, s.driver.Stats().Surfaces)
+	require.Zero(t, s.driver.Stats().Resources)
 	require.NoError(t, s.failure())
 }

@@ -53,7 +53,7 @@ func startBroker(t *testing.T, c Config) *broker {
 			require.Zero(t, one.Used, one.What)
 		}
 		st := b.driver.Stats()
-		require.Zero(t, st.Clients+st.Programs+st.Surfaces+st.Resident+st.Mapped+st.Bound+st.Instances+st.Weights,
+		require.Zero(t, st.Clients+st.Resources+st.Resident+st.Mapped+st.Bound+st.Instances,
 			"%+v", st)
 		require.NoError(t, b.close())
 	})

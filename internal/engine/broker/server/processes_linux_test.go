@@ -265,7 +265,7 @@ func TestEightProcesses(t *testing.T) {
 	require.Zero(t, s.counts.faults.Load())
 	eventually(t, "they are gone", func() bool {
 		st := s.driver.Stats()
-		return st.Clients+st.Surfaces+st.Programs == 0
+		return st.Clients+st.Resources == 0
 	})
 }
 
@@ -295,7 +295,7 @@ func TestFrozenAndKilledClients(t *testing.T) {
 		require.GreaterOrEqual(t, frozen.finish(t), uint64(1000))
 		eventually(t, "none is left", func() bool {
 			st := s.driver.Stats()
-			return st.Clients+st.Surfaces+st.Programs == 0
+			return st.Clients+st.Resources == 0
 		})
 	}
 }

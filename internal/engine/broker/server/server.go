@@ -58,7 +58,7 @@ func newServer(c Config) (*server, error) {
 	}
 	s.engine = guard(own, s.conf.Log)
 	s.info = s.engine.Info()
-	s.driver = driver.New(driver.Options{BoundBytes: c.process.memory / boundShare / int64(c.clients)})
+	s.driver = driver.New(c.process.memory / boundShare / int64(c.clients))
 	s.live = resources.NewResidents(s.driver)
 	var err error
 	if s.cache, err = resources.OpenCache(c.CacheDir, c.CacheBytes, s.info); err != nil {

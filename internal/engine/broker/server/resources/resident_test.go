@@ -23,7 +23,7 @@ func (plain) Stateful() bool                         { return false }
 // of that one did not suffice.
 func TestBudgetsOfOthersRefuseNoWaiter(t *testing.T) {
 	engine := soft.New()
-	d := driver.New(driver.Options{})
+	d := driver.New(0)
 	defer func() {
 		require.NoError(t, d.Close(t.Context()))
 		require.NoError(t, engine.Close())
