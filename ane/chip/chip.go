@@ -78,9 +78,9 @@ func (c Chip) Names() []string {
 	return slices.Clone(names[c])
 }
 
-// Error is a word that names no chip, OS or road.
+// Error is a word that names no chip, OS or compiler.
 type Error struct {
-	What string // "chip", "OS" or "road"
+	What string // "chip", "OS" or "compiler"
 	Word string
 	Hint string // how to fix it
 }

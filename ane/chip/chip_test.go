@@ -65,20 +65,20 @@ func TestNames(t *testing.T) {
 	require.Equal(t, "m1", M1.String(), "the caller owns the copy")
 }
 
-func TestRoads(t *testing.T) {
-	for word, want := range map[string]Road{
+func TestCompilers(t *testing.T) {
+	for word, want := range map[string]Compiler{
 		"in-memory": InMemory, "MEM": InMemory, "e5": E5, "Core ML": CoreML, "coreml": CoreML,
 	} {
-		got, err := ParseRoad(word)
+		got, err := ParseCompiler(word)
 		require.NoError(t, err, word)
 		require.Equal(t, want, got)
 	}
-	for _, r := range Roads() {
-		got, err := ParseRoad(r.String())
+	for _, r := range Compilers() {
+		got, err := ParseCompiler(r.String())
 		require.NoError(t, err)
 		require.Equal(t, r, got)
 	}
-	_, err := ParseRoad("coremk")
+	_, err := ParseCompiler("coremk")
 	require.ErrorContains(t, err, "did you mean coreml?")
 }
 

@@ -2,8 +2,8 @@
 // how fast it is, and how well each figure is supported. Package lint reads the limits, the cost estimator the speeds.
 //
 // A [Chip] is a generation, such as [M4]; [Parse] reads its marketing name and its compiler target, "m4" and
-// "h16g". [Chip.Spec] returns its figures, each a [Fact] with its [Degree] of evidence and its source. [Road]
-// is a way that a program takes to the compiler, [OS] a release of macOS.
+// "h16g". [Chip.Spec] returns its figures, each a [Fact] with its [Degree] of evidence and its source. [Compiler]
+// is an interface to the compiler, [OS] a release of macOS.
 //
 // # Sources
 //

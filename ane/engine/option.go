@@ -64,7 +64,7 @@ func Numerics(imitated chip.Chip) Option { return func(c *config) { c.sums = imi
 // have the bound: Open refuses it for the other engines, and Auto skips Apple.
 func Workers(n int) Option { return func(c *config) { c.workers = max(n, 0) } }
 
-// Emulate makes Soft and Broker refuse what Apple's software on a chip refuses on the in-memory road, so that a program
+// Emulate makes Soft and Broker refuse what Apple's software on a chip refuses in memory, so that a program
 // that cannot run there fails here: Compile and Evaluate return errors with Apple's domain, code and text, with lint's
 // findings beside them. So do the compile beyond the budget of a process and the load beyond its slots; this process
 // has one budget for each chip, for all its Devices, as a process on a Mac has. Arithmetic does not change: see

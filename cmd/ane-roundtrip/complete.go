@@ -60,7 +60,7 @@ func completions(root *cobra.Command) {
 		"dialect":      fixed("old", "new"),
 		"chip":         fixed(append(chips, "all")...),
 		"engines":      fixed("1", "2"),
-		"road":         fixed(cli.Names(chip.Roads())...),
+		"compiler":     fixed(cli.Names(chip.Compilers())...),
 		"os":           fixed("macos12", "macos13", "macos14", "macos15", "macos26", "macos27"),
 		"explain":      fixed(names(millint.Rules(), func(r millint.Rule) string { return r.ID })...),
 		"mil":          models,

@@ -74,7 +74,7 @@ func TestLintCompletes(t *testing.T) {
 		{[]string{path, "--in", ""}, "b=\na=\n"},
 		{[]string{"--in", ""}, ":"},
 		{[]string{"--chip", "h1"}, "h16g"},
-		{[]string{"--road", ""}, "coreml"},
+		{[]string{"--compiler", ""}, "coreml"},
 		{[]string{"--explain", "gelu-m"}, "gelu-mode"},
 	} {
 		var out, errw bytes.Buffer

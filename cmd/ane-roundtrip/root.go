@@ -57,7 +57,7 @@ cut calls, 130 interrupted by SIGINT, SIGTERM or SIGHUP.`
 	for _, cmd := range cli.EveryCommand(root) {
 		cli.RejectRepeatedFlags(cmd)
 		if cmd.Name() != "run" && cmd.Flags().Lookup(cli.RepeatFlag) != nil { // run never had another name for it
-			cli.AcceptOldNames(cmd)
+			cli.AcceptOldNames(cmd, cli.RepeatFlag, "iterations", "rounds")
 		}
 	}
 	return root

@@ -38,7 +38,7 @@ type Placement struct {
 // operator, the shapes and types of its operands and results, and its settings, as far as the node has them: a node of
 // a faulty statement is placed by the rest. Operators that Lookup does not know run on the engine unless they are
 // known to be refused.
-func Place(n *Node, c chip.Chip, via chip.Road) Placement {
+func Place(n *Node, c chip.Chip, via chip.Compiler) Placement {
 	p := &placing{Node: n, spec: c.Spec(), via: via, support: foreign[n.Op.Kind]}
 	if n.Def != nil {
 		p.support = n.Def.support
@@ -102,7 +102,7 @@ type support struct {
 }
 
 // tried tells on which chips the refusals of a compiler were met.
-var tried = map[chip.Road]chip.Fact[chip.Chip]{
+var tried = map[chip.Compiler]chip.Fact[chip.Chip]{
 	chip.InMemory: {Value: chip.M3, Degree: chip.Measured, Source: "ironmill, on M3 Pro"},
 	chip.E5:       {Value: chip.M5, Degree: chip.Measured, Source: "forge"},
 	chip.CoreML:   {Value: chip.M4, Degree: chip.Measured, Source: "study 5.2"},
@@ -141,7 +141,7 @@ type placing struct {
 	Placement
 	support
 	spec chip.Spec
-	via  chip.Road
+	via  chip.Compiler
 }
 
 func (p *placing) add(r Reason) {
@@ -166,14 +166,14 @@ func over(n int, limit chip.Fact[int]) bool { return limit.Known() && n > limit.
 // supported adds what holds for the operator with any operands.
 func (p *placing) supported() {
 	kind, at := p.Op.Kind, tried[p.via]
-	reach := map[chip.Road]verdict{chip.InMemory: p.memory, chip.E5: p.e5}[p.via]
+	reach := map[chip.Compiler]verdict{chip.InMemory: p.memory, chip.E5: p.e5}[p.via]
 	r := Reason{Rule: "refused-operator", Instead: p.instead, Source: cite(at.Source, at.Degree)}
 	switch {
 	case reach == refused || reach == some && p.spec.Chip == at.Value:
-		r.Sure, r.Why = true, fmt.Sprintf("%s is refused on the road %v", kind, p.via)
+		r.Sure, r.Why = true, fmt.Sprintf("%s is refused by the %v compiler", kind, p.via)
 		p.add(r)
 	case reach == some:
-		r.Why = fmt.Sprintf("%s is refused on the road %v by %v, where it was tried", kind, p.via, at.Value)
+		r.Why = fmt.Sprintf("%s is refused by the %v compiler of %v, where it was tried", kind, p.via, at.Value)
 		p.add(r)
 	case p.via == chip.CoreML && p.cpu:
 		p.onCPU(p.instead, "%s runs on the CPU", kind)

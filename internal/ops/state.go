@@ -35,7 +35,7 @@ func (c *Call) holds(name, value string) {
 // stateful remarks what Apple's engine makes of states.
 func (c *Call) stateful() {
 	if !c.failed() {
-		c.note("Apple's engine refuses states on the e5rt road, and nothing shows that it takes them in memory; feed " +
+		c.note("Apple's engine refuses states by the e5rt runtime, and nothing shows that it takes them in memory; feed " +
 			"the state as an extra input and output")
 	}
 }

@@ -352,7 +352,7 @@ func TestLintFindsNoError(t *testing.T) {
 				programs[fmt.Sprint("head", columns)], _, err = f.head(form, columns, extent{0, 96}, nil)
 				require.NoError(t, err)
 			}
-			every := lint.Options{Chips: chip.All(), Roads: chip.Roads()}
+			every := lint.Options{Chips: chip.All(), Compilers: chip.Compilers()}
 			for name, p := range programs {
 				for _, finding := range lint.Run(name, p.Program, every) {
 					require.NotEqual(t, lint.Error, finding.Severity, finding.String())

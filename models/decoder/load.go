@@ -286,7 +286,8 @@ func tooLarge(name string, err error) error {
 
 // lint refuses a program in which lint finds an error for a chip.
 func (m *Model) lint(name string, p *build.Program) error {
-	for _, f := range lint.Run(name, p.Program, lint.Options{Chips: m.o.chips(), Roads: []chip.Road{chip.InMemory}}) {
+	o := lint.Options{Chips: m.o.chips(), Compilers: []chip.Compiler{chip.InMemory}}
+	for _, f := range lint.Run(name, p.Program, o) {
 		if f.Severity == lint.Error {
 			return &Error{Op: "load", Name: name, Err: ErrLimits, Detail: f.Message + " [" + f.Rule.ID + "]",
 				Hint: f.Fix}

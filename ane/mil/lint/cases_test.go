@@ -71,8 +71,8 @@ func vec(list ...int) string {
 
 func on(chips ...chip.Chip) lint.Options { return lint.Options{Chips: chips} }
 
-func by(road chip.Road, chips ...chip.Chip) lint.Options {
-	return lint.Options{Roads: []chip.Road{road}, Chips: chips}
+func by(compiler chip.Compiler, chips ...chip.Chip) lint.Options {
+	return lint.Options{Compilers: []chip.Compiler{compiler}, Chips: chips}
 }
 
 func ranged(low, high float64, chips ...chip.Chip) lint.Options {

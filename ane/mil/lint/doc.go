@@ -2,7 +2,7 @@
 // refuse, what they compute differently, what they place on the CPU without a word, and what they are slow at.
 //
 // [Text] checks a text and [Run] a program; both return findings, each with its [Rule], place, severity, reason, fix
-// and the chips and roads that it concerns. [Rules] lists the rules. [Fix] applies the mechanical fixes to a text.
+// and the chips and compilers that it concerns. [Rules] lists the rules. [Fix] applies the mechanical fixes to a text.
 //
 // A rule rests on published evidence, which its Source names. An error means that the program does not compile or
 // computes wrong values; a warning that it does so under conditions that the text does not show, or runs elsewhere than

@@ -10,7 +10,7 @@ import (
 	"github.com/anekit/anekit/internal/dumptest"
 )
 
-// severities are the rules that a text breaks on the in-memory road of a chip.
+// severities are the rules that a text breaks for the in-memory compiler of a chip.
 func severities(text string, c chip.Chip) map[string]lint.Severity {
 	found := map[string]lint.Severity{}
 	for _, f := range lint.Text("p.mil", []byte(text), by(chip.InMemory, c)) {

@@ -46,8 +46,8 @@ type Finding struct {
 	Fix      string   `json:"fix"`     // what to do here
 	// Chips are the chips of Options that the finding concerns, in order.
 	Chips []chip.Chip `json:"chips"`
-	// Roads are the roads of Options that the finding concerns, in order.
-	Roads []chip.Road `json:"roads"`
+	// Compilers are the compilers of Options that the finding concerns, in order.
+	Compilers []chip.Compiler `json:"roads"`
 	// Edits fix the finding without changing what the program computes; nil when a person has to.
 	Edits []Edit `json:"-"`
 }
@@ -92,7 +92,7 @@ func order(a, b Finding) int {
 			b.Message))
 }
 
-// key identifies findings that differ in chips and roads alone.
+// key identifies findings that differ in chips and compilers alone.
 type key struct {
 	rule, message string
 	severity      Severity
@@ -109,8 +109,8 @@ type collector struct {
 	full  bool
 }
 
-// add adds a finding for some chips and one road.
-func (c *collector) add(f Finding, chips []chip.Chip, road chip.Road) {
+// add adds a finding for some chips and one compiler.
+func (c *collector) add(f Finding, chips []chip.Chip, compiler chip.Compiler) {
 	k := key{f.Rule.ID, f.Message, f.Severity, f.Pos}
 	i, known := c.index[k]
 	if !known {
@@ -130,8 +130,8 @@ func (c *collector) add(f Finding, chips []chip.Chip, road chip.Road) {
 			at.Chips = append(at.Chips, x)
 		}
 	}
-	if !slices.Contains(at.Roads, road) {
-		at.Roads = append(at.Roads, road)
+	if !slices.Contains(at.Compilers, compiler) {
+		at.Compilers = append(at.Compilers, compiler)
 	}
 }
 
@@ -139,7 +139,7 @@ func (c *collector) add(f Finding, chips []chip.Chip, road chip.Road) {
 func (c *collector) findings() []Finding {
 	for i := range c.list {
 		slices.Sort(c.list[i].Chips)
-		slices.Sort(c.list[i].Roads)
+		slices.Sort(c.list[i].Compilers)
 	}
 	slices.SortStableFunc(c.list, order)
 	if len(c.list) > MaxFindings && !c.all {

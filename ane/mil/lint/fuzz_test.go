@@ -30,7 +30,7 @@ func FuzzText(f *testing.F) {
 		if len(src) > 1<<16 {
 			t.Skip("long texts take long")
 		}
-		o := lint.Options{Roads: chip.Roads(), OS: 14, Ranges: map[string]lint.Range{"x": {-1e5, 1e5}}}
+		o := lint.Options{Compilers: chip.Compilers(), OS: 14, Ranges: map[string]lint.Range{"x": {-1e5, 1e5}}}
 		findings := lint.Text("f.mil", src, o)
 		require.LessOrEqual(t, len(findings), lint.MaxFindings)
 		lines := bytes.Count(src, []byte("\n")) + 1

@@ -76,16 +76,16 @@ func TestRunOfATree(t *testing.T) {
 	require.NotEmpty(t, lint.Run("nil.mil", nil, lint.Options{}))
 }
 
-// A finding names the chips and roads that it concerns, and no others.
+// A finding names the chips and compilers that it concerns, and no others.
 func TestChipsOfFindings(t *testing.T) {
 	text := conv(64, 8, 64, 1, 14)
 	found := of(lint.Text("p.mil", []byte(text), lint.Options{}), "kernel-width")
 	require.Len(t, found, 1)
 	require.Equal(t, []chip.Chip{chip.M1, chip.M2}, found[0].Chips)
-	require.Equal(t, []chip.Road{chip.InMemory}, found[0].Roads)
-	found = of(lint.Text("p.mil", []byte(text), lint.Options{Roads: chip.Roads()}), "kernel-width")
+	require.Equal(t, []chip.Compiler{chip.InMemory}, found[0].Compilers)
+	found = of(lint.Text("p.mil", []byte(text), lint.Options{Compilers: chip.Compilers()}), "kernel-width")
 	require.Len(t, found, 2)
-	require.Equal(t, []chip.Road{chip.InMemory, chip.E5}, found[0].Roads)
+	require.Equal(t, []chip.Compiler{chip.InMemory, chip.E5}, found[0].Compilers)
 	require.Equal(t, lint.Warning, found[1].Severity)
 	require.Contains(t, found[1].Message, "Core ML runs it on the CPU")
 	require.Empty(t, of(lint.Text("p.mil", []byte(text), on(chip.M3)), "kernel-width"))

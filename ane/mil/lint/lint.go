@@ -8,11 +8,11 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// Options say what a program is checked for. The zero Options check for every chip on the in-memory road.
+// Options say what a program is checked for. The zero Options check for every chip and the in-memory compiler.
 type Options struct {
-	Chips []chip.Chip // none: all
-	OS    chip.OS     // 0: not known, nothing is said about opsets
-	Roads []chip.Road // none: in-memory
+	Chips     []chip.Chip     // none: all
+	OS        chip.OS         // 0: not known, nothing is said about opsets
+	Compilers []chip.Compiler // none: in-memory
 	// Weights reads the weight files, for the ranges of weights. nil: weights may be anything.
 	Weights Weights
 	// Ranges are the smallest and the largest value of inputs, by name.
@@ -71,10 +71,10 @@ func newRun(file string, o Options) *run {
 	if len(o.Chips) == 0 {
 		o.Chips = chip.All()
 	}
-	if len(o.Roads) == 0 {
-		o.Roads = []chip.Road{chip.InMemory}
+	if len(o.Compilers) == 0 {
+		o.Compilers = []chip.Compiler{chip.InMemory}
 	}
-	o.Chips, o.Roads = slices.Clone(o.Chips), slices.Clone(o.Roads)
+	o.Chips, o.Compilers = slices.Clone(o.Chips), slices.Clone(o.Compilers)
 	o.Chips = slices.DeleteFunc(o.Chips, func(c chip.Chip) bool { return !c.Valid() })
 	return &run{Options: o, found: collector{file: file, index: map[key]int{}, count: map[string]int{}},
 		files: &weightReader{weights: o.Weights}}
@@ -98,16 +98,16 @@ func (r *run) program(p *mil.Program, invalid error) {
 		if rule.check == nil || len(r.Only) > 0 && !slices.Contains(r.Only, rule.ID) {
 			continue
 		}
-		for _, road := range r.Roads {
-			if len(rule.Roads) > 0 && !slices.Contains(rule.Roads, road) {
+		for _, compiler := range r.Compilers {
+			if len(rule.Compilers) > 0 && !slices.Contains(rule.Compilers, compiler) {
 				continue
 			}
 			if !rule.each {
-				rule.check(&check{run: r, rule: rule, road: road, chips: r.Chips})
+				rule.check(&check{run: r, rule: rule, compiler: compiler, chips: r.Chips})
 				continue
 			}
 			for _, c := range r.Chips {
-				rule.check(&check{run: r, rule: rule, road: road, chips: []chip.Chip{c}, spec: c.Spec()})
+				rule.check(&check{run: r, rule: rule, compiler: compiler, chips: []chip.Chip{c}, spec: c.Spec()})
 			}
 		}
 	}

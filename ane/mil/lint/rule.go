@@ -12,14 +12,14 @@ import (
 
 // Rule is one thing that lint looks for.
 type Rule struct {
-	ID       string      `json:"rule"`     // "gelu-mode"
-	Severity Severity    `json:"severity"` // the worst of its findings
-	Roads    []chip.Road `json:"roads"`    // none: all
-	Title    string      `json:"title"`    // what the program does
-	Reason   string      `json:"reason"`   // what happens then, in one sentence
-	Fix      string      `json:"fix"`      // what to do
-	Source   string      `json:"source"`   // the project that published it, with the degree of evidence
-	Fixable  bool        `json:"fixable"`  // Fix can do it
+	ID        string          `json:"rule"`     // "gelu-mode"
+	Severity  Severity        `json:"severity"` // the worst of its findings
+	Compilers []chip.Compiler `json:"roads"`    // none: all
+	Title     string          `json:"title"`    // what the program does
+	Reason    string          `json:"reason"`   // what happens then, in one sentence
+	Fix       string          `json:"fix"`      // what to do
+	Source    string          `json:"source"`   // the project that published it, with the degree of evidence
+	Fixable   bool            `json:"fixable"`  // Fix can do it
 
 	each   bool // checked for each chip: the check reads spec
 	placed bool // Core ML runs what the engine refuses on the CPU, so that an error becomes a warning
@@ -77,14 +77,14 @@ var table = func() (all []*Rule) {
 	return all
 }()
 
-// check is one rule while it is checked, on one road, for all chips or for one.
+// check is one rule while it is checked, for one compiler, and for all chips or for one.
 type check struct {
 	*run
-	rule  *Rule
-	road  chip.Road
-	chips []chip.Chip
-	spec  chip.Spec // of the chip, if the rule is checked for each
-	edits []Edit    // of the next report
+	rule     *Rule
+	compiler chip.Compiler
+	chips    []chip.Chip
+	spec     chip.Spec // of the chip, if the rule is checked for each
+	edits    []Edit    // of the next report
 }
 
 // on reports whether the rule is checked for one of the chips.
@@ -105,14 +105,14 @@ func (c *check) note(pos mil.Pos, fix, format string, args ...any) {
 
 func (c *check) report(s Severity, pos mil.Pos, fix, format string, args ...any) {
 	msg := fmt.Sprintf(format, args...)
-	if c.rule.placed && c.road == chip.CoreML && s == Error {
+	if c.rule.placed && c.compiler == chip.CoreML && s == Error {
 		s = Warning
 		msg += "; Core ML runs it on the CPU"
 	}
 	if fix == "" {
 		fix = c.rule.Fix
 	}
-	c.found.add(Finding{Rule: c.rule, Severity: s, Pos: pos, Message: msg, Fix: fix, Edits: c.edits}, c.chips, c.road)
+	c.found.add(Finding{Rule: c.rule, Severity: s, Pos: pos, Message: msg, Fix: fix, Edits: c.edits}, c.chips, c.compiler)
 	c.edits = nil
 }
 

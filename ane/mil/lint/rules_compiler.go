@@ -45,7 +45,7 @@ func compilerRules() []Rule {
 			Reason: "On M5 the factor is lost.", Fix: "multiply by a tensor, or before rounding",
 			Source: "forge, on M5 (M)",
 			check:  checkRounded},
-		{ID: "last-relu", Severity: Note, each: true, Roads: []chip.Road{chip.CoreML},
+		{ID: "last-relu", Severity: Note, each: true, Compilers: []chip.Compiler{chip.CoreML},
 			Title:  "A chain of 32 or 34 convolutions of 512 channels ends with relu.",
 			Reason: "Core ML places the last relu on the CPU, for 100 us more (B7).", Fix: "inspect the compute plan",
 			Source: "study 15.4 (M)", check: checkLastRelu},

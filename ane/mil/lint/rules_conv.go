@@ -29,9 +29,9 @@ func convRules() []Rule {
 			Reason: "ANECCompile() FAILED; as many output channels work.",
 			Fix:    "use matmul, as the gradient of a classifier does",
 			Source: "gpt, maderix (M)", check: checkPlaced},
-		{ID: "conv-3d", Severity: Error, placed: true, Roads: engineRoads,
+		{ID: "conv-3d", Severity: Error, placed: true, Compilers: engineCompilers,
 			Title:  "A convolution or pool has three spatial axes.",
-			Reason: "The engine's roads have no 3-D convolution.", Fix: "fold an axis into the batch",
+			Reason: "The engine's compilers have no 3-D convolution.", Fix: "fold an axis into the batch",
 			Source: "ironmill (M)", check: checkPlaced},
 		{ID: "conv-groups", Severity: Error, Title: "The groups of a convolution do not divide its channels.",
 			Reason: "The compiler answers KernelChannels (..) != InputChannels (..) / Group (..).",
@@ -41,10 +41,10 @@ func convRules() []Rule {
 			Title:  "A convolution whose weight is an input has a batch of 2 or more.",
 			Reason: "The compiler service dies.", Fix: "run one image at a time", Source: "forge, on M1 and M5 (M)",
 			check: checkPlaced},
-		{ID: "dynamic-conv-dilation", Severity: Error, placed: true, Roads: engineRoads,
+		{ID: "dynamic-conv-dilation", Severity: Error, placed: true, Compilers: engineCompilers,
 			Title: "A convolution whose weight is an input is dilated.", Reason: "The compiler refuses it.",
 			Fix: "write zeros into the weight", Source: "forge, on M5 (M)", check: checkPlaced},
-		{ID: "dynamic-conv-ignored", Severity: Error, each: true, Roads: []chip.Road{chip.InMemory},
+		{ID: "dynamic-conv-ignored", Severity: Error, each: true, Compilers: []chip.Compiler{chip.InMemory},
 			Title:  "The weight of a convolution is an input.",
 			Reason: "On an M3 Max the program compiles and ignores the weight; E5 uses it.",
 			Fix:    "use matmul, whose operands may be inputs",
@@ -123,7 +123,7 @@ func checkDynamicIgnored(c *check) {
 			c.error(s.Pos, "", "the weight is computed: the chip ignores it")
 			return
 		}
-		c.warn(s.Pos, "", "the weight is computed: an M3 Max ignores it, and no other chip is known to use it on "+
-			"this road")
+		c.warn(s.Pos, "", "the weight is computed: an M3 Max ignores it, and no other chip is known to use it "+
+			"with this compiler")
 	})
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// operatorRules are about what operators a road and a chip take.
+// operatorRules are about what operators a compiler and a chip take.
 func operatorRules() []Rule {
 	return []Rule{
-		{ID: "refused-operator", Severity: Error, each: true, Roads: engineRoads,
-			Title:  "The road does not take an operator.",
+		{ID: "refused-operator", Severity: Error, each: true, Compilers: engineCompilers,
+			Title:  "The compiler does not take an operator.",
 			Reason: "The compiler refuses the program.", Fix: "use other operators",
 			Source: "ironmill, on M3 Pro in memory (M); forge, on M5 by E5 (M); study, compiles for h16g and h18g (C)",
 			check:  checkPlaced},
@@ -26,19 +26,19 @@ func operatorRules() []Rule {
 		{ID: "topk", Severity: Error, each: true, Title: "topk runs on a chip whose compiler refuses it.",
 			Reason: "The compiler for h16g refuses it (rc 22), and through Core ML it costs 6 to 10 ms on M4.",
 			Fix:    "return the scores and choose on the host", Source: "study (C, M)", check: checkPlaced},
-		{ID: "tile-poison", Severity: Error, each: true, Fixable: true, Roads: []chip.Road{chip.InMemory},
+		{ID: "tile-poison", Severity: Error, each: true, Fixable: true, Compilers: []chip.Compiler{chip.InMemory},
 			Title: "A program has tile.",
 			Reason: "On an M3 Max every later evaluate of the process fails with 0x1d until it exits, also of other " +
 				"programs, even if the tile is not used.",
 			Fix: "use concat, or copy on the host", Source: "field guide, on M3 Max (M)", check: checkPoison},
-		{ID: "only-views", Severity: Error, Roads: engineRoads, placed: true,
+		{ID: "only-views", Severity: Error, Compilers: engineCompilers, placed: true,
 			Title:  "A program does nothing but reshape, slice or tile.",
 			Reason: "The compiler answers ANECCompile() FAILED.", Fix: "multiply by one",
 			Source: "ironmill (M); tmc runs a lone tile (M)", check: checkViews},
 		{ID: "slow-bridge", Severity: Warning, each: true, Title: "An operator runs as a bridge of 20 to 140 ms.",
 			Reason: "On M5 the engine hands these operators over at every call.", Fix: "compute it on the host",
 			Source: "forge, on M5 (M)", check: checkPlaced},
-		{ID: "contested-operator", Severity: Note, Roads: engineRoads,
+		{ID: "contested-operator", Severity: Note, Compilers: engineCompilers,
 			Title:  "Projects disagree on whether an operator compiles.",
 			Reason: "One or two met ANECCompile() FAILED, others run it.",
 			Fix:    "have the fallback ready that the message names",

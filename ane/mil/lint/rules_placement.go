@@ -9,18 +9,18 @@ import (
 
 // placementRules are about what Core ML places on the CPU.
 func placementRules() []Rule {
-	road := []chip.Road{chip.CoreML}
+	compiler := []chip.Compiler{chip.CoreML}
 	return []Rule{
-		{ID: "cpu-operator", Severity: Warning, Roads: road, Title: "Core ML runs an operator on the CPU.",
+		{ID: "cpu-operator", Severity: Warning, Compilers: compiler, Title: "Core ML runs an operator on the CPU.",
 			Reason: "It is never placed on the engine, and each change of place costs 125 us.",
 			Fix:    "use other operators",
 			Source: "study 5.2, on M4 (M) and for h18g (C)", check: checkPlaced},
-		{ID: "cpu-int32", Severity: Warning, Roads: road, Title: "Core ML runs whole-number arithmetic on the CPU.",
+		{ID: "cpu-int32", Severity: Warning, Compilers: compiler, Title: "Core ML runs whole-number arithmetic on the CPU.",
 			Reason: "No int32 tensor is placed on the engine.", Fix: "compute in fp16",
 			Source: "study 5.2, on M4 (M) and for h18g (C)", check: checkPlaced},
-		{ID: "cpu-small", Severity: Note, Roads: road, Title: "A program is too small for Core ML to place it on " +
+		{ID: "cpu-small", Severity: Note, Compilers: compiler, Title: "A program is too small for Core ML to place it on " +
 			"the engine.",
-			Reason: "A segment at an end has to save 250 us over the CPU.", Fix: "use the in-memory road, or batch",
+			Reason: "A segment at an end has to save 250 us over the CPU.", Fix: "use the in-memory compiler, or batch",
 			Source: "study 5.2, on M4 (M); the estimate is inferred (I)", check: checkCPUSmall},
 	}
 }
@@ -28,7 +28,7 @@ func placementRules() []Rule {
 // checkPlaced reports what ops.Place says for a rule.
 func checkPlaced(c *check) {
 	c.each(func(_ *function, s *stmt) {
-		for _, r := range ops.Place(s.node, c.chips[0], c.road).Reasons {
+		for _, r := range ops.Place(s.node, c.chips[0], c.compiler).Reasons {
 			switch {
 			case r.Rule != c.rule.ID:
 			case r.Sure && !r.Remark:

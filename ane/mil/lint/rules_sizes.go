@@ -30,7 +30,7 @@ func sizeRules() []Rule {
 			"one layer.",
 			Reason: "Native attention takes up to 2048 positions, and fewer than 512 queries or keys.",
 			Fix:    "write it as matmul, softmax and matmul", Source: "forge, on M1 and M5 (M)", check: checkAttention},
-		{ID: "attention-mask", Severity: Warning, Roads: engineRoads,
+		{ID: "attention-mask", Severity: Warning, Compilers: engineCompilers,
 			Title: "scaled_dot_product_attention has a mask.",
 			Reason: "In memory the mask is ignored without a word; elsewhere a mask per head or one that is " +
 				"broadcast over " +
@@ -38,15 +38,15 @@ func sizeRules() []Rule {
 			Fix: "write matmul, add the mask, softmax, matmul", Source: "maderix, orion rule 6 (M); forge, on M1 " +
 				"and M5 (M)",
 			check: checkMask},
-		{ID: "tile-factors", Severity: Error, Roads: engineRoads, Title: "tile repeats an axis by a factor other " +
+		{ID: "tile-factors", Severity: Error, Compilers: engineCompilers, Title: "tile repeats an axis by a factor other " +
 			"than " +
 			"2, 3, 4 or 8.",
 			Reason: "The compiler refuses it.", Fix: "use concat, or tile twice", Source: "ironmill (M)",
 			check: checkFactors},
-		{ID: "channel-pad", Severity: Error, Roads: engineRoads, Title: "pad adds channels or images.",
+		{ID: "channel-pad", Severity: Error, Compilers: engineCompilers, Title: "pad adds channels or images.",
 			Reason: "The compiler answers Channel padding is not supported on ANE.", Fix: "use concat with a constant",
 			Source: "ironmill (M); Core ML takes it (study, C)", check: checkPad},
-		{ID: "softmax-size", Severity: Note, Roads: []chip.Road{chip.InMemory},
+		{ID: "softmax-size", Severity: Note, Compilers: []chip.Compiler{chip.InMemory},
 			Title:  "softmax runs over a number of elements that is no power of 2.",
 			Reason: "One project met ANECCompile() FAILED; others run 32000.", Fix: "pad the axis with -10000",
 			Source: "Espresso (M); maderix runs 32000 (M)", check: checkSoftmax},
@@ -138,8 +138,8 @@ func checkMask(c *check) {
 		if a == nil {
 			return
 		}
-		if c.road == chip.InMemory {
-			c.warn(a.pos, "", "the mask is ignored on this road")
+		if c.compiler == chip.InMemory {
+			c.warn(a.pos, "", "this compiler ignores the mask")
 			return
 		}
 		q, m := s.in("query"), s.in("attn_mask")

@@ -13,7 +13,7 @@ import (
 // surfaceRules are about the inputs and outputs of a program.
 func surfaceRules() []Rule {
 	return []Rule{
-		{ID: "unsorted-inputs", Severity: Warning, Fixable: true, Roads: []chip.Road{chip.InMemory},
+		{ID: "unsorted-inputs", Severity: Warning, Fixable: true, Compilers: []chip.Compiler{chip.InMemory},
 			Title: "The names of the inputs are not in sorted order.",
 			Reason: "Surfaces bind in the order of the names' bytes, so that a caller who binds in the declared " +
 				"order " +
@@ -21,14 +21,14 @@ func surfaceRules() []Rule {
 			Fix:    "choose names whose sorted order is the declared one",
 			Source: "orion rules 3, 13: all 6 permutations (M)",
 			check:  func(c *check) { checkSorted(c, true) }},
-		{ID: "unsorted-outputs", Severity: Warning, Fixable: true, Roads: []chip.Road{chip.InMemory},
+		{ID: "unsorted-outputs", Severity: Warning, Fixable: true, Compilers: []chip.Compiler{chip.InMemory},
 			Title: "The names of the outputs are not in sorted order.",
 			Reason: "Surfaces bind in the order of the names' bytes, so that a caller who binds in the declared " +
 				"order " +
 				"swaps them.",
 			Fix: "choose names whose sorted order is the declared one", Source: "orion rules 3, 13 (M)",
 			check: func(c *check) { checkSorted(c, false) }},
-		{ID: "equal-sizes", Severity: Warning, Roads: []chip.Road{chip.InMemory},
+		{ID: "equal-sizes", Severity: Warning, Compilers: []chip.Compiler{chip.InMemory},
 			Title: "The surfaces of the inputs, or those of the outputs, differ in size, and the caller makes them.",
 			Reason: "Two projects met 0x1d or wrong data unless all had one size; two others run unequal outputs. " +
 				"ane.Model.NewRequest makes all of one size.",
@@ -36,13 +36,13 @@ func surfaceRules() []Rule {
 				"ane-infer " +
 				"run unequal outputs (M)",
 			check: checkEqual},
-		{ID: "padded-width", Severity: Note, Roads: engineRoads,
+		{ID: "padded-width", Severity: Note, Compilers: engineCompilers,
 			Title:  "The rows of an input or output do not fill 64 bytes.",
 			Reason: "Each row takes a multiple of 64 bytes, so that packed data is read at the wrong places.",
 			Fix:    "use a width that is a multiple of 32 for fp16, 16 for fp32, 64 for a byte",
 			Source: "tmc, ironmill (M)",
 			check:  checkWidth},
-		{ID: "small-surface", Severity: Note, Roads: []chip.Road{chip.InMemory},
+		{ID: "small-surface", Severity: Note, Compilers: []chip.Compiler{chip.InMemory},
 			Title: "A surface needs less than 48 KiB, and the caller makes it.",
 			Reason: "Below 48 KiB one project met status 0x1d at evaluate; at least five run surfaces of the " +
 				"tensor's bytes. ane.Model.NewRequest makes 48 KiB or more.",
@@ -51,14 +51,14 @@ func surfaceRules() []Rule {
 		{ID: "large-surface", Severity: Error, each: true, placed: true, Title: "A surface has more than 256 MiB.",
 			Reason: "It cannot be mapped: Program IOSurfaces map failure.", Fix: "split the tensor",
 			Source: "rane (D)", check: checkLarge},
-		{ID: "io-type", Severity: Error, placed: true, Title: "The road takes no surfaces of this type.",
+		{ID: "io-type", Severity: Error, placed: true, Title: "The compiler takes no surfaces of this type.",
 			Reason: "The program is refused.", Fix: "use fp16, or cast in the program",
 			Source: "ironmill, on M3 Pro (M); forge, on M5 (M)", check: checkTypesOfSurfaces},
-		{ID: "fp32-io", Severity: Warning, each: true, Roads: []chip.Road{chip.InMemory},
+		{ID: "fp32-io", Severity: Warning, each: true, Compilers: []chip.Compiler{chip.InMemory},
 			Title:  "A program for M1 or M2 has fp32 inputs or outputs.",
 			Reason: "M1 and M2 are reported to need fp16 inputs and outputs without cast.", Fix: "convert on the host",
 			Source: "maderix, a pull request (M); ANE-LM ships that", check: checkWide},
-		{ID: "fp32-arithmetic", Severity: Warning, placed: true, Roads: engineRoads,
+		{ID: "fp32-arithmetic", Severity: Warning, placed: true, Compilers: engineCompilers,
 			Title:  "An operation computes in fp32 or in a whole-number type.",
 			Reason: "The engine stores fp16; other types exist only at its edges.", Fix: "cast to fp16 first",
 			Source: "guide, on M1 (M)", check: checkFP32},
@@ -247,21 +247,21 @@ func checkLarge(c *check) {
 func checkTypesOfSurfaces(c *check) {
 	refused := []mil.DType{mil.Int8, mil.Int32, mil.UInt32, mil.Int64, mil.UInt64, mil.FP64, mil.BF16, mil.String}
 	doubtful := []mil.DType{mil.UInt8, mil.Int16, mil.UInt16}
-	if c.road == chip.E5 {
+	if c.compiler == chip.E5 {
 		refused = []mil.DType{mil.FP32, mil.Int32, mil.UInt32, mil.Bool, mil.Int64, mil.UInt64, mil.FP64, mil.BF16,
 			mil.String}
 		doubtful = nil
 	}
-	if c.road == chip.CoreML {
+	if c.compiler == chip.CoreML {
 		refused, doubtful = []mil.DType{mil.Int32, mil.UInt32, mil.Int64, mil.UInt64, mil.FP64, mil.String}, nil
 	}
 	c.surfaces(func(side string, v *value) {
 		switch {
 		case slices.Contains(refused, v.dtype) || v.dtype.Bits() < 8 && v.dtype.Integer():
-			c.error(v.at, "", "%s %s is %v, which the road %v does not take", side, cut(v.name), v.dtype, c.road)
+			c.error(v.at, "", "%s %s is %v, which the %v compiler does not take", side, cut(v.name), v.dtype, c.compiler)
 		case slices.Contains(doubtful, v.dtype):
-			c.warn(v.at, "", "%s %s is %v, of which no program on the road %v is known", side, cut(v.name), v.dtype,
-				c.road)
+			c.warn(v.at, "", "%s %s is %v, of which no program for the %v compiler is known", side, cut(v.name), v.dtype,
+				c.compiler)
 		}
 	})
 }

@@ -40,7 +40,7 @@ func TestRules(t *testing.T) {
 				if rule.ID != "many" {
 					require.True(t, f.Pos.Known(), "%v has no place", f)
 					require.NotEmpty(t, f.Chips)
-					require.NotEmpty(t, f.Roads)
+					require.NotEmpty(t, f.Compilers)
 				}
 			}
 			o := c.o

@@ -11,7 +11,7 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-var engineRoads = []chip.Road{chip.InMemory, chip.E5}
+var engineCompilers = []chip.Compiler{chip.InMemory, chip.E5}
 
 // textRules are about the language.
 func textRules() []Rule {
@@ -28,7 +28,7 @@ func textRules() []Rule {
 		{ID: "unknown-operator", Severity: Error, Title: "An operator is in no published operator set.",
 			Reason: "The compiler answers InvalidMILProgram.", Fix: "check its spelling",
 			Source: "coremltools (D)", check: checkUnknown},
-		{ID: "bare-literal", Severity: Error, Fixable: true, Roads: engineRoads,
+		{ID: "bare-literal", Severity: Error, Fixable: true, Compilers: engineCompilers,
 			Title: "A number, true or false stands as an argument without a type.", Reason: "The compiler answers " +
 				"ANECCompile() FAILED or InvalidMILProgram.", Fix: "write its type, as in bool(true)",
 			Source: "orion rule 15, tmc (M)", check: checkBare},
@@ -38,7 +38,7 @@ func textRules() []Rule {
 		{ID: "const-name", Severity: Note, Fixable: true, Title: "A const has no attribute name.",
 			Reason: "One source calls it required, another runs without it.", Fix: "write name = string(\"n\")",
 			Source: "forge (D)", check: checkLabel},
-		{ID: "build-info", Severity: Warning, Fixable: true, Roads: engineRoads,
+		{ID: "build-info", Severity: Warning, Fixable: true, Compilers: engineCompilers,
 			Title: "A program has no buildInfo.", Reason: "No program without it is known to compile.",
 			Fix:    "give the four keys that coremltools writes",
 			Source: "forge, ANE-LM (M): programs with one key or more run", check: checkBuildInfo},
@@ -49,14 +49,14 @@ func textRules() []Rule {
 			Reason: "The system's compiler does not know the opset.", Fix: "name an older opset, or require a " +
 				"newer system",
 			Source: "coremltools (D)", check: checkOpset},
-		{ID: "old-dialect", Severity: Warning, each: true, Roads: []chip.Road{chip.InMemory},
+		{ID: "old-dialect", Severity: Warning, each: true, Compilers: []chip.Compiler{chip.InMemory},
 			Title:  "A program for M1 or M2 is written in the new dialect.",
 			Reason: "M1 and M2 are reported to need program(1.0), ios16 and boxed scalars.",
 			Fix:    "convert it to the old dialect: ane-roundtrip fmt --dialect old",
 			Source: "maderix, a pull request (M); ANE-LM",
 			check:  checkDialect},
 		{ID: "dynamic-shape", Severity: Error, Title: "An axis has no fixed length.", placed: true,
-			Reason: "The engine's roads need fixed shapes; only the CPU runs such programs.",
+			Reason: "The engine's compilers need fixed shapes; only the CPU runs such programs.",
 			Fix:    "write the length of every axis", Source: "guide (D)", check: checkDynamic},
 	}
 }

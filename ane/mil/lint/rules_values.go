@@ -26,7 +26,7 @@ func valueRules() []Rule {
 				"procedures binds the wrong surface.", Fix: "keep the names of inputs and outputs unique in the " +
 				"program",
 			Source: "ane-infer, on M5 (M)", check: checkShared},
-		{ID: "state", Severity: Error, placed: true, Roads: engineRoads, Title: "A program keeps a state.",
+		{ID: "state", Severity: Error, placed: true, Compilers: engineCompilers, Title: "A program keeps a state.",
 			Reason: "E5 refuses state, and no program with state is known to run in memory.",
 			Fix:    "feed the state as an extra input and output", Source: "forge, on M5 (M)", check: checkState},
 	}
@@ -133,7 +133,7 @@ func checkShared(c *check) {
 
 func checkState(c *check) {
 	report := c.error
-	if c.road == chip.InMemory {
+	if c.compiler == chip.InMemory {
 		report = c.warn
 	}
 	for _, f := range c.funcs {

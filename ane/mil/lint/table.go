@@ -10,7 +10,7 @@ import (
 // Table returns the rules as a table in Markdown: the table of docs/LINT.md.
 func Table() string {
 	var b strings.Builder
-	b.WriteString("| rule | severity | roads | what it finds | what happens then | what to do | source |\n")
+	b.WriteString("| rule | severity | compilers | what it finds | what happens then | what to do | source |\n")
 	b.WriteString("|---|---|---|---|---|---|---|\n")
 	cell := strings.NewReplacer("|", "\\|", "<", "&lt;", ">", "&gt;", "\n", " ")
 	for _, r := range Rules() {
@@ -18,21 +18,21 @@ func Table() string {
 		if r.Fixable {
 			fix += " (`--fix` does)"
 		}
-		fmt.Fprintf(&b, "| `%s` | %v | %s | %s | %s | %s | %s |\n", r.ID, r.Severity, r.RoadNames(),
+		fmt.Fprintf(&b, "| `%s` | %v | %s | %s | %s | %s | %s |\n", r.ID, r.Severity, r.CompilerNames(),
 			cell.Replace(r.Title),
 			cell.Replace(r.Reason), cell.Replace(fix), cell.Replace(r.Source))
 	}
 	return b.String()
 }
 
-// RoadNames lists the roads of the rule: "all", or their names.
-func (r *Rule) RoadNames() string {
-	if len(r.Roads) == 0 || len(r.Roads) == len(chip.Roads()) {
+// CompilerNames lists the compilers of the rule: "all", or their names.
+func (r *Rule) CompilerNames() string {
+	if len(r.Compilers) == 0 || len(r.Compilers) == len(chip.Compilers()) {
 		return "all"
 	}
 	var names []string
-	for _, road := range r.Roads {
-		names = append(names, road.String())
+	for _, compiler := range r.Compilers {
+		names = append(names, compiler.String())
 	}
 	return strings.Join(names, ", ")
 }

@@ -139,7 +139,7 @@ const maxLinted = 10
 // linted returns what lint knows against the program on this chip: the errors, or the warnings if there are none.
 // Findings at the places of faults, and those on the language alone, are left out.
 func (e *Engine) linted(src ane.Source, p *mil.Program, faults mil.ErrorList) (known mil.ErrorList) {
-	o := lint.Options{Roads: []chip.Road{chip.InMemory}}
+	o := lint.Options{Compilers: []chip.Compiler{chip.InMemory}}
 	if c, err := chip.Parse(e.info.Chip); err == nil {
 		o.Chips = []chip.Chip{c}
 	}

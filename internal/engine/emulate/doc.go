@@ -1,7 +1,7 @@
 // Package emulate makes the software engine and the broker refuse what a chip refuses.
 //
-// [New] wraps an engine. Compile asks package lint what Apple's compiler for the chip does with the program on
-// the in-memory road: a finding of severity error whose consequence is a refusal becomes the error that a Mac gives,
+// [New] wraps an engine. Compile asks package lint what Apple's compiler for the chip does with the program
+// in memory: a finding of severity error whose consequence is a refusal becomes the error that a Mac gives,
 // with domain, code and text, and with the findings at their places. The compiled program runs on the wrapped engine,
 // whose arithmetic is not changed.
 //

@@ -57,7 +57,7 @@ func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 
 // lint returns the errors that lint finds, and the place of the program.
 func (e *engine) lint(src ane.Source) ([]lint.Finding, mil.Pos) {
-	o := lint.Options{Chips: []chip.Chip{e.chip}, Roads: []chip.Road{chip.InMemory}}
+	o := lint.Options{Chips: []chip.Chip{e.chip}, Compilers: []chip.Compiler{chip.InMemory}}
 	tree, err := src.Tree()
 	pos := mil.Pos{}
 	if err == nil {

@@ -13,8 +13,8 @@ const (
 	poisons               // it compiles, and every later evaluate of the process fails
 )
 
-// fates holds what Apple's software does with a program for which lint reports an error on the in-memory road. Rules
-// about text and types are InvalidMILProgram, those about limits give no reason.
+// fates holds what Apple's software does with a program for which lint reports an error of the in-memory compiler.
+// Rules about text and types are InvalidMILProgram, those about limits give no reason.
 func fates(rule string) (f fate, known bool) {
 	switch rule {
 	case "syntax", "types", "unknown-operator", "bare-literal", "opset-os", "dynamic-shape", "gelu-mode",

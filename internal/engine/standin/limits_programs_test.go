@@ -63,7 +63,7 @@ const tried512 = "512 compile; no more were tried"
 
 // before has limits that their chip never reaches, with the reason.
 var before = map[string]string{
-	"Chain/m4": tried512, "PoolWidth/m3": "memory's road refuses max_pool on it",
+	"Chain/m4": tried512, "PoolWidth/m3": "memory's compiler refuses max_pool on it",
 	"MatmulInner/m1": "Axis ends first", "MatmulInner/m2": "Axis ends first",
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -26,11 +27,11 @@ const RepeatFlag = "repeat"
 // MaxRepeat bounds --repeat.
 const MaxRepeat = 1_000_000
 
-// AcceptOldNames has a command accept the former names of RepeatFlag, which its help does not show.
-func AcceptOldNames(cmd *cobra.Command) {
+// AcceptOldNames has a command accept the former names of a flag, which its help does not show.
+func AcceptOldNames(cmd *cobra.Command, flag string, old ...string) {
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "iterations" || name == "rounds" {
-			name = RepeatFlag
+		if slices.Contains(old, name) {
+			name = flag
 		}
 		return pflag.NormalizedName(name)
 	})
@@ -93,7 +94,7 @@ func Operands(least, most int, give string) cobra.PositionalArgs {
 	}
 }
 
-// Names returns the names of chips or roads.
+// Names returns the names of chips or compilers.
 func Names[T fmt.Stringer](list []T) []string {
 	out := []string{}
 	for _, x := range list {

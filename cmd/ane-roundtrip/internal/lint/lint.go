@@ -26,9 +26,9 @@ type job struct {
 	app *cli.App
 
 	// Flags.
-	chips, system, roads, modelPath, explain string
-	inputs, ranges                           []string // NAME=FILE, NAME=LOW..HIGH
-	fix, sarif, list                         bool
+	chips, system, compilers, modelPath, explain string
+	inputs, ranges                               []string // NAME=FILE, NAME=LOW..HIGH
+	fix, sarif, list                             bool
 
 	lint.Options
 	in   tensorfile.Ports
@@ -44,7 +44,7 @@ func Command(a *cli.App) *cobra.Command {
 		Long: `lint reads MIL programs and prints what Apple's compilers, chips and runtimes
 would do with them: what they refuse, compute differently, place on the CPU, or
 are slow at. It opens no engine and compiles nothing. Each finding names its
-place, the rule, the chips and roads that it concerns, and what to do. A file
+place, the rule, the chips and compilers that it concerns, and what to do. A file
 may be - for standard input.
 
 lint finds numbers that overflow or vanish for inputs of known range: --range
@@ -56,7 +56,7 @@ Names of inputs and outputs may change.
 
 The status is 1 if a finding is an error.`,
 		Example: `  ane-roundtrip lint model.mil
-  ane-roundtrip lint --chip m4,m6 --road in-memory,coreml --os macos15 *.mil
+  ane-roundtrip lint --chip m4,m6 --compiler in-memory,coreml --os macos15 *.mil
   ane-roundtrip lint --chip h18g --range x=-1..1 model.mil
   ane-roundtrip lint --fix model.mil
   ane-roundtrip lint --explain gelu-mode`,
@@ -65,7 +65,8 @@ The status is 1 if a finding is an error.`,
 	f := cmd.Flags()
 	f.StringVar(&j.chips, "chip", "all", "`LIST` of chips: m1 to m6, h13 to h18g, m1-m4, all")
 	f.StringVar(&j.system, "os", "", "`SYSTEM` that compiles, such as macos15 (default: any)")
-	f.StringVar(&j.roads, "road", chip.InMemory.String(), "`LIST` of roads to the compiler: in-memory, e5, coreml")
+	f.StringVar(&j.compilers, "compiler", chip.InMemory.String(), "`LIST` of compilers: in-memory, e5, coreml")
+	cli.AcceptOldNames(cmd, "compiler", "road")
 	f.StringArrayVar(&j.inputs, "in", nil, "array of an input: `NAME=FILE`.npy or .npz:KEY")
 	f.StringArrayVar(&j.ranges, "range", nil, "range of an input: `NAME=LOW..HIGH`")
 	f.StringVar(&j.modelPath, "model-path", "", "`FOLDER` of weights (default: that of the program)")
@@ -80,16 +81,16 @@ The status is 1 if a finding is an error.`,
 
 // details are the fields that lint adds to the report.
 type details struct {
-	Chips    []chip.Chip `json:"chips"`
-	Roads    []chip.Road `json:"roads"`
-	OS       string      `json:"os,omitempty"`
-	Files    []file      `json:"files"`
-	Errors   int         `json:"errors"`
-	Warnings int         `json:"warnings"`
-	Notes    int         `json:"notes"`
-	Fixable  int         `json:"fixable"` // findings that --fix can fix
-	Fixed    int         `json:"fixed"`
-	Rules    []lint.Rule `json:"rules,omitempty"` // of --list and --explain
+	Chips     []chip.Chip     `json:"chips"`
+	Compilers []chip.Compiler `json:"roads"`
+	OS        string          `json:"os,omitempty"`
+	Files     []file          `json:"files"`
+	Errors    int             `json:"errors"`
+	Warnings  int             `json:"warnings"`
+	Notes     int             `json:"notes"`
+	Fixable   int             `json:"fixable"` // findings that --fix can fix
+	Fixed     int             `json:"fixed"`
+	Rules     []lint.Rule     `json:"rules,omitempty"` // of --list and --explain
 }
 
 type file struct {
@@ -127,7 +128,7 @@ func (j *job) run(ctx context.Context, args []string) error {
 		return err
 	}
 	j.Programs = len(args)
-	d := &details{Chips: j.Chips, Roads: j.Roads, OS: j.system, Files: []file{}}
+	d := &details{Chips: j.Chips, Compilers: j.Compilers, OS: j.system, Files: []file{}}
 	for _, path := range args {
 		if err := j.check(ctx, path, d); err != nil {
 			return err
@@ -154,13 +155,13 @@ func (j *job) parse() (err error) {
 	if j.Chips, err = chip.ParseList(j.chips); err != nil {
 		return cli.Badf("--chip: %w", err)
 	}
-	for name := range strings.SplitSeq(j.roads, ",") {
-		road, err := chip.ParseRoad(name)
+	for name := range strings.SplitSeq(j.compilers, ",") {
+		compiler, err := chip.ParseCompiler(name)
 		if err != nil {
-			return cli.Badf("--road: %w", err)
+			return cli.Badf("--compiler: %w", err)
 		}
-		if !slices.Contains(j.Roads, road) {
-			j.Roads = append(j.Roads, road)
+		if !slices.Contains(j.Compilers, compiler) {
+			j.Compilers = append(j.Compilers, compiler)
 		}
 	}
 	if j.system != "" {

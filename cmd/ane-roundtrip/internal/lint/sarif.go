@@ -37,7 +37,7 @@ func sarif(w io.Writer, d *details) error {
 			}
 			result := object{"ruleId": x.Rule, "ruleIndex": index, "level": x.Severity,
 				"message": sarifText(x.Message + "; " + x.Fix), "locations": []object{{"physicalLocation": place}},
-				"properties": object{"chips": x.Chips, "roads": x.Roads}}
+				"properties": object{"chips": x.Chips, "roads": x.Compilers}}
 			if x.Fixable {
 				result["fixes"] = []object{{"description": sarifText(x.Fix), "artifactChanges": []object{
 					{"artifactLocation": artifact, "replacements": replacements(f.text, x)}}}}

@@ -50,8 +50,8 @@ func (f finding) text(chips int, lines []string, width int) string {
 	if n := len(f.Chips); n > 0 && n < chips {
 		where = append(where, strings.Join(cli.Names(f.Chips), ", "))
 	}
-	if n := len(f.Roads); n > 1 || n == 1 && f.Roads[0] != chip.InMemory {
-		where = append(where, strings.Join(cli.Names(f.Roads), ", "))
+	if n := len(f.Compilers); n > 1 || n == 1 && f.Compilers[0] != chip.InMemory {
+		where = append(where, strings.Join(cli.Names(f.Compilers), ", "))
 	}
 	if len(where) > 0 {
 		text += " (" + strings.Join(where, "; ") + ")"
@@ -90,11 +90,11 @@ func (j *job) show(args []string) error {
 		rules = []lint.Rule{r}
 	}
 	for i := range rules {
-		if len(rules[i].Roads) == 0 {
-			rules[i].Roads = chip.Roads()
+		if len(rules[i].Compilers) == 0 {
+			rules[i].Compilers = chip.Compilers()
 		}
 	}
-	j.app.Show(details{Chips: []chip.Chip{}, Roads: []chip.Road{}, Files: []file{}, Rules: rules}, View)
+	j.app.Show(details{Chips: []chip.Chip{}, Compilers: []chip.Compiler{}, Files: []file{}, Rules: rules}, View)
 	return nil
 }
 
@@ -109,7 +109,8 @@ func View(d *doc.Doc, v *doc.Value) {
 	rules := v.Items("rules")
 	if len(rules) == 1 {
 		r := rules[0]
-		d.Section("Rule", nil, doc.Text(r.Code("rule"), " (", r.Text("severity"), "; roads: ", r.Joined(", ", "roads"), ")"),
+		d.Section("Rule", nil,
+			doc.Text(r.Code("rule"), " (", r.Text("severity"), "; compilers: ", r.Joined(", ", "roads"), ")"),
 			doc.Text(r.Text("title")), doc.Text(r.Text("reason")), doc.Remarks{
 				doc.Named("Fix", r.Text("fix"), fixes(r, "; --fix does", "")), doc.Named("Source", r.Text("source"))})
 		return

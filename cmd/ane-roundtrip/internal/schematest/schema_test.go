@@ -154,7 +154,7 @@ func testCommands(t *testing.T, ane string) {
 		{0, []string{"inspect", file("m.mil")}},
 		{2, []string{"inspect", file("bad.mil")}},
 		{0, []string{"lint", file("m.mil")}},
-		{1, []string{"lint", "--chip", "m1", "--os", "macos14", "--road", "e5,coreml", file("m.mil"), file("bad.mil")}},
+		{1, []string{"lint", "--chip", "m1", "--os", "macos14", "--compiler", "e5,coreml", file("m.mil"), file("bad.mil")}},
 		{0, []string{"lint", "--explain", "gelu-mode"}},
 		{2, []string{"lint", "--chip", "m9", file("m.mil")}},
 		{2, []string{"lint", "--explain", "gelu"}},
