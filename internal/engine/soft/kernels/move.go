@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
@@ -60,7 +59,7 @@ func (m *mover) Span(c *run.Call, lo, hi, worker int) {
 			from = to
 		}
 		for r := from; r < to && !c.Pause(worker); r++ {
-			m.row(c, b, r)
+			m.row(c, b, r, 0, 0)
 		}
 		lo, hi = lo-rows, hi-rows
 		if hi <= 0 {
@@ -100,16 +99,11 @@ func (b *box) offsets(r int) (src, dst int) {
 	return src, dst
 }
 
-// row copies one run along the last axis.
-func (m *mover) row(c *run.Call, b *box, r int) {
-	m.rowAt(c, b, r, b.srcBase, b.dstBase)
-}
-
-// rowAt is row with other offsets of the first element.
-func (m *mover) rowAt(c *run.Call, b *box, r, src, dst int) {
+// row copies one run along the last axis, of a box that is by some elements of the operand and the result further on.
+func (m *mover) row(c *run.Call, b *box, r, bySrc, byDst int) {
 	last := len(b.dims) - 1
-	bySrc, byDst := b.offsets(r)
-	src, dst = src+bySrc, dst+byDst
+	src, dst := b.offsets(r)
+	src, dst = src+b.srcBase+bySrc, dst+b.dstBase+byDst
 	n, ss, ds := b.dims[last], b.src[last], b.dst[last]
 	from, to := &c.In[b.from], &c.Out[b.to]
 	if ss == 1 && ds == 1 {
@@ -139,33 +133,4 @@ func stride[T uint8 | uint16 | uint32](to, from []T, dst, src, ds, ss, n int) {
 		dst += ds
 		src += ss
 	}
-}
-
-// rowsOf returns the box of a whole tensor on its surface: its dimensions and
-// the strides of its layout.
-func rowsOf(l ane.Layout) (dims, strides []int) {
-	size := l.DType.Size()
-	return []int{l.Batches, l.Depth, l.Channels, l.Height, l.Width},
-		[]int{l.BatchStride / size, l.DepthStride / size, l.PlaneStride / size, l.RowStride / size, 1}
-}
-
-// FromRows copies a padded input into scratch.
-func FromRows(s *Step) (run.Runner, int) {
-	l := s.Attrs.(ane.Layout)
-	dims, strides := rowsOf(l)
-	return move(l.DType.Size(), box{dims: dims, src: strides, dst: ops.Strides(dims)})
-}
-
-// ToRows copies a dense value to an output's rows.
-func ToRows(s *Step) (run.Runner, int) {
-	l := s.Attrs.(ane.Layout)
-	dims, strides := rowsOf(l)
-	return move(l.DType.Size(), box{dims: dims, src: ops.Strides(dims), dst: strides})
-}
-
-// Copy copies its operand: a state that is read, or the tensor that is written to a state.
-func Copy(s *Step) (run.Runner, int) {
-	p := s.In[0]
-	dims := []int{ops.Volume(p.Shape)}
-	return move(p.DType.Size(), box{dims: dims, src: []int{1}, dst: []int{1}})
 }

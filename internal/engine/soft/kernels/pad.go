@@ -7,17 +7,58 @@ import (
 )
 
 // pad adds a border to x: a constant, the mirrored interior without the edge,
-// or the edge.
+// or the edge. Its items are the rows of the result.
 func pad(s *Step) (run.Runner, int) {
-	a := s.Attrs.(ops.Pad)
-	r := &padder{size: element.Size(s.In[0].DType), mode: a.Mode, fill: make([]byte, 8),
-		in: s.In[0].Shape, out: s.Out[0].Shape, before: a.Before, strides: ops.Strides(s.In[0].Shape)}
-	element.Store(s.In[0].DType, r.fill, a.Value)
-	r.fill = r.fill[:r.size]
-	if len(r.in) == 0 { // a scalar has no axis to pad
-		r.in, r.out, r.before, r.strides = []int{1}, []int{1}, []int{0}, []int{1}
+	a, size, fill := s.Attrs.(ops.Pad), element.Size(s.In[0].DType), make([]byte, 8)
+	in, out, before, strides := s.In[0].Shape, s.Out[0].Shape, a.Before, ops.Strides(s.In[0].Shape)
+	element.Store(s.In[0].DType, fill, a.Value)
+	fill = fill[:size]
+	if len(in) == 0 { // a scalar has no axis to pad
+		in, out, before, strides = []int{1}, []int{1}, []int{0}, []int{1}
 	}
-	return r, 0
+	last := len(out) - 1
+	n := out[last] * size
+	return newLoop(ops.Volume(out[:last]), out[last], func(c *run.Call, row, _ int) {
+		base, k := 0, row
+		for d := last - 1; d >= 0 && base >= 0; d-- {
+			if at := origin(k%out[d]-before[d], in[d], a.Mode); at < 0 {
+				base = -1
+			} else {
+				base += at * strides[d]
+			}
+			k /= out[d]
+		}
+		dst := c.Out[0].Raw[row*n:][:n]
+		if base < 0 {
+			repeat(dst, fill)
+			return
+		}
+		padRow(dst, c.In[0].Raw[base*size:][:in[last]*size], fill, before[last]*size, a.Mode)
+	}), 0
+}
+
+// padRow copies src, behind left bytes, and adds the border of the last axis.
+func padRow(dst, src, fill []byte, left int, mode string) {
+	width, size := len(src), len(fill)
+	copy(dst[left:], src)
+	for _, side := range [2][2]int{{0, left}, {left + width, len(dst)}} {
+		border := dst[side[0]:side[1]]
+		switch mode {
+		case ops.PadConstant:
+			repeat(border, fill)
+		case ops.PadReplicate:
+			edge := src[:size]
+			if side[0] > 0 {
+				edge = src[width-size:]
+			}
+			repeat(border, edge)
+		default:
+			for i := 0; i < len(border); i += size {
+				at := origin((side[0]+i-left)/size, width/size, mode)
+				copy(border[i:][:size], src[at*size:])
+			}
+		}
+	}
 }
 
 // origin returns the element of an axis of length n that position i of the
@@ -34,67 +75,6 @@ func origin(i, n int, mode string) int {
 		return 2*(n-1) - i
 	}
 	return -1
-}
-
-type padder struct {
-	size            int // of an element in bytes
-	mode            string
-	fill            []byte // one element
-	in, out, before []int  // lengths of each axis, and the position of x in it
-	strides         []int  // of x
-}
-
-func (r *padder) Run(c *run.Call) {
-	last := len(r.out) - 1
-	c.Spread(ops.Volume(r.out[:last]), r.out[last])
-}
-
-// Span writes rows lo to hi of the result.
-func (r *padder) Span(c *run.Call, lo, hi, worker int) {
-	last := len(r.out) - 1
-	n := r.out[last] * r.size
-	for row := lo; row < hi && !c.Pause(worker); row++ {
-		base, k := 0, row
-		for d := last - 1; d >= 0 && base >= 0; d-- {
-			if at := origin(k%r.out[d]-r.before[d], r.in[d], r.mode); at < 0 {
-				base = -1
-			} else {
-				base += at * r.strides[d]
-			}
-			k /= r.out[d]
-		}
-		dst := c.Out[0].Raw[row*n:][:n]
-		if base < 0 {
-			repeat(dst, r.fill)
-			continue
-		}
-		r.row(dst, c.In[0].Raw[base*r.size:][:r.in[last]*r.size])
-	}
-}
-
-// row copies src and adds the border of the last axis.
-func (r *padder) row(dst, src []byte) {
-	last := len(r.out) - 1
-	left, width := r.before[last]*r.size, len(src)
-	copy(dst[left:], src)
-	for _, side := range [2][2]int{{0, left}, {left + width, len(dst)}} {
-		border := dst[side[0]:side[1]]
-		switch r.mode {
-		case ops.PadConstant:
-			repeat(border, r.fill)
-		case ops.PadReplicate:
-			edge := src[:r.size]
-			if side[0] > 0 {
-				edge = src[width-r.size:]
-			}
-			repeat(border, edge)
-		default:
-			for i := 0; i < len(border); i += r.size {
-				at := origin((side[0]+i-left)/r.size, r.in[last], r.mode)
-				copy(border[i:][:r.size], src[at*r.size:])
-			}
-		}
-	}
 }
 
 // repeat fills dst with copies of one element.

@@ -3,10 +3,39 @@ package kernels
 import (
 	"slices"
 
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
 )
+
+// rowsOf returns the box of a whole tensor on its surface: its dimensions and
+// the strides of its layout.
+func rowsOf(l ane.Layout) (dims, strides []int) {
+	size := l.DType.Size()
+	return []int{l.Batches, l.Depth, l.Channels, l.Height, l.Width},
+		[]int{l.BatchStride / size, l.DepthStride / size, l.PlaneStride / size, l.RowStride / size, 1}
+}
+
+// FromRows copies a padded input into scratch.
+func FromRows(s *Step) (run.Runner, int) {
+	l := s.Attrs.(ane.Layout)
+	dims, strides := rowsOf(l)
+	return move(l.DType.Size(), box{dims: dims, src: strides, dst: ops.Strides(dims)})
+}
+
+// ToRows copies a dense value to an output's rows.
+func ToRows(s *Step) (run.Runner, int) {
+	l := s.Attrs.(ane.Layout)
+	dims, strides := rowsOf(l)
+	return move(l.DType.Size(), box{dims: dims, src: ops.Strides(dims), dst: strides})
+}
+
+// Copy copies its operand: a state that is read, or the tensor that is written to a state.
+func Copy(s *Step) (run.Runner, int) {
+	return move(element.Size(s.In[0].DType), box{dims: []int{s.In[0].len()}, src: []int{1}, dst: []int{1}})
+}
 
 // transpose moves axis perm[i] of x to axis i.
 func transpose(s *Step) (run.Runner, int) {
@@ -25,7 +54,7 @@ func slice(s *Step) (run.Runner, int) {
 	strides, base := walked(a, s.In[0].Shape)
 	b := box{dims: a.Size, src: strides, dst: ops.Strides(a.Size), srcBase: base}
 	if a.Moving {
-		return slide(a, s, 1, &b, &b.srcBase)
+		return slide(a, s, 1, b), 0
 	}
 	return move(element.Size(s.In[0].DType), b)
 }
@@ -43,62 +72,44 @@ func walked(a ops.Slice, shape []int) (strides []int, base int) {
 // sliceUpdate copies x and replaces a box of it.
 func sliceUpdate(s *Step) (run.Runner, int) {
 	a := s.Attrs.(ops.Slice)
-	size := element.Size(s.In[0].DType)
-	whole, _ := move(size, box{dims: s.In[0].Shape, src: ops.Strides(s.In[0].Shape), dst: ops.Strides(s.In[0].Shape)})
+	whole, _ := Copy(s)
 	strides, base := walked(a, s.In[0].Shape)
 	b := box{from: 1, dims: a.Size, src: ops.Strides(a.Size), dst: strides, dstBase: base}
 	if a.Moving {
-		part, _ := slide(a, s, 2, &b, &b.dstBase)
-		return &run.Sequence{whole, part}, 0
+		return &run.Sequence{whole, slide(a, s, 2, b)}, 0
 	}
-	part, _ := move(size, b)
+	part, _ := move(element.Size(s.In[0].DType), b)
 	return &run.Sequence{whole, part}, 0
 }
 
-// slider is a mover of one box whose first element is known at run time.
-type slider struct {
-	mover
-	ops.Slice
-	strides []int // of the tensor that the slice is of
-	shape   []int
-	begin   int  // index of the operand that holds the first indices
-	to      bool // the slice is of the result
-}
-
-// slide plans a moving slice of operand 0, or of the result if base is the destination's. Operand begin holds the
+// slide plans a moving slice of operand 0, or of the result if the box is from operand 1. Operand begin holds the
 // first indices: negative ones count from the end, and those that leave no room for the slice move it inside.
-func slide(a ops.Slice, s *Step, begin int, b *box, base *int) (run.Runner, int) {
-	r := &slider{mover: mover{size: element.Size(s.In[0].DType)}, Slice: a, strides: ops.Strides(s.In[0].Shape),
-		shape: s.In[0].Shape,
-		begin: begin, to: base == &b.dstBase}
+func slide(a ops.Slice, s *Step, begin int, b box) run.Runner {
+	shape, strides := s.In[0].Shape, ops.Strides(s.In[0].Shape)
 	b.dims, b.src, b.dst = merge(b.dims, b.src, b.dst)
-	r.boxes = []box{*b}
-	return r, 0
-}
-
-func (r *slider) Run(c *run.Call) { r.mover.Run(c) }
-
-func (r *slider) Span(c *run.Call, lo, hi, worker int) {
-	at := 0
-	for i, n := range r.shape {
-		reach := (r.Size[i] - 1) * r.Stride[i]
-		first := r.Begin[i]
-		if !r.Fixed[i] {
-			if first = integer(&c.In[r.begin], i); first < 0 {
-				first += n
+	b.srcBase, b.dstBase = 0, 0
+	m := &mover{size: element.Size(s.In[0].DType)}
+	return &ranges{b.rows(), ops.Volume(b.dims)/max(b.rows(), 1)/2 + 1, func(c *run.Call, lo, hi, worker int) {
+		at := 0
+		for i, n := range shape {
+			reach := (a.Size[i] - 1) * a.Stride[i]
+			first := a.Begin[i]
+			if !a.Fixed[i] {
+				if first = integer(&c.In[begin], i); first < 0 {
+					first += n
+				}
 			}
+			first = min(max(first, -min(reach, 0)), n-1-max(reach, 0))
+			at += first * strides[i]
 		}
-		first = min(max(first, -min(reach, 0)), n-1-max(reach, 0))
-		at += first * r.strides[i]
-	}
-	b := &r.boxes[0]
-	src, dst := at, 0
-	if r.to {
-		src, dst = 0, at
-	}
-	for row := lo; row < hi && !c.Pause(worker); row++ {
-		r.rowAt(c, b, row, src, dst)
-	}
+		src, dst := at, 0
+		if b.from == 1 {
+			src, dst = 0, at
+		}
+		for row := lo; row < hi && !c.Pause(worker); row++ {
+			m.row(c, &b, row, src, dst)
+		}
+	}}
 }
 
 // concat writes its operands consecutively, or interleaved, along one axis.
@@ -131,4 +142,91 @@ func split(s *Step) (run.Runner, int) {
 		base += p.Shape[axis]
 	}
 	return move(element.Size(s.In[0].DType), boxes...)
+}
+
+// pick copies the elements of x that a Box lists.
+func pick(s *Step) (run.Runner, int) {
+	b := s.Attrs.(ops.Box)
+	return move(element.Size(s.In[0].DType), box{dims: b.Dims, src: b.Stride,
+		dst: ops.Strides(b.Dims), srcBase: b.Base})
+}
+
+// stack writes its operands side by side along a new axis.
+func stack(s *Step) (run.Runner, int) {
+	axis := s.Attrs.(ops.Join).Axis
+	strides := ops.Strides(s.Out[0].Shape)
+	var boxes []box
+	for i, p := range s.In {
+		dst := slices.Delete(slices.Clone(strides), axis, axis+1)
+		boxes = append(boxes, box{from: i, dims: p.Shape, src: ops.Strides(p.Shape), dst: dst,
+			dstBase: i * strides[axis]})
+	}
+	return move(element.Size(s.In[0].DType), boxes...)
+}
+
+// blocks moves rows and columns of blocks to the batch (space_to_batch) or back (batch_to_space). Element
+// (row, column) of a block and image n of x are image (row*columns+column)*images+n of the batch.
+func blocks(s *Step) (run.Runner, int) {
+	a, n, b, space, toBatch := s.Attrs.(ops.Blocks), element.Size(s.In[0].DType), s.Out[0].Shape, s.In[0].Shape,
+		s.Op == "space_to_batch"
+	if !toBatch {
+		b, space = space, b
+	}
+	// An item is a row of the tensor with the larger batch.
+	return newLoop(ops.Volume(b[:3]), b[3], func(c *run.Call, row, _ int) {
+		from, to := c.In[0].Raw, c.Out[0].Raw
+		channel, image := row/b[2]%b[1], row/(b[2]*b[1])
+		cell := image / space[0]
+		y := row%b[2]*a.Block[0] + cell/a.Block[1] - a.Before[0]
+		base := ((image%space[0])*space[1]+channel)*space[2] + y
+		for i := range b[3] {
+			x := i*a.Block[1] + cell%a.Block[1] - a.Before[1]
+			inside := y >= 0 && y < space[2] && x >= 0 && x < space[3]
+			at, other := (row*b[3]+i)*n, (base*space[3]+x)*n
+			switch {
+			case toBatch && inside:
+				copy(to[at:at+n], from[other:other+n])
+			case toBatch:
+				clear(to[at : at+n])
+			case inside:
+				copy(to[other:other+n], from[at:at+n])
+			}
+		}
+	}), 0
+}
+
+// reverseSequence reverses the first elements of x along one axis: for each position of the batch axis as many as
+// lengths tells. Lengths below 0 or beyond the axis count as 0 and as the whole axis.
+func reverseSequence(s *Step) (run.Runner, int) {
+	a, n, shape := s.Attrs.(ops.Sequence), element.Size(s.In[0].DType), s.In[0].Shape
+	strides := ops.Strides(shape)
+	length, step := shape[a.Axis], strides[a.Axis]
+	return newEach(s.In[0].len(), 2, run.Chunk, func(c *run.Call, lo, hi, _ int) {
+		from, to := c.In[0].Raw, c.Out[0].Raw
+		for i := lo; i < hi; i++ {
+			count := min(max(integer(&c.In[1], i/strides[a.Batch]%shape[a.Batch]), 0), length)
+			at := i
+			if k := i / step % length; k < count {
+				at += (count - 1 - 2*k) * step
+			}
+			copy(to[i*n:][:n], from[at*n:])
+		}
+	}), 0
+}
+
+// integer returns element i of a tensor of integers.
+func integer(v *run.Vec, i int) int {
+	switch v.DType {
+	case mil.Int32:
+		return int(v.Ints[i])
+	case mil.Int16:
+		return int(int16(v.Pairs[i]))
+	case mil.UInt16:
+		return int(v.Pairs[i])
+	case mil.Int8:
+		return int(int8(v.Raw[i]))
+	case mil.UInt32:
+		return int(v.Quads[i])
+	}
+	return int(v.Raw[i])
 }
