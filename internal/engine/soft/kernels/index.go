@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
 )
@@ -28,67 +30,52 @@ func (l *locator) place(c *run.Call, k, n int) int {
 	return min(max(k, 0), n-1)
 }
 
-// gatherRows copies runs of elements of x: gather and gather_nd.
+// gatherRows copies, for each batch, each position between batch and axis, and each tuple of indices, a run of inner
+// elements of x: gather and gather_nd.
 func gatherRows(s *Step) (run.Runner, int) {
 	a := s.Attrs.(ops.Gather)
+	l := &locator{s.Op, a.Validate}
 	if w := s.weights(0); w != nil {
-		return &packedRows{locator{s.Op, a.Validate}, w}, 0
+		return newLoop(s.In[1].len(), 2*w.Cols, func(c *run.Call, i, _ int) {
+			w.Halves(c.Out[0].Half[i*w.Cols:][:w.Cols], l.at(c, 1, i, w.Rows), 0)
+		}), 0
 	}
 	x, at := s.In[0].Shape, s.In[1].Shape
-	r := &rowGatherer{locator: locator{s.Op, a.Validate}, size: s.In[0].DType.Size(), batch: ops.Volume(x[:a.Batch]),
-		middle: 1, tuples: ops.Volume(at[a.Batch:])}
+	batch, middle, tuples, depth := ops.Volume(x[:a.Batch]), 1, ops.Volume(at[a.Batch:]), 1
+	first := a.Batch // of the axes that a tuple counts
 	if s.Op == "gather" {
-		r.middle, r.lengths = ops.Volume(x[a.Batch:a.Axis]), x[a.Axis:a.Axis+1]
-		r.inner = ops.Volume(x[a.Axis+1:])
+		middle, first = ops.Volume(x[a.Batch:a.Axis]), a.Axis
 	} else {
-		depth := at[len(at)-1]
-		r.tuples /= depth
-		r.lengths, r.inner = x[a.Batch:a.Batch+depth], ops.Volume(x[a.Batch+depth:])
+		depth = at[len(at)-1]
+		tuples /= depth
 	}
-	return r, 0
-}
-
-// rowGatherer copies, for each batch, each position between batch and axis, and each tuple of indices, a run of inner
-// elements.
-type rowGatherer struct {
-	locator
-	size                         int // of an element in bytes
-	batch, middle, tuples, inner int
-	lengths                      []int // of the axes that a tuple counts
-}
-
-func (r *rowGatherer) Run(c *run.Call) {
-	c.Spread(r.batch*r.middle*r.tuples, r.inner/4+2*len(r.lengths))
-}
-
-func (r *rowGatherer) Span(c *run.Call, lo, hi, worker int) {
-	if r.inner == 1 && len(r.lengths) == 1 && wide(c, r.size) {
-		r.each(c, lo, hi, worker)
-		return
+	lengths, inner := x[first:first+depth], ops.Volume(x[first+depth:])
+	rows, cost, size := batch*middle*tuples, inner/4+2*depth, element.Size(s.In[0].DType)
+	if inner == 1 && depth == 1 && s.wide() {
+		return &ranges{rows, cost, func(c *run.Call, lo, hi, worker int) {
+			for lo < hi && !c.Pause(worker) {
+				first, i := lo/tuples, lo%tuples
+				n := min(hi-lo, tuples-i, halfStretch)
+				l.lookUp(c, lo, first*lengths[0], c.In[1].Ints[first/middle*tuples+i:][:n], lengths[0], 1, 0)
+				lo += n
+			}
+		}}, 0
 	}
-	from, to, n := c.In[0].Raw, c.Out[0].Raw, r.inner*r.size
-	for i := lo; i < hi; i++ {
-		if i%64 == 0 && c.Pause(worker) {
-			return
+	n := inner * size
+	return &ranges{rows, cost, func(c *run.Call, lo, hi, worker int) {
+		from, to := c.In[0].Raw, c.Out[0].Raw
+		for i := lo; i < hi; i++ {
+			if i%64 == 0 && c.Pause(worker) {
+				return
+			}
+			at := i / tuples // batch and position
+			tuple := at/middle*tuples + i%tuples
+			for k, length := range lengths {
+				at = at*length + l.at(c, 1, tuple*depth+k, length)
+			}
+			copy(to[i*n:][:n], from[at*n:])
 		}
-		first := i / r.tuples // batch and position
-		tuple := first/r.middle*r.tuples + i%r.tuples
-		at := first
-		for k, length := range r.lengths {
-			at = at*length + r.at(c, 1, tuple*len(r.lengths)+k, length)
-		}
-		copy(to[i*n:][:n], from[at*n:])
-	}
-}
-
-// each is span for runs of one element.
-func (r *rowGatherer) each(c *run.Call, lo, hi, worker int) {
-	for lo < hi && !c.Pause(worker) {
-		first, i := lo/r.tuples, lo%r.tuples
-		n := min(hi-lo, r.tuples-i, halfStretch)
-		r.lookUp(c, lo, first*r.lengths[0], c.In[1].Ints[first/r.middle*r.tuples+i:][:n], r.lengths[0], 1, 0)
-		lo += n
-	}
+	}}, 0
 }
 
 // lookUp sets each dst[i] to x[p*by+i*step], where p is the element of an axis of length n that at[i] chooses.
@@ -113,8 +100,11 @@ func (l *locator) lookUp(c *run.Call, to, from int, at []int32, n, by, step int)
 	}
 }
 
-// wide reports whether elements of some bytes have views for lookUp, and the indices are int32.
-func wide(c *run.Call, size int) bool { return (size == 2 || size == 4) && c.In[1].Ints != nil }
+// wide reports whether the elements of x have views for lookUp, and the indices are int32.
+func (s *Step) wide() bool {
+	size := element.Size(s.In[0].DType)
+	return (size == 2 || size == 4) && s.In[1].DType == mil.Int32
+}
 
 // alongAxis describes an axis of a tensor between outer and inner ones.
 type alongAxis struct{ outer, length, inner int }
@@ -128,54 +118,34 @@ func alongOf(shape []int, axis int) alongAxis {
 
 // gatherAlongAxis takes element (o, index, i) of x for each index (o, k, i).
 func gatherAlongAxis(s *Step) (run.Runner, int) {
-	a := s.Attrs.(ops.Gather)
-	r := &axisGatherer{locator: locator{s.Op, a.Validate}, size: s.In[0].DType.Size(),
-		x: alongOf(s.In[0].Shape, a.Axis)}
-	r.count = alongOf(s.In[1].Shape, a.Axis).length
-	return r, 0
-}
-
-type axisGatherer struct {
-	locator
-	size, count int // bytes of an element; indices along the axis
-	x           alongAxis
-}
-
-func (r *axisGatherer) Run(c *run.Call) { c.Spread(c.Out[0].Len(), 4) }
-
-func (r *axisGatherer) Span(c *run.Call, lo, hi, worker int) {
-	if wide(c, r.size) {
-		r.each(c, lo, hi, worker)
-		return
-	}
-	from, to, n := c.In[0].Raw, c.Out[0].Raw, r.size
-	for i := lo; i < hi; i++ {
-		if i%run.Chunk == 0 && c.Pause(worker) {
-			return
-		}
-		outer := i / (r.count * r.x.inner)
-		at := (outer*r.x.length+r.at(c, 1, i, r.x.length))*r.x.inner + i%r.x.inner
-		copy(to[i*n:][:n], from[at*n:])
-	}
-}
-
-// each is span for elements of 2 or 4 bytes.
-func (r *axisGatherer) each(c *run.Call, lo, hi, worker int) {
-	run, step := r.x.inner, 1 // indices for elements side by side
-	if run == 1 {
-		run, step = r.count, 0 // for one row of x
-	}
-	for done := 0; lo < hi; {
-		outer, i := lo/(r.count*r.x.inner), lo%run
-		n := min(hi-lo, run-i, halfStretch)
-		if done += n; done >= halfStretch || n == halfStretch {
-			if done = 0; c.Pause(worker) {
-				return
+	a, size := s.Attrs.(ops.Gather), element.Size(s.In[0].DType)
+	l, x, count := &locator{s.Op, a.Validate}, alongOf(s.In[0].Shape, a.Axis), alongOf(s.In[1].Shape, a.Axis).length
+	if !s.wide() {
+		return newEach(s.Out[0].len(), 4, run.Chunk, func(c *run.Call, lo, hi, _ int) {
+			from, to := c.In[0].Raw, c.Out[0].Raw
+			for i := lo; i < hi; i++ {
+				at := (i/(count*x.inner)*x.length+l.at(c, 1, i, x.length))*x.inner + i%x.inner
+				copy(to[i*size:][:size], from[at*size:])
 			}
-		}
-		r.lookUp(c, lo, outer*r.x.length*r.x.inner+i*step, c.In[1].Ints[lo:lo+n], r.x.length, r.x.inner, step)
-		lo += n
+		}), 0
 	}
+	side, step := x.inner, 1 // indices for elements side by side
+	if side == 1 {
+		side, step = count, 0 // for one row of x
+	}
+	return &ranges{s.Out[0].len(), 4, func(c *run.Call, lo, hi, worker int) {
+		for done := 0; lo < hi; {
+			outer, i := lo/(count*x.inner), lo%side
+			n := min(hi-lo, side-i, halfStretch)
+			if done += n; done >= halfStretch || n == halfStretch {
+				if done = 0; c.Pause(worker) {
+					return
+				}
+			}
+			l.lookUp(c, lo, outer*x.length*x.inner+i*step, c.In[1].Ints[lo:lo+n], x.length, x.inner, step)
+			lo += n
+		}
+	}}, 0
 }
 
 // scatterRows copies data and applies updates to it, one after another in the order of the indices: each rounds its
@@ -198,7 +168,7 @@ func scatterRows(s *Step) (run.Runner, int) {
 		r.lengths = data[:depth]
 		r.axis = alongAxis{1, ops.Volume(data[:depth]), ops.Volume(data[depth:])}
 	}
-	whole, _ := move(s.In[0].DType.Size(), box{dims: []int{ops.Volume(data)}, src: []int{1}, dst: []int{1}})
+	whole, _ := Copy(s)
 	return &run.Sequence{whole, r}, 2 * run.Chunk
 }
 
@@ -257,24 +227,13 @@ func (r *updater) apply(c *run.Call, to, from, n, worker int) {
 	x, y := c.Work[worker][:n], c.Work[worker][run.Chunk:run.Chunk+n]
 	out.Load(x, to)
 	updates.Load(y, from)
-	switch r.mode {
-	case ops.ScatterAdd:
-		floatOps["add"](x, x, y)
-	case ops.ScatterSub:
-		floatOps["sub"](x, x, y)
-	case ops.ScatterMul:
-		floatOps["mul"](x, x, y)
-	case ops.ScatterDiv:
-		for i := range x {
-			x[i] /= y[i]
-		}
-	case ops.ScatterMax:
-		floatOps["maximum"](x, x, y)
-	default:
-		floatOps["minimum"](x, x, y)
-	}
+	floatOps[scatterOps[r.mode]](x, x, y)
 	out.Store(x, to)
 }
+
+// scatterOps are the operators of the modes.
+var scatterOps = map[string]string{ops.ScatterAdd: "add", ops.ScatterSub: "sub", ops.ScatterMul: "mul",
+	ops.ScatterDiv: "real_div", ops.ScatterMax: "maximum", ops.ScatterMin: "minimum"}
 
 // changed combines integers.
 func changed(mode string, x, y int) int {

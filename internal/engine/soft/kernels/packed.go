@@ -64,21 +64,6 @@ func (s *Step) readsHalves(i int) bool {
 	return s.In[i].DType == mil.FP16 || s.Packed != nil && s.Packed.At == i
 }
 
-// packedRows looks up rows of a packed matrix: gather along axis 0.
-type packedRows struct {
-	locator
-	weights *packed.Weights
-}
-
-func (r *packedRows) Run(c *run.Call) { c.Spread(c.In[1].Len(), 2*r.weights.Cols) }
-
-func (r *packedRows) Span(c *run.Call, lo, hi, worker int) {
-	n := r.weights.Cols
-	for i := lo; i < hi && !c.Pause(worker); i++ {
-		r.weights.Halves(c.Out[0].Half[i*n:][:n], r.at(c, 1, i, r.weights.Rows), 0)
-	}
-}
-
 // packedVector is the product of one vector with the rows of a packed matrix.
 type packedVector struct {
 	weights *packed.Weights

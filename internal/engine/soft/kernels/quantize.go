@@ -85,62 +85,39 @@ func (a *rescale) at(scale, offset *run.Vec, i int) (s, o float64) {
 
 // quantize divides by the scale, rounds halves to even, adds the zero point and clamps.
 func quantize(s *Step) (run.Runner, int) {
-	return &quantizer{newRescale(s, s.In[0].Shape, 1)}, run.Chunk
-}
-
-type quantizer struct{ rescale }
-
-func (r *quantizer) Run(c *run.Call) { c.Spread(c.Out[0].Len(), 8) }
-
-func (r *quantizer) Span(c *run.Call, lo, hi, worker int) {
-	out := &c.Out[0]
-	for ; lo < hi && !c.Pause(worker); lo += run.Chunk {
-		x := c.Work[worker][:min(run.Chunk, hi-lo)]
+	a := newRescale(s, s.In[0].Shape, 1)
+	return newEach(s.Out[0].len(), 8, run.Chunk, func(c *run.Call, lo, hi, worker int) {
+		x, out := c.Work[worker][:hi-lo], &c.Out[0]
 		c.In[0].Load(x, lo)
 		for i, f := range x {
-			scale, zero := r.at(&c.In[1], &c.In[2], lo+i)
+			scale, zero := a.at(&c.In[1], &c.In[2], lo+i)
 			element.Store(out.DType, out.Raw[lo+i:], math.RoundToEven(float64(f)/scale)+zero)
 		}
-	}
+	}), run.Chunk
 }
 
-// shiftScale is scale * (x - offset), rounded once.
+// shiftScale is scale * (x - offset), rounded once. float32 holds each x.
 func shiftScale(s *Step) (run.Runner, int) {
-	return &scaler{newRescale(s, s.In[0].Shape, 1), s.Out[0].DType}, run.Chunk
-}
-
-type scaler struct {
-	rescale
-	dtype mil.DType
-}
-
-// values sets y to elements from at on, each of a type that float32 holds.
-func (r *scaler) values(in *run.Vec, y []float32, at int) {
-	if in.DType == mil.Int8 {
-		in.Load(y, at)
-		return
-	}
-	for i := range y {
-		y[i] = float32(in.Value(at + i))
-	}
-}
-
-func (r *scaler) Run(c *run.Call) { c.Spread(c.Out[0].Len(), 8) }
-
-func (r *scaler) Span(c *run.Call, lo, hi, worker int) {
-	scales, offsets := r.scale.block(), r.offset.block()
-	for ; lo < hi && !c.Pause(worker); lo += run.Chunk {
-		y := c.Work[worker][:min(run.Chunk, hi-lo)]
-		r.values(&c.In[0], y, lo)
+	a, from, d := newRescale(s, s.In[0].Shape, 1), s.In[0].DType, s.Out[0].DType
+	scales, offsets := a.scale.block(), a.offset.block()
+	return newEach(s.Out[0].len(), 8, run.Chunk, func(c *run.Call, lo, hi, worker int) {
+		y, in := c.Work[worker][:hi-lo], &c.In[0]
+		if from == mil.Int8 {
+			in.Load(y, lo)
+		} else {
+			for i := range y {
+				y[i] = float32(in.Value(lo + i))
+			}
+		}
 		for at := 0; at < len(y); {
-			scale, offset := r.at(&c.In[1], &c.In[2], lo+at)
+			scale, offset := a.at(&c.In[1], &c.In[2], lo+at)
 			i := lo + at
 			end := min(at+scales-i%scales, at+offsets-i%offsets, len(y))
 			for j, x := range y[at:end] {
-				y[at+j] = narrow(r.dtype, scale*(float64(x)-offset))
+				y[at+j] = narrow(d, scale*(float64(x)-offset))
 			}
 			at = end
 		}
 		c.Out[0].Store(y, lo)
-	}
+	}), run.Chunk
 }
