@@ -15,7 +15,11 @@ func topK(s *Step) (run.Runner, int) {
 	a := s.Attrs.(ops.TopK)
 	r := &orderer{TopK: a, axis: alongOf(s.In[0].Shape, a.Axis), dtype: s.In[0].DType, values: s.Op == "topk",
 		size: s.In[0].DType.Size()}
-	return r, 2*a.K + run.Chunk
+	depth, cost := bits.Len(uint(r.K)), math.MaxInt
+	if r.axis.length < math.MaxInt/(8*depth) {
+		cost = 4 * r.axis.length * depth
+	}
+	return newLoop(r.axis.outer*r.axis.inner, cost, r.lane), 2*a.K + run.Chunk
 }
 
 type orderer struct {
@@ -26,40 +30,29 @@ type orderer struct {
 	values bool // the first result has the elements; else there are indices alone
 }
 
-func (r *orderer) Run(c *run.Call) {
-	depth, cost := bits.Len(uint(r.K)), math.MaxInt
-	if r.axis.length < math.MaxInt/(8*depth) {
-		cost = 4 * r.axis.length * depth
-	}
-	c.Spread(r.axis.outer*r.axis.inner, cost)
-}
-
-func (r *orderer) Span(c *run.Call, lo, hi, worker int) {
+func (r *orderer) lane(c *run.Call, lane, worker int) {
 	work := c.Work[worker]
 	h := ranking{keys: work[:r.K], at: work[r.K : 2*r.K]}
 	room := work[2*r.K:][:run.Chunk]
-	for lane := lo; lane < hi && !c.Pause(worker); lane++ {
-		outer, inner := lane/r.axis.inner, lane%r.axis.inner
-		base := outer*r.axis.length*r.axis.inner + inner
-		h.n = 0
-		for from := 0; from < r.axis.length && !c.Pause(worker); from += run.Chunk {
-			part := room[:min(run.Chunk, r.axis.length-from)]
-			r.keys(&c.In[0], part, base+from*r.axis.inner)
-			for i, key := range part {
-				h.offer(math.Float32bits(key), uint32(from+i))
-			}
+	outer, inner := lane/r.axis.inner, lane%r.axis.inner
+	base := outer*r.axis.length*r.axis.inner + inner
+	for from := 0; from < r.axis.length && !c.Pause(worker); from += run.Chunk {
+		part := room[:min(run.Chunk, r.axis.length-from)]
+		r.keys(&c.In[0], part, base+from*r.axis.inner)
+		for i, key := range part {
+			h.offer(math.Float32bits(key), uint32(from+i))
 		}
-		h.sort(c, worker)
-		for k := range r.K {
-			at := int(math.Float32bits(h.at[k]))
-			to := (outer*r.K+k)*r.axis.inner + inner
-			if r.values {
-				from := base + at*r.axis.inner
-				copy(c.Out[0].Raw[to*r.size:][:r.size], c.In[0].Raw[from*r.size:])
-			}
-			if !r.values || len(c.Out) > 1 {
-				setInteger(&c.Out[len(c.Out)-1], to, at)
-			}
+	}
+	h.sort(c, worker)
+	for k := range r.K {
+		at := int(math.Float32bits(h.at[k]))
+		to := (outer*r.K+k)*r.axis.inner + inner
+		if r.values {
+			from := base + at*r.axis.inner
+			copy(c.Out[0].Raw[to*r.size:][:r.size], c.In[0].Raw[from*r.size:])
+		}
+		if !r.values || len(c.Out) > 1 {
+			setInteger(&c.Out[len(c.Out)-1], to, at)
 		}
 	}
 }

@@ -3,52 +3,42 @@ package kernels
 import (
 	"math"
 
-	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
 )
 
 // sampler computes elements of images [.., C, H, W] from places in x [B, C, H, W].
 type sampler struct {
-	grid     grid
 	settings ops.Sampler
-	channels int
-	in, out  [2]int // height and width
-	dtype    mil.DType
+	in       [2]int // height and width
 }
 
 // grid finds places in x for the elements of image number image of the result: the image of x
 // and the place (x, y) there. ok is false outside x, where the result is the padding value.
-type grid interface {
-	at(c *run.Call, spare []float32, image, oh, ow int) (from int, x, y float64, ok bool)
-}
+type grid func(c *run.Call, spare []float32, image, oh, ow int) (from int, x, y float64, ok bool)
 
+// newSampler returns a runner whose items are the lines of the result.
 func newSampler(s *Step, g grid, a ops.Sampler) (run.Runner, int) {
-	in, out := s.In[0].Shape, s.Out[0].Shape
-	n := len(out)
-	return &sampler{grid: g, settings: a, channels: in[1], in: [2]int{in[2], in[3]}, out: [2]int{out[n-2], out[n-1]},
-		dtype: s.Out[0].DType}, out[n-1] + 8
-}
-
-func (r *sampler) Run(c *run.Call) { c.Spread(c.Out[0].Len()/r.out[1], 32*r.out[1]) }
-
-// Span computes lines lo to hi of the result.
-func (r *sampler) Span(c *run.Call, lo, hi, worker int) {
-	line, spare := c.Work[worker][:r.out[1]], c.Work[worker][r.out[1]:]
-	for i := lo; i < hi; i++ {
-		plane, oh := i/r.out[0], i%r.out[0]
-		for ow := range line {
-			if ow%run.Chunk == 0 && c.Pause(worker) {
-				return
+	in, n := s.In[0].Shape, len(s.Out[0].Shape)
+	r := &sampler{settings: a, in: [2]int{in[2], in[3]}}
+	channels, high, wide, d := in[1], s.Out[0].Shape[n-2], s.Out[0].Shape[n-1], s.Out[0].DType
+	return &ranges{s.Out[0].len() / wide, 32 * wide, func(c *run.Call, lo, hi, worker int) {
+		line, spare := c.Work[worker][:wide], c.Work[worker][wide:]
+		for i := lo; i < hi; i++ {
+			plane, oh := i/high, i%high
+			for ow := range line {
+				if ow%run.Chunk == 0 && c.Pause(worker) {
+					return
+				}
+				f := a.Value
+				if from, x, y, ok := g(c, spare, plane/channels, oh, ow); ok {
+					f = r.sample(c, spare, from*channels+plane%channels, x, y)
+				}
+				line[ow] = narrow(d, f)
 			}
-			f := r.settings.Value
-			if from, x, y, ok := r.grid.at(c, spare, plane/r.channels, oh, ow); ok {
-				f = r.sample(c, spare, from*r.channels+plane%r.channels, x, y)
-			}
-			line[ow] = narrow(r.dtype, f)
+			c.Out[0].Store(line, i*wide)
 		}
-		c.Out[0].Store(line, i*r.out[1])
-	}
+	}}, wide + 8
 }
 
 // sample interpolates at a place of a plane of x.
@@ -144,45 +134,28 @@ func (s coordinateScale) coordinate(i, n int) float64 {
 	return s.Low + (1-s.Low)*float64(i)/float64(n-1)
 }
 
-// affineTransform samples x at places that a matrix computes from those of the result.
+// affineTransform samples x at places that a matrix computes from those of the result. Every image may have a matrix of
+// its own.
 func affineTransform(s *Step) (run.Runner, int) {
-	a, in, out := s.Attrs.(ops.Sampler), s.In[0].Shape, s.Out[0].Shape
-	return newSampler(s, &affineGrid{coordinateScale{a}, in[2:], out[2:], s.In[1].Shape[0] > 1}, a)
-}
-
-type affineGrid struct {
-	scale   coordinateScale
-	in, out []int
-	each    bool // every image has a matrix of its own
-}
-
-func (g *affineGrid) at(c *run.Call, spare []float32, image, oh, ow int) (int, float64, float64, bool) {
-	m := spare[:6]
-	if g.each {
-		c.In[1].Load(m, 6*image)
-	} else {
-		c.In[1].Load(m, 0)
-	}
-	x, y := g.scale.coordinate(ow, g.out[1]), g.scale.coordinate(oh, g.out[0])
-	return image, g.scale.element(float64(float64(m[0])*x)+float64(float64(m[1])*y)+float64(m[2]), g.in[1]),
-		g.scale.element(float64(float64(m[3])*x)+float64(float64(m[4])*y)+float64(m[5]), g.in[0]), true
+	a, in, out := s.Attrs.(ops.Sampler), s.In[0].Shape[2:], s.Out[0].Shape[2:]
+	scale, each := coordinateScale{a}, min(s.In[1].Shape[0]-1, 1)
+	return newSampler(s, func(c *run.Call, spare []float32, image, oh, ow int) (int, float64, float64, bool) {
+		m := spare[:6]
+		c.In[1].Load(m, 6*image*each)
+		x, y := scale.coordinate(ow, out[1]), scale.coordinate(oh, out[0])
+		return image, scale.element(float64(float64(m[0])*x)+float64(float64(m[1])*y)+float64(m[2]), in[1]),
+			scale.element(float64(float64(m[3])*x)+float64(float64(m[4])*y)+float64(m[5]), in[0]), true
+	}, a)
 }
 
 // resample samples x at given places.
 func resample(s *Step) (run.Runner, int) {
-	a, in, out := s.Attrs.(ops.Sampler), s.In[0].Shape, s.Out[0].Shape
-	return newSampler(s, &givenGrid{coordinateScale{a}, in[2:], out[2:]}, a)
-}
-
-type givenGrid struct {
-	scale   coordinateScale
-	in, out []int
-}
-
-func (g *givenGrid) at(c *run.Call, spare []float32, image, oh, ow int) (int, float64, float64, bool) {
-	i := 2 * ((image*g.out[0]+oh)*g.out[1] + ow)
-	return image, g.scale.element(c.In[1].Value(i), g.in[1]),
-		g.scale.element(c.In[1].Value(i+1), g.in[0]), true
+	a, in, out := s.Attrs.(ops.Sampler), s.In[0].Shape[2:], s.Out[0].Shape[2:]
+	scale := coordinateScale{a}
+	return newSampler(s, func(c *run.Call, _ []float32, image, oh, ow int) (int, float64, float64, bool) {
+		i := 2 * ((image*out[0]+oh)*out[1] + ow)
+		return image, scale.element(c.In[1].Value(i), in[1]), scale.element(c.In[1].Value(i+1), in[0]), true
+	}, a)
 }
 
 // cropResize samples boxes of x. Places outside x have the padding value.
@@ -193,7 +166,7 @@ func cropResize(s *Step) (run.Runner, int) {
 	if s.In[1].Given {
 		g.boxes, g.stride = 1, s.In[1].Shape[2]
 	}
-	return newSampler(s, g, ops.Sampler{Padding: "border", Value: a.Pad})
+	return newSampler(s, g.at, ops.Sampler{Padding: "border", Value: a.Pad})
 }
 
 type boxGrid struct {
@@ -205,7 +178,7 @@ type boxGrid struct {
 	indexes bool
 }
 
-func (g *boxGrid) at(c *run.Call, spare []float32, image, oh, ow int) (int, float64, float64, bool) {
+func (g *boxGrid) at(c *run.Call, _ []float32, image, oh, ow int) (int, float64, float64, bool) {
 	box, from := image, float64(image)
 	if g.EveryImage {
 		box, from = image/g.images, float64(image%g.images)
@@ -221,14 +194,14 @@ func (g *boxGrid) at(c *run.Call, spare []float32, image, oh, ow int) (int, floa
 	if from = math.RoundToEven(from); !(from >= 0 && from < float64(g.images)) {
 		return 0, 0, 0, false
 	}
-	y, okY := g.along(c, spare, at, 0, oh)
-	x, okX := g.along(c, spare, at, 1, ow)
+	y, okY := g.along(c, at, 0, oh)
+	x, okX := g.along(c, at, 1, ow)
 	return int(from), x, y, okX && okY
 }
 
 // along returns the place in x of element i of a box along an axis, 0 for height. The box
 // begins at number at of its operand. ok is false outside x.
-func (g *boxGrid) along(c *run.Call, spare []float32, at, axis, i int) (p float64, ok bool) {
+func (g *boxGrid) along(c *run.Call, at, axis, i int) (p float64, ok bool) {
 	k := axis
 	if g.WidthFirst {
 		k = 1 - axis
