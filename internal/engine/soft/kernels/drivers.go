@@ -1,6 +1,9 @@
 package kernels
 
 import (
+	"math"
+
+	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
 )
@@ -146,4 +149,112 @@ func (f *feed) next(at, n int) []float32 {
 		f.held = at + 1
 	}
 	return dst
+}
+
+// walk visits two operands in the order of their broadcast result. It merges
+// axes along which both operands advance in the same way.
+type walk struct {
+	total        int
+	dims, xs, ys []int // merged axes, strides in elements, 0 where repeated
+	xstep, ystep int   // strides along the last axis: 0 or 1
+}
+
+// broadcast plans the walk for operands of shapes x and y.
+func broadcast(out, x, y []int) walk {
+	w := walk{total: ops.Volume(out)}
+	w.dims, w.xs, w.ys = merge(out, repeated(out, x), repeated(out, y))
+	last := len(w.dims) - 1
+	w.xstep, w.ystep = w.xs[last], w.ys[last]
+	return w
+}
+
+// merge joins neighbouring axes that are contiguous in both tensors and drops
+// axes of length 1. It keeps at least one axis. by and to are the tensors'
+// strides.
+func merge(dims, by, to []int) (merged, mergedBy, mergedTo []int) {
+	for i, n := range dims {
+		if n == 1 {
+			continue
+		}
+		last := len(merged) - 1
+		if last >= 0 && mergedBy[last] == by[i]*n && mergedTo[last] == to[i]*n {
+			merged[last] *= n
+			mergedBy[last], mergedTo[last] = by[i], to[i]
+			continue
+		}
+		merged, mergedBy, mergedTo = append(merged, n), append(mergedBy, by[i]), append(mergedTo, to[i])
+	}
+	if len(merged) == 0 {
+		return []int{1}, []int{1}, []int{1}
+	}
+	return merged, mergedBy, mergedTo
+}
+
+// repeated returns the strides, along the axes of out, of a dense operand of
+// shape s. The stride is 0 along an axis that repeats the operand.
+func repeated(out, s []int) []int {
+	strides := make([]int, len(out))
+	step := 1
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i] != 1 {
+			strides[i+len(out)-len(s)] = step
+		}
+		step *= s[i]
+	}
+	return strides
+}
+
+// at returns the offsets of the operands for element i of the result, and the
+// number of elements from i to the end of the last axis.
+func (w *walk) at(i int) (x, y, n int) {
+	last := len(w.dims) - 1
+	col := i % w.dims[last]
+	n = w.dims[last] - col
+	x, y = col*w.xs[last], col*w.ys[last]
+	i /= w.dims[last]
+	for d := last - 1; d >= 0; d-- {
+		k := i % w.dims[d]
+		x += k * w.xs[d]
+		y += k * w.ys[d]
+		i /= w.dims[d]
+	}
+	return x, y, n
+}
+
+// toOdd rounds f to float32 so that inexact results have an odd last bit.
+// Rounding that to a format at least two bits narrower gives the correctly
+// rounded value of f (Boldo and Melquiond, "Emulation of FMA and correctly
+// rounded sums: proved algorithms using rounding to odd", 2008).
+func toOdd(f float64) float32 {
+	b := math.Float64bits(f)
+	if b>>52&0x7ff-897 < 253 { // from the least normal float32 to 2^127: no jump depends on what is dropped
+		const dropped = 1<<29 - 1
+		return math.Float32frombits(uint32(b>>32)&(1<<31) | uint32((b&(1<<63-1)-896<<52)>>29) |
+			uint32((b&dropped+dropped)>>29))
+	}
+	return toOddRare(f)
+}
+
+// toOddRare is toOdd for every number.
+func toOddRare(f float64) float32 {
+	r := float32(f)
+	back := float64(r)
+	if back == f || f != f || math.IsInf(back, 0) {
+		return r
+	}
+	b := math.Float32bits(r)
+	if math.Abs(back) > math.Abs(f) {
+		b-- // toward zero
+	}
+	return math.Float32frombits(b | 1)
+}
+
+// narrow prepares a float64 for storing as d. For fp16 it rounds to odd, so
+// that the second rounding, to fp16, gives the same result as a single
+// rounding.
+func narrow(d mil.DType, f float64) float32 {
+	if d == mil.FP16 {
+		return toOdd(f)
+	}
+	return float32(f)
 }

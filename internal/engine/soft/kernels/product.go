@@ -2,7 +2,9 @@ package kernels
 
 import (
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
+	"github.com/anekit/anekit/internal/engine/soft/internal/packed"
 	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // product computes C = A x B for a batch of matrices, tile by tile. Every
@@ -101,4 +103,207 @@ func (r *product) rowMajor() bool {
 		return true
 	}
 	return false
+}
+
+// turnedPanels are the panels of a product with the operands exchanged: (A x B) transposed is B transposed times
+// A transposed. gemm sums several columns at once, and so a product of few columns becomes one of few rows.
+type turnedPanels struct {
+	panels
+	k, room int // room is the floats of inner's spare
+}
+
+// Bounds of what is turned: at most fewColumns, and rows that fill a register.
+const (
+	fewColumns = 4
+	manyRows   = gemm.Interleaved
+)
+
+// turn returns p with its operands exchanged, or p if that has no use.
+func turn(p *product) *product {
+	if m, ok := p.panels.(multiplier); p.n > fewColumns || p.m < manyRows || ok && m.elementwise() {
+		return p
+	}
+	t := &turnedPanels{panels: p.panels, k: p.k, room: p.spare}
+	r, _ := newProduct(p.batch, p.n, p.k, p.m, p.spare+max(manyRows*p.k, fewColumns*tileCols), t)
+	return r.(*product)
+}
+
+// left returns columns m0 to m1 of inner's B as rows.
+func (p *turnedPanels) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32 {
+	n := m1 - m0
+	from := p.panels.right(c, spare[p.room:][:n*p.k], spare[:p.room], batch, m0, m1)
+	for d := range p.k {
+		for i, f := range from[d*n:][:n] {
+			dst[i*p.k+d] = f
+		}
+	}
+	return dst
+}
+
+// right returns rows n0 to n1 of inner's A as columns.
+func (p *turnedPanels) right(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32 {
+	width := n1 - n0
+	for at := n0; at < n1; at += manyRows {
+		rows := min(manyRows, n1-at)
+		from := p.panels.left(c, spare[p.room:][:rows*p.k], spare[:p.room], batch, at, at+rows)
+		if rows < manyRows {
+			for i := range rows {
+				for d, f := range from[i*p.k:][:p.k] {
+					dst[d*width+at-n0+i] = f
+				}
+			}
+			continue
+		}
+		var a [manyRows][]float32
+		for i := range a {
+			a[i] = from[i*p.k:][:p.k]
+		}
+		gemm.Interleave(dst[at-n0:], width, &a)
+	}
+	return dst
+}
+
+func (p *turnedPanels) store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
+	m, n := m1-m0, n1-n0
+	back := spare[p.room:][:m*n]
+	for i := range m {
+		for j, f := range tile[i*n:][:n] {
+			back[j*m+i] = f
+		}
+	}
+	p.panels.store(c, back, spare[:p.room], batch, n0, n1, m0, m1)
+}
+
+// start implements starter.
+func (p *turnedPanels) start(c *run.Call, dst []float32, batch, m0, m1, n0, n1 int) (n int, rows bool) {
+	s, ok := p.panels.(starter)
+	if !ok {
+		return 0, false
+	}
+	n, rows = s.start(c, dst, batch, n0, n1, m0, m1)
+	return n, !rows
+}
+
+// operand is a batch of matrices of rows x cols. Each is dense in memory; with
+// flip its rows and columns are exchanged there.
+type operand struct {
+	index      int // index of the call's input
+	rows, cols int
+	flip       bool
+	packed     []float32       // a constant's matrices, decoded once and not flipped
+	weights    *packed.Weights // a matrix that stays packed, or nil
+}
+
+// newOperand describes input index of a step. It decodes a constant ahead of
+// the runs, within the budget of the program, unless an earlier step has.
+func newOperand(s *Step, index, rows, cols int, flip bool) operand {
+	o := operand{index: index, rows: rows, cols: cols, flip: flip}
+	p := s.In[index]
+	if o.weights = s.weights(index); o.weights != nil || !p.Constant {
+		return o
+	}
+	matrices, n := ops.Volume(p.Shape)/(rows*cols), ops.Volume(p.Shape)
+	if p.Ahead != nil {
+		o.packed, o.flip = p.Ahead, false
+		return o
+	}
+	if s.Decode == nil || n > *s.Decode {
+		return o
+	}
+	*s.Decode -= n
+	p.Data.Rules = s.Arith.Operand
+	packed := make([]float32, n)
+	spare := make([]float32, max(rows, o.room(rows)))
+	for m := range matrices {
+		o.copy(&p.Data, packed[m*rows*cols:][:rows*cols], spare, m, 0, rows, 0, cols)
+	}
+	p.Ahead = packed
+	o.packed, o.flip = packed, false
+	return o
+}
+
+// newRight describes the right operand of a product, which a worker decodes once for all rows of a run. It leaves a
+// large constant as it is: decoded ahead it takes twice its bytes besides in each program that has it, and is no
+// quicker to read.
+func newRight(s *Step, index, rows, cols int, flip bool) operand {
+	if p := s.In[index]; p.Constant && ops.Volume(p.Shape) >= largeWeight {
+		return operand{index: index, rows: rows, cols: cols, flip: flip, weights: s.weights(index)}
+	}
+	return newOperand(s, index, rows, cols, flip)
+}
+
+// block returns rows r0 to r1 and columns c0 to c1 of a matrix, row-major: in
+// dst, or in place where they are stored so. spare holds at least r1-r0.
+func (o *operand) block(c *run.Call, dst, spare []float32, matrix, r0, r1, c0, c1 int) []float32 {
+	if o.packed == nil {
+		o.copy(&c.In[o.index], dst, spare, matrix, r0, r1, c0, c1)
+		return dst
+	}
+	from := o.packed[matrix*o.rows*o.cols:][:o.rows*o.cols]
+	if c1-c0 == o.cols {
+		return from[r0*o.cols : r1*o.cols]
+	}
+	for r := r0; r < r1; r++ {
+		copy(dst[(r-r0)*(c1-c0):][:c1-c0], from[r*o.cols+c0:])
+	}
+	return dst
+}
+
+// row decodes a part of a row of a matrix in memory.
+func (o *operand) row(v *run.Vec, dst []float32, matrix, row, col int) {
+	if o.weights != nil {
+		o.weights.Floats(dst, row, col)
+		return
+	}
+	across := o.cols
+	if o.flip {
+		across = o.rows
+	}
+	v.Load(dst, matrix*o.rows*o.cols+row*across+col)
+}
+
+// flipped is copy for a matrix whose rows in memory are columns. Several become columns at a time where spare has room
+// for them.
+func (o *operand) flipped(v *run.Vec, dst, spare []float32, matrix, r0, r1, c0, c1 int) {
+	w, high := c1-c0, r1-r0
+	for ; c0+manyRows <= c1 && len(spare) >= manyRows*high; c0 += manyRows {
+		var a [manyRows][]float32
+		for i := range a {
+			a[i] = spare[i*high:][:high]
+			o.row(v, a[i], matrix, c0+i, r0)
+		}
+		gemm.Interleave(dst, w, &a)
+		dst = dst[min(manyRows, len(dst)):]
+	}
+	for ; c0 < c1; c0++ {
+		column := spare[:high]
+		o.row(v, column, matrix, c0, r0)
+		for i, f := range column {
+			dst[i*w] = f
+		}
+		dst = dst[1:]
+	}
+}
+
+// room is the float32s of spare that block needs besides those for a row and a column, for at most some rows.
+func (o *operand) room(rows int) int {
+	if o.packed == nil && o.flip {
+		return manyRows * min(rows, o.rows)
+	}
+	return 0
+}
+
+// copy is block for elements in memory; it always fills dst.
+func (o *operand) copy(v *run.Vec, dst, spare []float32, matrix, r0, r1, c0, c1 int) {
+	w := c1 - c0
+	switch {
+	case o.flip:
+		o.flipped(v, dst, spare, matrix, r0, r1, c0, c1)
+	case w == o.cols && o.weights == nil:
+		v.Load(dst, matrix*o.rows*o.cols+r0*o.cols)
+	default:
+		for r := r0; r < r1; r++ {
+			o.row(v, dst[(r-r0)*w:][:w], matrix, r, c0)
+		}
+	}
 }
