@@ -18,7 +18,7 @@ func matmul(s *Step) (run.Runner, int) {
 		if a.TransposeY {
 			r.yStep, r.yCol = 1, a.K
 		}
-		return r, 0
+		return r.runner(), 0
 	}
 	byX, byY := repeated(a.Batch, a.BatchX), repeated(a.Batch, a.BatchY)
 	if single := ops.Volume(a.Batch) == 1; single && (a.M == 1 && a.TransposeY || a.N == 1 && !a.TransposeX) {
@@ -53,7 +53,7 @@ func linear(s *Step) (run.Runner, int) {
 	x, w := s.In[0].Shape, s.In[1].Shape
 	m, k, n := ops.Volume(x[:len(x)-1]), w[1], w[0]
 	if s.Out[0].DType == mil.Int32 {
-		return &intProduct{m: m, k: k, n: n, xRow: k, xStep: 1, yStep: 1, yCol: k, bias: s.In[2].Given}, 0
+		return (&intProduct{m: m, k: k, n: n, xRow: k, xStep: 1, yStep: 1, yCol: k, bias: s.In[2].Given}).runner(), 0
 	}
 	if m == 1 {
 		if r, work := newPackedVector(s, 1, s.In[2].Given); r != nil {
@@ -121,17 +121,13 @@ type intProduct struct {
 	bias        bool
 }
 
-func (r *intProduct) Run(c *run.Call) {
+// runner returns a runner whose items are the rows of the result, counted through the batch.
+func (r *intProduct) runner() run.Runner {
 	cost := r.k
 	if r.n <= 1<<31/max(r.k, 1) {
 		cost *= r.n
 	}
-	c.Spread(ops.Volume(r.batch)*r.m, cost)
-}
-
-// Span computes rows lo to hi of the result, counted through the batch.
-func (r *intProduct) Span(c *run.Call, lo, hi, worker int) {
-	for i := lo; i < hi; i++ {
+	return newLoop(ops.Volume(r.batch)*r.m, cost, func(c *run.Call, i, worker int) {
 		x := c.In[0].Ints[offset(i/r.m, r.batch, r.byX)*r.m*r.k+i%r.m*r.xRow:]
 		y := c.In[1].Ints[offset(i/r.m, r.batch, r.byY)*r.k*r.n:]
 		for col := 0; col < r.n && !c.Pause(worker); col++ {
@@ -144,7 +140,7 @@ func (r *intProduct) Span(c *run.Call, lo, hi, worker int) {
 			}
 			c.Out[0].Ints[i*r.n+col] = sum
 		}
-	}
+	})
 }
 
 // einsum multiplies matrices that lie anywhere in the operands.

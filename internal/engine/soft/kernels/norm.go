@@ -37,8 +37,8 @@ type normer struct {
 	rules    numerics.Rules
 }
 
-// runner picks how the lanes are computed. With the rule Steps a norm is a sequence of operators (inferred), each rounded
-// to fp16: the mean, x less it, the mean of the squares, rsqrt, the product, times gamma, plus beta.
+// runner picks how the lanes are computed. With the rule Steps a norm is a sequence of operators (inferred), each
+// rounded to fp16: the mean, x less it, the mean of the squares, rsqrt, the product, times gamma, plus beta.
 func (r *normer) runner(s *Step) (run.Runner, int) {
 	l := r.lanes
 	work, cost, turned := 2*r.params+l.length*l.tile, 4*l.length*l.tile, l.turned()
@@ -190,7 +190,8 @@ func (r *normer) steppedRuns(c *run.Call, g, _ int) {
 // steppedLane replaces a lane that was turned into a run. Unlike steppedRuns it adds the elements in their order, as
 // stepped does.
 func (r *normer) steppedLane(c *run.Call, y []fp16.Bits, _ int) bool {
-	rules, away, length, gamma, beta := r.rules, r.rules.Has(numerics.HalfAway), float64(len(y)), c.In[1].Half, c.In[2].Half
+	rules, away, length := r.rules, r.rules.Has(numerics.HalfAway), float64(len(y))
+	gamma, beta := c.In[1].Half, c.In[2].Half
 	var one [1]fp16.Bits
 	one[0] = rules.Round(inOrder(y, false) / length)
 	numbers.Binary(numbers.Sub, y, y, one[:], away)

@@ -10,17 +10,16 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// maxPool returns the largest element of each window, avgPool the mean, l2Pool the
-// root of the sum of squares. Padding never wins a maximum. A mean counts padding
-// unless exclude_padding_from_average is set.
-func maxPool(s *Step) (run.Runner, int) { return newPooler(s, byMaximum) }
-func avgPool(s *Step) (run.Runner, int) { return newPooler(s, bySum) }
-func l2Pool(s *Step) (run.Runner, int)  { return newPooler(s, bySquare) }
-
 // poolTile is the number of outputs of a line that are computed together.
 const poolTile = 64
 
-func newPooler(s *Step, w way) (run.Runner, int) {
+// pools are what the operators fold a window by.
+var pools = map[string]way{"max_pool": byMaximum, "avg_pool": bySum, "l2_pool": bySquare}
+
+// pool returns the largest element of each window, the mean, or the root of the sum of squares. Padding never wins a
+// maximum. A mean counts padding unless exclude_padding_from_average is set.
+func pool(s *Step) (run.Runner, int) {
+	w := pools[s.Op]
 	r := &pooler{win: volumetric(s.Attrs.(ops.Window)), way: w, dtype: s.Out[0].DType,
 		planes: s.In[0].Shape[0] * s.In[0].Shape[1]}
 	r.room = min(r.win.In[2], (poolTile-1)*r.win.Strides[2]+r.win.Kernel[2])

@@ -221,8 +221,8 @@ func sparseToDense(s *Step) (run.Runner, int) {
 	}}, 0
 }
 
-// lutToSparse looks up the elements where the mask is set. It goes through the result in order, and reads the indexes of
-// a row again for each element of their entries.
+// lutToSparse looks up the elements where the mask is set. It goes through the result in order, and reads the indexes
+// of a row again for each element of their entries.
 func lutToSparse(s *Step) (run.Runner, int) {
 	p := newPalette(s, s.In[0].Shape, 2)
 	rows, inner := ops.Volume(p.dims[:p.Axis+1]), ops.Volume(p.dims[p.Axis+1:])

@@ -121,8 +121,8 @@ func (r *halfReducer) sums(c *run.Call, out []fp16.Bits, base int) {
 	}
 }
 
-// The runners of a chip's softmax, norms and reductions compute lanes that are runs of halves with package numbers, step
-// by step over a whole lane. Their results are those of the runners over several lanes.
+// The runners of a chip's softmax, norms and reductions compute lanes that are runs of halves with package numbers,
+// step by step over a whole lane. Their results are those of the runners over several lanes.
 
 // runOf reports whether the lanes are runs, and the rules those of package numbers.
 func (l *lanes) runOf(r numerics.Rules) bool {

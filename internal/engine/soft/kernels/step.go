@@ -62,15 +62,16 @@ type Tensor struct {
 // worker needs.
 type Kernel func(s *Step) (run.Runner, int)
 
-// Make lets a kernel prepare the step. A product, and a slice that begins inside the last axis, are those of a chip where
-// its rules say so.
+// Make lets a kernel prepare the step. A product, and a slice that begins inside the last axis, are those of a chip
+// where its rules say so.
 func (s *Step) Make(k Kernel) (run.Runner, int) {
 	r, work := k(s)
 	if p, ok := r.(*product); ok {
 		return s.imitate(p, work)
 	}
 	a, sliced := s.Attrs.(ops.Slice)
-	if sliced && s.Op != "slice_update" && !a.Moving && s.chip().Has(numerics.SliceTimes16) && a.Begin[len(a.Begin)-1] != 0 {
+	if sliced && s.Op != "slice_update" && !a.Moving && s.chip().Has(numerics.SliceTimes16) &&
+		a.Begin[len(a.Begin)-1] != 0 {
 		return &slicedInside{r}, work
 	}
 	return r, work
@@ -172,7 +173,7 @@ var kernels = map[string]Kernel{
 	"resize_bilinear": resize, "resize": resize, "crop_resize": cropResize, "affine": affineTransform,
 	"resample": resample,
 
-	"max_pool": maxPool, "avg_pool": avgPool, "l2_pool": l2Pool,
+	"max_pool": pool, "avg_pool": pool, "l2_pool": pool,
 	"transpose": transpose, "concat": concat, "split": split,
 	"slice_by_index": slice, "slice_by_size": slice, "pad": pad,
 	"cast":   cast,

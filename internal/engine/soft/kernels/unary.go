@@ -130,16 +130,14 @@ var quick = map[string]func(c *run.Call, x []float32, at int){
 	},
 }
 
-// function is one of float64 with its settings; the kernel rounds its results once.
-type function = func(u ops.Unary) func(x float64) float64
+// curve is a function of float64; the kernel rounds its results once.
+type curve = func(x float64) float64
 
-// plain is a function without settings.
-func plain(f func(x float64) float64) function {
-	return func(ops.Unary) func(x float64) float64 { return f }
-}
+// plain is a curve without settings.
+func plain(f curve) func(ops.Unary) curve { return func(ops.Unary) curve { return f } }
 
 // functions holds the operators on each element of one tensor.
-var functions = map[string]function{
+var functions = map[string]func(u ops.Unary) curve{
 	"abs": plain(math.Abs), "relu": plain(func(x float64) float64 { return max(x, 0) }), "sqrt": plain(math.Sqrt),
 	"exp": plain(math.Exp), "tanh": plain(math.Tanh), "sigmoid": plain(sigmoid),
 	"silu": plain(func(x float64) float64 { return x * sigmoid(x) }),
@@ -152,20 +150,12 @@ var functions = map[string]function{
 	"relu6":    plain(func(x float64) float64 { return min(max(x, 0), 6) }),
 	"softsign": plain(func(x float64) float64 { return x / (1 + math.Abs(x)) }),
 	"softplus": plain(softplus),
-	"gelu":     func(u ops.Unary) func(x float64) float64 { return gelu[u.Mode] },
-	"rsqrt": func(u ops.Unary) func(x float64) float64 {
-		return func(x float64) float64 { return 1 / math.Sqrt(x+u.Epsilon) }
-	},
-	"log": func(u ops.Unary) func(x float64) float64 {
-		return func(x float64) float64 { return math.Log(x + u.Epsilon) }
-	},
-	"inverse": func(u ops.Unary) func(x float64) float64 {
-		return func(x float64) float64 { return 1 / (x + u.Epsilon) }
-	},
-	"clip": func(u ops.Unary) func(x float64) float64 {
-		return func(x float64) float64 { return min(max(x, u.Alpha), u.Beta) }
-	},
-	"elu": func(u ops.Unary) func(x float64) float64 {
+	"gelu":     func(u ops.Unary) curve { return gelu[u.Mode] },
+	"rsqrt":    func(u ops.Unary) curve { return func(x float64) float64 { return 1 / math.Sqrt(x+u.Epsilon) } },
+	"log":      func(u ops.Unary) curve { return func(x float64) float64 { return math.Log(x + u.Epsilon) } },
+	"inverse":  func(u ops.Unary) curve { return func(x float64) float64 { return 1 / (x + u.Epsilon) } },
+	"clip":     func(u ops.Unary) curve { return func(x float64) float64 { return min(max(x, u.Alpha), u.Beta) } },
+	"elu": func(u ops.Unary) curve {
 		return func(x float64) float64 {
 			if x < 0 {
 				return u.Alpha * math.Expm1(x)
@@ -173,13 +163,9 @@ var functions = map[string]function{
 			return x
 		}
 	},
-	"leaky_relu": func(u ops.Unary) func(x float64) float64 {
-		return func(x float64) float64 { return leaky(x, u.Alpha) }
-	},
-	"threshold": func(u ops.Unary) func(x float64) float64 {
-		return func(x float64) float64 { return max(x, u.Alpha) }
-	},
-	"thresholded_relu": func(u ops.Unary) func(x float64) float64 {
+	"leaky_relu": func(u ops.Unary) curve { return func(x float64) float64 { return leaky(x, u.Alpha) } },
+	"threshold":  func(u ops.Unary) curve { return func(x float64) float64 { return max(x, u.Alpha) } },
+	"thresholded_relu": func(u ops.Unary) curve {
 		return func(x float64) float64 {
 			if x < u.Alpha {
 				return 0
@@ -187,22 +173,20 @@ var functions = map[string]function{
 			return x
 		}
 	},
-	"clamped_relu": func(u ops.Unary) func(x float64) float64 {
+	"clamped_relu": func(u ops.Unary) curve {
 		return func(x float64) float64 { return min(leaky(x, u.Alpha), u.Beta) }
 	},
-	"scaled_tanh": func(u ops.Unary) func(x float64) float64 {
+	"scaled_tanh": func(u ops.Unary) curve {
 		return func(x float64) float64 { return u.Alpha * math.Tanh(u.Beta*x) }
 	},
-	"sigmoid_hard": func(u ops.Unary) func(x float64) float64 {
+	"sigmoid_hard": func(u ops.Unary) curve {
 		return func(x float64) float64 { return min(max(affine(x, u), 0), 1) }
 	},
-	"linear_activation": func(u ops.Unary) func(x float64) float64 {
-		return func(x float64) float64 { return affine(x, u) }
-	},
+	"linear_activation": func(u ops.Unary) curve { return func(x float64) float64 { return affine(x, u) } },
 }
 
 // gelu holds the three forms that the mode argument names.
-var gelu = map[string]func(x float64) float64{
+var gelu = map[string]curve{
 	ops.GeluExact: func(x float64) float64 { return x * math.Erfc(-x/math.Sqrt2) / 2 },
 	ops.GeluTanh: func(x float64) float64 {
 		return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+float64(0.044715*x*x*x))))

@@ -66,8 +66,8 @@ const grain = 1 << 15
 // goroutine and allocates nothing.
 func (c *Call) Spread(n, cost int) { c.split(n, c.pieces(n, cost)) }
 
-// Deal is spread for runners whose span computes the items that take returns: a goroutine that has computed its own takes
-// some of one that began late.
+// Deal is spread for runners whose span computes the items that take returns: a goroutine that has computed its own
+// takes some of one that began late.
 func (c *Call) Deal(n, cost int) {
 	c.dealt = c.pieces(n, cost)
 	for w := range c.dealt {
