@@ -142,7 +142,7 @@ func (c *session) build(q *wire.Compile, up *resources.Upload) (*wire.Compiled, 
 		at.Key, err = resources.ParseKey(q.Key)
 	} else {
 		err = c.inTurn("compile", func(ctx context.Context) error {
-			err := up.Open(ctx)
+			err := up.Open()
 			if err == nil {
 				at.Key, err = up.Key(ctx, resources.InfoOf(c.info, at.Mode))
 			}

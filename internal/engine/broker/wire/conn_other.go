@@ -3,7 +3,6 @@
 package wire
 
 import (
-	"context"
 	"os"
 	"time"
 
@@ -48,11 +47,6 @@ func KeepSealed(fd, limit int) (*Sealed, error) { return nil, unsupported("keep 
 
 // Map answers ErrUnsupported.
 func (s *Sealed) Map() error { return unsupported("map sealed") }
-
-// Holes answers ErrUnsupported.
-func (s *Sealed) Holes(context.Context, int64, int64) (int64, error) {
-	return 0, unsupported("read sealed")
-}
 
 // Close does nothing.
 func (s *Sealed) Close() error { return nil }

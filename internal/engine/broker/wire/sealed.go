@@ -6,7 +6,6 @@ type Sealed struct {
 	fd   int // with size > 0, until Map or Close; then -1
 	size int
 	mem  []byte
-	data [2]int64 // from and to of a range that holds data; what is sealed keeps it
 	file [2]uint64
 }
 

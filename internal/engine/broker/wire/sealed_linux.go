@@ -3,7 +3,6 @@
 package wire
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -125,8 +124,7 @@ func KeepSealed(fd, limit int) (*Sealed, error) {
 	return &Sealed{fd: own, size: int(s.Size), file: [2]uint64{uint64(s.Dev), s.Ino}}, nil
 }
 
-// Map maps the file without copying it, once, and closes the descriptor: Holes comes before. Reading a hole
-// of the mapping costs a page, which is charged to this process. Errors: ErrSocket.
+// Map maps the file without copying it, once, and closes the descriptor. Errors: ErrSocket.
 func (s *Sealed) Map() error {
 	if s.size == 0 || s.mem != nil {
 		return nil
@@ -140,44 +138,6 @@ func (s *Sealed) Map() error {
 	if err := unix.Close(fd); err != nil {
 		return socketError("map sealed", "close", err)
 	}
-	return nil
-}
-
-// Holes counts those of size bytes at an offset, which the file has, that no process has written: a mapping that reads
-// them costs their pages. The kernel looks at each page up to the next hole, so the range found last is kept: else many
-// parts of one file would cost its pages each. Errors: ErrSocket, and that of a context that ends.
-func (s *Sealed) Holes(ctx context.Context, at, size int64) (bytes int64, err error) {
-	for end := at + size; at < end; {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		if at < s.data[0] || at >= s.data[1] {
-			if err := s.seek(at); err != nil {
-				return 0, err
-			}
-		}
-		from := min(max(at, s.data[0]), end)
-		bytes += from - at
-		at = max(from, min(s.data[1], end))
-	}
-	return bytes, nil
-}
-
-// seek finds the next range at or after an offset that holds data; without one, that at the end of the file.
-func (s *Sealed) seek(at int64) error {
-	data, err := unix.Seek(s.fd, at, unix.SEEK_DATA)
-	if errors.Is(err, unix.ENXIO) {
-		s.data = [2]int64{int64(s.size), int64(s.size)}
-		return nil
-	}
-	if err != nil {
-		return socketError("read sealed", "lseek(SEEK_DATA)", err)
-	}
-	hole, err := unix.Seek(s.fd, data, unix.SEEK_HOLE)
-	if err != nil {
-		return socketError("read sealed", "lseek(SEEK_HOLE)", err)
-	}
-	s.data = [2]int64{data, hole}
 	return nil
 }
 

@@ -3,8 +3,6 @@
 package wire_test
 
 import (
-	"bytes"
-	"context"
 	"os"
 	"testing"
 
@@ -100,38 +98,4 @@ func TestHugePagesAreRefused(t *testing.T) {
 	_, err = wire.KeepSealed(fd, 4<<20)
 	require.ErrorIs(t, err, wire.ErrSeal)
 	require.NoError(t, unix.Close(fd))
-}
-
-// TestHolesCostNothing: counting the holes of a sparse file adds no page to it.
-func TestHolesCostNothing(t *testing.T) {
-	const size = 64 << 20
-	fd, err := unix.MemfdCreate("sparse", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
-	require.NoError(t, err)
-	defer unix.Close(fd)
-	require.NoError(t, unix.Ftruncate(fd, size))
-	page := bytes.Repeat([]byte{7}, 4096)
-	for _, at := range []int64{4096, 32 << 20, size - 4096} {
-		_, err := unix.Pwrite(fd, page, at)
-		require.NoError(t, err)
-	}
-	_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS,
-		unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE|unix.F_SEAL_SEAL)
-	require.NoError(t, err)
-	m, err := wire.KeepSealed(fd, size)
-	require.NoError(t, err)
-	defer m.Close()
-	ctx := context.Background()
-	holes, err := m.Holes(ctx, 0, size)
-	require.NoError(t, err)
-	require.EqualValues(t, size-3*len(page), holes)
-	holes, err = m.Holes(ctx, 8192, 8192)
-	require.NoError(t, err)
-	require.EqualValues(t, 8192, holes)
-	var s unix.Stat_t
-	require.NoError(t, unix.Fstat(fd, &s))
-	require.EqualValues(t, 3*len(page), 512*s.Blocks)
-	over, cancel := context.WithCancel(ctx)
-	cancel()
-	_, err = m.Holes(over, 0, size)
-	require.ErrorIs(t, err, context.Canceled)
 }

@@ -83,7 +83,7 @@ func (t *Programs) Instance(ctx context.Context, up *Upload) (*wire.Compiled, er
 
 // prepare has the driver make and prepare an instance.
 func (t *Programs) prepare(ctx context.Context, p *Program, b *base, up *Upload) (err error) {
-	if err = up.Open(ctx); err != nil {
+	if err = up.Open(); err != nil {
 		return err
 	}
 	if p.weights, err = t.driver.AddWeights(up.Weights()); err != nil {

@@ -2,11 +2,9 @@ package resources
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
@@ -147,25 +145,11 @@ func (u *Upload) slice(w wire.Weight) (extent, error) {
 	return extent{f, int(w.Offset), int(w.Size)}, nil
 }
 
-// Open charges for what reading the program costs, and maps it. The engine may copy the weights, and a mapping of a
-// hole costs a page when it is read, so both are charged before. Holes of the files that the program does not name are
-// never read.
-func (u *Upload) Open(ctx context.Context) error {
-	if err := u.Owe(Needs{Memory: int64(u.weightBytes())}); err != nil {
-		return err
-	}
+// Open charges for what reading the program costs, and maps it. Both are charged before: the engine may copy the
+// weights, and reading pages that the client never wrote takes them.
+func (u *Upload) Open() error {
 	need := u.files.needs()
-	for _, part := range append([]extent{u.text}, u.parts...) {
-		n, err := part.holes(ctx)
-		if ctx.Err() != nil {
-			return ane.Deadline(u.op, Name, ctx.Err())
-		}
-		if err != nil {
-			return &ane.Error{Op: u.op, Engine: Name, Name: u.name, Err: err}
-		}
-		need[Memory] += n
-		giveWay(ctx)
-	}
+	need[Memory] = int64(u.weightBytes() + u.text.size)
 	if err := u.Owe(need); err != nil {
 		return err
 	}
@@ -190,16 +174,6 @@ func (u *Upload) weightBytes() (n int) {
 		n += part.size
 	}
 	return n
-}
-
-// holes counts the bytes of holes in the pages that hold the part.
-func (x extent) holes(ctx context.Context) (int64, error) {
-	if x.size == 0 {
-		return 0, nil
-	}
-	page := os.Getpagesize()
-	from, to := x.at&^(page-1), (x.at+x.size+page-1)&^(page-1)
-	return x.file.Holes(ctx, int64(from), int64(min(to, x.file.Size())-from))
 }
 
 // bytes is the part of a file that is mapped.
