@@ -59,14 +59,14 @@ func TestReadPolicy(t *testing.T) {
 	require.False(t, p.Allows(Identity{User: 1000}, driverabi.Restricted, driverabi.EntitlementRealTime))
 
 	for want, text := range map[string]string{
-		"EOF":               ``,
-		"unknown field":     `{"grant":[]}`,
-		"after the policy":  `{"grants":[]} {}`,
-		"no entitlement":    `{"grants":[{"entitlements":["com.apple.aned.private.alow"]}]}`,
-		"no tier":           `{"grants":[{"tiers":["root"],"entitlements":[]}]}`,
-		"no number":         `{"grants":[{"user":"me","entitlements":[]}]}`,
-		"no SHA-256":        `{"grants":[{"executable":"ABCD","entitlements":[]}]}`,
-		"more than 1048576": strings.Repeat(" ", maxPolicy) + `{}`,
+		"EOF":                                  ``,
+		"unknown object member name \"grant\"": `{"grant":[]}`,
+		"after top-level value":                `{"grants":[]} {}`,
+		"no entitlement":                       `{"grants":[{"entitlements":["com.apple.aned.private.alow"]}]}`,
+		"no tier":                              `{"grants":[{"tiers":["root"],"entitlements":[]}]}`,
+		"no number":                            `{"grants":[{"user":"me","entitlements":[]}]}`,
+		"no SHA-256":                           `{"grants":[{"executable":"ABCD","entitlements":[]}]}`,
+		"more than 1048576":                    strings.Repeat(" ", maxPolicy) + `{}`,
 		"1025 grants, at most": `{"grants":[` + strings.Repeat(`{"entitlements":[]},`, maxGrants) +
 			`{"entitlements":[]}]}`,
 		"begins with 0": `{"grants":[{"user":"0100","entitlements":[]}]}`,
@@ -80,15 +80,15 @@ func TestReadPolicy(t *testing.T) {
 		"grant 4: the same as grant 2": `{"grants":[{"entitlements":[]},{"tiers":["restricted","per-user"],` +
 			`"entitlements":[]},{"tiers":["restricted"],"entitlements":[]},{"tiers":["per-user","restricted"],` +
 			`"entitlements":[]}]}`,
-		"grant 1: grants nothing": `{"grants":[{}]}`,
-		`"grants" comes twice`:    `{"grants":[{"entitlements":["com.apple.aned.private.allow"]}],"grants":[]}`,
-		`"user" comes twice`:      `{"grants":[{"user":"1","tiers":[],"user":"*","entitlements":[]}]}`,
-		"line 1: null":            `{"grants":null}`,
-		"line 2: null":            "{\"grants\":[\n{\"entitlements\":null}]}",
-		`field "Grants"`:          `{"Grants":[]}`,
-		"grant 2":                 `{"grants":[{"entitlements":[]},{"user":"-1","entitlements":[]}]}`,
-		"cannot unmarshal":        `[1]`,
-		"invalid character 'x'":   `x`,
+		"grant 1: grants nothing":                 `{"grants":[{}]}`,
+		`duplicate object member name "grants"`:   `{"grants":[{"entitlements":["com.apple.aned.private.allow"]}],"grants":[]}`,
+		`duplicate object member name "user"`:     `{"grants":[{"user":"1","tiers":[],"user":"*","entitlements":[]}]}`,
+		`within "/grants": null`:                  `{"grants":null}`,
+		"/grants/0/entitlements":                  "{\"grants\":[\n{\"entitlements\":null}]}",
+		`unknown object member name "Grants"`:     `{"Grants":[]}`,
+		"grant 2":                                 `{"grants":[{"entitlements":[]},{"user":"-1","entitlements":[]}]}`,
+		"unmarshal JSON array":                    `[1]`,
+		"invalid character 'x' at start of value": `x`,
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := ReadPolicy(path)

@@ -2,7 +2,6 @@ package admission
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/driverabi"
@@ -75,80 +77,40 @@ func parsePolicy(text []byte) (*Policy, error) {
 	if len(text) > maxPolicy {
 		return nil, fmt.Errorf("more than %d bytes", maxPolicy)
 	}
+	line := func(at int64) int { return 1 + bytes.Count(text[:min(at, int64(len(text)))], []byte("\n")) }
 	var p Policy
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&p); err != nil {
-		at := d.InputOffset()
-		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-			at = e.Offset
+	var lines []int // on which the grants begin
+	each := func(d *jsontext.Decoder, v any) error {
+		kind, at := d.PeekKind(), d.InputOffset()
+		if kind == 'n' { // would be taken for an empty value, which matches all
+			return errors.New("null")
 		}
-		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			at = e.Offset
+		if _, ok := v.(*Grant); ok {
+			lines = append(lines, line(at+int64(bytes.IndexByte(text[at:], '{'))))
 		}
-		return nil, fmt.Errorf("line %d: %w", lineOf(text, at), err)
+		return json.SkipFunc
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("text after the policy")
-	}
-	w := walk{text: text, d: json.NewDecoder(bytes.NewReader(text))}
-	if err := w.value(); err != nil {
-		return nil, fmt.Errorf("line %d: %w", lineOf(text, w.d.InputOffset()), err)
+	err := json.Unmarshal(text, &p, json.RejectUnknownMembers(true),
+		json.WithUnmarshalers(json.UnmarshalFromFunc(each)))
+	if err != nil {
+		at := int64(len(text))
+		if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+			at = e.ByteOffset
+		}
+		if e, ok := errors.AsType[*json.SemanticError](err); ok {
+			at = e.ByteOffset
+		}
+		return nil, fmt.Errorf("line %d: %w", line(at), err)
 	}
 	if len(p.Grants) > maxGrants {
 		return nil, fmt.Errorf("%d grants, at most %d", len(p.Grants), maxGrants)
 	}
 	for i := range p.Grants {
 		if err := p.check(i); err != nil {
-			return nil, fmt.Errorf("line %d: grant %d: %w", w.objects[1+i], i+1, err)
+			return nil, fmt.Errorf("line %d: grant %d: %w", lines[i], i+1, err)
 		}
 	}
 	return &p, nil
-}
-
-// lineOf is the line of a byte, counted from 1.
-func lineOf(text []byte, at int64) int {
-	return 1 + bytes.Count(text[:min(at, int64(len(text)))], []byte("\n"))
-}
-
-// walk reads a policy, which is valid JSON, once more. It refuses what a JSON decoder lets pass and a reader overlooks:
-// a key that comes twice, the second of which would count, a key in other letters, and null.
-type walk struct {
-	text    []byte
-	d       *json.Decoder
-	objects []int // lines on which they begin: the policy's, then those of its grants
-}
-
-func (w *walk) value() error {
-	t, err := w.d.Token()
-	switch t {
-	case nil:
-		return errors.Join(err, errors.New("null"))
-	case json.Delim('{'):
-		w.objects = append(w.objects, lineOf(w.text, w.d.InputOffset()))
-	case json.Delim('['):
-	default:
-		return err
-	}
-	var seen []string
-	for w.d.More() {
-		if t == json.Delim('{') {
-			k, _ := w.d.Token() // a string
-			key, _ := k.(string)
-			switch {
-			case slices.Contains(seen, key):
-				return fmt.Errorf("key %q comes twice", key)
-			case !slices.Contains([]string{"grants", "user", "executable", "tiers", "entitlements"}, key):
-				return fmt.Errorf("unknown field %q", key)
-			}
-			seen = append(seen, key)
-		}
-		if err := w.value(); err != nil {
-			return err
-		}
-	}
-	_, err = w.d.Token() // the end of t
-	return err
 }
 
 // check refuses a grant that would never match, and one that another grant repeats.
