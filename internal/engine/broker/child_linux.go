@@ -3,7 +3,9 @@
 package broker
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strconv"
@@ -38,16 +40,14 @@ var errNotServed error = &ane.Error{Op: "open", Engine: Name, Err: ane.ErrUnavai
 		"and pass its socket to engine.BrokerPath"}
 
 // serveChild runs a private broker from start to end and returns its exit status.
-func serveChild(socket string) int {
-	config := configured(os.Getenv)
-	for _, v := range variables() {
-		if err := os.Unsetenv(v); err != nil {
-			return complain(err)
-		}
-	}
+func serveChild(config string) int {
+	var given childConfig
 	kind, err := unix.GetsockoptInt(childSocket, unix.SOL_SOCKET, unix.SO_TYPE)
-	if socket != strconv.Itoa(childSocket) || err != nil || kind != unix.SOCK_SEQPACKET {
+	if json.Unmarshal([]byte(config), &given) != nil || err != nil || kind != unix.SOCK_SEQPACKET {
 		return complain(fmt.Errorf("%s is for processes that anekit starts itself: unset it", childVariable))
+	}
+	if err := os.Unsetenv(childVariable); err != nil {
+		return complain(err)
 	}
 	unix.CloseOnExec(childSocket)
 	if err := closeInherited(); err != nil {
@@ -57,22 +57,11 @@ func serveChild(socket string) int {
 	if err != nil {
 		return complain(err)
 	}
-	if workers := server.Processors(); config.Workers == 0 {
-		config.Workers = workers
-	}
-	if err := server.ServeConn(context.Background(), conn, config); err != nil {
+	c := server.Config{CacheDir: given.CacheDir, Workers: cmp.Or(given.Workers, server.Processors())}
+	if err := server.ServeConn(context.Background(), conn, c); err != nil {
 		return complain(err)
 	}
 	return 0
-}
-
-// configured reads what command wrote.
-func configured(getenv func(string) string) server.Config {
-	c := server.Config{CacheDir: getenv(cacheVariable)}
-	if n, err := strconv.Atoi(getenv(workVariable)); err == nil && n > 0 {
-		c.Workers = n
-	}
-	return c
 }
 
 func complain(err error) int {

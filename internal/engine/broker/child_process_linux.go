@@ -4,28 +4,24 @@ package broker
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
-	"runtime"
-	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// Variables by which a private broker knows that it is one.
-const (
-	childVariable = "ANEKIT_BROKER_CHILD"   // number of its socket
-	cacheVariable = "ANEKIT_BROKER_CACHE"   // folder of its compile cache
-	workVariable  = "ANEKIT_BROKER_WORKERS" // bound of the threads that share an operation
-)
+// childVariable has a private broker know that it is one, and what of Options is about it: a childConfig.
+const childVariable = "ANEKIT_BROKER_CHILD"
 
-// variables lists them.
-func variables() []string { return []string{childVariable, cacheVariable, workVariable} }
+// childConfig is what a private broker gets to know, as JSON.
+type childConfig struct {
+	CacheDir string
+	Workers  int
+}
 
 // childSocket is the descriptor of a private broker's socket: the first after
 // the standard ones.
@@ -49,41 +45,29 @@ func startChild(ctx context.Context, o Options) (*child, int, error) {
 		return nil, -1, os.NewSyscallError("socketpair", err)
 	}
 	theirs := os.NewFile(uintptr(pair[1]), "socket of the broker")
-	p := &child{cmd: command(theirs, o), gone: make(chan struct{})}
-	started := make(chan error, 1)
-	go p.run(theirs, started)
-	select {
-	case err = <-started:
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	}
+	c := &child{cmd: command(theirs, o), gone: make(chan struct{})}
+	_, err = outlast(ctx, func() (none, error) {
+		err := errors.Join(c.cmd.Start(), theirs.Close())
+		go c.reap()
+		return none{}, err
+	}, nil)
 	if err != nil {
-		return nil, -1, errors.Join(err, unix.Close(pair[0]))
+		return nil, -1, errors.Join(settled(err), unix.Close(pair[0]))
 	}
-	return p, pair[0], nil
+	return c, pair[0], nil
 }
 
 // command is the broker's command line. It has no terminal, so that keys which
 // end or stop the client do not reach it before the client had its say.
 func command(socket *os.File, o Options) *exec.Cmd {
-	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return slices.Contains(variables(), name)
-	})
-	env = append(env, childVariable+"=3")
-	if o.CacheDir != "" {
-		env = append(env, cacheVariable+"="+o.CacheDir)
-	}
-	if o.Workers > 0 {
-		env = append(env, workVariable+"="+strconv.Itoa(o.Workers))
-	}
+	config, _ := json.Marshal(childConfig{o.CacheDir, o.Workers}) // it does not fail
 	c := &exec.Cmd{
 		Path:        "/proc/self/exe", // this executable, even when its file was replaced
 		Args:        []string{"anekit-broker"},
-		Env:         env,
-		Dir:         "/", // no folder of the client's is kept busy
+		Env:         append(os.Environ(), childVariable+"="+string(config)), // the last one counts
+		Dir:         "/",                                                    // no folder of the client's is kept busy
 		ExtraFiles:  []*os.File{socket},
-		SysProcAttr: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
 	if _, err := os.Stderr.Stat(); err == nil { // what a panic prints goes where ours would
 		c.Stderr = os.Stderr
@@ -91,48 +75,34 @@ func command(socket *os.File, o Options) *exec.Cmd {
 	return c
 }
 
-// run starts the process and reaps it. The kernel takes the end of the thread
-// that started a process for the end of its parent, so this one stays.
-func (p *child) run(socket *os.File, started chan<- error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	defer close(p.gone)
-	err := errors.Join(p.cmd.Start(), socket.Close())
-	started <- err
-	if p.cmd.Process != nil {
-		_ = p.cmd.Wait() // how it ended does not matter: the socket tells that it has
+// reap waits for the end of the process.
+func (c *child) reap() {
+	if c.cmd.Process != nil {
+		_ = c.cmd.Wait() // how it ended does not matter: the socket tells that it has
 	}
-}
-
-// stop waits for a broker whose socket was closed to end by itself, and kills it
-// after patience, frozen or not. It is reaped when end returns nil.
-func (p *child) stop(patience time.Duration) error {
-	if p == nil {
-		return nil
-	}
-	if p.ended(patience) {
-		return nil
-	}
-	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	if !p.ended(killTime) {
-		return errors.New("the broker's process does not end although it was killed")
-	}
-	return nil
+	close(c.gone)
 }
 
 // killTime is what a killed process has to end. Only one inside the kernel, for
 // instance in a write to a disk that hangs, takes longer than milliseconds.
 const killTime = 5 * time.Second
 
-func (p *child) ended(within time.Duration) bool {
-	t := time.NewTimer(within)
-	defer t.Stop()
+// stop waits for a broker whose socket was closed to end by itself, and kills it
+// after patience, frozen or not. It is reaped when stop returns nil.
+func (c *child) stop(patience time.Duration) error {
+	if c == nil {
+		return nil
+	}
 	select {
-	case <-p.gone:
-		return true
-	case <-t.C:
-		return false
+	case <-c.gone:
+		return nil
+	case <-time.After(patience):
+	}
+	_ = c.cmd.Process.Kill() // fails only for one that has ended
+	select {
+	case <-c.gone:
+		return nil
+	case <-time.After(killTime):
+		return errors.New("the broker's process does not end although it was killed")
 	}
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
-	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/soft"
@@ -67,15 +66,13 @@ func TestTrafficOfEvaluate(t *testing.T) {
 	require.LessOrEqual(t, sizes[0], uint64(wire.HeaderSize+64))
 }
 
-// Each Block is sent once, whatever is bound to it, and forgotten when it closes.
+// Each Block is sent once, whatever is bound to it, and forgotten with its last request.
 func TestSurfacesAreSentOnce(t *testing.T) {
 	f := newFake(t)
 	r := newRig(t, Options{Path: f.path}, negation())
-	b, err := unimem.Open(r.in.Layout().Bytes())
+	in := memory(t, r.in.Layout())
+	q, err := r.bind(in, r.out)
 	require.NoError(t, err)
-	in, err := ane.OnBlock(b, r.in.Layout())
-	require.NoError(t, err)
-	require.Equal(t, 2, f.count(wire.KindSurface))
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
@@ -92,42 +89,8 @@ func TestSurfacesAreSentOnce(t *testing.T) {
 	wg.Wait()
 	require.Equal(t, 3, f.count(wire.KindSurface))
 	require.Zero(t, f.count(wire.KindDrop))
-	require.NoError(t, b.Close())
-	await.Until(t, "the broker is told", func() bool { return f.count(wire.KindDrop) == 1 })
-}
-
-// Where the broker takes no more surfaces, those that nothing is bound to make room.
-func TestSurfacesMakeRoom(t *testing.T) {
-	f := newFake(t)
-	r := newRig(t, Options{Path: f.path}, negation())
-	f.mu.Lock()
-	held := 2
-	f.fate = func(k wire.Kind) fate {
-		switch {
-		case k == wire.KindDrop:
-			held--
-		case k == wire.KindSurface && held == 4:
-			return refuse
-		case k == wire.KindSurface:
-			held++
-		}
-		return work
-	}
-	f.mu.Unlock()
-	var out []*ane.Tensor
-	for range 6 {
-		x := memory(t, r.out.Layout())
-		q, err := r.bind(r.in, x)
-		require.NoError(t, err)
-		require.NoError(t, q.Close())
-		out = append(out, x)
-	}
-	q, err := r.bind(r.in, out[0]) // one that was forgotten
-	require.NoError(t, err)
-	_, err = r.model.Evaluate(t.Context(), q)
-	require.NoError(t, err)
 	require.NoError(t, q.Close())
-	require.NotZero(t, f.count(wire.KindDrop))
+	require.Equal(t, 1, f.count(wire.KindDrop))
 }
 
 func TestHeapMemoryIsRefused(t *testing.T) {

@@ -29,8 +29,8 @@ type executable struct {
 	loads   atomic.Int64 // changes with at and loaded, so that invocations notice
 	closed  atomic.Bool
 
-	base   *executable // of which this is an instance, nil for a compiled program
-	family family
+	base  *executable  // of which this is an instance, nil for a compiled program
+	users atomic.Int32 // itself until Close, and its instances, which the broker makes again from it
 }
 
 // placement is where a program is, for requests that are bound to it.
@@ -49,13 +49,19 @@ func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 	if err != nil {
 		return nil, failed(ctx, "compile", src.File, err)
 	}
-	x := &executable{engine: e, upload: u, turn: make(chan struct{}, 1)}
+	x := newExecutable(e, u)
 	if _, err := x.ready(ctx); err != nil {
 		err = u.explain(err)
-		_ = x.free(ctx) // the first failure is the one to report
+		_ = x.leave(ctx) // the first failure is the one to report
 		return nil, failed(ctx, "compile", src.File, err)
 	}
 	return x, nil
+}
+
+func newExecutable(e *engine, u *upload) *executable {
+	x := &executable{engine: e, upload: u, turn: make(chan struct{}, 1)}
+	x.users.Add(1)
+	return x
 }
 
 // Inputs implements ane.Executable.
@@ -175,20 +181,19 @@ func (x *executable) unload() error {
 // Close implements ane.Executable. When the broker does not answer, the program
 // is freed there as soon as it does. A base stays while it has instances.
 func (x *executable) Close() error {
-	if !x.family.close() || x.closed.Swap(true) {
+	if x.closed.Swap(true) {
 		return nil
 	}
 	ctx, cancel := x.engine.patient()
 	defer cancel()
-	err := failed(ctx, "close", x.file(), x.free(ctx))
-	if x.base != nil && x.base.family.remove() {
-		err = errors.Join(err, x.base.Close())
-	}
-	return err
+	return failed(ctx, "close", x.file(), x.leave(ctx))
 }
 
-// free frees the program when no request about it is in flight.
-func (x *executable) free(ctx context.Context) error {
+// leave counts one user less. The program without any is freed when no request about it is in flight.
+func (x *executable) leave(ctx context.Context) error {
+	if x.users.Add(-1) > 0 {
+		return nil
+	}
 	_, err := outlast(ctx, func() (_ none, err error) {
 		x.turn <- struct{}{}
 		defer func() { <-x.turn }()
@@ -198,5 +203,8 @@ func (x *executable) free(ctx context.Context) error {
 		}
 		return none{}, errors.Join(undone(err), x.upload.close())
 	}, nil)
+	if x.base != nil {
+		err = errors.Join(err, x.base.leave(ctx))
+	}
 	return err
 }

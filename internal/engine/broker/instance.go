@@ -5,40 +5,10 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"sync"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
-
-// family counts the instances of a base, which the broker needs to make them again.
-type family struct {
-	mu        sync.Mutex
-	instances int
-	closed    bool // the base was closed, but for its instances
-}
-
-// close notes that the base was closed, and reports whether it can go at once.
-func (f *family) close() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.closed = true
-	return f.instances == 0
-}
-
-func (f *family) add() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.instances++
-}
-
-// remove counts one instance less, and reports whether that was all that kept the base.
-func (f *family) remove() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.instances--
-	return f.instances == 0 && f.closed
-}
 
 // NewInstance implements ane.Instancer. The broker links the weights to the program that it
 // has, and does so again after it was replaced.
@@ -51,11 +21,11 @@ func (x *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.
 	if err != nil {
 		return nil, failed(ctx, "instance", base.file(), err)
 	}
-	made := &executable{engine: x.engine, upload: u, turn: make(chan struct{}, 1), base: base}
-	base.family.add()
+	made := newExecutable(x.engine, u)
+	made.base = base
+	base.users.Add(1)
 	if _, err := made.ready(ctx); err != nil {
-		_ = base.family.remove() // x is open, and with it the base
-		_ = made.free(ctx)       // the first failure is the one to report
+		_ = made.leave(ctx) // the first failure is the one to report
 		return nil, failed(ctx, "instance", base.file(), err)
 	}
 	return made, nil

@@ -1,7 +1,9 @@
 package broker
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 
@@ -73,15 +75,11 @@ func (v *invocation) bind(ctx context.Context) error {
 	}
 	_ = v.unbind() // its broker has gone
 	request := wire.Bind{Program: p.program}
-	var exports []*export
+	exports := make([]*export, len(v.tensors))
 	for i, t := range v.tensors {
-		x, err := p.link.export(t.Block())
-		if err != nil {
-			p.link.release(exports)
-			return err
-		}
-		exports = append(exports, x)
-		port := wire.Port{Surface: x.token, Offset: uint64(t.Offset())}
+		exports[i] = p.link.export(t.Block())
+		err = cmp.Or(err, exports[i].err)
+		port := wire.Port{Surface: exports[i].token, Offset: uint64(t.Offset())}
 		if i < v.inputs {
 			request.In = append(request.In, port)
 		} else {
@@ -89,8 +87,11 @@ func (v *invocation) bind(ctx context.Context) error {
 		}
 	}
 	var reply wire.Bound
-	if err := p.link.ask(wire.KindBind, &request, &reply); err != nil {
-		p.link.release(exports)
+	if err == nil {
+		err = p.link.ask(wire.KindBind, &request, &reply)
+	}
+	if err != nil {
+		_ = p.link.release(exports) // the first failure is the one to report
 		return err
 	}
 	v.at, v.loads, v.request, v.exports = p.link, p.loads, reply.Request, exports
@@ -105,8 +106,7 @@ func (v *invocation) unbind() error {
 	}
 	v.at = nil
 	err := l.ask(wire.KindUnbind, &wire.Unbind{Request: v.request}, &wire.Empty{})
-	l.release(v.exports)
-	return undone(err)
+	return errors.Join(undone(err), l.release(v.exports))
 }
 
 // Close implements ane.Invocation. It waits for a run that was given up, so that afterwards no run writes to the Blocks

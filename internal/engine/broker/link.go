@@ -59,7 +59,7 @@ func newConn(fd int) (*wire.Conn, error) {
 // newLink takes over a connection, the broker's process and this end of a bell; both may be nil.
 func newLink(conn *wire.Conn, c *child, bell *wire.Bell) *link {
 	l := &link{conn: conn, child: c, bell: bell, heard: make([]byte, wire.MaxFrame), pending: map[uint64]*pending{},
-		exports: exports{open: map[*block]*export{}}, buried: make(chan struct{})}
+		exports: exports{known: map[*block]*export{}}, buried: make(chan struct{})}
 	go l.read()
 	return l
 }
@@ -100,7 +100,6 @@ func (l *link) read() {
 	}
 	l.ringing.Lock()   // a caller that waited at the bell has seen that the connection is over
 	_ = l.bell.Close() // never fails
-	l.exports.forget()
 	l.failure = l.child.stop(l.grace)
 	close(l.buried)
 }

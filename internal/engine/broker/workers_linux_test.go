@@ -3,6 +3,7 @@
 package broker
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -10,18 +11,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What command writes is what configured reads, whatever this process's own environment has.
+// What command writes is what serveChild reads, whatever this process's own environment has.
 func TestEnvironmentOfAPrivateBroker(t *testing.T) {
-	t.Setenv(workVariable, "7")
-	t.Setenv(cacheVariable, "/else")
+	t.Setenv(childVariable, `{"Workers": 7}`)
 	for _, o := range []Options{{}, {CacheDir: "/cache"}, {Workers: 1}, {CacheDir: "/cache", Workers: 3}} {
-		env := map[string][]string{}
-		for _, v := range command(os.Stderr, o).Env {
-			name, value, _ := strings.Cut(v, "=")
-			env[name] = append(env[name], value)
+		c := command(os.Stderr, o)
+		var got childConfig
+		for _, v := range c.Environ() {
+			if value, ok := strings.CutPrefix(v, childVariable+"="); ok {
+				require.NoError(t, json.Unmarshal([]byte(value), &got))
+			}
 		}
-		c := configured(func(name string) string { return strings.Join(env[name], " ") })
-		require.Equal(t, o.CacheDir, c.CacheDir)
-		require.Equal(t, o.Workers, c.Workers)
+		require.Equal(t, childConfig{o.CacheDir, o.Workers}, got)
 	}
 }
