@@ -79,15 +79,7 @@ func (e *engine) link(ctx context.Context) (*link, error) {
 	if l := e.live(); l != nil {
 		return l, nil
 	}
-	if err := enter(ctx, e.turn); err != nil {
-		return nil, err
-	}
-	return outlast(ctx, func() (*link, error) {
-		l, report, err := e.replace()
-		<-e.turn
-		report() // a handler may call the engine
-		return l, err
-	}, nil)
+	return inTurn(ctx, e.turn, e.replace)
 }
 
 // live is the present link, nil if it is over.
@@ -100,39 +92,41 @@ func (e *engine) live() *link {
 
 // replace reaches a broker, in turn, unless another caller has. It ends within Options.Patience after the pause that
 // is due, and at once when the engine closes.
-func (e *engine) replace() (l *link, report func(), err error) {
-	report = func() {}
-	switch l := e.live(); {
+func (e *engine) replace() (*link, error) {
+	l := e.live()
+	switch {
 	case e.life.Err() != nil:
-		return nil, report, notSent(errEngineClosed)
+		return nil, notSent(errEngineClosed)
 	case l != nil:
-		return l, report, nil
+		return l, nil
 	}
 	if err := e.pace.refusal(time.Now()); err != nil {
-		return nil, report, err
+		return nil, err
 	}
 	select {
 	case <-time.After(e.pace.take(time.Now())):
 	case <-e.life.Done():
-		return nil, report, notSent(errEngineClosed)
+		return nil, notSent(errEngineClosed)
 	}
 	e.retire()
 	ctx, cancel := e.patientWithin(e.life)
 	defer cancel()
-	l, err = e.reach(ctx)
+	l, err := e.reach(ctx)
 	e.pace.ended(time.Now(), err)
-	log, path := e.options.Logger, e.options.Path
+	log := e.options.Logger.With("path", e.options.Path)
 	if err != nil {
-		return nil, func() { log.Warn("broker not reached", "path", path, "error", err) }, err
+		go log.Warn("broker not reached", "error", err) // a handler may call the engine
+		return nil, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.now.Store(l)
-	e.starts++
-	if starts := e.starts; starts > 1 {
-		return l, func() { log.Warn("broker lost and replaced", "path", path, "starts", starts) }, nil
+	if e.starts++; e.starts > 1 {
+		go log.Warn("broker lost and replaced", "starts", e.starts)
+	} else {
+		go log.Info("broker reached")
 	}
-	return l, func() { log.Info("broker reached", "path", path) }, nil
+	return l, nil
 }
 
 // retire waits until a link that is over has given everything back, in turn.
@@ -229,8 +223,7 @@ func (e *engine) connect(ctx context.Context) (conn *wire.Conn, c *child, err er
 // which receipts speak of.
 func (e *engine) greet(ctx context.Context, l *link, bell int) error {
 	exe, _ := os.Executable() // only for logs
-	hello := &wire.Hello{Version: wire.Version, Tier: e.options.Tier, Numerics: uint32(e.options.Numerics),
-		Executable: exe}
+	hello := &wire.Hello{Version: wire.Version, Numerics: uint32(e.options.Numerics), Executable: exe}
 	reply, err := outlast(ctx, func() (reply wire.HelloReply, err error) {
 		err = l.ask(wire.KindHello, hello, &reply, bell)
 		return reply, err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/procmem"
 )
 
 // Purge implements ane.Keeper.
@@ -61,4 +62,29 @@ func (v *invocation) SetQoS(q ane.QoS) error {
 func (e *engine) Traffic() (sent, received int64, ok bool) {
 	t := e.traffic()
 	return int64(t.BytesOut), int64(t.BytesIn), true
+}
+
+// Peer implements ane.Peer with what the system shows of the broker's mappings. An address is 0 where the broker has
+// not mapped the tensor's memory. The answer is empty while the request runs, when its broker has gone, and where the
+// system shows nothing of other processes.
+func (v *invocation) Peer() (pid int, inputs, outputs []uintptr) {
+	select {
+	case v.busy <- struct{}{}:
+		defer func() { <-v.busy }()
+	default:
+		return 0, nil, nil
+	}
+	if v.closed.Load() || v.at == nil || v.at.over.Load() {
+		return 0, nil, nil
+	}
+	pid = int(v.at.hello.PID)
+	all := make([]uintptr, len(v.tensors))
+	for i, t := range v.tensors {
+		address, err := procmem.Elsewhere(pid, uint64(t.Block().Address()))
+		if err != nil {
+			return 0, nil, nil
+		}
+		all[i] = uintptr(address)
+	}
+	return pid, all[:v.inputs], all[v.inputs:]
 }

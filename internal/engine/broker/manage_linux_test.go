@@ -9,11 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/server"
 )
 
 // Purge, counters and quality of service reach the broker through the Device.
 func TestDeviceManagesItsBroker(t *testing.T) {
-	e, err := Open(t.Context(), Options{CacheDir: t.TempDir()})
+	e, err := Open(t.Context(), Options{Path: serveOwner(t, server.Config{CacheDir: t.TempDir()})})
 	require.NoError(t, err)
 	d, err := ane.Open(e, "")
 	require.NoError(t, err)

@@ -24,11 +24,6 @@ const DefaultPatience = 10 * time.Second
 type Options struct {
 	// Path is the socket of a shared broker; empty means a private process.
 	Path string
-	// Tier asks for an admission tier by name; empty means what the broker grants.
-	Tier string
-	// CacheDir is the folder of a private broker's compile cache; empty means no
-	// cache. A shared broker has its own.
-	CacheDir string
 	// Workers bounds the threads of a private broker that share one operation; 0 means
 	// as many as processors. A shared broker has its own bound.
 	Workers int
@@ -58,11 +53,6 @@ func (o Options) settled() Options {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.CacheDir != "" {
-		if dir, err := filepath.Abs(o.CacheDir); err == nil { // the broker runs in another folder
-			o.CacheDir = dir
-		}
 	}
 	return o
 }
