@@ -10,23 +10,20 @@
 // # What goes between the processes
 //
 // Over the socket each surface's descriptor once, and MIL text and weights once a
-// compile. Then one small frame each way for every evaluation, whatever the size of the
-// tensors: through memory that both have mapped (wire.Bell), or over the socket for those
-// that run at the same time. A chain of requests (ane.Chainer) is one frame each way too.
-//
-// The files transport*.go are the one room that touches the connection: they ask, post,
-// close and count. The rest of the client hands them payloads.
+// compile. Then one small frame each way for every evaluation or chain (ane.Chainer),
+// whatever the size of the tensors: through memory that both have mapped (wire.Bell), or over
+// the socket for those that run at the same time.
 //
 // # When the broker dies
 //
 // Calls in flight end with ane.ErrLost. Memory belongs to the client, so nothing
 // else is lost: the next call starts or finds another broker and compiles, loads and
-// binds there again what it needs. Starts that fail one after the other are spaced
-// out; until the next is due, calls answer with the last failure.
+// binds there again what it needs (lost.go). Starts are spaced out; after one that
+// failed, calls answer with that failure until the next is due.
 //
 // # Limits
 //
-// A compile whose context ends goes on at the broker, and is freed there when it is
+// Work whose context ends goes on at the broker, and is undone there when it is
 // done. A broker that has been killed may have written part of the outputs of the
 // calls that were in flight. Heap memory cannot be shared: binding it is an error
 // that matches unimem.ErrShare. Private brokers need Linux and /proc.

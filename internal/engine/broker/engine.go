@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -53,7 +54,7 @@ func Open(ctx context.Context, o Options) (ane.Engine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, ane.Deadline("open", Name, joinCause(ctx))
 	}
-	e := &engine{options: o.settled(), turn: make(chan struct{}, 1), shelf: shelf{limit: wire.MaxUpload}}
+	e := &engine{options: o.settled(), turn: make(chan struct{}, 1), shelf: shelf{limit: wire.MaxUpload, seed: rand.Uint64()}}
 	e.life, e.stop = context.WithCancel(context.Background())
 	l, err := e.link(ctx)
 	if err != nil {
@@ -189,9 +190,19 @@ func (e *engine) reach(ctx context.Context) (*link, error) {
 		return nil, unreachable("open", e.options.Path, err)
 	}
 	defer memory.Close()
-	conn, c, err := e.connect(ctx)
+	var c *child
+	var fd int
+	if e.options.Path == "" {
+		c, fd, err = startChild(ctx, e.options)
+	} else {
+		fd, err = dial(ctx, e.options.Path)
+	}
+	var conn *wire.Conn
+	if err == nil {
+		conn, err = newConn(fd)
+	}
 	if err != nil {
-		return nil, errors.Join(unreachable("open", e.options.Path, err), bell.Close())
+		return nil, errors.Join(unreachable("open", e.options.Path, err), c.stop(0), bell.Close())
 	}
 	l := newLink(conn, c, bell)
 	if err := e.greet(ctx, l, int(memory.Fd())); err != nil {
@@ -200,23 +211,6 @@ func (e *engine) reach(ctx context.Context) (*link, error) {
 		return nil, err
 	}
 	return l, nil
-}
-
-// connect starts or finds a broker.
-func (e *engine) connect(ctx context.Context) (conn *wire.Conn, c *child, err error) {
-	fd := -1
-	if e.options.Path == "" {
-		c, fd, err = startChild(ctx, e.options)
-	} else {
-		fd, err = dial(ctx, e.options.Path)
-	}
-	if err == nil {
-		conn, err = newConn(fd)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, c.stop(0))
-	}
-	return conn, c, nil
 }
 
 // greet is the first exchange. A broker that comes later has to be like the first,
@@ -229,18 +223,12 @@ func (e *engine) greet(ctx context.Context, l *link, bell int) error {
 		return reply, err
 	}, nil)
 	path := e.options.Path
-	fault := &ane.Error{Op: "open", Engine: Name, Name: path}
 	switch {
 	case gone(err):
 		ended, _ := errors.AsType[*wire.Error](err)
 		return unreachable("open", path, fmt.Errorf("it ended before it greeted: %w", ended.Cause))
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded): // or another program listens in its place
-		fault.Err, fault.Hint = ane.Because(ane.ErrUnavailable, context.Cause(ctx)),
-			"end its process and open the engine again"
-		if path != "" {
-			fault.Hint = "end the process that listens there, or name the socket of another broker"
-		}
-		return fault
+		return unreachable("open", path, context.Cause(ctx))
 	case err != nil:
 		return failed(ctx, "open", path, err)
 	case reply.Version != wire.Version:
@@ -250,10 +238,9 @@ func (e *engine) greet(ctx context.Context, l *link, bell int) error {
 	l.hello = reply
 	l.queue = make(chan struct{}, max(int(reply.Limits.Queued), 1))
 	if now := e.describe(l); e.info != (ane.Info{}) && now != e.info {
-		fault.Err = ane.Because(ane.ErrUnavailable, errors.New("the broker is not the one from before"))
-		fault.Detail = fmt.Sprintf("%+v, before %+v", now, e.info)
-		fault.Hint = "close the engine and open it again"
-		return fault
+		return &ane.Error{Op: "open", Engine: Name, Name: path,
+			Err:    ane.Because(ane.ErrUnavailable, errors.New("the broker is not the one from before")),
+			Detail: fmt.Sprintf("%+v, before %+v", now, e.info), Hint: "close the engine and open it again"}
 	}
 	return nil
 }

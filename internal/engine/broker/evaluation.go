@@ -101,8 +101,12 @@ func (r *evaluation) run(ctx context.Context) error {
 	if err == nil {
 		err = l.understood(r.pending.answer(kind, &r.done))
 	}
-	if errors.Is(err, wire.Lost) {
-		err = l.outlived(ctx, err)
+	if errors.Is(err, wire.Lost) { // while the broker's process lives, it can write to the Blocks
+		select {
+		case <-l.buried:
+		case <-ctx.Done():
+			err = inFlight(err)
+		}
 	}
 	if isInFlight(err) {
 		r.abandon(l, sequence, ended)

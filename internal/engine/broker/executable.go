@@ -162,7 +162,14 @@ func (x *executable) Load(ctx context.Context) error {
 
 // Unload implements ane.Executable. A program whose broker has gone is unloaded.
 func (x *executable) Unload(ctx context.Context) error {
-	_, err := inTurn(ctx, x.turn, func() (none, error) { return none{}, x.unload() })
+	err := enter(ctx, x.turn)
+	if err == nil {
+		x.loads.Add(1) // an Evaluate that follows a call given up waits for its answer, and loads the program again
+		_, err = outlast(ctx, func() (none, error) {
+			defer func() { <-x.turn }()
+			return none{}, x.unload()
+		}, nil)
+	}
 	x.wanted.Store(err != nil)
 	return failed(ctx, "unload", x.file(), err)
 }
@@ -172,7 +179,6 @@ func (x *executable) unload() error {
 	if x.at == nil || !x.loaded {
 		return nil
 	}
-	x.loads.Add(1) // an Evaluate that follows a call given up waits for its answer, and loads the program again
 	err := undone(x.at.ask(wire.KindUnload, &wire.Unload{Program: x.program}, &wire.Empty{}))
 	if err == nil {
 		x.changed(x.at, false)

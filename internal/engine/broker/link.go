@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -95,24 +94,19 @@ func (l *link) read() {
 		case err != nil:
 			l.close(err, 0)
 		default:
-			l.deliver(f)
+			p := l.delist(f.ID)
+			if p == nil {
+				l.close(errStray(f.Kind), 0)
+				continue
+			}
+			p.kind, p.body = f.Kind, append(p.body[:0], f.Payload...)
+			p.done <- struct{}{}
 		}
 	}
 	l.ringing.Lock()   // a caller that waited at the bell has seen that the connection is over
 	_ = l.bell.Close() // never fails
 	l.failure = l.child.stop(l.grace)
 	close(l.buried)
-}
-
-// deliver hands an answer to its request.
-func (l *link) deliver(f wire.Frame) {
-	p := l.delist(f.ID)
-	if p == nil {
-		l.close(errStray(f.Kind), 0)
-		return
-	}
-	p.kind, p.body = f.Kind, append(p.body[:0], f.Payload...)
-	p.done <- struct{}{}
 }
 
 // errStray is the cause of an end by an answer to no question.
@@ -130,22 +124,6 @@ func (l *link) understood(err error) error {
 		return lost(err)
 	}
 	return err
-}
-
-// outlived is an error of wire.Lost once the broker can write to Blocks no more: its process may not have ended yet.
-// When ctx ends first, the error is wire.InFlight.
-func (l *link) outlived(ctx context.Context, lost error) error {
-	select {
-	case <-l.buried:
-		return lost
-	default:
-	}
-	select {
-	case <-l.buried:
-		return lost
-	case <-ctx.Done():
-		return inFlight(lost)
-	}
 }
 
 // traffic counts what went over the connection.

@@ -133,7 +133,7 @@ func TestOpenFindsAnotherProgram(t *testing.T) {
 	for range answers {
 		_, err := Open(t.Context(), Options{Path: path})
 		require.ErrorIs(t, err, ane.ErrUnavailable)
-		require.ErrorContains(t, err, "; check that a broker of this user and release listens there")
+		require.ErrorContains(t, err, "; end the process that listens there")
 		require.NotContains(t, err.Error(), "connect again")
 	}
 	require.NoError(t, await.Value(t, served))

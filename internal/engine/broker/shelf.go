@@ -1,12 +1,9 @@
 package broker
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"maps"
 	"os"
-	"slices"
 	"sync"
 
 	"github.com/zeebo/xxh3"
@@ -17,7 +14,8 @@ import (
 // shelf finds weight files that a program of the engine has sent already, so that programs of one model, such as those
 // of a step and of a chunk, share one copy in one memfd. Files count by their content.
 type shelf struct {
-	limit int // bytes of the memfds of one upload
+	limit int    // bytes of the memfds of one upload
+	seed  uint64 // of digests, so that no file can be made to equal another
 
 	mu   sync.Mutex
 	have map[digest]slot
@@ -45,44 +43,32 @@ type memfd struct {
 // leastKept is the size of the smallest weight file that programs share: a smaller one is not worth a descriptor.
 const leastKept = 64 << 10
 
-// digestOf is the digest of a content.
-func digestOf(content [][]byte) (d digest) {
-	h := xxh3.New()
+// digest is the digest of a content.
+func (s *shelf) digest(content [][]byte) digest {
+	h := xxh3.NewSeed(s.seed)
 	for _, part := range content {
 		_, _ = h.Write(part) // it does not fail
-		d.size += len(part)
 	}
-	d.sum = h.Sum128()
-	return d
+	return digest{h.Sum128(), length(content)}
 }
 
-// find returns where a file of this content lies, for one more user of its memfd.
-func (s *shelf) find(content [][]byte, d digest) (slot, bool) {
+// length is how many bytes a content has.
+func length(content [][]byte) (n int) {
+	for _, part := range content {
+		n += len(part)
+	}
+	return n
+}
+
+// find returns where a file lies, for one more user of its memfd.
+func (s *shelf) find(d digest) (slot, bool) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	at, ok := s.have[d]
 	if ok {
 		at.file.users++
 	}
-	s.mu.Unlock()
-	if ok && !at.holds(content) {
-		_ = s.release(at.file) // nothing was written
-		return slot{}, false
-	}
 	return at, ok
-}
-
-// holds reports whether the content lies in the slot: equal digests are no proof.
-func (at slot) holds(content [][]byte) bool {
-	file := io.NewSectionReader(at.file, int64(at.offset), int64(at.file.size))
-	buf := make([]byte, 64<<10)
-	for _, part := range content {
-		for some := range slices.Chunk(part, len(buf)) {
-			if _, err := io.ReadFull(file, buf[:len(some)]); err != nil || !bytes.Equal(buf[:len(some)], some) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // keep lets later programs find a file.
@@ -117,9 +103,5 @@ func seal(name string, content ...[]byte) (*memfd, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &memfd{File: f, users: 1}
-	for _, part := range content {
-		m.size += len(part)
-	}
-	return m, nil
+	return &memfd{File: f, size: length(content), users: 1}, nil
 }

@@ -72,7 +72,7 @@ func unreachable(op, path string, err error) error {
 			plain.Hint = ""
 			err = &plain
 		}
-		fault.Hint = "check that a broker of this user and release listens there"
+		fault.Hint = "end the process that listens there, or name the socket of a broker of this user and release"
 	}
 	fault.Err = ane.Because(ane.ErrUnavailable, err)
 	return fault

@@ -125,7 +125,7 @@ func (u *upload) pack(paths []string, read reader) error {
 	if u.size(content) > u.shelf.limit && len(u.files) > first {
 		_ = u.shelf.release(u.files[first:]...) // nothing was written
 		u.files, u.request.Weights = u.files[:first], nil
-		content, digests = u.place(paths, read, func([][]byte, digest) (w wire.Weight, ok bool) { return w, false })
+		content, digests = u.place(paths, read, func(digest) (w wire.Weight, ok bool) { return w, false })
 	}
 	if content == nil {
 		return nil
@@ -153,7 +153,7 @@ const unplaced = wire.MaxDescriptors
 
 // place lists the files that can be read in the request, with their digests, and returns the content of those that
 // share does not find.
-func (u *upload) place(paths []string, read reader, share func([][]byte, digest) (wire.Weight, bool)) (
+func (u *upload) place(paths []string, read reader, share func(digest) (wire.Weight, bool)) (
 	content [][]byte, digests []digest) {
 	u.missing = map[string]error{}
 	end := 0 // of content
@@ -163,8 +163,8 @@ func (u *upload) place(paths []string, read reader, share func([][]byte, digest)
 			u.missing[path] = err
 			continue
 		}
-		d := digestOf(file)
-		w, shared := share(file, d)
+		d := u.shelf.digest(file)
+		w, shared := share(d)
 		if !shared {
 			w = wire.Weight{Descriptor: unplaced, Offset: uint64(end), Size: uint64(d.size)}
 			padding := make([]byte, -d.size&(weightAlign-1))
@@ -179,8 +179,8 @@ func (u *upload) place(paths []string, read reader, share func([][]byte, digest)
 }
 
 // share returns where another upload has put a file.
-func (u *upload) share(file [][]byte, d digest) (w wire.Weight, ok bool) {
-	at, ok := u.shelf.find(file, d)
+func (u *upload) share(d digest) (w wire.Weight, ok bool) {
+	at, ok := u.shelf.find(d)
 	if !ok {
 		return w, false
 	}
@@ -196,12 +196,10 @@ func (u *upload) share(file [][]byte, d digest) (w wire.Weight, ok bool) {
 }
 
 // size is how many bytes the memfds of the upload have with those of a content.
-func (u *upload) size(content [][]byte) (n int) {
+func (u *upload) size(content [][]byte) int {
+	n := length(content)
 	for _, f := range u.files {
 		n += f.size
-	}
-	for _, part := range content {
-		n += len(part)
 	}
 	return n
 }
