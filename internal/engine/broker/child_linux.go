@@ -131,10 +131,11 @@ func startChild(ctx context.Context, o Options) (*child, int, error) {
 // command is the broker's command line. It has no terminal, so that keys which
 // end or stop the client do not reach it before the client had its say.
 func command(socket *os.File, o Options) *exec.Cmd {
+	env := append(os.Environ(), fmt.Sprint(childVariable, "=", o.Workers)) // the last one counts
 	c := &exec.Cmd{
 		Path:        "/proc/self/exe", // this executable, even when its file was replaced
 		Args:        []string{"anekit-broker"},
-		Env:         append(os.Environ(), fmt.Sprint(childVariable, "=", o.Workers)), // the last one counts
+		Env:         env,
 		Dir:         "/",                                                             // no folder of the client's is kept busy
 		ExtraFiles:  []*os.File{socket},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},

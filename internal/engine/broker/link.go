@@ -2,6 +2,7 @@ package broker
 
 import (
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -101,6 +102,7 @@ func (l *link) read() {
 			}
 			p.kind, p.body = f.Kind, append(p.body[:0], f.Payload...)
 			p.done <- struct{}{}
+			runtime.Gosched() // its caller goes on before the next read blocks this thread
 		}
 	}
 	l.ringing.Lock()   // a caller that waited at the bell has seen that the connection is over
