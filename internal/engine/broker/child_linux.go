@@ -136,7 +136,7 @@ func command(socket *os.File, o Options) *exec.Cmd {
 		Path:        "/proc/self/exe", // this executable, even when its file was replaced
 		Args:        []string{"anekit-broker"},
 		Env:         env,
-		Dir:         "/",                                                             // no folder of the client's is kept busy
+		Dir:         "/", // no folder of the client's is kept busy
 		ExtraFiles:  []*os.File{socket},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
