@@ -44,7 +44,6 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 		Privileged:        true, // the broker holds the gate's entitlement, on behalf of its clients
 		RealTime:          c.grant.Has(driverabi.EntitlementRealTime),
 		AllowDataChaining: c.grant.Has(driverabi.EntitlementDataChaining),
-		ClientHints:       c.grant.Has(driverabi.EntitlementClientHints),
 		Restricted:        c.grant.Tier == driverabi.Restricted, Identity: c.grant.ID.String(), Wake: c.calls.Woken,
 	})
 	if dev != nil {

@@ -3,7 +3,6 @@
 package server
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -82,17 +81,6 @@ var needed = map[string]func(t *testing.T, b *broker, p *peer) error{
 	},
 	driverabi.EntitlementPurgeAllPartitions: func(t *testing.T, _ *broker, p *peer) error {
 		return p.ask(wire.KindPurge, &wire.Purge{Key: PurgeEverybody}, &wire.Purged{})
-	},
-	driverabi.EntitlementClientHints: func(t *testing.T, b *broker, _ *peer) error {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		for c := range b.sessions {
-			a := &driverabi.Args{StructIn: make([]byte, 16), StructOut: make([]byte, 24)}
-			if err := c.dev.Direct(driverabi.DirectSessionHint, a); errors.Is(err, driverabi.NotPrivileged) {
-				return err
-			}
-		}
-		return nil
 	},
 }
 

@@ -60,6 +60,8 @@ func Absent(entitlement string) string {
 		return "clients pass memory by its descriptors, which need no grant"
 	case driverabi.EntitlementData:
 		return "clients pass data in memory of their own, which needs no grant"
+	case driverabi.EntitlementClientHints:
+		return "no message of a client has a hint"
 	case driverabi.EntitlementCoalitionHints:
 		return "processes have no coalitions"
 	case driverabi.EntitlementUserClientException:
