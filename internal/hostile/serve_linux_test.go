@@ -66,7 +66,7 @@ func brokerMain() int {
 	log := server.NewLogWriter(os.Stderr)
 	err = server.Serve(ctx, l, server.Config{CacheDir: os.Getenv(cacheEnv), Stay: true, Drain: drainTime,
 		Engine: func() ane.Engine { return panicking{soft.New()} },
-		Log:    slog.New(slog.NewTextHandler(log, nil)), LogDropped: log.Dropped})
+		Log:    slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil && !errors.Is(err, server.ErrCut) {
 		fmt.Println("error:", err)
 		return 1

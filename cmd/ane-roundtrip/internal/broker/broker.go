@@ -94,7 +94,7 @@ func serve(a *cli.App, ctx context.Context, o options) error {
 	log := server.NewLogWriter(a.Err)
 	a.Err = log // and one that does not read holds up nothing
 	o.Workers = server.Processors()
-	o.Log, o.LogDropped = slog.New(slog.NewTextHandler(log, nil)), log.Dropped
+	o.Log = slog.New(slog.NewTextHandler(log, nil))
 	hurry, stop := watchSignals(a, ctx, o.Drain)
 	defer stop()
 	o.Hurry, o.Drain = hurry, max(o.Drain, time.Microsecond) // with 0s the exit status tells of cut calls, too

@@ -60,7 +60,7 @@ if no broker listens at the socket, or none answers within --timeout.`,
 
 // counters are the broker's names of what it counts beside budgets and classes.
 func counters() []string {
-	return []string{"clients admitted", "faults", "panics", "log lines dropped",
+	return []string{"clients admitted", "faults", "panics",
 		"compiles", "compiles from the cache", "compiles from memory",
 		"cache entries damaged", "programs not cached", "instances", "programs in memory", "programs loaded",
 		"surfaces mapped", "requests waiting", "requests running", "evaluations", "evaluations failed",

@@ -45,9 +45,6 @@ type Config struct {
 	// Log gets what a client did wrong and what was not worth failing for; nil is
 	// nothing.
 	Log *slog.Logger
-	// LogDropped is how many lines Log's writer had no room for, for the counters; nil is
-	// none. See LogWriter.
-	LogDropped func() uint64
 
 	// How long the broker waits, for tests; 0 means the constants of limits.go.
 	hello, write, end time.Duration
@@ -78,9 +75,6 @@ func (c Config) settled(policy *admission.Policy) Config {
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
-	}
-	if c.LogDropped == nil {
-		c.LogDropped = func() uint64 { return 0 }
 	}
 	return c
 }

@@ -28,17 +28,7 @@
 // engines have no instances. An instance has its turn with compiles, since reading
 // large weights takes as long.
 //
-// # What is not protected against
-//
-//   - A client may change a surface while it is read. The engine computes garbage
-//     then, on that client's own surfaces; it cannot leave them.
-//   - A client may take all the engine's time that its quality of service gives it.
-//     Refused frames cost a thread until the client is cut off, whether they come over
-//     the socket or through the bell; counts of a bell without a frame cost next to nothing.
-//   - A shared broker that is lost may still run what its client had out: the client
-//     cannot wait for its end, as it does for that of a private one.
-//   - The user can kill the broker and change the files of its cache. An entry counts
-//     only if its content has the key that it is filed by: a changed one is compiled again.
+// docs/BROKER.md says what the broker does not protect against.
 //
 // Memory between processes is a Linux matter (sealed memfds, descriptors over
 // SOCK_SEQPACKET). On other systems every entry answers an error that matches

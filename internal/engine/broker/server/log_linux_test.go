@@ -47,7 +47,7 @@ func logProcess() error {
 		return err
 	}
 	defer l.Close()
-	s, err := newServer(Config{Stay: true, Log: log, LogDropped: w.Dropped}.settled(admission.SharedPolicy()))
+	s, err := newServer(Config{Stay: true, Log: log}.settled(admission.SharedPolicy()))
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,6 @@ func (c *session) stats(payload []byte) (wire.Payload, error) {
 		{Name: "clients refused", Value: n.refusedPeer.Load()},
 		{Name: "faults", Value: n.faults.Load()},
 		{Name: "panics", Value: c.engine.panics.Load()},
-		{Name: "log lines dropped", Value: c.conf.LogDropped()},
 		{Name: "compiles", Value: n.compiles.Load()},
 		{Name: "compiles from the cache", Value: n.hits.Load()},
 		{Name: "compiles from memory", Value: n.shared.Load()},
