@@ -7,16 +7,7 @@
 // client. Another user is refused, the superuser too: it could do nothing here that it cannot do elsewhere, and its
 // surfaces do not belong with those of a plain user.
 //
-// What this does not protect against:
-//
-//   - The executable is read through /proc/PID/exe while a descriptor of the process that made the connection shows
-//     that it lives. A process that forks, connects and becomes another program before the broker takes the connection
-//     counts as that program, and its child speaks for it; so does a process that is given the socket, or that debugs
-//     its owner. Before Linux 6.5 the number of a process that ended between connecting and being taken may be another
-//     one's of the same user.
-//   - The file system of an executable may show the broker other bytes than the kernel executes, if another process or
-//     host serves it.
-//   - An interpreter is one identity whatever script it runs, and shared libraries are not part of it.
+// docs/BROKER.md says what an identity is worth.
 package admission
 
 import (
