@@ -36,9 +36,6 @@ const BellID = 1 << 63
 // Errors: ErrClosed, ErrKind, ErrValue, ErrLong. Nothing was sent then.
 func (b *Bell) Send(f Frame) error {
 	const op = "ring"
-	if b == nil {
-		return absent(op)
-	}
 	if err := f.sendable(op, MaxPayload); err != nil {
 		return err
 	}
@@ -64,9 +61,6 @@ func (b *Bell) Send(f Frame) error {
 // about one frame.
 func (b *Bell) Receive(buf []byte, wait time.Duration) (Frame, error) {
 	const op = "answer the bell"
-	if b == nil {
-		return Frame{}, absent(op)
-	}
 	if len(buf) < MaxFrame {
 		return Frame{}, &Error{Op: op, Err: ErrShort, Detail: fmt.Sprintf("a buffer of %d bytes", len(buf)),
 			Hint: "pass MaxFrame bytes"}
@@ -109,7 +103,7 @@ func (f *Frame) rung(op string) error {
 // Retract takes back the frame that was sent last, and reports whether the other end had not
 // taken it: then it never will, and the frame may be sent elsewhere. False after Close.
 func (b *Bell) Retract() bool {
-	if b == nil || !b.enter() {
+	if !b.enter() {
 		return false
 	}
 	defer b.leave()
@@ -118,7 +112,7 @@ func (b *Bell) Retract() bool {
 	return b.far.claim(b.last)
 }
 
-// Traffic reads the counters.
+// Traffic reads the counters; those of a nil Bell are 0.
 func (b *Bell) Traffic() Traffic {
 	if b == nil {
 		return Traffic{}

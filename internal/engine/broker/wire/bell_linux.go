@@ -24,8 +24,8 @@ const bellSeals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
 // memory is the mapping of a Bell. The last call inside unmaps it.
 type memory struct {
-	mem   []byte
-	users users
+	mem []byte
+	users
 }
 
 // NewBell makes a Bell and the descriptor of its memory for the other end, which OpenBell
@@ -77,7 +77,7 @@ func mapBell(op string, fd int) (*Bell, error) {
 	}
 	b := &Bell{}
 	b.mem = mem
-	b.users.open()
+	b.open()
 	return b, nil
 }
 
@@ -91,10 +91,6 @@ func (b *Bell) Close() error {
 	}
 	return nil
 }
-
-func (m *memory) enter() bool { return m.users.enter() }
-
-func (m *memory) over() bool { return m.users.over() }
 
 func (m *memory) leave() {
 	if m.users.leave() {

@@ -21,9 +21,6 @@ type Descriptors []int
 // Errors: ErrClosed, ErrTimeout (after SetPatience), ErrLong, ErrDescriptors, ErrKind,
 // ErrValue, ErrSocket. Nothing was sent then.
 func (c *Conn) Send(f Frame, fds ...int) error {
-	if c == nil {
-		return absent("send")
-	}
 	if err := f.sendable("send", MaxLong); err != nil {
 		return err
 	}
@@ -59,9 +56,6 @@ func (c *Conn) Send(f Frame, fds ...int) error {
 // ErrValue, ErrDescriptors, ErrSeal, ErrSocket) are about one packet, which is gone with all
 // its descriptors; if its header was readable, Kind and ID are set.
 func (c *Conn) Receive(buf []byte) (Frame, Descriptors, error) {
-	if c == nil {
-		return Frame{}, nil, absent("receive")
-	}
 	n, fds, err := c.receive(buf)
 	if err != nil {
 		return Frame{}, nil, err
@@ -122,9 +116,4 @@ func (m *meter) read() Traffic {
 }
 
 // Traffic reads the counters.
-func (c *Conn) Traffic() Traffic {
-	if c == nil {
-		return Traffic{}
-	}
-	return c.read()
-}
+func (c *Conn) Traffic() Traffic { return c.read() }

@@ -9,45 +9,23 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// A connection.
+// Causes of a refusal at this end.
 var (
-	// ErrClosed: the peer has gone, or the Conn was closed.
-	ErrClosed = errors.New("connection closed")
-	// ErrSocket: the system refused a call; the cause says why. The Conn may still work.
-	ErrSocket = errors.New("socket refused")
-	// ErrTimeout: no frame came, or left, for as long as SetPatience allows. The Conn works on.
-	ErrTimeout = errors.New("out of patience")
-	// ErrUnsupported: this system lacks what the call needs. Such errors match
-	// ane.ErrUnavailable too.
-	ErrUnsupported = errors.New("not on this system")
-)
+	ErrClosed  = errors.New("connection closed") // the peer has gone, or this end was closed
+	ErrSocket  = errors.New("socket refused")    // by the system, for the cause given; the Conn may still work
+	ErrTimeout = errors.New("out of patience")   // no frame came, or left, for as long as SetPatience allows
 
-// A frame.
-var (
-	// ErrMagic: a packet that is no frame.
-	ErrMagic = errors.New("not a frame")
-	// ErrVersion: a frame of another version.
-	ErrVersion = errors.New("other version")
-	// ErrKind: a kind that this version does not have, or not here.
-	ErrKind = errors.New("unknown kind")
-	// ErrDescriptors: too many descriptors, or not those that the frame needs.
-	ErrDescriptors = errors.New("wrong descriptors")
-	// ErrSeal: a descriptor without the seals that keep its bytes in place.
-	ErrSeal = errors.New("not sealed")
-)
+	ErrMagic       = errors.New("not a frame")       // a packet that is none
+	ErrVersion     = errors.New("other version")     // a frame of another version
+	ErrKind        = errors.New("unknown kind")      // one that this version does not have, or not here
+	ErrDescriptors = errors.New("wrong descriptors") // too many, or not those that the frame needs
+	ErrSeal        = errors.New("not sealed")        // a descriptor without the seals that keep its bytes in place
 
-// A frame or a payload.
-var (
-	// ErrShort: bytes end before the field does.
-	ErrShort = errors.New("truncated")
-	// ErrLong: more bytes or items than the limit.
-	ErrLong = errors.New("too long")
-	// ErrTrailing: bytes after the last field.
-	ErrTrailing = errors.New("trailing bytes")
-	// ErrOrder: a field out of its place, or of another type.
-	ErrOrder = errors.New("field out of place")
-	// ErrValue: a value that the field cannot have.
-	ErrValue = errors.New("value out of range")
+	ErrShort    = errors.New("truncated")          // bytes end before the field does
+	ErrLong     = errors.New("too long")           // more bytes or items than the limit
+	ErrTrailing = errors.New("trailing bytes")     // bytes after the last field
+	ErrOrder    = errors.New("field out of place") // or of another type
+	ErrValue    = errors.New("value out of range") // one that the field cannot have
 )
 
 // State is where a request stood when it failed, which decides what its caller may do
@@ -155,11 +133,6 @@ func closed(op string) error {
 	return &Error{Op: op, Err: ErrClosed, Detail: "this end was closed"}
 }
 
-// absent is the error of a call on a nil Conn or Bell.
-func absent(op string) error {
-	return &Error{Op: op, Err: ErrClosed, Detail: "no Conn", Hint: "open one first"}
-}
-
 // errTimeout is one value: a waiting caller gets it often.
 var errTimeout error = &Error{Op: "wait", Err: ErrTimeout}
 
@@ -178,7 +151,7 @@ var sentinels = [...]error{
 // codes are the numbers of all sentinels that err matches.
 func codes(err error) []uint32 {
 	var found []uint32
-	for n := 1; n < len(sentinels) && len(found) <= MaxCauses; n++ {
+	for n := 1; n < len(sentinels); n++ {
 		if errors.Is(err, sentinels[n]) {
 			found = append(found, uint32(n))
 		}

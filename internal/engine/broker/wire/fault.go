@@ -2,6 +2,8 @@ package wire
 
 import (
 	"errors"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/anekit/anekit/ane"
@@ -47,34 +49,28 @@ type Line struct {
 func NewFault(err error) Fault {
 	all := split(err)
 	f := Fault{Failure: one(all[0])}
-	for _, e := range all[1:min(len(all), MaxFaults)] {
+	for _, e := range all[1:] {
 		f.Also = append(f.Also, one(e))
 	}
+	shorten(reflect.ValueOf(&f).Elem(), &messages[reflect.TypeFor[Fault]()].field)
 	for len(f.Also)+len(f.Lines) > 0 && Check(&f) != nil { // each part is within its limit, the whole is not
 		f.Also, f.Lines = f.Also[:len(f.Also)/2], f.Lines[:len(f.Lines)/2]
 	}
 	return f
 }
 
-// split takes joined errors apart; anything else is one.
+// split takes joined errors apart when each is an ane.Error, not the cause of another one; anything else is one.
 func split(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		if all := joined.Unwrap(); len(all) > 1 && describes(all) {
+		all := joined.Unwrap()
+		if len(all) > 1 && !slices.ContainsFunc(all, func(e error) bool {
+			_, itself := e.(*ane.Error) //nolint:errorlint // itself, not what it wraps
+			return !itself
+		}) {
 			return all
 		}
 	}
 	return []error{err}
-}
-
-// describes reports whether each of several errors is an ane.Error, not the cause of
-// another one.
-func describes(all []error) bool {
-	for _, e := range all {
-		if _, itself := e.(*ane.Error); !itself { //nolint:errorlint // itself, not what it wraps
-			return false
-		}
-	}
-	return true
 }
 
 func one(err error) Failure {
@@ -94,8 +90,11 @@ func one(err error) Failure {
 	}
 	var list mil.ErrorList
 	if errors.As(err, &list) {
-		f.Lines = lines(list)
 		f.Text = ""
+	}
+	for _, e := range list {
+		f.Lines = append(f.Lines, Line{File: e.File, Line: uint32(max(e.Pos.Line, 0)), Col: uint32(max(e.Pos.Col, 0)),
+			Msg: e.Msg, Hint: e.Hint})
 	}
 	var ret driverabi.Return
 	if errors.As(err, &ret) {
@@ -104,29 +103,23 @@ func one(err error) Failure {
 	if denied, ok := errors.AsType[*Error](err); ok {
 		f.Entitlement = denied.Entitlement
 	}
-	f.cut()
 	return f
 }
 
-func lines(list mil.ErrorList) []Line {
-	var all []Line
-	for _, e := range list[:min(len(list), MaxLines)] {
-		all = append(all, Line{File: cut(e.File, MaxPath), Line: uint32(max(e.Pos.Line, 0)),
-			Col: uint32(max(e.Pos.Col, 0)),
-			Msg: cut(e.Msg, MaxText), Hint: cut(e.Hint, MaxText)})
-	}
-	return all
-}
-
-func (p *Failure) cut() {
-	for _, s := range []struct {
-		text  *string
-		limit int
-	}{
-		{&p.Text, MaxText}, {&p.Op, MaxName}, {&p.Engine, MaxName}, {&p.Name, MaxPath}, {&p.Detail, MaxText},
-		{&p.Rule, MaxText}, {&p.Hint, MaxText}, {&p.Domain, MaxName}, {&p.Entitlement, MaxName},
-	} {
-		*s.text = cut(*s.text, s.limit)
+// shorten cuts the texts and lists of a message to their limits.
+func shorten(v reflect.Value, f *field) {
+	switch f.form {
+	case formText:
+		v.SetString(cut(v.String(), int(f.limit)))
+	case formList:
+		v.SetLen(min(v.Len(), int(f.limit)))
+		for i := range v.Len() {
+			shorten(v.Index(i), &f.parts[0])
+		}
+	case formStruct:
+		for i := range f.parts {
+			shorten(v.Field(i), &f.parts[i])
+		}
 	}
 }
 

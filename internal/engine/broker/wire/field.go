@@ -111,12 +111,12 @@ type message struct {
 }
 
 // messages are those of all kinds.
-var messages = func() map[reflect.Type]message {
-	all := map[reflect.Type]message{}
+var messages = func() map[reflect.Type]*message {
+	all := map[reflect.Type]*message{}
 	add := func(k Kind, p Payload) {
 		t := reflect.TypeOf(p)
 		if _, ok := all[t]; !ok && t != nil {
-			all[t] = message{k, describe(t.Name(), "", t)}
+			all[t] = &message{k, describe(t.Name(), "", t)}
 		}
 	}
 	for k, row := range kinds {

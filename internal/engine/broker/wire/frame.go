@@ -101,12 +101,8 @@ const (
 // magic begins every frame: "aneb" in the order of bytes.
 const magic = 'a' | 'n'<<8 | 'e'<<16 | 'b'<<24
 
-// Flags of a frame.
-const (
-	// FlagLong: the payload is the contents of the last descriptor, a sealed memfd.
-	FlagLong   = 1 << iota
-	flagsKnown = FlagLong
-)
+// FlagLong is the one flag of a frame: the payload is the contents of the last descriptor, a sealed memfd.
+const FlagLong = 1
 
 // Frame is one packet. The header before the payload, little endian:
 //
@@ -163,7 +159,7 @@ func ParseFrame(b []byte) (Frame, error) {
 		return f, f.fault("receive", "kind", 6, ErrKind, f.Kind.String())
 	case n > MaxPayload:
 		return f, f.fault("receive", "length", 8, ErrLong, fmt.Sprintf("%d bytes, at most %d", n, MaxPayload))
-	case f.Flags&^flagsKnown != 0:
+	case f.Flags&^FlagLong != 0:
 		return f, f.fault("receive", "flags", 12, ErrValue, fmt.Sprintf("%#x", f.Flags))
 	case n > have:
 		return f, f.fault("receive", "length", 8, ErrShort, fmt.Sprintf("%d bytes of %d", have, n))

@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -84,26 +85,15 @@ func sealedStat(op string, fd, want, limit int) (s unix.Stat_t, err error) {
 // ReadSealed copies a file made by Seal, of at most limit bytes. The descriptor stays the
 // caller's. Errors: ErrSeal, ErrLong, ErrSocket.
 func ReadSealed(fd, limit int) ([]byte, error) {
-	const op = "read sealed"
-	s, err := sealedStat(op, fd, seals, limit)
+	s, err := KeepSealed(fd, limit)
 	if err != nil {
 		return nil, err
 	}
-	size := int(s.Size)
-	b := make([]byte, size)
-	for at := 0; at < size; {
-		n, err := unix.Pread(fd, b[at:], int64(at))
-		switch {
-		case err == unix.EINTR:
-			continue
-		case err != nil:
-			return nil, socketError(op, "pread", err)
-		case n == 0:
-			return nil, &Error{Op: op, Err: ErrShort, Detail: fmt.Sprintf("%d bytes of %d", at, size)}
-		}
-		at += n
+	defer s.Close()
+	if err := s.Map(); err != nil {
+		return nil, err
 	}
-	return b, nil
+	return bytes.Clone(s.mem), nil
 }
 
 // KeepSealed keeps a file made by Seal, of at most limit bytes. The descriptor stays the
@@ -135,10 +125,7 @@ func (s *Sealed) Map() error {
 	}
 	fd := s.fd
 	s.mem, s.fd = mem, -1
-	if err := unix.Close(fd); err != nil {
-		return socketError("map sealed", "close", err)
-	}
-	return nil
+	return unix.Close(fd)
 }
 
 // Close gives back the descriptor and the mapping, once; repeating it returns nil.
@@ -146,18 +133,13 @@ func (s *Sealed) Close() error {
 	if s == nil || s.size == 0 {
 		return nil
 	}
-	mem, fd := s.mem, s.fd
+	var unmap, closing error
+	if s.mem != nil {
+		unmap = unix.Munmap(s.mem)
+	}
+	if s.fd >= 0 {
+		closing = unix.Close(s.fd)
+	}
 	*s = Sealed{}
-	var errs []error
-	if mem != nil {
-		if err := unix.Munmap(mem); err != nil {
-			errs = append(errs, socketError("close sealed", "munmap", err))
-		}
-	}
-	if fd >= 0 {
-		if err := unix.Close(fd); err != nil {
-			errs = append(errs, socketError("close sealed", "close", err))
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(unmap, closing)
 }

@@ -19,13 +19,11 @@ func Pair() (*wire.Conn, *wire.Conn, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close()
 	b, err := fromFile(f)
 	if err != nil {
 		_ = a.Close() // the first failure is the one to report
-		return nil, nil, err
 	}
-	return a, b, nil
+	return a, b, err
 }
 
 // PairFile is a Conn and the descriptor of the other end. Close both.
@@ -59,12 +57,12 @@ func FromUnix(u *net.UnixConn) (*wire.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	return fromFile(f)
 }
 
-// fromFile makes a Conn of a copy of f's descriptor.
+// fromFile makes a Conn of a copy of f's descriptor and closes f.
 func fromFile(f *os.File) (*wire.Conn, error) {
+	defer f.Close()
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, os.NewSyscallError("fcntl(F_DUPFD_CLOEXEC)", err)

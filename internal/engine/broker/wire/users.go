@@ -1,5 +1,3 @@
-//go:build !macrules
-
 package wire
 
 import "sync/atomic"
