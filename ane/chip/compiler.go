@@ -38,6 +38,12 @@ func (c Compiler) String() string {
 // MarshalText returns the name, for JSON.
 func (c Compiler) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
+// UnmarshalText sets c to what [ParseCompiler] makes of a text.
+func (c *Compiler) UnmarshalText(text []byte) (err error) {
+	*c, err = ParseCompiler(string(text))
+	return err
+}
+
 // ParseCompiler returns the Compiler called name: "in-memory" (also "memory", "mem"), "e5" (also "e5rt") or "coreml"
 // (also "core-ml"), in any case. The error is an *Error.
 func ParseCompiler(name string) (Compiler, error) {

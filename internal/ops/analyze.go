@@ -243,12 +243,11 @@ func (a *analysis) declared(p mil.Var) *Value { return a.declaredUpTo(MaxRank, p
 
 // declaredUpTo is declared with a limit of the rank.
 func (a *analysis) declaredUpTo(rank int, p mil.Var) *Value {
-	if p.Type.Kind != mil.Tensor && p.Type.Kind != mil.Scalar {
-		a.fail(p.Pos, "declare a scalar or a tensor", "%s: %s is not a tensor", p.Name, p.Type)
-		return nil
-	}
 	shape, fixed := p.Type.Shape()
 	switch {
+	case !fixed && a.survey: // Value.Open says so
+	case p.Type.Kind != mil.Tensor && p.Type.Kind != mil.Scalar:
+		a.fail(p.Pos, "declare a scalar or a tensor", "%s: %s is not a tensor", p.Name, p.Type)
 	case !fixed:
 		a.fail(p.Pos, "the engine needs a fixed size for every axis", "%s: unknown axis in %s", p.Name, p.Type)
 	case len(shape) > rank:

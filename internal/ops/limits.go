@@ -10,20 +10,24 @@ import (
 
 // Limits of single operators. Their figures and sources are those of package chip.
 
-// kernel is the height and the width of a convolution's kernel; false if its weight has not 3 or 4 axes.
-func kernel(weight *Value) (h, w int, ok bool) {
-	switch {
+// Kernel is the height and the width of a convolution's kernel; false for another operator, and if its weight has not 3
+// or 4 axes.
+func (n *Node) Kernel() (h, w int, ok bool) {
+	switch weight := n.Value("weight"); {
+	case n.Op.Kind != "conv" && n.Op.Kind != "conv_transpose":
+		return 0, 0, false
 	case weight == nil || weight.Rank() < 3 || weight.Rank() > 4:
 		return 0, 0, false
 	case weight.Rank() == 3:
 		return 1, weight.Shape[2], true
+	default:
+		return weight.Shape[2], weight.Shape[3], true
 	}
-	return weight.Shape[2], weight.Shape[3], true
 }
 
 func convolutionLimits(p *placing) {
 	x, weight, s := p.Value("x"), p.Value("weight"), p.spec
-	if h, w, ok := kernel(weight); ok {
+	if h, w, ok := p.Kernel(); ok {
 		switch {
 		case h == w && over(h, s.KernelSquare):
 			n := s.KernelSquare.Value
@@ -137,7 +141,7 @@ func responseLimits(p *placing) {
 }
 
 func castLimits(p *placing) {
-	for _, v := range append(p.operands(), p.Out...) {
+	for _, v := range append(p.Operands(), p.Out...) {
 		switch d := v.DType; {
 		case d == mil.Int32, d == mil.UInt32, d.Bits() == 64, d == mil.Int4, d == mil.UInt4:
 			p.add(Reason{Rule: "cast-type", Sure: true, Why: "cast with " + d.String()})

@@ -58,8 +58,8 @@ func (n *Node) Value(name string) *Value {
 // List returns the values of an argument that is a list.
 func (n *Node) List(name string) []*Value { return n.args[name].values }
 
-// operands lists the operands that are tensors, without settings.
-func (n *Node) operands() (all []*Value) {
+// Operands lists the operands that are tensors, without settings.
+func (n *Node) Operands() (all []*Value) {
 	for _, a := range n.Op.Args {
 		if n.Def != nil {
 			if p := n.Def.Param(a.Name); p != nil && p.Const {
@@ -113,7 +113,7 @@ func (n *Node) Word(name string) string {
 
 // fold marks results of constants as known when compiling.
 func (n *Node) fold() {
-	operands := n.operands()
+	operands := n.Operands()
 	constexpr := n.Def != nil && n.Def.constexpr()
 	folded := constexpr || len(operands) > 0 && !slices.ContainsFunc(operands, func(v *Value) bool {
 		return !v.Folded

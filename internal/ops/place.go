@@ -48,7 +48,7 @@ func Place(n *Node, c chip.Chip, via chip.Compiler) Placement {
 	}
 	p.supported()
 	p.integers()
-	for _, v := range append(n.operands(), n.Out...) {
+	for _, v := range append(n.Operands(), n.Out...) {
 		for _, r := range Fit(v, p.spec) {
 			p.add(r)
 		}
@@ -199,7 +199,7 @@ func (p *placing) integers() {
 	if p.via != chip.CoreML || strings.HasPrefix(p.Op.Kind, "constexpr_") {
 		return
 	}
-	for _, v := range append(p.operands(), p.Out...) {
+	for _, v := range append(p.Operands(), p.Out...) {
 		if !v.Folded && (v.DType == mil.Int32 || p.Op.Kind == "cast" && v.DType == mil.Int8) {
 			p.add(Reason{Rule: "cpu-int32", Sure: true,
 				Why: fmt.Sprintf("%s with %v runs on the CPU", p.Op.Kind, v.DType)})

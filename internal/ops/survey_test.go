@@ -18,6 +18,17 @@ func survey(t *testing.T, text string) *ops.Graph {
 	return all[0]
 }
 
+// A survey has no faults of open axes and of paths: rules of lint are about those.
+func TestSurveyLeavesAxesAndPathsToRules(t *testing.T) {
+	g := survey(t, around(`tensor<fp16, [?]> open = const()[val = tensor<fp16, [?]>([1])];
+`+
+		`tensor<fp16, [2]> w = const()[val = tensor<fp16, [2]>(BLOBFILE(path = string("../w"), offset = uint64(64)))];`,
+		"w"))
+	require.Empty(t, g.Faults)
+	require.True(t, g.Values["open"].Open)
+	require.True(t, g.Values["w"].Folded)
+}
+
 // A survey believes the types of faulty statements and goes on; the graph tells what makes and what uses each value.
 func TestSurvey(t *testing.T) {
 	g := survey(t, around(`int32 a = const()[val = int32(1)];

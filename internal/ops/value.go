@@ -68,6 +68,30 @@ func (v *Value) Type() mil.Type {
 	return mil.TensorOf(v.DType, v.Shape...)
 }
 
+// Bytes is the size of the packed elements; 2^50 stands for more.
+func (v *Value) Bytes() int { return (times(1, max(v.DType.Bits(), 1), v.Shape...) + 7) / 8 }
+
+// Surface is the size of a surface for the value, without padding at its end: each row takes a multiple of 64 bytes.
+func (v *Value) Surface() int {
+	if v.Rank() == 0 {
+		return 64
+	}
+	row := times(1, max(v.DType.Bits(), 8), v.Shape[v.Rank()-1]) / 8
+	return times((row+63)/64, 64, v.Shape[:v.Rank()-1]...)
+}
+
+// times multiplies; 2^50 stands for more.
+func times(a, b int, more ...int) int {
+	for _, n := range append([]int{b}, more...) {
+		if a = min(a, 1<<50); n > 1<<50/max(a, 1) {
+			a = 1 << 50
+		} else {
+			a *= max(n, 0)
+		}
+	}
+	return a
+}
+
 // Volume returns the product of the axis lengths of a shape, 1 for a scalar.
 func Volume(shape []int) int {
 	n := 1

@@ -243,7 +243,7 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 		a.fail(m.Pos, "use a type of numbers", "weights of type %s are not supported", v.DType)
 		return nil
 	}
-	if climbs(path[0]) {
+	if climbs(path[0]) && !a.survey {
 		a.fail(b.Path.Pos, "name a file below @model_path, without ..",
 			"weights %s are not inside the model's directory", path[0])
 		return nil

@@ -154,7 +154,7 @@ func (t *source) give(op *mil.Op, args ...string) []Edit {
 	return []Edit{{at, at, text}}
 }
 
-// span returns the offsets of a statement's operator with its arguments, without attributes.
+// call returns the offsets of a statement's operator with its arguments, without attributes.
 func (t *source) call(op *mil.Op) (start, end int, ok bool) {
 	start, ok = t.offset(op.Pos)
 	if !ok || !strings.HasPrefix(t.src[start:], op.Kind) {

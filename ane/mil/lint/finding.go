@@ -36,6 +36,17 @@ func (s Severity) String() string {
 // MarshalText returns the word, for JSON.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// UnmarshalText reads the word.
+func (s *Severity) UnmarshalText(text []byte) error {
+	for *s = Note; *s < Error && s.String() != string(text); {
+		*s++
+	}
+	if s.String() != string(text) {
+		return fmt.Errorf("no severity %q; choose one of note, warning, error", text)
+	}
+	return nil
+}
+
 // Finding is one place of a program that breaks a rule.
 type Finding struct {
 	mil.Pos           // unknown for programs made in Go

@@ -6,6 +6,7 @@ import (
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // Options say what a program is checked for. The zero Options check for every chip and the in-memory compiler.
@@ -64,7 +65,9 @@ type run struct {
 	prog    *mil.Program
 	invalid mil.ErrorList
 	funcs   []*function
-	files   *weightReader
+	weights map[*mil.Value][]byte // the elements of constants in files
+	spans   map[*ops.Value]span
+	events  []event
 }
 
 func newRun(file string, o Options) *run {
@@ -77,38 +80,37 @@ func newRun(file string, o Options) *run {
 	o.Chips, o.Compilers = slices.Clone(o.Chips), slices.Clone(o.Compilers)
 	o.Chips = slices.DeleteFunc(o.Chips, func(c chip.Chip) bool { return !c.Valid() })
 	return &run{Options: o, found: collector{file: file, index: map[key]int{}, count: map[string]int{}},
-		files: &weightReader{weights: o.Weights}}
+		weights: map[*mil.Value][]byte{}, spans: map[*ops.Value]span{}}
 }
 
 // program checks everything; invalid is the error of mil.Parse or mil.Validate.
 func (r *run) program(p *mil.Program, invalid error) {
 	errors.As(invalid, &r.invalid)
+	r.prog = &mil.Program{} // of a text that does not parse nothing but its faults is known
 	if invalid == nil || mil.OnlyNames(invalid) {
-		r.prog = p
-		for _, f := range p.Funcs {
-			r.funcs = append(r.funcs, r.resolve(f))
-		}
-		for _, f := range r.funcs {
-			r.ranges(f)
-		}
-	} else {
-		r.prog = &mil.Program{} // nothing but its faults is known
+		r.prog, r.funcs = p, resolve(r.found.file, p)
+		r.readWeights()
+		r.ranges()
 	}
-	for _, rule := range table {
-		if rule.check == nil || len(r.Only) > 0 && !slices.Contains(r.Only, rule.ID) {
-			continue
-		}
+	for _, rule := range table() {
+		f, ok := finders[rule.ID]
 		for _, compiler := range r.Compilers {
-			if len(rule.Compilers) > 0 && !slices.Contains(rule.Compilers, compiler) {
-				continue
-			}
-			if !rule.each {
-				rule.check(&check{run: r, rule: rule, compiler: compiler, chips: r.Chips})
-				continue
-			}
-			for _, c := range r.Chips {
-				rule.check(&check{run: r, rule: rule, compiler: compiler, chips: []chip.Chip{c}, spec: c.Spec()})
+			switch {
+			case !ok || !r.wants(rule, compiler):
+			case rule.each:
+				for _, c := range r.Chips {
+					f.run(&check{run: r, rule: rule, compiler: compiler, chips: []chip.Chip{c}, spec: c.Spec()})
+				}
+			default:
+				f.run(&check{run: r, rule: rule, compiler: compiler, chips: r.Chips})
 			}
 		}
 	}
+	r.placements()
+}
+
+// wants reports whether a rule is checked for a compiler.
+func (r *run) wants(rule *Rule, compiler chip.Compiler) bool {
+	return (len(r.Only) == 0 || slices.Contains(r.Only, rule.ID)) &&
+		(len(rule.Compilers) == 0 || slices.Contains(rule.Compilers, compiler))
 }

@@ -23,101 +23,88 @@ type event struct {
 	message  string
 }
 
-func (fn *function) event(rule string, s Severity, pos mil.Pos, format string, args ...any) {
-	fn.events = append(fn.events, event{rule: rule, severity: s, pos: pos, message: fmt.Sprintf(format, args...)})
+func (r *run) event(rule string, s Severity, pos mil.Pos, format string, args ...any) {
+	r.events = append(r.events, event{rule: rule, severity: s, pos: pos, message: fmt.Sprintf(format, args...)})
 }
 
-// reports returns the check of a rule that the analysis of ranges decides.
-func reports(rule string) func(c *check) {
-	return func(c *check) {
-		for _, f := range c.funcs {
-			for _, e := range f.events {
-				if e.rule == rule {
-					c.report(e.severity, e.pos, "", "%s", e.message)
-				}
-			}
+// checkRange reports what the analysis of ranges found for a rule.
+func checkRange(c *check) {
+	for _, e := range c.events {
+		if e.rule == c.rule.ID {
+			c.report(e.severity, e.pos, "", "%s", e.message)
 		}
 	}
 }
 
 // ranges computes the span of every value, in the order of the statements.
-func (r *run) ranges(f *function) {
-	for _, v := range f.inputs {
-		if given, ok := r.Ranges[v.name]; ok {
-			v.span = between(given.Low, given.High)
-		} else if v.dtype == mil.Bool {
-			v.span = between(0, 1)
-		}
-	}
-	for _, s := range f.stmts {
-		if s.Kind == "const" {
-			if v := s.result(); v != nil && v.lit != nil {
-				v.span = spanOf(r.files.elements(v))
-			}
-			continue
-		}
-		for _, a := range s.args {
-			for _, v := range a.values {
-				if v.lit != nil && v.made == nil && !v.span.ok {
-					v.span = spanOf(r.files.elements(v))
-				}
+func (r *run) ranges() {
+	for _, f := range r.funcs {
+		for _, v := range f.inputs {
+			if given, ok := r.Ranges[v.Name]; ok {
+				r.spans[v] = between(given.Low, given.High)
+			} else if v.DType == mil.Bool {
+				r.spans[v] = between(0, 1)
 			}
 		}
-		r.spread(f, s)
 	}
+	r.each(r.spread)
 }
 
 // spread computes the spans of the results of a statement, and records overflow.
-func (r *run) spread(f *function, s *stmt) {
-	out := s.result()
+func (r *run) spread(n *ops.Node) {
+	out := result(n)
 	if out == nil {
 		return
 	}
-	got := r.spanAfter(f, s)
-	if got.ok && out.dtype == mil.FP16 && got.most() >= largest && !s.constexpr() {
-		f.event("fp16-overflow", Warning, s.Pos, "%s may reach %.6g, beyond 65504", s.Kind, got.most())
+	got := r.spanAfter(n)
+	if got.ok && out.DType == mil.FP16 && got.most() >= largest && !constexpr(n) {
+		r.event("fp16-overflow", Warning, n.Op.Pos, "%s may reach %.6g, beyond 65504", n.Op.Kind, got.most())
 		got = span{} // what follows would only repeat it
 	}
-	for _, v := range s.out {
-		v.span = got
+	for _, v := range n.Out {
+		r.spans[v] = got
 	}
-	out.summed = s.Kind == "softmax" && len(out.shape) > 0 &&
-		(s.integer("axis", -1) == -1 || s.integer("axis", -1) == len(out.shape)-1)
 }
 
-// in returns the span of an argument.
-func (s *stmt) spanIn(name string) span {
-	if v := s.in(name); v != nil {
-		return v.span
+// summed reports whether the rows of a value along the last axis add up to at most 1.
+func summed(v *ops.Value) bool {
+	if !madeBy(v, "softmax") || v.Rank() == 0 {
+		return false
 	}
-	return span{}
+	axis := v.Made.Int("axis", -1)
+	return axis == -1 || axis == v.Rank()-1
 }
 
-// alpha returns a number setting.
-func (s *stmt) alpha(name string, def float64) float64 {
-	if f, ok := s.in(name).number(); ok {
-		return f
+// span returns the span of a value.
+func (r *run) span(v *ops.Value) span {
+	s, known := r.spans[v]
+	if !known && v != nil && v.Literal != nil {
+		s = spanOf(r.elements(v))
+		r.spans[v] = s
 	}
-	return def
+	return s
 }
+
+// spanIn returns the span of an argument.
+func (r *run) spanIn(n *ops.Node, name string) span { return r.span(n.Value(name)) }
 
 // spanAfter returns the span of the results of a statement.
-func (r *run) spanAfter(f *function, s *stmt) span {
-	x, y := s.spanIn("x"), s.spanIn("y")
-	if s.family() == ops.Reductions {
-		return reduced(s, x)
+func (r *run) spanAfter(n *ops.Node) span {
+	x, y := r.spanIn(n, "x"), r.spanIn(n, "y")
+	if family(n) == ops.Reductions {
+		return reduced(n, x)
 	}
-	switch s.Kind {
+	switch n.Op.Kind {
 	case "conv", "conv_transpose", "linear", "matmul":
-		return r.product(f, s)
+		return r.product(n)
 	case "scaled_dot_product_attention":
-		return s.spanIn("value")
+		return r.spanIn(n, "value")
 	case "add":
 		return x.plus(y)
 	case "sub":
 		return x.minus(y)
 	case "mul":
-		if v := s.in("x"); v != nil && v == s.in("y") {
+		if v := n.Value("x"); v != nil && v == n.Value("y") {
 			return x.square()
 		}
 		return x.times(y)
@@ -134,50 +121,47 @@ func (r *run) spanAfter(f *function, s *stmt) span {
 		}
 		return span{}
 	case "pow":
-		return power(x, s)
+		return power(x, n)
 	case "select":
-		return s.spanIn("a").join(s.spanIn("b"))
+		return r.spanIn(n, "a").join(r.spanIn(n, "b"))
 	case "concat", "stack":
-		return joined(s)
+		return r.joined(n)
 	case "clip":
-		return x.within(s.alpha("alpha", math.Inf(-1)), s.alpha("beta", math.Inf(1)))
+		return x.within(setting(n, "alpha", math.Inf(-1)), setting(n, "beta", math.Inf(1)))
 	case "quantize", "dequantize", "cast":
-		if s.Kind == "cast" {
+		if n.Op.Kind == "cast" {
 			return x
 		}
 		return span{}
 	case "slice_update":
-		return x.join(s.spanIn("update"))
+		return x.join(r.spanIn(n, "update"))
 	case "space_to_batch":
 		return x.join(between(0, 0))
 	case "max_pool", "avg_pool":
 		return x
 	case "pad":
-		return x.join(between(s.alpha("constant_val", 0), s.alpha("constant_val", 0)))
+		return x.join(between(setting(n, "constant_val", 0), setting(n, "constant_val", 0)))
 	}
-	if s.moves() {
+	if moves(n) {
 		return x
 	}
-	return elementwise(s, x)
+	return elementwise(n, x)
 }
 
 // joined returns the span of the operands of a list.
-func joined(s *stmt) (all span) {
-	a := s.arg("values")
-	if a == nil {
-		return span{}
-	}
-	for i, v := range a.values {
-		if i == 0 {
-			all = v.span
+func (r *run) joined(n *ops.Node) (all span) {
+	for i, v := range n.List("values") {
+		if s := r.span(v); i == 0 {
+			all = s
+		} else {
+			all = all.join(s)
 		}
-		all = all.join(v.span)
 	}
 	return all
 }
 
-func power(x span, s *stmt) span {
-	e, ok := s.in("y").number()
+func power(x span, n *ops.Node) span {
+	e, ok := number(n.Value("y"))
 	switch {
 	case !ok || !x.ok:
 		return span{}
@@ -191,28 +175,28 @@ func power(x span, s *stmt) span {
 }
 
 // folded returns how many elements a reduction adds to one.
-func foldedElements(s *stmt) float64 {
-	v, out := s.in("x"), s.result()
-	if v == nil || out == nil || out.elements() == 0 {
+func foldedElements(n *ops.Node) float64 {
+	v, out := n.Value("x"), result(n)
+	if v == nil || out == nil || v.Open || out.Open || out.Elements() == 0 {
 		return 0
 	}
-	return float64(v.elements()) / float64(out.elements())
+	return float64(v.Elements()) / float64(out.Elements())
 }
 
-func reduced(s *stmt, x span) span {
-	n := foldedElements(s)
-	if !x.ok || n < 1 {
+func reduced(n *ops.Node, x span) span {
+	k := foldedElements(n)
+	if !x.ok || k < 1 {
 		return span{}
 	}
-	switch s.Kind {
+	switch n.Op.Kind {
 	case "reduce_sum":
-		return between(min(x.lo*n, x.lo), max(x.hi*n, x.hi))
+		return between(min(x.lo*k, x.lo), max(x.hi*k, x.hi))
 	case "reduce_l1_norm":
-		return between(0, x.most()*n)
+		return between(0, x.most()*k)
 	case "reduce_sum_square":
-		return between(0, x.most()*x.most()*n)
+		return between(0, x.most()*x.most()*k)
 	case "reduce_l2_norm":
-		return between(0, x.most()*math.Sqrt(n))
+		return between(0, x.most()*math.Sqrt(k))
 	case "reduce_max", "reduce_min", "reduce_mean":
 		return x
 	}
@@ -224,8 +208,8 @@ func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 func relu(x float64) float64 { return max(x, 0) }
 
 // elementwise returns the span of a function of single elements.
-func elementwise(s *stmt, x span) span {
-	switch s.Kind {
+func elementwise(n *ops.Node, x span) span {
+	switch n.Op.Kind {
 	case "relu":
 		return x.monotone(relu)
 	case "relu6":
@@ -260,88 +244,75 @@ func elementwise(s *stmt, x span) span {
 		}
 		return between(math.Floor(x.lo), math.Ceil(x.hi))
 	case "rsqrt":
-		if e := s.alpha("epsilon", 1e-12); x.ok && x.lo+e > 0 {
+		if e := setting(n, "epsilon", 1e-12); x.ok && x.lo+e > 0 {
 			return between(1/math.Sqrt(x.hi+e), 1/math.Sqrt(x.lo+e))
 		}
 	case "inverse":
-		return between(1, 1).over(x.plus(between(s.alpha("epsilon", 1e-4), s.alpha("epsilon", 1e-4))))
+		return between(1, 1).over(x.plus(between(setting(n, "epsilon", 1e-4), setting(n, "epsilon", 1e-4))))
 	case "log":
-		if e := s.alpha("epsilon", 1e-45); x.ok && x.lo+e > 0 {
+		if e := setting(n, "epsilon", 1e-45); x.ok && x.lo+e > 0 {
 			return between(math.Log(x.lo+e), math.Log(x.hi+e))
 		}
 	case "leaky_relu":
-		a := s.alpha("alpha", 0)
+		a := setting(n, "alpha", 0)
 		return x.monotone(relu).join(x.within(math.Inf(-1), 0).times(between(a, a)))
 	case "layer_norm":
-		if v := s.in("x"); v != nil && s.in("gamma") == nil && s.in("beta") == nil && v.elements() > 0 {
-			return between(-math.Sqrt(float64(v.elements())), math.Sqrt(float64(v.elements())))
+		if v := n.Value("x"); v != nil && !v.Open && n.Value("gamma") == nil && n.Value("beta") == nil {
+			return between(-math.Sqrt(float64(v.Elements())), math.Sqrt(float64(v.Elements())))
 		}
 	}
 	return span{}
 }
 
 // product returns the span of a sum of products, and records overflow of the register and products that vanish.
-func (r *run) product(f *function, s *stmt) span {
-	x, right := s.in("x"), s.in("y")
-	if s.Kind != "matmul" {
-		right = s.in("weight")
+func (r *run) product(n *ops.Node) span {
+	x, right := n.Value("x"), n.Value("y")
+	if n.Op.Kind != "matmul" {
+		right = n.Value("weight")
 	}
-	k := inner(s)
-	if s.Kind == "conv_transpose" && right != nil {
-		k = right.elements() / max(1, last(right.shape[min(1, len(right.shape)):], 1))
+	k := n.Inner()
+	if n.Op.Kind == "conv_transpose" && right != nil {
+		if k = right.Elements(); right.Rank() > 1 {
+			k /= max(1, right.Shape[1])
+		}
 	}
-	if x == nil || right == nil || !x.span.ok || k == 0 {
+	xs, w := r.span(x), r.span(right)
+	if !xs.ok || !w.ok || k == 0 {
 		return span{}
 	}
-	list := r.files.elements(right)
-	w := right.span
-	if !w.ok && right.made != nil && right.made.constexpr() {
-		return span{}
+	list := r.elements(right)
+	sum := xs.most() * w.most() * float64(k)
+	if rows := rowSum(n, right, list, k); rows >= 0 {
+		sum = xs.most() * rows
 	}
-	if !w.ok {
-		return span{}
-	}
-	sum := x.span.most() * w.most() * float64(k)
-	if rows := rowSum(s, right, list, k); rows >= 0 {
-		sum = x.span.most() * rows
-	}
-	if s.Kind == "matmul" && x.summed && !s.flag("transpose_x") {
+	if n.Op.Kind == "matmul" && summed(x) && !n.Flag("transpose_x") {
 		sum = w.most()
 	}
-	r.vanishing(f, s, x.span, w, list)
-	bias := s.spanIn("bias")
+	r.vanishing(n, xs, w, list)
+	bias := r.spanIn(n, "bias")
 	if bias.ok {
 		sum += bias.most()
 	}
 	if k > 1 && sum >= register {
-		f.event("accumulator-overflow", Warning, s.Pos, "%s may sum up to %.6g; from 32768 the result is infinite, on an M3 Ultra 0",
-			s.Kind,
-			sum)
+		r.event("accumulator-overflow", Warning, n.Op.Pos, "%s may sum up to %.6g; from 32768 the result is "+
+			"infinite, on an M3 Ultra 0", n.Op.Kind, sum)
 		return span{}
 	}
 	lo := -sum
-	if x.span.lo >= 0 && w.lo >= 0 && (!bias.ok || bias.lo >= 0) {
+	if xs.lo >= 0 && w.lo >= 0 && (!bias.ok || bias.lo >= 0) {
 		lo = 0
 	}
 	return between(lo, sum)
 }
 
-// last returns the first element of a list, or def.
-func last(list []int, def int) int {
-	if len(list) == 0 {
-		return def
-	}
-	return list[0]
-}
-
 // rowSum returns the largest sum of magnitudes that one output of a product multiplies; -1 if it is not known.
-func rowSum(s *stmt, w *value, list []float64, k int) float64 {
+func rowSum(n *ops.Node, w *ops.Value, list []float64, k int) float64 {
 	if list == nil || k < 1 || len(list)%k != 0 {
 		return -1
 	}
 	most := 0.0
 	switch {
-	case s.Kind == "conv", s.Kind == "linear", s.Kind == "matmul" && s.flag("transpose_y"):
+	case n.Op.Kind == "conv", n.Op.Kind == "linear", n.Op.Kind == "matmul" && n.Flag("transpose_y"):
 		for i := 0; i < len(list); i += k {
 			sum := 0.0
 			for _, f := range list[i : i+k] {
@@ -349,8 +320,8 @@ func rowSum(s *stmt, w *value, list []float64, k int) float64 {
 			}
 			most = max(most, sum)
 		}
-	case s.Kind == "matmul" && len(w.shape) >= 2:
-		n := w.shape[len(w.shape)-1]
+	case n.Op.Kind == "matmul" && len(w.Shape) >= 2:
+		n := w.Shape[len(w.Shape)-1]
 		for base := 0; base+k*n <= len(list); base += k * n {
 			sums := make([]float64, n)
 			for i, f := range list[base : base+k*n] {
@@ -374,15 +345,14 @@ func exponent(f float64) int {
 }
 
 // vanishing records products that the exponent rule drops.
-func (r *run) vanishing(f *function, s *stmt, x, w span, list []float64) {
+func (r *run) vanishing(n *ops.Node, x, w span, list []float64) {
 	if x.most() == 0 || w.most() == 0 {
 		return
 	}
 	at := exponent(x.most())
 	if at+exponent(w.most()) <= -17 {
-		f.event("vanishing-products", Warning, s.Pos, "every product of %s is 0: magnitudes up to %.3g times %.3g",
-			s.Kind,
-			x.most(), w.most())
+		r.event("vanishing-products", Warning, n.Op.Pos, "every product of %s is 0: magnitudes up to %.3g times %.3g",
+			n.Op.Kind, x.most(), w.most())
 		return
 	}
 	gone, all := 0, 0
@@ -395,9 +365,7 @@ func (r *run) vanishing(f *function, s *stmt, x, w span, list []float64) {
 		}
 	}
 	if all > 0 && gone*2 > all {
-		f.event("vanishing-products", Warning, s.Pos, "%d %% of the products of %s are 0: the weights are too "+
-			"small for "+
-			"inputs "+
-			"up to %.3g", gone*100/all, s.Kind, x.most())
+		r.event("vanishing-products", Warning, n.Op.Pos, "%d %% of the products of %s are 0: the weights are too small "+
+			"for inputs up to %.3g", gone*100/all, n.Op.Kind, x.most())
 	}
 }

@@ -1,9 +1,12 @@
 package lint
 
 import (
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
@@ -23,13 +26,31 @@ type Rule struct {
 
 	each   bool // checked for each chip: the check reads spec
 	placed bool // Core ML runs what the engine refuses on the CPU, so that an error becomes a warning
-	check  func(c *check)
 }
+
+//go:embed rules.json
+var ruleTexts []byte
+
+// table returns the rules by ID. They are read once, and not changed.
+var table = sync.OnceValue(func() (all []*Rule) {
+	var rows []struct {
+		*Rule
+		Each, Placed bool
+	}
+	if err := json.Unmarshal(ruleTexts, &rows); err != nil {
+		panic(err)
+	}
+	for _, r := range rows {
+		r.each, r.placed = r.Each, r.Placed
+		all = append(all, r.Rule)
+	}
+	return all
+})
 
 // Rules lists the rules in alphabetical order.
 func Rules() []Rule {
-	all := make([]Rule, 0, len(table))
-	for _, r := range table {
+	var all []Rule
+	for _, r := range table() {
 		all = append(all, *r)
 	}
 	return all
@@ -41,7 +62,7 @@ func Lookup(id string) (Rule, error) {
 		return *r, nil
 	}
 	var ids []string
-	for _, r := range table {
+	for _, r := range table() {
 		ids = append(ids, r.ID)
 	}
 	return Rule{}, &UnknownRule{ID: id, Hint: near.Hint(id, ids) + "ane-roundtrip lint --list lists the rules"}
@@ -56,26 +77,12 @@ func (e *UnknownRule) Error() string {
 
 // byID returns the shared rule called id, or nil.
 func byID(id string) *Rule {
-	i, ok := slices.BinarySearchFunc(table, id, func(r *Rule, id string) int { return strings.Compare(r.ID, id) })
+	i, ok := slices.BinarySearchFunc(table(), id, func(r *Rule, id string) int { return strings.Compare(r.ID, id) })
 	if !ok {
 		return nil
 	}
-	return table[i]
+	return table()[i]
 }
-
-// table holds the rules by ID. It is never changed after the program starts.
-var table = func() (all []*Rule) {
-	for _, family := range [][]Rule{
-		textRules(), argumentRules(), valueRules(), surfaceRules(), weightRules(), convRules(), sizeRules(),
-		formatRules(), operatorRules(), compilerRules(), placementRules(), numberRules(),
-	} {
-		for i := range family {
-			all = append(all, &family[i])
-		}
-	}
-	slices.SortFunc(all, func(a, b *Rule) int { return strings.Compare(a.ID, b.ID) })
-	return all
-}()
 
 // check is one rule while it is checked, for one compiler, and for all chips or for one.
 type check struct {
@@ -112,7 +119,8 @@ func (c *check) report(s Severity, pos mil.Pos, fix, format string, args ...any)
 	if fix == "" {
 		fix = c.rule.Fix
 	}
-	c.found.add(Finding{Rule: c.rule, Severity: s, Pos: pos, Message: msg, Fix: fix, Edits: c.edits}, c.chips, c.compiler)
+	found := Finding{Rule: c.rule, Severity: s, Pos: pos, Message: msg, Fix: fix, Edits: c.edits}
+	c.found.add(found, c.chips, c.compiler)
 	c.edits = nil
 }
 

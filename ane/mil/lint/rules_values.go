@@ -4,111 +4,77 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/internal/ops"
 )
 
-// valueRules are about values that nothing needs, and about the functions that hold them.
-func valueRules() []Rule {
-	return []Rule{
-		{ID: "dead-output", Severity: Error, Title: "An output is an input or a constant.",
-			Reason: "The compiler answers InvalidMILProgram: outputs have to be computed.", Fix: "multiply it by one",
-			Source: "orion rule 17 (M)", check: checkDead},
-		{ID: "unused-input", Severity: Error, each: true, Title: "No operation uses an input.",
-			Reason: "The compiler for h18g refuses such a program; that of other chips is not known to take it.",
-			Fix:    "remove the input, or use it", Source: "study, opvariants.py (D)", check: checkUnusedInput},
-		{ID: "unused-value", Severity: Warning, Title: "No output needs the result of an operation.",
-			Reason: "The compiler removes it, or refuses the program.", Fix: "remove the statement",
-			Source: "orion rule 17 (M)", check: checkUnusedValue},
-		{ID: "unused-const", Severity: Note, Title: "Nothing uses a constant.",
-			Reason: "It makes the text longer and, if its elements are in a file, the program larger.",
-			Fix:    "remove the statement", Source: "anekit (I)", check: checkUnusedConst},
-		{ID: "shared-names", Severity: Warning, Title: "Two functions have inputs or outputs of the same name.",
-			Reason: "Inputs and outputs are numbered through the whole program, so that a name shared by two " +
-				"procedures binds the wrong surface.", Fix: "keep the names of inputs and outputs unique in the " +
-				"program",
-			Source: "ane-infer, on M5 (M)", check: checkShared},
-		{ID: "state", Severity: Error, placed: true, Compilers: engineCompilers, Title: "A program keeps a state.",
-			Reason: "E5 refuses state, and no program with state is known to run in memory.",
-			Fix:    "feed the state as an extra input and output", Source: "forge, on M5 (M)", check: checkState},
-	}
-}
-
-func checkDead(c *check) {
-	for _, f := range c.funcs {
-		for _, ref := range f.Results {
-			switch v := f.values[ref.Name]; {
-			case v == nil:
-			case v.input && !v.state:
-				c.error(ref.Pos, "", "output %s is an input", cut(v.name))
-			case v.lit != nil:
-				c.error(ref.Pos, "compute it from an input", "output %s is a constant", cut(v.name))
-			case v.folded:
-				c.error(ref.Pos, "compute it from an input", "output %s depends on no input", cut(v.name))
-			}
+func checkDead(c *check, f *function) {
+	for i, v := range f.Outputs {
+		switch pos := f.Results[i].Pos; {
+		case slices.Contains(f.inputs, v) && !v.State:
+			c.error(pos, "", "output %s is an input", cut(v.Name))
+		case v.Literal != nil:
+			c.error(pos, "compute it from an input", "output %s is a constant", cut(v.Name))
+		case v.Folded:
+			c.error(pos, "compute it from an input", "output %s depends on no input", cut(v.Name))
 		}
 	}
 }
 
-func checkUnusedInput(c *check) {
-	for _, f := range c.funcs {
-		for _, v := range f.inputs {
-			switch {
-			case len(v.users) > 0 || v.returned:
-			case c.spec.UnusedInput.Known() && !c.spec.UnusedInput.Value:
-				c.error(v.at, "", "no operation uses input %s", cut(v.name))
-			default:
-				c.warn(v.at, "", "no operation uses input %s", cut(v.name))
-			}
+func checkUnusedInput(c *check, f *function) {
+	for _, v := range f.inputs {
+		switch {
+		case len(v.Uses) > 0 || f.returned[v]:
+		case c.spec.UnusedInput.Known() && !c.spec.UnusedInput.Value:
+			c.error(v.Pos, "", "no operation uses input %s", cut(v.Name))
+		default:
+			c.warn(v.Pos, "", "no operation uses input %s", cut(v.Name))
 		}
 	}
 }
 
 // live returns the statements that an output or a state needs.
-func (fn *function) live() map[*stmt]bool {
-	live := map[*stmt]bool{}
-	var queue []*stmt
-	push := func(s *stmt) {
-		if s != nil && !live[s] {
-			live[s] = true
-			queue = append(queue, s)
+func (f *function) live() map[*ops.Node]bool {
+	live := map[*ops.Node]bool{}
+	var queue []*ops.Node
+	push := func(n *ops.Node) {
+		if n != nil && !live[n] {
+			live[n] = true
+			queue = append(queue, n)
 		}
 	}
-	for _, v := range fn.outputs {
-		push(v.made)
+	for _, v := range f.Outputs {
+		push(v.Made)
 	}
-	for _, s := range fn.stmts {
-		if len(s.out) == 0 { // writes a state
-			push(s)
+	for _, n := range f.Statements {
+		if len(n.Out) == 0 { // writes a state
+			push(n)
 		}
 	}
 	for len(queue) > 0 {
-		s := queue[len(queue)-1]
+		n := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		for _, a := range s.args {
-			for _, v := range a.values {
-				push(v.made)
+		for _, a := range n.Op.Args {
+			for _, v := range n.List(a.Name) {
+				push(v.Made)
 			}
 		}
 	}
 	return live
 }
 
-func checkUnusedValue(c *check) {
-	for _, f := range c.funcs {
-		live := f.live()
-		for _, s := range f.stmts {
-			if s.Kind != "const" && !live[s] && len(s.out) > 0 {
-				c.warn(s.out[0].at, "", "no output needs %s", cut(s.out[0].name))
-			}
+func checkUnusedValue(c *check, f *function) {
+	live := f.live()
+	for _, n := range f.Statements {
+		if n.Op.Kind != "const" && !live[n] && len(n.Out) > 0 {
+			c.warn(n.Out[0].Pos, "", "no output needs %s", cut(n.Out[0].Name))
 		}
 	}
 }
 
-func checkUnusedConst(c *check) {
-	for _, f := range c.funcs {
-		for _, s := range f.stmts {
-			if s.Kind == "const" && len(s.out) == 1 && len(s.out[0].users) == 0 && !s.out[0].returned {
-				c.note(s.out[0].at, "", "nothing uses %s", cut(s.out[0].name))
-			}
+func checkUnusedConst(c *check, f *function) {
+	for _, n := range f.Statements {
+		if n.Op.Kind == "const" && len(n.Out) == 1 && len(n.Out[0].Uses) == 0 && !f.returned[n.Out[0]] {
+			c.note(n.Out[0].Pos, "", "nothing uses %s", cut(n.Out[0].Name))
 		}
 	}
 }
@@ -117,35 +83,33 @@ func checkShared(c *check) {
 	first := map[string]string{}
 	for _, f := range c.funcs {
 		var names []string
-		for _, v := range slices.Concat(f.inputs, f.outputs) {
-			if owner, taken := first[v.name]; taken && owner != f.Name && !slices.Contains(names, v.name) {
-				c.warn(v.at, "", "%s is an input or output of %s too", cut(v.name), cut(owner))
+		for _, v := range slices.Concat(f.inputs, f.Outputs) {
+			if owner, taken := first[v.Name]; taken && owner != f.Name && !slices.Contains(names, v.Name) {
+				c.warn(v.Pos, "", "%s is an input or output of %s too", cut(v.Name), cut(owner))
 			}
-			names = append(names, v.name)
+			names = append(names, v.Name)
 		}
-		for _, n := range names {
-			if _, taken := first[n]; !taken {
-				first[n] = f.Name
+		for _, name := range names {
+			if _, taken := first[name]; !taken {
+				first[name] = f.Name
 			}
 		}
 	}
 }
 
-func checkState(c *check) {
+func checkState(c *check, f *function) {
 	report := c.error
 	if c.compiler == chip.InMemory {
 		report = c.warn
 	}
-	for _, f := range c.funcs {
-		for _, v := range f.inputs {
-			if v.state {
-				report(v.at, "", "input %s is a state", cut(v.name))
-			}
+	for _, v := range f.States {
+		report(v.Pos, "", "input %s is a state", cut(v.Name))
+	}
+	for _, n := range f.Statements {
+		v := n.Value("input")
+		if slices.Contains([]string{"read_state", "write_state", "coreml_update_state"}, n.Op.Kind) &&
+			(v == nil || !v.State) {
+			report(n.Op.Pos, "", "%s of a state that is no parameter", n.Op.Kind)
 		}
 	}
-	c.kinds(func(s *stmt) {
-		if v := s.in("input"); v == nil || !v.state {
-			report(s.Pos, "", "%s of a state that is no parameter", s.Kind)
-		}
-	}, "read_state", "write_state", "coreml_update_state")
 }

@@ -11,41 +11,6 @@ import (
 	"github.com/anekit/anekit/ane/mil/blob"
 )
 
-// weightRules are about weight files and about what one process can hold.
-func weightRules() []Rule {
-	return []Rule{
-		{ID: "blob-offset", Severity: Error, Title: "A BLOBFILE names no entry of a weight file.",
-			Reason: "The offset names the 64 bytes of metadata before the elements: 64, then multiples of 64; " +
-				"another one " +
-				"gives garbage weights.", Fix: "write offset = uint64(64) for the first entry",
-			Source: "orion rule 8 (M), coremltools (D)", check: checkOffset},
-		{ID: "blob-overlap", Severity: Error, Title: "Two weights share bytes of a file without being the same entry.",
-			Reason: "One of them is read from within the other.",
-			Fix:    "start an entry at the first multiple of 64 after the elements before it",
-			Source: "coremltools (D)",
-			check:  checkOverlap},
-		{ID: "blob-path", Severity: Error, Title: "A path does not lie in the folder of the model.",
-			Reason: "The in-memory compiler looks weights up by the path, and a path that climbs out reads a foreign file.",
-			Fix:    "write @model_path/weights/ and a name", Source: "coremltools (D); anekit refuses it",
-			check: checkPath},
-		{ID: "weight-files", Severity: Warning, Compilers: []chip.Compiler{chip.InMemory},
-			Title: "A program for macOS 27 has several weight files.",
-			Reason: "On macOS 27 no public program with several files compiles (code 10); anekit then copies the weights into " +
-				"one.", Fix: "write all weights as entries of one file",
-			Source: "six projects, on M1, M4 Max and M5 Max (M)", check: checkFiles},
-		{ID: "weight-budget", Severity: Note, each: true, Compilers: engineCompilers,
-			Title:  "A program has more than 8 MiB of weights.",
-			Reason: "Loading such a program failed on an M3 Pro in one project; a program with 272 MB runs in another.",
-			Fix:    "split the program if it does not load",
-			Source: "ironmill, on M3 Pro (M)", check: checkBudget},
-		{ID: "load-budget", Severity: Warning, each: true, Compilers: engineCompilers,
-			Title:  "More than 55 programs are loaded.",
-			Reason: "All processes of the machine share its slots; loading another program fails.",
-			Fix:    "unload programs, or merge them as functions",
-			Source: "ironmill, on M3 Pro (M)", check: checkLoads},
-	}
-}
-
 // entry is a place of a weight file that the program names.
 type entry struct {
 	path   string
@@ -56,9 +21,6 @@ type entry struct {
 
 // entries lists the places of weight files, in the order of the text.
 func (r *run) entries() (all []entry) {
-	if r.prog == nil {
-		return nil
-	}
 	for _, v := range r.prog.Weights() {
 		p, offset, err := v.Blob().Entry()
 		if err != nil {

@@ -1,95 +1,43 @@
 package lint
 
 import (
-	"bytes"
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/blob"
-	"github.com/anekit/anekit/internal/element"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // maxElements is the largest number of elements of a constant that lint reads.
 const maxElements = 1 << 27
 
-// weightReader reads the elements of constants in files.
-type weightReader struct {
-	weights Weights
-	path    string // of the open file
-	file    *blob.File
-	data    []byte
+// readWeights reads the constants in files, as far as they are there.
+func (r *run) readWeights() {
+	var list []*ops.Weight
+	var values []*mil.Value
+	for _, v := range r.prog.Weights() {
+		path, offset, err := v.Blob().Entry()
+		n, fixed := v.Type.Elements()
+		if err == nil && fixed && n <= maxElements && v.Type.DType.Size() > 0 {
+			list = append(list, &ops.Weight{Type: v.Type, Path: path, Offset: offset})
+			values = append(values, v)
+		}
+	}
+	entries, _ := ops.Reread("", list, r.Weights)
+	for i, e := range entries {
+		r.weights[values[i]] = e.Data
+	}
 }
 
-// open opens a file unless it is open already; false if it cannot be read.
-func (w *weightReader) open(path string) bool {
-	if w.weights == nil {
-		return false
-	}
-	if w.path == path && path != "" {
-		return w.file != nil
-	}
-	w.path, w.file = path, nil
-	data, err := w.weights.ReadFile(path)
-	if err != nil {
-		return false
-	}
-	if w.file, err = blob.NewReader(bytes.NewReader(data), int64(len(data)), path); err != nil {
-		w.file = nil
-		return false
-	}
-	w.data = data
-	return true
-}
-
-// elements returns the elements of a constant; nil if they cannot be read.
-func (w *weightReader) elements(v *value) []float64 {
-	if v == nil || v.lit == nil || !v.fixed || v.elements() > maxElements {
+// elements returns the elements of a constant; nil if they are not known.
+func (r *run) elements(v *ops.Value) []float64 {
+	if v == nil || v.Literal == nil || v.Open || v.Elements() > maxElements {
 		return nil
 	}
-	b := v.lit.Blob()
-	if b == nil {
+	if v.Literal.Blob() == nil {
 		return literal(v)
 	}
-	path, offset, err := b.Entry()
-	size := v.dtype.Size()
-	if err != nil || size == 0 || !w.open(path) {
-		return nil
-	}
-	e, err := w.file.Find(offset, v.lit.Type)
-	if err != nil || e.DataOffset < 0 || e.Size < 0 || e.DataOffset+e.Size > int64(len(w.data)) {
-		return nil
-	}
-	raw := w.data[e.DataOffset : e.DataOffset+e.Size]
-	out := make([]float64, len(raw)/size)
-	for i := range out {
-		out[i] = element.Load(v.dtype, raw[i*size:])
-	}
-	return out
-}
-
-// literal returns the elements of a constant in the text.
-func literal(v *value) []float64 {
-	switch {
-	case v.dtype.Float():
-		list, err := v.lit.Floats()
-		if err != nil {
-			return nil
-		}
-		return list
-	case v.dtype.Integer():
-		list, err := v.lit.Ints()
-		if err != nil {
-			return nil
-		}
-		out := make([]float64, len(list))
-		for i, n := range list {
-			out[i] = float64(n)
-		}
-		return out
-	case v.dtype == mil.Bool:
-		return []float64{0, 1}
-	}
-	return nil
+	read := ops.Value{DType: v.DType, Shape: v.Shape, Data: r.weights[v.Literal]}
+	return read.Floats()
 }
 
 // spanOf returns the span of elements; unknown if one is not finite.

@@ -1,0 +1,131 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/internal/ops"
+)
+
+// finder finds what a rule is about.
+type finder struct {
+	kinds    []string                                  // operators that node is called for; none: all
+	chips    []chip.Chip                               // that the rule is checked for; none: all
+	node     func(c *check, n *ops.Node)               // called for each statement that is no const
+	surface  func(c *check, side string, v *ops.Value) // called for each input and output of fixed shape
+	function func(c *check, f *function)
+	once     func(c *check)
+}
+
+// finders holds the finder of each rule of rules.json, but for those that ops.Place finds and for "many".
+var finders = map[string]finder{
+	"accumulator-overflow": {once: checkRange},
+	"attention-mask":       {kinds: []string{"scaled_dot_product_attention"}, node: checkMask},
+	"attention-size":       {kinds: []string{"scaled_dot_product_attention"}, node: checkAttention},
+	"bare-literal":         {node: checkBare},
+	"blob-offset":          {once: checkOffset},
+	"blob-overlap":         {once: checkOverlap},
+	"blob-path":            {once: checkPath},
+	"block-quantization":   {kinds: []string{"constexpr_blockwise_shift_scale"}, node: checkBlocks},
+	"build-info":           {once: checkBuildInfo},
+	"channel-pad":          {kinds: []string{"pad"}, node: checkPad},
+	"concat-interleave":    {kinds: []string{"concat"}, node: checkNeeded("interleave")},
+	"const-name":           {function: checkLabel},
+	"conv-bias":            {kinds: convs, node: checkBias},
+	"conv-chain":           {function: checkChain},
+	"conv-groups":          {kinds: []string{"conv"}, node: checkGroups},
+	"cpu-small":            {function: checkCPUSmall},
+	"dead-output":          {function: checkDead},
+	"domain":               {kinds: []string{"log", "sqrt", "rsqrt"}, node: checkDomain},
+	"dynamic-conv-ignored": {kinds: convs, node: checkDynamicIgnored},
+	"dynamic-shape":        {function: checkDynamic},
+	"einsum-equation":      {kinds: []string{"einsum"}, node: checkEinsum},
+	"elementwise-chain":    {chips: []chip.Chip{chip.M6}, function: checkElementwise},
+	"epsilon-missing":      {kinds: []string{"rsqrt", "log", "inverse"}, node: checkNeeded("epsilon")},
+	"equal-sizes":          {function: checkEqual},
+	"fp16-overflow":        {once: checkRange},
+	"fp32-arithmetic":      {node: checkFP32},
+	"fp32-io":              {chips: []chip.Chip{chip.M1, chip.M2}, surface: checkWide},
+	"fused-square": {chips: []chip.Chip{chip.M5}, kinds: []string{"reduce_sum", "reduce_mean", "reduce_sum_square"},
+		node: checkSquare},
+	"gelu-mode":          {kinds: []string{"gelu"}, node: checkNeeded("mode")},
+	"gelu-modes":         {kinds: []string{"gelu"}, chips: []chip.Chip{chip.M6}, node: checkGeluModes},
+	"int4-blocks":        {kinds: []string{"constexpr_blockwise_shift_scale"}, node: checkInt4Blocks},
+	"int4-operand":       {function: checkInt4},
+	"int8-sum":           {kinds: convs, node: checkInt8Sum},
+	"inverse-epsilon":    {kinds: []string{"inverse"}, node: checkInverse},
+	"io-type":            {surface: checkTypesOfSurfaces},
+	"joined-branches":    {chips: []chip.Chip{chip.M1}, node: checkBranches},
+	"kernel-rewritten":   {kinds: convs, node: checkRewritten},
+	"large-surface":      {surface: checkLarge},
+	"last-relu":          {chips: []chip.Chip{chip.M6}, function: checkLastRelu},
+	"literal-range":      {function: checkLiterals},
+	"load-budget":        {once: checkLoads},
+	"many-operands":      {node: checkOperands},
+	"missing-argument":   {node: checkMissing},
+	"nan-number":         {function: checkNaN},
+	"nested-const":       {node: checkNested},
+	"odd-tiles":          {node: checkTiles},
+	"old-dialect":        {chips: []chip.Chip{chip.M1, chip.M2}, once: checkDialect},
+	"only-views":         {function: checkViews},
+	"opset-os":           {function: checkOpset},
+	"opset-unknown":      {function: checkOpsetKnown},
+	"padded-width":       {surface: checkWidth},
+	"palette-3bit":       {kinds: []string{"constexpr_lut_to_dense"}, node: checkPalette3},
+	"reduce-times-zero":  {kinds: []string{"mul"}, node: checkZero},
+	"reshape-open":       {kinds: []string{"reshape"}, node: checkOpen},
+	"round-offset":       {kinds: []string{"round"}, chips: []chip.Chip{chip.M5}, node: checkRound},
+	"rounded-product":    {kinds: []string{"mul"}, chips: []chip.Chip{chip.M5}, node: checkRounded},
+	"shared-names":       {once: checkShared},
+	"slice-scale":        {kinds: []string{"slice_by_index", "slice_by_size", "split"}, node: checkSlice},
+	"slice-shuffle":      {kinds: []string{"concat"}, node: checkShuffle},
+	"small-epsilon":      {node: checkEpsilon},
+	"small-surface":      {surface: checkSmall},
+	"softmax-size":       {kinds: []string{"softmax"}, node: checkSoftmax},
+	"softplus-zero":      {kinds: []string{"softplus"}, node: checkSoftplus},
+	"split-convs":        {chips: []chip.Chip{chip.M6}, function: checkSplit},
+	"state":              {function: checkState},
+	"syntax":             {once: checkSyntax},
+	"table-error":        {once: checkTables},
+	"tile-factors":       {kinds: []string{"tile"}, node: checkFactors},
+	"tile-poison":        {kinds: []string{"tile"}, node: checkPoison},
+	"types":              {function: checkTypes},
+	"unknown-operator":   {node: checkUnknown},
+	"unsorted-inputs":    {function: checkSorted("input")},
+	"unsorted-outputs":   {function: checkSorted("output")},
+	"unused-const":       {function: checkUnusedConst},
+	"unused-input":       {function: checkUnusedInput},
+	"unused-value":       {function: checkUnusedValue},
+	"vanishing-products": {once: checkRange},
+	"vector-palette":     {kinds: []string{"constexpr_lut_to_dense"}, chips: []chip.Chip{chip.M6}, node: checkVectors},
+	"w8a8-1x1":           {chips: []chip.Chip{chip.M6}, kinds: convs, node: checkW8A8},
+	"weight-budget":      {once: checkBudget},
+	"weight-files":       {once: checkFiles},
+}
+
+var convs = []string{"conv", "conv_transpose"}
+
+// run calls the functions of a finder.
+func (f finder) run(c *check) {
+	if len(f.chips) > 0 && !slices.Contains(f.chips, c.spec.Chip) {
+		return
+	}
+	if f.once != nil {
+		f.once(c)
+	}
+	for _, fn := range c.funcs {
+		if f.function != nil {
+			f.function(c, fn)
+		}
+		if f.surface != nil {
+			fn.surfaces(func(side string, v *ops.Value) { f.surface(c, side, v) })
+		}
+	}
+	if f.node != nil {
+		c.each(func(n *ops.Node) {
+			if len(f.kinds) == 0 || slices.Contains(f.kinds, n.Op.Kind) {
+				f.node(c, n)
+			}
+		})
+	}
+}

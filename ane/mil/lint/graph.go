@@ -1,0 +1,190 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/ops"
+)
+
+// function is a function of the program with its graph.
+type function struct {
+	*mil.Function
+	*ops.Graph
+	inputs   []*ops.Value // the parameters, states among them
+	returned map[*ops.Value]bool
+}
+
+// resolve returns the functions of a program.
+func resolve(file string, p *mil.Program) (all []*function) {
+	for i, g := range ops.Survey(file, p) {
+		f := &function{Function: p.Funcs[i], Graph: g, returned: map[*ops.Value]bool{}}
+		for _, v := range f.Params {
+			f.inputs = append(f.inputs, g.Values[v.Name])
+		}
+		for _, v := range g.Outputs {
+			f.returned[v] = true
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// each visits the statements that are no const.
+func (r *run) each(visit func(n *ops.Node)) {
+	for _, f := range r.funcs {
+		for _, n := range f.Statements {
+			if n.Op.Kind != "const" {
+				visit(n)
+			}
+		}
+	}
+}
+
+// all visits every value of fixed shape: inputs and results.
+func (r *run) all(visit func(v *ops.Value)) {
+	for _, f := range r.funcs {
+		list := slices.Clone(f.inputs)
+		for _, n := range f.Statements {
+			list = append(list, n.Out...)
+		}
+		for _, v := range list {
+			if !v.Open {
+				visit(v)
+			}
+		}
+	}
+}
+
+// placements reports what ops.Place and ops.Fit say, under the rules that have no finder.
+func (r *run) placements() {
+	for _, compiler := range r.Compilers {
+		for _, on := range r.Chips {
+			report := func(pos mil.Pos, reason ops.Reason) {
+				rule := byID(reason.Rule)
+				if _, own := finders[reason.Rule]; own || rule == nil || !r.wants(rule, compiler) {
+					return
+				}
+				severity := rule.Severity
+				if !reason.Sure || reason.Remark {
+					severity = min(severity, Warning)
+				}
+				c := &check{run: r, rule: rule, compiler: compiler, chips: []chip.Chip{on}}
+				c.report(severity, pos, reason.Instead, "%s", reason.Why)
+			}
+			r.each(func(n *ops.Node) {
+				for _, reason := range ops.Place(n, on, compiler).Reasons {
+					if reason.Rule != "rank" && reason.Rule != "axis-length" { // those of values, below
+						report(n.Op.Pos, reason)
+					}
+				}
+			})
+			r.all(func(v *ops.Value) {
+				for _, reason := range ops.Fit(v, on.Spec()) {
+					report(v.Pos, reason)
+				}
+			})
+		}
+	}
+}
+
+// parameter reports whether a value is an input or a state.
+func parameter(v *ops.Value) bool { return v.Made == nil && v.Literal == nil }
+
+// result returns the first result, or nil.
+func result(n *ops.Node) *ops.Value {
+	if len(n.Out) == 0 {
+		return nil
+	}
+	return n.Out[0]
+}
+
+// family is the family of the operator, 0 for one that the table does not have.
+func family(n *ops.Node) ops.Family {
+	if n.Def == nil {
+		return 0
+	}
+	return n.Def.Family
+}
+
+// madeBy reports whether one of the operators computes a value.
+func madeBy(v *ops.Value, kinds ...string) bool {
+	return v != nil && v.Made != nil && slices.Contains(kinds, v.Made.Op.Kind)
+}
+
+// moves reports whether the operator copies elements without computing any.
+func moves(n *ops.Node) bool {
+	return n.Def != nil && (n.Def.Cost == ops.Moves || n.Def.Cost == ops.Free)
+}
+
+// constexpr reports whether the statement expands a weight.
+func constexpr(n *ops.Node) bool { return strings.HasPrefix(n.Op.Kind, "constexpr_") }
+
+// literal returns the elements of a constant in the text, as they are written. Those of truth values may be any.
+func literal(v *ops.Value) (list []float64) {
+	switch {
+	case v == nil || v.Literal == nil || v.Literal.Blob() != nil:
+	case v.DType.Float():
+		list, _ = v.Literal.Floats()
+	case v.DType.Integer():
+		whole, _ := v.Literal.Ints()
+		for _, n := range whole {
+			list = append(list, float64(n))
+		}
+	case v.DType == mil.Bool:
+		return []float64{0, 1}
+	}
+	return list
+}
+
+// number returns a single number of a constant; false if there is none.
+func number(v *ops.Value) (float64, bool) {
+	if v == nil || v.Elements() != 1 {
+		return 0, false
+	}
+	list := literal(v)
+	return append(list, 0)[0], len(list) == 1
+}
+
+// setting returns a number setting, def if it is absent.
+func setting(n *ops.Node, name string, def float64) float64 {
+	if f, ok := number(n.Value(name)); ok {
+		return f
+	}
+	return def
+}
+
+// bareType returns the type that a literal without one should have: that of the other operands for a tensor, and of x
+// for a number with a fraction.
+func bareType(n *ops.Node, name string, v *mil.Value) mil.DType {
+	guess, whole := v.BareType(), v.BareType() == mil.Int32
+	if n.Def != nil && whole {
+		if p := n.Def.Param(name); p != nil && p.Const && p.Kind != ops.Number {
+			return guess
+		}
+	}
+	if guess == mil.Bool {
+		return guess
+	}
+	for _, a := range n.Op.Args {
+		if o := n.Value(a.Name); o != nil && a.Name != name && !o.Folded {
+			if o.DType.Float() || whole && o.DType.Integer() {
+				return o.DType
+			}
+		}
+	}
+	return guess
+}
+
+// few shortens a list for a message.
+func few(list []int) []int { return list[:min(len(list), 8)] }
+
+// cut shortens a text for a message.
+func cut(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		return string(r[:40]) + ".."
+	}
+	return s
+}
