@@ -3,13 +3,9 @@
 package broker
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -26,7 +22,6 @@ import (
 	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/leaktest"
-	"github.com/anekit/anekit/unimem"
 )
 
 // doubling maps x to 2x.
@@ -327,75 +322,6 @@ func TestChainOutlivesItsBroker(t *testing.T) {
 	l.steps = l.steps[:1]
 	require.NoError(t, l.chain(t.Context()))
 	require.Equal(t, 2, starts(l.engine))
-}
-
-// chainVariable has a test binary be the client of TestChainWhoseClientDies: the path of
-// its broker.
-const chainVariable = "ANEKIT_TEST_CHAIN"
-
-// chainClient runs a chain that does not end, after it told that it begins.
-func chainClient(path string) error {
-	e, err := Open(context.Background(), Options{Path: path})
-	if err != nil {
-		return err
-	}
-	x, err := e.Compile(context.Background(), endless())
-	if err != nil {
-		return err
-	}
-	if err := x.Load(context.Background()); err != nil {
-		return err
-	}
-	open := func(l ane.Layout) (*ane.Tensor, error) {
-		b, err := unimem.Open(l.Bytes())
-		if err != nil {
-			return nil, err
-		}
-		return ane.OnBlock(b, l)
-	}
-	in, err := open(x.Inputs()[0])
-	if err != nil {
-		return err
-	}
-	out, err := open(x.Outputs()[0])
-	if err != nil {
-		return err
-	}
-	v, err := x.Prepare([]*ane.Tensor{in}, []*ane.Tensor{out})
-	if err != nil {
-		return err
-	}
-	fmt.Println("ready")
-	return e.(ane.Chainer).EvaluateChain(context.Background(), []ane.Invocation{v, v})
-}
-
-// The broker ends the chain of a client that is killed, and keeps nothing of it.
-func TestChainWhoseClientDies(t *testing.T) {
-	leaktest.SkipEmulated(t)
-	path := serveOwner(t, server.Config{})
-	watch, err := Open(t.Context(), Options{Path: path})
-	require.NoError(t, err)
-	defer watch.Close()
-	c := exec.Command("/proc/self/exe")
-	c.Env = append(os.Environ(), chainVariable+"="+path)
-	c.Stderr = os.Stderr
-	pipe, err := c.StdoutPipe()
-	require.NoError(t, err)
-	_, err = c.StdinPipe()
-	require.NoError(t, err)
-	require.NoError(t, c.Start())
-	line, err := bufio.NewReader(pipe).ReadString('\n')
-	require.NoError(t, err)
-	require.Equal(t, "ready\n", line)
-	running(t, watch)
-	require.NoError(t, c.Process.Kill())
-	_, _ = io.Copy(io.Discard, pipe)
-	require.Error(t, c.Wait(), "killed")
-	for _, name := range []string{"requests running", "requests waiting", "surfaces mapped", "programs in memory",
-		"programs loaded"} {
-		await.Until(t, "no "+name, func() bool { return counter(t, watch, name) == 0 })
-	}
-	await.Until(t, "one client is left", func() bool { return counter(t, watch, "clients") == 1 })
 }
 
 // Wherever a chain is when its context ends, it ends with the context's error or has run,

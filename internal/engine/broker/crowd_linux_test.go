@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	ossignal "os/signal"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/server"
@@ -25,7 +27,7 @@ import (
 	"github.com/anekit/anekit/internal/tripbench"
 )
 
-// What a process of BenchmarkCrowd is, and the broker's socket.
+// What a process of BenchmarkCrowd or of the tests that kill is, and the broker's socket.
 const (
 	crowdVariable = "ANEKIT_TEST_CROWD"
 	crowdPath     = "ANEKIT_TEST_CROWD_PATH"
@@ -85,7 +87,7 @@ type crowded struct {
 }
 
 // joinCrowd starts a process and waits until it is ready.
-func joinCrowd(b *testing.B, part, path string) *crowded {
+func joinCrowd(b testing.TB, part, path string) *crowded {
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), crowdVariable+"="+part, crowdPath+"="+path)
 	cmd.Stderr = os.Stderr
@@ -102,7 +104,7 @@ func joinCrowd(b *testing.B, part, path string) *crowded {
 }
 
 // leave ends a process and returns what it counted.
-func (c *crowded) leave(b *testing.B) (count int) {
+func (c *crowded) leave(b testing.TB) (count int) {
 	_ = c.in.Close() // it may be closed
 	_, err := fmt.Fscan(c.out, &count)
 	require.NoError(b, err)
@@ -118,13 +120,20 @@ func crowdPart(part, path string) error {
 			l := step.Must(admission.Listen(path))
 			workers := server.Processors()
 			fmt.Println("ready")
-			ctx, cancel := context.WithCancel(t.Ctx)
+			ctx, cancel := ossignal.NotifyContext(t.Ctx, unix.SIGTERM)
 			go func() {
 				_, _ = io.Copy(io.Discard, os.Stdin)
 				cancel()
 			}()
-			step.NoError(server.Serve(ctx, l, server.Config{Stay: true, Workers: workers}))
+			step.NoError(server.Serve(ctx, l, server.Config{Stay: true, Workers: workers,
+				Policy: admission.OwnerPolicy()}))
 			fmt.Println(0)
+			return
+		}
+		if part == "everything" {
+			fmt.Println("ready")
+			step.Must(bufio.NewReader(os.Stdin).ReadString('\n'))
+			everything(t, path, certain)
 			return
 		}
 		c := tripbench.Floor()[0]
