@@ -99,8 +99,6 @@ func (a *attacker) request(x *ready) packet {
 		q = &wire.Cancel{Sequence: sequence}
 	case wire.KindPurge:
 		q = &wire.Purge{}
-	case wire.KindStatus:
-		q = &wire.Status{Program: small()}
 	default:
 		q = &wire.Empty{}
 	}
@@ -245,7 +243,7 @@ func descriptors(a *attacker) {
 	}
 	for range 4 { // before hello, and beside it
 		if r := a.connect(); r != nil {
-			a.throw(r, framed(wire.KindHello, 1, wire.Append(nil, &wire.Hello{Version: 1})).bytes(),
+			a.throw(r, framed(wire.KindHello, 1, wire.Append(nil, &wire.Hello{Version: wire.Version})).bytes(),
 				a.oddFiles(a.one(3))...)
 		}
 	}

@@ -47,7 +47,7 @@ func TestRewrittenCache(t *testing.T) {
 	}
 }
 
-// An entry that was rewritten together with its checksum is not the program of its key.
+// An entry that was rewritten is not the program of its key.
 func TestForgedCacheEntry(t *testing.T) {
 	quiet(t).rewriteEntry("subtracts", forge)
 }

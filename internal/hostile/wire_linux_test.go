@@ -24,7 +24,7 @@ type packet struct {
 
 // framed is a correct packet.
 func framed(kind wire.Kind, id uint64, body []byte) packet {
-	return packet{magic: 'a' | 'n'<<8 | 'e'<<16 | 'b'<<24, version: 1, kind: uint16(kind), length: uint32(len(body)),
+	return packet{magic: 'a' | 'n'<<8 | 'e'<<16 | 'b'<<24, version: wire.Version, kind: uint16(kind), length: uint32(len(body)),
 		id: id, body: body}
 }
 

@@ -123,7 +123,7 @@ func (g *grant) compileTime() time.Duration {
 
 // inTurn does what takes long when it is the client's turn.
 func (c *session) inTurn(op string, work func(context.Context) error) error {
-	err := c.turns.Do(c.ctx, c.number, c.grant.compileTime(), op, work)
+	err := c.turns.Do(c.ctx, c.grant.compileTime(), op, work)
 	if errors.Is(err, ane.ErrDeadline) && c.ctx.Err() == nil {
 		return &ane.Error{Op: op, Engine: Name, Err: err, Rule: "the broker compiles for a bounded time",
 			Hint: "split the program, or have the policy grant " + driverabi.EntitlementSecondaryCompiler}

@@ -263,7 +263,7 @@ func occupy(t *testing.T, line *calls.Turns, all *sync.WaitGroup, free <-chan st
 	t.Helper()
 	begun := make(chan struct{})
 	all.Go(func() {
-		_ = line.Do(t.Context(), 1<<32, await.Patience, "test", func(context.Context) error {
+		_ = line.Do(t.Context(), await.Patience, "test", func(context.Context) error {
 			close(begun)
 			<-free
 			return nil

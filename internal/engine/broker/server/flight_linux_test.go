@@ -55,12 +55,7 @@ func TestBackPressureAndCancel(t *testing.T) {
 	busy(wire.KindUnbind, &wire.Unbind{Request: requests[0]}, ane.ErrBusy)
 	busy(wire.KindUnload, &wire.Unload{Program: r.program}, ane.ErrBusy)
 	eventually(t, "the first runs", func() bool { return b.driver.Stats().Running == 1 })
-	var s wire.StatusReply
-	require.NoError(t, p.ask(wire.KindStatus, &wire.Status{Program: r.program}, &s))
-	require.Equal(t, wire.StatusReply{Program: r.program, Loaded: true, Resident: true,
-		Queued:  driverabi.QueueDepth - 1,
-		Running: 1, Args: wire.Arguments{QueueDepth: driverabi.QueueDepth}}, wire.StatusReply{
-		Program: s.Program, Loaded: s.Loaded, Resident: s.Resident, Queued: s.Queued, Running: s.Running, Args: s.Args})
+	require.Equal(t, driverabi.QueueDepth-1, b.driver.Stats().Queued)
 
 	cancel := func(sequence uint64) wire.CancelState {
 		t.Helper()

@@ -46,7 +46,7 @@ func storm(t *testing.T, p *peer, r *run, dice *rand.Rand, frames int) {
 			&wire.Unload{Program: small()}, &wire.Release{Program: small()}, &wire.Drop{Token: small()}, &wire.Empty{},
 			&wire.Compile{TextSize: uint64(small()), File: "x"}, &wire.Instance{Program: small()}, &wire.Purge{},
 			&wire.Surface{Size: uint64(small()),
-				Token: small()}, &wire.Status{Program: small()}, &wire.Hello{Version: wire.Version},
+				Token: small()}, &wire.Hello{Version: wire.Version},
 		}
 		body := wire.Append(nil, payloads[dice.IntN(len(payloads))])
 		if len(body) > 0 && dice.IntN(4) == 0 {

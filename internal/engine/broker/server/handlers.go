@@ -42,8 +42,6 @@ func (c *session) answer(f *wire.Frame, fds wire.Descriptors) (wire.Payload, err
 		return to(f, c.has.Programs.Unload)
 	case wire.KindRelease:
 		return to(f, c.has.Programs.Release)
-	case wire.KindStatus:
-		return to(f, c.has.Programs.Status)
 	case wire.KindBind:
 		return to(f, c.has.Requests.Bind)
 	case wire.KindUnbind:

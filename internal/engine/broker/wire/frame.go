@@ -7,7 +7,7 @@ import (
 )
 
 // Version is the version of frames and payloads that this package speaks.
-const Version = 1
+const Version = 2
 
 // Kind says what a frame is about. A request's kind with the Reply bit is its answer;
 // KindFault answers any request that failed.
@@ -29,7 +29,6 @@ const (
 	KindCancel
 	KindPurge
 	KindStats
-	KindStatus
 	KindPing
 	KindFault // only as an answer, without the Reply bit
 	KindChain
@@ -57,7 +56,6 @@ var kinds = [...]struct {
 	KindCancel:   {"cancel", Cancel{}, Cancelled{}},
 	KindPurge:    {"purge", Purge{}, Purged{}},
 	KindStats:    {"stats", Empty{}, Stats{}},
-	KindStatus:   {"status", Status{}, StatusReply{}},
 	KindPing:     {"ping", Empty{}, Empty{}},
 	KindFault:    {"fault", Fault{}, nil},
 	KindChain:    {"chain", Chain{}, Done{}},

@@ -70,7 +70,5 @@ func FuzzCancelled(f *testing.F)    { fuzzPayload(f, &wire.Cancelled{}) }
 func FuzzPurge(f *testing.F)        { fuzzPayload(f, &wire.Purge{}) }
 func FuzzPurged(f *testing.F)       { fuzzPayload(f, &wire.Purged{}) }
 func FuzzStats(f *testing.F)        { fuzzPayload(f, &wire.Stats{}) }
-func FuzzStatus(f *testing.F)       { fuzzPayload(f, &wire.Status{}) }
-func FuzzStatusReply(f *testing.F)  { fuzzPayload(f, &wire.StatusReply{}) }
 func FuzzEmpty(f *testing.F)        { fuzzPayload(f, &wire.Empty{}) }
 func FuzzFault(f *testing.F)        { fuzzPayload(f, &wire.Fault{}) }

@@ -68,17 +68,3 @@ type Unload struct{ Program uint32 }
 
 // Release frees a program.
 type Release struct{ Program uint32 }
-
-// Status asks about a program.
-type Status struct{ Program uint32 }
-
-// StatusReply answers Status.
-type StatusReply struct {
-	Program  uint32
-	Loaded   bool
-	Resident bool   // memory wired
-	Queued   uint32 // requests waiting
-	Running  uint32
-	Done     uint64 // requests finished
-	Args     Arguments
-}

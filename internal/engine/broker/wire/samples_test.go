@@ -46,8 +46,6 @@ func samples() []wire.Payload {
 		&wire.Cancel{Sequence: 5}, &wire.Cancelled{Sequence: 5, State: wire.CancelRunning},
 		&wire.Purge{Key: "k"}, &wire.Purged{Programs: 1, Bytes: 2},
 		&wire.Stats{Counters: []wire.Counter{{Name: "a", Value: 1}, {Name: "b", Value: 2}}},
-		&wire.Status{Program: 3},
-		&wire.StatusReply{Program: 1, Loaded: true, Resident: true, Queued: 2, Running: 3, Done: 4, Args: args},
 		&wire.Empty{}, &fault,
 	}
 	all := full

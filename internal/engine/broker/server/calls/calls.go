@@ -157,7 +157,6 @@ func (t *Calls) land(c *call) {
 	for _, r := range c.requests {
 		r.Busy.Store(false)
 		r.Program.Flying.Add(-1)
-		r.Program.Done.Add(1)
 	}
 	clear(c.requests)
 	c.flying, c.requests, c.cancel = false, nil, nil

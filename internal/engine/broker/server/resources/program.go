@@ -22,7 +22,6 @@ type Program struct {
 	QoS     uint32
 	Depth   int          // requests in flight that it may have
 	Flying  atomic.Int32 // evaluations in flight
-	Done    atomic.Uint64
 	Brief   atomic.Int64 // nanoseconds that the last runs took, smoothed
 
 	weights uint64      // of an instance: the driver's number of its weights
@@ -277,25 +276,4 @@ func (t *Programs) free() (err error) {
 		err = errors.Join(err, t.forget(p))
 	}
 	return err
-}
-
-// Status tells about a program.
-func (t *Programs) Status(q *wire.Status) (*wire.StatusReply, error) {
-	p, err := t.Find("status", q.Program)
-	if err != nil {
-		return nil, err
-	}
-	flying := uint32(p.Flying.Load())
-	r := wire.StatusReply{Program: q.Program, Loaded: p.Loaded, Resident: p.ready != nil, Done: p.Done.Load(),
-		Args: p.args}
-	r.Args.QueueDepth = uint32(p.Depth)
-	// The driver runs one request at a time and does not tell whose it is. What is in
-	// flight and does not wait in its queue is running.
-	s, err := ask[driver.Status]("status", t.dev.Control, driverabi.ControlGetStatus, struct{}{})
-	if err != nil {
-		return nil, err
-	}
-	r.Running = min(flying, flying-min(flying, s.Queued), s.Running)
-	r.Queued = flying - r.Running
-	return &r, nil
 }
