@@ -46,7 +46,7 @@ type Config struct {
 	// nothing.
 	Log *slog.Logger
 
-	// How long the broker waits, for tests; 0 means the constants of limits.go.
+	// How long the broker waits, for tests; 0 means the constants of process.go.
 	hello, write, end time.Duration
 
 	// What the process may spend, for tests; 0 means what thisProcess says.

@@ -66,7 +66,7 @@ func logProcess() error {
 		}
 	}
 	for range 4000 { // more than a pipe takes, whatever the rate of the log
-		log.Warn("filler", "text", strings.Repeat("x", 1000), "number", w.Dropped())
+		log.Warn("filler", "text", strings.Repeat("x", 1000), "number", w.dropped.Load())
 	}
 	c, err := wiretest.Dial(l.Path())
 	if err != nil {
@@ -148,7 +148,7 @@ func TestLogWriterDropsAndCounts(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, len(line), n)
 	}
-	require.EqualValues(t, 745, w.Dropped())
+	require.EqualValues(t, 745, w.dropped.Load())
 	w.Close(0) // it does not wait for a writer that hangs
 	close(g.open)
 	w.Close(await.Patience)

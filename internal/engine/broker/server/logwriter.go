@@ -43,9 +43,6 @@ func (l *LogWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Dropped is how many lines found no room.
-func (l *LogWriter) Dropped() uint64 { return l.dropped.Load() }
-
 // Close waits for the lines in the queue, at most for the given time. Lines that come later are not written.
 func (l *LogWriter) Close(within time.Duration) {
 	late := time.After(within)

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// thisProcess reads the limits of the system once, and leaves the reserves of limits.go.
+// thisProcess reads the limits of the system once, and leaves the reserves.
 var thisProcess = sync.OnceValue(func() allowance {
 	files := min(resource(unix.RLIMIT_NOFILE), mostFiles)
 	spent := spare(files, reservedFiles)
