@@ -34,32 +34,32 @@ func (a anchor) rate(c chip.Chip, flops float64) float64 {
 // anchored estimates a call by the chip's anchor. The time of the operators is their share of the longer of the two.
 func (w *work) anchored(e *Estimate) {
 	a := anchors[w.Chip]
-	macs, weights, elements := 0.0, 0.0, 0.0
+	macs, weights, passed := 0.0, 0.0, 0.0
 	for _, l := range w.layers {
-		op := Op{Kind: l.Kind, Pos: l.Pos}
-		if len(l.out) > 0 {
-			op.Name = l.out[0].name
+		op := Op{Kind: l.Op.Kind, Pos: l.Op.Pos}
+		if len(l.Out) > 0 {
+			op.Name = l.Out[0].Name
 		}
 		switch p := l.product; {
 		case l.host != nil:
-			op.Note = l.why + " " + l.host.out[0].name
+			op.Note = l.why + " " + l.host.Out[0].Name
 		case p != nil:
 			op.MACs, op.Tasks = p.macs, 1
 			if p.weight != nil && !w.read[p.weight.key] {
 				w.read[p.weight.key] = true
 				op.Weights = p.weight.stored
 			}
-		case len(l.out) > 0:
-			op.Elements, op.Tasks = int64(l.out[0].elements()), 1
+		case len(l.Out) > 0:
+			op.Elements, op.Tasks = int64(elements(l.Out[0])), 1
 		}
 		macs += op.MACs
 		weights += float64(op.Weights)
-		elements += float64(op.Elements)
+		passed += float64(op.Elements)
 		e.Ops = append(e.Ops, op)
 		e.Tasks += op.Tasks
 	}
 	in, out := w.moves()
-	arithmetic := (2*macs + elements) / a.rate(w.Chip, 2*macs+elements)
+	arithmetic := (2*macs + passed) / a.rate(w.Chip, 2*macs+passed)
 	reading := (weights + in + out) / a.bytes
 	part := func(v float64) Time {
 		return Time{Figure{Value: v, Degree: min(a.degree, chip.Inferred), Source: a.source}}
@@ -69,7 +69,7 @@ func (w *work) anchored(e *Estimate) {
 		op := &e.Ops[i]
 		switch {
 		case compute:
-			op.Time, op.Bound = part((2*op.MACs+float64(op.Elements))/a.rate(w.Chip, 2*macs+elements)), MAC
+			op.Time, op.Bound = part((2*op.MACs+float64(op.Elements))/a.rate(w.Chip, 2*macs+passed)), MAC
 			if op.MACs == 0 {
 				op.Bound = PE
 			}

@@ -118,7 +118,7 @@ func TestPublishedChains(t *testing.T) {
 // 3x3 convolutions reach 31 TFLOPS with Winograd, and 62 with 8-bit activations and weights.
 func TestWinograd(t *testing.T) {
 	p := &product{macs: 512 * 512 * 9 * 256, cin: 512, cout: 512, kernel: []int{3, 3}, height: 16, width: 16, batch: 1,
-		weight: &tensor{density: 1}, plain: true}
+		weight: &weight{density: 1}, plain: true}
 	require.InEpsilon(t, 31, 2*p.macs/1e6/p.macTime(1, 1, 1).Value, 0.05)
 	p.eight = true
 	require.InEpsilon(t, 62, 2*p.macs/1e6/p.macTime(1, 1, 1).Value, 0.05)

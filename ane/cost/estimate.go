@@ -6,6 +6,7 @@ import (
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // Options say what is estimated. The zero Options estimate a call of the main function on M6: one engine at full
@@ -182,46 +183,19 @@ func Of(p *mil.Program, o Options) (*Estimate, error) {
 		return nil, &Error{What: fmt.Sprintf("no function called %q", o.Function),
 			Hint: "name a function of the program"}
 	}
-	if err := fixed(f); err != nil {
-		return nil, err
+	if open := ops.Open(f); len(open) > 0 { // nothing tells its cost
+		return nil, &Error{What: fmt.Sprintf("%s has an axis without a length: %s", open[0].Name, open[0].Type),
+			Hint: "write the length of every axis; only the CPU runs other programs", Pos: open[0].Pos}
 	}
-	r := read(f)
+	r := read(p, f)
 	e := &Estimate{Chip: o.Chip, Function: f.Name, Engines: o.Engines, Ops: []Op{}}
 	w := newWork(r, o)
 	w.estimate(e)
 	e.Memory = r.memory()
 	e.Budgets = budgets(r, e.Memory, o.Chip)
-	e.Place = place(p, r, o.Chip)
+	e.Place = r.place(o.Chip)
 	e.CPU = e.Place.CPU.Value < e.Call.Value && len(e.Ops) > 0
 	return e, nil
-}
-
-// fixed returns the error of the first value with an axis of no fixed length: nothing tells its cost.
-func fixed(f *mil.Function) error {
-	check := func(v mil.Var) error {
-		t := v.Type
-		if t.Kind == mil.State && len(t.Elems) == 1 {
-			t = t.Elems[0]
-		}
-		if _, ok := t.Shape(); ok || t.Kind != mil.Tensor {
-			return nil
-		}
-		return &Error{What: fmt.Sprintf("%s has an axis without a length: %s", v.Name, v.Type),
-			Hint: "write the length of every axis; only the CPU runs other programs", Pos: v.Pos}
-	}
-	for _, v := range f.Params {
-		if err := check(v); err != nil {
-			return err
-		}
-	}
-	for _, op := range f.Body {
-		for _, v := range op.Results {
-			if err := check(v); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // maxWait is the longest gap, in microseconds.

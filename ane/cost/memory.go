@@ -1,7 +1,10 @@
 package cost
 
 import (
+	"slices"
+
 	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 const (
@@ -11,36 +14,26 @@ const (
 
 // memory adds up surfaces and weights.
 func (r *program) memory() (m Memory) {
-	seen := map[*tensor]bool{}
-	add := func(t *tensor) {
-		if seen[t] {
-			return
+	seen := map[*ops.Value]bool{}
+	for _, v := range slices.Concat(r.inputs, r.outputs) {
+		if !seen[v] {
+			seen[v] = true
+			n := (max(int64(v.Surface()), leastSurface) + page - 1) / page * page
+			m.Surfaces, m.Largest = min(m.Surfaces+n, 1<<60), max(m.Largest, n)
 		}
-		seen[t] = true
-		n := (max(t.surface(), leastSurface) + page - 1) / page * page
-		m.Surfaces = min(m.Surfaces+n, 1<<60)
-		m.Largest = max(m.Largest, n)
-	}
-	for _, t := range r.inputs {
-		add(t)
-	}
-	for _, t := range r.outputs {
-		add(t)
 	}
 	weights := map[string]bool{}
 	for _, s := range r.steps {
-		for _, list := range s.args {
-			for _, t := range list {
-				// Settings are part of the text, and small constants of the operator.
-				if t.known && t.stored > 64 && !weights[t.key] {
-					weights[t.key] = true
-					m.Weights = min(m.Weights+t.stored, 1<<60)
-				}
+		for _, v := range arguments(s.Node) {
+			// Settings are part of the text, and small constants of the operator.
+			if w := r.weight(v); w != nil && w.stored > 64 && !weights[w.key] {
+				weights[w.key] = true
+				m.Weights = min(m.Weights+w.stored, 1<<60)
 			}
 		}
-		for _, t := range s.out {
-			if !t.returned {
-				m.Intermediate = max(m.Intermediate, int64(t.bytes()))
+		for _, v := range s.Out {
+			if !r.returned[v] {
+				m.Intermediate = max(m.Intermediate, int64(bytes(v)))
 			}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/chip"
-	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -23,11 +22,11 @@ var moverates = map[string][2]float64{
 }
 
 // estimates returns the segmenter's estimates of a step, on the engine and on the CPU.
-func (s *step) estimates() (engine, cpu float64) {
-	if p := s.product(); p != nil {
+func (r *program) estimates(s *step) (engine, cpu float64) {
+	if p := r.product(s); p != nil {
 		rates := [2]float64{16.2e6, 0.755e6} // operations per microsecond
 		switch {
-		case s.Kind == "scaled_dot_product_attention":
+		case s.Op.Kind == "scaled_dot_product_attention":
 			rates = [2]float64{4.67e6, 3.89e6}
 		case p.kernel == nil:
 			rates = [2]float64{3.74e6, 0.754e6}
@@ -39,33 +38,19 @@ func (s *step) estimates() (engine, cpu float64) {
 	if s.cost == ops.Free {
 		return 0, 0
 	}
-	bytes := 0.0
-	for _, t := range append(slices.Clone(s.in), s.out...) {
-		bytes += t.bytes()
+	moved := 0.0
+	for _, t := range append(slices.Clone(s.in), s.Out...) {
+		moved += bytes(t)
 	}
-	f, ok := moverates[s.Kind]
+	f, ok := moverates[s.Op.Kind]
 	if !ok {
 		f = [2]float64{1, 1.2}
 	}
-	return f[0] * bytes / moveRate, f[1] * bytes / moveRate
-}
-
-// onCPU returns the operations that Core ML runs on the CPU of a machine with a chip.
-func onCPU(p *mil.Program, c chip.Chip) map[*mil.Op]bool {
-	all := map[*mil.Op]bool{}
-	for _, g := range ops.Survey("", p) {
-		for _, n := range g.Statements {
-			if n.Op.Kind != "const" && ops.Place(n, c, chip.CoreML).Where == ops.OnCPU {
-				all[n.Op] = true
-			}
-		}
-	}
-	return all
+	return f[0] * moved / moveRate, f[1] * moved / moveRate
 }
 
 // place chooses the cheapest places for the steps in their order.
-func place(p *mil.Program, r *program, c chip.Chip) Placement {
-	refused := onCPU(p, c)
+func (r *program) place(c chip.Chip) Placement {
 	figure := func(v float64) Time {
 		switch c {
 		case chip.M4:
@@ -84,8 +69,8 @@ func place(p *mil.Program, r *program, c chip.Chip) Placement {
 	on, off := state{cost: math.Inf(1)}, state{}
 	first := true
 	for _, s := range r.steps {
-		engine, cpu := s.estimates()
-		allowed := !refused[s.Op]
+		engine, cpu := r.estimates(s)
+		allowed := ops.Place(s.Node, c, chip.CoreML).Where == ops.OnEngine
 		sumCPU += cpu
 		if allowed {
 			sumEngine += engine

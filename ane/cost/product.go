@@ -1,7 +1,11 @@
 package cost
 
 import (
+	"cmp"
+	"slices"
 	"strings"
+
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // product is the arithmetic of a convolution or a matrix product.
@@ -12,7 +16,7 @@ type product struct {
 	height    int   // of the result
 	width     int
 	batch     float64 // images
-	weight    *tensor // constant, else nil
+	weight    *weight // constant, else nil
 	plain     bool    // neither strided, dilated, grouped nor transposed
 	dilated   bool
 	strided   bool
@@ -40,116 +44,103 @@ func (p *product) kh() int {
 }
 
 // product returns the arithmetic of a step; nil for an operator that has none.
-func (s *step) product() *product {
-	if len(s.out) == 0 {
+func (r *program) product(s *step) *product {
+	if len(s.Out) == 0 {
 		return nil
 	}
-	y := s.out[0]
-	switch s.Kind {
+	y := s.Out[0]
+	switch s.Op.Kind {
 	case "conv", "conv_transpose":
-		return s.window(y)
+		return r.window(s, y)
 	case "linear":
-		x, w := s.arg("x"), s.arg("weight")
+		x, w := s.Value("x"), s.Value("weight")
 		if x == nil || w == nil {
 			return nil
 		}
-		return &product{macs: y.elements() * float64(w.at(0)), cin: w.at(0), cout: w.at(1), height: 1, batch: 1,
-			width: int(y.elements()) / max(w.at(1), 1), weight: constantOf(w), plain: true}
+		return &product{macs: elements(y) * float64(at(w, 0)), cin: at(w, 0), cout: at(w, 1), height: 1, batch: 1,
+			width: int(elements(y)) / max(at(w, 1), 1), weight: r.weight(w), plain: true}
 	case "matmul":
-		return s.matmul(y)
+		return r.matmul(s, y)
 	case "einsum":
-		return s.einsum(y)
+		return r.einsum(s, y)
 	case "scaled_dot_product_attention":
-		q, k := s.arg("query"), s.arg("key")
+		q, k := s.Value("query"), s.Value("key")
 		if q == nil || k == nil {
 			return nil
 		}
-		keys := float64(k.at(1))
-		return &product{macs: (q.elements() + y.elements()) * keys, cin: q.at(0), cout: k.at(1), height: 1, batch: 1,
-			width: q.at(1), plain: true, score: q.elements() / float64(max(q.at(0), 1)) * keys}
+		keys := float64(at(k, 1))
+		return &product{macs: (elements(q) + elements(y)) * keys, cin: at(q, 0), cout: at(k, 1), height: 1, batch: 1,
+			width: at(q, 1), plain: true, score: elements(q) / float64(max(at(q, 0), 1)) * keys}
 	}
 	return nil
 }
 
-// constantOf returns t if it is a constant, else nil.
-func constantOf(t *tensor) *tensor {
-	if t != nil && t.known {
-		return t
-	}
-	return nil
-}
-
-func (s *step) window(y *tensor) *product {
-	x, w := s.arg("x"), s.arg("weight")
-	if x == nil || w == nil || len(w.shape) < 3 || len(w.shape) != len(x.shape) {
+func (r *program) window(s *step, y *ops.Value) *product {
+	x, w := s.Value("x"), s.Value("weight")
+	if x == nil || w == nil || len(w.Shape) < 3 || len(w.Shape) != len(x.Shape) {
 		return nil
 	}
-	kernel := w.shape[2:]
-	taps := float64(w.shape[1])
+	kernel := w.Shape[2:]
+	taps := float64(w.Shape[1])
 	for _, k := range kernel {
 		taps *= float64(k)
 	}
-	p := &product{kernel: kernel, weight: constantOf(w), plain: true, width: y.at(0), height: 1, batch: 1}
-	if len(y.shape) > 0 { // none in a result of unknown length
-		p.batch = float64(y.shape[0])
+	p := &product{kernel: kernel, weight: r.weight(w), plain: true, width: at(y, 0), height: 1, batch: 1}
+	if len(y.Shape) > 0 { // none in a result of unknown length
+		p.batch = float64(y.Shape[0])
 	}
-	for i := 1; i < len(y.shape)-2; i++ {
-		p.height *= y.at(i)
+	for i := 1; i < len(y.Shape)-2; i++ {
+		p.height *= at(y, i)
 	}
-	groups := max(s.integer("groups", 1), 1)
-	if s.Kind == "conv_transpose" {
-		p.macs, p.cin, p.cout, p.plain = x.elements()*taps, w.shape[0], w.shape[1]*groups, false
+	groups := max(s.Int("groups", 1), 1)
+	if s.Op.Kind == "conv_transpose" {
+		p.macs, p.cin, p.cout, p.plain = elements(x)*taps, w.Shape[0], w.Shape[1]*groups, false
 	} else {
-		p.macs, p.cin, p.cout = y.elements()*taps, w.shape[1]*groups, w.shape[0]
+		p.macs, p.cin, p.cout = elements(y)*taps, w.Shape[1]*groups, w.Shape[0]
 	}
-	for _, n := range s.ints("strides") {
-		p.strided = p.strided || n != 1
-	}
-	for _, n := range s.ints("dilations") {
-		p.dilated = p.dilated || n != 1
-	}
+	strides, _ := s.Ints("strides")
+	dilations, _ := s.Ints("dilations")
+	far := func(n int) bool { return n != 1 }
+	p.strided, p.dilated = slices.ContainsFunc(strides, far), slices.ContainsFunc(dilations, far)
 	p.plain = p.plain && !p.strided && !p.dilated && groups == 1
-	p.eight = x.made != nil && x.made.Kind == "dequantize" && w.known && w.bits == 8
+	p.eight = x.Made != nil && x.Made.Op.Kind == "dequantize" && p.weight != nil && p.weight.bits == 8
 	return p
 }
 
-func (s *step) matmul(y *tensor) *product {
-	a, b := s.arg("x"), s.arg("y")
+// matrix is a product whose result y sums over inner elements.
+func matrix(y *ops.Value, inner int, w *weight) *product {
+	p := &product{macs: elements(y) * float64(inner), cin: inner, cout: at(y, 0), height: 1, width: at(y, 1), batch: 1,
+		weight: w, plain: true}
+	for _, d := range y.Shape[:max(y.Rank()-2, 0)] {
+		p.batch *= float64(d)
+	}
+	return p
+}
+
+func (r *program) matmul(s *step, y *ops.Value) *product {
+	a, b := s.Value("x"), s.Value("y")
 	if a == nil || b == nil {
 		return nil
 	}
-	inner := a.at(0)
-	if s.flag("transpose_x") {
-		inner = a.at(1)
+	inner := at(a, 0)
+	if s.Flag("transpose_x") {
+		inner = at(a, 1)
 	}
-	p := &product{macs: y.elements() * float64(inner), cin: inner, cout: y.at(0), height: 1, width: y.at(1), batch: 1,
-		weight: constantOf(b), plain: true}
-	for _, d := range y.shape[:max(len(y.shape)-2, 0)] {
-		p.batch *= float64(d)
-	}
-	if p.weight == nil {
-		p.weight = constantOf(a)
-	}
-	return p
+	return matrix(y, inner, cmp.Or(r.weight(b), r.weight(a)))
 }
 
-func (s *step) einsum(y *tensor) *product {
-	values := s.args["values"]
-	left, right, ok := strings.Cut(strings.ReplaceAll(s.word("equation"), " ", ""), "->")
+func (r *program) einsum(s *step, y *ops.Value) *product {
+	values := s.List("values")
+	left, right, ok := strings.Cut(strings.ReplaceAll(s.Word("equation"), " ", ""), "->")
 	names := strings.Split(left, ",")
 	if len(values) != 2 || len(names) != 2 || !ok {
 		return nil
 	}
 	inner := 1
 	for i, letter := range names[0] {
-		if i < len(values[0].shape) && strings.ContainsRune(names[1], letter) && !strings.ContainsRune(right, letter) {
-			inner *= values[0].shape[i]
+		if i < values[0].Rank() && strings.ContainsRune(names[1], letter) && !strings.ContainsRune(right, letter) {
+			inner *= values[0].Shape[i]
 		}
 	}
-	p := &product{macs: y.elements() * float64(inner), cin: inner, cout: y.at(0), height: 1, width: y.at(1), batch: 1,
-		weight: constantOf(values[1]), plain: true}
-	for _, d := range y.shape[:max(len(y.shape)-2, 0)] {
-		p.batch *= float64(d)
-	}
-	return p
+	return matrix(y, inner, r.weight(values[1]))
 }

@@ -43,8 +43,8 @@ func (w *work) split() (bool, string) {
 		}
 		if largest <= cutAt {
 			for _, t := range l.in { // between layers the tiles stay where they are
-				if t.input {
-					copies += copyRate * t.bytes() / 1024
+				if t.Made == nil {
+					copies += copyRate * bytes(t) / 1024
 				}
 			}
 		}

@@ -39,10 +39,10 @@ func newWork(r *program, o Options) *work {
 		w.speed, w.bytes = rate/(peak*0.93), 67e3
 		w.moving = inferred(24e3, "as M1 and M5")
 	}
-	made := map[*step]*layer{}
+	made := map[*ops.Node]*layer{}
 	for _, s := range r.steps {
-		l := &layer{step: s, product: s.product()}
-		made[s] = l
+		l := &layer{step: s, product: w.product(s)}
+		made[s.Node] = l
 		w.layers = append(w.layers, l)
 		if l.product != nil {
 			if l.product.kw() == 1 && l.product.kh() == 1 {
@@ -56,13 +56,13 @@ func newWork(r *program, o Options) *work {
 }
 
 // join finds out what a step without products is a part of.
-func (w *work) join(l *layer, made map[*step]*layer) {
+func (w *work) join(l *layer, made map[*ops.Node]*layer) {
 	var before *layer
-	if len(l.in) == 1 && l.in[0].made != nil && len(l.in[0].users) == 1 && !l.in[0].returned {
-		before = made[l.in[0].made]
+	if len(l.in) == 1 && l.in[0].Made != nil && len(l.in[0].Uses) == 1 && !w.returned[l.in[0]] {
+		before = made[l.in[0].Made]
 	}
 	l.single = len(l.in) == 1 && l.cost != ops.Free
-	if before == nil || len(l.out) != 1 {
+	if before == nil || len(l.Out) != 1 {
 		return
 	}
 	host, bias := before, false
@@ -71,9 +71,9 @@ func (w *work) join(l *layer, made map[*step]*layer) {
 	}
 	switch {
 	case host.product == nil || before.host != nil && before.why != addsBias:
-	case l.Kind == "add" && !bias:
-		for _, t := range append(l.args["x"], l.args["y"]...) {
-			if t.known && t.elements() <= float64(host.product.cout) {
+	case l.Op.Kind == "add" && !bias:
+		for _, t := range slices.Concat(l.List("x"), l.List("y")) {
+			if t.Folded && elements(t) <= float64(host.product.cout) {
 				l.host, l.why = host, addsBias
 			}
 		}
@@ -234,25 +234,25 @@ func (w *work) finish(e *Estimate) {
 
 // operator estimates one step.
 func (w *work) operator(l *layer) Op {
-	op := Op{Kind: l.Kind, Pos: l.Pos}
+	op := Op{Kind: l.Op.Kind, Pos: l.Op.Pos}
 	var largest, sum float64
-	for _, t := range l.out {
-		largest = max(largest, t.bytes())
+	for _, t := range l.Out {
+		largest = max(largest, bytes(t))
 	}
-	if len(l.out) > 0 {
-		op.Name = l.out[0].name
-		for _, t := range l.out {
-			sum += t.elements()
+	if len(l.Out) > 0 {
+		op.Name = l.Out[0].Name
+		for _, t := range l.Out {
+			sum += elements(t)
 		}
 	}
 	for _, t := range l.in {
-		largest = max(largest, t.bytes())
-		sum = max(sum, t.elements())
+		largest = max(largest, bytes(t))
+		sum = max(sum, elements(t))
 	}
 	none := Time{measured(0, formula)}
 	switch {
 	case l.host != nil:
-		op.Time, op.Note = none, l.why+" "+l.host.out[0].name
+		op.Time, op.Note = none, l.why+" "+l.host.Out[0].Name
 		return op
 	case l.cost == ops.Free:
 		op.Time, op.Note = Time{inferred(0, "a view")}, "moves nothing"
@@ -316,7 +316,7 @@ func (w *work) multiply(l *layer, op *Op) {
 }
 
 // readTime is the time to read a weight, 0 for one that another layer has read and that the cores keep.
-func (w *work) readTime(t *tensor, op *Op) Figure {
+func (w *work) readTime(t *weight, op *Op) Figure {
 	if w.read[t.key] && t.stored <= resident {
 		return Figure{}
 	}
@@ -348,15 +348,15 @@ func (p *product) note(density float64) string {
 // moves returns the bytes of used inputs and of outputs, each once.
 func (w *work) moves() (in, out float64) {
 	for _, t := range w.inputs {
-		if len(t.users) > 0 {
-			in += t.bytes()
+		if len(t.Uses) > 0 {
+			in += bytes(t)
 		}
 	}
-	seen := map[*tensor]bool{}
+	seen := map[*ops.Value]bool{}
 	for _, t := range w.outputs {
 		if !seen[t] {
 			seen[t] = true
-			out += t.bytes()
+			out += bytes(t)
 		}
 	}
 	return in, out
@@ -369,7 +369,7 @@ func (w *work) moved(in, out float64) Figure {
 	if w.engines == 2 && in+out >= 8e6 {
 		used := 0
 		for _, t := range w.inputs {
-			used += min(len(t.users), 1)
+			used += min(len(t.Uses), 1)
 		}
 		rate.Value = 79e3
 		if used > 1 {

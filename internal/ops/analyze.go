@@ -85,6 +85,24 @@ func Survey(file string, p *mil.Program) (all []*Graph) {
 	return all
 }
 
+// Open lists the parameters and results of a function that are tensors with an axis of no fixed length.
+func Open(f *mil.Function) (list []mil.Var) {
+	all := slices.Clone(f.Params)
+	for _, op := range f.Body {
+		all = append(all, op.Results...)
+	}
+	for _, v := range all {
+		t := v.Type
+		if t.Kind == mil.State && len(t.Elems) == 1 {
+			t = t.Elems[0]
+		}
+		if _, fixed := t.Shape(); !fixed && t.Kind == mil.Tensor {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
 // named sets the names of the weights of an analysis. A name is known only after its
 // statement is resolved.
 func (a *analysis) named() []*Weight {
@@ -279,8 +297,10 @@ func (a *analysis) statement(op *mil.Op) {
 				}
 			}
 		}
-		if a.define(r.Name, v, r); a.values[r.Name] != nil {
-			n.Out = append(n.Out, a.values[r.Name])
+		a.define(r.Name, v, r)
+		if v = a.values[r.Name]; v != nil {
+			v.Folded = v.Folded || op.Kind == "const"
+			n.Out = append(n.Out, v)
 		}
 	}
 	if op.Kind != "const" {

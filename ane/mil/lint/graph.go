@@ -91,7 +91,7 @@ func (r *run) placements() {
 }
 
 // parameter reports whether a value is an input or a state.
-func parameter(v *ops.Value) bool { return v.Made == nil && v.Literal == nil }
+func parameter(v *ops.Value) bool { return v.Made == nil && !v.Folded }
 
 // result returns the first result, or nil.
 func result(n *ops.Node) *ops.Value {

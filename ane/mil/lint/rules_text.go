@@ -186,21 +186,11 @@ func checkDialect(c *check) {
 }
 
 func checkDynamic(c *check, f *function) {
-	check := func(what string, v mil.Var) {
-		t := v.Type
-		if t.Kind == mil.State && len(t.Elems) == 1 {
-			t = t.Elems[0]
+	for _, v := range ops.Open(f.Function) {
+		what := cut(v.Name)
+		if parameter(f.Values[v.Name]) {
+			what = "input " + what
 		}
-		if _, fixed := t.Shape(); !fixed && t.Kind == mil.Tensor {
-			c.error(v.At, "", "%s%s: %s has an axis without a length", what, cut(v.Name), cut(v.Type.String()))
-		}
-	}
-	for _, v := range f.Params {
-		check("input ", v)
-	}
-	for _, op := range f.Body {
-		for _, v := range op.Results {
-			check("", v)
-		}
+		c.error(v.At, "", "%s: %s has an axis without a length", what, cut(v.Type.String()))
 	}
 }
