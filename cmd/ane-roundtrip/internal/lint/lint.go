@@ -44,8 +44,8 @@ func Command(a *cli.App) *cobra.Command {
 		Long: `lint reads MIL programs and prints what Apple's compilers, chips and runtimes
 would do with them: what they refuse, compute differently, place on the CPU, or
 are slow at. It opens no engine and compiles nothing. Each finding names its
-place, the rule, the chips and compilers that it concerns, and what to do. A file
-may be - for standard input.
+place, the rule, the chips and compilers that it concerns, and what to do. A
+file may be - for standard input.
 
 lint finds numbers that overflow or vanish for inputs of known range: --range
 states it, --in takes it from an array. It reads weights from the folder of
