@@ -91,7 +91,7 @@ func (r *raw) ready(c wire.Compiled) (*ready, error) {
 			size := int64(l.Bytes()+1<<14-1) &^ (1<<14 - 1)
 			fd := memfd(size, surface, nil)
 			x.surfaces = append(x.surfaces, fd)
-			var s wire.SurfaceReply
+			var s wire.Empty
 			if err := r.ask(wire.KindSurface, &wire.Surface{Size: uint64(size), Token: x.tokens}, &s, fd); err != nil {
 				return nil, err
 			}

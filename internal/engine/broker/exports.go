@@ -56,7 +56,7 @@ func (l *link) introduce(x *export) error {
 	}
 	defer file.Close()
 	request := wire.Surface{ID: x.block.ID(), Size: uint64(x.block.Size()), Token: x.token}
-	return l.ask(wire.KindSurface, &request, &wire.SurfaceReply{}, int(file.Fd()))
+	return l.ask(wire.KindSurface, &request, &wire.Empty{}, int(file.Fd()))
 }
 
 // release counts one request less on each, and has the broker forget those without any.

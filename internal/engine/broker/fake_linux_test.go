@@ -274,7 +274,7 @@ func (c *client) answer(frame wire.Frame, fds wire.Descriptors) (wire.Payload, e
 			return nil, err
 		}
 		c.blocks[p.Token] = b
-		return &wire.SurfaceReply{Token: p.Token}, nil
+		return &wire.Empty{}, nil
 	case wire.KindDrop:
 		var p wire.Drop
 		if err := wire.Parse(frame.Payload, &p); err != nil || c.blocks[p.Token] == nil {

@@ -27,7 +27,7 @@ func (c *session) answer(f *wire.Frame, fds wire.Descriptors) (wire.Payload, err
 	case wire.KindCancel:
 		return to(f, c.calls.Cancel)
 	case wire.KindSurface:
-		return to(f, func(q *wire.Surface) (*wire.SurfaceReply, error) { return c.has.Surfaces.Add(q, fds) })
+		return to(f, func(q *wire.Surface) (*wire.Empty, error) { return c.has.Surfaces.Add(q, fds) })
 	case wire.KindDrop:
 		return to(f, c.has.Surfaces.Drop)
 	case wire.KindCompile:

@@ -194,7 +194,7 @@ func (p *peer) surface(size int) (uint32, *unimem.Block, error) {
 	}
 	defer f.Close()
 	p.token++
-	var r wire.SurfaceReply
+	var r wire.Empty
 	return p.token, b, p.ask(wire.KindSurface, &wire.Surface{ID: b.ID(), Size: uint64(b.Size()), Token: p.token}, &r,
 		int(f.Fd()))
 }

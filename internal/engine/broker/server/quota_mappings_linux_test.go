@@ -92,7 +92,7 @@ func TestDescriptorsAreBudgeted(t *testing.T) {
 	// take registers surfaces until one is refused, and counts them.
 	take := func(p *peer) (n int, err error) {
 		for ; err == nil; n++ {
-			err = p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: uint32(n)}, &wire.SurfaceReply{}, int(f.Fd()))
+			err = p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: uint32(n)}, &wire.Empty{}, int(f.Fd()))
 		}
 		return n - 1, err
 	}

@@ -225,7 +225,7 @@ func TestTwoTokensOfOneMemory(t *testing.T) {
 	f, err := r.in[0].Block().Share()
 	require.NoError(t, err)
 	defer f.Close()
-	var reply wire.SurfaceReply
+	var reply wire.Empty
 	require.NoError(t, p.ask(wire.KindSurface, &wire.Surface{Size: uint64(r.in[0].Block().Size()), Token: 77}, &reply,
 		int(f.Fd())))
 	err = p.ask(wire.KindBind, &wire.Bind{Program: r.program, In: r.ports[0], Out: []wire.Port{{Surface: 77}}},
@@ -258,12 +258,12 @@ func TestLimits(t *testing.T) {
 	defer f.Close()
 	have := uint32(len(r.ports[0]) + len(r.ports[1]))
 	for i := have; i < resources.MaxSurfaces; i++ {
-		require.NoError(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1000 + i}, &wire.SurfaceReply{},
+		require.NoError(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1000 + i}, &wire.Empty{},
 			int(f.Fd())))
 	}
-	require.ErrorIs(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1}, &wire.SurfaceReply{}, int(f.Fd())),
+	require.ErrorIs(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1}, &wire.Empty{}, int(f.Fd())),
 		ane.ErrInUse)
-	require.ErrorIs(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1 << 30}, &wire.SurfaceReply{},
+	require.ErrorIs(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1 << 30}, &wire.Empty{},
 		int(f.Fd())), ane.ErrExhausted)
 	for i := 1; i < resources.MaxPrograms; i++ {
 		_, err := p.compile(m)
@@ -279,7 +279,7 @@ func TestLimits(t *testing.T) {
 		&wire.Bound{}), ane.ErrExhausted)
 	require.NoError(t, p.evaluate(r, 0))
 	require.NoError(t, p.ask(wire.KindDrop, &wire.Drop{Token: 1500}, &wire.Empty{}))
-	require.NoError(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1 << 30}, &wire.SurfaceReply{},
+	require.NoError(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1 << 30}, &wire.Empty{},
 		int(f.Fd())))
 	require.EqualValues(t, resources.MaxSurfaces, p.counter(t, "own surfaces"))
 }

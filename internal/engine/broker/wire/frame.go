@@ -43,7 +43,7 @@ var kinds = [...]struct {
 	request, reply Payload
 }{
 	KindHello:    {"hello", Hello{}, HelloReply{}}, // the memory of a Bell may come beside it
-	KindSurface:  {"surface", Surface{}, SurfaceReply{}},
+	KindSurface:  {"surface", Surface{}, Empty{}},
 	KindDrop:     {"drop", Drop{}, Empty{}},
 	KindCompile:  {"compile", Compile{}, Compiled{}},
 	KindInstance: {"instance", Instance{}, Compiled{}},

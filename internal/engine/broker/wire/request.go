@@ -7,15 +7,8 @@ type Surface struct {
 	Token uint32 // the number by which this connection will name it, chosen by the client
 }
 
-// SurfaceReply accepts one.
-type SurfaceReply struct {
-	Token uint32
-}
-
 // Drop forgets a surface.
-type Drop struct {
-	Token uint32
-}
+type Drop struct{ Token uint32 }
 
 // Bind ties surfaces to a program, in the order of its inputs and outputs.
 type Bind struct {

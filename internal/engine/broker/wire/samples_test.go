@@ -31,7 +31,7 @@ func samples() []wire.Payload {
 			Offsets: true, Limits: wire.Limits{Surfaces: 4, Programs: 5, Requests: 6, Queued: 7,
 				MemoryBytes: math.MaxUint64}, Bell: true},
 		&wire.Surface{ID: 1, Size: wire.MaxBytes,
-			Token: 3}, &wire.SurfaceReply{Token: 4}, &wire.Drop{Token: math.MaxUint32},
+			Token: 3}, &wire.Drop{Token: math.MaxUint32},
 		&wire.Compile{File: "f", Function: "main", TextSize: 5, Weights: weights, Key: "k"},
 		&wire.Instance{Program: 1, Weights: weights, Args: args},
 		&wire.Compiled{Program: 1, Cached: true, Key: "k", In: []ane.Layout{l, {}}, Out: []ane.Layout{l},

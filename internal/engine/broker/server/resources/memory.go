@@ -39,7 +39,7 @@ func (s *registration) needs() Needs {
 func (t *Registrations) Len() int { return t.table.len() }
 
 // Add registers memory.
-func (t *Registrations) Add(p *wire.Surface, fds wire.Descriptors) (*wire.SurfaceReply, error) {
+func (t *Registrations) Add(p *wire.Surface, fds wire.Descriptors) (*wire.Empty, error) {
 	if len(fds) != 1 {
 		return nil, &wire.Error{Op: "surface", Field: "descriptors", Err: wire.ErrDescriptors,
 			Detail: fmt.Sprintf("%d came, not 1", len(fds)), Hint: "send the memfd of the surface"}
@@ -64,7 +64,7 @@ func (t *Registrations) Add(p *wire.Surface, fds wire.Descriptors) (*wire.Surfac
 		return nil, err
 	}
 	t.table.put(p.Token, s)
-	return &wire.SurfaceReply{Token: p.Token}, nil
+	return &wire.Empty{}, nil
 }
 
 // open maps a surface, and makes it known to the driver.
