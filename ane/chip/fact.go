@@ -14,21 +14,14 @@ const (
 	Measured               // measured on hardware
 )
 
+var degrees = [...]string{"unknown", "inferred", "stated", "compiled", "measured"}
+
 // String returns the word for messages.
 func (d Degree) String() string {
-	switch d {
-	case Unknown:
-		return "unknown"
-	case Inferred:
-		return "inferred"
-	case Stated:
-		return "stated"
-	case Compiled:
-		return "compiled"
-	case Measured:
-		return "measured"
+	if int(d) >= len(degrees) {
+		return fmt.Sprintf("Degree(%d)", uint8(d))
 	}
-	return fmt.Sprintf("Degree(%d)", uint8(d))
+	return degrees[d]
 }
 
 // MarshalText returns the word, for JSON.
@@ -36,17 +29,10 @@ func (d Degree) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // Tag returns the letter that tables print: I, D, C or M, "" for Unknown.
 func (d Degree) Tag() string {
-	switch d {
-	case Inferred:
-		return "I"
-	case Stated:
-		return "D"
-	case Compiled:
-		return "C"
-	case Measured:
-		return "M"
+	if int(d) >= len(degrees) {
+		return ""
 	}
-	return ""
+	return [...]string{"", "I", "D", "C", "M"}[d]
 }
 
 // Fact is a figure with its evidence. The zero Fact is unknown.

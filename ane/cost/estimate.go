@@ -49,23 +49,14 @@ const (
 	Dispatch                 // the call itself: submission and completion
 )
 
+var bounds = [...]string{"-", "mac", "weights", "activations", "pe", "dispatch"}
+
 // String returns the word for tables: "mac", "weights", "activations", "pe", "dispatch", or "-".
 func (b Bound) String() string {
-	switch b {
-	case Nothing:
-		return "-"
-	case MAC:
-		return "mac"
-	case Weights:
-		return "weights"
-	case Activations:
-		return "activations"
-	case PE:
-		return "pe"
-	case Dispatch:
-		return "dispatch"
+	if int(b) >= len(bounds) {
+		return fmt.Sprintf("Bound(%d)", uint8(b))
 	}
-	return fmt.Sprintf("Bound(%d)", uint8(b))
+	return bounds[b]
 }
 
 // MarshalText returns the word, for JSON.
