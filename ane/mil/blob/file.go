@@ -70,6 +70,11 @@ func irregular() *Error { return refused(ErrFormat, "name a weight file", "not a
 
 // systemError wraps an error of the system about path without repeating path.
 func systemError(path string, err error) *Error {
+	if own, ok := errors.AsType[*Error](err); ok {
+		e := *own
+		e.File = path
+		return &e
+	}
 	msg := err.Error()
 	var p *os.PathError
 	if errors.As(err, &p) {

@@ -65,7 +65,10 @@ func unreachable(op, path string, err error) error {
 			"(ulimit -u, ulimit -n) leave room"
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED):
 		fault.Detail = "no broker listens there"
-		fault.Hint = "start one with `ane-roundtrip broker`, or name the socket of one that runs"
+		fault.Hint = "start one with `ane-roundtrip broker`, or leave the path out for a private one"
+		if op == "stats" {
+			fault.Hint = "start one with `ane-roundtrip broker`, or name the socket of one that runs"
+		}
 	default:
 		if e, ok := errors.AsType[*wire.Error](err); ok {
 			plain := *e

@@ -83,9 +83,9 @@ func (s *server) answer(conn *wire.Conn, peer admission.Process) (refused, err e
 	s.conf.Log.With(peer.Attrs()...).Info("client refused", "error", refused)
 	// An answer that comes before the question may be lost with the connection.
 	defer time.AfterFunc(s.conf.hello, func() { _ = conn.Close() }).Stop()
-	f, fds, err := conn.Receive(make([]byte, wire.MaxFrame))
+	f, fds, err := receive(conn, make([]byte, wire.MaxFrame))
 	fds.Close()
-	if err == nil {
+	if err == nil || errors.Is(err, wire.ErrDescriptors) {
 		p := wire.NewFault(refused)
 		// it is turned away all the same
 		_ = conn.Send(wire.Frame{Kind: wire.KindFault, ID: f.ID, Payload: wire.Append(nil, &p)})

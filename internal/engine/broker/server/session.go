@@ -95,14 +95,9 @@ func (c *session) serve() {
 	defer c.Conn.Close()
 	buf := make([]byte, wire.MaxFrame)
 	for {
-		f, fds, err := c.Conn.Receive(buf)
+		f, fds, err := receive(c.Conn, buf)
 		if errors.Is(err, wire.ErrClosed) {
 			return
-		}
-		if errors.Is(err, wire.ErrDescriptors) && f.ID == 0 {
-			// The packet is here all the same, only its descriptors are not: too many
-			// for a frame, or for this process. The client has to hear of it.
-			f, _ = wire.ParseFrame(buf[:wire.HeaderSize])
 		}
 		more := c.treat(&f, fds, err)
 		fds.Close()
@@ -110,6 +105,16 @@ func (c *session) serve() {
 			return
 		}
 	}
+}
+
+// receive receives a frame. One whose descriptors are not here, too many for a frame or for this process, has its
+// header all the same: the client has to hear of it.
+func receive(conn *wire.Conn, buf []byte) (f wire.Frame, fds wire.Descriptors, err error) {
+	f, fds, err = conn.Receive(buf)
+	if errors.Is(err, wire.ErrDescriptors) && f.ID == 0 {
+		f, _ = wire.ParseFrame(buf[:wire.HeaderSize])
+	}
+	return f, fds, err
 }
 
 // treat answers one frame, of which err is what was wrong with it. It reports false when
