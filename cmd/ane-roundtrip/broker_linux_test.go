@@ -178,17 +178,23 @@ func TestBrokerSignals(t *testing.T) {
 	require.Equal(t, cli.CodeCut, soon.code(t), soon.log())
 	require.ErrorIs(t, await.Value(t, end), ane.ErrLost)
 
-	twice := serve(t, nil, "--drain", "1h")
-	end = twice.hog(t, 1000)
-	require.NoError(t, twice.Process.Signal(unix.SIGTERM))
-	await.Until(t, "it drains", func() bool {
-		_, err := os.Lstat(twice.path)
-		return os.IsNotExist(err)
-	})
-	require.NoError(t, twice.Process.Signal(unix.SIGINT))
-	require.Equal(t, cli.CodeCut, twice.code(t), twice.log())
-	require.Contains(t, twice.log(), "at the second signal")
-	require.ErrorIs(t, await.Value(t, end), ane.ErrLost)
+	for _, signals := range [][2]unix.Signal{{unix.SIGTERM, unix.SIGINT}, {unix.SIGHUP, unix.SIGTERM},
+		{unix.SIGHUP, unix.SIGHUP}} {
+		if signals[0] == unix.SIGHUP && signal.Ignored(unix.SIGHUP) {
+			continue
+		}
+		twice := serve(t, nil, "--drain", "1h")
+		end = twice.hog(t, 1000)
+		require.NoError(t, twice.Process.Signal(signals[0]))
+		await.Until(t, "it drains", func() bool {
+			_, err := os.Lstat(twice.path)
+			return os.IsNotExist(err)
+		})
+		require.NoError(t, twice.Process.Signal(signals[1]))
+		require.Equal(t, cli.CodeCut, twice.code(t), twice.log())
+		require.Contains(t, twice.log(), "at the second signal")
+		require.ErrorIs(t, await.Value(t, end), ane.ErrLost)
+	}
 }
 
 // TestBrokerCounters: broker stats prints each counter of a broker, unless it is about the connection that asks.

@@ -237,7 +237,7 @@ func (e *engine) greet(ctx context.Context, l *link, bell int) error {
 			fmt.Errorf("the broker speaks version %d, this program version %d", reply.Version, wire.Version))
 	}
 	l.hello = reply
-	l.queue = make(chan struct{}, max(int(reply.Limits.Queued), 1))
+	l.queue = make(chan struct{}, max(int(reply.Queued), 1))
 	if now := e.describe(l); e.info != (ane.Info{}) && now != e.info {
 		return &ane.Error{Op: "open", Engine: Name, Name: path,
 			Err:    ane.Because(ane.ErrUnavailable, errors.New("the broker is not the one from before")),

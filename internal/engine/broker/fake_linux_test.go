@@ -245,8 +245,7 @@ func (c *client) answer(frame wire.Frame, fds wire.Descriptors) (wire.Payload, e
 		i := c.engine.Info()
 		reply := &wire.HelloReply{Version: wire.Version, PID: uint32(os.Getpid()), Engine: i.Name, Chip: i.Chip,
 			OSBuild:  i.OSBuild,
-			Numerics: i.Numerics, Sharing: i.Sharing, Limits: wire.Limits{Surfaces: 1024, Programs: 256, Requests: 4096,
-				Queued: 127}}
+			Numerics: i.Numerics, Sharing: i.Sharing, Queued: 127}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if len(fds) == 1 && !c.deaf {
@@ -367,7 +366,7 @@ func (c *client) bind(frame wire.Frame) (wire.Payload, error) {
 		return nil, errors.Join(errFake, err)
 	}
 	x := c.programs[p.Program]
-	reply := &wire.Bound{PID: uint32(os.Getpid())}
+	reply := &wire.Bound{}
 	tensors := func(ports []wire.Port, layouts []ane.Layout) (all []*ane.Tensor, err error) {
 		for i, q := range ports {
 			t, err := ane.OnBlock(c.blocks[q.Surface], layouts[i])

@@ -132,7 +132,11 @@ func watchSignals(a *cli.App, ctx context.Context, drain time.Duration) (hurry c
 	a.Drains.Store(true)
 	hurry = make(chan struct{})
 	ends, over := make(chan os.Signal, 2), make(chan struct{})
-	signal.Notify(ends, os.Interrupt, syscall.SIGTERM)
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as by nohup
+		all = append(all, syscall.SIGHUP)
+	}
+	signal.Notify(ends, all...)
 	go func() {
 		defer signal.Stop(ends)
 		ended, late := ctx.Done(), (<-chan time.Time)(nil)

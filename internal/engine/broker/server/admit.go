@@ -56,17 +56,12 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 	if c.Bell != nil {
 		c.ringer.Go(c.ring)
 	}
-	now := c.budgets.Now()
 	i := resources.InfoOf(c.info, c.grant.mode)
 	c.log.Debug("client admitted", "tier", c.grant.Tier, "executable", p.Executable)
 	return &wire.HelloReply{Version: wire.Version, Session: c.number, PID: pid(), Tier: string(c.grant.Tier),
 		Identity: c.grant.ID.String(),
 		Engine:   i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing,
-		Limits: wire.Limits{Surfaces: resources.MaxSurfaces, Programs: resources.MaxPrograms, Requests: resources.MaxRequests,
-			Queued:   driverabi.QueueDepth,
-			Mappings: uint64(now[resources.Mappings].Each), Descriptors: uint64(now[resources.Descriptors].Each),
-			MemoryBytes: uint64(now[resources.Memory].Each)},
-		Bell: c.Bell != nil}, nil
+		Queued: driverabi.QueueDepth, Bell: c.Bell != nil}, nil
 }
 
 // place gives a client that has introduced itself one of the places, until it leaves.

@@ -99,7 +99,7 @@ func TestEntitlementTable(t *testing.T) {
 				require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "{\"grants\": [\n{\"entitlements\": [\n%q]}]}", e.Key),
 					0o600))
 				_, err := admission.ReadPolicy(path)
-				require.ErrorIs(t, err, ane.ErrUnavailable)
+				require.ErrorIs(t, err, ane.ErrName)
 				require.ErrorContains(t, err, "line 2: grant 1")
 				require.ErrorContains(t, err, why)
 				return

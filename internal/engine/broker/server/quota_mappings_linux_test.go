@@ -138,7 +138,7 @@ func TestSurfacesAreBudgeted(t *testing.T) {
 	}
 }
 
-// TestBudgetsAreTold: the reply to hello and the counters tell a client what it may have.
+// TestBudgetsAreTold: the counters tell a client what it may have, and that can be had.
 func TestBudgetsAreTold(t *testing.T) {
 	b := startBroker(t, Config{})
 	p := b.join(alice, "")
@@ -149,11 +149,16 @@ func TestBudgetsAreTold(t *testing.T) {
 		require.NotContains(t, told, c.Name)
 		told[c.Name] = c.Value
 	}
-	for kind, limit := range []uint64{resources.Mappings: p.hello.Limits.Mappings,
-		resources.Descriptors: p.hello.Limits.Descriptors, resources.Memory: p.hello.Limits.MemoryBytes} {
-		one := b.budgets.Now()[kind]
-		require.Positive(t, limit, one.What)
-		require.EqualValues(t, one.Each, limit, one.What)
+	for kind, one := range resources.NewBudgets(resources.Needs{1 << 20, 1 << 20, 1 << 30}, 64).Now() {
+		alone := resources.NewBudgets(resources.Needs{1 << 20, 1 << 20, 1 << 30}, 64).Open()
+		var all, more resources.Needs
+		all[kind], more[kind] = one.Each, 1
+		require.NoError(t, alone.Take("test", "", all), one.What)
+		require.ErrorIs(t, alone.Take("test", "", more), ane.ErrExhausted, one.What)
+		alone.Close()
+	}
+	for _, one := range b.budgets.Now() {
+		require.Positive(t, one.Each, one.What)
 		require.EqualValues(t, one.Each, told["own "+one.What+" allowed"], one.What)
 		require.EqualValues(t, one.Total, told[one.What+" allowed"], one.What)
 	}

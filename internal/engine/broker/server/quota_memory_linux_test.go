@@ -90,7 +90,7 @@ func TestIntermediateValuesAreBudgeted(t *testing.T) {
 	p := b.join(alice, "")
 	_, err := p.ready(greedy(1300<<20), 21)
 	require.ErrorIs(t, err, ane.ErrExhausted)
-	require.ErrorContains(t, err, fmt.Sprintf("at most %d for one client", 1<<30))
+	require.ErrorContains(t, err, fmt.Sprintf("at most %d for one client", b.budgets.Now()[resources.Memory].Each))
 	loaded := 0
 	for i := range 8 {
 		_, err := b.join(admission.Identity{User: 1, Executable: [32]byte{byte(i)}}, "").ready(greedy(100<<20), 21)

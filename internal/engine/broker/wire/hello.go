@@ -22,14 +22,8 @@ type HelloReply struct {
 	Numerics, Sharing     string `max:"text"`
 	Offsets               bool
 
-	Limits Limits
-	Bell   bool // the broker answers the Bell that came beside Hello
-}
-
-// Limits are what a broker grants one client.
-type Limits struct {
-	Surfaces, Programs, Requests, Queued uint32
-	Mappings, Descriptors, MemoryBytes   uint64 // budgets of the broker's process; see Stats for what is used
+	Queued uint32 // requests that the client may have in flight; Stats has its other limits
+	Bell   bool   // the broker answers the Bell that came beside Hello
 }
 
 // Empty is the payload of frames that say all with their kind.

@@ -23,10 +23,7 @@ type Port struct {
 }
 
 // Bound answers Bind.
-type Bound struct {
-	Request uint32
-	PID     uint32 // process that runs the program
-}
+type Bound struct{ Request uint32 }
 
 // Unbind frees a request.
 type Unbind struct{ Request uint32 }

@@ -54,6 +54,9 @@ func Listen(path string) (*Listener, error) {
 			fmt.Sprintf("a name of %d bytes, at most %d; the folder's may be longer", len(name), longestName),
 			"name the socket shorter")
 	}
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, refuseSocket(filepath.Dir(path), err, "", otherPlace)
+	}
 	dir, err := privateDir(filepath.Dir(path))
 	if err != nil {
 		return nil, err
@@ -70,12 +73,8 @@ func refuseSocket(path string, err error, detail, hint string) error {
 	return &ane.Error{Op: "listen", Engine: engine, Name: path, Err: err, Detail: detail, Hint: hint}
 }
 
-// privateDir opens a folder that only this user can use, and makes it if it is
-// missing. A symbolic link in place of the folder is refused.
+// privateDir opens a folder that only this user can use. A symbolic link in place of the folder is refused.
 func privateDir(path string) (*os.File, error) {
-	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, refuseSocket(path, err, "", otherPlace)
-	}
 	dir, err := os.OpenFile(path, unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, refuseSocket(path, err, "", otherPlace)
@@ -164,6 +163,7 @@ func inherit(files []*os.File) (*Listener, error) {
 		return &ane.Error{Op: "inherit", Engine: engine, Err: ane.ErrMismatch, Detail: detail,
 			Hint: "pass one socket: ListenSequentialPacket= with a path in a .socket unit, and Accept=no"}
 	}
+	listens, _ := unix.GetsockoptInt(int(files[0].Fd()), unix.SOL_SOCKET, unix.SO_ACCEPTCONN) // or the next call says why
 	passed, err := net.FileListener(files[0])
 	for _, f := range files {
 		_ = f.Close() // the net package has a descriptor of its own
@@ -176,6 +176,9 @@ func inherit(files []*os.File) (*Listener, error) {
 	if len(files) > 1 || sock == nil || passed.Addr().Network() != "unixpacket" || !filepath.IsAbs(path) {
 		return nil, errors.Join(misfit(fmt.Sprintf("%d sockets, the first is %s at %s", len(files),
 			passed.Addr().Network(), path)), passed.Close())
+	}
+	if listens == 0 {
+		return nil, errors.Join(misfit("the socket does not listen"), passed.Close())
 	}
 	dir, err := privateDir(filepath.Dir(path))
 	if err != nil {

@@ -204,6 +204,12 @@ func TestInheritRefuses(t *testing.T) {
 	null, err := os.Open(os.DevNull)
 	require.NoError(t, err)
 	defer null.Close()
+	deaf, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0) // as with Accept=yes
+	require.NoError(t, err)
+	require.NoError(t, unix.Bind(deaf, &unix.SockaddrUnix{Name: place(t)}))
+	gone := place(t)
+	lost := listening(t, "unixpacket", gone)
+	require.NoError(t, os.RemoveAll(filepath.Dir(gone)))
 	open := place(t)
 	require.NoError(t, os.Chmod(filepath.Dir(open), 0o755))
 	abstract := listening(t, "unixpacket", "@anekit-test-"+fmt.Sprint(os.Getpid()))
@@ -217,6 +223,8 @@ func TestInheritRefuses(t *testing.T) {
 		{inet, ane.ErrMismatch, "is tcp at 127.0.0.1"},
 		{null, ane.ErrMismatch, "on non-socket"},
 		{abstract, ane.ErrMismatch, "is unixpacket at @"},
+		{os.NewFile(uintptr(deaf), "deaf"), ane.ErrMismatch, "does not listen"},
+		{lost, os.ErrNotExist, filepath.Dir(gone)},
 		{listening(t, "unixpacket", open), ane.ErrDenied, "lets others in"},
 	} {
 		_, err := inherit([]*os.File{one.f})
@@ -226,6 +234,7 @@ func TestInheritRefuses(t *testing.T) {
 		require.ErrorAs(t, err, &e)
 		require.NotEmpty(t, e.Hint)
 	}
+	require.NoDirExists(t, filepath.Dir(gone))
 	_, err = inherit([]*os.File{listening(t, "unixpacket", place(t)), listening(t, "unixpacket", place(t))})
 	require.ErrorIs(t, err, ane.ErrMismatch)
 	require.ErrorContains(t, err, "2 sockets")

@@ -35,7 +35,7 @@ const (
 //
 // Unknown fields, tiers and entitlements are refused, as a misspelt one would
 // grant less than its writer believes; so are keys, names and grants that come twice, null, and numbers with
-// leading zeros. An entitlement to what this broker does not have matches ane.ErrUnavailable. Errors name the file and
+// leading zeros. An entitlement to what this broker does not have matches ane.ErrName. Errors name the file and
 // the line.
 func ReadPolicy(path string) (*Policy, error) {
 	text, err := readPolicy(path)
@@ -49,7 +49,7 @@ func ReadPolicy(path string) (*Policy, error) {
 	}
 	hint := `write {"grants": [{"user": "*", "executable": "*", "tiers": ["restricted"], ` +
 		`"entitlements": ["` + driverabi.EntitlementBaseline + `"]}]}`
-	if errors.Is(err, ane.ErrUnavailable) {
+	if errors.Is(err, ane.ErrName) {
 		hint = "leave the entitlement out"
 	}
 	return nil, &ane.Error{Op: "policy", Engine: engine, Name: path, Err: err, Hint: hint}
@@ -141,7 +141,7 @@ func (p *Policy) check(i int) error {
 			return fmt.Errorf("entitlement %q comes twice", e)
 		}
 		if why := Absent(e); why != "" {
-			return ane.Because(ane.ErrUnavailable, fmt.Errorf("entitlement %q: this broker has no such thing: %s", e, why))
+			return ane.Because(ane.ErrName, fmt.Errorf("entitlement %q: this broker has no such thing: %s", e, why))
 		}
 		if !slices.Contains(OwnerPolicy().Grants[0].Entitlements, e) {
 			return fmt.Errorf("no entitlement %q; there are %s", e,

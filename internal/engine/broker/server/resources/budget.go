@@ -78,7 +78,7 @@ func NewBudgets(total Needs, clients int) *Budgets {
 		one.Total = total[kind]
 		one.floor = one.Total / 2 / int64(clients)
 		one.pool = one.Total - one.floor*int64(clients)
-		one.Each = max(one.floor, min(one.Each, one.Total))
+		one.Each = max(one.floor, min(one.Each, one.floor+one.pool))
 	}
 	return b
 }

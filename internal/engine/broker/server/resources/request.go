@@ -3,7 +3,6 @@ package resources
 import (
 	"errors"
 	"fmt"
-	"os"
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
@@ -57,7 +56,7 @@ func (t *Requests) Bind(q *wire.Bind) (*wire.Bound, error) {
 		s.users++
 	}
 	p.bound++
-	return &wire.Bound{Request: r.handle, PID: uint32(os.Getpid())}, nil
+	return &wire.Bound{Request: r.handle}, nil
 }
 
 // Unbind frees a request that is not in flight.
