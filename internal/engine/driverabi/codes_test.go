@@ -74,6 +74,18 @@ func TestQoS(t *testing.T) {
 	require.Equal(t, [3]int{8, 2, 127}, [3]int{Queues, FirstNormalQueue, QueueDepth})
 }
 
+// Section 6 of the facts, and dumps of M1 to M5.
+func TestStatuses(t *testing.T) {
+	require.Equal(t, [7]int{0x01, 0x02, 0x05, 0x0e, 0x12, 0x15, 0x1d}, [7]int{StatusNoMemory, StatusBadIndex,
+		StatusNoResources, StatusNotFound, StatusCancelled, StatusAborted, StatusBadGeometry})
+	for status, want := range map[uint32]string{0x01: "no memory", 0x02: "symbol indices or procedure", 0x05: "resources",
+		0x12: "cancelled", 0x15: "aborted", 0x1d: "shorter than the program needs", 0xe00002c2: "rejects an argument",
+		0xe00002c7: "entitlement", 0xe00002e2: "signature"} {
+		require.Contains(t, StatusMeaning(status), want)
+	}
+	require.Empty(t, StatusMeaning(0x0b))
+}
+
 // Section 6 of the facts.
 func TestClientErrors(t *testing.T) {
 	want := []int64{28, 29, 34, 42, 47, 53, 54}
