@@ -40,12 +40,7 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 	if err := c.openBell(fds); err != nil {
 		return nil, err
 	}
-	dev, err := resources.OpenDevice(c.driver, driver.ClientInfo{
-		Privileged:        true, // the broker holds the gate's entitlement, on behalf of its clients
-		RealTime:          c.grant.Has(driverabi.EntitlementRealTime),
-		AllowDataChaining: c.grant.Has(driverabi.EntitlementDataChaining),
-		Restricted:        c.grant.Tier == driverabi.Restricted, Identity: c.grant.ID.String(), Wake: c.calls.Woken,
-	})
+	dev, err := resources.OpenDevice(c.driver, c.stamp())
 	if dev != nil {
 		c.open(dev)
 	}
@@ -62,6 +57,16 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 		Identity: c.grant.ID.String(),
 		Engine:   i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing,
 		Queued: driverabi.QueueDepth, Bell: c.Bell != nil}, nil
+}
+
+// stamp is what the driver notes of the client when it attaches, for its own checks.
+func (c *session) stamp() driver.ClientInfo {
+	return driver.ClientInfo{
+		Privileged:        true, // the broker holds the gate's entitlement, on behalf of its clients
+		RealTime:          c.grant.Has(driverabi.EntitlementRealTime),
+		AllowDataChaining: c.grant.Has(driverabi.EntitlementDataChaining),
+		Restricted:        c.grant.Tier == driverabi.Restricted, Identity: c.grant.ID.String(), Wake: c.calls.Woken,
+	}
 }
 
 // place gives a client that has introduced itself one of the places, until it leaves.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -142,4 +143,45 @@ func TestAccessRunsWhatIsCompiled(t *testing.T) {
 	require.ErrorContains(t, err, driverabi.EntitlementBaseline)
 	_, err = b.join(mary, "").compile(model(t, "identity"))
 	require.ErrorIs(t, err, ane.ErrDenied, "another identity compiled it")
+}
+
+// TestDriverIsToldWhatAClientMay: the driver, which checks for itself, gets a client's entitlements and tier.
+func TestDriverIsToldWhatAClientMay(t *testing.T) {
+	for _, one := range []struct {
+		tier                       driverabi.Tier
+		keys                       []string
+		real, chaining, restricted bool
+	}{
+		{driverabi.Restricted, []string{driverabi.EntitlementBaseline}, false, false, true},
+		{driverabi.Unrestricted, []string{driverabi.EntitlementBaseline, driverabi.EntitlementDataChaining}, false, true,
+			false},
+		{driverabi.Restricted, []string{driverabi.EntitlementBaseline, driverabi.EntitlementRealTime}, true, false, true},
+	} {
+		b := startBroker(t, Config{Policy: &admission.Policy{Grants: []admission.Grant{{Entitlements: one.keys}}}})
+		b.join(alice, one.tier)
+		b.mu.Lock()
+		require.Len(t, b.sessions, 1)
+		for c := range b.sessions {
+			got := c.stamp()
+			require.Equal(t, []bool{true, one.real, one.chaining, one.restricted},
+				[]bool{got.Privileged, got.RealTime, got.AllowDataChaining, got.Restricted}, "%v", one.keys)
+			require.Equal(t, alice.String(), got.Identity)
+		}
+		b.mu.Unlock()
+	}
+}
+
+// TestNumbersOfThePage: the numbers that docs/BROKER.md and the command's help promise.
+func TestNumbersOfThePage(t *testing.T) {
+	require.Equal(t, time.Minute, compileTime)
+	require.Equal(t, 15*time.Minute, longCompileTime)
+	require.Equal(t, 5*time.Second, DefaultLinger)
+	require.Equal(t, 5*time.Second, time.Duration(helloTime))
+	require.Equal(t, [2]int{64, 1000}, [2]int{MaxClients, MaxTroubles})
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "BROKER.md"))
+	require.NoError(t, err)
+	for _, said := range []string{"hello (5 s)", "all 64 places", "longer than a minute, up to 15", "more than 1 MiB",
+		"256 that wait"} {
+		require.Contains(t, string(page), said)
+	}
 }

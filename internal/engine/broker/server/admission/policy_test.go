@@ -80,6 +80,8 @@ func TestReadPolicy(t *testing.T) {
 		"grant 4: the same as grant 2": `{"grants":[{"entitlements":[]},{"tiers":["restricted","per-user"],` +
 			`"entitlements":[]},{"tiers":["restricted"],"entitlements":[]},{"tiers":["per-user","restricted"],` +
 			`"entitlements":[]}]}`,
+		"grant 2: the same as grant 1; ": `{"grants":[{"entitlements":[]},{"tiers":["restricted","unrestricted",` +
+			`"per-user"],"entitlements":[]}]}`,
 		"grant 1: grants nothing":                 `{"grants":[{}]}`,
 		`duplicate object member name "grants"`:   `{"grants":[{"entitlements":["com.apple.aned.private.allow"]}],"grants":[]}`,
 		`duplicate object member name "user"`:     `{"grants":[{"user":"1","tiers":[],"user":"*","entitlements":[]}]}`,

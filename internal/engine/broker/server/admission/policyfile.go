@@ -162,6 +162,9 @@ func (g *Grant) equal(o Grant) bool {
 				*name = "*"
 			}
 		}
+		if len(g.Tiers) == 0 {
+			g.Tiers = Tiers()
+		}
 		return fmt.Sprintf("%q", []any{g.User, g.Executable, slices.Sorted(slices.Values(g.Tiers)),
 			slices.Sorted(slices.Values(g.Entitlements))})
 	}
