@@ -71,7 +71,7 @@ func (e *engine) Info() ane.Info { return e.info }
 // describe is the engine that answers a link.
 func (e *engine) describe(l *link) ane.Info {
 	h := &l.hello
-	return ane.Info{Name: Name, Chip: h.Chip, OSBuild: h.OSBuild, Numerics: h.Numerics, Offsets: h.Offsets,
+	return ane.Info{Name: Name, Chip: h.Chip, OSBuild: h.OSBuild, Numerics: h.Numerics,
 		Sharing: "each surface is mapped by its descriptor in the broker's process"}
 }
 

@@ -17,7 +17,6 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
-	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/unimem"
 )
@@ -67,7 +66,7 @@ func (f *fake) listen(t *testing.T) (stop func()) {
 			if err != nil {
 				return
 			}
-			c, err := wiretest.FromUnix(u)
+			c, err := wire.FromUnix(u)
 			if err != nil {
 				return
 			}
@@ -243,9 +242,8 @@ func (c *client) answer(frame wire.Frame, fds wire.Descriptors) (wire.Payload, e
 	switch frame.Kind {
 	case wire.KindHello:
 		i := c.engine.Info()
-		reply := &wire.HelloReply{Version: wire.Version, PID: uint32(os.Getpid()), Engine: i.Name, Chip: i.Chip,
-			OSBuild:  i.OSBuild,
-			Numerics: i.Numerics, Sharing: i.Sharing, Queued: 127}
+		reply := &wire.HelloReply{Version: wire.Version, PID: uint32(os.Getpid()), Chip: i.Chip,
+			OSBuild: i.OSBuild, Numerics: i.Numerics, Queued: 127}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if len(fds) == 1 && !c.deaf {

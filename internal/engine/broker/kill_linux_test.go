@@ -184,7 +184,7 @@ func (r *relay) hit(k wire.Kind, m moment) bool {
 
 // pass relays one connection until either end has gone, or a strike. No bell goes through: its frames would pass by.
 func (r *relay) pass(u *net.UnixConn) {
-	client, err := wiretest.FromUnix(u)
+	client, err := wire.FromUnix(u)
 	if err != nil {
 		return
 	}

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"os"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
 	"github.com/anekit/anekit/internal/engine/broker/server/resources"
@@ -53,9 +55,8 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 	}
 	i := resources.InfoOf(c.info, c.grant.mode)
 	c.log.Debug("client admitted", "tier", c.grant.Tier, "executable", p.Executable)
-	return &wire.HelloReply{Version: wire.Version, Session: c.number, PID: pid(), Tier: string(c.grant.Tier),
-		Identity: c.grant.ID.String(),
-		Engine:   i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing,
+	return &wire.HelloReply{Version: wire.Version, PID: uint32(os.Getpid()), Tier: string(c.grant.Tier),
+		Identity: c.grant.ID.String(), Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics,
 		Queued: driverabi.QueueDepth, Bell: c.Bell != nil}, nil
 }
 

@@ -29,7 +29,6 @@
 // large weights takes as long.
 //
 // docs/BROKER.md says what the broker does not protect against.
-//
 // Memory between processes is a Linux matter (sealed memfds, descriptors over
 // SOCK_SEQPACKET). On other systems every entry answers an error that matches
 // ane.ErrUnavailable.

@@ -5,14 +5,13 @@ package server
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/coreos/go-systemd/v22/activation"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -28,7 +27,7 @@ func init() {
 	child["inherit"] = func() int {
 		ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
 		defer stop()
-		l, err := admission.Inherit()
+		l, err := admission.Inherit(activation.Files(true))
 		if err != nil {
 			fmt.Println(err)
 			return 1
@@ -47,7 +46,7 @@ func init() {
 			fmt.Println("a child would have it")
 			return 1
 		}
-		if again, err := admission.Inherit(); again != nil || err != nil {
+		if again, err := admission.Inherit(activation.Files(true)); again != nil || err != nil {
 			fmt.Println("twice", err)
 			return 1
 		}
@@ -58,27 +57,6 @@ func init() {
 		fmt.Println("served", l.Path())
 		return 0
 	}
-}
-
-// place is a path in a new private folder.
-func place(t *testing.T) string {
-	t.Helper()
-	path := socket(t)
-	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
-	return path
-}
-
-// listening is a socket as a service manager makes it.
-func listening(t *testing.T, network, path string) *os.File {
-	t.Helper()
-	l, err := net.ListenUnix(network, &net.UnixAddr{Name: path, Net: network})
-	require.NoError(t, err)
-	l.SetUnlinkOnClose(false)
-	f, err := l.File()
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	t.Cleanup(func() { _ = f.Close() })
-	return f
 }
 
 // activated starts a broker to which sockets are passed as sd_listen_fds(3) says. pid is a shell's word.
@@ -95,8 +73,8 @@ func activated(t *testing.T, pid, count string, sockets ...*os.File) *exec.Cmd {
 // TestInherit: a broker serves a socket that was passed to it, and leaves its file. Connections that came before the
 // broker, and after it, wait for one.
 func TestInherit(t *testing.T) {
-	path := place(t)
-	passed := listening(t, "unixpacket", path)
+	path := wiretest.Place(t)
+	passed := wiretest.Listening(t, "unixpacket", path)
 	for range 2 {
 		conn, err := wiretest.Dial(path) // waits in the socket's queue
 		require.NoError(t, err)
@@ -136,7 +114,7 @@ func TestSystemdSocketActivate(t *testing.T) {
 	if err != nil {
 		t.Skip("systemd-socket-activate is not installed; TestInherit passes a socket as it does")
 	}
-	path := place(t)
+	path := wiretest.Place(t)
 	cmd := exec.Command(tool, "--seqpacket", "--listen="+path, "--setenv="+childEnv+"=inherit", os.Args[0])
 	var out lines
 	cmd.Stdout, cmd.Stderr = &out, &out

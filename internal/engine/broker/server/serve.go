@@ -72,7 +72,6 @@ func (s *server) accept(ctx context.Context, l *admission.Listener) error {
 // not give back.
 func (s *server) answer(conn *wire.Conn, peer admission.Process) (refused, err error) {
 	defer conn.Close()
-	defer context.AfterFunc(s.ctx, func() { _ = conn.Close() })() // never fails
 	ctx, cancel := context.WithTimeout(s.ctx, s.conf.hello)
 	defer cancel()
 	id, refused := s.seen.Identify(ctx, conn)
@@ -83,12 +82,12 @@ func (s *server) answer(conn *wire.Conn, peer admission.Process) (refused, err e
 	s.conf.Log.With(peer.Attrs()...).Info("client refused", "error", refused)
 	// An answer that comes before the question may be lost with the connection.
 	defer time.AfterFunc(s.conf.hello, func() { _ = conn.Close() }).Stop()
+	defer context.AfterFunc(s.ctx, func() { _ = conn.Close() })() // never fails
 	f, fds, err := receive(conn, make([]byte, wire.MaxFrame))
 	fds.Close()
 	if err == nil || errors.Is(err, wire.ErrDescriptors) {
 		p := wire.NewFault(refused)
-		// it is turned away all the same
-		_ = conn.Send(wire.Frame{Kind: wire.KindFault, ID: f.ID, Payload: wire.Append(nil, &p)})
+		_ = conn.Send(wire.Frame{Kind: wire.KindFault, ID: f.ID, Payload: wire.Append(nil, &p)}) // or it has gone
 	}
 	return refused, nil
 }

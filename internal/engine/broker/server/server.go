@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -144,6 +143,3 @@ func (s *server) linger(end func()) {
 		}
 	})
 }
-
-// pid is the broker's process, in answers.
-func pid() uint32 { return uint32(os.Getpid()) }

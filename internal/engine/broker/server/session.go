@@ -69,9 +69,7 @@ func (c *session) run() error {
 	c.enter(c)
 	defer c.leave(c)
 	defer context.AfterFunc(c.server.ctx, func() { _ = c.Conn.Close() })() // never fails
-	if err := c.Conn.SetPatience(0, c.conf.write); err != nil {
-		c.log.Warn("answers may wait for the client", "error", err)
-	}
+	_ = c.Conn.SetPatience(0, c.conf.write)                                // fails only when the connection has ended
 	late := time.AfterFunc(c.conf.hello, func() {
 		if !c.admitted.Load() {
 			_ = c.Conn.Close() // never fails

@@ -49,7 +49,7 @@ type coder struct {
 
 func (c *coder) message(p Payload) {
 	v := reflect.ValueOf(p).Elem()
-	m := messages[v.Type()]
+	m := messages()[v.Type()]
 	c.kind = m.kind
 	c.value(v, &m.field)
 }

@@ -5,6 +5,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"time"
 
@@ -71,6 +72,23 @@ func NewConn(fd int) (*Conn, error) {
 	c.fd = fd
 	c.open()
 	return c, nil
+}
+
+// FromUnix makes a Conn of an accepted or dialled "unixpacket" connection, and closes that: the Conn has a descriptor of
+// its own. Errors: those of the system, and of NewConn.
+func FromUnix(u *net.UnixConn) (*Conn, error) {
+	defer u.Close()
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var fd int
+	var dup error
+	err = raw.Control(func(s uintptr) { fd, dup = unix.FcntlInt(s, unix.F_DUPFD_CLOEXEC, 0) })
+	if err = errors.Join(err, dup); err != nil {
+		return nil, err
+	}
+	return NewConn(fd)
 }
 
 // SetPatience makes Receive return ErrTimeout when no frame came for the time receive, and Send when the

@@ -52,7 +52,7 @@ func NewFault(err error) Fault {
 	for _, e := range all[1:] {
 		f.Also = append(f.Also, one(e))
 	}
-	shorten(reflect.ValueOf(&f).Elem(), &messages[reflect.TypeFor[Fault]()].field)
+	shorten(reflect.ValueOf(&f).Elem(), &messages()[reflect.TypeFor[Fault]()].field)
 	for len(f.Also)+len(f.Lines) > 0 && Check(&f) != nil { // each part is within its limit, the whole is not
 		f.Also, f.Lines = f.Also[:len(f.Also)/2], f.Lines[:len(f.Lines)/2]
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
@@ -110,8 +111,8 @@ type message struct {
 	field field
 }
 
-// messages are those of all kinds.
-var messages = func() map[reflect.Type]*message {
+// messages are those of all kinds: made when the first is coded, since most programs have no broker.
+var messages = sync.OnceValue(func() map[reflect.Type]*message {
 	all := map[reflect.Type]*message{}
 	add := func(k Kind, p Payload) {
 		t := reflect.TypeOf(p)
@@ -124,4 +125,4 @@ var messages = func() map[reflect.Type]*message {
 		add(Kind(k)|Reply, row.reply)
 	}
 	return all
-}()
+})

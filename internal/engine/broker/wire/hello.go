@@ -12,15 +12,13 @@ type Hello struct {
 // HelloReply admits a client.
 type HelloReply struct {
 	Version  uint32
-	Session  uint64 // number of the connection, for logs
 	PID      uint32 // the broker's process
 	Tier     string `max:"name"` // granted
 	Identity string `max:"name"` // what the broker binds caches and residency to
 
 	// Engine of the broker, as ane.Info has it.
-	Engine, Chip, OSBuild string `max:"name"`
-	Numerics, Sharing     string `max:"text"`
-	Offsets               bool
+	Chip, OSBuild string `max:"name"`
+	Numerics      string `max:"text"`
 
 	Queued uint32 // requests that the client may have in flight; Stats has its other limits
 	Bell   bool   // the broker answers the Bell that came beside Hello

@@ -46,7 +46,7 @@ func TestDial(t *testing.T) {
 		require.NoError(t, err)
 		u, err := l.AcceptUnix()
 		require.NoError(t, err)
-		s, err := wiretest.FromUnix(u)
+		s, err := wire.FromUnix(u)
 		require.NoError(t, err)
 		require.NoError(t, c.Send(wire.Frame{Kind: wire.KindHello, ID: 1}))
 		f, _, err := s.Receive(buffer())

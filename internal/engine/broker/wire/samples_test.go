@@ -26,9 +26,8 @@ func samples() []wire.Payload {
 	fault := wire.Fault{Failure: also, Also: []wire.Failure{also, {}}}
 	full := []wire.Payload{
 		&wire.Hello{Version: 1, Tier: "restricted", Executable: "/bin/x"},
-		&wire.HelloReply{Version: 1, Session: 2, PID: 3, Tier: "t", Identity: "i", Engine: "e", Chip: "c", OSBuild: "o",
-			Numerics: "n", Sharing: "s",
-			Offsets: true, Queued: 7, Bell: true},
+		&wire.HelloReply{Version: 1, PID: 3, Tier: "t", Identity: "i", Chip: "c", OSBuild: "o",
+			Numerics: "n", Queued: 7, Bell: true},
 		&wire.Surface{ID: 1, Size: wire.MaxBytes,
 			Token: 3}, &wire.Drop{Token: math.MaxUint32},
 		&wire.Compile{File: "f", Function: "main", TextSize: 5, Weights: weights, Key: "k"},

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/coreos/go-systemd/v22/activation"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
@@ -146,16 +145,12 @@ func (l *Listener) bind() error {
 	return nil
 }
 
-// Inherit is the socket that a service manager passed to this process as sd_listen_fds(3) describes, nil without one:
-// one listening Unix socket of type SOCK_SEQPACKET, in a folder that this user alone may use, as Listen makes them. Its
-// file stays when the Listener is closed. Inherit unsets the variables that tell of the socket, so that no child takes
-// it for its own.
+// Inherit makes a Listener of the files that a service manager passed to this process, nil of none: one listening Unix
+// socket of type SOCK_SEQPACKET, in a folder that this user alone may use, as Listen makes them. Its file stays when the
+// Listener is closed. Inherit closes the files.
 //
 // Errors match ane.ErrDenied when the folder is not private, or ane.ErrMismatch when the socket is another one.
-func Inherit() (*Listener, error) { return inherit(activation.Files(true)) }
-
-// inherit makes a Listener of the file that was passed. It closes the files.
-func inherit(files []*os.File) (*Listener, error) {
+func Inherit(files []*os.File) (*Listener, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -232,7 +227,7 @@ func (l *Listener) Accept() (*wire.Conn, error) {
 		c, err := l.sock.AcceptUnix()
 		switch {
 		case err == nil:
-			return connOf(c)
+			return wire.FromUnix(c)
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return nil, err
 		case l.present():
@@ -244,20 +239,4 @@ func (l *Listener) Accept() (*wire.Conn, error) {
 		return nil, &ane.Error{Op: "serve", Engine: engine, Name: l.path, Err: ane.ErrClosed,
 			Detail: "the socket's file was removed or replaced", Hint: "start the broker again"}
 	}
-}
-
-// connOf makes a Conn of a connection, which it closes.
-func connOf(c *net.UnixConn) (*wire.Conn, error) {
-	defer c.Close() // the Conn has a descriptor of its own
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	var fd int
-	var dup error
-	err = raw.Control(func(s uintptr) { fd, dup = unix.FcntlInt(s, unix.F_DUPFD_CLOEXEC, 0) })
-	if err = errors.Join(err, dup); err != nil {
-		return nil, err
-	}
-	return wire.NewConn(fd)
 }

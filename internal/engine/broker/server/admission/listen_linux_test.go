@@ -170,27 +170,6 @@ func TestAcceptWhenTheSocketIsGone(t *testing.T) {
 	}
 }
 
-// place is a path in a new private folder.
-func place(t *testing.T) string {
-	t.Helper()
-	path := socket(t)
-	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
-	return path
-}
-
-// listening is a socket as a service manager makes it.
-func listening(t *testing.T, network, path string) *os.File {
-	t.Helper()
-	l, err := net.ListenUnix(network, &net.UnixAddr{Name: path, Net: network})
-	require.NoError(t, err)
-	l.SetUnlinkOnClose(false)
-	f, err := l.File()
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	t.Cleanup(func() { _ = f.Close() })
-	return f
-}
-
 // TestInheritRefuses: what is no socket of a broker is refused, with the fault and the fix.
 func TestInheritRefuses(t *testing.T) {
 	datagram, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
@@ -206,28 +185,28 @@ func TestInheritRefuses(t *testing.T) {
 	defer null.Close()
 	deaf, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0) // as with Accept=yes
 	require.NoError(t, err)
-	require.NoError(t, unix.Bind(deaf, &unix.SockaddrUnix{Name: place(t)}))
-	gone := place(t)
-	lost := listening(t, "unixpacket", gone)
+	require.NoError(t, unix.Bind(deaf, &unix.SockaddrUnix{Name: wiretest.Place(t)}))
+	gone := wiretest.Place(t)
+	lost := wiretest.Listening(t, "unixpacket", gone)
 	require.NoError(t, os.RemoveAll(filepath.Dir(gone)))
-	open := place(t)
+	open := wiretest.Place(t)
 	require.NoError(t, os.Chmod(filepath.Dir(open), 0o755))
-	abstract := listening(t, "unixpacket", "@anekit-test-"+fmt.Sprint(os.Getpid()))
+	abstract := wiretest.Listening(t, "unixpacket", "@anekit-test-"+fmt.Sprint(os.Getpid()))
 	for _, one := range []struct {
 		f     *os.File
 		err   error
 		fault string
 	}{
-		{listening(t, "unix", place(t)), ane.ErrMismatch, "1 sockets, the first is unix at /"},
+		{wiretest.Listening(t, "unix", wiretest.Place(t)), ane.ErrMismatch, "1 sockets, the first is unix at /"},
 		{os.NewFile(uintptr(datagram), "datagram"), ane.ErrMismatch, "is unixgram"},
 		{inet, ane.ErrMismatch, "is tcp at 127.0.0.1"},
 		{null, ane.ErrMismatch, "on non-socket"},
 		{abstract, ane.ErrMismatch, "is unixpacket at @"},
 		{os.NewFile(uintptr(deaf), "deaf"), ane.ErrMismatch, "does not listen"},
 		{lost, os.ErrNotExist, filepath.Dir(gone)},
-		{listening(t, "unixpacket", open), ane.ErrDenied, "lets others in"},
+		{wiretest.Listening(t, "unixpacket", open), ane.ErrDenied, "lets others in"},
 	} {
-		_, err := inherit([]*os.File{one.f})
+		_, err := Inherit([]*os.File{one.f})
 		require.ErrorIs(t, err, one.err, one.fault)
 		require.ErrorContains(t, err, one.fault)
 		var e *ane.Error
@@ -235,10 +214,10 @@ func TestInheritRefuses(t *testing.T) {
 		require.NotEmpty(t, e.Hint)
 	}
 	require.NoDirExists(t, filepath.Dir(gone))
-	_, err = inherit([]*os.File{listening(t, "unixpacket", place(t)), listening(t, "unixpacket", place(t))})
+	_, err = Inherit([]*os.File{wiretest.Listening(t, "unixpacket", wiretest.Place(t)), wiretest.Listening(t, "unixpacket", wiretest.Place(t))})
 	require.ErrorIs(t, err, ane.ErrMismatch)
 	require.ErrorContains(t, err, "2 sockets")
-	l, err := inherit(nil)
+	l, err := Inherit(nil)
 	require.NoError(t, err)
 	require.Nil(t, l)
 }
@@ -246,8 +225,8 @@ func TestInheritRefuses(t *testing.T) {
 // TestInheritedFile: the file of a socket that was passed is neither watched nor removed.
 func TestInheritedFile(t *testing.T) {
 	for _, removed := range []bool{false, true} {
-		path := place(t)
-		l, err := inherit([]*os.File{listening(t, "unixpacket", path)})
+		path := wiretest.Place(t)
+		l, err := Inherit([]*os.File{wiretest.Listening(t, "unixpacket", path)})
 		require.NoError(t, err)
 		require.Equal(t, path, l.Path())
 		if removed {

@@ -4,6 +4,7 @@ package admission
 
 import (
 	"context"
+	"os"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
@@ -21,7 +22,7 @@ type Listener struct{}
 func Listen(string) (*Listener, error) { return nil, unavailable("listen") }
 
 // Inherit returns nil: no process passes a socket here.
-func Inherit() (*Listener, error) { return nil, nil }
+func Inherit([]*os.File) (*Listener, error) { return nil, nil }
 
 // Accept returns an error matching ane.ErrUnavailable.
 func (l *Listener) Accept() (*wire.Conn, error) { return nil, unavailable("accept") }

@@ -7,10 +7,13 @@ package wiretest
 import (
 	"net"
 	"os"
+	"path/filepath"
+	"testing"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/stretchr/testify/require"
 )
 
 // Pair is two connected Conns.
@@ -47,17 +50,7 @@ func Dial(path string) (*wire.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return FromUnix(u)
-}
-
-// FromUnix makes a Conn of an accepted or dialled "unixpacket" connection and closes u.
-func FromUnix(u *net.UnixConn) (*wire.Conn, error) {
-	defer u.Close()
-	f, err := u.File()
-	if err != nil {
-		return nil, err
-	}
-	return fromFile(f)
+	return wire.FromUnix(u)
 }
 
 // fromFile makes a Conn of a copy of f's descriptor and closes f.
@@ -68,4 +61,25 @@ func fromFile(f *os.File) (*wire.Conn, error) {
 		return nil, os.NewSyscallError("fcntl(F_DUPFD_CLOEXEC)", err)
 	}
 	return wire.NewConn(fd)
+}
+
+// Place is a path for a socket in a new private folder.
+func Place(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "anekit", "broker.sock")
+	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
+	return path
+}
+
+// Listening is a socket as a service manager makes it.
+func Listening(t testing.TB, network, path string) *os.File {
+	t.Helper()
+	l, err := net.ListenUnix(network, &net.UnixAddr{Name: path, Net: network})
+	require.NoError(t, err)
+	l.SetUnlinkOnClose(false)
+	f, err := l.File()
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	t.Cleanup(func() { _ = f.Close() })
+	return f
 }
