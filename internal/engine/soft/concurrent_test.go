@@ -225,7 +225,7 @@ var long = map[string]string{
 	"add":    chain("tensor<fp16, [2048, 2048]>", "add(x = %s, y = %s)", 3000),
 	"int":    chain("tensor<int32, [2048, 2048]>", "mul(x = %s, y = %s)", 3000),
 	"tanh":   chain("tensor<fp16, [2048, 2048]>", "tanh(x = %s)", 500),
-	"cast":   chain("tensor<uint8, [4194304]>", "cast(x = %s, dtype = string(\"uint8\"))", 9000),
+	"cast":   casts(300),
 	"turn":   chain("tensor<fp16, [2048, 2048]>", "transpose(x = %s, perm = tensor<int32, [2]>([1, 0]))", 3000),
 	"pool": chain("tensor<fp16, [1, 1, 1048577]>",
 		`max_pool(x = %s, kernel_sizes = tensor<int32, [1]>([1048577]), pad_type = string("same"))`, 2),
@@ -245,6 +245,17 @@ func chain(kind, op string, n int) string {
 		last = next
 	}
 	return b.String() + "} -> (" + last + ");\n}"
+}
+
+// casts changes the type of a tensor to and fro, n times.
+func casts(n int) string {
+	var b strings.Builder
+	b.WriteString("program(1.3)\n{\nfunc main<ios18>(tensor<uint8, [4194304]> v0) {\n")
+	for i := range n {
+		fmt.Fprintf(&b, "tensor<int8, [4194304]> w%d = cast(x = v%d, dtype = string(\"int8\"));\n"+
+			"tensor<uint8, [4194304]> v%d = cast(x = w%d, dtype = string(\"uint8\"));\n", i, i, i+1, i)
+	}
+	return fmt.Sprintf("%s} -> (v%d);\n}", b.String(), n)
 }
 
 // TestCancel ends the context before and during a long run.
