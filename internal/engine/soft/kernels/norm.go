@@ -64,93 +64,93 @@ func (r *normer) runner(s *Step) (run.Runner, int) {
 	return &ranges{l.groups, cost, r.plain}, work
 }
 
-func (r *normer) plain(c *run.Call, lo, hi, worker int) {
-	l := r.lanes
-	work := c.Work[worker]
+func (r *normer) plain(c *run.Call, lo, hi, worker int) { r.tiles(c, lo, hi, worker, r.plainTile) }
+
+func (r *normer) stepped(c *run.Call, lo, hi, worker int) { r.tiles(c, lo, hi, worker, r.steppedTile) }
+
+// tile computes width lanes, the first of which is lane, on their elements in turn.
+type tile func(c *run.Call, m []float32, width, lane int, gamma, beta []float32)
+
+// tiles has compute normalize tiles of lanes.
+func (r *normer) tiles(c *run.Call, lo, hi, worker int, compute tile) {
+	l, work := r.lanes, c.Work[worker]
 	gamma, beta, rest := work[:r.params], work[r.params:2*r.params], work[2*r.params:]
 	fillParam(gamma, &c.In[1], 1)
 	fillParam(beta, &c.In[2], 0)
-	n := float64(l.length)
 	for g := lo; g < hi && !c.Pause(worker); g++ {
 		base, width, lane := l.group(g)
 		m := rest[:l.length*width]
 		l.load(&c.In[0], m, base, width, 0, l.length)
-		var mean, scale [maxTile]float64
-		for row := m; len(row) > 0; row = row[width:] {
-			for t, v := range row[:width] {
-				mean[t] += float64(v) / n
-			}
-		}
-		for row := m; len(row) > 0; row = row[width:] {
-			for t, v := range row[:width] {
-				d := float64(v) - mean[t]
-				scale[t] += d * d / n
-			}
-		}
-		for t := range width {
-			scale[t] = 1 / math.Sqrt(scale[t]+r.epsilon)
-		}
-		for j := range l.length {
-			row := m[j*width:][:width]
-			for t, v := range row {
-				p := j
-				if r.channels {
-					p = (lane + t) % r.params
-				}
-				row[t] = narrow(r.dtype, float64((float64(v)-mean[t])*scale[t]*float64(gamma[p]))+float64(beta[p]))
-			}
-		}
+		compute(c, m, width, lane, gamma, beta)
 		l.store(&c.Out[0], m, base, width, 0, l.length)
+	}
+}
+
+func (r *normer) plainTile(_ *run.Call, m []float32, width, lane int, gamma, beta []float32) {
+	n := float64(r.lanes.length)
+	var mean, scale [maxTile]float64
+	for row := m; len(row) > 0; row = row[width:] {
+		for t, v := range row[:width] {
+			mean[t] += float64(v) / n
+		}
+	}
+	for row := m; len(row) > 0; row = row[width:] {
+		for t, v := range row[:width] {
+			d := float64(v) - mean[t]
+			scale[t] += d * d / n
+		}
+	}
+	for t := range width {
+		scale[t] = 1 / math.Sqrt(scale[t]+r.epsilon)
+	}
+	for j := range r.lanes.length {
+		row := m[j*width:][:width]
+		for t, v := range row {
+			p := j
+			if r.channels {
+				p = (lane + t) % r.params
+			}
+			row[t] = narrow(r.dtype, float64((float64(v)-mean[t])*scale[t]*float64(gamma[p]))+float64(beta[p]))
+		}
 	}
 }
 
 func (r *normer) round(f float64) float64 { return float64(r.rules.Value(r.rules.Round(f))) }
 
-func (r *normer) stepped(c *run.Call, lo, hi, worker int) {
-	l := r.lanes
-	work := c.Work[worker]
-	gamma, beta, rest := work[:r.params], work[r.params:2*r.params], work[2*r.params:]
-	fillParam(gamma, &c.In[1], 1)
-	fillParam(beta, &c.In[2], 0)
-	n := float64(l.length)
-	for g := lo; g < hi && !c.Pause(worker); g++ {
-		base, width, lane := l.group(g)
-		m := rest[:l.length*width]
-		l.load(&c.In[0], m, base, width, 0, l.length)
-		var mean, scale [maxTile]float64
-		for row := m; len(row) > 0; row = row[width:] {
-			for t, v := range row[:width] {
-				mean[t] += float64(v)
+func (r *normer) steppedTile(c *run.Call, m []float32, width, lane int, gamma, beta []float32) {
+	n := float64(r.lanes.length)
+	var mean, scale [maxTile]float64
+	for row := m; len(row) > 0; row = row[width:] {
+		for t, v := range row[:width] {
+			mean[t] += float64(v)
+		}
+	}
+	for t := range width {
+		mean[t] = r.round(mean[t] / n)
+	}
+	for row := m; len(row) > 0; row = row[width:] {
+		for t, v := range row[:width] {
+			row[t] = float32(r.round(float64(v) - mean[t]))
+			scale[t] += float64(row[t]) * float64(row[t])
+		}
+	}
+	for t := range width {
+		h, _ := r.rules.Unary("rsqrt", r.rules.Round(scale[t]/n), r.epsilon)
+		scale[t] = float64(r.rules.Value(h))
+	}
+	for j := range r.lanes.length {
+		row := m[j*width:][:width]
+		for t, v := range row {
+			p := j
+			if r.channels {
+				p = (lane + t) % r.params
 			}
-		}
-		for t := range width {
-			mean[t] = r.round(mean[t] / n)
-		}
-		for row := m; len(row) > 0; row = row[width:] {
-			for t, v := range row[:width] {
-				row[t] = float32(r.round(float64(v) - mean[t]))
-				scale[t] += float64(row[t]) * float64(row[t])
+			y := r.round(float64(v) * scale[t])
+			if c.In[1].Raw != nil {
+				y = r.round(y * float64(gamma[p]))
 			}
+			row[t] = toOdd(y + float64(beta[p]))
 		}
-		for t := range width {
-			h, _ := r.rules.Unary("rsqrt", r.rules.Round(scale[t]/n), r.epsilon)
-			scale[t] = float64(r.rules.Value(h))
-		}
-		for j := range l.length {
-			row := m[j*width:][:width]
-			for t, v := range row {
-				p := j
-				if r.channels {
-					p = (lane + t) % r.params
-				}
-				y := r.round(float64(v) * scale[t])
-				if c.In[1].Raw != nil {
-					y = r.round(y * float64(gamma[p]))
-				}
-				row[t] = toOdd(y + float64(beta[p]))
-			}
-		}
-		l.store(&c.Out[0], m, base, width, 0, l.length)
 	}
 }
 
