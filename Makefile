@@ -3,6 +3,7 @@
 # make full    the long cases: every night, and before an issue is closed
 # make bench   the tables of measured figures
 # make build   the command, into build/
+# make asm     the assembly that internal/asm writes
 # make bridge  the bridge to Apple's framework, into build/bridge/; on Linux over stand-ins
 # make size    how many lines, packages and exported names there are
 # make lint    golangci-lint, which takes minutes to build
@@ -58,15 +59,15 @@ EMULATED = ./models/... ./ane ./ane/mil/blob ./internal/ops ./ane/wasm ./ane/wei
 	./cmd/ane-roundtrip/internal/picture ./internal/engine/broker/slots ./internal/engine/broker/wire/... \
 	./unimem/...
 
-.PHONY: test tests checks full build bridge needs needfull tools format vet static race plain mac fullplain fullrace \
-	staticmac rapid arm64 benchonce fuzz hostile busy nocgo windows vuln bench size lint soak races mutate clean
+.PHONY: test tests checks full build asm freshasm bridge needs needfull tools format vet static race plain mac fullplain \
+	fullrace staticmac rapid arm64 benchonce fuzz hostile busy nocgo windows vuln bench size lint soak races mutate clean
 
 # The checks that compile run beside the tests, many of which wait.
 test: needs format bridge tools
 	@$(MAKE) --no-print-directory -j2 checks tests
 	@echo "make test: all passed"
 checks:
-	@$(MAKE) --no-print-directory MAKEFLAGS= GO="$(GO)" vet static $(if $(filter linux/%,$(HERE)),mac)
+	@$(MAKE) --no-print-directory MAKEFLAGS= GO="$(GO)" freshasm vet static $(if $(filter linux/%,$(HERE)),mac)
 tests:
 	@$(MAKE) --no-print-directory MAKEFLAGS= GO="$(GO)" plain race
 
@@ -78,6 +79,13 @@ full: needfull bridge tools
 
 build:
 	CGO_ENABLED=0 $(GO) build -ldflags='-s -w' -o build/ ./cmd/ane-roundtrip
+
+# The generator has a module of its own, which keeps avo apart from what the library needs.
+ASM = CGO_ENABLED=0 GOFLAGS= $(GO) -C internal/asm run .
+asm:
+	@$(ASM)
+freshasm:
+	@$(ASM) -check
 
 # Installs what it needs when root on Debian, else names it. On a Mac it needs Apple's
 # Command Line Tools; a Mac without them can use the library that another built. The command beside the

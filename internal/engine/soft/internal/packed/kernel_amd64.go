@@ -72,16 +72,6 @@ func expand2(d *dots)
 //go:noescape
 func expand8(d *dots, signed bool)
 
-// dotFloats adds the products of a and b to 64 sums.
-//
-//go:noescape
-func dotFloats(lanes *[Lanes]float32, a, b *float32, chunks int)
-
-// dotFloats256 is dotFloats for processors without AVX-512.
-//
-//go:noescape
-func dotFloats256(lanes *[Lanes]float32, a, b *float32, chunks int)
-
 // parts are the arguments of split: count scales, and as many offsets of one of three kinds or of none. The results are
 // five rows, stride bytes apart, of the scales, their products with the offsets, and three of the same in parts: high,
 // which has the unit that magic tells, and the rest, rounded down and up.

@@ -269,7 +269,7 @@ func dot(lanes *[Lanes]float32, a, b []float32) {
 	if whole := len(a) / Lanes; whole > 0 && machine.kernel != portable {
 		_ = b[whole*Lanes-1]
 		if machine.kernel == avx512 {
-			dotFloats(lanes, &a[0], &b[0], whole)
+			dotFloats512(lanes, &a[0], &b[0], whole)
 		} else {
 			dotFloats256(lanes, &a[0], &b[0], whole)
 		}
