@@ -8,7 +8,6 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
-	"github.com/anekit/anekit/internal/engine/soft/internal/numbers"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/numerics"
 )
@@ -22,13 +21,10 @@ func (s *Step) halved() bool {
 // halfStretch is how many halves a runner takes between two looks at the context.
 const halfStretch = 16 * run.Chunk
 
-// inOnePass are the operators that package halves has, and package numbers for the rules of a chip.
-var inOnePass = map[string]struct {
-	half   halves.Op
-	number numbers.Op
-}{
-	"add": {halves.Add, numbers.Add}, "sub": {halves.Sub, numbers.Sub}, "mul": {halves.Mul, numbers.Mul},
-	"real_div": {halves.Div, numbers.Div}, "maximum": {halves.Max, numbers.Max}, "minimum": {halves.Min, numbers.Min},
+// inOnePass are the operators that package halves has.
+var inOnePass = map[string]halves.Op{
+	"add": halves.Add, "sub": halves.Sub, "mul": halves.Mul, "real_div": halves.Div, "maximum": halves.Max,
+	"minimum": halves.Min,
 }
 
 // binary prepares the operators on two tensors of one type.
@@ -41,11 +37,11 @@ func binary(s *Step) (run.Runner, int) {
 	halves16 := s.In[0].DType == mil.FP16 && s.In[1].DType == mil.FP16 && s.Out[0].DType == mil.FP16
 	switch {
 	case ok && s.halved() && w.short():
-		return &shortBinary{w, op.half}, 0
+		return &shortBinary{w, op}, 0
 	case ok && s.halved():
-		return halfBinary(w, op.half), 0
+		return halfBinary(w, op, 0, 1), 0
 	case ok && halves16 && s.Arith.Operand.Has(numerics.Exponent31):
-		return numberBinary(w, op.number, s.Arith.Operand.Has(numerics.HalfAway)), 0
+		return halfBinary(w, op, s.Arith.Operand, 2), 0
 	}
 	if r := s.powerTable(); r != nil {
 		return r, 0
@@ -78,17 +74,11 @@ func floatBinary(w walk, op func(dst, x, y []float32)) (run.Runner, int) {
 	}}, 3 * run.Chunk
 }
 
-func halfBinary(w walk, op halves.Op) run.Runner {
-	return &pairs{w, 1, halfStretch, func(c *run.Call, at, x, y, n, _ int) {
-		halves.Binary(op, c.Out[0].Half[at:at+n], c.In[0].Half[x:x+(n-1)*w.xstep+1], c.In[1].Half[y:y+(n-1)*w.ystep+1])
-	}}
-}
-
-// numberBinary computes on the halves of a chip in one pass. Its results are those of floatBinary.
-func numberBinary(w walk, op numbers.Op, away bool) run.Runner {
-	return &pairs{w, 2, halfStretch, func(c *run.Call, at, x, y, n, _ int) {
-		numbers.Binary(op, c.Out[0].Half[at:at+n], c.In[0].Half[x:x+(n-1)*w.xstep+1], c.In[1].Half[y:y+(n-1)*w.ystep+1],
-			away)
+// halfBinary computes on halves in one pass. Its results are those of floatBinary.
+func halfBinary(w walk, op halves.Op, r numerics.Rules, weight int) run.Runner {
+	return &pairs{w, weight, halfStretch, func(c *run.Call, at, x, y, n, _ int) {
+		halves.Binary(op, c.Out[0].Half[at:at+n], c.In[0].Half[x:x+(n-1)*w.xstep+1], c.In[1].Half[y:y+(n-1)*w.ystep+1],
+			r)
 	}}
 }
 
@@ -293,7 +283,7 @@ func (r *shortBinary) Span(c *run.Call, lo, hi, worker int) {
 	y := repeats{v: c.In[1].Half, by: r.ys, dims: r.dims, room: &rooms[1]}
 	for lo < hi && !c.Pause(worker) {
 		n := min(hi-lo, most)
-		halves.Binary(r.op, c.Out[0].Half[lo:lo+n], x.next(lo, n), y.next(lo, n))
+		halves.Binary(r.op, c.Out[0].Half[lo:lo+n], x.next(lo, n), y.next(lo, n), 0)
 		lo += n
 	}
 }

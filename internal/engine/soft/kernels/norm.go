@@ -6,7 +6,6 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
-	"github.com/anekit/anekit/internal/engine/soft/internal/numbers"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/ops"
@@ -156,7 +155,7 @@ func (r *normer) steppedTile(c *run.Call, m []float32, width, lane int, gamma, b
 
 // steppedRuns is stepped for a lane of runs of halves.
 func (r *normer) steppedRuns(c *run.Call, g, _ int) {
-	l, rules, away, length := r.lanes, r.rules, r.rules.Has(numerics.HalfAway), float64(r.lanes.length)
+	l, rules, length := r.lanes, r.rules, float64(r.lanes.length)
 	x, out, gamma, beta := c.In[0].Half, c.Out[0].Half, c.In[1].Half, c.In[2].Half
 	var one [1]fp16.Bits
 	base, _, lane := l.group(g)
@@ -171,18 +170,18 @@ func (r *normer) steppedRuns(c *run.Call, g, _ int) {
 	l.runs(c, base, halfStretch, func(at, _, n int) { sum = foldNumbers(bySum, sum, x[at:at+n]) })
 	one[0] = rules.Round(sum / length)
 	l.runs(c, base, run.Chunk, func(at, _, n int) {
-		numbers.Binary(numbers.Sub, out[at:at+n], x[at:at+n], one[:], away)
+		halves.Binary(halves.Sub, out[at:at+n], x[at:at+n], one[:], rules)
 		squares = foldNumbers(bySquare, squares, out[at:at+n])
 	})
 	one[0], _ = rules.Unary("rsqrt", rules.Round(squares/length), r.epsilon)
 	l.runs(c, base, run.Chunk, func(at, j, n int) {
 		y := out[at : at+n]
-		numbers.Binary(numbers.Mul, y, y, one[:], away)
+		halves.Binary(halves.Mul, y, y, one[:], rules)
 		if gamma != nil {
-			numbers.Binary(numbers.Mul, y, y, param(gamma, j, n), away)
+			halves.Binary(halves.Mul, y, y, param(gamma, j, n), rules)
 		}
 		if beta != nil {
-			numbers.Binary(numbers.Add, y, y, param(beta, j, n), away)
+			halves.Binary(halves.Add, y, y, param(beta, j, n), rules)
 		}
 	})
 }
@@ -190,18 +189,18 @@ func (r *normer) steppedRuns(c *run.Call, g, _ int) {
 // steppedLane replaces a lane that was turned into a run. Unlike steppedRuns it adds the elements in their order, as
 // stepped does.
 func (r *normer) steppedLane(c *run.Call, y []fp16.Bits, _ int) bool {
-	rules, away, length := r.rules, r.rules.Has(numerics.HalfAway), float64(len(y))
+	rules, length := r.rules, float64(len(y))
 	gamma, beta := c.In[1].Half, c.In[2].Half
 	var one [1]fp16.Bits
 	one[0] = rules.Round(inOrder(y, false) / length)
-	numbers.Binary(numbers.Sub, y, y, one[:], away)
+	halves.Binary(halves.Sub, y, y, one[:], rules)
 	one[0], _ = rules.Unary("rsqrt", rules.Round(inOrder(y, true)/length), r.epsilon)
-	numbers.Binary(numbers.Mul, y, y, one[:], away)
+	halves.Binary(halves.Mul, y, y, one[:], rules)
 	if gamma != nil {
-		numbers.Binary(numbers.Mul, y, y, gamma, away)
+		halves.Binary(halves.Mul, y, y, gamma, rules)
 	}
 	if beta != nil {
-		numbers.Binary(numbers.Add, y, y, beta, away)
+		halves.Binary(halves.Add, y, y, beta, rules)
 	}
 	return true
 }

@@ -197,7 +197,7 @@ func (r *halfMaxPooler) Span(c *run.Call, lo, hi, worker int) {
 		out := c.Out[0].Half[i*w.Out[2]:][:w.Out[2]]
 		copy(out, dealt)
 		for k := 1; k < w.Kernel[2]; k++ {
-			halves.Binary(halves.Max, out, out, dealt[k%stride*phase+k/stride:][:len(out)])
+			halves.Binary(halves.Max, out, out, dealt[k%stride*phase+k/stride:][:len(out)], 0)
 		}
 	}
 }
@@ -221,7 +221,7 @@ func (r *halfMaxPooler) lines(c *run.Call, line []fp16.Bits, plane, od, oh int) 
 			if id == d0 && ih == h0 {
 				copy(inside, x)
 			} else {
-				halves.Binary(halves.Max, inside, inside, x)
+				halves.Binary(halves.Max, inside, inside, x, 0)
 			}
 		}
 	}

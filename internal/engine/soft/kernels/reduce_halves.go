@@ -5,7 +5,6 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
-	"github.com/anekit/anekit/internal/engine/soft/internal/numbers"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/numerics"
 )
@@ -121,10 +120,10 @@ func (r *halfReducer) sums(c *run.Call, out []fp16.Bits, base int) {
 	}
 }
 
-// The runners of a chip's softmax, norms and reductions compute lanes that are runs of halves with package numbers,
+// The runners of a chip's softmax, norms and reductions compute lanes that are runs of halves with package halves,
 // step by step over a whole lane. Their results are those of the runners over several lanes.
 
-// runOf reports whether the lanes are runs, and the rules those of package numbers.
+// runOf reports whether the lanes are runs, and the rules those of a chip.
 func (l *lanes) runOf(r numerics.Rules) bool {
 	return l.run > 1 && r.Has(numerics.Exponent31)
 }
@@ -194,7 +193,7 @@ func foldNumbers(w way, acc float64, x []fp16.Bits) float64 {
 	var room [run.Chunk]float32
 	for len(x) > 0 {
 		m := room[:min(run.Chunk, len(x))]
-		numbers.Decode(m, x[:len(m)])
+		halves.Decode(m, x[:len(m)], numerics.Exponent31)
 		x = x[len(m):]
 		switch w {
 		case bySum:
@@ -226,7 +225,7 @@ func inOrder(x []fp16.Bits, squared bool) (sum float64) {
 	var room [run.Chunk]float32
 	for len(x) > 0 {
 		m := room[:min(run.Chunk, len(x))]
-		numbers.Decode(m, x[:len(m)])
+		halves.Decode(m, x[:len(m)], numerics.Exponent31)
 		x = x[len(m):]
 		if squared {
 			for i, f := range m {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
-	"github.com/anekit/anekit/internal/engine/soft/internal/numbers"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/ops"
@@ -142,19 +141,19 @@ func steppedSoftmaxGroup(c *run.Call, l *lanes, rules numerics.Rules, exp *table
 // steppedSoftmaxRuns computes a lane of runs.
 func steppedSoftmaxRuns(c *run.Call, l *lanes, rules numerics.Rules, exp *table, g int) {
 	base, _, _ := l.group(g)
-	x, out, away := c.In[0].Half, c.Out[0].Half, rules.Has(numerics.HalfAway)
+	x, out := c.In[0].Half, c.Out[0].Half
 	top, sum := math.Inf(-1), 0.0
 	var one [1]fp16.Bits
 	l.runs(c, base, halfStretch, func(at, _, n int) { top = foldNumbers(byMaximum, top, x[at:at+n]) })
 	one[0] = bitsOf(float32(top))
 	l.runs(c, base, run.Chunk, func(at, _, n int) {
 		y := out[at : at+n]
-		numbers.Binary(numbers.Sub, y, x[at:at+n], one[:], away)
+		halves.Binary(halves.Sub, y, x[at:at+n], one[:], rules)
 		halves.Lookup(y, y, exp.values)
 		sum = foldNumbers(bySum, sum, y)
 	})
 	one[0], _ = rules.Unary("inverse", rules.Round(sum), 0)
 	l.runs(c, base, halfStretch, func(at, _, n int) {
-		numbers.Binary(numbers.Mul, out[at:at+n], out[at:at+n], one[:], away)
+		halves.Binary(halves.Mul, out[at:at+n], out[at:at+n], one[:], rules)
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/element"
-	"github.com/anekit/anekit/internal/engine/soft/internal/numbers"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/unimem"
 )
@@ -55,11 +55,7 @@ func (v *Vec) Len() int { return len(v.Raw) / element.Size(v.DType) }
 // Load decodes len(dst) elements of floating point, or of int8, from element at, into dst.
 func (v *Vec) Load(dst []float32, at int) {
 	if v.Half != nil {
-		if v.Rules.Has(numerics.Exponent31) {
-			numbers.Decode(dst, v.Half[at:at+len(dst)])
-		} else {
-			v.Rules.Decode(dst, v.Half[at:at+len(dst)])
-		}
+		halves.Decode(dst, v.Half[at:at+len(dst)], v.Rules)
 		return
 	}
 	if v.DType == mil.Int8 {
@@ -76,11 +72,7 @@ func (v *Vec) Load(dst []float32, at int) {
 // would get wrong.
 func (v *Vec) Store(src []float32, at int) {
 	if v.Half != nil {
-		if v.Rules.Has(numerics.Exponent31) {
-			numbers.Encode(v.Half[at:at+len(src)], src, v.Rules.Has(numerics.HalfAway))
-		} else {
-			v.Rules.Encode(v.Half[at:at+len(src)], src)
-		}
+		halves.Encode(v.Half[at:at+len(src)], src, v.Rules)
 		return
 	}
 	copy(v.Single[at:at+len(src)], src)

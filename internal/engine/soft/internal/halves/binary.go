@@ -1,12 +1,16 @@
 package halves
 
-import "github.com/anekit/anekit/ane/fp16"
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/numerics"
+)
 
 // Op is an operation on two halves.
 type Op int
 
-// The operations. Each result is the exact one, rounded once to nearest even. A NaN propagates through Max and Min,
-// for which +0 is greater than -0.
+// The operations.
 const (
 	Add Op = iota
 	Sub
@@ -14,6 +18,8 @@ const (
 	Div
 	Max
 	Min
+
+	operations
 )
 
 // block is the number of halves in one step of the assembly.
@@ -22,92 +28,105 @@ const block = 16
 // most is how many halves one call of assembly takes, during which a goroutine cannot be preempted: some 10 us.
 const most = 1 << 14
 
-// Binary sets dst[i] to x[i] op y[i]. An operand of one element is repeated. dst may be x or y.
-func Binary(op Op, dst, x, y []fp16.Bits) {
-	xs, ys := step(len(dst), len(x)), step(len(dst), len(y))
-	if machine.kernel == portable {
-		binaryPortable(op, dst, x, y)
+// whole is how many of n halves the next call of assembly takes.
+func whole(n int) int { return min(n/block*block, most) }
+
+// Binary sets dst[i] to x[i] op y[i], exactly, rounded once as the rules say, which are 0 or have Exponent31. An operand
+// of one element is repeated. dst may be x or y.
+//
+// By the rules 0 a NaN propagates through Max and Min, for which +0 is greater than -0. By the others a quotient by zero
+// is infinite with the sign of the dividend, since zeros have none; that of 0 is 0.
+func Binary(op Op, dst, x, y []fp16.Bits, r numerics.Rules) {
+	a, b := newOperand(x, len(dst)), newOperand(y, len(dst))
+	kind := int(op)
+	switch {
+	case machine.kernel == portable, r != 0 && !wide():
+		binaryPortable(op, dst, x, y, r)
 		return
+	case r.Has(numerics.HalfAway):
+		kind += int(operations)
+	case r != 0:
+		kind += 2 * int(operations)
 	}
-	var xRoom, yRoom, tail [block]fp16.Bits
-	if xs == 0 {
-		repeat(&xRoom, x[0])
+	at := 0
+	for n := 0; at+block <= len(dst); at += n {
+		n = whole(len(dst) - at)
+		binaryVector(kind, &dst[at], a.from(at), b.from(at), a.step, b.step, n/block)
 	}
-	if ys == 0 {
-		repeat(&yRoom, y[0])
-	}
-	for at := 0; at+block <= len(dst); {
-		n := min((len(dst)-at)/block*block, most)
-		a, b := &xRoom[0], &yRoom[0]
-		if xs != 0 {
-			a = &x[at]
-		}
-		if ys != 0 {
-			b = &y[at]
-		}
-		binaryVector(int(op), &dst[at], a, b, xs, ys, n/block)
-		at += n
-	}
-	if n := len(dst) % block; n > 0 {
-		at := len(dst) - n
-		if xs != 0 {
-			copy(xRoom[:], x[at:])
-		}
-		if ys != 0 {
-			copy(yRoom[:], y[at:])
-		}
-		binaryVector(int(op), &tail[0], &xRoom[0], &yRoom[0], 0, 0, 1)
-		copy(dst[at:], tail[:n])
+	if at < len(dst) {
+		var tail [block]fp16.Bits
+		binaryVector(kind, &tail[0], a.last(at), b.last(at), 0, 0, 1)
+		copy(dst[at:], tail[:])
 	}
 }
 
-// step is 0 for an operand that is repeated.
-func step(n, operand int) int {
-	switch {
-	case operand == 1:
-		return 0
-	case operand != n:
+// operand is an operand of Binary. One element fills the room, and has step 0; otherwise it is for the last block.
+type operand struct {
+	x    []fp16.Bits
+	step int
+	room [block]fp16.Bits
+}
+
+func newOperand(x []fp16.Bits, n int) (o operand) {
+	o.x = x
+	switch len(x) {
+	case 1:
+		for i := range o.room {
+			o.room[i] = x[0]
+		}
+	case n:
+		o.step = 1
+	default:
 		panic("BUG: halves: an operand has neither one element nor as many as the result")
 	}
-	return 1
+	return o
 }
 
-func repeat(room *[block]fp16.Bits, h fp16.Bits) {
-	for i := range room {
-		room[i] = h
+// from is the block at element i.
+func (o *operand) from(i int) *fp16.Bits {
+	if o.step == 0 {
+		return &o.room[0]
 	}
+	return &o.x[i]
+}
+
+// last is the block that begins at element i and is not whole.
+func (o *operand) last(i int) *fp16.Bits {
+	if o.step != 0 {
+		copy(o.room[:], o.x[i:])
+	}
+	return &o.room[0]
 }
 
 // binaryPortable is Binary in Go, some elements at a time.
-func binaryPortable(op Op, dst, x, y []fp16.Bits) {
+func binaryPortable(op Op, dst, x, y []fp16.Bits, r numerics.Rules) {
 	const some = 256
 	var a, b [some]float32
-	fill := func(room *[some]float32, v []fp16.Bits, at, n int) {
-		switch {
-		case len(v) > 1:
-			fp16.Decode(room[:n], v[at:])
-		case at == 0:
-			f := v[0].Float32()
-			for i := range room {
-				room[i] = f
-			}
+	fill := func(room []float32, v []fp16.Bits, at int) {
+		if len(v) == len(dst) {
+			r.Decode(room, v[at:at+len(room)])
+			return
+		}
+		for i, f := 0, r.Value(v[0]); i < len(room); i++ {
+			room[i] = f
 		}
 	}
-	once := len(x) == 1 // the results overwrite a
 	for at := 0; at < len(dst); at += some {
 		n := min(some, len(dst)-at)
-		if once {
-			fill(&a, x, 0, n)
+		fill(a[:n], x, at)
+		fill(b[:n], y, at)
+		if op == Div && r != 0 {
+			quotients(a[:n], b[:n])
 		} else {
-			fill(&a, x, at, n)
+			compute(op, a[:n], b[:n])
 		}
-		fill(&b, y, at, n)
-		compute(op, a[:n], b[:n])
-		fp16.Encode(dst[at:at+n], a[:n])
+		r.Encode(dst[at:at+n], a[:n])
 	}
 }
 
-// compute sets a to a op b. Rounding to float32 and then to a half is rounding once: 24 bits are at least 2*11+2.
+// compute sets a to a op b in float32. Rounding to a half later gives what rounding the exact result gives: float32 has
+// more than twice the digits of a half and two (Figueroa, When is double rounding innocuous?), so that it moves no sum,
+// difference, product or quotient of halves to a tie of halves.
 func compute(op Op, a, b []float32) {
 	b = b[:len(a)]
 	switch op {
@@ -134,6 +153,20 @@ func compute(op Op, a, b []float32) {
 	case Min:
 		for i := range a {
 			a[i] = min(a[i], b[i])
+		}
+	}
+}
+
+// quotients sets a to a / b, where a zero has no sign and 0 / 0 is 0 times infinity, which is 0.
+func quotients(a, b []float32) {
+	for i, y := range b[:len(a)] {
+		switch {
+		case a[i] == 0:
+			a[i] = 0
+		case y == 0:
+			a[i] = float32(math.Copysign(math.Inf(1), float64(a[i])))
+		default:
+			a[i] /= y
 		}
 	}
 }

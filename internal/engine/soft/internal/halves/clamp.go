@@ -21,7 +21,7 @@ func Clamp(dst, x []fp16.Bits, low, high fp16.Bits, payload bool) {
 	}
 	l, h := key(low), key(high)
 	for len(dst) >= block && machine.kernel != portable {
-		n := min(len(dst)/block*block, most)
+		n := whole(len(dst))
 		clampVector(&dst[0], &x[0], n/block, l, h, keep)
 		dst, x = dst[n:], x[n:]
 	}
@@ -39,7 +39,7 @@ func Clamp(dst, x []fp16.Bits, low, high fp16.Bits, payload bool) {
 func Abs(dst, x []fp16.Bits) {
 	x = x[:len(dst)]
 	for len(dst) >= block && machine.kernel != portable {
-		n := min(len(dst)/block*block, most)
+		n := whole(len(dst))
 		absVector(&dst[0], &x[0], n/block)
 		dst, x = dst[n:], x[n:]
 	}

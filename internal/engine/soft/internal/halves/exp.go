@@ -53,24 +53,22 @@ func exp(d float64) float64 {
 // top is finite, no element of x is NaN or greater. dst has room for a multiple of 16 elements.
 func (s *Sums) Exp(dst []float32, x []fp16.Bits, top float64) {
 	dst = dst[:(len(x)+block-1)/block*block]
-	whole := len(x) / block * block
-	s.exp(dst[:whole], x[:whole], top)
-	if len(x) > whole { // the rest, and distances that are infinite
+	full := len(x) / block * block
+	s.exp(dst[:full], x[:full], top)
+	if len(x) > full { // the rest, and distances that are infinite
 		var tail [block]fp16.Bits
-		repeat(&tail, sign|infinity)
-		copy(tail[:], x[whole:])
-		s.exp(dst[whole:], tail[:], top)
+		for i := range tail {
+			tail[i] = sign | infinity
+		}
+		copy(tail[:], x[full:])
+		s.exp(dst[full:], tail[:], top)
 	}
 }
 
 func (s *Sums) exp(dst []float32, x []fp16.Bits, top float64) {
 	for len(x) > 0 && wide() {
 		n := min(len(x), most/4)
-		if machine.kernel == avx512 {
-			exp512(&dst[0], &s[0], &x[0], n/block, top, &exponential)
-		} else {
-			exp256(&dst[0], &s[0], &x[0], n/block, top, &exponential)
-		}
+		expVector(&dst[0], &s[0], &x[0], n/block, top, &exponential)
 		dst, x = dst[n:], x[n:]
 	}
 	for i, b := range x {
@@ -89,12 +87,8 @@ const margin = 0x1p-21
 func Divide(dst []fp16.Bits, x []float32, by float64) {
 	inverse := 1 / by
 	for len(dst) >= block && machine.kernel != portable {
-		n := min(len(dst)/block*block, most)
-		if machine.kernel == avx512 {
-			divide512(&dst[0], &x[0], n/block, by, inverse, float32(inverse*(1-margin)), float32(inverse*(1+margin)))
-		} else {
-			divideVector(&dst[0], &x[0], n/block, by, inverse)
-		}
+		n := whole(len(dst))
+		divideVector(&dst[0], &x[0], n/block, by, inverse, float32(inverse*(1-margin)), float32(inverse*(1+margin)))
 		dst, x = dst[n:], x[n:]
 	}
 	for i := range dst {

@@ -38,7 +38,7 @@ func (s *Sums) Add(w Way, x []fp16.Bits) {
 		return
 	}
 	for len(x) >= block {
-		n := min(len(x)/block*block, most)
+		n := whole(len(x))
 		sumVector(int(w), &s[0], &x[0], n/block)
 		x = x[n:]
 	}
@@ -61,20 +61,20 @@ func (s *Sums) Total() float64 {
 // AddTo adds each half of a row to its own sum, for one row after another. The rows are as long as sums and stride
 // elements apart.
 func AddTo(w Way, sums []float64, x []fp16.Bits, rows, stride int) {
-	whole := 0
+	full := 0
 	if wide() && rows > 0 && len(sums) >= block {
-		whole = len(sums) / block * block
+		full = len(sums) / block * block
 		_ = x[(rows-1)*stride+len(sums)-1]
-		for at := 0; at < whole; at += most {
+		for at := 0; at < full; at += most {
 			// Some rows at a time are in as many lines that have one place in the first cache.
 			for r := 0; r < rows; r += 8 {
-				addToVector(int(w), &sums[at], &x[r*stride+at], (min(at+most, whole)-at)/block, min(rows-r, 8),
+				addToVector(int(w), &sums[at], &x[r*stride+at], (min(at+most, full)-at)/block, min(rows-r, 8),
 					2*stride)
 			}
 		}
 	}
 	for r := range rows {
-		for i := whole; i < len(sums); i++ {
+		for i := full; i < len(sums); i++ {
 			sums[i] += w.of(x[r*stride+i])
 		}
 	}
@@ -96,7 +96,7 @@ func NewSpan() (s Span) {
 // Add widens the span.
 func (s *Span) Add(x []fp16.Bits) {
 	for len(x) >= block && wide() {
-		n := min(len(x)/block*block, most)
+		n := whole(len(x))
 		spanVector(s, &x[0], n/block)
 		x = x[n:]
 	}
@@ -145,19 +145,19 @@ func NewSpans(least bool) (s Spans) {
 
 // Add adds rows of n columns, stride elements apart.
 func (s *Spans) Add(n int, x []fp16.Bits, rows, stride int) {
-	whole, least := 0, 0
+	full, least := 0, 0
 	if s.least {
 		least = 1
 	}
 	if wide() && rows > 0 && n >= block {
-		whole = n / block * block
+		full = n / block * block
 		_, _ = x[(rows-1)*stride+n-1], s.keys[n-1]
 		for r := 0; r < rows; r += 8 {
-			spansVector(least, &s.keys[0], &s.nans[0], &x[r*stride], whole/block, min(rows-r, 8), 2*stride)
+			spansVector(least, &s.keys[0], &s.nans[0], &x[r*stride], full/block, min(rows-r, 8), 2*stride)
 		}
 	}
 	for r := range rows {
-		for i := whole; i < n; i++ {
+		for i := full; i < n; i++ {
 			b := x[r*stride+i]
 			if b&^sign > infinity {
 				s.nans[i] = -1

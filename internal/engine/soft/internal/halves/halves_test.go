@@ -75,7 +75,7 @@ func each(t *testing.T, f func(t *testing.T)) {
 	defer func() { machine.kernel = kernel }()
 	for _, k := range kernels() {
 		machine.kernel = k
-		t.Run(k, f)
+		t.Run(fmt.Sprint(k), f)
 	}
 }
 
@@ -100,12 +100,12 @@ func TestBinary(t *testing.T) {
 							float64(b[i%len(b)].Float32())))
 					}
 					got[n] = 0x1234
-					Binary(op, got[:n], a, b)
+					Binary(op, got[:n], a, b, 0)
 					same(t, want, got[:n], fmt.Sprint(op, scalar))
 					require.Equal(t, fp16.Bits(0x1234), got[n])
 					if len(a) == n { // in place
 						copy(got, a)
-						Binary(op, got[:n], got[:n], b)
+						Binary(op, got[:n], got[:n], b, 0)
 						same(t, want, got[:n], "in place")
 					}
 				}
@@ -297,8 +297,8 @@ func TestAllocatesNothing(t *testing.T) {
 	x, y, sums := make([]fp16.Bits, 999), make([]fp16.Bits, 999), make([]float64, 999)
 	each(t, func(t *testing.T) {
 		require.Zero(t, testing.AllocsPerRun(10, func() {
-			Binary(Max, x, x, y)
-			Binary(Add, x, x, y[:1])
+			Binary(Max, x, x, y, 0)
+			Binary(Add, x, x, y[:1], 0)
 			Clamp(x, x, 0, infinity, true)
 			Abs(x, x)
 			AddTo(Square, sums[:300], x, 3, 300)

@@ -62,9 +62,9 @@
 	VST1.P [V16.H8, V17.H8], 32(R0) \
 	SUBS $1, R5
 
-// func binaryVector(op int, dst, x, y *fp16.Bits, xstep, ystep, blocks int)
+// func binaryVector(kind int, dst, x, y *fp16.Bits, xstep, ystep, blocks int)
 TEXT ·binaryVector(SB), NOSPLIT, $0-56
-	MOVD op+0(FP), R6
+	MOVD kind+0(FP), R6
 	MOVD dst+8(FP), R0
 	MOVD x+16(FP), R1
 	MOVD y+24(FP), R2
@@ -348,8 +348,8 @@ normalize:
 	RESTOREMODE
 	RET
 
-// func divideVector(dst *fp16.Bits, x *float32, blocks int, by, inverse float64)
-TEXT ·divideVector(SB), NOSPLIT, $0-40
+// func divideVector(dst *fp16.Bits, x *float32, blocks int, by, inverse float64, low, high float32)
+TEXT ·divideVector(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
 	MOVD x+8(FP), R1
 	MOVD blocks+16(FP), R2

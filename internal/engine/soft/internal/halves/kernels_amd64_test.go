@@ -3,8 +3,8 @@ package halves
 import "golang.org/x/sys/cpu"
 
 // kernels lists the kernels that this processor has.
-func kernels() []string {
-	list := []string{portable}
+func kernels() []int {
+	list := []int{portable}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasF16C {
 		list = append(list, avx2)
 	}

@@ -1,4 +1,4 @@
 package halves
 
 // kernels lists the kernels that this processor has.
-func kernels() []string { return []string{portable, neon} }
+func kernels() []int { return []int{portable, neon} }

@@ -3,4 +3,4 @@
 package halves
 
 // kernels lists the kernels that this processor has.
-func kernels() []string { return []string{portable} }
+func kernels() []int { return []int{portable} }

@@ -1,18 +1,16 @@
 package halves
 
 // machine describes the processor. It is set before any other code of the package runs.
-// Only tests change it, to run the Go code on a processor with a kernel.
-var machine = struct {
-	kernel string // as Accelerated returns it
-}{
-	kernel: detect(),
-}
+// Only tests change it, to run other code than the best. The assembly reads it.
+var machine = struct{ kernel int }{detect()}
 
-// portable is the name of the Go code, which runs on every processor.
-const portable = "portable"
-
-// Accelerated names the implementation on this machine.
-func Accelerated() string { return machine.kernel }
+// The kernels.
+const (
+	portable = iota // the Go code, which runs on every processor
+	neon            // the operations on elements, sums of runs, and what layer_norm and softmax do but the exponential
+	avx2            // all operations, as avx512
+	avx512
+)
 
 // wide reports whether every operation has a kernel.
-func wide() bool { return machine.kernel == avx2 || machine.kernel == avx512 }
+func wide() bool { return machine.kernel >= avx2 }

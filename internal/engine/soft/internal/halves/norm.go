@@ -11,17 +11,12 @@ type Moments struct{ Values, Squares Sums }
 
 // Add adds a piece of a sequence, as Sums.Add does.
 func (m *Moments) Add(x []fp16.Bits, from float64) {
-	whole := 0
-	for whole+block <= len(x) && machine.kernel != portable {
-		n := min((len(x)-whole)/block*block, most)
-		if machine.kernel == avx512 {
-			moments512(m, &x[whole], n/block, from)
-		} else {
-			momentsVector(m, &x[whole], n/block, from)
-		}
-		whole += n
+	for len(x) >= block && machine.kernel != portable {
+		n := whole(len(x))
+		momentsVector(m, &x[0], n/block, from)
+		x = x[n:]
 	}
-	for i, b := range x[whole:] {
+	for i, b := range x {
 		d := float64(b.Float32()) - from
 		m.Values[i%block] += d
 		m.Squares[i%block] = math.FMA(d, d, m.Squares[i%block])
@@ -67,7 +62,7 @@ func (s *Scaled) Normalize(dst, x, gamma, beta []fp16.Bits) {
 		ahead = 0
 	}
 	for len(dst) >= block && machine.kernel != portable {
-		n := min(len(dst)/block*block, most)
+		n := whole(len(dst))
 		by, shift := (*fp16.Bits)(nil), (*fp16.Bits)(nil)
 		if gamma != nil {
 			by, gamma = &gamma[0], gamma[n:]

@@ -1,3 +1,4 @@
+#include "go_asm.h"
 #include "textflag.h"
 
 // func mulRowsVector(sums, vector *float32, x *fp16.Bits, blocks, rows, stride int)
@@ -37,8 +38,8 @@ row:
 	VZEROUPPER
 	RET
 
-// func mulFour512(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, bySums, byVectors int)
-TEXT ·mulFour512(SB), NOSPLIT, $0-64
+// mulFour512 is mulFourVector with AVX-512.
+TEXT mulFour512<>(SB), NOSPLIT, $0-64
 	MOVQ sums+0(FP), DI
 	MOVQ vectors+8(FP), DX
 	MOVQ x+16(FP), BX
@@ -99,8 +100,10 @@ row:
 	VZEROUPPER
 	RET
 
-// func mulFour256(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, bySums, byVectors int)
-TEXT ·mulFour256(SB), NOSPLIT, $0-64
+// func mulFourVector(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, bySums, byVectors int)
+TEXT ·mulFourVector(SB), NOSPLIT, $0-64
+	CMPQ ·machine(SB), $const_avx512
+	JEQ  wide
 	MOVQ sums+0(FP), DI
 	MOVQ vectors+8(FP), DX
 	MOVQ x+16(FP), BX
@@ -161,3 +164,6 @@ row:
 	JNE     columns
 	VZEROUPPER
 	RET
+
+wide:
+	JMP mulFour512<>(SB)

@@ -48,7 +48,7 @@ func transposeHalves(dst, src, next []uint16, rows, cols, to, from int) {
 				fetch = &next[row]
 				row += from
 			}
-			tileHalves(&d[0], &s[0], &room[0], fetch, 2*to, 2*from, past)
+			tileVector(&d[0], &s[0], &room[0], fetch, 2*to, 2*from, past)
 		}
 	}
 	if past != 0 {

@@ -10,16 +10,16 @@ func Vectors() bool { return wide() }
 // vector has an element for each row; rows are as long as sums and stride elements apart. Elements of the vector are
 // halves, so that every product is exact.
 func MulRows(sums, vector []float32, x []fp16.Bits, stride int) {
-	whole, rows := 0, len(vector)
+	full, rows := 0, len(vector)
 	if wide() && rows > 0 && len(sums) >= block {
-		whole = len(sums) / block * block
+		full = len(sums) / block * block
 		_ = x[(rows-1)*stride+len(sums)-1]
 		for r := 0; r < rows; r += 8 {
-			mulRowsVector(&sums[0], &vector[r], &x[r*stride], whole/block, min(rows-r, 8), 2*stride)
+			mulRowsVector(&sums[0], &vector[r], &x[r*stride], full/block, min(rows-r, 8), 2*stride)
 		}
 	}
 	for r, f := range vector {
-		for i := whole; i < len(sums); i++ {
+		for i := full; i < len(sums); i++ {
 			sums[i] += float32(f * x[r*stride+i].Float32())
 		}
 	}
@@ -49,7 +49,7 @@ func Dots(sums *[dotRows]float32, vector []float32, x, next []fp16.Bits, stride 
 		if len(next) >= n*dotRows {
 			fetch, next = &next[0], next[n*dotRows:]
 		}
-		dots(sums, &vector[0], &x[0], &room[0], fetch, n/tile, 2*stride)
+		dotsVector(sums, &vector[0], &x[0], &room[0], fetch, n/tile, 2*stride)
 		vector, x = vector[n:], x[n:]
 	}
 	if n := len(vector); n > 0 { // the rest and products that are +0
@@ -59,7 +59,7 @@ func Dots(sums *[dotRows]float32, vector []float32, x, next []fp16.Bits, stride 
 		for i := range dotRows {
 			copy(tail[i*tile:][:n], x[i*stride:])
 		}
-		dots(sums, &last[0], &tail[0], &room[0], nil, 1, 2*tile)
+		dotsVector(sums, &last[0], &tail[0], &room[0], nil, 1, 2*tile)
 	}
 }
 
@@ -70,17 +70,17 @@ const fewCols = 32
 // sums[i*width:][:width].
 func MulFew(sums []float32, width int, vectors []float32, k, n int, x []fp16.Bits, stride int) {
 	few, i := len(sums)/width, 0
-	if whole := width / fewCols * fewCols; wide() && whole > 0 && n > 0 {
+	if full := width / fewCols * fewCols; wide() && full > 0 && n > 0 {
 		_ = x[(n-1)*stride+width-1]
 		for r := 0; r < n; r += 8 {
 			for i = 0; i+4 <= few; i += 4 {
 				_ = vectors[(i+3)*k+n-1]
-				mulFour(&sums[i*width], &vectors[i*k+r], &x[r*stride], whole/fewCols, min(n-r, 8), 2*stride,
+				mulFourVector(&sums[i*width], &vectors[i*k+r], &x[r*stride], full/fewCols, min(n-r, 8), 2*stride,
 					4*width, 4*k)
 			}
 		}
-		for j := 0; j < i && whole < width; j++ {
-			MulRows(sums[j*width+whole:(j+1)*width], vectors[j*k:][:n], x[whole:], stride)
+		for j := 0; j < i && full < width; j++ {
+			MulRows(sums[j*width+full:(j+1)*width], vectors[j*k:][:n], x[full:], stride)
 		}
 	}
 	for ; i < few; i++ {

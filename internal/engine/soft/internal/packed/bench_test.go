@@ -42,7 +42,7 @@ func BenchmarkDots(b *testing.B) {
 					b.Run(fmt.Sprintf("%dbit/%s/%d/%d", bits, name, wide, workers), func(b *testing.B) {
 						w := random(rand.New(rand.NewPCG(1, 2)), kind{bits, 0, false, offset}, benchRows(), benchCols, 1,
 							wide, false)
-						x := halves(rand.New(rand.NewPCG(1, 2)), benchCols)
+						x := halvesOf(rand.New(rand.NewPCG(1, 2)), benchCols)
 						v := w.Arrange(x, make([]float32, w.VectorRoom()))
 						sums := make([]float32, benchRows())
 						w.Remember()

@@ -24,7 +24,7 @@ func TestFits(t *testing.T) {
 func TestBoundOfElements(t *testing.T) {
 	const rows, cols, wide = 2*batch + 3, 192, 64
 	r := rand.New(rand.NewPCG(21, 22))
-	x := halves(r, cols)
+	x := halvesOf(r, cols)
 	eachKernel(t, func(t *testing.T) {
 		for _, c := range []struct {
 			signed bool
@@ -53,7 +53,7 @@ func TestBoundOfElements(t *testing.T) {
 func TestPartsAreNotRemembered(t *testing.T) {
 	const rows, cols, wide = 5 * batch / 2, 128, 64
 	r := rand.New(rand.NewPCG(23, 24))
-	x := halves(r, cols)
+	x := halvesOf(r, cols)
 	for _, k := range []kind{{4, 0, false, 2}, {8, 0, false, 2}} {
 		w := random(r, k, rows, cols, 1, wide, false)
 		for _, row := range []int{3, batch + 4, rows - 1} {

@@ -57,7 +57,7 @@ func TestStaysInsideItsPages(t *testing.T) {
 					w.Data, w.Scale = fenced(t, w.Data, atEnd), fenced(t, w.Scale, atEnd)
 					w.OffsetByte, w.OffsetHalf = fenced(t, w.OffsetByte, atEnd), fenced(t, w.OffsetHalf, atEnd)
 					w.OffsetSingle = fenced(t, w.OffsetSingle, atEnd)
-					x := halves(r, s.cols)
+					x := halvesOf(r, s.cols)
 					v := w.Arrange(fenced(t, x, atEnd), fenced(t, make([]float32, w.VectorRoom()), atEnd))
 					sums := fenced(t, make([]float32, s.rows), atEnd)
 					w.Dots(sums, &v, fenced(t, make([]float32, w.Room(s.rows)), atEnd), 0)

@@ -22,7 +22,7 @@ func BenchmarkKernels(b *testing.B) {
 				r := rand.New(rand.NewPCG(1, 2))
 				w := random(r, kind{4, 0, true, 3}, rows, cols, 1, wide, false)
 				w.Remember()
-				v := w.Arrange(halves(r, cols), make([]float32, w.VectorRoom()))
+				v := w.Arrange(halvesOf(r, cols), make([]float32, w.VectorRoom()))
 				sums, room := make([]float32, rows), make([]float32, w.Room(rows))
 				for b.Loop() {
 					w.Dots(sums, &v, room, 0)
@@ -34,7 +34,7 @@ func BenchmarkKernels(b *testing.B) {
 			machine.kernel = k
 			r := rand.New(rand.NewPCG(1, 2))
 			w := random(r, kind{4, 0, true, 3}, 1, cols, 1, 64, false)
-			x, room := halves(r, cols), make([]float32, w.VectorRoom())
+			x, room := halvesOf(r, cols), make([]float32, w.VectorRoom())
 			for b.Loop() {
 				w.Arrange(x, room)
 			}

@@ -103,7 +103,7 @@ func random(r *rand.Rand, k kind, rows, cols, high, wide int, extreme bool) *Wei
 // same compares bits; all NaN are alike.
 func same(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) || a != a && b != b }
 
-func halves(r *rand.Rand, n int) []float32 {
+func halvesOf(r *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
 		x[i] = fp16.FromFloat64(r.NormFloat64()).Float32()

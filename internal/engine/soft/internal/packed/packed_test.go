@@ -86,7 +86,7 @@ func TestTinyOffsetsDecide(t *testing.T) {
 
 // steepHalves returns halves with some that are far greater than all others.
 func steepHalves(r *rand.Rand, n int) []float32 {
-	x := halves(r, n)
+	x := halvesOf(r, n)
 	for i := range x {
 		x[i] = fp16.FromFloat64(math.Ldexp(float64(x[i]), -4-r.IntN(8))).Float32()
 	}
@@ -140,7 +140,7 @@ func TestSmallElementsCount(t *testing.T) {
 			for _, signed := range []bool{false, true} {
 				rows, cols := 5, 1536
 				w := random(r, kind{4, 0, signed, 1}, rows, cols, 1, wide, false)
-				x := halves(r, cols)
+				x := halvesOf(r, cols)
 				for k := range x {
 					if x[k] = fp16.FromFloat64(float64(x[k]) / 128).Float32(); k%(wide/2) == 5 {
 						x[k] = 60000
@@ -178,7 +178,7 @@ func TestDots(t *testing.T) {
 					cols = wide
 				}
 				w := random(r, k, rows, cols, 1, wide, i%4 == 3)
-				x := halves(r, cols)
+				x := halvesOf(r, cols)
 				switch i % 5 {
 				case 2:
 					x = steepHalves(r, cols)
@@ -221,7 +221,7 @@ func TestIntegersAreNearExact(t *testing.T) {
 			for offset := range 4 {
 				const rows, cols = 9, 1024
 				w := random(r, kind{4, 0, offset%2 == 1, offset}, rows, cols, 1, wide, false)
-				x := halves(r, cols)
+				x := halvesOf(r, cols)
 				for i := 5; i < cols; i += 200 {
 					x[i] *= 500 // as some activations of language models are; a steep vector has products of elements
 				}
@@ -268,7 +268,7 @@ func TestVectorsAtTheLimits(t *testing.T) {
 			}
 			for at := 3; at < cols; at += 31 {
 				for _, odd := range []float64{math.Inf(1), math.Inf(-1), math.NaN()} {
-					x := halves(r, cols)
+					x := halvesOf(r, cols)
 					x[at] = float32(odd)
 					check(x, false, fmt.Sprint(odd, " at ", at))
 				}
@@ -301,7 +301,7 @@ func TestRemembersEachBatch(t *testing.T) {
 			w.Scale[i] = fp16.FromFloat64(60000)
 		}
 	}
-	x := halves(rand.New(rand.NewPCG(11, 12)), cols)
+	x := halvesOf(rand.New(rand.NewPCG(11, 12)), cols)
 	eachKernel(t, func(t *testing.T) {
 		w.Remember()
 		v := arranged(w, x)

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/internal/engine/soft/internal/numbers"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/numerics"
 )
 
@@ -101,15 +101,11 @@ func (w *Weights) Floats(dst []float32, row, col int) {
 	if !w.ruled() && w.floats(dst, row, col) {
 		return
 	}
-	var halves [stretch]fp16.Bits
+	var room [stretch]fp16.Bits
 	for len(dst) > 0 {
 		n := min(len(dst), stretch)
-		w.Halves(halves[:n], row, col)
-		if w.Read.Has(numerics.Exponent31) {
-			numbers.Decode(dst[:n], halves[:n])
-		} else {
-			w.Read.Decode(dst[:n], halves[:n])
-		}
+		w.Halves(room[:n], row, col)
+		halves.Decode(dst[:n], room[:n], w.Read)
 		dst, col = dst[n:], col+n
 	}
 }

@@ -1,4 +1,4 @@
-package numbers
+package halves
 
 import (
 	"fmt"
@@ -13,21 +13,15 @@ import (
 	"github.com/anekit/anekit/internal/numerics"
 )
 
-// each runs f with the Go code and, where there is one, with the kernel.
-func each(t *testing.T, f func(t *testing.T)) {
-	was := machine.vector
-	t.Cleanup(func() { machine.vector = was })
-	for _, vector := range []bool{false, true} {
-		if vector && !was {
-			t.Log("no kernel for this processor")
-			continue
-		}
-		machine.vector = vector
-		t.Run(map[bool]string{false: "portable", true: "vector"}[vector], f)
+// rules are those of chips, which round half away from zero or to even.
+func rules(away bool) numerics.Rules {
+	if away {
+		return numerics.Exponent31 | numerics.HalfAway
 	}
+	return numerics.Exponent31
 }
 
-var exact = map[Op]func(x, y float64) float64{
+var exactNumbers = map[Op]func(x, y float64) float64{
 	Add: func(x, y float64) float64 { return x + y },
 	Sub: func(x, y float64) float64 { return x - y },
 	Mul: func(x, y float64) float64 { return x * y },
@@ -44,8 +38,8 @@ var exact = map[Op]func(x, y float64) float64{
 	},
 }
 
-// TestBinary: every half with others, also near it, where sums tie.
-func TestBinary(t *testing.T) {
+// TestBinaryOfNumbers: every half with others, also near it, where sums tie.
+func TestBinaryOfNumbers(t *testing.T) {
 	each(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		x, y, got := make([]fp16.Bits, 1<<16), make([]fp16.Bits, 1<<16), make([]fp16.Bits, 1<<16)
@@ -59,9 +53,9 @@ func TestBinary(t *testing.T) {
 					y[i] &= 0x83ff
 				}
 			}
-			for op, f := range exact {
+			for op, f := range exactNumbers {
 				for _, away := range []bool{false, true} {
-					Binary(op, got, x, y, away)
+					Binary(op, got, x, y, rules(away))
 					for i, h := range got {
 						want := rules(away).Round(f(float64(numerics.Number(x[i])), float64(numerics.Number(y[i]))))
 						if h != want {
@@ -76,8 +70,8 @@ func TestBinary(t *testing.T) {
 	})
 }
 
-// TestShapes: repeated operands, every length around a block, and results in the place of operands.
-func TestShapes(t *testing.T) {
+// TestShapesOfNumbers: repeated operands, every length around a block, and results in the place of operands.
+func TestShapesOfNumbers(t *testing.T) {
 	each(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
 		for n := range 50 {
@@ -85,7 +79,7 @@ func TestShapes(t *testing.T) {
 			for i := range x {
 				x[i], y[i] = fp16.Bits(r.Uint32()), fp16.Bits(r.Uint32())
 			}
-			for op, f := range exact {
+			for op, f := range exactNumbers {
 				for _, c := range []struct{ x, y []fp16.Bits }{{x, y}, {x[:min(n, 1)], y}, {x, y[:min(n, 1)]}} {
 					want := make([]fp16.Bits, n)
 					for i := range want {
@@ -95,24 +89,23 @@ func TestShapes(t *testing.T) {
 					got := slices.Clone(c.x)
 					if len(got) != n {
 						got = make([]fp16.Bits, n)
-						Binary(op, got, c.x, c.y, true)
+						Binary(op, got, c.x, c.y, rules(true))
 					} else {
-						Binary(op, got, got, c.y, true)
+						Binary(op, got, got, c.y, rules(true))
 					}
 					require.Equal(t, want, got, fmt.Sprint(op, n))
 				}
 			}
 		}
 		require.Panics(t, func() {
-			Binary(Add, make([]fp16.Bits, 3), make([]fp16.Bits, 2), make([]fp16.Bits, 3),
-				true)
+			Binary(Add, make([]fp16.Bits, 3), make([]fp16.Bits, 2), make([]fp16.Bits, 3), rules(true))
 		})
 	})
 }
 
-// TestLengths: around a block, around what the Go code does at once and around one call of assembly; nothing is written
+// TestLengthsOfNumbers: around a block, around what the Go code does at once and around one call of assembly; nothing is written
 // past the end of a result.
-func TestLengths(t *testing.T) {
+func TestLengthsOfNumbers(t *testing.T) {
 	const some, guard, mark = 256, 2 * most, fp16.Bits(0x5555)
 	each(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
@@ -145,20 +138,20 @@ func TestLengths(t *testing.T) {
 			sum := func(a, b fp16.Bits) fp16.Bits {
 				return rules(true).Round(float64(numerics.Number(a)) + float64(numerics.Number(b)))
 			}
-			result(func(dst []fp16.Bits) { Binary(Add, dst, x[:n], y[:n], true) },
+			result(func(dst []fp16.Bits) { Binary(Add, dst, x[:n], y[:n], rules(true)) },
 				func(i int) fp16.Bits { return sum(x[i], y[i]) })
-			result(func(dst []fp16.Bits) { Binary(Add, dst, x[:1], y[:n], true) },
+			result(func(dst []fp16.Bits) { Binary(Add, dst, x[:1], y[:n], rules(true)) },
 				func(i int) fp16.Bits { return sum(x[0], y[i]) })
-			result(func(dst []fp16.Bits) { Binary(Add, dst, x[:n], y[:1], true) },
+			result(func(dst []fp16.Bits) { Binary(Add, dst, x[:n], y[:1], rules(true)) },
 				func(i int) fp16.Bits { return sum(x[i], y[0]) })
-			result(func(dst []fp16.Bits) { Binary(Add, dst, x[:1], y[:1], true) },
+			result(func(dst []fp16.Bits) { Binary(Add, dst, x[:1], y[:1], rules(true)) },
 				func(int) fp16.Bits { return sum(x[0], y[0]) })
 			for _, away := range []bool{false, true} {
-				result(func(dst []fp16.Bits) { Encode(dst, values[:n], away) },
+				result(func(dst []fp16.Bits) { Encode(dst, values[:n], rules(away)) },
 					func(i int) fp16.Bits { return rules(away).Round(float64(values[i])) })
 			}
 			clear(wide)
-			Decode(wide[:n], x[:n])
+			Decode(wide[:n], x[:n], rules(true))
 			for i, v := range wide {
 				if i < n && math.Float32bits(v) != math.Float32bits(values[i]) || i >= n && v != 0 {
 					t.Fatalf("%d elements: element %d is %g", n, i, v)
@@ -175,7 +168,7 @@ func TestConvert(t *testing.T) {
 		for i := range h {
 			h[i] = fp16.Bits(i)
 		}
-		Decode(f, h)
+		Decode(f, h, rules(true))
 		for i, v := range f {
 			require.Equal(t, math.Float32bits(numerics.Number(h[i])), math.Float32bits(v), i)
 		}
@@ -190,7 +183,7 @@ func TestConvert(t *testing.T) {
 		}
 		got := make([]fp16.Bits, len(src))
 		for _, away := range []bool{false, true} {
-			Encode(got, src, away)
+			Encode(got, src, rules(away))
 			for i, v := range src {
 				if want := rules(away).Round(float64(v)); got[i] != want {
 					t.Fatalf("results differ: %g gives %#04x, not %#04x, away %t", v, got[i], want, away)
@@ -205,13 +198,15 @@ func BenchmarkBinary(b *testing.B) {
 	for i := range x {
 		x[i], y[i] = fp16.Bits(0x3000+i%0x1000), fp16.Bits(0x2c00+i*7919%0x1000)
 	}
-	for op, name := range []string{"add", "sub", "mul", "div", "max"} {
-		b.Run(name, func(b *testing.B) {
-			dst := make([]fp16.Bits, len(x))
-			b.SetBytes(int64(6 * len(x)))
-			for b.Loop() {
-				Binary(Op(op), dst, x, y, true)
-			}
-		})
+	for name, r := range map[string]numerics.Rules{"ieee": 0, "away": rules(true), "even": rules(false)} {
+		for op, operator := range []string{"add", "sub", "mul", "div", "max", "min"} {
+			b.Run(operator+"/"+name, func(b *testing.B) {
+				dst := make([]fp16.Bits, len(x))
+				b.SetBytes(int64(6 * len(x)))
+				for b.Loop() {
+					Binary(Op(op), dst, x, y, r)
+				}
+			})
+		}
 	}
 }

@@ -91,7 +91,17 @@ EIGHT(infinities, 0x7c007c00)
 	ADDQ        $32, DI          \
 	DECQ        CX
 
-#define BOTH \
+// IEEE and NUMBERS read 16 halves of both operands, those of float16 and those of a chip.
+
+#define IEEE \
+	VCVTPH2PS (SI), Y0   \
+	VCVTPH2PS 16(SI), Y1 \
+	VCVTPH2PS (DX), Y2   \
+	VCVTPH2PS 16(DX), Y3 \
+	ADDQ      R8, SI     \
+	ADDQ      R9, DX
+
+#define NUMBERS \
 	DECODE((SI), Y0)   \
 	DECODE(16(SI), Y1) \
 	DECODE((DX), Y2)   \
@@ -99,154 +109,105 @@ EIGHT(infinities, 0x7c007c00)
 	ADDQ R8, SI        \
 	ADDQ R9, DX
 
-// QUOTIENT sets x to x / y, and to 0 where x is. y and Y5 are changed.
-#define QUOTIENT(x, y) \
+#define PUTIEEE \
+	VCVTPS2PH $0, Y0, (DI)   \
+	VCVTPS2PH $0, Y1, 16(DI) \
+	ADDQ      $32, DI        \
+	DECQ      CX
+
+// The operations set x to x op y. Y4 to Y6 may be changed, and y.
+
+#define SUM(x, y)        VADDPS y, x, x
+#define DIFFERENCE(x, y) VSUBPS y, x, x
+#define PRODUCT(x, y)    VMULPS y, x, x
+#define QUOTIENT(x, y)   VDIVPS y, x, x
+#define GREATEST(x, y)   VMAXPS y, x, x
+#define LEAST(x, y)      VMINPS y, x, x
+
+// SHARE is 0 where x is.
+#define SHARE(x, y) \
 	VADDPS Y7, y, y      \
 	VCMPPS $0, Y7, x, Y5 \
 	VDIVPS y, x, x       \
 	VPANDN x, Y5, x
 
-#define ENTER \
-	MOVQ op+0(FP), AX     \
-	MOVQ dst+8(FP), DI    \
-	MOVQ x+16(FP), SI     \
-	MOVQ y+24(FP), DX     \
-	MOVQ xstep+32(FP), R8 \
-	MOVQ ystep+40(FP), R9 \
+// CHOOSE replaces x of MAXPS or MINPS: where x = y by both's bits (of zeros the sign decides), where one is NaN by
+// their sum.
+#define CHOOSE(PAIR, BITS, x, y) \
+	PAIR      y, x, Y4       \
+	BITS      y, x, Y5       \
+	VCMPPS    $0, y, x, Y6   \
+	VBLENDVPS Y6, Y5, Y4, Y4 \
+	VCMPPS    $3, y, x, Y6   \
+	VADDPS    y, x, Y5       \
+	VBLENDVPS Y6, Y5, Y4, x
+
+#define GREATER(x, y) CHOOSE(VMAXPS, VANDPS, x, y)
+#define LESSER(x, y)  CHOOSE(VMINPS, VORPS, x, y)
+
+#define LOOP(name, READ, OP, PUT) \
+name:          \
+	READ       \
+	OP(Y0, Y2) \
+	OP(Y1, Y3) \
+	PUT        \
+	JNE name   \
+	VZEROUPPER \
+	RET
+
+// OPERATIONS is all that binaryVector does by one set of rules: AX is the operation, DI is dst, SI and DX are x and y,
+// which advance by R8 and R9 bytes, CX counts the blocks.
+#define OPERATIONS(READ, DIVIDE, MAXIMUM, MINIMUM, PUT) \
+	MOVQ dst+8(FP), DI     \
+	MOVQ x+16(FP), SI      \
+	MOVQ y+24(FP), DX      \
+	MOVQ xstep+32(FP), R8  \
+	MOVQ ystep+40(FP), R9  \
 	MOVQ blocks+48(FP), CX \
-	SHLQ $5, R8           \
-	SHLQ $5, R9           \
+	SHLQ $5, R8            \
+	SHLQ $5, R9            \
+	CMPQ AX, $1            \
+	JLT  add               \
+	JEQ  sub               \
+	CMPQ AX, $3            \
+	JLT  mul               \
+	JEQ  div               \
+	CMPQ AX, $5            \
+	JLT  max               \
+	LOOP(min, READ, MINIMUM, PUT)    \
+	LOOP(max, READ, MAXIMUM, PUT)    \
+	LOOP(add, READ, SUM, PUT)        \
+	LOOP(sub, READ, DIFFERENCE, PUT) \
+	LOOP(mul, READ, PRODUCT, PUT)    \
+	LOOP(div, READ, DIVIDE, PUT)
+
+// func binaryVector(kind int, dst, x, y *fp16.Bits, xstep, ystep, blocks int)
+TEXT ·binaryVector(SB), NOSPLIT, $0-56
+	MOVQ kind+0(FP), AX
+	CMPQ AX, $6
+	JGE  chip
+	OPERATIONS(IEEE, QUOTIENT, GREATER, LESSER, PUTIEEE)
+
+chip:
 	DECODING
+	SUBQ $6, AX
+	CMPQ AX, $6
+	JGE  even
+	JMP  away<>(SB)
 
-#define PICK \
-	CMPQ AX, $1 \
-	JLT  add    \
-	JEQ  sub    \
-	CMPQ AX, $3 \
-	JLT  mul    \
-	JEQ  div    \
-	CMPQ AX, $5 \
-	JLT  max
+even:
+	SUBQ $6, AX
+	JMP  even<>(SB)
 
-// func binaryAway(op int, dst, x, y *fp16.Bits, xstep, ystep, blocks int)
-TEXT ·binaryAway(SB), NOSPLIT, $0-56
-	ENTER
+// The parts of binaryVector for the rules of chips.
+
+TEXT away<>(SB), NOSPLIT, $0-56
 	AWAY
-	PICK
+	OPERATIONS(NUMBERS, SHARE, GREATEST, LEAST, PUTAWAY)
 
-min:
-	BOTH
-	VMINPS Y2, Y0, Y0
-	VMINPS Y3, Y1, Y1
-	PUTAWAY
-	JNE min
-	VZEROUPPER
-	RET
-
-max:
-	BOTH
-	VMAXPS Y2, Y0, Y0
-	VMAXPS Y3, Y1, Y1
-	PUTAWAY
-	JNE max
-	VZEROUPPER
-	RET
-
-add:
-	BOTH
-	VADDPS Y2, Y0, Y0
-	VADDPS Y3, Y1, Y1
-	PUTAWAY
-	JNE add
-	VZEROUPPER
-	RET
-
-sub:
-	BOTH
-	VSUBPS Y2, Y0, Y0
-	VSUBPS Y3, Y1, Y1
-	PUTAWAY
-	JNE sub
-	VZEROUPPER
-	RET
-
-mul:
-	BOTH
-	VMULPS Y2, Y0, Y0
-	VMULPS Y3, Y1, Y1
-	PUTAWAY
-	JNE mul
-	VZEROUPPER
-	RET
-
-div:
-	BOTH
-	QUOTIENT(Y0, Y2)
-	QUOTIENT(Y1, Y3)
-	PUTAWAY
-	JNE div
-	VZEROUPPER
-	RET
-
-// func binaryEven(op int, dst, x, y *fp16.Bits, xstep, ystep, blocks int)
-TEXT ·binaryEven(SB), NOSPLIT, $0-56
-	ENTER
+TEXT even<>(SB), NOSPLIT, $0-56
 	EVEN
-	PICK
-
-min:
-	BOTH
-	VMINPS Y2, Y0, Y0
-	VMINPS Y3, Y1, Y1
-	PUTEVEN
-	JNE min
-	VZEROUPPER
-	RET
-
-max:
-	BOTH
-	VMAXPS Y2, Y0, Y0
-	VMAXPS Y3, Y1, Y1
-	PUTEVEN
-	JNE max
-	VZEROUPPER
-	RET
-
-add:
-	BOTH
-	VADDPS Y2, Y0, Y0
-	VADDPS Y3, Y1, Y1
-	PUTEVEN
-	JNE add
-	VZEROUPPER
-	RET
-
-sub:
-	BOTH
-	VSUBPS Y2, Y0, Y0
-	VSUBPS Y3, Y1, Y1
-	PUTEVEN
-	JNE sub
-	VZEROUPPER
-	RET
-
-mul:
-	BOTH
-	VMULPS Y2, Y0, Y0
-	VMULPS Y3, Y1, Y1
-	PUTEVEN
-	JNE mul
-	VZEROUPPER
-	RET
-
-div:
-	BOTH
-	QUOTIENT(Y0, Y2)
-	QUOTIENT(Y1, Y3)
-	PUTEVEN
-	JNE div
-	VZEROUPPER
-	RET
+	OPERATIONS(NUMBERS, SHARE, GREATEST, LEAST, PUTEVEN)
 
 // func decodeVector(dst *float32, src *fp16.Bits, blocks int)
 TEXT ·decodeVector(SB), NOSPLIT, $0-24
