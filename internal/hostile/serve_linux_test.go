@@ -63,6 +63,7 @@ func brokerMain() int {
 		}
 		os.Exit(3) // the campaign has ended
 	}()
+	signal.Ignore(unix.SIGPIPE) // as the command does: its standard error may have no reader
 	log := server.NewLogWriter(os.Stderr)
 	err = server.Serve(ctx, l, server.Config{CacheDir: os.Getenv(cacheEnv), Stay: true, Drain: drainTime,
 		Engine: func() ane.Engine { return panicking{soft.New()} },
