@@ -32,7 +32,7 @@ func (r *program) memory() (m Memory) {
 			}
 		}
 		for _, v := range s.Out {
-			if !r.returned[v] {
+			if !v.Returned {
 				m.Intermediate = max(m.Intermediate, int64(bytes(v)))
 			}
 		}

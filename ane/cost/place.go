@@ -49,7 +49,7 @@ func (r *program) estimates(s *step) (engine, cpu float64) {
 	return f[0] * moved / moveRate, f[1] * moved / moveRate
 }
 
-// place chooses the cheapest places for the steps in their order.
+// place chooses the cheapest places for the steps in their order, on the engine only where ops.Place has them.
 func (r *program) place(c chip.Chip) Placement {
 	figure := func(v float64) Time {
 		switch c {
@@ -68,9 +68,10 @@ func (r *program) place(c chip.Chip) Placement {
 	var sumEngine, sumCPU float64
 	on, off := state{cost: math.Inf(1)}, state{}
 	first := true
+	where := ops.Place(r.graph, c, chip.CoreML).Where
 	for _, s := range r.steps {
 		engine, cpu := r.estimates(s)
-		allowed := ops.Place(s.Node, c, chip.CoreML).Where == ops.OnEngine
+		allowed := where[s.Node] == ops.OnEngine
 		sumCPU += cpu
 		if allowed {
 			sumEngine += engine

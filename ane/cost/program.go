@@ -12,11 +12,11 @@ import (
 
 // program is a function as the estimate sees it.
 type program struct {
-	inputs   []*ops.Value // the parameters, states among them
-	outputs  []*ops.Value
-	steps    []*step
-	returned map[*ops.Value]bool
-	weights  map[*ops.Value]*weight
+	graph   *ops.Graph
+	inputs  []*ops.Value // the parameters, states among them
+	outputs []*ops.Value
+	steps   []*step
+	weights map[*ops.Value]*weight
 }
 
 // step is an operator that the engine executes. What is computed from constants alone is none.
@@ -37,12 +37,9 @@ type weight struct {
 // read resolves a function.
 func read(p *mil.Program, f *mil.Function) *program {
 	g := ops.Survey("", p)[slices.Index(p.Funcs, f)]
-	r := &program{outputs: g.Outputs, returned: map[*ops.Value]bool{}, weights: map[*ops.Value]*weight{}}
+	r := &program{graph: g, outputs: g.Outputs, weights: map[*ops.Value]*weight{}}
 	for _, v := range f.Params {
 		r.inputs = append(r.inputs, g.Values[v.Name])
-	}
-	for _, v := range g.Outputs {
-		r.returned[v] = true
 	}
 	for _, n := range g.Statements {
 		if n.Op.Kind == "const" || len(n.Out) > 0 && n.Out[0].Folded {

@@ -58,7 +58,7 @@ func newWork(r *program, o Options) *work {
 // join finds out what a step without products is a part of.
 func (w *work) join(l *layer, made map[*ops.Node]*layer) {
 	var before *layer
-	if len(l.in) == 1 && l.in[0].Made != nil && len(l.in[0].Uses) == 1 && !w.returned[l.in[0]] {
+	if len(l.in) == 1 && l.in[0].Made != nil && len(l.in[0].Uses) == 1 && !l.in[0].Returned {
 		before = made[l.in[0].Made]
 	}
 	l.single = len(l.in) == 1 && l.cost != ops.Free

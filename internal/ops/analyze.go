@@ -165,7 +165,7 @@ func (a *analysis) choose(p *mil.Program, name string) *mil.Function {
 
 // function resolves parameters, body and results in the order of the text.
 func (a *analysis) function(f *mil.Function) {
-	a.graph.Function = f.Name
+	a.graph.Function = f
 	if known, hint := mil.KnownOpset(f.Opset); !known {
 		a.note((&mil.Error{File: a.file, Pos: f.Pos,
 			Msg: fmt.Sprintf("function %s: %s is no opset that Apple published",
@@ -193,6 +193,7 @@ func (a *analysis) function(f *mil.Function) {
 	for _, r := range f.Results {
 		switch v := a.values[r.Name]; {
 		case v != nil && a.survey:
+			v.Returned = true
 			a.graph.Outputs = append(a.graph.Outputs, v)
 		case v == nil: // the definition is faulty or, as Validate reported, missing
 		case v.State:

@@ -6,7 +6,7 @@ import "github.com/anekit/anekit/ane/mil"
 var binaries = []Def{
 	arithmetic("add", "returns x + y"),
 	arithmetic("sub", "returns x - y"),
-	arithmetic("mul", "returns x * y"),
+	arithmetic("mul", "returns x * y").limited(zeroLimits),
 	arithmetic("real_div", "returns x / y"),
 	arithmetic("floor_div", "returns x / y, rounded down to a whole number"),
 	arithmetic("mod", "returns x - y * FloorDiv(x, y), which has the sign of y").nowhere("write x - y * floor(x / y)"),

@@ -142,7 +142,9 @@ func (c *Call) rule(n *Node) {
 		return
 	}
 	n.fold()
-	if slices.ContainsFunc(Place(n, 0, chip.CoreML).Reasons, func(r Reason) bool { return r.Rule == "cpu-operator" }) {
+	p := newPlacing(0, chip.CoreML)
+	p.statement(n)
+	if slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Rule == "cpu-operator" }) {
 		c.note("never runs on Apple's Neural Engine; Core ML runs it on the CPU")
 	}
 }

@@ -29,7 +29,8 @@ var compressions = []Def{
 			c.attrs = Quantization{Axis: axis}
 			c.gives(c.tensor("scale").DType, x.Shape)
 		}},
-	{Name: "constexpr_blockwise_shift_scale", Since: 18, support: support{contested: "weights as fp16 run everywhere"},
+	{Name: "constexpr_blockwise_shift_scale", Since: 18, limits: blockLimits,
+		support: support{contested: "weights as fp16 run everywhere"},
 		Params: []Param{known("data", append(shiftTypes, wideTypes...)...), known("scale", floats...),
 			known("offset").optional()}, infer: func(c *Call) {
 			x := c.tensor("data")
@@ -39,7 +40,7 @@ var compressions = []Def{
 			c.blocks(x.DType, x.Shape)
 			c.gives(c.tensor("scale").DType, x.Shape)
 		}},
-	{Name: "constexpr_lut_to_dense", Params: []Param{known("indices", indexTypes...),
+	{Name: "constexpr_lut_to_dense", limits: paletteLimits, Params: []Param{known("indices", indexTypes...),
 		known("lut", tableTypes...).deep(), integers("shape").optional(), integer("vector_axis").optional()},
 		infer: inferPalette},
 	{Name: "constexpr_sparse_to_dense", Params: []Param{known("nonzero_data", shiftTypes...), known("mask"),

@@ -174,10 +174,10 @@ func TestNoSuchFunction(t *testing.T) {
 	require.NoError(t, err)
 	g, err := ops.Analyze("e.mil", p, "", nil)
 	require.NoError(t, err)
-	require.Equal(t, "a", g.Function) // the first function: there is no main
+	require.Equal(t, "a", g.Function.Name) // the first function: there is no main
 	g, err = ops.Analyze("e.mil", p, "b", nil)
 	require.NoError(t, err)
-	require.Equal(t, "b", g.Function)
+	require.Equal(t, "b", g.Function.Name)
 	_, err = ops.Analyze("e.mil", p, "c", nil)
 	require.EqualError(t, err, "e.mil:1:1: no function called \"c\"; choose one of a, b")
 	empty, err := mil.Parse("e.mil", []byte("program(1.3) {}"))

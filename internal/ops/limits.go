@@ -1,7 +1,7 @@
 package ops
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 
 	"github.com/anekit/anekit/ane/chip"
@@ -31,17 +31,19 @@ func convolutionLimits(p *placing) {
 		switch {
 		case h == w && over(h, s.KernelSquare):
 			n := s.KernelSquare.Value
-			p.refuse("kernel-square", s.KernelSquare, "kernel %dx%d, at most %dx%d", h, w, n, n)
+			p.refuse("kernel-square", cited(s.KernelSquare), "kernel %dx%d, at most %dx%d", h, w, n, n)
 		case h == w:
-		case over(w, s.KernelWidth):
-			p.refuse("kernel-width", s.KernelWidth, "kernel %dx%d: width %d, at most %d", h, w, w, s.KernelWidth.Value)
+		default:
+			p.most(w, s.KernelWidth, "kernel-width", "kernel %dx%d: width %d", h, w, w)
+			p.most(h, s.KernelHeight, "kernel-height", "kernel %dx%d: height %d", h, w, h)
 		}
-		if h != w && over(h, s.KernelHeight) {
-			p.refuse("kernel-height", s.KernelHeight, "kernel %dx%d: height %d, at most %d", h, w, h,
-				s.KernelHeight.Value)
+		if x != nil && x.Rank() > 1 {
+			p.most(x.Shape[1], s.ConvChannels, "conv-channels", "%d input channels", x.Shape[1])
 		}
-		if x != nil && x.Rank() > 1 && over(x.Shape[1], s.ConvChannels) {
-			p.refuse("conv-channels", s.ConvChannels, "%d input channels, at most %d", x.Shape[1], s.ConvChannels.Value)
+		for _, y := range p.Out {
+			if h == 1 && w == 1 && y.Rank() == 4 && y.Shape[1] == 512 && y.DType == mil.FP16 {
+				p.wide[y] = p.wide[x] + 1
+			}
 		}
 	}
 	p.spatial()
@@ -49,20 +51,18 @@ func convolutionLimits(p *placing) {
 		return
 	}
 	if x != nil && x.Rank() > 2 && over(x.Shape[0], s.DynamicBatch) {
-		p.refuse("dynamic-conv-batch", s.DynamicBatch, "batch %d with a weight that is computed", x.Shape[0])
+		p.refuse("dynamic-conv-batch", cited(s.DynamicBatch), "batch %d with a weight that is computed", x.Shape[0])
 	}
 	d, ok := p.Ints("dilations")
 	if ok && p.via != chip.CoreML && slices.ContainsFunc(d, func(n int) bool { return n > 1 }) {
-		p.add(Reason{Rule: "dynamic-conv-dilation", Sure: true, Source: cite("forge, on M5", chip.Measured),
-			Why: "dilations " + few(d) + " with a weight that is computed"})
+		p.refuse("dynamic-conv-dilation", forge, "dilations %s with a weight that is computed", few(d))
 	}
 }
 
 // spatial refuses three spatial axes.
 func (p *placing) spatial() {
 	if x := p.Value("x"); x != nil && x.Rank() == 5 && p.via != chip.CoreML {
-		p.refuse("conv-3d", chip.Fact[int]{Degree: chip.Measured, Source: "ironmill"}, "%s of shape %v", p.Op.Kind,
-			x.Shape)
+		p.refuse("conv-3d", ironmill, "%s of shape %v", p.Op.Kind, x.Shape)
 	}
 }
 
@@ -73,23 +73,18 @@ func poolLimits(p *placing) {
 		return
 	}
 	switch w, s := k[len(k)-1], p.spec; {
-	case p.Op.Kind == "max_pool" && over(w, s.PoolWidth):
-		p.refuse("pool-width", s.PoolWidth, "max_pool %v: width %d, at most %d", k, w, s.PoolWidth.Value)
+	case p.Op.Kind == "max_pool":
+		p.most(w, s.PoolWidth, "pool-width", "max_pool %v: width %d", k, w)
 	case p.Op.Kind == "avg_pool" && over(w, s.AvgPoolWidth):
-		p.doubt("pool-width", s.AvgPoolWidth, "avg_pool %v: width %d, up to %d were tried", k, w, s.AvgPoolWidth.Value)
+		p.doubt("pool-width", cited(s.AvgPoolWidth), "avg_pool %v: width %d, up to %d were tried", k, w,
+			s.AvgPoolWidth.Value)
 	}
-}
-
-// doubt adds a reason that is not known to hold.
-func (p *placing) doubt(rule string, f chip.Fact[int], format string, args ...any) {
-	p.add(Reason{Rule: rule, Why: fmt.Sprintf(format, args...), Source: cite(f.Source, f.Degree)})
 }
 
 func matmulLimits(p *placing) {
 	for _, name := range []string{"x", "y"} {
-		if v := p.Value(name); v != nil && over(v.Rank(), p.spec.MatmulRank) {
-			p.refuse("matmul-rank", p.spec.MatmulRank, "matmul: %s has rank %d, at most %d", name, v.Rank(),
-				p.spec.MatmulRank.Value)
+		if v := p.Value(name); v != nil {
+			p.most(v.Rank(), p.spec.MatmulRank, "matmul-rank", "matmul: %s has rank %d", name, v.Rank())
 		}
 	}
 	productLimits(p)
@@ -114,10 +109,7 @@ func (n *Node) Inner() int {
 }
 
 func productLimits(p *placing) {
-	if k := p.Inner(); over(k, p.spec.MatmulInner) {
-		p.refuse("matmul-inner", p.spec.MatmulInner, "%s sums over %d, at most %d", p.Op.Kind, k,
-			p.spec.MatmulInner.Value)
-	}
+	p.most(p.Inner(), p.spec.MatmulInner, "matmul-inner", "%s sums over %d", p.Op.Kind, p.Inner())
 }
 
 func responseLimits(p *placing) {
@@ -134,17 +126,13 @@ func responseLimits(p *placing) {
 	case 5:
 		channels = x.Shape[1] * x.Shape[2]
 	}
-	if over(channels, p.spec.LRNChannels) {
-		p.refuse("lrn-channels", p.spec.LRNChannels, "%s of %d channels, at most %d", p.Op.Kind, channels,
-			p.spec.LRNChannels.Value)
-	}
+	p.most(channels, p.spec.LRNChannels, "lrn-channels", "%s of %d channels", p.Op.Kind, channels)
 }
 
 func castLimits(p *placing) {
 	for _, v := range append(p.Operands(), p.Out...) {
-		switch d := v.DType; {
-		case d == mil.Int32, d == mil.UInt32, d.Bits() == 64, d == mil.Int4, d == mil.UInt4:
-			p.add(Reason{Rule: "cast-type", Sure: true, Why: "cast with " + d.String()})
+		if d := v.DType; d == mil.Int32 || d == mil.UInt32 || d.Bits() == 64 || narrow(d) {
+			p.refuse("cast-type", "ironmill, forge (M)", "cast with %v", d)
 			return
 		}
 	}
@@ -152,12 +140,12 @@ func castLimits(p *placing) {
 
 func trigonometryLimits(p *placing) {
 	if f := p.spec.Trigonometry; f.Known() && !f.Value {
-		p.add(Reason{Rule: "trigonometry", Sure: true, Why: p.Op.Kind, Source: cite(f.Source, f.Degree)})
+		p.refuse("trigonometry", cited(f), "%s", p.Op.Kind)
 	}
 }
 
 func topKLimits(p *placing) {
-	r := Reason{Rule: "topk", Source: cite(p.spec.TopK.Source, p.spec.TopK.Degree)}
+	r := Reason{Rule: "topk", Source: cited(p.spec.TopK)}
 	switch ok := p.spec.TopK; {
 	case ok.Value, p.via == chip.CoreML && p.spec.Chip != chip.M4:
 		return
@@ -188,9 +176,90 @@ func sliceLimits(p *placing) {
 	}
 }
 
+// stateLimits refuses what is no parameter; those are placed as values.
 func stateLimits(p *placing) {
+	if v := cmp.Or(p.Value("input"), p.Value("state")); v == nil || !v.State {
+		p.state(p.Op.Kind + " of a state that is no parameter")
+	}
+}
+
+func (p *placing) state(why string) {
 	if p.via != chip.CoreML {
-		p.add(Reason{Rule: "state", Sure: p.via == chip.E5, Why: p.Op.Kind + " of a state",
-			Source: cite("forge, on M5", chip.Measured)})
+		p.add(Reason{Rule: "state", Sure: p.via == chip.E5, Why: why, Source: forge})
+	}
+}
+
+// reluLimits has the relu at the end of a chain of convolutions, which Core ML does not leave on the engine.
+func reluLimits(p *placing) {
+	n := p.wide[p.Value("x")]
+	for _, y := range p.Out {
+		p.wide[y] = n
+		if p.via == chip.CoreML && p.spec.Chip == chip.M6 && y.Returned && (n == 32 || n == 34) {
+			p.refuse("last-relu", "study 15.4 (M)", "a chain of %d convolutions of 512 channels ends with relu", n)
+		}
+	}
+}
+
+// zeroLimits refuses the product of a reduction with 0.
+func zeroLimits(p *placing) {
+	for _, pair := range [][2]string{{"x", "y"}, {"y", "x"}} {
+		v, factor := p.Value(pair[0]), p.Value(pair[1])
+		switch {
+		case v == nil || v.Made == nil || v.Made.Def == nil || v.Made.Def.Family != Reductions || factor == nil ||
+			!slices.Equal(factor.Floats(), []float64{0}):
+			continue
+		case p.spec.Chip == chip.M5:
+			p.refuse("reduce-times-zero", forge, "a reduction is multiplied by 0")
+		default:
+			p.doubt("reduce-times-zero", forge, "a reduction is multiplied by 0: ANECCompile() FAILED on M5")
+		}
+		return
+	}
+}
+
+func tileLimits(p *placing) {
+	reps, ok := p.Ints("reps")
+	refused := func(n int) bool { return !slices.Contains([]int{1, 2, 3, 4, 8}, n) }
+	if ok && p.via != chip.CoreML && slices.ContainsFunc(reps, refused) {
+		p.refuse("tile-factors", ironmill, "tile by %s: factors are 2, 3, 4 and 8", few(reps))
+	}
+}
+
+func padLimits(p *placing) {
+	list, ok := p.Ints("pad")
+	pads := func(n int) bool { return n != 0 }
+	if ok && p.via != chip.CoreML && len(list) > 4 && slices.ContainsFunc(list[:len(list)-4], pads) {
+		p.refuse("channel-pad", ironmill, "pad by %s reaches beyond height and width", few(list))
+	}
+}
+
+func narrow(d mil.DType) bool { return d == mil.Int4 || d == mil.UInt4 }
+
+// blockLimits refuses scales that change along an axis within the data, but for one for each output channel.
+func blockLimits(p *placing) {
+	data, scale := p.Value("data"), p.Value("scale")
+	if data == nil || scale == nil || data.Rank() != scale.Rank() {
+		return
+	}
+	var axes []int
+	for i, n := range scale.Shape {
+		if n > 1 && (i > 0 || n != data.Shape[0]) {
+			axes = append(axes, i)
+		}
+	}
+	if len(axes) == 0 {
+		return
+	}
+	p.refuse("block-quantization", ironmill, "the scale changes along axes %v", axes)
+	if f := p.spec.BlockInt4; f.Known() && !f.Value && narrow(data.DType) {
+		p.whole = p.via == chip.CoreML
+		p.refuse("int4-blocks", cited(f), "%v weights with a scale that changes along axes %v", data.DType, axes)
+	}
+}
+
+func paletteLimits(p *placing) {
+	if lut := p.Value("lut"); p.spec.Chip == chip.M6 && lut != nil && lut.Rank() > 2 && lut.Shape[lut.Rank()-1] > 1 {
+		p.whole = p.via == chip.CoreML
+		p.refuse("vector-palette", "study 7.5 (M)", "a palette of vectors of %d", lut.Shape[lut.Rank()-1])
 	}
 }

@@ -15,7 +15,7 @@ var moves = []Def{
 		Params: []Param{tensor("values", storable...).variadic(), integer("axis")}},
 	{Name: "split", Many: true, infer: inferSplit, Params: []Param{tensor("x", storable...),
 		integer("num_splits").optional(), integers("split_sizes").optional(), integer("axis").or(0)}},
-	move("tile", inferTile, "repeats x: axis i reps[i] times", integers("reps").sized()),
+	move("tile", inferTile, "repeats x: axis i reps[i] times", integers("reps").sized()).limited(tileLimits),
 	{Name: "reverse", Params: []Param{tensor("x", storable...), integers("axes").or(AllAxes)}, infer: inferReverse},
 	{Name: "reverse_sequence", support: nowhere(onHost), infer: inferReverseSequence,
 		Params: []Param{tensor("x", storable...), tensor("lengths", indexes...), integer("seq_axis").or(0),

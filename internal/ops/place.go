@@ -2,7 +2,7 @@ package ops
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
@@ -18,28 +18,55 @@ const (
 	Refused        // nowhere: the compiler refuses the program
 )
 
-// Reason is something that keeps an operator from the engine, or may keep it.
+// Reason is something that keeps a value or an operator from the engine, or may keep it.
 type Reason struct {
-	Rule    string // the rule of package lint that reports it: "kernel-width"
-	Sure    bool   // false: it holds for another chip, or is not known
-	Remark  bool   // it does not keep the operator from the engine
-	Why     string // "kernel 31x31, at most 15x15"
-	Instead string // what to write; empty where the rule says it
-	Source  string // the project that published it, with the degree of evidence; empty where the rule says it
+	Pos     mil.Pos // of the value or of the operator
+	Rule    string  // the rule of package lint that reports it: "kernel-width"
+	Sure    bool    // false: it holds for another chip, or is not known
+	Remark  bool    // it does not keep the operator from the engine
+	Why     string  // "kernel 31x31, at most 15x15"
+	Instead string  // what to write; empty where the rule says it
+	Source  string  // the project that published it, with the degree of evidence; empty where the rule says it
 }
 
-// Placement is where an operator runs, and all that speaks against the engine.
+// Placement is where the statements of a function run, and all that speaks against the engine.
 type Placement struct {
-	Where   Where
+	Where   map[*Node]Where // OnEngine for those that it does not have
 	Reasons []Reason
 }
 
-// Place says where an operator runs on a chip if a program takes one of the ways to Apple's compiler. It looks at the
-// operator, the shapes and types of its operands and results, and its settings, as far as the node has them: a node of
-// a faulty statement is placed by the rest. Operators that Lookup does not know run on the engine unless they are
-// known to be refused.
-func Place(n *Node, c chip.Chip, via chip.Compiler) Placement {
-	p := &placing{Node: n, spec: c.Spec(), via: via, support: foreign[n.Op.Kind]}
+// Place says where the statements of a Survey run on a chip if a program takes one of the ways to Apple's compiler. It
+// looks at each operator, the shapes and types of its operands and results, and its settings, as far as the node has
+// them: a faulty statement is placed by the rest. An operator runs where its operands, its results and the constexpr
+// operators of its weights can be. Operators that Lookup does not know run on the engine unless they are known to be
+// refused.
+func Place(g *Graph, c chip.Chip, via chip.Compiler) Placement {
+	p := newPlacing(c, via)
+	for _, v := range slices.Concat(g.Inputs, g.States) {
+		p.value(v)
+	}
+	for _, d := range Open(g.Function) {
+		p.open(g.Values[d.Name], d)
+	}
+	for _, n := range g.Statements {
+		for _, v := range n.Out {
+			p.value(v)
+		}
+		if n.Op.Kind != "const" {
+			p.statement(n)
+		}
+	}
+	if p.whole {
+		for _, n := range g.Statements {
+			p.Where[n] = max(p.Where[n], OnCPU)
+		}
+	}
+	return p.Placement
+}
+
+// statement places a statement whose operands and results are placed.
+func (p *placing) statement(n *Node) {
+	p.Node, p.support, p.pos, p.here = n, foreign[n.Op.Kind], n.Op.Pos, OnEngine
 	if n.Def != nil {
 		p.support = n.Def.support
 	}
@@ -49,39 +76,16 @@ func Place(n *Node, c chip.Chip, via chip.Compiler) Placement {
 	p.supported()
 	p.integers()
 	for _, v := range append(n.Operands(), n.Out...) {
-		for _, r := range Fit(v, p.spec) {
-			p.add(r)
+		p.here = max(p.here, p.of[v])
+		if v.Made != nil && v.Made.Def != nil && v.Made.Def.constexpr() {
+			p.here = max(p.here, p.Where[v.Made])
 		}
 	}
-	return p.Placement
+	p.Where[n] = p.here
 }
 
-// Fit returns the rules rank and axis-length for a tensor that is not known when compiling.
-func Fit(v *Value, s chip.Spec) (reasons []Reason) {
-	add := func(rule string, f chip.Fact[int], format string, args ...any) {
-		reasons = append(reasons, Reason{Rule: rule, Sure: true, Source: cite(f.Source, f.Degree),
-			Why: cut(v.Name) + fmt.Sprintf(format, args...)})
-	}
-	if v.Rank() > s.Rank.Value && s.Rank.Known() {
-		add("rank", s.Rank, " has rank %d, at most %d", v.Rank(), s.Rank.Value)
-	}
-	if v.Folded {
-		return reasons // weights have limits of their own
-	}
-	for i, n := range v.Shape {
-		limit := s.Axis
-		if i == v.Rank()-3 {
-			limit = s.Channels
-		}
-		if n > limit.Value && limit.Known() {
-			add("axis-length", limit, ": axis %d has length %d, at most %d", i, n, limit.Value)
-		}
-	}
-	return reasons
-}
-
-// cite names a source with its evidence: "forge (M)".
-func cite(source string, d chip.Degree) string { return source + " (" + d.Tag() + ")" }
+// cited names the source of a fact with its evidence: "forge (M)".
+func cited[T any](f chip.Fact[T]) string { return f.Source + " (" + f.Degree.Tag() + ")" }
 
 // verdict says how far a refusal reaches.
 type verdict uint8
@@ -116,6 +120,12 @@ func nowhere(instead string) support {
 // OffEngine reports whether no compiler for the engine takes the operator, whatever its operands are.
 func (d *Def) OffEngine() bool { return d.support.memory == refused && d.support.e5 == refused }
 
+// Sources of several reasons.
+const (
+	ironmill = "ironmill (M)"
+	forge    = "forge, on M5 (M)"
+)
+
 const (
 	onHost   = "compute it on the host"
 	gathered = "gather on the host, or multiply by a one-hot matrix"
@@ -137,27 +147,52 @@ func Foreign(kind string) bool { _, ok := foreign[kind]; return ok }
 
 // placing is a Placement in the making.
 type placing struct {
-	*Node
 	Placement
+	spec  chip.Spec
+	via   chip.Compiler
+	of    map[*Value]Where
+	whole bool           // a reason holds for the whole program
+	wide  map[*Value]int // how many 1x1 convolutions of 512 channels in a row end in a value
+
+	// Of the statement or value that is being placed.
+	*Node
 	support
-	spec chip.Spec
-	via  chip.Compiler
+	pos  mil.Pos
+	here Where
+}
+
+func newPlacing(c chip.Chip, via chip.Compiler) *placing {
+	return &placing{Placement: Placement{Where: map[*Node]Where{}}, spec: c.Spec(), via: via, of: map[*Value]Where{},
+		wide: map[*Value]int{}}
 }
 
 func (p *placing) add(r Reason) {
+	r.Pos = p.pos
 	p.Reasons = append(p.Reasons, r)
 	switch {
 	case r.Remark || !r.Sure:
 	case p.via == chip.CoreML:
-		p.Where = max(p.Where, OnCPU)
+		p.here = max(p.here, OnCPU)
 	default:
-		p.Where = Refused
+		p.here = Refused
 	}
 }
 
-// refuse adds a reason that f supports.
-func (p *placing) refuse(rule string, f chip.Fact[int], format string, args ...any) {
-	p.add(Reason{Rule: rule, Sure: true, Why: fmt.Sprintf(format, args...), Source: cite(f.Source, f.Degree)})
+// refuse adds a reason of a source.
+func (p *placing) refuse(rule, source, format string, args ...any) {
+	p.add(Reason{Rule: rule, Sure: true, Why: fmt.Sprintf(format, args...), Source: source})
+}
+
+// doubt adds a reason that is not known to hold.
+func (p *placing) doubt(rule, source, format string, args ...any) {
+	p.add(Reason{Rule: rule, Why: fmt.Sprintf(format, args...), Source: source})
+}
+
+// most refuses a size n above a limit.
+func (p *placing) most(n int, limit chip.Fact[int], rule, format string, args ...any) {
+	if over(n, limit) {
+		p.refuse(rule, cited(limit), format+", at most %d", append(args, limit.Value)...)
+	}
 }
 
 // over reports whether n is above a limit.
@@ -167,7 +202,7 @@ func over(n int, limit chip.Fact[int]) bool { return limit.Known() && n > limit.
 func (p *placing) supported() {
 	kind, at := p.Op.Kind, tried[p.via]
 	reach := map[chip.Compiler]verdict{chip.InMemory: p.memory, chip.E5: p.e5}[p.via]
-	r := Reason{Rule: "refused-operator", Instead: p.instead, Source: cite(at.Source, at.Degree)}
+	r := Reason{Rule: "refused-operator", Instead: p.instead, Source: cited(at)}
 	switch {
 	case reach == refused || reach == some && p.spec.Chip == at.Value:
 		r.Sure, r.Why = true, fmt.Sprintf("%s is refused by the %v compiler", kind, p.via)
@@ -183,27 +218,33 @@ func (p *placing) supported() {
 	}
 	if p.bridge && p.spec.Chip == chip.M5 {
 		p.add(Reason{Rule: "slow-bridge", Sure: true, Remark: true, Why: kind + " takes 20 to 140 ms",
-			Source: cite("forge, on M5", chip.Measured)})
+			Source: forge})
 	}
 }
 
 // onCPU adds that Core ML never places an operator on the engine.
 func (p *placing) onCPU(instead, format string, args ...any) {
-	at := tried[chip.CoreML]
 	p.add(Reason{Rule: "cpu-operator", Sure: true, Why: fmt.Sprintf(format, args...), Instead: instead,
-		Source: cite(at.Source, at.Degree)})
+		Source: cited(tried[chip.CoreML])})
 }
 
-// integers adds the whole-number type that keeps an operator on the CPU under Core ML.
+// integers adds the whole-number types that keep an operator from the engine.
 func (p *placing) integers() {
-	if p.via != chip.CoreML || strings.HasPrefix(p.Op.Kind, "constexpr_") {
+	if p.Def != nil && p.Def.constexpr() {
 		return
 	}
-	for _, v := range append(p.Operands(), p.Out...) {
-		if !v.Folded && (v.DType == mil.Int32 || p.Op.Kind == "cast" && v.DType == mil.Int8) {
-			p.add(Reason{Rule: "cpu-int32", Sure: true,
-				Why: fmt.Sprintf("%s with %v runs on the CPU", p.Op.Kind, v.DType)})
-			return
+	all := append(p.Operands(), p.Out...)
+	whole := func(v *Value) bool {
+		return !v.Folded && (v.DType == mil.Int32 || p.Op.Kind == "cast" && v.DType == mil.Int8)
+	}
+	if i := slices.IndexFunc(all, whole); i >= 0 && p.via == chip.CoreML {
+		p.refuse("cpu-int32", cited(tried[p.via]), "%s with %v runs on the CPU", p.Op.Kind, all[i].DType)
+	}
+	if i := slices.IndexFunc(all, func(v *Value) bool { return narrow(v.DType) && !v.input }); i >= 0 {
+		verb := "takes"
+		if i >= len(all)-len(p.Out) {
+			verb = "gives"
 		}
+		p.refuse("int4-operand", ironmill, "%s %s %v", p.Op.Kind, verb, all[i].DType)
 	}
 }

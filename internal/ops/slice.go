@@ -16,7 +16,7 @@ var slicing = []Def{
 		integers("size").sized()}, infer: inferSliceSize},
 	{Name: "slice_update", Since: 18, Family: Indexing, support: nowhere(gathered), infer: inferSliceUpdate,
 		Params: append([]Param{tensor("x", storable...), tensor("update")}, maskedParams...)},
-	{Name: "pad", Family: Movements, Params: []Param{tensor("x", storable...), integers("pad"),
+	{Name: "pad", Family: Movements, limits: padLimits, Params: []Param{tensor("x", storable...), integers("pad"),
 		word("mode", PadConstant, PadReflect, PadReplicate).or(PadConstant),
 		setting("constant_val", Element).or(0.0)}, infer: inferPad},
 }

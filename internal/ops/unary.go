@@ -13,7 +13,7 @@ const (
 // logical_not, and for the operators with a number for each channel, whose numbers are operands.
 var unaries = []Def{
 	unary("abs", numerics, "returns the magnitude"),
-	unary("relu", numerics, "returns max(x, 0)"),
+	unary("relu", numerics, "returns max(x, 0)").limited(reluLimits),
 	unary("relu6", floats, "returns min(max(x, 0), 6)"),
 	unary("sqrt", floats, "returns the square root").off("1.2 ulp"),
 	unary("exp", floats, "returns e to the power of x").off("9.1 ulp"),

@@ -38,6 +38,8 @@ type Value struct {
 	Uses   []*Node // that take it as an operand or setting, in the order of the text
 	// Open marks a value of a Survey that is no tensor, or has an axis without a length: Shape is nil.
 	Open bool
+	// Returned marks an output, in a Survey.
+	Returned bool
 	// Literal is a constant as the program writes it, in a Survey.
 	Literal *mil.Value
 
@@ -116,7 +118,7 @@ func sensible(shape []int) bool {
 
 // Graph is one function, resolved: every name looked up, every type inferred.
 type Graph struct {
-	Function string
+	Function *mil.Function
 	Inputs   []*Value
 	Outputs  []*Value
 	// States are the state parameters in the order of the text; Inputs has the others. An

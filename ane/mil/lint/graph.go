@@ -13,19 +13,15 @@ import (
 type function struct {
 	*mil.Function
 	*ops.Graph
-	inputs   []*ops.Value // the parameters, states among them
-	returned map[*ops.Value]bool
+	inputs []*ops.Value // the parameters, states among them
 }
 
 // resolve returns the functions of a program.
 func resolve(file string, p *mil.Program) (all []*function) {
 	for i, g := range ops.Survey(file, p) {
-		f := &function{Function: p.Funcs[i], Graph: g, returned: map[*ops.Value]bool{}}
+		f := &function{Function: p.Funcs[i], Graph: g}
 		for _, v := range f.Params {
 			f.inputs = append(f.inputs, g.Values[v.Name])
-		}
-		for _, v := range g.Outputs {
-			f.returned[v] = true
 		}
 		all = append(all, f)
 	}
@@ -43,49 +39,28 @@ func (r *run) each(visit func(n *ops.Node)) {
 	}
 }
 
-// all visits every value of fixed shape: inputs and results.
-func (r *run) all(visit func(v *ops.Value)) {
-	for _, f := range r.funcs {
-		list := slices.Clone(f.inputs)
-		for _, n := range f.Statements {
-			list = append(list, n.Out...)
-		}
-		for _, v := range list {
-			if !v.Open {
-				visit(v)
-			}
-		}
-	}
-}
-
-// placements reports what ops.Place and ops.Fit say, under the rules that have no finder.
+// placements reports what ops.Place says.
 func (r *run) placements() {
 	for _, compiler := range r.Compilers {
 		for _, on := range r.Chips {
-			report := func(pos mil.Pos, reason ops.Reason) {
-				rule := byID(reason.Rule)
-				if _, own := finders[reason.Rule]; own || rule == nil || !r.wants(rule, compiler) {
-					return
-				}
-				severity := rule.Severity
-				if !reason.Sure || reason.Remark {
-					severity = min(severity, Warning)
-				}
-				c := &check{run: r, rule: rule, compiler: compiler, chips: []chip.Chip{on}}
-				c.report(severity, pos, reason.Instead, "%s", reason.Why)
-			}
-			r.each(func(n *ops.Node) {
-				for _, reason := range ops.Place(n, on, compiler).Reasons {
-					if reason.Rule != "rank" && reason.Rule != "axis-length" { // those of values, below
-						report(n.Op.Pos, reason)
+			for _, f := range r.funcs {
+				for _, reason := range ops.Place(f.Graph, on, compiler).Reasons {
+					rule := byID(reason.Rule)
+					if !r.wants(rule, compiler) {
+						continue
 					}
+					severity := rule.Severity
+					if !reason.Sure || reason.Remark {
+						severity = min(severity, Warning)
+					}
+					if severity == Error && compiler == chip.CoreML {
+						severity = Warning
+						reason.Why += "; Core ML runs it on the CPU"
+					}
+					c := &check{run: r, rule: rule, compiler: compiler, chips: []chip.Chip{on}}
+					c.report(severity, reason.Pos, reason.Instead, "%s", reason.Why)
 				}
-			})
-			r.all(func(v *ops.Value) {
-				for _, reason := range ops.Fit(v, on.Spec()) {
-					report(v.Pos, reason)
-				}
-			})
+			}
 		}
 	}
 }

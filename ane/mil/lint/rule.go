@@ -24,8 +24,7 @@ type Rule struct {
 	Source    string          `json:"source"`   // the project that published it, with the degree of evidence
 	Fixable   bool            `json:"fixable"`  // Fix can do it
 
-	each   bool // checked for each chip: the check reads spec
-	placed bool // Core ML runs what the engine refuses on the CPU, so that an error becomes a warning
+	each bool // checked for each chip: the check reads spec
 }
 
 //go:embed rules.json
@@ -35,13 +34,13 @@ var ruleTexts []byte
 var table = sync.OnceValue(func() (all []*Rule) {
 	var rows []struct {
 		*Rule
-		Each, Placed bool
+		Each bool
 	}
 	if err := json.Unmarshal(ruleTexts, &rows); err != nil {
 		panic(err)
 	}
 	for _, r := range rows {
-		r.each, r.placed = r.Each, r.Placed
+		r.each = r.Each
 		all = append(all, r.Rule)
 	}
 	return all
@@ -112,10 +111,6 @@ func (c *check) note(pos mil.Pos, fix, format string, args ...any) {
 
 func (c *check) report(s Severity, pos mil.Pos, fix, format string, args ...any) {
 	msg := fmt.Sprintf(format, args...)
-	if c.rule.placed && c.compiler == chip.CoreML && s == Error {
-		s = Warning
-		msg += "; Core ML runs it on the CPU"
-	}
 	if fix == "" {
 		fix = c.rule.Fix
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/chip"
-	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -98,23 +97,6 @@ func checkBranches(c *check, s *ops.Node) {
 	}
 }
 
-func reduces(v *ops.Value) bool {
-	return v != nil && v.Made != nil && family(v.Made) == ops.Reductions
-}
-
-func checkZero(c *check, s *ops.Node) {
-	for _, pair := range [][2]string{{"x", "y"}, {"y", "x"}} {
-		if f, ok := number(s.Value(pair[1])); ok && f == 0 && reduces(s.Value(pair[0])) {
-			if c.on(chip.M5) {
-				c.error(s.Op.Pos, "", "a reduction is multiplied by 0")
-			} else {
-				c.warn(s.Op.Pos, "", "a reduction is multiplied by 0: ANECCompile() FAILED on M5")
-			}
-			return
-		}
-	}
-}
-
 func checkSquare(c *check, s *ops.Node) {
 	x := s.Value("x")
 	if x == nil || len(x.Shape) == 0 {
@@ -133,19 +115,6 @@ func checkRounded(c *check, s *ops.Node) {
 		if f, ok := number(s.Value(pair[1])); ok && f != 1 && madeBy(x, "floor", "ceil", "round") {
 			c.warn(s.Op.Pos, "", "%s is multiplied by %g", x.Made.Op.Kind, f)
 			return
-		}
-	}
-}
-
-func checkLastRelu(c *check, f *function) {
-	wide := func(s *ops.Node) bool {
-		out := result(s)
-		return pointwise(s) && out != nil && len(out.Shape) == 4 && out.Shape[1] == 512 && out.DType == mil.FP16
-	}
-	length := f.chains(wide, func(s *ops.Node) bool { return s.Op.Kind == "relu" })
-	for _, v := range f.Outputs {
-		if n := length[v]; madeBy(v, "relu") && (n == 32 || n == 34) {
-			c.note(v.Made.Op.Pos, "", "a chain of %d convolutions of 512 channels ends with relu", n)
 		}
 	}
 }

@@ -39,20 +39,6 @@ func checkMask(c *check, s *ops.Node) {
 	}
 }
 
-func checkFactors(c *check, s *ops.Node) {
-	reps, ok := s.Ints("reps")
-	if ok && slices.ContainsFunc(reps, func(n int) bool { return !slices.Contains([]int{1, 2, 3, 4, 8}, n) }) {
-		c.error(s.Op.Pos, "", "tile by %v: factors are 2, 3, 4 and 8", few(reps))
-	}
-}
-
-func checkPad(c *check, s *ops.Node) {
-	p, ok := s.Ints("pad")
-	if ok && len(p) > 4 && slices.ContainsFunc(p[:len(p)-4], func(n int) bool { return n != 0 }) {
-		c.error(s.Op.Pos, "", "pad by %v reaches beyond height and width", few(p))
-	}
-}
-
 func checkSoftmax(c *check, s *ops.Node) {
 	x := s.Value("x")
 	if x == nil || len(x.Shape) == 0 {

@@ -146,32 +146,6 @@ func checkSmall(c *check, side string, v *ops.Value) {
 	}
 }
 
-func checkLarge(c *check, side string, v *ops.Value) {
-	if n, most := int64(v.Surface()), c.spec.SurfaceBytes.Value; n > most {
-		c.error(v.Pos, "", "%s %s needs %d bytes, at most %d", side, cut(v.Name), n, most)
-	}
-}
-
-// unfit are the types that no surface of a compiler has, and those of which no program is known.
-var unfit = map[chip.Compiler][2][]mil.DType{
-	chip.InMemory: {
-		{mil.Int8, mil.Int32, mil.UInt32, mil.Int64, mil.UInt64, mil.FP64, mil.BF16, mil.String},
-		{mil.UInt8, mil.Int16, mil.UInt16},
-	},
-	chip.E5:     {{mil.FP32, mil.Int32, mil.UInt32, mil.Bool, mil.Int64, mil.UInt64, mil.FP64, mil.BF16, mil.String}},
-	chip.CoreML: {{mil.Int32, mil.UInt32, mil.Int64, mil.UInt64, mil.FP64, mil.String}},
-}
-
-func checkTypesOfSurfaces(c *check, side string, v *ops.Value) {
-	switch refused, doubtful := unfit[c.compiler][0], unfit[c.compiler][1]; {
-	case slices.Contains(refused, v.DType) || v.DType.Bits() < 8 && v.DType.Integer():
-		c.error(v.Pos, "", "%s %s is %v, which the %v compiler does not take", side, cut(v.Name), v.DType, c.compiler)
-	case slices.Contains(doubtful, v.DType):
-		c.warn(v.Pos, "", "%s %s is %v, of which no program for the %v compiler is known", side, cut(v.Name), v.DType,
-			c.compiler)
-	}
-}
-
 func checkWide(c *check, side string, v *ops.Value) {
 	if v.DType == mil.FP32 {
 		c.warn(v.Pos, "", "%s %s is fp32", side, cut(v.Name))

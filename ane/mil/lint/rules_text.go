@@ -184,13 +184,3 @@ func checkDialect(c *check) {
 		c.warn(c.prog.Pos, "", "%s: M1 and M2 are reported to need program(1.0) and ios16", strings.Join(why, ", "))
 	}
 }
-
-func checkDynamic(c *check, f *function) {
-	for _, v := range ops.Open(f.Function) {
-		what := cut(v.Name)
-		if parameter(f.Values[v.Name]) {
-			what = "input " + what
-		}
-		c.error(v.At, "", "%s: %s has an axis without a length", what, cut(v.Type.String()))
-	}
-}

@@ -3,7 +3,6 @@ package lint
 import (
 	"slices"
 
-	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -23,7 +22,7 @@ func checkDead(c *check, f *function) {
 func checkUnusedInput(c *check, f *function) {
 	for _, v := range f.inputs {
 		switch {
-		case len(v.Uses) > 0 || f.returned[v]:
+		case len(v.Uses) > 0 || v.Returned:
 		case c.spec.UnusedInput.Known() && !c.spec.UnusedInput.Value:
 			c.error(v.Pos, "", "no operation uses input %s", cut(v.Name))
 		default:
@@ -73,7 +72,7 @@ func checkUnusedValue(c *check, f *function) {
 
 func checkUnusedConst(c *check, f *function) {
 	for _, n := range f.Statements {
-		if n.Op.Kind == "const" && len(n.Out) == 1 && len(n.Out[0].Uses) == 0 && !f.returned[n.Out[0]] {
+		if n.Op.Kind == "const" && len(n.Out) == 1 && len(n.Out[0].Uses) == 0 && !n.Out[0].Returned {
 			c.note(n.Out[0].Pos, "", "nothing uses %s", cut(n.Out[0].Name))
 		}
 	}
@@ -93,23 +92,6 @@ func checkShared(c *check) {
 			if _, taken := first[name]; !taken {
 				first[name] = f.Name
 			}
-		}
-	}
-}
-
-func checkState(c *check, f *function) {
-	report := c.error
-	if c.compiler == chip.InMemory {
-		report = c.warn
-	}
-	for _, v := range f.States {
-		report(v.Pos, "", "input %s is a state", cut(v.Name))
-	}
-	for _, n := range f.Statements {
-		v := n.Value("input")
-		if slices.Contains([]string{"read_state", "write_state", "coreml_update_state"}, n.Op.Kind) &&
-			(v == nil || !v.State) {
-			report(n.Op.Pos, "", "%s of a state that is no parameter", n.Op.Kind)
 		}
 	}
 }

@@ -1,0 +1,83 @@
+package ops
+
+import (
+	"slices"
+
+	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// value places an input or a result: a tensor of the engine, or a surface.
+func (p *placing) value(v *Value) {
+	p.pos, p.here = v.Pos, OnEngine
+	name := cut(v.Name)
+	if v.State {
+		p.state("input " + name + " is a state")
+	}
+	if v.input && narrow(v.DType) {
+		p.refuse("int4-operand", ironmill, "input %s is %v", name, v.DType)
+	}
+	if !v.Open {
+		p.sizes(v, name)
+		switch {
+		case v.input:
+			p.surface(v, "input "+name)
+		case v.Returned && v.Literal == nil:
+			p.surface(v, "output "+name)
+		}
+	}
+	p.of[v] = max(p.of[v], p.here)
+}
+
+// sizes adds the limits of any tensor.
+func (p *placing) sizes(v *Value, name string) {
+	s := p.spec
+	p.most(v.Rank(), s.Rank, "rank", "%s has rank %d", name, v.Rank())
+	if v.Folded {
+		return // weights have limits of their own
+	}
+	for i, n := range v.Shape {
+		limit := s.Axis
+		if i == v.Rank()-3 {
+			limit = s.Channels
+		}
+		p.most(n, limit, "axis-length", "%s: axis %d has length %d", name, i, n)
+	}
+}
+
+// unfit are the types that no surface of a compiler has, beside whole numbers of less than 8 bits, and those of which
+// no program is known.
+var unfit = map[chip.Compiler]struct{ refused, doubtful []mil.DType }{
+	chip.InMemory: {
+		[]mil.DType{mil.Int8, mil.Int32, mil.UInt32, mil.Int64, mil.UInt64, mil.FP64, mil.BF16, mil.String},
+		[]mil.DType{mil.UInt8, mil.Int16, mil.UInt16},
+	},
+	chip.E5: {refused: []mil.DType{mil.FP32, mil.Int32, mil.UInt32, mil.Bool, mil.Int64, mil.UInt64, mil.FP64, mil.BF16,
+		mil.String}},
+	chip.CoreML: {refused: []mil.DType{mil.Int32, mil.UInt32, mil.Int64, mil.UInt64, mil.FP64, mil.String}},
+}
+
+// surface adds what keeps an input or output from a surface.
+func (p *placing) surface(v *Value, what string) {
+	switch types := unfit[p.via]; {
+	case slices.Contains(types.refused, v.DType) || v.DType.Bits() < 8 && v.DType.Integer():
+		p.refuse("io-type", cited(tried[p.via]), "%s is %v, which the %v compiler does not take", what, v.DType, p.via)
+	case slices.Contains(types.doubtful, v.DType):
+		p.doubt("io-type", cited(tried[p.via]), "%s is %v, of which no program for the %v compiler is known", what,
+			v.DType, p.via)
+	}
+	if n, most := int64(v.Surface()), p.spec.SurfaceBytes; n > most.Value {
+		p.refuse("large-surface", cited(most), "%s needs %d bytes, at most %d", what, n, most.Value)
+	}
+}
+
+// open places a parameter or result with an axis of no fixed length.
+func (p *placing) open(v *Value, d mil.Var) {
+	name := cut(d.Name)
+	if v.input {
+		name = "input " + name
+	}
+	p.pos, p.here = d.At, OnEngine
+	p.refuse("dynamic-shape", "guide (D)", "%s: %s has an axis without a length", name, cut(d.Type.String()))
+	p.of[v] = p.here
+}
