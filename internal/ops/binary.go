@@ -26,7 +26,7 @@ var binaries = []Def{
 		Params: []Param{tensor("cond", truths...), tensor("a", storable...), tensor("b", storable...)},
 		infer: func(c *Call) {
 			c.sameType("a", "b")
-			c.gives(c.tensor("a").DType, c.broadcast("cond", "a", "b"))
+			c.gives(nil, c.tensor("a").DType, c.broadcast("cond", "a", "b"))
 		}},
 }
 
@@ -34,7 +34,7 @@ func pairwise(name, doc string, types []mil.DType, result func(mil.DType) mil.DT
 	params := []Param{tensor("x", types...), tensor("y", types...)}
 	return Def{Name: name, Doc: doc, Params: params, infer: func(c *Call) {
 		c.sameType("x", "y")
-		c.gives(result(c.tensor("x").DType), c.broadcast("x", "y"))
+		c.gives(nil, result(c.tensor("x").DType), c.broadcast("x", "y"))
 	}}
 }
 
@@ -72,9 +72,7 @@ func (c *Call) broadcast(names ...string) []int {
 	for _, name := range names[1:] {
 		v := c.tensor(name)
 		wider, ok := Broadcast(shape, v.Shape)
-		if !ok {
-			c.refuse(name, "make the axes equal or 1", "shape %v does not broadcast with %v", v.Shape, shape)
-		}
+		c.refuseIf(!ok, name, "make the axes equal or 1", "shape %v does not broadcast with %v", v.Shape, shape)
 		shape = wider
 	}
 	return shape

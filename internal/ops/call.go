@@ -50,6 +50,20 @@ func (c *Call) refuse(name, hint, format string, args ...any) {
 	c.sound()
 }
 
+// failIf is fail for calls of which wrong holds.
+func (c *Call) failIf(wrong bool, name, hint, format string, args ...any) {
+	if wrong {
+		c.fail(name, hint, format, args...)
+	}
+}
+
+// refuseIf is refuse for calls of which wrong holds.
+func (c *Call) refuseIf(wrong bool, name, hint, format string, args ...any) {
+	if wrong {
+		c.refuse(name, hint, format, args...)
+	}
+}
+
 // ended is what the panic of a rule carries that found a fault. The method rule recovers it.
 type ended struct{}
 
@@ -183,16 +197,15 @@ func (c *Call) shaped(name string, shape []int, hint, format string, args ...any
 		return
 	}
 	c.sameType("x", name)
-	if !slices.Equal(v.Shape, shape) {
-		c.fail(name, hint, "shape %v "+format, append([]any{v.Shape}, args...)...)
-	}
+	c.failIf(!slices.Equal(v.Shape, shape), name, hint, "shape %v "+format, append([]any{v.Shape}, args...)...)
 }
 
-// gives sets the type of the only result.
-func (c *Call) gives(d mil.DType, shape []int) { c.results([]mil.DType{d}, [][]int{shape}) }
+// gives sets the Attrs and the type of the only result.
+func (c *Call) gives(attrs any, d mil.DType, shape []int) { c.results(attrs, []mil.DType{d}, [][]int{shape}) }
 
-// results sets the types of all results.
-func (c *Call) results(types []mil.DType, shapes [][]int) {
+// results sets the Attrs and the types of all results.
+func (c *Call) results(attrs any, types []mil.DType, shapes [][]int) {
+	c.attrs = attrs
 	if c.failed() {
 		return
 	}

@@ -13,7 +13,7 @@ var compressions = []Def{
 	{Name: "constexpr_cast", Doc: "returns a constant of floating-point type as elements of type outputDtype",
 		Params: []Param{known("source_val", append([]mil.DType{mil.BF16, mil.FP64}, floats...)...),
 			types("output_dtype", floats...)}, infer: func(c *Call) {
-			c.gives(c.dtype("output_dtype"), c.tensor("source_val").Shape)
+			c.gives(nil, c.dtype("output_dtype"), c.tensor("source_val").Shape)
 		}},
 	{Name: "constexpr_affine_dequantize", support: support{contested: "weights as fp16 run everywhere"},
 		Doc: "returns scale * (quantizedData - zeroPoint). Those two are numbers, or vectors along axis",
@@ -26,8 +26,7 @@ var compressions = []Def{
 			axis := c.axis("axis", x.Rank())
 			c.along("scale", x, axis)
 			c.along("zero_point", x, axis)
-			c.attrs = Quantization{Axis: axis}
-			c.gives(c.tensor("scale").DType, x.Shape)
+			c.gives(Quantization{Axis: axis}, c.tensor("scale").DType, x.Shape)
 		}},
 	{Name: "constexpr_blockwise_shift_scale", Since: 18, limits: blockLimits,
 		support: support{contested: "weights as fp16 run everywhere"},
@@ -38,7 +37,7 @@ var compressions = []Def{
 				c.note("Apple's operator has no data of " + x.DType.String() + ", only of 4 and 8 bits")
 			}
 			c.blocks(x.DType, x.Shape)
-			c.gives(c.tensor("scale").DType, x.Shape)
+			c.gives(nil, c.tensor("scale").DType, x.Shape)
 		}},
 	{Name: "constexpr_lut_to_dense", limits: paletteLimits, Params: []Param{known("indices", indexTypes...),
 		known("lut", tableTypes...).deep(), integers("shape").optional(), integer("vector_axis").optional()},
@@ -52,8 +51,7 @@ var compressions = []Def{
 		c.sparse("indices_nonzero_data", "indices_mask")
 		shape, p := c.palettes(mask.Shape, data.DType)
 		c.sound()
-		c.attrs = p
-		c.results([]mil.DType{mil.UInt1, c.tensor("lut").DType}, [][]int{shape, {data.Shape[0] * p.Vector}})
+		c.results(p, []mil.DType{mil.UInt1, c.tensor("lut").DType}, [][]int{shape, {data.Shape[0] * p.Vector}})
 	}},
 	{Name: "constexpr_sparse_blockwise_shift_scale", Since: 18, Many: true, Params: []Param{known("data_mask"),
 		known("nonzero_data", shiftTypes...), known("scale", floats...), known("offset").optional()},
@@ -61,7 +59,7 @@ var compressions = []Def{
 			mask, data := c.tensor("data_mask"), c.tensor("nonzero_data")
 			c.sparse("nonzero_data", "data_mask")
 			c.blocks(data.DType, mask.Shape)
-			c.results([]mil.DType{mil.UInt1, c.tensor("scale").DType}, [][]int{mask.Shape, data.Shape})
+			c.results(nil, []mil.DType{mil.UInt1, c.tensor("scale").DType}, [][]int{mask.Shape, data.Shape})
 		}},
 }
 
@@ -91,25 +89,20 @@ func (c *Call) blocks(d mil.DType, shape []int) {
 	if offset == nil {
 		return
 	}
-	if !offset.DType.Float() && offset.DType != d || offset.DType.Float() && !slices.Contains(floats, offset.DType) {
-		c.fail("offset", "give it in the type of the data, or as fp16", "offset is %s but the data is %s", offset.DType,
-			d)
-	}
-	if !slices.Equal(offset.Shape, c.tensor("scale").Shape) {
-		c.fail("offset", "give as many as scales", "shape %v for scale%v", offset.Shape, c.tensor("scale").Shape)
-	}
+	c.failIf(
+		!offset.DType.Float() && offset.DType != d || offset.DType.Float() && !slices.Contains(floats, offset.DType),
+		"offset", "give it in the type of the data, or as fp16", "offset is %s but the data is %s", offset.DType, d)
+	c.failIf(!slices.Equal(offset.Shape, c.tensor("scale").Shape), "offset", "give as many as scales",
+		"shape %v for scale%v", offset.Shape, c.tensor("scale").Shape)
 }
 
 // fits checks that each axis of shape is a multiple of the same axis of an argument, which has blocks of equal size.
 func (c *Call) fits(name string, shape, blocks []int) {
-	if len(blocks) != len(shape) || len(shape) == 0 {
-		c.refuse(name, "give a number of blocks for each axis", "%d axes for the %d of shape %v", len(blocks),
-			len(shape), shape)
-	}
+	c.refuseIf(len(blocks) != len(shape) || len(shape) == 0, name, "give a number of blocks for each axis",
+		"%d axes for the %d of shape %v", len(blocks), len(shape), shape)
 	for i, n := range shape {
-		if n%blocks[i] != 0 {
-			c.refuse(name, "cut the axis into equal blocks", "%d blocks for axis %d of shape %v", blocks[i], i, shape)
-		}
+		c.refuseIf(n%blocks[i] != 0, name, "cut the axis into equal blocks", "%d blocks for axis %d of shape %v",
+			blocks[i], i, shape)
 	}
 }
 
@@ -118,25 +111,21 @@ func inferPalette(c *Call) {
 	indices, lut := c.tensor("indices"), c.tensor("lut")
 	if c.tensor("shape") == nil {
 		shape, p := c.palettes(indices.Shape, indices.DType)
-		c.attrs = p
-		c.gives(lut.DType, shape)
+		c.gives(p, lut.DType, shape)
 		return
 	}
 	shape := c.volume("shape")
-	if c.tensor("vector_axis") != nil {
-		c.fail("vector_axis", "remove it, or give indices as a tensor without shape", "with packed indices")
-	}
-	if lut.Rank() != 1 || !slices.Contains([]int{2, 4, 16, 64, 256}, lut.Shape[0]) {
-		c.fail("lut", "give a vector of 2, 4, 16, 64 or 256", "shape %v", lut.Shape)
-	}
+	c.failIf(c.tensor("vector_axis") != nil, "vector_axis", "remove it, or give indices as a tensor without shape",
+		"with packed indices")
+	c.failIf(lut.Rank() != 1 || !slices.Contains([]int{2, 4, 16, 64, 256}, lut.Shape[0]), "lut",
+		"give a vector of 2, 4, 16, 64 or 256", "shape %v", lut.Shape)
 	c.sound()
 	width := bits.Len(uint(lut.Shape[0])) - 1
 	if need := (Volume(shape)*width + 7) / 8; indices.DType != mil.UInt8 || !slices.Equal(indices.Shape, []int{need}) {
 		c.refuse("indices", "pack them from the low bits up: "+mil.TensorOf(mil.UInt8, need).String(),
 			"%s for %d indexes of %d bits", indices.Type(), Volume(shape), width)
 	}
-	c.attrs = Palette{Packed: width, Vector: 1}
-	c.gives(lut.DType, shape)
+	c.gives(Palette{Packed: width, Vector: 1}, lut.DType, shape)
 }
 
 // palettes checks lut: [groups.., entries, elements of an entry]. It returns the shape of the result for indexes of the
@@ -144,19 +133,16 @@ func inferPalette(c *Call) {
 func (c *Call) palettes(shape []int, index mil.DType) ([]int, Palette) {
 	lut := c.tensor("lut")
 	k := len(shape)
-	if lut.Rank() != k+2 || k == 0 {
-		c.fail("lut", "give groups for each axis, then entries, then elements of an entry",
-			"%d axes for indexes of shape %v", lut.Rank(), shape)
-	}
+	c.failIf(lut.Rank() != k+2 || k == 0, "lut", "give groups for each axis, then entries, then elements of an entry",
+		"%d axes for indexes of shape %v", lut.Rank(), shape)
 	c.sound()
 	c.fits("lut", shape, lut.Shape[:k])
 	if n := 1 << index.Bits(); lut.Shape[k] != n {
 		c.fail("lut", "make its last axis but one that long", "%d entries where %s counts %d", lut.Shape[k], index, n)
 	}
 	p := Palette{Vector: lut.Shape[k+1]}
-	if c.tensor("vector_axis") == nil && p.Vector > 1 {
-		c.fail("", "add vector_axis = int32(..)", "vector_axis is missing for entries of %d elements", p.Vector)
-	}
+	c.failIf(c.tensor("vector_axis") == nil && p.Vector > 1, "", "add vector_axis = int32(..)",
+		"vector_axis is missing for entries of %d elements", p.Vector)
 	p.Axis = c.axis("vector_axis", k)
 	out := slices.Clone(shape)
 	if !c.failed() && p.Vector <= MaxElements/out[p.Axis] {
@@ -170,8 +156,7 @@ func inferSparse(c *Call) {
 	data, mask := c.tensor("nonzero_data"), c.tensor("mask")
 	if c.tensor("shape") == nil {
 		c.sparse("nonzero_data", "mask")
-		c.attrs = Sparse{}
-		c.gives(data.DType, mask.Shape)
+		c.gives(Sparse{}, data.DType, mask.Shape)
 		return
 	}
 	shape := c.volume("shape")
@@ -180,9 +165,7 @@ func inferSparse(c *Call) {
 		c.refuse("mask", "pack its bits from the low ones up: "+mil.TensorOf(mil.UInt8, need).String(),
 			"%s for %d elements", mask.Type(), Volume(shape))
 	}
-	if data.Rank() != 1 {
-		c.refuse("nonzero_data", "give a vector", "shape %v", data.Shape)
-	}
+	c.refuseIf(data.Rank() != 1, "nonzero_data", "give a vector", "shape %v", data.Shape)
 	if mask.Data != nil {
 		set := 0
 		for _, b := range mask.Data {
@@ -194,16 +177,14 @@ func inferSparse(c *Call) {
 		}
 		c.counted("nonzero_data", "mask", set)
 	}
-	c.attrs = Sparse{Packed: true}
-	c.gives(data.DType, shape)
+	c.gives(Sparse{Packed: true}, data.DType, shape)
 }
 
 // volume returns the shape that a setting gives.
 func (c *Call) volume(name string) []int {
 	shape := slices.Clone(c.ints(name, -1))
-	if !c.failed() && (len(shape) == 0 || len(shape) > MaxRank || !sensible(shape)) {
-		c.fail(name, "give 1 to 5 axes of at least 1", "shape %s", few(shape))
-	}
+	c.failIf(!c.failed() && (len(shape) == 0 || len(shape) > MaxRank || !sensible(shape)), name,
+		"give 1 to 5 axes of at least 1", "shape %s", few(shape))
 	return shape
 }
 
@@ -211,12 +192,8 @@ func (c *Call) volume(name string) []int {
 func (c *Call) sparse(data, mask string) {
 	c.needs(mask, mil.UInt1)
 	d, m := c.tensor(data), c.tensor(mask)
-	if d.Rank() != 1 {
-		c.fail(data, "give a vector", "shape %v", d.Shape)
-	}
-	if m.Rank() == 0 {
-		c.fail(mask, "give it the shape of the result", "a scalar")
-	}
+	c.failIf(d.Rank() != 1, data, "give a vector", "shape %v", d.Shape)
+	c.failIf(m.Rank() == 0, mask, "give it the shape of the result", "a scalar")
 	if m.Data != nil && !c.failed() {
 		set := 0
 		for _, b := range m.Data {

@@ -1,9 +1,6 @@
 package ops
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // convolutions slide a kernel over one to three spatial axes. Attrs is a Window.
 var convolutions = []Def{
@@ -59,8 +56,7 @@ func inferConv(c *Call) {
 	}
 	win := Window{Groups: groups, Kernel: w.Shape[2:], In: x.Shape[2:]}
 	c.slide(&win, false)
-	c.attrs = win
-	c.gives(x.DType, append([]int{x.Shape[0], co}, win.Out...))
+	c.gives(win, x.DType, append([]int{x.Shape[0], co}, win.Out...))
 }
 
 // kernel returns x and a weight of as many axes.
@@ -68,9 +64,7 @@ func (c *Call) kernel(form string) (x, w *Value) {
 	x, w = c.tensor("x"), c.tensor("weight")
 	c.sameType("x", "weight")
 	c.spatial(x)
-	if w.Rank() != x.Rank() {
-		c.fail("weight", "give it as "+form, "shape %v for x%v", w.Shape, x.Shape)
-	}
+	c.failIf(w.Rank() != x.Rank(), "weight", "give it as "+form, "shape %v for x%v", w.Shape, x.Shape)
 	c.sound()
 	return x, w
 }
@@ -104,10 +98,9 @@ func inferConvTranspose(c *Call) {
 	c.bias(co)
 	win := Window{Groups: groups, Kernel: w.Shape[2:], In: x.Shape[2:]}
 	given := c.ints("output_shape", -1)
-	if given != nil && (len(given) != x.Rank() || given[0] != x.Shape[0] || given[1] != co) {
-		c.fail("output_shape", "give the whole shape of the result", "%s is not [%d, %d, ..] of rank %d", few(given),
-			x.Shape[0], co, x.Rank())
-	}
+	c.failIf(given != nil && (len(given) != x.Rank() || given[0] != x.Shape[0] || given[1] != co), "output_shape",
+		"give the whole shape of the result", "%s is not [%d, %d, ..] of rank %d", few(given), x.Shape[0], co,
+		x.Rank())
 	kind := c.steps(&win)
 	for i, in := range win.In {
 		s, full := win.Strides[i], (in-1)*win.Strides[i]+win.reach(i)
@@ -122,14 +115,12 @@ func inferConvTranspose(c *Call) {
 			win.halve(i, full-out, kind)
 		}
 		room := out + win.Before[i] + win.After[i] - win.reach(i)
-		if given != nil && (out < 1 || room < 0 || room/s+1 != in) {
-			c.refuse("output_shape", "give the shape of which a convolution with these settings makes x",
-				"%d on spatial axis %d is not possible for %d of x", out, i, in)
-		}
+		c.refuseIf(given != nil && (out < 1 || room < 0 || room/s+1 != in), "output_shape",
+			"give the shape of which a convolution with these settings makes x",
+			"%d on spatial axis %d is not possible for %d of x", out, i, in)
 		win.Out[i] = out
 	}
-	c.attrs = win
-	c.gives(x.DType, append([]int{x.Shape[0], co}, win.Out...))
+	c.gives(win, x.DType, append([]int{x.Shape[0], co}, win.Out...))
 }
 
 // reach is the number of elements that the kernel spans along an axis.
@@ -157,19 +148,16 @@ func (c *Call) steps(w *Window) (kind string) {
 	w.Before, w.After, w.Out = make([]int, n), make([]int, n), make([]int, n)
 	for i := range n {
 		s, d := w.Strides[i], w.Dilations[i]
-		if s < 1 || s > MaxElements || d < 1 || d > MaxElements || w.Kernel[i] < 1 {
-			c.refuse("", "strides, dilations and kernel sizes are at least 1", "stride %d, dilation %d, kernel %d", s,
-				d, w.Kernel[i])
-		}
-		if w.Kernel[i] > MaxElements/d {
-			c.refuse("", fmt.Sprintf("kernel and dilation together span at most %d elements", MaxElements),
-				"kernel %d with dilation %d is too large", w.Kernel[i], d)
-		}
+		c.refuseIf(s < 1 || s > MaxElements || d < 1 || d > MaxElements || w.Kernel[i] < 1, "",
+			"strides, dilations and kernel sizes are at least 1", "stride %d, dilation %d, kernel %d", s, d,
+			w.Kernel[i])
+		c.refuseIf(w.Kernel[i] > MaxElements/d, "",
+			"kernel and dilation together span at most 2147483648 elements",
+			"kernel %d with dilation %d is too large", w.Kernel[i], d)
 		if kind == "custom" {
 			w.Before[i], w.After[i] = pad[2*i], pad[2*i+1]
-			if min(w.Before[i], w.After[i]) < 0 || max(w.Before[i], w.After[i]) > MaxElements {
-				c.refuse("pad", "counts are at least 0", "%v is out of range", pad)
-			}
+			c.refuseIf(min(w.Before[i], w.After[i]) < 0 || max(w.Before[i], w.After[i]) > MaxElements, "pad",
+				"counts are at least 0", "%v is out of range", pad)
 		}
 	}
 	c.sound()
@@ -187,10 +175,8 @@ func (c *Call) slide(w *Window, ceil bool) {
 			w.halve(i, ((in+s-1)/s-1)*s+reach-in, kind)
 		}
 		room := in + w.Before[i] + w.After[i] - reach
-		if room < 0 {
-			c.refuse("", "pad the input or shrink the kernel", "the kernel spans %d elements, the padded axis has %d",
-				reach, in+w.Before[i]+w.After[i])
-		}
+		c.refuseIf(room < 0, "", "pad the input or shrink the kernel",
+			"the kernel spans %d elements, the padded axis has %d", reach, in+w.Before[i]+w.After[i])
 		w.Out[i] = room/s + 1
 		if ceil && room%s != 0 && w.Out[i]*s < in+w.Before[i] {
 			w.Out[i]++ // one more window, as long as it starts inside x or its leading padding
@@ -209,10 +195,8 @@ func inferPool(c *Call) {
 	c.sound()
 	c.slide(&w, ceil)
 	for i := range w.Before {
-		if max(w.Before[i], w.After[i]) >= w.Kernel[i] {
-			c.fail("pad", "pad by less than the kernel", "a window would hold padding alone")
-		}
+		c.failIf(max(w.Before[i], w.After[i]) >= w.Kernel[i], "pad", "pad by less than the kernel",
+			"a window would hold padding alone")
 	}
-	c.attrs = w
-	c.gives(x.DType, append([]int{x.Shape[0], x.Shape[1]}, w.Out...))
+	c.gives(w, x.DType, append([]int{x.Shape[0], x.Shape[1]}, w.Out...))
 }

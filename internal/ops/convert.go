@@ -20,14 +20,12 @@ var conversions = []Def{
 			if z := c.tensor("zero_point"); z != nil && z.DType != d && !c.failed() {
 				c.fail("zero_point", "give it in output_dtype", "zero_point is %s but output_dtype is %s", z.DType, d)
 			}
-			c.perAxis()
-			c.gives(d, c.tensor("input").Shape)
+			c.gives(c.perAxis(), d, c.tensor("input").Shape)
 		}},
 	{Name: "dequantize", Since: 17, Params: []Param{tensor("input", byteTypes...), tensor("scale", floats...),
 		tensor("zero_point").optional(), integer("axis").optional()}, infer: func(c *Call) {
 		c.sameType("input", "zero_point")
-		c.perAxis()
-		c.gives(c.tensor("scale").DType, c.tensor("input").Shape)
+		c.gives(c.perAxis(), c.tensor("scale").DType, c.tensor("input").Shape)
 	}},
 }
 
@@ -41,7 +39,7 @@ func inferCast(c *Call) {
 	case !slices.Contains(storable, x.DType) || !slices.Contains(storable, to):
 		c.note("Apple's engine refuses casts of " + x.DType.String() + " to " + to.String())
 	}
-	c.gives(to, x.Shape)
+	c.gives(nil, to, x.Shape)
 }
 
 // Quantization holds the settings of quantize, dequantize and constexpr_affine_dequantize.
@@ -50,7 +48,7 @@ type Quantization struct {
 }
 
 // perAxis checks scale, zero_point and axis: both are scalars, or vectors along the axis.
-func (c *Call) perAxis() {
+func (c *Call) perAxis() Quantization {
 	x, scale, zero := c.tensor("input"), c.tensor("scale"), c.tensor("zero_point")
 	axis := 0
 	if given := c.tensor("axis") != nil; given && x.Rank() > 0 {
@@ -61,11 +59,10 @@ func (c *Call) perAxis() {
 	c.along("scale", x, axis)
 	if zero != nil {
 		c.along("zero_point", x, axis)
-		if zero.Rank() != scale.Rank() && !c.failed() {
-			c.fail("zero_point", "give as many as scales", "shape %v for scale%v", zero.Shape, scale.Shape)
-		}
+		c.failIf(zero.Rank() != scale.Rank() && !c.failed(), "zero_point", "give as many as scales",
+			"shape %v for scale%v", zero.Shape, scale.Shape)
 	}
-	c.attrs = Quantization{Axis: axis}
+	return Quantization{Axis: axis}
 }
 
 // along checks a scalar, or a vector with an element for each index of an axis of x.

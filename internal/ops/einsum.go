@@ -17,13 +17,9 @@ type Axis struct{ Length, X, Y, Out int }
 
 func inferEinsum(c *Call) {
 	values := c.args["values"].values
-	if len(values) != 2 {
-		c.refuse("values", "give two tensors (x, y)", "%d tensors", len(values))
-	}
+	c.refuseIf(len(values) != 2, "values", "give two tensors (x, y)", "%d tensors", len(values))
 	x, y := values[0], values[1]
-	if x.DType != y.DType {
-		c.fail("values", "convert one with cast", "%s and %s", x.DType, y.DType)
-	}
+	c.failIf(x.DType != y.DType, "values", "convert one with cast", "%s and %s", x.DType, y.DType)
 	xs, ys, outs := c.equation(x.Rank(), y.Rank())
 	// The usual equation is nchw,nwhu->nchu, or the same without n.
 	if known := renamed(xs + "," + ys + "->" + outs); known != "abcd,adce->abce" && known != "abc,cbd->abd" {
@@ -35,10 +31,8 @@ func inferEinsum(c *Call) {
 	}
 	for i, letter := range ys {
 		n, both := length[letter]
-		if both && n != 1 && y.Shape[i] != 1 && n != y.Shape[i] {
-			c.refuse("values", "make them equal or 1", "%c is %d in x%v and %d in y%v", letter, n, x.Shape, y.Shape[i],
-				y.Shape)
-		}
+		c.refuseIf(both && n != 1 && y.Shape[i] != 1 && n != y.Shape[i], "values", "make them equal or 1",
+			"%c is %d in x%v and %d in y%v", letter, n, x.Shape, y.Shape[i], y.Shape)
 		length[letter] = max(n, y.Shape[i])
 	}
 	shape := []int{}
@@ -46,7 +40,7 @@ func inferEinsum(c *Call) {
 		shape = append(shape, length[letter])
 	}
 	if !sensible(shape) {
-		c.gives(x.DType, shape) // reports it
+		c.gives(nil, x.DType, shape) // reports it
 		return
 	}
 	var e Einsum
@@ -71,13 +65,11 @@ func inferEinsum(c *Call) {
 	}
 	terms := 1
 	for _, axis := range e.K {
-		if terms > MaxElements/axis.Length {
-			c.refuse("equation", "sum over fewer axes", "each sum has more than 2^31 terms")
-		}
+		c.refuseIf(terms > MaxElements/axis.Length, "equation", "sum over fewer axes",
+			"each sum has more than 2^31 terms")
 		terms *= axis.Length
 	}
-	c.attrs = e
-	c.gives(x.DType, shape)
+	c.gives(e, x.DType, shape)
 }
 
 // along returns the stride of the axis called letter in a dense tensor, 0 if there is
@@ -94,15 +86,11 @@ func along(shape []int, letters string, letter rune) int {
 func (c *Call) equation(rankX, rankY int) (x, y, out string) {
 	const form, hint = "equation", `write equation = string("nchw,nwhu->nchu")`
 	v := c.tensor(form)
-	if v == nil || v.DType != mil.String || len(v.Text) != 1 {
-		c.refuse(form, hint, "not a string")
-	}
+	c.refuseIf(v == nil || v.DType != mil.String || len(v.Text) != 1, form, hint, "not a string")
 	text := strings.ReplaceAll(v.Text[0], " ", "")
 	in, out, arrow := strings.Cut(text, "->")
 	x, y, comma := strings.Cut(in, ",")
-	if !arrow || !comma {
-		c.refuse(form, hint, "%q is not of the form x,y->result", cut(text))
-	}
+	c.refuseIf(!arrow || !comma, form, hint, "%q is not of the form x,y->result", cut(text))
 	for _, letters := range []string{x, y, out} {
 		for i, letter := range letters {
 			switch {
@@ -113,14 +101,11 @@ func (c *Call) equation(rankX, rankY int) (x, y, out string) {
 			}
 		}
 	}
-	if len(x) != rankX || len(y) != rankY {
-		c.refuse(form, "give one letter for each axis", "%q and %q for tensors of rank %d and %d", cut(x), cut(y),
-			rankX, rankY)
-	}
+	c.refuseIf(len(x) != rankX || len(y) != rankY, form, "give one letter for each axis",
+		"%q and %q for tensors of rank %d and %d", cut(x), cut(y), rankX, rankY)
 	for _, letter := range out {
-		if !strings.ContainsRune(x+y, letter) {
-			c.refuse(form, "take letters of the operands", "%c of the result is in neither operand", letter)
-		}
+		c.refuseIf(!strings.ContainsRune(x+y, letter), form, "take letters of the operands",
+			"%c of the result is in neither operand", letter)
 	}
 	return x, y, out
 }

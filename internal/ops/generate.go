@@ -68,16 +68,14 @@ type Scan struct {
 
 // constant gives a result that is known when compiling.
 func (c *Call) constant(d mil.DType, shape []int, data []byte) {
-	if c.gives(d, shape); !c.failed() {
+	if c.gives(nil, d, shape); !c.failed() {
 		c.out[0].Data = data
 	}
 }
 
 func inferShape(c *Call) {
 	x := c.tensor("x")
-	if x.Rank() == 0 {
-		c.refuse("x", "a scalar has no axes; reshape it", "the shape of a scalar is empty")
-	}
+	c.refuseIf(x.Rank() == 0, "x", "a scalar has no axes; reshape it", "the shape of a scalar is empty")
 	lengths := make([]int64, x.Rank())
 	for i, n := range x.Shape {
 		if lengths[i] = int64(n); n > math.MaxInt32 {
@@ -112,8 +110,7 @@ func (c *Call) element(name string, d mil.DType) (mil.DType, []byte) {
 
 func (c *Call) filled(shape []int) {
 	d, e := c.element("value", mil.FP32)
-	c.attrs = Fill{e}
-	c.gives(d, shape)
+	c.gives(Fill{e}, d, shape)
 }
 
 func inferRange(c *Call) {
@@ -127,20 +124,15 @@ func inferRange(c *Call) {
 	}
 	c.sound()
 	n := math.Ceil((at[1] - at[0]) / at[2])
-	if !(n >= 1 && n <= MaxElements) {
-		c.refuse("end", "ranges have 1 to 2^31 elements", "%v numbers from %v to %v by %v", n, at[0], at[1], at[2])
-	}
-	c.attrs = Range{Start: at[0], Step: at[2]}
-	c.gives(d, []int{int(n)})
+	c.refuseIf(!(n >= 1 && n <= MaxElements), "end", "ranges have 1 to 2^31 elements",
+		"%v numbers from %v to %v by %v", n, at[0], at[1], at[2])
+	c.gives(Range{Start: at[0], Step: at[2]}, d, []int{int(n)})
 }
 
 func inferBand(c *Call) {
 	x := c.tensor("x")
-	if x.Rank() < 2 {
-		c.fail("x", "give a matrix", "shape %v has no rows and columns", x.Shape)
-	}
-	c.attrs = Band{Lower: c.integer("lower"), Upper: c.integer("upper")}
-	c.gives(x.DType, x.Shape)
+	c.failIf(x.Rank() < 2, "x", "give a matrix", "shape %v has no rows and columns", x.Shape)
+	c.gives(Band{Lower: c.integer("lower"), Upper: c.integer("upper")}, x.DType, x.Shape)
 }
 
 func inferOneHot(c *Call) {
@@ -156,22 +148,17 @@ func inferOneHot(c *Call) {
 	var on, off mil.DType
 	on, a.On = c.element("on_value", d)
 	off, a.Off = c.element("off_value", d)
-	if on != off && !c.failed() {
-		c.fail("off_value", "give both one type", "off_value is %s but on_value is %s", off, on)
-	}
-	if n < 1 || n > MaxElements {
-		c.fail("one_hot_vector_size", "choose from 1 to 2^31", "%d", n)
-	}
+	c.failIf(on != off && !c.failed(), "off_value", "give both one type", "off_value is %s but on_value is %s", off,
+		on)
+	c.failIf(n < 1 || n > MaxElements, "one_hot_vector_size", "choose from 1 to 2^31", "%d", n)
 	c.sound()
-	c.attrs = a
-	c.gives(on, slices.Insert(slices.Clone(x.Shape), a.Axis, n))
+	c.gives(a, on, slices.Insert(slices.Clone(x.Shape), a.Axis, n))
 }
 
 func inferCumsum(c *Call) {
 	x := c.tensor("x")
-	c.attrs = Scan{Axis: c.axis("axis", x.Rank()), Exclusive: c.boolean("exclusive"),
-		Reverse: c.boolean("reverse")}
-	c.gives(x.DType, x.Shape)
+	c.gives(Scan{Axis: c.axis("axis", x.Rank()), Exclusive: c.boolean("exclusive"), Reverse: c.boolean("reverse")},
+		x.DType, x.Shape)
 }
 
 // inferNonZero computes the result: its shape depends on the elements of x.
@@ -200,9 +187,8 @@ func inferNonZero(c *Call) {
 			found = append(found, int64(i/s%x.Shape[a]))
 		}
 	}
-	if found == nil {
-		c.refuse("x", "give a constant with an element that is not zero", "all elements are zero: the result is empty")
-	}
+	c.refuseIf(found == nil, "x", "give a constant with an element that is not zero",
+		"all elements are zero: the result is empty")
 	c.constant(mil.Int32, []int{len(found) / x.Rank(), x.Rank()}, encodeInts(mil.Int32, found))
 }
 
@@ -240,8 +226,7 @@ func random(name string, numbers ...Param) Def {
 			c.sameType(numbers[0].Name, p.Name)
 			*[]*float64{&r.A, &r.B}[i] = c.number(p.Name)
 		}
-		c.attrs = r
-		c.gives(d, c.shape("shape"))
+		c.gives(r, d, c.shape("shape"))
 	}}
 }
 
@@ -252,15 +237,10 @@ func inferCategorical(c *Call) {
 	x := c.tensor("x")
 	n := c.integer("size")
 	r := Random{Seed: c.seed(), Probs: c.word("mode") == "probs"}
-	if x.Rank() == 0 {
-		c.fail("x", "give a vector of probabilities", "a scalar has no classes")
-	}
-	if n < 1 || n > MaxElements {
-		c.fail("size", "draw at least one", "%d", n)
-	}
+	c.failIf(x.Rank() == 0, "x", "give a vector of probabilities", "a scalar has no classes")
+	c.failIf(n < 1 || n > MaxElements, "size", "draw at least one", "%d", n)
 	c.sound()
 	shape := append([]int{}, x.Shape...)
 	shape[len(shape)-1] = n
-	c.attrs = r
-	c.gives(x.DType, shape)
+	c.gives(r, x.DType, shape)
 }

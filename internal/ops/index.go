@@ -101,16 +101,12 @@ func inferGather(c *Call) {
 	x, at := c.tensor("x"), c.tensor("indices")
 	a := Gather{Axis: c.axis("axis", x.Rank()), Batch: c.integer("batch_dims")}
 	c.sound()
-	if a.Batch < 0 || a.Batch > a.Axis || a.Batch > at.Rank() || !slices.Equal(x.Shape[:a.Batch], at.Shape[:a.Batch]) {
-		c.refuse("batch_dims", "x and indices share these axes, and axis comes after them",
-			"%d for x%v, indices%v and axis %d",
-			a.Batch, x.Shape, at.Shape, a.Axis)
-	}
+	c.refuseIf(
+		a.Batch < 0 || a.Batch > a.Axis || a.Batch > at.Rank() || !slices.Equal(x.Shape[:a.Batch], at.Shape[:a.Batch]),
+		"batch_dims", "x and indices share these axes, and axis comes after them",
+		"%d for x%v, indices%v and axis %d", a.Batch, x.Shape, at.Shape, a.Axis)
 	a.Validate = c.located(x.Shape[a.Axis])
-	if at.Data == nil {
-	}
-	c.attrs = a
-	c.gives(x.DType, slices.Concat(x.Shape[:a.Axis], at.Shape[a.Batch:], x.Shape[a.Axis+1:]))
+	c.gives(a, x.DType, slices.Concat(x.Shape[:a.Axis], at.Shape[a.Batch:], x.Shape[a.Axis+1:]))
 }
 
 // beside checks that indices has the shape of x but for one axis.
@@ -121,9 +117,7 @@ func (c *Call) beside(name string) (axis int) {
 	for i := range x.Shape {
 		fits = fits && (i == axis || at.Shape[i] == x.Shape[i])
 	}
-	if !fits {
-		c.fail("indices", "only axis may differ from "+name, "shape %v for %s%v", at.Shape, name, x.Shape)
-	}
+	c.failIf(!fits, "indices", "only axis may differ from "+name, "shape %v for %s%v", at.Shape, name, x.Shape)
 	return axis
 }
 
@@ -132,8 +126,7 @@ func inferGatherAlong(c *Call) {
 	a := Gather{Axis: c.beside("x")}
 	c.sound()
 	a.Validate = c.located(x.Shape[a.Axis])
-	c.attrs = a
-	c.gives(x.DType, c.tensor("indices").Shape)
+	c.gives(a, x.DType, c.tensor("indices").Shape)
 }
 
 func inferGatherND(c *Call) {
@@ -152,8 +145,7 @@ func inferGatherND(c *Call) {
 				"axes", depth, x.Shape, a.Batch)
 	}
 	a.Validate = c.located(x.Shape[a.Batch : a.Batch+depth]...)
-	c.attrs = a
-	c.gives(x.DType, slices.Concat(at.Shape[:n], x.Shape[a.Batch+depth:]))
+	c.gives(a, x.DType, slices.Concat(at.Shape[:n], x.Shape[a.Batch+depth:]))
 }
 
 // scattering reads what the scatter operators have in common.
@@ -161,9 +153,8 @@ func (c *Call) scattering() (a Scatter) {
 	data := c.tensor("data")
 	c.sameType("data", "updates")
 	a.Mode = c.word("mode")
-	if data.DType == mil.Bool && a.Mode != ScatterUpdate {
-		c.fail("mode", `write mode = string("update")`, "%s is not handled for type bool", a.Mode)
-	}
+	c.failIf(data.DType == mil.Bool && a.Mode != ScatterUpdate, "mode", `write mode = string("update")`,
+		"%s is not handled for type bool", a.Mode)
 	return a
 }
 
@@ -176,8 +167,7 @@ func (c *Call) scattered(a Scatter, updates []int, limits ...int) {
 	}
 	c.sound()
 	a.Validate = c.located(limits...)
-	c.attrs = a
-	c.gives(data.DType, data.Shape)
+	c.gives(a, data.DType, data.Shape)
 }
 
 func inferScatter(c *Call) {
@@ -201,11 +191,8 @@ func inferScatterND(c *Call) {
 	a := c.scattering()
 	c.sound()
 	n := at.Rank() - 1
-	if n < 0 || at.Shape[n] > data.Rank() {
-		c.refuse("indices", "the last axis has an index for each of the first axes of data", "shape %v for data%v",
-			at.Shape,
-			data.Shape)
-	}
+	c.refuseIf(n < 0 || at.Shape[n] > data.Rank(), "indices",
+		"the last axis has an index for each of the first axes of data", "shape %v for data%v", at.Shape, data.Shape)
 	c.scattered(a, slices.Concat(at.Shape[:n], data.Shape[at.Shape[n]:]), data.Shape[:at.Shape[n]]...)
 }
 
@@ -236,12 +223,11 @@ func inferTopK(c *Call) {
 	}
 	shape := slices.Clone(x.Shape)
 	shape[a.Axis] = a.K
-	c.attrs = a
+	types, shapes := []mil.DType{x.DType}, [][]int{shape}
 	if indices {
-		c.results([]mil.DType{x.DType, d}, [][]int{shape, shape})
-		return
+		types, shapes = append(types, d), append(shapes, shape)
 	}
-	c.gives(x.DType, shape)
+	c.results(a, types, shapes)
 }
 
 func inferArgsort(c *Call) {
@@ -249,6 +235,5 @@ func inferArgsort(c *Call) {
 	a := TopK{Axis: c.axis("axis", x.Rank()), Ascending: c.boolean("ascending")}
 	c.sound()
 	a.K = x.Shape[a.Axis]
-	c.attrs = a
-	c.gives(mil.Int32, x.Shape)
+	c.gives(a, mil.Int32, x.Shape)
 }

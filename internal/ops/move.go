@@ -87,14 +87,12 @@ func inferTile(c *Call) {
 	shape := slices.Clone(x.Shape)
 	strides := Strides(x.Shape)
 	for i, n := range reps {
-		if n < 1 || n > MaxElements {
-			c.refuse("reps", "repeat every axis at least once", "%d times axis %d of x%v", n, i, x.Shape)
-		}
+		c.refuseIf(n < 1 || n > MaxElements, "reps", "repeat every axis at least once", "%d times axis %d of x%v", n,
+			i, x.Shape)
 		shape[i] *= n
 		b.Dims, b.Stride = append(b.Dims, n, x.Shape[i]), append(b.Stride, 0, strides[i])
 	}
-	c.attrs = b
-	c.gives(x.DType, shape)
+	c.gives(b, x.DType, shape)
 }
 
 func inferReverse(c *Call) {
@@ -106,30 +104,25 @@ func inferReverse(c *Call) {
 		b.Base += (x.Shape[a] - 1) * b.Stride[a]
 		b.Stride[a] *= -1
 	}
-	c.attrs = b
-	c.gives(x.DType, x.Shape)
+	c.gives(b, x.DType, x.Shape)
 }
 
 func inferCrop(c *Call) {
 	x := c.tensor("x")
 	n := x.Rank()
-	if n < 2 {
-		c.refuse("x", "use [N, C, H, W]", "shape %v has no rows and columns", x.Shape)
-	}
+	c.refuseIf(n < 2, "x", "use [N, C, H, W]", "shape %v has no rows and columns", x.Shape)
 	rows, columns := c.ints("crop_height", 2), c.ints("crop_width", 2)
 	c.sound()
 	b := Box{Dims: slices.Clone(x.Shape), Stride: Strides(x.Shape)}
 	for i, cut := range [][]int{rows, columns} {
 		axis, name := n-2+i, []string{"crop_height", "crop_width"}[i]
 		length := x.Shape[axis]
-		if min(cut[0], cut[1]) < 0 || max(cut[0], cut[1]) >= length || cut[0]+cut[1] >= length {
-			c.refuse(name, "counts are at least 0, and one element stays", "%v of axis %d of x%v", cut, axis, x.Shape)
-		}
+		c.refuseIf(min(cut[0], cut[1]) < 0 || max(cut[0], cut[1]) >= length || cut[0]+cut[1] >= length, name,
+			"counts are at least 0, and one element stays", "%v of axis %d of x%v", cut, axis, x.Shape)
 		b.Dims[axis] -= cut[0] + cut[1]
 		b.Base += cut[0] * b.Stride[axis]
 	}
-	c.attrs = b
-	c.gives(x.DType, b.Dims)
+	c.gives(b, x.DType, b.Dims)
 }
 
 func inferSlidingWindows(c *Call) {
@@ -138,31 +131,22 @@ func inferSlidingWindows(c *Call) {
 	size, step := c.integer("size"), c.integer("stride")
 	c.sound()
 	length := x.Shape[axis]
-	if size < 1 || size > length {
-		c.refuse("size", "choose from 1 to the length of the axis", "windows of %d on axis %d of x%v", size, axis,
-			x.Shape)
-	}
-	if step < 1 || step > MaxElements {
-		c.refuse("stride", "strides are at least 1 and below 2^31", "%d", step)
-	}
+	c.refuseIf(size < 1 || size > length, "size", "choose from 1 to the length of the axis",
+		"windows of %d on axis %d of x%v", size, axis, x.Shape)
+	c.refuseIf(step < 1 || step > MaxElements, "stride", "strides are at least 1 and below 2^31", "%d", step)
 	strides := Strides(x.Shape)
 	b := Box{Dims: slices.Insert(slices.Clone(x.Shape), axis, (length-size)/step+1)}
 	b.Dims[axis+1] = size
 	b.Stride = slices.Insert(slices.Clone(strides), axis, strides[axis]*step)
-	c.attrs = b
-	c.gives(x.DType, b.Dims)
+	c.gives(b, x.DType, b.Dims)
 }
 
 // image returns x of rank 4 and a block size above 0, the setting called name.
 func (c *Call) image() (x *Value, block int, name string) {
 	x, name = c.tensor("x"), c.def.Params[1].Name
 	block = c.integer(name)
-	if x.Rank() != 4 {
-		c.fail("x", "use [N, C, H, W]", "shape %v", x.Shape)
-	}
-	if block < 1 || block > maxSetting {
-		c.fail(name, "choose from 1 to 65536", "%d", block)
-	}
+	c.failIf(x.Rank() != 4, "x", "use [N, C, H, W]", "shape %v", x.Shape)
+	c.failIf(block < 1 || block > maxSetting, name, "choose from 1 to 65536", "%d", block)
 	return x, block, name
 }
 
@@ -173,16 +157,14 @@ func toSpace(order ...int) func(c *Call) {
 		x, block, name := c.image()
 		c.sound()
 		n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
-		if ch%(block*block) != 0 {
-			c.refuse(name, "the square of it divides the channels", "%d channels of x%v with blocks of %d", ch, x.Shape,
-				block)
-		}
+		c.refuseIf(ch%(block*block) != 0, name, "the square of it divides the channels",
+			"%d channels of x%v with blocks of %d", ch, x.Shape, block)
 		left := ch / (block * block)
 		at := arranged(order, left, block, block)
 		split, plane := Strides(at), h*w
-		c.attrs = Box{Dims: []int{n, left, h, block, w, block},
-			Stride: []int{ch * plane, split[order[0]] * plane, w, split[order[1]] * plane, 1, split[order[2]] * plane}}
-		c.gives(x.DType, []int{n, left, h * block, w * block})
+		c.gives(
+			Box{Dims: []int{n, left, h, block, w, block}, Stride: []int{ch * plane, split[order[0]] * plane, w, split[order[1]] * plane, 1, split[order[2]] * plane}},
+			x.DType, []int{n, left, h * block, w * block})
 	}
 }
 
@@ -192,14 +174,12 @@ func toDepth(order ...int) func(c *Call) {
 		x, block, name := c.image()
 		c.sound()
 		n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
-		if h%block != 0 || w%block != 0 {
-			c.refuse(name, "it divides rows and columns", "%d rows and %d columns of x%v with blocks of %d", h, w,
-				x.Shape, block)
-		}
+		c.refuseIf(h%block != 0 || w%block != 0, name, "it divides rows and columns",
+			"%d rows and %d columns of x%v with blocks of %d", h, w, x.Shape, block)
 		dims, strides := arranged(order, ch, block, block), arranged(order, h*w, w, 1) // of the result's channels
-		c.attrs = Box{Dims: []int{n, dims[0], dims[1], dims[2], h / block, w / block},
-			Stride: []int{ch * h * w, strides[0], strides[1], strides[2], w * block, block}}
-		c.gives(x.DType, []int{n, ch * block * block, h / block, w / block})
+		c.gives(
+			Box{Dims: []int{n, dims[0], dims[1], dims[2], h / block, w / block}, Stride: []int{ch * h * w, strides[0], strides[1], strides[2], w * block, block}},
+			x.DType, []int{n, ch * block * block, h / block, w / block})
 	}
 }
 
@@ -221,17 +201,12 @@ func (c *Call) borders(name string) (a Blocks, both [2]int) {
 	if v := c.tensor(name); v.Rank() != 2 || v.Shape[0] != 2 || v.Shape[1] != 2 {
 		c.refuse(name, "give a matrix of 2 x 2: before and after for rows and for columns", "%s does not fit", v.Type())
 	}
-	if x.Rank() != 4 {
-		c.refuse("x", "use [N, C, H, W]", "shape %v", x.Shape)
-	}
+	c.refuseIf(x.Rank() != 4, "x", "use [N, C, H, W]", "shape %v", x.Shape)
 	for i := range 2 {
 		before, after := counts[2*i], counts[2*i+1]
-		if min(before, after) < 0 || max(before, after) > maxSetting {
-			c.refuse(name, "counts are from 0 to 65536", "%.0f and %.0f", before, after)
-		}
-		if block[i] < 1 || block[i] > maxSetting {
-			c.refuse("block_shape", "choose from 1 to 65536", "%v", block)
-		}
+		c.refuseIf(min(before, after) < 0 || max(before, after) > maxSetting, name, "counts are from 0 to 65536",
+			"%.0f and %.0f", before, after)
+		c.refuseIf(block[i] < 1 || block[i] > maxSetting, "block_shape", "choose from 1 to 65536", "%v", block)
 		a.Block[i], a.Before[i], both[i] = block[i], int(before), int(before+after)
 	}
 	return a, both
@@ -244,33 +219,26 @@ func inferSpaceToBatch(c *Call) {
 	shape := []int{x.Shape[0] * a.Block[0] * a.Block[1], x.Shape[1], 0, 0}
 	for i, b := range a.Block {
 		padded := x.Shape[2+i] + both[i]
-		if padded%b != 0 {
-			c.refuse("block_shape", "it divides the padded rows and columns",
-				"%d does not divide axis %d of x%v, padded to %d",
-				b, 2+i, x.Shape, padded)
-		}
+		c.refuseIf(padded%b != 0, "block_shape", "it divides the padded rows and columns",
+			"%d does not divide axis %d of x%v, padded to %d", b, 2+i, x.Shape, padded)
 		shape[2+i] = padded / b
 	}
-	c.attrs = a
-	c.gives(x.DType, shape)
+	c.gives(a, x.DType, shape)
 }
 
 func inferBatchToSpace(c *Call) {
 	x := c.tensor("x")
 	a, both := c.borders("crops")
 	c.sound()
-	if x.Shape[0]%(a.Block[0]*a.Block[1]) != 0 {
-		c.refuse("block_shape", "its product divides the batch", "blocks of %d x %d of x%v", a.Block[0], a.Block[1],
-			x.Shape)
-	}
+	c.refuseIf(x.Shape[0]%(a.Block[0]*a.Block[1]) != 0, "block_shape", "its product divides the batch",
+		"blocks of %d x %d of x%v", a.Block[0], a.Block[1], x.Shape)
 	shape := []int{x.Shape[0] / (a.Block[0] * a.Block[1]), x.Shape[1], 0, 0}
 	for i, b := range a.Block {
 		if shape[2+i] = x.Shape[2+i]*b - both[i]; shape[2+i] < 1 {
 			c.refuse("crops", "one element stays", "%d of %d elements on axis %d", both[i], x.Shape[2+i]*b, 2+i)
 		}
 	}
-	c.attrs = a
-	c.gives(x.DType, shape)
+	c.gives(a, x.DType, shape)
 }
 
 func inferStack(c *Call) {
@@ -278,27 +246,21 @@ func inferStack(c *Call) {
 	first := values[0]
 	axis := c.axis("axis", first.Rank()+1)
 	for _, v := range values {
-		if v.DType != first.DType || !slices.Equal(v.Shape, first.Shape) {
-			c.refuse("values", "stacked tensors have one type and shape", "%s %s does not fit %s", v.Name, v.Type(),
-				first.Type())
-		}
+		c.refuseIf(v.DType != first.DType || !slices.Equal(v.Shape, first.Shape), "values",
+			"stacked tensors have one type and shape", "%s %s does not fit %s", v.Name, v.Type(), first.Type())
 	}
 	c.sound()
-	c.attrs = Join{Axis: axis}
-	c.gives(first.DType, slices.Insert(slices.Clone(first.Shape), axis, len(values)))
+	c.gives(Join{Axis: axis}, first.DType, slices.Insert(slices.Clone(first.Shape), axis, len(values)))
 }
 
 func inferReverseSequence(c *Call) {
 	x, lengths := c.tensor("x"), c.tensor("lengths")
 	a := Sequence{Axis: c.axis("seq_axis", x.Rank()), Batch: c.axis("batch_axis", x.Rank())}
 	c.sound()
-	if !slices.Equal(lengths.Shape, []int{x.Shape[a.Batch]}) {
-		c.refuse("lengths", "give one length for each element of batch_axis", "shape %v for axis %d of x%v",
-			lengths.Shape,
-			a.Batch, x.Shape)
-	}
-	c.attrs = a
-	c.gives(x.DType, x.Shape)
+	c.refuseIf(!slices.Equal(lengths.Shape, []int{x.Shape[a.Batch]}), "lengths",
+		"give one length for each element of batch_axis", "shape %v for axis %d of x%v", lengths.Shape, a.Batch,
+		x.Shape)
+	c.gives(a, x.DType, x.Shape)
 }
 
 func inferConcat(c *Call) {
@@ -316,14 +278,12 @@ func inferConcat(c *Call) {
 		for i := range v.Shape {
 			fits = fits && (i == a.Axis || v.Shape[i] == first.Shape[i])
 		}
-		if !fits || a.Interleave && v.Shape[a.Axis] != first.Shape[a.Axis] {
-			c.refuse("values", "only the joined axis may differ, without interleave", "%s %s does not fit %s", v.Name,
-				v.Type(), first.Type())
-		}
+		c.refuseIf(!fits || a.Interleave && v.Shape[a.Axis] != first.Shape[a.Axis], "values",
+			"only the joined axis may differ, without interleave", "%s %s does not fit %s", v.Name, v.Type(),
+			first.Type())
 		shape[a.Axis] += v.Shape[a.Axis]
 	}
-	c.attrs = a
-	c.gives(first.DType, shape)
+	c.gives(a, first.DType, shape)
 }
 
 func inferSplit(c *Call) {
@@ -336,31 +296,23 @@ func inferSplit(c *Call) {
 	if given {
 		n = c.integer("num_splits")
 	}
-	if sizes == nil && !given {
-		c.refuse("", "give num_splits=2 for equal parts, or split_sizes",
-			"num_splits and split_sizes are both missing for x%v", x.Shape)
-	}
+	c.refuseIf(sizes == nil && !given, "", "give num_splits=2 for equal parts, or split_sizes",
+		"num_splits and split_sizes are both missing for x%v", x.Shape)
 	if sizes == nil {
-		if n < 1 || n > maxSetting || length%n != 0 {
-			c.refuse("num_splits", "give split_sizes, or a divisor", "axis %d of x%v cannot be split into %d", axis,
-				x.Shape, n)
-		}
+		c.refuseIf(n < 1 || n > maxSetting || length%n != 0, "num_splits", "give split_sizes, or a divisor",
+			"axis %d of x%v cannot be split into %d", axis, x.Shape, n)
 		sizes = slices.Repeat([]int{length / n}, n)
 	} else if n != len(sizes) {
 		c.fail("num_splits", "remove one of the two", "%d for %d sizes", n, len(sizes))
 	}
 	sum := 0
 	for _, n := range sizes {
-		if n < 1 || n > length {
-			c.refuse("split_sizes", "sizes are at least 1 and add up to the axis", "%s of an axis of length %d",
-				few(sizes), length)
-		}
+		c.refuseIf(n < 1 || n > length, "split_sizes", "sizes are at least 1 and add up to the axis",
+			"%s of an axis of length %d", few(sizes), length)
 		sum += n
 	}
-	if sum != length {
-		c.refuse("split_sizes", "make the sizes add up to the axis", "%s add up to %d, axis %d of x%v has %d",
-			few(sizes), sum, axis, x.Shape, length)
-	}
+	c.refuseIf(sum != length, "split_sizes", "make the sizes add up to the axis",
+		"%s add up to %d, axis %d of x%v has %d", few(sizes), sum, axis, x.Shape, length)
 	var types []mil.DType
 	var shapes [][]int
 	for _, n := range sizes {
@@ -368,6 +320,5 @@ func inferSplit(c *Call) {
 		s[axis] = n
 		types, shapes = append(types, x.DType), append(shapes, s)
 	}
-	c.attrs = axis
-	c.results(types, shapes)
+	c.results(axis, types, shapes)
 }

@@ -35,18 +35,6 @@ func (n *Node) link() {
 	}
 }
 
-// NewNode returns the node of a statement of which the operands and results are known, though perhaps not all. It has
-// no Attrs.
-func NewNode(op *mil.Op, operands []Operand, out []*Value) *Node {
-	n := &Node{Def: Lookup(op.Kind), Op: op, Out: out, args: map[string]argument{}}
-	for _, o := range operands {
-		if len(o.Values) > 0 {
-			n.args[o.Name] = argument{values: o.Values, listed: o.List}
-		}
-	}
-	return n
-}
-
 // Value returns the operand or setting called name, nil if it is absent or a list.
 func (n *Node) Value(name string) *Value {
 	if a, ok := n.args[name]; ok && !a.listed {

@@ -55,17 +55,14 @@ func inferMatmul(c *Call) {
 	var ky int
 	a.BatchX, a.M, a.K = matrix(xs, a.TransposeX)
 	a.BatchY, ky, a.N = matrix(ys, a.TransposeY)
-	if a.K != ky {
-		c.fail("y", "transpose one, or make them equal", "inner axes differ: %d of x%v and %d of y%v", a.K, x.Shape,
-			ky, y.Shape)
-	}
+	c.failIf(a.K != ky, "y", "transpose one, or make them equal", "inner axes differ: %d of x%v and %d of y%v", a.K,
+		x.Shape, ky, y.Shape)
 	var ok bool
 	if a.Batch, ok = Broadcast(a.BatchX, a.BatchY); !ok {
 		c.fail("y", "make the batch axes equal or 1", "batch axes %v do not broadcast with %v", a.BatchY, a.BatchX)
 	}
 	c.sound()
 	a.BatchX, a.BatchY = lead(a.BatchX, len(a.Batch)), lead(a.BatchY, len(a.Batch))
-	c.attrs = a
 	shape := slices.Clone(a.Batch)
 	if x.Rank() > 1 {
 		shape = append(shape, a.M)
@@ -73,7 +70,7 @@ func inferMatmul(c *Call) {
 	if y.Rank() > 1 {
 		shape = append(shape, a.N)
 	}
-	c.gives(x.DType, shape)
+	c.gives(a, x.DType, shape)
 }
 
 // matrix splits a shape into batch axes, rows and columns.
@@ -94,22 +91,16 @@ func lead(shape []int, rank int) []int {
 func inferLinear(c *Call) {
 	x, w := c.tensor("x"), c.tensor("weight")
 	c.sameType("x", "weight")
-	if x.Rank() < 1 {
-		c.fail("x", "give it at least one axis", "a scalar has no features")
-	}
-	if w.Rank() != 2 {
-		c.fail("weight", "give it as [outputs, inputs]", "shape %v", w.Shape)
-	}
+	c.failIf(x.Rank() < 1, "x", "give it at least one axis", "a scalar has no features")
+	c.failIf(w.Rank() != 2, "weight", "give it as [outputs, inputs]", "shape %v", w.Shape)
 	c.sound()
 	last := x.Rank() - 1
-	if x.Shape[last] != w.Shape[1] {
-		c.fail("weight", "give it as [outputs, inputs]", "takes %d inputs, x%v has %d", w.Shape[1], x.Shape,
-			x.Shape[last])
-	}
+	c.failIf(x.Shape[last] != w.Shape[1], "weight", "give it as [outputs, inputs]", "takes %d inputs, x%v has %d",
+		w.Shape[1], x.Shape, x.Shape[last])
 	c.shaped("bias", w.Shape[:1], "give one number for each output", "for %d outputs", w.Shape[0])
 	shape := slices.Clone(x.Shape)
 	shape[last] = w.Shape[0]
-	c.gives(x.DType, shape)
+	c.gives(nil, x.DType, shape)
 }
 
 // Attention holds the sizes of scaled_dot_product_attention: softmax(query x key^T / sqrt(E)
@@ -125,9 +116,7 @@ func inferAttention(c *Call) {
 	c.sameType("query", "key")
 	c.sameType("query", "value")
 	r := q.Rank()
-	if r < 3 {
-		c.fail("query", "give it as [batch, .., length, features]", "shape %v", q.Shape)
-	}
+	c.failIf(r < 3, "query", "give it as [batch, .., length, features]", "shape %v", q.Shape)
 	for _, name := range []string{"key", "value"} {
 		if t := c.tensor(name); t.Rank() != r {
 			c.fail(name, "reshape it", "rank %d, query has rank %d", t.Rank(), r)
@@ -136,20 +125,15 @@ func inferAttention(c *Call) {
 	c.sound()
 	a := Attention{L: q.Shape[r-2], S: k.Shape[r-2], E: q.Shape[r-1], EV: v.Shape[r-1], BatchQuery: q.Shape[:r-2],
 		BatchKey: k.Shape[:r-2], BatchValue: v.Shape[:r-2]}
-	if k.Shape[r-1] != a.E {
-		c.fail("key", "give both the same number of features", "%d features, query has %d", k.Shape[r-1], a.E)
-	}
-	if v.Shape[r-2] != a.S {
-		c.fail("value", "give both the same length", "length %d, key has %d", v.Shape[r-2], a.S)
-	}
+	c.failIf(k.Shape[r-1] != a.E, "key", "give both the same number of features", "%d features, query has %d",
+		k.Shape[r-1], a.E)
+	c.failIf(v.Shape[r-2] != a.S, "value", "give both the same length", "length %d, key has %d", v.Shape[r-2], a.S)
 	batch, ok := Broadcast(a.BatchQuery, a.BatchKey)
 	if ok {
 		batch, ok = Broadcast(batch, a.BatchValue)
 	}
-	if !ok {
-		c.refuse("key", "make the batch axes equal", "batch axes %v and %v of value do not fit %v of query", a.BatchKey,
-			a.BatchValue, a.BatchQuery)
-	}
+	c.refuseIf(!ok, "key", "make the batch axes equal", "batch axes %v and %v of value do not fit %v of query",
+		a.BatchKey, a.BatchValue, a.BatchQuery)
 	if !slices.Equal(a.BatchQuery, a.BatchKey) || !slices.Equal(a.BatchQuery, a.BatchValue) {
 		c.note("coremltools refuses batch axes that differ; repeat them with tile")
 	}
@@ -166,6 +150,5 @@ func inferAttention(c *Call) {
 		c.note("Apple's engine is reported to ignore the mask, or to take the wrong one; write matmul, add, softmax " +
 			"and matmul")
 	}
-	c.attrs = a
-	c.gives(q.DType, append(slices.Clone(batch), a.L, a.EV))
+	c.gives(a, q.DType, append(slices.Clone(batch), a.L, a.EV))
 }

@@ -65,12 +65,9 @@ func (c *Call) recurrent(gates int) *Recurrent {
 	direction := c.word("direction")
 	a.Reverse, a.Both = direction == "reverse", direction == "bidirectional"
 	x, w := c.tensor("x"), c.tensor("weight_hh")
-	if x.Rank() != 3 {
-		c.fail("x", "give it as [sequence, batch, inputs]", "shape %v", x.Shape)
-	}
-	if w.Rank() != 2 || w.Shape[0] != gates*w.Shape[1] {
-		c.fail("weight_hh", fmt.Sprintf("give it as [%d*H, H]", gates), "shape %v", w.Shape)
-	}
+	c.failIf(x.Rank() != 3, "x", "give it as [sequence, batch, inputs]", "shape %v", x.Shape)
+	c.failIf(w.Rank() != 2 || w.Shape[0] != gates*w.Shape[1], "weight_hh", fmt.Sprintf("give it as [%d*H, H]", gates),
+		"shape %v", w.Shape)
 	if c.failed() {
 		return a
 	}
@@ -97,9 +94,8 @@ func (c *Call) parameter(name string, shape ...int) {
 		return
 	}
 	c.sameType("x", name)
-	if !slices.Equal(v.Shape, shape) && Volume(shape) > 0 {
-		c.fail(name, fmt.Sprintf("give it the shape %v", shape), "shape %v", v.Shape)
-	}
+	c.failIf(!slices.Equal(v.Shape, shape) && Volume(shape) > 0, name, fmt.Sprintf("give it the shape %v", shape),
+		"shape %v", v.Shape)
 }
 
 // sequence sets the results: the states of every step or the last, and as many states after
@@ -115,8 +111,7 @@ func (c *Call) sequence(a *Recurrent, states int) {
 	for range states {
 		types, shapes = append(types, d), append(shapes, []int{a.B, width})
 	}
-	c.attrs = a
-	c.results(types, shapes)
+	c.results(a, types, shapes)
 }
 
 func inferLSTM(c *Call) {
@@ -131,10 +126,8 @@ func inferLSTM(c *Call) {
 	c.parameter("initial_c", a.B, a.cells()*a.H)
 	c.parameter("peephole", 3*a.H)
 	for _, name := range []string{"weight_ih_back", "weight_hh_back"} {
-		if a.Both && c.tensor(name) == nil {
-			c.fail("", "give the weights of the second cell", "argument %s is missing for direction bidirectional",
-				name)
-		}
+		c.failIf(a.Both && c.tensor(name) == nil, "", "give the weights of the second cell",
+			"argument %s is missing for direction bidirectional", name)
 	}
 	c.parameter("weight_ih_back", 4*a.H, a.I)
 	c.parameter("weight_hh_back", 4*a.H, a.H)

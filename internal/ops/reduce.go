@@ -44,8 +44,7 @@ func reduction(name string, types []mil.DType, doc string) Def {
 				shape = append(shape, 1)
 			}
 		}
-		c.attrs = Reduce{Axes: axes}
-		c.gives(x.DType, shape)
+		c.gives(Reduce{Axes: axes}, x.DType, shape)
 	}}
 }
 
@@ -64,8 +63,7 @@ func extreme(name string) Def {
 		if shape[axis] = 1; !keep {
 			shape = slices.Delete(shape, axis, axis+1)
 		}
-		c.attrs = Reduce{Axes: []int{axis}}
-		c.gives(d, shape)
+		c.gives(Reduce{Axes: []int{axis}}, d, shape)
 	}}
 }
 
@@ -86,10 +84,8 @@ var norms = []Def{
 	{Name: "l2_norm", support: support{contested: "mul, reduce_sum and pow run where l2_norm was refused"},
 		Params: []Param{tensor("x", floats...), number("epsilon").or(1e-6)}, infer: func(c *Call) {
 			x, r := c.tensor("x"), c.tensor("x").Rank()
-			if r < 3 {
-				c.fail("x", "give it three axes with expand_dims", "shape %v; the norm is that of the last three axes",
-					x.Shape)
-			}
+			c.failIf(r < 3, "x", "give it three axes with expand_dims",
+				"shape %v; the norm is that of the last three axes", x.Shape)
 			c.keeps(Norm{Axes: []int{r - 3, r - 2, r - 1}, Epsilon: c.epsilon()})
 		}},
 	{Name: "local_response_norm", limits: responseLimits, Params: []Param{tensor("x", floats...), integer("size"),
@@ -98,9 +94,8 @@ var norms = []Def{
 			c.fail("x", "give it three axes with expand_dims", "shape %v, not [N, C, ..]", x.Shape)
 		}
 		a := Norm{Size: c.integer("size"), Alpha: c.number("alpha"), Beta: c.number("beta"), K: c.number("k")}
-		if a.Size < 1 || a.Size > MaxElements {
-			c.fail("size", "give the number of channels of a neighborhood", "%d is out of range", a.Size)
-		}
+		c.failIf(a.Size < 1 || a.Size > MaxElements, "size", "give the number of channels of a neighborhood",
+			"%d is out of range", a.Size)
 		c.keeps(a)
 	}},
 }
@@ -117,9 +112,8 @@ type Norm struct {
 func inferLayerNorm(c *Call) {
 	x := c.tensor("x")
 	axes := c.axes("axes", x.Rank())
-	if len(axes) == 0 && !c.failed() {
-		c.fail("axes", "reshape x; a scalar has no axes", "there is no axis to normalize")
-	}
+	c.failIf(len(axes) == 0 && !c.failed(), "axes", "reshape x; a scalar has no axes",
+		"there is no axis to normalize")
 	c.sound()
 	var shape []int
 	for _, a := range axes {
@@ -135,9 +129,7 @@ func inferLayerNorm(c *Call) {
 // number for each channel.
 func inferChannelNorm(c *Call) {
 	x := c.tensor("x")
-	if x.Rank() < 3 {
-		c.refuse("x", "give it three axes with expand_dims", "shape %v, not [N, C, ..]", x.Shape)
-	}
+	c.refuseIf(x.Rank() < 3, "x", "give it three axes with expand_dims", "shape %v, not [N, C, ..]", x.Shape)
 	for _, p := range c.def.Params[1:] {
 		if !p.Const {
 			c.shaped(p.Name, x.Shape[1:2], "give one number for each channel", "for %d channels", x.Shape[1])

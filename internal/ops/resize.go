@@ -83,9 +83,7 @@ type Resize struct {
 // picture refuses x with fewer than three axes.
 func (c *Call) picture() *Value {
 	x := c.tensor("x")
-	if x.Rank() < 3 {
-		c.fail("x", "give it as [.., C, H, W]", "shape %v", x.Shape)
-	}
+	c.failIf(x.Rank() < 3, "x", "give it as [.., C, H, W]", "shape %v", x.Shape)
 	return x
 }
 
@@ -96,8 +94,7 @@ func (c *Call) resizes(size []int, r Resize) {
 	c.sound()
 	shape := append(slices.Clone(x.Shape[:x.Rank()-len(size)]), size...)
 	r.Axes = len(size)
-	c.attrs = r
-	c.gives(x.DType, shape)
+	c.gives(r, x.DType, shape)
 }
 
 // scaled returns the height and width that the scale factors give x: floor(n * factor),
@@ -115,11 +112,8 @@ func (c *Call) scaled() []int {
 		}
 		c.sound()
 		n := float64(float32(x.Shape[x.Rank()-2+i]) * float32(factor))
-		if !(n >= 1 && n <= MaxElements) {
-			c.refuse(name, "give 1 to 2^31 elements", "%g gives the axis of %d a length of %g", factor,
-				x.Shape[x.Rank()-2+i],
-				math.Floor(n))
-		}
+		c.refuseIf(!(n >= 1 && n <= MaxElements), name, "give 1 to 2^31 elements",
+			"%g gives the axis of %d a length of %g", factor, x.Shape[x.Rank()-2+i], math.Floor(n))
 		size = append(size, int(n))
 	}
 	return size
@@ -136,9 +130,7 @@ func (c *Call) lengths(names ...string) []int {
 	var size []int
 	for _, name := range names {
 		n := c.integer(name)
-		if n < 1 || n > MaxElements {
-			c.fail(name, "give 1 to 2^31 elements", "%d is out of range", n)
-		}
+		c.failIf(n < 1 || n > MaxElements, name, "give 1 to 2^31 elements", "%d is out of range", n)
 		size = append(size, n)
 	}
 	return size
@@ -154,25 +146,21 @@ func inferResize(c *Call) {
 		c.needs("x", floats...)
 		c.fp32()
 	}
-	if len(shape) > x.Rank() {
-		c.fail("shape", "give at most one number for each axis", "%d numbers for x%v", len(shape), x.Shape)
-	}
-	if count < 0 || count > min(3, len(shape)) {
-		c.fail("resized_dims", "resize up to three axes, which shape lists", "%d of %d numbers", count, len(shape))
-	}
+	c.failIf(len(shape) > x.Rank(), "shape", "give at most one number for each axis", "%d numbers for x%v",
+		len(shape), x.Shape)
+	c.failIf(count < 0 || count > min(3, len(shape)), "resized_dims", "resize up to three axes, which shape lists",
+		"%d of %d numbers", count, len(shape))
 	c.sound()
 	out := slices.Clone(x.Shape)
 	for i := range count {
 		n := shape[len(shape)-count+i]
-		if n < 0 || n > MaxElements {
-			c.refuse("shape", "give 1 to 2^31 elements, or 0 for those of x", "%d is out of range", n)
-		}
+		c.refuseIf(n < 0 || n > MaxElements, "shape", "give 1 to 2^31 elements, or 0 for those of x",
+			"%d is out of range", n)
 		if n > 0 {
 			out[len(out)-count+i] = n
 		}
 	}
-	c.attrs = Resize{Mode: mode, Axes: count, Nearest: nearest}
-	c.gives(x.DType, out)
+	c.gives(Resize{Mode: mode, Axes: count, Nearest: nearest}, x.DType, out)
 }
 
 // Crop holds the settings of crop_resize. The result is [N, C, H, W] for boxes [N, 4], and
@@ -193,42 +181,35 @@ var coordinates = []mil.DType{mil.FP16, mil.FP32, mil.Int8, mil.UInt8, mil.Int16
 
 func inferCropResize(c *Call) {
 	x, roi, boxes, indices := c.tensor("x"), c.tensor("roi"), c.tensor("boxes"), c.tensor("box_indices")
-	if x.Rank() != 4 {
-		c.fail("x", "give it as [B, C, H, W]", "shape %v", x.Shape)
-	}
-	if (roi == nil) == (boxes == nil) {
-		c.fail("", "give one of roi and boxes", "roi and boxes are both given or both missing")
-	}
+	c.failIf(x.Rank() != 4, "x", "give it as [B, C, H, W]", "shape %v", x.Shape)
+	c.failIf((roi == nil) == (boxes == nil), "", "give one of roi and boxes",
+		"roi and boxes are both given or both missing")
 	order := c.word("box_coordinate_mode")
 	a := Crop{Normalized: c.boolean("normalized_coordinates"), Scale: c.number("spatial_scale"),
 		Center: strings.HasPrefix(order, "CENTER"), WidthFirst: strings.HasSuffix(order, "WIDTH_FIRST"),
 		Mode: c.word("sampling_mode"), Pad: c.number("pad_value")}
 	size := c.lengths("target_height", "target_width")
 	c.sound()
-	c.attrs = &a
 	if roi != nil {
 		c.sameType("x", "roi")
 		s := roi.Shape
-		if len(s) != 5 || s[1] != 1 || s[2] != 4 && s[2] != 5 || s[3] != 1 || s[4] != 1 {
-			c.refuse("roi", "give it as [N, 1, 4, 1, 1], or [N, 1, 5, 1, 1] with the index of the image", "shape %v", s)
-		}
-		if indices != nil {
-			c.fail("box_indices", "remove it, or give boxes", "regions of interest have indexes of their own")
-		}
+		c.refuseIf(len(s) != 5 || s[1] != 1 || s[2] != 4 && s[2] != 5 || s[3] != 1 || s[4] != 1, "roi",
+			"give it as [N, 1, 4, 1, 1], or [N, 1, 5, 1, 1] with the index of the image", "shape %v", s)
+		c.failIf(indices != nil, "box_indices", "remove it, or give boxes",
+			"regions of interest have indexes of their own")
 		a.Indexed, a.EveryImage = s[2] == 5, s[2] == 4
 		images := 1
 		if a.EveryImage {
 			images = x.Shape[0]
 		}
-		c.gives(x.DType, append([]int{s[0], images, x.Shape[1]}, size...))
+		c.gives(&a, x.DType, append([]int{s[0], images, x.Shape[1]}, size...))
 		return
 	}
 	if s := boxes.Shape; len(s) != 2 || s[1] != 4 {
 		c.refuse("boxes", "give it as [N, 4]", "shape %v", s)
 	}
-	if a.Normalized && !boxes.DType.Float() {
-		c.fail("boxes", "give fp16 or fp32", "normalized coordinates of type %s", boxes.DType)
-	}
+	c.failIf(a.Normalized && !boxes.DType.Float(), "boxes", "give fp16 or fp32", "normalized coordinates of type %s",
+		boxes.DType)
 	switch {
 	case indices == nil && boxes.Shape[0] > x.Shape[0]:
 		c.fail("boxes", "give box_indices", "%d boxes for %d images", boxes.Shape[0], x.Shape[0])
@@ -240,7 +221,7 @@ func inferCropResize(c *Call) {
 			c.fail("box_indices", "give indexes of images", "not all are from 0 to %d", x.Shape[0]-1)
 		}
 	}
-	c.gives(x.DType, append([]int{boxes.Shape[0], x.Shape[1]}, size...))
+	c.gives(&a, x.DType, append([]int{boxes.Shape[0], x.Shape[1]}, size...))
 }
 
 // Sampler holds the settings of affine and resample.
@@ -270,31 +251,21 @@ func inferAffine(c *Call) {
 	x, m := c.tensor("x"), c.tensor("transform_matrix")
 	c.sameType("x", "transform_matrix")
 	a, size := c.sampler(), c.lengths("output_height", "output_width")
-	if x.Rank() != 4 {
-		c.refuse("x", "give it as [B, C, H, W]", "shape %v", x.Shape)
-	}
-	if m.Rank() != 2 || m.Shape[0] != 1 && m.Shape[0] != x.Shape[0] || m.Shape[1] != 6 {
-		c.fail("transform_matrix", "give [a0, a1, a2, b0, b1, b2] once or for each image", "shape %v for x%v", m.Shape,
-			x.Shape)
-	}
+	c.refuseIf(x.Rank() != 4, "x", "give it as [B, C, H, W]", "shape %v", x.Shape)
+	c.failIf(m.Rank() != 2 || m.Shape[0] != 1 && m.Shape[0] != x.Shape[0] || m.Shape[1] != 6, "transform_matrix",
+		"give [a0, a1, a2, b0, b1, b2] once or for each image", "shape %v for x%v", m.Shape, x.Shape)
 	if a.Nearest || a.Padding != "constant" || a.Value != 0 || !a.Normalized || a.Low != -1 || !a.Align {
 		c.note("coremltools refuses all but bilinear, constant 0, normalized_minus_one_to_one and align_corners for " +
 			"affine")
 	}
-	c.attrs = a
-	c.gives(x.DType, append(slices.Clone(x.Shape[:2]), size...))
+	c.gives(a, x.DType, append(slices.Clone(x.Shape[:2]), size...))
 }
 
 func inferResample(c *Call) {
 	x, at := c.tensor("x"), c.tensor("coordinates")
 	a := c.sampler()
-	if x.Rank() != 4 {
-		c.refuse("x", "give it as [B, C, H, W]", "shape %v", x.Shape)
-	}
-	if at.Rank() != 4 || at.Shape[0] != x.Shape[0] || at.Shape[3] != 2 {
-		c.refuse("coordinates", "give (x, y) for each place of the result, [B, H, W, 2]", "shape %v for x%v", at.Shape,
-			x.Shape)
-	}
-	c.attrs = a
-	c.gives(x.DType, []int{x.Shape[0], x.Shape[1], at.Shape[1], at.Shape[2]})
+	c.refuseIf(x.Rank() != 4, "x", "give it as [B, C, H, W]", "shape %v", x.Shape)
+	c.refuseIf(at.Rank() != 4 || at.Shape[0] != x.Shape[0] || at.Shape[3] != 2, "coordinates",
+		"give (x, y) for each place of the result, [B, H, W, 2]", "shape %v for x%v", at.Shape, x.Shape)
+	c.gives(a, x.DType, []int{x.Shape[0], x.Shape[1], at.Shape[1], at.Shape[2]})
 }

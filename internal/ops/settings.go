@@ -42,12 +42,14 @@ func (c *Call) setting(name string, ok func(mil.DType) bool, what, example strin
 // maxSetting is the largest number of elements of a setting, and of results of split.
 const maxSetting = 1 << 16
 
-// few formats a list for messages, cut after some numbers.
-func few(list []int) string {
-	if len(list) <= 10 {
-		return fmt.Sprint(list)
+// few is a list in messages, cut after some numbers.
+type few []int
+
+func (f few) String() string {
+	if len(f) <= 10 {
+		return fmt.Sprint([]int(f))
 	}
-	return strings.TrimSuffix(fmt.Sprint(list[:10]), "]") + " ..]"
+	return strings.TrimSuffix(fmt.Sprint([]int(f[:10])), "]") + " ..]"
 }
 
 // ints returns an integer vector of n elements (any number when n < 0). An absent one has the default in every element,
@@ -143,9 +145,7 @@ func (c *Call) integer(name string) int {
 func (c *Call) boolean(name string) bool {
 	fs := c.setting(name, isBool, "a truth value", "bool(false)")
 	if len(fs) != 1 {
-		if fs != nil {
-			c.fail(name, "give one truth value", "%d truth values", len(fs))
-		}
+		c.failIf(fs != nil, name, "give one truth value", "%d truth values", len(fs))
 		return given(c, name, false)
 	}
 	return fs[0] != 0
@@ -171,9 +171,7 @@ func (c *Call) booleans(name string, n int) []bool {
 func (c *Call) number(name string) float64 {
 	fs := c.setting(name, mil.DType.Float, "a floating-point number", "fp16(0.5)")
 	if len(fs) != 1 {
-		if fs != nil {
-			c.fail(name, "give one number", "%d numbers", len(fs))
-		}
+		c.failIf(fs != nil, name, "give one number", "%d numbers", len(fs))
 		return given(c, name, 0.0)
 	}
 	return fs[0]
@@ -246,8 +244,7 @@ func (c *Call) axes(name string, rank int) []int {
 		out[i] = c.wrap(name, a, rank)
 	}
 	slices.Sort(out)
-	if len(slices.Compact(slices.Clone(out))) != len(out) && !c.failed() {
-		c.fail(name, "name every axis once", "an axis is listed twice in %s", few(list))
-	}
+	c.failIf(len(slices.Compact(slices.Clone(out))) != len(out) && !c.failed(), name, "name every axis once",
+		"an axis is listed twice in %s", few(list))
 	return out
 }

@@ -65,9 +65,8 @@ func (c *Call) masked(x *Value) (m masked, moving bool) {
 func (c *Call) beginning(x *Value) {
 	b := c.tensor("begin")
 	c.needs("begin", indexes...)
-	if !slices.Equal(b.Shape, []int{x.Rank()}) {
-		c.fail("begin", fmt.Sprintf("give a vector of %d", x.Rank()), "%s does not fit", b.Type())
-	}
+	c.failIf(!slices.Equal(b.Shape, []int{x.Rank()}), "begin", fmt.Sprintf("give a vector of %d", x.Rank()),
+		"%s does not fit", b.Type())
 }
 
 // fixed returns the slice and the shape of its result, or a fault.
@@ -95,14 +94,12 @@ func (c *Call) fixed(x *Value, m masked) (a Slice, shape []int) {
 		}
 		size := (to - from + s - sign(s)) / s
 		if m.drop[i] {
-			if !m.fromStart[i] && (m.begin[i] < -length || m.begin[i] >= length) {
-				c.refuse("begin", "begin within the axis", "index %d on axis %d of x%v", m.begin[i], i, x.Shape)
-			}
+			c.refuseIf(!m.fromStart[i] && (m.begin[i] < -length || m.begin[i] >= length), "begin",
+				"begin within the axis", "index %d on axis %d of x%v", m.begin[i], i, x.Shape)
 			size = 1
 		}
-		if size < 1 {
-			c.refuse("end", "every axis keeps at least one element", "the slice of axis %d of x%v is empty", i, x.Shape)
-		}
+		c.refuseIf(size < 1, "end", "every axis keeps at least one element", "the slice of axis %d of x%v is empty",
+			i, x.Shape)
 		a.Begin[i], a.Size[i] = from, size
 		if !m.drop[i] {
 			shape = append(shape, size)
@@ -125,8 +122,7 @@ func inferSliceIndex(c *Call) {
 	c.sound()
 	if !moving {
 		a, shape := c.fixed(x, m)
-		c.attrs = a
-		c.gives(x.DType, shape)
+		c.gives(a, x.DType, shape)
 		return
 	}
 	a := Slice{Begin: make([]int, x.Rank()), Stride: m.stride, Size: make([]int, x.Rank()), Moving: true,
@@ -148,8 +144,7 @@ func inferSliceIndex(c *Call) {
 			a.Begin[i] = first(length, m.stride[i])
 		}
 	}
-	c.attrs = a
-	c.gives(x.DType, shape)
+	c.gives(a, x.DType, shape)
 }
 
 func inferSliceUpdate(c *Call) {
@@ -159,11 +154,9 @@ func inferSliceUpdate(c *Call) {
 	c.sound()
 	if !moving {
 		a, shape := c.fixed(x, m)
-		if !c.failed() && !slices.Equal(shape, update.Shape) {
-			c.fail("update", "give it the shape of the slice", "shape %v where the slice has %v", update.Shape, shape)
-		}
-		c.attrs = a
-		c.gives(x.DType, x.Shape)
+		c.failIf(!c.failed() && !slices.Equal(shape, update.Shape), "update", "give it the shape of the slice",
+			"shape %v where the slice has %v", update.Shape, shape)
+		c.gives(a, x.DType, x.Shape)
 		return
 	}
 	a := Slice{Begin: make([]int, x.Rank()), Stride: m.stride, Moving: true, Fixed: m.fromStart}
@@ -176,21 +169,17 @@ func inferSliceUpdate(c *Call) {
 			rest = nil
 		}
 		whole := (length-1)/s + 1
-		if size > whole || m.fromStart[i] && m.toEnd[i] && !m.drop[i] && size != whole {
-			c.refuse("update", "give it the shape of the slice", "%d elements of shape %v on axis %d of x%v", size,
-				update.Shape, i, x.Shape)
-		}
+		c.refuseIf(size > whole || m.fromStart[i] && m.toEnd[i] && !m.drop[i] && size != whole, "update",
+			"give it the shape of the slice", "%d elements of shape %v on axis %d of x%v", size, update.Shape, i,
+			x.Shape)
 		a.Size = append(a.Size, size)
 		if m.fromStart[i] {
 			a.Begin[i] = first(length, m.stride[i])
 		}
 	}
-	if len(rest) > 0 || Volume(a.Size) != update.Elements() {
-		c.fail("update", "give it the axes of x without those of squeeze_mask", "shape %v for x%v", update.Shape,
-			x.Shape)
-	}
-	c.attrs = a
-	c.gives(x.DType, x.Shape)
+	c.failIf(len(rest) > 0 || Volume(a.Size) != update.Elements(), "update",
+		"give it the axes of x without those of squeeze_mask", "shape %v for x%v", update.Shape, x.Shape)
+	c.gives(a, x.DType, x.Shape)
 }
 
 // bound counts a negative index from the end and clamps the result to [lo, hi].
@@ -222,18 +211,15 @@ func inferSliceSize(c *Call) {
 		if begin[i] < 0 {
 			begin[i] += length
 		}
-		if begin[i] < 0 || begin[i] >= length {
-			c.refuse("begin", "begin within the axis", "%d on axis %d of x%v", begin[i], i, x.Shape)
-		}
+		c.refuseIf(begin[i] < 0 || begin[i] >= length, "begin", "begin within the axis", "%d on axis %d of x%v",
+			begin[i], i, x.Shape)
 		if size[i] == -1 {
 			size[i] = length - begin[i]
 		}
-		if size[i] < 1 || size[i] > length-begin[i] {
-			c.refuse("size", "-1 takes the rest", "%d from %d on axis %d of x%v", size[i], begin[i], i, x.Shape)
-		}
+		c.refuseIf(size[i] < 1 || size[i] > length-begin[i], "size", "-1 takes the rest",
+			"%d from %d on axis %d of x%v", size[i], begin[i], i, x.Shape)
 	}
-	c.attrs = Slice{Begin: begin, Stride: slices.Repeat([]int{1}, n), Size: size}
-	c.gives(x.DType, size)
+	c.gives(Slice{Begin: begin, Stride: slices.Repeat([]int{1}, n), Size: size}, x.DType, size)
 }
 
 // movingSize is the rule of slice_by_size with a begin that is computed.
@@ -241,15 +227,13 @@ func (c *Call) movingSize(x *Value, size []int) {
 	c.beginning(x)
 	c.sound()
 	for i, length := range x.Shape {
-		if size[i] < 1 || size[i] > length {
-			c.refuse("size", "give the size in numbers; -1 depends on begin", "%d on axis %d of x%v", size[i], i,
-				x.Shape)
-		}
+		c.refuseIf(size[i] < 1 || size[i] > length, "size", "give the size in numbers; -1 depends on begin",
+			"%d on axis %d of x%v", size[i], i, x.Shape)
 	}
 	n := x.Rank()
-	c.attrs = Slice{Begin: make([]int, n), Stride: slices.Repeat([]int{1}, n), Size: size, Moving: true,
-		Fixed: make([]bool, n)}
-	c.gives(x.DType, size)
+	c.gives(
+		Slice{Begin: make([]int, n), Stride: slices.Repeat([]int{1}, n), Size: size, Moving: true, Fixed: make([]bool, n)},
+		x.DType, size)
 }
 
 // Pad modes, as the mode argument spells them.
@@ -278,9 +262,8 @@ func inferPad(c *Call) {
 			c.refuse("constant_val", "give it in the type of x", "%v is not of type %s", a.Value, x.DType)
 		}
 	}
-	if len(pairs)%2 != 0 || len(pairs) > 2*n {
-		c.refuse("pad", "give a pair for each of the last axes", "%d numbers for x%v", len(pairs), x.Shape)
-	}
+	c.refuseIf(len(pairs)%2 != 0 || len(pairs) > 2*n, "pad", "give a pair for each of the last axes",
+		"%d numbers for x%v", len(pairs), x.Shape)
 	shape := slices.Clone(x.Shape)
 	for i := range len(pairs) / 2 {
 		axis := n - len(pairs)/2 + i
@@ -289,16 +272,14 @@ func inferPad(c *Call) {
 		if a.Mode == PadReflect {
 			limit = x.Shape[axis] - 1 // the edge itself is not repeated
 		}
-		if min(before, after) < 0 || max(before, after) > limit {
-			c.refuse("pad", "counts are at least 0, and below the axis in mode reflect",
-				"%d and %d around axis %d of x%v in mode %s", before, after, axis, x.Shape, a.Mode)
-		}
+		c.refuseIf(min(before, after) < 0 || max(before, after) > limit, "pad",
+			"counts are at least 0, and below the axis in mode reflect", "%d and %d around axis %d of x%v in mode %s",
+			before, after, axis, x.Shape, a.Mode)
 		if n-axis > 2 && before+after > 0 {
 			c.note("Channel padding is not supported on ANE (the compiler's own message); pad H and W alone")
 		}
 		a.Before[axis], a.After[axis] = before, after
 		shape[axis] += before + after
 	}
-	c.attrs = a
-	c.gives(x.DType, shape)
+	c.gives(a, x.DType, shape)
 }

@@ -7,19 +7,19 @@ var states = []Def{
 		Cost: Free, limits: stateLimits, Params: []Param{tensor("input").state()}, infer: func(c *Call) {
 			s := c.tensor("input")
 			c.stateful()
-			c.gives(s.DType, s.Shape)
+			c.gives(nil, s.DType, s.Shape)
 		}},
 	{Name: "write_state", Since: 18, limits: stateLimits, Effect: true, Params: []Param{tensor("input").state(),
 		tensor("data")}, infer: func(c *Call) {
 		c.holds("input", "data")
-		c.results(nil, nil)
+		c.results(nil, nil, nil)
 	}},
 	{Name: "coreml_update_state", Doc: "is WriteState and ReadState in one: it returns value", Since: 18,
 		limits: stateLimits, Effect: true, Params: []Param{tensor("state").state(), tensor("value")},
 		infer: func(c *Call) {
 			c.holds("state", "value")
 			s := c.tensor("state")
-			c.gives(s.DType, s.Shape)
+			c.gives(nil, s.DType, s.Shape)
 		}},
 }
 

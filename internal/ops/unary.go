@@ -121,17 +121,14 @@ func (d Def) onHost() Def { return d.costs(Pass).nowhere(onHost) }
 // keeps gives the result the type and shape of x.
 func (c *Call) keeps(attrs any) {
 	x := c.tensor("x")
-	c.attrs = attrs
-	c.gives(x.DType, x.Shape)
+	c.gives(attrs, x.DType, x.Shape)
 }
 
 // inferChannels checks operands that have one number for each channel, axis 1 of x.
 func inferChannels(c *Call) {
 	x := c.tensor("x")
-	if x.Rank() < 3 {
-		c.refuse("x", "reshape it to [batch, channel, row, column]", "rank %d where 3 to %d is expected", x.Rank(),
-			MaxRank)
-	}
+	c.refuseIf(x.Rank() < 3, "x", "reshape it to [batch, channel, row, column]", "rank %d where 3 to %d is expected",
+		x.Rank(), MaxRank)
 	for _, p := range c.def.Params[1:] {
 		c.sameType("x", p.Name)
 		if v := c.tensor(p.Name); v.Rank() != 1 || v.Shape[0] != x.Shape[1] {

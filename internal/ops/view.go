@@ -50,14 +50,10 @@ func inferReshape(c *Call) {
 	if open >= 0 {
 		shape[open] = x.Elements() / known
 	}
-	if len(shape) > MaxRank {
-		c.refuse("shape", "merge axes", "Cannot reshape a tensor of rank > %d", MaxRank)
-	}
-	if Volume(shape) != x.Elements() {
-		c.fail("shape", "make the number of elements equal", "%s does not have the %d elements of x%v",
-			few(c.ints("shape", -1)), x.Elements(), x.Shape)
-	}
-	c.gives(x.DType, shape)
+	c.refuseIf(len(shape) > MaxRank, "shape", "merge axes", "Cannot reshape a tensor of rank > %d", MaxRank)
+	c.failIf(Volume(shape) != x.Elements(), "shape", "make the number of elements equal",
+		"%s does not have the %d elements of x%v", few(c.ints("shape", -1)), x.Elements(), x.Shape)
+	c.gives(nil, x.DType, shape)
 }
 
 func inferTranspose(c *Call) {
@@ -67,14 +63,11 @@ func inferTranspose(c *Call) {
 	for _, a := range given {
 		a = c.wrap("perm", a, x.Rank())
 		c.sound()
-		if seen[a] {
-			c.refuse("perm", "name every axis once", "%v", given)
-		}
+		c.refuseIf(seen[a], "perm", "name every axis once", "%v", given)
 		seen[a] = true
 		perm, shape = append(perm, a), append(shape, x.Shape[a])
 	}
-	c.attrs = perm
-	c.gives(x.DType, shape)
+	c.gives(perm, x.DType, shape)
 }
 
 func inferFlatten(c *Call) {
@@ -87,7 +80,7 @@ func inferFlatten(c *Call) {
 	if axis < 0 {
 		axis += x.Rank()
 	}
-	c.gives(x.DType, []int{Volume(x.Shape[:axis]), Volume(x.Shape[axis:])})
+	c.gives(nil, x.DType, []int{Volume(x.Shape[:axis]), Volume(x.Shape[axis:])})
 }
 
 func inferReshapeLike(c *Call) {
@@ -106,19 +99,15 @@ func inferReshapeLike(c *Call) {
 			shape = append(shape, r.Shape[from:to]...)
 		}
 	}
-	if len(shape) <= MaxRank && (!sensible(shape) || Volume(shape) != x.Elements()) {
-		c.fail("ref_tensors", "make the number of elements equal", "%v does not have the %d elements of x%v", shape,
-			x.Elements(), x.Shape)
-	}
-	c.gives(x.DType, shape)
+	c.failIf(len(shape) <= MaxRank && (!sensible(shape) || Volume(shape) != x.Elements()), "ref_tensors",
+		"make the number of elements equal", "%v does not have the %d elements of x%v", shape, x.Elements(), x.Shape)
+	c.gives(nil, x.DType, shape)
 }
 
 func inferExpand(c *Call) {
 	x := c.tensor("x")
 	rank := x.Rank() + len(c.ints("axes", -1))
-	if rank > MaxRank {
-		c.refuse("axes", "name fewer axes", "result of rank %d, at most %d", rank, MaxRank)
-	}
+	c.refuseIf(rank > MaxRank, "axes", "name fewer axes", "result of rank %d, at most %d", rank, MaxRank)
 	axes := c.axes("axes", rank)
 	rest := x.Shape
 	var shape []int
@@ -129,7 +118,7 @@ func inferExpand(c *Call) {
 		}
 		shape, rest = append(shape, rest[0]), rest[1:]
 	}
-	c.gives(x.DType, shape)
+	c.gives(nil, x.DType, shape)
 }
 
 func inferSqueeze(c *Call) {
@@ -145,5 +134,5 @@ func inferSqueeze(c *Call) {
 			shape = append(shape, n)
 		}
 	}
-	c.gives(x.DType, shape)
+	c.gives(nil, x.DType, shape)
 }
