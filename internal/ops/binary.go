@@ -24,7 +24,7 @@ var binaries = []Def{
 	logic("logical_xor", "returns x != y of truth values"),
 	{Name: "select", Doc: "returns the elements of a where cond is true, those of b elsewhere",
 		Params: []Param{tensor("cond", truths...), tensor("a", storable...), tensor("b", storable...)},
-		infer: func(c *Call) {
+		infer: func(c *Call, x *Value) {
 			c.sameType("a", "b")
 			c.gives(nil, c.tensor("a").DType, c.broadcast("cond", "a", "b"))
 		}},
@@ -32,9 +32,9 @@ var binaries = []Def{
 
 func pairwise(name, doc string, types []mil.DType, result func(mil.DType) mil.DType) Def {
 	params := []Param{tensor("x", types...), tensor("y", types...)}
-	return Def{Name: name, Doc: doc, Params: params, infer: func(c *Call) {
+	return Def{Name: name, Doc: doc, Params: params, infer: func(c *Call, x *Value) {
 		c.sameType("x", "y")
-		c.gives(nil, result(c.tensor("x").DType), c.broadcast("x", "y"))
+		c.gives(nil, result(x.DType), c.broadcast("x", "y"))
 	}}
 }
 

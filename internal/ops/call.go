@@ -81,7 +81,11 @@ func (c *Call) infer() {
 			panic(e)
 		}
 	}()
-	c.def.infer(c)
+	var x *Value
+	if a, ok := c.args[c.def.Params[0].Name]; ok {
+		x = a.values[0]
+	}
+	c.def.infer(c, x)
 }
 
 // failed reports whether the call has a fault.

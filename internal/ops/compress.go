@@ -12,17 +12,16 @@ import (
 var compressions = []Def{
 	{Name: "constexpr_cast", Doc: "returns a constant of floating-point type as elements of type outputDtype",
 		Params: []Param{known("source_val", append([]mil.DType{mil.BF16, mil.FP64}, floats...)...),
-			types("output_dtype", floats...)}, infer: func(c *Call) {
-			c.gives(nil, c.dtype("output_dtype"), c.tensor("source_val").Shape)
+			types("output_dtype", floats...)}, infer: func(c *Call, x *Value) {
+			c.gives(nil, c.dtype("output_dtype"), x.Shape)
 		}},
 	{Name: "constexpr_affine_dequantize", support: support{contested: "weights as fp16 run everywhere"},
 		Doc: "returns scale * (quantizedData - zeroPoint). Those two are numbers, or vectors along axis",
 		Params: []Param{known("quantized_data", byteTypes...), known("scale", floats...),
-			known("zero_point", mil.Int8, mil.UInt8, mil.FP32), integer("axis")}, infer: func(c *Call) {
+			known("zero_point", mil.Int8, mil.UInt8, mil.FP32), integer("axis")}, infer: func(c *Call, x *Value) {
 			if c.tensor("zero_point").DType != mil.FP32 {
 				c.sameType("quantized_data", "zero_point")
 			}
-			x := c.tensor("quantized_data")
 			axis := c.axis("axis", x.Rank())
 			c.along("scale", x, axis)
 			c.along("zero_point", x, axis)
@@ -31,8 +30,7 @@ var compressions = []Def{
 	{Name: "constexpr_blockwise_shift_scale", Since: 18, limits: blockLimits,
 		support: support{contested: "weights as fp16 run everywhere"},
 		Params: []Param{known("data", append(shiftTypes, wideTypes...)...), known("scale", floats...),
-			known("offset").optional()}, infer: func(c *Call) {
-			x := c.tensor("data")
+			known("offset").optional()}, infer: func(c *Call, x *Value) {
 			if slices.Contains(wideTypes, x.DType) {
 				c.note("Apple's operator has no data of " + x.DType.String() + ", only of 4 and 8 bits")
 			}
@@ -46,8 +44,8 @@ var compressions = []Def{
 		integers("shape").optional()}, infer: inferSparse},
 	{Name: "constexpr_lut_to_sparse", Since: 18, Many: true, Params: []Param{known("indices_mask"),
 		known("indices_nonzero_data", indexTypes...), known("lut", tableTypes...).deep(),
-		integer("vector_axis").optional()}, infer: func(c *Call) {
-		mask, data := c.tensor("indices_mask"), c.tensor("indices_nonzero_data")
+		integer("vector_axis").optional()}, infer: func(c *Call, mask *Value) {
+		data := c.tensor("indices_nonzero_data")
 		c.sparse("indices_nonzero_data", "indices_mask")
 		shape, p := c.palettes(mask.Shape, data.DType)
 		c.sound()
@@ -55,8 +53,8 @@ var compressions = []Def{
 	}},
 	{Name: "constexpr_sparse_blockwise_shift_scale", Since: 18, Many: true, Params: []Param{known("data_mask"),
 		known("nonzero_data", shiftTypes...), known("scale", floats...), known("offset").optional()},
-		infer: func(c *Call) {
-			mask, data := c.tensor("data_mask"), c.tensor("nonzero_data")
+		infer: func(c *Call, mask *Value) {
+			data := c.tensor("nonzero_data")
 			c.sparse("nonzero_data", "data_mask")
 			c.blocks(data.DType, mask.Shape)
 			c.results(nil, []mil.DType{mil.UInt1, c.tensor("scale").DType}, [][]int{mask.Shape, data.Shape})
@@ -107,8 +105,8 @@ func (c *Call) fits(name string, shape, blocks []int) {
 }
 
 // inferPalette takes two forms: indexes packed into bytes with the shape of the result, and a tensor of indexes.
-func inferPalette(c *Call) {
-	indices, lut := c.tensor("indices"), c.tensor("lut")
+func inferPalette(c *Call, indices *Value) {
+	lut := c.tensor("lut")
 	if c.tensor("shape") == nil {
 		shape, p := c.palettes(indices.Shape, indices.DType)
 		c.gives(p, lut.DType, shape)
@@ -152,8 +150,8 @@ func (c *Call) palettes(shape []int, index mil.DType) ([]int, Palette) {
 }
 
 // inferSparse takes two forms: a mask packed into bytes with the shape of the result, and a mask of uint1.
-func inferSparse(c *Call) {
-	data, mask := c.tensor("nonzero_data"), c.tensor("mask")
+func inferSparse(c *Call, data *Value) {
+	mask := c.tensor("mask")
 	if c.tensor("shape") == nil {
 		c.sparse("nonzero_data", "mask")
 		c.gives(Sparse{}, data.DType, mask.Shape)

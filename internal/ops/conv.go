@@ -40,7 +40,7 @@ type Window struct {
 	ExcludePadding                            bool  // avg_pool: divide by the elements inside x
 }
 
-func inferConv(c *Call) {
+func inferConv(c *Call, x *Value) {
 	x, w := c.kernel("[outputs, inputs/groups, kernel]")
 	groups := c.integer("groups")
 	ci, co := x.Shape[1], w.Shape[0]
@@ -84,7 +84,7 @@ func (c *Call) spatial(x *Value) {
 // inferConvTranspose is the rule of the transposed convolution. Its Window is that of
 // the convolution that maps the result to x, except that In and Out are those of the
 // transposed one.
-func inferConvTranspose(c *Call) {
+func inferConvTranspose(c *Call, x *Value) {
 	x, w := c.kernel("[inputs, outputs/groups, kernel]")
 	groups, ci := c.integer("groups"), x.Shape[1]
 	if w.Shape[0] != ci {
@@ -184,8 +184,7 @@ func (c *Call) slide(w *Window, ceil bool) {
 	}
 }
 
-func inferPool(c *Call) {
-	x := c.tensor("x")
+func inferPool(c *Call, x *Value) {
 	c.spatial(x)
 	c.sound()
 	w := Window{In: x.Shape[2:], Groups: x.Shape[1]}

@@ -14,25 +14,25 @@ var conversions = []Def{
 			types("dtype", writable...)}, infer: inferCast},
 	{Name: "quantize", Since: 17, Params: []Param{tensor("input", floats...), tensor("scale", floats...),
 		tensor("zero_point").optional(), integer("axis").optional(), types("output_dtype", byteTypes...)},
-		infer: func(c *Call) {
+		infer: func(c *Call, x *Value) {
 			c.sameType("input", "scale")
 			d := c.dtype("output_dtype")
 			if z := c.tensor("zero_point"); z != nil && z.DType != d && !c.failed() {
 				c.fail("zero_point", "give it in output_dtype", "zero_point is %s but output_dtype is %s", z.DType, d)
 			}
-			c.gives(c.perAxis(), d, c.tensor("input").Shape)
+			c.gives(c.perAxis(x), d, x.Shape)
 		}},
 	{Name: "dequantize", Since: 17, Params: []Param{tensor("input", byteTypes...), tensor("scale", floats...),
-		tensor("zero_point").optional(), integer("axis").optional()}, infer: func(c *Call) {
+		tensor("zero_point").optional(), integer("axis").optional()}, infer: func(c *Call, x *Value) {
 		c.sameType("input", "zero_point")
-		c.gives(c.perAxis(), c.tensor("scale").DType, c.tensor("input").Shape)
+		c.gives(c.perAxis(x), c.tensor("scale").DType, x.Shape)
 	}},
 }
 
 var writable = slices.Concat(storable, tiny)
 
-func inferCast(c *Call) {
-	x, to := c.tensor("x"), c.dtype("dtype")
+func inferCast(c *Call, x *Value) {
+	to := c.dtype("dtype")
 	switch {
 	case x.DType == mil.Int32 || to == mil.Int32:
 		c.note("Apple's engine refuses int32 casts")
@@ -48,8 +48,8 @@ type Quantization struct {
 }
 
 // perAxis checks scale, zero_point and axis: both are scalars, or vectors along the axis.
-func (c *Call) perAxis() Quantization {
-	x, scale, zero := c.tensor("input"), c.tensor("scale"), c.tensor("zero_point")
+func (c *Call) perAxis(x *Value) Quantization {
+	scale, zero := c.tensor("scale"), c.tensor("zero_point")
 	axis := 0
 	if given := c.tensor("axis") != nil; given && x.Rank() > 0 {
 		axis = c.axis("axis", x.Rank())

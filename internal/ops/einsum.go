@@ -15,7 +15,7 @@ type Einsum struct{ Batch, M, N, K []Axis }
 // result: 0 where it is absent or repeated.
 type Axis struct{ Length, X, Y, Out int }
 
-func inferEinsum(c *Call) {
+func inferEinsum(c *Call, x *Value) {
 	values := c.args["values"].values
 	c.refuseIf(len(values) != 2, "values", "give two tensors (x, y)", "%d tensors", len(values))
 	x, y := values[0], values[1]

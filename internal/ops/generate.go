@@ -18,11 +18,11 @@ var generators = []Def{
 	{Name: "shape", support: nowhere(onHost), Params: []Param{tensor("x").like()}, infer: inferShape,
 		Doc: "returns the axis lengths of x, an int32 vector. The compiler knows it: it may stand where a setting is " +
 			"needed"},
-	{Name: "fill", Params: []Param{integers("shape").sized(), setting("value", Element).or(0.0)}, infer: func(c *Call) {
+	{Name: "fill", Params: []Param{integers("shape").sized(), setting("value", Element).or(0.0)}, infer: func(c *Call, x *Value) {
 		c.filled(c.shape("shape"))
 	}},
 	{Name: "fill_like", Params: []Param{tensor("ref_tensor").like(), setting("value", Element).or(0.0)},
-		infer: func(c *Call) { c.filled(c.tensor("ref_tensor").Shape) }},
+		infer: func(c *Call, x *Value) { c.filled(x.Shape) }},
 	{Name: "range_1d", support: nowhere(onHost), infer: inferRange, Params: []Param{setting("end", Element).sized(),
 		setting("start", Element).sized(), setting("step", Element).sized()}},
 	{Name: "band_part", support: nowhere("multiply by a constant mask"), infer: inferBand,
@@ -73,8 +73,7 @@ func (c *Call) constant(d mil.DType, shape []int, data []byte) {
 	}
 }
 
-func inferShape(c *Call) {
-	x := c.tensor("x")
+func inferShape(c *Call, x *Value) {
 	c.refuseIf(x.Rank() == 0, "x", "a scalar has no axes; reshape it", "the shape of a scalar is empty")
 	lengths := make([]int64, x.Rank())
 	for i, n := range x.Shape {
@@ -113,7 +112,7 @@ func (c *Call) filled(shape []int) {
 	c.gives(Fill{e}, d, shape)
 }
 
-func inferRange(c *Call) {
+func inferRange(c *Call, x *Value) {
 	var at [3]float64
 	d := c.tensor("start").DType
 	for i, name := range []string{"start", "end", "step"} {
@@ -129,14 +128,12 @@ func inferRange(c *Call) {
 	c.gives(Range{Start: at[0], Step: at[2]}, d, []int{int(n)})
 }
 
-func inferBand(c *Call) {
-	x := c.tensor("x")
+func inferBand(c *Call, x *Value) {
 	c.failIf(x.Rank() < 2, "x", "give a matrix", "shape %v has no rows and columns", x.Shape)
 	c.gives(Band{Lower: c.integer("lower"), Upper: c.integer("upper")}, x.DType, x.Shape)
 }
 
-func inferOneHot(c *Call) {
-	x := c.tensor("indices")
+func inferOneHot(c *Call, x *Value) {
 	a := OneHot{Axis: c.axis("axis", x.Rank()+1)}
 	n := c.integer("one_hot_vector_size")
 	d := mil.Int32 // without values; one value gives its type to the other
@@ -155,15 +152,13 @@ func inferOneHot(c *Call) {
 	c.gives(a, on, slices.Insert(slices.Clone(x.Shape), a.Axis, n))
 }
 
-func inferCumsum(c *Call) {
-	x := c.tensor("x")
+func inferCumsum(c *Call, x *Value) {
 	c.gives(Scan{Axis: c.axis("axis", x.Rank()), Exclusive: c.boolean("exclusive"), Reverse: c.boolean("reverse")},
 		x.DType, x.Shape)
 }
 
 // inferNonZero computes the result: its shape depends on the elements of x.
-func inferNonZero(c *Call) {
-	x := c.tensor("x")
+func inferNonZero(c *Call, x *Value) {
 	switch {
 	case c.failed():
 		return
@@ -216,7 +211,7 @@ type Random struct {
 // random is an operator with one or two numbers, which give the result their type.
 func random(name string, numbers ...Param) Def {
 	params := append(append([]Param{integers("shape").sized()}, numbers...), integer("seed").or(-1))
-	return Def{Name: name, support: nowhere(drawn), Params: params, infer: func(c *Call) {
+	return Def{Name: name, support: nowhere(drawn), Params: params, infer: func(c *Call, x *Value) {
 		d, r := mil.FP32, Random{Seed: c.seed()}
 		for i, p := range slices.Backward(numbers) {
 			if v := c.tensor(p.Name); v != nil {
@@ -233,8 +228,7 @@ func random(name string, numbers ...Param) Def {
 // seed returns the seed, -1 for any negative one.
 func (c *Call) seed() int { return max(c.integer("seed"), -1) }
 
-func inferCategorical(c *Call) {
-	x := c.tensor("x")
+func inferCategorical(c *Call, x *Value) {
 	n := c.integer("size")
 	r := Random{Seed: c.seed(), Probs: c.word("mode") == "probs"}
 	c.failIf(x.Rank() == 0, "x", "give a vector of probabilities", "a scalar has no classes")

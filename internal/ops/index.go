@@ -97,8 +97,8 @@ func (c *Call) located(limits ...int) (validate bool) {
 	return
 }
 
-func inferGather(c *Call) {
-	x, at := c.tensor("x"), c.tensor("indices")
+func inferGather(c *Call, x *Value) {
+	at := c.tensor("indices")
 	a := Gather{Axis: c.axis("axis", x.Rank()), Batch: c.integer("batch_dims")}
 	c.sound()
 	c.refuseIf(
@@ -121,16 +121,15 @@ func (c *Call) beside(name string) (axis int) {
 	return axis
 }
 
-func inferGatherAlong(c *Call) {
-	x := c.tensor("x")
+func inferGatherAlong(c *Call, x *Value) {
 	a := Gather{Axis: c.beside("x")}
 	c.sound()
 	a.Validate = c.located(x.Shape[a.Axis])
 	c.gives(a, x.DType, c.tensor("indices").Shape)
 }
 
-func inferGatherND(c *Call) {
-	x, at := c.tensor("x"), c.tensor("indices")
+func inferGatherND(c *Call, x *Value) {
+	at := c.tensor("indices")
 	a := Gather{Batch: c.integer("batch_dims")}
 	c.sound()
 	n := at.Rank() - 1
@@ -170,8 +169,7 @@ func (c *Call) scattered(a Scatter, updates []int, limits ...int) {
 	c.gives(a, data.DType, data.Shape)
 }
 
-func inferScatter(c *Call) {
-	data := c.tensor("data")
+func inferScatter(c *Call, data *Value) {
 	a := c.scattering()
 	a.Axis = c.axis("axis", data.Rank())
 	c.sound()
@@ -179,15 +177,15 @@ func inferScatter(c *Call) {
 		data.Shape[a.Axis])
 }
 
-func inferScatterAlong(c *Call) {
+func inferScatterAlong(c *Call, x *Value) {
 	a := c.scattering()
 	a.Axis = c.beside("data")
 	c.sound()
 	c.scattered(a, c.tensor("indices").Shape, c.tensor("data").Shape[a.Axis])
 }
 
-func inferScatterND(c *Call) {
-	data, at := c.tensor("data"), c.tensor("indices")
+func inferScatterND(c *Call, data *Value) {
+	at := c.tensor("indices")
 	a := c.scattering()
 	c.sound()
 	n := at.Rank() - 1
@@ -199,8 +197,7 @@ func inferScatterND(c *Call) {
 // ordered are the types whose elements have an order.
 var ordered = slices.DeleteFunc(slices.Clone(storable), isBool)
 
-func inferTopK(c *Call) {
-	x := c.tensor("x")
+func inferTopK(c *Call, x *Value) {
 	a := TopK{Axis: c.axis("axis", x.Rank()), K: c.integer("k"), Ascending: c.boolean("ascending")}
 	c.boolean("sort") // unsorted results may have any order; they are sorted all the same
 	indices := c.boolean("return_indices")
@@ -230,8 +227,7 @@ func inferTopK(c *Call) {
 	c.results(a, types, shapes)
 }
 
-func inferArgsort(c *Call) {
-	x := c.tensor("x")
+func inferArgsort(c *Call, x *Value) {
 	a := TopK{Axis: c.axis("axis", x.Rank()), Ascending: c.boolean("ascending")}
 	c.sound()
 	a.K = x.Shape[a.Axis]

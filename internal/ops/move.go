@@ -42,7 +42,7 @@ var moves = []Def{
 }
 
 // move is an operator on one tensor with settings.
-func move(name string, infer func(*Call), doc string, settings ...Param) Def {
+func move(name string, infer func(*Call, *Value), doc string, settings ...Param) Def {
 	return Def{Name: name, Doc: doc, infer: infer, Params: append([]Param{tensor("x", storable...)}, settings...)}
 }
 
@@ -79,8 +79,7 @@ func Strides(shape []int) []int {
 	return strides
 }
 
-func inferTile(c *Call) {
-	x := c.tensor("x")
+func inferTile(c *Call, x *Value) {
 	reps := c.ints("reps", x.Rank())
 	c.sound()
 	var b Box
@@ -95,8 +94,7 @@ func inferTile(c *Call) {
 	c.gives(b, x.DType, shape)
 }
 
-func inferReverse(c *Call) {
-	x := c.tensor("x")
+func inferReverse(c *Call, x *Value) {
 	axes := c.axes("axes", x.Rank())
 	c.sound()
 	b := Box{Dims: x.Shape, Stride: Strides(x.Shape)}
@@ -107,8 +105,7 @@ func inferReverse(c *Call) {
 	c.gives(b, x.DType, x.Shape)
 }
 
-func inferCrop(c *Call) {
-	x := c.tensor("x")
+func inferCrop(c *Call, x *Value) {
 	n := x.Rank()
 	c.refuseIf(n < 2, "x", "use [N, C, H, W]", "shape %v has no rows and columns", x.Shape)
 	rows, columns := c.ints("crop_height", 2), c.ints("crop_width", 2)
@@ -125,8 +122,7 @@ func inferCrop(c *Call) {
 	c.gives(b, x.DType, b.Dims)
 }
 
-func inferSlidingWindows(c *Call) {
-	x := c.tensor("x")
+func inferSlidingWindows(c *Call, x *Value) {
 	axis := c.axis("axis", x.Rank())
 	size, step := c.integer("size"), c.integer("stride")
 	c.sound()
@@ -152,8 +148,8 @@ func (c *Call) image() (x *Value, block int, name string) {
 
 // toSpace moves channels to blocks of rows and columns. Channels are split into three axes: order has the position of
 // the axis of channels that stay, then of rows and columns in a block.
-func toSpace(order ...int) func(c *Call) {
-	return func(c *Call) {
+func toSpace(order ...int) func(c *Call, x *Value) {
+	return func(c *Call, x *Value) {
 		x, block, name := c.image()
 		c.sound()
 		n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
@@ -169,8 +165,8 @@ func toSpace(order ...int) func(c *Call) {
 }
 
 // toDepth is the inverse of toSpace.
-func toDepth(order ...int) func(c *Call) {
-	return func(c *Call) {
+func toDepth(order ...int) func(c *Call, x *Value) {
+	return func(c *Call, x *Value) {
 		x, block, name := c.image()
 		c.sound()
 		n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
@@ -212,8 +208,7 @@ func (c *Call) borders(name string) (a Blocks, both [2]int) {
 	return a, both
 }
 
-func inferSpaceToBatch(c *Call) {
-	x := c.tensor("x")
+func inferSpaceToBatch(c *Call, x *Value) {
 	a, both := c.borders("paddings")
 	c.sound()
 	shape := []int{x.Shape[0] * a.Block[0] * a.Block[1], x.Shape[1], 0, 0}
@@ -226,8 +221,7 @@ func inferSpaceToBatch(c *Call) {
 	c.gives(a, x.DType, shape)
 }
 
-func inferBatchToSpace(c *Call) {
-	x := c.tensor("x")
+func inferBatchToSpace(c *Call, x *Value) {
 	a, both := c.borders("crops")
 	c.sound()
 	c.refuseIf(x.Shape[0]%(a.Block[0]*a.Block[1]) != 0, "block_shape", "its product divides the batch",
@@ -241,9 +235,8 @@ func inferBatchToSpace(c *Call) {
 	c.gives(a, x.DType, shape)
 }
 
-func inferStack(c *Call) {
+func inferStack(c *Call, first *Value) {
 	values := c.args["values"].values
-	first := values[0]
 	axis := c.axis("axis", first.Rank()+1)
 	for _, v := range values {
 		c.refuseIf(v.DType != first.DType || !slices.Equal(v.Shape, first.Shape), "values",
@@ -253,8 +246,8 @@ func inferStack(c *Call) {
 	c.gives(Join{Axis: axis}, first.DType, slices.Insert(slices.Clone(first.Shape), axis, len(values)))
 }
 
-func inferReverseSequence(c *Call) {
-	x, lengths := c.tensor("x"), c.tensor("lengths")
+func inferReverseSequence(c *Call, x *Value) {
+	lengths := c.tensor("lengths")
 	a := Sequence{Axis: c.axis("seq_axis", x.Rank()), Batch: c.axis("batch_axis", x.Rank())}
 	c.sound()
 	c.refuseIf(!slices.Equal(lengths.Shape, []int{x.Shape[a.Batch]}), "lengths",
@@ -263,9 +256,8 @@ func inferReverseSequence(c *Call) {
 	c.gives(a, x.DType, x.Shape)
 }
 
-func inferConcat(c *Call) {
+func inferConcat(c *Call, first *Value) {
 	values := c.args["values"].values
-	first := values[0]
 	if c.op.Arg("interleave") == nil {
 		c.note("Apple's engine refuses concat without interleave; write interleave = bool(false)")
 	}
@@ -286,8 +278,7 @@ func inferConcat(c *Call) {
 	c.gives(a, first.DType, shape)
 }
 
-func inferSplit(c *Call) {
-	x := c.tensor("x")
+func inferSplit(c *Call, x *Value) {
 	axis := c.axis("axis", x.Rank())
 	sizes := c.ints("split_sizes", -1)
 	c.sound()

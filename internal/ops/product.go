@@ -33,8 +33,8 @@ const matmulRank = 4
 
 // inferMatmul takes a vector x as one row and a vector y as one column; the result has
 // no axis for either. Transposing does not change a vector.
-func inferMatmul(c *Call) {
-	x, y := c.tensor("x"), c.tensor("y")
+func inferMatmul(c *Call, x *Value) {
+	y := c.tensor("y")
 	c.sameType("x", "y")
 	for _, name := range []string{"x", "y"} {
 		if r := c.tensor(name).Rank(); r < 1 {
@@ -88,8 +88,8 @@ func lead(shape []int, rank int) []int {
 	return append(slices.Repeat([]int{1}, rank-len(shape)), shape...)
 }
 
-func inferLinear(c *Call) {
-	x, w := c.tensor("x"), c.tensor("weight")
+func inferLinear(c *Call, x *Value) {
+	w := c.tensor("weight")
 	c.sameType("x", "weight")
 	c.failIf(x.Rank() < 1, "x", "give it at least one axis", "a scalar has no features")
 	c.failIf(w.Rank() != 2, "weight", "give it as [outputs, inputs]", "shape %v", w.Shape)
@@ -111,8 +111,8 @@ type Attention struct {
 	BatchQuery, BatchKey, BatchValue []int
 }
 
-func inferAttention(c *Call) {
-	q, k, v, mask := c.tensor("query"), c.tensor("key"), c.tensor("value"), c.tensor("attn_mask")
+func inferAttention(c *Call, q *Value) {
+	k, v, mask := c.tensor("key"), c.tensor("value"), c.tensor("attn_mask")
 	c.sameType("query", "key")
 	c.sameType("query", "value")
 	r := q.Rank()

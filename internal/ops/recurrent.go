@@ -13,17 +13,17 @@ var recurrents = []Def{
 	recurrent("lstm", inferLSTM, []string{"initial_c"}, []string{"peephole", "weight_ih_back", "weight_hh_back",
 		"bias_back", "peephole_back"}, squash("recurrent_activation", "sigmoid"), squash("cell_activation", "tanh"),
 		squash("activation", "tanh"), number("clip").optional()),
-	recurrent("gru", func(c *Call) {
+	recurrent("gru", func(c *Call, x *Value) {
 		a := c.recurrent(3)
 		a.Gate, a.ResetAfter = c.word("recurrent_activation"), c.boolean("reset_after")
 		c.parameter("input_bias", 3*a.H)
 		c.sequence(a, 1)
 	}, nil, []string{"input_bias"}, squash("recurrent_activation", "sigmoid"), squash("activation", "tanh"),
 		boolean("reset_after").or(false)),
-	recurrent("rnn", func(c *Call) { c.sequence(c.recurrent(1), 1) }, nil, nil, squash("activation", "tanh")),
+	recurrent("rnn", func(c *Call, x *Value) { c.sequence(c.recurrent(1), 1) }, nil, nil, squash("activation", "tanh")),
 }
 
-func recurrent(name string, infer func(*Call), states, weights []string, settings ...Param) Def {
+func recurrent(name string, infer func(*Call, *Value), states, weights []string, settings ...Param) Def {
 	params := []Param{tensor("x", floats...), tensor("initial_h")}
 	for _, n := range states {
 		params = append(params, tensor(n))
@@ -114,7 +114,7 @@ func (c *Call) sequence(a *Recurrent, states int) {
 	c.results(a, types, shapes)
 }
 
-func inferLSTM(c *Call) {
+func inferLSTM(c *Call, x *Value) {
 	a := c.recurrent(4)
 	a.Gate, a.Cell = c.word("recurrent_activation"), c.word("cell_activation")
 	if c.tensor("clip") != nil {

@@ -32,8 +32,7 @@ type Reduce struct {
 
 func reduction(name string, types []mil.DType, doc string) Def {
 	params := []Param{tensor("x", types...), integers("axes").or(AllAxes), boolean("keep_dims").or(false)}
-	return Def{Name: name, Doc: doc, Params: params, infer: func(c *Call) {
-		x := c.tensor("x")
+	return Def{Name: name, Doc: doc, Params: params, infer: func(c *Call, x *Value) {
 		axes, keep := c.axes("axes", x.Rank()), c.boolean("keep_dims")
 		var shape []int
 		for i, n := range x.Shape {
@@ -52,8 +51,7 @@ func reduction(name string, types []mil.DType, doc string) Def {
 func extreme(name string) Def {
 	params := []Param{tensor("x", numerics...), integer("axis").or(-1), boolean("keep_dims").or(false),
 		types("output_dtype", mil.Int32, mil.UInt16).or("int32")}
-	return Def{Name: name, support: nowhere(chosen), Params: params, infer: func(c *Call) {
-		x := c.tensor("x")
+	return Def{Name: name, support: nowhere(chosen), Params: params, infer: func(c *Call, x *Value) {
 		axis, keep, d := c.axis("axis", x.Rank()), c.boolean("keep_dims"), c.dtype("output_dtype")
 		c.sound()
 		if n := x.Shape[axis]; d == mil.UInt16 && n > 1<<16 {
@@ -70,8 +68,8 @@ func extreme(name string) Def {
 // norms scale values. Attrs is a Norm; of softmax an int, the axis.
 var norms = []Def{
 	{Name: "softmax", Doc: "returns exp(x) divided by its sum along axis",
-		Params: []Param{tensor("x", floats...), integer("axis").or(-1)}, infer: func(c *Call) {
-			c.keeps(c.axis("axis", c.tensor("x").Rank()))
+		Params: []Param{tensor("x", floats...), integer("axis").or(-1)}, infer: func(c *Call, x *Value) {
+			c.keeps(c.axis("axis", x.Rank()))
 		}},
 	{Name: "layer_norm", Params: []Param{tensor("x", floats...), tensor("gamma").optional(), tensor("beta").optional(),
 		integers("axes").or(AllAxes), number("epsilon").or(1e-5)}, infer: inferLayerNorm},
@@ -82,17 +80,15 @@ var norms = []Def{
 		Params: []Param{tensor("x", floats...), tensor("gamma").optional(), tensor("beta").optional(),
 			number("epsilon").or(1e-5)}, infer: inferChannelNorm},
 	{Name: "l2_norm", support: support{contested: "mul, reduce_sum and pow run where l2_norm was refused"},
-		Params: []Param{tensor("x", floats...), number("epsilon").or(1e-6)}, infer: func(c *Call) {
-			x, r := c.tensor("x"), c.tensor("x").Rank()
+		Params: []Param{tensor("x", floats...), number("epsilon").or(1e-6)}, infer: func(c *Call, x *Value) {
+			r := x.Rank()
 			c.failIf(r < 3, "x", "give it three axes with expand_dims",
 				"shape %v; the norm is that of the last three axes", x.Shape)
 			c.keeps(Norm{Axes: []int{r - 3, r - 2, r - 1}, Epsilon: c.epsilon()})
 		}},
 	{Name: "local_response_norm", limits: responseLimits, Params: []Param{tensor("x", floats...), integer("size"),
-		number("alpha").or(1e-4), number("beta").or(0.75), number("k").or(1.0)}, infer: func(c *Call) {
-		if x := c.tensor("x"); x.Rank() < 3 {
-			c.fail("x", "give it three axes with expand_dims", "shape %v, not [N, C, ..]", x.Shape)
-		}
+		number("alpha").or(1e-4), number("beta").or(0.75), number("k").or(1.0)}, infer: func(c *Call, x *Value) {
+		c.failIf(x.Rank() < 3, "x", "give it three axes with expand_dims", "shape %v, not [N, C, ..]", x.Shape)
 		a := Norm{Size: c.integer("size"), Alpha: c.number("alpha"), Beta: c.number("beta"), K: c.number("k")}
 		c.failIf(a.Size < 1 || a.Size > MaxElements, "size", "give the number of channels of a neighborhood",
 			"%d is out of range", a.Size)
@@ -109,8 +105,7 @@ type Norm struct {
 	Alpha, Beta, K float64 // local_response_norm
 }
 
-func inferLayerNorm(c *Call) {
-	x := c.tensor("x")
+func inferLayerNorm(c *Call, x *Value) {
 	axes := c.axes("axes", x.Rank())
 	c.failIf(len(axes) == 0 && !c.failed(), "axes", "reshape x; a scalar has no axes",
 		"there is no axis to normalize")
@@ -127,8 +122,7 @@ func inferLayerNorm(c *Call) {
 
 // inferChannelNorm is the rule of the norms of x [N, C, *D] whose parameters have one
 // number for each channel.
-func inferChannelNorm(c *Call) {
-	x := c.tensor("x")
+func inferChannelNorm(c *Call, x *Value) {
 	c.refuseIf(x.Rank() < 3, "x", "give it three axes with expand_dims", "shape %v, not [N, C, ..]", x.Shape)
 	for _, p := range c.def.Params[1:] {
 		if !p.Const {

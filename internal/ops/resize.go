@@ -13,10 +13,10 @@ import (
 var resizes = []Def{
 	{Name: "upsample_nearest_neighbor", Cost: Moves, Params: []Param{tensor("x", floats...),
 		setting("scale_factor_height", Element).or(1.0), setting("scale_factor_width", Element).or(1.0)},
-		infer: func(c *Call) { c.resizes(c.scaled(), Resize{Mode: SampleDefault, Nearest: true}) }},
+		infer: func(c *Call, x *Value) { c.resizes(c.scaled(), Resize{Mode: SampleDefault, Nearest: true}) }},
 	{Name: "upsample_bilinear", Params: []Param{tensor("x", floats...), setting("scale_factor_height", Element).or(1.0),
 		setting("scale_factor_width", Element).or(1.0), boolean("align_corners").or(true),
-		boolean("half_pixel_centers").optional()}, infer: func(c *Call) {
+		boolean("half_pixel_centers").optional()}, infer: func(c *Call, x *Value) {
 		align, half := c.boolean("align_corners"), c.boolean("half_pixel_centers")
 		mode := SampleDefault
 		switch {
@@ -30,11 +30,11 @@ var resizes = []Def{
 		c.resizes(c.scaled(), Resize{Mode: mode})
 	}},
 	{Name: "resize_nearest_neighbor", Cost: Moves, Params: []Param{tensor("x", floats...),
-		integer("target_size_height"), integer("target_size_width")}, infer: func(c *Call) {
+		integer("target_size_height"), integer("target_size_width")}, infer: func(c *Call, x *Value) {
 		c.resizes(c.target(), Resize{Mode: SampleDefault, Nearest: true})
 	}, Doc: "gives the last two axes of x new lengths; each element is the one before its place in x"},
 	{Name: "resize_bilinear", Params: []Param{tensor("x", floats...), integer("target_size_height").or(1),
-		integer("target_size_width").or(1), sampling.or(SampleDefault)}, infer: func(c *Call) {
+		integer("target_size_width").or(1), sampling.or(SampleDefault)}, infer: func(c *Call, x *Value) {
 		c.resizes(c.target(), Resize{Mode: c.word("sampling_mode")})
 	}},
 	{Name: "resize", Since: 17, Params: []Param{tensor("x"), integers("shape"), integer("resized_dims"),
@@ -136,8 +136,8 @@ func (c *Call) lengths(names ...string) []int {
 	return size
 }
 
-func inferResize(c *Call) {
-	x, shape, count := c.tensor("x"), c.ints("shape", -1), c.integer("resized_dims")
+func inferResize(c *Call, x *Value) {
+	shape, count := c.ints("shape", -1), c.integer("resized_dims")
 	nearest := c.word("interpolation_mode") != "LINEAR"
 	mode := c.word("sampling_mode")
 	if nearest {
@@ -179,8 +179,8 @@ type Crop struct {
 // Types of coordinates.
 var coordinates = []mil.DType{mil.FP16, mil.FP32, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32}
 
-func inferCropResize(c *Call) {
-	x, roi, boxes, indices := c.tensor("x"), c.tensor("roi"), c.tensor("boxes"), c.tensor("box_indices")
+func inferCropResize(c *Call, x *Value) {
+	roi, boxes, indices := c.tensor("roi"), c.tensor("boxes"), c.tensor("box_indices")
 	c.failIf(x.Rank() != 4, "x", "give it as [B, C, H, W]", "shape %v", x.Shape)
 	c.failIf((roi == nil) == (boxes == nil), "", "give one of roi and boxes",
 		"roi and boxes are both given or both missing")
@@ -247,8 +247,8 @@ func (c *Call) sampler() Sampler {
 	return a
 }
 
-func inferAffine(c *Call) {
-	x, m := c.tensor("x"), c.tensor("transform_matrix")
+func inferAffine(c *Call, x *Value) {
+	m := c.tensor("transform_matrix")
 	c.sameType("x", "transform_matrix")
 	a, size := c.sampler(), c.lengths("output_height", "output_width")
 	c.refuseIf(x.Rank() != 4, "x", "give it as [B, C, H, W]", "shape %v", x.Shape)
@@ -261,8 +261,8 @@ func inferAffine(c *Call) {
 	c.gives(a, x.DType, append(slices.Clone(x.Shape[:2]), size...))
 }
 
-func inferResample(c *Call) {
-	x, at := c.tensor("x"), c.tensor("coordinates")
+func inferResample(c *Call, x *Value) {
+	at := c.tensor("coordinates")
 	a := c.sampler()
 	c.refuseIf(x.Rank() != 4, "x", "give it as [B, C, H, W]", "shape %v", x.Shape)
 	c.refuseIf(at.Rank() != 4 || at.Shape[0] != x.Shape[0] || at.Shape[3] != 2, "coordinates",

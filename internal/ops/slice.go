@@ -116,8 +116,7 @@ func first(length, stride int) int {
 	return 0
 }
 
-func inferSliceIndex(c *Call) {
-	x := c.tensor("x")
+func inferSliceIndex(c *Call, x *Value) {
 	m, moving := c.masked(x)
 	c.sound()
 	if !moving {
@@ -147,8 +146,8 @@ func inferSliceIndex(c *Call) {
 	c.gives(a, x.DType, shape)
 }
 
-func inferSliceUpdate(c *Call) {
-	x, update := c.tensor("x"), c.tensor("update")
+func inferSliceUpdate(c *Call, x *Value) {
+	update := c.tensor("update")
 	c.sameType("x", "update")
 	m, moving := c.masked(x)
 	c.sound()
@@ -197,8 +196,7 @@ func sign(n int) int {
 	return 1
 }
 
-func inferSliceSize(c *Call) {
-	x := c.tensor("x")
+func inferSliceSize(c *Call, x *Value) {
 	n := x.Rank()
 	size := slices.Clone(c.ints("size", n))
 	if !c.tensor("begin").Const() {
@@ -250,8 +248,7 @@ type Pad struct {
 	Value         float64
 }
 
-func inferPad(c *Call) {
-	x := c.tensor("x")
+func inferPad(c *Call, x *Value) {
 	n := x.Rank()
 	pairs := c.ints("pad", -1)
 	a := Pad{Before: make([]int, n), After: make([]int, n),

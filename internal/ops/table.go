@@ -40,8 +40,8 @@ type Def struct {
 
 	support support
 	limits  func(p *placing) // what keeps a call from the engine
-	// infer checks the call and sets its result types and Attrs.
-	infer func(c *Call)
+	// infer checks the call and sets its result types and Attrs. x is the value of the first of Params, or its first.
+	infer func(c *Call, x *Value)
 }
 
 // The columns that few rows have are set by these, as in unary("mod").refused("..").

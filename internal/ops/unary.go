@@ -55,7 +55,7 @@ var unaries = []Def{
 	alpha("linear_activation", "returns alpha * x + beta", "beta"),
 	{Name: "threshold", Params: []Param{tensor("x", numerics...), setting("alpha", Element)}, infer: inferThreshold},
 	{Name: "gelu", Error: "6.2e-3", Params: []Param{tensor("x", floats...),
-		word("mode", GeluExact, GeluTanh, GeluSigmoid).or(GeluExact)}, infer: func(c *Call) {
+		word("mode", GeluExact, GeluTanh, GeluSigmoid).or(GeluExact)}, infer: func(c *Call, x *Value) {
 		c.keeps(Unary{Mode: c.word("mode")})
 	}},
 	{Name: "prelu", Params: []Param{tensor("x", floats...), tensor("alpha", floats...)}, infer: inferChannels,
@@ -65,9 +65,9 @@ var unaries = []Def{
 		Doc: "returns alpha * log(1 + exp(beta * x)). alpha and beta are vectors with a number for each channel, " +
 			"which is axis 1 of x"},
 	{Name: "logical_not", Doc: "returns the opposite of truth values", Cost: Pass,
-		Params: []Param{tensor("x", truths...)}, infer: func(c *Call) { c.keeps(nil) }},
+		Params: []Param{tensor("x", truths...)}, infer: func(c *Call, x *Value) { c.keeps(nil) }},
 	{Name: "identity", Doc: "returns x", Cost: Free, support: support{e5: some, instead: "multiply by one"},
-		Params: []Param{tensor("x", storable...)}, infer: func(c *Call) { c.keeps(nil) }},
+		Params: []Param{tensor("x", storable...)}, infer: func(c *Call, x *Value) { c.keeps(nil) }},
 }
 
 // Unary holds the settings of an activation.
@@ -78,13 +78,13 @@ type Unary struct {
 }
 
 func unary(name string, types []mil.DType, doc string) Def {
-	return Def{Name: name, Doc: doc, Params: []Param{tensor("x", types...)}, infer: func(c *Call) { c.keeps(Unary{}) }}
+	return Def{Name: name, Doc: doc, Params: []Param{tensor("x", types...)}, infer: func(c *Call, x *Value) { c.keeps(Unary{}) }}
 }
 
 // shifted is a function of x + epsilon. The default of epsilon has the type of x, in which it may round to 0.
 func shifted(name string, epsilon float64, doc string) Def {
 	return Def{Name: name, Doc: doc, Params: []Param{tensor("x", floats...), number("epsilon").or(epsilon)},
-		infer: func(c *Call) { c.keeps(Unary{Epsilon: c.epsilon()}) }}
+		infer: func(c *Call, x *Value) { c.keeps(Unary{Epsilon: c.epsilon()}) }}
 }
 
 // alpha is a function with one number, or two.
@@ -96,7 +96,7 @@ func alpha(name, doc string, second ...string) Def {
 	return d
 }
 
-func inferAlpha(c *Call) {
+func inferAlpha(c *Call, x *Value) {
 	u := Unary{Alpha: c.number("alpha"), Beta: c.number("beta")}
 	if c.def.Name == "clip" && u.Alpha >= u.Beta && !c.failed() {
 		c.note("compilers of opset ios17 and later refuse an alpha that is not below beta")
@@ -105,8 +105,8 @@ func inferAlpha(c *Call) {
 }
 
 // inferThreshold also takes integers, with an integer alpha.
-func inferThreshold(c *Call) {
-	if c.tensor("x").DType == mil.Int32 {
+func inferThreshold(c *Call, x *Value) {
+	if x.DType == mil.Int32 {
 		c.keeps(Unary{Alpha: float64(c.integer("alpha"))})
 		return
 	}
@@ -125,8 +125,7 @@ func (c *Call) keeps(attrs any) {
 }
 
 // inferChannels checks operands that have one number for each channel, axis 1 of x.
-func inferChannels(c *Call) {
-	x := c.tensor("x")
+func inferChannels(c *Call, x *Value) {
 	c.refuseIf(x.Rank() < 3, "x", "reshape it to [batch, channel, row, column]", "rank %d where 3 to %d is expected",
 		x.Rank(), MaxRank)
 	for _, p := range c.def.Params[1:] {

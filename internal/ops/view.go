@@ -23,8 +23,7 @@ var views = []Def{
 		infer: inferReshapeLike},
 }
 
-func inferReshape(c *Call) {
-	x := c.tensor("x")
+func inferReshape(c *Call, x *Value) {
 	shape := slices.Clone(c.ints("shape", -1))
 	c.sound()
 	// A 0 takes the length of x, counted from the last axis; where x has no such axis it is 1.
@@ -56,8 +55,7 @@ func inferReshape(c *Call) {
 	c.gives(nil, x.DType, shape)
 }
 
-func inferTranspose(c *Call) {
-	x := c.tensor("x")
+func inferTranspose(c *Call, x *Value) {
 	given := c.ints("perm", x.Rank())
 	perm, shape, seen := []int{}, []int{}, make([]bool, x.Rank())
 	for _, a := range given {
@@ -70,8 +68,7 @@ func inferTranspose(c *Call) {
 	c.gives(perm, x.DType, shape)
 }
 
-func inferFlatten(c *Call) {
-	x := c.tensor("x")
+func inferFlatten(c *Call, x *Value) {
 	axis := c.integer("axis")
 	if n := x.Rank(); axis < -n || axis > n {
 		c.fail("axis", fmt.Sprintf("choose from %d to %d", -n, n), "axis %d of a tensor of rank %d", axis, n)
@@ -83,8 +80,8 @@ func inferFlatten(c *Call) {
 	c.gives(nil, x.DType, []int{Volume(x.Shape[:axis]), Volume(x.Shape[axis:])})
 }
 
-func inferReshapeLike(c *Call) {
-	x, refs := c.tensor("x"), c.args["ref_tensors"].values
+func inferReshapeLike(c *Call, x *Value) {
+	refs := c.args["ref_tensors"].values
 	begins, ends := c.list("begins", len(refs), mil.DType.Integer), c.list("ends", len(refs), mil.DType.Integer)
 	masks := c.list("end_masks", len(refs), isBool)
 	c.sound()
@@ -104,8 +101,7 @@ func inferReshapeLike(c *Call) {
 	c.gives(nil, x.DType, shape)
 }
 
-func inferExpand(c *Call) {
-	x := c.tensor("x")
+func inferExpand(c *Call, x *Value) {
 	rank := x.Rank() + len(c.ints("axes", -1))
 	c.refuseIf(rank > MaxRank, "axes", "name fewer axes", "result of rank %d, at most %d", rank, MaxRank)
 	axes := c.axes("axes", rank)
@@ -121,8 +117,7 @@ func inferExpand(c *Call) {
 	c.gives(nil, x.DType, shape)
 }
 
-func inferSqueeze(c *Call) {
-	x := c.tensor("x")
+func inferSqueeze(c *Call, x *Value) {
 	axes := c.axes("axes", x.Rank())
 	c.sound()
 	shape := []int{}
