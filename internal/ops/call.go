@@ -205,7 +205,9 @@ func (c *Call) shaped(name string, shape []int, hint, format string, args ...any
 }
 
 // gives sets the Attrs and the type of the only result.
-func (c *Call) gives(attrs any, d mil.DType, shape []int) { c.results(attrs, []mil.DType{d}, [][]int{shape}) }
+func (c *Call) gives(attrs any, d mil.DType, shape []int) {
+	c.results(attrs, []mil.DType{d}, [][]int{shape})
+}
 
 // results sets the Attrs and the types of all results.
 func (c *Call) results(attrs any, types []mil.DType, shapes [][]int) {
