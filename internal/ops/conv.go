@@ -41,7 +41,7 @@ type Window struct {
 }
 
 func inferConv(c *Call, x *Value) {
-	x, w := c.kernel("[outputs, inputs/groups, kernel]")
+	w := c.kernel(x, "[outputs, inputs/groups, kernel]")
 	groups := c.integer("groups")
 	ci, co := x.Shape[1], w.Shape[0]
 	if groups < 1 || ci%groups != 0 || co%groups != 0 {
@@ -59,14 +59,14 @@ func inferConv(c *Call, x *Value) {
 	c.gives(win, x.DType, append([]int{x.Shape[0], co}, win.Out...))
 }
 
-// kernel returns x and a weight of as many axes.
-func (c *Call) kernel(form string) (x, w *Value) {
-	x, w = c.tensor("x"), c.tensor("weight")
+// kernel returns the weight, which has as many axes as x.
+func (c *Call) kernel(x *Value, form string) *Value {
+	w := c.tensor("weight")
 	c.sameType("x", "weight")
 	c.spatial(x)
 	c.failIf(w.Rank() != x.Rank(), "weight", "give it as "+form, "shape %v for x%v", w.Shape, x.Shape)
 	c.sound()
-	return x, w
+	return w
 }
 
 // bias checks one number for each output channel.
@@ -85,7 +85,7 @@ func (c *Call) spatial(x *Value) {
 // the convolution that maps the result to x, except that In and Out are those of the
 // transposed one.
 func inferConvTranspose(c *Call, x *Value) {
-	x, w := c.kernel("[inputs, outputs/groups, kernel]")
+	w := c.kernel(x, "[inputs, outputs/groups, kernel]")
 	groups, ci := c.integer("groups"), x.Shape[1]
 	if w.Shape[0] != ci {
 		c.fail("weight", "give it as [inputs, outputs/groups, kernel]", "%d input channels, x%v has %d", w.Shape[0],

@@ -18,7 +18,7 @@ type Axis struct{ Length, X, Y, Out int }
 func inferEinsum(c *Call, x *Value) {
 	values := c.args["values"].values
 	c.refuseIf(len(values) != 2, "values", "give two tensors (x, y)", "%d tensors", len(values))
-	x, y := values[0], values[1]
+	y := values[1]
 	c.failIf(x.DType != y.DType, "values", "convert one with cast", "%s and %s", x.DType, y.DType)
 	xs, ys, outs := c.equation(x.Rank(), y.Rank())
 	// The usual equation is nchw,nwhu->nchu, or the same without n.

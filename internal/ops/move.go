@@ -137,20 +137,20 @@ func inferSlidingWindows(c *Call, x *Value) {
 	c.gives(b, x.DType, b.Dims)
 }
 
-// image returns x of rank 4 and a block size above 0, the setting called name.
-func (c *Call) image() (x *Value, block int, name string) {
-	x, name = c.tensor("x"), c.def.Params[1].Name
+// image checks x of rank 4 and returns a block size above 0, the setting called name.
+func (c *Call) image(x *Value) (block int, name string) {
+	name = c.def.Params[1].Name
 	block = c.integer(name)
 	c.failIf(x.Rank() != 4, "x", "use [N, C, H, W]", "shape %v", x.Shape)
 	c.failIf(block < 1 || block > maxSetting, name, "choose from 1 to 65536", "%d", block)
-	return x, block, name
+	return block, name
 }
 
 // toSpace moves channels to blocks of rows and columns. Channels are split into three axes: order has the position of
 // the axis of channels that stay, then of rows and columns in a block.
 func toSpace(order ...int) func(c *Call, x *Value) {
 	return func(c *Call, x *Value) {
-		x, block, name := c.image()
+		block, name := c.image(x)
 		c.sound()
 		n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
 		c.refuseIf(ch%(block*block) != 0, name, "the square of it divides the channels",
@@ -167,7 +167,7 @@ func toSpace(order ...int) func(c *Call, x *Value) {
 // toDepth is the inverse of toSpace.
 func toDepth(order ...int) func(c *Call, x *Value) {
 	return func(c *Call, x *Value) {
-		x, block, name := c.image()
+		block, name := c.image(x)
 		c.sound()
 		n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
 		c.refuseIf(h%block != 0 || w%block != 0, name, "it divides rows and columns",
