@@ -13,11 +13,12 @@ import (
 func FuzzSurfaces(f *testing.F) {
 	f.Add(noise(SendRequestSize), []byte{1, 2, 3})
 	f.Add(make([]byte, SendRequestSize), make([]byte, 129))
+	f.Add([]byte{}, []byte{})
 	f.Fuzz(func(t *testing.T, in, ids []byte) {
 		b := slices.Concat(in, make([]byte, SendRequestSize))[:SendRequestSize]
 		require.LessOrEqual(t, len(Identifiers(Surfaces(b))), MaxSurfaces)
 		before := bytes.Clone(b)
-		var want []uint32
+		want := []uint32{}
 		for _, id := range ids[:min(len(ids), MaxSurfaces)] {
 			want = append(want, uint32(id)<<24|1)
 		}
