@@ -4,18 +4,25 @@ package mil
 func (p *parser) program() *Program {
 	prog := &Program{Pos: p.tok.pos}
 	const form = "a program starts with program(1.3) {"
-	if !p.tok.is("program") {
-		p.expected(`"program"`, p.meant("program")+form)
+	if !p.try(func() {
+		if !p.tok.is("program") {
+			panic(p.expected(`"program"`, p.meant("program")+form))
+		}
+		p.next()
+		p.want('(', "after program", form)
+		if p.tok.kind != tokNumber || !decimalVersion(p.tok.text) {
+			panic(p.expected("a version number", "write program(1.3) or program(1.0)"))
+		}
+		prog.Version = p.tok.text
+		p.next()
+		p.want(')', "after the version", form)
+	}) {
 		return prog
 	}
-	p.next()
-	if !p.want('(', "after program", form) || !p.version(prog) || !p.want(')', "after the version", form) {
-		return prog
-	}
-	var ok bool
-	if prog.Attrs, ok = p.attrs(); !ok {
-		p.toFunc()
-	} else if !p.want('{', "before the functions", "write program(1.3) [attributes] { func .. }") {
+	if !p.try(func() {
+		p.attrs(&prog.Attrs)
+		p.want('{', "before the functions", "write program(1.3) [attributes] { func .. }")
+	}) {
 		p.toFunc()
 	}
 	for p.tok.is("func") {
@@ -36,15 +43,6 @@ func (p *parser) program() *Program {
 		p.expected("end of file", "a text holds one program")
 	}
 	return prog
-}
-
-func (p *parser) version(prog *Program) bool {
-	if p.tok.kind != tokNumber || !decimalVersion(p.tok.text) {
-		return p.expected("a version number", "write program(1.3) or program(1.0)")
-	}
-	prog.Version = p.tok.text
-	p.next()
-	return true
 }
 
 // decimalVersion reports whether s has the form of a version: digits with an
@@ -72,45 +70,34 @@ func (p *parser) function() *Function {
 	const form = "a function starts with func main<ios18>(tensor<fp16, [1, 64, 1, 32]> x) {"
 	p.next()
 	f := &Function{Pos: p.tok.pos}
-	var ok bool
-	if f.Name, ok = p.name("the name of a function"); !ok {
+	if !p.try(func() { f.Name = p.name("the name of a function") }) {
 		p.toFunc()
 		return nil
 	}
-	if !p.header(f, form) {
+	if !p.try(func() {
+		p.want('<', "and the opset after the function's name", form)
+		f.Opset = p.name("an opset")
+		p.want('>', "after the opset", form)
+		p.want('(', "before the parameters", form)
+		p.list(')', "a parameter", func() { p.variable(&f.Params, "a parameter") })
+		p.attrs(&f.Attrs)
+	}) {
 		p.lose(f)
 		p.toBody(f)
-	} else if p.tok.kind == tokArrow {
-		p.report(p.tok.pos, "results come after the body", "end the body with } -> (y);")
-		p.toBody(f)
-	} else if !p.want('{', "before the body of the function", form) {
+	} else if !p.try(func() {
+		if p.tok.kind == tokArrow {
+			panic(p.fault(p.tok.pos, "results come after the body", "end the body with } -> (y);"))
+		}
+		p.want('{', "before the body of the function", form)
+	}) {
 		p.toBody(f)
 	}
 	p.body(f)
-	if !p.results(f) {
+	if !p.try(func() { p.results(f) }) {
 		p.lose(f)
 		p.toFunc()
 	}
 	return f
-}
-
-// header reads opset, parameters and attributes.
-func (p *parser) header(f *Function, form string) bool {
-	if !p.want('<', "and the opset after the function's name", form) {
-		return false
-	}
-	var ok bool
-	if f.Opset, ok = p.name("an opset"); !ok {
-		return false
-	}
-	if !p.want('>', "after the opset", form) || !p.want('(', "before the parameters", form) {
-		return false
-	}
-	if !p.list(')', "a parameter", func() bool { return p.variable(&f.Params, "a parameter") }) {
-		return false
-	}
-	f.Attrs, ok = p.attrs()
-	return ok
 }
 
 // toBody skips to the first statement after a broken header.
@@ -134,31 +121,20 @@ func (p *parser) lose(f *Function) {
 }
 
 // results reads the end of a function: } -> (y);
-func (p *parser) results(f *Function) bool {
+func (p *parser) results(f *Function) {
 	const form = "a function ends with } -> (y);"
-	if p.tok.kind != '}' {
-		return p.expected(`"}" at the end of the function`, form)
+	if !p.got('}') {
+		panic(p.expected(`"}" at the end of the function`, form))
 	}
-	p.next()
-	if p.tok.kind != tokArrow {
-		return p.expected(`"->" and the results of the function`, form)
+	if !p.got(tokArrow) {
+		panic(p.expected(`"->" and the results of the function`, form))
 	}
-	p.next()
-	if !p.want('(', "before the results", form) {
-		return false
-	}
-	if !p.list(')', "a result", func() bool {
+	p.want('(', "before the results", form)
+	p.list(')', "a result", func() {
 		pos := p.tok.pos
-		name, ok := p.name("the name of a result")
-		if ok {
-			f.Results = append(f.Results, Ref{pos, name})
-		}
-		return ok
-	}) {
-		return false
-	}
+		f.Results = append(f.Results, Ref{pos, p.name("the name of a result")})
+	})
 	if !p.got(';') {
 		p.report(p.prevEnd, `";" is missing after the results`, form)
 	}
-	return true
 }

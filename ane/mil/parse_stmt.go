@@ -7,7 +7,7 @@ func (p *parser) body(f *Function) {
 			continue
 		}
 		op := &Op{}
-		ok := p.statement(op)
+		ok := p.try(func() { p.statement(op) })
 		if len(op.Results) > 0 || op.Kind != "" {
 			f.Body = append(f.Body, op)
 		}
@@ -50,62 +50,53 @@ func (p *parser) toStatement(f *Function, op *Op) {
 	p.lose(f)
 }
 
-// statement reads a statement without its semicolon into op, up to its first fault.
-func (p *parser) statement(op *Op) bool {
-	ok := p.declared(op)
-	if !ok {
-		return false
-	}
+// statement reads a statement without its semicolon into op.
+func (p *parser) statement(op *Op) {
+	p.declared(op)
 	op.Pos = p.tok.pos
 	kind := p.tok.text
 	if p.tok.is("const") {
 		p.next()
-	} else if kind, ok = p.name("an operator"); !ok {
-		return false
+	} else {
+		p.name("an operator")
 	}
 	if !p.got('(') {
-		return p.expected(`"(" and arguments after the operator `+shorten(kind), "write "+shorten(kind)+"(x = a, ..)")
+		panic(p.expected(`"(" and arguments after the operator `+shorten(kind), "write "+shorten(kind)+"(x = a, ..)"))
 	}
 	op.Kind = kind
-	if op.Args, ok = p.arguments(')'); !ok {
-		return false
-	}
-	op.Attrs, ok = p.attrs()
-	return ok
+	p.arguments(&op.Args, ')')
+	p.attrs(&op.Attrs)
 }
 
 // declared reads the results of a statement and the equals sign after them. A
 // statement may have no results.
-func (p *parser) declared(op *Op) bool {
+func (p *parser) declared(op *Op) {
 	const form = "a statement is written tensor<fp16, [1, 64, 1, 32]> y = mul(x = a, y = b);"
 	parens := p.got('(')
 	if !parens {
 		switch {
 		case p.tok.is("return"):
 			op.Kind = p.tok.text // a statement that declares nothing: no names are lost
-			p.report(p.tok.pos, `"return" is not a statement`, "end the body with } -> (y);")
-			return false
+			panic(p.fault(p.tok.pos, `"return" is not a statement`, "end the body with } -> (y);"))
 		case p.tok.kind != tokIdent:
-			return p.expected("a statement", form)
+			panic(p.expected("a statement", form))
 		case p.ahead.kind == ':' || p.untyped():
 		case !typeWord(p.tok.text) && p.ahead.kind != tokIdent && p.ahead.kind != '<':
-			return true
+			return
 		}
 	}
 	for more := true; more; more = p.got(',') {
-		if !p.variable(&op.Results, "a result") {
-			return false
-		}
+		p.variable(&op.Results, "a result")
 	}
-	if parens && !p.want(')', "after the results", form) {
-		return false
+	if parens {
+		p.want(')', "after the results", form)
 	}
-	return p.want('=', "after the results", form)
+	p.want('=', "after the results", form)
 }
 
 // variable adds a type and a name to list. It reports a name before its type (x: type) and a
 // name without type, and reads on.
-func (p *parser) variable(list *[]Var, what string) (ok bool) {
+func (p *parser) variable(list *[]Var, what string) {
 	v := Var{Pos: p.tok.pos, At: p.tok.pos}
 	switch {
 	case p.tok.kind == tokIdent && p.ahead.kind == ':':
@@ -114,25 +105,19 @@ func (p *parser) variable(list *[]Var, what string) (ok bool) {
 		colon := p.tok.pos
 		p.next()
 		v.Pos = p.tok.pos
-		if v.Type, ok = p.typ(); ok {
-			p.report(colon, `unexpected ":"`, "the type comes before the name: write "+shorten(v.Type.String()+" "+
-				v.Name))
-		}
+		v.Type = p.typ()
+		p.report(colon, `unexpected ":"`, "the type comes before the name: write "+shorten(v.Type.String()+" "+v.Name))
 	case p.untyped():
-		v.Name, ok = p.tok.text, true
+		v.Name = p.tok.text
 		p.report(v.At, quoteShort(v.Name)+" has no type",
 			"write its type before the name, such as tensor<fp16, [1, 64, 1, 32]> "+shorten(v.Name))
 		p.next()
 	default:
-		if v.Type, ok = p.typ(); ok {
-			v.At = p.tok.pos
-			v.Name, ok = p.name("the name of " + what)
-		}
+		v.Type = p.typ()
+		v.At = p.tok.pos
+		v.Name = p.name("the name of " + what)
 	}
-	if ok {
-		*list = append(*list, v)
-	}
-	return ok
+	*list = append(*list, v)
 }
 
 // untyped reports whether a name without type comes next.
@@ -143,57 +128,40 @@ func (p *parser) untyped() bool {
 	return p.ahead.kind == '=' || p.ahead.kind == ',' || p.ahead.kind == ')'
 }
 
-// attrs reads bracketed attributes, if there are any.
-func (p *parser) attrs() ([]Arg, bool) {
-	if !p.got('[') {
-		return nil, true
+// attrs reads bracketed attributes into list, if there are any.
+func (p *parser) attrs(list *[]Arg) {
+	if p.got('[') {
+		p.arguments(list, ']')
 	}
-	return p.arguments(']')
 }
 
-// arguments reads named operands up to and including the closing punctuation. After a
-// fault it returns those before it.
-func (p *parser) arguments(end rune) ([]Arg, bool) {
-	start, outer := len(p.args), p.attributes
+// arguments reads named operands up to and including the closing punctuation into list.
+func (p *parser) arguments(list *[]Arg, end rune) {
+	defer func(outer bool) { p.attributes = outer }(p.attributes)
 	p.attributes = end == ']'
-	ok := p.list(end, "an argument", p.argument)
-	p.attributes = outer
-	return cutOff(&p.args, start), ok
+	gather(p, &p.args, list, end, "an argument", p.argument)
 }
 
 // argument reads one named operand.
-func (p *parser) argument() bool {
-	a := Arg{Pos: p.tok.pos, Name: p.tok.text}
-	if !p.argName() {
-		return false
-	}
-	p.next()
-	p.next()
-	var ok bool
-	if a.Value, ok = p.operand(a.Name); ok {
-		p.args = append(p.args, a)
-	}
-	return ok
-}
-
-// argName checks that a name and an equals sign come next.
-func (p *parser) argName() bool {
+func (p *parser) argument() Arg {
 	const form = "arguments are named: write x = "
+	word, after := p.tok, p.ahead
 	switch {
-	case p.tok.kind == tokIdent && p.ahead.kind == '=':
-		return true
-	case p.tok.kind == tokIdent && (p.ahead.kind == ',' || p.ahead.kind == ')' || p.ahead.kind == ']'):
-		p.report(p.tok.pos, "argument without a name", form+shorten(p.tok.text))
-	case p.tok.kind == tokIdent && p.ahead.kind == ':':
-		p.report(p.ahead.pos, `unexpected ":"`, "write "+shorten(p.tok.text)+" = and the value")
-	case p.tok.kind == tokIdent && p.ahead.kind == tokIllegal: // the scanner reported it
-	case p.tok.kind == tokIdent:
-		p.report(p.ahead.pos, `expected "=" after the name of an argument, found `+p.ahead.String(),
-			form+"and the value")
-	case p.tok.kind == tokNumber || p.tok.kind == tokString || p.tok.kind == '[':
-		p.report(p.tok.pos, "argument without a name", "arguments are named and typed, such as axis = int32(1)")
+	case word.kind == tokIdent && after.kind == '=':
+		p.next()
+		p.next()
+		return Arg{word.pos, word.text, p.operand(word.text)}
+	case word.kind == tokIdent && (after.kind == ',' || after.kind == ')' || after.kind == ']'):
+		p.report(word.pos, "argument without a name", form+shorten(word.text))
+	case word.kind == tokIdent && after.kind == ':':
+		p.report(after.pos, `unexpected ":"`, "write "+shorten(word.text)+" = and the value")
+	case word.kind == tokIdent && after.kind == tokIllegal: // the scanner reported it
+	case word.kind == tokIdent:
+		p.report(after.pos, `expected "=" after the name of an argument, found `+after.String(), form+"and the value")
+	case word.kind == tokNumber || word.kind == tokString || word.kind == '[':
+		p.report(word.pos, "argument without a name", "arguments are named and typed, such as axis = int32(1)")
 	default:
 		p.expected("the name of an argument", form+"and the value")
 	}
-	return false
+	panic(unreadable{})
 }

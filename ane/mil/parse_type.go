@@ -9,112 +9,87 @@ import (
 )
 
 // typ reads a type.
-func (p *parser) typ() (t Type, ok bool) {
+func (p *parser) typ() Type {
 	const form = "types are fp16, int32, bool, string .. and tensor<fp16, [1, 64, 1, 32]>"
-	if p.tok.kind != tokIdent {
-		return t, p.expected("a type", form)
-	}
 	word := p.tok
-	t, ok = typeWords[word.text]
+	if word.kind != tokIdent {
+		panic(p.expected("a type", form))
+	}
+	t, ok := typeWords[word.text]
 	switch {
 	case !ok:
 		p.report(word.pos, "unknown type "+quoteShort(word.text),
 			near.Hint(word.text, slices.Sorted(maps.Keys(typeWords)))+form)
 		p.next()
-		return t, p.tok.kind == tokIdent // a name: read on
+		if p.tok.kind != tokIdent {
+			panic(unreadable{})
+		}
+		return t // a name comes next: read on
 	case t.Kind == Scalar:
 		p.next()
-		return t, true
+		return t
 	}
-	if !p.enter() {
-		return t, false
-	}
+	p.enter()
 	defer p.leave()
 	p.next()
 	if !p.got('<') {
-		return t, p.expected(`"<" after `+word.text, form)
+		panic(p.expected(`"<" after `+word.text, form))
 	}
-	start := len(p.dims)
 	switch t.Kind {
 	case Tensor:
-		ok = p.tensor(&t)
+		p.tensor(&t)
 	case List:
-		ok = p.elems(&t, 1) && p.want(',', "and the length of the list", "write list<int32, 4>") && p.dim()
+		t.Elems = []Type{p.typ()}
+		p.want(',', "and the length of the list", "write list<int32, 4>")
+		t.Dims = []Dim{p.dim()}
 	default:
-		ok = p.elems(&t, -1)
+		for more := true; more; more = p.got(',') {
+			t.Elems = append(t.Elems, p.typ())
+		}
 	}
-	t.Dims = cutOff(&p.dims, start)
-	if !ok || !p.want('>', "at the end of the type", "write it like tensor<fp16, [1, 64, 1, 32]>") {
-		return t, false
+	p.want('>', "at the end of the type", "write it like tensor<fp16, [1, 64, 1, 32]>")
+	switch {
+	case t.Kind == State && len(t.Elems) != 1:
+		panic(p.fault(word.pos, "a state holds one type", "write state<tensor<fp16, [1, 64, 1, 32]>>"))
+	case t.Kind == Dict && len(t.Elems) != 2:
+		panic(p.fault(word.pos, "a dict has two types", "write dict<string, string>"))
 	}
-	return t, p.typeCount(word, t)
+	return t
 }
 
 // tensor reads the scalar and the dimensions of a tensor.
-func (p *parser) tensor(t *Type) bool {
+func (p *parser) tensor(t *Type) {
 	const form = "write tensor<fp16, [1, 64, 1, 32]>"
 	if p.tok.kind == tokIdent {
 		t.DType = ParseDType(p.tok.text)
 	}
 	if t.DType == NoType {
-		return p.expected("a scalar type", p.meant(slices.Sorted(maps.Keys(typeWords))...)+
-			"a tensor's elements are fp16, fp32, int32, "+
-			"bool, string ..: "+form)
+		panic(p.expected("a scalar type", p.meant(slices.Sorted(maps.Keys(typeWords))...)+
+			"a tensor's elements are fp16, fp32, int32, bool, string ..: "+form))
 	}
 	p.next()
-	if !p.want(',', "after the tensor's scalar type", form) || !p.want('[', "before the dimensions", form) {
-		return false
-	}
-	return p.list(']', "a dimension", p.dim)
+	p.want(',', "after the tensor's scalar type", form)
+	p.want('[', "before the dimensions", form)
+	gather(p, &p.dims, &t.Dims, ']', "a dimension", p.dim)
 }
 
 // dim reads a dimension: a size, "?" or a symbol.
-func (p *parser) dim() bool {
-	var d Dim
+func (p *parser) dim() (d Dim) {
 	switch {
 	case p.tok.kind == '?':
 		d.Symbol = "?"
 	case p.tok.kind == tokIdent:
 		d.Symbol = p.tok.text
 	case p.tok.kind == tokNumber && span(p.tok.text, digit) == len(p.tok.text):
-		n, err := strconv.ParseInt(p.tok.text, 10, 0)
+		n, err := strconv.Atoi(p.tok.text)
 		if err != nil {
-			p.report(p.tok.pos, "dimension "+quoteShort(p.tok.text)+" is too large",
-				"sizes are at most 9223372036854775807")
-			return false
+			panic(p.fault(p.tok.pos, "dimension "+quoteShort(p.tok.text)+" is too large",
+				"sizes are at most 9223372036854775807"))
 		}
-		d.Size = int(n)
+		d.Size = n
 	default:
-		return p.expected("a dimension", `dimensions are whole numbers, "?" or names`)
+		panic(p.expected("a dimension", `dimensions are whole numbers, "?" or names`))
 	}
 	p.next()
-	p.dims = append(p.dims, d)
-	return true
-}
-
-// elems reads n types, or any number if n is negative.
-func (p *parser) elems(t *Type, n int) bool {
-	for {
-		e, ok := p.typ()
-		if !ok {
-			return false
-		}
-		t.Elems = append(t.Elems, e)
-		if len(t.Elems) == n || !p.got(',') {
-			return true
-		}
-	}
-}
-
-// typeCount checks how many types t is made of.
-func (p *parser) typeCount(word token, t Type) bool {
-	switch {
-	case t.Kind == State && len(t.Elems) != 1:
-		p.report(word.pos, "a state holds one type", "write state<tensor<fp16, [1, 64, 1, 32]>>")
-	case t.Kind == Dict && len(t.Elems) != 2:
-		p.report(word.pos, "a dict has two types", "write dict<string, string>")
-	default:
-		return true
-	}
-	return false
+	return d
 }

@@ -2,6 +2,7 @@ package mil
 
 import (
 	"context"
+	"slices"
 
 	"github.com/anekit/anekit/internal/near"
 )
@@ -14,19 +15,7 @@ const MaxNesting = 100
 // The error is an ErrorList of every fault that Parse and Validate found. With an
 // error, the returned program is incomplete: use it for inspection only.
 func Parse(file string, src []byte) (*Program, error) {
-	return parse(context.Background(), file, src)
-}
-
-func parse(ctx context.Context, file string, src []byte) (*Program, error) {
-	p := newParser(ctx, file, src)
-	prog := p.program()
-	v := validator{faults: &p.faults, partial: len(p.faults.list) > 0, lost: p.lost,
-		during: &p.during}
-	v.program(prog)
-	if p.during.err != nil {
-		return prog, p.during.err
-	}
-	return prog, p.faults.err()
+	return parse(context.Background(), file, src, true)
 }
 
 // ParseTree is Parse for callers of Validate: it checks the syntax, and calls Validate
@@ -37,27 +26,27 @@ func ParseTree(file string, src []byte) (*Program, error) {
 
 // ParseTreeContext is ParseTree. It returns the error of ctx once that has ended.
 func ParseTreeContext(ctx context.Context, file string, src []byte) (*Program, error) {
-	p := newParser(ctx, file, src)
-	prog := p.program()
-	if p.during.err != nil {
-		return prog, p.during.err
-	}
-	if len(p.faults.list) > 0 {
-		return parse(ctx, file, src)
-	}
-	return prog, nil
+	return parse(ctx, file, src, false)
 }
 
-func newParser(ctx context.Context, file string, src []byte) *parser {
+func parse(ctx context.Context, file string, src []byte, validate bool) (*Program, error) {
 	p := &parser{faults: faults{file: file}, during: watch{ctx: ctx}}
 	p.scan = newScanner(string(src), p.report)
 	p.scan.next(&p.ahead)
 	p.next()
-	return p
+	prog := p.program()
+	if validate || len(p.faults.list) > 0 {
+		v := validator{faults: &p.faults, partial: len(p.faults.list) > 0, lost: p.lost, during: &p.during}
+		v.program(prog)
+	}
+	if p.during.err != nil {
+		return prog, p.during.err
+	}
+	return prog, p.faults.err()
 }
 
-// parser reads tokens with one token of look-ahead. A method that returns false for
-// ok has reported a fault; the parser then resumes at the next statement.
+// parser reads tokens with one token of look-ahead. A method that cannot read on reports a fault
+// and panics with unreadable. The parser then resumes at the next statement or function; see try.
 type parser struct {
 	scan    *scanner
 	tok     token
@@ -71,22 +60,43 @@ type parser struct {
 	last       Pos                // of the latest fault
 	lost       map[*Function]bool // functions with statements whose names were not read
 
-	// Items of lists that contain each other: cutOff copies a list when it is complete.
+	// Items of lists that contain each other; see gather.
 	args     []Arg
 	dims     []Dim
 	literals []Literal
 	operands []Operand
 }
 
-// cutOff removes the items after the first start ones, and returns a copy of them, nil of none.
-func cutOff[T any](items *[]T, start int) []T {
-	if start == len(*items) {
-		return nil
-	}
-	list := append(make([]T, 0, len(*items)-start), (*items)[start:]...)
-	clear((*items)[start:]) // for the garbage collector
-	*items = (*items)[:start]
-	return list
+// unreadable is the panic of a method that cannot read on. Its fault has been reported.
+type unreadable struct{}
+
+// try calls read, and reports whether it read all that it should.
+func (p *parser) try(read func()) (ok bool) {
+	defer func() {
+		if e := recover(); e != nil && e != any(unreadable{}) {
+			panic(e)
+		}
+	}()
+	read()
+	return true
+}
+
+// gather reads a list as list does, and sets into to its items, nil if there are none, after a fault to those before
+// it. Items are on the stack until their list is complete, so that it is allocated once.
+func gather[T any](p *parser, stack, into *[]T, end rune, item string, read func() T) {
+	start := len(*stack)
+	defer func() {
+		*into = append(*into, (*stack)[start:]...)
+		clear((*stack)[start:]) // for the garbage collector
+		*stack = (*stack)[:start]
+	}()
+	p.list(end, item, func() {
+		v := read() // may use the stack
+		if len(*stack) == cap(*stack) {
+			*stack = slices.Grow(*stack, len(*stack)+1) // append grows long slices by a quarter only
+		}
+		*stack = append(*stack, v)
+	})
 }
 
 // report collects a fault. It ignores a second fault at the same place. After too
@@ -133,13 +143,19 @@ func (p *parser) next() {
 	}
 }
 
+// fault reports a fault after which nothing can be read.
+func (p *parser) fault(pos Pos, msg, hint string) unreadable {
+	p.report(pos, msg, hint)
+	return unreadable{}
+}
+
 // expected reports that what is expected in place of tok. The scanner has already
 // reported an illegal tok.
-func (p *parser) expected(what, hint string) bool {
+func (p *parser) expected(what, hint string) unreadable {
 	if p.tok.kind != tokIllegal {
 		p.report(p.tok.pos, "expected "+what+", found "+p.tok.String(), hint)
 	}
-	return false
+	return unreadable{}
 }
 
 // meant begins a hint with the word that tok was probably meant to be.
@@ -150,13 +166,11 @@ func (p *parser) meant(words ...string) string {
 	return near.Hint(p.tok.text, words)
 }
 
-// want takes the punctuation kind, or reports that it is missing.
-func (p *parser) want(kind rune, where, hint string) bool {
-	if p.tok.kind != kind {
-		return p.expected(token{kind: kind}.String()+" "+where, hint)
+// want takes the punctuation kind, which must come next.
+func (p *parser) want(kind rune, where, hint string) {
+	if !p.got(kind) {
+		panic(p.expected(token{kind: kind}.String()+" "+where, hint))
 	}
-	p.next()
-	return true
 }
 
 // got takes the punctuation kind if it comes next.
@@ -168,58 +182,44 @@ func (p *parser) got(kind rune) bool {
 	return true
 }
 
-// separator takes the comma after an item of a list that ends with end. It takes
-// nothing at the end of the list.
-func (p *parser) separator(end rune, item string) bool {
-	if p.tok.kind == end {
-		return true
-	}
-	comma := p.tok.pos
-	if !p.got(',') {
-		return p.expected(`"," or `+token{kind: end}.String()+" after "+item, "separate with commas, end with "+
-			token{kind: end}.String())
-	}
-	if p.tok.kind == end {
-		p.report(comma, "nothing follows the comma", "remove it")
-	}
-	return true
-}
-
 // list reads items up to and including the punctuation that ends their list.
-func (p *parser) list(end rune, item string, read func() bool) bool {
+func (p *parser) list(end rune, item string, read func()) {
 	for p.tok.kind != end {
-		if !read() || !p.separator(end, item) {
-			return false
+		read()
+		comma, mark := p.tok.pos, token{kind: end}
+		switch {
+		case p.tok.kind == end:
+		case !p.got(','):
+			panic(p.expected(`"," or `+mark.String()+" after "+item, "separate with commas, end with "+mark.String()))
+		case p.tok.kind == end:
+			p.report(comma, "nothing follows the comma", "remove it")
 		}
 	}
 	p.next()
-	return true
 }
 
-// enter begins a nested construct. If it returns true, the caller must call leave.
-func (p *parser) enter() bool {
+// enter begins a nested construct. The caller must call leave.
+func (p *parser) enter() {
 	if p.depth >= MaxNesting {
-		p.report(p.tok.pos, "nested too deep", "types, operands and literals nest at most 100 deep")
-		return false
+		panic(p.fault(p.tok.pos, "nested too deep", "types, operands and literals nest at most 100 deep"))
 	}
 	p.depth++
-	return true
 }
 
 func (p *parser) leave() { p.depth-- }
 
 // name takes the name of a value, function or operator; what describes it in messages.
-func (p *parser) name(what string) (string, bool) {
+func (p *parser) name(what string) string {
+	word := p.tok
 	switch {
-	case p.tok.kind != tokIdent:
-		return "", p.expected(what, "names are made of ASCII letters, digits and _, and do not start with a digit")
-	case reserved(p.tok.text):
-		p.report(p.tok.pos, quoteShort(p.tok.text)+" cannot be "+what, "it is a reserved word; choose another name")
-		if p.tok.is("func") { // more likely the next function
-			return "", false
+	case word.kind != tokIdent:
+		panic(p.expected(what, "names are made of ASCII letters, digits and _, and do not start with a digit"))
+	case reserved(word.text):
+		p.report(word.pos, quoteShort(word.text)+" cannot be "+what, "it is a reserved word; choose another name")
+		if word.is("func") { // more likely the next function
+			panic(unreadable{})
 		}
 	}
-	s := p.tok.text
 	p.next()
-	return s, true
+	return word.text
 }
