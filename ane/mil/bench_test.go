@@ -32,7 +32,7 @@ func numbers() []byte {
 func scanBytes(src []byte) (words int) {
 	inside := false
 	for _, c := range src {
-		is := letter(c) || digit(c)
+		is := in(c, letters|digits)
 		if is && !inside {
 			words++
 		}

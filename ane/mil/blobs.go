@@ -2,40 +2,30 @@ package mil
 
 // Blobs returns every reference to a weight file in the program, in the order of
 // the text.
-func (p *Program) Blobs() (found []*Blob) {
-	p.each(func(n any) {
-		if b, ok := n.(*Blob); ok {
-			found = append(found, b)
-		}
-	})
-	return found
-}
+func (p *Program) Blobs() []*Blob { return nodes(p, func(*Blob) bool { return true }) }
 
 // Weights returns every value whose elements are in a weight file, in the order of
 // the text.
-func (p *Program) Weights() (found []*Value) {
-	p.each(func(n any) {
-		if v, ok := n.(*Value); ok && v.Blob() != nil {
-			found = append(found, v)
-		}
-	})
-	return found
-}
+func (p *Program) Weights() []*Value { return nodes(p, func(v *Value) bool { return v.Blob() != nil }) }
 
-// each calls visit for every operand and literal of the statements, in the order of the text.
-func (p *Program) each(visit func(any)) {
-	var down func(any)
-	down = func(n any) {
-		if !absent(n) {
-			visit(n)
-			children(n, down)
+// nodes returns the operands and literals of type T of the statements that keep accepts, in the order of the text.
+func nodes[T any](p *Program, keep func(T) bool) (found []T) {
+	var visit func(any)
+	visit = func(n any) {
+		if absent(n) {
+			return
 		}
+		if t, ok := n.(T); ok && keep(t) {
+			found = append(found, t)
+		}
+		children(n, visit)
 	}
 	for _, f := range p.Funcs {
 		for _, op := range f.Body {
-			children(&Nested{Args: op.Args, Attrs: op.Attrs}, down)
+			children(&Nested{Args: op.Args, Attrs: op.Attrs}, visit)
 		}
 	}
+	return found
 }
 
 // children calls visit for each operand and literal that n holds, in the order of the text.

@@ -1,6 +1,7 @@
 package mil
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,7 +99,9 @@ func (c *converter) program(p *Program) *Program {
 }
 
 func (c *converter) function(f *Function) *Function {
-	c.opset = usualOpset
+	if c.opset = newOpset; c.to == OldText {
+		c.opset = usualOpset
+	}
 	out := &Function{Pos: f.Pos, Name: f.Name, Attrs: c.args(f.Attrs, f.Pos), Results: slices.Clone(f.Results),
 		Params: each(f.Params, c.variable)}
 	out.Body = each(f.Body, func(op *Op) *Op {
@@ -138,27 +141,16 @@ func KnownOpset(name string) (known bool, hint string) {
 // version sets the opset of the converted function out.
 func (c *converter) version(f, out *Function) {
 	n := opsetNumber(f.Opset)
-	if known, hint := KnownOpset(f.Opset); !known {
-		c.fail(f.Pos, "function "+shorten(f.Name)+": "+quoteShort(f.Opset)+" is an opset of no dialect", hint)
-		out.Opset = f.Opset
-		return
-	}
 	fits := n >= newOpset
 	if c.to == OldText {
 		fits = oldestOpset <= n && n < newOpset
 	}
-	switch {
-	case fits:
-		out.Opset = f.Opset
-	case f.origin != "":
-		out.Opset = f.origin
-	case c.to == OldText:
-		out.Opset = "ios" + strconv.Itoa(c.opset)
-	default:
-		out.Opset = "ios" + strconv.Itoa(newOpset)
+	known, hint := KnownOpset(f.Opset)
+	if !known {
+		c.fail(f.Pos, "function "+shorten(f.Name)+": "+quoteShort(f.Opset)+" is an opset of no dialect", hint)
 	}
-	if !fits {
-		out.origin = f.Opset
+	if out.Opset = f.Opset; known && !fits {
+		out.Opset, out.origin = cmp.Or(f.origin, "ios"+strconv.Itoa(c.opset)), f.Opset
 	}
 }
 

@@ -26,8 +26,8 @@ func (c *cutter) next() { c.scan.next(&c.tok) }
 
 // take makes a slot of the tokens up to and including the first one of the kind end
 // that is not inside brackets of the slot. Comments inside the slot count as comments at
-// its start.
-func (c *cutter) take(end rune) {
+// its start. It returns the number of tokens.
+func (c *cutter) take(end rune) (tokens int) {
 	s := slot{first: c.tok.pos.Line}
 	earlier, depth := len(c.comments), 0
 	for c.tok.kind != tokEOF && (depth > 0 || c.tok.kind != end) {
@@ -41,6 +41,7 @@ func (c *cutter) take(end rune) {
 			break // this token closed a bracket of the slot
 		}
 		c.next()
+		tokens++
 	}
 	s.last, s.before = c.tok.pos.Line, len(c.comments)
 	for i := earlier; i < s.before; i++ {
@@ -49,13 +50,14 @@ func (c *cutter) take(end rune) {
 	c.next()
 	s.trailing = len(c.comments) > s.before && c.comments[s.before].line == s.last
 	c.slots = append(c.slots, s)
+	return tokens + 1
 }
 
 // program divides the whole text.
 func (c *cutter) program() {
 	c.take(')')
-	if c.tok.kind == '[' {
-		c.attributes()
+	if c.tok.kind == '[' && c.take(']') == 2 {
+		c.slots = c.slots[:1] // empty brackets are not printed
 	}
 	c.take('{')
 	for c.tok.is("func") {
@@ -70,17 +72,4 @@ func (c *cutter) program() {
 		c.take(';')
 	}
 	c.take('}')
-}
-
-// attributes makes a slot of the program's attributes. Empty brackets are not printed.
-func (c *cutter) attributes() {
-	ahead := *c.scan // a copy of the scanner looks ahead
-	ahead.note = nil
-	var t token
-	if ahead.next(&t); t.kind == ']' {
-		c.next()
-		c.next()
-		return
-	}
-	c.take(']')
 }

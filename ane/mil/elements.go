@@ -28,16 +28,15 @@ func (v *Value) each(during *watch, visit func(DType, Literal) *Error) *Error {
 		return &Error{Pos: list.Pos, Msg: "a list for the scalar type " + v.Type.String(),
 			Hint: fmt.Sprintf("write %v without brackets, or give the type of the list, as %v", v.Type.DType,
 				TensorOf(v.Type.DType, len(list.Items)))}
-	case ok && w.nests(list):
+	case ok && slices.ContainsFunc(list.Items, isList):
 		return w.level(list, v.Type.Dims)
+	case ok && known:
+		return w.level(list, []Dim{{Size: n}})
 	case ok:
-		if known && len(list.Items) != n {
-			return w.count(list.Pos, len(list.Items), n)
-		}
-		return w.all(list.Items)
-	}
-	if known && n != 1 {
-		return w.single(l, n)
+		return w.level(list, []Dim{{Symbol: "?"}})
+	case known && n != 1:
+		return &Error{Pos: l.Start(), Msg: fmt.Sprintf("one element where %s needs %d", shorten(v.Type.String()), n),
+			Hint: "write a list in brackets"}
 	}
 	return visit(v.Type.DType, l)
 }
@@ -76,71 +75,49 @@ func (w *walker) unwrap(l Literal, want Type) (Literal, *Error) {
 	return nil, &Error{Pos: l.Start(), Msg: "nested too deep", Hint: "nest as deep as the type has dimensions"}
 }
 
-// nests reports whether a list holds lists.
-func (w *walker) nests(l *ListLit) bool {
-	return slices.ContainsFunc(l.Items, func(item Literal) bool {
-		inner, ok := item.(*ListLit)
-		return ok && inner != nil
-	})
+// isList reports whether l is a list.
+func isList(l Literal) bool {
+	list, ok := l.(*ListLit)
+	return ok && list != nil
 }
 
 // level visits a list that spans the dimensions dims.
 func (w *walker) level(l *ListLit, dims []Dim) *Error {
 	if dims[0].Known() && len(l.Items) != dims[0].Size {
-		return w.count(l.Pos, len(l.Items), dims[0].Size)
-	}
-	if len(dims) == 1 {
-		return w.all(l.Items)
+		return &Error{Pos: l.Pos, Msg: fmt.Sprintf("list of %d where %s needs %d", len(l.Items), shorten(w.typ.String()),
+			dims[0].Size), Hint: "make type and list agree"}
 	}
 	for _, item := range l.Items {
-		if err := w.during.fault(); err != nil {
-			return err
+		err := w.during.fault()
+		switch {
+		case err != nil:
+		case len(dims) == 1:
+			err = w.element(item)
+		case isList(item):
+			err = w.level(item.(*ListLit), dims[1:])
+		default:
+			err = mismatch(item, fmt.Sprintf("a list, since %s nests %d deep", shorten(w.typ.String()), len(w.typ.Dims)))
 		}
-		inner, ok := item.(*ListLit)
-		if !ok || inner == nil {
-			return mismatch(item, fmt.Sprintf("a list, since %s nests %d deep", shorten(w.typ.String()),
-				len(w.typ.Dims)))
-		}
-		if err := w.level(inner, dims[1:]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// all visits the items of the innermost lists.
-func (w *walker) all(items []Literal) *Error {
-	for _, item := range items {
-		if err := w.during.fault(); err != nil {
-			return err
-		}
-		if _, ok := item.(*Value); ok {
-			inner, err := w.unwrap(item, ScalarOf(w.typ.DType))
-			if err != nil {
-				return err
-			}
-			item = inner
-		}
-		if list, ok := item.(*ListLit); ok && list != nil {
-			return &Error{Pos: list.Pos, Msg: fmt.Sprintf("list nested deeper than the %d dimensions of %s",
-				len(w.typ.Dims), shorten(w.typ.String())),
-				Hint: "nest as deep as the type has dimensions, or write one flat list"}
-		}
-		if err := w.visit(w.typ.DType, item); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// count reports a wrong number of elements.
-func (w *walker) count(pos Pos, got, want int) *Error {
-	return &Error{Pos: pos, Msg: fmt.Sprintf("list of %d where %s needs %d", got, shorten(w.typ.String()), want),
-		Hint: "make type and list agree"}
-}
-
-// single reports one element where the type needs none or several.
-func (w *walker) single(l Literal, want int) *Error {
-	return &Error{Pos: l.Start(), Msg: fmt.Sprintf("one element where %s needs %d", shorten(w.typ.String()), want),
-		Hint: "write a list in brackets"}
+// element visits an item of an innermost list.
+func (w *walker) element(item Literal) *Error {
+	if _, ok := item.(*Value); ok {
+		inner, err := w.unwrap(item, ScalarOf(w.typ.DType))
+		if err != nil {
+			return err
+		}
+		item = inner
+	}
+	if isList(item) {
+		return &Error{Pos: item.Start(), Msg: fmt.Sprintf("list nested deeper than the %d dimensions of %s",
+			len(w.typ.Dims), shorten(w.typ.String())),
+			Hint: "nest as deep as the type has dimensions, or write one flat list"}
+	}
+	return w.visit(w.typ.DType, item)
 }

@@ -43,21 +43,17 @@ type Error struct {
 
 // Error returns FILE:LINE:COL: what is wrong; how to fix it.
 func (e *Error) Error() string {
-	var b strings.Builder
-	if e.File != "" {
-		b.WriteString(e.File + ":")
-	}
+	text, place := e.Msg, e.File
 	if e.Pos.Known() {
-		b.WriteString(e.Pos.String() + ":")
+		place = strings.TrimPrefix(place+":"+e.Pos.String(), ":")
 	}
-	if b.Len() > 0 {
-		b.WriteString(" ")
+	if place != "" {
+		text = place + ": " + text
 	}
-	b.WriteString(e.Msg)
 	if e.Hint != "" {
-		b.WriteString("; " + e.Hint)
+		text += "; " + e.Hint
 	}
-	return b.String()
+	return text
 }
 
 // Unwrap returns the cause.

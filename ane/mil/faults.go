@@ -31,7 +31,7 @@ func (f *faults) add(e *Error) bool {
 // err returns the sorted list; if faults were left out, its last fault says so.
 func (f *faults) err() error {
 	if f.full {
-		f.list = cut(f.list)
+		return cut(f.list)
 	}
 	return f.list.Err()
 }

@@ -48,9 +48,9 @@ func (p *parser) program() *Program {
 // decimalVersion reports whether s has the form of a version: digits with an
 // optional fraction.
 func decimalVersion(s string) bool {
-	n := span(s, digit)
+	n := span(s, digits)
 	if n < len(s) && s[n] == '.' {
-		n += 1 + span(s[n+1:], digit)
+		n += 1 + span(s[n+1:], digits)
 	}
 	return n == len(s) && validNumber(s)
 }

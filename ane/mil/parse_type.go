@@ -80,7 +80,7 @@ func (p *parser) dim() (d Dim) {
 		d.Symbol = "?"
 	case p.tok.kind == tokIdent:
 		d.Symbol = p.tok.text
-	case p.tok.kind == tokNumber && span(p.tok.text, digit) == len(p.tok.text):
+	case p.tok.kind == tokNumber && span(p.tok.text, digits) == len(p.tok.text):
 		n, err := strconv.Atoi(p.tok.text)
 		if err != nil {
 			panic(p.fault(p.tok.pos, "dimension "+quoteShort(p.tok.text)+" is too large",

@@ -113,7 +113,7 @@ func (p *parser) report(pos Pos, msg, hint string) {
 
 // end makes the text end here.
 func (p *parser) end() {
-	p.scan.stop()
+	p.scan.src = p.scan.src[:min(p.scan.off, len(p.scan.src))]
 	p.ahead = token{kind: tokEOF, pos: p.ahead.pos}
 	p.tok = token{kind: tokEOF, pos: p.tok.pos}
 }

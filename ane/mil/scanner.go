@@ -29,16 +29,13 @@ func newScanner(src string, fault func(Pos, string, string)) *scanner {
 	return s
 }
 
-// pos is the position of the next byte.
-func (s *scanner) pos() Pos { return Pos{s.line, s.off - s.bol + 1} }
-
-// stop makes every later token the end of the file.
-func (s *scanner) stop() { s.src = s.src[:min(s.off, len(s.src))] }
+// pos is the position of the byte at an offset in the line of the next byte.
+func (s *scanner) pos(off int) Pos { return Pos{s.line, off - s.bol + 1} }
 
 // next reads the next token into t.
 func (s *scanner) next(t *token) {
 	s.space()
-	t.pos = s.pos()
+	t.pos = s.pos(s.off)
 	if s.off >= len(s.src) {
 		t.kind, t.text = tokEOF, ""
 		return
@@ -47,10 +44,10 @@ func (s *scanner) next(t *token) {
 	c := rest[0]
 	t.text = ""
 	switch {
-	case letter(c):
+	case in(c, letters):
 		t.kind, t.text = tokIdent, rest[:identLen(rest)]
 		s.off += len(t.text)
-	case digit(c):
+	case in(c, digits):
 		s.number(t, rest)
 	case strings.IndexByte(marks, c) >= 0:
 		t.kind = rune(c)
@@ -62,7 +59,7 @@ func (s *scanner) next(t *token) {
 	case c == '-':
 		t.kind = tokArrow
 		s.off += 2
-	case c == '%' && len(rest) > 1 && letter(rest[1]):
+	case c == '%' && len(rest) > 1 && in(rest[1], letters):
 		name := rest[1 : 1+identLen(rest[1:])]
 		s.fault(t.pos, `unexpected "%"`, "names have no % prefix: write "+shorten(name))
 		t.kind, t.text = tokIdent, name
@@ -94,27 +91,27 @@ func (s *scanner) str(t *token, rest string) {
 	s.off += n
 }
 
+// strays has the fault and the hint of characters that cannot start a token.
+var strays = map[rune][2]string{
+	0:    {"NUL byte in the text", "this may be a binary file; give MIL text"},
+	'.':  {`unexpected "."`, "a number starts with a digit, such as 0.5"},
+	'+':  {`unexpected "+"`, "write the number without a plus sign"},
+	'%':  {`unexpected "%"`, "names have no % prefix: write x, not %x"},
+	'/':  {"unexpected '/'", "comments start with // and end with the line"},
+	'#':  {"unexpected '#'", "comments start with // and end with the line"},
+	'\'': {`unexpected "'"`, `strings are written in double quotes`},
+}
+
 // illegal reports a run of bytes that cannot start a token.
 func (s *scanner) illegal(t *token, rest string) {
 	t.kind = tokIllegal
 	r, w := utf8.DecodeRuneInString(rest)
 	s.off += w
-	switch {
-	case r == utf8.RuneError && w == 1:
+	if f, ok := strays[r]; ok {
+		s.fault(t.pos, f[0], f[1])
+	} else if r == utf8.RuneError && w == 1 {
 		s.fault(t.pos, fmt.Sprintf("byte 0x%02x is not valid UTF-8", rest[0]), "save the text as UTF-8")
-	case r == 0:
-		s.fault(t.pos, "NUL byte in the text", "this may be a binary file; give MIL text")
-	case r == '.':
-		s.fault(t.pos, `unexpected "."`, "a number starts with a digit, such as 0.5")
-	case r == '+':
-		s.fault(t.pos, `unexpected "+"`, "write the number without a plus sign")
-	case r == '%':
-		s.fault(t.pos, `unexpected "%"`, "names have no % prefix: write x, not %x")
-	case r == '/' || r == '#':
-		s.fault(t.pos, fmt.Sprintf("unexpected %q", r), "comments start with // and end with the line")
-	case r == '\'':
-		s.fault(t.pos, `unexpected "'"`, `strings are written in double quotes`)
-	default:
+	} else {
 		s.fault(t.pos, fmt.Sprintf("unexpected %q", r), "names are made of ASCII letters, digits and _")
 	}
 	// The rest of a run of the same kind would only repeat the fault.
@@ -156,12 +153,11 @@ func (s *scanner) comment() {
 		s.note(s.line, text)
 	}
 	if i := strings.IndexByte(text, 0); i >= 0 {
-		s.fault(Pos{s.line, s.off + i - s.bol + 1}, "NUL byte in a comment", "remove it")
+		s.fault(s.pos(s.off+i), "NUL byte in a comment", "remove it")
 	}
 	for i, r := range text {
 		if badByte(text[i:], r) {
-			s.fault(Pos{s.line, s.off + i - s.bol + 1}, fmt.Sprintf("byte 0x%02x is not valid UTF-8", text[i]),
-				"save the text as UTF-8")
+			s.fault(s.pos(s.off+i), fmt.Sprintf("byte 0x%02x is not valid UTF-8", text[i]), "save the text as UTF-8")
 			break
 		}
 	}

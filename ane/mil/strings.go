@@ -67,39 +67,33 @@ func escape(b *strings.Builder, s string) (n int, hint string) {
 		b.WriteByte("\a\b\f\n\r\t\v\\\"'?"[i])
 		return 2, ""
 	}
-	switch c := s[1]; {
-	case '0' <= c && c <= '7':
-		n = 1 + span(s[1:min(len(s), 4)], func(c byte) bool { return '0' <= c && c <= '7' })
-		v, err := strconv.ParseUint(s[1:n], 8, 8)
-		if err != nil {
-			return n, `an octal escape ends at \377`
+	start, set, base, most, hint := 1, octals, 8, 3, `an octal escape ends at \377`
+	wide := s[1] == 'u' || s[1] == 'U'
+	switch {
+	case s[1] == 'x':
+		start, set, base, most = 2, hexDigits, 16, len(s)
+		hint = `in C \x takes every hexadecimal digit that follows; write the byte in octal, such as \101`
+	case wide:
+		start, set, base, most = 2, hexDigits, 16, 4
+		if s[1] == 'U' {
+			most = 8
 		}
-		b.WriteByte(byte(v))
-		return n, ""
-	case c == 'x':
-		n = 2 + span(s[2:], hexDigit)
-		v, err := strconv.ParseUint(s[2:n], 16, 8)
-		if err != nil {
-			return n, `in C \x takes every hexadecimal digit that follows; write the byte in octal, such as \101`
-		}
-		b.WriteByte(byte(v))
-		return n, ""
-	case c == 'u' || c == 'U':
-		want := 4
-		if c == 'U' {
-			want = 8
-		}
-		n = 2 + span(s[2:min(len(s), 2+want)], hexDigit)
-		r, err := strconv.ParseUint(s[2:n], 16, 32)
-		if n != 2+want || err != nil || !utf8.ValidRune(rune(r)) {
-			return n, `\u takes four hexadecimal digits and \U eight, naming a Unicode character`
-		}
-		b.WriteRune(rune(r))
-		return n, ""
-	default:
+		hint = `\u takes four hexadecimal digits and \U eight, naming a Unicode character`
+	case !in(s[1], octals):
 		_, w := utf8.DecodeRuneInString(s[1:])
 		return 1 + w, known
 	}
+	n = start + span(s[start:min(len(s), start+most)], set)
+	v, err := strconv.ParseUint(s[start:n], base, 32)
+	switch {
+	case err == nil && wide && n == start+most && utf8.ValidRune(rune(v)):
+		b.WriteRune(rune(v))
+	case err == nil && !wide && v <= 0xff:
+		b.WriteByte(byte(v))
+	default:
+		return n, hint
+	}
+	return n, ""
 }
 
 // quote writes s as a MIL string: printable UTF-8 unchanged, everything else

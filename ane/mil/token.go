@@ -76,23 +76,45 @@ func reserved(s string) bool {
 // identifier reports whether s has the form of a name: a letter or underscore,
 // then letters, digits and underscores, all ASCII.
 func identifier(s string) bool {
-	return s != "" && letter(s[0]) && identLen(s) == len(s)
+	return s != "" && in(s[0], letters) && identLen(s) == len(s)
 }
 
 // identLen is the length of the run of name characters at the start of s.
-func identLen(s string) int { return span(s, func(c byte) bool { return letter(c) || digit(c) }) }
+func identLen(s string) int { return span(s, letters|digits) }
 
 // marks are the tokens of one character.
 const marks = "()[]{}<>,;=:?"
 
-func letter(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_'
-}
+// class is a set of ASCII characters.
+type class uint8
 
-func digit(c byte) bool { return '0' <= c && c <= '9' }
+const (
+	digits class = 1 << iota
+	octals
+	hexDigits
+	letters // and the underscore
+)
 
-func hexDigit(c byte) bool {
-	return digit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+var classes = func() (of [256]class) {
+	for set, members := range map[class]string{digits: "0123456789", octals: "01234567",
+		hexDigits: "0123456789abcdefABCDEF", letters: "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"} {
+		for _, c := range []byte(members) {
+			of[c] |= set
+		}
+	}
+	return of
+}()
+
+// in reports whether c belongs to a set.
+func in(c byte, set class) bool { return classes[c]&set != 0 }
+
+// span is the length of the run at the start of s that is in a set.
+func span(s string, set class) int {
+	n := 0
+	for n < len(s) && in(s[n], set) {
+		n++
+	}
+	return n
 }
 
 // floatLooking reports whether the number s is written as a fraction, not as an

@@ -1,7 +1,6 @@
 package mil
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/anekit/anekit/internal/near"
@@ -132,23 +131,9 @@ func (v *validator) value(x *Value) {
 	if len(v.list) > n || v.full {
 		return
 	}
-	fault := x.check(v.during)
-	if b := x.Blob(); b != nil {
-		fault = nil
-		if _, _, err := b.Entry(); err != nil {
-			fault = at(err)
-		}
-	}
-	if fault != nil {
+	if fault := x.check(v.during); fault != nil {
 		v.fault(fault.Pos, fault.Msg, fault.Hint)
 	}
-}
-
-// at returns err as an Error.
-func at(err error) *Error {
-	var e *Error
-	errors.As(err, &e)
-	return e
 }
 
 // literal checks that MIL text can express l.

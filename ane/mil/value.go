@@ -104,33 +104,36 @@ func (b *Blob) Entry() (path string, offset uint64, err error) {
 // scalars and tensors as the evaluating methods do, and that a BLOBFILE has one path
 // and one offset. It accepts all other types.
 func (v *Value) Check() error {
-	if b := v.Blob(); b != nil {
-		_, _, err := b.Entry()
-		return err
-	}
 	if err := v.check(&watch{ctx: context.Background()}); err != nil {
 		return err
 	}
 	return nil
 }
 
-// check is Check for a value that is not a Blob.
 func (v *Value) check(w *watch) *Error {
+	if b := v.Blob(); b != nil {
+		_, _, err := b.Entry()
+		return at(err)
+	}
 	if v == nil || v.Type.Kind != Scalar && v.Type.Kind != Tensor {
 		return nil
 	}
-	var err *Error
 	switch d := v.Type.DType; {
 	case d.Float():
-		err = v.each(w, fits)
+		return v.each(w, fits)
 	case d.Integer():
-		err = v.each(w, leaf(integer))
+		return v.each(w, leaf(integer))
 	case d == Bool:
-		err = v.each(w, leaf(boolean))
-	default:
-		err = v.each(w, leaf(text))
+		return v.each(w, leaf(boolean))
 	}
-	return err
+	return v.each(w, leaf(text))
+}
+
+// at returns err as an Error.
+func at(err error) *Error {
+	var e *Error
+	errors.As(err, &e)
+	return e
 }
 
 // fits is float without the number: most numbers are short and have a small exponent, or
