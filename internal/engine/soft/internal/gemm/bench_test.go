@@ -18,14 +18,14 @@ var benchShapes = []struct{ m, k, n int }{
 // eachShape measures f for every kernel and shape.
 func eachShape(b *testing.B, f func(c, a, b []float32, m, k, n int)) {
 	have := kernels()
-	for _, name := range slices.Sorted(maps.Keys(have)) {
-		if !have[name] {
-			b.Logf("this processor lacks %s", name)
+	for _, kernel := range slices.Sorted(maps.Keys(have)) {
+		if !have[kernel] {
+			b.Logf("this processor lacks %s", names[kernel])
 			continue
 		}
 		for _, s := range benchShapes {
-			b.Run(fmt.Sprintf("%dx%dx%d/%s", s.m, s.k, s.n, name), func(b *testing.B) {
-				use(b, name)
+			b.Run(fmt.Sprintf("%dx%dx%d/%s", s.m, s.k, s.n, names[kernel]), func(b *testing.B) {
+				use(b, kernel)
 				c, left, right := make([]float32, s.m*s.n), make([]float32, s.m*s.k), make([]float32, s.k*s.n)
 				for i := range left {
 					left[i] = 1 / float32(i%7+1)

@@ -27,7 +27,33 @@ func Fixed(sums []int32, sizes, a []float32, least []int32, b []float32, m, k, n
 		len(b) < k*n || k == 0 || n == 0 {
 		panic("BUG: gemm: slice shorter than its matrix")
 	}
-	fixed(sums, sizes, a, least, b, m, k, n, how)
+	whole := k
+	if how == Fours {
+		whole = k / 4 * 4
+	}
+	if machine.kernel < avx2 && (machine.kernel == portable || how == Fours) || whole == 0 {
+		fixedPortable(sums, sizes, a, least, b, m, k, n, how, 0)
+		return
+	}
+	if n < narrowFixed {
+		fixedNarrow(sums, sizes, a, least, b, m, k, n, how, whole)
+	} else {
+		width := columnsOf(n) // the last piece overlaps the one before
+		for j := 0; ; j = min(j+width, n-width) {
+			for i := 0; i < m; i += FixedRows {
+				for d := 0; d < whole; d += depthMax {
+					fixedTile(&sums[i*n+j], &sizes[i*n+j], &a[i*k+d], &least[i*k+d], &b[d*n+j], n, k,
+						min(depthMax, whole-d), d > 0, how == Fours, width == wideFixed)
+				}
+			}
+			if j == n-width {
+				break
+			}
+		}
+	}
+	if whole < k {
+		fixedPortable(sums, sizes, a, least, b, m, k, n, how, whole)
+	}
 }
 
 // Bound returns a number that the magnitudes of k rounded products do not exceed in all, nor any sum of
@@ -82,8 +108,44 @@ func fixedPortable(sums []int32, sizes, a []float32, least []int32, b []float32,
 	}
 }
 
-// narrowFixed is the number of columns that a kernel handles together.
-const narrowFixed = 8
+// The numbers of columns that a kernel handles together.
+const (
+	narrowFixed = 8
+	wideFixed   = 16
+)
+
+// columnsOf is the columns of a piece of n or more.
+func columnsOf(n int) int {
+	if machine.kernel == avx512 && n >= wideFixed {
+		return wideFixed
+	}
+	return narrowFixed
+}
+
+// fixedNarrow is Fixed for fewer columns than a piece, with copies of the rows of B.
+func fixedNarrow(sums []int32, sizes, a []float32, least []int32, b []float32, m, k, n, how, whole int) {
+	var panel [depthNarrow * narrowFixed]float32
+	var sum [FixedRows * narrowFixed]int32
+	var size [FixedRows * narrowFixed]float32
+	for d := 0; d < whole; d += depthNarrow {
+		depth := min(depthNarrow, whole-d)
+		for r := range depth {
+			copy(panel[r*narrowFixed:][:n], b[(d+r)*n:])
+		}
+		for i := 0; i < m; i += FixedRows {
+			for r := 0; d > 0 && r < FixedRows; r++ {
+				copy(sum[r*narrowFixed:][:n], sums[(i+r)*n:])
+				copy(size[r*narrowFixed:][:n], sizes[(i+r)*n:])
+			}
+			fixedTile(&sum[0], &size[0], &a[i*k+d], &least[i*k+d], &panel[0], narrowFixed, k, depth, d > 0,
+				how == Fours, false)
+			for r := range FixedRows {
+				copy(sums[(i+r)*n:][:n], sum[r*narrowFixed:])
+				copy(sizes[(i+r)*n:][:n], size[r*narrowFixed:])
+			}
+		}
+	}
+}
 
 // addTwelve adds v to sum, rounded half to even to 12 significant bits of the larger one.
 func addTwelve(sum, v int32) int32 {

@@ -34,47 +34,95 @@ EIGHT(twelve, 138)
 	VADDPS       t, p, p; \
 	VCVTTPS2DQ   p, p
 
-// func fixed256(sums *int32, sizes, a *float32, least *int32, b *float32, n, k, depth int, add bool)
+#define SPREAD(name, z) \
+	VPBROADCASTD name<>(SB), z
+
+// The sums and the sizes of 4 rows lie in eight registers. R10 is 3*R8.
+
+#define LOAD(V0, V1, V2, V3, V4, V5, V6, V7) \
+	VMOVUPS (DI), V0         \
+	VMOVUPS (DI)(R8*1), V1   \
+	VMOVUPS (DI)(R8*2), V2   \
+	VMOVUPS (DI)(R10*1), V3  \
+	VMOVUPS (R12), V4        \
+	VMOVUPS (R12)(R8*1), V5  \
+	VMOVUPS (R12)(R8*2), V6  \
+	VMOVUPS (R12)(R10*1), V7
+
+#define ZERO(V0, V1, V2, V3, V4, V5, V6, V7) \
+	VXORPS V0, V0, V0 \
+	VXORPS V1, V1, V1 \
+	VXORPS V2, V2, V2 \
+	VXORPS V3, V3, V3 \
+	VXORPS V4, V4, V4 \
+	VXORPS V5, V5, V5 \
+	VXORPS V6, V6, V6 \
+	VXORPS V7, V7, V7
+
+#define STORE(V0, V1, V2, V3, V4, V5, V6, V7) \
+	VMOVUPS V0, (DI)         \
+	VMOVUPS V1, (DI)(R8*1)   \
+	VMOVUPS V2, (DI)(R8*2)   \
+	VMOVUPS V3, (DI)(R10*1)  \
+	VMOVUPS V4, (R12)        \
+	VMOVUPS V5, (R12)(R8*1)  \
+	VMOVUPS V6, (R12)(R8*2)  \
+	VMOVUPS V7, (R12)(R10*1) \
+	VZEROUPPER
+
+// ENTER sets the flags by add.
+#define ENTER \
+	MOVQ sums+0(FP), DI    \
+	MOVQ sizes+8(FP), R12  \
+	MOVQ a+16(FP), SI      \
+	MOVQ least+24(FP), BX  \
+	MOVQ b+32(FP), DX      \
+	MOVQ n+40(FP), R8      \
+	MOVQ k+48(FP), R9      \
+	MOVQ depth+56(FP), CX  \
+	SHLQ $2, R8            \
+	SHLQ $2, R9            \
+	LEAQ (R8)(R8*2), R10   \
+	LEAQ (R9)(R9*2), R11   \
+	CMPB add+64(FP), $0
+
+#define ENTER512 \
+	SPREAD(exponent, Z26)  \
+	SPREAD(normal, Z27)    \
+	SPREAD(magnitude, Z28) \
+	SPREAD(half, Z29)      \
+	ENTER
+
+// func fixedTile(sums *int32, sizes, a *float32, least *int32, b *float32, n, k, depth int, add, fours, wide bool)
 //
 // 4 rows of 8 columns: Y0 to Y3 are the sums, Y4 to Y7 the sizes.
-TEXT ·fixed256(SB), NOSPLIT, $0-65
-	MOVQ    sums+0(FP), DI
-	MOVQ    sizes+8(FP), R12
-	MOVQ    a+16(FP), SI
-	MOVQ    least+24(FP), BX
-	MOVQ    b+32(FP), DX
-	MOVQ    n+40(FP), R8
-	MOVQ    k+48(FP), R9
-	MOVQ    depth+56(FP), CX
-	SHLQ    $2, R8
-	SHLQ    $2, R9
-	LEAQ    (R8)(R8*2), R10
-	LEAQ    (R9)(R9*2), R11
+TEXT ·fixedTile(SB), NOSPLIT, $0-67
+	CMPB    wide+66(FP), $0
+	JNE     wide
+	CMPB    fours+65(FP), $0
+	JNE     fours
 	VMOVUPS magnitude<>(SB), Y12
 	VMOVUPS half<>(SB), Y13
 	VMOVUPS exponent<>(SB), Y14
 	VMOVUPS normal<>(SB), Y15
-	CMPB    add+64(FP), $0
+	ENTER
 	JEQ     zero
-	VMOVUPS (DI), Y0
-	VMOVUPS (DI)(R8*1), Y1
-	VMOVUPS (DI)(R8*2), Y2
-	VMOVUPS (DI)(R10*1), Y3
-	VMOVUPS (R12), Y4
-	VMOVUPS (R12)(R8*1), Y5
-	VMOVUPS (R12)(R8*2), Y6
-	VMOVUPS (R12)(R10*1), Y7
+	LOAD(Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7)
 	JMP     step
 
+wide:
+	CMPB fours+65(FP), $0
+	JNE  foursWide
+	JMP  fixed512<>(SB)
+
+foursWide:
+	JMP fours512<>(SB)
+
+fours:
+	JMP fours256<>(SB)
+
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
+	ZERO(Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7)
 
 step:
 	VMOVUPS (DX), Y8
@@ -94,15 +142,7 @@ step:
 	DECQ    CX
 	JNE     step
 
-	VMOVUPS    Y0, (DI)
-	VMOVUPS    Y1, (DI)(R8*1)
-	VMOVUPS    Y2, (DI)(R8*2)
-	VMOVUPS    Y3, (DI)(R10*1)
-	VMOVUPS    Y4, (R12)
-	VMOVUPS    Y5, (R12)(R8*1)
-	VMOVUPS    Y6, (R12)(R8*2)
-	VMOVUPS    Y7, (R12)(R10*1)
-	VZEROUPPER
+	STORE(Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7)
 	RET
 
 // TWELVE adds p to g, rounded half to even to 12 significant bits of the larger one. t, q and o are changed,
@@ -129,16 +169,21 @@ step:
 	VPADDD    o, g, g; \
 	VPANDN    g, q, g
 
-#define RIGHT() \
+#define RIGHT \
 	VMOVUPS (DX), Y8; \
 	VPAND   exponent<>(SB), Y8, Y9; \
 	VPMAXSD normal<>(SB), Y9, Y9; \
 	ADDQ    R8, DX
 
-// func fours256(sums *int32, sizes, a *float32, least *int32, b *float32, n, k, depth int, add bool)
-//
-// 4 rows of 8 columns, two rows at a time: Y0 and Y1 are the sums, Y2 and Y3 the sizes, Y4 and Y5 the group.
-TEXT ·fours256(SB), NOSPLIT, $0-65
+#define NEXT(o) \
+	RIGHT; \
+	PRODUCT(Y2, o(R10), o(R11), Y6, Y7); \
+	PRODUCT(Y3, o(R10)(R9*1), o(R11)(R9*1), Y10, Y11); \
+	TWELVE(Y4, Y6, Y7, Y11, Y14); \
+	TWELVE(Y5, Y10, Y7, Y11, Y14)
+
+// fours256: 4 rows of 8 columns, two rows at a time: Y0 and Y1 are the sums, Y2 and Y3 the sizes, Y4 and Y5 the group.
+TEXT fours256<>(SB), NOSPLIT, $0-67
 	MOVQ    sums+0(FP), DI
 	MOVQ    sizes+8(FP), R12
 	MOVQ    a+16(FP), SI
@@ -172,24 +217,12 @@ zero:
 	VXORPS Y3, Y3, Y3
 
 step:
-	RIGHT()
+	RIGHT
 	PRODUCT(Y2, (R10), (R11), Y4, Y6)
 	PRODUCT(Y3, (R10)(R9*1), (R11)(R9*1), Y5, Y6)
-	RIGHT()
-	PRODUCT(Y2, 4(R10), 4(R11), Y6, Y7)
-	PRODUCT(Y3, 4(R10)(R9*1), 4(R11)(R9*1), Y10, Y11)
-	TWELVE(Y4, Y6, Y7, Y11, Y14)
-	TWELVE(Y5, Y10, Y7, Y11, Y14)
-	RIGHT()
-	PRODUCT(Y2, 8(R10), 8(R11), Y6, Y7)
-	PRODUCT(Y3, 8(R10)(R9*1), 8(R11)(R9*1), Y10, Y11)
-	TWELVE(Y4, Y6, Y7, Y11, Y14)
-	TWELVE(Y5, Y10, Y7, Y11, Y14)
-	RIGHT()
-	PRODUCT(Y2, 12(R10), 12(R11), Y6, Y7)
-	PRODUCT(Y3, 12(R10)(R9*1), 12(R11)(R9*1), Y10, Y11)
-	TWELVE(Y4, Y6, Y7, Y11, Y14)
-	TWELVE(Y5, Y10, Y7, Y11, Y14)
+	NEXT(4)
+	NEXT(8)
+	NEXT(12)
 	VPADDD  Y4, Y0, Y0
 	VPADDD  Y5, Y1, Y1
 	ADDQ    $16, R10
@@ -239,86 +272,35 @@ step:
 	VPADDD     o, g, g; \
 	VPANDD     q, g, g
 
-#define RIGHT512() \
+#define RIGHT512 \
 	VMOVUPS (DX), Z24; \
 	VPANDD  Z26, Z24, Z25; \
 	VPMAXSD Z27, Z25, Z25; \
 	ADDQ    R8, DX
 
-#define SPREAD(name, z) \
-	VPBROADCASTD name<>(SB), z
-
 EIGHT(twenty, 20)
 EIGHT(thirteen, 13)
 
-#define ENTER512() \
-	MOVQ sums+0(FP), DI; \
-	MOVQ sizes+8(FP), R12; \
-	MOVQ a+16(FP), SI; \
-	MOVQ least+24(FP), BX; \
-	MOVQ b+32(FP), DX; \
-	MOVQ n+40(FP), R8; \
-	MOVQ k+48(FP), R9; \
-	MOVQ depth+56(FP), CX; \
-	SHLQ $2, R8; \
-	SHLQ $2, R9; \
-	LEAQ (R8)(R8*2), R10; \
-	LEAQ (R9)(R9*2), R11; \
-	SPREAD(exponent, Z26); \
-	SPREAD(normal, Z27); \
-	SPREAD(magnitude, Z28); \
-	SPREAD(half, Z29)
+// PRODUCTS512 leaves the products of a row of B with element o of 4 rows of A.
+#define PRODUCTS512(o, P0, P1, P2, P3) \
+	RIGHT512; \
+	PRODUCT512(Z4, o(SI), o(BX), P0, Z13); \
+	PRODUCT512(Z5, o(SI)(R9*1), o(BX)(R9*1), P1, Z15); \
+	PRODUCT512(Z6, o(SI)(R9*2), o(BX)(R9*2), P2, Z17); \
+	PRODUCT512(Z7, o(SI)(R11*1), o(BX)(R11*1), P3, Z19)
 
-#define LOAD512() \
-	VMOVUPS (DI), Z0; \
-	VMOVUPS (DI)(R8*1), Z1; \
-	VMOVUPS (DI)(R8*2), Z2; \
-	VMOVUPS (DI)(R10*1), Z3; \
-	VMOVUPS (R12), Z4; \
-	VMOVUPS (R12)(R8*1), Z5; \
-	VMOVUPS (R12)(R8*2), Z6; \
-	VMOVUPS (R12)(R10*1), Z7
-
-#define ZERO512() \
-	VPXORD Z0, Z0, Z0; \
-	VPXORD Z1, Z1, Z1; \
-	VPXORD Z2, Z2, Z2; \
-	VPXORD Z3, Z3, Z3; \
-	VPXORD Z4, Z4, Z4; \
-	VPXORD Z5, Z5, Z5; \
-	VPXORD Z6, Z6, Z6; \
-	VPXORD Z7, Z7, Z7
-
-#define STORE512() \
-	VMOVUPS    Z0, (DI); \
-	VMOVUPS    Z1, (DI)(R8*1); \
-	VMOVUPS    Z2, (DI)(R8*2); \
-	VMOVUPS    Z3, (DI)(R10*1); \
-	VMOVUPS    Z4, (R12); \
-	VMOVUPS    Z5, (R12)(R8*1); \
-	VMOVUPS    Z6, (R12)(R8*2); \
-	VMOVUPS    Z7, (R12)(R10*1); \
-	VZEROUPPER
-
-// func fixed512(sums *int32, sizes, a *float32, least *int32, b *float32, n, k, depth int, add bool)
-//
-// 4 rows of 16 columns: Z0 to Z3 are the sums, Z4 to Z7 the sizes.
-TEXT ·fixed512(SB), NOSPLIT, $0-65
-	ENTER512()
-	CMPB add+64(FP), $0
+// fixed512: 4 rows of 16 columns: Z0 to Z3 are the sums, Z4 to Z7 the sizes.
+TEXT fixed512<>(SB), NOSPLIT, $0-67
+	ENTER512
 	JEQ  zero
-	LOAD512()
+	LOAD(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
 	JMP  step
 
 zero:
-	ZERO512()
+	ZERO(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
 
 step:
-	RIGHT512()
-	PRODUCT512(Z4, (SI), (BX), Z12, Z13)
-	PRODUCT512(Z5, (SI)(R9*1), (BX)(R9*1), Z14, Z15)
-	PRODUCT512(Z6, (SI)(R9*2), (BX)(R9*2), Z16, Z17)
-	PRODUCT512(Z7, (SI)(R11*1), (BX)(R11*1), Z18, Z19)
+	PRODUCTS512(0, Z12, Z14, Z16, Z18)
 	VPADDD Z12, Z0, Z0
 	VPADDD Z14, Z1, Z1
 	VPADDD Z16, Z2, Z2
@@ -327,44 +309,33 @@ step:
 	ADDQ   $4, BX
 	DECQ   CX
 	JNE    step
-	STORE512()
+	STORE(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
 	RET
 
 #define NEXT512(o) \
-	RIGHT512(); \
-	PRODUCT512(Z4, o(SI), o(BX), Z12, Z13); \
-	PRODUCT512(Z5, o(SI)(R9*1), o(BX)(R9*1), Z14, Z15); \
-	PRODUCT512(Z6, o(SI)(R9*2), o(BX)(R9*2), Z16, Z17); \
-	PRODUCT512(Z7, o(SI)(R11*1), o(BX)(R11*1), Z18, Z19); \
+	PRODUCTS512(o, Z12, Z14, Z16, Z18); \
 	TWELVE512(Z8, Z12, Z13, Z24, Z25); \
 	TWELVE512(Z9, Z14, Z13, Z24, Z25); \
 	TWELVE512(Z10, Z16, Z13, Z24, Z25); \
 	TWELVE512(Z11, Z18, Z13, Z24, Z25)
 
-// func fours512(sums *int32, sizes, a *float32, least *int32, b *float32, n, k, depth int, add bool)
-//
-// 4 rows of 16 columns: Z0 to Z3 are the sums, Z4 to Z7 the sizes, Z8 to Z11 the groups.
-TEXT ·fours512(SB), NOSPLIT, $0-65
-	ENTER512()
+// fours512: 4 rows of 16 columns: Z0 to Z3 are the sums, Z4 to Z7 the sizes, Z8 to Z11 the groups.
+TEXT fours512<>(SB), NOSPLIT, $0-67
 	SPREAD(thirteen, Z20)
 	VPTERNLOGD $0xFF, Z21, Z21, Z21
 	SPREAD(twenty, Z22)
 	VPXORD     Z23, Z23, Z23
 	SPREAD(one, Z30)
-	CMPB       add+64(FP), $0
+	ENTER512
 	JEQ        zero
-	LOAD512()
+	LOAD(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
 	JMP        step
 
 zero:
-	ZERO512()
+	ZERO(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
 
 step:
-	RIGHT512()
-	PRODUCT512(Z4, (SI), (BX), Z8, Z13)
-	PRODUCT512(Z5, (SI)(R9*1), (BX)(R9*1), Z9, Z15)
-	PRODUCT512(Z6, (SI)(R9*2), (BX)(R9*2), Z10, Z17)
-	PRODUCT512(Z7, (SI)(R11*1), (BX)(R11*1), Z11, Z19)
+	PRODUCTS512(0, Z8, Z9, Z10, Z11)
 	NEXT512(4)
 	NEXT512(8)
 	NEXT512(12)
@@ -376,5 +347,5 @@ step:
 	ADDQ   $16, BX
 	SUBQ   $4, CX
 	JNE    step
-	STORE512()
+	STORE(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
 	RET

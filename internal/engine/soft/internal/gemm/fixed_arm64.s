@@ -20,10 +20,10 @@
 	FCVTAS4(6, 6); \
 	VADD V6.S4, s.S4, s.S4
 
-// func fixed128(sums *int32, sizes, a *float32, least *int32, b *float32, n, k, depth int, add bool)
+// func fixedTile(sums *int32, sizes, a *float32, least *int32, b *float32, n, k, depth int, add, fours, wide bool)
 //
 // 4 rows of 8 columns: V16 to V23 are the sums, V24 to V31 the sizes.
-TEXT ·fixed128(SB), NOSPLIT, $0-65
+TEXT ·fixedTile(SB), NOSPLIT, $0-67
 	MOVD  sums+0(FP), R0
 	MOVD  sizes+8(FP), R1
 	MOVD  a+16(FP), R2

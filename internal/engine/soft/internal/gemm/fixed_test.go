@@ -87,12 +87,12 @@ func foursOf(a, b []float32, least []int32, k, n, i, j int) int64 {
 func TestFixed(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	have := kernels()
-	for name, ok := range have {
+	for kernel, ok := range have {
 		if !ok {
 			continue
 		}
-		t.Run(name, func(t *testing.T) {
-			use(t, name)
+		t.Run(names[kernel], func(t *testing.T) {
+			use(t, kernel)
 			for round := range effort.Cases(300) {
 				m, k, n := FixedRows*(1+r.IntN(3)), 1+r.IntN(40), 1+r.IntN(30)
 				deep := round%20 == 0
@@ -122,7 +122,7 @@ func TestFixed(t *testing.T) {
 						if how == Fours {
 							w = foursOf(a, b, least, k, n, i/n, i%n)
 						}
-						require.Equal(t, w, int64(sums[i]), fmt.Sprint(name, how, m, k, n, i))
+						require.Equal(t, w, int64(sums[i]), fmt.Sprint(names[kernel], how, m, k, n, i))
 					}
 				}
 			}

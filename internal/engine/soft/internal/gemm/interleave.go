@@ -18,13 +18,17 @@ func Interleave(dst []float32, width int, rows *[Interleaved][]float32) {
 			panic("BUG: gemm: rows of different lengths")
 		}
 	}
-	interleavePortable(dst, width, rows, interleave(dst, width, rows))
-}
-
-// interleavePortable is Interleave from element i of the rows on.
-func interleavePortable(dst []float32, width int, rows *[Interleaved][]float32, i int) {
+	done := 0
+	if eights := n / 8; machine.kernel >= avx2 && eights > 0 {
+		var from [Interleaved]*float32
+		for i, row := range rows {
+			from[i] = &row[0]
+		}
+		interleaveTiles(&dst[0], width, &from, eights)
+		done = 8 * eights
+	}
 	a, b, c, d, e, f, g, h := rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], rows[7]
-	for ; i < len(a); i++ {
+	for i := done; i < n; i++ {
 		to := (*[Interleaved]float32)(dst[i*width:])
 		to[0], to[1], to[2], to[3] = a[i], b[i], c[i], d[i]
 		to[4], to[5], to[6], to[7] = e[i], f[i], g[i], h[i]

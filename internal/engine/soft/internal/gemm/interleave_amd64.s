@@ -5,8 +5,8 @@
 	VUNPCKLPS b, a, lo \
 	VUNPCKHPS b, a, hi
 
-// func interleave256(dst *float32, width int, rows *[8]*float32, eights int)
-TEXT ·interleave256(SB), NOSPLIT, $0-32
+// func interleaveTiles(dst *float32, width int, rows *[8]*float32, eights int)
+TEXT ·interleaveTiles(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ width+8(FP), SI
 	MOVQ rows+16(FP), AX

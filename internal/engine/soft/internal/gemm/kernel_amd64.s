@@ -1,362 +1,212 @@
 #include "textflag.h"
 
-// blocked.go describes the functions. Throughout, DI is C, SI is A, DX is B,
+// kernel_asm.go describes the functions. Throughout, DI is C, SI is A, DX is B,
 // R8 the bytes between rows of C and of B, R9 those between rows of A, and CX
-// counts the rows of B. The sums of a row lie in neighbouring registers.
+// counts the rows of B. The sums of a row lie in neighbouring registers. Macros
+// take the registers, and their size in bytes.
 
-// func tile256(c, a, b *float32, n, k, depth int, add bool)
+#define ZERO(V0, V1) \
+	VXORPS V0, V0, V0 \
+	VXORPS V1, V1, V1
+
+#define ZEROS(V0, V1, V2, V3, V4, V5, V6, V7) \
+	ZERO(V0, V1) \
+	ZERO(V2, V3) \
+	ZERO(V4, V5) \
+	ZERO(V6, V7)
+
+// LOADROWS loads two registers of each of 4 rows of C at at. R10 is 3*R8.
+#define LOADROWS(at, size, V0, V1, V2, V3, V4, V5, V6, V7) \
+	VMOVUPS (at), V0           \
+	VMOVUPS size(at), V1       \
+	VMOVUPS (at)(R8*1), V2     \
+	VMOVUPS size(at)(R8*1), V3 \
+	VMOVUPS (at)(R8*2), V4     \
+	VMOVUPS size(at)(R8*2), V5 \
+	VMOVUPS (at)(R10*1), V6    \
+	VMOVUPS size(at)(R10*1), V7
+
+#define STOREROWS(at, size, V0, V1, V2, V3, V4, V5, V6, V7) \
+	VMOVUPS V0, (at)           \
+	VMOVUPS V1, size(at)       \
+	VMOVUPS V2, (at)(R8*1)     \
+	VMOVUPS V3, size(at)(R8*1) \
+	VMOVUPS V4, (at)(R8*2)     \
+	VMOVUPS V5, size(at)(R8*2) \
+	VMOVUPS V6, (at)(R10*1)    \
+	VMOVUPS V7, size(at)(R10*1)
+
+// ADDROW adds the products of an element of A, spread in s, and a row of B, L and H.
+#define ADDROW(at, s, L, H, V0, V1) \
+	VBROADCASTSS at, s     \
+	VFMADD231PS  L, s, V0  \
+	VFMADD231PS  H, s, V1
+
+// ADDROWS does so for 4 rows of A at at. R11 is 3*R9.
+#define ADDROWS(at, L, H, S0, S1, S2, S3, V0, V1, V2, V3, V4, V5, V6, V7) \
+	ADDROW((at), S0, L, H, V0, V1)       \
+	ADDROW((at)(R9*1), S1, L, H, V2, V3) \
+	ADDROW((at)(R9*2), S2, L, H, V4, V5) \
+	ADDROW((at)(R11*1), S3, L, H, V6, V7)
+
+#define ENTERTILE \
+	MOVQ c+0(FP), DI      \
+	MOVQ a+8(FP), SI      \
+	MOVQ b+16(FP), DX     \
+	MOVQ n+24(FP), R8     \
+	MOVQ k+32(FP), R9     \
+	MOVQ depth+40(FP), CX \
+	SHLQ $2, R8           \
+	SHLQ $2, R9           \
+	LEAQ (R8)(R8*2), R10  \
+	LEAQ (R9)(R9*2), R11  \
+	CMPB add+48(FP), $0
+
+// func tile(c, a, b *float32, n, k, depth int, add, wide bool)
 //
-// 4 rows of 16 columns.
-TEXT ·tile256(SB), NOSPLIT, $0-49
-	MOVQ    c+0(FP), DI
-	MOVQ    a+8(FP), SI
-	MOVQ    b+16(FP), DX
-	MOVQ    n+24(FP), R8
-	MOVQ    k+32(FP), R9
-	MOVQ    depth+40(FP), CX
-	SHLQ    $2, R8
-	SHLQ    $2, R9
-	LEAQ    (R8)(R8*2), R10
-	LEAQ    (R9)(R9*2), R11
-	CMPB    add+48(FP), $0
-	JEQ     zero
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
-	VMOVUPS (DI)(R8*1), Y2
-	VMOVUPS 32(DI)(R8*1), Y3
-	VMOVUPS (DI)(R8*2), Y4
-	VMOVUPS 32(DI)(R8*2), Y5
-	VMOVUPS (DI)(R10*1), Y6
-	VMOVUPS 32(DI)(R10*1), Y7
-	JMP     step
+// 4 rows of 16 columns, or 8 rows of 32.
+TEXT ·tile(SB), NOSPLIT, $0-50
+	CMPB wide+49(FP), $0
+	JNE  wide
+	ENTERTILE
+	JEQ  zero
+	LOADROWS(DI, 32, Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7)
+	JMP  step
+
+wide:
+	JMP tile512<>(SB)
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
+	ZEROS(Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7)
 
 step:
-	VMOVUPS      (DX), Y8
-	VMOVUPS      32(DX), Y9
-	VBROADCASTSS (SI), Y10
-	VFMADD231PS  Y8, Y10, Y0
-	VFMADD231PS  Y9, Y10, Y1
-	VBROADCASTSS (SI)(R9*1), Y11
-	VFMADD231PS  Y8, Y11, Y2
-	VFMADD231PS  Y9, Y11, Y3
-	VBROADCASTSS (SI)(R9*2), Y12
-	VFMADD231PS  Y8, Y12, Y4
-	VFMADD231PS  Y9, Y12, Y5
-	VBROADCASTSS (SI)(R11*1), Y13
-	VFMADD231PS  Y8, Y13, Y6
-	VFMADD231PS  Y9, Y13, Y7
-	ADDQ         $4, SI
-	ADDQ         R8, DX
-	DECQ         CX
-	JNE          step
-
-	VMOVUPS    Y0, (DI)
-	VMOVUPS    Y1, 32(DI)
-	VMOVUPS    Y2, (DI)(R8*1)
-	VMOVUPS    Y3, 32(DI)(R8*1)
-	VMOVUPS    Y4, (DI)(R8*2)
-	VMOVUPS    Y5, 32(DI)(R8*2)
-	VMOVUPS    Y6, (DI)(R10*1)
-	VMOVUPS    Y7, 32(DI)(R10*1)
+	VMOVUPS (DX), Y8
+	VMOVUPS 32(DX), Y9
+	ADDROWS(SI, Y8, Y9, Y10, Y11, Y12, Y13, Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7)
+	ADDQ    $4, SI
+	ADDQ    R8, DX
+	DECQ    CX
+	JNE     step
+	STOREROWS(DI, 32, Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7)
 	VZEROUPPER
 	RET
 
-// func line256(c, a, b *float32, n, depth int, add bool)
-//
-// One row of 16 columns.
-TEXT ·line256(SB), NOSPLIT, $0-41
-	MOVQ    c+0(FP), DI
-	MOVQ    a+8(FP), SI
-	MOVQ    b+16(FP), DX
-	MOVQ    n+24(FP), R8
-	MOVQ    depth+32(FP), CX
-	SHLQ    $2, R8
-	CMPB    add+40(FP), $0
-	JEQ     zero
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
-	JMP     step
+TEXT tile512<>(SB), NOSPLIT, $0-50
+	ENTERTILE
+	LEAQ (DI)(R8*4), R12
+	LEAQ (SI)(R9*4), R13
+	JEQ  zero
+	LOADROWS(DI, 64, Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
+	LOADROWS(R12, 64, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15)
+	JMP  step
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
+	ZEROS(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
+	ZEROS(Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15)
 
 step:
-	VBROADCASTSS (SI), Y8
-	VFMADD231PS  (DX), Y8, Y0
-	VFMADD231PS  32(DX), Y8, Y1
-	ADDQ         $4, SI
-	ADDQ         R8, DX
-	DECQ         CX
-	JNE          step
-
-	VMOVUPS    Y0, (DI)
-	VMOVUPS    Y1, 32(DI)
+	VMOVUPS (DX), Z16
+	VMOVUPS 64(DX), Z17
+	ADDROWS(SI, Z16, Z17, Z18, Z19, Z20, Z21, Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
+	ADDROWS(R13, Z16, Z17, Z18, Z19, Z20, Z21, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15)
+	ADDQ    $4, SI
+	ADDQ    $4, R13
+	ADDQ    R8, DX
+	DECQ    CX
+	JNE     step
+	STOREROWS(DI, 64, Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
+	STOREROWS(R12, 64, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15)
 	VZEROUPPER
 	RET
 
-// func band256(c, a, b *float32, n, depth int, add bool)
-//
-// One row of 64 columns.
-TEXT ·band256(SB), NOSPLIT, $0-41
-	MOVQ    c+0(FP), DI
-	MOVQ    a+8(FP), SI
-	MOVQ    b+16(FP), DX
-	MOVQ    n+24(FP), R8
-	MOVQ    depth+32(FP), CX
-	SHLQ    $2, R8
-	CMPB    add+40(FP), $0
-	JEQ     zero
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
-	VMOVUPS 64(DI), Y2
-	VMOVUPS 96(DI), Y3
-	VMOVUPS 128(DI), Y4
-	VMOVUPS 160(DI), Y5
-	VMOVUPS 192(DI), Y6
-	VMOVUPS 224(DI), Y7
-	JMP     step
+#define ENTERROW \
+	MOVQ c+0(FP), DI      \
+	MOVQ a+8(FP), SI      \
+	MOVQ b+16(FP), DX     \
+	MOVQ n+24(FP), R8     \
+	MOVQ depth+32(FP), CX \
+	SHLQ $2, R8           \
+	CMPB add+40(FP), $0
 
-zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
+#define NEXTROW \
+	ADDQ $4, SI \
+	ADDQ R8, DX \
+	DECQ CX
 
-step:
-	VBROADCASTSS (SI), Y8
-	VFMADD231PS  (DX), Y8, Y0
-	VFMADD231PS  32(DX), Y8, Y1
-	VFMADD231PS  64(DX), Y8, Y2
-	VFMADD231PS  96(DX), Y8, Y3
-	VFMADD231PS  128(DX), Y8, Y4
-	VFMADD231PS  160(DX), Y8, Y5
-	VFMADD231PS  192(DX), Y8, Y6
-	VFMADD231PS  224(DX), Y8, Y7
-	ADDQ         $4, SI
-	ADDQ         R8, DX
-	DECQ         CX
-	JNE          step
-
-	VMOVUPS    Y0, (DI)
-	VMOVUPS    Y1, 32(DI)
-	VMOVUPS    Y2, 64(DI)
-	VMOVUPS    Y3, 96(DI)
-	VMOVUPS    Y4, 128(DI)
-	VMOVUPS    Y5, 160(DI)
-	VMOVUPS    Y6, 192(DI)
-	VMOVUPS    Y7, 224(DI)
-	VZEROUPPER
+// LINE is one row of two registers.
+#define LINE(size, V0, V1, S) \
+	ENTERROW                     \
+	JEQ         zero             \
+	VMOVUPS     (DI), V0         \
+	VMOVUPS     size(DI), V1     \
+	JMP         step             \
+zero:                            \
+	ZERO(V0, V1)                 \
+step:                            \
+	ADDROW((SI), S, (DX), size(DX), V0, V1) \
+	NEXTROW                      \
+	JNE         step             \
+	VMOVUPS     V0, (DI)         \
+	VMOVUPS     V1, size(DI)     \
+	VZEROUPPER                   \
 	RET
 
-// func tile512(c, a, b *float32, n, k, depth int, add bool)
-//
-// 8 rows of 32 columns.
-TEXT ·tile512(SB), NOSPLIT, $0-49
-	MOVQ    c+0(FP), DI
-	MOVQ    a+8(FP), SI
-	MOVQ    b+16(FP), DX
-	MOVQ    n+24(FP), R8
-	MOVQ    k+32(FP), R9
-	MOVQ    depth+40(FP), CX
-	SHLQ    $2, R8
-	SHLQ    $2, R9
-	LEAQ    (R8)(R8*2), R10
-	LEAQ    (R9)(R9*2), R11
-	LEAQ    (DI)(R8*4), R12
-	LEAQ    (SI)(R9*4), R13
-	CMPB    add+48(FP), $0
-	JEQ     zero
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	VMOVUPS (DI)(R8*1), Z2
-	VMOVUPS 64(DI)(R8*1), Z3
-	VMOVUPS (DI)(R8*2), Z4
-	VMOVUPS 64(DI)(R8*2), Z5
-	VMOVUPS (DI)(R10*1), Z6
-	VMOVUPS 64(DI)(R10*1), Z7
-	VMOVUPS (R12), Z8
-	VMOVUPS 64(R12), Z9
-	VMOVUPS (R12)(R8*1), Z10
-	VMOVUPS 64(R12)(R8*1), Z11
-	VMOVUPS (R12)(R8*2), Z12
-	VMOVUPS 64(R12)(R8*2), Z13
-	VMOVUPS (R12)(R10*1), Z14
-	VMOVUPS 64(R12)(R10*1), Z15
-	JMP     step
+// func line(c, a, b *float32, n, depth int, add, wide bool)
+TEXT ·line(SB), NOSPLIT, $0-42
+	CMPB wide+41(FP), $0
+	JNE  wide
+	LINE(32, Y0, Y1, Y8)
 
-zero:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
+wide:
+	JMP line512<>(SB)
 
-step:
-	VMOVUPS      (DX), Z16
-	VMOVUPS      64(DX), Z17
-	VBROADCASTSS (SI), Z18
-	VFMADD231PS  Z16, Z18, Z0
-	VFMADD231PS  Z17, Z18, Z1
-	VBROADCASTSS (SI)(R9*1), Z19
-	VFMADD231PS  Z16, Z19, Z2
-	VFMADD231PS  Z17, Z19, Z3
-	VBROADCASTSS (SI)(R9*2), Z20
-	VFMADD231PS  Z16, Z20, Z4
-	VFMADD231PS  Z17, Z20, Z5
-	VBROADCASTSS (SI)(R11*1), Z21
-	VFMADD231PS  Z16, Z21, Z6
-	VFMADD231PS  Z17, Z21, Z7
-	VBROADCASTSS (R13), Z18
-	VFMADD231PS  Z16, Z18, Z8
-	VFMADD231PS  Z17, Z18, Z9
-	VBROADCASTSS (R13)(R9*1), Z19
-	VFMADD231PS  Z16, Z19, Z10
-	VFMADD231PS  Z17, Z19, Z11
-	VBROADCASTSS (R13)(R9*2), Z20
-	VFMADD231PS  Z16, Z20, Z12
-	VFMADD231PS  Z17, Z20, Z13
-	VBROADCASTSS (R13)(R11*1), Z21
-	VFMADD231PS  Z16, Z21, Z14
-	VFMADD231PS  Z17, Z21, Z15
-	ADDQ         $4, SI
-	ADDQ         $4, R13
-	ADDQ         R8, DX
-	DECQ         CX
-	JNE          step
+TEXT line512<>(SB), NOSPLIT, $0-42
+	LINE(64, Z0, Z1, Z8)
 
-	VMOVUPS    Z0, (DI)
-	VMOVUPS    Z1, 64(DI)
-	VMOVUPS    Z2, (DI)(R8*1)
-	VMOVUPS    Z3, 64(DI)(R8*1)
-	VMOVUPS    Z4, (DI)(R8*2)
-	VMOVUPS    Z5, 64(DI)(R8*2)
-	VMOVUPS    Z6, (DI)(R10*1)
-	VMOVUPS    Z7, 64(DI)(R10*1)
-	VMOVUPS    Z8, (R12)
-	VMOVUPS    Z9, 64(R12)
-	VMOVUPS    Z10, (R12)(R8*1)
-	VMOVUPS    Z11, 64(R12)(R8*1)
-	VMOVUPS    Z12, (R12)(R8*2)
-	VMOVUPS    Z13, 64(R12)(R8*2)
-	VMOVUPS    Z14, (R12)(R10*1)
-	VMOVUPS    Z15, 64(R12)(R10*1)
-	VZEROUPPER
+// BAND is one row of eight registers.
+#define BAND(size, V0, V1, V2, V3, V4, V5, V6, V7, S) \
+	ENTERROW                       \
+	JEQ         zero               \
+	VMOVUPS     (DI), V0           \
+	VMOVUPS     size(DI), V1       \
+	VMOVUPS     (2*size)(DI), V2   \
+	VMOVUPS     (3*size)(DI), V3   \
+	VMOVUPS     (4*size)(DI), V4   \
+	VMOVUPS     (5*size)(DI), V5   \
+	VMOVUPS     (6*size)(DI), V6   \
+	VMOVUPS     (7*size)(DI), V7   \
+	JMP         step               \
+zero:                              \
+	ZEROS(V0, V1, V2, V3, V4, V5, V6, V7) \
+step:                              \
+	ADDROW((SI), S, (DX), size(DX), V0, V1)  \
+	VFMADD231PS (2*size)(DX), S, V2 \
+	VFMADD231PS (3*size)(DX), S, V3 \
+	VFMADD231PS (4*size)(DX), S, V4 \
+	VFMADD231PS (5*size)(DX), S, V5 \
+	VFMADD231PS (6*size)(DX), S, V6 \
+	VFMADD231PS (7*size)(DX), S, V7 \
+	NEXTROW                        \
+	JNE         step               \
+	VMOVUPS     V0, (DI)           \
+	VMOVUPS     V1, size(DI)       \
+	VMOVUPS     V2, (2*size)(DI)   \
+	VMOVUPS     V3, (3*size)(DI)   \
+	VMOVUPS     V4, (4*size)(DI)   \
+	VMOVUPS     V5, (5*size)(DI)   \
+	VMOVUPS     V6, (6*size)(DI)   \
+	VMOVUPS     V7, (7*size)(DI)   \
+	VZEROUPPER                     \
 	RET
 
-// func line512(c, a, b *float32, n, depth int, add bool)
-//
-// One row of 32 columns.
-TEXT ·line512(SB), NOSPLIT, $0-41
-	MOVQ    c+0(FP), DI
-	MOVQ    a+8(FP), SI
-	MOVQ    b+16(FP), DX
-	MOVQ    n+24(FP), R8
-	MOVQ    depth+32(FP), CX
-	SHLQ    $2, R8
-	CMPB    add+40(FP), $0
-	JEQ     zero
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	JMP     step
+// func band(c, a, b *float32, n, depth int, add, wide bool)
+TEXT ·band(SB), NOSPLIT, $0-42
+	CMPB wide+41(FP), $0
+	JNE  wide
+	BAND(32, Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7, Y8)
 
-zero:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
+wide:
+	JMP band512<>(SB)
 
-step:
-	VBROADCASTSS (SI), Z8
-	VFMADD231PS  (DX), Z8, Z0
-	VFMADD231PS  64(DX), Z8, Z1
-	ADDQ         $4, SI
-	ADDQ         R8, DX
-	DECQ         CX
-	JNE          step
-
-	VMOVUPS    Z0, (DI)
-	VMOVUPS    Z1, 64(DI)
-	VZEROUPPER
-	RET
-
-// func band512(c, a, b *float32, n, depth int, add bool)
-//
-// One row of 128 columns.
-TEXT ·band512(SB), NOSPLIT, $0-41
-	MOVQ    c+0(FP), DI
-	MOVQ    a+8(FP), SI
-	MOVQ    b+16(FP), DX
-	MOVQ    n+24(FP), R8
-	MOVQ    depth+32(FP), CX
-	SHLQ    $2, R8
-	CMPB    add+40(FP), $0
-	JEQ     zero
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	VMOVUPS 128(DI), Z2
-	VMOVUPS 192(DI), Z3
-	VMOVUPS 256(DI), Z4
-	VMOVUPS 320(DI), Z5
-	VMOVUPS 384(DI), Z6
-	VMOVUPS 448(DI), Z7
-	JMP     step
-
-zero:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-
-step:
-	VBROADCASTSS (SI), Z8
-	VFMADD231PS  (DX), Z8, Z0
-	VFMADD231PS  64(DX), Z8, Z1
-	VFMADD231PS  128(DX), Z8, Z2
-	VFMADD231PS  192(DX), Z8, Z3
-	VFMADD231PS  256(DX), Z8, Z4
-	VFMADD231PS  320(DX), Z8, Z5
-	VFMADD231PS  384(DX), Z8, Z6
-	VFMADD231PS  448(DX), Z8, Z7
-	ADDQ         $4, SI
-	ADDQ         R8, DX
-	DECQ         CX
-	JNE          step
-
-	VMOVUPS    Z0, (DI)
-	VMOVUPS    Z1, 64(DI)
-	VMOVUPS    Z2, 128(DI)
-	VMOVUPS    Z3, 192(DI)
-	VMOVUPS    Z4, 256(DI)
-	VMOVUPS    Z5, 320(DI)
-	VMOVUPS    Z6, 384(DI)
-	VMOVUPS    Z7, 448(DI)
-	VZEROUPPER
-	RET
+TEXT band512<>(SB), NOSPLIT, $0-42
+	BAND(64, Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7, Z8)

@@ -1,14 +1,14 @@
 #include "textflag.h"
 
-// blocked.go describes the functions. Throughout, R0 is C, R1 is A, R2 is B,
+// kernel_asm.go describes the functions. Throughout, R0 is C, R1 is A, R2 is B,
 // R3 the bytes between rows of C and of B, R4 those between rows of A, and R5
 // counts the rows of B.
 
-// func tile128(c, a, b *float32, n, k, depth int, add bool)
+// func tile(c, a, b *float32, n, k, depth int, add, wide bool)
 //
 // 4 rows of 16 columns: V16 to V31 hold the sums, R6 to R8 rows 1 to 3 of A,
 // R9 to R11 those of C.
-TEXT ·tile128(SB), NOSPLIT, $0-49
+TEXT ·tile(SB), NOSPLIT, $0-50
 	MOVD  c+0(FP), R0
 	MOVD  a+8(FP), R1
 	MOVD  b+16(FP), R2
@@ -81,10 +81,10 @@ step:
 	VST1 [V28.S4, V29.S4, V30.S4, V31.S4], (R11)
 	RET
 
-// func line128(c, a, b *float32, n, depth int, add bool)
+// func line(c, a, b *float32, n, depth int, add, wide bool)
 //
 // One row of 16 columns.
-TEXT ·line128(SB), NOSPLIT, $0-41
+TEXT ·line(SB), NOSPLIT, $0-42
 	MOVD  c+0(FP), R0
 	MOVD  a+8(FP), R1
 	MOVD  b+16(FP), R2
@@ -116,10 +116,10 @@ step:
 	VST1 [V16.S4, V17.S4, V18.S4, V19.S4], (R0)
 	RET
 
-// func band128(c, a, b *float32, n, depth int, add bool)
+// func band(c, a, b *float32, n, depth int, add, wide bool)
 //
 // One row of 64 columns.
-TEXT ·band128(SB), NOSPLIT, $0-41
+TEXT ·band(SB), NOSPLIT, $0-42
 	MOVD   c+0(FP), R0
 	MOVD   a+8(FP), R1
 	MOVD   b+16(FP), R2

@@ -4,6 +4,6 @@ import "golang.org/x/sys/cpu"
 
 // kernels returns every kernel of this architecture and whether this processor
 // has it.
-func kernels() map[string]bool {
-	return map[string]bool{portable: true, avx2: cpu.X86.HasAVX2 && cpu.X86.HasFMA, avx512: cpu.X86.HasAVX512F}
+func kernels() map[int]bool {
+	return map[int]bool{portable: true, avx2: cpu.X86.HasAVX2 && cpu.X86.HasFMA, avx512: machine.kernel == avx512}
 }

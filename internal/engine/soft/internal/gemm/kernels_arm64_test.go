@@ -2,4 +2,4 @@ package gemm
 
 // kernels returns every kernel of this architecture and whether this processor
 // has it.
-func kernels() map[string]bool { return map[string]bool{portable: true, neon: true} }
+func kernels() map[int]bool { return map[int]bool{portable: true, neon: true} }

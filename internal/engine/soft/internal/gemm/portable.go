@@ -1,9 +1,5 @@
 package gemm
 
-// portable is the name of the Go kernel in this file, which needs no special
-// instructions.
-const portable = "portable"
-
 // mulPortable is mul in Go: it adds four rows of B at a time to a row of C,
 // which keeps the scalar units busy. Handling two rows of C as well is no
 // faster (measured). The conversions of the products prevent the compiler from

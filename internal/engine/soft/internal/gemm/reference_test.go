@@ -13,22 +13,25 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 )
 
+// names are those of the kernels.
+var names = []string{"portable", "neon", "avx2", "avx512"}
+
 // eachKernel runs f once for every kernel that the processor has.
 func eachKernel(t *testing.T, f func(t *testing.T)) {
 	have := kernels()
-	for _, name := range slices.Sorted(maps.Keys(have)) {
-		t.Run(name, func(t *testing.T) {
-			if !have[name] {
-				t.Skipf("this processor lacks %s; run the test on one that has it", name)
+	for _, kernel := range slices.Sorted(maps.Keys(have)) {
+		t.Run(names[kernel], func(t *testing.T) {
+			if !have[kernel] {
+				t.Skipf("this processor lacks %s; run the test on one that has it", names[kernel])
 			}
-			use(t, name)
+			use(t, kernel)
 			f(t)
 		})
 	}
 }
 
 // use makes Mul use one kernel until the test ends.
-func use(tb testing.TB, kernel string) {
+func use(tb testing.TB, kernel int) {
 	old := machine.kernel
 	tb.Cleanup(func() { machine.kernel = old })
 	machine.kernel = kernel

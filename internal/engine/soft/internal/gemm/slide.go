@@ -10,14 +10,14 @@ func Slide(c, a, b []float32, step int, add bool) {
 	if len(c)%SlideWidth != 0 || len(c) == 0 || len(a) == 0 || step < 0 || len(b) < (len(a)-1)*step+len(c) {
 		panic("BUG: gemm: wrong columns of a sliding product")
 	}
-	slide(c, a, b, step, add)
-}
-
-func slidePortable(c, a, b []float32, step int, add bool) {
-	if !add {
-		clear(c)
+	if machine.kernel == portable {
+		if !add {
+			clear(c)
+		}
+		for i, f := range a {
+			addOne(c, b[i*step:], f)
+		}
+		return
 	}
-	for i, f := range a {
-		addOne(c, b[i*step:], f)
-	}
+	choose(SlideWidth).lines(c, a, b, len(a), step, 0, 1, 0, len(c), add)
 }

@@ -5,10 +5,7 @@ import "math"
 // WalkRows is how many rows Walk sums together, no more than FixedRows, WalkColumns how many columns at most.
 const (
 	WalkRows    = 4
-	WalkColumns = wideWalk
-
-	narrowWalk = 8
-	wideWalk   = 16
+	WalkColumns = wideFixed
 )
 
 // past is the first magnitude of a sum outside of the range.
@@ -26,32 +23,37 @@ func Walk(
 		panic("BUG: gemm: slice shorter than its matrix")
 	}
 	a, least = a[i*k:][:WalkRows*k], least[i*k:][:WalkRows*k]
-	width := walkWidth(n - j)
+	width := columnsOf(n - j)
 	columns = min(width, n-j)
 	var piece [WalkRows * WalkColumns]float64
 	for r := range WalkRows {
 		copy(piece[r*width:][:columns], sums[r*WalkColumns:])
 	}
 	done := 0
-	if hasWalk() {
-		whole := k
+	if machine.kernel >= avx2 {
+		whole, rows := k, 2 // those of one call
 		if how == Fours {
 			whole = k / 4 * 4
 		}
-		var panel [depthNarrow * narrowWalk]float32
+		if width == wideFixed {
+			rows = WalkRows
+		}
+		var panel [depthNarrow * narrowFixed]float32
 		for done < whole {
 			if done > 0 && over(piece[:WalkRows*width], width, columns) {
 				done = k
 				break
 			}
-			depth := min(depthNarrow, whole-done)
-			if columns == width {
-				walkTile(&piece, a[done:], least[done:], &b[done*n+j], n, k, depth, how, width, inside)
-			} else {
+			depth, right, step := min(depthNarrow, whole-done), &b[done*n+j], n
+			if columns < width {
 				for r := range depth {
-					copy(panel[r*narrowWalk:][:columns], b[(done+r)*n+j:])
+					copy(panel[r*width:][:columns], b[(done+r)*n+j:])
 				}
-				walkTile(&piece, a[done:], least[done:], &panel[0], narrowWalk, k, depth, how, width, inside)
+				right, step = &panel[0], width
+			}
+			for r := 0; r < WalkRows; r += rows {
+				walkTile(&piece[r*width], &a[r*k+done], &least[r*k+done], right, step, k, depth, how == Fours, inside,
+					rows == WalkRows)
 			}
 			done += depth
 		}

@@ -28,30 +28,6 @@ FOUR(walkPast, 0x41e0000000000000)    // 2^31
 FOUR(walkField, 0x7ff0000000000000)
 FOUR(walkMagic, 0x4288000000000000)   // 1.5 * 2^41
 
-#define ENTERWALK \
-	MOVQ    sums+0(FP), DI         \
-	MOVQ    a+8(FP), SI            \
-	MOVQ    least+16(FP), BX       \
-	MOVQ    b+24(FP), DX           \
-	MOVQ    n+32(FP), R8           \
-	MOVQ    k+40(FP), R9           \
-	MOVQ    depth+48(FP), CX       \
-	SHLQ    $2, R8                 \
-	SHLQ    $2, R9                 \
-	VMOVUPD (DI), Y0               \
-	VMOVUPD 32(DI), Y1             \
-	VMOVUPD 64(DI), Y2             \
-	VMOVUPD 96(DI), Y3             \
-	VMOVUPD walkMagnitude<>(SB), Y14 \
-	VMOVUPD walkPast<>(SB), Y15
-
-#define LEAVEWALK \
-	VMOVUPD Y0, (DI)   \
-	VMOVUPD Y1, 32(DI) \
-	VMOVUPD Y2, 64(DI) \
-	VMOVUPD Y3, 96(DI) \
-	VZEROUPPER
-
 // ROW loads a row of B into Y8, and its exponents into Y9.
 #define ROW \
 	VMOVUPS (DX), Y8                   \
@@ -106,22 +82,6 @@ FOUR(walkMagic, 0x4288000000000000)   // 1.5 * 2^41
 	VADDPD Y12, g, g                    \
 	VSUBPD Y12, g, g
 
-// func walkExact(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
-//
-// 2 rows of 8 columns: Y0 to Y3 are the sums.
-TEXT ·walkExact(SB), NOSPLIT, $0-56
-	ENTERWALK
-
-step:
-	FIRST
-	ALL(COUNT)
-	ADDQ $4, SI
-	ADDQ $4, BX
-	DECQ CX
-	JNE  step
-	LEAVEWALK
-	RET
-
 // NEXT joins the products of element o of a group to the groups, by join.
 #define NEXT(join, o) \
 	ROW                                          \
@@ -142,18 +102,6 @@ step:
 	ADDQ $16, SI   \
 	ADDQ $16, BX   \
 	SUBQ $4, CX
-
-// func walkFours(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
-//
-// 2 rows of 8 columns: Y0 to Y3 are the sums, Y4 to Y7 the groups.
-TEXT ·walkFours(SB), NOSPLIT, $0-56
-	ENTERWALK
-
-step:
-	GROUPS(JOIN, COUNT)
-	JNE step
-	LEAVEWALK
-	RET
 
 // JOININSIDE is JOIN, unless g has left the range: then it keeps g outside, with its sign.
 #define JOININSIDE(g, p) \
@@ -178,58 +126,62 @@ step:
 	VCMPPD    $13, Y15, t, t \
 	VBLENDVPD t, g, sum, sum
 
-// func walkInside(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
+// func walkTile(sums *float64, a *float32, least *int32, b *float32, n, k, depth int, fours, inside, wide bool)
 //
-// It is walkFours, and looks at the sums inside a group too.
-TEXT ·walkInside(SB), NOSPLIT, $0-56
-	ENTERWALK
+// 2 rows of 8 columns: Y0 to Y3 are the sums, Y4 to Y7 the groups.
+TEXT ·walkTile(SB), NOSPLIT, $0-59
+	CMPB wide+58(FP), $0
+	JNE  wide
+	MOVQ    sums+0(FP), DI
+	MOVQ    a+8(FP), SI
+	MOVQ    least+16(FP), BX
+	MOVQ    b+24(FP), DX
+	MOVQ    n+32(FP), R8
+	MOVQ    k+40(FP), R9
+	MOVQ    depth+48(FP), CX
+	SHLQ    $2, R8
+	SHLQ    $2, R9
+	VMOVUPD (DI), Y0
+	VMOVUPD 32(DI), Y1
+	VMOVUPD 64(DI), Y2
+	VMOVUPD 96(DI), Y3
+	VMOVUPD walkMagnitude<>(SB), Y14
+	VMOVUPD walkPast<>(SB), Y15
+	CMPB fours+56(FP), $0
+	JEQ  exact
+	CMPB inside+57(FP), $0
+	JNE  inside
 
-step:
+fours:
+	GROUPS(JOIN, COUNT)
+	JNE fours
+	JMP done
+
+inside:
 	GROUPS(JOININSIDE, COUNTINSIDE)
-	JNE step
-	LEAVEWALK
+	JNE inside
+	JMP done
+
+exact:
+	FIRST
+	ALL(COUNT)
+	ADDQ $4, SI
+	ADDQ $4, BX
+	DECQ CX
+	JNE  exact
+
+done:
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	VMOVUPD Y2, 64(DI)
+	VMOVUPD Y3, 96(DI)
+	VZEROUPPER
 	RET
 
+wide:
+	JMP walk512<>(SB)
+
 EIGHT(walkMagnitudeHalf, 0x7fffffff)
-
-#define ENTERWALK512 \
-	MOVQ         sums+0(FP), DI               \
-	MOVQ         a+8(FP), SI                  \
-	MOVQ         least+16(FP), BX             \
-	MOVQ         b+24(FP), DX                 \
-	MOVQ         n+32(FP), R8                 \
-	MOVQ         k+40(FP), R9                 \
-	MOVQ         depth+48(FP), CX             \
-	SHLQ         $2, R8                       \
-	SHLQ         $2, R9                       \
-	LEAQ         (R9)(R9*2), R11              \
-	VMOVUPD      (DI), Z0                     \
-	VMOVUPD      64(DI), Z1                   \
-	VMOVUPD      128(DI), Z2                  \
-	VMOVUPD      192(DI), Z3                  \
-	VMOVUPD      256(DI), Z4                  \
-	VMOVUPD      320(DI), Z5                  \
-	VMOVUPD      384(DI), Z6                  \
-	VMOVUPD      448(DI), Z7                  \
-	VPBROADCASTD walkExponent<>(SB), Z20      \
-	VPBROADCASTD walkNormal<>(SB), Z21        \
-	VPBROADCASTD walkMagnitudeHalf<>(SB), Z22 \
-	VPBROADCASTD walkHalf<>(SB), Z23          \
-	VPBROADCASTQ walkPast<>(SB), Z24          \
-	VPBROADCASTQ walkField<>(SB), Z25         \
-	VPBROADCASTQ walkMagic<>(SB), Z26         \
-	VPBROADCASTQ walkMagnitude<>(SB), Z28
-
-#define LEAVEWALK512 \
-	VMOVUPD Z0, (DI)    \
-	VMOVUPD Z1, 64(DI)  \
-	VMOVUPD Z2, 128(DI) \
-	VMOVUPD Z3, 192(DI) \
-	VMOVUPD Z4, 256(DI) \
-	VMOVUPD Z5, 320(DI) \
-	VMOVUPD Z6, 384(DI) \
-	VMOVUPD Z7, 448(DI) \
-	VZEROUPPER
 
 // ROW512 is ROW: Z30 is the row of B, Z31 its exponents.
 #define ROW512 \
@@ -291,8 +243,8 @@ EIGHT(walkMagnitudeHalf, 0x7fffffff)
 	PRODUCTS512((SI)(R9*2), (BX)(R9*2), Z12, Z13)    \
 	PRODUCTS512((SI)(R11*1), (BX)(R11*1), Z14, Z15)
 
-// NEXT512W adds those of a later row to them with join.
-#define NEXT512W(o, join) \
+// NEXT512 adds those of a later row to them with join.
+#define NEXT512(o, join) \
 	ROW512                                             \
 	PRODUCTS512(o(SI), o(BX), Z16, Z17)                \
 	join(Z8, Z16)                                      \
@@ -320,50 +272,73 @@ EIGHT(walkMagnitudeHalf, 0x7fffffff)
 // GROUPS512 is GROUPS.
 #define GROUPS512(join, count) \
 	FIRST512           \
-	NEXT512W(4, join)  \
-	NEXT512W(8, join)  \
-	NEXT512W(12, join) \
+	NEXT512(4, join)  \
+	NEXT512(8, join)  \
+	NEXT512(12, join) \
 	ALL512(count)      \
 	ADDQ $16, SI       \
 	ADDQ $16, BX       \
 	SUBQ $4, CX
 
-// func walkExact512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
-//
-// 4 rows of 16 columns: Z0 to Z7 are the sums.
-TEXT ·walkExact512(SB), NOSPLIT, $0-56
-	ENTERWALK512
+// walk512 is walkTile for 4 rows of 16 columns: Z0 to Z7 are the sums, Z8 to Z15 the groups.
+TEXT walk512<>(SB), NOSPLIT, $0-59
+	MOVQ         sums+0(FP), DI
+	MOVQ         a+8(FP), SI
+	MOVQ         least+16(FP), BX
+	MOVQ         b+24(FP), DX
+	MOVQ         n+32(FP), R8
+	MOVQ         k+40(FP), R9
+	MOVQ         depth+48(FP), CX
+	SHLQ         $2, R8
+	SHLQ         $2, R9
+	LEAQ         (R9)(R9*2), R11
+	VMOVUPD      (DI), Z0
+	VMOVUPD      64(DI), Z1
+	VMOVUPD      128(DI), Z2
+	VMOVUPD      192(DI), Z3
+	VMOVUPD      256(DI), Z4
+	VMOVUPD      320(DI), Z5
+	VMOVUPD      384(DI), Z6
+	VMOVUPD      448(DI), Z7
+	VPBROADCASTD walkExponent<>(SB), Z20
+	VPBROADCASTD walkNormal<>(SB), Z21
+	VPBROADCASTD walkMagnitudeHalf<>(SB), Z22
+	VPBROADCASTD walkHalf<>(SB), Z23
+	VPBROADCASTQ walkPast<>(SB), Z24
+	VPBROADCASTQ walkField<>(SB), Z25
+	VPBROADCASTQ walkMagic<>(SB), Z26
+	VPBROADCASTQ walkMagnitude<>(SB), Z28
+	CMPB fours+56(FP), $0
+	JEQ  exact
+	CMPB inside+57(FP), $0
+	JNE  inside
 
-step:
+fours:
+	GROUPS512(JOIN512, COUNT512)
+	JNE fours
+	JMP done
+
+inside:
+	GROUPS512(JOININSIDE512, COUNTINSIDE512)
+	JNE inside
+	JMP done
+
+exact:
 	FIRST512
 	ALL512(COUNT512)
 	ADDQ $4, SI
 	ADDQ $4, BX
-	SUBQ $1, CX
-	JNE  step
-	LEAVEWALK512
-	RET
+	DECQ CX
+	JNE  exact
 
-// func walkFours512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
-//
-// 4 rows of 16 columns: Z0 to Z7 are the sums, Z8 to Z15 the groups.
-TEXT ·walkFours512(SB), NOSPLIT, $0-56
-	ENTERWALK512
-
-step:
-	GROUPS512(JOIN512, COUNT512)
-	JNE step
-	LEAVEWALK512
-	RET
-
-// func walkInside512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
-//
-// It is walkFours512, and looks at the sums inside a group too.
-TEXT ·walkInside512(SB), NOSPLIT, $0-56
-	ENTERWALK512
-
-step:
-	GROUPS512(JOININSIDE512, COUNTINSIDE512)
-	JNE step
-	LEAVEWALK512
+done:
+	VMOVUPD Z0, (DI)
+	VMOVUPD Z1, 64(DI)
+	VMOVUPD Z2, 128(DI)
+	VMOVUPD Z3, 192(DI)
+	VMOVUPD Z4, 256(DI)
+	VMOVUPD Z5, 320(DI)
+	VMOVUPD Z6, 384(DI)
+	VMOVUPD Z7, 448(DI)
+	VZEROUPPER
 	RET

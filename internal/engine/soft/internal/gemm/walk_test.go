@@ -16,12 +16,12 @@ import (
 func TestWalk(t *testing.T) {
 	effort.SkipShort(t)
 	r := rand.New(rand.NewPCG(5, 6))
-	for name, ok := range kernels() {
+	for kernel, ok := range kernels() {
 		if !ok {
 			continue
 		}
-		t.Run(name, func(t *testing.T) {
-			use(t, name)
+		t.Run(names[kernel], func(t *testing.T) {
+			use(t, kernel)
 			stopped, whole := 0, 0
 			for round := range 120 {
 				m, k, n := WalkRows*(1+r.IntN(2)), 1+r.IntN(60), 1+r.IntN(30)
@@ -77,7 +77,7 @@ func TestWalk(t *testing.T) {
 								} else {
 									whole++
 								}
-								require.Equal(t, want, sums[c], fmt.Sprint(name, how, k, n, row, column))
+								require.Equal(t, want, sums[c], fmt.Sprint(names[kernel], how, k, n, row, column))
 							}
 						}
 					}

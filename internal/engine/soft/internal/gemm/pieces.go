@@ -1,16 +1,11 @@
-//go:build amd64 || arm64
-
 package gemm
 
-// The assembly keeps a piece of C in registers while it advances along k: a tile
-// of several rows and columns; a line, which is one row of a tile; or a band,
-// which is one row of several tiles. It reads and writes only whole pieces. n is
-// the distance between rows of C and of B, k that between rows of A, depth (at
-// least 1) the number of rows of B. Sums start from C if add is set, otherwise
-// from +0.
-
-// pieces gives the rows and columns of a tile, and the columns of a band.
-type pieces struct{ rows, cols, long int }
+// pieces gives the rows and columns of a tile, and the columns of a band. wide
+// are those of 512-bit registers.
+type pieces struct {
+	rows, cols, long int
+	wide             bool
+}
 
 const (
 	// depthMax bounds a call, during which a goroutine cannot be preempted: about
@@ -23,6 +18,14 @@ const (
 	narrow, tall = 16, 4
 	depthNarrow  = 64
 )
+
+// choose returns the pieces for n columns, n >= narrow.
+func choose(n int) pieces {
+	if machine.kernel == avx512 && n >= 32 {
+		return pieces{rows: 8, cols: 32, long: 128, wide: true}
+	}
+	return pieces{rows: tall, cols: narrow, long: 64}
+}
 
 // mul covers C with pieces. At the right and lower edges pieces overlap elements
 // that are already computed: those are computed again from +0, to the same bits.
@@ -51,7 +54,7 @@ func (p pieces) columns(c, a, b []float32, m, k, n, j0, j1 int) {
 	if m-low > 2 && low > 0 {
 		p.tiles(c, a, b, k, n, m-p.rows, m, j0, j1)
 	} else {
-		p.lines(c, a, b, k, n, low, m, j0, j1)
+		p.lines(c, a, b, k, n, low, m, j0, j1, false)
 	}
 }
 
@@ -59,21 +62,22 @@ func (p pieces) tiles(c, a, b []float32, k, n, i0, i1, j0, j1 int) {
 	for d := 0; d < k && i0 < i1; d += depthMax {
 		for j := j0; j < j1; j += p.cols {
 			for i := i0; i < i1; i += p.rows {
-				p.tile(&c[i*n+j], &a[i*k+d], &b[d*n+j], n, k, min(depthMax, k-d), d > 0)
+				tile(&c[i*n+j], &a[i*k+d], &b[d*n+j], n, k, min(depthMax, k-d), d > 0, p.wide)
 			}
 		}
 	}
 }
 
-func (p pieces) lines(c, a, b []float32, k, n, i0, i1, j0, j1 int) {
+// lines computes rows of C, or adds to them.
+func (p pieces) lines(c, a, b []float32, k, n, i0, i1, j0, j1 int, add bool) {
 	for d := 0; d < k && i0 < i1; d += depthMax {
 		for i := i0; i < i1; i++ {
 			j := j0
 			for ; j+p.long <= j1; j += p.long {
-				p.band(&c[i*n+j], &a[i*k+d], &b[d*n+j], n, min(depthMax, k-d), d > 0)
+				band(&c[i*n+j], &a[i*k+d], &b[d*n+j], n, min(depthMax, k-d), add || d > 0, p.wide)
 			}
 			for ; j < j1; j += p.cols {
-				p.line(&c[i*n+j], &a[i*k+d], &b[d*n+j], n, min(depthMax, k-d), d > 0)
+				line(&c[i*n+j], &a[i*k+d], &b[d*n+j], n, min(depthMax, k-d), add || d > 0, p.wide)
 			}
 		}
 	}
@@ -84,7 +88,6 @@ func (p pieces) lines(c, a, b []float32, k, n, i0, i1, j0, j1 int) {
 func mulNarrow(c, a, b []float32, m, k, n int) {
 	var panel [depthNarrow * narrow]float32
 	var sums [tall * narrow]float32
-	p := choose(narrow)
 	for d := 0; d < k; d += depthNarrow {
 		depth, add := min(depthNarrow, k-d), d > 0
 		for r := range depth {
@@ -98,9 +101,9 @@ func mulNarrow(c, a, b []float32, m, k, n int) {
 				copy(sums[r*narrow:][:n], c[(i+r)*n:])
 			}
 			if high == tall {
-				p.tile(&sums[0], &a[i*k+d], &panel[0], narrow, k, depth, add)
+				tile(&sums[0], &a[i*k+d], &panel[0], narrow, k, depth, add, false)
 			} else {
-				p.line(&sums[0], &a[i*k+d], &panel[0], narrow, depth, add)
+				line(&sums[0], &a[i*k+d], &panel[0], narrow, depth, add, false)
 			}
 			for r := range high {
 				copy(c[(i+r)*n:][:n], sums[r*narrow:])

@@ -1,5 +1,3 @@
-//go:build amd64 || arm64
-
 package gemm
 
 func floor(c, a, b []float32, m, k, n int) {
@@ -12,6 +10,6 @@ func floor(c, a, b []float32, m, k, n int) {
 	var left [depthMax]float32
 	// With distances of 0 all rows of A, B and C are the same.
 	for steps := (m*k*n + p.rows*p.cols - 1) / (p.rows * p.cols); steps > 0; steps -= depthMax {
-		p.tile(&sums[0], &left[0], &row[0], 0, 0, min(steps, depthMax), true)
+		tile(&sums[0], &left[0], &row[0], 0, 0, min(steps, depthMax), true, p.wide)
 	}
 }
