@@ -47,14 +47,7 @@ func (c *Call) fail(name, hint, format string, args ...any) {
 // refuse records a fault and ends the rule.
 func (c *Call) refuse(name, hint, format string, args ...any) {
 	c.fail(name, hint, format, args...)
-	c.sound()
-}
-
-// failIf is fail for calls of which wrong holds.
-func (c *Call) failIf(wrong bool, name, hint, format string, args ...any) {
-	if wrong {
-		c.fail(name, hint, format, args...)
-	}
+	panic(ended{})
 }
 
 // refuseIf is refuse for calls of which wrong holds.
@@ -64,28 +57,17 @@ func (c *Call) refuseIf(wrong bool, name, hint, format string, args ...any) {
 	}
 }
 
-// ended is what the panic of a rule carries that found a fault. The method rule recovers it.
+// ended is what the panic of refuse carries.
 type ended struct{}
 
-// sound ends the rule if the call has a fault.
-func (c *Call) sound() {
-	if c.failed() {
-		panic(ended{})
-	}
-}
-
-// infer runs the rule of the operator.
-func (c *Call) infer() {
+// try runs a check that refuse may end.
+func (c *Call) try(check func()) {
 	defer func() {
 		if e := recover(); e != nil && e != any(ended{}) {
 			panic(e)
 		}
 	}()
-	var x *Value
-	if a, ok := c.args[c.def.Params[0].Name]; ok {
-		x = a.values[0]
-	}
-	c.def.infer(c, x)
+	check()
 }
 
 // failed reports whether the call has a fault.
@@ -135,17 +117,20 @@ func (c *Call) complete() {
 // rule applies the rule of the operator and fills in the node.
 func (c *Call) rule(n *Node) {
 	for _, p := range c.def.Params {
-		if !p.Const && p.Types != nil {
-			c.needs(p.Name, p.Types...)
-		}
+		c.try(func() { c.kind(&p) })
 	}
 	switch f := c.def.Family; {
+	case c.failed():
+		return
 	case c.def.Cost == Free, c.def.Cost == Moves, f == Indexing, f >= Conversions && f != Recurrents:
 	case c.def.Name == "resize": // which also moves integers
 	default:
 		c.fp32()
 	}
-	c.infer()
+	c.try(func() { c.def.infer(c, c.tensor(c.def.Params[0].Name)) })
+	if c.failed() {
+		return
+	}
 	n.Out, n.Attrs = c.out, c.attrs
 	for _, p := range c.def.Params {
 		switch arg, ok := c.args[p.Name]; {
@@ -155,9 +140,6 @@ func (c *Call) rule(n *Node) {
 		default:
 			n.In = append(n.In, nil)
 		}
-	}
-	if c.failed() {
-		return
 	}
 	n.fold()
 	p := newPlacing(0, chip.CoreML)
@@ -176,13 +158,24 @@ func (c *Call) fp32() {
 	}
 }
 
+// kind checks what an argument holds as far as its parameter tells.
+func (c *Call) kind(p *Param) {
+	switch {
+	case !p.Const && p.Types != nil:
+		c.needs(p.Name, p.Types...)
+	case p.Variadic:
+	case p.Kind == Int, p.Kind == Bool, p.Kind == Number:
+		c.elements(p.Name, p.Kind, 1)
+	case p.Choices != nil:
+		c.word(p.Name)
+	}
+}
+
 // needs refuses operands of types outside the list.
 func (c *Call) needs(name string, types ...mil.DType) {
 	for _, v := range c.args[name].values {
-		if !slices.Contains(types, v.DType) {
-			c.fail(name, "convert it with cast first", "%s is not handled for type %s", v.Name, v.DType)
-			return
-		}
+		c.refuseIf(!slices.Contains(types, v.DType), name, "convert it with cast first", "%s is not handled for type %s",
+			v.Name, v.DType)
 	}
 }
 
@@ -190,18 +183,16 @@ func (c *Call) needs(name string, types ...mil.DType) {
 func (c *Call) sameType(a, b string) {
 	x, y := c.tensor(a), c.tensor(b)
 	if x != nil && y != nil && x.DType != y.DType {
-		c.fail(b, "convert one with cast", "%s is %s but %s is %s", b, y.DType, a, x.DType)
+		c.refuse(b, "convert one with cast", "%s is %s but %s is %s", b, y.DType, a, x.DType)
 	}
 }
 
 // shaped refuses an operand, if it is given, that has not the type of x and a shape, which hint and the rest describe.
 func (c *Call) shaped(name string, shape []int, hint, format string, args ...any) {
-	v := c.tensor(name)
-	if v == nil {
-		return
+	if v := c.tensor(name); v != nil {
+		c.sameType("x", name)
+		c.refuseIf(!slices.Equal(v.Shape, shape), name, hint, "shape %v "+format, append([]any{v.Shape}, args...)...)
 	}
-	c.sameType("x", name)
-	c.failIf(!slices.Equal(v.Shape, shape), name, hint, "shape %v "+format, append([]any{v.Shape}, args...)...)
 }
 
 // gives sets the Attrs and the type of the only result.
@@ -211,27 +202,19 @@ func (c *Call) gives(attrs any, d mil.DType, shape []int) {
 
 // results sets the Attrs and the types of all results.
 func (c *Call) results(attrs any, types []mil.DType, shapes [][]int) {
-	c.attrs = attrs
-	if c.failed() {
-		return
-	}
 	if !c.open && len(c.op.Results) != len(types) {
 		hint := "declare every result"
 		if len(types) == 0 {
 			hint = "write the statement alone, without a result"
 		}
-		c.fail("", hint, "results: %d expected, %d declared", len(types), len(c.op.Results))
-		return
+		c.refuse("", hint, "results: %d expected, %d declared", len(types), len(c.op.Results))
 	}
+	c.attrs = attrs
 	for i, d := range types {
-		if len(shapes[i]) > MaxRank {
-			c.fail("", "merge axes with reshape", "result of rank %d, at most %d", len(shapes[i]), MaxRank)
-			return
-		}
-		if !sensible(shapes[i]) {
-			c.fail("", "results have 1 to 2^31 elements", "result of shape %v is empty or too large", shapes[i])
-			return
-		}
+		c.refuseIf(len(shapes[i]) > MaxRank, "", "merge axes with reshape", "result of rank %d, at most %d",
+			len(shapes[i]), MaxRank)
+		c.refuseIf(!sensible(shapes[i]), "", "results have 1 to 2^31 elements", "result of shape %v is empty or too large",
+			shapes[i])
 		c.out = append(c.out, &Value{DType: d, Shape: shapes[i]})
 	}
 }

@@ -48,7 +48,6 @@ var compressions = []Def{
 		data := c.tensor("indices_nonzero_data")
 		c.sparse("indices_nonzero_data", "indices_mask")
 		shape, p := c.palettes(mask.Shape, data.DType)
-		c.sound()
 		c.results(p, []mil.DType{mil.UInt1, c.tensor("lut").DType}, [][]int{shape, {data.Shape[0] * p.Vector}})
 	}},
 	{Name: "constexpr_sparse_blockwise_shift_scale", Since: 18, Many: true, Params: []Param{known("data_mask"),
@@ -87,10 +86,10 @@ func (c *Call) blocks(d mil.DType, shape []int) {
 	if offset == nil {
 		return
 	}
-	c.failIf(
+	c.refuseIf(
 		!offset.DType.Float() && offset.DType != d || offset.DType.Float() && !slices.Contains(floats, offset.DType),
 		"offset", "give it in the type of the data, or as fp16", "offset is %s but the data is %s", offset.DType, d)
-	c.failIf(!slices.Equal(offset.Shape, c.tensor("scale").Shape), "offset", "give as many as scales",
+	c.refuseIf(!slices.Equal(offset.Shape, c.tensor("scale").Shape), "offset", "give as many as scales",
 		"shape %v for scale%v", offset.Shape, c.tensor("scale").Shape)
 }
 
@@ -113,11 +112,10 @@ func inferPalette(c *Call, indices *Value) {
 		return
 	}
 	shape := c.volume("shape")
-	c.failIf(c.tensor("vector_axis") != nil, "vector_axis", "remove it, or give indices as a tensor without shape",
+	c.refuseIf(c.tensor("vector_axis") != nil, "vector_axis", "remove it, or give indices as a tensor without shape",
 		"with packed indices")
-	c.failIf(lut.Rank() != 1 || !slices.Contains([]int{2, 4, 16, 64, 256}, lut.Shape[0]), "lut",
+	c.refuseIf(lut.Rank() != 1 || !slices.Contains([]int{2, 4, 16, 64, 256}, lut.Shape[0]), "lut",
 		"give a vector of 2, 4, 16, 64 or 256", "shape %v", lut.Shape)
-	c.sound()
 	width := bits.Len(uint(lut.Shape[0])) - 1
 	if need := (Volume(shape)*width + 7) / 8; indices.DType != mil.UInt8 || !slices.Equal(indices.Shape, []int{need}) {
 		c.refuse("indices", "pack them from the low bits up: "+mil.TensorOf(mil.UInt8, need).String(),
@@ -131,19 +129,18 @@ func inferPalette(c *Call, indices *Value) {
 func (c *Call) palettes(shape []int, index mil.DType) ([]int, Palette) {
 	lut := c.tensor("lut")
 	k := len(shape)
-	c.failIf(lut.Rank() != k+2 || k == 0, "lut", "give groups for each axis, then entries, then elements of an entry",
+	c.refuseIf(lut.Rank() != k+2 || k == 0, "lut", "give groups for each axis, then entries, then elements of an entry",
 		"%d axes for indexes of shape %v", lut.Rank(), shape)
-	c.sound()
 	c.fits("lut", shape, lut.Shape[:k])
 	if n := 1 << index.Bits(); lut.Shape[k] != n {
-		c.fail("lut", "make its last axis but one that long", "%d entries where %s counts %d", lut.Shape[k], index, n)
+		c.refuse("lut", "make its last axis but one that long", "%d entries where %s counts %d", lut.Shape[k], index, n)
 	}
 	p := Palette{Vector: lut.Shape[k+1]}
-	c.failIf(c.tensor("vector_axis") == nil && p.Vector > 1, "", "add vector_axis = int32(..)",
+	c.refuseIf(c.tensor("vector_axis") == nil && p.Vector > 1, "", "add vector_axis = int32(..)",
 		"vector_axis is missing for entries of %d elements", p.Vector)
 	p.Axis = c.axis("vector_axis", k)
 	out := slices.Clone(shape)
-	if !c.failed() && p.Vector <= MaxElements/out[p.Axis] {
+	if p.Vector <= MaxElements/out[p.Axis] {
 		out[p.Axis] *= p.Vector
 	}
 	return out, p
@@ -158,7 +155,6 @@ func inferSparse(c *Call, data *Value) {
 		return
 	}
 	shape := c.volume("shape")
-	c.sound()
 	if need := (Volume(shape) + 7) / 8; mask.DType != mil.UInt8 || !slices.Equal(mask.Shape, []int{need}) {
 		c.refuse("mask", "pack its bits from the low ones up: "+mil.TensorOf(mil.UInt8, need).String(),
 			"%s for %d elements", mask.Type(), Volume(shape))
@@ -171,7 +167,7 @@ func inferSparse(c *Call, data *Value) {
 		}
 		last := mask.Data[len(mask.Data)-1]
 		if used := Volume(shape) % 8; used != 0 && last>>used != 0 {
-			c.fail("mask", "clear the bits after the last element", "it has more bits than %d elements", Volume(shape))
+			c.refuse("mask", "clear the bits after the last element", "it has more bits than %d elements", Volume(shape))
 		}
 		c.counted("nonzero_data", "mask", set)
 	}
@@ -181,7 +177,7 @@ func inferSparse(c *Call, data *Value) {
 // volume returns the shape that a setting gives.
 func (c *Call) volume(name string) []int {
 	shape := slices.Clone(c.ints(name, -1))
-	c.failIf(!c.failed() && (len(shape) == 0 || len(shape) > MaxRank || !sensible(shape)), name,
+	c.refuseIf((len(shape) == 0 || len(shape) > MaxRank || !sensible(shape)), name,
 		"give 1 to 5 axes of at least 1", "shape %s", few(shape))
 	return shape
 }
@@ -190,9 +186,9 @@ func (c *Call) volume(name string) []int {
 func (c *Call) sparse(data, mask string) {
 	c.needs(mask, mil.UInt1)
 	d, m := c.tensor(data), c.tensor(mask)
-	c.failIf(d.Rank() != 1, data, "give a vector", "shape %v", d.Shape)
-	c.failIf(m.Rank() == 0, mask, "give it the shape of the result", "a scalar")
-	if m.Data != nil && !c.failed() {
+	c.refuseIf(d.Rank() != 1, data, "give a vector", "shape %v", d.Shape)
+	c.refuseIf(m.Rank() == 0, mask, "give it the shape of the result", "a scalar")
+	if m.Data != nil {
 		set := 0
 		for _, b := range m.Data {
 			set += int(b & 1)
@@ -207,6 +203,5 @@ func (c *Call) counted(data, mask string, set int) {
 		c.refuse(data, "give an element for each set bit of the mask", "%d elements, %s has %d bits set", d.Shape[0],
 			mask, set)
 	}
-	m := c.tensor(mask)
-	m.weight.take(m)
+	c.tensor(mask).take()
 }

@@ -45,10 +45,10 @@ func inferConv(c *Call, x *Value) {
 	groups := c.integer("groups")
 	ci, co := x.Shape[1], w.Shape[0]
 	if groups < 1 || ci%groups != 0 || co%groups != 0 {
-		c.fail("groups", "choose a divisor of both", "%d does not divide %d input and %d output channels", groups, ci,
+		c.refuse("groups", "choose a divisor of both", "%d does not divide %d input and %d output channels", groups, ci,
 			co)
 	} else if w.Shape[1] != ci/groups {
-		c.fail("weight", "give it as [outputs, inputs/groups, kernel]",
+		c.refuse("weight", "give it as [outputs, inputs/groups, kernel]",
 			"KernelChannels (%d) != InputChannels (%d) / Group (%d)", w.Shape[1], ci, groups)
 	}
 	if c.bias(co); c.tensor("bias") != nil {
@@ -64,8 +64,7 @@ func (c *Call) kernel(x *Value, form string) *Value {
 	w := c.tensor("weight")
 	c.sameType("x", "weight")
 	c.spatial(x)
-	c.failIf(w.Rank() != x.Rank(), "weight", "give it as "+form, "shape %v for x%v", w.Shape, x.Shape)
-	c.sound()
+	c.refuseIf(w.Rank() != x.Rank(), "weight", "give it as "+form, "shape %v for x%v", w.Shape, x.Shape)
 	return w
 }
 
@@ -77,7 +76,7 @@ func (c *Call) bias(channels int) {
 // spatial refuses x without one to three spatial axes.
 func (c *Call) spatial(x *Value) {
 	if n := x.Rank() - 2; n < 1 || n > 3 {
-		c.fail("x", "use [N, C, W], [N, C, H, W] or [N, C, D, H, W]", "shape %v", x.Shape)
+		c.refuse("x", "use [N, C, W], [N, C, H, W] or [N, C, D, H, W]", "shape %v", x.Shape)
 	}
 }
 
@@ -88,17 +87,16 @@ func inferConvTranspose(c *Call, x *Value) {
 	w := c.kernel(x, "[inputs, outputs/groups, kernel]")
 	groups, ci := c.integer("groups"), x.Shape[1]
 	if w.Shape[0] != ci {
-		c.fail("weight", "give it as [inputs, outputs/groups, kernel]", "%d input channels, x%v has %d", w.Shape[0],
+		c.refuse("weight", "give it as [inputs, outputs/groups, kernel]", "%d input channels, x%v has %d", w.Shape[0],
 			x.Shape, ci)
 	} else if groups < 1 || ci%groups != 0 {
-		c.fail("groups", "choose a divisor", "%d does not divide %d input channels", groups, ci)
+		c.refuse("groups", "choose a divisor", "%d does not divide %d input channels", groups, ci)
 	}
-	c.sound()
 	co := w.Shape[1] * groups
 	c.bias(co)
 	win := Window{Groups: groups, Kernel: w.Shape[2:], In: x.Shape[2:]}
 	given := c.ints("output_shape", -1)
-	c.failIf(given != nil && (len(given) != x.Rank() || given[0] != x.Shape[0] || given[1] != co), "output_shape",
+	c.refuseIf(given != nil && (len(given) != x.Rank() || given[0] != x.Shape[0] || given[1] != co), "output_shape",
 		"give the whole shape of the result", "%s is not [%d, %d, ..] of rank %d", few(given), x.Shape[0], co,
 		x.Rank())
 	kind := c.steps(&win)
@@ -160,7 +158,6 @@ func (c *Call) steps(w *Window) (kind string) {
 				"counts are at least 0", "%v is out of range", pad)
 		}
 	}
-	c.sound()
 	return kind
 }
 
@@ -186,15 +183,13 @@ func (c *Call) slide(w *Window, ceil bool) {
 
 func inferPool(c *Call, x *Value) {
 	c.spatial(x)
-	c.sound()
 	w := Window{In: x.Shape[2:], Groups: x.Shape[1]}
 	w.Kernel = c.ints("kernel_sizes", len(w.In))
 	w.ExcludePadding = c.boolean("exclude_padding_from_average")
 	ceil := c.boolean("ceil_mode")
-	c.sound()
 	c.slide(&w, ceil)
 	for i := range w.Before {
-		c.failIf(max(w.Before[i], w.After[i]) >= w.Kernel[i], "pad", "pad by less than the kernel",
+		c.refuseIf(max(w.Before[i], w.After[i]) >= w.Kernel[i], "pad", "pad by less than the kernel",
 			"a window would hold padding alone")
 	}
 	c.gives(w, x.DType, append([]int{x.Shape[0], x.Shape[1]}, w.Out...))

@@ -17,8 +17,8 @@ var conversions = []Def{
 		infer: func(c *Call, x *Value) {
 			c.sameType("input", "scale")
 			d := c.dtype("output_dtype")
-			if z := c.tensor("zero_point"); z != nil && z.DType != d && !c.failed() {
-				c.fail("zero_point", "give it in output_dtype", "zero_point is %s but output_dtype is %s", z.DType, d)
+			if z := c.tensor("zero_point"); z != nil && z.DType != d {
+				c.refuse("zero_point", "give it in output_dtype", "zero_point is %s but output_dtype is %s", z.DType, d)
 			}
 			c.gives(c.perAxis(x), d, x.Shape)
 		}},
@@ -59,7 +59,7 @@ func (c *Call) perAxis(x *Value) Quantization {
 	c.along("scale", x, axis)
 	if zero != nil {
 		c.along("zero_point", x, axis)
-		c.failIf(zero.Rank() != scale.Rank() && !c.failed(), "zero_point", "give as many as scales",
+		c.refuseIf(zero.Rank() != scale.Rank(), "zero_point", "give as many as scales",
 			"shape %v for scale%v", zero.Shape, scale.Shape)
 	}
 	return Quantization{Axis: axis}
@@ -67,13 +67,12 @@ func (c *Call) perAxis(x *Value) Quantization {
 
 // along checks a scalar, or a vector with an element for each index of an axis of x.
 func (c *Call) along(name string, x *Value, axis int) {
-	c.sound()
 	switch v := c.tensor(name); {
 	case v.Rank() == 0:
 	case v.Rank() > 1 || x.Rank() == 0:
-		c.fail(name, "give one number, or a vector along the axis", "shape %v", v.Shape)
+		c.refuse(name, "give one number, or a vector along the axis", "shape %v", v.Shape)
 	case v.Shape[0] != x.Shape[axis]:
-		c.fail(name, "give one number for each index of the axis", "%d numbers for axis %d of x%v", v.Shape[0], axis,
+		c.refuse(name, "give one number for each index of the axis", "%d numbers for axis %d of x%v", v.Shape[0], axis,
 			x.Shape)
 	}
 }

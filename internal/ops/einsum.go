@@ -19,7 +19,7 @@ func inferEinsum(c *Call, x *Value) {
 	values := c.args["values"].values
 	c.refuseIf(len(values) != 2, "values", "give two tensors (x, y)", "%d tensors", len(values))
 	y := values[1]
-	c.failIf(x.DType != y.DType, "values", "convert one with cast", "%s and %s", x.DType, y.DType)
+	c.refuseIf(x.DType != y.DType, "values", "convert one with cast", "%s and %s", x.DType, y.DType)
 	xs, ys, outs := c.equation(x.Rank(), y.Rank())
 	// The usual equation is nchw,nwhu->nchu, or the same without n.
 	if known := renamed(xs + "," + ys + "->" + outs); known != "abcd,adce->abce" && known != "abc,cbd->abd" {

@@ -68,9 +68,8 @@ type Scan struct {
 
 // constant gives a result that is known when compiling.
 func (c *Call) constant(d mil.DType, shape []int, data []byte) {
-	if c.gives(nil, d, shape); !c.failed() {
-		c.out[0].Data = data
-	}
+	c.gives(nil, d, shape)
+	c.out[0].Data = data
 }
 
 func inferShape(c *Call, x *Value) {
@@ -98,12 +97,11 @@ func (c *Call) element(name string, d mil.DType) (mil.DType, []byte) {
 		element.Store(d, e, given(c, name, 0.0))
 		return d, e
 	case v.Elements() != 1:
-		c.fail(name, "give a single value", "%s has %d elements", v.Type(), v.Elements())
+		c.refuse(name, "give a single value", "%s has %d elements", v.Type(), v.Elements())
 	case !slices.Contains(storable, v.DType):
-		c.fail(name, "use fp16, fp32, bool or an integer type up to 32 bits", "%s is not handled", v.Type())
+		c.refuse(name, "use fp16, fp32, bool or an integer type up to 32 bits", "%s is not handled", v.Type())
 	}
-	c.sound()
-	v.weight.take(v)
+	v.take()
 	return v.DType, slices.Clone(v.Data)
 }
 
@@ -121,7 +119,6 @@ func inferRange(c *Call, x *Value) {
 		}
 		at[i] = c.scalar(name)
 	}
-	c.sound()
 	n := math.Ceil((at[1] - at[0]) / at[2])
 	c.refuseIf(!(n >= 1 && n <= MaxElements), "end", "ranges have 1 to 2^31 elements",
 		"%v numbers from %v to %v by %v", n, at[0], at[1], at[2])
@@ -129,7 +126,7 @@ func inferRange(c *Call, x *Value) {
 }
 
 func inferBand(c *Call, x *Value) {
-	c.failIf(x.Rank() < 2, "x", "give a matrix", "shape %v has no rows and columns", x.Shape)
+	c.refuseIf(x.Rank() < 2, "x", "give a matrix", "shape %v has no rows and columns", x.Shape)
 	c.gives(Band{Lower: c.integer("lower"), Upper: c.integer("upper")}, x.DType, x.Shape)
 }
 
@@ -145,10 +142,9 @@ func inferOneHot(c *Call, x *Value) {
 	var on, off mil.DType
 	on, a.On = c.element("on_value", d)
 	off, a.Off = c.element("off_value", d)
-	c.failIf(on != off && !c.failed(), "off_value", "give both one type", "off_value is %s but on_value is %s", off,
+	c.refuseIf(on != off, "off_value", "give both one type", "off_value is %s but on_value is %s", off,
 		on)
-	c.failIf(n < 1 || n > MaxElements, "one_hot_vector_size", "choose from 1 to 2^31", "%d", n)
-	c.sound()
+	c.refuseIf(n < 1 || n > MaxElements, "one_hot_vector_size", "choose from 1 to 2^31", "%d", n)
 	c.gives(a, on, slices.Insert(slices.Clone(x.Shape), a.Axis, n))
 }
 
@@ -160,8 +156,6 @@ func inferCumsum(c *Call, x *Value) {
 // inferNonZero computes the result: its shape depends on the elements of x.
 func inferNonZero(c *Call, x *Value) {
 	switch {
-	case c.failed():
-		return
 	case x.Data == nil:
 		c.refuse("x", "give a constant, or compute a mask with not_equal",
 			"the shape of the result depends on values; engines need static shapes")
@@ -171,10 +165,9 @@ func inferNonZero(c *Call, x *Value) {
 		c.refuse("x", "give a smaller constant", "%d elements; constants of at most %d are listed", x.Elements(),
 			maxListed)
 	}
-	x.weight.take(x)
 	strides := Strides(x.Shape)
 	var found []int64
-	for i, f := range x.Floats() {
+	for i, f := range x.take() {
 		if f == 0 {
 			continue
 		}
@@ -231,9 +224,8 @@ func (c *Call) seed() int { return max(c.integer("seed"), -1) }
 func inferCategorical(c *Call, x *Value) {
 	n := c.integer("size")
 	r := Random{Seed: c.seed(), Probs: c.word("mode") == "probs"}
-	c.failIf(x.Rank() == 0, "x", "give a vector of probabilities", "a scalar has no classes")
-	c.failIf(n < 1 || n > MaxElements, "size", "draw at least one", "%d", n)
-	c.sound()
+	c.refuseIf(x.Rank() == 0, "x", "give a vector of probabilities", "a scalar has no classes")
+	c.refuseIf(n < 1 || n > MaxElements, "size", "draw at least one", "%d", n)
 	shape := append([]int{}, x.Shape...)
 	shape[len(shape)-1] = n
 	c.gives(r, x.DType, shape)

@@ -84,7 +84,7 @@ type TopK struct {
 func (c *Call) located(limits ...int) (validate bool) {
 	validate = c.boolean("validate_indices")
 	v := c.tensor("indices")
-	if !validate || c.failed() || v.Data == nil {
+	if !validate || v.Data == nil {
 		return validate
 	}
 	for i, f := range v.Floats() {
@@ -100,7 +100,6 @@ func (c *Call) located(limits ...int) (validate bool) {
 func inferGather(c *Call, x *Value) {
 	at := c.tensor("indices")
 	a := Gather{Axis: c.axis("axis", x.Rank()), Batch: c.integer("batch_dims")}
-	c.sound()
 	c.refuseIf(
 		a.Batch < 0 || a.Batch > a.Axis || a.Batch > at.Rank() || !slices.Equal(x.Shape[:a.Batch], at.Shape[:a.Batch]),
 		"batch_dims", "x and indices share these axes, and axis comes after them",
@@ -117,13 +116,12 @@ func (c *Call) beside(name string) (axis int) {
 	for i := range x.Shape {
 		fits = fits && (i == axis || at.Shape[i] == x.Shape[i])
 	}
-	c.failIf(!fits, "indices", "only axis may differ from "+name, "shape %v for %s%v", at.Shape, name, x.Shape)
+	c.refuseIf(!fits, "indices", "only axis may differ from "+name, "shape %v for %s%v", at.Shape, name, x.Shape)
 	return axis
 }
 
 func inferGatherAlong(c *Call, x *Value) {
 	a := Gather{Axis: c.beside("x")}
-	c.sound()
 	a.Validate = c.located(x.Shape[a.Axis])
 	c.gives(a, x.DType, c.tensor("indices").Shape)
 }
@@ -131,7 +129,6 @@ func inferGatherAlong(c *Call, x *Value) {
 func inferGatherND(c *Call, x *Value) {
 	at := c.tensor("indices")
 	a := Gather{Batch: c.integer("batch_dims")}
-	c.sound()
 	n := at.Rank() - 1
 	if a.Batch < 0 || a.Batch > n || a.Batch > x.Rank() || !slices.Equal(x.Shape[:a.Batch], at.Shape[:a.Batch]) {
 		c.refuse("batch_dims", "x and indices share these axes; the last axis of indices is none of them",
@@ -152,7 +149,7 @@ func (c *Call) scattering() (a Scatter) {
 	data := c.tensor("data")
 	c.sameType("data", "updates")
 	a.Mode = c.word("mode")
-	c.failIf(data.DType == mil.Bool && a.Mode != ScatterUpdate, "mode", `write mode = string("update")`,
+	c.refuseIf(data.DType == mil.Bool && a.Mode != ScatterUpdate, "mode", `write mode = string("update")`,
 		"%s is not handled for type bool", a.Mode)
 	return a
 }
@@ -160,11 +157,10 @@ func (c *Call) scattering() (a Scatter) {
 // scattered ends the rule of a scatter operator whose updates should have a shape.
 func (c *Call) scattered(a Scatter, updates []int, limits ...int) {
 	data := c.tensor("data")
-	if v := c.tensor("updates"); !c.failed() && !slices.Equal(v.Shape, updates) {
-		c.fail("updates", "give an update for each index", "shape %v where data%v and indices%v need %v", v.Shape,
+	if v := c.tensor("updates"); !slices.Equal(v.Shape, updates) {
+		c.refuse("updates", "give an update for each index", "shape %v where data%v and indices%v need %v", v.Shape,
 			data.Shape, c.tensor("indices").Shape, updates)
 	}
-	c.sound()
 	a.Validate = c.located(limits...)
 	c.gives(a, data.DType, data.Shape)
 }
@@ -172,7 +168,6 @@ func (c *Call) scattered(a Scatter, updates []int, limits ...int) {
 func inferScatter(c *Call, data *Value) {
 	a := c.scattering()
 	a.Axis = c.axis("axis", data.Rank())
-	c.sound()
 	c.scattered(a, slices.Concat(data.Shape[:a.Axis], c.tensor("indices").Shape, data.Shape[a.Axis+1:]),
 		data.Shape[a.Axis])
 }
@@ -180,14 +175,12 @@ func inferScatter(c *Call, data *Value) {
 func inferScatterAlong(c *Call, x *Value) {
 	a := c.scattering()
 	a.Axis = c.beside("data")
-	c.sound()
 	c.scattered(a, c.tensor("indices").Shape, c.tensor("data").Shape[a.Axis])
 }
 
 func inferScatterND(c *Call, data *Value) {
 	at := c.tensor("indices")
 	a := c.scattering()
-	c.sound()
 	n := at.Rank() - 1
 	c.refuseIf(n < 0 || at.Shape[n] > data.Rank(), "indices",
 		"the last axis has an index for each of the first axes of data", "shape %v for data%v", at.Shape, data.Shape)
@@ -202,7 +195,6 @@ func inferTopK(c *Call, x *Value) {
 	c.boolean("sort") // unsorted results may have any order; they are sorted all the same
 	indices := c.boolean("return_indices")
 	d := c.dtype("output_indices_dtype")
-	c.sound()
 	length := x.Shape[a.Axis]
 	if a.K == -1 {
 		a.K = length
@@ -229,7 +221,6 @@ func inferTopK(c *Call, x *Value) {
 
 func inferArgsort(c *Call, x *Value) {
 	a := TopK{Axis: c.axis("axis", x.Rank()), Ascending: c.boolean("ascending")}
-	c.sound()
 	a.K = x.Shape[a.Axis]
 	c.gives(a, mil.Int32, x.Shape)
 }

@@ -81,7 +81,6 @@ func Strides(shape []int) []int {
 
 func inferTile(c *Call, x *Value) {
 	reps := c.ints("reps", x.Rank())
-	c.sound()
 	var b Box
 	shape := slices.Clone(x.Shape)
 	strides := Strides(x.Shape)
@@ -96,7 +95,6 @@ func inferTile(c *Call, x *Value) {
 
 func inferReverse(c *Call, x *Value) {
 	axes := c.axes("axes", x.Rank())
-	c.sound()
 	b := Box{Dims: x.Shape, Stride: Strides(x.Shape)}
 	for _, a := range axes {
 		b.Base += (x.Shape[a] - 1) * b.Stride[a]
@@ -109,7 +107,6 @@ func inferCrop(c *Call, x *Value) {
 	n := x.Rank()
 	c.refuseIf(n < 2, "x", "use [N, C, H, W]", "shape %v has no rows and columns", x.Shape)
 	rows, columns := c.ints("crop_height", 2), c.ints("crop_width", 2)
-	c.sound()
 	b := Box{Dims: slices.Clone(x.Shape), Stride: Strides(x.Shape)}
 	for i, cut := range [][]int{rows, columns} {
 		axis, name := n-2+i, []string{"crop_height", "crop_width"}[i]
@@ -125,7 +122,6 @@ func inferCrop(c *Call, x *Value) {
 func inferSlidingWindows(c *Call, x *Value) {
 	axis := c.axis("axis", x.Rank())
 	size, step := c.integer("size"), c.integer("stride")
-	c.sound()
 	length := x.Shape[axis]
 	c.refuseIf(size < 1 || size > length, "size", "choose from 1 to the length of the axis",
 		"windows of %d on axis %d of x%v", size, axis, x.Shape)
@@ -141,8 +137,8 @@ func inferSlidingWindows(c *Call, x *Value) {
 func (c *Call) image(x *Value) (block int, name string) {
 	name = c.def.Params[1].Name
 	block = c.integer(name)
-	c.failIf(x.Rank() != 4, "x", "use [N, C, H, W]", "shape %v", x.Shape)
-	c.failIf(block < 1 || block > maxSetting, name, "choose from 1 to 65536", "%d", block)
+	c.refuseIf(x.Rank() != 4, "x", "use [N, C, H, W]", "shape %v", x.Shape)
+	c.refuseIf(block < 1 || block > maxSetting, name, "choose from 1 to 65536", "%d", block)
 	return block, name
 }
 
@@ -151,7 +147,6 @@ func (c *Call) image(x *Value) (block int, name string) {
 func toSpace(order ...int) func(c *Call, x *Value) {
 	return func(c *Call, x *Value) {
 		block, name := c.image(x)
-		c.sound()
 		n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
 		c.refuseIf(ch%(block*block) != 0, name, "the square of it divides the channels",
 			"%d channels of x%v with blocks of %d", ch, x.Shape, block)
@@ -168,7 +163,6 @@ func toSpace(order ...int) func(c *Call, x *Value) {
 func toDepth(order ...int) func(c *Call, x *Value) {
 	return func(c *Call, x *Value) {
 		block, name := c.image(x)
-		c.sound()
 		n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
 		c.refuseIf(h%block != 0 || w%block != 0, name, "it divides rows and columns",
 			"%d rows and %d columns of x%v with blocks of %d", h, w, x.Shape, block)
@@ -192,8 +186,7 @@ func arranged(order []int, numbers ...int) []int {
 func (c *Call) borders(name string) (a Blocks, both [2]int) {
 	x := c.tensor("x")
 	block := c.ints("block_shape", 2)
-	counts := c.setting(name, mil.DType.Integer, "a matrix of integers", "tensor<int32, [2, 2]>([[0, 0], [0, 0]])")
-	c.sound()
+	counts := c.elements(name, square, -1)
 	if v := c.tensor(name); v.Rank() != 2 || v.Shape[0] != 2 || v.Shape[1] != 2 {
 		c.refuse(name, "give a matrix of 2 x 2: before and after for rows and for columns", "%s does not fit", v.Type())
 	}
@@ -210,7 +203,6 @@ func (c *Call) borders(name string) (a Blocks, both [2]int) {
 
 func inferSpaceToBatch(c *Call, x *Value) {
 	a, both := c.borders("paddings")
-	c.sound()
 	shape := []int{x.Shape[0] * a.Block[0] * a.Block[1], x.Shape[1], 0, 0}
 	for i, b := range a.Block {
 		padded := x.Shape[2+i] + both[i]
@@ -223,7 +215,6 @@ func inferSpaceToBatch(c *Call, x *Value) {
 
 func inferBatchToSpace(c *Call, x *Value) {
 	a, both := c.borders("crops")
-	c.sound()
 	c.refuseIf(x.Shape[0]%(a.Block[0]*a.Block[1]) != 0, "block_shape", "its product divides the batch",
 		"blocks of %d x %d of x%v", a.Block[0], a.Block[1], x.Shape)
 	shape := []int{x.Shape[0] / (a.Block[0] * a.Block[1]), x.Shape[1], 0, 0}
@@ -242,14 +233,12 @@ func inferStack(c *Call, first *Value) {
 		c.refuseIf(v.DType != first.DType || !slices.Equal(v.Shape, first.Shape), "values",
 			"stacked tensors have one type and shape", "%s %s does not fit %s", v.Name, v.Type(), first.Type())
 	}
-	c.sound()
 	c.gives(Join{Axis: axis}, first.DType, slices.Insert(slices.Clone(first.Shape), axis, len(values)))
 }
 
 func inferReverseSequence(c *Call, x *Value) {
 	lengths := c.tensor("lengths")
 	a := Sequence{Axis: c.axis("seq_axis", x.Rank()), Batch: c.axis("batch_axis", x.Rank())}
-	c.sound()
 	c.refuseIf(!slices.Equal(lengths.Shape, []int{x.Shape[a.Batch]}), "lengths",
 		"give one length for each element of batch_axis", "shape %v for axis %d of x%v", lengths.Shape, a.Batch,
 		x.Shape)
@@ -262,7 +251,6 @@ func inferConcat(c *Call, first *Value) {
 		c.note("Apple's engine refuses concat without interleave; write interleave = bool(false)")
 	}
 	a := Join{Axis: c.axis("axis", first.Rank()), Interleave: c.boolean("interleave")}
-	c.sound()
 	shape := slices.Clone(first.Shape)
 	shape[a.Axis] = 0
 	for _, v := range values {
@@ -281,7 +269,6 @@ func inferConcat(c *Call, first *Value) {
 func inferSplit(c *Call, x *Value) {
 	axis := c.axis("axis", x.Rank())
 	sizes := c.ints("split_sizes", -1)
-	c.sound()
 	length := x.Shape[axis]
 	n, given := len(sizes), c.tensor("num_splits") != nil
 	if given {
@@ -294,7 +281,7 @@ func inferSplit(c *Call, x *Value) {
 			"axis %d of x%v cannot be split into %d", axis, x.Shape, n)
 		sizes = slices.Repeat([]int{length / n}, n)
 	} else if n != len(sizes) {
-		c.fail("num_splits", "remove one of the two", "%d for %d sizes", n, len(sizes))
+		c.refuse("num_splits", "remove one of the two", "%d for %d sizes", n, len(sizes))
 	}
 	sum := 0
 	for _, n := range sizes {

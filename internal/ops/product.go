@@ -38,13 +38,12 @@ func inferMatmul(c *Call, x *Value) {
 	c.sameType("x", "y")
 	for _, name := range []string{"x", "y"} {
 		if r := c.tensor(name).Rank(); r < 1 {
-			c.fail(name, "multiply by a scalar with mul", "a scalar is no matrix")
+			c.refuse(name, "multiply by a scalar with mul", "a scalar is no matrix")
 		} else if r > matmulRank {
 			c.note(name + " has rank 5; Apple's compiler reports: depth > 1 is not supported for MatMult")
 		}
 	}
 	a := Matmul{TransposeX: c.boolean("transpose_x"), TransposeY: c.boolean("transpose_y")}
-	c.sound()
 	xs, ys := x.Shape, y.Shape
 	if len(xs) == 1 {
 		xs, a.TransposeX = []int{1, xs[0]}, false
@@ -55,13 +54,12 @@ func inferMatmul(c *Call, x *Value) {
 	var ky int
 	a.BatchX, a.M, a.K = matrix(xs, a.TransposeX)
 	a.BatchY, ky, a.N = matrix(ys, a.TransposeY)
-	c.failIf(a.K != ky, "y", "transpose one, or make them equal", "inner axes differ: %d of x%v and %d of y%v", a.K,
+	c.refuseIf(a.K != ky, "y", "transpose one, or make them equal", "inner axes differ: %d of x%v and %d of y%v", a.K,
 		x.Shape, ky, y.Shape)
 	var ok bool
 	if a.Batch, ok = Broadcast(a.BatchX, a.BatchY); !ok {
-		c.fail("y", "make the batch axes equal or 1", "batch axes %v do not broadcast with %v", a.BatchY, a.BatchX)
+		c.refuse("y", "make the batch axes equal or 1", "batch axes %v do not broadcast with %v", a.BatchY, a.BatchX)
 	}
-	c.sound()
 	a.BatchX, a.BatchY = lead(a.BatchX, len(a.Batch)), lead(a.BatchY, len(a.Batch))
 	shape := slices.Clone(a.Batch)
 	if x.Rank() > 1 {
@@ -91,11 +89,10 @@ func lead(shape []int, rank int) []int {
 func inferLinear(c *Call, x *Value) {
 	w := c.tensor("weight")
 	c.sameType("x", "weight")
-	c.failIf(x.Rank() < 1, "x", "give it at least one axis", "a scalar has no features")
-	c.failIf(w.Rank() != 2, "weight", "give it as [outputs, inputs]", "shape %v", w.Shape)
-	c.sound()
+	c.refuseIf(x.Rank() < 1, "x", "give it at least one axis", "a scalar has no features")
+	c.refuseIf(w.Rank() != 2, "weight", "give it as [outputs, inputs]", "shape %v", w.Shape)
 	last := x.Rank() - 1
-	c.failIf(x.Shape[last] != w.Shape[1], "weight", "give it as [outputs, inputs]", "takes %d inputs, x%v has %d",
+	c.refuseIf(x.Shape[last] != w.Shape[1], "weight", "give it as [outputs, inputs]", "takes %d inputs, x%v has %d",
 		w.Shape[1], x.Shape, x.Shape[last])
 	c.shaped("bias", w.Shape[:1], "give one number for each output", "for %d outputs", w.Shape[0])
 	shape := slices.Clone(x.Shape)
@@ -116,18 +113,17 @@ func inferAttention(c *Call, q *Value) {
 	c.sameType("query", "key")
 	c.sameType("query", "value")
 	r := q.Rank()
-	c.failIf(r < 3, "query", "give it as [batch, .., length, features]", "shape %v", q.Shape)
+	c.refuseIf(r < 3, "query", "give it as [batch, .., length, features]", "shape %v", q.Shape)
 	for _, name := range []string{"key", "value"} {
 		if t := c.tensor(name); t.Rank() != r {
-			c.fail(name, "reshape it", "rank %d, query has rank %d", t.Rank(), r)
+			c.refuse(name, "reshape it", "rank %d, query has rank %d", t.Rank(), r)
 		}
 	}
-	c.sound()
 	a := Attention{L: q.Shape[r-2], S: k.Shape[r-2], E: q.Shape[r-1], EV: v.Shape[r-1], BatchQuery: q.Shape[:r-2],
 		BatchKey: k.Shape[:r-2], BatchValue: v.Shape[:r-2]}
-	c.failIf(k.Shape[r-1] != a.E, "key", "give both the same number of features", "%d features, query has %d",
+	c.refuseIf(k.Shape[r-1] != a.E, "key", "give both the same number of features", "%d features, query has %d",
 		k.Shape[r-1], a.E)
-	c.failIf(v.Shape[r-2] != a.S, "value", "give both the same length", "length %d, key has %d", v.Shape[r-2], a.S)
+	c.refuseIf(v.Shape[r-2] != a.S, "value", "give both the same length", "length %d, key has %d", v.Shape[r-2], a.S)
 	batch, ok := Broadcast(a.BatchQuery, a.BatchKey)
 	if ok {
 		batch, ok = Broadcast(batch, a.BatchValue)
@@ -142,7 +138,7 @@ func inferAttention(c *Call, q *Value) {
 		c.needs("attn_mask", mil.Bool, mil.FP16, mil.FP32)
 		full := append(slices.Clone(batch), a.L, a.S)
 		if shape, fits := Broadcast(full, mask.Shape); !fits || !slices.Equal(shape, full) {
-			c.fail("attn_mask", "make its axes equal or 1", "shape %v does not broadcast to %v", mask.Shape, full)
+			c.refuse("attn_mask", "make its axes equal or 1", "shape %v does not broadcast to %v", mask.Shape, full)
 		}
 		if mask.DType != mil.Bool {
 			c.sameType("query", "attn_mask")

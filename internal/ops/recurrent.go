@@ -65,12 +65,9 @@ func (c *Call) recurrent(gates int) *Recurrent {
 	direction := c.word("direction")
 	a.Reverse, a.Both = direction == "reverse", direction == "bidirectional"
 	x, w := c.tensor("x"), c.tensor("weight_hh")
-	c.failIf(x.Rank() != 3, "x", "give it as [sequence, batch, inputs]", "shape %v", x.Shape)
-	c.failIf(w.Rank() != 2 || w.Shape[0] != gates*w.Shape[1], "weight_hh", fmt.Sprintf("give it as [%d*H, H]", gates),
+	c.refuseIf(x.Rank() != 3, "x", "give it as [sequence, batch, inputs]", "shape %v", x.Shape)
+	c.refuseIf(w.Rank() != 2 || w.Shape[0] != gates*w.Shape[1], "weight_hh", fmt.Sprintf("give it as [%d*H, H]", gates),
 		"shape %v", w.Shape)
-	if c.failed() {
-		return a
-	}
 	a.S, a.B, a.I, a.H = x.Shape[0], x.Shape[1], x.Shape[2], w.Shape[1]
 	c.parameter("initial_h", a.B, a.cells()*a.H)
 	c.parameter("weight_ih", gates*a.H, a.I)
@@ -94,14 +91,13 @@ func (c *Call) parameter(name string, shape ...int) {
 		return
 	}
 	c.sameType("x", name)
-	c.failIf(!slices.Equal(v.Shape, shape) && Volume(shape) > 0, name, fmt.Sprintf("give it the shape %v", shape),
+	c.refuseIf(!slices.Equal(v.Shape, shape) && Volume(shape) > 0, name, fmt.Sprintf("give it the shape %v", shape),
 		"shape %v", v.Shape)
 }
 
 // sequence sets the results: the states of every step or the last, and as many states after
 // the last step as the cell has.
 func (c *Call) sequence(a *Recurrent, states int) {
-	c.sound()
 	steps, width := 1, a.cells()*a.H
 	if a.Sequence {
 		steps = a.S
@@ -119,14 +115,13 @@ func inferLSTM(c *Call, x *Value) {
 	a.Gate, a.Cell = c.word("recurrent_activation"), c.word("cell_activation")
 	if c.tensor("clip") != nil {
 		if a.Clip = c.number("clip"); !(a.Clip > 0) {
-			c.fail("clip", "give a number above 0, or leave it out", "%g", a.Clip)
+			c.refuse("clip", "give a number above 0, or leave it out", "%g", a.Clip)
 		}
 	}
-	c.sound()
 	c.parameter("initial_c", a.B, a.cells()*a.H)
 	c.parameter("peephole", 3*a.H)
 	for _, name := range []string{"weight_ih_back", "weight_hh_back"} {
-		c.failIf(a.Both && c.tensor(name) == nil, "", "give the weights of the second cell",
+		c.refuseIf(a.Both && c.tensor(name) == nil, "", "give the weights of the second cell",
 			"argument %s is missing for direction bidirectional", name)
 	}
 	c.parameter("weight_ih_back", 4*a.H, a.I)

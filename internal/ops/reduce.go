@@ -53,9 +53,8 @@ func extreme(name string) Def {
 		types("output_dtype", mil.Int32, mil.UInt16).or("int32")}
 	return Def{Name: name, support: nowhere(chosen), Params: params, infer: func(c *Call, x *Value) {
 		axis, keep, d := c.axis("axis", x.Rank()), c.boolean("keep_dims"), c.dtype("output_dtype")
-		c.sound()
 		if n := x.Shape[axis]; d == mil.UInt16 && n > 1<<16 {
-			c.fail("output_dtype", "use int32", "uint16 does not hold the indexes of %d elements", n)
+			c.refuse("output_dtype", "use int32", "uint16 does not hold the indexes of %d elements", n)
 		}
 		shape := slices.Clone(x.Shape)
 		if shape[axis] = 1; !keep {
@@ -82,15 +81,15 @@ var norms = []Def{
 	{Name: "l2_norm", support: support{contested: "mul, reduce_sum and pow run where l2_norm was refused"},
 		Params: []Param{tensor("x", floats...), number("epsilon").or(1e-6)}, infer: func(c *Call, x *Value) {
 			r := x.Rank()
-			c.failIf(r < 3, "x", "give it three axes with expand_dims",
+			c.refuseIf(r < 3, "x", "give it three axes with expand_dims",
 				"shape %v; the norm is that of the last three axes", x.Shape)
 			c.keeps(Norm{Axes: []int{r - 3, r - 2, r - 1}, Epsilon: c.epsilon()})
 		}},
 	{Name: "local_response_norm", limits: responseLimits, Params: []Param{tensor("x", floats...), integer("size"),
 		number("alpha").or(1e-4), number("beta").or(0.75), number("k").or(1.0)}, infer: func(c *Call, x *Value) {
-		c.failIf(x.Rank() < 3, "x", "give it three axes with expand_dims", "shape %v, not [N, C, ..]", x.Shape)
+		c.refuseIf(x.Rank() < 3, "x", "give it three axes with expand_dims", "shape %v, not [N, C, ..]", x.Shape)
 		a := Norm{Size: c.integer("size"), Alpha: c.number("alpha"), Beta: c.number("beta"), K: c.number("k")}
-		c.failIf(a.Size < 1 || a.Size > MaxElements, "size", "give the number of channels of a neighborhood",
+		c.refuseIf(a.Size < 1 || a.Size > MaxElements, "size", "give the number of channels of a neighborhood",
 			"%d is out of range", a.Size)
 		c.keeps(a)
 	}},
@@ -107,9 +106,8 @@ type Norm struct {
 
 func inferLayerNorm(c *Call, x *Value) {
 	axes := c.axes("axes", x.Rank())
-	c.failIf(len(axes) == 0 && !c.failed(), "axes", "reshape x; a scalar has no axes",
+	c.refuseIf(len(axes) == 0, "axes", "reshape x; a scalar has no axes",
 		"there is no axis to normalize")
-	c.sound()
 	var shape []int
 	for _, a := range axes {
 		shape = append(shape, x.Shape[a])

@@ -21,7 +21,7 @@ var resizes = []Def{
 		mode := SampleDefault
 		switch {
 		case align && half:
-			c.fail("half_pixel_centers", "set one of them to false", "align_corners is true too")
+			c.refuse("half_pixel_centers", "set one of them to false", "align_corners is true too")
 		case align:
 			mode = SampleStrictAlign
 		case half || c.tensor("half_pixel_centers") == nil:
@@ -83,7 +83,7 @@ type Resize struct {
 // picture refuses x with fewer than three axes.
 func (c *Call) picture() *Value {
 	x := c.tensor("x")
-	c.failIf(x.Rank() < 3, "x", "give it as [.., C, H, W]", "shape %v", x.Shape)
+	c.refuseIf(x.Rank() < 3, "x", "give it as [.., C, H, W]", "shape %v", x.Shape)
 	return x
 }
 
@@ -91,7 +91,6 @@ func (c *Call) picture() *Value {
 // nil after a fault.
 func (c *Call) resizes(size []int, r Resize) {
 	x := c.tensor("x")
-	c.sound()
 	shape := append(slices.Clone(x.Shape[:x.Rank()-len(size)]), size...)
 	r.Axes = len(size)
 	c.gives(r, x.DType, shape)
@@ -103,14 +102,10 @@ func (c *Call) scaled() []int {
 	x := c.picture()
 	var size []int
 	for i, name := range []string{"scale_factor_height", "scale_factor_width"} {
-		fs := c.setting(name, func(d mil.DType) bool { return d.Float() || d.Integer() }, "a number", "fp32(2)")
 		factor := 1.0
-		if len(fs) == 1 {
-			factor = fs[0]
-		} else if fs != nil {
-			c.fail(name, "give one number", "%d numbers", len(fs))
+		if given := c.elements(name, Element, 1); given != nil {
+			factor = given[0]
 		}
-		c.sound()
 		n := float64(float32(x.Shape[x.Rank()-2+i]) * float32(factor))
 		c.refuseIf(!(n >= 1 && n <= MaxElements), name, "give 1 to 2^31 elements",
 			"%g gives the axis of %d a length of %g", factor, x.Shape[x.Rank()-2+i], math.Floor(n))
@@ -130,7 +125,7 @@ func (c *Call) lengths(names ...string) []int {
 	var size []int
 	for _, name := range names {
 		n := c.integer(name)
-		c.failIf(n < 1 || n > MaxElements, name, "give 1 to 2^31 elements", "%d is out of range", n)
+		c.refuseIf(n < 1 || n > MaxElements, name, "give 1 to 2^31 elements", "%d is out of range", n)
 		size = append(size, n)
 	}
 	return size
@@ -146,11 +141,10 @@ func inferResize(c *Call, x *Value) {
 		c.needs("x", floats...)
 		c.fp32()
 	}
-	c.failIf(len(shape) > x.Rank(), "shape", "give at most one number for each axis", "%d numbers for x%v",
+	c.refuseIf(len(shape) > x.Rank(), "shape", "give at most one number for each axis", "%d numbers for x%v",
 		len(shape), x.Shape)
-	c.failIf(count < 0 || count > min(3, len(shape)), "resized_dims", "resize up to three axes, which shape lists",
+	c.refuseIf(count < 0 || count > min(3, len(shape)), "resized_dims", "resize up to three axes, which shape lists",
 		"%d of %d numbers", count, len(shape))
-	c.sound()
 	out := slices.Clone(x.Shape)
 	for i := range count {
 		n := shape[len(shape)-count+i]
@@ -181,21 +175,20 @@ var coordinates = []mil.DType{mil.FP16, mil.FP32, mil.Int8, mil.UInt8, mil.Int16
 
 func inferCropResize(c *Call, x *Value) {
 	roi, boxes, indices := c.tensor("roi"), c.tensor("boxes"), c.tensor("box_indices")
-	c.failIf(x.Rank() != 4, "x", "give it as [B, C, H, W]", "shape %v", x.Shape)
-	c.failIf((roi == nil) == (boxes == nil), "", "give one of roi and boxes",
+	c.refuseIf(x.Rank() != 4, "x", "give it as [B, C, H, W]", "shape %v", x.Shape)
+	c.refuseIf((roi == nil) == (boxes == nil), "", "give one of roi and boxes",
 		"roi and boxes are both given or both missing")
 	order := c.word("box_coordinate_mode")
 	a := Crop{Normalized: c.boolean("normalized_coordinates"), Scale: c.number("spatial_scale"),
 		Center: strings.HasPrefix(order, "CENTER"), WidthFirst: strings.HasSuffix(order, "WIDTH_FIRST"),
 		Mode: c.word("sampling_mode"), Pad: c.number("pad_value")}
 	size := c.lengths("target_height", "target_width")
-	c.sound()
 	if roi != nil {
 		c.sameType("x", "roi")
 		s := roi.Shape
 		c.refuseIf(len(s) != 5 || s[1] != 1 || s[2] != 4 && s[2] != 5 || s[3] != 1 || s[4] != 1, "roi",
 			"give it as [N, 1, 4, 1, 1], or [N, 1, 5, 1, 1] with the index of the image", "shape %v", s)
-		c.failIf(indices != nil, "box_indices", "remove it, or give boxes",
+		c.refuseIf(indices != nil, "box_indices", "remove it, or give boxes",
 			"regions of interest have indexes of their own")
 		a.Indexed, a.EveryImage = s[2] == 5, s[2] == 4
 		images := 1
@@ -208,17 +201,17 @@ func inferCropResize(c *Call, x *Value) {
 	if s := boxes.Shape; len(s) != 2 || s[1] != 4 {
 		c.refuse("boxes", "give it as [N, 4]", "shape %v", s)
 	}
-	c.failIf(a.Normalized && !boxes.DType.Float(), "boxes", "give fp16 or fp32", "normalized coordinates of type %s",
+	c.refuseIf(a.Normalized && !boxes.DType.Float(), "boxes", "give fp16 or fp32", "normalized coordinates of type %s",
 		boxes.DType)
 	switch {
 	case indices == nil && boxes.Shape[0] > x.Shape[0]:
-		c.fail("boxes", "give box_indices", "%d boxes for %d images", boxes.Shape[0], x.Shape[0])
+		c.refuse("boxes", "give box_indices", "%d boxes for %d images", boxes.Shape[0], x.Shape[0])
 	case indices != nil:
 		if !slices.Equal(indices.Shape, boxes.Shape[:1]) {
-			c.fail("box_indices", "give one for each box", "shape %v for %d boxes", indices.Shape, boxes.Shape[0])
+			c.refuse("box_indices", "give one for each box", "shape %v for %d boxes", indices.Shape, boxes.Shape[0])
 		} else if list := indices.Floats(); list != nil &&
 			(slices.Max(list) >= float64(x.Shape[0]) || slices.Min(list) < 0) {
-			c.fail("box_indices", "give indexes of images", "not all are from 0 to %d", x.Shape[0]-1)
+			c.refuse("box_indices", "give indexes of images", "not all are from 0 to %d", x.Shape[0]-1)
 		}
 	}
 	c.gives(&a, x.DType, append([]int{boxes.Shape[0], x.Shape[1]}, size...))
@@ -252,7 +245,7 @@ func inferAffine(c *Call, x *Value) {
 	c.sameType("x", "transform_matrix")
 	a, size := c.sampler(), c.lengths("output_height", "output_width")
 	c.refuseIf(x.Rank() != 4, "x", "give it as [B, C, H, W]", "shape %v", x.Shape)
-	c.failIf(m.Rank() != 2 || m.Shape[0] != 1 && m.Shape[0] != x.Shape[0] || m.Shape[1] != 6, "transform_matrix",
+	c.refuseIf(m.Rank() != 2 || m.Shape[0] != 1 && m.Shape[0] != x.Shape[0] || m.Shape[1] != 6, "transform_matrix",
 		"give [a0, a1, a2, b0, b1, b2] once or for each image", "shape %v for x%v", m.Shape, x.Shape)
 	if a.Nearest || a.Padding != "constant" || a.Value != 0 || !a.Normalized || a.Low != -1 || !a.Align {
 		c.note("coremltools refuses all but bilinear, constant 0, normalized_minus_one_to_one and align_corners for " +

@@ -10,33 +10,12 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// tensor returns the tensor argument called name, or nil when it is absent.
+// tensor returns the argument called name, of a list the first value, or nil when it is absent.
 func (c *Call) tensor(name string) *Value {
-	a, ok := c.args[name]
-	if !ok {
-		return nil
+	if a, ok := c.args[name]; ok {
+		return a.values[0]
 	}
-	return a.values[0]
-}
-
-// setting returns a constant's elements as float64, or nil when it is absent
-// or does not fit. A bool is 0 or 1.
-func (c *Call) setting(name string, ok func(mil.DType) bool, what, example string) []float64 {
-	v := c.tensor(name)
-	if v == nil {
-		return nil
-	}
-	if !ok(v.DType) && !(v.bare && v.DType == mil.Int32 && ok(mil.FP32)) {
-		c.fail(name, "write "+name+" = "+example, "%s where %s is expected", v.Type(), what)
-		return nil
-	}
-	if v.Elements() > maxSetting {
-		c.fail(name, fmt.Sprintf("settings have at most %d elements", maxSetting), "%s is too long for a setting",
-			v.Type())
-		return nil
-	}
-	v.weight.take(v)
-	return v.Floats()
+	return nil
 }
 
 // maxSetting is the largest number of elements of a setting, and of results of split.
@@ -52,71 +31,93 @@ func (f few) String() string {
 	return strings.TrimSuffix(fmt.Sprint([]int(f[:10])), "]") + " ..]"
 }
 
+// forms say how settings of the kinds are written. The message wrong has the type and the number of elements.
+var forms = [...]struct {
+	accepts                   func(mil.DType) bool
+	what, example, fix, wrong string
+}{
+	Int:     {mil.DType.Integer, "one integer", "int32(1)", "give one integer", misfit},
+	Ints:    {mil.DType.Integer, "an integer vector", "tensor<int32, [2]>([1, 1])", "give a vector", misfit},
+	Bool:    {isBool, "a truth value", "bool(false)", "give one truth value", "%[2]d truth values"},
+	Bools:   {isBool, "a vector of truth values", "", "", "%[2]d truth values"},
+	Number:  {mil.DType.Float, "a floating-point number", "fp16(0.5)", "give one number", "%[2]d numbers"},
+	Element: {isNumber, "a number", "fp32(2)", "give one number", "%[2]d numbers"},
+	square:  {mil.DType.Integer, "a matrix of integers", "tensor<int32, [2, 2]>([[0, 0], [0, 0]])", "", ""},
+}
+
+const (
+	misfit = "%[1]s does not fit"
+	square = Element + 1 // a kind of Ints
+)
+
+func isBool(d mil.DType) bool   { return d == mil.Bool }
+func isNumber(d mil.DType) bool { return d.Float() || d.Integer() }
+
+// elements returns the elements of a setting of a kind, n of them or, if n < 0, any number. It returns nil when it is
+// absent. A truth value is 0 or 1.
+func (c *Call) elements(name string, k Kind, n int) []float64 {
+	v, f := c.tensor(name), forms[k]
+	if v == nil {
+		return nil
+	}
+	switch {
+	case k == Bools:
+		f.example, f.fix = mil.TensorOf(mil.Bool, n).String()+"([..])", fmt.Sprintf("give %d, one for each axis", n)
+	case k == Ints && n > 0:
+		f.example, f.fix = mil.TensorOf(mil.Int32, n).String()+"([..])", fmt.Sprintf("give a vector of %d", n)
+	case k == Ints && n == 0:
+		f.fix = "a scalar has no axes; reshape it"
+	}
+	switch {
+	case !f.accepts(v.DType) && !(v.bare && v.DType == mil.Int32 && f.accepts(mil.FP32)):
+		c.refuse(name, "write "+name+" = "+f.example, "%s where %s is expected", v.Type(), f.what)
+	case v.Elements() > maxSetting:
+		c.refuse(name, fmt.Sprintf("settings have at most %d elements", maxSetting), "%s is too long for a setting",
+			v.Type())
+	case v.Rank() > 1 && f.wrong == misfit || n >= 0 && v.Elements() != n:
+		c.refuse(name, f.fix, f.wrong, v.Type(), v.Elements())
+	}
+	return v.take()
+}
+
+// whole converts numbers to integers.
+func (c *Call) whole(name string, list []float64) []int {
+	out := make([]int, len(list))
+	for i, f := range list {
+		n, ok := toInt(f)
+		c.refuseIf(!ok, name, "numbers go up to 2^53", "%.0f is out of range", f)
+		out[i] = n
+	}
+	return out
+}
+
 // ints returns an integer vector of n elements (any number when n < 0). An absent one has the default in every element,
 // 0 without a default; it is nil when n < 0. A scalar counts as a vector of one.
 func (c *Call) ints(name string, n int) []int {
-	var def []int
-	if n >= 0 {
-		def = slices.Repeat([]int{given(c, name, 0)}, n)
+	kind := Ints
+	if n == 1 {
+		kind = Int
 	}
-	what, example := "an integer vector", "tensor<int32, [2]>([1, 1])"
-	switch {
-	case n == 1:
-		what, example = "one integer", "int32(1)"
-	case n > 0:
-		example = mil.TensorOf(mil.Int32, n).String() + "([..])"
+	switch list := c.elements(name, kind, n); {
+	case list != nil:
+		return c.whole(name, list)
+	case n < 0:
+		return nil
 	}
-	fs := c.setting(name, mil.DType.Integer, what, example)
-	if fs == nil {
-		return def
-	}
-	if v := c.tensor(name); v.Rank() > 1 || n >= 0 && len(fs) != n {
-		hint := "give a vector"
-		switch {
-		case n == 1:
-			hint = "give one integer"
-		case n == 0:
-			hint = "a scalar has no axes; reshape it"
-		case n > 0:
-			hint = fmt.Sprintf("give a vector of %d", n)
-		}
-		c.fail(name, hint, "%s does not fit", v.Type())
-		return def
-	}
-	out := make([]int, len(fs))
-	for i, f := range fs {
-		v, ok := toInt(f)
-		if !ok {
-			c.fail(name, "numbers go up to 2^53", "%.0f is out of range", f)
-			return def
-		}
-		out[i] = v
-	}
-	return out
+	return slices.Repeat([]int{given(c, name, 0)}, n)
 }
 
 // list returns n single numbers of a variadic setting, or n truth values as 0 and 1.
 func (c *Call) list(name string, n int, ok func(mil.DType) bool) []int {
 	values := c.args[name].values
-	if len(values) != n {
-		c.fail(name, fmt.Sprintf("list %d", n), "%d values", len(values))
-		return make([]int, n)
+	c.refuseIf(len(values) != n, name, fmt.Sprintf("list %d", n), "%d values", len(values))
+	var all []float64
+	for _, v := range values {
+		c.refuseIf(!ok(v.DType) || v.Elements() != 1, name, "list single numbers, or single truth values for a mask",
+			"%s does not fit", v.Type())
+		all = append(all, v.take()...)
 	}
-	out := make([]int, n)
-	for i, v := range values {
-		if !ok(v.DType) || v.Elements() != 1 {
-			c.fail(name, "list single numbers, or single truth values for a mask", "%s does not fit", v.Type())
-			return out
-		}
-		v.weight.take(v)
-		f, fits := toInt(v.Floats()[0])
-		if !fits {
-			c.fail(name, "numbers go up to 2^53", "%.0f is out of range", v.Floats()[0])
-			return out
-		}
-		out[i] = f
-	}
-	return out
+	return c.whole(name, all)
 }
 
 // given returns the default of a setting, or def if it has none of that type.
@@ -129,39 +130,26 @@ func given[T any](c *Call, name string, def T) T {
 	return def
 }
 
-// integer returns a single integer, 1 for a faulty one without a default.
+// integer returns a single integer, 1 for an absent one without a default.
 func (c *Call) integer(name string) int {
-	if c.tensor(name) == nil {
-		return given(c, name, 1)
-	}
-	before := len(c.faults)
-	if list := c.ints(name, 1); len(c.faults) == before {
-		return list[0]
+	if list := c.elements(name, Int, 1); list != nil {
+		return c.whole(name, list)[0]
 	}
 	return given(c, name, 1)
 }
 
 // boolean returns a single truth value.
 func (c *Call) boolean(name string) bool {
-	fs := c.setting(name, isBool, "a truth value", "bool(false)")
-	if len(fs) != 1 {
-		c.failIf(fs != nil, name, "give one truth value", "%d truth values", len(fs))
-		return given(c, name, false)
+	if list := c.elements(name, Bool, 1); list != nil {
+		return list[0] != 0
 	}
-	return fs[0] != 0
+	return given(c, name, false)
 }
-
-func isBool(d mil.DType) bool { return d == mil.Bool }
 
 // booleans returns n truth values, all false when absent.
 func (c *Call) booleans(name string, n int) []bool {
-	fs := c.setting(name, isBool, "a vector of truth values", mil.TensorOf(mil.Bool, n).String()+"([..])")
 	out := make([]bool, n)
-	if fs != nil && len(fs) != n {
-		c.fail(name, fmt.Sprintf("give %d, one for each axis", n), "%d truth values", len(fs))
-		return out
-	}
-	for i, f := range fs {
+	for i, f := range c.elements(name, Bools, n) {
 		out[i] = f != 0
 	}
 	return out
@@ -169,12 +157,10 @@ func (c *Call) booleans(name string, n int) []bool {
 
 // number returns a single floating-point number.
 func (c *Call) number(name string) float64 {
-	fs := c.setting(name, mil.DType.Float, "a floating-point number", "fp16(0.5)")
-	if len(fs) != 1 {
-		c.failIf(fs != nil, name, "give one number", "%d numbers", len(fs))
-		return given(c, name, 0.0)
+	if list := c.elements(name, Number, 1); list != nil {
+		return list[0]
 	}
-	return fs[0]
+	return given(c, name, 0.0)
 }
 
 // epsilon returns the setting of that name. Its default has the type of x, as if the program wrote it.
@@ -189,17 +175,15 @@ func (c *Call) epsilon() float64 {
 
 // word returns a string setting that must be one of the choices.
 func (c *Call) word(name string) string {
-	v, def, choices := c.tensor(name), given(c, name, ""), c.def.Param(name).Choices
+	v, choices := c.tensor(name), c.def.Param(name).Choices
 	switch {
 	case v == nil:
-		return def
+		return given(c, name, "")
 	case v.DType != mil.String || len(v.Text) != 1:
-		c.fail(name, "give one of "+strings.Join(choices, ", "), "%s where a string is expected", v.Type())
-		return def
+		c.refuse(name, "give one of "+strings.Join(choices, ", "), "%s where a string is expected", v.Type())
 	case !slices.Contains(choices, v.Text[0]):
-		c.fail(name, near.Hint(v.Text[0], choices)+"choose one of "+strings.Join(choices, ", "), "%q is not known",
+		c.refuse(name, near.Hint(v.Text[0], choices)+"choose one of "+strings.Join(choices, ", "), "%q is not known",
 			v.Text[0])
-		return def
 	}
 	return v.Text[0]
 }
@@ -224,8 +208,7 @@ func (c *Call) wrap(name string, a, rank int) int {
 		if rank > 0 {
 			hint = fmt.Sprintf("choose from %d to %d", -rank, rank-1)
 		}
-		c.fail(name, hint, "axis %d of a tensor of rank %d", a, rank)
-		return 0
+		c.refuse(name, hint, "axis %d of a tensor of rank %d", a, rank)
 	}
 	return (a + rank) % max(rank, 1)
 }
@@ -244,7 +227,7 @@ func (c *Call) axes(name string, rank int) []int {
 		out[i] = c.wrap(name, a, rank)
 	}
 	slices.Sort(out)
-	c.failIf(len(slices.Compact(slices.Clone(out))) != len(out) && !c.failed(), name, "name every axis once",
+	c.refuseIf(len(slices.Compact(slices.Clone(out))) != len(out), name, "name every axis once",
 		"an axis is listed twice in %s", few(list))
 	return out
 }

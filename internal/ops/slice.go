@@ -54,7 +54,7 @@ func (c *Call) masked(x *Value) (m masked, moving bool) {
 	m.drop = c.booleans("squeeze_mask", n)
 	for i, s := range m.stride {
 		if s == 0 || s < -MaxElements || s > MaxElements {
-			c.fail("stride", "strides are not 0 and below 2^31", "%d on axis %d", s, i)
+			c.refuse("stride", "strides are not 0 and below 2^31", "%d on axis %d", s, i)
 			break
 		}
 	}
@@ -65,7 +65,7 @@ func (c *Call) masked(x *Value) (m masked, moving bool) {
 func (c *Call) beginning(x *Value) {
 	b := c.tensor("begin")
 	c.needs("begin", indexes...)
-	c.failIf(!slices.Equal(b.Shape, []int{x.Rank()}), "begin", fmt.Sprintf("give a vector of %d", x.Rank()),
+	c.refuseIf(!slices.Equal(b.Shape, []int{x.Rank()}), "begin", fmt.Sprintf("give a vector of %d", x.Rank()),
 		"%s does not fit", b.Type())
 }
 
@@ -118,7 +118,6 @@ func first(length, stride int) int {
 
 func inferSliceIndex(c *Call, x *Value) {
 	m, moving := c.masked(x)
-	c.sound()
 	if !moving {
 		a, shape := c.fixed(x, m)
 		c.gives(a, x.DType, shape)
@@ -150,10 +149,9 @@ func inferSliceUpdate(c *Call, x *Value) {
 	update := c.tensor("update")
 	c.sameType("x", "update")
 	m, moving := c.masked(x)
-	c.sound()
 	if !moving {
 		a, shape := c.fixed(x, m)
-		c.failIf(!c.failed() && !slices.Equal(shape, update.Shape), "update", "give it the shape of the slice",
+		c.refuseIf(!slices.Equal(shape, update.Shape), "update", "give it the shape of the slice",
 			"shape %v where the slice has %v", update.Shape, shape)
 		c.gives(a, x.DType, x.Shape)
 		return
@@ -176,7 +174,7 @@ func inferSliceUpdate(c *Call, x *Value) {
 			a.Begin[i] = first(length, m.stride[i])
 		}
 	}
-	c.failIf(len(rest) > 0 || Volume(a.Size) != update.Elements(), "update",
+	c.refuseIf(len(rest) > 0 || Volume(a.Size) != update.Elements(), "update",
 		"give it the axes of x without those of squeeze_mask", "shape %v for x%v", update.Shape, x.Shape)
 	c.gives(a, x.DType, x.Shape)
 }
@@ -204,7 +202,6 @@ func inferSliceSize(c *Call, x *Value) {
 		return
 	}
 	begin := slices.Clone(c.ints("begin", n))
-	c.sound()
 	for i, length := range x.Shape {
 		if begin[i] < 0 {
 			begin[i] += length
@@ -223,7 +220,6 @@ func inferSliceSize(c *Call, x *Value) {
 // movingSize is the rule of slice_by_size with a begin that is computed.
 func (c *Call) movingSize(x *Value, size []int) {
 	c.beginning(x)
-	c.sound()
 	for i, length := range x.Shape {
 		c.refuseIf(size[i] < 1 || size[i] > length, "size", "give the size in numbers; -1 depends on begin",
 			"%d on axis %d of x%v", size[i], i, x.Shape)
@@ -253,7 +249,6 @@ func inferPad(c *Call, x *Value) {
 	pairs := c.ints("pad", -1)
 	a := Pad{Before: make([]int, n), After: make([]int, n),
 		Mode: c.word("mode"), Value: c.scalar("constant_val")}
-	c.sound()
 	if e := make([]byte, 8); !x.DType.Float() {
 		if element.Store(x.DType, e, a.Value); element.Load(x.DType, e) != a.Value {
 			c.refuse("constant_val", "give it in the type of x", "%v is not of type %s", a.Value, x.DType)

@@ -25,17 +25,15 @@ var states = []Def{
 func (c *Call) holds(name, value string) {
 	s, v := c.tensor(name), c.tensor(value)
 	if held := (&Value{DType: s.DType, Shape: s.Shape}).Type(); !held.Same(v.Type()) {
-		c.fail(value, "give it the type that the state holds", "%s where %s holds %s", v.Type(), s.Name, held)
+		c.refuse(value, "give it the type that the state holds", "%s where %s holds %s", v.Type(), s.Name, held)
 	}
 	c.stateful()
 }
 
 // stateful remarks what Apple's engine makes of states.
 func (c *Call) stateful() {
-	if !c.failed() {
-		c.note("Apple's engine refuses states by the e5rt runtime, and nothing shows that it takes them in memory; feed " +
-			"the state as an extra input and output")
-	}
+	c.note("Apple's engine refuses states by the e5rt runtime, and nothing shows that it takes them in memory; feed the " +
+		"state as an extra input and output")
 }
 
 // unsupported tells why programs with these operators, which coremltools knows, do not compile.

@@ -98,7 +98,7 @@ func alpha(name, doc string, second ...string) Def {
 
 func inferAlpha(c *Call, x *Value) {
 	u := Unary{Alpha: c.number("alpha"), Beta: c.number("beta")}
-	if c.def.Name == "clip" && u.Alpha >= u.Beta && !c.failed() {
+	if c.def.Name == "clip" && u.Alpha >= u.Beta {
 		c.note("compilers of opset ios17 and later refuse an alpha that is not below beta")
 	}
 	c.keeps(u)
@@ -131,7 +131,7 @@ func inferChannels(c *Call, x *Value) {
 	for _, p := range c.def.Params[1:] {
 		c.sameType("x", p.Name)
 		if v := c.tensor(p.Name); v.Rank() != 1 || v.Shape[0] != x.Shape[1] {
-			c.fail(p.Name, "give a vector with one number for each channel", "shape %v for the %d channels of x%v",
+			c.refuse(p.Name, "give a vector with one number for each channel", "shape %v for the %d channels of x%v",
 				v.Shape, x.Shape[1], x.Shape)
 		}
 	}

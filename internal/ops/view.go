@@ -25,7 +25,6 @@ var views = []Def{
 
 func inferReshape(c *Call, x *Value) {
 	shape := slices.Clone(c.ints("shape", -1))
-	c.sound()
 	// A 0 takes the length of x, counted from the last axis; where x has no such axis it is 1.
 	for i, n := range shape {
 		if at := x.Rank() - len(shape) + i; n == 0 && at >= 0 {
@@ -50,7 +49,7 @@ func inferReshape(c *Call, x *Value) {
 		shape[open] = x.Elements() / known
 	}
 	c.refuseIf(len(shape) > MaxRank, "shape", "merge axes", "Cannot reshape a tensor of rank > %d", MaxRank)
-	c.failIf(Volume(shape) != x.Elements(), "shape", "make the number of elements equal",
+	c.refuseIf(Volume(shape) != x.Elements(), "shape", "make the number of elements equal",
 		"%s does not have the %d elements of x%v", few(c.ints("shape", -1)), x.Elements(), x.Shape)
 	c.gives(nil, x.DType, shape)
 }
@@ -60,7 +59,6 @@ func inferTranspose(c *Call, x *Value) {
 	perm, shape, seen := []int{}, []int{}, make([]bool, x.Rank())
 	for _, a := range given {
 		a = c.wrap("perm", a, x.Rank())
-		c.sound()
 		c.refuseIf(seen[a], "perm", "name every axis once", "%v", given)
 		seen[a] = true
 		perm, shape = append(perm, a), append(shape, x.Shape[a])
@@ -71,9 +69,8 @@ func inferTranspose(c *Call, x *Value) {
 func inferFlatten(c *Call, x *Value) {
 	axis := c.integer("axis")
 	if n := x.Rank(); axis < -n || axis > n {
-		c.fail("axis", fmt.Sprintf("choose from %d to %d", -n, n), "axis %d of a tensor of rank %d", axis, n)
+		c.refuse("axis", fmt.Sprintf("choose from %d to %d", -n, n), "axis %d of a tensor of rank %d", axis, n)
 	}
-	c.sound()
 	if axis < 0 {
 		axis += x.Rank()
 	}
@@ -84,7 +81,6 @@ func inferReshapeLike(c *Call, x *Value) {
 	refs := c.args["ref_tensors"].values
 	begins, ends := c.list("begins", len(refs), mil.DType.Integer), c.list("ends", len(refs), mil.DType.Integer)
 	masks := c.list("end_masks", len(refs), isBool)
-	c.sound()
 	shape := []int{}
 	for i, r := range refs { // as Python's r.shape[begin:end]
 		n := r.Rank()
@@ -96,7 +92,7 @@ func inferReshapeLike(c *Call, x *Value) {
 			shape = append(shape, r.Shape[from:to]...)
 		}
 	}
-	c.failIf(len(shape) <= MaxRank && (!sensible(shape) || Volume(shape) != x.Elements()), "ref_tensors",
+	c.refuseIf(len(shape) <= MaxRank && (!sensible(shape) || Volume(shape) != x.Elements()), "ref_tensors",
 		"make the number of elements equal", "%v does not have the %d elements of x%v", shape, x.Elements(), x.Shape)
 	c.gives(nil, x.DType, shape)
 }
@@ -119,12 +115,11 @@ func inferExpand(c *Call, x *Value) {
 
 func inferSqueeze(c *Call, x *Value) {
 	axes := c.axes("axes", x.Rank())
-	c.sound()
 	shape := []int{}
 	for i, n := range x.Shape {
 		switch dropped := slices.Contains(axes, i); {
 		case dropped && n != 1:
-			c.fail("axes", "squeeze axes of length 1 alone", "axis %d of x%v is not of length 1", i, x.Shape)
+			c.refuse("axes", "squeeze axes of length 1 alone", "axis %d of x%v is not of length 1", i, x.Shape)
 		case !dropped && (n != 1 || c.tensor("axes") != nil):
 			shape = append(shape, n)
 		}

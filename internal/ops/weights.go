@@ -47,12 +47,12 @@ type Weight struct {
 	Notes []string // the entries of Graph.Notes about this constant's file
 }
 
-// take records that the Graph depends on the elements of v. w is nil for a value
-// that is not from a file.
-func (w *Weight) take(v *Value) {
-	if w != nil && w.Taken == nil {
+// take returns the elements of a constant. It records that the Graph depends on them, if they are from a file.
+func (v *Value) take() []float64 {
+	if w := v.weight; w != nil && w.Taken == nil {
 		w.Taken = slices.Clone(v.Data)
 	}
+	return v.Floats()
 }
 
 // Fault returns err, of reading the weight file of w, as a fault of the program called file at the place of w.
