@@ -38,10 +38,11 @@ var compressions = []Def{
 			c.gives(nil, c.tensor("scale").DType, x.Shape)
 		}},
 	{Name: "constexpr_lut_to_dense", limits: paletteLimits, Params: []Param{known("indices", indexTypes...),
-		known("lut", tableTypes...).deep(), integers("shape").optional(), integer("vector_axis").optional()},
+		known("lut", tableTypes...).deep(), integers("shape").optional().of(mil.UInt32),
+		integer("vector_axis").optional()},
 		infer: inferPalette},
 	{Name: "constexpr_sparse_to_dense", Params: []Param{known("nonzero_data", shiftTypes...), known("mask"),
-		integers("shape").optional()}, infer: inferSparse},
+		integers("shape").optional().of(mil.UInt32)}, infer: inferSparse},
 	{Name: "constexpr_lut_to_sparse", Since: 18, Many: true, Params: []Param{known("indices_mask"),
 		known("indices_nonzero_data", indexTypes...), known("lut", tableTypes...).deep(),
 		integer("vector_axis").optional()}, infer: func(c *Call, mask *Value) {

@@ -34,7 +34,7 @@ var moves = []Def{
 		"(c*factor+row)*factor+column becomes channel c at (row, column) in its block, where factor is upscaleFactor",
 		integer("upscale_factor")),
 	move("pixel_unshuffle", toDepth(0, 1, 2), "is the inverse of PixelShuffle",
-		Param{Name: "downscale_factor", Kind: Int, Const: true, Types: []mil.DType{mil.UInt32}}),
+		integer("downscale_factor").of(mil.UInt32)),
 	{Name: "space_to_batch", support: support{bridge: true}, infer: inferSpaceToBatch,
 		Params: []Param{tensor("x", storable...), integers("block_shape"), integers("paddings")}},
 	{Name: "batch_to_space", support: support{bridge: true}, infer: inferBatchToSpace,

@@ -10,7 +10,7 @@ import (
 type Param struct {
 	Name     string
 	Kind     Kind
-	Types    []mil.DType // of the elements of a tensor; none: the rule decides
+	Types    []mil.DType // of the elements of a tensor; none: the rule decides; of an integer setting, see of
 	Optional bool
 	// Default is what an absent setting means: an int, float64, bool or string; for Ints and Bools the element of each
 	// axis, or AllAxes. It is nil where the setting has none, or where it depends on other arguments.
@@ -78,6 +78,9 @@ func types(name string, list ...mil.DType) Param {
 
 // or makes a setting optional, with a default.
 func (p Param) or(def any) Param { p.Optional, p.Default = true, def; return p }
+
+// of sets the type in which build writes an integer setting, where that is not int32.
+func (p Param) of(d mil.DType) Param { p.Types = []mil.DType{d}; return p }
 
 func (p Param) optional() Param { p.Optional = true; return p }
 func (p Param) sized() Param    { p.Sized = true; return p }

@@ -37,7 +37,7 @@ var resizes = []Def{
 		integer("target_size_width").or(1), sampling.or(SampleDefault)}, infer: func(c *Call, x *Value) {
 		c.resizes(c.target(), Resize{Mode: c.word("sampling_mode")})
 	}},
-	{Name: "resize", Since: 17, Params: []Param{tensor("x"), integers("shape"), integer("resized_dims"),
+	{Name: "resize", Since: 17, Params: []Param{tensor("x"), integers("shape"), integer("resized_dims").of(mil.UInt32),
 		word("interpolation_mode", "LINEAR", "NEAREST_NEIGHBOR").or("LINEAR"), sampling.or(SampleDefault)},
 		infer: inferResize},
 	{Name: "crop_resize", support: nowhere("unfold with slices"), Params: []Param{tensor("x", floats...),

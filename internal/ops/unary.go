@@ -53,7 +53,8 @@ var unaries = []Def{
 	alpha("scaled_tanh", "returns alpha * tanh(beta * x)", "beta"),
 	alpha("sigmoid_hard", "returns min(max(alpha * x + beta, 0), 1)", "beta"),
 	alpha("linear_activation", "returns alpha * x + beta", "beta"),
-	{Name: "threshold", Params: []Param{tensor("x", numerics...), setting("alpha", Element)}, infer: inferThreshold},
+	{Name: "threshold", Params: []Param{tensor("x", numerics...), setting("alpha", Element)}, infer: inferThreshold,
+		Doc: "returns max(x, alpha). alpha is a whole number if x has integers"},
 	{Name: "gelu", Error: "6.2e-3", Params: []Param{tensor("x", floats...),
 		word("mode", GeluExact, GeluTanh, GeluSigmoid).or(GeluExact)}, infer: func(c *Call, x *Value) {
 		c.keeps(Unary{Mode: c.word("mode")})

@@ -14,8 +14,8 @@ import (
 // and settings of its operator in the order of the table; reductions take an option too.
 func Methods() ([]byte, error) {
 	var b strings.Builder
-	b.WriteString("// Code generated from the table of package ops by go test -run Generated -update; DO NOT EDIT." +
-		"\n\npackage build\n\nimport \"github.com/anekit/anekit/ane/mil\"\n")
+	b.WriteString("// Code generated from the table of package ops by go test ./ane/mil/build -run Generated -update; " +
+		"DO NOT EDIT.\n\npackage build\n\nimport \"github.com/anekit/anekit/ane/mil\"\n")
 	for _, name := range ops.Names() {
 		if d := ops.Lookup(name); d != nil && d.Doc != "" {
 			b.WriteString(method(d))
@@ -48,11 +48,8 @@ func method(d *ops.Def) string {
 		params = append(params, "options ...ReduceOption")
 		call = fmt.Sprintf("f.fold(%q, %s, options)", d.Name, strings.Join(args, ", "))
 	}
-	head := fmt.Sprintf("func (f *Func) %s(%s) Value {", Method(d.Name), strings.Join(params, ", "))
-	if line := head + " return " + call + " }"; len(line) <= 120 {
-		return comment(Method(d.Name)+" "+doc) + line + "\n"
-	}
-	return comment(Method(d.Name)+" "+doc) + head + "\n\treturn " + call + "\n}\n"
+	return comment(Method(d.Name)+" "+doc) + fmt.Sprintf("func (f *Func) %s(%s) Value { return %s }\n",
+		Method(d.Name), strings.Join(params, ", "), call)
 }
 
 // goType is the type of a parameter; that of a list is variadic if it is the last.
@@ -67,7 +64,7 @@ func goType(p ops.Param, last bool) string {
 		return "[]int"
 	case ops.Bool:
 		return "bool"
-	case ops.Number:
+	case ops.Number, ops.Element:
 		return "float64"
 	case ops.Word:
 		return "mil.DType"

@@ -2,6 +2,7 @@ package build
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
@@ -64,8 +65,11 @@ func New(options ...Option) *Builder {
 
 // Func adds a function. Functions become procedures in the order of these calls.
 func (b *Builder) Func(name string) *Func {
-	f := &Func{b: b, name: name, place: caller(), names: map[string]place{}, counts: map[string]int{},
-		shared: map[string]*node{}}
+	if b.files == nil {
+		b.files = blob.Writers{}
+	}
+	f := &Func{b: b, name: name, place: caller(), names: map[string]label{}, counts: map[string]int{},
+		shared: map[string]*ops.Value{}}
 	if !mil.ValidName(name) {
 		b.fault(&mil.Error{Msg: fmt.Sprintf("function %s is not a name", quote(name)), Hint: nameHint})
 	}
@@ -83,16 +87,14 @@ func (b *Builder) Func(name string) *Func {
 // Program returns the program built so far, or a mil.ErrorList of every fault. Later
 // calls do not change the returned program.
 func (b *Builder) Program() (*Program, error) {
-	faults := b.faults
-	add := func(at place, msg, hint string) {
-		faults = append(faults[:len(faults):len(faults)], at.on(&mil.Error{Msg: msg, Hint: hint}))
-	}
+	faults := slices.Clone(b.faults)
 	if len(b.funcs) == 0 {
-		add(caller(), "the program has no function", `add one with Func("main")`)
+		faults.Add(caller().on(&mil.Error{Msg: "the program has no function", Hint: `add one with Func("main")`}))
 	}
 	for _, f := range b.funcs {
 		if !f.ends {
-			add(f.place, "function "+quote(f.name)+" has no output", "name a result with Output")
+			faults.Add(f.place.on(&mil.Error{Msg: "function " + quote(f.name) + " has no output",
+				Hint: "name a result with Output"}))
 		}
 	}
 	if err := mil.Merge(faults, nil).Err(); err != nil {

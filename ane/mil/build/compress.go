@@ -58,12 +58,8 @@ type VectorAxis int
 // ios18.
 type PackedShape []int
 
-func (a VectorAxis) set(c *call) { c.put("vector_axis", int(a)) }
-func (s PackedShape) set(c *call) {
-	if !c.empty("shape", len(s)) {
-		c.put("shape", mil.Ints(mil.TensorOf(mil.UInt32, len(s)), s))
-	}
-}
+func (a VectorAxis) set(c *call)  { c.put("vector_axis", int(a)) }
+func (s PackedShape) set(c *call) { c.put("shape", []int(s)) }
 
 func (VectorAxis) palette()  {}
 func (PackedShape) palette() {}

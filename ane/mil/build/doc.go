@@ -12,29 +12,25 @@
 //
 // # Operators
 //
-// A method has the name of its operator in Go's spelling: [Func.SliceBySize] is
-// slice_by_size. It takes the tensors, then required settings, then options. An option
-// is a value whose type has the name of the argument:
+// A method has the name of its operator in Go's spelling: [Func.SliceBySize] is slice_by_size. It takes the tensors,
+// then required settings, then options. An option is a value whose type has the name of the argument:
 //
 //	f.Conv(x, w, build.Strides{2, 2}, build.Same, build.Groups(4))
 //	f.ReduceMean(x, []int{-1}, build.KeepDims(true))
 //
-// An option of another operator does not compile. The program has all arguments of an
-// operator, including those with default values: the engine's compiler refuses some
-// programs without them.
+// An option of another operator does not compile. The program has all arguments of an operator, including those with
+// default values: the engine's compiler refuses some programs without them.
 //
 // # Names
 //
-// The caller names inputs, weights, constants and outputs; these names are unique in a
-// function. Other results are named after their operator, conv_0, and settings after
-// their argument, strides, strides_1, without names that the caller uses. The same
-// calls give the same text.
+// The caller names inputs, weights, constants and outputs; these names are unique in a function. Other results are
+// named after their operator, conv_0, and settings after their argument, strides, strides_1, without names that the
+// caller uses. The same calls give the same text.
 //
 // # Faults
 //
-// No call returns an error or panics. The Builder collects faults, each with file and
-// line of the faulty call, and [Builder.Program] returns all of them as a
-// mil.ErrorList. A call with a faulty Value adds no other fault.
+// No call returns an error or panics. The Builder collects faults, each with file and line of the faulty call, and
+// [Builder.Program] returns all of them as a mil.ErrorList. A call with a faulty Value adds no other fault.
 //
 // # The level below
 //

@@ -1,11 +1,6 @@
 package build
 
-import (
-	"math"
-
-	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/ops"
-)
+import "github.com/anekit/anekit/internal/ops"
 
 // GeluMode is the formula of Gelu.
 type GeluMode string
@@ -21,12 +16,3 @@ func (m GeluMode) set(c *call) { c.put("mode", string(m)) }
 
 // Gelu returns the Gaussian error linear unit. The last of several modes applies.
 func (f *Func) Gelu(x Value, mode ...GeluMode) Value { return with(f, mode, "gelu", x).one() }
-
-// Threshold returns max(x, alpha). alpha is a whole number if x has integers.
-func (f *Func) Threshold(x Value, alpha float64) Value {
-	c := f.call("threshold", x)
-	if x.dtype() == mil.Int32 && alpha == math.Trunc(alpha) && math.Abs(alpha) <= math.MaxInt32 {
-		return c.put("alpha", int(alpha)).one()
-	}
-	return c.put("alpha", alpha).one()
-}

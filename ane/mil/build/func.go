@@ -3,41 +3,40 @@ package build
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// Func is one function of a program. Its Values belong to it alone. Builder.Func makes a
-// Func; the zero Func belongs to no program, and passing a Value of it to another Func is
-// a fault.
+// Func is one function of a program. Its Values belong to it alone. Builder.Func makes a Func; the zero Func belongs to
+// no program, and passing a Value of it to another Func is a fault.
 type Func struct {
 	b      *Builder
 	name   string
 	place  place
-	params []*node
+	params []*ops.Value
 	body   []statement
-	outs   []*node
-	ends   bool             // Output was called
-	names  map[string]place // names that the caller chose, and the line
-	counts map[string]int   // number of values named after each operator
-	shared map[string]*node // settings and scalars, by value
-	stray  bool             // Builder.Func did not make it
+	outs   []*ops.Value
+	ends   bool                  // Output was called
+	names  map[string]label      // taken ones
+	counts map[string]int        // number of names generated from each base
+	shared map[string]*ops.Value // settings and scalars, by value
+	stray  bool                  // Builder.Func did not make it
 }
 
 // statement is one line of the body: a constant, or an operator.
 type statement struct {
-	constant *node
-	kind     string
-	args     []argument // sorted by name
-	results  []*node
+	kind    string
+	args    []ops.Operand // sorted by name
+	results []*ops.Value
 }
 
 // own gives a zero Func a Builder of its own, from which no program is made.
 func (f *Func) own() {
 	if f.b == nil {
-		*f = Func{b: &Builder{}, names: map[string]place{}, counts: map[string]int{}, shared: map[string]*node{},
-			stray: true}
+		*f = *new(Builder).Func("main")
+		f.stray = true
 	}
 }
 
@@ -54,33 +53,31 @@ func (f *Func) parameter(what, name string, t mil.Type) Value {
 	}
 	v, err := ops.Parameter(mil.V(t, name))
 	if err != nil {
-		f.refuse("", err)
-		return f.lost()
+		return f.refuse("", err)
 	}
-	n := &node{f: f, v: v, kind: input, name: name}
-	f.params = append(f.params, n)
-	return Value{n}
+	f.params = append(f.params, v)
+	return Value{f, v}
 }
 
-// Output makes v a result of the function, called name. An output must be the result
-// of an operator, and has one name.
+// Output makes v a result of the function, called name. An output must be the result of an operator, and has one name.
 func (f *Func) Output(name string, v Value) {
 	f.ends = true
-	n := f.take("output "+quote(name), v)
-	if !f.claim("output", name) || n == nil {
+	t := f.take("output "+quote(name), v)
+	if !f.claim("output", name) || t == nil {
 		return
 	}
 	var why string
 	switch {
-	case n.kind == input:
+	case slices.Contains(f.params, t):
 		why = "is an input"
-	case n.kind == constant:
+	case t.Literal != nil:
 		why = "is a constant"
-	case n.name != "":
-		why = "is already output " + quote(n.name)
+	case slices.Contains(f.outs, t):
+		why = "is already output " + quote(t.Name)
 	default:
-		n.name = name
-		f.outs = append(f.outs, n)
+		delete(f.names, t.Name)
+		t.Name = name
+		f.outs = append(f.outs, t)
 		return
 	}
 	f.fault("output "+quote(name)+" "+why, "multiply it by one: f.Mul(x, f.Scalar(1))")
@@ -88,24 +85,35 @@ func (f *Func) Output(name string, v Value) {
 
 // Const adds a constant whose elements are in the text.
 func (f *Func) Const(name string, value *mil.Value) Value {
-	if !f.claim("constant", name) {
+	return f.named("constant", name, value)
+}
+
+// named adds a constant, which messages call what.
+func (f *Func) named(what, name string, m *mil.Value) Value {
+	if !f.claim(what, name) {
 		return f.lost()
 	}
-	return f.constant(name, "constant "+quote(name), value)
+	return f.constant(name, what+" "+quote(name), m)
 }
 
 // Scalar returns an fp16 constant. Equal numbers share one constant.
 func (f *Func) Scalar(x float64) Value {
 	f.own()
-	key := fmt.Sprintf("scalar %x", x)
-	if n := f.shared[key]; n != nil {
-		return Value{n}
+	return f.unnamed("scalar", mil.FP16Scalar(x), label{base: "const"})
+}
+
+// unnamed returns a constant with a generated name. Equal ones of a base share one.
+func (f *Func) unnamed(what string, m *mil.Value, n label) Value {
+	key := fmt.Sprintf("%s %v %v", n.base, m.Type, m.Literal)
+	if v := f.shared[key]; v != nil {
+		return Value{f, v}
 	}
-	v := f.constant("", "scalar", mil.FP16Scalar(x))
-	v.n.base = "const"
-	v.n.number()
-	f.shared[key] = v.n
-	return v
+	c := f.constant("", what, m)
+	if n.v = c.v; n.v != nil {
+		f.generate(n)
+		f.shared[key] = n.v
+	}
+	return c
 }
 
 // constant adds a constant; name may be empty. what describes it in messages.
@@ -115,58 +123,51 @@ func (f *Func) constant(name, what string, m *mil.Value) Value {
 		err = m.Check()
 	}
 	if err != nil {
-		f.refuse(what+": ", err)
-		return f.lost()
+		return f.refuse(what+": ", err)
 	}
 	for _, n := range notes {
 		f.b.note(what + ": " + n)
 	}
-	v.Name = name
-	n := &node{f: f, v: v, kind: constant, name: name, lit: m}
-	f.body = append(f.body, statement{constant: n})
-	return Value{n}
+	v.Name, v.Literal = name, m
+	f.body = append(f.body, statement{kind: "const", results: []*ops.Value{v}})
+	return Value{f, v}
 }
 
-// claim records name as chosen by the caller, or reports a fault and returns false.
-func (f *Func) claim(what, name string) bool {
-	f.own()
-	if !mil.ValidName(name) {
-		f.fault(what+" "+quote(name)+" is not a name", nameHint)
-		return false
-	}
-	if first, taken := f.names[name]; taken {
-		f.fault(what+" "+quote(name)+" is defined twice", "the first is at "+first.String()+"; rename one")
-		return false
-	}
-	f.names[name] = caller()
-	return true
-}
-
-// take returns the node of an operand, nil for a missing or faulty one.
-func (f *Func) take(what string, v Value) *node {
-	switch n := v.n; {
-	case n == nil:
-		f.fault(what+": no value", "pass what Input, Weight, Const or an operator returned")
-	case n.f != f && n.f.stray:
-		f.fault(what+": the value belongs to a zero Func", "make the function with Builder.Func")
-	case n.f.b != f.b:
-		f.fault(what+": the value belongs to another program", "build both with one Builder")
-	case n.f != f:
-		f.fault(what+": the value belongs to function "+quote(n.f.name),
+// take returns the tensor of an operand, nil for a missing or faulty one.
+func (f *Func) take(what string, v Value) *ops.Value {
+	t := f.ours(what, v)
+	if t != nil && v.f != f {
+		f.fault(what+": the value belongs to function "+quote(v.f.name),
 			"pass it as an input, or use Share for a weight")
-	case n.v != nil:
-		return n
+		return nil
+	}
+	return t
+}
+
+// ours returns the tensor of a Value of this program, nil for a missing or faulty one.
+func (f *Func) ours(what string, v Value) *ops.Value {
+	switch {
+	case v.f == nil:
+		f.fault(what+": no value", "pass what Input, Weight, Const or an operator returned")
+	case v.f != f && v.f.stray:
+		f.fault(what+": the value belongs to a zero Func", "make the function with Builder.Func")
+	case v.f.b != f.b:
+		f.fault(what+": the value belongs to another program", "build both with one Builder")
+	default:
+		return v.v
 	}
 	return nil
 }
 
-func (f *Func) fault(msg, hint string) {
+// fault records a fault and returns the Value of a faulty call.
+func (f *Func) fault(msg, hint string) Value {
 	f.own()
 	f.b.fault(&mil.Error{Msg: msg, Hint: hint})
+	return f.lost()
 }
 
-// refuse records the faults in err.
-func (f *Func) refuse(prefix string, err error) {
+// refuse records the faults in err and returns the Value of a faulty call.
+func (f *Func) refuse(prefix string, err error) Value {
 	var list mil.ErrorList
 	if !errors.As(err, &list) {
 		var e *mil.Error
@@ -180,4 +181,16 @@ func (f *Func) refuse(prefix string, err error) {
 		copied.Msg = prefix + e.Msg
 		f.b.fault(&copied)
 	}
+	return f.lost()
+}
+
+// State adds a parameter that holds a tensor from one evaluation to the next. It belongs to the loaded program: it is
+// all zero after a load, and no request binds memory to it. ReadState, WriteState and CoremlUpdateState take it.
+func (f *Func) State(name string, d mil.DType, shape ...int) Value {
+	return f.parameter("state", name, mil.StateOf(mil.TensorOf(d, shape...)))
+}
+
+// WriteState has a state hold x from this point of the function on.
+func (f *Func) WriteState(state, x Value) {
+	f.call("write_state", state, x).many(0)
 }

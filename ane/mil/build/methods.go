@@ -1,4 +1,4 @@
-// Code generated from the table of package ops by go test -run Generated -update; DO NOT EDIT.
+// Code generated from the table of package ops by go test ./ane/mil/build -run Generated -update; DO NOT EDIT.
 
 package build
 
@@ -340,6 +340,9 @@ func (f *Func) Tan(x Value) Value { return f.plain("tan", x) }
 
 // Tanh returns the hyperbolic tangent.
 func (f *Func) Tanh(x Value) Value { return f.plain("tanh", x) }
+
+// Threshold returns max(x, alpha). alpha is a whole number if x has integers.
+func (f *Func) Threshold(x Value, alpha float64) Value { return f.plain("threshold", x, alpha) }
 
 // ThresholdedRelu returns x, below alpha 0.
 func (f *Func) ThresholdedRelu(x Value, alpha float64) Value {

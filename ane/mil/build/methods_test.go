@@ -23,7 +23,7 @@ func TestGenerated(t *testing.T) {
 		have, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, strings.Split(want, "\n"), strings.Split(string(have), "\n"),
-			"run go test -run Generated -update ./ane/mil/build")
+			"run go test ./ane/mil/build -run Generated -update")
 	}
 	methods, err := opsgen.Methods()
 	require.NoError(t, err)

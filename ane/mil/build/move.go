@@ -1,32 +1,22 @@
 package build
 
-import "github.com/anekit/anekit/ane/mil"
+import (
+	"slices"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/ops"
+)
 
 // Reshape gives x another shape. One axis may be -1: its length follows from the others.
 func (f *Func) Reshape(x Value, shape ...int) Value {
-	return f.plain("reshape", x, closed(shape, x))
-}
-
-// closed replaces an axis of -1 by its length, because not every compiler computes it.
-func closed(shape []int, x Value) []int {
-	open, known := -1, 1
-	for i, n := range shape {
-		switch {
-		case n == -1 && open < 0:
-			open = i
-		case n < 1 || known > maxElements/n:
-			return shape // a fault, which the rule of reshape reports
-		default:
-			known *= n
+	shape = slices.Clone(shape)
+	if open := slices.Index(shape, -1); open >= 0 { // not every compiler computes its length
+		total, others := ops.Volume(x.Shape()), -ops.Volume(shape)
+		if others > 0 && total%others == 0 {
+			shape[open] = total / others
 		}
 	}
-	total, _ := x.Type().Elements()
-	if open < 0 || total%known != 0 || total < known {
-		return shape
-	}
-	out := append([]int(nil), shape...)
-	out[open] = total / known
-	return out
+	return f.plain("reshape", x, shape)
 }
 
 // Squeeze drops axes of length 1, or all axes of length 1 if axes is empty.
@@ -57,9 +47,11 @@ func (f *Func) ReshapeLike(x Value, axes ...AxesOf) Value {
 		begins, ends = append(begins, mil.Int32Scalar(a.Begin)), append(ends, mil.Int32Scalar(a.End))
 		masks = append(masks, mil.BoolScalar(a.ToEnd))
 	}
-	return f.call("reshape_like", x, refs).add(argument{name: "begins", settings: begins, list: true}).
-		add(argument{name: "ends", settings: ends, list: true}).
-		add(argument{name: "end_masks", settings: masks, list: true}).one()
+	c := f.call("reshape_like", x, refs)
+	c.list("begins", true, begins...)
+	c.list("ends", true, ends...)
+	c.list("end_masks", true, masks...)
+	return c.one()
 }
 
 // Concat joins values along axis.
@@ -88,10 +80,7 @@ func (f *Func) SplitSizes(x Value, axis int, sizes ...int) []Value {
 
 // Reverse reverses the order of the elements along axes, or along all axes if the list is empty.
 func (f *Func) Reverse(x Value, axes ...int) Value {
-	if len(axes) == 0 { // the default, all axes
-		return f.plain("reverse", x)
-	}
-	return f.plain("reverse", x, axes)
+	return f.fold("reverse", x, axes, nil)
 }
 
 // Crop removes rows and columns: rows[0] above, rows[1] below, columns[0] left and columns[1] right.

@@ -37,8 +37,7 @@ func (b Bias) set(c *call) { c.put("bias", Value(b)) }
 
 func (Bias) linear() {}
 
-// Linear returns x multiplied by the transposed weight [outputs, inputs], along the
-// last axis of x.
+// Linear returns x multiplied by the transposed weight [outputs, inputs], along the last axis of x.
 func (f *Func) Linear(x, weight Value, options ...LinearOption) Value {
 	return with(f, options, "linear", x, weight).one()
 }

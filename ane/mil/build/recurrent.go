@@ -50,20 +50,10 @@ type RecurrentSettings struct {
 	Back *Cell
 }
 
-// optional adds arguments that a caller may leave empty: pairs of a name and a value.
-func (c *call) optional(pairs ...any) *call {
-	for i := 0; i < len(pairs); i += 2 {
-		switch v := pairs[i+1].(type) {
-		case Value:
-			if v.n == nil {
-				continue
-			}
-		case string:
-			if v == "" {
-				continue
-			}
-		}
-		c.put(pairs[i].(string), pairs[i+1])
+// optional adds a tensor unless it is the zero Value.
+func (c *call) optional(name string, v Value) *call {
+	if v != (Value{}) {
+		c.put(name, v)
 	}
 	return c
 }
@@ -74,18 +64,18 @@ func (f *Func) recurrent(kind string, w Cell, s RecurrentSettings, states ...any
 	if s.Back != nil {
 		direction = "bidirectional"
 	}
-	return f.call(kind, append(states, w.Input, w.Hidden)...).optional("bias", w.Bias, "activation",
-		string(s.Activation), "direction", direction, "output_sequence", s.Sequence)
+	return f.call(kind, append(states, w.Input, w.Hidden)...).optional("bias", w.Bias).
+		put("activation", string(s.Activation)).put("direction", direction).put("output_sequence", s.Sequence)
 }
 
 // Lstm runs a long short-term memory from states h and c [B, H]. It returns the states [S, B, H], or the last one
 // [1, B, H], and the last states h and c.
 func (f *Func) Lstm(x, h, c Value, w Cell, s RecurrentSettings) (states, lastH, lastC Value) {
-	l := f.recurrent("lstm", w, s, x, h, c).optional("peephole", w.Peephole, "recurrent_activation", string(s.Gate),
-		"cell_activation", string(s.Memory))
+	l := f.recurrent("lstm", w, s, x, h, c).optional("peephole", w.Peephole).
+		put("recurrent_activation", string(s.Gate)).put("cell_activation", string(s.Memory))
 	if s.Back != nil {
 		l.put("weight_ih_back", s.Back.Input).put("weight_hh_back", s.Back.Hidden).
-			optional("bias_back", s.Back.Bias, "peephole_back", s.Back.Peephole)
+			optional("bias_back", s.Back.Bias).optional("peephole_back", s.Back.Peephole)
 	}
 	if s.Clip != 0 {
 		l.put("clip", s.Clip)
@@ -97,8 +87,8 @@ func (f *Func) Lstm(x, h, c Value, w Cell, s RecurrentSettings) (states, lastH, 
 // Gru runs a gated recurrent unit from state h [B, H]. It returns the states [S, B, H], or the last one [1, B, H], and
 // the last state [B, H].
 func (f *Func) Gru(x, h Value, w Cell, s RecurrentSettings) (states, last Value) {
-	all := f.recurrent("gru", w, s, x, h).optional("input_bias", w.InputBias, "recurrent_activation", string(s.Gate),
-		"reset_after", s.ResetAfter).many(2)
+	all := f.recurrent("gru", w, s, x, h).optional("input_bias", w.InputBias).
+		put("recurrent_activation", string(s.Gate)).put("reset_after", s.ResetAfter).many(2)
 	return all[0], all[1]
 }
 

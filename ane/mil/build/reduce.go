@@ -45,11 +45,11 @@ func (f *Func) ReduceArgmin(x Value, axis int, options ...ReduceArgOption) Value
 	return with(f, options, "reduce_argmin", x, axis).one()
 }
 
-// fold reduces over axes, or over all axes if the list is empty.
+// fold writes an operator over axes, or over all axes, the default, if the list is empty.
 func (f *Func) fold(kind string, x Value, axes []int, options []ReduceOption) Value {
 	c := with(f, options, kind, x)
-	if len(axes) == 0 { // the default, all axes
-		return c.one()
+	if len(axes) > 0 {
+		c.put("axes", axes)
 	}
-	return c.put("axes", axes).one()
+	return c.one()
 }

@@ -41,16 +41,14 @@ func (f *Func) UpsampleBilinear(x Value, height, width float64, mode SamplingMod
 	switch mode {
 	case SampleStrictAlign, SampleUnalign, SampleDefault:
 	default:
-		f.fault("upsample_bilinear: mode "+quote(string(mode)),
-			"choose SampleStrictAlign, SampleUnalign or SampleDefault")
-		c.lost = true
+		c.fail("mode "+quote(string(mode)), "choose SampleStrictAlign, SampleUnalign or SampleDefault")
 	}
 	return c.one()
 }
 
 // ResizeBilinear gives the last two axes of x new lengths, and interpolates.
 func (f *Func) ResizeBilinear(x Value, height, width int, mode SamplingMode) Value {
-	return f.call("resize_bilinear", x, height, width).optional("sampling_mode", string(mode)).one()
+	return f.plain("resize_bilinear", x, height, width, string(mode))
 }
 
 // Resize gives the last axes of x the lengths of shape, up to three; 0 keeps a length. nearest takes the nearest
@@ -60,8 +58,7 @@ func (f *Func) Resize(x Value, shape []int, mode SamplingMode, nearest bool) Val
 	if nearest {
 		interpolation = "NEAREST_NEIGHBOR"
 	}
-	return f.call("resize", x, shape, mil.IntScalar(mil.UInt32, len(shape)), interpolation).
-		optional("sampling_mode", string(mode)).one()
+	return f.plain("resize", x, shape, len(shape), interpolation, string(mode))
 }
 
 // Crop holds the settings of CropResize.
@@ -93,13 +90,12 @@ func (BoxIndices) crop() {}
 // every image, or [N, 1, 5, 1, 1] that begin with the number of the image. It never runs on the Neural Engine.
 func (f *Func) CropResize(x, boxes Value, settings Crop, options ...CropOption) Value {
 	name := "boxes"
-	if boxes.rank() == 5 {
+	if boxes.tensor().Rank() == 5 {
 		name = "roi"
 	}
-	c := with(f, options, "crop_resize", x, settings.Height, settings.Width, settings.Normalized).put(name, boxes).
-		put("pad_value", settings.Pad).
-		optional("box_coordinate_mode", settings.Order, "sampling_mode", string(settings.Mode))
-	return c.put("spatial_scale", mil.FP32Scalar(cmp.Or(settings.Scale, 1))).one()
+	return with(f, options, "crop_resize", x, settings.Height, settings.Width, settings.Normalized,
+		mil.FP32Scalar(cmp.Or(settings.Scale, 1)), settings.Order, string(settings.Mode), settings.Pad).
+		put(name, boxes).one()
 }
 
 // Sampler holds the settings of Affine and Resample.

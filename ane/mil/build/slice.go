@@ -2,11 +2,7 @@ package build
 
 import "github.com/anekit/anekit/internal/ops"
 
-// maxElements is the largest number of elements of a shape, as in package ops.
-const maxElements = ops.MaxElements
-
-// SliceBySize returns a box of x: size elements from begin on, along each axis. A
-// size of -1 takes the rest.
+// SliceBySize returns a box of x: size elements from begin on, along each axis. A size of -1 takes the rest.
 func (f *Func) SliceBySize(x Value, begin, size []int) Value {
 	return f.call("slice_by_size", x).put("begin", begin).put("size", size).one()
 }
@@ -26,21 +22,14 @@ type EndMask []bool
 // SqueezeMask drops an axis where it is true; the slice takes one element of that axis.
 type SqueezeMask []bool
 
-func (m BeginMask) set(c *call)   { c.mask("begin_mask", m) }
-func (m EndMask) set(c *call)     { c.mask("end_mask", m) }
-func (m SqueezeMask) set(c *call) { c.mask("squeeze_mask", m) }
+func (m BeginMask) set(c *call)   { given(c, "begin_mask", m) }
+func (m EndMask) set(c *call)     { given(c, "end_mask", m) }
+func (m SqueezeMask) set(c *call) { given(c, "squeeze_mask", m) }
 
 func (Strides) slice()     {}
 func (BeginMask) slice()   {}
 func (EndMask) slice()     {}
 func (SqueezeMask) slice() {}
-
-// mask sets a mask; nil is the default.
-func (c *call) mask(name string, list []bool) {
-	if c.remove(name); list != nil {
-		c.put(name, list)
-	}
-}
 
 // SliceByIndex returns a box of x: from begin up to, not including, end, along each
 // axis. Negative numbers count from the end.
@@ -85,13 +74,12 @@ const (
 type PadValue float64
 
 func (m PadMode) set(c *call)  { c.put("mode", string(m)) }
-func (v PadValue) set(c *call) { c.put("constant_val", element{c.first().dtype(), float64(v)}) }
+func (v PadValue) set(c *call) { c.put("constant_val", float64(v)) }
 
 func (PadMode) pad()  {}
 func (PadValue) pad() {}
 
-// Pad adds a border around x; widths has a pair for each of the last axes. Engines pad
-// only the last two axes.
+// Pad adds a border around x; widths has a pair for each of the last axes. Engines pad only the last two axes.
 func (f *Func) Pad(x Value, widths []int, options ...PadOption) Value {
 	return with(f, options, "pad", x, widths).one()
 }

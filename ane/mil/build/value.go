@@ -7,52 +7,33 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// Value is a tensor of a Func: an input, a weight, a constant or a result. The zero
-// Value is invalid.
-type Value struct{ n *node }
-
-// node is the tensor of a Value.
-type node struct {
-	f    *Func
-	v    *ops.Value // nil if its call is faulty
-	kind role
-	name string     // name that the caller chose; empty for a generated one
-	base string     // start of a generated name
-	lit  *mil.Value // literal of a constant
+// Value is a tensor of a Func: an input, a weight, a constant or a result. The zero Value is invalid.
+type Value struct {
+	f *Func
+	v *ops.Value // nil if its call is faulty; Literal is that of a constant
 }
-
-type role uint8
-
-const (
-	result role = iota
-	input
-	constant
-)
 
 // lost returns the Value of a faulty call.
-func (f *Func) lost() Value { return Value{&node{f: f}} }
+func (f *Func) lost() Value { return Value{f: f} }
 
-// Type returns the inferred type; the zero Type if the call that made the value is
-// faulty.
-func (v Value) Type() mil.Type {
-	if v.n == nil || v.n.v == nil {
-		return mil.Type{}
+// tensor returns the tensor, one without type and axes if the call that made the value is faulty.
+func (v Value) tensor() *ops.Value {
+	if v.v == nil {
+		return &ops.Value{}
 	}
-	return v.n.v.Type()
+	return v.v
 }
+
+// Type returns the inferred type; the zero Type if the call that made the value is faulty.
+func (v Value) Type() mil.Type { return v.tensor().Type() }
 
 // Shape returns the axis lengths; nil if the call that made the value is faulty.
-func (v Value) Shape() []int {
-	if v.n == nil || v.n.v == nil {
-		return nil
-	}
-	return slices.Clone(v.n.v.Shape)
-}
+func (v Value) Shape() []int { return slices.Clone(v.tensor().Shape) }
 
-// Dim returns the length of an axis; a negative axis counts from the end. It returns 0
-// if there is no such axis, or if the call that made the value is faulty.
+// Dim returns the length of an axis; a negative axis counts from the end. It returns 0 if there is no such axis, or if
+// the call that made the value is faulty.
 func (v Value) Dim(axis int) int {
-	shape := v.Shape()
+	shape := v.tensor().Shape
 	if axis < 0 {
 		axis += len(shape)
 	}
@@ -61,14 +42,3 @@ func (v Value) Dim(axis int) int {
 	}
 	return shape[axis]
 }
-
-// rank is the number of axes.
-func (v Value) rank() int {
-	if v.n == nil || v.n.v == nil {
-		return 0
-	}
-	return v.n.v.Rank()
-}
-
-// dtype is the element type.
-func (v Value) dtype() mil.DType { return v.Type().DType }

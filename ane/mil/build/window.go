@@ -33,8 +33,7 @@ type AvgPoolOption interface {
 // steps along each axis. The default is 1.
 type Strides []int
 
-// Padding is the number of zeros around x, a pair for each spatial axis: top, bottom,
-// left, right. The default is none.
+// Padding is the number of zeros around x, a pair for each spatial axis: top, bottom, left, right. The default is none.
 type Padding []int
 
 // PadType is a rule for the padding.
@@ -47,12 +46,10 @@ const (
 	SameLower PadType = "same_lower" // like Same, but an odd zero is at the start
 )
 
-// Dilations are the distances of the kernel's elements in x along each spatial axis.
-// The default is 1.
+// Dilations are the distances of the kernel's elements in x along each spatial axis. The default is 1.
 type Dilations []int
 
-// Groups is the number of groups of channels that are convolved separately. The
-// default is 1.
+// Groups is the number of groups of channels that are convolved separately. The default is 1.
 type Groups int
 
 // OutputShape is the shape of the result of ConvTranspose, where the settings permit
@@ -70,28 +67,25 @@ func (s Strides) set(c *call) {
 	if c.def.Family == ops.Slices || c.def.Family == ops.Indexing {
 		name = "stride"
 	}
-	c.list(name, s)
+	given(c, name, s)
 }
 
 func (p Padding) set(c *call)        { c.put("pad", []int(p)).put("pad_type", "custom") }
-func (d Dilations) set(c *call)      { c.list("dilations", d) }
+func (d Dilations) set(c *call)      { given(c, "dilations", d) }
 func (g Groups) set(c *call)         { c.put("groups", int(g)) }
-func (o OutputShape) set(c *call)    { c.list("output_shape", o) }
+func (o OutputShape) set(c *call)    { given(c, "output_shape", o) }
 func (m CeilMode) set(c *call)       { c.put("ceil_mode", bool(m)) }
 func (e ExcludePadding) set(c *call) { c.put("exclude_padding_from_average", bool(e)) }
 
 func (p PadType) set(c *call) {
 	c.remove("pad")
-	if p == "" {
-		p = Valid
-	}
 	c.put("pad_type", string(p))
 }
 
-// list sets a list; nil is the default.
-func (c *call) list(name string, list []int) {
-	if c.remove(name); list != nil {
-		c.put(name, list)
+// given sets a list; nil is the default.
+func given[L ~[]E, E any](c *call, name string, l L) {
+	if c.remove(name); l != nil {
+		c.put(name, []E(l))
 	}
 }
 
@@ -117,9 +111,8 @@ func (CeilMode) pool()             {}
 func (CeilMode) avgPool()          {}
 func (ExcludePadding) avgPool()    {}
 
-// Conv slides the kernels weight [outputs, inputs/groups, H, W] over x [N, inputs, H, W],
-// or both without H, or with a depth before it. For a bias, use Add with [1, outputs, 1, 1]: engines are reported
-// to refuse the operator's own bias.
+// Conv slides the kernels weight [outputs, inputs/groups, H, W] over x [N, inputs, H, W], or both without H, or with a
+// depth before it. For a bias, use Add with [1, outputs, 1, 1]: engines are reported to refuse the operator's own bias.
 func (f *Func) Conv(x, weight Value, options ...ConvOption) Value {
 	return with(f, options, "conv", x, weight).one()
 }
@@ -131,7 +124,7 @@ func (f *Func) ConvTranspose(x, weight Value, options ...ConvTransposeOption) Va
 	c := with(f, options, "conv_transpose", x, weight)
 	if !c.has("output_shape") {
 		if c.complete(); !c.lost {
-			if out, _, err := ops.Infer(c.kind, c.operands()...); err == nil { // else one reports it
+			if out, _, err := ops.Infer(c.kind, c.args...); err == nil { // else one reports it
 				c.put("output_shape", out[0].Shape)
 			}
 		}

@@ -1,75 +1,82 @@
 package build
 
-import "github.com/anekit/anekit/ane/mil"
+import (
+	"fmt"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/ops"
+)
 
 // write writes the function to fb.
 func (f *Func) write(fb *mil.FuncBuilder) {
-	names := f.naming()
-	ref := func(n *node) mil.Ref { return mil.Ref{Name: names[n]} }
 	for _, p := range f.params {
-		fb.InputOf(p.name, p.v.Type())
+		fb.InputOf(p.Name, p.Type())
 	}
 	for _, s := range f.body {
-		if s.constant != nil {
-			fb.Const(names[s.constant], s.constant.lit)
+		if s.kind == "const" {
+			fb.Const(s.results[0].Name, s.results[0].Literal)
 			continue
 		}
 		var args []mil.Arg
 		for _, a := range s.args {
-			refs := make([]mil.Ref, len(a.nodes))
-			for i, n := range a.nodes {
-				refs[i] = ref(n)
-			}
-			if a.list {
-				args = append(args, mil.A(a.name, mil.Refs(refs...)))
+			if refs := references(a.Values); a.List {
+				args = append(args, mil.A(a.Name, mil.Refs(refs...)))
 			} else {
-				args = append(args, mil.A(a.name, refs[0]))
+				args = append(args, mil.A(a.Name, refs[0]))
 			}
 		}
 		var results []mil.Var
-		for _, n := range s.results {
-			results = append(results, mil.V(n.v.Type(), names[n]))
+		for _, v := range s.results {
+			results = append(results, mil.V(v.Type(), v.Name))
 		}
 		fb.Ops(s.kind, results, args...)
 	}
-	for _, n := range f.outs {
-		fb.Output(ref(n))
-	}
+	fb.Output(references(f.outs)...)
 }
 
-// naming returns the name of every value: the caller's, or a generated one that the
-// caller does not use.
-func (f *Func) naming() map[*node]string {
-	names := map[*node]string{}
-	counts := map[string]int{}
-	taken := map[string]bool{}
-	for name := range f.names {
-		taken[name] = true
+func references(values []*ops.Value) (refs []mil.Ref) {
+	for _, v := range values {
+		refs = append(refs, mil.Ref{Name: v.Name})
 	}
-	name := func(n *node) {
-		if n.base == "" {
-			names[n] = n.name
-			return
-		}
-		chosen := numbered(n, counts[n.base])
-		for counts[n.base]++; n.name == "" && taken[chosen]; counts[n.base]++ {
-			chosen = numbered(n, counts[n.base])
-		}
-		if n.name != "" { // an output; the other numbers do not change
-			chosen = n.name
-		}
-		names[n], taken[chosen] = chosen, true
+	return refs
+}
+
+// label is a taken name of a function: the caller's, or a generated one.
+type label struct {
+	at      place      // where the caller chose it
+	v       *ops.Value // that has the generated name, else nil
+	base    string     // its start
+	setting bool
+}
+
+// claim records a name as chosen by the caller, or reports a fault and returns false. A value whose generated name it
+// is gets another one.
+func (f *Func) claim(what, chosen string) bool {
+	f.own()
+	if !mil.ValidName(chosen) {
+		f.fault(what+" "+quote(chosen)+" is not a name", nameHint)
+		return false
 	}
-	for _, p := range f.params {
-		name(p)
+	old, taken := f.names[chosen]
+	if taken && old.v == nil {
+		f.fault(what+" "+quote(chosen)+" is defined twice", "the first is at "+old.at.String()+"; rename one")
+		return false
 	}
-	for _, s := range f.body {
-		if s.constant != nil {
-			name(s.constant)
-		}
-		for _, r := range s.results {
-			name(r)
+	f.names[chosen] = label{at: caller()}
+	if taken {
+		f.generate(old)
+	}
+	return true
+}
+
+// generate names n.v: conv_0, conv_1 for results, and strides, strides_1 for settings.
+func (f *Func) generate(n label) {
+	for taken := true; taken; _, taken = f.names[n.v.Name] {
+		i := f.counts[n.base]
+		f.counts[n.base]++
+		if n.v.Name = fmt.Sprintf("%s_%d", n.base, i); n.setting && i == 0 {
+			n.v.Name = n.base
 		}
 	}
-	return names
+	f.names[n.v.Name] = n
 }
