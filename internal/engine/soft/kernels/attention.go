@@ -5,9 +5,7 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 	"github.com/anekit/anekit/internal/engine/soft/run"
-	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -21,26 +19,27 @@ func attention(s *Step) (run.Runner, int) {
 	r := &attender{Attention: a, dtype: s.Out[0].DType, query: newOperand(s, 0, a.L, a.E, false),
 		key: newOperand(s, 1, a.E, a.S, true), value: newOperand(s, 2, a.S, a.EV, false),
 		byQuery: repeated(a.Batch, a.BatchQuery), byKey: repeated(a.Batch, a.BatchKey),
-		byValue: repeated(a.Batch, a.BatchValue), mask: s.In[3].DType}
+		byValue: repeated(a.Batch, a.BatchValue), mask: s.In[3].DType, penalty: float32(math.Inf(-1))}
 	if s.In[3].Given {
 		full := append(append([]int{}, a.Batch...), a.L, a.S)
 		r.byMask = repeated(full, s.In[3].Shape)
 	}
 	r.rows = min(a.L, tileRows, max(panelA/max(a.E, a.S, a.EV), 1))
-	room := a.E*a.S + a.S*a.EV + r.rows*(a.E+a.S+a.EV) + max(a.E, a.S, a.L)
+	work := a.E*a.S + a.S*a.EV + r.rows*(a.E+a.S+a.EV) + max(a.E, a.S, a.L)
 	rules := s.chip()
 	if !inSteps(rules) {
-		return r, room
+		return r, work
 	}
-	r.rules, r.scores, r.result = rules, newMultiply(r.rows, r.E, r.S, rules), newMultiply(r.rows, r.S, r.EV, rules)
-	r.exp, r.inverse = chipFunction(rules, "exp", math.Exp), chipFunction(rules, "inverse", inverted)
-	r.scale = float64(r.scores.half(1 / math.Sqrt(float64(r.E))))
+	r.sums, r.penalty = newSums(rules), rules.Value(fp16.Inf|1<<15)
+	r.exp, r.inverse = r.sums.function("exp", math.Exp), r.sums.function("inverse", inverted)
 	if rules.Defines("exp") {
 		if r.table = s.expTable(ops.Volume(r.Batch) * r.L * r.S); r.table != nil {
-			r.exp = func(x float32) float32 { return rules.Value(r.table.values[fp16.FromFloat32(x)]) }
+			r.exp = func(x float64) float64 {
+				return float64(rules.Value(r.table.values[fp16.FromFloat32(float32(x))]))
+			}
 		}
 	}
-	return r, room + max(r.scores.room(), r.result.room())
+	return r, work + max(r.sums.room(r.rows, r.E, r.S), r.sums.room(r.rows, r.S, r.EV))
 }
 
 func inverted(x float64) float64 { return 1 / x }
@@ -52,13 +51,12 @@ type attender struct {
 	byQuery, byKey, byValue []int // strides in matrices along the batch axes
 	mask                    mil.DType
 	byMask                  []int // strides in elements along the axes of the scores; nil without a mask
-	rows                    int   // of query at a time
+	penalty                 float32
+	rows                    int // of query at a time
 
-	rules          numerics.Rules // of a chip, or 0:
-	scores, result multiply
-	scale          float64
-	table          *table // of exp; nil in a step of few elements
-	exp, inverse   func(x float32) float32
+	sums         sums   // with the rules of a chip:
+	table        *table // of exp; nil in a step of few elements
+	exp, inverse func(x float64) float64
 }
 
 func (r *attender) tiles() int { return (r.L + r.rows - 1) / r.rows }
@@ -70,14 +68,9 @@ func (r *attender) Run(c *run.Call) {
 
 // Span computes tiles lo to hi of rows. Those of one batch share key and value.
 func (r *attender) Span(c *run.Call, lo, hi, worker int) {
-	rest := c.Work[worker]
-	take := func(n int) (part []float32) { part, rest = rest[:n:n], rest[n:]; return part }
-	keys, values, queries := take(r.E*r.S), take(r.S*r.EV), take(r.rows*r.E)
-	scores, out, spare := take(r.rows*r.S), take(r.rows*r.EV), take(max(r.E, r.S, r.L))
-	var ints []int32
-	if r.rules != 0 {
-		ints = c.Words[worker][len(c.Work[worker])-len(rest):]
-	}
+	work := roomOf(c, worker)
+	keys, values, queries := work.take(r.E*r.S), work.take(r.S*r.EV), work.take(r.rows*r.E)
+	scores, out, spare := work.take(r.rows*r.S), work.take(r.rows*r.EV), work.take(max(r.E, r.S, r.L))
 	var k, v []float32
 	filled := -1
 	for i := lo; i < hi && !c.Pause(worker); i++ {
@@ -90,50 +83,54 @@ func (r *attender) Span(c *run.Call, lo, hi, worker int) {
 		}
 		q := r.query.block(c, queries[:n*r.E], spare, offset(batch, r.Batch, r.byQuery), m0, m0+n, 0, r.E)
 		scores, out := scores[:n*r.S], out[:n*r.EV]
-		if r.rules != 0 {
-			r.scores.mul(scores, q, k, nil, rest, ints)
-			for m := range n {
-				if c.Pause(worker) {
-					return
-				}
-				r.weighInSteps(c, scores[m*r.S:][:r.S], spare[:r.S], batch, m0+m)
+		r.sums.mul(scores, q, k, nil, r.E, r.S, work)
+		var sums [tileRows]float64
+		for m := range n {
+			if c.Pause(worker) {
+				return
 			}
-			r.result.mul(out, scores, v, nil, rest, ints)
-		} else {
-			gemm.Mul(scores, q, k, n, r.E, r.S)
-			var sums [tileRows]float64
-			for m := range n {
-				sums[m] = r.weigh(c, scores[m*r.S:][:r.S], spare[:r.S], batch, m0+m)
-			}
-			gemm.Mul(out, scores, v, n, r.S, r.EV)
-			for j, f := range out {
-				out[j] = narrow(r.dtype, float64(f)/sums[j/r.EV])
-			}
+			sums[m] = r.weigh(c, scores[m*r.S:][:r.S], spare[:r.S], batch, m0+m)
+		}
+		r.sums.mul(out, scores, v, nil, r.S, r.EV, work)
+		for j, f := range out {
+			out[j] = narrow(r.dtype, float64(f)/sums[j/r.EV])
 		}
 		c.Out[0].Store(out, (batch*r.L+m0)*r.EV)
 	}
 }
 
-// weigh turns the scores of a row of query into their exponentials, and returns the sum
-// of these.
+// weigh turns the products of a row of query into weights, and returns by what the result is divided: those of a chip
+// are complete, the others are exponentials, whose sum it is.
 func (r *attender) weigh(c *run.Call, scores, spare []float32, batch, row int) float64 {
-	scale := 1 / math.Sqrt(float64(r.E))
-	masked := r.byMask != nil
-	if masked {
+	clear(spare)
+	if r.byMask != nil {
 		r.penalties(c, spare, batch, row)
 	}
-	top := math.Inf(-1)
-	at := func(j int) float64 {
-		f := float64(scores[j]) * scale
-		if masked {
-			f += float64(spare[j])
+	scale := r.sums.round(1 / math.Sqrt(float64(r.E)))
+	top, sum := math.Inf(-1), 0.0
+	if r.sums.rules != 0 {
+		for j, f := range scores {
+			product := r.sums.half(float64(f) * scale)
+			if r.byMask != nil {
+				product = r.sums.half(product + float64(spare[j]))
+			}
+			scores[j], top = float32(product), max(top, product)
 		}
-		return f
+		for j, f := range scores {
+			e := r.exp(r.sums.half(float64(f) - top))
+			scores[j] = float32(e)
+			sum += e
+		}
+		by := r.inverse(r.sums.half(sum))
+		for j, f := range scores {
+			scores[j] = float32(r.sums.half(float64(f) * by))
+		}
+		return 1
 	}
+	at := func(j int) float64 { return float64(float64(scores[j])*scale) + float64(spare[j]) }
 	for j := range scores {
 		top = max(top, at(j))
 	}
-	sum := 0.0
 	for j := range scores {
 		e := math.Exp(at(j) - top)
 		scores[j] = float32(e)
@@ -142,7 +139,7 @@ func (r *attender) weigh(c *run.Call, scores, spare []float32, batch, row int) f
 	return sum
 }
 
-// penalties decodes what a row of the mask adds to the scores: for bool 0 or -inf.
+// penalties decodes what a row of the mask adds to the scores: for bool 0 or the penalty.
 func (r *attender) penalties(c *run.Call, dst []float32, batch, row int) {
 	last := len(r.byMask) - 1
 	at := offset(batch, r.Batch, r.byMask) + row*r.byMask[last-1]
@@ -155,7 +152,7 @@ func (r *attender) penalties(c *run.Call, dst []float32, batch, row int) {
 		for j := range n {
 			dst[j] = 0
 			if mask.Raw[at+j] == 0 {
-				dst[j] = float32(math.Inf(-1))
+				dst[j] = r.penalty
 			}
 		}
 	} else {
@@ -164,21 +161,4 @@ func (r *attender) penalties(c *run.Call, dst []float32, batch, row int) {
 	for j := n; j < len(dst); j++ {
 		dst[j] = dst[0]
 	}
-}
-
-// weighInSteps turns a row of products into weights.
-func (r *attender) weighInSteps(c *run.Call, scores, spare []float32, batch, row int) {
-	for j, f := range scores {
-		scores[j] = r.scores.half(float64(f) * r.scale)
-	}
-	if r.byMask != nil {
-		r.penalties(c, spare, batch, row)
-		for j, f := range spare {
-			if r.mask == mil.Bool && f < 0 {
-				f = r.rules.Value(fp16.Inf | 1<<15)
-			}
-			scores[j] = r.scores.half(float64(scores[j]) + float64(f))
-		}
-	}
-	chipSoftmax(r.rules, scores, r.exp, r.inverse)
 }

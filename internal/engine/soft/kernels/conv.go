@@ -8,23 +8,26 @@ import (
 )
 
 // conv multiplies, for each image and group, the weights as a matrix [outputs,
-// inputs*kernel] by the windows of x as columns [inputs*kernel, positions].
+// inputs*kernel] by the windows of x as columns [inputs*kernel, positions]. In a transposed convolution a column has the
+// elements of x that reach an output position through the kernel, and 0 where the stride leaves none.
 func conv(s *Step) (run.Runner, int) {
 	p := newWindows(s)
-	if s.Packed != nil && s.In[0].Shape[0]*ops.Volume(p.win.Out) == 1 && [3]int(p.win.In) == [3]int{1, 1, 1} {
-		if r, work := newPackedVector(s, 1, p.bias); r != nil {
+	k, positions := p.channels*ops.Volume(p.win.Kernel), ops.Volume(p.win.Out)
+	if !p.transposed {
+		if s.Packed != nil && s.In[0].Shape[0]*positions == 1 && [3]int(p.win.In) == [3]int{1, 1, 1} {
+			if r, work := newPackedVector(s, 1, p.given); r != nil {
+				return r, work
+			}
+		}
+		p.weight = operand{index: 1, rows: p.outputs, cols: k}
+		if n := p.outputs * k * p.win.Groups; n < largeWeight || positions > leanColumns {
+			p.weight = newOperand(s, 1, p.outputs, k, false)
+		}
+		if r, work := newDepthwise(s, p); r != nil {
 			return r, work
 		}
 	}
-	k := p.channels * ops.Volume(p.win.Kernel)
-	p.weight = operand{index: 1, rows: p.outputs, cols: k}
-	if n := p.outputs * k * p.win.Groups; n < largeWeight || ops.Volume(p.win.Out) > leanColumns {
-		p.weight = newOperand(s, 1, p.outputs, k, false)
-	}
-	if r, work := newDepthwise(s, p); r != nil {
-		return r, work
-	}
-	return newProduct(s.In[0].Shape[0]*p.win.Groups, p.outputs, k, ops.Volume(p.win.Out), p.win.In[2], p)
+	return newProduct(s.In[0].Shape[0]*p.win.Groups, p.outputs, k, positions, p.win.In[2], p)
 }
 
 // A run with few columns reads each weight once, so that decoding a large one in each run costs 3 to 4 % of its time
@@ -36,13 +39,13 @@ const (
 
 // windows are the panels of a convolution. batch is image*groups + group.
 type windows struct {
-	win      ops.Window // over three spatial axes
-	channels int        // inputs of a group
-	outputs  int        // outputs of a group
-	weight   operand
-	bias     bool
-	hardware bool // sum in the order of a chip: the input channel changes fastest, not slowest
-	single   bool // one input channel, one kernel position
+	win        ops.Window // over three spatial axes
+	channels   int        // inputs of a group
+	outputs    int        // outputs of a group
+	weight     operand    // unless transposed
+	given      bool       // a bias
+	hardware   bool       // sum in the order of a chip: the input channel changes fastest, not slowest
+	transposed bool
 }
 
 func newWindows(s *Step) *windows {
@@ -52,10 +55,13 @@ func newWindows(s *Step) *windows {
 	}
 	w := volumetric(integers.Window)
 	return &windows{win: w, channels: s.In[0].Shape[1] / w.Groups, outputs: s.Out[0].Shape[1] / w.Groups,
-		bias:     s.In[2].Given,
-		hardware: s.Arith.Operand.Has(numerics.ProductRounding) && s.Out[0].DType == mil.FP16,
-		single:   s.In[0].Shape[1] == 1 && ops.Volume(w.Kernel) == 1}
+		given: s.In[2].Given, transposed: s.Op == "conv_transpose",
+		hardware: s.Arith.Operand.Has(numerics.ProductRounding) && s.Out[0].DType == mil.FP16}
 }
+
+// ByteWindow are the settings of a convolution of int8 elements with int8 weights. Its operands are those, the
+// bias, the scale of x and the scales of the weights: one, or one for each output channel.
+type ByteWindow struct{ ops.Window }
 
 // volumetric adds leading spatial axes of length 1 to a window over fewer than three.
 func volumetric(w ops.Window) ops.Window {
@@ -69,6 +75,10 @@ func volumetric(w ops.Window) ops.Window {
 }
 
 func (p *windows) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32 {
+	if p.transposed {
+		p.exchanged(c, dst, spare, batch%p.win.Groups, m0, m1)
+		return dst
+	}
 	a := p.weight.block(c, dst, spare, batch%p.win.Groups, m0, m1, 0, p.weight.cols)
 	k := p.weight.cols
 	if !p.hardware || k == p.channels || p.channels == 1 {
@@ -84,6 +94,25 @@ func (p *windows) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []f
 	return dst
 }
 
+// exchanged reads the weights [inputs, outputs, kernel] of a group of a transposed convolution with their first two axes
+// exchanged.
+func (p *windows) exchanged(c *run.Call, dst, spare []float32, group, m0, m1 int) {
+	kernel := ops.Volume(p.win.Kernel)
+	most := len(spare) / kernel
+	for ch := range p.channels {
+		for m := m0; m < m1; m += most {
+			some := spare[:min(most, m1-m)*kernel]
+			c.In[1].Load(some, ((group*p.channels+ch)*p.outputs+m)*kernel)
+			for row := m - m0; len(some) > 0; row, some = row+1, some[kernel:] {
+				to := dst[row*p.channels*kernel:]
+				for i, f := range some[:kernel] {
+					to[p.term(ch*kernel+i)] = f
+				}
+			}
+		}
+	}
+}
+
 // term returns the place in the sum of the product of index i, counted with the kernel position fastest.
 func (p *windows) term(i int) int {
 	if !p.hardware {
@@ -93,58 +122,84 @@ func (p *windows) term(i int) int {
 	return i%kernel*p.channels + i/kernel
 }
 
-// elementwise implements multiplier: such a convolution passes 32768 on the M1, so it is no sum.
-func (p *windows) elementwise() bool { return p.single }
+// elementwise: a convolution of one input channel and one kernel position passes 32768 on the M1, so it is no sum.
+func (p *windows) elementwise() bool { return p.channels*p.win.Groups*ops.Volume(p.win.Kernel) == 1 }
 
-// start implements starter.
-func (p *windows) start(c *run.Call, dst []float32, batch, m0, m1, _, _ int) (n int, rows bool) {
-	if !p.bias {
-		return 0, true
+func (p *windows) bias(c *run.Call, dst []float32, batch, m0, m1, _, _ int) (b []float32, byRow bool) {
+	if !p.given {
+		return nil, true
 	}
-	c.In[2].Load(dst[:m1-m0], batch%p.win.Groups*p.outputs+m0)
-	return m1 - m0, true
+	b = dst[:m1-m0]
+	c.In[2].Load(b, batch%p.win.Groups*p.outputs+m0)
+	return b, true
+}
+
+// scale returns the product of the scales of a row.
+func (p *windows) scale(c *run.Call, batch, m int) float64 {
+	each := batch%p.win.Groups*p.outputs + m
+	if c.In[4].Len() == 1 {
+		each = 0
+	}
+	return c.In[3].Value(0) * c.In[4].Value(each)
 }
 
 // right fills one row for each input channel and kernel position: the elements
 // of x under that kernel position at output positions n0 to n1.
 func (p *windows) right(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32 {
 	w := &p.win
-	i := 0
-	for ch := range p.channels {
-		plane := batch*p.channels + ch
-		for kd := range w.Kernel[0] {
-			for kh := range w.Kernel[1] {
-				for kw := range w.Kernel[2] {
-					p.fill(c, dst[p.term(i)*(n1-n0):][:n1-n0], spare, plane, [3]int{kd*w.Dilations[0] - w.Before[0],
-						kh*w.Dilations[1] - w.Before[1], kw*w.Dilations[2] - w.Before[2]}, n0)
-					i++
-				}
+	kernel := ops.Volume(w.Kernel)
+	for i := range p.channels * kernel {
+		at, from := i, [3]int{}
+		for axis := 2; axis >= 0; axis-- {
+			from[axis] = at%w.Kernel[axis]*w.Dilations[axis] - w.Before[axis]
+			if p.transposed {
+				from[axis] = -from[axis]
 			}
+			at /= w.Kernel[axis]
 		}
+		p.fill(c, dst[p.term(i)*(n1-n0):][:n1-n0], spare, batch*p.channels+i/kernel, from, n0)
 	}
 	return dst
 }
 
 // fill writes one row, one output line at a time. plane is the channel; from are the
-// offsets of x from the output position.
+// offsets of x from the output position. In a transposed convolution output position o has element (o + from) / stride,
+// if that is one.
 func (p *windows) fill(c *run.Call, dst, spare []float32, plane int, from [3]int, n0 int) {
 	w := &p.win
-	if p.flat() && from[0] == 0 {
+	if !p.transposed && p.flat() && from[0] == 0 {
 		p.fillFlat(c, dst, plane, from, n0)
 		return
 	}
 	for len(dst) > 0 {
 		od, oh, ow := n0/w.Out[2]/w.Out[1], n0/w.Out[2]%w.Out[1], n0%w.Out[2]
-		n := min(w.Out[2]-ow, len(dst))
-		line := dst[:n]
-		id, ih := od*w.Strides[0]+from[0], oh*w.Strides[1]+from[1]
-		if id < 0 || id >= w.In[0] || ih < 0 || ih >= w.In[1] {
+		line := dst[:min(w.Out[2]-ow, len(dst))]
+		id, inD := p.source(0, od, from[0])
+		ih, inH := p.source(1, oh, from[1])
+		switch base := ((plane*w.In[0]+id)*w.In[1] + ih) * w.In[2]; {
+		case !inD || !inH:
 			clear(line)
-		} else {
-			p.line(c, line, spare, ((plane*w.In[0]+id)*w.In[1]+ih)*w.In[2], ow*w.Strides[2]+from[2])
+		case p.transposed:
+			p.apart(c, line, spare, base, ow+from[2])
+		default:
+			p.line(c, line, spare, base, ow*w.Strides[2]+from[2])
 		}
-		dst, n0 = dst[n:], n0+n
+		dst, n0 = dst[len(line):], n0+len(line)
 	}
+}
+
+// source returns the position of x along an axis that an output position has under a kernel position, and whether it is
+// inside.
+func (p *windows) source(axis, output, from int) (i int, inside bool) {
+	stride := p.win.Strides[axis]
+	i = output*stride + from
+	if p.transposed {
+		i = (output + from) / stride
+		if output+from < 0 || (output+from)%stride != 0 {
+			return 0, false
+		}
+	}
+	return i, i >= 0 && i < p.win.In[axis]
 }
 
 // flat reports whether every output position is a position of x, in one plane, so that under one kernel position a row
@@ -209,95 +264,10 @@ func (p *windows) line(c *run.Call, dst, spare []float32, base, at int) {
 	}
 }
 
-func (p *windows) store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
-	width, positions := n1-n0, ops.Volume(p.win.Out)
-	for m := m0; m < m1; m++ {
-		row := tile[(m-m0)*width:][:width]
-		if p.bias && !fixedPoint(c) {
-			c.In[2].Load(spare[:1], batch%p.win.Groups*p.outputs+m)
-			for i := range row {
-				row[i] += spare[0]
-			}
-		}
-		c.Out[0].Store(row, (batch*p.outputs+m)*positions+n0)
-	}
-}
-
-// convTranspose multiplies, for each image and group, the weights as a matrix
-// [outputs, inputs*kernel] by columns of x, as conv does. A column has the elements of
-// x that reach an output position through the kernel, and 0 where the stride leaves
-// none.
-func convTranspose(s *Step) (run.Runner, int) {
-	p := &spreads{newWindows(s)}
-	k := p.channels * ops.Volume(p.win.Kernel)
-	return newProduct(s.In[0].Shape[0]*p.win.Groups, p.outputs, k, ops.Volume(p.win.Out), p.win.In[2], p)
-}
-
-// spreads are the panels of a transposed convolution.
-type spreads struct{ *windows }
-
-// left reads the weights [inputs, outputs, kernel] of a group with their first two axes
-// exchanged.
-func (p *spreads) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32 {
-	kernel := ops.Volume(p.win.Kernel)
-	most := len(spare) / kernel
-	for ch := range p.channels {
-		for m := m0; m < m1; m += most {
-			at := (batch%p.win.Groups*p.channels+ch)*p.outputs + m
-			some := spare[:min(most, m1-m)*kernel]
-			c.In[1].Load(some, at*kernel)
-			for to := dst[(m-m0)*p.channels*kernel:]; ; to = to[p.channels*kernel:] {
-				for i, f := range some[:kernel] {
-					to[p.term(ch*kernel+i)] = f
-				}
-				if some = some[kernel:]; len(some) == 0 {
-					break
-				}
-			}
-		}
-	}
-	return dst
-}
-
-// right fills one row for each input channel and kernel position.
-func (p *spreads) right(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32 {
-	w := &p.win
-	i := 0
-	for ch := range p.channels {
-		for kd := range w.Kernel[0] {
-			for kh := range w.Kernel[1] {
-				for kw := range w.Kernel[2] {
-					p.fill(c, dst[p.term(i)*(n1-n0):][:n1-n0], spare, batch*p.channels+ch,
-						[3]int{w.Before[0] - kd*w.Dilations[0],
-							w.Before[1] - kh*w.Dilations[1], w.Before[2] - kw*w.Dilations[2]}, n0)
-					i++
-				}
-			}
-		}
-	}
-	return dst
-}
-
-// fill writes one row, one output line at a time: at output position o is element
-// (o + from) / stride of x, if that is one.
-func (p *spreads) fill(c *run.Call, dst, spare []float32, plane int, from [3]int, n0 int) {
-	w := &p.win
-	for len(dst) > 0 {
-		od, oh, ow := n0/w.Out[2]/w.Out[1], n0/w.Out[2]%w.Out[1], n0%w.Out[2]
-		line := dst[:min(w.Out[2]-ow, len(dst))]
-		clear(line)
-		id, ih := od+from[0], oh+from[1]
-		if id >= 0 && ih >= 0 && id%w.Strides[0] == 0 && ih%w.Strides[1] == 0 && id/w.Strides[0] < w.In[0] &&
-			ih/w.Strides[1] < w.In[1] {
-			p.line(c, line, spare, ((plane*w.In[0]+id/w.Strides[0])*w.In[1]+ih/w.Strides[1])*w.In[2], ow+from[2])
-		}
-		dst, n0 = dst[len(line):], n0+len(line)
-	}
-}
-
-// line writes the elements of the line of x at base. at is where the first element
-// of dst lies among those of x, stride apart.
-func (p *spreads) line(c *run.Call, dst, spare []float32, base, at int) {
+// apart is line for a transposed convolution: at is where the first element of dst lies among those of the line of x,
+// stride apart. It writes 0 between these.
+func (p *windows) apart(c *run.Call, dst, spare []float32, base, at int) {
+	clear(dst)
 	stride := p.win.Strides[2]
 	first := max((at+stride-1)/stride, 0) // element of x at or after dst[0]
 	n := min((at+len(dst)-1)/stride+1, p.win.In[2]) - first
@@ -307,5 +277,12 @@ func (p *spreads) line(c *run.Call, dst, spare []float32, base, at int) {
 	c.In[0].Load(spare[:n], base+first)
 	for i, v := range spare[:n] {
 		dst[(first+i)*stride-at] = v
+	}
+}
+
+func (p *windows) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1 int) {
+	positions := ops.Volume(p.win.Out)
+	for m := m0; m < m1; m++ {
+		c.Out[0].Store(tile[(m-m0)*(n1-n0):][:n1-n0], (batch*p.outputs+m)*positions+n0)
 	}
 }

@@ -83,12 +83,8 @@ func (r *depthwise) Span(c *run.Call, lo, hi, worker int) {
 				copy(sums[y*w.Out[2]:][:w.Out[2]], sums[y*r.pitch:])
 			}
 			sums = sums[:rows*w.Out[2]]
-			if r.bias {
-				c.In[2].Load(spare[:1], batch%w.Groups*r.outputs+m)
-				for j := range sums {
-					sums[j] += spare[0]
-				}
-			}
+			bias, byRow := r.bias(c, spare, batch, m, m+1, 0, 0)
+			addBias(sums, bias, byRow)
 			at := ((batch*r.outputs+m)*w.Out[1] + from) * w.Out[2]
 			c.Out[0].Store(sums, at)
 			c.Complete(at, at+len(sums), worker)

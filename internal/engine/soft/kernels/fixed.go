@@ -3,149 +3,144 @@ package kernels
 import (
 	"math"
 
+	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/numerics"
 )
 
-// fixed is a product with the sums of a chip: in units of 2^-16, starting from the bias. Sums of integers are
+// sums is the arithmetic of a product. That of a chip is in units of 2^-16, starting from the bias. Sums of integers are
 // exact in any order until the magnitudes reach the range of the register. An element that may reach it is
 // summed again in the order of the hardware: kernel row, kernel column, input channel fastest.
-type fixed struct {
-	product
-	rules   numerics.Rules
-	float   bool // the rules lack ProductRounding: sums in float32, element by element, for comparisons
-	how     int  // of gemm.Fixed
-	multi   multiplier
-	starter starter
-	scales  scales // of a product of integers; else nil
-	only    int    // element to compute, counted from 1; 0 for all
-}
-
-// starter are panels that have a bias: start writes the one of rows m0 to m1, or of columns n0 to n1, and
-// reports which; n is 0 if there is none. Their store must not add it if fixedPoint.
-type starter interface {
-	start(c *run.Call, dst []float32, batch, m0, m1, n0, n1 int) (n int, rows bool)
-}
-
-// multiplier are panels of a product that some chips compute elementwise.
-type multiplier interface{ elementwise() bool }
-
-// fixedPoint reports whether the results of a product already contain the bias.
-func fixedPoint(c *run.Call) bool {
-	_, ok := c.Run.(*fixed)
-	return ok
+type sums struct {
+	rules       numerics.Rules // 0: sums in float32
+	float       bool           // the rules lack ProductRounding: sums in float32, element by element, for comparisons
+	how         int            // of gemm.Fixed
+	elementwise bool           // some chips compute the product elementwise
+	integers    *windows       // of a product of integers; else nil
 }
 
 // sumRules are the rules of products and sums.
 const sumRules = numerics.ProductRounding | numerics.ProductDropped | numerics.Range | numerics.Fours |
 	numerics.BiasLast
 
-// newFixed makes the runner of a product under rules that have some of sumRules.
-func newFixed(p *product, r numerics.Rules) (*fixed, int) {
-	f := &fixed{product: *p, rules: r, float: !r.Has(numerics.ProductRounding), how: gemm.Exact}
+func newSums(r numerics.Rules) sums {
+	s := sums{rules: r, float: !r.Has(numerics.ProductRounding), how: gemm.Exact}
 	if r.Has(numerics.Fours) {
-		f.how = gemm.Fours
+		s.how = gemm.Fours
 	}
-	f.starter, _ = p.panels.(starter)
-	f.multi, _ = p.panels.(multiplier)
-	rows := f.padded()
-	// float32s: C, A, A scaled, sizes, biases, spare, B; int32s: the least exponents, sums
-	return f, f.rows*f.cols + f.rows*f.k + 2*(rows*f.k+rows*f.cols) + max(f.rows, f.cols) + f.spare + f.k*f.cols
+	return s
 }
 
-// padded is the rows of a tile, up to a multiple of gemm.FixedRows.
-func (r *fixed) padded() int { return (r.rows + gemm.FixedRows - 1) / gemm.FixedRows * gemm.FixedRows }
+// isElementwise reports whether some chips compute a product elementwise.
+func isElementwise(p panels) bool {
+	e, ok := p.(interface{ elementwise() bool })
+	return ok && e.elementwise()
+}
 
-func (r *fixed) Run(c *run.Call) {
-	down, across := r.tiles()
-	if tile, _, ok := r.single(); ok {
-		c.Run.Span(c, tile, tile+1, 0)
+// imitate makes p a product under rules that have some of sumRules, or of integers.
+func (p *product) imitate(r numerics.Rules, integers bool) *product {
+	p.sums = newSums(r)
+	p.sums.elementwise = isElementwise(p.panels)
+	if integers {
+		p.sums.integers, p.sums.how = p.panels.(*windows), gemm.Exact
+	}
+	return p
+}
+
+// padded is rows up to a multiple of gemm.FixedRows.
+func padded(rows int) int { return (rows + gemm.FixedRows - 1) / gemm.FixedRows * gemm.FixedRows }
+
+// room is the float32s of workspace for the sums of a tile: half of them are integers.
+func (s *sums) room(m, k, n int) int {
+	if s.rules == 0 {
+		return 0
+	}
+	return 2 * padded(m) * (k + n)
+}
+
+// room is the workspace of a worker: float32s, and int32s in the same memory or in other memory of its length.
+type room struct {
+	floats []float32
+	ints   []int32
+}
+
+func roomOf(c *run.Call, worker int) room {
+	r := room{floats: c.Work[worker]}
+	if c.Words != nil {
+		r.ints = c.Words[worker]
+	}
+	return r
+}
+
+// take returns n float32s that are no longer part of r.
+func (r *room) take(n int) []float32 {
+	taken := r.floats[:n:n]
+	r.floats, r.ints = r.floats[n:], r.ints[min(n, len(r.ints)):]
+	return taken
+}
+
+// count is take for int32s.
+func (r *room) count(n int) []int32 {
+	taken := r.ints[:n:n]
+	r.floats, r.ints = r.floats[n:], r.ints[n:]
+	return taken
+}
+
+// elements turns the sums of a tile into values to be stored.
+type elements struct {
+	*sums
+	a, b          []float32
+	k, n          int
+	bias          []float32 // of each row with byRow, else of each column; empty without a bias
+	byRow         bool
+	scaled, sizes []float32
+	least, totals []int32
+}
+
+// elements are those of a, some rows of k, times b, n columns.
+func (s *sums) elements(w room, a, b []float32, k, n int) elements {
+	m := padded(len(a) / k)
+	return elements{sums: s, a: a, b: b, k: k, n: n,
+		scaled: w.take(m * k), sizes: w.take(m * n), least: w.count(m * k), totals: w.count(m * n)}
+}
+
+// mul sets out to a times b, a product inside of an operator. With the rules of a chip it begins with bias, a row or
+// nil, and its numbers are halves.
+func (s *sums) mul(out, a, b, bias []float32, k, n int, w room) {
+	if s.rules == 0 {
+		gemm.Mul(out, a, b, len(a)/k, k, n)
 		return
 	}
-	c.Spread(r.batch*down*across, r.rows*r.cols*r.k)
-}
-
-// single returns the tile of the element that only names, and the element's place in it. ok is false if the result is
-// not the matrices one after another, in rows.
-func (r *fixed) single() (tile, place int, ok bool) {
-	if r.only == 0 || !r.rowMajor() {
-		return 0, 0, false
+	e := s.elements(w, a, b, k, n)
+	e.bias = bias
+	e.compute(out, &distance{})
+	for j, f := range out {
+		out[j] = float32(s.round(float64(f)))
 	}
-	down, across := r.tiles()
-	i := r.only - 1
-	batch, m, n := i/r.n/r.m, i/r.n%r.m, i%r.n
-	width := min(r.cols, r.n-n/r.cols*r.cols)
-	return (batch*across+n/r.cols)*down + m/r.rows, m%r.rows*width + n%r.cols, true
 }
 
-// tileOf is the memory for one tile.
-type tileOf struct {
-	out, a, scaled, sizes, bias, spare, b []float32
-	least, sums                           []int32
-}
-
-func (r *fixed) memory(c *run.Call, worker int) (t tileOf) {
-	rows, floats, ints := r.padded(), c.Work[worker], c.Words[worker]
-	take := func(n int) (f []float32) {
-		f, floats, ints = floats[:n:n], floats[n:], ints[n:]
+// round returns the number that the next step of an operator reads: on a chip f rounded to fp16.
+func (s *sums) round(f float64) float64 {
+	if s.rules == 0 {
 		return f
 	}
-	count := func(n int) (i []int32) {
-		i, floats, ints = ints[:n:n], floats[n:], ints[n:]
-		return i
-	}
-	t.out, t.a, t.scaled, t.sizes = take(r.rows*r.cols), take(r.rows*r.k), take(rows*r.k), take(rows*r.cols)
-	t.bias, t.spare = take(max(r.rows, r.cols)), take(r.spare)
-	t.least, t.sums = count(rows*r.k), count(rows*r.cols)
-	t.b = take(r.k * r.cols)
-	return t
+	return s.half(f)
 }
 
-// Span computes tiles lo to hi as product.span does.
-func (r *fixed) Span(c *run.Call, lo, hi, worker int) {
-	down, across := r.tiles()
-	t := r.memory(c, worker)
-	var b []float32
-	filled, far := -1, distance{}
-	for i := lo; i < hi && !c.Pause(worker); i++ {
-		m0 := i % down * r.rows
-		m1 := min(m0+r.rows, r.m)
-		batch, n0 := i/down/across, i/down%across*r.cols
-		n1 := min(n0+r.cols, r.n)
-		if filled != i/down {
-			b = r.panels.right(c, t.b[:r.k*(n1-n0)], t.spare, batch, n0, n1)
-			filled = i / down
-			far.fresh()
-		}
-		a := r.panels.left(c, t.a[:(m1-m0)*r.k], t.spare, batch, m0, m1)
-		n, byRow := 0, false
-		if r.starter != nil {
-			n, byRow = r.starter.start(c, t.bias, batch, m0, m1, n0, n1)
-		}
-		e := elements{fixed: r, a: a, b: b, n: n1 - n0, bias: t.bias[:n], byRow: byRow}
-		out := t.out[:(m1-m0)*(n1-n0)]
-		switch {
-		case r.scales != nil:
-			r.sum(&t, a, b, m1-m0, n1-n0, true)
-			e.t = &t
-			for j := range out {
-				out[j] = e.integer(j, r.scales.scaleOf(c, batch, m0+j/e.n))
-			}
-		case r.float || r.multi != nil && r.multi.elementwise():
-			if _, j, ok := r.single(); ok {
-				out[j] = e.value(j)
-				break
-			}
-			for j := range out {
-				out[j] = e.value(j)
-			}
-		default:
-			e.t = &t
-			far.tile(&e, out, m1-m0)
-		}
-		r.panels.store(c, out, t.spare, batch, m0, m1, n0, n1)
-		c.Complete((batch*r.m+m0)*r.n, (batch*r.m+m1)*r.n, worker)
+func (s *sums) half(f float64) float64 { return float64(s.rules.Value(s.rules.Round(f))) }
+
+// apart reports whether each element is summed by value.
+func (s *sums) apart() bool { return s.float || s.elementwise }
+
+// compute sets out to the elements.
+func (e *elements) compute(out []float32, far *distance) {
+	if !e.apart() {
+		far.tile(e, out)
+		return
+	}
+	for j := range out {
+		out[j] = e.value(j)
 	}
 }
 
@@ -153,42 +148,28 @@ func (r *fixed) Span(c *run.Call, lo, hi, worker int) {
 const scale = 1 / numerics.Unit
 
 // sum prepares the tile for gemm, and lets it sum unless all elements are to be walked.
-func (r *fixed) sum(t *tileOf, a, b []float32, m, n int, sum bool) {
-	rows := (m + gemm.FixedRows - 1) / gemm.FixedRows * gemm.FixedRows
-	unit, how := float32(scale), r.how
-	if r.scales != nil {
-		unit, how = 1, gemm.Exact
+func (e *elements) sum(sum bool) {
+	unit := float32(scale)
+	if e.integers != nil {
+		unit = 1
 	}
-	for i, f := range a {
-		t.scaled[i], t.least[i] = f*unit, r.leastFor(f)
-		if r.scales != nil {
-			t.least[i] = 0
-		}
+	for i, f := range e.a {
+		e.scaled[i], e.least[i] = f*unit, e.leastFor(f)
 	}
-	clear(t.scaled[len(a) : rows*r.k])
-	clear(t.least[len(a) : rows*r.k])
+	clear(e.scaled[len(e.a):])
+	clear(e.least[len(e.a):])
 	if sum {
-		gemm.Fixed(t.sums, t.sizes, t.scaled, t.least, b, rows, r.k, n, how)
+		gemm.Fixed(e.totals, e.sizes, e.scaled, e.least, e.b, len(e.scaled)/e.k, e.k, e.n, e.how)
 	}
 }
 
 // leastFor is the exponent that an element of b must exceed for its product with f to count: exponents that
 // add to -17 or less do not.
-func (r *fixed) leastFor(f float32) int32 {
-	if r.rules.Has(numerics.ProductDropped) {
+func (s *sums) leastFor(f float32) int32 {
+	if s.rules.Has(numerics.ProductDropped) && s.integers == nil {
 		return (2*127-16)<<23 - gemm.Exponent(f) - 1
 	}
 	return 0
-}
-
-// elements turns the sums of a tile into values to be stored.
-type elements struct {
-	*fixed
-	t     *tileOf // nil if each element is summed here
-	a, b  []float32
-	n     int
-	bias  []float32 // of each row with byRow, else of each column; empty without a bias
-	byRow bool
 }
 
 // inRange is the first magnitude, in units, that no sum may reach.
@@ -215,24 +196,23 @@ func (e *elements) units(j int) float64 {
 
 // near reports whether the sum of element j may reach the range.
 func (e *elements) near(j int, units float64) bool {
-	return gemm.Bound(e.t.sizes[j], e.k)+math.Abs(units) >= inRange
+	return gemm.Bound(e.sizes[j], e.k)+math.Abs(units) >= inRange
 }
 
 // finish returns element j, whose sum is total, as vec.store takes it.
 func (e *elements) finish(j int, total float64) float32 {
 	if bias := e.start(j); bias != 0 && e.rules.Has(numerics.BiasLast) {
-		total = float64(e.rules.Value(e.rules.Round(total))) + bias
+		total = e.round(total) + bias
 	}
 	return toOdd(total)
 }
 
 // value returns element j of a tile that gemm has not summed.
 func (e *elements) value(j int) float32 {
-	if e.multi != nil && e.multi.elementwise() {
-		r := e.rules
+	if e.elementwise {
 		total, bias := float64(e.a[j/e.n])*float64(e.b[j%e.n]), e.start(j)
 		if bias != 0 {
-			total = float64(r.Value(r.Round(total))) + bias
+			total = e.round(total) + bias
 		}
 		return toOdd(total)
 	}
@@ -245,7 +225,7 @@ func (e *elements) value(j int) float32 {
 
 // walk sums element j in order, and stops where the sum leaves the range.
 func (e *elements) walk(units int64, j int) float64 {
-	a, least := e.t.scaled[j/e.n*e.k:][:e.k], e.t.least[j/e.n*e.k:][:e.k]
+	a, least := e.scaled[j/e.n*e.k:][:e.k], e.least[j/e.n*e.k:][:e.k]
 	var group [4]int64
 	sum := e.rules.Accumulate(units, nil)
 	for d := 0; d < e.k && !math.IsInf(sum, 0); {
@@ -266,18 +246,15 @@ func (e *elements) walk(units int64, j int) float64 {
 func (e *elements) walkFloat(start float64, j int) float64 {
 	var sum float32
 	a := e.a[j/e.n*e.k:][:e.k]
-	for d, f := range a {
-		g := e.b[d*e.n+j%e.n]
-		if gemm.Exponent(g) > e.leastFor(f) {
-			sum += f * g
+	for d := 0; d <= e.k; d++ {
+		if d == e.k {
+			sum += float32(start)
+		} else if g := e.b[d*e.n+j%e.n]; gemm.Exponent(g) > e.leastFor(a[d]) {
+			sum += a[d] * g
 		}
 		if e.rules.Has(numerics.Range) && !(sum < 32768 && sum > -32768) {
 			return math.Inf(int(math.Copysign(1, float64(sum))))
 		}
-	}
-	sum += float32(start)
-	if e.rules.Has(numerics.Range) && !(sum < 32768 && sum > -32768) {
-		return math.Inf(int(math.Copysign(1, float64(sum))))
 	}
 	return float64(sum)
 }
@@ -291,19 +268,17 @@ type distance struct {
 	looked bool
 }
 
-// fresh says that the panel on the right is another one.
-func (d *distance) fresh() { d.looked = false }
-
 // again is after how many tiles that were only walked one is summed, to see whether it is near too.
 const again = 16
 
-// tile sums the elements of a tile of m rows: in any order, and those that may reach the range once more in the order
+// tile sums the elements of a tile: in any order, and those that may reach the range once more in the order
 // of the hardware, with their neighbors.
-func (d *distance) tile(e *elements, out []float32, m int) {
+func (d *distance) tile(e *elements, out []float32) {
+	m := len(e.a) / e.k
 	inOrder := e.rules.Has(numerics.Range)
 	walkAll := inOrder && d.near && d.before < again
 	d.before++
-	e.sum(e.t, e.a, e.b, m, e.n, !walkAll)
+	e.sum(!walkAll)
 	pieces, walked := 0, 0
 	inside, looked := false, e.how != gemm.Fours
 	for i := 0; i < m; i += gemm.WalkRows {
@@ -313,8 +288,11 @@ func (d *distance) tile(e *elements, out []float32, m int) {
 			columns = min(gemm.WalkColumns, e.n-j)
 			pieces++
 			if inOrder && (walkAll || e.anyNear(i, j, rows, columns)) {
+				if !d.looked && !looked {
+					d.most, d.looked = gemm.Most(e.b), true
+				}
 				if !looked {
-					inside, looked = gemm.InsideGroup(gemm.Most(e.t.scaled[:len(e.a)]), d.right(e.b)), true
+					inside, looked = gemm.InsideGroup(gemm.Most(e.scaled[:len(e.a)]), d.most), true
 				}
 				columns = e.walkPiece(out, i, j, rows, columns, inside)
 				walked++
@@ -323,7 +301,7 @@ func (d *distance) tile(e *elements, out []float32, m int) {
 			for r := range rows {
 				for at := (i+r)*e.n + j; at < (i+r)*e.n+j+columns; at++ {
 					units := e.units(at)
-					total := (units + float64(e.t.sums[at])) * numerics.Unit
+					total := (units + float64(e.totals[at])) * numerics.Unit
 					if !inOrder && e.near(at, units) {
 						total = e.walk(int64(units), at)
 					}
@@ -356,7 +334,7 @@ func (e *elements) walkPiece(out []float32, i, j, rows, columns int, inside bool
 			sums[r*gemm.WalkColumns+c] = e.units((i+r)*e.n + j + c)
 		}
 	}
-	columns = gemm.Walk(&sums, e.t.scaled, e.t.least, e.b, i, j, e.k, e.n, e.how, inside)
+	columns = gemm.Walk(&sums, e.scaled, e.least, e.b, i, j, e.k, e.n, e.how, inside)
 	for r := range rows {
 		for c := range columns {
 			at := (i+r)*e.n + j + c
@@ -366,10 +344,39 @@ func (e *elements) walkPiece(out []float32, i, j, rows, columns int, inside bool
 	return columns
 }
 
-// right returns the largest magnitude of the panel on the right.
-func (d *distance) right(b []float32) float32 {
-	if !d.looked {
-		d.most, d.looked = gemm.Most(b), true
+// function returns a function of a half as a chip has it, or exactly if the rules lack tables.
+func (s sums) function(op string, exact func(x float64) float64) func(x float64) float64 {
+	switch {
+	case s.rules == 0:
+		return exact
+	case s.rules.Defines(op):
+		return func(x float64) float64 {
+			h, _ := s.rules.Unary(op, fp16.FromFloat32(float32(x)), 0) // x is a half, or 65536 and more, which is infinite
+			return float64(s.rules.Value(h))
+		}
 	}
-	return d.most
+	return func(x float64) float64 { return s.round(exact(x)) }
+}
+
+// computeIntegers sets out to the elements of a tile of integers from row m0 on.
+func (e *elements) computeIntegers(c *run.Call, out []float32, batch, m0 int) {
+	e.sum(true)
+	for j := range out {
+		out[j] = e.integer(j, e.integers.scale(c, batch, m0+j/e.n))
+	}
+}
+
+// integer returns element j of a tile of integers, as vec.store takes it.
+func (e *elements) integer(j int, scale float64) float32 {
+	sum := int64(e.totals[j])
+	if gemm.Bound(e.sizes[j], e.k) >= inRange {
+		sum = 0
+		for d, f := range e.a[j/e.n*e.k:][:e.k] {
+			sum += int64(f) * int64(e.b[d*e.n+j%e.n])
+		}
+	}
+	if e.rules.Has(numerics.Int8Sums) && (sum >= inRange || sum <= -inRange) {
+		return float32(math.Inf(int(max(min(sum, 1), -1))))
+	}
+	return toOdd(float64(float64(sum)*scale) + e.start(j))
 }

@@ -72,13 +72,12 @@ func TestRangeOfInt8Sums(t *testing.T) {
 		{-128, -128, -127, most, (1<<31 - 128) * 0x1p-20}, {-128, 127, 8, 132105, float32(math.Inf(-1))},
 		{-128, 127, 7, 132105, -(1<<31 - 128) * 0x1p-20},
 	} {
-		e := &elements{fixed: &fixed{rules: numerics.Int8Sums}, n: 1, t: &tileOf{sums: []int32{12345},
-			sizes: []float32{1 << 31}}}
+		e := &elements{sums: &sums{rules: numerics.Int8Sums}, n: 1, totals: []int32{12345}, sizes: []float32{1 << 31}}
 		e.k = c.k
 		e.a, e.b = slices.Repeat([]float32{c.x}, c.k), slices.Repeat([]float32{c.w}, c.k)
 		e.b[c.k-1] = c.last
 		require.Equal(t, c.want, e.integer(0, 0x1p-20), "%+v", c)
-		e.t.sizes[0] = 20000
+		e.sizes[0] = 20000
 		require.Equal(t, toOdd(12345*0x1p-20), e.integer(0, 0x1p-20), "a sum that cannot reach 2^31 is not added again")
 	}
 }
@@ -135,8 +134,8 @@ func TestTurnsInPieces(t *testing.T) {
 // TestSumsOfInt8AreAddedAgain: where a sum may reach 2^31, each element of a tile is added from its own row and column.
 func TestSumsOfInt8AreAddedAgain(t *testing.T) {
 	const rows, k, n = 2, 5, 3
-	e := &elements{fixed: &fixed{rules: numerics.Int8Sums}, n: n, t: &tileOf{sums: make([]int32, rows*n),
-		sizes: slices.Repeat([]float32{1 << 31}, rows*n)}}
+	e := &elements{sums: &sums{rules: numerics.Int8Sums}, n: n, totals: make([]int32, rows*n),
+		sizes: slices.Repeat([]float32{1 << 31}, rows*n)}
 	e.k = k
 	for i := range rows * k {
 		e.a = append(e.a, float32(i*i-7))
@@ -158,7 +157,8 @@ func TestTilesOfChipsSharePanels(t *testing.T) {
 	p := &counted{}
 	const batch, down, across = 2, 2, 2
 	made, _ := newProduct(batch, down*tileRows, 8, across*tileCols, 0, p)
-	r, work := newFixed(made.(*product), numerics.M1.Rules())
+	r := made.(*product).imitate(numerics.M1.Rules(), false)
+	work := r.room()
 	c := &run.Call{Run: r, Ctx: t.Context(), Workers: 1, Work: [][]float32{make([]float32, work)},
 		Words: [][]int32{make([]int32, work)}}
 	r.Run(c)

@@ -65,7 +65,7 @@ func linear(s *Step) (run.Runner, int) {
 		}
 	}
 	p := &matrices{m: m, n: n, x: newOperand(s, 0, m, k, false), y: newRight(s, 1, k, n, true),
-		bias: s.In[2].Given}
+		given: s.In[2].Given}
 	return newProduct(1, m, k, n, p.y.room(k), p)
 }
 
@@ -75,7 +75,7 @@ type matrices struct {
 	x, y     operand
 	batch    []int // batch axes of the result, and the strides of x and y along them
 	byX, byY []int
-	bias     bool // linear: input 2 is added to every row
+	given    bool // a bias of linear: input 2 is added to every row
 }
 
 func (p *matrices) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32 {
@@ -86,26 +86,17 @@ func (p *matrices) right(c *run.Call, dst, spare []float32, batch, n0, n1 int) [
 	return p.y.block(c, dst, spare, offset(batch, p.batch, p.byY), 0, p.y.rows, n0, n1)
 }
 
-// start implements starter.
-func (p *matrices) start(c *run.Call, dst []float32, _, _, _, n0, n1 int) (n int, rows bool) {
-	if !p.bias {
-		return 0, false
+func (p *matrices) bias(c *run.Call, dst []float32, _, _, _, n0, n1 int) (b []float32, byRow bool) {
+	if !p.given {
+		return nil, false
 	}
-	c.In[2].Load(dst[:n1-n0], n0)
-	return n1 - n0, false
+	b = dst[:n1-n0]
+	c.In[2].Load(b, n0)
+	return b, false
 }
 
-func (p *matrices) store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
+func (p *matrices) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1 int) {
 	w := n1 - n0
-	if p.bias && !fixedPoint(c) {
-		b := spare[:w]
-		c.In[2].Load(b, n0)
-		for at := 0; at < len(tile); at += w {
-			for i, v := range b {
-				tile[at+i] += v
-			}
-		}
-	}
 	for m := m0; m < m1; m++ {
 		c.Out[0].Store(tile[(m-m0)*w:][:w], (batch*p.m+m)*p.n+n0)
 	}
@@ -219,6 +210,10 @@ func (p *strided) right(c *run.Call, dst, _ []float32, batch, n0, n1 int) []floa
 		p.y[2].load(&c.In[1], dst[k*(n1-n0):][:n1-n0], base+row, n0)
 	}
 	return dst
+}
+
+func (p *strided) bias(*run.Call, []float32, int, int, int, int, int) ([]float32, bool) {
+	return nil, false
 }
 
 func (p *strided) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1 int) {

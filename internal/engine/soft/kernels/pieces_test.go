@@ -86,6 +86,10 @@ func (p *counted) right(_ *run.Call, dst, _ []float32, _, _, _ int) []float32 {
 	return ones(dst)
 }
 
+func (p *counted) bias(*run.Call, []float32, int, int, int, int, int) ([]float32, bool) {
+	return nil, false
+}
+
 func (p *counted) store(*run.Call, []float32, []float32, int, int, int, int, int) {}
 
 // TestTilesSharePanels: the tiles of a range of columns of one matrix share one load of these columns.

@@ -9,12 +9,14 @@ import (
 
 // product computes C = A x B for a batch of matrices, tile by tile. Every
 // matrix product and every convolution reduces to it. A is m x k, B is k x n,
-// all in float32 during the computation. Sums run along k in order.
+// all in float32 during the computation. Sums run along k in order, or as the rules of sums say.
 type product struct {
 	batch, m, k, n int
 	rows, cols     int // of a tile of C
 	spare          int // float32s of working memory for panels
 	panels         panels
+	sums           sums
+	only           int // element to compute, counted from 1; 0 for all
 }
 
 // panels loads operands of one kind of product into tiles and stores the
@@ -24,6 +26,9 @@ type panels interface {
 	left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32
 	// right returns columns n0 to n1 of B likewise.
 	right(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32
+	// bias returns what is added to the sums: a number for each of rows m0 to m1, or of columns n0 to n1, which byRow
+	// tells; none if there is no bias.
+	bias(c *run.Call, dst []float32, batch, m0, m1, n0, n1 int) (b []float32, byRow bool)
 	// store writes a tile of C to the result.
 	store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1 int)
 }
@@ -52,7 +57,12 @@ func newProduct(batch, m, k, n, spare int, p panels) (run.Runner, int) {
 	r.rows = min(m, larger*tileRows, max(panelA/k, 1))
 	r.cols = min(n, tileCols, max(larger*panelB/k/8*8, 16))
 	r.spare = max(k, r.rows, r.cols) + spare
-	return r, r.rows*r.cols + r.rows*k + r.spare + k*r.cols
+	return r, r.room()
+}
+
+// room is the float32s of workspace of a worker.
+func (r *product) room() int {
+	return r.rows*r.cols + r.rows*r.k + r.spare + r.k*r.cols + r.sums.room(r.rows, r.k, r.cols)
 }
 
 // tiles returns the number of tiles of C along its rows and columns.
@@ -62,33 +72,88 @@ func (r *product) tiles() (down, across int) {
 
 func (r *product) Run(c *run.Call) {
 	down, across := r.tiles()
+	if tile, _, ok := r.single(); ok {
+		c.Run.Span(c, tile, tile+1, 0)
+		return
+	}
 	c.Spread(r.batch*down*across, r.rows*r.cols*r.k)
+}
+
+// single returns the tile of the element that only names, and the element's place in it. ok is false if the result is
+// not the matrices one after another, in rows.
+func (r *product) single() (tile, place int, ok bool) {
+	if r.only == 0 || !r.rowMajor() {
+		return 0, 0, false
+	}
+	down, across := r.tiles()
+	i := r.only - 1
+	batch, m, n := i/r.n/r.m, i/r.n%r.m, i%r.n
+	width := min(r.cols, r.n-n/r.cols*r.cols)
+	return (batch*across+n/r.cols)*down + m/r.rows, m%r.rows*width + n%r.cols, true
 }
 
 // Span computes tiles lo to hi. Tiles of one batch and one range of columns are
 // consecutive, so they share one fill of the panel of B.
 func (r *product) Span(c *run.Call, lo, hi, worker int) {
 	down, across := r.tiles()
-	take := func(rest []float32, n int) ([]float32, []float32) { return rest[:n], rest[n:] }
-	tile, rest := take(c.Work[worker], r.rows*r.cols)
-	a, rest := take(rest, r.rows*r.k)
-	spare, room := take(rest, r.spare)
+	work := roomOf(c, worker)
+	tile, a, spare, right := work.take(r.rows*r.cols), work.take(r.rows*r.k), work.take(r.spare), work.take(r.k*r.cols)
+	_, place, single := r.single()
 	var b []float32
-	filled := -1
+	filled, far := -1, distance{}
 	for i := lo; i < hi && !c.Pause(worker); i++ {
 		m0 := i % down * r.rows
 		m1 := min(m0+r.rows, r.m)
 		batch, n0 := i/down/across, i/down%across*r.cols
 		n1 := min(n0+r.cols, r.n)
 		if filled != i/down {
-			b = r.panels.right(c, room[:r.k*(n1-n0)], spare, batch, n0, n1)
+			b = r.panels.right(c, right[:r.k*(n1-n0)], spare, batch, n0, n1)
 			filled = i / down
+			far.looked = false
 		}
 		left := r.panels.left(c, a[:(m1-m0)*r.k], spare, batch, m0, m1)
+		bias, byRow := r.panels.bias(c, spare, batch, m0, m1, n0, n1)
 		out := tile[:(m1-m0)*(n1-n0)]
-		gemm.Mul(out, left, b, m1-m0, r.k, n1-n0)
+		if r.sums.rules == 0 {
+			gemm.Mul(out, left, b, m1-m0, r.k, n1-n0)
+			addBias(out, bias, byRow)
+		} else {
+			e := r.sums.elements(work, left, b, r.k, n1-n0)
+			e.bias, e.byRow = bias, byRow
+			switch {
+			case r.sums.integers != nil:
+				e.computeIntegers(c, out, batch, m0)
+			case e.apart() && single:
+				out[place] = e.value(place)
+			default:
+				e.compute(out, &far)
+			}
+		}
 		r.panels.store(c, out, spare, batch, m0, m1, n0, n1)
 		c.Complete((batch*r.m+m0)*r.n, (batch*r.m+m1)*r.n, worker)
+	}
+}
+
+// addBias adds a bias, which may be empty, to the rows of a tile: an element to each row, or one to each column.
+func addBias(tile, bias []float32, byRow bool) {
+	if len(bias) == 0 {
+		return
+	}
+	width := len(bias)
+	if byRow {
+		width = len(tile) / len(bias)
+	}
+	for i := 0; len(tile) > 0; i, tile = i+1, tile[width:] {
+		row := tile[:width]
+		if byRow {
+			for j := range row {
+				row[j] += bias[i]
+			}
+			continue
+		}
+		for j, f := range bias {
+			row[j] += f
+		}
 	}
 }
 
@@ -120,7 +185,7 @@ const (
 
 // turn returns p with its operands exchanged, or p if that has no use.
 func turn(p *product) *product {
-	if m, ok := p.panels.(multiplier); p.n > fewColumns || p.m < manyRows || ok && m.elementwise() {
+	if p.n > fewColumns || p.m < manyRows || isElementwise(p.panels) {
 		return p
 	}
 	t := &turnedPanels{panels: p.panels, k: p.k, room: p.spare}
@@ -131,57 +196,47 @@ func turn(p *product) *product {
 // left returns columns m0 to m1 of inner's B as rows.
 func (p *turnedPanels) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32 {
 	n := m1 - m0
-	from := p.panels.right(c, spare[p.room:][:n*p.k], spare[:p.room], batch, m0, m1)
-	for d := range p.k {
-		for i, f := range from[d*n:][:n] {
-			dst[i*p.k+d] = f
-		}
-	}
+	intoColumns(dst, p.k, p.panels.right(c, spare[p.room:][:n*p.k], spare[:p.room], batch, m0, m1), n)
 	return dst
 }
 
 // right returns rows n0 to n1 of inner's A as columns.
 func (p *turnedPanels) right(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32 {
-	width := n1 - n0
 	for at := n0; at < n1; at += manyRows {
 		rows := min(manyRows, n1-at)
 		from := p.panels.left(c, spare[p.room:][:rows*p.k], spare[:p.room], batch, at, at+rows)
-		if rows < manyRows {
-			for i := range rows {
-				for d, f := range from[i*p.k:][:p.k] {
-					dst[d*width+at-n0+i] = f
-				}
-			}
-			continue
-		}
-		var a [manyRows][]float32
-		for i := range a {
-			a[i] = from[i*p.k:][:p.k]
-		}
-		gemm.Interleave(dst[at-n0:], width, &a)
+		intoColumns(dst[at-n0:], n1-n0, from, p.k)
 	}
 	return dst
 }
 
-func (p *turnedPanels) store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
-	m, n := m1-m0, n1-n0
-	back := spare[p.room:][:m*n]
-	for i := range m {
-		for j, f := range tile[i*n:][:n] {
-			back[j*m+i] = f
+// intoColumns writes the rows of a matrix, high elements each, as columns beside each other of a matrix whose rows begin
+// width elements apart.
+func intoColumns(dst []float32, width int, from []float32, high int) {
+	if len(from) == manyRows*high {
+		var rows [manyRows][]float32
+		for i := range rows {
+			rows[i] = from[i*high:][:high]
+		}
+		gemm.Interleave(dst, width, &rows)
+		return
+	}
+	for i := range len(from) / high {
+		for d, f := range from[i*high:][:high] {
+			dst[d*width+i] = f
 		}
 	}
-	p.panels.store(c, back, spare[:p.room], batch, n0, n1, m0, m1)
 }
 
-// start implements starter.
-func (p *turnedPanels) start(c *run.Call, dst []float32, batch, m0, m1, n0, n1 int) (n int, rows bool) {
-	s, ok := p.panels.(starter)
-	if !ok {
-		return 0, false
-	}
-	n, rows = s.start(c, dst, batch, n0, n1, m0, m1)
-	return n, !rows
+func (p *turnedPanels) bias(c *run.Call, dst []float32, batch, m0, m1, n0, n1 int) (b []float32, byRow bool) {
+	b, byRow = p.panels.bias(c, dst, batch, n0, n1, m0, m1)
+	return b, !byRow
+}
+
+func (p *turnedPanels) store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
+	back := spare[p.room:][:len(tile)]
+	intoColumns(back, m1-m0, tile, n1-n0)
+	p.panels.store(c, back, spare[:p.room], batch, n0, n1, m0, m1)
 }
 
 // operand is a batch of matrices of rows x cols. Each is dense in memory; with
@@ -265,23 +320,16 @@ func (o *operand) row(v *run.Vec, dst []float32, matrix, row, col int) {
 // flipped is copy for a matrix whose rows in memory are columns. Several become columns at a time where spare has room
 // for them.
 func (o *operand) flipped(v *run.Vec, dst, spare []float32, matrix, r0, r1, c0, c1 int) {
-	w, high := c1-c0, r1-r0
-	for ; c0+manyRows <= c1 && len(spare) >= manyRows*high; c0 += manyRows {
-		var a [manyRows][]float32
-		for i := range a {
-			a[i] = spare[i*high:][:high]
-			o.row(v, a[i], matrix, c0+i, r0)
+	high := r1 - r0
+	for at, n := c0, 0; at < c1; at += n {
+		n = 1
+		if at+manyRows <= c1 && len(spare) >= manyRows*high {
+			n = manyRows
 		}
-		gemm.Interleave(dst, w, &a)
-		dst = dst[min(manyRows, len(dst)):]
-	}
-	for ; c0 < c1; c0++ {
-		column := spare[:high]
-		o.row(v, column, matrix, c0, r0)
-		for i, f := range column {
-			dst[i*w] = f
+		for i := range n {
+			o.row(v, spare[i*high:][:high], matrix, at+i, r0)
 		}
-		dst = dst[1:]
+		intoColumns(dst[at-c0:], c1-c0, spare[:n*high], high)
 	}
 }
 

@@ -4,17 +4,19 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
 )
 
 // recurrent runs lstm, gru and rnn. Products and states are float32, gates float64;
 // results are rounded once, and states between steps are not rounded to their type.
+//
+// A chip's are sequences of operators (inferred), each result rounded to fp16: the products with x and with h, each
+// starting from its bias, their sum, the functions of the gates by tables, and the arithmetic on states element by
+// element. States are halves also between steps.
 func recurrent(s *Step) (run.Runner, int) {
 	a := s.Attrs.(*ops.Recurrent)
-	r := &recurrence{Recurrent: *a, op: s.Op, dtype: s.Out[0].DType, gates: 1, weights: 2, bias: 4,
-		gate: squashings[a.Gate], cell: squashings[a.Cell], final: squashings[a.Final]}
+	r := &recurrence{Recurrent: *a, op: s.Op, dtype: s.Out[0].DType, gates: 1, weights: 2, bias: 4}
 	switch s.Op {
 	case "lstm":
 		r.gates, r.weights, r.bias = 4, 3, 5
@@ -26,12 +28,21 @@ func recurrent(s *Step) (run.Runner, int) {
 	if a.Both {
 		r.cells = append(r.cells, r.newCell(s, 7, 9))
 	}
-	work := (a.I+a.H)*r.rows + a.B*(a.I+2*r.rows+3*a.H) + 2*r.rows + 3*a.H + max(a.I, a.H, r.rows)
 	if rules := s.chip(); inSteps(rules) {
-		r.chip = newChipRecurrence(r, rules)
-		work += max(r.chip.byX.room(), r.chip.byH.room())
+		r.sums = newSums(rules)
 	}
-	return r, work
+	r.gate, r.cell, r.final, r.clip = r.squash(a.Gate), r.squash(a.Cell), r.squash(a.Final), r.sums.round(a.Clip)
+	return r, (a.I+a.H)*r.rows + a.B*(a.I+2*r.rows+3*a.H) + 3*r.rows + 3*a.H + max(manyRows*max(a.I, a.H), r.rows) +
+		max(r.sums.room(a.B, a.I, r.rows), r.sums.room(a.B, a.H, r.rows))
+}
+
+// squash returns an activation by its name.
+func (r *recurrence) squash(name string) func(x float64) float64 {
+	exact := squashings[name]
+	if name == "scaled_tanh" {
+		name = "tanh"
+	}
+	return r.sums.function(name, exact)
 }
 
 // squashings are the activations of recurrent operators, with their default settings.
@@ -51,8 +62,9 @@ type recurrence struct {
 	gates, rows       int // rows of the weights
 	weights, bias     int // operands of the first cell
 	cells             []recurrentCell
+	sums              sums
 	gate, cell, final func(x float64) float64
-	chip              *chipRecurrence // nil in the reference mode
+	clip              float64
 }
 
 // recurrentCell holds the weights of a cell and the indexes of its vectors.
@@ -80,35 +92,41 @@ func (r *recurrence) Span(c *run.Call, lo, hi, worker int) {
 	}
 }
 
-// cellWork is the memory of a cell.
+// cellWork is the memory of a cell. The biases are those of the products with x and with h, withX and withH what a step
+// adds of them to the products.
 type cellWork struct {
-	x, fromX, fromH, h, memory, spareH, bias, second, peephole, spare, floats []float32
-	ints                                                                      []int32
-	hh                                                                        []float32
+	x, fromX, fromH, h, memory, spareH, biasX, biasH, withX, withH, peephole, spare, hh []float32
+	g, u                                                                                []float32 // of fromX and fromH: of one row of the batch
+	room                                                                                room
 }
 
 // sequence runs a cell over the rows first to last of the batch.
 func (r *recurrence) sequence(c *run.Call, worker, index, first, last int) {
-	cell, n, rest := &r.cells[index], last-first, c.Work[worker]
-	take := func(count int) (part []float32) { part, rest = rest[:count:count], rest[count:]; return part }
-	roomI, roomH := take(r.I*r.rows), take(r.H*r.rows)
-	w := cellWork{x: take(n * r.I), fromX: take(n * r.rows), fromH: take(n * r.rows), h: take(n * r.H),
-		memory: take(n * r.H), spareH: take(r.H), bias: take(r.rows), second: take(r.rows), peephole: take(3 * r.H),
-		spare: take(max(r.I, r.H, r.rows))}
-	if w.floats = rest; r.chip != nil {
-		w.ints = c.Words[worker][len(c.Work[worker])-len(rest):]
-	}
+	cell, n, work := &r.cells[index], last-first, roomOf(c, worker)
+	roomI, roomH := work.take(r.I*r.rows), work.take(r.H*r.rows)
+	w := cellWork{x: work.take(n * r.I), fromX: work.take(n * r.rows), fromH: work.take(n * r.rows),
+		h: work.take(n * r.H), memory: work.take(n * r.H), spareH: work.take(r.H), biasX: work.take(r.rows),
+		biasH: work.take(r.rows), peephole: work.take(3 * r.H), spare: work.take(max(manyRows*max(r.I, r.H), r.rows))}
+	none := work.take(r.rows)
+	clear(none)
+	w.room = work
 	ih := cell.ih.block(c, roomI, w.spare, 0, 0, r.I, 0, r.rows)
 	w.hh = cell.hh.block(c, roomH, w.spare, 0, 0, r.H, 0, r.rows)
-	fillParam(w.bias, &c.In[cell.bias], 0)
-	clear(w.second)
+	clear(w.biasX)
+	clear(w.biasH)
 	clear(w.peephole)
+	own := w.biasX // of the operand that every cell has
 	switch r.op {
 	case "lstm":
 		fillParam(w.peephole, &c.In[cell.peephole], 0)
 		r.each(index, first, n, func(row, at int) { c.In[2].Load(w.memory[row:row+r.H], at) })
 	case "gru":
-		fillParam(w.second, &c.In[5], 0)
+		own = w.biasH
+		fillParam(w.biasX, &c.In[5], 0)
+	}
+	fillParam(own, &c.In[cell.bias], 0)
+	if w.withX, w.withH = w.biasX, w.biasH; r.sums.rules != 0 {
+		w.withX, w.withH = none, none
 	}
 	r.each(index, first, n, func(row, at int) { c.In[1].Load(w.h[row:row+r.H], at) })
 	for k := 0; k < r.S && !c.Pause(worker); k++ {
@@ -117,14 +135,10 @@ func (r *recurrence) sequence(c *run.Call, worker, index, first, last int) {
 			t = r.S - 1 - k
 		}
 		c.In[0].Load(w.x, (t*r.B+first)*r.I)
-		if r.chip != nil {
-			r.chip.step(&w, ih, n)
-		} else {
-			gemm.Mul(w.fromX, w.x, ih, n, r.I, r.rows)
-			gemm.Mul(w.fromH, w.h, w.hh, n, r.H, r.rows)
-			for b := range n {
-				r.next(&w, b)
-			}
+		r.sums.mul(w.fromX, w.x, ih, w.biasX, r.I, r.rows, work)
+		r.sums.mul(w.fromH, w.h, w.hh, w.biasH, r.H, r.rows, work)
+		for b := range n {
+			r.next(&w, b)
 		}
 		if r.Sequence {
 			at := k
@@ -152,63 +166,66 @@ func (r *recurrence) each(cell, first, n int, f func(row, at int)) {
 	}
 }
 
+// sum is row i of the products of a step with their biases.
+func (r *recurrence) sum(w *cellWork, i int) float64 {
+	return r.sums.round(float64(w.g[i]) + float64(w.u[i]) + float64(w.withH[i]) + float64(w.withX[i]))
+}
+
 // next computes a step of row b of the batch.
 func (r *recurrence) next(w *cellWork, b int) {
-	g, u, h := w.fromX[b*r.rows:][:r.rows], w.fromH[b*r.rows:][:r.rows], w.h[b*r.H:][:r.H]
+	w.g, w.u = w.fromX[b*r.rows:][:r.rows], w.fromH[b*r.rows:][:r.rows]
+	h := w.h[b*r.H:][:r.H]
 	switch r.op {
 	case "lstm":
-		r.lstm(g, u, w.bias, w.peephole, h, w.memory[b*r.H:][:r.H])
+		r.lstm(w, h, w.memory[b*r.H:][:r.H])
 	case "gru":
-		r.gru(g, u, w.bias, w.second, w.hh, h, w.spareH, w.spare[:r.rows])
+		r.gru(w, h)
 	default:
 		for j := range h {
-			h[j] = float32(r.final(float64(g[j]) + float64(u[j]) + float64(w.bias[j])))
+			h[j] = float32(r.final(r.sum(w, j)))
 		}
 	}
 }
 
 // lstm computes a step: h and memory become those after it. The output gate sees the new
 // memory.
-func (r *recurrence) lstm(g, u, bias, peephole, h, memory []float32) {
+func (r *recurrence) lstm(w *cellWork, h, memory []float32) {
 	n := r.H
-	at := func(gate, j int) float64 {
-		i := gate*n + j
-		return float64(g[i]) + float64(u[i]) + float64(bias[i])
-	}
 	for j := range h {
 		old := float64(memory[j])
-		in := r.gate(at(0, j) + float64(old*float64(peephole[j])))
-		forget := r.gate(at(1, j) + float64(old*float64(peephole[n+j])))
-		now := float64(forget*old) + float64(in*r.cell(at(3, j)))
-		now = min(max(now, -r.Clip), r.Clip)
-		out := r.gate(at(2, j) + float64(now*float64(peephole[2*n+j])))
-		memory[j], h[j] = float32(now), float32(out*r.final(now))
+		in, forget := r.peep(w, j, old), r.peep(w, n+j, old)
+		now := r.sums.round(r.sums.round(forget*old) + r.sums.round(in*r.cell(r.sum(w, 3*n+j))))
+		now = min(max(now, -r.clip), r.clip)
+		memory[j], h[j] = float32(now), float32(r.sums.round(r.peep(w, 2*n+j, now)*r.final(now)))
 	}
 }
 
-// gru computes a step. hh is the transposed weight of h, for the product with the reset
-// state.
-func (r *recurrence) gru(g, u, bias, second, hh, h, reset, product []float32) {
-	n := r.H
-	at := func(gate, j int) float64 {
-		i := gate*n + j
-		return float64(g[i]) + float64(u[i]) + float64(bias[i]) + float64(second[i])
+// peep is the gate of row i, which sees a memory.
+func (r *recurrence) peep(w *cellWork, i int, memory float64) float64 {
+	f, by := r.sum(w, i), float64(w.peephole[i])
+	if by != 0 || r.sums.rules == 0 {
+		f = r.sums.round(f + r.sums.round(memory*by))
 	}
+	return r.gate(f)
+}
+
+// gru computes a step. It multiplies h by the reset gate before the product with the weight, or that product.
+func (r *recurrence) gru(w *cellWork, h []float32) {
+	n, inner := r.H, w.u
 	if !r.ResetAfter {
 		for j := range h {
-			reset[j] = float32(r.gate(at(0, j)) * float64(h[j]))
+			w.spareH[j] = float32(r.sums.round(r.gate(r.sum(w, j)) * float64(h[j])))
 		}
-		gemm.Mul(product, reset, hh, 1, n, r.rows)
+		inner = w.spare[:r.rows]
+		r.sums.mul(inner, w.spareH, w.hh, w.biasH, r.H, r.rows, w.room)
 	}
 	for j := range h {
-		i := n + j
-		inner := float64(g[i]) + float64(second[i])
+		from := float64(inner[n+j]) + float64(w.withH[n+j])
 		if r.ResetAfter {
-			inner += float64(r.gate(at(0, j)) * (float64(u[i]) + float64(bias[i])))
-		} else {
-			inner += float64(product[i]) + float64(bias[i])
+			from = r.sums.round(r.gate(r.sum(w, j)) * from)
 		}
-		update := r.gate(at(2, j))
-		h[j] = float32(float64((1-update)*r.final(inner)) + float64(update*float64(h[j])))
+		fresh := r.final(r.sums.round(float64(w.g[n+j]) + float64(w.withX[n+j]) + from))
+		update := r.gate(r.sum(w, 2*n+j))
+		h[j] = float32(r.sums.round(r.sums.round(r.sums.round(1-update)*fresh) + r.sums.round(update*float64(h[j]))))
 	}
 }

@@ -92,21 +92,15 @@ func inSteps(r numerics.Rules) bool { return r&sumRules != 0 || r.Has(numerics.S
 func (s *Step) imitate(p *product, work int) (run.Runner, int) {
 	r := s.chip()
 	_, integers := s.Attrs.(ByteWindow)
-	switch {
-	case r == 0:
-	case integers:
-		f, work := newFixed(p, r)
-		f.scales, _ = p.panels.(scales)
-		return f, work
-	case s.readsHalves(0) && s.readsHalves(1) && r&sumRules != 0:
-		if s.Arith.Only == 0 {
-			p = turn(p)
-		}
-		f, work := newFixed(p, r)
-		f.only = s.Arith.Only
-		return f, work
+	if r == 0 || !integers && (!s.readsHalves(0) || !s.readsHalves(1) || r&sumRules == 0) {
+		return p, work
 	}
-	return p, work
+	p.only = s.Arith.Only
+	if !integers && p.only == 0 {
+		p = turn(p)
+	}
+	p.imitate(r, integers)
+	return p, p.room()
 }
 
 // slicedInside is a slice that begins inside the last axis of a tensor of the M1.
@@ -167,7 +161,7 @@ var kernels = map[string]Kernel{
 
 	"lstm": recurrent, "gru": recurrent, "rnn": recurrent,
 
-	"conv": conv, "conv_transpose": convTranspose,
+	"conv": conv, "conv_transpose": conv,
 
 	"upsample_nearest_neighbor": resize, "upsample_bilinear": resize, "resize_nearest_neighbor": resize,
 	"resize_bilinear": resize, "resize": resize, "crop_resize": cropResize, "affine": affineTransform,

@@ -87,9 +87,7 @@ func (r *vectorProduct) Span(c *run.Call, lo, hi, worker int) {
 		if r.bias {
 			bias := spare[:to-from]
 			c.In[2].Load(bias, from)
-			for j, b := range bias {
-				sums[j] += b
-			}
+			addBias(sums[:to-from], bias, false)
 		}
 		for row := range r.few {
 			c.Out[0].Store(sums[row*(to-from):][:to-from], (batch*r.few+row)*r.n+from)
@@ -196,9 +194,7 @@ func (r *packedVector) Span(c *run.Call, _, _, worker int) {
 		r.weights.Dots(sums[:n], &v, room, row)
 		if r.bias {
 			c.In[2].Load(bias[:n], row)
-			for j, b := range bias[:n] {
-				sums[j] += b
-			}
+			addBias(sums[:n], bias[:n], false)
 		}
 		c.Out[0].Store(sums[:n], row)
 	}
