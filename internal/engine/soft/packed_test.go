@@ -427,6 +427,7 @@ func TestPackedShapes(t *testing.T) {
 		{[]int{2, 4, 3, 5}, []int{2, 6, 3, 5}, weight(6, 4, 1, 1), "conv(x = x, weight = w)"},
 		{[]int{1, 4, 3, 5}, []int{1, 6, 1, 1}, weight(6, 4, 1, 1),
 			"conv(x = x, weight = w, strides = tensor<int32, [2]>([3, 5]))"},
+		{[]int{1, 512, 1, 32}, []int{1, 512, 1, 32}, weight(512, 512, 1, 1), "conv(x = x, weight = w)"}, // large, few columns
 	} {
 		text := fmt.Sprintf("program(1.3)\n{\nfunc main<ios18>(tensor<fp16, %s> x) {\n%stensor<fp16, %s> y = %s;\n} -> "+
 			"(y);\n}\n", ints(c.x), c.weight, ints(c.y), c.op)

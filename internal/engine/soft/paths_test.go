@@ -209,16 +209,6 @@ func TestPathsOfTables(t *testing.T) {
 	}
 }
 
-// TestPathsOfWidths: the widest line has its sources computed ahead, a wider one computes each where it is needed.
-func TestPathsOfWidths(t *testing.T) {
-	const mostWidth = 1 << 16
-	for n, ahead := range map[int]int{mostWidth: mostWidth, mostWidth + 1: 0} {
-		steps := stepsOf(t, "tensor<fp16, [1, 1, 1, 32]> x", fmt.Sprintf("tensor<fp16, [1, 1, 1, %d]> y = "+
-			"resize_nearest_neighbor(x = x, target_size_height = int32(1), target_size_width = int32(%[1]d));", n))
-		require.Equal(t, ahead, of(steps, "sources").Len())
-	}
-}
-
 // TestPathsOfWeights: a large weight of a convolution with few columns is decoded in each run, others once.
 func TestPathsOfWeights(t *testing.T) {
 	for _, c := range []struct {

@@ -16,8 +16,8 @@ import (
 // 1/sqrt(E), plus the mask, softmax, the product with value. A bool mask adds -infinity, which is the number -65536.
 func attention(s *Step) (run.Runner, int) {
 	a := s.Attrs.(ops.Attention)
-	r := &attender{Attention: a, dtype: s.Out[0].DType, query: newOperand(s, 0, a.L, a.E, false),
-		key: newOperand(s, 1, a.E, a.S, true), value: newOperand(s, 2, a.S, a.EV, false),
+	r := &attender{Attention: a, dtype: s.Out[0].DType, query: newOperand(s, 0, a.L, a.E, false, true),
+		key: newOperand(s, 1, a.E, a.S, true, true), value: newOperand(s, 2, a.S, a.EV, false, true),
 		byQuery: repeated(a.Batch, a.BatchQuery), byKey: repeated(a.Batch, a.BatchKey),
 		byValue: repeated(a.Batch, a.BatchValue), mask: s.In[3].DType, penalty: float32(math.Inf(-1))}
 	if s.In[3].Given {

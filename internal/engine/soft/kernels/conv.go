@@ -19,10 +19,7 @@ func conv(s *Step) (run.Runner, int) {
 				return r, work
 			}
 		}
-		p.weight = operand{index: 1, rows: p.outputs, cols: k}
-		if n := p.outputs * k * p.win.Groups; n < largeWeight || positions > leanColumns {
-			p.weight = newOperand(s, 1, p.outputs, k, false)
-		}
+		p.weight = newOperand(s, 1, p.outputs, k, false, s.In[1].len() < largeWeight || positions > leanColumns)
 		if r, work := newDepthwise(s, p); r != nil {
 			return r, work
 		}
@@ -30,12 +27,9 @@ func conv(s *Step) (run.Runner, int) {
 	return newProduct(s.In[0].Shape[0]*p.win.Groups, p.outputs, k, positions, p.win.In[2], p)
 }
 
-// A run with few columns reads each weight once, so that decoding a large one in each run costs 3 to 4 % of its time
-// (32 and 64 columns of 2048 x 2048). Decoded ahead it takes twice its bytes besides, in each instance of a program.
-const (
-	largeWeight = 1 << 18 // elements
-	leanColumns = 64
-)
+// leanColumns are so few that decoding a large weight in each run costs 3 to 4 % of its time (32 and 64 columns of
+// 2048 x 2048).
+const leanColumns = 64
 
 // windows are the panels of a convolution. batch is image*groups + group.
 type windows struct {

@@ -66,11 +66,9 @@ func (r *depthwise) Completes() bool { return true }
 // Span computes strips lo to hi, counted through all groups of all images.
 func (r *depthwise) Span(c *run.Call, lo, hi, worker int) {
 	w := &r.win
-	take, rest := r.weight.rows*r.weight.cols, c.Work[worker]
-	a, rest := rest[:take], rest[take:]
-	take = max(w.In[2], r.outputs)
-	spare, rest := rest[:take], rest[take:]
-	room, phases := rest[:r.sums], rest[r.sums:]
+	work := roomOf(c, worker)
+	a, spare, room := work.take(r.weight.rows*r.weight.cols), work.take(max(w.In[2], r.outputs)), work.take(r.sums)
+	phases := work.floats
 	for i := lo; i < hi && !c.Pause(worker); i++ {
 		batch, from := i/r.strips(), i%r.strips()*r.rows
 		rows := min(r.rows, w.Out[1]-from)

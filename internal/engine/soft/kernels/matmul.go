@@ -7,11 +7,19 @@ import (
 )
 
 // matmul multiplies the matrices in the last two axes of x and y.
-func matmul(s *Step) (run.Runner, int) {
-	a := s.Attrs.(ops.Matmul)
+func matmul(s *Step) (run.Runner, int) { return s.multiply(s.Attrs.(ops.Matmul), false) }
+
+// linear multiplies the rows of x by the transposed weight and adds the bias.
+func linear(s *Step) (run.Runner, int) {
+	w := s.In[1].Shape
+	return s.multiply(ops.Matmul{M: s.In[0].len() / w[1], K: w[1], N: w[0], TransposeY: true}, s.In[2].Given)
+}
+
+// multiply multiplies matrices, and adds input 2 to every row if there is a bias.
+func (s *Step) multiply(a ops.Matmul, bias bool) (run.Runner, int) {
+	byX, byY := repeated(a.Batch, a.BatchX), repeated(a.Batch, a.BatchY)
 	if s.Out[0].DType == mil.Int32 {
-		r := &intProduct{m: a.M, k: a.K, n: a.N, batch: a.Batch, byX: repeated(a.Batch, a.BatchX),
-			byY: repeated(a.Batch, a.BatchY), xRow: a.K, xStep: 1, yStep: a.N, yCol: 1}
+		r := &intProduct{Matmul: a, byX: byX, byY: byY, xRow: a.K, xStep: 1, yStep: a.N, yCol: 1, bias: bias}
 		if a.TransposeX {
 			r.xRow, r.xStep = 1, a.M
 		}
@@ -20,53 +28,32 @@ func matmul(s *Step) (run.Runner, int) {
 		}
 		return r.runner(), 0
 	}
-	byX, byY := repeated(a.Batch, a.BatchX), repeated(a.Batch, a.BatchY)
-	if single := ops.Volume(a.Batch) == 1; single && (a.M == 1 && a.TransposeY || a.N == 1 && !a.TransposeX) {
-		at := 1
-		if a.M > 1 || !a.TransposeY {
-			at = 0
+	row, column := a.M == 1 && a.TransposeY, a.N == 1 && !a.TransposeX
+	if (row || column) && ops.Volume(a.Batch) == 1 {
+		at := 0
+		if row {
+			at = 1
 		}
-		if r, work := newPackedVector(s, at, false); r != nil {
+		if r, work := newPackedVector(s, at, bias); r != nil {
 			return r, work
 		}
 	}
 	if a.M == 1 || !a.TransposeX && !a.TransposeY {
 		if r, work := newVectorProduct(s, vectorProduct{matrix: 1, few: a.M, k: a.K, n: a.N, across: !a.TransposeY,
-			batch: a.Batch, byMatrix: byY, byVector: byX}); r != nil {
+			batch: a.Batch, byMatrix: byY, byVector: byX, bias: bias}); r != nil {
 			return r, work
 		}
 	}
-	if a.N == 1 {
+	if a.N == 1 && !bias {
 		if r, work := newVectorProduct(s, vectorProduct{vector: 1, few: 1, k: a.K, n: a.M, across: a.TransposeX,
 			batch: a.Batch, byMatrix: byX, byVector: byY}); r != nil {
 			return r, work
 		}
 	}
-	p := &matrices{m: a.M, n: a.N,
-		x: newOperand(s, 0, a.M, a.K, a.TransposeX), y: newRight(s, 1, a.K, a.N, a.TransposeY),
-		batch: a.Batch, byX: byX, byY: byY}
+	p := &matrices{m: a.M, n: a.N, x: newOperand(s, 0, a.M, a.K, a.TransposeX, true),
+		y:     newOperand(s, 1, a.K, a.N, a.TransposeY, s.In[1].len() < largeWeight),
+		batch: a.Batch, byX: byX, byY: byY, given: bias}
 	return newProduct(ops.Volume(a.Batch), a.M, a.K, a.N, max(p.x.room(2*tileRows), p.y.room(a.K)), p)
-}
-
-// linear multiplies the rows of x by the transposed weight and adds the bias.
-func linear(s *Step) (run.Runner, int) {
-	x, w := s.In[0].Shape, s.In[1].Shape
-	m, k, n := ops.Volume(x[:len(x)-1]), w[1], w[0]
-	if s.Out[0].DType == mil.Int32 {
-		return (&intProduct{m: m, k: k, n: n, xRow: k, xStep: 1, yStep: 1, yCol: k, bias: s.In[2].Given}).runner(), 0
-	}
-	if m == 1 {
-		if r, work := newPackedVector(s, 1, s.In[2].Given); r != nil {
-			return r, work
-		}
-		v := vectorProduct{matrix: 1, few: 1, k: k, n: n, bias: s.In[2].Given}
-		if r, work := newVectorProduct(s, v); r != nil {
-			return r, work
-		}
-	}
-	p := &matrices{m: m, n: n, x: newOperand(s, 0, m, k, false), y: newRight(s, 1, k, n, true),
-		given: s.In[2].Given}
-	return newProduct(1, m, k, n, p.y.room(k), p)
 }
 
 // matrices are the panels of matmul and linear.
@@ -104,8 +91,7 @@ func (p *matrices) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1 i
 
 // intProduct is a product of int32 matrices. Its sums wrap around.
 type intProduct struct {
-	m, k, n     int
-	batch       []int
+	ops.Matmul
 	byX, byY    []int // strides of the matrices of x and y along the batch axes
 	xRow, xStep int   // strides of x along m and k, in elements
 	yStep, yCol int   // of y along k and n
@@ -114,22 +100,22 @@ type intProduct struct {
 
 // runner returns a runner whose items are the rows of the result, counted through the batch.
 func (r *intProduct) runner() run.Runner {
-	cost := r.k
-	if r.n <= 1<<31/max(r.k, 1) {
-		cost *= r.n
+	cost := r.K
+	if r.N <= 1<<31/max(r.K, 1) {
+		cost *= r.N
 	}
-	return newLoop(ops.Volume(r.batch)*r.m, cost, func(c *run.Call, i, worker int) {
-		x := c.In[0].Ints[offset(i/r.m, r.batch, r.byX)*r.m*r.k+i%r.m*r.xRow:]
-		y := c.In[1].Ints[offset(i/r.m, r.batch, r.byY)*r.k*r.n:]
-		for col := 0; col < r.n && !c.Pause(worker); col++ {
+	return newLoop(ops.Volume(r.Batch)*r.M, cost, func(c *run.Call, i, worker int) {
+		x := c.In[0].Ints[offset(i/r.M, r.Batch, r.byX)*r.M*r.K+i%r.M*r.xRow:]
+		y := c.In[1].Ints[offset(i/r.M, r.Batch, r.byY)*r.K*r.N:]
+		for col := 0; col < r.N && !c.Pause(worker); col++ {
 			var sum int32
-			for k := range r.k {
+			for k := range r.K {
 				sum += x[k*r.xStep] * y[k*r.yStep+col*r.yCol]
 			}
 			if r.bias {
 				sum += c.In[2].Ints[col]
 			}
-			c.Out[0].Ints[i*r.n+col] = sum
+			c.Out[0].Ints[i*r.N+col] = sum
 		}
 	})
 }

@@ -23,10 +23,9 @@ func pool(s *Step) (run.Runner, int) {
 	r := &pooler{win: volumetric(s.Attrs.(ops.Window)), way: w, dtype: s.Out[0].DType,
 		planes: s.In[0].Shape[0] * s.In[0].Shape[1]}
 	r.room = min(r.win.In[2], (poolTile-1)*r.win.Strides[2]+r.win.Kernel[2])
-	if w == byMaximum && s.halved() {
-		if h, work := newHalfMaxPooler(r); h != nil {
-			return h, work
-		}
+	if h := (&halfMaxPooler{*r, (r.win.Out[2]-1)*r.win.Strides[2] + r.win.Kernel[2]}); w == byMaximum && s.halved() &&
+		h.quicker() {
+		return h, h.width + r.win.Strides[2] // halves of the line, and of its parts by phase
 	}
 	return r, r.room + poolTile
 }
@@ -114,12 +113,6 @@ func (r *pooler) fold(c *run.Call, acc []float64, row []float32, first, ow int) 
 				some[t] = max(some[t], float64(x[t*stride]))
 			}
 		case bySum:
-			if stride == 1 {
-				for t, v := range x[:len(some)] {
-					some[t] += float64(v)
-				}
-				continue
-			}
 			for t := range some {
 				some[t] += float64(x[t*stride])
 			}
@@ -141,9 +134,6 @@ func (r *pooler) inside(axis, i int) (from, to int) {
 // its padding.
 func (r *pooler) count(axis, i int) int {
 	w := &r.win
-	if from := i*w.Strides[axis] - w.Before[axis]; from >= 0 && from+w.Kernel[axis] <= w.In[axis] {
-		return w.Kernel[axis]
-	}
 	from, to := r.inside(axis, i)
 	if !w.ExcludePadding {
 		from = i*w.Strides[axis] - w.Before[axis]
@@ -165,14 +155,10 @@ const (
 	mostWidth   = 1 << 16
 )
 
-// newHalfMaxPooler returns nil for windows of which pooler is quicker.
-func newHalfMaxPooler(r *pooler) (run.Runner, int) {
+// quicker reports whether it is quicker than pooler.
+func (r *halfMaxPooler) quicker() bool {
 	w := &r.win
-	width := (w.Out[2]-1)*w.Strides[2] + w.Kernel[2]
-	if w.Out[2] < 8 || w.Kernel[2] > mostColumns || w.Strides[2] > mostColumns || width > mostWidth {
-		return nil, 0
-	}
-	return &halfMaxPooler{*r, width}, width + w.Strides[2] // halves of the line, and of its parts by phase
+	return w.Out[2] >= 8 && w.Kernel[2] <= mostColumns && w.Strides[2] <= mostColumns && r.width <= mostWidth
 }
 
 func (*halfMaxPooler) ViewsHalves() {}

@@ -4,7 +4,6 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 	"github.com/anekit/anekit/internal/engine/soft/internal/packed"
 	"github.com/anekit/anekit/internal/engine/soft/run"
-	"github.com/anekit/anekit/internal/ops"
 )
 
 // product computes C = A x B for a batch of matrices, tile by tile. Every
@@ -249,43 +248,33 @@ type operand struct {
 	weights    *packed.Weights // a matrix that stays packed, or nil
 }
 
-// newOperand describes input index of a step. It decodes a constant ahead of
-// the runs, within the budget of the program, unless an earlier step has.
-func newOperand(s *Step, index, rows, cols int, flip bool) operand {
-	o := operand{index: index, rows: rows, cols: cols, flip: flip}
+// newOperand describes input index of a step. With ahead it decodes a constant before
+// the runs, within the budget of the program, unless an instance shares the one of its base.
+func newOperand(s *Step, index, rows, cols int, flip, ahead bool) operand {
 	p := s.In[index]
-	if o.weights = s.weights(index); o.weights != nil || !p.Constant {
+	o := operand{index: index, rows: rows, cols: cols, flip: flip, weights: s.weights(index)}
+	if o.weights != nil || !p.Constant || !ahead {
 		return o
 	}
-	matrices, n := ops.Volume(p.Shape)/(rows*cols), ops.Volume(p.Shape)
-	if p.Ahead != nil {
-		o.packed, o.flip = p.Ahead, false
-		return o
+	if n := p.len(); p.Ahead == nil {
+		if s.Decode == nil || n > *s.Decode {
+			return o
+		}
+		*s.Decode -= n
+		p.Data.Rules = s.Arith.Operand
+		p.Ahead = make([]float32, n)
+		spare := make([]float32, max(rows, o.room(rows)))
+		for m := range n / (rows * cols) {
+			o.copy(&p.Data, p.Ahead[m*rows*cols:][:rows*cols], spare, m, 0, rows, 0, cols)
+		}
 	}
-	if s.Decode == nil || n > *s.Decode {
-		return o
-	}
-	*s.Decode -= n
-	p.Data.Rules = s.Arith.Operand
-	packed := make([]float32, n)
-	spare := make([]float32, max(rows, o.room(rows)))
-	for m := range matrices {
-		o.copy(&p.Data, packed[m*rows*cols:][:rows*cols], spare, m, 0, rows, 0, cols)
-	}
-	p.Ahead = packed
-	o.packed, o.flip = packed, false
+	o.packed, o.flip = p.Ahead, false
 	return o
 }
 
-// newRight describes the right operand of a product, which a worker decodes once for all rows of a run. It leaves a
-// large constant as it is: decoded ahead it takes twice its bytes besides in each program that has it, and is no
-// quicker to read.
-func newRight(s *Step, index, rows, cols int, flip bool) operand {
-	if p := s.In[index]; p.Constant && ops.Volume(p.Shape) >= largeWeight {
-		return operand{index: index, rows: rows, cols: cols, flip: flip, weights: s.weights(index)}
-	}
-	return newOperand(s, index, rows, cols, flip)
-}
+// largeWeight is the elements of a weight that is left as it is where a run reads each element about once: decoded ahead
+// it takes twice its bytes besides in each program that has it, and is hardly quicker to read.
+const largeWeight = 1 << 18
 
 // block returns rows r0 to r1 and columns c0 to c1 of a matrix, row-major: in
 // dst, or in place where they are stored so. spare holds at least r1-r0.

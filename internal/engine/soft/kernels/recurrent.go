@@ -74,8 +74,8 @@ type recurrentCell struct {
 }
 
 func (r *recurrence) newCell(s *Step, weights, bias int) recurrentCell {
-	return recurrentCell{ih: newOperand(s, weights, r.I, r.rows, true), hh: newOperand(s, weights+1, r.H, r.rows, true),
-		bias: bias, peephole: bias + 1}
+	return recurrentCell{ih: newOperand(s, weights, r.I, r.rows, true, true),
+		hh: newOperand(s, weights+1, r.H, r.rows, true, true), bias: bias, peephole: bias + 1}
 }
 
 func (r *recurrence) Run(c *run.Call) {

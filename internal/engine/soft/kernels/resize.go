@@ -16,14 +16,7 @@ func resize(s *Step) (run.Runner, int) {
 	copy(r.in[:], lastThree(s.In[0].Shape))
 	copy(r.out[:], lastThree(s.Out[0].Shape))
 	if a.Nearest {
-		n := &nearestCopier{resizer: *r, size: r.dtype.Size()}
-		if r.out[2] > mostWidth {
-			return n, 0
-		}
-		for j := range r.out[2] {
-			n.sources = append(n.sources, n.nearest(2, j))
-		}
-		return n, 0
+		return &nearestCopier{*r}, 0
 	}
 	for j := range min(r.out[2], mostWidth) {
 		r.columns = append(r.columns, r.at(2, j))
@@ -149,11 +142,7 @@ func blend(part, value float64, s spot, next []float32) float64 {
 func mix(part, a, b float64) float64 { return float64(a*(1-part)) + float64(b*part) }
 
 // nearestCopier copies the nearest elements.
-type nearestCopier struct {
-	resizer
-	size    int
-	sources []int // of a line's elements, unless these are too many
-}
+type nearestCopier struct{ resizer }
 
 // nearest returns the element at the place of element i.
 func (r *nearestCopier) nearest(axis, i int) int {
@@ -169,41 +158,36 @@ func (r *nearestCopier) nearest(axis, i int) int {
 
 func (r *nearestCopier) Run(c *run.Call) { c.Spread(c.Out[0].Len()/r.out[2], r.out[2]) }
 
+// Span computes lines lo to hi, some columns of all of them at a time.
 func (r *nearestCopier) Span(c *run.Call, lo, hi, worker int) {
+	var columns [run.Chunk]int
+	for at := 0; at < r.out[2]; at += run.Chunk {
+		sources := columns[:min(run.Chunk, r.out[2]-at)]
+		for j := range sources {
+			sources[j] = r.nearest(2, at+j)
+		}
+		if r.dtype.Size() == 2 {
+			nearestLines(c, r, c.Out[0].Pairs[at:], c.In[0].Pairs, sources, lo, hi, worker)
+		} else {
+			nearestLines(c, r, c.Out[0].Quads[at:], c.In[0].Quads, sources, lo, hi, worker)
+		}
+	}
+}
+
+// nearestLines copies the elements at sources of lines of x.
+func nearestLines[T uint16 | uint32](c *run.Call, r *nearestCopier, out, x []T, sources []int, lo, hi, worker int) {
 	before := -1
 	for i := lo; i < hi && !c.Pause(worker); i++ {
 		outer := i / r.out[1] / r.out[0]
 		from := ((outer*r.in[0]+r.nearest(0, i/r.out[1]%r.out[0]))*r.in[1] + r.nearest(1, i%r.out[1])) * r.in[2]
-		switch {
-		case from == before: // as the line before
-			n := r.out[2] * r.size
-			copy(c.Out[0].Raw[i*n:][:n], c.Out[0].Raw[(i-1)*n:])
-		case r.sources == nil:
-			r.line(c, i, from)
-		case r.size == 2:
-			pickEach(c.Out[0].Pairs[i*r.out[2]:], c.In[0].Pairs[from:], r.sources)
-		default:
-			pickEach(c.Out[0].Quads[i*r.out[2]:], c.In[0].Quads[from:], r.sources)
+		line := out[i*r.out[2]:][:len(sources)]
+		if from == before {
+			copy(line, out[(i-1)*r.out[2]:])
+			continue
+		}
+		for j, at := range sources {
+			line[j] = x[from+at]
 		}
 		before = from
-	}
-}
-
-// line copies line i element by element.
-func (r *nearestCopier) line(c *run.Call, i, from int) {
-	n := r.size
-	for j := range r.out[2] {
-		if j%run.Chunk == 0 && c.Stopped() {
-			return
-		}
-		copy(c.Out[0].Raw[(i*r.out[2]+j)*n:][:n], c.In[0].Raw[(from+r.nearest(2, j))*n:])
-	}
-}
-
-// pickEach copies the elements of a line at sources, of which there are at most mostWidth.
-func pickEach[T uint16 | uint32](line, x []T, sources []int) {
-	line = line[:len(sources)]
-	for j, at := range sources {
-		line[j] = x[at]
 	}
 }

@@ -59,8 +59,8 @@ func (r *vectorProduct) Run(c *run.Call) {
 }
 
 func (r *vectorProduct) Span(c *run.Call, lo, hi, worker int) {
-	work := c.Work[worker]
-	vector, sums, spare := work[:r.few*r.k], work[r.few*r.k:], work[r.few*(r.k+vectorCols):]
+	work := roomOf(c, worker)
+	vector, sums, spare := work.take(r.few*r.k), work.take(r.few*vectorCols), work.floats
 	loaded := -1
 	for i := lo; i < hi && !c.Pause(worker); i++ {
 		batch, from := i/r.pieces(), i%r.pieces()*r.piece()
@@ -175,13 +175,9 @@ func (r *packedVector) Run(c *run.Call) {
 }
 
 func (r *packedVector) Span(c *run.Call, _, _, worker int) {
-	room := c.Work[worker]
-	take := func(n int) []float32 {
-		taken := room[:n]
-		room = room[n:]
-		return taken
-	}
-	x, vector, sums, bias := take(r.weights.Cols), take(r.weights.VectorRoom()), take(packedPiece), take(packedPiece)
+	work := roomOf(c, worker)
+	x, vector := work.take(r.weights.Cols), work.take(r.weights.VectorRoom())
+	sums, bias := work.take(packedPiece), work.take(packedPiece)
 	c.In[r.vector].Load(x, 0)
 	v := r.weights.Arrange(x, vector)
 	for !c.Pause(worker) {
@@ -191,7 +187,7 @@ func (r *packedVector) Span(c *run.Call, _, _, worker int) {
 		}
 		row := i * packedPiece
 		n := min(packedPiece, r.weights.Rows-row)
-		r.weights.Dots(sums[:n], &v, room, row)
+		r.weights.Dots(sums[:n], &v, work.floats, row)
 		if r.bias {
 			c.In[2].Load(bias[:n], row)
 			addBias(sums[:n], bias[:n], false)
