@@ -14,7 +14,6 @@ import (
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/ops"
-	"github.com/anekit/anekit/unimem"
 )
 
 // Name is the engine's name on receipts.
@@ -35,8 +34,7 @@ func Numerics(m numerics.Mode) Option { return func(e *engine) { e.mode, e.rules
 func Rules(r numerics.Rules) Option { return func(e *engine) { e.rules = r } }
 
 // Only makes products compute element i of their result alone; the other elements are undefined. It answers what a
-// rule does to one element without the time of all. Einsum, transposed convolution and operators that contain
-// products compute all elements.
+// rule does to one element without the time of all. Einsum and operators that contain products compute all elements.
 func Only(i int) Option { return func(e *engine) { e.only = i + 1 } }
 
 // Workers bounds the goroutines that share a large operation. Without it they are as many as processors (GOMAXPROCS,
@@ -77,17 +75,11 @@ func (e *engine) Info() ane.Info {
 	return ane.Info{
 		Name:     Name,
 		Chip:     "software on " + runtime.GOARCH,
-		OSBuild:  osBuild(),
+		OSBuild:  strings.TrimSpace(host.Name + " " + host.Release()), // the name alone where the release cannot be read
 		Numerics: e.mode.Describe(),
 		Sharing:  run.Sharing,
 		Offsets:  e.offsets,
 	}
-}
-
-// osBuild returns the kernel release, or the system's name where the release cannot be
-// read.
-func osBuild() string {
-	return strings.TrimSpace(host.Name + " " + host.Release())
 }
 
 // Compile implements ane.Engine: text to tree to graph to plan. It neither prints nor
@@ -111,57 +103,52 @@ func (e *engine) CompileMode(
 }
 
 func (e *engine) compile(ctx context.Context, src ane.Source, b plan.Budget, r numerics.Rules) (ane.Executable, error) {
-	p, err := src.TreeContext(reading{ctx}) // AnalyzeStored validates
-	if ctx.Err() != nil {
-		return nil, ane.Deadline("compile", Name, ctx.Err())
-	}
+	return e.make(ctx, "compile", src.File, src.Weights, nil, func() (*plan.Plan, error) {
+		p, err := src.TreeContext(reading{ctx}) // AnalyzeStored validates
+		if err != nil {
+			return nil, err
+		}
+		g, err := ops.AnalyzeStored(reading{ctx}, src.File, p, src.Function, src.Weights)
+		if err != nil {
+			return nil, err
+		}
+		if err := run.Between(ctx); err != nil {
+			return nil, err
+		}
+		b.Expand = e.packFrom
+		pl, err := plan.Make(ctx, g, b, kernels.Arith{Operand: r, Tables: e.tables, Only: e.only, Apart: e.apart})
+		if err == nil {
+			pl.Links.File = src.File
+		}
+		return pl, err
+	})
+}
+
+// make returns the executable of a plan that f makes of weights. It holds these, and those of the base of an instance.
+func (e *engine) make(
+	ctx context.Context, op, file string, weights ane.Weights, base holds, f func() (*plan.Plan, error),
+) (ane.Executable, error) {
+	own, err := keep(weights)
 	if err != nil {
-		return nil, refused("compile", src.File, err)
+		return nil, refused(op, file, err)
 	}
-	own, err := keep(src.Weights)
-	if err != nil {
-		return nil, refused("compile", src.File, err)
-	}
-	var x *executable
-	err = own.guard(func() (err error) {
-		x, err = e.planned(ctx, src, p, b, r)
+	all := append(own, base...)
+	var p *plan.Plan
+	err = all.guard(func() (err error) {
+		p, err = f()
 		return err
 	})
-	if errors.Is(err, unimem.ErrChanged) {
-		err = refused("compile", src.File, err)
+	if ctx.Err() != nil {
+		err = ane.Deadline(op, Name, ctx.Err())
+	} else if err != nil {
+		err = refused(op, file, err)
 	}
 	if err != nil {
 		own.release()
 		return nil, err
 	}
-	x.holds = own
-	return x, nil
-}
-
-// planned compiles a tree.
-func (e *engine) planned(
-	ctx context.Context, src ane.Source, p *mil.Program, b plan.Budget, r numerics.Rules,
-) (*executable, error) {
-	g, err := ops.AnalyzeStored(reading{ctx}, src.File, p, src.Function, src.Weights)
-	if ctx.Err() != nil {
-		return nil, ane.Deadline("compile", Name, ctx.Err())
-	}
-	if err != nil {
-		return nil, refused("compile", src.File, err)
-	}
-	if err := run.Between(ctx); err != nil {
-		return nil, ane.Deadline("compile", Name, err)
-	}
-	b.Expand = e.packFrom
-	pl, err := plan.Make(ctx, g, b, kernels.Arith{Operand: r, Tables: e.tables, Only: e.only, Apart: e.apart})
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ane.Deadline("compile", Name, ctx.Err())
-		}
-		return nil, refused("compile", src.File, err)
-	}
-	pl.Links.File = src.File
-	return newExecutable(e, pl), nil
+	base.retain()
+	return &executable{engine: e, plan: p, holds: all, turn: make(chan struct{}, 1)}, nil
 }
 
 // refused wraps err as a fault of the program or of its weights.

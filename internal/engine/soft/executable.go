@@ -27,10 +27,6 @@ type executable struct {
 	turn    chan struct{} // holds a token while a run uses the scratch
 }
 
-func newExecutable(e *engine, p *plan.Plan) *executable {
-	return &executable{engine: e, plan: p, turn: make(chan struct{}, 1)}
-}
-
 // Inputs implements ane.Executable.
 func (e *executable) Inputs() []ane.Layout { return e.plan.In }
 
@@ -63,35 +59,37 @@ func (e *executable) Stateful() bool { return e.plan.States > 0 }
 
 // Load takes the scratch memory and that of the states, which is zero. The Model calls Load, Unload and Close one at
 // a time and never during a run.
-func (e *executable) Load(context.Context) error {
-	if n := e.plan.Scratch + e.plan.States; n > 0 {
-		t, err := private(n)
-		if err != nil {
-			return &ane.Error{Op: "load", Engine: Name, Err: err, Detail: "no scratch memory"}
-		}
-		all, err := t.Take(n, ane.RowAlign)
-		if err != nil {
-			return &ane.Error{Op: "load", Engine: Name, Err: errors.Join(err, t.Close()), Detail: "no scratch memory"}
-		}
-		e.scratch, e.states = all[:e.plan.Scratch:e.plan.Scratch], all[e.plan.Scratch:]
-		e.tape = t
+func (e *executable) Load(ctx context.Context) error {
+	t, all, err := private(e.plan.Scratch + e.plan.States)
+	if err == nil {
+		e.tape, e.scratch, e.states = t, all[:e.plan.Scratch:e.plan.Scratch], all[e.plan.Scratch:]
+		err = e.workspaces(run.Parallel(e.plan.Workers))
 	}
-	if err := e.workspaces(run.Parallel(e.plan.Workers)); err != nil {
-		return &ane.Error{Op: "load", Engine: Name, Err: errors.Join(err, e.Unload(context.Background())),
-			Detail: "no scratch memory"}
+	if err != nil {
+		return &ane.Error{Op: "load", Engine: Name, Err: errors.Join(err, e.Unload(ctx)), Detail: "no scratch memory"}
 	}
 	e.rounds = 0
 	return nil
 }
 
-// private returns memory that no other process needs. A Block of a Mac has a largest size, so beyond it the memory is on
-// the heap.
-func private(n int) (*unimem.Tape, error) {
+// private returns n bytes that no other process needs, nil for none. A Block of a Mac has a largest size, so beyond it
+// the memory is on the heap.
+func private(n int) (*unimem.Tape, []byte, error) {
+	if n == 0 {
+		return nil, nil, nil
+	}
 	t, err := unimem.Start(n)
 	if errors.Is(err, unimem.ErrSize) {
-		return unimem.Start(n, unimem.OnHeap())
+		t, err = unimem.Start(n, unimem.OnHeap())
 	}
-	return t, err
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := t.Take(n, ane.RowAlign)
+	if err != nil {
+		return nil, nil, errors.Join(err, t.Close())
+	}
+	return t, all, nil
 }
 
 // workspaces takes the memory of n workers instead of what there is. No run uses that.
@@ -103,22 +101,12 @@ func (e *executable) workspaces(n int) error {
 			return err
 		}
 	}
-	if e.plan.Work == 0 {
-		return nil
-	}
-	t, err := private(n * e.plan.Work)
-	if err != nil {
-		return err
-	}
-	all, err := t.Take(n*e.plan.Work, ane.RowAlign)
-	if err != nil {
-		return errors.Join(err, t.Close())
-	}
+	t, all, err := private(n * e.plan.Work)
 	e.room = t
 	for ; len(all) > 0; all = all[e.plan.Work:] {
 		e.work = append(e.work, all[:e.plan.Work:e.plan.Work])
 	}
-	return nil
+	return err
 }
 
 // Unload frees the scratch memory and the states.
@@ -175,26 +163,7 @@ func (e *executable) Close() error {
 // make other instances and be closed: the two share only memory of the Go heap that
 // neither writes. The engine must stay open.
 func (e *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error) {
-	own, err := keep(weights)
-	if err != nil {
-		return nil, refused("instance", e.plan.Links.File, err)
-	}
-	var p *plan.Plan
-	err = append(own, e.holds...).guard(func() (err error) {
-		p, err = e.plan.Relink(ctx, weights)
-		return err
+	return e.engine.make(ctx, "instance", e.plan.Links.File, weights, e.holds, func() (*plan.Plan, error) {
+		return e.plan.Relink(ctx, weights)
 	})
-	if ctx.Err() != nil {
-		err = ane.Deadline("instance", Name, ctx.Err())
-	} else if err != nil {
-		err = refused("instance", e.plan.Links.File, err)
-	}
-	if err != nil {
-		own.release()
-		return nil, err
-	}
-	x := newExecutable(e.engine, p)
-	e.holds.retain()
-	x.holds = append(own, e.holds...)
-	return x, nil
 }

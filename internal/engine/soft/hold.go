@@ -53,21 +53,20 @@ func (all holds) release() {
 
 // guard calls f, which reads the weights, and returns an error of unimem.ErrChanged if a file has become shorter.
 func (all holds) guard(f func() error) error {
-	var blocks []*unimem.Block
-	for _, h := range all {
-		blocks = append(blocks, h.blocks...)
-	}
+	blocks := all.blocks()
 	if len(blocks) == 0 {
 		return f()
 	}
 	return unimem.Guard(f, blocks...)
 }
 
-// Mapped lists the Blocks of mapped files that a run reads besides its tensors.
-func (e *executable) Mapped() []*unimem.Block {
-	var all []*unimem.Block
-	for _, h := range e.holds {
-		all = append(all, h.blocks...)
+// blocks lists the Blocks of mapped files.
+func (all holds) blocks() (list []*unimem.Block) {
+	for _, h := range all {
+		list = append(list, h.blocks...)
 	}
-	return all
+	return list
 }
+
+// Mapped lists the Blocks of mapped files that a run reads besides its tensors.
+func (e *executable) Mapped() []*unimem.Block { return e.holds.blocks() }

@@ -77,23 +77,26 @@ func (v *invocation) bind() error {
 func (v *invocation) find(places []plan.Place, surfaces [][]byte, r numerics.Rules) ([]run.Vec, error) {
 	found := make([]run.Vec, len(places))
 	for i, p := range places {
-		var err error
+		var mem []byte
 		switch p.Where {
 		case plan.Constant:
 			found[i] = p.Data
 		case plan.Scratch:
-			found[i], err = run.View(p.DType, v.exec.scratch[p.Index:p.Index+p.Bytes:p.Index+p.Bytes])
+			mem = v.exec.scratch[p.Index:]
 		case plan.State:
-			found[i], err = run.View(p.DType, v.exec.states[p.Index:p.Index+p.Bytes:p.Index+p.Bytes])
+			mem = v.exec.states[p.Index:]
 		case plan.Input:
-			found[i], err = run.View(p.DType, v.in[p.Index][:p.Bytes:p.Bytes])
+			mem = v.in[p.Index]
 		case plan.Output:
-			found[i], err = run.View(p.DType, v.out[p.Index][:p.Bytes:p.Bytes])
+			mem = v.out[p.Index]
 		case plan.Padded:
-			found[i], err = run.View(p.DType, surfaces[p.Index])
+			mem, p.Bytes = surfaces[p.Index], len(surfaces[p.Index])
 		}
-		if err != nil {
-			return nil, err
+		if mem != nil {
+			var err error
+			if found[i], err = run.View(p.DType, mem[:p.Bytes:p.Bytes]); err != nil {
+				return nil, err
+			}
 		}
 		found[i].Rules = r
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // conv multiplies, for each image and group, the weights as a matrix [outputs,
-// inputs*kernel] by the windows of x as columns [inputs*kernel, positions]. In a transposed convolution a column has the
-// elements of x that reach an output position through the kernel, and 0 where the stride leaves none.
+// inputs*kernel] by the windows of x as columns [inputs*kernel, positions]. In a transposed convolution a column has
+// the elements of x that reach an output position through the kernel, and 0 where the stride leaves none.
 func conv(s *Step) (run.Runner, int) {
 	p := newWindows(s)
 	k, positions := p.channels*ops.Volume(p.win.Kernel), ops.Volume(p.win.Out)
@@ -88,8 +88,8 @@ func (p *windows) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []f
 	return dst
 }
 
-// exchanged reads the weights [inputs, outputs, kernel] of a group of a transposed convolution with their first two axes
-// exchanged.
+// exchanged reads the weights [inputs, outputs, kernel] of a group of a transposed convolution with their first two
+// axes exchanged.
 func (p *windows) exchanged(c *run.Call, dst, spare []float32, group, m0, m1 int) {
 	kernel := ops.Volume(p.win.Kernel)
 	most := len(spare) / kernel

@@ -9,8 +9,8 @@ import (
 	"github.com/anekit/anekit/internal/numerics"
 )
 
-// sums is the arithmetic of a product. That of a chip is in units of 2^-16, starting from the bias. Sums of integers are
-// exact in any order until the magnitudes reach the range of the register. An element that may reach it is
+// sums is the arithmetic of a product. That of a chip is in units of 2^-16, starting from the bias. Sums of integers
+// are exact in any order until the magnitudes reach the range of the register. An element that may reach it is
 // summed again in the order of the hardware: kernel row, kernel column, input channel fastest.
 type sums struct {
 	rules       numerics.Rules // 0: sums in float32

@@ -209,8 +209,8 @@ func (p *turnedPanels) right(c *run.Call, dst, spare []float32, batch, n0, n1 in
 	return dst
 }
 
-// intoColumns writes the rows of a matrix, high elements each, as columns beside each other of a matrix whose rows begin
-// width elements apart.
+// intoColumns writes the rows of a matrix, high elements each, as columns beside each other of a matrix whose rows
+// begin width elements apart.
 func intoColumns(dst []float32, width int, from []float32, high int) {
 	if len(from) == manyRows*high {
 		var rows [manyRows][]float32
@@ -272,8 +272,8 @@ func newOperand(s *Step, index, rows, cols int, flip, ahead bool) operand {
 	return o
 }
 
-// largeWeight is the elements of a weight that is left as it is where a run reads each element about once: decoded ahead
-// it takes twice its bytes besides in each program that has it, and is hardly quicker to read.
+// largeWeight is the elements of a weight that is left as it is where a run reads each element about once: decoded
+// ahead it takes twice its bytes besides in each program that has it, and is hardly quicker to read.
 const largeWeight = 1 << 18
 
 // block returns rows r0 to r1 and columns c0 to c1 of a matrix, row-major: in

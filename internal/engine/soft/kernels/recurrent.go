@@ -96,8 +96,9 @@ func (r *recurrence) Span(c *run.Call, lo, hi, worker int) {
 // adds of them to the products.
 type cellWork struct {
 	x, fromX, fromH, h, memory, spareH, biasX, biasH, withX, withH, peephole, spare, hh []float32
-	g, u                                                                                []float32 // of fromX and fromH: of one row of the batch
-	room                                                                                room
+
+	g, u []float32 // fromX and fromH of one row of the batch
+	room room
 }
 
 // sequence runs a cell over the rows first to last of the batch.

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -54,9 +53,6 @@ func (b Budget) Among(workers int) Budget {
 	b.workers = workers
 	return b
 }
-
-// packedLeast is the least number of elements of a weight that stays packed.
-func (b Budget) packedLeast() int { return cmp.Or(b.Expand, packedLeast) }
 
 // spent is the bytes of constants that were made out of b, of which left is left.
 func (b Budget) spent(left Budget) int { return b.Folded - left.Folded + 4*(b.packed-left.packed) }

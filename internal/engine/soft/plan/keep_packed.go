@@ -13,29 +13,33 @@ import (
 // expanded, and its products are quicker.
 const packedLeast = 1 << 12
 
-// keepPacked returns g with products and lookups that read packed weights themselves: no run and no compile expands
-// these as a whole. Other operators read the same weights expanded.
-func keepPacked(g *ops.Graph, least int) *ops.Graph {
+// rewrite returns g with products and lookups that read packed weights themselves: no run and no compile expands
+// these as a whole. Other operators read the same weights expanded. With bytes, each convolution of dequantized int8
+// values by int8 weights is one of integers, as a chip computes it (rule Int8Sums).
+func rewrite(g *ops.Graph, least int, bytes bool) *ops.Graph {
 	from := map[*ops.Value]*ops.Node{}
 	for _, n := range g.Nodes {
-		if n.Def.Name == "constexpr_blockwise_shift_scale" && halvesOfIntegers(n) {
-			from[n.Out[0]] = n
+		for _, v := range n.Out {
+			from[v] = n
 		}
-	}
-	if len(from) == 0 {
-		return g
 	}
 	changed := *g
 	changed.Nodes = nil
 	for _, n := range g.Nodes {
+		if bytes {
+			n = integers(n, from)
+		}
 		changed.Nodes = append(changed.Nodes, packedNode(n, from, least))
 	}
 	return &changed
 }
 
-// halvesOfIntegers reports whether a constexpr_blockwise_shift_scale makes halves of integers that are known when
-// compiling.
+// halvesOfIntegers reports whether n is a constexpr_blockwise_shift_scale that makes halves of integers that are known
+// when compiling.
 func halvesOfIntegers(n *ops.Node) bool {
+	if n == nil || n.Def.Name != "constexpr_blockwise_shift_scale" {
+		return false
+	}
 	data, scale, offset := n.In[0], n.In[1], n.In[2]
 	return data.DType.Integer() && data.DType.Bits() <= 8 && scale.DType == mil.FP16 && data.Const() && scale.Const() &&
 		(offset == nil || offset.Const())
@@ -43,12 +47,12 @@ func halvesOfIntegers(n *ops.Node) bool {
 
 // packedNode returns n with its weight packed, or n if its kernel could not read it.
 func packedNode(n *ops.Node, from map[*ops.Value]*ops.Node, least int) *ops.Node {
-	for _, at := range weightOperands(n) {
-		w := from[n.In[at]]
-		if w == nil || n.In[at].Elements() < least || n.Out[0].DType != mil.FP16 || !takesPacked(n, at) {
+	for at, v := range slices.Backward(n.In) {
+		w := from[v]
+		if !halvesOfIntegers(w) || v.Elements() < least || n.Out[0].DType != mil.FP16 || !takesPacked(n, at) {
 			continue
 		}
-		row, shape, blocks := len(n.In[at].Shape)-2, n.In[at].Shape, w.In[1].Shape
+		row, shape, blocks := len(v.Shape)-2, v.Shape, w.In[1].Shape
 		if n.Def.Name == "conv" {
 			row = 0
 		}
@@ -62,53 +66,24 @@ func packedNode(n *ops.Node, from map[*ops.Value]*ops.Node, least int) *ops.Node
 	return n
 }
 
-// weightOperands lists the operands of n that its kernel can read packed.
-func weightOperands(n *ops.Node) []int {
-	switch n.Def.Name {
-	case "linear", "conv":
-		return []int{1}
-	case "matmul":
-		return []int{1, 0}
-	case "gather":
-		return []int{0}
-	}
-	return nil
-}
-
 // takesPacked reports whether the kernel of n reads operand at as one matrix, and computes with halves.
 func takesPacked(n *ops.Node, at int) bool {
 	shape := n.In[at].Shape
-	switch a := n.Attrs.(type) {
-	case ops.Gather:
-		return a.Axis == 0 && a.Batch == 0 && len(shape) == 2
-	case ops.Window:
-		return ops.Volume(a.Kernel) == 1 && a.Groups == 1 && n.In[0].DType == mil.FP16
-	case ops.Matmul:
+	switch n.Def.Name {
+	case "gather":
+		a := n.Attrs.(ops.Gather)
+		return at == 0 && a.Axis == 0 && a.Batch == 0 && len(shape) == 2
+	case "conv":
+		a, ok := n.Attrs.(ops.Window)
+		return ok && at == 1 && ops.Volume(a.Kernel) == 1 && a.Groups == 1 && n.In[0].DType == mil.FP16
+	case "matmul":
 		return len(shape) > 1 && ops.Volume(shape[:len(shape)-2]) == 1 && n.In[1-at].DType == mil.FP16
-	case kernels.ByteWindow, kernels.PackedAttrs:
-		return false
 	}
-	return n.In[0].DType == mil.FP16
+	return n.Def.Name == "linear" && at == 1 && n.In[0].DType == mil.FP16
 }
 
-// sumBytes returns g with each convolution of dequantized int8 values by int8 weights as one of integers, as a
-// chip computes it (rule Int8Sums). Both have scales only, no zero point, whose effect is unmeasured.
-func sumBytes(g *ops.Graph) *ops.Graph {
-	from := map[*ops.Value]*ops.Node{}
-	for _, n := range g.Nodes {
-		for _, v := range n.Out {
-			from[v] = n
-		}
-	}
-	changed := *g
-	changed.Nodes = nil
-	for _, n := range g.Nodes {
-		changed.Nodes = append(changed.Nodes, integers(n, from))
-	}
-	return &changed
-}
-
-// integers returns the convolution of integers that n computes, or n.
+// integers returns the convolution of integers that n computes, or n. Both operands have scales only, no zero point,
+// whose effect is unmeasured.
 func integers(n *ops.Node, from map[*ops.Value]*ops.Node) *ops.Node {
 	w, ok := n.Attrs.(ops.Window)
 	if !ok || n.Def.Name != "conv" || n.Out[0].DType != mil.FP16 {

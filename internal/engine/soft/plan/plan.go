@@ -1,9 +1,10 @@
 // Package plan makes of the graph of a program what the software engine runs: steps in their order, each with a
-// runner and the places of its operands and results. It folds constants, fuses steps, places values in memory, and makes a plan
-// again with other weights.
+// runner and the places of its operands and results. It folds constants, fuses steps, places values in memory, and
+// makes a plan again with other weights.
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -105,10 +106,7 @@ type planner struct {
 
 // Make folds constants, drops unused nodes, places values and picks kernels.
 func Make(ctx context.Context, g *ops.Graph, b Budget, a kernels.Arith) (*Plan, error) {
-	if a.Operand.Has(numerics.Int8Sums) {
-		g = sumBytes(g)
-	}
-	g = keepPacked(g, b.packedLeast())
+	g = rewrite(g, cmp.Or(b.Expand, packedLeast), a.Operand.Has(numerics.Int8Sums))
 	p := &planner{
 		graph: g, ctx: ctx, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]Place{},
 		first: map[*ops.Value]int{}, last: map[*ops.Value]int{}, constants: newConstants(map[*ops.Value][]byte{}, b, a),

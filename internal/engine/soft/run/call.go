@@ -78,11 +78,11 @@ func (c *Call) Deal(n, cost int) {
 
 // Take returns an item of deal that no goroutine has taken, and false if there is none.
 func (c *Call) Take(worker int) (item int, ok bool) {
-	if item, ok = c.shares[worker].first(); ok {
+	if item, ok = c.shares[worker].take(false); ok {
 		return item, ok
 	}
 	for w := range c.dealt {
-		if item, ok = c.shares[w].last(); ok {
+		if item, ok = c.shares[w].take(true); ok {
 			return item, ok
 		}
 	}
@@ -274,30 +274,20 @@ type share struct {
 // set sets the items from lo to hi.
 func (s *share) set(lo, hi int) { s.left.Store(uint64(lo)<<32 | uint64(hi)) }
 
-// first takes the first item, if one is left.
-func (s *share) first() (item int, ok bool) {
+// take takes the first item, if one is left, or the last for a goroutine that has none.
+func (s *share) take(last bool) (item int, ok bool) {
 	for {
 		left := s.left.Load()
 		lo, hi := left>>32, left&(1<<32-1)
 		if lo >= hi {
 			return 0, false
 		}
-		if s.left.CompareAndSwap(left, left+1<<32) {
-			return int(lo), true
+		item, rest := lo, left+1<<32
+		if last {
+			item, rest = hi-1, left-1
 		}
-	}
-}
-
-// last takes the last item, if one is left.
-func (s *share) last() (item int, ok bool) {
-	for {
-		left := s.left.Load()
-		lo, hi := left>>32, left&(1<<32-1)
-		if lo >= hi {
-			return 0, false
-		}
-		if s.left.CompareAndSwap(left, left-1) {
-			return int(hi - 1), true
+		if s.left.CompareAndSwap(left, rest) {
+			return int(item), true
 		}
 	}
 }

@@ -17,11 +17,7 @@ func TestShare(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 4 {
 		all.Go(func() {
-			take := s.first
-			if i%2 == 1 {
-				take = s.last
-			}
-			for item, ok := take(); ok; item, ok = take() {
+			for item, ok := s.take(i%2 == 1); ok; item, ok = s.take(i%2 == 1) {
 				taken[item].Add(1)
 			}
 		})
