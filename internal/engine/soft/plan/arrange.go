@@ -111,10 +111,15 @@ func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error
 			return err
 		}
 		s := &p.Steps[i]
-		for _, places := range [2][]Place{s.In, s.Out} {
-			if err := p.fix(s, places, offsets); err != nil {
+		for k := range s.In {
+			if s.In[k].Where != Constant {
+				s.In[k].Index += offsets[s.In[k].owner]
+			} else if err := p.operand(&s.In[k], s.Packed.IsPacked(k)); err != nil {
 				return err
 			}
+		}
+		for k := range s.Out {
+			s.Out[k].Index += offsets[s.Out[k].owner]
 		}
 		s.make(&p.budget.packed)
 		if _, each := s.Run.(run.Elementwise); s.Joined && each {
@@ -133,22 +138,6 @@ func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error
 			return tooLarge(s.pos, need)
 		}
 		p.Work = max(p.Work, align(4*(s.Skip+s.Work)))
-	}
-	return nil
-}
-
-// fix completes places: it sets the offsets in scratch and views constants as
-// elements.
-func (p *planner) fix(s *Step, places []Place, offsets map[*ops.Value]int) error {
-	for i := range places {
-		switch at := &places[i]; at.Where {
-		case Scratch:
-			at.Index = offsets[at.owner]
-		case Constant:
-			if err := p.operand(at, s.Packed.IsPacked(i)); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }

@@ -20,26 +20,19 @@ const (
 	mostPassed = 16
 )
 
-// group is a fused group while a plan is made.
-type group struct {
-	steps   []int // indexes of its members
-	product bool  // the first is one
-}
-
 // fuse moves each step whose result only one operator reads, element by element, in front of that operator, and joins
 // the two.
 func (p *planner) fuse() {
 	readers, maker := p.readers(), map[*ops.Value]int{}
-	groups := make([]*group, len(p.Steps)) // nil for a member of another one's
-	wrote := -1                            // the last step that wrote a state
+	groups := make([][]int, len(p.Steps)) // indexes of members; nil for a member of another group
+	wrote := -1                           // the last step that wrote a state
 	for i := range p.Steps {
 		p.pause(i)
 		s := &p.Steps[i]
-		groups[i] = &group{steps: []int{i}, product: isProduct(s.Op)}
+		groups[i] = []int{i}
 		if kernels.IsElementwise(s.Op) {
 			if k := p.partner(i, groups, readers, maker, wrote); k >= 0 {
-				groups[i].steps = append(groups[k].steps, i)
-				groups[i].product, groups[k] = groups[k].product, nil
+				groups[i], groups[k] = append(groups[k], i), nil
 			}
 		}
 		for _, out := range s.Out {
@@ -53,7 +46,7 @@ func (p *planner) fuse() {
 	for i, g := range groups {
 		p.pause(i)
 		if g != nil {
-			steps = p.join(steps, g.steps)
+			steps = p.join(steps, g)
 		}
 	}
 	p.Steps = steps
@@ -75,21 +68,21 @@ func (p *planner) readers() map[*ops.Value]int {
 }
 
 // partner returns the last step of the group that step i may join, a product's if there is a choice, or -1.
-func (p *planner) partner(i int, groups []*group, readers, maker map[*ops.Value]int, wrote int) int {
-	best := -1
+func (p *planner) partner(i int, groups [][]int, readers, maker map[*ops.Value]int, wrote int) int {
+	best, product := -1, false
 	for _, in := range p.Steps[i].In {
 		k, made := maker[in.owner]
 		if in.Where != Scratch || !made || readers[in.owner] != i || k < wrote || groups[k] == nil {
 			continue
 		}
-		g, first := groups[k], &p.Steps[groups[k].steps[0]]
-		passed := i - g.steps[0] - len(g.steps)
-		if len(g.steps) == mostJoined || passed > mostPassed || !g.product && !kernels.IsElementwise(first.Op) ||
+		g := groups[k]
+		first, passed := p.Steps[g[0]].Op, i-g[0]-len(g)
+		if len(g) == mostJoined || passed > mostPassed || !isProduct(first) && !kernels.IsElementwise(first) ||
 			!sameElements(&p.Steps[k].Out[0], &p.Steps[i].Out[0]) {
 			continue
 		}
-		if best < 0 || g.product || !groups[best].product && k > best {
-			best = k
+		if best < 0 || isProduct(first) || !product && k > best {
+			best, product = k, isProduct(first)
 		}
 	}
 	return best
