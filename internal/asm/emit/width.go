@@ -9,7 +9,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Width is a file whose vectors have 256 or 512 bits.
+// Width is a file whose vectors have 128, 256 or 512 bits.
 type Width struct {
 	*File
 	Bits int
@@ -20,8 +20,19 @@ func (w Width) Lanes() int { return w.Bits / 32 }
 
 // Vector returns a register.
 func (w Width) Vector() reg.VecVirtual {
-	if w.Bits == 512 {
+	switch w.Bits {
+	case 512:
 		return w.ZMM()
+	case 256:
+		return w.YMM()
+	}
+	return w.XMM()
+}
+
+// Mask returns a register for a bit of each lane, or with 256 bits for lanes of all bits.
+func (w Width) Mask() reg.Register {
+	if w.Bits == 512 {
+		return w.K()
 	}
 	return w.YMM()
 }
@@ -81,15 +92,48 @@ func (f *File) End() {
 	f.RET()
 }
 
-// Table declares constants of 64 bits.
-func (f *File) Table(name string, words ...uint64) operand.Mem {
-	m := f.StaticGlobal(name)
-	f.DataAttributes(attr.RODATA | attr.NOPTR)
-	for _, w := range words {
-		f.AppendDatum(operand.U64(w))
+// Table declares n numbers of 32 bits. The same ones stand in the file once.
+func (f *File) Table(n int, number func(i int) int) operand.Mem {
+	return f.table(n, func(i int) operand.Constant { return operand.U32(uint32(number(i))) })
+}
+
+// Bytes is Table of bytes.
+func (f *File) Bytes(n int, number func(i int) int) operand.Mem {
+	return f.table(n, func(i int) operand.Constant { return operand.U8(uint8(number(i))) })
+}
+
+func (f *File) table(n int, datum func(i int) operand.Constant) operand.Mem {
+	var data []operand.Constant
+	for i := range n {
+		data = append(data, datum(i))
 	}
+	key := fmt.Sprintf("%#v", data)
+	if m, ok := f.tables[key]; ok {
+		return m
+	}
+	m := f.StaticGlobal(fmt.Sprint("table", len(f.tables)))
+	f.DataAttributes(attr.RODATA | attr.NOPTR)
+	for _, d := range data {
+		f.AppendDatum(d)
+	}
+	f.tables[key] = m
 	return m
 }
 
 // Add adds a number to a register.
 func (f *File) Add(n int, r reg.Register) { f.ADDQ(operand.I32(int32(n)), r) }
+
+// Constant returns a register with 32 bits in each lane.
+func (w Width) Constant(bits uint32) reg.VecVirtual {
+	m := w.Table(1, func(int) int { return int(bits) })
+	r := w.Vector()
+	w.VPBROADCASTD(m, r)
+	return r
+}
+
+// Zero returns a register that is 0.
+func (w Width) Zero() reg.VecVirtual {
+	r := w.Vector()
+	w.VXORPS(r, r, r)
+	return r
+}

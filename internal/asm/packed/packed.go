@@ -10,12 +10,46 @@ import (
 // width writes instructions for vectors of one width.
 type width struct{ emit.Width }
 
-// Write writes all functions.
+// Write writes all functions, and for those of several kinds one that chooses.
 func Write(f *emit.File) {
-	for _, bits := range []int{256, 512} {
-		w := width{emit.Width{File: f, Bits: bits}}
+	of := func(bits int) width { return width{emit.Width{File: f, Bits: bits}} }
+	of(128).unpack(3)
+	of(128).unpack(6)
+	var fixes, expands, dots [][2]string
+	for _, w := range []width{of(256), of(512)} {
 		w.dotFloats()
+		w.split()
+		w.fix()
+		w.steep()
+		for _, k := range w.fixedKernels() {
+			k.write()
+			fixes = append(fixes, [2]string{fmt.Sprintf("bits == %d && columns == %d && %s", w.Bits, k.columns, k.when), k.name()})
+		}
+		for _, k := range []elements{{integers: 2}, {integers: 4}, {integers: 8}, {integers: 8, signed: true}} {
+			k.width = w
+			k.expand()
+			expands = append(expands, [2]string{fmt.Sprintf("bits == %d && %s", w.Bits, k.when()), k.name("expand")})
+		}
 	}
+	for _, k := range []elements{{integers: 2}, {integers: 3}, {integers: 6}, {integers: 8}, {integers: 8, signed: true}} {
+		for _, exact := range []bool{false, true} {
+			k.width, k.exact = of(512), exact
+			k.dots()
+			dots = append(dots, [2]string{fmt.Sprintf("exact == %v && %s", exact, k.when()), k.name("dots")})
+		}
+	}
+	f.Choose("fixedRows", "(bits, columns, rows int, signed bool, d *fixes)", "d", "calls a kernel of integers.", fixes)
+	f.Choose("expand", "(bits, integers int, signed bool, d *dots)", "d", "calls a kernel that expands.", expands)
+	f.Choose("multiply", "(integers int, signed, exact bool, d *dots)", "d", "calls a kernel of elements.", dots)
+	widths := func(name string) [][2]string {
+		return [][2]string{{"bits == 256", name + "256"}, {"bits == 512", name + "512"}}
+	}
+	f.Choose("dotFloats", "(bits int, lanes *[Lanes]float32, a, b *float32, chunks int)", "lanes, a, b, chunks",
+		"adds the products of a and b to 64 sums.", widths("dotFloats"))
+	f.Choose("fixGroups", "(bits int, f *fixing) (most uint32)", "f", "calls fixGroups256 or fixGroups512.", widths("fixGroups"))
+	f.Choose("steepGroups", "(bits int, f *fixing) (is bool)", "f", "calls steepGroups256 or steepGroups512.",
+		widths("steepGroups"))
+	f.Choose("split", "(bits int, p *parts) (wrong, inexact bool)", "p", "calls split256 or split512.", widths("split"))
 }
 
 // begin begins a function whose name ends in the width.

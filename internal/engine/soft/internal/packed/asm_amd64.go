@@ -2,12 +2,331 @@
 
 package packed
 
+// unpack3 gives each integer of 3 bits a byte. Those whose highest bit is sign are signed.
+//
+//go:noescape
+func unpack3(to, data *byte, sixteens int, sign byte)
+
+// unpack6 gives each integer of 6 bits a byte. Those whose highest bit is sign are signed.
+//
+//go:noescape
+func unpack6(to, data *byte, sixteens int, sign byte)
+
 // dotFloats256 adds the products of a and b to 64 sums.
 //
 //go:noescape
 func dotFloats256(lanes *[Lanes]float32, a, b *float32, chunks int)
 
+// split256 makes for every integer in range integer * scale - high exact in float32, and high plus a number from under to over
+// is scale * offset. wrong tells that numbers are too small or too large, inexact that scale * (integer - offset) may
+// not be exact in float32. With 256 bits under is that number, rounded, and over what rounding takes of it.
+//
+//go:noescape
+func split256(p *parts) (wrong, inexact bool)
+
+// fixGroups256 makes integers of a vector and returns the bits of the greatest magnitude in it.
+//
+//go:noescape
+func fixGroups256(f *fixing) (most uint32)
+
+// steepGroups256 is steep for groups of a vector. It reads x, groups and each.
+//
+//go:noescape
+func steepGroups256(f *fixing) (is bool)
+
+// fixed256x32By1 takes a multiple of 1 rows in blocks of 32 columns.
+//
+//go:noescape
+func fixed256x32By1(d *fixes)
+
+// fixed256x32By1Flipped takes a multiple of 1 rows in blocks of 32 columns.
+//
+//go:noescape
+func fixed256x32By1Flipped(d *fixes)
+
+// fixed256x64By1 takes a multiple of 1 rows in blocks of 64 columns.
+//
+//go:noescape
+func fixed256x64By1(d *fixes)
+
+// fixed256x64By1Flipped takes a multiple of 1 rows in blocks of 64 columns.
+//
+//go:noescape
+func fixed256x64By1Flipped(d *fixes)
+
+// fixed256x128By1 takes a multiple of 1 rows in blocks of 128 columns.
+//
+//go:noescape
+func fixed256x128By1(d *fixes)
+
+// fixed256x128By1Flipped takes a multiple of 1 rows in blocks of 128 columns.
+//
+//go:noescape
+func fixed256x128By1Flipped(d *fixes)
+
+// expand256x2 makes elements of integers of 2 bits.
+//
+//go:noescape
+func expand256x2(d *dots)
+
+// expand256x4 makes elements of integers of 4 bits.
+//
+//go:noescape
+func expand256x4(d *dots)
+
+// expand256x8 makes elements of integers of 8 bits.
+//
+//go:noescape
+func expand256x8(d *dots)
+
+// expand256x8Signed makes elements of integers of 8 bits.
+//
+//go:noescape
+func expand256x8Signed(d *dots)
+
 // dotFloats512 adds the products of a and b to 64 sums.
 //
 //go:noescape
 func dotFloats512(lanes *[Lanes]float32, a, b *float32, chunks int)
+
+// split512 makes for every integer in range integer * scale - high exact in float32, and high plus a number from under to over
+// is scale * offset. wrong tells that numbers are too small or too large, inexact that scale * (integer - offset) may
+// not be exact in float32. With 256 bits under is that number, rounded, and over what rounding takes of it.
+//
+//go:noescape
+func split512(p *parts) (wrong, inexact bool)
+
+// fixGroups512 makes integers of a vector and returns the bits of the greatest magnitude in it.
+//
+//go:noescape
+func fixGroups512(f *fixing) (most uint32)
+
+// steepGroups512 is steep for groups of a vector. It reads x, groups and each.
+//
+//go:noescape
+func steepGroups512(f *fixing) (is bool)
+
+// fixed512x32By1 takes a multiple of 1 rows in blocks of 32 columns.
+//
+//go:noescape
+func fixed512x32By1(d *fixes)
+
+// fixed512x32By4 takes a multiple of 4 rows in blocks of 32 columns.
+//
+//go:noescape
+func fixed512x32By4(d *fixes)
+
+// fixed512x64By1 takes a multiple of 1 rows in blocks of 64 columns.
+//
+//go:noescape
+func fixed512x64By1(d *fixes)
+
+// fixed512x64By4 takes a multiple of 4 rows in blocks of 64 columns.
+//
+//go:noescape
+func fixed512x64By4(d *fixes)
+
+// fixed512x128By1 takes a multiple of 1 rows in blocks of 128 columns.
+//
+//go:noescape
+func fixed512x128By1(d *fixes)
+
+// fixed512x128By4 takes a multiple of 4 rows in blocks of 128 columns.
+//
+//go:noescape
+func fixed512x128By4(d *fixes)
+
+// expand512x2 makes elements of integers of 2 bits.
+//
+//go:noescape
+func expand512x2(d *dots)
+
+// expand512x4 makes elements of integers of 4 bits.
+//
+//go:noescape
+func expand512x4(d *dots)
+
+// expand512x8 makes elements of integers of 8 bits.
+//
+//go:noescape
+func expand512x8(d *dots)
+
+// expand512x8Signed makes elements of integers of 8 bits.
+//
+//go:noescape
+func expand512x8Signed(d *dots)
+
+// dots512x2 multiplies integers of 2 bits.
+//
+//go:noescape
+func dots512x2(d *dots)
+
+// dots512x2Exact multiplies integers of 2 bits.
+//
+//go:noescape
+func dots512x2Exact(d *dots)
+
+// dots512x3 multiplies integers of 3 bits.
+//
+//go:noescape
+func dots512x3(d *dots)
+
+// dots512x3Exact multiplies integers of 3 bits.
+//
+//go:noescape
+func dots512x3Exact(d *dots)
+
+// dots512x6 multiplies integers of 6 bits.
+//
+//go:noescape
+func dots512x6(d *dots)
+
+// dots512x6Exact multiplies integers of 6 bits.
+//
+//go:noescape
+func dots512x6Exact(d *dots)
+
+// dots512x8 multiplies integers of 8 bits.
+//
+//go:noescape
+func dots512x8(d *dots)
+
+// dots512x8Exact multiplies integers of 8 bits.
+//
+//go:noescape
+func dots512x8Exact(d *dots)
+
+// dots512x8Signed multiplies integers of 8 bits.
+//
+//go:noescape
+func dots512x8Signed(d *dots)
+
+// dots512x8SignedExact multiplies integers of 8 bits.
+//
+//go:noescape
+func dots512x8SignedExact(d *dots)
+
+// fixedRows calls a kernel of integers.
+func fixedRows(bits, columns, rows int, signed bool, d *fixes) {
+	switch {
+	case bits == 256 && columns == 32 && !signed:
+		fixed256x32By1(d)
+	case bits == 256 && columns == 32 && signed:
+		fixed256x32By1Flipped(d)
+	case bits == 256 && columns == 64 && !signed:
+		fixed256x64By1(d)
+	case bits == 256 && columns == 64 && signed:
+		fixed256x64By1Flipped(d)
+	case bits == 256 && columns == 128 && !signed:
+		fixed256x128By1(d)
+	case bits == 256 && columns == 128 && signed:
+		fixed256x128By1Flipped(d)
+	case bits == 512 && columns == 32 && rows == 1:
+		fixed512x32By1(d)
+	case bits == 512 && columns == 32 && rows == 4:
+		fixed512x32By4(d)
+	case bits == 512 && columns == 64 && rows == 1:
+		fixed512x64By1(d)
+	case bits == 512 && columns == 64 && rows == 4:
+		fixed512x64By4(d)
+	case bits == 512 && columns == 128 && rows == 1:
+		fixed512x128By1(d)
+	case bits == 512 && columns == 128 && rows == 4:
+		fixed512x128By4(d)
+	}
+
+}
+
+// expand calls a kernel that expands.
+func expand(bits, integers int, signed bool, d *dots) {
+	switch {
+	case bits == 256 && integers == 2:
+		expand256x2(d)
+	case bits == 256 && integers == 4:
+		expand256x4(d)
+	case bits == 256 && integers == 8 && signed == false:
+		expand256x8(d)
+	case bits == 256 && integers == 8 && signed == true:
+		expand256x8Signed(d)
+	case bits == 512 && integers == 2:
+		expand512x2(d)
+	case bits == 512 && integers == 4:
+		expand512x4(d)
+	case bits == 512 && integers == 8 && signed == false:
+		expand512x8(d)
+	case bits == 512 && integers == 8 && signed == true:
+		expand512x8Signed(d)
+	}
+
+}
+
+// multiply calls a kernel of elements.
+func multiply(integers int, signed, exact bool, d *dots) {
+	switch {
+	case exact == false && integers == 2:
+		dots512x2(d)
+	case exact == true && integers == 2:
+		dots512x2Exact(d)
+	case exact == false && integers == 3:
+		dots512x3(d)
+	case exact == true && integers == 3:
+		dots512x3Exact(d)
+	case exact == false && integers == 6:
+		dots512x6(d)
+	case exact == true && integers == 6:
+		dots512x6Exact(d)
+	case exact == false && integers == 8 && signed == false:
+		dots512x8(d)
+	case exact == true && integers == 8 && signed == false:
+		dots512x8Exact(d)
+	case exact == false && integers == 8 && signed == true:
+		dots512x8Signed(d)
+	case exact == true && integers == 8 && signed == true:
+		dots512x8SignedExact(d)
+	}
+
+}
+
+// dotFloats adds the products of a and b to 64 sums.
+func dotFloats(bits int, lanes *[Lanes]float32, a, b *float32, chunks int) {
+	switch {
+	case bits == 256:
+		dotFloats256(lanes, a, b, chunks)
+	case bits == 512:
+		dotFloats512(lanes, a, b, chunks)
+	}
+
+}
+
+// fixGroups calls fixGroups256 or fixGroups512.
+func fixGroups(bits int, f *fixing) (most uint32) {
+	switch {
+	case bits == 256:
+		return fixGroups256(f)
+	case bits == 512:
+		return fixGroups512(f)
+	}
+	return
+}
+
+// steepGroups calls steepGroups256 or steepGroups512.
+func steepGroups(bits int, f *fixing) (is bool) {
+	switch {
+	case bits == 256:
+		return steepGroups256(f)
+	case bits == 512:
+		return steepGroups512(f)
+	}
+	return
+}
+
+// split calls split256 or split512.
+func split(bits int, p *parts) (wrong, inexact bool) {
+	switch {
+	case bits == 256:
+		return split256(p)
+	case bits == 512:
+		return split512(p)
+	}
+	return
+}

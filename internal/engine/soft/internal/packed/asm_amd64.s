@@ -2,6 +2,150 @@
 
 #include "textflag.h"
 
+DATA table0<>+0(SB)/1, $0x00
+DATA table0<>+1(SB)/1, $0x01
+DATA table0<>+2(SB)/1, $0x80
+DATA table0<>+3(SB)/1, $0x80
+DATA table0<>+4(SB)/1, $0x01
+DATA table0<>+5(SB)/1, $0x02
+DATA table0<>+6(SB)/1, $0x80
+DATA table0<>+7(SB)/1, $0x80
+DATA table0<>+8(SB)/1, $0x03
+DATA table0<>+9(SB)/1, $0x04
+DATA table0<>+10(SB)/1, $0x80
+DATA table0<>+11(SB)/1, $0x80
+DATA table0<>+12(SB)/1, $0x04
+DATA table0<>+13(SB)/1, $0x05
+DATA table0<>+14(SB)/1, $0x80
+DATA table0<>+15(SB)/1, $0x80
+GLOBL table0<>(SB), RODATA|NOPTR, $16
+
+DATA table1<>+0(SB)/4, $0x00000000
+DATA table1<>+4(SB)/4, $0x00000004
+DATA table1<>+8(SB)/4, $0x00000000
+DATA table1<>+12(SB)/4, $0x00000004
+GLOBL table1<>(SB), RODATA|NOPTR, $16
+
+// func unpack3(to *byte, data *byte, sixteens int, sign byte)
+// Requires: AVX, AVX2
+TEXT ·unpack3(SB), NOSPLIT, $0-25
+	MOVQ         to+0(FP), AX
+	MOVQ         data+8(FP), CX
+	VPBROADCASTB sign+24(FP), X0
+	VPBROADCASTD table2<>+0(SB), X1
+	VPBROADCASTD table3<>+0(SB), X2
+	VPBROADCASTD table4<>+0(SB), X3
+	VPBROADCASTD table5<>+0(SB), X4
+	MOVQ         sixteens+16(FP), DX
+
+sixteen:
+	VMOVD   (CX), X5
+	VPINSRW $0x02, 4(CX), X5, X5
+	VPSHUFB table0<>+0(SB), X5, X5
+	VPSRLVD table1<>+0(SB), X5, X5
+	VPSLLD  $0x05, X5, X6
+	VPSLLD  $0x0a, X5, X7
+	VPSLLD  $0x0f, X5, X8
+	VPAND   X1, X5, X5
+	VPAND   X2, X6, X6
+	VPAND   X3, X7, X7
+	VPAND   X4, X8, X8
+	VPOR    X6, X5, X5
+	VPOR    X8, X7, X7
+	VPOR    X7, X5, X5
+	VPXOR   X0, X5, X5
+	VPSUBB  X0, X5, X5
+	VMOVDQU X5, (AX)
+	ADDQ    $+6, CX
+	ADDQ    $+16, AX
+	DECQ    DX
+	JNE     sixteen
+	RET
+
+DATA table2<>+0(SB)/4, $0x00000007
+GLOBL table2<>(SB), RODATA|NOPTR, $4
+
+DATA table3<>+0(SB)/4, $0x00000700
+GLOBL table3<>(SB), RODATA|NOPTR, $4
+
+DATA table4<>+0(SB)/4, $0x00070000
+GLOBL table4<>(SB), RODATA|NOPTR, $4
+
+DATA table5<>+0(SB)/4, $0x07000000
+GLOBL table5<>(SB), RODATA|NOPTR, $4
+
+DATA table6<>+0(SB)/1, $0x00
+DATA table6<>+1(SB)/1, $0x01
+DATA table6<>+2(SB)/1, $0x02
+DATA table6<>+3(SB)/1, $0x80
+DATA table6<>+4(SB)/1, $0x03
+DATA table6<>+5(SB)/1, $0x04
+DATA table6<>+6(SB)/1, $0x05
+DATA table6<>+7(SB)/1, $0x80
+DATA table6<>+8(SB)/1, $0x06
+DATA table6<>+9(SB)/1, $0x07
+DATA table6<>+10(SB)/1, $0x08
+DATA table6<>+11(SB)/1, $0x80
+DATA table6<>+12(SB)/1, $0x09
+DATA table6<>+13(SB)/1, $0x0a
+DATA table6<>+14(SB)/1, $0x0b
+DATA table6<>+15(SB)/1, $0x80
+GLOBL table6<>(SB), RODATA|NOPTR, $16
+
+DATA table7<>+0(SB)/4, $0x00000000
+DATA table7<>+4(SB)/4, $0x00000000
+DATA table7<>+8(SB)/4, $0x00000000
+DATA table7<>+12(SB)/4, $0x00000000
+GLOBL table7<>(SB), RODATA|NOPTR, $16
+
+// func unpack6(to *byte, data *byte, sixteens int, sign byte)
+// Requires: AVX, AVX2
+TEXT ·unpack6(SB), NOSPLIT, $0-25
+	MOVQ         to+0(FP), AX
+	MOVQ         data+8(FP), CX
+	VPBROADCASTB sign+24(FP), X0
+	VPBROADCASTD table8<>+0(SB), X1
+	VPBROADCASTD table9<>+0(SB), X2
+	VPBROADCASTD table10<>+0(SB), X3
+	VPBROADCASTD table11<>+0(SB), X4
+	MOVQ         sixteens+16(FP), DX
+
+sixteen:
+	VMOVQ   (CX), X5
+	VPINSRD $0x02, 8(CX), X5, X5
+	VPSHUFB table6<>+0(SB), X5, X5
+	VPSRLVD table7<>+0(SB), X5, X5
+	VPSLLD  $0x02, X5, X6
+	VPSLLD  $0x04, X5, X7
+	VPSLLD  $0x06, X5, X8
+	VPAND   X1, X5, X5
+	VPAND   X2, X6, X6
+	VPAND   X3, X7, X7
+	VPAND   X4, X8, X8
+	VPOR    X6, X5, X5
+	VPOR    X8, X7, X7
+	VPOR    X7, X5, X5
+	VPXOR   X0, X5, X5
+	VPSUBB  X0, X5, X5
+	VMOVDQU X5, (AX)
+	ADDQ    $+12, CX
+	ADDQ    $+16, AX
+	DECQ    DX
+	JNE     sixteen
+	RET
+
+DATA table8<>+0(SB)/4, $0x0000003f
+GLOBL table8<>(SB), RODATA|NOPTR, $4
+
+DATA table9<>+0(SB)/4, $0x00003f00
+GLOBL table9<>(SB), RODATA|NOPTR, $4
+
+DATA table10<>+0(SB)/4, $0x003f0000
+GLOBL table10<>(SB), RODATA|NOPTR, $4
+
+DATA table11<>+0(SB)/4, $0x3f000000
+GLOBL table11<>(SB), RODATA|NOPTR, $4
+
 // func dotFloats256(lanes *[64]float32, a *float32, b *float32, chunks int)
 // Requires: AVX, FMA3
 TEXT ·dotFloats256(SB), NOSPLIT, $0-32
@@ -50,6 +194,1873 @@ chunk:
 	VZEROUPPER
 	RET
 
+// func split256(p *parts) (wrong bool, inexact bool)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·split256(SB), NOSPLIT, $0-10
+	MOVQ   p+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   48(AX), DX
+	MOVQ   56(AX), BX
+	MOVQ   8(AX), SI
+	MOVQ   16(AX), DI
+	MOVQ   24(AX), R8
+	LEAQ   (DX)(BX*2), R9
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   40(AX), R10
+
+vector:
+	PREFETCHT1 4096(CX)
+	VCVTPH2PS  (CX), Y2
+	ADDQ       $+16, CX
+	TESTQ      SI, SI
+	JNE        half
+	TESTQ      DI, DI
+	JNE        single
+	VXORPS     X3, X3, X3
+	TESTQ      R8, R8
+	JEQ        known
+	CMPQ       32(AX), $0x00
+	JNE        signed
+	VPMOVZXBD  (R8), Y3
+	JMP        integer
+
+signed:
+	VPMOVSXBD (R8), Y3
+
+integer:
+	VCVTDQ2PS Y3, Y3
+	ADDQ      $+8, R8
+	JMP       known
+
+half:
+	PREFETCHT1 4096(SI)
+	VCVTPH2PS  (SI), Y3
+	ADDQ       $+16, SI
+	JMP        known
+
+single:
+	PREFETCHT1 8192(DI)
+	VMOVUPS    (DI), Y3
+	ADDQ       $+32, DI
+
+known:
+	CMPL         96(AX), $0x00
+	JNE          sure
+	VPBROADCASTD table12<>+0(SB), Y4
+	VANDPS       Y4, Y2, Y4
+	VPBROADCASTD table12<>+0(SB), Y5
+	VANDPS       Y5, Y3, Y5
+	VBROADCASTSS 68(AX), Y6
+	VCMPPS       $0x16, Y6, Y5, Y7
+	VORPS        Y7, Y0, Y0
+	VPBROADCASTD table13<>+0(SB), Y7
+	VCMPPS       $0x11, Y7, Y5, Y7
+	VXORPS       Y8, Y8, Y8
+	VCMPPS       $0x04, Y8, Y5, Y8
+	VANDPS       Y8, Y7, Y7
+	VORPS        Y7, Y0, Y0
+	VADDPS       Y6, Y5, Y5
+	VMULPS       Y5, Y4, Y4
+	VPBROADCASTD table14<>+0(SB), Y5
+	VCMPPS       $0x16, Y5, Y4, Y4
+	VORPS        Y4, Y0, Y0
+	VBROADCASTSS 72(AX), Y4
+	VMULPS       Y4, Y3, Y4
+	VROUNDPS     $0x00, Y4, Y5
+	VCMPPS       $0x04, Y5, Y4, Y4
+	VORPS        Y4, Y1, Y1
+	VBROADCASTSS 76(AX), Y4
+	VBROADCASTSS 80(AX), Y5
+	VSUBPS       Y3, Y4, Y4
+	VSUBPS       Y3, Y5, Y5
+	VPBROADCASTD table12<>+0(SB), Y6
+	VANDPS       Y6, Y4, Y6
+	VPBROADCASTD table12<>+0(SB), Y4
+	VANDPS       Y4, Y5, Y4
+	VMAXPS       Y4, Y6, Y6
+	VBROADCASTSS 84(AX), Y4
+	VCMPPS       $0x16, Y4, Y6, Y4
+	VORPS        Y4, Y1, Y1
+
+sure:
+	VBROADCASTSS 88(AX), Y5
+	VMULPS       Y2, Y3, Y4
+	VMULPS       Y2, Y5, Y5
+	VADDPS       Y5, Y4, Y5
+	VMOVUPS      Y2, (DX)
+	VMOVUPS      Y5, (DX)(BX*1)
+	CMPL         92(AX), $0x00
+	JEQ          done
+	VPBROADCASTD table15<>+0(SB), Y6
+	VANDPS       Y6, Y2, Y6
+	VMOVAPS      Y3, Y5
+	VFMSUB213PS  Y4, Y2, Y5
+	VBROADCASTSS 64(AX), Y2
+	VMULPS       Y2, Y6, Y6
+	VADDPS       Y6, Y4, Y2
+	VSUBPS       Y6, Y2, Y2
+	VMOVUPS      Y2, (R9)
+	VSUBPS       Y2, Y4, Y2
+	VADDPS       Y5, Y2, Y4
+	VSUBPS       Y2, Y4, Y6
+	VSUBPS       Y6, Y4, Y7
+	VSUBPS       Y7, Y2, Y7
+	VSUBPS       Y6, Y5, Y6
+	VADDPS       Y7, Y6, Y6
+	VMOVUPS      Y4, (R9)(BX*1)
+	VMOVUPS      Y6, (R9)(BX*2)
+
+done:
+	ADDQ      $+32, DX
+	ADDQ      $+32, R9
+	DECQ      R10
+	JNE       vector
+	VMOVMSKPS Y0, AX
+	TESTL     AX, AX
+	SETNE     wrong+8(FP)
+	VMOVMSKPS Y1, AX
+	TESTL     AX, AX
+	SETNE     inexact+9(FP)
+	VZEROUPPER
+	RET
+
+DATA table12<>+0(SB)/4, $0x7fffffff
+GLOBL table12<>(SB), RODATA|NOPTR, $4
+
+DATA table13<>+0(SB)/4, $0x12800000
+GLOBL table13<>(SB), RODATA|NOPTR, $4
+
+DATA table14<>+0(SB)/4, $0x477fe000
+GLOBL table14<>(SB), RODATA|NOPTR, $4
+
+DATA table15<>+0(SB)/4, $0x7f800000
+GLOBL table15<>(SB), RODATA|NOPTR, $4
+
+// func fixGroups256(f *fixing) (most uint32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·fixGroups256(SB), NOSPLIT, $0-12
+	MOVQ         f+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         24(AX), DX
+	VPBROADCASTD table12<>+0(SB), Y0
+	MOVQ         8(AX), BX
+	MOVQ         16(AX), SI
+	VPBROADCASTD table17<>+0(SB), Y2
+	VPBROADCASTD table18<>+0(SB), Y3
+	VPBROADCASTD table19<>+0(SB), Y4
+	VPBROADCASTD table20<>+0(SB), Y5
+	XORL         DI, DI
+	VXORPS       X1, X1, X1
+
+group:
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   CX, R8
+	MOVQ   32(AX), R9
+
+most:
+	VANDPS       (R8), Y0, Y8
+	VANDPS       32(R8), Y0, Y9
+	VANDPS       64(R8), Y0, Y10
+	VANDPS       96(R8), Y0, Y11
+	VPMAXUD      Y8, Y6, Y6
+	VPMAXUD      Y9, Y7, Y7
+	VPMAXUD      Y10, Y6, Y6
+	VPMAXUD      Y11, Y7, Y7
+	ADDQ         $+128, R8
+	DECQ         R9
+	JNE          most
+	VPMAXUD      Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VPMAXUD      X6, X7, X7
+	VPSHUFD      $0x4e, X7, X6
+	VPMAXUD      X6, X7, X7
+	VPSHUFD      $0xb1, X7, X6
+	VPMAXUD      X6, X7, X7
+	VMOVD        X7, R8
+	SHRL         $0x17, R8
+	MOVL         $0x00000067, R9
+	CMPL         R8, R9
+	CMOVLLT      R9, R8
+	VPMAXUD      X7, X1, X1
+	MOVL         $0x00000113, R9
+	SUBL         R8, R9
+	ADDL         $+0, R9
+	SHLL         $0x17, R9
+	VMOVD        R9, X6
+	VPBROADCASTD X6, Y6
+	ADDL         $-21, R8
+	SHLL         $0x17, R8
+	VMOVD        R8, X7
+	VPBROADCASTD X7, Y7
+	VXORPS       Y8, Y8, Y8
+	MOVQ         32(AX), R8
+
+piece:
+	VMULPS       (CX), Y6, Y9
+	VCVTPS2DQ    Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPADDD       Y2, Y9, Y10
+	VPSRAD       $0x0f, Y10, Y10
+	VPMINSD      Y4, Y10, Y10
+	VPMAXSD      Y5, Y10, Y10
+	VPSLLD       $0x0f, Y10, Y11
+	VPSUBD       Y11, Y9, Y9
+	VPADDD       Y3, Y9, Y9
+	VXORPS       Y3, Y9, Y9
+	VXORPS       Y11, Y11, Y11
+	VPSUBW       Y10, Y11, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VPBLENDW     $0xaa, Y10, Y9, Y9
+	VPSHUFB      table16<>+0(SB), Y9, Y9
+	VMULPS       32(CX), Y6, Y10
+	VCVTPS2DQ    Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VPADDD       Y2, Y10, Y11
+	VPSRAD       $0x0f, Y11, Y11
+	VPMINSD      Y4, Y11, Y11
+	VPMAXSD      Y5, Y11, Y11
+	VPSLLD       $0x0f, Y11, Y12
+	VPSUBD       Y12, Y10, Y10
+	VPADDD       Y3, Y10, Y10
+	VXORPS       Y3, Y10, Y10
+	VXORPS       Y12, Y12, Y12
+	VPSUBW       Y11, Y12, Y11
+	VPSLLD       $0x10, Y11, Y11
+	VPBLENDW     $0xaa, Y11, Y10, Y10
+	VPSHUFB      table16<>+0(SB), Y10, Y10
+	VMULPS       64(CX), Y6, Y11
+	VCVTPS2DQ    Y11, Y11
+	VPADDD       Y11, Y8, Y8
+	VPADDD       Y2, Y11, Y12
+	VPSRAD       $0x0f, Y12, Y12
+	VPMINSD      Y4, Y12, Y12
+	VPMAXSD      Y5, Y12, Y12
+	VPSLLD       $0x0f, Y12, Y13
+	VPSUBD       Y13, Y11, Y11
+	VPADDD       Y3, Y11, Y11
+	VXORPS       Y3, Y11, Y11
+	VXORPS       Y13, Y13, Y13
+	VPSUBW       Y12, Y13, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VPBLENDW     $0xaa, Y12, Y11, Y11
+	VPSHUFB      table16<>+0(SB), Y11, Y11
+	VMULPS       96(CX), Y6, Y12
+	VCVTPS2DQ    Y12, Y12
+	VPADDD       Y12, Y8, Y8
+	VPADDD       Y2, Y12, Y13
+	VPSRAD       $0x0f, Y13, Y13
+	VPMINSD      Y4, Y13, Y13
+	VPMAXSD      Y5, Y13, Y13
+	VPSLLD       $0x0f, Y13, Y14
+	VPSUBD       Y14, Y12, Y12
+	VPADDD       Y3, Y12, Y12
+	VXORPS       Y3, Y12, Y12
+	VXORPS       Y14, Y14, Y14
+	VPSUBW       Y13, Y14, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VPBLENDW     $0xaa, Y13, Y12, Y12
+	VPSHUFB      table16<>+0(SB), Y12, Y12
+	VPERM2I128   $0x20, Y11, Y9, Y13
+	VPERM2I128   $0x31, Y11, Y9, Y11
+	VPERM2I128   $0x20, Y12, Y10, Y14
+	VPERM2I128   $0x31, Y12, Y10, Y12
+	VPUNPCKLWD   Y11, Y13, Y9
+	VPUNPCKHWD   Y11, Y13, Y10
+	VPUNPCKLWD   Y12, Y14, Y11
+	VPUNPCKHWD   Y12, Y14, Y12
+	VPUNPCKLDQ   Y11, Y9, Y13
+	VPUNPCKHDQ   Y11, Y9, Y11
+	VPUNPCKLDQ   Y12, Y10, Y14
+	VPERMQ       $0xd8, Y13, Y13
+	VMOVDQU      X13, (BX)
+	VEXTRACTI128 $0x01, Y13, 64(BX)
+	VPERMQ       $0xd8, Y11, Y11
+	VMOVDQU      X11, 128(BX)
+	VEXTRACTI128 $0x01, Y11, 192(BX)
+	VPERMQ       $0xd8, Y14, Y14
+	VMOVDQU      X14, 256(BX)
+	VEXTRACTI128 $0x01, Y14, 320(BX)
+	VMOVUPS      X7, 384(BX)
+	ADDQ         $+128, CX
+	ADDQ         $+16, BX
+	INCL         DI
+	TESTL        $0x00000003, DI
+	JNE          within
+	ADDQ         $+384, BX
+
+within:
+	DECQ         R8
+	JNE          piece
+	VEXTRACTF128 $0x01, Y8, X6
+	VPADDD       X8, X6, X6
+	VPSHUFD      $0x4e, X6, X8
+	VPADDD       X8, X6, X6
+	VPSHUFD      $0xb1, X6, X8
+	VPADDD       X8, X6, X6
+	VCVTDQ2PS    X6, X6
+	VMULSS       X7, X6, X6
+	VMOVSS       X6, (SI)
+	ADDQ         $+4, SI
+	DECQ         DX
+	JNE          group
+	VMOVD        X1, AX
+	MOVL         AX, most+8(FP)
+	VZEROUPPER
+	RET
+
+DATA table16<>+0(SB)/1, $0x02
+DATA table16<>+1(SB)/1, $0x0a
+DATA table16<>+2(SB)/1, $0x06
+DATA table16<>+3(SB)/1, $0x0e
+DATA table16<>+4(SB)/1, $0x01
+DATA table16<>+5(SB)/1, $0x09
+DATA table16<>+6(SB)/1, $0x05
+DATA table16<>+7(SB)/1, $0x0d
+DATA table16<>+8(SB)/1, $0x00
+DATA table16<>+9(SB)/1, $0x08
+DATA table16<>+10(SB)/1, $0x04
+DATA table16<>+11(SB)/1, $0x0c
+DATA table16<>+12(SB)/1, $0x80
+DATA table16<>+13(SB)/1, $0x80
+DATA table16<>+14(SB)/1, $0x80
+DATA table16<>+15(SB)/1, $0x80
+DATA table16<>+16(SB)/1, $0x02
+DATA table16<>+17(SB)/1, $0x0a
+DATA table16<>+18(SB)/1, $0x06
+DATA table16<>+19(SB)/1, $0x0e
+DATA table16<>+20(SB)/1, $0x01
+DATA table16<>+21(SB)/1, $0x09
+DATA table16<>+22(SB)/1, $0x05
+DATA table16<>+23(SB)/1, $0x0d
+DATA table16<>+24(SB)/1, $0x00
+DATA table16<>+25(SB)/1, $0x08
+DATA table16<>+26(SB)/1, $0x04
+DATA table16<>+27(SB)/1, $0x0c
+DATA table16<>+28(SB)/1, $0x80
+DATA table16<>+29(SB)/1, $0x80
+DATA table16<>+30(SB)/1, $0x80
+DATA table16<>+31(SB)/1, $0x80
+DATA table16<>+32(SB)/1, $0x02
+DATA table16<>+33(SB)/1, $0x0a
+DATA table16<>+34(SB)/1, $0x06
+DATA table16<>+35(SB)/1, $0x0e
+DATA table16<>+36(SB)/1, $0x01
+DATA table16<>+37(SB)/1, $0x09
+DATA table16<>+38(SB)/1, $0x05
+DATA table16<>+39(SB)/1, $0x0d
+DATA table16<>+40(SB)/1, $0x00
+DATA table16<>+41(SB)/1, $0x08
+DATA table16<>+42(SB)/1, $0x04
+DATA table16<>+43(SB)/1, $0x0c
+DATA table16<>+44(SB)/1, $0x80
+DATA table16<>+45(SB)/1, $0x80
+DATA table16<>+46(SB)/1, $0x80
+DATA table16<>+47(SB)/1, $0x80
+DATA table16<>+48(SB)/1, $0x02
+DATA table16<>+49(SB)/1, $0x0a
+DATA table16<>+50(SB)/1, $0x06
+DATA table16<>+51(SB)/1, $0x0e
+DATA table16<>+52(SB)/1, $0x01
+DATA table16<>+53(SB)/1, $0x09
+DATA table16<>+54(SB)/1, $0x05
+DATA table16<>+55(SB)/1, $0x0d
+DATA table16<>+56(SB)/1, $0x00
+DATA table16<>+57(SB)/1, $0x08
+DATA table16<>+58(SB)/1, $0x04
+DATA table16<>+59(SB)/1, $0x0c
+DATA table16<>+60(SB)/1, $0x80
+DATA table16<>+61(SB)/1, $0x80
+DATA table16<>+62(SB)/1, $0x80
+DATA table16<>+63(SB)/1, $0x80
+GLOBL table16<>(SB), RODATA|NOPTR, $64
+
+DATA table17<>+0(SB)/4, $0x00004000
+GLOBL table17<>(SB), RODATA|NOPTR, $4
+
+DATA table18<>+0(SB)/4, $0x00000080
+GLOBL table18<>(SB), RODATA|NOPTR, $4
+
+DATA table19<>+0(SB)/4, $0x0000007f
+GLOBL table19<>(SB), RODATA|NOPTR, $4
+
+DATA table20<>+0(SB)/4, $0xffffff81
+GLOBL table20<>(SB), RODATA|NOPTR, $4
+
+// func steepGroups256(f *fixing) (is bool)
+// Requires: AVX, AVX2, CMOV, POPCNT
+TEXT ·steepGroups256(SB), NOSPLIT, $0-9
+	MOVQ         f+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         24(AX), DX
+	VPBROADCASTD table12<>+0(SB), Y0
+	VXORPS       Y1, Y1, Y1
+
+group:
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   CX, BX
+	MOVQ   32(AX), SI
+
+most:
+	VANDPS       (BX), Y0, Y4
+	VANDPS       32(BX), Y0, Y5
+	VANDPS       64(BX), Y0, Y6
+	VANDPS       96(BX), Y0, Y7
+	VPMAXUD      Y4, Y2, Y2
+	VPMAXUD      Y5, Y3, Y3
+	VPMAXUD      Y6, Y2, Y2
+	VPMAXUD      Y7, Y3, Y3
+	ADDQ         $+128, BX
+	DECQ         SI
+	JNE          most
+	VPMAXUD      Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VPMAXUD      X2, X3, X3
+	VPSHUFD      $0x4e, X3, X2
+	VPMAXUD      X2, X3, X3
+	VPSHUFD      $0xb1, X3, X2
+	VPMAXUD      X2, X3, X3
+	VMOVD        X3, BX
+	SHRL         $0x17, BX
+	MOVL         $0x00000067, SI
+	CMPL         BX, SI
+	CMOVLLT      SI, BX
+	ADDL         $-12, BX
+	SHLL         $0x17, BX
+	VMOVD        BX, X2
+	VPBROADCASTD X2, Y2
+	MOVQ         32(AX), BX
+
+piece:
+	VANDPS    (CX), Y0, Y3
+	VANDPS    32(CX), Y0, Y4
+	VANDPS    64(CX), Y0, Y5
+	VANDPS    96(CX), Y0, Y6
+	VPCMPGTD  Y3, Y2, Y7
+	VPCMPEQD  Y3, Y1, Y3
+	VPCMPGTD  Y4, Y2, Y8
+	VPCMPEQD  Y4, Y1, Y4
+	VPCMPGTD  Y5, Y2, Y9
+	VPCMPEQD  Y5, Y1, Y5
+	VPCMPGTD  Y6, Y2, Y10
+	VPCMPEQD  Y6, Y1, Y6
+	VPACKSSDW Y8, Y7, Y7
+	VPACKSSDW Y10, Y9, Y9
+	VPACKSSWB Y9, Y7, Y7
+	VPMOVMSKB Y7, SI
+	POPCNTL   SI, SI
+	VPACKSSDW Y4, Y3, Y3
+	VPACKSSDW Y6, Y5, Y5
+	VPACKSSWB Y5, Y3, Y3
+	VPMOVMSKB Y3, DI
+	POPCNTL   DI, DI
+	SUBL      DI, SI
+	ADDL      SI, SI
+	NEGL      DI
+	ADDL      $0x00000020, DI
+	MOVL      $0x00000001, R8
+	CMPL      DI, R8
+	CMOVLLT   R8, DI
+	CMPL      SI, DI
+	JGE       is
+	ADDQ      $+128, CX
+	DECQ      BX
+	JNE       piece
+	DECQ      DX
+	JNE       group
+	MOVB      $0x00, is+8(FP)
+	VZEROUPPER
+	RET
+
+is:
+	MOVB $0x01, is+8(FP)
+	VZEROUPPER
+	RET
+
+DATA table21<>+0(SB)/4, $0xffffffff
+DATA table21<>+4(SB)/4, $0xffffffff
+DATA table21<>+8(SB)/4, $0xffffffff
+DATA table21<>+12(SB)/4, $0xffffffff
+DATA table21<>+16(SB)/4, $0xffffffff
+DATA table21<>+20(SB)/4, $0xffffffff
+DATA table21<>+24(SB)/4, $0xffffffff
+DATA table21<>+28(SB)/4, $0xffffffff
+DATA table21<>+32(SB)/4, $0xffffffff
+DATA table21<>+36(SB)/4, $0xffffffff
+DATA table21<>+40(SB)/4, $0xffffffff
+DATA table21<>+44(SB)/4, $0xffffffff
+DATA table21<>+48(SB)/4, $0xffffffff
+DATA table21<>+52(SB)/4, $0xffffffff
+DATA table21<>+56(SB)/4, $0xffffffff
+DATA table21<>+60(SB)/4, $0xffffffff
+DATA table21<>+64(SB)/4, $0x00000000
+DATA table21<>+68(SB)/4, $0x00000000
+DATA table21<>+72(SB)/4, $0x00000000
+DATA table21<>+76(SB)/4, $0x00000000
+DATA table21<>+80(SB)/4, $0x00000000
+DATA table21<>+84(SB)/4, $0x00000000
+DATA table21<>+88(SB)/4, $0x00000000
+DATA table21<>+92(SB)/4, $0x00000000
+DATA table21<>+96(SB)/4, $0x00000000
+DATA table21<>+100(SB)/4, $0x00000000
+DATA table21<>+104(SB)/4, $0x00000000
+DATA table21<>+108(SB)/4, $0x00000000
+DATA table21<>+112(SB)/4, $0x00000000
+DATA table21<>+116(SB)/4, $0x00000000
+DATA table21<>+120(SB)/4, $0x00000000
+DATA table21<>+124(SB)/4, $0x00000000
+GLOBL table21<>(SB), RODATA|NOPTR, $128
+
+DATA table22<>+0(SB)/4, $0x00000000
+DATA table22<>+4(SB)/4, $0x00000000
+DATA table22<>+8(SB)/4, $0x00000000
+DATA table22<>+12(SB)/4, $0x00000000
+DATA table22<>+16(SB)/4, $0x00000001
+DATA table22<>+20(SB)/4, $0x00000001
+DATA table22<>+24(SB)/4, $0x00000001
+DATA table22<>+28(SB)/4, $0x00000001
+DATA table22<>+32(SB)/4, $0x00000002
+DATA table22<>+36(SB)/4, $0x00000002
+DATA table22<>+40(SB)/4, $0x00000002
+DATA table22<>+44(SB)/4, $0x00000002
+DATA table22<>+48(SB)/4, $0x00000003
+DATA table22<>+52(SB)/4, $0x00000003
+DATA table22<>+56(SB)/4, $0x00000003
+DATA table22<>+60(SB)/4, $0x00000003
+GLOBL table22<>(SB), RODATA|NOPTR, $64
+
+DATA table23<>+0(SB)/4, $0x00000000
+DATA table23<>+4(SB)/4, $0x00000000
+DATA table23<>+8(SB)/4, $0x00000000
+DATA table23<>+12(SB)/4, $0x00000000
+DATA table23<>+16(SB)/4, $0x00000000
+DATA table23<>+20(SB)/4, $0x00000000
+DATA table23<>+24(SB)/4, $0x00000000
+DATA table23<>+28(SB)/4, $0x00000000
+DATA table23<>+32(SB)/4, $0x00000001
+DATA table23<>+36(SB)/4, $0x00000001
+DATA table23<>+40(SB)/4, $0x00000001
+DATA table23<>+44(SB)/4, $0x00000001
+DATA table23<>+48(SB)/4, $0x00000001
+DATA table23<>+52(SB)/4, $0x00000001
+DATA table23<>+56(SB)/4, $0x00000001
+DATA table23<>+60(SB)/4, $0x00000001
+GLOBL table23<>(SB), RODATA|NOPTR, $64
+
+DATA table24<>+0(SB)/4, $0x00000000
+DATA table24<>+4(SB)/4, $0x00000000
+DATA table24<>+8(SB)/4, $0x00000000
+DATA table24<>+12(SB)/4, $0x00000000
+DATA table24<>+16(SB)/4, $0x00000000
+DATA table24<>+20(SB)/4, $0x00000000
+DATA table24<>+24(SB)/4, $0x00000000
+DATA table24<>+28(SB)/4, $0x00000000
+DATA table24<>+32(SB)/4, $0x00000000
+DATA table24<>+36(SB)/4, $0x00000000
+DATA table24<>+40(SB)/4, $0x00000000
+DATA table24<>+44(SB)/4, $0x00000000
+DATA table24<>+48(SB)/4, $0x00000000
+DATA table24<>+52(SB)/4, $0x00000000
+DATA table24<>+56(SB)/4, $0x00000000
+DATA table24<>+60(SB)/4, $0x00000000
+GLOBL table24<>(SB), RODATA|NOPTR, $64
+
+// func fixed256x32By1(d *fixes)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·fixed256x32By1(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         88(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         (AX), SI
+	XORL         DI, DI
+	VPBROADCASTD table25<>+0(SB), Y0
+	VPBROADCASTD table26<>+0(SB), Y1
+	VPBROADCASTD table27<>+0(SB), Y1
+	VPBROADCASTD table28<>+0(SB), Y2
+	VPBROADCASTD table29<>+0(SB), Y3
+
+row:
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	MOVQ   24(AX), R8
+	MOVQ   32(AX), R9
+	MOVQ   40(AX), R10
+	MOVQ   80(AX), R11
+	ADDQ   DI, R8
+	ADDQ   DI, R9
+
+blocks:
+	CMPQ    R11, $0x08
+	JLT     few
+	VMOVUPS (R8), Y6
+	VMOVUPS (R9), Y7
+	VMULPS  (R10), Y7, Y7
+	VSUBPS  Y7, Y4, Y4
+	VMULPS  64(R10), Y6, Y6
+	VMOVUPS Y6, (R8)
+	SUBQ    $0x08, R11
+	CMPQ    R11, $0x08
+	JLT     few2
+	VMOVUPS 32(R8), Y6
+	VMOVUPS 32(R9), Y7
+	VMULPS  32(R10), Y7, Y7
+	VSUBPS  Y7, Y5, Y5
+	VMULPS  96(R10), Y6, Y6
+	VMOVUPS Y6, 32(R8)
+	SUBQ    $0x08, R11
+	ADDQ    $+128, R10
+	ADDQ    $+64, R9
+	ADDQ    $+64, R8
+	JMP     blocks
+
+few:
+	NEGQ       R11
+	JEQ        done
+	LEAQ       table21<>+0(SB), R12
+	VMOVUPS    64(R12)(R11*4), Y6
+	VMASKMOVPS (R8), Y6, Y7
+	VMASKMOVPS (R9), Y6, Y8
+	VMULPS     (R10), Y8, Y8
+	VSUBPS     Y8, Y4, Y4
+	VMULPS     64(R10), Y7, Y7
+	VMASKMOVPS Y7, Y6, (R8)
+	JMP        done
+
+few2:
+	NEGQ       R11
+	JEQ        done
+	LEAQ       table21<>+0(SB), R12
+	VMOVUPS    64(R12)(R11*4), Y6
+	VMASKMOVPS 32(R8), Y6, Y7
+	VMASKMOVPS 32(R9), Y6, Y8
+	VMULPS     32(R10), Y8, Y8
+	VSUBPS     Y8, Y5, Y5
+	VMULPS     96(R10), Y7, Y7
+	VMASKMOVPS Y7, Y6, 32(R8)
+
+done:
+	MOVQ CX, R8
+	MOVQ 16(AX), R9
+	MOVQ 56(AX), R10
+	MOVQ 24(AX), R11
+	ADDQ DI, R11
+
+unit:
+	PREFETCHT0     1536(CX)
+	VMOVDQU        (CX), Y6
+	VBROADCASTF128 (R11), Y8
+	VPERMILPS      table22<>+0(SB), Y8, Y8
+	VPSRLD         $0x04, Y6, Y7
+	VPAND          Y0, Y6, Y6
+	VPAND          Y0, Y7, Y7
+	VPMADDUBSW     (R9), Y6, Y9
+	VPMADDUBSW     64(R9), Y7, Y10
+	VPADDW         Y10, Y9, Y9
+	VPMADDWD       Y1, Y9, Y9
+	VPMADDUBSW     128(R9), Y6, Y10
+	VPMADDUBSW     192(R9), Y7, Y11
+	VPADDW         Y11, Y10, Y10
+	VPMADDWD       Y2, Y10, Y10
+	VPMADDUBSW     256(R9), Y6, Y6
+	VPMADDUBSW     320(R9), Y7, Y7
+	VPADDW         Y7, Y6, Y6
+	VPMADDWD       Y3, Y6, Y6
+	VPADDD         Y10, Y9, Y9
+	VPADDD         Y6, Y9, Y9
+	VCVTDQ2PS      Y9, Y9
+	VFMADD231PS    Y8, Y9, Y4
+	CMPQ           R10, $0x01
+	JEQ            last
+
+both:
+	VMOVDQU        32(CX), Y6
+	VBROADCASTF128 (R11), Y8
+	VPERMILPS      table22<>+32(SB), Y8, Y8
+	VPSRLD         $0x04, Y6, Y7
+	VPAND          Y0, Y6, Y6
+	VPAND          Y0, Y7, Y7
+	VPMADDUBSW     32(R9), Y6, Y9
+	VPMADDUBSW     96(R9), Y7, Y10
+	VPADDW         Y10, Y9, Y9
+	VPMADDWD       Y1, Y9, Y9
+	VPMADDUBSW     160(R9), Y6, Y10
+	VPMADDUBSW     224(R9), Y7, Y11
+	VPADDW         Y11, Y10, Y10
+	VPMADDWD       Y2, Y10, Y10
+	VPMADDUBSW     288(R9), Y6, Y6
+	VPMADDUBSW     352(R9), Y7, Y7
+	VPADDW         Y7, Y6, Y6
+	VPMADDWD       Y3, Y6, Y6
+	VPADDD         Y10, Y9, Y9
+	VPADDD         Y6, Y9, Y9
+	VCVTDQ2PS      Y9, Y9
+	VFMADD231PS    Y8, Y9, Y5
+	ADDQ           $+16, R11
+	ADDQ           $+448, R9
+	ADDQ           $+64, CX
+	DECQ           R10
+	JNE            unit
+	JMP            total
+
+last:
+	CMPW 64(AX), $0xff
+	JNE  both
+
+total:
+	LEAQ         (R8)(DX*1), CX
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VADDPS       X4, X5, X5
+	VPSHUFD      $0x4e, X5, X4
+	VADDPS       X4, X5, X5
+	VPSHUFD      $0xb1, X5, X4
+	VADDPS       X4, X5, X5
+	VMOVSS       X5, (SI)
+	ADDQ         $+4, SI
+	LEAQ         (DI)(BX*1), DI
+	SUBQ         $0x01, 48(AX)
+	JNE          row
+	VZEROUPPER
+	RET
+
+DATA table25<>+0(SB)/4, $0x0f0f0f0f
+GLOBL table25<>(SB), RODATA|NOPTR, $4
+
+DATA table26<>+0(SB)/4, $0x88888888
+GLOBL table26<>(SB), RODATA|NOPTR, $4
+
+DATA table27<>+0(SB)/4, $0x80008000
+GLOBL table27<>(SB), RODATA|NOPTR, $4
+
+DATA table28<>+0(SB)/4, $0x01000100
+GLOBL table28<>(SB), RODATA|NOPTR, $4
+
+DATA table29<>+0(SB)/4, $0x00010001
+GLOBL table29<>(SB), RODATA|NOPTR, $4
+
+// func fixed256x32By1Flipped(d *fixes)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·fixed256x32By1Flipped(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         88(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         (AX), SI
+	XORL         DI, DI
+	VPBROADCASTD table25<>+0(SB), Y0
+	VPBROADCASTD table26<>+0(SB), Y1
+	VPBROADCASTD table27<>+0(SB), Y2
+	VPBROADCASTD table28<>+0(SB), Y3
+	VPBROADCASTD table29<>+0(SB), Y4
+
+row:
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	MOVQ   24(AX), R8
+	MOVQ   32(AX), R9
+	MOVQ   40(AX), R10
+	MOVQ   80(AX), R11
+	ADDQ   DI, R8
+	ADDQ   DI, R9
+
+blocks:
+	CMPQ    R11, $0x08
+	JLT     few
+	VMOVUPS (R8), Y7
+	VMOVUPS (R9), Y8
+	VMULPS  (R10), Y8, Y8
+	VSUBPS  Y8, Y5, Y5
+	VMULPS  64(R10), Y7, Y7
+	VMOVUPS Y7, (R8)
+	SUBQ    $0x08, R11
+	CMPQ    R11, $0x08
+	JLT     few2
+	VMOVUPS 32(R8), Y7
+	VMOVUPS 32(R9), Y8
+	VMULPS  32(R10), Y8, Y8
+	VSUBPS  Y8, Y6, Y6
+	VMULPS  96(R10), Y7, Y7
+	VMOVUPS Y7, 32(R8)
+	SUBQ    $0x08, R11
+	ADDQ    $+128, R10
+	ADDQ    $+64, R9
+	ADDQ    $+64, R8
+	JMP     blocks
+
+few:
+	NEGQ       R11
+	JEQ        done
+	LEAQ       table21<>+0(SB), R12
+	VMOVUPS    64(R12)(R11*4), Y7
+	VMASKMOVPS (R8), Y7, Y8
+	VMASKMOVPS (R9), Y7, Y9
+	VMULPS     (R10), Y9, Y9
+	VSUBPS     Y9, Y5, Y5
+	VMULPS     64(R10), Y8, Y8
+	VMASKMOVPS Y8, Y7, (R8)
+	JMP        done
+
+few2:
+	NEGQ       R11
+	JEQ        done
+	LEAQ       table21<>+0(SB), R12
+	VMOVUPS    64(R12)(R11*4), Y7
+	VMASKMOVPS 32(R8), Y7, Y8
+	VMASKMOVPS 32(R9), Y7, Y9
+	VMULPS     32(R10), Y9, Y9
+	VSUBPS     Y9, Y6, Y6
+	VMULPS     96(R10), Y8, Y8
+	VMASKMOVPS Y8, Y7, 32(R8)
+
+done:
+	MOVQ CX, R8
+	MOVQ 16(AX), R9
+	MOVQ 56(AX), R10
+	MOVQ 24(AX), R11
+	ADDQ DI, R11
+
+unit:
+	PREFETCHT0     1536(CX)
+	VPXOR          (CX), Y1, Y7
+	VBROADCASTF128 (R11), Y9
+	VPERMILPS      table22<>+0(SB), Y9, Y9
+	VPSRLD         $0x04, Y7, Y8
+	VPAND          Y0, Y7, Y7
+	VPAND          Y0, Y8, Y8
+	VPMADDUBSW     (R9), Y7, Y10
+	VPMADDUBSW     64(R9), Y8, Y11
+	VPADDW         Y11, Y10, Y10
+	VPMADDWD       Y2, Y10, Y10
+	VPMADDUBSW     128(R9), Y7, Y11
+	VPMADDUBSW     192(R9), Y8, Y12
+	VPADDW         Y12, Y11, Y11
+	VPMADDWD       Y3, Y11, Y11
+	VPMADDUBSW     256(R9), Y7, Y7
+	VPMADDUBSW     320(R9), Y8, Y8
+	VPADDW         Y8, Y7, Y7
+	VPMADDWD       Y4, Y7, Y7
+	VPADDD         Y11, Y10, Y10
+	VPADDD         Y7, Y10, Y10
+	VCVTDQ2PS      Y10, Y10
+	VFMADD231PS    Y9, Y10, Y5
+	CMPQ           R10, $0x01
+	JEQ            last
+
+both:
+	VPXOR          32(CX), Y1, Y7
+	VBROADCASTF128 (R11), Y9
+	VPERMILPS      table22<>+32(SB), Y9, Y9
+	VPSRLD         $0x04, Y7, Y8
+	VPAND          Y0, Y7, Y7
+	VPAND          Y0, Y8, Y8
+	VPMADDUBSW     32(R9), Y7, Y10
+	VPMADDUBSW     96(R9), Y8, Y11
+	VPADDW         Y11, Y10, Y10
+	VPMADDWD       Y2, Y10, Y10
+	VPMADDUBSW     160(R9), Y7, Y11
+	VPMADDUBSW     224(R9), Y8, Y12
+	VPADDW         Y12, Y11, Y11
+	VPMADDWD       Y3, Y11, Y11
+	VPMADDUBSW     288(R9), Y7, Y7
+	VPMADDUBSW     352(R9), Y8, Y8
+	VPADDW         Y8, Y7, Y7
+	VPMADDWD       Y4, Y7, Y7
+	VPADDD         Y11, Y10, Y10
+	VPADDD         Y7, Y10, Y10
+	VCVTDQ2PS      Y10, Y10
+	VFMADD231PS    Y9, Y10, Y6
+	ADDQ           $+16, R11
+	ADDQ           $+448, R9
+	ADDQ           $+64, CX
+	DECQ           R10
+	JNE            unit
+	JMP            total
+
+last:
+	CMPW 64(AX), $0xff
+	JNE  both
+
+total:
+	LEAQ         (R8)(DX*1), CX
+	VADDPS       Y6, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X6
+	VADDPS       X5, X6, X6
+	VPSHUFD      $0x4e, X6, X5
+	VADDPS       X5, X6, X6
+	VPSHUFD      $0xb1, X6, X5
+	VADDPS       X5, X6, X6
+	VMOVSS       X6, (SI)
+	ADDQ         $+4, SI
+	LEAQ         (DI)(BX*1), DI
+	SUBQ         $0x01, 48(AX)
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func fixed256x64By1(d *fixes)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·fixed256x64By1(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         88(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         (AX), SI
+	XORL         DI, DI
+	VPBROADCASTD table25<>+0(SB), Y0
+	VPBROADCASTD table26<>+0(SB), Y1
+	VPBROADCASTD table27<>+0(SB), Y1
+	VPBROADCASTD table28<>+0(SB), Y2
+	VPBROADCASTD table29<>+0(SB), Y3
+
+row:
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	MOVQ   24(AX), R8
+	MOVQ   32(AX), R9
+	MOVQ   40(AX), R10
+	MOVQ   80(AX), R11
+	ADDQ   DI, R8
+	ADDQ   DI, R9
+
+blocks:
+	CMPQ    R11, $0x08
+	JLT     few
+	VMOVUPS (R8), Y6
+	VMOVUPS (R9), Y7
+	VMULPS  (R10), Y7, Y7
+	VSUBPS  Y7, Y4, Y4
+	VMULPS  64(R10), Y6, Y6
+	VMOVUPS Y6, (R8)
+	SUBQ    $0x08, R11
+	CMPQ    R11, $0x08
+	JLT     few2
+	VMOVUPS 32(R8), Y6
+	VMOVUPS 32(R9), Y7
+	VMULPS  32(R10), Y7, Y7
+	VSUBPS  Y7, Y5, Y5
+	VMULPS  96(R10), Y6, Y6
+	VMOVUPS Y6, 32(R8)
+	SUBQ    $0x08, R11
+	ADDQ    $+128, R10
+	ADDQ    $+64, R9
+	ADDQ    $+64, R8
+	JMP     blocks
+
+few:
+	NEGQ       R11
+	JEQ        done
+	LEAQ       table21<>+0(SB), R12
+	VMOVUPS    64(R12)(R11*4), Y6
+	VMASKMOVPS (R8), Y6, Y7
+	VMASKMOVPS (R9), Y6, Y8
+	VMULPS     (R10), Y8, Y8
+	VSUBPS     Y8, Y4, Y4
+	VMULPS     64(R10), Y7, Y7
+	VMASKMOVPS Y7, Y6, (R8)
+	JMP        done
+
+few2:
+	NEGQ       R11
+	JEQ        done
+	LEAQ       table21<>+0(SB), R12
+	VMOVUPS    64(R12)(R11*4), Y6
+	VMASKMOVPS 32(R8), Y6, Y7
+	VMASKMOVPS 32(R9), Y6, Y8
+	VMULPS     32(R10), Y8, Y8
+	VSUBPS     Y8, Y5, Y5
+	VMULPS     96(R10), Y7, Y7
+	VMASKMOVPS Y7, Y6, 32(R8)
+
+done:
+	MOVQ CX, R8
+	MOVQ 16(AX), R9
+	MOVQ 56(AX), R10
+	MOVQ 24(AX), R11
+	ADDQ DI, R11
+
+unit:
+	PREFETCHT0   1536(CX)
+	VMOVDQU      (CX), Y6
+	VBROADCASTSS (R11), Y8
+	VPSRLD       $0x04, Y6, Y7
+	VPAND        Y0, Y6, Y6
+	VPAND        Y0, Y7, Y7
+	VPMADDUBSW   (R9), Y6, Y9
+	VPMADDUBSW   64(R9), Y7, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     Y1, Y9, Y9
+	VPMADDUBSW   128(R9), Y6, Y10
+	VPMADDUBSW   192(R9), Y7, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     Y2, Y10, Y10
+	VPMADDUBSW   256(R9), Y6, Y6
+	VPMADDUBSW   320(R9), Y7, Y7
+	VPADDW       Y7, Y6, Y6
+	VPMADDWD     Y3, Y6, Y6
+	VPADDD       Y10, Y9, Y9
+	VPADDD       Y6, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  Y8, Y9, Y4
+	CMPQ         R10, $0x01
+	JEQ          last
+
+both:
+	VMOVDQU      32(CX), Y6
+	VBROADCASTSS 4(R11), Y8
+	VPSRLD       $0x04, Y6, Y7
+	VPAND        Y0, Y6, Y6
+	VPAND        Y0, Y7, Y7
+	VPMADDUBSW   32(R9), Y6, Y9
+	VPMADDUBSW   96(R9), Y7, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     Y1, Y9, Y9
+	VPMADDUBSW   160(R9), Y6, Y10
+	VPMADDUBSW   224(R9), Y7, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     Y2, Y10, Y10
+	VPMADDUBSW   288(R9), Y6, Y6
+	VPMADDUBSW   352(R9), Y7, Y7
+	VPADDW       Y7, Y6, Y6
+	VPMADDWD     Y3, Y6, Y6
+	VPADDD       Y10, Y9, Y9
+	VPADDD       Y6, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  Y8, Y9, Y5
+	ADDQ         $+8, R11
+	ADDQ         $+448, R9
+	ADDQ         $+64, CX
+	DECQ         R10
+	JNE          unit
+	JMP          total
+
+last:
+	CMPW 64(AX), $0xff
+	JNE  both
+
+total:
+	LEAQ         (R8)(DX*1), CX
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VADDPS       X4, X5, X5
+	VPSHUFD      $0x4e, X5, X4
+	VADDPS       X4, X5, X5
+	VPSHUFD      $0xb1, X5, X4
+	VADDPS       X4, X5, X5
+	VMOVSS       X5, (SI)
+	ADDQ         $+4, SI
+	LEAQ         (DI)(BX*1), DI
+	SUBQ         $0x01, 48(AX)
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func fixed256x64By1Flipped(d *fixes)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·fixed256x64By1Flipped(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         88(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         (AX), SI
+	XORL         DI, DI
+	VPBROADCASTD table25<>+0(SB), Y0
+	VPBROADCASTD table26<>+0(SB), Y1
+	VPBROADCASTD table27<>+0(SB), Y2
+	VPBROADCASTD table28<>+0(SB), Y3
+	VPBROADCASTD table29<>+0(SB), Y4
+
+row:
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	MOVQ   24(AX), R8
+	MOVQ   32(AX), R9
+	MOVQ   40(AX), R10
+	MOVQ   80(AX), R11
+	ADDQ   DI, R8
+	ADDQ   DI, R9
+
+blocks:
+	CMPQ    R11, $0x08
+	JLT     few
+	VMOVUPS (R8), Y7
+	VMOVUPS (R9), Y8
+	VMULPS  (R10), Y8, Y8
+	VSUBPS  Y8, Y5, Y5
+	VMULPS  64(R10), Y7, Y7
+	VMOVUPS Y7, (R8)
+	SUBQ    $0x08, R11
+	CMPQ    R11, $0x08
+	JLT     few2
+	VMOVUPS 32(R8), Y7
+	VMOVUPS 32(R9), Y8
+	VMULPS  32(R10), Y8, Y8
+	VSUBPS  Y8, Y6, Y6
+	VMULPS  96(R10), Y7, Y7
+	VMOVUPS Y7, 32(R8)
+	SUBQ    $0x08, R11
+	ADDQ    $+128, R10
+	ADDQ    $+64, R9
+	ADDQ    $+64, R8
+	JMP     blocks
+
+few:
+	NEGQ       R11
+	JEQ        done
+	LEAQ       table21<>+0(SB), R12
+	VMOVUPS    64(R12)(R11*4), Y7
+	VMASKMOVPS (R8), Y7, Y8
+	VMASKMOVPS (R9), Y7, Y9
+	VMULPS     (R10), Y9, Y9
+	VSUBPS     Y9, Y5, Y5
+	VMULPS     64(R10), Y8, Y8
+	VMASKMOVPS Y8, Y7, (R8)
+	JMP        done
+
+few2:
+	NEGQ       R11
+	JEQ        done
+	LEAQ       table21<>+0(SB), R12
+	VMOVUPS    64(R12)(R11*4), Y7
+	VMASKMOVPS 32(R8), Y7, Y8
+	VMASKMOVPS 32(R9), Y7, Y9
+	VMULPS     32(R10), Y9, Y9
+	VSUBPS     Y9, Y6, Y6
+	VMULPS     96(R10), Y8, Y8
+	VMASKMOVPS Y8, Y7, 32(R8)
+
+done:
+	MOVQ CX, R8
+	MOVQ 16(AX), R9
+	MOVQ 56(AX), R10
+	MOVQ 24(AX), R11
+	ADDQ DI, R11
+
+unit:
+	PREFETCHT0   1536(CX)
+	VPXOR        (CX), Y1, Y7
+	VBROADCASTSS (R11), Y9
+	VPSRLD       $0x04, Y7, Y8
+	VPAND        Y0, Y7, Y7
+	VPAND        Y0, Y8, Y8
+	VPMADDUBSW   (R9), Y7, Y10
+	VPMADDUBSW   64(R9), Y8, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     Y2, Y10, Y10
+	VPMADDUBSW   128(R9), Y7, Y11
+	VPMADDUBSW   192(R9), Y8, Y12
+	VPADDW       Y12, Y11, Y11
+	VPMADDWD     Y3, Y11, Y11
+	VPMADDUBSW   256(R9), Y7, Y7
+	VPMADDUBSW   320(R9), Y8, Y8
+	VPADDW       Y8, Y7, Y7
+	VPMADDWD     Y4, Y7, Y7
+	VPADDD       Y11, Y10, Y10
+	VPADDD       Y7, Y10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  Y9, Y10, Y5
+	CMPQ         R10, $0x01
+	JEQ          last
+
+both:
+	VPXOR        32(CX), Y1, Y7
+	VBROADCASTSS 4(R11), Y9
+	VPSRLD       $0x04, Y7, Y8
+	VPAND        Y0, Y7, Y7
+	VPAND        Y0, Y8, Y8
+	VPMADDUBSW   32(R9), Y7, Y10
+	VPMADDUBSW   96(R9), Y8, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     Y2, Y10, Y10
+	VPMADDUBSW   160(R9), Y7, Y11
+	VPMADDUBSW   224(R9), Y8, Y12
+	VPADDW       Y12, Y11, Y11
+	VPMADDWD     Y3, Y11, Y11
+	VPMADDUBSW   288(R9), Y7, Y7
+	VPMADDUBSW   352(R9), Y8, Y8
+	VPADDW       Y8, Y7, Y7
+	VPMADDWD     Y4, Y7, Y7
+	VPADDD       Y11, Y10, Y10
+	VPADDD       Y7, Y10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  Y9, Y10, Y6
+	ADDQ         $+8, R11
+	ADDQ         $+448, R9
+	ADDQ         $+64, CX
+	DECQ         R10
+	JNE          unit
+	JMP          total
+
+last:
+	CMPW 64(AX), $0xff
+	JNE  both
+
+total:
+	LEAQ         (R8)(DX*1), CX
+	VADDPS       Y6, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X6
+	VADDPS       X5, X6, X6
+	VPSHUFD      $0x4e, X6, X5
+	VADDPS       X5, X6, X6
+	VPSHUFD      $0xb1, X6, X5
+	VADDPS       X5, X6, X6
+	VMOVSS       X6, (SI)
+	ADDQ         $+4, SI
+	LEAQ         (DI)(BX*1), DI
+	SUBQ         $0x01, 48(AX)
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func fixed256x128By1(d *fixes)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·fixed256x128By1(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         88(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         (AX), SI
+	XORL         DI, DI
+	VPBROADCASTD table25<>+0(SB), Y0
+	VPBROADCASTD table26<>+0(SB), Y1
+	VPBROADCASTD table27<>+0(SB), Y1
+	VPBROADCASTD table28<>+0(SB), Y2
+	VPBROADCASTD table29<>+0(SB), Y3
+
+row:
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	MOVQ   24(AX), R8
+	MOVQ   32(AX), R9
+	MOVQ   40(AX), R10
+	MOVQ   80(AX), R11
+	ADDQ   DI, R8
+	ADDQ   DI, R9
+
+blocks:
+	CMPQ    R11, $0x08
+	JLT     few
+	VMOVUPS (R8), Y6
+	VMOVUPS (R9), Y7
+	VMULPS  (R10), Y7, Y7
+	VSUBPS  Y7, Y4, Y4
+	VMULPS  64(R10), Y6, Y6
+	VMOVUPS Y6, (R8)
+	SUBQ    $0x08, R11
+	CMPQ    R11, $0x08
+	JLT     few2
+	VMOVUPS 32(R8), Y6
+	VMOVUPS 32(R9), Y7
+	VMULPS  32(R10), Y7, Y7
+	VSUBPS  Y7, Y5, Y5
+	VMULPS  96(R10), Y6, Y6
+	VMOVUPS Y6, 32(R8)
+	SUBQ    $0x08, R11
+	ADDQ    $+128, R10
+	ADDQ    $+64, R9
+	ADDQ    $+64, R8
+	JMP     blocks
+
+few:
+	NEGQ       R11
+	JEQ        done
+	LEAQ       table21<>+0(SB), R12
+	VMOVUPS    64(R12)(R11*4), Y6
+	VMASKMOVPS (R8), Y6, Y7
+	VMASKMOVPS (R9), Y6, Y8
+	VMULPS     (R10), Y8, Y8
+	VSUBPS     Y8, Y4, Y4
+	VMULPS     64(R10), Y7, Y7
+	VMASKMOVPS Y7, Y6, (R8)
+	JMP        done
+
+few2:
+	NEGQ       R11
+	JEQ        done
+	LEAQ       table21<>+0(SB), R12
+	VMOVUPS    64(R12)(R11*4), Y6
+	VMASKMOVPS 32(R8), Y6, Y7
+	VMASKMOVPS 32(R9), Y6, Y8
+	VMULPS     32(R10), Y8, Y8
+	VSUBPS     Y8, Y5, Y5
+	VMULPS     96(R10), Y7, Y7
+	VMASKMOVPS Y7, Y6, 32(R8)
+
+done:
+	MOVQ CX, R8
+	MOVQ 16(AX), R9
+	MOVQ 56(AX), R10
+	MOVQ 24(AX), R11
+	MOVQ 72(AX), R12
+	ADDQ DI, R11
+
+unit:
+	PREFETCHT0   1536(CX)
+	VMOVUPS      384(R9), Y6
+	VMOVDQU      (CX), Y7
+	VBROADCASTSS (R11), Y8
+	VMULPS       Y6, Y8, Y8
+	VPSRLD       $0x04, Y7, Y6
+	VPAND        Y0, Y7, Y7
+	VPAND        Y0, Y6, Y6
+	VPMADDUBSW   (R9), Y7, Y9
+	VPMADDUBSW   64(R9), Y6, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     Y1, Y9, Y9
+	VPMADDUBSW   128(R9), Y7, Y10
+	VPMADDUBSW   192(R9), Y6, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     Y2, Y10, Y10
+	VPMADDUBSW   256(R9), Y7, Y7
+	VPMADDUBSW   320(R9), Y6, Y6
+	VPADDW       Y6, Y7, Y7
+	VPMADDWD     Y3, Y7, Y7
+	VPADDD       Y10, Y9, Y9
+	VPADDD       Y7, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  Y8, Y9, Y4
+	CMPQ         R10, $0x01
+	JEQ          last
+
+both:
+	VMOVUPS      416(R9), Y6
+	VMOVDQU      32(CX), Y7
+	VBROADCASTSS (R11), Y8
+	VMULPS       Y6, Y8, Y8
+	VPSRLD       $0x04, Y7, Y6
+	VPAND        Y0, Y7, Y7
+	VPAND        Y0, Y6, Y6
+	VPMADDUBSW   32(R9), Y7, Y9
+	VPMADDUBSW   96(R9), Y6, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     Y1, Y9, Y9
+	VPMADDUBSW   160(R9), Y7, Y10
+	VPMADDUBSW   224(R9), Y6, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     Y2, Y10, Y10
+	VPMADDUBSW   288(R9), Y7, Y7
+	VPMADDUBSW   352(R9), Y6, Y6
+	VPADDW       Y6, Y7, Y7
+	VPMADDWD     Y3, Y7, Y7
+	VPADDD       Y10, Y9, Y9
+	VPADDD       Y7, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  Y8, Y9, Y5
+	LEAQ         4(R11), R13
+	DECQ         R12
+	CMOVQEQ      R13, R11
+	CMOVQEQ      72(AX), R12
+	ADDQ         $+448, R9
+	ADDQ         $+64, CX
+	DECQ         R10
+	JNE          unit
+	JMP          total
+
+last:
+	CMPW 64(AX), $0xff
+	JNE  both
+
+total:
+	LEAQ         (R8)(DX*1), CX
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VADDPS       X4, X5, X5
+	VPSHUFD      $0x4e, X5, X4
+	VADDPS       X4, X5, X5
+	VPSHUFD      $0xb1, X5, X4
+	VADDPS       X4, X5, X5
+	VMOVSS       X5, (SI)
+	ADDQ         $+4, SI
+	LEAQ         (DI)(BX*1), DI
+	SUBQ         $0x01, 48(AX)
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func fixed256x128By1Flipped(d *fixes)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·fixed256x128By1Flipped(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         88(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         (AX), SI
+	XORL         DI, DI
+	VPBROADCASTD table25<>+0(SB), Y0
+	VPBROADCASTD table26<>+0(SB), Y1
+	VPBROADCASTD table27<>+0(SB), Y2
+	VPBROADCASTD table28<>+0(SB), Y3
+	VPBROADCASTD table29<>+0(SB), Y4
+
+row:
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	MOVQ   24(AX), R8
+	MOVQ   32(AX), R9
+	MOVQ   40(AX), R10
+	MOVQ   80(AX), R11
+	ADDQ   DI, R8
+	ADDQ   DI, R9
+
+blocks:
+	CMPQ    R11, $0x08
+	JLT     few
+	VMOVUPS (R8), Y7
+	VMOVUPS (R9), Y8
+	VMULPS  (R10), Y8, Y8
+	VSUBPS  Y8, Y5, Y5
+	VMULPS  64(R10), Y7, Y7
+	VMOVUPS Y7, (R8)
+	SUBQ    $0x08, R11
+	CMPQ    R11, $0x08
+	JLT     few2
+	VMOVUPS 32(R8), Y7
+	VMOVUPS 32(R9), Y8
+	VMULPS  32(R10), Y8, Y8
+	VSUBPS  Y8, Y6, Y6
+	VMULPS  96(R10), Y7, Y7
+	VMOVUPS Y7, 32(R8)
+	SUBQ    $0x08, R11
+	ADDQ    $+128, R10
+	ADDQ    $+64, R9
+	ADDQ    $+64, R8
+	JMP     blocks
+
+few:
+	NEGQ       R11
+	JEQ        done
+	LEAQ       table21<>+0(SB), R12
+	VMOVUPS    64(R12)(R11*4), Y7
+	VMASKMOVPS (R8), Y7, Y8
+	VMASKMOVPS (R9), Y7, Y9
+	VMULPS     (R10), Y9, Y9
+	VSUBPS     Y9, Y5, Y5
+	VMULPS     64(R10), Y8, Y8
+	VMASKMOVPS Y8, Y7, (R8)
+	JMP        done
+
+few2:
+	NEGQ       R11
+	JEQ        done
+	LEAQ       table21<>+0(SB), R12
+	VMOVUPS    64(R12)(R11*4), Y7
+	VMASKMOVPS 32(R8), Y7, Y8
+	VMASKMOVPS 32(R9), Y7, Y9
+	VMULPS     32(R10), Y9, Y9
+	VSUBPS     Y9, Y6, Y6
+	VMULPS     96(R10), Y8, Y8
+	VMASKMOVPS Y8, Y7, 32(R8)
+
+done:
+	MOVQ CX, R8
+	MOVQ 16(AX), R9
+	MOVQ 56(AX), R10
+	MOVQ 24(AX), R11
+	MOVQ 72(AX), R12
+	ADDQ DI, R11
+
+unit:
+	PREFETCHT0   1536(CX)
+	VMOVUPS      384(R9), Y7
+	VPXOR        (CX), Y1, Y8
+	VBROADCASTSS (R11), Y9
+	VMULPS       Y7, Y9, Y9
+	VPSRLD       $0x04, Y8, Y7
+	VPAND        Y0, Y8, Y8
+	VPAND        Y0, Y7, Y7
+	VPMADDUBSW   (R9), Y8, Y10
+	VPMADDUBSW   64(R9), Y7, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     Y2, Y10, Y10
+	VPMADDUBSW   128(R9), Y8, Y11
+	VPMADDUBSW   192(R9), Y7, Y12
+	VPADDW       Y12, Y11, Y11
+	VPMADDWD     Y3, Y11, Y11
+	VPMADDUBSW   256(R9), Y8, Y8
+	VPMADDUBSW   320(R9), Y7, Y7
+	VPADDW       Y7, Y8, Y8
+	VPMADDWD     Y4, Y8, Y8
+	VPADDD       Y11, Y10, Y10
+	VPADDD       Y8, Y10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  Y9, Y10, Y5
+	CMPQ         R10, $0x01
+	JEQ          last
+
+both:
+	VMOVUPS      416(R9), Y7
+	VPXOR        32(CX), Y1, Y8
+	VBROADCASTSS (R11), Y9
+	VMULPS       Y7, Y9, Y9
+	VPSRLD       $0x04, Y8, Y7
+	VPAND        Y0, Y8, Y8
+	VPAND        Y0, Y7, Y7
+	VPMADDUBSW   32(R9), Y8, Y10
+	VPMADDUBSW   96(R9), Y7, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     Y2, Y10, Y10
+	VPMADDUBSW   160(R9), Y8, Y11
+	VPMADDUBSW   224(R9), Y7, Y12
+	VPADDW       Y12, Y11, Y11
+	VPMADDWD     Y3, Y11, Y11
+	VPMADDUBSW   288(R9), Y8, Y8
+	VPMADDUBSW   352(R9), Y7, Y7
+	VPADDW       Y7, Y8, Y8
+	VPMADDWD     Y4, Y8, Y8
+	VPADDD       Y11, Y10, Y10
+	VPADDD       Y8, Y10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  Y9, Y10, Y6
+	LEAQ         4(R11), R13
+	DECQ         R12
+	CMOVQEQ      R13, R11
+	CMOVQEQ      72(AX), R12
+	ADDQ         $+448, R9
+	ADDQ         $+64, CX
+	DECQ         R10
+	JNE          unit
+	JMP          total
+
+last:
+	CMPW 64(AX), $0xff
+	JNE  both
+
+total:
+	LEAQ         (R8)(DX*1), CX
+	VADDPS       Y6, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X6
+	VADDPS       X5, X6, X6
+	VPSHUFD      $0x4e, X6, X5
+	VADDPS       X5, X6, X6
+	VPSHUFD      $0xb1, X6, X5
+	VADDPS       X5, X6, X6
+	VMOVSS       X6, (SI)
+	ADDQ         $+4, SI
+	LEAQ         (DI)(BX*1), DI
+	SUBQ         $0x01, 48(AX)
+	JNE          row
+	VZEROUPPER
+	RET
+
+DATA table30<>+0(SB)/4, $0x00000000
+DATA table30<>+4(SB)/4, $0x00000002
+DATA table30<>+8(SB)/4, $0x00000004
+DATA table30<>+12(SB)/4, $0x00000006
+DATA table30<>+16(SB)/4, $0x00000008
+DATA table30<>+20(SB)/4, $0x0000000a
+DATA table30<>+24(SB)/4, $0x0000000c
+DATA table30<>+28(SB)/4, $0x0000000e
+DATA table30<>+32(SB)/4, $0x00000010
+DATA table30<>+36(SB)/4, $0x00000012
+DATA table30<>+40(SB)/4, $0x00000014
+DATA table30<>+44(SB)/4, $0x00000016
+DATA table30<>+48(SB)/4, $0x00000018
+DATA table30<>+52(SB)/4, $0x0000001a
+DATA table30<>+56(SB)/4, $0x0000001c
+DATA table30<>+60(SB)/4, $0x0000001e
+GLOBL table30<>(SB), RODATA|NOPTR, $64
+
+// func expand256x2(d *dots)
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·expand256x2(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table31<>+0(SB), Y0
+	VXORPS       Y1, Y1, Y1
+	MOVQ         56(AX), R8
+	VMOVUPS      (R8), Y2
+	VMOVUPS      32(R8), Y3
+	MOVQ         (AX), R8
+	VMOVUPS      table30<>+0(SB), Y3
+	VMOVUPS      table30<>+32(SB), Y4
+	MOVQ         72(AX), R9
+
+block:
+	VBROADCASTSS (DX), Y5
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Y6
+	ADDQ         $+4, BX
+	VBROADCASTSS (SI), Y7
+	ADDQ         $+4, SI
+	VBROADCASTSS (DI), Y8
+	ADDQ         $+4, DI
+	VMOVUPS      Y2, Y9
+	VFMSUB213PS  Y6, Y5, Y9
+	VSUBPS       Y7, Y9, Y5
+	VSUBPS       Y5, Y9, Y6
+	VSUBPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y6, Y6
+	VCMPPS       $0x04, Y1, Y6, Y9
+	VPXOR        Y5, Y6, Y6
+	VPANDN       Y0, Y5, Y7
+	VPAND        Y9, Y7, Y7
+	VPSIGND      Y6, Y7, Y7
+	VPADDD       Y7, Y5, Y9
+	VCVTPS2PH    $0x00, Y9, X5
+	VCVTPH2PS    X5, Y9
+	MOVQ         80(AX), R10
+
+sixteen:
+	VPBROADCASTD (CX), Y5
+	VPSRLVD      Y3, Y5, Y5
+	VPERMPS      Y9, Y5, Y5
+	VMOVUPS      Y5, (R8)
+	VPBROADCASTD (CX), Y5
+	VPSRLVD      Y4, Y5, Y5
+	VPERMPS      Y9, Y5, Y5
+	VMOVUPS      Y5, 32(R8)
+	ADDQ         $+4, CX
+	ADDQ         $+64, R8
+	DECQ         R10
+	JNE          sixteen
+	DECQ         R9
+	JNE          block
+	VZEROUPPER
+	RET
+
+DATA table31<>+0(SB)/4, $0x00000001
+GLOBL table31<>(SB), RODATA|NOPTR, $4
+
+DATA table32<>+0(SB)/4, $0x00000000
+DATA table32<>+4(SB)/4, $0x00000004
+DATA table32<>+8(SB)/4, $0x00000008
+DATA table32<>+12(SB)/4, $0x0000000c
+DATA table32<>+16(SB)/4, $0x00000010
+DATA table32<>+20(SB)/4, $0x00000014
+DATA table32<>+24(SB)/4, $0x00000018
+DATA table32<>+28(SB)/4, $0x0000001c
+DATA table32<>+32(SB)/4, $0x00000000
+DATA table32<>+36(SB)/4, $0x00000004
+DATA table32<>+40(SB)/4, $0x00000008
+DATA table32<>+44(SB)/4, $0x0000000c
+DATA table32<>+48(SB)/4, $0x00000010
+DATA table32<>+52(SB)/4, $0x00000014
+DATA table32<>+56(SB)/4, $0x00000018
+DATA table32<>+60(SB)/4, $0x0000001c
+GLOBL table32<>(SB), RODATA|NOPTR, $64
+
+// func expand256x4(d *dots)
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·expand256x4(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table31<>+0(SB), Y0
+	VXORPS       Y1, Y1, Y1
+	MOVQ         56(AX), R8
+	VMOVUPS      (R8), Y2
+	VMOVUPS      32(R8), Y3
+	MOVQ         (AX), R8
+	VMOVUPS      table32<>+0(SB), Y4
+	VMOVUPS      table32<>+32(SB), Y5
+	MOVQ         72(AX), R9
+
+block:
+	VBROADCASTSS (DX), Y6
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Y7
+	ADDQ         $+4, BX
+	VBROADCASTSS (SI), Y8
+	ADDQ         $+4, SI
+	VBROADCASTSS (DI), Y9
+	ADDQ         $+4, DI
+	VMOVUPS      Y2, Y10
+	VFMSUB213PS  Y7, Y6, Y10
+	VSUBPS       Y8, Y10, Y11
+	VSUBPS       Y11, Y10, Y12
+	VSUBPS       Y8, Y12, Y12
+	VSUBPS       Y9, Y12, Y12
+	VCMPPS       $0x04, Y1, Y12, Y10
+	VPXOR        Y11, Y12, Y12
+	VPANDN       Y0, Y11, Y13
+	VPAND        Y10, Y13, Y13
+	VPSIGND      Y12, Y13, Y13
+	VPADDD       Y13, Y11, Y10
+	VCVTPS2PH    $0x00, Y10, X10
+	VCVTPH2PS    X10, Y10
+	VMOVUPS      Y3, Y11
+	VFMSUB213PS  Y7, Y6, Y11
+	VSUBPS       Y8, Y11, Y6
+	VSUBPS       Y6, Y11, Y7
+	VSUBPS       Y8, Y7, Y7
+	VSUBPS       Y9, Y7, Y7
+	VCMPPS       $0x04, Y1, Y7, Y11
+	VPXOR        Y6, Y7, Y7
+	VPANDN       Y0, Y6, Y8
+	VPAND        Y11, Y8, Y8
+	VPSIGND      Y7, Y8, Y8
+	VPADDD       Y8, Y6, Y11
+	VCVTPS2PH    $0x00, Y11, X6
+	VCVTPH2PS    X6, Y11
+	MOVQ         80(AX), R10
+
+sixteen:
+	VPBROADCASTD (CX), Y6
+	VPSRLVD      Y4, Y6, Y6
+	VPERMPS      Y11, Y6, Y7
+	VPERMPS      Y10, Y6, Y8
+	VPSLLD       $0x1c, Y6, Y6
+	VBLENDVPS    Y6, Y7, Y8, Y6
+	VMOVUPS      Y6, (R8)
+	VPBROADCASTD 4(CX), Y6
+	VPSRLVD      Y5, Y6, Y6
+	VPERMPS      Y11, Y6, Y7
+	VPERMPS      Y10, Y6, Y8
+	VPSLLD       $0x1c, Y6, Y6
+	VBLENDVPS    Y6, Y7, Y8, Y6
+	VMOVUPS      Y6, 32(R8)
+	ADDQ         $+8, CX
+	ADDQ         $+64, R8
+	DECQ         R10
+	JNE          sixteen
+	DECQ         R9
+	JNE          block
+	VZEROUPPER
+	RET
+
+// func expand256x8(d *dots)
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·expand256x8(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table31<>+0(SB), Y0
+	VXORPS       Y1, Y1, Y1
+	MOVQ         (AX), R8
+	MOVQ         72(AX), R9
+
+block:
+	VBROADCASTSS (DX), Y2
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Y3
+	ADDQ         $+4, BX
+	VBROADCASTSS (SI), Y4
+	ADDQ         $+4, SI
+	VBROADCASTSS (DI), Y5
+	ADDQ         $+4, DI
+	MOVQ         80(AX), R10
+
+sixteen:
+	VPMOVZXBD   (CX), Y6
+	VCVTDQ2PS   Y6, Y6
+	VFMSUB213PS Y3, Y2, Y6
+	VSUBPS      Y4, Y6, Y7
+	VSUBPS      Y7, Y6, Y8
+	VSUBPS      Y4, Y8, Y8
+	VSUBPS      Y5, Y8, Y8
+	VCMPPS      $0x04, Y1, Y8, Y6
+	VPXOR       Y7, Y8, Y8
+	VPANDN      Y0, Y7, Y9
+	VPAND       Y6, Y9, Y9
+	VPSIGND     Y8, Y9, Y9
+	VPADDD      Y9, Y7, Y6
+	VCVTPS2PH   $0x00, Y6, X6
+	VCVTPH2PS   X6, Y6
+	VMOVUPS     Y6, (R8)
+	VPMOVZXBD   8(CX), Y6
+	VCVTDQ2PS   Y6, Y6
+	VFMSUB213PS Y3, Y2, Y6
+	VSUBPS      Y4, Y6, Y7
+	VSUBPS      Y7, Y6, Y8
+	VSUBPS      Y4, Y8, Y8
+	VSUBPS      Y5, Y8, Y8
+	VCMPPS      $0x04, Y1, Y8, Y6
+	VPXOR       Y7, Y8, Y8
+	VPANDN      Y0, Y7, Y9
+	VPAND       Y6, Y9, Y9
+	VPSIGND     Y8, Y9, Y9
+	VPADDD      Y9, Y7, Y6
+	VCVTPS2PH   $0x00, Y6, X6
+	VCVTPH2PS   X6, Y6
+	VMOVUPS     Y6, 32(R8)
+	ADDQ        $+16, CX
+	ADDQ        $+64, R8
+	DECQ        R10
+	JNE         sixteen
+	DECQ        R9
+	JNE         block
+	VZEROUPPER
+	RET
+
+// func expand256x8Signed(d *dots)
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·expand256x8Signed(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table31<>+0(SB), Y0
+	VXORPS       Y1, Y1, Y1
+	MOVQ         (AX), R8
+	MOVQ         72(AX), R9
+
+block:
+	VBROADCASTSS (DX), Y2
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Y3
+	ADDQ         $+4, BX
+	VBROADCASTSS (SI), Y4
+	ADDQ         $+4, SI
+	VBROADCASTSS (DI), Y5
+	ADDQ         $+4, DI
+	MOVQ         80(AX), R10
+
+sixteen:
+	VPMOVSXBD   (CX), Y6
+	VCVTDQ2PS   Y6, Y6
+	VFMSUB213PS Y3, Y2, Y6
+	VSUBPS      Y4, Y6, Y7
+	VSUBPS      Y7, Y6, Y8
+	VSUBPS      Y4, Y8, Y8
+	VSUBPS      Y5, Y8, Y8
+	VCMPPS      $0x04, Y1, Y8, Y6
+	VPXOR       Y7, Y8, Y8
+	VPANDN      Y0, Y7, Y9
+	VPAND       Y6, Y9, Y9
+	VPSIGND     Y8, Y9, Y9
+	VPADDD      Y9, Y7, Y6
+	VCVTPS2PH   $0x00, Y6, X6
+	VCVTPH2PS   X6, Y6
+	VMOVUPS     Y6, (R8)
+	VPMOVSXBD   8(CX), Y6
+	VCVTDQ2PS   Y6, Y6
+	VFMSUB213PS Y3, Y2, Y6
+	VSUBPS      Y4, Y6, Y7
+	VSUBPS      Y7, Y6, Y8
+	VSUBPS      Y4, Y8, Y8
+	VSUBPS      Y5, Y8, Y8
+	VCMPPS      $0x04, Y1, Y8, Y6
+	VPXOR       Y7, Y8, Y8
+	VPANDN      Y0, Y7, Y9
+	VPAND       Y6, Y9, Y9
+	VPSIGND     Y8, Y9, Y9
+	VPADDD      Y9, Y7, Y6
+	VCVTPS2PH   $0x00, Y6, X6
+	VCVTPH2PS   X6, Y6
+	VMOVUPS     Y6, 32(R8)
+	ADDQ        $+16, CX
+	ADDQ        $+64, R8
+	DECQ        R10
+	JNE         sixteen
+	DECQ        R9
+	JNE         block
+	VZEROUPPER
+	RET
+
 // func dotFloats512(lanes *[64]float32, a *float32, b *float32, chunks int)
 // Requires: AVX, AVX512F
 TEXT ·dotFloats512(SB), NOSPLIT, $0-32
@@ -79,5 +2090,2699 @@ chunk:
 	VMOVUPS     Z1, 64(AX)
 	VMOVUPS     Z2, 128(AX)
 	VMOVUPS     Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+// func split512(p *parts) (wrong bool, inexact bool)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·split512(SB), NOSPLIT, $0-10
+	MOVQ  p+0(FP), AX
+	MOVQ  (AX), CX
+	MOVQ  48(AX), DX
+	MOVQ  56(AX), BX
+	MOVQ  8(AX), SI
+	MOVQ  16(AX), DI
+	MOVQ  24(AX), R8
+	LEAQ  (DX)(BX*2), R9
+	KXORW K1, K1, K1
+	KXORW K2, K2, K2
+	MOVQ  40(AX), R10
+
+vector:
+	PREFETCHT1 4096(CX)
+	VCVTPH2PS  (CX), Z0
+	ADDQ       $+32, CX
+	TESTQ      SI, SI
+	JNE        half
+	TESTQ      DI, DI
+	JNE        single
+	VXORPS     X1, X1, X1
+	TESTQ      R8, R8
+	JEQ        known
+	CMPQ       32(AX), $0x00
+	JNE        signed
+	VPMOVZXBD  (R8), Z1
+	JMP        integer
+
+signed:
+	VPMOVSXBD (R8), Z1
+
+integer:
+	VCVTDQ2PS Z1, Z1
+	ADDQ      $+16, R8
+	JMP       known
+
+half:
+	PREFETCHT1 4096(SI)
+	VCVTPH2PS  (SI), Z1
+	ADDQ       $+32, SI
+	JMP        known
+
+single:
+	PREFETCHT1 8192(DI)
+	VMOVUPS    (DI), Z1
+	ADDQ       $+64, DI
+
+known:
+	CMPL         96(AX), $0x00
+	JNE          sure
+	VPBROADCASTD table12<>+0(SB), Z2
+	VANDPS       Z2, Z0, Z2
+	VPBROADCASTD table12<>+0(SB), Z3
+	VANDPS       Z3, Z1, Z3
+	VBROADCASTSS 68(AX), Z4
+	VCMPPS       $0x16, Z4, Z3, K3
+	KORW         K3, K1, K1
+	VPBROADCASTD table13<>+0(SB), Z5
+	VCMPPS       $0x11, Z5, Z3, K3
+	VXORPS       Z5, Z5, Z5
+	VCMPPS       $0x04, Z5, Z3, K4
+	KANDW        K4, K3, K3
+	KORW         K3, K1, K1
+	VADDPS       Z4, Z3, Z3
+	VMULPS       Z3, Z2, Z2
+	VPBROADCASTD table14<>+0(SB), Z3
+	VCMPPS       $0x16, Z3, Z2, K3
+	KORW         K3, K1, K1
+	VBROADCASTSS 72(AX), Z2
+	VMULPS       Z2, Z1, Z2
+	VRNDSCALEPS  $0x00, Z2, Z3
+	VCMPPS       $0x04, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VBROADCASTSS 76(AX), Z2
+	VBROADCASTSS 80(AX), Z3
+	VSUBPS       Z1, Z2, Z2
+	VSUBPS       Z1, Z3, Z3
+	VPBROADCASTD table12<>+0(SB), Z4
+	VANDPS       Z4, Z2, Z4
+	VPBROADCASTD table12<>+0(SB), Z2
+	VANDPS       Z2, Z3, Z2
+	VMAXPS       Z2, Z4, Z4
+	VBROADCASTSS 84(AX), Z2
+	VCMPPS       $0x16, Z2, Z4, K3
+	KORW         K3, K2, K2
+
+sure:
+	VBROADCASTSS  88(AX), Z3
+	VMULPS        Z0, Z1, Z2
+	VMULPS        Z0, Z3, Z3
+	VADDPS        Z3, Z2, Z3
+	VMOVUPS       Z0, (DX)
+	VMOVUPS       Z3, (DX)(BX*1)
+	CMPL          92(AX), $0x00
+	JEQ           done
+	VPBROADCASTD  table15<>+0(SB), Z4
+	VANDPS        Z4, Z0, Z4
+	VMOVAPS       Z1, Z3
+	VFMSUB213PS   Z2, Z0, Z3
+	VBROADCASTSS  64(AX), Z0
+	VMULPS        Z0, Z4, Z4
+	VADDPS        Z4, Z2, Z0
+	VSUBPS        Z4, Z0, Z0
+	VMOVUPS       Z0, (R9)
+	VSUBPS        Z0, Z2, Z0
+	VADDPS.RD_SAE Z3, Z0, Z2
+	VADDPS.RU_SAE Z3, Z0, Z0
+	VMOVUPS       Z2, (R9)(BX*1)
+	VMOVUPS       Z0, (R9)(BX*2)
+
+done:
+	ADDQ  $+64, DX
+	ADDQ  $+64, R9
+	DECQ  R10
+	JNE   vector
+	KMOVW K1, AX
+	TESTL AX, AX
+	SETNE wrong+8(FP)
+	KMOVW K2, AX
+	TESTL AX, AX
+	SETNE inexact+9(FP)
+	VZEROUPPER
+	RET
+
+// func fixGroups512(f *fixing) (most uint32)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, CMOV
+TEXT ·fixGroups512(SB), NOSPLIT, $0-12
+	MOVQ         f+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         24(AX), DX
+	VPBROADCASTD table12<>+0(SB), Z0
+	MOVQ         8(AX), BX
+	MOVQ         16(AX), SI
+	VPBROADCASTD table17<>+0(SB), Z2
+	VPBROADCASTD table18<>+0(SB), Z3
+	VPBROADCASTD table19<>+0(SB), Z4
+	VPBROADCASTD table20<>+0(SB), Z5
+	XORL         DI, DI
+	VXORPS       X1, X1, X1
+
+group:
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	MOVQ   CX, R8
+	MOVQ   32(AX), R9
+
+most:
+	VANDPS        (R8), Z0, Z8
+	VANDPS        64(R8), Z0, Z9
+	VPMAXUD       Z8, Z6, Z6
+	VPMAXUD       Z9, Z7, Z7
+	ADDQ          $+128, R8
+	DECQ          R9
+	JNE           most
+	VPMAXUD       Z7, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VPMAXUD       Y7, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X7
+	VPMAXUD       X6, X7, X7
+	VPSHUFD       $0x4e, X7, X6
+	VPMAXUD       X6, X7, X7
+	VPSHUFD       $0xb1, X7, X6
+	VPMAXUD       X6, X7, X7
+	VMOVD         X7, R8
+	SHRL          $0x17, R8
+	MOVL          $0x00000067, R9
+	CMPL          R8, R9
+	CMOVLLT       R9, R8
+	VPMAXUD       X7, X1, X1
+	MOVL          $0x00000113, R9
+	SUBL          R8, R9
+	ADDL          $+0, R9
+	SHLL          $0x17, R9
+	VMOVD         R9, X6
+	VPBROADCASTD  X6, Z6
+	ADDL          $-21, R8
+	SHLL          $0x17, R8
+	VMOVD         R8, X7
+	VPBROADCASTD  X7, Z7
+	VXORPS        Z8, Z8, Z8
+	MOVQ          32(AX), R8
+
+piece:
+	VMULPS        (CX), Z6, Z9
+	VCVTPS2DQ     Z9, Z9
+	VPADDD        Z9, Z8, Z8
+	VPADDD        Z2, Z9, Z10
+	VPSRAD        $0x0f, Z10, Z10
+	VPMINSD       Z4, Z10, Z10
+	VPMAXSD       Z5, Z10, Z10
+	VPSLLD        $0x0f, Z10, Z11
+	VPSUBD        Z11, Z9, Z9
+	VPADDD        Z3, Z9, Z9
+	VXORPS        Z3, Z9, Z9
+	VPSLLD        $0x10, Z10, Z10
+	VPBROADCASTD  table33<>+0(SB), Z11
+	VPTERNLOGD    $0xea, Z10, Z11, Z9
+	VPSHUFB       table16<>+0(SB), Z9, Z9
+	VMULPS        64(CX), Z6, Z10
+	VCVTPS2DQ     Z10, Z10
+	VPADDD        Z10, Z8, Z8
+	VPADDD        Z2, Z10, Z11
+	VPSRAD        $0x0f, Z11, Z11
+	VPMINSD       Z4, Z11, Z11
+	VPMAXSD       Z5, Z11, Z11
+	VPSLLD        $0x0f, Z11, Z12
+	VPSUBD        Z12, Z10, Z10
+	VPADDD        Z3, Z10, Z10
+	VXORPS        Z3, Z10, Z10
+	VPSLLD        $0x10, Z11, Z11
+	VPBROADCASTD  table33<>+0(SB), Z12
+	VPTERNLOGD    $0xea, Z11, Z12, Z10
+	VPSHUFB       table16<>+0(SB), Z10, Z10
+	VMOVUPS       table34<>+0(SB), Z11
+	VPBROADCASTD  table35<>+0(SB), Z12
+	VPADDW        Z12, Z11, Z12
+	VPERMI2W      Z10, Z9, Z11
+	VPERMI2W      Z10, Z9, Z12
+	VEXTRACTI32X4 $0x00, Z11, (BX)
+	VEXTRACTI32X4 $0x01, Z11, 64(BX)
+	VEXTRACTI32X4 $0x02, Z11, 128(BX)
+	VEXTRACTI32X4 $0x03, Z11, 192(BX)
+	VEXTRACTI32X4 $0x00, Z12, 256(BX)
+	VEXTRACTI32X4 $0x01, Z12, 320(BX)
+	VMOVUPS       X7, 384(BX)
+	ADDQ          $+128, CX
+	ADDQ          $+16, BX
+	INCL          DI
+	TESTL         $0x00000003, DI
+	JNE           within
+	ADDQ          $+384, BX
+
+within:
+	DECQ          R8
+	JNE           piece
+	VEXTRACTF64X4 $0x01, Z8, Y6
+	VPADDD        Y6, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X6
+	VPADDD        X8, X6, X6
+	VPSHUFD       $0x4e, X6, X8
+	VPADDD        X8, X6, X6
+	VPSHUFD       $0xb1, X6, X8
+	VPADDD        X8, X6, X6
+	VCVTDQ2PS     X6, X6
+	VMULSS        X7, X6, X6
+	VMOVSS        X6, (SI)
+	ADDQ          $+4, SI
+	DECQ          DX
+	JNE           group
+	VMOVD         X1, AX
+	MOVL          AX, most+8(FP)
+	VZEROUPPER
+	RET
+
+DATA table33<>+0(SB)/4, $0x0000ffff
+GLOBL table33<>(SB), RODATA|NOPTR, $4
+
+DATA table34<>+0(SB)/4, $0x00080000
+DATA table34<>+4(SB)/4, $0x00180010
+DATA table34<>+8(SB)/4, $0x00280020
+DATA table34<>+12(SB)/4, $0x00380030
+DATA table34<>+16(SB)/4, $0x00090001
+DATA table34<>+20(SB)/4, $0x00190011
+DATA table34<>+24(SB)/4, $0x00290021
+DATA table34<>+28(SB)/4, $0x00390031
+DATA table34<>+32(SB)/4, $0x000a0002
+DATA table34<>+36(SB)/4, $0x001a0012
+DATA table34<>+40(SB)/4, $0x002a0022
+DATA table34<>+44(SB)/4, $0x003a0032
+DATA table34<>+48(SB)/4, $0x000b0003
+DATA table34<>+52(SB)/4, $0x001b0013
+DATA table34<>+56(SB)/4, $0x002b0023
+DATA table34<>+60(SB)/4, $0x003b0033
+GLOBL table34<>(SB), RODATA|NOPTR, $64
+
+DATA table35<>+0(SB)/4, $0x00040004
+GLOBL table35<>(SB), RODATA|NOPTR, $4
+
+// func steepGroups512(f *fixing) (is bool)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, CMOV, POPCNT
+TEXT ·steepGroups512(SB), NOSPLIT, $0-9
+	MOVQ         f+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         24(AX), DX
+	VPBROADCASTD table12<>+0(SB), Z0
+	VXORPS       Z1, Z1, Z1
+
+group:
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	MOVQ   CX, BX
+	MOVQ   32(AX), SI
+
+most:
+	VANDPS        (BX), Z0, Z4
+	VANDPS        64(BX), Z0, Z5
+	VPMAXUD       Z4, Z2, Z2
+	VPMAXUD       Z5, Z3, Z3
+	ADDQ          $+128, BX
+	DECQ          SI
+	JNE           most
+	VPMAXUD       Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VPMAXUD       Y3, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VPMAXUD       X2, X3, X3
+	VPSHUFD       $0x4e, X3, X2
+	VPMAXUD       X2, X3, X3
+	VPSHUFD       $0xb1, X3, X2
+	VPMAXUD       X2, X3, X3
+	VMOVD         X3, BX
+	SHRL          $0x17, BX
+	MOVL          $0x00000067, SI
+	CMPL          BX, SI
+	CMOVLLT       SI, BX
+	ADDL          $-12, BX
+	SHLL          $0x17, BX
+	VMOVD         BX, X2
+	VPBROADCASTD  X2, Z2
+	MOVQ          32(AX), BX
+
+piece:
+	VANDPS   (CX), Z0, Z3
+	VANDPS   64(CX), Z0, Z4
+	VPCMPGTD Z3, Z2, K1
+	VPCMPEQD Z3, Z1, K2
+	VPCMPGTD Z4, Z2, K3
+	VPCMPEQD Z4, Z1, K4
+	KUNPCKWD K1, K3, K1
+	KMOVD    K1, SI
+	POPCNTL  SI, SI
+	KUNPCKWD K2, K4, K2
+	KMOVD    K2, DI
+	POPCNTL  DI, DI
+	SUBL     DI, SI
+	ADDL     SI, SI
+	NEGL     DI
+	ADDL     $0x00000020, DI
+	MOVL     $0x00000001, R8
+	CMPL     DI, R8
+	CMOVLLT  R8, DI
+	CMPL     SI, DI
+	JGE      is
+	ADDQ     $+128, CX
+	DECQ     BX
+	JNE      piece
+	DECQ     DX
+	JNE      group
+	MOVB     $0x00, is+8(FP)
+	VZEROUPPER
+	RET
+
+is:
+	MOVB $0x01, is+8(FP)
+	VZEROUPPER
+	RET
+
+// func fixed512x32By1(d *fixes)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI
+TEXT ·fixed512x32By1(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         88(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         (AX), SI
+	XORL         DI, DI
+	VPBROADCASTD table25<>+0(SB), Z0
+	VPBROADCASTD 104(AX), Z1
+	VMOVUPS      table22<>+0(SB), Z2
+
+row:
+	VXORPS Z3, Z3, Z3
+	MOVQ   24(AX), R8
+	MOVQ   32(AX), R9
+	MOVQ   40(AX), R10
+	MOVQ   80(AX), R11
+	ADDQ   DI, R8
+	ADDQ   DI, R9
+
+blocks:
+	CMPQ    R11, $0x10
+	JLT     few
+	VMOVUPS (R8), Z4
+	VMOVUPS (R9), Z5
+	VMULPS  (R10), Z5, Z5
+	VSUBPS  Z5, Z3, Z3
+	VMULPS  64(R10), Z4, Z4
+	VMOVUPS Z4, (R8)
+	SUBQ    $0x10, R11
+	ADDQ    $+128, R10
+	ADDQ    $+64, R9
+	ADDQ    $+64, R8
+	JMP     blocks
+
+few:
+	NEGQ      R11
+	JEQ       done
+	LEAQ      table21<>+0(SB), R12
+	VMOVUPS   64(R12)(R11*4), Z4
+	VPMOVD2M  Z4, K1
+	VMOVUPS.Z (R8), K1, Z4
+	VMOVUPS.Z (R9), K1, Z5
+	VMULPS    (R10), Z5, Z5
+	VSUBPS    Z5, Z3, Z3
+	VMULPS    64(R10), Z4, Z4
+	VMOVUPS   Z4, K1, (R8)
+
+done:
+	MOVQ   CX, R8
+	MOVQ   16(AX), R9
+	MOVQ   56(AX), R10
+	MOVQ   24(AX), R11
+	ADDQ   DI, R11
+	KXNORW K2, K2, K2
+
+unit:
+	CMPQ  R10, $0x01
+	JNE   whole
+	KMOVW 64(AX), K2
+
+whole:
+	VMOVDQU32.Z     (CX), K2, Z4
+	VBROADCASTF32X4 (R11), Z6
+	VPERMILPS       Z2, Z6, Z6
+	VPSRLD          $0x04, Z4, Z5
+	VPTERNLOGD      $0x28, Z0, Z1, Z4
+	VPTERNLOGD      $0x28, Z0, Z1, Z5
+	VXORPS          Z7, Z7, Z7
+	VMOVDQU64       (R9), Z8
+	VPDPBUSD        Z8, Z4, Z7
+	VMOVDQU64       64(R9), Z8
+	VPDPBUSD        Z8, Z5, Z7
+	VPSLLD          $0x07, Z7, Z7
+	VMOVDQU64       128(R9), Z8
+	VPDPBUSD        Z8, Z4, Z7
+	VMOVDQU64       192(R9), Z8
+	VPDPBUSD        Z8, Z5, Z7
+	VPSLLD          $0x08, Z7, Z7
+	VMOVDQU64       256(R9), Z8
+	VPDPBUSD        Z8, Z4, Z7
+	VMOVDQU64       320(R9), Z4
+	VPDPBUSD        Z4, Z5, Z7
+	VCVTDQ2PS       Z7, Z7
+	VFMADD231PS     Z6, Z7, Z3
+	ADDQ            $+16, R11
+	ADDQ            $+448, R9
+	ADDQ            $+64, CX
+	DECQ            R10
+	JNE             unit
+	LEAQ            (R8)(DX*1), CX
+	VEXTRACTF64X4   $0x01, Z3, Y4
+	VADDPS          Y4, Y3, Y3
+	VEXTRACTF128    $0x01, Y3, X4
+	VADDPS          X3, X4, X4
+	VPSHUFD         $0x4e, X4, X3
+	VADDPS          X3, X4, X4
+	VPSHUFD         $0xb1, X4, X3
+	VADDPS          X3, X4, X4
+	VMOVSS          X4, (SI)
+	ADDQ            $+4, SI
+	LEAQ            (DI)(BX*1), DI
+	SUBQ            $0x01, 48(AX)
+	JNE             row
+	VZEROUPPER
+	RET
+
+// func fixed512x32By4(d *fixes)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, MMX+
+TEXT ·fixed512x32By4(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         88(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         (AX), SI
+	XORL         DI, DI
+	LEAQ         (DX)(DX*2), R8
+	LEAQ         (BX)(BX*2), R9
+	VPBROADCASTD table25<>+0(SB), Z0
+	VPBROADCASTD 104(AX), Z1
+	VMOVUPS      table22<>+0(SB), Z2
+
+row:
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	MOVQ   24(AX), R10
+	MOVQ   32(AX), R11
+	MOVQ   40(AX), R12
+	MOVQ   80(AX), R13
+	ADDQ   DI, R10
+	ADDQ   DI, R11
+
+blocks:
+	CMPQ    R13, $0x10
+	JLT     few
+	VMOVUPS (R10), Z7
+	VMOVUPS (R11), Z8
+	VMULPS  (R12), Z8, Z8
+	VSUBPS  Z8, Z3, Z3
+	VMULPS  64(R12), Z7, Z7
+	VMOVUPS Z7, (R10)
+	VMOVUPS (R10)(BX*1), Z7
+	VMOVUPS (R11)(BX*1), Z8
+	VMULPS  (R12), Z8, Z8
+	VSUBPS  Z8, Z4, Z4
+	VMULPS  64(R12), Z7, Z7
+	VMOVUPS Z7, (R10)(BX*1)
+	VMOVUPS (R10)(BX*2), Z7
+	VMOVUPS (R11)(BX*2), Z8
+	VMULPS  (R12), Z8, Z8
+	VSUBPS  Z8, Z5, Z5
+	VMULPS  64(R12), Z7, Z7
+	VMOVUPS Z7, (R10)(BX*2)
+	VMOVUPS (R10)(R9*1), Z7
+	VMOVUPS (R11)(R9*1), Z8
+	VMULPS  (R12), Z8, Z8
+	VSUBPS  Z8, Z6, Z6
+	VMULPS  64(R12), Z7, Z7
+	VMOVUPS Z7, (R10)(R9*1)
+	SUBQ    $0x10, R13
+	ADDQ    $+128, R12
+	ADDQ    $+64, R11
+	ADDQ    $+64, R10
+	JMP     blocks
+
+few:
+	NEGQ      R13
+	JEQ       done
+	LEAQ      table21<>+0(SB), R14
+	VMOVUPS   64(R14)(R13*4), Z7
+	VPMOVD2M  Z7, K1
+	VMOVUPS.Z (R10), K1, Z7
+	VMOVUPS.Z (R11), K1, Z8
+	VMULPS    (R12), Z8, Z8
+	VSUBPS    Z8, Z3, Z3
+	VMULPS    64(R12), Z7, Z7
+	VMOVUPS   Z7, K1, (R10)
+	VMOVUPS.Z (R10)(BX*1), K1, Z7
+	VMOVUPS.Z (R11)(BX*1), K1, Z8
+	VMULPS    (R12), Z8, Z8
+	VSUBPS    Z8, Z4, Z4
+	VMULPS    64(R12), Z7, Z7
+	VMOVUPS   Z7, K1, (R10)(BX*1)
+	VMOVUPS.Z (R10)(BX*2), K1, Z7
+	VMOVUPS.Z (R11)(BX*2), K1, Z8
+	VMULPS    (R12), Z8, Z8
+	VSUBPS    Z8, Z5, Z5
+	VMULPS    64(R12), Z7, Z7
+	VMOVUPS   Z7, K1, (R10)(BX*2)
+	VMOVUPS.Z (R10)(R9*1), K1, Z7
+	VMOVUPS.Z (R11)(R9*1), K1, Z8
+	VMULPS    (R12), Z8, Z8
+	VSUBPS    Z8, Z6, Z6
+	VMULPS    64(R12), Z7, Z7
+	VMOVUPS   Z7, K1, (R10)(R9*1)
+
+done:
+	MOVQ   CX, R10
+	MOVQ   16(AX), R11
+	MOVQ   56(AX), R12
+	MOVQ   24(AX), R13
+	ADDQ   DI, R13
+	KXNORW K2, K2, K2
+
+unit:
+	CMPQ  R12, $0x01
+	JNE   whole
+	KMOVW 64(AX), K2
+
+whole:
+	PREFETCHT1      12288(CX)
+	PREFETCHT1      12288(CX)(DX*1)
+	PREFETCHT1      12288(CX)(DX*2)
+	PREFETCHT1      12288(CX)(R8*1)
+	VMOVDQU32.Z     (CX), K2, Z7
+	VMOVDQU32.Z     (CX)(DX*1), K2, Z8
+	VMOVDQU32.Z     (CX)(DX*2), K2, Z9
+	VMOVDQU32.Z     (CX)(R8*1), K2, Z10
+	VBROADCASTF32X4 (R13), Z15
+	VPERMILPS       Z2, Z15, Z15
+	VBROADCASTF32X4 (R13)(BX*1), Z16
+	VPERMILPS       Z2, Z16, Z16
+	VBROADCASTF32X4 (R13)(BX*2), Z17
+	VPERMILPS       Z2, Z17, Z17
+	VBROADCASTF32X4 (R13)(R9*1), Z18
+	VPERMILPS       Z2, Z18, Z18
+	VPSRLD          $0x04, Z7, Z11
+	VPTERNLOGD      $0x28, Z0, Z1, Z7
+	VPTERNLOGD      $0x28, Z0, Z1, Z11
+	VPSRLD          $0x04, Z8, Z12
+	VPTERNLOGD      $0x28, Z0, Z1, Z8
+	VPTERNLOGD      $0x28, Z0, Z1, Z12
+	VPSRLD          $0x04, Z9, Z13
+	VPTERNLOGD      $0x28, Z0, Z1, Z9
+	VPTERNLOGD      $0x28, Z0, Z1, Z13
+	VPSRLD          $0x04, Z10, Z14
+	VPTERNLOGD      $0x28, Z0, Z1, Z10
+	VPTERNLOGD      $0x28, Z0, Z1, Z14
+	VXORPS          Z19, Z19, Z19
+	VXORPS          Z20, Z20, Z20
+	VXORPS          Z21, Z21, Z21
+	VXORPS          Z22, Z22, Z22
+	VMOVDQU64       (R11), Z23
+	VPDPBUSD        Z23, Z7, Z19
+	VPDPBUSD        Z23, Z8, Z20
+	VPDPBUSD        Z23, Z9, Z21
+	VPDPBUSD        Z23, Z10, Z22
+	VMOVDQU64       64(R11), Z23
+	VPDPBUSD        Z23, Z11, Z19
+	VPDPBUSD        Z23, Z12, Z20
+	VPDPBUSD        Z23, Z13, Z21
+	VPDPBUSD        Z23, Z14, Z22
+	VPSLLD          $0x07, Z19, Z19
+	VPSLLD          $0x07, Z20, Z20
+	VPSLLD          $0x07, Z21, Z21
+	VPSLLD          $0x07, Z22, Z22
+	VMOVDQU64       128(R11), Z23
+	VPDPBUSD        Z23, Z7, Z19
+	VPDPBUSD        Z23, Z8, Z20
+	VPDPBUSD        Z23, Z9, Z21
+	VPDPBUSD        Z23, Z10, Z22
+	VMOVDQU64       192(R11), Z23
+	VPDPBUSD        Z23, Z11, Z19
+	VPDPBUSD        Z23, Z12, Z20
+	VPDPBUSD        Z23, Z13, Z21
+	VPDPBUSD        Z23, Z14, Z22
+	VPSLLD          $0x08, Z19, Z19
+	VPSLLD          $0x08, Z20, Z20
+	VPSLLD          $0x08, Z21, Z21
+	VPSLLD          $0x08, Z22, Z22
+	VMOVDQU64       256(R11), Z23
+	VPDPBUSD        Z23, Z7, Z19
+	VPDPBUSD        Z23, Z8, Z20
+	VPDPBUSD        Z23, Z9, Z21
+	VPDPBUSD        Z23, Z10, Z22
+	VMOVDQU64       320(R11), Z7
+	VPDPBUSD        Z7, Z11, Z19
+	VPDPBUSD        Z7, Z12, Z20
+	VPDPBUSD        Z7, Z13, Z21
+	VPDPBUSD        Z7, Z14, Z22
+	VCVTDQ2PS       Z19, Z19
+	VFMADD231PS     Z15, Z19, Z3
+	VCVTDQ2PS       Z20, Z20
+	VFMADD231PS     Z16, Z20, Z4
+	VCVTDQ2PS       Z21, Z21
+	VFMADD231PS     Z17, Z21, Z5
+	VCVTDQ2PS       Z22, Z22
+	VFMADD231PS     Z18, Z22, Z6
+	ADDQ            $+16, R13
+	ADDQ            $+448, R11
+	ADDQ            $+64, CX
+	DECQ            R12
+	JNE             unit
+	LEAQ            (R10)(DX*4), CX
+	VEXTRACTF64X4   $0x01, Z3, Y7
+	VADDPS          Y7, Y3, Y3
+	VEXTRACTF128    $0x01, Y3, X7
+	VADDPS          X3, X7, X7
+	VPSHUFD         $0x4e, X7, X3
+	VADDPS          X3, X7, X7
+	VPSHUFD         $0xb1, X7, X3
+	VADDPS          X3, X7, X7
+	VMOVSS          X7, (SI)
+	VEXTRACTF64X4   $0x01, Z4, Y3
+	VADDPS          Y3, Y4, Y4
+	VEXTRACTF128    $0x01, Y4, X3
+	VADDPS          X4, X3, X3
+	VPSHUFD         $0x4e, X3, X4
+	VADDPS          X4, X3, X3
+	VPSHUFD         $0xb1, X3, X4
+	VADDPS          X4, X3, X3
+	VMOVSS          X3, 4(SI)
+	VEXTRACTF64X4   $0x01, Z5, Y3
+	VADDPS          Y3, Y5, Y5
+	VEXTRACTF128    $0x01, Y5, X3
+	VADDPS          X5, X3, X3
+	VPSHUFD         $0x4e, X3, X4
+	VADDPS          X4, X3, X3
+	VPSHUFD         $0xb1, X3, X4
+	VADDPS          X4, X3, X3
+	VMOVSS          X3, 8(SI)
+	VEXTRACTF64X4   $0x01, Z6, Y3
+	VADDPS          Y3, Y6, Y6
+	VEXTRACTF128    $0x01, Y6, X3
+	VADDPS          X6, X3, X3
+	VPSHUFD         $0x4e, X3, X4
+	VADDPS          X4, X3, X3
+	VPSHUFD         $0xb1, X3, X4
+	VADDPS          X4, X3, X3
+	VMOVSS          X3, 12(SI)
+	ADDQ            $+16, SI
+	LEAQ            (DI)(BX*4), DI
+	SUBQ            $0x04, 48(AX)
+	JNE             row
+	VZEROUPPER
+	RET
+
+// func fixed512x64By1(d *fixes)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI
+TEXT ·fixed512x64By1(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         88(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         (AX), SI
+	XORL         DI, DI
+	VPBROADCASTD table25<>+0(SB), Z0
+	VPBROADCASTD 104(AX), Z1
+	VMOVUPS      table23<>+0(SB), Z2
+
+row:
+	VXORPS Z3, Z3, Z3
+	MOVQ   24(AX), R8
+	MOVQ   32(AX), R9
+	MOVQ   40(AX), R10
+	MOVQ   80(AX), R11
+	ADDQ   DI, R8
+	ADDQ   DI, R9
+
+blocks:
+	CMPQ    R11, $0x10
+	JLT     few
+	VMOVUPS (R8), Z4
+	VMOVUPS (R9), Z5
+	VMULPS  (R10), Z5, Z5
+	VSUBPS  Z5, Z3, Z3
+	VMULPS  64(R10), Z4, Z4
+	VMOVUPS Z4, (R8)
+	SUBQ    $0x10, R11
+	ADDQ    $+128, R10
+	ADDQ    $+64, R9
+	ADDQ    $+64, R8
+	JMP     blocks
+
+few:
+	NEGQ      R11
+	JEQ       done
+	LEAQ      table21<>+0(SB), R12
+	VMOVUPS   64(R12)(R11*4), Z4
+	VPMOVD2M  Z4, K1
+	VMOVUPS.Z (R8), K1, Z4
+	VMOVUPS.Z (R9), K1, Z5
+	VMULPS    (R10), Z5, Z5
+	VSUBPS    Z5, Z3, Z3
+	VMULPS    64(R10), Z4, Z4
+	VMOVUPS   Z4, K1, (R8)
+
+done:
+	MOVQ   CX, R8
+	MOVQ   16(AX), R9
+	MOVQ   56(AX), R10
+	MOVQ   24(AX), R11
+	ADDQ   DI, R11
+	KXNORW K2, K2, K2
+
+unit:
+	CMPQ  R10, $0x01
+	JNE   whole
+	KMOVW 64(AX), K2
+
+whole:
+	VMOVDQU32.Z   (CX), K2, Z4
+	VBROADCASTSD  (R11), Z6
+	VPERMILPS     Z2, Z6, Z6
+	VPSRLD        $0x04, Z4, Z5
+	VPTERNLOGD    $0x28, Z0, Z1, Z4
+	VPTERNLOGD    $0x28, Z0, Z1, Z5
+	VXORPS        Z7, Z7, Z7
+	VMOVDQU64     (R9), Z8
+	VPDPBUSD      Z8, Z4, Z7
+	VMOVDQU64     64(R9), Z8
+	VPDPBUSD      Z8, Z5, Z7
+	VPSLLD        $0x07, Z7, Z7
+	VMOVDQU64     128(R9), Z8
+	VPDPBUSD      Z8, Z4, Z7
+	VMOVDQU64     192(R9), Z8
+	VPDPBUSD      Z8, Z5, Z7
+	VPSLLD        $0x08, Z7, Z7
+	VMOVDQU64     256(R9), Z8
+	VPDPBUSD      Z8, Z4, Z7
+	VMOVDQU64     320(R9), Z4
+	VPDPBUSD      Z4, Z5, Z7
+	VCVTDQ2PS     Z7, Z7
+	VFMADD231PS   Z6, Z7, Z3
+	ADDQ          $+8, R11
+	ADDQ          $+448, R9
+	ADDQ          $+64, CX
+	DECQ          R10
+	JNE           unit
+	LEAQ          (R8)(DX*1), CX
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VADDPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VADDPS        X3, X4, X4
+	VPSHUFD       $0x4e, X4, X3
+	VADDPS        X3, X4, X4
+	VPSHUFD       $0xb1, X4, X3
+	VADDPS        X3, X4, X4
+	VMOVSS        X4, (SI)
+	ADDQ          $+4, SI
+	LEAQ          (DI)(BX*1), DI
+	SUBQ          $0x01, 48(AX)
+	JNE           row
+	VZEROUPPER
+	RET
+
+// func fixed512x64By4(d *fixes)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, MMX+
+TEXT ·fixed512x64By4(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         88(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         (AX), SI
+	XORL         DI, DI
+	LEAQ         (DX)(DX*2), R8
+	LEAQ         (BX)(BX*2), R9
+	VPBROADCASTD table25<>+0(SB), Z0
+	VPBROADCASTD 104(AX), Z1
+	VMOVUPS      table23<>+0(SB), Z2
+
+row:
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	MOVQ   24(AX), R10
+	MOVQ   32(AX), R11
+	MOVQ   40(AX), R12
+	MOVQ   80(AX), R13
+	ADDQ   DI, R10
+	ADDQ   DI, R11
+
+blocks:
+	CMPQ    R13, $0x10
+	JLT     few
+	VMOVUPS (R10), Z7
+	VMOVUPS (R11), Z8
+	VMULPS  (R12), Z8, Z8
+	VSUBPS  Z8, Z3, Z3
+	VMULPS  64(R12), Z7, Z7
+	VMOVUPS Z7, (R10)
+	VMOVUPS (R10)(BX*1), Z7
+	VMOVUPS (R11)(BX*1), Z8
+	VMULPS  (R12), Z8, Z8
+	VSUBPS  Z8, Z4, Z4
+	VMULPS  64(R12), Z7, Z7
+	VMOVUPS Z7, (R10)(BX*1)
+	VMOVUPS (R10)(BX*2), Z7
+	VMOVUPS (R11)(BX*2), Z8
+	VMULPS  (R12), Z8, Z8
+	VSUBPS  Z8, Z5, Z5
+	VMULPS  64(R12), Z7, Z7
+	VMOVUPS Z7, (R10)(BX*2)
+	VMOVUPS (R10)(R9*1), Z7
+	VMOVUPS (R11)(R9*1), Z8
+	VMULPS  (R12), Z8, Z8
+	VSUBPS  Z8, Z6, Z6
+	VMULPS  64(R12), Z7, Z7
+	VMOVUPS Z7, (R10)(R9*1)
+	SUBQ    $0x10, R13
+	ADDQ    $+128, R12
+	ADDQ    $+64, R11
+	ADDQ    $+64, R10
+	JMP     blocks
+
+few:
+	NEGQ      R13
+	JEQ       done
+	LEAQ      table21<>+0(SB), R14
+	VMOVUPS   64(R14)(R13*4), Z7
+	VPMOVD2M  Z7, K1
+	VMOVUPS.Z (R10), K1, Z7
+	VMOVUPS.Z (R11), K1, Z8
+	VMULPS    (R12), Z8, Z8
+	VSUBPS    Z8, Z3, Z3
+	VMULPS    64(R12), Z7, Z7
+	VMOVUPS   Z7, K1, (R10)
+	VMOVUPS.Z (R10)(BX*1), K1, Z7
+	VMOVUPS.Z (R11)(BX*1), K1, Z8
+	VMULPS    (R12), Z8, Z8
+	VSUBPS    Z8, Z4, Z4
+	VMULPS    64(R12), Z7, Z7
+	VMOVUPS   Z7, K1, (R10)(BX*1)
+	VMOVUPS.Z (R10)(BX*2), K1, Z7
+	VMOVUPS.Z (R11)(BX*2), K1, Z8
+	VMULPS    (R12), Z8, Z8
+	VSUBPS    Z8, Z5, Z5
+	VMULPS    64(R12), Z7, Z7
+	VMOVUPS   Z7, K1, (R10)(BX*2)
+	VMOVUPS.Z (R10)(R9*1), K1, Z7
+	VMOVUPS.Z (R11)(R9*1), K1, Z8
+	VMULPS    (R12), Z8, Z8
+	VSUBPS    Z8, Z6, Z6
+	VMULPS    64(R12), Z7, Z7
+	VMOVUPS   Z7, K1, (R10)(R9*1)
+
+done:
+	MOVQ   CX, R10
+	MOVQ   16(AX), R11
+	MOVQ   56(AX), R12
+	MOVQ   24(AX), R13
+	ADDQ   DI, R13
+	KXNORW K2, K2, K2
+
+unit:
+	CMPQ  R12, $0x01
+	JNE   whole
+	KMOVW 64(AX), K2
+
+whole:
+	PREFETCHT1    12288(CX)
+	PREFETCHT1    12288(CX)(DX*1)
+	PREFETCHT1    12288(CX)(DX*2)
+	PREFETCHT1    12288(CX)(R8*1)
+	VMOVDQU32.Z   (CX), K2, Z7
+	VMOVDQU32.Z   (CX)(DX*1), K2, Z8
+	VMOVDQU32.Z   (CX)(DX*2), K2, Z9
+	VMOVDQU32.Z   (CX)(R8*1), K2, Z10
+	VBROADCASTSD  (R13), Z15
+	VPERMILPS     Z2, Z15, Z15
+	VBROADCASTSD  (R13)(BX*1), Z16
+	VPERMILPS     Z2, Z16, Z16
+	VBROADCASTSD  (R13)(BX*2), Z17
+	VPERMILPS     Z2, Z17, Z17
+	VBROADCASTSD  (R13)(R9*1), Z18
+	VPERMILPS     Z2, Z18, Z18
+	VPSRLD        $0x04, Z7, Z11
+	VPTERNLOGD    $0x28, Z0, Z1, Z7
+	VPTERNLOGD    $0x28, Z0, Z1, Z11
+	VPSRLD        $0x04, Z8, Z12
+	VPTERNLOGD    $0x28, Z0, Z1, Z8
+	VPTERNLOGD    $0x28, Z0, Z1, Z12
+	VPSRLD        $0x04, Z9, Z13
+	VPTERNLOGD    $0x28, Z0, Z1, Z9
+	VPTERNLOGD    $0x28, Z0, Z1, Z13
+	VPSRLD        $0x04, Z10, Z14
+	VPTERNLOGD    $0x28, Z0, Z1, Z10
+	VPTERNLOGD    $0x28, Z0, Z1, Z14
+	VXORPS        Z19, Z19, Z19
+	VXORPS        Z20, Z20, Z20
+	VXORPS        Z21, Z21, Z21
+	VXORPS        Z22, Z22, Z22
+	VMOVDQU64     (R11), Z23
+	VPDPBUSD      Z23, Z7, Z19
+	VPDPBUSD      Z23, Z8, Z20
+	VPDPBUSD      Z23, Z9, Z21
+	VPDPBUSD      Z23, Z10, Z22
+	VMOVDQU64     64(R11), Z23
+	VPDPBUSD      Z23, Z11, Z19
+	VPDPBUSD      Z23, Z12, Z20
+	VPDPBUSD      Z23, Z13, Z21
+	VPDPBUSD      Z23, Z14, Z22
+	VPSLLD        $0x07, Z19, Z19
+	VPSLLD        $0x07, Z20, Z20
+	VPSLLD        $0x07, Z21, Z21
+	VPSLLD        $0x07, Z22, Z22
+	VMOVDQU64     128(R11), Z23
+	VPDPBUSD      Z23, Z7, Z19
+	VPDPBUSD      Z23, Z8, Z20
+	VPDPBUSD      Z23, Z9, Z21
+	VPDPBUSD      Z23, Z10, Z22
+	VMOVDQU64     192(R11), Z23
+	VPDPBUSD      Z23, Z11, Z19
+	VPDPBUSD      Z23, Z12, Z20
+	VPDPBUSD      Z23, Z13, Z21
+	VPDPBUSD      Z23, Z14, Z22
+	VPSLLD        $0x08, Z19, Z19
+	VPSLLD        $0x08, Z20, Z20
+	VPSLLD        $0x08, Z21, Z21
+	VPSLLD        $0x08, Z22, Z22
+	VMOVDQU64     256(R11), Z23
+	VPDPBUSD      Z23, Z7, Z19
+	VPDPBUSD      Z23, Z8, Z20
+	VPDPBUSD      Z23, Z9, Z21
+	VPDPBUSD      Z23, Z10, Z22
+	VMOVDQU64     320(R11), Z7
+	VPDPBUSD      Z7, Z11, Z19
+	VPDPBUSD      Z7, Z12, Z20
+	VPDPBUSD      Z7, Z13, Z21
+	VPDPBUSD      Z7, Z14, Z22
+	VCVTDQ2PS     Z19, Z19
+	VFMADD231PS   Z15, Z19, Z3
+	VCVTDQ2PS     Z20, Z20
+	VFMADD231PS   Z16, Z20, Z4
+	VCVTDQ2PS     Z21, Z21
+	VFMADD231PS   Z17, Z21, Z5
+	VCVTDQ2PS     Z22, Z22
+	VFMADD231PS   Z18, Z22, Z6
+	ADDQ          $+8, R13
+	ADDQ          $+448, R11
+	ADDQ          $+64, CX
+	DECQ          R12
+	JNE           unit
+	LEAQ          (R10)(DX*4), CX
+	VEXTRACTF64X4 $0x01, Z3, Y7
+	VADDPS        Y7, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X7
+	VADDPS        X3, X7, X7
+	VPSHUFD       $0x4e, X7, X3
+	VADDPS        X3, X7, X7
+	VPSHUFD       $0xb1, X7, X3
+	VADDPS        X3, X7, X7
+	VMOVSS        X7, (SI)
+	VEXTRACTF64X4 $0x01, Z4, Y3
+	VADDPS        Y3, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X3
+	VADDPS        X4, X3, X3
+	VPSHUFD       $0x4e, X3, X4
+	VADDPS        X4, X3, X3
+	VPSHUFD       $0xb1, X3, X4
+	VADDPS        X4, X3, X3
+	VMOVSS        X3, 4(SI)
+	VEXTRACTF64X4 $0x01, Z5, Y3
+	VADDPS        Y3, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X3
+	VADDPS        X5, X3, X3
+	VPSHUFD       $0x4e, X3, X4
+	VADDPS        X4, X3, X3
+	VPSHUFD       $0xb1, X3, X4
+	VADDPS        X4, X3, X3
+	VMOVSS        X3, 8(SI)
+	VEXTRACTF64X4 $0x01, Z6, Y3
+	VADDPS        Y3, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X3
+	VADDPS        X6, X3, X3
+	VPSHUFD       $0x4e, X3, X4
+	VADDPS        X4, X3, X3
+	VPSHUFD       $0xb1, X3, X4
+	VADDPS        X4, X3, X3
+	VMOVSS        X3, 12(SI)
+	ADDQ          $+16, SI
+	LEAQ          (DI)(BX*4), DI
+	SUBQ          $0x04, 48(AX)
+	JNE           row
+	VZEROUPPER
+	RET
+
+// func fixed512x128By1(d *fixes)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, CMOV
+TEXT ·fixed512x128By1(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         88(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         (AX), SI
+	XORL         DI, DI
+	VPBROADCASTD table25<>+0(SB), Z0
+	VPBROADCASTD 104(AX), Z1
+
+row:
+	VXORPS Z2, Z2, Z2
+	MOVQ   24(AX), R8
+	MOVQ   32(AX), R9
+	MOVQ   40(AX), R10
+	MOVQ   80(AX), R11
+	ADDQ   DI, R8
+	ADDQ   DI, R9
+
+blocks:
+	CMPQ    R11, $0x10
+	JLT     few
+	VMOVUPS (R8), Z3
+	VMOVUPS (R9), Z4
+	VMULPS  (R10), Z4, Z4
+	VSUBPS  Z4, Z2, Z2
+	VMULPS  64(R10), Z3, Z3
+	VMOVUPS Z3, (R8)
+	SUBQ    $0x10, R11
+	ADDQ    $+128, R10
+	ADDQ    $+64, R9
+	ADDQ    $+64, R8
+	JMP     blocks
+
+few:
+	NEGQ      R11
+	JEQ       done
+	LEAQ      table21<>+0(SB), R12
+	VMOVUPS   64(R12)(R11*4), Z3
+	VPMOVD2M  Z3, K1
+	VMOVUPS.Z (R8), K1, Z3
+	VMOVUPS.Z (R9), K1, Z4
+	VMULPS    (R10), Z4, Z4
+	VSUBPS    Z4, Z2, Z2
+	VMULPS    64(R10), Z3, Z3
+	VMOVUPS   Z3, K1, (R8)
+
+done:
+	MOVQ   CX, R8
+	MOVQ   16(AX), R9
+	MOVQ   56(AX), R10
+	MOVQ   24(AX), R11
+	MOVQ   72(AX), R12
+	ADDQ   DI, R11
+	KXNORW K2, K2, K2
+
+unit:
+	CMPQ  R10, $0x01
+	JNE   whole
+	KMOVW 64(AX), K2
+
+whole:
+	VMOVUPS       384(R9), Z3
+	VMOVDQU32.Z   (CX), K2, Z4
+	VBROADCASTSS  (R11), Z5
+	VMULPS        Z3, Z5, Z5
+	VPSRLD        $0x04, Z4, Z3
+	VPTERNLOGD    $0x28, Z0, Z1, Z4
+	VPTERNLOGD    $0x28, Z0, Z1, Z3
+	VXORPS        Z6, Z6, Z6
+	VMOVDQU64     (R9), Z7
+	VPDPBUSD      Z7, Z4, Z6
+	VMOVDQU64     64(R9), Z7
+	VPDPBUSD      Z7, Z3, Z6
+	VPSLLD        $0x07, Z6, Z6
+	VMOVDQU64     128(R9), Z7
+	VPDPBUSD      Z7, Z4, Z6
+	VMOVDQU64     192(R9), Z7
+	VPDPBUSD      Z7, Z3, Z6
+	VPSLLD        $0x08, Z6, Z6
+	VMOVDQU64     256(R9), Z7
+	VPDPBUSD      Z7, Z4, Z6
+	VMOVDQU64     320(R9), Z4
+	VPDPBUSD      Z4, Z3, Z6
+	VCVTDQ2PS     Z6, Z6
+	VFMADD231PS   Z5, Z6, Z2
+	LEAQ          4(R11), R13
+	DECQ          R12
+	CMOVQEQ       R13, R11
+	CMOVQEQ       72(AX), R12
+	ADDQ          $+448, R9
+	ADDQ          $+64, CX
+	DECQ          R10
+	JNE           unit
+	LEAQ          (R8)(DX*1), CX
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VADDPS        Y3, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VADDPS        X2, X3, X3
+	VPSHUFD       $0x4e, X3, X2
+	VADDPS        X2, X3, X3
+	VPSHUFD       $0xb1, X3, X2
+	VADDPS        X2, X3, X3
+	VMOVSS        X3, (SI)
+	ADDQ          $+4, SI
+	LEAQ          (DI)(BX*1), DI
+	SUBQ          $0x01, 48(AX)
+	JNE           row
+	VZEROUPPER
+	RET
+
+// func fixed512x128By4(d *fixes)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, CMOV, MMX+
+TEXT ·fixed512x128By4(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         88(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         (AX), SI
+	XORL         DI, DI
+	LEAQ         (DX)(DX*2), R8
+	LEAQ         (BX)(BX*2), R9
+	VPBROADCASTD table25<>+0(SB), Z0
+	VPBROADCASTD 104(AX), Z1
+
+row:
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	MOVQ   24(AX), R10
+	MOVQ   32(AX), R11
+	MOVQ   40(AX), R12
+	MOVQ   80(AX), R13
+	ADDQ   DI, R10
+	ADDQ   DI, R11
+
+blocks:
+	CMPQ    R13, $0x10
+	JLT     few
+	VMOVUPS (R10), Z6
+	VMOVUPS (R11), Z7
+	VMULPS  (R12), Z7, Z7
+	VSUBPS  Z7, Z2, Z2
+	VMULPS  64(R12), Z6, Z6
+	VMOVUPS Z6, (R10)
+	VMOVUPS (R10)(BX*1), Z6
+	VMOVUPS (R11)(BX*1), Z7
+	VMULPS  (R12), Z7, Z7
+	VSUBPS  Z7, Z3, Z3
+	VMULPS  64(R12), Z6, Z6
+	VMOVUPS Z6, (R10)(BX*1)
+	VMOVUPS (R10)(BX*2), Z6
+	VMOVUPS (R11)(BX*2), Z7
+	VMULPS  (R12), Z7, Z7
+	VSUBPS  Z7, Z4, Z4
+	VMULPS  64(R12), Z6, Z6
+	VMOVUPS Z6, (R10)(BX*2)
+	VMOVUPS (R10)(R9*1), Z6
+	VMOVUPS (R11)(R9*1), Z7
+	VMULPS  (R12), Z7, Z7
+	VSUBPS  Z7, Z5, Z5
+	VMULPS  64(R12), Z6, Z6
+	VMOVUPS Z6, (R10)(R9*1)
+	SUBQ    $0x10, R13
+	ADDQ    $+128, R12
+	ADDQ    $+64, R11
+	ADDQ    $+64, R10
+	JMP     blocks
+
+few:
+	NEGQ      R13
+	JEQ       done
+	LEAQ      table21<>+0(SB), R14
+	VMOVUPS   64(R14)(R13*4), Z6
+	VPMOVD2M  Z6, K1
+	VMOVUPS.Z (R10), K1, Z6
+	VMOVUPS.Z (R11), K1, Z7
+	VMULPS    (R12), Z7, Z7
+	VSUBPS    Z7, Z2, Z2
+	VMULPS    64(R12), Z6, Z6
+	VMOVUPS   Z6, K1, (R10)
+	VMOVUPS.Z (R10)(BX*1), K1, Z6
+	VMOVUPS.Z (R11)(BX*1), K1, Z7
+	VMULPS    (R12), Z7, Z7
+	VSUBPS    Z7, Z3, Z3
+	VMULPS    64(R12), Z6, Z6
+	VMOVUPS   Z6, K1, (R10)(BX*1)
+	VMOVUPS.Z (R10)(BX*2), K1, Z6
+	VMOVUPS.Z (R11)(BX*2), K1, Z7
+	VMULPS    (R12), Z7, Z7
+	VSUBPS    Z7, Z4, Z4
+	VMULPS    64(R12), Z6, Z6
+	VMOVUPS   Z6, K1, (R10)(BX*2)
+	VMOVUPS.Z (R10)(R9*1), K1, Z6
+	VMOVUPS.Z (R11)(R9*1), K1, Z7
+	VMULPS    (R12), Z7, Z7
+	VSUBPS    Z7, Z5, Z5
+	VMULPS    64(R12), Z6, Z6
+	VMOVUPS   Z6, K1, (R10)(R9*1)
+
+done:
+	MOVQ   CX, R10
+	MOVQ   16(AX), R11
+	MOVQ   56(AX), R12
+	MOVQ   24(AX), R13
+	MOVQ   72(AX), R14
+	ADDQ   DI, R13
+	KXNORW K2, K2, K2
+
+unit:
+	CMPQ  R12, $0x01
+	JNE   whole
+	KMOVW 64(AX), K2
+
+whole:
+	PREFETCHT1    12288(CX)
+	PREFETCHT1    12288(CX)(DX*1)
+	PREFETCHT1    12288(CX)(DX*2)
+	PREFETCHT1    12288(CX)(R8*1)
+	VMOVUPS       384(R11), Z6
+	VMOVDQU32.Z   (CX), K2, Z7
+	VMOVDQU32.Z   (CX)(DX*1), K2, Z8
+	VMOVDQU32.Z   (CX)(DX*2), K2, Z9
+	VMOVDQU32.Z   (CX)(R8*1), K2, Z10
+	VBROADCASTSS  (R13), Z11
+	VMULPS        Z6, Z11, Z11
+	VBROADCASTSS  (R13)(BX*1), Z12
+	VMULPS        Z6, Z12, Z12
+	VBROADCASTSS  (R13)(BX*2), Z13
+	VMULPS        Z6, Z13, Z13
+	VBROADCASTSS  (R13)(R9*1), Z14
+	VMULPS        Z6, Z14, Z14
+	VPSRLD        $0x04, Z7, Z6
+	VPTERNLOGD    $0x28, Z0, Z1, Z7
+	VPTERNLOGD    $0x28, Z0, Z1, Z6
+	VPSRLD        $0x04, Z8, Z15
+	VPTERNLOGD    $0x28, Z0, Z1, Z8
+	VPTERNLOGD    $0x28, Z0, Z1, Z15
+	VPSRLD        $0x04, Z9, Z16
+	VPTERNLOGD    $0x28, Z0, Z1, Z9
+	VPTERNLOGD    $0x28, Z0, Z1, Z16
+	VPSRLD        $0x04, Z10, Z17
+	VPTERNLOGD    $0x28, Z0, Z1, Z10
+	VPTERNLOGD    $0x28, Z0, Z1, Z17
+	VXORPS        Z18, Z18, Z18
+	VXORPS        Z19, Z19, Z19
+	VXORPS        Z20, Z20, Z20
+	VXORPS        Z21, Z21, Z21
+	VMOVDQU64     (R11), Z22
+	VPDPBUSD      Z22, Z7, Z18
+	VPDPBUSD      Z22, Z8, Z19
+	VPDPBUSD      Z22, Z9, Z20
+	VPDPBUSD      Z22, Z10, Z21
+	VMOVDQU64     64(R11), Z22
+	VPDPBUSD      Z22, Z6, Z18
+	VPDPBUSD      Z22, Z15, Z19
+	VPDPBUSD      Z22, Z16, Z20
+	VPDPBUSD      Z22, Z17, Z21
+	VPSLLD        $0x07, Z18, Z18
+	VPSLLD        $0x07, Z19, Z19
+	VPSLLD        $0x07, Z20, Z20
+	VPSLLD        $0x07, Z21, Z21
+	VMOVDQU64     128(R11), Z22
+	VPDPBUSD      Z22, Z7, Z18
+	VPDPBUSD      Z22, Z8, Z19
+	VPDPBUSD      Z22, Z9, Z20
+	VPDPBUSD      Z22, Z10, Z21
+	VMOVDQU64     192(R11), Z22
+	VPDPBUSD      Z22, Z6, Z18
+	VPDPBUSD      Z22, Z15, Z19
+	VPDPBUSD      Z22, Z16, Z20
+	VPDPBUSD      Z22, Z17, Z21
+	VPSLLD        $0x08, Z18, Z18
+	VPSLLD        $0x08, Z19, Z19
+	VPSLLD        $0x08, Z20, Z20
+	VPSLLD        $0x08, Z21, Z21
+	VMOVDQU64     256(R11), Z22
+	VPDPBUSD      Z22, Z7, Z18
+	VPDPBUSD      Z22, Z8, Z19
+	VPDPBUSD      Z22, Z9, Z20
+	VPDPBUSD      Z22, Z10, Z21
+	VMOVDQU64     320(R11), Z7
+	VPDPBUSD      Z7, Z6, Z18
+	VPDPBUSD      Z7, Z15, Z19
+	VPDPBUSD      Z7, Z16, Z20
+	VPDPBUSD      Z7, Z17, Z21
+	VCVTDQ2PS     Z18, Z18
+	VFMADD231PS   Z11, Z18, Z2
+	VCVTDQ2PS     Z19, Z19
+	VFMADD231PS   Z12, Z19, Z3
+	VCVTDQ2PS     Z20, Z20
+	VFMADD231PS   Z13, Z20, Z4
+	VCVTDQ2PS     Z21, Z21
+	VFMADD231PS   Z14, Z21, Z5
+	LEAQ          4(R13), R15
+	DECQ          R14
+	CMOVQEQ       R15, R13
+	CMOVQEQ       72(AX), R14
+	ADDQ          $+448, R11
+	ADDQ          $+64, CX
+	DECQ          R12
+	JNE           unit
+	LEAQ          (R10)(DX*4), CX
+	VEXTRACTF64X4 $0x01, Z2, Y6
+	VADDPS        Y6, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X6
+	VADDPS        X2, X6, X6
+	VPSHUFD       $0x4e, X6, X2
+	VADDPS        X2, X6, X6
+	VPSHUFD       $0xb1, X6, X2
+	VADDPS        X2, X6, X6
+	VMOVSS        X6, (SI)
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPS        Y2, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VADDPS        X3, X2, X2
+	VPSHUFD       $0x4e, X2, X3
+	VADDPS        X3, X2, X2
+	VPSHUFD       $0xb1, X2, X3
+	VADDPS        X3, X2, X2
+	VMOVSS        X2, 4(SI)
+	VEXTRACTF64X4 $0x01, Z4, Y2
+	VADDPS        Y2, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X2
+	VADDPS        X4, X2, X2
+	VPSHUFD       $0x4e, X2, X3
+	VADDPS        X3, X2, X2
+	VPSHUFD       $0xb1, X2, X3
+	VADDPS        X3, X2, X2
+	VMOVSS        X2, 8(SI)
+	VEXTRACTF64X4 $0x01, Z5, Y2
+	VADDPS        Y2, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X2
+	VADDPS        X5, X2, X2
+	VPSHUFD       $0x4e, X2, X3
+	VADDPS        X3, X2, X2
+	VPSHUFD       $0xb1, X2, X3
+	VADDPS        X3, X2, X2
+	VMOVSS        X2, 12(SI)
+	ADDQ          $+16, SI
+	LEAQ          (DI)(BX*4), DI
+	SUBQ          $0x04, 48(AX)
+	JNE           row
+	VZEROUPPER
+	RET
+
+// func expand512x2(d *dots)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·expand512x2(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table31<>+0(SB), Z0
+	VXORPS       Z1, Z1, Z1
+	MOVQ         56(AX), R8
+	VMOVUPS      (R8), Z1
+	MOVQ         (AX), R8
+	VMOVUPS      table30<>+0(SB), Z2
+	VMOVUPS      table24<>+0(SB), Z3
+	MOVQ         72(AX), R9
+
+block:
+	VBROADCASTSS  (DX), Z3
+	ADDQ          $+4, DX
+	VBROADCASTSS  (BX), Z4
+	ADDQ          $+4, BX
+	VBROADCASTSS  (SI), Z5
+	ADDQ          $+4, SI
+	VBROADCASTSS  (DI), Z6
+	ADDQ          $+4, DI
+	VMOVUPS       Z1, Z7
+	VFMSUB213PS   Z4, Z3, Z7
+	VSUBPS.RD_SAE Z6, Z7, Z3
+	VSUBPS.RU_SAE Z5, Z7, Z7
+	VPTESTMD      Z0, Z3, K1
+	VMOVAPS       Z3, K1, Z7
+	VCVTPS2PH     $0x00, Z7, Y3
+	VCVTPH2PS     Y3, Z7
+	MOVQ          80(AX), R10
+
+sixteen:
+	VPBROADCASTD (CX), Z3
+	VPSRLVD      Z2, Z3, Z3
+	VPERMPS      Z7, Z3, Z3
+	VMOVUPS      Z3, (R8)
+	ADDQ         $+4, CX
+	ADDQ         $+64, R8
+	DECQ         R10
+	JNE          sixteen
+	DECQ         R9
+	JNE          block
+	VZEROUPPER
+	RET
+
+// func expand512x4(d *dots)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·expand512x4(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table31<>+0(SB), Z0
+	VXORPS       Z1, Z1, Z1
+	MOVQ         56(AX), R8
+	VMOVUPS      (R8), Z1
+	MOVQ         (AX), R8
+	VMOVUPS      table32<>+0(SB), Z2
+	VMOVUPS      table23<>+0(SB), Z3
+	MOVQ         72(AX), R9
+
+block:
+	VBROADCASTSS  (DX), Z4
+	ADDQ          $+4, DX
+	VBROADCASTSS  (BX), Z5
+	ADDQ          $+4, BX
+	VBROADCASTSS  (SI), Z6
+	ADDQ          $+4, SI
+	VBROADCASTSS  (DI), Z7
+	ADDQ          $+4, DI
+	VMOVUPS       Z1, Z8
+	VFMSUB213PS   Z5, Z4, Z8
+	VSUBPS.RD_SAE Z7, Z8, Z4
+	VSUBPS.RU_SAE Z6, Z8, Z8
+	VPTESTMD      Z0, Z4, K1
+	VMOVAPS       Z4, K1, Z8
+	VCVTPS2PH     $0x00, Z8, Y4
+	VCVTPH2PS     Y4, Z8
+	MOVQ          80(AX), R10
+
+sixteen:
+	VPBROADCASTQ (CX), Z4
+	VPERMD       Z4, Z3, Z4
+	VPSRLVD      Z2, Z4, Z4
+	VPERMPS      Z8, Z4, Z4
+	VMOVUPS      Z4, (R8)
+	ADDQ         $+8, CX
+	ADDQ         $+64, R8
+	DECQ         R10
+	JNE          sixteen
+	DECQ         R9
+	JNE          block
+	VZEROUPPER
+	RET
+
+// func expand512x8(d *dots)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·expand512x8(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table31<>+0(SB), Z0
+	VXORPS       Z1, Z1, Z1
+	MOVQ         (AX), R8
+	MOVQ         72(AX), R9
+
+block:
+	VBROADCASTSS (DX), Z1
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Z2
+	ADDQ         $+4, BX
+	VBROADCASTSS (SI), Z3
+	ADDQ         $+4, SI
+	VBROADCASTSS (DI), Z4
+	ADDQ         $+4, DI
+	MOVQ         80(AX), R10
+
+sixteen:
+	VPMOVZXBD     (CX), Z5
+	VCVTDQ2PS     Z5, Z5
+	VFMSUB213PS   Z2, Z1, Z5
+	VSUBPS.RD_SAE Z4, Z5, Z6
+	VSUBPS.RU_SAE Z3, Z5, Z5
+	VPTESTMD      Z0, Z6, K1
+	VMOVAPS       Z6, K1, Z5
+	VCVTPS2PH     $0x00, Z5, Y5
+	VCVTPH2PS     Y5, Z5
+	VMOVUPS       Z5, (R8)
+	ADDQ          $+16, CX
+	ADDQ          $+64, R8
+	DECQ          R10
+	JNE           sixteen
+	DECQ          R9
+	JNE           block
+	VZEROUPPER
+	RET
+
+// func expand512x8Signed(d *dots)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·expand512x8Signed(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table31<>+0(SB), Z0
+	VXORPS       Z1, Z1, Z1
+	MOVQ         (AX), R8
+	MOVQ         72(AX), R9
+
+block:
+	VBROADCASTSS (DX), Z1
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Z2
+	ADDQ         $+4, BX
+	VBROADCASTSS (SI), Z3
+	ADDQ         $+4, SI
+	VBROADCASTSS (DI), Z4
+	ADDQ         $+4, DI
+	MOVQ         80(AX), R10
+
+sixteen:
+	VPMOVSXBD     (CX), Z5
+	VCVTDQ2PS     Z5, Z5
+	VFMSUB213PS   Z2, Z1, Z5
+	VSUBPS.RD_SAE Z4, Z5, Z6
+	VSUBPS.RU_SAE Z3, Z5, Z5
+	VPTESTMD      Z0, Z6, K1
+	VMOVAPS       Z6, K1, Z5
+	VCVTPS2PH     $0x00, Z5, Y5
+	VCVTPH2PS     Y5, Z5
+	VMOVUPS       Z5, (R8)
+	ADDQ          $+16, CX
+	ADDQ          $+64, R8
+	DECQ          R10
+	JNE           sixteen
+	DECQ          R9
+	JNE           block
+	VZEROUPPER
+	RET
+
+DATA table36<>+0(SB)/4, $0x00000000
+DATA table36<>+4(SB)/4, $0x00000000
+DATA table36<>+8(SB)/4, $0x00000000
+DATA table36<>+12(SB)/4, $0x00000000
+DATA table36<>+16(SB)/4, $0x00000008
+DATA table36<>+20(SB)/4, $0x00000008
+DATA table36<>+24(SB)/4, $0x00000008
+DATA table36<>+28(SB)/4, $0x00000008
+DATA table36<>+32(SB)/4, $0x00000010
+DATA table36<>+36(SB)/4, $0x00000010
+DATA table36<>+40(SB)/4, $0x00000010
+DATA table36<>+44(SB)/4, $0x00000010
+DATA table36<>+48(SB)/4, $0x00000018
+DATA table36<>+52(SB)/4, $0x00000018
+DATA table36<>+56(SB)/4, $0x00000018
+DATA table36<>+60(SB)/4, $0x00000018
+GLOBL table36<>(SB), RODATA|NOPTR, $64
+
+// func dots512x2(d *dots)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·dots512x2(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table31<>+0(SB), Z0
+	VXORPS       Z1, Z1, Z1
+	MOVQ         56(AX), R8
+	VMOVUPS      (R8), Z1
+	VMOVUPS      table36<>+0(SB), Z2
+	VPBROADCASTD table37<>+0(SB), Z5
+	VPADDD       Z5, Z2, Z3
+	VPADDD       Z5, Z3, Z4
+	VPADDD       Z5, Z4, Z5
+	MOVQ         (AX), R8
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ   16(AX), R10
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	MOVQ   72(AX), R11
+
+block:
+	VBROADCASTSS  (DX), Z10
+	ADDQ          $+4, DX
+	VBROADCASTSS  (BX), Z11
+	ADDQ          $+4, BX
+	VBROADCASTSS  (SI), Z12
+	ADDQ          $+4, SI
+	VBROADCASTSS  (DI), Z13
+	ADDQ          $+4, DI
+	VMOVUPS       Z1, Z14
+	VFMSUB213PS   Z11, Z10, Z14
+	VSUBPS.RD_SAE Z13, Z14, Z10
+	VSUBPS.RU_SAE Z12, Z14, Z14
+	VPTESTMD      Z0, Z10, K1
+	VMOVAPS       Z10, K1, Z14
+	VCVTPS2PH     $0x00, Z14, Y10
+	VCVTPH2PS     Y10, Z14
+	MOVQ          80(AX), R12
+
+chunk:
+	PREFETCHT0      8192(CX)
+	VBROADCASTI32X4 (CX), Z10
+	VPSRLVD         Z2, Z10, Z11
+	VPSRLVD         Z3, Z10, Z12
+	VPSRLVD         Z4, Z10, Z13
+	VPSRLVD         Z5, Z10, Z10
+	VPERMPS         Z14, Z11, Z11
+	VPERMPS         Z14, Z12, Z12
+	VPERMPS         Z14, Z13, Z13
+	VPERMPS         Z14, Z10, Z10
+	VFMADD231PS     (R10), Z11, Z6
+	VFMADD231PS     64(R10), Z12, Z7
+	VFMADD231PS     128(R10), Z13, Z8
+	VFMADD231PS     192(R10), Z10, Z9
+	ADDQ            $+16, CX
+	ADDQ            $+256, R10
+	DECQ            R12
+	JNE             chunk
+	DECQ            R11
+	JNE             block
+	VADDPS          Z7, Z6, Z6
+	VADDPS          Z9, Z8, Z8
+	VADDPS          Z8, Z6, Z6
+	VSHUFF32X4      $0xb1, Z6, Z6, Z7
+	VADDPS          Z7, Z6, Z6
+	VSHUFF32X4      $0x4e, Z6, Z6, Z7
+	VADDPS          Z7, Z6, Z6
+	VPERMILPS       $0xb1, Z6, Z7
+	VADDPS          Z7, Z6, Z6
+	VPERMILPS       $0x4e, Z6, Z7
+	VADDPS          Z7, Z6, Z6
+	VMOVSS          X6, (R8)
+	ADDQ            $+4, R8
+	DECQ            R9
+	JNE             row
+	VZEROUPPER
+	RET
+
+DATA table37<>+0(SB)/4, $0x00000002
+GLOBL table37<>(SB), RODATA|NOPTR, $4
+
+// func dots512x2Exact(d *dots)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·dots512x2Exact(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         56(AX), SI
+	VMOVUPS      (SI), Z0
+	VMOVUPS      table36<>+0(SB), Z1
+	VPBROADCASTD table37<>+0(SB), Z4
+	VPADDD       Z4, Z1, Z2
+	VPADDD       Z4, Z2, Z3
+	VPADDD       Z4, Z3, Z4
+	MOVQ         (AX), SI
+	MOVQ         64(AX), DI
+
+row:
+	MOVQ   16(AX), R8
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	MOVQ   72(AX), R9
+
+block:
+	VBROADCASTSS (DX), Z9
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Z10
+	ADDQ         $+4, BX
+	VMOVUPS      Z0, Z11
+	VFMSUB213PS  Z10, Z9, Z11
+	VCVTPS2PH    $0x00, Z11, Y9
+	VCVTPH2PS    Y9, Z11
+	MOVQ         80(AX), R10
+
+chunk:
+	PREFETCHT0      8192(CX)
+	VBROADCASTI32X4 (CX), Z9
+	VPSRLVD         Z1, Z9, Z10
+	VPSRLVD         Z2, Z9, Z12
+	VPSRLVD         Z3, Z9, Z13
+	VPSRLVD         Z4, Z9, Z9
+	VPERMPS         Z11, Z10, Z10
+	VPERMPS         Z11, Z12, Z12
+	VPERMPS         Z11, Z13, Z13
+	VPERMPS         Z11, Z9, Z9
+	VFMADD231PS     (R8), Z10, Z5
+	VFMADD231PS     64(R8), Z12, Z6
+	VFMADD231PS     128(R8), Z13, Z7
+	VFMADD231PS     192(R8), Z9, Z8
+	ADDQ            $+16, CX
+	ADDQ            $+256, R8
+	DECQ            R10
+	JNE             chunk
+	DECQ            R9
+	JNE             block
+	VADDPS          Z6, Z5, Z5
+	VADDPS          Z8, Z7, Z7
+	VADDPS          Z7, Z5, Z5
+	VSHUFF32X4      $0xb1, Z5, Z5, Z6
+	VADDPS          Z6, Z5, Z5
+	VSHUFF32X4      $0x4e, Z5, Z5, Z6
+	VADDPS          Z6, Z5, Z5
+	VPERMILPS       $0xb1, Z5, Z6
+	VADDPS          Z6, Z5, Z5
+	VPERMILPS       $0x4e, Z5, Z6
+	VADDPS          Z6, Z5, Z5
+	VMOVSS          X5, (SI)
+	ADDQ            $+4, SI
+	DECQ            DI
+	JNE             row
+	VZEROUPPER
+	RET
+
+DATA table38<>+0(SB)/4, $0x00000000
+DATA table38<>+4(SB)/4, $0x00000004
+DATA table38<>+8(SB)/4, $0x00000000
+DATA table38<>+12(SB)/4, $0x00000004
+DATA table38<>+16(SB)/4, $0x00000000
+DATA table38<>+20(SB)/4, $0x00000004
+DATA table38<>+24(SB)/4, $0x00000000
+DATA table38<>+28(SB)/4, $0x00000004
+DATA table38<>+32(SB)/4, $0x00000000
+DATA table38<>+36(SB)/4, $0x00000004
+DATA table38<>+40(SB)/4, $0x00000000
+DATA table38<>+44(SB)/4, $0x00000004
+DATA table38<>+48(SB)/4, $0x00000000
+DATA table38<>+52(SB)/4, $0x00000004
+DATA table38<>+56(SB)/4, $0x00000000
+DATA table38<>+60(SB)/4, $0x00000004
+GLOBL table38<>(SB), RODATA|NOPTR, $64
+
+DATA table39<>+0(SB)/4, $0x00000000
+DATA table39<>+4(SB)/4, $0x00000001
+DATA table39<>+8(SB)/4, $0x00000002
+DATA table39<>+12(SB)/4, $0x00000003
+DATA table39<>+16(SB)/4, $0x00000001
+DATA table39<>+20(SB)/4, $0x00000002
+DATA table39<>+24(SB)/4, $0x00000003
+DATA table39<>+28(SB)/4, $0x00000004
+DATA table39<>+32(SB)/4, $0x00000003
+DATA table39<>+36(SB)/4, $0x00000004
+DATA table39<>+40(SB)/4, $0x00000005
+DATA table39<>+44(SB)/4, $0x00000006
+DATA table39<>+48(SB)/4, $0x00000004
+DATA table39<>+52(SB)/4, $0x00000005
+DATA table39<>+56(SB)/4, $0x00000006
+DATA table39<>+60(SB)/4, $0x00000007
+GLOBL table39<>(SB), RODATA|NOPTR, $64
+
+DATA table40<>+0(SB)/1, $0x00
+DATA table40<>+1(SB)/1, $0x01
+DATA table40<>+2(SB)/1, $0x80
+DATA table40<>+3(SB)/1, $0x80
+DATA table40<>+4(SB)/1, $0x01
+DATA table40<>+5(SB)/1, $0x02
+DATA table40<>+6(SB)/1, $0x80
+DATA table40<>+7(SB)/1, $0x80
+DATA table40<>+8(SB)/1, $0x03
+DATA table40<>+9(SB)/1, $0x04
+DATA table40<>+10(SB)/1, $0x80
+DATA table40<>+11(SB)/1, $0x80
+DATA table40<>+12(SB)/1, $0x04
+DATA table40<>+13(SB)/1, $0x05
+DATA table40<>+14(SB)/1, $0x80
+DATA table40<>+15(SB)/1, $0x80
+DATA table40<>+16(SB)/1, $0x02
+DATA table40<>+17(SB)/1, $0x03
+DATA table40<>+18(SB)/1, $0x80
+DATA table40<>+19(SB)/1, $0x80
+DATA table40<>+20(SB)/1, $0x03
+DATA table40<>+21(SB)/1, $0x04
+DATA table40<>+22(SB)/1, $0x80
+DATA table40<>+23(SB)/1, $0x80
+DATA table40<>+24(SB)/1, $0x05
+DATA table40<>+25(SB)/1, $0x06
+DATA table40<>+26(SB)/1, $0x80
+DATA table40<>+27(SB)/1, $0x80
+DATA table40<>+28(SB)/1, $0x06
+DATA table40<>+29(SB)/1, $0x07
+DATA table40<>+30(SB)/1, $0x80
+DATA table40<>+31(SB)/1, $0x80
+DATA table40<>+32(SB)/1, $0x00
+DATA table40<>+33(SB)/1, $0x01
+DATA table40<>+34(SB)/1, $0x80
+DATA table40<>+35(SB)/1, $0x80
+DATA table40<>+36(SB)/1, $0x01
+DATA table40<>+37(SB)/1, $0x02
+DATA table40<>+38(SB)/1, $0x80
+DATA table40<>+39(SB)/1, $0x80
+DATA table40<>+40(SB)/1, $0x03
+DATA table40<>+41(SB)/1, $0x04
+DATA table40<>+42(SB)/1, $0x80
+DATA table40<>+43(SB)/1, $0x80
+DATA table40<>+44(SB)/1, $0x04
+DATA table40<>+45(SB)/1, $0x05
+DATA table40<>+46(SB)/1, $0x80
+DATA table40<>+47(SB)/1, $0x80
+DATA table40<>+48(SB)/1, $0x02
+DATA table40<>+49(SB)/1, $0x03
+DATA table40<>+50(SB)/1, $0x80
+DATA table40<>+51(SB)/1, $0x80
+DATA table40<>+52(SB)/1, $0x03
+DATA table40<>+53(SB)/1, $0x04
+DATA table40<>+54(SB)/1, $0x80
+DATA table40<>+55(SB)/1, $0x80
+DATA table40<>+56(SB)/1, $0x05
+DATA table40<>+57(SB)/1, $0x06
+DATA table40<>+58(SB)/1, $0x80
+DATA table40<>+59(SB)/1, $0x80
+DATA table40<>+60(SB)/1, $0x06
+DATA table40<>+61(SB)/1, $0x07
+DATA table40<>+62(SB)/1, $0x80
+DATA table40<>+63(SB)/1, $0x80
+GLOBL table40<>(SB), RODATA|NOPTR, $64
+
+// func dots512x3(d *dots)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
+TEXT ·dots512x3(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table31<>+0(SB), Z0
+	VXORPS       Z1, Z1, Z1
+	MOVQ         56(AX), R8
+	VMOVUPS      (R8), Z1
+	VMOVUPS      table38<>+0(SB), Z2
+	VPBROADCASTD table41<>+0(SB), Z5
+	VPADDD       Z5, Z2, Z3
+	VPADDD       Z5, Z3, Z4
+	VPADDD       Z5, Z4, Z5
+	VMOVUPS      table39<>+0(SB), Z6
+	VMOVUPS      table40<>+0(SB), Z7
+	MOVL         $0x0000003f, R8
+	KMOVW        R8, K1
+	MOVQ         (AX), R8
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ   16(AX), R10
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	MOVQ   72(AX), R11
+
+block:
+	VBROADCASTSS  (DX), Z12
+	ADDQ          $+4, DX
+	VBROADCASTSS  (BX), Z13
+	ADDQ          $+4, BX
+	VBROADCASTSS  (SI), Z14
+	ADDQ          $+4, SI
+	VBROADCASTSS  (DI), Z15
+	ADDQ          $+4, DI
+	VMOVUPS       Z1, Z16
+	VFMSUB213PS   Z13, Z12, Z16
+	VSUBPS.RD_SAE Z15, Z16, Z12
+	VSUBPS.RU_SAE Z14, Z16, Z16
+	VPTESTMD      Z0, Z12, K2
+	VMOVAPS       Z12, K2, Z16
+	VCVTPS2PH     $0x00, Z16, Y12
+	VCVTPH2PS     Y12, Z16
+	MOVQ          80(AX), R12
+
+chunk:
+	PREFETCHT0  8192(CX)
+	VMOVDQU32.Z (CX), K1, Z12
+	VPERMD      Z12, Z6, Z12
+	VPSHUFB     Z7, Z12, Z12
+	VPSRLVD     Z2, Z12, Z13
+	VPSRLVD     Z3, Z12, Z14
+	VPSRLVD     Z4, Z12, Z15
+	VPSRLVD     Z5, Z12, Z12
+	VPERMPS     Z16, Z13, Z13
+	VPERMPS     Z16, Z14, Z14
+	VPERMPS     Z16, Z15, Z15
+	VPERMPS     Z16, Z12, Z12
+	VFMADD231PS (R10), Z13, Z8
+	VFMADD231PS 64(R10), Z14, Z9
+	VFMADD231PS 128(R10), Z15, Z10
+	VFMADD231PS 192(R10), Z12, Z11
+	ADDQ        $+24, CX
+	ADDQ        $+256, R10
+	DECQ        R12
+	JNE         chunk
+	DECQ        R11
+	JNE         block
+	VADDPS      Z9, Z8, Z8
+	VADDPS      Z11, Z10, Z10
+	VADDPS      Z10, Z8, Z8
+	VPERMILPS   $0xb1, Z8, Z9
+	VADDPS      Z9, Z8, Z8
+	VPERMILPS   $0x4e, Z8, Z9
+	VADDPS      Z9, Z8, Z8
+	VSHUFF32X4  $0xb1, Z8, Z8, Z9
+	VADDPS      Z9, Z8, Z8
+	VSHUFF32X4  $0x4e, Z8, Z8, Z9
+	VADDPS      Z9, Z8, Z8
+	VMOVSS      X8, (R8)
+	ADDQ        $+4, R8
+	DECQ        R9
+	JNE         row
+	VZEROUPPER
+	RET
+
+DATA table41<>+0(SB)/4, $0x00000003
+GLOBL table41<>(SB), RODATA|NOPTR, $4
+
+// func dots512x3Exact(d *dots)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
+TEXT ·dots512x3Exact(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         56(AX), SI
+	VMOVUPS      (SI), Z0
+	VMOVUPS      table38<>+0(SB), Z1
+	VPBROADCASTD table41<>+0(SB), Z4
+	VPADDD       Z4, Z1, Z2
+	VPADDD       Z4, Z2, Z3
+	VPADDD       Z4, Z3, Z4
+	VMOVUPS      table39<>+0(SB), Z5
+	VMOVUPS      table40<>+0(SB), Z6
+	MOVL         $0x0000003f, SI
+	KMOVW        SI, K1
+	MOVQ         (AX), SI
+	MOVQ         64(AX), DI
+
+row:
+	MOVQ   16(AX), R8
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	MOVQ   72(AX), R9
+
+block:
+	VBROADCASTSS (DX), Z11
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Z12
+	ADDQ         $+4, BX
+	VMOVUPS      Z0, Z13
+	VFMSUB213PS  Z12, Z11, Z13
+	VCVTPS2PH    $0x00, Z13, Y11
+	VCVTPH2PS    Y11, Z13
+	MOVQ         80(AX), R10
+
+chunk:
+	PREFETCHT0  8192(CX)
+	VMOVDQU32.Z (CX), K1, Z11
+	VPERMD      Z11, Z5, Z11
+	VPSHUFB     Z6, Z11, Z11
+	VPSRLVD     Z1, Z11, Z12
+	VPSRLVD     Z2, Z11, Z14
+	VPSRLVD     Z3, Z11, Z15
+	VPSRLVD     Z4, Z11, Z11
+	VPERMPS     Z13, Z12, Z12
+	VPERMPS     Z13, Z14, Z14
+	VPERMPS     Z13, Z15, Z15
+	VPERMPS     Z13, Z11, Z11
+	VFMADD231PS (R8), Z12, Z7
+	VFMADD231PS 64(R8), Z14, Z8
+	VFMADD231PS 128(R8), Z15, Z9
+	VFMADD231PS 192(R8), Z11, Z10
+	ADDQ        $+24, CX
+	ADDQ        $+256, R8
+	DECQ        R10
+	JNE         chunk
+	DECQ        R9
+	JNE         block
+	VADDPS      Z8, Z7, Z7
+	VADDPS      Z10, Z9, Z9
+	VADDPS      Z9, Z7, Z7
+	VPERMILPS   $0xb1, Z7, Z8
+	VADDPS      Z8, Z7, Z7
+	VPERMILPS   $0x4e, Z7, Z8
+	VADDPS      Z8, Z7, Z7
+	VSHUFF32X4  $0xb1, Z7, Z7, Z8
+	VADDPS      Z8, Z7, Z7
+	VSHUFF32X4  $0x4e, Z7, Z7, Z8
+	VADDPS      Z8, Z7, Z7
+	VMOVSS      X7, (SI)
+	ADDQ        $+4, SI
+	DECQ        DI
+	JNE         row
+	VZEROUPPER
+	RET
+
+DATA table42<>+0(SB)/4, $0x00000000
+DATA table42<>+4(SB)/4, $0x00000001
+DATA table42<>+8(SB)/4, $0x00000002
+DATA table42<>+12(SB)/4, $0x00000003
+DATA table42<>+16(SB)/4, $0x00000003
+DATA table42<>+20(SB)/4, $0x00000004
+DATA table42<>+24(SB)/4, $0x00000005
+DATA table42<>+28(SB)/4, $0x00000006
+DATA table42<>+32(SB)/4, $0x00000006
+DATA table42<>+36(SB)/4, $0x00000007
+DATA table42<>+40(SB)/4, $0x00000008
+DATA table42<>+44(SB)/4, $0x00000009
+DATA table42<>+48(SB)/4, $0x00000009
+DATA table42<>+52(SB)/4, $0x0000000a
+DATA table42<>+56(SB)/4, $0x0000000b
+DATA table42<>+60(SB)/4, $0x0000000c
+GLOBL table42<>(SB), RODATA|NOPTR, $64
+
+DATA table43<>+0(SB)/1, $0x00
+DATA table43<>+1(SB)/1, $0x01
+DATA table43<>+2(SB)/1, $0x02
+DATA table43<>+3(SB)/1, $0x80
+DATA table43<>+4(SB)/1, $0x03
+DATA table43<>+5(SB)/1, $0x04
+DATA table43<>+6(SB)/1, $0x05
+DATA table43<>+7(SB)/1, $0x80
+DATA table43<>+8(SB)/1, $0x06
+DATA table43<>+9(SB)/1, $0x07
+DATA table43<>+10(SB)/1, $0x08
+DATA table43<>+11(SB)/1, $0x80
+DATA table43<>+12(SB)/1, $0x09
+DATA table43<>+13(SB)/1, $0x0a
+DATA table43<>+14(SB)/1, $0x0b
+DATA table43<>+15(SB)/1, $0x80
+DATA table43<>+16(SB)/1, $0x00
+DATA table43<>+17(SB)/1, $0x01
+DATA table43<>+18(SB)/1, $0x02
+DATA table43<>+19(SB)/1, $0x80
+DATA table43<>+20(SB)/1, $0x03
+DATA table43<>+21(SB)/1, $0x04
+DATA table43<>+22(SB)/1, $0x05
+DATA table43<>+23(SB)/1, $0x80
+DATA table43<>+24(SB)/1, $0x06
+DATA table43<>+25(SB)/1, $0x07
+DATA table43<>+26(SB)/1, $0x08
+DATA table43<>+27(SB)/1, $0x80
+DATA table43<>+28(SB)/1, $0x09
+DATA table43<>+29(SB)/1, $0x0a
+DATA table43<>+30(SB)/1, $0x0b
+DATA table43<>+31(SB)/1, $0x80
+DATA table43<>+32(SB)/1, $0x00
+DATA table43<>+33(SB)/1, $0x01
+DATA table43<>+34(SB)/1, $0x02
+DATA table43<>+35(SB)/1, $0x80
+DATA table43<>+36(SB)/1, $0x03
+DATA table43<>+37(SB)/1, $0x04
+DATA table43<>+38(SB)/1, $0x05
+DATA table43<>+39(SB)/1, $0x80
+DATA table43<>+40(SB)/1, $0x06
+DATA table43<>+41(SB)/1, $0x07
+DATA table43<>+42(SB)/1, $0x08
+DATA table43<>+43(SB)/1, $0x80
+DATA table43<>+44(SB)/1, $0x09
+DATA table43<>+45(SB)/1, $0x0a
+DATA table43<>+46(SB)/1, $0x0b
+DATA table43<>+47(SB)/1, $0x80
+DATA table43<>+48(SB)/1, $0x00
+DATA table43<>+49(SB)/1, $0x01
+DATA table43<>+50(SB)/1, $0x02
+DATA table43<>+51(SB)/1, $0x80
+DATA table43<>+52(SB)/1, $0x03
+DATA table43<>+53(SB)/1, $0x04
+DATA table43<>+54(SB)/1, $0x05
+DATA table43<>+55(SB)/1, $0x80
+DATA table43<>+56(SB)/1, $0x06
+DATA table43<>+57(SB)/1, $0x07
+DATA table43<>+58(SB)/1, $0x08
+DATA table43<>+59(SB)/1, $0x80
+DATA table43<>+60(SB)/1, $0x09
+DATA table43<>+61(SB)/1, $0x0a
+DATA table43<>+62(SB)/1, $0x0b
+DATA table43<>+63(SB)/1, $0x80
+GLOBL table43<>(SB), RODATA|NOPTR, $64
+
+// func dots512x6(d *dots)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
+TEXT ·dots512x6(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table31<>+0(SB), Z0
+	VXORPS       Z1, Z1, Z1
+	VMOVUPS      table42<>+0(SB), Z1
+	VMOVUPS      table43<>+0(SB), Z2
+	MOVL         $0x00000fff, R8
+	KMOVW        R8, K1
+	MOVQ         (AX), R8
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ   16(AX), R10
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	MOVQ   72(AX), R11
+
+block:
+	VBROADCASTSS (DX), Z7
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Z8
+	ADDQ         $+4, BX
+	VBROADCASTSS (SI), Z9
+	ADDQ         $+4, SI
+	VBROADCASTSS (DI), Z10
+	ADDQ         $+4, DI
+	MOVQ         80(AX), R12
+
+chunk:
+	PREFETCHT0    8192(CX)
+	VMOVDQU32.Z   (CX), K1, Z11
+	VPERMD        Z11, Z1, Z11
+	VPSHUFB       Z2, Z11, Z11
+	VPSLLD        $0x1a, Z11, Z12
+	VPSRLD        $0x1a, Z12, Z12
+	VCVTDQ2PS     Z12, Z12
+	VPSLLD        $0x14, Z11, Z13
+	VPSRLD        $0x1a, Z13, Z13
+	VCVTDQ2PS     Z13, Z13
+	VPSLLD        $0x0e, Z11, Z14
+	VPSRLD        $0x1a, Z14, Z14
+	VCVTDQ2PS     Z14, Z14
+	VPSLLD        $0x08, Z11, Z11
+	VPSRLD        $0x1a, Z11, Z11
+	VCVTDQ2PS     Z11, Z11
+	VFMSUB213PS   Z8, Z7, Z12
+	VSUBPS.RD_SAE Z10, Z12, Z15
+	VSUBPS.RU_SAE Z9, Z12, Z12
+	VPTESTMD      Z0, Z15, K2
+	VMOVAPS       Z15, K2, Z12
+	VCVTPS2PH     $0x00, Z12, Y12
+	VCVTPH2PS     Y12, Z12
+	VFMSUB213PS   Z8, Z7, Z13
+	VSUBPS.RD_SAE Z10, Z13, Z15
+	VSUBPS.RU_SAE Z9, Z13, Z13
+	VPTESTMD      Z0, Z15, K2
+	VMOVAPS       Z15, K2, Z13
+	VCVTPS2PH     $0x00, Z13, Y13
+	VCVTPH2PS     Y13, Z13
+	VFMSUB213PS   Z8, Z7, Z14
+	VSUBPS.RD_SAE Z10, Z14, Z15
+	VSUBPS.RU_SAE Z9, Z14, Z14
+	VPTESTMD      Z0, Z15, K2
+	VMOVAPS       Z15, K2, Z14
+	VCVTPS2PH     $0x00, Z14, Y14
+	VCVTPH2PS     Y14, Z14
+	VFMSUB213PS   Z8, Z7, Z11
+	VSUBPS.RD_SAE Z10, Z11, Z15
+	VSUBPS.RU_SAE Z9, Z11, Z11
+	VPTESTMD      Z0, Z15, K2
+	VMOVAPS       Z15, K2, Z11
+	VCVTPS2PH     $0x00, Z11, Y11
+	VCVTPH2PS     Y11, Z11
+	VFMADD231PS   (R10), Z12, Z3
+	VFMADD231PS   64(R10), Z13, Z4
+	VFMADD231PS   128(R10), Z14, Z5
+	VFMADD231PS   192(R10), Z11, Z6
+	ADDQ          $+48, CX
+	ADDQ          $+256, R10
+	DECQ          R12
+	JNE           chunk
+	DECQ          R11
+	JNE           block
+	VADDPS        Z4, Z3, Z3
+	VADDPS        Z6, Z5, Z5
+	VADDPS        Z5, Z3, Z3
+	VPERMILPS     $0xb1, Z3, Z4
+	VADDPS        Z4, Z3, Z3
+	VPERMILPS     $0x4e, Z3, Z4
+	VADDPS        Z4, Z3, Z3
+	VSHUFF32X4    $0xb1, Z3, Z3, Z4
+	VADDPS        Z4, Z3, Z3
+	VSHUFF32X4    $0x4e, Z3, Z3, Z4
+	VADDPS        Z4, Z3, Z3
+	VMOVSS        X3, (R8)
+	ADDQ          $+4, R8
+	DECQ          R9
+	JNE           row
+	VZEROUPPER
+	RET
+
+// func dots512x6Exact(d *dots)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
+TEXT ·dots512x6Exact(SB), NOSPLIT, $0-8
+	MOVQ    d+0(FP), AX
+	MOVQ    8(AX), CX
+	MOVQ    24(AX), DX
+	MOVQ    32(AX), BX
+	VMOVUPS table42<>+0(SB), Z0
+	VMOVUPS table43<>+0(SB), Z1
+	MOVL    $0x00000fff, SI
+	KMOVW   SI, K1
+	MOVQ    (AX), SI
+	MOVQ    64(AX), DI
+
+row:
+	MOVQ   16(AX), R8
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	MOVQ   72(AX), R9
+
+block:
+	VBROADCASTSS (DX), Z6
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Z7
+	ADDQ         $+4, BX
+	MOVQ         80(AX), R10
+
+chunk:
+	PREFETCHT0  8192(CX)
+	VMOVDQU32.Z (CX), K1, Z8
+	VPERMD      Z8, Z0, Z8
+	VPSHUFB     Z1, Z8, Z8
+	VPSLLD      $0x1a, Z8, Z9
+	VPSRLD      $0x1a, Z9, Z9
+	VCVTDQ2PS   Z9, Z9
+	VPSLLD      $0x14, Z8, Z10
+	VPSRLD      $0x1a, Z10, Z10
+	VCVTDQ2PS   Z10, Z10
+	VPSLLD      $0x0e, Z8, Z11
+	VPSRLD      $0x1a, Z11, Z11
+	VCVTDQ2PS   Z11, Z11
+	VPSLLD      $0x08, Z8, Z8
+	VPSRLD      $0x1a, Z8, Z8
+	VCVTDQ2PS   Z8, Z8
+	VFMSUB213PS Z7, Z6, Z9
+	VCVTPS2PH   $0x00, Z9, Y9
+	VCVTPH2PS   Y9, Z9
+	VFMSUB213PS Z7, Z6, Z10
+	VCVTPS2PH   $0x00, Z10, Y10
+	VCVTPH2PS   Y10, Z10
+	VFMSUB213PS Z7, Z6, Z11
+	VCVTPS2PH   $0x00, Z11, Y11
+	VCVTPH2PS   Y11, Z11
+	VFMSUB213PS Z7, Z6, Z8
+	VCVTPS2PH   $0x00, Z8, Y8
+	VCVTPH2PS   Y8, Z8
+	VFMADD231PS (R8), Z9, Z2
+	VFMADD231PS 64(R8), Z10, Z3
+	VFMADD231PS 128(R8), Z11, Z4
+	VFMADD231PS 192(R8), Z8, Z5
+	ADDQ        $+48, CX
+	ADDQ        $+256, R8
+	DECQ        R10
+	JNE         chunk
+	DECQ        R9
+	JNE         block
+	VADDPS      Z3, Z2, Z2
+	VADDPS      Z5, Z4, Z4
+	VADDPS      Z4, Z2, Z2
+	VPERMILPS   $0xb1, Z2, Z3
+	VADDPS      Z3, Z2, Z2
+	VPERMILPS   $0x4e, Z2, Z3
+	VADDPS      Z3, Z2, Z2
+	VSHUFF32X4  $0xb1, Z2, Z2, Z3
+	VADDPS      Z3, Z2, Z2
+	VSHUFF32X4  $0x4e, Z2, Z2, Z3
+	VADDPS      Z3, Z2, Z2
+	VMOVSS      X2, (SI)
+	ADDQ        $+4, SI
+	DECQ        DI
+	JNE         row
+	VZEROUPPER
+	RET
+
+// func dots512x8(d *dots)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·dots512x8(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table31<>+0(SB), Z0
+	VXORPS       Z1, Z1, Z1
+	MOVQ         (AX), R8
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ   16(AX), R10
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	MOVQ   72(AX), R11
+
+block:
+	VBROADCASTSS (DX), Z5
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Z6
+	ADDQ         $+4, BX
+	VBROADCASTSS (SI), Z7
+	ADDQ         $+4, SI
+	VBROADCASTSS (DI), Z8
+	ADDQ         $+4, DI
+	MOVQ         80(AX), R12
+
+chunk:
+	PREFETCHT0    8192(CX)
+	VMOVDQU32     (CX), Z9
+	VPSLLD        $0x18, Z9, Z10
+	VPSRLD        $0x18, Z10, Z10
+	VCVTDQ2PS     Z10, Z10
+	VPSLLD        $0x10, Z9, Z11
+	VPSRLD        $0x18, Z11, Z11
+	VCVTDQ2PS     Z11, Z11
+	VPSLLD        $0x08, Z9, Z12
+	VPSRLD        $0x18, Z12, Z12
+	VCVTDQ2PS     Z12, Z12
+	VMOVDQA32     Z9, Z9
+	VPSRLD        $0x18, Z9, Z9
+	VCVTDQ2PS     Z9, Z9
+	VFMSUB213PS   Z6, Z5, Z10
+	VSUBPS.RD_SAE Z8, Z10, Z13
+	VSUBPS.RU_SAE Z7, Z10, Z10
+	VPTESTMD      Z0, Z13, K1
+	VMOVAPS       Z13, K1, Z10
+	VCVTPS2PH     $0x00, Z10, Y10
+	VCVTPH2PS     Y10, Z10
+	VFMSUB213PS   Z6, Z5, Z11
+	VSUBPS.RD_SAE Z8, Z11, Z13
+	VSUBPS.RU_SAE Z7, Z11, Z11
+	VPTESTMD      Z0, Z13, K1
+	VMOVAPS       Z13, K1, Z11
+	VCVTPS2PH     $0x00, Z11, Y11
+	VCVTPH2PS     Y11, Z11
+	VFMSUB213PS   Z6, Z5, Z12
+	VSUBPS.RD_SAE Z8, Z12, Z13
+	VSUBPS.RU_SAE Z7, Z12, Z12
+	VPTESTMD      Z0, Z13, K1
+	VMOVAPS       Z13, K1, Z12
+	VCVTPS2PH     $0x00, Z12, Y12
+	VCVTPH2PS     Y12, Z12
+	VFMSUB213PS   Z6, Z5, Z9
+	VSUBPS.RD_SAE Z8, Z9, Z13
+	VSUBPS.RU_SAE Z7, Z9, Z9
+	VPTESTMD      Z0, Z13, K1
+	VMOVAPS       Z13, K1, Z9
+	VCVTPS2PH     $0x00, Z9, Y9
+	VCVTPH2PS     Y9, Z9
+	VFMADD231PS   (R10), Z10, Z1
+	VFMADD231PS   64(R10), Z11, Z2
+	VFMADD231PS   128(R10), Z12, Z3
+	VFMADD231PS   192(R10), Z9, Z4
+	ADDQ          $+64, CX
+	ADDQ          $+256, R10
+	DECQ          R12
+	JNE           chunk
+	DECQ          R11
+	JNE           block
+	VADDPS        Z2, Z1, Z1
+	VADDPS        Z4, Z3, Z3
+	VADDPS        Z3, Z1, Z1
+	VPERMILPS     $0xb1, Z1, Z2
+	VADDPS        Z2, Z1, Z1
+	VPERMILPS     $0x4e, Z1, Z2
+	VADDPS        Z2, Z1, Z1
+	VSHUFF32X4    $0xb1, Z1, Z1, Z2
+	VADDPS        Z2, Z1, Z1
+	VSHUFF32X4    $0x4e, Z1, Z1, Z2
+	VADDPS        Z2, Z1, Z1
+	VMOVSS        X1, (R8)
+	ADDQ          $+4, R8
+	DECQ          R9
+	JNE           row
+	VZEROUPPER
+	RET
+
+// func dots512x8Exact(d *dots)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·dots512x8Exact(SB), NOSPLIT, $0-8
+	MOVQ d+0(FP), AX
+	MOVQ 8(AX), CX
+	MOVQ 24(AX), DX
+	MOVQ 32(AX), BX
+	MOVQ (AX), SI
+	MOVQ 64(AX), DI
+
+row:
+	MOVQ   16(AX), R8
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	MOVQ   72(AX), R9
+
+block:
+	VBROADCASTSS (DX), Z4
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Z5
+	ADDQ         $+4, BX
+	MOVQ         80(AX), R10
+
+chunk:
+	PREFETCHT0  8192(CX)
+	VMOVDQU32   (CX), Z6
+	VPSLLD      $0x18, Z6, Z7
+	VPSRLD      $0x18, Z7, Z7
+	VCVTDQ2PS   Z7, Z7
+	VPSLLD      $0x10, Z6, Z8
+	VPSRLD      $0x18, Z8, Z8
+	VCVTDQ2PS   Z8, Z8
+	VPSLLD      $0x08, Z6, Z9
+	VPSRLD      $0x18, Z9, Z9
+	VCVTDQ2PS   Z9, Z9
+	VMOVDQA32   Z6, Z6
+	VPSRLD      $0x18, Z6, Z6
+	VCVTDQ2PS   Z6, Z6
+	VFMSUB213PS Z5, Z4, Z7
+	VCVTPS2PH   $0x00, Z7, Y7
+	VCVTPH2PS   Y7, Z7
+	VFMSUB213PS Z5, Z4, Z8
+	VCVTPS2PH   $0x00, Z8, Y8
+	VCVTPH2PS   Y8, Z8
+	VFMSUB213PS Z5, Z4, Z9
+	VCVTPS2PH   $0x00, Z9, Y9
+	VCVTPH2PS   Y9, Z9
+	VFMSUB213PS Z5, Z4, Z6
+	VCVTPS2PH   $0x00, Z6, Y6
+	VCVTPH2PS   Y6, Z6
+	VFMADD231PS (R8), Z7, Z0
+	VFMADD231PS 64(R8), Z8, Z1
+	VFMADD231PS 128(R8), Z9, Z2
+	VFMADD231PS 192(R8), Z6, Z3
+	ADDQ        $+64, CX
+	ADDQ        $+256, R8
+	DECQ        R10
+	JNE         chunk
+	DECQ        R9
+	JNE         block
+	VADDPS      Z1, Z0, Z0
+	VADDPS      Z3, Z2, Z2
+	VADDPS      Z2, Z0, Z0
+	VPERMILPS   $0xb1, Z0, Z1
+	VADDPS      Z1, Z0, Z0
+	VPERMILPS   $0x4e, Z0, Z1
+	VADDPS      Z1, Z0, Z0
+	VSHUFF32X4  $0xb1, Z0, Z0, Z1
+	VADDPS      Z1, Z0, Z0
+	VSHUFF32X4  $0x4e, Z0, Z0, Z1
+	VADDPS      Z1, Z0, Z0
+	VMOVSS      X0, (SI)
+	ADDQ        $+4, SI
+	DECQ        DI
+	JNE         row
+	VZEROUPPER
+	RET
+
+// func dots512x8Signed(d *dots)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·dots512x8Signed(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table31<>+0(SB), Z0
+	VXORPS       Z1, Z1, Z1
+	MOVQ         (AX), R8
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ   16(AX), R10
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	MOVQ   72(AX), R11
+
+block:
+	VBROADCASTSS (DX), Z5
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Z6
+	ADDQ         $+4, BX
+	VBROADCASTSS (SI), Z7
+	ADDQ         $+4, SI
+	VBROADCASTSS (DI), Z8
+	ADDQ         $+4, DI
+	MOVQ         80(AX), R12
+
+chunk:
+	PREFETCHT0    8192(CX)
+	VMOVDQU32     (CX), Z9
+	VPSLLD        $0x18, Z9, Z10
+	VPSRAD        $0x18, Z10, Z10
+	VCVTDQ2PS     Z10, Z10
+	VPSLLD        $0x10, Z9, Z11
+	VPSRAD        $0x18, Z11, Z11
+	VCVTDQ2PS     Z11, Z11
+	VPSLLD        $0x08, Z9, Z12
+	VPSRAD        $0x18, Z12, Z12
+	VCVTDQ2PS     Z12, Z12
+	VMOVDQA32     Z9, Z9
+	VPSRAD        $0x18, Z9, Z9
+	VCVTDQ2PS     Z9, Z9
+	VFMSUB213PS   Z6, Z5, Z10
+	VSUBPS.RD_SAE Z8, Z10, Z13
+	VSUBPS.RU_SAE Z7, Z10, Z10
+	VPTESTMD      Z0, Z13, K1
+	VMOVAPS       Z13, K1, Z10
+	VCVTPS2PH     $0x00, Z10, Y10
+	VCVTPH2PS     Y10, Z10
+	VFMSUB213PS   Z6, Z5, Z11
+	VSUBPS.RD_SAE Z8, Z11, Z13
+	VSUBPS.RU_SAE Z7, Z11, Z11
+	VPTESTMD      Z0, Z13, K1
+	VMOVAPS       Z13, K1, Z11
+	VCVTPS2PH     $0x00, Z11, Y11
+	VCVTPH2PS     Y11, Z11
+	VFMSUB213PS   Z6, Z5, Z12
+	VSUBPS.RD_SAE Z8, Z12, Z13
+	VSUBPS.RU_SAE Z7, Z12, Z12
+	VPTESTMD      Z0, Z13, K1
+	VMOVAPS       Z13, K1, Z12
+	VCVTPS2PH     $0x00, Z12, Y12
+	VCVTPH2PS     Y12, Z12
+	VFMSUB213PS   Z6, Z5, Z9
+	VSUBPS.RD_SAE Z8, Z9, Z13
+	VSUBPS.RU_SAE Z7, Z9, Z9
+	VPTESTMD      Z0, Z13, K1
+	VMOVAPS       Z13, K1, Z9
+	VCVTPS2PH     $0x00, Z9, Y9
+	VCVTPH2PS     Y9, Z9
+	VFMADD231PS   (R10), Z10, Z1
+	VFMADD231PS   64(R10), Z11, Z2
+	VFMADD231PS   128(R10), Z12, Z3
+	VFMADD231PS   192(R10), Z9, Z4
+	ADDQ          $+64, CX
+	ADDQ          $+256, R10
+	DECQ          R12
+	JNE           chunk
+	DECQ          R11
+	JNE           block
+	VADDPS        Z2, Z1, Z1
+	VADDPS        Z4, Z3, Z3
+	VADDPS        Z3, Z1, Z1
+	VPERMILPS     $0xb1, Z1, Z2
+	VADDPS        Z2, Z1, Z1
+	VPERMILPS     $0x4e, Z1, Z2
+	VADDPS        Z2, Z1, Z1
+	VSHUFF32X4    $0xb1, Z1, Z1, Z2
+	VADDPS        Z2, Z1, Z1
+	VSHUFF32X4    $0x4e, Z1, Z1, Z2
+	VADDPS        Z2, Z1, Z1
+	VMOVSS        X1, (R8)
+	ADDQ          $+4, R8
+	DECQ          R9
+	JNE           row
+	VZEROUPPER
+	RET
+
+// func dots512x8SignedExact(d *dots)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·dots512x8SignedExact(SB), NOSPLIT, $0-8
+	MOVQ d+0(FP), AX
+	MOVQ 8(AX), CX
+	MOVQ 24(AX), DX
+	MOVQ 32(AX), BX
+	MOVQ (AX), SI
+	MOVQ 64(AX), DI
+
+row:
+	MOVQ   16(AX), R8
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	MOVQ   72(AX), R9
+
+block:
+	VBROADCASTSS (DX), Z4
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Z5
+	ADDQ         $+4, BX
+	MOVQ         80(AX), R10
+
+chunk:
+	PREFETCHT0  8192(CX)
+	VMOVDQU32   (CX), Z6
+	VPSLLD      $0x18, Z6, Z7
+	VPSRAD      $0x18, Z7, Z7
+	VCVTDQ2PS   Z7, Z7
+	VPSLLD      $0x10, Z6, Z8
+	VPSRAD      $0x18, Z8, Z8
+	VCVTDQ2PS   Z8, Z8
+	VPSLLD      $0x08, Z6, Z9
+	VPSRAD      $0x18, Z9, Z9
+	VCVTDQ2PS   Z9, Z9
+	VMOVDQA32   Z6, Z6
+	VPSRAD      $0x18, Z6, Z6
+	VCVTDQ2PS   Z6, Z6
+	VFMSUB213PS Z5, Z4, Z7
+	VCVTPS2PH   $0x00, Z7, Y7
+	VCVTPH2PS   Y7, Z7
+	VFMSUB213PS Z5, Z4, Z8
+	VCVTPS2PH   $0x00, Z8, Y8
+	VCVTPH2PS   Y8, Z8
+	VFMSUB213PS Z5, Z4, Z9
+	VCVTPS2PH   $0x00, Z9, Y9
+	VCVTPH2PS   Y9, Z9
+	VFMSUB213PS Z5, Z4, Z6
+	VCVTPS2PH   $0x00, Z6, Y6
+	VCVTPH2PS   Y6, Z6
+	VFMADD231PS (R8), Z7, Z0
+	VFMADD231PS 64(R8), Z8, Z1
+	VFMADD231PS 128(R8), Z9, Z2
+	VFMADD231PS 192(R8), Z6, Z3
+	ADDQ        $+64, CX
+	ADDQ        $+256, R8
+	DECQ        R10
+	JNE         chunk
+	DECQ        R9
+	JNE         block
+	VADDPS      Z1, Z0, Z0
+	VADDPS      Z3, Z2, Z2
+	VADDPS      Z2, Z0, Z0
+	VPERMILPS   $0xb1, Z0, Z1
+	VADDPS      Z1, Z0, Z0
+	VPERMILPS   $0x4e, Z0, Z1
+	VADDPS      Z1, Z0, Z0
+	VSHUFF32X4  $0xb1, Z0, Z0, Z1
+	VADDPS      Z1, Z0, Z0
+	VSHUFF32X4  $0x4e, Z0, Z0, Z1
+	VADDPS      Z1, Z0, Z0
+	VMOVSS      X0, (SI)
+	ADDQ        $+4, SI
+	DECQ        DI
+	JNE         row
 	VZEROUPPER
 	RET

@@ -5,112 +5,53 @@ import "golang.org/x/sys/cpu"
 // stored is the float32s of a unit of a vector: three digits of each element, and what each lane is worth.
 const stored = (3*unit + 4*lanes) / 4
 
-// fixing are the arguments of fixUnits: units of a vector, and whether a group is 32, 64 or 128 columns: 0, 1 or 2.
-// Each unit becomes stored float32s and four sums of groups.
-type fixing struct {
-	x           *float32
-	to, sums    *float32
-	units, join int
+// fixedBits is the bits of the vectors that the kernels of integers use, of which 512 need AVX-512 VNNI; 0 without.
+func fixedBits() int {
+	if bits() == 512 && !cpu.X86.HasAVX512VNNI {
+		return 256
+	}
+	return bits()
 }
 
-// fixUnits makes integers of a vector and returns the bits of the greatest magnitude in it.
-//
-//go:noescape
-func fixUnits(f *fixing) (most uint32)
-
-// countSteep returns by how much twice the small elements of 32 columns, as steep counts them, exceed all that are not
-// 0, or 1: the most of any 32 columns. It reads x, units and join.
-//
-//go:noescape
-func countSteep(f *fixing) (most int32)
+// groups returns the arguments for the groups of a vector of which there are some columns.
+func (w *Weights) groups(x []float32) fixing {
+	return fixing{x: &x[0], groups: max(len(x)/w.group(), 1), each: min(w.group(), len(x)) / (unit / 4)}
+}
 
 // quickSteep is steep by assembly. It reports whether it has done it.
 func quickSteep(w *Weights, x []float32) (is, done bool) {
-	switch {
-	case hasFixed256():
-		return w.steep256(x), true
-	case !hasFixed():
+	if bits() == 0 {
 		return false, false
 	}
-	f := fixing{join: w.join(), units: w.Cols / unit}
-	if f.units > 0 {
-		f.x = &x[0]
-		is = countSteep(&f) >= 0
-	}
-	if whole := f.units * unit; whole < w.Cols && !is {
-		var last [unit]float32
-		copy(last[:], x[whole:])
-		is = countSteep(&fixing{x: &last[0], units: 1, join: f.join}) >= 0
+	whole := len(x) / w.group() * w.group() // the rest is half a unit
+	for _, part := range [][]float32{x[:whole], x[whole:]} {
+		if len(part) > 0 && !is {
+			f := w.groups(part)
+			is = steepGroups(fixedBits(), &f)
+		}
 	}
 	return is, true
 }
 
-// fixes are the arguments of the kernels of integers.
-type fixes struct {
-	sums   *float32
-	data   *byte
-	digits *float32
-	scale, // of each block
-	product, // of scale and offset
-	vector *float32 // for each sixteen blocks, the sums of the vector and the units of its integers
-	rows, units int
-	last        int     // a bit for each lane that the last unit has
-	each        int     // units of a block
-	blocks      int     // of a row
-	more        float32 // of a scale, to add to its product
-	flip        uint32  // the bits that make integers unsigned
-}
-
-// fixedFour32, fixedFour64 and fixedFourAll take a multiple of four rows, in blocks of 32 and 64 columns and of
-// units.
-//
-//go:noescape
-func fixedFour32(d *fixes)
-
-//go:noescape
-func fixedFour64(d *fixes)
-
-//go:noescape
-func fixedFourAll(d *fixes)
-
-//go:noescape
-func fixedOne32(d *fixes)
-
-//go:noescape
-func fixedOne64(d *fixes)
-
-//go:noescape
-func fixedOneAll(d *fixes)
-
-// hasFixed reports whether this processor has the kernels of integers with AVX-512 VNNI.
-func hasFixed() bool { return machine.kernel == avx512 && cpu.X86.HasAVX512VNNI }
-
 // quickFix is fix by assembly. It reports whether it has done it.
 func quickFix(w *Weights, v *Vector) bool {
-	switch {
-	case hasFixed256():
-		w.fix256(v)
-		return true
-	case !hasFixed():
+	if bits() == 0 {
 		return false
 	}
-	f := fixing{to: &v.digits[0], sums: &v.units[0], join: w.join()}
-	var most uint32
-	if f.units = w.Cols / unit; f.units > 0 {
-		f.x = &v.x[0]
-		most = fixUnits(&f)
+	clear(v.digits[(w.units()-1)*stored:]) // what half a unit lacks
+	group, most := w.group(), uint32(0)
+	whole := w.Cols / group * group
+	for _, part := range [][2]int{{0, whole}, {whole, w.Cols}} {
+		if part[0] == part[1] {
+			continue
+		}
+		f := w.groups(v.x[part[0]:part[1]])
+		f.to, f.sums = &v.digits[part[0]/unit*stored], &v.units[part[0]/group]
+		most = max(most, fixGroups(fixedBits(), &f))
 	}
-	if whole := f.units * unit; whole < w.Cols {
-		var last [unit]float32
-		copy(last[:], v.x[whole:])
-		most = max(most, fixUnits(&fixing{&last[0], &v.digits[f.units*stored], &v.units[4*f.units], 1, f.join}))
-	}
-	if v.finite = most < 0xff<<23; !v.finite {
-		return true
-	}
-	group := w.group()
-	for g := range (w.Cols + group - 1) / group {
-		w.addGroup(v, g, v.units[g*group/unit*4+g*group%unit/(unit/4)])
+	v.finite = most < 0xff<<23
+	for g, sum := range v.units[:(w.Cols+group-1)/group] {
+		w.addGroup(v, g, sum)
 	}
 	return true
 }
@@ -130,73 +71,42 @@ func (w *Weights) addGroup(v *Vector, group int, sum float32) {
 
 // quickBounded is allBounded by assembly, which does not find all that are.
 func (w *Weights) quickBounded(row, rows int, room []float32) bool {
-	if !hasFixed() {
-		return hasFixed256() && w.prepare256(room, row*w.blocks(), rows*w.blocks(), false)
+	if bits() == 0 {
+		return false
 	}
-	_, is := w.prepare(room, row*w.blocks(), rows*w.blocks(), unknown, false)
+	_, is := w.prepare(room, row*w.blocks(), rows*w.blocks(), unknown, false, 0)
 	return is != wrong
-}
-
-// join is that of fixing.
-func (w *Weights) join() int {
-	switch w.group() {
-	case unit / 4:
-		return 0
-	case unit / 2:
-		return 1
-	}
-	return 2
 }
 
 // quickFixed is fixedDots by assembly. It reports whether it has done it.
 func (w *Weights) quickFixed(sums []float32, v *Vector, room []float32, row int) bool {
-	if !hasFixed() {
-		return hasFixed256() && w.fixed256(sums, v, room, row)
+	if bits() == 0 {
+		return false
 	}
-	blocks := w.blocks()
-	parts, _ := w.prepare(room, row*blocks, len(sums)*blocks, exact, false)
-	d := fixes{sums: &sums[0], data: &w.Data[row*w.Cols/2], digits: &v.digits[0], scale: parts.scale,
-		product: parts.product, vector: &v.sums[0], units: w.units(), last: 0xffff,
-		each: (w.Wide + unit - 1) / unit, blocks: blocks}
+	blocks, n := w.blocks(), len(sums)
+	d := fixes{digits: &v.digits[0], vector: &v.sums[0], units: w.units(), last: 0xffff,
+		each: (w.Wide + unit - 1) / unit, blocks: blocks, line: w.Cols / 2, stride: 4 * blocks}
 	if w.Cols%unit != 0 {
 		d.last = 0xff
 	}
+	more := float32(0)
 	if w.Signed {
-		d.more, d.flip = 8, 0x08080808
+		more, d.flip = 8, 0x88888888
 	}
-	if d.rows = len(sums) &^ 3; d.rows > 0 {
-		d.four(w.join())
+	w.prepare(room, row*blocks, n*blocks, exact, false, more)
+	once := 1 // rows
+	if fixedBits() == 512 {
+		once = 4
 	}
-	if left := len(sums) % 4; left > 0 {
-		from := len(sums) - left
-		at := room[from*blocks:]
-		d.rows, d.sums, d.data, d.scale = left, &sums[from], &w.Data[(row+from)*w.Cols/2], &at[0]
-		d.product = &at[(len(sums)*blocks+15)/16*16]
-		d.one(w.join())
+	for from := 0; from < n; once = 1 {
+		d.rows = (n - from) / once * once
+		if d.rows > 0 {
+			at := room[from*blocks:]
+			d.sums, d.data, d.scale = &sums[from], &w.Data[(row+from)*w.Cols/2], &at[0]
+			d.product = &at[(n*blocks+15)/16*16]
+			fixedRows(fixedBits(), w.group(), once, w.Signed, &d)
+		}
+		from = n / once * once
 	}
 	return true
-}
-
-// four runs a kernel of four rows.
-func (d *fixes) four(join int) {
-	switch join {
-	case 0:
-		fixedFour32(d)
-	case 1:
-		fixedFour64(d)
-	default:
-		fixedFourAll(d)
-	}
-}
-
-// one runs a kernel of one row.
-func (d *fixes) one(join int) {
-	switch join {
-	case 0:
-		fixedOne32(d)
-	case 1:
-		fixedOne64(d)
-	default:
-		fixedOneAll(d)
-	}
 }

@@ -1,5 +1,7 @@
 package packed
 
+import "github.com/anekit/anekit/ane/fp16"
+
 const (
 	chunk = Lanes
 	// magic and most are the arguments of split: the unit of high is 2^-11 for a scale of 1 to 2, so that products of
@@ -35,44 +37,62 @@ func (w *Weights) room(rows int) int {
 	return 5 * w.padded(min(rows, batch))
 }
 
-// prepare returns the scales and offsets of dots for some blocks from block from on, and what they are found to be.
-//
-// With rest it gives exact elements too the parts that other kernels read.
-func (w *Weights) prepare(room []float32, from, blocks int, known exactness, rest bool) (d dots, found exactness) {
+// prepare sets room to the rows of parts for some blocks from block from on, and returns them and what they are found to
+// be. With rest it gives exact elements too the parts that other kernels read.
+func (w *Weights) prepare(room []float32, from, blocks int, known exactness, rest bool, more float32) (
+	d dots, found exactness) {
 	n := (blocks + 15) / 16 * 16
 	_ = room[5*n-1]
-	p := parts{scale: &w.Scale[from : from+blocks][0], count: blocks, to: &room[0], stride: 4 * n, magic: magic,
-		most: most,
-		unit: float32(int(1) << (13 - w.Bits)), wide: float32(int(1) << w.Bits)}
-	p.least, p.top = 0, float32(int(1)<<w.Bits-1)
+	p := parts{stride: 4 * n, magic: magic, most: most, unit: float32(int(1) << (13 - w.Bits)),
+		wide: float32(int(1) << w.Bits), top: float32(int(1)<<w.Bits - 1), more: more}
 	if w.Signed {
 		p.least, p.top, p.signed = -float32(int(1)<<(w.Bits-1)), float32(int(1)<<(w.Bits-1)-1), 1
-	}
-	switch {
-	case w.OffsetHalf != nil:
-		p.half = &w.OffsetHalf[from : from+blocks][0]
-	case w.OffsetSingle != nil:
-		p.single = &w.OffsetSingle[from : from+blocks][0]
-	case w.OffsetByte != nil:
-		p.bytes = &w.OffsetByte[from : from+blocks][0]
 	}
 	if known != unknown {
 		p.sure = 1
 	}
 	if found = known; known <= exact && !rest {
-		found = p.split(known)
+		found = w.split(p, room, from, blocks, known)
 	}
 	if found == inexact || rest {
 		p.full = 1
-		found = p.split(known)
+		found = w.split(p, room, from, blocks, known)
 	}
 	d.scale, d.product, d.high, d.under, d.over = &room[0], &room[n], &room[2*n], &room[3*n], &room[4*n]
 	return d, found
 }
 
-// split calls split, and returns what is known already or what it finds out.
-func (p *parts) split(known exactness) exactness {
-	bad, rounded := split(p)
+// split calls split for some blocks, and returns what is known already or what it finds out.
+func (w *Weights) split(p parts, room []float32, from, blocks int, known exactness) exactness {
+	size := bits() / 32
+	whole := blocks / size * size
+	bad, rounded := false, false
+	if p.count = whole / size; whole > 0 {
+		p.read(w, from, whole)
+		p.to = &room[0]
+		bad, rounded = split(bits(), &p)
+	}
+	if whole < blocks {
+		var scale, half [lanes]fp16.Bits
+		var single [lanes]float32
+		var bytes [lanes]byte
+		last := p
+		copy(scale[:], w.Scale[from+whole:from+blocks])
+		last.count, last.scale, last.to = 1, &scale[0], &room[whole]
+		switch {
+		case w.OffsetHalf != nil:
+			copy(half[:], w.OffsetHalf[from+whole:from+blocks])
+			last.half = &half[0]
+		case w.OffsetSingle != nil:
+			copy(single[:], w.OffsetSingle[from+whole:from+blocks])
+			last.single = &single[0]
+		case w.OffsetByte != nil:
+			copy(bytes[:], w.OffsetByte[from+whole:from+blocks])
+			last.bytes = &bytes[0]
+		}
+		b, r := split(bits(), &last)
+		bad, rounded = bad || b, rounded || r
+	}
 	switch {
 	case known != unknown:
 		return known
@@ -82,6 +102,19 @@ func (p *parts) split(known exactness) exactness {
 		return inexact
 	}
 	return exact
+}
+
+// read sets where scales and offsets of some blocks are.
+func (p *parts) read(w *Weights, from, blocks int) {
+	p.scale = &w.Scale[from : from+blocks][0]
+	switch {
+	case w.OffsetHalf != nil:
+		p.half = &w.OffsetHalf[from : from+blocks][0]
+	case w.OffsetSingle != nil:
+		p.single = &w.OffsetSingle[from : from+blocks][0]
+	case w.OffsetByte != nil:
+		p.bytes = &w.OffsetByte[from : from+blocks][0]
+	}
 }
 
 // numbers has the number of each index of four bits.
@@ -110,7 +143,7 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 	if known == wrong {
 		return false
 	}
-	d, is := w.prepare(room, row*blocks, len(sums)*blocks, known, false)
+	d, is := w.prepare(room, row*blocks, len(sums)*blocks, known, false, 0)
 	if found != nil && known == unknown {
 		found.Store(uint32(is))
 	}
@@ -120,34 +153,12 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 	d.sums, d.x, d.rows, d.blocks, d.each = &sums[0], &x[0], len(sums), blocks, w.Wide/chunk
 	data := w.Data[row*w.Cols/8*kernel:][:len(sums)*w.Cols/8*kernel]
 	d.data = &data[0]
-	var numbers [16]float32
-	if kernel < 8 {
-		numbers = w.numbers()
-		d.numbers = &numbers
-	} else {
-		d.numbers = &numbers
-	}
+	numbers := w.numbers()
+	d.numbers = &numbers
 	if is == exact {
 		d.high = d.product
 	}
-	switch {
-	case kernel == 2 && is == exact:
-		dotsExact2(&d)
-	case kernel == 2:
-		dotsOdd2(&d)
-	case kernel == 3 && is == exact:
-		dotsExact3(&d)
-	case kernel == 3:
-		dotsOdd3(&d)
-	case kernel == 6 && is == exact:
-		dotsExact6(&d)
-	case kernel == 6:
-		dotsOdd6(&d)
-	case is == exact:
-		dotsExact8(&d, w.Signed)
-	default:
-		dotsOdd8(&d, w.Signed)
-	}
+	multiply(kernel, w.Signed, is == exact, &d)
 	return true
 }
 
@@ -186,7 +197,7 @@ func place(kernel, t, l int) int {
 const (
 	step      = 16   // integers that the kernels expand at a time
 	fewBlocks = 16   // whose scales and offsets are prepared at a time
-	fewBytes  = 1536 // integers that are unpacked at a time; a multiple of step
+	fewBytes  = 2048 // integers that are unpacked at a time; a multiple of step
 )
 
 // floats is Floats by assembly. It reports whether it has done it; if not, dst may be changed.
@@ -197,7 +208,6 @@ func (w *Weights) floats(dst []float32, row, col int) bool {
 		return false
 	}
 	var room [5 * fewBlocks]float32
-	var parts parts256
 	for len(dst) > 0 {
 		n := min(len(dst), fewBytes)
 		if left := w.Wide - col%w.Wide; left < w.Wide || n < w.Wide {
@@ -206,19 +216,12 @@ func (w *Weights) floats(dst []float32, row, col int) bool {
 			n = min(n, fewBlocks*w.Wide) / w.Wide * w.Wide
 		}
 		blocks, from := (n+w.Wide-1)/w.Wide, w.block(row, col)
-		if machine.kernel == avx2 {
-			if !w.split256(&parts, from, blocks) {
-				return false
-			}
-			w.expand256(&parts, dst[:n], row*w.Cols+col, blocks)
-		} else {
-			d, found := w.prepare(room[:], from, blocks, unknown, true)
-			if found == wrong {
-				return false
-			}
-			d.rows, d.blocks, d.each = 1, blocks, n/blocks/step
-			w.expand(d, dst[:n], row*w.Cols+col)
+		d, found := w.prepare(room[:], from, blocks, unknown, true, 0)
+		if found == wrong {
+			return false
 		}
+		d.blocks, d.each = blocks, n/blocks/step
+		w.expand(d, dst[:n], row*w.Cols+col)
 		dst, col = dst[n:], col+n
 	}
 	return true
@@ -226,53 +229,31 @@ func (w *Weights) floats(dst []float32, row, col int) bool {
 
 // expand sets dst to the elements from element at on, whose blocks d describes.
 func (w *Weights) expand(d dots, dst []float32, at int) {
-	var numbers [step]float32
-	d.numbers, d.sums = &numbers, &dst[0]
-	width := w.width()
-	data := w.Data[at/8*width:][:len(dst)/8*width]
-	switch width {
-	case 2:
-		numbers = w.numbers()
-		d.data = &data[0]
-		expand2(&d)
-	case 4:
-		numbers = w.numbers()
-		d.data = &data[0]
-		expand4(&d)
-	case 8:
-		d.data = &data[0]
-		expand8(&d, w.Signed)
-	default:
-		var bytes [fewBytes]byte
-		w.unpack(bytes[:len(dst)], data)
-		d.data = &bytes[0]
-		expand8(&d, w.Signed)
+	numbers, integers := w.numbers(), w.width()
+	d.numbers, d.sums, d.data = &numbers, &dst[0], &w.Data[at/8*integers:][:len(dst)/8*integers][0]
+	if integers%3 != 0 {
+		expand(bits(), integers, w.Signed, &d)
+		return
 	}
-}
-
-// unpack256 gives each integer of 6 bits, or else of 3, a byte. Integers whose highest bit is sign are signed.
-//
-//go:noescape
-func unpack256(to, data *byte, sixteens int, six bool, sign byte)
-
-// unpack gives each integer of 3 or 6 bits a byte, with its sign. dst has a multiple of 16 bytes.
-func (w *Weights) unpack(dst, data []byte) {
+	var bytes [fewBytes]byte
 	sign := byte(0)
 	if w.Signed {
 		sign = 1 << (w.Bits - 1)
 	}
-	unpack256(&dst[0], &data[0], len(dst)/step, w.width() == 6, sign)
+	if integers == 3 {
+		unpack3(&bytes[0], d.data, len(dst)/step, sign)
+	} else {
+		unpack6(&bytes[0], d.data, len(dst)/step, sign)
+	}
+	d.data = &bytes[0]
+	expand(bits(), 8, w.Signed, &d)
 }
 
 // dot adds the products of a and b to lanes.
 func dot(lanes *[Lanes]float32, a, b []float32) {
-	if whole := len(a) / Lanes; whole > 0 && machine.kernel != portable {
+	if whole := len(a) / Lanes; whole > 0 && bits() > 0 {
 		_ = b[whole*Lanes-1]
-		if machine.kernel == avx512 {
-			dotFloats512(lanes, &a[0], &b[0], whole)
-		} else {
-			dotFloats256(lanes, &a[0], &b[0], whole)
-		}
+		dotFloats(bits(), lanes, &a[0], &b[0], whole)
 		a, b = a[whole*Lanes:], b[whole*Lanes:]
 	}
 	dotPortable(lanes, a, b)
