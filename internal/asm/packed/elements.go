@@ -94,12 +94,7 @@ func (k *elements) next() {
 // that rounding it to a half rounds once.
 func (k *elements) element(r reg.VecVirtual) {
 	k.VFMSUB213PS(k.offset[0], k.block, r)
-	half := r.AsX()
-	if k.Bits == 512 {
-		half = k.YMM()
-	} else {
-		half = k.XMM()
-	}
+	half := width{emit.Width{File: k.File, Bits: k.Bits / 2}}.Vector()
 	switch {
 	case k.exact:
 	case k.Bits == 512:
