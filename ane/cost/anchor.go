@@ -36,13 +36,9 @@ func (w *work) anchored(e *Estimate) {
 	a := anchors[w.Chip]
 	macs, weights, passed := 0.0, 0.0, 0.0
 	for _, l := range w.layers {
-		op := Op{Kind: l.Op.Kind, Pos: l.Op.Pos}
-		if len(l.Out) > 0 {
-			op.Name = l.Out[0].Name
-		}
+		op := l.operator()
 		switch p := l.product; {
 		case l.host != nil:
-			op.Note = l.why + " " + l.host.Out[0].Name
 		case p != nil:
 			op.MACs, op.Tasks = p.macs, 1
 			if p.weight != nil && !w.read[p.weight.key] {
@@ -59,42 +55,33 @@ func (w *work) anchored(e *Estimate) {
 		e.Tasks += op.Tasks
 	}
 	in, out := w.moves()
-	arithmetic := (2*macs + passed) / a.rate(w.Chip, 2*macs+passed)
-	reading := (weights + in + out) / a.bytes
+	rate := a.rate(w.Chip, 2*macs+passed)
+	arithmetic, reading := (2*macs+passed)/rate, (weights+in+out)/a.bytes
 	part := func(v float64) Time {
 		return Time{Figure{Value: v, Degree: min(a.degree, chip.Inferred), Source: a.source}}
 	}
-	compute := arithmetic >= reading
 	for i := range e.Ops {
 		op := &e.Ops[i]
-		switch {
-		case compute:
-			op.Time, op.Bound = part((2*op.MACs+float64(op.Elements))/a.rate(w.Chip, 2*macs+passed)), MAC
-			if op.MACs == 0 {
-				op.Bound = PE
-			}
-		default:
-			op.Time, op.Bound = part(float64(op.Weights)/a.bytes), Weights
+		op.Time, op.Bound = part(float64(op.Weights)/a.bytes), Weights
+		if arithmetic >= reading {
+			op.Time, op.Bound = part((2*op.MACs+float64(op.Elements))/rate), MAC
 		}
-		if op.Time.Value == 0 {
+		switch {
+		case op.Time.Value == 0:
 			op.Bound = Nothing
+		case op.Bound == MAC && op.MACs == 0:
+			op.Bound = PE
 		}
 	}
-	if !compute {
+	if arithmetic < reading {
 		e.Parts = append(e.Parts, Part{"inputs and outputs", part((in + out) / a.bytes), Activations})
 	}
 	whole := func(v float64) Figure { return Figure{Value: v, Degree: a.degree, Source: a.source} }
 	e.Parts = append(e.Parts, Part{"dispatch", Time{whole(a.overhead)}, Dispatch})
 	e.Task = Time{whole(max(arithmetic, reading))}
 	e.Call, e.Error = Time{whole(a.overhead + e.Task.Value)}, whole(a.error)
-	if s := w.Chip.Spec().Clock; s.Known() {
-		e.Clock = Figure{Value: s.Value.High, Degree: s.Degree, Source: s.Source}
-	}
 	e.Notes = append(e.Notes, "operators have their share of the longer of arithmetic and bytes of the whole program")
 	if a.note != "" {
 		e.Notes = append(e.Notes, a.note)
 	}
-	w.wake(e)
-	w.unclocked(e)
-	w.finish(e)
 }

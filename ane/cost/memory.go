@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/chip"
-	"github.com/anekit/anekit/internal/ops"
 )
 
 const (
@@ -14,17 +13,13 @@ const (
 
 // memory adds up surfaces and weights.
 func (r *program) memory() (m Memory) {
-	seen := map[*ops.Value]bool{}
-	for _, v := range slices.Concat(r.inputs, r.outputs) {
-		if !seen[v] {
-			seen[v] = true
-			n := (max(int64(v.Surface()), leastSurface) + page - 1) / page * page
-			m.Surfaces, m.Largest = min(m.Surfaces+n, 1<<60), max(m.Largest, n)
-		}
+	for _, v := range distinct(slices.Concat(r.inputs, r.Outputs)) {
+		n := (max(int64(v.Surface()), leastSurface) + page - 1) / page * page
+		m.Surfaces, m.Largest = min(m.Surfaces+n, 1<<60), max(m.Largest, n)
 	}
 	weights := map[string]bool{}
 	for _, s := range r.steps {
-		for _, v := range arguments(s.Node) {
+		for _, v := range s.Arguments() {
 			// Settings are part of the text, and small constants of the operator.
 			if w := r.weight(v); w != nil && w.stored > 64 && !weights[w.key] {
 				weights[w.key] = true
@@ -43,11 +38,9 @@ func (r *program) memory() (m Memory) {
 // budgets holds the program against what a process and a chip hold.
 func budgets(r *program, m Memory, c chip.Chip) []Budget {
 	spec := c.Spec()
-	whole := func(f chip.Fact[int]) chip.Fact[int64] {
-		return chip.Fact[int64]{Value: int64(f.Value), Degree: f.Degree, Source: f.Source}
-	}
+	loaded := chip.Fact[int64]{Value: int64(spec.Loaded.Value), Degree: spec.Loaded.Degree, Source: spec.Loaded.Source}
 	return []Budget{
-		{"loaded programs of the machine", 1, whole(spec.Loaded)},
+		{"loaded programs of the machine", 1, loaded},
 		{"bytes of weights", m.Weights, spec.WeightBytes},
 		{"bytes of one surface", m.Largest, spec.SurfaceBytes},
 		{"bytes of an operand on the chip", m.Intermediate, spec.OperandBytes},

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -28,9 +29,9 @@ func (r *program) estimates(s *step) (engine, cpu float64) {
 		switch {
 		case s.Op.Kind == "scaled_dot_product_attention":
 			rates = [2]float64{4.67e6, 3.89e6}
-		case p.kernel == nil:
+		case !p.conv:
 			rates = [2]float64{3.74e6, 0.754e6}
-		case p.kw() == 1 && p.kh() == 1:
+		case p.is(1, 1):
 			rates = [2]float64{7.17e6, 0.388e6}
 		}
 		return 2 * p.macs / rates[0], 2 * p.macs / rates[1]
@@ -49,59 +50,49 @@ func (r *program) estimates(s *step) (engine, cpu float64) {
 	return f[0] * moved / moveRate, f[1] * moved / moveRate
 }
 
+// places is one way to place the steps so far.
+type places struct {
+	cost     float64
+	engine   int // steps
+	segments int
+}
+
+// or returns the cheaper way, the first of equal ones; the second costs a change more.
+func (p places) or(q places, change float64) places {
+	if q.cost += change; q.cost < p.cost {
+		return q
+	}
+	return p
+}
+
 // place chooses the cheapest places for the steps in their order, on the engine only where ops.Place has them.
 func (r *program) place(c chip.Chip) Placement {
-	figure := func(v float64) Time {
-		switch c {
-		case chip.M4:
-			return Time{inferred(v, "fit of the study's estimates on M4 (5.2)")}
-		case chip.M6:
-			return Time{inferred(v, "fit of the study's estimates for h18g (5.2)")}
-		}
-		return Time{inferred(v, "as M4 (study 5.2)")}
-	}
-	type state struct {
-		cost     float64
-		engine   int
-		segments int
-	}
+	source := cmp.Or(map[chip.Chip]string{chip.M4: "fit of the study's estimates on M4 (5.2)",
+		chip.M6: "fit of the study's estimates for h18g (5.2)"}[c], "as M4 (study 5.2)")
+	figure := func(v float64) Time { return Time{inferred(v, source)} }
 	var sumEngine, sumCPU float64
-	on, off := state{cost: math.Inf(1)}, state{}
-	first := true
-	where := ops.Place(r.graph, c, chip.CoreML).Where
-	for _, s := range r.steps {
+	where := ops.Place(r.Graph, c, chip.CoreML).Where
+	on, off := places{cost: math.Inf(1)}, places{} // with the last step on the engine, or on the CPU
+	for i, s := range r.steps {
 		engine, cpu := r.estimates(s)
-		allowed := where[s.Node] == ops.OnEngine
-		sumCPU += cpu
-		if allowed {
-			sumEngine += engine
-		} else {
-			sumEngine += cpu
-		}
-		enter := toll // a segment
-		if !first {
+		started, enter := off, toll // a segment
+		started.segments++
+		if i > 0 {
 			enter += toll // and a change
 		}
-		nextOn, nextOff := state{cost: math.Inf(1)}, off
-		if on.cost+toll < off.cost {
-			nextOff = state{on.cost + toll, on.engine, on.segments}
+		off = off.or(on, toll)
+		off.cost += cpu
+		sumCPU += cpu
+		if where[s.Node] == ops.OnEngine {
+			on = on.or(started, enter)
+			on.engine++
+		} else {
+			on, engine = places{cost: math.Inf(1)}, cpu
 		}
-		nextOff.cost += cpu
-		if allowed {
-			nextOn = on
-			if off.cost+enter < on.cost {
-				nextOn = state{off.cost + enter, off.engine, off.segments + 1}
-			}
-			nextOn.cost += engine
-			nextOn.engine++
-		}
-		first = false
-		on, off = nextOn, nextOff
+		on.cost += engine
+		sumEngine += engine
 	}
-	best := off
-	if on.cost+toll < off.cost {
-		best = state{on.cost + toll, on.engine, on.segments}
-	}
+	best := off.or(on, toll)
 	return Placement{Engine: figure(sumEngine), CPU: figure(sumCPU), Chosen: figure(best.cost), OnEngine: best.engine,
 		OnCPU: len(r.steps) - best.engine, Segments: best.segments}
 }

@@ -12,9 +12,8 @@ import (
 
 // program is a function as the estimate sees it.
 type program struct {
-	graph   *ops.Graph
+	*ops.Graph
 	inputs  []*ops.Value // the parameters, states among them
-	outputs []*ops.Value
 	steps   []*step
 	weights map[*ops.Value]*weight
 }
@@ -37,10 +36,7 @@ type weight struct {
 // read resolves a function.
 func read(p *mil.Program, f *mil.Function) *program {
 	g := ops.Survey("", p)[slices.Index(p.Funcs, f)]
-	r := &program{graph: g, outputs: g.Outputs, weights: map[*ops.Value]*weight{}}
-	for _, v := range f.Params {
-		r.inputs = append(r.inputs, g.Values[v.Name])
-	}
+	r := &program{Graph: g, inputs: slices.Concat(g.Inputs, g.States), weights: map[*ops.Value]*weight{}}
 	for _, n := range g.Statements {
 		if n.Op.Kind == "const" || len(n.Out) > 0 && n.Out[0].Folded {
 			continue
@@ -49,33 +45,33 @@ func read(p *mil.Program, f *mil.Function) *program {
 		if n.Def != nil {
 			s.cost = n.Def.Cost
 		}
-		seen := map[*ops.Value]bool{}
-		for _, v := range arguments(n) {
-			if !v.Folded && !seen[v] {
-				s.in, seen[v] = append(s.in, v), true
-			}
-		}
+		s.in = slices.DeleteFunc(distinct(n.Arguments()), func(v *ops.Value) bool { return v.Folded })
 		r.steps = append(r.steps, s)
 	}
 	return r
 }
 
-// arguments lists the operands and settings.
-func arguments(n *ops.Node) (all []*ops.Value) {
-	for _, a := range n.Op.Args {
-		all = append(all, n.List(a.Name)...)
+// distinct returns each value once.
+func distinct(list []*ops.Value) (all []*ops.Value) {
+	seen := map[*ops.Value]bool{}
+	for _, v := range list {
+		if !seen[v] {
+			all, seen[v] = append(all, v), true
+		}
 	}
 	return all
 }
 
-// elements is the number of elements, up to 2^50.
-func elements(v *ops.Value) float64 {
+// volume is the number of elements of a shape, up to 2^50.
+func volume(shape []int) float64 {
 	n := 1.0
-	for _, d := range v.Shape {
+	for _, d := range shape {
 		n *= float64(max(d, 0))
 	}
 	return min(n, 1<<50)
 }
+
+func elements(v *ops.Value) float64 { return volume(v.Shape) }
 
 // bits is the size of an element.
 func bits(v *ops.Value) int { return max(v.DType.Bits(), 1) }
@@ -116,7 +112,7 @@ func (r *program) weight(v *ops.Value) *weight {
 func (r *program) expand(w *weight, v *ops.Value) {
 	w.stored = 0
 	var keys []string
-	for _, a := range arguments(v.Made) {
+	for _, a := range v.Made.Arguments() {
 		if from := r.weight(a); from != nil {
 			w.stored, w.density = min(w.stored+from.stored, 1<<50), min(w.density, from.density)
 			keys = append(keys, from.key)

@@ -58,15 +58,8 @@ func worst(a, b Figure) chip.Degree {
 
 // weightRate is how many bytes of weights the engines read in a microsecond, by the bits of an element (9.3, 7.5).
 func weightRate(bits int) Figure {
-	switch bits {
-	case 16:
-		return measured(159e3, "study 9.3")
-	case 8:
-		return measured(136e3, "study 9.3")
-	case 6:
-		return measured(134e3, "study 9.3")
-	case 4:
-		return measured(125e3, "study 9.3")
+	if rate, ok := map[int]float64{16: 159e3, 8: 136e3, 6: 134e3, 4: 125e3}[bits]; ok {
+		return measured(rate, "study 9.3")
 	}
 	return inferred(150e3, "study 9.3: the mean of formats")
 }
@@ -87,41 +80,35 @@ func curve(x float64, points ...[2]float64) float64 {
 
 // winograd reports whether a 3x3 or 1x3 convolution is computed with fewer products: never from 5 taps, dilated,
 // strided, in groups or pruned, nor on less than 256 pixels.
-func (p *product) winograd(density float64) bool {
-	return p.plain && density == 1 && p.kw() == 3 && (p.kh() == 3 || p.kh() == 1) &&
+func (p *product) winograd() bool {
+	return p.plain && p.density() == 1 && p.kw == 3 && (p.kh == 3 || p.kh == 1) &&
 		float64(p.height)*float64(p.width) >= 256
 }
 
 // efficiency is eta, the fraction of the peak that a product reaches on one engine or on each of two.
-func (p *product) efficiency(engines, layers int, density float64) Figure {
-	two := engines == 2
-	pick := func(one, both float64) Figure {
-		if two {
-			return measured(both, study)
-		}
-		return measured(one, study)
-	}
+func (p *product) efficiency(engines, layers int) Figure {
+	pick := func(by ...float64) Figure { return measured(by[engines-1], study) }
 	var eta Figure
 	switch {
-	case p.weight == nil && p.kernel == nil:
+	case p.weight == nil && !p.conv:
 		eta = inferred(pick(0.93, 0.86).Value/3, "maderix: a 1x1 convolution is 3 times a matmul")
 	case p.dilated:
 		eta = pick(0.70, 0.70)
-		if !two {
+		if engines == 1 {
 			eta.Degree = chip.Inferred
 		}
-	case p.winograd(density) && p.kh() == 3:
+	case p.winograd() && p.kh == 3:
 		eta = pick(1.35, 0.965)
-		if p.cin >= 512 && p.cout >= 512 && !two {
+		if p.cin >= 512 && p.cout >= 512 && engines == 1 {
 			eta.Value = 1.47 // 31 TFLOPS
 		}
-	case p.winograd(density):
+	case p.winograd():
 		eta = pick(1.33, 1.265)
-	case p.kw() == 3 && p.kh() == 3:
+	case p.is(3, 3):
 		eta = pick(0.815, 0.79)
-	case p.kw() == 1 && p.kh() == 1 && layers >= longChain:
+	case p.is(1, 1) && layers >= longChain:
 		eta = pick(0.975, 0.935)
-	case p.kw() == 1 && p.kh() == 1:
+	case p.is(1, 1):
 		eta = pick(0.93, 0.935)
 	default:
 		eta = pick(0.89, 0.86)
@@ -143,18 +130,19 @@ func (p *product) cores() Figure {
 	share := curve(last, [2]float64{0, 0.2}, [2]float64{32, 0.34}, [2]float64{64, 0.56}, [2]float64{96, 0.75},
 		[2]float64{192, 0.84}, [2]float64{256, 1})
 	f := inferred(float64(p.cout)/(256*float64(full)+last/share), study+": between the widths that were measured")
-	if full == 0 && p.kw() == 1 && p.kh() == 1 && (rest == 32 || rest == 64 || rest == 96 || rest == 192) {
+	if full == 0 && p.is(1, 1) && (rest == 32 || rest == 64 || rest == 96 || rest == 192) {
 		f.Degree, f.Source = chip.Measured, study
 	}
 	return f
 }
 
 // pruned is the time of a sparse weight's products, of that of a dense one.
-func (p *product) pruned(density float64) float64 {
+func (p *product) pruned() float64 {
+	density := p.density()
 	if density >= 1 {
 		return 1
 	}
-	if p.kw() == 3 && p.kh() == 3 {
+	if p.is(3, 3) {
 		return curve(1-density, [2]float64{0, 1}, [2]float64{0.5, 1.1}, [2]float64{0.9, 0.33})
 	}
 	return curve(1-density, [2]float64{0, 1}, [2]float64{0.5, 0.66}, [2]float64{0.75, 0.42}, [2]float64{0.9, 0.36})
@@ -165,11 +153,11 @@ func (p *product) eightBit() Figure {
 	switch {
 	case !p.eight:
 		return measured(1, study)
-	case p.kw() == 3 && p.kh() == 3:
+	case p.is(3, 3):
 		return measured(2, study)
-	case p.kw() == 1 && p.kh() == 1 && p.cin >= 1024:
+	case p.is(1, 1) && p.cin >= 1024:
 		return measured(1.815, study)
-	case p.kw() == 1 && p.kh() == 1:
+	case p.is(1, 1):
 		return measured(1.4, study+": chains of small layers")
 	}
 	return inferred(1.4, "as 1x1")
@@ -177,28 +165,28 @@ func (p *product) eightBit() Figure {
 
 // rewritten returns the time of a kernel of width 9 to 15, which the compiler rewrites to stride 2.
 func (p *product) rewritten() (Figure, bool) {
-	if p.kw() < 9 || p.kw() > 15 {
+	if p.kw < 9 || p.kw > 15 {
 		return Figure{}, false
 	}
-	taps := curve(float64(p.kw()), [2]float64{9, 19.3}, [2]float64{10, 21.5}, [2]float64{11, 23.5},
+	taps := curve(float64(p.kw), [2]float64{9, 19.3}, [2]float64{10, 21.5}, [2]float64{11, 23.5},
 		[2]float64{12, 25.8}, [2]float64{15, 32})
-	t := measured(taps*float64(p.kh())*float64(p.cin)*float64(p.cout)/rewriteRate, study)
-	if p.kh() > 1 || p.kw() == 13 || p.kw() == 14 {
+	t := measured(taps*float64(p.kh)*float64(p.cin)*float64(p.cout)/rewriteRate, study)
+	if p.kh > 1 || p.kw == 13 || p.kw == 14 {
 		t.Degree = chip.Inferred
 	}
 	return t, true
 }
 
 // macTime is the time of the products on one engine at full clock, or on both of two.
-func (p *product) macTime(engines, layers int, density float64) Figure {
-	eta, cores, faster := p.efficiency(engines, layers, density), p.cores(), p.eightBit()
-	t := Figure{Value: p.macs * p.pruned(density) /
+func (p *product) macTime(engines, layers int) Figure {
+	eta, cores, faster := p.efficiency(engines, layers), p.cores(), p.eightBit()
+	t := Figure{Value: p.macs * p.pruned() /
 		(peak * eta.Value * cores.Value * faster.Value * float64(engines)), Source: eta.Source,
 		Degree: min(eta.Degree, cores.Degree, faster.Degree)}
 	if cores.Degree < eta.Degree {
 		t.Source = cores.Source
 	}
-	if p.weight == nil && p.kernel != nil {
+	if p.weight == nil && p.conv {
 		t.Degree, t.Source = chip.Inferred, "as a constant weight"
 	}
 	return t
@@ -252,8 +240,9 @@ func afterIdle(idle, t float64) Figure {
 
 // tilesOf is the number of tasks for an intermediate of n bytes.
 func tilesOf(n float64, chain bool) int {
+	tile := float64(tileLone)
 	if chain {
-		return int(min(math.Floor(n/tileChain), 1<<20)) + 1
+		tile = tileChain
 	}
-	return int(min(math.Floor(n/tileLone), 1<<20)) + 1
+	return int(min(math.Floor(n/tile), 1<<20)) + 1
 }

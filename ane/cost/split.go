@@ -1,8 +1,6 @@
 package cost
 
-import (
-	"fmt"
-)
+import "fmt"
 
 const (
 	cutAt    = 128  // columns at which the compiler cuts, and the pixels of a tile that need no copy
@@ -49,24 +47,22 @@ func (w *work) split() (bool, string) {
 			}
 		}
 	}
+	why := fmt.Sprintf("split: %.1f us whole, %.1f us as tiles on two engines", single, (tiles+copies)/2)
 	switch {
 	case products == 0:
 		return false, "nothing to split: no products"
 	case single > 0.5*(tiles+copies)*(1+1e-9):
-		return true, fmt.Sprintf("split: %.1f us whole, %.1f us as tiles on two engines", single, (tiles+copies)/2)
+		return true, why
 	}
-	return false, fmt.Sprintf("not split: %.1f us whole, %.1f us as tiles on two engines", single, (tiles+copies)/2)
+	return false, "not " + why
 }
 
 // tiles returns the time of a product on one engine, of its two tiles together, and the pixels of the larger tile.
 func (w *work) tiles(p *product) (one, both, largest float64, ok bool) {
-	density, stored := 1.0, 0.0
-	rate := weightRate(16).Value
+	work, reading := p.macTime(1, w.chain).Value, 0.0
 	if p.weight != nil {
-		density, stored = p.weight.density, float64(p.weight.stored)
-		rate = weightRate(p.weight.bits).Value
+		reading = float64(p.weight.stored) / weightRate(p.weight.bits).Value
 	}
-	work, reading := p.macTime(1, w.chain, density).Value, stored/rate
 	if t, rewritten := p.rewritten(); rewritten {
 		work = max(work, t.Value)
 		return max(work, reading), 2 * max(work, reading), p.pixels(), true // both engines share it

@@ -76,7 +76,7 @@ func agree(t *testing.T, name, text string, rules map[string]bool) {
 		for _, c := range chip.All() {
 			for _, via := range chip.Compilers() {
 				places, whole := offEngine(found, c, via)
-				where := ops.Place(r.graph, c, via).Where
+				where := ops.Place(r.Graph, c, via).Where
 				for _, s := range r.steps {
 					rule := reason(s.Node, places)
 					rules[rule] = true

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -14,7 +15,7 @@ type layer struct {
 	product *product
 	host    *layer // that the step is a part of, or nil
 	why     string
-	single  bool // one input through the elementwise unit
+	single  bool // one input through the elementwise unit, once
 	paired  bool // shares its pass with the step before
 }
 
@@ -45,7 +46,7 @@ func newWork(r *program, o Options) *work {
 		made[s.Node] = l
 		w.layers = append(w.layers, l)
 		if l.product != nil {
-			if l.product.kw() == 1 && l.product.kh() == 1 {
+			if l.product.is(1, 1) {
 				w.chain++
 			}
 			continue
@@ -61,17 +62,13 @@ func (w *work) join(l *layer, made map[*ops.Node]*layer) {
 	if len(l.in) == 1 && l.in[0].Made != nil && len(l.in[0].Uses) == 1 && !l.in[0].Returned {
 		before = made[l.in[0].Made]
 	}
-	l.single = len(l.in) == 1 && l.cost != ops.Free
+	l.single = len(l.in) == 1 && l.cost != ops.Free && l.cost != ops.Twice
 	if before == nil || len(l.Out) != 1 {
 		return
 	}
-	host, bias := before, false
-	if before.host != nil {
-		host, bias = before.host, true
-	}
-	switch {
+	switch host := cmp.Or(before.host, before); {
 	case host.product == nil || before.host != nil && before.why != addsBias:
-	case l.Op.Kind == "add" && !bias:
+	case l.Op.Kind == "add" && before.host == nil:
 		for _, t := range slices.Concat(l.List("x"), l.List("y")) {
 			if t.Folded && elements(t) <= float64(host.product.cout) {
 				l.host, l.why = host, addsBias
@@ -80,10 +77,7 @@ func (w *work) join(l *layer, made map[*ops.Node]*layer) {
 	case l.cost == ops.Function:
 		l.host, l.why = host, appliesTable
 	}
-	if l.host == nil && before.single && before.host == nil && !before.paired && l.single &&
-		l.cost != ops.Twice && before.cost != ops.Twice {
-		l.paired = true
-	}
+	l.paired = l.host == nil && l.single && before.host == nil && before.single && !before.paired
 }
 
 const (
@@ -93,12 +87,29 @@ const (
 
 // estimate fills in the operators and the call.
 func (w *work) estimate(e *Estimate) {
+	if s := w.Chip.Spec().Clock; s.Known() {
+		e.Clock = Figure{Value: s.Value.High, Degree: s.Degree, Source: s.Source}
+	}
 	switch w.Chip {
-	case chip.M6, chip.M4:
+	case chip.M6:
+		w.layered(e)
+		w.callM6(e)
+	case chip.M4:
+		w.layered(e)
+		w.callM4(e)
 	default:
 		w.anchored(e)
-		return
 	}
+	w.wake(e)
+	if w.Gap > 0 && w.Chip != chip.M6 {
+		e.Notes = append(e.Notes, fmt.Sprintf("how the clock of %s falls with the gap between calls is not published",
+			w.Chip))
+	}
+	w.finish(e)
+}
+
+// layered fills in the operators and the task, one layer after another.
+func (w *work) layered(e *Estimate) {
 	if w.Engines == 2 {
 		e.Split, e.Why = w.split()
 		if e.Split {
@@ -106,11 +117,7 @@ func (w *work) estimate(e *Estimate) {
 		}
 	}
 	total := Figure{Value: taskBase, Degree: chip.Measured, Source: formula}
-	add := func(f Figure) {
-		degree := worst(total, f)
-		total.Value += f.Value
-		total.Degree = degree
-	}
+	add := func(f Figure) { total.Degree, total.Value = worst(total, f), total.Value+f.Value }
 	for _, l := range w.layers {
 		op := w.operator(l)
 		e.Tasks += op.Tasks
@@ -127,14 +134,6 @@ func (w *work) estimate(e *Estimate) {
 	add(io)
 	add(tasks)
 	e.Task = Time{total}
-	e.Clock = measured(clock, "study 11")
-	if w.Chip == chip.M4 {
-		e.Clock = Figure{Value: w.Chip.Spec().Clock.Value.High, Degree: chip.Stated, Source: w.Chip.Spec().Clock.Source}
-		w.callM4(e)
-	} else {
-		w.callM6(e)
-	}
-	w.finish(e)
 }
 
 // callM6 adds what a call takes beside the task.
@@ -165,7 +164,6 @@ func (w *work) callM6(e *Estimate) {
 	}
 	e.Parts = append(e.Parts, Part{"submission", Time{submit}, Dispatch}, Part{"completion", Time{done}, Dispatch})
 	e.Call = Time{Figure{Value: e.Task.Value + submit.Value + done.Value, Degree: e.Task.Degree, Source: formula}}
-	w.wake(e)
 	e.Error = inferred(0.3, "mixed operators")
 	if w.onlyChain() {
 		e.Error = measured(0.24, "36 published chains of 1x1: 7 % in the mean, 24 % at worst, below 300 us")
@@ -195,23 +193,13 @@ func (w *work) callM4(e *Estimate) {
 	e.Parts = append(e.Parts, Part{"dispatch", Time{over}, Dispatch})
 	e.Task.Degree, e.Task.Source = chip.Inferred, "the form of M6 with the rates of M4"
 	e.Call = Time{inferred(e.Task.Value+over.Value, e.Task.Source)}
-	w.wake(e)
 	e.Error = inferred(0.3, "as M6 with mixed operators")
-	w.unclocked(e)
-}
-
-// unclocked notes options without figures.
-func (w *work) unclocked(e *Estimate) {
-	if w.Gap > 0 {
-		e.Notes = append(e.Notes, fmt.Sprintf("how the clock of %s falls with the gap between calls is not published",
-			w.Chip))
-	}
 }
 
 // onlyChain reports whether the program is a chain of 1x1 convolutions, for which times are published.
 func (w *work) onlyChain() bool {
 	return len(w.layers) > 0 && !slices.ContainsFunc(w.layers, func(l *layer) bool {
-		return l.host == nil && (l.product == nil || l.product.kw() != 1 || l.product.kh() != 1 || !l.product.plain ||
+		return l.host == nil && (l.product == nil || !l.product.is(1, 1) || !l.product.plain ||
 			l.product.weight == nil)
 	})
 }
@@ -232,39 +220,43 @@ func (w *work) finish(e *Estimate) {
 	}
 }
 
-// operator estimates one step.
-func (w *work) operator(l *layer) Op {
+// operator names the operator of a layer, and what it is a part of.
+func (l *layer) operator() Op {
 	op := Op{Kind: l.Op.Kind, Pos: l.Op.Pos}
-	var largest, sum float64
-	for _, t := range l.Out {
-		largest = max(largest, bytes(t))
-	}
 	if len(l.Out) > 0 {
 		op.Name = l.Out[0].Name
-		for _, t := range l.Out {
-			sum += elements(t)
-		}
+	}
+	if l.host != nil {
+		op.Note = l.why + " " + l.host.Out[0].Name
+	}
+	return op
+}
+
+// operator estimates one step.
+func (w *work) operator(l *layer) Op {
+	op := l.operator()
+	var largest, sum float64
+	for _, t := range l.Out {
+		largest, sum = max(largest, bytes(t)), sum+elements(t)
 	}
 	for _, t := range l.in {
-		largest = max(largest, bytes(t))
-		sum = max(sum, elements(t))
+		largest, sum = max(largest, bytes(t)), max(sum, elements(t))
 	}
 	none := Time{measured(0, formula)}
 	switch {
 	case l.host != nil:
-		op.Time, op.Note = none, l.why+" "+l.host.Out[0].Name
+		op.Time = none
 		return op
 	case l.cost == ops.Free:
 		op.Time, op.Note = Time{inferred(0, "a view")}, "moves nothing"
 		return op
-	case l.product != nil:
-		op.Tasks = tilesOf(largest, w.long()) * w.engines
-		w.multiply(l, &op)
-		return op
 	}
-	op.Tasks, op.Bound, op.Elements = tilesOf(largest, w.long()), PE, int64(sum)
+	op.Tasks, op.Bound, op.Elements = tilesOf(largest, len(w.layers) > 1), PE, int64(sum)
 	n := sum / float64(w.engines)
 	switch {
+	case l.product != nil:
+		op.Tasks, op.Elements = op.Tasks*w.engines, 0
+		w.multiply(l, &op)
 	case l.paired:
 		op.Time, op.Note = none, "shares the pass of the operator before"
 	case l.cost == ops.Twice:
@@ -276,31 +268,25 @@ func (w *work) operator(l *layer) Op {
 		op.Time = Time{join(n)}
 	default:
 		op.Time = Time{pass(n)}
-		if l.cost == ops.Moves || l.cost != ops.Function {
+		if l.cost != ops.Function {
 			op.Time.Degree, op.Time.Source = chip.Inferred, "as one pass"
 		}
 	}
 	return op
 }
 
-// long reports whether intermediates are cut as in a chain.
-func (w *work) long() bool { return len(w.layers) > 1 }
-
 // multiply estimates a step with products.
 func (w *work) multiply(l *layer, op *Op) {
 	p := l.product
 	op.MACs, op.Bound = p.macs, MAC
-	density := 1.0
 	reading := Figure{}
 	if p.weight != nil {
-		density = p.weight.density
 		op.Weights = p.weight.stored
 		reading = w.readTime(p.weight, op)
 	}
-	op.Time = Time{scaled(p.macTime(w.engines, w.chain, density), 1/w.speed)}
-	op.Note = p.note(density)
+	op.Time, op.Note = Time{scaled(p.macTime(w.engines, w.chain), 1/w.speed)}, p.note()
 	if t, ok := p.rewritten(); ok && t.Value > op.Time.Value {
-		op.Time, op.Note = Time{t}, fmt.Sprintf("a kernel %d wide is rewritten to stride 2", p.kw())
+		op.Time, op.Note = Time{t}, fmt.Sprintf("a kernel %d wide is rewritten to stride 2", p.kw)
 	}
 	if reading.Value > op.Time.Value {
 		op.Time, op.Bound = Time{reading}, Weights
@@ -329,17 +315,17 @@ func (w *work) readTime(t *weight, op *Op) Figure {
 }
 
 // note says which of the study's cases a product is.
-func (p *product) note(density float64) string {
+func (p *product) note() string {
 	switch {
-	case density < 1:
-		return fmt.Sprintf("%.0f %% of the weight is zero and skipped", 100*(1-density))
+	case p.density() < 1:
+		return fmt.Sprintf("%.0f %% of the weight is zero and skipped", 100*(1-p.density()))
 	case p.eight:
 		return "8-bit activations and weights"
-	case p.weight == nil && p.kernel == nil:
+	case p.weight == nil && !p.conv:
 		return "both operands computed"
-	case p.winograd(density):
+	case p.winograd():
 		return "Winograd"
-	case p.kw() == 3 && p.kh() == 3:
+	case p.is(3, 3):
 		return "no Winograd"
 	}
 	return ""
@@ -352,12 +338,8 @@ func (w *work) moves() (in, out float64) {
 			in += bytes(t)
 		}
 	}
-	seen := map[*ops.Value]bool{}
-	for _, t := range w.outputs {
-		if !seen[t] {
-			seen[t] = true
-			out += bytes(t)
-		}
+	for _, t := range distinct(w.Outputs) {
+		out += bytes(t)
 	}
 	return in, out
 }

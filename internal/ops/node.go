@@ -26,11 +26,9 @@ func (n *Node) link() {
 	for _, v := range n.Out {
 		v.Made = n
 	}
-	for _, p := range n.Op.Args {
-		for _, v := range n.args[p.Name].values {
-			if len(v.Uses) == 0 || v.Uses[len(v.Uses)-1] != n {
-				v.Uses = append(v.Uses, n)
-			}
+	for _, v := range n.Arguments() {
+		if len(v.Uses) == 0 || v.Uses[len(v.Uses)-1] != n {
+			v.Uses = append(v.Uses, n)
 		}
 	}
 }
@@ -59,6 +57,14 @@ func (n *Node) Operands() (all []*Value) {
 				all = append(all, v)
 			}
 		}
+	}
+	return all
+}
+
+// Arguments lists the values of all arguments: operands and settings.
+func (n *Node) Arguments() (all []*Value) {
+	for _, a := range n.Op.Args {
+		all = append(all, n.args[a.Name].values...)
 	}
 	return all
 }

@@ -12,11 +12,7 @@ import (
 func (f *function) constants(visit func(v *ops.Value)) {
 	seen := map[*ops.Value]bool{}
 	for _, s := range f.Statements {
-		list := s.Out
-		for _, a := range s.Op.Args {
-			list = append(slices.Clone(list), s.List(a.Name)...)
-		}
-		for _, v := range list {
+		for _, v := range slices.Concat(s.Out, s.Arguments()) {
 			if v.Literal != nil && v.Literal.Blob() == nil && !seen[v] {
 				seen[v] = true
 				visit(v)

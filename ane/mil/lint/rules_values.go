@@ -52,10 +52,8 @@ func (f *function) live() map[*ops.Node]bool {
 	for len(queue) > 0 {
 		n := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		for _, a := range n.Op.Args {
-			for _, v := range n.List(a.Name) {
-				push(v.Made)
-			}
+		for _, v := range n.Arguments() {
+			push(v.Made)
 		}
 	}
 	return live
