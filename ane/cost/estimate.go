@@ -180,7 +180,7 @@ func Of(p *mil.Program, o Options) (*Estimate, error) {
 	}
 	r := read(p, f)
 	e := &Estimate{Chip: o.Chip, Function: f.Name, Engines: o.Engines, Ops: []Op{}}
-	w := newWork(r, o)
+	w := &work{program: r, Options: o, read: map[string]bool{}, engines: 1}
 	w.estimate(e)
 	e.Memory = r.memory()
 	e.Budgets = budgets(r, e.Memory, o.Chip)

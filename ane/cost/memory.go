@@ -18,15 +18,15 @@ func (r *program) memory() (m Memory) {
 		m.Surfaces, m.Largest = min(m.Surfaces+n, 1<<60), max(m.Largest, n)
 	}
 	weights := map[string]bool{}
-	for _, s := range r.steps {
-		for _, v := range s.Arguments() {
+	for _, l := range r.layers {
+		for _, v := range l.Arguments() {
 			// Settings are part of the text, and small constants of the operator.
 			if w := r.weight(v); w != nil && w.stored > 64 && !weights[w.key] {
 				weights[w.key] = true
 				m.Weights = min(m.Weights+w.stored, 1<<60)
 			}
 		}
-		for _, v := range s.Out {
+		for _, v := range l.Out {
 			if !v.Returned {
 				m.Intermediate = max(m.Intermediate, int64(bytes(v)))
 			}

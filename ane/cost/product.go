@@ -38,32 +38,32 @@ func (p *product) density() float64 {
 // is reports whether the kernel has a height and a width.
 func (p *product) is(h, w int) bool { return p.kh == h && p.kw == w }
 
-// product returns the arithmetic of a step; nil for an operator that has none.
-func (r *program) product(s *step) *product {
-	if len(s.Out) == 0 {
+// product returns the arithmetic of a statement; nil for an operator that has none.
+func (r *program) product(n *ops.Node) *product {
+	if len(n.Out) == 0 {
 		return nil
 	}
-	y, a, b := s.Out[0], s.Value("x"), s.Value("weight")
-	switch s.Op.Kind {
+	y, a, b := n.Out[0], n.Value("x"), n.Value("weight")
+	switch n.Op.Kind {
 	case "matmul":
-		b = s.Value("y")
+		b = n.Value("y")
 	case "scaled_dot_product_attention":
-		a, b = s.Value("query"), s.Value("key")
+		a, b = n.Value("query"), n.Value("key")
 	case "einsum":
-		return r.einsum(s, y)
+		return r.einsum(n, y)
 	}
 	if a == nil || b == nil {
 		return nil
 	}
-	switch s.Op.Kind {
+	switch n.Op.Kind {
 	case "conv", "conv_transpose":
-		return r.window(s, a, b, y)
+		return r.window(n, a, b, y)
 	case "linear":
-		p := matrix(y, s.Inner(), r.weight(b))
+		p := matrix(y, n.Inner(), r.weight(b))
 		p.width, p.batch = int(p.pixels()), 1
 		return p
 	case "matmul":
-		return matrix(y, s.Inner(), cmp.Or(r.weight(b), r.weight(a)))
+		return matrix(y, n.Inner(), cmp.Or(r.weight(b), r.weight(a)))
 	case "scaled_dot_product_attention":
 		keys := float64(at(b, 1))
 		return &product{macs: (elements(a) + elements(y)) * keys, cin: at(a, 0), cout: at(b, 1), kh: 1, kw: 1, height: 1,
@@ -72,24 +72,24 @@ func (r *program) product(s *step) *product {
 	return nil
 }
 
-func (r *program) window(s *step, x, w, y *ops.Value) *product {
+func (r *program) window(n *ops.Node, x, w, y *ops.Value) *product {
 	if w.Rank() < 3 || w.Rank() != x.Rank() || w.Rank() != y.Rank() {
 		return nil
 	}
 	last := w.Rank() - 1
 	p := &product{conv: true, kh: int(volume(w.Shape[2:last])), kw: w.Shape[last], weight: r.weight(w),
 		height: int(volume(y.Shape[2:last])), width: y.Shape[last], batch: float64(y.Shape[0])}
-	taps, groups := volume(w.Shape[1:]), max(s.Int("groups", 1), 1)
-	if s.Op.Kind == "conv_transpose" {
+	taps, groups := volume(w.Shape[1:]), max(n.Int("groups", 1), 1)
+	if n.Op.Kind == "conv_transpose" {
 		p.macs, p.cin, p.cout = elements(x)*taps, w.Shape[0], w.Shape[1]*groups
 	} else {
 		p.macs, p.cin, p.cout = elements(y)*taps, w.Shape[1]*groups, w.Shape[0]
 	}
-	strides, _ := s.Ints("strides")
-	dilations, _ := s.Ints("dilations")
+	strides, _ := n.Ints("strides")
+	dilations, _ := n.Ints("dilations")
 	far := func(n int) bool { return n != 1 }
 	p.dilated = slices.ContainsFunc(dilations, far)
-	p.plain = s.Op.Kind == "conv" && !slices.ContainsFunc(strides, far) && !p.dilated && groups == 1
+	p.plain = n.Op.Kind == "conv" && !slices.ContainsFunc(strides, far) && !p.dilated && groups == 1
 	p.eight = x.Made != nil && x.Made.Op.Kind == "dequantize" && p.weight != nil && p.weight.bits == 8
 	return p
 }
@@ -100,9 +100,9 @@ func matrix(y *ops.Value, inner int, w *weight) *product {
 		width: at(y, 1), batch: volume(y.Shape[:max(y.Rank()-2, 0)]), weight: w, plain: true}
 }
 
-func (r *program) einsum(s *step, y *ops.Value) *product {
-	values := s.List("values")
-	left, right, ok := strings.Cut(strings.ReplaceAll(s.Word("equation"), " ", ""), "->")
+func (r *program) einsum(n *ops.Node, y *ops.Value) *product {
+	values := n.List("values")
+	left, right, ok := strings.Cut(strings.ReplaceAll(n.Word("equation"), " ", ""), "->")
 	names := strings.Split(left, ",")
 	if len(values) != 2 || len(names) != 2 || !ok {
 		return nil

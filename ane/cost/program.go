@@ -1,7 +1,7 @@
 package cost
 
 import (
-	"math"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,15 +14,21 @@ import (
 type program struct {
 	*ops.Graph
 	inputs  []*ops.Value // the parameters, states among them
-	steps   []*step
+	layers  []*layer
+	chain   int // layers of 1x1
 	weights map[*ops.Value]*weight
 }
 
-// step is an operator that the engine executes. What is computed from constants alone is none.
-type step struct {
+// layer is an operator that the engine executes. What is computed from constants alone is none.
+type layer struct {
 	*ops.Node
-	in   []*ops.Value // operands that are computed or inputs, each once
-	cost ops.Cost
+	in      []*ops.Value // operands that are computed or inputs, each once
+	cost    ops.Cost
+	product *product
+	host    *layer // that it is a part of, or nil
+	why     string
+	single  bool // one input through the elementwise unit, once
+	paired  bool // shares its pass with the operator before
 }
 
 // weight is how a program stores a value that is known when compiling.
@@ -37,19 +43,56 @@ type weight struct {
 func read(p *mil.Program, f *mil.Function) *program {
 	g := ops.Survey("", p)[slices.Index(p.Funcs, f)]
 	r := &program{Graph: g, inputs: slices.Concat(g.Inputs, g.States), weights: map[*ops.Value]*weight{}}
+	made := map[*ops.Node]*layer{}
 	for _, n := range g.Statements {
 		if n.Op.Kind == "const" || len(n.Out) > 0 && n.Out[0].Folded {
 			continue
 		}
-		s := &step{Node: n, cost: ops.Pass}
+		l := &layer{Node: n, cost: ops.Pass, product: r.product(n)}
 		if n.Def != nil {
-			s.cost = n.Def.Cost
+			l.cost = n.Def.Cost
 		}
-		s.in = slices.DeleteFunc(distinct(n.Arguments()), func(v *ops.Value) bool { return v.Folded })
-		r.steps = append(r.steps, s)
+		l.in = slices.DeleteFunc(distinct(n.Arguments()), func(v *ops.Value) bool { return v.Folded })
+		switch {
+		case l.product == nil:
+			l.join(made)
+		case l.product.is(1, 1):
+			r.chain++
+		}
+		made[n] = l
+		r.layers = append(r.layers, l)
 	}
 	return r
 }
+
+// join finds out what a layer without products is a part of.
+func (l *layer) join(made map[*ops.Node]*layer) {
+	var before *layer
+	if len(l.in) == 1 && l.in[0].Made != nil && len(l.in[0].Uses) == 1 && !l.in[0].Returned {
+		before = made[l.in[0].Made]
+	}
+	l.single = len(l.in) == 1 && l.cost != ops.Free && l.cost != ops.Twice
+	if before == nil || len(l.Out) != 1 {
+		return
+	}
+	switch host := cmp.Or(before.host, before); {
+	case host.product == nil || before.host != nil && before.why != addsBias:
+	case l.Op.Kind == "add" && before.host == nil:
+		for _, t := range slices.Concat(l.List("x"), l.List("y")) {
+			if t.Folded && elements(t) <= float64(host.product.cout) {
+				l.host, l.why = host, addsBias
+			}
+		}
+	case l.cost == ops.Function:
+		l.host, l.why = host, appliesTable
+	}
+	l.paired = l.host == nil && l.single && before.host == nil && before.single && !before.paired
+}
+
+const (
+	addsBias     = "the bias of"
+	appliesTable = "the function of"
+)
 
 // distinct returns each value once.
 func distinct(list []*ops.Value) (all []*ops.Value) {
@@ -73,11 +116,8 @@ func volume(shape []int) float64 {
 
 func elements(v *ops.Value) float64 { return volume(v.Shape) }
 
-// bits is the size of an element.
-func bits(v *ops.Value) int { return max(v.DType.Bits(), 1) }
-
 // bytes is the size of the packed elements.
-func bytes(v *ops.Value) float64 { return elements(v) * float64(bits(v)) / 8 }
+func bytes(v *ops.Value) float64 { return float64(v.Bytes()) }
 
 // at returns a length of the shape from its end: at(v, 0) is the last axis, 1 where there is none.
 func at(v *ops.Value, i int) int {
@@ -95,7 +135,7 @@ func (r *program) weight(v *ops.Value) *weight {
 	if w := r.weights[v]; w != nil {
 		return w
 	}
-	w := &weight{stored: int64(math.Ceil(bytes(v))), bits: bits(v), density: 1, key: v.Name}
+	w := &weight{stored: int64(v.Bytes()), bits: v.DType.Bits(), density: 1, key: v.Name}
 	r.weights[v] = w
 	switch {
 	case v.Literal != nil && v.Literal.Blob() != nil:

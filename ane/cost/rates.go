@@ -1,8 +1,6 @@
 package cost
 
 import (
-	"math"
-
 	"github.com/anekit/anekit/ane/chip"
 )
 
@@ -19,9 +17,9 @@ const (
 	activations = 35e3 // bytes per microsecond of one engine (9.4)
 	passRate    = 61e3 // elements per microsecond of the elementwise unit
 	passBase    = 0.35
-	rewriteRate = 75e3 // products of channels and taps per microsecond (7.4)
-	tileLone    = 2 << 20
-	tileChain   = 1 << 20
+	rewriteRate = 75e3          // products of channels and taps per microsecond (7.4)
+	tileLone    = 2 << 20       // bytes of an intermediate for which a task is added
+	tileChain   = 1 << 20       // the same where a program has several layers
 	resident    = 16 * 64 << 10 // bytes of weights that the cores keep when layers share them
 	longChain   = 16            // layers of 1x1 from which eta is that of a long chain
 )
@@ -37,12 +35,6 @@ func measured(v float64, source string) Figure {
 }
 func inferred(v float64, source string) Figure {
 	return Figure{Value: v, Degree: chip.Inferred, Source: source}
-}
-
-// scaled multiplies a figure.
-func scaled(f Figure, by float64) Figure {
-	f.Value *= by
-	return f
 }
 
 // worst returns the lower of two degrees; a figure of 0 does not count.
@@ -236,13 +228,4 @@ func afterIdle(idle, t float64) Figure {
 		return inferred(57500, source+": 50 ms for the power, 7.5 ms at this age")
 	}
 	return measured(50e3, source)
-}
-
-// tilesOf is the number of tasks for an intermediate of n bytes.
-func tilesOf(n float64, chain bool) int {
-	tile := float64(tileLone)
-	if chain {
-		tile = tileChain
-	}
-	return int(min(math.Floor(n/tile), 1<<20)) + 1
 }

@@ -26,13 +26,11 @@ func cut(width int) (first, second int, ok bool) {
 // more than half the sum of the tiles and of the copies between them.
 func (w *work) split() (bool, string) {
 	var single, tiles, copies float64
-	products := 0
 	for _, l := range w.layers {
 		p := l.product
-		if p == nil || l.host != nil {
+		if p == nil {
 			continue
 		}
-		products++
 		one, both, largest, ok := w.tiles(p)
 		single, tiles = single+one, tiles+both
 		if !ok {
@@ -49,7 +47,7 @@ func (w *work) split() (bool, string) {
 	}
 	why := fmt.Sprintf("split: %.1f us whole, %.1f us as tiles on two engines", single, (tiles+copies)/2)
 	switch {
-	case products == 0:
+	case single == 0:
 		return false, "nothing to split: no products"
 	case single > 0.5*(tiles+copies)*(1+1e-9):
 		return true, why

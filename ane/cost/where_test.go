@@ -77,7 +77,7 @@ func agree(t *testing.T, name, text string, rules map[string]bool) {
 			for _, via := range chip.Compilers() {
 				places, whole := offEngine(found, c, via)
 				where := ops.Place(r.Graph, c, via).Where
-				for _, s := range r.steps {
+				for _, s := range r.layers {
 					rule := reason(s.Node, places)
 					rules[rule] = true
 					require.Equal(t, rule != "" || whole, where[s.Node] != ops.OnEngine,

@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -9,81 +8,13 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// layer is a step with what it is a part of.
-type layer struct {
-	*step
-	product *product
-	host    *layer // that the step is a part of, or nil
-	why     string
-	single  bool // one input through the elementwise unit, once
-	paired  bool // shares its pass with the step before
-}
-
 // work is the state of one estimate.
 type work struct {
 	*program
 	Options
-	layers  []*layer
-	chain   int // layers of 1x1
 	read    map[string]bool
-	engines int     // that the program runs on
-	speed   float64 // of the multipliers, of M6's
-	bytes   float64 // per microsecond of weights, 0 for M6's own rates
-	moving  Figure  // bytes of activations per microsecond
+	engines int // that the program runs on
 }
-
-func newWork(r *program, o Options) *work {
-	w := &work{program: r, Options: o, read: map[string]bool{}, engines: 1, speed: 1,
-		moving: measured(activations, "study 9.4")}
-	if o.Chip == chip.M4 {
-		rate := o.Chip.Spec().DenseRate.Value.Middle() * 1e6 / 2 // products per microsecond
-		w.speed, w.bytes = rate/(peak*0.93), 67e3
-		w.moving = inferred(24e3, "as M1 and M5")
-	}
-	made := map[*ops.Node]*layer{}
-	for _, s := range r.steps {
-		l := &layer{step: s, product: w.product(s)}
-		made[s.Node] = l
-		w.layers = append(w.layers, l)
-		if l.product != nil {
-			if l.product.is(1, 1) {
-				w.chain++
-			}
-			continue
-		}
-		w.join(l, made)
-	}
-	return w
-}
-
-// join finds out what a step without products is a part of.
-func (w *work) join(l *layer, made map[*ops.Node]*layer) {
-	var before *layer
-	if len(l.in) == 1 && l.in[0].Made != nil && len(l.in[0].Uses) == 1 && !l.in[0].Returned {
-		before = made[l.in[0].Made]
-	}
-	l.single = len(l.in) == 1 && l.cost != ops.Free && l.cost != ops.Twice
-	if before == nil || len(l.Out) != 1 {
-		return
-	}
-	switch host := cmp.Or(before.host, before); {
-	case host.product == nil || before.host != nil && before.why != addsBias:
-	case l.Op.Kind == "add" && before.host == nil:
-		for _, t := range slices.Concat(l.List("x"), l.List("y")) {
-			if t.Folded && elements(t) <= float64(host.product.cout) {
-				l.host, l.why = host, addsBias
-			}
-		}
-	case l.cost == ops.Function:
-		l.host, l.why = host, appliesTable
-	}
-	l.paired = l.host == nil && l.single && before.host == nil && before.single && !before.paired
-}
-
-const (
-	addsBias     = "the bias of"
-	appliesTable = "the function of"
-)
 
 // estimate fills in the operators and the call.
 func (w *work) estimate(e *Estimate) {
@@ -149,8 +80,8 @@ func (w *work) callM6(e *Estimate) {
 			host = w.Gap
 		}
 		e.Clock = clockAt(e.Task.Value, host)
-		slower := scaled(e.Task.Figure, clock/e.Clock.Value-1)
-		slower.Degree, slower.Source = min(slower.Degree, e.Clock.Degree), e.Clock.Source
+		slower := Figure{Value: e.Task.Value * (clock/e.Clock.Value - 1),
+			Degree: min(e.Task.Degree, e.Clock.Degree), Source: e.Clock.Source}
 		if slower.Value > 0 {
 			e.Parts = append(e.Parts, Part{"lower clock", Time{slower}, MAC})
 			e.Task.Value += slower.Value
@@ -232,7 +163,7 @@ func (l *layer) operator() Op {
 	return op
 }
 
-// operator estimates one step.
+// operator estimates one layer.
 func (w *work) operator(l *layer) Op {
 	op := l.operator()
 	var largest, sum float64
@@ -251,7 +182,11 @@ func (w *work) operator(l *layer) Op {
 		op.Time, op.Note = Time{inferred(0, "a view")}, "moves nothing"
 		return op
 	}
-	op.Tasks, op.Bound, op.Elements = tilesOf(largest, len(w.layers) > 1), PE, int64(sum)
+	tile := float64(tileLone)
+	if len(w.layers) > 1 {
+		tile = tileChain
+	}
+	op.Tasks, op.Bound, op.Elements = int(min(largest/tile, 1<<20))+1, PE, int64(sum)
 	n := sum / float64(w.engines)
 	switch {
 	case l.product != nil:
@@ -275,7 +210,7 @@ func (w *work) operator(l *layer) Op {
 	return op
 }
 
-// multiply estimates a step with products.
+// multiply estimates a layer with products.
 func (w *work) multiply(l *layer, op *Op) {
 	p := l.product
 	op.MACs, op.Bound = p.macs, MAC
@@ -284,7 +219,11 @@ func (w *work) multiply(l *layer, op *Op) {
 		op.Weights = p.weight.stored
 		reading = w.readTime(p.weight, op)
 	}
-	op.Time, op.Note = Time{scaled(p.macTime(w.engines, w.chain), 1/w.speed)}, p.note()
+	op.Time, op.Note = Time{p.macTime(w.engines, w.chain)}, p.note()
+	if w.Chip == chip.M4 {
+		rate := w.Chip.Spec().DenseRate.Value.Middle() * 1e6 / 2 // products per microsecond
+		op.Time.Value *= 1 / (rate / (peak * 0.93))
+	}
 	if t, ok := p.rewritten(); ok && t.Value > op.Time.Value {
 		op.Time, op.Note = Time{t}, fmt.Sprintf("a kernel %d wide is rewritten to stride 2", p.kw)
 	}
@@ -308,8 +247,8 @@ func (w *work) readTime(t *weight, op *Op) Figure {
 	}
 	w.read[t.key] = true
 	rate := weightRate(t.bits)
-	if w.bytes > 0 {
-		rate = measured(w.bytes, "study 7.5")
+	if w.Chip == chip.M4 {
+		rate = measured(67e3, "study 7.5")
 	}
 	return Figure{Value: float64(op.Weights) / rate.Value, Degree: rate.Degree, Source: rate.Source}
 }
@@ -346,8 +285,10 @@ func (w *work) moves() (in, out float64) {
 
 // moved is the time to move inputs and outputs.
 func (w *work) moved(in, out float64) Figure {
-	rate := w.moving
-	rate.Value *= float64(w.engines)
+	rate := measured(activations*float64(w.engines), "study 9.4")
+	if w.Chip == chip.M4 {
+		rate = inferred(24e3, "as M1 and M5")
+	}
 	if w.engines == 2 && in+out >= 8e6 {
 		used := 0
 		for _, t := range w.inputs {
