@@ -29,39 +29,36 @@ func Walk(
 	for r := range WalkRows {
 		copy(piece[r*width:][:columns], sums[r*WalkColumns:])
 	}
-	done := 0
+	whole, rows := 0, 2 // the products and the rows of the assembly
 	if machine.kernel >= avx2 {
-		whole, rows := k, 2 // those of one call
-		if how == Fours {
-			whole = k / 4 * 4
-		}
-		if width == wideFixed {
-			rows = WalkRows
-		}
-		var panel [depthNarrow * narrowFixed]float32
-		for done < whole {
-			if done > 0 && over(piece[:WalkRows*width], width, columns) {
-				done = k
-				break
-			}
-			depth, right, step := min(depthNarrow, whole-done), &b[done*n+j], n
-			if columns < width {
-				for r := range depth {
-					copy(panel[r*width:][:columns], b[(done+r)*n+j:])
-				}
-				right, step = &panel[0], width
-			}
-			for r := 0; r < WalkRows; r += rows {
-				walkTile(&piece[r*width], &a[r*k+done], &least[r*k+done], right, step, k, depth, how == Fours, inside,
-					rows == WalkRows)
-			}
-			done += depth
-		}
+		whole = k
 	}
-	for done < k && !(done > 0 && over(piece[:WalkRows*width], width, columns)) {
-		end := min(done+depthPortable, k)
-		walkPortable(piece[:], a, least, b[j:], k, n, width, columns, how, done, end)
-		done = end
+	if how == Fours {
+		whole = whole / 4 * 4
+	}
+	if width == wideFixed {
+		rows = WalkRows
+	}
+	var panel [depthNarrow * narrowFixed]float32
+	for done := 0; done < k && !(done > 0 && over(piece[:WalkRows*width], width, columns)); {
+		if done >= whole {
+			end := min(done+depthPortable, k)
+			walkPortable(piece[:], a, least, b[j:], k, n, width, columns, how, done, end)
+			done = end
+			continue
+		}
+		depth, right, step := min(depthNarrow, whole-done), &b[done*n+j], n
+		if columns < width {
+			for r := range depth {
+				copy(panel[r*width:][:columns], b[(done+r)*n+j:])
+			}
+			right, step = &panel[0], width
+		}
+		for r := 0; r < WalkRows; r += rows {
+			walkTile(&piece[r*width], &a[r*k+done], &least[r*k+done], right, step, k, depth, how == Fours, inside,
+				rows == WalkRows)
+		}
+		done += depth
 	}
 	for r := range WalkRows {
 		for c, s := range piece[r*width:][:columns] {

@@ -115,19 +115,16 @@ func binaryPortable(op Op, dst, x, y []fp16.Bits, r numerics.Rules) {
 		n := min(some, len(dst)-at)
 		fill(a[:n], x, at)
 		fill(b[:n], y, at)
-		if op == Div && r != 0 {
-			quotients(a[:n], b[:n])
-		} else {
-			compute(op, a[:n], b[:n])
-		}
+		compute(op, a[:n], b[:n], r != 0)
 		r.Encode(dst[at:at+n], a[:n])
 	}
 }
 
 // compute sets a to a op b in float32. Rounding to a half later gives what rounding the exact result gives: float32 has
 // more than twice the digits of a half and two (Figueroa, When is double rounding innocuous?), so that it moves no sum,
-// difference, product or quotient of halves to a tie of halves.
-func compute(op Op, a, b []float32) {
+// difference, product or quotient of halves to a tie of halves. unsigned are the zeros of chips: 0 / 0 is 0 times
+// infinity, which is 0.
+func compute(op Op, a, b []float32, unsigned bool) {
 	b = b[:len(a)]
 	switch op {
 	case Add:
@@ -143,8 +140,15 @@ func compute(op Op, a, b []float32) {
 			a[i] *= b[i]
 		}
 	case Div:
-		for i := range a {
-			a[i] /= b[i]
+		for i, y := range b {
+			switch {
+			case !unsigned || a[i] != 0 && y != 0:
+				a[i] /= y
+			case a[i] == 0:
+				a[i] = 0
+			default:
+				a[i] = float32(math.Copysign(math.Inf(1), float64(a[i])))
+			}
 		}
 	case Max:
 		for i := range a {
@@ -153,20 +157,6 @@ func compute(op Op, a, b []float32) {
 	case Min:
 		for i := range a {
 			a[i] = min(a[i], b[i])
-		}
-	}
-}
-
-// quotients sets a to a / b, where a zero has no sign and 0 / 0 is 0 times infinity, which is 0.
-func quotients(a, b []float32) {
-	for i, y := range b[:len(a)] {
-		switch {
-		case a[i] == 0:
-			a[i] = 0
-		case y == 0:
-			a[i] = float32(math.Copysign(math.Inf(1), float64(a[i])))
-		default:
-			a[i] /= y
 		}
 	}
 }

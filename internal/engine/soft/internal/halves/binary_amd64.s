@@ -228,34 +228,34 @@ loop:
 	VZEROUPPER
 	RET
 
-// func encodeAway(dst *fp16.Bits, src *float32, blocks int)
-TEXT ·encodeAway(SB), NOSPLIT, $0-24
+// TAKE reads 16 numbers.
+#define TAKE \
+	VMOVUPS (SI), Y0   \
+	VMOVUPS 32(SI), Y1 \
+	ADDQ    $64, SI
+
+// func encodeVector(dst *fp16.Bits, src *float32, blocks int, away bool)
+TEXT ·encodeVector(SB), NOSPLIT, $0-25
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ blocks+16(FP), CX
-	AWAY
+	CMPB away+24(FP), $0
+	JNE  away
+	EVEN
 
-loop:
-	VMOVUPS (SI), Y0
-	VMOVUPS 32(SI), Y1
-	ADDQ    $64, SI
-	PUTAWAY
-	JNE     loop
+toEven:
+	TAKE
+	PUTEVEN
+	JNE toEven
 	VZEROUPPER
 	RET
 
-// func encodeEven(dst *fp16.Bits, src *float32, blocks int)
-TEXT ·encodeEven(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), DI
-	MOVQ src+8(FP), SI
-	MOVQ blocks+16(FP), CX
-	EVEN
+away:
+	AWAY
 
-loop:
-	VMOVUPS (SI), Y0
-	VMOVUPS 32(SI), Y1
-	ADDQ    $64, SI
-	PUTEVEN
-	JNE     loop
+toAway:
+	TAKE
+	PUTAWAY
+	JNE toAway
 	VZEROUPPER
 	RET

@@ -22,11 +22,7 @@ func Encode(dst []fp16.Bits, src []float32, r numerics.Rules) {
 	for r.Has(numerics.Exponent31) && wide() && len(src) >= block {
 		n := whole(len(src))
 		_ = dst[n-1]
-		if r.Has(numerics.HalfAway) {
-			encodeAway(&dst[0], &src[0], n/block)
-		} else {
-			encodeEven(&dst[0], &src[0], n/block)
-		}
+		encodeVector(&dst[0], &src[0], n/block, r.Has(numerics.HalfAway))
 		dst, src = dst[n:], src[n:]
 	}
 	r.Encode(dst, src)

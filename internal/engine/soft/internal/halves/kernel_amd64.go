@@ -23,10 +23,7 @@ func detect() int {
 func decodeVector(dst *float32, src *fp16.Bits, blocks int)
 
 //go:noescape
-func encodeAway(dst *fp16.Bits, src *float32, blocks int)
-
-//go:noescape
-func encodeEven(dst *fp16.Bits, src *float32, blocks int)
+func encodeVector(dst *fp16.Bits, src *float32, blocks int, away bool)
 
 // addToVector takes at most 8 rows, as all kernels with rows; stride is the bytes between them.
 //

@@ -79,17 +79,18 @@ abs:
 	VCVTPS2PD X3, Y3     \
 	ADDQ      $32, SI
 
-#define MAGNITUDES \
-	VANDPD Y15, Y0, Y0 \
-	VANDPD Y15, Y1, Y1 \
-	VANDPD Y15, Y2, Y2 \
-	VANDPD Y15, Y3, Y3
-
 #define SUMS \
 	VADDPD Y0, Y8, Y8   \
 	VADDPD Y1, Y9, Y9   \
 	VADDPD Y2, Y10, Y10 \
 	VADDPD Y3, Y11, Y11
+
+#define SUMMAGNITUDES \
+	VANDPD Y15, Y0, Y0 \
+	VANDPD Y15, Y1, Y1 \
+	VANDPD Y15, Y2, Y2 \
+	VANDPD Y15, Y3, Y3 \
+	SUMS
 
 #define SQUARES \
 	VFMADD231PD Y0, Y0, Y8  \
@@ -109,6 +110,17 @@ abs:
 	VMOVUPD Y10, 64(DI) \
 	VMOVUPD Y11, 96(DI)
 
+// SUMLOOP adds all blocks at SI by ADD.
+#define SUMLOOP(name, ADD) \
+name:          \
+	WIDE       \
+	ADD        \
+	DECQ CX    \
+	JNE  name  \
+	STORESUMS  \
+	VZEROUPPER \
+	RET
+
 // func sumVector(way int, sums *float64, x *fp16.Bits, blocks int)
 TEXT ·sumVector(SB), NOSPLIT, $0-32
 	MOVQ way+0(FP), AX
@@ -120,31 +132,29 @@ TEXT ·sumVector(SB), NOSPLIT, $0-32
 	CMPQ AX, $1
 	JLT  values
 	JEQ  magnitudes
+	SUMLOOP(squares, SQUARES)
+	SUMLOOP(magnitudes, SUMMAGNITUDES)
+	SUMLOOP(values, SUMS)
 
-squares:
-	WIDE
-	SQUARES
-	DECQ CX
-	JNE  squares
-	JMP  end
-
-magnitudes:
-	WIDE
-	MAGNITUDES
-	SUMS
-	DECQ CX
-	JNE  magnitudes
-	JMP  end
-
-values:
-	WIDE
-	SUMS
-	DECQ CX
-	JNE  values
-
-end:
-	STORESUMS
-	VZEROUPPER
+// ROWLOOPS adds R9 rows at BX to their sums by ADD, block by block, and fetches the next rows.
+#define ROWLOOPS(name, row, ADD) \
+name:                                   \
+	LOADSUMS                            \
+	MOVQ       BX, SI                   \
+	MOVQ       R9, AX                   \
+row:                                    \
+	WIDE                                \
+	PREFETCHT0 -32(SI)(R8*8)            \
+	LEAQ       -32(SI)(R8*1), SI        \
+	ADD                                 \
+	DECQ       AX                       \
+	JNE        row                      \
+	STORESUMS                           \
+	ADDQ       $128, DI                 \
+	ADDQ       $32, BX                  \
+	DECQ       CX                       \
+	JNE        name                     \
+	VZEROUPPER                          \
 	RET
 
 // func addToVector(way int, sums *float64, x *fp16.Bits, blocks, rows, stride int)
@@ -159,67 +169,27 @@ TEXT ·addToVector(SB), NOSPLIT, $0-48
 	CMPQ AX, $1
 	JLT  values
 	JEQ  magnitudes
+	ROWLOOPS(squares, squaresRow, SQUARES)
+	ROWLOOPS(magnitudes, magnitudesRow, SUMMAGNITUDES)
+	ROWLOOPS(values, valuesRow, SUMS)
 
-squares:
-	LOADSUMS
-	MOVQ BX, SI
-	MOVQ R9, AX
+// NANS sets Y10 where a half in Y0 is a NaN. Y2 is changed.
+#define NANS \
+	VPAND    Y15, Y0, Y2  \
+	VPCMPGTW Y14, Y2, Y2  \
+	VPOR     Y2, Y10, Y10
 
-squaresRow:
-	WIDE
-	PREFETCHT0 -32(SI)(R8*8)   // of the next rows
-	LEAQ -32(SI)(R8*1), SI
-	SQUARES
-	DECQ AX
-	JNE  squaresRow
-	STORESUMS
-	ADDQ $128, DI
-	ADDQ $32, BX
-	DECQ CX
-	JNE  squares
-	VZEROUPPER
-	RET
-
-magnitudes:
-	LOADSUMS
-	MOVQ BX, SI
-	MOVQ R9, AX
-
-magnitudesRow:
-	WIDE
-	PREFETCHT0 -32(SI)(R8*8)   // of the next rows
-	LEAQ -32(SI)(R8*1), SI
-	MAGNITUDES
-	SUMS
-	DECQ AX
-	JNE  magnitudesRow
-	STORESUMS
-	ADDQ $128, DI
-	ADDQ $32, BX
-	DECQ CX
-	JNE  magnitudes
-	VZEROUPPER
-	RET
-
-values:
-	LOADSUMS
-	MOVQ BX, SI
-	MOVQ R9, AX
-
-valuesRow:
-	WIDE
-	PREFETCHT0 -32(SI)(R8*8)   // of the next rows
-	LEAQ -32(SI)(R8*1), SI
-	SUMS
-	DECQ AX
-	JNE  valuesRow
-	STORESUMS
-	ADDQ $128, DI
-	ADDQ $32, BX
-	DECQ CX
-	JNE  values
-	VZEROUPPER
-	RET
+// SPANROWS takes AX rows at SI into the keys in Y8, and fetches the next rows.
+#define SPANROWS(row, CHOOSE) \
+row:                       \
+	PREFETCHT0 (SI)(R8*8)  \
+	VMOVDQU    (SI), Y0    \
+	NANS                   \
+	KEY(Y0, Y1)            \
+	CHOOSE     Y0, Y8, Y8  \
+	ADDQ       R8, SI      \
+	DECQ       AX          \
+	JNE        row
 
 // func spanVector(s *Span, x *fp16.Bits, blocks int)
 TEXT ·spanVector(SB), NOSPLIT, $0-24
@@ -233,9 +203,7 @@ TEXT ·spanVector(SB), NOSPLIT, $0-24
 
 span:
 	VMOVDQU  (SI), Y0
-	VPAND    Y15, Y0, Y2
-	VPCMPGTW Y14, Y2, Y2
-	VPOR     Y2, Y10, Y10
+	NANS
 	KEY(Y0, Y1)
 	VPMINSW  Y0, Y8, Y8
 	VPMAXSW  Y0, Y9, Y9
@@ -267,31 +235,9 @@ columns:
 	MOVQ    R9, AX
 	TESTQ   R10, R10
 	JNE     low
-
-high:
-	PREFETCHT0 (SI)(R8*8)      // of the next rows
-	VMOVDQU    (SI), Y0
-	VPAND      Y15, Y0, Y2
-	VPCMPGTW   Y14, Y2, Y2
-	VPOR       Y2, Y10, Y10
-	KEY(Y0, Y1)
-	VPMAXSW    Y0, Y8, Y8
-	ADDQ       R8, SI
-	DECQ       AX
-	JNE        high
-	JMP        next
-
-low:
-	PREFETCHT0 (SI)(R8*8)
-	VMOVDQU    (SI), Y0
-	VPAND      Y15, Y0, Y2
-	VPCMPGTW   Y14, Y2, Y2
-	VPOR       Y2, Y10, Y10
-	KEY(Y0, Y1)
-	VPMINSW    Y0, Y8, Y8
-	ADDQ       R8, SI
-	DECQ       AX
-	JNE        low
+	SPANROWS(high, VPMAXSW)
+	JMP     next
+	SPANROWS(low, VPMINSW)
 
 next:
 	VMOVDQU Y8, (DI)

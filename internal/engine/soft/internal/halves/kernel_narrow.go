@@ -7,8 +7,7 @@ import "github.com/anekit/anekit/ane/fp16"
 // No kernel is wide, and so none of these is called.
 
 func decodeVector(*float32, *fp16.Bits, int)                                               {}
-func encodeAway(*fp16.Bits, *float32, int)                                                 {}
-func encodeEven(*fp16.Bits, *float32, int)                                                 {}
+func encodeVector(*fp16.Bits, *float32, int, bool)                                         {}
 func addToVector(int, *float64, *fp16.Bits, int, int, int)                                 {}
 func spanVector(*Span, *fp16.Bits, int)                                                    {}
 func spansVector(int, *int16, *int16, *fp16.Bits, int, int, int)                           {}

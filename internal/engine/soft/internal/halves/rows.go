@@ -15,26 +15,19 @@ func CopyRows(dst, src []byte, rows, size, to, from int) {
 		copyRows(&dst[0], &src[0], rows, size, to, from)
 		return
 	}
-	switch size {
-	case 4:
-		for ; rows > 0; rows, dst, src = rows-1, past(dst, to), past(src, from) {
-			binary.LittleEndian.PutUint32(dst, binary.LittleEndian.Uint32(src))
+	for d, s := 0, 0; rows > 0; rows, d, s = rows-1, d+to, s+from {
+		out, in := dst[d:][:size], src[s:][:size]
+		switch size {
+		case 4:
+			binary.LittleEndian.PutUint32(out, binary.LittleEndian.Uint32(in))
+		case 8:
+			binary.LittleEndian.PutUint64(out, binary.LittleEndian.Uint64(in))
+		case 16:
+			low, high := binary.LittleEndian.Uint64(in), binary.LittleEndian.Uint64(in[8:])
+			binary.LittleEndian.PutUint64(out, low)
+			binary.LittleEndian.PutUint64(out[8:], high)
+		default:
+			copy(out, in)
 		}
-	case 8:
-		for ; rows > 0; rows, dst, src = rows-1, past(dst, to), past(src, from) {
-			binary.LittleEndian.PutUint64(dst, binary.LittleEndian.Uint64(src))
-		}
-	case 16:
-		for ; rows > 0; rows, dst, src = rows-1, past(dst, to), past(src, from) {
-			low, high := binary.LittleEndian.Uint64(src), binary.LittleEndian.Uint64(src[8:])
-			binary.LittleEndian.PutUint64(dst, low)
-			binary.LittleEndian.PutUint64(dst[8:], high)
-		}
-	}
-	for r := range rows {
-		copy(dst[r*to:][:size], src[r*from:])
 	}
 }
-
-// past is s without its first n bytes, of which there may be fewer.
-func past(s []byte, n int) []byte { return s[min(n, len(s)):] }

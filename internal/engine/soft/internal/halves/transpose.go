@@ -3,23 +3,18 @@ package halves
 // Transpose writes the rows x cols elements of src, whose rows are from elements apart, as columns of dst, whose rows
 // are to elements apart: dst[c*to+r] = src[r*from+c].
 func Transpose[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, from int) {
-	d, isHalf := any(dst).([]uint16)
-	if !isHalf || !wide() {
-		transposePortable(dst, src, rows, cols, to, from)
+	if d, isHalf := any(dst).([]uint16); isHalf {
+		s, _ := any(src).([]uint16)
+		transposeHalves(d, s, nil, rows, cols, to, from)
 		return
 	}
-	s, _ := any(src).([]uint16)
-	transposeHalves(d, s, nil, rows, cols, to, from)
+	transposePortable(dst, src, rows, cols, to, from)
 }
 
 // TransposePast is Transpose for a piece of a result that is larger than the caches: it goes past them where the
 // machine can. next is the piece of the source that comes after it, as large and as far between rows, or nil. The
 // source is quickest in pieces of FetchCols columns.
 func TransposePast(dst, src, next []uint16, rows, cols, to, from int) {
-	if !wide() {
-		transposePortable(dst, src, rows, cols, to, from)
-		return
-	}
 	if next == nil {
 		next = src[:0]
 	}
@@ -35,6 +30,10 @@ const (
 // transposeHalves goes along the rows of dst, whose lines are written in order. Unless next is nil, they go past the
 // caches.
 func transposeHalves(dst, src, next []uint16, rows, cols, to, from int) {
+	if !wide() {
+		transposePortable(dst, src, rows, cols, to, from)
+		return
+	}
 	down, across, past, row := rows/tile*tile, cols/tile*tile, 0, 0
 	if next != nil {
 		past = 1
