@@ -15,7 +15,8 @@ func CopyRows(dst, src []byte, rows, size, to, from int) {
 		copyRows(&dst[0], &src[0], rows, size, to, from)
 		return
 	}
-	for d, s := 0, 0; rows > 0; rows, d, s = rows-1, d+to, s+from {
+	d, s := 0, 0
+	for range rows {
 		out, in := dst[d:][:size], src[s:][:size]
 		switch size {
 		case 4:
@@ -29,5 +30,6 @@ func CopyRows(dst, src []byte, rows, size, to, from int) {
 		default:
 			copy(out, in)
 		}
+		d, s = d+to, s+from
 	}
 }
