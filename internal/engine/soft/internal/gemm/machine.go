@@ -1,8 +1,7 @@
 package gemm
 
-// machine describes the processor. It is set before other code of the package
-// runs and does not change afterwards, except in tests, which select slower
-// kernels.
+// machine describes the processor. It is set before any other code of the package runs.
+// Only tests change it, to select slower kernels.
 var machine = struct{ kernel int }{detect()}
 
 // The kernels.

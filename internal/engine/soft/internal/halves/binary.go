@@ -40,7 +40,7 @@ func Binary(op Op, dst, x, y []fp16.Bits, r numerics.Rules) {
 	a, b := newOperand(x, len(dst)), newOperand(y, len(dst))
 	kind := int(op)
 	switch {
-	case machine.kernel == portable, r != 0 && !wide():
+	case machine.kernel == portable, r != 0 && !Vectors():
 		binaryPortable(op, dst, x, y, r)
 		return
 	case r.Has(numerics.HalfAway):

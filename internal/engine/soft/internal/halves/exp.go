@@ -66,7 +66,7 @@ func (s *Sums) Exp(dst []float32, x []fp16.Bits, top float64) {
 }
 
 func (s *Sums) exp(dst []float32, x []fp16.Bits, top float64) {
-	for len(x) > 0 && wide() {
+	for len(x) > 0 && Vectors() {
 		n := min(len(x), most/4)
 		expVector(&dst[0], &s[0], &x[0], n/block, top, &exponential)
 		dst, x = dst[n:], x[n:]

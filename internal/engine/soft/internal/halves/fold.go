@@ -62,7 +62,7 @@ func (s *Sums) Total() float64 {
 // elements apart.
 func AddTo(w Way, sums []float64, x []fp16.Bits, rows, stride int) {
 	full := 0
-	if wide() && rows > 0 && len(sums) >= block {
+	if Vectors() && rows > 0 && len(sums) >= block {
 		full = len(sums) / block * block
 		_ = x[(rows-1)*stride+len(sums)-1]
 		for at := 0; at < full; at += most {
@@ -95,7 +95,7 @@ func NewSpan() (s Span) {
 
 // Add widens the span.
 func (s *Span) Add(x []fp16.Bits) {
-	for len(x) >= block && wide() {
+	for len(x) >= block && Vectors() {
 		n := whole(len(x))
 		spanVector(s, &x[0], n/block)
 		x = x[n:]
@@ -145,15 +145,12 @@ func NewSpans(least bool) (s Spans) {
 
 // Add adds rows of n columns, stride elements apart.
 func (s *Spans) Add(n int, x []fp16.Bits, rows, stride int) {
-	full, least := 0, 0
-	if s.least {
-		least = 1
-	}
-	if wide() && rows > 0 && n >= block {
+	full := 0
+	if Vectors() && rows > 0 && n >= block {
 		full = n / block * block
 		_, _ = x[(rows-1)*stride+n-1], s.keys[n-1]
 		for r := 0; r < rows; r += 8 {
-			spansVector(least, &s.keys[0], &s.nans[0], &x[r*stride], full/block, min(rows-r, 8), 2*stride)
+			spansVector(&s.keys[0], &s.nans[0], &x[r*stride], full/block, min(rows-r, 8), 2*stride, s.least)
 		}
 	}
 	for r := range rows {

@@ -33,16 +33,16 @@ func addToVector(way int, sums *float64, x *fp16.Bits, blocks, rows, stride int)
 //go:noescape
 func spanVector(s *Span, x *fp16.Bits, blocks int)
 
-// spansVector takes the greatest halves if least is 0.
+// spansVector takes the greatest halves unless least is set.
 //
 //go:noescape
-func spansVector(least int, keys, nans *int16, x *fp16.Bits, blocks, rows, stride int)
+func spansVector(keys, nans *int16, x *fp16.Bits, blocks, rows, stride int, least bool)
 
 // tileVector transposes 32 x 32 halves by way of room, and fetches 2 KiB. to and from are the bytes between rows.
-// Unless past is 0, lines of dst go past the caches where they are whole.
+// With past, lines of dst go past the caches where they are whole.
 //
 //go:noescape
-func tileVector(dst, src, room, fetch *uint16, to, from, past int)
+func tileVector(dst, src, room, fetch *uint16, to, from int, past bool)
 
 // fence ends what went past the caches before the writes that follow.
 //

@@ -217,15 +217,14 @@ span:
 	VZEROUPPER
 	RET
 
-// func spansVector(least int, keys, nans *int16, x *fp16.Bits, blocks, rows, stride int)
-TEXT ·spansVector(SB), NOSPLIT, $0-56
-	MOVQ least+0(FP), R10
-	MOVQ keys+8(FP), DI
-	MOVQ nans+16(FP), DX
-	MOVQ x+24(FP), BX
-	MOVQ blocks+32(FP), CX
-	MOVQ rows+40(FP), R9
-	MOVQ stride+48(FP), R8
+// func spansVector(keys, nans *int16, x *fp16.Bits, blocks, rows, stride int, least bool)
+TEXT ·spansVector(SB), NOSPLIT, $0-49
+	MOVQ keys+0(FP), DI
+	MOVQ nans+8(FP), DX
+	MOVQ x+16(FP), BX
+	MOVQ blocks+24(FP), CX
+	MOVQ rows+32(FP), R9
+	MOVQ stride+40(FP), R8
 	CONSTANTS
 
 columns:
@@ -233,7 +232,7 @@ columns:
 	VMOVDQU (DX), Y10
 	MOVQ    BX, SI
 	MOVQ    R9, AX
-	TESTQ   R10, R10
+	CMPB    least+48(FP), $0
 	JNE     low
 	SPANROWS(high, VPMAXSW)
 	JMP     next

@@ -10,8 +10,8 @@ func decodeVector(*float32, *fp16.Bits, int)                                    
 func encodeVector(*fp16.Bits, *float32, int, bool)                                         {}
 func addToVector(int, *float64, *fp16.Bits, int, int, int)                                 {}
 func spanVector(*Span, *fp16.Bits, int)                                                    {}
-func spansVector(int, *int16, *int16, *fp16.Bits, int, int, int)                           {}
-func tileVector(*uint16, *uint16, *uint16, *uint16, int, int, int)                         {}
+func spansVector(*int16, *int16, *fp16.Bits, int, int, int, bool)                          {}
+func tileVector(*uint16, *uint16, *uint16, *uint16, int, int, bool)                        {}
 func fence()                                                                               {}
 func expVector(*float32, *float64, *fp16.Bits, int, float64, *expConstants)                {}
 func normalize512(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, *Scaled)       {}

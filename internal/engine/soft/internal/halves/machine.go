@@ -12,5 +12,6 @@ const (
 	avx512
 )
 
-// wide reports whether every operation has a kernel.
-func wide() bool { return machine.kernel >= avx2 }
+// Vectors reports whether every operation has a kernel on this machine: elsewhere a product of matrices is as quick as
+// MulFew and Dots.
+func Vectors() bool { return machine.kernel >= avx2 }

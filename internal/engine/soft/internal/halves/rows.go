@@ -11,7 +11,7 @@ func CopyRows(dst, src []byte, rows, size, to, from int) {
 		return
 	}
 	dst, src = dst[:(rows-1)*to+size], src[:(rows-1)*from+size]
-	if wide() && size >= rowLeast && size <= rowMost && to >= size {
+	if Vectors() && size >= rowLeast && size <= rowMost && to >= size {
 		copyRows(&dst[0], &src[0], rows, size, to, from)
 		return
 	}

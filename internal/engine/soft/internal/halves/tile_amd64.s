@@ -30,10 +30,10 @@
 	ADDQ    $128, DX           \
 	DECQ    CX
 
-// func tileVector(dst, src, room, fetch *uint16, to, from, past int)
+// func tileVector(dst, src, room, fetch *uint16, to, from int, past bool)
 //
 // The tile goes through room, so that every line of dst is written at once.
-TEXT ·tileVector(SB), NOSPLIT, $0-56
+TEXT ·tileVector(SB), NOSPLIT, $0-49
 	CMPQ ·machine(SB), $const_avx512
 	JEQ  wide
 	MOVQ dst+0(FP), DI
@@ -65,7 +65,7 @@ rows:
 
 	MOVQ room+16(FP), DX
 	MOVQ $16, CX
-	CMPQ past+48(FP), $0
+	CMPB past+48(FP), $0
 	JEQ  out
 	MOVQ DI, AX
 	ORQ  R8, AX
@@ -101,7 +101,7 @@ wide:
 	LEAQ (DI)(R12*4), DI
 
 // tile512 is tileVector with AVX-512.
-TEXT tile512<>(SB), NOSPLIT, $0-56
+TEXT tile512<>(SB), NOSPLIT, $0-49
 	MOVQ  dst+0(FP), DI
 	MOVQ  src+8(FP), AX
 	MOVQ  room+16(FP), DX
@@ -119,7 +119,7 @@ TEXT tile512<>(SB), NOSPLIT, $0-56
 	LINES
 	FETCH(BX)
 	LINES
-	CMPQ  past+48(FP), $0
+	CMPB  past+48(FP), $0
 	JEQ   out
 	MOVQ  DI, R10
 	ORQ   R12, R10

@@ -5,7 +5,7 @@ package halves
 func Transpose[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, from int) {
 	if d, isHalf := any(dst).([]uint16); isHalf {
 		s, _ := any(src).([]uint16)
-		transposeHalves(d, s, nil, rows, cols, to, from)
+		transposeHalves(d, s, nil, rows, cols, to, from, false)
 		return
 	}
 	transposePortable(dst, src, rows, cols, to, from)
@@ -15,10 +15,7 @@ func Transpose[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, from int
 // machine can. next is the piece of the source that comes after it, as large and as far between rows, or nil. The
 // source is quickest in pieces of FetchCols columns.
 func TransposePast(dst, src, next []uint16, rows, cols, to, from int) {
-	if next == nil {
-		next = src[:0]
-	}
-	transposeHalves(dst, src, next, rows, cols, to, from)
+	transposeHalves(dst, src, next, rows, cols, to, from, true)
 }
 
 const (
@@ -27,17 +24,14 @@ const (
 	FetchCols = tile * tile // one tile fetches as many elements of a row of the next piece
 )
 
-// transposeHalves goes along the rows of dst, whose lines are written in order. Unless next is nil, they go past the
-// caches.
-func transposeHalves(dst, src, next []uint16, rows, cols, to, from int) {
-	if !wide() {
+// transposeHalves goes along the rows of dst, whose lines are written in order, past the caches where the machine can if
+// past is set.
+func transposeHalves(dst, src, next []uint16, rows, cols, to, from int, past bool) {
+	if !Vectors() {
 		transposePortable(dst, src, rows, cols, to, from)
 		return
 	}
-	down, across, past, row := rows/tile*tile, cols/tile*tile, 0, 0
-	if next != nil {
-		past = 1
-	}
+	down, across, row := rows/tile*tile, cols/tile*tile, 0
 	var room [tile * tile]uint16
 	for c := 0; c < across; c += tile {
 		for r := 0; r < down; r += tile {
@@ -50,7 +44,7 @@ func transposeHalves(dst, src, next []uint16, rows, cols, to, from int) {
 			tileVector(&d[0], &s[0], &room[0], fetch, 2*to, 2*from, past)
 		}
 	}
-	if past != 0 {
+	if past {
 		fence()
 	}
 	if across < cols {

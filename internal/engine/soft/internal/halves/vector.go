@@ -2,16 +2,12 @@ package halves
 
 import "github.com/anekit/anekit/ane/fp16"
 
-// Vectors reports whether this machine has kernels for MulRows, MulFew and Dots: elsewhere a product of matrices is as
-// quick.
-func Vectors() bool { return wide() }
-
 // MulRows adds to each of sums its column of the product of a vector and a matrix, in the order of the rows. The
 // vector has an element for each row; rows are as long as sums and stride elements apart. Elements of the vector are
 // halves, so that every product is exact.
 func MulRows(sums, vector []float32, x []fp16.Bits, stride int) {
 	full, rows := 0, len(vector)
-	if wide() && rows > 0 && len(sums) >= block {
+	if Vectors() && rows > 0 && len(sums) >= block {
 		full = len(sums) / block * block
 		_ = x[(rows-1)*stride+len(sums)-1]
 		for r := 0; r < rows; r += 8 {
@@ -34,7 +30,7 @@ const dotRows = 32
 func Dots(sums *[dotRows]float32, vector []float32, x, next []fp16.Bits, stride int) {
 	_ = x[(dotRows-1)*stride+len(vector)-1]
 	clear(sums[:])
-	if !wide() {
+	if !Vectors() {
 		for i := range sums {
 			for k, b := range x[i*stride:][:len(vector)] {
 				sums[i] += float32(vector[k] * b.Float32())
@@ -70,7 +66,7 @@ const fewCols = 32
 // sums[i*width:][:width].
 func MulFew(sums []float32, width int, vectors []float32, k, n int, x []fp16.Bits, stride int) {
 	few, i := len(sums)/width, 0
-	if full := width / fewCols * fewCols; wide() && full > 0 && n > 0 {
+	if full := width / fewCols * fewCols; Vectors() && full > 0 && n > 0 {
 		_ = x[(n-1)*stride+width-1]
 		for r := 0; r < n; r += 8 {
 			for i = 0; i+4 <= few; i += 4 {
