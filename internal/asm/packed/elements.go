@@ -133,21 +133,16 @@ func (k *elements) number(m Mem, r reg.VecVirtual) {
 // expand writes a function that stores the elements of blocks of 16 integers one after the other.
 func (k *elements) expand() {
 	parts := 16 / k.Lanes()
-	var shifts, dwords Mem
-	if k.integers < 8 {
-		shifts = k.Table(16, func(i int) int { return i * k.integers % 32 })
-		dwords = k.Table(16, func(i int) int { return i * k.integers / 32 })
-	}
 	k.Func(k.name("expand"), "(d *dots)", fmt.Sprintf("makes elements of integers of %d bits.", k.integers))
 	k.start()
 	to := k.Whole(k.d.Field("sums"))
 	if k.integers < 8 {
 		k.shifts, k.spreads = k.Vectors(parts), k.Vectors(1)
 		for i, r := range k.shifts {
-			k.VMOVUPS(shifts.Offset(i*k.Bits/8), r)
+			k.VMOVUPS(k.Table(16, func(i int) int { return i * k.integers % 32 }).Offset(i*k.Bits/8), r)
 		}
 		if k.Bits == 512 {
-			k.VMOVUPS(dwords, k.spreads[0])
+			k.VMOVUPS(k.Table(16, func(i int) int { return i * k.integers / 32 }), k.spreads[0])
 		}
 	}
 	k.Times("block", k.Whole(k.d.Field("blocks")), func() {
@@ -192,35 +187,24 @@ func (k *elements) look(r, shift reg.VecVirtual) {
 
 // dots writes a function that multiplies rows of elements by a vector, 64 at a time.
 func (k *elements) dots() {
-	var shifts, dwords, bytes Mem
-	at := func(i int) int { return i / 4 * 2 * k.integers } // the first byte of four lanes
-	switch k.integers {
-	case 2:
-		shifts = k.Table(16, func(i int) int { return i / 4 * 8 })
-	case 3, 6:
-		shifts = k.Table(16, func(i int) int { return i * 4 * k.integers % 8 })
-		dwords = k.Table(16, func(i int) int { return at(i)/4 + i%4 })
-		bytes = k.Bytes(64, func(i int) int {
-			if n := i % 4; n*8 < 4*k.integers {
-				return at(i/4)%4 + i/4%4*4*k.integers/8 + n
-			}
-			return 0x80
-		})
-	}
 	k.Func(k.name("dots"), "(d *dots)", fmt.Sprintf("multiplies integers of %d bits.", k.integers))
 	k.start()
 	if k.integers < 6 {
 		k.shifts = k.Vectors(4)
-		k.VMOVUPS(shifts, k.shifts[0])
-		step := k.Constant(uint32(k.integers))
-		for i := range 3 {
-			k.VPADDD(step, k.shifts[i], k.shifts[i+1])
+		for step, r := range k.shifts {
+			k.VMOVUPS(k.Table(16, func(lane int) int {
+				if k.integers == 2 {
+					return lane/4*8 + 2*step
+				}
+				return lane*4*k.integers%8 + k.integers*step
+			}), r)
 		}
 	}
 	if k.integers%3 == 0 {
+		at := func(lane int) int { return lane / 4 * 2 * k.integers } // the first byte of four lanes
 		k.spreads, k.some = k.Vectors(2), k.K()
-		k.VMOVUPS(dwords, k.spreads[0])
-		k.VMOVUPS(bytes, k.spreads[1])
+		k.VMOVUPS(k.Table(16, func(lane int) int { return at(lane)/4 + lane%4 }), k.spreads[0])
+		k.VMOVUPS(k.Bytes(64, func(i int) int { return spread(k.integers, at(i/4)%4, i%16) }), k.spreads[1])
 		n := k.GP32()
 		k.MOVL(U32(1<<(2*k.integers)-1), n)
 		k.KMOVW(n, k.some)
@@ -309,14 +293,17 @@ func (k *elements) chunk() []reg.VecVirtual {
 	return all
 }
 
+// spread is the byte of integers, beginning with byte from, that byte i of four lanes reads: each lane has four integers.
+func spread(integers, from, i int) int {
+	if i%4*8 < 4*integers {
+		return from + i/4*integers/2 + i%4
+	}
+	return 0x80
+}
+
 // unpack writes a function that gives each integer of 3 or 6 bits a byte.
 func (w width) unpack(integers int) {
-	bytes := w.Bytes(16, func(i int) int {
-		if n := i % 4; n*8 < 4*integers {
-			return i/4*4*integers/8 + n
-		}
-		return 0x80
-	})
+	bytes := w.Bytes(16, func(i int) int { return spread(integers, 0, i) })
 	shifts := w.Table(4, func(i int) int { return i * 4 * integers % 8 })
 	w.Func(fmt.Sprint("unpack", integers), "(to, data *byte, sixteens int, sign byte)",
 		fmt.Sprintf("gives each integer of %d bits a byte. Those whose highest bit is sign are signed.", integers))

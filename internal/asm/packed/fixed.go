@@ -13,14 +13,13 @@ import (
 // fixed is a kernel of integers, of a multiple of some rows at a time.
 type fixed struct {
 	width
-	rows, columns int    // columns of a block; 128 for those of units
-	flipped       bool   // without AVX-512: the integers have a sign
-	when          string // the condition under which it is chosen
+	rows, columns int // columns of a block; 128 for those of units
 
 	d                    gotypes.Component // the argument, a fixes
 	data, line, threes   reg.Register      // of a row, the bytes of one and of three
 	from, stride, strays reg.Register      // the bytes before the scales of a row, those of one and of three
-	tables               struct{ lanes, few Mem }
+	nibbles, flip        reg.VecVirtual    // the bits of an integer, and those that are flipped
+	worth                []reg.VecVirtual  // with 256 bits, what the digits are worth
 }
 
 // row is the memory of one of four rows.
@@ -42,13 +41,7 @@ func (k *fixed) scales(base reg.Register, i, bytes int) Mem {
 }
 
 // name returns the name of the function.
-func (k *fixed) name() string {
-	name := fmt.Sprintf("fixed%dx%dBy%d", k.Bits, k.columns, k.rows)
-	if k.flipped {
-		name += "Flipped"
-	}
-	return name
-}
+func (k *fixed) name() string { return fmt.Sprintf("fixed%dx%dBy%d", k.Bits, k.columns, k.rows) }
 
 // write writes the function.
 func (k *fixed) write() {
@@ -63,20 +56,23 @@ func (k *fixed) write() {
 		k.LEAQ(Mem{Base: k.line, Index: k.line, Scale: 2}, k.threes)
 		k.LEAQ(Mem{Base: k.stride, Index: k.stride, Scale: 2}, k.strays)
 	}
-	units := k.begin()
+	k.nibbles, k.flip = k.Constant(0x0f0f0f0f), k.Vector()
+	k.VPBROADCASTD(k.Place(k.d.Field("flip")), k.flip)
+	if k.Bits == 256 {
+		k.worth = []reg.VecVirtual{k.Constant(0x80008000), k.Constant(0x1000100), k.Constant(0x10001)}
+	}
 	next := k.Fresh("row")
 	k.Here(next)
-	halves := 512 / k.Bits
 	sums := make([][]reg.VecVirtual, k.rows)
 	for i := range sums {
-		for range halves {
+		for range 512 / k.Bits {
 			sums[i] = append(sums[i], k.Zero())
 		}
 	}
 	k.offsets(sums)
 	data := k.GP64()
 	k.MOVQ(k.data, data)
-	k.units(units, sums)
+	k.units(sums)
 	k.LEAQ(Mem{Base: data, Index: k.line, Scale: uint8(k.rows)}, k.data)
 	for i, sum := range sums {
 		k.VMOVSS(k.total(sum), emit.At(to, 4*i))
@@ -114,7 +110,7 @@ func (k *fixed) offsets(sums [][]reg.VecVirtual) {
 		k.NEGQ(blocks)
 		k.JEQ(done)
 		table, mask := k.GP64(), k.Vector()
-		k.LEAQ(k.tables.few, table)
+		k.LEAQ(k.Table(32, func(i int) int { return i/16 - 1 }), table)
 		k.VMOVUPS(Mem{Base: table, Disp: 64, Index: blocks, Scale: 4}, mask)
 		k.offset(sums, scale, product, vector, half, mask)
 		if half < len(few)-1 {
@@ -149,33 +145,8 @@ func (k *fixed) offset(sums [][]reg.VecVirtual, scale, product, vector reg.Regis
 	}
 }
 
-// begin returns what the units of all rows need.
-func (k *fixed) begin() (u fixedUnits) {
-	if k.Bits == 512 {
-		u.nibbles, u.flip = k.Constant(0x0f0f0f0f), k.Vector()
-		k.VPBROADCASTD(k.Place(k.d.Field("flip")), u.flip)
-		if k.columns < 128 {
-			u.lanes = k.Vector()
-			k.VMOVUPS(k.tables.lanes, u.lanes)
-		}
-		return u
-	}
-	u.nibbles, u.flip = k.Constant(0x0f0f0f0f), k.Constant(0x88888888)
-	for _, worth := range []uint32{0x8000, 0x100, 1} {
-		u.worth = append(u.worth, k.Constant(worth<<16|worth))
-	}
-	return u
-}
-
-// fixedUnits is what a kernel keeps in registers: the bits of an integer, those that are flipped, which scale each
-// lane has, and what the digits are worth.
-type fixedUnits struct {
-	nibbles, flip, lanes reg.VecVirtual
-	worth                []reg.VecVirtual
-}
-
 // units adds the products of all units of rows to sums.
-func (k *fixed) units(u fixedUnits, sums [][]reg.VecVirtual) {
+func (k *fixed) units(sums [][]reg.VecVirtual) {
 	digits, units, scale := k.Whole(k.d.Field("digits")), k.Whole(k.d.Field("units")), k.Whole(k.d.Field("scale"))
 	each := k.GP64()
 	if k.columns == 128 {
@@ -199,23 +170,22 @@ func (k *fixed) units(u fixedUnits, sums [][]reg.VecVirtual) {
 					k.PREFETCHT1(k.data4(i, 12288))
 				}
 			}
-			k.half(u, sums, digits, scale, mask, 0)
+			k.half(sums, digits, scale, mask, 0)
 		} else {
 			k.PREFETCHT0(emit.At(k.data, 1536))
-			k.half(u, sums, digits, scale, mask, 0)
+			k.half(sums, digits, scale, mask, 0)
 			k.CMPQ(units, Imm(1))
 			k.JEQ(last)
 			k.Here(both)
-			k.half(u, sums, digits, scale, mask, 1)
+			k.half(sums, digits, scale, mask, 1)
 		}
-		switch k.columns {
-		case 128:
+		if k.columns == 128 {
 			further := k.GP64()
 			k.LEAQ(emit.At(scale, 4), further)
 			k.DECQ(each)
 			k.CMOVQEQ(further, scale)
 			k.CMOVQEQ(k.Place(k.d.Field("each")), each)
-		default:
+		} else {
 			k.Add(512/k.columns, scale)
 		}
 		k.Add(448, digits)
@@ -231,7 +201,7 @@ func (k *fixed) units(u fixedUnits, sums [][]reg.VecVirtual) {
 }
 
 // half adds a vector of lanes of a unit of each row.
-func (k *fixed) half(u fixedUnits, sums [][]reg.VecVirtual, digits, scale, mask reg.Register, half int) {
+func (k *fixed) half(sums [][]reg.VecVirtual, digits, scale, mask reg.Register, half int) {
 	at := half * k.Bits / 8
 	var worth reg.VecVirtual
 	if k.columns == 128 {
@@ -241,32 +211,29 @@ func (k *fixed) half(u fixedUnits, sums [][]reg.VecVirtual, digits, scale, mask 
 	even, odd, products := k.Vectors(k.rows), k.Vectors(k.rows), make([]reg.VecVirtual, k.rows)
 	scales := make([]reg.VecVirtual, k.rows)
 	for i, r := range even {
-		switch m := k.data4(i, at); {
-		case k.Bits == 512:
-			k.VMOVDQU32_Z(m, mask, r)
-		case k.flipped:
-			k.VPXOR(m, u.flip, r)
-		default:
-			k.VMOVDQU(m, r)
+		if k.Bits == 512 {
+			k.VMOVDQU32_Z(k.data4(i, at), mask, r)
+		} else {
+			k.VPXOR(k.data4(i, at), k.flip, r)
 		}
 	}
 	for i := range scales {
-		scales[i] = k.scale(k.scales(scale, i, 0), half, u.lanes, worth)
+		scales[i] = k.scale(k.scales(scale, i, 0), half, worth)
 	}
 	for i, r := range even {
 		if k.VPSRLD(Imm(4), r, odd[i]); k.Bits == 512 {
-			k.VPTERNLOGD(Imm(0x28), u.nibbles, u.flip, r)
-			k.VPTERNLOGD(Imm(0x28), u.nibbles, u.flip, odd[i])
+			k.VPTERNLOGD(Imm(0x28), k.nibbles, k.flip, r)
+			k.VPTERNLOGD(Imm(0x28), k.nibbles, k.flip, odd[i])
 		} else {
-			k.VPAND(u.nibbles, r, r)
-			k.VPAND(u.nibbles, odd[i], odd[i])
+			k.VPAND(k.nibbles, r, r)
+			k.VPAND(k.nibbles, odd[i], odd[i])
 		}
 	}
 	if k.Bits == 512 {
 		products = k.dots(even, odd, digits)
 	} else {
 		for i := range products {
-			products[i] = k.dot(even[i], odd[i], digits, u.worth, at)
+			products[i] = k.dot(even[i], odd[i], digits, at)
 		}
 	}
 	for i, p := range products {
@@ -300,14 +267,14 @@ func (k *fixed) dots(even, odd []reg.VecVirtual, digits reg.Register) []reg.VecV
 }
 
 // dot is dots of a row without AVX-512.
-func (k *fixed) dot(even, odd reg.VecVirtual, digits reg.Register, worth []reg.VecVirtual, at int) reg.VecVirtual {
+func (k *fixed) dot(even, odd reg.VecVirtual, digits reg.Register, at int) reg.VecVirtual {
 	sums := k.Vectors(3)
 	for digit, sum := range sums {
 		o := k.Vector()
 		k.VPMADDUBSW(emit.At(digits, 128*digit+at), even, sum)
 		k.VPMADDUBSW(emit.At(digits, 128*digit+64+at), odd, o)
 		k.VPADDW(o, sum, sum)
-		k.VPMADDWD(worth[digit], sum, sum)
+		k.VPMADDWD(k.worth[digit], sum, sum)
 	}
 	k.VPADDD(sums[1], sums[0], sums[0])
 	k.VPADDD(sums[2], sums[0], sums[0])
@@ -315,24 +282,25 @@ func (k *fixed) dot(even, odd reg.VecVirtual, digits reg.Register, worth []reg.V
 }
 
 // scale gives each lane the scale of its block; where a unit has one block, times that of the unit.
-func (k *fixed) scale(m Mem, half int, lanes, worth reg.VecVirtual) reg.VecVirtual {
+func (k *fixed) scale(m Mem, half int, worth reg.VecVirtual) reg.VecVirtual {
 	s := k.Vector()
 	switch {
 	case k.columns == 128:
 		k.VBROADCASTSS(m, s)
 		k.VMULPS(worth, s, s)
-	case k.Bits == 512 && k.columns == 32:
-		k.VBROADCASTF32X4(m, s)
-		k.VPERMILPS(lanes, s, s)
-	case k.Bits == 512:
-		k.VBROADCASTSD(m, s)
-		k.VPERMILPS(lanes, s, s)
-	case k.columns == 32:
-		k.VBROADCASTF128(m, s)
-		k.VPERMILPS(k.tables.lanes.Offset(32*half), s, s)
-	default:
+		return s
+	case k.columns == 64 && k.Bits == 256:
 		k.VBROADCASTSS(m.Offset(4*half), s)
+		return s
+	case k.columns == 64:
+		k.VBROADCASTSD(m, s)
+	case k.Bits == 512:
+		k.VBROADCASTF32X4(m, s)
+	default:
+		k.VBROADCASTF128(m, s)
 	}
+	places := k.Table(16, func(i int) int { return i / (k.columns / 8) })
+	k.VPERMILPS(places.Offset(half*k.Bits/8), s, s)
 	return s
 }
 
@@ -342,24 +310,4 @@ func (w width) total(r []reg.VecVirtual) reg.VecVirtual {
 		w.VADDPS(r[1], r[0], r[0])
 	}
 	return w.fold(r[0], func(t, r reg.Register) { w.VADDPS(t, r, r) })
-}
-
-// fixedKernels returns the kernels of integers.
-func (w width) fixedKernels() (all []fixed) {
-	few := w.Table(32, func(i int) int { return i/16 - 1 })
-	for _, columns := range []int{32, 64, 128} {
-		k := fixed{width: w, columns: columns, rows: 1}
-		k.tables.few = few
-		k.tables.lanes = w.Table(16, func(i int) int { return i / (columns / 8) })
-		one, other := k, k
-		if w.Bits == 512 {
-			other.rows = 4
-			one.when, other.when = "rows == 1", "rows == 4"
-		} else {
-			other.flipped = true
-			one.when, other.when = "!signed", "signed"
-		}
-		all = append(all, one, other)
-	}
-	return all
 }

@@ -21,9 +21,11 @@ func Write(f *emit.File) {
 		w.split()
 		w.fix()
 		w.steep()
-		for _, k := range w.fixedKernels() {
+		for i := range w.Bits / 256 * 3 {
+			k := fixed{width: w, rows: 1 + i/3*3, columns: 32 << (i % 3)}
 			k.write()
-			fixes = append(fixes, [2]string{fmt.Sprintf("bits == %d && columns == %d && %s", w.Bits, k.columns, k.when), k.name()})
+			when := fmt.Sprintf("bits == %d && columns == %d && rows == %d", w.Bits, k.columns, k.rows)
+			fixes = append(fixes, [2]string{when, k.name()})
 		}
 		for _, k := range []elements{{integers: 2}, {integers: 4}, {integers: 8}, {integers: 8, signed: true}} {
 			k.width = w
@@ -38,7 +40,7 @@ func Write(f *emit.File) {
 			dots = append(dots, [2]string{fmt.Sprintf("exact == %v && %s", exact, k.when()), k.name("dots")})
 		}
 	}
-	f.Choose("fixedRows", "(bits, columns, rows int, signed bool, d *fixes)", "d", "calls a kernel of integers.", fixes)
+	f.Choose("fixedRows", "(bits, columns, rows int, d *fixes)", "d", "calls a kernel of integers.", fixes)
 	f.Choose("expand", "(bits, integers int, signed bool, d *dots)", "d", "calls a kernel that expands.", expands)
 	f.Choose("multiply", "(integers int, signed, exact bool, d *dots)", "d", "calls a kernel of elements.", dots)
 	widths := func(name string) [][2]string {

@@ -39,30 +39,15 @@ func steepGroups256(f *fixing) (is bool)
 //go:noescape
 func fixed256x32By1(d *fixes)
 
-// fixed256x32By1Flipped takes a multiple of 1 rows in blocks of 32 columns.
-//
-//go:noescape
-func fixed256x32By1Flipped(d *fixes)
-
 // fixed256x64By1 takes a multiple of 1 rows in blocks of 64 columns.
 //
 //go:noescape
 func fixed256x64By1(d *fixes)
 
-// fixed256x64By1Flipped takes a multiple of 1 rows in blocks of 64 columns.
-//
-//go:noescape
-func fixed256x64By1Flipped(d *fixes)
-
 // fixed256x128By1 takes a multiple of 1 rows in blocks of 128 columns.
 //
 //go:noescape
 func fixed256x128By1(d *fixes)
-
-// fixed256x128By1Flipped takes a multiple of 1 rows in blocks of 128 columns.
-//
-//go:noescape
-func fixed256x128By1Flipped(d *fixes)
 
 // expand256x2 makes elements of integers of 2 bits.
 //
@@ -111,25 +96,25 @@ func steepGroups512(f *fixing) (is bool)
 //go:noescape
 func fixed512x32By1(d *fixes)
 
-// fixed512x32By4 takes a multiple of 4 rows in blocks of 32 columns.
-//
-//go:noescape
-func fixed512x32By4(d *fixes)
-
 // fixed512x64By1 takes a multiple of 1 rows in blocks of 64 columns.
 //
 //go:noescape
 func fixed512x64By1(d *fixes)
 
-// fixed512x64By4 takes a multiple of 4 rows in blocks of 64 columns.
-//
-//go:noescape
-func fixed512x64By4(d *fixes)
-
 // fixed512x128By1 takes a multiple of 1 rows in blocks of 128 columns.
 //
 //go:noescape
 func fixed512x128By1(d *fixes)
+
+// fixed512x32By4 takes a multiple of 4 rows in blocks of 32 columns.
+//
+//go:noescape
+func fixed512x32By4(d *fixes)
+
+// fixed512x64By4 takes a multiple of 4 rows in blocks of 64 columns.
+//
+//go:noescape
+func fixed512x64By4(d *fixes)
 
 // fixed512x128By4 takes a multiple of 4 rows in blocks of 128 columns.
 //
@@ -207,30 +192,24 @@ func dots512x8Signed(d *dots)
 func dots512x8SignedExact(d *dots)
 
 // fixedRows calls a kernel of integers.
-func fixedRows(bits, columns, rows int, signed bool, d *fixes) {
+func fixedRows(bits, columns, rows int, d *fixes) {
 	switch {
-	case bits == 256 && columns == 32 && !signed:
+	case bits == 256 && columns == 32 && rows == 1:
 		fixed256x32By1(d)
-	case bits == 256 && columns == 32 && signed:
-		fixed256x32By1Flipped(d)
-	case bits == 256 && columns == 64 && !signed:
+	case bits == 256 && columns == 64 && rows == 1:
 		fixed256x64By1(d)
-	case bits == 256 && columns == 64 && signed:
-		fixed256x64By1Flipped(d)
-	case bits == 256 && columns == 128 && !signed:
+	case bits == 256 && columns == 128 && rows == 1:
 		fixed256x128By1(d)
-	case bits == 256 && columns == 128 && signed:
-		fixed256x128By1Flipped(d)
 	case bits == 512 && columns == 32 && rows == 1:
 		fixed512x32By1(d)
-	case bits == 512 && columns == 32 && rows == 4:
-		fixed512x32By4(d)
 	case bits == 512 && columns == 64 && rows == 1:
 		fixed512x64By1(d)
-	case bits == 512 && columns == 64 && rows == 4:
-		fixed512x64By4(d)
 	case bits == 512 && columns == 128 && rows == 1:
 		fixed512x128By1(d)
+	case bits == 512 && columns == 32 && rows == 4:
+		fixed512x32By4(d)
+	case bits == 512 && columns == 64 && rows == 4:
+		fixed512x64By4(d)
 	case bits == 512 && columns == 128 && rows == 4:
 		fixed512x128By4(d)
 	}

@@ -679,94 +679,6 @@ is:
 	VZEROUPPER
 	RET
 
-DATA table21<>+0(SB)/4, $0xffffffff
-DATA table21<>+4(SB)/4, $0xffffffff
-DATA table21<>+8(SB)/4, $0xffffffff
-DATA table21<>+12(SB)/4, $0xffffffff
-DATA table21<>+16(SB)/4, $0xffffffff
-DATA table21<>+20(SB)/4, $0xffffffff
-DATA table21<>+24(SB)/4, $0xffffffff
-DATA table21<>+28(SB)/4, $0xffffffff
-DATA table21<>+32(SB)/4, $0xffffffff
-DATA table21<>+36(SB)/4, $0xffffffff
-DATA table21<>+40(SB)/4, $0xffffffff
-DATA table21<>+44(SB)/4, $0xffffffff
-DATA table21<>+48(SB)/4, $0xffffffff
-DATA table21<>+52(SB)/4, $0xffffffff
-DATA table21<>+56(SB)/4, $0xffffffff
-DATA table21<>+60(SB)/4, $0xffffffff
-DATA table21<>+64(SB)/4, $0x00000000
-DATA table21<>+68(SB)/4, $0x00000000
-DATA table21<>+72(SB)/4, $0x00000000
-DATA table21<>+76(SB)/4, $0x00000000
-DATA table21<>+80(SB)/4, $0x00000000
-DATA table21<>+84(SB)/4, $0x00000000
-DATA table21<>+88(SB)/4, $0x00000000
-DATA table21<>+92(SB)/4, $0x00000000
-DATA table21<>+96(SB)/4, $0x00000000
-DATA table21<>+100(SB)/4, $0x00000000
-DATA table21<>+104(SB)/4, $0x00000000
-DATA table21<>+108(SB)/4, $0x00000000
-DATA table21<>+112(SB)/4, $0x00000000
-DATA table21<>+116(SB)/4, $0x00000000
-DATA table21<>+120(SB)/4, $0x00000000
-DATA table21<>+124(SB)/4, $0x00000000
-GLOBL table21<>(SB), RODATA|NOPTR, $128
-
-DATA table22<>+0(SB)/4, $0x00000000
-DATA table22<>+4(SB)/4, $0x00000000
-DATA table22<>+8(SB)/4, $0x00000000
-DATA table22<>+12(SB)/4, $0x00000000
-DATA table22<>+16(SB)/4, $0x00000001
-DATA table22<>+20(SB)/4, $0x00000001
-DATA table22<>+24(SB)/4, $0x00000001
-DATA table22<>+28(SB)/4, $0x00000001
-DATA table22<>+32(SB)/4, $0x00000002
-DATA table22<>+36(SB)/4, $0x00000002
-DATA table22<>+40(SB)/4, $0x00000002
-DATA table22<>+44(SB)/4, $0x00000002
-DATA table22<>+48(SB)/4, $0x00000003
-DATA table22<>+52(SB)/4, $0x00000003
-DATA table22<>+56(SB)/4, $0x00000003
-DATA table22<>+60(SB)/4, $0x00000003
-GLOBL table22<>(SB), RODATA|NOPTR, $64
-
-DATA table23<>+0(SB)/4, $0x00000000
-DATA table23<>+4(SB)/4, $0x00000000
-DATA table23<>+8(SB)/4, $0x00000000
-DATA table23<>+12(SB)/4, $0x00000000
-DATA table23<>+16(SB)/4, $0x00000000
-DATA table23<>+20(SB)/4, $0x00000000
-DATA table23<>+24(SB)/4, $0x00000000
-DATA table23<>+28(SB)/4, $0x00000000
-DATA table23<>+32(SB)/4, $0x00000001
-DATA table23<>+36(SB)/4, $0x00000001
-DATA table23<>+40(SB)/4, $0x00000001
-DATA table23<>+44(SB)/4, $0x00000001
-DATA table23<>+48(SB)/4, $0x00000001
-DATA table23<>+52(SB)/4, $0x00000001
-DATA table23<>+56(SB)/4, $0x00000001
-DATA table23<>+60(SB)/4, $0x00000001
-GLOBL table23<>(SB), RODATA|NOPTR, $64
-
-DATA table24<>+0(SB)/4, $0x00000000
-DATA table24<>+4(SB)/4, $0x00000000
-DATA table24<>+8(SB)/4, $0x00000000
-DATA table24<>+12(SB)/4, $0x00000000
-DATA table24<>+16(SB)/4, $0x00000000
-DATA table24<>+20(SB)/4, $0x00000000
-DATA table24<>+24(SB)/4, $0x00000000
-DATA table24<>+28(SB)/4, $0x00000000
-DATA table24<>+32(SB)/4, $0x00000000
-DATA table24<>+36(SB)/4, $0x00000000
-DATA table24<>+40(SB)/4, $0x00000000
-DATA table24<>+44(SB)/4, $0x00000000
-DATA table24<>+48(SB)/4, $0x00000000
-DATA table24<>+52(SB)/4, $0x00000000
-DATA table24<>+56(SB)/4, $0x00000000
-DATA table24<>+60(SB)/4, $0x00000000
-GLOBL table24<>(SB), RODATA|NOPTR, $64
-
 // func fixed256x32By1(d *fixes)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·fixed256x32By1(SB), NOSPLIT, $0-8
@@ -776,185 +688,11 @@ TEXT ·fixed256x32By1(SB), NOSPLIT, $0-8
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table25<>+0(SB), Y0
-	VPBROADCASTD table26<>+0(SB), Y1
-	VPBROADCASTD table27<>+0(SB), Y1
-	VPBROADCASTD table28<>+0(SB), Y2
-	VPBROADCASTD table29<>+0(SB), Y3
-
-row:
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	MOVQ   24(AX), R8
-	MOVQ   32(AX), R9
-	MOVQ   40(AX), R10
-	MOVQ   80(AX), R11
-	ADDQ   DI, R8
-	ADDQ   DI, R9
-
-blocks:
-	CMPQ    R11, $0x08
-	JLT     few
-	VMOVUPS (R8), Y6
-	VMOVUPS (R9), Y7
-	VMULPS  (R10), Y7, Y7
-	VSUBPS  Y7, Y4, Y4
-	VMULPS  64(R10), Y6, Y6
-	VMOVUPS Y6, (R8)
-	SUBQ    $0x08, R11
-	CMPQ    R11, $0x08
-	JLT     few2
-	VMOVUPS 32(R8), Y6
-	VMOVUPS 32(R9), Y7
-	VMULPS  32(R10), Y7, Y7
-	VSUBPS  Y7, Y5, Y5
-	VMULPS  96(R10), Y6, Y6
-	VMOVUPS Y6, 32(R8)
-	SUBQ    $0x08, R11
-	ADDQ    $+128, R10
-	ADDQ    $+64, R9
-	ADDQ    $+64, R8
-	JMP     blocks
-
-few:
-	NEGQ       R11
-	JEQ        done
-	LEAQ       table21<>+0(SB), R12
-	VMOVUPS    64(R12)(R11*4), Y6
-	VMASKMOVPS (R8), Y6, Y7
-	VMASKMOVPS (R9), Y6, Y8
-	VMULPS     (R10), Y8, Y8
-	VSUBPS     Y8, Y4, Y4
-	VMULPS     64(R10), Y7, Y7
-	VMASKMOVPS Y7, Y6, (R8)
-	JMP        done
-
-few2:
-	NEGQ       R11
-	JEQ        done
-	LEAQ       table21<>+0(SB), R12
-	VMOVUPS    64(R12)(R11*4), Y6
-	VMASKMOVPS 32(R8), Y6, Y7
-	VMASKMOVPS 32(R9), Y6, Y8
-	VMULPS     32(R10), Y8, Y8
-	VSUBPS     Y8, Y5, Y5
-	VMULPS     96(R10), Y7, Y7
-	VMASKMOVPS Y7, Y6, 32(R8)
-
-done:
-	MOVQ CX, R8
-	MOVQ 16(AX), R9
-	MOVQ 56(AX), R10
-	MOVQ 24(AX), R11
-	ADDQ DI, R11
-
-unit:
-	PREFETCHT0     1536(CX)
-	VMOVDQU        (CX), Y6
-	VBROADCASTF128 (R11), Y8
-	VPERMILPS      table22<>+0(SB), Y8, Y8
-	VPSRLD         $0x04, Y6, Y7
-	VPAND          Y0, Y6, Y6
-	VPAND          Y0, Y7, Y7
-	VPMADDUBSW     (R9), Y6, Y9
-	VPMADDUBSW     64(R9), Y7, Y10
-	VPADDW         Y10, Y9, Y9
-	VPMADDWD       Y1, Y9, Y9
-	VPMADDUBSW     128(R9), Y6, Y10
-	VPMADDUBSW     192(R9), Y7, Y11
-	VPADDW         Y11, Y10, Y10
-	VPMADDWD       Y2, Y10, Y10
-	VPMADDUBSW     256(R9), Y6, Y6
-	VPMADDUBSW     320(R9), Y7, Y7
-	VPADDW         Y7, Y6, Y6
-	VPMADDWD       Y3, Y6, Y6
-	VPADDD         Y10, Y9, Y9
-	VPADDD         Y6, Y9, Y9
-	VCVTDQ2PS      Y9, Y9
-	VFMADD231PS    Y8, Y9, Y4
-	CMPQ           R10, $0x01
-	JEQ            last
-
-both:
-	VMOVDQU        32(CX), Y6
-	VBROADCASTF128 (R11), Y8
-	VPERMILPS      table22<>+32(SB), Y8, Y8
-	VPSRLD         $0x04, Y6, Y7
-	VPAND          Y0, Y6, Y6
-	VPAND          Y0, Y7, Y7
-	VPMADDUBSW     32(R9), Y6, Y9
-	VPMADDUBSW     96(R9), Y7, Y10
-	VPADDW         Y10, Y9, Y9
-	VPMADDWD       Y1, Y9, Y9
-	VPMADDUBSW     160(R9), Y6, Y10
-	VPMADDUBSW     224(R9), Y7, Y11
-	VPADDW         Y11, Y10, Y10
-	VPMADDWD       Y2, Y10, Y10
-	VPMADDUBSW     288(R9), Y6, Y6
-	VPMADDUBSW     352(R9), Y7, Y7
-	VPADDW         Y7, Y6, Y6
-	VPMADDWD       Y3, Y6, Y6
-	VPADDD         Y10, Y9, Y9
-	VPADDD         Y6, Y9, Y9
-	VCVTDQ2PS      Y9, Y9
-	VFMADD231PS    Y8, Y9, Y5
-	ADDQ           $+16, R11
-	ADDQ           $+448, R9
-	ADDQ           $+64, CX
-	DECQ           R10
-	JNE            unit
-	JMP            total
-
-last:
-	CMPW 64(AX), $0xff
-	JNE  both
-
-total:
-	LEAQ         (R8)(DX*1), CX
-	VADDPS       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	VADDPS       X4, X5, X5
-	VPSHUFD      $0x4e, X5, X4
-	VADDPS       X4, X5, X5
-	VPSHUFD      $0xb1, X5, X4
-	VADDPS       X4, X5, X5
-	VMOVSS       X5, (SI)
-	ADDQ         $+4, SI
-	LEAQ         (DI)(BX*1), DI
-	SUBQ         $0x01, 48(AX)
-	JNE          row
-	VZEROUPPER
-	RET
-
-DATA table25<>+0(SB)/4, $0x0f0f0f0f
-GLOBL table25<>(SB), RODATA|NOPTR, $4
-
-DATA table26<>+0(SB)/4, $0x88888888
-GLOBL table26<>(SB), RODATA|NOPTR, $4
-
-DATA table27<>+0(SB)/4, $0x80008000
-GLOBL table27<>(SB), RODATA|NOPTR, $4
-
-DATA table28<>+0(SB)/4, $0x01000100
-GLOBL table28<>(SB), RODATA|NOPTR, $4
-
-DATA table29<>+0(SB)/4, $0x00010001
-GLOBL table29<>(SB), RODATA|NOPTR, $4
-
-// func fixed256x32By1Flipped(d *fixes)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·fixed256x32By1Flipped(SB), NOSPLIT, $0-8
-	MOVQ         d+0(FP), AX
-	MOVQ         8(AX), CX
-	MOVQ         88(AX), DX
-	MOVQ         96(AX), BX
-	MOVQ         (AX), SI
-	XORL         DI, DI
-	VPBROADCASTD table25<>+0(SB), Y0
-	VPBROADCASTD table26<>+0(SB), Y1
-	VPBROADCASTD table27<>+0(SB), Y2
-	VPBROADCASTD table28<>+0(SB), Y3
-	VPBROADCASTD table29<>+0(SB), Y4
+	VPBROADCASTD table21<>+0(SB), Y0
+	VPBROADCASTD 104(AX), Y1
+	VPBROADCASTD table22<>+0(SB), Y2
+	VPBROADCASTD table23<>+0(SB), Y3
+	VPBROADCASTD table24<>+0(SB), Y4
 
 row:
 	VXORPS Y5, Y5, Y5
@@ -993,7 +731,7 @@ blocks:
 few:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table21<>+0(SB), R12
+	LEAQ       table25<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS (R8), Y7, Y8
 	VMASKMOVPS (R9), Y7, Y9
@@ -1006,7 +744,7 @@ few:
 few2:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table21<>+0(SB), R12
+	LEAQ       table25<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS 32(R8), Y7, Y8
 	VMASKMOVPS 32(R9), Y7, Y9
@@ -1026,7 +764,7 @@ unit:
 	PREFETCHT0     1536(CX)
 	VPXOR          (CX), Y1, Y7
 	VBROADCASTF128 (R11), Y9
-	VPERMILPS      table22<>+0(SB), Y9, Y9
+	VPERMILPS      table26<>+0(SB), Y9, Y9
 	VPSRLD         $0x04, Y7, Y8
 	VPAND          Y0, Y7, Y7
 	VPAND          Y0, Y8, Y8
@@ -1052,7 +790,7 @@ unit:
 both:
 	VPXOR          32(CX), Y1, Y7
 	VBROADCASTF128 (R11), Y9
-	VPERMILPS      table22<>+32(SB), Y9, Y9
+	VPERMILPS      table26<>+32(SB), Y9, Y9
 	VPSRLD         $0x04, Y7, Y8
 	VPAND          Y0, Y7, Y7
 	VPAND          Y0, Y8, Y8
@@ -1100,6 +838,70 @@ total:
 	VZEROUPPER
 	RET
 
+DATA table21<>+0(SB)/4, $0x0f0f0f0f
+GLOBL table21<>(SB), RODATA|NOPTR, $4
+
+DATA table22<>+0(SB)/4, $0x80008000
+GLOBL table22<>(SB), RODATA|NOPTR, $4
+
+DATA table23<>+0(SB)/4, $0x01000100
+GLOBL table23<>(SB), RODATA|NOPTR, $4
+
+DATA table24<>+0(SB)/4, $0x00010001
+GLOBL table24<>(SB), RODATA|NOPTR, $4
+
+DATA table25<>+0(SB)/4, $0xffffffff
+DATA table25<>+4(SB)/4, $0xffffffff
+DATA table25<>+8(SB)/4, $0xffffffff
+DATA table25<>+12(SB)/4, $0xffffffff
+DATA table25<>+16(SB)/4, $0xffffffff
+DATA table25<>+20(SB)/4, $0xffffffff
+DATA table25<>+24(SB)/4, $0xffffffff
+DATA table25<>+28(SB)/4, $0xffffffff
+DATA table25<>+32(SB)/4, $0xffffffff
+DATA table25<>+36(SB)/4, $0xffffffff
+DATA table25<>+40(SB)/4, $0xffffffff
+DATA table25<>+44(SB)/4, $0xffffffff
+DATA table25<>+48(SB)/4, $0xffffffff
+DATA table25<>+52(SB)/4, $0xffffffff
+DATA table25<>+56(SB)/4, $0xffffffff
+DATA table25<>+60(SB)/4, $0xffffffff
+DATA table25<>+64(SB)/4, $0x00000000
+DATA table25<>+68(SB)/4, $0x00000000
+DATA table25<>+72(SB)/4, $0x00000000
+DATA table25<>+76(SB)/4, $0x00000000
+DATA table25<>+80(SB)/4, $0x00000000
+DATA table25<>+84(SB)/4, $0x00000000
+DATA table25<>+88(SB)/4, $0x00000000
+DATA table25<>+92(SB)/4, $0x00000000
+DATA table25<>+96(SB)/4, $0x00000000
+DATA table25<>+100(SB)/4, $0x00000000
+DATA table25<>+104(SB)/4, $0x00000000
+DATA table25<>+108(SB)/4, $0x00000000
+DATA table25<>+112(SB)/4, $0x00000000
+DATA table25<>+116(SB)/4, $0x00000000
+DATA table25<>+120(SB)/4, $0x00000000
+DATA table25<>+124(SB)/4, $0x00000000
+GLOBL table25<>(SB), RODATA|NOPTR, $128
+
+DATA table26<>+0(SB)/4, $0x00000000
+DATA table26<>+4(SB)/4, $0x00000000
+DATA table26<>+8(SB)/4, $0x00000000
+DATA table26<>+12(SB)/4, $0x00000000
+DATA table26<>+16(SB)/4, $0x00000001
+DATA table26<>+20(SB)/4, $0x00000001
+DATA table26<>+24(SB)/4, $0x00000001
+DATA table26<>+28(SB)/4, $0x00000001
+DATA table26<>+32(SB)/4, $0x00000002
+DATA table26<>+36(SB)/4, $0x00000002
+DATA table26<>+40(SB)/4, $0x00000002
+DATA table26<>+44(SB)/4, $0x00000002
+DATA table26<>+48(SB)/4, $0x00000003
+DATA table26<>+52(SB)/4, $0x00000003
+DATA table26<>+56(SB)/4, $0x00000003
+DATA table26<>+60(SB)/4, $0x00000003
+GLOBL table26<>(SB), RODATA|NOPTR, $64
+
 // func fixed256x64By1(d *fixes)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·fixed256x64By1(SB), NOSPLIT, $0-8
@@ -1109,168 +911,11 @@ TEXT ·fixed256x64By1(SB), NOSPLIT, $0-8
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table25<>+0(SB), Y0
-	VPBROADCASTD table26<>+0(SB), Y1
-	VPBROADCASTD table27<>+0(SB), Y1
-	VPBROADCASTD table28<>+0(SB), Y2
-	VPBROADCASTD table29<>+0(SB), Y3
-
-row:
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	MOVQ   24(AX), R8
-	MOVQ   32(AX), R9
-	MOVQ   40(AX), R10
-	MOVQ   80(AX), R11
-	ADDQ   DI, R8
-	ADDQ   DI, R9
-
-blocks:
-	CMPQ    R11, $0x08
-	JLT     few
-	VMOVUPS (R8), Y6
-	VMOVUPS (R9), Y7
-	VMULPS  (R10), Y7, Y7
-	VSUBPS  Y7, Y4, Y4
-	VMULPS  64(R10), Y6, Y6
-	VMOVUPS Y6, (R8)
-	SUBQ    $0x08, R11
-	CMPQ    R11, $0x08
-	JLT     few2
-	VMOVUPS 32(R8), Y6
-	VMOVUPS 32(R9), Y7
-	VMULPS  32(R10), Y7, Y7
-	VSUBPS  Y7, Y5, Y5
-	VMULPS  96(R10), Y6, Y6
-	VMOVUPS Y6, 32(R8)
-	SUBQ    $0x08, R11
-	ADDQ    $+128, R10
-	ADDQ    $+64, R9
-	ADDQ    $+64, R8
-	JMP     blocks
-
-few:
-	NEGQ       R11
-	JEQ        done
-	LEAQ       table21<>+0(SB), R12
-	VMOVUPS    64(R12)(R11*4), Y6
-	VMASKMOVPS (R8), Y6, Y7
-	VMASKMOVPS (R9), Y6, Y8
-	VMULPS     (R10), Y8, Y8
-	VSUBPS     Y8, Y4, Y4
-	VMULPS     64(R10), Y7, Y7
-	VMASKMOVPS Y7, Y6, (R8)
-	JMP        done
-
-few2:
-	NEGQ       R11
-	JEQ        done
-	LEAQ       table21<>+0(SB), R12
-	VMOVUPS    64(R12)(R11*4), Y6
-	VMASKMOVPS 32(R8), Y6, Y7
-	VMASKMOVPS 32(R9), Y6, Y8
-	VMULPS     32(R10), Y8, Y8
-	VSUBPS     Y8, Y5, Y5
-	VMULPS     96(R10), Y7, Y7
-	VMASKMOVPS Y7, Y6, 32(R8)
-
-done:
-	MOVQ CX, R8
-	MOVQ 16(AX), R9
-	MOVQ 56(AX), R10
-	MOVQ 24(AX), R11
-	ADDQ DI, R11
-
-unit:
-	PREFETCHT0   1536(CX)
-	VMOVDQU      (CX), Y6
-	VBROADCASTSS (R11), Y8
-	VPSRLD       $0x04, Y6, Y7
-	VPAND        Y0, Y6, Y6
-	VPAND        Y0, Y7, Y7
-	VPMADDUBSW   (R9), Y6, Y9
-	VPMADDUBSW   64(R9), Y7, Y10
-	VPADDW       Y10, Y9, Y9
-	VPMADDWD     Y1, Y9, Y9
-	VPMADDUBSW   128(R9), Y6, Y10
-	VPMADDUBSW   192(R9), Y7, Y11
-	VPADDW       Y11, Y10, Y10
-	VPMADDWD     Y2, Y10, Y10
-	VPMADDUBSW   256(R9), Y6, Y6
-	VPMADDUBSW   320(R9), Y7, Y7
-	VPADDW       Y7, Y6, Y6
-	VPMADDWD     Y3, Y6, Y6
-	VPADDD       Y10, Y9, Y9
-	VPADDD       Y6, Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VFMADD231PS  Y8, Y9, Y4
-	CMPQ         R10, $0x01
-	JEQ          last
-
-both:
-	VMOVDQU      32(CX), Y6
-	VBROADCASTSS 4(R11), Y8
-	VPSRLD       $0x04, Y6, Y7
-	VPAND        Y0, Y6, Y6
-	VPAND        Y0, Y7, Y7
-	VPMADDUBSW   32(R9), Y6, Y9
-	VPMADDUBSW   96(R9), Y7, Y10
-	VPADDW       Y10, Y9, Y9
-	VPMADDWD     Y1, Y9, Y9
-	VPMADDUBSW   160(R9), Y6, Y10
-	VPMADDUBSW   224(R9), Y7, Y11
-	VPADDW       Y11, Y10, Y10
-	VPMADDWD     Y2, Y10, Y10
-	VPMADDUBSW   288(R9), Y6, Y6
-	VPMADDUBSW   352(R9), Y7, Y7
-	VPADDW       Y7, Y6, Y6
-	VPMADDWD     Y3, Y6, Y6
-	VPADDD       Y10, Y9, Y9
-	VPADDD       Y6, Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VFMADD231PS  Y8, Y9, Y5
-	ADDQ         $+8, R11
-	ADDQ         $+448, R9
-	ADDQ         $+64, CX
-	DECQ         R10
-	JNE          unit
-	JMP          total
-
-last:
-	CMPW 64(AX), $0xff
-	JNE  both
-
-total:
-	LEAQ         (R8)(DX*1), CX
-	VADDPS       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	VADDPS       X4, X5, X5
-	VPSHUFD      $0x4e, X5, X4
-	VADDPS       X4, X5, X5
-	VPSHUFD      $0xb1, X5, X4
-	VADDPS       X4, X5, X5
-	VMOVSS       X5, (SI)
-	ADDQ         $+4, SI
-	LEAQ         (DI)(BX*1), DI
-	SUBQ         $0x01, 48(AX)
-	JNE          row
-	VZEROUPPER
-	RET
-
-// func fixed256x64By1Flipped(d *fixes)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·fixed256x64By1Flipped(SB), NOSPLIT, $0-8
-	MOVQ         d+0(FP), AX
-	MOVQ         8(AX), CX
-	MOVQ         88(AX), DX
-	MOVQ         96(AX), BX
-	MOVQ         (AX), SI
-	XORL         DI, DI
-	VPBROADCASTD table25<>+0(SB), Y0
-	VPBROADCASTD table26<>+0(SB), Y1
-	VPBROADCASTD table27<>+0(SB), Y2
-	VPBROADCASTD table28<>+0(SB), Y3
-	VPBROADCASTD table29<>+0(SB), Y4
+	VPBROADCASTD table21<>+0(SB), Y0
+	VPBROADCASTD 104(AX), Y1
+	VPBROADCASTD table22<>+0(SB), Y2
+	VPBROADCASTD table23<>+0(SB), Y3
+	VPBROADCASTD table24<>+0(SB), Y4
 
 row:
 	VXORPS Y5, Y5, Y5
@@ -1309,7 +954,7 @@ blocks:
 few:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table21<>+0(SB), R12
+	LEAQ       table25<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS (R8), Y7, Y8
 	VMASKMOVPS (R9), Y7, Y9
@@ -1322,7 +967,7 @@ few:
 few2:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table21<>+0(SB), R12
+	LEAQ       table25<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS 32(R8), Y7, Y8
 	VMASKMOVPS 32(R9), Y7, Y9
@@ -1423,176 +1068,11 @@ TEXT ·fixed256x128By1(SB), NOSPLIT, $0-8
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table25<>+0(SB), Y0
-	VPBROADCASTD table26<>+0(SB), Y1
-	VPBROADCASTD table27<>+0(SB), Y1
-	VPBROADCASTD table28<>+0(SB), Y2
-	VPBROADCASTD table29<>+0(SB), Y3
-
-row:
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	MOVQ   24(AX), R8
-	MOVQ   32(AX), R9
-	MOVQ   40(AX), R10
-	MOVQ   80(AX), R11
-	ADDQ   DI, R8
-	ADDQ   DI, R9
-
-blocks:
-	CMPQ    R11, $0x08
-	JLT     few
-	VMOVUPS (R8), Y6
-	VMOVUPS (R9), Y7
-	VMULPS  (R10), Y7, Y7
-	VSUBPS  Y7, Y4, Y4
-	VMULPS  64(R10), Y6, Y6
-	VMOVUPS Y6, (R8)
-	SUBQ    $0x08, R11
-	CMPQ    R11, $0x08
-	JLT     few2
-	VMOVUPS 32(R8), Y6
-	VMOVUPS 32(R9), Y7
-	VMULPS  32(R10), Y7, Y7
-	VSUBPS  Y7, Y5, Y5
-	VMULPS  96(R10), Y6, Y6
-	VMOVUPS Y6, 32(R8)
-	SUBQ    $0x08, R11
-	ADDQ    $+128, R10
-	ADDQ    $+64, R9
-	ADDQ    $+64, R8
-	JMP     blocks
-
-few:
-	NEGQ       R11
-	JEQ        done
-	LEAQ       table21<>+0(SB), R12
-	VMOVUPS    64(R12)(R11*4), Y6
-	VMASKMOVPS (R8), Y6, Y7
-	VMASKMOVPS (R9), Y6, Y8
-	VMULPS     (R10), Y8, Y8
-	VSUBPS     Y8, Y4, Y4
-	VMULPS     64(R10), Y7, Y7
-	VMASKMOVPS Y7, Y6, (R8)
-	JMP        done
-
-few2:
-	NEGQ       R11
-	JEQ        done
-	LEAQ       table21<>+0(SB), R12
-	VMOVUPS    64(R12)(R11*4), Y6
-	VMASKMOVPS 32(R8), Y6, Y7
-	VMASKMOVPS 32(R9), Y6, Y8
-	VMULPS     32(R10), Y8, Y8
-	VSUBPS     Y8, Y5, Y5
-	VMULPS     96(R10), Y7, Y7
-	VMASKMOVPS Y7, Y6, 32(R8)
-
-done:
-	MOVQ CX, R8
-	MOVQ 16(AX), R9
-	MOVQ 56(AX), R10
-	MOVQ 24(AX), R11
-	MOVQ 72(AX), R12
-	ADDQ DI, R11
-
-unit:
-	PREFETCHT0   1536(CX)
-	VMOVUPS      384(R9), Y6
-	VMOVDQU      (CX), Y7
-	VBROADCASTSS (R11), Y8
-	VMULPS       Y6, Y8, Y8
-	VPSRLD       $0x04, Y7, Y6
-	VPAND        Y0, Y7, Y7
-	VPAND        Y0, Y6, Y6
-	VPMADDUBSW   (R9), Y7, Y9
-	VPMADDUBSW   64(R9), Y6, Y10
-	VPADDW       Y10, Y9, Y9
-	VPMADDWD     Y1, Y9, Y9
-	VPMADDUBSW   128(R9), Y7, Y10
-	VPMADDUBSW   192(R9), Y6, Y11
-	VPADDW       Y11, Y10, Y10
-	VPMADDWD     Y2, Y10, Y10
-	VPMADDUBSW   256(R9), Y7, Y7
-	VPMADDUBSW   320(R9), Y6, Y6
-	VPADDW       Y6, Y7, Y7
-	VPMADDWD     Y3, Y7, Y7
-	VPADDD       Y10, Y9, Y9
-	VPADDD       Y7, Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VFMADD231PS  Y8, Y9, Y4
-	CMPQ         R10, $0x01
-	JEQ          last
-
-both:
-	VMOVUPS      416(R9), Y6
-	VMOVDQU      32(CX), Y7
-	VBROADCASTSS (R11), Y8
-	VMULPS       Y6, Y8, Y8
-	VPSRLD       $0x04, Y7, Y6
-	VPAND        Y0, Y7, Y7
-	VPAND        Y0, Y6, Y6
-	VPMADDUBSW   32(R9), Y7, Y9
-	VPMADDUBSW   96(R9), Y6, Y10
-	VPADDW       Y10, Y9, Y9
-	VPMADDWD     Y1, Y9, Y9
-	VPMADDUBSW   160(R9), Y7, Y10
-	VPMADDUBSW   224(R9), Y6, Y11
-	VPADDW       Y11, Y10, Y10
-	VPMADDWD     Y2, Y10, Y10
-	VPMADDUBSW   288(R9), Y7, Y7
-	VPMADDUBSW   352(R9), Y6, Y6
-	VPADDW       Y6, Y7, Y7
-	VPMADDWD     Y3, Y7, Y7
-	VPADDD       Y10, Y9, Y9
-	VPADDD       Y7, Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VFMADD231PS  Y8, Y9, Y5
-	LEAQ         4(R11), R13
-	DECQ         R12
-	CMOVQEQ      R13, R11
-	CMOVQEQ      72(AX), R12
-	ADDQ         $+448, R9
-	ADDQ         $+64, CX
-	DECQ         R10
-	JNE          unit
-	JMP          total
-
-last:
-	CMPW 64(AX), $0xff
-	JNE  both
-
-total:
-	LEAQ         (R8)(DX*1), CX
-	VADDPS       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	VADDPS       X4, X5, X5
-	VPSHUFD      $0x4e, X5, X4
-	VADDPS       X4, X5, X5
-	VPSHUFD      $0xb1, X5, X4
-	VADDPS       X4, X5, X5
-	VMOVSS       X5, (SI)
-	ADDQ         $+4, SI
-	LEAQ         (DI)(BX*1), DI
-	SUBQ         $0x01, 48(AX)
-	JNE          row
-	VZEROUPPER
-	RET
-
-// func fixed256x128By1Flipped(d *fixes)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·fixed256x128By1Flipped(SB), NOSPLIT, $0-8
-	MOVQ         d+0(FP), AX
-	MOVQ         8(AX), CX
-	MOVQ         88(AX), DX
-	MOVQ         96(AX), BX
-	MOVQ         (AX), SI
-	XORL         DI, DI
-	VPBROADCASTD table25<>+0(SB), Y0
-	VPBROADCASTD table26<>+0(SB), Y1
-	VPBROADCASTD table27<>+0(SB), Y2
-	VPBROADCASTD table28<>+0(SB), Y3
-	VPBROADCASTD table29<>+0(SB), Y4
+	VPBROADCASTD table21<>+0(SB), Y0
+	VPBROADCASTD 104(AX), Y1
+	VPBROADCASTD table22<>+0(SB), Y2
+	VPBROADCASTD table23<>+0(SB), Y3
+	VPBROADCASTD table24<>+0(SB), Y4
 
 row:
 	VXORPS Y5, Y5, Y5
@@ -1631,7 +1111,7 @@ blocks:
 few:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table21<>+0(SB), R12
+	LEAQ       table25<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS (R8), Y7, Y8
 	VMASKMOVPS (R9), Y7, Y9
@@ -1644,7 +1124,7 @@ few:
 few2:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table21<>+0(SB), R12
+	LEAQ       table25<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS 32(R8), Y7, Y8
 	VMASKMOVPS 32(R9), Y7, Y9
@@ -1744,24 +1224,6 @@ total:
 	VZEROUPPER
 	RET
 
-DATA table30<>+0(SB)/4, $0x00000000
-DATA table30<>+4(SB)/4, $0x00000002
-DATA table30<>+8(SB)/4, $0x00000004
-DATA table30<>+12(SB)/4, $0x00000006
-DATA table30<>+16(SB)/4, $0x00000008
-DATA table30<>+20(SB)/4, $0x0000000a
-DATA table30<>+24(SB)/4, $0x0000000c
-DATA table30<>+28(SB)/4, $0x0000000e
-DATA table30<>+32(SB)/4, $0x00000010
-DATA table30<>+36(SB)/4, $0x00000012
-DATA table30<>+40(SB)/4, $0x00000014
-DATA table30<>+44(SB)/4, $0x00000016
-DATA table30<>+48(SB)/4, $0x00000018
-DATA table30<>+52(SB)/4, $0x0000001a
-DATA table30<>+56(SB)/4, $0x0000001c
-DATA table30<>+60(SB)/4, $0x0000001e
-GLOBL table30<>(SB), RODATA|NOPTR, $64
-
 // func expand256x2(d *dots)
 // Requires: AVX, AVX2, F16C, FMA3
 TEXT ·expand256x2(SB), NOSPLIT, $0-8
@@ -1771,14 +1233,14 @@ TEXT ·expand256x2(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table31<>+0(SB), Y0
+	VPBROADCASTD table27<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Y2
 	VMOVUPS      32(R8), Y3
 	MOVQ         (AX), R8
-	VMOVUPS      table30<>+0(SB), Y3
-	VMOVUPS      table30<>+32(SB), Y4
+	VMOVUPS      table28<>+0(SB), Y3
+	VMOVUPS      table28<>+32(SB), Y4
 	MOVQ         72(AX), R9
 
 block:
@@ -1824,26 +1286,26 @@ sixteen:
 	VZEROUPPER
 	RET
 
-DATA table31<>+0(SB)/4, $0x00000001
-GLOBL table31<>(SB), RODATA|NOPTR, $4
+DATA table27<>+0(SB)/4, $0x00000001
+GLOBL table27<>(SB), RODATA|NOPTR, $4
 
-DATA table32<>+0(SB)/4, $0x00000000
-DATA table32<>+4(SB)/4, $0x00000004
-DATA table32<>+8(SB)/4, $0x00000008
-DATA table32<>+12(SB)/4, $0x0000000c
-DATA table32<>+16(SB)/4, $0x00000010
-DATA table32<>+20(SB)/4, $0x00000014
-DATA table32<>+24(SB)/4, $0x00000018
-DATA table32<>+28(SB)/4, $0x0000001c
-DATA table32<>+32(SB)/4, $0x00000000
-DATA table32<>+36(SB)/4, $0x00000004
-DATA table32<>+40(SB)/4, $0x00000008
-DATA table32<>+44(SB)/4, $0x0000000c
-DATA table32<>+48(SB)/4, $0x00000010
-DATA table32<>+52(SB)/4, $0x00000014
-DATA table32<>+56(SB)/4, $0x00000018
-DATA table32<>+60(SB)/4, $0x0000001c
-GLOBL table32<>(SB), RODATA|NOPTR, $64
+DATA table28<>+0(SB)/4, $0x00000000
+DATA table28<>+4(SB)/4, $0x00000002
+DATA table28<>+8(SB)/4, $0x00000004
+DATA table28<>+12(SB)/4, $0x00000006
+DATA table28<>+16(SB)/4, $0x00000008
+DATA table28<>+20(SB)/4, $0x0000000a
+DATA table28<>+24(SB)/4, $0x0000000c
+DATA table28<>+28(SB)/4, $0x0000000e
+DATA table28<>+32(SB)/4, $0x00000010
+DATA table28<>+36(SB)/4, $0x00000012
+DATA table28<>+40(SB)/4, $0x00000014
+DATA table28<>+44(SB)/4, $0x00000016
+DATA table28<>+48(SB)/4, $0x00000018
+DATA table28<>+52(SB)/4, $0x0000001a
+DATA table28<>+56(SB)/4, $0x0000001c
+DATA table28<>+60(SB)/4, $0x0000001e
+GLOBL table28<>(SB), RODATA|NOPTR, $64
 
 // func expand256x4(d *dots)
 // Requires: AVX, AVX2, F16C, FMA3
@@ -1854,14 +1316,14 @@ TEXT ·expand256x4(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table31<>+0(SB), Y0
+	VPBROADCASTD table27<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Y2
 	VMOVUPS      32(R8), Y3
 	MOVQ         (AX), R8
-	VMOVUPS      table32<>+0(SB), Y4
-	VMOVUPS      table32<>+32(SB), Y5
+	VMOVUPS      table29<>+0(SB), Y4
+	VMOVUPS      table29<>+32(SB), Y5
 	MOVQ         72(AX), R9
 
 block:
@@ -1927,6 +1389,24 @@ sixteen:
 	VZEROUPPER
 	RET
 
+DATA table29<>+0(SB)/4, $0x00000000
+DATA table29<>+4(SB)/4, $0x00000004
+DATA table29<>+8(SB)/4, $0x00000008
+DATA table29<>+12(SB)/4, $0x0000000c
+DATA table29<>+16(SB)/4, $0x00000010
+DATA table29<>+20(SB)/4, $0x00000014
+DATA table29<>+24(SB)/4, $0x00000018
+DATA table29<>+28(SB)/4, $0x0000001c
+DATA table29<>+32(SB)/4, $0x00000000
+DATA table29<>+36(SB)/4, $0x00000004
+DATA table29<>+40(SB)/4, $0x00000008
+DATA table29<>+44(SB)/4, $0x0000000c
+DATA table29<>+48(SB)/4, $0x00000010
+DATA table29<>+52(SB)/4, $0x00000014
+DATA table29<>+56(SB)/4, $0x00000018
+DATA table29<>+60(SB)/4, $0x0000001c
+GLOBL table29<>(SB), RODATA|NOPTR, $64
+
 // func expand256x8(d *dots)
 // Requires: AVX, AVX2, F16C, FMA3
 TEXT ·expand256x8(SB), NOSPLIT, $0-8
@@ -1936,7 +1416,7 @@ TEXT ·expand256x8(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table31<>+0(SB), Y0
+	VPBROADCASTD table27<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
 	MOVQ         (AX), R8
 	MOVQ         72(AX), R9
@@ -2003,7 +1483,7 @@ TEXT ·expand256x8Signed(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table31<>+0(SB), Y0
+	VPBROADCASTD table27<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
 	MOVQ         (AX), R8
 	MOVQ         72(AX), R9
@@ -2291,7 +1771,7 @@ piece:
 	VPADDD        Z3, Z9, Z9
 	VXORPS        Z3, Z9, Z9
 	VPSLLD        $0x10, Z10, Z10
-	VPBROADCASTD  table33<>+0(SB), Z11
+	VPBROADCASTD  table30<>+0(SB), Z11
 	VPTERNLOGD    $0xea, Z10, Z11, Z9
 	VPSHUFB       table16<>+0(SB), Z9, Z9
 	VMULPS        64(CX), Z6, Z10
@@ -2306,11 +1786,11 @@ piece:
 	VPADDD        Z3, Z10, Z10
 	VXORPS        Z3, Z10, Z10
 	VPSLLD        $0x10, Z11, Z11
-	VPBROADCASTD  table33<>+0(SB), Z12
+	VPBROADCASTD  table30<>+0(SB), Z12
 	VPTERNLOGD    $0xea, Z11, Z12, Z10
 	VPSHUFB       table16<>+0(SB), Z10, Z10
-	VMOVUPS       table34<>+0(SB), Z11
-	VPBROADCASTD  table35<>+0(SB), Z12
+	VMOVUPS       table31<>+0(SB), Z11
+	VPBROADCASTD  table32<>+0(SB), Z12
 	VPADDW        Z12, Z11, Z12
 	VPERMI2W      Z10, Z9, Z11
 	VPERMI2W      Z10, Z9, Z12
@@ -2350,29 +1830,29 @@ within:
 	VZEROUPPER
 	RET
 
-DATA table33<>+0(SB)/4, $0x0000ffff
-GLOBL table33<>(SB), RODATA|NOPTR, $4
+DATA table30<>+0(SB)/4, $0x0000ffff
+GLOBL table30<>(SB), RODATA|NOPTR, $4
 
-DATA table34<>+0(SB)/4, $0x00080000
-DATA table34<>+4(SB)/4, $0x00180010
-DATA table34<>+8(SB)/4, $0x00280020
-DATA table34<>+12(SB)/4, $0x00380030
-DATA table34<>+16(SB)/4, $0x00090001
-DATA table34<>+20(SB)/4, $0x00190011
-DATA table34<>+24(SB)/4, $0x00290021
-DATA table34<>+28(SB)/4, $0x00390031
-DATA table34<>+32(SB)/4, $0x000a0002
-DATA table34<>+36(SB)/4, $0x001a0012
-DATA table34<>+40(SB)/4, $0x002a0022
-DATA table34<>+44(SB)/4, $0x003a0032
-DATA table34<>+48(SB)/4, $0x000b0003
-DATA table34<>+52(SB)/4, $0x001b0013
-DATA table34<>+56(SB)/4, $0x002b0023
-DATA table34<>+60(SB)/4, $0x003b0033
-GLOBL table34<>(SB), RODATA|NOPTR, $64
+DATA table31<>+0(SB)/4, $0x00080000
+DATA table31<>+4(SB)/4, $0x00180010
+DATA table31<>+8(SB)/4, $0x00280020
+DATA table31<>+12(SB)/4, $0x00380030
+DATA table31<>+16(SB)/4, $0x00090001
+DATA table31<>+20(SB)/4, $0x00190011
+DATA table31<>+24(SB)/4, $0x00290021
+DATA table31<>+28(SB)/4, $0x00390031
+DATA table31<>+32(SB)/4, $0x000a0002
+DATA table31<>+36(SB)/4, $0x001a0012
+DATA table31<>+40(SB)/4, $0x002a0022
+DATA table31<>+44(SB)/4, $0x003a0032
+DATA table31<>+48(SB)/4, $0x000b0003
+DATA table31<>+52(SB)/4, $0x001b0013
+DATA table31<>+56(SB)/4, $0x002b0023
+DATA table31<>+60(SB)/4, $0x003b0033
+GLOBL table31<>(SB), RODATA|NOPTR, $64
 
-DATA table35<>+0(SB)/4, $0x00040004
-GLOBL table35<>(SB), RODATA|NOPTR, $4
+DATA table32<>+0(SB)/4, $0x00040004
+GLOBL table32<>(SB), RODATA|NOPTR, $4
 
 // func steepGroups512(f *fixing) (is bool)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, CMOV, POPCNT
@@ -2462,689 +1942,7 @@ TEXT ·fixed512x32By1(SB), NOSPLIT, $0-8
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table25<>+0(SB), Z0
-	VPBROADCASTD 104(AX), Z1
-	VMOVUPS      table22<>+0(SB), Z2
-
-row:
-	VXORPS Z3, Z3, Z3
-	MOVQ   24(AX), R8
-	MOVQ   32(AX), R9
-	MOVQ   40(AX), R10
-	MOVQ   80(AX), R11
-	ADDQ   DI, R8
-	ADDQ   DI, R9
-
-blocks:
-	CMPQ    R11, $0x10
-	JLT     few
-	VMOVUPS (R8), Z4
-	VMOVUPS (R9), Z5
-	VMULPS  (R10), Z5, Z5
-	VSUBPS  Z5, Z3, Z3
-	VMULPS  64(R10), Z4, Z4
-	VMOVUPS Z4, (R8)
-	SUBQ    $0x10, R11
-	ADDQ    $+128, R10
-	ADDQ    $+64, R9
-	ADDQ    $+64, R8
-	JMP     blocks
-
-few:
-	NEGQ      R11
-	JEQ       done
-	LEAQ      table21<>+0(SB), R12
-	VMOVUPS   64(R12)(R11*4), Z4
-	VPMOVD2M  Z4, K1
-	VMOVUPS.Z (R8), K1, Z4
-	VMOVUPS.Z (R9), K1, Z5
-	VMULPS    (R10), Z5, Z5
-	VSUBPS    Z5, Z3, Z3
-	VMULPS    64(R10), Z4, Z4
-	VMOVUPS   Z4, K1, (R8)
-
-done:
-	MOVQ   CX, R8
-	MOVQ   16(AX), R9
-	MOVQ   56(AX), R10
-	MOVQ   24(AX), R11
-	ADDQ   DI, R11
-	KXNORW K2, K2, K2
-
-unit:
-	CMPQ  R10, $0x01
-	JNE   whole
-	KMOVW 64(AX), K2
-
-whole:
-	VMOVDQU32.Z     (CX), K2, Z4
-	VBROADCASTF32X4 (R11), Z6
-	VPERMILPS       Z2, Z6, Z6
-	VPSRLD          $0x04, Z4, Z5
-	VPTERNLOGD      $0x28, Z0, Z1, Z4
-	VPTERNLOGD      $0x28, Z0, Z1, Z5
-	VXORPS          Z7, Z7, Z7
-	VMOVDQU64       (R9), Z8
-	VPDPBUSD        Z8, Z4, Z7
-	VMOVDQU64       64(R9), Z8
-	VPDPBUSD        Z8, Z5, Z7
-	VPSLLD          $0x07, Z7, Z7
-	VMOVDQU64       128(R9), Z8
-	VPDPBUSD        Z8, Z4, Z7
-	VMOVDQU64       192(R9), Z8
-	VPDPBUSD        Z8, Z5, Z7
-	VPSLLD          $0x08, Z7, Z7
-	VMOVDQU64       256(R9), Z8
-	VPDPBUSD        Z8, Z4, Z7
-	VMOVDQU64       320(R9), Z4
-	VPDPBUSD        Z4, Z5, Z7
-	VCVTDQ2PS       Z7, Z7
-	VFMADD231PS     Z6, Z7, Z3
-	ADDQ            $+16, R11
-	ADDQ            $+448, R9
-	ADDQ            $+64, CX
-	DECQ            R10
-	JNE             unit
-	LEAQ            (R8)(DX*1), CX
-	VEXTRACTF64X4   $0x01, Z3, Y4
-	VADDPS          Y4, Y3, Y3
-	VEXTRACTF128    $0x01, Y3, X4
-	VADDPS          X3, X4, X4
-	VPSHUFD         $0x4e, X4, X3
-	VADDPS          X3, X4, X4
-	VPSHUFD         $0xb1, X4, X3
-	VADDPS          X3, X4, X4
-	VMOVSS          X4, (SI)
-	ADDQ            $+4, SI
-	LEAQ            (DI)(BX*1), DI
-	SUBQ            $0x01, 48(AX)
-	JNE             row
-	VZEROUPPER
-	RET
-
-// func fixed512x32By4(d *fixes)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, MMX+
-TEXT ·fixed512x32By4(SB), NOSPLIT, $0-8
-	MOVQ         d+0(FP), AX
-	MOVQ         8(AX), CX
-	MOVQ         88(AX), DX
-	MOVQ         96(AX), BX
-	MOVQ         (AX), SI
-	XORL         DI, DI
-	LEAQ         (DX)(DX*2), R8
-	LEAQ         (BX)(BX*2), R9
-	VPBROADCASTD table25<>+0(SB), Z0
-	VPBROADCASTD 104(AX), Z1
-	VMOVUPS      table22<>+0(SB), Z2
-
-row:
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	MOVQ   24(AX), R10
-	MOVQ   32(AX), R11
-	MOVQ   40(AX), R12
-	MOVQ   80(AX), R13
-	ADDQ   DI, R10
-	ADDQ   DI, R11
-
-blocks:
-	CMPQ    R13, $0x10
-	JLT     few
-	VMOVUPS (R10), Z7
-	VMOVUPS (R11), Z8
-	VMULPS  (R12), Z8, Z8
-	VSUBPS  Z8, Z3, Z3
-	VMULPS  64(R12), Z7, Z7
-	VMOVUPS Z7, (R10)
-	VMOVUPS (R10)(BX*1), Z7
-	VMOVUPS (R11)(BX*1), Z8
-	VMULPS  (R12), Z8, Z8
-	VSUBPS  Z8, Z4, Z4
-	VMULPS  64(R12), Z7, Z7
-	VMOVUPS Z7, (R10)(BX*1)
-	VMOVUPS (R10)(BX*2), Z7
-	VMOVUPS (R11)(BX*2), Z8
-	VMULPS  (R12), Z8, Z8
-	VSUBPS  Z8, Z5, Z5
-	VMULPS  64(R12), Z7, Z7
-	VMOVUPS Z7, (R10)(BX*2)
-	VMOVUPS (R10)(R9*1), Z7
-	VMOVUPS (R11)(R9*1), Z8
-	VMULPS  (R12), Z8, Z8
-	VSUBPS  Z8, Z6, Z6
-	VMULPS  64(R12), Z7, Z7
-	VMOVUPS Z7, (R10)(R9*1)
-	SUBQ    $0x10, R13
-	ADDQ    $+128, R12
-	ADDQ    $+64, R11
-	ADDQ    $+64, R10
-	JMP     blocks
-
-few:
-	NEGQ      R13
-	JEQ       done
-	LEAQ      table21<>+0(SB), R14
-	VMOVUPS   64(R14)(R13*4), Z7
-	VPMOVD2M  Z7, K1
-	VMOVUPS.Z (R10), K1, Z7
-	VMOVUPS.Z (R11), K1, Z8
-	VMULPS    (R12), Z8, Z8
-	VSUBPS    Z8, Z3, Z3
-	VMULPS    64(R12), Z7, Z7
-	VMOVUPS   Z7, K1, (R10)
-	VMOVUPS.Z (R10)(BX*1), K1, Z7
-	VMOVUPS.Z (R11)(BX*1), K1, Z8
-	VMULPS    (R12), Z8, Z8
-	VSUBPS    Z8, Z4, Z4
-	VMULPS    64(R12), Z7, Z7
-	VMOVUPS   Z7, K1, (R10)(BX*1)
-	VMOVUPS.Z (R10)(BX*2), K1, Z7
-	VMOVUPS.Z (R11)(BX*2), K1, Z8
-	VMULPS    (R12), Z8, Z8
-	VSUBPS    Z8, Z5, Z5
-	VMULPS    64(R12), Z7, Z7
-	VMOVUPS   Z7, K1, (R10)(BX*2)
-	VMOVUPS.Z (R10)(R9*1), K1, Z7
-	VMOVUPS.Z (R11)(R9*1), K1, Z8
-	VMULPS    (R12), Z8, Z8
-	VSUBPS    Z8, Z6, Z6
-	VMULPS    64(R12), Z7, Z7
-	VMOVUPS   Z7, K1, (R10)(R9*1)
-
-done:
-	MOVQ   CX, R10
-	MOVQ   16(AX), R11
-	MOVQ   56(AX), R12
-	MOVQ   24(AX), R13
-	ADDQ   DI, R13
-	KXNORW K2, K2, K2
-
-unit:
-	CMPQ  R12, $0x01
-	JNE   whole
-	KMOVW 64(AX), K2
-
-whole:
-	PREFETCHT1      12288(CX)
-	PREFETCHT1      12288(CX)(DX*1)
-	PREFETCHT1      12288(CX)(DX*2)
-	PREFETCHT1      12288(CX)(R8*1)
-	VMOVDQU32.Z     (CX), K2, Z7
-	VMOVDQU32.Z     (CX)(DX*1), K2, Z8
-	VMOVDQU32.Z     (CX)(DX*2), K2, Z9
-	VMOVDQU32.Z     (CX)(R8*1), K2, Z10
-	VBROADCASTF32X4 (R13), Z15
-	VPERMILPS       Z2, Z15, Z15
-	VBROADCASTF32X4 (R13)(BX*1), Z16
-	VPERMILPS       Z2, Z16, Z16
-	VBROADCASTF32X4 (R13)(BX*2), Z17
-	VPERMILPS       Z2, Z17, Z17
-	VBROADCASTF32X4 (R13)(R9*1), Z18
-	VPERMILPS       Z2, Z18, Z18
-	VPSRLD          $0x04, Z7, Z11
-	VPTERNLOGD      $0x28, Z0, Z1, Z7
-	VPTERNLOGD      $0x28, Z0, Z1, Z11
-	VPSRLD          $0x04, Z8, Z12
-	VPTERNLOGD      $0x28, Z0, Z1, Z8
-	VPTERNLOGD      $0x28, Z0, Z1, Z12
-	VPSRLD          $0x04, Z9, Z13
-	VPTERNLOGD      $0x28, Z0, Z1, Z9
-	VPTERNLOGD      $0x28, Z0, Z1, Z13
-	VPSRLD          $0x04, Z10, Z14
-	VPTERNLOGD      $0x28, Z0, Z1, Z10
-	VPTERNLOGD      $0x28, Z0, Z1, Z14
-	VXORPS          Z19, Z19, Z19
-	VXORPS          Z20, Z20, Z20
-	VXORPS          Z21, Z21, Z21
-	VXORPS          Z22, Z22, Z22
-	VMOVDQU64       (R11), Z23
-	VPDPBUSD        Z23, Z7, Z19
-	VPDPBUSD        Z23, Z8, Z20
-	VPDPBUSD        Z23, Z9, Z21
-	VPDPBUSD        Z23, Z10, Z22
-	VMOVDQU64       64(R11), Z23
-	VPDPBUSD        Z23, Z11, Z19
-	VPDPBUSD        Z23, Z12, Z20
-	VPDPBUSD        Z23, Z13, Z21
-	VPDPBUSD        Z23, Z14, Z22
-	VPSLLD          $0x07, Z19, Z19
-	VPSLLD          $0x07, Z20, Z20
-	VPSLLD          $0x07, Z21, Z21
-	VPSLLD          $0x07, Z22, Z22
-	VMOVDQU64       128(R11), Z23
-	VPDPBUSD        Z23, Z7, Z19
-	VPDPBUSD        Z23, Z8, Z20
-	VPDPBUSD        Z23, Z9, Z21
-	VPDPBUSD        Z23, Z10, Z22
-	VMOVDQU64       192(R11), Z23
-	VPDPBUSD        Z23, Z11, Z19
-	VPDPBUSD        Z23, Z12, Z20
-	VPDPBUSD        Z23, Z13, Z21
-	VPDPBUSD        Z23, Z14, Z22
-	VPSLLD          $0x08, Z19, Z19
-	VPSLLD          $0x08, Z20, Z20
-	VPSLLD          $0x08, Z21, Z21
-	VPSLLD          $0x08, Z22, Z22
-	VMOVDQU64       256(R11), Z23
-	VPDPBUSD        Z23, Z7, Z19
-	VPDPBUSD        Z23, Z8, Z20
-	VPDPBUSD        Z23, Z9, Z21
-	VPDPBUSD        Z23, Z10, Z22
-	VMOVDQU64       320(R11), Z7
-	VPDPBUSD        Z7, Z11, Z19
-	VPDPBUSD        Z7, Z12, Z20
-	VPDPBUSD        Z7, Z13, Z21
-	VPDPBUSD        Z7, Z14, Z22
-	VCVTDQ2PS       Z19, Z19
-	VFMADD231PS     Z15, Z19, Z3
-	VCVTDQ2PS       Z20, Z20
-	VFMADD231PS     Z16, Z20, Z4
-	VCVTDQ2PS       Z21, Z21
-	VFMADD231PS     Z17, Z21, Z5
-	VCVTDQ2PS       Z22, Z22
-	VFMADD231PS     Z18, Z22, Z6
-	ADDQ            $+16, R13
-	ADDQ            $+448, R11
-	ADDQ            $+64, CX
-	DECQ            R12
-	JNE             unit
-	LEAQ            (R10)(DX*4), CX
-	VEXTRACTF64X4   $0x01, Z3, Y7
-	VADDPS          Y7, Y3, Y3
-	VEXTRACTF128    $0x01, Y3, X7
-	VADDPS          X3, X7, X7
-	VPSHUFD         $0x4e, X7, X3
-	VADDPS          X3, X7, X7
-	VPSHUFD         $0xb1, X7, X3
-	VADDPS          X3, X7, X7
-	VMOVSS          X7, (SI)
-	VEXTRACTF64X4   $0x01, Z4, Y3
-	VADDPS          Y3, Y4, Y4
-	VEXTRACTF128    $0x01, Y4, X3
-	VADDPS          X4, X3, X3
-	VPSHUFD         $0x4e, X3, X4
-	VADDPS          X4, X3, X3
-	VPSHUFD         $0xb1, X3, X4
-	VADDPS          X4, X3, X3
-	VMOVSS          X3, 4(SI)
-	VEXTRACTF64X4   $0x01, Z5, Y3
-	VADDPS          Y3, Y5, Y5
-	VEXTRACTF128    $0x01, Y5, X3
-	VADDPS          X5, X3, X3
-	VPSHUFD         $0x4e, X3, X4
-	VADDPS          X4, X3, X3
-	VPSHUFD         $0xb1, X3, X4
-	VADDPS          X4, X3, X3
-	VMOVSS          X3, 8(SI)
-	VEXTRACTF64X4   $0x01, Z6, Y3
-	VADDPS          Y3, Y6, Y6
-	VEXTRACTF128    $0x01, Y6, X3
-	VADDPS          X6, X3, X3
-	VPSHUFD         $0x4e, X3, X4
-	VADDPS          X4, X3, X3
-	VPSHUFD         $0xb1, X3, X4
-	VADDPS          X4, X3, X3
-	VMOVSS          X3, 12(SI)
-	ADDQ            $+16, SI
-	LEAQ            (DI)(BX*4), DI
-	SUBQ            $0x04, 48(AX)
-	JNE             row
-	VZEROUPPER
-	RET
-
-// func fixed512x64By1(d *fixes)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI
-TEXT ·fixed512x64By1(SB), NOSPLIT, $0-8
-	MOVQ         d+0(FP), AX
-	MOVQ         8(AX), CX
-	MOVQ         88(AX), DX
-	MOVQ         96(AX), BX
-	MOVQ         (AX), SI
-	XORL         DI, DI
-	VPBROADCASTD table25<>+0(SB), Z0
-	VPBROADCASTD 104(AX), Z1
-	VMOVUPS      table23<>+0(SB), Z2
-
-row:
-	VXORPS Z3, Z3, Z3
-	MOVQ   24(AX), R8
-	MOVQ   32(AX), R9
-	MOVQ   40(AX), R10
-	MOVQ   80(AX), R11
-	ADDQ   DI, R8
-	ADDQ   DI, R9
-
-blocks:
-	CMPQ    R11, $0x10
-	JLT     few
-	VMOVUPS (R8), Z4
-	VMOVUPS (R9), Z5
-	VMULPS  (R10), Z5, Z5
-	VSUBPS  Z5, Z3, Z3
-	VMULPS  64(R10), Z4, Z4
-	VMOVUPS Z4, (R8)
-	SUBQ    $0x10, R11
-	ADDQ    $+128, R10
-	ADDQ    $+64, R9
-	ADDQ    $+64, R8
-	JMP     blocks
-
-few:
-	NEGQ      R11
-	JEQ       done
-	LEAQ      table21<>+0(SB), R12
-	VMOVUPS   64(R12)(R11*4), Z4
-	VPMOVD2M  Z4, K1
-	VMOVUPS.Z (R8), K1, Z4
-	VMOVUPS.Z (R9), K1, Z5
-	VMULPS    (R10), Z5, Z5
-	VSUBPS    Z5, Z3, Z3
-	VMULPS    64(R10), Z4, Z4
-	VMOVUPS   Z4, K1, (R8)
-
-done:
-	MOVQ   CX, R8
-	MOVQ   16(AX), R9
-	MOVQ   56(AX), R10
-	MOVQ   24(AX), R11
-	ADDQ   DI, R11
-	KXNORW K2, K2, K2
-
-unit:
-	CMPQ  R10, $0x01
-	JNE   whole
-	KMOVW 64(AX), K2
-
-whole:
-	VMOVDQU32.Z   (CX), K2, Z4
-	VBROADCASTSD  (R11), Z6
-	VPERMILPS     Z2, Z6, Z6
-	VPSRLD        $0x04, Z4, Z5
-	VPTERNLOGD    $0x28, Z0, Z1, Z4
-	VPTERNLOGD    $0x28, Z0, Z1, Z5
-	VXORPS        Z7, Z7, Z7
-	VMOVDQU64     (R9), Z8
-	VPDPBUSD      Z8, Z4, Z7
-	VMOVDQU64     64(R9), Z8
-	VPDPBUSD      Z8, Z5, Z7
-	VPSLLD        $0x07, Z7, Z7
-	VMOVDQU64     128(R9), Z8
-	VPDPBUSD      Z8, Z4, Z7
-	VMOVDQU64     192(R9), Z8
-	VPDPBUSD      Z8, Z5, Z7
-	VPSLLD        $0x08, Z7, Z7
-	VMOVDQU64     256(R9), Z8
-	VPDPBUSD      Z8, Z4, Z7
-	VMOVDQU64     320(R9), Z4
-	VPDPBUSD      Z4, Z5, Z7
-	VCVTDQ2PS     Z7, Z7
-	VFMADD231PS   Z6, Z7, Z3
-	ADDQ          $+8, R11
-	ADDQ          $+448, R9
-	ADDQ          $+64, CX
-	DECQ          R10
-	JNE           unit
-	LEAQ          (R8)(DX*1), CX
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VADDPS        Y4, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X4
-	VADDPS        X3, X4, X4
-	VPSHUFD       $0x4e, X4, X3
-	VADDPS        X3, X4, X4
-	VPSHUFD       $0xb1, X4, X3
-	VADDPS        X3, X4, X4
-	VMOVSS        X4, (SI)
-	ADDQ          $+4, SI
-	LEAQ          (DI)(BX*1), DI
-	SUBQ          $0x01, 48(AX)
-	JNE           row
-	VZEROUPPER
-	RET
-
-// func fixed512x64By4(d *fixes)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, MMX+
-TEXT ·fixed512x64By4(SB), NOSPLIT, $0-8
-	MOVQ         d+0(FP), AX
-	MOVQ         8(AX), CX
-	MOVQ         88(AX), DX
-	MOVQ         96(AX), BX
-	MOVQ         (AX), SI
-	XORL         DI, DI
-	LEAQ         (DX)(DX*2), R8
-	LEAQ         (BX)(BX*2), R9
-	VPBROADCASTD table25<>+0(SB), Z0
-	VPBROADCASTD 104(AX), Z1
-	VMOVUPS      table23<>+0(SB), Z2
-
-row:
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	MOVQ   24(AX), R10
-	MOVQ   32(AX), R11
-	MOVQ   40(AX), R12
-	MOVQ   80(AX), R13
-	ADDQ   DI, R10
-	ADDQ   DI, R11
-
-blocks:
-	CMPQ    R13, $0x10
-	JLT     few
-	VMOVUPS (R10), Z7
-	VMOVUPS (R11), Z8
-	VMULPS  (R12), Z8, Z8
-	VSUBPS  Z8, Z3, Z3
-	VMULPS  64(R12), Z7, Z7
-	VMOVUPS Z7, (R10)
-	VMOVUPS (R10)(BX*1), Z7
-	VMOVUPS (R11)(BX*1), Z8
-	VMULPS  (R12), Z8, Z8
-	VSUBPS  Z8, Z4, Z4
-	VMULPS  64(R12), Z7, Z7
-	VMOVUPS Z7, (R10)(BX*1)
-	VMOVUPS (R10)(BX*2), Z7
-	VMOVUPS (R11)(BX*2), Z8
-	VMULPS  (R12), Z8, Z8
-	VSUBPS  Z8, Z5, Z5
-	VMULPS  64(R12), Z7, Z7
-	VMOVUPS Z7, (R10)(BX*2)
-	VMOVUPS (R10)(R9*1), Z7
-	VMOVUPS (R11)(R9*1), Z8
-	VMULPS  (R12), Z8, Z8
-	VSUBPS  Z8, Z6, Z6
-	VMULPS  64(R12), Z7, Z7
-	VMOVUPS Z7, (R10)(R9*1)
-	SUBQ    $0x10, R13
-	ADDQ    $+128, R12
-	ADDQ    $+64, R11
-	ADDQ    $+64, R10
-	JMP     blocks
-
-few:
-	NEGQ      R13
-	JEQ       done
-	LEAQ      table21<>+0(SB), R14
-	VMOVUPS   64(R14)(R13*4), Z7
-	VPMOVD2M  Z7, K1
-	VMOVUPS.Z (R10), K1, Z7
-	VMOVUPS.Z (R11), K1, Z8
-	VMULPS    (R12), Z8, Z8
-	VSUBPS    Z8, Z3, Z3
-	VMULPS    64(R12), Z7, Z7
-	VMOVUPS   Z7, K1, (R10)
-	VMOVUPS.Z (R10)(BX*1), K1, Z7
-	VMOVUPS.Z (R11)(BX*1), K1, Z8
-	VMULPS    (R12), Z8, Z8
-	VSUBPS    Z8, Z4, Z4
-	VMULPS    64(R12), Z7, Z7
-	VMOVUPS   Z7, K1, (R10)(BX*1)
-	VMOVUPS.Z (R10)(BX*2), K1, Z7
-	VMOVUPS.Z (R11)(BX*2), K1, Z8
-	VMULPS    (R12), Z8, Z8
-	VSUBPS    Z8, Z5, Z5
-	VMULPS    64(R12), Z7, Z7
-	VMOVUPS   Z7, K1, (R10)(BX*2)
-	VMOVUPS.Z (R10)(R9*1), K1, Z7
-	VMOVUPS.Z (R11)(R9*1), K1, Z8
-	VMULPS    (R12), Z8, Z8
-	VSUBPS    Z8, Z6, Z6
-	VMULPS    64(R12), Z7, Z7
-	VMOVUPS   Z7, K1, (R10)(R9*1)
-
-done:
-	MOVQ   CX, R10
-	MOVQ   16(AX), R11
-	MOVQ   56(AX), R12
-	MOVQ   24(AX), R13
-	ADDQ   DI, R13
-	KXNORW K2, K2, K2
-
-unit:
-	CMPQ  R12, $0x01
-	JNE   whole
-	KMOVW 64(AX), K2
-
-whole:
-	PREFETCHT1    12288(CX)
-	PREFETCHT1    12288(CX)(DX*1)
-	PREFETCHT1    12288(CX)(DX*2)
-	PREFETCHT1    12288(CX)(R8*1)
-	VMOVDQU32.Z   (CX), K2, Z7
-	VMOVDQU32.Z   (CX)(DX*1), K2, Z8
-	VMOVDQU32.Z   (CX)(DX*2), K2, Z9
-	VMOVDQU32.Z   (CX)(R8*1), K2, Z10
-	VBROADCASTSD  (R13), Z15
-	VPERMILPS     Z2, Z15, Z15
-	VBROADCASTSD  (R13)(BX*1), Z16
-	VPERMILPS     Z2, Z16, Z16
-	VBROADCASTSD  (R13)(BX*2), Z17
-	VPERMILPS     Z2, Z17, Z17
-	VBROADCASTSD  (R13)(R9*1), Z18
-	VPERMILPS     Z2, Z18, Z18
-	VPSRLD        $0x04, Z7, Z11
-	VPTERNLOGD    $0x28, Z0, Z1, Z7
-	VPTERNLOGD    $0x28, Z0, Z1, Z11
-	VPSRLD        $0x04, Z8, Z12
-	VPTERNLOGD    $0x28, Z0, Z1, Z8
-	VPTERNLOGD    $0x28, Z0, Z1, Z12
-	VPSRLD        $0x04, Z9, Z13
-	VPTERNLOGD    $0x28, Z0, Z1, Z9
-	VPTERNLOGD    $0x28, Z0, Z1, Z13
-	VPSRLD        $0x04, Z10, Z14
-	VPTERNLOGD    $0x28, Z0, Z1, Z10
-	VPTERNLOGD    $0x28, Z0, Z1, Z14
-	VXORPS        Z19, Z19, Z19
-	VXORPS        Z20, Z20, Z20
-	VXORPS        Z21, Z21, Z21
-	VXORPS        Z22, Z22, Z22
-	VMOVDQU64     (R11), Z23
-	VPDPBUSD      Z23, Z7, Z19
-	VPDPBUSD      Z23, Z8, Z20
-	VPDPBUSD      Z23, Z9, Z21
-	VPDPBUSD      Z23, Z10, Z22
-	VMOVDQU64     64(R11), Z23
-	VPDPBUSD      Z23, Z11, Z19
-	VPDPBUSD      Z23, Z12, Z20
-	VPDPBUSD      Z23, Z13, Z21
-	VPDPBUSD      Z23, Z14, Z22
-	VPSLLD        $0x07, Z19, Z19
-	VPSLLD        $0x07, Z20, Z20
-	VPSLLD        $0x07, Z21, Z21
-	VPSLLD        $0x07, Z22, Z22
-	VMOVDQU64     128(R11), Z23
-	VPDPBUSD      Z23, Z7, Z19
-	VPDPBUSD      Z23, Z8, Z20
-	VPDPBUSD      Z23, Z9, Z21
-	VPDPBUSD      Z23, Z10, Z22
-	VMOVDQU64     192(R11), Z23
-	VPDPBUSD      Z23, Z11, Z19
-	VPDPBUSD      Z23, Z12, Z20
-	VPDPBUSD      Z23, Z13, Z21
-	VPDPBUSD      Z23, Z14, Z22
-	VPSLLD        $0x08, Z19, Z19
-	VPSLLD        $0x08, Z20, Z20
-	VPSLLD        $0x08, Z21, Z21
-	VPSLLD        $0x08, Z22, Z22
-	VMOVDQU64     256(R11), Z23
-	VPDPBUSD      Z23, Z7, Z19
-	VPDPBUSD      Z23, Z8, Z20
-	VPDPBUSD      Z23, Z9, Z21
-	VPDPBUSD      Z23, Z10, Z22
-	VMOVDQU64     320(R11), Z7
-	VPDPBUSD      Z7, Z11, Z19
-	VPDPBUSD      Z7, Z12, Z20
-	VPDPBUSD      Z7, Z13, Z21
-	VPDPBUSD      Z7, Z14, Z22
-	VCVTDQ2PS     Z19, Z19
-	VFMADD231PS   Z15, Z19, Z3
-	VCVTDQ2PS     Z20, Z20
-	VFMADD231PS   Z16, Z20, Z4
-	VCVTDQ2PS     Z21, Z21
-	VFMADD231PS   Z17, Z21, Z5
-	VCVTDQ2PS     Z22, Z22
-	VFMADD231PS   Z18, Z22, Z6
-	ADDQ          $+8, R13
-	ADDQ          $+448, R11
-	ADDQ          $+64, CX
-	DECQ          R12
-	JNE           unit
-	LEAQ          (R10)(DX*4), CX
-	VEXTRACTF64X4 $0x01, Z3, Y7
-	VADDPS        Y7, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X7
-	VADDPS        X3, X7, X7
-	VPSHUFD       $0x4e, X7, X3
-	VADDPS        X3, X7, X7
-	VPSHUFD       $0xb1, X7, X3
-	VADDPS        X3, X7, X7
-	VMOVSS        X7, (SI)
-	VEXTRACTF64X4 $0x01, Z4, Y3
-	VADDPS        Y3, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X3
-	VADDPS        X4, X3, X3
-	VPSHUFD       $0x4e, X3, X4
-	VADDPS        X4, X3, X3
-	VPSHUFD       $0xb1, X3, X4
-	VADDPS        X4, X3, X3
-	VMOVSS        X3, 4(SI)
-	VEXTRACTF64X4 $0x01, Z5, Y3
-	VADDPS        Y3, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X3
-	VADDPS        X5, X3, X3
-	VPSHUFD       $0x4e, X3, X4
-	VADDPS        X4, X3, X3
-	VPSHUFD       $0xb1, X3, X4
-	VADDPS        X4, X3, X3
-	VMOVSS        X3, 8(SI)
-	VEXTRACTF64X4 $0x01, Z6, Y3
-	VADDPS        Y3, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X3
-	VADDPS        X6, X3, X3
-	VPSHUFD       $0x4e, X3, X4
-	VADDPS        X4, X3, X3
-	VPSHUFD       $0xb1, X3, X4
-	VADDPS        X4, X3, X3
-	VMOVSS        X3, 12(SI)
-	ADDQ          $+16, SI
-	LEAQ          (DI)(BX*4), DI
-	SUBQ          $0x04, 48(AX)
-	JNE           row
-	VZEROUPPER
-	RET
-
-// func fixed512x128By1(d *fixes)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, CMOV
-TEXT ·fixed512x128By1(SB), NOSPLIT, $0-8
-	MOVQ         d+0(FP), AX
-	MOVQ         8(AX), CX
-	MOVQ         88(AX), DX
-	MOVQ         96(AX), BX
-	MOVQ         (AX), SI
-	XORL         DI, DI
-	VPBROADCASTD table25<>+0(SB), Z0
+	VPBROADCASTD table21<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row:
@@ -3174,7 +1972,241 @@ blocks:
 few:
 	NEGQ      R11
 	JEQ       done
-	LEAQ      table21<>+0(SB), R12
+	LEAQ      table25<>+0(SB), R12
+	VMOVUPS   64(R12)(R11*4), Z3
+	VPMOVD2M  Z3, K1
+	VMOVUPS.Z (R8), K1, Z3
+	VMOVUPS.Z (R9), K1, Z4
+	VMULPS    (R10), Z4, Z4
+	VSUBPS    Z4, Z2, Z2
+	VMULPS    64(R10), Z3, Z3
+	VMOVUPS   Z3, K1, (R8)
+
+done:
+	MOVQ   CX, R8
+	MOVQ   16(AX), R9
+	MOVQ   56(AX), R10
+	MOVQ   24(AX), R11
+	ADDQ   DI, R11
+	KXNORW K2, K2, K2
+
+unit:
+	CMPQ  R10, $0x01
+	JNE   whole
+	KMOVW 64(AX), K2
+
+whole:
+	VMOVDQU32.Z     (CX), K2, Z3
+	VBROADCASTF32X4 (R11), Z5
+	VPERMILPS       table26<>+0(SB), Z5, Z5
+	VPSRLD          $0x04, Z3, Z4
+	VPTERNLOGD      $0x28, Z0, Z1, Z3
+	VPTERNLOGD      $0x28, Z0, Z1, Z4
+	VXORPS          Z6, Z6, Z6
+	VMOVDQU64       (R9), Z7
+	VPDPBUSD        Z7, Z3, Z6
+	VMOVDQU64       64(R9), Z7
+	VPDPBUSD        Z7, Z4, Z6
+	VPSLLD          $0x07, Z6, Z6
+	VMOVDQU64       128(R9), Z7
+	VPDPBUSD        Z7, Z3, Z6
+	VMOVDQU64       192(R9), Z7
+	VPDPBUSD        Z7, Z4, Z6
+	VPSLLD          $0x08, Z6, Z6
+	VMOVDQU64       256(R9), Z7
+	VPDPBUSD        Z7, Z3, Z6
+	VMOVDQU64       320(R9), Z3
+	VPDPBUSD        Z3, Z4, Z6
+	VCVTDQ2PS       Z6, Z6
+	VFMADD231PS     Z5, Z6, Z2
+	ADDQ            $+16, R11
+	ADDQ            $+448, R9
+	ADDQ            $+64, CX
+	DECQ            R10
+	JNE             unit
+	LEAQ            (R8)(DX*1), CX
+	VEXTRACTF64X4   $0x01, Z2, Y3
+	VADDPS          Y3, Y2, Y2
+	VEXTRACTF128    $0x01, Y2, X3
+	VADDPS          X2, X3, X3
+	VPSHUFD         $0x4e, X3, X2
+	VADDPS          X2, X3, X3
+	VPSHUFD         $0xb1, X3, X2
+	VADDPS          X2, X3, X3
+	VMOVSS          X3, (SI)
+	ADDQ            $+4, SI
+	LEAQ            (DI)(BX*1), DI
+	SUBQ            $0x01, 48(AX)
+	JNE             row
+	VZEROUPPER
+	RET
+
+// func fixed512x64By1(d *fixes)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI
+TEXT ·fixed512x64By1(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         88(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         (AX), SI
+	XORL         DI, DI
+	VPBROADCASTD table21<>+0(SB), Z0
+	VPBROADCASTD 104(AX), Z1
+
+row:
+	VXORPS Z2, Z2, Z2
+	MOVQ   24(AX), R8
+	MOVQ   32(AX), R9
+	MOVQ   40(AX), R10
+	MOVQ   80(AX), R11
+	ADDQ   DI, R8
+	ADDQ   DI, R9
+
+blocks:
+	CMPQ    R11, $0x10
+	JLT     few
+	VMOVUPS (R8), Z3
+	VMOVUPS (R9), Z4
+	VMULPS  (R10), Z4, Z4
+	VSUBPS  Z4, Z2, Z2
+	VMULPS  64(R10), Z3, Z3
+	VMOVUPS Z3, (R8)
+	SUBQ    $0x10, R11
+	ADDQ    $+128, R10
+	ADDQ    $+64, R9
+	ADDQ    $+64, R8
+	JMP     blocks
+
+few:
+	NEGQ      R11
+	JEQ       done
+	LEAQ      table25<>+0(SB), R12
+	VMOVUPS   64(R12)(R11*4), Z3
+	VPMOVD2M  Z3, K1
+	VMOVUPS.Z (R8), K1, Z3
+	VMOVUPS.Z (R9), K1, Z4
+	VMULPS    (R10), Z4, Z4
+	VSUBPS    Z4, Z2, Z2
+	VMULPS    64(R10), Z3, Z3
+	VMOVUPS   Z3, K1, (R8)
+
+done:
+	MOVQ   CX, R8
+	MOVQ   16(AX), R9
+	MOVQ   56(AX), R10
+	MOVQ   24(AX), R11
+	ADDQ   DI, R11
+	KXNORW K2, K2, K2
+
+unit:
+	CMPQ  R10, $0x01
+	JNE   whole
+	KMOVW 64(AX), K2
+
+whole:
+	VMOVDQU32.Z   (CX), K2, Z3
+	VBROADCASTSD  (R11), Z5
+	VPERMILPS     table33<>+0(SB), Z5, Z5
+	VPSRLD        $0x04, Z3, Z4
+	VPTERNLOGD    $0x28, Z0, Z1, Z3
+	VPTERNLOGD    $0x28, Z0, Z1, Z4
+	VXORPS        Z6, Z6, Z6
+	VMOVDQU64     (R9), Z7
+	VPDPBUSD      Z7, Z3, Z6
+	VMOVDQU64     64(R9), Z7
+	VPDPBUSD      Z7, Z4, Z6
+	VPSLLD        $0x07, Z6, Z6
+	VMOVDQU64     128(R9), Z7
+	VPDPBUSD      Z7, Z3, Z6
+	VMOVDQU64     192(R9), Z7
+	VPDPBUSD      Z7, Z4, Z6
+	VPSLLD        $0x08, Z6, Z6
+	VMOVDQU64     256(R9), Z7
+	VPDPBUSD      Z7, Z3, Z6
+	VMOVDQU64     320(R9), Z3
+	VPDPBUSD      Z3, Z4, Z6
+	VCVTDQ2PS     Z6, Z6
+	VFMADD231PS   Z5, Z6, Z2
+	ADDQ          $+8, R11
+	ADDQ          $+448, R9
+	ADDQ          $+64, CX
+	DECQ          R10
+	JNE           unit
+	LEAQ          (R8)(DX*1), CX
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VADDPS        Y3, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VADDPS        X2, X3, X3
+	VPSHUFD       $0x4e, X3, X2
+	VADDPS        X2, X3, X3
+	VPSHUFD       $0xb1, X3, X2
+	VADDPS        X2, X3, X3
+	VMOVSS        X3, (SI)
+	ADDQ          $+4, SI
+	LEAQ          (DI)(BX*1), DI
+	SUBQ          $0x01, 48(AX)
+	JNE           row
+	VZEROUPPER
+	RET
+
+DATA table33<>+0(SB)/4, $0x00000000
+DATA table33<>+4(SB)/4, $0x00000000
+DATA table33<>+8(SB)/4, $0x00000000
+DATA table33<>+12(SB)/4, $0x00000000
+DATA table33<>+16(SB)/4, $0x00000000
+DATA table33<>+20(SB)/4, $0x00000000
+DATA table33<>+24(SB)/4, $0x00000000
+DATA table33<>+28(SB)/4, $0x00000000
+DATA table33<>+32(SB)/4, $0x00000001
+DATA table33<>+36(SB)/4, $0x00000001
+DATA table33<>+40(SB)/4, $0x00000001
+DATA table33<>+44(SB)/4, $0x00000001
+DATA table33<>+48(SB)/4, $0x00000001
+DATA table33<>+52(SB)/4, $0x00000001
+DATA table33<>+56(SB)/4, $0x00000001
+DATA table33<>+60(SB)/4, $0x00000001
+GLOBL table33<>(SB), RODATA|NOPTR, $64
+
+// func fixed512x128By1(d *fixes)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, CMOV
+TEXT ·fixed512x128By1(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         88(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         (AX), SI
+	XORL         DI, DI
+	VPBROADCASTD table21<>+0(SB), Z0
+	VPBROADCASTD 104(AX), Z1
+
+row:
+	VXORPS Z2, Z2, Z2
+	MOVQ   24(AX), R8
+	MOVQ   32(AX), R9
+	MOVQ   40(AX), R10
+	MOVQ   80(AX), R11
+	ADDQ   DI, R8
+	ADDQ   DI, R9
+
+blocks:
+	CMPQ    R11, $0x10
+	JLT     few
+	VMOVUPS (R8), Z3
+	VMOVUPS (R9), Z4
+	VMULPS  (R10), Z4, Z4
+	VSUBPS  Z4, Z2, Z2
+	VMULPS  64(R10), Z3, Z3
+	VMOVUPS Z3, (R8)
+	SUBQ    $0x10, R11
+	ADDQ    $+128, R10
+	ADDQ    $+64, R9
+	ADDQ    $+64, R8
+	JMP     blocks
+
+few:
+	NEGQ      R11
+	JEQ       done
+	LEAQ      table25<>+0(SB), R12
 	VMOVUPS   64(R12)(R11*4), Z3
 	VPMOVD2M  Z3, K1
 	VMOVUPS.Z (R8), K1, Z3
@@ -3248,9 +2280,9 @@ whole:
 	VZEROUPPER
 	RET
 
-// func fixed512x128By4(d *fixes)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·fixed512x128By4(SB), NOSPLIT, $0-8
+// func fixed512x32By4(d *fixes)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, MMX+
+TEXT ·fixed512x32By4(SB), NOSPLIT, $0-8
 	MOVQ         d+0(FP), AX
 	MOVQ         8(AX), CX
 	MOVQ         88(AX), DX
@@ -3259,7 +2291,7 @@ TEXT ·fixed512x128By4(SB), NOSPLIT, $0-8
 	XORL         DI, DI
 	LEAQ         (DX)(DX*2), R8
 	LEAQ         (BX)(BX*2), R9
-	VPBROADCASTD table25<>+0(SB), Z0
+	VPBROADCASTD table21<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row:
@@ -3310,7 +2342,469 @@ blocks:
 few:
 	NEGQ      R13
 	JEQ       done
-	LEAQ      table21<>+0(SB), R14
+	LEAQ      table25<>+0(SB), R14
+	VMOVUPS   64(R14)(R13*4), Z6
+	VPMOVD2M  Z6, K1
+	VMOVUPS.Z (R10), K1, Z6
+	VMOVUPS.Z (R11), K1, Z7
+	VMULPS    (R12), Z7, Z7
+	VSUBPS    Z7, Z2, Z2
+	VMULPS    64(R12), Z6, Z6
+	VMOVUPS   Z6, K1, (R10)
+	VMOVUPS.Z (R10)(BX*1), K1, Z6
+	VMOVUPS.Z (R11)(BX*1), K1, Z7
+	VMULPS    (R12), Z7, Z7
+	VSUBPS    Z7, Z3, Z3
+	VMULPS    64(R12), Z6, Z6
+	VMOVUPS   Z6, K1, (R10)(BX*1)
+	VMOVUPS.Z (R10)(BX*2), K1, Z6
+	VMOVUPS.Z (R11)(BX*2), K1, Z7
+	VMULPS    (R12), Z7, Z7
+	VSUBPS    Z7, Z4, Z4
+	VMULPS    64(R12), Z6, Z6
+	VMOVUPS   Z6, K1, (R10)(BX*2)
+	VMOVUPS.Z (R10)(R9*1), K1, Z6
+	VMOVUPS.Z (R11)(R9*1), K1, Z7
+	VMULPS    (R12), Z7, Z7
+	VSUBPS    Z7, Z5, Z5
+	VMULPS    64(R12), Z6, Z6
+	VMOVUPS   Z6, K1, (R10)(R9*1)
+
+done:
+	MOVQ   CX, R10
+	MOVQ   16(AX), R11
+	MOVQ   56(AX), R12
+	MOVQ   24(AX), R13
+	ADDQ   DI, R13
+	KXNORW K2, K2, K2
+
+unit:
+	CMPQ  R12, $0x01
+	JNE   whole
+	KMOVW 64(AX), K2
+
+whole:
+	PREFETCHT1      12288(CX)
+	PREFETCHT1      12288(CX)(DX*1)
+	PREFETCHT1      12288(CX)(DX*2)
+	PREFETCHT1      12288(CX)(R8*1)
+	VMOVDQU32.Z     (CX), K2, Z6
+	VMOVDQU32.Z     (CX)(DX*1), K2, Z7
+	VMOVDQU32.Z     (CX)(DX*2), K2, Z8
+	VMOVDQU32.Z     (CX)(R8*1), K2, Z9
+	VBROADCASTF32X4 (R13), Z14
+	VPERMILPS       table26<>+0(SB), Z14, Z14
+	VBROADCASTF32X4 (R13)(BX*1), Z15
+	VPERMILPS       table26<>+0(SB), Z15, Z15
+	VBROADCASTF32X4 (R13)(BX*2), Z16
+	VPERMILPS       table26<>+0(SB), Z16, Z16
+	VBROADCASTF32X4 (R13)(R9*1), Z17
+	VPERMILPS       table26<>+0(SB), Z17, Z17
+	VPSRLD          $0x04, Z6, Z10
+	VPTERNLOGD      $0x28, Z0, Z1, Z6
+	VPTERNLOGD      $0x28, Z0, Z1, Z10
+	VPSRLD          $0x04, Z7, Z11
+	VPTERNLOGD      $0x28, Z0, Z1, Z7
+	VPTERNLOGD      $0x28, Z0, Z1, Z11
+	VPSRLD          $0x04, Z8, Z12
+	VPTERNLOGD      $0x28, Z0, Z1, Z8
+	VPTERNLOGD      $0x28, Z0, Z1, Z12
+	VPSRLD          $0x04, Z9, Z13
+	VPTERNLOGD      $0x28, Z0, Z1, Z9
+	VPTERNLOGD      $0x28, Z0, Z1, Z13
+	VXORPS          Z18, Z18, Z18
+	VXORPS          Z19, Z19, Z19
+	VXORPS          Z20, Z20, Z20
+	VXORPS          Z21, Z21, Z21
+	VMOVDQU64       (R11), Z22
+	VPDPBUSD        Z22, Z6, Z18
+	VPDPBUSD        Z22, Z7, Z19
+	VPDPBUSD        Z22, Z8, Z20
+	VPDPBUSD        Z22, Z9, Z21
+	VMOVDQU64       64(R11), Z22
+	VPDPBUSD        Z22, Z10, Z18
+	VPDPBUSD        Z22, Z11, Z19
+	VPDPBUSD        Z22, Z12, Z20
+	VPDPBUSD        Z22, Z13, Z21
+	VPSLLD          $0x07, Z18, Z18
+	VPSLLD          $0x07, Z19, Z19
+	VPSLLD          $0x07, Z20, Z20
+	VPSLLD          $0x07, Z21, Z21
+	VMOVDQU64       128(R11), Z22
+	VPDPBUSD        Z22, Z6, Z18
+	VPDPBUSD        Z22, Z7, Z19
+	VPDPBUSD        Z22, Z8, Z20
+	VPDPBUSD        Z22, Z9, Z21
+	VMOVDQU64       192(R11), Z22
+	VPDPBUSD        Z22, Z10, Z18
+	VPDPBUSD        Z22, Z11, Z19
+	VPDPBUSD        Z22, Z12, Z20
+	VPDPBUSD        Z22, Z13, Z21
+	VPSLLD          $0x08, Z18, Z18
+	VPSLLD          $0x08, Z19, Z19
+	VPSLLD          $0x08, Z20, Z20
+	VPSLLD          $0x08, Z21, Z21
+	VMOVDQU64       256(R11), Z22
+	VPDPBUSD        Z22, Z6, Z18
+	VPDPBUSD        Z22, Z7, Z19
+	VPDPBUSD        Z22, Z8, Z20
+	VPDPBUSD        Z22, Z9, Z21
+	VMOVDQU64       320(R11), Z6
+	VPDPBUSD        Z6, Z10, Z18
+	VPDPBUSD        Z6, Z11, Z19
+	VPDPBUSD        Z6, Z12, Z20
+	VPDPBUSD        Z6, Z13, Z21
+	VCVTDQ2PS       Z18, Z18
+	VFMADD231PS     Z14, Z18, Z2
+	VCVTDQ2PS       Z19, Z19
+	VFMADD231PS     Z15, Z19, Z3
+	VCVTDQ2PS       Z20, Z20
+	VFMADD231PS     Z16, Z20, Z4
+	VCVTDQ2PS       Z21, Z21
+	VFMADD231PS     Z17, Z21, Z5
+	ADDQ            $+16, R13
+	ADDQ            $+448, R11
+	ADDQ            $+64, CX
+	DECQ            R12
+	JNE             unit
+	LEAQ            (R10)(DX*4), CX
+	VEXTRACTF64X4   $0x01, Z2, Y6
+	VADDPS          Y6, Y2, Y2
+	VEXTRACTF128    $0x01, Y2, X6
+	VADDPS          X2, X6, X6
+	VPSHUFD         $0x4e, X6, X2
+	VADDPS          X2, X6, X6
+	VPSHUFD         $0xb1, X6, X2
+	VADDPS          X2, X6, X6
+	VMOVSS          X6, (SI)
+	VEXTRACTF64X4   $0x01, Z3, Y2
+	VADDPS          Y2, Y3, Y3
+	VEXTRACTF128    $0x01, Y3, X2
+	VADDPS          X3, X2, X2
+	VPSHUFD         $0x4e, X2, X3
+	VADDPS          X3, X2, X2
+	VPSHUFD         $0xb1, X2, X3
+	VADDPS          X3, X2, X2
+	VMOVSS          X2, 4(SI)
+	VEXTRACTF64X4   $0x01, Z4, Y2
+	VADDPS          Y2, Y4, Y4
+	VEXTRACTF128    $0x01, Y4, X2
+	VADDPS          X4, X2, X2
+	VPSHUFD         $0x4e, X2, X3
+	VADDPS          X3, X2, X2
+	VPSHUFD         $0xb1, X2, X3
+	VADDPS          X3, X2, X2
+	VMOVSS          X2, 8(SI)
+	VEXTRACTF64X4   $0x01, Z5, Y2
+	VADDPS          Y2, Y5, Y5
+	VEXTRACTF128    $0x01, Y5, X2
+	VADDPS          X5, X2, X2
+	VPSHUFD         $0x4e, X2, X3
+	VADDPS          X3, X2, X2
+	VPSHUFD         $0xb1, X2, X3
+	VADDPS          X3, X2, X2
+	VMOVSS          X2, 12(SI)
+	ADDQ            $+16, SI
+	LEAQ            (DI)(BX*4), DI
+	SUBQ            $0x04, 48(AX)
+	JNE             row
+	VZEROUPPER
+	RET
+
+// func fixed512x64By4(d *fixes)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, MMX+
+TEXT ·fixed512x64By4(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         88(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         (AX), SI
+	XORL         DI, DI
+	LEAQ         (DX)(DX*2), R8
+	LEAQ         (BX)(BX*2), R9
+	VPBROADCASTD table21<>+0(SB), Z0
+	VPBROADCASTD 104(AX), Z1
+
+row:
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	MOVQ   24(AX), R10
+	MOVQ   32(AX), R11
+	MOVQ   40(AX), R12
+	MOVQ   80(AX), R13
+	ADDQ   DI, R10
+	ADDQ   DI, R11
+
+blocks:
+	CMPQ    R13, $0x10
+	JLT     few
+	VMOVUPS (R10), Z6
+	VMOVUPS (R11), Z7
+	VMULPS  (R12), Z7, Z7
+	VSUBPS  Z7, Z2, Z2
+	VMULPS  64(R12), Z6, Z6
+	VMOVUPS Z6, (R10)
+	VMOVUPS (R10)(BX*1), Z6
+	VMOVUPS (R11)(BX*1), Z7
+	VMULPS  (R12), Z7, Z7
+	VSUBPS  Z7, Z3, Z3
+	VMULPS  64(R12), Z6, Z6
+	VMOVUPS Z6, (R10)(BX*1)
+	VMOVUPS (R10)(BX*2), Z6
+	VMOVUPS (R11)(BX*2), Z7
+	VMULPS  (R12), Z7, Z7
+	VSUBPS  Z7, Z4, Z4
+	VMULPS  64(R12), Z6, Z6
+	VMOVUPS Z6, (R10)(BX*2)
+	VMOVUPS (R10)(R9*1), Z6
+	VMOVUPS (R11)(R9*1), Z7
+	VMULPS  (R12), Z7, Z7
+	VSUBPS  Z7, Z5, Z5
+	VMULPS  64(R12), Z6, Z6
+	VMOVUPS Z6, (R10)(R9*1)
+	SUBQ    $0x10, R13
+	ADDQ    $+128, R12
+	ADDQ    $+64, R11
+	ADDQ    $+64, R10
+	JMP     blocks
+
+few:
+	NEGQ      R13
+	JEQ       done
+	LEAQ      table25<>+0(SB), R14
+	VMOVUPS   64(R14)(R13*4), Z6
+	VPMOVD2M  Z6, K1
+	VMOVUPS.Z (R10), K1, Z6
+	VMOVUPS.Z (R11), K1, Z7
+	VMULPS    (R12), Z7, Z7
+	VSUBPS    Z7, Z2, Z2
+	VMULPS    64(R12), Z6, Z6
+	VMOVUPS   Z6, K1, (R10)
+	VMOVUPS.Z (R10)(BX*1), K1, Z6
+	VMOVUPS.Z (R11)(BX*1), K1, Z7
+	VMULPS    (R12), Z7, Z7
+	VSUBPS    Z7, Z3, Z3
+	VMULPS    64(R12), Z6, Z6
+	VMOVUPS   Z6, K1, (R10)(BX*1)
+	VMOVUPS.Z (R10)(BX*2), K1, Z6
+	VMOVUPS.Z (R11)(BX*2), K1, Z7
+	VMULPS    (R12), Z7, Z7
+	VSUBPS    Z7, Z4, Z4
+	VMULPS    64(R12), Z6, Z6
+	VMOVUPS   Z6, K1, (R10)(BX*2)
+	VMOVUPS.Z (R10)(R9*1), K1, Z6
+	VMOVUPS.Z (R11)(R9*1), K1, Z7
+	VMULPS    (R12), Z7, Z7
+	VSUBPS    Z7, Z5, Z5
+	VMULPS    64(R12), Z6, Z6
+	VMOVUPS   Z6, K1, (R10)(R9*1)
+
+done:
+	MOVQ   CX, R10
+	MOVQ   16(AX), R11
+	MOVQ   56(AX), R12
+	MOVQ   24(AX), R13
+	ADDQ   DI, R13
+	KXNORW K2, K2, K2
+
+unit:
+	CMPQ  R12, $0x01
+	JNE   whole
+	KMOVW 64(AX), K2
+
+whole:
+	PREFETCHT1    12288(CX)
+	PREFETCHT1    12288(CX)(DX*1)
+	PREFETCHT1    12288(CX)(DX*2)
+	PREFETCHT1    12288(CX)(R8*1)
+	VMOVDQU32.Z   (CX), K2, Z6
+	VMOVDQU32.Z   (CX)(DX*1), K2, Z7
+	VMOVDQU32.Z   (CX)(DX*2), K2, Z8
+	VMOVDQU32.Z   (CX)(R8*1), K2, Z9
+	VBROADCASTSD  (R13), Z14
+	VPERMILPS     table33<>+0(SB), Z14, Z14
+	VBROADCASTSD  (R13)(BX*1), Z15
+	VPERMILPS     table33<>+0(SB), Z15, Z15
+	VBROADCASTSD  (R13)(BX*2), Z16
+	VPERMILPS     table33<>+0(SB), Z16, Z16
+	VBROADCASTSD  (R13)(R9*1), Z17
+	VPERMILPS     table33<>+0(SB), Z17, Z17
+	VPSRLD        $0x04, Z6, Z10
+	VPTERNLOGD    $0x28, Z0, Z1, Z6
+	VPTERNLOGD    $0x28, Z0, Z1, Z10
+	VPSRLD        $0x04, Z7, Z11
+	VPTERNLOGD    $0x28, Z0, Z1, Z7
+	VPTERNLOGD    $0x28, Z0, Z1, Z11
+	VPSRLD        $0x04, Z8, Z12
+	VPTERNLOGD    $0x28, Z0, Z1, Z8
+	VPTERNLOGD    $0x28, Z0, Z1, Z12
+	VPSRLD        $0x04, Z9, Z13
+	VPTERNLOGD    $0x28, Z0, Z1, Z9
+	VPTERNLOGD    $0x28, Z0, Z1, Z13
+	VXORPS        Z18, Z18, Z18
+	VXORPS        Z19, Z19, Z19
+	VXORPS        Z20, Z20, Z20
+	VXORPS        Z21, Z21, Z21
+	VMOVDQU64     (R11), Z22
+	VPDPBUSD      Z22, Z6, Z18
+	VPDPBUSD      Z22, Z7, Z19
+	VPDPBUSD      Z22, Z8, Z20
+	VPDPBUSD      Z22, Z9, Z21
+	VMOVDQU64     64(R11), Z22
+	VPDPBUSD      Z22, Z10, Z18
+	VPDPBUSD      Z22, Z11, Z19
+	VPDPBUSD      Z22, Z12, Z20
+	VPDPBUSD      Z22, Z13, Z21
+	VPSLLD        $0x07, Z18, Z18
+	VPSLLD        $0x07, Z19, Z19
+	VPSLLD        $0x07, Z20, Z20
+	VPSLLD        $0x07, Z21, Z21
+	VMOVDQU64     128(R11), Z22
+	VPDPBUSD      Z22, Z6, Z18
+	VPDPBUSD      Z22, Z7, Z19
+	VPDPBUSD      Z22, Z8, Z20
+	VPDPBUSD      Z22, Z9, Z21
+	VMOVDQU64     192(R11), Z22
+	VPDPBUSD      Z22, Z10, Z18
+	VPDPBUSD      Z22, Z11, Z19
+	VPDPBUSD      Z22, Z12, Z20
+	VPDPBUSD      Z22, Z13, Z21
+	VPSLLD        $0x08, Z18, Z18
+	VPSLLD        $0x08, Z19, Z19
+	VPSLLD        $0x08, Z20, Z20
+	VPSLLD        $0x08, Z21, Z21
+	VMOVDQU64     256(R11), Z22
+	VPDPBUSD      Z22, Z6, Z18
+	VPDPBUSD      Z22, Z7, Z19
+	VPDPBUSD      Z22, Z8, Z20
+	VPDPBUSD      Z22, Z9, Z21
+	VMOVDQU64     320(R11), Z6
+	VPDPBUSD      Z6, Z10, Z18
+	VPDPBUSD      Z6, Z11, Z19
+	VPDPBUSD      Z6, Z12, Z20
+	VPDPBUSD      Z6, Z13, Z21
+	VCVTDQ2PS     Z18, Z18
+	VFMADD231PS   Z14, Z18, Z2
+	VCVTDQ2PS     Z19, Z19
+	VFMADD231PS   Z15, Z19, Z3
+	VCVTDQ2PS     Z20, Z20
+	VFMADD231PS   Z16, Z20, Z4
+	VCVTDQ2PS     Z21, Z21
+	VFMADD231PS   Z17, Z21, Z5
+	ADDQ          $+8, R13
+	ADDQ          $+448, R11
+	ADDQ          $+64, CX
+	DECQ          R12
+	JNE           unit
+	LEAQ          (R10)(DX*4), CX
+	VEXTRACTF64X4 $0x01, Z2, Y6
+	VADDPS        Y6, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X6
+	VADDPS        X2, X6, X6
+	VPSHUFD       $0x4e, X6, X2
+	VADDPS        X2, X6, X6
+	VPSHUFD       $0xb1, X6, X2
+	VADDPS        X2, X6, X6
+	VMOVSS        X6, (SI)
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPS        Y2, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VADDPS        X3, X2, X2
+	VPSHUFD       $0x4e, X2, X3
+	VADDPS        X3, X2, X2
+	VPSHUFD       $0xb1, X2, X3
+	VADDPS        X3, X2, X2
+	VMOVSS        X2, 4(SI)
+	VEXTRACTF64X4 $0x01, Z4, Y2
+	VADDPS        Y2, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X2
+	VADDPS        X4, X2, X2
+	VPSHUFD       $0x4e, X2, X3
+	VADDPS        X3, X2, X2
+	VPSHUFD       $0xb1, X2, X3
+	VADDPS        X3, X2, X2
+	VMOVSS        X2, 8(SI)
+	VEXTRACTF64X4 $0x01, Z5, Y2
+	VADDPS        Y2, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X2
+	VADDPS        X5, X2, X2
+	VPSHUFD       $0x4e, X2, X3
+	VADDPS        X3, X2, X2
+	VPSHUFD       $0xb1, X2, X3
+	VADDPS        X3, X2, X2
+	VMOVSS        X2, 12(SI)
+	ADDQ          $+16, SI
+	LEAQ          (DI)(BX*4), DI
+	SUBQ          $0x04, 48(AX)
+	JNE           row
+	VZEROUPPER
+	RET
+
+// func fixed512x128By4(d *fixes)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, CMOV, MMX+
+TEXT ·fixed512x128By4(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         88(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         (AX), SI
+	XORL         DI, DI
+	LEAQ         (DX)(DX*2), R8
+	LEAQ         (BX)(BX*2), R9
+	VPBROADCASTD table21<>+0(SB), Z0
+	VPBROADCASTD 104(AX), Z1
+
+row:
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	MOVQ   24(AX), R10
+	MOVQ   32(AX), R11
+	MOVQ   40(AX), R12
+	MOVQ   80(AX), R13
+	ADDQ   DI, R10
+	ADDQ   DI, R11
+
+blocks:
+	CMPQ    R13, $0x10
+	JLT     few
+	VMOVUPS (R10), Z6
+	VMOVUPS (R11), Z7
+	VMULPS  (R12), Z7, Z7
+	VSUBPS  Z7, Z2, Z2
+	VMULPS  64(R12), Z6, Z6
+	VMOVUPS Z6, (R10)
+	VMOVUPS (R10)(BX*1), Z6
+	VMOVUPS (R11)(BX*1), Z7
+	VMULPS  (R12), Z7, Z7
+	VSUBPS  Z7, Z3, Z3
+	VMULPS  64(R12), Z6, Z6
+	VMOVUPS Z6, (R10)(BX*1)
+	VMOVUPS (R10)(BX*2), Z6
+	VMOVUPS (R11)(BX*2), Z7
+	VMULPS  (R12), Z7, Z7
+	VSUBPS  Z7, Z4, Z4
+	VMULPS  64(R12), Z6, Z6
+	VMOVUPS Z6, (R10)(BX*2)
+	VMOVUPS (R10)(R9*1), Z6
+	VMOVUPS (R11)(R9*1), Z7
+	VMULPS  (R12), Z7, Z7
+	VSUBPS  Z7, Z5, Z5
+	VMULPS  64(R12), Z6, Z6
+	VMOVUPS Z6, (R10)(R9*1)
+	SUBQ    $0x10, R13
+	ADDQ    $+128, R12
+	ADDQ    $+64, R11
+	ADDQ    $+64, R10
+	JMP     blocks
+
+few:
+	NEGQ      R13
+	JEQ       done
+	LEAQ      table25<>+0(SB), R14
 	VMOVUPS   64(R14)(R13*4), Z6
 	VPMOVD2M  Z6, K1
 	VMOVUPS.Z (R10), K1, Z6
@@ -3493,13 +2987,13 @@ TEXT ·expand512x2(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table31<>+0(SB), Z0
+	VPBROADCASTD table27<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
 	MOVQ         (AX), R8
-	VMOVUPS      table30<>+0(SB), Z2
-	VMOVUPS      table24<>+0(SB), Z3
+	VMOVUPS      table28<>+0(SB), Z2
+	VMOVUPS      table34<>+0(SB), Z3
 	MOVQ         72(AX), R9
 
 block:
@@ -3535,6 +3029,24 @@ sixteen:
 	VZEROUPPER
 	RET
 
+DATA table34<>+0(SB)/4, $0x00000000
+DATA table34<>+4(SB)/4, $0x00000000
+DATA table34<>+8(SB)/4, $0x00000000
+DATA table34<>+12(SB)/4, $0x00000000
+DATA table34<>+16(SB)/4, $0x00000000
+DATA table34<>+20(SB)/4, $0x00000000
+DATA table34<>+24(SB)/4, $0x00000000
+DATA table34<>+28(SB)/4, $0x00000000
+DATA table34<>+32(SB)/4, $0x00000000
+DATA table34<>+36(SB)/4, $0x00000000
+DATA table34<>+40(SB)/4, $0x00000000
+DATA table34<>+44(SB)/4, $0x00000000
+DATA table34<>+48(SB)/4, $0x00000000
+DATA table34<>+52(SB)/4, $0x00000000
+DATA table34<>+56(SB)/4, $0x00000000
+DATA table34<>+60(SB)/4, $0x00000000
+GLOBL table34<>(SB), RODATA|NOPTR, $64
+
 // func expand512x4(d *dots)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·expand512x4(SB), NOSPLIT, $0-8
@@ -3544,13 +3056,13 @@ TEXT ·expand512x4(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table31<>+0(SB), Z0
+	VPBROADCASTD table27<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
 	MOVQ         (AX), R8
-	VMOVUPS      table32<>+0(SB), Z2
-	VMOVUPS      table23<>+0(SB), Z3
+	VMOVUPS      table29<>+0(SB), Z2
+	VMOVUPS      table33<>+0(SB), Z3
 	MOVQ         72(AX), R9
 
 block:
@@ -3596,7 +3108,7 @@ TEXT ·expand512x8(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table31<>+0(SB), Z0
+	VPBROADCASTD table27<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         (AX), R8
 	MOVQ         72(AX), R9
@@ -3641,7 +3153,7 @@ TEXT ·expand512x8Signed(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table31<>+0(SB), Z0
+	VPBROADCASTD table27<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         (AX), R8
 	MOVQ         72(AX), R9
@@ -3677,24 +3189,6 @@ sixteen:
 	VZEROUPPER
 	RET
 
-DATA table36<>+0(SB)/4, $0x00000000
-DATA table36<>+4(SB)/4, $0x00000000
-DATA table36<>+8(SB)/4, $0x00000000
-DATA table36<>+12(SB)/4, $0x00000000
-DATA table36<>+16(SB)/4, $0x00000008
-DATA table36<>+20(SB)/4, $0x00000008
-DATA table36<>+24(SB)/4, $0x00000008
-DATA table36<>+28(SB)/4, $0x00000008
-DATA table36<>+32(SB)/4, $0x00000010
-DATA table36<>+36(SB)/4, $0x00000010
-DATA table36<>+40(SB)/4, $0x00000010
-DATA table36<>+44(SB)/4, $0x00000010
-DATA table36<>+48(SB)/4, $0x00000018
-DATA table36<>+52(SB)/4, $0x00000018
-DATA table36<>+56(SB)/4, $0x00000018
-DATA table36<>+60(SB)/4, $0x00000018
-GLOBL table36<>(SB), RODATA|NOPTR, $64
-
 // func dots512x2(d *dots)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·dots512x2(SB), NOSPLIT, $0-8
@@ -3704,15 +3198,14 @@ TEXT ·dots512x2(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table31<>+0(SB), Z0
+	VPBROADCASTD table27<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
-	VMOVUPS      table36<>+0(SB), Z2
-	VPBROADCASTD table37<>+0(SB), Z5
-	VPADDD       Z5, Z2, Z3
-	VPADDD       Z5, Z3, Z4
-	VPADDD       Z5, Z4, Z5
+	VMOVUPS      table35<>+0(SB), Z2
+	VMOVUPS      table36<>+0(SB), Z3
+	VMOVUPS      table37<>+0(SB), Z4
+	VMOVUPS      table38<>+0(SB), Z5
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
 
@@ -3782,25 +3275,93 @@ chunk:
 	VZEROUPPER
 	RET
 
-DATA table37<>+0(SB)/4, $0x00000002
-GLOBL table37<>(SB), RODATA|NOPTR, $4
+DATA table35<>+0(SB)/4, $0x00000000
+DATA table35<>+4(SB)/4, $0x00000000
+DATA table35<>+8(SB)/4, $0x00000000
+DATA table35<>+12(SB)/4, $0x00000000
+DATA table35<>+16(SB)/4, $0x00000008
+DATA table35<>+20(SB)/4, $0x00000008
+DATA table35<>+24(SB)/4, $0x00000008
+DATA table35<>+28(SB)/4, $0x00000008
+DATA table35<>+32(SB)/4, $0x00000010
+DATA table35<>+36(SB)/4, $0x00000010
+DATA table35<>+40(SB)/4, $0x00000010
+DATA table35<>+44(SB)/4, $0x00000010
+DATA table35<>+48(SB)/4, $0x00000018
+DATA table35<>+52(SB)/4, $0x00000018
+DATA table35<>+56(SB)/4, $0x00000018
+DATA table35<>+60(SB)/4, $0x00000018
+GLOBL table35<>(SB), RODATA|NOPTR, $64
+
+DATA table36<>+0(SB)/4, $0x00000002
+DATA table36<>+4(SB)/4, $0x00000002
+DATA table36<>+8(SB)/4, $0x00000002
+DATA table36<>+12(SB)/4, $0x00000002
+DATA table36<>+16(SB)/4, $0x0000000a
+DATA table36<>+20(SB)/4, $0x0000000a
+DATA table36<>+24(SB)/4, $0x0000000a
+DATA table36<>+28(SB)/4, $0x0000000a
+DATA table36<>+32(SB)/4, $0x00000012
+DATA table36<>+36(SB)/4, $0x00000012
+DATA table36<>+40(SB)/4, $0x00000012
+DATA table36<>+44(SB)/4, $0x00000012
+DATA table36<>+48(SB)/4, $0x0000001a
+DATA table36<>+52(SB)/4, $0x0000001a
+DATA table36<>+56(SB)/4, $0x0000001a
+DATA table36<>+60(SB)/4, $0x0000001a
+GLOBL table36<>(SB), RODATA|NOPTR, $64
+
+DATA table37<>+0(SB)/4, $0x00000004
+DATA table37<>+4(SB)/4, $0x00000004
+DATA table37<>+8(SB)/4, $0x00000004
+DATA table37<>+12(SB)/4, $0x00000004
+DATA table37<>+16(SB)/4, $0x0000000c
+DATA table37<>+20(SB)/4, $0x0000000c
+DATA table37<>+24(SB)/4, $0x0000000c
+DATA table37<>+28(SB)/4, $0x0000000c
+DATA table37<>+32(SB)/4, $0x00000014
+DATA table37<>+36(SB)/4, $0x00000014
+DATA table37<>+40(SB)/4, $0x00000014
+DATA table37<>+44(SB)/4, $0x00000014
+DATA table37<>+48(SB)/4, $0x0000001c
+DATA table37<>+52(SB)/4, $0x0000001c
+DATA table37<>+56(SB)/4, $0x0000001c
+DATA table37<>+60(SB)/4, $0x0000001c
+GLOBL table37<>(SB), RODATA|NOPTR, $64
+
+DATA table38<>+0(SB)/4, $0x00000006
+DATA table38<>+4(SB)/4, $0x00000006
+DATA table38<>+8(SB)/4, $0x00000006
+DATA table38<>+12(SB)/4, $0x00000006
+DATA table38<>+16(SB)/4, $0x0000000e
+DATA table38<>+20(SB)/4, $0x0000000e
+DATA table38<>+24(SB)/4, $0x0000000e
+DATA table38<>+28(SB)/4, $0x0000000e
+DATA table38<>+32(SB)/4, $0x00000016
+DATA table38<>+36(SB)/4, $0x00000016
+DATA table38<>+40(SB)/4, $0x00000016
+DATA table38<>+44(SB)/4, $0x00000016
+DATA table38<>+48(SB)/4, $0x0000001e
+DATA table38<>+52(SB)/4, $0x0000001e
+DATA table38<>+56(SB)/4, $0x0000001e
+DATA table38<>+60(SB)/4, $0x0000001e
+GLOBL table38<>(SB), RODATA|NOPTR, $64
 
 // func dots512x2Exact(d *dots)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·dots512x2Exact(SB), NOSPLIT, $0-8
-	MOVQ         d+0(FP), AX
-	MOVQ         8(AX), CX
-	MOVQ         24(AX), DX
-	MOVQ         32(AX), BX
-	MOVQ         56(AX), SI
-	VMOVUPS      (SI), Z0
-	VMOVUPS      table36<>+0(SB), Z1
-	VPBROADCASTD table37<>+0(SB), Z4
-	VPADDD       Z4, Z1, Z2
-	VPADDD       Z4, Z2, Z3
-	VPADDD       Z4, Z3, Z4
-	MOVQ         (AX), SI
-	MOVQ         64(AX), DI
+	MOVQ    d+0(FP), AX
+	MOVQ    8(AX), CX
+	MOVQ    24(AX), DX
+	MOVQ    32(AX), BX
+	MOVQ    56(AX), SI
+	VMOVUPS (SI), Z0
+	VMOVUPS table35<>+0(SB), Z1
+	VMOVUPS table36<>+0(SB), Z2
+	VMOVUPS table37<>+0(SB), Z3
+	VMOVUPS table38<>+0(SB), Z4
+	MOVQ    (AX), SI
+	MOVQ    64(AX), DI
 
 row:
 	MOVQ   16(AX), R8
@@ -3860,108 +3421,6 @@ chunk:
 	VZEROUPPER
 	RET
 
-DATA table38<>+0(SB)/4, $0x00000000
-DATA table38<>+4(SB)/4, $0x00000004
-DATA table38<>+8(SB)/4, $0x00000000
-DATA table38<>+12(SB)/4, $0x00000004
-DATA table38<>+16(SB)/4, $0x00000000
-DATA table38<>+20(SB)/4, $0x00000004
-DATA table38<>+24(SB)/4, $0x00000000
-DATA table38<>+28(SB)/4, $0x00000004
-DATA table38<>+32(SB)/4, $0x00000000
-DATA table38<>+36(SB)/4, $0x00000004
-DATA table38<>+40(SB)/4, $0x00000000
-DATA table38<>+44(SB)/4, $0x00000004
-DATA table38<>+48(SB)/4, $0x00000000
-DATA table38<>+52(SB)/4, $0x00000004
-DATA table38<>+56(SB)/4, $0x00000000
-DATA table38<>+60(SB)/4, $0x00000004
-GLOBL table38<>(SB), RODATA|NOPTR, $64
-
-DATA table39<>+0(SB)/4, $0x00000000
-DATA table39<>+4(SB)/4, $0x00000001
-DATA table39<>+8(SB)/4, $0x00000002
-DATA table39<>+12(SB)/4, $0x00000003
-DATA table39<>+16(SB)/4, $0x00000001
-DATA table39<>+20(SB)/4, $0x00000002
-DATA table39<>+24(SB)/4, $0x00000003
-DATA table39<>+28(SB)/4, $0x00000004
-DATA table39<>+32(SB)/4, $0x00000003
-DATA table39<>+36(SB)/4, $0x00000004
-DATA table39<>+40(SB)/4, $0x00000005
-DATA table39<>+44(SB)/4, $0x00000006
-DATA table39<>+48(SB)/4, $0x00000004
-DATA table39<>+52(SB)/4, $0x00000005
-DATA table39<>+56(SB)/4, $0x00000006
-DATA table39<>+60(SB)/4, $0x00000007
-GLOBL table39<>(SB), RODATA|NOPTR, $64
-
-DATA table40<>+0(SB)/1, $0x00
-DATA table40<>+1(SB)/1, $0x01
-DATA table40<>+2(SB)/1, $0x80
-DATA table40<>+3(SB)/1, $0x80
-DATA table40<>+4(SB)/1, $0x01
-DATA table40<>+5(SB)/1, $0x02
-DATA table40<>+6(SB)/1, $0x80
-DATA table40<>+7(SB)/1, $0x80
-DATA table40<>+8(SB)/1, $0x03
-DATA table40<>+9(SB)/1, $0x04
-DATA table40<>+10(SB)/1, $0x80
-DATA table40<>+11(SB)/1, $0x80
-DATA table40<>+12(SB)/1, $0x04
-DATA table40<>+13(SB)/1, $0x05
-DATA table40<>+14(SB)/1, $0x80
-DATA table40<>+15(SB)/1, $0x80
-DATA table40<>+16(SB)/1, $0x02
-DATA table40<>+17(SB)/1, $0x03
-DATA table40<>+18(SB)/1, $0x80
-DATA table40<>+19(SB)/1, $0x80
-DATA table40<>+20(SB)/1, $0x03
-DATA table40<>+21(SB)/1, $0x04
-DATA table40<>+22(SB)/1, $0x80
-DATA table40<>+23(SB)/1, $0x80
-DATA table40<>+24(SB)/1, $0x05
-DATA table40<>+25(SB)/1, $0x06
-DATA table40<>+26(SB)/1, $0x80
-DATA table40<>+27(SB)/1, $0x80
-DATA table40<>+28(SB)/1, $0x06
-DATA table40<>+29(SB)/1, $0x07
-DATA table40<>+30(SB)/1, $0x80
-DATA table40<>+31(SB)/1, $0x80
-DATA table40<>+32(SB)/1, $0x00
-DATA table40<>+33(SB)/1, $0x01
-DATA table40<>+34(SB)/1, $0x80
-DATA table40<>+35(SB)/1, $0x80
-DATA table40<>+36(SB)/1, $0x01
-DATA table40<>+37(SB)/1, $0x02
-DATA table40<>+38(SB)/1, $0x80
-DATA table40<>+39(SB)/1, $0x80
-DATA table40<>+40(SB)/1, $0x03
-DATA table40<>+41(SB)/1, $0x04
-DATA table40<>+42(SB)/1, $0x80
-DATA table40<>+43(SB)/1, $0x80
-DATA table40<>+44(SB)/1, $0x04
-DATA table40<>+45(SB)/1, $0x05
-DATA table40<>+46(SB)/1, $0x80
-DATA table40<>+47(SB)/1, $0x80
-DATA table40<>+48(SB)/1, $0x02
-DATA table40<>+49(SB)/1, $0x03
-DATA table40<>+50(SB)/1, $0x80
-DATA table40<>+51(SB)/1, $0x80
-DATA table40<>+52(SB)/1, $0x03
-DATA table40<>+53(SB)/1, $0x04
-DATA table40<>+54(SB)/1, $0x80
-DATA table40<>+55(SB)/1, $0x80
-DATA table40<>+56(SB)/1, $0x05
-DATA table40<>+57(SB)/1, $0x06
-DATA table40<>+58(SB)/1, $0x80
-DATA table40<>+59(SB)/1, $0x80
-DATA table40<>+60(SB)/1, $0x06
-DATA table40<>+61(SB)/1, $0x07
-DATA table40<>+62(SB)/1, $0x80
-DATA table40<>+63(SB)/1, $0x80
-GLOBL table40<>(SB), RODATA|NOPTR, $64
-
 // func dots512x3(d *dots)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
 TEXT ·dots512x3(SB), NOSPLIT, $0-8
@@ -3971,17 +3430,16 @@ TEXT ·dots512x3(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table31<>+0(SB), Z0
+	VPBROADCASTD table27<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
-	VMOVUPS      table38<>+0(SB), Z2
-	VPBROADCASTD table41<>+0(SB), Z5
-	VPADDD       Z5, Z2, Z3
-	VPADDD       Z5, Z3, Z4
-	VPADDD       Z5, Z4, Z5
-	VMOVUPS      table39<>+0(SB), Z6
-	VMOVUPS      table40<>+0(SB), Z7
+	VMOVUPS      table39<>+0(SB), Z2
+	VMOVUPS      table40<>+0(SB), Z3
+	VMOVUPS      table41<>+0(SB), Z4
+	VMOVUPS      table42<>+0(SB), Z5
+	VMOVUPS      table43<>+0(SB), Z6
+	VMOVUPS      table44<>+0(SB), Z7
 	MOVL         $0x0000003f, R8
 	KMOVW        R8, K1
 	MOVQ         (AX), R8
@@ -4055,29 +3513,181 @@ chunk:
 	VZEROUPPER
 	RET
 
-DATA table41<>+0(SB)/4, $0x00000003
-GLOBL table41<>(SB), RODATA|NOPTR, $4
+DATA table39<>+0(SB)/4, $0x00000000
+DATA table39<>+4(SB)/4, $0x00000004
+DATA table39<>+8(SB)/4, $0x00000000
+DATA table39<>+12(SB)/4, $0x00000004
+DATA table39<>+16(SB)/4, $0x00000000
+DATA table39<>+20(SB)/4, $0x00000004
+DATA table39<>+24(SB)/4, $0x00000000
+DATA table39<>+28(SB)/4, $0x00000004
+DATA table39<>+32(SB)/4, $0x00000000
+DATA table39<>+36(SB)/4, $0x00000004
+DATA table39<>+40(SB)/4, $0x00000000
+DATA table39<>+44(SB)/4, $0x00000004
+DATA table39<>+48(SB)/4, $0x00000000
+DATA table39<>+52(SB)/4, $0x00000004
+DATA table39<>+56(SB)/4, $0x00000000
+DATA table39<>+60(SB)/4, $0x00000004
+GLOBL table39<>(SB), RODATA|NOPTR, $64
+
+DATA table40<>+0(SB)/4, $0x00000003
+DATA table40<>+4(SB)/4, $0x00000007
+DATA table40<>+8(SB)/4, $0x00000003
+DATA table40<>+12(SB)/4, $0x00000007
+DATA table40<>+16(SB)/4, $0x00000003
+DATA table40<>+20(SB)/4, $0x00000007
+DATA table40<>+24(SB)/4, $0x00000003
+DATA table40<>+28(SB)/4, $0x00000007
+DATA table40<>+32(SB)/4, $0x00000003
+DATA table40<>+36(SB)/4, $0x00000007
+DATA table40<>+40(SB)/4, $0x00000003
+DATA table40<>+44(SB)/4, $0x00000007
+DATA table40<>+48(SB)/4, $0x00000003
+DATA table40<>+52(SB)/4, $0x00000007
+DATA table40<>+56(SB)/4, $0x00000003
+DATA table40<>+60(SB)/4, $0x00000007
+GLOBL table40<>(SB), RODATA|NOPTR, $64
+
+DATA table41<>+0(SB)/4, $0x00000006
+DATA table41<>+4(SB)/4, $0x0000000a
+DATA table41<>+8(SB)/4, $0x00000006
+DATA table41<>+12(SB)/4, $0x0000000a
+DATA table41<>+16(SB)/4, $0x00000006
+DATA table41<>+20(SB)/4, $0x0000000a
+DATA table41<>+24(SB)/4, $0x00000006
+DATA table41<>+28(SB)/4, $0x0000000a
+DATA table41<>+32(SB)/4, $0x00000006
+DATA table41<>+36(SB)/4, $0x0000000a
+DATA table41<>+40(SB)/4, $0x00000006
+DATA table41<>+44(SB)/4, $0x0000000a
+DATA table41<>+48(SB)/4, $0x00000006
+DATA table41<>+52(SB)/4, $0x0000000a
+DATA table41<>+56(SB)/4, $0x00000006
+DATA table41<>+60(SB)/4, $0x0000000a
+GLOBL table41<>(SB), RODATA|NOPTR, $64
+
+DATA table42<>+0(SB)/4, $0x00000009
+DATA table42<>+4(SB)/4, $0x0000000d
+DATA table42<>+8(SB)/4, $0x00000009
+DATA table42<>+12(SB)/4, $0x0000000d
+DATA table42<>+16(SB)/4, $0x00000009
+DATA table42<>+20(SB)/4, $0x0000000d
+DATA table42<>+24(SB)/4, $0x00000009
+DATA table42<>+28(SB)/4, $0x0000000d
+DATA table42<>+32(SB)/4, $0x00000009
+DATA table42<>+36(SB)/4, $0x0000000d
+DATA table42<>+40(SB)/4, $0x00000009
+DATA table42<>+44(SB)/4, $0x0000000d
+DATA table42<>+48(SB)/4, $0x00000009
+DATA table42<>+52(SB)/4, $0x0000000d
+DATA table42<>+56(SB)/4, $0x00000009
+DATA table42<>+60(SB)/4, $0x0000000d
+GLOBL table42<>(SB), RODATA|NOPTR, $64
+
+DATA table43<>+0(SB)/4, $0x00000000
+DATA table43<>+4(SB)/4, $0x00000001
+DATA table43<>+8(SB)/4, $0x00000002
+DATA table43<>+12(SB)/4, $0x00000003
+DATA table43<>+16(SB)/4, $0x00000001
+DATA table43<>+20(SB)/4, $0x00000002
+DATA table43<>+24(SB)/4, $0x00000003
+DATA table43<>+28(SB)/4, $0x00000004
+DATA table43<>+32(SB)/4, $0x00000003
+DATA table43<>+36(SB)/4, $0x00000004
+DATA table43<>+40(SB)/4, $0x00000005
+DATA table43<>+44(SB)/4, $0x00000006
+DATA table43<>+48(SB)/4, $0x00000004
+DATA table43<>+52(SB)/4, $0x00000005
+DATA table43<>+56(SB)/4, $0x00000006
+DATA table43<>+60(SB)/4, $0x00000007
+GLOBL table43<>(SB), RODATA|NOPTR, $64
+
+DATA table44<>+0(SB)/1, $0x00
+DATA table44<>+1(SB)/1, $0x01
+DATA table44<>+2(SB)/1, $0x80
+DATA table44<>+3(SB)/1, $0x80
+DATA table44<>+4(SB)/1, $0x01
+DATA table44<>+5(SB)/1, $0x02
+DATA table44<>+6(SB)/1, $0x80
+DATA table44<>+7(SB)/1, $0x80
+DATA table44<>+8(SB)/1, $0x03
+DATA table44<>+9(SB)/1, $0x04
+DATA table44<>+10(SB)/1, $0x80
+DATA table44<>+11(SB)/1, $0x80
+DATA table44<>+12(SB)/1, $0x04
+DATA table44<>+13(SB)/1, $0x05
+DATA table44<>+14(SB)/1, $0x80
+DATA table44<>+15(SB)/1, $0x80
+DATA table44<>+16(SB)/1, $0x02
+DATA table44<>+17(SB)/1, $0x03
+DATA table44<>+18(SB)/1, $0x80
+DATA table44<>+19(SB)/1, $0x80
+DATA table44<>+20(SB)/1, $0x03
+DATA table44<>+21(SB)/1, $0x04
+DATA table44<>+22(SB)/1, $0x80
+DATA table44<>+23(SB)/1, $0x80
+DATA table44<>+24(SB)/1, $0x05
+DATA table44<>+25(SB)/1, $0x06
+DATA table44<>+26(SB)/1, $0x80
+DATA table44<>+27(SB)/1, $0x80
+DATA table44<>+28(SB)/1, $0x06
+DATA table44<>+29(SB)/1, $0x07
+DATA table44<>+30(SB)/1, $0x80
+DATA table44<>+31(SB)/1, $0x80
+DATA table44<>+32(SB)/1, $0x00
+DATA table44<>+33(SB)/1, $0x01
+DATA table44<>+34(SB)/1, $0x80
+DATA table44<>+35(SB)/1, $0x80
+DATA table44<>+36(SB)/1, $0x01
+DATA table44<>+37(SB)/1, $0x02
+DATA table44<>+38(SB)/1, $0x80
+DATA table44<>+39(SB)/1, $0x80
+DATA table44<>+40(SB)/1, $0x03
+DATA table44<>+41(SB)/1, $0x04
+DATA table44<>+42(SB)/1, $0x80
+DATA table44<>+43(SB)/1, $0x80
+DATA table44<>+44(SB)/1, $0x04
+DATA table44<>+45(SB)/1, $0x05
+DATA table44<>+46(SB)/1, $0x80
+DATA table44<>+47(SB)/1, $0x80
+DATA table44<>+48(SB)/1, $0x02
+DATA table44<>+49(SB)/1, $0x03
+DATA table44<>+50(SB)/1, $0x80
+DATA table44<>+51(SB)/1, $0x80
+DATA table44<>+52(SB)/1, $0x03
+DATA table44<>+53(SB)/1, $0x04
+DATA table44<>+54(SB)/1, $0x80
+DATA table44<>+55(SB)/1, $0x80
+DATA table44<>+56(SB)/1, $0x05
+DATA table44<>+57(SB)/1, $0x06
+DATA table44<>+58(SB)/1, $0x80
+DATA table44<>+59(SB)/1, $0x80
+DATA table44<>+60(SB)/1, $0x06
+DATA table44<>+61(SB)/1, $0x07
+DATA table44<>+62(SB)/1, $0x80
+DATA table44<>+63(SB)/1, $0x80
+GLOBL table44<>(SB), RODATA|NOPTR, $64
 
 // func dots512x3Exact(d *dots)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
 TEXT ·dots512x3Exact(SB), NOSPLIT, $0-8
-	MOVQ         d+0(FP), AX
-	MOVQ         8(AX), CX
-	MOVQ         24(AX), DX
-	MOVQ         32(AX), BX
-	MOVQ         56(AX), SI
-	VMOVUPS      (SI), Z0
-	VMOVUPS      table38<>+0(SB), Z1
-	VPBROADCASTD table41<>+0(SB), Z4
-	VPADDD       Z4, Z1, Z2
-	VPADDD       Z4, Z2, Z3
-	VPADDD       Z4, Z3, Z4
-	VMOVUPS      table39<>+0(SB), Z5
-	VMOVUPS      table40<>+0(SB), Z6
-	MOVL         $0x0000003f, SI
-	KMOVW        SI, K1
-	MOVQ         (AX), SI
-	MOVQ         64(AX), DI
+	MOVQ    d+0(FP), AX
+	MOVQ    8(AX), CX
+	MOVQ    24(AX), DX
+	MOVQ    32(AX), BX
+	MOVQ    56(AX), SI
+	VMOVUPS (SI), Z0
+	VMOVUPS table39<>+0(SB), Z1
+	VMOVUPS table40<>+0(SB), Z2
+	VMOVUPS table41<>+0(SB), Z3
+	VMOVUPS table42<>+0(SB), Z4
+	VMOVUPS table43<>+0(SB), Z5
+	VMOVUPS table44<>+0(SB), Z6
+	MOVL    $0x0000003f, SI
+	KMOVW   SI, K1
+	MOVQ    (AX), SI
+	MOVQ    64(AX), DI
 
 row:
 	MOVQ   16(AX), R8
@@ -4139,90 +3749,6 @@ chunk:
 	VZEROUPPER
 	RET
 
-DATA table42<>+0(SB)/4, $0x00000000
-DATA table42<>+4(SB)/4, $0x00000001
-DATA table42<>+8(SB)/4, $0x00000002
-DATA table42<>+12(SB)/4, $0x00000003
-DATA table42<>+16(SB)/4, $0x00000003
-DATA table42<>+20(SB)/4, $0x00000004
-DATA table42<>+24(SB)/4, $0x00000005
-DATA table42<>+28(SB)/4, $0x00000006
-DATA table42<>+32(SB)/4, $0x00000006
-DATA table42<>+36(SB)/4, $0x00000007
-DATA table42<>+40(SB)/4, $0x00000008
-DATA table42<>+44(SB)/4, $0x00000009
-DATA table42<>+48(SB)/4, $0x00000009
-DATA table42<>+52(SB)/4, $0x0000000a
-DATA table42<>+56(SB)/4, $0x0000000b
-DATA table42<>+60(SB)/4, $0x0000000c
-GLOBL table42<>(SB), RODATA|NOPTR, $64
-
-DATA table43<>+0(SB)/1, $0x00
-DATA table43<>+1(SB)/1, $0x01
-DATA table43<>+2(SB)/1, $0x02
-DATA table43<>+3(SB)/1, $0x80
-DATA table43<>+4(SB)/1, $0x03
-DATA table43<>+5(SB)/1, $0x04
-DATA table43<>+6(SB)/1, $0x05
-DATA table43<>+7(SB)/1, $0x80
-DATA table43<>+8(SB)/1, $0x06
-DATA table43<>+9(SB)/1, $0x07
-DATA table43<>+10(SB)/1, $0x08
-DATA table43<>+11(SB)/1, $0x80
-DATA table43<>+12(SB)/1, $0x09
-DATA table43<>+13(SB)/1, $0x0a
-DATA table43<>+14(SB)/1, $0x0b
-DATA table43<>+15(SB)/1, $0x80
-DATA table43<>+16(SB)/1, $0x00
-DATA table43<>+17(SB)/1, $0x01
-DATA table43<>+18(SB)/1, $0x02
-DATA table43<>+19(SB)/1, $0x80
-DATA table43<>+20(SB)/1, $0x03
-DATA table43<>+21(SB)/1, $0x04
-DATA table43<>+22(SB)/1, $0x05
-DATA table43<>+23(SB)/1, $0x80
-DATA table43<>+24(SB)/1, $0x06
-DATA table43<>+25(SB)/1, $0x07
-DATA table43<>+26(SB)/1, $0x08
-DATA table43<>+27(SB)/1, $0x80
-DATA table43<>+28(SB)/1, $0x09
-DATA table43<>+29(SB)/1, $0x0a
-DATA table43<>+30(SB)/1, $0x0b
-DATA table43<>+31(SB)/1, $0x80
-DATA table43<>+32(SB)/1, $0x00
-DATA table43<>+33(SB)/1, $0x01
-DATA table43<>+34(SB)/1, $0x02
-DATA table43<>+35(SB)/1, $0x80
-DATA table43<>+36(SB)/1, $0x03
-DATA table43<>+37(SB)/1, $0x04
-DATA table43<>+38(SB)/1, $0x05
-DATA table43<>+39(SB)/1, $0x80
-DATA table43<>+40(SB)/1, $0x06
-DATA table43<>+41(SB)/1, $0x07
-DATA table43<>+42(SB)/1, $0x08
-DATA table43<>+43(SB)/1, $0x80
-DATA table43<>+44(SB)/1, $0x09
-DATA table43<>+45(SB)/1, $0x0a
-DATA table43<>+46(SB)/1, $0x0b
-DATA table43<>+47(SB)/1, $0x80
-DATA table43<>+48(SB)/1, $0x00
-DATA table43<>+49(SB)/1, $0x01
-DATA table43<>+50(SB)/1, $0x02
-DATA table43<>+51(SB)/1, $0x80
-DATA table43<>+52(SB)/1, $0x03
-DATA table43<>+53(SB)/1, $0x04
-DATA table43<>+54(SB)/1, $0x05
-DATA table43<>+55(SB)/1, $0x80
-DATA table43<>+56(SB)/1, $0x06
-DATA table43<>+57(SB)/1, $0x07
-DATA table43<>+58(SB)/1, $0x08
-DATA table43<>+59(SB)/1, $0x80
-DATA table43<>+60(SB)/1, $0x09
-DATA table43<>+61(SB)/1, $0x0a
-DATA table43<>+62(SB)/1, $0x0b
-DATA table43<>+63(SB)/1, $0x80
-GLOBL table43<>(SB), RODATA|NOPTR, $64
-
 // func dots512x6(d *dots)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
 TEXT ·dots512x6(SB), NOSPLIT, $0-8
@@ -4232,10 +3758,10 @@ TEXT ·dots512x6(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table31<>+0(SB), Z0
+	VPBROADCASTD table27<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
-	VMOVUPS      table42<>+0(SB), Z1
-	VMOVUPS      table43<>+0(SB), Z2
+	VMOVUPS      table45<>+0(SB), Z1
+	VMOVUPS      table46<>+0(SB), Z2
 	MOVL         $0x00000fff, R8
 	KMOVW        R8, K1
 	MOVQ         (AX), R8
@@ -4333,6 +3859,90 @@ chunk:
 	VZEROUPPER
 	RET
 
+DATA table45<>+0(SB)/4, $0x00000000
+DATA table45<>+4(SB)/4, $0x00000001
+DATA table45<>+8(SB)/4, $0x00000002
+DATA table45<>+12(SB)/4, $0x00000003
+DATA table45<>+16(SB)/4, $0x00000003
+DATA table45<>+20(SB)/4, $0x00000004
+DATA table45<>+24(SB)/4, $0x00000005
+DATA table45<>+28(SB)/4, $0x00000006
+DATA table45<>+32(SB)/4, $0x00000006
+DATA table45<>+36(SB)/4, $0x00000007
+DATA table45<>+40(SB)/4, $0x00000008
+DATA table45<>+44(SB)/4, $0x00000009
+DATA table45<>+48(SB)/4, $0x00000009
+DATA table45<>+52(SB)/4, $0x0000000a
+DATA table45<>+56(SB)/4, $0x0000000b
+DATA table45<>+60(SB)/4, $0x0000000c
+GLOBL table45<>(SB), RODATA|NOPTR, $64
+
+DATA table46<>+0(SB)/1, $0x00
+DATA table46<>+1(SB)/1, $0x01
+DATA table46<>+2(SB)/1, $0x02
+DATA table46<>+3(SB)/1, $0x80
+DATA table46<>+4(SB)/1, $0x03
+DATA table46<>+5(SB)/1, $0x04
+DATA table46<>+6(SB)/1, $0x05
+DATA table46<>+7(SB)/1, $0x80
+DATA table46<>+8(SB)/1, $0x06
+DATA table46<>+9(SB)/1, $0x07
+DATA table46<>+10(SB)/1, $0x08
+DATA table46<>+11(SB)/1, $0x80
+DATA table46<>+12(SB)/1, $0x09
+DATA table46<>+13(SB)/1, $0x0a
+DATA table46<>+14(SB)/1, $0x0b
+DATA table46<>+15(SB)/1, $0x80
+DATA table46<>+16(SB)/1, $0x00
+DATA table46<>+17(SB)/1, $0x01
+DATA table46<>+18(SB)/1, $0x02
+DATA table46<>+19(SB)/1, $0x80
+DATA table46<>+20(SB)/1, $0x03
+DATA table46<>+21(SB)/1, $0x04
+DATA table46<>+22(SB)/1, $0x05
+DATA table46<>+23(SB)/1, $0x80
+DATA table46<>+24(SB)/1, $0x06
+DATA table46<>+25(SB)/1, $0x07
+DATA table46<>+26(SB)/1, $0x08
+DATA table46<>+27(SB)/1, $0x80
+DATA table46<>+28(SB)/1, $0x09
+DATA table46<>+29(SB)/1, $0x0a
+DATA table46<>+30(SB)/1, $0x0b
+DATA table46<>+31(SB)/1, $0x80
+DATA table46<>+32(SB)/1, $0x00
+DATA table46<>+33(SB)/1, $0x01
+DATA table46<>+34(SB)/1, $0x02
+DATA table46<>+35(SB)/1, $0x80
+DATA table46<>+36(SB)/1, $0x03
+DATA table46<>+37(SB)/1, $0x04
+DATA table46<>+38(SB)/1, $0x05
+DATA table46<>+39(SB)/1, $0x80
+DATA table46<>+40(SB)/1, $0x06
+DATA table46<>+41(SB)/1, $0x07
+DATA table46<>+42(SB)/1, $0x08
+DATA table46<>+43(SB)/1, $0x80
+DATA table46<>+44(SB)/1, $0x09
+DATA table46<>+45(SB)/1, $0x0a
+DATA table46<>+46(SB)/1, $0x0b
+DATA table46<>+47(SB)/1, $0x80
+DATA table46<>+48(SB)/1, $0x00
+DATA table46<>+49(SB)/1, $0x01
+DATA table46<>+50(SB)/1, $0x02
+DATA table46<>+51(SB)/1, $0x80
+DATA table46<>+52(SB)/1, $0x03
+DATA table46<>+53(SB)/1, $0x04
+DATA table46<>+54(SB)/1, $0x05
+DATA table46<>+55(SB)/1, $0x80
+DATA table46<>+56(SB)/1, $0x06
+DATA table46<>+57(SB)/1, $0x07
+DATA table46<>+58(SB)/1, $0x08
+DATA table46<>+59(SB)/1, $0x80
+DATA table46<>+60(SB)/1, $0x09
+DATA table46<>+61(SB)/1, $0x0a
+DATA table46<>+62(SB)/1, $0x0b
+DATA table46<>+63(SB)/1, $0x80
+GLOBL table46<>(SB), RODATA|NOPTR, $64
+
 // func dots512x6Exact(d *dots)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
 TEXT ·dots512x6Exact(SB), NOSPLIT, $0-8
@@ -4340,8 +3950,8 @@ TEXT ·dots512x6Exact(SB), NOSPLIT, $0-8
 	MOVQ    8(AX), CX
 	MOVQ    24(AX), DX
 	MOVQ    32(AX), BX
-	VMOVUPS table42<>+0(SB), Z0
-	VMOVUPS table43<>+0(SB), Z1
+	VMOVUPS table45<>+0(SB), Z0
+	VMOVUPS table46<>+0(SB), Z1
 	MOVL    $0x00000fff, SI
 	KMOVW   SI, K1
 	MOVQ    (AX), SI
@@ -4428,7 +4038,7 @@ TEXT ·dots512x8(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table31<>+0(SB), Z0
+	VPBROADCASTD table27<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
@@ -4612,7 +4222,7 @@ TEXT ·dots512x8Signed(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table31<>+0(SB), Z0
+	VPBROADCASTD table27<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9

@@ -104,7 +104,7 @@ func (w *Weights) quickFixed(sums []float32, v *Vector, room []float32, row int)
 			at := room[from*blocks:]
 			d.sums, d.data, d.scale = &sums[from], &w.Data[(row+from)*w.Cols/2], &at[0]
 			d.product = &at[(n*blocks+15)/16*16]
-			fixedRows(fixedBits(), w.group(), once, w.Signed, &d)
+			fixedRows(fixedBits(), w.group(), once, &d)
 		}
 		from = n / once * once
 	}
