@@ -2,7 +2,6 @@ package blob
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -18,21 +17,18 @@ type Need struct {
 // Bytes returns the size of the tensor's payload. The error is ErrType for a type
 // that weight files do not hold, ErrSize for a tensor larger than any file.
 func (n Need) Bytes() (int64, error) {
-	_, size, _, fault := payload(n.Type)
+	e, fault := payload(n.Type)
 	if fault != nil {
 		fault.Offset = int64(n.Offset)
 		return 0, fault
 	}
-	return size, nil
+	return e.Size, nil
 }
 
 // Blank returns a weight file of at most limit bytes with an entry of zeros for every
 // need. Equal needs share an entry; overlapping needs are ErrEntry. name is the name
 // of the file in errors.
 func Blank(name string, limit int64, needs []Need) ([]byte, error) {
-	fail := func(n Need, sentinel error, msg, hint string) ([]byte, error) {
-		return nil, &Error{File: name, Offset: int64(min(n.Offset, math.MaxInt64)), Msg: msg, Hint: hint, Err: sentinel}
-	}
 	needs = slices.Clone(needs)
 	slices.SortStableFunc(needs, func(a, b Need) int { return cmp.Compare(a.Offset, b.Offset) })
 	var entries []Entry
@@ -41,22 +37,24 @@ func Blank(name string, limit int64, needs []Need) ([]byte, error) {
 		if i > 0 && n.Offset == needs[i-1].Offset && n.Type.Same(needs[i-1].Type) {
 			continue
 		}
-		tag, size, spare, fault := payload(n.Type)
-		if fault != nil {
-			return fail(n, fault.Err, fault.Msg, fault.Hint)
-		}
+		e, fault := payload(n.Type)
+		at := int64(min(n.Offset, math.MaxInt64))
 		switch {
-		case n.Offset > uint64(limit) || size > limit-metaSize-int64(n.Offset):
-			return fail(n, ErrSize, fmt.Sprintf("%v at %d makes a file of more than %d bytes", n.Type, n.Offset,
-				limit), "use the real file")
+		case fault != nil:
+		case n.Offset > uint64(limit) || e.Size > limit-metaSize-at:
+			fault = refused(ErrSize, "use the real file", "%v at %d makes a file of more than %d bytes", n.Type, n.Offset,
+				limit)
 		case n.Offset < First:
-			return fail(n, ErrOffset, fmt.Sprintf("offset %d lies in the header of the file", n.Offset),
-				"the first entry is at 64")
-		case int64(n.Offset) < end:
-			return fail(n, ErrEntry, fmt.Sprintf("%v at %d overlaps the entry before it, which ends at %d", n.Type,
-				n.Offset, end), "use the real file")
+			fault = refused(ErrOffset, "the first entry is at 64", "offset %d lies in the header of the file", n.Offset)
+		case at < end:
+			fault = refused(ErrEntry, "use the real file", "%v at %d overlaps the entry before it, which ends at %d",
+				n.Type, n.Offset, end)
 		}
-		e := Entry{Offset: n.Offset, Tag: tag, DataOffset: int64(n.Offset) + metaSize, Size: size, UnusedBits: spare}
+		if fault != nil {
+			fault.File, fault.Offset = name, at
+			return nil, fault
+		}
+		e.Offset, e.DataOffset = n.Offset, at+metaSize
 		entries = append(entries, e)
 		end = e.end()
 	}

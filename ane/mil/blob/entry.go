@@ -48,23 +48,41 @@ func (e Entry) end() int64 { return e.DataOffset + e.Size }
 // for an offset that names no entry, ErrEntry for malformed metadata, ErrBounds
 // for a payload outside of the file.
 func (f *File) Entry(offset uint64) (Entry, error) {
-	e := Entry{Offset: offset}
 	m, err := f.meta(offset)
+	e := Entry{Offset: offset, Tag: Tag(m.Tag)}
 	if err != nil {
 		return e, err
 	}
-	at := int64(offset)
+	at, after, total := int64(offset), offset+metaSize, uint64(f.size)
 	if offset%alignment != 0 {
 		f.warn("byte %d: the entry is not at a multiple of 64", at)
 	}
-	if e.Tag = Tag(m.Tag); !e.Tag.Known() {
-		return e, f.fault(ErrEntry, at+4, fmt.Sprintf("unknown scalar %v", e.Tag), "types are numbered 1 to 17")
+	switch {
+	case !e.Tag.Known():
+		return e, f.fault(ErrEntry, at+4, "types are numbered 1 to 17", "unknown scalar %v", e.Tag)
+	case m.Start == 0:
+		f.warn("byte %d: the payload offset is 0; %d is used, after the metadata", at+16, after)
+		m.Start = after
+	case m.Start < after:
+		return e, f.fault(ErrEntry, at+16, "a payload follows its metadata",
+			"the payload starts at %d, before its metadata ends at %d", m.Start, after)
+	case m.Start != after:
+		f.warn("byte %d: the payload starts at %d, not after the metadata at %d", at+16, m.Start, after)
 	}
-	if err := f.payload(&e, m.Size, m.Start); err != nil {
-		return e, err
+	if m.Start > total || m.Size > total-m.Start {
+		return e, f.fault(ErrBounds, at+8, "the file is truncated or the entry is wrong; write the file again",
+			"a payload of %d bytes at %d does not fit in the file, which has %d", m.Size, m.Start, total)
 	}
-	if err := f.unused(&e, m.UnusedBits); err != nil {
-		return e, err
+	e.DataOffset, e.Size = int64(m.Start), int64(m.Size)
+	switch bits := m.UnusedBits; {
+	case bits == 0:
+	case e.Tag.Bits() >= 8:
+		f.warn("byte %d: %d unused bits for %v, which has none; ignored", at+24, bits, e.Tag)
+	case bits >= 8 || e.Size == 0:
+		return e, f.fault(ErrEntry, at+24, "there are fewer than 8, in the last byte",
+			"%d unused bits in a payload of %d bytes", bits, e.Size)
+	default:
+		e.UnusedBits = int(bits)
 	}
 	if m.Zeros != (meta{}).Zeros {
 		f.warn("byte %d: the metadata does not end with zeros; ignored", at+32)
@@ -75,31 +93,29 @@ func (f *File) Entry(offset uint64) (Entry, error) {
 // meta reads the metadata at offset.
 func (f *File) meta(offset uint64) (m meta, err error) {
 	at := int64(min(offset, uint64(f.size)))
-	fail := func(msg, hint string) (meta, error) { return m, f.fault(ErrOffset, at, msg, hint) }
-	const first = "give the offset of an entry; the first is at 64"
-	switch room := uint64(f.size) - uint64(at); {
-	case offset == 0:
-		return fail("offset 0 is the header of the file", first)
-	case offset < First:
-		return fail(fmt.Sprintf("offset %d lies in the header of the file", offset), first)
-	case offset > uint64(f.size):
-		return fail(fmt.Sprintf("offset %d is beyond the end of the file, which has %d bytes", offset, f.size),
-			"check the offset and the path")
-	case room >= metaSize:
+	if offset >= First && f.size-at >= metaSize {
 		if err := f.decode(&m, at); err != nil || m.Sentinel == sentinel {
 			return m, err
 		}
 	}
-	switch {
-	case at >= First+metaSize && f.marked(at-metaSize):
-		return fail(fmt.Sprintf("offset %d points at the payload", offset),
-			fmt.Sprintf("give the offset of its entry, %d", offset-metaSize))
-	case f.size-at < metaSize:
-		return fail(fmt.Sprintf("no room for an entry at offset %d in a file of %d bytes", offset, f.size),
-			"check the offset and the path")
+	const first, check = "give the offset of an entry; the first is at 64", "check the offset and the path"
+	fail := func(hint, format string, args ...any) (meta, error) {
+		return m, f.fault(ErrOffset, at, hint, format, args...)
 	}
-	return fail(fmt.Sprintf("no entry starts at offset %d: 0x%08x where 0xdeadbeef is expected", offset, m.Sentinel),
-		first)
+	switch {
+	case offset == 0:
+		return fail(first, "offset 0 is the header of the file")
+	case offset < First:
+		return fail(first, "offset %d lies in the header of the file", offset)
+	case offset > uint64(f.size):
+		return fail(check, "offset %d is beyond the end of the file, which has %d bytes", offset, f.size)
+	case at >= First+metaSize && f.marked(at-metaSize):
+		return fail(fmt.Sprintf("give the offset of its entry, %d", offset-metaSize), "offset %d points at the payload",
+			offset)
+	case f.size-at < metaSize:
+		return fail(check, "no room for an entry at offset %d in a file of %d bytes", offset, f.size)
+	}
+	return fail(first, "no entry starts at offset %d: 0x%08x where 0xdeadbeef is expected", offset, m.Sentinel)
 }
 
 // decode reads a header or a meta at an offset from which on the file is long enough.
@@ -118,45 +134,6 @@ func (f *File) marked(at int64) bool {
 	return at <= f.size-metaSize && f.decode(&m, at) == nil && m.Sentinel == sentinel
 }
 
-// payload reads the place of the payload.
-func (f *File) payload(e *Entry, size, start uint64) error {
-	at := int64(e.Offset)
-	after := e.Offset + metaSize
-	switch {
-	case start == 0:
-		f.warn("byte %d: the payload offset is 0; %d is used, after the metadata", at+16, after)
-		start = after
-	case start < after:
-		return f.fault(ErrEntry, at+16, fmt.Sprintf("the payload starts at %d, before its metadata ends at %d", start,
-			after), "a payload follows its metadata")
-	case start != after:
-		f.warn("byte %d: the payload starts at %d, not after the metadata at %d", at+16, start, after)
-	}
-	total := uint64(f.size)
-	if start > total || size > total-start {
-		return f.fault(ErrBounds, at+8, fmt.Sprintf("a payload of %d bytes at %d does not fit in the file, which "+
-			"has %d", size, start, total), "the file is truncated or the entry is wrong; write the file again")
-	}
-	e.DataOffset, e.Size = int64(start), int64(size)
-	return nil
-}
-
-// unused reads the number of unused bits, which only types below 8 bits have.
-func (f *File) unused(e *Entry, bits uint64) error {
-	at := int64(e.Offset) + 24
-	switch {
-	case bits == 0:
-	case e.Tag.Bits() >= 8:
-		f.warn("byte %d: %d unused bits for %v, which has none; ignored", at, bits, e.Tag)
-	case bits >= 8 || e.Size == 0:
-		return f.fault(ErrEntry, at, fmt.Sprintf("%d unused bits in a payload of %d bytes", bits, e.Size),
-			"there are fewer than 8, in the last byte")
-	default:
-		e.UnusedBits = int(bits)
-	}
-	return nil
-}
-
 // Entries returns as many entries as the header says, in order. ErrCount means that
 // the file has fewer.
 func (f *File) Entries() ([]Entry, error) {
@@ -164,28 +141,20 @@ func (f *File) Entries() ([]Entry, error) {
 	next := int64(First)
 	for range f.count {
 		if next > f.size-metaSize {
-			return all, f.fault(ErrCount, 0, fmt.Sprintf("the header says %d entries, the file has %d", f.count,
-				len(all)), "the file is truncated or the header is wrong")
+			return all, f.fault(ErrCount, 0, "the file is truncated or the header is wrong",
+				"the header says %d entries, the file has %d", f.count, len(all))
 		}
 		e, err := f.Entry(uint64(next))
 		if err != nil {
 			return all, err
 		}
 		all = append(all, e)
-		next = f.following(e)
+		// Some files do not align entries.
+		if next = align(e.end()); !f.marked(next) && f.marked(e.end()) {
+			next = e.end()
+		}
 	}
 	return all, nil
-}
-
-// following is the offset of the entry after e: the next multiple of 64, or directly
-// after its payload in files that do not align entries.
-func (f *File) following(e Entry) int64 {
-	direct := e.end()
-	aligned := align(direct)
-	if !f.marked(aligned) && f.marked(direct) {
-		return direct
-	}
-	return aligned
 }
 
 // align rounds n up to a multiple of 64. The size of a file in memory cannot overflow.

@@ -3,7 +3,6 @@ package blob
 import (
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // The kinds of fault of a weight file or of its use, for errors.Is.
@@ -30,18 +29,17 @@ type Error struct {
 
 // Error returns FILE: byte N: what is wrong; how to fix it.
 func (e *Error) Error() string {
-	var b strings.Builder
-	if e.File != "" {
-		b.WriteString(e.File + ": ")
-	}
+	text := e.Msg
 	if e.Offset >= 0 {
-		fmt.Fprintf(&b, "byte %d: ", e.Offset)
+		text = fmt.Sprintf("byte %d: %s", e.Offset, text)
 	}
-	b.WriteString(e.Msg)
+	if e.File != "" {
+		text = e.File + ": " + text
+	}
 	if e.Hint != "" {
-		b.WriteString("; " + e.Hint)
+		text += "; " + e.Hint
 	}
-	return b.String()
+	return text
 }
 
 // Unwrap returns the cause.

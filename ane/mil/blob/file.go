@@ -42,11 +42,11 @@ const maxWarnings = 100
 // closes it. Open does not read payloads.
 func Open(path string) (*File, error) {
 	info, err := os.Stat(path) // opening a pipe would wait for its writer
+	if err == nil && !info.Mode().IsRegular() {
+		err = irregular()
+	}
 	if err != nil {
 		return nil, systemError(path, err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, named(irregular(), path)
 	}
 	r, err := os.Open(path)
 	if err != nil {
@@ -55,20 +55,17 @@ func Open(path string) (*File, error) {
 	var f *File
 	if info, err = r.Stat(); err != nil { // the file may have been replaced
 		err = systemError(path, err)
-	} else {
-		f, err = NewReader(r, info.Size(), path)
+	} else if f, err = NewReader(r, info.Size(), path); err == nil {
+		f.closer = r
+		return f, nil
 	}
-	if err != nil {
-		r.Close()
-		return nil, err
-	}
-	f.closer = r
-	return f, nil
+	r.Close()
+	return nil, err
 }
 
-func irregular() *Error { return refused(ErrFormat, "name a weight file", "not a regular file") }
+func irregular() error { return refused(ErrFormat, "name a weight file", "not a regular file") }
 
-// systemError wraps an error of the system about path without repeating path.
+// systemError wraps an error of the system about path without repeating path. It names path in an error of this package.
 func systemError(path string, err error) *Error {
 	if own, ok := errors.AsType[*Error](err); ok {
 		e := *own
@@ -88,8 +85,8 @@ func systemError(path string, err error) *Error {
 func NewReader(r io.ReaderAt, size int64, name string) (*File, error) {
 	f := &File{r: r, size: size, name: name}
 	if size < headerSize {
-		return nil, f.fault(ErrFormat, 0, fmt.Sprintf("%d bytes are too few for a weight file", size),
-			"a weight file starts with a header of 64 bytes")
+		return nil, f.fault(ErrFormat, 0, "a weight file starts with a header of 64 bytes",
+			"%d bytes are too few for a weight file", size)
 	}
 	var h header
 	if err := f.decode(&h, 0); err != nil {
@@ -99,11 +96,11 @@ func NewReader(r io.ReaderAt, size int64, name string) (*File, error) {
 	switch h.Version {
 	case version:
 	case 1:
-		return nil, f.fault(ErrVersion, 4, "version 1 of the format is not supported",
-			"write the file again as version 2")
+		return nil, f.fault(ErrVersion, 4, "write the file again as version 2",
+			"version 1 of the format is not supported")
 	default:
-		return nil, f.fault(ErrFormat, 4, fmt.Sprintf("not a weight file: version %d where 2 is expected", h.Version),
-			"check the path; a file of raw numbers lacks the header of a weight file")
+		return nil, f.fault(ErrFormat, 4, "check the path; a file of raw numbers lacks the header of a weight file",
+			"not a weight file: version %d where 2 is expected", h.Version)
 	}
 	if h.Zeros != (header{}).Zeros {
 		f.warn("byte 8: the header has more than count and version; ignored")
@@ -125,9 +122,6 @@ func (f *File) Close() error {
 	return nil
 }
 
-// Size is the size of the file in bytes, as it was when opened.
-func (f *File) Size() int64 { return f.size }
-
 // Warnings returns the deviations from the format that were found so far, each once,
 // at most 100.
 func (f *File) Warnings() []string {
@@ -145,23 +139,23 @@ func (f *File) warn(format string, args ...any) {
 	}
 }
 
-func (f *File) fault(sentinel error, offset int64, msg, hint string) *Error {
-	return &Error{File: f.name, Offset: offset, Msg: msg, Hint: hint, Err: sentinel}
+func (f *File) fault(sentinel error, offset int64, hint, format string, args ...any) *Error {
+	return &Error{File: f.name, Offset: offset, Msg: fmt.Sprintf(format, args...), Hint: hint, Err: sentinel}
 }
 
 // read fills dst from offset. The caller has checked both against the size.
 func (f *File) read(dst []byte, offset int64) error {
-	if f.closed.Load() {
-		return f.fault(ErrClosed, -1, "weight file is closed", "close it after the last use")
+	n, err := 0, os.ErrClosed
+	if !f.closed.Load() {
+		n, err = f.r.ReadAt(dst, offset)
 	}
-	n, err := f.r.ReadAt(dst, offset)
 	switch {
-	case n == len(dst):
+	case n == len(dst) && !errors.Is(err, os.ErrClosed):
 		return nil
 	case errors.Is(err, os.ErrClosed):
-		return f.fault(ErrClosed, -1, "weight file is closed", "close it after the last use")
+		return f.fault(ErrClosed, -1, "close it after the last use", "weight file is closed")
 	case err == nil || errors.Is(err, io.EOF):
-		return f.fault(ErrBounds, offset+int64(n), "the file has become shorter since it was opened", "")
+		return f.fault(ErrBounds, offset+int64(n), "", "the file has become shorter since it was opened")
 	}
 	e := systemError(f.name, err)
 	e.Offset = offset

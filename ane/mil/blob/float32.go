@@ -1,10 +1,8 @@
 package blob
 
 import (
-	"encoding/binary"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
@@ -17,9 +15,7 @@ import (
 func (w *Writer) AddFloat32As16(values []float32) (offset uint64, err error) {
 	halves := make([]fp16.Bits, len(values))
 	fp16.Encode(halves, values)
-	payload := raw(halves)
-	order(payload, 2)
-	return w.Add(mil.FP16, payload, 0)
+	return w.Add(mil.FP16, raw(halves), 0)
 }
 
 // Lost counts float32 values that fp16 does not hold.
@@ -46,17 +42,6 @@ func LostAs16(values []float32) (n Lost) {
 	return n
 }
 
-// order converts elements of size bytes between the byte order of the machine and the
-// little-endian order of a file. On almost all machines they are the same.
-func order(b []byte, size int) {
-	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
-		return
-	}
-	for ; len(b) >= size; b = b[size:] {
-		slices.Reverse(b[:size])
-	}
-}
-
 // Float32As16 returns a stream of fp16 converted from r, a stream of float32, both
 // little endian. Closing it closes r. It is for AddStream:
 //
@@ -81,30 +66,20 @@ type halving struct {
 func (h *halving) Close() error { return h.r.Close() }
 
 func (h *halving) Read(p []byte) (int, error) {
+	if h.wide == nil {
+		h.wide, h.halves = make([]float32, chunk/4), make([]fp16.Bits, chunk/4)
+	}
 	for len(h.ready) == 0 {
 		if h.err != nil {
 			return 0, h.err
 		}
-		h.refill()
+		var n int
+		if n, h.err = io.ReadFull(h.r, raw(h.wide)); h.err == io.ErrUnexpectedEOF && n%4 == 0 {
+			h.err = io.EOF
+		}
+		h.ready = raw(h.halves[:fp16.Encode(h.halves, h.wide[:n/4])])
 	}
 	n := copy(p, h.ready)
 	h.ready = h.ready[n:]
 	return n, nil
-}
-
-// refill converts the next chunk.
-func (h *halving) refill() {
-	if h.wide == nil {
-		h.wide, h.halves = make([]float32, chunk/4), make([]fp16.Bits, chunk/4)
-	}
-	in := raw(h.wide)
-	n, err := io.ReadFull(h.r, in)
-	if err == io.ErrUnexpectedEOF && n%4 == 0 {
-		err = io.EOF
-	}
-	h.err = err
-	order(in, 4)
-	n = fp16.Encode(h.halves, h.wide[:n/4])
-	h.ready = raw(h.halves[:n])
-	order(h.ready, 2)
 }

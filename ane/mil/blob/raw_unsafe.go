@@ -2,7 +2,7 @@ package blob
 
 import "unsafe"
 
-// raw returns the memory of list as bytes.
+// raw returns the memory of list as bytes, which are little endian on the machines of this module.
 func raw[T ~uint16 | ~float32](list []T) []byte {
 	if len(list) == 0 {
 		return nil

@@ -3,6 +3,7 @@ package blob
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -32,17 +33,16 @@ func (f Files) ReadFile(path string) ([]byte, error) {
 	if data, ok := f[path]; ok {
 		return data, nil
 	}
-	return nil, missing(path, slices.Sorted(maps.Keys(f)))
+	return nil, missing(path, f)
 }
 
-// missing returns the error for an unknown path; have lists the known ones.
-func missing(path string, have []string) error {
-	hint := "it has no weight files"
-	if len(have) > 0 {
-		hint = "its weight files are " + strings.Join(have, ", ")
+// missing returns the error for a path that files lacks.
+func missing[T any](path string, files map[string]T) error {
+	e := refused(fs.ErrNotExist, "it has no weight files", "no such file among the program's weights")
+	if e.File = path; len(files) > 0 {
+		e.Hint = "its weight files are " + strings.Join(slices.Sorted(maps.Keys(files)), ", ")
 	}
-	return &Error{File: path, Offset: -1, Msg: "no such file among the program's weights", Hint: hint,
-		Err: fs.ErrNotExist}
+	return e
 }
 
 // Writers are the Writers of a program's weight files, by the path that the program
@@ -51,12 +51,15 @@ type Writers map[string]*Writer
 
 // ReadFile returns the file at path in new memory.
 func (w Writers) ReadFile(path string) ([]byte, error) {
-	f, ok := w[path]
-	if !ok || f == nil {
-		return nil, missing(path, slices.Sorted(maps.Keys(w)))
+	f := w[path]
+	if f == nil {
+		return nil, missing(path, w)
 	}
 	data, err := f.bytes()
-	return data, named(err, path)
+	if err != nil {
+		return nil, systemError(path, err)
+	}
+	return data, nil
 }
 
 // WriteDir writes the files below dir, which @model_path means; Dir(dir) reads them
@@ -65,9 +68,9 @@ func (w Writers) ReadFile(path string) ([]byte, error) {
 func (w Writers) WriteDir(dir string) error {
 	for _, path := range slices.Sorted(maps.Keys(w)) {
 		if w[path] == nil {
-			return missing(path, nil)
+			return missing[*Writer](path, nil)
 		}
-		name, err := relative(path, "name a file below "+ModelPath)
+		name, err := relative(path, below)
 		if err != nil {
 			return err
 		}
@@ -82,47 +85,66 @@ func (w Writers) WriteDir(dir string) error {
 	return nil
 }
 
-// named adds the path of the file to an error of this package.
-func named(err error, path string) error {
-	if e := (*Error)(nil); errors.As(err, &e) && e.File == "" {
-		e.File = path
-	}
-	return err
+// Dir is the directory that @model_path means. Programs cannot name files outside of it, except by symbolic links: the
+// owner of the directory created them, and caches of models store weights as links.
+type Dir string
+
+// ReadFile returns the file at path, which starts with ModelPath.
+func (d Dir) ReadFile(path string) ([]byte, error) {
+	dir := cmp.Or(string(d), ".")
+	return rooted{os.DirFS(dir), dir}.ReadFile(path)
 }
 
 // FS returns the Source whose @model_path is the root of fsys: an embed.FS, an archive
 // or a directory.
-func FS(fsys fs.FS) Source { return rooted{fsys} }
+func FS(fsys fs.FS) Source { return rooted{fsys, ""} }
 
-type rooted struct{ fs.FS }
+// rooted is a file system whose root @model_path means.
+type rooted struct {
+	fs.FS
+	dir string // the directory, for errors; empty if there is none
+}
 
 func (r rooted) ReadFile(path string) ([]byte, error) {
-	name, err := relative(path, "name a file below "+ModelPath)
-	if err != nil {
-		return nil, err
-	}
 	if r.FS == nil {
 		return nil, &Error{File: path, Offset: -1, Msg: "no file system", Hint: "give one to FS", Err: fs.ErrInvalid}
+	}
+	inside, put := below, "put %s into the file system"
+	if r.dir != "" {
+		inside, put = "name a file inside "+r.dir, "put it there, or name the directory that holds %s"
+	}
+	name, err := relative(path, inside)
+	if err != nil {
+		return nil, err
 	}
 	data, err := whole(r.FS, name)
 	if err == nil {
 		return data, nil
 	}
 	e := systemError(path, err)
-	if errors.Is(err, fs.ErrNotExist) {
-		e.Msg, e.Hint = "no such file", "put "+name+" into the file system"
+	if r.dir != "" {
+		e.File, e.Hint = filepath.Join(r.dir, filepath.FromSlash(name)), inside
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.Msg, e.Hint = "no such file", fmt.Sprintf(put, name)
+	case errors.Is(err, fs.ErrPermission) && r.dir != "":
+		e.Hint = "make it readable, or name the directory that holds " + name
 	}
 	return nil, e
 }
 
+// below is the hint of a path that is not below ModelPath.
+const below = "name a file below " + ModelPath
+
 // whole reads a file of a file system. It must be a regular one: opening a pipe would wait for its writer.
 func whole(fsys fs.FS, name string) ([]byte, error) {
 	info, err := fs.Stat(fsys, name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = irregular()
+	}
 	if err != nil {
 		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, irregular()
 	}
 	return fs.ReadFile(fsys, name)
 }
@@ -130,42 +152,15 @@ func whole(fsys fs.FS, name string) ([]byte, error) {
 // relative returns the part of path after ModelPath, which has to be below it. inside is the hint if it is not.
 func relative(file, inside string) (string, error) {
 	name, ok := strings.CutPrefix(file, ModelPath)
-	e := &Error{File: cmp.Or(file, `""`), Offset: -1, Msg: "the path does not start with " + ModelPath,
-		Hint: "name weight files relative to the model's directory", Err: fs.ErrInvalid}
-	if !ok {
+	e := refused(fs.ErrInvalid, inside, "the path is not inside the model's directory")
+	switch e.File = cmp.Or(file, `""`); {
+	case !ok:
+		e.Msg, e.Hint = "the path does not start with "+ModelPath, "name weight files relative to the model's directory"
 		return "", e
-	}
-	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		e.Msg, e.Hint = "the path is not inside the model's directory", inside
+	case !filepath.IsLocal(filepath.FromSlash(name)):
 		return "", e
 	}
 	return path.Clean(name), nil
-}
-
-// Dir is the directory that @model_path means. Programs cannot name files outside of it, except by symbolic links: the
-// owner of the directory created them, and caches of models store weights as links.
-type Dir string
-
-// ReadFile returns the file at path, which starts with ModelPath.
-func (d Dir) ReadFile(path string) ([]byte, error) {
-	inside := "name a file inside " + string(d)
-	name, err := relative(path, inside)
-	if err != nil {
-		return nil, err
-	}
-	data, err := whole(os.DirFS(cmp.Or(string(d), ".")), name)
-	if err == nil {
-		return data, nil
-	}
-	e := systemError(filepath.Join(string(d), filepath.FromSlash(name)), err)
-	e.Hint = inside
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		e.Msg, e.Hint = "no such file", "put it there, or name the directory that holds "+name
-	case errors.Is(err, fs.ErrPermission):
-		e.Hint = "make it readable, or name the directory that holds " + name
-	}
-	return nil, e
 }
 
 // Sources reads a file from the first Source that has it.
@@ -184,9 +179,6 @@ func (s Sources) ReadFile(path string) ([]byte, error) {
 		}
 		first = cmp.Or(first, err)
 	}
-	if first == nil {
-		first = &Error{File: path, Offset: -1, Msg: "no such file", Hint: "give a source of weights",
-			Err: fs.ErrNotExist}
-	}
-	return nil, first
+	return nil, cmp.Or[error](first, &Error{File: path, Offset: -1, Msg: "no such file",
+		Hint: "give a source of weights", Err: fs.ErrNotExist})
 }

@@ -1,7 +1,6 @@
 package blob
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -27,85 +26,58 @@ func (f *File) Find(offset uint64, t mil.Type) (Entry, error) {
 	if err != nil {
 		return e, err
 	}
-	tag, want, spare, fault := payload(t)
-	switch {
-	case fault != nil && fault.Err == ErrSize:
-		return e, f.fault(ErrSize, int64(offset)+8, fault.Msg, fault.Hint)
-	case fault != nil:
-		return e, f.fault(fault.Err, int64(offset), fault.Msg, fault.Hint)
-	case tag != e.Tag && !f.tolerated(e, t.DType):
-		return e, f.fault(ErrType, int64(offset)+4,
-			fmt.Sprintf("the entry holds %v, the program declares %v", e.Tag, t),
-			"declare the type that the file holds, or write the file again")
-	case e.Size != want:
-		return e, f.fault(ErrSize, int64(offset)+8,
-			fmt.Sprintf("the payload has %d bytes, %v needs %d", e.Size, t, want),
-			"make the declared shape and the file agree")
-	case e.UnusedBits != spare:
-		f.warn("byte %d: %d unused bits, %v leaves %d", offset+24, e.UnusedBits, t, spare)
+	want, fault := payload(t)
+	at := int64(offset)
+	if fault != nil {
+		if fault.File, fault.Offset = f.name, at; fault.Err == ErrSize {
+			fault.Offset += 8
+		}
+		return e, fault
+	}
+	if want.Tag != e.Tag {
+		known := t.DType == mil.Int8 && e.Tag.DType() == mil.FP16 || t.DType == mil.Int4 && e.Tag.DType() == mil.UInt4
+		if !known {
+			return e, f.fault(ErrType, at+4, "declare the type that the file holds, or write the file again",
+				"the entry holds %v, the program declares %v", e.Tag, t)
+		}
+		f.warn("byte %d: %v is tagged %v", at+4, t.DType, e.Tag)
+	}
+	if e.Size != want.Size {
+		return e, f.fault(ErrSize, at+8, "make the declared shape and the file agree",
+			"the payload has %d bytes, %v needs %d", e.Size, t, want.Size)
+	}
+	if e.UnusedBits != want.UnusedBits {
+		f.warn("byte %d: %d unused bits, %v leaves %d", at+24, e.UnusedBits, t, want.UnusedBits)
 	}
 	return e, nil
 }
 
-// payload returns how a file holds a tensor: the tag, the bytes, and the unused bits of the last one. The error has no
-// place.
-func payload(t mil.Type) (tag Tag, size int64, spare int, fault *Error) {
+// payload returns how a file holds a tensor: an entry without a place. The error has none either.
+func payload(t mil.Type) (Entry, *Error) {
 	n, fixed := t.Elements()
 	tag, stored := TagOf(t.DType)
 	bits := t.DType.Bits()
 	switch {
 	case !fixed || !stored:
-		fault = refused(ErrType, "use a tensor of fixed shape, of fp16, fp32, bf16 or an integer type up to 32 bits",
+		return Entry{}, refused(ErrType, "use a tensor of fixed shape, of fp16, fp32, bf16 or an integer type up to 32 bits",
 			"a weight file cannot hold %v", t)
 	case n > (math.MaxInt-7)/bits:
-		fault = refused(ErrSize, "give a smaller shape", "%v is larger than any file", t)
-	default:
-		size = int64(n*bits+7) / 8
-		spare = int(size*8 - int64(n)*int64(bits))
+		return Entry{}, refused(ErrSize, "give a smaller shape", "%v is larger than any file", t)
 	}
-	return tag, size, spare, fault
+	size := int64(n*bits+7) / 8
+	return Entry{Tag: tag, Size: size, UnusedBits: int(size*8 - int64(n)*int64(bits))}, nil
 }
 
-// tolerated reports whether known writers use the tag of e for d.
-func (f *File) tolerated(e Entry, d mil.DType) bool {
-	tag := e.Tag.DType()
-	if d == mil.Int8 && tag == mil.FP16 || d == mil.Int4 && tag == mil.UInt4 {
-		f.warn("byte %d: %v is tagged %v", e.Offset+4, d, tag)
-		return true
-	}
-	return false
-}
-
-// Data returns the payload of e in new memory.
+// Data returns the payload of e in new memory. The caller may have made e, or taken it from another file.
 func (f *File) Data(e Entry) ([]byte, error) {
-	if err := f.within(e); err != nil {
-		return nil, err
+	if e.DataOffset < First || e.Size < 0 || e.DataOffset > f.size || e.Size > f.size-e.DataOffset ||
+		e.Size > math.MaxInt {
+		return nil, f.fault(ErrBounds, -1, "pass an entry that this file returned",
+			"a payload of %d bytes at %d does not fit in the file, which has %d", e.Size, e.DataOffset, f.size)
 	}
 	data := make([]byte, e.Size)
 	if err := f.read(data, e.DataOffset); err != nil {
 		return nil, err
 	}
 	return data, nil
-}
-
-// ReadData fills dst with the payload of e; dst must have e.Size bytes.
-func (f *File) ReadData(e Entry, dst []byte) error {
-	if err := f.within(e); err != nil {
-		return err
-	}
-	if int64(len(dst)) != e.Size {
-		return f.fault(ErrSize, int64(e.Offset), fmt.Sprintf("a slice of %d bytes for a payload of %d", len(dst),
-			e.Size), "give a slice as long as the payload")
-	}
-	return f.read(dst, e.DataOffset)
-}
-
-// within checks an entry, which the caller may have made or taken from another file.
-func (f *File) within(e Entry) error {
-	if e.DataOffset < First || e.Size < 0 || e.DataOffset > f.size || e.Size > f.size-e.DataOffset ||
-		e.Size > math.MaxInt {
-		return f.fault(ErrBounds, -1, fmt.Sprintf("a payload of %d bytes at %d does not fit in the file, which has %d",
-			e.Size, e.DataOffset, f.size), "pass an entry that this file returned")
-	}
-	return nil
 }

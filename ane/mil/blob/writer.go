@@ -57,11 +57,11 @@ func (w *Writer) AddTag(tag Tag, payload []byte, unusedBits int) (offset uint64,
 		return 0, refused(ErrSize, "give one or more whole elements",
 			"%d bytes with %d unused bits are not a whole number of %v elements", len(payload), unusedBits, tag)
 	}
-	return w.put(Entry{Tag: tag, Size: int64(len(payload)), UnusedBits: unusedBits}, pending{data: payload})
+	return w.put(pending{Entry: Entry{Tag: tag, Size: int64(len(payload)), UnusedBits: unusedBits}, data: payload})
 }
 
 // put places an entry after the others.
-func (w *Writer) put(e Entry, p pending) (offset uint64, err error) {
+func (w *Writer) put(e pending) (offset uint64, err error) {
 	at := align(max(w.end, headerSize))
 	switch {
 	case len(w.entries) >= math.MaxUint32:
@@ -70,8 +70,7 @@ func (w *Writer) put(e Entry, p pending) (offset uint64, err error) {
 		return 0, refused(ErrSize, "", "%d more bytes exceed the largest size of a file", e.Size)
 	}
 	e.Offset, e.DataOffset = uint64(at), at+metaSize
-	p.Entry = e
-	w.entries = append(w.entries, p)
+	w.entries = append(w.entries, e)
 	w.end = e.end()
 	return e.Offset, nil
 }
@@ -87,92 +86,76 @@ func (w *Writer) Size() int64 { return max(w.end, headerSize) }
 // number of bytes of the stream. Each write of the file calls open, reads the stream
 // to its end and closes it. A stream with fewer or more bytes is ErrSize then.
 func (w *Writer) AddStream(t mil.Type, open func() (io.ReadCloser, error)) (offset uint64, err error) {
-	tag, size, spare, fault := payload(t)
+	e, fault := payload(t)
 	switch {
 	case fault != nil:
 		return 0, fault
-	case size == 0 || open == nil:
+	case e.Size == 0 || open == nil:
 		return 0, refused(ErrSize, "give at least one element and a function that opens the stream", "no stream of %v", t)
 	}
-	return w.put(Entry{Tag: tag, Size: size, UnusedBits: spare}, pending{open: open})
+	return w.put(pending{Entry: e, open: open})
 }
 
 // WriteTo writes the file to dst and returns the number of bytes written. It opens
 // streams one after the other and copies them through a small buffer.
-func (w *Writer) WriteTo(dst io.Writer) (int64, error) {
-	c := &counter{dst: dst}
-	c.put(encoded(header{Count: uint32(len(w.entries)), Version: version}))
-	for _, e := range w.entries {
-		c.put(make([]byte, max(0, int64(e.Offset)-c.n)))
-		c.put(e.meta())
-		c.put(e.data)
-		if e.open != nil && c.err == nil {
-			if err := e.stream(c); err != nil {
-				return c.n, err
-			}
+func (w *Writer) WriteTo(dst io.Writer) (n int64, err error) {
+	put := func(part io.WriterTo) {
+		if err == nil {
+			var more int64
+			more, err = part.WriteTo(dst)
+			n += more
 		}
-		if c.err != nil {
+	}
+	put(bytes.NewReader(encoded(header{Count: uint32(len(w.entries)), Version: version})))
+	for _, e := range w.entries {
+		if err != nil {
 			break
 		}
+		put(bytes.NewReader(make([]byte, int64(e.Offset)-n)))
+		put(bytes.NewReader(e.meta()))
+		put(bytes.NewReader(e.data))
+		if e.open != nil {
+			put(e)
+		}
 	}
-	return c.n, c.err
-}
-
-// counter counts the bytes of a file that is written, up to the first error of dst.
-type counter struct {
-	dst io.Writer
-	n   int64
-	err error
-}
-
-func (c *counter) Write(b []byte) (int, error) {
-	n, err := c.dst.Write(b)
-	if c.n += int64(n); err == nil && n < len(b) {
-		err = io.ErrShortWrite
-	}
-	c.err = err
 	return n, err
-}
-
-// put writes b unless there was an error.
-func (c *counter) put(b []byte) {
-	if c.err == nil && len(b) > 0 {
-		_, _ = c.Write(b) // c.err has the error
-	}
 }
 
 // chunk is the number of bytes of a stream that are in memory at a time.
 const chunk = 256 << 10
 
-// stream opens the stream, copies it and closes it.
-func (p pending) stream(c *counter) (err error) {
+// WriteTo opens the stream, copies it and closes it.
+func (p pending) WriteTo(dst io.Writer) (n int64, err error) {
 	r, err := p.open()
 	if err == nil && r == nil {
 		err = errors.New("the function that opens it returned nil")
 	}
 	if err != nil {
-		return p.broken(err)
+		return 0, p.broken(err)
 	}
 	defer func() {
 		if closing := r.Close(); err == nil && closing != nil {
 			err = p.broken(closing)
 		}
 	}()
-	// Without their other methods, both use the buffer.
-	from, to := struct{ io.Reader }{io.LimitReader(r, p.Size)}, struct{ io.Writer }{c}
-	n, err := io.CopyBuffer(to, from, make([]byte, min(chunk, p.Size)))
-	switch {
-	case c.err != nil:
-		return c.err
-	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
-		return p.broken(err)
-	case n < p.Size:
-		return p.sized("the stream ends after %d of %d bytes", n, p.Size)
+	buf := make([]byte, min(chunk, p.Size))
+	for n < p.Size {
+		got, failed := io.ReadFull(r, buf[:min(chunk, p.Size-n)])
+		written, err := bytes.NewReader(buf[:got]).WriteTo(dst)
+		n += written
+		switch {
+		case err != nil:
+			return n, err
+		case failed == io.EOF || errors.Is(failed, io.ErrUnexpectedEOF):
+			return n, p.sized("the stream ends after %d of %d bytes", n, p.Size)
+		case failed != nil:
+			return n, p.broken(failed)
+		}
 	}
-	if more, _ := io.ReadFull(r, make([]byte, 1)); more > 0 {
-		return p.sized("the stream has more than %d bytes", p.Size)
+	if more, _ := io.ReadFull(r, buf[:1]); more > 0 {
+		return n, p.sized("the stream has more than %d bytes", p.Size)
 	}
-	return nil
+	return n, nil
 }
 
 func (p pending) sized(format string, args ...any) error {
@@ -191,10 +174,7 @@ func (p pending) broken(err error) error {
 // Bytes returns the file in new memory. It returns nil when a stream fails; WriteTo
 // returns the error.
 func (w *Writer) Bytes() []byte {
-	b, err := w.bytes()
-	if err != nil {
-		return nil
-	}
+	b, _ := w.bytes() // nil after an error
 	return b
 }
 
@@ -222,9 +202,6 @@ func (w *Writer) WriteFile(path string) error {
 		}
 		return buf.Flush()
 	})
-	if e := (*Error)(nil); errors.As(err, &e) { // a stream failed
-		return named(e, path)
-	}
 	if err != nil {
 		return systemError(path, err)
 	}
