@@ -121,8 +121,7 @@ type Nested struct {
 // Literal is the content of a Value: Number, BoolLit, StringLit, *Value, Blob,
 // ListLit, DictLit or TupleLit.
 type Literal interface {
-	Start() Pos
-	literal()
+	literal() Pos // of the first character
 }
 
 // Number is a numeric literal as written: decimal, C99 hexadecimal float, inf
@@ -184,37 +183,16 @@ func (v *Values) Start() Pos { return v.Pos }
 // Start returns the position of the word const.
 func (n *Nested) Start() Pos { return n.Pos }
 
-// Start returns the position of the first digit or sign.
-func (n Number) Start() Pos { return n.Pos }
-
-// Start returns the position of the word.
-func (b BoolLit) Start() Pos { return b.Pos }
-
-// Start returns the position of the opening quote.
-func (s StringLit) Start() Pos { return s.Pos }
-
-// Start returns the position of the word BLOBFILE.
-func (b *Blob) Start() Pos { return b.Pos }
-
-// Start returns the position of the opening bracket.
-func (l *ListLit) Start() Pos { return l.Pos }
-
-// Start returns the position of the opening brace.
-func (d *DictLit) Start() Pos { return d.Pos }
-
-// Start returns the position of the opening parenthesis.
-func (t *TupleLit) Start() Pos { return t.Pos }
-
 func (Ref) operand()     {}
 func (*Value) operand()  {}
 func (*Values) operand() {}
 func (*Nested) operand() {}
 
-func (Number) literal()    {}
-func (BoolLit) literal()   {}
-func (StringLit) literal() {}
-func (*Value) literal()    {}
-func (*Blob) literal()     {}
-func (*ListLit) literal()  {}
-func (*DictLit) literal()  {}
-func (*TupleLit) literal() {}
+func (n Number) literal() Pos    { return n.Pos }
+func (b BoolLit) literal() Pos   { return b.Pos }
+func (s StringLit) literal() Pos { return s.Pos }
+func (v *Value) literal() Pos    { return v.Pos }
+func (b *Blob) literal() Pos     { return b.Pos }
+func (l *ListLit) literal() Pos  { return l.Pos }
+func (d *DictLit) literal() Pos  { return d.Pos }
+func (t *TupleLit) literal() Pos { return t.Pos }

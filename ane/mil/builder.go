@@ -10,14 +10,6 @@ import (
 // build generates names, infers types and checks operators. Faults are collected and
 // returned by Program, so the calls before it need no checks. One goroutine at a
 // time may use a Builder.
-//
-//	b := mil.NewBuilder(mil.Opset("ios18"))
-//	f := b.Func("main")
-//	x := f.Input("x", mil.FP16, 1, 64, 1, 32)
-//	one := f.Const("one", mil.FP16Scalar(1))
-//	y := f.Op("mul", mil.TensorOf(mil.FP16, 1, 64, 1, 32), "y", mil.A("x", x), mil.A("y", one))
-//	f.Output(y)
-//	p, err := b.Program()
 type Builder struct {
 	opset  string
 	old    bool // Program converts to OldText

@@ -31,12 +31,10 @@ func (d Dialect) String() string {
 
 // ParseDialect returns the Dialect that String calls s, and whether there is one.
 func ParseDialect(s string) (d Dialect, ok bool) {
-	for _, d := range []Dialect{NewText, OldText} {
-		if s == d.String() {
-			return d, true
-		}
+	if s == OldText.String() {
+		return OldText, true
 	}
-	return NewText, false
+	return NewText, s == NewText.String()
 }
 
 // Opsets of the dialects: ios16 is the one that M1 was reported to need.
@@ -59,11 +57,14 @@ const (
 // place of everything that d cannot express: types narrower than a byte, states and
 // operators of ios18 in the old dialect, and in the new one the forms of constexpr_*
 // operators that ios18 replaced.
-func Convert(p *Program, d Dialect) (*Program, error) {
-	if err := Validate("", p); err != nil && !OnlyNames(err) {
+func Convert(p *Program, d Dialect) (*Program, error) { return convert("", p, d) }
+
+// convert is Convert with the name of the file in faults.
+func convert(file string, p *Program, d Dialect) (*Program, error) {
+	if err := Validate(file, p); err != nil && !OnlyNames(err) {
 		return nil, err
 	}
-	c := converter{to: d}
+	c := converter{to: d, faults: faults{file: file}}
 	out := c.program(p)
 	if err := c.faults.err(); err != nil {
 		return nil, err
@@ -129,8 +130,8 @@ func opsetNumber(name string) int {
 // KnownOpset reports whether name is an opset of Apple's, or may be one of the next
 // years. If not, hint names the nearest one.
 func KnownOpset(name string) (known bool, hint string) {
-	switch n := opsetNumber(name); {
-	case 13 <= n && n <= newOpset, 26 <= n && n < 36: // Apple counts years since 2025
+	n := opsetNumber(name)
+	if 13 <= n && n <= newOpset || 26 <= n && n < 36 { // Apple counts years since 2025
 		return true, ""
 	}
 	hint = near.Hint(name, []string{"ios15", "ios16", "ios17", "ios18", "ios26", "CoreML5", "CoreML6", "CoreML7",
@@ -158,12 +159,23 @@ func (c *converter) version(f, out *Function) {
 // that only the form of ios16 has.
 var replaced = map[string]string{"constexpr_lut_to_dense": "shape", "constexpr_sparse_to_dense": "shape"}
 
-// since lists the operators that ios16 lacks, and the opset that brought each.
-var since = map[string]int{
-	"quantize": 17, "dequantize": 17, "reshape_like": 17, "resize": 17,
-	"constexpr_blockwise_shift_scale": 18, "constexpr_lut_to_sparse": 18, "constexpr_sparse_blockwise_shift_scale": 18,
-	"scaled_dot_product_attention": 18, "slice_update": 18,
-	"read_state": 18, "write_state": 18, "coreml_update_state": 18,
+const (
+	asInput    = "feed the state as an input, and return it as an output"
+	recompress = "compress the weights in a form of ios16, such as constexpr_affine_dequantize"
+)
+
+// since lists the operators that ios16 lacks, the opset that brought each, and what a program of the old dialect has in
+// place of one of ios18.
+var since = map[string]struct {
+	opset   int
+	instead string
+}{
+	"quantize": {17, ""}, "dequantize": {17, ""}, "reshape_like": {17, ""}, "resize": {17, ""},
+	"constexpr_blockwise_shift_scale": {18, recompress}, "constexpr_sparse_blockwise_shift_scale": {18, recompress},
+	"constexpr_lut_to_sparse":      {18, recompress},
+	"scaled_dot_product_attention": {18, "write matmul, mul, softmax and matmul"},
+	"slice_update":                 {18, "write slices and concat"}, "write_state": {18, asInput},
+	"read_state": {18, asInput}, "coreml_update_state": {18, asInput},
 }
 
 // operator checks that the dialect has op, and notes the opset that it needs.
@@ -181,25 +193,12 @@ func (c *converter) operator(op *Op) {
 	if c.to != OldText {
 		return
 	}
-	switch need := since[op.Kind]; {
-	case need >= newOpset:
-		c.fail(op.Pos, op.Kind+" is an operator of ios18; the old dialect has none of that name", insteadOf(op.Kind))
-	case need > c.opset:
-		c.opset = need
+	need := since[op.Kind]
+	if need.opset < newOpset {
+		c.opset = max(c.opset, need.opset)
+		return
 	}
-}
-
-// insteadOf says what a program of the old dialect has in place of an operator of ios18.
-func insteadOf(kind string) string {
-	switch kind {
-	case "scaled_dot_product_attention":
-		return "write matmul, mul, softmax and matmul"
-	case "slice_update":
-		return "write slices and concat"
-	case "read_state", "write_state", "coreml_update_state":
-		return "feed the state as an input, and return it as an output"
-	}
-	return "compress the weights in a form of ios16, such as constexpr_affine_dequantize"
+	c.fail(op.Pos, op.Kind+" is an operator of ios18; the old dialect has none of that name", need.instead)
 }
 
 func (c *converter) variable(v Var) Var {
@@ -217,8 +216,7 @@ func (c *converter) typ(t Type, pos Pos) Type {
 	switch {
 	case t.Kind == State:
 		if c.to == OldText {
-			c.fail(pos, "states are types of ios18; the old dialect has none",
-				"feed the state as an input, and return it as an output")
+			c.fail(pos, "states are types of ios18; the old dialect has none", asInput)
 		}
 		out.Elems = slices.Clone(t.Elems)
 		return out

@@ -35,7 +35,7 @@ func (v *Value) each(during *watch, visit func(DType, Literal) *Error) *Error {
 	case ok:
 		return w.level(list, []Dim{{Symbol: "?"}})
 	case known && n != 1:
-		return &Error{Pos: l.Start(), Msg: fmt.Sprintf("one element where %s needs %d", shorten(v.Type.String()), n),
+		return &Error{Pos: l.literal(), Msg: fmt.Sprintf("one element where %s needs %d", shorten(v.Type.String()), n),
 			Hint: "write a list in brackets"}
 	}
 	return visit(v.Type.DType, l)
@@ -72,7 +72,7 @@ func (w *walker) unwrap(l Literal, want Type) (Literal, *Error) {
 			return l, nil
 		}
 	}
-	return nil, &Error{Pos: l.Start(), Msg: "nested too deep", Hint: "nest as deep as the type has dimensions"}
+	return nil, &Error{Pos: l.literal(), Msg: "nested too deep", Hint: "nest as deep as the type has dimensions"}
 }
 
 // isList reports whether l is a list.
@@ -115,7 +115,7 @@ func (w *walker) element(item Literal) *Error {
 		item = inner
 	}
 	if isList(item) {
-		return &Error{Pos: item.Start(), Msg: fmt.Sprintf("list nested deeper than the %d dimensions of %s",
+		return &Error{Pos: item.literal(), Msg: fmt.Sprintf("list nested deeper than the %d dimensions of %s",
 			len(w.typ.Dims), shorten(w.typ.String())),
 			Hint: "nest as deep as the type has dimensions, or write one flat list"}
 	}

@@ -2,7 +2,6 @@ package mil
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 	"strings"
 )
@@ -29,12 +28,7 @@ func FormatAs(file string, src []byte, d Dialect) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if prog, err = Convert(prog, d); err != nil {
-		var list ErrorList
-		errors.As(err, &list)
-		for _, e := range list {
-			e.File = file
-		}
+	if prog, err = convert(file, prog, d); err != nil {
 		return nil, err
 	}
 	return format(file, src, prog)

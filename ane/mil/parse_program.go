@@ -82,7 +82,7 @@ func (p *parser) function() *Function {
 		p.list(')', "a parameter", func() { p.variable(&f.Params, "a parameter") })
 		p.attrs(&f.Attrs)
 	}) {
-		p.lose(f)
+		p.lost[f] = true
 		p.toBody(f)
 	} else if !p.try(func() {
 		if p.tok.kind == tokArrow {
@@ -94,7 +94,7 @@ func (p *parser) function() *Function {
 	}
 	p.body(f)
 	if !p.try(func() { p.results(f) }) {
-		p.lose(f)
+		p.lost[f] = true
 		p.toFunc()
 	}
 	return f
@@ -109,26 +109,14 @@ func (p *parser) toBody(f *Function) {
 		}
 		p.next()
 	}
-	p.lose(f)
-}
-
-// lose records that names of f may be missing from the tree.
-func (p *parser) lose(f *Function) {
-	if p.lost == nil {
-		p.lost = map[*Function]bool{}
-	}
 	p.lost[f] = true
 }
 
 // results reads the end of a function: } -> (y);
 func (p *parser) results(f *Function) {
 	const form = "a function ends with } -> (y);"
-	if !p.got('}') {
-		panic(p.expected(`"}" at the end of the function`, form))
-	}
-	if !p.got(tokArrow) {
-		panic(p.expected(`"->" and the results of the function`, form))
-	}
+	p.want('}', "at the end of the function", form)
+	p.want(tokArrow, "and the results of the function", form)
 	p.want('(', "before the results", form)
 	p.list(')', "a result", func() {
 		pos := p.tok.pos

@@ -11,18 +11,14 @@ func (p *parser) body(f *Function) {
 		if len(op.Results) > 0 || op.Kind != "" {
 			f.Body = append(f.Body, op)
 		}
-		if !ok {
+		switch {
+		case !ok, p.tok.kind == tokIllegal:
 			p.toStatement(f, op)
-			continue
-		}
-		if p.got(';') {
-			continue
-		}
-		if p.tok.kind != tokIllegal {
+		case !p.got(';'):
 			p.report(p.prevEnd, `";" is missing after the statement`, "end every statement with ;")
-		}
-		if p.tok.kind == tokIllegal || p.tok.pos.Line == p.prevEnd.Line {
-			p.toStatement(f, op)
+			if p.tok.pos.Line == p.prevEnd.Line {
+				p.toStatement(f, op)
+			}
 		}
 	}
 }
@@ -36,18 +32,18 @@ func (p *parser) toStatement(f *Function, op *Op) {
 		switch {
 		case p.tok.kind == ';':
 			if op.Kind == "" || p.tok.pos.Line != line {
-				p.lose(f)
+				p.lost[f] = true
 			}
 			p.next()
 			return
 		case p.tok.kind == '}' && (p.ahead.kind == tokArrow || p.ahead.kind == tokEOF),
 			p.tok.is("func") && p.ahead.kind == tokIdent:
-			p.lose(f)
+			p.lost[f] = true
 			return
 		}
 		p.next()
 	}
-	p.lose(f)
+	p.lost[f] = true
 }
 
 // statement reads a statement without its semicolon into op.

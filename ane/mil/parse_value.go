@@ -95,30 +95,23 @@ func (p *parser) literal() Literal {
 		return l
 	case '{':
 		return p.dict()
-	case tokIdent:
-		return p.word()
 	}
-	panic(p.expected("a literal", `literals are numbers, true, false, "..", [..], {..}, (..) and BLOBFILE(..)`))
-}
-
-// word reads a literal that starts with a word.
-func (p *parser) word() Literal {
-	t := p.tok
-	switch t.text {
-	case "true", "false":
+	switch {
+	case t.is("true"), t.is("false"):
 		p.next()
 		return BoolLit{t.pos, t.text == "true"}
-	case "inf", "nan":
+	case t.is("inf"), t.is("nan"):
 		p.next()
 		return Number{t.pos, t.text}
-	case "BLOBFILE":
+	case t.is("BLOBFILE"):
 		return p.blob()
-	}
-	if typeWord(t.text) {
+	case t.kind == tokIdent && typeWord(t.text):
 		return p.value()
+	case t.kind == tokIdent:
+		panic(p.expected("a literal", p.meant("true", "false", "inf", "nan", "BLOBFILE")+
+			"names of values cannot stand inside a literal"))
 	}
-	panic(p.expected("a literal", p.meant("true", "false", "inf", "nan", "BLOBFILE")+
-		"names of values cannot stand inside a literal"))
+	panic(p.expected("a literal", `literals are numbers, true, false, "..", [..], {..}, (..) and BLOBFILE(..)`))
 }
 
 // items reads a list from its opening punctuation to the closing one.

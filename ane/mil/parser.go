@@ -30,7 +30,7 @@ func ParseTreeContext(ctx context.Context, file string, src []byte) (*Program, e
 }
 
 func parse(ctx context.Context, file string, src []byte, validate bool) (*Program, error) {
-	p := &parser{faults: faults{file: file}, during: watch{ctx: ctx}}
+	p := &parser{faults: faults{file: file}, during: watch{ctx: ctx}, lost: map[*Function]bool{}}
 	p.scan = newScanner(string(src), p.report)
 	p.scan.next(&p.ahead)
 	p.next()
@@ -51,14 +51,14 @@ type parser struct {
 	scan    *scanner
 	tok     token
 	ahead   token // after tok
-	prevEnd Pos   // the end of the token before tok
+	prevEnd Pos   // after the token before tok, if that is a bracket
 	faults  faults
 	during  watch
 	depth   int
 	// attributes is set inside brackets: arguments may be bare there, attributes not.
 	attributes bool
 	last       Pos                // of the latest fault
-	lost       map[*Function]bool // functions with statements whose names were not read
+	lost       map[*Function]bool // functions of which names may be missing from the tree
 
 	// Items of lists that contain each other; see gather.
 	args     []Arg
@@ -120,15 +120,7 @@ func (p *parser) end() {
 
 // next advances by one token.
 func (p *parser) next() {
-	p.prevEnd = p.tok.pos
-	switch p.tok.kind {
-	case tokIdent, tokNumber:
-		p.prevEnd.Col += len(p.tok.text)
-	case tokArrow:
-		p.prevEnd.Col += 2
-	default:
-		p.prevEnd.Col++
-	}
+	p.prevEnd = Pos{p.tok.pos.Line, p.tok.pos.Col + 1}
 	p.tok = p.ahead
 	if p.tok.kind == tokEOF {
 		p.ahead = token{kind: tokEOF, pos: p.tok.pos}
@@ -152,10 +144,10 @@ func (p *parser) fault(pos Pos, msg, hint string) unreadable {
 // expected reports that what is expected in place of tok. The scanner has already
 // reported an illegal tok.
 func (p *parser) expected(what, hint string) unreadable {
-	if p.tok.kind != tokIllegal {
-		p.report(p.tok.pos, "expected "+what+", found "+p.tok.String(), hint)
+	if p.tok.kind == tokIllegal {
+		return unreadable{}
 	}
-	return unreadable{}
+	return p.fault(p.tok.pos, "expected "+what+", found "+p.tok.String(), hint)
 }
 
 // meant begins a hint with the word that tok was probably meant to be.

@@ -143,7 +143,7 @@ func TestPositions(t *testing.T) {
 	require.Equal(t, Pos{2, 6}, k.Results[0].At)
 	require.Equal(t, Pos{2, 18}, k.Attr("val").Pos)
 	require.Equal(t, Pos{2, 24}, k.Attr("val").Value.Start())
-	require.Equal(t, Pos{2, 29}, k.Attr("val").Value.(*Value).Literal.Start())
+	require.Equal(t, Pos{2, 29}, k.Attr("val").Value.(*Value).Literal.(Number).Pos)
 	require.Equal(t, Pos{3, 22}, s.Pos)
 	require.Equal(t, Pos{3, 12}, s.Results[1].Pos)
 	require.Equal(t, Pos{3, 37}, s.Arg("values").Value.Start())

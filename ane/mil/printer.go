@@ -151,7 +151,14 @@ func (p *printer) node(n any) {
 	case StringLit:
 		p.write(quote(n.Value))
 	case *Value:
-		p.value(n)
+		if n.Bare() {
+			p.node(n.Literal)
+			break
+		}
+		p.typ(n.Type)
+		p.write("(")
+		p.node(n.Literal)
+		p.write(")")
 	case *Values:
 		list(p, "(", n.Items, ")")
 	case *Nested:
@@ -169,17 +176,6 @@ func (p *printer) node(n any) {
 	case *DictLit:
 		list(p, "{", n.Pairs, "}")
 	}
-}
-
-func (p *printer) value(v *Value) {
-	if v.Bare() {
-		p.node(v.Literal)
-		return
-	}
-	p.typ(v.Type)
-	p.write("(")
-	p.node(v.Literal)
-	p.write(")")
 }
 
 // typ writes a type.

@@ -23,8 +23,7 @@ const byteOrderMark = "\uFEFF"
 func newScanner(src string, fault func(Pos, string, string)) *scanner {
 	s := &scanner{src: src, line: 1, fault: fault}
 	if strings.HasPrefix(src, byteOrderMark) {
-		s.off = len(byteOrderMark)
-		s.bol = s.off
+		s.off, s.bol = len(byteOrderMark), len(byteOrderMark)
 	}
 	return s
 }

@@ -11,49 +11,46 @@ import (
 // n is the length with both quotes. For a fault, at is its offset in s, and n
 // covers the rest of the string or of the line.
 func unquote(s string) (value string, n, at int, msg, hint string) {
-	i := 1
-	start := i // of the bytes that are not copied yet
+	i, start := 1, 1 // start of the bytes that are not copied yet
 	var b strings.Builder
 	fail := func(off int, m, h string) {
 		if msg == "" {
 			at, msg, hint = off, m, h
 		}
 	}
-	for i < len(s) {
-		switch c := s[i]; {
-		case c == '"':
-			if start == 1 {
-				return s[1:i], i + 1, at, msg, hint
-			}
-			b.WriteString(s[start:i])
-			return b.String(), i + 1, at, msg, hint
-		case c == '\n':
-			fail(0, "string is not closed", `close it with " on the same line; a line break inside is written \n`)
-			return "", i, at, msg, hint
-		case c == '\\':
-			b.WriteString(s[start:i])
-			w, h := escape(&b, s[i:])
-			if h != "" {
-				fail(i, "unknown or malformed escape "+quoteShort(s[i:i+w]), h)
-			}
-			i += w
-			start = i
-		case c == 0:
-			fail(i, "NUL byte in a string", `write it as \0`)
-			i++
-		case c < utf8.RuneSelf:
-			i++
-		default:
-			r, w := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && w == 1 {
-				fail(i, fmt.Sprintf("byte 0x%02x is not valid UTF-8", c),
-					fmt.Sprintf(`save the text as UTF-8, or write the byte as \%03o`, c))
-			}
-			i += w
+	for i < len(s) && s[i] != '"' && s[i] != '\n' {
+		r, w := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, w = utf8.DecodeRuneInString(s[i:])
 		}
+		switch {
+		case r == '\\':
+			b.WriteString(s[start:i])
+			used, known := escape(&b, s[i:])
+			if known != "" {
+				fail(i, "unknown or malformed escape "+quoteShort(s[i:i+used]), known)
+			}
+			start = i + used
+		case r == 0:
+			fail(i, "NUL byte in a string", `write it as \0`)
+		case r == utf8.RuneError && w == 1:
+			fail(i, fmt.Sprintf("byte 0x%02x is not valid UTF-8", s[i]),
+				fmt.Sprintf(`save the text as UTF-8, or write the byte as \%03o`, s[i]))
+		}
+		i = max(i+w, start)
 	}
-	fail(0, "string is not closed", `close it with "`)
-	return "", len(s), at, msg, hint
+	switch {
+	case i == len(s):
+		fail(0, "string is not closed", `close it with "`)
+		return "", i, at, msg, hint
+	case s[i] == '\n':
+		fail(0, "string is not closed", `close it with " on the same line; a line break inside is written \n`)
+		return "", i, at, msg, hint
+	case start == 1:
+		return s[1:i], i + 1, at, msg, hint
+	}
+	b.WriteString(s[start:i])
+	return b.String(), i + 1, at, msg, hint
 }
 
 // escape reads the escape sequence at the start of s into b and returns its length.

@@ -80,7 +80,7 @@ func ParseDType(s string) DType { return typeWords[s].DType }
 // String returns the spelling in MIL text.
 func (d DType) String() string {
 	if int(d) >= len(dtypes) {
-		return dtypes[NoType].name
+		d = NoType
 	}
 	return dtypes[d].name
 }

@@ -123,35 +123,27 @@ type defined struct {
 	order int // among the values of the function
 }
 
-// collect notes the definitions of a function.
+// collect notes the definitions of a function, and reports names that are defined a second time.
 func (v *validator) collect(f *Function) {
 	v.names, v.count = make(map[string]defined, len(f.Params)+len(f.Body)), 0
 	n := 0
-	add := func(x Var) {
-		if _, known := v.names[x.Name]; !known {
-			v.names[x.Name] = defined{x.At, n}
+	add := func(list []Var) {
+		for _, x := range list {
+			if first, known := v.names[x.Name]; known {
+				v.doubled(x.Name, x.At, first.at, "value")
+			} else {
+				v.names[x.Name] = defined{x.At, n}
+			}
+			n++
+			v.during.ended() // function returns then
 		}
-		n++
-		v.during.ended() // function returns then
 	}
-	for _, p := range f.Params {
-		add(p)
-	}
+	add(f.Params)
 	for _, op := range f.Body {
 		if op != nil {
-			for _, r := range op.Results {
-				add(r)
-			}
+			add(op.Results)
 		}
 	}
-}
-
-// define reports a name that is defined a second time.
-func (v *validator) define(x Var) {
-	if first := v.names[x.Name]; first.order != v.count {
-		v.doubled(x.Name, x.At, first.at, "value")
-	}
-	v.count++
 }
 
 // named reports a name that MIL text cannot express.
@@ -168,7 +160,7 @@ func (v *validator) variable(x Var) {
 	if !v.unread(x.Type) {
 		v.typ(x.Type, x.Pos)
 	}
-	v.define(x)
+	v.count++
 }
 
 func (v *validator) statement(op *Op) {

@@ -163,7 +163,7 @@ func (v *validator) literal(l Literal, pos Pos) {
 	default: // a list, a tuple or a dict
 		children(l, func(n any) {
 			item, _ := n.(Literal)
-			v.literal(item, l.Start())
+			v.literal(item, l.literal())
 		})
 	}
 }

@@ -242,7 +242,7 @@ func text(_ DType, l Literal) (string, *Error) {
 func mismatch(l Literal, want string) *Error {
 	e := &Error{Msg: "expected " + want + ", found " + describe(l)}
 	if !absent(l) {
-		e.Pos = l.Start()
+		e.Pos = l.literal()
 	}
 	return e
 }

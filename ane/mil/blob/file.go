@@ -65,7 +65,7 @@ func Open(path string) (*File, error) {
 
 func irregular() error { return refused(ErrFormat, "name a weight file", "not a regular file") }
 
-// systemError wraps an error of the system about path without repeating path. It names path in an error of this package.
+// systemError wraps an error of the system about path without repeating path. An error of this package gets the path.
 func systemError(path string, err error) *Error {
 	if own, ok := errors.AsType[*Error](err); ok {
 		e := *own
