@@ -31,11 +31,11 @@ const most = 1 << 14
 // whole is how many of n halves the next call of assembly takes.
 func whole(n int) int { return min(n/block*block, most) }
 
-// Binary sets dst[i] to x[i] op y[i], exactly, rounded once as the rules say, which are 0 or have Exponent31. An operand
-// of one element is repeated. dst may be x or y.
+// Binary sets dst[i] to x[i] op y[i], exactly, rounded once as the rules say, which are 0 or have Exponent31. An
+// operand of one element is repeated. dst may be x or y.
 //
-// By the rules 0 a NaN propagates through Max and Min, for which +0 is greater than -0. By the others a quotient by zero
-// is infinite with the sign of the dividend, since zeros have none; that of 0 is 0.
+// By the rules 0 a NaN propagates through Max and Min, for which +0 is greater than -0. By the others a quotient by
+// zero is infinite with the sign of the dividend, since zeros have none; that of 0 is 0.
 func Binary(op Op, dst, x, y []fp16.Bits, r numerics.Rules) {
 	a, b := newOperand(x, len(dst)), newOperand(y, len(dst))
 	kind := int(op)

@@ -103,8 +103,8 @@ func TestShapesOfNumbers(t *testing.T) {
 	})
 }
 
-// TestLengthsOfNumbers: around a block, around what the Go code does at once and around one call of assembly; nothing is written
-// past the end of a result.
+// TestLengthsOfNumbers: around a block, around what the Go code does at once and around one call of assembly; nothing
+// is written past the end of a result.
 func TestLengthsOfNumbers(t *testing.T) {
 	const some, guard, mark = 256, 2 * most, fp16.Bits(0x5555)
 	each(t, func(t *testing.T) {

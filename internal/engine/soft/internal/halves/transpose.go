@@ -24,8 +24,7 @@ const (
 	FetchCols = tile * tile // one tile fetches as many elements of a row of the next piece
 )
 
-// transposeHalves goes along the rows of dst, whose lines are written in order, past the caches where the machine can if
-// past is set.
+// transposeHalves goes along the rows of dst, whose lines are written in order, with past beside the caches.
 func transposeHalves(dst, src, next []uint16, rows, cols, to, from int, past bool) {
 	if !Vectors() {
 		transposePortable(dst, src, rows, cols, to, from)
