@@ -196,7 +196,7 @@ func place(kernel, t, l int) int {
 
 const (
 	step      = 16   // integers that the kernels expand at a time
-	fewBlocks = 16   // whose scales and offsets are prepared at a time
+	fewBlocks = 32   // whose scales and offsets are prepared at a time
 	fewBytes  = 2048 // integers that are unpacked at a time; a multiple of step
 )
 
