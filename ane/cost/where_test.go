@@ -61,6 +61,16 @@ func reason(n *ops.Node, places map[mil.Pos]string) string {
 	return ""
 }
 
+// makers adds the statements that compute a value, for Core ML.
+func makers(v *ops.Value, rule string, via chip.Compiler, places map[mil.Pos]string) {
+	if v != nil && v.Made != nil && !v.Folded && via == chip.CoreML {
+		places[v.Made.Op.Pos] = rule
+		for _, from := range v.Made.Operands() {
+			makers(from, rule, via, places)
+		}
+	}
+}
+
 // agree checks that lint and the estimate give one answer to where each operator of a program runs.
 func agree(t *testing.T, name, text string, rules map[string]bool) {
 	p, err := mil.Parse(name, []byte(text))
@@ -76,6 +86,12 @@ func agree(t *testing.T, name, text string, rules map[string]bool) {
 		for _, c := range chip.All() {
 			for _, via := range chip.Compilers() {
 				places, whole := offEngine(found, c, via)
+				for _, f := range found {
+					i := slices.IndexFunc(r.layers, func(l *layer) bool { return l.Op.Pos == f.Pos })
+					if i >= 0 && strings.Contains(f.Message, "with all that computes them") {
+						makers(r.layers[i].Value("indices"), f.Rule.ID, via, places)
+					}
+				}
 				where := ops.Place(r.Graph, c, via).Where
 				for _, s := range r.layers {
 					rule := reason(s.Node, places)
@@ -121,7 +137,16 @@ func TestPlacesOfPrograms(t *testing.T) {
 		Args: []mil.Arg{mil.A("x", mil.Ref{Name: f.Results[0].Name})}})
 	f.Results = []mil.Ref{{Name: "y"}}
 	agree(t, "chain", string(mil.Print(last)), rules)
-	for _, rule := range strings.Fields("last-relu dynamic-shape channel-pad tile-factors block-quantization int4-blocks reduce-times-zero vector-palette kernel-width") {
+	agree(t, "gather", `program(1.3)
+{
+ func main<ios18>(tensor<fp16, [64]> x, tensor<fp16, [64]> z) {
+  tensor<fp16, [64]> a = relu(x = z);
+  tensor<int16, [64]> i = cast(dtype = string("int16"), x = a);
+  tensor<fp16, [64]> b = exp(x = x);
+  tensor<fp16, [64]> y = gather(axis = int32(0), indices = i, x = b);
+ } -> (y);
+}`, rules)
+	for _, rule := range strings.Fields("last-relu cpu-operator dynamic-shape channel-pad tile-factors block-quantization int4-blocks reduce-times-zero vector-palette kernel-width") {
 		require.True(t, rules[rule], rule)
 	}
 }

@@ -142,7 +142,7 @@ func (c *Call) rule(n *Node) {
 		}
 	}
 	n.fold()
-	p := newPlacing(0, chip.CoreML)
+	p := placing{via: chip.CoreML}
 	p.statement(n)
 	if slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Rule == "cpu-operator" }) {
 		c.note("never runs on Apple's Neural Engine; Core ML runs it on the CPU")

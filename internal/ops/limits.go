@@ -41,7 +41,7 @@ func convolutionLimits(p *placing) {
 			p.most(x.Shape[1], s.ConvChannels, "conv-channels", "%d input channels", x.Shape[1])
 		}
 		for _, y := range p.Out {
-			if h == 1 && w == 1 && y.Rank() == 4 && y.Shape[1] == 512 && y.DType == mil.FP16 {
+			if p.wide != nil && h == 1 && w == 1 && y.Rank() == 4 && y.Shape[1] == 512 && y.DType == mil.FP16 {
 				p.wide[y] = p.wide[x] + 1
 			}
 		}
@@ -167,6 +167,21 @@ func gatherLimits(p *placing) {
 	p.memory, p.e5 = refused, refused
 	if p.via == chip.CoreML {
 		p.onCPU("", "gather with computed indices runs on the CPU, with all that computes them")
+		p.makers(p.Value("indices"))
+	}
+}
+
+// makers places all that computes a value on the CPU.
+func (p *placing) makers(v *Value) {
+	if v == nil || v.Made == nil || v.Folded || p.made[v.Made] {
+		return
+	}
+	if p.made == nil {
+		p.made = map[*Node]bool{}
+	}
+	p.made[v.Made] = true
+	for _, from := range v.Made.Operands() {
+		p.makers(from)
 	}
 }
 
@@ -191,10 +206,13 @@ func (p *placing) state(why string) {
 
 // reluLimits has the relu at the end of a chain of convolutions, which Core ML does not leave on the engine.
 func reluLimits(p *placing) {
+	if p.wide == nil {
+		return
+	}
 	n := p.wide[p.Value("x")]
 	for _, y := range p.Out {
 		p.wide[y] = n
-		if p.via == chip.CoreML && p.spec.Chip == chip.M6 && y.Returned && (n == 32 || n == 34) {
+		if y.Returned && (n == 32 || n == 34) {
 			p.refuse("last-relu", "study 15.4 (M)", "a chain of %d convolutions of 512 channels ends with relu", n)
 		}
 	}

@@ -41,7 +41,10 @@ type Placement struct {
 // operators of its weights can be. Operators that Lookup does not know run on the engine unless they are known to be
 // refused.
 func Place(g *Graph, c chip.Chip, via chip.Compiler) Placement {
-	p := newPlacing(c, via)
+	p := &placing{Placement: Placement{Where: map[*Node]Where{}}, spec: c.Spec(), via: via, of: map[*Value]Where{}}
+	if c == chip.M6 && via == chip.CoreML {
+		p.wide = map[*Value]int{}
+	}
 	for _, v := range slices.Concat(g.Inputs, g.States) {
 		p.value(v)
 	}
@@ -53,8 +56,11 @@ func Place(g *Graph, c chip.Chip, via chip.Compiler) Placement {
 			p.value(v)
 		}
 		if n.Op.Kind != "const" {
-			p.statement(n)
+			p.Where[n] = p.statement(n)
 		}
+	}
+	for n := range p.made {
+		p.Where[n] = max(p.Where[n], OnCPU)
 	}
 	if p.whole {
 		for _, n := range g.Statements {
@@ -65,7 +71,7 @@ func Place(g *Graph, c chip.Chip, via chip.Compiler) Placement {
 }
 
 // statement places a statement whose operands and results are placed.
-func (p *placing) statement(n *Node) {
+func (p *placing) statement(n *Node) Where {
 	p.Node, p.support, p.pos, p.here = n, foreign[n.Op.Kind], n.Op.Pos, OnEngine
 	if n.Def != nil {
 		p.support = n.Def.support
@@ -81,7 +87,7 @@ func (p *placing) statement(n *Node) {
 			p.here = max(p.here, p.Where[v.Made])
 		}
 	}
-	p.Where[n] = p.here
+	return p.here
 }
 
 // cited names the source of a fact with its evidence: "forge (M)".
@@ -152,18 +158,14 @@ type placing struct {
 	via   chip.Compiler
 	of    map[*Value]Where
 	whole bool           // a reason holds for the whole program
-	wide  map[*Value]int // how many 1x1 convolutions of 512 channels in a row end in a value
+	made  map[*Node]bool // on the CPU, because they compute indices
+	wide  map[*Value]int // how many 1x1 convolutions of 512 channels in a row end in a value; nil if it is no matter
 
 	// Of the statement or value that is being placed.
 	*Node
 	support
 	pos  mil.Pos
 	here Where
-}
-
-func newPlacing(c chip.Chip, via chip.Compiler) *placing {
-	return &placing{Placement: Placement{Where: map[*Node]Where{}}, spec: c.Spec(), via: via, of: map[*Value]Where{},
-		wide: map[*Value]int{}}
 }
 
 func (p *placing) add(r Reason) {
