@@ -134,6 +134,9 @@ func (r *pooler) inside(axis, i int) (from, to int) {
 // its padding.
 func (r *pooler) count(axis, i int) int {
 	w := &r.win
+	if from := i*w.Strides[axis] - w.Before[axis]; from >= 0 && from+w.Kernel[axis] <= w.In[axis] {
+		return w.Kernel[axis]
+	}
 	from, to := r.inside(axis, i)
 	if !w.ExcludePadding {
 		from = i*w.Strides[axis] - w.Before[axis]
