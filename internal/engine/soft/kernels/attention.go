@@ -59,6 +59,8 @@ type attender struct {
 	exp, inverse func(x float64) float64
 }
 
+func (r *attender) reads() *table { return r.table }
+
 func (r *attender) tiles() int { return (r.L + r.rows - 1) / r.rows }
 
 func (r *attender) Run(c *run.Call) {

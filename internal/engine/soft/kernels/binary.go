@@ -58,29 +58,31 @@ func binary(s *Step) (run.Runner, int) {
 	return floatBinary(w, f)
 }
 
-func integerPairs(w walk, op func(x, y int32) int32) run.Runner {
-	return &pairs{w, 1, run.Chunk, func(c *run.Call, at, xat, yat, n, _ int) {
-		x, y, out := c.In[0].Ints, c.In[1].Ints, c.Out[0].Ints
+func integerPairs(w walk, op func(x, y int) int) run.Runner {
+	return &pairs{w, 1, run.Chunk, func(c *run.Call, at int, from triple, n, _ int) {
+		x, y, out := c.In[0].Ints[from.x:], c.In[1].Ints[from.y:], c.Out[0].Ints[at:]
 		for i := range n {
-			out[at+i] = op(x[xat+i*w.xstep], y[yat+i*w.ystep])
+			out[i] = int32(op(int(x[i*w.step.x]), int(y[i*w.step.y])))
 		}
 	}}
 }
 
 func floatBinary(w walk, op func(dst, x, y []float32)) (run.Runner, int) {
-	return &floats{w, 1, func(c *run.Call, at int, dst, x, y []float32) {
+	return newFloats(w, 1, func(c *run.Call, at int, dst, x, y, z []float32) {
 		op(dst, x, y)
 		c.Out[0].Store(dst, at)
-	}}, 3 * run.Chunk
+	})
 }
 
 // halfBinary computes on halves in one pass. Its results are those of floatBinary.
 func halfBinary(w walk, op halves.Op, r numerics.Rules, weight int) run.Runner {
-	return &pairs{w, weight, halfStretch, func(c *run.Call, at, x, y, n, _ int) {
-		halves.Binary(op, c.Out[0].Half[at:at+n], c.In[0].Half[x:x+(n-1)*w.xstep+1], c.In[1].Half[y:y+(n-1)*w.ystep+1],
-			r)
+	return &pairs{w, weight, halfStretch, func(c *run.Call, at int, from triple, n, _ int) {
+		halves.Binary(op, c.Out[0].Half[at:at+n], strip(c, 0, from.x, w.step.x, n), strip(c, 1, from.y, w.step.y, n), r)
 	}}
 }
+
+// strip returns n elements of operand k from element at on, or the one that it repeats.
+func strip(c *run.Call, k, at, step, n int) []fp16.Bits { return c.In[k].Half[at:][:(n-1)*step+1] }
 
 // powerTable returns the runner of pow with an exponent that is one constant half, or nil for another step.
 func (s *Step) powerTable() run.Runner {
@@ -164,20 +166,20 @@ func floorMod(x, y float64) float64 {
 	return m
 }
 
-// intOps wrap around in two's complement. A division by zero gives 0.
-var intOps = map[string]func(x, y int32) int32{
-	"add":     func(x, y int32) int32 { return x + y },
-	"sub":     func(x, y int32) int32 { return x - y },
-	"mul":     func(x, y int32) int32 { return x * y },
-	"maximum": func(x, y int32) int32 { return max(x, y) },
-	"minimum": func(x, y int32) int32 { return min(x, y) },
-	"real_div": func(x, y int32) int32 { // truncates
+// intOps are exact in the low bits of integers, which wrap around. A division by zero gives 0.
+var intOps = map[string]func(x, y int) int{
+	"add":     func(x, y int) int { return x + y },
+	"sub":     func(x, y int) int { return x - y },
+	"mul":     func(x, y int) int { return x * y },
+	"maximum": func(x, y int) int { return max(x, y) },
+	"minimum": func(x, y int) int { return min(x, y) },
+	"real_div": func(x, y int) int { // truncates
 		if y == 0 {
 			return 0
 		}
 		return x / y
 	},
-	"floor_div": func(x, y int32) int32 {
+	"floor_div": func(x, y int) int {
 		if y == 0 {
 			return 0
 		}
@@ -186,7 +188,7 @@ var intOps = map[string]func(x, y int32) int32{
 		}
 		return x/y - 1
 	},
-	"mod": func(x, y int32) int32 {
+	"mod": func(x, y int) int {
 		if y == 0 {
 			return 0
 		}
@@ -199,7 +201,7 @@ var intOps = map[string]func(x, y int32) int32{
 }
 
 // intPow truncates the powers with a negative exponent.
-func intPow(x, y int32) int32 {
+func intPow(x, y int) int {
 	switch {
 	case y >= 0:
 	case x == -1:
@@ -209,7 +211,7 @@ func intPow(x, y int32) int32 {
 	default:
 		return 1
 	}
-	p := int32(1)
+	p := int(1)
 	for ; y > 0; y >>= 1 {
 		if y&1 != 0 {
 			p *= x
@@ -219,14 +221,14 @@ func intPow(x, y int32) int32 {
 	return p
 }
 
-// channels plans the walk of x and of a vector with one element for each channel, axis 1 of x.
+// channels plans the walk of x and of vectors with one element for each channel, axis 1 of x.
 func channels(s *Step) walk {
 	vector := make([]int, len(s.Out[0].Shape)-1)
 	for i := range vector {
 		vector[i] = 1
 	}
 	vector[0] = s.Out[0].Shape[1]
-	return broadcast(s.Out[0].Shape, s.In[0].Shape, vector)
+	return broadcast(s.Out[0].Shape, slices.Insert(slices.Repeat([][]int{vector}, len(s.In)-1), 0, s.In[0].Shape)...)
 }
 
 // prelu multiplies negative elements by the number of their channel. As in floatOps, float32 is exact enough.
@@ -242,19 +244,13 @@ func prelu(s *Step) (run.Runner, int) {
 
 // softplusParametric is alpha * softplus(beta * x), with two numbers for each channel.
 func softplusParametric(s *Step) (run.Runner, int) {
-	w, d := channels(s), s.Out[0].DType
-	return &pairs{w, 8, run.Chunk, func(c *run.Call, at, _, channel, n, worker int) {
-		work := c.Work[worker]
-		x := work[:n]
-		alpha := feed{room: work[run.Chunk : 2*run.Chunk], v: &c.In[1], step: w.ystep}
-		beta := feed{room: work[2*run.Chunk : 3*run.Chunk], v: &c.In[2], step: w.ystep}
-		c.In[0].Load(x, at)
-		a, b := alpha.next(channel, n), beta.next(channel, n)
+	d := s.Out[0].DType
+	return newFloats(channels(s), 8, func(c *run.Call, at int, dst, x, y, z []float32) {
 		for i, v := range x {
-			x[i] = narrow(d, float64(a[i])*softplus(float64(b[i])*float64(v)))
+			dst[i] = narrow(d, float64(y[i])*softplus(float64(z[i])*float64(v)))
 		}
-		c.Out[0].Store(x, at)
-	}}, 3 * run.Chunk
+		c.Out[0].Store(dst, at)
+	})
 }
 
 // shortRow is the length of rows that are too short for a call of package halves each.
@@ -279,8 +275,8 @@ func (r *shortBinary) Span(c *run.Call, lo, hi, worker int) {
 	var rooms [2][run.Chunk]fp16.Bits
 	row := r.dims[len(r.dims)-1]
 	most := run.Chunk / row * row // whole rows, so that an operand that is one row stays as it was written
-	x := repeats{v: c.In[0].Half, by: r.xs, dims: r.dims, room: &rooms[0]}
-	y := repeats{v: c.In[1].Half, by: r.ys, dims: r.dims, room: &rooms[1]}
+	x := repeats{v: c.In[0].Half, by: r.by[0], dims: r.dims, room: &rooms[0]}
+	y := repeats{v: c.In[1].Half, by: r.by[1], dims: r.dims, room: &rooms[1]}
 	for lo < hi && !c.Pause(worker) {
 		n := min(hi-lo, most)
 		halves.Binary(r.op, c.Out[0].Half[lo:lo+n], x.next(lo, n), y.next(lo, n), 0)

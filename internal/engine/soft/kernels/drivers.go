@@ -11,15 +11,16 @@ import (
 // len is the number of elements.
 func (t *Tensor) len() int { return ops.Volume(t.Shape) }
 
-// loop is a runner of n items, each of which f computes alone. cost is the work of one, in the units of Call.Spread.
+// loop is a runner of n items. f computes a piece of them, or less, from lo to hi; one of more pauses meanwhile. cost is
+// the work of one item, in the units of Call.Spread.
 type loop struct {
-	n, cost int
-	f       func(c *run.Call, i, worker int)
-	table   *table // that f reads, or nil
+	n, cost, piece int
+	f              func(c *run.Call, lo, hi, worker int)
+	table          *table // that f reads, or nil
 }
 
-func newLoop(n, cost int, f func(c *run.Call, i, worker int)) *loop {
-	return &loop{n: n, cost: cost, f: f}
+func newLoop(n, cost, piece int, f func(c *run.Call, lo, hi, worker int)) *loop {
+	return &loop{n: n, cost: cost, piece: piece, f: f}
 }
 
 func (r *loop) Run(c *run.Call) {
@@ -28,44 +29,24 @@ func (r *loop) Run(c *run.Call) {
 }
 
 func (r *loop) Span(c *run.Call, lo, hi, worker int) {
-	for i := lo; i < hi && !c.Pause(worker); i++ {
-		r.f(c, i, worker)
+	for ; lo < hi && !c.Pause(worker); lo += r.piece {
+		r.f(c, lo, min(lo+r.piece, hi), worker)
 	}
 }
 
-// ranges is a runner of n items, of which f computes those from lo to hi and pauses meanwhile.
-type ranges struct {
-	n, cost int
-	f       func(c *run.Call, lo, hi, worker int)
-}
+func (r *loop) reads() *table { return r.table }
 
-func (r *ranges) Run(c *run.Call) { c.Spread(r.n, r.cost) }
-
-func (r *ranges) Span(c *run.Call, lo, hi, worker int) { r.f(c, lo, hi, worker) }
-
-// each is an elementwise runner of n elements. f computes a piece of them, or less, from lo to hi.
-type each struct {
-	n, cost, piece int
-	f              func(c *run.Call, lo, hi, worker int)
-	table          *table // that f reads, or nil
-}
+// each is a loop whose items are the elements of the result, each from those in its place alone.
+type each struct{ *loop }
 
 func newEach(n, cost, piece int, f func(c *run.Call, lo, hi, worker int)) *each {
-	return &each{n: n, cost: cost, piece: piece, f: f}
+	return &each{newLoop(n, cost, piece, f)}
 }
-
-func (r *each) Run(c *run.Call) { c.Spread(r.n, r.Element()) }
 
 // Element implements run.Elementwise.
 func (r *each) Element() int {
 	r.table.make()
 	return r.cost
-}
-
-func (r *each) Span(c *run.Call, lo, hi, worker int) {
-	for ; lo < hi && !c.Pause(worker); lo += r.piece {
-		r.f(c, lo, min(lo+r.piece, hi), worker)
-	}
 }
 
 // decoded is a runner of the elements of a result from those of one operand, which f replaces, a chunk at a time.
@@ -79,12 +60,12 @@ func decoded(s *Step, cost int, f func(c *run.Call, x []float32, at int)) (run.R
 	}), run.Chunk
 }
 
-// pairs is an elementwise runner over two broadcast operands: f computes n elements of the result from element at on,
-// at most piece of them, with those of the operands from x and y on.
+// pairs is an elementwise runner over broadcast operands: f computes n elements of the result from element at on, at
+// most piece of them, with those of the operands from elements from on.
 type pairs struct {
 	walk
 	cost, piece int
-	f           func(c *run.Call, at, x, y, n, worker int)
+	f           func(c *run.Call, at int, from triple, n, worker int)
 }
 
 func (r *pairs) Run(c *run.Call) { c.Spread(r.total, r.cost) }
@@ -94,19 +75,24 @@ func (r *pairs) Element() int { return r.cost }
 
 func (r *pairs) Span(c *run.Call, lo, hi, worker int) {
 	for lo < hi && !c.Pause(worker) {
-		x, y, n := r.at(lo)
+		from, n := r.at(lo)
 		n = min(n, hi-lo, r.piece)
-		r.f(c, lo, x, y, n, worker)
+		r.f(c, lo, from, n, worker)
 		lo += n
 	}
 }
 
 // floats is pairs for operands that are decoded: f computes len(dst) elements of the result from element at on. dst is
-// room for them. It needs three chunks of workspace.
+// room for them.
 type floats struct {
 	walk
 	cost int
-	f    func(c *run.Call, at int, dst, x, y []float32)
+	f    func(c *run.Call, at int, dst, x, y, z []float32)
+}
+
+// newFloats returns floats and the workspace that it needs.
+func newFloats(w walk, cost int, f func(c *run.Call, at int, dst, x, y, z []float32)) (run.Runner, int) {
+	return &floats{w, cost, f}, (len(w.by) + 1) * run.Chunk
 }
 
 func (r *floats) Run(c *run.Call) { c.Spread(r.total, r.cost) }
@@ -116,12 +102,19 @@ func (r *floats) Element() int { return r.cost }
 
 func (r *floats) Span(c *run.Call, lo, hi, worker int) {
 	work := c.Work[worker]
-	x := feed{room: work[:run.Chunk], v: &c.In[0], step: r.xstep}
-	y := feed{room: work[run.Chunk : 2*run.Chunk], v: &c.In[1], step: r.ystep}
+	var feeds [3]feed
+	for k, by := range r.by {
+		feeds[k] = feed{room: work[:run.Chunk], v: &c.In[k], step: by[len(by)-1]}
+		work = work[run.Chunk:]
+	}
 	for lo < hi && !c.Pause(worker) {
-		xat, yat, n := r.at(lo)
+		from, n := r.at(lo)
 		n = min(n, hi-lo, run.Chunk)
-		r.f(c, lo, work[2*run.Chunk:][:n], x.next(xat, n), y.next(yat, n))
+		var z []float32
+		if len(r.by) > 2 {
+			z = feeds[2].next(from.z, n)
+		}
+		r.f(c, lo, work[:n], feeds[0].next(from.x, n), feeds[1].next(from.y, n), z)
 		lo += n
 	}
 }
@@ -139,10 +132,10 @@ func (f *feed) next(at, n int) []float32 {
 	dst := f.room[:n]
 	switch {
 	case f.step != 0:
-		f.v.Load(dst, at)
+		load(f.v, dst, at)
 	case at+1 != f.held:
 		// Runs of one element do not become longer: they are the rest of a row.
-		f.v.Load(dst[:1], at)
+		load(f.v, dst[:1], at)
 		for i := range dst {
 			dst[i] = dst[0]
 		}
@@ -151,43 +144,77 @@ func (f *feed) next(at, n int) []float32 {
 	return dst
 }
 
-// walk visits two operands in the order of their broadcast result. It merges
-// axes along which both operands advance in the same way.
-type walk struct {
-	total        int
-	dims, xs, ys []int // merged axes, strides in elements, 0 where repeated
-	xstep, ystep int   // strides along the last axis: 0 or 1
+// load decodes elements of any type that float32 holds.
+func load(v *run.Vec, dst []float32, at int) {
+	if v.DType.Float() || v.DType == mil.Int8 {
+		v.Load(dst, at)
+		return
+	}
+	for i := range dst {
+		dst[i] = float32(v.Value(at + i))
+	}
 }
 
-// broadcast plans the walk for operands of shapes x and y.
-func broadcast(out, x, y []int) walk {
+// triple is a number for each operand of a walk. Unlike an array it is passed in registers.
+type triple struct{ x, y, z int }
+
+// walk visits up to three operands in the order of their broadcast result. It
+// merges axes along which all of them advance in the same way.
+type walk struct {
+	total int
+	dims  []int    // merged axes
+	by    [][]int  // strides of each operand in elements, 0 where it is repeated
+	steps []triple // the same of each axis
+	step  triple   // those of the last axis: 0 or 1
+}
+
+// broadcast plans the walk for operands of some shapes.
+func broadcast(out []int, operands ...[]int) walk {
 	w := walk{total: ops.Volume(out)}
-	w.dims, w.xs, w.ys = merge(out, repeated(out, x), repeated(out, y))
-	last := len(w.dims) - 1
-	w.xstep, w.ystep = w.xs[last], w.ys[last]
+	for _, shape := range operands {
+		w.by = append(w.by, repeated(out, shape))
+	}
+	w.dims, w.by = merge(out, w.by...)
+	for d := range w.dims {
+		var step [3]int
+		for k, by := range w.by {
+			step[k] = by[d]
+		}
+		w.steps = append(w.steps, triple{step[0], step[1], step[2]})
+	}
+	w.step = w.steps[len(w.steps)-1]
 	return w
 }
 
-// merge joins neighbouring axes that are contiguous in both tensors and drops
-// axes of length 1. It keeps at least one axis. by and to are the tensors'
-// strides.
-func merge(dims, by, to []int) (merged, mergedBy, mergedTo []int) {
+// merge joins neighbouring axes that are contiguous in all tensors, and drops
+// axes of length 1. It keeps at least one axis. by are the tensors' strides.
+func merge(dims []int, by ...[]int) (merged []int, mergedBy [][]int) {
+	mergedBy = make([][]int, len(by))
 	for i, n := range dims {
 		if n == 1 {
 			continue
 		}
 		last := len(merged) - 1
-		if last >= 0 && mergedBy[last] == by[i]*n && mergedTo[last] == to[i]*n {
-			merged[last] *= n
-			mergedBy[last], mergedTo[last] = by[i], to[i]
-			continue
+		joins := last >= 0
+		for k := range by {
+			joins = joins && mergedBy[k][last] == by[k][i]*n
 		}
-		merged, mergedBy, mergedTo = append(merged, n), append(mergedBy, by[i]), append(mergedTo, to[i])
+		if joins {
+			merged[last] *= n
+		} else {
+			merged, last = append(merged, n), last+1
+		}
+		for k := range by {
+			mergedBy[k] = append(mergedBy[k][:last], by[k][i])
+		}
 	}
 	if len(merged) == 0 {
-		return []int{1}, []int{1}, []int{1}
+		merged = []int{1}
+		for k := range by {
+			mergedBy[k] = []int{1}
+		}
 	}
-	return merged, mergedBy, mergedTo
+	return merged, mergedBy
 }
 
 // repeated returns the strides, along the axes of out, of a dense operand of
@@ -206,19 +233,17 @@ func repeated(out, s []int) []int {
 
 // at returns the offsets of the operands for element i of the result, and the
 // number of elements from i to the end of the last axis.
-func (w *walk) at(i int) (x, y, n int) {
-	last := len(w.dims) - 1
-	col := i % w.dims[last]
-	n = w.dims[last] - col
-	x, y = col*w.xs[last], col*w.ys[last]
-	i /= w.dims[last]
-	for d := last - 1; d >= 0; d-- {
+func (w *walk) at(i int) (from triple, n int) {
+	for d := len(w.dims) - 1; d >= 0; d-- {
 		k := i % w.dims[d]
-		x += k * w.xs[d]
-		y += k * w.ys[d]
+		if n == 0 {
+			n = w.dims[d] - k
+		}
+		step := &w.steps[d]
+		from.x, from.y, from.z = from.x+k*step.x, from.y+k*step.y, from.z+k*step.z
 		i /= w.dims[d]
 	}
-	return x, y, n
+	return from, n
 }
 
 // toOdd rounds f to float32 so that inexact results have an odd last bit.

@@ -43,7 +43,7 @@ func rangeOf(s *Step) (run.Runner, int) {
 func band(s *Step) (run.Runner, int) {
 	a, shape, size := s.Attrs.(ops.Band), s.In[0].Shape, element.Size(s.In[0].DType)
 	rows, columns := shape[len(shape)-2], shape[len(shape)-1]
-	return newLoop(s.Out[0].len()/columns, columns, func(c *run.Call, i, _ int) {
+	return newLoop(s.Out[0].len()/columns, columns, 1, func(c *run.Call, i, _, _ int) {
 		row, from, to := i%rows, 0, columns
 		if a.Lower >= 0 {
 			from = min(max(row-a.Lower, 0), to)
@@ -64,7 +64,7 @@ func oneHot(s *Step) (run.Runner, int) {
 	a, shape := s.Attrs.(ops.OneHot), s.Out[0].Shape
 	n, depth, inner := len(a.On), shape[a.Axis], ops.Volume(shape[a.Axis+1:])
 	if inner == 1 {
-		return newLoop(s.Out[0].len()/depth, depth/4+1, func(c *run.Call, row, _ int) {
+		return newLoop(s.Out[0].len()/depth, depth/4+1, 1, func(c *run.Call, row, _, _ int) {
 			line := c.Out[0].Raw[row*depth*n:][:depth*n]
 			repeat(line, a.Off)
 			if k := integer(&c.In[0], row); k >= 0 && k < depth {
@@ -72,7 +72,7 @@ func oneHot(s *Step) (run.Runner, int) {
 			}
 		}), 0
 	}
-	return newLoop(s.Out[0].len()/inner, 2*inner, func(c *run.Call, row, _ int) {
+	return newLoop(s.Out[0].len()/inner, 2*inner, 1, func(c *run.Call, row, _, _ int) {
 		line, k, first := c.Out[0].Raw[row*inner*n:][:inner*n], row%depth, row/depth*inner
 		for i := range inner {
 			e := a.Off
@@ -94,9 +94,9 @@ func cumsum(s *Step) (run.Runner, int) {
 	}
 	l := newLanes(s.In[0].Shape, axes)
 	if s.In[0].DType == mil.Int32 {
-		return l.loop(1, func(c *run.Call, g, _ int) { scanIntegers(c, l, a, g) }), 0
+		return l.loop(1, func(c *run.Call, g, _, _ int) { scanIntegers(c, l, a, g) }), 0
 	}
-	return l.loop(1, func(c *run.Call, g, worker int) { scan(c, l, a, g, worker) }), l.part() * l.tile
+	return l.loop(1, func(c *run.Call, g, _, worker int) { scan(c, l, a, g, worker) }), l.part() * l.tile
 }
 
 // scan adds up the lanes of group g, some elements at a time.

@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
@@ -36,7 +35,7 @@ func gatherRows(s *Step) (run.Runner, int) {
 	a := s.Attrs.(ops.Gather)
 	l := &locator{s.Op, a.Validate}
 	if w := s.weights(0); w != nil {
-		return newLoop(s.In[1].len(), 2*w.Cols, func(c *run.Call, i, _ int) {
+		return newLoop(s.In[1].len(), 2*w.Cols, 1, func(c *run.Call, i, _, _ int) {
 			w.Halves(c.Out[0].Half[i*w.Cols:][:w.Cols], l.at(c, 1, i, w.Rows), 0)
 		}), 0
 	}
@@ -50,36 +49,67 @@ func gatherRows(s *Step) (run.Runner, int) {
 		tuples /= depth
 	}
 	lengths, inner := x[first:first+depth], ops.Volume(x[first+depth:])
-	rows, cost, size := batch*middle*tuples, inner/4+2*depth, element.Size(s.In[0].DType)
-	if inner == 1 && depth == 1 && s.wide() {
-		return &ranges{rows, cost, func(c *run.Call, lo, hi, worker int) {
-			for lo < hi && !c.Pause(worker) {
-				first, i := lo/tuples, lo%tuples
-				n := min(hi-lo, tuples-i, halfStretch)
-				l.lookUp(c, lo, first*lengths[0], c.In[1].Ints[first/middle*tuples+i:][:n], lengths[0], 1, 0)
-				lo += n
-			}
-		}}, 0
+	rows, cost := batch*middle*tuples, inner/4+2*depth
+	if inner == 1 && depth == 1 {
+		return l.loop(rows, cost, tuples, func(i int) (from, at int) {
+			return i / tuples * lengths[0], i/tuples/middle*tuples + i%tuples
+		}, lengths[0], 1, 0), 0
 	}
-	n := inner * size
-	return &ranges{rows, cost, func(c *run.Call, lo, hi, worker int) {
+	n := inner * element.Size(s.In[0].DType)
+	return newLoop(rows, cost, 64, func(c *run.Call, lo, hi, _ int) {
 		from, to := c.In[0].Raw, c.Out[0].Raw
 		for i := lo; i < hi; i++ {
-			if i%64 == 0 && c.Pause(worker) {
-				return
-			}
 			at := i / tuples // batch and position
-			tuple := at/middle*tuples + i%tuples
-			for k, length := range lengths {
-				at = at*length + l.at(c, 1, tuple*depth+k, length)
-			}
+			at = l.tuple(c, at, at/middle*tuples+i%tuples, lengths)
 			copy(to[i*n:][:n], from[at*n:])
 		}
-	}}, 0
+	}), 0
+}
+
+// tuple returns the index in x of tuple i of indices along axes of some lengths, after index at of those before them.
+func (l *locator) tuple(c *run.Call, at, i int, lengths []int) int {
+	for k, length := range lengths {
+		at = at*length + l.at(c, 1, i*len(lengths)+k, length)
+	}
+	return at
+}
+
+// loop looks up n elements, of which side lie side by side: those of the result from element i on are those of x from
+// element from on that the indices from element at on choose along an axis of some length. See lookUp.
+func (l *locator) loop(n, cost, side int, start func(i int) (from, at int), length, by, step int) run.Runner {
+	return newLoop(n, cost, n, func(c *run.Call, lo, hi, worker int) {
+		var room [run.Chunk]int32
+		for done := run.Chunk; lo < hi; {
+			if done >= run.Chunk {
+				if done = 0; c.Pause(worker) {
+					return
+				}
+			}
+			n := min(hi-lo, side-lo%side, run.Chunk)
+			from, at := start(lo)
+			indices := room[:n]
+			if in := &c.In[1]; in.Ints != nil {
+				indices = in.Ints[at:][:n]
+			} else {
+				for k := range indices {
+					indices[k] = int32(integer(in, at+k))
+				}
+			}
+			switch x, out := &c.In[0], &c.Out[0]; {
+			case out.Pairs != nil:
+				lookUp(l, c, out.Pairs[lo:], x.Pairs[from:], indices, length, by, step)
+			case out.Quads != nil:
+				lookUp(l, c, out.Quads[lo:], x.Quads[from:], indices, length, by, step)
+			default:
+				lookUp(l, c, out.Raw[lo:], x.Raw[from:], indices, length, by, step)
+			}
+			lo, done = lo+n, done+n
+		}
+	})
 }
 
 // lookUp sets each dst[i] to x[p*by+i*step], where p is the element of an axis of length n that at[i] chooses.
-func lookUp[T uint16 | uint32](l *locator, c *run.Call, dst, x []T, at []int32, n, by, step int) {
+func lookUp[T uint8 | uint16 | uint32](l *locator, c *run.Call, dst, x []T, at []int32, n, by, step int) {
 	dst = dst[:len(at)]
 	for i, k := range at {
 		p := int(k)
@@ -88,22 +118,6 @@ func lookUp[T uint16 | uint32](l *locator, c *run.Call, dst, x []T, at []int32, 
 		}
 		dst[i] = x[p*by+i*step]
 	}
-}
-
-// lookUp is lookUp for elements of the result from element to on, and those of x from element from on, whose size is
-// 2 or 4.
-func (l *locator) lookUp(c *run.Call, to, from int, at []int32, n, by, step int) {
-	if c.Out[0].Pairs != nil {
-		lookUp(l, c, c.Out[0].Pairs[to:], c.In[0].Pairs[from:], at, n, by, step)
-	} else {
-		lookUp(l, c, c.Out[0].Quads[to:], c.In[0].Quads[from:], at, n, by, step)
-	}
-}
-
-// wide reports whether the elements of x have views for lookUp, and the indices are int32.
-func (s *Step) wide() bool {
-	size := element.Size(s.In[0].DType)
-	return (size == 2 || size == 4) && s.In[1].DType == mil.Int32
 }
 
 // alongAxis describes an axis of a tensor between outer and inner ones.
@@ -118,34 +132,15 @@ func alongOf(shape []int, axis int) alongAxis {
 
 // gatherAlongAxis takes element (o, index, i) of x for each index (o, k, i).
 func gatherAlongAxis(s *Step) (run.Runner, int) {
-	a, size := s.Attrs.(ops.Gather), element.Size(s.In[0].DType)
+	a := s.Attrs.(ops.Gather)
 	l, x, count := &locator{s.Op, a.Validate}, alongOf(s.In[0].Shape, a.Axis), alongOf(s.In[1].Shape, a.Axis).length
-	if !s.wide() {
-		return newEach(s.Out[0].len(), 4, run.Chunk, func(c *run.Call, lo, hi, _ int) {
-			from, to := c.In[0].Raw, c.Out[0].Raw
-			for i := lo; i < hi; i++ {
-				at := (i/(count*x.inner)*x.length+l.at(c, 1, i, x.length))*x.inner + i%x.inner
-				copy(to[i*size:][:size], from[at*size:])
-			}
-		}), 0
-	}
 	side, step := x.inner, 1 // indices for elements side by side
 	if side == 1 {
 		side, step = count, 0 // for one row of x
 	}
-	return &ranges{s.Out[0].len(), 4, func(c *run.Call, lo, hi, worker int) {
-		for done := 0; lo < hi; {
-			outer, i := lo/(count*x.inner), lo%side
-			n := min(hi-lo, side-i, halfStretch)
-			if done += n; done >= halfStretch || n == halfStretch {
-				if done = 0; c.Pause(worker) {
-					return
-				}
-			}
-			l.lookUp(c, lo, outer*x.length*x.inner+i*step, c.In[1].Ints[lo:lo+n], x.length, x.inner, step)
-			lo += n
-		}
-	}}, 0
+	return l.loop(s.Out[0].len(), 4, side, func(i int) (from, at int) {
+		return i/(count*x.inner)*x.length*x.inner + i%side*step, i
+	}, x.length, x.inner, step), 0
 }
 
 // scatterRows copies data and applies updates to it, one after another in the order of the indices: each rounds its
@@ -200,10 +195,7 @@ func (r *updater) Span(c *run.Call, lo, hi, worker int) {
 				}
 				continue
 			}
-			at := 0
-			for d, length := range r.lengths {
-				at = at*length + r.at(c, 1, k*len(r.lengths)+d, length)
-			}
+			at := r.tuple(c, 0, k, r.lengths)
 			r.apply(c, (outer*r.axis.length+at)*r.axis.inner+from, row+from, n, worker)
 		}
 		lo += n
@@ -219,8 +211,9 @@ func (r *updater) apply(c *run.Call, to, from, n, worker int) {
 		return
 	}
 	if !out.DType.Float() {
+		op := intOps[scatterOps[r.mode]]
 		for i := range n {
-			setInteger(out, to+i, changed(r.mode, integer(out, to+i), integer(updates, from+i)))
+			setInteger(out, to+i, op(integer(out, to+i), integer(updates, from+i)))
 		}
 		return
 	}
@@ -234,26 +227,6 @@ func (r *updater) apply(c *run.Call, to, from, n, worker int) {
 // scatterOps are the operators of the modes.
 var scatterOps = map[string]string{ops.ScatterAdd: "add", ops.ScatterSub: "sub", ops.ScatterMul: "mul",
 	ops.ScatterDiv: "real_div", ops.ScatterMax: "maximum", ops.ScatterMin: "minimum"}
-
-// changed combines integers.
-func changed(mode string, x, y int) int {
-	switch mode {
-	case ops.ScatterAdd:
-		return x + y
-	case ops.ScatterSub:
-		return x - y
-	case ops.ScatterMul:
-		return x * y
-	case ops.ScatterMax:
-		return max(x, y)
-	case ops.ScatterMin:
-		return min(x, y)
-	}
-	if y == 0 {
-		return 0
-	}
-	return x / y
-}
 
 // setInteger writes element i of a tensor of integers, without the bits that do not fit.
 func setInteger(v *run.Vec, i, x int) {

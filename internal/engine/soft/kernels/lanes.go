@@ -68,8 +68,8 @@ func newLanes(shape, axes []int) *lanes {
 }
 
 // loop is a runner whose items are the groups. cost is the work of an element.
-func (l *lanes) loop(cost int, f func(c *run.Call, g, worker int)) *loop {
-	return newLoop(l.groups, cost*l.length*l.tile, f)
+func (l *lanes) loop(cost int, f func(c *run.Call, g, _, worker int)) *loop {
+	return newLoop(l.groups, cost*l.length*l.tile, 1, f)
 }
 
 // part is how many elements of a lane a kernel may read at a time.
@@ -149,17 +149,6 @@ func (l *lanes) visit(c *run.Call, m []float32, base, width int, f func(m []floa
 	}
 }
 
-// runs calls f with the runs of a group's first lane, in pieces of most elements or fewer: the offset in memory, the
-// index in the lane and the length.
-func (l *lanes) runs(c *run.Call, base, most int, f func(at, j, n int)) {
-	for j := 0; j < l.length && !c.Stopped(); {
-		at, n := l.at(base, j)
-		n = min(n, most)
-		f(at, j, n)
-		j += n
-	}
-}
-
 // read loads the lanes of group g into work, one row per element index, and the largest element of each into top. It
 // returns the rows, and the offset and number of the lanes.
 func (l *lanes) read(v *run.Vec, work []float32, top *[maxTile]float32, g int) (m []float32, base, width int) {
@@ -175,72 +164,120 @@ func (l *lanes) read(v *run.Vec, work []float32, top *[maxTile]float32, g int) (
 	return m, base, width
 }
 
-// turnedLanes are lanes of halves that lie side by side. A group of them is turned into runs in the workspace, where
-// the kernels of runs compute in place, and turned back.
-type turnedLanes struct {
-	*lanes
-	pitch int    // halves between two runs
-	runs  *lanes // describes one of them
+// runs calls f with the runs of a group's first lane, in pieces of most elements or fewer: the offset in memory, the
+// index in the lane and the length.
+func (l *lanes) runs(c *run.Call, base, most, worker int, f func(at, j, n int)) {
+	for j := 0; j < l.length && !c.Pause(worker); {
+		at, n := l.at(base, j)
+		n = min(n, most)
+		f(at, j, n)
+		j += n
+	}
 }
 
-// Limits of lanes that are turned: for shorter ones a run costs too much, and 32 longer ones no cache holds.
+// rows calls f with elements of lanes that lie side by side, at most so many at a time, as lie at one distance: the
+// offset of the first, its index, the number, and the distance.
+func (l *lanes) rows(c *run.Call, base, most int, f func(at, j, n, stride int)) {
+	last := len(l.folded) - 1
+	if last < 0 {
+		f(base, 0, 1, 0)
+		return
+	}
+	for j := 0; j < l.length && !c.Stopped(); {
+		at, _ := l.at(base, j)
+		n := min(l.folded[last]-j%l.folded[last], most)
+		f(at, j, n, l.foldBy[last])
+		j += n
+	}
+}
+
+// Limits of lanes of halves that are turned into runs: for shorter ones a run costs too much, and turnedWidth longer
+// ones no cache holds.
 const (
 	turnedLeast = 8
 	turnedMost  = 1 << 14
 	turnedWidth = 32
 )
 
-// turned returns nil for lanes that are runs, and for those that are too short or too long.
-func (l *lanes) turned() *turnedLanes {
-	if l.row == 1 || l.length < turnedLeast || l.length > turnedMost {
+// asRuns returns the lanes for inRuns. It returns nil for those side by side that are too short or too long to be
+// turned, unless all shall be.
+func (l *lanes) asRuns(all bool) *lanes {
+	switch {
+	case l.row == 1:
+		return l
+	case !all && (l.length < turnedLeast || l.length > turnedMost):
 		return nil
 	}
 	wide := *l
-	wide.widen(turnedWidth)
-	return &turnedLanes{lanes: &wide, pitch: (l.length + 15) / 16 * 16,
-		runs: &lanes{length: l.length, run: l.length, row: 1}}
+	wide.widen(min(turnedWidth, max(2*laneRoom/l.pitch(), 1)))
+	return &wide
 }
 
-// room is the floats of the workspace that the runs take. They come first.
-func (l *turnedLanes) room() int { return l.tile * l.pitch / 2 }
+// pitch is the halves from one lane that is turned to the next.
+func (l *lanes) pitch() int { return (l.length + 15) / 16 * 16 }
 
-// inRuns is a runner of such lanes. It turns those of a group into runs, lets f compute each in place, and turns them
-// back. Where f reports false the group is left to other.
-type inRuns struct {
-	*loop
+// room is the floats of the workspace that lanes take as runs. They come first.
+func (l *lanes) room() int {
+	if l.row == 1 {
+		return 0
+	}
+	return l.tile * l.pitch() / 2
 }
+
+// halfLane is a lane of halves, whose runs in x and in out the lanes tell. out may be x.
+type halfLane struct {
+	*lanes
+	c                   *run.Call
+	x, out              []fp16.Bits
+	base, index, worker int // the first element, the lane's number, the goroutine
+}
+
+// runs calls f with the runs of the lane.
+func (h *halfLane) runs(most int, f func(at, j, n int)) { h.lanes.runs(h.c, h.base, most, h.worker, f) }
+
+// inRuns is a runner that has compute make one lane of halves after another. Those side by side it turns into runs in
+// the workspace, and back. Where compute reports false, and has computed nothing, the group is left to other.
+func (l *lanes) inRuns(cost int, t *table, compute func(h halfLane) bool,
+	other func(c *run.Call, l *lanes, g int, work []float32)) run.Runner {
+	if l.row > 1 {
+		made := l.turnedLoop(cost, compute, other)
+		made.table = t
+		return turnedLanes{made}
+	}
+	made := l.loop(cost, func(c *run.Call, g, _, worker int) {
+		base, _, index := l.group(g)
+		if !compute(halfLane{l, c, c.In[0].Half, c.Out[0].Half, base, index, worker}) {
+			other(c, l, g, c.Work[worker])
+		}
+	})
+	made.table = t
+	return made
+}
+
+// turnedLanes is a runner of lanes that are turned.
+type turnedLanes struct{ *loop }
 
 // ViewsHalves implements run.Halved.
-func (inRuns) ViewsHalves() {}
+func (turnedLanes) ViewsHalves() {}
 
-func (l *turnedLanes) inRuns(cost int, f func(c *run.Call, x []fp16.Bits, worker int) bool,
-	other func(c *run.Call, g int, work []float32)) run.Runner {
-	return inRuns{l.loop(cost, func(c *run.Call, g, worker int) {
-		base, width, _ := l.group(g)
+func (l *lanes) turnedLoop(cost int, compute func(h halfLane) bool,
+	other func(c *run.Call, l *lanes, g int, work []float32)) *loop {
+	one, pitch := &lanes{length: l.length, run: l.length, row: 1}, l.pitch()
+	return l.loop(cost, func(c *run.Call, g, _, worker int) {
+		base, width, index := l.group(g)
 		room := &c.Rooms[worker]
-		l.rows(base, func(mem, j, n, stride int) {
-			halves.Transpose(room.Pairs[j:], c.In[0].Pairs[mem:], n, width, l.pitch, stride)
+		l.rows(c, base, l.length, func(at, j, n, stride int) {
+			halves.Transpose(room.Pairs[j:], c.In[0].Pairs[at:], n, width, pitch, stride)
 		})
 		for t := range width {
-			if !f(c, room.Half[t*l.pitch:][:l.length], worker) {
-				other(c, g, c.Work[worker][l.room():])
+			x := room.Half[t*pitch:][:l.length]
+			if !compute(halfLane{one, c, x, x, 0, index + t, worker}) {
+				other(c, l, g, c.Work[worker][l.room():])
 				return
 			}
 		}
-		l.rows(base, func(mem, j, n, stride int) {
-			halves.Transpose(c.Out[0].Pairs[mem:], room.Pairs[j:], width, n, stride, l.pitch)
+		l.rows(c, base, l.length, func(at, j, n, stride int) {
+			halves.Transpose(c.Out[0].Pairs[at:], room.Pairs[j:], width, n, stride, pitch)
 		})
-	})}
-}
-
-// rows calls f for elements of lanes that lie side by side, as many at a time as lie at one distance: the offset of
-// the first, its index, the number, and the distance.
-func (l *lanes) rows(base int, f func(mem, j, n, stride int)) {
-	last := len(l.folded) - 1
-	for j := 0; j < l.length; {
-		mem, _ := l.at(base, j)
-		n := l.folded[last] // j is a multiple of it
-		f(mem, j, n, l.foldBy[last])
-		j += n
-	}
+	})
 }

@@ -77,13 +77,8 @@ func (t *table) make() {
 func TableBytes(runners []run.Runner) int {
 	seen := map[*table]bool{}
 	for _, r := range runners {
-		switch r := r.(type) {
-		case *each:
-			seen[r.table] = true
-		case *loop:
-			seen[r.table] = true
-		case *attender:
-			seen[r.table] = true
+		if r, ok := r.(interface{ reads() *table }); ok {
+			seen[r.reads()] = true
 		}
 	}
 	delete(seen, nil)

@@ -104,7 +104,7 @@ func (r *intProduct) runner() run.Runner {
 	if r.N <= 1<<31/max(r.K, 1) {
 		cost *= r.N
 	}
-	return newLoop(ops.Volume(r.Batch)*r.M, cost, func(c *run.Call, i, worker int) {
+	return newLoop(ops.Volume(r.Batch)*r.M, cost, 1, func(c *run.Call, i, _, worker int) {
 		x := c.In[0].Ints[offset(i/r.M, r.Batch, r.byX)*r.M*r.K+i%r.M*r.xRow:]
 		y := c.In[1].Ints[offset(i/r.M, r.Batch, r.byY)*r.K*r.N:]
 		for col := 0; col < r.N && !c.Pause(worker); col++ {

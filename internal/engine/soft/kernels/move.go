@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
@@ -11,7 +12,7 @@ import (
 type box struct {
 	from, to         int // indices of the operand and the result
 	dims             []int
-	src, dst         []int // strides in elements
+	src, dst         []int // strides in elements; before plan nil for those of dims without gaps
 	srcBase, dstBase int
 }
 
@@ -21,12 +22,27 @@ type mover struct {
 	size  int // of an element in bytes
 }
 
-// move plans boxes over elements of one size. It merges axes along which source
-// and destination are both dense.
+// move copies boxes of the operands, which have one type.
+func (s *Step) move(boxes ...box) (run.Runner, int) {
+	return move(element.Size(s.In[0].DType), boxes...)
+}
+
+// plan merges axes along which source and destination are both dense.
+func (b *box) plan() {
+	if b.src == nil {
+		b.src = ops.Strides(b.dims)
+	}
+	if b.dst == nil {
+		b.dst = ops.Strides(b.dims)
+	}
+	dims, by := merge(b.dims, b.src, b.dst)
+	b.dims, b.src, b.dst = dims, by[0], by[1]
+}
+
+// move plans boxes over elements of one size.
 func move(size int, boxes ...box) (run.Runner, int) {
 	for i := range boxes {
-		b := &boxes[i]
-		b.dims, b.src, b.dst = merge(b.dims, b.src, b.dst)
+		boxes[i].plan()
 	}
 	if len(boxes) == 1 {
 		if t := turned(size, &boxes[0]); t != nil {

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"math"
+	"slices"
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
@@ -14,167 +15,133 @@ import (
 // layerNorm scales each lane to mean 0 and biased variance 1, multiplies by
 // gamma and adds beta. It computes in float64 and rounds once.
 func layerNorm(s *Step) (run.Runner, int) {
-	a := s.Attrs.(ops.Norm)
-	l := newLanes(s.In[0].Shape, a.Axes)
-	return (&normer{lanes: l, epsilon: a.Epsilon, dtype: s.Out[0].DType, params: l.length, rules: s.chip()}).runner(s)
+	l := newLanes(s.In[0].Shape, s.Attrs.(ops.Norm).Axes)
+	return newNormer(s, normer{lanes: l, params: l.length, rules: s.chip()})
 }
 
 // instanceNorm is like layerNorm over the axes after the channels. Gamma and beta have
 // a number for each channel, and a lane belongs to one channel.
 func instanceNorm(s *Step) (run.Runner, int) {
-	a, x := s.Attrs.(ops.Norm), s.In[0].Shape
-	return (&normer{lanes: newLanes(x, a.Axes), epsilon: a.Epsilon, dtype: s.Out[0].DType, params: x[1], channels: true,
-		rules: s.chip()}).runner(s)
+	l := newLanes(s.In[0].Shape, s.Attrs.(ops.Norm).Axes)
+	return newNormer(s, normer{lanes: l, params: s.In[0].Shape[1], channels: true, rules: s.chip()})
+}
+
+// l2Norm divides each lane over the last three axes by the root of its sum of squares.
+func l2Norm(s *Step) (run.Runner, int) {
+	return newNormer(s, normer{lanes: newLanes(s.In[0].Shape, s.Attrs.(ops.Norm).Axes), channels: true})
 }
 
 type normer struct {
 	lanes    *lanes
 	epsilon  float64
 	dtype    mil.DType
-	params   int  // length of gamma and beta
+	params   int  // length of gamma and beta; 0 for the norm by a lane's length, about 0
 	channels bool // these belong to lanes, one after another, not to elements of a lane
 	rules    numerics.Rules
 }
 
-// runner picks how the lanes are computed. With the rule Steps a norm is a sequence of operators (inferred), each
-// rounded to fp16: the mean, x less it, the mean of the squares, rsqrt, the product, times gamma, plus beta.
-func (r *normer) runner(s *Step) (run.Runner, int) {
+// newNormer picks how the lanes are computed. With the rules of a chip a norm is a sequence of operators (inferred),
+// each rounded to fp16: the mean, x less it, the mean of the squares, rsqrt, the product, times gamma, plus beta.
+func newNormer(s *Step, r normer) (run.Runner, int) {
 	l := r.lanes
-	work, cost, turned := 2*r.params+l.length*l.tile, 4*l.length*l.tile, l.turned()
-	if r.channels {
-		turned = nil
+	r.epsilon, r.dtype = s.Attrs.(ops.Norm).Epsilon, s.Out[0].DType
+	if r.rules != 0 {
+		l := l.asRuns(true)
+		return l.inRuns(4, nil, r.stepped, nil), l.room()
 	}
-	switch stepped := r.rules.Has(numerics.Steps | numerics.Tables); {
-	case stepped && l.runOf(r.rules):
-		return l.loop(4, r.steppedRuns), work
-	case stepped && turned != nil && r.rules.Has(numerics.Exponent31):
-		return turned.inRuns(4, r.steppedLane, nil), turned.room()
-	case stepped:
-		return &ranges{l.groups, cost, r.stepped}, work
-	case s.halved() && l.row == 1 && l.run > 1:
-		return &ranges{l.groups, cost, r.halves}, 0
-	case s.halved() && turned != nil:
-		return turned.inRuns(4, func(c *run.Call, x []fp16.Bits, _ int) bool {
-			var p normParams
-			r.lane(c, turned.runs, x, x, 0, 0, &p)
-			return true
-		}, nil), turned.room()
+	if t := l.asRuns(false); s.halved() && t != nil && (t.row == 1 || !r.channels) {
+		compute := r.halves
+		if r.params == 0 {
+			compute = r.byLength
+		}
+		return t.inRuns(4, nil, compute, nil), t.room()
 	}
-	return &ranges{l.groups, cost, r.plain}, work
+	return newLoop(l.groups, 4*l.length*l.tile, l.groups, r.plain), 2*r.params + l.length*l.tile
 }
 
-func (r *normer) plain(c *run.Call, lo, hi, worker int) { r.tiles(c, lo, hi, worker, r.plainTile) }
-
-func (r *normer) stepped(c *run.Call, lo, hi, worker int) { r.tiles(c, lo, hi, worker, r.steppedTile) }
-
-// tile computes width lanes, the first of which is lane, on their elements in turn.
-type tile func(c *run.Call, m []float32, width, lane int, gamma, beta []float32)
-
-// tiles has compute normalize tiles of lanes.
-func (r *normer) tiles(c *run.Call, lo, hi, worker int, compute tile) {
+// plain computes groups of lanes in float64, on their elements in turn.
+func (r *normer) plain(c *run.Call, lo, hi, worker int) {
 	l, work := r.lanes, c.Work[worker]
-	gamma, beta, rest := work[:r.params], work[r.params:2*r.params], work[2*r.params:]
-	fillParam(gamma, &c.In[1], 1)
-	fillParam(beta, &c.In[2], 0)
+	gamma, beta := work[:r.params], work[r.params:2*r.params]
+	if r.params > 0 {
+		fillParam(gamma, &c.In[1], 1)
+		fillParam(beta, &c.In[2], 0)
+	}
 	for g := lo; g < hi && !c.Pause(worker); g++ {
 		base, width, lane := l.group(g)
-		m := rest[:l.length*width]
+		m := work[2*r.params:][:l.length*width]
 		l.load(&c.In[0], m, base, width, 0, l.length)
-		compute(c, m, width, lane, gamma, beta)
+		r.tile(m, width, lane, gamma, beta)
 		l.store(&c.Out[0], m, base, width, 0, l.length)
 	}
 }
 
-func (r *normer) plainTile(_ *run.Call, m []float32, width, lane int, gamma, beta []float32) {
-	n := float64(r.lanes.length)
-	var mean, scale [maxTile]float64
-	for row := m; len(row) > 0; row = row[width:] {
-		for t, v := range row[:width] {
-			mean[t] += float64(v) / n
+// tile computes width lanes, the first of which is lane.
+func (r *normer) tile(m []float32, width, lane int, gamma, beta []float32) {
+	mean, scale := r.moments(m, width)
+	for j := range r.lanes.length {
+		row := m[j*width:][:width]
+		for t, v := range row {
+			y := (float64(v) - mean[t]) * scale[t]
+			if r.params > 0 {
+				p := j
+				if r.channels {
+					p = (lane + t) % r.params
+				}
+				y = float64(y*float64(gamma[p])) + float64(beta[p])
+			}
+			row[t] = narrow(r.dtype, y)
 		}
 	}
-	for row := m; len(row) > 0; row = row[width:] {
-		for t, v := range row[:width] {
-			d := float64(v) - mean[t]
-			scale[t] += d * d / n
+}
+
+// moments returns what is subtracted from each of width lanes, and by what the differences are multiplied.
+func (r *normer) moments(m []float32, width int) (mean, scale [maxTile]float64) {
+	n := float64(r.lanes.length)
+	if r.params == 0 {
+		for part := range slices.Chunk(m, r.lanes.part()*width) {
+			bySquare.add(&scale, part, width)
+		}
+	} else {
+		for row := m; len(row) > 0; row = row[width:] {
+			for t, v := range row[:width] {
+				mean[t] += float64(v) / n
+			}
+		}
+		for row := m; len(row) > 0; row = row[width:] {
+			for t, v := range row[:width] {
+				d := float64(v) - mean[t]
+				scale[t] += d * d / n
+			}
 		}
 	}
 	for t := range width {
 		scale[t] = 1 / math.Sqrt(scale[t]+r.epsilon)
 	}
-	for j := range r.lanes.length {
-		row := m[j*width:][:width]
-		for t, v := range row {
-			p := j
-			if r.channels {
-				p = (lane + t) % r.params
-			}
-			row[t] = narrow(r.dtype, float64((float64(v)-mean[t])*scale[t]*float64(gamma[p]))+float64(beta[p]))
-		}
-	}
+	return mean, scale
 }
 
-func (r *normer) round(f float64) float64 { return float64(r.rules.Value(r.rules.Round(f))) }
-
-func (r *normer) steppedTile(c *run.Call, m []float32, width, lane int, gamma, beta []float32) {
-	n := float64(r.lanes.length)
-	var mean, scale [maxTile]float64
-	for row := m; len(row) > 0; row = row[width:] {
-		for t, v := range row[:width] {
-			mean[t] += float64(v)
-		}
-	}
-	for t := range width {
-		mean[t] = r.round(mean[t] / n)
-	}
-	for row := m; len(row) > 0; row = row[width:] {
-		for t, v := range row[:width] {
-			row[t] = float32(r.round(float64(v) - mean[t]))
-			scale[t] += float64(row[t]) * float64(row[t])
-		}
-	}
-	for t := range width {
-		h, _ := r.rules.Unary("rsqrt", r.rules.Round(scale[t]/n), r.epsilon)
-		scale[t] = float64(r.rules.Value(h))
-	}
-	for j := range r.lanes.length {
-		row := m[j*width:][:width]
-		for t, v := range row {
-			p := j
-			if r.channels {
-				p = (lane + t) % r.params
-			}
-			y := r.round(float64(v) * scale[t])
-			if c.In[1].Raw != nil {
-				y = r.round(y * float64(gamma[p]))
-			}
-			row[t] = toOdd(y + float64(beta[p]))
-		}
-	}
-}
-
-// steppedRuns is stepped for a lane of runs of halves.
-func (r *normer) steppedRuns(c *run.Call, g, _ int) {
-	l, rules, length := r.lanes, r.rules, float64(r.lanes.length)
-	x, out, gamma, beta := c.In[0].Half, c.Out[0].Half, c.In[1].Half, c.In[2].Half
+// stepped computes a lane by the rules of a chip.
+func (r *normer) stepped(h halfLane) bool {
+	rules, length := r.rules, float64(h.length)
+	x, out, gamma, beta := h.x, h.out, h.c.In[1].Half, h.c.In[2].Half
 	var one [1]fp16.Bits
-	base, _, lane := l.group(g)
 	// param is what belongs to elements j to j+n of a lane, or to all of them.
 	param := func(v []fp16.Bits, j, n int) []fp16.Bits {
 		if r.channels {
-			return v[lane%r.params:][:1]
+			return v[h.index%r.params:][:1]
 		}
 		return v[j : j+n]
 	}
 	sum, squares := 0.0, 0.0
-	l.runs(c, base, halfStretch, func(at, _, n int) { sum = foldNumbers(bySum, sum, x[at:at+n]) })
+	h.runs(halfStretch, func(at, _, n int) { sum = foldNumbers(bySum, sum, x[at:at+n]) })
 	one[0] = rules.Round(sum / length)
-	l.runs(c, base, run.Chunk, func(at, _, n int) {
+	h.runs(run.Chunk, func(at, _, n int) {
 		halves.Binary(halves.Sub, out[at:at+n], x[at:at+n], one[:], rules)
 		squares = foldNumbers(bySquare, squares, out[at:at+n])
 	})
 	one[0], _ = rules.Unary("rsqrt", rules.Round(squares/length), r.epsilon)
-	l.runs(c, base, run.Chunk, func(at, j, n int) {
+	h.runs(run.Chunk, func(at, j, n int) {
 		y := out[at : at+n]
 		halves.Binary(halves.Mul, y, y, one[:], rules)
 		if gamma != nil {
@@ -184,82 +151,70 @@ func (r *normer) steppedRuns(c *run.Call, g, _ int) {
 			halves.Binary(halves.Add, y, y, param(beta, j, n), rules)
 		}
 	})
-}
-
-// steppedLane replaces a lane that was turned into a run. Unlike steppedRuns it adds the elements in their order, as
-// stepped does.
-func (r *normer) steppedLane(c *run.Call, y []fp16.Bits, _ int) bool {
-	rules, length := r.rules, float64(len(y))
-	gamma, beta := c.In[1].Half, c.In[2].Half
-	var one [1]fp16.Bits
-	one[0] = rules.Round(inOrder(y, false) / length)
-	halves.Binary(halves.Sub, y, y, one[:], rules)
-	one[0], _ = rules.Unary("rsqrt", rules.Round(inOrder(y, true)/length), r.epsilon)
-	halves.Binary(halves.Mul, y, y, one[:], rules)
-	if gamma != nil {
-		halves.Binary(halves.Mul, y, y, gamma, rules)
-	}
-	if beta != nil {
-		halves.Binary(halves.Add, y, y, beta, rules)
-	}
 	return true
 }
 
-// halves is plain for lanes of runs of halves.
-func (r *normer) halves(c *run.Call, lo, hi, worker int) {
-	var p normParams
-	for g := lo; g < hi && !c.Pause(worker); g++ {
-		base, _, lane := r.lanes.group(g)
-		r.lane(c, r.lanes, c.In[0].Half, c.Out[0].Half, base, lane, &p)
-	}
-}
-
-// normParams are a gamma and a beta that a whole lane has, repeated.
-type normParams struct{ gamma, beta [run.Chunk]fp16.Bits }
-
-// lane computes the lane of l at base. Its gamma and beta are those of channel lane, or one for each element.
-func (r *normer) lane(c *run.Call, l *lanes, x, out []fp16.Bits, base, lane int, p *normParams) {
-	n, gamma, beta := float64(l.length), c.In[1].Half, c.In[2].Half
+// halves computes a lane as plain does.
+func (r *normer) halves(h halfLane) bool {
 	// The first element belongs to the lane, so that its distance from the mean squared is at most n times the
 	// variance: the difference below loses few bits.
 	var m halves.Moments
-	first := float64(x[base].Float32())
-	l.runs(c, base, halfStretch, func(at, _, n int) { m.Add(x[at:at+n], first) })
+	n, first := float64(h.length), float64(h.x[h.base].Float32())
+	h.runs(halfStretch, func(at, _, n int) { m.Add(h.x[at:at+n], first) })
 	mean := m.Values.Total() / n
 	change := halves.NewScaled(first+mean, 1/math.Sqrt(max(m.Squares.Total()/n-float64(mean*mean), 0)+r.epsilon))
-	piece, one, zero := halfStretch, false, false
-	if gamma != nil && r.channels {
-		fillHalves(&p.gamma, gamma[lane%r.params])
-		one = true
+	gamma, beta := h.c.In[1].Half, h.c.In[2].Half
+	if r.channels && gamma != nil || beta != nil && (r.channels || gamma == nil) {
+		r.repeated(&h, &change, gamma, beta)
+		return true
 	}
-	if gamma == nil && beta != nil {
-		fillHalves(&p.gamma, 0x3c00)
-		one = true
-	}
-	if beta != nil && r.channels {
-		fillHalves(&p.beta, beta[lane%r.params])
-		zero = true
-	}
-	if one || zero {
-		piece = run.Chunk
-	}
-	l.runs(c, base, piece, func(at, j, n int) {
-		var scale, shift []fp16.Bits
-		switch {
-		case one:
-			scale = p.gamma[:]
-		case gamma != nil:
+	h.runs(halfStretch, func(at, j, n int) {
+		scale, shift := gamma, beta
+		if scale != nil {
 			scale = gamma[j:]
 		}
+		if shift != nil {
+			shift = beta[j:]
+		}
+		change.Normalize(h.out[at:at+n], h.x[at:at+n], scale, shift)
+	})
+	return true
+}
+
+// repeated changes a lane by one gamma, and by one beta or one for each element.
+func (r *normer) repeated(h *halfLane, change *halves.Scaled, gamma, beta []fp16.Bits) {
+	var p normParams
+	one := fp16.Bits(0x3c00)
+	if gamma != nil {
+		one = gamma[h.index%r.params]
+	}
+	fillHalves(&p.gamma, one)
+	if beta != nil && r.channels {
+		fillHalves(&p.beta, beta[h.index%r.params])
+	}
+	h.runs(run.Chunk, func(at, j, n int) {
+		shift := beta
 		switch {
-		case zero:
+		case beta != nil && r.channels:
 			shift = p.beta[:]
 		case beta != nil:
 			shift = beta[j:]
 		}
-		change.Normalize(out[at:at+n], x[at:at+n], scale, shift)
+		change.Normalize(h.out[at:at+n], h.x[at:at+n], p.gamma[:], shift)
 	})
 }
+
+// byLength divides a lane by its length.
+func (r *normer) byLength(h halfLane) bool {
+	var sums halves.Sums
+	h.runs(halfStretch, func(at, _, n int) { sums.Add(halves.Square, h.x[at:at+n]) })
+	change := halves.NewScaled(0, 1/math.Sqrt(sums.Total()+r.epsilon))
+	h.runs(halfStretch, func(at, _, n int) { change.Normalize(h.out[at:at+n], h.x[at:at+n], nil, nil) })
+	return true
+}
+
+// normParams are a gamma and a beta, repeated.
+type normParams struct{ gamma, beta [run.Chunk]fp16.Bits }
 
 func fillHalves(list *[run.Chunk]fp16.Bits, h fp16.Bits) {
 	for i := range list {

@@ -17,7 +17,7 @@ func batchNorm(s *Step) (run.Runner, int) {
 	if s.halved() {
 		return halfBatchNormer(s.Out[0].len(), channels, plane, epsilon), 0
 	}
-	return &ranges{s.Out[0].len(), 2, func(c *run.Call, lo, hi, worker int) {
+	return newLoop(s.Out[0].len(), 2, s.Out[0].len(), func(c *run.Call, lo, hi, worker int) {
 		for lo < hi && !c.Pause(worker) {
 			p := batchParams(c, lo/plane%channels)
 			scale := 1 / math.Sqrt(float64(p[1])+epsilon)
@@ -29,7 +29,7 @@ func batchNorm(s *Step) (run.Runner, int) {
 			c.Out[0].Store(x, lo)
 			lo += len(x)
 		}
-	}}, run.Chunk
+	}), run.Chunk
 }
 
 // batchParams returns mean, variance, gamma and beta of a channel.
@@ -45,7 +45,7 @@ func batchParams(c *run.Call, channel int) [4]float32 {
 
 // halfBatchNormer is batchNorm for n halves.
 func halfBatchNormer(n, channels, plane int, epsilon float64) run.Runner {
-	return &ranges{n, 2, func(c *run.Call, lo, hi, worker int) {
+	return newLoop(n, 2, n, func(c *run.Call, lo, hi, worker int) {
 		var repeated normParams
 		var change halves.Scaled
 		for loaded := -1; lo < hi && !c.Pause(worker); {
@@ -59,44 +59,6 @@ func halfBatchNormer(n, channels, plane int, epsilon float64) run.Runner {
 			change.Normalize(c.Out[0].Half[lo:lo+n], c.In[0].Half[lo:lo+n], repeated.gamma[:n], repeated.beta[:n])
 			lo += n
 		}
-	}}
-}
-
-// l2Norm divides each lane over the last three axes by the root of its sum of squares.
-func l2Norm(s *Step) (run.Runner, int) {
-	a, d := s.Attrs.(ops.Norm), s.Out[0].DType
-	l := newLanes(s.In[0].Shape, a.Axes)
-	if s.halved() && l.row == 1 && l.run > 1 {
-		return halfLengthNormer(l, a.Epsilon), 0
-	}
-	return l.loop(2, func(c *run.Call, g, worker int) {
-		work := c.Work[worker]
-		base, width, _ := l.group(g)
-		var sum [maxTile]float64
-		l.visit(c, work, base, width, func(m []float32, _ int) { bySquare.add(&sum, m, width) })
-		for t := range width {
-			sum[t] = 1 / math.Sqrt(sum[t]+a.Epsilon)
-		}
-		l.visit(c, work, base, width, func(m []float32, from int) {
-			for i, v := range m {
-				m[i] = narrow(d, float64(v)*sum[i%width])
-			}
-			l.store(&c.Out[0], m, base, width, from, from+len(m)/width)
-		})
-	}), l.tile * l.part()
-}
-
-// halfLengthNormer is l2Norm for lanes of runs of halves.
-func halfLengthNormer(l *lanes, epsilon float64) run.Runner {
-	return l.loop(2, func(c *run.Call, g, _ int) {
-		x, out := c.In[0].Half, c.Out[0].Half
-		base, _, _ := l.group(g)
-		var sums halves.Sums
-		l.runs(c, base, halfStretch, func(at, _, n int) { sums.Add(halves.Square, x[at:at+n]) })
-		change := halves.NewScaled(0, 1/math.Sqrt(sums.Total()+epsilon))
-		l.runs(c, base, halfStretch, func(at, _, n int) {
-			change.Normalize(out[at:at+n], x[at:at+n], nil, nil)
-		})
 	})
 }
 
@@ -106,7 +68,7 @@ func localNorm(s *Step) (run.Runner, int) {
 	const tile = 256
 	a, x, d := s.Attrs.(ops.Norm), s.In[0].Shape, s.Out[0].DType
 	channels, plane, reach := x[1], ops.Volume(x[2:]), a.Size/2
-	return &ranges{s.Out[0].len(), 8 + min(a.Size, channels), func(c *run.Call, lo, hi, worker int) {
+	return newLoop(s.Out[0].len(), 8+min(a.Size, channels), s.Out[0].len(), func(c *run.Call, lo, hi, worker int) {
 		for lo < hi && !c.Pause(worker) {
 			n := min(plane-lo%plane, hi-lo, tile)
 			x := c.Work[worker][:n]
@@ -126,5 +88,5 @@ func localNorm(s *Step) (run.Runner, int) {
 			c.Out[0].Store(x, lo)
 			lo += n
 		}
-	}}, tile
+	}), tile
 }

@@ -19,7 +19,7 @@ func topK(s *Step) (run.Runner, int) {
 	if r.axis.length < math.MaxInt/(8*depth) {
 		cost = 4 * r.axis.length * depth
 	}
-	return newLoop(r.axis.outer*r.axis.inner, cost, r.lane), 2*a.K + run.Chunk
+	return newLoop(r.axis.outer*r.axis.inner, cost, 1, r.lane), 2*a.K + run.Chunk
 }
 
 type orderer struct {
@@ -30,7 +30,7 @@ type orderer struct {
 	values bool // the first result has the elements; else there are indices alone
 }
 
-func (r *orderer) lane(c *run.Call, lane, worker int) {
+func (r *orderer) lane(c *run.Call, lane, _, worker int) {
 	work := c.Work[worker]
 	h := ranking{keys: work[:r.K], at: work[r.K : 2*r.K]}
 	room := work[2*r.K:][:run.Chunk]

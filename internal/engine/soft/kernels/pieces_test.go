@@ -18,9 +18,9 @@ func TestWalksAreMerged(t *testing.T) {
 	w = broadcast([]int{2, 3, 4}, []int{2, 3, 4}, []int{3, 4})
 	require.Equal(t, []int{2, 12}, w.dims)
 	for i := range w.total {
-		x, y, n := w.at(i)
-		require.Equal(t, i, x)
-		require.Equal(t, i%12, y)
+		from, n := w.at(i)
+		require.Equal(t, i, from.x)
+		require.Equal(t, i%12, from.y)
 		require.Equal(t, 12-i%12, n, "the elements to the end of the axis")
 	}
 }

@@ -2,130 +2,89 @@ package kernels
 
 import (
 	"math"
+	"slices"
 
-	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// grouping finds the element of a parameter, such as a scale, that belongs to an element of the data: each has one for
-// a block of elements along each axis.
-type grouping struct{ dims, size, stride []int }
-
-// newGrouping plans the grouping of a parameter with as many axes as the data.
-func newGrouping(dims, shape []int) grouping {
-	b := grouping{dims: dims, stride: ops.Strides(shape)}
+// blockwise plans the walk over elements of a shape, and over parameters of one shape, such as scales, that have an
+// element for a block of elements along each axis.
+func blockwise(dims []int, params ...[]int) walk {
+	var cut []int
+	shapes := make([][]int, len(params))
 	for i, n := range dims {
-		b.size = append(b.size, n/shape[i])
-	}
-	return b
-}
-
-// at returns the index in the parameter for element i of the data.
-func (b *grouping) at(i int) int {
-	at := 0
-	for d := len(b.dims) - 1; d >= 0; d-- {
-		at += i % b.dims[d] / b.size[d] * b.stride[d]
-		i /= b.dims[d]
-	}
-	return at
-}
-
-// block is how many elements of the data, from a multiple of it on, have one index in the parameter.
-func (b *grouping) block() int {
-	n := 1
-	for d := len(b.dims) - 1; d >= 0; d-- {
-		n *= b.size[d]
-		if b.size[d] != b.dims[d] {
-			return n
+		blocks := params[0][i]
+		cut = append(cut, blocks, n/blocks)
+		for k := range params {
+			shapes[k] = append(shapes[k], blocks, 1)
 		}
 	}
-	return max(n, math.MaxInt32) // all elements have the same
+	return broadcast(cut, append([][]int{cut}, shapes...)...)
 }
 
 // spreadAlong returns the shape of a scalar, or of a vector along an axis, with as many axes as dims.
 func spreadAlong(dims, shape []int, axis int) []int {
-	full := make([]int, len(dims))
-	for i := range full {
-		full[i] = 1
-	}
+	full := slices.Repeat([]int{1}, len(dims))
 	if len(shape) > 0 {
 		full[axis] = shape[0]
 	}
 	return full
 }
 
-// rescale is the scale and the offset of each element.
-type rescale struct{ scale, offset grouping }
-
-// newRescale plans the scale and the offset of a step: operands at and at+1, the second perhaps absent.
-func newRescale(s *Step, dims []int, at int) rescale {
-	shape := func(p *Tensor) []int {
-		if q, ok := s.Attrs.(ops.Quantization); ok {
-			return spreadAlong(dims, p.Shape, q.Axis)
+// rescaling plans the walk over data, its scale and its offset: operands at and at+1, the second perhaps absent.
+func rescaling(s *Step, dims []int, at int) walk {
+	var params [][]int
+	for _, p := range s.In[at : at+2] {
+		if p.Given {
+			params = append(params, p.Shape)
 		}
-		return p.Shape
 	}
-	a := rescale{scale: newGrouping(dims, shape(s.In[at]))}
-	if s.In[at+1].Given {
-		a.offset = newGrouping(dims, shape(s.In[at+1]))
+	q, ok := s.Attrs.(ops.Quantization)
+	if !ok {
+		return blockwise(dims, params...)
 	}
-	return a
-}
-
-// at returns the scale and the offset of element i. The offset is 0 if there is none.
-func (a *rescale) at(scale, offset *run.Vec, i int) (s, o float64) {
-	s = scale.Value(a.scale.at(i))
-	if offset.Raw != nil {
-		o = offset.Value(a.offset.at(i))
+	shapes := [][]int{dims}
+	for _, shape := range params {
+		shapes = append(shapes, spreadAlong(dims, shape, q.Axis))
 	}
-	return s, o
+	return broadcast(dims, shapes...)
 }
 
 // quantize divides by the scale, rounds halves to even, adds the zero point and clamps.
 func quantize(s *Step) (run.Runner, int) {
-	a := newRescale(s, s.In[0].Shape, 1)
-	return newEach(s.Out[0].len(), 8, run.Chunk, func(c *run.Call, lo, hi, worker int) {
-		x, out := c.Work[worker][:hi-lo], &c.Out[0]
-		c.In[0].Load(x, lo)
+	return newFloats(rescaling(s, s.In[0].Shape, 1), 8, func(c *run.Call, at int, dst, x, y, z []float32) {
+		out := &c.Out[0]
 		for i, f := range x {
-			scale, zero := a.at(&c.In[1], &c.In[2], lo+i)
-			element.Store(out.DType, out.Raw[lo+i:], math.RoundToEven(float64(f)/scale)+zero)
+			q := math.RoundToEven(float64(f) / float64(y[i]))
+			if z != nil {
+				q += float64(z[i])
+			}
+			element.Store(out.DType, out.Raw[at+i:], q)
 		}
-	}), run.Chunk
+	})
 }
 
 // shiftScale is scale * (x - offset), rounded once. float32 holds each x.
 func shiftScale(s *Step) (run.Runner, int) {
-	a, from, d := newRescale(s, s.In[0].Shape, 1), s.In[0].DType, s.Out[0].DType
-	scales, offsets := a.scale.block(), a.offset.block()
-	return newEach(s.Out[0].len(), 8, run.Chunk, func(c *run.Call, lo, hi, worker int) {
-		y, in := c.Work[worker][:hi-lo], &c.In[0]
-		if from == mil.Int8 {
-			in.Load(y, lo)
-		} else {
-			for i := range y {
-				y[i] = float32(in.Value(lo + i))
+	d := s.Out[0].DType
+	return newFloats(rescaling(s, s.In[0].Shape, 1), 8, func(c *run.Call, at int, dst, x, y, z []float32) {
+		for i, f := range x {
+			offset := 0.0
+			if z != nil {
+				offset = float64(z[i])
 			}
+			dst[i] = narrow(d, float64(y[i])*(float64(f)-offset))
 		}
-		for at := 0; at < len(y); {
-			scale, offset := a.at(&c.In[1], &c.In[2], lo+at)
-			i := lo + at
-			end := min(at+scales-i%scales, at+offsets-i%offsets, len(y))
-			for j, x := range y[at:end] {
-				y[at+j] = narrow(d, scale*(float64(x)-offset))
-			}
-			at = end
-		}
-		c.Out[0].Store(y, lo)
-	}), run.Chunk
+		c.Out[0].Store(dst, at)
+	})
 }
 
 // palette looks up elements: each index names an entry of the table of its group.
 type palette struct {
 	ops.Palette
-	groups grouping
+	groups walk  // of the indexes and the tables
 	dims   []int // of the indexes
 	count  int   // entries of a table
 }
@@ -138,13 +97,18 @@ func newPalette(s *Step, dims []int, lut int) palette {
 		return p
 	}
 	k := len(dims)
-	p.groups, p.count = newGrouping(dims, shape[:k]), shape[k]
+	p.groups, p.count = blockwise(dims, shape[:k]), shape[k]
 	return p
 }
 
 // entry is the position in the lut of an element of the entry that index names, for the index at position i.
 func (p *palette) entry(i, index, part int) int {
-	return (p.groups.at(i)*p.count+index&(p.count-1))*p.Vector + part
+	group := 0
+	if p.Packed == 0 {
+		from, _ := p.groups.at(i)
+		group = from.y
+	}
+	return (group*p.count+index&(p.count-1))*p.Vector + part
 }
 
 // place splits position i of the result into the position of its index and the element of its entry.
@@ -199,7 +163,7 @@ func lutToDense(s *Step) (run.Runner, int) {
 // sparseToDense puts elements where the mask is set, and zeros elsewhere.
 func sparseToDense(s *Step) (run.Runner, int) {
 	packed := s.Attrs.(ops.Sparse).Packed
-	return &ranges{1, 4 * s.Out[0].len(), func(c *run.Call, _, _, worker int) {
+	return newLoop(1, 4*s.Out[0].len(), 1, func(c *run.Call, _, _, worker int) {
 		data, mask, out := &c.In[0], c.In[1].Raw, &c.Out[0]
 		clear(out.Raw)
 		next, n := 0, data.Len()
@@ -218,7 +182,7 @@ func sparseToDense(s *Step) (run.Runner, int) {
 				next++
 			}
 		}
-	}}, 0
+	}), 0
 }
 
 // lutToSparse looks up the elements where the mask is set. It goes through the result in order, and reads the indexes
@@ -226,7 +190,7 @@ func sparseToDense(s *Step) (run.Runner, int) {
 func lutToSparse(s *Step) (run.Runner, int) {
 	p := newPalette(s, s.In[0].Shape, 2)
 	rows, inner := ops.Volume(p.dims[:p.Axis+1]), ops.Volume(p.dims[p.Axis+1:])
-	return &ranges{1, 16 * s.Out[0].len(), func(c *run.Call, _, _, worker int) {
+	return newLoop(1, 16*s.Out[0].len(), 1, func(c *run.Call, _, _, worker int) {
 		mask, indexes, lut := c.In[0].Raw, c.In[1].Raw, &c.In[2]
 		base, next := 0, 0 // set elements before the row of inner elements, and elements written
 		for row := range rows {
@@ -249,13 +213,13 @@ func lutToSparse(s *Step) (run.Runner, int) {
 			}
 			base += set
 		}
-	}}, 0
+	}), 0
 }
 
 // sparseShiftScale is shiftScale of the elements where the mask is set.
 func sparseShiftScale(s *Step) (run.Runner, int) {
-	a, d := newRescale(s, s.In[0].Shape, 2), s.Out[1].DType
-	return &ranges{1, 8 * s.Out[0].len(), func(c *run.Call, _, _, worker int) {
+	w, d := rescaling(s, s.In[0].Shape, 2), s.Out[1].DType
+	return newLoop(1, 8*s.Out[0].len(), 1, func(c *run.Call, _, _, worker int) {
 		mask, data, y := c.In[0].Raw, &c.In[1], c.Work[worker][:1]
 		next, n := 0, data.Len()
 		for i, m := range mask {
@@ -265,10 +229,14 @@ func sparseShiftScale(s *Step) (run.Runner, int) {
 			if c.Out[0].Raw[i] = m & 1; m&1 == 0 || next >= n {
 				continue
 			}
-			scale, offset := a.at(&c.In[2], &c.In[3], i)
-			y[0] = narrow(d, scale*(data.Value(next)-offset))
+			from, _ := w.at(i)
+			offset := 0.0
+			if c.In[3].Raw != nil {
+				offset = c.In[3].Value(from.z)
+			}
+			y[0] = narrow(d, c.In[2].Value(from.y)*(data.Value(next)-offset))
 			c.Out[1].Store(y, next)
 			next++
 		}
-	}}, 1
+	}), 1
 }

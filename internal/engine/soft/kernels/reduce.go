@@ -18,24 +18,19 @@ func reduce(s *Step) (run.Runner, int) {
 		return integerReducer(l, f), 0
 	case (s.halved() || d == mil.FP32) && l.short():
 		return shortReducer(l, f, d), 2 * run.Chunk
-	case f.way != byProduct && l.runOf(s.chip()):
-		return numberReducer(l, f, d), 0
-	}
-	if s.halved() {
-		if h := newHalfReducer(l, f); h != nil {
+	case s.halved():
+		if h := halfReducer(l, f); h != nil {
 			return h, 0
 		}
 	}
-	return reducer(l, f, d), (l.part() + 1) * l.tile
+	return reducer(l, f, d, s.chip() != 0), (l.part() + 1) * l.tile
 }
 
 // folding is one reduction.
 type folding struct {
-	way      way
-	start    float64                          // the value of no element
-	last     func(acc float64, n int) float64 // makes the result of a lane of n elements, unless nil
-	intStart int32
-	ints     func(acc, v int32) int32
+	way   way
+	start float64                          // the value of no element
+	last  func(acc float64, n int) float64 // makes the result of a lane of n elements, unless nil
 }
 
 // way is how add folds an element into a value.
@@ -52,57 +47,67 @@ const (
 
 // foldings holds the reductions by name. It never changes.
 var foldings = map[string]folding{
-	"reduce_sum":        {ints: func(acc, v int32) int32 { return acc + v }},
+	"reduce_sum":        {},
 	"reduce_mean":       {last: func(acc float64, n int) float64 { return acc / float64(n) }},
 	"reduce_log_sum":    {last: func(acc float64, _ int) float64 { return math.Log(acc) }},
-	"reduce_l1_norm":    {way: byMagnitude, ints: func(acc, v int32) int32 { return acc + max(v, -v) }},
+	"reduce_l1_norm":    {way: byMagnitude},
 	"reduce_l2_norm":    {way: bySquare, last: func(acc float64, _ int) float64 { return math.Sqrt(acc) }},
-	"reduce_prod":       {way: byProduct, start: 1, intStart: 1, ints: func(acc, v int32) int32 { return acc * v }},
-	"reduce_sum_square": {way: bySquare, ints: func(acc, v int32) int32 { return acc + v*v }},
-	"reduce_max": {way: byMaximum, start: math.Inf(-1), intStart: math.MinInt32,
-		ints: func(acc, v int32) int32 { return max(acc, v) }},
-	"reduce_min": {way: byMinimum, start: math.Inf(1), intStart: math.MaxInt32,
-		ints: func(acc, v int32) int32 { return min(acc, v) }},
+	"reduce_prod":       {way: byProduct, start: 1},
+	"reduce_sum_square": {way: bySquare},
+	"reduce_max":        {way: byMaximum, start: math.Inf(-1)},
+	"reduce_min":        {way: byMinimum, start: math.Inf(1)},
 }
 
-// add folds rows of m into the values of its columns.
+// add folds rows of m, which it may change, into the values of its columns.
 func (w way) add(acc *[maxTile]float64, m []float32, width int) {
 	if width == 1 {
 		acc[0] = w.addRun(acc[0], m)
 		return
 	}
+	if w == byMagnitude {
+		quick["abs"](nil, m, 0)
+	}
+	addRows(w, acc[:], m, width)
+}
+
+// addRows is add for rows of either type.
+func addRows[A float64 | int32, T float32 | int32](w way, acc []A, m []T, width int) {
 	for ; len(m) > 0; m = m[width:] {
 		row := m[:width]
+		acc := acc[:len(row)]
 		switch w {
 		case bySum:
 			for t, v := range row {
-				acc[t] += float64(v)
+				acc[t] += A(v)
 			}
 		case byMagnitude:
 			for t, v := range row {
-				acc[t] += math.Abs(float64(v))
+				if v < 0 {
+					v = -v
+				}
+				acc[t] += A(v)
 			}
 		case bySquare:
 			for t, v := range row {
-				acc[t] += float64(v) * float64(v)
+				acc[t] += A(v) * A(v)
 			}
 		case byProduct:
 			for t, v := range row {
-				acc[t] *= float64(v)
+				acc[t] *= A(v)
 			}
 		case byMaximum:
 			for t, v := range row {
-				acc[t] = max(acc[t], float64(v))
+				acc[t] = max(acc[t], A(v))
 			}
 		case byMinimum:
 			for t, v := range row {
-				acc[t] = min(acc[t], float64(v))
+				acc[t] = min(acc[t], A(v))
 			}
 		}
 	}
 }
 
-// addRun folds a run into one value, sums in four parts.
+// addRun folds a run into one value, sums in four interleaved parts.
 func (w way) addRun(acc float64, m []float32) float64 {
 	switch w {
 	case bySum:
@@ -110,15 +115,7 @@ func (w way) addRun(acc float64, m []float32) float64 {
 	case byMagnitude:
 		return acc + magnitudes4(m)
 	case bySquare:
-		var a, b, c, d float64
-		for ; len(m) >= 4; m = m[4:] {
-			f, g, h, i := float64(m[0]), float64(m[1]), float64(m[2]), float64(m[3])
-			a, b, c, d = a+f*f, b+g*g, c+h*h, d+i*i
-		}
-		for _, f := range m {
-			a += float64(f) * float64(f)
-		}
-		return acc + ((a + b) + (c + d))
+		return acc + squares4(m)
 	case byProduct:
 		for _, f := range m {
 			acc *= float64(f)
@@ -135,6 +132,41 @@ func (w way) addRun(acc float64, m []float32) float64 {
 	return acc
 }
 
+func sum4(m []float32) float64 {
+	var a, b, c, d float64
+	for ; len(m) >= 4; m = m[4:] {
+		a, b, c, d = a+float64(m[0]), b+float64(m[1]), c+float64(m[2]), d+float64(m[3])
+	}
+	for _, f := range m {
+		a += float64(f)
+	}
+	return (a + b) + (c + d)
+}
+
+func magnitudes4(m []float32) float64 {
+	var a, b, c, d float64
+	abs := func(f float32) float64 { return math.Abs(float64(f)) }
+	for ; len(m) >= 4; m = m[4:] {
+		a, b, c, d = a+abs(m[0]), b+abs(m[1]), c+abs(m[2]), d+abs(m[3])
+	}
+	for _, f := range m {
+		a += abs(f)
+	}
+	return (a + b) + (c + d)
+}
+
+func squares4(m []float32) float64 {
+	var a, b, c, d float64
+	for ; len(m) >= 4; m = m[4:] {
+		f, g, h, i := float64(m[0]), float64(m[1]), float64(m[2]), float64(m[3])
+		a, b, c, d = a+f*f, b+g*g, c+h*h, d+i*i
+	}
+	for _, f := range m {
+		a += float64(f) * float64(f)
+	}
+	return (a + b) + (c + d)
+}
+
 // result is what a lane of n elements gives.
 func (f *folding) result(acc float64, n int) float64 {
 	if f.last != nil {
@@ -143,30 +175,26 @@ func (f *folding) result(acc float64, n int) float64 {
 	return acc
 }
 
-func reducer(l *lanes, f folding, d mil.DType) run.Runner {
-	return l.loop(1, func(c *run.Call, g, worker int) {
+// reducer folds the lanes of a group side by side. It takes runs of a chip's halves as numbers.
+func reducer(l *lanes, f folding, d mil.DType, chip bool) run.Runner {
+	return l.loop(1, func(c *run.Call, g, _, worker int) {
 		out, m := c.Work[worker][:l.tile], c.Work[worker][l.tile:]
 		base, width, lane := l.group(g)
 		var acc [maxTile]float64
 		for t := range width {
 			acc[t] = f.start
 		}
-		l.visit(c, m, base, width, func(rows []float32, _ int) { f.way.add(&acc, rows, width) })
+		if chip && l.row == 1 {
+			l.runs(c, base, halfStretch, worker, func(at, _, n int) {
+				acc[0] = foldNumbers(f.way, acc[0], c.In[0].Half[at:at+n])
+			})
+		} else {
+			l.visit(c, m, base, width, func(rows []float32, _ int) { f.way.add(&acc, rows, width) })
+		}
 		for t := range width {
 			out[t] = narrow(d, f.result(acc[t], l.length))
 		}
 		c.Out[0].Store(out[:width], lane)
-	})
-}
-
-// numberReducer is reducer for runs of halves of a chip. It adds in four sums, which is exact up to 2^29.
-func numberReducer(l *lanes, f folding, d mil.DType) run.Runner {
-	return l.loop(1, func(c *run.Call, g, _ int) {
-		base, _, lane := l.group(g)
-		acc, x := f.start, c.In[0].Half
-		l.runs(c, base, halfStretch, func(at, _, n int) { acc = foldNumbers(f.way, acc, x[at:at+n]) })
-		out := [1]float32{narrow(d, f.result(acc, l.length))}
-		c.Out[0].Store(out[:], lane)
 	})
 }
 
@@ -193,45 +221,29 @@ func shortReducer(l *lanes, f folding, d mil.DType) run.Runner {
 
 // integerReducer reduces int32.
 func integerReducer(l *lanes, f folding) run.Runner {
-	return l.loop(1, func(c *run.Call, g, _ int) {
+	return l.loop(1, func(c *run.Call, g, _, _ int) {
 		base, width, lane := l.group(g)
 		x, out := c.In[0].Ints, c.Out[0].Ints[lane:lane+width]
 		for t := range out {
-			out[t] = f.intStart
+			out[t] = truncated(float32(f.start))
 		}
-		for j := 0; j < l.length; {
-			mem, n := l.at(base, j)
-			if l.row > 1 {
-				for t, v := range x[mem : mem+width] {
-					out[t] = f.ints(out[t], v)
-				}
-				j++
-				continue
-			}
-			acc := out[0]
-			for _, v := range x[mem : mem+n] {
-				acc = f.ints(acc, v)
-			}
-			out[0] = acc
-			j += n
-		}
+		l.parts(base, width, 0, l.length, func(at, _, n int) { addRows(f.way, out, x[at:at+n], width) })
 	})
 }
 
 // logSumExp prepares reduce_log_sum_exp: the maximum of a lane, plus the logarithm of
 // the sum of the exponentials of the distances to it.
 func logSumExp(s *Step) (run.Runner, int) {
-	l, d := newLanes(s.In[0].Shape, s.Attrs.(ops.Reduce).Axes), s.Out[0].DType
+	l := newLanes(s.In[0].Shape, s.Attrs.(ops.Reduce).Axes)
 	work := (l.part() + 1) * l.tile
 	if s.halved() && l.row == 1 && l.run == l.length {
-		return l.loop(8, func(c *run.Call, g, worker int) { exponentialsOfHalves(c, l, g, worker) }),
-			max(work, halfStretch+16)
+		return l.inRuns(8, nil, exponentialsOfHalves, exponentials), max(work, halfStretch+16)
 	}
-	return l.loop(8, func(c *run.Call, g, worker int) { exponentials(c, l, d, c.Work[worker], g) }), work
+	return l.loop(8, func(c *run.Call, g, _, worker int) { exponentials(c, l, g, c.Work[worker]) }), work
 }
 
 // exponentials computes the lanes of a group.
-func exponentials(c *run.Call, l *lanes, d mil.DType, work []float32, g int) {
+func exponentials(c *run.Call, l *lanes, g int, work []float32) {
 	out, m := work[:l.tile], work[l.tile:]
 	base, width, lane := l.group(g)
 	var top, sum [maxTile]float64
@@ -252,27 +264,23 @@ func exponentials(c *run.Call, l *lanes, d mil.DType, work []float32, g int) {
 		}
 	})
 	for t := range width {
-		out[t] = narrow(d, top[t]+math.Log(sum[t]))
+		out[t] = narrow(c.Out[0].DType, top[t]+math.Log(sum[t]))
 	}
 	c.Out[0].Store(out[:width], lane)
 }
 
-// exponentialsOfHalves is exponentials for a lane that is a run of halves.
-func exponentialsOfHalves(c *run.Call, l *lanes, g, worker int) {
-	base, _, lane := l.group(g)
-	n, work := l.length, c.Work[worker]
-	x, reach := c.In[0].Half[base:base+n], halves.NewSpan()
-	pieces(c, n, worker, func(from, to int) { reach.Add(x[from:to]) })
-	_, top := reach.Ends()
-	if top.IsNaN() || top.IsInf() {
-		exponentials(c, l, mil.FP16, work, g)
-		return
+// exponentialsOfHalves is exponentials for a lane of halves whose greatest element is finite.
+func exponentialsOfHalves(h halfLane) bool {
+	top, finite := h.top()
+	if !finite {
+		return false
 	}
 	var sums halves.Sums
-	most := float64(top.Float32())
-	pieces(c, n, worker, func(from, to int) { sums.Exp(work, x[from:to], most) })
-	work[0] = narrow(mil.FP16, most+math.Log(sums.Total()))
-	c.Out[0].Store(work[:1], lane)
+	work := h.c.Work[h.worker]
+	h.runs(halfStretch, func(at, _, n int) { sums.Exp(work, h.x[at:at+n], top) })
+	work[0] = narrow(mil.FP16, top+math.Log(sums.Total()))
+	h.c.Out[0].Store(work[:1], h.index)
+	return true
 }
 
 // indexOf prepares reduce_argmax and reduce_argmin: the index of the first of equal
@@ -290,7 +298,7 @@ func indexOf(s *Step) (run.Runner, int) {
 		}
 	}
 	ints := s.In[0].DType == mil.Int32
-	return l.loop(1, func(c *run.Call, g, worker int) {
+	return l.loop(1, func(c *run.Call, g, _, worker int) {
 		base, width, lane := l.group(g)
 		var best [maxTile]float64
 		var found [maxTile]int

@@ -22,7 +22,7 @@ func newSampler(s *Step, g grid, a ops.Sampler) (run.Runner, int) {
 	in, n := s.In[0].Shape, len(s.Out[0].Shape)
 	r := &sampler{settings: a, in: [2]int{in[2], in[3]}}
 	channels, high, wide, d := in[1], s.Out[0].Shape[n-2], s.Out[0].Shape[n-1], s.Out[0].DType
-	return &ranges{s.Out[0].len() / wide, 32 * wide, func(c *run.Call, lo, hi, worker int) {
+	return newLoop(s.Out[0].len()/wide, 32*wide, s.Out[0].len()/wide, func(c *run.Call, lo, hi, worker int) {
 		line, spare := c.Work[worker][:wide], c.Work[worker][wide:]
 		for i := lo; i < hi; i++ {
 			plane, oh := i/high, i%high
@@ -38,7 +38,7 @@ func newSampler(s *Step, g grid, a ops.Sampler) (run.Runner, int) {
 			}
 			c.Out[0].Store(line, i*wide)
 		}
-	}}, wide + 8
+	}), wide + 8
 }
 
 // sample interpolates at a place of a plane of x.

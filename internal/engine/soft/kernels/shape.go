@@ -20,65 +20,49 @@ func rowsOf(l ane.Layout) (dims, strides []int) {
 
 // FromRows copies a padded input into scratch.
 func FromRows(s *Step) (run.Runner, int) {
-	l := s.Attrs.(ane.Layout)
-	dims, strides := rowsOf(l)
-	return move(l.DType.Size(), box{dims: dims, src: strides, dst: ops.Strides(dims)})
+	dims, strides := rowsOf(s.Attrs.(ane.Layout))
+	return s.move(box{dims: dims, src: strides})
 }
 
 // ToRows copies a dense value to an output's rows.
 func ToRows(s *Step) (run.Runner, int) {
-	l := s.Attrs.(ane.Layout)
-	dims, strides := rowsOf(l)
-	return move(l.DType.Size(), box{dims: dims, src: ops.Strides(dims), dst: strides})
+	dims, strides := rowsOf(s.Attrs.(ane.Layout))
+	return s.move(box{dims: dims, dst: strides})
 }
 
 // Copy copies its operand: a state that is read, or the tensor that is written to a state.
-func Copy(s *Step) (run.Runner, int) {
-	return move(element.Size(s.In[0].DType), box{dims: []int{s.In[0].len()}, src: []int{1}, dst: []int{1}})
-}
+func Copy(s *Step) (run.Runner, int) { return s.move(box{dims: []int{s.In[0].len()}}) }
 
 // transpose moves axis perm[i] of x to axis i.
 func transpose(s *Step) (run.Runner, int) {
-	perm := s.Attrs.([]int)
 	strides := ops.Strides(s.In[0].Shape)
-	src := make([]int, len(perm))
-	for i, a := range perm {
-		src[i] = strides[a]
+	b := box{dims: s.Out[0].Shape}
+	for _, a := range s.Attrs.([]int) {
+		b.src = append(b.src, strides[a])
 	}
-	return move(element.Size(s.In[0].DType), box{dims: s.Out[0].Shape, src: src, dst: ops.Strides(s.Out[0].Shape)})
+	return s.move(b)
 }
 
-// slice copies a box of x.
+// slice copies a box of x. slice_update copies x, and then its operand 1 to a box.
 func slice(s *Step) (run.Runner, int) {
-	a := s.Attrs.(ops.Slice)
-	strides, base := walked(a, s.In[0].Shape)
-	b := box{dims: a.Size, src: strides, dst: ops.Strides(a.Size), srcBase: base}
-	if a.Moving {
-		return slide(a, s, 1, b), 0
-	}
-	return move(element.Size(s.In[0].DType), b)
-}
-
-// walked returns the strides of a slice in its dense tensor, and the offset of its first element.
-func walked(a ops.Slice, shape []int) (strides []int, base int) {
-	strides = ops.Strides(shape)
+	a, update := s.Attrs.(ops.Slice), s.Op == "slice_update"
+	strides, base := ops.Strides(s.In[0].Shape), 0
 	for i := range strides {
 		base += a.Begin[i] * strides[i]
 		strides[i] *= a.Stride[i]
 	}
-	return strides, base
-}
-
-// sliceUpdate copies x and replaces a box of it.
-func sliceUpdate(s *Step) (run.Runner, int) {
-	a := s.Attrs.(ops.Slice)
-	whole, _ := Copy(s)
-	strides, base := walked(a, s.In[0].Shape)
-	b := box{from: 1, dims: a.Size, src: ops.Strides(a.Size), dst: strides, dstBase: base}
-	if a.Moving {
-		return &run.Sequence{whole, slide(a, s, 2, b)}, 0
+	b, begin := box{dims: a.Size, src: strides, srcBase: base}, 1
+	if update {
+		b, begin = box{from: 1, dims: a.Size, dst: strides, dstBase: base}, 2
 	}
-	part, _ := move(element.Size(s.In[0].DType), b)
+	part, _ := s.move(b)
+	if a.Moving {
+		part = slide(a, s, begin, b)
+	}
+	if !update {
+		return part, 0
+	}
+	whole, _ := Copy(s)
 	return &run.Sequence{whole, part}, 0
 }
 
@@ -86,10 +70,10 @@ func sliceUpdate(s *Step) (run.Runner, int) {
 // first indices: negative ones count from the end, and those that leave no room for the slice move it inside.
 func slide(a ops.Slice, s *Step, begin int, b box) run.Runner {
 	shape, strides := s.In[0].Shape, ops.Strides(s.In[0].Shape)
-	b.dims, b.src, b.dst = merge(b.dims, b.src, b.dst)
+	b.plan()
 	b.srcBase, b.dstBase = 0, 0
 	m := &mover{size: element.Size(s.In[0].DType)}
-	return &ranges{b.rows(), ops.Volume(b.dims)/max(b.rows(), 1)/2 + 1, func(c *run.Call, lo, hi, worker int) {
+	return newLoop(b.rows(), ops.Volume(b.dims)/max(b.rows(), 1)/2+1, b.rows(), func(c *run.Call, lo, hi, worker int) {
 		at := 0
 		for i, n := range shape {
 			reach := (a.Size[i] - 1) * a.Stride[i]
@@ -109,59 +93,43 @@ func slide(a ops.Slice, s *Step, begin int, b box) run.Runner {
 		for row := lo; row < hi && !c.Pause(worker); row++ {
 			m.row(c, &b, row, src, dst)
 		}
-	}}
+	})
 }
 
-// concat writes its operands consecutively, or interleaved, along one axis.
-func concat(s *Step) (run.Runner, int) {
-	a := s.Attrs.(ops.Join)
+// join writes its operands consecutively, or interleaved, along an axis (concat), or side by side along a new one
+// (stack). split copies such parts to its results.
+func join(s *Step) (run.Runner, int) {
+	a, joined := s.Attrs.(ops.Join)
+	parts, whole := s.In, s.Out[0]
+	if !joined {
+		a.Axis, parts, whole = s.Attrs.(int), s.Out, s.In[0]
+	}
 	var boxes []box
-	base := 0
-	for i, p := range s.In {
-		dst := ops.Strides(s.Out[0].Shape)
-		b := box{from: i, dims: p.Shape, src: ops.Strides(p.Shape), dst: dst, dstBase: base * dst[a.Axis]}
-		base += p.Shape[a.Axis]
-		if a.Interleave {
-			b.dst = slices.Clone(dst)
-			b.dstBase = i * dst[a.Axis]
-			b.dst[a.Axis] *= len(s.In)
+	for i, base := 0, 0; i < len(parts); i++ {
+		strides, dims := ops.Strides(whole.Shape), parts[i].Shape
+		step := strides[a.Axis]
+		switch {
+		case s.Op == "stack":
+			dims = slices.Insert(slices.Clone(dims), a.Axis, 1)
+		case a.Interleave:
+			strides[a.Axis] *= len(parts)
+		}
+		b := box{from: i, dims: dims, dst: strides, dstBase: base * step}
+		if !joined {
+			b = box{to: i, dims: dims, src: strides, srcBase: base * step}
 		}
 		boxes = append(boxes, b)
+		if base += dims[a.Axis]; a.Interleave {
+			base = i + 1
+		}
 	}
-	return move(element.Size(s.In[0].DType), boxes...)
-}
-
-// split copies consecutive parts along one axis to its results.
-func split(s *Step) (run.Runner, int) {
-	axis := s.Attrs.(int)
-	var boxes []box
-	base := 0
-	for i, p := range s.Out {
-		src := ops.Strides(s.In[0].Shape)
-		boxes = append(boxes, box{to: i, dims: p.Shape, src: src, dst: ops.Strides(p.Shape), srcBase: base * src[axis]})
-		base += p.Shape[axis]
-	}
-	return move(element.Size(s.In[0].DType), boxes...)
+	return s.move(boxes...)
 }
 
 // pick copies the elements of x that a Box lists.
 func pick(s *Step) (run.Runner, int) {
 	b := s.Attrs.(ops.Box)
-	return move(element.Size(s.In[0].DType), box{dims: b.Dims, src: b.Stride,
-		dst: ops.Strides(b.Dims), srcBase: b.Base})
-}
-
-// stack writes its operands side by side along a new axis.
-func stack(s *Step) (run.Runner, int) {
-	axis := s.Attrs.(ops.Join).Axis
-	strides := ops.Strides(s.Out[0].Shape)
-	var boxes []box
-	for i, p := range s.In {
-		dst := slices.Delete(slices.Clone(strides), axis, axis+1)
-		boxes = append(boxes, box{from: i, dims: p.Shape, src: ops.Strides(p.Shape), dst: dst,
-			dstBase: i * strides[axis]})
-	}
-	return move(element.Size(s.In[0].DType), boxes...)
+	return s.move(box{dims: b.Dims, src: b.Stride, srcBase: b.Base})
 }
 
 // blocks moves rows and columns of blocks to the batch (space_to_batch) or back (batch_to_space). Element
@@ -173,7 +141,7 @@ func blocks(s *Step) (run.Runner, int) {
 		b, space = space, b
 	}
 	// An item is a row of the tensor with the larger batch.
-	return newLoop(ops.Volume(b[:3]), b[3], func(c *run.Call, row, _ int) {
+	return newLoop(ops.Volume(b[:3]), b[3], 1, func(c *run.Call, row, _, _ int) {
 		from, to := c.In[0].Raw, c.Out[0].Raw
 		channel, image := row/b[2]%b[1], row/(b[2]*b[1])
 		cell := image / space[0]
@@ -243,7 +211,7 @@ func pad(s *Step) (run.Runner, int) {
 	}
 	last := len(out) - 1
 	n := out[last] * size
-	return newLoop(ops.Volume(out[:last]), out[last], func(c *run.Call, row, _ int) {
+	return newLoop(ops.Volume(out[:last]), out[last], 1, func(c *run.Call, row, _, _ int) {
 		base, k := 0, row
 		for d := last - 1; d >= 0 && base >= 0; d-- {
 			if at := origin(k%out[d]-before[d], in[d], a.Mode); at < 0 {
