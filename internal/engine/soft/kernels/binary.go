@@ -46,9 +46,9 @@ func binary(s *Step) (run.Runner, int) {
 	if r := s.powerTable(); r != nil {
 		return r, 0
 	}
-	f := floatOps[s.Op]
-	if f == nil { // these depend on the rounding of their results
-		d, wide := s.Out[0].DType, wideOps[s.Op]
+	f := func(dst, x, y []float32) { compute(op, dst, x, y) }
+	if wide := wideOps[s.Op]; wide != nil { // these depend on the rounding of their results
+		d := s.Out[0].DType
 		f = func(dst, x, y []float32) {
 			for i := range dst {
 				dst[i] = narrow(d, wide(float64(x[i]), float64(y[i])))
@@ -97,45 +97,36 @@ func (s *Step) powerTable() run.Runner {
 	})
 }
 
-// floatOps compute in float32. For fp16 operands and results the intermediate rounding to float32 changes nothing, to
-// nearest even or half away from zero: 24 bits are at least 2*11+2.
-var floatOps = map[string]func(dst, x, y []float32){
-	"add": func(dst, x, y []float32) {
-		x, y = x[:len(dst)], y[:len(dst)]
+// compute sets dst[i] to x[i] op y[i] in float32. For fp16 operands and results the intermediate rounding to float32
+// changes nothing, to nearest even or half away from zero: 24 bits are at least 2*11+2.
+func compute(op halves.Op, dst, x, y []float32) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	switch op {
+	case halves.Add:
 		for i := range dst {
 			dst[i] = x[i] + y[i]
 		}
-	},
-	"sub": func(dst, x, y []float32) {
-		x, y = x[:len(dst)], y[:len(dst)]
+	case halves.Sub:
 		for i := range dst {
 			dst[i] = x[i] - y[i]
 		}
-	},
-	"mul": func(dst, x, y []float32) {
-		x, y = x[:len(dst)], y[:len(dst)]
+	case halves.Mul:
 		for i := range dst {
 			dst[i] = x[i] * y[i]
 		}
-	},
-	"real_div": func(dst, x, y []float32) {
-		x, y = x[:len(dst)], y[:len(dst)]
+	case halves.Div:
 		for i := range dst {
 			dst[i] = x[i] / y[i]
 		}
-	},
-	"maximum": func(dst, x, y []float32) {
-		x, y = x[:len(dst)], y[:len(dst)]
+	case halves.Max:
 		for i := range dst {
 			dst[i] = max(x[i], y[i])
 		}
-	},
-	"minimum": func(dst, x, y []float32) {
-		x, y = x[:len(dst)], y[:len(dst)]
+	case halves.Min:
 		for i := range dst {
 			dst[i] = min(x[i], y[i])
 		}
-	},
+	}
 }
 
 // wideOps compute in float64.
@@ -231,7 +222,7 @@ func channels(s *Step) walk {
 	return broadcast(s.Out[0].Shape, slices.Insert(slices.Repeat([][]int{vector}, len(s.In)-1), 0, s.In[0].Shape)...)
 }
 
-// prelu multiplies negative elements by the number of their channel. As in floatOps, float32 is exact enough.
+// prelu multiplies negative elements by the number of their channel. As in compute, float32 is exact enough.
 func prelu(s *Step) (run.Runner, int) {
 	return floatBinary(channels(s), func(dst, x, alpha []float32) {
 		for i := range dst {

@@ -220,7 +220,7 @@ func (r *updater) apply(c *run.Call, to, from, n, worker int) {
 	x, y := c.Work[worker][:n], c.Work[worker][run.Chunk:run.Chunk+n]
 	out.Load(x, to)
 	updates.Load(y, from)
-	floatOps[scatterOps[r.mode]](x, x, y)
+	compute(inOnePass[scatterOps[r.mode]], x, x, y)
 	out.Store(x, to)
 }
 

@@ -44,16 +44,15 @@ func (t *Tables) of(key string, f func(fp16.Bits) fp16.Bits) *table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	found := t.known[key]
-	if found == nil {
+	if i := slices.Index(t.order, key); i >= 0 {
+		t.order = slices.Delete(t.order, i, i+1)
+	} else {
 		found = &table{f: f}
 		t.known[key] = found
 		if len(t.order) == maxTables {
 			delete(t.known, t.order[0])
 			t.order = t.order[1:]
 		}
-	} else {
-		i := slices.Index(t.order, key)
-		t.order = slices.Delete(t.order, i, i+1)
 	}
 	t.order = append(t.order, key)
 	return found

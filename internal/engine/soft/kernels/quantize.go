@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -90,25 +91,14 @@ type palette struct {
 }
 
 func newPalette(s *Step, dims []int, lut int) palette {
-	p := palette{Palette: s.Attrs.(ops.Palette), dims: dims}
-	shape := s.In[lut].Shape
-	if p.Packed > 0 {
-		p.count = shape[0]
-		return p
-	}
-	k := len(dims)
-	p.groups, p.count = blockwise(dims, shape[:k]), shape[k]
-	return p
+	shape, k := s.In[lut].Shape, len(dims)
+	return palette{s.Attrs.(ops.Palette), blockwise(dims, shape[:k]), dims, shape[k]}
 }
 
 // entry is the position in the lut of an element of the entry that index names, for the index at position i.
 func (p *palette) entry(i, index, part int) int {
-	group := 0
-	if p.Packed == 0 {
-		from, _ := p.groups.at(i)
-		group = from.y
-	}
-	return (group*p.count+index&(p.count-1))*p.Vector + part
+	group, _ := p.groups.at(i)
+	return (group.y*p.count+index&(p.count-1))*p.Vector + part
 }
 
 // place splits position i of the result into the position of its index and the element of its entry.
@@ -143,17 +133,11 @@ func lutToDense(s *Step) (run.Runner, int) {
 	if s.Attrs.(ops.Palette).Packed > 0 {
 		dims = nil // one table for all
 	}
-	p := newPalette(s, dims, 1)
+	p, bits := newPalette(s, dims, 1), cmp.Or(s.Attrs.(ops.Palette).Packed, 8)
 	return newEach(s.Out[0].len(), 8, run.Chunk, func(c *run.Call, lo, hi, _ int) {
 		for i := lo; i < hi; i++ {
 			at, part := p.place(i)
-			var index int
-			if p.Packed > 0 {
-				index = bitsAt(c.In[0].Raw, i, p.Packed)
-			} else {
-				index = int(c.In[0].Raw[at])
-			}
-			copyElement(&c.Out[0], i, &c.In[1], p.entry(at, index, part))
+			copyElement(&c.Out[0], i, &c.In[1], p.entry(at, bitsAt(c.In[0].Raw, at, bits), part))
 		}
 	}), 0
 }
@@ -162,7 +146,10 @@ func lutToDense(s *Step) (run.Runner, int) {
 
 // sparseToDense puts elements where the mask is set, and zeros elsewhere.
 func sparseToDense(s *Step) (run.Runner, int) {
-	packed := s.Attrs.(ops.Sparse).Packed
+	bits := 8
+	if s.Attrs.(ops.Sparse).Packed {
+		bits = 1
+	}
 	return newLoop(1, 4*s.Out[0].len(), 1, func(c *run.Call, _, _, worker int) {
 		data, mask, out := &c.In[0], c.In[1].Raw, &c.Out[0]
 		clear(out.Raw)
@@ -171,13 +158,7 @@ func sparseToDense(s *Step) (run.Runner, int) {
 			if i%run.Chunk == 0 && c.Pause(worker) {
 				return
 			}
-			var set bool
-			if packed {
-				set = mask[i/8]>>(i%8)&1 != 0
-			} else {
-				set = mask[i]&1 != 0
-			}
-			if set && next < n { // another constexpr operator may have made the mask
+			if bitsAt(mask, i, bits)&1 != 0 && next < n { // another constexpr operator may have made the mask
 				copyElement(out, i, data, next)
 				next++
 			}

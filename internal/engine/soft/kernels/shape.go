@@ -236,20 +236,13 @@ func padRow(dst, src, fill []byte, left int, mode string) {
 	copy(dst[left:], src)
 	for _, side := range [2][2]int{{0, left}, {left + width, len(dst)}} {
 		border := dst[side[0]:side[1]]
-		switch mode {
-		case ops.PadConstant:
+		if mode == ops.PadConstant {
 			repeat(border, fill)
-		case ops.PadReplicate:
-			edge := src[:size]
-			if side[0] > 0 {
-				edge = src[width-size:]
-			}
-			repeat(border, edge)
-		default:
-			for i := 0; i < len(border); i += size {
-				at := origin((side[0]+i-left)/size, width/size, mode)
-				copy(border[i:][:size], src[at*size:])
-			}
+			continue
+		}
+		for i := 0; i < len(border); i += size {
+			at := origin((side[0]+i-left)/size, width/size, mode)
+			copy(border[i:][:size], src[at*size:])
 		}
 	}
 }
