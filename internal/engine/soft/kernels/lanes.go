@@ -149,21 +149,6 @@ func (l *lanes) visit(c *run.Call, m []float32, base, width int, f func(m []floa
 	}
 }
 
-// read loads the lanes of group g into work, one row per element index, and the largest element of each into top. It
-// returns the rows, and the offset and number of the lanes.
-func (l *lanes) read(v *run.Vec, work []float32, top *[maxTile]float32, g int) (m []float32, base, width int) {
-	base, width, _ = l.group(g)
-	m = work[:l.length*width]
-	l.load(v, m, base, width, 0, l.length)
-	copy(top[:], m[:width])
-	for row := m; len(row) > 0; row = row[width:] {
-		for t, v := range row[:width] {
-			top[t] = max(top[t], v)
-		}
-	}
-	return m, base, width
-}
-
 // runs calls f with the runs of a group's first lane, in pieces of most elements or fewer: the offset in memory, the
 // index in the lane and the length.
 func (l *lanes) runs(c *run.Call, base, most, worker int, f func(at, j, n int)) {

@@ -31,8 +31,16 @@ func softmaxer(l *lanes) run.Runner {
 
 // softmaxGroup computes the lanes of a group.
 func softmaxGroup(c *run.Call, l *lanes, g int, m []float32) {
+	base, width, _ := l.group(g)
+	m = m[:l.length*width]
+	l.load(&c.In[0], m, base, width, 0, l.length)
 	var top [maxTile]float32
-	m, base, width := l.read(&c.In[0], m, &top, g)
+	copy(top[:], m[:width])
+	for row := m; len(row) > 0; row = row[width:] {
+		for t, v := range row[:width] {
+			top[t] = max(top[t], v)
+		}
+	}
 	var sum [maxTile]float64
 	for row := m; len(row) > 0; row = row[width:] {
 		for t, v := range row[:width] {
