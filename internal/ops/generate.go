@@ -226,7 +226,5 @@ func inferCategorical(c *Call, x *Value) {
 	r := Random{Seed: c.seed(), Probs: c.word("mode") == "probs"}
 	c.refuseIf(x.Rank() == 0, "x", "give a vector of probabilities", "a scalar has no classes")
 	c.refuseIf(n < 1 || n > MaxElements, "size", "draw at least one", "%d", n)
-	shape := append([]int{}, x.Shape...)
-	shape[len(shape)-1] = n
-	c.gives(r, x.DType, shape)
+	c.gives(r, x.DType, with(x.Shape, x.Rank()-1, n))
 }

@@ -88,13 +88,11 @@ func (c *Call) located(limits ...int) (validate bool) {
 		return validate
 	}
 	for i, f := range v.Floats() {
-		if n := limits[i%len(limits)]; f < 0 || f >= float64(n) {
-			c.refuse("indices", "with validate_indices, indices are from 0 to the last of the axis",
-				"%.0f of an axis of length "+
-					"%d", f, n)
-		}
+		n := limits[i%len(limits)]
+		c.refuseIf(f < 0 || f >= float64(n), "indices",
+			"with validate_indices, indices are from 0 to the last of the axis", "%.0f of an axis of length %d", f, n)
 	}
-	return
+	return validate
 }
 
 func inferGather(c *Call, x *Value) {
@@ -121,9 +119,8 @@ func (c *Call) beside(name string) (axis int) {
 }
 
 func inferGatherAlong(c *Call, x *Value) {
-	a := Gather{Axis: c.beside("x")}
-	a.Validate = c.located(x.Shape[a.Axis])
-	c.gives(a, x.DType, c.tensor("indices").Shape)
+	axis := c.beside("x")
+	c.gives(Gather{Axis: axis, Validate: c.located(x.Shape[axis])}, x.DType, c.tensor("indices").Shape)
 }
 
 func inferGatherND(c *Call, x *Value) {
@@ -135,56 +132,39 @@ func inferGatherND(c *Call, x *Value) {
 			"%d for x%v and indices%v", a.Batch, x.Shape, at.Shape)
 	}
 	depth := at.Shape[n]
-	if depth > x.Rank()-a.Batch {
-		c.refuse("indices", "the last axis has an index for each of the first axes of x",
-			"%d indices for x%v after %d batch "+
-				"axes", depth, x.Shape, a.Batch)
-	}
+	c.refuseIf(depth > x.Rank()-a.Batch, "indices", "the last axis has an index for each of the first axes of x",
+		"%d indices for x%v after %d batch axes", depth, x.Shape, a.Batch)
 	a.Validate = c.located(x.Shape[a.Batch : a.Batch+depth]...)
 	c.gives(a, x.DType, slices.Concat(at.Shape[:n], x.Shape[a.Batch+depth:]))
 }
 
-// scattering reads what the scatter operators have in common.
-func (c *Call) scattering() (a Scatter) {
-	data := c.tensor("data")
+// scattered is the rule of a scatter operator whose updates should have a shape. limits are those of located.
+func (c *Call) scattered(data *Value, axis int, shape []int, limits ...int) {
+	at, updates, mode := c.tensor("indices"), c.tensor("updates"), c.word("mode")
 	c.sameType("data", "updates")
-	a.Mode = c.word("mode")
-	c.refuseIf(data.DType == mil.Bool && a.Mode != ScatterUpdate, "mode", `write mode = string("update")`,
-		"%s is not handled for type bool", a.Mode)
-	return a
-}
-
-// scattered ends the rule of a scatter operator whose updates should have a shape.
-func (c *Call) scattered(a Scatter, updates []int, limits ...int) {
-	data := c.tensor("data")
-	if v := c.tensor("updates"); !slices.Equal(v.Shape, updates) {
-		c.refuse("updates", "give an update for each index", "shape %v where data%v and indices%v need %v", v.Shape,
-			data.Shape, c.tensor("indices").Shape, updates)
-	}
-	a.Validate = c.located(limits...)
-	c.gives(a, data.DType, data.Shape)
+	c.refuseIf(data.DType == mil.Bool && mode != ScatterUpdate, "mode", `write mode = string("update")`,
+		"%s is not handled for type bool", mode)
+	c.refuseIf(!slices.Equal(updates.Shape, shape), "updates", "give an update for each index",
+		"shape %v where data%v and indices%v need %v", updates.Shape, data.Shape, at.Shape, shape)
+	c.gives(Scatter{axis, mode, c.located(limits...)}, data.DType, data.Shape)
 }
 
 func inferScatter(c *Call, data *Value) {
-	a := c.scattering()
-	a.Axis = c.axis("axis", data.Rank())
-	c.scattered(a, slices.Concat(data.Shape[:a.Axis], c.tensor("indices").Shape, data.Shape[a.Axis+1:]),
-		data.Shape[a.Axis])
+	axis, s := c.axis("axis", data.Rank()), data.Shape
+	c.scattered(data, axis, slices.Concat(s[:axis], c.tensor("indices").Shape, s[axis+1:]), s[axis])
 }
 
-func inferScatterAlong(c *Call, x *Value) {
-	a := c.scattering()
-	a.Axis = c.beside("data")
-	c.scattered(a, c.tensor("indices").Shape, c.tensor("data").Shape[a.Axis])
+func inferScatterAlong(c *Call, data *Value) {
+	axis := c.beside("data")
+	c.scattered(data, axis, c.tensor("indices").Shape, data.Shape[axis])
 }
 
 func inferScatterND(c *Call, data *Value) {
-	at := c.tensor("indices")
-	a := c.scattering()
+	at, s := c.tensor("indices"), data.Shape
 	n := at.Rank() - 1
-	c.refuseIf(n < 0 || at.Shape[n] > data.Rank(), "indices",
-		"the last axis has an index for each of the first axes of data", "shape %v for data%v", at.Shape, data.Shape)
-	c.scattered(a, slices.Concat(at.Shape[:n], data.Shape[at.Shape[n]:]), data.Shape[:at.Shape[n]]...)
+	c.refuseIf(n < 0 || at.Shape[n] > len(s), "indices",
+		"the last axis has an index for each of the first axes of data", "shape %v for data%v", at.Shape, s)
+	c.scattered(data, 0, slices.Concat(at.Shape[:n], s[at.Shape[n]:]), s[:at.Shape[n]]...)
 }
 
 // ordered are the types whose elements have an order.
@@ -207,11 +187,9 @@ func inferTopK(c *Call, x *Value) {
 		c.refuse("output_indices_dtype", "remove it, or return_indices = bool(false)", "there are no indices")
 	case d == mil.UInt16 && length > 1<<16:
 		c.refuse("output_indices_dtype", `write string("int32")`, "uint16 does not hold the indices of axis %d of x%v",
-			a.Axis,
-			x.Shape)
+			a.Axis, x.Shape)
 	}
-	shape := slices.Clone(x.Shape)
-	shape[a.Axis] = a.K
+	shape := with(x.Shape, a.Axis, a.K)
 	types, shapes := []mil.DType{x.DType}, [][]int{shape}
 	if indices {
 		types, shapes = append(types, d), append(shapes, shape)
@@ -220,7 +198,6 @@ func inferTopK(c *Call, x *Value) {
 }
 
 func inferArgsort(c *Call, x *Value) {
-	a := TopK{Axis: c.axis("axis", x.Rank()), Ascending: c.boolean("ascending")}
-	a.K = x.Shape[a.Axis]
-	c.gives(a, mil.Int32, x.Shape)
+	axis := c.axis("axis", x.Rank())
+	c.gives(TopK{axis, x.Shape[axis], c.boolean("ascending")}, mil.Int32, x.Shape)
 }

@@ -79,6 +79,13 @@ func Strides(shape []int) []int {
 	return strides
 }
 
+// with returns a shape with another length of an axis.
+func with(shape []int, axis, length int) []int {
+	shape = slices.Clone(shape)
+	shape[axis] = length
+	return shape
+}
+
 func inferTile(c *Call, x *Value) {
 	reps := c.ints("reps", x.Rank())
 	var b Box
@@ -251,8 +258,7 @@ func inferConcat(c *Call, first *Value) {
 		c.note("Apple's engine refuses concat without interleave; write interleave = bool(false)")
 	}
 	a := Join{Axis: c.axis("axis", first.Rank()), Interleave: c.boolean("interleave")}
-	shape := slices.Clone(first.Shape)
-	shape[a.Axis] = 0
+	shape := with(first.Shape, a.Axis, 0)
 	for _, v := range values {
 		fits := v.Rank() == first.Rank() && v.DType == first.DType
 		for i := range v.Shape {
@@ -294,9 +300,7 @@ func inferSplit(c *Call, x *Value) {
 	var types []mil.DType
 	var shapes [][]int
 	for _, n := range sizes {
-		s := slices.Clone(x.Shape)
-		s[axis] = n
-		types, shapes = append(types, x.DType), append(shapes, s)
+		types, shapes = append(types, x.DType), append(shapes, with(x.Shape, axis, n))
 	}
 	c.results(axis, types, shapes)
 }

@@ -95,9 +95,7 @@ func inferLinear(c *Call, x *Value) {
 	c.refuseIf(x.Shape[last] != w.Shape[1], "weight", "give it as [outputs, inputs]", "takes %d inputs, x%v has %d",
 		w.Shape[1], x.Shape, x.Shape[last])
 	c.shaped("bias", w.Shape[:1], "give one number for each output", "for %d outputs", w.Shape[0])
-	shape := slices.Clone(x.Shape)
-	shape[last] = w.Shape[0]
-	c.gives(nil, x.DType, shape)
+	c.gives(nil, x.DType, with(x.Shape, last, w.Shape[0]))
 }
 
 // Attention holds the sizes of scaled_dot_product_attention: softmax(query x key^T / sqrt(E)

@@ -34,31 +34,32 @@ type Slice struct {
 	Fixed  []bool
 }
 
-// masked is a slice with masks, as arguments of slice_by_index and slice_update give it.
+// masked is a slice with masks, as arguments of slice_by_index and slice_update give it. Fixed is set in all of them.
 type masked struct {
-	begin, end, stride     []int
-	fromStart, toEnd, drop []bool
+	Slice
+	begin, end  []int // nil where one of them is computed
+	toEnd, drop []bool
 }
 
-// masked reads the arguments of a slice of x. moving tells that begin or end is computed: they are nil then.
-func (c *Call) masked(x *Value) (m masked, moving bool) {
+// masked reads the arguments of a slice of x. Begin is that of a slice whose begin is computed, Size is zero.
+func (c *Call) masked(x *Value) (m masked) {
 	n := x.Rank()
-	moving = !c.tensor("begin").Const() || !c.tensor("end").Const()
-	if moving {
+	m.Moving = !c.tensor("begin").Const() || !c.tensor("end").Const()
+	if m.Moving {
 		c.beginning(x)
 	} else {
 		m.begin, m.end = c.ints("begin", n), c.ints("end", n)
 	}
-	m.stride = c.ints("stride", n)
-	m.fromStart, m.toEnd = c.booleans("begin_mask", n), c.booleans("end_mask", n)
-	m.drop = c.booleans("squeeze_mask", n)
-	for i, s := range m.stride {
-		if s == 0 || s < -MaxElements || s > MaxElements {
-			c.refuse("stride", "strides are not 0 and below 2^31", "%d on axis %d", s, i)
-			break
+	m.Begin, m.Stride, m.Size = make([]int, n), c.ints("stride", n), make([]int, n)
+	m.Fixed, m.toEnd, m.drop = c.booleans("begin_mask", n), c.booleans("end_mask", n), c.booleans("squeeze_mask", n)
+	for i, s := range m.Stride {
+		c.refuseIf(s == 0 || s < -MaxElements || s > MaxElements, "stride", "strides are not 0 and below 2^31",
+			"%d on axis %d", s, i)
+		if m.Fixed[i] && s < 0 {
+			m.Begin[i] = x.Shape[i] - 1
 		}
 	}
-	return m, moving
+	return m
 }
 
 // beginning checks begin if it is computed.
@@ -69,114 +70,91 @@ func (c *Call) beginning(x *Value) {
 		"%s does not fit", b.Type())
 }
 
-// fixed returns the slice and the shape of its result, or a fault.
-func (c *Call) fixed(x *Value, m masked) (a Slice, shape []int) {
-	n := x.Rank()
-	a = Slice{Begin: make([]int, n), Stride: m.stride, Size: make([]int, n)}
-	shape = []int{}
+// fixed completes a slice whose begin and end are constant. It returns the shape of the elements.
+func (c *Call) fixed(x *Value, m masked) (shape []int) {
 	for i, length := range x.Shape {
-		s := m.stride[i]
+		s := m.Stride[i]
 		// The bounds of a backward walk are one lower: it starts at the last
 		// element and ends before the first.
-		lo, hi := 0, length
+		lo, hi, last, sign := 0, length, length, 1
 		if s < 0 {
-			lo, hi = -1, length-1
+			lo, hi, last, sign = -1, length-1, -1, -1
 		}
-		from, to := bound(m.begin[i], length, lo, hi), bound(m.end[i], length, lo, hi)
-		if m.fromStart[i] {
-			from = first(length, s)
-		}
+		to := bound(m.end[i], length, lo, hi)
 		if m.toEnd[i] {
-			to = hi
-			if s < 0 {
-				to = lo
-			}
+			to = last
 		}
-		size := (to - from + s - sign(s)) / s
+		if !m.Fixed[i] {
+			m.Begin[i] = bound(m.begin[i], length, lo, hi)
+		}
+		m.Size[i] = (to - m.Begin[i] + s - sign) / s
 		if m.drop[i] {
-			c.refuseIf(!m.fromStart[i] && (m.begin[i] < -length || m.begin[i] >= length), "begin",
+			c.refuseIf(!m.Fixed[i] && (m.begin[i] < -length || m.begin[i] >= length), "begin",
 				"begin within the axis", "index %d on axis %d of x%v", m.begin[i], i, x.Shape)
-			size = 1
+			m.Size[i] = 1
 		}
-		c.refuseIf(size < 1, "end", "every axis keeps at least one element", "the slice of axis %d of x%v is empty",
+		c.refuseIf(m.Size[i] < 1, "end", "every axis keeps at least one element", "the slice of axis %d of x%v is empty",
 			i, x.Shape)
-		a.Begin[i], a.Size[i] = from, size
-		if !m.drop[i] {
-			shape = append(shape, size)
-		}
 	}
-	return a, shape
+	return m.shape()
 }
 
-// first is the first element of a walk over a whole axis.
-func first(length, stride int) int {
-	if stride < 0 {
-		return length - 1
+// shape returns the sizes without those of squeeze_mask.
+func (m masked) shape() []int {
+	shape := []int{}
+	for i, n := range m.Size {
+		if !m.drop[i] {
+			shape = append(shape, n)
+		}
 	}
-	return 0
+	return shape
 }
 
 func inferSliceIndex(c *Call, x *Value) {
-	m, moving := c.masked(x)
-	if !moving {
-		a, shape := c.fixed(x, m)
-		c.gives(a, x.DType, shape)
+	m := c.masked(x)
+	if !m.Moving {
+		c.gives(m.Slice, x.DType, c.fixed(x, m))
 		return
 	}
-	a := Slice{Begin: make([]int, x.Rank()), Stride: m.stride, Size: make([]int, x.Rank()), Moving: true,
-		Fixed: m.fromStart}
-	shape := []int{}
 	for i, length := range x.Shape {
-		switch s := m.stride[i]; {
+		switch s := m.Stride[i]; {
 		case m.drop[i]:
-			a.Size[i] = 1
-		case m.fromStart[i] && m.toEnd[i]:
-			a.Size[i] = (length-1)/max(s, -s) + 1
-			shape = append(shape, a.Size[i])
+			m.Size[i] = 1
+		case m.Fixed[i] && m.toEnd[i]:
+			m.Size[i] = (length-1)/max(s, -s) + 1
 		default:
 			c.refuse("begin", "give constants, masks for whole axes, squeeze_mask for single elements, or use "+
-				"slice_by_size",
-				"the size of axis %d depends on values; engines need static shapes", i)
-		}
-		if m.fromStart[i] {
-			a.Begin[i] = first(length, m.stride[i])
+				"slice_by_size", "the size of axis %d depends on values; engines need static shapes", i)
 		}
 	}
-	c.gives(a, x.DType, shape)
+	c.gives(m.Slice, x.DType, m.shape())
 }
 
 func inferSliceUpdate(c *Call, x *Value) {
 	update := c.tensor("update")
 	c.sameType("x", "update")
-	m, moving := c.masked(x)
-	if !moving {
-		a, shape := c.fixed(x, m)
+	m := c.masked(x)
+	if !m.Moving {
+		shape := c.fixed(x, m)
 		c.refuseIf(!slices.Equal(shape, update.Shape), "update", "give it the shape of the slice",
 			"shape %v where the slice has %v", update.Shape, shape)
-		c.gives(a, x.DType, x.Shape)
+		c.gives(m.Slice, x.DType, x.Shape)
 		return
 	}
-	a := Slice{Begin: make([]int, x.Rank()), Stride: m.stride, Moving: true, Fixed: m.fromStart}
 	rest := update.Shape
 	for i, length := range x.Shape {
-		size, s := 1, max(m.stride[i], -m.stride[i])
+		size, whole := 1, (length-1)/max(m.Stride[i], -m.Stride[i])+1
 		if !m.drop[i] && len(rest) > 0 {
 			size, rest = rest[0], rest[1:]
-		} else if !m.drop[i] {
-			rest = nil
 		}
-		whole := (length-1)/s + 1
-		c.refuseIf(size > whole || m.fromStart[i] && m.toEnd[i] && !m.drop[i] && size != whole, "update",
+		c.refuseIf(size > whole || m.Fixed[i] && m.toEnd[i] && !m.drop[i] && size != whole, "update",
 			"give it the shape of the slice", "%d elements of shape %v on axis %d of x%v", size, update.Shape, i,
 			x.Shape)
-		a.Size = append(a.Size, size)
-		if m.fromStart[i] {
-			a.Begin[i] = first(length, m.stride[i])
-		}
+		m.Size[i] = size
 	}
-	c.refuseIf(len(rest) > 0 || Volume(a.Size) != update.Elements(), "update",
+	c.refuseIf(len(rest) > 0 || Volume(m.Size) != update.Elements(), "update",
 		"give it the axes of x without those of squeeze_mask", "shape %v for x%v", update.Shape, x.Shape)
-	c.gives(a, x.DType, x.Shape)
+	c.gives(m.Slice, x.DType, x.Shape)
 }
 
 // bound counts a negative index from the end and clamps the result to [lo, hi].
@@ -187,47 +165,34 @@ func bound(i, length, lo, hi int) int {
 	return min(max(i, lo), hi)
 }
 
-func sign(n int) int {
-	if n < 0 {
-		return -1
-	}
-	return 1
-}
-
 func inferSliceSize(c *Call, x *Value) {
 	n := x.Rank()
-	size := slices.Clone(c.ints("size", n))
-	if !c.tensor("begin").Const() {
-		c.movingSize(x, size)
-		return
+	a := Slice{Begin: make([]int, n), Stride: slices.Repeat([]int{1}, n), Size: slices.Clone(c.ints("size", n)),
+		Moving: !c.tensor("begin").Const(), Fixed: make([]bool, n)}
+	if a.Moving {
+		c.beginning(x)
+	} else {
+		copy(a.Begin, c.ints("begin", n))
 	}
-	begin := slices.Clone(c.ints("begin", n))
 	for i, length := range x.Shape {
-		if begin[i] < 0 {
-			begin[i] += length
+		if a.Begin[i] < 0 {
+			a.Begin[i] += length
 		}
-		c.refuseIf(begin[i] < 0 || begin[i] >= length, "begin", "begin within the axis", "%d on axis %d of x%v",
-			begin[i], i, x.Shape)
-		if size[i] == -1 {
-			size[i] = length - begin[i]
+		c.refuseIf(a.Begin[i] < 0 || a.Begin[i] >= length, "begin", "begin within the axis", "%d on axis %d of x%v",
+			a.Begin[i], i, x.Shape)
+		rest := length - a.Begin[i]
+		switch wrong := a.Size[i] < 1 || a.Size[i] > rest; {
+		case a.Moving:
+			c.refuseIf(wrong, "size", "give the size in numbers; -1 depends on begin", "%d on axis %d of x%v", a.Size[i],
+				i, x.Shape)
+		case a.Size[i] == -1:
+			a.Size[i] = rest
+		default:
+			c.refuseIf(wrong, "size", "-1 takes the rest", "%d from %d on axis %d of x%v", a.Size[i], a.Begin[i], i,
+				x.Shape)
 		}
-		c.refuseIf(size[i] < 1 || size[i] > length-begin[i], "size", "-1 takes the rest",
-			"%d from %d on axis %d of x%v", size[i], begin[i], i, x.Shape)
 	}
-	c.gives(Slice{Begin: begin, Stride: slices.Repeat([]int{1}, n), Size: size}, x.DType, size)
-}
-
-// movingSize is the rule of slice_by_size with a begin that is computed.
-func (c *Call) movingSize(x *Value, size []int) {
-	c.beginning(x)
-	for i, length := range x.Shape {
-		c.refuseIf(size[i] < 1 || size[i] > length, "size", "give the size in numbers; -1 depends on begin",
-			"%d on axis %d of x%v", size[i], i, x.Shape)
-	}
-	n := x.Rank()
-	c.gives(
-		Slice{Begin: make([]int, n), Stride: slices.Repeat([]int{1}, n), Size: size, Moving: true, Fixed: make([]bool, n)},
-		x.DType, size)
+	c.gives(a, x.DType, a.Size)
 }
 
 // Pad modes, as the mode argument spells them.
