@@ -49,7 +49,6 @@ func analyze(
 	chosen := a.choose(p, name)
 	if chosen != nil {
 		a.function(chosen)
-		a.named()
 	}
 	faults := a.faults
 	for _, f := range p.Funcs {
@@ -57,7 +56,10 @@ func analyze(
 			other := start()
 			other.function(f)
 			faults = append(faults, other.faults...)
-			a.graph.Weights = append(a.graph.Weights, other.elsewhere()...)
+			for _, w := range other.graph.Weights {
+				w.Value, w.Other, w.Notes = nil, true, nil
+			}
+			a.graph.Weights = append(a.graph.Weights, other.graph.Weights...)
 		}
 	}
 	for _, e := range faults {
@@ -99,24 +101,6 @@ func Open(f *mil.Function) (list []mil.Var) {
 		if _, fixed := t.Shape(); !fixed && t.Kind == mil.Tensor {
 			list = append(list, v)
 		}
-	}
-	return list
-}
-
-// named sets the names of the weights of an analysis. A name is known only after its
-// statement is resolved.
-func (a *analysis) named() []*Weight {
-	for _, w := range a.graph.Weights {
-		w.Name = w.Value.Name
-	}
-	return a.graph.Weights
-}
-
-// elsewhere returns the weights of a function whose Graph is not needed.
-func (a *analysis) elsewhere() []*Weight {
-	list := a.named()
-	for _, w := range list {
-		w.Value, w.Other, w.Notes = nil, true, nil
 	}
 	return list
 }
@@ -290,7 +274,9 @@ func (a *analysis) statement(op *mil.Op) {
 		var v *Value
 		if good && i < len(out) {
 			v = out[i]
-			v.Name, v.Pos = r.Name, r.At
+			if v.Name, v.Pos = r.Name, r.At; v.weight != nil {
+				v.weight.Name = r.Name
+			}
 			if !v.Type().Same(r.Type) {
 				a.fail(r.Pos, "declare it as "+v.Type().String(), "%s: Expected %s; got %s", r.Name, v.Type(), r.Type)
 				if a.survey {
@@ -336,12 +322,12 @@ func (a *analysis) compute(n *Node) bool {
 	case n.Def.constexpr():
 		n.Op = bracketed(n.Def, op)
 	}
-	c := &Call{def: n.Def, op: n.Op, args: map[string]argument{}}
-	n.args = c.args
+	c := &Call{Node: n}
+	n.args = map[string]Operand{}
 	if !a.arguments(c) || n.Def == nil {
 		return false
 	}
-	c.rule(n)
+	c.rule()
 	a.faults = append(a.faults, c.faults...)
 	for _, text := range c.notes {
 		a.note((&mil.Error{File: a.file, Pos: op.Pos, Msg: op.Kind + ": " + text}).Error())

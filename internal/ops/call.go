@@ -13,31 +13,20 @@ import (
 // the first fault the result of the rule is ignored: the rule may continue and find more, but not use the arguments as
 // indexes before it called sound.
 type Call struct {
-	def    *Def
-	op     *mil.Op
-	args   map[string]argument
-	out    []*Value // the rule fills in the types
-	attrs  any
+	*Node  // the rule sets Attrs, and Out without names
 	faults mil.ErrorList
 	notes  []string
 	open   bool // the results are not declared: the rule decides their number
 }
 
-// argument is a resolved operand.
-type argument struct {
-	pos    mil.Pos
-	values []*Value
-	listed bool // written in parentheses
-}
-
 // fail records a fault at the argument called name, or at the operator when name
 // is empty or absent.
 func (c *Call) fail(name, hint, format string, args ...any) {
-	pos := c.op.Pos
+	pos := c.Op.Pos
 	if a, ok := c.args[name]; ok {
 		pos = a.pos
 	}
-	msg := c.def.Name + ": "
+	msg := c.Def.Name + ": "
 	if name != "" {
 		msg += name + ": "
 	}
@@ -80,70 +69,69 @@ func (c *Call) note(text string) { c.notes = append(c.notes, text) }
 func (c *Call) suits(p *Param) {
 	a := c.args[p.Name]
 	switch {
-	case p.Variadic != a.listed:
+	case p.Variadic != a.List:
 		how := "a single value"
 		if p.Variadic {
 			how = "a list (a, b)"
 		}
-		c.fail(p.Name, "see "+c.def.signature(), "takes %s", how)
-	case p.State && !a.values[0].State:
+		c.fail(p.Name, "see "+c.Def.signature(), "takes %s", how)
+	case p.State && !a.Values[0].State:
 		c.fail(p.Name, "declare a parameter state<tensor<fp16, [..]>> and name it here", "has to be a state")
-	case !p.State && slices.ContainsFunc(a.values, func(v *Value) bool { return v.State }):
+	case !p.State && slices.ContainsFunc(a.Values, func(v *Value) bool { return v.State }):
 		c.fail(p.Name, "read it first: r = read_state(input = s)", "a state where a tensor is expected")
-	case p.Const && slices.ContainsFunc(a.values, func(v *Value) bool { return !v.Const() }):
+	case p.Const && slices.ContainsFunc(a.Values, func(v *Value) bool { return !v.Const() }):
 		why := ""
 		if p.Sized {
 			why = ": the shape of the result depends on it, and engines need static shapes"
 		}
 		c.fail(p.Name, "define it with const()", "has to be a constant%s", why)
-	case p.Known && slices.ContainsFunc(a.values, func(v *Value) bool { return !v.known && !v.Const() }):
+	case p.Known && slices.ContainsFunc(a.Values, func(v *Value) bool { return !v.known && !v.Const() }):
 		c.fail(p.Name, "define it with const() or a constexpr operator", "has to be a constant")
-	case !p.Const && !p.Deep && slices.ContainsFunc(a.values, func(v *Value) bool { return v.Rank() > MaxRank }):
-		c.fail(p.Name, "merge axes", "rank %d, at most %d", a.values[0].Rank(), MaxRank)
-	case !p.Const && slices.ContainsFunc(a.values, func(v *Value) bool { return v.DType == mil.String }):
+	case !p.Const && !p.Deep && slices.ContainsFunc(a.Values, func(v *Value) bool { return v.Rank() > MaxRank }):
+		c.fail(p.Name, "merge axes", "rank %d, at most %d", a.Values[0].Rank(), MaxRank)
+	case !p.Const && slices.ContainsFunc(a.Values, func(v *Value) bool { return v.DType == mil.String }):
 		c.fail(p.Name, "pass a tensor", "a string where a tensor is expected")
 	}
 }
 
 // complete reports missing arguments.
 func (c *Call) complete() {
-	for _, p := range c.def.Params {
-		if c.op.Arg(p.Name) == nil && !p.Optional {
-			c.fail("", "write "+c.def.signature(), "argument %s is missing", p.Name)
+	for _, p := range c.Def.Params {
+		if c.Op.Arg(p.Name) == nil && !p.Optional {
+			c.fail("", "write "+c.Def.signature(), "argument %s is missing", p.Name)
 		}
 	}
 }
 
 // rule applies the rule of the operator and fills in the node.
-func (c *Call) rule(n *Node) {
-	for _, p := range c.def.Params {
+func (c *Call) rule() {
+	for _, p := range c.Def.Params {
 		c.try(func() { c.kind(&p) })
 	}
-	switch f := c.def.Family; {
+	switch f := c.Def.Family; {
 	case c.failed():
 		return
-	case c.def.Cost == Free, c.def.Cost == Moves, f == Indexing, f >= Conversions && f != Recurrents:
-	case c.def.Name == "resize": // which also moves integers
+	case c.Def.Cost == Free, c.Def.Cost == Moves, f == Indexing, f >= Conversions && f != Recurrents:
+	case c.Def.Name == "resize": // which also moves integers
 	default:
 		c.fp32()
 	}
-	c.try(func() { c.def.infer(c, c.tensor(c.def.Params[0].Name)) })
+	c.try(func() { c.Def.infer(c, c.tensor(c.Def.Params[0].Name)) })
 	if c.failed() {
 		return
 	}
-	n.Out, n.Attrs = c.out, c.attrs
-	for _, p := range c.def.Params {
+	for _, p := range c.Def.Params {
 		switch arg, ok := c.args[p.Name]; {
 		case p.Const, p.Like:
 		case ok:
-			n.In = append(n.In, arg.values...)
+			c.In = append(c.In, arg.Values...)
 		default:
-			n.In = append(n.In, nil)
+			c.In = append(c.In, nil)
 		}
 	}
-	n.fold()
+	c.fold()
 	p := placing{via: chip.CoreML}
-	p.statement(n)
+	p.statement(c.Node)
 	if slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Rule == "cpu-operator" }) {
 		c.note("never runs on Apple's Neural Engine; Core ML runs it on the CPU")
 	}
@@ -152,7 +140,7 @@ func (c *Call) rule(n *Node) {
 // fp32 remarks that arithmetic outside fp16 is not known to run on a real
 // engine: there fp32 exists only at the edges of a program.
 func (c *Call) fp32() {
-	first := c.args[c.def.Params[0].Name].values[0].DType
+	first := c.args[c.Def.Params[0].Name].Values[0].DType
 	if first != mil.FP16 && first != mil.Bool && !c.failed() {
 		c.note(first.String() + " arithmetic is not known to run on Apple's engine; cast to fp16")
 	}
@@ -173,7 +161,7 @@ func (c *Call) kind(p *Param) {
 
 // needs refuses operands of types outside the list.
 func (c *Call) needs(name string, types ...mil.DType) {
-	for _, v := range c.args[name].values {
+	for _, v := range c.args[name].Values {
 		c.refuseIf(!slices.Contains(types, v.DType), name, "convert it with cast first", "%s is not handled for type %s",
 			v.Name, v.DType)
 	}
@@ -202,19 +190,19 @@ func (c *Call) gives(attrs any, d mil.DType, shape []int) {
 
 // results sets the Attrs and the types of all results.
 func (c *Call) results(attrs any, types []mil.DType, shapes [][]int) {
-	if !c.open && len(c.op.Results) != len(types) {
+	if !c.open && len(c.Op.Results) != len(types) {
 		hint := "declare every result"
 		if len(types) == 0 {
 			hint = "write the statement alone, without a result"
 		}
-		c.refuse("", hint, "results: %d expected, %d declared", len(types), len(c.op.Results))
+		c.refuse("", hint, "results: %d expected, %d declared", len(types), len(c.Op.Results))
 	}
-	c.attrs = attrs
+	c.Attrs = attrs
 	for i, d := range types {
 		c.refuseIf(len(shapes[i]) > MaxRank, "", "merge axes with reshape", "result of rank %d, at most %d",
 			len(shapes[i]), MaxRank)
 		c.refuseIf(!sensible(shapes[i]), "", "results have 1 to 2^31 elements", "result of shape %v is empty or too large",
 			shapes[i])
-		c.out = append(c.out, &Value{DType: d, Shape: shapes[i]})
+		c.Out = append(c.Out, &Value{DType: d, Shape: shapes[i]})
 	}
 }

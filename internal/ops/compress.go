@@ -118,10 +118,9 @@ func inferPalette(c *Call, indices *Value) {
 	c.refuseIf(lut.Rank() != 1 || !slices.Contains([]int{2, 4, 16, 64, 256}, lut.Shape[0]), "lut",
 		"give a vector of 2, 4, 16, 64 or 256", "shape %v", lut.Shape)
 	width := bits.Len(uint(lut.Shape[0])) - 1
-	if need := (Volume(shape)*width + 7) / 8; indices.DType != mil.UInt8 || !slices.Equal(indices.Shape, []int{need}) {
-		c.refuse("indices", "pack them from the low bits up: "+mil.TensorOf(mil.UInt8, need).String(),
-			"%s for %d indexes of %d bits", indices.Type(), Volume(shape), width)
-	}
+	need := mil.TensorOf(mil.UInt8, (Volume(shape)*width+7)/8)
+	c.refuseIf(!indices.Type().Same(need), "indices", "pack them from the low bits up: "+need.String(),
+		"%s for %d indexes of %d bits", indices.Type(), Volume(shape), width)
 	c.gives(Palette{Packed: width, Vector: 1}, lut.DType, shape)
 }
 
@@ -133,18 +132,14 @@ func (c *Call) palettes(shape []int, index mil.DType) ([]int, Palette) {
 	c.refuseIf(lut.Rank() != k+2 || k == 0, "lut", "give groups for each axis, then entries, then elements of an entry",
 		"%d axes for indexes of shape %v", lut.Rank(), shape)
 	c.fits("lut", shape, lut.Shape[:k])
-	if n := 1 << index.Bits(); lut.Shape[k] != n {
-		c.refuse("lut", "make its last axis but one that long", "%d entries where %s counts %d", lut.Shape[k], index, n)
-	}
+	n := 1 << index.Bits()
+	c.refuseIf(lut.Shape[k] != n, "lut", "make its last axis but one that long", "%d entries where %s counts %d",
+		lut.Shape[k], index, n)
 	p := Palette{Vector: lut.Shape[k+1]}
 	c.refuseIf(c.tensor("vector_axis") == nil && p.Vector > 1, "", "add vector_axis = int32(..)",
 		"vector_axis is missing for entries of %d elements", p.Vector)
 	p.Axis = c.axis("vector_axis", k)
-	out := slices.Clone(shape)
-	if p.Vector <= MaxElements/out[p.Axis] {
-		out[p.Axis] *= p.Vector
-	}
-	return out, p
+	return with(shape, p.Axis, min(shape[p.Axis]*p.Vector, MaxElements+1)), p // gives refuses more
 }
 
 // inferSparse takes two forms: a mask packed into bytes with the shape of the result, and a mask of uint1.
@@ -156,20 +151,18 @@ func inferSparse(c *Call, data *Value) {
 		return
 	}
 	shape := c.volume("shape")
-	if need := (Volume(shape) + 7) / 8; mask.DType != mil.UInt8 || !slices.Equal(mask.Shape, []int{need}) {
-		c.refuse("mask", "pack its bits from the low ones up: "+mil.TensorOf(mil.UInt8, need).String(),
-			"%s for %d elements", mask.Type(), Volume(shape))
-	}
+	need := mil.TensorOf(mil.UInt8, (Volume(shape)+7)/8)
+	c.refuseIf(!mask.Type().Same(need), "mask", "pack its bits from the low ones up: "+need.String(),
+		"%s for %d elements", mask.Type(), Volume(shape))
 	c.refuseIf(data.Rank() != 1, "nonzero_data", "give a vector", "shape %v", data.Shape)
 	if mask.Data != nil {
 		set := 0
 		for _, b := range mask.Data {
 			set += bits.OnesCount8(b)
 		}
-		last := mask.Data[len(mask.Data)-1]
-		if used := Volume(shape) % 8; used != 0 && last>>used != 0 {
-			c.refuse("mask", "clear the bits after the last element", "it has more bits than %d elements", Volume(shape))
-		}
+		used, last := Volume(shape)%8, mask.Data[len(mask.Data)-1]
+		c.refuseIf(used != 0 && last>>used != 0, "mask", "clear the bits after the last element",
+			"it has more bits than %d elements", Volume(shape))
 		c.counted("nonzero_data", "mask", set)
 	}
 	c.gives(Sparse{Packed: true}, data.DType, shape)
@@ -178,7 +171,7 @@ func inferSparse(c *Call, data *Value) {
 // volume returns the shape that a setting gives.
 func (c *Call) volume(name string) []int {
 	shape := slices.Clone(c.ints(name, -1))
-	c.refuseIf((len(shape) == 0 || len(shape) > MaxRank || !sensible(shape)), name,
+	c.refuseIf(len(shape) == 0 || len(shape) > MaxRank || !sensible(shape), name,
 		"give 1 to 5 axes of at least 1", "shape %s", few(shape))
 	return shape
 }
@@ -200,9 +193,8 @@ func (c *Call) sparse(data, mask string) {
 
 // counted compares the length of the data with the number of set bits. The program is valid only for this mask.
 func (c *Call) counted(data, mask string, set int) {
-	if d := c.tensor(data); d.Shape[0] != set {
-		c.refuse(data, "give an element for each set bit of the mask", "%d elements, %s has %d bits set", d.Shape[0],
-			mask, set)
-	}
+	n := c.tensor(data).Shape[0]
+	c.refuseIf(n != set, data, "give an element for each set bit of the mask", "%d elements, %s has %d bits set", n,
+		mask, set)
 	c.tensor(mask).take()
 }

@@ -44,13 +44,10 @@ func inferConv(c *Call, x *Value) {
 	w := c.kernel(x, "[outputs, inputs/groups, kernel]")
 	groups := c.integer("groups")
 	ci, co := x.Shape[1], w.Shape[0]
-	if groups < 1 || ci%groups != 0 || co%groups != 0 {
-		c.refuse("groups", "choose a divisor of both", "%d does not divide %d input and %d output channels", groups, ci,
-			co)
-	} else if w.Shape[1] != ci/groups {
-		c.refuse("weight", "give it as [outputs, inputs/groups, kernel]",
-			"KernelChannels (%d) != InputChannels (%d) / Group (%d)", w.Shape[1], ci, groups)
-	}
+	c.refuseIf(groups < 1 || ci%groups != 0 || co%groups != 0, "groups", "choose a divisor of both",
+		"%d does not divide %d input and %d output channels", groups, ci, co)
+	c.refuseIf(w.Shape[1] != ci/groups, "weight", "give it as [outputs, inputs/groups, kernel]",
+		"KernelChannels (%d) != InputChannels (%d) / Group (%d)", w.Shape[1], ci, groups)
 	if c.bias(co); c.tensor("bias") != nil {
 		c.note("some programs with bias fail on Apple's engine; add a [1, C, 1, 1] tensor after the convolution")
 	}
@@ -75,9 +72,7 @@ func (c *Call) bias(channels int) {
 
 // spatial refuses x without one to three spatial axes.
 func (c *Call) spatial(x *Value) {
-	if n := x.Rank() - 2; n < 1 || n > 3 {
-		c.refuse("x", "use [N, C, W], [N, C, H, W] or [N, C, D, H, W]", "shape %v", x.Shape)
-	}
+	c.refuseIf(x.Rank() < 3 || x.Rank() > 5, "x", "use [N, C, W], [N, C, H, W] or [N, C, D, H, W]", "shape %v", x.Shape)
 }
 
 // inferConvTranspose is the rule of the transposed convolution. Its Window is that of
@@ -86,12 +81,10 @@ func (c *Call) spatial(x *Value) {
 func inferConvTranspose(c *Call, x *Value) {
 	w := c.kernel(x, "[inputs, outputs/groups, kernel]")
 	groups, ci := c.integer("groups"), x.Shape[1]
-	if w.Shape[0] != ci {
-		c.refuse("weight", "give it as [inputs, outputs/groups, kernel]", "%d input channels, x%v has %d", w.Shape[0],
-			x.Shape, ci)
-	} else if groups < 1 || ci%groups != 0 {
-		c.refuse("groups", "choose a divisor", "%d does not divide %d input channels", groups, ci)
-	}
+	c.refuseIf(w.Shape[0] != ci, "weight", "give it as [inputs, outputs/groups, kernel]",
+		"%d input channels, x%v has %d", w.Shape[0], x.Shape, ci)
+	c.refuseIf(groups < 1 || ci%groups != 0, "groups", "choose a divisor", "%d does not divide %d input channels",
+		groups, ci)
 	co := w.Shape[1] * groups
 	c.bias(co)
 	win := Window{Groups: groups, Kernel: w.Shape[2:], In: x.Shape[2:]}
@@ -138,7 +131,7 @@ func (w *Window) halve(axis, all int, kind string) {
 func (c *Call) steps(w *Window) (kind string) {
 	n := len(w.In)
 	w.Strides, w.Dilations = c.ints("strides", n), slices.Repeat([]int{1}, n)
-	if c.def.Param("dilations") != nil {
+	if c.Def.Param("dilations") != nil {
 		w.Dilations = c.ints("dilations", n)
 	}
 	kind = c.word("pad_type")
@@ -183,11 +176,9 @@ func (c *Call) slide(w *Window, ceil bool) {
 
 func inferPool(c *Call, x *Value) {
 	c.spatial(x)
-	w := Window{In: x.Shape[2:], Groups: x.Shape[1]}
-	w.Kernel = c.ints("kernel_sizes", len(w.In))
-	w.ExcludePadding = c.boolean("exclude_padding_from_average")
-	ceil := c.boolean("ceil_mode")
-	c.slide(&w, ceil)
+	w := Window{In: x.Shape[2:], Groups: x.Shape[1], Kernel: c.ints("kernel_sizes", x.Rank()-2),
+		ExcludePadding: c.boolean("exclude_padding_from_average")}
+	c.slide(&w, c.boolean("ceil_mode"))
 	for i := range w.Before {
 		c.refuseIf(max(w.Before[i], w.After[i]) >= w.Kernel[i], "pad", "pad by less than the kernel",
 			"a window would hold padding alone")

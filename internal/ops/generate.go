@@ -69,16 +69,15 @@ type Scan struct {
 // constant gives a result that is known when compiling.
 func (c *Call) constant(d mil.DType, shape []int, data []byte) {
 	c.gives(nil, d, shape)
-	c.out[0].Data = data
+	c.Out[0].Data = data
 }
 
 func inferShape(c *Call, x *Value) {
 	c.refuseIf(x.Rank() == 0, "x", "a scalar has no axes; reshape it", "the shape of a scalar is empty")
 	lengths := make([]int64, x.Rank())
 	for i, n := range x.Shape {
-		if lengths[i] = int64(n); n > math.MaxInt32 {
-			c.refuse("x", "split the axis", "the length %d of an axis does not fit in int32", n)
-		}
+		lengths[i] = int64(n)
+		c.refuseIf(n > math.MaxInt32, "x", "split the axis", "the length %d of an axis does not fit in int32", n)
 	}
 	c.constant(mil.Int32, []int{len(lengths)}, encodeInts(mil.Int32, lengths))
 }
@@ -114,9 +113,9 @@ func inferRange(c *Call, x *Value) {
 	var at [3]float64
 	d := c.tensor("start").DType
 	for i, name := range []string{"start", "end", "step"} {
-		if v := c.tensor(name); v.DType != d || !slices.Contains(numerics, d) || v.Elements() != 1 {
-			c.refuse(name, "give three single numbers of one type: fp16, fp32 or int32", "%s does not fit", v.Type())
-		}
+		v := c.tensor(name)
+		c.refuseIf(v.DType != d || !slices.Contains(numerics, d) || v.Elements() != 1, name,
+			"give three single numbers of one type: fp16, fp32 or int32", "%s does not fit", v.Type())
 		at[i] = c.scalar(name)
 	}
 	n := math.Ceil((at[1] - at[0]) / at[2])

@@ -142,7 +142,7 @@ func inferSlidingWindows(c *Call, x *Value) {
 
 // image checks x of rank 4 and returns a block size above 0, the setting called name.
 func (c *Call) image(x *Value) (block int, name string) {
-	name = c.def.Params[1].Name
+	name = c.Def.Params[1].Name
 	block = c.integer(name)
 	c.refuseIf(x.Rank() != 4, "x", "use [N, C, H, W]", "shape %v", x.Shape)
 	c.refuseIf(block < 1 || block > maxSetting, name, "choose from 1 to 65536", "%d", block)
@@ -194,9 +194,9 @@ func (c *Call) borders(name string) (a Blocks, both [2]int) {
 	x := c.tensor("x")
 	block := c.ints("block_shape", 2)
 	counts := c.elements(name, square, -1)
-	if v := c.tensor(name); v.Rank() != 2 || v.Shape[0] != 2 || v.Shape[1] != 2 {
-		c.refuse(name, "give a matrix of 2 x 2: before and after for rows and for columns", "%s does not fit", v.Type())
-	}
+	v := c.tensor(name)
+	c.refuseIf(!slices.Equal(v.Shape, []int{2, 2}), name,
+		"give a matrix of 2 x 2: before and after for rows and for columns", "%s does not fit", v.Type())
 	c.refuseIf(x.Rank() != 4, "x", "use [N, C, H, W]", "shape %v", x.Shape)
 	for i := range 2 {
 		before, after := counts[2*i], counts[2*i+1]
@@ -234,7 +234,7 @@ func inferBatchToSpace(c *Call, x *Value) {
 }
 
 func inferStack(c *Call, first *Value) {
-	values := c.args["values"].values
+	values := c.args["values"].Values
 	axis := c.axis("axis", first.Rank()+1)
 	for _, v := range values {
 		c.refuseIf(v.DType != first.DType || !slices.Equal(v.Shape, first.Shape), "values",
@@ -253,8 +253,8 @@ func inferReverseSequence(c *Call, x *Value) {
 }
 
 func inferConcat(c *Call, first *Value) {
-	values := c.args["values"].values
-	if c.op.Arg("interleave") == nil {
+	values := c.args["values"].Values
+	if c.Op.Arg("interleave") == nil {
 		c.note("Apple's engine refuses concat without interleave; write interleave = bool(false)")
 	}
 	a := Join{Axis: c.axis("axis", first.Rank()), Interleave: c.boolean("interleave")}

@@ -18,7 +18,7 @@ type Node struct {
 	// documents.
 	Attrs any
 
-	args map[string]argument
+	args map[string]Operand
 }
 
 // link records that the node makes its results and uses its arguments.
@@ -35,14 +35,14 @@ func (n *Node) link() {
 
 // Value returns the operand or setting called name, nil if it is absent or a list.
 func (n *Node) Value(name string) *Value {
-	if a, ok := n.args[name]; ok && !a.listed {
-		return a.values[0]
+	if a, ok := n.args[name]; ok && !a.List {
+		return a.Values[0]
 	}
 	return nil
 }
 
 // List returns the values of an argument that is a list.
-func (n *Node) List(name string) []*Value { return n.args[name].values }
+func (n *Node) List(name string) []*Value { return n.args[name].Values }
 
 // Operands lists the operands that are tensors, without settings.
 func (n *Node) Operands() (all []*Value) {
@@ -52,7 +52,7 @@ func (n *Node) Operands() (all []*Value) {
 				continue
 			}
 		}
-		for _, v := range n.args[a.Name].values {
+		for _, v := range n.args[a.Name].Values {
 			if v.DType != mil.String {
 				all = append(all, v)
 			}
@@ -64,7 +64,7 @@ func (n *Node) Operands() (all []*Value) {
 // Arguments lists the values of all arguments: operands and settings.
 func (n *Node) Arguments() (all []*Value) {
 	for _, a := range n.Op.Args {
-		all = append(all, n.args[a.Name].values...)
+		all = append(all, n.args[a.Name].Values...)
 	}
 	return all
 }

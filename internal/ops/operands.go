@@ -16,6 +16,8 @@ type Operand struct {
 	Name   string
 	Values []*Value // none is nil
 	List   bool     // the argument is written as a list (a, b), even of one value
+
+	pos mil.Pos
 }
 
 // Infer applies the rule of the operator called kind, for programs that are made
@@ -28,32 +30,32 @@ func Infer(kind string, operands ...Operand) (out []*Value, notes []string, err 
 		faults.Add(&mil.Error{Msg: "unknown operator " + kind, Hint: unknownHint(kind)})
 		return nil, nil, faults
 	}
-	c := &Call{def: def, op: &mil.Op{Kind: kind}, args: map[string]argument{}, open: true}
+	c := &Call{Node: &Node{Def: def, Op: &mil.Op{Kind: kind}, args: map[string]Operand{}}, open: true}
 	for _, o := range operands {
 		p := def.Param(o.Name)
 		switch {
 		case p == nil:
 			c.fail("", near.Hint(o.Name, def.names())+"write "+def.signature(), "there is no argument %s", o.Name)
 			continue
-		case c.op.Arg(o.Name) != nil:
+		case c.Op.Arg(o.Name) != nil:
 			c.fail(o.Name, "remove one", "given twice")
 			continue
 		}
-		c.op.Args = append(c.op.Args, mil.Arg{Name: o.Name})
+		c.Op.Args = append(c.Op.Args, mil.Arg{Name: o.Name})
 		if len(o.Values) == 0 {
 			c.fail(o.Name, "list at least one value", "empty list")
 			continue
 		}
-		c.args[o.Name] = argument{values: o.Values, listed: o.List}
+		c.args[o.Name] = o
 		c.suits(p)
 	}
 	if c.complete(); !c.failed() {
-		c.rule(&Node{Def: def, Op: c.op, args: c.args})
+		c.rule()
 	}
 	for _, n := range c.notes {
 		notes = append(notes, kind+": "+n)
 	}
-	return c.out, notes, c.faults.Err()
+	return c.Out, notes, c.faults.Err()
 }
 
 // Parameter returns the value of a function's parameter, or an error if the engine
@@ -92,11 +94,11 @@ func Constant(m *mil.Value) (*Value, []string, error) {
 // arguments fills in c.args. It returns false when the call cannot be analyzed further.
 func (a *analysis) arguments(c *Call) bool {
 	good := true
-	for _, arg := range c.op.Args {
+	for _, arg := range c.Op.Args {
 		p := c.param(arg.Name)
 		if p == nil {
-			a.fail(arg.Pos, near.Hint(arg.Name, c.def.names())+"write "+c.def.signature(), "%s has no argument %s",
-				c.def.Name, arg.Name)
+			a.fail(arg.Pos, near.Hint(arg.Name, c.Def.names())+"write "+c.Def.signature(), "%s has no argument %s",
+				c.Def.Name, arg.Name)
 			good = false
 			continue
 		}
@@ -110,14 +112,14 @@ func (a *analysis) arguments(c *Call) bool {
 			continue
 		}
 		values[0].bare = values[0].bare || isBare(arg.Value)
-		c.args[arg.Name] = argument{pos: arg.Value.Start(), values: values, listed: listed}
+		c.args[arg.Name] = Operand{arg.Name, values, listed, arg.Value.Start()}
 		if slices.ContainsFunc(values, func(v *Value) bool { return v.vague }) {
 			good = false // the fault is that of the value
-		} else if c.def != nil {
+		} else if c.Def != nil {
 			c.suits(p)
 		}
 	}
-	if c.def != nil {
+	if c.Def != nil {
 		c.complete()
 	}
 	a.faults = append(a.faults, c.faults...)
@@ -126,10 +128,10 @@ func (a *analysis) arguments(c *Call) bool {
 
 // param returns the parameter called name. An operator that the table does not have has every parameter.
 func (c *Call) param(name string) *Param {
-	if c.def == nil {
+	if c.Def == nil {
 		return &Param{Name: name}
 	}
-	return c.def.Param(name)
+	return c.Def.Param(name)
 }
 
 // operand resolves the operand of an argument; values is nil for a fault.
@@ -177,7 +179,7 @@ func (a *analysis) typed(c *Call, p *Param, o mil.Operand) mil.Operand {
 		}
 		d := a.bareType(c, p, o)
 		text := bareText(o)
-		a.note((&mil.Error{File: a.file, Pos: o.Pos, Msg: c.op.Kind + ": " + p.Name + ": " + text + " has no type, " +
+		a.note((&mil.Error{File: a.file, Pos: o.Pos, Msg: c.Op.Kind + ": " + p.Name + ": " + text + " has no type, " +
 			"which Apple's compiler refuses", Hint: fmt.Sprintf("write %s = %v(%s)", p.Name, d, text)}).Error())
 		return &mil.Value{Pos: o.Pos, Type: mil.ScalarOf(d), Literal: o.Literal}
 	case *mil.Values:
@@ -225,7 +227,7 @@ func (a *analysis) bareType(c *Call, p *Param, v *mil.Value) mil.DType {
 		}
 		return guess
 	}
-	for _, arg := range c.op.Args {
+	for _, arg := range c.Op.Args {
 		r, ok := arg.Value.(mil.Ref)
 		q := c.param(arg.Name)
 		if other := a.values[r.Name]; ok && q != nil && !q.Const && other != nil {

@@ -122,7 +122,7 @@ func inferLayerNorm(c *Call, x *Value) {
 // number for each channel.
 func inferChannelNorm(c *Call, x *Value) {
 	c.refuseIf(x.Rank() < 3, "x", "give it three axes with expand_dims", "shape %v, not [N, C, ..]", x.Shape)
-	for _, p := range c.def.Params[1:] {
+	for _, p := range c.Def.Params[1:] {
 		if !p.Const {
 			c.shaped(p.Name, x.Shape[1:2], "give one number for each channel", "for %d channels", x.Shape[1])
 		}

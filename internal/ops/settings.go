@@ -13,7 +13,7 @@ import (
 // tensor returns the argument called name, of a list the first value, or nil when it is absent.
 func (c *Call) tensor(name string) *Value {
 	if a, ok := c.args[name]; ok {
-		return a.values[0]
+		return a.Values[0]
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (c *Call) ints(name string, n int) []int {
 
 // list returns n single numbers of a variadic setting, or n truth values as 0 and 1.
 func (c *Call) list(name string, n int, ok func(mil.DType) bool) []int {
-	values := c.args[name].values
+	values := c.args[name].Values
 	c.refuseIf(len(values) != n, name, fmt.Sprintf("list %d", n), "%d values", len(values))
 	var all []float64
 	for _, v := range values {
@@ -122,7 +122,7 @@ func (c *Call) list(name string, n int, ok func(mil.DType) bool) []int {
 
 // given returns the default of a setting, or def if it has none of that type.
 func given[T any](c *Call, name string, def T) T {
-	if p := c.def.Param(name); p != nil {
+	if p := c.Def.Param(name); p != nil {
 		if d, ok := p.Default.(T); ok {
 			return d
 		}
@@ -175,7 +175,7 @@ func (c *Call) epsilon() float64 {
 
 // word returns a string setting that must be one of the choices.
 func (c *Call) word(name string) string {
-	v, choices := c.tensor(name), c.def.Param(name).Choices
+	v, choices := c.tensor(name), c.Def.Param(name).Choices
 	switch {
 	case v == nil:
 		return given(c, name, "")

@@ -35,22 +35,3 @@ func (c *Call) stateful() {
 	c.note("Apple's engine refuses states by the e5rt runtime, and nothing shows that it takes them in memory; feed the " +
 		"state as an extra input and output")
 }
-
-// unsupported tells why programs with these operators, which coremltools knows, do not compile.
-var unsupported = map[string]string{
-	"while_loop":   blocks,
-	"cond":         blocks,
-	"make_list":    lists,
-	"list_read":    lists,
-	"list_write":   lists,
-	"list_gather":  lists,
-	"list_scatter": lists,
-	"list_length":  lists,
-}
-
-const (
-	blocks = "its bodies are nested blocks, which MIL text for the Neural Engine does not have; unroll the loop, " +
-		"compute both branches and choose with select, or use one program for each branch"
-	lists = "the length of a list depends on values, and engines need static shapes; use a tensor with " +
-		"slice_update, or stack the values"
-)

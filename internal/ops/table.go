@@ -73,15 +73,12 @@ func Names() []string {
 // Suggest reports whether kind, which Lookup does not know, is surely no operator of another engine either: it is
 // like one that Lookup knows, or no program for the Neural Engine can have it. hint says what to write instead.
 func Suggest(kind string) (hint string, surely bool) {
-	return unknownHint(kind), unsupported[kind] != "" || near.Word(kind, Names()) != ""
+	return unknownHint(kind), foreign[kind].unwritten != "" || near.Word(kind, Names()) != ""
 }
 
 // unknownHint suggests the operator that kind resembles, and names the command that lists all.
 func unknownHint(kind string) string {
-	if why := unsupported[kind]; why != "" {
-		return why
-	}
-	return near.Hint(kind, Names()) + "ane-roundtrip info --json lists all operators"
+	return cmp.Or(foreign[kind].unwritten, near.Hint(kind, Names())+"ane-roundtrip info --json lists all operators")
 }
 
 // table holds every operator except const, which Analyze reads itself. It is

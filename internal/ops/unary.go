@@ -99,7 +99,7 @@ func alpha(name, doc string, second ...string) Def {
 
 func inferAlpha(c *Call, x *Value) {
 	u := Unary{Alpha: c.number("alpha"), Beta: c.number("beta")}
-	if c.def.Name == "clip" && u.Alpha >= u.Beta {
+	if c.Def.Name == "clip" && u.Alpha >= u.Beta {
 		c.note("compilers of opset ios17 and later refuse an alpha that is not below beta")
 	}
 	c.keeps(u)
@@ -129,7 +129,7 @@ func (c *Call) keeps(attrs any) {
 func inferChannels(c *Call, x *Value) {
 	c.refuseIf(x.Rank() < 3, "x", "reshape it to [batch, channel, row, column]", "rank %d where 3 to %d is expected",
 		x.Rank(), MaxRank)
-	for _, p := range c.def.Params[1:] {
+	for _, p := range c.Def.Params[1:] {
 		c.sameType("x", p.Name)
 		if v := c.tensor(p.Name); v.Rank() != 1 || v.Shape[0] != x.Shape[1] {
 			c.refuse(p.Name, "give a vector with one number for each channel", "shape %v for the %d channels of x%v",

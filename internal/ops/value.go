@@ -175,18 +175,9 @@ func encodeFloats(d mil.DType, fs []float64) []byte {
 // elements of an integer type.
 func encodeInts(d mil.DType, is []int64) []byte {
 	size := element.Size(d)
-	out := make([]byte, 0, len(is)*size)
+	out := make([]byte, 0, len(is)*size+8)
 	for _, n := range is {
-		switch size {
-		case 1:
-			out = append(out, byte(n))
-		case 2:
-			out = binary.LittleEndian.AppendUint16(out, uint16(n))
-		case 4:
-			out = binary.LittleEndian.AppendUint32(out, uint32(n))
-		case 8:
-			out = binary.LittleEndian.AppendUint64(out, uint64(n))
-		}
+		out = binary.LittleEndian.AppendUint64(out, uint64(n))[:len(out)+size]
 	}
 	return out
 }

@@ -251,7 +251,7 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 	if a.survey {
 		return v
 	}
-	w := &Weight{Value: v, Type: m.Type, Path: path[0], Offset: uint64(offset[0]), Pos: b.Pos}
+	w := &Weight{Value: v, Name: v.Name, Type: m.Type, Path: path[0], Offset: uint64(offset[0]), Pos: b.Pos}
 	e, err := a.files.entry(w, a.stored && packs(w.Type.DType))
 	for _, n := range e.Notes {
 		a.note(n)
