@@ -175,11 +175,11 @@ func (c *Call) sameType(a, b string) {
 	}
 }
 
-// shaped refuses an operand, if it is given, that has not the type of x and a shape, which hint and the rest describe.
+// shaped refuses an operand, if it is given, that has not the type of x and a shape. The first of format is its own.
 func (c *Call) shaped(name string, shape []int, hint, format string, args ...any) {
 	if v := c.tensor(name); v != nil {
 		c.sameType("x", name)
-		c.refuseIf(!slices.Equal(v.Shape, shape), name, hint, "shape %v "+format, append([]any{v.Shape}, args...)...)
+		c.refuseIf(!slices.Equal(v.Shape, shape), name, hint, format, append([]any{v.Shape}, args...)...)
 	}
 }
 

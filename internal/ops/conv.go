@@ -67,7 +67,8 @@ func (c *Call) kernel(x *Value, form string) *Value {
 
 // bias checks one number for each output channel.
 func (c *Call) bias(channels int) {
-	c.shaped("bias", []int{channels}, "give one number for each output channel", "for %d output channels", channels)
+	c.shaped("bias", []int{channels}, "give one number for each output channel", "shape %v for %d output channels",
+		channels)
 }
 
 // spatial refuses x without one to three spatial axes.

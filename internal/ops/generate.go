@@ -18,9 +18,8 @@ var generators = []Def{
 	{Name: "shape", support: nowhere(onHost), Params: []Param{tensor("x").like()}, infer: inferShape,
 		Doc: "returns the axis lengths of x, an int32 vector. The compiler knows it: it may stand where a setting is " +
 			"needed"},
-	{Name: "fill", Params: []Param{integers("shape").sized(), setting("value", Element).or(0.0)}, infer: func(c *Call, x *Value) {
-		c.filled(c.shape("shape"))
-	}},
+	{Name: "fill", Params: []Param{integers("shape").sized(), setting("value", Element).or(0.0)},
+		infer: func(c *Call, _ *Value) { c.filled(c.shape("shape")) }},
 	{Name: "fill_like", Params: []Param{tensor("ref_tensor").like(), setting("value", Element).or(0.0)},
 		infer: func(c *Call, x *Value) { c.filled(x.Shape) }},
 	{Name: "range_1d", support: nowhere(onHost), infer: inferRange, Params: []Param{setting("end", Element).sized(),

@@ -161,7 +161,8 @@ func toSpace(order ...int) func(c *Call, x *Value) {
 		at := arranged(order, left, block, block)
 		split, plane := Strides(at), h*w
 		c.gives(
-			Box{Dims: []int{n, left, h, block, w, block}, Stride: []int{ch * plane, split[order[0]] * plane, w, split[order[1]] * plane, 1, split[order[2]] * plane}},
+			Box{Dims: []int{n, left, h, block, w, block}, Stride: []int{ch * plane, split[order[0]] * plane, w,
+				split[order[1]] * plane, 1, split[order[2]] * plane}},
 			x.DType, []int{n, left, h * block, w * block})
 	}
 }
@@ -175,7 +176,8 @@ func toDepth(order ...int) func(c *Call, x *Value) {
 			"%d rows and %d columns of x%v with blocks of %d", h, w, x.Shape, block)
 		dims, strides := arranged(order, ch, block, block), arranged(order, h*w, w, 1) // of the result's channels
 		c.gives(
-			Box{Dims: []int{n, dims[0], dims[1], dims[2], h / block, w / block}, Stride: []int{ch * h * w, strides[0], strides[1], strides[2], w * block, block}},
+			Box{Dims: []int{n, dims[0], dims[1], dims[2], h / block, w / block},
+				Stride: []int{ch * h * w, strides[0], strides[1], strides[2], w * block, block}},
 			x.DType, []int{n, ch * block * block, h / block, w / block})
 	}
 }

@@ -94,7 +94,7 @@ func inferLinear(c *Call, x *Value) {
 	last := x.Rank() - 1
 	c.refuseIf(x.Shape[last] != w.Shape[1], "weight", "give it as [outputs, inputs]", "takes %d inputs, x%v has %d",
 		w.Shape[1], x.Shape, x.Shape[last])
-	c.shaped("bias", w.Shape[:1], "give one number for each output", "for %d outputs", w.Shape[0])
+	c.shaped("bias", w.Shape[:1], "give one number for each output", "shape %v for %d outputs", w.Shape[0])
 	c.gives(nil, x.DType, with(x.Shape, last, w.Shape[0]))
 }
 
@@ -113,9 +113,8 @@ func inferAttention(c *Call, q *Value) {
 	r := q.Rank()
 	c.refuseIf(r < 3, "query", "give it as [batch, .., length, features]", "shape %v", q.Shape)
 	for _, name := range []string{"key", "value"} {
-		if t := c.tensor(name); t.Rank() != r {
-			c.refuse(name, "reshape it", "rank %d, query has rank %d", t.Rank(), r)
-		}
+		t := c.tensor(name)
+		c.refuseIf(t.Rank() != r, name, "reshape it", "rank %d, query has rank %d", t.Rank(), r)
 	}
 	a := Attention{L: q.Shape[r-2], S: k.Shape[r-2], E: q.Shape[r-1], EV: v.Shape[r-1], BatchQuery: q.Shape[:r-2],
 		BatchKey: k.Shape[:r-2], BatchValue: v.Shape[:r-2]}

@@ -3,7 +3,6 @@ package ops
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
 )
@@ -86,13 +85,7 @@ func (a *Recurrent) cells() int {
 
 // parameter checks an operand of the type of x, if it is given.
 func (c *Call) parameter(name string, shape ...int) {
-	v := c.tensor(name)
-	if v == nil {
-		return
-	}
-	c.sameType("x", name)
-	c.refuseIf(!slices.Equal(v.Shape, shape) && Volume(shape) > 0, name, fmt.Sprintf("give it the shape %v", shape),
-		"shape %v", v.Shape)
+	c.shaped(name, shape, fmt.Sprintf("give it the shape %v", shape), "shape %v")
 }
 
 // sequence sets the results: the states of every step or the last, and as many states after

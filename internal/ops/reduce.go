@@ -53,11 +53,10 @@ func extreme(name string) Def {
 		types("output_dtype", mil.Int32, mil.UInt16).or("int32")}
 	return Def{Name: name, support: nowhere(chosen), Params: params, infer: func(c *Call, x *Value) {
 		axis, keep, d := c.axis("axis", x.Rank()), c.boolean("keep_dims"), c.dtype("output_dtype")
-		if n := x.Shape[axis]; d == mil.UInt16 && n > 1<<16 {
-			c.refuse("output_dtype", "use int32", "uint16 does not hold the indexes of %d elements", n)
-		}
-		shape := slices.Clone(x.Shape)
-		if shape[axis] = 1; !keep {
+		c.refuseIf(d == mil.UInt16 && x.Shape[axis] > 1<<16, "output_dtype", "use int32",
+			"uint16 does not hold the indexes of %d elements", x.Shape[axis])
+		shape := with(x.Shape, axis, 1)
+		if !keep {
 			shape = slices.Delete(shape, axis, axis+1)
 		}
 		c.gives(Reduce{Axes: []int{axis}}, d, shape)
@@ -113,7 +112,7 @@ func inferLayerNorm(c *Call, x *Value) {
 		shape = append(shape, x.Shape[a])
 	}
 	for _, name := range []string{"gamma", "beta"} {
-		c.shaped(name, shape, "give it the shape of the normalized axes", "for axes of shape %v", shape)
+		c.shaped(name, shape, "give it the shape of the normalized axes", "shape %v for axes of shape %v", shape)
 	}
 	c.keeps(Norm{Axes: axes, Epsilon: c.epsilon()})
 }
@@ -124,7 +123,7 @@ func inferChannelNorm(c *Call, x *Value) {
 	c.refuseIf(x.Rank() < 3, "x", "give it three axes with expand_dims", "shape %v, not [N, C, ..]", x.Shape)
 	for _, p := range c.Def.Params[1:] {
 		if !p.Const {
-			c.shaped(p.Name, x.Shape[1:2], "give one number for each channel", "for %d channels", x.Shape[1])
+			c.shaped(p.Name, x.Shape[1:2], "give one number for each channel", "shape %v for %d channels", x.Shape[1])
 		}
 	}
 	a := Norm{Epsilon: c.epsilon()}

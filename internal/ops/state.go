@@ -32,6 +32,6 @@ func (c *Call) holds(name, value string) {
 
 // stateful remarks what Apple's engine makes of states.
 func (c *Call) stateful() {
-	c.note("Apple's engine refuses states by the e5rt runtime, and nothing shows that it takes them in memory; feed the " +
-		"state as an extra input and output")
+	c.note("Apple's engine refuses states by the e5rt runtime, and nothing shows that it takes them in memory; feed " +
+		"the state as an extra input and output")
 }

@@ -79,7 +79,8 @@ type Unary struct {
 }
 
 func unary(name string, types []mil.DType, doc string) Def {
-	return Def{Name: name, Doc: doc, Params: []Param{tensor("x", types...)}, infer: func(c *Call, x *Value) { c.keeps(Unary{}) }}
+	return Def{Name: name, Doc: doc, Params: []Param{tensor("x", types...)},
+		infer: func(c *Call, _ *Value) { c.keeps(Unary{}) }}
 }
 
 // shifted is a function of x + epsilon. The default of epsilon has the type of x, in which it may round to 0.
