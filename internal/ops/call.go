@@ -8,10 +8,8 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// Call is one operation while its rule checks it. Getters of settings return the
-// default when the argument is absent, and record a fault when it does not fit. After
-// the first fault the result of the rule is ignored: the rule may continue and find more, but not use the arguments as
-// indexes before it called sound.
+// Call is one operation while its rule checks it. Getters of settings return the default when the argument is absent,
+// and end the rule when it does not fit.
 type Call struct {
 	*Node  // the rule sets Attrs, and Out without names
 	faults mil.ErrorList
@@ -162,8 +160,8 @@ func (c *Call) kind(p *Param) {
 // needs refuses operands of types outside the list.
 func (c *Call) needs(name string, types ...mil.DType) {
 	for _, v := range c.args[name].Values {
-		c.refuseIf(!slices.Contains(types, v.DType), name, "convert it with cast first", "%s is not handled for type %s",
-			v.Name, v.DType)
+		c.refuseIf(!slices.Contains(types, v.DType), name, "convert it with cast first",
+			"%s is not handled for type %s", v.Name, v.DType)
 	}
 }
 
@@ -201,8 +199,8 @@ func (c *Call) results(attrs any, types []mil.DType, shapes [][]int) {
 	for i, d := range types {
 		c.refuseIf(len(shapes[i]) > MaxRank, "", "merge axes with reshape", "result of rank %d, at most %d",
 			len(shapes[i]), MaxRank)
-		c.refuseIf(!sensible(shapes[i]), "", "results have 1 to 2^31 elements", "result of shape %v is empty or too large",
-			shapes[i])
+		c.refuseIf(!sensible(shapes[i]), "", "results have 1 to 2^31 elements",
+			"result of shape %v is empty or too large", shapes[i])
 		c.Out = append(c.Out, &Value{DType: d, Shape: shapes[i]})
 	}
 }

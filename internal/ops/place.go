@@ -150,8 +150,8 @@ var foreign = map[string]support{
 
 var (
 	blocks = support{memory: refused, e5: refused, cpu: true, instead: onHost,
-		unwritten: "its bodies are nested blocks, which MIL text for the Neural Engine does not have; unroll the loop, " +
-			"compute both branches and choose with select, or use one program for each branch"}
+		unwritten: "its bodies are nested blocks, which MIL text for the Neural Engine does not have; unroll the " +
+			"loop, compute both branches and choose with select, or use one program for each branch"}
 	lists = support{memory: refused, e5: refused, cpu: true, instead: onHost,
 		unwritten: "the length of a list depends on values, and engines need static shapes; use a tensor with " +
 			"slice_update, or stack the values"}

@@ -87,8 +87,7 @@ func (c *Call) picture() *Value {
 	return x
 }
 
-// resizes finishes the rule of an operator that gives x the last axes of size. size is
-// nil after a fault.
+// resizes finishes the rule of an operator that gives x the last axes of size.
 func (c *Call) resizes(size []int, r Resize) {
 	x := c.tensor("x")
 	shape := append(slices.Clone(x.Shape[:x.Rank()-len(size)]), size...)

@@ -93,8 +93,8 @@ func (c *Call) fixed(x *Value, m masked) (shape []int) {
 				"begin within the axis", "index %d on axis %d of x%v", m.begin[i], i, x.Shape)
 			m.Size[i] = 1
 		}
-		c.refuseIf(m.Size[i] < 1, "end", "every axis keeps at least one element", "the slice of axis %d of x%v is empty",
-			i, x.Shape)
+		c.refuseIf(m.Size[i] < 1, "end", "every axis keeps at least one element",
+			"the slice of axis %d of x%v is empty", i, x.Shape)
 	}
 	return m.shape()
 }
@@ -183,8 +183,8 @@ func inferSliceSize(c *Call, x *Value) {
 		rest := length - a.Begin[i]
 		switch wrong := a.Size[i] < 1 || a.Size[i] > rest; {
 		case a.Moving:
-			c.refuseIf(wrong, "size", "give the size in numbers; -1 depends on begin", "%d on axis %d of x%v", a.Size[i],
-				i, x.Shape)
+			c.refuseIf(wrong, "size", "give the size in numbers; -1 depends on begin", "%d on axis %d of x%v",
+				a.Size[i], i, x.Shape)
 		case a.Size[i] == -1:
 			a.Size[i] = rest
 		default:
