@@ -37,10 +37,6 @@ func Load(d mil.DType, e []byte) float64 {
 			return 0
 		}
 		return 1
-	case mil.UInt8:
-		return float64(e[0])
-	case mil.Int8:
-		return float64(int8(e[0]))
 	case mil.UInt16:
 		return float64(le.Uint16(e))
 	case mil.Int16:
@@ -82,10 +78,6 @@ func Store(d mil.DType, e []byte, v float64) bool {
 		if v != 0 {
 			e[0] = 1
 		}
-	case mil.UInt8:
-		e[0] = byte(clamp(v, 0, math.MaxUint8))
-	case mil.Int8:
-		e[0] = byte(clamp(v, math.MinInt8, math.MaxInt8))
 	case mil.UInt16:
 		le.PutUint16(e, uint16(clamp(v, 0, math.MaxUint16)))
 	case mil.Int16:
@@ -95,7 +87,7 @@ func Store(d mil.DType, e []byte, v float64) bool {
 	case mil.Int32:
 		le.PutUint32(e, uint32(clamp(v, math.MinInt32, math.MaxInt32)))
 	default:
-		if d.Size() > 0 || !d.Integer() {
+		if d.Bits() > 8 || !d.Integer() {
 			return false
 		}
 		lo, hi := d.Range()

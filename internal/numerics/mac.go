@@ -26,10 +26,8 @@ func Parts(b fp16.Bits) (negative bool, significand, exponent int) {
 	return b&signMask != 0, significand, exponent
 }
 
-// Product multiplies two halves as the register of m4 to m6 takes the product up: in units of 2^-16, half
-// away from zero. It is 0 if the exponents add to -17 or less.
-func Product(x, w fp16.Bits) int64 { return (ProductRounding | ProductDropped).product(x, w) }
-
+// product multiplies two halves as the register of m4 to m6 takes the product up: in units of 2^-16, half away from zero.
+// With ProductDropped it is 0 if the exponents add to -17 or less.
 func (r Rules) product(x, w fp16.Bits) int64 {
 	nx, mx, ex := Parts(x)
 	nw, mw, ew := Parts(w)
@@ -152,18 +150,9 @@ func (r Rules) macFloat(x, w []fp16.Bits, bias fp16.Bits) fp16.Bits {
 	return r.Round(float64(sum))
 }
 
-// MACInt8 sums the products of x and w as the convolution of quantized values (W8A8) does: an int32 sum,
-// infinite from a magnitude of 2^31, times the two scales, rounded to fp16 once. There is no limit at 32768
+// ScaleInt8 returns a sum of products of int8, as the convolution of quantized values (W8A8) adds them, times the product
+// of their scales: an int32 sum, infinite from a magnitude of 2^31, rounded to fp16 once. There is no limit at 32768
 // (MS 8.3, reproduced: 29 of 29; bias, zero point and negative overflow are unmeasured).
-func (m Mode) MACInt8(x, w []int8, scale float64) fp16.Bits {
-	sum := int64(0)
-	for i := range min(len(x), len(w)) {
-		sum += int64(x[i]) * int64(w[i])
-	}
-	return m.Rules().ScaleInt8(sum, scale)
-}
-
-// ScaleInt8 returns a sum of products of int8 times the product of their scales.
 func (r Rules) ScaleInt8(sum int64, scale float64) fp16.Bits {
 	if r.Has(Int8Sums) && (sum >= limit || sum <= -limit) {
 		return r.Round(math.Inf(sign(sum)))
@@ -173,9 +162,6 @@ func (r Rules) ScaleInt8(sum int64, scale float64) fp16.Bits {
 
 // SliceInside is an element of a slice that begins inside the last axis: on the M1 it passes a multiplication
 // by 16, so that 4095 and above become infinite (AG, M1 and M2; exact on the M5, inferred for the others).
-func (m Mode) SliceInside(x fp16.Bits) fp16.Bits { return m.Rules().SliceInside(x) }
-
-// SliceInside is an element of a slice that begins inside the last axis.
 func (r Rules) SliceInside(x fp16.Bits) fp16.Bits {
 	if r.Has(SliceTimes16) && r.Round(16*float64(Number(x)))&^signMask == fp16.Inf {
 		return x&signMask | fp16.Inf

@@ -98,11 +98,8 @@ func (m Mode) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText sets m to the Mode of a name.
-func (m *Mode) UnmarshalText(name []byte) error {
-	parsed, err := Parse(string(name))
-	if err == nil {
-		*m = parsed
-	}
+func (m *Mode) UnmarshalText(name []byte) (err error) {
+	*m, err = Parse(string(name))
 	return err
 }
 

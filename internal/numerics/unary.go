@@ -6,13 +6,6 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 )
 
-// Largest absolute distances of gelu and silu from the hardware, on [-8, 8] and [-12, 12] (MS table 8-6):
-// the values of their tables are not published, so every mode computes both exactly and rounds once.
-const (
-	GeluError = 7e-3
-	SiluError = 1.6e-2
-)
-
 // functions are those that chips compute by tables, or by steps over tables. epsilon is added to the operand
 // of rsqrt, inverse and log, and rounded to fp16; the other functions ignore it.
 var functions = map[string]func(r Rules, x, epsilon float64) float64{
@@ -56,18 +49,6 @@ func (r Rules) Defines(f string) bool {
 		return r.Has(Tables | Steps)
 	}
 	return r.Has(Tables) && functions[f] != nil
-}
-
-// Table fills a table with the results of Unary for all 65,536 halves, by their bits. It reports whether
-// Unary knows f.
-func (r Rules) Table(table *[1 << 16]fp16.Bits, f string, epsilon float64) bool {
-	if !r.Defines(f) {
-		return false
-	}
-	for i := range table {
-		table[i], _ = r.Unary(f, fp16.Bits(i), epsilon)
-	}
-	return true
 }
 
 // round is Round as a number: what the next step reads.

@@ -40,7 +40,7 @@ func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 		return nil, ane.Deadline("compile", e.name, err)
 	}
 	found, pos := e.lint(src)
-	worst, too := e.worst(found)
+	worst, too, large := e.worst(found)
 	switch worst {
 	case invalid, limit, refused22, dies:
 		return nil, e.refusal(src.File, pos, worst, too)
@@ -52,7 +52,7 @@ func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 	if worst == poisons {
 		e.host.poison()
 	}
-	return &executable{Executable: x, engine: e, file: src.File, large: tooLarge(too)}, nil
+	return &executable{Executable: x, engine: e, file: src.File, large: large}, nil
 }
 
 // lint returns the errors that lint finds, and the place of the program.
@@ -72,32 +72,24 @@ func (e *engine) lint(src ane.Source) ([]lint.Finding, mil.Pos) {
 	return slices.DeleteFunc(found, func(f lint.Finding) bool { return f.Severity != lint.Error }), pos
 }
 
-// worst returns what becomes of the program: the first refusal in the order in which the software would meet it, and
-// the findings with a consequence that can be emulated.
-func (e *engine) worst(found []lint.Finding) (worst fate, too []lint.Finding) {
+// worst returns what becomes of the program: the first refusal in the order in which the software would meet it, the
+// findings with a consequence that can be emulated, and the first that keeps the program from loading, or nil.
+func (e *engine) worst(found []lint.Finding) (worst fate, too []lint.Finding, large *lint.Finding) {
 	rank := []fate{invalid, dies, refused22, limit, unloaded, poisons, runs}
 	worst = runs
-	for _, f := range found {
+	for i, f := range found {
 		fate, _ := fates(f.Rule.ID)
-		if fate == runs {
-			continue
+		if fate != runs {
+			too = append(too, f)
 		}
-		too = append(too, f)
+		if fate == unloaded && large == nil {
+			large = &found[i]
+		}
 		if slices.Index(rank, fate) < slices.Index(rank, worst) {
 			worst = fate
 		}
 	}
-	return worst, too
-}
-
-// tooLarge returns the finding that keeps a program from loading, or nil.
-func tooLarge(found []lint.Finding) *lint.Finding {
-	for i, f := range found {
-		if fate, _ := fates(f.Rule.ID); fate == unloaded {
-			return &found[i]
-		}
-	}
-	return nil
+	return worst, too, large
 }
 
 // EvaluateChain implements ane.Chainer if the wrapped engine does.
@@ -112,8 +104,8 @@ func (e *engine) EvaluateChain(ctx context.Context, steps []ane.Invocation) erro
 	inner := make([]ane.Invocation, len(steps))
 	for i, s := range steps {
 		inner[i] = s
-		if w, ok := s.(interface{ unwrap() ane.Invocation }); ok {
-			inner[i] = w.unwrap()
+		if w, ok := s.(*invocation); ok {
+			inner[i] = w.Invocation.Invocation
 		}
 	}
 	return c.EvaluateChain(ctx, inner)

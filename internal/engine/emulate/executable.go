@@ -7,6 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil/lint"
+	"github.com/anekit/anekit/internal/engine/wrap"
 )
 
 type executable struct {
@@ -85,15 +86,5 @@ func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 	if err != nil {
 		return nil, err
 	}
-	mine := invocation{v, x.engine}
-	viewer, local := v.(ane.Viewer)
-	peer, remote := v.(ane.Peer)
-	queue, ranks := v.(ane.Prioritizer)
-	switch {
-	case local:
-		return &localInvocation{mine, viewer}, nil
-	case remote && ranks:
-		return &remoteInvocation{mine, peer, queue}, nil
-	}
-	return &mine, nil
+	return &invocation{wrap.Invocation{Invocation: v, Engine: x.engine.name}, x.engine}, nil
 }

@@ -16,23 +16,18 @@ type Host struct {
 // NewHost returns a process that has loaded nothing.
 func NewHost() *Host { return &Host{} }
 
-// process holds the Host of each chip in this process, as all that a process on a Mac opens shares the machine's slots.
-// It is made when first needed and never replaced.
-var process struct {
-	once  sync.Once
-	hosts map[chip.Chip]*Host
-}
+// process returns the Host of each chip in this process, as all that a process on a Mac opens shares the machine's
+// slots.
+var process = sync.OnceValue(func() map[chip.Chip]*Host {
+	hosts := map[chip.Chip]*Host{}
+	for _, c := range chip.All() {
+		hosts[c] = NewHost()
+	}
+	return hosts
+})
 
 // Process returns this process's Host of a chip. All devices that emulate the chip share it.
-func Process(c chip.Chip) *Host {
-	process.once.Do(func() {
-		process.hosts = map[chip.Chip]*Host{}
-		for _, c := range chip.All() {
-			process.hosts[c] = NewHost()
-		}
-	})
-	return process.hosts[c]
-}
+func Process(c chip.Chip) *Host { return process()[c] }
 
 // poison records that the process has a program that spoils it.
 func (h *Host) poison() {

@@ -3,16 +3,14 @@ package emulate
 import (
 	"context"
 
-	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/wrap"
 )
 
 // invocation fails when a program has spoiled the process.
 type invocation struct {
-	ane.Invocation
+	wrap.Invocation
 	engine *engine
 }
-
-func (v *invocation) unwrap() ane.Invocation { return v.Invocation }
 
 // Evaluate implements ane.Invocation.
 func (v *invocation) Evaluate(ctx context.Context) error {
@@ -20,17 +18,4 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 		return v.engine.evaluateError("evaluate")
 	}
 	return v.Invocation.Evaluate(ctx)
-}
-
-// localInvocation is that of an engine in this process.
-type localInvocation struct {
-	invocation
-	ane.Viewer
-}
-
-// remoteInvocation is that of an engine in another process.
-type remoteInvocation struct {
-	invocation
-	ane.Peer
-	ane.Prioritizer
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/wrap"
 )
 
 // prepare binds tensors to a program in a faulty way.
@@ -108,5 +109,6 @@ func honest(x *executable, in, out []*ane.Tensor) (*invocation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &invocation{Invocation: inner, in: in, out: out}, nil
+	v := wrap.Invocation{Invocation: inner, Engine: x.engine.Info().Name}
+	return &invocation{Invocation: v, in: in, out: out}, nil
 }

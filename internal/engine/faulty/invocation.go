@@ -5,13 +5,14 @@ import (
 	"errors"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/wrap"
 )
 
 // run is a faulty evaluation. v.Invocation is the honest one.
 type run func(ctx context.Context, v *invocation) error
 
 type invocation struct {
-	ane.Invocation
+	wrap.Invocation
 	engine  *engine
 	in, out []*ane.Tensor // the caller's, in the order of the program
 	run     run           // nil if the fault does not change evaluation
@@ -24,40 +25,6 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 		return v.engine.reported(v.Invocation.Evaluate(ctx))
 	}
 	return v.engine.reported(v.run(ctx, v))
-}
-
-// InputView implements ane.Viewer with the view of the wrapped engine, or nil if it
-// has none.
-func (v *invocation) InputView(i int) []byte {
-	if w, ok := v.Invocation.(ane.Viewer); ok {
-		return w.InputView(i)
-	}
-	return nil
-}
-
-// OutputView implements ane.Viewer.
-func (v *invocation) OutputView(i int) []byte {
-	if w, ok := v.Invocation.(ane.Viewer); ok {
-		return w.OutputView(i)
-	}
-	return nil
-}
-
-// Peer implements ane.Peer with the peer of the wrapped engine. The process is 0 if
-// it is this one.
-func (v *invocation) Peer() (pid int, inputs, outputs []uintptr) {
-	if w, ok := v.Invocation.(ane.Peer); ok {
-		return w.Peer()
-	}
-	return 0, nil, nil
-}
-
-// SetQoS implements ane.Prioritizer if the wrapped engine does.
-func (v *invocation) SetQoS(q ane.QoS) error {
-	if p, ok := v.Invocation.(ane.Prioritizer); ok {
-		return p.SetQoS(q)
-	}
-	return &ane.Error{Op: "qos", Engine: v.engine.Info().Name, Err: errors.ErrUnsupported}
 }
 
 // Close implements ane.Invocation.
