@@ -82,23 +82,20 @@ func (r Rules) shift(v uint64, n uint) uint64 {
 func (r Rules) Encode(dst []fp16.Bits, src []float32) int {
 	n := min(len(dst), len(src))
 	dst, src = dst[:n], src[:n]
-	switch {
-	case r.Has(HalfAway):
-		unsigned := r.Has(Exponent31)
+	unsigned := r.Has(Exponent31)
+	if r.Has(HalfAway) {
 		for i, f := range src {
 			dst[i] = away(f, unsigned)
 		}
-	case r.Has(Exponent31):
-		fp16.Encode(dst, src)
-		for i, h := range dst {
-			if m := h &^ signMask; m == 0 {
-				dst[i] = 0
-			} else if m > exponentMask {
-				dst[i] = h&signMask | fp16.Inf
-			}
+		return n
+	}
+	fp16.Encode(dst, src)
+	for i := 0; unsigned && i < n; i++ {
+		if m := dst[i] &^ signMask; m == 0 {
+			dst[i] = 0
+		} else if m > exponentMask {
+			dst[i] = dst[i]&signMask | fp16.Inf
 		}
-	default:
-		fp16.Encode(dst, src)
 	}
 	return n
 }

@@ -1,6 +1,7 @@
 package numerics
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 
@@ -72,15 +73,10 @@ func (r Rules) MAC(x, w []fp16.Bits, bias fp16.Bits) fp16.Bits {
 
 // sum adds products in units of 2^-16.
 func (r Rules) sum(p []int64, bias fp16.Bits) fp16.Bits {
-	start := int64(0)
 	if !r.Has(BiasLast) {
-		start = Start(bias)
+		return r.Round(r.Accumulate(Start(bias), p))
 	}
-	total := r.Accumulate(start, p)
-	if !r.Has(BiasLast) {
-		return r.Round(total)
-	}
-	rounded := r.Round(total)
+	rounded := r.Round(r.Accumulate(0, p))
 	if bias&^signMask == 0 {
 		return rounded
 	}
@@ -110,20 +106,13 @@ func (r Rules) Accumulate(start int64, p []int64) float64 {
 		p = p[taken:]
 	}
 	if r.past(sum) {
-		return math.Inf(sign(sum))
+		return math.Inf(cmp.Compare(sum, 0))
 	}
 	return float64(sum) * Unit
 }
 
 // past reports whether a sum in units of 2^-16 has left the range.
 func (r Rules) past(sum int64) bool { return r.Has(Range) && (sum >= limit || sum <= -limit) }
-
-func sign(v int64) int {
-	if v < 0 {
-		return -1
-	}
-	return 1
-}
 
 // addTwelve adds next to sum as the M1 does inside a group of four: rounded, half to even, to half a unit in the last
 // place that the larger operand has in fp16, that is to 12 significant bits (AG's sums, reproduced; half to even and
@@ -155,7 +144,7 @@ func (r Rules) macFloat(x, w []fp16.Bits, bias fp16.Bits) fp16.Bits {
 // (MS 8.3, reproduced: 29 of 29; bias, zero point and negative overflow are unmeasured).
 func (r Rules) ScaleInt8(sum int64, scale float64) fp16.Bits {
 	if r.Has(Int8Sums) && (sum >= limit || sum <= -limit) {
-		return r.Round(math.Inf(sign(sum)))
+		return r.Round(math.Inf(cmp.Compare(sum, 0)))
 	}
 	return r.Round(float64(sum) * scale)
 }
