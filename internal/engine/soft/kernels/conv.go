@@ -40,6 +40,7 @@ type windows struct {
 	given      bool       // a bias
 	hardware   bool       // sum in the order of a chip: the input channel changes fastest, not slowest
 	transposed bool
+	offsets    [][3]int // for each kernel position: of x from the output position
 }
 
 func newWindows(s *Step) *windows {
@@ -48,9 +49,21 @@ func newWindows(s *Step) *windows {
 		integers.Window = s.Attrs.(ops.Window)
 	}
 	w := volumetric(integers.Window)
-	return &windows{win: w, channels: s.In[0].Shape[1] / w.Groups, outputs: s.Out[0].Shape[1] / w.Groups,
+	p := &windows{win: w, channels: s.In[0].Shape[1] / w.Groups, outputs: s.Out[0].Shape[1] / w.Groups,
 		given: s.In[2].Given, transposed: s.Op == "conv_transpose",
 		hardware: s.Arith.Operand.Has(numerics.ProductRounding) && s.Out[0].DType == mil.FP16}
+	for i := range ops.Volume(w.Kernel) {
+		var from [3]int
+		for axis := 2; axis >= 0; axis-- {
+			from[axis] = i%w.Kernel[axis]*w.Dilations[axis] - w.Before[axis]
+			if p.transposed {
+				from[axis] = -from[axis]
+			}
+			i /= w.Kernel[axis]
+		}
+		p.offsets = append(p.offsets, from)
+	}
+	return p
 }
 
 // ByteWindow are the settings of a convolution of int8 elements with int8 weights. Its operands are those, the
@@ -116,9 +129,6 @@ func (p *windows) term(i int) int {
 	return i%kernel*p.channels + i/kernel
 }
 
-// elementwise: a convolution of one input channel and one kernel position passes 32768 on the M1, so it is no sum.
-func (p *windows) elementwise() bool { return p.channels*p.win.Groups*ops.Volume(p.win.Kernel) == 1 }
-
 func (p *windows) bias(c *run.Call, dst []float32, batch, m0, m1, _, _ int) (b []float32, byRow bool) {
 	if !p.given {
 		return nil, true
@@ -140,18 +150,12 @@ func (p *windows) scale(c *run.Call, batch, m int) float64 {
 // right fills one row for each input channel and kernel position: the elements
 // of x under that kernel position at output positions n0 to n1.
 func (p *windows) right(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32 {
-	w := &p.win
-	kernel := ops.Volume(w.Kernel)
-	for i := range p.channels * kernel {
-		at, from := i, [3]int{}
-		for axis := 2; axis >= 0; axis-- {
-			from[axis] = at%w.Kernel[axis]*w.Dilations[axis] - w.Before[axis]
-			if p.transposed {
-				from[axis] = -from[axis]
-			}
-			at /= w.Kernel[axis]
+	i := 0
+	for ch := range p.channels {
+		for _, from := range p.offsets {
+			p.fill(c, dst[p.term(i)*(n1-n0):][:n1-n0], spare, batch*p.channels+ch, from, n0)
+			i++
 		}
-		p.fill(c, dst[p.term(i)*(n1-n0):][:n1-n0], spare, batch*p.channels+i/kernel, from, n0)
 	}
 	return dst
 }

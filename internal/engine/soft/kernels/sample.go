@@ -9,69 +9,68 @@ import (
 
 // sampler computes elements of images [.., C, H, W] from places in x [B, C, H, W].
 type sampler struct {
-	settings ops.Sampler
-	in       [2]int // height and width
+	ops.Sampler
+	in [2]int // height and width
 }
 
 // grid finds places in x for the elements of image number image of the result: the image of x
 // and the place (x, y) there. ok is false outside x, where the result is the padding value.
-type grid func(c *run.Call, spare []float32, image, oh, ow int) (from int, x, y float64, ok bool)
+type grid func(c *run.Call, image, oh, ow int) (from int, x, y float64, ok bool)
 
 // newSampler returns a runner whose items are the lines of the result.
 func newSampler(s *Step, g grid, a ops.Sampler) (run.Runner, int) {
 	in, n := s.In[0].Shape, len(s.Out[0].Shape)
-	r := &sampler{settings: a, in: [2]int{in[2], in[3]}}
+	r := &sampler{a, [2]int{in[2], in[3]}}
 	channels, high, wide, d := in[1], s.Out[0].Shape[n-2], s.Out[0].Shape[n-1], s.Out[0].DType
 	return newLoop(s.Out[0].len()/wide, 32*wide, s.Out[0].len()/wide, func(c *run.Call, lo, hi, worker int) {
-		line, spare := c.Work[worker][:wide], c.Work[worker][wide:]
+		line := c.Work[worker][:wide]
 		for i := lo; i < hi; i++ {
-			plane, oh := i/high, i%high
+			plane := i / high
 			for ow := range line {
 				if ow%run.Chunk == 0 && c.Pause(worker) {
 					return
 				}
 				f := a.Value
-				if from, x, y, ok := g(c, spare, plane/channels, oh, ow); ok {
-					f = r.sample(c, spare, from*channels+plane%channels, x, y)
+				if from, x, y, ok := g(c, plane/channels, i%high, ow); ok {
+					f = r.sample(&c.In[0], from*channels+plane%channels, x, y)
 				}
 				line[ow] = narrow(d, f)
 			}
 			c.Out[0].Store(line, i*wide)
 		}
-	}), wide + 8
+	}), wide
 }
 
 // sample interpolates at a place of a plane of x.
-func (r *sampler) sample(c *run.Call, spare []float32, plane int, x, y float64) float64 {
-	if r.settings.Nearest {
-		return r.element(c, spare, plane, math.RoundToEven(x), math.RoundToEven(y))
+func (r *sampler) sample(v *run.Vec, plane int, x, y float64) float64 {
+	if r.Nearest {
+		return r.element(v, plane, math.RoundToEven(x), math.RoundToEven(y))
 	}
 	left, top := math.Floor(x), math.Floor(y)
-	f := r.row(c, spare, plane, left, x-left, top)
+	f := r.between(v, plane, left, x-left, top)
 	if part := y - top; part > 0 {
-		f = mix(part, f, r.row(c, spare, plane, left, x-left, top+1))
+		f = mix(part, f, r.between(v, plane, left, x-left, top+1))
 	}
 	return f
 }
 
-// row interpolates between two elements of a line.
-func (r *sampler) row(c *run.Call, spare []float32, plane int, left, part, y float64) float64 {
-	f := r.element(c, spare, plane, left, y)
+// between interpolates between two elements of a line.
+func (r *sampler) between(v *run.Vec, plane int, left, part, y float64) float64 {
+	f := r.element(v, plane, left, y)
 	if part > 0 {
-		f = mix(part, f, r.element(c, spare, plane, left+1, y))
+		f = mix(part, f, r.element(v, plane, left+1, y))
 	}
 	return f
 }
 
 // element returns an element of a plane, or of the padding around it.
-func (r *sampler) element(c *run.Call, spare []float32, plane int, x, y float64) float64 {
+func (r *sampler) element(v *run.Vec, plane int, x, y float64) float64 {
 	col, inX := r.inside(x, r.in[1])
 	row, inY := r.inside(y, r.in[0])
 	if !inX || !inY {
-		return r.settings.Value
+		return r.Value
 	}
-	c.In[0].Load(spare[:1], (plane*r.in[0]+row)*r.in[1]+col)
-	return float64(spare[0])
+	return v.Value((plane*r.in[0]+row)*r.in[1] + col)
 }
 
 // inside returns the element of n that stands at the whole number p, which may lie in the
@@ -81,7 +80,7 @@ func (r *sampler) inside(p float64, n int) (int, bool) {
 	if p >= 0 && p <= last {
 		return int(p), true
 	}
-	switch r.settings.Padding {
+	switch r.Padding {
 	case "border":
 		p = min(max(p, 0), last)
 	case "reflection":
@@ -106,11 +105,8 @@ func (r *sampler) inside(p float64, n int) (int, bool) {
 	return int(p), true
 }
 
-// coordinateScale converts between coordinates of a Sampler and elements of an axis.
-type coordinateScale struct{ ops.Sampler }
-
-// element returns the place among n elements of a coordinate.
-func (s coordinateScale) element(at float64, n int) float64 {
+// placeOf returns the place among n elements of a coordinate.
+func placeOf(s *ops.Sampler, at float64, n int) float64 {
 	if !s.Normalized {
 		return at
 	}
@@ -121,8 +117,8 @@ func (s coordinateScale) element(at float64, n int) float64 {
 	return float64(part*float64(n)) - 0.5
 }
 
-// coordinate is the coordinate of element i of n. That of a single one is the middle.
-func (s coordinateScale) coordinate(i, n int) float64 {
+// coordinateOf is the coordinate of element i of n. That of a single one is the middle.
+func coordinateOf(s *ops.Sampler, i, n int) float64 {
 	switch {
 	case !s.Normalized:
 		return float64(i)
@@ -138,23 +134,22 @@ func (s coordinateScale) coordinate(i, n int) float64 {
 // its own.
 func affineTransform(s *Step) (run.Runner, int) {
 	a, in, out := s.Attrs.(ops.Sampler), s.In[0].Shape[2:], s.Out[0].Shape[2:]
-	scale, each := coordinateScale{a}, min(s.In[1].Shape[0]-1, 1)
-	return newSampler(s, func(c *run.Call, spare []float32, image, oh, ow int) (int, float64, float64, bool) {
-		m := spare[:6]
-		c.In[1].Load(m, 6*image*each)
-		x, y := scale.coordinate(ow, out[1]), scale.coordinate(oh, out[0])
-		return image, scale.element(float64(float64(m[0])*x)+float64(float64(m[1])*y)+float64(m[2]), in[1]),
-			scale.element(float64(float64(m[3])*x)+float64(float64(m[4])*y)+float64(m[5]), in[0]), true
+	each := min(s.In[1].Shape[0]-1, 1)
+	return newSampler(s, func(c *run.Call, image, oh, ow int) (int, float64, float64, bool) {
+		var m [6]float32
+		c.In[1].Load(m[:], 6*image*each)
+		x, y := coordinateOf(&a, ow, out[1]), coordinateOf(&a, oh, out[0])
+		return image, placeOf(&a, float64(float64(m[0])*x)+float64(float64(m[1])*y)+float64(m[2]), in[1]),
+			placeOf(&a, float64(float64(m[3])*x)+float64(float64(m[4])*y)+float64(m[5]), in[0]), true
 	}, a)
 }
 
 // resample samples x at given places.
 func resample(s *Step) (run.Runner, int) {
 	a, in, out := s.Attrs.(ops.Sampler), s.In[0].Shape[2:], s.Out[0].Shape[2:]
-	scale := coordinateScale{a}
-	return newSampler(s, func(c *run.Call, _ []float32, image, oh, ow int) (int, float64, float64, bool) {
+	return newSampler(s, func(c *run.Call, image, oh, ow int) (int, float64, float64, bool) {
 		i := 2 * ((image*out[0]+oh)*out[1] + ow)
-		return image, scale.element(c.In[1].Value(i), in[1]), scale.element(c.In[1].Value(i+1), in[0]), true
+		return image, placeOf(&a, c.In[1].Value(i), in[1]), placeOf(&a, c.In[1].Value(i+1), in[0]), true
 	}, a)
 }
 
@@ -178,7 +173,7 @@ type boxGrid struct {
 	indexes bool
 }
 
-func (g *boxGrid) at(c *run.Call, _ []float32, image, oh, ow int) (int, float64, float64, bool) {
+func (g *boxGrid) at(c *run.Call, image, oh, ow int) (int, float64, float64, bool) {
 	box, from := image, float64(image)
 	if g.EveryImage {
 		box, from = image/g.images, float64(image%g.images)
