@@ -234,7 +234,7 @@ func TestSlicesOfTheM1(t *testing.T) {
 			"} -> (y); }"
 	}
 	for _, m := range append(chipModes(), numerics.Reference) {
-		inside := []fp16.Bits{m.SliceInside(x[5]), m.SliceInside(x[6]), m.SliceInside(x[7])}
+		inside := []fp16.Bits{m.Rules().SliceInside(x[5]), m.Rules().SliceInside(x[6]), m.Rules().SliceInside(x[7])}
 		if m == numerics.M1 {
 			inside = []fp16.Bits{0x7c00, 0x8001, 0xfc00}
 		}
