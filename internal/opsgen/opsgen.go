@@ -45,7 +45,7 @@ func method(d *ops.Def) string {
 	}
 	call := fmt.Sprintf("f.plain(%q, %s)", d.Name, strings.Join(args, ", "))
 	if d.Family == ops.Reductions {
-		params = append(params, "options ...ReduceOption")
+		params = append(params, "options ...Optional")
 		call = fmt.Sprintf("f.fold(%q, %s, options)", d.Name, strings.Join(args, ", "))
 	}
 	return comment(Method(d.Name)+" "+doc) + fmt.Sprintf("func (f *Func) %s(%s) Value { return %s }\n",

@@ -21,8 +21,28 @@ type call struct {
 	lost     bool // an argument is faulty, and its fault is recorded
 }
 
-// option is an argument that a caller may leave out.
-type option interface{ set(*call) }
+// Optional is an argument that a caller may leave out. One of another operator is a fault. Methods take:
+//
+//	Conv                           Strides, Padding, PadType, Dilations, Groups
+//	ConvTranspose                  those of Conv, OutputShape, Bias
+//	MaxPool, L2Pool                Strides, Padding, PadType, CeilMode
+//	AvgPool                        those of MaxPool, ExcludePadding
+//	Matmul                         TransposeX, TransposeY
+//	Linear                         Bias
+//	ScaledDotProductAttention      AttnMask
+//	reductions                     KeepDims; ReduceArgmax and ReduceArgmin also IndexType
+//	norms                          Gamma, Beta, Epsilon; L2Norm Epsilon alone
+//	SliceByIndex, SliceUpdate(At)  Strides, BeginMask, EndMask, SqueezeMask
+//	Pad                            PadMode, PadValue
+//	CropResize                     BoxIndices
+//	Gather, GatherNd               BatchDims, ValidateIndices
+//	GatherAlongAxis                ValidateIndices
+//	Scatter and its kin            ScatterMode, ValidateIndices
+//	Topk                           Ascending, IndexType
+//	Cumsum                         Exclusive, Backward
+//	Quantize, Dequantize           Axis, ZeroPoint
+//	ConstexprLutToDense            VectorAxis, PackedShape
+type Optional interface{ set(*call) }
 
 // call starts a call. Each of args is for the next parameter that it fits: Value and []Value for a tensor that is not
 // optional, other types for a setting of their kind.
@@ -43,7 +63,7 @@ func (f *Func) call(kind string, args ...any) *call {
 func (f *Func) plain(kind string, args ...any) Value { return f.call(kind, args...).one() }
 
 // with starts a call with options, of which later ones replace earlier ones. Options may be nil.
-func with[O option](f *Func, options []O, kind string, args ...any) *call {
+func with[O Optional](f *Func, options []O, kind string, args ...any) *call {
 	c := f.call(kind, args...)
 	for _, o := range options {
 		if any(o) != nil {
@@ -138,7 +158,7 @@ func (c *call) literal(name string, value any) *mil.Value {
 		return mil.BoolScalar(v)
 	case float64:
 		d := c.first().DType
-		if c.def.Param(name).Kind == ops.Number && d != mil.FP32 {
+		if p := c.def.Param(name); p != nil && p.Kind == ops.Number && d != mil.FP32 {
 			d = mil.FP16
 		}
 		return c.element(name, element{d, v})
@@ -160,7 +180,7 @@ func (c *call) literal(name string, value any) *mil.Value {
 
 // integers returns the type of an integer setting.
 func (c *call) integers(name string) mil.DType {
-	if p := c.def.Param(name); len(p.Types) > 0 {
+	if p := c.def.Param(name); p != nil && len(p.Types) > 0 {
 		return p.Types[0]
 	}
 	return mil.Int32

@@ -5,12 +5,6 @@ import "github.com/anekit/anekit/ane/mil"
 // Quantized elements, and constants in a shorter form. Operands of the Constexpr methods are constants, weights, and
 // results of other Constexpr methods.
 
-// QuantizeOption is Axis or ZeroPoint.
-type QuantizeOption interface {
-	option
-	quantize()
-}
-
 // Axis is the axis along which scale and zero point are vectors.
 type Axis int
 
@@ -20,17 +14,14 @@ type ZeroPoint Value
 func (a Axis) set(c *call)      { c.put("axis", int(a)) }
 func (z ZeroPoint) set(c *call) { c.put("zero_point", Value(z)) }
 
-func (Axis) quantize()      {}
-func (ZeroPoint) quantize() {}
-
 // Quantize returns round(x / scale) + zero point as integers of type d, which is int8 or uint8, clamped to its range.
 // scale is a number of the type of x, or a vector along an Axis.
-func (f *Func) Quantize(x, scale Value, d mil.DType, options ...QuantizeOption) Value {
+func (f *Func) Quantize(x, scale Value, d mil.DType, options ...Optional) Value {
 	return with(f, options, "quantize", x, scale, d).one()
 }
 
 // Dequantize returns scale * (x - zero point), of the type of scale.
-func (f *Func) Dequantize(x, scale Value, options ...QuantizeOption) Value {
+func (f *Func) Dequantize(x, scale Value, options ...Optional) Value {
 	return with(f, options, "dequantize", x, scale).one()
 }
 
@@ -45,12 +36,6 @@ func (f *Func) ConstexprBlockwiseShiftScale(data, scale Value, offset ...Offset)
 	return with(f, offset, "constexpr_blockwise_shift_scale", data, scale).one()
 }
 
-// PaletteOption is VectorAxis or PackedShape.
-type PaletteOption interface {
-	option
-	palette()
-}
-
 // VectorAxis is the axis along which the elements of one entry of a table lie.
 type VectorAxis int
 
@@ -61,12 +46,9 @@ type PackedShape []int
 func (a VectorAxis) set(c *call)  { c.put("vector_axis", int(a)) }
 func (s PackedShape) set(c *call) { c.put("shape", []int(s)) }
 
-func (VectorAxis) palette()  {}
-func (PackedShape) palette() {}
-
 // ConstexprLutToDense looks elements up: lut has the shape of indices in groups, then an axis of entries, then one of
 // the elements of an entry.
-func (f *Func) ConstexprLutToDense(indices, lut Value, options ...PaletteOption) Value {
+func (f *Func) ConstexprLutToDense(indices, lut Value, options ...Optional) Value {
 	return with(f, options, "constexpr_lut_to_dense", indices, lut).one()
 }
 

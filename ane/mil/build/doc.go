@@ -18,7 +18,7 @@
 //	f.Conv(x, w, build.Strides{2, 2}, build.Same, build.Groups(4))
 //	f.ReduceMean(x, []int{-1}, build.KeepDims(true))
 //
-// An option of another operator does not compile. The program has all arguments of an operator, including those with
+// An option of another operator is a fault. The program has all arguments of an operator, including those with
 // default values: the engine's compiler refuses some programs without them.
 //
 // # Names

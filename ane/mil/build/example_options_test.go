@@ -17,7 +17,7 @@ func weight(f *build.Func, name string, shape ...int) build.Value {
 }
 
 // Padding has a pair for each spatial axis: top, bottom, left, right.
-func ExampleConvOption() {
+func ExampleFunc_Conv_options() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 1, 8, 32, 32)
 	w := weight(f, "w", 16, 8, 3, 3)
@@ -40,11 +40,11 @@ func ExamplePadType() {
 	// same_lower [1 8 8 8]
 }
 
-func ExampleConvTransposeOption() {
+func ExampleFunc_ConvTranspose() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 1, 8, 16, 16)
 	w := weight(f, "w", 8, 4, 3, 3)
-	twice := []build.ConvTransposeOption{build.Same, build.Strides{2, 2}, build.Bias(weight(f, "bias", 4))}
+	twice := []build.Optional{build.Same, build.Strides{2, 2}, build.Bias(weight(f, "bias", 4))}
 	fmt.Println(f.ConvTranspose(x, w, twice...).Shape())
 	fmt.Println(f.ConvTranspose(x, w, append(twice, build.OutputShape{1, 4, 31, 31})...).Shape())
 	// Output:
@@ -52,7 +52,7 @@ func ExampleConvTransposeOption() {
 	// [1 4 31 31]
 }
 
-func ExamplePoolOption() {
+func ExampleFunc_MaxPool() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 1, 8, 15, 15)
 	fmt.Println(f.MaxPool(x, []int{2, 2}, build.Strides{2, 2}).Shape())
@@ -63,14 +63,14 @@ func ExamplePoolOption() {
 }
 
 // A window at the edge has the mean of its elements, without the zeros around x.
-func ExampleAvgPoolOption() {
+func ExampleFunc_AvgPool() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 1, 8, 16, 16)
 	fmt.Println(f.AvgPool(x, []int{3, 3}, build.Same, build.ExcludePadding(true)).Shape())
 	// Output: [1 8 16 16]
 }
 
-func ExampleNormOption() {
+func ExampleFunc_LayerNorm() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 1, 64, 1, 32)
 	gamma, beta := weight(f, "gamma", 64), weight(f, "beta", 64)
@@ -79,21 +79,21 @@ func ExampleNormOption() {
 	// Output: [1 64 1 32]
 }
 
-func ExampleL2NormOption() {
+func ExampleFunc_L2Norm() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 1, 64, 1, 32)
 	fmt.Println(f.L2Norm(x, build.Epsilon(1e-4)).Shape())
 	// Output: [1 64 1 32]
 }
 
-func ExampleLinearOption() {
+func ExampleFunc_Linear() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 4, 64)
 	fmt.Println(f.Linear(x, weight(f, "w", 10, 64), build.Bias(weight(f, "bias", 10))).Shape())
 	// Output: [4 10]
 }
 
-func ExampleMatmulOption() {
+func ExampleFunc_Matmul() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 64, 4)
 	y := f.Input("y", build.FP16, 10, 64)
@@ -102,7 +102,7 @@ func ExampleMatmulOption() {
 }
 
 // A mask: an element of true lets a query see a key.
-func ExampleAttentionOption() {
+func ExampleFunc_ScaledDotProductAttention() {
 	f := build.New().Func("main")
 	q := f.Input("q", build.FP16, 1, 8, 16, 64)
 	k := f.Input("k", build.FP16, 1, 8, 128, 64)
@@ -126,14 +126,14 @@ func ExampleLocalResponse() {
 	// Output: [1 64 8 8]
 }
 
-func ExampleReduceOption() {
+func ExampleFunc_ReduceSum() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 1, 64, 1, 32)
 	fmt.Println(f.ReduceSum(x, []int{1}).Shape(), f.ReduceSum(x, []int{1}, build.KeepDims(true)).Shape())
 	// Output: [1 1 32] [1 1 1 32]
 }
 
-func ExampleReduceArgOption() {
+func ExampleFunc_ReduceArgmax() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 4, 1000)
 	y := f.ReduceArgmax(x, 1, build.KeepDims(true), build.IndexType(mil.UInt16))
@@ -141,7 +141,7 @@ func ExampleReduceArgOption() {
 	// Output: tensor<uint16, [4, 1]>
 }
 
-func ExampleOrderOption() {
+func ExampleFunc_Topk() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 4, 1000)
 	least, at := f.Topk(x, 5, 1, build.Ascending(true), build.IndexType(mil.UInt16))
@@ -150,7 +150,7 @@ func ExampleOrderOption() {
 }
 
 // Each element becomes the sum of those after it.
-func ExampleScanOption() {
+func ExampleFunc_Cumsum() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 4, 1000)
 	fmt.Println(f.Cumsum(x, 1, build.Exclusive(true), build.Backward(true)).Shape())
@@ -158,7 +158,7 @@ func ExampleScanOption() {
 }
 
 // Each of the four images has indices of its own.
-func ExampleGatherOption() {
+func ExampleFunc_Gather() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 4, 100, 32)
 	at := f.Const("at", mil.Ints(mil.TensorOf(mil.Int32, 4, 2), []int{0, 1, 2, 3, 4, 5, 6, 7}))
@@ -167,7 +167,7 @@ func ExampleGatherOption() {
 	// Output: [4 2 32]
 }
 
-func ExampleAxisOption() {
+func ExampleFunc_GatherAlongAxis() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 2, 100)
 	at := f.Const("at", mil.Ints(mil.TensorOf(mil.Int32, 2, 3), []int{0, 1, 2, 97, 98, 99}))
@@ -189,7 +189,7 @@ func ExampleScatterMode() {
 	// max [100 32]
 }
 
-func ExampleScatterOption() {
+func ExampleFunc_Scatter() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 100, 32)
 	rows := f.Input("rows", build.FP16, 2, 32)
@@ -199,7 +199,7 @@ func ExampleScatterOption() {
 }
 
 // x[:, 3, ::2], in the words of NumPy.
-func ExampleSliceOption() {
+func ExampleFunc_SliceByIndex() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 8, 16, 32)
 	y := f.SliceByIndex(x, []int{0, 3, 0}, []int{0, 4, 0}, build.BeginMask{true, false, true},
@@ -221,7 +221,7 @@ func ExamplePadMode() {
 }
 
 // A border of ones on the right.
-func ExamplePadOption() {
+func ExampleFunc_Pad() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 1, 8, 16, 16)
 	fmt.Println(f.Pad(x, []int{0, 2}, build.PadValue(1)).Shape())
@@ -229,7 +229,7 @@ func ExamplePadOption() {
 }
 
 // Two boxes of the second image and one of the first.
-func ExampleCropOption() {
+func ExampleFunc_CropResize() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 2, 3, 64, 64)
 	boxes := f.Input("boxes", build.FP16, 3, 4)
@@ -265,7 +265,7 @@ func ExampleAxesOf() {
 	// Output: [2 4 8]
 }
 
-func ExampleQuantizeOption() {
+func ExampleFunc_Quantize() {
 	f := build.New().Func("main")
 	x := f.Input("x", build.FP16, 2, 100)
 	scale := f.Const("scale", mil.Floats(mil.TensorOf(mil.FP16, 2), []float64{0.5, 0.25}))
@@ -276,7 +276,7 @@ func ExampleQuantizeOption() {
 }
 
 // Eight indexes of one bit each, in a byte, choose among two entries: the form before opset ios18.
-func ExamplePaletteOption() {
+func ExampleFunc_ConstexprLutToDense() {
 	f := build.New(build.Opset("ios16")).Func("main")
 	bits := f.Const("bits", mil.Ints(mil.TensorOf(mil.UInt8, 1), []int{0b10110001}))
 	table := f.Const("table", mil.Floats(mil.TensorOf(mil.FP16, 2), []float64{-1, 1}))

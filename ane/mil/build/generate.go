@@ -23,12 +23,6 @@ func (f *Func) OneHot(d mil.DType, indices Value, size, axis int, on, off float6
 	return f.plain("one_hot", indices, size, axis, element{d, on}, element{d, off})
 }
 
-// ScanOption is Exclusive or Backward.
-type ScanOption interface {
-	option
-	scan()
-}
-
 // Exclusive leaves each element out of its own sum.
 type Exclusive bool
 
@@ -38,11 +32,8 @@ type Backward bool
 func (e Exclusive) set(c *call) { c.put("exclusive", bool(e)) }
 func (b Backward) set(c *call)  { c.put("reverse", bool(b)) }
 
-func (Exclusive) scan() {}
-func (Backward) scan()  {}
-
 // Cumsum returns the sums of x up to each element along axis.
-func (f *Func) Cumsum(x Value, axis int, options ...ScanOption) Value {
+func (f *Func) Cumsum(x Value, axis int, options ...Optional) Value {
 	return with(f, options, "cumsum", x, axis).one()
 }
 

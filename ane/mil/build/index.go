@@ -6,24 +6,6 @@ import "github.com/anekit/anekit/internal/ops"
 // end of its axis, and one outside of the axis is taken as its first or last element. With ValidateIndices both are
 // faults.
 
-// GatherOption is BatchDims or ValidateIndices.
-type GatherOption interface {
-	option
-	gather()
-}
-
-// AxisOption is ValidateIndices.
-type AxisOption interface {
-	option
-	along()
-}
-
-// ScatterOption is a ScatterMode or ValidateIndices.
-type ScatterOption interface {
-	option
-	scatter()
-}
-
 // BatchDims is the number of leading axes that x and the indices share. The default is 0.
 type BatchDims int
 
@@ -48,48 +30,36 @@ func (b BatchDims) set(c *call)       { c.put("batch_dims", int(b)) }
 func (v ValidateIndices) set(c *call) { c.put("validate_indices", bool(v)) }
 func (m ScatterMode) set(c *call)     { c.put("mode", string(m)) }
 
-func (BatchDims) gather()        {}
-func (ValidateIndices) gather()  {}
-func (ValidateIndices) along()   {}
-func (ValidateIndices) scatter() {}
-func (ScatterMode) scatter()     {}
-
 // Gather takes the elements of axis that indices tell: the axes of indices stand in the place of axis.
-func (f *Func) Gather(x, indices Value, axis int, options ...GatherOption) Value {
+func (f *Func) Gather(x, indices Value, axis int, options ...Optional) Value {
 	return with(f, options, "gather", x, indices, axis).one()
 }
 
 // GatherAlongAxis takes, for each element of indices, the element of x with that index on axis and the same indices on
 // the others.
-func (f *Func) GatherAlongAxis(x, indices Value, axis int, options ...AxisOption) Value {
+func (f *Func) GatherAlongAxis(x, indices Value, axis int, options ...Optional) Value {
 	return with(f, options, "gather_along_axis", x, indices, axis).one()
 }
 
 // GatherNd takes parts of x: the last axis of indices has an index for each of the first axes of x.
-func (f *Func) GatherNd(x, indices Value, options ...GatherOption) Value {
+func (f *Func) GatherNd(x, indices Value, options ...Optional) Value {
 	return with(f, options, "gather_nd", x, indices).one()
 }
 
 // Scatter changes the elements of axis that indices tell. updates has the shape that Gather returns.
-func (f *Func) Scatter(data, indices, updates Value, axis int, options ...ScatterOption) Value {
+func (f *Func) Scatter(data, indices, updates Value, axis int, options ...Optional) Value {
 	return with(f, options, "scatter", data, indices, updates, axis).one()
 }
 
 // ScatterAlongAxis changes, for each element of indices, the element of data with that index on axis and the same
 // indices on the others. updates has the shape of indices.
-func (f *Func) ScatterAlongAxis(data, indices, updates Value, axis int, options ...ScatterOption) Value {
+func (f *Func) ScatterAlongAxis(data, indices, updates Value, axis int, options ...Optional) Value {
 	return with(f, options, "scatter_along_axis", data, indices, updates, axis).one()
 }
 
 // ScatterNd changes parts of data. updates has the shape that GatherNd returns.
-func (f *Func) ScatterNd(data, indices, updates Value, options ...ScatterOption) Value {
+func (f *Func) ScatterNd(data, indices, updates Value, options ...Optional) Value {
 	return with(f, options, "scatter_nd", data, indices, updates).one()
-}
-
-// OrderOption is Ascending or IndexType.
-type OrderOption interface {
-	option
-	order()
 }
 
 // Ascending starts with the least element instead of the greatest.
@@ -97,11 +67,8 @@ type Ascending bool
 
 func (a Ascending) set(c *call) { c.put("ascending", bool(a)) }
 
-func (Ascending) order() {}
-func (IndexType) order() {}
-
 // Topk returns the k greatest elements along axis, in order, and their indices. k = -1 takes all.
-func (f *Func) Topk(x Value, k, axis int, options ...OrderOption) (values, indices Value) {
+func (f *Func) Topk(x Value, k, axis int, options ...Optional) (values, indices Value) {
 	both := with(f, options, "topk", x, k, axis).many(2)
 	return both[0], both[1]
 }

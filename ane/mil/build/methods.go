@@ -195,53 +195,53 @@ func (f *Func) ReadState(input Value) Value { return f.plain("read_state", input
 func (f *Func) RealDiv(x, y Value) Value { return f.plain("real_div", x, y) }
 
 // ReduceL1Norm sums the magnitudes along axes, or along all axes if the list is empty.
-func (f *Func) ReduceL1Norm(x Value, axes []int, options ...ReduceOption) Value {
+func (f *Func) ReduceL1Norm(x Value, axes []int, options ...Optional) Value {
 	return f.fold("reduce_l1_norm", x, axes, options)
 }
 
 // ReduceL2Norm returns the square root of the sum of squares along axes, or along all axes if the list is empty.
-func (f *Func) ReduceL2Norm(x Value, axes []int, options ...ReduceOption) Value {
+func (f *Func) ReduceL2Norm(x Value, axes []int, options ...Optional) Value {
 	return f.fold("reduce_l2_norm", x, axes, options)
 }
 
 // ReduceLogSum returns the natural logarithm of the sum along axes, or along all axes if the list is empty.
-func (f *Func) ReduceLogSum(x Value, axes []int, options ...ReduceOption) Value {
+func (f *Func) ReduceLogSum(x Value, axes []int, options ...Optional) Value {
 	return f.fold("reduce_log_sum", x, axes, options)
 }
 
 // ReduceLogSumExp returns the natural logarithm of the sum of exponentials along axes, or along all axes if the list is
 // empty. Large elements do not overflow.
-func (f *Func) ReduceLogSumExp(x Value, axes []int, options ...ReduceOption) Value {
+func (f *Func) ReduceLogSumExp(x Value, axes []int, options ...Optional) Value {
 	return f.fold("reduce_log_sum_exp", x, axes, options)
 }
 
 // ReduceMax returns the maximum along axes, or along all axes if the list is empty.
-func (f *Func) ReduceMax(x Value, axes []int, options ...ReduceOption) Value {
+func (f *Func) ReduceMax(x Value, axes []int, options ...Optional) Value {
 	return f.fold("reduce_max", x, axes, options)
 }
 
 // ReduceMean returns the mean over axes, or over all axes if the list is empty.
-func (f *Func) ReduceMean(x Value, axes []int, options ...ReduceOption) Value {
+func (f *Func) ReduceMean(x Value, axes []int, options ...Optional) Value {
 	return f.fold("reduce_mean", x, axes, options)
 }
 
 // ReduceMin returns the minimum along axes, or along all axes if the list is empty.
-func (f *Func) ReduceMin(x Value, axes []int, options ...ReduceOption) Value {
+func (f *Func) ReduceMin(x Value, axes []int, options ...Optional) Value {
 	return f.fold("reduce_min", x, axes, options)
 }
 
 // ReduceProd multiplies along axes, or along all axes if the list is empty. Apple's engine does not run it.
-func (f *Func) ReduceProd(x Value, axes []int, options ...ReduceOption) Value {
+func (f *Func) ReduceProd(x Value, axes []int, options ...Optional) Value {
 	return f.fold("reduce_prod", x, axes, options)
 }
 
 // ReduceSum sums over axes, or over all axes if the list is empty.
-func (f *Func) ReduceSum(x Value, axes []int, options ...ReduceOption) Value {
+func (f *Func) ReduceSum(x Value, axes []int, options ...Optional) Value {
 	return f.fold("reduce_sum", x, axes, options)
 }
 
 // ReduceSumSquare sums the squares along axes, or along all axes if the list is empty.
-func (f *Func) ReduceSumSquare(x Value, axes []int, options ...ReduceOption) Value {
+func (f *Func) ReduceSumSquare(x Value, axes []int, options ...Optional) Value {
 	return f.fold("reduce_sum_square", x, axes, options)
 }
 

@@ -1,17 +1,5 @@
 package build
 
-// NormOption is Gamma, Beta or Epsilon.
-type NormOption interface {
-	option
-	norm()
-}
-
-// L2NormOption is Epsilon.
-type L2NormOption interface {
-	option
-	l2Norm()
-}
-
 // Gamma is the factor of normalized values: for LayerNorm of the shape of the axes, for BatchNorm and InstanceNorm one
 // number for each channel. The default is 1.
 type Gamma Value
@@ -26,29 +14,24 @@ func (g Gamma) set(c *call)   { c.put("gamma", Value(g)) }
 func (b Beta) set(c *call)    { c.put("beta", Value(b)) }
 func (e Epsilon) set(c *call) { c.put("epsilon", float64(e)) }
 
-func (Gamma) norm()     {}
-func (Beta) norm()      {}
-func (Epsilon) norm()   {}
-func (Epsilon) l2Norm() {}
-
 // LayerNorm scales x to a mean of 0 and a variance of 1 over axes.
-func (f *Func) LayerNorm(x Value, axes []int, options ...NormOption) Value {
+func (f *Func) LayerNorm(x Value, axes []int, options ...Optional) Value {
 	return with(f, options, "layer_norm", x, axes).one()
 }
 
 // BatchNorm subtracts mean from x [N, C, ..] and divides by the square root of variance; both have one number for each
 // channel.
-func (f *Func) BatchNorm(x, mean, variance Value, options ...NormOption) Value {
+func (f *Func) BatchNorm(x, mean, variance Value, options ...Optional) Value {
 	return with(f, options, "batch_norm", x, mean, variance).one()
 }
 
 // InstanceNorm scales each channel of each image of x [N, C, ..] to a mean of 0 and a variance of 1.
-func (f *Func) InstanceNorm(x Value, options ...NormOption) Value {
+func (f *Func) InstanceNorm(x Value, options ...Optional) Value {
 	return with(f, options, "instance_norm", x).one()
 }
 
 // L2Norm divides x by the square root of the sum of squares over its last three axes.
-func (f *Func) L2Norm(x Value, options ...L2NormOption) Value {
+func (f *Func) L2Norm(x Value, options ...Optional) Value {
 	return with(f, options, "l2_norm", x).one()
 }
 

@@ -1,11 +1,5 @@
 package build
 
-// MatmulOption is TransposeX or TransposeY.
-type MatmulOption interface {
-	option
-	matmul()
-}
-
 // TransposeX swaps the last two axes of x.
 type TransposeX bool
 
@@ -15,19 +9,10 @@ type TransposeY bool
 func (t TransposeX) set(c *call) { c.put("transpose_x", bool(t)) }
 func (t TransposeY) set(c *call) { c.put("transpose_y", bool(t)) }
 
-func (TransposeX) matmul() {}
-func (TransposeY) matmul() {}
-
 // Matmul multiplies the matrices in the last two axes; the axes before broadcast. A vector x is one row, a vector y one
 // column; the result has no axis for it.
-func (f *Func) Matmul(x, y Value, options ...MatmulOption) Value {
+func (f *Func) Matmul(x, y Value, options ...Optional) Value {
 	return with(f, options, "matmul", x, y).one()
-}
-
-// LinearOption is Bias.
-type LinearOption interface {
-	option
-	linear()
 }
 
 // Bias is added by Linear and ConvTranspose, one number for each output.
@@ -35,10 +20,8 @@ type Bias Value
 
 func (b Bias) set(c *call) { c.put("bias", Value(b)) }
 
-func (Bias) linear() {}
-
 // Linear returns x multiplied by the transposed weight [outputs, inputs], along the last axis of x.
-func (f *Func) Linear(x, weight Value, options ...LinearOption) Value {
+func (f *Func) Linear(x, weight Value, options ...Optional) Value {
 	return with(f, options, "linear", x, weight).one()
 }
 
@@ -49,22 +32,14 @@ func (f *Func) Einsum(equation string, x, y Value) Value {
 	return f.plain("einsum", []Value{x, y}, equation)
 }
 
-// AttentionOption is AttnMask.
-type AttentionOption interface {
-	option
-	attention()
-}
-
 // AttnMask is added to the scores [.., L, S], to which it broadcasts; a mask of bool excludes elements that are false.
 // Apple's engine is reported to ignore it.
 type AttnMask Value
 
 func (m AttnMask) set(c *call) { c.put("attn_mask", Value(m)) }
 
-func (AttnMask) attention() {}
-
 // ScaledDotProductAttention returns softmax(query x transposed key / sqrt(E)) x value for query [.., L, E],
 // key [.., S, E] and value [.., S, EV].
-func (f *Func) ScaledDotProductAttention(query, key, value Value, options ...AttentionOption) Value {
+func (f *Func) ScaledDotProductAttention(query, key, value Value, options ...Optional) Value {
 	return with(f, options, "scaled_dot_product_attention", query, key, value).one()
 }

@@ -2,18 +2,6 @@ package build
 
 import "github.com/anekit/anekit/ane/mil"
 
-// ReduceOption is KeepDims.
-type ReduceOption interface {
-	option
-	reduce()
-}
-
-// ReduceArgOption is KeepDims or IndexType.
-type ReduceArgOption interface {
-	option
-	reduceArg()
-}
-
 // KeepDims keeps the reduced axes with length 1, instead of dropping them.
 type KeepDims bool
 
@@ -30,23 +18,19 @@ func (t IndexType) set(c *call) {
 	c.put(name, mil.DType(t))
 }
 
-func (KeepDims) reduce()     {}
-func (KeepDims) reduceArg()  {}
-func (IndexType) reduceArg() {}
-
 // ReduceArgmax returns the index of the maximum along axis. Of equal elements it returns one, the software engine the
 // first. Apple's engine is known to refuse it.
-func (f *Func) ReduceArgmax(x Value, axis int, options ...ReduceArgOption) Value {
+func (f *Func) ReduceArgmax(x Value, axis int, options ...Optional) Value {
 	return with(f, options, "reduce_argmax", x, axis).one()
 }
 
 // ReduceArgmin returns the index of the minimum along axis, like ReduceArgmax.
-func (f *Func) ReduceArgmin(x Value, axis int, options ...ReduceArgOption) Value {
+func (f *Func) ReduceArgmin(x Value, axis int, options ...Optional) Value {
 	return with(f, options, "reduce_argmin", x, axis).one()
 }
 
 // fold writes an operator over axes, or over all axes, the default, if the list is empty.
-func (f *Func) fold(kind string, x Value, axes []int, options []ReduceOption) Value {
+func (f *Func) fold(kind string, x Value, axes []int, options []Optional) Value {
 	c := with(f, options, kind, x)
 	if len(axes) > 0 {
 		c.put("axes", axes)

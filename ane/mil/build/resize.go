@@ -73,22 +73,14 @@ type Crop struct {
 	Pad        float64      // the value outside x
 }
 
-// CropOption is BoxIndices.
-type CropOption interface {
-	option
-	crop()
-}
-
 // BoxIndices are the numbers of the images that boxes belong to, by default 0, 1, ..
 type BoxIndices Value
 
 func (b BoxIndices) set(c *call) { c.put("box_indices", Value(b)) }
 
-func (BoxIndices) crop() {}
-
 // CropResize cuts boxes [N, 4] out of x [B, C, H, W] and resizes them. The older form takes regions [N, 1, 4, 1, 1] of
 // every image, or [N, 1, 5, 1, 1] that begin with the number of the image. It never runs on the Neural Engine.
-func (f *Func) CropResize(x, boxes Value, settings Crop, options ...CropOption) Value {
+func (f *Func) CropResize(x, boxes Value, settings Crop, options ...Optional) Value {
 	name := "boxes"
 	if boxes.tensor().Rank() == 5 {
 		name = "roi"

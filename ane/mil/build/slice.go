@@ -7,12 +7,6 @@ func (f *Func) SliceBySize(x Value, begin, size []int) Value {
 	return f.call("slice_by_size", x).put("begin", begin).put("size", size).one()
 }
 
-// SliceOption is Strides, BeginMask, EndMask or SqueezeMask.
-type SliceOption interface {
-	option
-	slice()
-}
-
 // BeginMask ignores begin where it is true: the slice starts with the axis.
 type BeginMask []bool
 
@@ -26,19 +20,14 @@ func (m BeginMask) set(c *call)   { given(c, "begin_mask", m) }
 func (m EndMask) set(c *call)     { given(c, "end_mask", m) }
 func (m SqueezeMask) set(c *call) { given(c, "squeeze_mask", m) }
 
-func (Strides) slice()     {}
-func (BeginMask) slice()   {}
-func (EndMask) slice()     {}
-func (SqueezeMask) slice() {}
-
 // SliceByIndex returns a box of x: from begin up to, not including, end, along each
 // axis. Negative numbers count from the end.
-func (f *Func) SliceByIndex(x Value, begin, end []int, options ...SliceOption) Value {
+func (f *Func) SliceByIndex(x Value, begin, end []int, options ...Optional) Value {
 	return with(f, options, "slice_by_index", x).put("begin", begin).put("end", end).one()
 }
 
 // SliceUpdate returns x with a box of it replaced by update: the box that SliceByIndex takes.
-func (f *Func) SliceUpdate(x, update Value, begin, end []int, options ...SliceOption) Value {
+func (f *Func) SliceUpdate(x, update Value, begin, end []int, options ...Optional) Value {
 	return with(f, options, "slice_update", x, update).put("begin", begin).put("end", end).one()
 }
 
@@ -50,14 +39,8 @@ func (f *Func) SliceBySizeAt(x, begin Value, size ...int) Value {
 
 // SliceUpdateAt is SliceUpdate with a begin that is computed: an int32 vector with an index for each axis. The box has
 // the shape of update; an index that leaves no room for it moves it inside.
-func (f *Func) SliceUpdateAt(x, update, begin Value, options ...SliceOption) Value {
+func (f *Func) SliceUpdateAt(x, update, begin Value, options ...Optional) Value {
 	return with(f, options, "slice_update", x, update, begin, begin).one()
-}
-
-// PadOption is a PadMode or PadValue.
-type PadOption interface {
-	option
-	pad()
 }
 
 // PadMode is the rule for the elements of the border.
@@ -76,10 +59,7 @@ type PadValue float64
 func (m PadMode) set(c *call)  { c.put("mode", string(m)) }
 func (v PadValue) set(c *call) { c.put("constant_val", float64(v)) }
 
-func (PadMode) pad()  {}
-func (PadValue) pad() {}
-
 // Pad adds a border around x; widths has a pair for each of the last axes. Engines pad only the last two axes.
-func (f *Func) Pad(x Value, widths []int, options ...PadOption) Value {
+func (f *Func) Pad(x Value, widths []int, options ...Optional) Value {
 	return with(f, options, "pad", x, widths).one()
 }

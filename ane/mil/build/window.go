@@ -5,30 +5,6 @@ import "github.com/anekit/anekit/internal/ops"
 // What Conv and the pools have in common: a window that slides over the spatial axes
 // of x, which are the last one to three.
 
-// ConvOption is Strides, Padding, a PadType, Dilations or Groups.
-type ConvOption interface {
-	option
-	conv()
-}
-
-// ConvTransposeOption is a ConvOption, OutputShape or Bias.
-type ConvTransposeOption interface {
-	option
-	convTranspose()
-}
-
-// PoolOption is Strides, Padding, a PadType or CeilMode.
-type PoolOption interface {
-	option
-	pool()
-}
-
-// AvgPoolOption is a PoolOption or ExcludePadding.
-type AvgPoolOption interface {
-	option
-	avgPool()
-}
-
 // Strides are the steps of the window along each spatial axis; in SliceByIndex the
 // steps along each axis. The default is 1.
 type Strides []int
@@ -89,38 +65,16 @@ func given[L ~[]E, E any](c *call, name string, l L) {
 	}
 }
 
-func (Strides) conv()              {}
-func (Strides) convTranspose()     {}
-func (Strides) pool()              {}
-func (Strides) avgPool()           {}
-func (Padding) conv()              {}
-func (Padding) convTranspose()     {}
-func (Padding) pool()              {}
-func (Padding) avgPool()           {}
-func (PadType) conv()              {}
-func (PadType) convTranspose()     {}
-func (PadType) pool()              {}
-func (PadType) avgPool()           {}
-func (Dilations) conv()            {}
-func (Dilations) convTranspose()   {}
-func (Groups) conv()               {}
-func (Groups) convTranspose()      {}
-func (OutputShape) convTranspose() {}
-func (Bias) convTranspose()        {}
-func (CeilMode) pool()             {}
-func (CeilMode) avgPool()          {}
-func (ExcludePadding) avgPool()    {}
-
 // Conv slides the kernels weight [outputs, inputs/groups, H, W] over x [N, inputs, H, W], or both without H, or with a
 // depth before it. For a bias, use Add with [1, outputs, 1, 1]: engines are reported to refuse the operator's own bias.
-func (f *Func) Conv(x, weight Value, options ...ConvOption) Value {
+func (f *Func) Conv(x, weight Value, options ...Optional) Value {
 	return with(f, options, "conv", x, weight).one()
 }
 
 // ConvTranspose adds the kernels weight [inputs, outputs/groups, H, W], times each element of x [N, inputs, H, W], to
 // the result at the strides times the place of the element: the gradient of Conv. Padding removes
 // elements from the result. H may be absent, and a depth may precede it.
-func (f *Func) ConvTranspose(x, weight Value, options ...ConvTransposeOption) Value {
+func (f *Func) ConvTranspose(x, weight Value, options ...Optional) Value {
 	c := with(f, options, "conv_transpose", x, weight)
 	if !c.has("output_shape") {
 		if c.complete(); !c.lost {
@@ -134,17 +88,17 @@ func (f *Func) ConvTranspose(x, weight Value, options ...ConvTransposeOption) Va
 
 // MaxPool returns the maximum of each window of x [N, C, H, W], [N, C, W] or [N, C, D, H, W]; kernel is
 // the window's length along each spatial axis.
-func (f *Func) MaxPool(x Value, kernel []int, options ...PoolOption) Value {
+func (f *Func) MaxPool(x Value, kernel []int, options ...Optional) Value {
 	return with(f, options, "max_pool", x, kernel).one()
 }
 
 // AvgPool returns the mean of each window of x [N, C, H, W], [N, C, W] or [N, C, D, H, W]; kernel is
 // the window's length along each spatial axis.
-func (f *Func) AvgPool(x Value, kernel []int, options ...AvgPoolOption) Value {
+func (f *Func) AvgPool(x Value, kernel []int, options ...Optional) Value {
 	return with(f, options, "avg_pool", x, kernel).one()
 }
 
 // L2Pool returns the square root of the sum of squares of each window, like MaxPool.
-func (f *Func) L2Pool(x Value, kernel []int, options ...PoolOption) Value {
+func (f *Func) L2Pool(x Value, kernel []int, options ...Optional) Value {
 	return with(f, options, "l2_pool", x, kernel).one()
 }
