@@ -131,6 +131,8 @@ type feed struct {
 func (f *feed) next(at, n int) []float32 {
 	dst := f.room[:n]
 	switch {
+	case f.step != 0 && f.v.Single != nil:
+		return f.v.Single[at : at+n]
 	case f.step != 0:
 		load(f.v, dst, at)
 	case at+1 != f.held:

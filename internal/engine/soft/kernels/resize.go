@@ -180,13 +180,13 @@ func nearestLines[T uint16 | uint32](c *run.Call, r *nearestCopier, out, x []T, 
 	for i := lo; i < hi && !c.Pause(worker); i++ {
 		outer := i / r.out[1] / r.out[0]
 		from := ((outer*r.in[0]+r.nearest(0, i/r.out[1]%r.out[0]))*r.in[1] + r.nearest(1, i%r.out[1])) * r.in[2]
-		line := out[i*r.out[2]:][:len(sources)]
+		line, in := out[i*r.out[2]:][:len(sources)], x[from:]
 		if from == before {
 			copy(line, out[(i-1)*r.out[2]:])
 			continue
 		}
 		for j, at := range sources {
-			line[j] = x[from+at]
+			line[j] = in[at]
 		}
 		before = from
 	}

@@ -287,8 +287,9 @@ func cast(s *Step) (run.Runner, int) {
 			out.Store(x, lo)
 		case floats(from) && in.Rules == 0 && to == mil.Int32:
 			in.Load(x, lo)
+			ints := out.Ints[lo:hi]
 			for i, v := range x {
-				out.Ints[lo+i] = truncated(v)
+				ints[i] = truncated(v)
 			}
 		default:
 			for i := lo; i < hi; i++ {

@@ -37,7 +37,9 @@ func whole(n int) int { return min(n/block*block, most) }
 // By the rules 0 a NaN propagates through Max and Min, for which +0 is greater than -0. By the others a quotient by
 // zero is infinite with the sign of the dividend, since zeros have none; that of 0 is 0.
 func Binary(op Op, dst, x, y []fp16.Bits, r numerics.Rules) {
-	a, b := newOperand(x, len(dst)), newOperand(y, len(dst))
+	var a, b operand
+	a.set(x, len(dst))
+	b.set(y, len(dst))
 	kind := int(op)
 	switch {
 	case machine.kernel == portable, r != 0 && !Vectors():
@@ -67,7 +69,8 @@ type operand struct {
 	room [block]fp16.Bits
 }
 
-func newOperand(x []fp16.Bits, n int) (o operand) {
+// set makes x an operand of n results.
+func (o *operand) set(x []fp16.Bits, n int) {
 	o.x = x
 	switch len(x) {
 	case 1:
@@ -79,7 +82,6 @@ func newOperand(x []fp16.Bits, n int) (o operand) {
 	default:
 		panic("BUG: halves: an operand has neither one element nor as many as the result")
 	}
-	return o
 }
 
 // from is the block at element i.

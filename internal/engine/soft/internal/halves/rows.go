@@ -17,18 +17,18 @@ func CopyRows(dst, src []byte, rows, size, to, from int) {
 	}
 	d, s := 0, 0
 	for range rows {
-		out, in := dst[d:][:size], src[s:][:size]
 		switch size {
 		case 4:
-			binary.LittleEndian.PutUint32(out, binary.LittleEndian.Uint32(in))
+			binary.LittleEndian.PutUint32(dst[d:], binary.LittleEndian.Uint32(src[s:]))
 		case 8:
-			binary.LittleEndian.PutUint64(out, binary.LittleEndian.Uint64(in))
+			binary.LittleEndian.PutUint64(dst[d:], binary.LittleEndian.Uint64(src[s:]))
 		case 16:
+			in, out := src[s:s+16], dst[d:d+16]
 			low, high := binary.LittleEndian.Uint64(in), binary.LittleEndian.Uint64(in[8:])
 			binary.LittleEndian.PutUint64(out, low)
 			binary.LittleEndian.PutUint64(out[8:], high)
 		default:
-			copy(out, in)
+			copy(dst[d:d+size], src[s:])
 		}
 		d, s = d+to, s+from
 	}

@@ -84,9 +84,10 @@ func transposeNarrow[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, fr
 		for c0 := 0; c0 < cols; c0 += some {
 			n := min(some, cols-c0)
 			for r := range rows {
-				out := dst[c0*to+r:]
-				for i, v := range src[r*from+c0:][:n] {
-					out[i*to] = v
+				at := c0*to + r
+				for _, v := range src[r*from+c0:][:n] {
+					dst[at] = v
+					at += to
 				}
 			}
 		}
@@ -95,10 +96,10 @@ func transposeNarrow[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, fr
 	for r0 := 0; r0 < rows; r0 += some {
 		n := min(some, rows-r0)
 		for c := range cols {
-			in := src[r0*from+c:]
-			out := dst[c*to+r0:][:n]
+			at, out := r0*from+c, dst[c*to+r0:][:n]
 			for i := range out {
-				out[i] = in[i*from]
+				out[i] = src[at]
+				at += from
 			}
 		}
 	}
