@@ -229,10 +229,12 @@ func (l *lanes) inRuns(cost int, t *table, compute func(h halfLane) bool,
 		made.table = t
 		return turnedLanes{made}
 	}
-	made := l.loop(cost, func(c *run.Call, g, _, worker int) {
-		base, _, index := l.group(g)
-		if !compute(halfLane{l, c, c.In[0].Half, c.Out[0].Half, base, index, worker}) {
-			other(c, l, g, c.Work[worker])
+	made := newLoop(l.groups, cost*l.length, max(halfStretch/l.length, 1), func(c *run.Call, lo, hi, worker int) {
+		for g := lo; g < hi; g++ {
+			base, _, index := l.group(g)
+			if !compute(halfLane{l, c, c.In[0].Half, c.Out[0].Half, base, index, worker}) {
+				other(c, l, g, c.Work[worker])
+			}
 		}
 	})
 	made.table = t

@@ -211,22 +211,24 @@ func pad(s *Step) (run.Runner, int) {
 	}
 	last := len(out) - 1
 	n := out[last] * size
-	return newLoop(ops.Volume(out[:last]), out[last], 1, func(c *run.Call, row, _, _ int) {
-		base, k := 0, row
-		for d := last - 1; d >= 0 && base >= 0; d-- {
-			if at := origin(k%out[d]-before[d], in[d], a.Mode); at < 0 {
-				base = -1
-			} else {
-				base += at * strides[d]
+	return newLoop(ops.Volume(out[:last]), out[last], max(run.Chunk/out[last], 1), func(c *run.Call, lo, hi, _ int) {
+		for row := lo; row < hi; row++ {
+			base, k := 0, row
+			for d := last - 1; d >= 0 && base >= 0; d-- {
+				if at := origin(k%out[d]-before[d], in[d], a.Mode); at < 0 {
+					base = -1
+				} else {
+					base += at * strides[d]
+				}
+				k /= out[d]
 			}
-			k /= out[d]
+			dst := c.Out[0].Raw[row*n:][:n]
+			if base < 0 {
+				repeat(dst, fill)
+				continue
+			}
+			padRow(dst, c.In[0].Raw[base*size:][:in[last]*size], fill, before[last]*size, a.Mode)
 		}
-		dst := c.Out[0].Raw[row*n:][:n]
-		if base < 0 {
-			repeat(dst, fill)
-			return
-		}
-		padRow(dst, c.In[0].Raw[base*size:][:in[last]*size], fill, before[last]*size, a.Mode)
 	}), 0
 }
 

@@ -10,13 +10,14 @@ func CopyRows(dst, src []byte, rows, size, to, from int) {
 	if rows == 0 || size == 0 {
 		return
 	}
-	dst, src = dst[:(rows-1)*to+size], src[:(rows-1)*from+size]
+	end, tail := (rows-1)*to+size, (rows-1)*from+size
+	dst, src = dst[:end:end], src[:tail:tail] // without more room, of which the loop would keep the length
 	if Vectors() && size >= rowLeast && size <= rowMost && to >= size {
 		copyRows(&dst[0], &src[0], rows, size, to, from)
 		return
 	}
 	d, s := 0, 0
-	for range rows {
+	for ; rows > 0; rows-- {
 		switch size {
 		case 4:
 			binary.LittleEndian.PutUint32(dst[d:], binary.LittleEndian.Uint32(src[s:]))
