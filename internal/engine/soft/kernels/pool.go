@@ -175,9 +175,10 @@ func (r *halfMaxPooler) Span(c *run.Call, lo, hi, worker int) {
 		r.lines(c, line, plane, od, oh)
 		if stride > 1 {
 			for p := range stride {
-				to := dealt[p*phase:]
-				for k, at := 0, p; at < r.width; k, at = k+1, at+stride {
+				at, to := p, dealt[p*phase:][:(r.width-p+stride-1)/stride]
+				for k := range to {
 					to[k] = line[at]
+					at += stride
 				}
 			}
 		} else {
