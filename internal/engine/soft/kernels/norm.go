@@ -159,8 +159,9 @@ func (r *normer) halves(h halfLane) bool {
 	// The first element belongs to the lane, so that its distance from the mean squared is at most n times the
 	// variance: the difference below loses few bits.
 	var m halves.Moments
-	n, first := float64(h.length), float64(h.x[h.base].Float32())
-	h.runs(halfStretch, func(at, _, n int) { m.Add(h.x[at:at+n], first) })
+	x, out := h.x, h.out
+	n, first := float64(h.length), float64(x[h.base].Float32())
+	h.runs(halfStretch, func(at, _, n int) { m.Add(x[at:at+n], first) })
 	mean := m.Values.Total() / n
 	change := halves.NewScaled(first+mean, 1/math.Sqrt(max(m.Squares.Total()/n-float64(mean*mean), 0)+r.epsilon))
 	gamma, beta := h.c.In[1].Half, h.c.In[2].Half
@@ -176,7 +177,7 @@ func (r *normer) halves(h halfLane) bool {
 		if shift != nil {
 			shift = beta[j:]
 		}
-		change.Normalize(h.out[at:at+n], h.x[at:at+n], scale, shift)
+		change.Normalize(out[at:at+n], x[at:at+n], scale, shift)
 	})
 	return true
 }

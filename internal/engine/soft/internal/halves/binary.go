@@ -37,9 +37,9 @@ func whole(n int) int { return min(n/block*block, most) }
 // By the rules 0 a NaN propagates through Max and Min, for which +0 is greater than -0. By the others a quotient by
 // zero is infinite with the sign of the dividend, since zeros have none; that of 0 is 0.
 func Binary(op Op, dst, x, y []fp16.Bits, r numerics.Rules) {
-	var a, b operand
-	a.set(x, len(dst))
-	b.set(y, len(dst))
+	a, b := operand{x: x}, operand{x: y}
+	a.set(len(dst))
+	b.set(len(dst))
 	kind := int(op)
 	switch {
 	case machine.kernel == portable, r != 0 && !Vectors():
@@ -69,13 +69,12 @@ type operand struct {
 	room [block]fp16.Bits
 }
 
-// set makes x an operand of n results.
-func (o *operand) set(x []fp16.Bits, n int) {
-	o.x = x
-	switch len(x) {
+// set prepares an operand of n results.
+func (o *operand) set(n int) {
+	switch len(o.x) {
 	case 1:
 		for i := range o.room {
-			o.room[i] = x[0]
+			o.room[i] = o.x[0]
 		}
 	case n:
 		o.step = 1
