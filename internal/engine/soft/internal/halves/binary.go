@@ -37,9 +37,8 @@ func whole(n int) int { return min(n/block*block, most) }
 // By the rules 0 a NaN propagates through Max and Min, for which +0 is greater than -0. By the others a quotient by
 // zero is infinite with the sign of the dividend, since zeros have none; that of 0 is 0.
 func Binary(op Op, dst, x, y []fp16.Bits, r numerics.Rules) {
-	a, b := operand{x: x}, operand{x: y}
-	a.set(len(dst))
-	b.set(len(dst))
+	var a, b, tail [block]fp16.Bits
+	xstep, ystep := step(&a, x, len(dst)), step(&b, y, len(dst))
 	kind := int(op)
 	switch {
 	case machine.kernel == portable, r != 0 && !Vectors():
@@ -53,50 +52,40 @@ func Binary(op Op, dst, x, y []fp16.Bits, r numerics.Rules) {
 	at := 0
 	for n := 0; at+block <= len(dst); at += n {
 		n = whole(len(dst) - at)
-		binaryVector(kind, &dst[at], a.from(at), b.from(at), a.step, b.step, n/block)
+		binaryVector(kind, &dst[at], from(&a, x, xstep, at), from(&b, y, ystep, at), xstep, ystep, n/block)
 	}
 	if at < len(dst) {
-		var tail [block]fp16.Bits
-		binaryVector(kind, &tail[0], a.last(at), b.last(at), 0, 0, 1)
+		if xstep != 0 {
+			copy(a[:], x[at:])
+		}
+		if ystep != 0 {
+			copy(b[:], y[at:])
+		}
+		binaryVector(kind, &tail[0], &a[0], &b[0], 0, 0, 1)
 		copy(dst[at:], tail[:])
 	}
 }
 
-// operand is an operand of Binary. One element fills the room, and has step 0; otherwise it is for the last block.
-type operand struct {
-	x    []fp16.Bits
-	step int
-	room [block]fp16.Bits
-}
-
-// set prepares an operand of n results.
-func (o *operand) set(n int) {
-	switch len(o.x) {
+// step is how many elements of an operand n results advance by: 0 or 1. The one element that all have fills the room.
+func step(room *[block]fp16.Bits, x []fp16.Bits, n int) int {
+	switch len(x) {
 	case 1:
-		for i := range o.room {
-			o.room[i] = o.x[0]
+		for i := range room {
+			room[i] = x[0]
 		}
+		return 0
 	case n:
-		o.step = 1
-	default:
-		panic("BUG: halves: an operand has neither one element nor as many as the result")
+		return 1
 	}
+	panic("BUG: halves: an operand has neither one element nor as many as the result")
 }
 
-// from is the block at element i.
-func (o *operand) from(i int) *fp16.Bits {
-	if o.step == 0 {
-		return &o.room[0]
+// from is the block of an operand at element i, which is the room if that has it.
+func from(room *[block]fp16.Bits, x []fp16.Bits, step, i int) *fp16.Bits {
+	if step == 0 {
+		return &room[0]
 	}
-	return &o.x[i]
-}
-
-// last is the block that begins at element i and is not whole.
-func (o *operand) last(i int) *fp16.Bits {
-	if o.step != 0 {
-		copy(o.room[:], o.x[i:])
-	}
-	return &o.room[0]
+	return &x[i]
 }
 
 // binaryPortable is Binary in Go, some elements at a time.
