@@ -224,6 +224,11 @@ func (f *weightFile) unpack(data []byte, at int64, t mil.Type) ([]byte, error) {
 
 // weight reads the entry of a weight file that b names.
 func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
+	const wrong, write = "BLOBFILE needs one path and one offset", `write BLOBFILE(path = string(".."), offset = uint64(64))`
+	if b == nil || b.Path == nil || b.Offset == nil { // in a program that was made in Go
+		a.fail(m.Pos, write, wrong)
+		return nil
+	}
 	path, err := b.Path.Strings()
 	if err != nil {
 		a.wrap(b.Path.Pos, err)
@@ -235,8 +240,7 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 		return nil
 	}
 	if len(path) != 1 || len(offset) != 1 || offset[0] < 0 {
-		a.fail(b.Pos, "write BLOBFILE(path = string(\"..\"), offset = uint64(64))",
-			"BLOBFILE needs one path and one offset")
+		a.fail(b.Pos, write, wrong)
 		return nil
 	}
 	if element.Size(v.DType) == 0 {

@@ -23,6 +23,7 @@ type lanes struct {
 	folded []int // lengths of the folded axes, without the last if run > 1
 	foldBy []int
 	tile   int
+	turned bool // a lane of a group that is turned
 }
 
 // maxTile bounds the lanes of a group, so that their sums fit on the stack.
@@ -150,9 +151,9 @@ func (l *lanes) visit(c *run.Call, m []float32, base, width int, f func(m []floa
 }
 
 // runs calls f with the runs of a group's first lane, in pieces of most elements or fewer: the offset in memory, the
-// index in the lane and the length.
+// index in the lane and the length. It pauses before each, but for the first of a lane of a turned group.
 func (l *lanes) runs(c *run.Call, base, most, worker int, f func(at, j, n int)) {
-	for j := 0; j < l.length && !c.Pause(worker); {
+	for j := 0; j < l.length && (j == 0 && l.turned || !c.Pause(worker)); {
 		at, n := l.at(base, j)
 		n = min(n, most)
 		f(at, j, n)
@@ -249,7 +250,7 @@ func (turnedLanes) ViewsHalves() {}
 
 func (l *lanes) turnedLoop(cost int, compute func(h halfLane) bool,
 	other func(c *run.Call, l *lanes, g int, work []float32)) *loop {
-	one, pitch := &lanes{length: l.length, run: l.length, row: 1}, l.pitch()
+	one, pitch := &lanes{length: l.length, run: l.length, row: 1, turned: true}, l.pitch()
 	return l.loop(cost, func(c *run.Call, g, _, worker int) {
 		base, width, index := l.group(g)
 		room := &c.Rooms[worker]
