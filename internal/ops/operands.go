@@ -99,7 +99,7 @@ func (a *analysis) arguments(c *Call) bool {
 		if p == nil {
 			a.fail(arg.Pos, near.Hint(arg.Name, c.Def.names())+"write "+c.Def.signature(), "%s has no argument %s",
 				c.Def.Name, arg.Name)
-			if values, listed := a.operand(arg.Value); values != nil { // it is used there
+			if values, listed := a.operand(a.typed(c, &Param{Name: arg.Name}, arg.Value)); values != nil { // it uses them
 				c.args[arg.Name] = Operand{arg.Name, values, listed, arg.Value.Start()}
 			}
 			good = false

@@ -24,7 +24,7 @@ func TestSurveyOfWeightWithoutPath(t *testing.T) {
 // An operand of an argument that the operator does not have is used.
 func TestSurveyOfUnknownArgument(t *testing.T) {
 	p, err := mil.Parse("unknown.mil", []byte("program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [4]> x, tensor<fp16, [4]> k) {\n"+
-		"tensor<fp16, [4]> y = relu(x = x, gain = k);\n} -> (y);\n}\n"))
+		"tensor<fp16, [4]> y = relu(x = x, gain = (0.5, k));\n} -> (y);\n}\n"))
 	require.NoError(t, err)
 	for _, v := range ops.Survey("", p)[0].Inputs {
 		require.Len(t, v.Uses, 1, v.Name)
