@@ -140,8 +140,7 @@ func inferOneHot(c *Call, x *Value) {
 	var on, off mil.DType
 	on, a.On = c.element("on_value", d)
 	off, a.Off = c.element("off_value", d)
-	c.refuseIf(on != off, "off_value", "give both one type", "off_value is %s but on_value is %s", off,
-		on)
+	c.refuseIf(on != off, "off_value", "give both one type", "off_value is %s but on_value is %s", off, on)
 	c.refuseIf(n < 1 || n > MaxElements, "one_hot_vector_size", "choose from 1 to 2^31", "%d", n)
 	c.gives(a, on, slices.Insert(slices.Clone(x.Shape), a.Axis, n))
 }

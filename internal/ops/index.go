@@ -88,9 +88,10 @@ func (c *Call) located(limits ...int) (validate bool) {
 		return validate
 	}
 	for i, f := range v.Floats() {
-		n := limits[i%len(limits)]
-		c.refuseIf(f < 0 || f >= float64(n), "indices",
-			"with validate_indices, indices are from 0 to the last of the axis", "%.0f of an axis of length %d", f, n)
+		if n := limits[i%len(limits)]; f < 0 || f >= float64(n) { // not refuseIf, which would box each index
+			c.refuse("indices", "with validate_indices, indices are from 0 to the last of the axis",
+				"%.0f of an axis of length %d", f, n)
+		}
 	}
 	return validate
 }

@@ -177,8 +177,8 @@ func (l *lanes) rows(c *run.Call, base, most int, f func(at, j, n, stride int)) 
 	}
 }
 
-// Limits of lanes of halves that are turned into runs: for shorter ones a run costs too much, and turnedWidth longer
-// ones no cache holds.
+// Limits of lanes of halves that are turned into runs: a run costs too much for shorter ones, and turnedWidth longer
+// ones exceed the cache.
 const (
 	turnedLeast = 8
 	turnedMost  = 1 << 14
