@@ -43,10 +43,11 @@ RACE = GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GOTEST) -race $(TESTFLAGS)
 CONCURRENT = $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while read -r dir; do \
 	grep -qE '^\s*go [a-zA-Z(]|\.Go\(func|"sync(/atomic)?"|RunParallel' "$$dir"/*.go && echo "$$dir"; done | grep -v /gates$$)
 # The packages in which goroutines share memory, for make races.
-SHARING = ./internal/engine/broker/... ./internal/engine/soft ./internal/engine/soft/run ./internal/hostile ./ane ./ane/engine ./unimem/...
+SHARING = ./internal/engine/broker/... ./internal/engine/soft ./internal/engine/soft/run ./internal/hostile \
+	./internal/iosurface/... ./ane ./ane/engine ./unimem/...
 # The packages whose tests wait for threads or processes.
 WAITING = ./internal/engine/broker/... ./internal/engine/apple ./internal/engine/standin/... ./objcbridge \
-	./cmd/ane-roundtrip ./unimem/... ./internal/await ./internal/wholefile
+	./cmd/ane-roundtrip ./unimem/... ./internal/await ./internal/iosurface/... ./internal/wholefile
 
 # Other processors run the arm64 tests in an emulator.
 ifeq ($(HERE),linux/amd64)
@@ -57,7 +58,7 @@ KERNELS = ./internal/engine/soft/... ./ane/fp16/... ./internal/numerics ./unimem
 # Those of memory that processes share and of what computes with the former, with -short. The others are only compiled.
 EMULATED = ./models/... ./ane ./ane/mil/blob ./internal/ops ./ane/wasm ./ane/weights \
 	./cmd/ane-roundtrip/internal/picture ./internal/engine/broker/slots ./internal/engine/broker/wire/... \
-	./unimem/...
+	./internal/iosurface/... ./unimem/...
 
 .PHONY: test tests checks full build asm freshasm bridge needs needfull tools format vet static race plain mac fullplain \
 	fullrace staticmac rapid arm64 benchonce fuzz hostile busy nocgo windows vuln bench size lint soak races mutate clean

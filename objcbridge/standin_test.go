@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/bridgetest"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/objcbridge"
-	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -77,7 +77,7 @@ func (g *rig) program(tb testing.TB) *objcbridge.Program {
 }
 
 func (g *rig) surface(tb testing.TB) (*objcbridge.Surface, []byte) {
-	block, err := unimem.Open(4*64, g.f.Library().Option())
+	block, err := unimem.Open(4*64, g.f.Surfaces())
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, block.Close()) })
 	s, err := g.b.WrapSurface(block.Handle(), 0)

@@ -4,13 +4,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/anekit/anekit/unimem/internal/iosurface"
+	"github.com/anekit/anekit/internal/iosurface"
 )
 
 // AdoptSurface makes a Block of the first size bytes of an existing surface, found by its
 // IOSurfaceID in this process or, if the system permits it, in another. So the frames of a
-// video decoder become Blocks without a copy. The surface belongs to the library of macOS,
-// or to the library whose Option is in opts.
+// video decoder become Blocks without a copy.
 //
 // The Block owns one reference and one lock from AdoptSurface until Close, independently of the
 // surface's creator: Close unlocks and releases it, and the surface lives until its last owner
@@ -22,7 +21,7 @@ import (
 //
 // Errors, all *Error: ErrZeroSize, ErrSize (negative, or with ErrCreate: the surface has fewer
 // bytes), ErrCreate (no surface has this id), ErrLock, ErrExhausted (with ErrLock), ErrOption
-// (a nil library or two of them, SurfacePerCell, OnHeap), ErrShare (a system without surfaces).
+// (SurfacePerCell, OnHeap), ErrShare (a system without surfaces).
 //
 // It is tested against a stand-in on Linux, not with surfaces of macOS frameworks.
 func AdoptSurface(id uint32, size int, opts ...Option) (*Block, error) {

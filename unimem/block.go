@@ -50,8 +50,7 @@ type Block struct {
 // An IOSurface has less than 4 GiB: a larger Block is ErrCreate and ErrSize on macOS.
 //
 // Errors: ErrZeroSize, ErrSize, ErrCreate, ErrLock (macOS), ErrExhausted (with one of these
-// two), ErrPin (with RequirePinned), ErrOption (SurfacePerCell,
-// StaleOnClose, or a nil library of surfaces).
+// two), ErrPin (with RequirePinned), ErrOption (SurfacePerCell, StaleOnClose).
 func Open(size int, opts ...Option) (*Block, error) {
 	c := configure(opts)
 	if err := refuse(c, "open", size); err != nil {

@@ -3,9 +3,9 @@
 package unimem
 
 import (
+	"github.com/anekit/anekit/internal/iosurface"
+	"github.com/anekit/anekit/internal/iosurface/dynamic"
 	"github.com/anekit/anekit/internal/libsystem"
-	"github.com/anekit/anekit/unimem/internal/iosurface"
-	"github.com/anekit/anekit/unimem/internal/iosurface/dynamic"
 )
 
 func openBacking(size int, c config) (backing, error) {

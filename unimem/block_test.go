@@ -12,9 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/blockoption"
+	"github.com/anekit/anekit/internal/blocktest"
+	"github.com/anekit/anekit/internal/iosurface/surfacetest"
 	"github.com/anekit/anekit/unimem"
-	"github.com/anekit/anekit/unimem/blocktest"
-	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
 func TestBlocks(t *testing.T) {
@@ -79,7 +80,7 @@ func TestSurfaceFailures(t *testing.T) {
 		t.Run(call, func(t *testing.T) {
 			f := surfacetest.New(t)
 			f.Fail(call, 1)
-			_, err := unimem.Open(1, surfacetest.On(f.Table()))
+			_, err := unimem.Open(1, blockoption.On(f.Table()))
 			require.ErrorIs(t, err, want)
 			require.ErrorContains(t, err, call)
 			require.Zero(t, f.Live())
@@ -87,7 +88,7 @@ func TestSurfaceFailures(t *testing.T) {
 	}
 	t.Run("IOSurfaceLookup", func(t *testing.T) {
 		f := surfacetest.New(t)
-		b, err := unimem.Open(1, surfacetest.On(f.Table()))
+		b, err := unimem.Open(1, blockoption.On(f.Table()))
 		require.NoError(t, err)
 		f.Fail("IOSurfaceLookup", 1)
 		_, err = unimem.Map(b)
@@ -96,7 +97,7 @@ func TestSurfaceFailures(t *testing.T) {
 	})
 	t.Run("IOSurfaceUnlock", func(t *testing.T) {
 		f := surfacetest.New(t)
-		b, err := unimem.Open(1, surfacetest.On(f.Table()))
+		b, err := unimem.Open(1, blockoption.On(f.Table()))
 		require.NoError(t, err)
 		f.Fail("IOSurfaceUnlock", 1)
 		err = b.Close()

@@ -33,7 +33,6 @@
 //
 // # Other packages
 //
-// Package surfaces opens Blocks on a given library of surfaces, and on existing surfaces.
 // Package metal makes a Block accessible to the GPU.
 //
 // # Memory

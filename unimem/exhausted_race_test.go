@@ -9,8 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/blockoption"
+	"github.com/anekit/anekit/internal/iosurface/surfacetest"
 	"github.com/anekit/anekit/unimem"
-	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
 // pool has idle Blocks, like an engine with idle requests.
@@ -36,7 +37,7 @@ func (p *pool) free() int {
 func TestExhaustionRace(t *testing.T) {
 	f := surfacetest.New(t)
 	f.Limit(workers + 2)
-	option := surfacetest.On(f.Table())
+	option := blockoption.On(f.Table())
 	var p pool
 	var running, twice, wrong, opened atomic.Int64
 	whenExhausted(t, func() int {
@@ -78,7 +79,7 @@ func TestExhaustionRace(t *testing.T) {
 func TestOneRoundForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := surfacetest.New(t)
-		option := surfacetest.On(f.Table())
+		option := blockoption.On(f.Table())
 		var idle kept
 		idle.keep(t, 3, option)
 		f.Limit(3)
@@ -124,7 +125,7 @@ func TestHolderThatOpensMemory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := surfacetest.New(t)
-				option := surfacetest.On(f.Table())
+				option := blockoption.On(f.Table())
 				calls := 0
 				var inner error
 				cancel := unimem.OnExhausted(func() int {

@@ -6,8 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/blockoption"
+	"github.com/anekit/anekit/internal/iosurface/surfacetest"
 	"github.com/anekit/anekit/unimem"
-	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
 // kept are idle Blocks.
@@ -61,7 +62,7 @@ func TestExhaustionIsTemporaryAndLeaksNothing(t *testing.T) {
 		for nth := 1; nth <= o.surfaces; nth++ {
 			t.Run(name, func(t *testing.T) {
 				f := surfacetest.New(t)
-				option := surfacetest.On(f.Table())
+				option := blockoption.On(f.Table())
 				live := unimem.Live()
 				for range 3 {
 					c, err := o.open(option)
@@ -112,7 +113,7 @@ func TestWhatIsExhaustion(t *testing.T) {
 		asked := 0
 		cancel := unimem.OnExhausted(func() int { asked++; return 0 })
 		f.FailWith(c.call, 1, 1, c.code)
-		_, err := unimem.Open(1, surfacetest.On(f.Table()))
+		_, err := unimem.Open(1, blockoption.On(f.Table()))
 		cancel()
 		require.ErrorIs(t, err, c.kind, c.call)
 		require.ErrorContains(t, err, c.call)
@@ -132,7 +133,7 @@ func TestWhatIsExhaustion(t *testing.T) {
 // The error has what is open and how to fix it.
 func TestExhaustionErrorListsWhatIsOpen(t *testing.T) {
 	f := surfacetest.New(t)
-	option := surfacetest.On(f.Table())
+	option := blockoption.On(f.Table())
 	var held kept
 	held.keep(t, 2, option)
 	m, err := unimem.Map(held[0])
@@ -158,7 +159,7 @@ func TestRecovery(t *testing.T) {
 	for name, o := range openers {
 		t.Run(name, func(t *testing.T) {
 			f := surfacetest.New(t)
-			option := surfacetest.On(f.Table())
+			option := blockoption.On(f.Table())
 			var idle kept
 			whenExhausted(t, idle.free)
 			idle.keep(t, o.surfaces, option)
@@ -176,7 +177,7 @@ func TestRecovery(t *testing.T) {
 func TestRecoveryOfMapAndAdopt(t *testing.T) {
 	f := surfacetest.New(t)
 	table := f.Table()
-	option := surfacetest.On(table)
+	option := blockoption.On(table)
 	b, err := unimem.Open(page, option)
 	require.NoError(t, err)
 	p, err := b.SharePort()
@@ -222,7 +223,7 @@ func TestRecoveryOfMapAndAdopt(t *testing.T) {
 // The functions are called once per refused call, in order, and the call is retried once.
 func TestHoldersAreCalledInOrder(t *testing.T) {
 	f := surfacetest.New(t)
-	option := surfacetest.On(f.Table())
+	option := blockoption.On(f.Table())
 	var order []string
 	note := func(name string, freed int) func() int {
 		return func() int { order = append(order, name); return freed }
@@ -264,7 +265,7 @@ func TestHoldersAreCalledInOrder(t *testing.T) {
 // A panic reaches the caller, and the refused call leaks nothing.
 func TestPanicOfHolder(t *testing.T) {
 	f := surfacetest.New(t)
-	option := surfacetest.On(f.Table())
+	option := blockoption.On(f.Table())
 	live := unimem.Live()
 	cancel := unimem.OnExhausted(func() int { panic("holder") })
 	for name, o := range openers {

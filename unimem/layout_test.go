@@ -6,8 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/blockoption"
+	"github.com/anekit/anekit/internal/iosurface/surfacetest"
 	"github.com/anekit/anekit/unimem"
-	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
 func TestLayout(t *testing.T) {
@@ -100,7 +101,7 @@ func TestAllOrNothing(t *testing.T) {
 			before := unimem.Live()
 			f := surfacetest.New(t)
 			f.Fail("IOSurfaceLock", 3)
-			require.ErrorIs(t, open(surfacetest.On(f.Table())), unimem.ErrLock)
+			require.ErrorIs(t, open(blockoption.On(f.Table())), unimem.ErrLock)
 			require.Zero(t, f.Live())
 			require.Equal(t, before, unimem.Live())
 		})

@@ -9,9 +9,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/objcbridge/bridgetest"
+	"github.com/anekit/anekit/internal/blockoption"
+	"github.com/anekit/anekit/internal/bridgetest"
+	"github.com/anekit/anekit/internal/iosurface/surfacetest"
 	"github.com/anekit/anekit/unimem"
-	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
 // shareEnv names the part that a child process plays in a test of sharing.
@@ -59,7 +60,7 @@ var memories = map[string]func(*testing.T) unimem.Option{
 	"system": func(*testing.T) unimem.Option { return nil },
 	"heap":   func(*testing.T) unimem.Option { return unimem.OnHeap() },
 	"surface": func(t *testing.T) unimem.Option {
-		return surfacetest.On(surfacetest.New(t).Table())
+		return blockoption.On(surfacetest.New(t).Table())
 	},
 }
 

@@ -19,7 +19,7 @@ const kindFile = "file"
 //
 // Errors: ErrZeroSize (an empty file), ErrShare (no regular file, a part of a huge page, or a system that this package
 // maps no files on), ErrCreate, ErrExhausted (with ErrCreate), ErrPin (with RequirePinned),
-// ErrOption (OnHeap, SurfacePerCell, StaleOnClose, a library of surfaces).
+// ErrOption (OnHeap, SurfacePerCell, StaleOnClose).
 func MapFile(f *os.File, opts ...Option) (*Block, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -15,7 +15,7 @@ const kindForeign = "foreign"
 // caller of Close, after which the Block is closed.
 //
 // Errors: ErrZeroSize, ErrPin (with RequirePinned: the owner can do that), ErrOption (OnHeap,
-// SurfacePerCell, StaleOnClose, a library of surfaces).
+// SurfacePerCell, StaleOnClose).
 func AdoptMemory(mem []byte, free func() error, opts ...Option) (*Block, error) {
 	var c config
 	if len(opts) > 0 {

@@ -3,15 +3,15 @@ package unimem
 import (
 	"log/slog"
 
-	"github.com/anekit/anekit/unimem/internal/settings"
+	"github.com/anekit/anekit/internal/blockoption"
 )
 
 // Option configures the calls that open memory.
 type Option func(*config)
 
-// config is what the options of one call set. Its type is internal and shared, so that package
-// surfaces can make an Option for a library of its own.
-type config = settings.Settings
+// config is what the options of one call set. Its type is internal and shared, so that the stand-in and tests can make
+// an Option for surfaces of a library of their own.
+type config = blockoption.Settings
 
 func configure(opts []Option) config {
 	var c config
@@ -34,7 +34,7 @@ func refuse(c config, op string, size int) error {
 	return refuseAnywhere(c, op, size)
 }
 
-// refuseAnywhere reports ReadOnly, and a nil library of surfaces or two of them. Otherwise other
+// refuseAnywhere reports ReadOnly, and a nil library of surfaces or two of them (see blockoption.On). Otherwise other
 // memory would be used instead of surfaces.
 func refuseAnywhere(c config, op string, size int) error {
 	switch {

@@ -3,7 +3,7 @@ package unimem
 import (
 	"sync/atomic"
 
-	"github.com/anekit/anekit/unimem/internal/iosurface"
+	"github.com/anekit/anekit/internal/iosurface"
 )
 
 // Port is a mach port of a Block's surface: a send right, which processes pass in a mach

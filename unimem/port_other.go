@@ -2,7 +2,7 @@
 
 package unimem
 
-import "github.com/anekit/anekit/unimem/internal/iosurface"
+import "github.com/anekit/anekit/internal/iosurface"
 
 // surfaceTable returns the library of surfaces in c: this system has none.
 func surfaceTable(op string, size int, c config) (*iosurface.Table, error) {

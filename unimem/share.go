@@ -36,7 +36,7 @@ func (b *Block) Share() (*os.File, error) {
 // Errors: ErrZeroSize, ErrSize (negative, or with ErrCreate: the file is shorter, or larger
 // than the machine's memory), ErrSeal, ErrShare (not a file, or not a memfd; other systems
 // than Linux), ErrCreate, ErrExhausted (with ErrCreate), ErrPin (with RequirePinned),
-// ErrOption (OnHeap, SurfacePerCell, a library of surfaces).
+// ErrOption (OnHeap, SurfacePerCell).
 func Adopt(f *os.File, size int, opts ...Option) (*Block, error) { return adopt(f, size, false, opts) }
 
 // AdoptTape is Adopt with a Tape of the memory, which owns the Block. Its first spans are the bytes

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/anekit/anekit/internal/blockoption"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem"
-	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
 // playShare plays the part named in the environment. Each part documents descriptor 3; the
@@ -317,7 +317,7 @@ func TestAdoptRefuses(t *testing.T) {
 		}
 	}
 	for name, option := range map[string]unimem.Option{
-		"heap": unimem.OnHeap(), "cells": unimem.SurfacePerCell(), "no library": surfacetest.On(nil),
+		"heap": unimem.OnHeap(), "cells": unimem.SurfacePerCell(), "no library": blockoption.On(nil),
 		"library": memories["surface"](t),
 	} {
 		_, err := unimem.Adopt(sealed, page, option)

@@ -5,9 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/blockoption"
+	"github.com/anekit/anekit/internal/iosurface"
+	"github.com/anekit/anekit/internal/iosurface/surfacetest"
 	"github.com/anekit/anekit/unimem"
-	"github.com/anekit/anekit/unimem/internal/iosurface"
-	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
 func TestShareWithoutDescriptor(t *testing.T) {
@@ -38,7 +39,7 @@ func TestShareAfterClose(t *testing.T) {
 
 func TestPorts(t *testing.T) {
 	f := surfacetest.New(t)
-	option := surfacetest.On(f.Table())
+	option := blockoption.On(f.Table())
 	live := unimem.Live()
 	b, err := unimem.Open(page, option)
 	require.NoError(t, err)
@@ -70,7 +71,7 @@ func TestPorts(t *testing.T) {
 	}
 	_, err = unimem.AdoptPort(p.Name(), page, option, unimem.OnHeap())
 	require.ErrorIs(t, err, unimem.ErrOption)
-	_, err = unimem.AdoptPort(p.Name(), page, surfacetest.On(nil))
+	_, err = unimem.AdoptPort(p.Name(), page, blockoption.On(nil))
 	require.ErrorIs(t, err, unimem.ErrOption)
 
 	name := p.Name()
@@ -88,7 +89,7 @@ func TestPorts(t *testing.T) {
 
 func TestPortFailures(t *testing.T) {
 	f := surfacetest.New(t)
-	option := surfacetest.On(f.Table())
+	option := blockoption.On(f.Table())
 	b, err := unimem.Open(page, option)
 	require.NoError(t, err)
 	f.Fail("IOSurfaceCreateMachPort", 1)
@@ -112,7 +113,7 @@ func TestPortFailures(t *testing.T) {
 func TestNoPorts(t *testing.T) {
 	table := surfacetest.New(t).Table()
 	table.CreateMachPort = nil
-	option := surfacetest.On(table)
+	option := blockoption.On(table)
 	for _, option := range []unimem.Option{option, unimem.OnHeap()} {
 		b, err := unimem.Open(page, option)
 		require.NoError(t, err)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/anekit/anekit/unimem/internal/iosurface"
+	"github.com/anekit/anekit/internal/iosurface"
 )
 
 const kindSurface = "IOSurface"

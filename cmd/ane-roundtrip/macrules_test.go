@@ -17,8 +17,8 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/bridgedir"
+	"github.com/anekit/anekit/internal/bridgetest"
 	"github.com/anekit/anekit/internal/host"
-	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
 // onTheStandIn runs check on the stand-in and returns its report and its verdict.

@@ -35,6 +35,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/bridgedir"
+	"github.com/anekit/anekit/internal/bridgetest"
 	"github.com/anekit/anekit/internal/brokertest"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/element"
@@ -44,7 +45,6 @@ import (
 	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/internal/tripbench"
 	"github.com/anekit/anekit/objcbridge"
-	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )

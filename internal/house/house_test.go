@@ -28,18 +28,18 @@ var may = []struct {
 	folder  string
 	imports []string
 }{
-	{"unimem/surfaces", []string{"unimem", "unimem/internal/"}},
 	{"unimem/dma", []string{"unimem", "unimem/internal/", "internal/dart", "internal/nvme"}},
 	{"unimem/metal", []string{"unimem", "unimem/internal/kernels"}},
 	{"unimem/blas", []string{"unimem"}},
 	{"unimem/safetensors", []string{"unimem", "unimem/internal/", "ane/fp16", "internal/libsystem",
 		"internal/wholefile"}},
 	{"unimem/vulkan", []string{"unimem", "unimem/internal/kernels"}},
-	{"unimem/blocktest", []string{"unimem"}},
 	{"unimem/wasm", []string{"unimem", "internal/libsystem"}},
-	{"unimem/internal", []string{"unimem/internal/", "internal/bridgedir"}},
-	{"unimem", []string{"internal/libsystem", "unimem/internal/"}},
-	{"objcbridge/bridgetest", []string{"internal/bridgedir", "objcbridge"}},
+	{"unimem", []string{"internal/blockoption", "internal/iosurface", "internal/iosurface/dynamic", "internal/libsystem",
+		"unimem/internal/"}},
+	{"internal/blockoption", []string{"internal/iosurface"}},
+	{"internal/iosurface", []string{"internal/bridgedir", "internal/iosurface"}},
+	{"internal/bridgetest", []string{"internal/bridgedir"}},
 	{"objcbridge", []string{"internal/bridgedir", "internal/engine/driverabi", "objcbridge/src"}},
 	{"ane/fp16", nil},
 	{"ane/chip", []string{"internal/near"}},
@@ -58,13 +58,13 @@ var may = []struct {
 	{"ane/wasm", []string{"ane", "ane/fp16", "ane/kv", "ane/mil", "internal/errtext", "internal/guestcode", "unimem",
 		"unimem/wasm"}},
 	{"ane/dlpack", []string{"ane", "ane/mil", "unimem"}},
-	{"ane/enginetest", []string{"ane", "ane/mil", "ane/mil/blob", "ane/fp16", "internal/procmem", "unimem"}},
+	{"internal/enginetest", []string{"ane", "ane/mil", "ane/mil/blob", "ane/fp16", "internal/procmem", "unimem"}},
 	{"ane/weights", []string{"ane", "ane/mil", "ane/mil/blob", "internal/wholefile", "unimem", "unimem/safetensors"}},
 	{"ane/engine", []string{"ane", "ane/chip", "internal/numerics", "internal/engine/", "objcbridge"}},
 	{"ane/hal/internal/joint", []string{"ane/hal"}},
 	{"ane/hal/metal", []string{"ane/hal", "ane/hal/internal/joint", "unimem/metal"}},
 	{"ane/hal/vulkan", []string{"ane/hal", "ane/hal/internal/joint", "unimem/vulkan"}},
-	{"ane/hal/haltest", []string{"ane", "ane/fp16", "ane/hal", "unimem"}},
+	{"internal/haltest", []string{"ane", "ane/fp16", "ane/hal", "unimem"}},
 	{"ane/hal", []string{"ane", "ane/mil", "internal/wholefile", "unimem"}},
 	{"ane", []string{"unimem", "ane/mil", "internal/element", "ane/fp16", "internal/engine/driverabi",
 		"internal/near"}},
@@ -72,7 +72,8 @@ var may = []struct {
 	{"internal/engine/observe", []string{"ane", "internal/engine/apple", "internal/engine/standin", "objcbridge"}},
 	{"internal/engine/standin", []string{"ane", "ane/chip", "ane/mil", "ane/mil/blob", "internal/bridgedir",
 		"internal/engine/apple", "internal/engine/driverabi", "internal/engine/emulate", "internal/engine/soft",
-		"internal/plist", "objcbridge", "unimem", "unimem/surfaces"}},
+		"internal/blockoption", "internal/iosurface", "internal/iosurface/dynamic", "internal/plist", "objcbridge",
+		"unimem"}},
 	{"internal/engine/apple", []string{"ane", "ane/chip", "ane/mil", "ane/mil/blob", "ane/mil/lint", "internal/ops",
 		"internal/attributes", "internal/engine/driverabi", "internal/libsystem", "internal/plist", "objcbridge",
 		"unimem"}},
@@ -93,7 +94,7 @@ var may = []struct {
 		"internal/engine/driverabi", "internal/engine/wrap"}},
 	{"internal/engine/faulty", []string{"ane", "ane/mil", "internal/engine/wrap", "unimem"}},
 	{"internal/engine/wrap", []string{"ane"}},
-	{"internal/leaktest", []string{"internal/await", "objcbridge/bridgetest", "unimem"}},
+	{"internal/leaktest", []string{"internal/await", "internal/bridgetest", "unimem"}},
 	{"internal/decoderbench", []string{"ane", "internal/engine/soft/peak", "internal/measure", "internal/procmem",
 		"internal/step", "internal/weightbench", "models/decoder", "models/decoder/decodertest", "unimem/safetensors"}},
 	{"internal/weightbench", []string{"ane", "ane/kv", "ane/mil/build", "ane/weights", "internal/measure",
@@ -205,7 +206,7 @@ func TestImportsGoOneWay(t *testing.T) {
 // A rule that allows everything would pass every import.
 func TestDirectionsThatAreRefused(t *testing.T) {
 	for _, c := range [][2]string{
-		{"unimem", "ane"}, {"unimem", "unimem/surfaces"}, {"ane/mil", "unimem"}, {"ane/mil", "internal/ops"},
+		{"unimem", "ane"}, {"unimem", "unimem/metal"}, {"ane/mil", "unimem"}, {"ane/mil", "internal/ops"},
 		{"ane", "ane/engine"}, {"ane", "internal/engine/soft"}, {"ane/fp16", "ane"}, {"models", "ane"},
 		{"internal/engine/soft", "internal/engine/broker"}, {"internal/engine/broker/wire", "objcbridge"},
 		{"examples/tutorial", "internal/engine/soft"}, {"objcbridge", "ane"}, {"ane/engine", "cmd/ane-roundtrip"},
@@ -292,7 +293,7 @@ func TestFilesOfMacOSAreCompiledWithMacrules(t *testing.T) {
 		"objcbridge/load_builtin_darwin.go", "objcbridge/src/cgo_darwin_unsafe.go", // the bridge in the binary, by cgo
 		"internal/libsystem/library_darwin.go",                               // the path of a library
 		"unimem/blas/system_darwin.go",                                       // the same, of a peer of benchmarks
-		"unimem/internal/iosurface/dynamic/system_darwin.go",                 // the same
+		"internal/iosurface/dynamic/system_darwin.go",                        // the same
 		"unimem/safetensors/nocache_darwin.go",                               // a hint to the system
 		"unimem/metal/driver_darwin.go", "unimem/metal/run_darwin_unsafe.go", // darwinkit needs macOS
 	}, alone)

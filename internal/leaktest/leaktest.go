@@ -14,8 +14,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/bridgetest"
 	"github.com/anekit/anekit/internal/host"
-	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/anekit/anekit/internal/bridgetest"
 	"github.com/anekit/anekit/internal/libsystem"
-	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
 // memory maps untouched pages.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/bridgetest"
 	"github.com/anekit/anekit/internal/procmem"
-	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
 // Of this process the footprint is known; nothing else is.

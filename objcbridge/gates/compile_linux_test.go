@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/objcbridge/bridgetest"
+	"github.com/anekit/anekit/internal/bridgetest"
 )
 
 const (

@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/bridgetest"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge"
-	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -145,7 +145,7 @@ func life(t *testing.T, f *standin.Framework, number int, planted string) {
 }
 
 func opened(t *testing.T, f *standin.Framework) *unimem.Block {
-	block, err := unimem.Open(4*64, f.Library().Option())
+	block, err := unimem.Open(4*64, f.Surfaces())
 	require.NoError(t, err)
 	return block
 }

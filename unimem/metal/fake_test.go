@@ -6,8 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/blockoption"
+	"github.com/anekit/anekit/internal/iosurface/surfacetest"
 	"github.com/anekit/anekit/unimem"
-	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
 // fake is a fake of Metal: it counts objects and records calls.
@@ -83,7 +84,7 @@ func (f *fake) device() *Device {
 
 // surface opens a Block on a surface and closes it at the end.
 func surface(t *testing.T, size int) *unimem.Block {
-	b, err := unimem.Open(size, surfacetest.On(surfacetest.New(t).Table()))
+	b, err := unimem.Open(size, blockoption.On(surfacetest.New(t).Table()))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.Close()) })
 	return b

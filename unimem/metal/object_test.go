@@ -6,8 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/blockoption"
+	"github.com/anekit/anekit/internal/iosurface/surfacetest"
 	"github.com/anekit/anekit/unimem"
-	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
 const page = unimem.PageSize
@@ -61,9 +62,9 @@ func TestRefusals(t *testing.T) {
 	onHeap, err := unimem.Open(1, unimem.OnHeap())
 	require.NoError(t, err)
 	table := surfacetest.New(t).Table()
-	whole, err := unimem.Open(2*page, surfacetest.On(table))
+	whole, err := unimem.Open(2*page, blockoption.On(table))
 	require.NoError(t, err)
-	ragged, err := unimem.AdoptSurface(whole.ID(), page+1, surfacetest.On(table))
+	ragged, err := unimem.AdoptSurface(whole.ID(), page+1, blockoption.On(table))
 	require.NoError(t, err)
 	good := surface(t, 2*page)
 	shape := Shape{Width: 1, Height: 1, Format: R8Unorm}

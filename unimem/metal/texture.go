@@ -14,8 +14,8 @@ type Texture struct {
 }
 
 // NewTexture makes a Texture over b, and retains b until its Close. A Block that unimem opened
-// has a flat surface, which limits its textures: see Flat. A Block adopted by package surfaces
-// has the geometry of its creator.
+// has a flat surface, which limits its textures: see Flat. A Block of
+// unimem.AdoptSurface has the geometry of its creator.
 //
 // Errors: ErrClosed, unimem.ErrClosed (b is nil or closed), ErrBlock (b is not an IOSurface),
 // ErrFormat, ErrShape, ErrRefused.

@@ -18,10 +18,10 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/bridgetest"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge"
-	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
 // childRun is the environment variable with the task of a child process. A test

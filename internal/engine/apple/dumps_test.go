@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/bridgetest"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/standin"
-	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
 // dumps is the folder of recorded answers of real machines.

@@ -207,7 +207,7 @@ func TestLocksAreRetaken(t *testing.T) {
 	require.NoError(t, f.Fault(selEvaluate, standin.Locked, -1, 0))
 	defer f.ClearFaults()
 	for _, function := range []string{"IOSurfaceLock", "IOSurfaceUnlock"} {
-		for name, kind := range map[string][]unimem.Option{"memfd": nil, "surface": {f.Library().Option()}} {
+		for name, kind := range map[string][]unimem.Option{"memfd": nil, "surface": {f.Surfaces()}} {
 			t.Run(function+"/"+name, func(t *testing.T) {
 				e := open(t)
 				require.True(t, e.Relocks())
@@ -328,7 +328,7 @@ func TestTwoEnginesUnlockOneBlock(t *testing.T) {
 	f := framework(t)
 	require.NoError(t, f.Fault(selEvaluate, standin.Locked, -1, 0))
 	defer f.ClearFaults()
-	for name, kind := range map[string][]unimem.Option{"memfd": nil, "surface": {f.Library().Option()}} {
+	for name, kind := range map[string][]unimem.Option{"memfd": nil, "surface": {f.Surfaces()}} {
 		t.Run(name, func(t *testing.T) {
 			a := newRig(t, open(t), 1, kind...)
 			b := newRig(t, open(t), 2, kind...)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/standin"
+	"github.com/anekit/anekit/unimem"
 )
 
 // TestLocksOfTwinBlocks: two Blocks on one surface have different IOSurfaceRefs, because a
@@ -17,10 +18,10 @@ func TestLocksOfTwinBlocks(t *testing.T) {
 	defer f.ClearFaults()
 	e := open(t)
 	require.True(t, e.Relocks())
-	r := newRig(t, e, 1, f.Library().Option())
+	r := newRig(t, e, 1, f.Surfaces())
 	held := f.SurfaceCounts().Locks
 
-	b, err := f.Library().Adopt(r.y.Block().ID(), r.y.Block().Size())
+	b, err := unimem.AdoptSurface(r.y.Block().ID(), r.y.Block().Size(), f.Surfaces())
 	require.NoError(t, err)
 	require.NotEqual(t, r.y.Block().Handle(), b.Handle())
 	twin, err := ane.OnBlock(b, r.y.Layout())
@@ -46,9 +47,9 @@ func TestLockOfTwinThatClosesUnlocked(t *testing.T) {
 	f := framework(t)
 	require.NoError(t, f.Fault(selEvaluate, standin.Locked, -1, 0))
 	defer f.ClearFaults()
-	r := newRig(t, open(t), 1, f.Library().Option())
+	r := newRig(t, open(t), 1, f.Surfaces())
 	held := f.SurfaceCounts().Locks
-	b, err := f.Library().Adopt(r.x.Block().ID(), r.x.Block().Size())
+	b, err := unimem.AdoptSurface(r.x.Block().ID(), r.x.Block().Size(), f.Surfaces())
 	require.NoError(t, err)
 	twin, err := ane.OnBlock(b, r.x.Layout())
 	require.NoError(t, err)

@@ -33,7 +33,7 @@ func TestLockedSurfaces(t *testing.T) {
 			require.Contains(t, e.Info().Sharing, "unlocked")
 			locks := f.SurfaceCounts().Locks
 			a := newRig(t, e, 1)
-			b := newRig(t, e, 2, f.Library().Option())
+			b := newRig(t, e, 2, f.Surfaces())
 			require.Contains(t, a.model.Receipt().Notes[0], "unlocked")
 			for i := range 5 {
 				require.NoError(t, a.run(t.Context(), float32(i), 1))

@@ -100,7 +100,7 @@ func TestLoadsReleaseSurfaces(t *testing.T) {
 func TestSurfacesThatCannotBeCreated(t *testing.T) {
 	f := framework(t)
 	e := open(t)
-	option := f.Library().Option()
+	option := f.Surfaces()
 	r := newRig(t, e, 7, option)
 	for i := range 388 {
 		require.NoError(t, r.run(t.Context(), float32(i%32), 7))
@@ -124,7 +124,7 @@ func TestViewsAreKept(t *testing.T) {
 	view := r.request.OutputView("y")
 	require.NotNil(t, view)
 	require.NoError(t, f.FailSurface("IOSurfaceCreate", 1))
-	_, err := unimem.Open(1, f.Library().Option())
+	_, err := unimem.Open(1, f.Surfaces())
 	require.ErrorIs(t, err, unimem.ErrExhausted)
 	require.NoError(t, r.run(t.Context(), 1, 9))
 	require.NotZero(t, view[0]|view[1])
@@ -150,7 +150,7 @@ func TestShedDuringRuns(t *testing.T) {
 	}
 	for range 50 {
 		require.NoError(t, f.FailSurface("IOSurfaceCreate", 1))
-		if b, err := unimem.Open(1, f.Library().Option()); err == nil {
+		if b, err := unimem.Open(1, f.Surfaces()); err == nil {
 			require.NoError(t, b.Close())
 		} else {
 			require.ErrorIs(t, err, unimem.ErrExhausted)

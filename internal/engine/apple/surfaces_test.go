@@ -52,7 +52,7 @@ func sized(f *standin.Framework, e *apple.Engine) map[string]string {
 	} {
 		named, blocks := map[string]*ane.Tensor{}, []*unimem.Block(nil)
 		for i, l := range append(m.Inputs(), m.Outputs()...) {
-			b, err := unimem.Open(sizes[i], f.Library().Option())
+			b, err := unimem.Open(sizes[i], f.Surfaces())
 			if err != nil {
 				return map[string]string{name: err.Error()}
 			}

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/enginetest"
 	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/enginetest"
 )
 
 // conform runs the suite for engines on what Open gives.

@@ -5,10 +5,10 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/chip"
-	"github.com/anekit/anekit/ane/enginetest"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/emulate"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/enginetest"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 

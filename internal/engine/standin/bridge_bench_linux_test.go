@@ -16,7 +16,7 @@ import (
 func BenchmarkThroughTheBridge(b *testing.B) {
 	f, br := bridge(b)
 	p := loadedProgram(b, br, addition)
-	x, y := opened(b, plane, f.Library().Option()), opened(b, plane, f.Library().Option())
+	x, y := opened(b, plane, f.Surfaces()), opened(b, plane, f.Surfaces())
 	in, out := wrapped(b, f, br, x), wrapped(b, f, br, y)
 	r := requested(b, p, 0, []objcbridge.Binding{{Surface: in, Index: 0, Bytes: plane}, {Surface: in, Index: 1,
 		Bytes: plane}}, []objcbridge.Binding{{Surface: out, Bytes: plane}})
@@ -32,7 +32,7 @@ func BenchmarkThroughTheBridgeFloor(b *testing.B) {
 	f := started(b)
 	h, err := f.server.compile(write(b, map[string]string{"model.mil": addition}))
 	require.NoError(b, err)
-	x, y := opened(b, plane, f.Library().Option()), opened(b, plane, f.Library().Option())
+	x, y := opened(b, plane, f.Surfaces()), opened(b, plane, f.Surfaces())
 	in, out := []uint32{x.ID(), x.ID()}, []uint32{y.ID()}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -85,7 +85,7 @@ func requested(tb testing.TB, p *objcbridge.Program, procedure int, in, out []ob
 
 func TestThroughTheBridge(t *testing.T) {
 	for kind, opts := range map[string]func(*Framework) []unimem.Option{
-		"surfaces": func(f *Framework) []unimem.Option { return []unimem.Option{f.Library().Option()} },
+		"surfaces": func(f *Framework) []unimem.Option { return []unimem.Option{f.Surfaces()} },
 		"memfds":   func(*Framework) []unimem.Option { return nil },
 	} {
 		t.Run(kind, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestTwoProceduresThroughTheBridge(t *testing.T) {
 	named := map[string]*unimem.Block{}
 	bind := func(tensors []attributes.Tensor) (list []objcbridge.Binding) {
 		for _, s := range tensors {
-			named[s.Name] = opened(t, plane, f.Library().Option())
+			named[s.Name] = opened(t, plane, f.Surfaces())
 			list = append(list, objcbridge.Binding{Surface: wrapped(t, f, b, named[s.Name]), Index: s.Index,
 				Bytes: plane})
 		}
@@ -152,7 +152,7 @@ func TestWeightsThroughTheBridge(t *testing.T) {
 	f, b := bridge(t)
 	p := loadedProgram(t, b, weighted, objcbridge.Weight{Path: "@model_path/weights/w.bin",
 		Data: []byte(weights(t, 3))})
-	x, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option())
+	x, y := opened(t, plane, f.Surfaces()), opened(t, plane, f.Surfaces())
 	r := requested(t, p, 0, []objcbridge.Binding{{Surface: wrapped(t, f, b, x), Bytes: plane}},
 		[]objcbridge.Binding{{Surface: wrapped(t, f, b, y), Bytes: plane}})
 	fill(x.Bytes(), 1)
@@ -178,7 +178,7 @@ func TestRejectedProgramsLeaveNothing(t *testing.T) {
 func TestUnlockedSurfacesStayUnlocked(t *testing.T) {
 	f, b := bridge(t)
 	p := loadedProgram(t, b, addition)
-	x, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option())
+	x, y := opened(t, plane, f.Surfaces()), opened(t, plane, f.Surfaces())
 	in, out := wrapped(t, f, b, x), wrapped(t, f, b, y)
 	r := requested(t, p, 0, []objcbridge.Binding{{Surface: in, Index: 0, Bytes: plane}, {Surface: in, Index: 1,
 		Bytes: plane}}, []objcbridge.Binding{{Surface: out, Bytes: plane}})
@@ -204,13 +204,13 @@ func TestManyRequestsOfOneProgram(t *testing.T) {
 	const threads, rounds = 16, 50
 	f, b := bridge(t)
 	p := loadedProgram(t, b, addition)
-	shared := opened(t, plane, f.Library().Option())
+	shared := opened(t, plane, f.Surfaces())
 	fill(shared.Bytes(), 3)
 	s := wrapped(t, f, b, shared)
 	var work sync.WaitGroup
 	errs := make(chan error, threads)
 	for i := range threads {
-		x, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option())
+		x, y := opened(t, plane, f.Surfaces()), opened(t, plane, f.Surfaces())
 		fill(x.Bytes(), float32(i))
 		in, out := wrapped(t, f, b, x), wrapped(t, f, b, y)
 		work.Go(func() {

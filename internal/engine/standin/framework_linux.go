@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/blockoption"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin/internal/entry"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem"
-	"github.com/anekit/anekit/unimem/surfaces"
 )
 
 // Framework is the running stand-in. Its methods may be called from several goroutines.
@@ -143,14 +143,13 @@ func bridgeDir() (string, error) {
 	return dir, nil
 }
 
-// Library is the stand-in for IOSurface. The framework uses Blocks opened with its
-// Option directly as surfaces.
-func (f *Framework) Library() *surfaces.Library {
-	l, err := f.running("library")
+// Surfaces opens memory on surfaces of the stand-in for IOSurface. The framework uses such Blocks directly.
+func (f *Framework) Surfaces() unimem.Option {
+	l, err := f.running("surfaces")
 	if err != nil {
-		return nil
+		return blockoption.On(nil) // opens no memory
 	}
-	return l.surfaces
+	return blockoption.On(l.surfaces)
 }
 
 // running returns the libraries. Only a Framework from Start has them.
@@ -163,7 +162,7 @@ func (f *Framework) running(op string) (*library, error) {
 }
 
 // Config returns the configuration for apple.Open to drive this framework. Programs run
-// on the software engine, on the pages of Blocks opened with the Option of Library, and
+// on the software engine, on the pages of Blocks opened with Surfaces, and
 // on Linux also of Blocks opened without options.
 func (f *Framework) Config() apple.Config {
 	if _, err := f.running("config"); err != nil {
@@ -183,7 +182,7 @@ func (f *Framework) Config() apple.Config {
 			IOKit:        filepath.Join(f.library.dir, frameworkFile), // it also has the registry
 			ProgramLimit: f.options.ProgramLimit,
 		},
-		Memory:  []unimem.Option{f.Library().Option()},
+		Memory:  []unimem.Option{f.Surfaces()},
 		Surface: f.surfaceOf,
 		Async:   f.options.Async,
 		Pause:   hundredth,

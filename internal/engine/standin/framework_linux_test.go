@@ -11,8 +11,8 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/bridgetest"
 	"github.com/anekit/anekit/internal/engine/apple"
-	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -119,7 +119,7 @@ func TestControlsRejectInvalidArguments(t *testing.T) {
 
 func TestSurfaceCountsFollowBlocks(t *testing.T) {
 	f := started(t)
-	b, err := unimem.Open(1, f.Library().Option())
+	b, err := unimem.Open(1, f.Surfaces())
 	require.NoError(t, err)
 	c := f.SurfaceCounts()
 	require.EqualValues(t, 1, c.Surfaces)
@@ -141,7 +141,7 @@ func TestFrameworksThatWereNeverStarted(t *testing.T) {
 		require.Zero(t, f.SurfaceCounts())
 		require.Zero(t, f.Instances("_ANERequest"))
 		require.Empty(t, f.Leftovers())
-		_, err := unimem.Open(1, f.Library().Option())
+		_, err := unimem.Open(1, f.Surfaces())
 		require.ErrorIs(t, err, unimem.ErrOption)
 		_, err = apple.Open(t.Context(), f.Config())
 		require.ErrorIs(t, err, ane.ErrUnavailable)

@@ -4,9 +4,10 @@ package standin
 
 import (
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/blockoption"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/host"
-	"github.com/anekit/anekit/unimem/surfaces"
+	"github.com/anekit/anekit/unimem"
 )
 
 // Framework is the running stand-in. This build has none: Start always fails.
@@ -60,8 +61,8 @@ func (f *Framework) PurgeAll() {}
 // FailSurface returns an error matching ane.ErrUnavailable.
 func (f *Framework) FailSurface(string, int) error { return unavailable() }
 
-// Library returns nil, which has no surfaces.
-func (f *Framework) Library() *surfaces.Library { return nil }
+// Surfaces returns an option that no memory can be opened with.
+func (f *Framework) Surfaces() unimem.Option { return blockoption.On(nil) }
 
 // Config returns a configuration that apple.Open rejects.
 func (f *Framework) Config() apple.Config { return apple.Config{Name: Name} }

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/bridgetest"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/objcbridge"
-	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
 // TestHostileDumps: with any dump, calls succeed or fail and the process
@@ -39,7 +39,7 @@ func TestHostileDumps(t *testing.T) {
 		t.Log("attributes:", err)
 		facts, err := p.Inspect()
 		t.Log("facts:", facts, err)
-		surface := func() *objcbridge.Surface { return wrapped(t, f, b, opened(t, 16384, f.Library().Option())) }
+		surface := func() *objcbridge.Surface { return wrapped(t, f, b, opened(t, 16384, f.Surfaces())) }
 		for procedure := range 3 {
 			for _, bytes := range []int{0, plane} {
 				q, err := p.NewRequest(procedure, []objcbridge.Binding{{Surface: surface(), Bytes: bytes},

@@ -3,7 +3,6 @@
 package standin
 
 import (
-	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,8 +15,9 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/bridgedir"
+	"github.com/anekit/anekit/internal/iosurface"
+	"github.com/anekit/anekit/internal/iosurface/dynamic"
 	"github.com/anekit/anekit/objcbridge"
-	"github.com/anekit/anekit/unimem/surfaces"
 )
 
 // The libraries that `make bridge` builds, all in one folder.
@@ -30,7 +30,7 @@ const (
 // stand-in IOSurface. The libraries stay loaded for the life of the process.
 type library struct {
 	dir      string
-	surfaces *surfaces.Library
+	surfaces *iosurface.Table
 	pins     []*runtime.Pinner // memory that C may keep
 
 	start, fault, releaseHangs, fireLost, clearFaults, count, instances, purgeAll uintptr
@@ -52,7 +52,7 @@ func load(dir string) (*library, error) {
 		}
 	}
 	var err error
-	if l.surfaces, err = surfaces.Load(surface, surface); err != nil {
+	if l.surfaces, err = dynamic.Load(surface, surface); err != nil {
 		return nil, missing(surface, err)
 	}
 	if err := l.resolve(surface, map[string]*uintptr{
@@ -90,10 +90,6 @@ func (l *library) resolve(file string, functions map[string]*uintptr) error {
 
 // missing is the error of a library that is missing or not the project's.
 func missing(file string, cause error) error {
-	var surface *surfaces.LoadError
-	if errors.As(cause, &surface) {
-		cause = surface.Err // the error with the name of the file
-	}
 	detail := cause.Error()
 	if !strings.Contains(detail, file) {
 		detail = file + ": " + detail

@@ -9,6 +9,7 @@ import (
 	"github.com/ebitengine/purego"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/blockoption"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -18,7 +19,7 @@ const held = 2
 
 // open implements memory.
 func (l *library) open(id uint32, size int) (*unimem.Block, error) {
-	return l.surfaces.Adopt(id, size)
+	return unimem.AdoptSurface(id, size, blockoption.On(l.surfaces))
 }
 
 // close implements memory.

@@ -55,7 +55,7 @@ var writtenErrors = map[string]writtenReplay{
 		r.ends(err, objcbridge.KindNil, objcbridge.StageDescribe)
 	}},
 	"surface": {`{"data": [{"stage": "surface", "kind": "exception", "text": "words"}]}`, func(r *replay) {
-		s, err := r.f.surfaceOf(opened(r.t, plane, r.f.Library().Option()))
+		s, err := r.f.surfaceOf(opened(r.t, plane, r.f.Surfaces()))
 		require.NoError(r.t, err)
 		_, err = r.b.WrapSurface(s.Ref, 0)
 		r.ends(err, objcbridge.KindException, objcbridge.StageSurface)
@@ -63,7 +63,7 @@ var writtenErrors = map[string]writtenReplay{
 	"request": {`{"data": [{"stage": "request", "kind": "nil"}]}`, func(r *replay) {
 		p := loadedProgram(r.t, r.b, addition)
 		bind := func(i int) objcbridge.Binding {
-			return objcbridge.Binding{Surface: wrapped(r.t, r.f, r.b, opened(r.t, plane, r.f.Library().Option())),
+			return objcbridge.Binding{Surface: wrapped(r.t, r.f, r.b, opened(r.t, plane, r.f.Surfaces())),
 				Index: i, Bytes: plane}
 		}
 		_, err := p.NewRequest(0, []objcbridge.Binding{bind(0), bind(1)}, []objcbridge.Binding{bind(0)})

@@ -76,7 +76,7 @@ func (r *replay) ready(text string) (*objcbridge.Program, *objcbridge.Request) {
 	bindings := func(key string) (list []objcbridge.Binding) {
 		for i := range description[key].([]any) {
 			list = append(list, objcbridge.Binding{Surface: wrapped(r.t, r.f, r.b,
-				opened(r.t, 16384, r.f.Library().Option())), Index: i, Bytes: plane})
+				opened(r.t, 16384, r.f.Surfaces())), Index: i, Bytes: plane})
 		}
 		return list
 	}
@@ -87,7 +87,7 @@ func (r *replay) ready(text string) (*objcbridge.Program, *objcbridge.Request) {
 // indexed is a request for a procedure with one input and one output.
 func (r *replay) indexed(p *objcbridge.Program, procedure, in, out int) *objcbridge.Request {
 	bind := func(index int) []objcbridge.Binding {
-		return []objcbridge.Binding{{Surface: wrapped(r.t, r.f, r.b, opened(r.t, 16384, r.f.Library().Option())),
+		return []objcbridge.Binding{{Surface: wrapped(r.t, r.f, r.b, opened(r.t, 16384, r.f.Surfaces())),
 			Index: index, Bytes: 8192}}
 	}
 	return requested(r.t, p, procedure, bind(in), bind(out))

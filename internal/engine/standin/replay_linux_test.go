@@ -16,9 +16,9 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/internal/bridgetest"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/objcbridge"
-	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
 // replays check the framework's answers for each dump, in separate processes.

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/attributes"
+	"github.com/anekit/anekit/internal/bridgetest"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/objcbridge"
-	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
 // writtenReplay is a dump written for the test, and the framework's expected answers.
@@ -51,7 +51,7 @@ func (r *replay) differs(text, function string) {
 	require.Len(r.t, d.Inputs, 2)
 	memory := map[string][]byte{}
 	bind := func(t attributes.Tensor) objcbridge.Binding {
-		block := opened(r.t, t.Layout.Bytes(), r.f.Library().Option())
+		block := opened(r.t, t.Layout.Bytes(), r.f.Surfaces())
 		memory[t.Name] = block.Bytes()
 		return objcbridge.Binding{Surface: wrapped(r.t, r.f, r.b, block), Index: t.Index, Bytes: t.Layout.Bytes()}
 	}

@@ -11,10 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/blockoption"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/host"
+	"github.com/anekit/anekit/internal/iosurface/dynamic"
 	"github.com/anekit/anekit/unimem"
-	"github.com/anekit/anekit/unimem/surfaces"
 )
 
 // opened opens a Block; the test closes it at its end.
@@ -27,7 +28,7 @@ func opened(tb testing.TB, size int, opts ...unimem.Option) *unimem.Block {
 
 func TestBlocksOnSurfacesAreUsedDirectly(t *testing.T) {
 	f := started(t)
-	b := opened(t, plane, f.Library().Option())
+	b := opened(t, plane, f.Surfaces())
 	before := f.SurfaceCounts()
 	s, err := f.surfaceOf(b)
 	require.NoError(t, err)
@@ -76,7 +77,7 @@ func TestMemoryWithoutSurface(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrMismatch)
 	require.ErrorContains(t, err, "heap")
 	require.ErrorContains(t, err, "without OnHeap")
-	for _, opts := range [][]unimem.Option{nil, {f.Library().Option()}} {
+	for _, opts := range [][]unimem.Option{nil, {f.Surfaces()}} {
 		b, err := unimem.Open(plane, opts...)
 		require.NoError(t, err)
 		require.NoError(t, b.Close())
@@ -95,15 +96,15 @@ func TestSurfacesOfAnotherLibrary(t *testing.T) {
 	require.NoError(t, err)
 	copied := filepath.Join(t.TempDir(), "libother.so")
 	require.NoError(t, os.WriteFile(copied, text, 0o700))
-	other, err := surfaces.Load(copied, copied)
+	other, err := dynamic.Load(copied, copied)
 	require.NoError(t, err)
 	ours := map[uint32]bool{}
 	for range 8 {
-		ours[opened(t, plane, f.Library().Option()).ID()] = true
+		ours[opened(t, plane, f.Surfaces()).ID()] = true
 	}
 	collided := false
 	for range 8 {
-		b := opened(t, plane, other.Option())
+		b := opened(t, plane, blockoption.On(other))
 		collided = collided || ours[b.ID()]
 		_, err := f.surfaceOf(b)
 		require.ErrorIs(t, err, ane.ErrMismatch)
@@ -141,8 +142,8 @@ func TestServerOnSurfaces(t *testing.T) {
 	h, err := f.server.compile(write(t, map[string]string{"model.mil": addition}))
 	require.NoError(t, err)
 	defer f.server.dropProgram(h)
-	a, b, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option()), opened(t, plane,
-		f.Library().Option())
+	a, b, y := opened(t, plane, f.Surfaces()), opened(t, plane, f.Surfaces()), opened(t, plane,
+		f.Surfaces())
 	fill(a.Bytes(), 9)
 	fill(b.Bytes(), 4)
 	live := unimem.Live().Blocks
@@ -166,7 +167,7 @@ func TestServerOnShortSurfaces(t *testing.T) {
 		`func main<ios18>(tensor<fp16, [1, 4, 300, 32]> x) { tensor<fp16, [1, 4, 300, 32]> y = add(x = x, y = x)[name = string("y")]; } -> (y);`)}))
 	require.NoError(t, err)
 	defer f.server.dropProgram(h)
-	short, long := opened(t, 4*300*64-16384, f.Library().Option()), opened(t, 4*300*64, f.Library().Option())
+	short, long := opened(t, 4*300*64-16384, f.Surfaces()), opened(t, 4*300*64, f.Surfaces())
 	require.Equal(t, tooShort, f.server.evaluate(h, 0, 1, []uint32{short.ID()}, []uint32{long.ID()}))
 	require.Equal(t, tooShort, f.server.evaluate(h, 0, 1, []uint32{long.ID()}, []uint32{short.ID()}))
 	require.EqualValues(t, 2, f.SurfaceCounts().Locks)
@@ -180,7 +181,7 @@ func TestServerWhenSurfacesFail(t *testing.T) {
 	h, err := f.server.compile(write(t, map[string]string{"model.mil": addition}))
 	require.NoError(t, err)
 	defer f.server.dropProgram(h)
-	x, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option())
+	x, y := opened(t, plane, f.Surfaces()), opened(t, plane, f.Surfaces())
 	in, out := []uint32{x.ID(), x.ID()}, []uint32{y.ID()}
 	before := f.SurfaceCounts()
 	for _, function := range []string{"IOSurfaceLookup", "IOSurfaceLock", "IOSurfaceGetBaseAddress",

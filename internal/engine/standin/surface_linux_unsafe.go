@@ -16,13 +16,13 @@ import (
 
 // surfaceOf returns the surface for the pages of b.
 //
-// A Block on a surface of Library is that surface. A memfd is mapped a second
+// A Block opened with Surfaces is its surface. A memfd is mapped a second
 // time, as a surface that is locked for its lifetime, as Blocks are on macOS. With the
 // rules of macOS there are no memfds, and the engine's bytes are shown only if
 // Options.Reveal asks for them.
 func (f *Framework) surfaceOf(b *unimem.Block) (apple.Surface, error) {
 	refused := &ane.Error{Op: "bind", Engine: Name, Err: ane.ErrMismatch,
-		Hint: "open the memory with the Option of this framework's Library, or on Linux without OnHeap"}
+		Hint: "open the memory with Surfaces of this framework, or on Linux without OnHeap"}
 	if b.Bytes() == nil { // nil or closed
 		refused.Err, refused.Hint = ane.ErrStale, "bind memory that is open"
 		return apple.Surface{}, refused

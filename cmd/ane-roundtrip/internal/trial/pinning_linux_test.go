@@ -8,17 +8,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/objcbridge/bridgetest"
+	"github.com/anekit/anekit/internal/blockoption"
+	"github.com/anekit/anekit/internal/bridgetest"
+	"github.com/anekit/anekit/internal/iosurface/dynamic"
 	"github.com/anekit/anekit/unimem"
-	"github.com/anekit/anekit/unimem/surfaces"
 )
 
 func TestPinning(t *testing.T) {
 	path := filepath.Join(bridgetest.Build(t), bridgetest.Surface)
-	lib, err := surfaces.Load(path, path)
+	lib, err := dynamic.Load(path, path)
 	require.NoError(t, err)
 	for want, opts := range map[string][]unimem.Option{
-		unknown: {lib.Option()}, notPinned: {unimem.OnHeap()},
+		unknown: {blockoption.On(lib)}, notPinned: {unimem.OnHeap()},
 	} {
 		b, err := unimem.Open(1, opts...)
 		require.NoError(t, err)
