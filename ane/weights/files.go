@@ -21,25 +21,69 @@ import (
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
-// Files are the weight files of a program, made of tensors of a safetensors file. They are
-// ane.Weights: for ane.Source.Weights, and for Model.WithWeights, which makes a Model with other
-// weights without compiling. They are ane.Mapped too: the software engine reads tensors that need no conversion from
-// the file's own pages as long as the Model is open, and Close of the safetensors file returns unimem.ErrInUse until
-// then.
+// Files are the weight files of a program, made of tensors of a safetensors file (Of) or of elements in memory (New).
+// They are ane.Weights: for ane.Source.Weights, and for Model.WithWeights, which makes a Model with other weights
+// without compiling. They are ane.Mapped too: the software engine reads elements that need no conversion where they
+// are, as long as the Model is open. Close of the safetensors file returns unimem.ErrInUse until then.
 type Files struct {
-	file  *safetensors.File
 	paths []string // in the order of the text
 	needs map[string][]constant
+	hold  func() (release func(), err error) // beside the Blocks of the tensors; nil without
+	rest  ane.Weights
 	moved atomic.Int64
 }
 
-// constant is a constant of the program.
+// constant is a constant of the program: elements in memory, or a tensor.
 type constant struct {
 	name   string
 	offset uint64
 	typ    mil.Type
+	data   []byte // nil for a tensor
 	tensor safetensors.Tensor
-	halves bool
+	halves bool // the tensor is converted to fp16
+}
+
+// bytes returns the elements where they are, or nil if they have to be moved.
+func (c constant) bytes() []byte {
+	switch {
+	case c.data != nil:
+		return c.data
+	case c.halves || !c.tensor.Aligned() && c.typ.DType.Bits() > 8:
+		return nil
+	}
+	return c.tensor.Bytes()
+}
+
+// New returns Files without constants, for elements that the caller has in memory: Add adds them. hold keeps the
+// memory valid until release is called; nil is for memory of the Go heap. rest has the files that are not added, such
+// as those of a build.Program; nil without.
+func New(hold func() (release func(), err error), rest ane.Weights) *Files {
+	return &Files{needs: map[string][]constant{}, hold: hold, rest: rest}
+}
+
+// Add adds the elements of the constant of type t that the program reads from path at offset, as Bytes of a tensor has
+// them: dense, row-major, little endian, integers below 8 bits without gaps from the low bits up. It does not copy them.
+// All elements are added before the Files are used.
+//
+// Errors: ane.ErrLength (t needs another number of bytes), and those of blob.Need.Bytes.
+func (w *Files) Add(path string, offset uint64, t mil.Type, elements []byte) error {
+	size, err := blob.Need{Offset: offset, Type: t}.Bytes()
+	if err != nil {
+		return err
+	}
+	if size != int64(len(elements)) || size == 0 {
+		return &ane.Error{Op: "weights", Name: path, Err: ane.ErrLength,
+			Detail: fmt.Sprintf("%d bytes for %v, which needs %d", len(elements), t, size)}
+	}
+	w.add(path, constant{name: path, offset: offset, typ: t, data: elements})
+	return nil
+}
+
+func (w *Files) add(path string, c constant) {
+	if w.needs[path] == nil {
+		w.paths = append(w.paths, path)
+	}
+	w.needs[path] = append(w.needs[path], c)
 }
 
 // Of finds the tensor of every constant of p whose elements are in a weight file. The name of a
@@ -52,12 +96,12 @@ type constant struct {
 // Errors, joined: safetensors.ErrName (no such tensor), ane.ErrMismatch (another shape, where axes of
 // length 1 do not matter), ane.ErrType (another type; F32 and BF16 become fp16).
 func Of(p *mil.Program, f *safetensors.File, names Names) (*Files, error) {
-	w := &Files{file: f, needs: map[string][]constant{}}
+	w := New(nil, nil)
 	var faults []error
 	for _, fn := range p.Funcs {
 		for _, op := range fn.Body {
 			for _, v := range values(op) {
-				if err := w.add(op, v, names); err != nil {
+				if err := w.find(f, op, v, names); err != nil {
 					faults = append(faults, err)
 				}
 			}
@@ -75,7 +119,8 @@ func values(op *mil.Op) []*mil.Value {
 	return one.Weights()
 }
 
-func (w *Files) add(op *mil.Op, v *mil.Value, names Names) error {
+// find adds the constant of a value, whose tensor it finds in f.
+func (w *Files) find(f *safetensors.File, op *mil.Op, v *mil.Value, names Names) error {
 	const what = "weights"
 	path, offset, err := v.Blob().Entry()
 	if err != nil {
@@ -94,7 +139,7 @@ func (w *Files) add(op *mil.Op, v *mil.Value, names Names) error {
 		return &ane.Error{Op: what, Name: name, Err: safetensors.ErrName, Detail: "no tensor belongs to this constant",
 			Hint: "have Names return the tensor of every constant in a weight file"}
 	}
-	t, err := w.file.Tensor(as)
+	t, err := f.Tensor(as)
 	if err != nil {
 		return &ane.Error{Op: what, Name: name, Err: err}
 	}
@@ -102,21 +147,18 @@ func (w *Files) add(op *mil.Op, v *mil.Value, names Names) error {
 	if err != nil {
 		return err
 	}
-	if w.needs[path] == nil {
-		w.paths = append(w.paths, path)
-	}
-	w.needs[path] = append(w.needs[path], constant{name, offset, v.Type, t, halves})
+	w.add(path, constant{name: name, offset: offset, typ: v.Type, tensor: t, halves: halves})
 	return nil
 }
 
-// Constant implements ane.Constants: the tensor's own bytes, or a copy of those that are converted or that do not begin
-// at a multiple of an element.
+// Constant implements ane.Constants: the elements where they are, or a copy of those that are converted or that do not
+// begin at a multiple of an element.
 func (w *Files) Constant(path string, offset uint64, t mil.Type) ([]byte, error) {
 	for _, c := range w.needs[path] {
 		if c.offset != offset || c.typ.String() != t.String() {
 			continue
 		}
-		if data := c.tensor.Bytes(); !c.halves && data != nil && (c.tensor.Aligned() || c.typ.DType.Bits() <= 8) {
+		if data := c.bytes(); data != nil {
 			return data, nil
 		}
 		size, err := blob.Need{Offset: c.offset, Type: c.typ}.Bytes()
@@ -124,9 +166,7 @@ func (w *Files) Constant(path string, offset uint64, t mil.Type) ([]byte, error)
 			return nil, err
 		}
 		data := make([]byte, size)
-		n, err := moveTo(data, c.tensor, c.halves)
-		w.moved.Add(int64(n))
-		return data, err
+		return data, w.move(data, c)
 	}
 	return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 }
@@ -136,6 +176,9 @@ func (w *Files) Blocks() []*unimem.Block {
 	var all []*unimem.Block
 	for _, path := range w.paths {
 		for _, c := range w.needs[path] {
+			if c.data != nil {
+				continue
+			}
 			if b, _, err := c.tensor.Block(); err == nil && !slices.Contains(all, b) {
 				all = append(all, b)
 			}
@@ -144,13 +187,20 @@ func (w *Files) Blocks() []*unimem.Block {
 	return all
 }
 
-// Hold implements ane.Constants: the safetensors file stays open until release is called.
+// Hold implements ane.Constants: the safetensors file, or the memory of New, stays valid until release is called.
 func (w *Files) Hold() (release func(), err error) {
+	own := func() {}
+	if w.hold != nil {
+		if own, err = w.hold(); err != nil {
+			return nil, err
+		}
+	}
 	var held []*unimem.Block
 	release = func() {
 		for _, b := range held {
 			b.Release()
 		}
+		own()
 	}
 	for _, b := range w.Blocks() {
 		if err := b.Retain(); err != nil {
@@ -168,11 +218,14 @@ func (w *Files) Paths() []string { return append([]string(nil), w.paths...) }
 // Moved is the number of bytes copied or converted so far.
 func (w *Files) Moved() int64 { return w.moved.Load() }
 
-// ReadFile makes a file: every tensor is copied or converted once, to its place. The error
-// matches fs.ErrNotExist for a path that the program does not have, and safetensors.ErrChanged for a
+// ReadFile makes a file: the elements of every constant are copied or converted once, to their place. The error
+// matches fs.ErrNotExist for a path that neither the Files nor the rest of New have, and safetensors.ErrChanged for a
 // mapped file that has become shorter.
 func (w *Files) ReadFile(path string) ([]byte, error) {
 	needs, ok := w.needs[path]
+	if !ok && w.rest != nil {
+		return w.rest.ReadFile(path)
+	}
 	if !ok {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	}
@@ -190,13 +243,21 @@ func (w *Files) ReadFile(path string) ([]byte, error) {
 			return nil, err
 		}
 		at := int64(c.offset) + blob.First // metadata is as long as the header
-		n, err := moveTo(data[at:at+size:at+size], c.tensor, c.halves)
-		w.moved.Add(int64(n))
-		if err != nil {
+		if err := w.move(data[at:at+size:at+size], c); err != nil {
 			return nil, fmt.Errorf("constant %s: %w", c.name, err)
 		}
 	}
 	return data, nil
+}
+
+// move copies or converts the elements of a constant.
+func (w *Files) move(dst []byte, c constant) error {
+	n, err := copy(dst, c.data), error(nil)
+	if c.data == nil {
+		n, err = moveTo(dst, c.tensor, c.halves)
+	}
+	w.moved.Add(int64(n))
+	return err
 }
 
 // moveTo copies or converts a tensor and returns the number of bytes written.

@@ -35,13 +35,13 @@ type graph struct {
 	columns int
 	piece   piece
 	parts   grouping
-	wants   map[string]request // by the path of the weight file
-	dense   map[string]bool    // modules whose groups cannot be written in fp16
-	axis    int                // of the hidden state: its elements
+	wants   map[string]want // by the path of the weight file
+	dense   map[string]bool // modules whose groups cannot be written in fp16
+	axis    int             // of the hidden state: its elements
 }
 
 func newGraph(b *build.Builder, c Config, form Form, columns int) *graph {
-	g := &graph{Func: b.Func("main"), c: c, form: form, columns: columns, wants: map[string]request{}, axis: 1}
+	g := &graph{Func: b.Func("main"), c: c, form: form, columns: columns, wants: map[string]want{}, axis: 1}
 	return g
 }
 
@@ -57,8 +57,9 @@ func (g *graph) state(n int) []int {
 func (g *graph) constant(name string, r request, d mil.DType, shape ...int) build.Value {
 	name += "_" + string(r.kind)
 	path := blob.ModelPath + "weights/" + name + ".bin"
-	g.wants[path] = r
-	return g.Blob(name, mil.TensorOf(d, shape...), path, blob.First)
+	t := mil.TensorOf(d, shape...)
+	g.wants[path] = want{r, t}
+	return g.Blob(name, t, path, blob.First)
 }
 
 // vector is a factor or summand for each of n elements of a state.
@@ -284,7 +285,7 @@ const outputLogits = "logits"
 
 // head builds the program of rows of the logits, for columns tokens.
 func (f *Folder) head(form Form, columns int, rows extent, dense map[string]bool) (
-	*build.Program, map[string]request, error,
+	*build.Program, map[string]want, error,
 ) {
 	b := build.New(build.FilePerWeight())
 	g := newGraph(b, f.config, form, columns)

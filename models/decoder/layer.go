@@ -66,7 +66,7 @@ func (l layer) forward(x, sum build.Value) build.Value {
 // layers builds the program of a piece of the layers, for passes of columns tokens and a cache of context tokens.
 // Programs of pieces that differ only in their place differ only in their weights.
 func (f *Folder) layers(form Form, columns, context int, parts grouping, p piece, dense map[string]bool) (
-	*build.Program, map[string]request, error,
+	*build.Program, map[string]want, error,
 ) {
 	b := build.New(build.FilePerWeight())
 	g := newGraph(b, parts.part(f.config, p), form, columns)

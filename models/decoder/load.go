@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/kv"
+	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/ane/mil/lint"
+	"github.com/anekit/anekit/ane/weights"
 )
 
 // set is the programs of all layers for passes of columns tokens, or those of the logits.
@@ -146,36 +147,19 @@ func (m *Model) load(ctx context.Context) error {
 	return nil
 }
 
-// source is the weights of one program: its own files, and those of every instance.
-type source struct {
-	files
-	common ane.Weights // nil for an instance
-	folder *Folder
-}
-
-// Hold implements ane.Constants: the Folder stays open.
-func (s source) Hold() (release func(), err error) { return s.folder.use() }
-
-// ReadFile implements ane.Weights.
-func (s source) ReadFile(path string) ([]byte, error) {
-	data, err := s.files.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) && s.common != nil {
-		return s.common.ReadFile(path)
-	}
-	return data, err
-}
-
-// gather gets the weights that a program wants.
-func (s *store) gather(wants map[string]request) (files, error) {
-	out := files{}
-	for path, r := range wants {
-		e, err := s.get(r)
+// gather gets the weights that a program wants, one in each weight file. rest has its other files; nil for an instance.
+func (s *store) gather(wants map[string]want, rest ane.Weights) (*weights.Files, error) {
+	files := weights.New(s.folder.use, rest)
+	for path, w := range wants {
+		e, err := s.get(w.request)
 		if err != nil {
 			return nil, err
 		}
-		out[path] = e
+		if err := files.Add(path, blob.First, w.typ, e.data); err != nil {
+			return nil, err
+		}
 	}
-	return out, nil
+	return files, nil
 }
 
 // signature is what determines the program of a piece. Compact programs differ in which modules are packed, and how.
@@ -228,21 +212,25 @@ func (m *Model) logits(ctx context.Context, s *store, part int) error {
 // add adds a program to a set: an instance of that of the same signature, or one that is compiled.
 func (m *Model) add(
 	ctx context.Context, s *store, set *set, signature string, entry ProgramPlan, p *build.Program,
-	wants map[string]request,
+	wants map[string]want,
 ) error {
-	own, err := s.gather(wants)
-	if err != nil {
-		return err
-	}
 	of := set.first[signature]
 	if of != nil {
-		model, err := of.WithWeights(ctx, source{own, nil, m.folder})
+		own, err := s.gather(wants, nil)
+		if err != nil {
+			return err
+		}
+		model, err := of.WithWeights(ctx, own)
 		if err == nil {
 			return m.ready(ctx, set, model, m.programs[of])
 		}
 		if !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, ane.ErrDenied) {
 			return &Error{Op: "load", Name: entry.Name, Cause: err}
 		}
+	}
+	own, err := s.gather(wants, p.Weights)
+	if err != nil {
+		return err
 	}
 	model, err := m.compile(ctx, entry.Name, p, own)
 	if err != nil {
@@ -262,13 +250,13 @@ func (m *Model) add(
 }
 
 // compile compiles a program.
-func (m *Model) compile(ctx context.Context, name string, p *build.Program, own files) (*ane.Model, error) {
+func (m *Model) compile(ctx context.Context, name string, p *build.Program, own *weights.Files) (*ane.Model, error) {
 	if m.o.form != Compact {
 		if err := m.lint(name, p); err != nil {
 			return nil, err
 		}
 	}
-	model, err := m.device.Compile(ctx, ane.Source{File: name, Program: p, Weights: source{own, p.Weights, m.folder}})
+	model, err := m.device.Compile(ctx, ane.Source{File: name, Program: p, Weights: own})
 	if errors.Is(err, ane.ErrCompile) {
 		return nil, tooLarge(name, err)
 	}

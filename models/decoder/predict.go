@@ -26,7 +26,7 @@ func Predict(f *Folder, opts ...Option) (Plan, error) {
 	for _, set := range m.layersOf {
 		seen := map[string]int{}
 		for _, p := range set.pieces {
-			write := func() (*build.Program, map[string]request, error) {
+			write := func() (*build.Program, map[string]want, error) {
 				return f.layers(m.o.form, set.columns, m.o.context, m.parts, p, none)
 			}
 			if err := m.foresee(seen, m.signature(p, none), set.entry(p), write); err != nil {
@@ -36,7 +36,7 @@ func Predict(f *Folder, opts ...Option) (Plan, error) {
 	}
 	seen := map[string]int{}
 	for part := range m.parts.parts {
-		write := func() (*build.Program, map[string]request, error) {
+		write := func() (*build.Program, map[string]want, error) {
 			return f.head(m.o.form, m.head.columns, extentOf(part, m.parts.rows), none)
 		}
 		if err := m.foresee(seen, "", ProgramPlan{Name: m.head.name}, write); err != nil {
@@ -48,7 +48,7 @@ func Predict(f *Folder, opts ...Option) (Plan, error) {
 
 // foresee counts a program: one of a signature that was seen is an instance.
 func (m *Model) foresee(seen map[string]int, signature string, entry ProgramPlan,
-	write func() (*build.Program, map[string]request, error),
+	write func() (*build.Program, map[string]want, error),
 ) error {
 	p := &m.plan
 	at, ok := seen[signature]
@@ -78,7 +78,7 @@ func (m *Model) foresee(seen map[string]int, signature string, entry ProgramPlan
 }
 
 // measure fills in the weights that a program wants, and its operations.
-func (p *ProgramPlan) measure(program *build.Program, wants map[string]request) {
+func (p *ProgramPlan) measure(program *build.Program, wants map[string]want) {
 	for _, v := range program.Program.Weights() {
 		path, err := v.Blob().Path.Strings()
 		if n, ok := v.Type.Elements(); ok && err == nil && len(path) == 1 && wants[path[0]].module != "" {

@@ -3,14 +3,12 @@ package decoder
 import (
 	"encoding/binary"
 	"fmt"
-	"io/fs"
 	"math"
 	"runtime"
 	"sync"
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
@@ -31,10 +29,8 @@ type store struct {
 
 // elements are the elements of one constant.
 type elements struct {
-	dtype mil.DType
-	shape []int
-	data  []byte // a part of file, or of the mapped file
-	file  []byte // a weight file with data as its only entry; nil for data of the mapped file
+	data   []byte
+	mapped bool // data is a part of the mapped file
 }
 
 // kind is the part of a module's weight that a constant has.
@@ -49,9 +45,6 @@ const (
 	bytes8  kind = "i" // the matrix as int8
 	steps8  kind = "d" // of bytes8: the step of each row
 )
-
-// prefix is the length of a weight file before the elements of its only entry.
-const prefix = blob.First + 64
 
 // extent is rows or columns from an index to another; both 0 stand for all.
 type extent struct{ from, to int }
@@ -77,10 +70,16 @@ type request struct {
 	none          bool // zeros instead
 }
 
+// want is a constant of a program: its elements and their type.
+type want struct {
+	request
+	typ mil.Type
+}
+
 // sizes returns the bytes of weights that programs take from the mapped file, and of those in memory of their own.
 func (s *store) sizes() (mapped, converted int64) {
 	for _, e := range s.made {
-		if e.file == nil {
+		if e.mapped {
 			mapped += int64(len(e.data))
 		} else {
 			converted += int64(len(e.data))
@@ -108,46 +107,22 @@ func (s *store) get(r request) (*elements, error) {
 	return e, nil
 }
 
-// blank returns elements of zeros with a file of their own, in memory that take returns zeroed.
-func blank(take func(int) ([]byte, error), d mil.DType, shape ...int) (*elements, error) {
-	n := 1
-	for _, length := range shape {
-		n *= length
-	}
-	bits := n * d.Bits()
-	size := (bits + 7) / 8
-	file, err := take(prefix + size)
-	if err != nil {
-		return nil, err
-	}
-	e := &elements{dtype: d, shape: shape, file: file}
-	tag, _ := blob.TagOf(d) // there is one for fp16 and for the unsigned types
-	head := e.file
-	binary.LittleEndian.PutUint32(head, 1)
-	binary.LittleEndian.PutUint32(head[4:], 2)
-	head = head[blob.First:]
-	binary.LittleEndian.PutUint32(head, 0xdeadbeef)
-	binary.LittleEndian.PutUint32(head[4:], uint32(tag))
-	binary.LittleEndian.PutUint64(head[8:], uint64(size))
-	binary.LittleEndian.PutUint64(head[16:], prefix)
-	binary.LittleEndian.PutUint64(head[24:], uint64(8*size-bits))
-	e.data = e.file[prefix:]
-	return e, nil
+// blank returns n elements of zeros in the memory of converted weights.
+func (s *store) blank(d mil.DType, n int) (*elements, error) {
+	data, err := s.memory.take((n*d.Bits() + 7) / 8)
+	return &elements{data: data}, err
 }
 
-// onHeap returns memory of the Go heap, for blank.
-func onHeap(n int) ([]byte, error) { return make([]byte, n), nil }
-
 // lent returns elements that are those of a tensor of the mapped file.
-func lent(d mil.DType, t safetensors.Tensor, from, to, rowBytes int, shape ...int) *elements {
-	return &elements{dtype: d, shape: shape, data: t.Bytes()[from*rowBytes : to*rowBytes : to*rowBytes]}
+func lent(t safetensors.Tensor, from, to, rowBytes int) *elements {
+	return &elements{data: t.Bytes()[from*rowBytes : to*rowBytes : to*rowBytes], mapped: true}
 }
 
 func (s *store) make(w *weight, r request) (*elements, error) {
 	rows, columns := r.rows.of(w.out), r.columns.of(w.in)
 	switch r.kind {
 	case bias:
-		e, err := blank(s.memory.take, mil.FP16, rows.len())
+		e, err := s.blank(mil.FP16, rows.len())
 		if err != nil || r.none {
 			return e, err
 		}
@@ -162,16 +137,15 @@ func (s *store) make(w *weight, r request) (*elements, error) {
 	case bytes8, steps8:
 		return s.bytes(w, r)
 	}
-	shape := []int{rows.len(), columns.len()}
 	if w.in == 0 {
-		rows, columns, shape = extent{0, 1}, extent{0, w.out}, []int{w.out}
+		rows, columns = extent{0, 1}, extent{0, w.out}
 	}
 	if w.bits == 0 && w.data.DType() == safetensors.F16 && w.data.Aligned() && rows.to <= w.out &&
 		columns.len() == w.width() {
-		e := lent(mil.FP16, w.data, rows.from, rows.to, 2*w.width(), shape...)
+		e := lent(w.data, rows.from, rows.to, 2*w.width())
 		return e, finite(w.name+".weight", e.data)
 	}
-	e, err := blank(s.memory.take, mil.FP16, shape...)
+	e, err := s.blank(mil.FP16, rows.len()*columns.len())
 	if err != nil {
 		return nil, err
 	}
@@ -183,11 +157,11 @@ func (s *store) make(w *weight, r request) (*elements, error) {
 // bytes makes matrices of int8 and the steps of their rows: the largest element of a row is 127 of them.
 func (s *store) bytes(w *weight, r request) (*elements, error) {
 	rows, columns := r.rows.of(w.out), r.columns.of(w.in)
-	data, err := blank(s.memory.take, mil.Int8, rows.len(), columns.len())
+	data, err := s.blank(mil.Int8, rows.len()*columns.len())
 	if err != nil {
 		return nil, err
 	}
-	steps, err := blank(s.memory.take, mil.FP16, rows.len())
+	steps, err := s.blank(mil.FP16, rows.len())
 	if err != nil {
 		return nil, err
 	}
@@ -323,33 +297,4 @@ func notFinite(name string, index int, f float32) error {
 	}
 	return &Error{Op: "load", Name: name, Err: ErrNaN, Detail: detail,
 		Hint: "the file is damaged, or its conversion failed"}
-}
-
-// files are the weight files of one program: one for each constant, as compilers for M1 want it.
-type files map[string]*elements
-
-// ReadFile implements ane.Weights.
-func (f files) ReadFile(path string) ([]byte, error) {
-	e := f[path]
-	if e == nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
-	}
-	if e.file != nil {
-		return e.file, nil
-	}
-	whole, err := blank(onHeap, e.dtype, e.shape...)
-	if err != nil {
-		return nil, err
-	}
-	copy(whole.data, e.data)
-	return whole.file, nil
-}
-
-// Constant implements ane.Constants: an engine that reads weights where they are takes them from the mapped file, or
-// from the memory that they were converted to.
-func (f files) Constant(path string, offset uint64, _ mil.Type) ([]byte, error) {
-	if e := f[path]; e != nil && offset == blob.First {
-		return e.data, nil
-	}
-	return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 }

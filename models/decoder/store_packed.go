@@ -23,10 +23,10 @@ func (w *weight) dtype() mil.DType {
 // integers returns rows of the packed integers: MLX and MIL pack alike, low bits first.
 func (s *store) integers(w *weight, from, to int) (*elements, error) {
 	if w.bits != 5 && to <= w.out {
-		return lent(w.dtype(), w.data, from, to, w.in*w.bits/8, to-from, w.in), nil
+		return lent(w.data, from, to, w.in*w.bits/8), nil
 	}
 	bits := w.dtype().Bits()
-	e, err := blank(s.memory.take, w.dtype(), to-from, w.in)
+	e, err := s.blank(w.dtype(), (to-from)*w.in)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (s *store) prepare(ctx context.Context) error {
 func (s *store) offsets(w *weight) (e *elements, fine bool, err error) {
 	groups := w.in / w.group
 	n := w.out * groups
-	if e, err = blank(s.memory.take, mil.FP16, w.out, groups); err != nil {
+	if e, err = s.blank(mil.FP16, n); err != nil {
 		return nil, false, err
 	}
 	fine = true
@@ -128,9 +128,9 @@ func (s *store) steps(w *weight, from, to int) (*elements, error) {
 	groups := w.in / w.group
 	rows := min(to, w.out) - from
 	if w.scales.DType() == safetensors.F16 && w.scales.Aligned() && to <= w.out {
-		return lent(mil.FP16, w.scales, from, to, 2*groups, to-from, groups), nil // offsets has checked them
+		return lent(w.scales, from, to, 2*groups), nil // offsets has checked them
 	}
-	e, err := blank(s.memory.take, mil.FP16, to-from, groups)
+	e, err := s.blank(mil.FP16, (to-from)*groups)
 	if err != nil {
 		return nil, err
 	}
