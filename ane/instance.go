@@ -55,7 +55,7 @@ func (m *Model) WithWeights(ctx context.Context, weights Weights) (*Model, error
 		return nil, err
 	}
 	var asked asked
-	exec, err := instanceOf(ctx, m, asked.of(weights))
+	exec, err := instanceOf(ctx, m, asked.of(inPlace(weights)))
 	if err == nil && !asked.found {
 		err = errors.Join(m.unreplaced(weights, asked.missing), exec.Close())
 	}

@@ -104,9 +104,66 @@ func (s Source) check(engine string) (Source, error) {
 		return fail("the Source has "+s.Residency.String(), "give Wired, Pageable or DefaultResidency")
 	}
 	if w, ok := s.Program.(Weights); ok && s.Weights == nil {
-		s.Weights = w
+		s.Weights = inPlace(w)
 	}
 	return s, nil
+}
+
+// lent are the Weights of a Program that has tensors of files among them, such as a build.Program: Mapped, so that an
+// engine reads the tensors where they are.
+type lent struct {
+	Weights
+	tensors map[string]lentTensor // by the path of the weight file that each has for itself
+}
+
+// lentTensor is a tensor of a file, such as one of package unimem/safetensors.
+type lentTensor interface {
+	Bytes() []byte
+	Aligned() bool
+	Block() (*unimem.Block, int, error)
+}
+
+// inPlace returns w, or Mapped if w lends tensors.
+func inPlace(w Weights) Weights {
+	l, ok := w.(interface{ Lent() map[string]any })
+	if !ok {
+		return w
+	}
+	own := lent{w, map[string]lentTensor{}}
+	for path, t := range l.Lent() {
+		if t, ok := t.(lentTensor); ok && t.Aligned() {
+			own.tensors[path] = t
+		}
+	}
+	if len(own.tensors) == 0 {
+		return w
+	}
+	return own
+}
+
+// Constant implements Constants. The device has checked types and offsets with the program's own weight files.
+func (l lent) Constant(path string, _ uint64, _ mil.Type) ([]byte, error) {
+	if t := l.tensors[path]; t != nil {
+		if b := t.Bytes(); b != nil {
+			return b, nil
+		}
+	}
+	return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+}
+
+// Blocks implements Mapped.
+func (l lent) Blocks() (all []*unimem.Block) {
+	for _, t := range l.tensors {
+		if b, _, err := t.Block(); err == nil && !slices.Contains(all, b) {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// Hold implements Constants: the files of the tensors stay open.
+func (l lent) Hold() (release func(), err error) {
+	return unimem.RetainAll(l.Blocks()...)
 }
 
 // Weights reads the files that BLOBFILE names in a program.

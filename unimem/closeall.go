@@ -1,5 +1,7 @@
 package unimem
 
+import "slices"
+
 // CloseAll closes Blocks together: all of them, or none if one is retained (ErrInUse) or
 // owned by a Tape, Grid or Layout. Blocks that are closed already, and nil, do not matter. A
 // Retain of one of the Blocks at the same time may be refused with ErrClosed although CloseAll
@@ -28,4 +30,23 @@ func CloseAll(blocks ...*Block) error {
 		}
 	}
 	return tearDownAll(ending)
+}
+
+// RetainAll retains every Block until release is called, once. The error is that of Retain for a closed Block; then none
+// is retained.
+func RetainAll(blocks ...*Block) (release func(), err error) {
+	for i, b := range blocks {
+		if err := b.Retain(); err != nil {
+			releaseAll(blocks[:i])
+			return nil, err
+		}
+	}
+	blocks = slices.Clone(blocks)
+	return func() { releaseAll(blocks) }, nil
+}
+
+func releaseAll(blocks []*Block) {
+	for _, b := range blocks {
+		b.Release()
+	}
 }

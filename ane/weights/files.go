@@ -189,27 +189,16 @@ func (w *Files) Blocks() []*unimem.Block {
 
 // Hold implements ane.Constants: the safetensors file, or the memory of New, stays valid until release is called.
 func (w *Files) Hold() (release func(), err error) {
-	own := func() {}
-	if w.hold != nil {
-		if own, err = w.hold(); err != nil {
-			return nil, err
-		}
+	blocks, err := unimem.RetainAll(w.Blocks()...)
+	if err != nil || w.hold == nil {
+		return blocks, err
 	}
-	var held []*unimem.Block
-	release = func() {
-		for _, b := range held {
-			b.Release()
-		}
-		own()
+	own, err := w.hold()
+	if err != nil {
+		blocks()
+		return nil, err
 	}
-	for _, b := range w.Blocks() {
-		if err := b.Retain(); err != nil {
-			release()
-			return nil, err
-		}
-		held = append(held, b)
-	}
-	return release, nil
+	return func() { own(); blocks() }, nil
 }
 
 // Paths lists the files as the program writes them, in the order of the text.

@@ -102,7 +102,7 @@ var may = []struct {
 	{"internal", []string{"ane", "ane/mil", "internal/", "unimem"}},
 	{"models/decoder/decodertest", []string{"ane/fp16", "unimem/safetensors"}},
 	{"models/decoder", []string{"ane", "ane/chip", "ane/cost", "ane/fp16", "ane/kv", "ane/mil", "ane/mil/blob",
-		"ane/mil/build", "ane/mil/lint", "internal/errtext", "internal/pages", "internal/wholefile", "unimem",
+		"ane/mil/build", "ane/mil/lint", "internal/errtext", "internal/pages", "ane/weights", "internal/wholefile", "unimem",
 		"unimem/safetensors"}},
 	{"models", []string{"ane/mil", "ane/mil/blob", "internal/element"}},
 	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "models/decoder",

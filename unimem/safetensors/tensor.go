@@ -30,6 +30,9 @@ func (t Tensor) DType() DType {
 	return t.record.dtype
 }
 
+// Format is the type of the elements as the format names it, such as "F16": that of DType.
+func (t Tensor) Format() string { return t.DType().String() }
+
 // Shape returns a copy of the shape; that of a scalar has no axes.
 func (t Tensor) Shape() []int {
 	if t.record == nil {

@@ -2,6 +2,7 @@ package build
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -23,6 +24,7 @@ type Builder struct {
 	apart   bool // each weight has its own file
 	funcs   []*Func
 	files   blob.Writers
+	lent    map[string]any // tensors of WeightOf that are not converted, by path
 	faults  mil.ErrorList
 	notes   []string
 }
@@ -66,7 +68,7 @@ func New(options ...Option) *Builder {
 // Func adds a function. Functions become procedures in the order of these calls.
 func (b *Builder) Func(name string) *Func {
 	if b.files == nil {
-		b.files = blob.Writers{}
+		b.files, b.lent = blob.Writers{}, map[string]any{}
 	}
 	f := &Func{b: b, name: name, place: caller(), names: map[string]label{}, counts: map[string]int{},
 		shared: map[string]*ops.Value{}}
@@ -108,7 +110,8 @@ func (b *Builder) Program() (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{Program: tree, Weights: blob.Writers{}, Notes: append([]string(nil), b.notes...)}
+	p := &Program{Program: tree, Weights: blob.Writers{}, Notes: append([]string(nil), b.notes...),
+		lent: maps.Clone(b.lent)}
 	for path, w := range b.files {
 		p.Weights[path] = w.Clone()
 	}

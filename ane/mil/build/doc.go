@@ -10,6 +10,11 @@
 //	..
 //	model, err := device.Compile(ctx, ane.Source{Program: p})
 //
+// [Func.WeightOf] makes a weight of a tensor of a file, which the software engine reads where it is:
+//
+//	tensor, err := file.Tensor("layers.0.weight") // of a safetensors.File
+//	w := f.WeightOf(tensor)
+//
 // # Operators
 //
 // A method has the name of its operator in Go's spelling: [Func.SliceBySize] is slice_by_size. It takes the tensors,

@@ -18,6 +18,7 @@ type Program struct {
 	// Notes are remarks that are not faults: what a real engine may refuse or compute
 	// differently, and numbers out of the range of fp16. Each starts with file and line.
 	Notes []string
+	lent  map[string]any // tensors of WeightOf, by path
 }
 
 // Tree returns the tree, or nil for a nil Program.

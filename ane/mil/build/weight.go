@@ -90,6 +90,11 @@ func (b *Builder) file(name string) string {
 	if !b.apart {
 		return WeightFile
 	}
+	return b.ownFile(name)
+}
+
+// ownFile returns a path that no file has, for the weight called name alone.
+func (b *Builder) ownFile(name string) string {
 	path := blob.ModelPath + "weights/" + name
 	for i, tried := 0, path; ; i++ {
 		taken := false
