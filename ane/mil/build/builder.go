@@ -71,7 +71,7 @@ func (b *Builder) Func(name string) *Func {
 		b.files, b.lent = blob.Writers{}, map[string]any{}
 	}
 	f := &Func{b: b, name: name, place: caller(), names: map[string]label{}, counts: map[string]int{},
-		shared: map[string]*ops.Value{}}
+		constants: map[string]*ops.Value{}}
 	if !mil.ValidName(name) {
 		b.fault(&mil.Error{Msg: fmt.Sprintf("function %s is not a name", quote(name)), Hint: nameHint})
 	}

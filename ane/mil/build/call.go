@@ -3,6 +3,7 @@ package build
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -12,13 +13,12 @@ import (
 
 // call gathers the arguments of one operator.
 type call struct {
-	f    *Func
-	kind string
-	def  *ops.Def // nil in Op, which writes what it is given and nothing else
-	args []ops.Operand
-	// literals are the settings among args that are no constants yet, by name.
-	literals map[string][]*mil.Value
-	lost     bool // an argument is faulty, and its fault is recorded
+	f     *Func
+	kind  string
+	def   *ops.Def // nil in Op, which writes what it is given and nothing else
+	args  map[string]ops.Operand
+	first Value // the first tensor
+	lost  bool  // an argument is faulty, and its fault is recorded
 }
 
 // Optional is an argument that a caller may leave out. One of another operator is a fault. Methods take:
@@ -45,12 +45,20 @@ type call struct {
 type Optional interface{ set(*call) }
 
 // call starts a call. Each of args is for the next parameter that it fits: Value and []Value for a tensor that is not
-// optional, other types for a setting of their kind.
+// optional, other types for a setting of their kind. Options come last; later ones replace earlier ones, nil is none.
 func (f *Func) call(kind string, args ...any) *call {
 	f.own()
-	c := &call{f: f, kind: kind, def: ops.Lookup(kind), literals: map[string][]*mil.Value{}}
+	c := &call{f: f, kind: kind, def: ops.Lookup(kind), args: map[string]ops.Operand{}}
 	next := 0
 	for _, a := range args {
+		if options, ok := a.([]Optional); ok {
+			for _, o := range options {
+				if o != nil {
+					o.set(c)
+				}
+			}
+			break
+		}
 		for ; !fits(a, c.def.Params[next]); next++ {
 		}
 		c.put(c.def.Params[next].Name, a)
@@ -59,19 +67,16 @@ func (f *Func) call(kind string, args ...any) *call {
 	return c
 }
 
-// plain writes an operator of one result without options.
-func (f *Func) plain(kind string, args ...any) Value { return f.call(kind, args...).one() }
-
-// with starts a call with options, of which later ones replace earlier ones. Options may be nil.
-func with[O Optional](f *Func, options []O, kind string, args ...any) *call {
-	c := f.call(kind, args...)
+// each makes options of those of one type.
+func each[O Optional](options []O) (list []Optional) {
 	for _, o := range options {
-		if any(o) != nil {
-			o.set(c)
-		}
+		list = append(list, o)
 	}
-	return c
+	return list
 }
+
+// plain writes an operator of one result.
+func (f *Func) plain(kind string, args ...any) Value { return f.call(kind, args...).one() }
 
 // fits reports whether an argument of call is for a parameter.
 func fits(a any, p ops.Param) bool {
@@ -96,59 +101,61 @@ func fits(a any, p ops.Param) bool {
 
 // put adds an argument called name, in place of an earlier one. An empty word stands for the default.
 func (c *call) put(name string, value any) *call {
-	c.remove(name)
+	a := ops.Operand{Name: name}
+	add := func(v *ops.Value) { a.Values, c.lost = append(a.Values, v), c.lost || v == nil }
 	switch v := value.(type) {
 	case Value:
-		c.tensors(name, false, v)
+		add(c.tensor(name, v))
 	case []Value:
-		c.tensors(name, true, v...)
-	default:
-		if m := c.literal(name, v); m != nil {
-			c.list(name, false, m)
+		a.List = true
+		for i, v := range v {
+			add(c.tensor(fmt.Sprintf("%s[%d]", name, i), v))
 		}
+	case *mil.Value:
+		if v != nil { // else literal recorded the fault
+			add(c.f.shared(name, c.kind+": "+name, v))
+		}
+	default:
+		if delete(c.args, name); value != "" {
+			c.put(name, c.literal(name, value))
+		}
+		return c
 	}
+	c.args[name] = a
 	return c
 }
 
-// list adds settings, in parentheses or a single one.
-func (c *call) list(name string, list bool, settings ...*mil.Value) {
-	c.args = append(c.args, ops.Operand{Name: name, List: list})
-	c.literals[name] = settings
-}
-
-func (c *call) remove(name string) {
-	c.args = slices.DeleteFunc(c.args, func(a ops.Operand) bool { return a.Name == name })
-	delete(c.literals, name)
+// tensor returns the tensor of an argument, nil for a faulty one.
+func (c *call) tensor(what string, v Value) *ops.Value {
+	if c.first.f == nil {
+		c.first = v
+	}
+	return c.f.take(c.kind+": "+what, v)
 }
 
 // has reports whether an argument is given.
 func (c *call) has(name string) bool {
-	return slices.ContainsFunc(c.args, func(a ops.Operand) bool { return a.Name == name })
+	_, given := c.args[name]
+	return given
 }
 
-// tensors adds an argument of tensors.
-func (c *call) tensors(name string, list bool, values ...Value) {
-	a := ops.Operand{Name: name, List: list}
-	for i, v := range values {
-		what := c.kind + ": " + name
-		if list {
-			what += fmt.Sprintf("[%d]", i)
-		}
-		t := c.f.take(what, v)
-		a.Values = append(a.Values, t)
-		c.lost = c.lost || t == nil
-	}
-	c.args = append(c.args, a)
-}
-
-// literal returns a setting as a literal, or nil for the default and for a fault.
+// literal returns a setting as a literal, nil for a fault.
 func (c *call) literal(name string, value any) *mil.Value {
+	whole, float := mil.Int32, c.first.tensor().DType
+	if p := c.def.Param(name); p != nil {
+		if p.Const && p.Types != nil {
+			whole = p.Types[0]
+		}
+		if p.Kind == ops.Number && float != mil.FP32 {
+			float = mil.FP16
+		}
+	}
 	switch v := value.(type) {
 	case int:
-		return mil.IntScalar(c.integers(name), v)
+		return mil.IntScalar(whole, v)
 	case []int:
 		if len(v) > 0 {
-			return mil.Ints(mil.TensorOf(c.integers(name), len(v)), v)
+			return mil.Ints(mil.TensorOf(whole, len(v)), v)
 		}
 	case []bool:
 		if len(v) > 0 {
@@ -157,33 +164,16 @@ func (c *call) literal(name string, value any) *mil.Value {
 	case bool:
 		return mil.BoolScalar(v)
 	case float64:
-		d := c.first().DType
-		if p := c.def.Param(name); p != nil && p.Kind == ops.Number && d != mil.FP32 {
-			d = mil.FP16
-		}
-		return c.element(name, element{d, v})
+		return c.element(name, element{float, v})
 	case string:
-		if v == "" {
-			return nil
-		}
 		return mil.StringScalar(v)
 	case mil.DType:
 		return mil.StringScalar(v.String())
 	case element:
 		return c.element(name, v)
-	case *mil.Value:
-		return v
 	}
 	c.fail(name+": the list is empty", "give at least one; a scalar has no axes, reshape it")
 	return nil
-}
-
-// integers returns the type of an integer setting.
-func (c *call) integers(name string) mil.DType {
-	if p := c.def.Param(name); p != nil && len(p.Types) > 0 {
-		return p.Types[0]
-	}
-	return mil.Int32
 }
 
 // fail records a fault of an argument, unless the call has one.
@@ -192,16 +182,6 @@ func (c *call) fail(msg, hint string) {
 		c.f.fault(c.kind+": "+msg, hint)
 	}
 	c.lost = true
-}
-
-// first is the first operand, one without type and axes if it is faulty.
-func (c *call) first() *ops.Value {
-	for _, a := range c.args {
-		if len(a.Values) > 0 {
-			return Value{v: a.Values[0]}.tensor()
-		}
-	}
-	return &ops.Value{}
 }
 
 // element is a single number of a type; for bool, 0 or 1.
@@ -229,78 +209,78 @@ func (c *call) element(name string, e element) *mil.Value {
 // one adds the statement and returns its result.
 func (c *call) one() Value { return c.many(1)[0] }
 
+// two adds the statement and returns its results.
+func (c *call) two() (a, b Value) {
+	both := c.many(2)
+	return both[0], both[1]
+}
+
 // many adds the statement and returns its results. A faulty call returns as many as wanted.
 func (c *call) many(wanted int) []Value {
-	if c.complete(); !c.lost {
-		out, notes, err := ops.Infer(c.kind, c.args...)
-		if err == nil {
-			c.f.b.note(notes...)
-			return c.write(out)
-		}
-		c.f.refuse("", err)
+	if out := c.infer(); !c.lost {
+		return c.write(out)
 	}
 	return slices.Repeat([]Value{c.f.lost()}, wanted)
 }
 
-// complete adds the settings that are not given, with their defaults.
-func (c *call) complete() {
-	if c.def != nil {
-		for _, p := range c.def.Params {
-			if p.Const && p.Default != nil && !c.has(p.Name) {
-				c.put(p.Name, c.defaultOf(&p))
-			}
+// infer adds the settings that are not given, with their defaults, and returns the results.
+func (c *call) infer() (out []*ops.Value) {
+	for i := 0; c.def != nil && !c.lost && i < len(c.def.Params); i++ {
+		if p := &c.def.Params[i]; p.Const && p.Default != nil && !c.has(p.Name) {
+			c.put(p.Name, c.defaultOf(p))
 		}
 	}
-	c.constants()
+	if c.lost {
+		return nil
+	}
+	out, notes, err := ops.Infer(c.kind, c.sorted()...)
+	if c.lost = err != nil; c.lost {
+		c.f.refuse("", err)
+	} else {
+		c.f.b.note(notes...)
+	}
+	return out
 }
 
-// constants makes constants of all settings, in the order of their names. Equal settings of a function share one.
-func (c *call) constants() {
-	slices.SortFunc(c.args, func(a, b ops.Operand) int { return cmp.Compare(a.Name, b.Name) })
-	for i, a := range c.args {
-		for _, m := range c.literals[a.Name] {
-			v := c.f.unnamed(c.kind+": "+a.Name, m, label{base: a.Name, setting: true}).v
-			c.args[i].Values = append(c.args[i].Values, v)
-			c.lost = c.lost || v == nil
-		}
-	}
-	clear(c.literals)
+// sorted returns the arguments in the order of their names.
+func (c *call) sorted() []ops.Operand {
+	return slices.SortedFunc(maps.Values(c.args), func(a, b ops.Operand) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // defaultOf returns the default of a setting as put takes it. Lists have an element for each axis of x, for each
 // spatial axis where a window slides, or a pair of paddings for each of those.
 func (c *call) defaultOf(p *ops.Param) any {
-	n := c.first().Rank()
+	n := c.first.tensor().Rank()
 	if c.def.Family == ops.Products || c.def.Family == ops.Pools {
 		n = max(n-2, 1)
 	}
 	if p.Name == "pad" {
 		n *= 2
 	}
-	switch d := p.Default.(type) {
-	case int:
-		if p.Kind == ops.Ints {
-			return slices.Repeat([]int{d}, n)
+	switch d := p.Default; {
+	case d == ops.AllAxes:
+		axes := make([]int, n)
+		for i := range axes {
+			axes[i] = i
 		}
-	case bool:
-		if p.Kind == ops.Bools {
-			return slices.Repeat([]bool{d}, n)
-		}
-	case string:
-		if d == ops.AllAxes {
-			axes := make([]int, n)
-			for i := range axes {
-				axes[i] = i
-			}
-			return axes
-		}
+		return axes
+	case p.Kind == ops.Ints:
+		return slices.Repeat([]int{d.(int)}, n)
+	case p.Kind == ops.Bools:
+		return slices.Repeat([]bool{d.(bool)}, n)
 	}
 	return p.Default
 }
 
-// write adds the statement with its results.
+// write adds the statement with its results, after those of its constants that are new.
 func (c *call) write(out []*ops.Value) []Value {
-	c.f.body = append(c.f.body, statement{c.kind, c.args, out})
+	args := c.sorted()
+	for _, a := range args {
+		for _, v := range a.Values {
+			c.f.define(label{v: v, base: a.Name, setting: true})
+		}
+	}
+	c.f.body = append(c.f.body, statement{c.kind, args, out})
 	values := make([]Value, len(out))
 	for i, v := range out {
 		c.f.generate(label{v: v, base: c.kind})

@@ -15,4 +15,4 @@ const (
 func (m GeluMode) set(c *call) { c.put("mode", string(m)) }
 
 // Gelu returns the Gaussian error linear unit. The last of several modes applies.
-func (f *Func) Gelu(x Value, mode ...GeluMode) Value { return with(f, mode, "gelu", x).one() }
+func (f *Func) Gelu(x Value, mode ...GeluMode) Value { return f.plain("gelu", x, each(mode)) }

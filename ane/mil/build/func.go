@@ -12,17 +12,17 @@ import (
 // Func is one function of a program. Its Values belong to it alone. Builder.Func makes a Func; the zero Func belongs to
 // no program, and passing a Value of it to another Func is a fault.
 type Func struct {
-	b      *Builder
-	name   string
-	place  place
-	params []*ops.Value
-	body   []statement
-	outs   []*ops.Value
-	ends   bool                  // Output was called
-	names  map[string]label      // taken ones
-	counts map[string]int        // number of names generated from each base
-	shared map[string]*ops.Value // settings and scalars, by value
-	stray  bool                  // Builder.Func did not make it
+	b         *Builder
+	name      string
+	place     place
+	params    []*ops.Value
+	body      []statement
+	outs      []*ops.Value
+	ends      bool                  // Output was called
+	names     map[string]label      // taken ones
+	counts    map[string]int        // number of names generated from each base
+	constants map[string]*ops.Value // settings and scalars, by value; those without a name are not in the body
+	stray     bool                  // Builder.Func did not make it
 }
 
 // statement is one line of the body: a constant, or an operator.
@@ -93,44 +93,54 @@ func (f *Func) named(what, name string, m *mil.Value) Value {
 	if !f.claim(what, name) {
 		return f.lost()
 	}
-	return f.constant(name, what+" "+quote(name), m)
+	v := f.constant(what+" "+quote(name), m)
+	if v != nil {
+		v.Name = name
+		f.body = append(f.body, statement{kind: "const", results: []*ops.Value{v}})
+	}
+	return Value{f, v}
 }
 
 // Scalar returns an fp16 constant. Equal numbers share one constant.
 func (f *Func) Scalar(x float64) Value {
 	f.own()
-	return f.unnamed("scalar", mil.FP16Scalar(x), label{base: "const"})
+	v := f.shared("const", "scalar", mil.FP16Scalar(x))
+	f.define(label{v: v, base: "const"})
+	return Value{f, v}
 }
 
-// unnamed returns a constant with a generated name. Equal ones of a base share one.
-func (f *Func) unnamed(what string, m *mil.Value, n label) Value {
-	key := fmt.Sprintf("%s %v %v", n.base, m.Type, m.Literal)
-	if v := f.shared[key]; v != nil {
-		return Value{f, v}
+// shared returns a constant whose name will begin with base, nil for a fault. Equal ones of a base are one.
+func (f *Func) shared(base, what string, m *mil.Value) *ops.Value {
+	key := fmt.Sprintf("%s %v %v", base, m.Type, m.Literal)
+	if f.constants[key] == nil {
+		f.constants[key] = f.constant(what, m)
 	}
-	c := f.constant("", what, m)
-	if n.v = c.v; n.v != nil {
+	return f.constants[key]
+}
+
+// define adds a constant to the body and names it, unless it has a name.
+func (f *Func) define(n label) {
+	if n.v.Name == "" {
+		f.body = append(f.body, statement{kind: "const", results: []*ops.Value{n.v}})
 		f.generate(n)
-		f.shared[key] = n.v
 	}
-	return c
 }
 
-// constant adds a constant; name may be empty. what describes it in messages.
-func (f *Func) constant(name, what string, m *mil.Value) Value {
+// constant returns a constant without a name, nil for a fault. what describes it in messages.
+func (f *Func) constant(what string, m *mil.Value) *ops.Value {
 	v, notes, err := ops.Constant(m)
 	if err == nil {
 		err = m.Check()
 	}
 	if err != nil {
-		return f.refuse(what+": ", err)
+		f.refuse(what+": ", err)
+		return nil
 	}
 	for _, n := range notes {
 		f.b.note(what + ": " + n)
 	}
-	v.Name, v.Literal = name, m
-	f.body = append(f.body, statement{kind: "const", results: []*ops.Value{v}})
-	return Value{f, v}
+	v.Name, v.Literal = "", m
+	return v
 }
 
 // take returns the tensor of an operand, nil for a missing or faulty one.

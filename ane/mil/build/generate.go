@@ -34,7 +34,7 @@ func (b Backward) set(c *call)  { c.put("reverse", bool(b)) }
 
 // Cumsum returns the sums of x up to each element along axis.
 func (f *Func) Cumsum(x Value, axis int, options ...Optional) Value {
-	return with(f, options, "cumsum", x, axis).one()
+	return f.plain("cumsum", x, axis, options)
 }
 
 // Random numbers. A seed of 0 or more gives the same numbers in every evaluation; -1 gives new ones in each evaluation

@@ -32,34 +32,34 @@ func (m ScatterMode) set(c *call)     { c.put("mode", string(m)) }
 
 // Gather takes the elements of axis that indices tell: the axes of indices stand in the place of axis.
 func (f *Func) Gather(x, indices Value, axis int, options ...Optional) Value {
-	return with(f, options, "gather", x, indices, axis).one()
+	return f.plain("gather", x, indices, axis, options)
 }
 
 // GatherAlongAxis takes, for each element of indices, the element of x with that index on axis and the same indices on
 // the others.
 func (f *Func) GatherAlongAxis(x, indices Value, axis int, options ...Optional) Value {
-	return with(f, options, "gather_along_axis", x, indices, axis).one()
+	return f.plain("gather_along_axis", x, indices, axis, options)
 }
 
 // GatherNd takes parts of x: the last axis of indices has an index for each of the first axes of x.
 func (f *Func) GatherNd(x, indices Value, options ...Optional) Value {
-	return with(f, options, "gather_nd", x, indices).one()
+	return f.plain("gather_nd", x, indices, options)
 }
 
 // Scatter changes the elements of axis that indices tell. updates has the shape that Gather returns.
 func (f *Func) Scatter(data, indices, updates Value, axis int, options ...Optional) Value {
-	return with(f, options, "scatter", data, indices, updates, axis).one()
+	return f.plain("scatter", data, indices, updates, axis, options)
 }
 
 // ScatterAlongAxis changes, for each element of indices, the element of data with that index on axis and the same
 // indices on the others. updates has the shape of indices.
 func (f *Func) ScatterAlongAxis(data, indices, updates Value, axis int, options ...Optional) Value {
-	return with(f, options, "scatter_along_axis", data, indices, updates, axis).one()
+	return f.plain("scatter_along_axis", data, indices, updates, axis, options)
 }
 
 // ScatterNd changes parts of data. updates has the shape that GatherNd returns.
 func (f *Func) ScatterNd(data, indices, updates Value, options ...Optional) Value {
-	return with(f, options, "scatter_nd", data, indices, updates).one()
+	return f.plain("scatter_nd", data, indices, updates, options)
 }
 
 // Ascending starts with the least element instead of the greatest.
@@ -69,6 +69,5 @@ func (a Ascending) set(c *call) { c.put("ascending", bool(a)) }
 
 // Topk returns the k greatest elements along axis, in order, and their indices. k = -1 takes all.
 func (f *Func) Topk(x Value, k, axis int, options ...Optional) (values, indices Value) {
-	both := with(f, options, "topk", x, k, axis).many(2)
-	return both[0], both[1]
+	return f.call("topk", x, k, axis, options).two()
 }

@@ -40,18 +40,15 @@ type AxesOf struct {
 
 // ReshapeLike gives x the lengths of axes of other tensors, in their order.
 func (f *Func) ReshapeLike(x Value, axes ...AxesOf) Value {
-	var refs []Value
-	var begins, ends, masks []*mil.Value
+	f.own()
+	constant := func(name string, m *mil.Value) Value { return Value{f, f.shared(name, "reshape_like: "+name, m)} }
+	var refs, begins, ends, masks []Value
 	for _, a := range axes {
-		refs = append(refs, a.Value)
-		begins, ends = append(begins, mil.Int32Scalar(a.Begin)), append(ends, mil.Int32Scalar(a.End))
-		masks = append(masks, mil.BoolScalar(a.ToEnd))
+		refs, begins = append(refs, a.Value), append(begins, constant("begins", mil.Int32Scalar(a.Begin)))
+		ends = append(ends, constant("ends", mil.Int32Scalar(a.End)))
+		masks = append(masks, constant("end_masks", mil.BoolScalar(a.ToEnd)))
 	}
-	c := f.call("reshape_like", x, refs)
-	c.list("begins", true, begins...)
-	c.list("ends", true, ends...)
-	c.list("end_masks", true, masks...)
-	return c.one()
+	return f.call("reshape_like", x, refs).put("begins", begins).put("ends", ends).put("end_masks", masks).one()
 }
 
 // Concat joins values along axis.

@@ -16,23 +16,23 @@ func (e Epsilon) set(c *call) { c.put("epsilon", float64(e)) }
 
 // LayerNorm scales x to a mean of 0 and a variance of 1 over axes.
 func (f *Func) LayerNorm(x Value, axes []int, options ...Optional) Value {
-	return with(f, options, "layer_norm", x, axes).one()
+	return f.plain("layer_norm", x, axes, options)
 }
 
 // BatchNorm subtracts mean from x [N, C, ..] and divides by the square root of variance; both have one number for each
 // channel.
 func (f *Func) BatchNorm(x, mean, variance Value, options ...Optional) Value {
-	return with(f, options, "batch_norm", x, mean, variance).one()
+	return f.plain("batch_norm", x, mean, variance, options)
 }
 
 // InstanceNorm scales each channel of each image of x [N, C, ..] to a mean of 0 and a variance of 1.
 func (f *Func) InstanceNorm(x Value, options ...Optional) Value {
-	return with(f, options, "instance_norm", x).one()
+	return f.plain("instance_norm", x, options)
 }
 
 // L2Norm divides x by the square root of the sum of squares over its last three axes.
 func (f *Func) L2Norm(x Value, options ...Optional) Value {
-	return with(f, options, "l2_norm", x).one()
+	return f.plain("l2_norm", x, options)
 }
 
 // LocalResponse holds the settings of LocalResponseNorm.

@@ -22,7 +22,7 @@ func A(name string, operand any) Arg { return Arg{name, operand} }
 // get a note: nothing checks their arguments and type. mil.Builder writes every name.
 func (f *Func) Op(kind string, t mil.Type, args ...Arg) Value {
 	f.own()
-	c := &call{f: f, kind: kind, literals: map[string][]*mil.Value{}}
+	c := &call{f: f, kind: kind, args: map[string]ops.Operand{}}
 	if !mil.ValidName(kind) {
 		return f.fault("operator "+quote(kind)+" is not a name", "name an operator, such as mul")
 	}
@@ -59,7 +59,7 @@ func (f *Func) Op(kind string, t mil.Type, args ...Arg) Value {
 	if n, _ := t.Elements(); !fixed || n < 1 || n > ops.MaxElements || len(shape) > ops.MaxRank || t.DType == mil.NoType {
 		return f.fault(fmt.Sprintf("%s: a result of type %v", kind, t), "declare a tensor of fixed shape")
 	}
-	if c.constants(); c.lost {
+	if c.lost {
 		return f.lost()
 	}
 	f.b.note(kind + ": the software engine does not have this operator; its arguments and its type are not checked")

@@ -12,7 +12,7 @@ func (t TransposeY) set(c *call) { c.put("transpose_y", bool(t)) }
 // Matmul multiplies the matrices in the last two axes; the axes before broadcast. A vector x is one row, a vector y one
 // column; the result has no axis for it.
 func (f *Func) Matmul(x, y Value, options ...Optional) Value {
-	return with(f, options, "matmul", x, y).one()
+	return f.plain("matmul", x, y, options)
 }
 
 // Bias is added by Linear and ConvTranspose, one number for each output.
@@ -22,7 +22,7 @@ func (b Bias) set(c *call) { c.put("bias", Value(b)) }
 
 // Linear returns x multiplied by the transposed weight [outputs, inputs], along the last axis of x.
 func (f *Func) Linear(x, weight Value, options ...Optional) Value {
-	return with(f, options, "linear", x, weight).one()
+	return f.plain("linear", x, weight, options)
 }
 
 // Einsum sums products of the elements of x and y as the equation says: "nchw,nwhu->nchu" names the axes of x, of y and
@@ -41,5 +41,5 @@ func (m AttnMask) set(c *call) { c.put("attn_mask", Value(m)) }
 // ScaledDotProductAttention returns softmax(query x transposed key / sqrt(E)) x value for query [.., L, E],
 // key [.., S, E] and value [.., S, EV].
 func (f *Func) ScaledDotProductAttention(query, key, value Value, options ...Optional) Value {
-	return with(f, options, "scaled_dot_product_attention", query, key, value).one()
+	return f.plain("scaled_dot_product_attention", query, key, value, options)
 }

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -55,13 +54,8 @@ func (p *Program) WriteDir(dir string) error {
 	if err := p.Weights.WriteDir(dir); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, TextFile)
-	err := wholefile.Replace(path, func(dst io.Writer) error {
+	return wholefile.Replace(filepath.Join(dir, TextFile), func(dst io.Writer) error {
 		_, err := dst.Write(p.Text())
 		return err
 	})
-	if err != nil && !errors.As(err, new(*os.PathError)) {
-		err = &os.PathError{Op: "write", Path: path, Err: err}
-	}
-	return err
 }

@@ -87,13 +87,11 @@ func (f *Func) Lstm(x, h, c Value, w Cell, s RecurrentSettings) (states, lastH, 
 // Gru runs a gated recurrent unit from state h [B, H]. It returns the states [S, B, H], or the last one [1, B, H], and
 // the last state [B, H].
 func (f *Func) Gru(x, h Value, w Cell, s RecurrentSettings) (states, last Value) {
-	all := f.recurrent("gru", w, s, x, h).optional("input_bias", w.InputBias).
-		put("recurrent_activation", string(s.Gate)).put("reset_after", s.ResetAfter).many(2)
-	return all[0], all[1]
+	return f.recurrent("gru", w, s, x, h).optional("input_bias", w.InputBias).
+		put("recurrent_activation", string(s.Gate)).put("reset_after", s.ResetAfter).two()
 }
 
 // Rnn runs activation(Input x + Hidden h + Bias) from state h [B, H]. Results are those of Gru.
 func (f *Func) Rnn(x, h Value, w Cell, s RecurrentSettings) (states, last Value) {
-	all := f.recurrent("rnn", w, s, x, h).many(2)
-	return all[0], all[1]
+	return f.recurrent("rnn", w, s, x, h).two()
 }

@@ -21,17 +21,17 @@ func (t IndexType) set(c *call) {
 // ReduceArgmax returns the index of the maximum along axis. Of equal elements it returns one, the software engine the
 // first. Apple's engine is known to refuse it.
 func (f *Func) ReduceArgmax(x Value, axis int, options ...Optional) Value {
-	return with(f, options, "reduce_argmax", x, axis).one()
+	return f.plain("reduce_argmax", x, axis, options)
 }
 
 // ReduceArgmin returns the index of the minimum along axis, like ReduceArgmax.
 func (f *Func) ReduceArgmin(x Value, axis int, options ...Optional) Value {
-	return with(f, options, "reduce_argmin", x, axis).one()
+	return f.plain("reduce_argmin", x, axis, options)
 }
 
 // fold writes an operator over axes, or over all axes, the default, if the list is empty.
 func (f *Func) fold(kind string, x Value, axes []int, options []Optional) Value {
-	c := with(f, options, kind, x)
+	c := f.call(kind, x, options)
 	if len(axes) > 0 {
 		c.put("axes", axes)
 	}

@@ -85,8 +85,8 @@ func (f *Func) CropResize(x, boxes Value, settings Crop, options ...Optional) Va
 	if boxes.tensor().Rank() == 5 {
 		name = "roi"
 	}
-	return with(f, options, "crop_resize", x, settings.Height, settings.Width, settings.Normalized,
-		mil.FP32Scalar(cmp.Or(settings.Scale, 1)), settings.Order, string(settings.Mode), settings.Pad).
+	return f.call("crop_resize", x, settings.Height, settings.Width, settings.Normalized,
+		mil.FP32Scalar(cmp.Or(settings.Scale, 1)), settings.Order, string(settings.Mode), settings.Pad, options).
 		put(name, boxes).one()
 }
 

@@ -23,12 +23,12 @@ func (m SqueezeMask) set(c *call) { given(c, "squeeze_mask", m) }
 // SliceByIndex returns a box of x: from begin up to, not including, end, along each
 // axis. Negative numbers count from the end.
 func (f *Func) SliceByIndex(x Value, begin, end []int, options ...Optional) Value {
-	return with(f, options, "slice_by_index", x).put("begin", begin).put("end", end).one()
+	return f.call("slice_by_index", x, options).put("begin", begin).put("end", end).one()
 }
 
 // SliceUpdate returns x with a box of it replaced by update: the box that SliceByIndex takes.
 func (f *Func) SliceUpdate(x, update Value, begin, end []int, options ...Optional) Value {
-	return with(f, options, "slice_update", x, update).put("begin", begin).put("end", end).one()
+	return f.call("slice_update", x, update, options).put("begin", begin).put("end", end).one()
 }
 
 // SliceBySizeAt is SliceBySize with a begin that is computed: an int32 vector with an index for each axis. An index
@@ -40,7 +40,7 @@ func (f *Func) SliceBySizeAt(x, begin Value, size ...int) Value {
 // SliceUpdateAt is SliceUpdate with a begin that is computed: an int32 vector with an index for each axis. The box has
 // the shape of update; an index that leaves no room for it moves it inside.
 func (f *Func) SliceUpdateAt(x, update, begin Value, options ...Optional) Value {
-	return with(f, options, "slice_update", x, update, begin, begin).one()
+	return f.plain("slice_update", x, update, begin, begin, options)
 }
 
 // PadMode is the rule for the elements of the border.
@@ -61,5 +61,5 @@ func (v PadValue) set(c *call) { c.put("constant_val", float64(v)) }
 
 // Pad adds a border around x; widths has a pair for each of the last axes. Engines pad only the last two axes.
 func (f *Func) Pad(x Value, widths []int, options ...Optional) Value {
-	return with(f, options, "pad", x, widths).one()
+	return f.plain("pad", x, widths, options)
 }

@@ -54,13 +54,13 @@ func (m CeilMode) set(c *call)       { c.put("ceil_mode", bool(m)) }
 func (e ExcludePadding) set(c *call) { c.put("exclude_padding_from_average", bool(e)) }
 
 func (p PadType) set(c *call) {
-	c.remove("pad")
+	delete(c.args, "pad")
 	c.put("pad_type", string(p))
 }
 
 // given sets a list; nil is the default.
 func given[L ~[]E, E any](c *call, name string, l L) {
-	if c.remove(name); l != nil {
+	if delete(c.args, name); l != nil {
 		c.put(name, []E(l))
 	}
 }
@@ -68,37 +68,37 @@ func given[L ~[]E, E any](c *call, name string, l L) {
 // Conv slides the kernels weight [outputs, inputs/groups, H, W] over x [N, inputs, H, W], or both without H, or with a
 // depth before it. For a bias, use Add with [1, outputs, 1, 1]: engines are reported to refuse the operator's own bias.
 func (f *Func) Conv(x, weight Value, options ...Optional) Value {
-	return with(f, options, "conv", x, weight).one()
+	return f.plain("conv", x, weight, options)
 }
 
 // ConvTranspose adds the kernels weight [inputs, outputs/groups, H, W], times each element of x [N, inputs, H, W], to
 // the result at the strides times the place of the element: the gradient of Conv. Padding removes
 // elements from the result. H may be absent, and a depth may precede it.
 func (f *Func) ConvTranspose(x, weight Value, options ...Optional) Value {
-	c := with(f, options, "conv_transpose", x, weight)
-	if !c.has("output_shape") {
-		if c.complete(); !c.lost {
-			if out, _, err := ops.Infer(c.kind, c.args...); err == nil { // else one reports it
-				c.put("output_shape", out[0].Shape)
-			}
-		}
+	c := f.call("conv_transpose", x, weight, options)
+	out := c.infer()
+	if c.lost {
+		return f.lost()
 	}
-	return c.one()
+	if !c.has("output_shape") {
+		c.put("output_shape", out[0].Shape)
+	}
+	return c.write(out)[0]
 }
 
 // MaxPool returns the maximum of each window of x [N, C, H, W], [N, C, W] or [N, C, D, H, W]; kernel is
 // the window's length along each spatial axis.
 func (f *Func) MaxPool(x Value, kernel []int, options ...Optional) Value {
-	return with(f, options, "max_pool", x, kernel).one()
+	return f.plain("max_pool", x, kernel, options)
 }
 
 // AvgPool returns the mean of each window of x [N, C, H, W], [N, C, W] or [N, C, D, H, W]; kernel is
 // the window's length along each spatial axis.
 func (f *Func) AvgPool(x Value, kernel []int, options ...Optional) Value {
-	return with(f, options, "avg_pool", x, kernel).one()
+	return f.plain("avg_pool", x, kernel, options)
 }
 
 // L2Pool returns the square root of the sum of squares of each window, like MaxPool.
 func (f *Func) L2Pool(x Value, kernel []int, options ...Optional) Value {
-	return with(f, options, "l2_pool", x, kernel).one()
+	return f.plain("l2_pool", x, kernel, options)
 }
