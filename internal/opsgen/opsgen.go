@@ -4,6 +4,7 @@ package opsgen
 
 import (
 	"fmt"
+	"go/doc/comment"
 	"go/format"
 	"strings"
 
@@ -31,16 +32,16 @@ func method(d *ops.Def) string {
 		doc += ". Apple's engine does not run it"
 	}
 	var params, args []string
-	types := map[string]bool{}
 	for i, p := range d.Params {
-		typ, name := goType(p, i == len(d.Params)-1), camel(p.Name, false)
-		if d.Family == ops.Reductions && p.Kind != ops.Ints && p.Const {
+		typ, name := goTypes[p.Kind], camel(p.Name, false)
+		switch last := len(params) - 1; {
+		case d.Family == ops.Reductions && p.Kind == ops.Bool: // an option
 			continue
+		case d.Family != ops.Reductions && p.Kind == ops.Ints && i == len(d.Params)-1:
+			typ = "...int"
+		case last >= 0:
+			params[last] = strings.TrimSuffix(params[last], " "+typ)
 		}
-		if n := len(params); n > 0 && types[typ] && strings.HasSuffix(params[n-1], " "+typ) {
-			params[n-1] = strings.TrimSuffix(params[n-1], " "+typ)
-		}
-		types[typ] = true
 		params, args = append(params, name+" "+typ), append(args, name)
 	}
 	call := fmt.Sprintf("f.plain(%q, %s)", d.Name, strings.Join(args, ", "))
@@ -48,29 +49,15 @@ func method(d *ops.Def) string {
 		params = append(params, "options ...Optional")
 		call = fmt.Sprintf("f.fold(%q, %s, options)", d.Name, strings.Join(args, ", "))
 	}
-	return comment(Method(d.Name)+" "+doc) + fmt.Sprintf("func (f *Func) %s(%s) Value { return %s }\n",
-		Method(d.Name), strings.Join(params, ", "), call)
+	lines := comment.Printer{TextPrefix: "// ", TextWidth: 120 - len("// ")}
+	text := lines.Text(new(comment.Parser).Parse(Method(d.Name) + " " + doc + "."))
+	return fmt.Sprintf("\n%sfunc (f *Func) %s(%s) Value { return %s }\n", text, Method(d.Name),
+		strings.Join(params, ", "), call)
 }
 
-// goType is the type of a parameter; that of a list is variadic if it is the last.
-func goType(p ops.Param, last bool) string {
-	switch p.Kind {
-	case ops.Int:
-		return "int"
-	case ops.Ints:
-		if last {
-			return "...int"
-		}
-		return "[]int"
-	case ops.Bool:
-		return "bool"
-	case ops.Number, ops.Element:
-		return "float64"
-	case ops.Word:
-		return "mil.DType"
-	}
-	return "Value"
-}
+// goTypes are the types of parameters.
+var goTypes = map[ops.Kind]string{ops.Tensor: "Value", ops.Int: "int", ops.Ints: "[]int", ops.Bool: "bool",
+	ops.Number: "float64", ops.Element: "float64", ops.Word: "mil.DType"}
 
 // Method returns the name of an operator's method: ReduceSum for reduce_sum.
 func Method(name string) string {
@@ -89,19 +76,6 @@ func camel(name string, exported bool) string {
 		}
 	}
 	return strings.Join(words, "")
-}
-
-// comment breaks a text, which gets a period, into lines of a comment.
-func comment(text string) string {
-	lines := []string{"//"}
-	for _, word := range strings.Fields(text + ".") {
-		if n := len(lines) - 1; len(lines[n])+1+len(word) <= 120 {
-			lines[n] += " " + word
-		} else {
-			lines = append(lines, "// "+word)
-		}
-	}
-	return "\n" + strings.Join(lines, "\n") + "\n"
 }
 
 // List returns the line of docs/PACKAGES.md that names the operators.

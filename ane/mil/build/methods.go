@@ -34,8 +34,8 @@ func (f *Func) Atan(x Value) Value { return f.plain("atan", x) }
 // Atanh returns the inverse of Tanh. Apple's engine does not run it.
 func (f *Func) Atanh(x Value) Value { return f.plain("atanh", x) }
 
-// BandPart keeps lower diagonals below the main one and upper above it, of each matrix, and clears the others. A
-// negative number keeps all. Apple's engine does not run it.
+// BandPart keeps lower diagonals below the main one and upper above it, of each matrix, and clears the others.
+// A negative number keeps all. Apple's engine does not run it.
 func (f *Func) BandPart(x Value, lower, upper int) Value {
 	return f.plain("band_part", x, lower, upper)
 }
