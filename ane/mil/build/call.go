@@ -44,27 +44,33 @@ type call struct {
 //	ConstexprLutToDense            VectorAxis, PackedShape
 type Optional interface{ set(*call) }
 
-// call starts a call. Each of args is for the next parameter that it fits: Value and []Value for a tensor that is not
-// optional, other types for a setting of their kind. Options come last; later ones replace earlier ones, nil is none.
+// call starts a call with the arguments of the first parameters in the order of the table: Values, []Values and
+// settings, nil for one that is left out. Options come last; later ones replace earlier ones, and nil is none.
 func (f *Func) call(kind string, args ...any) *call {
 	f.own()
 	c := &call{f: f, kind: kind, def: ops.Lookup(kind), args: map[string]ops.Operand{}}
-	next := 0
-	for _, a := range args {
-		if options, ok := a.([]Optional); ok {
-			for _, o := range options {
+	for i, a := range args {
+		switch a := a.(type) {
+		case nil:
+		case []Optional:
+			for _, o := range a {
 				if o != nil {
 					o.set(c)
 				}
 			}
-			break
+		default:
+			c.put(c.def.Params[i].Name, a)
 		}
-		for ; !fits(a, c.def.Params[next]); next++ {
-		}
-		c.put(c.def.Params[next].Name, a)
-		next++
 	}
 	return c
+}
+
+// given returns an argument of call, which is left out if it is zero.
+func given[T comparable](v T) any {
+	if v == *new(T) {
+		return nil
+	}
+	return v
 }
 
 // each makes options of those of one type.
@@ -77,27 +83,6 @@ func each[O Optional](options []O) (list []Optional) {
 
 // plain writes an operator of one result.
 func (f *Func) plain(kind string, args ...any) Value { return f.call(kind, args...).one() }
-
-// fits reports whether an argument of call is for a parameter.
-func fits(a any, p ops.Param) bool {
-	switch a.(type) {
-	case Value:
-		return !p.Const && !p.Variadic && !p.Optional
-	case []Value:
-		return !p.Const && p.Variadic
-	case int:
-		return p.Kind == ops.Int
-	case []int:
-		return p.Kind == ops.Ints
-	case bool:
-		return p.Kind == ops.Bool
-	case float64:
-		return p.Kind == ops.Number || p.Kind == ops.Element
-	case string, mil.DType:
-		return p.Kind == ops.Word
-	}
-	return p.Const // *mil.Value and element
-}
 
 // put adds an argument called name, in place of an earlier one. An empty word stands for the default.
 func (c *call) put(name string, value any) *call {

@@ -17,7 +17,7 @@ func (z ZeroPoint) set(c *call) { c.put("zero_point", Value(z)) }
 // Quantize returns round(x / scale) + zero point as integers of type d, which is int8 or uint8, clamped to its range.
 // scale is a number of the type of x, or a vector along an Axis.
 func (f *Func) Quantize(x, scale Value, d mil.DType, options ...Optional) Value {
-	return f.plain("quantize", x, scale, d, options)
+	return f.plain("quantize", x, scale, nil, nil, d, options)
 }
 
 // Dequantize returns scale * (x - zero point), of the type of scale.

@@ -48,7 +48,7 @@ func (f *Func) ReshapeLike(x Value, axes ...AxesOf) Value {
 		ends = append(ends, constant("ends", mil.Int32Scalar(a.End)))
 		masks = append(masks, constant("end_masks", mil.BoolScalar(a.ToEnd)))
 	}
-	return f.call("reshape_like", x, refs).put("begins", begins).put("ends", ends).put("end_masks", masks).one()
+	return f.plain("reshape_like", x, refs, begins, ends, masks)
 }
 
 // Concat joins values along axis.
@@ -67,12 +67,12 @@ const maxParts = 1 << 16
 
 // Split splits x along axis into n parts of one size.
 func (f *Func) Split(x Value, axis, n int) []Value {
-	return f.call("split", x).put("axis", axis).put("num_splits", n).many(min(max(n, 1), maxParts))
+	return f.call("split", x, n, nil, axis).many(min(max(n, 1), maxParts))
 }
 
 // SplitSizes splits x along axis into parts of these sizes.
 func (f *Func) SplitSizes(x Value, axis int, sizes ...int) []Value {
-	return f.call("split", x, sizes, axis).many(len(sizes))
+	return f.call("split", x, nil, sizes, axis).many(len(sizes))
 }
 
 // Reverse reverses the order of the elements along axes, or along all axes if the list is empty.

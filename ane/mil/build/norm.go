@@ -16,7 +16,7 @@ func (e Epsilon) set(c *call) { c.put("epsilon", float64(e)) }
 
 // LayerNorm scales x to a mean of 0 and a variance of 1 over axes.
 func (f *Func) LayerNorm(x Value, axes []int, options ...Optional) Value {
-	return f.plain("layer_norm", x, axes, options)
+	return f.plain("layer_norm", x, nil, nil, axes, options)
 }
 
 // BatchNorm subtracts mean from x [N, C, ..] and divides by the square root of variance; both have one number for each

@@ -50,48 +50,34 @@ type RecurrentSettings struct {
 	Back *Cell
 }
 
-// optional adds a tensor unless it is the zero Value.
-func (c *call) optional(name string, v Value) *call {
-	if v != (Value{}) {
-		c.put(name, v)
-	}
-	return c
-}
-
-// recurrent adds the arguments that all recurrent operators have. states begins with x.
-func (f *Func) recurrent(kind string, w Cell, s RecurrentSettings, states ...any) *call {
-	direction := string(s.Direction)
+func (s RecurrentSettings) direction() string {
 	if s.Back != nil {
-		direction = "bidirectional"
+		return "bidirectional"
 	}
-	return f.call(kind, append(states, w.Input, w.Hidden)...).optional("bias", w.Bias).
-		put("activation", string(s.Activation)).put("direction", direction).put("output_sequence", s.Sequence)
+	return string(s.Direction)
 }
 
 // Lstm runs a long short-term memory from states h and c [B, H]. It returns the states [S, B, H], or the last one
 // [1, B, H], and the last states h and c.
 func (f *Func) Lstm(x, h, c Value, w Cell, s RecurrentSettings) (states, lastH, lastC Value) {
-	l := f.recurrent("lstm", w, s, x, h, c).optional("peephole", w.Peephole).
-		put("recurrent_activation", string(s.Gate)).put("cell_activation", string(s.Memory))
+	var back Cell
 	if s.Back != nil {
-		l.put("weight_ih_back", s.Back.Input).put("weight_hh_back", s.Back.Hidden).
-			optional("bias_back", s.Back.Bias).optional("peephole_back", s.Back.Peephole)
+		back = *s.Back
 	}
-	if s.Clip != 0 {
-		l.put("clip", s.Clip)
-	}
-	all := l.many(3)
+	all := f.call("lstm", x, h, c, w.Input, w.Hidden, given(w.Bias), given(w.Peephole), given(back.Input),
+		given(back.Hidden), given(back.Bias), given(back.Peephole), s.direction(), s.Sequence, string(s.Gate),
+		string(s.Memory), string(s.Activation), given(s.Clip)).many(3)
 	return all[0], all[1], all[2]
 }
 
 // Gru runs a gated recurrent unit from state h [B, H]. It returns the states [S, B, H], or the last one [1, B, H], and
 // the last state [B, H].
 func (f *Func) Gru(x, h Value, w Cell, s RecurrentSettings) (states, last Value) {
-	return f.recurrent("gru", w, s, x, h).optional("input_bias", w.InputBias).
-		put("recurrent_activation", string(s.Gate)).put("reset_after", s.ResetAfter).two()
+	return f.call("gru", x, h, w.Input, w.Hidden, given(w.Bias), given(w.InputBias), s.direction(), s.Sequence,
+		string(s.Gate), string(s.Activation), s.ResetAfter).two()
 }
 
 // Rnn runs activation(Input x + Hidden h + Bias) from state h [B, H]. Results are those of Gru.
 func (f *Func) Rnn(x, h Value, w Cell, s RecurrentSettings) (states, last Value) {
-	return f.recurrent("rnn", w, s, x, h).two()
+	return f.call("rnn", x, h, w.Input, w.Hidden, given(w.Bias), s.direction(), s.Sequence, string(s.Activation)).two()
 }

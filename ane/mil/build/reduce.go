@@ -31,9 +31,8 @@ func (f *Func) ReduceArgmin(x Value, axis int, options ...Optional) Value {
 
 // fold writes an operator over axes, or over all axes, the default, if the list is empty.
 func (f *Func) fold(kind string, x Value, axes []int, options []Optional) Value {
-	c := f.call(kind, x, options)
-	if len(axes) > 0 {
-		c.put("axes", axes)
+	if len(axes) == 0 {
+		return f.plain(kind, x, options)
 	}
-	return c.one()
+	return f.plain(kind, x, axes, options)
 }

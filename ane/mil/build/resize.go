@@ -81,13 +81,12 @@ func (b BoxIndices) set(c *call) { c.put("box_indices", Value(b)) }
 // CropResize cuts boxes [N, 4] out of x [B, C, H, W] and resizes them. The older form takes regions [N, 1, 4, 1, 1] of
 // every image, or [N, 1, 5, 1, 1] that begin with the number of the image. It never runs on the Neural Engine.
 func (f *Func) CropResize(x, boxes Value, settings Crop, options ...Optional) Value {
-	name := "boxes"
+	var regions any
 	if boxes.tensor().Rank() == 5 {
-		name = "roi"
+		regions, boxes = boxes, Value{}
 	}
-	return f.call("crop_resize", x, settings.Height, settings.Width, settings.Normalized,
-		mil.FP32Scalar(cmp.Or(settings.Scale, 1)), settings.Order, string(settings.Mode), settings.Pad, options).
-		put(name, boxes).one()
+	return f.plain("crop_resize", x, regions, given(boxes), nil, settings.Height, settings.Width, settings.Normalized,
+		mil.FP32Scalar(cmp.Or(settings.Scale, 1)), settings.Order, string(settings.Mode), settings.Pad, options)
 }
 
 // Sampler holds the settings of Affine and Resample.

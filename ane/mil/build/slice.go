@@ -4,7 +4,7 @@ import "github.com/anekit/anekit/internal/ops"
 
 // SliceBySize returns a box of x: size elements from begin on, along each axis. A size of -1 takes the rest.
 func (f *Func) SliceBySize(x Value, begin, size []int) Value {
-	return f.call("slice_by_size", x).put("begin", begin).put("size", size).one()
+	return f.plain("slice_by_size", x, begin, size)
 }
 
 // BeginMask ignores begin where it is true: the slice starts with the axis.
@@ -16,19 +16,19 @@ type EndMask []bool
 // SqueezeMask drops an axis where it is true; the slice takes one element of that axis.
 type SqueezeMask []bool
 
-func (m BeginMask) set(c *call)   { given(c, "begin_mask", m) }
-func (m EndMask) set(c *call)     { given(c, "end_mask", m) }
-func (m SqueezeMask) set(c *call) { given(c, "squeeze_mask", m) }
+func (m BeginMask) set(c *call)   { list(c, "begin_mask", m) }
+func (m EndMask) set(c *call)     { list(c, "end_mask", m) }
+func (m SqueezeMask) set(c *call) { list(c, "squeeze_mask", m) }
 
 // SliceByIndex returns a box of x: from begin up to, not including, end, along each
 // axis. Negative numbers count from the end.
 func (f *Func) SliceByIndex(x Value, begin, end []int, options ...Optional) Value {
-	return f.call("slice_by_index", x, options).put("begin", begin).put("end", end).one()
+	return f.plain("slice_by_index", x, begin, end, options)
 }
 
 // SliceUpdate returns x with a box of it replaced by update: the box that SliceByIndex takes.
 func (f *Func) SliceUpdate(x, update Value, begin, end []int, options ...Optional) Value {
-	return f.call("slice_update", x, update, options).put("begin", begin).put("end", end).one()
+	return f.plain("slice_update", x, update, begin, end, options)
 }
 
 // SliceBySizeAt is SliceBySize with a begin that is computed: an int32 vector with an index for each axis. An index

@@ -1,7 +1,5 @@
 package build
 
-import "github.com/anekit/anekit/internal/ops"
-
 // What Conv and the pools have in common: a window that slides over the spatial axes
 // of x, which are the last one to three.
 
@@ -40,16 +38,16 @@ type ExcludePadding bool
 
 func (s Strides) set(c *call) {
 	name := "strides"
-	if c.def.Family == ops.Slices || c.def.Family == ops.Indexing {
+	if c.def.Param("stride") != nil {
 		name = "stride"
 	}
-	given(c, name, s)
+	list(c, name, s)
 }
 
 func (p Padding) set(c *call)        { c.put("pad", []int(p)).put("pad_type", "custom") }
-func (d Dilations) set(c *call)      { given(c, "dilations", d) }
+func (d Dilations) set(c *call)      { list(c, "dilations", d) }
 func (g Groups) set(c *call)         { c.put("groups", int(g)) }
-func (o OutputShape) set(c *call)    { given(c, "output_shape", o) }
+func (o OutputShape) set(c *call)    { list(c, "output_shape", o) }
 func (m CeilMode) set(c *call)       { c.put("ceil_mode", bool(m)) }
 func (e ExcludePadding) set(c *call) { c.put("exclude_padding_from_average", bool(e)) }
 
@@ -58,8 +56,8 @@ func (p PadType) set(c *call) {
 	c.put("pad_type", string(p))
 }
 
-// given sets a list; nil is the default.
-func given[L ~[]E, E any](c *call, name string, l L) {
+// list sets a list; nil is the default.
+func list[L ~[]E, E any](c *call, name string, l L) {
 	if delete(c.args, name); l != nil {
 		c.put(name, []E(l))
 	}
