@@ -2,12 +2,16 @@ package build
 
 import (
 	"fmt"
+	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/internal/ops"
+	"github.com/anekit/anekit/internal/wholefile"
 )
 
 // The element types of package mil that the hardware supports for inputs and outputs.
@@ -34,9 +38,7 @@ type Option func(*Builder)
 
 // OldDialect makes programs for compilers before program(1.3), like mil.OldDialect.
 // A later Opset option can choose ios15 to ios17.
-func OldDialect() Option {
-	return func(b *Builder) { b.options = append(b.options, mil.OldDialect()) }
-}
+func OldDialect() Option { return func(b *Builder) { b.options = append(b.options, mil.OldDialect()) } }
 
 // Opset sets the opset of the functions. The default is "ios18".
 func Opset(name string) Option {
@@ -57,10 +59,9 @@ func FilePerWeight() Option { return func(b *Builder) { b.apart = true } }
 func New(options ...Option) *Builder {
 	b := &Builder{}
 	for _, o := range options {
-		if o == nil {
-			continue
+		if o != nil {
+			o(b)
 		}
-		o(b)
 	}
 	return b
 }
@@ -75,12 +76,9 @@ func (b *Builder) Func(name string) *Func {
 	if !mil.ValidName(name) {
 		b.fault(&mil.Error{Msg: fmt.Sprintf("function %s is not a name", quote(name)), Hint: nameHint})
 	}
-	for _, other := range b.funcs {
-		if other.name == name {
-			b.fault(&mil.Error{Msg: fmt.Sprintf("function %s is defined twice", quote(name)),
-				Hint: "the first is at " + other.place.String() + "; rename one"})
-			break
-		}
+	if i := slices.IndexFunc(b.funcs, func(other *Func) bool { return other.name == name }); i >= 0 {
+		b.fault(&mil.Error{Msg: fmt.Sprintf("function %s is defined twice", quote(name)),
+			Hint: "the first is at " + b.funcs[i].place.String() + "; rename one"})
 	}
 	b.funcs = append(b.funcs, f)
 	return f
@@ -132,4 +130,88 @@ func (b *Builder) note(remarks ...string) {
 			b.notes = append(b.notes, caller().on(&mil.Error{Msg: r}).Error())
 		}
 	}
+}
+
+// Program is a built program: a tree, and the weight files that it names.
+type Program struct {
+	*mil.Program
+	Weights blob.Writers
+	// Notes are remarks that are not faults: what a real engine may refuse or compute
+	// differently, and numbers out of the range of fp16. Each starts with file and line.
+	Notes []string
+	lent  map[string]any // tensors of WeightOf, by path
+}
+
+// Tree returns the tree, or nil for a nil Program.
+func (p *Program) Tree() *mil.Program {
+	if p == nil {
+		return nil
+	}
+	return p.Program
+}
+
+// Remarks returns Notes, so that the Receipt of a Model of the program has them.
+func (p *Program) Remarks() []string {
+	if p == nil {
+		return nil
+	}
+	return p.Notes
+}
+
+// ReadFile returns a weight file of the program by its path, so that an ane.Source needs no other Weights.
+func (p *Program) ReadFile(path string) ([]byte, error) { return p.Weights.ReadFile(path) }
+
+// Text returns the program as MIL text.
+func (p *Program) Text() []byte { return mil.Print(p.Program) }
+
+// TextFile is the name of the text in the directory of a model.
+const TextFile = "model.mil"
+
+// WriteDir writes the weights and then the text below dir, the directory of the model; blob.Dir(dir) reads the weights
+// again. Streams of weights are copied through a small buffer.
+func (p *Program) WriteDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	if err := p.Weights.WriteDir(dir); err != nil {
+		return err
+	}
+	return wholefile.Replace(filepath.Join(dir, TextFile), func(dst io.Writer) error {
+		_, err := dst.Write(p.Text())
+		return err
+	})
+}
+
+// write writes the function to fb.
+func (f *Func) write(fb *mil.FuncBuilder) {
+	for _, p := range f.params {
+		fb.InputOf(p.Name, p.Type())
+	}
+	for _, s := range f.body {
+		if s.kind == "const" {
+			fb.Const(s.results[0].Name, s.results[0].Literal)
+			continue
+		}
+		var args []mil.Arg
+		for _, a := range s.args {
+			if refs := references(a.Values); a.List {
+				args = append(args, mil.A(a.Name, mil.Refs(refs...)))
+			} else {
+				args = append(args, mil.A(a.Name, refs[0]))
+			}
+		}
+		var results []mil.Var
+		for _, v := range s.results {
+			results = append(results, mil.V(v.Type(), v.Name))
+		}
+		fb.Ops(s.kind, results, args...)
+	}
+	fb.Output(references(f.outs)...)
+}
+
+func references(values []*ops.Value) (refs []mil.Ref) {
+	for _, v := range values {
+		refs = append(refs, mil.Ref{Name: v.Name})
+	}
+	return refs
 }

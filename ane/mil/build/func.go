@@ -84,9 +84,7 @@ func (f *Func) Output(name string, v Value) {
 }
 
 // Const adds a constant whose elements are in the text.
-func (f *Func) Const(name string, value *mil.Value) Value {
-	return f.named("constant", name, value)
-}
+func (f *Func) Const(name string, value *mil.Value) Value { return f.named("constant", name, value) }
 
 // named adds a constant, which messages call what.
 func (f *Func) named(what, name string, m *mil.Value) Value {
@@ -201,6 +199,80 @@ func (f *Func) State(name string, d mil.DType, shape ...int) Value {
 }
 
 // WriteState has a state hold x from this point of the function on.
-func (f *Func) WriteState(state, x Value) {
-	f.call("write_state", state, x).many(0)
+func (f *Func) WriteState(state, x Value) { f.call("write_state", state, x).many(0) }
+
+// label is a taken name of a function: the caller's, or a generated one.
+type label struct {
+	at      place      // where the caller chose it
+	v       *ops.Value // that has the generated name, else nil
+	base    string     // its start
+	setting bool
+}
+
+// claim records a name as chosen by the caller, or reports a fault and returns false. A value whose generated name it
+// is gets another one.
+func (f *Func) claim(what, chosen string) bool {
+	f.own()
+	if !mil.ValidName(chosen) {
+		f.fault(what+" "+quote(chosen)+" is not a name", nameHint)
+		return false
+	}
+	old, taken := f.names[chosen]
+	if taken && old.v == nil {
+		f.fault(what+" "+quote(chosen)+" is defined twice", "the first is at "+old.at.String()+"; rename one")
+		return false
+	}
+	f.names[chosen] = label{at: caller()}
+	if taken {
+		f.generate(old)
+	}
+	return true
+}
+
+// generate names n.v: conv_0, conv_1 for results, and strides, strides_1 for settings.
+func (f *Func) generate(n label) {
+	for taken := true; taken; _, taken = f.names[n.v.Name] {
+		i := f.counts[n.base]
+		f.counts[n.base]++
+		if n.v.Name = fmt.Sprintf("%s_%d", n.base, i); n.setting && i == 0 {
+			n.v.Name = n.base
+		}
+	}
+	f.names[n.v.Name] = n
+}
+
+// Value is a tensor of a Func: an input, a weight, a constant or a result. The zero Value is invalid.
+type Value struct {
+	f *Func
+	v *ops.Value // nil if its call is faulty; Literal is that of a constant
+}
+
+// lost returns the Value of a faulty call.
+func (f *Func) lost() Value { return Value{f: f} }
+
+// tensor returns the tensor, one without type and axes if the call that made the value is faulty.
+func (v Value) tensor() *ops.Value {
+	if v.v == nil {
+		return &ops.Value{}
+	}
+	return v.v
+}
+
+// Type returns the inferred type; the zero Type if the call that made the value is faulty.
+func (v Value) Type() mil.Type { return v.tensor().Type() }
+
+// Shape returns the axis lengths; nil if the call that made the value is faulty.
+func (v Value) Shape() []int { return slices.Clone(v.tensor().Shape) }
+
+// Dim returns the length of an axis; a negative axis counts from the end. It returns 0 if there is no such axis, or if
+// the call that made the value is faulty.
+func (v Value) Dim(axis int) int {
+	shape := v.tensor().Shape
+	if axis < 0 {
+		axis += len(shape)
+	}
+	if axis < 0 || axis >= len(shape) {
+		return 0
+	}
+	return shape[axis]
 }

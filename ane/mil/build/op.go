@@ -27,14 +27,11 @@ func (f *Func) Op(kind string, t mil.Type, args ...Arg) Value {
 		return f.fault("operator "+quote(kind)+" is not a name", "name an operator, such as mul")
 	}
 	for _, a := range args {
-		m, literal := a.value.(*mil.Value)
-		switch a.value.(type) {
-		case Value, []Value, *mil.Value:
-		default:
+		_, single := a.value.(Value)
+		_, list := a.value.([]Value)
+		switch m, literal := a.value.(*mil.Value); {
+		case !single && !list && !literal:
 			c.fail(fmt.Sprintf("%s: %T is not an operand", a.name, a.value), "give a Value, a []Value or a *mil.Value")
-			continue
-		}
-		switch {
 		case !mil.ValidName(a.name):
 			c.fail("argument "+quote(a.name)+" is not a name", nameHint)
 		case c.has(a.name):
