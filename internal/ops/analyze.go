@@ -42,8 +42,9 @@ func analyze(
 	}
 	files := &weightFiles{weights: weights, name: file, copied: true, opened: map[string]*weightFile{}}
 	start := func() *analysis {
-		return &analysis{file: file, files: files, values: map[string]*Value{}, graph: &Graph{},
-			stored: stored, ctx: ctx}
+		a := newAnalysis(ctx, file)
+		a.files, a.stored = files, stored
+		return a
 	}
 	a := start()
 	chosen := a.choose(p, name)
@@ -78,8 +79,8 @@ func analyze(
 // validate but for names.
 func Survey(file string, p *mil.Program) (all []*Graph) {
 	for _, f := range p.Funcs {
-		a := &analysis{file: file, values: map[string]*Value{}, graph: &Graph{}, survey: true,
-			ctx: context.Background()}
+		a := newAnalysis(context.Background(), file)
+		a.survey = true
 		a.function(f)
 		a.graph.Faults, a.graph.Values = a.faults, a.values
 		all = append(all, a.graph)
@@ -108,13 +109,19 @@ func Open(f *mil.Function) (list []mil.Var) {
 // MaxNotes is the largest number of notes on one program.
 const MaxNotes = 100
 
-// note adds a note.
-func (a *analysis) note(text string) {
-	switch n := len(a.graph.Notes); {
+// note adds a note and returns it.
+func (a *analysis) note(pos mil.Pos, hint, format string, args ...any) string {
+	text := (&mil.Error{File: a.file, Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint}).Error()
+	a.graph.note(text)
+	return text
+}
+
+func (g *Graph) note(text string) {
+	switch n := len(g.Notes); {
 	case n < MaxNotes:
-		a.graph.Notes = append(a.graph.Notes, text)
+		g.Notes = append(g.Notes, text)
 	case n == MaxNotes:
-		a.graph.Notes = append(a.graph.Notes, "more notes are left out")
+		g.Notes = append(g.Notes, "more notes are left out")
 	}
 }
 
@@ -128,6 +135,10 @@ type analysis struct {
 	stored bool // see AnalyzeStored
 	survey bool // see Survey
 	ctx    context.Context
+}
+
+func newAnalysis(ctx context.Context, file string) *analysis {
+	return &analysis{file: file, values: map[string]*Value{}, graph: &Graph{}, ctx: ctx}
 }
 
 func (a *analysis) fail(pos mil.Pos, hint, format string, args ...any) {
@@ -151,9 +162,7 @@ func (a *analysis) choose(p *mil.Program, name string) *mil.Function {
 func (a *analysis) function(f *mil.Function) {
 	a.graph.Function = f
 	if known, hint := mil.KnownOpset(f.Opset); !known {
-		a.note((&mil.Error{File: a.file, Pos: f.Pos,
-			Msg: fmt.Sprintf("function %s: %s is no opset that Apple published",
-				f.Name, f.Opset), Hint: hint}).Error())
+		a.note(f.Pos, hint, "function %s: %s is no opset that Apple published", f.Name, f.Opset)
 	}
 	for _, p := range f.Params {
 		a.define(p.Name, a.parameter(p), p)
@@ -322,15 +331,12 @@ func (a *analysis) compute(n *Node) bool {
 	case n.Def.constexpr():
 		n.Op = bracketed(n.Def, op)
 	}
-	c := &Call{Node: n}
-	n.args = map[string]Operand{}
-	if !a.arguments(c) || n.Def == nil {
+	c := a.call(n)
+	c.arguments()
+	if n.Def == nil {
 		return false
 	}
+	c.complete()
 	c.rule()
-	a.faults = append(a.faults, c.faults...)
-	for _, text := range c.notes {
-		a.note((&mil.Error{File: a.file, Pos: op.Pos, Msg: op.Kind + ": " + text}).Error())
-	}
 	return !c.failed()
 }

@@ -11,10 +11,17 @@ import (
 // Call is one operation while its rule checks it. Getters of settings return the default when the argument is absent,
 // and end the rule when it does not fit.
 type Call struct {
-	*Node  // the rule sets Attrs, and Out without names
-	faults mil.ErrorList
-	notes  []string
-	open   bool // the results are not declared: the rule decides their number
+	*Node // the rule sets Attrs, and Out without names
+	a     *analysis
+	from  int  // number of the faults before those of the call
+	bad   bool // an argument has a fault that is reported elsewhere
+	open  bool // the results are not declared: the rule decides their number
+}
+
+// call starts a call.
+func (a *analysis) call(n *Node) *Call {
+	n.args = map[string]Operand{}
+	return &Call{Node: n, a: a, from: len(a.faults)}
 }
 
 // fail records a fault at the argument called name, or at the operator when name
@@ -28,7 +35,7 @@ func (c *Call) fail(name, hint, format string, args ...any) {
 	if name != "" {
 		msg += name + ": "
 	}
-	c.faults.Add(&mil.Error{Pos: pos, Msg: msg + fmt.Sprintf(format, args...), Hint: hint})
+	c.a.fail(pos, hint, "%s", msg+fmt.Sprintf(format, args...))
 }
 
 // refuse records a fault and ends the rule.
@@ -58,10 +65,10 @@ func (c *Call) try(check func()) {
 }
 
 // failed reports whether the call has a fault.
-func (c *Call) failed() bool { return len(c.faults) > 0 }
+func (c *Call) failed() bool { return c.bad || len(c.a.faults) > c.from }
 
 // note adds a remark that is no fault.
-func (c *Call) note(text string) { c.notes = append(c.notes, text) }
+func (c *Call) note(text string) { c.a.note(c.Op.Pos, "", "%s: %s", c.Op.Kind, text) }
 
 // suits checks the operand of an argument against its parameter p.
 func (c *Call) suits(p *Param) {
@@ -103,6 +110,9 @@ func (c *Call) complete() {
 
 // rule applies the rule of the operator and fills in the node.
 func (c *Call) rule() {
+	if c.failed() {
+		return
+	}
 	for _, p := range c.Def.Params {
 		c.try(func() { c.kind(&p) })
 	}

@@ -80,7 +80,7 @@ func (a *analysis) literal(m *mil.Value) *Value {
 		if fs, err = m.FloatsContext(a.ctx); err == nil {
 			v.Data = encodeFloats(v.DType, fs)
 			for _, text := range outOfRange(v.DType, fs, v.Data) {
-				a.note((&mil.Error{File: a.file, Pos: m.Pos, Msg: text}).Error())
+				a.graph.ranges = append(a.graph.ranges, a.note(m.Pos, "", "%s", text))
 			}
 		}
 	default:

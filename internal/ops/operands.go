@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -24,13 +25,14 @@ type Operand struct {
 // statement by statement. It returns the results, still without names, and notes like
 // Graph.Notes. The error is a mil.ErrorList; its faults have no places.
 func Infer(kind string, operands ...Operand) (out []*Value, notes []string, err error) {
-	var faults mil.ErrorList
+	a := newAnalysis(context.Background(), "")
 	def := Lookup(kind)
 	if def == nil {
-		faults.Add(&mil.Error{Msg: "unknown operator " + kind, Hint: unknownHint(kind)})
-		return nil, nil, faults
+		a.fail(mil.Pos{}, unknownHint(kind), "unknown operator %s", kind)
+		return nil, nil, a.faults
 	}
-	c := &Call{Node: &Node{Def: def, Op: &mil.Op{Kind: kind}, args: map[string]Operand{}}, open: true}
+	c := a.call(&Node{Def: def, Op: &mil.Op{Kind: kind}})
+	c.open = true
 	for _, o := range operands {
 		p := def.Param(o.Name)
 		switch {
@@ -49,19 +51,15 @@ func Infer(kind string, operands ...Operand) (out []*Value, notes []string, err 
 		c.args[o.Name] = o
 		c.suits(p)
 	}
-	if c.complete(); !c.failed() {
-		c.rule()
-	}
-	for _, n := range c.notes {
-		notes = append(notes, kind+": "+n)
-	}
-	return c.Out, notes, c.faults.Err()
+	c.complete()
+	c.rule()
+	return c.Out, a.graph.Notes, a.faults.Err()
 }
 
 // Parameter returns the value of a function's parameter, or an error if the engine
 // does not support it.
 func Parameter(p mil.Var) (*Value, error) {
-	a := analysis{graph: &Graph{}, ctx: context.Background()}
+	a := newAnalysis(context.Background(), "")
 	v := a.parameter(p)
 	if v != nil {
 		v.input = true
@@ -72,7 +70,7 @@ func Parameter(p mil.Var) (*Value, error) {
 // Constant returns the value of a typed literal, and notes like Graph.Notes. It does
 // not read elements from a weight file: such a Value has a type and no Data.
 func Constant(m *mil.Value) (*Value, []string, error) {
-	a := analysis{graph: &Graph{}, ctx: context.Background()}
+	a := newAnalysis(context.Background(), "")
 	if m == nil {
 		a.fail(mil.Pos{}, "give a typed literal", "no value")
 		return nil, nil, a.faults
@@ -91,42 +89,31 @@ func Constant(m *mil.Value) (*Value, []string, error) {
 	return v, a.graph.Notes, nil
 }
 
-// arguments fills in c.args. It returns false when the call cannot be analyzed further.
-func (a *analysis) arguments(c *Call) bool {
-	good := true
+// arguments fills in c.args from the text.
+func (c *Call) arguments() {
 	for _, arg := range c.Op.Args {
 		p := c.param(arg.Name)
 		if p == nil {
-			a.fail(arg.Pos, near.Hint(arg.Name, c.Def.names())+"write "+c.Def.signature(), "%s has no argument %s",
+			c.a.fail(arg.Pos, near.Hint(arg.Name, c.Def.names())+"write "+c.Def.signature(), "%s has no argument %s",
 				c.Def.Name, arg.Name)
-			if values, listed := a.operand(a.typed(c, &Param{Name: arg.Name}, arg.Value)); values != nil { // it uses them
-				c.args[arg.Name] = Operand{arg.Name, values, listed, arg.Value.Start()}
-			}
-			good = false
+		}
+		if _, twice := c.args[arg.Name]; twice { // reported by mil.Validate
+			c.bad = true
 			continue
 		}
-		if _, twice := c.args[arg.Name]; twice {
-			good = false // reported by mil.Validate
-			continue
-		}
-		values, listed := a.operand(a.typed(c, p, arg.Value))
+		values, listed := c.operand(cmp.Or(p, &Param{Name: arg.Name}), arg.Value)
 		if values == nil {
-			good = false
+			c.bad = true
 			continue
 		}
-		values[0].bare = values[0].bare || isBare(arg.Value)
 		c.args[arg.Name] = Operand{arg.Name, values, listed, arg.Value.Start()}
-		if slices.ContainsFunc(values, func(v *Value) bool { return v.vague }) {
-			good = false // the fault is that of the value
-		} else if c.Def != nil {
+		switch {
+		case slices.ContainsFunc(values, func(v *Value) bool { return v.vague }):
+			c.bad = true // the fault is that of the value
+		case c.Def != nil && p != nil:
 			c.suits(p)
 		}
 	}
-	if c.Def != nil {
-		c.complete()
-	}
-	a.faults = append(a.faults, c.faults...)
-	return good && !c.failed()
 }
 
 // param returns the parameter called name. An operator that the table does not have has every parameter.
@@ -137,73 +124,52 @@ func (c *Call) param(name string) *Param {
 	return c.Def.Param(name)
 }
 
-// operand resolves the operand of an argument; values is nil for a fault.
-func (a *analysis) operand(o mil.Operand) (values []*Value, listed bool) {
+// operand resolves an operand of the argument p; values is nil for a fault.
+func (c *Call) operand(p *Param, o mil.Operand) (values []*Value, listed bool) {
+	a := c.a
+	var v *Value
 	switch o := o.(type) {
 	case mil.Ref:
-		if v := a.values[o.Name]; v != nil { // Validate reports undefined names
-			return []*Value{v}, false
-		}
+		v = a.values[o.Name] // Validate reports undefined names
 	case *mil.Value:
-		if v := a.literal(o); v != nil {
-			return []*Value{v}, false
+		bare := o.Bare()
+		if bare {
+			o = c.typed(p, o)
+		}
+		if v = a.literal(o); v != nil {
+			v.bare = bare
 		}
 	case *mil.Nested:
-		if v := a.constant(o.Pos, o.Args, o.Attrs); v != nil {
-			return []*Value{v}, false
-		}
+		v = a.constant(o.Pos, o.Args, o.Attrs)
 	case *mil.Values:
 		for _, item := range o.Items {
-			v, nested := a.operand(item)
-			if nested && v != nil {
+			one, nested := c.operand(p, item)
+			if nested && one != nil {
 				a.fail(item.Start(), "write one flat list", "a list inside a list")
-				v = nil
+				one = nil
 			}
-			if v == nil {
+			if one == nil {
 				return nil, true
 			}
-			values = append(values, v...)
+			values = append(values, one...)
 		}
 		if len(values) == 0 {
 			a.fail(o.Pos, "list at least one value", "empty list")
 		}
 		return values, true
 	}
-	return nil, false
-}
-
-// typed gives bare values the type that the parameter p suggests, and adds a note. It
-// returns every other operand as it is.
-func (a *analysis) typed(c *Call, p *Param, o mil.Operand) mil.Operand {
-	switch o := o.(type) {
-	case *mil.Value:
-		if !o.Bare() {
-			break
-		}
-		d := a.bareType(c, p, o)
-		text := bareText(o)
-		a.note((&mil.Error{File: a.file, Pos: o.Pos, Msg: c.Op.Kind + ": " + p.Name + ": " + text + " has no type, " +
-			"which Apple's compiler refuses", Hint: fmt.Sprintf("write %s = %v(%s)", p.Name, d, text)}).Error())
-		return &mil.Value{Pos: o.Pos, Type: mil.ScalarOf(d), Literal: o.Literal}
-	case *mil.Values:
-		if !slices.ContainsFunc(o.Items, isBare) {
-			break
-		}
-		items := make([]mil.Operand, len(o.Items))
-		for i, item := range o.Items {
-			items[i] = item
-			if isBare(item) {
-				items[i] = a.typed(c, p, item)
-			}
-		}
-		return &mil.Values{Pos: o.Pos, Items: items}
+	if v == nil {
+		return nil, false
 	}
-	return o
+	return []*Value{v}, false
 }
 
-func isBare(o mil.Operand) bool {
-	v, ok := o.(*mil.Value)
-	return ok && v.Bare()
+// typed gives a bare value the type that the parameter p suggests, and adds a note.
+func (c *Call) typed(p *Param, v *mil.Value) *mil.Value {
+	d, text := c.bareType(p, v), bareText(v)
+	c.a.note(v.Pos, fmt.Sprintf("write %s = %v(%s)", p.Name, d, text), "%s: %s: %s has no type, which Apple's compiler "+
+		"refuses", c.Op.Kind, p.Name, text)
+	return &mil.Value{Pos: v.Pos, Type: mil.ScalarOf(d), Literal: v.Literal}
 }
 
 // bareText returns a bare value as it is written.
@@ -219,7 +185,7 @@ func bareText(v *mil.Value) string {
 
 // bareType chooses the type of a bare value: that of the other operands for a tensor, and
 // fp32 for settings with a fraction, because they are not rounded to the type of a tensor.
-func (a *analysis) bareType(c *Call, p *Param, v *mil.Value) mil.DType {
+func (c *Call) bareType(p *Param, v *mil.Value) mil.DType {
 	guess := v.BareType()
 	if guess == mil.Bool {
 		return guess
@@ -233,7 +199,7 @@ func (a *analysis) bareType(c *Call, p *Param, v *mil.Value) mil.DType {
 	for _, arg := range c.Op.Args {
 		r, ok := arg.Value.(mil.Ref)
 		q := c.param(arg.Name)
-		if other := a.values[r.Name]; ok && q != nil && !q.Const && other != nil {
+		if other := c.a.values[r.Name]; ok && q != nil && !q.Const && other != nil {
 			if other.DType.Float() || other.DType.Integer() && guess == mil.Int32 {
 				return other.DType
 			}

@@ -11,50 +11,10 @@ import (
 // RangeNotes returns a note on each literal of p with numbers that become infinite in its type, and one on each with
 // numbers that become zero, in the order of the text and at most MaxNotes. Unlike Analyze it needs no weights.
 func RangeNotes(file string, p *mil.Program) (notes []string) {
-	var args func([]mil.Arg)
-	var operand func(mil.Operand)
-	args = func(list []mil.Arg) {
-		for _, a := range list {
-			operand(a.Value)
-		}
-	}
-	operand = func(o mil.Operand) {
-		switch o := o.(type) {
-		case *mil.Value:
-			for _, text := range literalNotes(o) {
-				notes = append(notes, (&mil.Error{File: file, Pos: o.Pos, Msg: text}).Error())
-			}
-		case *mil.Values:
-			for _, i := range o.Items {
-				operand(i)
-			}
-		case *mil.Nested:
-			args(o.Attrs)
-			args(o.Args)
-		}
-	}
-	for _, f := range p.Funcs {
-		for _, op := range f.Body {
-			if len(notes) < MaxNotes {
-				args(op.Attrs)
-				args(op.Args)
-			}
-		}
+	for _, g := range Survey(file, p) {
+		notes = append(notes, g.ranges...)
 	}
 	return notes[:min(len(notes), MaxNotes)]
-}
-
-// literalNotes is RangeNotes of one literal.
-func literalNotes(m *mil.Value) []string {
-	d := m.Type.DType
-	if m.Blob() != nil || !d.Float() {
-		return nil
-	}
-	numbers, err := m.Floats()
-	if err != nil {
-		return nil // Analyze reports it
-	}
-	return outOfRange(d, numbers, encodeFloats(d, numbers))
 }
 
 // outOfRange returns a note on the numbers of a literal that became infinite and one on those that became zero

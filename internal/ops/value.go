@@ -128,7 +128,8 @@ type Graph struct {
 	Nodes  []*Node
 	// Notes are remarks that are not faults: what a real engine may refuse or
 	// compute differently.
-	Notes []string
+	Notes  []string
+	ranges []string // those on numbers out of the range of their type
 	// Faults, Statements and Values are those of a Survey: what Analyze would refuse, all statements with constants and
 	// faulty ones, of which Nodes has none, and the values by name.
 	Faults     mil.ErrorList

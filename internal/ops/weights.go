@@ -258,7 +258,7 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 	w := &Weight{Value: v, Name: v.Name, Type: m.Type, Path: path[0], Offset: uint64(offset[0]), Pos: b.Pos}
 	e, err := a.files.entry(w, a.stored && packs(w.Type.DType))
 	for _, n := range e.Notes {
-		a.note(n)
+		a.graph.note(n)
 	}
 	if w.Notes = e.Notes; err != nil {
 		a.faults.Add(w.Fault("", err))
