@@ -129,36 +129,39 @@ type packed struct {
 
 // entry reads the elements of w: packed if stored, else an element of less than 8 bits in each byte.
 func (r *weightFiles) entry(w *Weight, stored bool) (e Entry, err error) {
-	if c, ok := r.weights.(Constants); ok {
-		if data, err := c.Constant(w.Path, w.Offset, w.Type); !errors.Is(err, fs.ErrNotExist) {
-			if err == nil {
-				e, err = w.kept(data, stored)
-			}
-			return e, err
-		}
+	data, err := r.kept(w)
+	f, at := &weightFile{data: data}, int64(0)
+	if e.Kept = !errors.Is(err, fs.ErrNotExist); !e.Kept {
+		f = r.open(w.Path)
+		data, at, err = f.find(w, r.name, &e)
 	}
-	f := r.open(w.Path)
-	if f.err != nil {
-		return Entry{}, f.err
-	}
-	found, err := f.Find(w.Offset, w.Type)
-	for _, text := range f.Warnings()[f.noted:] {
-		e.Notes = append(e.Notes, fmt.Sprintf("%s:%s: weights %s: %s", r.name, w.Pos, w.Path, text))
-		f.noted++
-	}
-	if err != nil {
-		return e, err
-	}
-	end := found.DataOffset + found.Size
-	switch data := f.data[found.DataOffset:end:end]; {
+	switch {
+	case err != nil:
 	case stored:
 		e.Stored = data
 	case w.Type.DType.Size() == 0:
-		e.Data, err = f.unpack(data, found.DataOffset, w.Type)
+		e.Data, err = f.unpack(data, at, w.Type)
 	default:
 		e.Data = data
 	}
 	return e, err
+}
+
+// find returns the elements of w and their offset, and adds the reader's new warnings to the notes of e.
+func (f *weightFile) find(w *Weight, program string, e *Entry) (data []byte, at int64, err error) {
+	if f.err != nil {
+		return nil, 0, f.err
+	}
+	found, err := f.Find(w.Offset, w.Type)
+	for _, text := range f.Warnings()[f.noted:] {
+		e.Notes = append(e.Notes, fmt.Sprintf("%s:%s: weights %s: %s", program, w.Pos, w.Path, text))
+		f.noted++
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	end := found.DataOffset + found.Size
+	return f.data[found.DataOffset:end:end], found.DataOffset, nil
 }
 
 // open returns the weight file at path, opened once.
@@ -182,24 +185,20 @@ func (r *weightFiles) open(path string) *weightFile {
 	return f
 }
 
-// kept is the entry of elements that Constants keep.
-func (w *Weight) kept(data []byte, stored bool) (e Entry, err error) {
-	n, ok := w.Type.Elements()
-	if need := (n*w.Type.DType.Bits() + 7) / 8; !ok || len(data) != need {
-		return e, &blob.Error{File: w.Path, Offset: int64(w.Offset), Err: blob.ErrSize,
+// kept returns the elements of w that Constants keep; the error is fs.ErrNotExist if there are none.
+func (r *weightFiles) kept(w *Weight) ([]byte, error) {
+	c, ok := r.weights.(Constants)
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	data, err := c.Constant(w.Path, w.Offset, w.Type)
+	n, fixed := w.Type.Elements()
+	if need := (n*w.Type.DType.Bits() + 7) / 8; err == nil && (!fixed || len(data) != need) {
+		err = &blob.Error{File: w.Path, Offset: int64(w.Offset), Err: blob.ErrSize,
 			Msg:  fmt.Sprintf("%d bytes where %v needs %d", len(data), w.Type, need),
 			Hint: "give the elements of the constant and nothing else"}
 	}
-	e.Kept = true
-	switch {
-	case stored:
-		e.Stored = data
-	case w.Type.DType.Size() == 0:
-		e.Data = element.Unpack(w.Type.DType, data, n)
-	default:
-		e.Data = data
-	}
-	return e, nil
+	return data, err
 }
 
 // unpack gives each element below 8 bits a byte, once for each entry. Entries that share their bytes must not make a
@@ -224,38 +223,29 @@ func (f *weightFile) unpack(data []byte, at int64, t mil.Type) ([]byte, error) {
 
 // weight reads the entry of a weight file that b names.
 func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
-	const wrong, write = "BLOBFILE needs one path and one offset", `write BLOBFILE(path = string(".."), offset = uint64(64))`
 	if b == nil || b.Path == nil || b.Offset == nil { // in a program that was made in Go
-		a.fail(m.Pos, write, wrong)
+		a.fail(m.Pos, `write BLOBFILE(path = string(".."), offset = uint64(64))`,
+			"BLOBFILE needs one path and one offset")
 		return nil
 	}
-	path, err := b.Path.Strings()
+	file, offset, err := b.Entry()
 	if err != nil {
-		a.wrap(b.Path.Pos, err)
-		return nil
-	}
-	offset, err := b.Offset.Ints()
-	if err != nil {
-		a.wrap(b.Offset.Pos, err)
-		return nil
-	}
-	if len(path) != 1 || len(offset) != 1 || offset[0] < 0 {
-		a.fail(b.Pos, write, wrong)
+		a.wrap(m.Pos, err)
 		return nil
 	}
 	if element.Size(v.DType) == 0 {
 		a.fail(m.Pos, "use a type of numbers", "weights of type %s are not supported", v.DType)
 		return nil
 	}
-	if climbs(path[0]) && !a.survey {
+	if climbs(file) && !a.survey {
 		a.fail(b.Path.Pos, "name a file below @model_path, without ..",
-			"weights %s are not inside the model's directory", path[0])
+			"weights %s are not inside the model's directory", file)
 		return nil
 	}
 	if a.survey {
 		return v
 	}
-	w := &Weight{Value: v, Name: v.Name, Type: m.Type, Path: path[0], Offset: uint64(offset[0]), Pos: b.Pos}
+	w := &Weight{Value: v, Name: v.Name, Type: m.Type, Path: file, Offset: offset, Pos: b.Pos}
 	e, err := a.files.entry(w, a.stored && packs(w.Type.DType))
 	for _, n := range e.Notes {
 		a.graph.note(n)
