@@ -92,7 +92,7 @@ func (c *Call) element(name string, d mil.DType) (mil.DType, []byte) {
 	switch {
 	case v == nil:
 		e := make([]byte, d.Size())
-		element.Store(d, e, given(c, name, 0.0))
+		element.Store(d, e, asNumber(c.preset(name)))
 		return d, e
 	case v.Elements() != 1:
 		c.refuse(name, "give a single value", "%s has %d elements", v.Type(), v.Elements())
@@ -186,7 +186,7 @@ func (c *Call) scalar(name string) float64 {
 	case v != nil && v.DType.Integer():
 		return float64(c.integer(name))
 	case v != nil && v.DType == mil.Bool:
-		return map[bool]float64{true: 1}[c.boolean(name)]
+		return truth(c.boolean(name))
 	}
 	return c.number(name)
 }

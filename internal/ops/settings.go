@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -53,12 +54,15 @@ const (
 func isBool(d mil.DType) bool   { return d == mil.Bool }
 func isNumber(d mil.DType) bool { return d.Float() || d.Integer() }
 
-// elements returns the elements of a setting of a kind, n of them or, if n < 0, any number. It returns nil when it is
-// absent. A truth value is 0 or 1.
+// elements returns the elements of a setting of a kind, n of them or, if n < 0, any number. An absent one has its
+// default in every element, else 0; it is nil when n < 0. A truth value is 0 or 1.
 func (c *Call) elements(name string, k Kind, n int) []float64 {
+	if k == Ints && n == 1 {
+		k = Int
+	}
 	v, f := c.tensor(name), forms[k]
 	if v == nil {
-		return nil
+		return slices.Repeat([]float64{asNumber(c.preset(name))}, max(n, 0))
 	}
 	switch {
 	case k == Bools:
@@ -80,31 +84,64 @@ func (c *Call) elements(name string, k Kind, n int) []float64 {
 	return v.take()
 }
 
+// preset returns the default of a setting, nil if it has none or if the operator has no such setting.
+func (c *Call) preset(name string) any {
+	if p := c.Def.Param(name); p != nil {
+		return p.Default
+	}
+	return nil
+}
+
+// asNumber returns a default as a number, 0 without one.
+func asNumber(preset any) float64 {
+	switch d := preset.(type) {
+	case int:
+		return float64(d)
+	case float64:
+		return d
+	case bool:
+		return truth(d)
+	}
+	return 0
+}
+
+// truth is a truth value as a number.
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // whole converts numbers to integers.
-func (c *Call) whole(name string, list []float64) []int {
-	out := make([]int, len(list))
-	for i, f := range list {
-		n, ok := toInt(f)
-		c.refuseIf(!ok, name, "numbers go up to 2^53", "%.0f is out of range", f)
-		out[i] = n
+func (c *Call) whole(name string, list []float64) (out []int) {
+	for _, f := range list {
+		c.refuseIf(f != math.Trunc(f) || math.Abs(f) > 1<<53, name, "numbers go up to 2^53", "%.0f is out of range", f)
+		out = append(out, int(f))
 	}
 	return out
 }
 
-// ints returns an integer vector of n elements (any number when n < 0). An absent one has the default in every element,
-// 0 without a default; it is nil when n < 0. A scalar counts as a vector of one.
-func (c *Call) ints(name string, n int) []int {
-	kind := Ints
-	if n == 1 {
-		kind = Int
+// ints returns an integer vector of n elements, any number when n < 0; see elements. A scalar counts as a vector of
+// one.
+func (c *Call) ints(name string, n int) []int { return c.whole(name, c.elements(name, Ints, n)) }
+
+// integer returns a single integer.
+func (c *Call) integer(name string) int { return c.whole(name, c.elements(name, Int, 1))[0] }
+
+// boolean returns a single truth value.
+func (c *Call) boolean(name string) bool { return c.elements(name, Bool, 1)[0] != 0 }
+
+// number returns a single floating-point number.
+func (c *Call) number(name string) float64 { return c.elements(name, Number, 1)[0] }
+
+// booleans returns n truth values.
+func (c *Call) booleans(name string, n int) []bool {
+	out := make([]bool, n)
+	for i, f := range c.elements(name, Bools, n) {
+		out[i] = f != 0
 	}
-	switch list := c.elements(name, kind, n); {
-	case list != nil:
-		return c.whole(name, list)
-	case n < 0:
-		return nil
-	}
-	return slices.Repeat([]int{given(c, name, 0)}, n)
+	return out
 }
 
 // list returns n single numbers of a variadic setting, or n truth values as 0 and 1.
@@ -120,57 +157,15 @@ func (c *Call) list(name string, n int, ok func(mil.DType) bool) []int {
 	return c.whole(name, all)
 }
 
-// given returns the default of a setting, or def if it has none of that type.
-func given[T any](c *Call, name string, def T) T {
-	if p := c.Def.Param(name); p != nil {
-		if d, ok := p.Default.(T); ok {
-			return d
-		}
-	}
-	return def
-}
-
-// integer returns a single integer, 1 for an absent one without a default.
-func (c *Call) integer(name string) int {
-	if list := c.elements(name, Int, 1); list != nil {
-		return c.whole(name, list)[0]
-	}
-	return given(c, name, 1)
-}
-
-// boolean returns a single truth value.
-func (c *Call) boolean(name string) bool {
-	if list := c.elements(name, Bool, 1); list != nil {
-		return list[0] != 0
-	}
-	return given(c, name, false)
-}
-
-// booleans returns n truth values, all false when absent.
-func (c *Call) booleans(name string, n int) []bool {
-	out := make([]bool, n)
-	for i, f := range c.elements(name, Bools, n) {
-		out[i] = f != 0
-	}
-	return out
-}
-
-// number returns a single floating-point number.
-func (c *Call) number(name string) float64 {
-	if list := c.elements(name, Number, 1); list != nil {
-		return list[0]
-	}
-	return given(c, name, 0.0)
-}
-
 // epsilon returns the setting of that name. Its default has the type of x, as if the program wrote it.
 func (c *Call) epsilon() float64 {
-	if x := c.tensor("x"); c.tensor("epsilon") == nil && slices.Contains(floats, x.DType) {
+	e := c.number("epsilon")
+	if x := c.tensor("x"); c.tensor("epsilon") == nil {
 		var b [8]byte
-		element.Store(x.DType, b[:], given(c, "epsilon", 0.0))
+		element.Store(x.DType, b[:], e)
 		return element.Load(x.DType, b[:])
 	}
-	return c.number("epsilon")
+	return e
 }
 
 // word returns a string setting that must be one of the choices.
@@ -178,7 +173,8 @@ func (c *Call) word(name string) string {
 	v, choices := c.tensor(name), c.Def.Param(name).Choices
 	switch {
 	case v == nil:
-		return given(c, name, "")
+		preset, _ := c.preset(name).(string)
+		return preset
 	case v.DType != mil.String || len(v.Text) != 1:
 		c.refuse(name, "give one of "+strings.Join(choices, ", "), "%s where a string is expected", v.Type())
 	case !slices.Contains(choices, v.Text[0]):
@@ -193,13 +189,7 @@ func (c *Call) dtype(name string) mil.DType { return mil.ParseDType(c.word(name)
 
 // axis returns a single axis of a value of the given rank, negative ones
 // counted from the end.
-func (c *Call) axis(name string, rank int) int {
-	axis := given(c, name, 0)
-	if c.tensor(name) != nil {
-		axis = c.ints(name, 1)[0]
-	}
-	return c.wrap(name, axis, rank)
-}
+func (c *Call) axis(name string, rank int) int { return c.wrap(name, c.integer(name), rank) }
 
 // wrap converts a possibly negative axis to 0..rank-1.
 func (c *Call) wrap(name string, a, rank int) int {
@@ -216,7 +206,7 @@ func (c *Call) wrap(name string, a, rank int) int {
 // axes returns a list of different axes in ascending order.
 func (c *Call) axes(name string, rank int) []int {
 	list := c.ints(name, -1)
-	if c.tensor(name) == nil && given(c, name, "") == AllAxes {
+	if c.tensor(name) == nil && c.preset(name) == AllAxes {
 		list = make([]int, rank)
 		for i := range list {
 			list[i] = i

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"encoding/binary"
-	"math"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/element"
@@ -138,14 +137,6 @@ type Graph struct {
 	// Weights are the constants that were read from files, in the order of the text;
 	// those of the other functions follow.
 	Weights []*Weight
-}
-
-// toInt converts an integral float64 within the range of int.
-func toInt(f float64) (int, bool) {
-	if f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return 0, false
-	}
-	return int(f), true
 }
 
 // Floats returns the elements of a constant, converted exactly to float64. It returns
