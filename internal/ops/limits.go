@@ -13,16 +13,15 @@ import (
 // Kernel is the height and the width of a convolution's kernel; false for another operator, and if its weight has not 3
 // or 4 axes.
 func (n *Node) Kernel() (h, w int, ok bool) {
-	switch weight := n.Value("weight"); {
-	case n.Op.Kind != "conv" && n.Op.Kind != "conv_transpose":
-		return 0, 0, false
-	case weight == nil || weight.Rank() < 3 || weight.Rank() > 4:
-		return 0, 0, false
+	weight := n.Value("weight")
+	switch {
+	case weight == nil || n.Op.Kind != "conv" && n.Op.Kind != "conv_transpose":
 	case weight.Rank() == 3:
 		return 1, weight.Shape[2], true
-	default:
+	case weight.Rank() == 4:
 		return weight.Shape[2], weight.Shape[3], true
 	}
+	return 0, 0, false
 }
 
 func convolutionLimits(p *placing) {
@@ -32,18 +31,12 @@ func convolutionLimits(p *placing) {
 		case h == w && over(h, s.KernelSquare):
 			n := s.KernelSquare.Value
 			p.refuse("kernel-square", cited(s.KernelSquare), "kernel %dx%d, at most %dx%d", h, w, n, n)
-		case h == w:
-		default:
+		case h != w:
 			p.most(w, s.KernelWidth, "kernel-width", "kernel %dx%d: width %d", h, w, w)
 			p.most(h, s.KernelHeight, "kernel-height", "kernel %dx%d: height %d", h, w, h)
 		}
 		if x != nil && x.Rank() > 1 {
 			p.most(x.Shape[1], s.ConvChannels, "conv-channels", "%d input channels", x.Shape[1])
-		}
-		for _, y := range p.Out {
-			if p.wide != nil && h == 1 && w == 1 && y.Rank() == 4 && y.Shape[1] == 512 && y.DType == mil.FP16 {
-				p.wide[y] = p.wide[x] + 1
-			}
 		}
 	}
 	p.spatial()
@@ -113,20 +106,10 @@ func productLimits(p *placing) {
 }
 
 func responseLimits(p *placing) {
-	x := p.Value("x")
-	if x == nil || x.Rank() < 2 {
-		return
+	if x := p.Value("x"); x != nil && x.Rank() > 2 {
+		channels := Volume(x.Shape[min(x.Rank()-3, 1) : x.Rank()-2]) // a depth counts as channels
+		p.most(channels, p.spec.LRNChannels, "lrn-channels", "%s of %d channels", p.Op.Kind, channels)
 	}
-	channels := 1 // of [N, C, H, W] with leading ones; a depth counts as channels
-	switch x.Rank() {
-	case 3:
-		channels = x.Shape[0]
-	case 4:
-		channels = x.Shape[1]
-	case 5:
-		channels = x.Shape[1] * x.Shape[2]
-	}
-	p.most(channels, p.spec.LRNChannels, "lrn-channels", "%s of %d channels", p.Op.Kind, channels)
 }
 
 func castLimits(p *placing) {
@@ -176,9 +159,6 @@ func (p *placing) makers(v *Value) {
 	if v == nil || v.Made == nil || v.Folded || p.made[v.Made] {
 		return
 	}
-	if p.made == nil {
-		p.made = map[*Node]bool{}
-	}
 	p.made[v.Made] = true
 	for _, from := range v.Made.Operands() {
 		p.makers(from)
@@ -204,17 +184,23 @@ func (p *placing) state(why string) {
 	}
 }
 
-// reluLimits has the relu at the end of a chain of convolutions, which Core ML does not leave on the engine.
+// reluLimits has the relu at the end of a chain of 1x1 convolutions, which Core ML does not leave on the engine.
 func reluLimits(p *placing) {
-	if p.wide == nil {
+	last := slices.ContainsFunc(p.Out, func(y *Value) bool { return y.Returned })
+	if !last || p.spec.Chip != chip.M6 || p.via != chip.CoreML {
 		return
 	}
-	n := p.wide[p.Value("x")]
-	for _, y := range p.Out {
-		p.wide[y] = n
-		if y.Returned && (n == 32 || n == 34) {
-			p.refuse("last-relu", "study 15.4 (M)", "a chain of %d convolutions of 512 channels ends with relu", n)
+	n := 0
+	for x := p.Value("x"); x != nil && x.Made != nil; x = x.Made.Value("x") {
+		h, w, _ := x.Made.Kernel()
+		if h == 1 && w == 1 && x.Rank() == 4 && x.Shape[1] == 512 && x.DType == mil.FP16 {
+			n++
+		} else if x.Made.Op.Kind != "relu" {
+			break
 		}
+	}
+	if n == 32 || n == 34 {
+		p.refuse("last-relu", "study 15.4 (M)", "a chain of %d convolutions of 512 channels ends with relu", n)
 	}
 }
 
@@ -265,7 +251,7 @@ func blockLimits(p *placing) {
 			axes = append(axes, i)
 		}
 	}
-	if len(axes) == 0 {
+	if axes == nil {
 		return
 	}
 	p.refuse("block-quantization", ironmill, "the scale changes along axes %v", axes)

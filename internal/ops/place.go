@@ -41,10 +41,8 @@ type Placement struct {
 // operators of its weights can be. Operators that Lookup does not know run on the engine unless they are known to be
 // refused.
 func Place(g *Graph, c chip.Chip, via chip.Compiler) Placement {
-	p := &placing{Placement: Placement{Where: map[*Node]Where{}}, spec: c.Spec(), via: via, of: map[*Value]Where{}}
-	if c == chip.M6 && via == chip.CoreML {
-		p.wide = map[*Value]int{}
-	}
+	p := &placing{Placement: Placement{Where: map[*Node]Where{}}, spec: c.Spec(), via: via, of: map[*Value]Where{},
+		made: map[*Node]bool{}}
 	for _, v := range slices.Concat(g.Inputs, g.States) {
 		p.value(v)
 	}
@@ -75,9 +73,9 @@ func (p *placing) statement(n *Node) Where {
 	p.Node, p.support, p.pos, p.here = n, foreign[n.Op.Kind], n.Op.Pos, OnEngine
 	if n.Def != nil {
 		p.support = n.Def.support
-	}
-	if n.Def != nil && n.Def.limits != nil {
-		n.Def.limits(p)
+		if n.Def.limits != nil {
+			n.Def.limits(p)
+		}
 	}
 	p.supported()
 	p.integers()
@@ -168,7 +166,6 @@ type placing struct {
 	of    map[*Value]Where
 	whole bool           // a reason holds for the whole program
 	made  map[*Node]bool // on the CPU, because they compute indices
-	wide  map[*Value]int // how many 1x1 convolutions of 512 channels in a row end in a value; nil if it is no matter
 
 	// Of the statement or value that is being placed.
 	*Node
