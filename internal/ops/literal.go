@@ -3,9 +3,11 @@ package ops
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/element"
 )
 
 // bracketed returns op with the attributes that are arguments of def among its arguments: operators that make constants
@@ -61,27 +63,16 @@ func (a *analysis) literal(m *mil.Value) *Value {
 	case v.DType == mil.String:
 		v.Text, err = m.Strings()
 	case v.DType == mil.Bool:
-		var bs []bool
-		if bs, err = m.BoolsContext(a.ctx); err == nil {
-			v.Data = make([]byte, len(bs))
-			for i, b := range bs {
-				if b {
-					v.Data[i] = 1
-				}
-			}
-		}
+		list, bad := m.BoolsContext(a.ctx)
+		v.Data, err = encode(v.DType, list, truth), bad
 	case v.DType.Integer():
-		var is []int64
-		if is, err = m.IntsContext(a.ctx); err == nil {
-			v.Data = encodeInts(v.DType, is)
-		}
+		list, bad := m.IntsContext(a.ctx)
+		v.Data, err = encodeInts(v.DType, list), bad
 	case v.DType.Float():
-		var fs []float64
-		if fs, err = m.FloatsContext(a.ctx); err == nil {
-			v.Data = encodeFloats(v.DType, fs)
-			for _, text := range outOfRange(v.DType, fs, v.Data) {
-				a.graph.ranges = append(a.graph.ranges, a.note(m.Pos, "", "%s", text))
-			}
+		list, bad := m.FloatsContext(a.ctx)
+		v.Data, err = encode(v.DType, list, func(f float64) float64 { return f }), bad
+		for _, text := range outOfRange(v.DType, list, v.Data) {
+			a.graph.ranges = append(a.graph.ranges, a.note(m.Pos, "", "%s", text))
 		}
 	default:
 		a.fail(m.Pos, "use a type of numbers", "%s literals are not supported", v.DType)
@@ -104,4 +95,50 @@ func (a *analysis) wrap(pos mil.Pos, err error) {
 		e.Pos = pos
 	}
 	a.faults.Add(e)
+}
+
+// RangeNotes returns a note on each literal of p with numbers that become infinite in its type, and one on each with
+// numbers that become zero, in the order of the text and at most MaxNotes. Unlike Analyze it needs no weights.
+func RangeNotes(file string, p *mil.Program) (notes []string) {
+	for _, g := range Survey(file, p) {
+		notes = append(notes, g.ranges...)
+	}
+	return notes[:min(len(notes), MaxNotes)]
+}
+
+// outOfRange returns a note on the numbers of a literal that became infinite and one on those that became zero
+// when they were rounded to its type. data holds the rounded numbers.
+func outOfRange(d mil.DType, numbers []float64, data []byte) (notes []string) {
+	var infinite, zero []float64
+	for i, x := range numbers {
+		switch y := element.Load(d, data[i*d.Size():]); {
+		case math.IsInf(y, 0) && !math.IsInf(x, 0):
+			infinite = append(infinite, x)
+		case y == 0 && x != 0:
+			zero = append(zero, x)
+		}
+	}
+	for _, out := range []struct {
+		of     []float64
+		format string
+	}{
+		{infinite, "%v(%g) is beyond the range of its type and becomes infinite%s; write inf if that is meant"},
+		{zero, "%v(%g) is too small for its type and becomes 0%s; use a type of larger range"},
+	} {
+		if len(out.of) > 0 {
+			notes = append(notes, fmt.Sprintf(out.format, d, out.of[0], others(len(out.of))))
+		}
+	}
+	return notes
+}
+
+// others mentions the n-1 elements that a message does not show.
+func others(n int) string {
+	switch n {
+	case 1:
+		return ""
+	case 2:
+		return ", and so does 1 other element"
+	}
+	return fmt.Sprintf(", and so do %d other elements", n-1)
 }

@@ -153,12 +153,12 @@ func (v *Value) Floats() []float64 {
 	return out
 }
 
-// encodeFloats packs numbers as elements of a floating-point type.
-func encodeFloats(d mil.DType, fs []float64) []byte {
+// encode packs the numbers that stand for the items of a list as elements of a type.
+func encode[T any](d mil.DType, list []T, number func(T) float64) []byte {
 	size := element.Size(d)
-	out := make([]byte, len(fs)*size)
-	for i, f := range fs {
-		element.Store(d, out[i*size:], f)
+	out := make([]byte, len(list)*size)
+	for i, x := range list {
+		element.Store(d, out[i*size:], number(x))
 	}
 	return out
 }
