@@ -3,6 +3,7 @@ package ops
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
@@ -157,8 +158,19 @@ func (c *Call) fp32() {
 // kind checks what an argument holds as far as its parameter tells.
 func (c *Call) kind(p *Param) {
 	switch {
-	case !p.Const && p.Types != nil:
-		c.needs(p.Name, p.Types...)
+	case !p.Const:
+		first := c.Def.Params[0]
+		switch x := c.tensor(first.Name); {
+		case p.Types != nil:
+			c.needs(p.Name, p.Types...)
+		case p.Any, p.Like, p.State, x != nil && first.Types != nil && !slices.Contains(first.Types, x.DType):
+		default:
+			c.sameType(first.Name, p.Name)
+		}
+		if v := c.tensor(p.Name); v != nil && p.most > 0 {
+			c.refuseIf(v.Rank() < p.least || v.Rank() > p.most, p.Name, p.form, "%s",
+				strings.Replace(p.wrong, "%v", fmt.Sprint(v.Shape), 1))
+		}
 	case p.Variadic:
 	case p.Kind == Int, p.Kind == Bool, p.Kind == Number:
 		c.elements(p.Name, p.Kind, 1)
@@ -183,10 +195,9 @@ func (c *Call) sameType(a, b string) {
 	}
 }
 
-// shaped refuses an operand, if it is given, that has not the type of x and a shape. The first of format is its own.
+// shaped refuses an operand, if it is given, that has not a shape. The first of format is its own.
 func (c *Call) shaped(name string, shape []int, hint, format string, args ...any) {
 	if v := c.tensor(name); v != nil {
-		c.sameType("x", name)
 		c.refuseIf(!slices.Equal(v.Shape, shape), name, hint, format, append([]any{v.Shape}, args...)...)
 	}
 }

@@ -30,7 +30,7 @@ var compressions = []Def{
 	{Name: "constexpr_blockwise_shift_scale", Since: 18, limits: blockLimits,
 		support: support{contested: "weights as fp16 run everywhere"},
 		Params: []Param{known("data", append(shiftTypes, wideTypes...)...), known("scale", floats...),
-			known("offset").optional()}, infer: func(c *Call, x *Value) {
+			known("offset").any().optional()}, infer: func(c *Call, x *Value) {
 			if slices.Contains(wideTypes, x.DType) {
 				c.note("Apple's operator has no data of " + x.DType.String() + ", only of 4 and 8 bits")
 			}
@@ -41,9 +41,9 @@ var compressions = []Def{
 		known("lut", tableTypes...).deep(), integers("shape").optional().of(mil.UInt32),
 		integer("vector_axis").optional()},
 		infer: inferPalette},
-	{Name: "constexpr_sparse_to_dense", Params: []Param{known("nonzero_data", shiftTypes...), known("mask"),
+	{Name: "constexpr_sparse_to_dense", Params: []Param{known("nonzero_data", shiftTypes...), known("mask").any(),
 		integers("shape").optional().of(mil.UInt32)}, infer: inferSparse},
-	{Name: "constexpr_lut_to_sparse", Since: 18, Many: true, Params: []Param{known("indices_mask"),
+	{Name: "constexpr_lut_to_sparse", Since: 18, Many: true, Params: []Param{known("indices_mask", mil.UInt1),
 		known("indices_nonzero_data", indexTypes...), known("lut", tableTypes...).deep(),
 		integer("vector_axis").optional()}, infer: func(c *Call, mask *Value) {
 		data := c.tensor("indices_nonzero_data")
@@ -51,8 +51,8 @@ var compressions = []Def{
 		shape, p := c.palettes(mask.Shape, data.DType)
 		c.results(p, []mil.DType{mil.UInt1, c.tensor("lut").DType}, [][]int{shape, {data.Shape[0] * p.Vector}})
 	}},
-	{Name: "constexpr_sparse_blockwise_shift_scale", Since: 18, Many: true, Params: []Param{known("data_mask"),
-		known("nonzero_data", shiftTypes...), known("scale", floats...), known("offset").optional()},
+	{Name: "constexpr_sparse_blockwise_shift_scale", Since: 18, Many: true, Params: []Param{known("data_mask", mil.UInt1),
+		known("nonzero_data", shiftTypes...), known("scale", floats...), known("offset").any().optional()},
 		infer: func(c *Call, mask *Value) {
 			data := c.tensor("nonzero_data")
 			c.sparse("nonzero_data", "data_mask")

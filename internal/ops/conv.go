@@ -27,7 +27,8 @@ func pool(name, instead string, more ...Param) Def {
 
 // sliding are the parameters of a window that slides over x.
 func sliding(kernel []Param, settings ...Param) []Param {
-	return slices.Concat([]Param{tensor("x", floats...)}, kernel, []Param{integers("strides").or(1),
+	x := tensor("x", floats...).ranks(3, 5, "use [N, C, W], [N, C, H, W] or [N, C, D, H, W]", "shape %v")
+	return slices.Concat([]Param{x}, kernel, []Param{integers("strides").or(1),
 		word("pad_type", "valid", "same", "same_lower", "custom").or("valid"), integers("pad").or(0)}, settings)
 }
 
@@ -59,8 +60,6 @@ func inferConv(c *Call, x *Value) {
 // kernel returns the weight, which has as many axes as x.
 func (c *Call) kernel(x *Value, form string) *Value {
 	w := c.tensor("weight")
-	c.sameType("x", "weight")
-	c.spatial(x)
 	c.refuseIf(w.Rank() != x.Rank(), "weight", "give it as "+form, "shape %v for x%v", w.Shape, x.Shape)
 	return w
 }
@@ -69,11 +68,6 @@ func (c *Call) kernel(x *Value, form string) *Value {
 func (c *Call) bias(channels int) {
 	c.shaped("bias", []int{channels}, "give one number for each output channel", "shape %v for %d output channels",
 		channels)
-}
-
-// spatial refuses x without one to three spatial axes.
-func (c *Call) spatial(x *Value) {
-	c.refuseIf(x.Rank() < 3 || x.Rank() > 5, "x", "use [N, C, W], [N, C, H, W] or [N, C, D, H, W]", "shape %v", x.Shape)
 }
 
 // inferConvTranspose is the rule of the transposed convolution. Its Window is that of
@@ -176,7 +170,6 @@ func (c *Call) slide(w *Window, ceil bool) {
 }
 
 func inferPool(c *Call, x *Value) {
-	c.spatial(x)
 	w := Window{In: x.Shape[2:], Groups: x.Shape[1], Kernel: c.ints("kernel_sizes", x.Rank()-2),
 		ExcludePadding: c.boolean("exclude_padding_from_average")}
 	c.slide(&w, c.boolean("ceil_mode"))

@@ -12,10 +12,9 @@ var conversions = []Def{
 	{Name: "cast", Doc: "converts x to elements of type dtype", Cost: Moves, limits: castLimits,
 		Params: []Param{tensor("x", slices.Concat(writable, []mil.DType{mil.FP64, mil.BF16, mil.Int64, mil.UInt64})...),
 			types("dtype", writable...)}, infer: inferCast},
-	{Name: "quantize", Since: 17, Params: []Param{tensor("input", floats...), tensor("scale", floats...),
-		tensor("zero_point").optional(), integer("axis").optional(), types("output_dtype", byteTypes...)},
+	{Name: "quantize", Since: 17, Params: []Param{tensor("input", floats...), tensor("scale"),
+		tensor("zero_point").any().optional(), integer("axis").optional(), types("output_dtype", byteTypes...)},
 		infer: func(c *Call, x *Value) {
-			c.sameType("input", "scale")
 			d := c.dtype("output_dtype")
 			if z := c.tensor("zero_point"); z != nil && z.DType != d {
 				c.refuse("zero_point", "give it in output_dtype", "zero_point is %s but output_dtype is %s", z.DType, d)
@@ -24,7 +23,6 @@ var conversions = []Def{
 		}},
 	{Name: "dequantize", Since: 17, Params: []Param{tensor("input", byteTypes...), tensor("scale", floats...),
 		tensor("zero_point").optional(), integer("axis").optional()}, infer: func(c *Call, x *Value) {
-		c.sameType("input", "zero_point")
 		c.gives(c.perAxis(x), c.tensor("scale").DType, x.Shape)
 	}},
 }

@@ -15,7 +15,8 @@ import (
 // every evaluation; -1, the default, gives new numbers in each evaluation after a load, and the same ones after the
 // next load.
 var generators = []Def{
-	{Name: "shape", support: nowhere(onHost), Params: []Param{tensor("x").like()}, infer: inferShape,
+	{Name: "shape", support: nowhere(onHost), infer: inferShape, Params: []Param{tensor("x").like().ranks(1,
+		MaxRank, "a scalar has no axes; reshape it", "the shape of a scalar is empty")},
 		Doc: "returns the axis lengths of x, an int32 vector. The compiler knows it: it may stand where a setting is " +
 			"needed"},
 	{Name: "fill", Params: []Param{integers("shape").sized(), setting("value", Element).or(0.0)},
@@ -25,7 +26,8 @@ var generators = []Def{
 	{Name: "range_1d", support: nowhere(onHost), infer: inferRange, Params: []Param{setting("end", Element).sized(),
 		setting("start", Element).sized(), setting("step", Element).sized()}},
 	{Name: "band_part", support: nowhere("multiply by a constant mask"), infer: inferBand,
-		Params: []Param{tensor("x", storable...), integer("lower").or(-1), integer("upper").or(-1)},
+		Params: []Param{tensor("x", storable...).ranks(2, MaxRank, "give a matrix", "shape %v has no rows and columns"),
+			integer("lower").or(-1), integer("upper").or(-1)},
 		Doc: "keeps lower diagonals below the main one and upper above it, of each matrix, and clears the others. A " +
 			"negative number keeps all"},
 	{Name: "one_hot", support: nowhere(gathered), infer: inferOneHot, Params: []Param{tensor("indices", indexes...),
@@ -40,7 +42,8 @@ var generators = []Def{
 	random("random_normal", number("mean").or(0.0), number("stddev").or(1.0)),
 	random("random_bernoulli", number("prob").or(0.5)),
 	{Name: "random_categorical", support: nowhere(drawn), infer: inferCategorical, Params: []Param{
-		tensor("x", floats...), word("mode", "logits", "probs").or("logits"), integer("size").or(1).sized(),
+		tensor("x", floats...).ranks(1, MaxRank, "give a vector of probabilities", "a scalar has no classes"),
+		word("mode", "logits", "probs").or("logits"), integer("size").or(1).sized(),
 		integer("seed").or(-1)}},
 }
 
@@ -72,7 +75,6 @@ func (c *Call) constant(d mil.DType, shape []int, data []byte) {
 }
 
 func inferShape(c *Call, x *Value) {
-	c.refuseIf(x.Rank() == 0, "x", "a scalar has no axes; reshape it", "the shape of a scalar is empty")
 	lengths := make([]int64, x.Rank())
 	for i, n := range x.Shape {
 		lengths[i] = int64(n)
@@ -124,7 +126,6 @@ func inferRange(c *Call, x *Value) {
 }
 
 func inferBand(c *Call, x *Value) {
-	c.refuseIf(x.Rank() < 2, "x", "give a matrix", "shape %v has no rows and columns", x.Shape)
 	c.gives(Band{Lower: c.integer("lower"), Upper: c.integer("upper")}, x.DType, x.Shape)
 }
 
@@ -221,7 +222,6 @@ func (c *Call) seed() int { return max(c.integer("seed"), -1) }
 func inferCategorical(c *Call, x *Value) {
 	n := c.integer("size")
 	r := Random{Seed: c.seed(), Probs: c.word("mode") == "probs"}
-	c.refuseIf(x.Rank() == 0, "x", "give a vector of probabilities", "a scalar has no classes")
 	c.refuseIf(n < 1 || n > MaxElements, "size", "draw at least one", "%d", n)
 	c.gives(r, x.DType, with(x.Shape, x.Rank()-1, n))
 }

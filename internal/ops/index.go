@@ -142,7 +142,6 @@ func inferGatherND(c *Call, x *Value) {
 // scattered is the rule of a scatter operator whose updates should have a shape. limits are those of located.
 func (c *Call) scattered(data *Value, axis int, shape []int, limits ...int) {
 	at, updates, mode := c.tensor("indices"), c.tensor("updates"), c.word("mode")
-	c.sameType("data", "updates")
 	c.refuseIf(data.DType == mil.Bool && mode != ScatterUpdate, "mode", `write mode = string("update")`,
 		"%s is not handled for type bool", mode)
 	c.refuseIf(!slices.Equal(updates.Shape, shape), "updates", "give an update for each index",

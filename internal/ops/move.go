@@ -22,28 +22,35 @@ var moves = []Def{
 			integer("batch_axis").or(0)},
 		Doc: "reverses the first lengths[i] elements along seqAxis of the part of x that has index i on batchAxis. " +
 			"lengths is an integer vector"},
-	{Name: "crop", Params: []Param{tensor("x", storable...), integers("crop_height"), integers("crop_width")},
-		infer: inferCrop},
+	{Name: "crop", infer: inferCrop, Params: []Param{tensor("x", storable...).ranks(2, MaxRank, "use [N, C, H, W]",
+		"shape %v has no rows and columns"), integers("crop_height"), integers("crop_width")}},
 	move("sliding_windows", inferSlidingWindows, "returns all windows of size elements along axis, stride elements "+
 		"apart. The result has the axes window and position in place of axis", integer("axis"), integer("size").sized(),
 		integer("stride").or(1)).nowhere("unfold with slices"),
-	move("depth_to_space", toSpace(2, 0, 1), "moves channels to rows and columns of blocks: channel "+
-		"(row*blockSize+column)*C+c becomes channel c of C at (row, column) in its block", integer("block_size")),
-	move("space_to_depth", toDepth(2, 0, 1), "is the inverse of DepthToSpace", integer("block_size")),
-	move("pixel_shuffle", toSpace(0, 1, 2), "moves channels to rows and columns of blocks: channel "+
-		"(c*factor+row)*factor+column becomes channel c at (row, column) in its block, where factor is upscaleFactor",
-		integer("upscale_factor")),
-	move("pixel_unshuffle", toDepth(0, 1, 2), "is the inverse of PixelShuffle",
-		integer("downscale_factor").of(mil.UInt32)),
+	blocked("depth_to_space", integer("block_size"), toSpace(0, 3, 4, 1, 5, 2), "moves channels to rows and columns of "+
+		"blocks: channel (row*blockSize+column)*C+c becomes channel c of C at (row, column) in its block"),
+	blocked("space_to_depth", integer("block_size"), toDepth(0, 3, 5, 1, 2, 4), "is the inverse of DepthToSpace"),
+	blocked("pixel_shuffle", integer("upscale_factor"), toSpace(0, 1, 4, 2, 5, 3), "moves channels to rows and columns "+
+		"of blocks: channel (c*factor+row)*factor+column becomes channel c at (row, column) in its block, where factor "+
+		"is upscaleFactor"),
+	blocked("pixel_unshuffle", integer("downscale_factor").of(mil.UInt32), toDepth(0, 1, 3, 5, 2, 4),
+		"is the inverse of PixelShuffle"),
 	{Name: "space_to_batch", support: support{bridge: true}, infer: inferSpaceToBatch,
-		Params: []Param{tensor("x", storable...), integers("block_shape"), integers("paddings")}},
+		Params: []Param{image, integers("block_shape"), integers("paddings")}},
 	{Name: "batch_to_space", support: support{bridge: true}, infer: inferBatchToSpace,
-		Params: []Param{tensor("x", storable...), integers("block_shape"), integers("crops")}},
+		Params: []Param{image, integers("block_shape"), integers("crops")}},
 }
 
 // move is an operator on one tensor with settings.
 func move(name string, infer func(*Call, *Value), doc string, settings ...Param) Def {
 	return Def{Name: name, Doc: doc, infer: infer, Params: append([]Param{tensor("x", storable...)}, settings...)}
+}
+
+var image = tensor("x", storable...).ranks(4, 4, "use [N, C, H, W]", "shape %v")
+
+// blocked is an operator on an image with blocks of a size.
+func blocked(name string, size Param, infer func(*Call, *Value), doc string) Def {
+	return Def{Name: name, Doc: doc, infer: infer, Params: []Param{image, size}}
 }
 
 // Join holds the settings of concat and stack.
@@ -112,7 +119,6 @@ func inferReverse(c *Call, x *Value) {
 
 func inferCrop(c *Call, x *Value) {
 	n := x.Rank()
-	c.refuseIf(n < 2, "x", "use [N, C, H, W]", "shape %v has no rows and columns", x.Shape)
 	rows, columns := c.ints("crop_height", 2), c.ints("crop_width", 2)
 	b := Box{Dims: slices.Clone(x.Shape), Stride: Strides(x.Shape)}
 	for i, cut := range [][]int{rows, columns} {
@@ -140,66 +146,57 @@ func inferSlidingWindows(c *Call, x *Value) {
 	c.gives(b, x.DType, b.Dims)
 }
 
-// image checks x of rank 4 and returns a block size above 0, the setting called name.
-func (c *Call) image(x *Value) (block int, name string) {
+// block returns the size of blocks and the name of its setting.
+func (c *Call) block() (size int, name string) {
 	name = c.Def.Params[1].Name
-	block = c.integer(name)
-	c.refuseIf(x.Rank() != 4, "x", "use [N, C, H, W]", "shape %v", x.Shape)
-	c.refuseIf(block < 1 || block > maxSetting, name, "choose from 1 to 65536", "%d", block)
-	return block, name
+	size = c.integer(name)
+	c.refuseIf(size < 1 || size > maxSetting, name, "choose from 1 to 65536", "%d", size)
+	return size, name
 }
 
-// toSpace moves channels to blocks of rows and columns. Channels are split into three axes: order has the position of
-// the axis of channels that stay, then of rows and columns in a block.
-func toSpace(order ...int) func(c *Call, x *Value) {
+// toSpace moves channels to blocks of rows and columns: perm are the axes of the result, with those of the rows and
+// columns of a block split off, in x with its channels split into those that stay, rows and columns.
+func toSpace(perm ...int) func(c *Call, x *Value) {
 	return func(c *Call, x *Value) {
-		block, name := c.image(x)
+		block, name := c.block()
 		n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
 		c.refuseIf(ch%(block*block) != 0, name, "the square of it divides the channels",
 			"%d channels of x%v with blocks of %d", ch, x.Shape, block)
-		left := ch / (block * block)
-		at := arranged(order, left, block, block)
-		split, plane := Strides(at), h*w
-		c.gives(
-			Box{Dims: []int{n, left, h, block, w, block}, Stride: []int{ch * plane, split[order[0]] * plane, w,
-				split[order[1]] * plane, 1, split[order[2]] * plane}},
-			x.DType, []int{n, left, h * block, w * block})
+		split := []int{n, block, block, block, h, w}
+		split[perm[1]] = ch / (block * block)
+		c.gives(rearranged(split, perm), x.DType, []int{n, split[perm[1]], h * block, w * block})
 	}
 }
 
-// toDepth is the inverse of toSpace.
-func toDepth(order ...int) func(c *Call, x *Value) {
+// toDepth is the inverse of toSpace: perm are the axes of the result, with its channels split, in x with those of the
+// rows and columns of a block split off.
+func toDepth(perm ...int) func(c *Call, x *Value) {
 	return func(c *Call, x *Value) {
-		block, name := c.image(x)
+		block, name := c.block()
 		n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
 		c.refuseIf(h%block != 0 || w%block != 0, name, "it divides rows and columns",
 			"%d rows and %d columns of x%v with blocks of %d", h, w, x.Shape, block)
-		dims, strides := arranged(order, ch, block, block), arranged(order, h*w, w, 1) // of the result's channels
-		c.gives(
-			Box{Dims: []int{n, dims[0], dims[1], dims[2], h / block, w / block},
-				Stride: []int{ch * h * w, strides[0], strides[1], strides[2], w * block, block}},
-			x.DType, []int{n, ch * block * block, h / block, w / block})
+		c.gives(rearranged([]int{n, ch, h / block, block, w / block, block}, perm), x.DType,
+			[]int{n, ch * block * block, h / block, w / block})
 	}
 }
 
-// arranged puts number i at order[i].
-func arranged(order []int, numbers ...int) []int {
-	out := make([]int, len(order))
-	for i, at := range order {
-		out[at] = numbers[i]
+// rearranged lists the elements of a shape with its axes in the order perm.
+func rearranged(shape, perm []int) (b Box) {
+	strides := Strides(shape)
+	for _, axis := range perm {
+		b.Dims, b.Stride = append(b.Dims, shape[axis]), append(b.Stride, strides[axis])
 	}
-	return out
+	return b
 }
 
 // borders reads block_shape and a matrix of counts for rows and columns.
 func (c *Call) borders(name string) (a Blocks, both [2]int) {
-	x := c.tensor("x")
 	block := c.ints("block_shape", 2)
 	counts := c.elements(name, square, -1)
 	v := c.tensor(name)
 	c.refuseIf(!slices.Equal(v.Shape, []int{2, 2}), name,
 		"give a matrix of 2 x 2: before and after for rows and for columns", "%s does not fit", v.Type())
-	c.refuseIf(x.Rank() != 4, "x", "use [N, C, H, W]", "shape %v", x.Shape)
 	for i := range 2 {
 		before, after := counts[2*i], counts[2*i+1]
 		c.refuseIf(min(before, after) < 0 || max(before, after) > maxSetting, name, "counts are from 0 to 65536",

@@ -10,7 +10,7 @@ import (
 type Param struct {
 	Name     string
 	Kind     Kind
-	Types    []mil.DType // of the elements of a tensor; none: the rule decides; of an integer setting, see of
+	Types    []mil.DType // of the elements of a tensor; none: that of the first argument; of an integer setting, see of
 	Optional bool
 	// Default is what an absent setting means: an int, float64, bool or string; for Ints and Bools the element of each
 	// axis, or AllAxes. It is nil where the setting has none, or where it depends on other arguments.
@@ -31,6 +31,11 @@ type Param struct {
 	Deep bool
 	// State arguments are state parameters of the function.
 	State bool
+	// Any arguments have a type that the rule decides about.
+	Any bool
+
+	least, most int    // ranks of a tensor that may not have every rank
+	form, wrong string // how to write it, and what is wrong with another one, where %v stands for its shape
 }
 
 // Kind says what an argument holds.
@@ -88,6 +93,13 @@ func (p Param) deep() Param     { p.Deep = true; return p }
 func (p Param) variadic() Param { p.Variadic = true; return p }
 func (p Param) like() Param     { p.Like = true; return p }
 func (p Param) state() Param    { p.State = true; return p }
+func (p Param) any() Param      { p.Any = true; return p }
+
+// ranks bounds the rank of a tensor.
+func (p Param) ranks(least, most int, form, wrong string) Param {
+	p.least, p.most, p.form, p.wrong = least, most, form, wrong
+	return p
+}
 
 // Param returns the parameter called name, or nil.
 func (d *Def) Param(name string) *Param {

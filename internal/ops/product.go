@@ -10,12 +10,18 @@ import (
 // Einsum, of scaled_dot_product_attention an Attention.
 var products = []Def{
 	{Name: "einsum", Params: []Param{tensor("values", floats...).variadic(), word("equation")}, infer: inferEinsum},
-	{Name: "scaled_dot_product_attention", Since: 18, Params: []Param{tensor("query", floats...), tensor("key"),
-		tensor("value"), tensor("attn_mask").optional()}, infer: inferAttention},
-	{Name: "matmul", limits: matmulLimits, Params: []Param{tensor("x", numerics...), tensor("y", numerics...),
-		boolean("transpose_x").or(false), boolean("transpose_y").or(false)}, infer: inferMatmul},
-	{Name: "linear", limits: productLimits, Params: []Param{tensor("x", numerics...), tensor("weight"),
-		tensor("bias").optional()}, infer: inferLinear},
+	{Name: "scaled_dot_product_attention", Since: 18, Params: []Param{tensor("query", floats...).ranks(3, MaxRank,
+		"give it as [batch, .., length, features]", "shape %v"), tensor("key"), tensor("value"),
+		tensor("attn_mask", mil.Bool, mil.FP16, mil.FP32).optional()}, infer: inferAttention},
+	{Name: "matmul", limits: matmulLimits, Params: []Param{matrixOf("x"), matrixOf("y"), boolean("transpose_x").or(false),
+		boolean("transpose_y").or(false)}, infer: inferMatmul},
+	{Name: "linear", limits: productLimits, infer: inferLinear, Params: []Param{
+		tensor("x", numerics...).ranks(1, MaxRank, "give it at least one axis", "a scalar has no features"),
+		tensor("weight").ranks(2, 2, "give it as [outputs, inputs]", "shape %v"), tensor("bias").optional()}},
+}
+
+func matrixOf(name string) Param {
+	return tensor(name, numerics...).ranks(1, MaxRank, "multiply by a scalar with mul", "a scalar is no matrix")
 }
 
 // Matmul holds the settings of a matrix product. Sums run over the inner axis
@@ -37,9 +43,7 @@ func inferMatmul(c *Call, x *Value) {
 	y := c.tensor("y")
 	c.sameType("x", "y")
 	for _, name := range []string{"x", "y"} {
-		if r := c.tensor(name).Rank(); r < 1 {
-			c.refuse(name, "multiply by a scalar with mul", "a scalar is no matrix")
-		} else if r > matmulRank {
+		if c.tensor(name).Rank() > matmulRank {
 			c.note(name + " has rank 5; Apple's compiler reports: depth > 1 is not supported for MatMult")
 		}
 	}
@@ -88,9 +92,6 @@ func lead(shape []int, rank int) []int {
 
 func inferLinear(c *Call, x *Value) {
 	w := c.tensor("weight")
-	c.sameType("x", "weight")
-	c.refuseIf(x.Rank() < 1, "x", "give it at least one axis", "a scalar has no features")
-	c.refuseIf(w.Rank() != 2, "weight", "give it as [outputs, inputs]", "shape %v", w.Shape)
 	last := x.Rank() - 1
 	c.refuseIf(x.Shape[last] != w.Shape[1], "weight", "give it as [outputs, inputs]", "takes %d inputs, x%v has %d",
 		w.Shape[1], x.Shape, x.Shape[last])
@@ -108,10 +109,7 @@ type Attention struct {
 
 func inferAttention(c *Call, q *Value) {
 	k, v, mask := c.tensor("key"), c.tensor("value"), c.tensor("attn_mask")
-	c.sameType("query", "key")
-	c.sameType("query", "value")
 	r := q.Rank()
-	c.refuseIf(r < 3, "query", "give it as [batch, .., length, features]", "shape %v", q.Shape)
 	for _, name := range []string{"key", "value"} {
 		t := c.tensor(name)
 		c.refuseIf(t.Rank() != r, name, "reshape it", "rank %d, query has rank %d", t.Rank(), r)
@@ -132,7 +130,6 @@ func inferAttention(c *Call, q *Value) {
 	}
 	a.Batch = batch
 	if mask != nil {
-		c.needs("attn_mask", mil.Bool, mil.FP16, mil.FP32)
 		full := append(slices.Clone(batch), a.L, a.S)
 		if shape, fits := Broadcast(full, mask.Shape); !fits || !slices.Equal(shape, full) {
 			c.refuse("attn_mask", "make its axes equal or 1", "shape %v does not broadcast to %v", mask.Shape, full)

@@ -23,7 +23,8 @@ var recurrents = []Def{
 }
 
 func recurrent(name string, infer func(*Call, *Value), states, weights []string, settings ...Param) Def {
-	params := []Param{tensor("x", floats...), tensor("initial_h")}
+	params := []Param{tensor("x", floats...).ranks(3, 3, "give it as [sequence, batch, inputs]", "shape %v"),
+		tensor("initial_h")}
 	for _, n := range states {
 		params = append(params, tensor(n))
 	}
@@ -64,7 +65,6 @@ func (c *Call) recurrent(gates int) *Recurrent {
 	direction := c.word("direction")
 	a.Reverse, a.Both = direction == "reverse", direction == "bidirectional"
 	x, w := c.tensor("x"), c.tensor("weight_hh")
-	c.refuseIf(x.Rank() != 3, "x", "give it as [sequence, batch, inputs]", "shape %v", x.Shape)
 	c.refuseIf(w.Rank() != 2 || w.Shape[0] != gates*w.Shape[1], "weight_hh", fmt.Sprintf("give it as [%d*H, H]", gates),
 		"shape %v", w.Shape)
 	a.S, a.B, a.I, a.H = x.Shape[0], x.Shape[1], x.Shape[2], w.Shape[1]
@@ -83,7 +83,7 @@ func (a *Recurrent) cells() int {
 	return 1
 }
 
-// parameter checks an operand of the type of x, if it is given.
+// parameter checks the shape of an operand, if it is given.
 func (c *Call) parameter(name string, shape ...int) {
 	c.shaped(name, shape, fmt.Sprintf("give it the shape %v", shape), "shape %v")
 }

@@ -72,27 +72,29 @@ var norms = []Def{
 	{Name: "layer_norm", Params: []Param{tensor("x", floats...), tensor("gamma").optional(), tensor("beta").optional(),
 		integers("axes").or(AllAxes), number("epsilon").or(1e-5)}, infer: inferLayerNorm},
 	{Name: "batch_norm", Cost: Pass, support: support{memory: some, instead: "fold it into the convolution before it"},
-		Params: []Param{tensor("x", floats...), tensor("mean"), tensor("variance"), tensor("gamma").optional(),
+		Params: []Param{channelled, tensor("mean"), tensor("variance"), tensor("gamma").optional(),
 			tensor("beta").optional(), number("epsilon").or(1e-5)}, infer: inferChannelNorm},
 	{Name: "instance_norm", support: support{memory: some, instead: "write it with reduce_mean, sub, mul and rsqrt"},
-		Params: []Param{tensor("x", floats...), tensor("gamma").optional(), tensor("beta").optional(),
+		Params: []Param{channelled, tensor("gamma").optional(), tensor("beta").optional(),
 			number("epsilon").or(1e-5)}, infer: inferChannelNorm},
 	{Name: "l2_norm", support: support{contested: "mul, reduce_sum and pow run where l2_norm was refused"},
-		Params: []Param{tensor("x", floats...), number("epsilon").or(1e-6)}, infer: func(c *Call, x *Value) {
+		Params: []Param{tensor("x", floats...).ranks(3, MaxRank, "give it three axes with expand_dims",
+			"shape %v; the norm is that of the last three axes"), number("epsilon").or(1e-6)},
+		infer: func(c *Call, x *Value) {
 			r := x.Rank()
-			c.refuseIf(r < 3, "x", "give it three axes with expand_dims",
-				"shape %v; the norm is that of the last three axes", x.Shape)
 			c.keeps(Norm{Axes: []int{r - 3, r - 2, r - 1}, Epsilon: c.epsilon()})
 		}},
-	{Name: "local_response_norm", limits: responseLimits, Params: []Param{tensor("x", floats...), integer("size"),
+	{Name: "local_response_norm", limits: responseLimits, Params: []Param{channelled, integer("size"),
 		number("alpha").or(1e-4), number("beta").or(0.75), number("k").or(1.0)}, infer: func(c *Call, x *Value) {
-		c.refuseIf(x.Rank() < 3, "x", "give it three axes with expand_dims", "shape %v, not [N, C, ..]", x.Shape)
 		a := Norm{Size: c.integer("size"), Alpha: c.number("alpha"), Beta: c.number("beta"), K: c.number("k")}
 		c.refuseIf(a.Size < 1 || a.Size > MaxElements, "size", "give the number of channels of a neighborhood",
 			"%d is out of range", a.Size)
 		c.keeps(a)
 	}},
 }
+
+var channelled = tensor("x", floats...).ranks(3, MaxRank, "give it three axes with expand_dims",
+	"shape %v, not [N, C, ..]")
 
 // Norm holds the settings of a normalization.
 type Norm struct {
@@ -120,7 +122,6 @@ func inferLayerNorm(c *Call, x *Value) {
 // inferChannelNorm is the rule of the norms of x [N, C, *D] whose parameters have one
 // number for each channel.
 func inferChannelNorm(c *Call, x *Value) {
-	c.refuseIf(x.Rank() < 3, "x", "give it three axes with expand_dims", "shape %v, not [N, C, ..]", x.Shape)
 	for _, p := range c.Def.Params[1:] {
 		if !p.Const {
 			c.shaped(p.Name, x.Shape[1:2], "give one number for each channel", "shape %v for %d channels", x.Shape[1])

@@ -11,10 +11,10 @@ import (
 // resizes sample images between their elements. Attrs is a Resize, a Crop for
 // crop_resize, a Sampler for affine and resample.
 var resizes = []Def{
-	{Name: "upsample_nearest_neighbor", Cost: Moves, Params: []Param{tensor("x", floats...),
+	{Name: "upsample_nearest_neighbor", Cost: Moves, Params: []Param{picture,
 		setting("scale_factor_height", Element).or(1.0), setting("scale_factor_width", Element).or(1.0)},
 		infer: func(c *Call, x *Value) { c.resizes(c.scaled(), Resize{Mode: SampleDefault, Nearest: true}) }},
-	{Name: "upsample_bilinear", Params: []Param{tensor("x", floats...), setting("scale_factor_height", Element).or(1.0),
+	{Name: "upsample_bilinear", Params: []Param{picture, setting("scale_factor_height", Element).or(1.0),
 		setting("scale_factor_width", Element).or(1.0), boolean("align_corners").or(true),
 		boolean("half_pixel_centers").optional()}, infer: func(c *Call, x *Value) {
 		align, half := c.boolean("align_corners"), c.boolean("half_pixel_centers")
@@ -29,32 +29,35 @@ var resizes = []Def{
 		}
 		c.resizes(c.scaled(), Resize{Mode: mode})
 	}},
-	{Name: "resize_nearest_neighbor", Cost: Moves, Params: []Param{tensor("x", floats...),
+	{Name: "resize_nearest_neighbor", Cost: Moves, Params: []Param{picture,
 		integer("target_size_height"), integer("target_size_width")}, infer: func(c *Call, x *Value) {
 		c.resizes(c.target(), Resize{Mode: SampleDefault, Nearest: true})
 	}, Doc: "gives the last two axes of x new lengths; each element is the one before its place in x"},
-	{Name: "resize_bilinear", Params: []Param{tensor("x", floats...), integer("target_size_height").or(1),
+	{Name: "resize_bilinear", Params: []Param{picture, integer("target_size_height").or(1),
 		integer("target_size_width").or(1), sampling.or(SampleDefault)}, infer: func(c *Call, x *Value) {
 		c.resizes(c.target(), Resize{Mode: c.word("sampling_mode")})
 	}},
 	{Name: "resize", Since: 17, Params: []Param{tensor("x"), integers("shape"), integer("resized_dims").of(mil.UInt32),
 		word("interpolation_mode", "LINEAR", "NEAREST_NEIGHBOR").or("LINEAR"), sampling.or(SampleDefault)},
 		infer: inferResize},
-	{Name: "crop_resize", support: nowhere("unfold with slices"), Params: []Param{tensor("x", floats...),
+	{Name: "crop_resize", support: nowhere("unfold with slices"), Params: []Param{images,
 		tensor("roi").optional(), tensor("boxes", coordinates...).optional(),
 		tensor("box_indices", mil.Int32, mil.UInt16).optional(), integer("target_height").or(1),
 		integer("target_width").or(1), boolean("normalized_coordinates").or(false), number("spatial_scale").or(1.0),
 		word("box_coordinate_mode", "CORNERS_HEIGHT_FIRST", "CORNERS_WIDTH_FIRST", "CENTER_SIZE_HEIGHT_FIRST",
 			"CENTER_SIZE_WIDTH_FIRST").or("CORNERS_HEIGHT_FIRST"), sampling.or(SampleDefault),
 		number("pad_value").or(0.0)}, infer: inferCropResize},
-	{Name: "affine", infer: inferAffine, Params: slices.Concat([]Param{tensor("x", floats...),
+	{Name: "affine", infer: inferAffine, Params: slices.Concat([]Param{images,
 		tensor("transform_matrix"), integer("output_height"), integer("output_width")}, samplerParams)},
-	{Name: "resample", infer: inferResample, Params: slices.Concat([]Param{tensor("x", floats...),
+	{Name: "resample", infer: inferResample, Params: slices.Concat([]Param{images,
 		tensor("coordinates", coordinates...)}, samplerParams)},
 }
 
 // Parameters of several operators above.
 var (
+	picture = tensor("x", floats...).ranks(3, MaxRank, "give it as [.., C, H, W]", "shape %v")
+	images  = tensor("x", floats...).ranks(4, 4, "give it as [B, C, H, W]", "shape %v")
+
 	sampling = word("sampling_mode", SampleDefault, SampleStrictAlign, SampleAlign, SampleUnalign, SampleOffset)
 
 	samplerParams = []Param{word("sampling_mode", "bilinear", "nearest"),
@@ -80,13 +83,6 @@ type Resize struct {
 	Nearest bool // take the nearest element, for SampleDefault the one before
 }
 
-// picture refuses x with fewer than three axes.
-func (c *Call) picture() *Value {
-	x := c.tensor("x")
-	c.refuseIf(x.Rank() < 3, "x", "give it as [.., C, H, W]", "shape %v", x.Shape)
-	return x
-}
-
 // resizes finishes the rule of an operator that gives x the last axes of size.
 func (c *Call) resizes(size []int, r Resize) {
 	x := c.tensor("x")
@@ -98,7 +94,7 @@ func (c *Call) resizes(size []int, r Resize) {
 // scaled returns the height and width that the scale factors give x: floor(n * factor),
 // in float32.
 func (c *Call) scaled() []int {
-	x := c.picture()
+	x := c.tensor("x")
 	var size []int
 	for i, name := range []string{"scale_factor_height", "scale_factor_width"} {
 		factor := 1.0
@@ -114,10 +110,7 @@ func (c *Call) scaled() []int {
 }
 
 // target returns a height and a width.
-func (c *Call) target() []int {
-	c.picture()
-	return c.lengths("target_size_height", "target_size_width")
-}
+func (c *Call) target() []int { return c.lengths("target_size_height", "target_size_width") }
 
 // lengths returns settings that are the lengths of axes.
 func (c *Call) lengths(names ...string) []int {
@@ -174,7 +167,6 @@ var coordinates = []mil.DType{mil.FP16, mil.FP32, mil.Int8, mil.UInt8, mil.Int16
 
 func inferCropResize(c *Call, x *Value) {
 	roi, boxes, indices := c.tensor("roi"), c.tensor("boxes"), c.tensor("box_indices")
-	c.refuseIf(x.Rank() != 4, "x", "give it as [B, C, H, W]", "shape %v", x.Shape)
 	c.refuseIf((roi == nil) == (boxes == nil), "", "give one of roi and boxes",
 		"roi and boxes are both given or both missing")
 	order := c.word("box_coordinate_mode")
@@ -183,7 +175,6 @@ func inferCropResize(c *Call, x *Value) {
 		Mode: c.word("sampling_mode"), Pad: c.number("pad_value")}
 	size := c.lengths("target_height", "target_width")
 	if roi != nil {
-		c.sameType("x", "roi")
 		s := roi.Shape
 		c.refuseIf(len(s) != 5 || s[1] != 1 || s[2] != 4 && s[2] != 5 || s[3] != 1 || s[4] != 1, "roi",
 			"give it as [N, 1, 4, 1, 1], or [N, 1, 5, 1, 1] with the index of the image", "shape %v", s)
@@ -241,9 +232,7 @@ func (c *Call) sampler() Sampler {
 
 func inferAffine(c *Call, x *Value) {
 	m := c.tensor("transform_matrix")
-	c.sameType("x", "transform_matrix")
 	a, size := c.sampler(), c.lengths("output_height", "output_width")
-	c.refuseIf(x.Rank() != 4, "x", "give it as [B, C, H, W]", "shape %v", x.Shape)
 	c.refuseIf(m.Rank() != 2 || m.Shape[0] != 1 && m.Shape[0] != x.Shape[0] || m.Shape[1] != 6, "transform_matrix",
 		"give [a0, a1, a2, b0, b1, b2] once or for each image", "shape %v for x%v", m.Shape, x.Shape)
 	if a.Nearest || a.Padding != "constant" || a.Value != 0 || !a.Normalized || a.Low != -1 || !a.Align {
@@ -256,7 +245,6 @@ func inferAffine(c *Call, x *Value) {
 func inferResample(c *Call, x *Value) {
 	at := c.tensor("coordinates")
 	a := c.sampler()
-	c.refuseIf(x.Rank() != 4, "x", "give it as [B, C, H, W]", "shape %v", x.Shape)
 	c.refuseIf(at.Rank() != 4 || at.Shape[0] != x.Shape[0] || at.Shape[3] != 2, "coordinates",
 		"give (x, y) for each place of the result, [B, H, W, 2]", "shape %v for x%v", at.Shape, x.Shape)
 	c.gives(a, x.DType, []int{x.Shape[0], x.Shape[1], at.Shape[1], at.Shape[2]})

@@ -12,7 +12,7 @@ import (
 var slicing = []Def{
 	{Name: "slice_by_index", limits: sliceLimits, infer: inferSliceIndex,
 		Params: append([]Param{tensor("x", storable...)}, maskedParams...)},
-	{Name: "slice_by_size", limits: sliceLimits, Params: []Param{tensor("x", storable...), tensor("begin"),
+	{Name: "slice_by_size", limits: sliceLimits, Params: []Param{tensor("x", storable...), tensor("begin").any(),
 		integers("size").sized()}, infer: inferSliceSize},
 	{Name: "slice_update", Since: 18, Family: Indexing, support: nowhere(gathered), infer: inferSliceUpdate,
 		Params: append([]Param{tensor("x", storable...), tensor("update")}, maskedParams...)},
@@ -22,8 +22,8 @@ var slicing = []Def{
 }
 
 // maskedParams are the parameters of a slice with masks.
-var maskedParams = []Param{tensor("begin"), tensor("end"), integers("stride").or(1), booleans("begin_mask").or(false),
-	booleans("end_mask").or(false), booleans("squeeze_mask").or(false)}
+var maskedParams = []Param{tensor("begin").any(), tensor("end").any(), integers("stride").or(1),
+	booleans("begin_mask").or(false), booleans("end_mask").or(false), booleans("squeeze_mask").or(false)}
 
 // Slice selects elements: on axis i those at Begin + k*Stride for k below Size.
 type Slice struct {
@@ -132,7 +132,6 @@ func inferSliceIndex(c *Call, x *Value) {
 
 func inferSliceUpdate(c *Call, x *Value) {
 	update := c.tensor("update")
-	c.sameType("x", "update")
 	m := c.masked(x)
 	if !m.Moving {
 		shape := c.fixed(x, m)

@@ -59,10 +59,10 @@ var unaries = []Def{
 		word("mode", GeluExact, GeluTanh, GeluSigmoid).or(GeluExact)}, infer: func(c *Call, x *Value) {
 		c.keeps(Unary{Mode: c.word("mode")})
 	}},
-	{Name: "prelu", Params: []Param{tensor("x", floats...), tensor("alpha", floats...)}, infer: inferChannels,
+	{Name: "prelu", Params: []Param{tensor("x", floats...), tensor("alpha")}, infer: inferChannels,
 		Doc: "returns x, below zero alpha * x. alpha is a vector with a number for each channel, which is axis 1 of x"},
 	{Name: "softplus_parametric", Cost: Pass, infer: inferChannels,
-		Params: []Param{tensor("x", floats...), tensor("alpha", floats...), tensor("beta", floats...)},
+		Params: []Param{tensor("x", floats...), tensor("alpha"), tensor("beta")},
 		Doc: "returns alpha * log(1 + exp(beta * x)). alpha and beta are vectors with a number for each channel, " +
 			"which is axis 1 of x"},
 	{Name: "logical_not", Doc: "returns the opposite of truth values", Cost: Pass,
@@ -131,7 +131,6 @@ func inferChannels(c *Call, x *Value) {
 	c.refuseIf(x.Rank() < 3, "x", "reshape it to [batch, channel, row, column]", "rank %d where 3 to %d is expected",
 		x.Rank(), MaxRank)
 	for _, p := range c.Def.Params[1:] {
-		c.sameType("x", p.Name)
 		if v := c.tensor(p.Name); v.Rank() != 1 || v.Shape[0] != x.Shape[1] {
 			c.refuse(p.Name, "give a vector with one number for each channel", "shape %v for the %d channels of x%v",
 				v.Shape, x.Shape[1], x.Shape)
