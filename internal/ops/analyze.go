@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/near"
@@ -95,10 +94,7 @@ func Open(f *mil.Function) (list []mil.Var) {
 		all = append(all, op.Results...)
 	}
 	for _, v := range all {
-		t := v.Type
-		if t.Kind == mil.State && len(t.Elems) == 1 {
-			t = t.Elems[0]
-		}
+		t, _ := held(v.Type)
 		if _, fixed := t.Shape(); !fixed && t.Kind == mil.Tensor {
 			list = append(list, v)
 		}
@@ -147,13 +143,13 @@ func (a *analysis) fail(pos mil.Pos, hint, format string, args ...any) {
 
 // choose finds the function to resolve.
 func (a *analysis) choose(p *mil.Program, name string) *mil.Function {
-	var names []string
-	for _, f := range p.Funcs {
-		names = append(names, f.Name)
-	}
 	f := p.Select(name)
 	if f == nil {
-		a.fail(p.Pos, near.Hint(name, names)+"choose one of "+strings.Join(names, ", "), "no function called %q", name)
+		var names []string
+		for _, f := range p.Funcs {
+			names = append(names, f.Name)
+		}
+		a.fail(p.Pos, near.Choices(name, "choose one of", names), "no function called %q", name)
 	}
 	return f
 }
@@ -216,13 +212,11 @@ func (a *analysis) define(name string, v *Value, declared mil.Var) {
 
 // believed returns what a declaration says, though an engine may not take it.
 func believed(d mil.Var) *Value {
-	v := &Value{Name: d.Name, Pos: d.At, DType: d.Type.DType}
-	if t := d.Type; t.Kind == mil.State && len(t.Elems) == 1 {
-		v.State, d.Type, v.DType = true, t.Elems[0], t.Elems[0].DType
-	}
+	t, state := held(d.Type)
+	v := &Value{Name: d.Name, Pos: d.At, DType: t.DType, State: state}
 	fixed := false
-	if d.Type.Kind == mil.Tensor || d.Type.Kind == mil.Scalar {
-		v.Shape, fixed = d.Type.Shape()
+	if t.Kind == mil.Tensor || t.Kind == mil.Scalar {
+		v.Shape, fixed = t.Shape()
 	}
 	v.Open = !fixed
 	v.vague = v.Open || len(v.Shape) > MaxRank || !sensible(v.Shape)
@@ -231,30 +225,33 @@ func believed(d mil.Var) *Value {
 
 // parameter checks the type of an input.
 func (a *analysis) parameter(p mil.Var) *Value {
-	held := p.Type.Kind == mil.State && len(p.Type.Elems) == 1
-	if held {
-		p.Type = p.Type.Elems[0]
-		if p.Type.Kind != mil.Tensor {
-			a.fail(p.Pos, "write state<tensor<fp16, [1, 64, 1, 32]>>", "state %s: %s is not a tensor", p.Name, p.Type)
-			return nil
-		}
+	t, state := held(p.Type)
+	if state && t.Kind != mil.Tensor {
+		a.fail(p.Pos, "write state<tensor<fp16, [1, 64, 1, 32]>>", "state %s: %s is not a tensor", p.Name, t)
+		return nil
 	}
-	v := a.declared(p)
-	if v != nil {
-		v.State = held
+	p.Type = t
+	v := a.declared(MaxRank, p)
+	if v == nil {
+		return nil
 	}
-	if v != nil && !slices.Contains(storable, v.DType) {
+	if v.State = state; !slices.Contains(storable, v.DType) {
 		a.fail(p.Pos, "use fp16, or fp32 with a cast", "input %s: %s cannot be stored on a surface", p.Name, v.DType)
 		return nil
 	}
 	return v
 }
 
-// declared returns the Value of a declaration of fixed shape.
-func (a *analysis) declared(p mil.Var) *Value { return a.declaredUpTo(MaxRank, p) }
+// held returns the type of the tensor that a state holds, another type as it is.
+func held(t mil.Type) (of mil.Type, state bool) {
+	if t.Kind == mil.State && len(t.Elems) == 1 {
+		return t.Elems[0], true
+	}
+	return t, false
+}
 
-// declaredUpTo is declared with a limit of the rank.
-func (a *analysis) declaredUpTo(rank int, p mil.Var) *Value {
+// declared returns the Value of a declaration of fixed shape, up to a rank.
+func (a *analysis) declared(rank int, p mil.Var) *Value {
 	shape, fixed := p.Type.Shape()
 	switch {
 	case !fixed && a.survey: // Value.Open says so
@@ -336,7 +333,6 @@ func (a *analysis) compute(n *Node) bool {
 	if n.Def == nil {
 		return false
 	}
-	c.complete()
 	c.rule()
 	return !c.failed()
 }

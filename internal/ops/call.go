@@ -73,8 +73,15 @@ func (c *Call) note(text string) { c.a.note(c.Op.Pos, "", "%s: %s", c.Op.Kind, t
 
 // suits checks the operand of an argument against its parameter p.
 func (c *Call) suits(p *Param) {
-	a := c.args[p.Name]
+	a, given := c.args[p.Name]
+	one := func(has func(v *Value) bool) bool { return slices.ContainsFunc(a.Values, has) }
 	switch {
+	case !given:
+		if c.Op.Arg(p.Name) == nil && !p.Optional {
+			c.fail("", "write "+c.Def.signature(), "argument %s is missing", p.Name)
+		}
+	case one(func(v *Value) bool { return v.vague }):
+		c.bad = true // the fault is that of the value
 	case p.Variadic != a.List:
 		how := "a single value"
 		if p.Variadic {
@@ -83,34 +90,28 @@ func (c *Call) suits(p *Param) {
 		c.fail(p.Name, "see "+c.Def.signature(), "takes %s", how)
 	case p.State && !a.Values[0].State:
 		c.fail(p.Name, "declare a parameter state<tensor<fp16, [..]>> and name it here", "has to be a state")
-	case !p.State && slices.ContainsFunc(a.Values, func(v *Value) bool { return v.State }):
+	case !p.State && one(func(v *Value) bool { return v.State }):
 		c.fail(p.Name, "read it first: r = read_state(input = s)", "a state where a tensor is expected")
-	case p.Const && slices.ContainsFunc(a.Values, func(v *Value) bool { return !v.Const() }):
+	case p.Const && one(func(v *Value) bool { return !v.Const() }):
 		why := ""
 		if p.Sized {
 			why = ": the shape of the result depends on it, and engines need static shapes"
 		}
 		c.fail(p.Name, "define it with const()", "has to be a constant%s", why)
-	case p.Known && slices.ContainsFunc(a.Values, func(v *Value) bool { return !v.known && !v.Const() }):
+	case p.Known && one(func(v *Value) bool { return !v.known && !v.Const() }):
 		c.fail(p.Name, "define it with const() or a constexpr operator", "has to be a constant")
-	case !p.Const && !p.Deep && slices.ContainsFunc(a.Values, func(v *Value) bool { return v.Rank() > MaxRank }):
+	case !p.Const && !p.Deep && one(func(v *Value) bool { return v.Rank() > MaxRank }):
 		c.fail(p.Name, "merge axes", "rank %d, at most %d", a.Values[0].Rank(), MaxRank)
-	case !p.Const && slices.ContainsFunc(a.Values, func(v *Value) bool { return v.DType == mil.String }):
+	case !p.Const && one(func(v *Value) bool { return v.DType == mil.String }):
 		c.fail(p.Name, "pass a tensor", "a string where a tensor is expected")
 	}
 }
 
-// complete reports missing arguments.
-func (c *Call) complete() {
-	for _, p := range c.Def.Params {
-		if c.Op.Arg(p.Name) == nil && !p.Optional {
-			c.fail("", "write "+c.Def.signature(), "argument %s is missing", p.Name)
-		}
-	}
-}
-
-// rule applies the rule of the operator and fills in the node.
+// rule checks the arguments, applies the rule of the operator and fills in the node.
 func (c *Call) rule() {
+	for _, p := range c.Def.Params {
+		c.suits(&p)
+	}
 	if c.failed() {
 		return
 	}
@@ -150,7 +151,7 @@ func (c *Call) rule() {
 // engine: there fp32 exists only at the edges of a program.
 func (c *Call) fp32() {
 	first := c.args[c.Def.Params[0].Name].Values[0].DType
-	if first != mil.FP16 && first != mil.Bool && !c.failed() {
+	if first != mil.FP16 && first != mil.Bool {
 		c.note(first.String() + " arithmetic is not known to run on Apple's engine; cast to fp16")
 	}
 }

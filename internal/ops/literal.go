@@ -49,7 +49,7 @@ func (a *analysis) literal(m *mil.Value) *Value {
 	if a.ctx.Err() != nil {
 		return nil
 	}
-	v := a.declaredUpTo(MaxRank+2, mil.Var{Pos: m.Pos, Type: m.Type, Name: "constant"})
+	v := a.declared(MaxRank+2, mil.Var{Pos: m.Pos, Type: m.Type, Name: "constant"})
 	if v == nil {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -34,9 +33,8 @@ func Infer(kind string, operands ...Operand) (out []*Value, notes []string, err 
 	c := a.call(&Node{Def: def, Op: &mil.Op{Kind: kind}})
 	c.open = true
 	for _, o := range operands {
-		p := def.Param(o.Name)
 		switch {
-		case p == nil:
+		case def.Param(o.Name) == nil:
 			c.fail("", near.Hint(o.Name, def.names())+"write "+def.signature(), "there is no argument %s", o.Name)
 			continue
 		case c.Op.Arg(o.Name) != nil:
@@ -49,9 +47,7 @@ func Infer(kind string, operands ...Operand) (out []*Value, notes []string, err 
 			continue
 		}
 		c.args[o.Name] = o
-		c.suits(p)
 	}
-	c.complete()
 	c.rule()
 	return c.Out, a.graph.Notes, a.faults.Err()
 }
@@ -60,11 +56,7 @@ func Infer(kind string, operands ...Operand) (out []*Value, notes []string, err 
 // does not support it.
 func Parameter(p mil.Var) (*Value, error) {
 	a := newAnalysis(context.Background(), "")
-	v := a.parameter(p)
-	if v != nil {
-		v.input = true
-	}
-	return v, a.faults.Err()
+	return a.parameter(p), a.faults.Err()
 }
 
 // Constant returns the value of a typed literal, and notes like Graph.Notes. It does
@@ -78,7 +70,7 @@ func Constant(m *mil.Value) (*Value, []string, error) {
 	var v *Value
 	if m.Blob() == nil {
 		v = a.literal(m)
-	} else if v = a.declaredUpTo(MaxRank+2, mil.Var{Pos: m.Pos, Type: m.Type, Name: "weight"}); v != nil &&
+	} else if v = a.declared(MaxRank+2, mil.Var{Pos: m.Pos, Type: m.Type, Name: "weight"}); v != nil &&
 		element.Size(v.DType) == 0 {
 		a.fail(m.Pos, "use a type of numbers", "weights of type %s are not supported", v.DType)
 	}
@@ -101,17 +93,10 @@ func (c *Call) arguments() {
 			c.bad = true
 			continue
 		}
-		values, listed := c.operand(cmp.Or(p, &Param{Name: arg.Name}), arg.Value)
-		if values == nil {
+		if values, listed := c.operand(cmp.Or(p, &Param{Name: arg.Name}), arg.Value); values != nil {
+			c.args[arg.Name] = Operand{arg.Name, values, listed, arg.Value.Start()}
+		} else {
 			c.bad = true
-			continue
-		}
-		c.args[arg.Name] = Operand{arg.Name, values, listed, arg.Value.Start()}
-		switch {
-		case slices.ContainsFunc(values, func(v *Value) bool { return v.vague }):
-			c.bad = true // the fault is that of the value
-		case c.Def != nil && p != nil:
-			c.suits(p)
 		}
 	}
 }

@@ -178,8 +178,7 @@ func (c *Call) word(name string) string {
 	case v.DType != mil.String || len(v.Text) != 1:
 		c.refuse(name, "give one of "+strings.Join(choices, ", "), "%s where a string is expected", v.Type())
 	case !slices.Contains(choices, v.Text[0]):
-		c.refuse(name, near.Hint(v.Text[0], choices)+"choose one of "+strings.Join(choices, ", "), "%q is not known",
-			v.Text[0])
+		c.refuse(name, near.Choices(v.Text[0], "choose one of", choices), "%q is not known", v.Text[0])
 	}
 	return v.Text[0]
 }
