@@ -90,8 +90,8 @@ func (c *Call) blocks(d mil.DType, shape []int) {
 	c.refuseIf(
 		!offset.DType.Float() && offset.DType != d || offset.DType.Float() && !slices.Contains(floats, offset.DType),
 		"offset", "give it in the type of the data, or as fp16", "offset is %s but the data is %s", offset.DType, d)
-	c.refuseIf(!slices.Equal(offset.Shape, c.tensor("scale").Shape), "offset", "give as many as scales",
-		"shape %v for scale%v", offset.Shape, c.tensor("scale").Shape)
+	c.shaped("offset", c.tensor("scale").Shape, "give as many as scales", "shape %v for scale%v",
+		c.tensor("scale").Shape)
 }
 
 // fits checks that each axis of shape is a multiple of the same axis of an argument, which has blocks of equal size.

@@ -91,15 +91,13 @@ func inferConvTranspose(c *Call, x *Value) {
 	for i, in := range win.In {
 		s, full := win.Strides[i], (in-1)*win.Strides[i]+win.reach(i)
 		out := full - win.Before[i] - win.After[i]
-		if kind == "same" || kind == "same_lower" {
+		switch {
+		case given != nil:
+			out = given[2+i]
+		case kind == "same", kind == "same_lower":
 			out = in * s
 		}
-		if given != nil {
-			out = given[2+i]
-		}
-		if kind == "same" || kind == "same_lower" {
-			win.halve(i, full-out, kind)
-		}
+		win.halve(i, full-out, kind)
 		room := out + win.Before[i] + win.After[i] - win.reach(i)
 		c.refuseIf(given != nil && (out < 1 || room < 0 || room/s+1 != in), "output_shape",
 			"give the shape of which a convolution with these settings makes x",
@@ -112,12 +110,14 @@ func inferConvTranspose(c *Call, x *Value) {
 // reach is the number of elements that the kernel spans along an axis.
 func (w *Window) reach(axis int) int { return w.Dilations[axis]*(w.Kernel[axis]-1) + 1 }
 
-// halve sets the padding of pad_type same and same_lower along an axis, all in all.
+// halve sets the padding of pad_type same and same_lower along an axis, all in all; that of others stays.
 func (w *Window) halve(axis, all int, kind string) {
-	all = max(all, 0)
-	w.Before[axis], w.After[axis] = all/2, all-all/2
-	if kind == "same_lower" {
-		w.Before[axis], w.After[axis] = w.After[axis], w.Before[axis]
+	half := max(all, 0) / 2
+	switch kind {
+	case "same":
+		w.Before[axis], w.After[axis] = half, max(all, 0)-half
+	case "same_lower":
+		w.Before[axis], w.After[axis] = max(all, 0)-half, half
 	}
 }
 
@@ -156,9 +156,7 @@ func (c *Call) slide(w *Window, ceil bool) {
 	kind := c.steps(w)
 	for i, in := range w.In {
 		s, reach := w.Strides[i], w.reach(i)
-		if kind == "same" || kind == "same_lower" {
-			w.halve(i, ((in+s-1)/s-1)*s+reach-in, kind)
-		}
+		w.halve(i, ((in+s-1)/s-1)*s+reach-in, kind)
 		room := in + w.Before[i] + w.After[i] - reach
 		c.refuseIf(room < 0, "", "pad the input or shrink the kernel",
 			"the kernel spans %d elements, the padded axis has %d", reach, in+w.Before[i]+w.After[i])

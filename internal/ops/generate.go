@@ -187,7 +187,7 @@ func (c *Call) scalar(name string) float64 {
 	case v != nil && v.DType.Integer():
 		return float64(c.integer(name))
 	case v != nil && v.DType == mil.Bool:
-		return truth(c.boolean(name))
+		return c.elements(name, Bool, 1)[0]
 	}
 	return c.number(name)
 }

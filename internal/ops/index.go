@@ -141,11 +141,11 @@ func inferGatherND(c *Call, x *Value) {
 
 // scattered is the rule of a scatter operator whose updates should have a shape. limits are those of located.
 func (c *Call) scattered(data *Value, axis int, shape []int, limits ...int) {
-	at, updates, mode := c.tensor("indices"), c.tensor("updates"), c.word("mode")
+	mode := c.word("mode")
 	c.refuseIf(data.DType == mil.Bool && mode != ScatterUpdate, "mode", `write mode = string("update")`,
 		"%s is not handled for type bool", mode)
-	c.refuseIf(!slices.Equal(updates.Shape, shape), "updates", "give an update for each index",
-		"shape %v where data%v and indices%v need %v", updates.Shape, data.Shape, at.Shape, shape)
+	c.shaped("updates", shape, "give an update for each index", "shape %v where data%v and indices%v need %v",
+		data.Shape, c.tensor("indices").Shape, shape)
 	c.gives(Scatter{axis, mode, c.located(limits...)}, data.DType, data.Shape)
 }
 

@@ -243,11 +243,9 @@ func inferStack(c *Call, first *Value) {
 }
 
 func inferReverseSequence(c *Call, x *Value) {
-	lengths := c.tensor("lengths")
 	a := Sequence{Axis: c.axis("seq_axis", x.Rank()), Batch: c.axis("batch_axis", x.Rank())}
-	c.refuseIf(!slices.Equal(lengths.Shape, []int{x.Shape[a.Batch]}), "lengths",
-		"give one length for each element of batch_axis", "shape %v for axis %d of x%v", lengths.Shape, a.Batch,
-		x.Shape)
+	c.shaped("lengths", []int{x.Shape[a.Batch]}, "give one length for each element of batch_axis",
+		"shape %v for axis %d of x%v", a.Batch, x.Shape)
 	c.gives(a, x.DType, x.Shape)
 }
 

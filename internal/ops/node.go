@@ -33,6 +33,14 @@ func (n *Node) link() {
 	}
 }
 
+// param returns the parameter called name. An operator that the table does not have has every parameter.
+func (n *Node) param(name string) *Param {
+	if n.Def == nil {
+		return &Param{Name: name}
+	}
+	return n.Def.Param(name)
+}
+
 // Value returns the operand or setting called name, nil if it is absent or a list.
 func (n *Node) Value(name string) *Value {
 	if a, ok := n.args[name]; ok && !a.List {
@@ -47,18 +55,11 @@ func (n *Node) List(name string) []*Value { return n.args[name].Values }
 // Operands lists the operands that are tensors, without settings.
 func (n *Node) Operands() (all []*Value) {
 	for _, a := range n.Op.Args {
-		if n.Def != nil {
-			if p := n.Def.Param(a.Name); p != nil && p.Const {
-				continue
-			}
-		}
-		for _, v := range n.args[a.Name].Values {
-			if v.DType != mil.String {
-				all = append(all, v)
-			}
+		if p := n.param(a.Name); p == nil || !p.Const {
+			all = append(all, n.args[a.Name].Values...)
 		}
 	}
-	return all
+	return slices.DeleteFunc(all, func(v *Value) bool { return v.DType == mil.String })
 }
 
 // Arguments lists the values of all arguments: operands and settings.
@@ -70,17 +71,15 @@ func (n *Node) Arguments() (all []*Value) {
 }
 
 // Ints returns the whole numbers of a setting; false if it is absent or not known.
-func (n *Node) Ints(name string) ([]int, bool) {
+func (n *Node) Ints(name string) (list []int, known bool) {
 	v := n.Value(name)
 	if v == nil || v.Data == nil || !v.DType.Integer() {
 		return nil, false
 	}
-	list := v.Floats()
-	out := make([]int, len(list))
-	for i, f := range list {
-		out[i] = int(f)
+	for _, f := range v.Floats() {
+		list = append(list, int(f))
 	}
-	return out, true
+	return list, true
 }
 
 // Int returns a single whole number, def if it is absent.

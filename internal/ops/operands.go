@@ -101,14 +101,6 @@ func (c *Call) arguments() {
 	}
 }
 
-// param returns the parameter called name. An operator that the table does not have has every parameter.
-func (c *Call) param(name string) *Param {
-	if c.Def == nil {
-		return &Param{Name: name}
-	}
-	return c.Def.Param(name)
-}
-
 // operand resolves an operand of the argument p; values is nil for a fault.
 func (c *Call) operand(p *Param, o mil.Operand) (values []*Value, listed bool) {
 	a := c.a

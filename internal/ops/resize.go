@@ -11,12 +11,10 @@ import (
 // resizes sample images between their elements. Attrs is a Resize, a Crop for
 // crop_resize, a Sampler for affine and resample.
 var resizes = []Def{
-	{Name: "upsample_nearest_neighbor", Cost: Moves, Params: []Param{picture,
-		setting("scale_factor_height", Element).or(1.0), setting("scale_factor_width", Element).or(1.0)},
-		infer: func(c *Call, x *Value) { c.resizes(c.scaled(), Resize{Mode: SampleDefault, Nearest: true}) }},
-	{Name: "upsample_bilinear", Params: []Param{picture, setting("scale_factor_height", Element).or(1.0),
-		setting("scale_factor_width", Element).or(1.0), boolean("align_corners").or(true),
-		boolean("half_pixel_centers").optional()}, infer: func(c *Call, x *Value) {
+	{Name: "upsample_nearest_neighbor", Cost: Moves, Params: scalable,
+		infer: func(c *Call, x *Value) { c.resizes(c.scaled(x), Resize{Mode: SampleDefault, Nearest: true}) }},
+	{Name: "upsample_bilinear", Params: slices.Concat(scalable, []Param{boolean("align_corners").or(true),
+		boolean("half_pixel_centers").optional()}), infer: func(c *Call, x *Value) {
 		align, half := c.boolean("align_corners"), c.boolean("half_pixel_centers")
 		mode := SampleDefault
 		switch {
@@ -27,15 +25,15 @@ var resizes = []Def{
 		case half || c.tensor("half_pixel_centers") == nil:
 			mode = SampleUnalign
 		}
-		c.resizes(c.scaled(), Resize{Mode: mode})
+		c.resizes(c.scaled(x), Resize{Mode: mode})
 	}},
 	{Name: "resize_nearest_neighbor", Cost: Moves, Params: []Param{picture,
-		integer("target_size_height"), integer("target_size_width")}, infer: func(c *Call, x *Value) {
-		c.resizes(c.target(), Resize{Mode: SampleDefault, Nearest: true})
+		integer(targets[0]), integer(targets[1])}, infer: func(c *Call, x *Value) {
+		c.resizes(c.lengths(targets...), Resize{Mode: SampleDefault, Nearest: true})
 	}, Doc: "gives the last two axes of x new lengths; each element is the one before its place in x"},
-	{Name: "resize_bilinear", Params: []Param{picture, integer("target_size_height").or(1),
-		integer("target_size_width").or(1), sampling.or(SampleDefault)}, infer: func(c *Call, x *Value) {
-		c.resizes(c.target(), Resize{Mode: c.word("sampling_mode")})
+	{Name: "resize_bilinear", Params: []Param{picture, integer(targets[0]).or(1), integer(targets[1]).or(1),
+		sampling.or(SampleDefault)}, infer: func(c *Call, x *Value) {
+		c.resizes(c.lengths(targets...), Resize{Mode: c.word("sampling_mode")})
 	}},
 	{Name: "resize", Since: 17, Params: []Param{tensor("x"), integers("shape"), integer("resized_dims").of(mil.UInt32),
 		word("interpolation_mode", "LINEAR", "NEAREST_NEIGHBOR").or("LINEAR"), sampling.or(SampleDefault)},
@@ -57,6 +55,10 @@ var resizes = []Def{
 var (
 	picture = tensor("x", floats...).ranks(3, MaxRank, "give it as [.., C, H, W]", "shape %v")
 	images  = tensor("x", floats...).ranks(4, 4, "give it as [B, C, H, W]", "shape %v")
+
+	scales   = []string{"scale_factor_height", "scale_factor_width"}
+	scalable = []Param{picture, setting(scales[0], Element).or(1.0), setting(scales[1], Element).or(1.0)}
+	targets  = []string{"target_size_height", "target_size_width"}
 
 	sampling = word("sampling_mode", SampleDefault, SampleStrictAlign, SampleAlign, SampleUnalign, SampleOffset)
 
@@ -93,28 +95,19 @@ func (c *Call) resizes(size []int, r Resize) {
 
 // scaled returns the height and width that the scale factors give x: floor(n * factor),
 // in float32.
-func (c *Call) scaled() []int {
-	x := c.tensor("x")
-	var size []int
-	for i, name := range []string{"scale_factor_height", "scale_factor_width"} {
-		factor := 1.0
-		if given := c.elements(name, Element, 1); given != nil {
-			factor = given[0]
-		}
-		n := float64(float32(x.Shape[x.Rank()-2+i]) * float32(factor))
+func (c *Call) scaled(x *Value) (size []int) {
+	for i, name := range scales {
+		factor, length := c.elements(name, Element, 1)[0], x.Shape[x.Rank()-2+i]
+		n := float64(float32(length) * float32(factor))
 		c.refuseIf(!(n >= 1 && n <= MaxElements), name, "give 1 to 2^31 elements",
-			"%g gives the axis of %d a length of %g", factor, x.Shape[x.Rank()-2+i], math.Floor(n))
+			"%g gives the axis of %d a length of %g", factor, length, math.Floor(n))
 		size = append(size, int(n))
 	}
 	return size
 }
 
-// target returns a height and a width.
-func (c *Call) target() []int { return c.lengths("target_size_height", "target_size_width") }
-
 // lengths returns settings that are the lengths of axes.
-func (c *Call) lengths(names ...string) []int {
-	var size []int
+func (c *Call) lengths(names ...string) (size []int) {
 	for _, name := range names {
 		n := c.integer(name)
 		c.refuseIf(n < 1 || n > MaxElements, name, "give 1 to 2^31 elements", "%d is out of range", n)
@@ -193,16 +186,13 @@ func inferCropResize(c *Call, x *Value) {
 	}
 	c.refuseIf(a.Normalized && !boxes.DType.Float(), "boxes", "give fp16 or fp32", "normalized coordinates of type %s",
 		boxes.DType)
-	switch {
-	case indices == nil && boxes.Shape[0] > x.Shape[0]:
-		c.refuse("boxes", "give box_indices", "%d boxes for %d images", boxes.Shape[0], x.Shape[0])
-	case indices != nil:
-		if !slices.Equal(indices.Shape, boxes.Shape[:1]) {
-			c.refuse("box_indices", "give one for each box", "shape %v for %d boxes", indices.Shape, boxes.Shape[0])
-		} else if list := indices.Floats(); list != nil &&
-			(slices.Max(list) >= float64(x.Shape[0]) || slices.Min(list) < 0) {
-			c.refuse("box_indices", "give indexes of images", "not all are from 0 to %d", x.Shape[0]-1)
-		}
+	c.refuseIf(indices == nil && boxes.Shape[0] > x.Shape[0], "boxes", "give box_indices", "%d boxes for %d images",
+		boxes.Shape[0], x.Shape[0])
+	c.shaped("box_indices", boxes.Shape[:1], "give one for each box", "shape %v for %d boxes", boxes.Shape[0])
+	if indices != nil && indices.Data != nil {
+		list := indices.Floats()
+		c.refuseIf(slices.Max(list) >= float64(x.Shape[0]) || slices.Min(list) < 0, "box_indices",
+			"give indexes of images", "not all are from 0 to %d", x.Shape[0]-1)
 	}
 	c.gives(&a, x.DType, append([]int{boxes.Shape[0], x.Shape[1]}, size...))
 }

@@ -131,10 +131,8 @@ func inferChannels(c *Call, x *Value) {
 	c.refuseIf(x.Rank() < 3, "x", "reshape it to [batch, channel, row, column]", "rank %d where 3 to %d is expected",
 		x.Rank(), MaxRank)
 	for _, p := range c.Def.Params[1:] {
-		if v := c.tensor(p.Name); v.Rank() != 1 || v.Shape[0] != x.Shape[1] {
-			c.refuse(p.Name, "give a vector with one number for each channel", "shape %v for the %d channels of x%v",
-				v.Shape, x.Shape[1], x.Shape)
-		}
+		c.shaped(p.Name, x.Shape[1:2], "give a vector with one number for each channel",
+			"shape %v for the %d channels of x%v", x.Shape[1], x.Shape)
 	}
 	c.keeps(nil)
 }
