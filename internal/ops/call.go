@@ -126,7 +126,10 @@ func (c *Call) rule() {
 	default:
 		c.fp32()
 	}
-	c.try(func() { c.Def.infer(c, c.tensor(c.Def.Params[0].Name)) })
+	c.try(func() {
+		c.Def.infer(c, c.tensor(c.Def.Params[0].Name))
+		c.declares()
+	})
 	if c.failed() {
 		return
 	}
@@ -203,26 +206,19 @@ func (c *Call) shaped(name string, shape []int, hint, format string, args ...any
 	}
 }
 
-// gives sets the Attrs and the type of the only result.
+// gives sets the Attrs and adds a result.
 func (c *Call) gives(attrs any, d mil.DType, shape []int) {
-	c.results(attrs, []mil.DType{d}, [][]int{shape})
+	c.refuseIf(len(shape) > MaxRank, "", "merge axes with reshape", "result of rank %d, at most %d", len(shape), MaxRank)
+	c.refuseIf(!sensible(shape), "", "results have 1 to 2^31 elements", "result of shape %v is empty or too large", shape)
+	c.Attrs, c.Out = attrs, append(c.Out, &Value{DType: d, Shape: shape})
 }
 
-// results sets the Attrs and the types of all results.
-func (c *Call) results(attrs any, types []mil.DType, shapes [][]int) {
-	if !c.open && len(c.Op.Results) != len(types) {
-		hint := "declare every result"
-		if len(types) == 0 {
-			hint = "write the statement alone, without a result"
-		}
-		c.refuse("", hint, "results: %d expected, %d declared", len(types), len(c.Op.Results))
+// declares compares the number of results with that of the text.
+func (c *Call) declares() {
+	hint := "declare every result"
+	if len(c.Out) == 0 {
+		hint = "write the statement alone, without a result"
 	}
-	c.Attrs = attrs
-	for i, d := range types {
-		c.refuseIf(len(shapes[i]) > MaxRank, "", "merge axes with reshape", "result of rank %d, at most %d",
-			len(shapes[i]), MaxRank)
-		c.refuseIf(!sensible(shapes[i]), "", "results have 1 to 2^31 elements",
-			"result of shape %v is empty or too large", shapes[i])
-		c.Out = append(c.Out, &Value{DType: d, Shape: shapes[i]})
-	}
+	c.refuseIf(!c.open && len(c.Op.Results) != len(c.Out), "", hint, "results: %d expected, %d declared", len(c.Out),
+		len(c.Op.Results))
 }

@@ -49,7 +49,8 @@ var compressions = []Def{
 		data := c.tensor("indices_nonzero_data")
 		c.sparse("indices_nonzero_data", "indices_mask")
 		shape, p := c.palettes(mask.Shape, data.DType)
-		c.results(p, []mil.DType{mil.UInt1, c.tensor("lut").DType}, [][]int{shape, {data.Shape[0] * p.Vector}})
+		c.gives(p, mil.UInt1, shape)
+		c.gives(p, c.tensor("lut").DType, []int{data.Shape[0] * p.Vector})
 	}},
 	{Name: "constexpr_sparse_blockwise_shift_scale", Since: 18, Many: true, Params: []Param{known("data_mask", mil.UInt1),
 		known("nonzero_data", shiftTypes...), known("scale", floats...), known("offset").any().optional()},
@@ -57,7 +58,8 @@ var compressions = []Def{
 			data := c.tensor("nonzero_data")
 			c.sparse("nonzero_data", "data_mask")
 			c.blocks(data.DType, mask.Shape)
-			c.results(nil, []mil.DType{mil.UInt1, c.tensor("scale").DType}, [][]int{mask.Shape, data.Shape})
+			c.gives(nil, mil.UInt1, mask.Shape)
+			c.gives(nil, c.tensor("scale").DType, data.Shape)
 		}},
 }
 

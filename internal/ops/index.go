@@ -190,11 +190,10 @@ func inferTopK(c *Call, x *Value) {
 			a.Axis, x.Shape)
 	}
 	shape := with(x.Shape, a.Axis, a.K)
-	types, shapes := []mil.DType{x.DType}, [][]int{shape}
+	c.gives(a, x.DType, shape)
 	if indices {
-		types, shapes = append(types, d), append(shapes, shape)
+		c.gives(a, d, shape)
 	}
-	c.results(a, types, shapes)
 }
 
 func inferArgsort(c *Call, x *Value) {

@@ -294,10 +294,7 @@ func inferSplit(c *Call, x *Value) {
 	}
 	c.refuseIf(sum != length, "split_sizes", "make the sizes add up to the axis",
 		"%s add up to %d, axis %d of x%v has %d", few(sizes), sum, axis, x.Shape, length)
-	var types []mil.DType
-	var shapes [][]int
 	for _, n := range sizes {
-		types, shapes = append(types, x.DType), append(shapes, with(x.Shape, axis, n))
+		c.gives(axis, x.DType, with(x.Shape, axis, n))
 	}
-	c.results(axis, types, shapes)
 }

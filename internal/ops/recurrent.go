@@ -3,8 +3,6 @@ package ops
 import (
 	"fmt"
 	"math"
-
-	"github.com/anekit/anekit/ane/mil"
 )
 
 // recurrents run a cell over a sequence x [S, B, I]. Attrs is a Recurrent.
@@ -96,11 +94,10 @@ func (c *Call) sequence(a *Recurrent, states int) {
 		steps = a.S
 	}
 	d := c.tensor("x").DType
-	types, shapes := []mil.DType{d}, [][]int{{steps, a.B, width}}
+	c.gives(a, d, []int{steps, a.B, width})
 	for range states {
-		types, shapes = append(types, d), append(shapes, []int{a.B, width})
+		c.gives(a, d, []int{a.B, width})
 	}
-	c.results(a, types, shapes)
 }
 
 func inferLSTM(c *Call, x *Value) {

@@ -9,10 +9,7 @@ var states = []Def{
 			c.gives(nil, s.DType, s.Shape)
 		}},
 	{Name: "write_state", Since: 18, limits: stateLimits, Effect: true, Params: []Param{tensor("input").state(),
-		tensor("data").any()}, infer: func(c *Call, x *Value) {
-		c.holds("input", "data")
-		c.results(nil, nil, nil)
-	}},
+		tensor("data").any()}, infer: func(c *Call, x *Value) { c.holds("input", "data") }},
 	{Name: "coreml_update_state", Doc: "is WriteState and ReadState in one: it returns value", Since: 18,
 		limits: stateLimits, Effect: true, Params: []Param{tensor("state").state(), tensor("value").any()},
 		infer: func(c *Call, s *Value) {
