@@ -141,6 +141,11 @@ func (a *analysis) fail(pos mil.Pos, hint, format string, args ...any) {
 	a.faults.Add(&mil.Error{Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint})
 }
 
+func (a *analysis) unknown(pos mil.Pos, kind string) {
+	hint, _ := Suggest(kind)
+	a.fail(pos, hint, "unknown operator %s", kind)
+}
+
 // choose finds the function to resolve.
 func (a *analysis) choose(p *mil.Program, name string) *mil.Function {
 	f := p.Select(name)
@@ -323,7 +328,7 @@ func (a *analysis) compute(n *Node) bool {
 		return v != nil
 	case n.Def == nil && a.survey:
 	case n.Def == nil:
-		a.fail(op.Pos, unknownHint(op.Kind), "unknown operator %s", op.Kind)
+		a.unknown(op.Pos, op.Kind)
 		return false
 	case n.Def.constexpr():
 		n.Op = bracketed(n.Def, op)

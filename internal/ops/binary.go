@@ -53,23 +53,23 @@ func logic(name, doc string) Def {
 
 // Broadcast returns the shape of numpy broadcasting, false when the shapes do
 // not fit.
-func Broadcast(a, b []int) ([]int, bool) {
-	n := max(len(a), len(b))
-	a, b = lead(a, n), lead(b, n)
-	out := make([]int, n)
-	for i := range out {
-		if a[i] != b[i] && a[i] != 1 && b[i] != 1 {
-			return nil, false
+func Broadcast(shapes ...[]int) (wide []int, ok bool) {
+	for _, s := range shapes {
+		n := max(len(wide), len(s))
+		wide, s = lead(wide, n), lead(s, n)
+		for i := range wide {
+			if wide[i] != s[i] && wide[i] != 1 && s[i] != 1 {
+				return nil, false
+			}
+			wide[i] = max(wide[i], s[i])
 		}
-		out[i] = max(a[i], b[i])
 	}
-	return out, true
+	return wide, true
 }
 
 // broadcast returns the common shape of several arguments.
-func (c *Call) broadcast(names ...string) []int {
-	shape := c.tensor(names[0]).Shape
-	for _, name := range names[1:] {
+func (c *Call) broadcast(names ...string) (shape []int) {
+	for _, name := range names {
 		v := c.tensor(name)
 		wider, ok := Broadcast(shape, v.Shape)
 		c.refuseIf(!ok, name, "make the axes equal or 1", "shape %v does not broadcast with %v", v.Shape, shape)

@@ -43,7 +43,7 @@ var compressions = []Def{
 		infer: inferPalette},
 	{Name: "constexpr_sparse_to_dense", Params: []Param{known("nonzero_data", shiftTypes...), known("mask").any(),
 		integers("shape").optional().of(mil.UInt32)}, infer: inferSparse},
-	{Name: "constexpr_lut_to_sparse", Since: 18, Many: true, Params: []Param{known("indices_mask", mil.UInt1),
+	{Name: "constexpr_lut_to_sparse", Since: 18, Params: []Param{known("indices_mask", mil.UInt1),
 		known("indices_nonzero_data", indexTypes...), known("lut", tableTypes...).deep(),
 		integer("vector_axis").optional()}, infer: func(c *Call, mask *Value) {
 		data := c.tensor("indices_nonzero_data")
@@ -52,7 +52,7 @@ var compressions = []Def{
 		c.gives(p, mil.UInt1, shape)
 		c.gives(p, c.tensor("lut").DType, []int{data.Shape[0] * p.Vector})
 	}},
-	{Name: "constexpr_sparse_blockwise_shift_scale", Since: 18, Many: true, Params: []Param{known("data_mask", mil.UInt1),
+	{Name: "constexpr_sparse_blockwise_shift_scale", Since: 18, Params: []Param{known("data_mask", mil.UInt1),
 		known("nonzero_data", shiftTypes...), known("scale", floats...), known("offset").any().optional()},
 		infer: func(c *Call, mask *Value) {
 			data := c.tensor("nonzero_data")
@@ -157,22 +157,17 @@ func inferSparse(c *Call, data *Value) {
 	c.refuseIf(!mask.Type().Same(need), "mask", "pack its bits from the low ones up: "+need.String(),
 		"%s for %d elements", mask.Type(), Volume(shape))
 	c.refuseIf(data.Rank() != 1, "nonzero_data", "give a vector", "shape %v", data.Shape)
-	if mask.Data != nil {
-		set := 0
-		for _, b := range mask.Data {
-			set += bits.OnesCount8(b)
-		}
-		used, last := Volume(shape)%8, mask.Data[len(mask.Data)-1]
-		c.refuseIf(used != 0 && last>>used != 0, "mask", "clear the bits after the last element",
+	if used := Volume(shape) % 8; used != 0 && mask.Data != nil {
+		c.refuseIf(mask.Data[len(mask.Data)-1]>>used != 0, "mask", "clear the bits after the last element",
 			"it has more bits than %d elements", Volume(shape))
-		c.counted("nonzero_data", "mask", set)
 	}
+	c.counted("nonzero_data", "mask")
 	c.gives(Sparse{Packed: true}, data.DType, shape)
 }
 
 // volume returns the shape that a setting gives.
 func (c *Call) volume(name string) []int {
-	shape := slices.Clone(c.ints(name, -1))
+	shape := c.ints(name, -1)
 	c.refuseIf(len(shape) == 0 || len(shape) > MaxRank || !sensible(shape), name,
 		"give 1 to 5 axes of at least 1", "shape %s", few(shape))
 	return shape
@@ -184,19 +179,17 @@ func (c *Call) sparse(data, mask string) {
 	d, m := c.tensor(data), c.tensor(mask)
 	c.refuseIf(d.Rank() != 1, data, "give a vector", "shape %v", d.Shape)
 	c.refuseIf(m.Rank() == 0, mask, "give it the shape of the result", "a scalar")
-	if m.Data != nil {
-		set := 0
-		for _, b := range m.Data {
-			set += int(b & 1)
-		}
-		c.counted(data, mask, set)
-	}
+	c.counted(data, mask)
 }
 
-// counted compares the length of the data with the number of set bits. The program is valid only for this mask.
-func (c *Call) counted(data, mask string, set int) {
-	n := c.tensor(data).Shape[0]
-	c.refuseIf(n != set, data, "give an element for each set bit of the mask", "%d elements, %s has %d bits set", n,
-		mask, set)
-	c.tensor(mask).take()
+// counted compares the length of the data with the number of set bits of a mask that is known: the program is valid
+// only for this mask.
+func (c *Call) counted(data, mask string) {
+	n, m, set := c.tensor(data).Shape[0], c.tensor(mask), 0
+	for _, b := range m.Data {
+		set += bits.OnesCount8(b)
+	}
+	c.refuseIf(m.Data != nil && n != set, data, "give an element for each set bit of the mask",
+		"%d elements, %s has %d bits set", n, mask, set)
+	m.take()
 }

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -21,8 +20,8 @@ func inferEinsum(c *Call, x *Value) {
 	y := values[1]
 	c.refuseIf(x.DType != y.DType, "values", "convert one with cast", "%s and %s", x.DType, y.DType)
 	xs, ys, outs := c.equation(x.Rank(), y.Rank())
-	// The usual equation is nchw,nwhu->nchu, or the same without n.
-	if known := renamed(xs + "," + ys + "->" + outs); known != "abcd,adce->abce" && known != "abc,cbd->abd" {
+	known := renamed(xs + "," + ys + "->" + outs)
+	if known != renamed("nchw,nwhu->nchu") && known != renamed("chw,whr->chr") {
 		c.note("only nchw,nwhu->nchu and chw,whr->chr are known to run on Apple's engine")
 	}
 	length := map[rune]int{}
@@ -110,19 +109,13 @@ func (c *Call) equation(rankX, rankY int) (x, y, out string) {
 	return x, y, out
 }
 
-// renamed calls the letters of an equation a, b, .. in their order.
+// renamed calls each letter of an equation by the place where it is first.
 func renamed(equation string) string {
-	var seen []rune
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(",->", r) {
 			return r
 		}
-		i := slices.Index(seen, r)
-		if i < 0 {
-			i = len(seen)
-			seen = append(seen, r)
-		}
-		return 'a' + rune(i)
+		return 'a' + rune(strings.IndexRune(equation, r))
 	}, equation)
 }
 

@@ -20,7 +20,7 @@ var generators = []Def{
 		Doc: "returns the axis lengths of x, an int32 vector. The compiler knows it: it may stand where a setting is " +
 			"needed"},
 	{Name: "fill", Params: []Param{integers("shape").sized(), setting("value", Element).or(0.0)},
-		infer: func(c *Call, _ *Value) { c.filled(c.shape("shape")) }},
+		infer: func(c *Call, _ *Value) { c.filled(c.ints("shape", -1)) }},
 	{Name: "fill_like", Params: []Param{tensor("ref_tensor").like(), setting("value", Element).or(0.0)},
 		infer: func(c *Call, x *Value) { c.filled(x.Shape) }},
 	{Name: "range_1d", support: nowhere(onHost), infer: inferRange, Params: []Param{setting("end", Element).sized(),
@@ -36,7 +36,8 @@ var generators = []Def{
 	{Name: "cumsum", support: nowhere("multiply by a triangular matrix"), infer: inferCumsum,
 		Params: []Param{tensor("x", numerics...), integer("axis").or(0), boolean("exclusive").or(false),
 			boolean("reverse").or(false)}},
-	{Name: "non_zero", support: nowhere(gathered), Params: []Param{tensor("x", storable...)}, infer: inferNonZero,
+	{Name: "non_zero", support: nowhere(gathered), infer: inferNonZero, Params: []Param{tensor("x",
+		storable...).ranks(1, MaxRank, "a scalar has no axes; reshape it", "the index of a scalar is empty")},
 		Doc: "returns the indices of the elements of a constant that are not zero, one in each row"},
 	random("random_uniform", number("low").or(0.0), number("high").or(1.0)),
 	random("random_normal", number("mean").or(0.0), number("stddev").or(1.0)),
@@ -81,11 +82,6 @@ func inferShape(c *Call, x *Value) {
 		c.refuseIf(n > math.MaxInt32, "x", "split the axis", "the length %d of an axis does not fit in int32", n)
 	}
 	c.constant(mil.Int32, []int{len(lengths)}, encodeInts(mil.Int32, lengths))
-}
-
-// shape returns a setting that is the shape of the result.
-func (c *Call) shape(name string) []int {
-	return slices.Clone(c.ints(name, -1)) // gives checks it
 }
 
 // element returns the bytes of a setting of one element, or those of its default as type d.
@@ -157,8 +153,6 @@ func inferNonZero(c *Call, x *Value) {
 	case x.Data == nil:
 		c.refuse("x", "give a constant, or compute a mask with not_equal",
 			"the shape of the result depends on values; engines need static shapes")
-	case x.Rank() == 0:
-		c.refuse("x", "a scalar has no axes; reshape it", "the index of a scalar is empty")
 	case x.Elements() > maxListed:
 		c.refuse("x", "give a smaller constant", "%d elements; constants of at most %d are listed", x.Elements(),
 			maxListed)
@@ -212,7 +206,7 @@ func random(name string, numbers ...Param) Def {
 			c.sameType(numbers[0].Name, p.Name)
 			*[]*float64{&r.A, &r.B}[i] = c.number(p.Name)
 		}
-		c.gives(r, d, c.shape("shape"))
+		c.gives(r, d, c.ints("shape", -1))
 	}}
 }
 

@@ -24,9 +24,11 @@ var indexing = []Def{
 	{Name: "scatter_along_axis", infer: inferScatterAlong, support: nowhere(gathered),
 		Params: scattering(integer("axis").or(0))},
 	{Name: "scatter_nd", infer: inferScatterND, support: nowhere(gathered), Params: scattering()},
-	{Name: "topk", support: support{bridge: true}, limits: topKLimits, Many: true, infer: inferTopK,
+	{Name: "topk", support: support{bridge: true}, limits: topKLimits, infer: inferTopK,
 		Params: []Param{tensor("x", ordered...), integer("k").or(1).sized(), integer("axis").or(-1),
-			boolean("ascending").or(false), boolean("sort").or(true), boolean("return_indices").or(true),
+			boolean("ascending").or(false),
+			boolean("sort").or(true), // results that need not be sorted are sorted all the same
+			boolean("return_indices").or(true),
 			types("output_indices_dtype", mil.Int32, mil.UInt16).or("int32")}},
 	{Name: "argsort", support: support{memory: refused, e5: refused, cpu: true, instead: chosen, bridge: true},
 		Params: []Param{tensor("x", ordered...), integer("axis").or(-1), boolean("ascending").or(false)},
@@ -128,10 +130,10 @@ func inferGatherND(c *Call, x *Value) {
 	at := c.tensor("indices")
 	a := Gather{Batch: c.integer("batch_dims")}
 	n := at.Rank() - 1
-	if a.Batch < 0 || a.Batch > n || a.Batch > x.Rank() || !slices.Equal(x.Shape[:a.Batch], at.Shape[:a.Batch]) {
-		c.refuse("batch_dims", "x and indices share these axes; the last axis of indices is none of them",
-			"%d for x%v and indices%v", a.Batch, x.Shape, at.Shape)
-	}
+	c.refuseIf(
+		a.Batch < 0 || a.Batch > n || a.Batch > x.Rank() || !slices.Equal(x.Shape[:a.Batch], at.Shape[:a.Batch]),
+		"batch_dims", "x and indices share these axes; the last axis of indices is none of them",
+		"%d for x%v and indices%v", a.Batch, x.Shape, at.Shape)
 	depth := at.Shape[n]
 	c.refuseIf(depth > x.Rank()-a.Batch, "indices", "the last axis has an index for each of the first axes of x",
 		"%d indices for x%v after %d batch axes", depth, x.Shape, a.Batch)
@@ -172,7 +174,6 @@ var ordered = slices.DeleteFunc(slices.Clone(storable), isBool)
 
 func inferTopK(c *Call, x *Value) {
 	a := TopK{Axis: c.axis("axis", x.Rank()), K: c.integer("k"), Ascending: c.boolean("ascending")}
-	c.boolean("sort") // unsorted results may have any order; they are sorted all the same
 	indices := c.boolean("return_indices")
 	d := c.dtype("output_indices_dtype")
 	length := x.Shape[a.Axis]

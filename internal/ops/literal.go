@@ -70,7 +70,7 @@ func (a *analysis) literal(m *mil.Value) *Value {
 		v.Data, err = encodeInts(v.DType, list), bad
 	case v.DType.Float():
 		list, bad := m.FloatsContext(a.ctx)
-		v.Data, err = encode(v.DType, list, func(f float64) float64 { return f }), bad
+		v.Data, err = encode(v.DType, list, same), bad
 		for _, text := range outOfRange(v.DType, list, v.Data) {
 			a.graph.ranges = append(a.graph.ranges, a.note(m.Pos, "", "%s", text))
 		}

@@ -13,7 +13,7 @@ var moves = []Def{
 		boolean("interleave").or(false)}},
 	{Name: "stack", support: support{contested: "reshape and concat run on other machines"}, infer: inferStack,
 		Params: []Param{tensor("values", storable...).variadic(), integer("axis")}},
-	{Name: "split", Many: true, infer: inferSplit, Params: []Param{tensor("x", storable...),
+	{Name: "split", infer: inferSplit, Params: []Param{tensor("x", storable...),
 		integer("num_splits").optional(), integers("split_sizes").optional(), integer("axis").or(0)}},
 	move("tile", inferTile, "repeats x: axis i reps[i] times", integers("reps").sized()).limited(tileLimits),
 	{Name: "reverse", Params: []Param{tensor("x", storable...), integers("axes").or(AllAxes)}, infer: inferReverse},
@@ -119,10 +119,9 @@ func inferReverse(c *Call, x *Value) {
 
 func inferCrop(c *Call, x *Value) {
 	n := x.Rank()
-	rows, columns := c.ints("crop_height", 2), c.ints("crop_width", 2)
 	b := Box{Dims: slices.Clone(x.Shape), Stride: Strides(x.Shape)}
-	for i, cut := range [][]int{rows, columns} {
-		axis, name := n-2+i, []string{"crop_height", "crop_width"}[i]
+	for i, name := range []string{"crop_height", "crop_width"} {
+		axis, cut := n-2+i, c.ints(name, 2)
 		length := x.Shape[axis]
 		c.refuseIf(min(cut[0], cut[1]) < 0 || max(cut[0], cut[1]) >= length || cut[0]+cut[1] >= length, name,
 			"counts are at least 0, and one element stays", "%v of axis %d of x%v", cut, axis, x.Shape)
@@ -271,20 +270,17 @@ func inferConcat(c *Call, first *Value) {
 
 func inferSplit(c *Call, x *Value) {
 	axis := c.axis("axis", x.Rank())
-	sizes := c.ints("split_sizes", -1)
-	length := x.Shape[axis]
-	n, given := len(sizes), c.tensor("num_splits") != nil
-	if given {
-		n = c.integer("num_splits")
-	}
-	c.refuseIf(sizes == nil && !given, "", "give num_splits=2 for equal parts, or split_sizes",
-		"num_splits and split_sizes are both missing for x%v", x.Shape)
-	if sizes == nil {
+	sizes, length := c.ints("split_sizes", -1), x.Shape[axis]
+	switch n, given := c.integer("num_splits"), c.tensor("num_splits") != nil; {
+	case sizes == nil && !given:
+		c.refuse("", "give num_splits=2 for equal parts, or split_sizes",
+			"num_splits and split_sizes are both missing for x%v", x.Shape)
+	case sizes == nil:
 		c.refuseIf(n < 1 || n > maxSetting || length%n != 0, "num_splits", "give split_sizes, or a divisor",
 			"axis %d of x%v cannot be split into %d", axis, x.Shape, n)
 		sizes = slices.Repeat([]int{length / n}, n)
-	} else if n != len(sizes) {
-		c.refuse("num_splits", "remove one of the two", "%d for %d sizes", n, len(sizes))
+	case given:
+		c.refuseIf(n != len(sizes), "num_splits", "remove one of the two", "%d for %d sizes", n, len(sizes))
 	}
 	sum := 0
 	for _, n := range sizes {

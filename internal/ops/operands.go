@@ -27,7 +27,7 @@ func Infer(kind string, operands ...Operand) (out []*Value, notes []string, err 
 	a := newAnalysis(context.Background(), "")
 	def := Lookup(kind)
 	if def == nil {
-		a.fail(mil.Pos{}, unknownHint(kind), "unknown operator %s", kind)
+		a.unknown(mil.Pos{}, kind)
 		return nil, nil, a.faults
 	}
 	c := a.call(&Node{Def: def, Op: &mil.Op{Kind: kind}})

@@ -119,10 +119,7 @@ func inferAttention(c *Call, q *Value) {
 	c.refuseIf(k.Shape[r-1] != a.E, "key", "give both the same number of features", "%d features, query has %d",
 		k.Shape[r-1], a.E)
 	c.refuseIf(v.Shape[r-2] != a.S, "value", "give both the same length", "length %d, key has %d", v.Shape[r-2], a.S)
-	batch, ok := Broadcast(a.BatchQuery, a.BatchKey)
-	if ok {
-		batch, ok = Broadcast(batch, a.BatchValue)
-	}
+	batch, ok := Broadcast(a.BatchQuery, a.BatchKey, a.BatchValue)
 	c.refuseIf(!ok, "key", "make the batch axes equal", "batch axes %v and %v of value do not fit %v of query",
 		a.BatchKey, a.BatchValue, a.BatchQuery)
 	if !slices.Equal(a.BatchQuery, a.BatchKey) || !slices.Equal(a.BatchQuery, a.BatchValue) {

@@ -35,7 +35,7 @@ func recurrent(name string, infer func(*Call, *Value), states, weights []string,
 		directions = append(directions, "bidirectional")
 	}
 	params = append(params, word("direction", directions...).or("forward"), boolean("output_sequence").or(false))
-	return Def{Name: name, support: nowhere(onHost), Many: true, Params: append(params, settings...), infer: infer}
+	return Def{Name: name, support: nowhere(onHost), Params: append(params, settings...), infer: infer}
 }
 
 // squash is an argument that names a function.

@@ -166,7 +166,7 @@ func bound(i, length, lo, hi int) int {
 
 func inferSliceSize(c *Call, x *Value) {
 	n := x.Rank()
-	a := Slice{Begin: make([]int, n), Stride: slices.Repeat([]int{1}, n), Size: slices.Clone(c.ints("size", n)),
+	a := Slice{Begin: make([]int, n), Stride: slices.Repeat([]int{1}, n), Size: c.ints("size", n),
 		Moving: !c.tensor("begin").Const(), Fixed: make([]bool, n)}
 	if a.Moving {
 		c.beginning(x)
@@ -180,16 +180,13 @@ func inferSliceSize(c *Call, x *Value) {
 		c.refuseIf(a.Begin[i] < 0 || a.Begin[i] >= length, "begin", "begin within the axis", "%d on axis %d of x%v",
 			a.Begin[i], i, x.Shape)
 		rest := length - a.Begin[i]
-		switch wrong := a.Size[i] < 1 || a.Size[i] > rest; {
-		case a.Moving:
-			c.refuseIf(wrong, "size", "give the size in numbers; -1 depends on begin", "%d on axis %d of x%v",
-				a.Size[i], i, x.Shape)
-		case a.Size[i] == -1:
+		if a.Size[i] == -1 && !a.Moving {
 			a.Size[i] = rest
-		default:
-			c.refuseIf(wrong, "size", "-1 takes the rest", "%d from %d on axis %d of x%v", a.Size[i], a.Begin[i], i,
-				x.Shape)
 		}
+		wrong := a.Size[i] < 1 || a.Size[i] > rest
+		c.refuseIf(wrong && a.Moving, "size", "give the size in numbers; -1 depends on begin", "%d on axis %d of x%v",
+			a.Size[i], i, x.Shape)
+		c.refuseIf(wrong, "size", "-1 takes the rest", "%d from %d on axis %d of x%v", a.Size[i], a.Begin[i], i, x.Shape)
 	}
 	c.gives(a, x.DType, a.Size)
 }
@@ -213,11 +210,9 @@ func inferPad(c *Call, x *Value) {
 	pairs := c.ints("pad", -1)
 	a := Pad{Before: make([]int, n), After: make([]int, n),
 		Mode: c.word("mode"), Value: c.scalar("constant_val")}
-	if e := make([]byte, 8); !x.DType.Float() {
-		if element.Store(x.DType, e, a.Value); element.Load(x.DType, e) != a.Value {
-			c.refuse("constant_val", "give it in the type of x", "%v is not of type %s", a.Value, x.DType)
-		}
-	}
+	e := encode(x.DType, []float64{a.Value}, same)
+	c.refuseIf(!x.DType.Float() && element.Load(x.DType, e) != a.Value, "constant_val", "give it in the type of x",
+		"%v is not of type %s", a.Value, x.DType)
 	c.refuseIf(len(pairs)%2 != 0 || len(pairs) > 2*n, "pad", "give a pair for each of the last axes",
 		"%d numbers for x%v", len(pairs), x.Shape)
 	shape := slices.Clone(x.Shape)

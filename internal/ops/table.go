@@ -30,8 +30,6 @@ type Def struct {
 	// Doc says what the operator does, for the comment of its method in ane/mil/build after the method's name, without
 	// a period: "returns max(x, 0)". It is empty where the method is written by hand, because it has options.
 	Doc string
-	// Many allows any number of results; otherwise there is exactly one.
-	Many bool
 	// Effect operators change a state. They run even if nothing uses their results.
 	Effect bool
 	// Error is the largest error of a function that the engine looks up in a table, as published for M6: "3.4e-3" or
@@ -73,12 +71,8 @@ func Names() []string {
 // Suggest reports whether kind, which Lookup does not know, is surely no operator of another engine either: it is
 // like one that Lookup knows, or no program for the Neural Engine can have it. hint says what to write instead.
 func Suggest(kind string) (hint string, surely bool) {
-	return unknownHint(kind), foreign[kind].unwritten != "" || near.Word(kind, Names()) != ""
-}
-
-// unknownHint suggests the operator that kind resembles, and names the command that lists all.
-func unknownHint(kind string) string {
-	return cmp.Or(foreign[kind].unwritten, near.Hint(kind, Names())+"ane-roundtrip info --json lists all operators")
+	unwritten, like := foreign[kind].unwritten, near.Hint(kind, Names())
+	return cmp.Or(unwritten, like+"ane-roundtrip info --json lists all operators"), unwritten+like != ""
 }
 
 // table holds every operator except const, which Analyze reads itself. It is

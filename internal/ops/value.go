@@ -153,6 +153,9 @@ func (v *Value) Floats() []float64 {
 	return out
 }
 
+// same is a number that stands for itself.
+func same(f float64) float64 { return f }
+
 // encode packs the numbers that stand for the items of a list as elements of a type.
 func encode[T any](d mil.DType, list []T, number func(T) float64) []byte {
 	size := element.Size(d)

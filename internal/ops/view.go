@@ -24,7 +24,7 @@ var views = []Def{
 }
 
 func inferReshape(c *Call, x *Value) {
-	shape := slices.Clone(c.ints("shape", -1))
+	shape := c.ints("shape", -1)
 	// A 0 takes the length of x, counted from the last axis; where x has no such axis it is 1.
 	for i, n := range shape {
 		if at := x.Rank() - len(shape) + i; n == 0 && at >= 0 {
@@ -67,12 +67,11 @@ func inferTranspose(c *Call, x *Value) {
 }
 
 func inferFlatten(c *Call, x *Value) {
-	axis := c.integer("axis")
-	if n := x.Rank(); axis < -n || axis > n {
-		c.refuse("axis", fmt.Sprintf("choose from %d to %d", -n, n), "axis %d of a tensor of rank %d", axis, n)
-	}
+	axis, n := c.integer("axis"), x.Rank()
+	c.refuseIf(axis < -n || axis > n, "axis", fmt.Sprintf("choose from %d to %d", -n, n),
+		"axis %d of a tensor of rank %d", axis, n)
 	if axis < 0 {
-		axis += x.Rank()
+		axis += n
 	}
 	c.gives(nil, x.DType, []int{Volume(x.Shape[:axis]), Volume(x.Shape[axis:])})
 }
