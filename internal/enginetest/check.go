@@ -52,7 +52,7 @@ func Limit(d time.Duration) Option { return func(c *config) { c.limit = d } }
 // check is one named property.
 type check struct {
 	name string
-	what string
+	what string // the requirement
 	run  func(*env)
 }
 
@@ -61,22 +61,12 @@ func all() []check {
 	return slices.Concat(statements(), values(), sharing(), places(), repeats(), refusals(), waiting(), lives())
 }
 
-// Checks returns the names of all checks, each with its requirement.
-func Checks() map[string]string {
-	names := map[string]string{}
-	for _, c := range all() {
-		names[c.name] = c.what
-	}
-	return names
-}
-
 // Check opens an engine for each check and returns the failures. If ctx ends, the suite
 // ends with a failure of the running check.
 func Check(ctx context.Context, open func() ane.Engine, opts ...Option) []Failure {
-	cfg, unknown := configure(opts)
-	failures := unknown
+	cfg, failures := configure(opts)
 	for _, c := range all() {
-		if !cfg.wanted(c.name) || cfg.reason(c.name) != "" {
+		if !cfg.wanted(c.name) || cfg.without[c.name] != "" {
 			continue
 		}
 		if ctx.Err() != nil {
@@ -102,12 +92,12 @@ func Run(t *testing.T, open func() ane.Engine, opts ...Option) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			if why := cfg.reason(c.name); why != "" {
+			if why := cfg.without[c.name]; why != "" {
 				t.Skip(why)
 			}
 			texts, skipped := perform(t.Context(), c, open, cfg)
 			for _, text := range texts {
-				t.Error(text)
+				t.Errorf("%s\nrequired: %s", text, c.what)
 			}
 			if skipped != "" && len(texts) == 0 {
 				t.Skip(skipped)
@@ -122,23 +112,22 @@ func configure(opts []Option) (*config, []Failure) {
 	for _, o := range opts {
 		o(cfg)
 	}
-	var unknown []Failure
-	known := Checks()
-	for _, n := range cfg.only {
-		if known[n] == "" {
-			unknown = append(unknown, Failure{n, "no such check"})
-		}
+	known := map[string]bool{}
+	for _, c := range all() {
+		known[c.name] = true
 	}
+	named := slices.Clone(cfg.only)
 	for n := range cfg.without {
-		if known[n] == "" {
+		named = append(named, n)
+	}
+	var unknown []Failure
+	for _, n := range named {
+		if !known[n] {
 			unknown = append(unknown, Failure{n, "no such check"})
 		}
 	}
 	return cfg, unknown
 }
-
-// reason is the reason to omit a check; it is empty for checks to run.
-func (c *config) reason(name string) string { return c.without[name] }
 
 // wanted reports whether Only selects the check.
 func (c *config) wanted(name string) bool { return len(c.only) == 0 || slices.Contains(c.only, name) }

@@ -8,7 +8,7 @@
 //		enginetest.Run(t, func() ane.Engine { return mine.New() }, enginetest.Named("mine"))
 //	}
 //
-// The programs are small MIL texts of this package. Their inputs give results that are
+// The programs are small. Their inputs give results that are
 // exact in fp16, so that values are compared without tolerance, independent of the order
 // and width of an engine's sums. Only the check rounding depends on rounding; an engine
 // with other numerics omits it by Without.

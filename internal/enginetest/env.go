@@ -2,8 +2,8 @@ package enginetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -11,33 +11,32 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/step"
 )
 
-// env is the environment of one check. Any goroutine may call its methods, but fatalf,
-// need and skip only the goroutine of the check.
+// env is the environment of one check. step.Must and step.NoError end the check, which then closes what it opened. Any
+// goroutine may call report and expect.
 type env struct {
-	ctx  context.Context
-	open func() ane.Engine
-	cfg  *config
+	step.T
+	open  func() ane.Engine
+	cfg   *config
+	least int // bytes of new surfaces, see own
 
 	mu      sync.Mutex
 	texts   []string
 	skipped string
-	undo    []func() // run in reverse when the check ends
-	memory  []func() // run after undo, in reverse
-	least   int      // bytes of new surfaces, see wants
 }
 
-// perform runs one check in a new goroutine, so that a panic, a hang or a fatal failure
-// ends only that check.
+// perform runs one check in a new goroutine, so that a panic, a hang or an error ends only
+// that check.
 func perform(ctx context.Context, c check, open func() ane.Engine, cfg *config) (texts []string, skipped string) {
 	ctx, cancel := context.WithTimeout(ctx, cfg.limit)
 	defer cancel()
-	e := &env{ctx: ctx, open: open, cfg: cfg}
+	e := &env{T: step.T{Ctx: ctx}, open: open, cfg: cfg}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer e.guarded(e.clean)
+		defer e.guarded(func() { e.report(e.Close(ctx), "closing") })
 		e.guarded(func() { c.run(e) })
 	}()
 	select {
@@ -47,7 +46,7 @@ func perform(ctx context.Context, c check, open func() ane.Engine, cfg *config) 
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return append([]string(nil), e.texts...), e.skipped
+	return slices.Clone(e.texts), e.skipped
 }
 
 // grace is the time that a check has to end after its context has ended.
@@ -60,25 +59,25 @@ func after(ctx context.Context, d time.Duration) <-chan struct{} {
 	return over
 }
 
-// guarded reports a panic as a failure.
+// errSkipped ends a check without a verdict.
+var errSkipped = errors.New("skipped")
+
+// guarded reports a panic of f, and the error that ends it, as failures.
 func (e *env) guarded(f func()) {
 	defer func() {
 		if p := recover(); p != nil {
 			e.errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	f()
+	if err := step.Catch(f); err != nil && !errors.Is(err, errSkipped) {
+		e.errorf("%v", err)
+	}
 }
 
-// clean closes what the check opened: requests, models and devices, then memory.
-func (e *env) clean() {
-	e.mu.Lock()
-	undo := append(e.memory, e.undo...)
-	e.undo, e.memory = nil, nil
-	e.mu.Unlock()
-	for i := len(undo) - 1; i >= 0; i-- {
-		e.guarded(undo[i])
-	}
+// skip ends the check without a verdict.
+func (e *env) skip(reason string) {
+	e.skipped = reason
+	step.NoError(errSkipped)
 }
 
 func (e *env) errorf(format string, args ...any) {
@@ -87,107 +86,57 @@ func (e *env) errorf(format string, args ...any) {
 	e.texts = append(e.texts, fmt.Sprintf(format, args...))
 }
 
-// fatalf ends the check.
-func (e *env) fatalf(format string, args ...any) {
-	e.errorf(format, args...)
-	runtime.Goexit()
-}
-
-// need ends the check when err is not nil.
-func (e *env) need(err error, what string) {
+// report reports an error, with a description of the call.
+func (e *env) report(err error, format string, args ...any) {
 	if err != nil {
-		e.fatalf("%s: %v", what, err)
+		e.errorf("%s: %v", fmt.Sprintf(format, args...), err)
 	}
 }
 
-// skip ends the check without a verdict.
-func (e *env) skip(reason string) {
-	e.mu.Lock()
-	e.skipped = reason
-	e.mu.Unlock()
-	runtime.Goexit()
-}
-
-func (e *env) later(f func() error, what string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.undo = append(e.undo, e.closing(f, what))
-}
-
-func (e *env) laterMemory(f func() error, what string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.memory = append(e.memory, e.closing(f, what))
-}
-
-func (e *env) closing(f func() error, what string) func() {
-	return func() {
-		if err := f(); err != nil {
-			e.errorf("%s: %v", what, err)
+// expect reports an error that does not match all of matches.
+func (e *env) expect(err error, what string, matches ...error) {
+	for _, m := range matches {
+		if !errors.Is(err, m) {
+			e.errorf("%s returns %v, want %v", what, err, m)
 		}
 	}
 }
 
 // device opens the engine as a Device.
 func (e *env) device() *ane.Device {
-	d, err := ane.Open(e.open(), "")
-	e.need(err, "open")
-	e.later(d.Close, "closing the device")
+	d := step.Must(ane.Open(e.open(), ""))
+	e.Closing(d.Close)
 	return d
 }
 
-// wants makes new surfaces as large as those of m, all of one size, on an engine with
-// ane.Info.MinSurface.
-func (e *env) wants(d *ane.Device, m *ane.Model) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if d.Info().MinSurface == 0 {
-		return
+// own closes m at the end of the check. On an engine with ane.Info.MinSurface new surfaces are from now on as large as
+// those of m, all of one size.
+func (e *env) own(d *ane.Device, m *ane.Model) *ane.Model {
+	e.Later(m.Close)
+	if d.Info().MinSurface > 0 {
+		for _, l := range slices.Concat(m.Inputs(), m.Outputs()) {
+			e.least = max(e.least, m.SurfaceSize(l, nil))
+		}
 	}
-	for _, l := range slices.Concat(m.Inputs(), m.Outputs()) {
-		e.least = max(e.least, m.SurfaceSize(l, nil))
-	}
+	return m
 }
 
-// room returns the size of a new surface for a tensor.
-func (e *env) room(l ane.Layout) int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return max(l.Bytes(), e.least)
-}
-
-// dialect returns text in the dialect of MIL that the engine's compiler reads.
-func (e *env) dialect(d *ane.Device, text []byte) []byte {
-	to := d.Info().Dialect
-	if to == mil.NewText {
-		return text
-	}
-	p, err := mil.Parse("program.mil", text)
-	e.need(err, "parse")
-	p, err = mil.Convert(p, to)
-	e.need(err, "convert to the "+to.String()+" dialect")
-	return mil.Print(p)
-}
-
-// source returns p as text in that dialect.
-func (e *env) source(d *ane.Device, p *program) ane.Source {
-	src := p.source()
-	src.Text = e.dialect(d, src.Text)
-	return src
+// source returns p as text in the dialect of MIL that the engine's compiler reads.
+func source(d *ane.Device, p *program) ane.Source {
+	return ane.Source{File: p.name + ".mil", Text: mil.Print(step.Must(mil.Convert(p.Program.Program, d.Info().Dialect))),
+		Weights: p.Weights}
 }
 
 // compile compiles p.
 func (e *env) compile(d *ane.Device, p *program) *ane.Model {
-	m, err := d.Compile(e.ctx, e.source(d, p))
-	e.need(err, "compile "+p.name)
-	e.wants(d, m)
-	e.later(func() error { return m.Close(context.Background()) }, "closing the model")
-	return m
+	return e.own(d, step.Must(d.Compile(e.Ctx, source(d, p))))
 }
 
 // loaded returns p, compiled and loaded.
-func (e *env) loaded(d *ane.Device, p *program) *ane.Model {
-	m := e.compile(d, p)
-	e.need(m.Load(e.ctx), "load "+p.name)
+func (e *env) loaded(d *ane.Device, p *program) *ane.Model { return e.load(e.compile(d, p)) }
+
+// load loads m.
+func (e *env) load(m *ane.Model) *ane.Model {
+	step.NoError(m.Load(e.Ctx))
 	return m
 }

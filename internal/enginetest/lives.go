@@ -1,12 +1,11 @@
 package enginetest
 
 import (
-	"context"
-	"errors"
 	"runtime"
 	"time"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -21,51 +20,49 @@ func lives() []check {
 	}
 }
 
-// want reports an error that does not match.
-func (e *env) want(err, match error, what string) {
-	if !errors.Is(err, match) {
-		e.errorf("%s returns %v, want %v", what, err, match)
-	}
-}
-
 func states(e *env) {
-	d := e.device()
-	p := identity(1, 2, 2, 32)
-	m := e.compile(d, p)
+	d, p := e.device(), identity(1, 2, 2, 32)
+	m, src := e.compile(d, p), source(d, p)
 	_, err := m.Bind(nil, nil)
-	e.want(err, ane.ErrNotLoaded, "Bind before Load")
-	e.must(m.Unload(e.ctx), "Unload before Load")
+	e.expect(err, "Bind before Load", ane.ErrNotLoaded)
+	e.report(m.Unload(e.Ctx), "Unload before Load")
 	for range 2 {
-		e.must(m.Load(e.ctx), "Load")
+		e.report(m.Load(e.Ctx), "Load")
 	}
 	r := e.rig(m, p, inBlock())
 	second := e.loaded(d, p)
-	_, err = second.Evaluate(e.ctx, r.request)
-	e.want(err, ane.ErrForeign, "Evaluate of another model's request")
-	_, err = m.Evaluate(e.ctx, nil)
-	e.want(err, ane.ErrForeign, "Evaluate of no request")
-	e.must(m.Unload(e.ctx), "Unload")
-	_, err = m.Evaluate(e.ctx, r.request)
-	e.want(err, ane.ErrNotLoaded, "Evaluate after Unload")
-	e.must(m.Load(e.ctx), "Load")
-	e.must(r.round(e.ctx, 1), "after loading again")
+	_, err = second.Evaluate(e.Ctx, r.request)
+	e.expect(err, "Evaluate of another model's request", ane.ErrForeign)
+	_, err = m.Evaluate(e.Ctx, nil)
+	e.expect(err, "Evaluate of no request", ane.ErrForeign)
+	e.report(m.Unload(e.Ctx), "Unload")
+	e.expect(r.run(e.Ctx), "Evaluate after Unload", ane.ErrNotLoaded)
+	e.report(m.Load(e.Ctx), "Load")
+	e.report(r.round(e.Ctx, 1), "after loading again")
 	for range 2 {
-		e.must(r.request.Close(), "closing the request")
+		e.report(r.request.Close(), "closing the request")
 	}
-	_, err = m.Evaluate(e.ctx, r.request)
-	e.want(err, ane.ErrClosed, "Evaluate of a closed request")
+	e.expect(r.run(e.Ctx), "Evaluate of a closed request", ane.ErrClosed)
 	for range 2 {
-		e.must(m.Close(e.ctx), "closing the model")
+		e.report(m.Close(e.Ctx), "closing the model")
 	}
-	e.want(m.Load(e.ctx), ane.ErrClosed, "Load of a closed model")
+	e.expect(m.Load(e.Ctx), "Load of a closed model", ane.ErrClosed)
 	_, err = m.Bind(named(r.in), named(r.out))
-	e.want(err, ane.ErrClosed, "Bind on a closed model")
-	e.must(second.Close(e.ctx), "closing the second model")
+	e.expect(err, "Bind on a closed model", ane.ErrClosed)
+	e.report(second.Close(e.Ctx), "closing the second model")
 	for range 2 {
-		e.must(d.Close(), "closing the device")
+		e.report(d.Close(), "closing the device")
 	}
-	_, err = d.Compile(e.ctx, p.source())
-	e.want(err, ane.ErrClosed, "Compile on a closed device")
+	_, err = d.Compile(e.Ctx, src)
+	e.expect(err, "Compile on a closed device", ane.ErrClosed)
+}
+
+// held reports Blocks and mappings that are open now and were not before.
+func (e *env) held(before unimem.Stats, when string) {
+	if now := unimem.Live(); now.Blocks > before.Blocks || now.Mappings > before.Mappings {
+		e.errorf("%d Blocks and %d mappings are still open%s", now.Blocks-before.Blocks, now.Mappings-before.Mappings,
+			when)
+	}
 }
 
 func reload(e *env) {
@@ -73,43 +70,37 @@ func reload(e *env) {
 	m := e.compile(e.device(), p)
 	before := unimem.Live()
 	for range 3 {
-		e.need(m.Load(e.ctx), "load")
-		e.need(m.Unload(e.ctx), "unload")
-		if now := unimem.Live(); now.Blocks > before.Blocks || now.Mappings > before.Mappings {
-			e.errorf("after Unload %d Blocks and %d mappings are open, before Load %d and %d", now.Blocks,
-				now.Mappings, before.Blocks, before.Mappings)
-		}
+		e.load(m)
+		step.NoError(m.Unload(e.Ctx))
+		e.held(before, " after Unload")
 	}
-	e.need(m.Load(e.ctx), "load")
-	r := e.rig(m, p, inBlock())
+	r := e.rig(e.load(m), p, inBlock())
 	for n := range 3 {
-		e.must(r.round(e.ctx, n), "cycle %d", n)
-		e.need(m.Unload(e.ctx), "unload")
-		_, err := m.Evaluate(e.ctx, r.request)
-		e.want(err, ane.ErrNotLoaded, "Evaluate after Unload")
-		e.need(m.Load(e.ctx), "load")
+		e.report(r.round(e.Ctx, n), "cycle %d", n)
+		step.NoError(m.Unload(e.Ctx))
+		e.expect(r.run(e.Ctx), "Evaluate after Unload", ane.ErrNotLoaded)
+		e.load(m)
 	}
-	e.must(r.round(e.ctx, 9), "after the last cycle")
+	e.report(r.round(e.Ctx, 9), "after the last cycle")
 }
 
 func closeOrder(e *env) {
 	d := e.device()
-	p := addition(1, 2, 3, 5)
-	m := e.loaded(d, p)
-	r := e.rig(m, p, inBlock())
-	e.must(r.round(e.ctx, 1), "run")
-	e.want(m.Close(e.ctx), ane.ErrInUse, "Model.Close with a request open")
-	e.want(d.Close(), ane.ErrInUse, "Device.Close with a model open")
-	for _, t := range append(r.in, r.out...) {
-		e.want(t.Block().Close(), unimem.ErrInUse, "Block.Close of a bound tensor")
+	r := e.fresh(d, addition(1, 2, 3, 5), inBlock())
+	e.report(r.round(e.Ctx, 1), "run")
+	e.expect(r.model.Close(e.Ctx), "Model.Close with a request open", ane.ErrInUse)
+	e.expect(d.Close(), "Device.Close with a model open", ane.ErrInUse)
+	tensors := append(r.in, r.out...)
+	for _, t := range tensors {
+		e.expect(t.Block().Close(), "Block.Close of a bound tensor", unimem.ErrInUse)
 	}
-	e.must(r.round(e.ctx, 2), "after refused Close calls")
-	e.must(r.request.Close(), "Request.Close")
-	for _, t := range append(r.in, r.out...) {
-		e.must(t.Block().Close(), "Block.Close after Request.Close, for %s", t.Layout().Name)
+	e.report(r.round(e.Ctx, 2), "after refused Close calls")
+	e.report(r.request.Close(), "Request.Close")
+	for _, t := range tensors {
+		e.report(t.Block().Close(), "Block.Close after Request.Close, for %s", t.Layout().Name)
 	}
-	e.must(m.Close(e.ctx), "Model.Close")
-	e.must(d.Close(), "Device.Close")
+	e.report(r.model.Close(e.Ctx), "Model.Close")
+	e.report(d.Close(), "Device.Close")
 }
 
 // steady counts the goroutines after those that are ending have ended: the count has to be the
@@ -128,25 +119,18 @@ func steady(limit time.Duration) int {
 func leaks(e *env) {
 	before, routines := unimem.Live(), steady(e.cfg.settle)
 	d := e.device()
-	over, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, p := range e.programs() {
-		r := e.rig(e.loaded(d, p), p, inCell)
-		e.must(r.round(e.ctx, 1), "run")
-		_, err := r.model.Evaluate(over, r.request)
-		e.must(ended(err, context.Canceled), "Evaluate")
-		_, err = r.model.Bind(named(r.in), nil)
-		e.want(err, ane.ErrUnbound, "Bind without outputs")
+	for _, p := range programs() {
+		r := e.fresh(d, p, inCell)
+		e.report(r.round(e.Ctx, 1), "run")
+		e.cancelledBy(r.run(over()), "Evaluate")
+		_, err := r.model.Bind(named(r.in), nil)
+		e.expect(err, "Bind without outputs", ane.ErrUnbound)
 	}
-	broken := identity(1, 2, 2, 32)
-	broken.body = "y"
-	_, err := d.Compile(e.ctx, broken.source())
-	e.want(err, ane.ErrCompile, "Compile of a broken program")
-	e.clean()
+	_, err := d.Compile(e.Ctx, ane.Source{Text: []byte("program(1.3)\n{\n}}")})
+	e.expect(err, "Compile of a broken program", ane.ErrCompile)
+	e.report(e.Close(e.Ctx), "closing")
 
-	if now := unimem.Live(); now.Blocks > before.Blocks || now.Mappings > before.Mappings {
-		e.errorf("%d Blocks and %d mappings are still open", now.Blocks-before.Blocks, now.Mappings-before.Mappings)
-	}
+	e.held(before, "")
 	for end := time.Now().Add(e.cfg.settle); runtime.NumGoroutine() > routines && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}

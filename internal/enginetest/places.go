@@ -1,9 +1,8 @@
 package enginetest
 
 import (
-	"errors"
-
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -20,56 +19,41 @@ func surroundings(e *env) {
 	d := e.device()
 	for _, p := range []*program{addition(1, 2, 3, 32), addition(1, 2, 3, 5), splitting(), casting(1, 2, 3, 5)} {
 		m := e.loaded(d, p)
-		for _, k := range kinds() {
-			r := e.rig(m, p, k.room)
-			e.need(r.fill(p.samples(1)), "inputs")
-			e.must(r.evaluate(e.ctx), "%s on %s", p.name, k.name)
+		for name, where := range kinds() {
+			r := e.rig(m, p, where)
+			step.NoError(r.fill(p.samples(1)))
+			e.report(r.watched(e.Ctx), "%s on %s", p.name, name)
 		}
 	}
 }
 
 // offsets binds cells that share one Block.
 func offsets(e *env) {
-	p := addition(1, 2, 3, 32)
-	d := e.device()
+	p, d := addition(1, 2, 3, 32), e.device()
 	m := e.loaded(d, p)
-	cellSize := m.Outputs()[0].Bytes() + ane.RowAlign
-	g, err := unimem.NewGrid(cellSize, 4, unimem.StaleOnClose())
-	e.need(err, "memory")
-	e.laterMemory(g.Close, "closing a Grid")
-	r := &rig{env: e, program: p, model: m}
-	for i := range g.Total() {
-		c, err := g.Take()
-		e.need(err, "cell")
+	g := step.Must(unimem.NewGrid(m.Outputs()[0].Bytes()+ane.RowAlign, 4, unimem.StaleOnClose()))
+	e.Closing(g.Close)
+	var cells []unimem.Cell
+	for range g.Total() {
+		c := step.Must(g.Take())
 		junk(c.Bytes())
-		var l ane.Layout
-		switch {
-		case c.Offset() == 0: // the cell that an engine without offsets would use
-			continue
-		case len(r.in) < len(m.Inputs()):
-			l = m.Inputs()[len(r.in)]
-		default:
-			l = m.Outputs()[0]
-		}
-		t, err := ane.OnCell(c, l)
-		e.need(err, "tensor on cell "+string(rune('0'+i)))
-		if len(r.in) < len(m.Inputs()) {
-			r.in = append(r.in, t)
-		} else {
-			r.out = append(r.out, t)
+		if c.Offset() > 0 { // an engine without offsets would use the cell at 0
+			cells = append(cells, c)
 		}
 	}
-	r.request, err = m.Bind(named(r.in), named(r.out))
+	r := &rig{program: p, model: m}
+	for i, l := range m.Inputs() {
+		r.in = append(r.in, step.Must(ane.OnCell(cells[i], l)))
+	}
+	r.out = []*ane.Tensor{step.Must(ane.OnCell(cells[2], m.Outputs()[0]))}
+	var err error
+	if r.request, err = m.Bind(named(r.in), named(r.out)); err == nil {
+		e.Closing(r.request.Close)
+	}
 	if !d.Info().Offsets {
-		if !errors.Is(err, ane.ErrOffset) {
-			e.errorf("bind of tensors at an offset returns %v, want ErrOffset", err)
-		}
-		if err == nil {
-			e.later(r.request.Close, "closing the request")
-		}
+		e.expect(err, "Bind of tensors at an offset", ane.ErrOffset)
 		return
 	}
-	e.need(err, "bind at offsets, which Info.Offsets permits")
-	e.later(r.request.Close, "closing the request")
-	e.must(r.round(e.ctx, 1), "at offsets")
+	step.NoError(err)
+	e.report(r.round(e.Ctx, 1), "at offsets")
 }

@@ -1,12 +1,12 @@
 package enginetest
 
 import (
-	"errors"
-	"strconv"
+	"fmt"
 	"strings"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -24,175 +24,113 @@ func refusals() []check {
 }
 
 func badPrograms(e *env) {
+	const y, mul = "tensor<fp16, [1, 2, 2, 32]> y = ", `mul(x = x, y = fp16(0x1p+0))[name = string("y")];`
 	d := e.device()
-	good := identity(1, 2, 2, 32)
-	for _, c := range []struct {
-		what string
+	for what, c := range map[string]struct {
 		body string
 		line int
 	}{
-		{"syntax error", "tensor<fp16, [1, 2, 2, 32]> y = mul(x = x, y = ;", 5},
-		{"unknown operator", "\n" + good.out[0].String() + ` = frobnicate(x = x)[name = string("y")];`, 6},
-		{"undefined value", good.out[0].String() + ` = add(x = x, y = nowhere)[name = string("y")];`, 5},
-		{"wrong type of a result", `tensor<fp16, [1, 2, 2, 33]> y = mul(x = x, y = fp16(0x1p+0))[name = string("y")];`,
-			5},
-		{"missing weight file", `tensor<fp16, [2]> w = const()[val = tensor<fp16, [2]>(BLOBFILE(path = string("@model_path/none.bin"), offset = uint64(64)))]; ` + good.body, 5},
+		"a syntax error":          {y + "mul(x = x, y = ;", 4},
+		"an unknown operator":     {"\n" + y + `frobnicate(x = x)[name = string("y")];`, 5},
+		"an undefined value":      {y + `add(x = x, y = nowhere)[name = string("y")];`, 4},
+		"a wrong type of a value": {strings.Replace(y, "32", "33", 1) + mul, 4},
+		"a missing weight file": {`tensor<fp16, [2]> w = const()[val = tensor<fp16, [2]>(BLOBFILE(path = ` +
+			`string("@model_path/none.bin"), offset = uint64(64)))]; ` + y + mul, 4},
 	} {
-		p := *good
-		p.body = c.body
-		m, err := d.Compile(e.ctx, p.source())
-		if err == nil {
-			e.errorf("%s: compiles", c.what)
-			e.must(m.Close(e.ctx), "close")
-			continue
-		}
-		var list mil.ErrorList
-		switch {
-		case !errors.Is(err, ane.ErrCompile):
-			e.errorf("%s: %v does not match ErrCompile", c.what, err)
-		case !errors.As(err, &list) || len(list) == 0:
-			e.errorf("%s: %v has no mil.ErrorList", c.what, err)
-		case list[0].Pos.Line != c.line:
-			e.errorf("%s on line %d is reported on line %d: %v", c.what, c.line, list[0].Pos.Line, err)
+		text := fmt.Sprintf("program(1.3)\n{\n    func main<ios18>(tensor<fp16, [1, 2, 2, 32]> x) {\n%s\n    } -> (y);\n}\n",
+			c.body)
+		m, err := d.Compile(e.Ctx, ane.Source{Text: []byte(text)})
+		if faults := e.refuses(m, err, what); len(faults) > 0 && faults[0].Pos.Line != c.line {
+			e.errorf("%s on line %d is reported on line %d: %v", what, c.line, faults[0].Pos.Line, err)
 		}
 	}
-	m := e.loaded(d, good) // the device still works
-	e.must(e.rig(m, good, inBlock()).round(e.ctx, 1), "after refused programs")
+	e.report(e.fresh(d, identity(1, 2, 2, 32), inBlock()).round(e.Ctx, 1), "after refused programs")
 }
 
-// says reports whether err matches match and contains all numbers.
-func says(err, match error, numbers ...int) bool {
-	if !errors.Is(err, match) {
-		return false
-	}
-	for _, n := range numbers {
-		if !strings.Contains(err.Error(), strconv.Itoa(n)) {
-			return false
+// says reports an error that does not match all of matches, or lacks one of parts.
+func (e *env) says(err error, what string, parts []any, matches ...error) {
+	e.expect(err, what, matches...)
+	for _, p := range parts {
+		if err != nil && !strings.Contains(err.Error(), fmt.Sprint(p)) {
+			e.errorf("%s returns %v, which does not say %v", what, err, p)
 		}
 	}
-	return true
+}
+
+// refused binds and returns the error. The check closes a request that is made nevertheless.
+func (e *env) refused(m *ane.Model, in, out []*ane.Tensor) error {
+	r, err := m.Bind(named(in), named(out))
+	if err == nil {
+		e.Closing(r.Close)
+	}
+	return err
 }
 
 func short(e *env) {
-	p := identity(1, 64, 8, 32)
-	m := e.loaded(e.device(), p)
+	m := e.loaded(e.device(), identity(1, 64, 8, 32))
 	l := m.Inputs()[0]
-	b, err := unimem.Open(l.Bytes() / 2)
-	e.need(err, "memory")
-	e.laterMemory(b.Close, "closing a Block")
-	if _, err := ane.OnBlock(b, l); !says(err, ane.ErrShort, l.Bytes(), b.Size()) {
-		e.errorf("a tensor of %d bytes on a Block of %d returns %v, want ErrShort with both numbers", l.Bytes(),
-			b.Size(), err)
-	}
-	small, err := ane.NewLayout("x", l.DType, 1, 64, 4, 32)
-	e.need(err, "layout")
-	in, err := ane.OnBlock(b, small)
-	e.need(err, "tensor")
-	out, _ := inBlock()(e, m.Outputs()[0], true)
-	e.refused(m, named([]*ane.Tensor{in}), named([]*ane.Tensor{out}),
-		func(err error) bool { return says(err, ane.ErrShort, l.Bytes(), small.Bytes()) }, "a tensor too short")
-}
-
-// refused binds and expects an error that ok accepts.
-func (e *env) refused(m *ane.Model, in, out map[string]*ane.Tensor, ok func(error) bool, what string) {
-	r, err := m.Bind(in, out)
-	if err == nil {
-		e.errorf("%s is bound", what)
-		e.later(r.Close, "closing the request")
-	} else if !ok(err) {
-		e.errorf("%s: unexpected error %v", what, err)
-	}
+	b := step.Must(unimem.Open(l.Bytes() / 2))
+	e.Closing(b.Close)
+	_, err := ane.OnBlock(b, l)
+	e.says(err, "a tensor on a Block that is too short", []any{l.Bytes(), b.Size()}, ane.ErrShort)
+	small := step.Must(ane.NewLayout("x", l.DType, 1, 64, 4, 32))
+	in := step.Must(ane.OnBlock(b, small))
+	err = e.refused(m, []*ane.Tensor{in}, []*ane.Tensor{e.tensor(m.Outputs()[0])})
+	e.says(err, "Bind of a tensor that is too short", []any{l.Bytes(), small.Bytes()}, ane.ErrShort)
 }
 
 func mismatches(e *env) {
-	p := order()
-	m := e.loaded(e.device(), p)
-	in, out := map[string]*ane.Tensor{}, map[string]*ane.Tensor{}
-	other, err := ane.NewLayout("zeta", mil.FP16, 1, 4, 3, 64)
-	e.need(err, "layout")
-	in["zeta"], _ = inBlock()(e, other, false)
-	in["stranger"], _ = inBlock()(e, other, false)
-	e.refused(m, in, out, func(err error) bool {
-		for _, s := range []error{ane.ErrMismatch, ane.ErrUnbound, ane.ErrName} {
-			if !errors.Is(err, s) {
-				return false
-			}
-		}
-		for _, name := range []string{"zeta", "beta", "alpha", "rest", "all", "stranger"} {
-			if !strings.Contains(err.Error(), name) {
-				return false
-			}
-		}
-		return true
-	}, "a wrong, two missing and an unknown input with no outputs")
+	m := e.loaded(e.device(), order())
+	zeta := e.tensor(step.Must(ane.NewLayout("zeta", mil.FP16, 1, 4, 3, 64)))
+	stranger := e.tensor(step.Must(ane.NewLayout("stranger", mil.FP16, 1, 4, 3, 64)))
+	e.says(e.refused(m, []*ane.Tensor{zeta, stranger}, nil),
+		"Bind of a wrong, two missing and an unknown input with no outputs",
+		[]any{"zeta", "beta", "alpha", "rest", "all", "stranger"}, ane.ErrMismatch, ane.ErrUnbound, ane.ErrName)
 }
 
 func aliases(e *env) {
-	p := order()
-	m := e.loaded(e.device(), p)
-	r := &rig{}
+	m := e.loaded(e.device(), order())
+	var in []*ane.Tensor
 	for _, l := range m.Inputs() {
-		t, _ := inBlock()(e, l, false)
-		r.in = append(r.in, t)
+		in = append(in, e.tensor(l))
 	}
-	alias := func(err error) bool { return errors.Is(err, ane.ErrAlias) }
-	outs := m.Outputs()
-	free, _ := inBlock()(e, outs[1], true)
-	on := func(t *ane.Tensor, l ane.Layout) *ane.Tensor {
-		u, err := ane.OnBlock(t.Block(), l)
-		e.need(err, "tensor")
-		return u
+	first, second := m.Outputs()[0], e.tensor(m.Outputs()[1])
+	for what, t := range map[string]*ane.Tensor{"an output on an input's memory": in[0],
+		"two outputs on the same memory": second} {
+		out := []*ane.Tensor{step.Must(ane.OnBlock(t.Block(), first)), second}
+		e.expect(e.refused(m, in, out), "Bind of "+what, ane.ErrAlias)
 	}
-	e.refused(m, named(r.in), named([]*ane.Tensor{on(r.in[0], outs[0]), free}), alias, "an output on an input's memory")
-	e.refused(m, named(r.in), named([]*ane.Tensor{on(free, outs[0]), free}), alias, "two outputs on the same memory")
 }
 
 func stale(e *env) {
-	p := identity(1, 2, 2, 32)
-	m := e.loaded(e.device(), p)
-	l := m.Inputs()[0]
-	g, err := unimem.NewGrid(l.Bytes(), 1, unimem.SurfacePerCell())
-	e.need(err, "memory")
-	e.laterMemory(g.Close, "closing a Grid")
-	c, err := g.Take()
-	e.need(err, "cell")
-	in, err := ane.OnCell(c, l)
-	e.need(err, "tensor")
-	out, _ := inBlock()(e, m.Outputs()[0], true)
-	r, err := m.Bind(named([]*ane.Tensor{in}), named([]*ane.Tensor{out}))
-	e.need(err, "bind")
-	e.later(r.Close, "closing the request")
-	e.need(g.Give(c), "returning the cell")
-	if _, err := m.Evaluate(e.ctx, r); !errors.Is(err, ane.ErrStale) {
-		e.errorf("evaluating on a returned cell returns %v, want ErrStale", err)
-	}
-	e.refused(m, named([]*ane.Tensor{in}), named([]*ane.Tensor{out}),
-		func(err error) bool { return errors.Is(err, ane.ErrStale) }, "a tensor on a returned cell")
+	m := e.loaded(e.device(), identity(1, 2, 2, 32))
+	g := step.Must(unimem.NewGrid(m.Inputs()[0].Bytes(), 1, unimem.SurfacePerCell()))
+	e.Closing(g.Close)
+	c := step.Must(g.Take())
+	e.goes(m, step.Must(ane.OnCell(c, m.Inputs()[0])), "a returned cell", func() { step.NoError(g.Give(c)) })
 }
 
 func staleSpan(e *env) {
-	p := identity(1, 2, 2, 32)
-	m := e.loaded(e.device(), p)
+	m := e.loaded(e.device(), identity(1, 2, 2, 32))
 	l := m.Inputs()[0]
-	tape, err := unimem.Start(l.Bytes())
-	e.need(err, "memory")
-	e.laterMemory(tape.Close, "closing a Tape")
-	span, err := tape.Take(l.Bytes(), ane.RowAlign)
-	e.need(err, "span")
-	in, err := ane.OnSpan(tape, span, l)
-	e.need(err, "tensor")
-	out, _ := inBlock()(e, m.Outputs()[0], true)
-	r, err := m.Bind(named([]*ane.Tensor{in}), named([]*ane.Tensor{out}))
-	e.need(err, "bind")
-	e.later(r.Close, "closing the request")
-	_, err = m.Evaluate(e.ctx, r)
-	e.must(err, "evaluating on a span")
-	tape.Clear()
-	_, err = tape.Take(l.Bytes(), ane.RowAlign) // the same bytes again
-	e.need(err, "span")
-	if _, err := m.Evaluate(e.ctx, r); !errors.Is(err, ane.ErrStale) {
-		e.errorf("evaluating on a span of a cleared tape returns %v, want ErrStale", err)
-	}
-	e.refused(m, named([]*ane.Tensor{in}), named([]*ane.Tensor{out}),
-		func(err error) bool { return errors.Is(err, ane.ErrStale) }, "a tensor on a span of a cleared tape")
+	tape := step.Must(unimem.Start(l.Bytes()))
+	e.Closing(tape.Close)
+	span := step.Must(tape.Take(l.Bytes(), ane.RowAlign))
+	e.goes(m, step.Must(ane.OnSpan(tape, span, l)), "a span of a cleared tape", func() {
+		tape.Clear()
+		step.Must(tape.Take(l.Bytes(), ane.RowAlign)) // the same bytes again
+	})
+}
+
+// goes evaluates with an input, and again after its memory is gone.
+func (e *env) goes(m *ane.Model, in *ane.Tensor, what string, gone func()) {
+	out := e.tensor(m.Outputs()[0])
+	r := step.Must(m.Bind(named([]*ane.Tensor{in}), named([]*ane.Tensor{out})))
+	e.Closing(r.Close)
+	_, err := m.Evaluate(e.Ctx, r)
+	e.report(err, "Evaluate before the memory is gone")
+	gone()
+	_, err = m.Evaluate(e.Ctx, r)
+	e.expect(err, "Evaluate on "+what, ane.ErrStale)
+	e.expect(e.refused(m, []*ane.Tensor{in}, []*ane.Tensor{out}), "Bind of a tensor on "+what, ane.ErrStale)
 }

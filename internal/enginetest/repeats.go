@@ -6,13 +6,15 @@ import (
 	"sync"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 )
 
 // repeats check many runs, requests and models.
 func repeats() []check {
 	return []check{
-		{"reuse", "a request runs any number of times, each time on the current inputs", reuse},
+		{"reuse", "a request runs any number of times, each time on the current inputs",
+			func(e *env) { e.again(20, addition(1, 2, 3, 32), multiplication(3, 20, 7)) }},
 		{"determinism", "the same input gives the same bits", determinism},
 		{"requests", "requests of one model do not affect each other", requests},
 		{"models", "several loaded models do not affect each other", models},
@@ -22,25 +24,25 @@ func repeats() []check {
 	}
 }
 
-func reuse(e *env) {
+// again runs one request of each program on other inputs each time.
+func (e *env) again(runs int, programs ...*program) {
 	d := e.device()
-	for _, p := range []*program{addition(1, 2, 3, 32), multiplication(3, 20, 7)} {
-		r := e.rig(e.loaded(d, p), p, inCell)
-		for seed := range 20 {
-			e.must(r.round(e.ctx, seed), "run %d", seed)
+	for _, p := range programs {
+		r := e.fresh(d, p, inCell)
+		for seed := range runs {
+			e.report(r.round(e.Ctx, seed), "inputs written before run %d", seed)
 		}
 	}
 }
 
 func determinism(e *env) {
 	d := e.device()
-	for _, p := range e.programs() {
-		r := e.rig(e.loaded(d, p), p, inBlock())
+	for _, p := range programs() {
+		r := e.fresh(d, p, inBlock())
 		var first []byte
 		for n := range 6 {
-			e.need(r.fill(p.samples(3)), "inputs")
-			_, err := r.model.Evaluate(e.ctx, r.request)
-			e.need(err, "evaluate")
+			step.NoError(r.fill(p.samples(3)))
+			step.NoError(r.run(e.Ctx))
 			now := elements(r.out)
 			if n == 0 {
 				first = now
@@ -54,13 +56,10 @@ func determinism(e *env) {
 }
 
 // elements returns the bytes of all rows, without padding.
-func elements(tensors []*ane.Tensor) []byte {
-	var all []byte
+func elements(tensors []*ane.Tensor) (all []byte) {
 	for _, t := range tensors {
 		packed := make([]byte, t.Layout().PackedBytes())
-		if _, err := t.Read(packed); err != nil {
-			return nil
-		}
+		step.Must(t.Read(packed))
 		all = append(all, packed...)
 	}
 	return all
@@ -79,25 +78,22 @@ func requests(e *env) {
 func models(e *env) {
 	d := e.device()
 	var rigs []*rig
-	for _, p := range e.programs() {
-		rigs = append(rigs, e.rig(e.loaded(d, p), p, inCell))
+	for _, p := range append(programs(), addition(1, 8, 4, 32)) { // the last one is a text that was there before
+		rigs = append(rigs, e.fresh(d, p, inCell))
 	}
-	second := addition(1, 8, 4, 32) // the same text again
-	rigs = append(rigs, e.rig(e.loaded(d, second), second, inCell))
 	e.interleave(rigs)
 }
 
 // interleave fills all, runs them out of order, then verifies all.
 func (e *env) interleave(rigs []*rig) {
 	for i, r := range rigs {
-		e.need(r.fill(r.program.samples(i)), "inputs")
+		step.NoError(r.fill(r.program.samples(i)))
 	}
 	for _, r := range slices.Backward(rigs) {
-		_, err := r.model.Evaluate(e.ctx, r.request)
-		e.need(err, "evaluate "+r.program.name)
+		step.NoError(r.run(e.Ctx))
 	}
 	for i, r := range rigs {
-		e.must(r.verify(r.program.reference(r.program.samples(i))), "request %d of %d", i, len(rigs))
+		e.report(r.verify(r.program.reference(r.program.samples(i))), "request %d of %d", i, len(rigs))
 	}
 }
 
@@ -114,7 +110,7 @@ func parallel(e *env, where room) {
 		wg.Go(func() {
 			e.guarded(func() {
 				for n := range rounds {
-					e.must(r.round(e.ctx, i*rounds+n), "goroutine %d, run %d", i, n)
+					e.report(r.round(e.Ctx, i*rounds+n), "goroutine %d, run %d", i, n)
 				}
 			})
 		})

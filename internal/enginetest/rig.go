@@ -8,12 +8,12 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 )
 
 // rig is a loaded program with a request on new tensors.
 type rig struct {
-	env     *env
 	program *program
 	model   *ane.Model
 	in, out []*ane.Tensor // in the order of the program
@@ -33,34 +33,40 @@ type guard struct {
 // true if the tensor itself may change.
 type room func(e *env, l ane.Layout, mutable bool) (*ane.Tensor, []guard)
 
+// kinds returns the usual kinds of memory of tensors, by their names for messages.
+func kinds() map[string]room { return map[string]room{"cells": inCell, "Blocks": inBlock()} }
+
 // inBlock makes the tensor on a new Block that is longer than the tensor.
 func inBlock(opts ...unimem.Option) room {
 	return func(e *env, l ane.Layout, mutable bool) (*ane.Tensor, []guard) {
-		b, err := unimem.Open(e.room(l)+ane.RowAlign, opts...)
-		e.need(err, "memory")
-		e.laterMemory(b.Close, "closing a Block")
-		t, err := ane.OnBlock(b, l)
-		e.need(err, "tensor on a Block")
+		b := step.Must(unimem.Open(max(l.Bytes(), e.least)+ane.RowAlign, opts...))
+		e.Closing(b.Close)
+		t := step.Must(ane.OnBlock(b, l))
 		return t, []guard{around(t, mutable)}
 	}
 }
 
+// tensor makes a tensor on a new Block.
+func (e *env) tensor(l ane.Layout) *ane.Tensor {
+	t, _ := inBlock()(e, l, true)
+	return t
+}
+
 // inCell makes the tensor on a cell with its own surface, between two others.
 func inCell(e *env, l ane.Layout, mutable bool) (*ane.Tensor, []guard) {
-	g, err := unimem.NewGrid(e.room(l)+ane.RowAlign, 3, unimem.SurfacePerCell(), unimem.StaleOnClose())
-	e.need(err, "memory")
-	e.laterMemory(g.Close, "closing a Grid")
-	var cells []unimem.Cell
-	for range g.Total() {
-		c, err := g.Take()
-		e.need(err, "cell")
-		cells = append(cells, c)
-	}
-	t, err := ane.OnCell(cells[1], l)
-	e.need(err, "tensor on a cell")
-	guards := []guard{around(t, mutable)}
-	for _, i := range []int{0, 2} {
-		guards = append(guards, guard{what: "another cell than that of " + l.Name, mem: cells[i].Block().Bytes()})
+	g := step.Must(unimem.NewGrid(max(l.Bytes(), e.least)+ane.RowAlign, 3, unimem.SurfacePerCell(),
+		unimem.StaleOnClose()))
+	e.Closing(g.Close)
+	var t *ane.Tensor
+	var guards []guard
+	for i := range g.Total() {
+		c := step.Must(g.Take())
+		if i == 1 {
+			t = step.Must(ane.OnCell(c, l))
+			guards = append(guards, around(t, mutable))
+		} else {
+			guards = append(guards, guard{what: "another cell than that of " + l.Name, mem: c.Block().Bytes()})
+		}
 	}
 	return t, guards
 }
@@ -77,7 +83,7 @@ func around(t *ane.Tensor, mutable bool) guard {
 
 // rig binds p, loaded as m, to new memory.
 func (e *env) rig(m *ane.Model, p *program, where room) *rig {
-	r := &rig{env: e, program: p, model: m}
+	r := &rig{program: p, model: m}
 	for _, l := range m.Inputs() {
 		t, g := where(e, l, false)
 		r.in, r.guards = append(r.in, t), append(r.guards, g...)
@@ -86,14 +92,17 @@ func (e *env) rig(m *ane.Model, p *program, where room) *rig {
 		t, g := where(e, l, true)
 		r.out, r.guards = append(r.out, t), append(r.guards, g...)
 	}
-	for i := range r.guards {
-		junk(r.guards[i].mem)
+	for _, g := range r.guards {
+		junk(g.mem)
 	}
-	var err error
-	r.request, err = m.Bind(named(r.in), named(r.out))
-	e.need(err, "bind "+p.name)
-	e.later(r.request.Close, "closing the request")
+	r.request = step.Must(m.Bind(named(r.in), named(r.out)))
+	e.Closing(r.request.Close)
 	return r
+}
+
+// fresh compiles and loads p, and binds it to new memory.
+func (e *env) fresh(d *ane.Device, p *program, where room) *rig {
+	return e.rig(e.loaded(d, p), p, where)
 }
 
 // junk fills memory with finite fp16 numbers that are not samples.
@@ -110,18 +119,6 @@ func named(tensors []*ane.Tensor) map[string]*ane.Tensor {
 		m[t.Layout().Name] = t
 	}
 	return m
-}
-
-// samples returns the inputs of run seed.
-func (p *program) samples(seed int) [][]float64 {
-	in := make([][]float64, len(p.in))
-	for i, q := range p.in {
-		in[i] = make([]float64, q.elements())
-		for j := range in[i] {
-			in[i][j] = sample(j+3*i, seed)
-		}
-	}
-	return in
 }
 
 // fill writes the inputs.
@@ -141,24 +138,26 @@ func (r *rig) fill(in [][]float64) error {
 	return nil
 }
 
-// evaluate runs once and checks the guards.
-func (r *rig) evaluate(ctx context.Context) error {
+// run evaluates once.
+func (r *rig) run(ctx context.Context) error {
+	_, err := r.model.Evaluate(ctx, r.request)
+	return err
+}
+
+// watched evaluates once and checks the guards.
+func (r *rig) watched(ctx context.Context) error {
 	for i := range r.guards {
 		r.guards[i].before = slices.Clone(r.guards[i].mem)
 	}
-	if _, err := r.model.Evaluate(ctx, r.request); err != nil {
+	if err := r.run(ctx); err != nil {
 		return err
 	}
 	for _, g := range r.guards {
-		if g.touched() {
+		if !bytes.Equal(g.mem[:g.lo], g.before[:g.lo]) || !bytes.Equal(g.mem[g.hi:], g.before[g.hi:]) {
 			return fmt.Errorf("the run changed %s", g.what)
 		}
 	}
 	return nil
-}
-
-func (g guard) touched() bool {
-	return !bytes.Equal(g.mem[:g.lo], g.before[:g.lo]) || !bytes.Equal(g.mem[g.hi:], g.before[g.hi:])
 }
 
 // verify compares the outputs with want, exactly; a NaN equals any NaN.
@@ -167,8 +166,8 @@ func (r *rig) verify(want [][]float64) error {
 		return fmt.Errorf("%d outputs, the text has %d", len(r.out), len(want))
 	}
 	for i, t := range r.out {
-		got := make([]float32, t.Layout().Elements())
-		if _, err := t.ReadFloat32(got); err != nil {
+		got, err := t.Float32s()
+		if err != nil {
 			return err
 		}
 		if len(got) != len(want[i]) {
@@ -192,24 +191,8 @@ func (r *rig) round(ctx context.Context, seed int) error {
 	if err := r.fill(in); err != nil {
 		return err
 	}
-	if _, err := r.model.Evaluate(ctx, r.request); err != nil {
+	if err := r.run(ctx); err != nil {
 		return err
 	}
 	return r.verify(r.program.reference(in))
 }
-
-// must reports err with the given description.
-func (e *env) must(err error, format string, args ...any) {
-	if err != nil {
-		e.errorf("%s: %v", fmt.Sprintf(format, args...), err)
-	}
-}
-
-// kind is a room with its name for messages.
-type kind struct {
-	name string
-	room room
-}
-
-// kinds returns the usual kinds of memory of tensors.
-func kinds() []kind { return []kind{{"cells", inCell}, {"Blocks", inBlock()}} }

@@ -2,11 +2,13 @@ package enginetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/build"
+	"github.com/anekit/anekit/internal/step"
 )
 
 // waiting checks contexts.
@@ -18,36 +20,34 @@ func waiting() []check {
 	}
 }
 
-// ended checks the error of a call whose context has ended.
-func ended(err, cause error) error {
-	if !errors.Is(err, ane.ErrDeadline) || !errors.Is(err, cause) {
-		return fmt.Errorf("returned %w, want an error that matches ErrDeadline and %w", err, cause)
-	}
-	return nil
+// over returns a context that has ended.
+func over() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// cancelledBy checks the error of a call whose context was cancelled.
+func (e *env) cancelledBy(err error, what string) {
+	e.expect(err, what+" after its context ended", ane.ErrDeadline, context.Canceled)
 }
 
 func cancelled(e *env) {
-	over, cancel := context.WithCancel(context.Background())
-	cancel()
-	d := e.device()
-	p := identity(1, 2, 2, 32)
-	if m, err := d.Compile(over, p.source()); err == nil {
-		e.errorf("Compile works after its context ended")
-		e.must(m.Close(e.ctx), "close")
-	} else {
-		e.must(ended(err, context.Canceled), "Compile")
+	d, p := e.device(), identity(1, 2, 2, 32)
+	m, err := d.Compile(over(), source(d, p))
+	if err == nil {
+		e.Later(m.Close)
 	}
-	m := e.compile(d, p)
-	e.must(ended(m.Load(over), context.Canceled), "Load")
-	e.need(m.Load(e.ctx), "load")
-	r := e.rig(m, p, inBlock())
-	_, err := m.Evaluate(over, r.request)
-	e.must(ended(err, context.Canceled), "Evaluate")
-	if err := m.Unload(over); err != nil { // Unload may also succeed
-		e.must(ended(err, context.Canceled), "Unload")
+	e.cancelledBy(err, "Compile")
+	m = e.compile(d, p)
+	e.cancelledBy(m.Load(over()), "Load")
+	r := e.rig(e.load(m), p, inBlock())
+	e.cancelledBy(r.run(over()), "Evaluate")
+	if err := m.Unload(over()); err != nil { // Unload may also succeed
+		e.cancelledBy(err, "Unload")
 	}
-	e.need(m.Load(e.ctx), "load again")
-	e.must(r.round(e.ctx, 4), "after cancelled calls")
+	e.load(m)
+	e.report(r.round(e.Ctx, 4), "after cancelled calls")
 }
 
 // late is a context that ends at its first use. The Model uses it before it calls the
@@ -67,29 +67,22 @@ func (l *late) Err() error {
 func cancelNoticed(e *env) {
 	d := e.device()
 	for _, p := range []*program{identity(1, 2, 2, 32), multiplication(3, 20, 7)} {
-		r := e.rig(e.loaded(d, p), p, inBlock())
-		ctx, cancel := context.WithCancel(e.ctx)
-		_, err := r.model.Evaluate(&late{ctx, cancel}, r.request)
-		e.must(ended(err, context.Canceled), "%s", p.name)
-		e.must(r.round(e.ctx, 5), "%s after a cancelled run", p.name)
+		r := e.fresh(d, p, inBlock())
+		ctx, cancel := context.WithCancel(e.Ctx)
+		e.cancelledBy(r.run(&late{ctx, cancel}), "Evaluate of "+p.name)
+		e.report(r.round(e.Ctx, 5), "%s after a cancelled run", p.name)
 	}
 }
 
 // chain multiplies a matrix by itself many times.
 func chain(size, links int) *program {
-	p := &program{name: "chain", in: []port{half("x", 1, 1, size, size)}, out: []port{half("y", 1, 1, size, size)}}
-	from := "x"
-	for i := range links {
-		to := fmt.Sprintf("y%d", i)
-		if i == links-1 {
-			to = "y"
+	return made("chain", func(f *build.Func) {
+		x := f.Input("x", mil.FP16, 1, 1, size, size)
+		for range links {
+			x = f.Matmul(x, x)
 		}
-		p.body += half(to, 1, 1, size, size).String() +
-			fmt.Sprintf(" = matmul(x = %s, y = x, transpose_x = bool(false), transpose_y = bool(false))[name = "+
-				"string(%q)];\n", from, to)
-		from = to
-	}
-	return p
+		f.Output("y", x)
+	}, nil)
 }
 
 // shortest is the shortest run that the check can interrupt reliably: many times the
@@ -106,32 +99,28 @@ const attempts = 5
 // is interrupted. A run cannot become eight times faster five times in a row, so the
 // result does not depend on the load of the machine.
 func deadline(e *env) {
+	const size = 512
+	zeros := [][]float64{make([]float64, size*size)}
 	var r *rig
-	var in [][]float64
 	var whole ane.Result
 	for links := 4; whole.Elapsed < shortest; links *= 2 {
 		if links > 1024 {
 			e.skip(fmt.Sprintf("the longest program of the suite takes %v here, too short to interrupt", whole.Elapsed))
 		}
-		const size = 512
-		p := chain(size, links)
-		r = e.rig(e.loaded(e.device(), p), p, inBlock())
-		in = [][]float64{make([]float64, size*size)}
-		e.need(r.fill(in), "inputs")
-		var err error
-		whole, err = r.model.Evaluate(e.ctx, r.request)
-		e.need(err, "evaluate")
+		r = e.fresh(e.device(), chain(size, links), inBlock())
+		step.NoError(r.fill(zeros))
+		whole = step.Must(r.model.Evaluate(e.Ctx, r.request))
 	}
 	var err error
 	for range attempts {
 		limit := whole.Elapsed / 8
-		ctx, cancel := context.WithTimeout(e.ctx, limit)
+		ctx, cancel := context.WithTimeout(e.Ctx, limit)
 		whole, err = r.model.Evaluate(ctx, r.request)
 		cancel()
 		if err == nil {
 			continue
 		}
-		e.must(ended(err, context.DeadlineExceeded), "Evaluate")
+		e.expect(err, "Evaluate after its deadline", ane.ErrDeadline, context.DeadlineExceeded)
 		if whole.Elapsed > limit+patience {
 			e.errorf("Evaluate returned after %v, its deadline was %v", whole.Elapsed, limit)
 		}
@@ -141,7 +130,6 @@ func deadline(e *env) {
 		e.errorf("%d runs, each with an eighth of the time of the previous one, returned no error; the last took %v",
 			attempts, whole.Elapsed)
 	}
-	_, err = r.model.Evaluate(e.ctx, r.request)
-	e.must(err, "the run after an interrupted one")
-	e.must(r.verify(in), "the run after an interrupted one")
+	e.report(r.run(e.Ctx), "the run after an interrupted one")
+	e.report(r.verify(zeros), "the run after an interrupted one")
 }
