@@ -10,36 +10,42 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// elements is a kernel that makes elements of integers.
+// elements is a kernel that makes elements of integers, and stores them or multiplies them by a vector.
 type elements struct {
 	width
 	integers int  // their bits
 	signed   bool // of 8 bits, in two's complement
+	products bool // with 512 bits
 	exact    bool // all elements are exact in float32
 
-	d               gotypes.Component // the argument, a dots
-	data            reg.GPVirtual
-	scale           reg.GPVirtual
-	high            []reg.GPVirtual
-	ones, zero      reg.VecVirtual
-	block           reg.VecVirtual   // the scale of a block
-	offset          []reg.VecVirtual // and its product with the offset, in as many parts as high has
-	numbers         []reg.VecVirtual // what the integers stand for
-	table           []reg.VecVirtual // the elements of a block for each integer of at most 4 bits
-	shifts, spreads []reg.VecVirtual
-	some            reg.OpmaskVirtual
+	d          gotypes.Component // the argument, a dots
+	data       reg.GPVirtual
+	scale      reg.GPVirtual
+	high       []reg.GPVirtual
+	ones, zero reg.VecVirtual
+	block      reg.VecVirtual   // the scale of a block
+	offset     []reg.VecVirtual // and its product with the offset, in as many parts as high has
+	numbers    []reg.VecVirtual // what integers of at most 4 bits stand for
+	table      []reg.VecVirtual // and their elements in a block
+	shifts     []reg.VecVirtual // which bring those integers of words to the low bits
+	mask, unit reg.VecVirtual   // the bits of an integer of 6 bits in a lane, and the inverse of the lowest
+	upper      reg.Register     // the lanes of a second word, if there is one
 }
 
 // name returns the name of the function.
-func (k *elements) name(verb string) string {
-	verb = fmt.Sprintf("%s%dx%d", verb, k.Bits, k.integers)
+func (k *elements) name() string {
+	name := "expand"
+	if k.products {
+		name = "dots"
+	}
+	name = fmt.Sprintf("%s%dx%d", name, k.Bits, k.integers)
 	if k.signed {
-		verb += "Signed"
+		name += "Signed"
 	}
 	if k.exact {
-		verb += "Exact"
+		name += "Exact"
 	}
-	return verb
+	return name
 }
 
 // when is the condition under which the function is chosen.
@@ -48,6 +54,51 @@ func (k *elements) when() string {
 		return fmt.Sprintf("integers == %d", k.integers)
 	}
 	return fmt.Sprintf("integers == 8 && signed == %v", k.signed)
+}
+
+// write writes the function, whose chunks have 16 integers or, for products, 64.
+func (k *elements) write() {
+	verb, sixteens := "makes elements", 1
+	if k.products {
+		verb, sixteens = "multiplies elements", 4
+	}
+	k.Func(k.name(), "(d *dots)", fmt.Sprintf("%s of integers of %d bits.", verb, k.integers))
+	k.start()
+	to := k.Whole(k.d.Field("sums"))
+	k.Times("row", k.Whole(k.d.Field("rows")), func() {
+		var x reg.Register
+		var sums []reg.VecVirtual
+		if k.products {
+			x = k.Whole(k.d.Field("x"))
+			sums = []reg.VecVirtual{k.Zero(), k.Zero(), k.Zero(), k.Zero()}
+		}
+		k.Times("block", k.Whole(k.d.Field("blocks")), func() {
+			k.next()
+			k.Times("chunk", k.Whole(k.d.Field("each")), func() {
+				if k.products {
+					k.PREFETCHT0(emit.At(k.data, 8192))
+				}
+				for i, r := range k.chunk(sixteens) {
+					if k.products {
+						k.VFMADD231PS(emit.At(x, 64*i), r, sums[i])
+					} else {
+						k.VMOVUPS(r, emit.At(to, i*k.Bits/8))
+					}
+				}
+				k.Add(2*k.integers*sixteens, k.data)
+				if k.products {
+					k.Add(256, x)
+				} else {
+					k.Add(64, to)
+				}
+			})
+		})
+		if k.products {
+			k.VMOVSS(k.neighbours(sums), emit.At(to, 0))
+			k.Add(4, to)
+		}
+	})
+	k.End()
 }
 
 // start reads the arguments.
@@ -59,13 +110,43 @@ func (k *elements) start() {
 		k.high = append(k.high, k.Whole(k.d.Field("under")), k.Whole(k.d.Field("over")))
 		k.ones, k.zero = k.Constant(1), k.Zero()
 	}
+	k.numbers = k.Vectors(16 / k.Lanes())
+	switch {
+	case k.integers < 6:
+		shifts := k.Table(16, func(lane int) int { return k.integers*lane - 8*k.from(lane) })
+		k.shifts = k.Vectors(16 / k.Lanes())
+		for i, r := range k.shifts {
+			k.VMOVUPS(shifts.Offset(i*k.Bits/8), r)
+		}
+	case k.integers == 6:
+		k.mask, k.unit = k.Vector(), k.Vector()
+		k.VMOVUPS(k.Table(16, func(lane int) int { return 63 << (6 * lane % 8) }), k.mask)
+		k.VMOVUPS(k.Table(16, func(lane int) int { return (127 - 6*lane%8) << 23 }), k.unit)
+	}
 	if k.integers < 6 {
-		k.numbers = k.Vectors(16 / k.Lanes())
 		numbers := k.Whole(k.d.Field("numbers"))
 		for i, r := range k.numbers {
 			k.VMOVUPS(emit.At(numbers, i*k.Bits/8), r)
 		}
 	}
+	if k.Bits == 512 && k.from(8) > 0 {
+		upper, n := U32(0xff00), k.GP32()
+		if k.integers == 6 {
+			upper = 0xf0 // 64 bits each
+		}
+		k.upper = k.K()
+		k.MOVL(upper, n)
+		k.KMOVW(n, k.upper)
+	}
+}
+
+// from is the byte of sixteen integers at which the word with one of them begins. Eight have one word, of 32 bits or, if
+// they have 6, of 64.
+func (k *elements) from(lane int) int {
+	if lane < 8 || k.integers == 8 {
+		return 0
+	}
+	return min(2*k.integers-4, 4)
 }
 
 // next reads what a block has, and makes its table.
@@ -73,16 +154,16 @@ func (k *elements) next() {
 	k.block = k.Vector()
 	k.VBROADCASTSS(emit.At(k.scale, 0), k.block)
 	k.Add(4, k.scale)
+	if k.integers == 6 {
+		k.VMULPS(k.unit, k.block, k.block)
+	}
 	k.offset = k.Vectors(len(k.high))
 	for i, r := range k.offset {
 		k.VBROADCASTSS(emit.At(k.high[i], 0), r)
 		k.Add(4, k.high[i])
 	}
 	k.table = nil
-	for i := range k.numbers {
-		if i > 0 && k.integers == 2 {
-			break
-		}
+	for i := 0; i < len(k.numbers) && i*k.Lanes() < 1<<k.integers && k.integers < 6; i++ {
 		r := k.Vector()
 		k.VMOVUPS(k.numbers[i], r)
 		k.element(r)
@@ -120,224 +201,90 @@ func (k *elements) element(r reg.VecVirtual) {
 	k.VCVTPH2PS(half, r)
 }
 
-// number converts the bytes of 8 or 16 integers.
-func (k *elements) number(m Mem, r reg.VecVirtual) {
-	if k.signed {
-		k.VPMOVSXBD(m, r)
-	} else {
-		k.VPMOVZXBD(m, r)
-	}
-	k.VCVTDQ2PS(r, r)
-}
-
-// expand writes a function that stores the elements of blocks of 16 integers one after the other.
-func (k *elements) expand() {
-	parts := 16 / k.Lanes()
-	k.Func(k.name("expand"), "(d *dots)", fmt.Sprintf("makes elements of integers of %d bits.", k.integers))
-	k.start()
-	to := k.Whole(k.d.Field("sums"))
-	if k.integers < 8 {
-		k.shifts, k.spreads = k.Vectors(parts), k.Vectors(1)
-		for i, r := range k.shifts {
-			k.VMOVUPS(k.Table(16, func(i int) int { return i * k.integers % 32 }).Offset(i*k.Bits/8), r)
-		}
-		if k.Bits == 512 {
-			k.VMOVUPS(k.Table(16, func(i int) int { return i * k.integers / 32 }), k.spreads[0])
+// chunk returns the elements of the next integers.
+func (k *elements) chunk(sixteens int) (all []reg.VecVirtual) {
+	for i := range sixteens {
+		for part := range 16 / k.Lanes() {
+			all = append(all, k.load(2*k.integers*i, part))
 		}
 	}
-	k.Times("block", k.Whole(k.d.Field("blocks")), func() {
-		k.next()
-		k.Times("sixteen", k.Whole(k.d.Field("each")), func() {
-			for i, r := range k.Vectors(parts) {
-				switch {
-				case k.integers == 8:
-					k.number(emit.At(k.data, i*k.Lanes()), r)
-					k.element(r)
-				case k.Bits == 512 && k.integers == 4:
-					k.VPBROADCASTQ(emit.At(k.data, 0), r)
-					k.VPERMD(r, k.spreads[0], r)
-					k.look(r, k.shifts[0])
-				default:
-					k.VPBROADCASTD(emit.At(k.data, i*k.Lanes()*k.integers/8&^3), r)
-					k.look(r, k.shifts[i])
-				}
-				k.VMOVUPS(r, emit.At(to, i*k.Bits/8))
-			}
-			k.Add(2*k.integers, k.data)
-			k.Add(64, to)
-		})
-	})
-	k.End()
-}
-
-// look sets r to the elements of the integers that a shift moves to its low bits.
-func (k *elements) look(r, shift reg.VecVirtual) {
-	k.VPSRLVD(shift, r, r)
-	if len(k.table) == 1 {
-		k.VPERMPS(k.table[0], r, r)
-		return
-	}
-	upper := k.Vector()
-	k.VPERMPS(k.table[1], r, upper)
-	low := k.Vector()
-	k.VPERMPS(k.table[0], r, low)
-	k.VPSLLD(Imm(28), r, r)
-	k.VBLENDVPS(r, upper, low, r)
-}
-
-// dots writes a function that multiplies rows of elements by a vector, 64 at a time.
-func (k *elements) dots() {
-	k.Func(k.name("dots"), "(d *dots)", fmt.Sprintf("multiplies integers of %d bits.", k.integers))
-	k.start()
-	if k.integers < 6 {
-		k.shifts = k.Vectors(4)
-		for step, r := range k.shifts {
-			k.VMOVUPS(k.Table(16, func(lane int) int {
-				if k.integers == 2 {
-					return lane/4*8 + 2*step
-				}
-				return lane*4*k.integers%8 + k.integers*step
-			}), r)
-		}
-	}
-	if k.integers%3 == 0 {
-		at := func(lane int) int { return lane / 4 * 2 * k.integers } // the first byte of four lanes
-		k.spreads, k.some = k.Vectors(2), k.K()
-		k.VMOVUPS(k.Table(16, func(lane int) int { return at(lane)/4 + lane%4 }), k.spreads[0])
-		k.VMOVUPS(k.Bytes(64, func(i int) int { return spread(k.integers, at(i/4)%4, i%16) }), k.spreads[1])
-		n := k.GP32()
-		k.MOVL(U32(1<<(2*k.integers)-1), n)
-		k.KMOVW(n, k.some)
-	}
-	to := k.Whole(k.d.Field("sums"))
-	k.Times("row", k.Whole(k.d.Field("rows")), func() {
-		x, sums := k.Whole(k.d.Field("x")), make([]reg.VecVirtual, 4)
-		for i := range sums {
-			sums[i] = k.Zero()
-		}
-		k.Times("block", k.Whole(k.d.Field("blocks")), func() {
-			k.next()
-			k.Times("chunk", k.Whole(k.d.Field("each")), func() {
-				for i, r := range k.chunk() {
-					k.VFMADD231PS(emit.At(x, 64*i), r, sums[i])
-				}
-				k.Add(8*k.integers, k.data)
-				k.Add(256, x)
-			})
-		})
-		k.VADDPS(sums[1], sums[0], sums[0])
-		k.VADDPS(sums[3], sums[2], sums[2])
-		k.VADDPS(sums[2], sums[0], sums[0])
-		k.neighbours(sums[0])
-		k.VMOVSS(sums[0].AsX(), emit.At(to, 0))
-		k.Add(4, to)
-	})
-	k.End()
-}
-
-// neighbours adds neighbouring lanes of r, and then neighbouring sums, in the order of their elements.
-func (k *elements) neighbours(r reg.VecVirtual) {
-	t := k.ZMM()
-	within := func(order uint64) { k.VPERMILPS(Imm(order), r, t) }
-	among := func(order uint64) { k.VSHUFF32X4(Imm(order), r, r, t) }
-	rounds := []func(uint64){within, among}
-	if k.integers == 2 {
-		rounds = []func(uint64){among, within}
-	}
-	for _, round := range rounds {
-		for _, order := range []uint64{0xb1, 0x4e} {
-			round(order)
-			k.VADDPS(t, r, r)
-		}
-	}
-}
-
-// chunk returns the elements of 64 integers, in four steps.
-func (k *elements) chunk() []reg.VecVirtual {
-	k.PREFETCHT0(emit.At(k.data, 8192))
-	r, all := k.ZMM(), k.Vectors(4)
-	switch k.integers {
-	case 2:
-		k.VBROADCASTI32X4(emit.At(k.data, 0), r)
-	case 8:
-		k.VMOVDQU32(emit.At(k.data, 0), r)
-	default: // four integers to a lane
-		k.VMOVDQU32_Z(emit.At(k.data, 0), k.some, r)
-		k.VPERMD(r, k.spreads[0], r)
-		k.VPSHUFB(k.spreads[1], r, r)
-	}
-	for i, e := range all {
-		if k.integers < 6 {
-			k.VPSRLVD(k.shifts[i], r, e)
-			continue
-		}
-		if left := 32 - (i+1)*k.integers; left > 0 {
-			k.VPSLLD(Imm(uint64(left)), r, e)
-		} else {
-			k.VMOVDQA32(r, e)
-		}
-		if right := Imm(uint64(32 - k.integers)); k.signed {
-			k.VPSRAD(right, e, e)
-		} else {
-			k.VPSRLD(right, e, e)
-		}
-		k.VCVTDQ2PS(e, e)
-	}
-	for _, e := range all {
-		if k.integers < 6 {
-			k.VPERMPS(k.table[0], e, e)
-		} else {
-			k.element(e)
+	for _, r := range all {
+		switch {
+		case k.integers < 6:
+			k.look(r)
+		default:
+			k.VCVTDQ2PS(r, r)
+			k.element(r)
 		}
 	}
 	return all
 }
 
-// spread is the byte of integers, beginning with byte from, that byte i of four lanes reads: each lane has four integers.
-func spread(integers, from, i int) int {
-	if i%4*8 < 4*integers {
-		return from + i/4*integers/2 + i%4
+// load gives each lane an integer of a part of sixteen, or a multiple of one of 6 bits.
+func (k *elements) load(at, part int) reg.VecVirtual {
+	r, first := k.Vector(), part*k.Lanes()
+	m, word := emit.At(k.data, at+k.from(first)), k.VPBROADCASTD
+	switch {
+	case k.integers == 6:
+		word = k.VPBROADCASTQ
+	case k.signed:
+		k.VPMOVSXBD(m.Offset(first), r)
+		return r
+	case k.integers == 8:
+		k.VPMOVZXBD(m.Offset(first), r)
+		return r
 	}
-	return 0x80
+	word(m, r)
+	if k.upper != nil {
+		word(emit.At(k.data, at+k.from(8)), k.upper, r)
+	}
+	if k.integers < 6 {
+		k.VPSRLVD(k.shifts[part], r, r)
+		return r
+	}
+	places := k.Bytes(64, func(i int) int { // two bytes of each lane
+		if i%4 > 1 {
+			return 0x80
+		}
+		return i/4*6/8 - k.from(i/4) + i%4
+	})
+	k.VPSHUFB(places.Offset(first*4), r, r)
+	k.VANDPS(k.mask, r, r)
+	return r
 }
 
-// unpack writes a function that gives each integer of 3 or 6 bits a byte.
-func (w width) unpack(integers int) {
-	bytes := w.Bytes(16, func(i int) int { return spread(integers, 0, i) })
-	shifts := w.Table(4, func(i int) int { return i * 4 * integers % 8 })
-	w.Func(fmt.Sprint("unpack", integers), "(to, data *byte, sixteens int, sign byte)",
-		fmt.Sprintf("gives each integer of %d bits a byte. Those whose highest bit is sign are signed.", integers))
-	to, data, sign, masks := w.Whole(w.Param("to")), w.Whole(w.Param("data")), w.XMM(), w.Vectors(4)
-	w.VPBROADCASTB(w.Place(w.Param("sign")), sign)
-	for i := range masks {
-		masks[i] = w.Constant(uint32(1<<integers-1) << (8 * i))
+// look sets r to the elements of the integers at its low bits.
+func (k *elements) look(r reg.VecVirtual) {
+	if len(k.table) == 1 {
+		k.VPERMPS(k.table[0], r, r)
+		return
 	}
-	w.Times("sixteen", w.Whole(w.Param("sixteens")), func() {
-		r, all := w.XMM(), w.Vectors(4)
-		if integers == 3 {
-			w.VMOVD(emit.At(data, 0), r)
-			w.VPINSRW(Imm(2), emit.At(data, 4), r, r)
-		} else {
-			w.VMOVQ(emit.At(data, 0), r)
-			w.VPINSRD(Imm(2), emit.At(data, 8), r, r)
-		}
-		w.VPSHUFB(bytes, r, r)
-		w.VPSRLVD(shifts, r, r)
-		all[0] = r
-		for i, one := range all[1:] {
-			w.VPSLLD(Imm(uint64((8-integers)*(i+1))), r, one)
-		}
-		for i, one := range all {
-			w.VPAND(masks[i], one, one)
-		}
-		w.VPOR(all[1], all[0], all[0])
-		w.VPOR(all[3], all[2], all[2])
-		w.VPOR(all[2], all[0], all[0])
-		w.VPXOR(sign, all[0], all[0])
-		w.VPSUBB(sign, all[0], all[0])
-		w.VMOVDQU(all[0], emit.At(to, 0))
-		w.Add(2*integers, data)
-		w.Add(16, to)
-	})
-	w.RET()
+	upper, low := k.Vector(), k.Vector()
+	k.VPERMPS(k.table[1], r, upper)
+	k.VPERMPS(k.table[0], r, low)
+	k.VPSLLD(Imm(28), r, r)
+	k.VBLENDVPS(r, upper, low, r)
+}
+
+// neighbours adds neighbouring lanes of four vectors, then neighbouring results, up to one, which the lowest lane has.
+func (k *elements) neighbours(r []reg.VecVirtual) reg.Register {
+	pair := func(a, b reg.VecVirtual) {
+		even := k.Vector()
+		k.VSHUFPS(Imm(0x88), b, a, even)
+		k.VSHUFPS(Imm(0xdd), b, a, a)
+		k.VADDPS(even, a, a)
+	}
+	pair(r[0], r[1])
+	pair(r[2], r[3])
+	pair(r[0], r[2])
+	t := k.Vector()
+	for _, order := range []uint64{0xb1, 0x4e} {
+		k.VSHUFF32X4(Imm(order), r[0], r[0], t)
+		k.VADDPS(t, r[0], r[0])
+	}
+	for _, order := range []uint64{0xb1, 0x4e} {
+		k.VPERMILPS(Imm(order), r[0], t)
+		k.VADDPS(t, r[0], r[0])
+	}
+	return r[0].AsX()
 }

@@ -13,8 +13,6 @@ type width struct{ emit.Width }
 // Write writes all functions, and for those of several kinds one that chooses.
 func Write(f *emit.File) {
 	of := func(bits int) width { return width{emit.Width{File: f, Bits: bits}} }
-	of(128).unpack(3)
-	of(128).unpack(6)
 	var fixes, expands, dots [][2]string
 	for _, w := range []width{of(256), of(512)} {
 		w.dotFloats()
@@ -27,17 +25,16 @@ func Write(f *emit.File) {
 			when := fmt.Sprintf("bits == %d && columns == %d && rows == %d", w.Bits, k.columns, k.rows)
 			fixes = append(fixes, [2]string{when, k.name()})
 		}
-		for _, k := range []elements{{integers: 2}, {integers: 4}, {integers: 8}, {integers: 8, signed: true}} {
-			k.width = w
-			k.expand()
-			expands = append(expands, [2]string{fmt.Sprintf("bits == %d && %s", w.Bits, k.when()), k.name("expand")})
-		}
-	}
-	for _, k := range []elements{{integers: 2}, {integers: 3}, {integers: 6}, {integers: 8}, {integers: 8, signed: true}} {
-		for _, exact := range []bool{false, true} {
-			k.width, k.exact = of(512), exact
-			k.dots()
-			dots = append(dots, [2]string{fmt.Sprintf("exact == %v && %s", exact, k.when()), k.name("dots")})
+		for _, integers := range []int{2, 3, 4, 6, 8, -8} {
+			k := elements{width: w, integers: max(integers, -integers), signed: integers < 0}
+			k.write()
+			expands = append(expands, [2]string{fmt.Sprintf("bits == %d && %s", w.Bits, k.when()), k.name()})
+			for _, exact := range []bool{false, true} {
+				if k.products, k.exact = true, exact; w.Bits == 512 && integers != 4 {
+					k.write()
+					dots = append(dots, [2]string{fmt.Sprintf("exact == %v && %s", exact, k.when()), k.name()})
+				}
+			}
 		}
 	}
 	f.Choose("fixedRows", "(bits, columns, rows int, d *fixes)", "d", "calls a kernel of integers.", fixes)

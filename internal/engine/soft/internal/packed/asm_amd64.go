@@ -2,16 +2,6 @@
 
 package packed
 
-// unpack3 gives each integer of 3 bits a byte. Those whose highest bit is sign are signed.
-//
-//go:noescape
-func unpack3(to, data *byte, sixteens int, sign byte)
-
-// unpack6 gives each integer of 6 bits a byte. Those whose highest bit is sign are signed.
-//
-//go:noescape
-func unpack6(to, data *byte, sixteens int, sign byte)
-
 // dotFloats256 adds the products of a and b to 64 sums.
 //
 //go:noescape
@@ -54,10 +44,20 @@ func fixed256x128By1(d *fixes)
 //go:noescape
 func expand256x2(d *dots)
 
+// expand256x3 makes elements of integers of 3 bits.
+//
+//go:noescape
+func expand256x3(d *dots)
+
 // expand256x4 makes elements of integers of 4 bits.
 //
 //go:noescape
 func expand256x4(d *dots)
+
+// expand256x6 makes elements of integers of 6 bits.
+//
+//go:noescape
+func expand256x6(d *dots)
 
 // expand256x8 makes elements of integers of 8 bits.
 //
@@ -126,67 +126,77 @@ func fixed512x128By4(d *fixes)
 //go:noescape
 func expand512x2(d *dots)
 
+// dots512x2 multiplies elements of integers of 2 bits.
+//
+//go:noescape
+func dots512x2(d *dots)
+
+// dots512x2Exact multiplies elements of integers of 2 bits.
+//
+//go:noescape
+func dots512x2Exact(d *dots)
+
+// expand512x3 makes elements of integers of 3 bits.
+//
+//go:noescape
+func expand512x3(d *dots)
+
+// dots512x3 multiplies elements of integers of 3 bits.
+//
+//go:noescape
+func dots512x3(d *dots)
+
+// dots512x3Exact multiplies elements of integers of 3 bits.
+//
+//go:noescape
+func dots512x3Exact(d *dots)
+
 // expand512x4 makes elements of integers of 4 bits.
 //
 //go:noescape
 func expand512x4(d *dots)
+
+// expand512x6 makes elements of integers of 6 bits.
+//
+//go:noescape
+func expand512x6(d *dots)
+
+// dots512x6 multiplies elements of integers of 6 bits.
+//
+//go:noescape
+func dots512x6(d *dots)
+
+// dots512x6Exact multiplies elements of integers of 6 bits.
+//
+//go:noescape
+func dots512x6Exact(d *dots)
 
 // expand512x8 makes elements of integers of 8 bits.
 //
 //go:noescape
 func expand512x8(d *dots)
 
+// dots512x8 multiplies elements of integers of 8 bits.
+//
+//go:noescape
+func dots512x8(d *dots)
+
+// dots512x8Exact multiplies elements of integers of 8 bits.
+//
+//go:noescape
+func dots512x8Exact(d *dots)
+
 // expand512x8Signed makes elements of integers of 8 bits.
 //
 //go:noescape
 func expand512x8Signed(d *dots)
 
-// dots512x2 multiplies integers of 2 bits.
-//
-//go:noescape
-func dots512x2(d *dots)
-
-// dots512x2Exact multiplies integers of 2 bits.
-//
-//go:noescape
-func dots512x2Exact(d *dots)
-
-// dots512x3 multiplies integers of 3 bits.
-//
-//go:noescape
-func dots512x3(d *dots)
-
-// dots512x3Exact multiplies integers of 3 bits.
-//
-//go:noescape
-func dots512x3Exact(d *dots)
-
-// dots512x6 multiplies integers of 6 bits.
-//
-//go:noescape
-func dots512x6(d *dots)
-
-// dots512x6Exact multiplies integers of 6 bits.
-//
-//go:noescape
-func dots512x6Exact(d *dots)
-
-// dots512x8 multiplies integers of 8 bits.
-//
-//go:noescape
-func dots512x8(d *dots)
-
-// dots512x8Exact multiplies integers of 8 bits.
-//
-//go:noescape
-func dots512x8Exact(d *dots)
-
-// dots512x8Signed multiplies integers of 8 bits.
+// dots512x8Signed multiplies elements of integers of 8 bits.
 //
 //go:noescape
 func dots512x8Signed(d *dots)
 
-// dots512x8SignedExact multiplies integers of 8 bits.
+// dots512x8SignedExact multiplies elements of integers of 8 bits.
 //
 //go:noescape
 func dots512x8SignedExact(d *dots)
@@ -221,16 +231,24 @@ func expand(bits, integers int, signed bool, d *dots) {
 	switch {
 	case bits == 256 && integers == 2:
 		expand256x2(d)
+	case bits == 256 && integers == 3:
+		expand256x3(d)
 	case bits == 256 && integers == 4:
 		expand256x4(d)
+	case bits == 256 && integers == 6:
+		expand256x6(d)
 	case bits == 256 && integers == 8 && signed == false:
 		expand256x8(d)
 	case bits == 256 && integers == 8 && signed == true:
 		expand256x8Signed(d)
 	case bits == 512 && integers == 2:
 		expand512x2(d)
+	case bits == 512 && integers == 3:
+		expand512x3(d)
 	case bits == 512 && integers == 4:
 		expand512x4(d)
+	case bits == 512 && integers == 6:
+		expand512x6(d)
 	case bits == 512 && integers == 8 && signed == false:
 		expand512x8(d)
 	case bits == 512 && integers == 8 && signed == true:

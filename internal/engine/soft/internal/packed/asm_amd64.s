@@ -2,150 +2,6 @@
 
 #include "textflag.h"
 
-DATA table0<>+0(SB)/1, $0x00
-DATA table0<>+1(SB)/1, $0x01
-DATA table0<>+2(SB)/1, $0x80
-DATA table0<>+3(SB)/1, $0x80
-DATA table0<>+4(SB)/1, $0x01
-DATA table0<>+5(SB)/1, $0x02
-DATA table0<>+6(SB)/1, $0x80
-DATA table0<>+7(SB)/1, $0x80
-DATA table0<>+8(SB)/1, $0x03
-DATA table0<>+9(SB)/1, $0x04
-DATA table0<>+10(SB)/1, $0x80
-DATA table0<>+11(SB)/1, $0x80
-DATA table0<>+12(SB)/1, $0x04
-DATA table0<>+13(SB)/1, $0x05
-DATA table0<>+14(SB)/1, $0x80
-DATA table0<>+15(SB)/1, $0x80
-GLOBL table0<>(SB), RODATA|NOPTR, $16
-
-DATA table1<>+0(SB)/4, $0x00000000
-DATA table1<>+4(SB)/4, $0x00000004
-DATA table1<>+8(SB)/4, $0x00000000
-DATA table1<>+12(SB)/4, $0x00000004
-GLOBL table1<>(SB), RODATA|NOPTR, $16
-
-// func unpack3(to *byte, data *byte, sixteens int, sign byte)
-// Requires: AVX, AVX2
-TEXT ·unpack3(SB), NOSPLIT, $0-25
-	MOVQ         to+0(FP), AX
-	MOVQ         data+8(FP), CX
-	VPBROADCASTB sign+24(FP), X0
-	VPBROADCASTD table2<>+0(SB), X1
-	VPBROADCASTD table3<>+0(SB), X2
-	VPBROADCASTD table4<>+0(SB), X3
-	VPBROADCASTD table5<>+0(SB), X4
-	MOVQ         sixteens+16(FP), DX
-
-sixteen:
-	VMOVD   (CX), X5
-	VPINSRW $0x02, 4(CX), X5, X5
-	VPSHUFB table0<>+0(SB), X5, X5
-	VPSRLVD table1<>+0(SB), X5, X5
-	VPSLLD  $0x05, X5, X6
-	VPSLLD  $0x0a, X5, X7
-	VPSLLD  $0x0f, X5, X8
-	VPAND   X1, X5, X5
-	VPAND   X2, X6, X6
-	VPAND   X3, X7, X7
-	VPAND   X4, X8, X8
-	VPOR    X6, X5, X5
-	VPOR    X8, X7, X7
-	VPOR    X7, X5, X5
-	VPXOR   X0, X5, X5
-	VPSUBB  X0, X5, X5
-	VMOVDQU X5, (AX)
-	ADDQ    $+6, CX
-	ADDQ    $+16, AX
-	DECQ    DX
-	JNE     sixteen
-	RET
-
-DATA table2<>+0(SB)/4, $0x00000007
-GLOBL table2<>(SB), RODATA|NOPTR, $4
-
-DATA table3<>+0(SB)/4, $0x00000700
-GLOBL table3<>(SB), RODATA|NOPTR, $4
-
-DATA table4<>+0(SB)/4, $0x00070000
-GLOBL table4<>(SB), RODATA|NOPTR, $4
-
-DATA table5<>+0(SB)/4, $0x07000000
-GLOBL table5<>(SB), RODATA|NOPTR, $4
-
-DATA table6<>+0(SB)/1, $0x00
-DATA table6<>+1(SB)/1, $0x01
-DATA table6<>+2(SB)/1, $0x02
-DATA table6<>+3(SB)/1, $0x80
-DATA table6<>+4(SB)/1, $0x03
-DATA table6<>+5(SB)/1, $0x04
-DATA table6<>+6(SB)/1, $0x05
-DATA table6<>+7(SB)/1, $0x80
-DATA table6<>+8(SB)/1, $0x06
-DATA table6<>+9(SB)/1, $0x07
-DATA table6<>+10(SB)/1, $0x08
-DATA table6<>+11(SB)/1, $0x80
-DATA table6<>+12(SB)/1, $0x09
-DATA table6<>+13(SB)/1, $0x0a
-DATA table6<>+14(SB)/1, $0x0b
-DATA table6<>+15(SB)/1, $0x80
-GLOBL table6<>(SB), RODATA|NOPTR, $16
-
-DATA table7<>+0(SB)/4, $0x00000000
-DATA table7<>+4(SB)/4, $0x00000000
-DATA table7<>+8(SB)/4, $0x00000000
-DATA table7<>+12(SB)/4, $0x00000000
-GLOBL table7<>(SB), RODATA|NOPTR, $16
-
-// func unpack6(to *byte, data *byte, sixteens int, sign byte)
-// Requires: AVX, AVX2
-TEXT ·unpack6(SB), NOSPLIT, $0-25
-	MOVQ         to+0(FP), AX
-	MOVQ         data+8(FP), CX
-	VPBROADCASTB sign+24(FP), X0
-	VPBROADCASTD table8<>+0(SB), X1
-	VPBROADCASTD table9<>+0(SB), X2
-	VPBROADCASTD table10<>+0(SB), X3
-	VPBROADCASTD table11<>+0(SB), X4
-	MOVQ         sixteens+16(FP), DX
-
-sixteen:
-	VMOVQ   (CX), X5
-	VPINSRD $0x02, 8(CX), X5, X5
-	VPSHUFB table6<>+0(SB), X5, X5
-	VPSRLVD table7<>+0(SB), X5, X5
-	VPSLLD  $0x02, X5, X6
-	VPSLLD  $0x04, X5, X7
-	VPSLLD  $0x06, X5, X8
-	VPAND   X1, X5, X5
-	VPAND   X2, X6, X6
-	VPAND   X3, X7, X7
-	VPAND   X4, X8, X8
-	VPOR    X6, X5, X5
-	VPOR    X8, X7, X7
-	VPOR    X7, X5, X5
-	VPXOR   X0, X5, X5
-	VPSUBB  X0, X5, X5
-	VMOVDQU X5, (AX)
-	ADDQ    $+12, CX
-	ADDQ    $+16, AX
-	DECQ    DX
-	JNE     sixteen
-	RET
-
-DATA table8<>+0(SB)/4, $0x0000003f
-GLOBL table8<>(SB), RODATA|NOPTR, $4
-
-DATA table9<>+0(SB)/4, $0x00003f00
-GLOBL table9<>(SB), RODATA|NOPTR, $4
-
-DATA table10<>+0(SB)/4, $0x003f0000
-GLOBL table10<>(SB), RODATA|NOPTR, $4
-
-DATA table11<>+0(SB)/4, $0x3f000000
-GLOBL table11<>(SB), RODATA|NOPTR, $4
-
 // func dotFloats256(lanes *[64]float32, a *float32, b *float32, chunks int)
 // Requires: AVX, FMA3
 TEXT ·dotFloats256(SB), NOSPLIT, $0-32
@@ -247,14 +103,14 @@ single:
 known:
 	CMPL         96(AX), $0x00
 	JNE          sure
-	VPBROADCASTD table12<>+0(SB), Y4
+	VPBROADCASTD table0<>+0(SB), Y4
 	VANDPS       Y4, Y2, Y4
-	VPBROADCASTD table12<>+0(SB), Y5
+	VPBROADCASTD table0<>+0(SB), Y5
 	VANDPS       Y5, Y3, Y5
 	VBROADCASTSS 68(AX), Y6
 	VCMPPS       $0x16, Y6, Y5, Y7
 	VORPS        Y7, Y0, Y0
-	VPBROADCASTD table13<>+0(SB), Y7
+	VPBROADCASTD table1<>+0(SB), Y7
 	VCMPPS       $0x11, Y7, Y5, Y7
 	VXORPS       Y8, Y8, Y8
 	VCMPPS       $0x04, Y8, Y5, Y8
@@ -262,7 +118,7 @@ known:
 	VORPS        Y7, Y0, Y0
 	VADDPS       Y6, Y5, Y5
 	VMULPS       Y5, Y4, Y4
-	VPBROADCASTD table14<>+0(SB), Y5
+	VPBROADCASTD table2<>+0(SB), Y5
 	VCMPPS       $0x16, Y5, Y4, Y4
 	VORPS        Y4, Y0, Y0
 	VBROADCASTSS 72(AX), Y4
@@ -274,9 +130,9 @@ known:
 	VBROADCASTSS 80(AX), Y5
 	VSUBPS       Y3, Y4, Y4
 	VSUBPS       Y3, Y5, Y5
-	VPBROADCASTD table12<>+0(SB), Y6
+	VPBROADCASTD table0<>+0(SB), Y6
 	VANDPS       Y6, Y4, Y6
-	VPBROADCASTD table12<>+0(SB), Y4
+	VPBROADCASTD table0<>+0(SB), Y4
 	VANDPS       Y4, Y5, Y4
 	VMAXPS       Y4, Y6, Y6
 	VBROADCASTSS 84(AX), Y4
@@ -292,7 +148,7 @@ sure:
 	VMOVUPS      Y5, (DX)(BX*1)
 	CMPL         92(AX), $0x00
 	JEQ          done
-	VPBROADCASTD table15<>+0(SB), Y6
+	VPBROADCASTD table3<>+0(SB), Y6
 	VANDPS       Y6, Y2, Y6
 	VMOVAPS      Y3, Y5
 	VFMSUB213PS  Y4, Y2, Y5
@@ -325,17 +181,17 @@ done:
 	VZEROUPPER
 	RET
 
-DATA table12<>+0(SB)/4, $0x7fffffff
-GLOBL table12<>(SB), RODATA|NOPTR, $4
+DATA table0<>+0(SB)/4, $0x7fffffff
+GLOBL table0<>(SB), RODATA|NOPTR, $4
 
-DATA table13<>+0(SB)/4, $0x12800000
-GLOBL table13<>(SB), RODATA|NOPTR, $4
+DATA table1<>+0(SB)/4, $0x12800000
+GLOBL table1<>(SB), RODATA|NOPTR, $4
 
-DATA table14<>+0(SB)/4, $0x477fe000
-GLOBL table14<>(SB), RODATA|NOPTR, $4
+DATA table2<>+0(SB)/4, $0x477fe000
+GLOBL table2<>(SB), RODATA|NOPTR, $4
 
-DATA table15<>+0(SB)/4, $0x7f800000
-GLOBL table15<>(SB), RODATA|NOPTR, $4
+DATA table3<>+0(SB)/4, $0x7f800000
+GLOBL table3<>(SB), RODATA|NOPTR, $4
 
 // func fixGroups256(f *fixing) (most uint32)
 // Requires: AVX, AVX2, CMOV
@@ -343,13 +199,13 @@ TEXT ·fixGroups256(SB), NOSPLIT, $0-12
 	MOVQ         f+0(FP), AX
 	MOVQ         (AX), CX
 	MOVQ         24(AX), DX
-	VPBROADCASTD table12<>+0(SB), Y0
+	VPBROADCASTD table0<>+0(SB), Y0
 	MOVQ         8(AX), BX
 	MOVQ         16(AX), SI
-	VPBROADCASTD table17<>+0(SB), Y2
-	VPBROADCASTD table18<>+0(SB), Y3
-	VPBROADCASTD table19<>+0(SB), Y4
-	VPBROADCASTD table20<>+0(SB), Y5
+	VPBROADCASTD table5<>+0(SB), Y2
+	VPBROADCASTD table6<>+0(SB), Y3
+	VPBROADCASTD table7<>+0(SB), Y4
+	VPBROADCASTD table8<>+0(SB), Y5
 	XORL         DI, DI
 	VXORPS       X1, X1, X1
 
@@ -413,7 +269,7 @@ piece:
 	VPSUBW       Y10, Y11, Y10
 	VPSLLD       $0x10, Y10, Y10
 	VPBLENDW     $0xaa, Y10, Y9, Y9
-	VPSHUFB      table16<>+0(SB), Y9, Y9
+	VPSHUFB      table4<>+0(SB), Y9, Y9
 	VMULPS       32(CX), Y6, Y10
 	VCVTPS2DQ    Y10, Y10
 	VPADDD       Y10, Y8, Y8
@@ -429,7 +285,7 @@ piece:
 	VPSUBW       Y11, Y12, Y11
 	VPSLLD       $0x10, Y11, Y11
 	VPBLENDW     $0xaa, Y11, Y10, Y10
-	VPSHUFB      table16<>+0(SB), Y10, Y10
+	VPSHUFB      table4<>+0(SB), Y10, Y10
 	VMULPS       64(CX), Y6, Y11
 	VCVTPS2DQ    Y11, Y11
 	VPADDD       Y11, Y8, Y8
@@ -445,7 +301,7 @@ piece:
 	VPSUBW       Y12, Y13, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VPBLENDW     $0xaa, Y12, Y11, Y11
-	VPSHUFB      table16<>+0(SB), Y11, Y11
+	VPSHUFB      table4<>+0(SB), Y11, Y11
 	VMULPS       96(CX), Y6, Y12
 	VCVTPS2DQ    Y12, Y12
 	VPADDD       Y12, Y8, Y8
@@ -461,7 +317,7 @@ piece:
 	VPSUBW       Y13, Y14, Y13
 	VPSLLD       $0x10, Y13, Y13
 	VPBLENDW     $0xaa, Y13, Y12, Y12
-	VPSHUFB      table16<>+0(SB), Y12, Y12
+	VPSHUFB      table4<>+0(SB), Y12, Y12
 	VPERM2I128   $0x20, Y11, Y9, Y13
 	VPERM2I128   $0x31, Y11, Y9, Y11
 	VPERM2I128   $0x20, Y12, Y10, Y14
@@ -510,83 +366,83 @@ within:
 	VZEROUPPER
 	RET
 
-DATA table16<>+0(SB)/1, $0x02
-DATA table16<>+1(SB)/1, $0x0a
-DATA table16<>+2(SB)/1, $0x06
-DATA table16<>+3(SB)/1, $0x0e
-DATA table16<>+4(SB)/1, $0x01
-DATA table16<>+5(SB)/1, $0x09
-DATA table16<>+6(SB)/1, $0x05
-DATA table16<>+7(SB)/1, $0x0d
-DATA table16<>+8(SB)/1, $0x00
-DATA table16<>+9(SB)/1, $0x08
-DATA table16<>+10(SB)/1, $0x04
-DATA table16<>+11(SB)/1, $0x0c
-DATA table16<>+12(SB)/1, $0x80
-DATA table16<>+13(SB)/1, $0x80
-DATA table16<>+14(SB)/1, $0x80
-DATA table16<>+15(SB)/1, $0x80
-DATA table16<>+16(SB)/1, $0x02
-DATA table16<>+17(SB)/1, $0x0a
-DATA table16<>+18(SB)/1, $0x06
-DATA table16<>+19(SB)/1, $0x0e
-DATA table16<>+20(SB)/1, $0x01
-DATA table16<>+21(SB)/1, $0x09
-DATA table16<>+22(SB)/1, $0x05
-DATA table16<>+23(SB)/1, $0x0d
-DATA table16<>+24(SB)/1, $0x00
-DATA table16<>+25(SB)/1, $0x08
-DATA table16<>+26(SB)/1, $0x04
-DATA table16<>+27(SB)/1, $0x0c
-DATA table16<>+28(SB)/1, $0x80
-DATA table16<>+29(SB)/1, $0x80
-DATA table16<>+30(SB)/1, $0x80
-DATA table16<>+31(SB)/1, $0x80
-DATA table16<>+32(SB)/1, $0x02
-DATA table16<>+33(SB)/1, $0x0a
-DATA table16<>+34(SB)/1, $0x06
-DATA table16<>+35(SB)/1, $0x0e
-DATA table16<>+36(SB)/1, $0x01
-DATA table16<>+37(SB)/1, $0x09
-DATA table16<>+38(SB)/1, $0x05
-DATA table16<>+39(SB)/1, $0x0d
-DATA table16<>+40(SB)/1, $0x00
-DATA table16<>+41(SB)/1, $0x08
-DATA table16<>+42(SB)/1, $0x04
-DATA table16<>+43(SB)/1, $0x0c
-DATA table16<>+44(SB)/1, $0x80
-DATA table16<>+45(SB)/1, $0x80
-DATA table16<>+46(SB)/1, $0x80
-DATA table16<>+47(SB)/1, $0x80
-DATA table16<>+48(SB)/1, $0x02
-DATA table16<>+49(SB)/1, $0x0a
-DATA table16<>+50(SB)/1, $0x06
-DATA table16<>+51(SB)/1, $0x0e
-DATA table16<>+52(SB)/1, $0x01
-DATA table16<>+53(SB)/1, $0x09
-DATA table16<>+54(SB)/1, $0x05
-DATA table16<>+55(SB)/1, $0x0d
-DATA table16<>+56(SB)/1, $0x00
-DATA table16<>+57(SB)/1, $0x08
-DATA table16<>+58(SB)/1, $0x04
-DATA table16<>+59(SB)/1, $0x0c
-DATA table16<>+60(SB)/1, $0x80
-DATA table16<>+61(SB)/1, $0x80
-DATA table16<>+62(SB)/1, $0x80
-DATA table16<>+63(SB)/1, $0x80
-GLOBL table16<>(SB), RODATA|NOPTR, $64
+DATA table4<>+0(SB)/1, $0x02
+DATA table4<>+1(SB)/1, $0x0a
+DATA table4<>+2(SB)/1, $0x06
+DATA table4<>+3(SB)/1, $0x0e
+DATA table4<>+4(SB)/1, $0x01
+DATA table4<>+5(SB)/1, $0x09
+DATA table4<>+6(SB)/1, $0x05
+DATA table4<>+7(SB)/1, $0x0d
+DATA table4<>+8(SB)/1, $0x00
+DATA table4<>+9(SB)/1, $0x08
+DATA table4<>+10(SB)/1, $0x04
+DATA table4<>+11(SB)/1, $0x0c
+DATA table4<>+12(SB)/1, $0x80
+DATA table4<>+13(SB)/1, $0x80
+DATA table4<>+14(SB)/1, $0x80
+DATA table4<>+15(SB)/1, $0x80
+DATA table4<>+16(SB)/1, $0x02
+DATA table4<>+17(SB)/1, $0x0a
+DATA table4<>+18(SB)/1, $0x06
+DATA table4<>+19(SB)/1, $0x0e
+DATA table4<>+20(SB)/1, $0x01
+DATA table4<>+21(SB)/1, $0x09
+DATA table4<>+22(SB)/1, $0x05
+DATA table4<>+23(SB)/1, $0x0d
+DATA table4<>+24(SB)/1, $0x00
+DATA table4<>+25(SB)/1, $0x08
+DATA table4<>+26(SB)/1, $0x04
+DATA table4<>+27(SB)/1, $0x0c
+DATA table4<>+28(SB)/1, $0x80
+DATA table4<>+29(SB)/1, $0x80
+DATA table4<>+30(SB)/1, $0x80
+DATA table4<>+31(SB)/1, $0x80
+DATA table4<>+32(SB)/1, $0x02
+DATA table4<>+33(SB)/1, $0x0a
+DATA table4<>+34(SB)/1, $0x06
+DATA table4<>+35(SB)/1, $0x0e
+DATA table4<>+36(SB)/1, $0x01
+DATA table4<>+37(SB)/1, $0x09
+DATA table4<>+38(SB)/1, $0x05
+DATA table4<>+39(SB)/1, $0x0d
+DATA table4<>+40(SB)/1, $0x00
+DATA table4<>+41(SB)/1, $0x08
+DATA table4<>+42(SB)/1, $0x04
+DATA table4<>+43(SB)/1, $0x0c
+DATA table4<>+44(SB)/1, $0x80
+DATA table4<>+45(SB)/1, $0x80
+DATA table4<>+46(SB)/1, $0x80
+DATA table4<>+47(SB)/1, $0x80
+DATA table4<>+48(SB)/1, $0x02
+DATA table4<>+49(SB)/1, $0x0a
+DATA table4<>+50(SB)/1, $0x06
+DATA table4<>+51(SB)/1, $0x0e
+DATA table4<>+52(SB)/1, $0x01
+DATA table4<>+53(SB)/1, $0x09
+DATA table4<>+54(SB)/1, $0x05
+DATA table4<>+55(SB)/1, $0x0d
+DATA table4<>+56(SB)/1, $0x00
+DATA table4<>+57(SB)/1, $0x08
+DATA table4<>+58(SB)/1, $0x04
+DATA table4<>+59(SB)/1, $0x0c
+DATA table4<>+60(SB)/1, $0x80
+DATA table4<>+61(SB)/1, $0x80
+DATA table4<>+62(SB)/1, $0x80
+DATA table4<>+63(SB)/1, $0x80
+GLOBL table4<>(SB), RODATA|NOPTR, $64
 
-DATA table17<>+0(SB)/4, $0x00004000
-GLOBL table17<>(SB), RODATA|NOPTR, $4
+DATA table5<>+0(SB)/4, $0x00004000
+GLOBL table5<>(SB), RODATA|NOPTR, $4
 
-DATA table18<>+0(SB)/4, $0x00000080
-GLOBL table18<>(SB), RODATA|NOPTR, $4
+DATA table6<>+0(SB)/4, $0x00000080
+GLOBL table6<>(SB), RODATA|NOPTR, $4
 
-DATA table19<>+0(SB)/4, $0x0000007f
-GLOBL table19<>(SB), RODATA|NOPTR, $4
+DATA table7<>+0(SB)/4, $0x0000007f
+GLOBL table7<>(SB), RODATA|NOPTR, $4
 
-DATA table20<>+0(SB)/4, $0xffffff81
-GLOBL table20<>(SB), RODATA|NOPTR, $4
+DATA table8<>+0(SB)/4, $0xffffff81
+GLOBL table8<>(SB), RODATA|NOPTR, $4
 
 // func steepGroups256(f *fixing) (is bool)
 // Requires: AVX, AVX2, CMOV, POPCNT
@@ -594,7 +450,7 @@ TEXT ·steepGroups256(SB), NOSPLIT, $0-9
 	MOVQ         f+0(FP), AX
 	MOVQ         (AX), CX
 	MOVQ         24(AX), DX
-	VPBROADCASTD table12<>+0(SB), Y0
+	VPBROADCASTD table0<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
 
 group:
@@ -688,11 +544,11 @@ TEXT ·fixed256x32By1(SB), NOSPLIT, $0-8
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table21<>+0(SB), Y0
+	VPBROADCASTD table9<>+0(SB), Y0
 	VPBROADCASTD 104(AX), Y1
-	VPBROADCASTD table22<>+0(SB), Y2
-	VPBROADCASTD table23<>+0(SB), Y3
-	VPBROADCASTD table24<>+0(SB), Y4
+	VPBROADCASTD table10<>+0(SB), Y2
+	VPBROADCASTD table11<>+0(SB), Y3
+	VPBROADCASTD table12<>+0(SB), Y4
 
 row:
 	VXORPS Y5, Y5, Y5
@@ -731,7 +587,7 @@ blocks:
 few:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table25<>+0(SB), R12
+	LEAQ       table13<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS (R8), Y7, Y8
 	VMASKMOVPS (R9), Y7, Y9
@@ -744,7 +600,7 @@ few:
 few2:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table25<>+0(SB), R12
+	LEAQ       table13<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS 32(R8), Y7, Y8
 	VMASKMOVPS 32(R9), Y7, Y9
@@ -764,7 +620,7 @@ unit:
 	PREFETCHT0     1536(CX)
 	VPXOR          (CX), Y1, Y7
 	VBROADCASTF128 (R11), Y9
-	VPERMILPS      table26<>+0(SB), Y9, Y9
+	VPERMILPS      table14<>+0(SB), Y9, Y9
 	VPSRLD         $0x04, Y7, Y8
 	VPAND          Y0, Y7, Y7
 	VPAND          Y0, Y8, Y8
@@ -790,7 +646,7 @@ unit:
 both:
 	VPXOR          32(CX), Y1, Y7
 	VBROADCASTF128 (R11), Y9
-	VPERMILPS      table26<>+32(SB), Y9, Y9
+	VPERMILPS      table14<>+32(SB), Y9, Y9
 	VPSRLD         $0x04, Y7, Y8
 	VPAND          Y0, Y7, Y7
 	VPAND          Y0, Y8, Y8
@@ -838,69 +694,69 @@ total:
 	VZEROUPPER
 	RET
 
-DATA table21<>+0(SB)/4, $0x0f0f0f0f
-GLOBL table21<>(SB), RODATA|NOPTR, $4
+DATA table9<>+0(SB)/4, $0x0f0f0f0f
+GLOBL table9<>(SB), RODATA|NOPTR, $4
 
-DATA table22<>+0(SB)/4, $0x80008000
-GLOBL table22<>(SB), RODATA|NOPTR, $4
+DATA table10<>+0(SB)/4, $0x80008000
+GLOBL table10<>(SB), RODATA|NOPTR, $4
 
-DATA table23<>+0(SB)/4, $0x01000100
-GLOBL table23<>(SB), RODATA|NOPTR, $4
+DATA table11<>+0(SB)/4, $0x01000100
+GLOBL table11<>(SB), RODATA|NOPTR, $4
 
-DATA table24<>+0(SB)/4, $0x00010001
-GLOBL table24<>(SB), RODATA|NOPTR, $4
+DATA table12<>+0(SB)/4, $0x00010001
+GLOBL table12<>(SB), RODATA|NOPTR, $4
 
-DATA table25<>+0(SB)/4, $0xffffffff
-DATA table25<>+4(SB)/4, $0xffffffff
-DATA table25<>+8(SB)/4, $0xffffffff
-DATA table25<>+12(SB)/4, $0xffffffff
-DATA table25<>+16(SB)/4, $0xffffffff
-DATA table25<>+20(SB)/4, $0xffffffff
-DATA table25<>+24(SB)/4, $0xffffffff
-DATA table25<>+28(SB)/4, $0xffffffff
-DATA table25<>+32(SB)/4, $0xffffffff
-DATA table25<>+36(SB)/4, $0xffffffff
-DATA table25<>+40(SB)/4, $0xffffffff
-DATA table25<>+44(SB)/4, $0xffffffff
-DATA table25<>+48(SB)/4, $0xffffffff
-DATA table25<>+52(SB)/4, $0xffffffff
-DATA table25<>+56(SB)/4, $0xffffffff
-DATA table25<>+60(SB)/4, $0xffffffff
-DATA table25<>+64(SB)/4, $0x00000000
-DATA table25<>+68(SB)/4, $0x00000000
-DATA table25<>+72(SB)/4, $0x00000000
-DATA table25<>+76(SB)/4, $0x00000000
-DATA table25<>+80(SB)/4, $0x00000000
-DATA table25<>+84(SB)/4, $0x00000000
-DATA table25<>+88(SB)/4, $0x00000000
-DATA table25<>+92(SB)/4, $0x00000000
-DATA table25<>+96(SB)/4, $0x00000000
-DATA table25<>+100(SB)/4, $0x00000000
-DATA table25<>+104(SB)/4, $0x00000000
-DATA table25<>+108(SB)/4, $0x00000000
-DATA table25<>+112(SB)/4, $0x00000000
-DATA table25<>+116(SB)/4, $0x00000000
-DATA table25<>+120(SB)/4, $0x00000000
-DATA table25<>+124(SB)/4, $0x00000000
-GLOBL table25<>(SB), RODATA|NOPTR, $128
+DATA table13<>+0(SB)/4, $0xffffffff
+DATA table13<>+4(SB)/4, $0xffffffff
+DATA table13<>+8(SB)/4, $0xffffffff
+DATA table13<>+12(SB)/4, $0xffffffff
+DATA table13<>+16(SB)/4, $0xffffffff
+DATA table13<>+20(SB)/4, $0xffffffff
+DATA table13<>+24(SB)/4, $0xffffffff
+DATA table13<>+28(SB)/4, $0xffffffff
+DATA table13<>+32(SB)/4, $0xffffffff
+DATA table13<>+36(SB)/4, $0xffffffff
+DATA table13<>+40(SB)/4, $0xffffffff
+DATA table13<>+44(SB)/4, $0xffffffff
+DATA table13<>+48(SB)/4, $0xffffffff
+DATA table13<>+52(SB)/4, $0xffffffff
+DATA table13<>+56(SB)/4, $0xffffffff
+DATA table13<>+60(SB)/4, $0xffffffff
+DATA table13<>+64(SB)/4, $0x00000000
+DATA table13<>+68(SB)/4, $0x00000000
+DATA table13<>+72(SB)/4, $0x00000000
+DATA table13<>+76(SB)/4, $0x00000000
+DATA table13<>+80(SB)/4, $0x00000000
+DATA table13<>+84(SB)/4, $0x00000000
+DATA table13<>+88(SB)/4, $0x00000000
+DATA table13<>+92(SB)/4, $0x00000000
+DATA table13<>+96(SB)/4, $0x00000000
+DATA table13<>+100(SB)/4, $0x00000000
+DATA table13<>+104(SB)/4, $0x00000000
+DATA table13<>+108(SB)/4, $0x00000000
+DATA table13<>+112(SB)/4, $0x00000000
+DATA table13<>+116(SB)/4, $0x00000000
+DATA table13<>+120(SB)/4, $0x00000000
+DATA table13<>+124(SB)/4, $0x00000000
+GLOBL table13<>(SB), RODATA|NOPTR, $128
 
-DATA table26<>+0(SB)/4, $0x00000000
-DATA table26<>+4(SB)/4, $0x00000000
-DATA table26<>+8(SB)/4, $0x00000000
-DATA table26<>+12(SB)/4, $0x00000000
-DATA table26<>+16(SB)/4, $0x00000001
-DATA table26<>+20(SB)/4, $0x00000001
-DATA table26<>+24(SB)/4, $0x00000001
-DATA table26<>+28(SB)/4, $0x00000001
-DATA table26<>+32(SB)/4, $0x00000002
-DATA table26<>+36(SB)/4, $0x00000002
-DATA table26<>+40(SB)/4, $0x00000002
-DATA table26<>+44(SB)/4, $0x00000002
-DATA table26<>+48(SB)/4, $0x00000003
-DATA table26<>+52(SB)/4, $0x00000003
-DATA table26<>+56(SB)/4, $0x00000003
-DATA table26<>+60(SB)/4, $0x00000003
-GLOBL table26<>(SB), RODATA|NOPTR, $64
+DATA table14<>+0(SB)/4, $0x00000000
+DATA table14<>+4(SB)/4, $0x00000000
+DATA table14<>+8(SB)/4, $0x00000000
+DATA table14<>+12(SB)/4, $0x00000000
+DATA table14<>+16(SB)/4, $0x00000001
+DATA table14<>+20(SB)/4, $0x00000001
+DATA table14<>+24(SB)/4, $0x00000001
+DATA table14<>+28(SB)/4, $0x00000001
+DATA table14<>+32(SB)/4, $0x00000002
+DATA table14<>+36(SB)/4, $0x00000002
+DATA table14<>+40(SB)/4, $0x00000002
+DATA table14<>+44(SB)/4, $0x00000002
+DATA table14<>+48(SB)/4, $0x00000003
+DATA table14<>+52(SB)/4, $0x00000003
+DATA table14<>+56(SB)/4, $0x00000003
+DATA table14<>+60(SB)/4, $0x00000003
+GLOBL table14<>(SB), RODATA|NOPTR, $64
 
 // func fixed256x64By1(d *fixes)
 // Requires: AVX, AVX2, FMA3, MMX+
@@ -911,11 +767,11 @@ TEXT ·fixed256x64By1(SB), NOSPLIT, $0-8
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table21<>+0(SB), Y0
+	VPBROADCASTD table9<>+0(SB), Y0
 	VPBROADCASTD 104(AX), Y1
-	VPBROADCASTD table22<>+0(SB), Y2
-	VPBROADCASTD table23<>+0(SB), Y3
-	VPBROADCASTD table24<>+0(SB), Y4
+	VPBROADCASTD table10<>+0(SB), Y2
+	VPBROADCASTD table11<>+0(SB), Y3
+	VPBROADCASTD table12<>+0(SB), Y4
 
 row:
 	VXORPS Y5, Y5, Y5
@@ -954,7 +810,7 @@ blocks:
 few:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table25<>+0(SB), R12
+	LEAQ       table13<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS (R8), Y7, Y8
 	VMASKMOVPS (R9), Y7, Y9
@@ -967,7 +823,7 @@ few:
 few2:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table25<>+0(SB), R12
+	LEAQ       table13<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS 32(R8), Y7, Y8
 	VMASKMOVPS 32(R9), Y7, Y9
@@ -1068,11 +924,11 @@ TEXT ·fixed256x128By1(SB), NOSPLIT, $0-8
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table21<>+0(SB), Y0
+	VPBROADCASTD table9<>+0(SB), Y0
 	VPBROADCASTD 104(AX), Y1
-	VPBROADCASTD table22<>+0(SB), Y2
-	VPBROADCASTD table23<>+0(SB), Y3
-	VPBROADCASTD table24<>+0(SB), Y4
+	VPBROADCASTD table10<>+0(SB), Y2
+	VPBROADCASTD table11<>+0(SB), Y3
+	VPBROADCASTD table12<>+0(SB), Y4
 
 row:
 	VXORPS Y5, Y5, Y5
@@ -1111,7 +967,7 @@ blocks:
 few:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table25<>+0(SB), R12
+	LEAQ       table13<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS (R8), Y7, Y8
 	VMASKMOVPS (R9), Y7, Y9
@@ -1124,7 +980,7 @@ few:
 few2:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table25<>+0(SB), R12
+	LEAQ       table13<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS 32(R8), Y7, Y8
 	VMASKMOVPS 32(R9), Y7, Y9
@@ -1233,18 +1089,21 @@ TEXT ·expand256x2(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table27<>+0(SB), Y0
+	VPBROADCASTD table15<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
+	VMOVUPS      table16<>+0(SB), Y4
+	VMOVUPS      table16<>+32(SB), Y5
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Y2
 	VMOVUPS      32(R8), Y3
 	MOVQ         (AX), R8
-	VMOVUPS      table28<>+0(SB), Y3
-	VMOVUPS      table28<>+32(SB), Y4
-	MOVQ         72(AX), R9
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ 72(AX), R10
 
 block:
-	VBROADCASTSS (DX), Y5
+	VBROADCASTSS (DX), Y3
 	ADDQ         $+4, DX
 	VBROADCASTSS (BX), Y6
 	ADDQ         $+4, BX
@@ -1253,59 +1112,146 @@ block:
 	VBROADCASTSS (DI), Y8
 	ADDQ         $+4, DI
 	VMOVUPS      Y2, Y9
-	VFMSUB213PS  Y6, Y5, Y9
-	VSUBPS       Y7, Y9, Y5
-	VSUBPS       Y5, Y9, Y6
+	VFMSUB213PS  Y6, Y3, Y9
+	VSUBPS       Y7, Y9, Y3
+	VSUBPS       Y3, Y9, Y6
 	VSUBPS       Y7, Y6, Y6
 	VSUBPS       Y8, Y6, Y6
 	VCMPPS       $0x04, Y1, Y6, Y9
-	VPXOR        Y5, Y6, Y6
-	VPANDN       Y0, Y5, Y7
+	VPXOR        Y3, Y6, Y6
+	VPANDN       Y0, Y3, Y7
 	VPAND        Y9, Y7, Y7
 	VPSIGND      Y6, Y7, Y7
-	VPADDD       Y7, Y5, Y9
-	VCVTPS2PH    $0x00, Y9, X5
-	VCVTPH2PS    X5, Y9
-	MOVQ         80(AX), R10
+	VPADDD       Y7, Y3, Y9
+	VCVTPS2PH    $0x00, Y9, X3
+	VCVTPH2PS    X3, Y9
+	MOVQ         80(AX), R11
 
-sixteen:
-	VPBROADCASTD (CX), Y5
-	VPSRLVD      Y3, Y5, Y5
-	VPERMPS      Y9, Y5, Y5
-	VMOVUPS      Y5, (R8)
-	VPBROADCASTD (CX), Y5
-	VPSRLVD      Y4, Y5, Y5
-	VPERMPS      Y9, Y5, Y5
-	VMOVUPS      Y5, 32(R8)
+chunk:
+	VPBROADCASTD (CX), Y3
+	VPSRLVD      Y4, Y3, Y3
+	VPBROADCASTD (CX), Y6
+	VPSRLVD      Y5, Y6, Y6
+	VPERMPS      Y9, Y3, Y3
+	VPERMPS      Y9, Y6, Y6
+	VMOVUPS      Y3, (R8)
+	VMOVUPS      Y6, 32(R8)
 	ADDQ         $+4, CX
 	ADDQ         $+64, R8
+	DECQ         R11
+	JNE          chunk
 	DECQ         R10
-	JNE          sixteen
-	DECQ         R9
 	JNE          block
+	DECQ         R9
+	JNE          row
 	VZEROUPPER
 	RET
 
-DATA table27<>+0(SB)/4, $0x00000001
-GLOBL table27<>(SB), RODATA|NOPTR, $4
+DATA table15<>+0(SB)/4, $0x00000001
+GLOBL table15<>(SB), RODATA|NOPTR, $4
 
-DATA table28<>+0(SB)/4, $0x00000000
-DATA table28<>+4(SB)/4, $0x00000002
-DATA table28<>+8(SB)/4, $0x00000004
-DATA table28<>+12(SB)/4, $0x00000006
-DATA table28<>+16(SB)/4, $0x00000008
-DATA table28<>+20(SB)/4, $0x0000000a
-DATA table28<>+24(SB)/4, $0x0000000c
-DATA table28<>+28(SB)/4, $0x0000000e
-DATA table28<>+32(SB)/4, $0x00000010
-DATA table28<>+36(SB)/4, $0x00000012
-DATA table28<>+40(SB)/4, $0x00000014
-DATA table28<>+44(SB)/4, $0x00000016
-DATA table28<>+48(SB)/4, $0x00000018
-DATA table28<>+52(SB)/4, $0x0000001a
-DATA table28<>+56(SB)/4, $0x0000001c
-DATA table28<>+60(SB)/4, $0x0000001e
-GLOBL table28<>(SB), RODATA|NOPTR, $64
+DATA table16<>+0(SB)/4, $0x00000000
+DATA table16<>+4(SB)/4, $0x00000002
+DATA table16<>+8(SB)/4, $0x00000004
+DATA table16<>+12(SB)/4, $0x00000006
+DATA table16<>+16(SB)/4, $0x00000008
+DATA table16<>+20(SB)/4, $0x0000000a
+DATA table16<>+24(SB)/4, $0x0000000c
+DATA table16<>+28(SB)/4, $0x0000000e
+DATA table16<>+32(SB)/4, $0x00000010
+DATA table16<>+36(SB)/4, $0x00000012
+DATA table16<>+40(SB)/4, $0x00000014
+DATA table16<>+44(SB)/4, $0x00000016
+DATA table16<>+48(SB)/4, $0x00000018
+DATA table16<>+52(SB)/4, $0x0000001a
+DATA table16<>+56(SB)/4, $0x0000001c
+DATA table16<>+60(SB)/4, $0x0000001e
+GLOBL table16<>(SB), RODATA|NOPTR, $64
+
+// func expand256x3(d *dots)
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·expand256x3(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table15<>+0(SB), Y0
+	VXORPS       Y1, Y1, Y1
+	VMOVUPS      table17<>+0(SB), Y4
+	VMOVUPS      table17<>+32(SB), Y5
+	MOVQ         56(AX), R8
+	VMOVUPS      (R8), Y2
+	VMOVUPS      32(R8), Y3
+	MOVQ         (AX), R8
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ 72(AX), R10
+
+block:
+	VBROADCASTSS (DX), Y3
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Y6
+	ADDQ         $+4, BX
+	VBROADCASTSS (SI), Y7
+	ADDQ         $+4, SI
+	VBROADCASTSS (DI), Y8
+	ADDQ         $+4, DI
+	VMOVUPS      Y2, Y9
+	VFMSUB213PS  Y6, Y3, Y9
+	VSUBPS       Y7, Y9, Y3
+	VSUBPS       Y3, Y9, Y6
+	VSUBPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y6, Y6
+	VCMPPS       $0x04, Y1, Y6, Y9
+	VPXOR        Y3, Y6, Y6
+	VPANDN       Y0, Y3, Y7
+	VPAND        Y9, Y7, Y7
+	VPSIGND      Y6, Y7, Y7
+	VPADDD       Y7, Y3, Y9
+	VCVTPS2PH    $0x00, Y9, X3
+	VCVTPH2PS    X3, Y9
+	MOVQ         80(AX), R11
+
+chunk:
+	VPBROADCASTD (CX), Y3
+	VPSRLVD      Y4, Y3, Y3
+	VPBROADCASTD 2(CX), Y6
+	VPSRLVD      Y5, Y6, Y6
+	VPERMPS      Y9, Y3, Y3
+	VPERMPS      Y9, Y6, Y6
+	VMOVUPS      Y3, (R8)
+	VMOVUPS      Y6, 32(R8)
+	ADDQ         $+6, CX
+	ADDQ         $+64, R8
+	DECQ         R11
+	JNE          chunk
+	DECQ         R10
+	JNE          block
+	DECQ         R9
+	JNE          row
+	VZEROUPPER
+	RET
+
+DATA table17<>+0(SB)/4, $0x00000000
+DATA table17<>+4(SB)/4, $0x00000003
+DATA table17<>+8(SB)/4, $0x00000006
+DATA table17<>+12(SB)/4, $0x00000009
+DATA table17<>+16(SB)/4, $0x0000000c
+DATA table17<>+20(SB)/4, $0x0000000f
+DATA table17<>+24(SB)/4, $0x00000012
+DATA table17<>+28(SB)/4, $0x00000015
+DATA table17<>+32(SB)/4, $0x00000008
+DATA table17<>+36(SB)/4, $0x0000000b
+DATA table17<>+40(SB)/4, $0x0000000e
+DATA table17<>+44(SB)/4, $0x00000011
+DATA table17<>+48(SB)/4, $0x00000014
+DATA table17<>+52(SB)/4, $0x00000017
+DATA table17<>+56(SB)/4, $0x0000001a
+DATA table17<>+60(SB)/4, $0x0000001d
+GLOBL table17<>(SB), RODATA|NOPTR, $64
 
 // func expand256x4(d *dots)
 // Requires: AVX, AVX2, F16C, FMA3
@@ -1316,15 +1262,18 @@ TEXT ·expand256x4(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table27<>+0(SB), Y0
+	VPBROADCASTD table15<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
+	VMOVUPS      table18<>+0(SB), Y4
+	VMOVUPS      table18<>+32(SB), Y5
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Y2
 	VMOVUPS      32(R8), Y3
 	MOVQ         (AX), R8
-	VMOVUPS      table29<>+0(SB), Y4
-	VMOVUPS      table29<>+32(SB), Y5
-	MOVQ         72(AX), R9
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ 72(AX), R10
 
 block:
 	VBROADCASTSS (DX), Y6
@@ -1363,49 +1312,232 @@ block:
 	VPADDD       Y8, Y6, Y11
 	VCVTPS2PH    $0x00, Y11, X6
 	VCVTPH2PS    X6, Y11
-	MOVQ         80(AX), R10
+	MOVQ         80(AX), R11
 
-sixteen:
+chunk:
 	VPBROADCASTD (CX), Y6
 	VPSRLVD      Y4, Y6, Y6
-	VPERMPS      Y11, Y6, Y7
-	VPERMPS      Y10, Y6, Y8
+	VPBROADCASTD 4(CX), Y7
+	VPSRLVD      Y5, Y7, Y7
+	VPERMPS      Y11, Y6, Y8
+	VPERMPS      Y10, Y6, Y9
 	VPSLLD       $0x1c, Y6, Y6
-	VBLENDVPS    Y6, Y7, Y8, Y6
+	VBLENDVPS    Y6, Y8, Y9, Y6
+	VPERMPS      Y11, Y7, Y8
+	VPERMPS      Y10, Y7, Y9
+	VPSLLD       $0x1c, Y7, Y7
+	VBLENDVPS    Y7, Y8, Y9, Y7
 	VMOVUPS      Y6, (R8)
-	VPBROADCASTD 4(CX), Y6
-	VPSRLVD      Y5, Y6, Y6
-	VPERMPS      Y11, Y6, Y7
-	VPERMPS      Y10, Y6, Y8
-	VPSLLD       $0x1c, Y6, Y6
-	VBLENDVPS    Y6, Y7, Y8, Y6
-	VMOVUPS      Y6, 32(R8)
+	VMOVUPS      Y7, 32(R8)
 	ADDQ         $+8, CX
 	ADDQ         $+64, R8
+	DECQ         R11
+	JNE          chunk
 	DECQ         R10
-	JNE          sixteen
-	DECQ         R9
 	JNE          block
+	DECQ         R9
+	JNE          row
 	VZEROUPPER
 	RET
 
-DATA table29<>+0(SB)/4, $0x00000000
-DATA table29<>+4(SB)/4, $0x00000004
-DATA table29<>+8(SB)/4, $0x00000008
-DATA table29<>+12(SB)/4, $0x0000000c
-DATA table29<>+16(SB)/4, $0x00000010
-DATA table29<>+20(SB)/4, $0x00000014
-DATA table29<>+24(SB)/4, $0x00000018
-DATA table29<>+28(SB)/4, $0x0000001c
-DATA table29<>+32(SB)/4, $0x00000000
-DATA table29<>+36(SB)/4, $0x00000004
-DATA table29<>+40(SB)/4, $0x00000008
-DATA table29<>+44(SB)/4, $0x0000000c
-DATA table29<>+48(SB)/4, $0x00000010
-DATA table29<>+52(SB)/4, $0x00000014
-DATA table29<>+56(SB)/4, $0x00000018
-DATA table29<>+60(SB)/4, $0x0000001c
-GLOBL table29<>(SB), RODATA|NOPTR, $64
+DATA table18<>+0(SB)/4, $0x00000000
+DATA table18<>+4(SB)/4, $0x00000004
+DATA table18<>+8(SB)/4, $0x00000008
+DATA table18<>+12(SB)/4, $0x0000000c
+DATA table18<>+16(SB)/4, $0x00000010
+DATA table18<>+20(SB)/4, $0x00000014
+DATA table18<>+24(SB)/4, $0x00000018
+DATA table18<>+28(SB)/4, $0x0000001c
+DATA table18<>+32(SB)/4, $0x00000000
+DATA table18<>+36(SB)/4, $0x00000004
+DATA table18<>+40(SB)/4, $0x00000008
+DATA table18<>+44(SB)/4, $0x0000000c
+DATA table18<>+48(SB)/4, $0x00000010
+DATA table18<>+52(SB)/4, $0x00000014
+DATA table18<>+56(SB)/4, $0x00000018
+DATA table18<>+60(SB)/4, $0x0000001c
+GLOBL table18<>(SB), RODATA|NOPTR, $64
+
+// func expand256x6(d *dots)
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·expand256x6(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table15<>+0(SB), Y0
+	VXORPS       Y1, Y1, Y1
+	VMOVUPS      table19<>+0(SB), Y2
+	VMOVUPS      table20<>+0(SB), Y3
+	MOVQ         (AX), R8
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ 72(AX), R10
+
+block:
+	VBROADCASTSS (DX), Y4
+	ADDQ         $+4, DX
+	VMULPS       Y3, Y4, Y4
+	VBROADCASTSS (BX), Y5
+	ADDQ         $+4, BX
+	VBROADCASTSS (SI), Y6
+	ADDQ         $+4, SI
+	VBROADCASTSS (DI), Y7
+	ADDQ         $+4, DI
+	MOVQ         80(AX), R11
+
+chunk:
+	VPBROADCASTQ (CX), Y8
+	VPSHUFB      table21<>+0(SB), Y8, Y8
+	VANDPS       Y2, Y8, Y8
+	VPBROADCASTQ 4(CX), Y9
+	VPSHUFB      table21<>+32(SB), Y9, Y9
+	VANDPS       Y2, Y9, Y9
+	VCVTDQ2PS    Y8, Y8
+	VFMSUB213PS  Y5, Y4, Y8
+	VSUBPS       Y6, Y8, Y10
+	VSUBPS       Y10, Y8, Y11
+	VSUBPS       Y6, Y11, Y11
+	VSUBPS       Y7, Y11, Y11
+	VCMPPS       $0x04, Y1, Y11, Y8
+	VPXOR        Y10, Y11, Y11
+	VPANDN       Y0, Y10, Y12
+	VPAND        Y8, Y12, Y12
+	VPSIGND      Y11, Y12, Y12
+	VPADDD       Y12, Y10, Y8
+	VCVTPS2PH    $0x00, Y8, X8
+	VCVTPH2PS    X8, Y8
+	VCVTDQ2PS    Y9, Y9
+	VFMSUB213PS  Y5, Y4, Y9
+	VSUBPS       Y6, Y9, Y10
+	VSUBPS       Y10, Y9, Y11
+	VSUBPS       Y6, Y11, Y11
+	VSUBPS       Y7, Y11, Y11
+	VCMPPS       $0x04, Y1, Y11, Y9
+	VPXOR        Y10, Y11, Y11
+	VPANDN       Y0, Y10, Y12
+	VPAND        Y9, Y12, Y12
+	VPSIGND      Y11, Y12, Y12
+	VPADDD       Y12, Y10, Y9
+	VCVTPS2PH    $0x00, Y9, X9
+	VCVTPH2PS    X9, Y9
+	VMOVUPS      Y8, (R8)
+	VMOVUPS      Y9, 32(R8)
+	ADDQ         $+12, CX
+	ADDQ         $+64, R8
+	DECQ         R11
+	JNE          chunk
+	DECQ         R10
+	JNE          block
+	DECQ         R9
+	JNE          row
+	VZEROUPPER
+	RET
+
+DATA table19<>+0(SB)/4, $0x0000003f
+DATA table19<>+4(SB)/4, $0x00000fc0
+DATA table19<>+8(SB)/4, $0x000003f0
+DATA table19<>+12(SB)/4, $0x000000fc
+DATA table19<>+16(SB)/4, $0x0000003f
+DATA table19<>+20(SB)/4, $0x00000fc0
+DATA table19<>+24(SB)/4, $0x000003f0
+DATA table19<>+28(SB)/4, $0x000000fc
+DATA table19<>+32(SB)/4, $0x0000003f
+DATA table19<>+36(SB)/4, $0x00000fc0
+DATA table19<>+40(SB)/4, $0x000003f0
+DATA table19<>+44(SB)/4, $0x000000fc
+DATA table19<>+48(SB)/4, $0x0000003f
+DATA table19<>+52(SB)/4, $0x00000fc0
+DATA table19<>+56(SB)/4, $0x000003f0
+DATA table19<>+60(SB)/4, $0x000000fc
+GLOBL table19<>(SB), RODATA|NOPTR, $64
+
+DATA table20<>+0(SB)/4, $0x3f800000
+DATA table20<>+4(SB)/4, $0x3c800000
+DATA table20<>+8(SB)/4, $0x3d800000
+DATA table20<>+12(SB)/4, $0x3e800000
+DATA table20<>+16(SB)/4, $0x3f800000
+DATA table20<>+20(SB)/4, $0x3c800000
+DATA table20<>+24(SB)/4, $0x3d800000
+DATA table20<>+28(SB)/4, $0x3e800000
+DATA table20<>+32(SB)/4, $0x3f800000
+DATA table20<>+36(SB)/4, $0x3c800000
+DATA table20<>+40(SB)/4, $0x3d800000
+DATA table20<>+44(SB)/4, $0x3e800000
+DATA table20<>+48(SB)/4, $0x3f800000
+DATA table20<>+52(SB)/4, $0x3c800000
+DATA table20<>+56(SB)/4, $0x3d800000
+DATA table20<>+60(SB)/4, $0x3e800000
+GLOBL table20<>(SB), RODATA|NOPTR, $64
+
+DATA table21<>+0(SB)/1, $0x00
+DATA table21<>+1(SB)/1, $0x01
+DATA table21<>+2(SB)/1, $0x80
+DATA table21<>+3(SB)/1, $0x80
+DATA table21<>+4(SB)/1, $0x00
+DATA table21<>+5(SB)/1, $0x01
+DATA table21<>+6(SB)/1, $0x80
+DATA table21<>+7(SB)/1, $0x80
+DATA table21<>+8(SB)/1, $0x01
+DATA table21<>+9(SB)/1, $0x02
+DATA table21<>+10(SB)/1, $0x80
+DATA table21<>+11(SB)/1, $0x80
+DATA table21<>+12(SB)/1, $0x02
+DATA table21<>+13(SB)/1, $0x03
+DATA table21<>+14(SB)/1, $0x80
+DATA table21<>+15(SB)/1, $0x80
+DATA table21<>+16(SB)/1, $0x03
+DATA table21<>+17(SB)/1, $0x04
+DATA table21<>+18(SB)/1, $0x80
+DATA table21<>+19(SB)/1, $0x80
+DATA table21<>+20(SB)/1, $0x03
+DATA table21<>+21(SB)/1, $0x04
+DATA table21<>+22(SB)/1, $0x80
+DATA table21<>+23(SB)/1, $0x80
+DATA table21<>+24(SB)/1, $0x04
+DATA table21<>+25(SB)/1, $0x05
+DATA table21<>+26(SB)/1, $0x80
+DATA table21<>+27(SB)/1, $0x80
+DATA table21<>+28(SB)/1, $0x05
+DATA table21<>+29(SB)/1, $0x06
+DATA table21<>+30(SB)/1, $0x80
+DATA table21<>+31(SB)/1, $0x80
+DATA table21<>+32(SB)/1, $0x02
+DATA table21<>+33(SB)/1, $0x03
+DATA table21<>+34(SB)/1, $0x80
+DATA table21<>+35(SB)/1, $0x80
+DATA table21<>+36(SB)/1, $0x02
+DATA table21<>+37(SB)/1, $0x03
+DATA table21<>+38(SB)/1, $0x80
+DATA table21<>+39(SB)/1, $0x80
+DATA table21<>+40(SB)/1, $0x03
+DATA table21<>+41(SB)/1, $0x04
+DATA table21<>+42(SB)/1, $0x80
+DATA table21<>+43(SB)/1, $0x80
+DATA table21<>+44(SB)/1, $0x04
+DATA table21<>+45(SB)/1, $0x05
+DATA table21<>+46(SB)/1, $0x80
+DATA table21<>+47(SB)/1, $0x80
+DATA table21<>+48(SB)/1, $0x05
+DATA table21<>+49(SB)/1, $0x06
+DATA table21<>+50(SB)/1, $0x80
+DATA table21<>+51(SB)/1, $0x80
+DATA table21<>+52(SB)/1, $0x05
+DATA table21<>+53(SB)/1, $0x06
+DATA table21<>+54(SB)/1, $0x80
+DATA table21<>+55(SB)/1, $0x80
+DATA table21<>+56(SB)/1, $0x06
+DATA table21<>+57(SB)/1, $0x07
+DATA table21<>+58(SB)/1, $0x80
+DATA table21<>+59(SB)/1, $0x80
+DATA table21<>+60(SB)/1, $0x07
+DATA table21<>+61(SB)/1, $0x08
+DATA table21<>+62(SB)/1, $0x80
+DATA table21<>+63(SB)/1, $0x80
+GLOBL table21<>(SB), RODATA|NOPTR, $64
 
 // func expand256x8(d *dots)
 // Requires: AVX, AVX2, F16C, FMA3
@@ -1416,10 +1548,13 @@ TEXT ·expand256x8(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table27<>+0(SB), Y0
+	VPBROADCASTD table15<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
 	MOVQ         (AX), R8
-	MOVQ         72(AX), R9
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ 72(AX), R10
 
 block:
 	VBROADCASTSS (DX), Y2
@@ -1430,47 +1565,49 @@ block:
 	ADDQ         $+4, SI
 	VBROADCASTSS (DI), Y5
 	ADDQ         $+4, DI
-	MOVQ         80(AX), R10
+	MOVQ         80(AX), R11
 
-sixteen:
+chunk:
 	VPMOVZXBD   (CX), Y6
+	VPMOVZXBD   8(CX), Y7
 	VCVTDQ2PS   Y6, Y6
 	VFMSUB213PS Y3, Y2, Y6
-	VSUBPS      Y4, Y6, Y7
-	VSUBPS      Y7, Y6, Y8
-	VSUBPS      Y4, Y8, Y8
-	VSUBPS      Y5, Y8, Y8
-	VCMPPS      $0x04, Y1, Y8, Y6
-	VPXOR       Y7, Y8, Y8
-	VPANDN      Y0, Y7, Y9
-	VPAND       Y6, Y9, Y9
-	VPSIGND     Y8, Y9, Y9
-	VPADDD      Y9, Y7, Y6
+	VSUBPS      Y4, Y6, Y8
+	VSUBPS      Y8, Y6, Y9
+	VSUBPS      Y4, Y9, Y9
+	VSUBPS      Y5, Y9, Y9
+	VCMPPS      $0x04, Y1, Y9, Y6
+	VPXOR       Y8, Y9, Y9
+	VPANDN      Y0, Y8, Y10
+	VPAND       Y6, Y10, Y10
+	VPSIGND     Y9, Y10, Y10
+	VPADDD      Y10, Y8, Y6
 	VCVTPS2PH   $0x00, Y6, X6
 	VCVTPH2PS   X6, Y6
+	VCVTDQ2PS   Y7, Y7
+	VFMSUB213PS Y3, Y2, Y7
+	VSUBPS      Y4, Y7, Y8
+	VSUBPS      Y8, Y7, Y9
+	VSUBPS      Y4, Y9, Y9
+	VSUBPS      Y5, Y9, Y9
+	VCMPPS      $0x04, Y1, Y9, Y7
+	VPXOR       Y8, Y9, Y9
+	VPANDN      Y0, Y8, Y10
+	VPAND       Y7, Y10, Y10
+	VPSIGND     Y9, Y10, Y10
+	VPADDD      Y10, Y8, Y7
+	VCVTPS2PH   $0x00, Y7, X7
+	VCVTPH2PS   X7, Y7
 	VMOVUPS     Y6, (R8)
-	VPMOVZXBD   8(CX), Y6
-	VCVTDQ2PS   Y6, Y6
-	VFMSUB213PS Y3, Y2, Y6
-	VSUBPS      Y4, Y6, Y7
-	VSUBPS      Y7, Y6, Y8
-	VSUBPS      Y4, Y8, Y8
-	VSUBPS      Y5, Y8, Y8
-	VCMPPS      $0x04, Y1, Y8, Y6
-	VPXOR       Y7, Y8, Y8
-	VPANDN      Y0, Y7, Y9
-	VPAND       Y6, Y9, Y9
-	VPSIGND     Y8, Y9, Y9
-	VPADDD      Y9, Y7, Y6
-	VCVTPS2PH   $0x00, Y6, X6
-	VCVTPH2PS   X6, Y6
-	VMOVUPS     Y6, 32(R8)
+	VMOVUPS     Y7, 32(R8)
 	ADDQ        $+16, CX
 	ADDQ        $+64, R8
+	DECQ        R11
+	JNE         chunk
 	DECQ        R10
-	JNE         sixteen
-	DECQ        R9
 	JNE         block
+	DECQ        R9
+	JNE         row
 	VZEROUPPER
 	RET
 
@@ -1483,10 +1620,13 @@ TEXT ·expand256x8Signed(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table27<>+0(SB), Y0
+	VPBROADCASTD table15<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
 	MOVQ         (AX), R8
-	MOVQ         72(AX), R9
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ 72(AX), R10
 
 block:
 	VBROADCASTSS (DX), Y2
@@ -1497,47 +1637,49 @@ block:
 	ADDQ         $+4, SI
 	VBROADCASTSS (DI), Y5
 	ADDQ         $+4, DI
-	MOVQ         80(AX), R10
+	MOVQ         80(AX), R11
 
-sixteen:
+chunk:
 	VPMOVSXBD   (CX), Y6
+	VPMOVSXBD   8(CX), Y7
 	VCVTDQ2PS   Y6, Y6
 	VFMSUB213PS Y3, Y2, Y6
-	VSUBPS      Y4, Y6, Y7
-	VSUBPS      Y7, Y6, Y8
-	VSUBPS      Y4, Y8, Y8
-	VSUBPS      Y5, Y8, Y8
-	VCMPPS      $0x04, Y1, Y8, Y6
-	VPXOR       Y7, Y8, Y8
-	VPANDN      Y0, Y7, Y9
-	VPAND       Y6, Y9, Y9
-	VPSIGND     Y8, Y9, Y9
-	VPADDD      Y9, Y7, Y6
+	VSUBPS      Y4, Y6, Y8
+	VSUBPS      Y8, Y6, Y9
+	VSUBPS      Y4, Y9, Y9
+	VSUBPS      Y5, Y9, Y9
+	VCMPPS      $0x04, Y1, Y9, Y6
+	VPXOR       Y8, Y9, Y9
+	VPANDN      Y0, Y8, Y10
+	VPAND       Y6, Y10, Y10
+	VPSIGND     Y9, Y10, Y10
+	VPADDD      Y10, Y8, Y6
 	VCVTPS2PH   $0x00, Y6, X6
 	VCVTPH2PS   X6, Y6
+	VCVTDQ2PS   Y7, Y7
+	VFMSUB213PS Y3, Y2, Y7
+	VSUBPS      Y4, Y7, Y8
+	VSUBPS      Y8, Y7, Y9
+	VSUBPS      Y4, Y9, Y9
+	VSUBPS      Y5, Y9, Y9
+	VCMPPS      $0x04, Y1, Y9, Y7
+	VPXOR       Y8, Y9, Y9
+	VPANDN      Y0, Y8, Y10
+	VPAND       Y7, Y10, Y10
+	VPSIGND     Y9, Y10, Y10
+	VPADDD      Y10, Y8, Y7
+	VCVTPS2PH   $0x00, Y7, X7
+	VCVTPH2PS   X7, Y7
 	VMOVUPS     Y6, (R8)
-	VPMOVSXBD   8(CX), Y6
-	VCVTDQ2PS   Y6, Y6
-	VFMSUB213PS Y3, Y2, Y6
-	VSUBPS      Y4, Y6, Y7
-	VSUBPS      Y7, Y6, Y8
-	VSUBPS      Y4, Y8, Y8
-	VSUBPS      Y5, Y8, Y8
-	VCMPPS      $0x04, Y1, Y8, Y6
-	VPXOR       Y7, Y8, Y8
-	VPANDN      Y0, Y7, Y9
-	VPAND       Y6, Y9, Y9
-	VPSIGND     Y8, Y9, Y9
-	VPADDD      Y9, Y7, Y6
-	VCVTPS2PH   $0x00, Y6, X6
-	VCVTPH2PS   X6, Y6
-	VMOVUPS     Y6, 32(R8)
+	VMOVUPS     Y7, 32(R8)
 	ADDQ        $+16, CX
 	ADDQ        $+64, R8
+	DECQ        R11
+	JNE         chunk
 	DECQ        R10
-	JNE         sixteen
-	DECQ        R9
 	JNE         block
+	DECQ        R9
+	JNE         row
 	VZEROUPPER
 	RET
 
@@ -1626,14 +1768,14 @@ single:
 known:
 	CMPL         96(AX), $0x00
 	JNE          sure
-	VPBROADCASTD table12<>+0(SB), Z2
+	VPBROADCASTD table0<>+0(SB), Z2
 	VANDPS       Z2, Z0, Z2
-	VPBROADCASTD table12<>+0(SB), Z3
+	VPBROADCASTD table0<>+0(SB), Z3
 	VANDPS       Z3, Z1, Z3
 	VBROADCASTSS 68(AX), Z4
 	VCMPPS       $0x16, Z4, Z3, K3
 	KORW         K3, K1, K1
-	VPBROADCASTD table13<>+0(SB), Z5
+	VPBROADCASTD table1<>+0(SB), Z5
 	VCMPPS       $0x11, Z5, Z3, K3
 	VXORPS       Z5, Z5, Z5
 	VCMPPS       $0x04, Z5, Z3, K4
@@ -1641,7 +1783,7 @@ known:
 	KORW         K3, K1, K1
 	VADDPS       Z4, Z3, Z3
 	VMULPS       Z3, Z2, Z2
-	VPBROADCASTD table14<>+0(SB), Z3
+	VPBROADCASTD table2<>+0(SB), Z3
 	VCMPPS       $0x16, Z3, Z2, K3
 	KORW         K3, K1, K1
 	VBROADCASTSS 72(AX), Z2
@@ -1653,9 +1795,9 @@ known:
 	VBROADCASTSS 80(AX), Z3
 	VSUBPS       Z1, Z2, Z2
 	VSUBPS       Z1, Z3, Z3
-	VPBROADCASTD table12<>+0(SB), Z4
+	VPBROADCASTD table0<>+0(SB), Z4
 	VANDPS       Z4, Z2, Z4
-	VPBROADCASTD table12<>+0(SB), Z2
+	VPBROADCASTD table0<>+0(SB), Z2
 	VANDPS       Z2, Z3, Z2
 	VMAXPS       Z2, Z4, Z4
 	VBROADCASTSS 84(AX), Z2
@@ -1671,7 +1813,7 @@ sure:
 	VMOVUPS       Z3, (DX)(BX*1)
 	CMPL          92(AX), $0x00
 	JEQ           done
-	VPBROADCASTD  table15<>+0(SB), Z4
+	VPBROADCASTD  table3<>+0(SB), Z4
 	VANDPS        Z4, Z0, Z4
 	VMOVAPS       Z1, Z3
 	VFMSUB213PS   Z2, Z0, Z3
@@ -1706,13 +1848,13 @@ TEXT ·fixGroups512(SB), NOSPLIT, $0-12
 	MOVQ         f+0(FP), AX
 	MOVQ         (AX), CX
 	MOVQ         24(AX), DX
-	VPBROADCASTD table12<>+0(SB), Z0
+	VPBROADCASTD table0<>+0(SB), Z0
 	MOVQ         8(AX), BX
 	MOVQ         16(AX), SI
-	VPBROADCASTD table17<>+0(SB), Z2
-	VPBROADCASTD table18<>+0(SB), Z3
-	VPBROADCASTD table19<>+0(SB), Z4
-	VPBROADCASTD table20<>+0(SB), Z5
+	VPBROADCASTD table5<>+0(SB), Z2
+	VPBROADCASTD table6<>+0(SB), Z3
+	VPBROADCASTD table7<>+0(SB), Z4
+	VPBROADCASTD table8<>+0(SB), Z5
 	XORL         DI, DI
 	VXORPS       X1, X1, X1
 
@@ -1771,9 +1913,9 @@ piece:
 	VPADDD        Z3, Z9, Z9
 	VXORPS        Z3, Z9, Z9
 	VPSLLD        $0x10, Z10, Z10
-	VPBROADCASTD  table30<>+0(SB), Z11
+	VPBROADCASTD  table22<>+0(SB), Z11
 	VPTERNLOGD    $0xea, Z10, Z11, Z9
-	VPSHUFB       table16<>+0(SB), Z9, Z9
+	VPSHUFB       table4<>+0(SB), Z9, Z9
 	VMULPS        64(CX), Z6, Z10
 	VCVTPS2DQ     Z10, Z10
 	VPADDD        Z10, Z8, Z8
@@ -1786,11 +1928,11 @@ piece:
 	VPADDD        Z3, Z10, Z10
 	VXORPS        Z3, Z10, Z10
 	VPSLLD        $0x10, Z11, Z11
-	VPBROADCASTD  table30<>+0(SB), Z12
+	VPBROADCASTD  table22<>+0(SB), Z12
 	VPTERNLOGD    $0xea, Z11, Z12, Z10
-	VPSHUFB       table16<>+0(SB), Z10, Z10
-	VMOVUPS       table31<>+0(SB), Z11
-	VPBROADCASTD  table32<>+0(SB), Z12
+	VPSHUFB       table4<>+0(SB), Z10, Z10
+	VMOVUPS       table23<>+0(SB), Z11
+	VPBROADCASTD  table24<>+0(SB), Z12
 	VPADDW        Z12, Z11, Z12
 	VPERMI2W      Z10, Z9, Z11
 	VPERMI2W      Z10, Z9, Z12
@@ -1830,29 +1972,29 @@ within:
 	VZEROUPPER
 	RET
 
-DATA table30<>+0(SB)/4, $0x0000ffff
-GLOBL table30<>(SB), RODATA|NOPTR, $4
+DATA table22<>+0(SB)/4, $0x0000ffff
+GLOBL table22<>(SB), RODATA|NOPTR, $4
 
-DATA table31<>+0(SB)/4, $0x00080000
-DATA table31<>+4(SB)/4, $0x00180010
-DATA table31<>+8(SB)/4, $0x00280020
-DATA table31<>+12(SB)/4, $0x00380030
-DATA table31<>+16(SB)/4, $0x00090001
-DATA table31<>+20(SB)/4, $0x00190011
-DATA table31<>+24(SB)/4, $0x00290021
-DATA table31<>+28(SB)/4, $0x00390031
-DATA table31<>+32(SB)/4, $0x000a0002
-DATA table31<>+36(SB)/4, $0x001a0012
-DATA table31<>+40(SB)/4, $0x002a0022
-DATA table31<>+44(SB)/4, $0x003a0032
-DATA table31<>+48(SB)/4, $0x000b0003
-DATA table31<>+52(SB)/4, $0x001b0013
-DATA table31<>+56(SB)/4, $0x002b0023
-DATA table31<>+60(SB)/4, $0x003b0033
-GLOBL table31<>(SB), RODATA|NOPTR, $64
+DATA table23<>+0(SB)/4, $0x00080000
+DATA table23<>+4(SB)/4, $0x00180010
+DATA table23<>+8(SB)/4, $0x00280020
+DATA table23<>+12(SB)/4, $0x00380030
+DATA table23<>+16(SB)/4, $0x00090001
+DATA table23<>+20(SB)/4, $0x00190011
+DATA table23<>+24(SB)/4, $0x00290021
+DATA table23<>+28(SB)/4, $0x00390031
+DATA table23<>+32(SB)/4, $0x000a0002
+DATA table23<>+36(SB)/4, $0x001a0012
+DATA table23<>+40(SB)/4, $0x002a0022
+DATA table23<>+44(SB)/4, $0x003a0032
+DATA table23<>+48(SB)/4, $0x000b0003
+DATA table23<>+52(SB)/4, $0x001b0013
+DATA table23<>+56(SB)/4, $0x002b0023
+DATA table23<>+60(SB)/4, $0x003b0033
+GLOBL table23<>(SB), RODATA|NOPTR, $64
 
-DATA table32<>+0(SB)/4, $0x00040004
-GLOBL table32<>(SB), RODATA|NOPTR, $4
+DATA table24<>+0(SB)/4, $0x00040004
+GLOBL table24<>(SB), RODATA|NOPTR, $4
 
 // func steepGroups512(f *fixing) (is bool)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, CMOV, POPCNT
@@ -1860,7 +2002,7 @@ TEXT ·steepGroups512(SB), NOSPLIT, $0-9
 	MOVQ         f+0(FP), AX
 	MOVQ         (AX), CX
 	MOVQ         24(AX), DX
-	VPBROADCASTD table12<>+0(SB), Z0
+	VPBROADCASTD table0<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 
 group:
@@ -1942,7 +2084,7 @@ TEXT ·fixed512x32By1(SB), NOSPLIT, $0-8
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table21<>+0(SB), Z0
+	VPBROADCASTD table9<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row:
@@ -1972,7 +2114,7 @@ blocks:
 few:
 	NEGQ      R11
 	JEQ       done
-	LEAQ      table25<>+0(SB), R12
+	LEAQ      table13<>+0(SB), R12
 	VMOVUPS   64(R12)(R11*4), Z3
 	VPMOVD2M  Z3, K1
 	VMOVUPS.Z (R8), K1, Z3
@@ -1998,7 +2140,7 @@ unit:
 whole:
 	VMOVDQU32.Z     (CX), K2, Z3
 	VBROADCASTF32X4 (R11), Z5
-	VPERMILPS       table26<>+0(SB), Z5, Z5
+	VPERMILPS       table14<>+0(SB), Z5, Z5
 	VPSRLD          $0x04, Z3, Z4
 	VPTERNLOGD      $0x28, Z0, Z1, Z3
 	VPTERNLOGD      $0x28, Z0, Z1, Z4
@@ -2050,7 +2192,7 @@ TEXT ·fixed512x64By1(SB), NOSPLIT, $0-8
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table21<>+0(SB), Z0
+	VPBROADCASTD table9<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row:
@@ -2080,7 +2222,7 @@ blocks:
 few:
 	NEGQ      R11
 	JEQ       done
-	LEAQ      table25<>+0(SB), R12
+	LEAQ      table13<>+0(SB), R12
 	VMOVUPS   64(R12)(R11*4), Z3
 	VPMOVD2M  Z3, K1
 	VMOVUPS.Z (R8), K1, Z3
@@ -2106,7 +2248,7 @@ unit:
 whole:
 	VMOVDQU32.Z   (CX), K2, Z3
 	VBROADCASTSD  (R11), Z5
-	VPERMILPS     table33<>+0(SB), Z5, Z5
+	VPERMILPS     table25<>+0(SB), Z5, Z5
 	VPSRLD        $0x04, Z3, Z4
 	VPTERNLOGD    $0x28, Z0, Z1, Z3
 	VPTERNLOGD    $0x28, Z0, Z1, Z4
@@ -2149,23 +2291,23 @@ whole:
 	VZEROUPPER
 	RET
 
-DATA table33<>+0(SB)/4, $0x00000000
-DATA table33<>+4(SB)/4, $0x00000000
-DATA table33<>+8(SB)/4, $0x00000000
-DATA table33<>+12(SB)/4, $0x00000000
-DATA table33<>+16(SB)/4, $0x00000000
-DATA table33<>+20(SB)/4, $0x00000000
-DATA table33<>+24(SB)/4, $0x00000000
-DATA table33<>+28(SB)/4, $0x00000000
-DATA table33<>+32(SB)/4, $0x00000001
-DATA table33<>+36(SB)/4, $0x00000001
-DATA table33<>+40(SB)/4, $0x00000001
-DATA table33<>+44(SB)/4, $0x00000001
-DATA table33<>+48(SB)/4, $0x00000001
-DATA table33<>+52(SB)/4, $0x00000001
-DATA table33<>+56(SB)/4, $0x00000001
-DATA table33<>+60(SB)/4, $0x00000001
-GLOBL table33<>(SB), RODATA|NOPTR, $64
+DATA table25<>+0(SB)/4, $0x00000000
+DATA table25<>+4(SB)/4, $0x00000000
+DATA table25<>+8(SB)/4, $0x00000000
+DATA table25<>+12(SB)/4, $0x00000000
+DATA table25<>+16(SB)/4, $0x00000000
+DATA table25<>+20(SB)/4, $0x00000000
+DATA table25<>+24(SB)/4, $0x00000000
+DATA table25<>+28(SB)/4, $0x00000000
+DATA table25<>+32(SB)/4, $0x00000001
+DATA table25<>+36(SB)/4, $0x00000001
+DATA table25<>+40(SB)/4, $0x00000001
+DATA table25<>+44(SB)/4, $0x00000001
+DATA table25<>+48(SB)/4, $0x00000001
+DATA table25<>+52(SB)/4, $0x00000001
+DATA table25<>+56(SB)/4, $0x00000001
+DATA table25<>+60(SB)/4, $0x00000001
+GLOBL table25<>(SB), RODATA|NOPTR, $64
 
 // func fixed512x128By1(d *fixes)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, CMOV
@@ -2176,7 +2318,7 @@ TEXT ·fixed512x128By1(SB), NOSPLIT, $0-8
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table21<>+0(SB), Z0
+	VPBROADCASTD table9<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row:
@@ -2206,7 +2348,7 @@ blocks:
 few:
 	NEGQ      R11
 	JEQ       done
-	LEAQ      table25<>+0(SB), R12
+	LEAQ      table13<>+0(SB), R12
 	VMOVUPS   64(R12)(R11*4), Z3
 	VPMOVD2M  Z3, K1
 	VMOVUPS.Z (R8), K1, Z3
@@ -2291,7 +2433,7 @@ TEXT ·fixed512x32By4(SB), NOSPLIT, $0-8
 	XORL         DI, DI
 	LEAQ         (DX)(DX*2), R8
 	LEAQ         (BX)(BX*2), R9
-	VPBROADCASTD table21<>+0(SB), Z0
+	VPBROADCASTD table9<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row:
@@ -2342,7 +2484,7 @@ blocks:
 few:
 	NEGQ      R13
 	JEQ       done
-	LEAQ      table25<>+0(SB), R14
+	LEAQ      table13<>+0(SB), R14
 	VMOVUPS   64(R14)(R13*4), Z6
 	VPMOVD2M  Z6, K1
 	VMOVUPS.Z (R10), K1, Z6
@@ -2393,13 +2535,13 @@ whole:
 	VMOVDQU32.Z     (CX)(DX*2), K2, Z8
 	VMOVDQU32.Z     (CX)(R8*1), K2, Z9
 	VBROADCASTF32X4 (R13), Z14
-	VPERMILPS       table26<>+0(SB), Z14, Z14
+	VPERMILPS       table14<>+0(SB), Z14, Z14
 	VBROADCASTF32X4 (R13)(BX*1), Z15
-	VPERMILPS       table26<>+0(SB), Z15, Z15
+	VPERMILPS       table14<>+0(SB), Z15, Z15
 	VBROADCASTF32X4 (R13)(BX*2), Z16
-	VPERMILPS       table26<>+0(SB), Z16, Z16
+	VPERMILPS       table14<>+0(SB), Z16, Z16
 	VBROADCASTF32X4 (R13)(R9*1), Z17
-	VPERMILPS       table26<>+0(SB), Z17, Z17
+	VPERMILPS       table14<>+0(SB), Z17, Z17
 	VPSRLD          $0x04, Z6, Z10
 	VPTERNLOGD      $0x28, Z0, Z1, Z6
 	VPTERNLOGD      $0x28, Z0, Z1, Z10
@@ -2522,7 +2664,7 @@ TEXT ·fixed512x64By4(SB), NOSPLIT, $0-8
 	XORL         DI, DI
 	LEAQ         (DX)(DX*2), R8
 	LEAQ         (BX)(BX*2), R9
-	VPBROADCASTD table21<>+0(SB), Z0
+	VPBROADCASTD table9<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row:
@@ -2573,7 +2715,7 @@ blocks:
 few:
 	NEGQ      R13
 	JEQ       done
-	LEAQ      table25<>+0(SB), R14
+	LEAQ      table13<>+0(SB), R14
 	VMOVUPS   64(R14)(R13*4), Z6
 	VPMOVD2M  Z6, K1
 	VMOVUPS.Z (R10), K1, Z6
@@ -2624,13 +2766,13 @@ whole:
 	VMOVDQU32.Z   (CX)(DX*2), K2, Z8
 	VMOVDQU32.Z   (CX)(R8*1), K2, Z9
 	VBROADCASTSD  (R13), Z14
-	VPERMILPS     table33<>+0(SB), Z14, Z14
+	VPERMILPS     table25<>+0(SB), Z14, Z14
 	VBROADCASTSD  (R13)(BX*1), Z15
-	VPERMILPS     table33<>+0(SB), Z15, Z15
+	VPERMILPS     table25<>+0(SB), Z15, Z15
 	VBROADCASTSD  (R13)(BX*2), Z16
-	VPERMILPS     table33<>+0(SB), Z16, Z16
+	VPERMILPS     table25<>+0(SB), Z16, Z16
 	VBROADCASTSD  (R13)(R9*1), Z17
-	VPERMILPS     table33<>+0(SB), Z17, Z17
+	VPERMILPS     table25<>+0(SB), Z17, Z17
 	VPSRLD        $0x04, Z6, Z10
 	VPTERNLOGD    $0x28, Z0, Z1, Z6
 	VPTERNLOGD    $0x28, Z0, Z1, Z10
@@ -2753,7 +2895,7 @@ TEXT ·fixed512x128By4(SB), NOSPLIT, $0-8
 	XORL         DI, DI
 	LEAQ         (DX)(DX*2), R8
 	LEAQ         (BX)(BX*2), R9
-	VPBROADCASTD table21<>+0(SB), Z0
+	VPBROADCASTD table9<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row:
@@ -2804,7 +2946,7 @@ blocks:
 few:
 	NEGQ      R13
 	JEQ       done
-	LEAQ      table25<>+0(SB), R14
+	LEAQ      table13<>+0(SB), R14
 	VMOVUPS   64(R14)(R13*4), Z6
 	VPMOVD2M  Z6, K1
 	VMOVUPS.Z (R10), K1, Z6
@@ -2987,14 +3129,16 @@ TEXT ·expand512x2(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table27<>+0(SB), Z0
+	VPBROADCASTD table15<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
+	VMOVUPS      table16<>+0(SB), Z2
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
 	MOVQ         (AX), R8
-	VMOVUPS      table28<>+0(SB), Z2
-	VMOVUPS      table34<>+0(SB), Z3
-	MOVQ         72(AX), R9
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ 72(AX), R10
 
 block:
 	VBROADCASTSS  (DX), Z3
@@ -3013,179 +3157,21 @@ block:
 	VMOVAPS       Z3, K1, Z7
 	VCVTPS2PH     $0x00, Z7, Y3
 	VCVTPH2PS     Y3, Z7
-	MOVQ          80(AX), R10
+	MOVQ          80(AX), R11
 
-sixteen:
+chunk:
 	VPBROADCASTD (CX), Z3
 	VPSRLVD      Z2, Z3, Z3
 	VPERMPS      Z7, Z3, Z3
 	VMOVUPS      Z3, (R8)
 	ADDQ         $+4, CX
 	ADDQ         $+64, R8
+	DECQ         R11
+	JNE          chunk
 	DECQ         R10
-	JNE          sixteen
-	DECQ         R9
 	JNE          block
-	VZEROUPPER
-	RET
-
-DATA table34<>+0(SB)/4, $0x00000000
-DATA table34<>+4(SB)/4, $0x00000000
-DATA table34<>+8(SB)/4, $0x00000000
-DATA table34<>+12(SB)/4, $0x00000000
-DATA table34<>+16(SB)/4, $0x00000000
-DATA table34<>+20(SB)/4, $0x00000000
-DATA table34<>+24(SB)/4, $0x00000000
-DATA table34<>+28(SB)/4, $0x00000000
-DATA table34<>+32(SB)/4, $0x00000000
-DATA table34<>+36(SB)/4, $0x00000000
-DATA table34<>+40(SB)/4, $0x00000000
-DATA table34<>+44(SB)/4, $0x00000000
-DATA table34<>+48(SB)/4, $0x00000000
-DATA table34<>+52(SB)/4, $0x00000000
-DATA table34<>+56(SB)/4, $0x00000000
-DATA table34<>+60(SB)/4, $0x00000000
-GLOBL table34<>(SB), RODATA|NOPTR, $64
-
-// func expand512x4(d *dots)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·expand512x4(SB), NOSPLIT, $0-8
-	MOVQ         d+0(FP), AX
-	MOVQ         8(AX), CX
-	MOVQ         24(AX), DX
-	MOVQ         32(AX), BX
-	MOVQ         40(AX), SI
-	MOVQ         48(AX), DI
-	VPBROADCASTD table27<>+0(SB), Z0
-	VXORPS       Z1, Z1, Z1
-	MOVQ         56(AX), R8
-	VMOVUPS      (R8), Z1
-	MOVQ         (AX), R8
-	VMOVUPS      table29<>+0(SB), Z2
-	VMOVUPS      table33<>+0(SB), Z3
-	MOVQ         72(AX), R9
-
-block:
-	VBROADCASTSS  (DX), Z4
-	ADDQ          $+4, DX
-	VBROADCASTSS  (BX), Z5
-	ADDQ          $+4, BX
-	VBROADCASTSS  (SI), Z6
-	ADDQ          $+4, SI
-	VBROADCASTSS  (DI), Z7
-	ADDQ          $+4, DI
-	VMOVUPS       Z1, Z8
-	VFMSUB213PS   Z5, Z4, Z8
-	VSUBPS.RD_SAE Z7, Z8, Z4
-	VSUBPS.RU_SAE Z6, Z8, Z8
-	VPTESTMD      Z0, Z4, K1
-	VMOVAPS       Z4, K1, Z8
-	VCVTPS2PH     $0x00, Z8, Y4
-	VCVTPH2PS     Y4, Z8
-	MOVQ          80(AX), R10
-
-sixteen:
-	VPBROADCASTQ (CX), Z4
-	VPERMD       Z4, Z3, Z4
-	VPSRLVD      Z2, Z4, Z4
-	VPERMPS      Z8, Z4, Z4
-	VMOVUPS      Z4, (R8)
-	ADDQ         $+8, CX
-	ADDQ         $+64, R8
-	DECQ         R10
-	JNE          sixteen
 	DECQ         R9
-	JNE          block
-	VZEROUPPER
-	RET
-
-// func expand512x8(d *dots)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·expand512x8(SB), NOSPLIT, $0-8
-	MOVQ         d+0(FP), AX
-	MOVQ         8(AX), CX
-	MOVQ         24(AX), DX
-	MOVQ         32(AX), BX
-	MOVQ         40(AX), SI
-	MOVQ         48(AX), DI
-	VPBROADCASTD table27<>+0(SB), Z0
-	VXORPS       Z1, Z1, Z1
-	MOVQ         (AX), R8
-	MOVQ         72(AX), R9
-
-block:
-	VBROADCASTSS (DX), Z1
-	ADDQ         $+4, DX
-	VBROADCASTSS (BX), Z2
-	ADDQ         $+4, BX
-	VBROADCASTSS (SI), Z3
-	ADDQ         $+4, SI
-	VBROADCASTSS (DI), Z4
-	ADDQ         $+4, DI
-	MOVQ         80(AX), R10
-
-sixteen:
-	VPMOVZXBD     (CX), Z5
-	VCVTDQ2PS     Z5, Z5
-	VFMSUB213PS   Z2, Z1, Z5
-	VSUBPS.RD_SAE Z4, Z5, Z6
-	VSUBPS.RU_SAE Z3, Z5, Z5
-	VPTESTMD      Z0, Z6, K1
-	VMOVAPS       Z6, K1, Z5
-	VCVTPS2PH     $0x00, Z5, Y5
-	VCVTPH2PS     Y5, Z5
-	VMOVUPS       Z5, (R8)
-	ADDQ          $+16, CX
-	ADDQ          $+64, R8
-	DECQ          R10
-	JNE           sixteen
-	DECQ          R9
-	JNE           block
-	VZEROUPPER
-	RET
-
-// func expand512x8Signed(d *dots)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·expand512x8Signed(SB), NOSPLIT, $0-8
-	MOVQ         d+0(FP), AX
-	MOVQ         8(AX), CX
-	MOVQ         24(AX), DX
-	MOVQ         32(AX), BX
-	MOVQ         40(AX), SI
-	MOVQ         48(AX), DI
-	VPBROADCASTD table27<>+0(SB), Z0
-	VXORPS       Z1, Z1, Z1
-	MOVQ         (AX), R8
-	MOVQ         72(AX), R9
-
-block:
-	VBROADCASTSS (DX), Z1
-	ADDQ         $+4, DX
-	VBROADCASTSS (BX), Z2
-	ADDQ         $+4, BX
-	VBROADCASTSS (SI), Z3
-	ADDQ         $+4, SI
-	VBROADCASTSS (DI), Z4
-	ADDQ         $+4, DI
-	MOVQ         80(AX), R10
-
-sixteen:
-	VPMOVSXBD     (CX), Z5
-	VCVTDQ2PS     Z5, Z5
-	VFMSUB213PS   Z2, Z1, Z5
-	VSUBPS.RD_SAE Z4, Z5, Z6
-	VSUBPS.RU_SAE Z3, Z5, Z5
-	VPTESTMD      Z0, Z6, K1
-	VMOVAPS       Z6, K1, Z5
-	VCVTPS2PH     $0x00, Z5, Y5
-	VCVTPH2PS     Y5, Z5
-	VMOVUPS       Z5, (R8)
-	ADDQ          $+16, CX
-	ADDQ          $+64, R8
-	DECQ          R10
-	JNE           sixteen
-	DECQ          R9
-	JNE           block
+	JNE          row
 	VZEROUPPER
 	RET
 
@@ -3198,154 +3184,88 @@ TEXT ·dots512x2(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table27<>+0(SB), Z0
+	VPBROADCASTD table15<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
+	VMOVUPS      table16<>+0(SB), Z2
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
-	VMOVUPS      table35<>+0(SB), Z2
-	VMOVUPS      table36<>+0(SB), Z3
-	VMOVUPS      table37<>+0(SB), Z4
-	VMOVUPS      table38<>+0(SB), Z5
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
 
 row:
 	MOVQ   16(AX), R10
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
 	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
 	MOVQ   72(AX), R11
 
 block:
-	VBROADCASTSS  (DX), Z10
+	VBROADCASTSS  (DX), Z7
 	ADDQ          $+4, DX
-	VBROADCASTSS  (BX), Z11
+	VBROADCASTSS  (BX), Z8
 	ADDQ          $+4, BX
-	VBROADCASTSS  (SI), Z12
+	VBROADCASTSS  (SI), Z9
 	ADDQ          $+4, SI
-	VBROADCASTSS  (DI), Z13
+	VBROADCASTSS  (DI), Z10
 	ADDQ          $+4, DI
-	VMOVUPS       Z1, Z14
-	VFMSUB213PS   Z11, Z10, Z14
-	VSUBPS.RD_SAE Z13, Z14, Z10
-	VSUBPS.RU_SAE Z12, Z14, Z14
-	VPTESTMD      Z0, Z10, K1
-	VMOVAPS       Z10, K1, Z14
-	VCVTPS2PH     $0x00, Z14, Y10
-	VCVTPH2PS     Y10, Z14
+	VMOVUPS       Z1, Z11
+	VFMSUB213PS   Z8, Z7, Z11
+	VSUBPS.RD_SAE Z10, Z11, Z7
+	VSUBPS.RU_SAE Z9, Z11, Z11
+	VPTESTMD      Z0, Z7, K1
+	VMOVAPS       Z7, K1, Z11
+	VCVTPS2PH     $0x00, Z11, Y7
+	VCVTPH2PS     Y7, Z11
 	MOVQ          80(AX), R12
 
 chunk:
-	PREFETCHT0      8192(CX)
-	VBROADCASTI32X4 (CX), Z10
-	VPSRLVD         Z2, Z10, Z11
-	VPSRLVD         Z3, Z10, Z12
-	VPSRLVD         Z4, Z10, Z13
-	VPSRLVD         Z5, Z10, Z10
-	VPERMPS         Z14, Z11, Z11
-	VPERMPS         Z14, Z12, Z12
-	VPERMPS         Z14, Z13, Z13
-	VPERMPS         Z14, Z10, Z10
-	VFMADD231PS     (R10), Z11, Z6
-	VFMADD231PS     64(R10), Z12, Z7
-	VFMADD231PS     128(R10), Z13, Z8
-	VFMADD231PS     192(R10), Z10, Z9
-	ADDQ            $+16, CX
-	ADDQ            $+256, R10
-	DECQ            R12
-	JNE             chunk
-	DECQ            R11
-	JNE             block
-	VADDPS          Z7, Z6, Z6
-	VADDPS          Z9, Z8, Z8
-	VADDPS          Z8, Z6, Z6
-	VSHUFF32X4      $0xb1, Z6, Z6, Z7
-	VADDPS          Z7, Z6, Z6
-	VSHUFF32X4      $0x4e, Z6, Z6, Z7
-	VADDPS          Z7, Z6, Z6
-	VPERMILPS       $0xb1, Z6, Z7
-	VADDPS          Z7, Z6, Z6
-	VPERMILPS       $0x4e, Z6, Z7
-	VADDPS          Z7, Z6, Z6
-	VMOVSS          X6, (R8)
-	ADDQ            $+4, R8
-	DECQ            R9
-	JNE             row
+	PREFETCHT0   8192(CX)
+	VPBROADCASTD (CX), Z7
+	VPSRLVD      Z2, Z7, Z7
+	VPBROADCASTD 4(CX), Z8
+	VPSRLVD      Z2, Z8, Z8
+	VPBROADCASTD 8(CX), Z9
+	VPSRLVD      Z2, Z9, Z9
+	VPBROADCASTD 12(CX), Z10
+	VPSRLVD      Z2, Z10, Z10
+	VPERMPS      Z11, Z7, Z7
+	VPERMPS      Z11, Z8, Z8
+	VPERMPS      Z11, Z9, Z9
+	VPERMPS      Z11, Z10, Z10
+	VFMADD231PS  (R10), Z7, Z3
+	VFMADD231PS  64(R10), Z8, Z4
+	VFMADD231PS  128(R10), Z9, Z5
+	VFMADD231PS  192(R10), Z10, Z6
+	ADDQ         $+16, CX
+	ADDQ         $+256, R10
+	DECQ         R12
+	JNE          chunk
+	DECQ         R11
+	JNE          block
+	VSHUFPS      $0x88, Z4, Z3, Z7
+	VSHUFPS      $0xdd, Z4, Z3, Z3
+	VADDPS       Z7, Z3, Z3
+	VSHUFPS      $0x88, Z6, Z5, Z4
+	VSHUFPS      $0xdd, Z6, Z5, Z5
+	VADDPS       Z4, Z5, Z5
+	VSHUFPS      $0x88, Z5, Z3, Z4
+	VSHUFPS      $0xdd, Z5, Z3, Z3
+	VADDPS       Z4, Z3, Z3
+	VSHUFF32X4   $0xb1, Z3, Z3, Z4
+	VADDPS       Z4, Z3, Z3
+	VSHUFF32X4   $0x4e, Z3, Z3, Z4
+	VADDPS       Z4, Z3, Z3
+	VPERMILPS    $0xb1, Z3, Z4
+	VADDPS       Z4, Z3, Z3
+	VPERMILPS    $0x4e, Z3, Z4
+	VADDPS       Z4, Z3, Z3
+	VMOVSS       X3, (R8)
+	ADDQ         $+4, R8
+	DECQ         R9
+	JNE          row
 	VZEROUPPER
 	RET
-
-DATA table35<>+0(SB)/4, $0x00000000
-DATA table35<>+4(SB)/4, $0x00000000
-DATA table35<>+8(SB)/4, $0x00000000
-DATA table35<>+12(SB)/4, $0x00000000
-DATA table35<>+16(SB)/4, $0x00000008
-DATA table35<>+20(SB)/4, $0x00000008
-DATA table35<>+24(SB)/4, $0x00000008
-DATA table35<>+28(SB)/4, $0x00000008
-DATA table35<>+32(SB)/4, $0x00000010
-DATA table35<>+36(SB)/4, $0x00000010
-DATA table35<>+40(SB)/4, $0x00000010
-DATA table35<>+44(SB)/4, $0x00000010
-DATA table35<>+48(SB)/4, $0x00000018
-DATA table35<>+52(SB)/4, $0x00000018
-DATA table35<>+56(SB)/4, $0x00000018
-DATA table35<>+60(SB)/4, $0x00000018
-GLOBL table35<>(SB), RODATA|NOPTR, $64
-
-DATA table36<>+0(SB)/4, $0x00000002
-DATA table36<>+4(SB)/4, $0x00000002
-DATA table36<>+8(SB)/4, $0x00000002
-DATA table36<>+12(SB)/4, $0x00000002
-DATA table36<>+16(SB)/4, $0x0000000a
-DATA table36<>+20(SB)/4, $0x0000000a
-DATA table36<>+24(SB)/4, $0x0000000a
-DATA table36<>+28(SB)/4, $0x0000000a
-DATA table36<>+32(SB)/4, $0x00000012
-DATA table36<>+36(SB)/4, $0x00000012
-DATA table36<>+40(SB)/4, $0x00000012
-DATA table36<>+44(SB)/4, $0x00000012
-DATA table36<>+48(SB)/4, $0x0000001a
-DATA table36<>+52(SB)/4, $0x0000001a
-DATA table36<>+56(SB)/4, $0x0000001a
-DATA table36<>+60(SB)/4, $0x0000001a
-GLOBL table36<>(SB), RODATA|NOPTR, $64
-
-DATA table37<>+0(SB)/4, $0x00000004
-DATA table37<>+4(SB)/4, $0x00000004
-DATA table37<>+8(SB)/4, $0x00000004
-DATA table37<>+12(SB)/4, $0x00000004
-DATA table37<>+16(SB)/4, $0x0000000c
-DATA table37<>+20(SB)/4, $0x0000000c
-DATA table37<>+24(SB)/4, $0x0000000c
-DATA table37<>+28(SB)/4, $0x0000000c
-DATA table37<>+32(SB)/4, $0x00000014
-DATA table37<>+36(SB)/4, $0x00000014
-DATA table37<>+40(SB)/4, $0x00000014
-DATA table37<>+44(SB)/4, $0x00000014
-DATA table37<>+48(SB)/4, $0x0000001c
-DATA table37<>+52(SB)/4, $0x0000001c
-DATA table37<>+56(SB)/4, $0x0000001c
-DATA table37<>+60(SB)/4, $0x0000001c
-GLOBL table37<>(SB), RODATA|NOPTR, $64
-
-DATA table38<>+0(SB)/4, $0x00000006
-DATA table38<>+4(SB)/4, $0x00000006
-DATA table38<>+8(SB)/4, $0x00000006
-DATA table38<>+12(SB)/4, $0x00000006
-DATA table38<>+16(SB)/4, $0x0000000e
-DATA table38<>+20(SB)/4, $0x0000000e
-DATA table38<>+24(SB)/4, $0x0000000e
-DATA table38<>+28(SB)/4, $0x0000000e
-DATA table38<>+32(SB)/4, $0x00000016
-DATA table38<>+36(SB)/4, $0x00000016
-DATA table38<>+40(SB)/4, $0x00000016
-DATA table38<>+44(SB)/4, $0x00000016
-DATA table38<>+48(SB)/4, $0x0000001e
-DATA table38<>+52(SB)/4, $0x0000001e
-DATA table38<>+56(SB)/4, $0x0000001e
-DATA table38<>+60(SB)/4, $0x0000001e
-GLOBL table38<>(SB), RODATA|NOPTR, $64
 
 // func dots512x2Exact(d *dots)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
@@ -3354,75 +3274,139 @@ TEXT ·dots512x2Exact(SB), NOSPLIT, $0-8
 	MOVQ    8(AX), CX
 	MOVQ    24(AX), DX
 	MOVQ    32(AX), BX
+	VMOVUPS table16<>+0(SB), Z1
 	MOVQ    56(AX), SI
 	VMOVUPS (SI), Z0
-	VMOVUPS table35<>+0(SB), Z1
-	VMOVUPS table36<>+0(SB), Z2
-	VMOVUPS table37<>+0(SB), Z3
-	VMOVUPS table38<>+0(SB), Z4
 	MOVQ    (AX), SI
 	MOVQ    64(AX), DI
 
 row:
 	MOVQ   16(AX), R8
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
 	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
 	MOVQ   72(AX), R9
 
 block:
-	VBROADCASTSS (DX), Z9
+	VBROADCASTSS (DX), Z6
 	ADDQ         $+4, DX
-	VBROADCASTSS (BX), Z10
+	VBROADCASTSS (BX), Z7
 	ADDQ         $+4, BX
-	VMOVUPS      Z0, Z11
-	VFMSUB213PS  Z10, Z9, Z11
-	VCVTPS2PH    $0x00, Z11, Y9
-	VCVTPH2PS    Y9, Z11
+	VMOVUPS      Z0, Z8
+	VFMSUB213PS  Z7, Z6, Z8
+	VCVTPS2PH    $0x00, Z8, Y6
+	VCVTPH2PS    Y6, Z8
 	MOVQ         80(AX), R10
 
 chunk:
-	PREFETCHT0      8192(CX)
-	VBROADCASTI32X4 (CX), Z9
-	VPSRLVD         Z1, Z9, Z10
-	VPSRLVD         Z2, Z9, Z12
-	VPSRLVD         Z3, Z9, Z13
-	VPSRLVD         Z4, Z9, Z9
-	VPERMPS         Z11, Z10, Z10
-	VPERMPS         Z11, Z12, Z12
-	VPERMPS         Z11, Z13, Z13
-	VPERMPS         Z11, Z9, Z9
-	VFMADD231PS     (R8), Z10, Z5
-	VFMADD231PS     64(R8), Z12, Z6
-	VFMADD231PS     128(R8), Z13, Z7
-	VFMADD231PS     192(R8), Z9, Z8
-	ADDQ            $+16, CX
-	ADDQ            $+256, R8
-	DECQ            R10
-	JNE             chunk
-	DECQ            R9
-	JNE             block
-	VADDPS          Z6, Z5, Z5
-	VADDPS          Z8, Z7, Z7
-	VADDPS          Z7, Z5, Z5
-	VSHUFF32X4      $0xb1, Z5, Z5, Z6
-	VADDPS          Z6, Z5, Z5
-	VSHUFF32X4      $0x4e, Z5, Z5, Z6
-	VADDPS          Z6, Z5, Z5
-	VPERMILPS       $0xb1, Z5, Z6
-	VADDPS          Z6, Z5, Z5
-	VPERMILPS       $0x4e, Z5, Z6
-	VADDPS          Z6, Z5, Z5
-	VMOVSS          X5, (SI)
-	ADDQ            $+4, SI
-	DECQ            DI
-	JNE             row
+	PREFETCHT0   8192(CX)
+	VPBROADCASTD (CX), Z6
+	VPSRLVD      Z1, Z6, Z6
+	VPBROADCASTD 4(CX), Z7
+	VPSRLVD      Z1, Z7, Z7
+	VPBROADCASTD 8(CX), Z9
+	VPSRLVD      Z1, Z9, Z9
+	VPBROADCASTD 12(CX), Z10
+	VPSRLVD      Z1, Z10, Z10
+	VPERMPS      Z8, Z6, Z6
+	VPERMPS      Z8, Z7, Z7
+	VPERMPS      Z8, Z9, Z9
+	VPERMPS      Z8, Z10, Z10
+	VFMADD231PS  (R8), Z6, Z2
+	VFMADD231PS  64(R8), Z7, Z3
+	VFMADD231PS  128(R8), Z9, Z4
+	VFMADD231PS  192(R8), Z10, Z5
+	ADDQ         $+16, CX
+	ADDQ         $+256, R8
+	DECQ         R10
+	JNE          chunk
+	DECQ         R9
+	JNE          block
+	VSHUFPS      $0x88, Z3, Z2, Z6
+	VSHUFPS      $0xdd, Z3, Z2, Z2
+	VADDPS       Z6, Z2, Z2
+	VSHUFPS      $0x88, Z5, Z4, Z3
+	VSHUFPS      $0xdd, Z5, Z4, Z4
+	VADDPS       Z3, Z4, Z4
+	VSHUFPS      $0x88, Z4, Z2, Z3
+	VSHUFPS      $0xdd, Z4, Z2, Z2
+	VADDPS       Z3, Z2, Z2
+	VSHUFF32X4   $0xb1, Z2, Z2, Z3
+	VADDPS       Z3, Z2, Z2
+	VSHUFF32X4   $0x4e, Z2, Z2, Z3
+	VADDPS       Z3, Z2, Z2
+	VPERMILPS    $0xb1, Z2, Z3
+	VADDPS       Z3, Z2, Z2
+	VPERMILPS    $0x4e, Z2, Z3
+	VADDPS       Z3, Z2, Z2
+	VMOVSS       X2, (SI)
+	ADDQ         $+4, SI
+	DECQ         DI
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func expand512x3(d *dots)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·expand512x3(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table15<>+0(SB), Z0
+	VXORPS       Z1, Z1, Z1
+	VMOVUPS      table17<>+0(SB), Z2
+	MOVQ         56(AX), R8
+	VMOVUPS      (R8), Z1
+	MOVL         $0x0000ff00, R8
+	KMOVW        R8, K1
+	MOVQ         (AX), R8
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ 72(AX), R10
+
+block:
+	VBROADCASTSS  (DX), Z3
+	ADDQ          $+4, DX
+	VBROADCASTSS  (BX), Z4
+	ADDQ          $+4, BX
+	VBROADCASTSS  (SI), Z5
+	ADDQ          $+4, SI
+	VBROADCASTSS  (DI), Z6
+	ADDQ          $+4, DI
+	VMOVUPS       Z1, Z7
+	VFMSUB213PS   Z4, Z3, Z7
+	VSUBPS.RD_SAE Z6, Z7, Z3
+	VSUBPS.RU_SAE Z5, Z7, Z7
+	VPTESTMD      Z0, Z3, K2
+	VMOVAPS       Z3, K2, Z7
+	VCVTPS2PH     $0x00, Z7, Y3
+	VCVTPH2PS     Y3, Z7
+	MOVQ          80(AX), R11
+
+chunk:
+	VPBROADCASTD (CX), Z3
+	VPBROADCASTD 2(CX), K1, Z3
+	VPSRLVD      Z2, Z3, Z3
+	VPERMPS      Z7, Z3, Z3
+	VMOVUPS      Z3, (R8)
+	ADDQ         $+6, CX
+	ADDQ         $+64, R8
+	DECQ         R11
+	JNE          chunk
+	DECQ         R10
+	JNE          block
+	DECQ         R9
+	JNE          row
 	VZEROUPPER
 	RET
 
 // func dots512x3(d *dots)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·dots512x3(SB), NOSPLIT, $0-8
 	MOVQ         d+0(FP), AX
 	MOVQ         8(AX), CX
@@ -3430,339 +3414,12 @@ TEXT ·dots512x3(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table27<>+0(SB), Z0
+	VPBROADCASTD table15<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
+	VMOVUPS      table17<>+0(SB), Z2
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
-	VMOVUPS      table39<>+0(SB), Z2
-	VMOVUPS      table40<>+0(SB), Z3
-	VMOVUPS      table41<>+0(SB), Z4
-	VMOVUPS      table42<>+0(SB), Z5
-	VMOVUPS      table43<>+0(SB), Z6
-	VMOVUPS      table44<>+0(SB), Z7
-	MOVL         $0x0000003f, R8
-	KMOVW        R8, K1
-	MOVQ         (AX), R8
-	MOVQ         64(AX), R9
-
-row:
-	MOVQ   16(AX), R10
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
-	MOVQ   72(AX), R11
-
-block:
-	VBROADCASTSS  (DX), Z12
-	ADDQ          $+4, DX
-	VBROADCASTSS  (BX), Z13
-	ADDQ          $+4, BX
-	VBROADCASTSS  (SI), Z14
-	ADDQ          $+4, SI
-	VBROADCASTSS  (DI), Z15
-	ADDQ          $+4, DI
-	VMOVUPS       Z1, Z16
-	VFMSUB213PS   Z13, Z12, Z16
-	VSUBPS.RD_SAE Z15, Z16, Z12
-	VSUBPS.RU_SAE Z14, Z16, Z16
-	VPTESTMD      Z0, Z12, K2
-	VMOVAPS       Z12, K2, Z16
-	VCVTPS2PH     $0x00, Z16, Y12
-	VCVTPH2PS     Y12, Z16
-	MOVQ          80(AX), R12
-
-chunk:
-	PREFETCHT0  8192(CX)
-	VMOVDQU32.Z (CX), K1, Z12
-	VPERMD      Z12, Z6, Z12
-	VPSHUFB     Z7, Z12, Z12
-	VPSRLVD     Z2, Z12, Z13
-	VPSRLVD     Z3, Z12, Z14
-	VPSRLVD     Z4, Z12, Z15
-	VPSRLVD     Z5, Z12, Z12
-	VPERMPS     Z16, Z13, Z13
-	VPERMPS     Z16, Z14, Z14
-	VPERMPS     Z16, Z15, Z15
-	VPERMPS     Z16, Z12, Z12
-	VFMADD231PS (R10), Z13, Z8
-	VFMADD231PS 64(R10), Z14, Z9
-	VFMADD231PS 128(R10), Z15, Z10
-	VFMADD231PS 192(R10), Z12, Z11
-	ADDQ        $+24, CX
-	ADDQ        $+256, R10
-	DECQ        R12
-	JNE         chunk
-	DECQ        R11
-	JNE         block
-	VADDPS      Z9, Z8, Z8
-	VADDPS      Z11, Z10, Z10
-	VADDPS      Z10, Z8, Z8
-	VPERMILPS   $0xb1, Z8, Z9
-	VADDPS      Z9, Z8, Z8
-	VPERMILPS   $0x4e, Z8, Z9
-	VADDPS      Z9, Z8, Z8
-	VSHUFF32X4  $0xb1, Z8, Z8, Z9
-	VADDPS      Z9, Z8, Z8
-	VSHUFF32X4  $0x4e, Z8, Z8, Z9
-	VADDPS      Z9, Z8, Z8
-	VMOVSS      X8, (R8)
-	ADDQ        $+4, R8
-	DECQ        R9
-	JNE         row
-	VZEROUPPER
-	RET
-
-DATA table39<>+0(SB)/4, $0x00000000
-DATA table39<>+4(SB)/4, $0x00000004
-DATA table39<>+8(SB)/4, $0x00000000
-DATA table39<>+12(SB)/4, $0x00000004
-DATA table39<>+16(SB)/4, $0x00000000
-DATA table39<>+20(SB)/4, $0x00000004
-DATA table39<>+24(SB)/4, $0x00000000
-DATA table39<>+28(SB)/4, $0x00000004
-DATA table39<>+32(SB)/4, $0x00000000
-DATA table39<>+36(SB)/4, $0x00000004
-DATA table39<>+40(SB)/4, $0x00000000
-DATA table39<>+44(SB)/4, $0x00000004
-DATA table39<>+48(SB)/4, $0x00000000
-DATA table39<>+52(SB)/4, $0x00000004
-DATA table39<>+56(SB)/4, $0x00000000
-DATA table39<>+60(SB)/4, $0x00000004
-GLOBL table39<>(SB), RODATA|NOPTR, $64
-
-DATA table40<>+0(SB)/4, $0x00000003
-DATA table40<>+4(SB)/4, $0x00000007
-DATA table40<>+8(SB)/4, $0x00000003
-DATA table40<>+12(SB)/4, $0x00000007
-DATA table40<>+16(SB)/4, $0x00000003
-DATA table40<>+20(SB)/4, $0x00000007
-DATA table40<>+24(SB)/4, $0x00000003
-DATA table40<>+28(SB)/4, $0x00000007
-DATA table40<>+32(SB)/4, $0x00000003
-DATA table40<>+36(SB)/4, $0x00000007
-DATA table40<>+40(SB)/4, $0x00000003
-DATA table40<>+44(SB)/4, $0x00000007
-DATA table40<>+48(SB)/4, $0x00000003
-DATA table40<>+52(SB)/4, $0x00000007
-DATA table40<>+56(SB)/4, $0x00000003
-DATA table40<>+60(SB)/4, $0x00000007
-GLOBL table40<>(SB), RODATA|NOPTR, $64
-
-DATA table41<>+0(SB)/4, $0x00000006
-DATA table41<>+4(SB)/4, $0x0000000a
-DATA table41<>+8(SB)/4, $0x00000006
-DATA table41<>+12(SB)/4, $0x0000000a
-DATA table41<>+16(SB)/4, $0x00000006
-DATA table41<>+20(SB)/4, $0x0000000a
-DATA table41<>+24(SB)/4, $0x00000006
-DATA table41<>+28(SB)/4, $0x0000000a
-DATA table41<>+32(SB)/4, $0x00000006
-DATA table41<>+36(SB)/4, $0x0000000a
-DATA table41<>+40(SB)/4, $0x00000006
-DATA table41<>+44(SB)/4, $0x0000000a
-DATA table41<>+48(SB)/4, $0x00000006
-DATA table41<>+52(SB)/4, $0x0000000a
-DATA table41<>+56(SB)/4, $0x00000006
-DATA table41<>+60(SB)/4, $0x0000000a
-GLOBL table41<>(SB), RODATA|NOPTR, $64
-
-DATA table42<>+0(SB)/4, $0x00000009
-DATA table42<>+4(SB)/4, $0x0000000d
-DATA table42<>+8(SB)/4, $0x00000009
-DATA table42<>+12(SB)/4, $0x0000000d
-DATA table42<>+16(SB)/4, $0x00000009
-DATA table42<>+20(SB)/4, $0x0000000d
-DATA table42<>+24(SB)/4, $0x00000009
-DATA table42<>+28(SB)/4, $0x0000000d
-DATA table42<>+32(SB)/4, $0x00000009
-DATA table42<>+36(SB)/4, $0x0000000d
-DATA table42<>+40(SB)/4, $0x00000009
-DATA table42<>+44(SB)/4, $0x0000000d
-DATA table42<>+48(SB)/4, $0x00000009
-DATA table42<>+52(SB)/4, $0x0000000d
-DATA table42<>+56(SB)/4, $0x00000009
-DATA table42<>+60(SB)/4, $0x0000000d
-GLOBL table42<>(SB), RODATA|NOPTR, $64
-
-DATA table43<>+0(SB)/4, $0x00000000
-DATA table43<>+4(SB)/4, $0x00000001
-DATA table43<>+8(SB)/4, $0x00000002
-DATA table43<>+12(SB)/4, $0x00000003
-DATA table43<>+16(SB)/4, $0x00000001
-DATA table43<>+20(SB)/4, $0x00000002
-DATA table43<>+24(SB)/4, $0x00000003
-DATA table43<>+28(SB)/4, $0x00000004
-DATA table43<>+32(SB)/4, $0x00000003
-DATA table43<>+36(SB)/4, $0x00000004
-DATA table43<>+40(SB)/4, $0x00000005
-DATA table43<>+44(SB)/4, $0x00000006
-DATA table43<>+48(SB)/4, $0x00000004
-DATA table43<>+52(SB)/4, $0x00000005
-DATA table43<>+56(SB)/4, $0x00000006
-DATA table43<>+60(SB)/4, $0x00000007
-GLOBL table43<>(SB), RODATA|NOPTR, $64
-
-DATA table44<>+0(SB)/1, $0x00
-DATA table44<>+1(SB)/1, $0x01
-DATA table44<>+2(SB)/1, $0x80
-DATA table44<>+3(SB)/1, $0x80
-DATA table44<>+4(SB)/1, $0x01
-DATA table44<>+5(SB)/1, $0x02
-DATA table44<>+6(SB)/1, $0x80
-DATA table44<>+7(SB)/1, $0x80
-DATA table44<>+8(SB)/1, $0x03
-DATA table44<>+9(SB)/1, $0x04
-DATA table44<>+10(SB)/1, $0x80
-DATA table44<>+11(SB)/1, $0x80
-DATA table44<>+12(SB)/1, $0x04
-DATA table44<>+13(SB)/1, $0x05
-DATA table44<>+14(SB)/1, $0x80
-DATA table44<>+15(SB)/1, $0x80
-DATA table44<>+16(SB)/1, $0x02
-DATA table44<>+17(SB)/1, $0x03
-DATA table44<>+18(SB)/1, $0x80
-DATA table44<>+19(SB)/1, $0x80
-DATA table44<>+20(SB)/1, $0x03
-DATA table44<>+21(SB)/1, $0x04
-DATA table44<>+22(SB)/1, $0x80
-DATA table44<>+23(SB)/1, $0x80
-DATA table44<>+24(SB)/1, $0x05
-DATA table44<>+25(SB)/1, $0x06
-DATA table44<>+26(SB)/1, $0x80
-DATA table44<>+27(SB)/1, $0x80
-DATA table44<>+28(SB)/1, $0x06
-DATA table44<>+29(SB)/1, $0x07
-DATA table44<>+30(SB)/1, $0x80
-DATA table44<>+31(SB)/1, $0x80
-DATA table44<>+32(SB)/1, $0x00
-DATA table44<>+33(SB)/1, $0x01
-DATA table44<>+34(SB)/1, $0x80
-DATA table44<>+35(SB)/1, $0x80
-DATA table44<>+36(SB)/1, $0x01
-DATA table44<>+37(SB)/1, $0x02
-DATA table44<>+38(SB)/1, $0x80
-DATA table44<>+39(SB)/1, $0x80
-DATA table44<>+40(SB)/1, $0x03
-DATA table44<>+41(SB)/1, $0x04
-DATA table44<>+42(SB)/1, $0x80
-DATA table44<>+43(SB)/1, $0x80
-DATA table44<>+44(SB)/1, $0x04
-DATA table44<>+45(SB)/1, $0x05
-DATA table44<>+46(SB)/1, $0x80
-DATA table44<>+47(SB)/1, $0x80
-DATA table44<>+48(SB)/1, $0x02
-DATA table44<>+49(SB)/1, $0x03
-DATA table44<>+50(SB)/1, $0x80
-DATA table44<>+51(SB)/1, $0x80
-DATA table44<>+52(SB)/1, $0x03
-DATA table44<>+53(SB)/1, $0x04
-DATA table44<>+54(SB)/1, $0x80
-DATA table44<>+55(SB)/1, $0x80
-DATA table44<>+56(SB)/1, $0x05
-DATA table44<>+57(SB)/1, $0x06
-DATA table44<>+58(SB)/1, $0x80
-DATA table44<>+59(SB)/1, $0x80
-DATA table44<>+60(SB)/1, $0x06
-DATA table44<>+61(SB)/1, $0x07
-DATA table44<>+62(SB)/1, $0x80
-DATA table44<>+63(SB)/1, $0x80
-GLOBL table44<>(SB), RODATA|NOPTR, $64
-
-// func dots512x3Exact(d *dots)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
-TEXT ·dots512x3Exact(SB), NOSPLIT, $0-8
-	MOVQ    d+0(FP), AX
-	MOVQ    8(AX), CX
-	MOVQ    24(AX), DX
-	MOVQ    32(AX), BX
-	MOVQ    56(AX), SI
-	VMOVUPS (SI), Z0
-	VMOVUPS table39<>+0(SB), Z1
-	VMOVUPS table40<>+0(SB), Z2
-	VMOVUPS table41<>+0(SB), Z3
-	VMOVUPS table42<>+0(SB), Z4
-	VMOVUPS table43<>+0(SB), Z5
-	VMOVUPS table44<>+0(SB), Z6
-	MOVL    $0x0000003f, SI
-	KMOVW   SI, K1
-	MOVQ    (AX), SI
-	MOVQ    64(AX), DI
-
-row:
-	MOVQ   16(AX), R8
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	MOVQ   72(AX), R9
-
-block:
-	VBROADCASTSS (DX), Z11
-	ADDQ         $+4, DX
-	VBROADCASTSS (BX), Z12
-	ADDQ         $+4, BX
-	VMOVUPS      Z0, Z13
-	VFMSUB213PS  Z12, Z11, Z13
-	VCVTPS2PH    $0x00, Z13, Y11
-	VCVTPH2PS    Y11, Z13
-	MOVQ         80(AX), R10
-
-chunk:
-	PREFETCHT0  8192(CX)
-	VMOVDQU32.Z (CX), K1, Z11
-	VPERMD      Z11, Z5, Z11
-	VPSHUFB     Z6, Z11, Z11
-	VPSRLVD     Z1, Z11, Z12
-	VPSRLVD     Z2, Z11, Z14
-	VPSRLVD     Z3, Z11, Z15
-	VPSRLVD     Z4, Z11, Z11
-	VPERMPS     Z13, Z12, Z12
-	VPERMPS     Z13, Z14, Z14
-	VPERMPS     Z13, Z15, Z15
-	VPERMPS     Z13, Z11, Z11
-	VFMADD231PS (R8), Z12, Z7
-	VFMADD231PS 64(R8), Z14, Z8
-	VFMADD231PS 128(R8), Z15, Z9
-	VFMADD231PS 192(R8), Z11, Z10
-	ADDQ        $+24, CX
-	ADDQ        $+256, R8
-	DECQ        R10
-	JNE         chunk
-	DECQ        R9
-	JNE         block
-	VADDPS      Z8, Z7, Z7
-	VADDPS      Z10, Z9, Z9
-	VADDPS      Z9, Z7, Z7
-	VPERMILPS   $0xb1, Z7, Z8
-	VADDPS      Z8, Z7, Z7
-	VPERMILPS   $0x4e, Z7, Z8
-	VADDPS      Z8, Z7, Z7
-	VSHUFF32X4  $0xb1, Z7, Z7, Z8
-	VADDPS      Z8, Z7, Z7
-	VSHUFF32X4  $0x4e, Z7, Z7, Z8
-	VADDPS      Z8, Z7, Z7
-	VMOVSS      X7, (SI)
-	ADDQ        $+4, SI
-	DECQ        DI
-	JNE         row
-	VZEROUPPER
-	RET
-
-// func dots512x6(d *dots)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
-TEXT ·dots512x6(SB), NOSPLIT, $0-8
-	MOVQ         d+0(FP), AX
-	MOVQ         8(AX), CX
-	MOVQ         24(AX), DX
-	MOVQ         32(AX), BX
-	MOVQ         40(AX), SI
-	MOVQ         48(AX), DI
-	VPBROADCASTD table27<>+0(SB), Z0
-	VXORPS       Z1, Z1, Z1
-	VMOVUPS      table45<>+0(SB), Z1
-	VMOVUPS      table46<>+0(SB), Z2
-	MOVL         $0x00000fff, R8
+	MOVL         $0x0000ff00, R8
 	KMOVW        R8, K1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
@@ -3776,183 +3433,87 @@ row:
 	MOVQ   72(AX), R11
 
 block:
-	VBROADCASTSS (DX), Z7
-	ADDQ         $+4, DX
-	VBROADCASTSS (BX), Z8
-	ADDQ         $+4, BX
-	VBROADCASTSS (SI), Z9
-	ADDQ         $+4, SI
-	VBROADCASTSS (DI), Z10
-	ADDQ         $+4, DI
-	MOVQ         80(AX), R12
+	VBROADCASTSS  (DX), Z7
+	ADDQ          $+4, DX
+	VBROADCASTSS  (BX), Z8
+	ADDQ          $+4, BX
+	VBROADCASTSS  (SI), Z9
+	ADDQ          $+4, SI
+	VBROADCASTSS  (DI), Z10
+	ADDQ          $+4, DI
+	VMOVUPS       Z1, Z11
+	VFMSUB213PS   Z8, Z7, Z11
+	VSUBPS.RD_SAE Z10, Z11, Z7
+	VSUBPS.RU_SAE Z9, Z11, Z11
+	VPTESTMD      Z0, Z7, K2
+	VMOVAPS       Z7, K2, Z11
+	VCVTPS2PH     $0x00, Z11, Y7
+	VCVTPH2PS     Y7, Z11
+	MOVQ          80(AX), R12
 
 chunk:
-	PREFETCHT0    8192(CX)
-	VMOVDQU32.Z   (CX), K1, Z11
-	VPERMD        Z11, Z1, Z11
-	VPSHUFB       Z2, Z11, Z11
-	VPSLLD        $0x1a, Z11, Z12
-	VPSRLD        $0x1a, Z12, Z12
-	VCVTDQ2PS     Z12, Z12
-	VPSLLD        $0x14, Z11, Z13
-	VPSRLD        $0x1a, Z13, Z13
-	VCVTDQ2PS     Z13, Z13
-	VPSLLD        $0x0e, Z11, Z14
-	VPSRLD        $0x1a, Z14, Z14
-	VCVTDQ2PS     Z14, Z14
-	VPSLLD        $0x08, Z11, Z11
-	VPSRLD        $0x1a, Z11, Z11
-	VCVTDQ2PS     Z11, Z11
-	VFMSUB213PS   Z8, Z7, Z12
-	VSUBPS.RD_SAE Z10, Z12, Z15
-	VSUBPS.RU_SAE Z9, Z12, Z12
-	VPTESTMD      Z0, Z15, K2
-	VMOVAPS       Z15, K2, Z12
-	VCVTPS2PH     $0x00, Z12, Y12
-	VCVTPH2PS     Y12, Z12
-	VFMSUB213PS   Z8, Z7, Z13
-	VSUBPS.RD_SAE Z10, Z13, Z15
-	VSUBPS.RU_SAE Z9, Z13, Z13
-	VPTESTMD      Z0, Z15, K2
-	VMOVAPS       Z15, K2, Z13
-	VCVTPS2PH     $0x00, Z13, Y13
-	VCVTPH2PS     Y13, Z13
-	VFMSUB213PS   Z8, Z7, Z14
-	VSUBPS.RD_SAE Z10, Z14, Z15
-	VSUBPS.RU_SAE Z9, Z14, Z14
-	VPTESTMD      Z0, Z15, K2
-	VMOVAPS       Z15, K2, Z14
-	VCVTPS2PH     $0x00, Z14, Y14
-	VCVTPH2PS     Y14, Z14
-	VFMSUB213PS   Z8, Z7, Z11
-	VSUBPS.RD_SAE Z10, Z11, Z15
-	VSUBPS.RU_SAE Z9, Z11, Z11
-	VPTESTMD      Z0, Z15, K2
-	VMOVAPS       Z15, K2, Z11
-	VCVTPS2PH     $0x00, Z11, Y11
-	VCVTPH2PS     Y11, Z11
-	VFMADD231PS   (R10), Z12, Z3
-	VFMADD231PS   64(R10), Z13, Z4
-	VFMADD231PS   128(R10), Z14, Z5
-	VFMADD231PS   192(R10), Z11, Z6
-	ADDQ          $+48, CX
-	ADDQ          $+256, R10
-	DECQ          R12
-	JNE           chunk
-	DECQ          R11
-	JNE           block
-	VADDPS        Z4, Z3, Z3
-	VADDPS        Z6, Z5, Z5
-	VADDPS        Z5, Z3, Z3
-	VPERMILPS     $0xb1, Z3, Z4
-	VADDPS        Z4, Z3, Z3
-	VPERMILPS     $0x4e, Z3, Z4
-	VADDPS        Z4, Z3, Z3
-	VSHUFF32X4    $0xb1, Z3, Z3, Z4
-	VADDPS        Z4, Z3, Z3
-	VSHUFF32X4    $0x4e, Z3, Z3, Z4
-	VADDPS        Z4, Z3, Z3
-	VMOVSS        X3, (R8)
-	ADDQ          $+4, R8
-	DECQ          R9
-	JNE           row
+	PREFETCHT0   8192(CX)
+	VPBROADCASTD (CX), Z7
+	VPBROADCASTD 2(CX), K1, Z7
+	VPSRLVD      Z2, Z7, Z7
+	VPBROADCASTD 6(CX), Z8
+	VPBROADCASTD 8(CX), K1, Z8
+	VPSRLVD      Z2, Z8, Z8
+	VPBROADCASTD 12(CX), Z9
+	VPBROADCASTD 14(CX), K1, Z9
+	VPSRLVD      Z2, Z9, Z9
+	VPBROADCASTD 18(CX), Z10
+	VPBROADCASTD 20(CX), K1, Z10
+	VPSRLVD      Z2, Z10, Z10
+	VPERMPS      Z11, Z7, Z7
+	VPERMPS      Z11, Z8, Z8
+	VPERMPS      Z11, Z9, Z9
+	VPERMPS      Z11, Z10, Z10
+	VFMADD231PS  (R10), Z7, Z3
+	VFMADD231PS  64(R10), Z8, Z4
+	VFMADD231PS  128(R10), Z9, Z5
+	VFMADD231PS  192(R10), Z10, Z6
+	ADDQ         $+24, CX
+	ADDQ         $+256, R10
+	DECQ         R12
+	JNE          chunk
+	DECQ         R11
+	JNE          block
+	VSHUFPS      $0x88, Z4, Z3, Z7
+	VSHUFPS      $0xdd, Z4, Z3, Z3
+	VADDPS       Z7, Z3, Z3
+	VSHUFPS      $0x88, Z6, Z5, Z4
+	VSHUFPS      $0xdd, Z6, Z5, Z5
+	VADDPS       Z4, Z5, Z5
+	VSHUFPS      $0x88, Z5, Z3, Z4
+	VSHUFPS      $0xdd, Z5, Z3, Z3
+	VADDPS       Z4, Z3, Z3
+	VSHUFF32X4   $0xb1, Z3, Z3, Z4
+	VADDPS       Z4, Z3, Z3
+	VSHUFF32X4   $0x4e, Z3, Z3, Z4
+	VADDPS       Z4, Z3, Z3
+	VPERMILPS    $0xb1, Z3, Z4
+	VADDPS       Z4, Z3, Z3
+	VPERMILPS    $0x4e, Z3, Z4
+	VADDPS       Z4, Z3, Z3
+	VMOVSS       X3, (R8)
+	ADDQ         $+4, R8
+	DECQ         R9
+	JNE          row
 	VZEROUPPER
 	RET
 
-DATA table45<>+0(SB)/4, $0x00000000
-DATA table45<>+4(SB)/4, $0x00000001
-DATA table45<>+8(SB)/4, $0x00000002
-DATA table45<>+12(SB)/4, $0x00000003
-DATA table45<>+16(SB)/4, $0x00000003
-DATA table45<>+20(SB)/4, $0x00000004
-DATA table45<>+24(SB)/4, $0x00000005
-DATA table45<>+28(SB)/4, $0x00000006
-DATA table45<>+32(SB)/4, $0x00000006
-DATA table45<>+36(SB)/4, $0x00000007
-DATA table45<>+40(SB)/4, $0x00000008
-DATA table45<>+44(SB)/4, $0x00000009
-DATA table45<>+48(SB)/4, $0x00000009
-DATA table45<>+52(SB)/4, $0x0000000a
-DATA table45<>+56(SB)/4, $0x0000000b
-DATA table45<>+60(SB)/4, $0x0000000c
-GLOBL table45<>(SB), RODATA|NOPTR, $64
-
-DATA table46<>+0(SB)/1, $0x00
-DATA table46<>+1(SB)/1, $0x01
-DATA table46<>+2(SB)/1, $0x02
-DATA table46<>+3(SB)/1, $0x80
-DATA table46<>+4(SB)/1, $0x03
-DATA table46<>+5(SB)/1, $0x04
-DATA table46<>+6(SB)/1, $0x05
-DATA table46<>+7(SB)/1, $0x80
-DATA table46<>+8(SB)/1, $0x06
-DATA table46<>+9(SB)/1, $0x07
-DATA table46<>+10(SB)/1, $0x08
-DATA table46<>+11(SB)/1, $0x80
-DATA table46<>+12(SB)/1, $0x09
-DATA table46<>+13(SB)/1, $0x0a
-DATA table46<>+14(SB)/1, $0x0b
-DATA table46<>+15(SB)/1, $0x80
-DATA table46<>+16(SB)/1, $0x00
-DATA table46<>+17(SB)/1, $0x01
-DATA table46<>+18(SB)/1, $0x02
-DATA table46<>+19(SB)/1, $0x80
-DATA table46<>+20(SB)/1, $0x03
-DATA table46<>+21(SB)/1, $0x04
-DATA table46<>+22(SB)/1, $0x05
-DATA table46<>+23(SB)/1, $0x80
-DATA table46<>+24(SB)/1, $0x06
-DATA table46<>+25(SB)/1, $0x07
-DATA table46<>+26(SB)/1, $0x08
-DATA table46<>+27(SB)/1, $0x80
-DATA table46<>+28(SB)/1, $0x09
-DATA table46<>+29(SB)/1, $0x0a
-DATA table46<>+30(SB)/1, $0x0b
-DATA table46<>+31(SB)/1, $0x80
-DATA table46<>+32(SB)/1, $0x00
-DATA table46<>+33(SB)/1, $0x01
-DATA table46<>+34(SB)/1, $0x02
-DATA table46<>+35(SB)/1, $0x80
-DATA table46<>+36(SB)/1, $0x03
-DATA table46<>+37(SB)/1, $0x04
-DATA table46<>+38(SB)/1, $0x05
-DATA table46<>+39(SB)/1, $0x80
-DATA table46<>+40(SB)/1, $0x06
-DATA table46<>+41(SB)/1, $0x07
-DATA table46<>+42(SB)/1, $0x08
-DATA table46<>+43(SB)/1, $0x80
-DATA table46<>+44(SB)/1, $0x09
-DATA table46<>+45(SB)/1, $0x0a
-DATA table46<>+46(SB)/1, $0x0b
-DATA table46<>+47(SB)/1, $0x80
-DATA table46<>+48(SB)/1, $0x00
-DATA table46<>+49(SB)/1, $0x01
-DATA table46<>+50(SB)/1, $0x02
-DATA table46<>+51(SB)/1, $0x80
-DATA table46<>+52(SB)/1, $0x03
-DATA table46<>+53(SB)/1, $0x04
-DATA table46<>+54(SB)/1, $0x05
-DATA table46<>+55(SB)/1, $0x80
-DATA table46<>+56(SB)/1, $0x06
-DATA table46<>+57(SB)/1, $0x07
-DATA table46<>+58(SB)/1, $0x08
-DATA table46<>+59(SB)/1, $0x80
-DATA table46<>+60(SB)/1, $0x09
-DATA table46<>+61(SB)/1, $0x0a
-DATA table46<>+62(SB)/1, $0x0b
-DATA table46<>+63(SB)/1, $0x80
-GLOBL table46<>(SB), RODATA|NOPTR, $64
-
-// func dots512x6Exact(d *dots)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
-TEXT ·dots512x6Exact(SB), NOSPLIT, $0-8
+// func dots512x3Exact(d *dots)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·dots512x3Exact(SB), NOSPLIT, $0-8
 	MOVQ    d+0(FP), AX
 	MOVQ    8(AX), CX
 	MOVQ    24(AX), DX
 	MOVQ    32(AX), BX
-	VMOVUPS table45<>+0(SB), Z0
-	VMOVUPS table46<>+0(SB), Z1
-	MOVL    $0x00000fff, SI
+	VMOVUPS table17<>+0(SB), Z1
+	MOVQ    56(AX), SI
+	VMOVUPS (SI), Z0
+	MOVL    $0x0000ff00, SI
 	KMOVW   SI, K1
 	MOVQ    (AX), SI
 	MOVQ    64(AX), DI
@@ -3970,62 +3531,447 @@ block:
 	ADDQ         $+4, DX
 	VBROADCASTSS (BX), Z7
 	ADDQ         $+4, BX
+	VMOVUPS      Z0, Z8
+	VFMSUB213PS  Z7, Z6, Z8
+	VCVTPS2PH    $0x00, Z8, Y6
+	VCVTPH2PS    Y6, Z8
 	MOVQ         80(AX), R10
 
 chunk:
-	PREFETCHT0  8192(CX)
-	VMOVDQU32.Z (CX), K1, Z8
-	VPERMD      Z8, Z0, Z8
-	VPSHUFB     Z1, Z8, Z8
-	VPSLLD      $0x1a, Z8, Z9
-	VPSRLD      $0x1a, Z9, Z9
-	VCVTDQ2PS   Z9, Z9
-	VPSLLD      $0x14, Z8, Z10
-	VPSRLD      $0x1a, Z10, Z10
-	VCVTDQ2PS   Z10, Z10
-	VPSLLD      $0x0e, Z8, Z11
-	VPSRLD      $0x1a, Z11, Z11
-	VCVTDQ2PS   Z11, Z11
-	VPSLLD      $0x08, Z8, Z8
-	VPSRLD      $0x1a, Z8, Z8
-	VCVTDQ2PS   Z8, Z8
-	VFMSUB213PS Z7, Z6, Z9
-	VCVTPS2PH   $0x00, Z9, Y9
-	VCVTPH2PS   Y9, Z9
-	VFMSUB213PS Z7, Z6, Z10
-	VCVTPS2PH   $0x00, Z10, Y10
-	VCVTPH2PS   Y10, Z10
-	VFMSUB213PS Z7, Z6, Z11
-	VCVTPS2PH   $0x00, Z11, Y11
-	VCVTPH2PS   Y11, Z11
-	VFMSUB213PS Z7, Z6, Z8
-	VCVTPS2PH   $0x00, Z8, Y8
-	VCVTPH2PS   Y8, Z8
-	VFMADD231PS (R8), Z9, Z2
-	VFMADD231PS 64(R8), Z10, Z3
-	VFMADD231PS 128(R8), Z11, Z4
-	VFMADD231PS 192(R8), Z8, Z5
-	ADDQ        $+48, CX
-	ADDQ        $+256, R8
-	DECQ        R10
-	JNE         chunk
-	DECQ        R9
-	JNE         block
-	VADDPS      Z3, Z2, Z2
-	VADDPS      Z5, Z4, Z4
-	VADDPS      Z4, Z2, Z2
-	VPERMILPS   $0xb1, Z2, Z3
-	VADDPS      Z3, Z2, Z2
-	VPERMILPS   $0x4e, Z2, Z3
-	VADDPS      Z3, Z2, Z2
-	VSHUFF32X4  $0xb1, Z2, Z2, Z3
-	VADDPS      Z3, Z2, Z2
-	VSHUFF32X4  $0x4e, Z2, Z2, Z3
-	VADDPS      Z3, Z2, Z2
-	VMOVSS      X2, (SI)
-	ADDQ        $+4, SI
-	DECQ        DI
-	JNE         row
+	PREFETCHT0   8192(CX)
+	VPBROADCASTD (CX), Z6
+	VPBROADCASTD 2(CX), K1, Z6
+	VPSRLVD      Z1, Z6, Z6
+	VPBROADCASTD 6(CX), Z7
+	VPBROADCASTD 8(CX), K1, Z7
+	VPSRLVD      Z1, Z7, Z7
+	VPBROADCASTD 12(CX), Z9
+	VPBROADCASTD 14(CX), K1, Z9
+	VPSRLVD      Z1, Z9, Z9
+	VPBROADCASTD 18(CX), Z10
+	VPBROADCASTD 20(CX), K1, Z10
+	VPSRLVD      Z1, Z10, Z10
+	VPERMPS      Z8, Z6, Z6
+	VPERMPS      Z8, Z7, Z7
+	VPERMPS      Z8, Z9, Z9
+	VPERMPS      Z8, Z10, Z10
+	VFMADD231PS  (R8), Z6, Z2
+	VFMADD231PS  64(R8), Z7, Z3
+	VFMADD231PS  128(R8), Z9, Z4
+	VFMADD231PS  192(R8), Z10, Z5
+	ADDQ         $+24, CX
+	ADDQ         $+256, R8
+	DECQ         R10
+	JNE          chunk
+	DECQ         R9
+	JNE          block
+	VSHUFPS      $0x88, Z3, Z2, Z6
+	VSHUFPS      $0xdd, Z3, Z2, Z2
+	VADDPS       Z6, Z2, Z2
+	VSHUFPS      $0x88, Z5, Z4, Z3
+	VSHUFPS      $0xdd, Z5, Z4, Z4
+	VADDPS       Z3, Z4, Z4
+	VSHUFPS      $0x88, Z4, Z2, Z3
+	VSHUFPS      $0xdd, Z4, Z2, Z2
+	VADDPS       Z3, Z2, Z2
+	VSHUFF32X4   $0xb1, Z2, Z2, Z3
+	VADDPS       Z3, Z2, Z2
+	VSHUFF32X4   $0x4e, Z2, Z2, Z3
+	VADDPS       Z3, Z2, Z2
+	VPERMILPS    $0xb1, Z2, Z3
+	VADDPS       Z3, Z2, Z2
+	VPERMILPS    $0x4e, Z2, Z3
+	VADDPS       Z3, Z2, Z2
+	VMOVSS       X2, (SI)
+	ADDQ         $+4, SI
+	DECQ         DI
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func expand512x4(d *dots)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·expand512x4(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table15<>+0(SB), Z0
+	VXORPS       Z1, Z1, Z1
+	VMOVUPS      table18<>+0(SB), Z2
+	MOVQ         56(AX), R8
+	VMOVUPS      (R8), Z1
+	MOVL         $0x0000ff00, R8
+	KMOVW        R8, K1
+	MOVQ         (AX), R8
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ 72(AX), R10
+
+block:
+	VBROADCASTSS  (DX), Z3
+	ADDQ          $+4, DX
+	VBROADCASTSS  (BX), Z4
+	ADDQ          $+4, BX
+	VBROADCASTSS  (SI), Z5
+	ADDQ          $+4, SI
+	VBROADCASTSS  (DI), Z6
+	ADDQ          $+4, DI
+	VMOVUPS       Z1, Z7
+	VFMSUB213PS   Z4, Z3, Z7
+	VSUBPS.RD_SAE Z6, Z7, Z3
+	VSUBPS.RU_SAE Z5, Z7, Z7
+	VPTESTMD      Z0, Z3, K2
+	VMOVAPS       Z3, K2, Z7
+	VCVTPS2PH     $0x00, Z7, Y3
+	VCVTPH2PS     Y3, Z7
+	MOVQ          80(AX), R11
+
+chunk:
+	VPBROADCASTD (CX), Z3
+	VPBROADCASTD 4(CX), K1, Z3
+	VPSRLVD      Z2, Z3, Z3
+	VPERMPS      Z7, Z3, Z3
+	VMOVUPS      Z3, (R8)
+	ADDQ         $+8, CX
+	ADDQ         $+64, R8
+	DECQ         R11
+	JNE          chunk
+	DECQ         R10
+	JNE          block
+	DECQ         R9
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func expand512x6(d *dots)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F
+TEXT ·expand512x6(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table15<>+0(SB), Z0
+	VXORPS       Z1, Z1, Z1
+	VMOVUPS      table19<>+0(SB), Z1
+	VMOVUPS      table20<>+0(SB), Z2
+	MOVL         $0x000000f0, R8
+	KMOVW        R8, K1
+	MOVQ         (AX), R8
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ 72(AX), R10
+
+block:
+	VBROADCASTSS (DX), Z3
+	ADDQ         $+4, DX
+	VMULPS       Z2, Z3, Z3
+	VBROADCASTSS (BX), Z4
+	ADDQ         $+4, BX
+	VBROADCASTSS (SI), Z5
+	ADDQ         $+4, SI
+	VBROADCASTSS (DI), Z6
+	ADDQ         $+4, DI
+	MOVQ         80(AX), R11
+
+chunk:
+	VPBROADCASTQ  (CX), Z7
+	VPBROADCASTQ  4(CX), K1, Z7
+	VPSHUFB       table21<>+0(SB), Z7, Z7
+	VANDPS        Z1, Z7, Z7
+	VCVTDQ2PS     Z7, Z7
+	VFMSUB213PS   Z4, Z3, Z7
+	VSUBPS.RD_SAE Z6, Z7, Z8
+	VSUBPS.RU_SAE Z5, Z7, Z7
+	VPTESTMD      Z0, Z8, K2
+	VMOVAPS       Z8, K2, Z7
+	VCVTPS2PH     $0x00, Z7, Y7
+	VCVTPH2PS     Y7, Z7
+	VMOVUPS       Z7, (R8)
+	ADDQ          $+12, CX
+	ADDQ          $+64, R8
+	DECQ          R11
+	JNE           chunk
+	DECQ          R10
+	JNE           block
+	DECQ          R9
+	JNE           row
+	VZEROUPPER
+	RET
+
+// func dots512x6(d *dots)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
+TEXT ·dots512x6(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table15<>+0(SB), Z0
+	VXORPS       Z1, Z1, Z1
+	VMOVUPS      table19<>+0(SB), Z1
+	VMOVUPS      table20<>+0(SB), Z2
+	MOVL         $0x000000f0, R8
+	KMOVW        R8, K1
+	MOVQ         (AX), R8
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ   16(AX), R10
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	MOVQ   72(AX), R11
+
+block:
+	VBROADCASTSS (DX), Z7
+	ADDQ         $+4, DX
+	VMULPS       Z2, Z7, Z7
+	VBROADCASTSS (BX), Z8
+	ADDQ         $+4, BX
+	VBROADCASTSS (SI), Z9
+	ADDQ         $+4, SI
+	VBROADCASTSS (DI), Z10
+	ADDQ         $+4, DI
+	MOVQ         80(AX), R12
+
+chunk:
+	PREFETCHT0    8192(CX)
+	VPBROADCASTQ  (CX), Z11
+	VPBROADCASTQ  4(CX), K1, Z11
+	VPSHUFB       table21<>+0(SB), Z11, Z11
+	VANDPS        Z1, Z11, Z11
+	VPBROADCASTQ  12(CX), Z12
+	VPBROADCASTQ  16(CX), K1, Z12
+	VPSHUFB       table21<>+0(SB), Z12, Z12
+	VANDPS        Z1, Z12, Z12
+	VPBROADCASTQ  24(CX), Z13
+	VPBROADCASTQ  28(CX), K1, Z13
+	VPSHUFB       table21<>+0(SB), Z13, Z13
+	VANDPS        Z1, Z13, Z13
+	VPBROADCASTQ  36(CX), Z14
+	VPBROADCASTQ  40(CX), K1, Z14
+	VPSHUFB       table21<>+0(SB), Z14, Z14
+	VANDPS        Z1, Z14, Z14
+	VCVTDQ2PS     Z11, Z11
+	VFMSUB213PS   Z8, Z7, Z11
+	VSUBPS.RD_SAE Z10, Z11, Z15
+	VSUBPS.RU_SAE Z9, Z11, Z11
+	VPTESTMD      Z0, Z15, K2
+	VMOVAPS       Z15, K2, Z11
+	VCVTPS2PH     $0x00, Z11, Y11
+	VCVTPH2PS     Y11, Z11
+	VCVTDQ2PS     Z12, Z12
+	VFMSUB213PS   Z8, Z7, Z12
+	VSUBPS.RD_SAE Z10, Z12, Z15
+	VSUBPS.RU_SAE Z9, Z12, Z12
+	VPTESTMD      Z0, Z15, K2
+	VMOVAPS       Z15, K2, Z12
+	VCVTPS2PH     $0x00, Z12, Y12
+	VCVTPH2PS     Y12, Z12
+	VCVTDQ2PS     Z13, Z13
+	VFMSUB213PS   Z8, Z7, Z13
+	VSUBPS.RD_SAE Z10, Z13, Z15
+	VSUBPS.RU_SAE Z9, Z13, Z13
+	VPTESTMD      Z0, Z15, K2
+	VMOVAPS       Z15, K2, Z13
+	VCVTPS2PH     $0x00, Z13, Y13
+	VCVTPH2PS     Y13, Z13
+	VCVTDQ2PS     Z14, Z14
+	VFMSUB213PS   Z8, Z7, Z14
+	VSUBPS.RD_SAE Z10, Z14, Z15
+	VSUBPS.RU_SAE Z9, Z14, Z14
+	VPTESTMD      Z0, Z15, K2
+	VMOVAPS       Z15, K2, Z14
+	VCVTPS2PH     $0x00, Z14, Y14
+	VCVTPH2PS     Y14, Z14
+	VFMADD231PS   (R10), Z11, Z3
+	VFMADD231PS   64(R10), Z12, Z4
+	VFMADD231PS   128(R10), Z13, Z5
+	VFMADD231PS   192(R10), Z14, Z6
+	ADDQ          $+48, CX
+	ADDQ          $+256, R10
+	DECQ          R12
+	JNE           chunk
+	DECQ          R11
+	JNE           block
+	VSHUFPS       $0x88, Z4, Z3, Z7
+	VSHUFPS       $0xdd, Z4, Z3, Z3
+	VADDPS        Z7, Z3, Z3
+	VSHUFPS       $0x88, Z6, Z5, Z4
+	VSHUFPS       $0xdd, Z6, Z5, Z5
+	VADDPS        Z4, Z5, Z5
+	VSHUFPS       $0x88, Z5, Z3, Z4
+	VSHUFPS       $0xdd, Z5, Z3, Z3
+	VADDPS        Z4, Z3, Z3
+	VSHUFF32X4    $0xb1, Z3, Z3, Z4
+	VADDPS        Z4, Z3, Z3
+	VSHUFF32X4    $0x4e, Z3, Z3, Z4
+	VADDPS        Z4, Z3, Z3
+	VPERMILPS     $0xb1, Z3, Z4
+	VADDPS        Z4, Z3, Z3
+	VPERMILPS     $0x4e, Z3, Z4
+	VADDPS        Z4, Z3, Z3
+	VMOVSS        X3, (R8)
+	ADDQ          $+4, R8
+	DECQ          R9
+	JNE           row
+	VZEROUPPER
+	RET
+
+// func dots512x6Exact(d *dots)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
+TEXT ·dots512x6Exact(SB), NOSPLIT, $0-8
+	MOVQ    d+0(FP), AX
+	MOVQ    8(AX), CX
+	MOVQ    24(AX), DX
+	MOVQ    32(AX), BX
+	VMOVUPS table19<>+0(SB), Z0
+	VMOVUPS table20<>+0(SB), Z1
+	MOVL    $0x000000f0, SI
+	KMOVW   SI, K1
+	MOVQ    (AX), SI
+	MOVQ    64(AX), DI
+
+row:
+	MOVQ   16(AX), R8
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	MOVQ   72(AX), R9
+
+block:
+	VBROADCASTSS (DX), Z6
+	ADDQ         $+4, DX
+	VMULPS       Z1, Z6, Z6
+	VBROADCASTSS (BX), Z7
+	ADDQ         $+4, BX
+	MOVQ         80(AX), R10
+
+chunk:
+	PREFETCHT0   8192(CX)
+	VPBROADCASTQ (CX), Z8
+	VPBROADCASTQ 4(CX), K1, Z8
+	VPSHUFB      table21<>+0(SB), Z8, Z8
+	VANDPS       Z0, Z8, Z8
+	VPBROADCASTQ 12(CX), Z9
+	VPBROADCASTQ 16(CX), K1, Z9
+	VPSHUFB      table21<>+0(SB), Z9, Z9
+	VANDPS       Z0, Z9, Z9
+	VPBROADCASTQ 24(CX), Z10
+	VPBROADCASTQ 28(CX), K1, Z10
+	VPSHUFB      table21<>+0(SB), Z10, Z10
+	VANDPS       Z0, Z10, Z10
+	VPBROADCASTQ 36(CX), Z11
+	VPBROADCASTQ 40(CX), K1, Z11
+	VPSHUFB      table21<>+0(SB), Z11, Z11
+	VANDPS       Z0, Z11, Z11
+	VCVTDQ2PS    Z8, Z8
+	VFMSUB213PS  Z7, Z6, Z8
+	VCVTPS2PH    $0x00, Z8, Y8
+	VCVTPH2PS    Y8, Z8
+	VCVTDQ2PS    Z9, Z9
+	VFMSUB213PS  Z7, Z6, Z9
+	VCVTPS2PH    $0x00, Z9, Y9
+	VCVTPH2PS    Y9, Z9
+	VCVTDQ2PS    Z10, Z10
+	VFMSUB213PS  Z7, Z6, Z10
+	VCVTPS2PH    $0x00, Z10, Y10
+	VCVTPH2PS    Y10, Z10
+	VCVTDQ2PS    Z11, Z11
+	VFMSUB213PS  Z7, Z6, Z11
+	VCVTPS2PH    $0x00, Z11, Y11
+	VCVTPH2PS    Y11, Z11
+	VFMADD231PS  (R8), Z8, Z2
+	VFMADD231PS  64(R8), Z9, Z3
+	VFMADD231PS  128(R8), Z10, Z4
+	VFMADD231PS  192(R8), Z11, Z5
+	ADDQ         $+48, CX
+	ADDQ         $+256, R8
+	DECQ         R10
+	JNE          chunk
+	DECQ         R9
+	JNE          block
+	VSHUFPS      $0x88, Z3, Z2, Z6
+	VSHUFPS      $0xdd, Z3, Z2, Z2
+	VADDPS       Z6, Z2, Z2
+	VSHUFPS      $0x88, Z5, Z4, Z3
+	VSHUFPS      $0xdd, Z5, Z4, Z4
+	VADDPS       Z3, Z4, Z4
+	VSHUFPS      $0x88, Z4, Z2, Z3
+	VSHUFPS      $0xdd, Z4, Z2, Z2
+	VADDPS       Z3, Z2, Z2
+	VSHUFF32X4   $0xb1, Z2, Z2, Z3
+	VADDPS       Z3, Z2, Z2
+	VSHUFF32X4   $0x4e, Z2, Z2, Z3
+	VADDPS       Z3, Z2, Z2
+	VPERMILPS    $0xb1, Z2, Z3
+	VADDPS       Z3, Z2, Z2
+	VPERMILPS    $0x4e, Z2, Z3
+	VADDPS       Z3, Z2, Z2
+	VMOVSS       X2, (SI)
+	ADDQ         $+4, SI
+	DECQ         DI
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func expand512x8(d *dots)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·expand512x8(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table15<>+0(SB), Z0
+	VXORPS       Z1, Z1, Z1
+	MOVQ         (AX), R8
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ 72(AX), R10
+
+block:
+	VBROADCASTSS (DX), Z1
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Z2
+	ADDQ         $+4, BX
+	VBROADCASTSS (SI), Z3
+	ADDQ         $+4, SI
+	VBROADCASTSS (DI), Z4
+	ADDQ         $+4, DI
+	MOVQ         80(AX), R11
+
+chunk:
+	VPMOVZXBD     (CX), Z5
+	VCVTDQ2PS     Z5, Z5
+	VFMSUB213PS   Z2, Z1, Z5
+	VSUBPS.RD_SAE Z4, Z5, Z6
+	VSUBPS.RU_SAE Z3, Z5, Z5
+	VPTESTMD      Z0, Z6, K1
+	VMOVAPS       Z6, K1, Z5
+	VCVTPS2PH     $0x00, Z5, Y5
+	VCVTPH2PS     Y5, Z5
+	VMOVUPS       Z5, (R8)
+	ADDQ          $+16, CX
+	ADDQ          $+64, R8
+	DECQ          R11
+	JNE           chunk
+	DECQ          R10
+	JNE           block
+	DECQ          R9
+	JNE           row
 	VZEROUPPER
 	RET
 
@@ -4038,7 +3984,7 @@ TEXT ·dots512x8(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table27<>+0(SB), Z0
+	VPBROADCASTD table15<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
@@ -4064,40 +4010,11 @@ block:
 
 chunk:
 	PREFETCHT0    8192(CX)
-	VMOVDQU32     (CX), Z9
-	VPSLLD        $0x18, Z9, Z10
-	VPSRLD        $0x18, Z10, Z10
-	VCVTDQ2PS     Z10, Z10
-	VPSLLD        $0x10, Z9, Z11
-	VPSRLD        $0x18, Z11, Z11
-	VCVTDQ2PS     Z11, Z11
-	VPSLLD        $0x08, Z9, Z12
-	VPSRLD        $0x18, Z12, Z12
-	VCVTDQ2PS     Z12, Z12
-	VMOVDQA32     Z9, Z9
-	VPSRLD        $0x18, Z9, Z9
+	VPMOVZXBD     (CX), Z9
+	VPMOVZXBD     16(CX), Z10
+	VPMOVZXBD     32(CX), Z11
+	VPMOVZXBD     48(CX), Z12
 	VCVTDQ2PS     Z9, Z9
-	VFMSUB213PS   Z6, Z5, Z10
-	VSUBPS.RD_SAE Z8, Z10, Z13
-	VSUBPS.RU_SAE Z7, Z10, Z10
-	VPTESTMD      Z0, Z13, K1
-	VMOVAPS       Z13, K1, Z10
-	VCVTPS2PH     $0x00, Z10, Y10
-	VCVTPH2PS     Y10, Z10
-	VFMSUB213PS   Z6, Z5, Z11
-	VSUBPS.RD_SAE Z8, Z11, Z13
-	VSUBPS.RU_SAE Z7, Z11, Z11
-	VPTESTMD      Z0, Z13, K1
-	VMOVAPS       Z13, K1, Z11
-	VCVTPS2PH     $0x00, Z11, Y11
-	VCVTPH2PS     Y11, Z11
-	VFMSUB213PS   Z6, Z5, Z12
-	VSUBPS.RD_SAE Z8, Z12, Z13
-	VSUBPS.RU_SAE Z7, Z12, Z12
-	VPTESTMD      Z0, Z13, K1
-	VMOVAPS       Z13, K1, Z12
-	VCVTPS2PH     $0x00, Z12, Y12
-	VCVTPH2PS     Y12, Z12
 	VFMSUB213PS   Z6, Z5, Z9
 	VSUBPS.RD_SAE Z8, Z9, Z13
 	VSUBPS.RU_SAE Z7, Z9, Z9
@@ -4105,26 +4022,56 @@ chunk:
 	VMOVAPS       Z13, K1, Z9
 	VCVTPS2PH     $0x00, Z9, Y9
 	VCVTPH2PS     Y9, Z9
-	VFMADD231PS   (R10), Z10, Z1
-	VFMADD231PS   64(R10), Z11, Z2
-	VFMADD231PS   128(R10), Z12, Z3
-	VFMADD231PS   192(R10), Z9, Z4
+	VCVTDQ2PS     Z10, Z10
+	VFMSUB213PS   Z6, Z5, Z10
+	VSUBPS.RD_SAE Z8, Z10, Z13
+	VSUBPS.RU_SAE Z7, Z10, Z10
+	VPTESTMD      Z0, Z13, K1
+	VMOVAPS       Z13, K1, Z10
+	VCVTPS2PH     $0x00, Z10, Y10
+	VCVTPH2PS     Y10, Z10
+	VCVTDQ2PS     Z11, Z11
+	VFMSUB213PS   Z6, Z5, Z11
+	VSUBPS.RD_SAE Z8, Z11, Z13
+	VSUBPS.RU_SAE Z7, Z11, Z11
+	VPTESTMD      Z0, Z13, K1
+	VMOVAPS       Z13, K1, Z11
+	VCVTPS2PH     $0x00, Z11, Y11
+	VCVTPH2PS     Y11, Z11
+	VCVTDQ2PS     Z12, Z12
+	VFMSUB213PS   Z6, Z5, Z12
+	VSUBPS.RD_SAE Z8, Z12, Z13
+	VSUBPS.RU_SAE Z7, Z12, Z12
+	VPTESTMD      Z0, Z13, K1
+	VMOVAPS       Z13, K1, Z12
+	VCVTPS2PH     $0x00, Z12, Y12
+	VCVTPH2PS     Y12, Z12
+	VFMADD231PS   (R10), Z9, Z1
+	VFMADD231PS   64(R10), Z10, Z2
+	VFMADD231PS   128(R10), Z11, Z3
+	VFMADD231PS   192(R10), Z12, Z4
 	ADDQ          $+64, CX
 	ADDQ          $+256, R10
 	DECQ          R12
 	JNE           chunk
 	DECQ          R11
 	JNE           block
-	VADDPS        Z2, Z1, Z1
-	VADDPS        Z4, Z3, Z3
-	VADDPS        Z3, Z1, Z1
-	VPERMILPS     $0xb1, Z1, Z2
-	VADDPS        Z2, Z1, Z1
-	VPERMILPS     $0x4e, Z1, Z2
+	VSHUFPS       $0x88, Z2, Z1, Z5
+	VSHUFPS       $0xdd, Z2, Z1, Z1
+	VADDPS        Z5, Z1, Z1
+	VSHUFPS       $0x88, Z4, Z3, Z2
+	VSHUFPS       $0xdd, Z4, Z3, Z3
+	VADDPS        Z2, Z3, Z3
+	VSHUFPS       $0x88, Z3, Z1, Z2
+	VSHUFPS       $0xdd, Z3, Z1, Z1
 	VADDPS        Z2, Z1, Z1
 	VSHUFF32X4    $0xb1, Z1, Z1, Z2
 	VADDPS        Z2, Z1, Z1
 	VSHUFF32X4    $0x4e, Z1, Z1, Z2
+	VADDPS        Z2, Z1, Z1
+	VPERMILPS     $0xb1, Z1, Z2
+	VADDPS        Z2, Z1, Z1
+	VPERMILPS     $0x4e, Z1, Z2
 	VADDPS        Z2, Z1, Z1
 	VMOVSS        X1, (R8)
 	ADDQ          $+4, R8
@@ -4160,56 +4107,107 @@ block:
 
 chunk:
 	PREFETCHT0  8192(CX)
-	VMOVDQU32   (CX), Z6
-	VPSLLD      $0x18, Z6, Z7
-	VPSRLD      $0x18, Z7, Z7
-	VCVTDQ2PS   Z7, Z7
-	VPSLLD      $0x10, Z6, Z8
-	VPSRLD      $0x18, Z8, Z8
-	VCVTDQ2PS   Z8, Z8
-	VPSLLD      $0x08, Z6, Z9
-	VPSRLD      $0x18, Z9, Z9
-	VCVTDQ2PS   Z9, Z9
-	VMOVDQA32   Z6, Z6
-	VPSRLD      $0x18, Z6, Z6
+	VPMOVZXBD   (CX), Z6
+	VPMOVZXBD   16(CX), Z7
+	VPMOVZXBD   32(CX), Z8
+	VPMOVZXBD   48(CX), Z9
 	VCVTDQ2PS   Z6, Z6
-	VFMSUB213PS Z5, Z4, Z7
-	VCVTPS2PH   $0x00, Z7, Y7
-	VCVTPH2PS   Y7, Z7
-	VFMSUB213PS Z5, Z4, Z8
-	VCVTPS2PH   $0x00, Z8, Y8
-	VCVTPH2PS   Y8, Z8
-	VFMSUB213PS Z5, Z4, Z9
-	VCVTPS2PH   $0x00, Z9, Y9
-	VCVTPH2PS   Y9, Z9
 	VFMSUB213PS Z5, Z4, Z6
 	VCVTPS2PH   $0x00, Z6, Y6
 	VCVTPH2PS   Y6, Z6
-	VFMADD231PS (R8), Z7, Z0
-	VFMADD231PS 64(R8), Z8, Z1
-	VFMADD231PS 128(R8), Z9, Z2
-	VFMADD231PS 192(R8), Z6, Z3
+	VCVTDQ2PS   Z7, Z7
+	VFMSUB213PS Z5, Z4, Z7
+	VCVTPS2PH   $0x00, Z7, Y7
+	VCVTPH2PS   Y7, Z7
+	VCVTDQ2PS   Z8, Z8
+	VFMSUB213PS Z5, Z4, Z8
+	VCVTPS2PH   $0x00, Z8, Y8
+	VCVTPH2PS   Y8, Z8
+	VCVTDQ2PS   Z9, Z9
+	VFMSUB213PS Z5, Z4, Z9
+	VCVTPS2PH   $0x00, Z9, Y9
+	VCVTPH2PS   Y9, Z9
+	VFMADD231PS (R8), Z6, Z0
+	VFMADD231PS 64(R8), Z7, Z1
+	VFMADD231PS 128(R8), Z8, Z2
+	VFMADD231PS 192(R8), Z9, Z3
 	ADDQ        $+64, CX
 	ADDQ        $+256, R8
 	DECQ        R10
 	JNE         chunk
 	DECQ        R9
 	JNE         block
-	VADDPS      Z1, Z0, Z0
-	VADDPS      Z3, Z2, Z2
-	VADDPS      Z2, Z0, Z0
-	VPERMILPS   $0xb1, Z0, Z1
-	VADDPS      Z1, Z0, Z0
-	VPERMILPS   $0x4e, Z0, Z1
+	VSHUFPS     $0x88, Z1, Z0, Z4
+	VSHUFPS     $0xdd, Z1, Z0, Z0
+	VADDPS      Z4, Z0, Z0
+	VSHUFPS     $0x88, Z3, Z2, Z1
+	VSHUFPS     $0xdd, Z3, Z2, Z2
+	VADDPS      Z1, Z2, Z2
+	VSHUFPS     $0x88, Z2, Z0, Z1
+	VSHUFPS     $0xdd, Z2, Z0, Z0
 	VADDPS      Z1, Z0, Z0
 	VSHUFF32X4  $0xb1, Z0, Z0, Z1
 	VADDPS      Z1, Z0, Z0
 	VSHUFF32X4  $0x4e, Z0, Z0, Z1
 	VADDPS      Z1, Z0, Z0
+	VPERMILPS   $0xb1, Z0, Z1
+	VADDPS      Z1, Z0, Z0
+	VPERMILPS   $0x4e, Z0, Z1
+	VADDPS      Z1, Z0, Z0
 	VMOVSS      X0, (SI)
 	ADDQ        $+4, SI
 	DECQ        DI
 	JNE         row
+	VZEROUPPER
+	RET
+
+// func expand512x8Signed(d *dots)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·expand512x8Signed(SB), NOSPLIT, $0-8
+	MOVQ         d+0(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTD table15<>+0(SB), Z0
+	VXORPS       Z1, Z1, Z1
+	MOVQ         (AX), R8
+	MOVQ         64(AX), R9
+
+row:
+	MOVQ 72(AX), R10
+
+block:
+	VBROADCASTSS (DX), Z1
+	ADDQ         $+4, DX
+	VBROADCASTSS (BX), Z2
+	ADDQ         $+4, BX
+	VBROADCASTSS (SI), Z3
+	ADDQ         $+4, SI
+	VBROADCASTSS (DI), Z4
+	ADDQ         $+4, DI
+	MOVQ         80(AX), R11
+
+chunk:
+	VPMOVSXBD     (CX), Z5
+	VCVTDQ2PS     Z5, Z5
+	VFMSUB213PS   Z2, Z1, Z5
+	VSUBPS.RD_SAE Z4, Z5, Z6
+	VSUBPS.RU_SAE Z3, Z5, Z5
+	VPTESTMD      Z0, Z6, K1
+	VMOVAPS       Z6, K1, Z5
+	VCVTPS2PH     $0x00, Z5, Y5
+	VCVTPH2PS     Y5, Z5
+	VMOVUPS       Z5, (R8)
+	ADDQ          $+16, CX
+	ADDQ          $+64, R8
+	DECQ          R11
+	JNE           chunk
+	DECQ          R10
+	JNE           block
+	DECQ          R9
+	JNE           row
 	VZEROUPPER
 	RET
 
@@ -4222,7 +4220,7 @@ TEXT ·dots512x8Signed(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table27<>+0(SB), Z0
+	VPBROADCASTD table15<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
@@ -4248,40 +4246,11 @@ block:
 
 chunk:
 	PREFETCHT0    8192(CX)
-	VMOVDQU32     (CX), Z9
-	VPSLLD        $0x18, Z9, Z10
-	VPSRAD        $0x18, Z10, Z10
-	VCVTDQ2PS     Z10, Z10
-	VPSLLD        $0x10, Z9, Z11
-	VPSRAD        $0x18, Z11, Z11
-	VCVTDQ2PS     Z11, Z11
-	VPSLLD        $0x08, Z9, Z12
-	VPSRAD        $0x18, Z12, Z12
-	VCVTDQ2PS     Z12, Z12
-	VMOVDQA32     Z9, Z9
-	VPSRAD        $0x18, Z9, Z9
+	VPMOVSXBD     (CX), Z9
+	VPMOVSXBD     16(CX), Z10
+	VPMOVSXBD     32(CX), Z11
+	VPMOVSXBD     48(CX), Z12
 	VCVTDQ2PS     Z9, Z9
-	VFMSUB213PS   Z6, Z5, Z10
-	VSUBPS.RD_SAE Z8, Z10, Z13
-	VSUBPS.RU_SAE Z7, Z10, Z10
-	VPTESTMD      Z0, Z13, K1
-	VMOVAPS       Z13, K1, Z10
-	VCVTPS2PH     $0x00, Z10, Y10
-	VCVTPH2PS     Y10, Z10
-	VFMSUB213PS   Z6, Z5, Z11
-	VSUBPS.RD_SAE Z8, Z11, Z13
-	VSUBPS.RU_SAE Z7, Z11, Z11
-	VPTESTMD      Z0, Z13, K1
-	VMOVAPS       Z13, K1, Z11
-	VCVTPS2PH     $0x00, Z11, Y11
-	VCVTPH2PS     Y11, Z11
-	VFMSUB213PS   Z6, Z5, Z12
-	VSUBPS.RD_SAE Z8, Z12, Z13
-	VSUBPS.RU_SAE Z7, Z12, Z12
-	VPTESTMD      Z0, Z13, K1
-	VMOVAPS       Z13, K1, Z12
-	VCVTPS2PH     $0x00, Z12, Y12
-	VCVTPH2PS     Y12, Z12
 	VFMSUB213PS   Z6, Z5, Z9
 	VSUBPS.RD_SAE Z8, Z9, Z13
 	VSUBPS.RU_SAE Z7, Z9, Z9
@@ -4289,26 +4258,56 @@ chunk:
 	VMOVAPS       Z13, K1, Z9
 	VCVTPS2PH     $0x00, Z9, Y9
 	VCVTPH2PS     Y9, Z9
-	VFMADD231PS   (R10), Z10, Z1
-	VFMADD231PS   64(R10), Z11, Z2
-	VFMADD231PS   128(R10), Z12, Z3
-	VFMADD231PS   192(R10), Z9, Z4
+	VCVTDQ2PS     Z10, Z10
+	VFMSUB213PS   Z6, Z5, Z10
+	VSUBPS.RD_SAE Z8, Z10, Z13
+	VSUBPS.RU_SAE Z7, Z10, Z10
+	VPTESTMD      Z0, Z13, K1
+	VMOVAPS       Z13, K1, Z10
+	VCVTPS2PH     $0x00, Z10, Y10
+	VCVTPH2PS     Y10, Z10
+	VCVTDQ2PS     Z11, Z11
+	VFMSUB213PS   Z6, Z5, Z11
+	VSUBPS.RD_SAE Z8, Z11, Z13
+	VSUBPS.RU_SAE Z7, Z11, Z11
+	VPTESTMD      Z0, Z13, K1
+	VMOVAPS       Z13, K1, Z11
+	VCVTPS2PH     $0x00, Z11, Y11
+	VCVTPH2PS     Y11, Z11
+	VCVTDQ2PS     Z12, Z12
+	VFMSUB213PS   Z6, Z5, Z12
+	VSUBPS.RD_SAE Z8, Z12, Z13
+	VSUBPS.RU_SAE Z7, Z12, Z12
+	VPTESTMD      Z0, Z13, K1
+	VMOVAPS       Z13, K1, Z12
+	VCVTPS2PH     $0x00, Z12, Y12
+	VCVTPH2PS     Y12, Z12
+	VFMADD231PS   (R10), Z9, Z1
+	VFMADD231PS   64(R10), Z10, Z2
+	VFMADD231PS   128(R10), Z11, Z3
+	VFMADD231PS   192(R10), Z12, Z4
 	ADDQ          $+64, CX
 	ADDQ          $+256, R10
 	DECQ          R12
 	JNE           chunk
 	DECQ          R11
 	JNE           block
-	VADDPS        Z2, Z1, Z1
-	VADDPS        Z4, Z3, Z3
-	VADDPS        Z3, Z1, Z1
-	VPERMILPS     $0xb1, Z1, Z2
-	VADDPS        Z2, Z1, Z1
-	VPERMILPS     $0x4e, Z1, Z2
+	VSHUFPS       $0x88, Z2, Z1, Z5
+	VSHUFPS       $0xdd, Z2, Z1, Z1
+	VADDPS        Z5, Z1, Z1
+	VSHUFPS       $0x88, Z4, Z3, Z2
+	VSHUFPS       $0xdd, Z4, Z3, Z3
+	VADDPS        Z2, Z3, Z3
+	VSHUFPS       $0x88, Z3, Z1, Z2
+	VSHUFPS       $0xdd, Z3, Z1, Z1
 	VADDPS        Z2, Z1, Z1
 	VSHUFF32X4    $0xb1, Z1, Z1, Z2
 	VADDPS        Z2, Z1, Z1
 	VSHUFF32X4    $0x4e, Z1, Z1, Z2
+	VADDPS        Z2, Z1, Z1
+	VPERMILPS     $0xb1, Z1, Z2
+	VADDPS        Z2, Z1, Z1
+	VPERMILPS     $0x4e, Z1, Z2
 	VADDPS        Z2, Z1, Z1
 	VMOVSS        X1, (R8)
 	ADDQ          $+4, R8
@@ -4344,51 +4343,52 @@ block:
 
 chunk:
 	PREFETCHT0  8192(CX)
-	VMOVDQU32   (CX), Z6
-	VPSLLD      $0x18, Z6, Z7
-	VPSRAD      $0x18, Z7, Z7
-	VCVTDQ2PS   Z7, Z7
-	VPSLLD      $0x10, Z6, Z8
-	VPSRAD      $0x18, Z8, Z8
-	VCVTDQ2PS   Z8, Z8
-	VPSLLD      $0x08, Z6, Z9
-	VPSRAD      $0x18, Z9, Z9
-	VCVTDQ2PS   Z9, Z9
-	VMOVDQA32   Z6, Z6
-	VPSRAD      $0x18, Z6, Z6
+	VPMOVSXBD   (CX), Z6
+	VPMOVSXBD   16(CX), Z7
+	VPMOVSXBD   32(CX), Z8
+	VPMOVSXBD   48(CX), Z9
 	VCVTDQ2PS   Z6, Z6
-	VFMSUB213PS Z5, Z4, Z7
-	VCVTPS2PH   $0x00, Z7, Y7
-	VCVTPH2PS   Y7, Z7
-	VFMSUB213PS Z5, Z4, Z8
-	VCVTPS2PH   $0x00, Z8, Y8
-	VCVTPH2PS   Y8, Z8
-	VFMSUB213PS Z5, Z4, Z9
-	VCVTPS2PH   $0x00, Z9, Y9
-	VCVTPH2PS   Y9, Z9
 	VFMSUB213PS Z5, Z4, Z6
 	VCVTPS2PH   $0x00, Z6, Y6
 	VCVTPH2PS   Y6, Z6
-	VFMADD231PS (R8), Z7, Z0
-	VFMADD231PS 64(R8), Z8, Z1
-	VFMADD231PS 128(R8), Z9, Z2
-	VFMADD231PS 192(R8), Z6, Z3
+	VCVTDQ2PS   Z7, Z7
+	VFMSUB213PS Z5, Z4, Z7
+	VCVTPS2PH   $0x00, Z7, Y7
+	VCVTPH2PS   Y7, Z7
+	VCVTDQ2PS   Z8, Z8
+	VFMSUB213PS Z5, Z4, Z8
+	VCVTPS2PH   $0x00, Z8, Y8
+	VCVTPH2PS   Y8, Z8
+	VCVTDQ2PS   Z9, Z9
+	VFMSUB213PS Z5, Z4, Z9
+	VCVTPS2PH   $0x00, Z9, Y9
+	VCVTPH2PS   Y9, Z9
+	VFMADD231PS (R8), Z6, Z0
+	VFMADD231PS 64(R8), Z7, Z1
+	VFMADD231PS 128(R8), Z8, Z2
+	VFMADD231PS 192(R8), Z9, Z3
 	ADDQ        $+64, CX
 	ADDQ        $+256, R8
 	DECQ        R10
 	JNE         chunk
 	DECQ        R9
 	JNE         block
-	VADDPS      Z1, Z0, Z0
-	VADDPS      Z3, Z2, Z2
-	VADDPS      Z2, Z0, Z0
-	VPERMILPS   $0xb1, Z0, Z1
-	VADDPS      Z1, Z0, Z0
-	VPERMILPS   $0x4e, Z0, Z1
+	VSHUFPS     $0x88, Z1, Z0, Z4
+	VSHUFPS     $0xdd, Z1, Z0, Z0
+	VADDPS      Z4, Z0, Z0
+	VSHUFPS     $0x88, Z3, Z2, Z1
+	VSHUFPS     $0xdd, Z3, Z2, Z2
+	VADDPS      Z1, Z2, Z2
+	VSHUFPS     $0x88, Z2, Z0, Z1
+	VSHUFPS     $0xdd, Z2, Z0, Z0
 	VADDPS      Z1, Z0, Z0
 	VSHUFF32X4  $0xb1, Z0, Z0, Z1
 	VADDPS      Z1, Z0, Z0
 	VSHUFF32X4  $0x4e, Z0, Z0, Z1
+	VADDPS      Z1, Z0, Z0
+	VPERMILPS   $0xb1, Z0, Z1
+	VADDPS      Z1, Z0, Z0
+	VPERMILPS   $0x4e, Z0, Z1
 	VADDPS      Z1, Z0, Z0
 	VMOVSS      X0, (SI)
 	ADDQ        $+4, SI

@@ -37,8 +37,7 @@ func (w *Weights) remembered(row, rows int) *atomic.Uint32 {
 
 // Vector is a vector as Dots reads it, in memory that Arrange was given.
 type Vector struct {
-	x        []float32
-	arranged []float32 // x in the order of the kernels that multiply elements, if they have one
+	x []float32
 
 	finite bool // the fields below have x as integers
 	digits []float32
@@ -51,17 +50,14 @@ func (w *Weights) VectorRoom() int {
 	if w.fixed() {
 		return w.fixedRoom()
 	}
-	return w.Cols
+	return 0
 }
 
 // Arrange returns a vector as Dots reads it, in room. Elements of x are halves; neither may change while it is used.
 func (w *Weights) Arrange(x, room []float32) Vector {
 	v := Vector{x: x}
-	switch {
-	case w.fixed():
+	if w.fixed() {
 		w.fix(&v, room)
-	default:
-		v.arranged = w.arrange(room[:w.Cols], x)
 	}
 	return v
 }
@@ -73,7 +69,7 @@ func (w *Weights) Dots(sums []float32, v *Vector, room []float32, row int) {
 		switch {
 		case v.finite:
 			w.fixedDots(sums[:n], v, room, row)
-		case v.arranged == nil || !w.quick(sums[:n], v.arranged, room, row):
+		case !w.quick(sums[:n], v.x, room, row):
 			w.slow(sums[:n], v.x, room, row)
 		}
 		sums, row = sums[n:], row+n

@@ -8,9 +8,6 @@ func (w *Weights) room(int) int { return 0 }
 // quick is Dots of products of elements by assembly. It reports whether it has done it.
 func (w *Weights) quick([]float32, []float32, []float32, int) bool { return false }
 
-// arrange returns a vector in the order of the kernels, or nil if there is none.
-func (w *Weights) arrange([]float32, []float32) []float32 { return nil }
-
 // floats is Floats by assembly. It reports whether it has done it.
 func (w *Weights) floats([]float32, int, int) bool { return false }
 

@@ -10,13 +10,10 @@ const (
 	most  = 1<<10 - 1
 )
 
-// kernel is the bits of the integers as the assembly that multiplies elements reads them; 0 for none.
-func (w *Weights) kernel() int {
-	if machine.kernel != avx512 || w.ruled() || w.High != 1 || w.Wide%chunk != 0 {
-		return 0
-	}
+// readable is the bits of the integers as the kernels of elements read them; 0 for those that they do not read.
+func (w *Weights) readable() int {
 	switch b := w.width(); b {
-	case 2, 3, 8:
+	case 2, 3, 4, 8:
 		return b
 	case 6:
 		if !w.Signed {
@@ -24,6 +21,14 @@ func (w *Weights) kernel() int {
 		}
 	}
 	return 0
+}
+
+// kernel is readable for those that a kernel multiplies too.
+func (w *Weights) kernel() int {
+	if machine.kernel != avx512 || w.ruled() || w.High != 1 || w.Wide%chunk != 0 || w.width() == 4 {
+		return 0
+	}
+	return w.readable()
 }
 
 // padded is the scales of some rows, up to a multiple of 16.
@@ -162,91 +167,35 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 	return true
 }
 
-// arrange returns a vector in the order of the kernels, in room, or nil if there is none: step t of a chunk reads, in
-// lane l, the element whose integer the shift of that step brings into the low bits of the lane.
-func (w *Weights) arrange(room, x []float32) []float32 {
-	kernel := w.kernel()
-	if kernel == 0 {
-		return nil
-	}
-	places := order(kernel)
-	for at := 0; at+chunk <= len(x); at += chunk {
-		for i, from := range places {
-			room[at+i] = x[at+int(from)]
-		}
-	}
-	return room
-}
-
-// order is the places of a chunk, step after step.
-func order(kernel int) (places [chunk]uint8) {
-	for i := range places {
-		places[i] = uint8(place(kernel, i/16, i%16))
-	}
-	return places
-}
-
-// place is the element of a chunk in lane l of step t.
-func place(kernel, t, l int) int {
-	if kernel == 2 {
-		return 16*(l%4) + 4*(l/4) + t
-	}
-	return 4*l + t
-}
-
 const (
-	step      = 16   // integers that the kernels expand at a time
-	fewBlocks = 32   // whose scales and offsets are prepared at a time
-	fewBytes  = 2048 // integers that are unpacked at a time; a multiple of step
+	step      = 16 // integers that the kernels expand at a time
+	fewBlocks = 32 // whose scales and offsets are prepared at a time
 )
 
 // floats is Floats by assembly. It reports whether it has done it; if not, dst may be changed.
 func (w *Weights) floats(dst []float32, row, col int) bool {
-	width := w.width()
-	if machine.kernel == portable || w.Wide%step != 0 || (w.Cols|col|len(dst))%step != 0 || width == 1 ||
-		width == 5 || width == 7 {
+	integers := w.readable()
+	if bits() == 0 || integers == 0 || (w.Wide|w.Cols|col|len(dst))%step != 0 {
 		return false
 	}
 	var room [5 * fewBlocks]float32
+	numbers := w.numbers()
 	for len(dst) > 0 {
-		n := min(len(dst), fewBytes)
-		if left := w.Wide - col%w.Wide; left < w.Wide || n < w.Wide {
-			n = min(n, left) // a part of a block
-		} else {
-			n = min(n, fewBlocks*w.Wide) / w.Wide * w.Wide
+		n := min(len(dst), fewBlocks*w.Wide) / w.Wide * w.Wide
+		if left := w.Wide - col%w.Wide; left < w.Wide || n == 0 {
+			n = min(len(dst), left) // a part of a block
 		}
 		blocks, from := (n+w.Wide-1)/w.Wide, w.block(row, col)
 		d, found := w.prepare(room[:], from, blocks, unknown, true, 0)
 		if found == wrong {
 			return false
 		}
-		d.blocks, d.each = blocks, n/blocks/step
-		w.expand(d, dst[:n], row*w.Cols+col)
+		d.numbers, d.sums, d.data = &numbers, &dst[0], &w.Data[(row*w.Cols+col)/8*integers:][:n/8*integers][0]
+		d.rows, d.blocks, d.each = 1, blocks, n/blocks/step
+		expand(bits(), integers, w.Signed, &d)
 		dst, col = dst[n:], col+n
 	}
 	return true
-}
-
-// expand sets dst to the elements from element at on, whose blocks d describes.
-func (w *Weights) expand(d dots, dst []float32, at int) {
-	numbers, integers := w.numbers(), w.width()
-	d.numbers, d.sums, d.data = &numbers, &dst[0], &w.Data[at/8*integers:][:len(dst)/8*integers][0]
-	if integers%3 != 0 {
-		expand(bits(), integers, w.Signed, &d)
-		return
-	}
-	var bytes [fewBytes]byte
-	sign := byte(0)
-	if w.Signed {
-		sign = 1 << (w.Bits - 1)
-	}
-	if integers == 3 {
-		unpack3(&bytes[0], d.data, len(dst)/step, sign)
-	} else {
-		unpack6(&bytes[0], d.data, len(dst)/step, sign)
-	}
-	d.data = &bytes[0]
-	expand(bits(), 8, w.Signed, &d)
 }
 
 // dot adds the products of a and b to lanes.
