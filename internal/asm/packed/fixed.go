@@ -259,7 +259,7 @@ func (k *fixed) dots(even, odd []reg.VecVirtual, digits reg.Register) []reg.VecV
 		}
 		if digit < 2 {
 			for _, sum := range sums {
-				k.VPSLLD(Imm(uint64(7+digit)), sum, sum)
+				k.VPSLLD(Imm(8), sum, sum)
 			}
 		}
 	}

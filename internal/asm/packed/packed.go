@@ -18,7 +18,6 @@ func Write(f *emit.File) {
 		w.dotFloats()
 		w.split()
 		w.fix()
-		w.steep()
 		for i := range w.Bits / 256 * 3 {
 			k := fixed{width: w, rows: 1 + i/3*3, columns: 32 << (i % 3)}
 			k.write()
@@ -45,9 +44,8 @@ func Write(f *emit.File) {
 	}
 	f.Choose("dotFloats", "(bits int, lanes *[Lanes]float32, a, b *float32, chunks int)", "lanes, a, b, chunks",
 		"adds the products of a and b to 64 sums.", widths("dotFloats"))
-	f.Choose("fixGroups", "(bits int, f *fixing) (most uint32)", "f", "calls fixGroups256 or fixGroups512.", widths("fixGroups"))
-	f.Choose("steepGroups", "(bits int, f *fixing) (is bool)", "f", "calls steepGroups256 or steepGroups512.",
-		widths("steepGroups"))
+	f.Choose("fixGroups", "(bits int, f *fixing) (most uint32, steep bool)", "f", "calls fixGroups256 or fixGroups512.",
+		widths("fixGroups"))
 	f.Choose("split", "(bits int, p *parts) (wrong, inexact bool)", "p", "calls split256 or split512.", widths("split"))
 }
 

@@ -8,17 +8,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// vector is a function that reads groups of a vector.
+// vector is the function that makes integers of groups of a vector.
 type vector struct {
 	width
 	f         gotypes.Component // its argument, a fixing
-	x, groups reg.GPVirtual
+	x         reg.GPVirtual
 	magnitude reg.VecVirtual // the bits of one
-}
-
-func (w width) vector() vector {
-	f := w.Dereference(w.Param("f"))
-	return vector{w, f, w.Whole(f.Field("x")), w.Whole(f.Field("groups")), w.Constant(0x7fffffff)}
 }
 
 // magnitudes returns the magnitudes of the 32 elements at x.
@@ -81,30 +76,34 @@ func (v vector) power(e reg.GPVirtual, less int32) reg.VecVirtual {
 	return r
 }
 
-// fix makes the integers of a vector and their digits: the highest, worth 2^15 with 512 bits and -2^15 with 256, is that
-// of the nearest multiple but never 128; the others, worth 2^8 and 1, are what is left.
+// fix makes the integers of a vector and their digits, which are from -128 to 127 and worth 2^16, 2^8 and 1. With 256 bits
+// the highest is worth -2^15, which 16 bits have, and no more than 127; the others are what is left.
 func (w width) fix() {
-	w.begin("fixGroups", "(f *fixing) (most uint32)",
-		"makes integers of a vector and returns the bits of the greatest magnitude in it.")
-	v := w.vector()
-	to, sums, pieces, greatest := w.Whole(v.f.Field("to")), w.Whole(v.f.Field("sums")), w.GP32(), w.XMM()
-	digits := w.digits()
+	w.begin("fixGroups", "(f *fixing) (most uint32, steep bool)",
+		"makes integers of a vector and returns the bits of the greatest magnitude in it, or that it is steep.")
+	f := w.Dereference(w.Param("f"))
+	v := vector{w, f, w.Whole(f.Field("x")), w.Constant(0x7fffffff)}
+	to, sums, pieces, greatest := w.Whole(f.Field("to")), w.Whole(f.Field("sums")), w.GP32(), w.XMM()
 	w.XORL(pieces, pieces)
 	w.VXORPS(greatest, greatest, greatest)
-	w.Times("group", v.groups, func() {
+	w.MOVB(Imm(1), w.Place(w.Return("steep")))
+	steep := w.Fresh("steep")
+	w.Times("group", w.Whole(f.Field("groups")), func() {
 		e, most := v.exponent()
 		w.VPMAXUD(most, greatest, greatest)
-		inverse := w.GP64()
+		inverse, bound := w.GP64(), w.GP64()
 		w.MOVL(U32(275), inverse.As32()) // less an exponent is that of 2^21 over its power
 		w.SUBL(e.As32(), inverse.As32())
-		by, unit, sum := v.power(inverse, 0), v.power(e, 21), w.Zero()
-		w.Times("piece", w.Whole(v.f.Field("each")), func() {
+		w.MOVL(e.As32(), bound.As32())
+		by, unit, small, sum := v.power(inverse, 0), v.power(e, 21), v.power(bound, 12), w.Zero()
+		w.Times("piece", w.Whole(f.Field("each")), func() {
+			v.flat(small, steep)
 			r := w.Vectors(32 / w.Lanes())
 			for i := range r {
 				w.VMULPS(emit.At(v.x, i*w.Bits/8), by, r[i])
 				w.VCVTPS2DQ(r[i], r[i])
 				w.VPADDD(r[i], sum, sum)
-				digits(r[i])
+				w.digits(r[i])
 			}
 			w.place(r, to)
 			w.VMOVUPS(unit.AsX(), emit.At(to, 384))
@@ -126,35 +125,57 @@ func (w width) fix() {
 	most := w.GP32()
 	w.VMOVD(greatest, most)
 	w.Store(most, w.Return("most"))
+	w.MOVB(Imm(0), w.Place(w.Return("steep")))
+	w.Here(steep)
 	w.End()
 }
 
-// digits returns what sets a vector to the digits of its integers. Each four become 16 bytes: of the highest digits those
-// of the even and of the odd ones, then the middle and the lowest.
-func (w width) digits() func(r reg.VecVirtual) {
-	order := []int{2, 10, 6, 14, 1, 9, 5, 13, 0, 8, 4, 12, 128, 128, 128, 128}
-	places := w.Bytes(64, func(i int) int { return order[i%16] })
-	half, round, greatest, least := w.Constant(1<<14), w.Constant(0x80), w.Constant(127), w.Constant(1<<32-127)
-	return func(r reg.VecVirtual) {
-		top, rest := w.Vector(), w.Vector()
-		w.VPADDD(half, r, top)
+// flat jumps to steep if at least half of the 32 elements at x that are not 0 are less than a bound.
+func (v vector) flat(bound reg.VecVirtual, steep LabelRef) {
+	var small, none []reg.Register
+	zero := v.Zero()
+	for _, r := range v.magnitudes(v.x) {
+		s, n := v.Mask(), v.Mask()
+		v.VPCMPGTD(r, bound, s) // or 0
+		v.VPCMPEQD(r, zero, n)
+		small, none = append(small, s), append(none, n)
+	}
+	few, zeros, least := v.count(small), v.count(none), v.GP32()
+	v.SUBL(zeros, few)
+	v.ADDL(few, few)
+	v.NEGL(zeros)
+	v.ADDL(U32(32), zeros)
+	v.MOVL(U32(1), least)
+	v.CMPL(zeros, least)
+	v.CMOVLLT(least, zeros)
+	v.CMPL(few, zeros)
+	v.JGE(steep)
+}
+
+// digits sets a vector to the digits of its integers. Each four become 16 bytes: of the highest digits those of the even
+// and of the odd ones, then the middle and the lowest.
+func (w width) digits(r reg.VecVirtual) {
+	all := func(n int) Mem { return w.Table(w.Lanes(), func(int) int { return n }) }
+	round, top := all(0x808080), w.Vector()
+	if w.Bits == 256 {
+		round = all(0x80)
+		rest := w.Vector()
+		w.VPADDD(all(1<<14), r, top)
 		w.VPSRAD(Imm(15), top, top)
-		w.VPMINSD(greatest, top, top)
-		w.VPMAXSD(least, top, top)
+		w.VPMINSD(all(127), top, top)
+		w.VPMAXSD(all(1<<32-127), top, top)
 		w.VPSLLD(Imm(15), top, rest)
 		w.VPSUBD(rest, r, r)
-		w.VPADDD(round, r, r)
-		w.VXORPS(round, r, r)
-		if w.Bits == 512 {
-			w.VPSLLD(Imm(16), top, top)
-			w.VPTERNLOGD(U8(0xea), top, w.Constant(0xffff), r)
-		} else {
-			w.VPSUBW(top, w.Zero(), top)
-			w.VPSLLD(Imm(16), top, top)
-			w.VPBLENDW(Imm(0xaa), top, r, r)
-		}
-		w.VPSHUFB(places, r, r)
+		w.VPSUBW(top, w.Zero(), top)
+		w.VPSLLD(Imm(16), top, top)
 	}
+	w.VPADDD(round, r, r)
+	w.VXORPS(round, r, r)
+	if w.Bits == 256 {
+		w.VPBLENDW(Imm(0xaa), top, r, r)
+	}
+	order := []int{2, 10, 6, 14, 1, 9, 5, 13, 0, 8, 4, 12, 128, 128, 128, 128}
+	w.VPSHUFB(w.Bytes(64, func(i int) int { return order[i%16] }), r, r)
 }
 
 // place stores the digits of 32 integers in six rows.
@@ -189,42 +210,6 @@ func (w width) place(r []reg.VecVirtual, to reg.Register) {
 		w.VMOVDQU(r.AsX(), emit.At(to, 128*i))
 		w.VEXTRACTI128(Imm(1), r, emit.At(to, 128*i+64))
 	}
-}
-
-// steep finds out whether a vector is steep.
-func (w width) steep() {
-	w.begin("steepGroups", "(f *fixing) (is bool)", "is steep for groups of a vector. It reads x, groups and each.")
-	v := w.vector()
-	zero, is := w.Zero(), w.Fresh("is")
-	w.Times("group", v.groups, func() {
-		e, _ := v.exponent()
-		bound := v.power(e, 12)
-		w.Times("piece", w.Whole(v.f.Field("each")), func() {
-			var small, none []reg.Register
-			for _, r := range v.magnitudes(v.x) {
-				s, n := w.Mask(), w.Mask()
-				w.VPCMPGTD(r, bound, s) // or 0
-				w.VPCMPEQD(r, zero, n)
-				small, none = append(small, s), append(none, n)
-			}
-			few, zeros, least := w.count(small), w.count(none), w.GP32()
-			w.SUBL(zeros, few)
-			w.ADDL(few, few)
-			w.NEGL(zeros)
-			w.ADDL(U32(32), zeros)
-			w.MOVL(U32(1), least)
-			w.CMPL(zeros, least)
-			w.CMOVLLT(least, zeros)
-			w.CMPL(few, zeros)
-			w.JGE(is)
-			w.Add(128, v.x)
-		})
-	})
-	w.MOVB(Imm(0), w.Place(w.Return("is")))
-	w.End()
-	w.Here(is)
-	w.MOVB(Imm(1), w.Place(w.Return("is")))
-	w.End()
 }
 
 // count returns the number of 32 lanes that are set.

@@ -14,15 +14,10 @@ func dotFloats256(lanes *[Lanes]float32, a, b *float32, chunks int)
 //go:noescape
 func split256(p *parts) (wrong, inexact bool)
 
-// fixGroups256 makes integers of a vector and returns the bits of the greatest magnitude in it.
+// fixGroups256 makes integers of a vector and returns the bits of the greatest magnitude in it, or that it is steep.
 //
 //go:noescape
-func fixGroups256(f *fixing) (most uint32)
-
-// steepGroups256 is steep for groups of a vector. It reads x, groups and each.
-//
-//go:noescape
-func steepGroups256(f *fixing) (is bool)
+func fixGroups256(f *fixing) (most uint32, steep bool)
 
 // fixed256x32By1 takes a multiple of 1 rows in blocks of 32 columns.
 //
@@ -81,15 +76,10 @@ func dotFloats512(lanes *[Lanes]float32, a, b *float32, chunks int)
 //go:noescape
 func split512(p *parts) (wrong, inexact bool)
 
-// fixGroups512 makes integers of a vector and returns the bits of the greatest magnitude in it.
+// fixGroups512 makes integers of a vector and returns the bits of the greatest magnitude in it, or that it is steep.
 //
 //go:noescape
-func fixGroups512(f *fixing) (most uint32)
-
-// steepGroups512 is steep for groups of a vector. It reads x, groups and each.
-//
-//go:noescape
-func steepGroups512(f *fixing) (is bool)
+func fixGroups512(f *fixing) (most uint32, steep bool)
 
 // fixed512x32By1 takes a multiple of 1 rows in blocks of 32 columns.
 //
@@ -296,23 +286,12 @@ func dotFloats(bits int, lanes *[Lanes]float32, a, b *float32, chunks int) {
 }
 
 // fixGroups calls fixGroups256 or fixGroups512.
-func fixGroups(bits int, f *fixing) (most uint32) {
+func fixGroups(bits int, f *fixing) (most uint32, steep bool) {
 	switch {
 	case bits == 256:
 		return fixGroups256(f)
 	case bits == 512:
 		return fixGroups512(f)
-	}
-	return
-}
-
-// steepGroups calls steepGroups256 or steepGroups512.
-func steepGroups(bits int, f *fixing) (is bool) {
-	switch {
-	case bits == 256:
-		return steepGroups256(f)
-	case bits == 512:
-		return steepGroups512(f)
 	}
 	return
 }

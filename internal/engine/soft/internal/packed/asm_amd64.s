@@ -193,283 +193,36 @@ GLOBL table2<>(SB), RODATA|NOPTR, $4
 DATA table3<>+0(SB)/4, $0x7f800000
 GLOBL table3<>(SB), RODATA|NOPTR, $4
 
-// func fixGroups256(f *fixing) (most uint32)
-// Requires: AVX, AVX2, CMOV
-TEXT ·fixGroups256(SB), NOSPLIT, $0-12
-	MOVQ         f+0(FP), AX
-	MOVQ         (AX), CX
-	MOVQ         24(AX), DX
-	VPBROADCASTD table0<>+0(SB), Y0
-	MOVQ         8(AX), BX
-	MOVQ         16(AX), SI
-	VPBROADCASTD table5<>+0(SB), Y2
-	VPBROADCASTD table6<>+0(SB), Y3
-	VPBROADCASTD table7<>+0(SB), Y4
-	VPBROADCASTD table8<>+0(SB), Y5
-	XORL         DI, DI
-	VXORPS       X1, X1, X1
-
-group:
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   CX, R8
-	MOVQ   32(AX), R9
-
-most:
-	VANDPS       (R8), Y0, Y8
-	VANDPS       32(R8), Y0, Y9
-	VANDPS       64(R8), Y0, Y10
-	VANDPS       96(R8), Y0, Y11
-	VPMAXUD      Y8, Y6, Y6
-	VPMAXUD      Y9, Y7, Y7
-	VPMAXUD      Y10, Y6, Y6
-	VPMAXUD      Y11, Y7, Y7
-	ADDQ         $+128, R8
-	DECQ         R9
-	JNE          most
-	VPMAXUD      Y7, Y6, Y6
-	VEXTRACTF128 $0x01, Y6, X7
-	VPMAXUD      X6, X7, X7
-	VPSHUFD      $0x4e, X7, X6
-	VPMAXUD      X6, X7, X7
-	VPSHUFD      $0xb1, X7, X6
-	VPMAXUD      X6, X7, X7
-	VMOVD        X7, R8
-	SHRL         $0x17, R8
-	MOVL         $0x00000067, R9
-	CMPL         R8, R9
-	CMOVLLT      R9, R8
-	VPMAXUD      X7, X1, X1
-	MOVL         $0x00000113, R9
-	SUBL         R8, R9
-	ADDL         $+0, R9
-	SHLL         $0x17, R9
-	VMOVD        R9, X6
-	VPBROADCASTD X6, Y6
-	ADDL         $-21, R8
-	SHLL         $0x17, R8
-	VMOVD        R8, X7
-	VPBROADCASTD X7, Y7
-	VXORPS       Y8, Y8, Y8
-	MOVQ         32(AX), R8
-
-piece:
-	VMULPS       (CX), Y6, Y9
-	VCVTPS2DQ    Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPADDD       Y2, Y9, Y10
-	VPSRAD       $0x0f, Y10, Y10
-	VPMINSD      Y4, Y10, Y10
-	VPMAXSD      Y5, Y10, Y10
-	VPSLLD       $0x0f, Y10, Y11
-	VPSUBD       Y11, Y9, Y9
-	VPADDD       Y3, Y9, Y9
-	VXORPS       Y3, Y9, Y9
-	VXORPS       Y11, Y11, Y11
-	VPSUBW       Y10, Y11, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VPBLENDW     $0xaa, Y10, Y9, Y9
-	VPSHUFB      table4<>+0(SB), Y9, Y9
-	VMULPS       32(CX), Y6, Y10
-	VCVTPS2DQ    Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VPADDD       Y2, Y10, Y11
-	VPSRAD       $0x0f, Y11, Y11
-	VPMINSD      Y4, Y11, Y11
-	VPMAXSD      Y5, Y11, Y11
-	VPSLLD       $0x0f, Y11, Y12
-	VPSUBD       Y12, Y10, Y10
-	VPADDD       Y3, Y10, Y10
-	VXORPS       Y3, Y10, Y10
-	VXORPS       Y12, Y12, Y12
-	VPSUBW       Y11, Y12, Y11
-	VPSLLD       $0x10, Y11, Y11
-	VPBLENDW     $0xaa, Y11, Y10, Y10
-	VPSHUFB      table4<>+0(SB), Y10, Y10
-	VMULPS       64(CX), Y6, Y11
-	VCVTPS2DQ    Y11, Y11
-	VPADDD       Y11, Y8, Y8
-	VPADDD       Y2, Y11, Y12
-	VPSRAD       $0x0f, Y12, Y12
-	VPMINSD      Y4, Y12, Y12
-	VPMAXSD      Y5, Y12, Y12
-	VPSLLD       $0x0f, Y12, Y13
-	VPSUBD       Y13, Y11, Y11
-	VPADDD       Y3, Y11, Y11
-	VXORPS       Y3, Y11, Y11
-	VXORPS       Y13, Y13, Y13
-	VPSUBW       Y12, Y13, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VPBLENDW     $0xaa, Y12, Y11, Y11
-	VPSHUFB      table4<>+0(SB), Y11, Y11
-	VMULPS       96(CX), Y6, Y12
-	VCVTPS2DQ    Y12, Y12
-	VPADDD       Y12, Y8, Y8
-	VPADDD       Y2, Y12, Y13
-	VPSRAD       $0x0f, Y13, Y13
-	VPMINSD      Y4, Y13, Y13
-	VPMAXSD      Y5, Y13, Y13
-	VPSLLD       $0x0f, Y13, Y14
-	VPSUBD       Y14, Y12, Y12
-	VPADDD       Y3, Y12, Y12
-	VXORPS       Y3, Y12, Y12
-	VXORPS       Y14, Y14, Y14
-	VPSUBW       Y13, Y14, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VPBLENDW     $0xaa, Y13, Y12, Y12
-	VPSHUFB      table4<>+0(SB), Y12, Y12
-	VPERM2I128   $0x20, Y11, Y9, Y13
-	VPERM2I128   $0x31, Y11, Y9, Y11
-	VPERM2I128   $0x20, Y12, Y10, Y14
-	VPERM2I128   $0x31, Y12, Y10, Y12
-	VPUNPCKLWD   Y11, Y13, Y9
-	VPUNPCKHWD   Y11, Y13, Y10
-	VPUNPCKLWD   Y12, Y14, Y11
-	VPUNPCKHWD   Y12, Y14, Y12
-	VPUNPCKLDQ   Y11, Y9, Y13
-	VPUNPCKHDQ   Y11, Y9, Y11
-	VPUNPCKLDQ   Y12, Y10, Y14
-	VPERMQ       $0xd8, Y13, Y13
-	VMOVDQU      X13, (BX)
-	VEXTRACTI128 $0x01, Y13, 64(BX)
-	VPERMQ       $0xd8, Y11, Y11
-	VMOVDQU      X11, 128(BX)
-	VEXTRACTI128 $0x01, Y11, 192(BX)
-	VPERMQ       $0xd8, Y14, Y14
-	VMOVDQU      X14, 256(BX)
-	VEXTRACTI128 $0x01, Y14, 320(BX)
-	VMOVUPS      X7, 384(BX)
-	ADDQ         $+128, CX
-	ADDQ         $+16, BX
-	INCL         DI
-	TESTL        $0x00000003, DI
-	JNE          within
-	ADDQ         $+384, BX
-
-within:
-	DECQ         R8
-	JNE          piece
-	VEXTRACTF128 $0x01, Y8, X6
-	VPADDD       X8, X6, X6
-	VPSHUFD      $0x4e, X6, X8
-	VPADDD       X8, X6, X6
-	VPSHUFD      $0xb1, X6, X8
-	VPADDD       X8, X6, X6
-	VCVTDQ2PS    X6, X6
-	VMULSS       X7, X6, X6
-	VMOVSS       X6, (SI)
-	ADDQ         $+4, SI
-	DECQ         DX
-	JNE          group
-	VMOVD        X1, AX
-	MOVL         AX, most+8(FP)
-	VZEROUPPER
-	RET
-
-DATA table4<>+0(SB)/1, $0x02
-DATA table4<>+1(SB)/1, $0x0a
-DATA table4<>+2(SB)/1, $0x06
-DATA table4<>+3(SB)/1, $0x0e
-DATA table4<>+4(SB)/1, $0x01
-DATA table4<>+5(SB)/1, $0x09
-DATA table4<>+6(SB)/1, $0x05
-DATA table4<>+7(SB)/1, $0x0d
-DATA table4<>+8(SB)/1, $0x00
-DATA table4<>+9(SB)/1, $0x08
-DATA table4<>+10(SB)/1, $0x04
-DATA table4<>+11(SB)/1, $0x0c
-DATA table4<>+12(SB)/1, $0x80
-DATA table4<>+13(SB)/1, $0x80
-DATA table4<>+14(SB)/1, $0x80
-DATA table4<>+15(SB)/1, $0x80
-DATA table4<>+16(SB)/1, $0x02
-DATA table4<>+17(SB)/1, $0x0a
-DATA table4<>+18(SB)/1, $0x06
-DATA table4<>+19(SB)/1, $0x0e
-DATA table4<>+20(SB)/1, $0x01
-DATA table4<>+21(SB)/1, $0x09
-DATA table4<>+22(SB)/1, $0x05
-DATA table4<>+23(SB)/1, $0x0d
-DATA table4<>+24(SB)/1, $0x00
-DATA table4<>+25(SB)/1, $0x08
-DATA table4<>+26(SB)/1, $0x04
-DATA table4<>+27(SB)/1, $0x0c
-DATA table4<>+28(SB)/1, $0x80
-DATA table4<>+29(SB)/1, $0x80
-DATA table4<>+30(SB)/1, $0x80
-DATA table4<>+31(SB)/1, $0x80
-DATA table4<>+32(SB)/1, $0x02
-DATA table4<>+33(SB)/1, $0x0a
-DATA table4<>+34(SB)/1, $0x06
-DATA table4<>+35(SB)/1, $0x0e
-DATA table4<>+36(SB)/1, $0x01
-DATA table4<>+37(SB)/1, $0x09
-DATA table4<>+38(SB)/1, $0x05
-DATA table4<>+39(SB)/1, $0x0d
-DATA table4<>+40(SB)/1, $0x00
-DATA table4<>+41(SB)/1, $0x08
-DATA table4<>+42(SB)/1, $0x04
-DATA table4<>+43(SB)/1, $0x0c
-DATA table4<>+44(SB)/1, $0x80
-DATA table4<>+45(SB)/1, $0x80
-DATA table4<>+46(SB)/1, $0x80
-DATA table4<>+47(SB)/1, $0x80
-DATA table4<>+48(SB)/1, $0x02
-DATA table4<>+49(SB)/1, $0x0a
-DATA table4<>+50(SB)/1, $0x06
-DATA table4<>+51(SB)/1, $0x0e
-DATA table4<>+52(SB)/1, $0x01
-DATA table4<>+53(SB)/1, $0x09
-DATA table4<>+54(SB)/1, $0x05
-DATA table4<>+55(SB)/1, $0x0d
-DATA table4<>+56(SB)/1, $0x00
-DATA table4<>+57(SB)/1, $0x08
-DATA table4<>+58(SB)/1, $0x04
-DATA table4<>+59(SB)/1, $0x0c
-DATA table4<>+60(SB)/1, $0x80
-DATA table4<>+61(SB)/1, $0x80
-DATA table4<>+62(SB)/1, $0x80
-DATA table4<>+63(SB)/1, $0x80
-GLOBL table4<>(SB), RODATA|NOPTR, $64
-
-DATA table5<>+0(SB)/4, $0x00004000
-GLOBL table5<>(SB), RODATA|NOPTR, $4
-
-DATA table6<>+0(SB)/4, $0x00000080
-GLOBL table6<>(SB), RODATA|NOPTR, $4
-
-DATA table7<>+0(SB)/4, $0x0000007f
-GLOBL table7<>(SB), RODATA|NOPTR, $4
-
-DATA table8<>+0(SB)/4, $0xffffff81
-GLOBL table8<>(SB), RODATA|NOPTR, $4
-
-// func steepGroups256(f *fixing) (is bool)
+// func fixGroups256(f *fixing) (most uint32, steep bool)
 // Requires: AVX, AVX2, CMOV, POPCNT
-TEXT ·steepGroups256(SB), NOSPLIT, $0-9
+TEXT ·fixGroups256(SB), NOSPLIT, $0-13
 	MOVQ         f+0(FP), AX
 	MOVQ         (AX), CX
-	MOVQ         24(AX), DX
 	VPBROADCASTD table0<>+0(SB), Y0
-	VXORPS       Y1, Y1, Y1
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	XORL         SI, SI
+	VXORPS       X1, X1, X1
+	MOVB         $0x01, steep+12(FP)
+	MOVQ         24(AX), DI
 
 group:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	MOVQ   CX, BX
-	MOVQ   32(AX), SI
+	MOVQ   CX, R8
+	MOVQ   32(AX), R9
 
 most:
-	VANDPS       (BX), Y0, Y4
-	VANDPS       32(BX), Y0, Y5
-	VANDPS       64(BX), Y0, Y6
-	VANDPS       96(BX), Y0, Y7
+	VANDPS       (R8), Y0, Y4
+	VANDPS       32(R8), Y0, Y5
+	VANDPS       64(R8), Y0, Y6
+	VANDPS       96(R8), Y0, Y7
 	VPMAXUD      Y4, Y2, Y2
 	VPMAXUD      Y5, Y3, Y3
 	VPMAXUD      Y6, Y2, Y2
 	VPMAXUD      Y7, Y3, Y3
-	ADDQ         $+128, BX
-	DECQ         SI
+	ADDQ         $+128, R8
+	DECQ         R9
 	JNE          most
 	VPMAXUD      Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
@@ -478,62 +231,293 @@ most:
 	VPMAXUD      X2, X3, X3
 	VPSHUFD      $0xb1, X3, X2
 	VPMAXUD      X2, X3, X3
-	VMOVD        X3, BX
-	SHRL         $0x17, BX
-	MOVL         $0x00000067, SI
-	CMPL         BX, SI
-	CMOVLLT      SI, BX
-	ADDL         $-12, BX
-	SHLL         $0x17, BX
-	VMOVD        BX, X2
+	VMOVD        X3, R8
+	SHRL         $0x17, R8
+	MOVL         $0x00000067, R9
+	CMPL         R8, R9
+	CMOVLLT      R9, R8
+	VPMAXUD      X3, X1, X1
+	MOVL         $0x00000113, R9
+	SUBL         R8, R9
+	MOVL         R8, R10
+	ADDL         $+0, R9
+	SHLL         $0x17, R9
+	VMOVD        R9, X2
 	VPBROADCASTD X2, Y2
-	MOVQ         32(AX), BX
+	ADDL         $-21, R8
+	SHLL         $0x17, R8
+	VMOVD        R8, X3
+	VPBROADCASTD X3, Y3
+	ADDL         $-12, R10
+	SHLL         $0x17, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VXORPS       Y5, Y5, Y5
+	MOVQ         32(AX), R8
 
 piece:
-	VANDPS    (CX), Y0, Y3
-	VANDPS    32(CX), Y0, Y4
-	VANDPS    64(CX), Y0, Y5
-	VANDPS    96(CX), Y0, Y6
-	VPCMPGTD  Y3, Y2, Y7
-	VPCMPEQD  Y3, Y1, Y3
-	VPCMPGTD  Y4, Y2, Y8
-	VPCMPEQD  Y4, Y1, Y4
-	VPCMPGTD  Y5, Y2, Y9
-	VPCMPEQD  Y5, Y1, Y5
-	VPCMPGTD  Y6, Y2, Y10
-	VPCMPEQD  Y6, Y1, Y6
-	VPACKSSDW Y8, Y7, Y7
-	VPACKSSDW Y10, Y9, Y9
-	VPACKSSWB Y9, Y7, Y7
-	VPMOVMSKB Y7, SI
-	POPCNTL   SI, SI
-	VPACKSSDW Y4, Y3, Y3
-	VPACKSSDW Y6, Y5, Y5
-	VPACKSSWB Y5, Y3, Y3
-	VPMOVMSKB Y3, DI
-	POPCNTL   DI, DI
-	SUBL      DI, SI
-	ADDL      SI, SI
-	NEGL      DI
-	ADDL      $0x00000020, DI
-	MOVL      $0x00000001, R8
-	CMPL      DI, R8
-	CMOVLLT   R8, DI
-	CMPL      SI, DI
-	JGE       is
-	ADDQ      $+128, CX
-	DECQ      BX
-	JNE       piece
-	DECQ      DX
-	JNE       group
-	MOVB      $0x00, is+8(FP)
+	VXORPS       Y6, Y6, Y6
+	VANDPS       (CX), Y0, Y7
+	VANDPS       32(CX), Y0, Y8
+	VANDPS       64(CX), Y0, Y9
+	VANDPS       96(CX), Y0, Y10
+	VPCMPGTD     Y7, Y4, Y11
+	VPCMPEQD     Y7, Y6, Y7
+	VPCMPGTD     Y8, Y4, Y12
+	VPCMPEQD     Y8, Y6, Y8
+	VPCMPGTD     Y9, Y4, Y13
+	VPCMPEQD     Y9, Y6, Y9
+	VPCMPGTD     Y10, Y4, Y14
+	VPCMPEQD     Y10, Y6, Y6
+	VPACKSSDW    Y12, Y11, Y11
+	VPACKSSDW    Y14, Y13, Y13
+	VPACKSSWB    Y13, Y11, Y11
+	VPMOVMSKB    Y11, R9
+	POPCNTL      R9, R9
+	VPACKSSDW    Y8, Y7, Y7
+	VPACKSSDW    Y6, Y9, Y9
+	VPACKSSWB    Y9, Y7, Y7
+	VPMOVMSKB    Y7, R10
+	POPCNTL      R10, R10
+	SUBL         R10, R9
+	ADDL         R9, R9
+	NEGL         R10
+	ADDL         $0x00000020, R10
+	MOVL         $0x00000001, R11
+	CMPL         R10, R11
+	CMOVLLT      R11, R10
+	CMPL         R9, R10
+	JGE          steep
+	VMULPS       (CX), Y2, Y6
+	VCVTPS2DQ    Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPADDD       table6<>+0(SB), Y6, Y7
+	VPSRAD       $0x0f, Y7, Y7
+	VPMINSD      table7<>+0(SB), Y7, Y7
+	VPMAXSD      table8<>+0(SB), Y7, Y7
+	VPSLLD       $0x0f, Y7, Y8
+	VPSUBD       Y8, Y6, Y6
+	VXORPS       Y8, Y8, Y8
+	VPSUBW       Y7, Y8, Y7
+	VPSLLD       $0x10, Y7, Y7
+	VPADDD       table5<>+0(SB), Y6, Y6
+	VXORPS       table5<>+0(SB), Y6, Y6
+	VPBLENDW     $0xaa, Y7, Y6, Y6
+	VPSHUFB      table9<>+0(SB), Y6, Y6
+	VMULPS       32(CX), Y2, Y7
+	VCVTPS2DQ    Y7, Y7
+	VPADDD       Y7, Y5, Y5
+	VPADDD       table6<>+0(SB), Y7, Y8
+	VPSRAD       $0x0f, Y8, Y8
+	VPMINSD      table7<>+0(SB), Y8, Y8
+	VPMAXSD      table8<>+0(SB), Y8, Y8
+	VPSLLD       $0x0f, Y8, Y9
+	VPSUBD       Y9, Y7, Y7
+	VXORPS       Y9, Y9, Y9
+	VPSUBW       Y8, Y9, Y8
+	VPSLLD       $0x10, Y8, Y8
+	VPADDD       table5<>+0(SB), Y7, Y7
+	VXORPS       table5<>+0(SB), Y7, Y7
+	VPBLENDW     $0xaa, Y8, Y7, Y7
+	VPSHUFB      table9<>+0(SB), Y7, Y7
+	VMULPS       64(CX), Y2, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y8, Y5, Y5
+	VPADDD       table6<>+0(SB), Y8, Y9
+	VPSRAD       $0x0f, Y9, Y9
+	VPMINSD      table7<>+0(SB), Y9, Y9
+	VPMAXSD      table8<>+0(SB), Y9, Y9
+	VPSLLD       $0x0f, Y9, Y10
+	VPSUBD       Y10, Y8, Y8
+	VXORPS       Y10, Y10, Y10
+	VPSUBW       Y9, Y10, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VPADDD       table5<>+0(SB), Y8, Y8
+	VXORPS       table5<>+0(SB), Y8, Y8
+	VPBLENDW     $0xaa, Y9, Y8, Y8
+	VPSHUFB      table9<>+0(SB), Y8, Y8
+	VMULPS       96(CX), Y2, Y9
+	VCVTPS2DQ    Y9, Y9
+	VPADDD       Y9, Y5, Y5
+	VPADDD       table6<>+0(SB), Y9, Y10
+	VPSRAD       $0x0f, Y10, Y10
+	VPMINSD      table7<>+0(SB), Y10, Y10
+	VPMAXSD      table8<>+0(SB), Y10, Y10
+	VPSLLD       $0x0f, Y10, Y11
+	VPSUBD       Y11, Y9, Y9
+	VXORPS       Y11, Y11, Y11
+	VPSUBW       Y10, Y11, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VPADDD       table5<>+0(SB), Y9, Y9
+	VXORPS       table5<>+0(SB), Y9, Y9
+	VPBLENDW     $0xaa, Y10, Y9, Y9
+	VPSHUFB      table9<>+0(SB), Y9, Y9
+	VPERM2I128   $0x20, Y8, Y6, Y10
+	VPERM2I128   $0x31, Y8, Y6, Y8
+	VPERM2I128   $0x20, Y9, Y7, Y11
+	VPERM2I128   $0x31, Y9, Y7, Y9
+	VPUNPCKLWD   Y8, Y10, Y6
+	VPUNPCKHWD   Y8, Y10, Y7
+	VPUNPCKLWD   Y9, Y11, Y8
+	VPUNPCKHWD   Y9, Y11, Y9
+	VPUNPCKLDQ   Y8, Y6, Y10
+	VPUNPCKHDQ   Y8, Y6, Y8
+	VPUNPCKLDQ   Y9, Y7, Y11
+	VPERMQ       $0xd8, Y10, Y10
+	VMOVDQU      X10, (DX)
+	VEXTRACTI128 $0x01, Y10, 64(DX)
+	VPERMQ       $0xd8, Y8, Y8
+	VMOVDQU      X8, 128(DX)
+	VEXTRACTI128 $0x01, Y8, 192(DX)
+	VPERMQ       $0xd8, Y11, Y11
+	VMOVDQU      X11, 256(DX)
+	VEXTRACTI128 $0x01, Y11, 320(DX)
+	VMOVUPS      X3, 384(DX)
+	ADDQ         $+128, CX
+	ADDQ         $+16, DX
+	INCL         SI
+	TESTL        $0x00000003, SI
+	JNE          within
+	ADDQ         $+384, DX
+
+within:
+	DECQ         R8
+	JNE          piece
+	VEXTRACTF128 $0x01, Y5, X2
+	VPADDD       X5, X2, X2
+	VPSHUFD      $0x4e, X2, X4
+	VPADDD       X4, X2, X2
+	VPSHUFD      $0xb1, X2, X4
+	VPADDD       X4, X2, X2
+	VCVTDQ2PS    X2, X2
+	VMULSS       X3, X2, X2
+	VMOVSS       X2, (BX)
+	ADDQ         $+4, BX
+	DECQ         DI
+	JNE          group
+	VMOVD        X1, AX
+	MOVL         AX, most+8(FP)
+	MOVB         $0x00, steep+12(FP)
+
+steep:
 	VZEROUPPER
 	RET
 
-is:
-	MOVB $0x01, is+8(FP)
-	VZEROUPPER
-	RET
+DATA table4<>+0(SB)/4, $0x00808080
+DATA table4<>+4(SB)/4, $0x00808080
+DATA table4<>+8(SB)/4, $0x00808080
+DATA table4<>+12(SB)/4, $0x00808080
+DATA table4<>+16(SB)/4, $0x00808080
+DATA table4<>+20(SB)/4, $0x00808080
+DATA table4<>+24(SB)/4, $0x00808080
+DATA table4<>+28(SB)/4, $0x00808080
+GLOBL table4<>(SB), RODATA|NOPTR, $32
+
+DATA table5<>+0(SB)/4, $0x00000080
+DATA table5<>+4(SB)/4, $0x00000080
+DATA table5<>+8(SB)/4, $0x00000080
+DATA table5<>+12(SB)/4, $0x00000080
+DATA table5<>+16(SB)/4, $0x00000080
+DATA table5<>+20(SB)/4, $0x00000080
+DATA table5<>+24(SB)/4, $0x00000080
+DATA table5<>+28(SB)/4, $0x00000080
+GLOBL table5<>(SB), RODATA|NOPTR, $32
+
+DATA table6<>+0(SB)/4, $0x00004000
+DATA table6<>+4(SB)/4, $0x00004000
+DATA table6<>+8(SB)/4, $0x00004000
+DATA table6<>+12(SB)/4, $0x00004000
+DATA table6<>+16(SB)/4, $0x00004000
+DATA table6<>+20(SB)/4, $0x00004000
+DATA table6<>+24(SB)/4, $0x00004000
+DATA table6<>+28(SB)/4, $0x00004000
+GLOBL table6<>(SB), RODATA|NOPTR, $32
+
+DATA table7<>+0(SB)/4, $0x0000007f
+DATA table7<>+4(SB)/4, $0x0000007f
+DATA table7<>+8(SB)/4, $0x0000007f
+DATA table7<>+12(SB)/4, $0x0000007f
+DATA table7<>+16(SB)/4, $0x0000007f
+DATA table7<>+20(SB)/4, $0x0000007f
+DATA table7<>+24(SB)/4, $0x0000007f
+DATA table7<>+28(SB)/4, $0x0000007f
+GLOBL table7<>(SB), RODATA|NOPTR, $32
+
+DATA table8<>+0(SB)/4, $0xffffff81
+DATA table8<>+4(SB)/4, $0xffffff81
+DATA table8<>+8(SB)/4, $0xffffff81
+DATA table8<>+12(SB)/4, $0xffffff81
+DATA table8<>+16(SB)/4, $0xffffff81
+DATA table8<>+20(SB)/4, $0xffffff81
+DATA table8<>+24(SB)/4, $0xffffff81
+DATA table8<>+28(SB)/4, $0xffffff81
+GLOBL table8<>(SB), RODATA|NOPTR, $32
+
+DATA table9<>+0(SB)/1, $0x02
+DATA table9<>+1(SB)/1, $0x0a
+DATA table9<>+2(SB)/1, $0x06
+DATA table9<>+3(SB)/1, $0x0e
+DATA table9<>+4(SB)/1, $0x01
+DATA table9<>+5(SB)/1, $0x09
+DATA table9<>+6(SB)/1, $0x05
+DATA table9<>+7(SB)/1, $0x0d
+DATA table9<>+8(SB)/1, $0x00
+DATA table9<>+9(SB)/1, $0x08
+DATA table9<>+10(SB)/1, $0x04
+DATA table9<>+11(SB)/1, $0x0c
+DATA table9<>+12(SB)/1, $0x80
+DATA table9<>+13(SB)/1, $0x80
+DATA table9<>+14(SB)/1, $0x80
+DATA table9<>+15(SB)/1, $0x80
+DATA table9<>+16(SB)/1, $0x02
+DATA table9<>+17(SB)/1, $0x0a
+DATA table9<>+18(SB)/1, $0x06
+DATA table9<>+19(SB)/1, $0x0e
+DATA table9<>+20(SB)/1, $0x01
+DATA table9<>+21(SB)/1, $0x09
+DATA table9<>+22(SB)/1, $0x05
+DATA table9<>+23(SB)/1, $0x0d
+DATA table9<>+24(SB)/1, $0x00
+DATA table9<>+25(SB)/1, $0x08
+DATA table9<>+26(SB)/1, $0x04
+DATA table9<>+27(SB)/1, $0x0c
+DATA table9<>+28(SB)/1, $0x80
+DATA table9<>+29(SB)/1, $0x80
+DATA table9<>+30(SB)/1, $0x80
+DATA table9<>+31(SB)/1, $0x80
+DATA table9<>+32(SB)/1, $0x02
+DATA table9<>+33(SB)/1, $0x0a
+DATA table9<>+34(SB)/1, $0x06
+DATA table9<>+35(SB)/1, $0x0e
+DATA table9<>+36(SB)/1, $0x01
+DATA table9<>+37(SB)/1, $0x09
+DATA table9<>+38(SB)/1, $0x05
+DATA table9<>+39(SB)/1, $0x0d
+DATA table9<>+40(SB)/1, $0x00
+DATA table9<>+41(SB)/1, $0x08
+DATA table9<>+42(SB)/1, $0x04
+DATA table9<>+43(SB)/1, $0x0c
+DATA table9<>+44(SB)/1, $0x80
+DATA table9<>+45(SB)/1, $0x80
+DATA table9<>+46(SB)/1, $0x80
+DATA table9<>+47(SB)/1, $0x80
+DATA table9<>+48(SB)/1, $0x02
+DATA table9<>+49(SB)/1, $0x0a
+DATA table9<>+50(SB)/1, $0x06
+DATA table9<>+51(SB)/1, $0x0e
+DATA table9<>+52(SB)/1, $0x01
+DATA table9<>+53(SB)/1, $0x09
+DATA table9<>+54(SB)/1, $0x05
+DATA table9<>+55(SB)/1, $0x0d
+DATA table9<>+56(SB)/1, $0x00
+DATA table9<>+57(SB)/1, $0x08
+DATA table9<>+58(SB)/1, $0x04
+DATA table9<>+59(SB)/1, $0x0c
+DATA table9<>+60(SB)/1, $0x80
+DATA table9<>+61(SB)/1, $0x80
+DATA table9<>+62(SB)/1, $0x80
+DATA table9<>+63(SB)/1, $0x80
+GLOBL table9<>(SB), RODATA|NOPTR, $64
 
 // func fixed256x32By1(d *fixes)
 // Requires: AVX, AVX2, FMA3, MMX+
@@ -544,11 +528,11 @@ TEXT ·fixed256x32By1(SB), NOSPLIT, $0-8
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table9<>+0(SB), Y0
+	VPBROADCASTD table10<>+0(SB), Y0
 	VPBROADCASTD 104(AX), Y1
-	VPBROADCASTD table10<>+0(SB), Y2
-	VPBROADCASTD table11<>+0(SB), Y3
-	VPBROADCASTD table12<>+0(SB), Y4
+	VPBROADCASTD table11<>+0(SB), Y2
+	VPBROADCASTD table12<>+0(SB), Y3
+	VPBROADCASTD table13<>+0(SB), Y4
 
 row:
 	VXORPS Y5, Y5, Y5
@@ -587,7 +571,7 @@ blocks:
 few:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table13<>+0(SB), R12
+	LEAQ       table14<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS (R8), Y7, Y8
 	VMASKMOVPS (R9), Y7, Y9
@@ -600,7 +584,7 @@ few:
 few2:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table13<>+0(SB), R12
+	LEAQ       table14<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS 32(R8), Y7, Y8
 	VMASKMOVPS 32(R9), Y7, Y9
@@ -620,7 +604,7 @@ unit:
 	PREFETCHT0     1536(CX)
 	VPXOR          (CX), Y1, Y7
 	VBROADCASTF128 (R11), Y9
-	VPERMILPS      table14<>+0(SB), Y9, Y9
+	VPERMILPS      table15<>+0(SB), Y9, Y9
 	VPSRLD         $0x04, Y7, Y8
 	VPAND          Y0, Y7, Y7
 	VPAND          Y0, Y8, Y8
@@ -646,7 +630,7 @@ unit:
 both:
 	VPXOR          32(CX), Y1, Y7
 	VBROADCASTF128 (R11), Y9
-	VPERMILPS      table14<>+32(SB), Y9, Y9
+	VPERMILPS      table15<>+32(SB), Y9, Y9
 	VPSRLD         $0x04, Y7, Y8
 	VPAND          Y0, Y7, Y7
 	VPAND          Y0, Y8, Y8
@@ -694,69 +678,69 @@ total:
 	VZEROUPPER
 	RET
 
-DATA table9<>+0(SB)/4, $0x0f0f0f0f
-GLOBL table9<>(SB), RODATA|NOPTR, $4
-
-DATA table10<>+0(SB)/4, $0x80008000
+DATA table10<>+0(SB)/4, $0x0f0f0f0f
 GLOBL table10<>(SB), RODATA|NOPTR, $4
 
-DATA table11<>+0(SB)/4, $0x01000100
+DATA table11<>+0(SB)/4, $0x80008000
 GLOBL table11<>(SB), RODATA|NOPTR, $4
 
-DATA table12<>+0(SB)/4, $0x00010001
+DATA table12<>+0(SB)/4, $0x01000100
 GLOBL table12<>(SB), RODATA|NOPTR, $4
 
-DATA table13<>+0(SB)/4, $0xffffffff
-DATA table13<>+4(SB)/4, $0xffffffff
-DATA table13<>+8(SB)/4, $0xffffffff
-DATA table13<>+12(SB)/4, $0xffffffff
-DATA table13<>+16(SB)/4, $0xffffffff
-DATA table13<>+20(SB)/4, $0xffffffff
-DATA table13<>+24(SB)/4, $0xffffffff
-DATA table13<>+28(SB)/4, $0xffffffff
-DATA table13<>+32(SB)/4, $0xffffffff
-DATA table13<>+36(SB)/4, $0xffffffff
-DATA table13<>+40(SB)/4, $0xffffffff
-DATA table13<>+44(SB)/4, $0xffffffff
-DATA table13<>+48(SB)/4, $0xffffffff
-DATA table13<>+52(SB)/4, $0xffffffff
-DATA table13<>+56(SB)/4, $0xffffffff
-DATA table13<>+60(SB)/4, $0xffffffff
-DATA table13<>+64(SB)/4, $0x00000000
-DATA table13<>+68(SB)/4, $0x00000000
-DATA table13<>+72(SB)/4, $0x00000000
-DATA table13<>+76(SB)/4, $0x00000000
-DATA table13<>+80(SB)/4, $0x00000000
-DATA table13<>+84(SB)/4, $0x00000000
-DATA table13<>+88(SB)/4, $0x00000000
-DATA table13<>+92(SB)/4, $0x00000000
-DATA table13<>+96(SB)/4, $0x00000000
-DATA table13<>+100(SB)/4, $0x00000000
-DATA table13<>+104(SB)/4, $0x00000000
-DATA table13<>+108(SB)/4, $0x00000000
-DATA table13<>+112(SB)/4, $0x00000000
-DATA table13<>+116(SB)/4, $0x00000000
-DATA table13<>+120(SB)/4, $0x00000000
-DATA table13<>+124(SB)/4, $0x00000000
-GLOBL table13<>(SB), RODATA|NOPTR, $128
+DATA table13<>+0(SB)/4, $0x00010001
+GLOBL table13<>(SB), RODATA|NOPTR, $4
 
-DATA table14<>+0(SB)/4, $0x00000000
-DATA table14<>+4(SB)/4, $0x00000000
-DATA table14<>+8(SB)/4, $0x00000000
-DATA table14<>+12(SB)/4, $0x00000000
-DATA table14<>+16(SB)/4, $0x00000001
-DATA table14<>+20(SB)/4, $0x00000001
-DATA table14<>+24(SB)/4, $0x00000001
-DATA table14<>+28(SB)/4, $0x00000001
-DATA table14<>+32(SB)/4, $0x00000002
-DATA table14<>+36(SB)/4, $0x00000002
-DATA table14<>+40(SB)/4, $0x00000002
-DATA table14<>+44(SB)/4, $0x00000002
-DATA table14<>+48(SB)/4, $0x00000003
-DATA table14<>+52(SB)/4, $0x00000003
-DATA table14<>+56(SB)/4, $0x00000003
-DATA table14<>+60(SB)/4, $0x00000003
-GLOBL table14<>(SB), RODATA|NOPTR, $64
+DATA table14<>+0(SB)/4, $0xffffffff
+DATA table14<>+4(SB)/4, $0xffffffff
+DATA table14<>+8(SB)/4, $0xffffffff
+DATA table14<>+12(SB)/4, $0xffffffff
+DATA table14<>+16(SB)/4, $0xffffffff
+DATA table14<>+20(SB)/4, $0xffffffff
+DATA table14<>+24(SB)/4, $0xffffffff
+DATA table14<>+28(SB)/4, $0xffffffff
+DATA table14<>+32(SB)/4, $0xffffffff
+DATA table14<>+36(SB)/4, $0xffffffff
+DATA table14<>+40(SB)/4, $0xffffffff
+DATA table14<>+44(SB)/4, $0xffffffff
+DATA table14<>+48(SB)/4, $0xffffffff
+DATA table14<>+52(SB)/4, $0xffffffff
+DATA table14<>+56(SB)/4, $0xffffffff
+DATA table14<>+60(SB)/4, $0xffffffff
+DATA table14<>+64(SB)/4, $0x00000000
+DATA table14<>+68(SB)/4, $0x00000000
+DATA table14<>+72(SB)/4, $0x00000000
+DATA table14<>+76(SB)/4, $0x00000000
+DATA table14<>+80(SB)/4, $0x00000000
+DATA table14<>+84(SB)/4, $0x00000000
+DATA table14<>+88(SB)/4, $0x00000000
+DATA table14<>+92(SB)/4, $0x00000000
+DATA table14<>+96(SB)/4, $0x00000000
+DATA table14<>+100(SB)/4, $0x00000000
+DATA table14<>+104(SB)/4, $0x00000000
+DATA table14<>+108(SB)/4, $0x00000000
+DATA table14<>+112(SB)/4, $0x00000000
+DATA table14<>+116(SB)/4, $0x00000000
+DATA table14<>+120(SB)/4, $0x00000000
+DATA table14<>+124(SB)/4, $0x00000000
+GLOBL table14<>(SB), RODATA|NOPTR, $128
+
+DATA table15<>+0(SB)/4, $0x00000000
+DATA table15<>+4(SB)/4, $0x00000000
+DATA table15<>+8(SB)/4, $0x00000000
+DATA table15<>+12(SB)/4, $0x00000000
+DATA table15<>+16(SB)/4, $0x00000001
+DATA table15<>+20(SB)/4, $0x00000001
+DATA table15<>+24(SB)/4, $0x00000001
+DATA table15<>+28(SB)/4, $0x00000001
+DATA table15<>+32(SB)/4, $0x00000002
+DATA table15<>+36(SB)/4, $0x00000002
+DATA table15<>+40(SB)/4, $0x00000002
+DATA table15<>+44(SB)/4, $0x00000002
+DATA table15<>+48(SB)/4, $0x00000003
+DATA table15<>+52(SB)/4, $0x00000003
+DATA table15<>+56(SB)/4, $0x00000003
+DATA table15<>+60(SB)/4, $0x00000003
+GLOBL table15<>(SB), RODATA|NOPTR, $64
 
 // func fixed256x64By1(d *fixes)
 // Requires: AVX, AVX2, FMA3, MMX+
@@ -767,11 +751,11 @@ TEXT ·fixed256x64By1(SB), NOSPLIT, $0-8
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table9<>+0(SB), Y0
+	VPBROADCASTD table10<>+0(SB), Y0
 	VPBROADCASTD 104(AX), Y1
-	VPBROADCASTD table10<>+0(SB), Y2
-	VPBROADCASTD table11<>+0(SB), Y3
-	VPBROADCASTD table12<>+0(SB), Y4
+	VPBROADCASTD table11<>+0(SB), Y2
+	VPBROADCASTD table12<>+0(SB), Y3
+	VPBROADCASTD table13<>+0(SB), Y4
 
 row:
 	VXORPS Y5, Y5, Y5
@@ -810,7 +794,7 @@ blocks:
 few:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table13<>+0(SB), R12
+	LEAQ       table14<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS (R8), Y7, Y8
 	VMASKMOVPS (R9), Y7, Y9
@@ -823,7 +807,7 @@ few:
 few2:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table13<>+0(SB), R12
+	LEAQ       table14<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS 32(R8), Y7, Y8
 	VMASKMOVPS 32(R9), Y7, Y9
@@ -924,11 +908,11 @@ TEXT ·fixed256x128By1(SB), NOSPLIT, $0-8
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table9<>+0(SB), Y0
+	VPBROADCASTD table10<>+0(SB), Y0
 	VPBROADCASTD 104(AX), Y1
-	VPBROADCASTD table10<>+0(SB), Y2
-	VPBROADCASTD table11<>+0(SB), Y3
-	VPBROADCASTD table12<>+0(SB), Y4
+	VPBROADCASTD table11<>+0(SB), Y2
+	VPBROADCASTD table12<>+0(SB), Y3
+	VPBROADCASTD table13<>+0(SB), Y4
 
 row:
 	VXORPS Y5, Y5, Y5
@@ -967,7 +951,7 @@ blocks:
 few:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table13<>+0(SB), R12
+	LEAQ       table14<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS (R8), Y7, Y8
 	VMASKMOVPS (R9), Y7, Y9
@@ -980,7 +964,7 @@ few:
 few2:
 	NEGQ       R11
 	JEQ        done
-	LEAQ       table13<>+0(SB), R12
+	LEAQ       table14<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS 32(R8), Y7, Y8
 	VMASKMOVPS 32(R9), Y7, Y9
@@ -1089,10 +1073,10 @@ TEXT ·expand256x2(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Y0
+	VPBROADCASTD table16<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
-	VMOVUPS      table16<>+0(SB), Y4
-	VMOVUPS      table16<>+32(SB), Y5
+	VMOVUPS      table17<>+0(SB), Y4
+	VMOVUPS      table17<>+32(SB), Y5
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Y2
 	VMOVUPS      32(R8), Y3
@@ -1147,26 +1131,26 @@ chunk:
 	VZEROUPPER
 	RET
 
-DATA table15<>+0(SB)/4, $0x00000001
-GLOBL table15<>(SB), RODATA|NOPTR, $4
+DATA table16<>+0(SB)/4, $0x00000001
+GLOBL table16<>(SB), RODATA|NOPTR, $4
 
-DATA table16<>+0(SB)/4, $0x00000000
-DATA table16<>+4(SB)/4, $0x00000002
-DATA table16<>+8(SB)/4, $0x00000004
-DATA table16<>+12(SB)/4, $0x00000006
-DATA table16<>+16(SB)/4, $0x00000008
-DATA table16<>+20(SB)/4, $0x0000000a
-DATA table16<>+24(SB)/4, $0x0000000c
-DATA table16<>+28(SB)/4, $0x0000000e
-DATA table16<>+32(SB)/4, $0x00000010
-DATA table16<>+36(SB)/4, $0x00000012
-DATA table16<>+40(SB)/4, $0x00000014
-DATA table16<>+44(SB)/4, $0x00000016
-DATA table16<>+48(SB)/4, $0x00000018
-DATA table16<>+52(SB)/4, $0x0000001a
-DATA table16<>+56(SB)/4, $0x0000001c
-DATA table16<>+60(SB)/4, $0x0000001e
-GLOBL table16<>(SB), RODATA|NOPTR, $64
+DATA table17<>+0(SB)/4, $0x00000000
+DATA table17<>+4(SB)/4, $0x00000002
+DATA table17<>+8(SB)/4, $0x00000004
+DATA table17<>+12(SB)/4, $0x00000006
+DATA table17<>+16(SB)/4, $0x00000008
+DATA table17<>+20(SB)/4, $0x0000000a
+DATA table17<>+24(SB)/4, $0x0000000c
+DATA table17<>+28(SB)/4, $0x0000000e
+DATA table17<>+32(SB)/4, $0x00000010
+DATA table17<>+36(SB)/4, $0x00000012
+DATA table17<>+40(SB)/4, $0x00000014
+DATA table17<>+44(SB)/4, $0x00000016
+DATA table17<>+48(SB)/4, $0x00000018
+DATA table17<>+52(SB)/4, $0x0000001a
+DATA table17<>+56(SB)/4, $0x0000001c
+DATA table17<>+60(SB)/4, $0x0000001e
+GLOBL table17<>(SB), RODATA|NOPTR, $64
 
 // func expand256x3(d *dots)
 // Requires: AVX, AVX2, F16C, FMA3
@@ -1177,10 +1161,10 @@ TEXT ·expand256x3(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Y0
+	VPBROADCASTD table16<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
-	VMOVUPS      table17<>+0(SB), Y4
-	VMOVUPS      table17<>+32(SB), Y5
+	VMOVUPS      table18<>+0(SB), Y4
+	VMOVUPS      table18<>+32(SB), Y5
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Y2
 	VMOVUPS      32(R8), Y3
@@ -1235,23 +1219,23 @@ chunk:
 	VZEROUPPER
 	RET
 
-DATA table17<>+0(SB)/4, $0x00000000
-DATA table17<>+4(SB)/4, $0x00000003
-DATA table17<>+8(SB)/4, $0x00000006
-DATA table17<>+12(SB)/4, $0x00000009
-DATA table17<>+16(SB)/4, $0x0000000c
-DATA table17<>+20(SB)/4, $0x0000000f
-DATA table17<>+24(SB)/4, $0x00000012
-DATA table17<>+28(SB)/4, $0x00000015
-DATA table17<>+32(SB)/4, $0x00000008
-DATA table17<>+36(SB)/4, $0x0000000b
-DATA table17<>+40(SB)/4, $0x0000000e
-DATA table17<>+44(SB)/4, $0x00000011
-DATA table17<>+48(SB)/4, $0x00000014
-DATA table17<>+52(SB)/4, $0x00000017
-DATA table17<>+56(SB)/4, $0x0000001a
-DATA table17<>+60(SB)/4, $0x0000001d
-GLOBL table17<>(SB), RODATA|NOPTR, $64
+DATA table18<>+0(SB)/4, $0x00000000
+DATA table18<>+4(SB)/4, $0x00000003
+DATA table18<>+8(SB)/4, $0x00000006
+DATA table18<>+12(SB)/4, $0x00000009
+DATA table18<>+16(SB)/4, $0x0000000c
+DATA table18<>+20(SB)/4, $0x0000000f
+DATA table18<>+24(SB)/4, $0x00000012
+DATA table18<>+28(SB)/4, $0x00000015
+DATA table18<>+32(SB)/4, $0x00000008
+DATA table18<>+36(SB)/4, $0x0000000b
+DATA table18<>+40(SB)/4, $0x0000000e
+DATA table18<>+44(SB)/4, $0x00000011
+DATA table18<>+48(SB)/4, $0x00000014
+DATA table18<>+52(SB)/4, $0x00000017
+DATA table18<>+56(SB)/4, $0x0000001a
+DATA table18<>+60(SB)/4, $0x0000001d
+GLOBL table18<>(SB), RODATA|NOPTR, $64
 
 // func expand256x4(d *dots)
 // Requires: AVX, AVX2, F16C, FMA3
@@ -1262,10 +1246,10 @@ TEXT ·expand256x4(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Y0
+	VPBROADCASTD table16<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
-	VMOVUPS      table18<>+0(SB), Y4
-	VMOVUPS      table18<>+32(SB), Y5
+	VMOVUPS      table19<>+0(SB), Y4
+	VMOVUPS      table19<>+32(SB), Y5
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Y2
 	VMOVUPS      32(R8), Y3
@@ -1340,23 +1324,23 @@ chunk:
 	VZEROUPPER
 	RET
 
-DATA table18<>+0(SB)/4, $0x00000000
-DATA table18<>+4(SB)/4, $0x00000004
-DATA table18<>+8(SB)/4, $0x00000008
-DATA table18<>+12(SB)/4, $0x0000000c
-DATA table18<>+16(SB)/4, $0x00000010
-DATA table18<>+20(SB)/4, $0x00000014
-DATA table18<>+24(SB)/4, $0x00000018
-DATA table18<>+28(SB)/4, $0x0000001c
-DATA table18<>+32(SB)/4, $0x00000000
-DATA table18<>+36(SB)/4, $0x00000004
-DATA table18<>+40(SB)/4, $0x00000008
-DATA table18<>+44(SB)/4, $0x0000000c
-DATA table18<>+48(SB)/4, $0x00000010
-DATA table18<>+52(SB)/4, $0x00000014
-DATA table18<>+56(SB)/4, $0x00000018
-DATA table18<>+60(SB)/4, $0x0000001c
-GLOBL table18<>(SB), RODATA|NOPTR, $64
+DATA table19<>+0(SB)/4, $0x00000000
+DATA table19<>+4(SB)/4, $0x00000004
+DATA table19<>+8(SB)/4, $0x00000008
+DATA table19<>+12(SB)/4, $0x0000000c
+DATA table19<>+16(SB)/4, $0x00000010
+DATA table19<>+20(SB)/4, $0x00000014
+DATA table19<>+24(SB)/4, $0x00000018
+DATA table19<>+28(SB)/4, $0x0000001c
+DATA table19<>+32(SB)/4, $0x00000000
+DATA table19<>+36(SB)/4, $0x00000004
+DATA table19<>+40(SB)/4, $0x00000008
+DATA table19<>+44(SB)/4, $0x0000000c
+DATA table19<>+48(SB)/4, $0x00000010
+DATA table19<>+52(SB)/4, $0x00000014
+DATA table19<>+56(SB)/4, $0x00000018
+DATA table19<>+60(SB)/4, $0x0000001c
+GLOBL table19<>(SB), RODATA|NOPTR, $64
 
 // func expand256x6(d *dots)
 // Requires: AVX, AVX2, F16C, FMA3
@@ -1367,10 +1351,10 @@ TEXT ·expand256x6(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Y0
+	VPBROADCASTD table16<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
-	VMOVUPS      table19<>+0(SB), Y2
-	VMOVUPS      table20<>+0(SB), Y3
+	VMOVUPS      table20<>+0(SB), Y2
+	VMOVUPS      table21<>+0(SB), Y3
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
 
@@ -1391,10 +1375,10 @@ block:
 
 chunk:
 	VPBROADCASTQ (CX), Y8
-	VPSHUFB      table21<>+0(SB), Y8, Y8
+	VPSHUFB      table22<>+0(SB), Y8, Y8
 	VANDPS       Y2, Y8, Y8
 	VPBROADCASTQ 4(CX), Y9
-	VPSHUFB      table21<>+32(SB), Y9, Y9
+	VPSHUFB      table22<>+32(SB), Y9, Y9
 	VANDPS       Y2, Y9, Y9
 	VCVTDQ2PS    Y8, Y8
 	VFMSUB213PS  Y5, Y4, Y8
@@ -1437,107 +1421,107 @@ chunk:
 	VZEROUPPER
 	RET
 
-DATA table19<>+0(SB)/4, $0x0000003f
-DATA table19<>+4(SB)/4, $0x00000fc0
-DATA table19<>+8(SB)/4, $0x000003f0
-DATA table19<>+12(SB)/4, $0x000000fc
-DATA table19<>+16(SB)/4, $0x0000003f
-DATA table19<>+20(SB)/4, $0x00000fc0
-DATA table19<>+24(SB)/4, $0x000003f0
-DATA table19<>+28(SB)/4, $0x000000fc
-DATA table19<>+32(SB)/4, $0x0000003f
-DATA table19<>+36(SB)/4, $0x00000fc0
-DATA table19<>+40(SB)/4, $0x000003f0
-DATA table19<>+44(SB)/4, $0x000000fc
-DATA table19<>+48(SB)/4, $0x0000003f
-DATA table19<>+52(SB)/4, $0x00000fc0
-DATA table19<>+56(SB)/4, $0x000003f0
-DATA table19<>+60(SB)/4, $0x000000fc
-GLOBL table19<>(SB), RODATA|NOPTR, $64
-
-DATA table20<>+0(SB)/4, $0x3f800000
-DATA table20<>+4(SB)/4, $0x3c800000
-DATA table20<>+8(SB)/4, $0x3d800000
-DATA table20<>+12(SB)/4, $0x3e800000
-DATA table20<>+16(SB)/4, $0x3f800000
-DATA table20<>+20(SB)/4, $0x3c800000
-DATA table20<>+24(SB)/4, $0x3d800000
-DATA table20<>+28(SB)/4, $0x3e800000
-DATA table20<>+32(SB)/4, $0x3f800000
-DATA table20<>+36(SB)/4, $0x3c800000
-DATA table20<>+40(SB)/4, $0x3d800000
-DATA table20<>+44(SB)/4, $0x3e800000
-DATA table20<>+48(SB)/4, $0x3f800000
-DATA table20<>+52(SB)/4, $0x3c800000
-DATA table20<>+56(SB)/4, $0x3d800000
-DATA table20<>+60(SB)/4, $0x3e800000
+DATA table20<>+0(SB)/4, $0x0000003f
+DATA table20<>+4(SB)/4, $0x00000fc0
+DATA table20<>+8(SB)/4, $0x000003f0
+DATA table20<>+12(SB)/4, $0x000000fc
+DATA table20<>+16(SB)/4, $0x0000003f
+DATA table20<>+20(SB)/4, $0x00000fc0
+DATA table20<>+24(SB)/4, $0x000003f0
+DATA table20<>+28(SB)/4, $0x000000fc
+DATA table20<>+32(SB)/4, $0x0000003f
+DATA table20<>+36(SB)/4, $0x00000fc0
+DATA table20<>+40(SB)/4, $0x000003f0
+DATA table20<>+44(SB)/4, $0x000000fc
+DATA table20<>+48(SB)/4, $0x0000003f
+DATA table20<>+52(SB)/4, $0x00000fc0
+DATA table20<>+56(SB)/4, $0x000003f0
+DATA table20<>+60(SB)/4, $0x000000fc
 GLOBL table20<>(SB), RODATA|NOPTR, $64
 
-DATA table21<>+0(SB)/1, $0x00
-DATA table21<>+1(SB)/1, $0x01
-DATA table21<>+2(SB)/1, $0x80
-DATA table21<>+3(SB)/1, $0x80
-DATA table21<>+4(SB)/1, $0x00
-DATA table21<>+5(SB)/1, $0x01
-DATA table21<>+6(SB)/1, $0x80
-DATA table21<>+7(SB)/1, $0x80
-DATA table21<>+8(SB)/1, $0x01
-DATA table21<>+9(SB)/1, $0x02
-DATA table21<>+10(SB)/1, $0x80
-DATA table21<>+11(SB)/1, $0x80
-DATA table21<>+12(SB)/1, $0x02
-DATA table21<>+13(SB)/1, $0x03
-DATA table21<>+14(SB)/1, $0x80
-DATA table21<>+15(SB)/1, $0x80
-DATA table21<>+16(SB)/1, $0x03
-DATA table21<>+17(SB)/1, $0x04
-DATA table21<>+18(SB)/1, $0x80
-DATA table21<>+19(SB)/1, $0x80
-DATA table21<>+20(SB)/1, $0x03
-DATA table21<>+21(SB)/1, $0x04
-DATA table21<>+22(SB)/1, $0x80
-DATA table21<>+23(SB)/1, $0x80
-DATA table21<>+24(SB)/1, $0x04
-DATA table21<>+25(SB)/1, $0x05
-DATA table21<>+26(SB)/1, $0x80
-DATA table21<>+27(SB)/1, $0x80
-DATA table21<>+28(SB)/1, $0x05
-DATA table21<>+29(SB)/1, $0x06
-DATA table21<>+30(SB)/1, $0x80
-DATA table21<>+31(SB)/1, $0x80
-DATA table21<>+32(SB)/1, $0x02
-DATA table21<>+33(SB)/1, $0x03
-DATA table21<>+34(SB)/1, $0x80
-DATA table21<>+35(SB)/1, $0x80
-DATA table21<>+36(SB)/1, $0x02
-DATA table21<>+37(SB)/1, $0x03
-DATA table21<>+38(SB)/1, $0x80
-DATA table21<>+39(SB)/1, $0x80
-DATA table21<>+40(SB)/1, $0x03
-DATA table21<>+41(SB)/1, $0x04
-DATA table21<>+42(SB)/1, $0x80
-DATA table21<>+43(SB)/1, $0x80
-DATA table21<>+44(SB)/1, $0x04
-DATA table21<>+45(SB)/1, $0x05
-DATA table21<>+46(SB)/1, $0x80
-DATA table21<>+47(SB)/1, $0x80
-DATA table21<>+48(SB)/1, $0x05
-DATA table21<>+49(SB)/1, $0x06
-DATA table21<>+50(SB)/1, $0x80
-DATA table21<>+51(SB)/1, $0x80
-DATA table21<>+52(SB)/1, $0x05
-DATA table21<>+53(SB)/1, $0x06
-DATA table21<>+54(SB)/1, $0x80
-DATA table21<>+55(SB)/1, $0x80
-DATA table21<>+56(SB)/1, $0x06
-DATA table21<>+57(SB)/1, $0x07
-DATA table21<>+58(SB)/1, $0x80
-DATA table21<>+59(SB)/1, $0x80
-DATA table21<>+60(SB)/1, $0x07
-DATA table21<>+61(SB)/1, $0x08
-DATA table21<>+62(SB)/1, $0x80
-DATA table21<>+63(SB)/1, $0x80
+DATA table21<>+0(SB)/4, $0x3f800000
+DATA table21<>+4(SB)/4, $0x3c800000
+DATA table21<>+8(SB)/4, $0x3d800000
+DATA table21<>+12(SB)/4, $0x3e800000
+DATA table21<>+16(SB)/4, $0x3f800000
+DATA table21<>+20(SB)/4, $0x3c800000
+DATA table21<>+24(SB)/4, $0x3d800000
+DATA table21<>+28(SB)/4, $0x3e800000
+DATA table21<>+32(SB)/4, $0x3f800000
+DATA table21<>+36(SB)/4, $0x3c800000
+DATA table21<>+40(SB)/4, $0x3d800000
+DATA table21<>+44(SB)/4, $0x3e800000
+DATA table21<>+48(SB)/4, $0x3f800000
+DATA table21<>+52(SB)/4, $0x3c800000
+DATA table21<>+56(SB)/4, $0x3d800000
+DATA table21<>+60(SB)/4, $0x3e800000
 GLOBL table21<>(SB), RODATA|NOPTR, $64
+
+DATA table22<>+0(SB)/1, $0x00
+DATA table22<>+1(SB)/1, $0x01
+DATA table22<>+2(SB)/1, $0x80
+DATA table22<>+3(SB)/1, $0x80
+DATA table22<>+4(SB)/1, $0x00
+DATA table22<>+5(SB)/1, $0x01
+DATA table22<>+6(SB)/1, $0x80
+DATA table22<>+7(SB)/1, $0x80
+DATA table22<>+8(SB)/1, $0x01
+DATA table22<>+9(SB)/1, $0x02
+DATA table22<>+10(SB)/1, $0x80
+DATA table22<>+11(SB)/1, $0x80
+DATA table22<>+12(SB)/1, $0x02
+DATA table22<>+13(SB)/1, $0x03
+DATA table22<>+14(SB)/1, $0x80
+DATA table22<>+15(SB)/1, $0x80
+DATA table22<>+16(SB)/1, $0x03
+DATA table22<>+17(SB)/1, $0x04
+DATA table22<>+18(SB)/1, $0x80
+DATA table22<>+19(SB)/1, $0x80
+DATA table22<>+20(SB)/1, $0x03
+DATA table22<>+21(SB)/1, $0x04
+DATA table22<>+22(SB)/1, $0x80
+DATA table22<>+23(SB)/1, $0x80
+DATA table22<>+24(SB)/1, $0x04
+DATA table22<>+25(SB)/1, $0x05
+DATA table22<>+26(SB)/1, $0x80
+DATA table22<>+27(SB)/1, $0x80
+DATA table22<>+28(SB)/1, $0x05
+DATA table22<>+29(SB)/1, $0x06
+DATA table22<>+30(SB)/1, $0x80
+DATA table22<>+31(SB)/1, $0x80
+DATA table22<>+32(SB)/1, $0x02
+DATA table22<>+33(SB)/1, $0x03
+DATA table22<>+34(SB)/1, $0x80
+DATA table22<>+35(SB)/1, $0x80
+DATA table22<>+36(SB)/1, $0x02
+DATA table22<>+37(SB)/1, $0x03
+DATA table22<>+38(SB)/1, $0x80
+DATA table22<>+39(SB)/1, $0x80
+DATA table22<>+40(SB)/1, $0x03
+DATA table22<>+41(SB)/1, $0x04
+DATA table22<>+42(SB)/1, $0x80
+DATA table22<>+43(SB)/1, $0x80
+DATA table22<>+44(SB)/1, $0x04
+DATA table22<>+45(SB)/1, $0x05
+DATA table22<>+46(SB)/1, $0x80
+DATA table22<>+47(SB)/1, $0x80
+DATA table22<>+48(SB)/1, $0x05
+DATA table22<>+49(SB)/1, $0x06
+DATA table22<>+50(SB)/1, $0x80
+DATA table22<>+51(SB)/1, $0x80
+DATA table22<>+52(SB)/1, $0x05
+DATA table22<>+53(SB)/1, $0x06
+DATA table22<>+54(SB)/1, $0x80
+DATA table22<>+55(SB)/1, $0x80
+DATA table22<>+56(SB)/1, $0x06
+DATA table22<>+57(SB)/1, $0x07
+DATA table22<>+58(SB)/1, $0x80
+DATA table22<>+59(SB)/1, $0x80
+DATA table22<>+60(SB)/1, $0x07
+DATA table22<>+61(SB)/1, $0x08
+DATA table22<>+62(SB)/1, $0x80
+DATA table22<>+63(SB)/1, $0x80
+GLOBL table22<>(SB), RODATA|NOPTR, $64
 
 // func expand256x8(d *dots)
 // Requires: AVX, AVX2, F16C, FMA3
@@ -1548,7 +1532,7 @@ TEXT ·expand256x8(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Y0
+	VPBROADCASTD table16<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
@@ -1620,7 +1604,7 @@ TEXT ·expand256x8Signed(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Y0
+	VPBROADCASTD table16<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
@@ -1842,182 +1826,32 @@ done:
 	VZEROUPPER
 	RET
 
-// func fixGroups512(f *fixing) (most uint32)
-// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, CMOV
-TEXT ·fixGroups512(SB), NOSPLIT, $0-12
-	MOVQ         f+0(FP), AX
-	MOVQ         (AX), CX
-	MOVQ         24(AX), DX
-	VPBROADCASTD table0<>+0(SB), Z0
-	MOVQ         8(AX), BX
-	MOVQ         16(AX), SI
-	VPBROADCASTD table5<>+0(SB), Z2
-	VPBROADCASTD table6<>+0(SB), Z3
-	VPBROADCASTD table7<>+0(SB), Z4
-	VPBROADCASTD table8<>+0(SB), Z5
-	XORL         DI, DI
-	VXORPS       X1, X1, X1
-
-group:
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	MOVQ   CX, R8
-	MOVQ   32(AX), R9
-
-most:
-	VANDPS        (R8), Z0, Z8
-	VANDPS        64(R8), Z0, Z9
-	VPMAXUD       Z8, Z6, Z6
-	VPMAXUD       Z9, Z7, Z7
-	ADDQ          $+128, R8
-	DECQ          R9
-	JNE           most
-	VPMAXUD       Z7, Z6, Z6
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VPMAXUD       Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VPMAXUD       X6, X7, X7
-	VPSHUFD       $0x4e, X7, X6
-	VPMAXUD       X6, X7, X7
-	VPSHUFD       $0xb1, X7, X6
-	VPMAXUD       X6, X7, X7
-	VMOVD         X7, R8
-	SHRL          $0x17, R8
-	MOVL          $0x00000067, R9
-	CMPL          R8, R9
-	CMOVLLT       R9, R8
-	VPMAXUD       X7, X1, X1
-	MOVL          $0x00000113, R9
-	SUBL          R8, R9
-	ADDL          $+0, R9
-	SHLL          $0x17, R9
-	VMOVD         R9, X6
-	VPBROADCASTD  X6, Z6
-	ADDL          $-21, R8
-	SHLL          $0x17, R8
-	VMOVD         R8, X7
-	VPBROADCASTD  X7, Z7
-	VXORPS        Z8, Z8, Z8
-	MOVQ          32(AX), R8
-
-piece:
-	VMULPS        (CX), Z6, Z9
-	VCVTPS2DQ     Z9, Z9
-	VPADDD        Z9, Z8, Z8
-	VPADDD        Z2, Z9, Z10
-	VPSRAD        $0x0f, Z10, Z10
-	VPMINSD       Z4, Z10, Z10
-	VPMAXSD       Z5, Z10, Z10
-	VPSLLD        $0x0f, Z10, Z11
-	VPSUBD        Z11, Z9, Z9
-	VPADDD        Z3, Z9, Z9
-	VXORPS        Z3, Z9, Z9
-	VPSLLD        $0x10, Z10, Z10
-	VPBROADCASTD  table22<>+0(SB), Z11
-	VPTERNLOGD    $0xea, Z10, Z11, Z9
-	VPSHUFB       table4<>+0(SB), Z9, Z9
-	VMULPS        64(CX), Z6, Z10
-	VCVTPS2DQ     Z10, Z10
-	VPADDD        Z10, Z8, Z8
-	VPADDD        Z2, Z10, Z11
-	VPSRAD        $0x0f, Z11, Z11
-	VPMINSD       Z4, Z11, Z11
-	VPMAXSD       Z5, Z11, Z11
-	VPSLLD        $0x0f, Z11, Z12
-	VPSUBD        Z12, Z10, Z10
-	VPADDD        Z3, Z10, Z10
-	VXORPS        Z3, Z10, Z10
-	VPSLLD        $0x10, Z11, Z11
-	VPBROADCASTD  table22<>+0(SB), Z12
-	VPTERNLOGD    $0xea, Z11, Z12, Z10
-	VPSHUFB       table4<>+0(SB), Z10, Z10
-	VMOVUPS       table23<>+0(SB), Z11
-	VPBROADCASTD  table24<>+0(SB), Z12
-	VPADDW        Z12, Z11, Z12
-	VPERMI2W      Z10, Z9, Z11
-	VPERMI2W      Z10, Z9, Z12
-	VEXTRACTI32X4 $0x00, Z11, (BX)
-	VEXTRACTI32X4 $0x01, Z11, 64(BX)
-	VEXTRACTI32X4 $0x02, Z11, 128(BX)
-	VEXTRACTI32X4 $0x03, Z11, 192(BX)
-	VEXTRACTI32X4 $0x00, Z12, 256(BX)
-	VEXTRACTI32X4 $0x01, Z12, 320(BX)
-	VMOVUPS       X7, 384(BX)
-	ADDQ          $+128, CX
-	ADDQ          $+16, BX
-	INCL          DI
-	TESTL         $0x00000003, DI
-	JNE           within
-	ADDQ          $+384, BX
-
-within:
-	DECQ          R8
-	JNE           piece
-	VEXTRACTF64X4 $0x01, Z8, Y6
-	VPADDD        Y6, Y8, Y8
-	VEXTRACTF128  $0x01, Y8, X6
-	VPADDD        X8, X6, X6
-	VPSHUFD       $0x4e, X6, X8
-	VPADDD        X8, X6, X6
-	VPSHUFD       $0xb1, X6, X8
-	VPADDD        X8, X6, X6
-	VCVTDQ2PS     X6, X6
-	VMULSS        X7, X6, X6
-	VMOVSS        X6, (SI)
-	ADDQ          $+4, SI
-	DECQ          DX
-	JNE           group
-	VMOVD         X1, AX
-	MOVL          AX, most+8(FP)
-	VZEROUPPER
-	RET
-
-DATA table22<>+0(SB)/4, $0x0000ffff
-GLOBL table22<>(SB), RODATA|NOPTR, $4
-
-DATA table23<>+0(SB)/4, $0x00080000
-DATA table23<>+4(SB)/4, $0x00180010
-DATA table23<>+8(SB)/4, $0x00280020
-DATA table23<>+12(SB)/4, $0x00380030
-DATA table23<>+16(SB)/4, $0x00090001
-DATA table23<>+20(SB)/4, $0x00190011
-DATA table23<>+24(SB)/4, $0x00290021
-DATA table23<>+28(SB)/4, $0x00390031
-DATA table23<>+32(SB)/4, $0x000a0002
-DATA table23<>+36(SB)/4, $0x001a0012
-DATA table23<>+40(SB)/4, $0x002a0022
-DATA table23<>+44(SB)/4, $0x003a0032
-DATA table23<>+48(SB)/4, $0x000b0003
-DATA table23<>+52(SB)/4, $0x001b0013
-DATA table23<>+56(SB)/4, $0x002b0023
-DATA table23<>+60(SB)/4, $0x003b0033
-GLOBL table23<>(SB), RODATA|NOPTR, $64
-
-DATA table24<>+0(SB)/4, $0x00040004
-GLOBL table24<>(SB), RODATA|NOPTR, $4
-
-// func steepGroups512(f *fixing) (is bool)
+// func fixGroups512(f *fixing) (most uint32, steep bool)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, CMOV, POPCNT
-TEXT ·steepGroups512(SB), NOSPLIT, $0-9
+TEXT ·fixGroups512(SB), NOSPLIT, $0-13
 	MOVQ         f+0(FP), AX
 	MOVQ         (AX), CX
-	MOVQ         24(AX), DX
 	VPBROADCASTD table0<>+0(SB), Z0
-	VXORPS       Z1, Z1, Z1
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	XORL         SI, SI
+	VXORPS       X1, X1, X1
+	MOVB         $0x01, steep+12(FP)
+	MOVQ         24(AX), DI
 
 group:
 	VXORPS Z2, Z2, Z2
 	VXORPS Z3, Z3, Z3
-	MOVQ   CX, BX
-	MOVQ   32(AX), SI
+	MOVQ   CX, R8
+	MOVQ   32(AX), R9
 
 most:
-	VANDPS        (BX), Z0, Z4
-	VANDPS        64(BX), Z0, Z5
+	VANDPS        (R8), Z0, Z4
+	VANDPS        64(R8), Z0, Z5
 	VPMAXUD       Z4, Z2, Z2
 	VPMAXUD       Z5, Z3, Z3
-	ADDQ          $+128, BX
-	DECQ          SI
+	ADDQ          $+128, R8
+	DECQ          R9
 	JNE           most
 	VPMAXUD       Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
@@ -2028,52 +1862,147 @@ most:
 	VPMAXUD       X2, X3, X3
 	VPSHUFD       $0xb1, X3, X2
 	VPMAXUD       X2, X3, X3
-	VMOVD         X3, BX
-	SHRL          $0x17, BX
-	MOVL          $0x00000067, SI
-	CMPL          BX, SI
-	CMOVLLT       SI, BX
-	ADDL          $-12, BX
-	SHLL          $0x17, BX
-	VMOVD         BX, X2
+	VMOVD         X3, R8
+	SHRL          $0x17, R8
+	MOVL          $0x00000067, R9
+	CMPL          R8, R9
+	CMOVLLT       R9, R8
+	VPMAXUD       X3, X1, X1
+	MOVL          $0x00000113, R9
+	SUBL          R8, R9
+	MOVL          R8, R10
+	ADDL          $+0, R9
+	SHLL          $0x17, R9
+	VMOVD         R9, X2
 	VPBROADCASTD  X2, Z2
-	MOVQ          32(AX), BX
+	ADDL          $-21, R8
+	SHLL          $0x17, R8
+	VMOVD         R8, X3
+	VPBROADCASTD  X3, Z3
+	ADDL          $-12, R10
+	SHLL          $0x17, R10
+	VMOVD         R10, X4
+	VPBROADCASTD  X4, Z4
+	VXORPS        Z5, Z5, Z5
+	MOVQ          32(AX), R8
 
 piece:
-	VANDPS   (CX), Z0, Z3
-	VANDPS   64(CX), Z0, Z4
-	VPCMPGTD Z3, Z2, K1
-	VPCMPEQD Z3, Z1, K2
-	VPCMPGTD Z4, Z2, K3
-	VPCMPEQD Z4, Z1, K4
-	KUNPCKWD K1, K3, K1
-	KMOVD    K1, SI
-	POPCNTL  SI, SI
-	KUNPCKWD K2, K4, K2
-	KMOVD    K2, DI
-	POPCNTL  DI, DI
-	SUBL     DI, SI
-	ADDL     SI, SI
-	NEGL     DI
-	ADDL     $0x00000020, DI
-	MOVL     $0x00000001, R8
-	CMPL     DI, R8
-	CMOVLLT  R8, DI
-	CMPL     SI, DI
-	JGE      is
-	ADDQ     $+128, CX
-	DECQ     BX
-	JNE      piece
-	DECQ     DX
-	JNE      group
-	MOVB     $0x00, is+8(FP)
+	VXORPS        Z6, Z6, Z6
+	VANDPS        (CX), Z0, Z7
+	VANDPS        64(CX), Z0, Z8
+	VPCMPGTD      Z7, Z4, K1
+	VPCMPEQD      Z7, Z6, K2
+	VPCMPGTD      Z8, Z4, K3
+	VPCMPEQD      Z8, Z6, K4
+	KUNPCKWD      K1, K3, K1
+	KMOVD         K1, R9
+	POPCNTL       R9, R9
+	KUNPCKWD      K2, K4, K2
+	KMOVD         K2, R10
+	POPCNTL       R10, R10
+	SUBL          R10, R9
+	ADDL          R9, R9
+	NEGL          R10
+	ADDL          $0x00000020, R10
+	MOVL          $0x00000001, R11
+	CMPL          R10, R11
+	CMOVLLT       R11, R10
+	CMPL          R9, R10
+	JGE           steep
+	VMULPS        (CX), Z2, Z6
+	VCVTPS2DQ     Z6, Z6
+	VPADDD        Z6, Z5, Z5
+	VPADDD        table23<>+0(SB), Z6, Z6
+	VXORPS        table23<>+0(SB), Z6, Z6
+	VPSHUFB       table9<>+0(SB), Z6, Z6
+	VMULPS        64(CX), Z2, Z7
+	VCVTPS2DQ     Z7, Z7
+	VPADDD        Z7, Z5, Z5
+	VPADDD        table23<>+0(SB), Z7, Z7
+	VXORPS        table23<>+0(SB), Z7, Z7
+	VPSHUFB       table9<>+0(SB), Z7, Z7
+	VMOVUPS       table24<>+0(SB), Z8
+	VPBROADCASTD  table25<>+0(SB), Z9
+	VPADDW        Z9, Z8, Z9
+	VPERMI2W      Z7, Z6, Z8
+	VPERMI2W      Z7, Z6, Z9
+	VEXTRACTI32X4 $0x00, Z8, (DX)
+	VEXTRACTI32X4 $0x01, Z8, 64(DX)
+	VEXTRACTI32X4 $0x02, Z8, 128(DX)
+	VEXTRACTI32X4 $0x03, Z8, 192(DX)
+	VEXTRACTI32X4 $0x00, Z9, 256(DX)
+	VEXTRACTI32X4 $0x01, Z9, 320(DX)
+	VMOVUPS       X3, 384(DX)
+	ADDQ          $+128, CX
+	ADDQ          $+16, DX
+	INCL          SI
+	TESTL         $0x00000003, SI
+	JNE           within
+	ADDQ          $+384, DX
+
+within:
+	DECQ          R8
+	JNE           piece
+	VEXTRACTF64X4 $0x01, Z5, Y2
+	VPADDD        Y2, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X2
+	VPADDD        X5, X2, X2
+	VPSHUFD       $0x4e, X2, X4
+	VPADDD        X4, X2, X2
+	VPSHUFD       $0xb1, X2, X4
+	VPADDD        X4, X2, X2
+	VCVTDQ2PS     X2, X2
+	VMULSS        X3, X2, X2
+	VMOVSS        X2, (BX)
+	ADDQ          $+4, BX
+	DECQ          DI
+	JNE           group
+	VMOVD         X1, AX
+	MOVL          AX, most+8(FP)
+	MOVB          $0x00, steep+12(FP)
+
+steep:
 	VZEROUPPER
 	RET
 
-is:
-	MOVB $0x01, is+8(FP)
-	VZEROUPPER
-	RET
+DATA table23<>+0(SB)/4, $0x00808080
+DATA table23<>+4(SB)/4, $0x00808080
+DATA table23<>+8(SB)/4, $0x00808080
+DATA table23<>+12(SB)/4, $0x00808080
+DATA table23<>+16(SB)/4, $0x00808080
+DATA table23<>+20(SB)/4, $0x00808080
+DATA table23<>+24(SB)/4, $0x00808080
+DATA table23<>+28(SB)/4, $0x00808080
+DATA table23<>+32(SB)/4, $0x00808080
+DATA table23<>+36(SB)/4, $0x00808080
+DATA table23<>+40(SB)/4, $0x00808080
+DATA table23<>+44(SB)/4, $0x00808080
+DATA table23<>+48(SB)/4, $0x00808080
+DATA table23<>+52(SB)/4, $0x00808080
+DATA table23<>+56(SB)/4, $0x00808080
+DATA table23<>+60(SB)/4, $0x00808080
+GLOBL table23<>(SB), RODATA|NOPTR, $64
+
+DATA table24<>+0(SB)/4, $0x00080000
+DATA table24<>+4(SB)/4, $0x00180010
+DATA table24<>+8(SB)/4, $0x00280020
+DATA table24<>+12(SB)/4, $0x00380030
+DATA table24<>+16(SB)/4, $0x00090001
+DATA table24<>+20(SB)/4, $0x00190011
+DATA table24<>+24(SB)/4, $0x00290021
+DATA table24<>+28(SB)/4, $0x00390031
+DATA table24<>+32(SB)/4, $0x000a0002
+DATA table24<>+36(SB)/4, $0x001a0012
+DATA table24<>+40(SB)/4, $0x002a0022
+DATA table24<>+44(SB)/4, $0x003a0032
+DATA table24<>+48(SB)/4, $0x000b0003
+DATA table24<>+52(SB)/4, $0x001b0013
+DATA table24<>+56(SB)/4, $0x002b0023
+DATA table24<>+60(SB)/4, $0x003b0033
+GLOBL table24<>(SB), RODATA|NOPTR, $64
+
+DATA table25<>+0(SB)/4, $0x00040004
+GLOBL table25<>(SB), RODATA|NOPTR, $4
 
 // func fixed512x32By1(d *fixes)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI
@@ -2084,7 +2013,7 @@ TEXT ·fixed512x32By1(SB), NOSPLIT, $0-8
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table9<>+0(SB), Z0
+	VPBROADCASTD table10<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row:
@@ -2114,7 +2043,7 @@ blocks:
 few:
 	NEGQ      R11
 	JEQ       done
-	LEAQ      table13<>+0(SB), R12
+	LEAQ      table14<>+0(SB), R12
 	VMOVUPS   64(R12)(R11*4), Z3
 	VPMOVD2M  Z3, K1
 	VMOVUPS.Z (R8), K1, Z3
@@ -2140,7 +2069,7 @@ unit:
 whole:
 	VMOVDQU32.Z     (CX), K2, Z3
 	VBROADCASTF32X4 (R11), Z5
-	VPERMILPS       table14<>+0(SB), Z5, Z5
+	VPERMILPS       table15<>+0(SB), Z5, Z5
 	VPSRLD          $0x04, Z3, Z4
 	VPTERNLOGD      $0x28, Z0, Z1, Z3
 	VPTERNLOGD      $0x28, Z0, Z1, Z4
@@ -2149,7 +2078,7 @@ whole:
 	VPDPBUSD        Z7, Z3, Z6
 	VMOVDQU64       64(R9), Z7
 	VPDPBUSD        Z7, Z4, Z6
-	VPSLLD          $0x07, Z6, Z6
+	VPSLLD          $0x08, Z6, Z6
 	VMOVDQU64       128(R9), Z7
 	VPDPBUSD        Z7, Z3, Z6
 	VMOVDQU64       192(R9), Z7
@@ -2192,7 +2121,7 @@ TEXT ·fixed512x64By1(SB), NOSPLIT, $0-8
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table9<>+0(SB), Z0
+	VPBROADCASTD table10<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row:
@@ -2222,7 +2151,7 @@ blocks:
 few:
 	NEGQ      R11
 	JEQ       done
-	LEAQ      table13<>+0(SB), R12
+	LEAQ      table14<>+0(SB), R12
 	VMOVUPS   64(R12)(R11*4), Z3
 	VPMOVD2M  Z3, K1
 	VMOVUPS.Z (R8), K1, Z3
@@ -2248,7 +2177,7 @@ unit:
 whole:
 	VMOVDQU32.Z   (CX), K2, Z3
 	VBROADCASTSD  (R11), Z5
-	VPERMILPS     table25<>+0(SB), Z5, Z5
+	VPERMILPS     table26<>+0(SB), Z5, Z5
 	VPSRLD        $0x04, Z3, Z4
 	VPTERNLOGD    $0x28, Z0, Z1, Z3
 	VPTERNLOGD    $0x28, Z0, Z1, Z4
@@ -2257,7 +2186,7 @@ whole:
 	VPDPBUSD      Z7, Z3, Z6
 	VMOVDQU64     64(R9), Z7
 	VPDPBUSD      Z7, Z4, Z6
-	VPSLLD        $0x07, Z6, Z6
+	VPSLLD        $0x08, Z6, Z6
 	VMOVDQU64     128(R9), Z7
 	VPDPBUSD      Z7, Z3, Z6
 	VMOVDQU64     192(R9), Z7
@@ -2291,23 +2220,23 @@ whole:
 	VZEROUPPER
 	RET
 
-DATA table25<>+0(SB)/4, $0x00000000
-DATA table25<>+4(SB)/4, $0x00000000
-DATA table25<>+8(SB)/4, $0x00000000
-DATA table25<>+12(SB)/4, $0x00000000
-DATA table25<>+16(SB)/4, $0x00000000
-DATA table25<>+20(SB)/4, $0x00000000
-DATA table25<>+24(SB)/4, $0x00000000
-DATA table25<>+28(SB)/4, $0x00000000
-DATA table25<>+32(SB)/4, $0x00000001
-DATA table25<>+36(SB)/4, $0x00000001
-DATA table25<>+40(SB)/4, $0x00000001
-DATA table25<>+44(SB)/4, $0x00000001
-DATA table25<>+48(SB)/4, $0x00000001
-DATA table25<>+52(SB)/4, $0x00000001
-DATA table25<>+56(SB)/4, $0x00000001
-DATA table25<>+60(SB)/4, $0x00000001
-GLOBL table25<>(SB), RODATA|NOPTR, $64
+DATA table26<>+0(SB)/4, $0x00000000
+DATA table26<>+4(SB)/4, $0x00000000
+DATA table26<>+8(SB)/4, $0x00000000
+DATA table26<>+12(SB)/4, $0x00000000
+DATA table26<>+16(SB)/4, $0x00000000
+DATA table26<>+20(SB)/4, $0x00000000
+DATA table26<>+24(SB)/4, $0x00000000
+DATA table26<>+28(SB)/4, $0x00000000
+DATA table26<>+32(SB)/4, $0x00000001
+DATA table26<>+36(SB)/4, $0x00000001
+DATA table26<>+40(SB)/4, $0x00000001
+DATA table26<>+44(SB)/4, $0x00000001
+DATA table26<>+48(SB)/4, $0x00000001
+DATA table26<>+52(SB)/4, $0x00000001
+DATA table26<>+56(SB)/4, $0x00000001
+DATA table26<>+60(SB)/4, $0x00000001
+GLOBL table26<>(SB), RODATA|NOPTR, $64
 
 // func fixed512x128By1(d *fixes)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, CMOV
@@ -2318,7 +2247,7 @@ TEXT ·fixed512x128By1(SB), NOSPLIT, $0-8
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table9<>+0(SB), Z0
+	VPBROADCASTD table10<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row:
@@ -2348,7 +2277,7 @@ blocks:
 few:
 	NEGQ      R11
 	JEQ       done
-	LEAQ      table13<>+0(SB), R12
+	LEAQ      table14<>+0(SB), R12
 	VMOVUPS   64(R12)(R11*4), Z3
 	VPMOVD2M  Z3, K1
 	VMOVUPS.Z (R8), K1, Z3
@@ -2385,7 +2314,7 @@ whole:
 	VPDPBUSD      Z7, Z4, Z6
 	VMOVDQU64     64(R9), Z7
 	VPDPBUSD      Z7, Z3, Z6
-	VPSLLD        $0x07, Z6, Z6
+	VPSLLD        $0x08, Z6, Z6
 	VMOVDQU64     128(R9), Z7
 	VPDPBUSD      Z7, Z4, Z6
 	VMOVDQU64     192(R9), Z7
@@ -2433,7 +2362,7 @@ TEXT ·fixed512x32By4(SB), NOSPLIT, $0-8
 	XORL         DI, DI
 	LEAQ         (DX)(DX*2), R8
 	LEAQ         (BX)(BX*2), R9
-	VPBROADCASTD table9<>+0(SB), Z0
+	VPBROADCASTD table10<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row:
@@ -2484,7 +2413,7 @@ blocks:
 few:
 	NEGQ      R13
 	JEQ       done
-	LEAQ      table13<>+0(SB), R14
+	LEAQ      table14<>+0(SB), R14
 	VMOVUPS   64(R14)(R13*4), Z6
 	VPMOVD2M  Z6, K1
 	VMOVUPS.Z (R10), K1, Z6
@@ -2535,13 +2464,13 @@ whole:
 	VMOVDQU32.Z     (CX)(DX*2), K2, Z8
 	VMOVDQU32.Z     (CX)(R8*1), K2, Z9
 	VBROADCASTF32X4 (R13), Z14
-	VPERMILPS       table14<>+0(SB), Z14, Z14
+	VPERMILPS       table15<>+0(SB), Z14, Z14
 	VBROADCASTF32X4 (R13)(BX*1), Z15
-	VPERMILPS       table14<>+0(SB), Z15, Z15
+	VPERMILPS       table15<>+0(SB), Z15, Z15
 	VBROADCASTF32X4 (R13)(BX*2), Z16
-	VPERMILPS       table14<>+0(SB), Z16, Z16
+	VPERMILPS       table15<>+0(SB), Z16, Z16
 	VBROADCASTF32X4 (R13)(R9*1), Z17
-	VPERMILPS       table14<>+0(SB), Z17, Z17
+	VPERMILPS       table15<>+0(SB), Z17, Z17
 	VPSRLD          $0x04, Z6, Z10
 	VPTERNLOGD      $0x28, Z0, Z1, Z6
 	VPTERNLOGD      $0x28, Z0, Z1, Z10
@@ -2568,10 +2497,10 @@ whole:
 	VPDPBUSD        Z22, Z11, Z19
 	VPDPBUSD        Z22, Z12, Z20
 	VPDPBUSD        Z22, Z13, Z21
-	VPSLLD          $0x07, Z18, Z18
-	VPSLLD          $0x07, Z19, Z19
-	VPSLLD          $0x07, Z20, Z20
-	VPSLLD          $0x07, Z21, Z21
+	VPSLLD          $0x08, Z18, Z18
+	VPSLLD          $0x08, Z19, Z19
+	VPSLLD          $0x08, Z20, Z20
+	VPSLLD          $0x08, Z21, Z21
 	VMOVDQU64       128(R11), Z22
 	VPDPBUSD        Z22, Z6, Z18
 	VPDPBUSD        Z22, Z7, Z19
@@ -2664,7 +2593,7 @@ TEXT ·fixed512x64By4(SB), NOSPLIT, $0-8
 	XORL         DI, DI
 	LEAQ         (DX)(DX*2), R8
 	LEAQ         (BX)(BX*2), R9
-	VPBROADCASTD table9<>+0(SB), Z0
+	VPBROADCASTD table10<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row:
@@ -2715,7 +2644,7 @@ blocks:
 few:
 	NEGQ      R13
 	JEQ       done
-	LEAQ      table13<>+0(SB), R14
+	LEAQ      table14<>+0(SB), R14
 	VMOVUPS   64(R14)(R13*4), Z6
 	VPMOVD2M  Z6, K1
 	VMOVUPS.Z (R10), K1, Z6
@@ -2766,13 +2695,13 @@ whole:
 	VMOVDQU32.Z   (CX)(DX*2), K2, Z8
 	VMOVDQU32.Z   (CX)(R8*1), K2, Z9
 	VBROADCASTSD  (R13), Z14
-	VPERMILPS     table25<>+0(SB), Z14, Z14
+	VPERMILPS     table26<>+0(SB), Z14, Z14
 	VBROADCASTSD  (R13)(BX*1), Z15
-	VPERMILPS     table25<>+0(SB), Z15, Z15
+	VPERMILPS     table26<>+0(SB), Z15, Z15
 	VBROADCASTSD  (R13)(BX*2), Z16
-	VPERMILPS     table25<>+0(SB), Z16, Z16
+	VPERMILPS     table26<>+0(SB), Z16, Z16
 	VBROADCASTSD  (R13)(R9*1), Z17
-	VPERMILPS     table25<>+0(SB), Z17, Z17
+	VPERMILPS     table26<>+0(SB), Z17, Z17
 	VPSRLD        $0x04, Z6, Z10
 	VPTERNLOGD    $0x28, Z0, Z1, Z6
 	VPTERNLOGD    $0x28, Z0, Z1, Z10
@@ -2799,10 +2728,10 @@ whole:
 	VPDPBUSD      Z22, Z11, Z19
 	VPDPBUSD      Z22, Z12, Z20
 	VPDPBUSD      Z22, Z13, Z21
-	VPSLLD        $0x07, Z18, Z18
-	VPSLLD        $0x07, Z19, Z19
-	VPSLLD        $0x07, Z20, Z20
-	VPSLLD        $0x07, Z21, Z21
+	VPSLLD        $0x08, Z18, Z18
+	VPSLLD        $0x08, Z19, Z19
+	VPSLLD        $0x08, Z20, Z20
+	VPSLLD        $0x08, Z21, Z21
 	VMOVDQU64     128(R11), Z22
 	VPDPBUSD      Z22, Z6, Z18
 	VPDPBUSD      Z22, Z7, Z19
@@ -2895,7 +2824,7 @@ TEXT ·fixed512x128By4(SB), NOSPLIT, $0-8
 	XORL         DI, DI
 	LEAQ         (DX)(DX*2), R8
 	LEAQ         (BX)(BX*2), R9
-	VPBROADCASTD table9<>+0(SB), Z0
+	VPBROADCASTD table10<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row:
@@ -2946,7 +2875,7 @@ blocks:
 few:
 	NEGQ      R13
 	JEQ       done
-	LEAQ      table13<>+0(SB), R14
+	LEAQ      table14<>+0(SB), R14
 	VMOVUPS   64(R14)(R13*4), Z6
 	VPMOVD2M  Z6, K1
 	VMOVUPS.Z (R10), K1, Z6
@@ -3032,10 +2961,10 @@ whole:
 	VPDPBUSD      Z22, Z15, Z19
 	VPDPBUSD      Z22, Z16, Z20
 	VPDPBUSD      Z22, Z17, Z21
-	VPSLLD        $0x07, Z18, Z18
-	VPSLLD        $0x07, Z19, Z19
-	VPSLLD        $0x07, Z20, Z20
-	VPSLLD        $0x07, Z21, Z21
+	VPSLLD        $0x08, Z18, Z18
+	VPSLLD        $0x08, Z19, Z19
+	VPSLLD        $0x08, Z20, Z20
+	VPSLLD        $0x08, Z21, Z21
 	VMOVDQU64     128(R11), Z22
 	VPDPBUSD      Z22, Z7, Z18
 	VPDPBUSD      Z22, Z8, Z19
@@ -3129,9 +3058,9 @@ TEXT ·expand512x2(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Z0
+	VPBROADCASTD table16<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
-	VMOVUPS      table16<>+0(SB), Z2
+	VMOVUPS      table17<>+0(SB), Z2
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
 	MOVQ         (AX), R8
@@ -3184,9 +3113,9 @@ TEXT ·dots512x2(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Z0
+	VPBROADCASTD table16<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
-	VMOVUPS      table16<>+0(SB), Z2
+	VMOVUPS      table17<>+0(SB), Z2
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
 	MOVQ         (AX), R8
@@ -3274,7 +3203,7 @@ TEXT ·dots512x2Exact(SB), NOSPLIT, $0-8
 	MOVQ    8(AX), CX
 	MOVQ    24(AX), DX
 	MOVQ    32(AX), BX
-	VMOVUPS table16<>+0(SB), Z1
+	VMOVUPS table17<>+0(SB), Z1
 	MOVQ    56(AX), SI
 	VMOVUPS (SI), Z0
 	MOVQ    (AX), SI
@@ -3356,9 +3285,9 @@ TEXT ·expand512x3(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Z0
+	VPBROADCASTD table16<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
-	VMOVUPS      table17<>+0(SB), Z2
+	VMOVUPS      table18<>+0(SB), Z2
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
 	MOVL         $0x0000ff00, R8
@@ -3414,9 +3343,9 @@ TEXT ·dots512x3(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Z0
+	VPBROADCASTD table16<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
-	VMOVUPS      table17<>+0(SB), Z2
+	VMOVUPS      table18<>+0(SB), Z2
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
 	MOVL         $0x0000ff00, R8
@@ -3510,7 +3439,7 @@ TEXT ·dots512x3Exact(SB), NOSPLIT, $0-8
 	MOVQ    8(AX), CX
 	MOVQ    24(AX), DX
 	MOVQ    32(AX), BX
-	VMOVUPS table17<>+0(SB), Z1
+	VMOVUPS table18<>+0(SB), Z1
 	MOVQ    56(AX), SI
 	VMOVUPS (SI), Z0
 	MOVL    $0x0000ff00, SI
@@ -3598,9 +3527,9 @@ TEXT ·expand512x4(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Z0
+	VPBROADCASTD table16<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
-	VMOVUPS      table18<>+0(SB), Z2
+	VMOVUPS      table19<>+0(SB), Z2
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
 	MOVL         $0x0000ff00, R8
@@ -3656,10 +3585,10 @@ TEXT ·expand512x6(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Z0
+	VPBROADCASTD table16<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
-	VMOVUPS      table19<>+0(SB), Z1
-	VMOVUPS      table20<>+0(SB), Z2
+	VMOVUPS      table20<>+0(SB), Z1
+	VMOVUPS      table21<>+0(SB), Z2
 	MOVL         $0x000000f0, R8
 	KMOVW        R8, K1
 	MOVQ         (AX), R8
@@ -3683,7 +3612,7 @@ block:
 chunk:
 	VPBROADCASTQ  (CX), Z7
 	VPBROADCASTQ  4(CX), K1, Z7
-	VPSHUFB       table21<>+0(SB), Z7, Z7
+	VPSHUFB       table22<>+0(SB), Z7, Z7
 	VANDPS        Z1, Z7, Z7
 	VCVTDQ2PS     Z7, Z7
 	VFMSUB213PS   Z4, Z3, Z7
@@ -3714,10 +3643,10 @@ TEXT ·dots512x6(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Z0
+	VPBROADCASTD table16<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
-	VMOVUPS      table19<>+0(SB), Z1
-	VMOVUPS      table20<>+0(SB), Z2
+	VMOVUPS      table20<>+0(SB), Z1
+	VMOVUPS      table21<>+0(SB), Z2
 	MOVL         $0x000000f0, R8
 	KMOVW        R8, K1
 	MOVQ         (AX), R8
@@ -3747,19 +3676,19 @@ chunk:
 	PREFETCHT0    8192(CX)
 	VPBROADCASTQ  (CX), Z11
 	VPBROADCASTQ  4(CX), K1, Z11
-	VPSHUFB       table21<>+0(SB), Z11, Z11
+	VPSHUFB       table22<>+0(SB), Z11, Z11
 	VANDPS        Z1, Z11, Z11
 	VPBROADCASTQ  12(CX), Z12
 	VPBROADCASTQ  16(CX), K1, Z12
-	VPSHUFB       table21<>+0(SB), Z12, Z12
+	VPSHUFB       table22<>+0(SB), Z12, Z12
 	VANDPS        Z1, Z12, Z12
 	VPBROADCASTQ  24(CX), Z13
 	VPBROADCASTQ  28(CX), K1, Z13
-	VPSHUFB       table21<>+0(SB), Z13, Z13
+	VPSHUFB       table22<>+0(SB), Z13, Z13
 	VANDPS        Z1, Z13, Z13
 	VPBROADCASTQ  36(CX), Z14
 	VPBROADCASTQ  40(CX), K1, Z14
-	VPSHUFB       table21<>+0(SB), Z14, Z14
+	VPSHUFB       table22<>+0(SB), Z14, Z14
 	VANDPS        Z1, Z14, Z14
 	VCVTDQ2PS     Z11, Z11
 	VFMSUB213PS   Z8, Z7, Z11
@@ -3834,8 +3763,8 @@ TEXT ·dots512x6Exact(SB), NOSPLIT, $0-8
 	MOVQ    8(AX), CX
 	MOVQ    24(AX), DX
 	MOVQ    32(AX), BX
-	VMOVUPS table19<>+0(SB), Z0
-	VMOVUPS table20<>+0(SB), Z1
+	VMOVUPS table20<>+0(SB), Z0
+	VMOVUPS table21<>+0(SB), Z1
 	MOVL    $0x000000f0, SI
 	KMOVW   SI, K1
 	MOVQ    (AX), SI
@@ -3861,19 +3790,19 @@ chunk:
 	PREFETCHT0   8192(CX)
 	VPBROADCASTQ (CX), Z8
 	VPBROADCASTQ 4(CX), K1, Z8
-	VPSHUFB      table21<>+0(SB), Z8, Z8
+	VPSHUFB      table22<>+0(SB), Z8, Z8
 	VANDPS       Z0, Z8, Z8
 	VPBROADCASTQ 12(CX), Z9
 	VPBROADCASTQ 16(CX), K1, Z9
-	VPSHUFB      table21<>+0(SB), Z9, Z9
+	VPSHUFB      table22<>+0(SB), Z9, Z9
 	VANDPS       Z0, Z9, Z9
 	VPBROADCASTQ 24(CX), Z10
 	VPBROADCASTQ 28(CX), K1, Z10
-	VPSHUFB      table21<>+0(SB), Z10, Z10
+	VPSHUFB      table22<>+0(SB), Z10, Z10
 	VANDPS       Z0, Z10, Z10
 	VPBROADCASTQ 36(CX), Z11
 	VPBROADCASTQ 40(CX), K1, Z11
-	VPSHUFB      table21<>+0(SB), Z11, Z11
+	VPSHUFB      table22<>+0(SB), Z11, Z11
 	VANDPS       Z0, Z11, Z11
 	VCVTDQ2PS    Z8, Z8
 	VFMSUB213PS  Z7, Z6, Z8
@@ -3934,7 +3863,7 @@ TEXT ·expand512x8(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Z0
+	VPBROADCASTD table16<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
@@ -3984,7 +3913,7 @@ TEXT ·dots512x8(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Z0
+	VPBROADCASTD table16<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
@@ -4170,7 +4099,7 @@ TEXT ·expand512x8Signed(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Z0
+	VPBROADCASTD table16<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
@@ -4220,7 +4149,7 @@ TEXT ·dots512x8Signed(SB), NOSPLIT, $0-8
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table15<>+0(SB), Z0
+	VPBROADCASTD table16<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9

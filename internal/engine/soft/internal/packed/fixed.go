@@ -30,18 +30,14 @@ func (w *Weights) blocks() int { return w.Cols / w.Wide }
 // kernels, the integers; then the units of the groups, and for each sixteen blocks their sums and units.
 func (w *Weights) fixedRoom() int { return w.units()*(unit+4) + (w.blocks()+lanes-1)/lanes*2*lanes }
 
-// fix makes integers of a vector. It returns false if it is steep, or an element is infinite or not a number.
-func (w *Weights) fix(v *Vector, room []float32) bool {
+// fix makes integers of a vector, unless it is steep, or an element is infinite or not a number.
+func (w *Weights) fix(v *Vector, room []float32) {
 	n := w.units()
 	v.digits, v.units, v.sums = room[:n*unit], room[n*unit:][:4*n], room[n*(unit+4):w.fixedRoom()]
 	clear(v.sums)
-	if w.steep(v.x) {
-		return false
-	}
 	if !quickFix(w, v) {
 		v.finite = w.fixPortable(v)
 	}
-	return v.finite
 }
 
 // fixPortable is fix in Go.
@@ -49,11 +45,11 @@ func (w *Weights) fixPortable(v *Vector) bool {
 	group := w.group()
 	for g := 0; g*group < w.Cols; g++ {
 		x := v.x[g*group : min((g+1)*group, w.Cols)]
-		var most float32
+		var most uint32
 		for _, f := range x {
-			most = max(most, float32(math.Abs(float64(f))))
+			most = max(most, magnitude(f))
 		}
-		if most != most || math.IsInf(float64(most), 0) {
+		if most >= 0xff<<23 || isSteep(x, most) {
 			return false
 		}
 		one, each := fixedUnit(most)
@@ -69,43 +65,36 @@ func (w *Weights) fixPortable(v *Vector) bool {
 	return true
 }
 
-// steep reports whether, of any 32 columns of a vector, at least half of those that are not 0 are less than 2^-12 of
-// the power of two in the greatest of their group. Their integers would have few bits, and a row may be 0 where the
-// vector is great.
-func (w *Weights) steep(x []float32) bool {
-	if is, ok := quickSteep(w, x); ok {
-		return is
-	}
-	for group := w.group(); len(x) > 0; x = x[min(group, len(x)):] {
-		part := x[:min(group, len(x))]
-		var most uint32
-		for _, f := range part {
-			most = max(most, math.Float32bits(f)&^(1<<31))
+// magnitude is the bits of a number without its sign.
+func magnitude(f float32) uint32 { return math.Float32bits(f) &^ (1 << 31) }
+
+// isSteep reports whether, of any 32 columns of a group of a vector, at least half of those that are not 0 are less than
+// 2^-12 of the power of two in the greatest. Their integers would have few bits, and a row may be 0 where the vector is
+// great.
+func isSteep(x []float32, most uint32) bool {
+	bound := (max(most>>23, 103) - 12) << 23
+	for ; len(x) > 0; x = x[32:] {
+		small, all := 0, 0
+		for _, f := range x[:32] {
+			n := magnitude(f)
+			if n != 0 {
+				all++
+			}
+			if n-1 < bound-1 { // not 0
+				small++
+			}
 		}
-		bound := (max(most>>23, 103) - 12) << 23
-		for ; len(part) > 0; part = part[32:] {
-			small, all := 0, 0
-			for _, f := range part[:32] {
-				n := math.Float32bits(f) &^ (1 << 31)
-				if n != 0 {
-					all++
-				}
-				if n-1 < bound-1 { // not 0
-					small++
-				}
-			}
-			if 2*small >= max(all, 1) {
-				return true
-			}
+		if 2*small >= max(all, 1) {
+			return true
 		}
 	}
 	return false
 }
 
-// fixedUnit returns the unit of integers that stand for numbers up to most, and its inverse. It is that of 2^-24, the
-// least half, if most is less.
-func fixedUnit(most float32) (inverse, unit float32) {
-	e := max(math.Float32bits(most)>>23, 103)
+// fixedUnit returns the unit of integers that stand for numbers up to one with the bits most, and its inverse. It is that
+// of 2^-24, the least half, if most is less.
+func fixedUnit(most uint32) (inverse, unit float32) {
+	e := max(most>>23, 103)
 	return math.Float32frombits((127 + 127 + places - 1 - e) << 23), math.Float32frombits((e - places + 1) << 23)
 }
 

@@ -13,43 +13,26 @@ func fixedBits() int {
 	return bits()
 }
 
-// groups returns the arguments for the groups of a vector of which there are some columns.
-func (w *Weights) groups(x []float32) fixing {
-	return fixing{x: &x[0], groups: max(len(x)/w.group(), 1), each: min(w.group(), len(x)) / (unit / 4)}
-}
-
-// quickSteep is steep by assembly. It reports whether it has done it.
-func quickSteep(w *Weights, x []float32) (is, done bool) {
-	if bits() == 0 {
-		return false, false
-	}
-	whole := len(x) / w.group() * w.group() // the rest is half a unit
-	for _, part := range [][]float32{x[:whole], x[whole:]} {
-		if len(part) > 0 && !is {
-			f := w.groups(part)
-			is = steepGroups(fixedBits(), &f)
-		}
-	}
-	return is, true
-}
-
 // quickFix is fix by assembly. It reports whether it has done it.
 func quickFix(w *Weights, v *Vector) bool {
 	if bits() == 0 {
 		return false
 	}
 	clear(v.digits[(w.units()-1)*stored:]) // what half a unit lacks
-	group, most := w.group(), uint32(0)
-	whole := w.Cols / group * group
+	group := w.group()
+	whole := w.Cols / group * group // the rest is half a unit
 	for _, part := range [][2]int{{0, whole}, {whole, w.Cols}} {
-		if part[0] == part[1] {
+		n := part[1] - part[0]
+		if n == 0 {
 			continue
 		}
-		f := w.groups(v.x[part[0]:part[1]])
-		f.to, f.sums = &v.digits[part[0]/unit*stored], &v.units[part[0]/group]
-		most = max(most, fixGroups(fixedBits(), &f))
+		f := fixing{x: &v.x[part[0]], to: &v.digits[part[0]/unit*stored], sums: &v.units[part[0]/group],
+			groups: max(n/group, 1), each: min(group, n) / (unit / 4)}
+		if most, steep := fixGroups(fixedBits(), &f); steep || most >= 0xff<<23 {
+			return true
+		}
 	}
-	v.finite = most < 0xff<<23
+	v.finite = true
 	for g, sum := range v.units[:(w.Cols+group-1)/group] {
 		w.addGroup(v, g, sum)
 	}

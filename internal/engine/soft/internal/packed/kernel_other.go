@@ -19,6 +19,3 @@ func (w *Weights) quickFixed([]float32, *Vector, []float32, int) bool { return f
 
 // quickBounded is allBounded by assembly, which does not find all that are.
 func (w *Weights) quickBounded(int, int, []float32) bool { return false }
-
-// quickSteep is steep by assembly. It reports whether it has done it.
-func quickSteep(*Weights, []float32) (is, done bool) { return false, false }
