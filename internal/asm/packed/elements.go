@@ -1,8 +1,6 @@
 package packed
 
 import (
-	"fmt"
-
 	"github.com/anekit/anekit/internal/asm/emit"
 
 	"github.com/mmcloughlin/avo/gotypes"
@@ -32,37 +30,12 @@ type elements struct {
 	upper      reg.Register     // the lanes of a second word, if there is one
 }
 
-// name returns the name of the function.
-func (k *elements) name() string {
-	name := "expand"
-	if k.products {
-		name = "dots"
-	}
-	name = fmt.Sprintf("%s%dx%d", name, k.Bits, k.integers)
-	if k.signed {
-		name += "Signed"
-	}
-	if k.exact {
-		name += "Exact"
-	}
-	return name
-}
-
-// when is the condition under which the function is chosen.
-func (k *elements) when() string {
-	if k.integers < 8 {
-		return fmt.Sprintf("integers == %d", k.integers)
-	}
-	return fmt.Sprintf("integers == 8 && signed == %v", k.signed)
-}
-
-// write writes the function, whose chunks have 16 integers or, for products, 64.
+// write writes the kernel, whose chunks have 16 integers or, for products, 64.
 func (k *elements) write() {
-	verb, sixteens := "makes elements", 1
+	sixteens := 1
 	if k.products {
-		verb, sixteens = "multiplies elements", 4
+		sixteens = 4
 	}
-	k.Func(k.name(), "(d *dots)", fmt.Sprintf("%s of integers of %d bits.", verb, k.integers))
 	k.start()
 	to := k.Whole(k.d.Field("sums"))
 	k.Times("row", k.Whole(k.d.Field("rows")), func() {

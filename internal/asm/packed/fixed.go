@@ -1,8 +1,6 @@
 package packed
 
 import (
-	"fmt"
-
 	"github.com/anekit/anekit/internal/asm/emit"
 
 	"github.com/mmcloughlin/avo/gotypes"
@@ -40,12 +38,8 @@ func (k *fixed) scales(base reg.Register, i, bytes int) Mem {
 	return row(base, k.stride, k.strays, i, bytes)
 }
 
-// name returns the name of the function.
-func (k *fixed) name() string { return fmt.Sprintf("fixed%dx%dBy%d", k.Bits, k.columns, k.rows) }
-
-// write writes the function.
+// write writes the kernel.
 func (k *fixed) write() {
-	k.Func(k.name(), "(d *fixes)", fmt.Sprintf("takes a multiple of %d rows in blocks of %d columns.", k.rows, k.columns))
 	k.d = k.Dereference(k.Param("d"))
 	k.data, k.line, k.stride = k.Whole(k.d.Field("data")), k.Whole(k.d.Field("line")), k.Whole(k.d.Field("stride"))
 	to := k.Whole(k.d.Field("sums"))

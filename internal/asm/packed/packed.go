@@ -1,62 +1,68 @@
 // Package packed writes the assembly of the software engine's package of that name.
 package packed
 
-import (
-	"fmt"
-
-	"github.com/anekit/anekit/internal/asm/emit"
-)
+import "github.com/anekit/anekit/internal/asm/emit"
 
 // width writes instructions for vectors of one width.
 type width struct{ emit.Width }
 
-// Write writes all functions, and for those of several kinds one that chooses.
+// Write writes all functions.
 func Write(f *emit.File) {
-	of := func(bits int) width { return width{emit.Width{File: f, Bits: bits}} }
-	var fixes, expands, dots [][2]string
-	for _, w := range []width{of(256), of(512)} {
-		w.dotFloats()
-		w.split()
-		w.fix()
-		for i := range w.Bits / 256 * 3 {
-			k := fixed{width: w, rows: 1 + i/3*3, columns: 32 << (i % 3)}
-			k.write()
-			when := fmt.Sprintf("bits == %d && columns == %d && rows == %d", w.Bits, k.columns, k.rows)
-			fixes = append(fixes, [2]string{when, k.name()})
+	each := func(name, signature, comment string, body func(w width)) {
+		f.Func(name, signature, comment)
+		for _, bits := range []int{512, 256} {
+			f.When("bits", bits, func() { body(width{emit.Width{File: f, Bits: bits}}) })
 		}
-		for _, integers := range []int{2, 3, 4, 6, 8, -8} {
-			k := elements{width: w, integers: max(integers, -integers), signed: integers < 0}
-			k.write()
-			expands = append(expands, [2]string{fmt.Sprintf("bits == %d && %s", w.Bits, k.when()), k.name()})
-			for _, exact := range []bool{false, true} {
-				if k.products, k.exact = true, exact; w.Bits == 512 && integers != 4 {
-					k.write()
-					dots = append(dots, [2]string{fmt.Sprintf("exact == %v && %s", exact, k.when()), k.name()})
-				}
+		f.RET()
+	}
+	each("dotFloats", "(bits int, lanes *[Lanes]float32, a, b *float32, chunks int)",
+		"adds the products of a and b to 64 sums.", width.dotFloats)
+	each("split", "(bits int, p *parts) (wrong, inexact bool)",
+		`makes for every integer in range integer * scale - high exact in float32, and high plus a number from under to over
+is scale * offset. wrong tells that numbers are too small or too large, inexact that scale * (integer - offset) may
+not be exact in float32. With 256 bits under is that number, rounded, and over what rounding takes of it.`, width.split)
+	each("fixGroups", "(bits int, f *fixing) (most uint32, steep bool)",
+		"makes integers of a vector and returns the bits of the greatest magnitude in it, or that it is steep.", width.fix)
+	each("fixedRows", "(bits, columns, rows int, d *fixes)",
+		"takes a multiple of 1 or, with 512 bits, 4 rows in blocks of 32, 64 or 128 columns.", func(w width) {
+			for _, columns := range []int{32, 64, 128} {
+				f.When("columns", columns, func() {
+					if w.Bits == 512 {
+						f.When("rows", 4, func() { (&fixed{width: w, columns: columns, rows: 4}).write() })
+					}
+					(&fixed{width: w, columns: columns, rows: 1}).write()
+				})
 			}
-		}
+		})
+	of := func(w width, integers int) elements {
+		return elements{width: w, integers: max(integers, -integers), signed: integers < 0}
 	}
-	f.Choose("fixedRows", "(bits, columns, rows int, d *fixes)", "d", "calls a kernel of integers.", fixes)
-	f.Choose("expand", "(bits, integers int, signed bool, d *dots)", "d", "calls a kernel that expands.", expands)
-	f.Choose("multiply", "(integers int, signed, exact bool, d *dots)", "d", "calls a kernel of elements.", dots)
-	widths := func(name string) [][2]string {
-		return [][2]string{{"bits == 256", name + "256"}, {"bits == 512", name + "512"}}
+	each("expand", "(bits, integers int, d *dots)",
+		"makes elements of integers of some bits, less than 0 for signed ones in bytes.", func(w width) {
+			for _, integers := range []int{2, 3, 4, 6, 8, -8} {
+				f.When("integers", integers, func() {
+					k := of(w, integers)
+					k.write()
+				})
+			}
+		})
+	f.Func("multiply", "(integers, found int, d *dots)",
+		"multiplies elements of integers as expand makes them, which are exact if found says so, with AVX-512.")
+	for _, integers := range []int{2, 3, 6, 8, -8} {
+		f.When("integers", integers, func() {
+			k := of(width{emit.Width{File: f, Bits: 512}}, integers)
+			k.products = true
+			inexact := k
+			k.exact = true
+			f.When("found", 1, k.write)
+			inexact.write()
+		})
 	}
-	f.Choose("dotFloats", "(bits int, lanes *[Lanes]float32, a, b *float32, chunks int)", "lanes, a, b, chunks",
-		"adds the products of a and b to 64 sums.", widths("dotFloats"))
-	f.Choose("fixGroups", "(bits int, f *fixing) (most uint32, steep bool)", "f", "calls fixGroups256 or fixGroups512.",
-		widths("fixGroups"))
-	f.Choose("split", "(bits int, p *parts) (wrong, inexact bool)", "p", "calls split256 or split512.", widths("split"))
-}
-
-// begin begins a function whose name ends in the width.
-func (w width) begin(name, signature, comment string) {
-	w.Func(fmt.Sprint(name, w.Bits), signature, comment)
+	f.RET()
 }
 
 // dotFloats adds products of floats to 64 sums.
 func (w width) dotFloats() {
-	w.begin("dotFloats", "(lanes *[Lanes]float32, a, b *float32, chunks int)", "adds the products of a and b to 64 sums.")
 	lanes, a, b := w.Whole(w.Param("lanes")), w.Whole(w.Param("a")), w.Whole(w.Param("b"))
 	sums := w.Vectors(64 / w.Lanes())
 	for i, sum := range sums {

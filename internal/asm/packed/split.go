@@ -71,10 +71,6 @@ func (w width) bits(number uint32, r reg.VecVirtual) reg.VecVirtual {
 
 // split writes the function that prepares scales and offsets.
 func (w width) split() {
-	w.begin("split", "(p *parts) (wrong, inexact bool)",
-		`makes for every integer in range integer * scale - high exact in float32, and high plus a number from under to over
-is scale * offset. wrong tells that numbers are too small or too large, inexact that scale * (integer - offset) may
-not be exact in float32. With 256 bits under is that number, rounded, and over what rounding takes of it.`)
 	p := w.Dereference(w.Param("p"))
 	field := func(name string) reg.VecVirtual {
 		r := w.Vector()

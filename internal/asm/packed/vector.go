@@ -79,8 +79,6 @@ func (v vector) power(e reg.GPVirtual, less int32) reg.VecVirtual {
 // fix makes the integers of a vector and their digits, which are from -128 to 127 and worth 2^16, 2^8 and 1. With 256 bits
 // the highest is worth -2^15, which 16 bits have, and no more than 127; the others are what is left.
 func (w width) fix() {
-	w.begin("fixGroups", "(f *fixing) (most uint32, steep bool)",
-		"makes integers of a vector and returns the bits of the greatest magnitude in it, or that it is steep.")
 	f := w.Dereference(w.Param("f"))
 	v := vector{w, f, w.Whole(f.Field("x")), w.Constant(0x7fffffff)}
 	to, sums, pieces, greatest := w.Whole(f.Field("to")), w.Whole(f.Field("sums")), w.GP32(), w.XMM()

@@ -10,25 +10,23 @@ const (
 	most  = 1<<10 - 1
 )
 
-// readable is the bits of the integers as the kernels of elements read them; 0 for those that they do not read.
-func (w *Weights) readable() int {
-	switch b := w.width(); b {
-	case 2, 3, 4, 8:
+// kind is the kind of integers that the kernels expand, as expand takes it; 0 for others.
+func (w *Weights) kind() int {
+	switch b := w.width(); {
+	case b == 8 && w.Signed:
+		return -8
+	case b == 6 && !w.Signed, b == 2, b == 3, b == 4, b == 8:
 		return b
-	case 6:
-		if !w.Signed {
-			return b
-		}
 	}
 	return 0
 }
 
-// kernel is readable for those that a kernel multiplies too.
-func (w *Weights) kernel() int {
+// multiplied is the kind of those that a kernel multiplies too.
+func (w *Weights) multiplied() int {
 	if machine.kernel != avx512 || w.ruled() || w.High != 1 || w.Wide%chunk != 0 || w.width() == 4 {
 		return 0
 	}
-	return w.readable()
+	return w.kind()
 }
 
 // padded is the scales of some rows, up to a multiple of 16.
@@ -36,7 +34,7 @@ func (w *Weights) padded(rows int) int { return (rows*(w.Cols/w.Wide) + 15) / 16
 
 // room is the float32s that the kernels need for rows: scales, offsets, and what split makes of them.
 func (w *Weights) room(rows int) int {
-	if w.kernel() == 0 && !w.fixed() {
+	if w.multiplied() == 0 && !w.fixed() {
 		return 0
 	}
 	return 5 * w.padded(min(rows, batch))
@@ -136,8 +134,8 @@ func (w *Weights) numbers() (table [16]float32) {
 
 // quick is Dots by assembly, for at most batch rows. It reports whether it has done it.
 func (w *Weights) quick(sums, x, room []float32, row int) bool {
-	kernel := w.kernel()
-	if kernel == 0 {
+	kind := w.multiplied()
+	if kind == 0 {
 		return false
 	}
 	blocks := w.Cols / w.Wide
@@ -156,14 +154,14 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 		return false
 	}
 	d.sums, d.x, d.rows, d.blocks, d.each = &sums[0], &x[0], len(sums), blocks, w.Wide/chunk
-	data := w.Data[row*w.Cols/8*kernel:][:len(sums)*w.Cols/8*kernel]
+	data := w.Data[row*w.Cols/8*w.width():][:len(sums)*w.Cols/8*w.width()]
 	d.data = &data[0]
 	numbers := w.numbers()
 	d.numbers = &numbers
 	if is == exact {
 		d.high = d.product
 	}
-	multiply(kernel, w.Signed, is == exact, &d)
+	multiply(kind, int(is), &d)
 	return true
 }
 
@@ -174,8 +172,8 @@ const (
 
 // floats is Floats by assembly. It reports whether it has done it; if not, dst may be changed.
 func (w *Weights) floats(dst []float32, row, col int) bool {
-	integers := w.readable()
-	if bits() == 0 || integers == 0 || (w.Wide|w.Cols|col|len(dst))%step != 0 {
+	kind, width := w.kind(), w.width()
+	if bits() == 0 || kind == 0 || (w.Wide|w.Cols|col|len(dst))%step != 0 {
 		return false
 	}
 	var room [5 * fewBlocks]float32
@@ -190,9 +188,9 @@ func (w *Weights) floats(dst []float32, row, col int) bool {
 		if found == wrong {
 			return false
 		}
-		d.numbers, d.sums, d.data = &numbers, &dst[0], &w.Data[(row*w.Cols+col)/8*integers:][:n/8*integers][0]
+		d.numbers, d.sums, d.data = &numbers, &dst[0], &w.Data[(row*w.Cols+col)/8*width:][:n/8*width][0]
 		d.rows, d.blocks, d.each = 1, blocks, n/blocks/step
-		expand(bits(), integers, w.Signed, &d)
+		expand(bits(), kind, &d)
 		dst, col = dst[n:], col+n
 	}
 	return true
