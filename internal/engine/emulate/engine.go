@@ -1,9 +1,17 @@
+// Package emulate makes the software engine and the broker refuse what a chip refuses.
+//
+// [New] wraps an engine. Compile asks package lint what Apple's compiler for the chip does with the program
+// in memory: a finding of severity error whose consequence is a refusal becomes the error that a Mac gives,
+// with domain, code and text, and with the findings at their places. The compiled program runs on the wrapped engine,
+// whose arithmetic is not changed.
+//
+// A [Host] stands for a process on a machine with that chip. It counts loaded programs, and remembers that a program has
+// spoiled the process. [Process] returns the Hosts of this process.
 package emulate
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/anekit/anekit/ane"
@@ -40,9 +48,8 @@ func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 		return nil, ane.Deadline("compile", e.name, err)
 	}
 	found, pos := e.lint(src)
-	worst, too, large := e.worst(found)
-	switch worst {
-	case invalid, limit, refused22, dies:
+	worst, too, large := worst(found)
+	if worst < unloaded {
 		return nil, e.refusal(src.File, pos, worst, too)
 	}
 	x, err := e.Engine.Compile(ctx, src)
@@ -50,7 +57,7 @@ func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 		return nil, err
 	}
 	if worst == poisons {
-		e.host.poison()
+		e.host.spoiled.Store(true)
 	}
 	return &executable{Executable: x, engine: e, file: src.File, large: large}, nil
 }
@@ -72,22 +79,19 @@ func (e *engine) lint(src ane.Source) ([]lint.Finding, mil.Pos) {
 	return slices.DeleteFunc(found, func(f lint.Finding) bool { return f.Severity != lint.Error }), pos
 }
 
-// worst returns what becomes of the program: the first refusal in the order in which the software would meet it, the
-// findings with a consequence that can be emulated, and the first that keeps the program from loading, or nil.
-func (e *engine) worst(found []lint.Finding) (worst fate, too []lint.Finding, large *lint.Finding) {
-	rank := []fate{invalid, dies, refused22, limit, unloaded, poisons, runs}
+// worst returns what becomes of the program: what the software would meet first, the findings with a consequence that
+// can be emulated, and the first that keeps the program from loading, or nil.
+func worst(found []lint.Finding) (worst fate, too []lint.Finding, large *lint.Finding) {
 	worst = runs
 	for i, f := range found {
-		fate, _ := fates(f.Rule.ID)
+		fate := fateOf(f.Rule.ID)
 		if fate != runs {
 			too = append(too, f)
 		}
 		if fate == unloaded && large == nil {
 			large = &found[i]
 		}
-		if slices.Index(rank, fate) < slices.Index(rank, worst) {
-			worst = fate
-		}
+		worst = min(worst, fate)
 	}
 	return worst, too, large
 }
@@ -96,9 +100,10 @@ func (e *engine) worst(found []lint.Finding) (worst fate, too []lint.Finding, la
 func (e *engine) EvaluateChain(ctx context.Context, steps []ane.Invocation) error {
 	c, ok := e.Engine.Engine.(ane.Chainer)
 	if !ok {
-		return e.unsupported("chain", "the engine takes one request at a time")
+		return &ane.Error{Op: "chain", Engine: e.name, Err: errors.ErrUnsupported,
+			Detail: "the engine takes one request at a time", Hint: "open the broker"}
 	}
-	if e.host.spoiled() {
+	if e.host.spoiled.Load() {
 		return e.evaluateError("chain")
 	}
 	inner := make([]ane.Invocation, len(steps))
@@ -109,14 +114,4 @@ func (e *engine) EvaluateChain(ctx context.Context, steps []ane.Invocation) erro
 		}
 	}
 	return c.EvaluateChain(ctx, inner)
-}
-
-func (e *engine) unsupported(op, why string) error {
-	return &ane.Error{Op: op, Engine: e.name, Err: errors.ErrUnsupported, Detail: why, Hint: "open the broker"}
-}
-
-// slots describes the limit of loaded programs.
-func (e *engine) slots() string {
-	return fmt.Sprintf("%d programs are loaded, at most %d on %s", e.spec.Slots.Value,
-		e.spec.Slots.Value, e.chip.Target())
 }

@@ -59,9 +59,15 @@ func (e *NSError) Invalid() bool {
 var ErrDied = errors.New("the compiler's process has ended")
 
 // compileError is the framework's refusal of a program.
-func compileError(code int, reason string) *NSError {
-	return &NSError{driverabi.CompilerErrorDomain, codeCompile, textCompile,
-		&NSError{driverabi.CompilerErrorDomain, code, fmt.Sprintf(textCause, reason), nil}}
+func compileError(f fate) *NSError {
+	cause := &NSError{Domain: driverabi.CompilerErrorDomain, Code: codeCompile, Text: fmt.Sprintf(textCause, "")}
+	switch f {
+	case invalid:
+		cause.Text = fmt.Sprintf(textCause, textInvalid)
+	case refused22:
+		cause.Code = codeTopK
+	}
+	return &NSError{driverabi.CompilerErrorDomain, codeCompile, textCompile, cause}
 }
 
 // maxFindings is the largest number of findings that a refusal lists.
@@ -70,33 +76,20 @@ const maxFindings = 10
 // refusal is the error of a program that the compiler refuses, with what lint finds at its places.
 func (e *engine) refusal(file string, pos mil.Pos, f fate, found []lint.Finding) error {
 	out := &ane.Error{Op: "compile", Engine: e.name, Name: file}
-	var answer string
-	var cause error
-	if f == dies {
-		answer, cause = textDied, ane.Because(ane.ErrCompile, ErrDied)
-	} else {
-		ns := compileError(codeCompile, "")
-		switch f {
-		case invalid:
-			ns = compileError(codeCompile, textInvalid)
-		case refused22:
-			ns = compileError(codeTopK, "")
-		}
-		answer, cause = ns.Error(), ane.Because(ane.ErrCompile, ns)
+	answer, cause := textDied, ErrDied
+	if f != dies {
+		ns := compileError(f)
+		answer, cause = ns.Error(), ns
 		out.Domain, out.Code = ns.Domain, ns.Code
 	}
 	var list mil.ErrorList
-	for i := range found {
-		if i == maxFindings {
-			break
-		}
-		f := &found[i]
+	for _, f := range found[:min(len(found), maxFindings)] {
 		list.Add(&mil.Error{File: f.File, Pos: f.Pos, Hint: f.Fix,
 			Msg: fmt.Sprintf("%s [%s]", f.Message, f.Rule.ID)})
 	}
 	list.Add(&mil.Error{File: file, Pos: pos, Msg: "the compiler for " + e.chip.Target() + " refuses the program: " +
 		answer})
-	out.Err = ane.Because(cause, list)
+	out.Err = ane.Because(ane.Because(ane.ErrCompile, cause), list)
 	return out
 }
 

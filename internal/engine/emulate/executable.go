@@ -3,7 +3,8 @@ package emulate
 import (
 	"context"
 	"errors"
-	"sync"
+	"fmt"
+	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil/lint"
@@ -16,16 +17,7 @@ type executable struct {
 	file   string
 	large  *lint.Finding // that keeps it from loading, or nil
 
-	mu     sync.Mutex
-	loaded bool // holds one of the host's slots
-}
-
-// hold records whether the program has a slot, and returns whether it had one before.
-func (x *executable) hold(now bool) (before bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	before, x.loaded = x.loaded, now
-	return before
+	loaded atomic.Bool // holds one of the host's slots
 }
 
 // Load implements ane.Executable.
@@ -33,9 +25,10 @@ func (x *executable) Load(ctx context.Context) error {
 	if x.large != nil {
 		return x.engine.loadError(x.file, x.large.Message, x.large.Fix)
 	}
-	if !x.hold(true) && !x.engine.host.load(x.engine.spec.Slots.Value) {
-		x.hold(false)
-		return x.engine.loadError(x.file, x.engine.slots(), "unload programs, or merge them as functions")
+	if slots := x.engine.spec.Slots.Value; !x.loaded.Swap(true) && !x.engine.host.load(slots) {
+		x.loaded.Store(false)
+		return x.engine.loadError(x.file, fmt.Sprintf("%d programs are loaded, at most %d on %s", slots, slots,
+			x.engine.chip.Target()), "unload programs, or merge them as functions")
 	}
 	err := x.Executable.Load(ctx)
 	if err != nil {
@@ -46,7 +39,7 @@ func (x *executable) Load(ctx context.Context) error {
 
 // release gives the slot back.
 func (x *executable) release() {
-	if x.hold(false) {
+	if x.loaded.Swap(false) {
 		x.engine.host.unload()
 	}
 }
@@ -87,4 +80,18 @@ func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 		return nil, err
 	}
 	return &invocation{wrap.Invocation{Invocation: v, Engine: x.engine.name}, x.engine}, nil
+}
+
+// invocation fails when a program has spoiled the process.
+type invocation struct {
+	wrap.Invocation
+	engine *engine
+}
+
+// Evaluate implements ane.Invocation.
+func (v *invocation) Evaluate(ctx context.Context) error {
+	if v.engine.host.spoiled.Load() {
+		return v.engine.evaluateError("evaluate")
+	}
+	return v.Invocation.Evaluate(ctx)
 }

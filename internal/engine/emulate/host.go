@@ -2,15 +2,16 @@ package emulate
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/anekit/anekit/ane/chip"
 )
 
 // Host is the only process on a machine with a chip: what it has loaded. Its methods are safe for concurrent use.
 type Host struct {
-	mu       sync.Mutex
-	loaded   int
-	poisoned bool
+	mu      sync.Mutex
+	loaded  int
+	spoiled atomic.Bool // a program of the process makes all evaluations fail
 }
 
 // NewHost returns a process that has loaded nothing.
@@ -29,13 +30,6 @@ var process = sync.OnceValue(func() map[chip.Chip]*Host {
 // Process returns this process's Host of a chip. All devices that emulate the chip share it.
 func Process(c chip.Chip) *Host { return process()[c] }
 
-// poison records that the process has a program that spoils it.
-func (h *Host) poison() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.poisoned = true
-}
-
 // load counts a loaded program, or returns false if there are limit already.
 func (h *Host) load(limit int) bool {
 	h.mu.Lock()
@@ -51,11 +45,4 @@ func (h *Host) unload() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.loaded--
-}
-
-// spoiled reports whether evaluations fail.
-func (h *Host) spoiled() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.poisoned
 }
