@@ -81,16 +81,14 @@ func (r Rules) shift(v uint64, n uint) uint64 {
 // of src stands for an exact value: it is that value, or the value rounded to odd.
 func (r Rules) Encode(dst []fp16.Bits, src []float32) int {
 	n := min(len(dst), len(src))
-	dst, src = dst[:n], src[:n]
-	unsigned := r.Has(Exponent31)
 	if r.Has(HalfAway) {
-		for i, f := range src {
-			dst[i] = away(f, unsigned)
+		for i, f := range src[:n] {
+			dst[i] = r.Round(float64(f))
 		}
 		return n
 	}
-	fp16.Encode(dst, src)
-	for i := 0; unsigned && i < n; i++ {
+	fp16.Encode(dst[:n], src[:n])
+	for i := 0; i < n && r.Has(Exponent31); i++ {
 		if m := dst[i] &^ signMask; m == 0 {
 			dst[i] = 0
 		} else if m > exponentMask {
@@ -98,29 +96,4 @@ func (r Rules) Encode(dst []fp16.Bits, src []float32) int {
 		}
 	}
 	return n
-}
-
-// away rounds f half away from zero. unsigned is the rule Exponent31.
-func away(f float32, unsigned bool) fp16.Bits {
-	b := math.Float32bits(f)
-	sign, mag := fp16.Bits(b>>16&signMask), b&^(1<<31)
-	if mag-(127-14)<<23 < 30<<23 { // a normal half, before rounding
-		return sign | fp16.Bits((mag-(127-15)<<23+1<<12)>>13)
-	}
-	switch {
-	case mag > 0xff<<23:
-		if unsigned {
-			return sign | fp16.Inf
-		}
-		return sign | fp16.NaN
-	case mag >= (127+16)<<23:
-		return sign | fp16.Inf
-	case mag < (127-25)<<23:
-		if unsigned {
-			return 0
-		}
-		return sign
-	}
-	n := 13 + (127 - 14) - mag>>23
-	return sign | fp16.Bits((mag&(1<<23-1)|1<<23+1<<(n-1))>>n)
 }

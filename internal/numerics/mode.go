@@ -2,6 +2,7 @@ package numerics
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/anekit/anekit/ane/chip"
@@ -54,10 +55,8 @@ func Names() []string {
 
 // Parse returns the Mode of a name: reference, m1, m4, m5 or m6.
 func Parse(name string) (Mode, error) {
-	for i, m := range modes {
-		if m.name == name {
-			return Mode(i), nil
-		}
+	if i := slices.Index(Names(), name); i >= 0 {
+		return Mode(i), nil
 	}
 	return Reference, fmt.Errorf("there is no numerics mode %q; choose one of %s", name, strings.Join(Names(), ", "))
 }
