@@ -99,10 +99,14 @@ func newQuantized(r *rand.Rand, d mil.DType, rows, cols, high, wide int, offset 
 
 // storedOf has the elements as a weight file does.
 func storedOf(d mil.DType, elements []byte) []byte {
-	if d.Bits() < 8 {
-		elements, _ = element.Pack(d, elements)
+	if d.Bits() >= 8 {
+		return elements
 	}
-	return elements
+	numbers := make([]float64, len(elements))
+	for i, e := range elements {
+		numbers[i] = float64(e)
+	}
+	return encode(pack(numbers, d.Bits()))
 }
 
 func bytesOf(h []fp16.Bits) []byte {
