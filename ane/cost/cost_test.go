@@ -241,10 +241,13 @@ func TestSplit(t *testing.T) {
 	require.False(t, matmul(1))
 	require.False(t, matmul(64))
 	for width, first := range map[int]int{300: 128, 375: 128, 640: 384, 256: 128} {
-		a, b, ok := cut(width)
+		a, ok := cut(width)
 		require.True(t, ok)
 		require.Equal(t, first, a, width)
-		require.Equal(t, width-first, b)
+	}
+	for _, width := range []int{1, 100, 128} {
+		_, ok := cut(width)
+		require.False(t, ok, width)
 	}
 	one, two := of(t, chain(t, 60, 512, 64, 64, 1, 1, true), Options{}), of(t, chain(t, 60, 512, 64, 64, 1, 1, true),
 		Options{Engines: 2})
@@ -317,6 +320,30 @@ func TestBadOptions(t *testing.T) {
 	require.Error(t, err)
 	_, err = Of(&mil.Program{}, Options{})
 	require.Error(t, err)
+}
+
+// A program that was made in Go may hold nil where a function, a statement or a value is needed. The error says so.
+func TestNilInPrograms(t *testing.T) {
+	for what, spoil := range map[string]func(p *mil.Program){
+		"function":  func(p *mil.Program) { p.Funcs = append(p.Funcs, nil) },
+		"first":     func(p *mil.Program) { p.Funcs = append([]*mil.Function{nil}, p.Funcs...) },
+		"statement": func(p *mil.Program) { p.Funcs[0].Body = append(p.Funcs[0].Body, nil) },
+		"argument":  func(p *mil.Program) { p.Funcs[0].Body[1].Args[0].Value = nil },
+		"value":     func(p *mil.Program) { p.Funcs[0].Body[1].Args[0].Value = (*mil.Value)(nil) },
+		"list":      func(p *mil.Program) { p.Funcs[0].Body[1].Args[0].Value = (*mil.Values)(nil) },
+		"attribute": func(p *mil.Program) { p.Funcs[0].Body[0].Attrs[0].Value = nil },
+		"weight":    func(p *mil.Program) { p.Funcs[0].Body[0].Attrs[0].Value = &mil.Value{} },
+		"program's": func(p *mil.Program) { p.Attrs = append(p.Attrs, mil.Arg{Name: "a"}) },
+	} {
+		p := chain(t, 1, 64, 1, 64, 1, 1, true)
+		spoil(p)
+		for _, o := range []Options{{}, {Function: "main"}, {Function: "other"}} {
+			_, err := Of(p, o)
+			var e *Error
+			require.ErrorAs(t, err, &e, "%s %+v", what, o)
+			require.NotEmpty(t, e.Hint, what)
+		}
+	}
 }
 
 // A program whose axes have no fixed length has no estimate; the error names the first such value.

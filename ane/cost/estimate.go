@@ -1,7 +1,9 @@
 package cost
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/anekit/anekit/ane/chip"
@@ -36,31 +38,18 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t.Figure)
 }
 
-// Bound says what an operator, or a whole call, waits for.
-type Bound uint8
+// Bound says what an operator, or a whole call, waits for. It is the word for tables and JSON.
+type Bound string
 
 // The bounds.
 const (
-	Nothing     Bound = iota // takes no time of its own
-	MAC                      // the multipliers
-	Weights                  // reading weights from memory
-	Activations              // moving inputs and outputs between memory and engine
-	PE                       // the elementwise unit
-	Dispatch                 // the call itself: submission and completion
+	Nothing     Bound = "-"           // takes no time of its own
+	MAC         Bound = "mac"         // the multipliers
+	Weights     Bound = "weights"     // reading weights from memory
+	Activations Bound = "activations" // moving inputs and outputs between memory and engine
+	PE          Bound = "pe"          // the elementwise unit
+	Dispatch    Bound = "dispatch"    // the call itself: submission and completion
 )
-
-var bounds = [...]string{"-", "mac", "weights", "activations", "pe", "dispatch"}
-
-// String returns the word for tables: "mac", "weights", "activations", "pe", "dispatch", or "-".
-func (b Bound) String() string {
-	if int(b) >= len(bounds) {
-		return fmt.Sprintf("Bound(%d)", uint8(b))
-	}
-	return bounds[b]
-}
-
-// MarshalText returns the word, for JSON.
-func (b Bound) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
 // Op is the estimate of one operator. Constants and what is computed from them alone have none.
 type Op struct {
@@ -150,8 +139,8 @@ type Error struct {
 
 func (e *Error) Error() string { return e.What + "; " + e.Hint }
 
-// Of estimates a function of a program. Declared types are believed; the program should validate. The error is an
-// *Error for Options, for a program without the function, and for one with an axis of no fixed length.
+// Of estimates a function of a program. Declared types are believed. The error is an *Error for Options, for a program
+// that [mil.Validate] refuses for more than names, for one without the function, and for an axis of no fixed length.
 func Of(p *mil.Program, o Options) (*Estimate, error) {
 	if o.Chip == 0 {
 		o.Chip = chip.M6
@@ -169,6 +158,9 @@ func Of(p *mil.Program, o Options) (*Estimate, error) {
 	case p == nil:
 		return nil, &Error{What: "no program", Hint: "parse one"}
 	}
+	if list := (mil.ErrorList)(nil); errors.As(mil.Validate("", p), &list) && !mil.OnlyNames(list) {
+		return nil, &Error{What: list[0].Msg, Hint: cmp.Or(list[0].Hint, "mend the program"), Pos: list[0].Pos}
+	}
 	f := p.Select(o.Function)
 	if f == nil {
 		return nil, &Error{What: fmt.Sprintf("no function called %q", o.Function),
@@ -179,7 +171,7 @@ func Of(p *mil.Program, o Options) (*Estimate, error) {
 			Hint: "write the length of every axis; only the CPU runs other programs", Pos: open[0].Pos}
 	}
 	r := read(p, f)
-	e := &Estimate{Chip: o.Chip, Function: f.Name, Engines: o.Engines, Ops: []Op{}}
+	e := &Estimate{Chip: o.Chip, Function: f.Name, Engines: o.Engines, Ops: []Op{}, Bound: Nothing}
 	w := &work{program: r, Options: o, read: map[string]bool{}, engines: 1}
 	w.estimate(e)
 	e.Memory = r.memory()

@@ -12,8 +12,7 @@ const (
 	peak        = multipliers * clock // fp16 products of one engine in a microsecond
 	taskBase    = 5.0                 // microseconds of every task list
 	perTask     = 0.013
-	submission  = 30.0 // and once more when both engines work
-	bothEngines = 30.0
+	submission  = 30.0 // for each engine
 	activations = 35e3 // bytes per microsecond of one engine (9.4)
 	passRate    = 61e3 // elements per microsecond of the elementwise unit
 	passBase    = 0.35
@@ -35,17 +34,6 @@ func measured(v float64, source string) Figure {
 }
 func inferred(v float64, source string) Figure {
 	return Figure{Value: v, Degree: chip.Inferred, Source: source}
-}
-
-// worst returns the lower of two degrees; a figure of 0 does not count.
-func worst(a, b Figure) chip.Degree {
-	switch {
-	case a.Value == 0:
-		return b.Degree
-	case b.Value == 0:
-		return a.Degree
-	}
-	return min(a.Degree, b.Degree)
 }
 
 // weightRate is how many bytes of weights the engines read in a microsecond, by the bits of an element (9.3, 7.5).

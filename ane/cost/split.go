@@ -7,19 +7,13 @@ const (
 	copyRate = 0.35 // microseconds per KiB of activations that small tiles exchange
 )
 
-// cut returns the two parts of a width: a multiple of 128 near the middle first; false if there is none.
-func cut(width int) (first, second int, ok bool) {
-	if width <= cutAt {
-		return width, 0, false
-	}
+// cut returns the first part of a width, a multiple of 128 near the middle; false if the width stays whole.
+func cut(width int) (first int, ok bool) {
 	first = (width/2 + width%2 + cutAt - 1) / cutAt * cutAt
 	if width-first < cutAt {
-		first = width / 2 / cutAt * cutAt
+		first = max(width/2/cutAt, 1) * cutAt
 	}
-	if first == 0 {
-		first = cutAt
-	}
-	return first, width - first, first < width
+	return first, first < width
 }
 
 // split reports whether the compiler cuts the program into tiles for two engines: if the sum of the single tasks is
@@ -66,14 +60,13 @@ func (w *work) tiles(p *product) (one, both, largest float64, ok bool) {
 		return max(work, reading), 2 * max(work, reading), p.pixels(), true // both engines share it
 	}
 	one = max(work, reading)
-	if p.height > 1 {
-		first := float64(p.height/2+p.height%2) / float64(p.height)
-		return one, max(work*first, reading) + max(work*(1-first), reading), first * p.pixels(), true
+	share := float64(p.height/2+p.height%2) / float64(p.height)
+	if p.height <= 1 {
+		first, cuts := cut(p.width)
+		if !cuts {
+			return one, one, p.pixels(), false
+		}
+		share = float64(first) / float64(p.width)
 	}
-	first, _, cuts := cut(p.width)
-	if !cuts {
-		return one, one, p.pixels(), false
-	}
-	share := float64(first) / float64(p.width)
 	return one, max(work*share, reading) + max(work*(1-share), reading), share * p.pixels(), true
 }

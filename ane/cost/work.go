@@ -18,9 +18,8 @@ type work struct {
 
 // estimate fills in the operators and the call.
 func (w *work) estimate(e *Estimate) {
-	if s := w.Chip.Spec().Clock; s.Known() {
-		e.Clock = Figure{Value: s.Value.High, Degree: s.Degree, Source: s.Source}
-	}
+	full := w.Chip.Spec().Clock
+	e.Clock = Figure{Value: full.Value.High, Degree: full.Degree, Source: full.Source}
 	switch w.Chip {
 	case chip.M6:
 		w.layered(e)
@@ -42,13 +41,16 @@ func (w *work) estimate(e *Estimate) {
 // layered fills in the operators and the task, one layer after another.
 func (w *work) layered(e *Estimate) {
 	if w.Engines == 2 {
-		e.Split, e.Why = w.split()
-		if e.Split {
+		if e.Split, e.Why = w.split(); e.Split {
 			w.engines = 2
 		}
 	}
 	total := Figure{Value: taskBase, Degree: chip.Measured, Source: formula}
-	add := func(f Figure) { total.Degree, total.Value = worst(total, f), total.Value+f.Value }
+	add := func(f Figure) {
+		if f.Value > 0 {
+			total.Degree, total.Value = min(total.Degree, f.Degree), total.Value+f.Value
+		}
+	}
 	for _, l := range w.layers {
 		op := w.operator(l)
 		e.Tasks += op.Tasks
@@ -69,10 +71,7 @@ func (w *work) layered(e *Estimate) {
 
 // callM6 adds what a call takes beside the task.
 func (w *work) callM6(e *Estimate) {
-	submit := measured(submission, formula)
-	if w.engines == 2 {
-		submit.Value += bothEngines
-	}
+	submit := measured(submission*float64(w.engines), formula)
 	done := completion(e.Task.Value)
 	if w.Gap > 0 {
 		host := done.Value + submit.Value + w.Gap
@@ -103,18 +102,15 @@ func (w *work) callM6(e *Estimate) {
 
 // wake adds the time after idling.
 func (w *work) wake(e *Estimate) {
-	idle := afterIdle(w.Idle, e.Call.Value)
-	if w.Chip != chip.M6 {
-		idle = Figure{}
-		if w.Idle > 5.68e6 && w.Chip.Spec().FirstCallExtra.Known() {
-			x := w.Chip.Spec().FirstCallExtra
-			idle = Figure{Value: x.Value.Middle() * 1e3, Degree: chip.Inferred, Source: x.Source + ", as M6 sleeps"}
-		}
+	var idle Figure
+	if w.Chip == chip.M6 {
+		idle = afterIdle(w.Idle, e.Call.Value)
+	} else if extra := w.Chip.Spec().FirstCallExtra; w.Idle > 5.68e6 {
+		idle = inferred(extra.Value.Middle()*1e3, extra.Source+", as M6 sleeps")
 	}
 	if idle.Value > 0 {
 		e.Parts = append(e.Parts, Part{"after idling", Time{idle}, Dispatch})
-		e.Call.Degree = worst(e.Call.Figure, idle)
-		e.Call.Value += idle.Value
+		e.Call.Degree, e.Call.Value = min(e.Call.Degree, idle.Degree), e.Call.Value+idle.Value
 	}
 }
 
@@ -144,7 +140,7 @@ func (w *work) finish(e *Estimate) {
 	for _, p := range e.Parts {
 		shares[p.Bound] += p.Time.Value
 	}
-	for b := MAC; b <= Dispatch; b++ {
+	for _, b := range []Bound{MAC, Weights, Activations, PE, Dispatch} {
 		if shares[b] > shares[e.Bound] {
 			e.Bound = b
 		}
@@ -153,7 +149,7 @@ func (w *work) finish(e *Estimate) {
 
 // operator names the operator of a layer, and what it is a part of.
 func (l *layer) operator() Op {
-	op := Op{Kind: l.Op.Kind, Pos: l.Op.Pos}
+	op := Op{Kind: l.Op.Kind, Pos: l.Op.Pos, Bound: Nothing}
 	if len(l.Out) > 0 {
 		op.Name = l.Out[0].Name
 	}
