@@ -53,10 +53,10 @@ func (v *invocation) bind() error {
 			c.Ctx, v.calls[first].Joined = context.Background(), v.calls[first+1:i+1]
 		}
 		var err error
-		if c.In, err = v.find(s.In, v.in, s.Arith.Operand); err != nil {
+		if c.In, err = v.find(s.In, s.Arith.Operand); err != nil {
 			return err
 		}
-		if c.Out, err = v.find(s.Out, v.out, s.Arith.Result); err != nil {
+		if c.Out, err = v.find(s.Out, s.Arith.Result); err != nil {
 			return err
 		}
 		if s.Work == 0 {
@@ -72,9 +72,8 @@ func (v *invocation) bind() error {
 	return nil
 }
 
-// find returns the memory of places, with the rules of its halves. A padded place is an index into
-// surfaces, the views of all inputs or of all outputs.
-func (v *invocation) find(places []plan.Place, surfaces [][]byte, r numerics.Rules) ([]run.Vec, error) {
+// find returns the memory of places, with the rules of its halves.
+func (v *invocation) find(places []plan.Place, r numerics.Rules) ([]run.Vec, error) {
 	found := make([]run.Vec, len(places))
 	for i, p := range places {
 		var mem []byte
@@ -89,8 +88,6 @@ func (v *invocation) find(places []plan.Place, surfaces [][]byte, r numerics.Rul
 			mem = v.in[p.Index]
 		case plan.Output:
 			mem = v.out[p.Index]
-		case plan.Padded:
-			mem, p.Bytes = surfaces[p.Index], len(surfaces[p.Index])
 		}
 		if mem != nil {
 			var err error

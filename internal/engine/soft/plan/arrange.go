@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/anekit/anekit/ane"
@@ -52,18 +53,25 @@ func (h *heap) take(n int) int {
 // give frees n bytes at an offset that take returned.
 func (h *heap) give(at, n int) {
 	i, _ := slices.BinarySearchFunc(h.gaps, at, func(g gap, at int) int { return cmp.Compare(g.at, at) })
-	joinsNext := i < len(h.gaps) && at+n == h.gaps[i].at
-	switch {
-	case i > 0 && h.gaps[i-1].at+h.gaps[i-1].bytes == at:
-		h.gaps[i-1].bytes += n
-		if joinsNext {
-			h.gaps[i-1].bytes += h.gaps[i].bytes
-			h.gaps = slices.Delete(h.gaps, i, i+1)
+	h.gaps = slices.Insert(h.gaps, i, gap{at, n})
+	for k := i; k >= max(i-1, 0); k-- { // with the gap behind it, and with the one before it
+		if k+1 < len(h.gaps) && h.gaps[k].at+h.gaps[k].bytes == h.gaps[k+1].at {
+			h.gaps[k].bytes += h.gaps[k+1].bytes
+			h.gaps = slices.Delete(h.gaps, k+1, k+2)
 		}
-	case joinsNext:
-		h.gaps[i] = gap{at, n + h.gaps[i].bytes}
-	default:
-		h.gaps = slices.Insert(h.gaps, i, gap{at, n})
+	}
+}
+
+// scratch yields the values in scratch that a step reads and writes.
+func (s *Step) scratch() iter.Seq[*ops.Value] {
+	return func(yield func(*ops.Value) bool) {
+		for _, places := range [][]Place{s.In, s.Out} {
+			for i := range places {
+				if at := &places[i]; at.Where == Scratch && !yield(at.owner) {
+					return
+				}
+			}
+		}
 	}
 }
 
@@ -72,10 +80,11 @@ func (h *heap) give(at, n int) {
 // and then frees the values that it read for the last time. The workspaces,
 // which all steps share, are memory of their own.
 func (p *planner) arrange(ctx context.Context) error {
-	born, dead := make([][]*ops.Value, len(p.Steps)), make([][]*ops.Value, len(p.Steps))
-	for v, first := range p.first {
-		if p.places[v].Where == absent {
-			born[first], dead[p.last[v]] = append(born[first], v), append(dead[p.last[v]], v)
+	last := map[*ops.Value]int{}
+	for i := range p.Steps {
+		p.pause(i)
+		for v := range p.Steps[i].scratch() {
+			last[v] = i
 		}
 	}
 	room := func(v *ops.Value) int { return align(v.Elements() * element.Size(v.DType)) }
@@ -85,17 +94,27 @@ func (p *planner) arrange(ctx context.Context) error {
 		if err := run.Between(ctx); err != nil {
 			return err
 		}
-		slices.SortFunc(born[i], func(a, b *ops.Value) int {
+		var born, dead []*ops.Value
+		for v := range p.Steps[i].scratch() {
+			if _, placed := offsets[v]; !placed {
+				born, offsets[v] = append(born, v), 0
+			}
+			if end, lives := last[v]; lives && end == i {
+				dead = append(dead, v)
+				delete(last, v)
+			}
+		}
+		slices.SortFunc(born, func(a, b *ops.Value) int {
 			return cmp.Or(cmp.Compare(room(b), room(a)), cmp.Compare(a.Name, b.Name))
 		})
-		for _, v := range born[i] {
+		for _, v := range born {
 			offsets[v] = free.take(room(v))
 			if free.top > maxScratch {
 				return tooLarge(v.Pos, free.top)
 			}
 		}
-		slices.SortFunc(dead[i], func(a, b *ops.Value) int { return cmp.Compare(offsets[a], offsets[b]) })
-		for _, v := range dead[i] {
+		slices.SortFunc(dead, func(a, b *ops.Value) int { return cmp.Compare(offsets[a], offsets[b]) })
+		for _, v := range dead {
 			free.give(offsets[v], room(v))
 		}
 	}

@@ -114,6 +114,13 @@ func (k *constants) elements(v *ops.Value) (run.Vec, error) {
 	return e, err
 }
 
+// step is the step of a node, without its operands and results.
+func (k *constants) step(n *ops.Node) Step {
+	s := Step{Op: n.Def.Name, pos: n.Op.Pos, kernel: kernels.Of(n.Def.Name), Arith: k.arith.Of(n.Def.Name)}
+	s.Attrs, s.Packed = kernels.Unwrap(n.Attrs)
+	return s
+}
+
 // evaluate runs one node on constants and stores the results. done is false if the
 // node exceeds the budget.
 func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err error) {
@@ -128,8 +135,7 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 	if size > min(maxFolded, k.budget.Folded) || k.budget.work <= 0 {
 		return false, nil
 	}
-	s := &kernels.Step{Op: n.Def.Name, Arith: k.arith.Of(n.Def.Name)}
-	s.Attrs, s.Packed = kernels.Unwrap(n.Attrs)
+	s := k.step(n)
 	c := &run.Call{Ctx: ctx, Budget: &k.budget.work, Workers: run.Parallel(k.budget.workers)}
 	c.Yields, _ = ctx.(run.Yielder)
 	for i, v := range n.In {
@@ -141,7 +147,7 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 			}
 			at.Data.Rules = s.Arith.Operand
 		}
-		s.In, c.In = append(s.In, &at.Tensor), append(c.In, at.Data)
+		s.In, c.In = append(s.In, at), append(c.In, at.Data)
 	}
 	for _, v := range n.Out {
 		e, err := run.View(v.DType, make([]byte, v.Elements()*element.Size(v.DType)))
@@ -149,16 +155,16 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 			return false, err
 		}
 		e.Rules = s.Arith.Result
-		s.Out = append(s.Out, &kernels.Tensor{DType: v.DType, Shape: v.Shape, Given: true})
+		s.Out = append(s.Out, Place{Tensor: kernels.Tensor{DType: v.DType, Shape: v.Shape, Given: true}})
 		c.Out = append(c.Out, e)
 	}
-	r, work := s.Make(kernels.Of(s.Op))
-	c.Run = r
-	if work > min(maxFolded, k.budget.Folded)/4/c.Workers {
+	s.make(nil)
+	c.Run = s.Run
+	if s.Work > min(maxFolded, k.budget.Folded)/4/c.Workers {
 		return false, nil
 	}
 	for range c.Workers {
-		if err := c.AddRoom(make([]byte, 4*work), s.Arith.Operand != 0); err != nil {
+		if err := c.AddRoom(make([]byte, 4*s.Work), s.Arith.Operand != 0); err != nil {
 			return false, err
 		}
 	}

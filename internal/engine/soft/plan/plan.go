@@ -84,10 +84,9 @@ const (
 	absent where = iota // an omitted optional operand
 	Constant
 	Scratch
-	Input  // a surface whose rows have no gaps, read in place
-	Output // likewise, written in place
+	Input  // a surface, read in place: rows without gaps, or all of it by the kernel FromRows
+	Output // likewise, written in place, or by ToRows
 	State  // memory that stays from one run to the next
-	Padded // a surface row by row, for the kernels gather and scatter
 )
 
 // planner is the state of makePlan.
@@ -98,8 +97,6 @@ type planner struct {
 	nodes  []*ops.Node               // nodes that outputs need
 	root   map[*ops.Value]*ops.Value // a view's origin
 	places map[*ops.Value]Place      // of roots
-	first  map[*ops.Value]int        // step that writes a root in scratch
-	last   map[*ops.Value]int        // last step that reads it
 	looks  int                       // nodes that readInPlace visited
 	ctx    context.Context           // of the compile
 }
@@ -109,7 +106,7 @@ func Make(ctx context.Context, g *ops.Graph, b Budget, a kernels.Arith) (*Plan, 
 	g = rewrite(g, cmp.Or(b.Expand, packedLeast), a.Operand.Has(numerics.Int8Sums))
 	p := &planner{
 		graph: g, ctx: ctx, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]Place{},
-		first: map[*ops.Value]int{}, last: map[*ops.Value]int{}, constants: newConstants(map[*ops.Value][]byte{}, b, a),
+		constants: newConstants(map[*ops.Value][]byte{}, b, a),
 	}
 	p.Plan.arith, p.Workers = a, b.workers
 	p.Notes = g.Notes
@@ -133,7 +130,6 @@ func Make(ctx context.Context, g *ops.Graph, b Budget, a kernels.Arith) (*Plan, 
 	if !a.Apart && a.Only == 0 {
 		p.fuse()
 	}
-	p.lifetimes()
 	if err := p.arrange(ctx); err != nil {
 		return nil, err
 	}
@@ -244,77 +240,51 @@ func (p *planner) emit() {
 	}
 	for i, v := range p.graph.Inputs {
 		if _, direct := p.places[v]; !direct && read[v] {
-			p.add(Step{kernel: kernels.FromRows, Attrs: p.In[i], In: onSurface(i, v)},
-				[]*ops.Value{nil}, []*ops.Value{v})
+			p.Steps = append(p.Steps, Step{kernel: kernels.FromRows, Attrs: p.In[i],
+				In: onSurface(Input, i, p.In[i]), Out: p.locate(v)})
 		}
 	}
 	for i, n := range p.nodes {
 		p.pause(i)
 		if !isView(n) && !p.emitState(n) {
-			s := Step{Op: n.Def.Name, pos: n.Op.Pos, kernel: kernels.Of(n.Def.Name), Arith: p.Plan.arith.Of(n.Def.Name)}
-			s.Attrs, s.Packed = kernels.Unwrap(n.Attrs)
-			p.add(s, n.In, n.Out)
+			s := p.step(n)
+			s.In, s.Out = p.locate(n.In...), p.locate(n.Out...)
+			p.Steps = append(p.Steps, s)
 		}
 	}
 	for i, v := range p.graph.Outputs {
 		if at := p.places[p.origin(v)]; at.Where == Output && at.Index == i {
 			continue
 		}
-		p.add(Step{kernel: kernels.ToRows, Attrs: p.Out[i], Out: onSurface(i, v)},
-			[]*ops.Value{v}, []*ops.Value{nil})
+		p.Steps = append(p.Steps, Step{kernel: kernels.ToRows, Attrs: p.Out[i], In: p.locate(v),
+			Out: onSurface(Output, i, p.Out[i])})
 	}
 }
 
-// onSurface is the place of input or output i, row by row.
-func onSurface(i int, v *ops.Value) []Place {
-	return []Place{{Where: Padded, Index: i, Tensor: kernels.Tensor{DType: v.DType}}}
+// onSurface is the place of input or output i with its gaps.
+func onSurface(at where, i int, l ane.Layout) []Place {
+	return []Place{{Where: at, Index: i, Bytes: l.Bytes(), Tensor: kernels.Tensor{DType: l.DType}}}
 }
 
-// add appends a step. A nil value keeps the place that the step already has.
-func (p *planner) add(s Step, in, out []*ops.Value) {
-	places := func(given []Place, values []*ops.Value) []Place {
-		list := make([]Place, len(values))
-		copy(list, given)
-		for i, v := range values {
-			if v != nil {
-				list[i] = p.locate(v)
-			}
+// locate returns the places of values, each with its own shape. arrange sets the offsets of values in scratch later.
+func (p *planner) locate(values ...*ops.Value) []Place {
+	places := make([]Place, len(values))
+	for i, v := range values {
+		if v == nil {
+			continue
 		}
-		return list
-	}
-	s.In, s.Out = places(s.In, in), places(s.Out, out)
-	p.Steps = append(p.Steps, s)
-}
-
-// lifetimes records the first and last step that use each value.
-func (p *planner) lifetimes() {
-	for i := range p.Steps {
-		p.pause(i)
-		for _, at := range p.Steps[i].In {
-			p.last[at.owner] = i
+		o := p.origin(v)
+		pl := p.places[o]
+		if p.has(o) {
+			pl.Where = Constant
+		} else if pl.Where == absent {
+			pl.Where = Scratch
 		}
-		for _, at := range p.Steps[i].Out {
-			if _, seen := p.first[at.owner]; !seen && at.owner != nil {
-				p.first[at.owner] = i
-			}
-			p.last[at.owner] = i
-		}
+		pl.Bytes, pl.owner = v.Elements()*element.Size(v.DType), o
+		pl.Tensor = kernels.Tensor{DType: v.DType, Shape: v.Shape, Given: true, Constant: pl.Where == Constant}
+		places[i] = pl
 	}
-}
-
-// locate returns the place of a value with its own shape. arrange sets the offset of a
-// value in scratch later.
-func (p *planner) locate(v *ops.Value) Place {
-	o := p.origin(v)
-	pl := p.places[o]
-	if p.has(o) {
-		pl = Place{Where: Constant, Tensor: kernels.Tensor{Constant: true}}
-	} else if pl.Where == absent {
-		pl = Place{Where: Scratch}
-	}
-	pl.Bytes, pl.owner = v.Elements()*element.Size(v.DType), o
-	pl.DType, pl.Shape, pl.Given = v.DType, v.Shape, true
-	return pl
+	return places
 }
 
 // tooLarge rejects programs whose values need more than maxScratch. pos is the position

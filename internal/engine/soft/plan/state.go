@@ -85,11 +85,13 @@ func (p *planner) emitState(n *ops.Node) bool {
 	if s == nil {
 		return false
 	}
-	st := Step{Op: n.Def.Name, pos: n.Op.Pos, kernel: kernels.Copy}
-	if written != nil {
-		p.add(st, []*ops.Value{written}, []*ops.Value{s})
-	} else if p.root[n.Out[0]] != s {
-		p.add(st, []*ops.Value{s}, n.Out)
+	from, to := written, s
+	if written == nil {
+		if from, to = s, n.Out[0]; p.root[to] == s {
+			return true
+		}
 	}
+	p.Steps = append(p.Steps, Step{Op: n.Def.Name, pos: n.Op.Pos, kernel: kernels.Copy, In: p.locate(from),
+		Out: p.locate(to)})
 	return true
 }
