@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"context"
-	"iter"
 	"slices"
 
 	"github.com/anekit/anekit/ane"
@@ -62,19 +61,6 @@ func (h *heap) give(at, n int) {
 	}
 }
 
-// scratch yields the values in scratch that a step reads and writes.
-func (s *Step) scratch() iter.Seq[*ops.Value] {
-	return func(yield func(*ops.Value) bool) {
-		for _, places := range [][]Place{s.In, s.Out} {
-			for i := range places {
-				if at := &places[i]; at.Where == Scratch && !yield(at.owner) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // arrange gives every value in scratch an offset. Values that are alive at the
 // same time do not overlap. Each step places its results, the largest first,
 // and then frees the values that it read for the last time. The workspaces,
@@ -83,8 +69,8 @@ func (p *planner) arrange(ctx context.Context) error {
 	last := map[*ops.Value]int{}
 	for i := range p.Steps {
 		p.pause(i)
-		for v := range p.Steps[i].scratch() {
-			last[v] = i
+		for _, at := range slices.Concat(p.Steps[i].In, p.Steps[i].Out) {
+			last[at.owner] = i
 		}
 	}
 	room := func(v *ops.Value) int { return align(v.Elements() * element.Size(v.DType)) }
@@ -95,13 +81,13 @@ func (p *planner) arrange(ctx context.Context) error {
 			return err
 		}
 		var born, dead []*ops.Value
-		for v := range p.Steps[i].scratch() {
-			if _, placed := offsets[v]; !placed {
+		for _, at := range slices.Concat(p.Steps[i].In, p.Steps[i].Out) {
+			v := at.owner
+			if _, placed := offsets[v]; at.Where == Scratch && !placed {
 				born, offsets[v] = append(born, v), 0
 			}
-			if end, lives := last[v]; lives && end == i {
-				dead = append(dead, v)
-				delete(last, v)
+			if at.Where == Scratch && last[v] == i {
+				dead, last[v] = append(dead, v), -1
 			}
 		}
 		slices.SortFunc(born, func(a, b *ops.Value) int {

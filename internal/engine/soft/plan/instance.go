@@ -174,57 +174,50 @@ type links struct {
 	File    string // of the program, for messages
 	weights []*ops.Weight
 	nodes   []*ops.Node // folded nodes that depend on weights, in order
-	// depend holds the weights and the results of nodes. It does not change.
-	depend map[*ops.Value]bool
-	// keep holds the weights and the operands of nodes with several operands:
-	// folding again needs them when another operand changes. It does not change.
-	keep  map[*ops.Value]bool
-	known map[*ops.Value][]byte // elements of the values in keep that differ from their Data
-	// stored has the elements of packed weights that differ from their Stored.
-	stored map[*ops.Value][]byte
+	// keep has the weights and the operands of nodes with several operands: folding again needs them when another
+	// operand changes. It does not change.
+	keep   []*ops.Value
+	known  map[*ops.Value][]byte // elements of the values in keep that differ from their Data
+	stored map[*ops.Value][]byte // elements of packed weights that differ from their Stored
 }
 
-// start records the weights and those that nodes read.
-func (l *links) start(g *ops.Graph, nodes []*ops.Node) {
-	l.depend, l.keep = map[*ops.Value]bool{}, map[*ops.Value]bool{}
-	read := map[*ops.Value]bool{}
-	for _, n := range nodes {
+// start records the weights that nodes read, and the folded nodes that depend on them.
+func (l *links) start(g *ops.Graph, nodes, folded []*ops.Node) {
+	read, depend := map[*ops.Value]bool{}, map[*ops.Value]bool{}
+	for _, n := range slices.Concat(nodes, folded) {
 		for _, v := range n.In {
 			read[v] = true
 		}
 	}
 	for _, w := range g.Weights {
 		one := *w
-		if one.Value != nil && !read[one.Value] {
+		if !read[one.Value] {
 			one.Value = nil // no output needs it: instances only check its type and size
 		}
-		if one.Value != nil {
-			l.depend[one.Value], l.keep[one.Value] = true, true
+		depend[one.Value] = one.Value != nil
+		l.weights, l.keep = append(l.weights, &one), append(l.keep, one.Value)
+	}
+	for _, n := range folded {
+		if !slices.ContainsFunc(n.In, func(v *ops.Value) bool { return depend[v] }) {
+			continue
 		}
-		l.weights = append(l.weights, &one)
-	}
-}
-
-// folded records a node that was computed ahead.
-func (l *links) folded(n *ops.Node) {
-	if !slices.ContainsFunc(n.In, func(v *ops.Value) bool { return l.depend[v] }) {
-		return
-	}
-	// Instances do not need the text of the operation, only its position for
-	// messages.
-	l.nodes = append(l.nodes, &ops.Node{Def: n.Def, Op: &mil.Op{Pos: n.Op.Pos}, In: n.In, Out: n.Out, Attrs: n.Attrs})
-	for _, v := range n.Out {
-		l.depend[v] = true
-	}
-	if len(n.In) > 1 {
-		for _, v := range n.In {
-			l.keep[v] = true
+		// Instances do not need the text of the operation, only its position for messages.
+		l.nodes = append(l.nodes, &ops.Node{Def: n.Def, Op: &mil.Op{Pos: n.Op.Pos}, In: n.In, Out: n.Out, Attrs: n.Attrs})
+		for _, v := range n.Out {
+			depend[v] = true
+		}
+		if len(n.In) > 1 {
+			l.keep = append(l.keep, n.In...)
 		}
 	}
 }
 
 // trim keeps the constants of a plan that instances need.
 func (l *links) trim(k *constants) {
-	l.known, l.stored = maps.Clone(k.known), k.stored
-	maps.DeleteFunc(l.known, func(v *ops.Value, _ []byte) bool { return !l.keep[v] || v.Stored != nil })
+	l.known, l.stored = map[*ops.Value][]byte{}, k.stored
+	for _, v := range l.keep {
+		if d := k.known[v]; d != nil && v.Stored == nil {
+			l.known[v] = d
+		}
+	}
 }

@@ -118,10 +118,11 @@ func Make(ctx context.Context, g *ops.Graph, b Budget, a kernels.Arith) (*Plan, 
 		return nil, err
 	}
 	p.prune()
-	p.Links.start(g, p.nodes)
-	if err := p.fold(ctx); err != nil {
+	folded, err := p.fold(ctx)
+	if err != nil {
 		return nil, err
 	}
+	p.Links.start(g, p.nodes, folded)
 	if err := p.placeStates(); err != nil {
 		return nil, err
 	}
