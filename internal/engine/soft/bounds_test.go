@@ -2,6 +2,7 @@ package soft
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ func TestFoldingWithinTheBudget(t *testing.T) {
 		{512, 2, 8 * run.Chunk, 0}, {512, 2, 8*run.Chunk - 1, 1},
 	} {
 		e := New(Workers(c.workers)).(*engine)
-		b := plan.Limits.Among(c.workers)
+		b := plan.Limits(math.MaxInt64, c.workers)
 		b.Folded = c.budget
 		text := fmt.Sprintf("program(1.3)\n{ func main<ios18>() {\ntensor<fp32, [%[1]d]> c = const()[val = "+
 			"tensor<fp32, [%[1]d]>([%[2]s1])];\ntensor<fp32, [%[1]d]> y = tanh(x = c);\n} -> (y); }", c.elements,

@@ -3,6 +3,7 @@ package soft
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"strings"
 
@@ -85,21 +86,17 @@ func (e *engine) Info() ane.Info {
 // Compile implements ane.Engine: text to tree to graph to plan. It neither prints nor
 // parses a program that is given as a tree.
 func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
-	return e.compile(ctx, src, plan.Limits.Among(e.workers), e.rules)
+	return e.compile(ctx, src, plan.Limits(math.MaxInt64, e.workers), e.rules)
 }
 
-// CompileWithin is Compile with at most room bytes for constants that are computed or decoded ahead of the runs.
-// What does not fit is left to every run. The tree, the weights and the steps come on top; see Footprint. Runs have at
-// most as many workers as there are processors now, so that their workspaces stay within the Footprint.
-func (e *engine) CompileWithin(ctx context.Context, src ane.Source, room int64) (ane.Executable, error) {
-	return e.compile(ctx, src, plan.Limits.Within(room).Among(run.Parallel(e.workers)), e.rules)
-}
-
-// CompileMode is CompileWithin with the arithmetic of a chip, for this program and its instances alone.
+// CompileMode is Compile with the arithmetic of a chip, for this program and its instances alone, and with at most room
+// bytes for constants that are computed or decoded ahead of the runs. What does not fit is left to every run. The tree,
+// the weights and the steps come on top; see Footprint. Runs have at most as many workers as there are processors now,
+// so that their workspaces stay within the Footprint.
 func (e *engine) CompileMode(
 	ctx context.Context, src ane.Source, room int64, m numerics.Mode,
 ) (ane.Executable, error) {
-	return e.compile(ctx, src, plan.Limits.Within(room).Among(run.Parallel(e.workers)), m.Rules())
+	return e.compile(ctx, src, plan.Limits(room, run.Parallel(e.workers)), m.Rules())
 }
 
 func (e *engine) compile(ctx context.Context, src ane.Source, b plan.Budget, r numerics.Rules) (ane.Executable, error) {

@@ -39,7 +39,7 @@ func TestFootprint(t *testing.T) {
 	require.GreaterOrEqual(t, loaded, int64(size))
 	require.NotZero(t, bound)
 
-	small, err := e.CompileWithin(context.Background(), ane.Source{Text: []byte(folds)}, size)
+	small, err := e.CompileMode(context.Background(), ane.Source{Text: []byte(folds)}, size, numerics.Reference)
 	require.NoError(t, err)
 	less, more, _ := small.(measured).Footprint()
 	require.Less(t, less, int64(size), "a constant of %d bytes does not fit into half of them", size)
@@ -60,7 +60,7 @@ tensor<fp16, [256, 256]> y = matmul(x = x, y = w);
 	defer runtime.GOMAXPROCS(before)
 	e := New().(*engine)
 	src := ane.Source{Text: []byte(product)}
-	x, err := e.CompileWithin(ctx, src, 1<<20)
+	x, err := e.CompileMode(ctx, src, 1<<20, numerics.Reference)
 	require.NoError(t, err)
 	imitating, err := e.CompileMode(ctx, src, 1<<20, numerics.Reference)
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ tensor<fp16, [1, 256, 1, 65]> y = conv(x = x, weight = w);
 		room int64
 		held int64 // besides the steps
 	}{{8 * elements, (2 + 4) * elements}, {8*elements - 8, 2 * elements}, {4*elements - 2, 0}} {
-		x, err := New().(*engine).CompileWithin(t.Context(), src, c.room)
+		x, err := New().(*engine).CompileMode(t.Context(), src, c.room, numerics.Reference)
 		require.NoError(t, err)
 		held, _, _ := x.(measured).Footprint()
 		require.Equal(t, c.held, held-int64(len(x.(*executable).plan.Steps))*stepBytes, "room of %d", c.room)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -115,11 +116,11 @@ func spentBy(t *testing.T, text string, unfolded bool, part func(run.Runner) run
 	t.Helper()
 	soft := New(append(opts, Workers(1), Unfused())...).(*engine)
 	defer func() { require.NoError(t, soft.Close()) }()
-	b := plan.Limits.Among(1)
+	room := int64(math.MaxInt64)
 	if unfolded {
-		b = b.Within(0)
+		room = 0
 	}
-	compiled, err := soft.compile(t.Context(), ane.Source{Text: []byte(text)}, b, soft.rules)
+	compiled, err := soft.compile(t.Context(), ane.Source{Text: []byte(text)}, plan.Limits(room, 1), soft.rules)
 	require.NoError(t, err, text)
 	x := compiled.(*executable)
 	require.NoError(t, x.Load(t.Context()))

@@ -126,7 +126,7 @@ func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error
 		for k := range s.Out {
 			s.Out[k].Index += offsets[s.Out[k].owner]
 		}
-		s.make(&p.budget.packed)
+		s.make(&p.constants.budget.packed)
 		if _, each := s.Run.(run.Elementwise); s.Joined && each {
 			s.Skip = first
 		} else {

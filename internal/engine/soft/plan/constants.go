@@ -38,20 +38,11 @@ type Budget struct {
 	Expand  int // least elements of weights that stay packed; 0 for packedLeast
 }
 
-// Limits is the budget of one program: more than a model that fits the engine
-// needs, and a few seconds or gigabytes at most.
-var Limits = Budget{Folded: 1 << 30, work: 1 << 31, packed: 1 << 28}
-
-// Within is b with at most room bytes, half for constants computed and half for those decoded.
-func (b Budget) Within(room int64) Budget {
-	b.Folded, b.packed = int(min(int64(b.Folded), room/2)), int(min(int64(b.packed), room/2/4))
-	return b
-}
-
-// Among is b for a bound of parallel.
-func (b Budget) Among(workers int) Budget {
-	b.workers = workers
-	return b
+// Limits is the budget of one program: more than a model that fits the engine needs, and a few seconds or gigabytes at
+// most. At most room bytes are for constants, half for those computed and half for those decoded. workers is a bound of
+// parallel.
+func Limits(room int64, workers int) Budget {
+	return Budget{Folded: int(min(1<<30, room/2)), work: 1 << 31, packed: int(min(1<<28, room/2/4)), workers: workers}
 }
 
 // spent is the bytes of constants that were made out of b, of which left is left.

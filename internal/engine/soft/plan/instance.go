@@ -15,7 +15,7 @@ import (
 
 // Relink returns a copy of p with other weights.
 func (p *Plan) Relink(ctx context.Context, weights ane.Weights) (*Plan, error) {
-	l := &linker{Plan: *p, constants: newConstants(maps.Clone(p.Links.known), Limits.Among(p.Workers), p.arith),
+	l := &linker{Plan: *p, constants: newConstants(maps.Clone(p.Links.known), p.budget, p.arith),
 		changed: map[*ops.Value]bool{}}
 	l.stored = maps.Clone(p.Links.stored)
 	if err := l.read(weights); err != nil {

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"io/fs"
+	"math"
 	"strings"
 	"testing"
 
@@ -49,13 +50,15 @@ tensor<fp16, [4, 8]> y = relu(x = m);
 } -> (y);
 }`
 
-func compileLayered(t testing.TB) *Plan {
+func compileLayered(t testing.TB) *Plan { return compileWithin(t, Limits(math.MaxInt64, 0)) }
+
+func compileWithin(t testing.TB, b Budget) *Plan {
 	p, err := mil.Parse("test.mil", []byte(layered))
 	require.NoError(t, err)
 	g, err := ops.AnalyzeStored(context.Background(), "test.mil", p, "", held{"a.bin": filled(t, 64, 0x3c),
 		"b.bin": filled(t, 64, 0x38), "c.bin": filled(t, 8, 0x34)})
 	require.NoError(t, err)
-	made, err := Make(context.Background(), g, Limits, kernels.Arith{Tables: kernels.NewTables()})
+	made, err := Make(context.Background(), g, b, kernels.Arith{Tables: kernels.NewTables()})
 	require.NoError(t, err)
 	return made
 }
@@ -146,11 +149,9 @@ func TestInstanceThatDoesNotFit(t *testing.T) {
 		require.Equal(t, line, at.Pos.Line)
 		require.ErrorContains(t, err, text)
 	}
-	old := Limits
-	t.Cleanup(func() { Limits = old })
-	Limits.work = 1
+	base.budget.work = 1
 	refused(8, "transpose: computing it ahead of the runs exceeds the budget")
-	Limits = old
+	base.budget.work = 1 << 31
 	k := base.Steps[1].kernel
 	base.Steps[1].kernel = func(s *kernels.Step) (run.Runner, int) {
 		r, n := k(s)
@@ -165,10 +166,9 @@ func TestInstanceThatDoesNotFit(t *testing.T) {
 // TestInstanceDecodesSameConstants: an instance decodes ahead the same constants as
 // its base.
 func TestInstanceDecodesSameConstants(t *testing.T) {
-	old := Limits
-	t.Cleanup(func() { Limits = old })
-	Limits.packed = 100 // a, not b'
-	base := compileLayered(t)
+	limits := Limits(math.MaxInt64, 0)
+	limits.packed = 100 // a, not b'
+	base := compileWithin(t, limits)
 	x, err := base.Relink(context.Background(), held{"a.bin": filled(t, 64, 0x30), "b.bin": filled(t, 64, 0x30)})
 	require.NoError(t, err)
 	for _, p := range []*Plan{base, x} {

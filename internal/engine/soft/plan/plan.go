@@ -34,6 +34,7 @@ type Plan struct {
 	Notes   []string
 	Links   links
 	arith   kernels.Arith
+	budget  Budget // that Make began with
 }
 
 // Step is one operation and the places of its operands.
@@ -108,7 +109,7 @@ func Make(ctx context.Context, g *ops.Graph, b Budget, a kernels.Arith) (*Plan, 
 		graph: g, ctx: ctx, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]Place{},
 		constants: newConstants(map[*ops.Value][]byte{}, b, a),
 	}
-	p.Plan.arith, p.Workers = a, b.workers
+	p.Plan.arith, p.Plan.budget, p.Workers = a, b, b.workers
 	p.Notes = g.Notes
 	var err error
 	if p.In, err = layouts(g.Inputs); err != nil {
@@ -139,7 +140,7 @@ func Make(ctx context.Context, g *ops.Graph, b Budget, a kernels.Arith) (*Plan, 
 	for i := range p.Steps {
 		runners = append(runners, p.Steps[i].Run)
 	}
-	p.Held = b.spent(p.budget) + p.cloned + kernels.TableBytes(runners)
+	p.Held = b.spent(p.constants.budget) + p.cloned + kernels.TableBytes(runners)
 	made := p.Plan // copied, so that the planner can be freed
 	return &made, nil
 }

@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/ane/mil"
 )
 
 // Runner is a prepared step. All runs share it and it does not change. run passes
@@ -29,7 +28,7 @@ type Call struct {
 	Work    [][]float32 // one for each worker
 	Workers int         // how many goroutines may share the step
 	Words   [][]int32   // work again, or other memory of its length, for integers; nil in the reference mode
-	Rooms   []halfRoom  // work again, for runners that view it as halves
+	Rooms   []Vec       // work again, for runners that view it as halves
 	Crew    *Crew       // of the engine; nil for one of the call's own
 	forked  *forked     // of the last fork
 	Joined  []Call      // of the steps that compute on each piece of the result
@@ -212,27 +211,18 @@ func (c *Call) Refuse(op string, k, n int) {
 
 // AddRoom adds the workspace of a worker: as float32s, as halves if the runner views it so, and as int32s for words.
 func (c *Call) AddRoom(room []byte, words bool) error {
-	floats, err := unimem.View[float32](room)
-	if err != nil {
-		return err
+	floats, err := View(mil.FP32, room)
+	c.Work = append(c.Work, floats.Single)
+	if _, ok := c.Run.(halved); ok && err == nil {
+		var half Vec
+		half, err = View(mil.FP16, room)
+		c.Rooms = append(c.Rooms, half)
 	}
-	c.Work = append(c.Work, floats)
-	if _, ok := c.Run.(halved); ok {
-		pairs, err := unimem.View[uint16](room)
-		if err != nil {
-			return err
-		}
-		half, err := unimem.View[fp16.Bits](room)
-		if err != nil {
-			return err
-		}
-		c.Rooms = append(c.Rooms, halfRoom{pairs, half})
+	if words && err == nil {
+		var ints Vec
+		ints, err = View(mil.Int32, room)
+		c.Words = append(c.Words, ints.Ints)
 	}
-	if !words {
-		return nil
-	}
-	ints, err := unimem.View[int32](room)
-	c.Words = append(c.Words, ints)
 	return err
 }
 
@@ -252,12 +242,6 @@ func Between(ctx context.Context) error {
 
 // halved is a runner whose workspace is viewed as halves too.
 type halved interface{ ViewsHalves() }
-
-// halfRoom is the workspace of a worker as halves, for copies and for arithmetic.
-type halfRoom struct {
-	Pairs []uint16
-	Half  []fp16.Bits
-}
 
 // Chunk is how many elements a kernel decodes, computes and rounds at a time:
 // three chunks of float32 stay within a first-level cache.
