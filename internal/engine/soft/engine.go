@@ -15,6 +15,7 @@ import (
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/ops"
+	"github.com/anekit/anekit/unimem"
 )
 
 // Name is the engine's name on receipts.
@@ -131,10 +132,10 @@ func (e *engine) make(
 	}
 	all := append(own, base...)
 	var p *plan.Plan
-	err = all.guard(func() (err error) {
+	err = unimem.Guard(func() (err error) { // a file of weights may become shorter
 		p, err = f()
 		return err
-	})
+	}, all.blocks()...)
 	if ctx.Err() != nil {
 		err = ane.Deadline(op, Name, ctx.Err())
 	} else if err != nil {

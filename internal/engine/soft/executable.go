@@ -17,11 +17,11 @@ type executable struct {
 	plan   *plan.Plan
 	holds  holds // of weights that steps read where they are
 
-	tape    *unimem.Tape // nil while unloaded or if the plan needs no scratch
-	scratch []byte
+	loaded  bool
+	tape    *unimem.Tape  // nil while unloaded or if the plan needs no scratch
+	scratch []byte        // then the states, all zero after Load
 	room    *unimem.Tape  // nil while unloaded or if no step needs a workspace
 	work    [][]byte      // a workspace for each worker
-	states  []byte        // all zero after Load
 	rounds  uint64        // evaluations since Load
 	loads   int           // counts Loads and Unloads, so that invocations notice a new scratch
 	turn    chan struct{} // holds a token while a run uses the scratch
@@ -62,13 +62,13 @@ func (e *executable) Stateful() bool { return e.plan.States > 0 }
 func (e *executable) Load(ctx context.Context) error {
 	t, all, err := private(e.plan.Scratch + e.plan.States)
 	if err == nil {
-		e.tape, e.scratch, e.states = t, all[:e.plan.Scratch:e.plan.Scratch], all[e.plan.Scratch:]
+		e.tape, e.scratch = t, all
 		err = e.workspaces(run.Parallel(e.plan.Workers))
 	}
 	if err != nil {
 		return &ane.Error{Op: "load", Engine: Name, Err: errors.Join(err, e.Unload(ctx)), Detail: "no scratch memory"}
 	}
-	e.rounds = 0
+	e.rounds, e.loaded = 0, true
 	return nil
 }
 
@@ -117,7 +117,8 @@ func (e *executable) Unload(context.Context) error {
 			errs = append(errs, t.Close())
 		}
 	}
-	e.tape, e.scratch, e.states, e.room, e.work = nil, nil, nil, nil, nil
+	e.tape, e.scratch, e.room, e.work = nil, nil, nil, nil
+	e.loaded = false
 	e.loads++ // even if Close fails, no run may use the scratch again
 	return errors.Join(errs...)
 }

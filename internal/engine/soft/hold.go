@@ -51,15 +51,6 @@ func (all holds) release() {
 	}
 }
 
-// guard calls f, which reads the weights, and returns an error of unimem.ErrChanged if a file has become shorter.
-func (all holds) guard(f func() error) error {
-	blocks := all.blocks()
-	if len(blocks) == 0 {
-		return f()
-	}
-	return unimem.Guard(f, blocks...)
-}
-
 // blocks lists the Blocks of mapped files.
 func (all holds) blocks() (list []*unimem.Block) {
 	for _, h := range all {

@@ -23,13 +23,12 @@ type invocation struct {
 // attach maps the surfaces of tensors.
 func (v *invocation) attach(tensors []*ane.Tensor, views *[][]byte) error {
 	for _, t := range tensors {
-		f, err := v.exec.engine.surfaces.Acquire(t.Block())
+		mem, err := v.exec.engine.surfaces.Acquire(t.Block())
 		if err != nil {
 			return err
 		}
 		v.blocks = append(v.blocks, t.Block())
 		at, n := t.Offset(), t.Layout().Bytes()
-		mem := f.Mapping.Bytes()
 		if len(mem) < at+n {
 			return &ane.Error{Op: "bind", Engine: Name, Name: t.Layout().Name, Err: ane.ErrShort,
 				Detail: "the surface is shorter than its Block"}
@@ -83,7 +82,7 @@ func (v *invocation) find(places []plan.Place, r numerics.Rules) ([]run.Vec, err
 		case plan.Scratch:
 			mem = v.exec.scratch[p.Index:]
 		case plan.State:
-			mem = v.exec.states[p.Index:]
+			mem = v.exec.scratch[v.exec.plan.Scratch+p.Index:]
 		case plan.Input:
 			mem = v.in[p.Index]
 		case plan.Output:
@@ -112,7 +111,7 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 	e := v.exec
 	select {
 	case e.turn <- struct{}{}:
-	default:
+	default: // quicker than one select of both
 		select {
 		case e.turn <- struct{}{}:
 		case <-ctx.Done():
@@ -120,18 +119,13 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 		}
 	}
 	defer func() { <-e.turn }()
-	if len(e.scratch) < e.plan.Scratch || len(e.states) < e.plan.States {
+	if !e.loaded {
 		return &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrNotLoaded}
 	}
 	workers := run.Parallel(e.plan.Workers)
-	if e.plan.Work > 0 {
-		if len(e.work) == 0 {
-			return &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrNotLoaded}
-		}
-		if len(e.work) < workers {
-			if err := e.workspaces(workers); err != nil {
-				return &ane.Error{Op: "evaluate", Engine: Name, Err: err, Detail: "no scratch memory"}
-			}
+	if e.plan.Work > 0 && len(e.work) < workers {
+		if err := e.workspaces(workers); err != nil {
+			return &ane.Error{Op: "evaluate", Engine: Name, Err: err, Detail: "no scratch memory"}
 		}
 	}
 	if v.loads != e.loads {

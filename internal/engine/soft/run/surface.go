@@ -25,12 +25,12 @@ type Surfaces struct {
 
 // surface is the engine's own mapping of a Block.
 type surface struct {
-	Mapping *unimem.Mapping
-	users   int
+	*unimem.Mapping
+	users int
 }
 
-// Acquire maps b, or adds a user to its mapping.
-func (s *Surfaces) Acquire(b *Block) (*surface, error) {
+// Acquire maps b, or adds a user to its mapping, and returns the bytes.
+func (s *Surfaces) Acquire(b *Block) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
@@ -47,7 +47,7 @@ func (s *Surfaces) Acquire(b *Block) (*surface, error) {
 		s.open[b] = f
 	}
 	f.users++
-	return f, nil
+	return f.Bytes(), nil
 }
 
 // Release removes one user and unmaps b after the last.
@@ -59,7 +59,7 @@ func (s *Surfaces) Release(b *Block) error {
 		return nil
 	}
 	delete(s.open, b)
-	return f.Mapping.Close()
+	return f.Close()
 }
 
 // Close unmaps the remaining Blocks.
@@ -69,7 +69,7 @@ func (s *Surfaces) Close() error {
 	var errs []error
 	for b, f := range s.open {
 		delete(s.open, b)
-		errs = append(errs, f.Mapping.Close())
+		errs = append(errs, f.Close())
 	}
 	return errors.Join(errs...)
 }
