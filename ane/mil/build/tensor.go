@@ -47,46 +47,35 @@ func (f *Func) WeightOf(t Tensor) Value {
 		return f.fault(fmt.Sprintf("weight %s: no weight has elements %s", quote(t.Name()), t.Format()),
 			"use WeightFrom with a stream that converts them")
 	}
-	name := identifier(t.Name())
-	f.own()
-	path := f.b.ownFile(name)
-	converted := t.Format() == "F32" || t.Format() == "BF16"
 	typ := mil.TensorOf(d, t.Shape()...)
-	w := &blob.Writer{}
-	offset, err := w.AddStream(typ, func() (io.ReadCloser, error) {
-		if converted {
-			return halves(t)
-		}
-		b := make([]byte, t.Size())
-		_, err := t.CopyTo(b)
-		return io.NopCloser(bytes.NewReader(b)), err
+	converted := t.Format() == "F32" || t.Format() == "BF16"
+	v := f.weight(identifier(t.Name()), typ, true, func(w *blob.Writer) (uint64, error) {
+		return w.AddStream(typ, func() (io.ReadCloser, error) {
+			if converted {
+				return halves(t, typ)
+			}
+			b := make([]byte, t.Size())
+			_, err := t.CopyTo(b)
+			return io.NopCloser(bytes.NewReader(b)), err
+		})
 	})
-	if err != nil {
-		return f.refuse("weight "+quote(t.Name())+": ", err)
-	}
-	v := f.Blob(name, typ, path, offset)
-	if v.v == nil {
-		return v
-	}
-	if f.b.files[path] = w; !converted {
+	if v.v != nil && !converted {
+		path, _, _ := v.v.Literal.Blob().Entry() // weight wrote it
 		f.b.lent[path] = t
 	}
 	return v
 }
 
 // halves converts a tensor to fp16. It refuses what is not finite then.
-func halves(t Tensor) (io.ReadCloser, error) {
-	size := t.Size() / 2
-	if t.Format() == "BF16" {
-		size = t.Size()
-	}
-	b := make([]byte, size)
+func halves(t Tensor, typ mil.Type) (io.ReadCloser, error) {
+	n, _ := typ.Elements()
+	b := make([]byte, 2*n)
 	if _, err := t.Float16To(b); err != nil {
 		return nil, err
 	}
-	for i := 0; i+1 < len(b); i += 2 {
-		if b[i+1]&0x7c == 0x7c { // the exponent of infinity and NaN
-			return nil, &mil.Error{Msg: fmt.Sprintf("element %d of tensor %s is not finite as fp16", i/2, quote(t.Name())),
+	for i := range n {
+		if b[2*i+1]&0x7c == 0x7c { // the exponent of infinity and NaN
+			return nil, &mil.Error{Msg: fmt.Sprintf("element %d of tensor %s is not finite as fp16", i, quote(t.Name())),
 				Hint: "scale the tensor, or keep it in fp32 with WeightFrom"}
 		}
 	}

@@ -16,7 +16,7 @@ const WeightFile = blob.WeightFile
 // does not keep the slice. Values that fp16 does not hold (blob.LostAs16) get a note.
 func (f *Func) Weight(name string, values []float32, shape ...int) Value {
 	t := mil.TensorOf(mil.FP16, shape...)
-	return f.weight(name, t, func(w *blob.Writer) (uint64, error) {
+	return f.weight(name, t, false, func(w *blob.Writer) (uint64, error) {
 		if n, _ := t.Elements(); n != len(values) {
 			return 0, &mil.Error{Msg: fmt.Sprintf("%d values for %d elements of shape %v", len(values), n, shape),
 				Hint: "make both agree"}
@@ -39,7 +39,7 @@ func (f *Func) Weight(name string, values []float32, shape ...int) Value {
 // fp16. Program.WriteDir copies the stream through a small buffer; Program.Weights.ReadFile reads it directly into the
 // file.
 func (f *Func) WeightFrom(name string, t mil.Type, open func() (io.ReadCloser, error)) Value {
-	return f.weight(name, t, func(w *blob.Writer) (uint64, error) { return w.AddStream(t, open) })
+	return f.weight(name, t, false, func(w *blob.Writer) (uint64, error) { return w.AddStream(t, open) })
 }
 
 // Blob adds a constant whose elements are in an existing weight file: the entry at offset of the file at path, which
@@ -66,10 +66,10 @@ func (f *Func) Share(w Value) Value {
 	}
 }
 
-// weight adds a constant of type t; add writes its elements to a file.
-func (f *Func) weight(name string, t mil.Type, add func(*blob.Writer) (uint64, error)) Value {
+// weight adds a constant of type t; add writes its elements to a file, of its own if it is alone.
+func (f *Func) weight(name string, t mil.Type, alone bool, add func(*blob.Writer) (uint64, error)) Value {
 	f.own()
-	path := f.b.file(name)
+	path := f.b.file(name, alone || f.b.apart)
 	v := f.Blob(name, t, path, 0) // the offset is set below
 	if v.v == nil {
 		return v
@@ -85,16 +85,11 @@ func (f *Func) weight(name string, t mil.Type, add func(*blob.Writer) (uint64, e
 	return v
 }
 
-// file returns the path of the file for the weight called name.
-func (b *Builder) file(name string) string {
-	if !b.apart {
+// file returns the path of the file for the weight called name: one that no file has, if it is there alone.
+func (b *Builder) file(name string, alone bool) string {
+	if !alone {
 		return WeightFile
 	}
-	return b.ownFile(name)
-}
-
-// ownFile returns a path that no file has, for the weight called name alone.
-func (b *Builder) ownFile(name string) string {
 	path := blob.ModelPath + "weights/" + name
 	for i, tried := 0, path; ; i++ {
 		taken := false
