@@ -194,6 +194,15 @@ func (c *call) element(name string, e element) *mil.Value {
 // one adds the statement and returns its result.
 func (c *call) one() Value { return c.many(1)[0] }
 
+// shaped adds the statement, with the shape of its result as the setting called name, and returns the result.
+func (c *call) shaped(name string) Value {
+	out := c.infer()
+	if c.lost {
+		return c.f.lost()
+	}
+	return c.put(name, out[0].Shape).write(out)[0]
+}
+
 // two adds the statement and returns its results.
 func (c *call) two() (a, b Value) {
 	both := c.many(2)

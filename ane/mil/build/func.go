@@ -22,7 +22,6 @@ type Func struct {
 	names     map[string]label      // taken ones
 	counts    map[string]int        // number of names generated from each base
 	constants map[string]*ops.Value // settings and scalars, by value; those without a name are not in the body
-	stray     bool                  // Builder.Func did not make it
 }
 
 // statement is one line of the body: a constant, or an operator.
@@ -36,7 +35,6 @@ type statement struct {
 func (f *Func) own() {
 	if f.b == nil {
 		*f = *new(Builder).Func("main")
-		f.stray = true
 	}
 }
 
@@ -157,7 +155,7 @@ func (f *Func) ours(what string, v Value) *ops.Value {
 	switch {
 	case v.f == nil:
 		f.fault(what+": no value", "pass what Input, Weight, Const or an operator returned")
-	case v.f != f && v.f.stray:
+	case v.f != f && !slices.Contains(v.f.b.funcs, v.f):
 		f.fault(what+": the value belongs to a zero Func", "make the function with Builder.Func")
 	case v.f.b != f.b:
 		f.fault(what+": the value belongs to another program", "build both with one Builder")
@@ -185,9 +183,8 @@ func (f *Func) refuse(prefix string, err error) Value {
 		list = mil.ErrorList{e}
 	}
 	for _, e := range list {
-		copied := *e
-		copied.Msg = prefix + e.Msg
-		f.b.fault(&copied)
+		e.Msg = prefix + e.Msg
+		f.b.fault(e)
 	}
 	return f.lost()
 }

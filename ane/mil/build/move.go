@@ -1,22 +1,13 @@
 package build
 
 import (
-	"slices"
-
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/ops"
 )
 
 // Reshape gives x another shape. One axis may be -1: its length follows from the others.
 func (f *Func) Reshape(x Value, shape ...int) Value {
-	shape = slices.Clone(shape)
-	if open := slices.Index(shape, -1); open >= 0 { // not every compiler computes its length
-		total, others := ops.Volume(x.Shape()), -ops.Volume(shape)
-		if others > 0 && total%others == 0 {
-			shape[open] = total / others
-		}
-	}
-	return f.plain("reshape", x, shape)
+	return f.call("reshape", x, shape).shaped("shape") // not every compiler computes the length for -1
 }
 
 // Squeeze drops axes of length 1, or all axes of length 1 if axes is empty.

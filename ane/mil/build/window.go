@@ -74,14 +74,10 @@ func (f *Func) Conv(x, weight Value, options ...Optional) Value {
 // elements from the result. H may be absent, and a depth may precede it.
 func (f *Func) ConvTranspose(x, weight Value, options ...Optional) Value {
 	c := f.call("conv_transpose", x, weight, options)
-	out := c.infer()
-	if c.lost {
-		return f.lost()
+	if c.has("output_shape") {
+		return c.one()
 	}
-	if !c.has("output_shape") {
-		c.put("output_shape", out[0].Shape)
-	}
-	return c.write(out)[0]
+	return c.shaped("output_shape")
 }
 
 // MaxPool returns the maximum of each window of x [N, C, H, W], [N, C, W] or [N, C, D, H, W]; kernel is
