@@ -102,7 +102,14 @@ func (b *Builder) Program() (*Program, error) {
 	}
 	m := mil.NewBuilder(b.options...)
 	for _, f := range b.funcs {
-		f.write(m.Func(f.name))
+		fb := m.Func(f.name)
+		for _, p := range f.params {
+			fb.InputOf(p.Name, p.Type())
+		}
+		for _, write := range f.body {
+			write(fb)
+		}
+		fb.Output(references(f.outs)...)
 	}
 	tree, err := m.Program()
 	if err != nil {
@@ -182,33 +189,7 @@ func (p *Program) WriteDir(dir string) error {
 	})
 }
 
-// write writes the function to fb.
-func (f *Func) write(fb *mil.FuncBuilder) {
-	for _, p := range f.params {
-		fb.InputOf(p.Name, p.Type())
-	}
-	for _, s := range f.body {
-		if s.kind == "const" {
-			fb.Const(s.results[0].Name, s.results[0].Literal)
-			continue
-		}
-		var args []mil.Arg
-		for _, a := range s.args {
-			if refs := references(a.Values); a.List {
-				args = append(args, mil.A(a.Name, mil.Refs(refs...)))
-			} else {
-				args = append(args, mil.A(a.Name, refs[0]))
-			}
-		}
-		var results []mil.Var
-		for _, v := range s.results {
-			results = append(results, mil.V(v.Type(), v.Name))
-		}
-		fb.Ops(s.kind, results, args...)
-	}
-	fb.Output(references(f.outs)...)
-}
-
+// references returns the names that values have now.
 func references(values []*ops.Value) (refs []mil.Ref) {
 	for _, v := range values {
 		refs = append(refs, mil.Ref{Name: v.Name})

@@ -274,7 +274,21 @@ func (c *call) write(out []*ops.Value) []Value {
 			c.f.define(label{v: v, base: a.Name, setting: true})
 		}
 	}
-	c.f.body = append(c.f.body, statement{c.kind, args, out})
+	c.f.body = append(c.f.body, func(fb *mil.FuncBuilder) {
+		var named []mil.Arg
+		for _, a := range args {
+			if refs := references(a.Values); a.List {
+				named = append(named, mil.A(a.Name, mil.Refs(refs...)))
+			} else {
+				named = append(named, mil.A(a.Name, refs[0]))
+			}
+		}
+		var results []mil.Var
+		for _, v := range out {
+			results = append(results, mil.V(v.Type(), v.Name))
+		}
+		fb.Ops(c.kind, results, named...)
+	})
 	values := make([]Value, len(out))
 	for i, v := range out {
 		c.f.generate(label{v: v, base: c.kind})

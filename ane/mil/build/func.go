@@ -16,19 +16,12 @@ type Func struct {
 	name      string
 	place     place
 	params    []*ops.Value
-	body      []statement
+	body      []func(*mil.FuncBuilder) // writes the statements
 	outs      []*ops.Value
 	ends      bool                  // Output was called
 	names     map[string]label      // taken ones
 	counts    map[string]int        // number of names generated from each base
 	constants map[string]*ops.Value // settings and scalars, by value; those without a name are not in the body
-}
-
-// statement is one line of the body: a constant, or an operator.
-type statement struct {
-	kind    string
-	args    []ops.Operand // sorted by name
-	results []*ops.Value
 }
 
 // own gives a zero Func a Builder of its own, from which no program is made.
@@ -92,7 +85,7 @@ func (f *Func) named(what, name string, m *mil.Value) Value {
 	v := f.constant(what+" "+quote(name), m)
 	if v != nil {
 		v.Name = name
-		f.body = append(f.body, statement{kind: "const", results: []*ops.Value{v}})
+		f.add(v)
 	}
 	return Value{f, v}
 }
@@ -117,9 +110,14 @@ func (f *Func) shared(base, what string, m *mil.Value) *ops.Value {
 // define adds a constant to the body and names it, unless it has a name.
 func (f *Func) define(n label) {
 	if n.v.Name == "" {
-		f.body = append(f.body, statement{kind: "const", results: []*ops.Value{n.v}})
 		f.generate(n)
+		f.add(n.v)
 	}
+}
+
+// add adds the statement of a constant to the body.
+func (f *Func) add(v *ops.Value) {
+	f.body = append(f.body, func(fb *mil.FuncBuilder) { fb.Const(v.Name, v.Literal) })
 }
 
 // constant returns a constant without a name, nil for a fault. what describes it in messages.
@@ -176,11 +174,7 @@ func (f *Func) fault(msg, hint string) Value {
 func (f *Func) refuse(prefix string, err error) Value {
 	var list mil.ErrorList
 	if !errors.As(err, &list) {
-		var e *mil.Error
-		if !errors.As(err, &e) {
-			e = &mil.Error{Msg: err.Error(), Err: err}
-		}
-		list = mil.ErrorList{e}
+		list = mil.ErrorList{{Msg: err.Error(), Err: err}}
 	}
 	for _, e := range list {
 		e.Msg = prefix + e.Msg
