@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -97,7 +98,7 @@ func moves(n *ops.Node) bool {
 // constexpr reports whether the statement expands a weight.
 func constexpr(n *ops.Node) bool { return strings.HasPrefix(n.Op.Kind, "constexpr_") }
 
-// literal returns the elements of a constant in the text, as they are written. Those of truth values may be any.
+// literal returns the elements of a constant in the text, as they are written.
 func literal(v *ops.Value) (list []float64) {
 	switch {
 	case v == nil || v.Literal == nil || v.Literal.Blob() != nil:
@@ -108,8 +109,6 @@ func literal(v *ops.Value) (list []float64) {
 		for _, n := range whole {
 			list = append(list, float64(n))
 		}
-	case v.DType == mil.Bool:
-		return []float64{0, 1}
 	}
 	return list
 }
@@ -123,12 +122,17 @@ func number(v *ops.Value) (float64, bool) {
 	return append(list, 0)[0], len(list) == 1
 }
 
-// setting returns a number setting, def if it is absent.
-func setting(n *ops.Node, name string, def float64) float64 {
+// setting returns a number setting, its default if it is absent, NaN without one.
+func setting(n *ops.Node, name string) float64 {
 	if f, ok := number(n.Value(name)); ok {
 		return f
 	}
-	return def
+	if p := n.Def.Param(name); p != nil {
+		if f, ok := p.Default.(float64); ok {
+			return f
+		}
+	}
+	return math.NaN()
 }
 
 // bareType returns the type that a literal without one should have: that of the other operands for a tensor, and of x

@@ -42,8 +42,6 @@ func (r *run) ranges() {
 		for _, v := range f.inputs {
 			if given, ok := r.Ranges[v.Name]; ok {
 				r.spans[v] = between(given.Low, given.High)
-			} else if v.DType == mil.Bool {
-				r.spans[v] = between(0, 1)
 			}
 		}
 	}
@@ -57,9 +55,9 @@ func (r *run) spread(n *ops.Node) {
 		return
 	}
 	got := r.spanAfter(n)
-	if got.ok && out.DType == mil.FP16 && got.most() >= largest && !constexpr(n) {
+	if out.DType == mil.FP16 && got.most() >= largest && !constexpr(n) {
 		r.event("fp16-overflow", Warning, n.Op.Pos, "%s may reach %.6g, beyond 65504", n.Op.Kind, got.most())
-		got = span{} // what follows would only repeat it
+		got = unknown // what follows would only repeat it
 	}
 	for _, v := range n.Out {
 		r.spans[v] = got
@@ -77,10 +75,18 @@ func summed(v *ops.Value) bool {
 
 // span returns the span of a value.
 func (r *run) span(v *ops.Value) span {
+	if v == nil {
+		return unknown
+	}
 	s, known := r.spans[v]
-	if !known && v != nil && v.Literal != nil {
-		s = spanOf(r.elements(v))
+	if !known {
+		if s = unknown; v.Literal != nil {
+			s = spanOf(r.elements(v))
+		}
 		r.spans[v] = s
+	}
+	if v.DType == mil.Bool {
+		return s.within(0, 1)
 	}
 	return s
 }
@@ -88,9 +94,18 @@ func (r *run) span(v *ops.Value) span {
 // spanIn returns the span of an argument.
 func (r *run) spanIn(n *ops.Node, name string) span { return r.span(n.Value(name)) }
 
+// bounded has the spans of functions whatever their operands are.
+var bounded = map[string]span{
+	"sigmoid_hard": {0, 1}, "softmax": {0, 1}, "atan": {-math.Pi / 2, math.Pi / 2},
+	"tanh": {-1, 1}, "erf": {-1, 1}, "softsign": {-1, 1}, "sin": {-1, 1}, "cos": {-1, 1}, "sign": {-1, 1},
+}
+
 // spanAfter returns the span of the results of a statement.
 func (r *run) spanAfter(n *ops.Node) span {
 	x, y := r.spanIn(n, "x"), r.spanIn(n, "y")
+	if s, ok := bounded[n.Op.Kind]; ok {
+		return s
+	}
 	if family(n) == ops.Reductions {
 		return reduced(n, x)
 	}
@@ -111,15 +126,9 @@ func (r *run) spanAfter(n *ops.Node) span {
 	case "real_div", "floor_div":
 		return x.over(y)
 	case "maximum":
-		if x.ok && y.ok {
-			return between(max(x.lo, y.lo), max(x.hi, y.hi))
-		}
-		return span{}
+		return between(max(x.lo, y.lo), max(x.hi, y.hi))
 	case "minimum":
-		if x.ok && y.ok {
-			return between(min(x.lo, y.lo), min(x.hi, y.hi))
-		}
-		return span{}
+		return between(min(x.lo, y.lo), min(x.hi, y.hi))
 	case "pow":
 		return power(x, n)
 	case "select":
@@ -127,20 +136,16 @@ func (r *run) spanAfter(n *ops.Node) span {
 	case "concat", "stack":
 		return r.joined(n)
 	case "clip":
-		return x.within(setting(n, "alpha", math.Inf(-1)), setting(n, "beta", math.Inf(1)))
-	case "quantize", "dequantize", "cast":
-		if n.Op.Kind == "cast" {
-			return x
-		}
-		return span{}
+		return x.within(setting(n, "alpha"), setting(n, "beta"))
 	case "slice_update":
 		return x.join(r.spanIn(n, "update"))
 	case "space_to_batch":
 		return x.join(between(0, 0))
+	case "pad":
+		border := setting(n, "constant_val")
+		return x.join(between(border, border))
 	case "max_pool", "avg_pool":
 		return x
-	case "pad":
-		return x.join(between(setting(n, "constant_val", 0), setting(n, "constant_val", 0)))
 	}
 	if moves(n) {
 		return x
@@ -149,13 +154,14 @@ func (r *run) spanAfter(n *ops.Node) span {
 }
 
 // joined returns the span of the operands of a list.
-func (r *run) joined(n *ops.Node) (all span) {
+func (r *run) joined(n *ops.Node) span {
+	all := unknown
 	for i, v := range n.List("values") {
-		if s := r.span(v); i == 0 {
-			all = s
-		} else {
-			all = all.join(s)
+		s := r.span(v)
+		if i > 0 {
+			s = s.join(all)
 		}
+		all = s
 	}
 	return all
 }
@@ -163,18 +169,16 @@ func (r *run) joined(n *ops.Node) (all span) {
 func power(x span, n *ops.Node) span {
 	e, ok := number(n.Value("y"))
 	switch {
-	case !ok || !x.ok:
-		return span{}
-	case e == 2:
+	case ok && e == 2:
 		return x.square()
-	case x.lo > 0:
+	case ok && x.lo > 0:
 		a, b := math.Pow(x.lo, e), math.Pow(x.hi, e)
 		return between(min(a, b), max(a, b))
 	}
-	return span{}
+	return unknown
 }
 
-// folded returns how many elements a reduction adds to one.
+// foldedElements returns how many elements a reduction adds to one.
 func foldedElements(n *ops.Node) float64 {
 	v, out := n.Value("x"), result(n)
 	if v == nil || out == nil || v.Open || out.Open || out.Elements() == 0 {
@@ -185,8 +189,8 @@ func foldedElements(n *ops.Node) float64 {
 
 func reduced(n *ops.Node, x span) span {
 	k := foldedElements(n)
-	if !x.ok || k < 1 {
-		return span{}
+	if k < 1 {
+		return unknown
 	}
 	switch n.Op.Kind {
 	case "reduce_sum":
@@ -200,7 +204,7 @@ func reduced(n *ops.Node, x span) span {
 	case "reduce_max", "reduce_min", "reduce_mean":
 		return x
 	}
-	return span{}
+	return unknown
 }
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
@@ -216,17 +220,7 @@ func elementwise(n *ops.Node, x span) span {
 		return x.within(0, 6)
 	case "sigmoid":
 		return x.within(-100, 100).monotone(logistic)
-	case "sigmoid_hard", "softmax", "equal", "not_equal", "greater", "greater_equal", "less", "less_equal",
-		"logical_not":
-		return between(0, 1)
-	case "tanh", "erf", "softsign", "sin", "cos", "sign":
-		return between(-1, 1)
-	case "atan":
-		return between(-math.Pi/2, math.Pi/2)
 	case "silu", "gelu":
-		if !x.ok {
-			return span{}
-		}
 		return between(-0.28, max(x.hi, 0))
 	case "abs":
 		return x.abs()
@@ -237,31 +231,30 @@ func elementwise(n *ops.Node, x span) span {
 	case "exp2":
 		return x.monotone(math.Exp2)
 	case "sqrt":
-		return x.within(0, math.Inf(1)).monotone(func(f float64) float64 { return math.Sqrt(f) })
+		return x.monotone(relu).monotone(math.Sqrt)
 	case "round", "floor", "ceil":
-		if !x.ok {
-			return span{}
-		}
 		return between(math.Floor(x.lo), math.Ceil(x.hi))
 	case "rsqrt":
-		if e := setting(n, "epsilon", 1e-12); x.ok && x.lo+e > 0 {
+		if e := setting(n, "epsilon"); x.lo+e > 0 {
 			return between(1/math.Sqrt(x.hi+e), 1/math.Sqrt(x.lo+e))
 		}
 	case "inverse":
-		return between(1, 1).over(x.plus(between(setting(n, "epsilon", 1e-4), setting(n, "epsilon", 1e-4))))
+		e := setting(n, "epsilon")
+		return between(1, 1).over(x.plus(between(e, e)))
 	case "log":
-		if e := setting(n, "epsilon", 1e-45); x.ok && x.lo+e > 0 {
+		if e := setting(n, "epsilon"); x.lo+e > 0 {
 			return between(math.Log(x.lo+e), math.Log(x.hi+e))
 		}
 	case "leaky_relu":
-		a := setting(n, "alpha", 0)
+		a := setting(n, "alpha")
 		return x.monotone(relu).join(x.within(math.Inf(-1), 0).times(between(a, a)))
 	case "layer_norm":
 		if v := n.Value("x"); v != nil && !v.Open && n.Value("gamma") == nil && n.Value("beta") == nil {
-			return between(-math.Sqrt(float64(v.Elements())), math.Sqrt(float64(v.Elements())))
+			most := math.Sqrt(float64(v.Elements()))
+			return between(-most, most)
 		}
 	}
-	return span{}
+	return unknown
 }
 
 // product returns the span of a sum of products, and records overflow of the register and products that vanish.
@@ -277,8 +270,8 @@ func (r *run) product(n *ops.Node) span {
 		}
 	}
 	xs, w := r.span(x), r.span(right)
-	if !xs.ok || !w.ok || k == 0 {
-		return span{}
+	if !xs.known() || !w.known() || k == 0 {
+		return unknown
 	}
 	list := r.elements(right)
 	sum := xs.most() * w.most() * float64(k)
@@ -290,16 +283,16 @@ func (r *run) product(n *ops.Node) span {
 	}
 	r.vanishing(n, xs, w, list)
 	bias := r.spanIn(n, "bias")
-	if bias.ok {
+	if bias.known() {
 		sum += bias.most()
 	}
 	if k > 1 && sum >= register {
 		r.event("accumulator-overflow", Warning, n.Op.Pos, "%s may sum up to %.6g; from 32768 the result is "+
 			"infinite, on an M3 Ultra 0", n.Op.Kind, sum)
-		return span{}
+		return unknown
 	}
 	lo := -sum
-	if xs.lo >= 0 && w.lo >= 0 && (!bias.ok || bias.lo >= 0) {
+	if xs.lo >= 0 && w.lo >= 0 && !(bias.lo < 0) {
 		lo = 0
 	}
 	return between(lo, sum)

@@ -73,9 +73,9 @@ func checkEpsilon(c *check, s *ops.Node) {
 }
 
 func checkInverse(c *check, s *ops.Node) {
-	x := c.spanIn(s, "x")
-	if setting(s, "epsilon", 1e-4) >= 0.9e-4 && !(x.ok && (x.lo > 0.01 || x.hi < -0.01)) {
-		c.note(s.Op.Pos, "", "inverse adds %g", setting(s, "epsilon", 1e-4))
+	x, e := c.spanIn(s, "x"), setting(s, "epsilon")
+	if e >= 0.9e-4 && !(x.lo > 0.01 || x.hi < -0.01) {
+		c.note(s.Op.Pos, "", "inverse adds %g", e)
 	}
 }
 
@@ -84,13 +84,13 @@ func checkDomain(c *check, s *ops.Node) {
 	if s.Op.Kind != "sqrt" {
 		e, _ = number(s.Value("epsilon"))
 	}
-	if x.ok && (x.lo+e < 0 || s.Op.Kind != "sqrt" && x.lo+e <= 0) {
+	if x.lo+e < 0 || s.Op.Kind != "sqrt" && x.lo+e <= 0 {
 		c.warn(s.Op.Pos, "", "%s of values from %g", s.Op.Kind, x.lo)
 	}
 }
 
 func checkSoftplus(c *check, s *ops.Node) {
-	if x := c.spanIn(s, "x"); x.ok && x.hi >= 11.09 {
+	if x := c.spanIn(s, "x"); x.hi >= 11.09 {
 		c.warn(s.Op.Pos, "", "softplus of values up to %g", x.hi)
 	}
 }
@@ -139,9 +139,9 @@ func checkSlice(c *check, s *ops.Node) {
 		return
 	}
 	switch x := c.spanIn(s, "x"); {
-	case x.ok && x.most() > 4094:
+	case x.most() > 4094:
 		c.error(s.Op.Pos, "", "%s of values up to %g: above 4094 they become infinite", s.Op.Kind, x.most())
-	case !x.ok:
+	case !x.known():
 		c.warn(s.Op.Pos, "", "%s: values above 4094 become infinite", s.Op.Kind)
 	}
 }
@@ -160,10 +160,9 @@ func checkShuffle(c *check, s *ops.Node) {
 
 func checkRound(c *check, s *ops.Node) {
 	switch x := c.spanIn(s, "x"); {
-	case x.ok && !x.has(1024, 2047) && !x.has(-2047, -1024):
-	case x.ok:
+	case x.has(1024, 2047) || x.has(-2047, -1024):
 		c.warn(s.Op.Pos, "", "round of values from %g to %g", x.lo, x.hi)
-	default:
+	case !x.known():
 		c.note(s.Op.Pos, "", "round of values from 1024 to 2047 is off by one")
 	}
 }

@@ -42,14 +42,8 @@ func (r *run) elements(v *ops.Value) []float64 {
 
 // spanOf returns the span of elements; unknown if one is not finite.
 func spanOf(list []float64) span {
-	if len(list) == 0 {
-		return span{}
-	}
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, x := range list {
-		if math.IsNaN(x) {
-			return span{}
-		}
 		lo, hi = min(lo, x), max(hi, x)
 	}
 	return between(lo, hi)
