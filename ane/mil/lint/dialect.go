@@ -32,12 +32,3 @@ func vector[T any](d mil.DType, list []T) string {
 func (r *run) float(d mil.DType, f float64) string {
 	return r.scalar(d, strconv.FormatFloat(f, 'g', -1, 64))
 }
-
-// same returns n equal elements.
-func same[T any](n int, x T) []T {
-	out := make([]T, n)
-	for i := range out {
-		out[i] = x
-	}
-	return out
-}

@@ -1,82 +1,89 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// omitted lists the optional arguments of an operator that published programs write out, with their defaults.
-// What checkNeeded reports is not among them.
+// written lists the optional settings of operators that published programs write out, beside those of checkNeeded.
+// Reductions have theirs too: see omitted.
+var written = map[string][]string{
+	"conv":              {"strides", "pad_type", "pad", "dilations", "groups"},
+	"conv_transpose":    {"strides", "pad_type", "pad", "dilations", "groups"},
+	"max_pool":          {"strides", "pad_type", "pad", "ceil_mode"},
+	"avg_pool":          {"strides", "pad_type", "pad", "ceil_mode", "exclude_padding_from_average"},
+	"l2_pool":           {"strides", "pad_type", "pad", "ceil_mode"},
+	"matmul":            {"transpose_x", "transpose_y"},
+	"softmax":           {"axis"},
+	"layer_norm":        {"epsilon"},
+	"batch_norm":        {"epsilon"},
+	"instance_norm":     {"epsilon"},
+	"l2_norm":           {"epsilon"},
+	"slice_by_index":    {"stride", "begin_mask", "end_mask", "squeeze_mask"},
+	"upsample_bilinear": {"align_corners"},
+	"pad":               {"mode", "constant_val"},
+}
+
+// omitted lists the settings that a statement leaves out, and what to write for each.
 func (r *run) omitted(s *ops.Node) (names, texts []string) {
-	add := func(name, text string) {
-		if s.Op.Arg(name) == nil && (s.Def == nil || s.Def.Param(name) != nil) {
-			names, texts = append(names, name), append(texts, name+" = "+text)
-		}
-	}
-	flag := func(name string) { add(name, r.scalar(mil.Bool, "false")) }
 	x := s.Value("x")
 	if x == nil || x.Open {
 		return nil, nil
 	}
-	n := len(x.Shape)
-	number := func(name string, f float64) {
-		if x.DType.Float() {
-			add(name, r.float(x.DType, f))
-		}
+	list := written[s.Op.Kind]
+	if family(s) == ops.Reductions {
+		list = []string{"axes", "keep_dims"}
 	}
-	window := func() {
-		spatial := max(n-2, 0)
-		add("strides", vector(mil.Int32, same(spatial, 1)))
-		add("pad_type", r.scalar(mil.String, `"valid"`))
-		add("pad", vector(mil.Int32, same(2*spatial, 0)))
-	}
-	switch s.Op.Kind {
-	case "conv", "conv_transpose":
-		window()
-		add("dilations", vector(mil.Int32, same(max(n-2, 0), 1)))
-		add("groups", r.scalar(mil.Int32, "1"))
-	case "max_pool", "avg_pool", "l2_pool":
-		window()
-		flag("ceil_mode")
-		if s.Op.Kind == "avg_pool" {
-			flag("exclude_padding_from_average")
+	for _, name := range list {
+		if text := r.standard(s, name, x.DType); text != "" && s.Op.Arg(name) == nil {
+			names, texts = append(names, name), append(texts, name+" = "+text)
 		}
-	case "matmul":
-		flag("transpose_x")
-		flag("transpose_y")
-	case "softmax":
-		add("axis", r.scalar(mil.Int32, "-1"))
-	case "layer_norm", "batch_norm", "instance_norm":
-		number("epsilon", 1e-5)
-	case "l2_norm":
-		number("epsilon", 1e-6)
-	case "slice_by_index":
-		add("stride", vector(mil.Int32, same(n, 1)))
-		for _, name := range []string{"begin_mask", "end_mask", "squeeze_mask"} {
-			add(name, vector(mil.Bool, same(n, false)))
-		}
-	case "upsample_bilinear":
-		add("align_corners", r.scalar(mil.Bool, "true"))
-	case "pad":
-		add("mode", r.scalar(mil.String, `"constant"`))
-		number("constant_val", 0)
-	}
-	if strings.HasPrefix(s.Op.Kind, "reduce_") {
-		if !strings.HasPrefix(s.Op.Kind, "reduce_arg") {
-			var axes []int
-			for i := range n {
-				axes = append(axes, i)
-			}
-			if n > 0 {
-				add("axes", vector(mil.Int32, axes))
-			}
-		}
-		flag("keep_dims")
 	}
 	return names, texts
+}
+
+// standard returns the default of a setting as the program would write it, a fraction in the type d; empty if the
+// operator has no such setting for its operand, or d no fractions.
+func (r *run) standard(s *ops.Node, name string, d mil.DType) string {
+	p, n := s.Def.Param(name), 0
+	if x := s.Value("x"); x != nil {
+		n = len(x.Shape)
+	}
+	switch name {
+	case "strides", "dilations":
+		n = max(n-2, 0)
+	case "pad":
+		n = 2 * max(n-2, 0)
+	}
+	switch {
+	case p == nil:
+		return ""
+	case p.Kind == ops.Bool:
+		return r.scalar(mil.Bool, fmt.Sprint(p.Default))
+	case p.Kind == ops.Int:
+		return r.scalar(mil.Int32, fmt.Sprint(p.Default))
+	case p.Kind == ops.Word:
+		return r.scalar(mil.String, strconv.Quote(p.Default.(string)))
+	case p.Kind == ops.Bools && n > 0:
+		return vector(mil.Bool, slices.Repeat([]any{p.Default}, n))
+	case p.Kind == ops.Ints && n > 0:
+		list := slices.Repeat([]any{p.Default}, n)
+		for i := range list {
+			if p.Default == ops.AllAxes {
+				list[i] = i
+			}
+		}
+		return vector(mil.Int32, list)
+	}
+	if f, ok := p.Default.(float64); ok && d.Float() {
+		return r.float(d, f)
+	}
+	return ""
 }
 
 func checkMissing(c *check, s *ops.Node) {
@@ -86,29 +93,17 @@ func checkMissing(c *check, s *ops.Node) {
 	}
 }
 
-// epsilons are the defaults of an argument that the compiler requires.
-var epsilons = map[string]float64{"rsqrt": 1e-12, "log": 1e-45, "inverse": 1e-4}
-
 // checkNeeded reports an argument that the compiler requires.
 func checkNeeded(name string) func(c *check, s *ops.Node) {
 	return func(c *check, s *ops.Node) {
 		if s.Op.Arg(name) != nil {
 			return
 		}
-		var text string
-		switch name {
-		case "mode":
-			text = c.scalar(mil.String, `"EXACT"`)
-		case "interleave":
-			text = c.scalar(mil.Bool, "false")
-		default:
-			d := mil.FP16
-			if x := s.Value("x"); x != nil && x.DType.Float() {
-				d = x.DType
-			}
-			text = c.float(d, epsilons[s.Op.Kind])
+		d := mil.FP16
+		if x := s.Value("x"); x != nil && x.DType.Float() {
+			d = x.DType
 		}
-		text = name + " = " + text
+		text := name + " = " + c.standard(s, name, d)
 		c.fixed(c.text.give(s.Op, text)).error(s.Op.Pos, "write "+text, "%s without %s", s.Op.Kind, name)
 	}
 }
