@@ -169,6 +169,7 @@ func (a *analysis) function(f *mil.Function) {
 		a.define(p.Name, a.parameter(p), p)
 		if v := a.values[p.Name]; v != nil {
 			v.input = true
+			a.graph.Parameters = append(a.graph.Parameters, v)
 			if v.State {
 				a.graph.States = append(a.graph.States, v)
 				continue

@@ -29,13 +29,14 @@ func (p *placing) value(v *Value) {
 	p.of[v] = max(p.of[v], p.here)
 }
 
-// sizes adds the limits of any tensor.
+// sizes adds the limits of any tensor that the engine computes or is given. Constants have limits of their own: those
+// of the operators that take them.
 func (p *placing) sizes(v *Value, name string) {
+	if v.Folded {
+		return
+	}
 	s := p.spec
 	p.most(v.Rank(), s.Rank, "rank", "%s has rank %d", name, v.Rank())
-	if v.Folded {
-		return // weights have limits of their own
-	}
 	for i, n := range v.Shape {
 		limit := s.Axis
 		if i == v.Rank()-3 {

@@ -129,6 +129,8 @@ type Graph struct {
 	// compute differently.
 	Notes  []string
 	ranges []string // those on numbers out of the range of their type
+	// Parameters are Inputs and States in the order of the text.
+	Parameters []*Value
 	// Faults, Statements and Values are those of a Survey: what Analyze would refuse, all statements with constants and
 	// faulty ones, of which Nodes has none, and the values by name.
 	Faults     mil.ErrorList

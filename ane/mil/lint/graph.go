@@ -3,7 +3,6 @@ package lint
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
@@ -14,17 +13,12 @@ import (
 type function struct {
 	*mil.Function
 	*ops.Graph
-	inputs []*ops.Value // the parameters, states among them
 }
 
 // resolve returns the functions of a program.
 func resolve(file string, p *mil.Program) (all []*function) {
 	for i, g := range ops.Survey(file, p) {
-		f := &function{Function: p.Funcs[i], Graph: g}
-		for _, v := range f.Params {
-			f.inputs = append(f.inputs, g.Values[v.Name])
-		}
-		all = append(all, f)
+		all = append(all, &function{p.Funcs[i], g})
 	}
 	return all
 }
@@ -66,9 +60,6 @@ func (r *run) placements() {
 	}
 }
 
-// parameter reports whether a value is an input or a state.
-func parameter(v *ops.Value) bool { return v.Made == nil && !v.Folded }
-
 // result returns the first result, or nil.
 func result(n *ops.Node) *ops.Value {
 	if len(n.Out) == 0 {
@@ -94,9 +85,6 @@ func madeBy(v *ops.Value, kinds ...string) bool {
 func moves(n *ops.Node) bool {
 	return n.Def != nil && (n.Def.Cost == ops.Moves || n.Def.Cost == ops.Free)
 }
-
-// constexpr reports whether the statement expands a weight.
-func constexpr(n *ops.Node) bool { return strings.HasPrefix(n.Op.Kind, "constexpr_") }
 
 // literal returns the elements of a constant in the text, as they are written.
 func literal(v *ops.Value) (list []float64) {

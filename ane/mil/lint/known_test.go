@@ -143,3 +143,35 @@ func TestRanges(t *testing.T) {
 		require.Equal(t, c.rules, got, "%s with %v", c.text, c.r)
 	}
 }
+
+// A limit for tensors that the engine computes is none for the table of a palette.
+func TestDeepTableOfPalette(t *testing.T) {
+	text := fn(t16(1, 64, 1, 64)+" x", weightOf("table", 64, 1, 1, 1, 1, 16, 1)+t16(64, 64, 1, 1)+
+		` w = constexpr_lut_to_dense(indices = tensor<uint4, [64, 64, 1, 1]>(BLOBFILE(path = `+
+		`string("@model_path/weights/w.bin"), offset = uint64(192))), lut = table)[name = string("w")];`+
+		t16(1, 64, 1, 64)+" y = conv("+convArgs+`, weight = w, x = x)[name = string("y")];`, "y")
+	for _, f := range lint.Text("p.mil", []byte(text), lint.Options{Chips: []chip.Chip{chip.M4}}) {
+		require.NotEqual(t, lint.Error, f.Severity, "%v", &f)
+	}
+}
+
+// A statement that takes the name of an input does not stand for the input.
+func TestNameOfInputTwice(t *testing.T) {
+	x := t16(1, 64, 1, 64)
+	text := fn(x+" b, "+x+" a", x+" a = relu(x = b);\n        "+x+" y = relu(x = a);", "y")
+	findings := lint.Text("p.mil", []byte(text), lint.Options{Chips: []chip.Chip{chip.M4}})
+	unused := of(findings, "unused-input")
+	require.Len(t, unused, 1)
+	require.Equal(t, 4, unused[0].Pos.Line, "%v", &unused[0])
+	unsorted := of(findings, "unsorted-inputs")
+	require.Len(t, unsorted, 1)
+	require.Equal(t, 4, unsorted[0].Pos.Line, "%v", &unsorted[0])
+}
+
+// A number that is none is found whatever the type of its constant says of the axes.
+func TestNaNInOpenType(t *testing.T) {
+	x := t16(1, 64, 1, 64)
+	text := fn(x+" x", `tensor<fp16, [?]> c = const()[name = string("c"), val = tensor<fp16, [?]>([nan, 1])];`+x+
+		` y = mul(x = x, y = c)[name = string("y")];`, "y")
+	require.Len(t, of(lint.Text("p.mil", []byte(text), lint.Options{}), "nan-number"), 1)
+}

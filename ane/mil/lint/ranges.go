@@ -39,7 +39,7 @@ func checkRange(c *check) {
 // ranges computes the span of every value, in the order of the statements.
 func (r *run) ranges() {
 	for _, f := range r.funcs {
-		for _, v := range f.inputs {
+		for _, v := range f.Parameters {
 			if given, ok := r.Ranges[v.Name]; ok {
 				r.spans[v] = between(given.Low, given.High)
 			}
@@ -55,7 +55,7 @@ func (r *run) spread(n *ops.Node) {
 		return
 	}
 	got := r.spanAfter(n)
-	if out.DType == mil.FP16 && got.most() >= largest && !constexpr(n) {
+	if out.DType == mil.FP16 && got.most() >= largest && family(n) != ops.Constexprs {
 		r.event("fp16-overflow", Warning, n.Op.Pos, "%s may reach %.6g, beyond 65504", n.Op.Kind, got.most())
 		got = unknown // what follows would only repeat it
 	}

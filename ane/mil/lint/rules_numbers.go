@@ -8,32 +8,32 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// constants visits the constants with elements in the text, each once.
-func (f *function) constants(visit func(v *ops.Value)) {
-	seen := map[*ops.Value]bool{}
-	for _, s := range f.Statements {
-		for _, v := range slices.Concat(s.Out, s.Arguments()) {
-			if v.Literal != nil && v.Literal.Blob() == nil && !seen[v] {
-				seen[v] = true
-				visit(v)
+// floats visits the floating-point literals of a function.
+func (f *function) floats(visit func(v *mil.Value, elements []float64)) {
+	for _, op := range f.Body {
+		walk(slices.Concat(op.Args, op.Attrs), func(_ string, o mil.Operand) {
+			if v, ok := o.(*mil.Value); ok {
+				if list, err := v.Floats(); err == nil {
+					visit(v, list)
+				}
 			}
-		}
+		})
 	}
 }
 
 func checkLiterals(c *check, f *function) {
-	f.constants(func(v *ops.Value) {
-		if v.DType != mil.FP16 {
+	f.floats(func(v *mil.Value, elements []float64) {
+		if v.Type.DType != mil.FP16 {
 			return
 		}
-		for _, f := range literal(v) {
+		for _, f := range elements {
 			switch m := math.Abs(f); {
 			case math.IsInf(f, 0) || math.IsNaN(f):
 			case m >= largest:
-				c.warn(v.Literal.Pos, "", "fp16(%g) becomes infinite", f)
+				c.warn(v.Pos, "", "fp16(%g) becomes infinite", f)
 				return
 			case m > 0 && m <= 0x1p-25:
-				c.warn(v.Literal.Pos, "use a number of at least 6e-8", "fp16(%g) becomes 0", f)
+				c.warn(v.Pos, "use a number of at least 6e-8", "fp16(%g) becomes 0", f)
 				return
 			}
 		}
@@ -42,9 +42,9 @@ func checkLiterals(c *check, f *function) {
 
 func checkNaN(c *check, f *function) {
 	endless := func(f float64) bool { return math.IsInf(f, 0) || math.IsNaN(f) }
-	f.constants(func(v *ops.Value) {
-		if v.DType.Float() && slices.ContainsFunc(literal(v), endless) {
-			c.warn(v.Literal.Pos, "", "a constant is infinite or not a number")
+	f.floats(func(v *mil.Value, elements []float64) {
+		if slices.ContainsFunc(elements, endless) {
+			c.warn(v.Pos, "", "a constant is infinite or not a number")
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 
 // sides visits the inputs and the outputs of a function.
 func (f *function) sides(visit func(side string, list []*ops.Value)) {
-	visit("input", f.inputs)
+	visit("input", f.Parameters)
 	visit("output", f.Outputs)
 }
 
@@ -19,7 +19,7 @@ func (f *function) sides(visit func(side string, list []*ops.Value)) {
 func (f *function) surfaces(visit func(side string, v *ops.Value)) {
 	f.sides(func(side string, list []*ops.Value) {
 		for _, v := range list {
-			if !v.Open && (side == "input" || !parameter(v)) && v.Literal == nil {
+			if !v.Open && (side == "input" || !slices.Contains(f.Parameters, v)) && v.Literal == nil {
 				visit(side, v)
 			}
 		}
@@ -78,8 +78,11 @@ func (r *run) renamed(f *function, side string, list []*ops.Value) (edits []Edit
 			for _, v := range op.Results {
 				change(v.At, v.Name)
 			}
-			refs(op.Args, change)
-			refs(op.Attrs, change)
+			walk(slices.Concat(op.Args, op.Attrs), func(_ string, o mil.Operand) {
+				if ref, ok := o.(mil.Ref); ok {
+					change(ref.Pos, ref.Name)
+				}
+			})
 		}
 		for _, v := range f.Results {
 			change(v.Pos, v.Name)
@@ -91,27 +94,6 @@ func (r *run) renamed(f *function, side string, list []*ops.Value) (edits []Edit
 // unused reports whether no function has a value of this name.
 func (r *run) unused(name string) bool {
 	return !slices.ContainsFunc(r.funcs, func(f *function) bool { return f.Values[name] != nil })
-}
-
-// refs visits the names that arguments hold.
-func refs(args []mil.Arg, visit func(mil.Pos, string)) {
-	for _, a := range args {
-		refsOf(a.Value, visit)
-	}
-}
-
-func refsOf(o mil.Operand, visit func(mil.Pos, string)) {
-	switch o := o.(type) {
-	case mil.Ref:
-		visit(o.Pos, o.Name)
-	case *mil.Values:
-		for _, i := range o.Items {
-			refsOf(i, visit)
-		}
-	case *mil.Nested:
-		refs(o.Args, visit)
-		refs(o.Attrs, visit)
-	}
 }
 
 func checkEqual(c *check, f *function) {
@@ -154,7 +136,7 @@ func checkWide(c *check, side string, v *ops.Value) {
 
 func checkFP32(c *check, s *ops.Node) {
 	out := result(s)
-	if out == nil || constexpr(s) || family(s) == ops.Conversions || moves(s) {
+	if out == nil || family(s) == ops.Constexprs || family(s) == ops.Conversions || moves(s) {
 		return
 	}
 	if d := out.DType; d == mil.FP32 || d == mil.FP64 || d.Integer() {

@@ -29,21 +29,27 @@ func checkUnknown(c *check, n *ops.Node) {
 	}
 }
 
-// operands visits the operands of the arguments of a statement, and the items of those that are lists.
-func operands(n *ops.Node, visit func(name string, o mil.Operand)) {
-	for _, a := range n.Op.Args {
-		items := []mil.Operand{a.Value}
-		if list, ok := a.Value.(*mil.Values); ok {
-			items = list.Items
+// walk visits the operands of arguments, with those in lists and in nested consts.
+func walk(args []mil.Arg, visit func(name string, o mil.Operand)) {
+	for _, a := range args {
+		walkOperand(a.Name, a.Value, visit)
+	}
+}
+
+func walkOperand(name string, o mil.Operand, visit func(name string, o mil.Operand)) {
+	visit(name, o)
+	switch o := o.(type) {
+	case *mil.Values:
+		for _, item := range o.Items {
+			walkOperand(name, item, visit)
 		}
-		for _, o := range items {
-			visit(a.Name, o)
-		}
+	case *mil.Nested:
+		walk(slices.Concat(o.Args, o.Attrs), visit)
 	}
 }
 
 func checkBare(c *check, n *ops.Node) {
-	operands(n, func(name string, o mil.Operand) {
+	walk(n.Op.Args, func(name string, o mil.Operand) {
 		m, ok := o.(*mil.Value)
 		if !ok || !m.Bare() {
 			return
@@ -66,7 +72,7 @@ func checkBare(c *check, n *ops.Node) {
 }
 
 func checkNested(c *check, n *ops.Node) {
-	operands(n, func(name string, o mil.Operand) {
+	walk(n.Op.Args, func(name string, o mil.Operand) {
 		if m, ok := o.(*mil.Nested); ok {
 			c.fixed(c.text.flat(m)).note(m.Pos, "", "%s: %s is a const within the statement", n.Op.Kind, name)
 		}

@@ -9,7 +9,7 @@ import (
 func checkDead(c *check, f *function) {
 	for i, v := range f.Outputs {
 		switch pos := f.Results[i].Pos; {
-		case slices.Contains(f.inputs, v) && !v.State:
+		case slices.Contains(f.Parameters, v) && !v.State:
 			c.error(pos, "", "output %s is an input", cut(v.Name))
 		case v.Literal != nil:
 			c.error(pos, "compute it from an input", "output %s is a constant", cut(v.Name))
@@ -20,7 +20,7 @@ func checkDead(c *check, f *function) {
 }
 
 func checkUnusedInput(c *check, f *function) {
-	for _, v := range f.inputs {
+	for _, v := range f.Parameters {
 		switch {
 		case len(v.Uses) > 0 || v.Returned:
 		case c.spec.UnusedInput.Known() && !c.spec.UnusedInput.Value:
@@ -80,7 +80,7 @@ func checkShared(c *check) {
 	first := map[string]string{}
 	for _, f := range c.funcs {
 		var names []string
-		for _, v := range slices.Concat(f.inputs, f.Outputs) {
+		for _, v := range slices.Concat(f.Parameters, f.Outputs) {
 			if owner, taken := first[v.Name]; taken && owner != f.Name && !slices.Contains(names, v.Name) {
 				c.warn(v.Pos, "", "%s is an input or output of %s too", cut(v.Name), cut(owner))
 			}
