@@ -30,8 +30,8 @@ type validator struct {
 	cur     *Function          // the function being checked
 	partial bool               // parts of the tree could not be read
 	lost    map[*Function]bool // functions with names that could not be read
-	names   map[string]defined // every value of the function, by its name
-	count   int                // of values defined so far
+	names   map[string]Pos     // the values of the function so far, by their names
+	all     map[string]Pos     // see below
 	depth   int
 	during  *watch
 	// attributes is set inside brackets, where values have a type.
@@ -69,16 +69,10 @@ func (v *validator) program(p *Program) {
 
 // unique adds a name to seen, and reports it if seen already has it.
 func (v *validator) unique(seen map[string]Pos, name string, pos Pos, what string) {
-	if first, doubled := seen[name]; doubled {
-		v.doubled(name, pos, first, what)
-		return
-	}
-	seen[name] = pos
-}
-
-// doubled reports that a name is defined at pos and, before, at first.
-func (v *validator) doubled(name string, pos, first Pos, what string) {
+	first, doubled := seen[name]
 	switch {
+	case !doubled:
+		seen[name] = pos
 	case v.full: // no fault is added any more: save the message
 	case first.Known():
 		v.misnamed(pos, what+" "+quoteShort(name)+" is defined twice", "the first is at "+first.String()+"; rename one")
@@ -91,7 +85,7 @@ func (v *validator) function(f *Function) {
 	v.cur = f
 	v.named(f.Name, f.Pos, "function name")
 	v.named(f.Opset, f.Pos, "opset")
-	v.collect(f)
+	v.names, v.all = make(map[string]Pos, len(f.Params)+len(f.Body)), nil
 	v.args(f.Attrs, "attribute")
 	for _, p := range f.Params {
 		v.variable(p)
@@ -117,35 +111,6 @@ func (v *validator) function(f *Function) {
 	v.cur = nil
 }
 
-// defined is the first definition of a name.
-type defined struct {
-	at    Pos
-	order int // among the values of the function
-}
-
-// collect notes the definitions of a function, and reports names that are defined a second time.
-func (v *validator) collect(f *Function) {
-	v.names, v.count = make(map[string]defined, len(f.Params)+len(f.Body)), 0
-	n := 0
-	add := func(list []Var) {
-		for _, x := range list {
-			if first, known := v.names[x.Name]; known {
-				v.doubled(x.Name, x.At, first.at, "value")
-			} else {
-				v.names[x.Name] = defined{x.At, n}
-			}
-			n++
-			v.during.ended() // function returns then
-		}
-	}
-	add(f.Params)
-	for _, op := range f.Body {
-		if op != nil {
-			add(op.Results)
-		}
-	}
-}
-
 // named reports a name that MIL text cannot express.
 func (v *validator) named(name string, pos Pos, what string) {
 	if !v.partial && (!identifier(name) || reserved(name)) {
@@ -156,11 +121,11 @@ func (v *validator) named(name string, pos Pos, what string) {
 
 // variable checks and defines a parameter or a result.
 func (v *validator) variable(x Var) {
+	v.unique(v.names, x.Name, x.At, "value")
 	v.named(x.Name, x.At, "value name")
 	if !v.unread(x.Type) {
 		v.typ(x.Type, x.Pos)
 	}
-	v.count++
 }
 
 func (v *validator) statement(op *Op) {

@@ -1,6 +1,7 @@
 package mil
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/anekit/anekit/internal/near"
@@ -82,18 +83,36 @@ func (v *validator) operand(o Operand, pos Pos) {
 
 // use reports a name that is not defined here.
 func (v *validator) use(r Ref) {
-	d, ok := v.names[r.Name]
-	switch {
-	case ok && d.order < v.count, v.full:
-	case ok && d.at.Known():
+	if _, ok := v.names[r.Name]; ok || v.full {
+		return
+	}
+	switch at, below := v.below()[r.Name]; {
+	case below && at.Known():
 		v.misnamed(r.Pos, quoteShort(r.Name)+" is used before its definition",
-			"it is defined at "+d.at.String()+"; move that up")
-	case ok:
+			"it is defined at "+at.String()+"; move that up")
+	case below:
 		v.misnamed(r.Pos, quoteShort(r.Name)+" is used before its definition", "move the definition up")
 	case v.cur == nil || !v.lost[v.cur]:
 		v.misnamed(r.Pos, quoteShort(r.Name)+" is not defined",
 			near.Hint(r.Name, v.known())+"define it in a statement above, or make it a parameter")
 	}
+}
+
+// below returns the first definitions of all names of the function. It makes them at the first use of a name that is
+// not defined above.
+func (v *validator) below() map[string]Pos {
+	if v.all == nil && v.cur != nil {
+		v.all = map[string]Pos{}
+		for _, op := range slices.Backward(append([]*Op{{Results: v.cur.Params}}, v.cur.Body...)) {
+			if op == nil {
+				continue
+			}
+			for _, x := range slices.Backward(op.Results) {
+				v.all[x.Name] = x.At
+			}
+		}
+	}
+	return v.all
 }
 
 // many is the number of names above which a fault suggests none: the search would
@@ -102,17 +121,10 @@ const many = 1000
 
 // known lists the names defined so far.
 func (v *validator) known() []string {
-	if v.count > many {
+	if len(v.names) > many {
 		return nil
 	}
-	var names []string
-	for name, d := range v.names {
-		if d.order < v.count {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(v.names))
 }
 
 // unread reports whether t is missing because the parser reported a fault in it.
