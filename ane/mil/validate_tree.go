@@ -7,32 +7,20 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// few is the number of arguments up to which comparing each with each is
-// cheaper than a map.
-const few = 8
-
 // args checks that names are valid and unique, and checks the operands.
 func (v *validator) args(args []Arg, what string) {
 	defer func(outer bool) { v.attributes = outer }(v.attributes)
 	v.attributes = what == "attribute"
-	var seen map[string]bool
-	if len(args) > few {
-		seen = make(map[string]bool, len(args))
-	}
-	for i, a := range args {
+	seen := map[string]bool{}
+	for _, a := range args {
 		if !v.partial && !identifier(a.Name) {
 			v.fault(a.Pos, what+" "+quoteShort(a.Name)+" is not a name",
 				"a name is ASCII letters, digits and _, and does not start with a digit")
 		}
-		doubled := seen[a.Name]
-		if seen != nil {
-			seen[a.Name] = true
-		} else {
-			doubled = find(args[:i], a.Name) != nil
-		}
-		if doubled && !v.full {
+		if seen[a.Name] && !v.full {
 			v.misnamed(a.Pos, what+" "+quoteShort(a.Name)+" is given twice", "remove one")
 		}
+		seen[a.Name] = true
 		v.operand(a.Value, a.Pos)
 	}
 }
