@@ -27,6 +27,11 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%d:%d", p.Line, p.Col)
 }
 
+// compare orders places of a text.
+func (p Pos) compare(q Pos) int {
+	return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Col, q.Col))
+}
+
 // ErrNames marks faults of names in an otherwise well-formed program: a name that is
 // defined twice, used before its definition or not defined at all, or an argument given
 // twice. Such a program can be analyzed further.
@@ -69,7 +74,7 @@ func (l *ErrorList) Add(e *Error) { *l = append(*l, e) }
 // one place.
 func (l ErrorList) Sort() {
 	slices.SortStableFunc(l, func(a, b *Error) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
+		return cmp.Or(cmp.Compare(a.File, b.File), a.Pos.compare(b.Pos))
 	})
 }
 

@@ -2,6 +2,8 @@ package mil
 
 import (
 	"bytes"
+	"context"
+	"math"
 	"slices"
 	"strings"
 )
@@ -14,37 +16,62 @@ import (
 // a line of its own before it. Several empty lines become one; those at the start and
 // the end of a body are removed.
 func Format(file string, src []byte) ([]byte, error) {
-	prog, err := ParseTree(file, src)
+	var l layout
+	prog, err := parse(context.Background(), file, src, false, &l)
 	if err != nil {
 		return nil, err
 	}
-	return format(file, src, prog)
+	return l.format(file, prog)
 }
 
 // FormatAs is Format in the dialect d: it converts the program as Convert does. Its error
 // is that of ParseTree or of Convert.
 func FormatAs(file string, src []byte, d Dialect) ([]byte, error) {
-	prog, err := ParseTree(file, src)
+	var l layout
+	prog, err := parse(context.Background(), file, src, false, &l)
 	if err != nil {
 		return nil, err
 	}
 	if prog, err = convert(file, prog, d); err != nil {
 		return nil, err
 	}
-	return format(file, src, prog)
+	return l.format(file, prog)
 }
 
-// format returns the text of prog with the comments of src, which has as many statements.
-func format(file string, src []byte, prog *Program) ([]byte, error) {
-	cut := cutText(src)
+// layout is what a text has and its tree has not.
+type layout struct {
+	slots    []slot
+	comments []comment
+	first    int // line on which the slot after those begins
+}
+
+// slot is the part of a text that becomes one line of the canonical form.
+type slot struct {
+	first int  // line of its first token
+	end   Pos  // after its last token
+	alone bool // no other token follows on that line
+}
+
+// comment is one comment of a text.
+type comment struct {
+	at   Pos
+	text string
+}
+
+func (l *layout) comment(at Pos, text string) {
+	l.comments = append(l.comments, comment{at, strings.TrimRight(text, " \t\r\f\v")})
+}
+
+// format returns the text of prog, which has as many statements as the text of the layout, with the comments of that.
+func (l *layout) format(file string, prog *Program) ([]byte, error) {
 	lines := strings.Split(strings.TrimSuffix(string(Print(prog)), "\n"), "\n")
-	if len(lines) == len(cut.slots) {
-		w := formatter{comments: cut.comments}
+	if len(lines) == len(l.slots) {
+		w := formatter{comments: l.comments}
 		for i, line := range lines {
-			w.slot(cut.slots[i], line)
+			w.slot(l.slots[i], line)
 		}
-		w.leading(len(w.comments), "") // comments after the program
-		if out := w.out.Bytes(); same(prog, cut.comments, out) {
+		w.leading(slot{first: math.MaxInt, end: Pos{Line: math.MaxInt}}, "") // comments after the program
+		if out := w.out.Bytes(); l.same(prog, out) {
 			return out, nil
 		}
 	}
@@ -52,68 +79,54 @@ func format(file string, src []byte, prog *Program) ([]byte, error) {
 		Hint: "leave it as it is, and report this fault of the formatter"}}
 }
 
-// same reports whether text parses to the tree prog and has these comments.
-func same(prog *Program, comments []comment, text []byte) bool {
-	again, err := ParseTree("", text)
-	if err != nil || !Equal(prog, again) {
-		return false
-	}
-	return slices.EqualFunc(comments, cutText(text).comments, func(a, b comment) bool { return a.text == b.text })
-}
-
-// slot is the part of a text that becomes one line of the canonical form.
-type slot struct {
-	first, last int  // lines of its first and its last token
-	before      int  // number of comments before and inside it
-	trailing    bool // the next comment follows it on its last line
-}
-
-// comment is one comment of a text.
-type comment struct {
-	line int
-	text string
+// same reports whether text parses to the tree prog and has the comments of the layout.
+func (l *layout) same(prog *Program, text []byte) bool {
+	var again layout
+	reparsed, err := parse(context.Background(), "", text, false, &again)
+	return err == nil && Equal(prog, reparsed) &&
+		slices.EqualFunc(l.comments, again.comments, func(a, b comment) bool { return a.text == b.text })
 }
 
 // formatter writes slots and the comments between them.
 type formatter struct {
 	out      bytes.Buffer
-	comments []comment
-	done     int  // comments written
-	end      int  // source line on which the last written slot or comment ends
-	fresh    bool // at the start of the text or of a body: no empty line follows
+	comments []comment // that are not written yet
+	end      int       // source line on which the last written slot or comment ends
+	fresh    bool      // at the start of the text or of a body: no empty line follows
 }
 
-// slot writes the comments before a slot, its line, and the comment after it.
+// slot writes the comments before and inside a slot, its line, and the comment after it.
 func (f *formatter) slot(s slot, line string) {
 	text := strings.TrimLeft(line, " ")
 	indent, closes := line[:len(line)-len(text)], strings.HasPrefix(text, "}")
 	if closes {
 		indent += "    "
 	}
-	f.leading(s.before, indent)
+	f.leading(s, indent)
 	opens := strings.HasSuffix(line, "{")
 	tight := line == "{" || strings.HasPrefix(line, "[") // of the program: no empty line before it
 	if s.first > f.end+1 && !closes && !tight {
 		f.gap()
 	}
 	f.out.WriteString(line)
-	if s.trailing {
-		f.out.WriteString(" " + f.comments[f.done].text)
-		f.done++
+	if s.alone && len(f.comments) > 0 && f.comments[0].at.Line == s.end.Line {
+		f.out.WriteString(" " + f.comments[0].text)
+		f.comments = f.comments[1:]
 	}
 	f.out.WriteByte('\n')
-	f.end, f.fresh = s.last, opens
+	f.end, f.fresh = s.end.Line, opens
 }
 
-// leading writes the comments up to number before, each on a line of its own.
-func (f *formatter) leading(before int, indent string) {
-	for ; f.done < before; f.done++ {
-		c := f.comments[f.done]
-		if c.line > f.end+1 {
+// leading writes the comments before and inside a slot, each on a line of its own.
+func (f *formatter) leading(s slot, indent string) {
+	for len(f.comments) > 0 && f.comments[0].at.compare(s.end) < 0 {
+		c := f.comments[0]
+		line := min(c.at.Line, s.first) // those inside count as if at the start
+		if line > f.end+1 {
 			f.gap()
 		}
 		f.out.WriteString(indent + c.text + "\n")
-		f.end, f.fresh = c.line, false
+		f.end, f.fresh, f.comments = line, false, f.comments[1:]
 	}
 }
 

@@ -1,6 +1,7 @@
 package mil
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -147,7 +148,7 @@ func FuzzFormat(f *testing.F) {
 		if err != nil || !Equal(p, q) {
 			t.Fatalf("another program: %v\n%s", err, out)
 		}
-		if len(cutText(src).comments) != len(cutText(out).comments) {
+		if len(comments(src)) != len(comments(out)) {
 			t.Fatalf("comments are lost:\n%s", out)
 		}
 		again, err := Format("f", out)
@@ -155,4 +156,10 @@ func FuzzFormat(f *testing.F) {
 			t.Fatalf("%v: formatted\n%s\nthen\n%s", err, out, again)
 		}
 	})
+}
+
+func comments(src []byte) []comment {
+	var l layout
+	_, _ = parse(context.Background(), "", src, false, &l) // which has its own tests
+	return l.comments
 }

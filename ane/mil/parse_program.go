@@ -16,12 +16,16 @@ func (p *parser) program() *Program {
 		prog.Version = p.tok.text
 		p.next()
 		p.want(')', "after the version", form)
+		p.endLine()
 	}) {
 		return prog
 	}
 	if !p.try(func() {
-		p.attrs(&prog.Attrs)
+		if p.attrs(&prog.Attrs); len(prog.Attrs) > 0 {
+			p.endLine()
+		}
 		p.want('{', "before the functions", "write program(1.3) [attributes] { func .. }")
+		p.endLine()
 	}) {
 		p.toFunc()
 	}
@@ -39,6 +43,7 @@ func (p *parser) program() *Program {
 		return prog
 	}
 	p.next()
+	p.endLine()
 	if p.tok.kind != tokEOF {
 		p.expected("end of file", "a text holds one program")
 	}
@@ -89,6 +94,7 @@ func (p *parser) function() *Function {
 			panic(p.fault(p.tok.pos, "results come after the body", "end the body with } -> (y);"))
 		}
 		p.want('{', "before the body of the function", form)
+		p.endLine()
 	}) {
 		p.toBody(f)
 	}
@@ -125,4 +131,5 @@ func (p *parser) results(f *Function) {
 	if !p.got(';') {
 		p.report(p.prevEnd, `";" is missing after the results`, form)
 	}
+	p.endLine()
 }

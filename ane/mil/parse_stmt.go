@@ -4,6 +4,7 @@ package mil
 func (p *parser) body(f *Function) {
 	for p.tok.kind != '}' && p.tok.kind != tokEOF && !(p.tok.is("func") && p.ahead.kind == tokIdent) {
 		if p.got(';') {
+			p.startLine()
 			continue
 		}
 		op := &Op{}
@@ -14,7 +15,9 @@ func (p *parser) body(f *Function) {
 		switch {
 		case !ok, p.tok.kind == tokIllegal:
 			p.toStatement(f, op)
-		case !p.got(';'):
+		case p.got(';'):
+			p.endLine()
+		default:
 			p.report(p.prevEnd, `";" is missing after the statement`, "end every statement with ;")
 			if p.tok.pos.Line == p.prevEnd.Line {
 				p.toStatement(f, op)

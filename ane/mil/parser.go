@@ -15,7 +15,7 @@ const MaxNesting = 100
 // The error is an ErrorList of every fault that Parse and Validate found. With an
 // error, the returned program is incomplete: use it for inspection only.
 func Parse(file string, src []byte) (*Program, error) {
-	return parse(context.Background(), file, src, true)
+	return parse(context.Background(), file, src, true, nil)
 }
 
 // ParseTree is Parse for callers of Validate: it checks the syntax, and calls Validate
@@ -26,14 +26,19 @@ func ParseTree(file string, src []byte) (*Program, error) {
 
 // ParseTreeContext is ParseTree. It returns the error of ctx once that has ended.
 func ParseTreeContext(ctx context.Context, file string, src []byte) (*Program, error) {
-	return parse(ctx, file, src, false)
+	return parse(ctx, file, src, false, nil)
 }
 
-func parse(ctx context.Context, file string, src []byte, validate bool) (*Program, error) {
-	p := &parser{faults: faults{file: file}, during: watch{ctx: ctx}, lost: map[*Function]bool{}}
+// parse notes the layout of a program without faults in l, unless that is nil.
+func parse(ctx context.Context, file string, src []byte, validate bool, l *layout) (*Program, error) {
+	p := &parser{faults: faults{file: file}, during: watch{ctx: ctx}, lost: map[*Function]bool{}, layout: l}
 	p.scan = newScanner(string(src), p.report)
+	if l != nil {
+		p.scan.note = l.comment
+	}
 	p.scan.next(&p.ahead)
 	p.next()
+	p.startLine()
 	prog := p.program()
 	if validate || len(p.faults.list) > 0 {
 		v := validator{faults: &p.faults, partial: len(p.faults.list) > 0, lost: p.lost, during: &p.during}
@@ -59,6 +64,7 @@ type parser struct {
 	attributes bool
 	last       Pos                // of the latest fault
 	lost       map[*Function]bool // functions of which names may be missing from the tree
+	layout     *layout            // or nil
 
 	// Items of lists that contain each other; see gather.
 	args     []Arg
@@ -132,6 +138,22 @@ func (p *parser) next() {
 	}
 	if p.during.ended() {
 		p.end()
+	}
+}
+
+// startLine notes that tok is the first token of those that the canonical text has on one line.
+func (p *parser) startLine() {
+	if p.layout != nil {
+		p.layout.first = p.tok.pos.Line
+	}
+}
+
+// endLine notes that the token before tok is the last one of a line, and that tok starts the next.
+func (p *parser) endLine() {
+	if p.layout != nil {
+		alone := p.tok.pos.Line > p.prevEnd.Line || p.tok.kind == tokEOF
+		p.layout.slots = append(p.layout.slots, slot{p.layout.first, p.prevEnd, alone})
+		p.startLine()
 	}
 }
 

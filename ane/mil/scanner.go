@@ -14,7 +14,7 @@ type scanner struct {
 	line  int // line of off, from 1
 	bol   int // offset of the line's first byte
 	fault func(pos Pos, msg, hint string)
-	note  func(line int, comment string) // if set, receives each comment with its slashes
+	note  func(pos Pos, comment string) // if set, receives each comment with its slashes
 }
 
 // byteOrderMark may start a text; some editors write it.
@@ -149,7 +149,7 @@ func (s *scanner) comment() {
 	}
 	text := s.src[s.off : s.off+n]
 	if s.note != nil {
-		s.note(s.line, text)
+		s.note(s.pos(s.off), text)
 	}
 	if i := strings.IndexByte(text, 0); i >= 0 {
 		s.fault(s.pos(s.off+i), "NUL byte in a comment", "remove it")
