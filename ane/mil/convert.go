@@ -2,6 +2,7 @@ package mil
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,13 +55,16 @@ const (
 // not its text, remembers opsets other than those.
 //
 // The error is an ErrorList. It has the faults of Validate, except those of names, or the
-// place of everything that d cannot express: types narrower than a byte, states and
+// place of everything that d, one of the two, cannot express: types narrower than a byte, states and
 // operators of ios18 in the old dialect, and in the new one the forms of constexpr_*
 // operators that ios18 replaced.
 func Convert(p *Program, d Dialect) (*Program, error) { return convert("", p, d) }
 
 // convert is Convert with the name of the file in faults.
 func convert(file string, p *Program, d Dialect) (*Program, error) {
+	if d > OldText {
+		return nil, ErrorList{{File: file, Msg: fmt.Sprintf("dialect %d is not known", d), Hint: "give NewText or OldText"}}
+	}
 	if err := Validate(file, p); err != nil && !OnlyNames(err) {
 		return nil, err
 	}

@@ -124,6 +124,10 @@ func TestConvertRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "no program")
 	_, err = Convert(&Program{Version: "1.3", Funcs: []*Function{nil}}, OldText)
 	require.ErrorContains(t, err, "nil function")
+	_, err = Convert(p, 9)
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.ErrorContains(t, err, "dialect 9 is not known; give NewText or OldText")
 }
 
 // FormatAs keeps comments and converts.

@@ -135,14 +135,15 @@ func (t *source) label(op *mil.Op, label string) []Edit {
 	return []Edit{{end, end, "[" + label + "]"}}
 }
 
-// buildInfo is what coremltools writes, in both dialects.
-const (
-	buildInfo = `[buildInfo = dict<string, string>({{"coremlc-component-MIL", "3510.2.1"}, {"coremlc-version", ` +
-		`"3505.4.1"}, {"coremltools-component-milinternal", ""}, {"coremltools-version", "9.0"}})]`
-	oldBuildInfo = `[buildInfo = dict<tensor<string, []>, tensor<string, []>>({{"coremlc-component-MIL", ` +
-		`"3510.2.1"}, {"coremlc-version", "3505.4.1"}, {"coremltools-component-milinternal", ""}, ` +
-		`{"coremltools-version", "9.0"}})]`
-)
+// buildInfo is what mil.NewBuilder writes, as coremltools does.
+func (r *run) buildInfo() string {
+	var o []mil.Option
+	if r.old() {
+		o = append(o, mil.OldDialect())
+	}
+	p, _ := mil.NewBuilder(o...).Program()
+	return "\n" + strings.Split(string(mil.Print(p)), "\n")[1]
+}
 
 func checkBuildInfo(c *check) {
 	p := c.prog
@@ -154,11 +155,7 @@ func checkBuildInfo(c *check) {
 	if at, ok := c.text.offset(p.Pos); ok && len(p.Attrs) == 0 {
 		at = c.text.skip(at + len("program"))
 		if end, ok := c.text.after(at); ok && at < len(c.text.src) && c.text.src[at] == '(' {
-			info := buildInfo
-			if c.old() {
-				info = oldBuildInfo
-			}
-			edits = []Edit{{end, end, "\n" + info}}
+			edits = []Edit{{end, end, c.buildInfo()}}
 		}
 	}
 	c.fixed(edits).warn(p.Pos, "", "the program has no buildInfo")
