@@ -15,9 +15,10 @@ import (
 // of the extension has fewer segments. Its methods are safe for concurrent use.
 type Allocator struct {
 	client *client
+	late   late
 
 	mu     sync.Mutex
-	blocks int
+	blocks int // open, or being allocated
 	closed bool
 }
 
@@ -36,7 +37,7 @@ func newAllocator(ctx context.Context, table *iokit.Table) (*Allocator, error) {
 // Errors: ErrClosed, unimem.ErrZeroSize, unimem.ErrSize, ErrExhausted, ErrDriver, ErrRefused, the cause of ctx.
 func (a *Allocator) Allocate(ctx context.Context, size int) (*unimem.Block, []Segment, error) {
 	fail := func(err, cause error, hint string) (*unimem.Block, []Segment, error) {
-		return nil, nil, &Error{Op: "allocate", Offset: -1, Err: err, Cause: cause, Hint: hint}
+		return nil, nil, failure("allocate", nil, -1, err, cause, hint)
 	}
 	switch {
 	case size == 0:
@@ -44,25 +45,55 @@ func (a *Allocator) Allocate(ctx context.Context, size int) (*unimem.Block, []Se
 	case size < 0 || size+PageSize-1 < size:
 		return fail(unimem.ErrSize, nil, fmt.Sprintf("%d bytes", size))
 	}
-	size = (size + PageSize - 1) / PageSize * PageSize
-	if !a.hold() {
-		return fail(ErrClosed, nil, "")
+	if err := a.late.begin(ctx); err != nil {
+		return fail(ErrRefused, err, "")
 	}
-	c := a.client
-	command, segments, err := c.obtain(ctx, func(out []byte) (int, error) {
-		_, n, err := c.call("allocate", selectAllocate, []uint64{uint64(size)}, nil, nil, out)
-		return n, err
-	}, func() {})
+	type result struct {
+		block    *unimem.Block
+		segments []Segment
+	}
+	r, err := waitFor(ctx, &a.late, func() (r result, err error) {
+		r.block, r.segments, err = a.allocate((size + PageSize - 1) / PageSize * PageSize)
+		return r, err
+	}, func(r result) { _ = r.block.Close() }) // its caller has an error already
+	switch {
+	case err == nil:
+		return r.block, r.segments, nil
+	case err == ErrClosed: // not the code of an extension that has ended, which matches it too
+		return fail(ErrClosed, nil, "")
+	case errors.Is(err, ErrExhausted):
+		return fail(ErrExhausted, err, "close Blocks of the Allocator")
+	case errors.Is(err, ErrDriver):
+		return fail(ErrDriver, err, "")
+	}
+	return fail(ErrRefused, err, hintOf(err))
+}
+
+// allocate is Allocate of whole pages, for as long as the extension takes.
+func (a *Allocator) allocate(size int) (*unimem.Block, []Segment, error) {
+	if !a.hold() {
+		return nil, nil, ErrClosed
+	}
+	command, segments, err := a.client.obtain("allocate", selectAllocate, []uint64{uint64(size)}, nil)
 	if err != nil {
 		a.drop()
-		switch {
-		case errors.Is(err, ErrExhausted):
-			return fail(ErrExhausted, err, "close Blocks of the Allocator")
-		case errors.Is(err, ErrDriver):
-			return fail(ErrDriver, err, "")
-		}
-		return fail(ErrRefused, err, hintOf(err))
+		return nil, nil, err
 	}
+	mem, err := a.mapMemory(command, segments, size)
+	if err != nil {
+		_ = a.client.Complete(context.Background(), command) // the first failure is the one to report
+		a.drop()
+		return nil, nil, err
+	}
+	b, err := unimem.AdoptMemory(mem[:size:size], func() error { return a.free(command, mem) })
+	if err != nil {
+		_ = a.free(command, mem)
+	}
+	return b, segments, err
+}
+
+// mapMemory checks the segments of a command and maps its size bytes into this process.
+func (a *Allocator) mapMemory(command Command, segments []Segment, size int) ([]byte, error) {
 	n, why := judge(segments, size)
 	if why == "" && n != size {
 		why = fmt.Sprintf("segments for %d of %d bytes", n, size)
@@ -70,42 +101,31 @@ func (a *Allocator) Allocate(ctx context.Context, size int) (*unimem.Block, []Se
 	if why == "" {
 		why = overlap(segments)
 	}
-	var mem []byte
-	code := int32(0)
-	if why == "" {
-		if mem, code = c.table.Map(c.connect, uint32(command)); code == 0 && len(mem) < size {
-			c.table.Unmap(c.connect, uint32(command), mem)
-			why = fmt.Sprintf("%d of %d bytes are mapped", len(mem), size)
-		}
+	if why != "" {
+		return nil, fmt.Errorf("%w: %s", ErrDriver, why)
 	}
-	if why != "" || code != 0 {
-		_ = c.complete(command)
-		a.drop()
-		if why != "" {
-			return fail(ErrDriver, nil, why)
-		}
-		err := returned("IOConnectMapMemory64", code)
-		return fail(ErrRefused, err, hintOf(err))
+	mem, code := a.client.table.Map(a.client.connect, uint32(command))
+	if code != 0 {
+		return nil, returned("IOConnectMapMemory64", code)
 	}
-	b, err := unimem.AdoptMemory(mem[:size:size], func() error { return a.free(command, mem) })
-	if err != nil {
-		_ = a.free(command, mem)
-		return nil, nil, err
+	if len(mem) < size {
+		a.client.table.Unmap(a.client.connect, uint32(command), mem)
+		return nil, fmt.Errorf("%w: %d of %d bytes are mapped", ErrDriver, len(mem), size)
 	}
-	return b, segments, nil
+	return mem, nil
 }
 
-// free unmaps memory and ends its command: the close of a Block.
+// free unmaps memory and ends its command. The close of a Block calls it.
 func (a *Allocator) free(command Command, mem []byte) error {
 	defer a.drop()
 	unmapped := returned("IOConnectUnmapMemory64", a.client.table.Unmap(a.client.connect, uint32(command), mem))
-	if err := a.client.complete(command); err != nil {
+	if err := a.client.Complete(context.Background(), command); err != nil {
 		return err
 	}
 	return unmapped
 }
 
-// hold counts a Block; it returns false after Close.
+// hold counts a Block. It returns false after Close.
 func (a *Allocator) hold() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -121,8 +141,10 @@ func (a *Allocator) drop() {
 	a.blocks--
 }
 
-// Close closes the connection, once; repeating it returns nil. The error is unimem.ErrInUse while a Block of it is
-// open; then nothing changes.
+// Close closes the connection, once; repeating it returns nil. While a Block of the Allocator is open, or an Allocate
+// has not returned from the extension, Close changes nothing.
+//
+// Errors: unimem.ErrInUse, ErrRefused.
 func (a *Allocator) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -130,12 +152,12 @@ func (a *Allocator) Close() error {
 	case a.closed:
 		return nil
 	case a.blocks > 0:
-		return &Error{Op: "close", Offset: -1, Err: unimem.ErrInUse,
-			Hint: fmt.Sprintf("close the Blocks of the Allocator first, %d are open", a.blocks)}
+		return failure("close", nil, -1, unimem.ErrInUse, nil,
+			fmt.Sprintf("close the Blocks of the Allocator first, %d are open", a.blocks))
 	}
 	a.closed = true
 	if err := a.client.Close(); err != nil {
-		return &Error{Op: "close", Offset: -1, Err: ErrRefused, Cause: err}
+		return failure("close", nil, -1, ErrRefused, err, "")
 	}
 	return nil
 }

@@ -23,9 +23,8 @@ const (
 
 	directionInOut = 3 // the device reads and writes
 
-	requestBytes  = 24
-	replyBytes    = 544
-	replySegments = 32 // offset of the segments in a reply
+	requestBytes = 24
+	replyBytes   = 544
 )
 
 // request is AnekitDMARequest.

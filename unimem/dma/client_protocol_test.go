@@ -85,7 +85,6 @@ func TestProtocolIsThatOfTheHeader(t *testing.T) {
 	}
 	require.Equal(t, requestBytes, sizes["AnekitDMARequest"])
 	require.Equal(t, replyBytes, sizes["AnekitDMAReply"])
-	require.Equal(t, replySegments, layouts["AnekitDMAReply"][5].offset)
 
 	b := request{1, 2, 3, 4}.encode()
 	require.Equal(t, []byte{1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0}, b)

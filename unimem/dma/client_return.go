@@ -5,77 +5,54 @@ import (
 	"fmt"
 )
 
-// Return is the code of a failed call of IOKit: an IOReturn, or a kern_return_t of mach.
+// Return is the code of a failed call of IOKit: an IOReturn, or a kern_return_t of mach. It is the Cause of an Error.
 type Return struct {
 	Call string // the C function, with the selector's name for IOConnectCallMethod
 	Code uint32
 }
 
-// Codes of IOKit/IOReturn.h.
+// Codes of IOKit/IOReturn.h that have a meaning here.
 const (
 	returnNoMemory      = 0xe00002bd
 	returnNoResources   = 0xe00002be
-	returnNoDevice      = 0xe00002c0
 	returnNotPrivileged = 0xe00002c1
 	returnBadArgument   = 0xe00002c2
 	returnUnsupported   = 0xe00002c7
 	returnVMError       = 0xe00002c8
 	returnNotAligned    = 0xe00002d0
-	returnBusy          = 0xe00002d5
-	returnTimeout       = 0xe00002d6
-	returnNotReady      = 0xe00002d8
 	returnNoSpace       = 0xe00002db
 	returnNotPermitted  = 0xe00002e2
-	returnOverrun       = 0xe00002e8
 	returnAborted       = 0xe00002eb
 	returnNotFound      = 0xe00002f0
 	sendInvalidDest     = 0x10000003 // MACH_SEND_INVALID_DEST of mach/message.h
 )
 
-// name is the name of a code in the header, empty for others.
-func (r *Return) name() string {
-	switch r.Code {
-	case returnNoMemory:
-		return "kIOReturnNoMemory"
-	case returnNoResources:
-		return "kIOReturnNoResources"
-	case returnNoDevice:
-		return "kIOReturnNoDevice"
-	case returnNotPrivileged:
-		return "kIOReturnNotPrivileged"
-	case returnBadArgument:
-		return "kIOReturnBadArgument"
-	case returnUnsupported:
-		return "kIOReturnUnsupported"
-	case returnVMError:
-		return "kIOReturnVMError"
-	case returnNotAligned:
-		return "kIOReturnNotAligned"
-	case returnBusy:
-		return "kIOReturnBusy"
-	case returnTimeout:
-		return "kIOReturnTimeout"
-	case returnNotReady:
-		return "kIOReturnNotReady"
-	case returnNoSpace:
-		return "kIOReturnNoSpace"
-	case returnNotPermitted:
-		return "kIOReturnNotPermitted"
-	case returnOverrun:
-		return "kIOReturnOverrun"
-	case returnAborted:
-		return "kIOReturnAborted"
-	case returnNotFound:
-		return "kIOReturnNotFound"
-	case sendInvalidDest:
-		return "MACH_SEND_INVALID_DEST"
+// returnNames are the names of codes in the headers.
+func returnNames() map[uint32]string {
+	return map[uint32]string{
+		returnNoMemory:      "kIOReturnNoMemory",
+		returnNoResources:   "kIOReturnNoResources",
+		0xe00002c0:          "kIOReturnNoDevice",
+		returnNotPrivileged: "kIOReturnNotPrivileged",
+		returnBadArgument:   "kIOReturnBadArgument",
+		returnUnsupported:   "kIOReturnUnsupported",
+		returnVMError:       "kIOReturnVMError",
+		returnNotAligned:    "kIOReturnNotAligned",
+		0xe00002d5:          "kIOReturnBusy",
+		0xe00002d6:          "kIOReturnTimeout",
+		0xe00002d8:          "kIOReturnNotReady",
+		returnNoSpace:       "kIOReturnNoSpace",
+		returnNotPermitted:  "kIOReturnNotPermitted",
+		0xe00002e8:          "kIOReturnOverrun",
+		returnAborted:       "kIOReturnAborted",
+		returnNotFound:      "kIOReturnNotFound",
+		sendInvalidDest:     "MACH_SEND_INVALID_DEST",
 	}
-	return ""
 }
 
 // Error returns the text on one line.
 func (r *Return) Error() string {
-	if name := r.name(); name != "" {
+	if name := returnNames()[r.Code]; name != "" {
 		return fmt.Sprintf("%s: %s (%#x)", r.Call, name, r.Code)
 	}
 	return fmt.Sprintf("%s: %#x", r.Call, r.Code)

@@ -190,7 +190,7 @@ func TestExtensionRefuses(t *testing.T) {
 		"no scalar":         {selectComplete, nil, nil, 0, returnBadArgument},
 		"version of scalar": {selectVersion, []uint64{1}, nil, 0, returnBadArgument},
 	} {
-		_, _, err := c.call(name, x.selector, x.in, x.bytes, nil, make([]byte, x.out))
+		_, err := c.call(name, x.selector, x.in, x.bytes, nil, make([]byte, x.out))
 		var r *Return
 		require.ErrorAs(t, err, &r, name)
 		require.Equal(t, x.code, r.Code, name)
@@ -211,7 +211,7 @@ func TestExtensionRefuses(t *testing.T) {
 	} {
 		bad := good
 		x.change(&bad)
-		_, _, err := c.call(name, selectPrepare, nil, bad.encode(), nil, make([]byte, replyBytes))
+		_, err := c.call(name, selectPrepare, nil, bad.encode(), nil, make([]byte, replyBytes))
 		var r *Return
 		require.ErrorAs(t, err, &r, name)
 		require.Equal(t, x.code, r.Code, name)
@@ -220,72 +220,84 @@ func TestExtensionRefuses(t *testing.T) {
 	require.NoError(t, c.Close())
 }
 
-// A context that ends does not end the call: the Block stays retained until the extension has returned, and then
-// nothing is mapped.
-func TestAbandonedPrepare(t *testing.T) {
+// A deadline does not end the call: the Block stays retained until the extension has returned, and then nothing is
+// mapped.
+func TestLatePrepare(t *testing.T) {
 	f := library(t)
-	c, err := connectTo(t.Context(), f.table, memoryService)
-	require.NoError(t, err)
+	d := f.device(t, Timeout(1))
+	d.grace = 0
 	b := pages(t, 1)
 	f.stall("PrepareForDMA")
-	ctx := await.DeadlineWhen(t, t.Context(), func() bool { return f.waiting() == 1 })
-	_, _, err = c.Prepare(ctx, b, 0)
+	_, err := d.Segments(b)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
+	await.Until(t, "the extension prepares", func() bool { return f.waiting() == 1 })
 	require.ErrorIs(t, b.Close(), unimem.ErrInUse, "the extension has the memory")
-	require.NoError(t, c.Close(), "does not wait for the call")
-	require.Positive(t, f.live(livePorts), "the connection stays open for the call")
-	_, _, err = c.Prepare(t.Context(), b, 0)
-	require.ErrorIs(t, err, ErrClosed)
+	require.ErrorIs(t, d.Close(), context.DeadlineExceeded)
 	f.resume()
-	await.Until(t, "the connection closes", func() bool { return f.live(livePorts) == 0 })
+	d.returned(t, b)
+	d.timeout, d.grace = patience, grace
 	require.EqualValues(t, 0, f.live(livePrepared))
-	require.NoError(t, b.Close())
+	require.Zero(t, d.Mapped())
 }
 
 // A command whose completion takes longer than its caller waits is completed once.
-func TestAbandonedComplete(t *testing.T) {
+func TestLateComplete(t *testing.T) {
 	f := library(t)
-	c, err := connectTo(t.Context(), f.table, memoryService)
-	require.NoError(t, err)
+	d := f.device(t)
 	b := pages(t, 1)
-	command, _, err := c.Prepare(t.Context(), b, 0)
+	_, err := d.Segments(b)
 	require.NoError(t, err)
+	d.timeout, d.grace = 1, 0
 	f.stall("CompleteDMA")
-	ctx := await.DeadlineWhen(t, t.Context(), func() bool { return f.waiting() == 1 })
-	require.ErrorIs(t, c.Complete(ctx, command), context.DeadlineExceeded)
+	require.ErrorIs(t, d.Release(b), context.DeadlineExceeded)
+	require.ErrorIs(t, b.Close(), unimem.ErrInUse)
 	f.resume()
-	require.NoError(t, c.Complete(t.Context(), command), "the result of the call that went on")
-	var r *Return
-	require.ErrorAs(t, c.Complete(t.Context(), command), &r)
-	require.EqualValues(t, returnNotFound, r.Code)
-	require.NoError(t, c.Close())
+	d.returned(t, b)
+	d.timeout, d.grace = patience, grace
+	require.EqualValues(t, 0, f.live(livePrepared))
+	require.ErrorIs(t, d.Release(b), ErrNotMapped, "the call that went on has released it")
 }
 
-func TestTooManyAbandonedCalls(t *testing.T) {
+func TestTooManyLateCalls(t *testing.T) {
 	f := library(t)
-	c, err := connectTo(t.Context(), f.table, memoryService)
-	require.NoError(t, err)
-	b := pages(t, 1)
+	d := f.device(t, Timeout(1))
+	d.grace = 0
 	f.stall("CreateMemoryDescriptorFromClient")
-	for n := range maxAbandoned {
-		ctx := await.DeadlineWhen(t, t.Context(), func() bool { return f.waiting() == int32(n+1) })
-		_, _, err := c.Prepare(ctx, b, 0)
+	var blocks []*unimem.Block
+	for range maxLate {
+		b := pages(t, 1)
+		blocks = append(blocks, b)
+		_, err := d.Segments(b)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 	}
-	_, _, err = c.Prepare(t.Context(), b, 0)
+	b := pages(t, 1)
+	_, err := d.Segments(b)
 	require.ErrorIs(t, err, ErrRefused)
-	require.ErrorContains(t, err, "16 calls of the extension have not returned")
+	require.ErrorContains(t, err, "16 calls of the driver have not returned")
 	f.resume()
-	await.Until(t, "the calls return", func() bool {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return c.running == 0
-	})
-	command, _, err := c.Prepare(t.Context(), b, 0)
+	for _, b := range blocks {
+		d.returned(t, b)
+	}
+	await.Until(t, "no call is late", func() bool { return d.late.n.Load() == 0 })
+	d.timeout, d.grace = patience, grace
+	_, err = d.Segments(b)
 	require.NoError(t, err)
-	require.NoError(t, c.Complete(t.Context(), command))
-	require.NoError(t, c.Close())
-	require.NoError(t, b.Close())
+	require.NoError(t, d.Release(b))
+}
+
+// An Allocate whose context ends leaves no Block, and Close waits for it.
+func TestLateAllocate(t *testing.T) {
+	f := library(t)
+	a, err := newAllocator(t.Context(), f.table)
+	require.NoError(t, err)
+	f.stall("PrepareForDMA")
+	ctx := await.DeadlineWhen(t, t.Context(), func() bool { return f.waiting() == 1 })
+	_, _, err = a.Allocate(ctx, PageSize)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorIs(t, a.Close(), unimem.ErrInUse)
+	f.resume()
+	await.Until(t, "the Block closes", func() bool { return a.Close() == nil })
+	require.EqualValues(t, 0, f.live(livePrepared))
 }
 
 // The extension unmaps what a client leaves that closes its connection without a word, as the system does for a

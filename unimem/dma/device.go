@@ -15,28 +15,25 @@ import (
 // patience is the default of Timeout.
 const patience = 10 * time.Second
 
-// grace is the time that a Driver has to return after its context ends.
-const grace = time.Second
-
-// Device is a device that reaches memory by its own addresses.
+// Device is a device that reaches memory by its own addresses. All methods are safe for concurrent use.
 type Device struct {
 	driver  Driver
 	timeout time.Duration
-	over    func() <-chan time.Time // when a Driver has had its grace
-	model   *model                  // of Simulate, else nil
+	grace   time.Duration
+	model   *model // of Simulate, else nil
+	late    late
 
 	mu     sync.Mutex
 	mapped map[*unimem.Block]*mapping
 	closed bool
 }
 
-// mapping is a Block that the device reaches. Its channel is closed when the call that makes or removes it
-// has ended; the Device's lock guards the rest.
+// mapping is a Block that the device reaches. The call that maps or unmaps the Block owns it: done is open until that
+// call ends, even if its caller has given up. The Device's lock guards done, and segments against other calls.
 type mapping struct {
-	done     chan struct{} // nil while no call works on it
+	done     chan struct{} // nil while no call owns the mapping
 	commands []Command
 	segments []Segment
-	late     bool // a call of the Driver has not returned; its waiting caller settles
 }
 
 // Option configures Open, Simulate and New. An option that does not apply is ignored.
@@ -62,9 +59,9 @@ func configure(opts []Option) config {
 	return c
 }
 
-// Timeout limits each call of the Driver, default 10 s. A call that takes longer is an error that matches
-// context.DeadlineExceeded. A Driver that does not return soon after it keeps the Block: Segments and Release of it
-// fail until the call returns, and what it has mapped then stays for the next Segments, Release or Close to undo.
+// Timeout limits Segments and Release, and the Driver's part of Close; the default is 10 s. A call that takes longer
+// returns an error that matches context.DeadlineExceeded. If the Driver itself returns late, the Device retains the Block
+// until then, other calls for the Block fail, and what a late Segments has mapped is unmapped.
 func Timeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {
@@ -75,39 +72,39 @@ func Timeout(d time.Duration) Option {
 
 // New makes a Device that sends its calls to driver, and owns it: Close closes it.
 func New(driver Driver, opts ...Option) *Device {
-	return &Device{driver: driver, timeout: configure(opts).timeout, mapped: map[*unimem.Block]*mapping{},
-		over: func() <-chan time.Time { return time.After(grace) }}
+	return &Device{driver: driver, timeout: configure(opts).timeout, grace: grace,
+		mapped: map[*unimem.Block]*mapping{}}
 }
 
 // Segments maps all pages of b for the device, unless it has done so before, and returns their device
 // addresses in the order of the bytes. The caller owns the slice. The Device retains b until Release or
-// Close.
-//
-// Segments of one call of the driver are at most 32; a Block that needs more takes several calls, and
-// Segments returns all of them. After an error nothing is mapped that was not mapped before.
+// Close. After an error nothing is mapped that was not mapped before.
 //
 // Errors: ErrClosed, unimem.ErrClosed, ErrReadOnly, ErrExhausted, ErrDriver, ErrRefused, unimem.ErrSize (a
 // Block, adopted from other memory, that has no whole pages), context.DeadlineExceeded.
 func (d *Device) Segments(b *unimem.Block) ([]Segment, error) {
 	const op = "segments"
 	if b == nil {
-		return nil, &Error{Op: op, Offset: -1, Err: unimem.ErrClosed, Hint: "the Block is nil"}
+		return nil, failure(op, nil, -1, unimem.ErrClosed, nil, "the Block is nil")
 	}
 	m, err := d.claim(op, b, true)
 	if err != nil {
 		return nil, err
 	}
-	defer d.settle(b, m)
-	if m.segments == nil {
-		if err := d.prepare(b, m); err != nil {
+	if m.segments != nil {
+		defer d.settle(b, m)
+		return slices.Clone(m.segments), nil
+	}
+	return d.run(op, b, m, func(ctx context.Context) ([]Segment, error) {
+		if err := d.prepare(ctx, b, m); err != nil {
 			return nil, err
 		}
-	}
-	return slices.Clone(m.segments), nil
+		return slices.Clone(m.segments), nil
+	})
 }
 
-// claim makes the caller the only one that works on the mapping of b until settle. With add it adds a
-// mapping without segments where there is none.
+// claim makes the caller the owner of the mapping of b until settle. With add it adds an empty mapping where there is
+// none.
 func (d *Device) claim(op string, b *unimem.Block, add bool) (*mapping, error) {
 	end := time.NewTimer(d.timeout)
 	defer end.Stop()
@@ -117,10 +114,10 @@ func (d *Device) claim(op string, b *unimem.Block, add bool) (*mapping, error) {
 		switch {
 		case d.closed:
 			d.mu.Unlock()
-			return nil, &Error{Op: op, Block: b.ID(), Offset: -1, Err: ErrClosed}
+			return nil, failure(op, b, -1, ErrClosed, nil, "")
 		case m == nil && !add:
 			d.mu.Unlock()
-			return nil, &Error{Op: op, Block: b.ID(), Offset: -1, Err: ErrNotMapped, Hint: "call Segments first"}
+			return nil, failure(op, b, -1, ErrNotMapped, nil, "call Segments first")
 		case m == nil:
 			m = &mapping{}
 			d.mapped[b] = m
@@ -135,20 +132,16 @@ func (d *Device) claim(op string, b *unimem.Block, add bool) (*mapping, error) {
 		select {
 		case <-done:
 		case <-end.C:
-			return nil, &Error{Op: op, Block: b.ID(), Offset: -1, Err: ErrRefused, Cause: context.DeadlineExceeded,
-				Hint: "another call on this Block has not returned"}
+			return nil, failure(op, b, -1, ErrRefused, context.DeadlineExceeded,
+				"another call on this Block has not returned")
 		}
 	}
 }
 
-// settle ends what claim began, unless a call of the Driver has not returned, and forgets a mapping that has no
-// commands.
+// settle ends what claim began, and forgets a mapping that has no commands.
 func (d *Device) settle(b *unimem.Block, m *mapping) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if m.late {
-		return
-	}
 	if len(m.commands) == 0 {
 		delete(d.mapped, b)
 	}
@@ -156,38 +149,56 @@ func (d *Device) settle(b *unimem.Block, m *mapping) {
 	m.done = nil
 }
 
-// prepare maps b. The caller has claimed m.
-func (d *Device) prepare(b *unimem.Block, m *mapping) error {
-	fail := func(at int, err, cause error, hint string) error {
-		return &Error{Op: "segments", Block: b.ID(), Offset: at, Err: err, Cause: cause, Hint: hint}
+// run calls f, which calls the Driver for a claimed mapping, settles the mapping when f returns, and gives up waiting
+// grace after f's deadline.
+func (d *Device) run(op string, b *unimem.Block, m *mapping, f func(context.Context) ([]Segment, error)) ([]Segment,
+	error) {
+	if err := d.late.begin(context.Background()); err != nil {
+		d.settle(b, m)
+		return nil, driverError(op, b, -1, err)
 	}
+	wait, cancel := context.WithTimeout(context.Background(), d.timeout+d.grace)
+	defer cancel()
+	segments, err := waitFor(wait, &d.late, func() ([]Segment, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), d.timeout)
+		defer cancel()
+		defer d.settle(b, m)
+		return f(ctx)
+	}, func([]Segment) {})
+	var e *Error
+	if err != nil && !errors.As(err, &e) { // the end of the wait
+		err = driverError(op, b, -1, err)
+	}
+	return segments, err
+}
+
+// prepare maps b. The caller owns m.
+func (d *Device) prepare(ctx context.Context, b *unimem.Block, m *mapping) error {
+	const op = "segments"
 	size := b.Size()
 	switch {
 	case b.ReadOnly():
-		return fail(-1, ErrReadOnly, nil, "copy it to a Block of Open")
+		return failure(op, b, -1, ErrReadOnly, nil, "copy it to a Block of Open")
 	case size%PageSize != 0:
-		return fail(-1, unimem.ErrSize, nil, fmt.Sprintf("%d bytes are not whole pages of %d", size, PageSize))
+		return failure(op, b, -1, unimem.ErrSize, nil, fmt.Sprintf("%d bytes are not whole pages of %d", size, PageSize))
 	}
-	if len(m.commands) > 0 { // of a call that failed, or of a Release that was not complete
+	if len(m.commands) > 0 { // an earlier call could not unmap them
 		if err := d.undo(b, m); err != nil {
 			return err
 		}
 	}
 	if err := b.Retain(); err != nil {
-		return fail(-1, unimem.ErrClosed, nil, "")
+		return failure(op, b, -1, unimem.ErrClosed, nil, "")
 	}
 	var all []Segment
 	for at := 0; at < size; {
-		var segments []Segment
-		err := d.call(b, m, func(ctx context.Context) (func(), error) {
-			c, s, err := d.driver.Prepare(ctx, b, at)
-			return func() { m.commands, segments = append(m.commands, c), s }, err
-		})
-		if m.late { // the Driver still works on the Block
-			return d.driverError("segments", b, at, err)
+		command, segments, err := d.driver.Prepare(ctx, b, at)
+		if err == nil {
+			m.commands = append(m.commands, command)
+			err = context.Cause(ctx) // the caller may have given up
 		}
 		if err != nil {
-			return errors.Join(d.driverError("segments", b, at, err), d.undo(b, m))
+			return errors.Join(driverError(op, b, at, err), d.undo(b, m))
 		}
 		n, why := judge(segments, size-at)
 		all = append(all, segments...)
@@ -195,12 +206,12 @@ func (d *Device) prepare(b *unimem.Block, m *mapping) error {
 			why = overlap(all)
 		}
 		if why != "" {
-			return errors.Join(fail(at, ErrDriver, nil, why), d.undo(b, m))
+			return errors.Join(failure(op, b, at, ErrDriver, nil, why), d.undo(b, m))
 		}
 		at += n
 	}
 	if why := d.publish(b, m, all); why != "" {
-		return errors.Join(fail(-1, ErrDriver, nil, why), d.undo(b, m))
+		return errors.Join(failure(op, b, -1, ErrDriver, nil, why), d.undo(b, m))
 	}
 	return nil
 }
@@ -222,50 +233,6 @@ func (d *Device) publish(b *unimem.Block, m *mapping, all []Segment) (why string
 	}
 	m.segments = all
 	return ""
-}
-
-// call calls the Driver for b with a deadline. The function f returns what has to be done after success. If the
-// Driver does not return, m is late until it does. The caller has claimed m.
-func (d *Device) call(b *unimem.Block, m *mapping, f func(context.Context) (func(), error)) error {
-	ctx, cancel := context.WithTimeout(context.Background(), d.timeout)
-	type answer struct {
-		succeed func()
-		err     error
-	}
-	answers := make(chan answer, 1)
-	go func() {
-		defer cancel()
-		succeed, err := f(ctx)
-		answers <- answer{succeed, err}
-	}()
-	take := func(a answer) error {
-		if a.err == nil {
-			a.succeed()
-		}
-		return a.err
-	}
-	select {
-	case a := <-answers:
-		return take(a)
-	case <-ctx.Done(): // also after an answer
-	}
-	select {
-	case a := <-answers:
-		return take(a)
-	case <-d.over():
-	}
-	m.late = true
-	go func() {
-		_ = take(<-answers)
-		if len(m.commands) == 0 {
-			b.Release()
-		}
-		d.mu.Lock()
-		m.late = false
-		d.mu.Unlock()
-		d.settle(b, m)
-	}()
-	return context.DeadlineExceeded
 }
 
 // judge returns how many bytes the segments of a call cover, or which rule they break. The Block has room
@@ -304,27 +271,26 @@ func overlap(segments []Segment) (why string) {
 }
 
 // driverError makes an Error of what a driver has returned.
-func (d *Device) driverError(op string, b *unimem.Block, at int, err error) error {
-	e := &Error{Op: op, Block: b.ID(), Offset: at, Err: ErrRefused, Cause: err, Hint: hintOf(err)}
+func driverError(op string, b *unimem.Block, at int, err error) error {
 	if errors.Is(err, ErrExhausted) {
-		e.Err, e.Cause, e.Hint = ErrExhausted, nil, "Release Blocks that the device does not need"
+		return failure(op, b, at, ErrExhausted, nil, "Release Blocks that the device does not need")
 	}
-	return e
+	return failure(op, b, at, ErrRefused, err, hintOf(err))
 }
 
-// undo completes the commands of m, the last one first, and releases b if none is left.
+// undo completes the commands of m, the last one first, and releases b if none is left. It has a Timeout of its own. The
+// caller owns m.
 func (d *Device) undo(b *unimem.Block, m *mapping) error {
+	ctx, cancel := context.WithTimeout(context.Background(), d.timeout)
+	defer cancel()
 	d.mu.Lock()
 	m.segments = nil // they are no longer whole
 	d.mu.Unlock()
 	for n := len(m.commands); n > 0; n-- {
-		c := m.commands[n-1]
-		err := d.call(b, m, func(ctx context.Context) (func(), error) {
-			return func() { m.commands = m.commands[:n-1] }, d.driver.Complete(ctx, c)
-		})
-		if err != nil {
-			return d.driverError("release", b, -1, err)
+		if err := d.driver.Complete(ctx, m.commands[n-1]); err != nil {
+			return driverError("release", b, -1, err)
 		}
+		m.commands = m.commands[:n-1]
 	}
 	b.Release()
 	return nil
@@ -337,14 +303,14 @@ func (d *Device) undo(b *unimem.Block, m *mapping) error {
 // Errors: ErrNotMapped, ErrClosed, ErrRefused.
 func (d *Device) Release(b *unimem.Block) error {
 	if b == nil {
-		return &Error{Op: "release", Offset: -1, Err: ErrNotMapped, Hint: "the Block is nil"}
+		return failure("release", nil, -1, ErrNotMapped, nil, "the Block is nil")
 	}
 	m, err := d.claim("release", b, false)
 	if err != nil {
 		return err
 	}
-	defer d.settle(b, m)
-	return d.undo(b, m)
+	_, err = d.run("release", b, m, func(context.Context) ([]Segment, error) { return nil, d.undo(b, m) })
+	return err
 }
 
 // mappedSegments are the segments of b, nil if it is not mapped.
@@ -396,22 +362,12 @@ func (d *Device) Close() error {
 
 // closeDriver closes the Driver, and does not wait for one that does not return.
 func (d *Device) closeDriver() error {
-	done := make(chan error, 1)
-	go func() { done <- d.driver.Close() }()
-	end := time.NewTimer(d.timeout)
-	defer end.Stop()
-	var err error
-	select {
-	case err = <-done:
-	case <-end.C:
-		select {
-		case err = <-done:
-		case <-d.over():
-			err = context.DeadlineExceeded
-		}
-	}
+	ctx, cancel := context.WithTimeout(context.Background(), d.timeout+d.grace)
+	defer cancel()
+	type none struct{}
+	_, err := waitFor(ctx, &d.late, func() (none, error) { return none{}, d.driver.Close() }, func(none) {})
 	if err != nil {
-		return &Error{Op: "close", Offset: -1, Err: ErrRefused, Cause: err}
+		return failure("close", nil, -1, ErrRefused, err, "")
 	}
 	return nil
 }

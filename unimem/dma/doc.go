@@ -27,8 +27,8 @@
 // A Device retains every Block that it has mapped: Block.Close returns unimem.ErrInUse until Release or
 // Device.Close. Release first withdraws the mapping, so that the device faults, and then waits for accesses
 // that have begun; the addresses are not given again before. Segments of a mapped Block returns the same
-// segments again. All methods are safe for concurrent use, and each call of a Driver has a deadline, see
-// Timeout.
+// segments again. All methods are safe for concurrent use, and none waits longer for a Driver than the option
+// Timeout says.
 //
 // # Disks
 //

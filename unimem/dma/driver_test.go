@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -246,18 +246,30 @@ func TestCallsHaveADeadline(t *testing.T) {
 		<-let
 		return []Segment{{0, PageSize}}, nil
 	}}
-	d = New(f, Timeout(1))
-	d.over = func() <-chan time.Time { return nil }
+	d = New(f)
 	b := newBlock(t, PageSize)
 	first := make(chan error, 1)
 	go func() { _, err := d.Segments(b); first <- err }()
 	await.Value(t, begun)
+	d.timeout = 1
 	_, err = d.Segments(b)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.ErrorIs(t, d.Release(b), context.DeadlineExceeded)
 	close(let)
 	require.NoError(t, await.Value(t, first))
+	d.timeout = patience
 	require.NoError(t, d.Close())
+}
+
+// returned waits until no call owns the mapping of b.
+func (d *Device) returned(t *testing.T, b *unimem.Block) {
+	t.Helper()
+	await.Until(t, "the call returns", func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		m := d.mapped[b]
+		return m == nil || m.done == nil
+	})
 }
 
 // Addresses of one Block are not those of another, unless both have the same memory.
@@ -301,69 +313,63 @@ func TestAddressesAreOfOneBlock(t *testing.T) {
 }
 
 // A Driver that does not return keeps no caller. What it does later is undone.
-func TestDriversThatDoNotReturn(t *testing.T) {
-	let, stalled := make(chan struct{}), make(chan time.Time)
-	stall := func() { close(stalled); <-let }
+func TestDriversThatDoNotReturn(t *testing.T) { synctest.Test(t, testDriversThatDoNotReturn) }
+
+func testDriversThatDoNotReturn(t *testing.T) {
+	let := make(chan struct{})
 	f := &fakeDriver{prepare: func(_ context.Context, offset int) ([]Segment, error) {
 		if offset > 0 {
-			stall()
+			<-let
 		}
 		return []Segment{{uint64(8*PageSize + offset), PageSize}}, nil
 	}}
-	d := New(f, Timeout(1))
-	d.over = func() <-chan time.Time { return stalled } // never, until the Driver stalls
+	d := New(f)
 	b := newBlock(t, 2*PageSize)
 	segments := func() error { _, err := d.Segments(b); return err }
 	release := func() error { return d.Release(b) }
-	err := await.Done(t, segments)
+	resume := func() {
+		close(let)
+		synctest.Wait()
+		let = make(chan struct{})
+	}
+	err := segments()
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.ErrorIs(t, err, ErrRefused)
-	require.ErrorIs(t, await.Done(t, segments), context.DeadlineExceeded)
-	require.ErrorIs(t, await.Done(t, release), context.DeadlineExceeded)
-	require.ErrorIs(t, await.Done(t, d.Close), context.DeadlineExceeded)
+	require.ErrorIs(t, segments(), context.DeadlineExceeded)
+	require.ErrorIs(t, release(), context.DeadlineExceeded)
+	require.ErrorIs(t, d.Close(), context.DeadlineExceeded)
 	require.ErrorIs(t, b.Close(), unimem.ErrInUse, "the Driver has the memory")
-	returns := func() bool {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		m := d.mapped[b]
-		return m == nil || m.done == nil
-	}
+	resume()
+	require.Empty(t, f.live, "the late commands are undone")
+	require.Zero(t, d.Mapped())
 	close(let)
-	await.Until(t, "Prepare returns", returns)
-	require.Len(t, f.live, 2)
-	let, stalled, stall = make(chan struct{}), make(chan time.Time), func() {}
-	require.NoError(t, segments(), "after the late commands were undone")
+	require.NoError(t, segments())
 	require.Len(t, f.live, 2)
 
-	over := stalled
-	f.complete = func(context.Context, Command) error { close(over); <-let; return nil }
-	require.ErrorIs(t, await.Done(t, release), context.DeadlineExceeded)
+	let = make(chan struct{})
+	f.complete = func(context.Context, Command) error { <-let; return nil }
+	require.ErrorIs(t, release(), context.DeadlineExceeded)
 	require.ErrorIs(t, b.Close(), unimem.ErrInUse)
-	close(let)
-	await.Until(t, "Complete returns", returns)
-	stalled, f.complete = make(chan time.Time), nil
-	require.NoError(t, release())
+	resume()
+	f.complete = nil
 	require.Empty(t, f.live)
+	require.ErrorIs(t, release(), ErrNotMapped)
 
-	// The first call.
-	let, stalled = make(chan struct{}), make(chan time.Time)
-	f.prepare = func(context.Context, int) ([]Segment, error) { close(stalled); <-let; return nil, context.Canceled }
-	require.ErrorIs(t, await.Done(t, segments), context.DeadlineExceeded)
+	// A late call that fails.
+	f.prepare = func(context.Context, int) ([]Segment, error) { <-let; return nil, context.Canceled }
+	require.ErrorIs(t, segments(), context.DeadlineExceeded)
 	require.ErrorIs(t, b.Close(), unimem.ErrInUse)
-	close(let)
-	await.Until(t, "Prepare returns", returns)
+	resume()
 	require.NoError(t, b.Close(), "nothing is mapped")
 
 	// Close.
-	let, stalled = make(chan struct{}), make(chan time.Time)
-	left := make(chan struct{})
-	f.leave = func() { close(stalled); <-let; close(left) }
-	require.ErrorIs(t, await.Done(t, d.Close), context.DeadlineExceeded)
+	f.leave = func() { <-let }
+	require.ErrorIs(t, d.Close(), context.DeadlineExceeded)
 	_, err = d.Segments(b)
 	require.ErrorIs(t, err, ErrClosed)
 	require.NoError(t, d.Close(), "once")
-	close(let)
-	await.Value(t, left)
+	resume()
+	require.Equal(t, 1, f.closed)
 }
 
 func TestBlocksThatADeviceCannotHave(t *testing.T) {

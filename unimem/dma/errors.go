@@ -3,7 +3,9 @@ package dma
 import (
 	"errors"
 	"fmt"
-	"strings"
+
+	"github.com/anekit/anekit/internal/errtext"
+	"github.com/anekit/anekit/unimem"
 )
 
 var (
@@ -40,32 +42,29 @@ type Error struct {
 	Hint   string // what is wrong and how to fix it, or empty
 }
 
+// failure makes an Error. b may be nil.
+func failure(op string, b *unimem.Block, offset int, err, cause error, hint string) *Error {
+	e := &Error{Op: op, Offset: offset, Err: err, Cause: cause, Hint: hint}
+	if b != nil {
+		e.Block = b.ID()
+	}
+	return e
+}
+
+// Error returns call, Block, offset, sentinel, cause and hint on one line.
 func (e *Error) Error() string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "dma: %s", e.Op)
+	call := "dma: " + e.Op
 	if e.Block != 0 {
-		fmt.Fprintf(&s, " of Block %d", e.Block)
+		call += fmt.Sprintf(" of Block %d", e.Block)
 	}
 	if e.Offset >= 0 {
-		fmt.Fprintf(&s, " at byte %d", e.Offset)
+		call += fmt.Sprintf(" at byte %d", e.Offset)
 	}
-	fmt.Fprintf(&s, ": %v", e.Err)
-	if e.Cause != nil {
-		fmt.Fprintf(&s, ": %v", e.Cause)
-	}
-	if e.Hint != "" {
-		fmt.Fprintf(&s, "; %s", e.Hint)
-	}
-	return s.String()
+	return errtext.Line(call, e.Err, "", e.Cause, e.Hint)
 }
 
 // Unwrap returns Err and Cause.
-func (e *Error) Unwrap() []error {
-	if e.Cause == nil {
-		return []error{e.Err}
-	}
-	return []error{e.Err, e.Cause}
-}
+func (e *Error) Unwrap() []error { return errtext.Both(e.Err, e.Cause) }
 
 // Errors are the failures of several commands of one transfer, in the order of their bytes. errors.Is and errors.As
 // look at all of them.
