@@ -1,10 +1,9 @@
 // Package dart is a model of the DART, the IOMMU of Apple silicon: a page table of 16 KiB pages for each
-// device, through which the device reaches memory, and faults everywhere else. The simulated driver of
+// device, through which the device reaches memory; other accesses fault. The simulated driver of
 // unimem/dma, the driver of the broker and the simulated NVMe controller use it.
 //
-// What the model takes from published facts: the page, a table for each stream, protection of reads and
-// writes, a fault that names the address, and that an unmapped range is not used again before the device has
-// lost it. What is this project's: where a range lies (the lowest that fits), the width of a table, and that
-// an access holds its pages until it ends, as a device's outstanding transactions do until the invalidation
-// of the translation cache has drained them.
+// The model takes from published facts: the page, a table for each stream, protection of reads and writes, a fault
+// that names the address, and that an unmapped range is not used again before the device has lost it. This project
+// chose: where a range lies (the lowest that fits) and the width of a table. An access holds its pages until it ends,
+// as a device's outstanding transactions do until the invalidation of the translation cache has drained them.
 package dart

@@ -18,7 +18,7 @@ const entries = 2048
 var (
 	// ErrFull: the Table has not enough free addresses.
 	ErrFull = errors.New("no device addresses are left")
-	// ErrMemory: no memory, or a longest Range without whole pages.
+	// ErrMemory: no bytes to map, or an Options.Longest that is not whole pages.
 	ErrMemory = errors.New("no memory, or no whole pages of 16 KiB")
 )
 
@@ -35,7 +35,7 @@ const (
 type Fault struct {
 	At     uint64 // the device address
 	Access Access // Read or Write
-	Denied bool   // the page is mapped without this Access; otherwise it is not mapped
+	Denied bool   // the page is mapped without this Access; if false, it is not mapped
 }
 
 func (f *Fault) Error() string {
@@ -58,7 +58,6 @@ type page struct {
 // Table has the translations of one device. A device sees no other device's addresses: equal addresses of
 // two Tables are different memory. All methods are safe for concurrent use.
 type Table struct {
-	whole  Range
 	faults atomic.Uint64
 
 	mu     sync.Mutex
@@ -69,7 +68,7 @@ type Table struct {
 
 // NewTable makes a Table of the addresses of r, which has whole pages. A Table without addresses maps nothing.
 func NewTable(r Range) *Table {
-	t := &Table{whole: r, leaves: map[uint64]*[entries]page{}}
+	t := &Table{leaves: map[uint64]*[entries]page{}}
 	if r.Size > 0 {
 		t.free = ranges{r}
 	}
@@ -97,8 +96,10 @@ type Mapping struct {
 }
 
 // Map maps the first bytes of mem: all of them if Most permits. It takes the lowest free addresses that hold
-// them in one Range, or else the largest free Ranges. Ranges have whole pages; what the last page has after
-// the end of mem faults. The caller keeps mem until Unmap returns. After an error nothing is mapped.
+// them in one Range, or else the largest free Ranges. Ranges have whole pages; an access to the part of the last page
+// after the end of mem faults. The caller keeps mem until Unmap returns. After an error nothing is mapped.
+//
+// Errors: ErrFull, ErrMemory.
 func (t *Table) Map(mem []byte, o Options) (*Mapping, error) {
 	if len(mem) == 0 || o.Longest%PageSize != 0 {
 		return nil, ErrMemory
@@ -197,9 +198,9 @@ func (m *Mapping) settle() {
 	close(m.done)
 }
 
-// Do calls f with the n bytes of memory at a device address, run by run in their order: f gets as many bytes as
-// lie one after the other, and must not use them after it has returned. Every run is held during the call: Unmap waits
-// for f. Do ends with the first error of f, or with a *Fault; f is called for nothing if the first byte faults.
+// Do calls f with the n bytes of memory at a device address, run by run in their order. A run is as many bytes as lie
+// one after the other; f must not use it after it has returned, and Unmap waits for f. Do ends with the first error of
+// f, or with a *Fault at the first byte that the device may not access.
 func (t *Table) Do(at, n uint64, access Access, f func(mem []byte) error) error {
 	for n > 0 {
 		m, mem, err := t.hold(at, n, access)

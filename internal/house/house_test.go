@@ -28,7 +28,7 @@ var may = []struct {
 	folder  string
 	imports []string
 }{
-	{"unimem/dma", []string{"unimem", "unimem/internal/", "internal/dart", "internal/nvme"}},
+	{"unimem/dma", []string{"unimem", "unimem/internal/", "internal/dart", "internal/errtext", "internal/nvme"}},
 	{"unimem/metal", []string{"unimem", "unimem/internal/kernels"}},
 	{"unimem/blas", []string{"unimem"}},
 	{"unimem/safetensors", []string{"unimem", "unimem/internal/", "ane/fp16", "internal/libsystem",

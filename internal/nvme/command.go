@@ -12,18 +12,13 @@ const (
 
 // Opcodes of administration.
 const (
-	DeleteSQ      = 0x00
-	CreateSQ      = 0x01
-	DeleteCQ      = 0x04
-	CreateCQ      = 0x05
-	Identify      = 0x06
-	AbortCommand  = 0x08
-	SetFeatures   = 0x09
-	EventRequest  = 0x0c
-	numberQueues  = 0x07 // a feature
-	cnsNamespace  = 0x00
-	cnsController = 0x01
-	cnsActive     = 0x02
+	CreateSQ     = 0x01
+	CreateCQ     = 0x05
+	Identify     = 0x06
+	AbortCommand = 0x08
+	SetFeatures  = 0x09
+	numberQueues = 0x07 // a feature
+	cnsNamespace = 0x00 // what Identify describes
 )
 
 // Opcodes of I/O.
@@ -33,29 +28,19 @@ const (
 	Read  = 0x02
 )
 
-// forceUnit is the bit FUA of word 12: a write is on the media when it completes.
-const forceUnit = 1 << 30
-
-// Values of Command.Pointer, the field PSDT.
-const (
-	PRP = 0
-	SGL = 1
-)
-
 // Command is an entry of a submission queue. Fields that no command here has are 0.
 type Command struct {
 	Opcode    uint8
-	Fused     uint8 // 0
-	Pointer   uint8 // what Data has: PRP or SGL
+	Flags     uint8 // 0: not fused, and Data has PRP entries
 	ID        uint16
 	Namespace uint32
-	Data      [16]byte  // two PRP entries or one SGL descriptor
+	Data      [16]byte  // two PRP entries
 	Words     [6]uint32 // command words 10 to 15
 }
 
 // Encode writes the entry to b.
 func (c Command) Encode(b *[CommandSize]byte) {
-	*b = [CommandSize]byte{0: c.Opcode, 1: c.Fused&3 | c.Pointer<<6}
+	*b = [CommandSize]byte{0: c.Opcode, 1: c.Flags}
 	le.PutUint16(b[2:], c.ID)
 	le.PutUint32(b[4:], c.Namespace)
 	copy(b[24:], c.Data[:])
@@ -66,7 +51,7 @@ func (c Command) Encode(b *[CommandSize]byte) {
 
 // Decode reads an entry.
 func (c *Command) Decode(b *[CommandSize]byte) {
-	*c = Command{Opcode: b[0], Fused: b[1] & 3, Pointer: b[1] >> 6, ID: le.Uint16(b[2:]), Namespace: le.Uint32(b[4:])}
+	*c = Command{Opcode: b[0], Flags: b[1], ID: le.Uint16(b[2:]), Namespace: le.Uint32(b[4:])}
 	copy(c.Data[:], b[24:])
 	for i := range c.Words {
 		c.Words[i] = le.Uint32(b[40+4*i:])

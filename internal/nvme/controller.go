@@ -13,8 +13,6 @@ import (
 const (
 	regCAP   = 0x00
 	regVS    = 0x08
-	regINTMS = 0x0c
-	regINTMC = 0x10
 	regCC    = 0x14
 	regCSTS  = 0x1c
 	regAQA   = 0x24
@@ -25,45 +23,37 @@ const (
 
 // Bits of CC and CSTS.
 const (
-	enable   = 1 << 0
-	ready    = 1 << 0
-	fatal    = 1 << 1
-	shutDone = 2 << 2
+	enable = 1 << 0
+	ready  = 1 << 0
+	fatal  = 1 << 1
+	// entrySizes are the only values of CC.IOSQES and CC.IOCQES: 2^6 and 2^4 bytes. The other settings are 0.
+	entrySizes = 6<<16 | 4<<20
 )
 
 // What this controller has.
 const (
-	MaxQueues  = 8    // I/O queue pairs
-	MaxEntries = 1024 // of a queue
-	version    = 0x00010400
-	maxPage    = 4 // CC.MPS: 64 KiB
-	transfer   = 8 // MDTS: 2^8 pages of 4 KiB
-	maxEvents  = 4 // Asynchronous Event Requests
-	workers    = 4 // commands that run at a time
+	Sector      = 4096        // bytes of a logical block
+	MaxTransfer = 256 * pages // the most data of one command in bytes
+	pages       = 4096        // bytes of a memory page
+	queues      = 2           // pairs: of administration, of I/O
+	maxEntries  = 1024        // of a queue
+	version     = 0x00010400
+	workers     = 4 // commands that run at a time
 )
-
-// MaxTransfer is the most data of one command in bytes.
-const MaxTransfer = 4096 << transfer
 
 // Config describes a controller.
 type Config struct {
 	// Table is where the controller reaches memory.
 	Table *dart.Table
-	// Media has the blocks of the namespace, which Size bytes are. The last block may be shorter; the rest of it
-	// reads as zeros. ReadAt may be called concurrently.
+	// Media has the Size bytes of the namespace. The last sector may be shorter; the rest of it reads as zeros.
+	// ReadAt may be called concurrently.
 	Media io.ReaderAt
 	Size  int64
 	// Store, if not nil, takes what the host writes; without it the namespace is write protected. It has the same
 	// bytes as Media. WriteAt may be called concurrently.
 	Store Store
-	// Sector is the logical block in bytes, 512 or 4096.
-	Sector int
-	// Align, if it is more than 1, is what addresses of memory, offsets and lengths of ReadAt and WriteAt must be
-	// multiples of, such as for a file opened with O_DIRECT. The controller moves through memory of its own what is
-	// not. With a Store, Size is a multiple too.
-	Align int
-	// Interrupt is called for a vector after a completion, and must not block.
-	Interrupt func(vector uint16)
+	// Interrupt is called after each completion, and must not block.
+	Interrupt func()
 }
 
 // Store is what a host writes to.
@@ -77,40 +67,18 @@ type Controller struct {
 	c      Config
 	blocks uint64
 
-	// partial is held by a write through the controller's own memory, which also writes bytes that it has only read;
-	// writes straight from the host's memory share it.
-	partial sync.RWMutex
-
-	switching sync.Mutex // held while CC is written, also while commands end
+	switching sync.Mutex     // held while CC is written, also while commands end
+	running   sync.WaitGroup // the goroutines of an enabled controller
 
 	mu       sync.Mutex
 	changed  *sync.Cond // a doorbell, a completion, the end
 	cc, csts uint32
 	aqa      uint32
 	asq, acq uint64
-	mask     uint32
-	subs     [MaxQueues + 1]*submission
-	comps    [MaxQueues + 1]*completion
-	events   []uint16 // commands that wait for an event
-	pending  []uint32 // events without a command
-	epoch    *epoch
-	stats    Stats
+	subs     [queues]*submission
+	comps    [queues]*completion
+	over     bool // running commands end early, and no others begin
 	closed   bool
-}
-
-// Stats count what a controller has done.
-type Stats struct {
-	Commands uint64 // completed, also with errors
-	Read     uint64 // bytes that went to the host's memory
-	Written  uint64 // bytes that came from it
-	Bounced  uint64 // of both, bytes that went through the controller's own memory
-}
-
-// epoch is the time from enabling to disabling.
-type epoch struct {
-	over bool
-	wg   sync.WaitGroup
-	page uint64
 }
 
 // submission is a submission queue.
@@ -118,9 +86,7 @@ type submission struct {
 	at         uint64
 	size       uint32
 	head, tail uint32
-	to         uint16 // its completion queue
 	flying     map[uint16]*flight
-	gone       bool
 }
 
 // flight is a command that runs.
@@ -132,64 +98,47 @@ type completion struct {
 	size       uint32
 	head, tail uint32
 	phase      bool
-	vector     uint16
-	interrupts bool
-	users      int
 }
 
-// NewController makes a disabled controller.
+// NewController makes a disabled controller. The error says what a Config lacks.
 func NewController(c Config) (*Controller, error) {
 	switch {
 	case c.Table == nil || c.Media == nil || c.Interrupt == nil:
 		return nil, errors.New("nvme: a controller needs a table, media and an interrupt")
-	case c.Sector != 512 && c.Sector != 4096:
-		return nil, fmt.Errorf("nvme: a sector has 512 or 4096 bytes, not %d", c.Sector)
 	case c.Size <= 0:
 		return nil, fmt.Errorf("nvme: a namespace of %d bytes", c.Size)
 	}
-	c.Align = max(c.Align, 1)
-	if c.Store != nil && c.Size%int64(c.Align) != 0 {
-		return nil, fmt.Errorf("nvme: a namespace of %d bytes cannot be written in units of %d", c.Size, c.Align)
-	}
-	n := &Controller{c: c, blocks: (uint64(c.Size) + uint64(c.Sector) - 1) / uint64(c.Sector)}
+	n := &Controller{c: c, blocks: (uint64(c.Size) + Sector - 1) / Sector}
 	n.changed = sync.NewCond(&n.mu)
 	return n, nil
-}
-
-// Blocks is the size of the namespace in sectors.
-func (n *Controller) Blocks() uint64 { return n.blocks }
-
-// Stats returns the counters.
-func (n *Controller) Stats() Stats {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.stats
 }
 
 // Read32 reads a register, or half of one. Doorbells and unknown registers read as 0.
 func (n *Controller) Read32(reg uint32) uint32 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	capability := uint64(MaxEntries-1) | 1<<16 | 20<<24 | 1<<37 | maxPage<<52
+	const capability = uint64(maxEntries-1) | 1<<16 | 20<<24 | 1<<37
 	switch reg {
 	case regCAP:
-		return uint32(capability)
+		return uint32(capability & 0xffffffff)
 	case regCAP + 4:
 		return uint32(capability >> 32)
 	case regVS:
 		return version
-	case regINTMS, regINTMC:
-		return n.mask
 	case regCC:
 		return n.cc
 	case regCSTS:
 		return n.csts
 	case regAQA:
 		return n.aqa
-	case regASQ, regACQ:
-		return uint32(map[uint32]uint64{regASQ: n.asq, regACQ: n.acq}[reg])
-	case regASQ + 4, regACQ + 4:
-		return uint32(map[uint32]uint64{regASQ + 4: n.asq, regACQ + 4: n.acq}[reg] >> 32)
+	case regASQ:
+		return uint32(n.asq)
+	case regASQ + 4:
+		return uint32(n.asq >> 32)
+	case regACQ:
+		return uint32(n.acq)
+	case regACQ + 4:
+		return uint32(n.acq >> 32)
 	}
 	return 0
 }
@@ -206,10 +155,6 @@ func (n *Controller) Write32(reg, v uint32) {
 	high := func(p *uint64) { *p = *p&0xffffffff | uint64(v)<<32 }
 	switch {
 	case n.closed:
-	case reg == regINTMS:
-		n.mask |= v
-	case reg == regINTMC:
-		n.mask &^= v
 	case reg == regCC:
 		n.configure(v)
 	case n.cc&enable != 0 && reg < doorbell: // the other registers keep their values
@@ -232,9 +177,6 @@ func (n *Controller) Write32(reg, v uint32) {
 func (n *Controller) configure(v uint32) {
 	before := n.cc
 	n.cc = v
-	if v>>14&3 != 0 && n.csts&ready != 0 { // a shutdown: nothing here is volatile
-		n.csts |= shutDone
-	}
 	switch {
 	case before&enable == 0 && v&enable != 0:
 		n.start()
@@ -247,50 +189,35 @@ func (n *Controller) configure(v uint32) {
 // start enables the controller.
 func (n *Controller) start() {
 	sqs, cqs := n.aqa&0xfff+1, n.aqa>>16&0xfff+1
-	mps := n.cc >> 7 & 15
-	if n.cc>>4&7 != 0 || mps > maxPage || n.cc>>16&15 != 6 || n.cc>>20&15 != 4 || sqs < 2 || cqs < 2 {
+	if n.cc != enable|entrySizes || sqs < 2 || cqs < 2 {
 		n.csts |= fatal // a setting that it does not have
 		return
 	}
-	page := uint64(4096) << mps
-	if n.asq%page != 0 || n.acq%page != 0 {
-		n.csts |= fatal
-		return
-	}
-	n.epoch = &epoch{page: page}
 	n.subs[0] = &submission{at: n.asq, size: sqs, flying: map[uint16]*flight{}}
-	n.comps[0] = &completion{at: n.acq, size: cqs, phase: true, interrupts: true, users: 1}
+	n.comps[0] = &completion{at: n.acq, size: cqs, phase: true}
 	n.csts |= ready
-	e := n.epoch
-	e.wg.Go(func() { n.administer(e) })
+	n.over = false
+	n.running.Go(func() { n.work(0) })
 	for range workers {
-		e.wg.Go(func() { n.work(e) })
+		n.running.Go(func() { n.work(1) })
 	}
 }
 
 // stop ends all queues, and waits for commands that run.
 func (n *Controller) stop() {
-	e := n.epoch
-	if e == nil {
-		return
-	}
-	n.epoch = nil
-	e.over = true
+	n.over = true
 	clear(n.subs[:])
 	clear(n.comps[:])
-	n.events, n.pending = nil, nil
 	n.changed.Broadcast()
 	n.mu.Unlock()
-	e.wg.Wait()
+	n.running.Wait()
 	n.mu.Lock()
 }
 
-// die is what the controller does when it cannot reach a queue.
-func (n *Controller) die(e *epoch) {
-	if n.epoch == e {
-		n.csts |= fatal
-	}
-	e.over = true
+// die ends a controller that cannot reach a queue.
+func (n *Controller) die() {
+	n.csts |= fatal
+	n.over = true
 	n.changed.Broadcast()
 }
 
@@ -304,124 +231,80 @@ func (n *Controller) Close() {
 	n.stop()
 }
 
-// ring takes the value of a doorbell: of submission queues the even ones, of completion queues the odd ones.
+// ring takes the value of a doorbell: of submission queues the even ones, of completion queues the odd ones. A doorbell
+// of no queue, or a value that no queue can have, changes nothing.
 func (n *Controller) ring(number, v uint32) {
-	const badRegister, badValue = 0, 1 << 8 // error events
 	queue := number / 2
-	if queue > MaxQueues {
-		n.event(badRegister)
+	if queue >= queues {
 		return
 	}
 	if s := n.subs[queue]; number%2 == 0 && s != nil && v < s.size {
 		s.tail = v
-	} else if c := n.comps[queue]; number%2 == 1 && c != nil && v < c.size && n.within(c, v) {
+	}
+	if c := n.comps[queue]; number%2 == 1 && c != nil && v < c.size && c.within(v) {
 		c.head = v
-	} else if number%2 == 0 && s == nil || number%2 == 1 && c == nil {
-		n.event(badRegister)
-		return
-	} else {
-		n.event(badValue)
-		return
 	}
 	n.changed.Broadcast()
 }
 
 // within reports whether the host can have read up to entry v.
-func (n *Controller) within(c *completion, v uint32) bool {
+func (c *completion) within(v uint32) bool {
 	return (v+c.size-c.head)%c.size <= (c.tail+c.size-c.head)%c.size
 }
 
-// event reports an error to the host.
-func (n *Controller) event(info uint32) {
-	const page = 1 << 16 // the log page of errors
-	if len(n.pending) < maxEvents {
-		n.pending = append(n.pending, info|page)
-	}
-	n.changed.Broadcast()
-}
-
-// administer runs commands of administration and reports events until the epoch is over.
-func (n *Controller) administer(e *epoch) {
+// work runs the commands of a queue until the controller is disabled.
+func (n *Controller) work(q uint16) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for !e.over {
-		s := n.subs[0]
-		switch {
-		case len(n.events) > 0 && len(n.pending) > 0:
-			id, info := n.events[0], n.pending[0]
-			n.events, n.pending = n.events[1:], n.pending[1:]
-			n.complete(e, 0, s, Completion{Result: info, ID: id})
-		case s.head != s.tail:
-			n.fetch(e, 0, s)
-		default:
-			n.changed.Wait()
-		}
-	}
-}
-
-// work runs I/O commands until the epoch is over.
-func (n *Controller) work(e *epoch) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for !e.over {
-		if q, s := n.next(); s != nil {
-			n.fetch(e, q, s)
+	for !n.over {
+		if s := n.subs[q]; s != nil && s.head != s.tail {
+			n.fetch(q, s)
 		} else {
 			n.changed.Wait()
 		}
 	}
 }
 
-// next finds an I/O queue with a command.
-func (n *Controller) next() (uint16, *submission) {
-	for q, s := range n.subs {
-		if q > 0 && s != nil && s.head != s.tail {
-			return uint16(q), s
-		}
-	}
-	return 0, nil
-}
-
 // fetch runs one command.
-func (n *Controller) fetch(e *epoch, q uint16, s *submission) {
+func (n *Controller) fetch(q uint16, s *submission) {
 	var raw [CommandSize]byte
 	if n.c.Table.Load(s.at+CommandSize*uint64(s.head), raw[:]) != nil {
-		n.die(e)
+		n.die()
 		return
 	}
 	s.head = (s.head + 1) % s.size
 	var c Command
 	c.Decode(&raw)
-	if c.Fused != 0 {
-		n.complete(e, q, s, Completion{ID: c.ID, Status: InvalidField, Final: true})
-		return
+	x := Completion{ID: c.ID, Queue: q}
+	switch {
+	case c.Flags != 0:
+		x.Status = InvalidField
+	case q == 0:
+		x.Result, x.Status = n.admin(&c)
+	default:
+		f := &flight{}
+		s.flying[c.ID] = f
+		n.mu.Unlock()
+		x.Status = n.io(&c, f)
+		n.mu.Lock()
+		if s.flying[c.ID] == f {
+			delete(s.flying, c.ID)
+		}
 	}
-	if q == 0 {
-		n.admin(e, s, &c)
-		return
-	}
-	f := &flight{}
-	s.flying[c.ID] = f
-	n.mu.Unlock()
-	status := n.io(e, &c, f)
-	n.mu.Lock()
-	if s.flying[c.ID] == f {
-		delete(s.flying, c.ID)
-	}
-	n.complete(e, q, s, Completion{ID: c.ID, Status: status, Final: status != Success && status != AbortRequested})
+	x.Final = x.Status != Success && x.Status != AbortRequested
+	n.complete(s, x)
 }
 
 // complete posts a completion, as soon as its queue has room.
-func (n *Controller) complete(e *epoch, q uint16, s *submission, x Completion) {
-	c := n.comps[s.to]
-	for !e.over && !s.gone && c != nil && (c.tail+1)%c.size == c.head {
+func (n *Controller) complete(s *submission, x Completion) {
+	c := n.comps[x.Queue]
+	for !n.over && (c.tail+1)%c.size == c.head {
 		n.changed.Wait()
-		c = n.comps[s.to]
 	}
-	if e.over || s.gone || c == nil {
+	if n.over {
 		return
 	}
-	x.Head, x.Queue, x.Phase = uint16(s.head), q, c.phase
+	x.Head, x.Phase = uint16(s.head), c.phase
 	var raw [CompletionSize]byte
 	x.Encode(&raw)
 	err := n.c.Table.Do(c.at+CompletionSize*uint64(c.tail), CompletionSize, dart.Write, func(mem []byte) error {
@@ -432,14 +315,11 @@ func (n *Controller) complete(e *epoch, q uint16, s *submission, x Completion) {
 		return nil
 	})
 	if err != nil {
-		n.die(e)
+		n.die()
 		return
 	}
 	if c.tail++; c.tail == c.size {
 		c.tail, c.phase = 0, !c.phase
 	}
-	n.stats.Commands++
-	if c.interrupts && (c.vector > 31 || n.mask>>c.vector&1 == 0) {
-		n.c.Interrupt(c.vector)
-	}
+	n.c.Interrupt()
 }

@@ -1,7 +1,9 @@
 package nvme
 
 import (
+	"bytes"
 	"errors"
+	"io"
 
 	"github.com/anekit/anekit/internal/dart"
 )
@@ -9,13 +11,11 @@ import (
 // chunk is the most that the controller moves in one access, which Unmap of its memory waits for.
 const chunk = 256 << 10
 
-// io runs a command of an I/O queue, without the lock.
-func (n *Controller) io(e *epoch, c *Command, f *flight) Status {
+// io runs a command of the I/O queue, without the lock.
+func (n *Controller) io(c *Command, f *flight) Status {
 	switch {
 	case c.Opcode != Flush && c.Opcode != Read && c.Opcode != Write:
 		return InvalidOpcode
-	case c.Opcode == Flush && c.Namespace == 0xffffffff:
-		return n.flush()
 	case c.Namespace != 1:
 		return InvalidNamespace
 	case c.Opcode == Flush:
@@ -25,46 +25,38 @@ func (n *Controller) io(e *epoch, c *Command, f *flight) Status {
 	}
 	first := uint64(c.Words[0]) | uint64(c.Words[1])<<32
 	count := uint64(c.Words[2]&0xffff) + 1
-	size := count * uint64(n.c.Sector)
 	switch {
 	case first > n.blocks || count > n.blocks-first:
 		return LBARange
-	case size > MaxTransfer:
+	case count*Sector > MaxTransfer:
 		return InvalidField
 	}
-	spans, status := pointers(n.c.Table, c, size, e.page)
+	spans, status := pointers(n.c.Table, c, count*Sector)
 	if status != Success {
 		return status
 	}
-	move := n.load
-	if c.Opcode == Write {
-		move = n.store
-	}
-	off := int64(first) * int64(n.c.Sector)
+	off := int64(first) * Sector
 	for _, s := range join(spans) {
-		for s.n > 0 {
-			if n.ended(e, f) {
+		for s.Size > 0 {
+			if n.ended(f) {
 				return AbortRequested
 			}
-			k := min(s.n, chunk)
-			if status := move(s.at, k, off); status != Success {
+			k := min(s.Size, chunk)
+			if status := n.move(c.Opcode, s.At, k, off); status != Success {
 				return status
 			}
-			s.at, s.n, off = s.at+k, s.n-k, off+int64(k)
+			s.At, s.Size, off = s.At+k, s.Size-k, off+int64(k)
 		}
-	}
-	if c.Opcode == Write && c.Words[2]&forceUnit != 0 {
-		return n.flush()
 	}
 	return Success
 }
 
-// join makes one span of spans that follow each other.
-func join(spans []span) []span {
+// join makes one Span of Spans that follow each other.
+func join(spans []Span) []Span {
 	all := spans[:1]
 	for _, s := range spans[1:] {
-		if last := &all[len(all)-1]; last.at+last.n == s.at {
-			last.n += s.n
+		if last := &all[len(all)-1]; last.At+last.Size == s.At {
+			last.Size += s.Size
 		} else {
 			all = append(all, s)
 		}
@@ -73,24 +65,31 @@ func join(spans []span) []span {
 }
 
 // ended reports whether a command should end early.
-func (n *Controller) ended(e *epoch, f *flight) bool {
+func (n *Controller) ended(f *flight) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return e.over || f.aborted
+	return n.over || f.aborted
 }
 
-// count adds n bytes to a counter of Stats.
-func (n *Controller) count(to *uint64, bytes int, bounced bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	*to += uint64(bytes)
-	if bounced {
-		n.stats.Bounced += uint64(bytes)
+// flush syncs the media, so that they keep what was written before.
+func (n *Controller) flush() Status {
+	if n.c.Store != nil && n.c.Store.Sync() != nil {
+		return WriteFault
 	}
+	return Success
 }
 
-// moved is the status of an access of the host's memory: a fault of an address, or media for another error.
-func moved(media Status, err error) Status {
+// move moves k bytes between a device address and the media at off.
+func (n *Controller) move(opcode uint8, at, k uint64, off int64) Status {
+	access, one, failed := dart.Write, n.read, UnrecoveredReadErr
+	if opcode == Write {
+		access, one, failed = dart.Read, n.write, WriteFault
+	}
+	err := n.c.Table.Do(at, k, access, func(mem []byte) error {
+		err := one(mem, off)
+		off += int64(len(mem))
+		return err
+	})
 	var fault *dart.Fault
 	switch {
 	case err == nil:
@@ -98,5 +97,43 @@ func moved(media Status, err error) Status {
 	case errors.As(err, &fault):
 		return DataTransferError
 	}
-	return media
+	return failed
+}
+
+// here is how many of n bytes from off on the media have.
+func (n *Controller) here(size int, off int64) int {
+	return int(max(0, min(int64(size), n.c.Size-off)))
+}
+
+// read fills mem with the media at off. What lies after the end reads as zeros. Reads that end early are repeated.
+func (n *Controller) read(mem []byte, off int64) error {
+	need := n.here(len(mem), off)
+	for got := 0; got < need; {
+		k, err := n.c.Media.ReadAt(mem[got:], off+int64(got))
+		switch got += k; {
+		case got >= need: // the end of the media is an error of ReadAt
+		case err != nil:
+			return err
+		case k == 0:
+			return io.ErrNoProgress
+		}
+	}
+	clear(mem[need:])
+	return nil
+}
+
+// errBeyond reports bytes other than zero for the part of the last sector that the media do not have.
+var errBeyond = errors.New("nvme: data after the end of the media")
+
+// write writes mem to the media at off. What lies after the end has to be zeros, and is dropped.
+func (n *Controller) write(mem []byte, off int64) error {
+	here := n.here(len(mem), off)
+	if len(bytes.Trim(mem[here:], "\x00")) > 0 {
+		return errBeyond
+	}
+	if here == 0 {
+		return nil
+	}
+	_, err := n.c.Store.WriteAt(mem[:here], off)
+	return err
 }

@@ -1,59 +1,40 @@
 package nvme
 
-import "github.com/anekit/anekit/internal/dart"
+import (
+	"errors"
 
-// span is a run of device addresses that a command's data has.
-type span struct{ at, n uint64 }
-
-// Types of SGL descriptors, in the upper half of their last byte.
-const (
-	sglData        = 0
-	sglBitBucket   = 1
-	sglSegment     = 2
-	sglLastSegment = 3
+	"github.com/anekit/anekit/internal/dart"
 )
 
-// maxDescriptors bounds what one command makes the controller read.
-const maxDescriptors = 4096
+// Span is a run of device addresses that a command's data has. It begins at a page, except for the first.
+type Span struct{ At, Size uint64 }
 
-// pointers reads where the n bytes of a command's data are. page is the memory page of the controller (CC.MPS).
-func pointers(t *dart.Table, c *Command, n, page uint64) ([]span, Status) {
-	if n == 0 {
-		return nil, Success
-	}
-	switch c.Pointer {
-	case PRP:
-		return prps(t, le.Uint64(c.Data[:]), le.Uint64(c.Data[8:]), n, page)
-	case SGL:
-		return sgl(t, c.Data, n)
-	}
-	return nil, InvalidField
-}
-
-// prps reads PRP entries. The first has any offset of whole words into its page. The second is the next page if
-// that is the last, else the address of a list, of whole entries; other entries have no offset. The last entry
-// of a page of a list is the address of the next page, if more follow.
-func prps(t *dart.Table, first, second, n, page uint64) ([]span, Status) {
+// pointers reads the PRP entries that say where the n bytes of a command's data are. The first entry has any offset of
+// whole words into its page. The second is the next page if that is the last, else the address of a list, of whole
+// entries; other entries have no offset. The last entry of a page of a list is the address of the next page of the
+// list, if more follow.
+func pointers(t *dart.Table, c *Command, n uint64) ([]Span, Status) {
+	first, second := le.Uint64(c.Data[:]), le.Uint64(c.Data[8:])
 	if first%4 != 0 {
 		return nil, PRPOffset
 	}
-	k := min(n, page-first%page)
-	all := []span{{first, k}}
+	k := min(n, pages-first%pages)
+	all := append(make([]Span, 0, n/pages+2), Span{first, k})
 	if n -= k; n == 0 {
 		return all, Success
 	}
-	if n <= page {
-		if second%page != 0 {
+	if n <= pages {
+		if second%pages != 0 {
 			return nil, PRPOffset
 		}
-		return append(all, span{second, n}), Success
+		return append(all, Span{second, n}), Success
 	}
 	if second%8 != 0 {
 		return nil, PRPOffset
 	}
 	for list := second; n > 0; {
-		room := (page - list%page) / 8 // entries of this page
-		need := (n + page - 1) / page
+		room := (pages - list%pages) / 8 // entries of this page
+		need := (n + pages - 1) / pages
 		entries := make([]byte, 8*min(room, need))
 		if t.Load(list, entries) != nil {
 			return nil, DataTransferError
@@ -61,72 +42,45 @@ func prps(t *dart.Table, first, second, n, page uint64) ([]span, Status) {
 		chain := need > room
 		for i := 0; i < len(entries); i += 8 {
 			at := le.Uint64(entries[i:])
-			if at%page != 0 {
+			if at%pages != 0 {
 				return nil, PRPOffset
 			}
 			if chain && i == len(entries)-8 {
 				list = at
 				break
 			}
-			k := min(n, page)
-			all = append(all, span{at, k})
+			k := min(n, pages)
+			all = append(all, Span{at, k})
 			n -= k
 		}
 	}
 	return all, Success
 }
 
-// sgl reads an SGL: one data block, or segments of descriptors of which each but the last ends with the next.
-func sgl(t *dart.Table, root [16]byte, n uint64) ([]span, Status) {
-	var all []span
-	seen, segment, last := 0, []byte(root[:]), false
-	for first := true; ; first = false {
-		var next []byte
-		for i := 0; i < len(segment); i += 16 {
-			if seen++; seen > maxDescriptors {
-				return nil, SGLCount
-			}
-			d := segment[i : i+16]
-			at, length, kind, sub := le.Uint64(d), uint64(le.Uint32(d[8:])), d[15]>>4, d[15]&15
-			end := i == len(segment)-16
-			switch {
-			case sub != 0:
-				return nil, SGLType
-			case kind == sglData:
-				k := min(length, n)
-				if length > n { // the SGL has more than the command
-					return nil, SGLLength
-				}
-				if k > 0 {
-					all = append(all, span{at, k})
-				}
-				n -= k
-			case kind == sglSegment || kind == sglLastSegment:
-				if !end || last { // only the last of a segment leads to another, and the last segment to none
-					return nil, SGLCount
-				}
-				if length == 0 || length%16 != 0 || length > 16*maxDescriptors {
-					return nil, SGLSegment
-				}
-				next = make([]byte, length)
-				if t.Load(at, next) != nil {
-					return nil, DataTransferError
-				}
-				last = kind == sglLastSegment
-			default: // bit buckets and keyed blocks
-				return nil, SGLType
-			}
+var errSpans = errors.New("nvme: data that PRP entries cannot describe")
+
+// point writes PRP entries for data, those after the first to list if they are more than one.
+func (c *Command) point(data []Span, list Memory) error {
+	entries := make([]uint64, 0, MaxTransfer/pages+1)
+	for i, s := range data {
+		for at := s.At; at < s.At+s.Size; at += pages - at%pages {
+			entries = append(entries, at)
 		}
-		if next == nil {
-			if !first && !last { // a segment that is not the last leads on
-				return nil, SGLSegment
-			}
-			break
+		if i > 0 && s.At%pages != 0 || i < len(data)-1 && (s.At+s.Size)%pages != 0 {
+			return errSpans
 		}
-		segment = next
 	}
-	if n > 0 {
-		return nil, SGLLength
+	switch n := len(entries); {
+	case n == 0 || n > len(list.Bytes)/8:
+		return errSpans
+	case n > 2:
+		for i, at := range entries[1:] {
+			le.PutUint64(list.Bytes[8*i:], at)
+		}
+		le.PutUint64(c.Data[8:], list.At)
+	case n == 2:
+		le.PutUint64(c.Data[8:], entries[1])
 	}
-	return all, Success
+	le.PutUint64(c.Data[:], entries[0])
+	return nil
 }

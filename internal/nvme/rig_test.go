@@ -48,11 +48,11 @@ func pattern(n int) []byte {
 }
 
 // newRig starts a controller with a namespace of size bytes.
-func newRig(t testing.TB, size int, change func(*Config), shift uint32) *rig {
+func newRig(t testing.TB, size int, change func(*Config)) *rig {
 	t.Helper()
 	r := &rig{t: t, table: dart.NewTable(dart.Range{At: start, Size: 1 << 30}), media: &disk{data: pattern(size)}}
 	r.host = NewHost()
-	c := Config{Table: r.table, Media: r.media, Size: int64(size), Sector: 512, Interrupt: r.host.Interrupt}
+	c := Config{Table: r.table, Media: r.media, Size: int64(size), Interrupt: r.host.Interrupt}
 	if change != nil {
 		change(&c)
 	}
@@ -66,9 +66,8 @@ func newRig(t testing.TB, size int, change func(*Config), shift uint32) *rig {
 		pages = append(pages, Memory{mem[i*HostPage:][:HostPage], m.Ranges()[0].At + uint64(i*HostPage)})
 	}
 	t.Cleanup(r.host.Close)
-	require.NoError(t, r.host.Start(r.ctx(), r.controller, pages, shift))
-	require.Equal(t, uint64(size+c.Sector-1)/uint64(c.Sector), r.host.Blocks)
-	require.Equal(t, c.Sector, r.host.Sector)
+	require.NoError(t, r.host.Start(r.ctx(), r.controller, pages))
+	require.Equal(t, uint64(size+Sector-1)/Sector, r.host.Blocks)
 	return r
 }
 

@@ -11,21 +11,14 @@ const (
 	InvalidOpcode      Status = 0x001
 	InvalidField       Status = 0x002
 	DataTransferError  Status = 0x004
-	InternalError      Status = 0x006
 	AbortRequested     Status = 0x007
 	InvalidNamespace   Status = 0x00b
-	SGLSegment         Status = 0x00d // invalid SGL segment descriptor
-	SGLCount           Status = 0x00e // invalid number of SGL descriptors
-	SGLLength          Status = 0x00f // data SGL length invalid
-	SGLType            Status = 0x011 // SGL descriptor type invalid
 	PRPOffset          Status = 0x013
 	WriteProtected     Status = 0x020 // of the namespace
 	LBARange           Status = 0x080
 	CompletionQueue    Status = 0x100 // of Create I/O Submission Queue: no such completion queue
 	QueueIdentifier    Status = 0x101
 	QueueSize          Status = 0x102
-	EventLimit         Status = 0x105 // too many Asynchronous Event Requests
-	QueueDeletion      Status = 0x10c // of a completion queue that a submission queue uses
 	WriteFault         Status = 0x280
 	UnrecoveredReadErr Status = 0x281
 )
@@ -34,13 +27,10 @@ const (
 func statusNames() map[Status]string {
 	return map[Status]string{
 		Success: "success", InvalidOpcode: "invalid opcode", InvalidField: "invalid field in the command",
-		DataTransferError: "data transfer error", InternalError: "internal error", AbortRequested: "abort requested",
-		InvalidNamespace: "invalid namespace", SGLSegment: "invalid SGL segment descriptor",
-		SGLCount: "invalid number of SGL descriptors", SGLLength: "invalid length of the SGL",
-		SGLType: "invalid type of an SGL descriptor", PRPOffset: "invalid offset in a PRP entry",
+		DataTransferError: "data transfer error", AbortRequested: "abort requested",
+		InvalidNamespace: "invalid namespace", PRPOffset: "invalid offset in a PRP entry",
 		LBARange: "block address out of range", CompletionQueue: "no such completion queue",
 		QueueIdentifier: "invalid queue identifier", QueueSize: "invalid queue size",
-		EventLimit: "too many asynchronous event requests", QueueDeletion: "invalid queue deletion",
 		UnrecoveredReadErr: "unrecovered read error", WriteProtected: "the namespace is write protected",
 		WriteFault: "write fault",
 	}

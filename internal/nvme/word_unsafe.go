@@ -23,15 +23,3 @@ func observe(mem []byte, phase bool, entry *[CompletionSize]byte) bool {
 	copy(entry[:12], mem[:12])
 	return true
 }
-
-// aligned reports whether mem begins at a multiple of n.
-func aligned(mem []byte, n int) bool {
-	return uintptr(unsafe.Pointer(unsafe.SliceData(mem)))%uintptr(n) == 0
-}
-
-// alignedBytes allocates size bytes at a multiple of n.
-func alignedBytes(size, n int) []byte {
-	raw := make([]byte, size+n)
-	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(raw))) % uintptr(n))
-	return raw[skip : skip+size : skip+size]
-}

@@ -53,11 +53,11 @@ type reply struct {
 	Segments    [MaxSegments]Segment
 }
 
-// longest bounds the time that a reply may claim for its preparation.
+// longest is the most time that a reply may claim for its preparation.
 const longest = 24 * time.Hour
 
-// decode reads a reply of n bytes, as the extension reports, and returns its segments. The error matches
-// ErrDriver.
+// decode reads a reply, of which the extension says that it has n bytes. The error matches ErrDriver; then c is the
+// command that the caller completes, if it is not 0.
 func decode(b []byte, n int) (c Command, segments []Segment, took time.Duration, err error) {
 	var r reply
 	if n != replyBytes {

@@ -36,21 +36,18 @@ type mapping struct {
 	segments []Segment
 }
 
-// Option configures Open, Simulate and New. An option that does not apply is ignored.
+// Option configures Open, Simulate, New and OpenDisk. An option that does not apply is ignored.
 type Option func(*config)
 
 type config struct {
 	timeout time.Duration
 	size    uint64 // of the addresses of a simulated device
 	longest uint64 // of its segments, 0 for any
-	sector  int    // of a disk
-	sgl     bool
-	small   bool
-	write   bool // to a disk
+	write   bool   // to a disk
 }
 
 func configure(opts []Option) config {
-	c := config{timeout: patience, size: addressSize, sector: 512}
+	c := config{timeout: patience, size: addressSize}
 	for _, o := range opts {
 		if o != nil {
 			o(&c)
@@ -59,9 +56,9 @@ func configure(opts []Option) config {
 	return c
 }
 
-// Timeout limits Segments and Release, and the Driver's part of Close; the default is 10 s. A call that takes longer
-// returns an error that matches context.DeadlineExceeded. If the Driver itself returns late, the Device retains the Block
-// until then, other calls for the Block fail, and what a late Segments has mapped is unmapped.
+// Timeout limits Segments, Release, and the Driver's part of Close; the default is 10 s. A call that takes longer
+// returns an error that matches context.DeadlineExceeded. If the Driver itself returns late, the Device retains the
+// Block until then, other calls for the Block fail, and what a late Segments has mapped is unmapped.
 func Timeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {
@@ -80,8 +77,8 @@ func New(driver Driver, opts ...Option) *Device {
 // addresses in the order of the bytes. The caller owns the slice. The Device retains b until Release or
 // Close. After an error nothing is mapped that was not mapped before.
 //
-// Errors: ErrClosed, unimem.ErrClosed, ErrReadOnly, ErrExhausted, ErrDriver, ErrRefused, unimem.ErrSize (a
-// Block, adopted from other memory, that has no whole pages), context.DeadlineExceeded.
+// Errors: ErrClosed, unimem.ErrClosed, ErrReadOnly, ErrExhausted, ErrDriver, unimem.ErrSize (b was adopted from other
+// memory and has no whole pages), and ErrRefused with the Driver's error or context.DeadlineExceeded.
 func (d *Device) Segments(b *unimem.Block) ([]Segment, error) {
 	const op = "segments"
 	if b == nil {
@@ -149,8 +146,8 @@ func (d *Device) settle(b *unimem.Block, m *mapping) {
 	m.done = nil
 }
 
-// run calls f, which calls the Driver for a claimed mapping, settles the mapping when f returns, and gives up waiting
-// grace after f's deadline.
+// run calls f, which calls the Driver for a claimed mapping, and settles the mapping when f returns. It stops waiting
+// when f's deadline and the Driver's grace are over.
 func (d *Device) run(op string, b *unimem.Block, m *mapping, f func(context.Context) ([]Segment, error)) ([]Segment,
 	error) {
 	if err := d.late.begin(context.Background()); err != nil {
@@ -216,7 +213,7 @@ func (d *Device) prepare(ctx context.Context, b *unimem.Block, m *mapping) error
 	return nil
 }
 
-// publish makes all the segments of b, or returns which of their addresses belongs to other memory.
+// publish makes all the segments of b. If one of their addresses belongs to other memory, publish says which.
 func (d *Device) publish(b *unimem.Block, m *mapping, all []Segment) (why string) {
 	sorted := slices.SortedFunc(slices.Values(all), func(a, b Segment) int { return cmp.Compare(a.Address, b.Address) })
 	d.mu.Lock()
@@ -235,8 +232,8 @@ func (d *Device) publish(b *unimem.Block, m *mapping, all []Segment) (why string
 	return ""
 }
 
-// judge returns how many bytes the segments of a call cover, or which rule they break. The Block has room
-// bytes left.
+// judge returns how many bytes the segments of one call cover, or which rule they break. room is how many bytes of the
+// Block have no segment yet.
 func judge(segments []Segment, room int) (n int, why string) {
 	switch {
 	case len(segments) == 0:
@@ -258,7 +255,7 @@ func judge(segments []Segment, room int) (n int, why string) {
 	return n, ""
 }
 
-// overlap returns an address that two segments share, empty for none.
+// overlap names an address that two segments share. It is empty if there is none.
 func overlap(segments []Segment) (why string) {
 	all := slices.Clone(segments)
 	slices.SortFunc(all, func(a, b Segment) int { return cmp.Compare(a.Address, b.Address) })
@@ -278,8 +275,8 @@ func driverError(op string, b *unimem.Block, at int, err error) error {
 	return failure(op, b, at, ErrRefused, err, hintOf(err))
 }
 
-// undo completes the commands of m, the last one first, and releases b if none is left. It has a Timeout of its own. The
-// caller owns m.
+// undo completes the commands of m, the last one first, and releases b if none is left. It has a Timeout of its own.
+// The caller owns m.
 func (d *Device) undo(b *unimem.Block, m *mapping) error {
 	ctx, cancel := context.WithTimeout(context.Background(), d.timeout)
 	defer cancel()
@@ -297,10 +294,10 @@ func (d *Device) undo(b *unimem.Block, m *mapping) error {
 }
 
 // Release withdraws what Segments has mapped: the device faults at the addresses of b from now on. It waits
-// for accesses that have begun, at most for Timeout; if they take longer, the error matches
+// for accesses that have begun, at most for Timeout. If they take longer, the error matches
 // context.DeadlineExceeded, b stays retained, and the caller calls Release again.
 //
-// Errors: ErrNotMapped, ErrClosed, ErrRefused.
+// Errors: ErrNotMapped, ErrClosed, and ErrRefused with the Driver's error or context.DeadlineExceeded.
 func (d *Device) Release(b *unimem.Block) error {
 	if b == nil {
 		return failure("release", nil, -1, ErrNotMapped, nil, "the Block is nil")
@@ -323,15 +320,18 @@ func (d *Device) mappedSegments(b *unimem.Block) []Segment {
 	return nil
 }
 
-// Mapped is the number of Blocks that the device reaches.
+// Mapped is the number of Blocks that the device reaches, those of its Disks included. A test finds a forgotten Release
+// with it.
 func (d *Device) Mapped() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.mapped)
 }
 
-// Close closes the Device's disks, releases every Block and closes the Driver, once; repeating it returns nil.
-// After an error, such as of an access that does not end, the Device is still open.
+// Close closes the Device's disks, releases every Block and closes the Driver, once; repeating it returns nil. If a
+// Block cannot be released, because an access does not end, the Device stays open, and the caller calls Close again.
+//
+// Errors: ErrRefused with the Driver's error or context.DeadlineExceeded.
 func (d *Device) Close() error {
 	if d.model != nil {
 		if err := d.model.end(); err != nil {

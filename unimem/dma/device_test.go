@@ -9,8 +9,7 @@ import (
 )
 
 func TestSegmentsCoverABlock(t *testing.T) {
-	d, err := Simulate()
-	require.NoError(t, err)
+	d := Simulate()
 	b, err := unimem.Open(3 * PageSize)
 	require.NoError(t, err)
 	s, err := d.Segments(b)

@@ -3,7 +3,6 @@ package dma
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -13,21 +12,14 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Sector is the logical block of a simulated disk in bytes, 512 or 4096, default 512.
-func Sector(n int) Option { return func(c *config) { c.sector = n } }
+// Sector is the logical block of a Disk in bytes, as on the disks inside Macs.
+const Sector = nvme.Sector
 
-// ScatterGather makes a disk's commands describe memory by SGLs instead of PRP entries.
-func ScatterGather() Option { return func(c *config) { c.sgl = true } }
-
-// SmallPages makes a disk's controller use memory pages of 4 KiB, as the one in Apple's chips does, instead of
-// 16 KiB: four PRP entries for each page of the DART.
-func SmallPages() Option { return func(c *config) { c.small = true } }
-
-// Writable opens a disk's file for writing too. Disk.Write refuses a disk without it. A file that is not whole blocks
-// of 4096 bytes is then opened through the page cache: writes past it cannot keep its length.
+// Writable opens a disk's file for writing too; without it Disk.Write returns ErrReadOnly. A file that is not whole
+// sectors is then opened through the page cache, because writes past the cache cannot keep its length.
 func Writable() Option { return func(c *config) { c.write = true } }
 
-// Disk is a simulated NVMe controller with one namespace, whose blocks are the bytes of a file. All methods are
+// Disk is a simulated NVMe controller with one namespace, whose sectors are the bytes of a file. All methods are
 // safe for concurrent use.
 type Disk struct {
 	d          *Device
@@ -35,7 +27,6 @@ type Disk struct {
 	host       *nvme.Host
 	queues     *unimem.Block
 	media      io.Closer
-	sgl        bool
 	direct     bool
 	once       sync.Once
 	done       chan struct{} // closed when Close has ended
@@ -43,21 +34,17 @@ type Disk struct {
 }
 
 // OpenDisk makes a disk of the file at path behind the DART of a simulated Device. The file is opened past the
-// page cache where Linux and the file system permit that (O_DIRECT); Direct reports whether it does. Options:
-// Sector, ScatterGather, SmallPages, Writable.
+// page cache where Linux and the file system permit that (O_DIRECT); Direct reports whether it does. The only option
+// is Writable. The caller closes the Disk, or the Device.
 //
 // Errors: ErrUnavailable (d is not a simulated Device), ErrClosed, ErrExhausted (no addresses for the queues), ErrRange
-// (an empty file, a wrong Sector), those of opening the file, and the cause of ctx.
+// (an empty file), ErrRefused with that of opening the file or the cause of ctx.
 func OpenDisk(ctx context.Context, d *Device, path string, opts ...Option) (*Disk, error) {
-	file, info, direct, err := openDiskFile(path, configure(opts).write)
+	file, size, direct, err := openDiskFile(path, configure(opts).write)
 	if err != nil {
-		return nil, &Error{Op: "disk", Offset: -1, Err: ErrRefused, Cause: err}
+		return nil, failure("disk", nil, -1, ErrRefused, err, "")
 	}
-	align := 1
-	if direct {
-		align = mediaAlign
-	}
-	k, err := openDisk(ctx, d, file, info.Size(), align, opts)
+	k, err := openDisk(ctx, d, file, size, opts)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -65,30 +52,28 @@ func OpenDisk(ctx context.Context, d *Device, path string, opts ...Option) (*Dis
 	return k, nil
 }
 
-// openDiskFile opens the file of a disk.
-func openDiskFile(path string, write bool) (f *os.File, info os.FileInfo, direct bool, err error) {
+// openDiskFile opens the file of a disk, past the page cache if direct is true.
+func openDiskFile(path string, write bool) (f *os.File, size int64, direct bool, err error) {
 	flags := os.O_RDONLY
 	if write {
 		flags = os.O_RDWR
 	}
 	if f, direct, err = openFile(path, flags); err != nil {
-		return nil, nil, false, err
+		return nil, 0, false, err
 	}
-	if info, err = f.Stat(); err != nil {
-		return nil, nil, false, errors.Join(err, f.Close())
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, false, errors.Join(err, f.Close())
 	}
-	if !direct || !write || info.Size()%mediaAlign == 0 {
-		return f, info, direct, nil
+	if direct && write && info.Size()%Sector != 0 {
+		if err := f.Close(); err != nil {
+			return nil, 0, false, err
+		}
+		f, err = os.OpenFile(path, flags, 0)
+		return f, info.Size(), false, err
 	}
-	if err := f.Close(); err != nil {
-		return nil, nil, false, err
-	}
-	f, err = os.OpenFile(path, flags, 0)
-	return f, info, false, err
+	return f, info.Size(), direct, nil
 }
-
-// mediaAlign is a multiple of what direct reads and writes have to be aligned to.
-const mediaAlign = 4096
 
 // media is the file of a disk.
 type media interface {
@@ -100,29 +85,23 @@ type media interface {
 var _ media = (*os.File)(nil)
 
 // openDisk is OpenDisk of size bytes. The Disk owns m.
-func openDisk(ctx context.Context, d *Device, m media, size int64, align int, opts []Option) (*Disk, error) {
+func openDisk(ctx context.Context, d *Device, m media, size int64, opts []Option) (*Disk, error) {
 	fail := func(err, cause error, hint string) (*Disk, error) {
-		return nil, &Error{Op: "disk", Offset: -1, Err: err, Cause: cause, Hint: hint}
+		return nil, failure("disk", nil, -1, err, cause, hint)
 	}
-	if d == nil || d.model == nil {
-		return fail(ErrUnavailable, nil, "a disk needs a Device of Simulate")
-	}
-	c := configure(opts)
 	switch {
+	case d == nil || d.model == nil:
+		return fail(ErrUnavailable, nil, "a disk needs a Device of Simulate")
 	case size <= 0:
 		return fail(ErrRange, nil, "the file is empty")
-	case c.sector != 512 && c.sector != 4096:
-		return fail(ErrRange, nil, fmt.Sprintf("a sector has 512 or 4096 bytes, not %d", c.sector))
 	}
-	k := &Disk{d: d, media: m, sgl: c.sgl, host: nvme.NewHost(), done: make(chan struct{})}
-	var err error
-	about := nvme.Config{Table: d.model.table, Media: m, Size: size, Sector: c.sector, Align: align,
-		Interrupt: k.host.Interrupt}
-	if c.write {
+	k := &Disk{d: d, media: m, host: nvme.NewHost(), done: make(chan struct{})}
+	about := nvme.Config{Table: d.model.table, Media: m, Size: size, Interrupt: k.host.Interrupt}
+	if configure(opts).write {
 		about.Store = m
 	}
-	k.controller, err = nvme.NewController(about)
-	if err != nil {
+	var err error
+	if k.controller, err = nvme.NewController(about); err != nil {
 		return fail(ErrRefused, err, "")
 	}
 	if k.queues, err = unimem.Open(nvme.HostPages * nvme.HostPage); err != nil {
@@ -138,25 +117,18 @@ func openDisk(ctx context.Context, d *Device, m media, size int64, align int, op
 			pages = append(pages, nvme.Memory{Bytes: k.queues.Bytes()[PageSize*len(pages):][:PageSize], At: at})
 		}
 	}
-	shift := uint32(2)
-	if c.small {
-		shift = 0
-	}
 	start, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
-	if err = k.host.Start(start, k.controller, pages, shift); err != nil {
+	if err = k.host.Start(start, k.controller, pages); err != nil {
 		k.media = nil // the caller's
 		return nil, errors.Join(k.fail("disk", nil, -1, err), k.Close())
 	}
 	if !d.model.add(k) {
 		k.media = nil
-		return nil, errors.Join(&Error{Op: "disk", Offset: -1, Err: ErrClosed}, k.Close())
+		return nil, errors.Join(failure("disk", nil, -1, ErrClosed, nil, ""), k.Close())
 	}
 	return k, nil
 }
-
-// Sector is the logical block in bytes.
-func (k *Disk) Sector() int { return k.host.Sector }
 
 // Blocks is the size of the disk in sectors. The last one has zeros after the end of the file.
 func (k *Disk) Blocks() int64 { return int64(k.host.Blocks) }
@@ -164,21 +136,21 @@ func (k *Disk) Blocks() int64 { return int64(k.host.Blocks) }
 // Direct reports whether reads and writes bypass the page cache.
 func (k *Disk) Direct() bool { return k.direct }
 
-// Bounced is the number of bytes that went through memory of the controller instead of straight to or from a Block:
-// those whose address, offset or length a direct access of the file cannot have. It is 0 for whole pages.
-func (k *Disk) Bounced() int64 { return int64(k.controller.Stats().Bounced) }
-
-// Status is the status of a completion, as the NVMe specification numbers it.
+// Status is the status of a command that failed, as the NVMe specification numbers it. It is the Cause of an Error.
 type Status struct {
 	Type, Code uint8 // the fields SCT and SC
 	Text       string
 }
 
+// Error returns the text after "NVMe status: ".
 func (s *Status) Error() string { return "NVMe status: " + s.Text }
 
-// Close ends the controller and closes the file, once. When it has returned nil, the disk accesses no memory; reads
-// in flight end with ErrClosed. It waits for accesses that have begun, at most for the Device's Timeout: then the
-// error matches context.DeadlineExceeded, and the caller calls Close again. Closing the Device closes its disks.
+// Close ends the controller and closes the file, once. Reads in flight end with ErrClosed. When Close has returned nil,
+// the disk accesses no memory. It waits for accesses that have begun, at most for the Device's Timeout. If they take
+// longer, the error matches context.DeadlineExceeded, and the caller calls Close again. Closing the Device closes its
+// disks.
+//
+// Errors: ErrRefused with context.DeadlineExceeded, and those of closing the file.
 func (k *Disk) Close() error {
 	k.once.Do(func() { go k.end() })
 	end := time.NewTimer(k.d.timeout)
@@ -189,11 +161,10 @@ func (k *Disk) Close() error {
 	case <-end.C:
 	}
 	select {
-	case <-k.done: // it ended at the same time
+	case <-k.done: // the wait and the timer ended together
 		return k.err
 	default:
-		return &Error{Op: "close", Offset: -1, Err: ErrRefused, Cause: context.DeadlineExceeded,
-			Hint: "an access to the file has not returned"}
+		return failure("close", nil, -1, ErrRefused, context.DeadlineExceeded, "an access to the file has not returned")
 	}
 }
 

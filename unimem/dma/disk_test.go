@@ -34,8 +34,7 @@ type tester interface {
 
 func simulate(t tester, opts ...Option) *Device {
 	t.Helper()
-	d, err := Simulate(opts...)
-	require.NoError(t, err)
+	d := Simulate(opts...)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	return d
 }
@@ -71,22 +70,18 @@ func write(t testing.TB, data []byte) string {
 	return path
 }
 
-// TestDiskReadsToABlock reads a file to a Block whose addresses are in many pieces.
+// TestDiskReadsToABlock reads a file to a Block whose addresses are in one piece, and in many.
 func TestDiskReadsToABlock(t *testing.T) {
 	const size = 5<<20 + 777
 	data := pattern(size)
 	path := write(t, data)
-	for name, opts := range map[string][]Option{
-		"prp": nil, "sgl": {ScatterGather()}, "small": {SmallPages()}, "4096": {Sector(4096)},
-		"split": {LongestSegment(3 * PageSize)}, "split sgl": {LongestSegment(PageSize), ScatterGather()},
-	} {
+	for name, opts := range map[string][]Option{"whole": nil, "split": {LongestSegment(PageSize)}} {
 		t.Run(name, func(t *testing.T) {
 			b := newBlock(t, 6<<20)
 			d := simulate(t, opts...)
-			k, err := OpenDisk(within(t), d, path, opts...)
+			k, err := OpenDisk(within(t), d, path)
 			require.NoError(t, err)
-			sector := k.Sector()
-			require.EqualValues(t, (size+sector-1)/sector, k.Blocks())
+			require.EqualValues(t, (size+Sector-1)/Sector, k.Blocks())
 			require.ErrorIs(t, k.Read(within(t), b, 0, 0, 1), ErrNotMapped)
 			_, err = d.Segments(b)
 			require.NoError(t, err)
@@ -95,12 +90,8 @@ func TestDiskReadsToABlock(t *testing.T) {
 			require.True(t, bytes.Equal(data, b.Bytes()[off:off+size]))
 			require.Equal(t, make([]byte, off), b.Bytes()[:off])
 			require.Equal(t, make([]byte, b.Size()-off-size), b.Bytes()[off+size:])
-			if sector == 4096 {
-				require.Zero(t, k.Bounced(), "no byte went through other memory")
-			}
-			// Sectors that no direct read can have.
-			require.NoError(t, k.Read(within(t), b, off+5*sector, 3, 2))
-			require.Equal(t, data[3*sector:5*sector], b.Bytes()[off+5*sector:off+7*sector])
+			require.NoError(t, k.Read(within(t), b, off+5*Sector, 3, 2))
+			require.Equal(t, data[3*Sector:5*Sector], b.Bytes()[off+5*Sector:off+7*Sector])
 			require.Zero(t, d.Faults())
 		})
 	}
@@ -108,7 +99,7 @@ func TestDiskReadsToABlock(t *testing.T) {
 
 func TestDiskRefuses(t *testing.T) {
 	d := simulate(t)
-	path := write(t, pattern(10*512))
+	path := write(t, pattern(10*Sector))
 	b := newBlock(t, PageSize)
 	k, err := OpenDisk(within(t), d, path)
 	require.NoError(t, err)
@@ -119,7 +110,7 @@ func TestDiskRefuses(t *testing.T) {
 		first  int64
 		count  int
 	}{
-		{-512, 0, 1}, {1, 0, 1}, {256, 0, 1}, {PageSize, 0, 1}, {PageSize - 512, 0, 2}, {0, -1, 1}, {0, 0, 0},
+		{-Sector, 0, 1}, {1, 0, 1}, {512, 0, 1}, {PageSize, 0, 1}, {PageSize - Sector, 0, 2}, {0, -1, 1}, {0, 0, 0},
 		{0, 0, -1},
 		{0, 10, 1}, {0, 9, 2}, {0, 1 << 62, 1}, {0, 0, 1 << 62}, {1 << 62, 0, 1},
 	} {
@@ -137,8 +128,6 @@ func TestDiskRefuses(t *testing.T) {
 
 	_, err = OpenDisk(within(t), d, filepath.Join(t.TempDir(), "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = OpenDisk(within(t), d, path, Sector(513))
-	require.ErrorIs(t, err, ErrRange)
 	_, err = OpenDisk(within(t), d, write(t, nil))
 	require.ErrorIs(t, err, ErrRange)
 	_, err = OpenDisk(within(t), New(nil), path)
@@ -170,7 +159,7 @@ func (h *hooked) Close() error                           { return nil }
 
 func disk(t *testing.T, d *Device, data []byte, hook func() error, opts ...Option) *Disk {
 	t.Helper()
-	k, err := openDisk(within(t), d, &hooked{bytes.NewReader(data), hook}, int64(len(data)), 1, opts)
+	k, err := openDisk(within(t), d, &hooked{bytes.NewReader(data), hook}, int64(len(data)), opts)
 	require.NoError(t, err)
 	return k
 }
@@ -209,7 +198,7 @@ func TestReleaseDuringARead(t *testing.T) {
 	s, err := d.Segments(b)
 	require.NoError(t, err)
 	read, released := make(chan error, 1), make(chan error, 1)
-	go func() { read <- k.Read(within(t), b, 0, 0, size/512) }()
+	go func() { read <- k.Read(within(t), b, 0, 0, size/Sector) }()
 	await.Value(t, begun)
 	go func() { released <- d.Release(b) }()
 	await.Until(t, "the mapping is withdrawn", func() bool { return d.model.table.Reach(s[0].Address, 1, 1) != nil })
@@ -300,10 +289,10 @@ func TestDiskUnderLoad(t *testing.T) {
 					return
 				}
 				if _, err = d.Segments(b); err == nil {
-					n := 1 + random.IntN(b.Size()/512)
-					first := random.IntN(size/512 - n)
+					n := 1 + random.IntN(b.Size()/Sector)
+					first := random.IntN(size/Sector - n)
 					err = k.Read(within(t), b, 0, int64(first), n)
-					if err == nil && !bytes.Equal(b.Bytes()[:512*n], data[512*first:][:512*n]) {
+					if err == nil && !bytes.Equal(b.Bytes()[:Sector*n], data[Sector*first:][:Sector*n]) {
 						err = errors.New("wrong bytes")
 					}
 				}
@@ -332,7 +321,7 @@ func BenchmarkDisk(b *testing.B) {
 	b.Run("disk", func(b *testing.B) {
 		b.SetBytes(size)
 		for b.Loop() {
-			require.NoError(b, k.Read(context.Background(), mem, 0, 0, size/512))
+			require.NoError(b, k.Read(context.Background(), mem, 0, 0, size/Sector))
 		}
 	})
 	b.Run("floor", func(b *testing.B) {

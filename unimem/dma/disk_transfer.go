@@ -11,22 +11,23 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Read reads count sectors, from sector first on, to the bytes of b from offset on, by the segments that
-// d.Segments has for b. It splits them into commands of at most 1 MiB, and keeps up to 32 of them in flight.
-// offset is a multiple of Sector.
+// Read reads count sectors, from sector first on, to the bytes of b from offset on, a multiple of Sector. The Disk's
+// Device has mapped b by Segments. Read splits the sectors into commands of at most 1 MiB, and keeps up to 32 of them
+// in flight.
 //
 // After an error any of the bytes may be changed. If ctx ends, Read aborts the commands in flight and waits up
-// to 2 s for them; an access that has begun holds the pages until it ends, also after Read has returned, and
+// to 2 s for them. An access that has begun holds the pages until it ends, also after Read has returned, and
 // Release waits for it.
 //
-// Errors: ErrNotMapped, ErrRange, ErrFault (a mapping that was withdrawn during the call), ErrTransfer with a *Status,
-// ErrClosed, and the cause of ctx. A failure of several commands is Errors, with an *Error for each.
+// Errors: ErrNotMapped, ErrRange, ErrFault (the mapping was withdrawn during the call), ErrClosed, and ErrTransfer with
+// a *Status or the cause of ctx. If several commands fail, the error is Errors, with an *Error for each.
 func (k *Disk) Read(ctx context.Context, b *unimem.Block, offset int, first int64, count int) error {
 	return k.transfer(ctx, "read", k.host.Read, b, offset, first, count)
 }
 
-// Write is Read in the other direction: it writes the bytes of b to the sectors. The file has them after Flush. What
-// the last sector has after the end of the file has to be zeros. After an error any of the sectors may be written.
+// Write is Read in the other direction: it writes the bytes of b to the sectors. The file's storage has them after
+// Flush. Bytes for the part of the last sector that is after the end of the file have to be zeros. After an error any
+// of the sectors may be written.
 //
 // Errors: those of Read; ErrReadOnly for a disk without Writable.
 func (k *Disk) Write(ctx context.Context, b *unimem.Block, offset int, first int64, count int) error {
@@ -34,7 +35,9 @@ func (k *Disk) Write(ctx context.Context, b *unimem.Block, offset int, first int
 }
 
 // Flush returns when the data of earlier calls of Write is on the file's storage, as fsync does. On a disk without
-// Writable it does nothing. Errors: ErrTransfer with a *Status, ErrClosed, and the cause of ctx.
+// Writable it does nothing.
+//
+// Errors: ErrClosed, and ErrTransfer with a *Status or the cause of ctx.
 func (k *Disk) Flush(ctx context.Context) error {
 	err := context.Cause(ctx)
 	if err == nil {
@@ -46,33 +49,24 @@ func (k *Disk) Flush(ctx context.Context) error {
 	return nil
 }
 
-// command moves the data of one command.
-type command func(ctx context.Context, first uint64, count int, data []nvme.Span, sgl bool) error
-
-// transfer is Read and Write.
-func (k *Disk) transfer(ctx context.Context, op string, run command, b *unimem.Block, offset int, first int64,
-	count int) error {
-	fail := func(err error, hint string) error {
-		e := &Error{Op: op, Offset: offset, Err: err, Hint: hint}
-		if b != nil {
-			e.Block = b.ID()
-		}
-		return e
-	}
+// transfer is Read and Write: run moves the data of one command.
+func (k *Disk) transfer(ctx context.Context, op string, run func(context.Context, uint64, int, []nvme.Span) error,
+	b *unimem.Block, offset int, first int64, count int) error {
 	if b == nil {
-		return fail(ErrNotMapped, "the Block is nil")
+		return failure(op, nil, offset, ErrNotMapped, nil, "the Block is nil")
 	}
 	segments := k.d.mappedSegments(b)
 	switch {
 	case segments == nil:
-		return fail(ErrNotMapped, "call Segments first")
+		return failure(op, b, offset, ErrNotMapped, nil, "call Segments first")
 	case first < 0 || count < 1 || first > k.Blocks() || int64(count) > k.Blocks()-first:
-		return fail(ErrRange, fmt.Sprintf("%d sectors from %d on, of %d", count, first, k.Blocks()))
-	case offset < 0 || offset%k.Sector() != 0 || offset > b.Size() || count > (b.Size()-offset)/k.Sector():
-		return fail(ErrRange, fmt.Sprintf("%d sectors of %d bytes, from byte %d on, of %d", count, k.Sector(), offset,
-			b.Size()))
+		return failure(op, b, offset, ErrRange, nil, fmt.Sprintf("%d sectors from %d on, of %d", count, first,
+			k.Blocks()))
+	case offset < 0 || offset%Sector != 0 || offset > b.Size() || count > (b.Size()-offset)/Sector:
+		return failure(op, b, offset, ErrRange, nil, fmt.Sprintf("%d sectors of %d bytes, from byte %d on, of %d", count,
+			Sector, offset, b.Size()))
 	}
-	each := nvme.MaxTransfer / k.Sector()
+	const each = nvme.MaxTransfer / Sector
 	parts := (count + each - 1) / each
 	errs := make(Errors, parts)
 	var wg sync.WaitGroup
@@ -85,7 +79,7 @@ func (k *Disk) transfer(ctx context.Context, op string, run command, b *unimem.B
 			n := min(each, count-i*each)
 			err := context.Cause(ctx)
 			if err == nil {
-				err = run(ctx, uint64(first)+uint64(i*each), n, cut(segments, from, n*k.Sector()), k.sgl)
+				err = run(ctx, uint64(first)+uint64(i*each), n, cut(segments, from, n*Sector))
 			}
 			if err != nil {
 				errs[i] = k.fail(op, b, from, err)
@@ -103,7 +97,7 @@ func (k *Disk) transfer(ctx context.Context, op string, run command, b *unimem.B
 	return errs
 }
 
-// cut are the addresses of n bytes of a Block from byte from on.
+// cut returns the addresses of n bytes of a Block, from byte from on.
 func cut(segments []Segment, from, n int) (spans []nvme.Span) {
 	at, left := uint64(from), uint64(n)
 	for _, s := range segments {
@@ -121,25 +115,21 @@ func cut(segments []Segment, from, n int) (spans []nvme.Span) {
 	return spans
 }
 
-// fail makes an Error of what the host returned.
+// fail makes an Error of what the host returned. b may be nil.
 func (k *Disk) fail(op string, b *unimem.Block, offset int, err error) *Error {
-	e := &Error{Op: op, Offset: offset, Err: ErrTransfer, Cause: err}
-	if b != nil {
-		e.Block = b.ID()
-	}
 	var s nvme.Status
 	switch {
-	case errors.As(err, &s):
-		e.Cause = &Status{Type: uint8(s >> 8 & 7), Code: uint8(s), Text: s.String()}
-		if s == nvme.DataTransferError {
-			e.Err = ErrFault
-			e.Hint = "the mapping was withdrawn during the transfer: Release a Block after its reads"
-		}
-		if s == nvme.WriteProtected {
-			e.Err, e.Hint = ErrReadOnly, "open the disk with Writable"
-		}
 	case errors.Is(err, nvme.ErrHostClosed):
-		e.Err, e.Cause = ErrClosed, nil
+		return failure(op, b, offset, ErrClosed, nil, "")
+	case !errors.As(err, &s):
+		return failure(op, b, offset, ErrTransfer, err, "")
+	}
+	e := failure(op, b, offset, ErrTransfer, &Status{Type: uint8(s >> 8 & 7), Code: uint8(s), Text: s.String()}, "")
+	switch s {
+	case nvme.DataTransferError:
+		e.Err, e.Hint = ErrFault, "the mapping was withdrawn during the transfer: Release a Block after its reads"
+	case nvme.WriteProtected:
+		e.Err, e.Hint = ErrReadOnly, "open the disk with Writable"
 	}
 	return e
 }

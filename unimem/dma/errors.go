@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	// ErrUnavailable: no driver for this call here: Open without the driver extension, OpenDisk of a
+	// ErrUnavailable: this call has no driver here: Open without the driver extension, OpenDisk of a
 	// Device that is not simulated, a Ring where the system refuses io_uring.
 	ErrUnavailable = errors.New("no DMA driver here")
 	// ErrClosed: use after Close.
@@ -24,11 +24,11 @@ var (
 	ErrRefused = errors.New("the driver refused the call")
 	// ErrRange: a transfer outside of a Block or a disk, or not a whole number of sectors.
 	ErrRange = errors.New("outside of the Block or the disk")
-	// ErrReadOnly: a Block that must not be written to, which a device would do, or a disk without Writable.
+	// ErrReadOnly: a read-only Block, which a device could write to, or a disk without Writable.
 	ErrReadOnly = errors.New("read-only Block or disk")
 	// ErrFault: the device accessed an address that is not mapped.
 	ErrFault = errors.New("the device accessed an unmapped address")
-	// ErrTransfer: a disk completed a command with an error. The cause is a *Status.
+	// ErrTransfer: a read or write failed. The cause is the *Status of a Disk, an error of the system, or that of ctx.
 	ErrTransfer = errors.New("the transfer failed")
 )
 
@@ -67,7 +67,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() []error { return errtext.Both(e.Err, e.Cause) }
 
 // Errors are the failures of several commands of one transfer, in the order of their bytes. errors.Is and errors.As
-// look at all of them.
+// look at each.
 type Errors []*Error
 
 // Error is the text of the first failure, with the number of the others.

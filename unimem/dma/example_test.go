@@ -23,10 +23,7 @@ func Example() {
 	if err := os.WriteFile(path, []byte("from the disk"), 0o600); err != nil {
 		panic(err)
 	}
-	d, err := dma.Simulate()
-	if err != nil {
-		panic(err)
-	}
+	d := dma.Simulate()
 	b, err := unimem.Open(64 << 10)
 	if err != nil {
 		panic(err)
@@ -58,10 +55,7 @@ func ExampleDisk_Write() {
 		panic(err)
 	}
 	defer os.Remove(path)
-	d, err := dma.Simulate()
-	if err != nil {
-		panic(err)
-	}
+	d := dma.Simulate()
 	b, err := unimem.Open(dma.PageSize)
 	if err != nil {
 		panic(err)

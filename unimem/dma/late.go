@@ -25,8 +25,8 @@ func (l *late) begin(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// waitFor returns the result of f, which no context ends. If ctx ends first, waitFor returns its cause, the call counts
-// as late, and undo gets the value that f returns in the end without an error.
+// waitFor returns the result of f, which no context ends. If ctx ends first, waitFor returns its cause, and the call
+// counts as late until f returns. If f then succeeds, undo gets its value.
 func waitFor[T any](ctx context.Context, l *late, f func() (T, error), undo func(T)) (value T, err error) {
 	type result struct {
 		value T

@@ -20,65 +20,58 @@ const (
 
 // Ring reads files to Blocks through io_uring of Linux, with a real disk's DMA: the kernel resolves and pins the
 // Blocks' pages once, and with a file of OpenFile the disk writes straight to them. All methods are safe for
-// concurrent use; Reads follow each other.
+// concurrent use; a Read waits for the Read before it.
 type Ring struct {
 	ring   *uring.Ring
 	blocks map[*unimem.Block]int
-	loose  error // why the Blocks are not registered
+	why    error // the Blocks are not registered; nil if they are
 
-	turn   chan struct{} // has a value while a Read or Close is at work, which guards closed
+	busy   chan struct{} // has a value while a Read or Close runs, and guards closed
 	closed bool
 }
 
-// OpenRing makes a Ring that reads to blocks, and registers and retains them until Close. Where the kernel has no
-// io_uring, or a filter or setting refuses it, the error matches ErrUnavailable and has the reason; the caller reads
-// with ReadAt then. Where the Blocks alone cannot be registered, such as by the limit on locked memory, the Ring
-// works without, and Registered has the reason.
+// OpenRing makes a Ring that reads to blocks, and registers and retains them until Close. If only the registration
+// fails, such as by the limit on locked memory, the Ring works without it, and Registered has the reason.
 //
-// Errors: ErrUnavailable, ErrReadOnly, unimem.ErrClosed.
+// Errors: ErrUnavailable with the reason (the kernel has no io_uring, or a filter or setting refuses it; the caller
+// then reads with ReadAt), ErrReadOnly, unimem.ErrClosed.
 func OpenRing(blocks ...*unimem.Block) (*Ring, error) {
-	fail := func(b *unimem.Block, err, cause error) error {
-		e := &Error{Op: "ring", Offset: -1, Err: err, Cause: cause}
-		if b != nil {
-			e.Block = b.ID()
-		}
-		return e
-	}
 	ring, err := uring.Open(ringReads)
 	if err != nil {
-		return nil, fail(nil, ErrUnavailable, err)
+		return nil, failure("ring", nil, -1, ErrUnavailable, err, "")
 	}
-	r := &Ring{ring: ring, blocks: map[*unimem.Block]int{}, turn: make(chan struct{}, 1)}
+	r := &Ring{ring: ring, blocks: map[*unimem.Block]int{}, busy: make(chan struct{}, 1)}
 	var mem [][]byte
 	for _, b := range blocks {
 		if _, known := r.blocks[b]; known {
 			continue
 		}
-		err := error(nil)
+		var refused error
 		switch {
 		case b == nil:
-			err = fail(nil, unimem.ErrClosed, nil)
+			refused = unimem.ErrClosed
 		case b.ReadOnly():
-			err = fail(b, ErrReadOnly, nil)
+			refused = ErrReadOnly
 		case b.Retain() != nil:
-			err = fail(b, unimem.ErrClosed, nil)
+			refused = unimem.ErrClosed
 		}
-		if err != nil {
-			return nil, errors.Join(err, r.Close())
+		if refused != nil {
+			return nil, errors.Join(failure("ring", b, -1, refused, nil, ""), r.Close())
 		}
 		r.blocks[b] = len(mem)
 		mem = append(mem, b.Bytes())
 	}
-	r.loose = ring.Register(mem...)
+	r.why = ring.Register(mem...)
 	return r, nil
 }
 
 // Registered is nil if the Blocks are registered, and otherwise the reason why not.
-func (r *Ring) Registered() error { return r.loose }
+func (r *Ring) Registered() error { return r.why }
 
-// OpenFile opens a file for reading past the page cache where the system and the file system permit that, and
-// reports whether they do. Reads of such a file begin at multiples of 4096 bytes, in the file and in the Block,
-// and have whole multiples. A named pipe, whose open would wait for its writer, is an error.
+// OpenFile opens a file for reading, past the page cache where the system and the file system permit that; then direct
+// is true. Direct reads begin at multiples of 4096 bytes, in the file and in the Block, and have whole multiples.
+//
+// Errors: those of os.OpenFile, and an os.PathError for a named pipe, whose open would wait for its writer.
 func OpenFile(path string) (f *os.File, direct bool, err error) { return openFile(path, os.O_RDONLY) }
 
 // openFile is OpenFile with flags of os.OpenFile.
@@ -90,20 +83,14 @@ func openFile(path string, flags int) (f *os.File, direct bool, err error) {
 }
 
 // Read reads n bytes of f, from byte at on, to the bytes of b from offset on, with up to 32 reads of 1 MiB in
-// flight, and returns how many bytes there are from the first on. Fewer than n are an error, io.EOF at the end of
-// the file. If ctx ends, Read cancels what is in flight, waits for it, and returns the cause; a Read that waits for
-// another one returns it at once.
+// flight. It returns how many of them it has read without a gap, and an error for fewer than n. If ctx ends, Read
+// cancels what is in flight and waits for it; a Read that waits for another one returns at once.
 //
-// Errors: ErrNotMapped (b is not of OpenRing), ErrRange, ErrClosed, ErrTransfer with the error of the system as its
-// cause, ErrUnavailable (the system refuses reads, although it has made the Ring), io.EOF, and the cause of ctx.
+// Errors: ErrNotMapped (b was not given to OpenRing), ErrRange, ErrClosed, ErrTransfer with the error of the system or
+// the cause of ctx, ErrUnavailable (the system refuses reads, although it has made the Ring), and io.EOF at the end of
+// the file.
 func (r *Ring) Read(ctx context.Context, f *os.File, at int64, b *unimem.Block, offset, n int) (int, error) {
-	fail := func(off int, err, cause error, hint string) error {
-		e := &Error{Op: "read", Offset: off, Err: err, Cause: cause, Hint: hint}
-		if b != nil {
-			e.Block = b.ID()
-		}
-		return e
-	}
+	fail := func(off int, err, cause error, hint string) error { return failure("read", b, off, err, cause, hint) }
 	number, known := r.blocks[b]
 	switch {
 	case b == nil || !known:
@@ -111,15 +98,15 @@ func (r *Ring) Read(ctx context.Context, f *os.File, at int64, b *unimem.Block, 
 	case at < 0 || n < 0 || offset < 0 || offset > b.Size() || n > b.Size()-offset:
 		return 0, fail(offset, ErrRange, nil, fmt.Sprintf("%d bytes of %d", n, b.Size()))
 	}
-	if r.loose != nil {
+	if r.why != nil {
 		number = -1
 	}
 	select {
-	case r.turn <- struct{}{}:
-	case <-ctx.Done(): // another Read is at work
+	case r.busy <- struct{}{}:
+	case <-ctx.Done(): // another Read runs
 		return 0, fail(offset, ErrTransfer, context.Cause(ctx), "")
 	}
-	defer func() { <-r.turn }()
+	defer func() { <-r.busy }()
 	if r.closed {
 		return 0, fail(offset, ErrClosed, nil, "")
 	}
@@ -170,10 +157,11 @@ func (r *Ring) Read(ctx context.Context, f *os.File, at int64, b *unimem.Block, 
 	return total, nil
 }
 
-// Close unregisters and releases the Blocks, once, after a Read in flight; repeating it returns nil.
+// Close waits for a Read in flight, unregisters and releases the Blocks, once; repeating it returns nil. The error is
+// that of a system call.
 func (r *Ring) Close() error {
-	r.turn <- struct{}{}
-	defer func() { <-r.turn }()
+	r.busy <- struct{}{}
+	defer func() { <-r.busy }()
 	if r.closed {
 		return nil
 	}

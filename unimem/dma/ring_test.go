@@ -113,7 +113,7 @@ func TestRingIsCancelled(t *testing.T) {
 	// A Read that waits for another one ends too.
 	ctx, cancel = context.WithCancelCause(context.Background())
 	go func() { _, err := r.Read(ctx, out, 0, a, 0, 100); read <- err }()
-	await.Until(t, "the first Read is at work", func() bool { return len(r.turn) == 1 })
+	await.Until(t, "the first Read is at work", func() bool { return len(r.busy) == 1 })
 	ended, end := context.WithCancelCause(context.Background())
 	end(io.ErrClosedPipe)
 	err = await.Done(t, func() error { _, err := r.Read(ended, out, 0, a, 0, 100); return err })

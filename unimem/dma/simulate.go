@@ -10,29 +10,28 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// The addresses of a simulated device: after the first 4 GiB, so that a truncated address is never a valid
-// one.
+// The addresses of a simulated device begin after the first 4 GiB, so that a truncated address is never valid.
 const (
 	addressStart = 4 << 30
 	addressSize  = 64 << 30
 )
 
-// Addresses gives a simulated device size bytes of addresses, whole pages, default 64 GiB.
+// Addresses gives a simulated device size bytes of addresses, rounded down to whole pages; the default is 64 GiB. A
+// test of ErrExhausted gives it few.
 func Addresses(size uint64) Option { return func(c *config) { c.size = size / PageSize * PageSize } }
 
-// LongestSegment makes a simulated device refuse segments of more than n bytes, whole pages, so that the driver
-// splits longer ones, as IODMACommand does for a device with a maximum segment size. The default is no limit.
+// LongestSegment limits a segment of a simulated device to n bytes, whole pages: Segments splits longer ones, as
+// IODMACommand does for a device with a maximum segment size. The default is no limit.
 func LongestSegment(n uint64) Option {
 	return func(c *config) { c.longest = max(n/PageSize, 1) * PageSize }
 }
 
 // Simulate makes a Device over a model of a DART in this process: page tables of 16 KiB pages, a range of
 // addresses for each Device, exhaustion, and faults at what is not mapped. It maps a Block at the lowest free
-// addresses that hold it in one segment, or else in several at the largest free ones. Prepare and Complete take
-// as long as the model takes: not what they take on a Mac.
+// addresses that hold it in one segment, or else in several at the largest free ones. Its times are not those of a Mac.
 //
 // Two Devices have a DART each: an address of one means nothing to the other.
-func Simulate(opts ...Option) (*Device, error) {
+func Simulate(opts ...Option) *Device {
 	c := configure(opts)
 	m := &model{
 		table:    dart.NewTable(dart.Range{At: addressStart, Size: c.size}),
@@ -42,7 +41,7 @@ func Simulate(opts ...Option) (*Device, error) {
 	}
 	d := New(m, opts...)
 	d.model = m
-	return d, nil
+	return d
 }
 
 // model is the simulated driver.
@@ -57,7 +56,7 @@ type model struct {
 	ended    bool
 }
 
-// add makes a disk known, unless the Device is closing.
+// add lists a disk, so that the Device closes it. It returns false if the Device is closing.
 func (m *model) add(k *Disk) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -140,7 +139,8 @@ func (m *model) Complete(ctx context.Context, c Command) error {
 // Close does nothing: the Device has completed all commands.
 func (m *model) Close() error { return nil }
 
-// Faults is the number of accesses that a simulated Device's DART has refused, 0 for other Devices.
+// Faults is the number of accesses that a simulated Device's DART has refused, 0 for other Devices. A test of a
+// program for devices checks that it stays 0.
 func (d *Device) Faults() uint64 {
 	if d.model == nil {
 		return 0
