@@ -26,6 +26,7 @@ func attention(s *Step) (run.Runner, int) {
 	}
 	r.rows = min(a.L, tileRows, max(panelA/max(a.E, a.S, a.EV), 1))
 	work := a.E*a.S + a.S*a.EV + r.rows*(a.E+a.S+a.EV) + max(a.E, a.S, a.L)
+	r.exp = math.Exp
 	rules := s.chip()
 	if !inSteps(rules) {
 		return r, work
@@ -33,10 +34,9 @@ func attention(s *Step) (run.Runner, int) {
 	r.sums, r.penalty = newSums(rules), rules.Value(fp16.Inf|1<<15)
 	r.exp, r.inverse = r.sums.function("exp", math.Exp), r.sums.function("inverse", inverted)
 	if rules.Defines("exp") {
-		if r.table = s.expTable(ops.Volume(r.Batch) * r.L * r.S); r.table != nil {
-			r.exp = func(x float64) float64 {
-				return float64(rules.Value(r.table.values[fp16.FromFloat32(float32(x))]))
-			}
+		r.table = s.expTable(ops.Volume(r.Batch) * r.L * r.S)
+		r.exp = func(x float64) float64 {
+			return float64(rules.Value(r.table.value(fp16.FromFloat32(float32(x)))))
 		}
 	}
 	return r, work + max(r.sums.room(r.rows, r.E, r.S), r.sums.room(r.rows, r.S, r.EV))
@@ -55,7 +55,7 @@ type attender struct {
 	rows                    int // of query at a time
 
 	sums         sums   // with the rules of a chip:
-	table        *table // of exp; nil in a step of few elements
+	table        *table // of exp, unless it is computed exactly
 	exp, inverse func(x float64) float64
 }
 
@@ -64,7 +64,6 @@ func (r *attender) reads() *table { return r.table }
 func (r *attender) tiles() int { return (r.L + r.rows - 1) / r.rows }
 
 func (r *attender) Run(c *run.Call) {
-	r.table.make()
 	c.Spread(ops.Volume(r.Batch)*r.tiles(), r.rows*r.S*(r.E+r.EV+8))
 }
 
@@ -104,41 +103,34 @@ func (r *attender) Span(c *run.Call, lo, hi, worker int) {
 // weigh turns the products of a row of query into weights, and returns by what the result is divided: those of a chip
 // are complete, the others are exponentials, whose sum it is.
 func (r *attender) weigh(c *run.Call, scores, spare []float32, batch, row int) float64 {
-	clear(spare)
 	if r.byMask != nil {
 		r.penalties(c, spare, batch, row)
 	}
 	scale := r.sums.round(1 / math.Sqrt(float64(r.E)))
-	top, sum := math.Inf(-1), 0.0
-	if r.sums.rules != 0 {
-		for j, f := range scores {
-			product := r.sums.half(float64(f) * scale)
-			if r.byMask != nil {
-				product = r.sums.half(product + float64(spare[j]))
-			}
-			scores[j], top = float32(product), max(top, product)
+	at := func(j int) float64 {
+		product := r.sums.round(float64(float64(scores[j]) * scale))
+		if r.byMask == nil {
+			return product
 		}
-		for j, f := range scores {
-			e := r.exp(r.sums.half(float64(f) - top))
-			scores[j] = float32(e)
-			sum += e
-		}
-		by := r.inverse(r.sums.half(sum))
-		for j, f := range scores {
-			scores[j] = float32(r.sums.half(float64(f) * by))
-		}
-		return 1
+		return r.sums.round(product + float64(spare[j]))
 	}
-	at := func(j int) float64 { return float64(float64(scores[j])*scale) + float64(spare[j]) }
+	top, sum := math.Inf(-1), 0.0
 	for j := range scores {
 		top = max(top, at(j))
 	}
 	for j := range scores {
-		e := math.Exp(at(j) - top)
+		e := r.exp(r.sums.round(at(j) - top))
 		scores[j] = float32(e)
 		sum += e
 	}
-	return sum
+	if r.sums.rules == 0 {
+		return sum
+	}
+	by := r.inverse(r.sums.half(sum))
+	for j, f := range scores {
+		scores[j] = float32(r.sums.half(float64(f) * by))
+	}
+	return 1
 }
 
 // penalties decodes what a row of the mask adds to the scores: for bool 0 or the penalty.

@@ -37,7 +37,7 @@ func binary(s *Step) (run.Runner, int) {
 	halves16 := s.In[0].DType == mil.FP16 && s.In[1].DType == mil.FP16 && s.Out[0].DType == mil.FP16
 	switch {
 	case ok && s.halved() && w.short():
-		return &shortBinary{w, op}, 0
+		return shortBinary(w, op)
 	case ok && s.halved():
 		return halfBinary(w, op, 0, 1), 0
 	case ok && halves16 && s.Arith.Operand.Has(numerics.Exponent31):
@@ -59,12 +59,12 @@ func binary(s *Step) (run.Runner, int) {
 }
 
 func integerPairs(w walk, op func(x, y int) int) run.Runner {
-	return &pairs{w, 1, run.Chunk, func(c *run.Call, at int, from triple, n, _ int) {
+	return newPairs(w, 1, run.Chunk, func(c *run.Call, at int, from triple, n int) {
 		x, y, out := c.In[0].Ints[from.x:], c.In[1].Ints[from.y:], c.Out[0].Ints[at:]
 		for i := range n {
 			out[i] = int32(op(int(x[i*w.step.x]), int(y[i*w.step.y])))
 		}
-	}}
+	})
 }
 
 func floatBinary(w walk, op func(dst, x, y []float32)) (run.Runner, int) {
@@ -74,11 +74,23 @@ func floatBinary(w walk, op func(dst, x, y []float32)) (run.Runner, int) {
 	})
 }
 
+// shortBinary is halfBinary for operands of which one is repeated in short rows: it computes many rows at a time.
+func shortBinary(w walk, op halves.Op) (run.Runner, int) {
+	return newEach(w.total, 1, w.total, func(c *run.Call, lo, hi, worker int) {
+		room := c.Rooms[worker].Half
+		x := feed[fp16.Bits]{dims: w.dims, by: w.by[0], stored: c.In[0].Half, room: room[:run.Chunk]}
+		y := feed[fp16.Bits]{dims: w.dims, by: w.by[1], stored: c.In[1].Half, room: room[run.Chunk:]}
+		w.pieces(c, lo, hi, worker, func(lo, n int) {
+			halves.Binary(op, c.Out[0].Half[lo:lo+n], x.next(lo, n), y.next(lo, n), 0)
+		})
+	}), run.Chunk
+}
+
 // halfBinary computes on halves in one pass. Its results are those of floatBinary.
 func halfBinary(w walk, op halves.Op, r numerics.Rules, weight int) run.Runner {
-	return &pairs{w, weight, halfStretch, func(c *run.Call, at int, from triple, n, _ int) {
+	return newPairs(w, weight, halfStretch, func(c *run.Call, at int, from triple, n int) {
 		halves.Binary(op, c.Out[0].Half[at:at+n], strip(c, 0, from.x, w.step.x, n), strip(c, 1, from.y, w.step.y, n), r)
-	}}
+	})
 }
 
 // strip returns n elements of operand k from element at on, or the one that it repeats.
@@ -242,87 +254,4 @@ func softplusParametric(s *Step) (run.Runner, int) {
 		}
 		c.Out[0].Store(dst, at)
 	})
-}
-
-// shortRow is the length of rows that are too short for a call of package halves each.
-const shortRow = 64
-
-// short reports whether both operands advance by the same elements only in short rows.
-func (w *walk) short() bool { return len(w.dims) > 1 && w.dims[len(w.dims)-1] < shortRow }
-
-// shortBinary is halfBinary for operands of which one is repeated in short rows. It writes such an operand as it is
-// repeated, many rows at a time.
-type shortBinary struct {
-	walk
-	op halves.Op
-}
-
-func (r *shortBinary) Run(c *run.Call) { c.Spread(r.total, 1) }
-
-// Element implements run.Elementwise.
-func (r *shortBinary) Element() int { return 1 }
-
-func (r *shortBinary) Span(c *run.Call, lo, hi, worker int) {
-	var rooms [2][run.Chunk]fp16.Bits
-	row := r.dims[len(r.dims)-1]
-	most := run.Chunk / row * row // whole rows, so that an operand that is one row stays as it was written
-	x := repeats{v: c.In[0].Half, by: r.by[0], dims: r.dims, room: &rooms[0]}
-	y := repeats{v: c.In[1].Half, by: r.by[1], dims: r.dims, room: &rooms[1]}
-	for lo < hi && !c.Pause(worker) {
-		n := min(hi-lo, most)
-		halves.Binary(r.op, c.Out[0].Half[lo:lo+n], x.next(lo, n), y.next(lo, n), 0)
-		lo += n
-	}
-}
-
-// repeats writes elements of an operand in the order of the result.
-type repeats struct {
-	v        []fp16.Bits
-	by, dims []int
-	room     *[run.Chunk]fp16.Bits
-	written  int // elements of one row that is the whole operand
-}
-
-// next returns the operand's elements for elements lo to lo+n of the result.
-func (r *repeats) next(lo, n int) []fp16.Bits {
-	last := len(r.dims) - 1
-	if dense(r.dims, r.by) {
-		return r.v[lo : lo+n]
-	}
-	if r.written >= n {
-		return r.room[:n]
-	}
-	row, col := lo/r.dims[last], lo%r.dims[last]
-	for i := 0; i < n; {
-		at := offset(row, r.dims[:last], r.by[:last])
-		for rows := r.dims[last-1] - row%r.dims[last-1]; rows > 0 && i < n; rows-- {
-			to := r.room[i:min(i+r.dims[last]-col, n)]
-			if from := r.v[at+col*r.by[last]:]; r.by[last] != 0 {
-				copy(to, from)
-			} else {
-				for k := range to {
-					to[k] = from[0]
-				}
-			}
-			i += len(to)
-			at += r.by[last-1]
-			row, col = row+1, 0
-		}
-	}
-	if !slices.ContainsFunc(r.by[:last], func(by int) bool { return by != 0 }) {
-		r.written = n
-	}
-	return r.room[:n]
-}
-
-// dense reports whether strides are those of a tensor without repetition.
-func dense(dims, by []int) bool {
-	step := 1
-	for d := len(dims) - 1; d >= 0; d-- {
-		if by[d] != step {
-			return false
-		}
-		step *= dims[d]
-	}
-	return true
 }

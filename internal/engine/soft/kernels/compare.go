@@ -13,9 +13,9 @@ func compare(s *Step) (run.Runner, int) {
 	w := broadcast(s.Out[0].Shape, s.In[0].Shape, s.In[1].Shape)
 	if s.In[0].DType == mil.Int32 {
 		op := comparison[int32](s.Op)
-		return &pairs{w, 2, run.Chunk, func(c *run.Call, at int, from triple, n, _ int) {
+		return newPairs(w, 2, run.Chunk, func(c *run.Call, at int, from triple, n int) {
 			op(c.Out[0].Raw[at:at+n], c.In[0].Ints[from.x:], c.In[1].Ints[from.y:], w.step.x, w.step.y)
-		}}, 0
+		}), 0
 	}
 	op := comparison[float32](s.Op)
 	return newFloats(w, 2, func(c *run.Call, at int, dst, x, y, _ []float32) {
@@ -61,12 +61,12 @@ func truth(b bool) byte {
 // logical prepares the operators on two tensors of truth values.
 func logical(s *Step) (run.Runner, int) {
 	w, op := broadcast(s.Out[0].Shape, s.In[0].Shape, s.In[1].Shape), gates[s.Op]
-	return &pairs{w, 2, run.Chunk, func(c *run.Call, at int, from triple, n, _ int) {
+	return newPairs(w, 2, run.Chunk, func(c *run.Call, at int, from triple, n int) {
 		x, y, out := c.In[0].Raw[from.x:], c.In[1].Raw[from.y:], c.Out[0].Raw[at:]
 		for i := range n {
 			out[i] = truth(op(x[i*w.step.x] != 0, y[i*w.step.y] != 0))
 		}
-	}}, 0
+	}), 0
 }
 
 var gates = map[string]func(x, y bool) bool{
@@ -78,7 +78,7 @@ var gates = map[string]func(x, y bool) bool{
 // choose prepares select: it copies elements of a where cond is true, else of b.
 func choose(s *Step) (run.Runner, int) {
 	w, size := broadcast(s.Out[0].Shape, s.In[0].Shape, s.In[1].Shape, s.In[2].Shape), element.Size(s.Out[0].DType)
-	return &pairs{w, 2, run.Chunk, func(c *run.Call, at int, from triple, n, _ int) {
+	return newPairs(w, 2, run.Chunk, func(c *run.Call, at int, from triple, n int) {
 		cond, out, a, b := c.In[0].Raw[from.x:], &c.Out[0], &c.In[1], &c.In[2]
 		switch size {
 		case 1:
@@ -88,7 +88,7 @@ func choose(s *Step) (run.Runner, int) {
 		default:
 			choice(out.Quads[at:at+n], cond, a.Quads[from.y:], b.Quads[from.z:], w.step)
 		}
-	}}, 0
+	}), 0
 }
 
 func choice[T uint8 | uint16 | uint32](out []T, cond []byte, a, b []T, step triple) {

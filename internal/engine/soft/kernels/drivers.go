@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"math"
+	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/soft/run"
@@ -23,10 +24,7 @@ func newLoop(n, cost, piece int, f func(c *run.Call, lo, hi, worker int)) *loop 
 	return &loop{n: n, cost: cost, piece: piece, f: f}
 }
 
-func (r *loop) Run(c *run.Call) {
-	r.table.make()
-	c.Spread(r.n, r.cost)
-}
+func (r *loop) Run(c *run.Call) { c.Spread(r.n, r.cost) }
 
 func (r *loop) Span(c *run.Call, lo, hi, worker int) {
 	for ; lo < hi && !c.Pause(worker); lo += r.piece {
@@ -44,10 +42,7 @@ func newEach(n, cost, piece int, f func(c *run.Call, lo, hi, worker int)) *each 
 }
 
 // Element implements run.Elementwise.
-func (r *each) Element() int {
-	r.table.make()
-	return r.cost
-}
+func (r *each) Element() int { return r.cost }
 
 // decoded is a runner of the elements of a result from those of one operand, which f replaces, a chunk at a time.
 // It needs a chunk of workspace.
@@ -60,90 +55,134 @@ func decoded(s *Step, cost int, f func(c *run.Call, x []float32, at int)) (run.R
 	}), run.Chunk
 }
 
-// pairs is an elementwise runner over broadcast operands: f computes n elements of the result from element at on, at
-// most piece of them, with those of the operands from elements from on.
-type pairs struct {
-	walk
-	cost, piece int
-	f           func(c *run.Call, at int, from triple, n, worker int)
-}
-
-func (r *pairs) Run(c *run.Call) { c.Spread(r.total, r.cost) }
-
-// Element implements run.Elementwise.
-func (r *pairs) Element() int { return r.cost }
-
-func (r *pairs) Span(c *run.Call, lo, hi, worker int) {
-	for lo < hi && !c.Pause(worker) {
-		from, n := r.at(lo)
-		n = min(n, hi-lo, r.piece)
-		r.f(c, lo, from, n, worker)
-		lo += n
-	}
-}
-
-// floats is pairs for operands that are decoded: f computes len(dst) elements of the result from element at on. dst is
-// room for them.
-type floats struct {
-	walk
-	cost int
-	f    func(c *run.Call, at int, dst, x, y, z []float32)
-}
-
-// newFloats returns floats and the workspace that it needs.
-func newFloats(w walk, cost int, f func(c *run.Call, at int, dst, x, y, z []float32)) (run.Runner, int) {
-	return &floats{w, cost, f}, (len(w.by) + 1) * run.Chunk
-}
-
-func (r *floats) Run(c *run.Call) { c.Spread(r.total, r.cost) }
-
-// Element implements run.Elementwise.
-func (r *floats) Element() int { return r.cost }
-
-func (r *floats) Span(c *run.Call, lo, hi, worker int) {
-	work := c.Work[worker]
-	var feeds [3]feed
-	for k, by := range r.by {
-		feeds[k] = feed{room: work[:run.Chunk], v: &c.In[k], step: by[len(by)-1]}
-		work = work[run.Chunk:]
-	}
-	for lo < hi && !c.Pause(worker) {
-		from, n := r.at(lo)
-		n = min(n, hi-lo, run.Chunk)
-		var z []float32
-		if len(r.by) > 2 {
-			z = feeds[2].next(from.z, n)
+// newPairs returns an elementwise runner over broadcast operands: f computes n elements of the result from element at
+// on, at most piece of them, with those of the operands from elements from on.
+func newPairs(w walk, cost, piece int, f func(c *run.Call, at int, from triple, n int)) run.Runner {
+	return newEach(w.total, cost, piece, func(c *run.Call, lo, hi, _ int) {
+		for lo < hi {
+			from, n := w.at(lo)
+			n = min(n, hi-lo)
+			f(c, lo, from, n)
+			lo += n
 		}
-		r.f(c, lo, work[:n], feeds[0].next(from.x, n), feeds[1].next(from.y, n), z)
-		lo += n
+	})
+}
+
+// newFloats is newPairs for operands that are decoded: f computes len(dst) elements of the result from element at on.
+// dst is room for them. It returns the workspace, too.
+func newFloats(w walk, cost int, f func(c *run.Call, at int, dst, x, y, z []float32)) (run.Runner, int) {
+	return newEach(w.total, cost, w.total, func(c *run.Call, lo, hi, worker int) {
+		work := c.Work[worker]
+		var feeds [3]feed[float32]
+		for k, by := range w.by {
+			feeds[k] = feed[float32]{dims: w.dims, by: by, stored: c.In[k].Single, read: load, v: &c.In[k],
+				room: work[(k+1)*run.Chunk:][:run.Chunk]}
+		}
+		w.pieces(c, lo, hi, worker, func(lo, n int) {
+			var z []float32
+			if len(w.by) > 2 {
+				z = feeds[2].next(lo, n)
+			}
+			f(c, lo, work[:n], feeds[0].next(lo, n), feeds[1].next(lo, n), z)
+		})
+	}), (len(w.by) + 1) * run.Chunk
+}
+
+// shortRow is the length of rows that are too short to be computed one by one.
+const shortRow = 64
+
+// short reports whether the operands advance by the same elements only in short rows.
+func (w *walk) short() bool { return len(w.dims) > 1 && w.dims[len(w.dims)-1] < shortRow }
+
+// pieces calls f with the first element and the length of pieces from lo to hi: many short rows, or at most one of the
+// others. It pauses between them.
+func (w *walk) pieces(c *run.Call, lo, hi, worker int, f func(at, n int)) {
+	row := w.dims[len(w.dims)-1]
+	for n := 0; lo < hi && (n == 0 || !c.Pause(worker)); lo += n {
+		if n = min(hi-lo, row-lo%row, run.Chunk); w.short() {
+			n = min(hi-lo, run.Chunk/row*row) // whole rows, so that an operand that is one row stays as it was written
+		}
+		f(lo, n)
 	}
 }
 
-// feed returns decoded elements of an operand, run by run.
-type feed struct {
-	room []float32
-	v    *run.Vec
-	step int // 0 repeats one element
-	held int // the element that room repeats, counted from 1; 0 for none
+// feed returns the elements of an operand in the order of the result, piece by piece.
+type feed[T any] struct {
+	dims, by []int
+	stored   []T                               // the elements in memory, or nil for
+	read     func(v *run.Vec, dst []T, at int) // those that are decoded
+	v        *run.Vec
+	room     []T
+	from     int // the element that room begins with, counted from 1, if it may be so again; else 0
+	held     int // how many elements room has then
 }
 
-// next returns n elements, starting at element at.
-func (f *feed) next(at, n int) []float32 {
-	dst := f.room[:n]
+// next returns the elements for elements lo to lo+n of the result.
+func (f *feed[T]) next(lo, n int) []T {
+	last := len(f.dims) - 1
+	row, col := lo/f.dims[last], lo%f.dims[last]
+	at := offset(row, f.dims[:last], f.by[:last])
+	from, within := at+col*f.by[last], col+n <= f.dims[last]
 	switch {
-	case f.step != 0 && f.v.Single != nil:
-		return f.v.Single[at : at+n]
-	case f.step != 0:
-		load(f.v, dst, at)
-	case at+1 != f.held:
-		// Runs of one element do not become longer: they are the rest of a row.
-		load(f.v, dst[:1], at)
+	case from+1 == f.from && n <= f.held:
+		return f.room[:n]
+	case dense(f.dims, f.by) || within && f.by[last] == 1:
+		if f.stored != nil {
+			return f.stored[from : from+n]
+		}
+		f.from = 0
+		f.read(f.v, f.room[:n], from)
+		return f.room[:n]
+	}
+	f.from, f.held = 0, n
+	if within || !slices.ContainsFunc(f.by[:last], func(by int) bool { return by != 0 }) { // one row for all
+		f.from = from + 1
+	}
+	for i := 0; i < n; {
+		rows, step := 1, 0
+		if last > 0 {
+			rows, step = f.dims[last-1]-row%f.dims[last-1], f.by[last-1]
+		}
+		for at := offset(row, f.dims[:last], f.by[:last]); rows > 0 && i < n; rows-- {
+			to := f.room[i:min(i+f.dims[last]-col, n)]
+			f.row(to, at+col*f.by[last], f.by[last])
+			i += len(to)
+			at += step
+			row, col = row+1, 0
+		}
+	}
+	return f.room[:n]
+}
+
+// row sets dst to elements from at on, or to one if the step is 0.
+func (f *feed[T]) row(dst []T, at, step int) {
+	switch {
+	case step != 0 && f.stored != nil:
+		copy(dst, f.stored[at:])
+	case step != 0:
+		f.read(f.v, dst, at)
+	default:
+		if f.stored != nil {
+			dst[0] = f.stored[at]
+		} else {
+			f.read(f.v, dst[:1], at)
+		}
 		for i := range dst {
 			dst[i] = dst[0]
 		}
-		f.held = at + 1
 	}
-	return dst
+}
+
+// dense reports whether strides are those of a tensor without repetition.
+func dense(dims, by []int) bool {
+	step := 1
+	for d := len(dims) - 1; d >= 0; d-- {
+		if by[d] != step {
+			return false
+		}
+		step *= dims[d]
+	}
+	return true
 }
 
 // load decodes elements of any type that float32 holds.

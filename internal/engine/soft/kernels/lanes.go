@@ -222,34 +222,19 @@ type halfLane struct {
 func (h *halfLane) runs(most int, f func(at, j, n int)) { h.lanes.runs(h.c, h.base, most, h.worker, f) }
 
 // inRuns is a runner that has compute make one lane of halves after another. Those side by side it turns into runs in
-// the workspace, and back. Where compute reports false, and has computed nothing, the group is left to other.
-func (l *lanes) inRuns(cost int, t *table, compute func(h halfLane) bool,
-	other func(c *run.Call, l *lanes, g int, work []float32)) run.Runner {
+// the workspace, and back.
+func (l *lanes) inRuns(cost int, compute func(h halfLane)) *loop {
 	if l.row > 1 {
-		made := l.turnedLoop(cost, compute, other)
-		made.table = t
-		return turnedLanes{made}
+		return l.turnedLoop(cost, compute)
 	}
-	made := newLoop(l.groups, cost*l.length, max(halfStretch/l.length, 1), func(c *run.Call, lo, hi, worker int) {
+	return newLoop(l.groups, cost*l.length, max(halfStretch/l.length, 1), func(c *run.Call, lo, hi, worker int) {
 		for g := lo; g < hi; g++ {
-			base, _, index := l.group(g)
-			if !compute(halfLane{l, c, c.In[0].Half, c.Out[0].Half, base, index, worker}) {
-				other(c, l, g, c.Work[worker])
-			}
+			compute(halfLane{l, c, c.In[0].Half, c.Out[0].Half, offset(g, l.kept, l.keptBy), g, worker})
 		}
 	})
-	made.table = t
-	return made
 }
 
-// turnedLanes is a runner of lanes that are turned.
-type turnedLanes struct{ *loop }
-
-// ViewsHalves implements run.Halved.
-func (turnedLanes) ViewsHalves() {}
-
-func (l *lanes) turnedLoop(cost int, compute func(h halfLane) bool,
-	other func(c *run.Call, l *lanes, g int, work []float32)) *loop {
+func (l *lanes) turnedLoop(cost int, compute func(h halfLane)) *loop {
 	one, pitch := &lanes{length: l.length, run: l.length, row: 1, turned: true}, l.pitch()
 	return l.loop(cost, func(c *run.Call, g, _, worker int) {
 		base, width, index := l.group(g)
@@ -259,10 +244,7 @@ func (l *lanes) turnedLoop(cost int, compute func(h halfLane) bool,
 		})
 		for t := range width {
 			x := room.Half[t*pitch:][:l.length]
-			if !compute(halfLane{one, c, x, x, 0, index + t, worker}) {
-				other(c, l, g, c.Work[worker][l.room():])
-				return
-			}
+			compute(halfLane{one, c, x, x, 0, index + t, worker})
 		}
 		l.rows(c, base, l.length, func(at, j, n, stride int) {
 			halves.Transpose(c.Out[0].Pairs[at:], room.Pairs[j:], width, n, stride, pitch)

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 )
 
@@ -35,6 +36,7 @@ func NewTables() *Tables { return &Tables{known: map[string]*table{}} }
 // table is a function of one half, by the half's bits.
 type table struct {
 	f      func(fp16.Bits) fp16.Bits
+	few    bool // f is computed for each element
 	once   sync.Once
 	values *[1 << 16]fp16.Bits
 }
@@ -58,28 +60,51 @@ func (t *Tables) of(key string, f func(fp16.Bits) fp16.Bits) *table {
 	return found
 }
 
-// make fills the table, unless it is nil.
-func (t *table) make() {
-	if t == nil {
+// table returns that of a step that looks up some elements, with a key that no other function has. For few elements it
+// is not filled.
+func (s *Step) table(key string, elements int, f func(fp16.Bits) fp16.Bits) *table {
+	if elements < tabled {
+		return &table{f: f, few: true}
+	}
+	return s.Arith.Tables.of(key, f)
+}
+
+// apply sets each dst[i] to the function of x[i]. dst may be x.
+func (t *table) apply(dst, x []fp16.Bits) {
+	if !t.few {
+		t.once.Do(t.fill)
+		halves.Lookup(dst, x, t.values)
 		return
 	}
-	t.once.Do(func() {
-		var values [1 << 16]fp16.Bits
-		for i := range values {
-			values[i] = t.f(fp16.Bits(i))
-		}
-		t.values = &values
-	})
+	for i, h := range x {
+		dst[i] = t.f(h)
+	}
+}
+
+// value returns the function of a half.
+func (t *table) value(h fp16.Bits) fp16.Bits {
+	if t.few {
+		return t.f(h)
+	}
+	t.once.Do(t.fill)
+	return t.values[h]
+}
+
+func (t *table) fill() {
+	var values [1 << 16]fp16.Bits
+	for i := range values {
+		values[i] = t.f(fp16.Bits(i))
+	}
+	t.values = &values
 }
 
 // TableBytes returns the bytes of the tables that runners use.
 func TableBytes(runners []run.Runner) int {
 	seen := map[*table]bool{}
 	for _, r := range runners {
-		if r, ok := r.(interface{ reads() *table }); ok {
+		if r, ok := r.(interface{ reads() *table }); ok && r.reads() != nil && !r.reads().few {
 			seen[r.reads()] = true
 		}
 	}
-	delete(seen, nil)
 	return tableBytes * len(seen)
 }

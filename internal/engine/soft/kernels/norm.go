@@ -16,14 +16,20 @@ import (
 // gamma and adds beta. It computes in float64 and rounds once.
 func layerNorm(s *Step) (run.Runner, int) {
 	l := newLanes(s.In[0].Shape, s.Attrs.(ops.Norm).Axes)
-	return newNormer(s, normer{lanes: l, params: l.length, rules: s.chip()})
+	return newNormer(s, normer{lanes: l, params: l.length, gamma: 1, rules: s.chip()})
 }
 
 // instanceNorm is like layerNorm over the axes after the channels. Gamma and beta have
 // a number for each channel, and a lane belongs to one channel.
 func instanceNorm(s *Step) (run.Runner, int) {
 	l := newLanes(s.In[0].Shape, s.Attrs.(ops.Norm).Axes)
-	return newNormer(s, normer{lanes: l, params: s.In[0].Shape[1], channels: true, rules: s.chip()})
+	return newNormer(s, normer{lanes: l, params: s.In[0].Shape[1], channels: true, gamma: 1, rules: s.chip()})
+}
+
+// batchNorm is like instanceNorm, with a given mean and variance of each channel.
+func batchNorm(s *Step) (run.Runner, int) {
+	l := newLanes(s.In[0].Shape, s.Attrs.(ops.Norm).Axes)
+	return newNormer(s, normer{lanes: l, params: s.In[0].Shape[1], channels: true, gamma: 3})
 }
 
 // l2Norm divides each lane over the last three axes by the root of its sum of squares.
@@ -37,7 +43,9 @@ type normer struct {
 	dtype    mil.DType
 	params   int  // length of gamma and beta; 0 for the norm by a lane's length, about 0
 	channels bool // these belong to lanes, one after another, not to elements of a lane
+	gamma    int  // the operand, behind mean and variance where these are given; beta follows
 	rules    numerics.Rules
+	room     int // floats of the workspace that the lanes take
 }
 
 // newNormer picks how the lanes are computed. With the rules of a chip a norm is a sequence of operators (inferred),
@@ -47,62 +55,68 @@ func newNormer(s *Step, r normer) (run.Runner, int) {
 	r.epsilon, r.dtype = s.Attrs.(ops.Norm).Epsilon, s.Out[0].DType
 	if r.rules != 0 {
 		l := l.asRuns(true)
-		return l.inRuns(4, nil, r.stepped, nil), l.room()
+		return l.inRuns(4, r.stepped), l.room()
 	}
 	if t := l.asRuns(false); s.halved() && t != nil && (t.row == 1 || !r.channels) {
-		compute := r.halves
-		if r.params == 0 {
-			compute = r.byLength
-		}
-		return t.inRuns(4, nil, compute, nil), t.room()
+		r.room = t.room()
+		return t.inRuns(4, r.halves), r.room + run.Chunk
 	}
-	return newLoop(l.groups, 4*l.length*l.tile, l.groups, r.plain), 2*r.params + l.length*l.tile
+	return newLoop(l.groups, 4*l.length*l.tile, l.groups, r.plain), (r.gamma+1)*r.params + l.length*l.tile
 }
 
 // plain computes groups of lanes in float64, on their elements in turn.
 func (r *normer) plain(c *run.Call, lo, hi, worker int) {
 	l, work := r.lanes, c.Work[worker]
-	gamma, beta := work[:r.params], work[r.params:2*r.params]
-	if r.params > 0 {
-		fillParam(gamma, &c.In[1], 1)
-		fillParam(beta, &c.In[2], 0)
+	var params [5][]float32 // by operand
+	for k := 1; r.params > 0 && k <= r.gamma+1; k++ {
+		params[k], work = work[:r.params], work[r.params:]
+		fillParam(params[k], &c.In[k], 0)
+		if k == r.gamma {
+			fillParam(params[k], &c.In[k], 1)
+		}
 	}
 	for g := lo; g < hi && !c.Pause(worker); g++ {
 		base, width, lane := l.group(g)
-		m := work[2*r.params:][:l.length*width]
+		m := work[:l.length*width]
 		l.load(&c.In[0], m, base, width, 0, l.length)
-		r.tile(m, width, lane, gamma, beta)
+		r.tile(m, width, lane, &params)
 		l.store(&c.Out[0], m, base, width, 0, l.length)
 	}
 }
 
 // tile computes width lanes, the first of which is lane.
-func (r *normer) tile(m []float32, width, lane int, gamma, beta []float32) {
-	mean, scale := r.moments(m, width)
+func (r *normer) tile(m []float32, width, lane int, params *[5][]float32) {
+	mean, scale := r.moments(m, width, lane, params)
+	gamma, beta := params[r.gamma], params[r.gamma+1]
+	var by, shift [maxTile]float64 // those of each lane
+	for t := range width {
+		by[t], shift[t] = 1, math.Copysign(0, -1) // x + -0 is x, also for -0
+		if r.params > 0 && r.channels {
+			p := (lane + t) % r.params
+			by[t], shift[t] = float64(gamma[p]), float64(beta[p])
+		}
+	}
 	for j := range r.lanes.length {
 		row := m[j*width:][:width]
 		for t, v := range row {
-			y := (float64(v) - mean[t]) * scale[t]
-			if r.params > 0 {
-				p := j
-				if r.channels {
-					p = (lane + t) % r.params
-				}
-				y = float64(y*float64(gamma[p])) + float64(beta[p])
+			by, shift := by[t], shift[t]
+			if !r.channels {
+				by, shift = float64(gamma[j]), float64(beta[j])
 			}
-			row[t] = narrow(r.dtype, y)
+			row[t] = narrow(r.dtype, float64((float64(v)-mean[t])*scale[t]*by)+shift)
 		}
 	}
 }
 
 // moments returns what is subtracted from each of width lanes, and by what the differences are multiplied.
-func (r *normer) moments(m []float32, width int) (mean, scale [maxTile]float64) {
+func (r *normer) moments(m []float32, width, lane int, params *[5][]float32) (mean, scale [maxTile]float64) {
 	n := float64(r.lanes.length)
-	if r.params == 0 {
+	switch r.gamma {
+	case 0: // about 0
 		for part := range slices.Chunk(m, r.lanes.part()*width) {
 			bySquare.add(&scale, part, width)
 		}
-	} else {
+	case 1:
 		for row := m; len(row) > 0; row = row[width:] {
 			for t, v := range row[:width] {
 				mean[t] += float64(v) / n
@@ -114,6 +128,11 @@ func (r *normer) moments(m []float32, width int) (mean, scale [maxTile]float64) 
 				scale[t] += d * d / n
 			}
 		}
+	default:
+		for t := range width {
+			p := (lane + t) % r.params
+			mean[t], scale[t] = float64(params[1][p]), float64(params[2][p])
+		}
 	}
 	for t := range width {
 		scale[t] = 1 / math.Sqrt(scale[t]+r.epsilon)
@@ -121,18 +140,31 @@ func (r *normer) moments(m []float32, width int) (mean, scale [maxTile]float64) 
 	return mean, scale
 }
 
-// stepped computes a lane by the rules of a chip.
-func (r *normer) stepped(h halfLane) bool {
-	rules, length := r.rules, float64(h.length)
-	x, out, gamma, beta := h.x, h.out, h.c.In[1].Half, h.c.In[2].Half
-	var one [1]fp16.Bits
-	// param is what belongs to elements j to j+n of a lane, or to all of them.
-	param := func(v []fp16.Bits, j, n int) []fp16.Bits {
-		if r.channels {
-			return v[h.index%r.params:][:1]
-		}
-		return v[j : j+n]
+// param returns gamma of a lane, or the operand some behind it: a number for each element, one for all, or none.
+func (r *normer) param(h *halfLane, behind int) []fp16.Bits {
+	if r.params == 0 {
+		return nil
 	}
+	v := h.c.In[r.gamma+behind].Half
+	if v != nil && r.channels {
+		return v[h.index%r.params:][:1]
+	}
+	return v
+}
+
+// part returns what of a parameter belongs to elements j to j+n of a lane: all of one that has fewer numbers than it.
+func (h *halfLane) part(param []fp16.Bits, j, n int) []fp16.Bits {
+	if len(param) < h.length {
+		return param
+	}
+	return param[j : j+n]
+}
+
+// stepped computes a lane by the rules of a chip.
+func (r *normer) stepped(h halfLane) {
+	rules, length := r.rules, float64(h.length)
+	x, out, gamma, beta := h.x, h.out, r.param(&h, 0), r.param(&h, 1)
+	var one [1]fp16.Bits
 	sum, squares := 0.0, 0.0
 	h.runs(halfStretch, func(at, _, n int) { sum = foldNumbers(bySum, sum, x[at:at+n]) })
 	one[0] = rules.Round(sum / length)
@@ -145,79 +177,59 @@ func (r *normer) stepped(h halfLane) bool {
 		y := out[at : at+n]
 		halves.Binary(halves.Mul, y, y, one[:], rules)
 		if gamma != nil {
-			halves.Binary(halves.Mul, y, y, param(gamma, j, n), rules)
+			halves.Binary(halves.Mul, y, y, h.part(gamma, j, n), rules)
 		}
 		if beta != nil {
-			halves.Binary(halves.Add, y, y, param(beta, j, n), rules)
+			halves.Binary(halves.Add, y, y, h.part(beta, j, n), rules)
 		}
 	})
-	return true
 }
 
 // halves computes a lane as plain does.
-func (r *normer) halves(h halfLane) bool {
-	// The first element belongs to the lane, so that its distance from the mean squared is at most n times the
-	// variance: the difference below loses few bits.
-	var m halves.Moments
-	x, out := h.x, h.out
-	n, first := float64(h.length), float64(x[h.base].Float32())
-	h.runs(halfStretch, func(at, _, n int) { m.Add(x[at:at+n], first) })
-	mean := m.Values.Total() / n
-	change := halves.NewScaled(first+mean, 1/math.Sqrt(max(m.Squares.Total()/n-float64(mean*mean), 0)+r.epsilon))
-	gamma, beta := h.c.In[1].Half, h.c.In[2].Half
-	if r.channels && gamma != nil || beta != nil && (r.channels || gamma == nil) {
-		r.repeated(&h, &change, gamma, beta)
-		return true
+func (r *normer) halves(h halfLane) {
+	x, out, change, gamma, beta := h.x, h.out, r.change(&h), r.param(&h, 0), r.param(&h, 1)
+	if gamma == nil && beta != nil {
+		gamma = []fp16.Bits{0x3c00}
 	}
-	h.runs(halfStretch, func(at, j, n int) {
-		scale, shift := gamma, beta
-		if scale != nil {
-			scale = gamma[j:]
+	most, room := halfStretch, h.c.Rooms[h.worker].Half[2*r.room:]
+	repeated := func(param []fp16.Bits) []fp16.Bits {
+		if len(param) != 1 {
+			return param
 		}
-		if shift != nil {
-			shift = beta[j:]
-		}
-		change.Normalize(out[at:at+n], x[at:at+n], scale, shift)
-	})
-	return true
-}
-
-// repeated changes a lane by one gamma, and by one beta or one for each element.
-func (r *normer) repeated(h *halfLane, change *halves.Scaled, gamma, beta []fp16.Bits) {
-	var p normParams
-	one := fp16.Bits(0x3c00)
-	if gamma != nil {
-		one = gamma[h.index%r.params]
+		most = min(h.length, run.Chunk)
+		list := room[:most]
+		room = room[most:]
+		fillHalves(list, param[0])
+		return list
 	}
-	fillHalves(&p.gamma, one)
-	if beta != nil && r.channels {
-		fillHalves(&p.beta, beta[h.index%r.params])
-	}
-	h.runs(run.Chunk, func(at, j, n int) {
-		shift := beta
-		switch {
-		case beta != nil && r.channels:
-			shift = p.beta[:]
-		case beta != nil:
-			shift = beta[j:]
-		}
-		change.Normalize(h.out[at:at+n], h.x[at:at+n], p.gamma[:], shift)
+	gamma, beta = repeated(gamma), repeated(beta)
+	h.runs(most, func(at, j, n int) {
+		change.Normalize(out[at:at+n], x[at:at+n], h.part(gamma, j, n), h.part(beta, j, n))
 	})
 }
 
-// byLength divides a lane by its length.
-func (r *normer) byLength(h halfLane) bool {
-	var sums halves.Sums
-	h.runs(halfStretch, func(at, _, n int) { sums.Add(halves.Square, h.x[at:at+n]) })
-	change := halves.NewScaled(0, 1/math.Sqrt(sums.Total()+r.epsilon))
-	h.runs(halfStretch, func(at, _, n int) { change.Normalize(h.out[at:at+n], h.x[at:at+n], nil, nil) })
-	return true
+// change returns how a lane changes before gamma and beta.
+func (r *normer) change(h *halfLane) halves.Scaled {
+	x := h.x
+	switch r.gamma {
+	case 0:
+		var sums halves.Sums
+		h.runs(halfStretch, func(at, _, n int) { sums.Add(halves.Square, x[at:at+n]) })
+		return halves.NewScaled(0, 1/math.Sqrt(sums.Total()+r.epsilon))
+	case 1:
+		// The first element belongs to the lane, so that its distance from the mean squared is at most n times the
+		// variance: the difference below loses few bits.
+		var m halves.Moments
+		n, first := float64(h.length), float64(x[h.base].Float32())
+		h.runs(halfStretch, func(at, _, n int) { m.Add(x[at:at+n], first) })
+		mean := m.Values.Total() / n
+		return halves.NewScaled(first+mean, 1/math.Sqrt(max(m.Squares.Total()/n-float64(mean*mean), 0)+r.epsilon))
+	}
+	mean, variance := r.param(h, -2)[0].Float32(), r.param(h, -1)[0].Float32()
+	return halves.NewScaled(float64(mean), 1/math.Sqrt(float64(variance)+r.epsilon))
 }
 
-// normParams are a gamma and a beta, repeated.
-type normParams struct{ gamma, beta [run.Chunk]fp16.Bits }
-
-func fillHalves(list *[run.Chunk]fp16.Bits, h fp16.Bits) {
+func fillHalves(list []fp16.Bits, h fp16.Bits) {
 	for i := range list {
 		list[i] = h
 	}
@@ -233,4 +245,33 @@ func fillParam(dst []float32, v *run.Vec, neutral float32) {
 	for i := range dst {
 		dst[i] = neutral
 	}
+}
+
+// localNorm divides each element by (k + alpha/size * sum)^beta, with the sum of the
+// squares of the channels at a distance of up to size/2.
+func localNorm(s *Step) (run.Runner, int) {
+	const tile = 256
+	a, x, d := s.Attrs.(ops.Norm), s.In[0].Shape, s.Out[0].DType
+	channels, plane, reach := x[1], ops.Volume(x[2:]), a.Size/2
+	return newLoop(s.Out[0].len(), 8+min(a.Size, channels), s.Out[0].len(), func(c *run.Call, lo, hi, worker int) {
+		for lo < hi && !c.Pause(worker) {
+			n := min(plane-lo%plane, hi-lo, tile)
+			x := c.Work[worker][:n]
+			var sum [tile]float64
+			channel := lo / plane % channels
+			for near := max(channel-reach, 0); near <= min(channel+reach, channels-1) && !c.Pause(worker); near++ {
+				c.In[0].Load(x, lo+(near-channel)*plane)
+				for i, v := range x {
+					sum[i] += float64(float64(v) * float64(v))
+				}
+			}
+			c.In[0].Load(x, lo)
+			for i, v := range x {
+				base := a.K + float64(a.Alpha/float64(a.Size)*sum[i])
+				x[i] = narrow(d, float64(v)/math.Pow(base, a.Beta))
+			}
+			c.Out[0].Store(x, lo)
+			lo += n
+		}
+	}), tile
 }

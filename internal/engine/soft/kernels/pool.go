@@ -164,8 +164,6 @@ func (r *halfMaxPooler) quicker() bool {
 	return w.Out[2] >= 8 && w.Kernel[2] <= mostColumns && w.Strides[2] <= mostColumns && r.width <= mostWidth
 }
 
-func (*halfMaxPooler) ViewsHalves() {}
-
 func (r *halfMaxPooler) Span(c *run.Call, lo, hi, worker int) {
 	w, stride := &r.win, r.win.Strides[2]
 	line, dealt := c.Rooms[worker].Half[:r.width], c.Rooms[worker].Half[r.width:]

@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 
+	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/run"
@@ -235,11 +236,10 @@ func integerReducer(l *lanes, f folding) run.Runner {
 // the sum of the exponentials of the distances to it.
 func logSumExp(s *Step) (run.Runner, int) {
 	l := newLanes(s.In[0].Shape, s.Attrs.(ops.Reduce).Axes)
-	work := (l.part() + 1) * l.tile
 	if s.halved() && l.row == 1 && l.run == l.length {
-		return l.inRuns(8, nil, exponentialsOfHalves, exponentials), max(work, halfStretch+16)
+		return l.inRuns(8, exponentialsOfHalves), halfStretch + 16
 	}
-	return l.loop(8, func(c *run.Call, g, _, worker int) { exponentials(c, l, g, c.Work[worker]) }), work
+	return l.loop(8, func(c *run.Call, g, _, worker int) { exponentials(c, l, g, c.Work[worker]) }), (l.part() + 1) * l.tile
 }
 
 // exponentials computes the lanes of a group.
@@ -269,18 +269,16 @@ func exponentials(c *run.Call, l *lanes, g int, work []float32) {
 	c.Out[0].Store(out[:width], lane)
 }
 
-// exponentialsOfHalves is exponentials for a lane of halves whose greatest element is finite.
-func exponentialsOfHalves(h halfLane) bool {
+// exponentialsOfHalves is exponentials for a lane of halves. If the greatest element is not finite, it is the result.
+func exponentialsOfHalves(h halfLane) {
 	top, finite := h.top()
-	if !finite {
-		return false
+	if finite {
+		var sums halves.Sums
+		work := h.c.Work[h.worker]
+		h.runs(halfStretch, func(at, _, n int) { sums.Exp(work, h.x[at:at+n], top) })
+		top += math.Log(sums.Total())
 	}
-	var sums halves.Sums
-	work := h.c.Work[h.worker]
-	h.runs(halfStretch, func(at, _, n int) { sums.Exp(work, h.x[at:at+n], top) })
-	work[0] = narrow(mil.FP16, top+math.Log(sums.Total()))
-	h.c.Out[0].Store(work[:1], h.index)
-	return true
+	h.c.Out[0].Half[h.index] = fp16.FromFloat64(top)
 }
 
 // indexOf prepares reduce_argmax and reduce_argmin: the index of the first of equal

@@ -17,16 +17,14 @@ func softmax(s *Step) (run.Runner, int) {
 	l := newLanes(s.In[0].Shape, []int{s.Attrs.(int)})
 	if rules := s.chip(); rules != 0 {
 		l, exp := l.asRuns(true), s.expTable(s.Out[0].len())
-		return l.inRuns(8, exp, steppedSoftmax(rules, exp), nil), l.room()
+		r := l.inRuns(8, steppedSoftmax(rules, exp))
+		r.table = exp
+		return r, l.room()
 	}
 	if r := l.asRuns(false); r != nil && s.halved() {
-		return r.inRuns(8, nil, softmaxLane(r.room()), softmaxGroup), r.room() + r.pitch()*r.tile
+		return r.inRuns(8, softmaxLane(r.room())), r.room() + r.pitch()
 	}
-	return softmaxer(l), l.length * l.tile
-}
-
-func softmaxer(l *lanes) run.Runner {
-	return l.loop(8, func(c *run.Call, g, _, worker int) { softmaxGroup(c, l, g, c.Work[worker]) })
+	return l.loop(8, func(c *run.Call, g, _, worker int) { softmaxGroup(c, l, g, c.Work[worker]) }), l.length * l.tile
 }
 
 // softmaxGroup computes the lanes of a group.
@@ -57,19 +55,20 @@ func softmaxGroup(c *run.Call, l *lanes, g int, m []float32) {
 	l.store(&c.Out[0], m, base, width, 0, l.length)
 }
 
-// softmaxLane computes a lane of halves if its greatest element is finite. room is what it leaves of the workspace.
-func softmaxLane(room int) func(h halfLane) bool {
-	return func(h halfLane) bool {
+// softmaxLane computes a lane of halves. room is what it leaves of the workspace.
+func softmaxLane(room int) func(h halfLane) {
+	return func(h halfLane) {
 		top, finite := h.top()
 		if !finite {
-			return false
+			none := fp16.FromFloat64(top - top) // NaN, as the sum of the exponentials
+			h.runs(halfStretch, func(at, _, n int) { fillHalves(h.out[at:at+n], none) })
+			return
 		}
 		var sums halves.Sums
 		work := h.c.Work[h.worker][room:]
 		h.runs(halfStretch, func(at, j, n int) { sums.Exp(work[j:], h.x[at:at+n], top) })
 		total := sums.Total()
 		h.runs(halfStretch, func(at, j, n int) { halves.Divide(h.out[at:at+n], work[j:], total) })
-		return true
 	}
 }
 
@@ -83,8 +82,8 @@ func (h *halfLane) top() (top float64, finite bool) {
 
 // steppedSoftmax is softmax as a chip's sequence of operators (rule Steps; that the maximum is subtracted is known, the
 // rest is inferred): x - max, exp, the sum, its inverse, and a multiplication, each rounded to fp16.
-func steppedSoftmax(rules numerics.Rules, exp *table) func(h halfLane) bool {
-	return func(h halfLane) bool {
+func steppedSoftmax(rules numerics.Rules, exp *table) func(h halfLane) {
+	return func(h halfLane) {
 		top, sum := math.Inf(-1), 0.0
 		var one [1]fp16.Bits
 		h.runs(halfStretch, func(at, _, n int) { top = foldNumbers(byMaximum, top, h.x[at:at+n]) })
@@ -92,30 +91,21 @@ func steppedSoftmax(rules numerics.Rules, exp *table) func(h halfLane) bool {
 		h.runs(run.Chunk, func(at, _, n int) {
 			y := h.out[at : at+n]
 			halves.Binary(halves.Sub, y, h.x[at:at+n], one[:], rules)
-			if exp != nil {
-				halves.Lookup(y, y, exp.values)
-			} else {
-				for i, d := range y {
-					y[i], _ = rules.Unary("exp", d, 0)
-				}
-			}
+			exp.apply(y, y)
 			sum = foldNumbers(bySum, sum, y)
 		})
 		one[0], _ = rules.Unary("inverse", rules.Round(sum), 0)
 		h.runs(halfStretch, func(at, _, n int) {
 			halves.Binary(halves.Mul, h.out[at:at+n], h.out[at:at+n], one[:], rules)
 		})
-		return true
 	}
 }
 
-// expTable returns the table of a chip's exp, or nil for a step that has few elements.
+// expTable returns the table of a chip's exp for a step that looks up some elements.
 func (s *Step) expTable(elements int) *table {
-	if elements < tabled {
-		return nil
-	}
 	r := s.Arith.Operand
-	return s.Arith.Tables.of((&Step{Op: "exp", Attrs: ops.Unary{}, Arith: s.Arith}).key(), func(h fp16.Bits) fp16.Bits {
+	key := (&Step{Op: "exp", Attrs: ops.Unary{}, Arith: s.Arith}).key()
+	return s.table(key, elements, func(h fp16.Bits) fp16.Bits {
 		y, _ := r.Unary("exp", h, 0)
 		return y
 	})

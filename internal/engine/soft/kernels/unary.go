@@ -65,18 +65,13 @@ func (s *Step) halves(f func(x float64) float64, epsilon float64) run.Runner {
 
 // lookUp makes the runner of a function of one half, which has a table in a step of many elements.
 func (s *Step) lookUp(key string, f func(fp16.Bits) fp16.Bits) run.Runner {
-	n, piece := s.Out[0].len(), 8*run.Chunk
-	if n < tabled {
-		return newEach(n, mathCost, piece, func(c *run.Call, lo, hi, _ int) {
-			out := c.Out[0].Half[lo:hi]
-			for i, h := range c.In[0].Half[lo:hi] {
-				out[i] = f(h)
-			}
-		})
+	n, cost := s.Out[0].len(), lookupCost
+	t := s.table(key, n, f)
+	if t.few {
+		cost = mathCost
 	}
-	t := s.Arith.Tables.of(key, f)
-	r := newEach(n, lookupCost, piece, func(c *run.Call, lo, hi, _ int) {
-		halves.Lookup(c.Out[0].Half[lo:hi], c.In[0].Half[lo:hi], t.values)
+	r := newEach(n, cost, 8*run.Chunk, func(c *run.Call, lo, hi, _ int) {
+		t.apply(c.Out[0].Half[lo:hi], c.In[0].Half[lo:hi])
 	})
 	r.table = t
 	return r

@@ -28,7 +28,7 @@ type Call struct {
 	Work    [][]float32 // one for each worker
 	Workers int         // how many goroutines may share the step
 	Words   [][]int32   // work again, or other memory of its length, for integers; nil in the reference mode
-	Rooms   []Vec       // work again, for runners that view it as halves
+	Rooms   []Vec       // work again, as halves
 	Crew    *Crew       // of the engine; nil for one of the call's own
 	forked  *forked     // of the last fork
 	Joined  []Call      // of the steps that compute on each piece of the result
@@ -209,15 +209,15 @@ func (c *Call) Refuse(op string, k, n int) {
 	}
 }
 
-// AddRoom adds the workspace of a worker: as float32s, as halves if the runner views it so, and as int32s for words.
+// AddRoom adds the workspace of a worker: as float32s, as halves, and as int32s for words.
 func (c *Call) AddRoom(room []byte, words bool) error {
 	floats, err := View(mil.FP32, room)
 	c.Work = append(c.Work, floats.Single)
-	if _, ok := c.Run.(halved); ok && err == nil {
-		var half Vec
-		half, err = View(mil.FP16, room)
-		c.Rooms = append(c.Rooms, half)
+	if err != nil {
+		return err
 	}
+	half, err := View(mil.FP16, room)
+	c.Rooms = append(c.Rooms, half)
 	if words && err == nil {
 		var ints Vec
 		ints, err = View(mil.Int32, room)
@@ -239,9 +239,6 @@ func Between(ctx context.Context) error {
 	}
 	return ctx.Err()
 }
-
-// halved is a runner whose workspace is viewed as halves too.
-type halved interface{ ViewsHalves() }
 
 // Chunk is how many elements a kernel decodes, computes and rounds at a time:
 // three chunks of float32 stay within a first-level cache.
