@@ -75,24 +75,23 @@ func OnCell(c unimem.Cell, l Layout) (*Tensor, error) {
 // ErrStale. OnSpan refuses a span of before the last Clear, unless the same bytes were
 // taken again.
 //
-// A span that does not start at the tape's first byte is at an offset, and most engines
-// read every surface from byte 0. It can be bound only if Info.Offsets is true, see
-// engine.AllowOffsets; otherwise Bind returns ErrOffset.
+// Most engines read every surface from byte 0, where each span of a tape with unimem.SurfacePerSpan starts. A span at an
+// offset can be bound only if Info.Offsets is true, see engine.AllowOffsets; otherwise Bind returns ErrOffset.
 func OnSpan(t *unimem.Tape, span []byte, l Layout) (*Tensor, error) {
 	if t == nil {
 		return nil, &Error{Op: "tensor", Name: l.Name, Err: ErrStale, Detail: "nil Tape"}
 	}
 	generation := t.Generation()
-	offset, err := t.Offset(span)
+	block, offset, err := t.Place(span)
 	if err != nil {
 		return nil, &Error{Op: "tensor", Name: l.Name, Err: err, Hint: "pass a span that this tape's Take returned"}
 	}
-	if offset+len(span) > t.Used() {
+	if block == t.Block() && offset+len(span) > t.Used() {
 		return nil, &Error{Op: "tensor", Name: l.Name, Err: ErrStale,
 			Detail: "the tape was cleared after it returned the span",
 			Hint:   "make the tensor before the tape is cleared"}
 	}
-	return newTensor(&Tensor{layout: l, block: t.Block(), offset: offset, tape: t, span: span, generation: generation,
+	return newTensor(&Tensor{layout: l, block: block, offset: offset, tape: t, span: span, generation: generation,
 		kind: onSpan}, span)
 }
 

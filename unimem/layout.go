@@ -4,10 +4,12 @@ import "errors"
 
 // Layout is the memory of an inference run: three Tapes with different lifetimes. Weights
 // are loaded once, so their pages are warm from the start. Scratch is cleared after every
-// pass, history after every conversation.
+// pass, history after every conversation. Conversations at the same time share Weights: each has a Layout of
+// NewLayoutOn.
 type Layout struct {
 	tapes
-	life *life
+	life   *life
+	shared bool // Weights is of another owner
 }
 
 // tapes are the parts of a Layout; nil Tapes are empty ones.
@@ -29,35 +31,68 @@ type Stat struct{ Weights, Scratch, History TapeStat }
 
 // NewLayout makes the three Tapes; after an error none is open. Sizes are in bytes. Errors
 // are those of Start, also for the sum of the sizes.
-func NewLayout(weights, scratch, history int, opts ...Option) (made *Layout, err error) {
+func NewLayout(weights, scratch, history int, opts ...Option) (*Layout, error) {
+	l, c := &Layout{life: new(life)}, configure(opts)
+	err := l.start(c, []starting{{&l.weights, weights, true}, {&l.scratch, scratch, c.Warm}, {&l.history, history, c.Warm}})
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// NewLayoutOn is NewLayout for a conversation with weights that several Layouts share. The Layout holds the Tape, so
+// that its Close returns ErrInUse until Layout.Close, and does not close it. The error is ErrClosed for a closed Tape.
+func NewLayoutOn(weights *Tape, scratch, history int, opts ...Option) (*Layout, error) {
 	c := configure(opts)
-	if err := refuse(c, "layout", weights); err != nil {
+	if !weights.life().retain() {
+		return nil, &Error{Op: "layout", Err: ErrClosed, Hint: "the Tape of weights is closed"}
+	}
+	l := &Layout{life: new(life), shared: true}
+	if err := l.start(c, []starting{{&l.scratch, scratch, c.Warm}, {&l.history, history, c.Warm}}); err != nil {
+		weights.life().release()
 		return nil, err
 	}
-	if err := checkSum("layout", weights, scratch, history); err != nil {
-		return nil, err
+	l.weights = weights
+	return l, nil
+}
+
+// starting is a Tape that a Layout starts.
+type starting struct {
+	tape **Tape
+	size int
+	warm bool
+}
+
+// start starts Tapes, or none.
+func (l *Layout) start(c config, tapes []starting) (err error) {
+	sizes := make([]int, len(tapes))
+	for i, r := range tapes {
+		sizes[i] = r.size
 	}
-	l := &Layout{life: new(life)}
+	if err := refuseTape(c, "layout", sizes[0]); err != nil {
+		return err
+	}
+	if !c.InBlocks {
+		if err := checkSum("layout", sizes...); err != nil {
+			return err
+		}
+	}
+	started := false
 	defer func() {
-		if made == nil { // failed, or a function of OnExhausted panicked
+		if !started { // failed, or a function of OnExhausted panicked
 			_, _ = l.life.end()
 			err = errors.Join(err, l.tearDown())
 		}
 	}()
-	for _, part := range []struct {
-		tape **Tape
-		size int
-		warm bool
-	}{{&l.weights, weights, true}, {&l.scratch, scratch, c.Warm}, {&l.history, history, c.Warm}} {
+	for _, r := range tapes {
 		own := c
-		own.Warm = part.warm
-		t, err := startTape(part.size, own, l.life, true)
-		if err != nil {
-			return nil, err
+		own.Warm = r.warm
+		if *r.tape, err = startTape(r.size, own, l.life, true); err != nil {
+			return err
 		}
-		*part.tape = t
 	}
-	return l, nil
+	started = true
+	return nil
 }
 
 // Weights is the Tape of what is loaded once.
@@ -105,13 +140,16 @@ func (l *Layout) Close() error {
 	if !first {
 		return err
 	}
+	if l.shared {
+		defer l.weights.life().release()
+	}
 	return l.tearDown()
 }
 
 func (l *Layout) tearDown() error {
 	var parts []part
 	for _, t := range []*Tape{l.weights, l.scratch, l.history} {
-		if t != nil {
+		if t != nil && !(l.shared && t == l.weights) {
 			parts = append(parts, t)
 		}
 	}

@@ -23,7 +23,13 @@ func configure(opts []Option) config {
 	return c
 }
 
-// refuse reports options that do not apply to a Block, Tape or Layout.
+// refuseTape reports options that do not apply to a Tape or Layout.
+func refuseTape(c config, op string, size int) error {
+	c.InBlocks = false
+	return refuse(c, op, size)
+}
+
+// refuse reports options that do not apply to a Block.
 func refuse(c config, op string, size int) error {
 	switch {
 	case c.PerCell:
@@ -38,6 +44,9 @@ func refuse(c config, op string, size int) error {
 // memory would be used instead of surfaces.
 func refuseAnywhere(c config, op string, size int) error {
 	switch {
+	case c.InBlocks:
+		return &Error{Op: op, Size: size, Err: ErrOption,
+			Hint: "InBlocks and SurfacePerSpan are for Start and NewLayout only"}
 	case c.ReadOnly:
 		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "ReadOnly is for AdoptMemory only"}
 	case c.Clash:

@@ -21,23 +21,31 @@ type Tape struct {
 	generation atomic.Uint64
 	limit      uintptr // the address of the end
 	total      uintptr
-	span       // the bytes
-	block      *Block
-	owned      bool // a Layout owns and closes the Tape
+	span                // the bytes
+	block      *Block   // nil with several
+	several    *several // with InBlocks; then the fields above but generation are zero
+	owned      bool     // a Layout owns and closes the Tape
 }
 
 const closedBit = ^(^uintptr(0) >> 1)
 
-// Start makes a Tape of a new Block of at least size bytes. Errors are those of Open.
+// Start makes a Tape of a new Block of at least size bytes, or of several Blocks with InBlocks or SurfacePerSpan. Errors
+// are those of Open.
 func Start(size int, opts ...Option) (*Tape, error) {
 	c := configure(opts)
-	if err := refuse(c, "start", size); err != nil {
+	if err := refuseTape(c, "start", size); err != nil {
 		return nil, err
 	}
 	return startTape(size, c, new(life), false)
 }
 
 func startTape(size int, c config, l *life, owned bool) (*Tape, error) {
+	if c.InBlocks {
+		if size < 0 {
+			return nil, &Error{Op: "start", Size: size, Err: ErrSize, Hint: "0 is for no limit"}
+		}
+		return &Tape{several: &several{config: c, life: l, limit: size}, owned: owned}, nil
+	}
 	b, err := openBlock(size, c, l, true)
 	if err != nil {
 		return nil, err
@@ -68,12 +76,20 @@ func (t *Tape) refusal(size, align int) error {
 	return ErrTapeFull
 }
 
-func (t *Tape) closed() bool { return t == nil || t.block == nil || t.cursor.Load()&closedBit != 0 }
+func (t *Tape) closed() bool {
+	if t != nil && t.several != nil {
+		return t.several.life.closed()
+	}
+	return t == nil || t.block == nil || t.cursor.Load()&closedBit != 0
+}
 
 // Clear frees all spans without zeroing them. It does nothing after Close.
 func (t *Tape) Clear() {
 	if t != nil {
 		t.generation.Add(1)
+		if t.several != nil {
+			t.several.clear()
+		}
 		for cur := t.cursor.Load(); cur&closedBit == 0 && !t.cursor.CompareAndSwap(cur, t.addr); {
 			cur = t.cursor.Load()
 		}
@@ -81,7 +97,7 @@ func (t *Tape) Clear() {
 	}
 }
 
-// Generation is a number that every Clear increments. A span is valid as long as the number
+// Generation is a number that every Clear and Close change. A span is valid as long as the number
 // is the same as when it was taken; later its bytes may belong to another span. A span that
 // is taken during a Clear belongs to neither generation. Tensors on a Tape store the number,
 // so that a tensor on a cleared span is refused.
@@ -94,8 +110,12 @@ func (t *Tape) Generation() uint64 {
 
 // Used is the number of used bytes, including padding. A closed Tape counts as full.
 func (t *Tape) Used() int {
-	if t == nil {
+	switch {
+	case t == nil:
 		return 0
+	case t.several != nil:
+		used, _ := t.several.size()
+		return used
 	}
 	return int(min(t.cursor.Load(), t.limit) - t.addr)
 }
@@ -103,15 +123,20 @@ func (t *Tape) Used() int {
 // Free is the number of free bytes.
 func (t *Tape) Free() int { return t.Total() - t.Used() }
 
-// Total is the size in bytes; it does not change.
+// Total is the size in bytes; it does not change, except that it is the size of the open Blocks for a Tape of several
+// without a limit.
 func (t *Tape) Total() int {
-	if t == nil {
+	switch {
+	case t == nil:
 		return 0
+	case t.several != nil:
+		_, total := t.several.size()
+		return total
 	}
 	return int(t.total)
 }
 
-// Block returns the Block of the Tape. The Tape owns it: only the Tape can close it.
+// Block returns the Block of the Tape, nil for a Tape of several. The Tape owns it: only the Tape can close it.
 func (t *Tape) Block() *Block {
 	if t == nil {
 		return nil
@@ -126,9 +151,30 @@ func (t *Tape) Owns(b []byte) bool {
 	return err == nil
 }
 
-// Offset returns the offset of b in the Block, in bytes. The error is ErrForeignSpan if Owns is
+// SurfacePerSpan reports whether each span begins at byte 0 of a Block of its own, by the option of that name.
+func (t *Tape) SurfacePerSpan() bool {
+	return t != nil && t.several != nil && t.several.config.Each == 0
+}
+
+// Place returns the Block that b lies in, which the Tape owns, and the offset of b in it. Errors are those of Offset.
+func (t *Tape) Place(b []byte) (*Block, int, error) {
+	if t != nil && t.several != nil {
+		return t.several.place(b)
+	}
+	at, err := t.Offset(b)
+	if err != nil {
+		return nil, 0, err
+	}
+	return t.block, at, nil
+}
+
+// Offset returns the offset of b in its Block, in bytes. The error is ErrForeignSpan if Owns is
 // false for b, ErrClosed after Close.
 func (t *Tape) Offset(b []byte) (int, error) {
+	if t != nil && t.several != nil {
+		_, at, err := t.several.place(b)
+		return at, err
+	}
 	if t.closed() {
 		return 0, &Error{Op: "offset", Size: len(b), Err: ErrClosed}
 	}
@@ -143,21 +189,39 @@ func (t *Tape) Offset(b []byte) (int, error) {
 // The error is ErrInUse while the Block is retained, or if a Layout owns the Tape; then Close
 // changes nothing.
 func (t *Tape) Close() error {
-	if t == nil || t.block == nil {
+	l := t.life()
+	if l == nil {
 		return nil
 	}
 	if t.owned && !t.closed() {
 		return &Error{Op: "close", Size: t.Total(), Err: ErrInUse, Hint: "close the Layout that owns the Tape"}
 	}
-	first, err := endLife(t.block.life, t.Total())
+	first, err := endLife(l, t.Total())
 	if !first {
 		return err
 	}
 	return t.tearDown()
 }
 
-// tearDown is called once, by the caller that ended the life of the Block.
+// life is that of the Blocks, nil for a Tape without memory.
+func (t *Tape) life() *life {
+	switch {
+	case t == nil:
+		return nil
+	case t.several != nil:
+		return t.several.life
+	case t.block == nil:
+		return nil
+	}
+	return t.block.life
+}
+
+// tearDown is called once, by the caller that ended the life of the Blocks.
 func (t *Tape) tearDown() error {
+	t.generation.Add(1)
+	if t.several != nil {
+		return t.several.tearDown()
+	}
 	t.cursor.Or(closedBit)
 	return t.block.tearDown()
 }

@@ -44,6 +44,10 @@ func (t *Tape) bump(size, align int) (unsafe.Pointer, error) {
 	// those of no address in the Tape, and every alignment for a Tape without memory. So nothing below overflows.
 	beyond := uintptr(align) - 1
 	if t == nil || uintptr(size) > t.total || beyond >= t.limit || uintptr(align)&beyond != 0 {
+		if t != nil && t.several != nil { // its limit is 0
+			b, err := t.several.take(size, align)
+			return unsafe.Pointer(unsafe.SliceData(b)), err
+		}
 		return nil, t.refusal(size, align)
 	}
 	for {

@@ -62,8 +62,8 @@ func open(c Config, f form, opts []unimem.Option) (*Cache, error) {
 	return hold(c, f, m, opts), nil
 }
 
-// NewOn makes a cache on two spans of a Tape, such as the history of a unimem.Layout: one of all keys, one of all
-// values. The Tape's owner closes the memory; after Tape.Clear the cache returns ane.ErrStale. Without unimem.Warm
+// NewOn makes a cache on spans of a Tape, such as the history of a unimem.Layout: with unimem.SurfacePerSpan one for each
+// layer and side, as New does, otherwise one of all keys and one of all values. The Tape's owner closes the memory; after Tape.Clear the cache returns ane.ErrStale. Without unimem.Warm
 // the bytes may be those of earlier spans.
 //
 // Errors: those of New, unimem.ErrTapeFull, and ErrSize for a Config with Grow, because spans cannot be returned.
@@ -77,11 +77,11 @@ func NewOn(tape *unimem.Tape, c Config) (*Cache, error) {
 			Hint: "reserve Context on the Tape, or make the cache with New"}
 	}
 	tokens, _ := c.capacity()
-	m, err := lentMemory(c, tokens, tape)
+	m, f, err := lentMemory(c, tokens, tape)
 	if err != nil {
 		return nil, &Error{Op: "new", Cause: err}
 	}
-	made := hold(c, joint, m, nil)
+	made := hold(c, f, m, nil)
 	made.touched = tokens // the Tape may have been used before
 	return made, nil
 }

@@ -87,6 +87,15 @@ var forms = map[string]func(testing.TB, Config) *Cache{
 		closeAtEnd(t, k)
 		return k
 	},
+	"surfaces": func(t testing.TB, c Config) *Cache {
+		l, err := unimem.NewLayout(0, 0, 0, unimem.SurfacePerSpan())
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, l.Close()) })
+		k, err := NewOn(l.History(), c)
+		require.NoError(t, err)
+		closeAtEnd(t, k)
+		return k
+	},
 	"history": func(t testing.TB, c Config) *Cache {
 		l, err := unimem.NewLayout(64, 64, 4<<20)
 		require.NoError(t, err)
@@ -233,7 +242,13 @@ func TestClosedCache(t *testing.T) {
 }
 
 func TestClearedTape(t *testing.T) {
-	tape, err := unimem.Start(1 << 20)
+	for _, opts := range [][]unimem.Option{nil, {unimem.SurfacePerSpan()}} {
+		clearedTape(t, opts)
+	}
+}
+
+func clearedTape(t *testing.T, opts []unimem.Option) {
+	tape, err := unimem.Start(1<<20, opts...)
 	require.NoError(t, err)
 	k, err := NewOn(tape, padded)
 	require.NoError(t, err)

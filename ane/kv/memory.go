@@ -44,7 +44,7 @@ func newMemory(c Config, f form, tokens int, opts []unimem.Option) (*memory, err
 // adoptMemory makes second mappings of the surfaces of m. The error matches unimem.ErrShare if the system has none.
 func adoptMemory(c Config, f form, m *memory) (*memory, error) {
 	return assemble(c, f, m.tokens, func(i, size int) (tape *unimem.Tape, err error) {
-		file, err := m.tapes[i].Block().Share()
+		file, err := m.block(i).Share()
 		if err != nil {
 			return nil, err
 		}
@@ -80,17 +80,23 @@ func assemble(c Config, f form, tokens int, start func(i, size int) (*unimem.Tap
 	return m, nil
 }
 
-// lentMemory takes the surfaces from a Tape.
-func lentMemory(c Config, tokens int, tape *unimem.Tape) (*memory, error) {
-	m := &memory{tokens: tokens, lent: tape, generation: tape.Generation()}
-	for side := range 2 {
-		if err := m.add(c, joint, tape, side); err != nil {
-			return nil, err
+// lentMemory takes the surfaces from a Tape, in a form that its spans suit.
+func lentMemory(c Config, tokens int, tape *unimem.Tape) (*memory, form, error) {
+	m, f := &memory{tokens: tokens, lent: tape, generation: tape.Generation()}, joint
+	if tape.SurfacePerSpan() {
+		f = apart
+	}
+	for i := range 2 * c.Layers / f.layers(c) {
+		if err := m.add(c, f, tape, i%2); err != nil {
+			return nil, f, err
 		}
 	}
-	m.sort(c, joint)
-	return m, nil
+	m.sort(c, f)
+	return m, f, nil
 }
+
+// block returns the Block of surface i of memory with a surface for each layer and side.
+func (m *memory) block(i int) *unimem.Block { return m.tensors[i].Block() }
 
 // add takes the next surface from tape and makes its tensors.
 func (m *memory) add(c Config, f form, tape *unimem.Tape, side int) error {
@@ -102,10 +108,15 @@ func (m *memory) add(c Config, f form, tape *unimem.Tape, side int) error {
 	if m.layout, err = c.layout(names[side], 1, m.tokens); err != nil {
 		return err
 	}
-	span, err := tape.Take(whole.Bytes(), ane.RowAlign)
+	bytes := whole.Bytes()
+	if tape.SurfacePerSpan() {
+		bytes = max(bytes, c.Surface)
+	}
+	span, err := tape.Take(bytes, ane.RowAlign)
 	if err != nil {
 		return err
 	}
+	span = span[:whole.Bytes()]
 	if f == joint {
 		if m.all[side], err = ane.OnSpan(tape, span, whole); err != nil {
 			return err
@@ -138,7 +149,7 @@ func (m *memory) sort(c Config, f form) {
 
 // stale reports whether the memory is of a Tape that was cleared or closed.
 func (m *memory) stale() bool {
-	return m.lent != nil && (m.lent.Generation() != m.generation || m.lent.Block().Bytes() == nil)
+	return m.lent != nil && m.lent.Generation() != m.generation
 }
 
 // retire makes every tensor of the memory stale and frees what no request holds. The rest stays in tapes, and a

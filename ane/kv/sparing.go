@@ -8,19 +8,19 @@ const sparingMany, sparingFew = 32, 64
 
 // sparing reports whether the cache drops pages of its mapping.
 func (c *Cache) sparing() bool {
-	return c.config.Sparing && c.form == apart && len(c.opts) == 0 && c.memory.lent == nil
+	return c.config.Sparing && c.form == apart && len(c.opts) == 0
 }
 
 // drop drops the pages of a span: the keys or values of a layer.
 func (c *Cache) drop(span int) {
 	if c.sparing() {
-		pages.Drop(c.memory.tapes[span].Block())
+		pages.Drop(c.memory.block(span))
 	}
 }
 
 // dropAll drops the pages of all layers.
 func (c *Cache) dropAll() {
-	for i := range c.memory.tapes {
+	for i := range c.memory.spans {
 		c.drop(i)
 	}
 	c.undropped = 0

@@ -13,6 +13,8 @@ type Settings struct {
 	Warm     bool
 	Pin      bool
 	PerCell  bool
+	InBlocks bool // a Tape of several Blocks
+	Each     int  // the least bytes of each; 0 for one span each
 	Stale    bool // closing a Grid makes taken cells stale
 	Heap     bool
 	Poison   bool

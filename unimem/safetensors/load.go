@@ -144,14 +144,14 @@ func (l *loading) fill(ctx context.Context, s *shard) error {
 			Detail: fmt.Sprintf("the tape has %d free bytes, the file %d", l.tape.Free(), s.size),
 			Hint:   "start the tape with the size of the files and 8 KiB for each"}
 	}
-	b := l.tape.Block()
+	b, base, err := l.tape.Place(span)
+	if err != nil {
+		return err
+	}
 	if err := b.Retain(); err != nil {
 		return err
 	}
-	s.block, s.tape = b, l.tape
-	if s.base, err = l.tape.Offset(span); err != nil {
-		return err
-	}
+	s.block, s.tape, s.base = b, l.tape, base
 	open := l.c.open
 	if open == nil {
 		open = openSource
