@@ -3,8 +3,8 @@
 // A Block is one piece of shared memory: an IOSurface on macOS, a sealed memfd on
 // Linux, heap memory elsewhere (Block.Backing returns which, Block.Key identifies it among
 // processes). A Tape allocates spans of a
-// Block one after the other, a Grid allocates cells of one size, a Layout is the three Tapes
-// of an inference run. View converts bytes to a type, Map maps a Block again through its
+// Block one after the other, or of several with InBlocks and SurfacePerSpan, a Grid allocates cells of one size, a Layout
+// is the three Tapes of an inference run. View converts bytes to a type, Map maps a Block again through its
 // handle.
 //
 // # Lifetime

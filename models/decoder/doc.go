@@ -3,7 +3,7 @@
 //
 //	folder, err := decoder.Open("Llama-3.2-1B-Instruct-4bit")      // config.json and mapped weights
 //	model, err := decoder.Load(ctx, device, folder, decoder.WithForm(decoder.Compact), decoder.Context(4096))
-//	session, err := model.NewSession(ctx)
+//	session, err := model.NewSession()
 //	err = session.Prefill(ctx, prompt)
 //	for !folder.Config().Ends(token) {
 //		token = session.Next(sampler)

@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/ane/weights"
+	"github.com/anekit/anekit/unimem"
 )
 
 // set is the programs of all layers for passes of columns tokens, or those of the logits.
@@ -61,6 +62,9 @@ func (o *options) settle(c Config) error {
 	}
 	return nil
 }
+
+// weightBlock is the size of the Blocks of converted weights, whose pages appear when they are written.
+const weightBlock = 64 << 20
 
 // Load builds the programs of a model, compiles and loads them on d. It reads the weights.
 //
@@ -116,7 +120,11 @@ func (m *Model) load(ctx context.Context) error {
 	if err := m.plan.check(); err != nil {
 		return err
 	}
-	s := &store{folder: m.folder, memory: &m.memory, made: map[request]*elements{}, zeros: map[string]*elements{},
+	var err error
+	if m.weights, err = unimem.Start(0, unimem.InBlocks(weightBlock)); err != nil {
+		return &Error{Op: "load", Cause: err}
+	}
+	s := &store{folder: m.folder, memory: m.weights, made: map[request]*elements{}, zeros: map[string]*elements{},
 		dense: map[string]bool{}, checked: map[string]bool{}}
 	if m.o.form == Compact {
 		if err := s.prepare(ctx); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/kv"
+	"github.com/anekit/anekit/unimem"
 )
 
 // Model is a compiled and loaded model on a Device. Its methods are safe for concurrent use.
@@ -19,8 +20,8 @@ type Model struct {
 	plan   Plan
 	done   func() // tells the Folder that the Model is closed
 
-	memory   arena  // converted weights
-	layersOf []*set // the programs of the layers: for a step, and for longer passes
+	weights  *unimem.Tape // converted ones
+	layersOf []*set       // the programs of the layers: for a step, and for longer passes
 	head     *set
 	parts    grouping
 	programs map[*ane.Model]int // index in Plan.Programs
@@ -113,7 +114,7 @@ func (m *Model) Close(ctx context.Context) error {
 	if err := errors.Join(errs...); err != nil {
 		return &Error{Op: "close", Cause: err}
 	}
-	if err := m.memory.close(); err != nil {
+	if err := m.weights.Close(); err != nil {
 		return &Error{Op: "close", Cause: err}
 	}
 	m.closed = true

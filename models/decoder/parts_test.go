@@ -15,6 +15,7 @@ import (
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder/decodertest"
+	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
@@ -134,9 +135,10 @@ func TestInt8IsTheNearestStep(t *testing.T) {
 	f, err := Open(dir)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, f.Close()) }()
-	var memory arena
-	defer func() { require.NoError(t, memory.close()) }()
-	s := &store{folder: f, memory: &memory, made: map[request]*elements{}, checked: map[string]bool{}}
+	memory, err := unimem.Start(0, unimem.InBlocks(1))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, memory.Close()) }()
+	s := &store{folder: f, memory: memory, made: map[request]*elements{}, checked: map[string]bool{}}
 	w := f.weights["model.layers.0.mlp.down_proj"]
 	r := request{module: w.name, kind: bytes8, columns: extent{64, 128}}
 	e, err := s.get(r)

@@ -10,36 +10,15 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/internal/pages"
-	"github.com/anekit/anekit/unimem"
 )
 
-// memory is surfaces of a session.
-type memory struct {
-	opts   []unimem.Option
-	least  int // bytes of each surface
-	blocks []*unimem.Block
-	bytes  int64
-}
-
-// tensor makes a tensor on a surface of its own.
-func (m *memory) tensor(l ane.Layout) (*ane.Tensor, error) {
-	b, err := unimem.Open(max(l.Bytes(), m.least), m.opts...)
+// tensor makes a tensor on a surface of the session's scratch.
+func (s *Session) tensor(l ane.Layout) (*ane.Tensor, error) {
+	span, err := s.layout.Scratch().Take(max(l.Bytes(), s.least), ane.RowAlign)
 	if err != nil {
 		return nil, err
 	}
-	m.blocks = append(m.blocks, b)
-	m.bytes += int64(b.Size())
-	return ane.OnBlock(b, l)
-}
-
-func (m *memory) close() (err error) {
-	for _, b := range m.blocks {
-		err = errors.Join(err, b.Close())
-	}
-	if err == nil {
-		m.blocks = nil
-	}
-	return err
+	return ane.OnSpan(s.layout.Scratch(), span, l)
 }
 
 // pass is the requests of a set of programs of layers, and their tensors. The hidden state goes from program to program
@@ -69,7 +48,7 @@ func (s *Session) bind(ctx context.Context, set *set) (*pass, error) {
 			find func(string) (ane.Layout, error)) {
 			layout, fault := find(name)
 			if fault == nil && *at == nil {
-				*at, fault = s.memory.tensor(layout)
+				*at, fault = s.tensor(layout)
 			}
 			bound[name], err = *at, errors.Join(err, fault)
 		}
@@ -229,7 +208,7 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 // through drops the pages of tensors that the session no longer needs from its own mapping: an engine that maps
 // surfaces itself counts them a second time. A step's are few.
 func (s *Session) through(p *pass, all ...*ane.Tensor) {
-	if p.columns == 1 || len(s.memory.opts) > 0 {
+	if p.columns == 1 || !s.sparing {
 		return
 	}
 	for _, t := range all {
@@ -338,7 +317,7 @@ func (s *Session) bindHead(ctx context.Context, x *ane.Tensor) (requests []*ane.
 			if err != nil {
 				return requests, err
 			}
-			t, err := s.memory.tensor(layout)
+			t, err := s.tensor(layout)
 			if err != nil {
 				return requests, err
 			}

@@ -20,11 +20,13 @@ type Session struct {
 	copied int64
 	closed bool
 
-	memory        memory
-	passes        []*pass     // a step, and longer ones
-	mask          *ane.Tensor // of the tokens of the cache
-	shown         int         // tokens that the mask shows
-	alone         *ane.Tensor // hidden state of the last token of a chunk
+	layout        *unimem.Layout // the model's weights, the surfaces of passes, the cache
+	least         int            // bytes of each surface
+	sparing       bool           // pages that the session no longer needs are dropped
+	passes        []*pass        // a step, and longer ones
+	mask          *ane.Tensor    // of the tokens of the cache
+	shown         int            // tokens that the mask shows
+	alone         *ane.Tensor    // hidden state of the last token of a chunk
 	parts         []*ane.Tensor
 	direct, apart []*ane.Request // of the logits: of a step, and of alone
 	columns       []column       // of parts
@@ -32,10 +34,10 @@ type Session struct {
 	side          [2][]byte
 }
 
-// NewSession begins a conversation with a cache and requests of its own. opts are options of unimem.Start for its
-// memory. The caller closes the Session before the Model.
+// NewSession begins a conversation with a cache and requests of its own. opts are options of unimem.NewLayout
+// for its memory. The caller closes the Session before the Model.
 //
-// Errors: ErrClosed, and those of kv.New, unimem.Open and ane.Model.Bind.
+// Errors: ErrClosed, and those of unimem.NewLayoutOn, kv.NewOn and ane.Model.Bind.
 func (m *Model) NewSession(opts ...unimem.Option) (*Session, error) {
 	m.mu.Lock()
 	if m.closed {
@@ -44,7 +46,7 @@ func (m *Model) NewSession(opts ...unimem.Option) (*Session, error) {
 	}
 	m.sessions++
 	m.mu.Unlock()
-	s := &Session{model: m, memory: memory{opts: opts},
+	s := &Session{model: m, least: m.surface(), sparing: len(opts) == 0,
 		row: make([]float32, max(m.config.Hidden, m.config.HeadDim))}
 	if err := s.open(opts); err != nil {
 		return nil, errors.Join(&Error{Op: "session", Cause: err}, s.Close())
@@ -54,16 +56,19 @@ func (m *Model) NewSession(opts ...unimem.Option) (*Session, error) {
 
 func (s *Session) open(opts []unimem.Option) (err error) {
 	m, ctx := s.model, context.Background()
-	s.memory.least = m.surface()
-	s.cache, err = kv.New(kv.Config{Layers: m.config.Layers * m.parts.caches,
+	opts = append(slices.Clone(opts), unimem.SurfacePerSpan())
+	if s.layout, err = unimem.NewLayoutOn(m.weights, 0, 0, opts...); err != nil {
+		return err
+	}
+	s.cache, err = kv.NewOn(s.layout.History(), kv.Config{Layers: m.config.Layers * m.parts.caches,
 		Heads: m.config.KVHeads / m.parts.caches, HeadDim: m.config.HeadDim, Context: m.o.context,
-		Surface: s.memory.least, Sparing: true}, opts...)
+		Surface: s.least, Sparing: s.sparing})
 	if err != nil {
 		return err
 	}
 	layout, err := m.layersOf[0].models[0].Input(inputMask)
 	if err == nil {
-		s.mask, err = s.memory.tensor(layout)
+		s.mask, err = s.tensor(layout)
 	}
 	if err != nil {
 		return err
@@ -80,7 +85,7 @@ func (s *Session) open(opts []unimem.Option) (err error) {
 		}
 	}
 	if layout, err = m.head.models[0].Input(inputX); err == nil {
-		s.alone, err = s.memory.tensor(layout)
+		s.alone, err = s.tensor(layout)
 	}
 	if err == nil {
 		s.direct, err = s.bindHead(ctx, s.passes[0].last)
@@ -90,7 +95,7 @@ func (s *Session) open(opts []unimem.Option) (err error) {
 	}
 	s.copied = 0
 	m.mu.Lock()
-	m.plan.CacheBytes, m.plan.ScratchBytes = int64(s.cache.Bytes()), s.memory.bytes
+	m.plan.CacheBytes, m.plan.ScratchBytes = int64(s.cache.Bytes()), int64(s.layout.Scratch().Total())
 	m.mu.Unlock()
 	return err
 }
@@ -256,7 +261,7 @@ func (s *Session) Close() error {
 	if s.cache != nil {
 		errs = append(errs, s.cache.Close())
 	}
-	if err := errors.Join(append(errs, s.memory.close())...); err != nil {
+	if err := errors.Join(append(errs, s.layout.Close())...); err != nil {
 		return &Error{Op: "close", Cause: err}
 	}
 	s.closed, s.ready, s.logits = true, false, nil

@@ -7,8 +7,10 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
@@ -16,7 +18,7 @@ import (
 // programs use it.
 type store struct {
 	folder *Folder
-	memory *arena
+	memory *unimem.Tape // of converted weights
 
 	zeros map[string]*elements // offsets of packed weights that prepare has made
 	dense map[string]bool      // packed weights that scale * (integer - offset) in fp16 cannot express
@@ -109,8 +111,11 @@ func (s *store) get(r request) (*elements, error) {
 
 // blank returns n elements of zeros in the memory of converted weights.
 func (s *store) blank(d mil.DType, n int) (*elements, error) {
-	data, err := s.memory.take((n*d.Bits() + 7) / 8)
-	return &elements{data: data}, err
+	data, err := s.memory.Take((n*d.Bits()+7)/8, ane.RowAlign)
+	if err != nil {
+		return nil, &Error{Op: "load", Detail: "no memory for converted weights", Cause: err}
+	}
+	return &elements{data: data}, nil
 }
 
 // lent returns elements that are those of a tensor of the mapped file.
