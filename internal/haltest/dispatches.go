@@ -2,7 +2,6 @@ package haltest
 
 import (
 	"bytes"
-	"context"
 	"slices"
 
 	"github.com/anekit/anekit/ane"
@@ -53,17 +52,11 @@ func dispatches() []testCase {
 			copy(r.Bytes(x), one())
 			s := r.NewSemaphore(0)
 			for _, v := range []uint64{2, 1} {
-				r.ok(r.Execute(r.q, context.Background(), at(s, v), at(s, v+1), c))
+				r.submit(at(s, v), at(s, v+1), c)
 			}
 			r.ok(r.Signal(s, 1))
 			r.ok(r.Wait(s, r.ctx, 3))
 			r.same(r.Bytes(x), four())
-		}},
-		{"command_buffer_dispatch/UpdateThenDispatch", func(r *rig) {
-			e, x, y := r.prepare()
-			copy(r.Bytes(x), one())
-			r.now(func(c *hal.CommandBuffer) { r.dispatch(c, e, x, y) })
-			r.same(r.Bytes(y), two())
 		}},
 		{"command_buffer_dispatch/ChainedDispatches", func(r *rig) {
 			e, x, y := r.prepare()
@@ -71,7 +64,7 @@ func dispatches() []testCase {
 			copy(r.Bytes(x), one())
 			r.now(func(c *hal.CommandBuffer) {
 				r.dispatch(c, e, x, y)
-				r.Barrier(c)
+				c.Barrier()
 				r.dispatch(c, e, y, z)
 			})
 			r.same(r.Bytes(y), two())
@@ -111,51 +104,36 @@ func dispatches() []testCase {
 		{"command_buffer_transient_buffer/RecordedBeforeAlloca", func(r *rig) {
 			e, x, y := r.prepare()
 			s := r.NewSemaphore(0)
-			between, err := r.Alloca(r.q, context.Background(), at(s, 1), at(s, 2), row)
-			r.ok(err)
+			between := r.alloca(at(s, 1), at(s, 2), row)
 			c := r.record(hal.OneShot, func(c *hal.CommandBuffer) {
 				r.dispatch(c, e, x, between)
 				r.dispatch(c, e, between, y)
 			})
 			copy(r.Bytes(x), one())
-			r.ok(r.Dealloca(r.q, context.Background(), at(s, 3), at(s, 4), between))
-			r.ok(r.Execute(r.q, context.Background(), at(s, 2), at(s, 3), c))
+			r.dealloca(at(s, 3), at(s, 4), between)
+			r.submit(at(s, 2), at(s, 3), c)
 			r.ok(r.Signal(s, 1))
 			r.ok(r.Wait(s, r.ctx, 4))
 			r.same(r.Bytes(y), four())
 			r.that(r.Bytes(between) == nil, "the memory is free")
 		}},
-		{"command_buffer_transient_buffer/FillTransientBuffer", func(r *rig) {
-			b := r.transient(1024)
-			r.now(func(c *hal.CommandBuffer) { r.Fill(c, b.Range(0, 1024), []byte{0xFE, 0xCA, 0xAD, 0xDE}) })
-			r.same(r.Bytes(b), bytes.Repeat([]byte{0xFE, 0xCA, 0xAD, 0xDE}, 256))
-			r.free(b)
-		}},
-		{"command_buffer_transient_buffer/FillTransientBufferSubrange", func(r *rig) {
-			b := r.transient(256)
-			r.now(func(c *hal.CommandBuffer) { r.Fill(c, b.Range(64, 128), []byte{9}) })
-			want := make([]byte, 256)
-			copy(want[64:], bytes.Repeat([]byte{9}, 128))
-			r.same(r.Bytes(b), want)
-			r.free(b)
-		}},
-		{"command_buffer_transient_buffer/FillTransientBuffer1Byte", func(r *rig) {
-			b := r.transient(512)
-			r.now(func(c *hal.CommandBuffer) { r.Fill(c, b.Range(0, 512), []byte{0xAB}) })
-			r.same(r.Bytes(b), bytes.Repeat([]byte{0xAB}, 512))
-			r.free(b)
-		}},
+		{"command_buffer_transient_buffer/FillTransientBuffer",
+			func(r *rig) { r.fill(r.transient(1024), 0, 1024, 0xFE, 0xCA, 0xAD, 0xDE) }},
+		{"command_buffer_transient_buffer/FillTransientBufferSubrange",
+			func(r *rig) { r.fill(r.transient(256), 64, 128, 9) }},
+		{"command_buffer_transient_buffer/FillTransientBuffer1Byte",
+			func(r *rig) { r.fill(r.transient(512), 0, 512, 0xAB) }},
 		{"command_buffer_transient_buffer/CopyToTransientBuffer", func(r *rig) {
 			a, b := r.buffer(512), r.transient(512)
 			copy(r.Bytes(a), sequence(512))
-			r.now(func(c *hal.CommandBuffer) { r.Copy(c, b.Range(0, 512), a.Range(0, 512)) })
+			r.ok(r.execute(r.copies(b.Range(0, 512), a.Range(0, 512))))
 			r.same(r.Bytes(b), sequence(512))
 			r.free(b)
 		}},
 		{"command_buffer_transient_buffer/CopyFromTransientBuffer", func(r *rig) {
 			a, b := r.transient(512), r.buffer(512)
 			copy(r.Bytes(a), sequence(512))
-			r.now(func(c *hal.CommandBuffer) { r.Copy(c, b.Range(0, 512), a.Range(0, 512)) })
+			r.ok(r.execute(r.copies(b.Range(0, 512), a.Range(0, 512))))
 			r.free(a)
 			r.same(r.Bytes(b), sequence(512))
 		}},
@@ -163,18 +141,14 @@ func dispatches() []testCase {
 			a, b := r.transient(256), r.buffer(256)
 			r.now(func(c *hal.CommandBuffer) {
 				r.Fill(c, a.Range(0, 256), []byte{0x44, 0x33, 0x22, 0x11})
-				r.Barrier(c)
+				c.Barrier()
 				r.Copy(c, b.Range(0, 256), a.Range(0, 256))
 			})
 			r.free(a)
 			r.same(r.Bytes(b), bytes.Repeat([]byte{0x44, 0x33, 0x22, 0x11}, 64))
 		}},
-		{"command_buffer_transient_buffer/UpdateTransientBuffer", func(r *rig) {
-			b := r.transient(64)
-			r.now(func(c *hal.CommandBuffer) { r.Update(c, b.Range(0, 64), sequence(64)) })
-			r.same(r.Bytes(b), sequence(64))
-			r.free(b)
-		}},
+		{"command_buffer_transient_buffer/UpdateTransientBuffer",
+			func(r *rig) { r.update(r.transient(64), 0, sequence(64)) }},
 	}
 }
 
@@ -190,8 +164,10 @@ func executables() []testCase {
 			r.that(e.Receipt().Engine != "", "the receipt names the engine")
 		}},
 		{"executable/Refused", func(r *rig) {
-			_, err := r.Prepare(r.d, r.ctx, ane.Source{Text: []byte("no program")})
-			r.is(err, ane.ErrCompile)
+			for _, text := range []string{"no program", "FOO?", ""} {
+				_, err := r.Prepare(r.d, r.ctx, ane.Source{Text: []byte(text)})
+				r.is(err, ane.ErrCompile)
+			}
 		}},
 		{"executable/Close", func(r *rig) {
 			e, x, y := r.prepare()
@@ -203,19 +179,6 @@ func executables() []testCase {
 			r.ok(r.CloseExecutable(e, r.ctx))
 			r.is(r.execute(c), hal.ErrFailed, hal.ErrClosed)
 			r.now(func(c *hal.CommandBuffer) { r.dispatch(c, other, x, y) })
-		}},
-		{"executable_cache/PrepareExecutable", func(r *rig) {
-			e, x, y := r.prepare()
-			copy(r.Bytes(x), one())
-			r.now(func(c *hal.CommandBuffer) { r.dispatch(c, e, x, y) })
-			r.same(r.Bytes(y), two())
-			r.ok(r.CloseExecutable(e, r.ctx))
-		}},
-		{"executable_cache/CantPrepareUnknownFormat", func(r *rig) {
-			_, err := r.Prepare(r.d, r.ctx, ane.Source{Text: []byte("FOO?")})
-			r.is(err, ane.ErrCompile)
-			_, err = r.Prepare(r.d, r.ctx, ane.Source{})
-			r.is(err, ane.ErrCompile)
 		}},
 		{"executable_cache/CompiledOnce", func(r *rig) {
 			for range 3 {

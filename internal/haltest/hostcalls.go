@@ -1,7 +1,6 @@
 package haltest
 
 import (
-	"context"
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane/hal"
@@ -13,16 +12,14 @@ func hostCalls() []testCase {
 		{"queue_host_call/BetweenSubmissions", func(r *rig) {
 			s := r.NewSemaphore(0)
 			b := r.buffer(2)
-			first := r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.Fill(c, b.Range(0, 1), []byte{4}) })
-			second := r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.Copy(c, b.Range(1, 1), b.Range(0, 1)) })
 			r.OnReach(s, 1, func(err error) {
 				if err == nil {
 					b.Bytes()[0]++
 				}
 				_ = r.Signal(s, 2) // a failure shows in the bytes
 			})
-			r.ok(r.Execute(r.q, context.Background(), at(s, 2), at(s, 3), second))
-			r.ok(r.Execute(r.q, context.Background(), nil, at(s, 1), first))
+			r.submit(at(s, 2), at(s, 3), r.copies(b.Range(1, 1), b.Range(0, 1)))
+			r.submit(nil, at(s, 1), r.fills(b.Range(0, 1), 4))
 			r.ok(r.Wait(s, r.ctx, 3))
 			r.same(r.Bytes(b), []byte{5, 5})
 		}},

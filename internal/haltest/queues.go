@@ -13,20 +13,16 @@ func queues() []testCase {
 		{"queue_dispatch/Chain", func(r *rig) {
 			e, x, y := r.prepare()
 			z := r.buffer(row)
-			s := r.NewSemaphore(0)
 			copy(r.Bytes(x), one())
-			second := r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.dispatch(c, e, y, z) })
-			r.ok(r.Execute(r.q, context.Background(), at(s, 1), at(s, 2), second))
-			first := r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.dispatch(c, e, x, y) })
-			r.ok(r.Execute(r.q, context.Background(), nil, at(s, 1), first))
-			r.ok(r.Wait(s, r.ctx, 2))
+			r.chain(r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.dispatch(c, e, x, y) }),
+				r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.dispatch(c, e, y, z) }))
 			r.same(r.Bytes(z), four())
 		}},
 		{"buffer_mapping/InPlace", func(r *rig) {
 			b := r.buffer(5)
 			r.that(len(r.Bytes(b)) == 5 && b.Size() == 5, "the size is as asked for")
 			copy(r.Bytes(b), "12345")
-			r.now(func(c *hal.CommandBuffer) { r.Copy(c, b.Range(0, 2), b.Range(3, 2)) })
+			r.ok(r.execute(r.copies(b.Range(0, 2), b.Range(3, 2))))
 			r.same(r.Bytes(b), []byte("45345"))
 		}},
 		{"buffer_mapping/Import", func(r *rig) {
@@ -36,7 +32,7 @@ func queues() []testCase {
 			b, err := r.Import(r.d, block)
 			r.ok(err)
 			r.is(block.Close(), unimem.ErrInUse)
-			r.now(func(c *hal.CommandBuffer) { r.Fill(c, b.Range(7, 2), []byte{1}) })
+			r.ok(r.execute(r.fills(b.Range(7, 2), 1)))
 			r.same(block.Bytes()[6:10], []byte{0, 1, 1, 0})
 			r.ok(r.CloseBuffer(b))
 			r.ok(block.Close())
@@ -44,8 +40,8 @@ func queues() []testCase {
 		{"buffer_mapping/CloseWhilePending", func(r *rig) {
 			s, u := r.NewSemaphore(0), r.NewSemaphore(0)
 			b := r.buffer(5)
-			c := r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.Fill(c, b.Range(0, 5), []byte{1}) })
-			r.ok(r.Execute(r.q, context.Background(), at(s, 1), at(u, 1), c))
+			c := r.fills(b.Range(0, 5), 1)
+			r.submit(at(s, 1), at(u, 1), c)
 			r.is(r.CloseBuffer(b), hal.ErrInUse)
 			r.is(c.Close(), hal.ErrInUse)
 			r.ok(r.Signal(s, 1))
@@ -53,26 +49,13 @@ func queues() []testCase {
 			r.ok(r.CloseBuffer(b))
 			r.that(r.Bytes(b) == nil, "no memory after Close")
 		}},
-		{"buffer_mapping/FillEmpty", func(r *rig) {
-			b := r.buffer(16)
-			r.now(func(c *hal.CommandBuffer) { r.Fill(c, b.Range(7, 0), []byte{0xFF}) })
-			r.same(r.Bytes(b), make([]byte, 16))
-		}},
-		{"buffer_mapping/ReadData", func(r *rig) {
-			b := r.buffer(16)
-			r.now(func(c *hal.CommandBuffer) { r.Fill(c, b.Range(8, 8), []byte{0xFF}) })
-			r.same(r.Bytes(b)[4:12], []byte{0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF})
-		}},
-		{"buffer_mapping/WriteDataWithOffset", func(r *rig) {
-			a, b := r.buffer(16), r.buffer(16)
-			copy(r.Bytes(a)[4:], "12345678")
-			r.now(func(c *hal.CommandBuffer) { r.Copy(c, b.Range(0, 16), a.Range(0, 16)) })
-			r.same(r.Bytes(b), []byte("\x00\x00\x00\x0012345678\x00\x00\x00\x00"))
-		}},
+		{"buffer_mapping/FillEmpty", func(r *rig) { r.fill(r.buffer(16), 7, 0, 0xFF) }},
+		{"buffer_mapping/ReadData", func(r *rig) { r.fill(r.buffer(16), 8, 8, 0xFF) }},
+		{"buffer_mapping/WriteDataWithOffset", func(r *rig) { r.copy(16, 0, 0, 16) }},
 		{"device/Close", func(r *rig) {
 			u := r.NewSemaphore(0)
 			r.buffer(5)
-			r.ok(r.Execute(r.q, context.Background(), at(r.NewSemaphore(0), 1), at(u, 1)))
+			r.submit(at(r.NewSemaphore(0), 1), at(u, 1))
 			r.ok(r.CloseDevice(r.d, r.ctx))
 			r.is(u.Wait(ended(), 1), hal.ErrFailed, hal.ErrClosed)
 			r.is(r.Execute(r.q, context.Background(), nil, nil), hal.ErrClosed)

@@ -3,13 +3,13 @@ package haltest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -41,57 +41,37 @@ type play struct {
 // after each round. In a round several command buffers, ordered by a timeline, are submitted in random
 // order, and some of them are reusable and run again. The first difference ends it with an error that has the
 // seed. broken calls may hang: ctx ends the waits.
-func Random(ctx context.Context, open Open, calls Calls, seed uint64, operations int) (err error) {
-	engine, err := open(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, engine.Close()) }()
-	d, err := hal.NewDevice(engine)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close(context.Background())) }()
-	p := &play{Calls: calls, rng: rand.New(rand.NewPCG(seed, 0)), d: d, left: operations}
-	block, err := unimem.Open(size)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close(context.Background()), block.Close()) }()
-	if err := p.begin(ctx, block); err != nil {
-		return err
-	}
-	for round := 0; p.left > 0; round++ {
-		if err := p.round(ctx); err != nil {
-			return fmt.Errorf("seed %d, round %d: %w", seed, round, err)
+func Random(ctx context.Context, open Open, calls Calls, seed uint64, operations int) error {
+	return step.Run(ctx, func(t *step.T) {
+		engine := step.Must(open(ctx))
+		t.Closing(engine.Close)
+		block := step.Must(unimem.Open(size))
+		t.Closing(block.Close)
+		d := step.Must(hal.NewDevice(engine))
+		t.Later(d.Close)
+		p := &play{Calls: calls, rng: rand.New(rand.NewPCG(seed, 0)), d: d, left: operations}
+		p.begin(ctx, block)
+		for round := 0; p.left > 0; round++ {
+			if err := step.Catch(func() { p.round(ctx) }); err != nil {
+				step.NoError(fmt.Errorf("seed %d, round %d: %w", seed, round, err))
+			}
 		}
-	}
-	return nil
+	})
 }
 
 // begin makes the Buffers and the program.
-func (p *play) begin(ctx context.Context, block *unimem.Block) (err error) {
-	for i := range buffers - 2 {
-		if p.buffers[i], err = p.NewBuffer(p.d, size); err != nil {
-			return err
-		}
-		p.model.memory[i] = make([]byte, size)
-	}
+func (p *play) begin(ctx context.Context, block *unimem.Block) {
 	same := make([]byte, block.Size())
-	for i := buffers - 2; i < buffers; i++ {
-		if p.buffers[i], err = p.Import(p.d, block); err != nil {
-			return err
+	for i := range buffers {
+		if i < buffers-2 {
+			p.buffers[i], p.model.memory[i] = step.Must(p.d.NewBuffer(size)), make([]byte, size)
+		} else {
+			p.buffers[i], p.model.memory[i] = step.Must(p.Import(p.d, block)), same
 		}
-		p.model.memory[i] = same
 	}
-	if p.executable, err = p.Prepare(p.d, ctx, ane.Source{Text: []byte(double)}); err != nil {
-		return err
-	}
-	p.model.x, p.model.y = make([]byte, row), make([]byte, row)
-	if p.x, err = p.NewBuffer(p.d, row); err == nil {
-		p.y, err = p.NewBuffer(p.d, row)
-	}
-	return err
+	p.executable = step.Must(p.Prepare(p.d, ctx, ane.Source{Text: []byte(double)}))
+	p.x, p.model.x = step.Must(p.d.NewBuffer(row)), make([]byte, row)
+	p.y, p.model.y = step.Must(p.d.NewBuffer(row)), make([]byte, row)
 }
 
 // batch is a recorded command buffer and what it does to the model.
@@ -102,36 +82,25 @@ type batch struct {
 }
 
 // round runs a few batches and compares.
-func (p *play) round(ctx context.Context) error {
-	var steps []batch
-	var all []batch
+func (p *play) round(ctx context.Context) {
+	var steps, all []batch
 	for range 1 + p.rng.IntN(5) {
-		b, err := p.record()
-		if err != nil {
-			return err
-		}
-		all = append(all, b)
-		steps = append(steps, b)
+		b := p.record()
+		all, steps = append(all, b), append(steps, b)
 		if b.again {
 			steps = append(steps, b)
 		}
 	}
-	s := hal.NewSemaphore(0)
+	s, end := hal.NewSemaphore(0), uint64(len(steps)+1)
 	for _, i := range p.rng.Perm(len(steps)) {
 		p.left--
-		if err := p.Execute(p.d.Queue(), ctx, at(s, uint64(i+1)), at(s, uint64(i+2)), steps[i].buffer); err != nil {
-			return err
-		}
+		step.NoError(p.Execute(p.d.Queue(), ctx, at(s, uint64(i+1)), at(s, uint64(i+2)), steps[i].buffer))
 	}
-	if err := p.Signal(s, 1); err != nil {
-		return err
-	}
-	if err := p.Wait(s, ctx, uint64(len(steps)+1)); err != nil {
-		return err
-	}
+	step.NoError(p.Signal(s, 1))
+	step.NoError(p.Wait(s, ctx, end))
 	p.left -= 2
-	if v, err := p.Value(s); err != nil || v != uint64(len(steps)+1) {
-		return fmt.Errorf("the value is %d, %w", v, err)
+	if v := step.Must(s.Value()); v != end {
+		step.NoError(fmt.Errorf("the value is %d, want %d", v, end))
 	}
 	for _, b := range steps {
 		for _, f := range b.effects {
@@ -139,46 +108,39 @@ func (p *play) round(ctx context.Context) error {
 		}
 	}
 	for _, b := range all {
-		if err := b.buffer.Close(); err != nil {
-			return err
-		}
+		step.NoError(b.buffer.Close())
 	}
 	for i, want := range p.model.memory {
-		if err := differ(fmt.Sprint("buffer ", i), p.Bytes(p.buffers[i]), want); err != nil {
-			return err
-		}
+		differ(fmt.Sprint("buffer ", i), p.Bytes(p.buffers[i]), want)
 	}
-	return errors.Join(differ("x", p.Bytes(p.x), p.model.x), differ("y", p.Bytes(p.y), p.model.y))
+	differ("x", p.Bytes(p.x), p.model.x)
+	differ("y", p.Bytes(p.y), p.model.y)
 }
 
-func differ(what string, got, want []byte) error {
-	if bytes.Equal(got, want) {
-		return nil
-	}
-	for i := range want {
-		if i >= len(got) || got[i] != want[i] {
-			return fmt.Errorf("%s differs from the model at byte %d", what, i)
+// differ ends the run if bytes differ from those of the model.
+func differ(what string, got, want []byte) {
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			step.NoError(fmt.Errorf("%s of %d bytes differs from the model of %d at byte %d", what, len(got), len(want), i))
 		}
 	}
-	return fmt.Errorf("%s has %d bytes, the model %d", what, len(got), len(want))
 }
 
 // record records random commands.
-func (p *play) record() (b batch, err error) {
+func (p *play) record() (b batch) {
 	mode := hal.OneShot
 	if b.again = p.rng.IntN(3) == 0; b.again {
 		mode = hal.Reusable
 	}
-	if b.buffer, err = p.d.NewCommandBuffer(mode); err != nil {
-		return b, err
-	}
+	b.buffer = step.Must(p.d.NewCommandBuffer(mode))
 	for range p.rng.IntN(30) {
 		p.left--
 		if f := p.command(b.buffer); f != nil {
 			b.effects = append(b.effects, f)
 		}
 	}
-	return b, p.End(b.buffer)
+	step.NoError(p.End(b.buffer))
+	return b
 }
 
 // command records one command and returns its effect on the model.
@@ -234,7 +196,7 @@ func (p *play) command(c *hal.CommandBuffer) func() {
 		}
 	default:
 		if n > 10 {
-			p.Barrier(c)
+			c.Barrier()
 			return nil
 		}
 		p.Copy(c, dst, p.y.Range(0, n))

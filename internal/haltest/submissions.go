@@ -11,14 +11,13 @@ func submissions() []testCase {
 	return []testCase{
 		{"semaphore_submission/SubmitWithNoCommandBuffers", func(r *rig) {
 			s := r.NewSemaphore(0)
-			r.ok(r.Execute(r.q, context.Background(), nil, at(s, 1)))
+			r.submit(nil, at(s, 1))
 			r.ok(r.Wait(s, r.ctx, 1))
 		}},
 		{"semaphore_submission/SubmitWithWait", func(r *rig) {
 			s, u := r.NewSemaphore(0), r.NewSemaphore(0)
 			b := r.buffer(1)
-			c := r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.Fill(c, b.Range(0, 1), []byte{1}) })
-			r.ok(r.Execute(r.q, context.Background(), at(s, 2), at(u, 1), c))
+			r.submit(at(s, 2), at(u, 1), r.fills(b.Range(0, 1), 1))
 			r.ok(r.Signal(s, 1))
 			r.settle()
 			r.same(r.Bytes(b), []byte{0})
@@ -29,7 +28,7 @@ func submissions() []testCase {
 		}},
 		{"semaphore_submission/SubmitWithMultipleSemaphores", func(r *rig) {
 			s, u, v, w := r.NewSemaphore(0), r.NewSemaphore(0), r.NewSemaphore(0), r.NewSemaphore(0)
-			r.ok(r.Execute(r.q, context.Background(), append(at(s, 1), at(u, 1)...), append(at(v, 1), at(w, 5)...)))
+			r.submit(both(s, u), append(at(v, 1), at(w, 5)...))
 			r.ok(r.Signal(s, 1))
 			r.that(r.value(v) == 0, "one of two waits is not reached")
 			r.ok(r.Signal(u, 1))
@@ -40,8 +39,7 @@ func submissions() []testCase {
 			s := r.NewSemaphore(0)
 			b := r.buffer(1)
 			for v := uint64(3); v >= 1; v-- {
-				c := r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.Fill(c, b.Range(0, 1), []byte{byte(v)}) })
-				r.ok(r.Execute(r.q, context.Background(), at(s, v), at(s, v+1), c))
+				r.submit(at(s, v), at(s, v+1), r.fills(b.Range(0, 1), byte(v)))
 			}
 			r.ok(r.Signal(s, 1))
 			r.ok(r.Wait(s, r.ctx, 4))
@@ -50,16 +48,15 @@ func submissions() []testCase {
 		{"semaphore_submission/PropagateFailSignal", func(r *rig) {
 			s, u, v := r.NewSemaphore(0), r.NewSemaphore(0), r.NewSemaphore(0)
 			b := r.buffer(1)
-			c := r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.Fill(c, b.Range(0, 1), []byte{1}) })
-			r.ok(r.Execute(r.q, context.Background(), append(at(r.NewSemaphore(0), 1), at(s, 1)...), at(u, 1), c))
-			r.ok(r.Execute(r.q, context.Background(), at(u, 1), at(v, 1)))
+			r.submit(both(r.NewSemaphore(0), s), at(u, 1), r.fills(b.Range(0, 1), 1))
+			r.submit(at(u, 1), at(v, 1))
 			r.Fail(s, errCause)
 			r.is(r.Wait(v, r.ctx, 1), hal.ErrFailed, errCause)
 			r.same(r.Bytes(b), []byte{0})
 		}},
 		{"semaphore_submission/BackwardsFails", func(r *rig) {
 			s := r.NewSemaphore(5)
-			r.ok(r.Execute(r.q, context.Background(), nil, at(s, 4)))
+			r.submit(nil, at(s, 4))
 			r.is(r.Wait(s, r.ctx, 6), hal.ErrFailed, hal.ErrBackwards)
 		}},
 		{"semaphore_submission/ContextEnds", func(r *rig) {
@@ -69,36 +66,31 @@ func submissions() []testCase {
 			cancel()
 			r.is(r.Wait(u, r.ctx, 1), hal.ErrFailed, context.Canceled)
 		}},
-		{"semaphore_submission/SubmitAndSignal", func(r *rig) {
-			s := r.NewSemaphore(0)
-			r.submit(nil, at(s, 1), r.empty())
-			r.ok(r.Wait(s, r.ctx, 1))
-		}},
 		{"semaphore_submission/WaitAllHostAndDeviceSemaphores", func(r *rig) {
-			host := r.hostAndDevice()
-			r.ok(r.Signal(host.waits, 1))
-			r.ok(r.Signal(host.deviceWaits, 1))
-			r.ok(r.WaitAll(r.ctx, append(at(host.signals, 1), at(host.deviceSignals, 1)...)...))
-			r.ok(<-host.ends)
+			p := r.hostAndDevice()
+			r.ok(r.Signal(p.waits, 1))
+			r.ok(r.Signal(p.deviceWaits, 1))
+			r.ok(r.WaitAll(r.ctx, both(p.signals, p.deviceSignals)...))
+			r.ok(<-p.ends)
 		}},
 		{"semaphore_submission/WaitAnyHostAndDeviceSemaphoresAndDeviceSignals", func(r *rig) {
-			host := r.hostAndDevice()
-			r.ok(r.Signal(host.deviceWaits, 1))
-			i, err := r.WaitAny(r.ctx, append(at(host.signals, 1), at(host.deviceSignals, 1)...)...)
+			p := r.hostAndDevice()
+			r.ok(r.Signal(p.deviceWaits, 1))
+			i, err := r.WaitAny(r.ctx, both(p.signals, p.deviceSignals)...)
 			r.ok(err)
-			r.that(i == 1 && r.value(host.signals) == 0, "the device has signaled, the host has not")
-			r.ok(r.Signal(host.waits, 1))
-			r.ok(<-host.ends)
+			r.that(i == 1 && r.value(p.signals) == 0, "the device has signaled, the host has not")
+			r.ok(r.Signal(p.waits, 1))
+			r.ok(<-p.ends)
 		}},
 		{"semaphore_submission/WaitAnyHostAndDeviceSemaphoresAndHostSignals", func(r *rig) {
-			host := r.hostAndDevice()
-			r.ok(r.Signal(host.waits, 1))
-			i, err := r.WaitAny(r.ctx, append(at(host.signals, 1), at(host.deviceSignals, 1)...)...)
+			p := r.hostAndDevice()
+			r.ok(r.Signal(p.waits, 1))
+			i, err := r.WaitAny(r.ctx, both(p.signals, p.deviceSignals)...)
 			r.ok(err)
-			r.that(i == 0 && r.value(host.deviceSignals) == 0, "the host has signaled, the device has not")
-			r.ok(<-host.ends)
-			r.ok(r.Signal(host.deviceWaits, 1))
-			r.ok(r.Wait(host.deviceSignals, r.ctx, 1))
+			r.that(i == 0 && r.value(p.deviceSignals) == 0, "the host has signaled, the device has not")
+			r.ok(<-p.ends)
+			r.ok(r.Signal(p.deviceWaits, 1))
+			r.ok(r.Wait(p.deviceSignals, r.ctx, 1))
 		}},
 		{"semaphore_submission/IntermediateSemaphoreBetweenDeviceBatches", func(r *rig) {
 			s, u := r.NewSemaphore(0), r.NewSemaphore(0)
@@ -117,7 +109,7 @@ func submissions() []testCase {
 			r.settle()
 			r.that(r.value(s)+r.value(u)+r.value(v) == 0, "the batch without signals starts none")
 			r.submit(nil, at(s, 1), r.empty())
-			r.ok(r.WaitAll(r.ctx, append(at(u, 1), at(v, 1)...)...))
+			r.ok(r.WaitAll(r.ctx, both(u, v)...))
 		}},
 		{"semaphore_submission/TwoBatchesWaitingOnDifferentSemaphoreValues", func(r *rig) {
 			s, u, v := r.NewSemaphore(0), r.NewSemaphore(0), r.NewSemaphore(0)
@@ -126,12 +118,12 @@ func submissions() []testCase {
 			r.settle()
 			r.that(r.value(s)+r.value(u)+r.value(v) == 0, "none has begun")
 			r.submit(nil, at(s, 3), r.empty())
-			r.ok(r.WaitAll(r.ctx, append(at(u, 1), at(v, 1)...)...))
+			r.ok(r.WaitAll(r.ctx, both(u, v)...))
 			r.that(r.value(s) == 3, "the value is 3")
 		}},
 		{"semaphore_submission/BatchWaitingOnAnotherAndHostSignal", func(r *rig) {
 			s, u, v := r.NewSemaphore(0), r.NewSemaphore(0), r.NewSemaphore(0)
-			r.submit(append(at(s, 1), at(u, 1)...), at(v, 1), r.empty())
+			r.submit(both(s, u), at(v, 1), r.empty())
 			r.submit(nil, at(s, 1), r.empty())
 			r.ok(r.Wait(s, r.ctx, 1))
 			r.settle()
@@ -142,33 +134,20 @@ func submissions() []testCase {
 		{"semaphore_submission/DeviceBatchSignalAnotherAndHost", func(r *rig) {
 			s, u, v := r.NewSemaphore(0), r.NewSemaphore(0), r.NewSemaphore(0)
 			r.submit(at(s, 1), at(v, 1), r.empty())
-			all := append(append(at(s, 1), at(u, 1)...), at(v, 1)...)
-			waiting := start(func() error { return r.WaitAll(r.ctx, all...) })
-			r.submit(nil, append(at(s, 1), at(u, 1)...), r.empty())
+			waiting := start(func() error { return r.WaitAll(r.ctx, append(both(s, u), at(v, 1)...)...) })
+			r.submit(nil, both(s, u), r.empty())
 			r.ok(<-waiting)
 		}},
-		{"semaphore_submission/BatchWaitingOnSmallerValueAfterSignaled", func(r *rig) {
-			s, u := r.NewSemaphore(0), r.NewSemaphore(0)
-			r.ok(r.Signal(s, 2))
-			r.submit(at(s, 1), at(u, 1), r.empty())
-			r.ok(r.Wait(u, r.ctx, 1))
-		}},
-		{"semaphore_submission/BatchWaitingOnSmallerValueBeforeSignaled", func(r *rig) {
-			s, u := r.NewSemaphore(0), r.NewSemaphore(0)
+		{"semaphore_submission/BatchWaitingOnSmallerValue", func(r *rig) {
+			s, u, v := r.NewSemaphore(0), r.NewSemaphore(0), r.NewSemaphore(0)
 			r.submit(at(s, 1), at(u, 1), r.empty())
 			r.ok(r.Signal(s, 2))
+			r.submit(at(s, 1), at(v, 1), r.empty())
 			r.ok(r.Wait(u, r.ctx, 1))
+			r.ok(r.Wait(v, r.ctx, 1))
 		}},
 	}
 }
-
-// submit executes command buffers and does not wait.
-func (r *rig) submit(waits, signals []hal.Point, c ...*hal.CommandBuffer) {
-	r.ok(r.Execute(r.q, context.Background(), waits, signals, c...))
-}
-
-// empty makes a CommandBuffer without commands.
-func (r *rig) empty() *hal.CommandBuffer { return r.record(hal.OneShot, func(*hal.CommandBuffer) {}) }
 
 // pair is a goroutine and a submission that each wait and then signal.
 type pair struct {

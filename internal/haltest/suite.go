@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/internal/step"
 )
 
 // Open opens the engine under test. The suite closes it.
@@ -74,10 +76,9 @@ type testCase struct {
 // rig is what a case works with: an open Device, and the calls under test.
 type rig struct {
 	Calls
-	d     *hal.Device
-	q     *hal.Queue
-	ctx   context.Context // of waits that have to end
-	fault error
+	d   *hal.Device
+	q   *hal.Queue
+	ctx context.Context // of waits that have to end
 }
 
 // try runs the case on a new Device and closes it.
@@ -88,21 +89,14 @@ func (c testCase) try(engine *ane.Device, calls Calls, patience time.Duration) e
 	if err != nil {
 		return err
 	}
-	r := &rig{Calls: calls, d: d, q: d.Queue(), ctx: ctx}
-	done := make(chan struct{})
-	go func() { // fail ends it
-		defer close(done)
-		c.run(r)
-	}()
-	<-done
-	return errors.Join(r.fault, d.Close(context.Background()))
+	err = step.Catch(func() { c.run(&rig{Calls: calls, d: d, q: d.Queue(), ctx: ctx}) })
+	return errors.Join(err, d.Close(context.Background()))
 }
 
 // fail ends the case.
 func (r *rig) fail(format string, args ...any) {
 	_, file, line, _ := runtime.Caller(2)
-	r.fault = fmt.Errorf("%s:%d: %w", file[max(0, len(file)-24):], line, fmt.Errorf(format, args...))
-	runtime.Goexit()
+	step.NoError(fmt.Errorf("%s:%d: %w", filepath.Base(file), line, fmt.Errorf(format, args...)))
 }
 
 // ok ends the case with an error.
@@ -137,9 +131,12 @@ func (r *rig) same(got, want []byte) {
 
 func at(s *hal.Semaphore, v uint64) []hal.Point { return []hal.Point{{Semaphore: s, Value: v}} }
 
+// both are value 1 of two Semaphores.
+func both(s, u *hal.Semaphore) []hal.Point { return append(at(s, 1), at(u, 1)...) }
+
 // buffer makes a Buffer.
 func (r *rig) buffer(size int) *hal.Buffer {
-	b, err := r.NewBuffer(r.d, size)
+	b, err := r.d.NewBuffer(size)
 	r.ok(err)
 	return b
 }
@@ -153,10 +150,18 @@ func (r *rig) record(mode hal.Mode, f func(c *hal.CommandBuffer)) *hal.CommandBu
 	return c
 }
 
+// empty makes a CommandBuffer without commands.
+func (r *rig) empty() *hal.CommandBuffer { return r.record(hal.OneShot, func(*hal.CommandBuffer) {}) }
+
+// submit executes command buffers and does not wait.
+func (r *rig) submit(waits, signals []hal.Point, c ...*hal.CommandBuffer) {
+	r.ok(r.Execute(r.q, context.Background(), waits, signals, c...))
+}
+
 // execute runs command buffers and returns what their signal says.
 func (r *rig) execute(c ...*hal.CommandBuffer) error {
 	s := hal.NewSemaphore(0)
-	r.ok(r.Execute(r.q, context.Background(), nil, at(s, 1), c...))
+	r.submit(nil, at(s, 1), c...)
 	return s.Wait(r.ctx, 1)
 }
 

@@ -3,7 +3,6 @@ package haltest
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/anekit/anekit/ane/hal"
@@ -14,35 +13,34 @@ func threads() []testCase {
 	return []testCase{
 		{"semaphore_thread/PingPong", func(r *rig) {
 			s, u := r.NewSemaphore(0), r.NewSemaphore(0)
-			var all sync.WaitGroup
-			defer all.Wait()
-			all.Go(func() {
-				if r.Wait(s, r.ctx, 1) == nil {
-					_ = r.Signal(u, 1) // the other thread checks it
+			answering := start(func() error {
+				if err := r.Wait(s, r.ctx, 1); err != nil {
+					return err
 				}
+				return r.Signal(u, 1)
 			})
 			r.ok(r.Signal(s, 1))
 			r.ok(r.Wait(u, r.ctx, 1))
+			r.ok(<-answering)
 		}},
 		{"semaphore_thread/ManyWaiters", func(r *rig) {
 			s := r.NewSemaphore(0)
-			errs := make(chan error, 64)
-			for v := range cap(errs) {
-				go func() { errs <- r.Wait(s, r.ctx, uint64(v+1)) }()
+			var waiting [64]<-chan error
+			for i := range waiting {
+				waiting[i] = start(func() error { return r.Wait(s, r.ctx, uint64(i+1)) })
 			}
-			for v := range cap(errs) {
-				r.ok(r.Signal(s, uint64(v+1)))
+			for i := range waiting {
+				r.ok(r.Signal(s, uint64(i+1)))
 			}
-			for range cap(errs) {
-				r.ok(<-errs)
+			for _, w := range waiting {
+				r.ok(<-w)
 			}
 		}},
 		{"semaphore_thread/WaitThenFail", func(r *rig) {
 			s := r.NewSemaphore(0)
-			errs := make(chan error, 1)
-			go func() { errs <- r.Wait(s, r.ctx, 5) }()
+			waiting := start(func() error { return r.Wait(s, r.ctx, 5) })
 			r.Fail(s, errCause)
-			r.is(<-errs, errCause)
+			r.is(<-waiting, errCause)
 		}},
 		{"semaphore_thread/WaitLaterSignaledBeyond", func(r *rig) {
 			s := r.NewSemaphore(2)
@@ -52,14 +50,10 @@ func threads() []testCase {
 		}},
 		{"semaphore_thread/WaitAnyLaterSignaled", func(r *rig) {
 			s, u := r.NewSemaphore(0), r.NewSemaphore(0)
-			var i int
-			waiting := start(func() (err error) {
-				i, err = r.WaitAny(r.ctx, append(at(s, 1), at(u, 1)...)...)
-				return err
-			})
+			reached, waiting := r.startAny(s, u)
 			r.ok(r.Signal(u, 1))
 			r.ok(<-waiting)
-			r.that(i == 1, "point 1 is reached")
+			r.that(*reached == 1, "point 1 is reached")
 		}},
 		{"semaphore_thread/WaitOnTheSameValueMultipleTimes", func(r *rig) {
 			s := r.NewSemaphore(0)
@@ -89,7 +83,7 @@ func threads() []testCase {
 		}},
 		{"semaphore_thread/SimultaneousMultiWaitAll", func(r *rig) {
 			s, u := r.NewSemaphore(0), r.NewSemaphore(0)
-			wait := func() error { return r.WaitAll(r.ctx, append(at(s, 1), at(u, 1)...)...) }
+			wait := func() error { return r.WaitAll(r.ctx, both(s, u)...) }
 			first, second := start(wait), start(wait)
 			r.ok(r.Signal(s, 1))
 			r.ok(r.Signal(u, 1))
@@ -98,21 +92,12 @@ func threads() []testCase {
 		}},
 		{"semaphore_thread/MultiWaitThenFail", func(r *rig) {
 			s, u := r.NewSemaphore(0), r.NewSemaphore(0)
-			waiting := start(func() error { return r.WaitAll(r.ctx, append(at(s, 1), at(u, 1)...)...) })
+			waiting := start(func() error { return r.WaitAll(r.ctx, both(s, u)...) })
+			reached, first := r.startAny(s, u)
 			r.Fail(s, errCause)
 			r.is(<-waiting, hal.ErrFailed, errCause)
-			r.that(r.value(u) == 0, "the other semaphore does not change")
-		}},
-		{"semaphore_thread/DeviceMultiWaitThenFail", func(r *rig) {
-			s, u := r.NewSemaphore(0), r.NewSemaphore(0)
-			i := -1
-			waiting := start(func() (err error) {
-				i, err = r.WaitAny(r.ctx, append(at(s, 1), at(u, 1)...)...)
-				return err
-			})
-			r.Fail(s, errCause)
-			r.is(<-waiting, hal.ErrFailed, errCause)
-			r.that(i == 0, "point 0 has failed")
+			r.is(<-first, hal.ErrFailed, errCause)
+			r.that(*reached == 0, "point 0 has failed")
 			r.that(r.value(u) == 0, "the other semaphore does not change")
 		}},
 	}
@@ -123,4 +108,13 @@ func start(f func() error) <-chan error {
 	c := make(chan error, 1)
 	go func() { c <- f() }()
 	return c
+}
+
+// startAny starts a WaitAny for value 1 of two Semaphores. The index is valid after the error.
+func (r *rig) startAny(s, u *hal.Semaphore) (reached *int, waiting <-chan error) {
+	reached = new(int)
+	return reached, start(func() (err error) {
+		*reached, err = r.WaitAny(r.ctx, both(s, u)...)
+		return err
+	})
 }

@@ -2,7 +2,6 @@ package haltest
 
 import (
 	"bytes"
-	"context"
 
 	"github.com/anekit/anekit/ane/hal"
 )
@@ -10,44 +9,26 @@ import (
 // transfers is the family queue_transfer: one command in each submission.
 func transfers() []testCase {
 	return []testCase{
-		{"queue_transfer/FillCopyUpdate", func(r *rig) {
-			a, b := r.buffer(100), r.buffer(100)
-			s := r.NewSemaphore(0)
-			steps := []func(c *hal.CommandBuffer){
-				func(c *hal.CommandBuffer) { r.Fill(c, a.Range(0, 100), []byte{3}) },
-				func(c *hal.CommandBuffer) { r.Update(c, a.Range(10, 3), []byte("abc")) },
-				func(c *hal.CommandBuffer) { r.Copy(c, b.Range(1, 20), a.Range(5, 20)) },
-			}
-			for i, f := range steps {
-				r.ok(r.Execute(r.q, context.Background(), at(s, uint64(i)), at(s, uint64(i+1)),
-					r.record(hal.OneShot, f)))
-			}
-			r.ok(r.Wait(s, r.ctx, uint64(len(steps))))
-			want := bytes.Repeat([]byte{3}, 20)
-			copy(want[5:], "abc")
-			r.same(r.Bytes(b)[1:21], want)
-			r.same(r.Bytes(b)[21:], make([]byte, 79))
-		}},
-		{"queue_transfer/FillEntireBuffer_1Byte", func(r *rig) { r.fill(1024, 0, 1024, []byte{0xAB}) }},
-		{"queue_transfer/FillEntireBuffer_2Byte", func(r *rig) { r.fill(1024, 0, 1024, []byte{0xEF, 0xBE}) }},
-		{"queue_transfer/FillEntireBuffer_4Byte", func(r *rig) { r.fill(4096, 0, 4096, []byte("1234")) }},
-		{"queue_transfer/FillSubrange", func(r *rig) { r.fill(256, 64, 128, []byte{0x0D, 0xF0, 0xFE, 0xCA}) }},
-		{"queue_transfer/FillLargeBuffer", func(r *rig) { r.fill(256<<10, 0, 256<<10, []byte{1, 2, 3, 4}) }},
+		{"queue_transfer/FillEntireBuffer_1Byte", func(r *rig) { r.fill(r.buffer(1024), 0, 1024, 0xAB) }},
+		{"queue_transfer/FillEntireBuffer_2Byte", func(r *rig) { r.fill(r.buffer(1024), 0, 1024, 0xEF, 0xBE) }},
+		{"queue_transfer/FillEntireBuffer_4Byte", func(r *rig) { r.fill(r.buffer(4096), 0, 4096, 1, 2, 3, 4) }},
+		{"queue_transfer/FillSubrange", func(r *rig) { r.fill(r.buffer(256), 64, 128, 0x0D, 0xF0, 0xFE, 0xCA) }},
+		{"queue_transfer/FillLargeBuffer", func(r *rig) { r.fill(r.buffer(256<<10), 0, 256<<10, 1, 2, 3, 4) }},
 		{"queue_transfer/FillSizeAlignmentAndPatternClasses", func(r *rig) {
 			for n := 1; n <= 4; n *= 2 {
 				for _, offset := range []int{0, 1, 2, 3, 4, 7, 16, 31} {
 					for _, length := range []int{1, 4, 8, 30, 31, 32, 33, 1024, 64 << 10} {
-						r.fill(offset+length+16, offset, length, []byte{0xA5, 0x5A, 0xC3, 0x3C}[:n])
+						r.fill(r.buffer(offset+length+16), offset, length, []byte{0xA5, 0x5A, 0xC3, 0x3C}[:n]...)
 					}
 				}
 			}
 		}},
-		{"queue_transfer/UpdateEntireBuffer", func(r *rig) { r.update(256, 0, sequence(256)) }},
-		{"queue_transfer/UpdateSubrange", func(r *rig) { r.update(256, 32, sequence(64)) }},
-		{"queue_transfer/UpdateWithSourceOffset", func(r *rig) { r.update(64, 0, sequence(128)[64:]) }},
+		{"queue_transfer/UpdateEntireBuffer", func(r *rig) { r.update(r.buffer(256), 0, sequence(256)) }},
+		{"queue_transfer/UpdateSubrange", func(r *rig) { r.update(r.buffer(256), 32, sequence(64)) }},
+		{"queue_transfer/UpdateWithSourceOffset", func(r *rig) { r.update(r.buffer(64), 0, sequence(128)[64:]) }},
 		{"queue_transfer/UpdateSizeAndAlignmentClasses", func(r *rig) {
 			for _, x := range [][3]int{{0, 0, 4}, {3, 0, 8}, {5, 4, 8}, {1, 1, 4}, {0, 0, 16}} {
-				r.update(x[1]+x[2]+8, x[1], sequence(x[0] + x[2])[x[0]:])
+				r.update(r.buffer(x[1]+x[2]+8), x[1], sequence(x[0] + x[2])[x[0]:])
 			}
 		}},
 		{"queue_transfer/CopyEntireBuffer", func(r *rig) { r.copy(512, 0, 0, 512) }},
@@ -70,54 +51,66 @@ func transfers() []testCase {
 				for i := range n {
 					s := r.NewSemaphore(0)
 					ends = append(ends, at(s, 1)...)
-					r.submit(nil, at(s, 1), r.record(hal.OneShot, func(c *hal.CommandBuffer) {
-						r.Copy(c, to.Range(i*length, length), from.Range(0, length))
-					}))
+					r.submit(nil, at(s, 1), r.copies(to.Range(i*length, length), from.Range(0, length)))
 				}
 				r.ok(r.WaitAll(r.ctx, ends...))
 			}
 			r.same(r.Bytes(to), bytes.Repeat([]byte{rounds}, n*length))
 		}},
+		{"queue_transfer/FillCopyUpdate", func(r *rig) {
+			a, b := r.buffer(100), r.buffer(100)
+			r.chain(r.fills(a.Range(0, 100), 3), r.updates(a.Range(10, 3), []byte("abc")),
+				r.copies(b.Range(1, 20), a.Range(5, 20)))
+			want := bytes.Repeat([]byte{3}, 20)
+			copy(want[5:], "abc")
+			r.same(r.Bytes(b)[1:21], want)
+			r.same(r.Bytes(b)[21:], make([]byte, 79))
+		}},
 		{"queue_transfer/ChainedFillThenCopy", func(r *rig) {
 			a, b := r.buffer(512), r.buffer(512)
-			r.chain(func(c *hal.CommandBuffer) { r.Fill(c, a.Range(0, 512), []byte{0x44, 0x33, 0x22, 0x11}) },
-				func(c *hal.CommandBuffer) { r.Copy(c, b.Range(0, 512), a.Range(0, 512)) })
+			r.chain(r.fills(a.Range(0, 512), 0x44, 0x33, 0x22, 0x11), r.copies(b.Range(0, 512), a.Range(0, 512)))
 			r.same(r.Bytes(b), bytes.Repeat([]byte{0x44, 0x33, 0x22, 0x11}, 128))
 		}},
 		{"queue_transfer/ChainedUpdateThenCopy", func(r *rig) {
 			a, b := r.buffer(128), r.buffer(128)
-			r.chain(func(c *hal.CommandBuffer) { r.Update(c, a.Range(0, 128), sequence(128)) },
-				func(c *hal.CommandBuffer) { r.Copy(c, b.Range(0, 128), a.Range(0, 128)) })
+			r.chain(r.updates(a.Range(0, 128), sequence(128)), r.copies(b.Range(0, 128), a.Range(0, 128)))
 			r.same(r.Bytes(b), sequence(128))
 		}},
 		{"queue_transfer/ChainedFillCopyFill", func(r *rig) {
 			a, b := r.buffer(256), r.buffer(256)
-			r.chain(func(c *hal.CommandBuffer) { r.Fill(c, a.Range(0, 256), []byte{0xAA}) },
-				func(c *hal.CommandBuffer) { r.Copy(c, b.Range(0, 256), a.Range(0, 256)) },
-				func(c *hal.CommandBuffer) { r.Fill(c, a.Range(0, 256), []byte{0xBB}) })
+			r.chain(r.fills(a.Range(0, 256), 0xAA), r.copies(b.Range(0, 256), a.Range(0, 256)),
+				r.fills(a.Range(0, 256), 0xBB))
 			r.same(r.Bytes(b), bytes.Repeat([]byte{0xAA}, 256))
 			r.same(r.Bytes(a), bytes.Repeat([]byte{0xBB}, 256))
 		}},
-		{"queue_transfer/BarrierSignals", func(r *rig) {
-			s := r.NewSemaphore(0)
-			r.submit(nil, at(s, 1))
-			r.ok(r.Wait(s, r.ctx, 1))
-		}},
 		{"queue_transfer/BarrierPreservesOrdering", func(r *rig) {
 			a, b := r.buffer(256), r.buffer(256)
-			r.chain(func(c *hal.CommandBuffer) { r.Fill(c, a.Range(0, 256), []byte{0xCC}) },
-				func(*hal.CommandBuffer) {},
-				func(c *hal.CommandBuffer) { r.Copy(c, b.Range(0, 256), a.Range(0, 256)) })
+			r.chain(r.fills(a.Range(0, 256), 0xCC), r.empty(), r.copies(b.Range(0, 256), a.Range(0, 256)))
 			r.same(r.Bytes(b), bytes.Repeat([]byte{0xCC}, 256))
 		}},
 	}
 }
 
-// fill fills a part of a Buffer, and compares all of it.
-func (r *rig) fill(size, offset, n int, pattern []byte) {
-	b := r.buffer(size)
-	r.now(func(c *hal.CommandBuffer) { r.Fill(c, b.Range(offset, n), pattern) })
-	want := make([]byte, size)
+// fills, updates and copies make a CommandBuffer with one command.
+func (r *rig) fills(dst hal.Range, pattern ...byte) *hal.CommandBuffer {
+	return r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.Fill(c, dst, pattern) })
+}
+
+func (r *rig) updates(dst hal.Range, data []byte) *hal.CommandBuffer {
+	return r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.Update(c, dst, data) })
+}
+
+func (r *rig) copies(dst, src hal.Range) *hal.CommandBuffer {
+	return r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.Copy(c, dst, src) })
+}
+
+// fill fills a part of a new Buffer, compares all of it, and closes it.
+func (r *rig) fill(b *hal.Buffer, offset, n int, pattern ...byte) {
+	given := bytes.Clone(pattern)
+	c := r.fills(b.Range(offset, n), given...)
+	clear(given) // the command has a copy
+	r.ok(r.execute(c))
+	want := make([]byte, b.Size())
 	for i := range n {
 		want[offset+i] = pattern[i%len(pattern)]
 	}
@@ -125,11 +118,13 @@ func (r *rig) fill(size, offset, n int, pattern []byte) {
 	r.ok(r.CloseBuffer(b))
 }
 
-// update updates a part of a Buffer, and compares all of it.
-func (r *rig) update(size, offset int, data []byte) {
-	b := r.buffer(size)
-	r.now(func(c *hal.CommandBuffer) { r.Update(c, b.Range(offset, len(data)), data) })
-	want := make([]byte, size)
+// update updates a part of a new Buffer, compares all of it, and closes it.
+func (r *rig) update(b *hal.Buffer, offset int, data []byte) {
+	given := bytes.Clone(data)
+	c := r.updates(b.Range(offset, len(data)), given)
+	clear(given) // the command has a copy
+	r.ok(r.execute(c))
+	want := make([]byte, b.Size())
 	copy(want[offset:], data)
 	r.same(r.Bytes(b), want)
 	r.ok(r.CloseBuffer(b))
@@ -139,7 +134,7 @@ func (r *rig) update(size, offset int, data []byte) {
 func (r *rig) copy(size, to, from, n int) {
 	a, b := r.buffer(size), r.buffer(size)
 	copy(r.Bytes(a), sequence(size))
-	r.now(func(c *hal.CommandBuffer) { r.Copy(c, b.Range(to, n), a.Range(from, n)) })
+	r.ok(r.execute(r.copies(b.Range(to, n), a.Range(from, n))))
 	want := make([]byte, size)
 	copy(want[to:], sequence(size)[from:from+n])
 	r.same(r.Bytes(b), want)
@@ -147,11 +142,11 @@ func (r *rig) copy(size, to, from, n int) {
 	r.ok(r.CloseBuffer(b))
 }
 
-// chain submits commands, each in a submission that awaits the one before, the last one first.
-func (r *rig) chain(steps ...func(c *hal.CommandBuffer)) {
+// chain submits command buffers, each after the one before, the last one first.
+func (r *rig) chain(steps ...*hal.CommandBuffer) {
 	s := r.NewSemaphore(0)
 	for i := len(steps) - 1; i >= 0; i-- {
-		r.submit(at(s, uint64(i)), at(s, uint64(i+1)), r.record(hal.OneShot, steps[i]))
+		r.submit(at(s, uint64(i)), at(s, uint64(i+1)), steps[i])
 	}
 	r.ok(r.Wait(s, r.ctx, uint64(len(steps))))
 }

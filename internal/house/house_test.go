@@ -65,7 +65,7 @@ var may = []struct {
 	{"ane/hal/internal/joint", []string{"ane/hal"}},
 	{"ane/hal/metal", []string{"ane/hal", "ane/hal/internal/joint", "unimem/metal"}},
 	{"ane/hal/vulkan", []string{"ane/hal", "ane/hal/internal/joint", "unimem/vulkan"}},
-	{"internal/haltest", []string{"ane", "ane/fp16", "ane/hal", "unimem"}},
+	{"internal/haltest", []string{"ane", "ane/fp16", "ane/hal", "internal/step", "unimem"}},
 	{"ane/hal", []string{"ane", "ane/mil", "internal/wholefile", "unimem"}},
 	{"ane", []string{"unimem", "ane/mil", "internal/element", "ane/fp16", "internal/engine/driverabi",
 		"internal/near"}},
