@@ -93,7 +93,7 @@ var may = []struct {
 		"internal/numerics", "unimem"}},
 	{"internal/engine/emulate", []string{"ane", "ane/chip", "ane/mil", "ane/mil/lint",
 		"internal/engine/driverabi", "internal/engine/wrap"}},
-	{"internal/engine/faulty", []string{"ane", "ane/mil", "internal/engine/wrap", "unimem"}},
+	{"internal/engine/faulty", []string{"ane", "ane/mil", "internal/engine/wrap", "internal/step", "unimem"}},
 	{"internal/engine/wrap", []string{"ane"}},
 	{"internal/leaktest", []string{"internal/await", "internal/bridgetest", "unimem"}},
 	{"internal/decoderbench", []string{"ane", "internal/engine/soft/peak", "internal/measure", "internal/procmem",

@@ -2,8 +2,10 @@ package faulty
 
 import (
 	"context"
+	"errors"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -30,70 +32,50 @@ const (
 
 // staged prepares the wrapped engine with tensors on its own Blocks.
 func staged(in, out when) prepare {
-	return func(x *executable, given, results []*ane.Tensor) (*invocation, error) {
-		v := &invocation{}
-		sources, err := v.stage(in, given)
-		if err == nil && in == once {
-			err = moveAll(sources, given)
-		}
-		var targets []*ane.Tensor
-		if err == nil {
-			targets, err = v.stage(out, results)
-		}
-		var inner *invocation
-		if err == nil {
-			inner, err = honest(x, sources, targets)
-		}
-		if err != nil {
-			for _, f := range v.after {
-				_ = f() // report the first error
+	return func(x *executable, given, results []*ane.Tensor) (v *invocation, err error) {
+		var blocks step.T
+		if err := step.Catch(func() {
+			sources, targets := stage(&blocks, in, given), stage(&blocks, out, results)
+			if in == once {
+				moveAll(sources, given)
 			}
-			return nil, err
-		}
-		v.Invocation, v.in, v.out = inner.Invocation, given, results
-		v.run = func(ctx context.Context, v *invocation) error {
-			if in == eachRun {
-				if err := moveAll(sources, given); err != nil {
-					return err
-				}
+			v = step.Must(honest(x, sources, targets))
+			v.run = func(ctx context.Context, v *invocation) error {
+				return step.Catch(func() {
+					if in == eachRun {
+						moveAll(sources, given)
+					}
+					step.NoError(v.Invocation.Evaluate(ctx))
+					if out == eachRun {
+						moveAll(results, targets)
+					}
+				})
 			}
-			if err := v.Invocation.Evaluate(ctx); err != nil || out != eachRun {
-				return err
-			}
-			return moveAll(results, targets)
+		}); err != nil {
+			return nil, errors.Join(err, blocks.Close(context.Background()))
 		}
+		v.in, v.out, v.after = given, results, blocks
 		return v, nil
 	}
 }
 
-// stage returns tensors like the given ones on new Blocks, which v closes. If
-// nothing is to be copied, it returns the given tensors.
-func (v *invocation) stage(how when, given []*ane.Tensor) ([]*ane.Tensor, error) {
-	if how == never {
-		return given, nil
+// stage returns tensors like the given ones on new Blocks. If nothing is to be copied, it
+// returns the given tensors.
+func stage(blocks *step.T, copied when, given []*ane.Tensor) (copies []*ane.Tensor) {
+	if copied == never {
+		return given
 	}
-	var copies []*ane.Tensor
 	for _, t := range given {
-		b, err := unimem.Open(t.Layout().Bytes())
-		if err != nil {
-			return nil, err
-		}
-		v.after = append(v.after, b.Close)
-		s, err := ane.OnBlock(b, t.Layout())
-		if err != nil {
-			return nil, err
-		}
-		copies = append(copies, s)
+		b := step.Must(unimem.Open(t.Layout().Bytes()))
+		blocks.Closing(b.Close)
+		copies = append(copies, step.Must(ane.OnBlock(b, t.Layout())))
 	}
-	return copies, nil
+	return copies
 }
 
 // moveAll copies the elements of tensors without their padding.
-func moveAll(dst, src []*ane.Tensor) error {
+func moveAll(dst, src []*ane.Tensor) {
 	for i := range dst {
-		if _, err := ane.Copy(dst[i], src[i]); err != nil {
-			return err
-		}
+		step.Must(ane.Copy(dst[i], src[i]))
 	}
-	return nil
 }

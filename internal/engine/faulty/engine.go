@@ -3,11 +3,11 @@ package faulty
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/wrap"
+	"github.com/anekit/anekit/internal/step"
 )
 
 // Wrap returns an engine that works like e except for f. It owns e.
@@ -18,14 +18,14 @@ type engine struct {
 	fault Fault
 
 	mu   sync.Mutex
-	late []func() error // functions to run when the engine closes
+	late step.T // closes when the engine closes
 }
 
 // postpone defers f until the engine closes.
 func (e *engine) postpone(f func() error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.late = append(e.late, f)
+	e.late.Closing(f)
 }
 
 // Info implements ane.Engine.
@@ -57,10 +57,5 @@ func (e *engine) reported(err error) error {
 func (e *engine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var errs []error
-	for _, f := range slices.Backward(e.late) {
-		errs = append(errs, f())
-	}
-	e.late = nil
-	return errors.Join(append(errs, e.Engine.Close())...)
+	return errors.Join(e.late.Close(context.Background()), e.Engine.Close())
 }

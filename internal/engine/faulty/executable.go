@@ -8,9 +8,6 @@ import (
 	"github.com/anekit/anekit/internal/engine/wrap"
 )
 
-// prepare binds tensors to a program in a faulty way.
-type prepare func(x *executable, in, out []*ane.Tensor) (*invocation, error)
-
 type executable struct {
 	ane.Executable
 	engine *engine
@@ -88,17 +85,13 @@ func (x *executable) Close() error {
 
 // Prepare implements ane.Executable.
 func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
-	how := x.engine.fault.prepare
-	if how == nil {
-		how = honest
+	f := x.engine.fault
+	if f.prepare == nil {
+		f.prepare = honest
 	}
-	v, err := how(x, in, out)
+	v, err := f.prepare(x, in, out)
 	if err != nil {
-		return nil, err
-	}
-	v.engine = x.engine
-	if f := x.engine.fault.run; f != nil {
-		v.run = f()
+		return nil, err // no typed nil
 	}
 	return v, nil
 }
@@ -110,5 +103,5 @@ func honest(x *executable, in, out []*ane.Tensor) (*invocation, error) {
 		return nil, err
 	}
 	v := wrap.Invocation{Invocation: inner, Engine: x.engine.Info().Name}
-	return &invocation{Invocation: v, in: in, out: out}, nil
+	return &invocation{Invocation: v, engine: x.engine, in: in, out: out, run: x.engine.fault.run}, nil
 }

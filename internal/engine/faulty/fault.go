@@ -1,6 +1,7 @@
 package faulty
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -19,10 +20,17 @@ type Fault struct {
 	layouts func([]ane.Layout) []ane.Layout
 	errs    func(error) error // changes the errors of Compile and Evaluate
 	prepare prepare
-	run     func() run // makes the run of one invocation, with its own memory
-	keep    bool       // unloads only when the engine closes
-	based   bool       // instances have the weights of their base
+	run     run                     // in place of the honest evaluation
+	damage  func(*invocation) error // after each evaluation
+	keep    bool                    // unloads only when the engine closes
+	based   bool                    // instances have the weights of their base
 }
+
+// prepare binds tensors to a program in a faulty way.
+type prepare func(x *executable, in, out []*ane.Tensor) (*invocation, error)
+
+// run is a faulty evaluation. v.Invocation is the honest one.
+type run func(ctx context.Context, v *invocation) error
 
 // Faults returns every fault, sorted by name.
 func Faults() []Fault {
@@ -33,10 +41,10 @@ func Faults() []Fault {
 
 // ByName returns the fault of a name.
 func ByName(name string) (Fault, bool) {
-	all := Faults()
-	i := slices.IndexFunc(all, func(f Fault) bool { return f.Name == name })
-	if i < 0 {
-		return Fault{}, false
+	for _, f := range Faults() {
+		if f.Name == name {
+			return f, true
+		}
 	}
-	return all[i], true
+	return Fault{}, false
 }

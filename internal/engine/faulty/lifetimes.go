@@ -17,10 +17,8 @@ func lifetimes() []Fault {
 	}
 }
 
-func uncancelled() run {
-	return func(ctx context.Context, v *invocation) error {
-		return v.Invocation.Evaluate(context.WithoutCancel(ctx))
-	}
+func uncancelled(ctx context.Context, v *invocation) error {
+	return v.Invocation.Evaluate(context.WithoutCancel(ctx))
 }
 
 // holding retains every Block once more than it releases it.

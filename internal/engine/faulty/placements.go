@@ -10,12 +10,12 @@ import (
 func placements() []Fault {
 	return []Fault{
 		{Name: "neighbour-write", What: "changes the byte directly after an output in its surface",
-			run: spoiled(spill)},
-		{Name: "writes-input", What: "changes an input", run: spoiled(scribble)},
-		{Name: "writes-padding", What: "changes the padding of an input's first row", run: spoiled(scribblePadding)},
-		{Name: "swaps-inputs", What: "exchanges two inputs of one layout", prepare: swapped(true)},
-		{Name: "swaps-outputs", What: "exchanges two outputs of one layout", prepare: swapped(false)},
-		{Name: "packs-rows", What: "writes output rows without padding", run: spoiled(pack)},
+			damage: spill},
+		{Name: "writes-input", What: "changes an input", damage: scribble},
+		{Name: "writes-padding", What: "changes the padding of an input's first row", damage: scribblePadding},
+		{Name: "swaps-inputs", What: "exchanges two inputs of one layout", prepare: swappedInputs},
+		{Name: "swaps-outputs", What: "exchanges two outputs of one layout", prepare: swappedOutputs},
+		{Name: "packs-rows", What: "writes output rows without padding", damage: pack},
 		{Name: "one-request", SuiteOnly: true,
 			What: "runs every request of a model on the tensors bound first", prepare: oneRequest},
 	}
@@ -23,7 +23,7 @@ func placements() []Fault {
 
 // spill changes the byte after the first tensor that has one, outputs first. It
 // stays inside the tensor's Block.
-func spill(v *invocation, _ int) error {
+func spill(v *invocation) error {
 	for _, t := range slices.Concat(v.out, v.in) {
 		surface, end := t.Block().Bytes(), t.Offset()+t.Layout().Bytes()
 		if end < len(surface) {
@@ -34,7 +34,7 @@ func spill(v *invocation, _ int) error {
 	return nil
 }
 
-func scribble(v *invocation, _ int) error {
+func scribble(v *invocation) error {
 	if len(v.in) == 0 {
 		return nil
 	}
@@ -45,7 +45,7 @@ func scribble(v *invocation, _ int) error {
 	return err
 }
 
-func scribblePadding(v *invocation, _ int) error {
+func scribblePadding(v *invocation) error {
 	for _, t := range v.in {
 		if l := t.Layout(); l.RowBytes() < l.RowStride {
 			t.Bytes()[l.RowBytes()]++
@@ -55,33 +55,31 @@ func scribblePadding(v *invocation, _ int) error {
 	return nil
 }
 
-// swapped exchanges the first two inputs or outputs of the same layout.
-func swapped(inputs bool) prepare {
-	return func(x *executable, in, out []*ane.Tensor) (*invocation, error) {
-		a, b := slices.Clone(in), slices.Clone(out)
-		if inputs {
-			exchange(a)
-		} else {
-			exchange(b)
-		}
-		return honest(x, a, b)
-	}
+func swappedInputs(x *executable, in, out []*ane.Tensor) (*invocation, error) {
+	return honest(x, exchanged(in), out)
 }
 
-func exchange(tensors []*ane.Tensor) {
+func swappedOutputs(x *executable, in, out []*ane.Tensor) (*invocation, error) {
+	return honest(x, in, exchanged(out))
+}
+
+// exchanged returns tensors with the first two of the same layout exchanged.
+func exchanged(tensors []*ane.Tensor) []*ane.Tensor {
+	tensors = slices.Clone(tensors)
 	for i, t := range tensors {
 		for j, u := range tensors[:i] {
 			if t.Layout().Equal(u.Layout()) {
 				tensors[i], tensors[j] = u, t
-				return
+				return tensors
 			}
 		}
 	}
+	return tensors
 }
 
 // pack moves output rows together. Rows only move towards the start, so that
 // none is overwritten before it moves.
-func pack(v *invocation, _ int) error {
+func pack(v *invocation) error {
 	for _, t := range v.out {
 		l, b := t.Layout(), t.Bytes()
 		if b == nil || l.Packed() {

@@ -67,11 +67,9 @@ func renamed(layouts []ane.Layout) []ane.Layout {
 }
 
 // dropping runs only while ctx is alive and drops all errors.
-func dropping() run {
-	return func(ctx context.Context, v *invocation) error {
-		if ctx.Err() == nil {
-			_ = v.Invocation.Evaluate(ctx) // dropping the error is the fault
-		}
-		return nil
+func dropping(ctx context.Context, v *invocation) error {
+	if ctx.Err() == nil {
+		_ = v.Invocation.Evaluate(ctx) // dropping the error is the fault
 	}
+	return nil
 }
