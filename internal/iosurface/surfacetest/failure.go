@@ -30,18 +30,14 @@ func (f *Fake) Limit(surfaces int) {
 	f.limit = surfaces
 }
 
-// fails counts a call and reports whether it fails. The caller holds the lock.
-func (f *Fake) fails(call string) bool {
+// fails counts a call, and reports whether it fails and with which code. The caller holds the lock.
+func (f *Fake) fails(call string) (code int32, failed bool) {
 	f.calls[call]++
-	n := f.calls[call]
-	return f.failing[call].from <= n && n < f.failing[call].to
+	if n := f.calls[call]; f.failing[call].from <= n && n < f.failing[call].to {
+		return f.failing[call].code, true
+	}
+	return 0, false
 }
-
-// code returns the code of a failing call. The caller holds the lock.
-func (f *Fake) code(call string) int32 { return f.failing[call].code }
-
-// full reports whether the limit is reached. The caller holds the lock.
-func (f *Fake) full() bool { return f.limit > 0 && f.count().Surfaces >= f.limit }
 
 // Counts are numbers of live objects.
 type Counts struct{ Objects, References, Surfaces, Locks int }

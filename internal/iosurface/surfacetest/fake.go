@@ -10,21 +10,7 @@ import (
 	"github.com/anekit/anekit/internal/iosurface"
 )
 
-// Constants that the library owns; they are never released.
-const (
-	keyWidth iosurface.Ref = 0x100 + iota
-	keyHeight
-	keyBytesPerElement
-	keyBytesPerRow
-	keyAllocSize
-	keyPixelFormat
-)
-
-const (
-	keyCallBacks   = 0x201
-	valueCallBacks = 0x202
-	firstObject    = 0x1000
-)
+const firstObject = 0x1000
 
 // object is an object with a reference count. An object of a surface is one reference object of
 // it: each lookup makes another one.

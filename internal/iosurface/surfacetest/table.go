@@ -2,6 +2,22 @@ package surfacetest
 
 import "github.com/anekit/anekit/internal/iosurface"
 
+// Constants that the library owns; they are never released.
+const (
+	keyWidth iosurface.Ref = 0x100 + iota
+	keyHeight
+	keyBytesPerElement
+	keyBytesPerRow
+	keyAllocSize
+	keyPixelFormat
+)
+
+const (
+	keyCallBacks   = 0x201
+	valueCallBacks = 0x202
+	numberSInt64   = 4 // kCFNumberSInt64Type
+)
+
 // Table returns the functions of the library for package iosurface.
 func (f *Fake) Table() *iosurface.Table {
 	return &iosurface.Table{
@@ -13,15 +29,45 @@ func (f *Fake) Table() *iosurface.Table {
 			defer f.mu.Unlock()
 			f.release(r)
 		},
-		Create:         f.surfaceWith,
-		Lookup:         f.lookup,
+		Create: f.surfaceWith,
+		Lookup: func(id uint32) iosurface.Ref {
+			return answer(f, "IOSurfaceLookup", func() iosurface.Ref { return f.lookup(id) })
+		},
 		Lock:           f.lock,
 		Unlock:         f.unlock,
 		GetBaseAddress: f.base,
-		GetAllocSize:   f.size,
-		GetID:          f.id,
-
-		CreateMachPort: f.port, LookupFromMachPort: f.lookupPort, DeallocatePort: f.dropPort,
+		GetAllocSize: func(r iosurface.Ref) int {
+			const call = "IOSurfaceGetAllocSize"
+			return answer(f, call, func() int { return len(f.surfaceOf(call, r).mem) })
+		},
+		GetID: func(r iosurface.Ref) uint32 {
+			const call = "IOSurfaceGetID"
+			return answer(f, call, func() uint32 { return f.surfaceOf(call, r).id })
+		},
+		// A port is an object with a reference to its surface.
+		CreateMachPort: func(r iosurface.Ref) uint32 {
+			const call = "IOSurfaceCreateMachPort"
+			return answer(f, call, func() uint32 {
+				f.get(call, r).references++
+				return uint32(f.create(object{entries: map[iosurface.Ref]iosurface.Ref{0: r}}))
+			})
+		},
+		LookupFromMachPort: func(port uint32) iosurface.Ref {
+			const call = "IOSurfaceLookupFromMachPort"
+			return answer(f, call, func() iosurface.Ref {
+				if o := f.objects[iosurface.Ref(port)]; o != nil && f.objects[o.entries[0]] != nil {
+					return f.refer(f.surfaceOf(call, o.entries[0]))
+				}
+				return 0
+			})
+		},
+		DeallocatePort: func(port uint32) int32 {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.release(iosurface.Ref(port))
+			code, _ := f.fails("mach_port_deallocate")
+			return code
+		},
 
 		Width: keyWidth, Height: keyHeight, BytesPerElement: keyBytesPerElement,
 		BytesPerRow: keyBytesPerRow, AllocSize: keyAllocSize, PixelFormat: keyPixelFormat,
@@ -29,16 +75,23 @@ func (f *Fake) Table() *iosurface.Table {
 	}
 }
 
-func (f *Fake) dictionary(allocator iosurface.Ref, capacity int, keys, values uintptr) iosurface.Ref {
+// answer counts a call, and returns zero if it is to fail, else what f has.
+func answer[V any](f *Fake, call string, get func() V) (v V) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.fails("CFDictionaryCreateMutable") {
-		return 0
+	if _, failed := f.fails(call); failed {
+		return v
 	}
-	if allocator != 0 || keys != keyCallBacks || values != valueCallBacks {
-		f.t.Errorf("surfacetest: dictionary made with %#x %d %#x %#x", allocator, capacity, keys, values)
-	}
-	return f.create(object{entries: map[iosurface.Ref]iosurface.Ref{}})
+	return get()
+}
+
+func (f *Fake) dictionary(allocator iosurface.Ref, capacity int, keys, values uintptr) iosurface.Ref {
+	return answer(f, "CFDictionaryCreateMutable", func() iosurface.Ref {
+		if allocator != 0 || keys != keyCallBacks || values != valueCallBacks {
+			f.t.Errorf("surfacetest: dictionary made with %#x %d %#x %#x", allocator, capacity, keys, values)
+		}
+		return f.create(object{entries: map[iosurface.Ref]iosurface.Ref{}})
+	})
 }
 
 func (f *Fake) set(dictionary, key, value iosurface.Ref) {
@@ -52,25 +105,23 @@ func (f *Fake) set(dictionary, key, value iosurface.Ref) {
 	entries[key] = value
 }
 
-func (f *Fake) number(allocator iosurface.Ref, kind int, value *int64) iosurface.Ref {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.fails("CFNumberCreate") {
-		return 0
-	}
-	if const64 := 4; kind != const64 { // kCFNumberSInt64Type
-		f.t.Errorf("surfacetest: number of kind %d", kind)
-	}
-	return f.create(object{number: *value})
+func (f *Fake) number(_ iosurface.Ref, kind int, value *int64) iosurface.Ref {
+	return answer(f, "CFNumberCreate", func() iosurface.Ref {
+		if kind != numberSInt64 {
+			f.t.Errorf("surfacetest: number of kind %d", kind)
+		}
+		return f.create(object{number: *value})
+	})
 }
 
 // surfaceWith requires exactly the six properties: one row, or from 2 GiB on rows of 16 KiB. It
 // checks them also if it fails.
 func (f *Fake) surfaceWith(properties iosurface.Ref) iosurface.Ref {
+	const call = "IOSurfaceCreate"
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	entries := f.get("IOSurfaceCreate", properties).entries
-	size := f.get("IOSurfaceCreate", entries[keyAllocSize]).number
+	entries := f.get(call, properties).entries
+	size := f.get(call, entries[keyAllocSize]).number
 	row, rows := size, int64(1)
 	if size >= 1<<31 {
 		row, rows = granule, size/granule
@@ -81,23 +132,19 @@ func (f *Fake) surfaceWith(properties iosurface.Ref) iosurface.Ref {
 		f.t.Errorf("surfacetest: surface with %d properties", len(entries))
 	}
 	for key, number := range want {
-		if got := f.get("IOSurfaceCreate", entries[key]).number; got != number {
+		if got := f.get(call, entries[key]).number; got != number {
 			f.t.Errorf("surfacetest: property %#x is %d, not %d", key, got, number)
 		}
 	}
-	if f.fails("IOSurfaceCreate") || f.full() {
+	if _, failed := f.fails(call); failed || f.limit > 0 && f.count().Surfaces >= f.limit {
 		return 0
 	}
 	f.lastID++
 	return f.refer(&surface{mem: pages(int(size)), id: f.lastID})
 }
 
+// lookup finds a surface. The caller holds the lock.
 func (f *Fake) lookup(id uint32) iosurface.Ref {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.fails("IOSurfaceLookup") {
-		return 0
-	}
 	for _, o := range f.objects {
 		if o.surface != nil && o.surface.id == id {
 			return f.refer(o.surface)
@@ -112,11 +159,11 @@ func (f *Fake) lock(r iosurface.Ref, options uint32) int32 {
 	if options != 0 {
 		f.t.Errorf("surfacetest: locked with options %d", options)
 	}
-	if f.fails("IOSurfaceLock") {
-		return f.code("IOSurfaceLock")
+	code, failed := f.fails("IOSurfaceLock")
+	if !failed {
+		f.surfaceOf("IOSurfaceLock", r).locks++
 	}
-	f.surfaceOf("IOSurfaceLock", r).locks++
-	return 0
+	return code
 }
 
 func (f *Fake) unlock(r iosurface.Ref, options uint32) int32 {
@@ -126,41 +173,17 @@ func (f *Fake) unlock(r iosurface.Ref, options uint32) int32 {
 	if o.locks--; o.locks < 0 || options != 0 {
 		f.t.Errorf("surfacetest: %#x unlocked %d times too often, options %d", r, -o.locks, options)
 	}
-	if f.fails("IOSurfaceUnlock") {
-		return f.code("IOSurfaceUnlock")
-	}
-	return 0
+	code, _ := f.fails("IOSurfaceUnlock")
+	return code
 }
 
 func (f *Fake) base(r iosurface.Ref) uintptr {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	o := f.surfaceOf("IOSurfaceGetBaseAddress", r)
-	if f.fails("IOSurfaceGetBaseAddress") {
-		return 0
-	}
-	if o.locks == 0 {
-		f.t.Errorf("surfacetest: address of %#x read while not locked", r)
-	}
-	return address(o.mem)
-}
-
-func (f *Fake) size(r iosurface.Ref) int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	o := f.surfaceOf("IOSurfaceGetAllocSize", r)
-	if f.fails("IOSurfaceGetAllocSize") {
-		return len(o.mem) - 1
-	}
-	return len(o.mem)
-}
-
-func (f *Fake) id(r iosurface.Ref) uint32 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	o := f.surfaceOf("IOSurfaceGetID", r)
-	if f.fails("IOSurfaceGetID") {
-		return 0
-	}
-	return o.id
+	const call = "IOSurfaceGetBaseAddress"
+	return answer(f, call, func() uintptr {
+		o := f.surfaceOf(call, r)
+		if o.locks == 0 {
+			f.t.Errorf("surfacetest: address of %#x read while not locked", r)
+		}
+		return address(o.mem)
+	})
 }
