@@ -10,11 +10,10 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// Analyze resolves the function called name. If name is empty, it resolves main, or
-// the first function of a program without main: procedure 0 of the compiled program.
-// file is the name used in messages; weights may be nil when the program names no
-// files. The error is a mil.ErrorList with the faults of all functions, because a
-// compiler accepts a whole program or nothing.
+// Analyze resolves the function called name. If name is empty, it resolves main, or the first function of a program
+// without main: procedure 0 of the compiled program. file is the name used in messages; weights may be nil when the
+// program names no files. The error is a mil.ErrorList with the faults of all functions, because a compiler accepts a
+// whole program or nothing.
 func Analyze(file string, p *mil.Program, name string, weights Weights) (*Graph, error) {
 	return analyze(context.Background(), file, p, name, weights, false, mil.Validate(file, p))
 }

@@ -51,8 +51,7 @@ func logic(name, doc string) Def {
 	return comparison(name, truths, doc).partly(some, some, "multiply, or take the maximum of, 0 and 1")
 }
 
-// Broadcast returns the shape of numpy broadcasting, false when the shapes do
-// not fit.
+// Broadcast returns the shape of numpy broadcasting, false when the shapes do not fit.
 func Broadcast(shapes ...[]int) (wide []int, ok bool) {
 	for _, s := range shapes {
 		n := max(len(wide), len(s))

@@ -25,8 +25,7 @@ func (a *analysis) call(n *Node) *Call {
 	return &Call{Node: n, a: a, from: len(a.faults)}
 }
 
-// fail records a fault at the argument called name, or at the operator when name
-// is empty or absent.
+// fail records a fault at the argument called name, or at the operator when name is empty or absent.
 func (c *Call) fail(name, hint, format string, args ...any) {
 	pos := c.Op.Pos
 	if a, ok := c.args[name]; ok {

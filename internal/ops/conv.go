@@ -70,9 +70,8 @@ func (c *Call) bias(channels int) {
 		channels)
 }
 
-// inferConvTranspose is the rule of the transposed convolution. Its Window is that of
-// the convolution that maps the result to x, except that In and Out are those of the
-// transposed one.
+// inferConvTranspose is the rule of the transposed convolution. Its Window is that of the convolution that maps the
+// result to x, except that In and Out are those of the transposed one.
 func inferConvTranspose(c *Call, x *Value) {
 	w := c.kernel(x, "[inputs, outputs/groups, kernel]")
 	groups, ci := c.integer("groups"), x.Shape[1]
@@ -121,8 +120,7 @@ func (w *Window) halve(axis, all int, kind string) {
 	}
 }
 
-// steps reads strides, dilations and padding: the counts of pad_type custom, else
-// none. It makes room for Out.
+// steps reads strides, dilations and padding: the counts of pad_type custom, else none. It makes room for Out.
 func (c *Call) steps(w *Window) (kind string) {
 	n := len(w.In)
 	w.Strides, w.Dilations = c.ints("strides", n), slices.Repeat([]int{1}, n)
@@ -149,9 +147,8 @@ func (c *Call) steps(w *Window) (kind string) {
 	return kind
 }
 
-// slide reads strides, dilations and padding and computes the output lengths:
-// floor((D + before + after - d(K-1) - 1) / s) + 1, with ceil instead of floor if
-// ceil is set.
+// slide reads strides, dilations and padding and computes the output lengths: floor((D + before + after - d(K-1) - 1) /
+// s) + 1, with ceil instead of floor if ceil is set.
 func (c *Call) slide(w *Window, ceil bool) {
 	kind := c.steps(w)
 	for i, in := range w.In {

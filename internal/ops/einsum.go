@@ -71,8 +71,7 @@ func inferEinsum(c *Call, x *Value) {
 	c.gives(e, x.DType, shape)
 }
 
-// along returns the stride of the axis called letter in a dense tensor, 0 if there is
-// none or it has one element.
+// along returns the stride of the axis called letter in a dense tensor, 0 if there is none or it has one element.
 func along(shape []int, letters string, letter rune) int {
 	i := strings.IndexRune(letters, letter)
 	if i < 0 || shape[i] == 1 {

@@ -14,8 +14,7 @@ type Node struct {
 	// absent one; the items of a variadic operand follow each other.
 	In  []*Value
 	Out []*Value
-	// Attrs holds the settings, in the type that the table of the operator's family
-	// documents.
+	// Attrs holds the settings, in the type that the table of the operator's family documents.
 	Attrs any
 
 	args map[string]Operand

@@ -20,9 +20,8 @@ type Operand struct {
 	pos mil.Pos
 }
 
-// Infer applies the rule of the operator called kind, for programs that are made
-// statement by statement. It returns the results, still without names, and notes like
-// Graph.Notes. The error is a mil.ErrorList; its faults have no places.
+// Infer applies the rule of the operator called kind, for programs that are made statement by statement. It returns the
+// results, still without names, and notes like Graph.Notes. The error is a mil.ErrorList; its faults have no places.
 func Infer(kind string, operands ...Operand) (out []*Value, notes []string, err error) {
 	a := newAnalysis(context.Background(), "")
 	def := Lookup(kind)
@@ -52,8 +51,7 @@ func Infer(kind string, operands ...Operand) (out []*Value, notes []string, err 
 	return c.Out, a.graph.Notes, a.faults.Err()
 }
 
-// Parameter returns the value of a function's parameter, or an error if the engine
-// does not support it.
+// Parameter returns the value of a function's parameter, or an error if the engine does not support it.
 func Parameter(p mil.Var) (*Value, error) {
 	a := newAnalysis(context.Background(), "")
 	return a.parameter(p), a.faults.Err()

@@ -16,8 +16,7 @@ type Param struct {
 	// axis, or AllAxes. It is nil where the setting has none, or where it depends on other arguments.
 	Default any
 	Choices []string // of a Word
-	// Const arguments are settings: the compiler needs their value.
-	// All others are tensors, constant or not.
+	// Const arguments are settings: the compiler needs their value. All others are tensors, constant or not.
 	Const bool
 	// Sized settings decide the shape of the result.
 	Sized bool

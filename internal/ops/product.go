@@ -24,8 +24,7 @@ func matrixOf(name string) Param {
 	return tensor(name, numerics...).ranks(1, MaxRank, "multiply by a scalar with mul", "a scalar is no matrix")
 }
 
-// Matmul holds the settings of a matrix product. Sums run over the inner axis
-// of length K; batch axes broadcast.
+// Matmul holds the settings of a matrix product. Sums run over the inner axis of length K; batch axes broadcast.
 type Matmul struct {
 	TransposeX, TransposeY bool
 	M, K, N                int

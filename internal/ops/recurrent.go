@@ -55,8 +55,7 @@ type Recurrent struct {
 	Clip              float64 // lstm: the largest magnitude of the memory
 }
 
-// recurrent checks the arguments that all recurrent operators have. The weights have gates
-// times H rows.
+// recurrent checks the arguments that all recurrent operators have. The weights have gates times H rows.
 func (c *Call) recurrent(gates int) *Recurrent {
 	a := &Recurrent{Sequence: c.boolean("output_sequence"), Final: c.word("activation"),
 		Clip: math.Inf(1)}

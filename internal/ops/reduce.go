@@ -119,8 +119,7 @@ func inferLayerNorm(c *Call, x *Value) {
 	c.keeps(Norm{Axes: axes, Epsilon: c.epsilon()})
 }
 
-// inferChannelNorm is the rule of the norms of x [N, C, *D] whose parameters have one
-// number for each channel.
+// inferChannelNorm is the rule of the norms of x [N, C, *D] whose parameters have one number for each channel.
 func inferChannelNorm(c *Call, x *Value) {
 	for _, p := range c.Def.Params[1:] {
 		if !p.Const {

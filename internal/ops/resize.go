@@ -68,8 +68,7 @@ var (
 		boolean("align_corners")}
 )
 
-// Sampling modes: the place in x of element i of m, for n elements of x, between 0 and
-// n-1.
+// Sampling modes: the place in x of element i of m, for n elements of x, between 0 and n-1.
 const (
 	SampleDefault     = "DEFAULT"              // i*n/m
 	SampleStrictAlign = "STRICT_ALIGN_CORNERS" // i*(n-1)/(m-1), 0 for m = 1
@@ -93,8 +92,7 @@ func (c *Call) resizes(size []int, r Resize) {
 	c.gives(r, x.DType, shape)
 }
 
-// scaled returns the height and width that the scale factors give x: floor(n * factor),
-// in float32.
+// scaled returns the height and width that the scale factors give x: floor(n * factor), in float32.
 func (c *Call) scaled(x *Value) (size []int) {
 	for i, name := range scales {
 		factor, length := c.elements(name, Element, 1)[0], x.Shape[x.Rank()-2+i]

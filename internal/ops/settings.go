@@ -186,8 +186,7 @@ func (c *Call) word(name string) string {
 // dtype returns the type that a setting names.
 func (c *Call) dtype(name string) mil.DType { return mil.ParseDType(c.word(name)) }
 
-// axis returns a single axis of a value of the given rank, negative ones
-// counted from the end.
+// axis returns a single axis of a value of the given rank, negative ones counted from the end.
 func (c *Call) axis(name string, rank int) int { return c.wrap(name, c.integer(name), rank) }
 
 // wrap converts a possibly negative axis to 0..rank-1.

@@ -7,8 +7,7 @@ import (
 	"github.com/anekit/anekit/internal/element"
 )
 
-// slicing takes a box out of a tensor, replaces one, or adds a border. Attrs is a Slice for the
-// slices, a Pad for pad.
+// slicing takes a box out of a tensor, replaces one, or adds a border. Attrs is a Slice for the slices, a Pad for pad.
 var slicing = []Def{
 	{Name: "slice_by_index", limits: sliceLimits, infer: inferSliceIndex,
 		Params: append([]Param{tensor("x", storable...)}, maskedParams...)},
@@ -74,8 +73,7 @@ func (c *Call) beginning(x *Value) {
 func (c *Call) fixed(x *Value, m masked) (shape []int) {
 	for i, length := range x.Shape {
 		s := m.Stride[i]
-		// The bounds of a backward walk are one lower: it starts at the last
-		// element and ends before the first.
+		// The bounds of a backward walk are one lower: it starts at the last element and ends before the first.
 		lo, hi, last, sign := 0, length, length, 1
 		if s < 0 {
 			lo, hi, last, sign = -1, length-1, -1, -1

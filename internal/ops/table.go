@@ -59,8 +59,7 @@ func (d Def) partly(memory, e5 verdict, instead string) Def {
 // constexpr reports whether the operator makes a constant of constants.
 func (d *Def) constexpr() bool { return d.Family == Constexprs }
 
-// Lookup returns the operator called name, or nil. The Def is shared: do not
-// change it.
+// Lookup returns the operator called name, or nil. The Def is shared: do not change it.
 func Lookup(name string) *Def { return table[name] }
 
 // Names lists every operator, const included, in alphabetical order.
@@ -75,8 +74,7 @@ func Suggest(kind string) (hint string, surely bool) {
 	return cmp.Or(unwritten, like+"ane-roundtrip info --json lists all operators"), unwritten+like != ""
 }
 
-// table holds every operator except const, which Analyze reads itself. It is
-// never changed after the program starts.
+// table holds every operator except const, which Analyze reads itself. It is never changed after the program starts.
 var table = func() map[string]*Def {
 	t := map[string]*Def{}
 	for _, f := range []struct {

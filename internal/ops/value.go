@@ -9,8 +9,7 @@ import (
 
 // Limits of a single value.
 const (
-	// MaxRank is the largest rank. Beyond it Apple's compiler reports
-	// "Cannot reshape a tensor of rank > 5".
+	// MaxRank is the largest rank. Beyond it Apple's compiler reports "Cannot reshape a tensor of rank > 5".
 	MaxRank = 5
 	// MaxElements keeps every byte offset within an int and refuses shapes that
 	// fit no machine with a Neural Engine: 2^31 elements are 4 GiB of fp16.
@@ -102,8 +101,7 @@ func Volume(shape []int) int {
 	return n
 }
 
-// sensible reports whether every axis is at least 1 and the volume at most
-// MaxElements.
+// sensible reports whether every axis is at least 1 and the volume at most MaxElements.
 func sensible(shape []int) bool {
 	n := 1
 	for _, d := range shape {
@@ -125,8 +123,7 @@ type Graph struct {
 	// and write it in their order: an operator that takes a state has it among its In.
 	States []*Value
 	Nodes  []*Node
-	// Notes are remarks that are not faults: what a real engine may refuse or
-	// compute differently.
+	// Notes are remarks that are not faults: what a real engine may refuse or compute differently.
 	Notes  []string
 	ranges []string // those on numbers out of the range of their type
 	// Parameters are Inputs and States in the order of the text.
@@ -168,8 +165,7 @@ func encode[T any](d mil.DType, list []T, number func(T) float64) []byte {
 	return out
 }
 
-// encodeInts writes numbers, already checked against the type's range, as
-// elements of an integer type.
+// encodeInts writes numbers, already checked against the type's range, as elements of an integer type.
 func encodeInts(d mil.DType, is []int64) []byte {
 	size := element.Size(d)
 	out := make([]byte, 0, len(is)*size+8)

@@ -16,8 +16,7 @@ import (
 
 // Weights reads the files that BLOBFILE names.
 type Weights interface {
-	// ReadFile returns the whole file for a path as the program writes it.
-	// The Graph keeps a copy.
+	// ReadFile returns the whole file for a path as the program writes it. The Graph keeps a copy.
 	ReadFile(path string) ([]byte, error)
 }
 
@@ -74,10 +73,9 @@ type Entry struct {
 	Notes  []string // like Graph.Notes
 }
 
-// Reread reads the entries of list from other files, with the same checks as Analyze.
-// It reads each file once. A file is missing when weights is nil or the error of
-// ReadFile matches fs.ErrNotExist. The Entries are in the order of list. file is the
-// name used in messages. Faults are like those of Analyze; a faulty Entry has no Data.
+// Reread reads the entries of list from other files, with the same checks as Analyze. It reads each file once. A file
+// is missing when weights is nil or the error of ReadFile matches fs.ErrNotExist. The Entries are in the order of list.
+// file is the name used in messages. Faults are like those of Analyze; a faulty Entry has no Data.
 func Reread(file string, list []*Weight, weights Weights) ([]Entry, mil.ErrorList) {
 	entries := make([]Entry, len(list))
 	if weights == nil {
@@ -108,8 +106,7 @@ type weightFiles struct {
 	opened  map[string]*weightFile
 }
 
-// weightFile is a weight file with its bytes. Any number of constants may name the
-// same entry and alias its bytes.
+// weightFile is a weight file with its bytes. Any number of constants may name the same entry and alias its bytes.
 type weightFile struct {
 	*blob.File
 	err   error // of reading it
