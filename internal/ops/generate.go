@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/element"
 )
 
 // generators make tensors from settings, shapes and indices. Attrs is a Fill for fill and fill_like, a Range for
@@ -89,9 +88,7 @@ func (c *Call) element(name string, d mil.DType) (mil.DType, []byte) {
 	v := c.tensor(name)
 	switch {
 	case v == nil:
-		e := make([]byte, d.Size())
-		element.Store(d, e, asNumber(c.preset(name)))
-		return d, e
+		return d, encode(d, []float64{asNumber(c.preset(name))}, same)
 	case v.Elements() != 1:
 		c.refuse(name, "give a single value", "%s has %d elements", v.Type(), v.Elements())
 	case !slices.Contains(storable, v.DType):

@@ -49,7 +49,11 @@ func (a *analysis) literal(m *mil.Value) *Value {
 	if a.ctx.Err() != nil {
 		return nil
 	}
-	v := a.declared(MaxRank+2, mil.Var{Pos: m.Pos, Type: m.Type, Name: "constant"})
+	name := "constant"
+	if m.Blob() != nil && a.files == nil {
+		name = "weight"
+	}
+	v := a.declared(MaxRank+2, mil.Var{Pos: m.Pos, Type: m.Type, Name: name})
 	if v == nil {
 		return nil
 	}

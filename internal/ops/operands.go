@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/near"
 )
 
@@ -65,18 +64,8 @@ func Constant(m *mil.Value) (*Value, []string, error) {
 		a.fail(mil.Pos{}, "give a typed literal", "no value")
 		return nil, nil, a.faults
 	}
-	var v *Value
-	if m.Blob() == nil {
-		v = a.literal(m)
-	} else if v = a.declared(MaxRank+2, mil.Var{Pos: m.Pos, Type: m.Type, Name: "weight"}); v != nil &&
-		element.Size(v.DType) == 0 {
-		a.fail(m.Pos, "use a type of numbers", "weights of type %s are not supported", v.DType)
-	}
-	if err := a.faults.Err(); err != nil {
-		return nil, nil, err
-	}
-	v.known, v.Folded = true, true
-	return v, a.graph.Notes, nil
+	v := a.literal(m)
+	return v, a.graph.Notes, a.faults.Err()
 }
 
 // arguments fills in c.args from the text.

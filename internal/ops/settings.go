@@ -161,9 +161,7 @@ func (c *Call) list(name string, n int, ok func(mil.DType) bool) []int {
 func (c *Call) epsilon() float64 {
 	e := c.number("epsilon")
 	if x := c.tensor("x"); c.tensor("epsilon") == nil {
-		var b [8]byte
-		element.Store(x.DType, b[:], e)
-		return element.Load(x.DType, b[:])
+		return element.Load(x.DType, encode(x.DType, []float64{e}, same))
 	}
 	return e
 }

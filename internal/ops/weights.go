@@ -234,13 +234,13 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 		a.fail(m.Pos, "use a type of numbers", "weights of type %s are not supported", v.DType)
 		return nil
 	}
-	if climbs(file) && !a.survey {
+	if a.files == nil { // a Survey or a Constant
+		return v
+	}
+	if climbs(file) {
 		a.fail(b.Path.Pos, "name a file below @model_path, without ..",
 			"weights %s are not inside the model's directory", file)
 		return nil
-	}
-	if a.survey {
-		return v
 	}
 	w := &Weight{Value: v, Name: v.Name, Type: m.Type, Path: file, Offset: offset, Pos: b.Pos}
 	e, err := a.files.entry(w, a.stored && packs(w.Type.DType))
