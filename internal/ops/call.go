@@ -142,7 +142,7 @@ func (c *Call) rule() {
 		}
 	}
 	c.fold()
-	p := placing{via: chip.CoreML, made: map[*Node]bool{}}
+	p := newPlacing(chip.CoreML)
 	p.statement(c.Node)
 	if slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Rule == "cpu-operator" }) {
 		c.note("never runs on Apple's Neural Engine; Core ML runs it on the CPU")

@@ -10,21 +10,26 @@ import (
 // value places an input or a result: a tensor of the engine, or a surface.
 func (p *placing) value(v *Value) {
 	p.pos, p.here = v.Pos, OnEngine
-	name := cut(v.Name)
+	name, what := cut(v.Name), cut(v.Name)
+	if v.input {
+		what = "input " + name
+	}
 	if v.State {
-		p.state("input " + name + " is a state")
+		p.state(what + " is a state")
 	}
 	if v.input && narrow(v.DType) {
-		p.refuse("int4-operand", ironmill, "input %s is %v", name, v.DType)
+		p.refuse("int4-operand", ironmill, "%s is %v", what, v.DType)
 	}
-	if !v.Open {
+	switch t, _ := held(v.declared); {
+	case !v.Open:
 		p.sizes(v, name)
-		switch {
-		case v.input:
-			p.surface(v, "input "+name)
-		case v.Returned && v.Literal == nil:
+		if v.input {
+			p.surface(v, what)
+		} else if v.Returned && v.Literal == nil {
 			p.surface(v, "output "+name)
 		}
+	case t.Kind == mil.Tensor:
+		p.refuse("dynamic-shape", "guide (D)", "%s: %s has an axis without a length", what, cut(v.declared.String()))
 	}
 	p.of[v] = max(p.of[v], p.here)
 }
@@ -70,15 +75,4 @@ func (p *placing) surface(v *Value, what string) {
 	if n, most := int64(v.Surface()), p.spec.SurfaceBytes; n > most.Value {
 		p.refuse("large-surface", cited(most), "%s needs %d bytes, at most %d", what, n, most.Value)
 	}
-}
-
-// open places a parameter or result with an axis of no fixed length.
-func (p *placing) open(v *Value, d mil.Var) {
-	name := cut(d.Name)
-	if v.input {
-		name = "input " + name
-	}
-	p.pos, p.here = d.At, OnEngine
-	p.refuse("dynamic-shape", "guide (D)", "%s: %s has an axis without a length", name, cut(d.Type.String()))
-	p.of[v] = p.here
 }

@@ -160,6 +160,7 @@ func (p *placing) makers(v *Value) {
 		return
 	}
 	p.made[v.Made] = true
+	p.Where[v.Made] = max(p.Where[v.Made], OnCPU)
 	for _, from := range v.Made.Operands() {
 		p.makers(from)
 	}

@@ -41,13 +41,10 @@ type Placement struct {
 // operators of its weights can be. Operators that Lookup does not know run on the engine unless they are known to be
 // refused.
 func Place(g *Graph, c chip.Chip, via chip.Compiler) Placement {
-	p := &placing{Placement: Placement{Where: map[*Node]Where{}}, spec: c.Spec(), via: via, of: map[*Value]Where{},
-		made: map[*Node]bool{}}
+	p := newPlacing(via)
+	p.spec = c.Spec()
 	for _, v := range slices.Concat(g.Inputs, g.States) {
 		p.value(v)
-	}
-	for _, d := range Open(g.Function) {
-		p.open(g.Values[d.Name], d)
 	}
 	for _, n := range g.Statements {
 		for _, v := range n.Out {
@@ -57,15 +54,17 @@ func Place(g *Graph, c chip.Chip, via chip.Compiler) Placement {
 			p.Where[n] = p.statement(n)
 		}
 	}
-	for n := range p.made {
-		p.Where[n] = max(p.Where[n], OnCPU)
-	}
 	if p.whole {
 		for _, n := range g.Statements {
 			p.Where[n] = max(p.Where[n], OnCPU)
 		}
 	}
 	return p.Placement
+}
+
+func newPlacing(via chip.Compiler) *placing {
+	return &placing{Placement: Placement{Where: map[*Node]Where{}}, via: via, of: map[*Value]Where{},
+		made: map[*Node]bool{}}
 }
 
 // statement places a statement whose operands and results are placed.

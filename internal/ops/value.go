@@ -41,11 +41,12 @@ type Value struct {
 	// Literal is a constant as the program writes it, in a Survey.
 	Literal *mil.Value
 
-	input  bool    // a parameter of the function
-	vague  bool    // of a Survey: rules do not take it
-	bare   bool    // a number without a type: a setting may take it as float too
-	known  bool    // a constant, perhaps without Data, or the result of a constexpr operator
-	weight *Weight // the weight that it was read from, or nil
+	declared mil.Type // of an Open value
+	input    bool     // a parameter of the function
+	vague    bool     // of a Survey: rules do not take it
+	bare     bool     // a number without a type: a setting may take it as float too
+	known    bool     // a constant, perhaps without Data, or the result of a constexpr operator
+	weight   *Weight  // the weight that it was read from, or nil
 }
 
 // Const reports whether the value is known when compiling.
