@@ -24,17 +24,22 @@ var generators = []Def{
 		infer: func(c *Call, x *Value) { c.filled(x.Shape) }},
 	{Name: "range_1d", support: nowhere(onHost), infer: inferRange, Params: []Param{setting("end", Element).sized(),
 		setting("start", Element).sized(), setting("step", Element).sized()}},
-	{Name: "band_part", support: nowhere("multiply by a constant mask"), infer: inferBand,
+	{Name: "band_part", support: nowhere("multiply by a constant mask"),
 		Params: []Param{tensor("x", storable...).ranks(2, MaxRank, "give a matrix", "shape %v has no rows and columns"),
-			integer("lower").or(-1), integer("upper").or(-1)},
+			integer("lower").or(-1), integer("upper").or(-1)}, infer: func(c *Call, x *Value) {
+			c.gives(Band{Lower: c.integer("lower"), Upper: c.integer("upper")}, x.DType, x.Shape)
+		},
 		Doc: "keeps lower diagonals below the main one and upper above it, of each matrix, and clears the others. A " +
 			"negative number keeps all"},
 	{Name: "one_hot", support: nowhere(gathered), infer: inferOneHot, Params: []Param{tensor("indices", indexes...),
 		integer("one_hot_vector_size").sized(), integer("axis").or(-1), setting("on_value", Element).or(1.0),
 		setting("off_value", Element).or(0.0)}},
-	{Name: "cumsum", support: nowhere("multiply by a triangular matrix"), infer: inferCumsum,
+	{Name: "cumsum", support: nowhere("multiply by a triangular matrix"),
 		Params: []Param{tensor("x", numerics...), integer("axis").or(0), boolean("exclusive").or(false),
-			boolean("reverse").or(false)}},
+			boolean("reverse").or(false)}, infer: func(c *Call, x *Value) {
+			c.gives(Scan{Axis: c.axis("axis", x.Rank()), Exclusive: c.boolean("exclusive"), Reverse: c.boolean("reverse")},
+				x.DType, x.Shape)
+		}},
 	{Name: "non_zero", support: nowhere(gathered), infer: inferNonZero, Params: []Param{tensor("x",
 		storable...).ranks(1, MaxRank, "a scalar has no axes; reshape it", "the index of a scalar is empty")},
 		Doc: "returns the indices of the elements of a constant that are not zero, one in each row"},
@@ -118,10 +123,6 @@ func inferRange(c *Call, x *Value) {
 	c.gives(Range{Start: at[0], Step: at[2]}, d, []int{int(n)})
 }
 
-func inferBand(c *Call, x *Value) {
-	c.gives(Band{Lower: c.integer("lower"), Upper: c.integer("upper")}, x.DType, x.Shape)
-}
-
 func inferOneHot(c *Call, x *Value) {
 	a := OneHot{Axis: c.axis("axis", x.Rank()+1)}
 	n := c.integer("one_hot_vector_size")
@@ -137,11 +138,6 @@ func inferOneHot(c *Call, x *Value) {
 	c.refuseIf(on != off, "off_value", "give both one type", "off_value is %s but on_value is %s", off, on)
 	c.refuseIf(n < 1 || n > MaxElements, "one_hot_vector_size", "choose from 1 to 2^31", "%d", n)
 	c.gives(a, on, slices.Insert(slices.Clone(x.Shape), a.Axis, n))
-}
-
-func inferCumsum(c *Call, x *Value) {
-	c.gives(Scan{Axis: c.axis("axis", x.Rank()), Exclusive: c.boolean("exclusive"), Reverse: c.boolean("reverse")},
-		x.DType, x.Shape)
 }
 
 // inferNonZero computes the result: its shape depends on the elements of x.

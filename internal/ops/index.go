@@ -13,17 +13,22 @@ import (
 // as its first or last element; coremltools does not define them. With validate_indices both are faults, of the
 // program if the indices are constant, else of the evaluation.
 var indexing = []Def{
-	{Name: "gather", Cost: Moves, limits: gatherLimits, infer: inferGather,
-		support: support{memory: some, e5: some, instead: "slice, or multiply by a one-hot matrix"},
-		Params:  gathering(integer("axis").or(0), integer("batch_dims").or(0))},
-	{Name: "gather_along_axis", infer: inferGatherAlong, support: nowhere(gathered),
-		Params: gathering(integer("axis").or(0))},
-	{Name: "gather_nd", infer: inferGatherND, support: nowhere(gathered),
-		Params: gathering(integer("batch_dims").or(0))},
-	{Name: "scatter", infer: inferScatter, support: nowhere(gathered), Params: scattering(integer("axis").or(0))},
-	{Name: "scatter_along_axis", infer: inferScatterAlong, support: nowhere(gathered),
-		Params: scattering(integer("axis").or(0))},
-	{Name: "scatter_nd", infer: inferScatterND, support: nowhere(gathered), Params: scattering()},
+	gathering("gather", inferGather, integer("axis").or(0), integer("batch_dims").or(0)).costs(Moves).
+		limited(gatherLimits).partly(some, some, "slice, or multiply by a one-hot matrix"),
+	gathering("gather_along_axis", func(c *Call, x *Value) {
+		axis := c.beside("x")
+		c.gives(Gather{Axis: axis, Validate: c.located(x.Shape[axis])}, x.DType, c.tensor("indices").Shape)
+	}, integer("axis").or(0)),
+	gathering("gather_nd", inferGatherND, integer("batch_dims").or(0)),
+	scattering("scatter", func(c *Call, data *Value) {
+		axis, s := c.axis("axis", data.Rank()), data.Shape
+		c.scattered(data, axis, slices.Concat(s[:axis], c.tensor("indices").Shape, s[axis+1:]), s[axis])
+	}, integer("axis").or(0)),
+	scattering("scatter_along_axis", func(c *Call, data *Value) {
+		axis := c.beside("data")
+		c.scattered(data, axis, c.tensor("indices").Shape, data.Shape[axis])
+	}, integer("axis").or(0)),
+	scattering("scatter_nd", inferScatterND),
 	{Name: "topk", support: support{bridge: true}, limits: topKLimits, infer: inferTopK,
 		Params: []Param{tensor("x", ordered...), integer("k").or(1).sized(), integer("axis").or(-1),
 			boolean("ascending").or(false),
@@ -33,21 +38,22 @@ var indexing = []Def{
 	{Name: "argsort", support: support{memory: refused, e5: refused, cpu: true, instead: chosen, bridge: true},
 		Params: []Param{tensor("x", ordered...), integer("axis").or(-1), boolean("ascending").or(false)},
 		Doc:    "returns the indices of the elements along axis, the greatest first unless ascending",
-		infer:  inferArgsort},
+		infer: func(c *Call, x *Value) {
+			axis := c.axis("axis", x.Rank())
+			c.gives(TopK{axis, x.Shape[axis], c.boolean("ascending")}, mil.Int32, x.Shape)
+		}},
 }
 
-// gathering are the parameters of the gather operators.
-func gathering(settings ...Param) []Param {
-	return slices.Concat([]Param{tensor("x", storable...), tensor("indices", indexes...)}, settings,
-		[]Param{boolean("validate_indices").or(false)})
+func gathering(name string, infer func(*Call, *Value), settings ...Param) Def {
+	return Def{Name: name, infer: infer, support: nowhere(gathered), Params: slices.Concat([]Param{
+		tensor("x", storable...), tensor("indices", indexes...)}, settings, []Param{boolean("validate_indices").or(false)})}
 }
 
-// scattering are the parameters of the scatter operators.
-func scattering(settings ...Param) []Param {
-	tensors := []Param{tensor("data", storable...), tensor("indices", indexes...), tensor("updates")}
-	return slices.Concat(tensors, settings,
+func scattering(name string, infer func(*Call, *Value), settings ...Param) Def {
+	return Def{Name: name, infer: infer, support: nowhere(gathered), Params: slices.Concat(
+		[]Param{tensor("data", storable...), tensor("indices", indexes...), tensor("updates")}, settings,
 		[]Param{word("mode", ScatterUpdate, ScatterAdd, ScatterSub, ScatterMul, ScatterDiv, ScatterMax, ScatterMin).
-			or(ScatterAdd), boolean("validate_indices").or(false)})
+			or(ScatterAdd), boolean("validate_indices").or(false)})}
 }
 
 // Gather holds the settings of the gather operators.
@@ -121,11 +127,6 @@ func (c *Call) beside(name string) (axis int) {
 	return axis
 }
 
-func inferGatherAlong(c *Call, x *Value) {
-	axis := c.beside("x")
-	c.gives(Gather{Axis: axis, Validate: c.located(x.Shape[axis])}, x.DType, c.tensor("indices").Shape)
-}
-
 func inferGatherND(c *Call, x *Value) {
 	at := c.tensor("indices")
 	a := Gather{Batch: c.integer("batch_dims")}
@@ -149,16 +150,6 @@ func (c *Call) scattered(data *Value, axis int, shape []int, limits ...int) {
 	c.shaped("updates", shape, "give an update for each index", "shape %v where data%v and indices%v need %v",
 		data.Shape, c.tensor("indices").Shape, shape)
 	c.gives(Scatter{axis, mode, c.located(limits...)}, data.DType, data.Shape)
-}
-
-func inferScatter(c *Call, data *Value) {
-	axis, s := c.axis("axis", data.Rank()), data.Shape
-	c.scattered(data, axis, slices.Concat(s[:axis], c.tensor("indices").Shape, s[axis+1:]), s[axis])
-}
-
-func inferScatterAlong(c *Call, data *Value) {
-	axis := c.beside("data")
-	c.scattered(data, axis, c.tensor("indices").Shape, data.Shape[axis])
 }
 
 func inferScatterND(c *Call, data *Value) {
@@ -195,9 +186,4 @@ func inferTopK(c *Call, x *Value) {
 	if indices {
 		c.gives(a, d, shape)
 	}
-}
-
-func inferArgsort(c *Call, x *Value) {
-	axis := c.axis("axis", x.Rank())
-	c.gives(TopK{axis, x.Shape[axis], c.boolean("ascending")}, mil.Int32, x.Shape)
 }

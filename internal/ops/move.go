@@ -17,9 +17,13 @@ var moves = []Def{
 		integer("num_splits").optional(), integers("split_sizes").optional(), integer("axis").or(0)}},
 	move("tile", inferTile, "repeats x: axis i reps[i] times", integers("reps").sized()).limited(tileLimits),
 	{Name: "reverse", Params: []Param{tensor("x", storable...), integers("axes").or(AllAxes)}, infer: inferReverse},
-	{Name: "reverse_sequence", support: nowhere(onHost), infer: inferReverseSequence,
-		Params: []Param{tensor("x", storable...), tensor("lengths", indexes...), integer("seq_axis").or(0),
-			integer("batch_axis").or(0)},
+	{Name: "reverse_sequence", support: nowhere(onHost), Params: []Param{tensor("x", storable...),
+		tensor("lengths", indexes...), integer("seq_axis").or(0), integer("batch_axis").or(0)}, infer: func(c *Call, x *Value) {
+		a := Sequence{Axis: c.axis("seq_axis", x.Rank()), Batch: c.axis("batch_axis", x.Rank())}
+		c.shaped("lengths", []int{x.Shape[a.Batch]}, "give one length for each element of batch_axis",
+			"shape %v for axis %d of x%v", a.Batch, x.Shape)
+		c.gives(a, x.DType, x.Shape)
+	},
 		Doc: "reverses the first lengths[i] elements along seqAxis of the part of x that has index i on batchAxis. " +
 			"lengths is an integer vector"},
 	{Name: "crop", infer: inferCrop, Params: []Param{tensor("x", storable...).ranks(2, MaxRank, "use [N, C, H, W]",
@@ -239,13 +243,6 @@ func inferStack(c *Call, first *Value) {
 			"stacked tensors have one type and shape", "%s %s does not fit %s", v.Name, v.Type(), first.Type())
 	}
 	c.gives(Join{Axis: axis}, first.DType, slices.Insert(slices.Clone(first.Shape), axis, len(values)))
-}
-
-func inferReverseSequence(c *Call, x *Value) {
-	a := Sequence{Axis: c.axis("seq_axis", x.Rank()), Batch: c.axis("batch_axis", x.Rank())}
-	c.shaped("lengths", []int{x.Shape[a.Batch]}, "give one length for each element of batch_axis",
-		"shape %v for axis %d of x%v", a.Batch, x.Shape)
-	c.gives(a, x.DType, x.Shape)
 }
 
 func inferConcat(c *Call, first *Value) {
