@@ -56,7 +56,7 @@ func analyze(
 			other.function(f)
 			faults = append(faults, other.faults...)
 			for _, w := range other.graph.Weights {
-				w.Value, w.Other, w.Notes = nil, true, nil
+				w.Value, w.Notes = nil, nil
 			}
 			a.graph.Weights = append(a.graph.Weights, other.graph.Weights...)
 		}

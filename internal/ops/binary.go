@@ -1,6 +1,10 @@
 package ops
 
-import "github.com/anekit/anekit/ane/mil"
+import (
+	"cmp"
+
+	"github.com/anekit/anekit/ane/mil"
+)
 
 // binaries combine two tensors of one type, broadcast as numpy does; comparisons have a bool result. Attrs is nil.
 var binaries = []Def{
@@ -13,12 +17,12 @@ var binaries = []Def{
 	arithmetic("pow", "returns x to the power of y"),
 	arithmetic("maximum", "returns the larger of x and y"),
 	arithmetic("minimum", "returns the smaller of x and y"),
-	comparison("greater", numerics, "returns x > y"),
-	comparison("greater_equal", numerics, "returns x >= y"),
-	comparison("less", numerics, "returns x < y"),
-	comparison("less_equal", numerics, "returns x <= y"),
-	comparison("equal", numerics, "returns x == y"),
-	comparison("not_equal", numerics, "returns x != y"),
+	comparison("greater", "returns x > y"),
+	comparison("greater_equal", "returns x >= y"),
+	comparison("less", "returns x < y"),
+	comparison("less_equal", "returns x <= y"),
+	comparison("equal", "returns x == y"),
+	comparison("not_equal", "returns x != y"),
 	logic("logical_and", "returns x && y"),
 	logic("logical_or", "returns x || y"),
 	logic("logical_xor", "returns x != y of truth values"),
@@ -30,25 +34,21 @@ var binaries = []Def{
 		}},
 }
 
-func pairwise(name, doc string, types []mil.DType, result func(mil.DType) mil.DType) Def {
+// pairwise is an operator with results of a type, NoType for that of x.
+func pairwise(name, doc string, types []mil.DType, result mil.DType) Def {
 	params := []Param{tensor("x", types...), tensor("y", types...)}
 	return Def{Name: name, Doc: doc, Params: params, infer: func(c *Call, x *Value) {
 		c.sameType("x", "y")
-		c.gives(nil, result(x.DType), c.broadcast("x", "y"))
+		c.gives(nil, cmp.Or(result, x.DType), c.broadcast("x", "y"))
 	}}
 }
 
-func arithmetic(name, doc string) Def {
-	return pairwise(name, doc, numerics, func(d mil.DType) mil.DType { return d })
-}
+func arithmetic(name, doc string) Def { return pairwise(name, doc, numerics, mil.NoType) }
 
-func comparison(name string, types []mil.DType, doc string) Def {
-	return pairwise(name, doc, types, func(mil.DType) mil.DType { return mil.Bool })
-}
+func comparison(name, doc string) Def { return pairwise(name, doc, numerics, mil.Bool) }
 
-// logic is a comparison of truth values.
 func logic(name, doc string) Def {
-	return comparison(name, truths, doc).partly(some, some, "multiply, or take the maximum of, 0 and 1")
+	return pairwise(name, doc, truths, mil.Bool).partly(some, some, "multiply, or take the maximum of, 0 and 1")
 }
 
 // Broadcast returns the shape of numpy broadcasting, false when the shapes do not fit.

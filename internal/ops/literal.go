@@ -29,15 +29,15 @@ func (a *analysis) constant(pos mil.Pos, args, attrs []mil.Arg) *Value {
 		if arg.Name != "val" {
 			continue
 		}
-		if v, ok := arg.Value.(*mil.Value); ok {
-			if v.Bare() {
-				text := bareText(v)
-				a.fail(v.Pos, fmt.Sprintf("write val = %v(%s)", v.BareType(), text), "const: %s has no type", text)
-				return nil
-			}
+		switch v, ok := arg.Value.(*mil.Value); {
+		case !ok:
+			a.fail(arg.Value.Start(), "write val = type(literal)", "const: val is not a typed literal")
+		case v.Bare():
+			text := bareText(v)
+			a.fail(v.Pos, fmt.Sprintf("write val = %v(%s)", v.BareType(), text), "const: %s has no type", text)
+		default:
 			return a.literal(v)
 		}
-		a.fail(arg.Value.Start(), "write val = type(literal)", "const: val is not a typed literal")
 		return nil
 	}
 	a.fail(pos, "write const()[name = string(\"n\"), val = type(literal)]", "const: val is missing")

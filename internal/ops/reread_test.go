@@ -52,7 +52,7 @@ func TestReread(t *testing.T) {
 	require.Nil(t, c.Taken)
 	require.Equal(t, "axes", axes.Name)
 	require.Equal(t, []byte{0, 0, 0, 0}, axes.Taken)
-	require.True(t, other.Other)
+	require.Nil(t, other.Value)
 	require.Nil(t, other.Value)
 
 	for name, w := range map[string]ops.Weights{"none": nil, "no file": files{}} {

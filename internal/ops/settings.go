@@ -126,13 +126,9 @@ func (c *Call) whole(name string, list []float64) (out []int) {
 // one.
 func (c *Call) ints(name string, n int) []int { return c.whole(name, c.elements(name, Ints, n)) }
 
-// integer returns a single integer.
-func (c *Call) integer(name string) int { return c.whole(name, c.elements(name, Int, 1))[0] }
-
-// boolean returns a single truth value.
-func (c *Call) boolean(name string) bool { return c.elements(name, Bool, 1)[0] != 0 }
-
-// number returns a single floating-point number.
+// integer, boolean and number return settings of one element.
+func (c *Call) integer(name string) int    { return c.whole(name, c.elements(name, Int, 1))[0] }
+func (c *Call) boolean(name string) bool   { return c.elements(name, Bool, 1)[0] != 0 }
 func (c *Call) number(name string) float64 { return c.elements(name, Number, 1)[0] }
 
 // booleans returns n truth values.

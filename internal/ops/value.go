@@ -70,27 +70,24 @@ func (v *Value) Type() mil.Type {
 }
 
 // Bytes is the size of the packed elements; 2^50 stands for more.
-func (v *Value) Bytes() int { return (times(1, max(v.DType.Bits(), 1), v.Shape...) + 7) / 8 }
+func (v *Value) Bytes() int { return (times(max(v.DType.Bits(), 1), v.Shape...) + 7) / 8 }
 
 // Surface is the size of a surface for the value, without padding at its end: each row takes a multiple of 64 bytes.
 func (v *Value) Surface() int {
 	if v.Rank() == 0 {
 		return 64
 	}
-	row := times(1, max(v.DType.Bits(), 8), v.Shape[v.Rank()-1]) / 8
-	return times((row+63)/64, 64, v.Shape[:v.Rank()-1]...)
+	row := times(max(v.DType.Bits(), 8), v.Shape[v.Rank()-1]) / 8
+	return times((row+63)/64*64, v.Shape[:v.Rank()-1]...)
 }
 
 // times multiplies; 2^50 stands for more.
-func times(a, b int, more ...int) int {
-	for _, n := range append([]int{b}, more...) {
-		if a = min(a, 1<<50); n > 1<<50/max(a, 1) {
-			a = 1 << 50
-		} else {
-			a *= max(n, 0)
-		}
+func times(n int, shape ...int) int {
+	product := float64(n)
+	for _, d := range shape {
+		product *= float64(max(d, 0))
 	}
-	return a
+	return int(min(product, 1<<50))
 }
 
 // Volume returns the product of the axis lengths of a shape, 1 for a scalar.
@@ -104,14 +101,11 @@ func Volume(shape []int) int {
 
 // sensible reports whether every axis is at least 1 and the volume at most MaxElements.
 func sensible(shape []int) bool {
-	n := 1
+	n := 1.0
 	for _, d := range shape {
-		if d < 1 || d > MaxElements || n > MaxElements/d {
-			return false
-		}
-		n *= d
+		n *= float64(max(d, 0))
 	}
-	return true
+	return n >= 1 && n <= MaxElements
 }
 
 // Graph is one function, resolved: every name looked up, every type inferred.

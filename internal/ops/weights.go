@@ -33,8 +33,7 @@ type Constants interface {
 // Weight is a constant that was read from a weight file. It describes what a
 // replacement file must contain, so that the program need not be analyzed again.
 type Weight struct {
-	Value  *Value // nil if Other
-	Other  bool   // belongs to another function than the Graph's: only the type has to fit
+	Value  *Value // nil for another function than the Graph's: only the type has to fit
 	Name   string // name of the constant, "constant" if it has none
 	Type   mil.Type
 	Path   string // path of the file, as the program writes it
@@ -85,7 +84,7 @@ func Reread(file string, list []*Weight, weights Weights) ([]Entry, mil.ErrorLis
 	files := weightFiles{weights: weights, name: file, opened: map[string]*weightFile{}}
 	for i, w := range list {
 		e, err := files.entry(w, w.Value != nil && w.Value.Stored != nil)
-		if w.Other {
+		if w.Value == nil {
 			e.Notes = nil
 		}
 		if entries[i] = e; err != nil && !errors.Is(err, fs.ErrNotExist) {
