@@ -1,7 +1,5 @@
 package ops
 
-import "fmt"
-
 // Family says what kind of operator a Def is.
 type Family uint8
 
@@ -24,17 +22,6 @@ const (
 	States                        // read_state
 	Constexprs                    // constants from a shorter form
 )
-
-var families = [...]string{"no family", "unary", "binary", "reduction", "norm", "product", "pool", "view", "move",
-	"slice", "index", "sample", "convert", "generate", "recurrent", "state", "constexpr"}
-
-// String returns the family's word.
-func (f Family) String() string {
-	if int(f) >= len(families) {
-		return fmt.Sprintf("Family(%d)", uint8(f))
-	}
-	return families[f]
-}
 
 // Cost says what an operator costs on the engine beside the bytes it reads and writes.
 type Cost uint8
