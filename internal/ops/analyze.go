@@ -15,17 +15,13 @@ import (
 // program names no files. The error is a mil.ErrorList with the faults of all functions, because a compiler accepts a
 // whole program or nothing.
 func Analyze(file string, p *mil.Program, name string, weights Weights) (*Graph, error) {
-	return analyze(context.Background(), file, p, name, weights, false, mil.Validate(file, p))
+	return analyze(context.Background(), file, p, name, weights, false)
 }
 
-// AnalyzeStored is Analyze for an engine that computes with packed integers: those of 2 to 7 bits from weight files
-// are in Value.Stored. It returns the error of ctx once that has ended.
+// AnalyzeStored is Analyze for an engine that computes with packed integers: those of 2 to 7 bits from weight files are
+// in Value.Stored. It returns the error of ctx once that has ended.
 func AnalyzeStored(ctx context.Context, file string, p *mil.Program, name string, weights Weights) (*Graph, error) {
-	invalid := mil.ValidateContext(ctx, file, p)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	g, err := analyze(ctx, file, p, name, weights, true, invalid)
+	g, err := analyze(ctx, file, p, name, weights, true)
 	if ended := ctx.Err(); ended != nil {
 		return nil, ended
 	}
@@ -33,8 +29,9 @@ func AnalyzeStored(ctx context.Context, file string, p *mil.Program, name string
 }
 
 func analyze(
-	ctx context.Context, file string, p *mil.Program, name string, weights Weights, stored bool, invalid error,
+	ctx context.Context, file string, p *mil.Program, name string, weights Weights, stored bool,
 ) (*Graph, error) {
+	invalid := mil.ValidateContext(ctx, file, p)
 	if invalid != nil && !mil.OnlyNames(invalid) {
 		return nil, invalid
 	}
@@ -45,9 +42,15 @@ func analyze(
 		return a
 	}
 	a := start()
-	chosen := a.choose(p, name)
+	chosen := p.Select(name)
 	if chosen != nil {
 		a.function(chosen)
+	} else {
+		var names []string
+		for _, f := range p.Funcs {
+			names = append(names, f.Name)
+		}
+		a.fail(p.Pos, near.Choices(name, "choose one of", names), "no function called %q", name)
 	}
 	faults := a.faults
 	for _, f := range p.Funcs {
@@ -143,19 +146,6 @@ func (a *analysis) fail(pos mil.Pos, hint, format string, args ...any) {
 func (a *analysis) unknown(pos mil.Pos, kind string) {
 	hint, _ := Suggest(kind)
 	a.fail(pos, hint, "unknown operator %s", kind)
-}
-
-// choose finds the function to resolve.
-func (a *analysis) choose(p *mil.Program, name string) *mil.Function {
-	f := p.Select(name)
-	if f == nil {
-		var names []string
-		for _, f := range p.Funcs {
-			names = append(names, f.Name)
-		}
-		a.fail(p.Pos, near.Choices(name, "choose one of", names), "no function called %q", name)
-	}
-	return f
 }
 
 // function resolves parameters, body and results in the order of the text.

@@ -32,17 +32,13 @@ type Matmul struct {
 	BatchX, BatchY         []int // of the operands, padded with ones to the same rank
 }
 
-// matmulRank is the largest rank of operands of matmul. For a larger one Apple's
-// compiler reports "depth > 1 is not supported for MatMult".
-const matmulRank = 4
-
 // inferMatmul takes a vector x as one row and a vector y as one column; the result has
 // no axis for either. Transposing does not change a vector.
 func inferMatmul(c *Call, x *Value) {
 	y := c.tensor("y")
 	c.sameType("x", "y")
 	for _, name := range []string{"x", "y"} {
-		if c.tensor(name).Rank() > matmulRank {
+		if c.tensor(name).Rank() == MaxRank {
 			c.note(name + " has rank 5; Apple's compiler reports: depth > 1 is not supported for MatMult")
 		}
 	}
