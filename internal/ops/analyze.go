@@ -64,9 +64,6 @@ func analyze(
 			a.graph.Weights = append(a.graph.Weights, other.graph.Weights...)
 		}
 	}
-	for _, e := range faults {
-		e.File = file
-	}
 	var named mil.ErrorList
 	errors.As(invalid, &named)
 	if err := mil.Merge(named, faults).Err(); err != nil {
@@ -140,7 +137,7 @@ func newAnalysis(ctx context.Context, file string) *analysis {
 }
 
 func (a *analysis) fail(pos mil.Pos, hint, format string, args ...any) {
-	a.faults.Add(&mil.Error{Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint})
+	a.faults.Add(&mil.Error{File: a.file, Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 func (a *analysis) unknown(pos mil.Pos, kind string) {

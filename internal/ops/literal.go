@@ -98,6 +98,7 @@ func (a *analysis) wrap(pos mil.Pos, err error) {
 	if !e.Pos.Known() {
 		e.Pos = pos
 	}
+	e.File = a.file
 	a.faults.Add(e)
 }
 

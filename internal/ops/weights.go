@@ -247,7 +247,7 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 		a.graph.note(n)
 	}
 	if w.Notes = e.Notes; err != nil {
-		a.faults.Add(w.Fault("", err))
+		a.faults.Add(w.Fault(a.file, err))
 		return nil
 	}
 	v.Data, v.Stored, v.weight = e.Data, e.Stored, w
