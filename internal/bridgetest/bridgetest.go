@@ -26,11 +26,10 @@ const (
 	sanitized variant = "asan"
 )
 
-// built holds the result of the first call, so that a process builds once or fails once.
-var built struct {
-	sync.Mutex
-	folders map[variant]string
-	faults  map[variant]error
+// folders find or build the folder of each variant; a process builds once or fails once.
+var folders = map[variant]func() (string, error){
+	plain:     sync.OnceValues(func() (string, error) { return find(plain) }),
+	sanitized: sync.OnceValues(func() (string, error) { return find(sanitized) }),
 }
 
 // bridgeMissing asks needs.sh once for a process: it starts some fifty programs.
@@ -58,22 +57,11 @@ func folder(tb testing.TB, v variant, reason string) string {
 	if reason != "" {
 		tb.Skip(reason)
 	}
-	built.Lock()
-	defer built.Unlock()
-	if built.folders == nil {
-		built.folders, built.faults = map[variant]string{}, map[variant]error{}
-	}
-	if built.folders[v] == "" && built.faults[v] == nil {
-		dir, err := find(v)
-		if err == nil {
-			err = complete(dir)
-		}
-		built.folders[v], built.faults[v] = dir, err
-	}
-	if err := built.faults[v]; err != nil {
+	dir, err := folders[v]()
+	if err != nil {
 		tb.Fatalf("bridgetest: %v", err)
 	}
-	return built.folders[v]
+	return dir
 }
 
 // Missing returns, on one line, why the libraries are unavailable here and how to get them; it is
@@ -90,23 +78,20 @@ func Folder() (string, error) {
 	if reason := Missing(); reason != "" {
 		return "", errors.New(reason)
 	}
-	dir, err := find(plain)
+	return find(plain)
+}
+
+// find returns the named folder or the one built from the present sources, with all libraries.
+func find(v variant) (dir string, err error) {
+	if dir = os.Getenv(bridgedir.Env); dir != "" && v == plain {
+		dir, err = filepath.Abs(dir)
+	} else if dir, err = sources(); err == nil {
+		dir, err = cached(dir, v)
+	}
 	if err != nil {
 		return "", err
 	}
 	return dir, complete(dir)
-}
-
-// find returns the named folder or the one built from the present sources.
-func find(v variant) (string, error) {
-	if dir := os.Getenv(bridgedir.Env); dir != "" && v == plain {
-		return filepath.Abs(dir)
-	}
-	root, err := sources()
-	if err != nil {
-		return "", err
-	}
-	return cached(root, v)
 }
 
 // complete checks that a folder has all three libraries.

@@ -14,15 +14,15 @@ func TestNamedFolder(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(objcbridge.EnvDir, dir)
 	require.Empty(t, Missing(), "with a named folder no test is skipped")
+	for _, name := range []string{objcbridge.LibraryName(), Framework, Surface} {
+		_, err := find(plain)
+		require.ErrorContains(t, err, name)
+		require.ErrorContains(t, err, "make bridge")
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
+	}
 	found, err := find(plain)
 	require.NoError(t, err)
 	require.Equal(t, dir, found)
-	for _, name := range []string{objcbridge.LibraryName(), Framework, Surface} {
-		require.ErrorContains(t, complete(dir), name)
-		require.ErrorContains(t, complete(dir), "make bridge")
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
-	}
-	require.NoError(t, complete(dir))
 }
 
 func TestSources(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,8 +17,7 @@ import (
 
 const (
 	patience = 20 * time.Minute // limit of a build, and of waiting for another process's build
-	kept     = 6                // number of folders of other sources to keep
-	ageKept  = time.Hour        // a younger folder is kept too: a test may be about to load it
+	ageKept  = 24 * time.Hour   // an older folder of other sources is removed
 	prefix   = "bridge-"
 	unsealed = "part-" // prefix of a folder that is being built
 )
@@ -101,29 +99,14 @@ func build(root, dir string, v variant) error {
 	return os.Rename(part, dir)
 }
 
-// prune removes all but the newest folders.
+// prune removes folders that no process has used for a day.
 func prune(cache string, now time.Time) error {
 	entries, err := os.ReadDir(cache)
-	if err != nil {
-		return err
-	}
-	type folder struct {
-		path string
-		used time.Time
-	}
-	var old []folder
+	failures := []error{err}
 	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !e.IsDir() || !strings.HasPrefix(e.Name(), prefix) && !strings.HasPrefix(e.Name(), unsealed) {
-			continue
-		}
-		old = append(old, folder{filepath.Join(cache, e.Name()), info.ModTime()})
-	}
-	slices.SortFunc(old, func(a, b folder) int { return b.used.Compare(a.used) })
-	var failures []error
-	for i, f := range old {
-		if i >= kept && now.Sub(f.used) > ageKept {
-			failures = append(failures, os.RemoveAll(f.path))
+		ours := e.IsDir() && (strings.HasPrefix(e.Name(), prefix) || strings.HasPrefix(e.Name(), unsealed))
+		if info, err := e.Info(); ours && err == nil && now.Sub(info.ModTime()) > ageKept {
+			failures = append(failures, os.RemoveAll(filepath.Join(cache, e.Name())))
 		}
 	}
 	return errors.Join(failures...)
