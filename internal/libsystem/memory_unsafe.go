@@ -1,5 +1,3 @@
-//go:build (darwin || (macrules && linux && cgo)) && (amd64 || arm64)
-
 package libsystem
 
 import (
