@@ -9,6 +9,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/access"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -127,9 +128,9 @@ func TestBindWhenTheEngineRefuses(t *testing.T) {
 
 func TestViewsOfAnEngineWithoutViews(t *testing.T) {
 	r := request(t, model(t, adder(t)))
-	require.Nil(t, r.InputView("zeta"))
-	require.Nil(t, r.OutputView("sum"))
-	require.Nil(t, r.OutputView("nothing"))
+	require.Nil(t, access.View(r, access.Input, "zeta"))
+	require.Nil(t, access.View(r, access.Output, "sum"))
+	require.Nil(t, access.View(r, access.Output, "nothing"))
 }
 
 // An engine writes outputs, so they are on writable memory; inputs need not be.

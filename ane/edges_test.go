@@ -10,6 +10,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/access"
 	"github.com/anekit/anekit/internal/host"
 )
 
@@ -176,8 +177,8 @@ func TestPeersNameTheirAddresses(t *testing.T) {
 		pid     int
 		address uintptr
 	}
-	in := func(name string) peer { pid, at := r.PeerInput(name); return peer{pid, at} }
-	out := func(name string) peer { pid, at := r.PeerOutput(name); return peer{pid, at} }
+	in := func(name string) peer { pid, at := access.Address(r, access.Input, name); return peer{pid, at} }
+	out := func(name string) peer { pid, at := access.Address(r, access.Output, name); return peer{pid, at} }
 	require.Equal(t, peer{42, 100}, in("zeta"))
 	require.Equal(t, peer{42, 300}, out("sum"))
 	require.Equal(t, peer{}, in("alpha"), "the peer says no address")

@@ -50,29 +50,6 @@ type Invocation interface {
 	Close() error
 }
 
-// Viewer is an Invocation that returns the engine's own mapping of the tensors. An
-// engine in another address space has none.
-type Viewer interface {
-	// InputView and OutputView return tensor i in the engine's mapping.
-	InputView(i int) []byte
-	OutputView(i int) []byte
-}
-
-// Peer is an Invocation of an engine in another process. It returns the addresses of
-// the tensors' surfaces in that process, so that page frames can be compared.
-type Peer interface {
-	// Peer returns the process and the address of the first byte of each input's
-	// and output's surface there.
-	Peer() (pid int, inputs, outputs []uintptr)
-}
-
-// Metered is an Engine in another process, which counts the bytes of its connection.
-type Metered interface {
-	// Traffic returns the bytes sent and received so far; ok is false if the engine is
-	// in this process.
-	Traffic() (sent, received int64, ok bool)
-}
-
 // Info describes an engine.
 type Info struct {
 	Name     string // "apple", "soft", ..

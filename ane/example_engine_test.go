@@ -96,17 +96,6 @@ func ExampleKeeper() {
 	// Output: true
 }
 
-func ExampleMetered() {
-	device, err := ane.Open(soft.New(), "")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer device.Close()
-	_, _, other := device.Traffic()
-	fmt.Println("in another process:", other)
-	// Output: in another process: false
-}
-
 // The software engine makes instances.
 func ExampleInstancer() {
 	x, err := soft.New().Compile(context.Background(), ane.Source{Text: []byte(doubling)})
@@ -122,23 +111,6 @@ func ExampleInstancer() {
 func ExamplePrioritizer() {
 	invocation(func(v ane.Invocation) {
 		_, ok := v.(ane.Prioritizer)
-		fmt.Println(ok)
-	})
-	// Output: false
-}
-
-// The software engine returns its view of the tensors.
-func ExampleViewer() {
-	invocation(func(v ane.Invocation) {
-		fmt.Println(len(v.(ane.Viewer).InputView(0)))
-	})
-	// Output: 128
-}
-
-// The software engine is in this process.
-func ExamplePeer() {
-	invocation(func(v ane.Invocation) {
-		_, ok := v.(ane.Peer)
 		fmt.Println(ok)
 	})
 	// Output: false

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/access"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/unimem"
 )
@@ -358,8 +359,8 @@ func TestZeroValues(t *testing.T) {
 	_, err = m.Evaluate(background, &r)
 	require.ErrorIs(t, err, ane.ErrForeign)
 	require.NoError(t, r.Close())
-	require.Nil(t, r.InputView("x"))
-	require.Nil(t, r.OutputView("y"))
+	require.Nil(t, access.View(&r, access.Input, "x"))
+	require.Nil(t, access.View(&r, access.Output, "y"))
 }
 
 // An open request has views, by the program's names.
@@ -375,13 +376,13 @@ func TestViews(t *testing.T) {
 	r, err := m.Bind(in, out)
 	require.NoError(t, err)
 	in["x"].Bytes()[3] = 7
-	require.Equal(t, byte(7), r.InputView("x")[3])
-	r.OutputView("y")[4] = 8
+	require.Equal(t, byte(7), access.View(r, access.Input, "x")[3])
+	access.View(r, access.Output, "y")[4] = 8
 	require.Equal(t, byte(8), out["y"].Bytes()[4])
-	require.Nil(t, r.InputView("y"))
-	require.Nil(t, r.OutputView("x"))
+	require.Nil(t, access.View(r, access.Input, "y"))
+	require.Nil(t, access.View(r, access.Output, "x"))
 	require.NoError(t, r.Close())
-	require.Nil(t, r.InputView("x"))
+	require.Nil(t, access.View(r, access.Input, "x"))
 }
 
 // A Close that is refused because of a concurrent Bind changes nothing.

@@ -3,6 +3,7 @@ package ane
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/anekit/anekit/unimem"
 )
@@ -91,7 +92,7 @@ func (r *Request) named(what, name string, input bool) *Tensor {
 	if input {
 		among, tensors = r.model.in, r.in
 	}
-	i := r.index(input, name)
+	i := slices.IndexFunc(among, func(l Layout) bool { return l.Name == name })
 	if i < 0 {
 		return &Tensor{fault: r.model.unknown(what, name, among)}
 	}

@@ -195,74 +195,20 @@ func (r *Request) tensor(i int) *Tensor {
 	return r.out[i-len(r.in)]
 }
 
-// InputView returns the engine's own mapping of the input called name. It returns nil if
-// the engine has none in this process, while the request is in flight, and after Close.
-func (r *Request) InputView(name string) []byte {
+// Inspect calls f with the Model and with what the engine has prepared, for evidence of how the engine works, such as
+// an interface of its own that run implements. f neither evaluates nor closes run, and does not keep it. The error is
+// ErrBusy while the request is in flight, ErrClosed after Close.
+func (r *Request) Inspect(f func(m *Model, run Invocation)) error {
 	r = r.orZero()
-	return r.view(true, name, Viewer.InputView)
-}
-
-// OutputView is InputView for an output.
-func (r *Request) OutputView(name string) []byte {
-	r = r.orZero()
-	return r.view(false, name, Viewer.OutputView)
-}
-
-func (r *Request) view(input bool, name string, get func(Viewer, int) []byte) []byte {
-	v, ok := r.run.(Viewer)
-	if !ok {
-		return nil
-	}
-	i := r.index(input, name)
-	if i < 0 || !r.busy.CompareAndSwap(idle, flying) {
-		return nil
+	switch {
+	case r.run == nil || r.busy.Load() == shut:
+		return r.model.orZero().fail("inspect", ErrClosed, "the request is closed", "")
+	case !r.busy.CompareAndSwap(idle, flying):
+		return r.model.fail("inspect", ErrBusy, "", "wait for the run to end")
 	}
 	defer r.busy.Store(idle)
-	return get(v, i)
-}
-
-// PeerInput returns the process of the engine and the address there of the surface of the
-// input called name. pid is 0 for an engine in this process, while the request is in
-// flight, and after Close.
-func (r *Request) PeerInput(name string) (pid int, address uintptr) {
-	r = r.orZero()
-	return r.peer(true, name)
-}
-
-// PeerOutput is PeerInput for an output.
-func (r *Request) PeerOutput(name string) (pid int, address uintptr) {
-	r = r.orZero()
-	return r.peer(false, name)
-}
-
-func (r *Request) peer(input bool, name string) (pid int, address uintptr) {
-	p, ok := r.run.(Peer)
-	i := r.index(input, name)
-	if !ok || i < 0 || !r.busy.CompareAndSwap(idle, flying) {
-		return 0, 0
-	}
-	defer r.busy.Store(idle)
-	pid, in, out := p.Peer()
-	all := out
-	if input {
-		all = in
-	}
-	if i >= len(all) {
-		return 0, 0
-	}
-	return pid, all[i]
-}
-
-// index returns the index of an input or output by name, or -1.
-func (r *Request) index(input bool, name string) int {
-	if r.model == nil {
-		return -1
-	}
-	layouts := r.model.out
-	if input {
-		layouts = r.model.in
-	}
-	return slices.IndexFunc(layouts, func(l Layout) bool { return l.Name == name })
+	f(r.model, r.run)
+	return nil
 }
 
 // Close releases the tensors and frees the surfaces of NewRequest; ErrBusy while the

@@ -9,6 +9,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/access"
 )
 
 // Every method of nil behaves like one of a closed object.
@@ -37,8 +38,8 @@ func TestNilIsClosed(t *testing.T) {
 		require.NoError(t, m.Close(ctx))
 	}
 	for _, r := range []*ane.Request{nil, {}} {
-		require.Nil(t, r.InputView("x"))
-		require.Nil(t, r.OutputView("x"))
+		require.Nil(t, access.View(r, access.Input, "x"))
+		require.Nil(t, access.View(r, access.Output, "x"))
 		require.NoError(t, r.Close())
 	}
 	for _, x := range []*ane.Tensor{nil, {}} {

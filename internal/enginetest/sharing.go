@@ -4,6 +4,7 @@ import (
 	"runtime/debug"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/access"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
@@ -27,10 +28,10 @@ func views(e *env) {
 	seen := 0
 	for _, side := range []struct {
 		tensors []*ane.Tensor
-		view    func(string) []byte
-	}{{r.in, r.request.InputView}, {r.out, r.request.OutputView}} {
+		side    access.Side
+	}{{r.in, access.Input}, {r.out, access.Output}} {
 		for _, t := range side.tensors {
-			if v := side.view(t.Layout().Name); v != nil {
+			if v := access.View(r.request, side.side, t.Layout().Name); v != nil {
 				seen++
 				e.mirrored(t.Layout().Name, t.Bytes(), v)
 			}

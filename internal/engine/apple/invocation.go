@@ -124,10 +124,10 @@ func (v *invocation) bind(tensors []*ane.Tensor, ports []port) ([]objcbridge.Bin
 	return bound, nil
 }
 
-// InputView implements ane.Viewer, if this process has a mapping of the engine's memory.
+// InputView implements access.Viewer, if this process has a mapping of the engine's memory.
 func (v *invocation) InputView(i int) []byte { return v.view(i, v.x.in[i].Layout) }
 
-// OutputView implements ane.Viewer.
+// OutputView implements access.Viewer.
 func (v *invocation) OutputView(i int) []byte { return v.view(v.inputs+i, v.x.out[i].Layout) }
 
 func (v *invocation) view(i int, l ane.Layout) []byte {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/access"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
@@ -121,7 +122,7 @@ func TestViewsAreKept(t *testing.T) {
 	}
 	f := framework(t)
 	r := newRig(t, open(t), 9)
-	view := r.request.OutputView("y")
+	view := access.View(r.request, access.Output, "y")
 	require.NotNil(t, view)
 	require.NoError(t, f.FailSurface("IOSurfaceCreate", 1))
 	_, err := unimem.Open(1, f.Surfaces())

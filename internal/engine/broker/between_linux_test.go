@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/access"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
@@ -50,10 +51,10 @@ func TestKilledBetweenCalls(t *testing.T) {
 	require.NoError(t, err)
 	kill()
 	require.NoError(t, v.Evaluate(t.Context()))
-	pid, _, _ := v.(ane.Peer).Peer()
+	pid, _, _ := v.(access.Peer).Peer()
 	kill()
 	require.NoError(t, v.Evaluate(t.Context()))
-	now, _, _ := v.(ane.Peer).Peer()
+	now, _, _ := v.(access.Peer).Peer()
 	require.NotEqual(t, pid, now)
 	require.NoError(t, x.Unload(t.Context()))
 	kill()

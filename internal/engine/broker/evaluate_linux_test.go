@@ -23,6 +23,7 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/internal/access"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/soft"
@@ -116,7 +117,7 @@ func TestPeer(t *testing.T) {
 	in, out := memory(t, x.Inputs()[0]), memory(t, x.Outputs()[0])
 	v, err := x.Prepare([]*ane.Tensor{in}, []*ane.Tensor{out})
 	require.NoError(t, err)
-	pid, ins, outs := v.(ane.Peer).Peer()
+	pid, ins, outs := v.(access.Peer).Peer()
 	require.NotEqual(t, os.Getpid(), pid)
 	require.True(t, lives(pid))
 	require.Len(t, ins, 1)
@@ -133,7 +134,7 @@ func TestPeer(t *testing.T) {
 		require.True(t, there.Shared)
 	}
 	require.NoError(t, v.Close())
-	pid, _, _ = v.(ane.Peer).Peer()
+	pid, _, _ = v.(access.Peer).Peer()
 	require.Zero(t, pid)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/mil/build"
+	"github.com/anekit/anekit/internal/access"
 )
 
 // scaling multiplies by a weight.
@@ -91,7 +92,7 @@ func TestInstancesAreMadeAgainAtTheNextBroker(t *testing.T) {
 	run()
 
 	for range 3 {
-		pid, _ := r.PeerInput("x")
+		pid, _ := access.Address(r, access.Input, "x")
 		signal(t, pid, unix.SIGKILL)
 		ends(t, pid)
 		run()

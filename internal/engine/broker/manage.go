@@ -57,14 +57,14 @@ func (v *invocation) SetQoS(q ane.QoS) error {
 	return nil
 }
 
-// Traffic implements ane.Metered: bytes over all connections of the engine, headers
+// Traffic implements access.Metered: bytes over all connections of the engine, headers
 // included.
 func (e *engine) Traffic() (sent, received int64, ok bool) {
 	t := e.traffic()
 	return int64(t.BytesOut), int64(t.BytesIn), true
 }
 
-// Peer implements ane.Peer with what the system shows of the broker's mappings. An address is 0 where the broker has
+// Peer implements access.Peer with what the system shows of the broker's mappings. An address is 0 where the broker has
 // not mapped the tensor's memory. The answer is empty while the request runs, when its broker has gone, and where the
 // system shows nothing of other processes.
 func (v *invocation) Peer() (pid int, inputs, outputs []uintptr) {

@@ -13,6 +13,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/build"
+	"github.com/anekit/anekit/internal/access"
 )
 
 // rows is a program that multiplies rows by a weight of 128 KiB, all of which is value.
@@ -70,7 +71,7 @@ func TestProgramsShareWeights(t *testing.T) {
 		return r
 	}
 	r := run(many, 2)
-	pid, _ := r.PeerInput("x")
+	pid, _ := access.Address(r, access.Input, "x")
 	signal(t, pid, unix.SIGKILL)
 	ends(t, pid)
 	require.NoError(t, r.Close())

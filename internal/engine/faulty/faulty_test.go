@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/access"
 	"github.com/anekit/anekit/internal/engine/faulty"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -150,8 +151,8 @@ func TestHonestWrapperChangesNothing(t *testing.T) {
 	b.run(t)
 	require.Equal(t, slices.Repeat([]float32{2}, 15), b.values(t, "d"))
 	require.Equal(t, slices.Repeat([]float32{4}, 15), b.values(t, "s"))
-	require.NotNil(t, b.request.InputView("a"))
-	require.NotNil(t, b.request.OutputView("s"))
+	require.NotNil(t, access.View(b.request, access.Input, "a"))
+	require.NotNil(t, access.View(b.request, access.Output, "s"))
 }
 
 // TestHiddenCopyIsHidden: the copies give right results; only the path is

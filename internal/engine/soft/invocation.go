@@ -155,10 +155,10 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 	return nil
 }
 
-// InputView implements ane.Viewer.
+// InputView implements access.Viewer.
 func (v *invocation) InputView(i int) []byte { return v.in[i] }
 
-// OutputView implements ane.Viewer.
+// OutputView implements access.Viewer.
 func (v *invocation) OutputView(i int) []byte { return v.out[i] }
 
 // Close releases the surfaces.

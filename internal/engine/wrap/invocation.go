@@ -4,33 +4,34 @@ import (
 	"errors"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/access"
 )
 
-// Invocation is the wrapped one, with its ane.Viewer, ane.Peer and ane.Prioritizer if it has them.
+// Invocation is the wrapped one, with its access.Viewer, access.Peer and ane.Prioritizer if it has them.
 type Invocation struct {
 	ane.Invocation
 	Engine string // its name, for errors
 }
 
-// InputView implements ane.Viewer. It returns nil if the wrapped engine has no views.
+// InputView implements access.Viewer. It returns nil if the wrapped engine has no views.
 func (v Invocation) InputView(i int) []byte {
-	if w, ok := v.Invocation.(ane.Viewer); ok {
+	if w, ok := v.Invocation.(access.Viewer); ok {
 		return w.InputView(i)
 	}
 	return nil
 }
 
-// OutputView implements ane.Viewer like InputView.
+// OutputView implements access.Viewer like InputView.
 func (v Invocation) OutputView(i int) []byte {
-	if w, ok := v.Invocation.(ane.Viewer); ok {
+	if w, ok := v.Invocation.(access.Viewer); ok {
 		return w.OutputView(i)
 	}
 	return nil
 }
 
-// Peer implements ane.Peer. The process is 0 if the wrapped engine is in this one.
+// Peer implements access.Peer. The process is 0 if the wrapped engine is in this one.
 func (v Invocation) Peer() (pid int, inputs, outputs []uintptr) {
-	if w, ok := v.Invocation.(ane.Peer); ok {
+	if w, ok := v.Invocation.(access.Peer); ok {
 		return w.Peer()
 	}
 	return 0, nil, nil

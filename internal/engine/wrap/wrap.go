@@ -6,14 +6,15 @@ import (
 	"errors"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/access"
 )
 
-// Engine is the wrapped one, with its ane.Metered and ane.Keeper if it has them.
+// Engine is the wrapped one, with its access.Metered and ane.Keeper if it has them.
 type Engine struct{ ane.Engine }
 
-// Traffic implements ane.Metered with the counts of the wrapped engine.
+// Traffic implements access.Metered with the counts of the wrapped engine.
 func (e Engine) Traffic() (sent, received int64, ok bool) {
-	if m, counts := e.Engine.(ane.Metered); counts {
+	if m, counts := e.Engine.(access.Metered); counts {
 		return m.Traffic()
 	}
 	return 0, 0, false

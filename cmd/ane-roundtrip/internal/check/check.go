@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/timeline"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/access"
 	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/models"
 )
@@ -111,7 +112,7 @@ func (c *CheckRun) run(t *step.T, chosen bool) {
 	c.available(err)
 	c.report = cli.NewReport(d)
 	soft := d.Receipt().Engine == engine.Soft
-	_, _, remote := d.Traffic()
+	_, _, remote := access.Traffic(d)
 	withBroker := a.Engine == engine.Auto && soft
 	if err := step.Catch(func() {
 		if chosen {

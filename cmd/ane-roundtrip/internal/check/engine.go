@@ -10,6 +10,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/access"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/models"
@@ -108,7 +109,7 @@ func (c *CheckRun) models(ctx context.Context, d *ane.Device, only selection, t 
 	if c.inject == blindMeter {
 		meter = trial.BlindMeter
 	}
-	_, _, remote := d.Traffic()
+	_, _, remote := access.Traffic(d)
 	evidence, err := trial.Make(ctx, trial.Evidence(d, remote, meter), only.has, nil)
 	t.after("evidence")
 	t.Checks = slices.Concat(t.Checks, evidence, t.sums())

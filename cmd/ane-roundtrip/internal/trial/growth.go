@@ -9,6 +9,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/access"
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/unimem"
@@ -201,7 +202,7 @@ func (r *Rig) unshared() (sum int64, err error) {
 			own[file{m.Device, m.Inode}] = m.Inode != 0
 		}
 	})
-	pid, _ := r.Request.PeerInput(r.Model.Inputs()[0].Name)
+	pid, _ := access.Address(r.Request, access.Input, r.Model.Inputs()[0].Name)
 	if err == nil && pid == 0 {
 		err = errors.New("the system does not show the memory of the engine's process")
 	}
@@ -224,7 +225,7 @@ const maxMessages = 256
 func (e *evidence) traffic(t *T) {
 	large, small := NewRig(&t.T, e.device, maximum(largeChannels)), t.rig(e.device, identity())
 	total := func() int64 {
-		sent, received, _ := e.device.Traffic()
+		sent, received, _ := access.Traffic(e.device)
 		return sent + received
 	}
 	var cost [2]int64

@@ -15,6 +15,7 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/wasm"
+	"github.com/anekit/anekit/internal/access"
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/procmem"
 )
@@ -235,7 +236,7 @@ func (g *guest) identity(rep *GuestReport) {
 // high. The engine has run once with another tensor of that size, and all pages of the tensor exist.
 func (g *guest) growth(low, high int64) int64 {
 	var pids []int
-	if pid, _ := g.Bound(g.request).PeerInput("a"); pid != 0 {
+	if pid, _ := access.Address(g.Bound(g.request), access.Input, "a"); pid != 0 {
 		pids = []int{os.Getpid(), pid}
 	}
 	for i := range uint64(2) { // surfaces are mapped before the guest writes to them

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/access"
 	"github.com/anekit/anekit/internal/procmem"
 )
 
@@ -28,14 +29,11 @@ func local(b []byte) *view {
 // expose it.
 func engineSide(r *ane.Request, t *ane.Tensor, input bool) *view {
 	name := t.Layout().Name
-	mapped, peer := r.OutputView, r.PeerOutput
-	if input {
-		mapped, peer = r.InputView, r.PeerInput
-	}
-	if b := mapped(name); b != nil {
+	side := access.Side(input)
+	if b := access.View(r, side, name); b != nil {
 		return local(b)
 	}
-	pid, address := peer(name)
+	pid, address := access.Address(r, side, name)
 	if pid == 0 {
 		return nil
 	}
