@@ -90,27 +90,20 @@ func (t *source) after(at int) (int, bool) {
 	for at < len(t.src) {
 		switch c := t.src[at]; {
 		case c == '"':
-			at++
-			for at < len(t.src) && t.src[at] != '"' {
+			for at++; at < len(t.src) && t.src[at] != '"'; at++ {
 				if t.src[at] == '\\' {
 					at++
 				}
-				at++
 			}
-			at++
 		case strings.HasPrefix(t.src[at:], "//"):
 			at = t.skip(at)
 			continue
-		case strings.IndexByte("([{", c) >= 0:
+		case strings.IndexByte("([{<", c) >= 0:
 			depth++
-			at++
-		case strings.IndexByte(")]}", c) >= 0:
+		case strings.IndexByte(")]}>", c) >= 0:
 			depth--
-			at++
-		default:
-			at++
 		}
-		if depth <= 0 {
+		if at++; depth <= 0 {
 			return min(at, len(t.src)), at <= len(t.src)
 		}
 	}
@@ -136,22 +129,22 @@ func (t *source) rename(p mil.Pos, from, to string) []Edit {
 	return []Edit{{at, at + len(from), to}}
 }
 
-// give inserts arguments at the start of those of a statement; nil if they are not found.
-func (t *source) give(op *mil.Op, args ...string) []Edit {
-	at, ok := t.offset(op.Pos)
-	if !ok || len(args) == 0 || !strings.HasPrefix(t.src[at:], op.Kind) {
-		return nil
-	}
-	at = t.skip(at + len(op.Kind))
-	if at >= len(t.src) || t.src[at] != '(' {
-		return nil
-	}
-	at++
-	text := strings.Join(args, ", ")
-	if next := t.skip(at); next < len(t.src) && t.src[next] != ')' {
+// insert puts text at the start of the list whose bracket is at an offset.
+func (t *source) insert(bracket int, text string) []Edit {
+	at := bracket + 1
+	if next := t.skip(at); next < len(t.src) && strings.IndexByte(")]", t.src[next]) < 0 {
 		text += ", "
 	}
 	return []Edit{{at, at, text}}
+}
+
+// give inserts arguments at the start of those of a statement; nil if they are not found.
+func (t *source) give(op *mil.Op, args ...string) []Edit {
+	start, _, ok := t.call(op)
+	if !ok {
+		return nil
+	}
+	return t.insert(t.skip(start+len(op.Kind)), strings.Join(args, ", "))
 }
 
 // call returns the offsets of a statement's operator with its arguments, without attributes.
@@ -160,7 +153,11 @@ func (t *source) call(op *mil.Op) (start, end int, ok bool) {
 	if !ok || !strings.HasPrefix(t.src[start:], op.Kind) {
 		return 0, 0, false
 	}
-	end, ok = t.after(t.skip(start + len(op.Kind)))
+	open := t.skip(start + len(op.Kind))
+	if open >= len(t.src) || t.src[open] != '(' {
+		return 0, 0, false
+	}
+	end, ok = t.after(open)
 	return start, end, ok
 }
 

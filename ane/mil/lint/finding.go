@@ -20,17 +20,14 @@ const (
 	Error                       // does not compile, or computes wrong values
 )
 
+var severities = [...]string{Note: "note", Warning: "warning", Error: "error"}
+
 // String returns "note", "warning" or "error".
 func (s Severity) String() string {
-	switch s {
-	case Note:
-		return "note"
-	case Warning:
-		return "warning"
-	case Error:
-		return "error"
+	if s < Note || s > Error {
+		return fmt.Sprintf("Severity(%d)", uint8(s))
 	}
-	return fmt.Sprintf("Severity(%d)", uint8(s))
+	return severities[s]
 }
 
 // MarshalText returns the word, for JSON.
@@ -38,12 +35,11 @@ func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil
 
 // UnmarshalText reads the word.
 func (s *Severity) UnmarshalText(text []byte) error {
-	for *s = Note; *s < Error && s.String() != string(text); {
-		*s++
-	}
-	if s.String() != string(text) {
+	i := slices.Index(severities[:], string(text))
+	if i < int(Note) {
 		return fmt.Errorf("no severity %q; choose one of note, warning, error", text)
 	}
+	*s = Severity(i)
 	return nil
 }
 
@@ -65,21 +61,8 @@ type Finding struct {
 
 // String returns FILE:LINE:COL: severity: message [rule]; fix.
 func (f *Finding) String() string {
-	var b strings.Builder
-	if f.File != "" {
-		b.WriteString(f.File + ":")
-	}
-	if f.Pos.Known() {
-		b.WriteString(f.Pos.String() + ":")
-	}
-	if b.Len() > 0 {
-		b.WriteByte(' ')
-	}
-	fmt.Fprintf(&b, "%v: %s [%s]", f.Severity, f.Message, f.Rule.ID)
-	if f.Fix != "" {
-		b.WriteString("; " + f.Fix)
-	}
-	return b.String()
+	return (&mil.Error{File: f.File, Pos: f.Pos, Msg: fmt.Sprintf("%v: %s [%s]", f.Severity, f.Message, f.Rule.ID),
+		Hint: f.Fix}).Error()
 }
 
 // Worst returns the worst severity of the findings, 0 for none.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -15,7 +16,7 @@ type Options struct {
 	OS        chip.OS         // 0: not known, nothing is said about opsets
 	Compilers []chip.Compiler // none: in-memory
 	// Weights reads the weight files, for the ranges of weights. nil: weights may be anything.
-	Weights Weights
+	Weights blob.Source
 	// Ranges are the smallest and the largest value of inputs, by name.
 	Ranges map[string]Range
 	// Programs is how many programs are loaded beside this one, 0 for not known.
@@ -25,11 +26,6 @@ type Options struct {
 	OwnSurfaces bool
 	// Only limits the check to the rules with these IDs; none: all.
 	Only []string
-}
-
-// Weights reads the files that BLOBFILE names, by the path as the program writes it.
-type Weights interface {
-	ReadFile(path string) ([]byte, error)
 }
 
 // Range is an interval of values, both ends included.
@@ -67,7 +63,6 @@ type run struct {
 	funcs   []*function
 	weights map[*mil.Value][]byte // the elements of constants in files
 	spans   map[*ops.Value]span
-	events  []event
 }
 
 func newRun(file string, o Options) *run {

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -15,23 +14,12 @@ const (
 	largest  = 65520.0 // fp16 rounds this magnitude to infinity
 )
 
-// event is what the analysis of ranges found for a rule.
-type event struct {
-	rule     string
-	severity Severity
-	pos      mil.Pos
-	message  string
-}
-
-func (r *run) event(rule string, s Severity, pos mil.Pos, format string, args ...any) {
-	r.events = append(r.events, event{rule: rule, severity: s, pos: pos, message: fmt.Sprintf(format, args...)})
-}
-
-// checkRange reports what the analysis of ranges found for a rule.
-func checkRange(c *check) {
-	for _, e := range c.events {
-		if e.rule == c.rule.ID {
-			c.report(e.severity, e.pos, "", "%s", e.message)
+// event reports what the analysis of ranges finds for a rule.
+func (r *run) event(rule string, pos mil.Pos, format string, args ...any) {
+	for _, compiler := range r.Compilers {
+		c := &check{run: r, rule: byID(rule), compiler: compiler, chips: r.Chips}
+		if r.wants(c.rule, compiler) {
+			c.warn(pos, "", format, args...)
 		}
 	}
 }
@@ -56,7 +44,7 @@ func (r *run) spread(n *ops.Node) {
 	}
 	got := r.spanAfter(n)
 	if out.DType == mil.FP16 && got.most() >= largest && family(n) != ops.Constexprs {
-		r.event("fp16-overflow", Warning, n.Op.Pos, "%s may reach %.6g, beyond 65504", n.Op.Kind, got.most())
+		r.event("fp16-overflow", n.Op.Pos, "%s may reach %.6g, beyond 65504", n.Op.Kind, got.most())
 		got = unknown // what follows would only repeat it
 	}
 	for _, v := range n.Out {
@@ -287,7 +275,7 @@ func (r *run) product(n *ops.Node) span {
 		sum += bias.most()
 	}
 	if k > 1 && sum >= register {
-		r.event("accumulator-overflow", Warning, n.Op.Pos, "%s may sum up to %.6g; from 32768 the result is "+
+		r.event("accumulator-overflow", n.Op.Pos, "%s may sum up to %.6g; from 32768 the result is "+
 			"infinite, on an M3 Ultra 0", n.Op.Kind, sum)
 		return unknown
 	}
@@ -300,30 +288,25 @@ func (r *run) product(n *ops.Node) span {
 
 // rowSum returns the largest sum of magnitudes that one output of a product multiplies; -1 if it is not known.
 func rowSum(n *ops.Node, w *ops.Value, list []float64, k int) float64 {
-	if list == nil || k < 1 || len(list)%k != 0 {
-		return -1
-	}
-	most := 0.0
+	apart := 1 // elements of a row are that far apart
 	switch {
-	case n.Op.Kind == "conv", n.Op.Kind == "linear", n.Op.Kind == "matmul" && n.Flag("transpose_y"):
-		for i := 0; i < len(list); i += k {
-			sum := 0.0
-			for _, f := range list[i : i+k] {
-				sum += math.Abs(f)
-			}
-			most = max(most, sum)
-		}
-	case n.Op.Kind == "matmul" && len(w.Shape) >= 2:
-		n := w.Shape[len(w.Shape)-1]
-		for base := 0; base+k*n <= len(list); base += k * n {
-			sums := make([]float64, n)
-			for i, f := range list[base : base+k*n] {
-				sums[i%n] += math.Abs(f)
-			}
-			most = max(most, slices.Max(sums))
-		}
-	default:
+	case list == nil || k < 1 || len(list)%k != 0, n.Op.Kind == "conv_transpose":
 		return -1
+	case n.Op.Kind == "matmul" && !n.Flag("transpose_y"):
+		if len(w.Shape) < 2 {
+			return -1
+		}
+		apart = w.Shape[len(w.Shape)-1]
+	}
+	most, sums := 0.0, make([]float64, apart)
+	for ; len(list) >= k*apart; list = list[k*apart:] {
+		clear(sums)
+		for i := 0; i < k*apart; i += apart {
+			for row, f := range list[i : i+apart] {
+				sums[row] += math.Abs(f)
+			}
+		}
+		most = max(most, slices.Max(sums))
 	}
 	return most
 }
@@ -344,7 +327,7 @@ func (r *run) vanishing(n *ops.Node, x, w span, list []float64) {
 	}
 	at := exponent(x.most())
 	if at+exponent(w.most()) <= -17 {
-		r.event("vanishing-products", Warning, n.Op.Pos, "every product of %s is 0: magnitudes up to %.3g times %.3g",
+		r.event("vanishing-products", n.Op.Pos, "every product of %s is 0: magnitudes up to %.3g times %.3g",
 			n.Op.Kind, x.most(), w.most())
 		return
 	}
@@ -358,7 +341,7 @@ func (r *run) vanishing(n *ops.Node, x, w span, list []float64) {
 		}
 	}
 	if all > 0 && gone*2 > all {
-		r.event("vanishing-products", Warning, n.Op.Pos, "%d %% of the products of %s are 0: the weights are too small "+
+		r.event("vanishing-products", n.Op.Pos, "%d %% of the products of %s are 0: the weights are too small "+
 			"for inputs up to %.3g", gone*100/all, n.Op.Kind, x.most())
 	}
 }

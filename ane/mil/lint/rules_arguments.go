@@ -133,30 +133,19 @@ func checkOpen(c *check, s *ops.Node) {
 
 // literalEnd returns the offset after the typed literal at an offset; 0 if it does not end.
 func (t *source) literalEnd(at int) int {
+	ok := true
 	at = t.skip(t.word(at))
 	if at < len(t.src) && t.src[at] == '<' {
-		depth := 0
-		for ; at < len(t.src); at++ {
-			switch t.src[at] {
-			case '<':
-				depth++
-			case '>':
-				depth--
-			}
-			if depth == 0 {
-				break
-			}
-		}
-		at = t.skip(at + 1)
+		at, ok = t.after(at)
+		at = t.skip(at)
 	}
-	if at >= len(t.src) || t.src[at] != '(' {
+	if ok = ok && at < len(t.src) && t.src[at] == '('; !ok {
 		return 0
 	}
-	end, ok := t.after(at)
-	if !ok {
+	if at, ok = t.after(at); !ok {
 		return 0
 	}
-	return end
+	return at
 }
 
 func checkBias(c *check, s *ops.Node) {

@@ -14,11 +14,11 @@ func pointwise(s *ops.Node) bool {
 	return ok && h == 1 && w == 1
 }
 
-// chains returns for each value the length of the longest chain that ends there. counts says which statements
+// chain returns the end and the length of the longest chain, the first of equal ones. counts says which statements
 // count; a chain passes through those for which passes is true.
-func (fn *function) chains(counts, passes func(*ops.Node) bool) map[*ops.Value]int {
-	length := map[*ops.Value]int{}
-	for _, s := range fn.Statements {
+func (f *function) chain(counts, passes func(*ops.Node) bool) (end *ops.Value, n int) {
+	length := map[*ops.Value]int{} // of the longest chain that ends there
+	for _, s := range f.Statements {
 		longest, count := 0, counts(s)
 		if !count && !passes(s) {
 			continue
@@ -30,18 +30,8 @@ func (fn *function) chains(counts, passes func(*ops.Node) bool) map[*ops.Value]i
 			longest++
 		}
 		for _, v := range s.Out {
-			length[v] = longest
-		}
-	}
-	return length
-}
-
-// longest returns the end of the longest chain, the first of equal ones.
-func (fn *function) longest(length map[*ops.Value]int) (end *ops.Value, n int) {
-	for _, s := range fn.Statements {
-		for _, v := range s.Out {
-			if length[v] > n {
-				end, n = v, length[v]
+			if length[v] = longest; longest > n {
+				end, n = v, longest
 			}
 		}
 	}
@@ -52,7 +42,7 @@ func isUnary(s *ops.Node) bool { return family(s) == ops.Unaries }
 
 func checkChain(c *check, f *function) {
 	limit := c.spec.Chain
-	end, n := f.longest(f.chains(pointwise, isUnary))
+	end, n := f.chain(pointwise, isUnary)
 	switch {
 	case !limit.Known() || n <= limit.Value:
 	case c.on(chip.M6):
@@ -63,9 +53,9 @@ func checkChain(c *check, f *function) {
 }
 
 func checkElementwise(c *check, f *function) {
-	length := f.chains(func(s *ops.Node) bool { return isUnary(s) || family(s) == ops.Binaries },
+	end, n := f.chain(func(s *ops.Node) bool { return isUnary(s) || family(s) == ops.Binaries },
 		func(*ops.Node) bool { return false })
-	if end, n := f.longest(length); n >= 128 {
+	if n >= 128 {
 		seconds := 1.13 * math.Pow(float64(n)/128, 3.6)
 		c.warn(end.Pos, "", "a chain of %d elementwise operations compiles in some %.0f s", n, seconds)
 	}

@@ -126,11 +126,7 @@ func (t *source) label(op *mil.Op, label string) []Edit {
 	}
 	at := t.skip(end)
 	if at < len(t.src) && t.src[at] == '[' {
-		text := label
-		if next := t.skip(at + 1); next < len(t.src) && t.src[next] != ']' {
-			text += ", "
-		}
-		return []Edit{{at + 1, at + 1, text}}
+		return t.insert(at, label)
 	}
 	return []Edit{{end, end, "[" + label + "]"}}
 }

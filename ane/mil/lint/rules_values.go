@@ -31,29 +31,17 @@ func checkUnusedInput(c *check, f *function) {
 	}
 }
 
-// live returns the statements that an output or a state needs.
+// live returns the statements that an output or a state needs. A statement takes only what is above it.
 func (f *function) live() map[*ops.Node]bool {
 	live := map[*ops.Node]bool{}
-	var queue []*ops.Node
-	push := func(n *ops.Node) {
-		if n != nil && !live[n] {
-			live[n] = true
-			queue = append(queue, n)
-		}
-	}
 	for _, v := range f.Outputs {
-		push(v.Made)
+		live[v.Made] = true
 	}
-	for _, n := range f.Statements {
-		if len(n.Out) == 0 { // writes a state
-			push(n)
-		}
-	}
-	for len(queue) > 0 {
-		n := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		for _, v := range n.Arguments() {
-			push(v.Made)
+	for _, n := range slices.Backward(f.Statements) {
+		if live[n] = live[n] || len(n.Out) == 0; live[n] { // without results it writes a state
+			for _, v := range n.Arguments() {
+				live[v.Made] = true
+			}
 		}
 	}
 	return live
