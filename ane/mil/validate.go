@@ -55,7 +55,7 @@ func (v *validator) program(p *Program) {
 	if !v.partial && !decimalVersion(p.Version) {
 		v.fault(p.Pos, "version "+quoteShort(p.Version)+" is not a version number", `write "1.3" or "1.0"`)
 	}
-	v.args(p.Attrs, "attribute")
+	v.lists(nil, p.Attrs)
 	seen := map[string]Pos{}
 	for _, f := range p.Funcs {
 		if f == nil {
@@ -86,7 +86,7 @@ func (v *validator) function(f *Function) {
 	v.named(f.Name, f.Pos, "function name")
 	v.named(f.Opset, f.Pos, "opset")
 	v.names, v.all = make(map[string]Pos, len(f.Params)+len(f.Body)), nil
-	v.args(f.Attrs, "attribute")
+	v.lists(nil, f.Attrs)
 	for _, p := range f.Params {
 		v.variable(p)
 	}
@@ -132,27 +132,8 @@ func (v *validator) statement(op *Op) {
 	if !v.partial && (!identifier(op.Kind) || reserved(op.Kind) && op.Kind != "const" || typeWord(op.Kind)) {
 		v.fault(op.Pos, "operator "+quoteShort(op.Kind)+" is not a name", "name an operator, such as mul")
 	}
-	v.args(op.Args, "argument")
-	v.args(op.Attrs, "attribute")
-	v.both(op)
+	v.lists(op.Args, op.Attrs)
 	for _, r := range op.Results {
 		v.variable(r)
-	}
-}
-
-// both reports a name that is given as argument and as attribute. The label, the
-// attribute name, is exempt: an operator may have an argument of that name.
-func (v *validator) both(op *Op) {
-	if len(op.Args) == 0 || len(op.Attrs) == 0 {
-		return
-	}
-	given := make(map[string]bool, len(op.Args))
-	for _, a := range op.Args {
-		given[a.Name] = true
-	}
-	for _, a := range op.Attrs {
-		if given[a.Name] && a.Name != "name" {
-			v.misnamed(a.Pos, quoteShort(a.Name)+" is given as argument and as attribute", "remove one")
-		}
 	}
 }

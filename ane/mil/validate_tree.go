@@ -7,20 +7,31 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// args checks that names are valid and unique, and checks the operands.
-func (v *validator) args(args []Arg, what string) {
+// lists checks arguments and attributes that belong together: that names are valid, and no two the same. Only the label,
+// the attribute name, may have the name of an argument.
+func (v *validator) lists(args, attrs []Arg) {
+	given := map[string]string{}
+	v.args(args, given, "argument")
+	v.args(attrs, given, "attribute")
+}
+
+// args adds the names of args to given, which says what each is, and checks the operands.
+func (v *validator) args(args []Arg, given map[string]string, what string) {
 	defer func(outer bool) { v.attributes = outer }(v.attributes)
 	v.attributes = what == "attribute"
-	seen := map[string]bool{}
 	for _, a := range args {
 		if !v.partial && !identifier(a.Name) {
 			v.fault(a.Pos, what+" "+quoteShort(a.Name)+" is not a name",
 				"a name is ASCII letters, digits and _, and does not start with a digit")
 		}
-		if seen[a.Name] && !v.full {
+		switch first := given[a.Name]; {
+		case first == "" || v.full:
+		case first == what:
 			v.misnamed(a.Pos, what+" "+quoteShort(a.Name)+" is given twice", "remove one")
+		case a.Name != "name":
+			v.misnamed(a.Pos, quoteShort(a.Name)+" is given as argument and as attribute", "remove one")
 		}
-		seen[a.Name] = true
+		given[a.Name] = what
 		v.operand(a.Value, a.Pos)
 	}
 }
@@ -64,8 +75,8 @@ func (v *validator) operand(o Operand, pos Pos) {
 			v.operand(item, o.Pos)
 		}
 	case *Nested:
-		v.args(o.Args, "argument")
-		v.args(o.Attrs, "attribute")
+		v.lists(o.Args, nil)
+		v.lists(nil, o.Attrs)
 	}
 }
 
