@@ -3,6 +3,8 @@ package blob
 import (
 	"errors"
 	"fmt"
+
+	"github.com/anekit/anekit/ane/mil"
 )
 
 // The kinds of fault of a weight file or of its use, for errors.Is.
@@ -33,13 +35,7 @@ func (e *Error) Error() string {
 	if e.Offset >= 0 {
 		text = fmt.Sprintf("byte %d: %s", e.Offset, text)
 	}
-	if e.File != "" {
-		text = e.File + ": " + text
-	}
-	if e.Hint != "" {
-		text += "; " + e.Hint
-	}
-	return text
+	return (&mil.Error{File: e.File, Msg: text, Hint: e.Hint}).Error()
 }
 
 // Unwrap returns the cause.

@@ -11,9 +11,10 @@ import (
 type finder struct {
 	kinds    []string                                  // operators that node is called for; none: all
 	chips    []chip.Chip                               // that the rule is checked for; none: all
+	each     bool                                      // checked for each chip: the check reads spec
 	node     func(c *check, n *ops.Node)               // called for each statement that is no const
 	surface  func(c *check, side string, v *ops.Value) // called for each input and output of fixed shape
-	function func(c *check, f *function)
+	function func(c *check, f *ops.Graph)
 	once     func(c *check)
 }
 
@@ -21,7 +22,7 @@ type finder struct {
 // of ranges and "many".
 var finders = map[string]finder{
 	"attention-mask":       {kinds: []string{"scaled_dot_product_attention"}, node: checkMask},
-	"attention-size":       {kinds: []string{"scaled_dot_product_attention"}, node: checkAttention},
+	"attention-size":       {each: true, kinds: []string{"scaled_dot_product_attention"}, node: checkAttention},
 	"bare-literal":         {node: checkBare},
 	"blob-offset":          {once: checkOffset},
 	"blob-overlap":         {once: checkOverlap},
@@ -30,62 +31,62 @@ var finders = map[string]finder{
 	"concat-interleave":    {kinds: []string{"concat"}, node: checkNeeded("interleave")},
 	"const-name":           {function: checkLabel},
 	"conv-bias":            {kinds: convs, node: checkBias},
-	"conv-chain":           {function: checkChain},
+	"conv-chain":           {each: true, function: checkChain},
 	"conv-groups":          {kinds: []string{"conv"}, node: checkGroups},
 	"cpu-small":            {function: checkCPUSmall},
 	"dead-output":          {function: checkDead},
 	"domain":               {kinds: []string{"log", "sqrt", "rsqrt"}, node: checkDomain},
-	"dynamic-conv-ignored": {kinds: convs, node: checkDynamicIgnored},
+	"dynamic-conv-ignored": {each: true, kinds: convs, node: checkDynamicIgnored},
 	"einsum-equation":      {kinds: []string{"einsum"}, node: checkEinsum},
-	"elementwise-chain":    {chips: []chip.Chip{chip.M6}, function: checkElementwise},
+	"elementwise-chain":    {each: true, chips: []chip.Chip{chip.M6}, function: checkElementwise},
 	"epsilon-missing":      {kinds: []string{"rsqrt", "log", "inverse"}, node: checkNeeded("epsilon")},
 	"equal-sizes":          {function: checkEqual},
 	"fp32-arithmetic":      {node: checkFP32},
-	"fp32-io":              {chips: []chip.Chip{chip.M1, chip.M2}, surface: checkWide},
-	"fused-square": {chips: []chip.Chip{chip.M5}, kinds: []string{"reduce_sum", "reduce_mean", "reduce_sum_square"},
-		node: checkSquare},
+	"fp32-io":              {each: true, chips: []chip.Chip{chip.M1, chip.M2}, surface: checkWide},
+	"fused-square": {each: true, chips: []chip.Chip{chip.M5}, node: checkSquare,
+		kinds: []string{"reduce_sum", "reduce_mean", "reduce_sum_square"}},
 	"gelu-mode":        {kinds: []string{"gelu"}, node: checkNeeded("mode")},
-	"gelu-modes":       {kinds: []string{"gelu"}, chips: []chip.Chip{chip.M6}, node: checkGeluModes},
+	"gelu-modes":       {each: true, kinds: []string{"gelu"}, chips: []chip.Chip{chip.M6}, node: checkGeluModes},
 	"int8-sum":         {kinds: convs, node: checkInt8Sum},
 	"inverse-epsilon":  {kinds: []string{"inverse"}, node: checkInverse},
-	"joined-branches":  {chips: []chip.Chip{chip.M1}, node: checkBranches},
-	"kernel-rewritten": {kinds: convs, node: checkRewritten},
+	"joined-branches":  {each: true, chips: []chip.Chip{chip.M1}, node: checkBranches},
+	"kernel-rewritten": {each: true, kinds: convs, node: checkRewritten},
 	"literal-range":    {function: checkLiterals},
-	"load-budget":      {once: checkLoads},
-	"many-operands":    {node: checkOperands},
+	"load-budget":      {each: true, once: checkLoads},
+	"many-operands":    {each: true, node: checkOperands},
 	"missing-argument": {node: checkMissing},
 	"nan-number":       {function: checkNaN},
 	"nested-const":     {node: checkNested},
-	"odd-tiles":        {node: checkTiles},
-	"old-dialect":      {chips: []chip.Chip{chip.M1, chip.M2}, once: checkDialect},
+	"odd-tiles":        {each: true, node: checkTiles},
+	"old-dialect":      {each: true, chips: []chip.Chip{chip.M1, chip.M2}, once: checkDialect},
 	"only-views":       {function: checkViews},
 	"opset-os":         {function: checkOpset},
 	"opset-unknown":    {function: checkOpsetKnown},
 	"padded-width":     {surface: checkWidth},
-	"palette-3bit":     {kinds: []string{"constexpr_lut_to_dense"}, node: checkPalette3},
+	"palette-3bit":     {each: true, kinds: []string{"constexpr_lut_to_dense"}, node: checkPalette3},
 	"reshape-open":     {kinds: []string{"reshape"}, node: checkOpen},
-	"round-offset":     {kinds: []string{"round"}, chips: []chip.Chip{chip.M5}, node: checkRound},
-	"rounded-product":  {kinds: []string{"mul"}, chips: []chip.Chip{chip.M5}, node: checkRounded},
+	"round-offset":     {each: true, kinds: []string{"round"}, chips: []chip.Chip{chip.M5}, node: checkRound},
+	"rounded-product":  {each: true, kinds: []string{"mul"}, chips: []chip.Chip{chip.M5}, node: checkRounded},
 	"shared-names":     {once: checkShared},
-	"slice-scale":      {kinds: []string{"slice_by_index", "slice_by_size", "split"}, node: checkSlice},
-	"slice-shuffle":    {kinds: []string{"concat"}, node: checkShuffle},
+	"slice-scale":      {each: true, kinds: []string{"slice_by_index", "slice_by_size", "split"}, node: checkSlice},
+	"slice-shuffle":    {each: true, kinds: []string{"concat"}, node: checkShuffle},
 	"small-epsilon":    {node: checkEpsilon},
 	"small-surface":    {surface: checkSmall},
 	"softmax-size":     {kinds: []string{"softmax"}, node: checkSoftmax},
 	"softplus-zero":    {kinds: []string{"softplus"}, node: checkSoftplus},
-	"split-convs":      {chips: []chip.Chip{chip.M6}, function: checkSplit},
+	"split-convs":      {each: true, chips: []chip.Chip{chip.M6}, function: checkSplit},
 	"syntax":           {once: checkSyntax},
 	"table-error":      {once: checkTables},
-	"tile-poison":      {kinds: []string{"tile"}, node: checkPoison},
+	"tile-poison":      {each: true, kinds: []string{"tile"}, node: checkPoison},
 	"types":            {function: checkTypes},
 	"unknown-operator": {node: checkUnknown},
 	"unsorted-inputs":  {function: checkSorted("input")},
 	"unsorted-outputs": {function: checkSorted("output")},
 	"unused-const":     {function: checkUnusedConst},
-	"unused-input":     {function: checkUnusedInput},
+	"unused-input":     {each: true, function: checkUnusedInput},
 	"unused-value":     {function: checkUnusedValue},
-	"w8a8-1x1":         {chips: []chip.Chip{chip.M6}, kinds: convs, node: checkW8A8},
-	"weight-budget":    {once: checkBudget},
+	"w8a8-1x1":         {each: true, chips: []chip.Chip{chip.M6}, kinds: convs, node: checkW8A8},
+	"weight-budget":    {each: true, once: checkBudget},
 	"weight-files":     {once: checkFiles},
 }
 
@@ -104,7 +105,7 @@ func (f finder) run(c *check) {
 			f.function(c, fn)
 		}
 		if f.surface != nil {
-			fn.surfaces(func(side string, v *ops.Value) { f.surface(c, side, v) })
+			surfaces(fn, func(side string, v *ops.Value) { f.surface(c, side, v) })
 		}
 	}
 	if f.node != nil {

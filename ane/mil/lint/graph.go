@@ -9,20 +9,6 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// function is a function of the program with its graph.
-type function struct {
-	*mil.Function
-	*ops.Graph
-}
-
-// resolve returns the functions of a program.
-func resolve(file string, p *mil.Program) (all []*function) {
-	for i, g := range ops.Survey(file, p) {
-		all = append(all, &function{p.Funcs[i], g})
-	}
-	return all
-}
-
 // each visits the statements that are no const.
 func (r *run) each(visit func(n *ops.Node)) {
 	for _, f := range r.funcs {
@@ -39,7 +25,7 @@ func (r *run) placements() {
 	for _, compiler := range r.Compilers {
 		for _, on := range r.Chips {
 			for _, f := range r.funcs {
-				for _, reason := range ops.Place(f.Graph, on, compiler).Reasons {
+				for _, reason := range ops.Place(f, on, compiler).Reasons {
 					rule := byID(reason.Rule)
 					if !r.wants(rule, compiler) {
 						continue

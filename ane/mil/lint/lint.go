@@ -60,7 +60,7 @@ type run struct {
 	text    *source // nil for a program without text
 	prog    *mil.Program
 	invalid mil.ErrorList
-	funcs   []*function
+	funcs   []*ops.Graph
 	weights map[*mil.Value][]byte // the elements of constants in files
 	spans   map[*ops.Value]span
 }
@@ -83,7 +83,7 @@ func (r *run) program(p *mil.Program, invalid error) {
 	errors.As(invalid, &r.invalid)
 	r.prog = &mil.Program{} // of a text that does not parse nothing but its faults is known
 	if invalid == nil || mil.OnlyNames(invalid) {
-		r.prog, r.funcs = p, resolve(r.found.file, p)
+		r.prog, r.funcs = p, ops.Survey(r.found.file, p)
 		r.readWeights()
 		r.ranges()
 	}
@@ -92,7 +92,7 @@ func (r *run) program(p *mil.Program, invalid error) {
 		for _, compiler := range r.Compilers {
 			switch {
 			case !ok || !r.wants(rule, compiler):
-			case rule.each:
+			case f.each:
 				for _, c := range r.Chips {
 					f.run(&check{run: r, rule: rule, compiler: compiler, chips: []chip.Chip{c}, spec: c.Spec()})
 				}

@@ -23,8 +23,6 @@ type Rule struct {
 	Fix       string          `json:"fix"`      // what to do
 	Source    string          `json:"source"`   // the project that published it, with the degree of evidence
 	Fixable   bool            `json:"fixable"`  // Fix can do it
-
-	each bool // checked for each chip: the check reads spec
 }
 
 //go:embed rules.json
@@ -32,16 +30,8 @@ var ruleTexts []byte
 
 // table returns the rules by ID. They are read once, and not changed.
 var table = sync.OnceValue(func() (all []*Rule) {
-	var rows []struct {
-		*Rule
-		Each bool
-	}
-	if err := json.Unmarshal(ruleTexts, &rows); err != nil {
+	if err := json.Unmarshal(ruleTexts, &all); err != nil {
 		panic(err)
-	}
-	for _, r := range rows {
-		r.each = r.Each
-		all = append(all, r.Rule)
 	}
 	return all
 })
@@ -123,4 +113,34 @@ func (c *check) report(s Severity, pos mil.Pos, fix, format string, args ...any)
 func (c *check) fixed(edits []Edit) *check {
 	c.edits = edits
 	return c
+}
+
+// Table returns the rules as a table in Markdown: the table of docs/LINT.md.
+func Table() string {
+	var b strings.Builder
+	b.WriteString("| rule | severity | compilers | what it finds | what happens then | what to do | source |\n")
+	b.WriteString("|---|---|---|---|---|---|---|\n")
+	cell := strings.NewReplacer("|", "\\|", "<", "&lt;", ">", "&gt;", "\n", " ")
+	for _, r := range Rules() {
+		fix := r.Fix
+		if r.Fixable {
+			fix += " (`--fix` does)"
+		}
+		fmt.Fprintf(&b, "| `%s` | %v | %s | %s | %s | %s | %s |\n", r.ID, r.Severity, r.CompilerNames(),
+			cell.Replace(r.Title),
+			cell.Replace(r.Reason), cell.Replace(fix), cell.Replace(r.Source))
+	}
+	return b.String()
+}
+
+// CompilerNames lists the compilers of the rule: "all", or their names.
+func (r *Rule) CompilerNames() string {
+	if len(r.Compilers) == 0 || len(r.Compilers) == len(chip.Compilers()) {
+		return "all"
+	}
+	var names []string
+	for _, compiler := range r.Compilers {
+		names = append(names, compiler.String())
+	}
+	return strings.Join(names, ", ")
 }

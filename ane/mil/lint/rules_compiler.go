@@ -16,7 +16,7 @@ func pointwise(s *ops.Node) bool {
 
 // chain returns the end and the length of the longest chain, the first of equal ones. counts says which statements
 // count; a chain passes through those for which passes is true.
-func (f *function) chain(counts, passes func(*ops.Node) bool) (end *ops.Value, n int) {
+func chain(f *ops.Graph, counts, passes func(*ops.Node) bool) (end *ops.Value, n int) {
 	length := map[*ops.Value]int{} // of the longest chain that ends there
 	for _, s := range f.Statements {
 		longest, count := 0, counts(s)
@@ -40,9 +40,9 @@ func (f *function) chain(counts, passes func(*ops.Node) bool) (end *ops.Value, n
 
 func isUnary(s *ops.Node) bool { return family(s) == ops.Unaries }
 
-func checkChain(c *check, f *function) {
+func checkChain(c *check, f *ops.Graph) {
 	limit := c.spec.Chain
-	end, n := f.chain(pointwise, isUnary)
+	end, n := chain(f, pointwise, isUnary)
 	switch {
 	case !limit.Known() || n <= limit.Value:
 	case c.on(chip.M6):
@@ -52,8 +52,8 @@ func checkChain(c *check, f *function) {
 	}
 }
 
-func checkElementwise(c *check, f *function) {
-	end, n := f.chain(func(s *ops.Node) bool { return isUnary(s) || family(s) == ops.Binaries },
+func checkElementwise(c *check, f *ops.Graph) {
+	end, n := chain(f, func(s *ops.Node) bool { return isUnary(s) || family(s) == ops.Binaries },
 		func(*ops.Node) bool { return false })
 	if n >= 128 {
 		seconds := 1.13 * math.Pow(float64(n)/128, 3.6)
@@ -61,7 +61,7 @@ func checkElementwise(c *check, f *function) {
 	}
 }
 
-func checkSplit(c *check, f *function) {
+func checkSplit(c *check, f *ops.Graph) {
 	sliced := func(v *ops.Value) bool { return madeBy(v, "split", "slice_by_index", "slice_by_size") }
 	n, last := 0, (*ops.Node)(nil)
 	for _, s := range f.Statements {

@@ -9,8 +9,8 @@ import (
 )
 
 // floats visits the floating-point literals of a function.
-func (f *function) floats(visit func(v *mil.Value, elements []float64)) {
-	for _, op := range f.Body {
+func floats(f *ops.Graph, visit func(v *mil.Value, elements []float64)) {
+	for _, op := range f.Function.Body {
 		walk(slices.Concat(op.Args, op.Attrs), func(_ string, o mil.Operand) {
 			if v, ok := o.(*mil.Value); ok {
 				if list, err := v.Floats(); err == nil {
@@ -21,8 +21,8 @@ func (f *function) floats(visit func(v *mil.Value, elements []float64)) {
 	}
 }
 
-func checkLiterals(c *check, f *function) {
-	f.floats(func(v *mil.Value, elements []float64) {
+func checkLiterals(c *check, f *ops.Graph) {
+	floats(f, func(v *mil.Value, elements []float64) {
 		if v.Type.DType != mil.FP16 {
 			return
 		}
@@ -40,9 +40,9 @@ func checkLiterals(c *check, f *function) {
 	})
 }
 
-func checkNaN(c *check, f *function) {
+func checkNaN(c *check, f *ops.Graph) {
 	endless := func(f float64) bool { return math.IsInf(f, 0) || math.IsNaN(f) }
-	f.floats(func(v *mil.Value, elements []float64) {
+	floats(f, func(v *mil.Value, elements []float64) {
 		if slices.ContainsFunc(elements, endless) {
 			c.warn(v.Pos, "", "a constant is infinite or not a number")
 		}

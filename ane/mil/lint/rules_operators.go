@@ -70,7 +70,7 @@ func (r *run) untiled(s *ops.Node) []Edit {
 	return edits
 }
 
-func checkViews(c *check, f *function) {
+func checkViews(c *check, f *ops.Graph) {
 	tiles, first := false, (*ops.Node)(nil)
 	for _, s := range f.Statements {
 		switch {
@@ -86,8 +86,8 @@ func checkViews(c *check, f *function) {
 	switch {
 	case first == nil:
 	case tiles:
-		c.warn(first.Op.Pos, "", "function %s only moves elements", cut(f.Name))
+		c.warn(first.Op.Pos, "", "function %s only moves elements", cut(f.Function.Name))
 	default:
-		c.error(first.Op.Pos, "", "function %s only moves elements", cut(f.Name))
+		c.error(first.Op.Pos, "", "function %s only moves elements", cut(f.Function.Name))
 	}
 }

@@ -10,14 +10,14 @@ import (
 )
 
 // sides visits the inputs and the outputs of a function.
-func (f *function) sides(visit func(side string, list []*ops.Value)) {
+func sides(f *ops.Graph, visit func(side string, list []*ops.Value)) {
 	visit("input", f.Parameters)
 	visit("output", f.Outputs)
 }
 
 // surfaces visits every input and output of fixed shape, once.
-func (f *function) surfaces(visit func(side string, v *ops.Value)) {
-	f.sides(func(side string, list []*ops.Value) {
+func surfaces(f *ops.Graph, visit func(side string, v *ops.Value)) {
+	sides(f, func(side string, list []*ops.Value) {
 		for _, v := range list {
 			if !v.Open && (side == "input" || !slices.Contains(f.Parameters, v)) && v.Literal == nil {
 				visit(side, v)
@@ -27,9 +27,9 @@ func (f *function) surfaces(visit func(side string, v *ops.Value)) {
 }
 
 // checkSorted is the check of the inputs or the outputs.
-func checkSorted(of string) func(c *check, f *function) {
-	return func(c *check, f *function) {
-		f.sides(func(side string, list []*ops.Value) {
+func checkSorted(of string) func(c *check, f *ops.Graph) {
+	return func(c *check, f *ops.Graph) {
+		sides(f, func(side string, list []*ops.Value) {
 			var names []string
 			for _, v := range list {
 				names = append(names, v.Name)
@@ -39,19 +39,19 @@ func checkSorted(of string) func(c *check, f *function) {
 			}
 			pos := list[0].Pos
 			if side == "output" {
-				pos = f.Results[0].Pos
+				pos = f.Function.Results[0].Pos
 			}
 			for i := range names {
 				names[i] = cut(names[i])
 			}
 			c.fixed(c.renamed(f, side, list)).warn(pos, "", "function %s: the %ss are declared as %v and bound as %v",
-				cut(f.Name), side, names, slices.Sorted(slices.Values(names)))
+				cut(f.Function.Name), side, names, slices.Sorted(slices.Values(names)))
 		})
 	}
 }
 
 // renamed gives values names whose sorted order is that of the list: i0_b, i1_a.
-func (r *run) renamed(f *function, side string, list []*ops.Value) (edits []Edit) {
+func (r *run) renamed(f *ops.Graph, side string, list []*ops.Value) (edits []Edit) {
 	if r.text == nil {
 		return nil
 	}
@@ -71,10 +71,10 @@ func (r *run) renamed(f *function, side string, list []*ops.Value) (edits []Edit
 				edits = append(edits, r.text.rename(p, name, new)...)
 			}
 		}
-		for _, p := range f.Params {
+		for _, p := range f.Function.Params {
 			change(p.At, p.Name)
 		}
-		for _, op := range f.Body {
+		for _, op := range f.Function.Body {
 			for _, v := range op.Results {
 				change(v.At, v.Name)
 			}
@@ -84,7 +84,7 @@ func (r *run) renamed(f *function, side string, list []*ops.Value) (edits []Edit
 				}
 			})
 		}
-		for _, v := range f.Results {
+		for _, v := range f.Function.Results {
 			change(v.Pos, v.Name)
 		}
 		return edits
@@ -93,11 +93,11 @@ func (r *run) renamed(f *function, side string, list []*ops.Value) (edits []Edit
 
 // unused reports whether no function has a value of this name.
 func (r *run) unused(name string) bool {
-	return !slices.ContainsFunc(r.funcs, func(f *function) bool { return f.Values[name] != nil })
+	return !slices.ContainsFunc(r.funcs, func(f *ops.Graph) bool { return f.Values[name] != nil })
 }
 
-func checkEqual(c *check, f *function) {
-	f.sides(func(side string, list []*ops.Value) {
+func checkEqual(c *check, f *ops.Graph) {
+	sides(f, func(side string, list []*ops.Value) {
 		var sizes []int
 		for _, v := range list {
 			if !v.Open && !v.State {
@@ -105,7 +105,7 @@ func checkEqual(c *check, f *function) {
 			}
 		}
 		if c.OwnSurfaces && len(sizes) > 0 && slices.Min(sizes) != slices.Max(sizes) {
-			c.warn(list[0].Pos, "", "function %s: the %ss need %d to %d bytes", cut(f.Name), side, slices.Min(sizes),
+			c.warn(list[0].Pos, "", "function %s: the %ss need %d to %d bytes", cut(f.Function.Name), side, slices.Min(sizes),
 				slices.Max(sizes))
 		}
 	})

@@ -17,7 +17,7 @@ func checkSyntax(c *check) {
 	}
 }
 
-func checkTypes(c *check, f *function) {
+func checkTypes(c *check, f *ops.Graph) {
 	for _, e := range f.Faults {
 		c.error(e.Pos, e.Hint, "%s", e.Msg)
 	}
@@ -107,8 +107,8 @@ func (t *source) flat(n *mil.Nested) []Edit {
 	return []Edit{{at, end, t.src[from:to]}}
 }
 
-func checkLabel(c *check, f *function) {
-	for _, op := range f.Body {
+func checkLabel(c *check, f *ops.Graph) {
+	for _, op := range f.Function.Body {
 		if op.Kind != "const" || op.Attr("name") != nil || op.Arg("name") != nil || len(op.Results) != 1 {
 			continue
 		}
@@ -157,15 +157,17 @@ func checkBuildInfo(c *check) {
 	c.fixed(edits).warn(p.Pos, "", "the program has no buildInfo")
 }
 
-func checkOpsetKnown(c *check, f *function) {
-	if _, ok := chip.Opset(f.Opset); !ok {
-		c.warn(f.Pos, "", "function %s: opset %s is not known", cut(f.Name), cut(f.Opset))
+func checkOpsetKnown(c *check, f *ops.Graph) {
+	fn := f.Function
+	if _, ok := chip.Opset(fn.Opset); !ok {
+		c.warn(fn.Pos, "", "function %s: opset %s is not known", cut(fn.Name), cut(fn.Opset))
 	}
 }
 
-func checkOpset(c *check, f *function) {
-	if first, ok := chip.Opset(f.Opset); ok && c.OS != 0 && first > c.OS {
-		c.error(f.Pos, "", "function %s: opset %s needs %v; the system is %v", cut(f.Name), f.Opset, first, c.OS)
+func checkOpset(c *check, f *ops.Graph) {
+	fn := f.Function
+	if first, ok := chip.Opset(fn.Opset); ok && c.OS != 0 && first > c.OS {
+		c.error(fn.Pos, "", "function %s: opset %s needs %v; the system is %v", cut(fn.Name), fn.Opset, first, c.OS)
 	}
 }
 
@@ -175,8 +177,8 @@ func checkDialect(c *check) {
 		why = append(why, "program("+cut(c.prog.Version)+")")
 	}
 	for _, f := range c.funcs {
-		if first, ok := chip.Opset(f.Opset); ok && first > 13 && !slices.Contains(why, f.Opset) {
-			why = append(why, f.Opset)
+		if first, ok := chip.Opset(f.Function.Opset); ok && first > 13 && !slices.Contains(why, f.Function.Opset) {
+			why = append(why, f.Function.Opset)
 		}
 	}
 	if len(why) > 0 {

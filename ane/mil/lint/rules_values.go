@@ -6,20 +6,21 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-func checkDead(c *check, f *function) {
-	for i, v := range f.Outputs {
-		switch pos := f.Results[i].Pos; {
+func checkDead(c *check, f *ops.Graph) {
+	for _, r := range f.Function.Results {
+		switch v := f.Values[r.Name]; {
+		case v == nil:
 		case slices.Contains(f.Parameters, v) && !v.State:
-			c.error(pos, "", "output %s is an input", cut(v.Name))
+			c.error(r.Pos, "", "output %s is an input", cut(v.Name))
 		case v.Literal != nil:
-			c.error(pos, "compute it from an input", "output %s is a constant", cut(v.Name))
+			c.error(r.Pos, "compute it from an input", "output %s is a constant", cut(v.Name))
 		case v.Folded:
-			c.error(pos, "compute it from an input", "output %s depends on no input", cut(v.Name))
+			c.error(r.Pos, "compute it from an input", "output %s depends on no input", cut(v.Name))
 		}
 	}
 }
 
-func checkUnusedInput(c *check, f *function) {
+func checkUnusedInput(c *check, f *ops.Graph) {
 	for _, v := range f.Parameters {
 		switch {
 		case len(v.Uses) > 0 || v.Returned:
@@ -32,7 +33,7 @@ func checkUnusedInput(c *check, f *function) {
 }
 
 // live returns the statements that an output or a state needs. A statement takes only what is above it.
-func (f *function) live() map[*ops.Node]bool {
+func live(f *ops.Graph) map[*ops.Node]bool {
 	live := map[*ops.Node]bool{}
 	for _, v := range f.Outputs {
 		live[v.Made] = true
@@ -47,8 +48,8 @@ func (f *function) live() map[*ops.Node]bool {
 	return live
 }
 
-func checkUnusedValue(c *check, f *function) {
-	live := f.live()
+func checkUnusedValue(c *check, f *ops.Graph) {
+	live := live(f)
 	for _, n := range f.Statements {
 		if n.Op.Kind != "const" && !live[n] && len(n.Out) > 0 {
 			c.warn(n.Out[0].Pos, "", "no output needs %s", cut(n.Out[0].Name))
@@ -56,7 +57,7 @@ func checkUnusedValue(c *check, f *function) {
 	}
 }
 
-func checkUnusedConst(c *check, f *function) {
+func checkUnusedConst(c *check, f *ops.Graph) {
 	for _, n := range f.Statements {
 		if n.Op.Kind == "const" && len(n.Out) == 1 && len(n.Out[0].Uses) == 0 && !n.Out[0].Returned {
 			c.note(n.Out[0].Pos, "", "nothing uses %s", cut(n.Out[0].Name))
@@ -65,18 +66,13 @@ func checkUnusedConst(c *check, f *function) {
 }
 
 func checkShared(c *check) {
-	first := map[string]string{}
+	first := map[string]string{} // the function that has a name first
 	for _, f := range c.funcs {
-		var names []string
 		for _, v := range slices.Concat(f.Parameters, f.Outputs) {
-			if owner, taken := first[v.Name]; taken && owner != f.Name && !slices.Contains(names, v.Name) {
+			if owner, taken := first[v.Name]; !taken {
+				first[v.Name] = f.Function.Name
+			} else if owner != f.Function.Name {
 				c.warn(v.Pos, "", "%s is an input or output of %s too", cut(v.Name), cut(owner))
-			}
-			names = append(names, v.Name)
-		}
-		for _, name := range names {
-			if _, taken := first[name]; !taken {
-				first[name] = f.Name
 			}
 		}
 	}
