@@ -7,20 +7,16 @@ import (
 
 // recurrents run a cell over a sequence x [S, B, I]. Attrs is a Recurrent.
 var recurrents = []Def{
-	recurrent("lstm", inferLSTM, []string{"initial_c"}, []string{"peephole", "weight_ih_back", "weight_hh_back",
-		"bias_back", "peephole_back"}, squash("recurrent_activation", "sigmoid"), squash("cell_activation", "tanh"),
+	recurrent("lstm", 4, []string{"initial_c"}, []string{"peephole", "weight_ih_back", "weight_hh_back", "bias_back",
+		"peephole_back"}, squash("recurrent_activation", "sigmoid"), squash("cell_activation", "tanh"),
 		squash("activation", "tanh"), number("clip").optional()),
-	recurrent("gru", func(c *Call, x *Value) {
-		a := c.recurrent(3)
-		a.Gate, a.ResetAfter = c.word("recurrent_activation"), c.boolean("reset_after")
-		c.parameter("input_bias", 3*a.H)
-		c.sequence(a, 1)
-	}, nil, []string{"input_bias"}, squash("recurrent_activation", "sigmoid"), squash("activation", "tanh"),
-		boolean("reset_after").or(false)),
-	recurrent("rnn", func(c *Call, x *Value) { c.sequence(c.recurrent(1), 1) }, nil, nil, squash("activation", "tanh")),
+	recurrent("gru", 3, nil, []string{"input_bias"}, squash("recurrent_activation", "sigmoid"),
+		squash("activation", "tanh"), boolean("reset_after").or(false)),
+	recurrent("rnn", 1, nil, nil, squash("activation", "tanh")),
 }
 
-func recurrent(name string, infer func(*Call, *Value), states, weights []string, settings ...Param) Def {
+// recurrent is an operator whose weights have gates times H rows; states are those beside initial_h.
+func recurrent(name string, gates int, states, weights []string, settings ...Param) Def {
 	params := []Param{tensor("x", floats...).ranks(3, 3, "give it as [sequence, batch, inputs]", "shape %v"),
 		tensor("initial_h")}
 	for _, n := range states {
@@ -35,7 +31,9 @@ func recurrent(name string, infer func(*Call, *Value), states, weights []string,
 		directions = append(directions, "bidirectional")
 	}
 	params = append(params, word("direction", directions...).or("forward"), boolean("output_sequence").or(false))
-	return Def{Name: name, support: nowhere(onHost), Params: append(params, settings...), infer: infer}
+	return Def{Name: name, support: nowhere(onHost), Params: append(params, settings...), infer: func(c *Call, x *Value) {
+		inferRecurrent(c, x, gates, 1+len(states))
+	}}
 }
 
 // squash is an argument that names a function.
@@ -55,67 +53,47 @@ type Recurrent struct {
 	Clip              float64 // lstm: the largest magnitude of the memory
 }
 
-// recurrent checks the arguments that all recurrent operators have. The weights have gates times H rows.
-func (c *Call) recurrent(gates int) *Recurrent {
-	a := &Recurrent{Sequence: c.boolean("output_sequence"), Final: c.word("activation"),
-		Clip: math.Inf(1)}
-	direction := c.word("direction")
-	a.Reverse, a.Both = direction == "reverse", direction == "bidirectional"
-	x, w := c.tensor("x"), c.tensor("weight_hh")
+// inferRecurrent is the rule of all recurrent operators: an argument that one does not have is absent. The results are
+// the states of every step or the last, and as many states after the last step as the cell has.
+func inferRecurrent(c *Call, x *Value, gates, states int) {
+	w, direction := c.tensor("weight_hh"), c.word("direction")
 	c.refuseIf(w.Rank() != 2 || w.Shape[0] != gates*w.Shape[1], "weight_hh", fmt.Sprintf("give it as [%d*H, H]", gates),
 		"shape %v", w.Shape)
-	a.S, a.B, a.I, a.H = x.Shape[0], x.Shape[1], x.Shape[2], w.Shape[1]
-	c.parameter("initial_h", a.B, a.cells()*a.H)
-	c.parameter("weight_ih", gates*a.H, a.I)
-	c.parameter("weight_hh", gates*a.H, a.H)
-	c.parameter("bias", gates*a.H)
-	return a
-}
-
-// cells is the number of cells.
-func (a *Recurrent) cells() int {
-	if a.Both {
-		return 2
+	a := &Recurrent{S: x.Shape[0], B: x.Shape[1], I: x.Shape[2], H: w.Shape[1], Reverse: direction == "reverse",
+		Both: direction == "bidirectional", Sequence: c.boolean("output_sequence"), Gate: c.word("recurrent_activation"),
+		Cell: c.word("cell_activation"), Final: c.word("activation"), ResetAfter: c.boolean("reset_after"),
+		Clip: math.Inf(1)}
+	if c.tensor("clip") != nil {
+		a.Clip = c.number("clip")
+		c.refuseIf(!(a.Clip > 0), "clip", "give a number above 0, or leave it out", "%g", a.Clip)
 	}
-	return 1
+	rows, width, steps := gates*a.H, a.H, 1
+	if a.Both {
+		width *= 2
+	}
+	if a.Sequence {
+		steps = a.S
+	}
+	c.parameter("initial_h", a.B, width)
+	c.parameter("initial_c", a.B, width)
+	c.parameter("input_bias", rows)
+	for _, cell := range []string{"", "_back"} {
+		for _, name := range []string{"weight_ih", "weight_hh"} {
+			c.refuseIf(a.Both && c.tensor(name+cell) == nil, "", "give the weights of the second cell",
+				"argument %s is missing for direction bidirectional", name+cell)
+		}
+		c.parameter("weight_ih"+cell, rows, a.I)
+		c.parameter("weight_hh"+cell, rows, a.H)
+		c.parameter("bias"+cell, rows)
+		c.parameter("peephole"+cell, 3*a.H)
+	}
+	c.gives(a, x.DType, []int{steps, a.B, width})
+	for range states {
+		c.gives(a, x.DType, []int{a.B, width})
+	}
 }
 
 // parameter checks the shape of an operand, if it is given.
 func (c *Call) parameter(name string, shape ...int) {
 	c.shaped(name, shape, fmt.Sprintf("give it the shape %v", shape), "shape %v")
-}
-
-// sequence sets the results: the states of every step or the last, and as many states after
-// the last step as the cell has.
-func (c *Call) sequence(a *Recurrent, states int) {
-	steps, width := 1, a.cells()*a.H
-	if a.Sequence {
-		steps = a.S
-	}
-	d := c.tensor("x").DType
-	c.gives(a, d, []int{steps, a.B, width})
-	for range states {
-		c.gives(a, d, []int{a.B, width})
-	}
-}
-
-func inferLSTM(c *Call, x *Value) {
-	a := c.recurrent(4)
-	a.Gate, a.Cell = c.word("recurrent_activation"), c.word("cell_activation")
-	if c.tensor("clip") != nil {
-		if a.Clip = c.number("clip"); !(a.Clip > 0) {
-			c.refuse("clip", "give a number above 0, or leave it out", "%g", a.Clip)
-		}
-	}
-	c.parameter("initial_c", a.B, a.cells()*a.H)
-	c.parameter("peephole", 3*a.H)
-	for _, name := range []string{"weight_ih_back", "weight_hh_back"} {
-		c.refuseIf(a.Both && c.tensor(name) == nil, "", "give the weights of the second cell",
-			"argument %s is missing for direction bidirectional", name)
-	}
-	c.parameter("weight_ih_back", 4*a.H, a.I)
-	c.parameter("weight_hh_back", 4*a.H, a.H)
-	c.parameter("bias_back", 4*a.H)
-	c.parameter("peephole_back", 3*a.H)
-	c.sequence(a, 2)
 }

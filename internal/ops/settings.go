@@ -164,11 +164,12 @@ func (c *Call) epsilon() float64 {
 
 // word returns a string setting that must be one of the choices.
 func (c *Call) word(name string) string {
-	v, choices := c.tensor(name), c.Def.Param(name).Choices
-	switch {
-	case v == nil:
+	v := c.tensor(name)
+	if v == nil {
 		preset, _ := c.preset(name).(string)
 		return preset
+	}
+	switch choices := c.Def.Param(name).Choices; {
 	case v.DType != mil.String || len(v.Text) != 1:
 		c.refuse(name, "give one of "+strings.Join(choices, ", "), "%s where a string is expected", v.Type())
 	case !slices.Contains(choices, v.Text[0]):

@@ -9,8 +9,8 @@ const (
 	GeluSigmoid = "SIGMOID_APPROXIMATION"
 )
 
-// unaries map every element of one tensor. Attrs is a Unary; nil for identity, which keeps the elements, for
-// logical_not, and for the operators with a number for each channel, whose numbers are operands.
+// unaries map every element of one tensor. Attrs is a Unary; nil for the operators with a number for each channel, whose
+// numbers are operands.
 var unaries = []Def{
 	unary("abs", numerics, "returns the magnitude"),
 	unary("relu", numerics, "returns max(x, 0)").limited(reluLimits),
@@ -41,34 +41,30 @@ var unaries = []Def{
 	unary("acosh", floats, "returns the inverse of Cosh").onHost(),
 	unary("atanh", floats, "returns the inverse of Tanh").onHost(),
 	unary("neg", numerics, "returns -x").costs(Pass).nowhere("multiply by -1"),
-	shifted("rsqrt", 1e-12, "returns 1 / sqrt(x + epsilon). fp16 has little precision for an epsilon below about 1e-5").
+	unary("rsqrt", floats, "returns 1 / sqrt(x + epsilon). fp16 has little precision for an epsilon below about 1e-5",
+		number("epsilon").or(1e-12)).
 		off("2.1 ulp").contested("pow with the exponent -0.5 runs where rsqrt was refused"),
-	shifted("log", 1e-45, "returns the natural logarithm of x + epsilon").off("6.7e-3"),
-	shifted("inverse", 1e-4, "returns 1 / (x + epsilon)").off("13.5 ulp"),
-	alpha("elu", "returns x, below zero alpha * (exp(x) - 1)"),
-	alpha("leaky_relu", "returns x, below zero alpha * x"),
-	alpha("thresholded_relu", "returns x, below alpha 0"),
-	alpha("clip", "returns min(max(x, alpha), beta)", "beta"),
-	alpha("clamped_relu", "returns min(x, beta), below zero min(alpha * x, beta)", "beta"),
-	alpha("scaled_tanh", "returns alpha * tanh(beta * x)", "beta"),
-	alpha("sigmoid_hard", "returns min(max(alpha * x + beta, 0), 1)", "beta"),
-	alpha("linear_activation", "returns alpha * x + beta", "beta"),
+	unary("log", floats, "returns the natural logarithm of x + epsilon", number("epsilon").or(1e-45)).off("6.7e-3"),
+	unary("inverse", floats, "returns 1 / (x + epsilon)", number("epsilon").or(1e-4)).off("13.5 ulp"),
+	unary("elu", floats, "returns x, below zero alpha * (exp(x) - 1)", alpha),
+	unary("leaky_relu", floats, "returns x, below zero alpha * x", alpha),
+	unary("thresholded_relu", floats, "returns x, below alpha 0", alpha),
+	unary("clip", floats, "returns min(max(x, alpha), beta)", alpha, beta),
+	unary("clamped_relu", floats, "returns min(x, beta), below zero min(alpha * x, beta)", alpha, beta),
+	unary("scaled_tanh", floats, "returns alpha * tanh(beta * x)", alpha, beta),
+	unary("sigmoid_hard", floats, "returns min(max(alpha * x + beta, 0), 1)", alpha, beta),
+	unary("linear_activation", floats, "returns alpha * x + beta", alpha, beta),
 	{Name: "threshold", Params: []Param{tensor("x", numerics...), setting("alpha", Element)}, infer: inferThreshold,
 		Doc: "returns max(x, alpha). alpha is a whole number if x has integers"},
-	{Name: "gelu", Error: "6.2e-3", Params: []Param{tensor("x", floats...),
-		word("mode", GeluExact, GeluTanh, GeluSigmoid).or(GeluExact)}, infer: func(c *Call, x *Value) {
-		c.keeps(Unary{Mode: c.word("mode")})
-	}},
+	unary("gelu", floats, "", word("mode", GeluExact, GeluTanh, GeluSigmoid).or(GeluExact)).off("6.2e-3"),
+	unary("logical_not", truths, "returns the opposite of truth values").costs(Pass),
+	unary("identity", storable, "returns x").costs(Free).partly(taken, some, "multiply by one"),
 	{Name: "prelu", Params: []Param{tensor("x", floats...), tensor("alpha")}, infer: inferChannels,
 		Doc: "returns x, below zero alpha * x. alpha is a vector with a number for each channel, which is axis 1 of x"},
 	{Name: "softplus_parametric", Cost: Pass, infer: inferChannels,
 		Params: []Param{tensor("x", floats...), tensor("alpha"), tensor("beta")},
 		Doc: "returns alpha * log(1 + exp(beta * x)). alpha and beta are vectors with a number for each channel, " +
 			"which is axis 1 of x"},
-	{Name: "logical_not", Doc: "returns the opposite of truth values", Cost: Pass,
-		Params: []Param{tensor("x", truths...)}, infer: func(c *Call, x *Value) { c.keeps(nil) }},
-	{Name: "identity", Doc: "returns x", Cost: Free, support: support{e5: some, instead: "multiply by one"},
-		Params: []Param{tensor("x", storable...)}, infer: func(c *Call, x *Value) { c.keeps(nil) }},
 }
 
 // Unary holds the settings of an activation.
@@ -78,33 +74,20 @@ type Unary struct {
 	Alpha, Beta float64
 }
 
-func unary(name string, types []mil.DType, doc string) Def {
-	return Def{Name: name, Doc: doc, Params: []Param{tensor("x", types...)},
-		infer: func(c *Call, _ *Value) { c.keeps(Unary{}) }}
+// unary is a function of x and of settings that a Unary has. The default of epsilon has the type of x,
+// in which it may round to 0.
+func unary(name string, types []mil.DType, doc string, settings ...Param) Def {
+	params := append([]Param{tensor("x", types...)}, settings...)
+	return Def{Name: name, Doc: doc, Params: params, infer: func(c *Call, x *Value) {
+		u := Unary{Epsilon: c.epsilon(), Mode: c.word("mode"), Alpha: c.number("alpha"), Beta: c.number("beta")}
+		if name == "clip" && u.Alpha >= u.Beta {
+			c.note("compilers of opset ios17 and later refuse an alpha that is not below beta")
+		}
+		c.keeps(u)
+	}}
 }
 
-// shifted is a function of x + epsilon. The default of epsilon has the type of x, in which it may round to 0.
-func shifted(name string, epsilon float64, doc string) Def {
-	return Def{Name: name, Doc: doc, Params: []Param{tensor("x", floats...), number("epsilon").or(epsilon)},
-		infer: func(c *Call, x *Value) { c.keeps(Unary{Epsilon: c.epsilon()}) }}
-}
-
-// alpha is a function with one number, or two.
-func alpha(name, doc string, second ...string) Def {
-	d := Def{Name: name, Doc: doc, Params: []Param{tensor("x", floats...), number("alpha")}, infer: inferAlpha}
-	for _, beta := range second {
-		d.Params = append(d.Params, number(beta))
-	}
-	return d
-}
-
-func inferAlpha(c *Call, x *Value) {
-	u := Unary{Alpha: c.number("alpha"), Beta: c.number("beta")}
-	if c.Def.Name == "clip" && u.Alpha >= u.Beta {
-		c.note("compilers of opset ios17 and later refuse an alpha that is not below beta")
-	}
-	c.keeps(u)
-}
+var alpha, beta = number("alpha"), number("beta")
 
 // inferThreshold also takes integers, with an integer alpha.
 func inferThreshold(c *Call, x *Value) {
