@@ -53,7 +53,7 @@ func inferConv(c *Call, x *Value) {
 		c.note("some programs with bias fail on Apple's engine; add a [1, C, 1, 1] tensor after the convolution")
 	}
 	win := Window{Groups: groups, Kernel: w.Shape[2:], In: x.Shape[2:]}
-	c.slide(&win, false)
+	c.slide(&win)
 	c.gives(win, x.DType, append([]int{x.Shape[0], co}, win.Out...))
 }
 
@@ -148,9 +148,9 @@ func (c *Call) steps(w *Window) (kind string) {
 }
 
 // slide reads strides, dilations and padding and computes the output lengths: floor((D + before + after - d(K-1) - 1) /
-// s) + 1, with ceil instead of floor if ceil is set.
-func (c *Call) slide(w *Window, ceil bool) {
-	kind := c.steps(w)
+// s) + 1, with ceil instead of floor if ceil_mode is set.
+func (c *Call) slide(w *Window) {
+	kind, ceil := c.steps(w), c.boolean("ceil_mode")
 	for i, in := range w.In {
 		s, reach := w.Strides[i], w.reach(i)
 		w.halve(i, ((in+s-1)/s-1)*s+reach-in, kind)
@@ -167,7 +167,7 @@ func (c *Call) slide(w *Window, ceil bool) {
 func inferPool(c *Call, x *Value) {
 	w := Window{In: x.Shape[2:], Groups: x.Shape[1], Kernel: c.ints("kernel_sizes", x.Rank()-2),
 		ExcludePadding: c.boolean("exclude_padding_from_average")}
-	c.slide(&w, c.boolean("ceil_mode"))
+	c.slide(&w)
 	for i := range w.Before {
 		c.refuseIf(max(w.Before[i], w.After[i]) >= w.Kernel[i], "pad", "pad by less than the kernel",
 			"a window would hold padding alone")

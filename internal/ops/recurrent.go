@@ -31,9 +31,8 @@ func recurrent(name string, gates int, states, weights []string, settings ...Par
 		directions = append(directions, "bidirectional")
 	}
 	params = append(params, word("direction", directions...).or("forward"), boolean("output_sequence").or(false))
-	return Def{Name: name, support: nowhere(onHost), Params: append(params, settings...), infer: func(c *Call, x *Value) {
-		inferRecurrent(c, x, gates, 1+len(states))
-	}}
+	return Def{Name: name, support: nowhere(onHost), Params: append(params, settings...),
+		infer: func(c *Call, x *Value) { inferRecurrent(c, x, gates, 1+len(states)) }}
 }
 
 // squash is an argument that names a function.

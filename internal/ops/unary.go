@@ -9,8 +9,8 @@ const (
 	GeluSigmoid = "SIGMOID_APPROXIMATION"
 )
 
-// unaries map every element of one tensor. Attrs is a Unary; nil for the operators with a number for each channel, whose
-// numbers are operands.
+// unaries map every element of one tensor. Attrs is a Unary; nil for operators with a number for each channel, which are
+// operands.
 var unaries = []Def{
 	unary("abs", numerics, "returns the magnitude"),
 	unary("relu", numerics, "returns max(x, 0)").limited(reluLimits),
