@@ -2,9 +2,9 @@ package gemm
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"testing"
+
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 )
 
 // benchShapes are tiles of the engine: a matrix product, a vector times a
@@ -17,14 +17,9 @@ var benchShapes = []struct{ m, k, n int }{
 
 // eachShape measures f for every kernel and shape.
 func eachShape(b *testing.B, f func(c, a, b []float32, m, k, n int)) {
-	have := kernels()
-	for _, kernel := range slices.Sorted(maps.Keys(have)) {
-		if !have[kernel] {
-			b.Logf("this processor lacks %s", names[kernel])
-			continue
-		}
+	for _, kernel := range simd.Levels() {
 		for _, s := range benchShapes {
-			b.Run(fmt.Sprintf("%dx%dx%d/%s", s.m, s.k, s.n, names[kernel]), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%dx%dx%d/%s", s.m, s.k, s.n, kernel), func(b *testing.B) {
 				use(b, kernel)
 				c, left, right := make([]float32, s.m*s.n), make([]float32, s.m*s.k), make([]float32, s.k*s.n)
 				for i := range left {

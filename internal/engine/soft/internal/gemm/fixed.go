@@ -1,6 +1,10 @@
 package gemm
 
-import "math"
+import (
+	"math"
+
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
+)
 
 // FixedRows is the number of rows of A that Fixed handles together: a has a multiple of it.
 const FixedRows = 4
@@ -31,7 +35,7 @@ func Fixed(sums []int32, sizes, a []float32, least []int32, b []float32, m, k, n
 	if how == Fours {
 		whole = k / 4 * 4
 	}
-	if machine.kernel < avx2 && (machine.kernel == portable || how == Fours) || whole == 0 {
+	if machine < simd.AVX2 && (machine == simd.Portable || how == Fours) || whole == 0 {
 		fixedPortable(sums, sizes, a, least, b, m, k, n, how, 0)
 		return
 	}
@@ -116,7 +120,7 @@ const (
 
 // columnsOf is the columns of a piece of n or more.
 func columnsOf(n int) int {
-	if machine.kernel == avx512 && n >= wideFixed {
+	if machine == simd.AVX512 && n >= wideFixed {
 		return wideFixed
 	}
 	return narrowFixed

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 )
 
 // halfOf returns the value of a half whose exponent 31 is an ordinary one, and its exponent.
@@ -86,12 +87,8 @@ func foursOf(a, b []float32, least []int32, k, n, i, j int) int64 {
 
 func TestFixed(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	have := kernels()
-	for kernel, ok := range have {
-		if !ok {
-			continue
-		}
-		t.Run(names[kernel], func(t *testing.T) {
+	for _, kernel := range simd.Levels() {
+		t.Run(kernel.String(), func(t *testing.T) {
 			use(t, kernel)
 			for round := range effort.Cases(300) {
 				m, k, n := FixedRows*(1+r.IntN(3)), 1+r.IntN(40), 1+r.IntN(30)
@@ -122,7 +119,7 @@ func TestFixed(t *testing.T) {
 						if how == Fours {
 							w = foursOf(a, b, least, k, n, i/n, i%n)
 						}
-						require.Equal(t, w, int64(sums[i]), fmt.Sprint(names[kernel], how, m, k, n, i))
+						require.Equal(t, w, int64(sums[i]), fmt.Sprint(kernel, how, m, k, n, i))
 					}
 				}
 			}

@@ -1,7 +1,9 @@
 package gemm
 
+import "github.com/anekit/anekit/internal/engine/soft/internal/simd"
+
 func floor(c, a, b []float32, m, k, n int) {
-	if machine.kernel == portable {
+	if machine == simd.Portable {
 		plain(c, a, b, m, k, n)
 		return
 	}

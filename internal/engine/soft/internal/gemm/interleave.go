@@ -1,5 +1,7 @@
 package gemm
 
+import "github.com/anekit/anekit/internal/engine/soft/internal/simd"
+
 // Interleaved is the number of rows that Interleave takes.
 const Interleaved = 8
 
@@ -19,7 +21,7 @@ func Interleave(dst []float32, width int, rows *[Interleaved][]float32) {
 		}
 	}
 	done := 0
-	if eights := n / 8; machine.kernel >= avx2 && eights > 0 {
+	if eights := n / 8; machine >= simd.AVX2 && eights > 0 {
 		var from [Interleaved]*float32
 		for i, row := range rows {
 			from[i] = &row[0]

@@ -1,19 +1,5 @@
 package gemm
 
-import "golang.org/x/sys/cpu"
-
-// detect checks for the instructions themselves: x/sys/cpu reports AVX2, FMA
-// and AVX-512 only if the operating system saves the registers they use.
-func detect() int {
-	switch {
-	case !cpu.X86.HasAVX2 || !cpu.X86.HasFMA:
-		return portable
-	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512CD && cpu.X86.HasAVX512DQ:
-		return avx512
-	}
-	return avx2
-}
-
 // walkTile sums depth products of WalkRows rows of 16 columns if it is wide, else of two rows of 8. depth is a multiple
 // of four for Fours. With inside it looks at the sums inside their groups too.
 //

@@ -2,8 +2,6 @@
 
 package gemm
 
-func detect() int { return portable }
-
 // The portable code is used, and so none of these is called.
 
 func tile(*float32, *float32, *float32, int, int, int, bool, bool)                            {}

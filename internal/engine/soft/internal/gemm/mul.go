@@ -1,5 +1,11 @@
 package gemm
 
+import "github.com/anekit/anekit/internal/engine/soft/internal/simd"
+
+// machine is the kernels: simd.Neon has those of Mul, Slide, and Fixed but for Fours, AVX2 and AVX512 have all. Only tests
+// change it, to run other code than the best.
+var machine = simd.Best()
+
 // Mul sets c (m x n) to a (m x k) times b (k x n), all row-major and dense. With
 // k = 0 every element is +0. c shares no memory with a or b. Elements of the
 // slices beyond m*n, m*k and k*n are neither read nor written.

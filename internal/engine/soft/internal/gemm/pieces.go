@@ -1,5 +1,7 @@
 package gemm
 
+import "github.com/anekit/anekit/internal/engine/soft/internal/simd"
+
 // pieces gives the rows and columns of a tile, and the columns of a band. wide
 // are those of 512-bit registers.
 type pieces struct {
@@ -21,7 +23,7 @@ const (
 
 // choose returns the pieces for n columns, n >= narrow.
 func choose(n int) pieces {
-	if machine.kernel == avx512 && n >= 32 {
+	if machine == simd.AVX512 && n >= 32 {
 		return pieces{rows: 8, cols: 32, long: 128, wide: true}
 	}
 	return pieces{rows: tall, cols: narrow, long: 64}
@@ -31,7 +33,7 @@ func choose(n int) pieces {
 // that are already computed: those are computed again from +0, to the same bits.
 func mul(c, a, b []float32, m, k, n int) {
 	switch {
-	case machine.kernel == portable:
+	case machine == simd.Portable:
 		mulPortable(c, a, b, m, k, n)
 		return
 	case n < narrow:

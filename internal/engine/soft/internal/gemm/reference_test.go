@@ -2,28 +2,20 @@ package gemm
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 )
-
-// names are those of the kernels.
-var names = []string{"portable", "neon", "avx2", "avx512"}
 
 // eachKernel runs f once for every kernel that the processor has.
 func eachKernel(t *testing.T, f func(t *testing.T)) {
-	have := kernels()
-	for _, kernel := range slices.Sorted(maps.Keys(have)) {
-		t.Run(names[kernel], func(t *testing.T) {
-			if !have[kernel] {
-				t.Skipf("this processor lacks %s; run the test on one that has it", names[kernel])
-			}
+	for _, kernel := range simd.Levels() {
+		t.Run(kernel.String(), func(t *testing.T) {
 			use(t, kernel)
 			f(t)
 		})
@@ -31,10 +23,10 @@ func eachKernel(t *testing.T, f func(t *testing.T)) {
 }
 
 // use makes Mul use one kernel until the test ends.
-func use(tb testing.TB, kernel int) {
-	old := machine.kernel
-	tb.Cleanup(func() { machine.kernel = old })
-	machine.kernel = kernel
+func use(tb testing.TB, kernel simd.Level) {
+	old := machine
+	tb.Cleanup(func() { machine = old })
+	machine = kernel
 }
 
 // loop is the plain triple loop. step adds one product to a sum.
@@ -73,7 +65,7 @@ func fused(sum, x, y float32) float32 {
 
 // own is the step of the kernel in use.
 func own() func(sum, x, y float32) float32 {
-	if machine.kernel == portable {
+	if machine == simd.Portable {
 		return rounded
 	}
 	return fused

@@ -1,5 +1,7 @@
 package gemm
 
+import "github.com/anekit/anekit/internal/engine/soft/internal/simd"
+
 // SlideWidth divides the columns of Slide.
 const SlideWidth = 32
 
@@ -10,7 +12,7 @@ func Slide(c, a, b []float32, step int, add bool) {
 	if len(c)%SlideWidth != 0 || len(c) == 0 || len(a) == 0 || step < 0 || len(b) < (len(a)-1)*step+len(c) {
 		panic("BUG: gemm: wrong columns of a sliding product")
 	}
-	if machine.kernel == portable {
+	if machine == simd.Portable {
 		if !add {
 			clear(c)
 		}

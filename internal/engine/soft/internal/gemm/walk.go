@@ -1,6 +1,10 @@
 package gemm
 
-import "math"
+import (
+	"math"
+
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
+)
 
 // WalkRows is how many rows Walk sums together, no more than FixedRows, WalkColumns how many columns at most.
 const (
@@ -30,7 +34,7 @@ func Walk(
 		copy(piece[r*width:][:columns], sums[r*WalkColumns:])
 	}
 	whole, rows := 0, 2 // the products and the rows of the assembly
-	if machine.kernel >= avx2 {
+	if machine >= simd.AVX2 {
 		whole = k
 	}
 	if how == Fours {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 	"github.com/anekit/anekit/internal/numerics"
 )
 
@@ -41,7 +42,7 @@ func Binary(op Op, dst, x, y []fp16.Bits, r numerics.Rules) {
 	xstep, ystep := step(&a, x, len(dst)), step(&b, y, len(dst))
 	kind := int(op)
 	switch {
-	case machine.kernel == portable, r != 0 && !Vectors():
+	case machine == simd.Portable, r != 0 && !Vectors():
 		binaryPortable(op, dst, x, y, r)
 		return
 	case r.Has(numerics.HalfAway):

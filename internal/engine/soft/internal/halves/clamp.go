@@ -1,6 +1,9 @@
 package halves
 
-import "github.com/anekit/anekit/ane/fp16"
+import (
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
+)
 
 const (
 	sign     = 0x8000
@@ -20,7 +23,7 @@ func Clamp(dst, x []fp16.Bits, low, high fp16.Bits, payload bool) {
 		keep = 0xffff
 	}
 	l, h := key(low), key(high)
-	for len(dst) >= block && machine.kernel != portable {
+	for len(dst) >= block && machine != simd.Portable {
 		n := whole(len(dst))
 		clampVector(&dst[0], &x[0], n/block, l, h, keep)
 		dst, x = dst[n:], x[n:]
@@ -38,7 +41,7 @@ func Clamp(dst, x []fp16.Bits, low, high fp16.Bits, payload bool) {
 // Abs sets dst[i] to the magnitude of x[i]; a NaN becomes quiet. dst may be x.
 func Abs(dst, x []fp16.Bits) {
 	x = x[:len(dst)]
-	for len(dst) >= block && machine.kernel != portable {
+	for len(dst) >= block && machine != simd.Portable {
 		n := whole(len(dst))
 		absVector(&dst[0], &x[0], n/block)
 		dst, x = dst[n:], x[n:]

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 )
 
 // expConstants are what the exponential needs, in the order in which the assembly reads them. e^d is
@@ -86,7 +87,7 @@ const margin = 0x1p-21
 // x[i] is not negative, and by at least as great as each and at least 2^-100.
 func Divide(dst []fp16.Bits, x []float32, by float64) {
 	inverse := 1 / by
-	for len(dst) >= block && machine.kernel != portable {
+	for len(dst) >= block && machine != simd.Portable {
 		n := whole(len(dst))
 		divideVector(&dst[0], &x[0], n/block, by, inverse, float32(inverse*(1-margin)), float32(inverse*(1+margin)))
 		dst, x = dst[n:], x[n:]

@@ -1,6 +1,9 @@
 package halves
 
-import "github.com/anekit/anekit/ane/fp16"
+import (
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
+)
 
 // Way is what a sum adds for each half.
 type Way int
@@ -31,7 +34,7 @@ type Sums [block]float64
 
 // Add adds a piece of the sequence. Each piece begins with sum 0 again.
 func (s *Sums) Add(w Way, x []fp16.Bits) {
-	if machine.kernel == portable {
+	if machine == simd.Portable {
 		for i, b := range x {
 			s[i%block] += w.of(b)
 		}

@@ -10,13 +10,14 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 )
 
 // inGo runs f with the Go code.
 func inGo(f func()) {
-	kernel := machine.kernel
-	machine.kernel = portable
-	defer func() { machine.kernel = kernel }()
+	kernel := machine
+	machine = simd.Portable
+	defer func() { machine = kernel }()
 	f()
 }
 
@@ -71,10 +72,10 @@ func exact(op Op, x, y float64) float64 {
 
 // each runs f on every kernel that the processor has.
 func each(t *testing.T, f func(t *testing.T)) {
-	kernel := machine.kernel
-	defer func() { machine.kernel = kernel }()
-	for _, k := range kernels() {
-		machine.kernel = k
+	kernel := machine
+	defer func() { machine = kernel }()
+	for _, k := range simd.Levels() {
+		machine = k
 		t.Run(fmt.Sprint(k), f)
 	}
 }

@@ -1,21 +1,6 @@
 package halves
 
-import (
-	"golang.org/x/sys/cpu"
-
-	"github.com/anekit/anekit/ane/fp16"
-)
-
-// detect requires F16C, AVX2 and FMA. x/sys/cpu reports them only if the operating system saves the registers.
-func detect() int {
-	switch {
-	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512BW:
-		return avx512
-	case cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasF16C:
-		return avx2
-	}
-	return portable
-}
+import "github.com/anekit/anekit/ane/fp16"
 
 // A kernel whose name ends in 512 has AVX-512. The others choose between that and AVX2, or have AVX2 and serve both.
 

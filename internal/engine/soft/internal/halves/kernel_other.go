@@ -4,8 +4,6 @@ package halves
 
 import "github.com/anekit/anekit/ane/fp16"
 
-func detect() int { return portable }
-
 // The portable code is used, and so none of these is called.
 
 func binaryVector(int, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, int)                    {}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 )
 
 // Moments are the sums of distances from a number, and of their squares.
@@ -11,7 +12,7 @@ type Moments struct{ Values, Squares Sums }
 
 // Add adds a piece of a sequence, as Sums.Add does.
 func (m *Moments) Add(x []fp16.Bits, from float64) {
-	for len(x) >= block && machine.kernel != portable {
+	for len(x) >= block && machine != simd.Portable {
 		n := whole(len(x))
 		momentsVector(m, &x[0], n/block, from)
 		x = x[n:]
@@ -61,7 +62,7 @@ func (s *Scaled) Normalize(dst, x, gamma, beta []fp16.Bits) {
 	if ahead > fetchMost {
 		ahead = 0
 	}
-	for len(dst) >= block && machine.kernel != portable {
+	for len(dst) >= block && machine != simd.Portable {
 		n := whole(len(dst))
 		by, shift := (*fp16.Bits)(nil), (*fp16.Bits)(nil)
 		if gamma != nil {
@@ -92,7 +93,7 @@ const fetchMost = 1 << 14
 // normalize is Normalize for blocks, by the kernel for what there is.
 func (s *Scaled) normalize(dst, x, gamma, beta *fp16.Bits, blocks, ahead int) {
 	switch {
-	case machine.kernel != avx512, beta != nil && !(s.spread < math.MaxFloat32):
+	case machine != avx512, beta != nil && !(s.spread < math.MaxFloat32):
 		const step = 8
 		ones, zeros, byGamma, byBeta := [4]fp16.Bits{0x3c00, 0x3c00, 0x3c00, 0x3c00}, [4]fp16.Bits{}, step, step
 		if gamma == nil {

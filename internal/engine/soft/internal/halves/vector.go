@@ -1,6 +1,19 @@
 package halves
 
-import "github.com/anekit/anekit/ane/fp16"
+import (
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
+)
+
+// machine is the kernels: simd.Neon has operations on elements, sums of runs, and what layer_norm and softmax do but the
+// exponential; AVX2 and AVX512 have all. Only tests change it, to run other code than the best. The assembly reads it.
+var machine = simd.Best()
+
+const avx512 = simd.AVX512 // for the assembly
+
+// Vectors reports whether every operation has a kernel on this machine: elsewhere a product of matrices is as quick as
+// MulFew and Dots.
+func Vectors() bool { return machine >= simd.AVX2 }
 
 // MulRows adds to each of sums its column of the product of a vector and a matrix, in the order of the rows. The
 // vector has an element for each row; rows are as long as sums and stride elements apart. Elements of the vector are

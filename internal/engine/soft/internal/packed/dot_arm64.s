@@ -1,11 +1,11 @@
 #include "textflag.h"
 
-// func dotFloats(lanes *[64]float32, a, b *float32, chunks int)
-TEXT ·dotFloats(SB), NOSPLIT, $0-32
-	MOVD lanes+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD b+16(FP), R2
-	MOVD chunks+24(FP), R3
+// func dotFloats(bits int, lanes *[64]float32, a, b *float32, chunks int)
+TEXT ·dotFloats(SB), NOSPLIT, $0-40
+	MOVD lanes+8(FP), R0
+	MOVD a+16(FP), R1
+	MOVD b+24(FP), R2
+	MOVD chunks+32(FP), R3
 	MOVD R0, R4
 	VLD1.P 64(R4), [V0.S4, V1.S4, V2.S4, V3.S4]
 	VLD1.P 64(R4), [V4.S4, V5.S4, V6.S4, V7.S4]

@@ -1,6 +1,10 @@
 package packed
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
+)
 
 // Lanes is the number of sums of a row.
 const Lanes = 64
@@ -85,6 +89,16 @@ func (w *Weights) slow(sums, x, room []float32, row int) {
 		dot(&lanes, values, x)
 		sums[i] = total(&lanes)
 	}
+}
+
+// dot adds the products of a and b to lanes.
+func dot(lanes *[Lanes]float32, a, b []float32) {
+	if whole := len(a) / Lanes; whole > 0 && machine != simd.Portable {
+		_ = b[whole*Lanes-1]
+		dotFloats(bits(), lanes, &a[0], &b[0], whole)
+		a, b = a[whole*Lanes:], b[whole*Lanes:]
+	}
+	dotPortable(lanes, a, b)
 }
 
 // dotPortable is dot in Go.

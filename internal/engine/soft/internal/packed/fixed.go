@@ -1,12 +1,18 @@
 package packed
 
-import "math"
+import (
+	"math"
+
+	"golang.org/x/sys/cpu"
+)
 
 const (
 	unit   = 128 // columns whose integers are 64 bytes
 	lane   = 8   // columns of a lane
 	lanes  = unit / lane
 	places = 22 // bits of the greatest integers that a vector becomes, besides the sign
+	// stored is the float32s of a unit of a vector: three digits of each element, and what each lane is worth.
+	stored = (3*unit + 4*lanes) / 4
 	// largest bounds elements whose products with a vector are those of integers; halves beyond are infinite.
 	largest = 65504
 )
@@ -26,77 +32,17 @@ func (w *Weights) units() int { return (w.Cols + unit - 1) / unit }
 // blocks is the blocks of a row.
 func (w *Weights) blocks() int { return w.Cols / w.Wide }
 
+// fixedBits is the bits of the vectors that the kernels of integers use, of which 512 need AVX-512 VNNI; 0 without.
+func fixedBits() int {
+	if bits() == 512 && !cpu.X86.HasAVX512VNNI {
+		return 256
+	}
+	return bits()
+}
+
 // fixedRoom is the float32s of a vector as integers: the digits and units as the kernels read them or, without
 // kernels, the integers; then the units of the groups, and for each sixteen blocks their sums and units.
 func (w *Weights) fixedRoom() int { return w.units()*(unit+4) + (w.blocks()+lanes-1)/lanes*2*lanes }
-
-// fix makes integers of a vector, unless it is steep, or an element is infinite or not a number.
-func (w *Weights) fix(v *Vector, room []float32) {
-	n := w.units()
-	v.digits, v.units, v.sums = room[:n*unit], room[n*unit:][:4*n], room[n*(unit+4):w.fixedRoom()]
-	clear(v.sums)
-	if !quickFix(w, v) {
-		v.finite = w.fixPortable(v)
-	}
-}
-
-// fixPortable is fix in Go.
-func (w *Weights) fixPortable(v *Vector) bool {
-	group := w.group()
-	for g := 0; g*group < w.Cols; g++ {
-		x := v.x[g*group : min((g+1)*group, w.Cols)]
-		var most uint32
-		for _, f := range x {
-			most = max(most, magnitude(f))
-		}
-		if most >= 0xff<<23 || isSteep(x, most) {
-			return false
-		}
-		one, each := fixedUnit(most)
-		total := int32(0)
-		for i, f := range x {
-			n := float32(math.RoundToEven(float64(f * one)))
-			v.digits[g*group+i] = n
-			total += int32(n)
-		}
-		v.units[g] = each
-		*v.sum(g * group / w.Wide) += float32(float32(total) * each)
-	}
-	return true
-}
-
-// magnitude is the bits of a number without its sign.
-func magnitude(f float32) uint32 { return math.Float32bits(f) &^ (1 << 31) }
-
-// isSteep reports whether, of any 32 columns of a group of a vector, at least half of those that are not 0 are less than
-// 2^-12 of the power of two in the greatest. Their integers would have few bits, and a row may be 0 where the vector is
-// great.
-func isSteep(x []float32, most uint32) bool {
-	bound := (max(most>>23, 103) - 12) << 23
-	for ; len(x) > 0; x = x[32:] {
-		small, all := 0, 0
-		for _, f := range x[:32] {
-			n := magnitude(f)
-			if n != 0 {
-				all++
-			}
-			if n-1 < bound-1 { // not 0
-				small++
-			}
-		}
-		if 2*small >= max(all, 1) {
-			return true
-		}
-	}
-	return false
-}
-
-// fixedUnit returns the unit of integers that stand for numbers up to one with the bits most, and its inverse. It is that
-// of 2^-24, the least half, if most is less.
-func fixedUnit(most uint32) (inverse, unit float32) {
-	e := max(most>>23, 103)
-	return math.Float32frombits((127 + 127 + places - 1 - e) << 23), math.Float32frombits((e - places + 1) << 23)
-}
 
 // fixedDots is Dots with integers, for at most batch rows.
 func (w *Weights) fixedDots(sums []float32, v *Vector, room []float32, row int) {
@@ -105,7 +51,7 @@ func (w *Weights) fixedDots(sums []float32, v *Vector, room []float32, row int) 
 		return
 	}
 	for i := range sums {
-		if w.bounded(row + i) {
+		if w.bounded(row+i, 1) {
 			w.integers(sums[i:i+1], v, room, row+i)
 		} else {
 			w.slow(sums[i:i+1], v.x, room, row+i)
@@ -115,7 +61,8 @@ func (w *Weights) fixedDots(sums []float32, v *Vector, room []float32, row int) 
 
 // integers is fixedDots of rows that are bounded.
 func (w *Weights) integers(sums []float32, v *Vector, room []float32, row int) {
-	if w.quickFixed(sums, v, room, row) {
+	if bits() > 0 {
+		w.fixedKernel(sums, v, room, row)
 		return
 	}
 	for i := range sums {
@@ -134,40 +81,63 @@ func (w *Weights) factors(block int) (scale, product float32) {
 	return scale, product
 }
 
-// bounded reports whether no element of a row may be infinite as a half.
-func (w *Weights) bounded(row int) bool {
-	for b := range w.blocks() {
-		if !isBounded(w.factors(row*w.blocks() + b)) {
+// bounded reports whether no element of some rows may be infinite as a half.
+func (w *Weights) bounded(row, rows int) bool {
+	for b := range rows * w.blocks() {
+		scale, product := w.factors(row*w.blocks() + b)
+		if !(math.Abs(float64(product))+16*math.Abs(float64(scale)) <= largest) {
 			return false
 		}
 	}
 	return true
 }
 
-// isBounded is bounded for the factors of a block.
-func isBounded(scale, product float32) bool {
-	return math.Abs(float64(product))+16*math.Abs(float64(scale)) <= largest
-}
-
-// allBounded is bounded for some rows. It keeps what it finds out of a batch.
+// allBounded is bounded by assembly too. It keeps what it finds out of a batch.
 func (w *Weights) allBounded(row, rows int, room []float32) bool {
 	found := w.remembered(row, rows)
 	if found != nil && found.Load() != uint32(unknown) {
 		return found.Load() == uint32(exact)
 	}
-	is := exact
-	if !w.quickBounded(row, rows, room) {
-		for i := range rows {
-			if !w.bounded(row + i) {
-				is = wrong
-				break
-			}
-		}
+	is := wrong
+	if bits() > 0 { // does not find all that are bounded
+		_, is = w.prepare(room, row*w.blocks(), rows*w.blocks(), unknown, false, 0)
+	}
+	if is != wrong || w.bounded(row, rows) {
+		is = exact
 	}
 	if found != nil {
 		found.Store(uint32(is))
 	}
 	return is == exact
+}
+
+// fixedKernel is fixedDots by assembly.
+func (w *Weights) fixedKernel(sums []float32, v *Vector, room []float32, row int) {
+	blocks, n := w.blocks(), len(sums)
+	d := fixes{digits: &v.digits[0], vector: &v.sums[0], units: w.units(), last: 0xffff,
+		each: (w.Wide + unit - 1) / unit, blocks: blocks, line: w.Cols / 2, stride: 4 * blocks}
+	if w.Cols%unit != 0 {
+		d.last = 0xff
+	}
+	more := float32(0)
+	if w.Signed {
+		more, d.flip = 8, 0x88888888
+	}
+	w.prepare(room, row*blocks, n*blocks, exact, false, more)
+	once := 1 // rows
+	if fixedBits() == 512 {
+		once = 4
+	}
+	for from := 0; from < n; once = 1 {
+		d.rows = (n - from) / once * once
+		if d.rows > 0 {
+			at := room[from*blocks:]
+			d.sums, d.data, d.scale = &sums[from], &w.Data[(row+from)*w.Cols/2], &at[0]
+			d.product = &at[(n*blocks+15)/16*16]
+			fixedRows(fixedBits(), w.group(), once, &d)
+		}
+		from = n / once * once
+	}
 }
 
 // fixedDot is one row of fixedDots in Go.
@@ -199,9 +169,6 @@ func (w *Weights) fixedDot(v *Vector, row int) float32 {
 	}
 	return sums[0]
 }
-
-// sum is the sum of the vector's elements in a block.
-func (v *Vector) sum(block int) *float32 { return &v.sums[block/lanes*2*lanes+block%lanes] }
 
 // fused is a*b + c, rounded once. The product is exact in float64.
 func fused(a, b, c float32) float32 {

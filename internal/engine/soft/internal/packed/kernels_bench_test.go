@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 )
 
 // BenchmarkKernels is a product of 4 bits with each kernel, on a matrix that fits the cache, and as the floor reading
@@ -13,12 +15,12 @@ func BenchmarkKernels(b *testing.B) {
 	per := func(b *testing.B, bytes int) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(bytes/64), "ns/64B")
 	}
-	had := machine.kernel
-	defer func() { machine.kernel = had }()
-	for _, k := range kernels() {
+	had := machine
+	defer func() { machine = had }()
+	for _, k := range simd.Levels() {
 		for _, wide := range []int{32, 64, 128} {
 			b.Run(fmt.Sprintf("%s/%d", k, wide), func(b *testing.B) {
-				machine.kernel = k
+				machine = k
 				r := rand.New(rand.NewPCG(1, 2))
 				w := random(r, kind{4, 0, true, 3}, rows, cols, 1, wide, false)
 				w.Remember()
@@ -30,8 +32,8 @@ func BenchmarkKernels(b *testing.B) {
 				per(b, len(w.Data))
 			})
 		}
-		b.Run(k+"/arrange", func(b *testing.B) {
-			machine.kernel = k
+		b.Run(fmt.Sprint(k, "/arrange"), func(b *testing.B) {
+			machine = k
 			r := rand.New(rand.NewPCG(1, 2))
 			w := random(r, kind{4, 0, true, 3}, 1, cols, 1, 64, false)
 			x, room := halvesOf(r, cols), make([]float32, w.VectorRoom())

@@ -7,26 +7,14 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 )
 
-// kernels lists the kernels that this processor has.
-func kernels() []string {
-	if detect() == portable {
-		return []string{portable}
-	}
-	all := []string{portable, detect()}
-	if detect() == "avx512" {
-		all = append(all, "avx2")
-	}
-	return all
-}
-
 func eachKernel(t *testing.T, test func(t *testing.T)) {
-	had := machine.kernel
-	defer func() { machine.kernel = had }()
-	for _, k := range kernels() {
-		machine.kernel = k
-		t.Run(k, test)
+	had := machine
+	defer func() { machine = had }()
+	for _, machine = range simd.Levels() {
+		t.Run(machine.String(), test)
 	}
 }
 

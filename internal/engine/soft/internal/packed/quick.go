@@ -1,6 +1,24 @@
 package packed
 
-import "github.com/anekit/anekit/ane/fp16"
+import (
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
+)
+
+// machine is the kernels: simd.Neon has those that multiply floats, AVX2 and AVX512 have all. Only tests change it, to
+// run other code than the best.
+var machine = simd.Best()
+
+// bits is the bits of the vectors that the kernels of integers and of elements use; 0 without them.
+func bits() int {
+	switch machine {
+	case simd.AVX512:
+		return 512
+	case simd.AVX2:
+		return 256
+	}
+	return 0
+}
 
 const (
 	chunk = Lanes
@@ -23,7 +41,7 @@ func (w *Weights) kind() int {
 
 // multiplied is the kind of those that a kernel multiplies too.
 func (w *Weights) multiplied() int {
-	if machine.kernel != avx512 || w.ruled() || w.High != 1 || w.Wide%chunk != 0 || w.width() == 4 {
+	if machine != simd.AVX512 || w.ruled() || w.High != 1 || w.Wide%chunk != 0 || w.width() == 4 {
 		return 0
 	}
 	return w.kind()
@@ -194,14 +212,4 @@ func (w *Weights) floats(dst []float32, row, col int) bool {
 		dst, col = dst[n:], col+n
 	}
 	return true
-}
-
-// dot adds the products of a and b to lanes.
-func dot(lanes *[Lanes]float32, a, b []float32) {
-	if whole := len(a) / Lanes; whole > 0 && bits() > 0 {
-		_ = b[whole*Lanes-1]
-		dotFloats(bits(), lanes, &a[0], &b[0], whole)
-		a, b = a[whole*Lanes:], b[whole*Lanes:]
-	}
-	dotPortable(lanes, a, b)
 }

@@ -1,4 +1,0 @@
-package halves
-
-// kernels lists the kernels that this processor has.
-func kernels() []int { return []int{portable, neon} }

@@ -1,0 +1,11 @@
+//go:build !amd64
+
+package packed
+
+// No kernel is AVX2 or wider, and so none of these is called.
+
+func split(int, *parts) (wrong, inexact bool)          { return false, false }
+func fixGroups(int, *fixing) (most uint32, steep bool) { return 0, false }
+func fixedRows(int, int, int, *fixes)                  {}
+func expand(int, int, *dots)                           {}
+func multiply(int, int, *dots)                         {}
