@@ -6,8 +6,7 @@ package main
 
 import (
 	"flag"
-	"fmt"
-	"os"
+	"log"
 
 	"github.com/anekit/anekit/internal/asm/emit"
 	"github.com/anekit/anekit/internal/asm/packed"
@@ -16,13 +15,7 @@ import (
 func main() {
 	check := flag.Bool("check", false, "only compare the files")
 	flag.Parse()
-	for _, p := range []struct {
-		name  string
-		write func(f *emit.File)
-	}{{"packed", packed.Write}} {
-		if err := emit.Package("../engine/soft/internal/"+p.name, *check, p.write); err != nil {
-			fmt.Fprintf(os.Stderr, "asm: %s: %v\n", p.name, err)
-			os.Exit(1)
-		}
+	if err := emit.Package("../engine/soft/internal/packed", *check, packed.Write); err != nil {
+		log.Fatal("asm: packed: ", err)
 	}
 }

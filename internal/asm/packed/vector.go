@@ -138,16 +138,14 @@ func (v vector) flat(bound reg.VecVirtual, steep LabelRef) {
 		v.VPCMPEQD(r, zero, n)
 		small, none = append(small, s), append(none, n)
 	}
-	few, zeros, least := v.count(small), v.count(none), v.GP32()
+	few, zeros, flat := v.count(small), v.count(none), v.Fresh("flat")
+	v.CMPL(zeros, Imm(32))
+	v.JEQ(flat)
+	v.ADDL(few, few) // twice the small ones and zeros, less zeros: twice the small ones, and all that are not small
 	v.SUBL(zeros, few)
-	v.ADDL(few, few)
-	v.NEGL(zeros)
-	v.ADDL(U32(32), zeros)
-	v.MOVL(U32(1), least)
-	v.CMPL(zeros, least)
-	v.CMOVLLT(least, zeros)
-	v.CMPL(few, zeros)
+	v.CMPL(few, Imm(32))
 	v.JGE(steep)
+	v.Here(flat)
 }
 
 // digits sets a vector to the digits of its integers. Each four become 16 bytes: of the highest digits those of the even

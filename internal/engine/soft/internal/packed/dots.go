@@ -15,8 +15,14 @@ const batch = 16
 // Fits reports whether Dots takes w: blocks lie along the rows of a matrix of plain halves.
 func (w *Weights) Fits() bool { return !w.ruled() && w.High == 1 }
 
-// Room is the float32s of memory that Dots needs for some rows.
-func (w *Weights) Room(rows int) int { return max(w.Cols, w.room(rows)) }
+// Room is the float32s of memory that Dots needs for some rows: their elements, or what prepare makes of scales and
+// offsets.
+func (w *Weights) Room(rows int) int {
+	if w.multiplied() == 0 && !w.fixed() {
+		return w.Cols
+	}
+	return max(w.Cols, 5*w.padded(min(rows, batch)))
+}
 
 // Remember lets Dots keep what it finds out about scales and offsets, which must not change any more.
 func (w *Weights) Remember() { w.found = make([]atomic.Uint32, (w.Rows+batch-1)/batch) }

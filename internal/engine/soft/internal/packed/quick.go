@@ -50,14 +50,6 @@ func (w *Weights) multiplied() int {
 // padded is the scales of some rows, up to a multiple of 16.
 func (w *Weights) padded(rows int) int { return (rows*(w.Cols/w.Wide) + 15) / 16 * 16 }
 
-// room is the float32s that the kernels need for rows: scales, offsets, and what split makes of them.
-func (w *Weights) room(rows int) int {
-	if w.multiplied() == 0 && !w.fixed() {
-		return 0
-	}
-	return 5 * w.padded(min(rows, batch))
-}
-
 // prepare sets room to the rows of parts for some blocks from block from on, and returns them and what they are found to
 // be. With rest it gives exact elements too the parts that other kernels read.
 func (w *Weights) prepare(room []float32, from, blocks int, known exactness, rest bool, more float32) (
@@ -85,34 +77,20 @@ func (w *Weights) prepare(room []float32, from, blocks int, known exactness, res
 
 // split calls split for some blocks, and returns what is known already or what it finds out.
 func (w *Weights) split(p parts, room []float32, from, blocks int, known exactness) exactness {
-	size := bits() / 32
-	whole := blocks / size * size
-	bad, rounded := false, false
-	if p.count = whole / size; whole > 0 {
-		p.read(w, from, whole)
-		p.to = &room[0]
-		bad, rounded = split(bits(), &p)
-	}
-	if whole < blocks {
-		var scale, half [lanes]fp16.Bits
-		var single [lanes]float32
-		var bytes [lanes]byte
-		last := p
-		copy(scale[:], w.Scale[from+whole:from+blocks])
-		last.count, last.scale, last.to = 1, &scale[0], &room[whole]
-		switch {
-		case w.OffsetHalf != nil:
-			copy(half[:], w.OffsetHalf[from+whole:from+blocks])
-			last.half = &half[0]
-		case w.OffsetSingle != nil:
-			copy(single[:], w.OffsetSingle[from+whole:from+blocks])
-			last.single = &single[0]
-		case w.OffsetByte != nil:
-			copy(bytes[:], w.OffsetByte[from+whole:from+blocks])
-			last.bytes = &bytes[0]
+	var scale, half [lanes]fp16.Bits
+	var single [lanes]float32
+	var bytes [lanes]byte
+	bad, rounded, size := false, false, bits()/32
+	for n := 0; blocks > 0; blocks -= n {
+		if n = blocks / size * size; n == 0 {
+			n = blocks
 		}
-		b, r := split(bits(), &last)
+		p.count, p.to = (n+size-1)/size, &room[0]
+		p.scale, p.half = place(w.Scale, from, n, &scale), place(w.OffsetHalf, from, n, &half)
+		p.single, p.bytes = place(w.OffsetSingle, from, n, &single), place(w.OffsetByte, from, n, &bytes)
+		b, r := split(bits(), &p)
 		bad, rounded = bad || b, rounded || r
+		room, from = room[n:], from+n
 	}
 	switch {
 	case known != unknown:
@@ -125,17 +103,16 @@ func (w *Weights) split(p parts, room []float32, from, blocks int, known exactne
 	return exact
 }
 
-// read sets where scales and offsets of some blocks are.
-func (p *parts) read(w *Weights, from, blocks int) {
-	p.scale = &w.Scale[from : from+blocks][0]
-	switch {
-	case w.OffsetHalf != nil:
-		p.half = &w.OffsetHalf[from : from+blocks][0]
-	case w.OffsetSingle != nil:
-		p.single = &w.OffsetSingle[from : from+blocks][0]
-	case w.OffsetByte != nil:
-		p.bytes = &w.OffsetByte[from : from+blocks][0]
+// place is where n elements of a slice are, or nil if it is. Few are copied to a vector's room.
+func place[T any](s []T, from, n int, room *[lanes]T) *T {
+	if s == nil {
+		return nil
 	}
+	if s = s[from:][:n]; n >= lanes {
+		return &s[0]
+	}
+	copy(room[:], s)
+	return &room[0]
 }
 
 // numbers has the number of each index of four bits.
