@@ -79,33 +79,30 @@ func fixedPortable(sums []int32, sizes, a []float32, least []int32, b []float32,
 		clear(sums[:m*n])
 		clear(sizes[:m*n])
 	}
-	var group [narrowFixed]int32
-	for i := range m {
-		for j := 0; j < n; j += narrowFixed {
-			w := min(narrowFixed, n-j)
-			row, size := sums[i*n+j:][:w], sizes[i*n+j:][:w]
-			for d := from; d < k; d++ {
-				f, t, right := a[i*k+d], least[i*k+d], b[d*n+j:][:w]
-				for c, g := range right {
-					p := float32(0)
-					if Exponent(g) > t {
-						p = float32(f * g)
-					}
-					size[c] += float32(math.Abs(float64(p)))
-					v := int32(min(max(float32(p+float32(math.Copysign(0.5, float64(p)))), math.MinInt32), 0x7fffff80))
-					switch {
-					case how == Exact:
-						row[c] += v
-					case (d-from)%4 == 0:
-						group[c] = v
-					default:
-						group[c] = addTwelve(group[c], v)
-					}
+	var piece [WalkRows * WalkColumns]float64
+	for i := 0; i < m; i += WalkRows {
+		for j := 0; j < n; j += WalkColumns {
+			w := min(WalkColumns, n-j)
+			for r := range WalkRows {
+				for c, s := range sums[(i+r)*n+j:][:w] {
+					piece[r*w+c] = float64(s)
 				}
-				if how == Fours && ((d-from)%4 == 3 || d == k-1) {
-					for c := range row {
-						row[c] += group[c]
-					}
+			}
+			walkPortable(piece[:], a[i*k:], least[i*k:], b[j:], k, n, w, w, how, from, k)
+			for r := range WalkRows {
+				for c := range w {
+					sums[(i+r)*n+j+c] = int32(piece[r*w+c])
+				}
+			}
+		}
+	}
+	for i := range m {
+		row := sizes[i*n:][:n]
+		for d := from; d < k; d++ {
+			f, t := a[i*k+d], least[i*k+d]
+			for c, g := range b[d*n:][:n] {
+				if Exponent(g) > t {
+					row[c] += float32(math.Abs(float64(f * g)))
 				}
 			}
 		}
@@ -149,17 +146,4 @@ func fixedNarrow(sums []int32, sizes, a []float32, least []int32, b []float32, m
 			}
 		}
 	}
-}
-
-// addTwelve adds v to sum, rounded half to even to 12 significant bits of the larger one.
-func addTwelve(sum, v int32) int32 {
-	larger := max(sum, -sum, v, -v)
-	sum += v
-	// the exponent of larger, without its lower half, which conversion could round up
-	n := max(int(math.Float32bits(float32(larger&^(larger>>1)))>>23)-138, 0)
-	if n == 0 {
-		return sum
-	}
-	q := int32(1)<<n - 1
-	return (sum + q>>1 + sum>>n&1) &^ q
 }

@@ -115,24 +115,29 @@ func walkPortable(
 		row := sums[r*width:][:columns]
 		for d := from; d < end; d += each {
 			last := min(d+each, end)
+			left, limit := a[r*k+d:r*k+last], least[r*k+d:r*k+last]
 			for c, s := range row {
 				if s >= past || s <= -past {
 					continue
 				}
-				group := 0.0
-				for e := d; e < last && group < past && group > -past; e++ {
-					g, p := b[e*n+c], float32(0)
-					if Exponent(g) > least[r*k+e] {
-						p = float32(a[r*k+e] * g)
+				group, at := 0.0, d*n+c
+				for e, f := range left {
+					if group >= past || group <= -past {
+						break
 					}
+					g, p := b[at], float32(0)
+					if Exponent(g) > limit[e] {
+						p = float32(f * g)
+					}
+					at += n
 					v := math.Trunc(float64(p + float32(math.Copysign(0.5, float64(p)))))
-					if e == d {
+					if e == 0 {
 						group = v
 						continue
 					}
 					// The exponent of the larger one, 41 above: adding it rounds to 12 bits of that, half to even.
-					larger := max(math.Abs(group), math.Abs(v))
-					magic := math.Float64frombits(math.Float64bits(larger)&(0x7ff<<52)) * (1.5 * (1 << 41))
+					larger := max(math.Float64bits(group)&^(1<<63), math.Float64bits(v)&^(1<<63))
+					magic := math.Float64frombits(larger&(0x7ff<<52)) * (1.5 * (1 << 41))
 					group = float64(float64(group+v)+magic) - magic
 				}
 				if how == Exact || group < past && group > -past {
