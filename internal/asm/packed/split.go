@@ -8,65 +8,33 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The predicates of comparisons.
-const (
-	notEqual = U8(4)
-	less     = U8(0x11)
-	notBelow = U8(0x16) // greater, or not a number
-)
-
-// mask returns bits for the lanes of a vector, all 0.
-func (w width) mask() reg.Register {
-	if w.Bits == 512 {
-		k := w.K()
-		w.KXORW(k, k, k)
-		return k
-	}
-	return w.Zero()
-}
-
-// compare returns the lanes in which a predicate holds of a and b.
-func (w width) compare(predicate U8, b, a reg.Register) reg.Register {
-	m := w.Mask()
-	w.VCMPPS(predicate, b, a, m)
-	return m
-}
-
-// or adds lanes to m.
-func (w width) or(more, m reg.Register) {
-	if w.Bits == 512 {
-		w.KORW(more, m, m)
-	} else {
-		w.VORPS(more, m, m)
-	}
-}
-
-// and leaves m the lanes that another mask has too.
-func (w width) and(other, m reg.Register) {
-	if w.Bits == 512 {
-		w.KANDW(other, m, m)
-	} else {
-		w.VANDPS(other, m, m)
-	}
-}
-
-// any stores whether m has a lane.
-func (w width) any(m reg.Register, result gotypes.Component) {
-	r := w.GP32()
-	if w.Bits == 512 {
-		w.KMOVW(m, r)
-	} else {
-		w.VMOVMSKPS(m, r)
-	}
-	w.TESTL(r, r)
-	w.SETNE(w.Place(result))
-}
-
-// bits returns the bits of r that are set in a number.
-func (w width) bits(number uint32, r reg.VecVirtual) reg.VecVirtual {
-	t := w.Constant(number)
+// magnitude returns r without its sign.
+func (w width) magnitude(r reg.VecVirtual) reg.VecVirtual {
+	t := w.Constant(0x7fffffff)
 	w.VANDPS(t, r, t)
 	return t
+}
+
+// below leaves signs set only in lanes whose r is less than a bound. Both are magnitudes; one that is not a number is more
+// than any.
+func (w width) below(r, bound, signs reg.VecVirtual) {
+	t := w.Vector()
+	w.VPSUBD(bound, r, t)
+	w.VANDPS(t, signs, signs)
+}
+
+// unset stores whether a lane has no sign.
+func (w width) unset(signs reg.VecVirtual, result gotypes.Component) {
+	r := w.GP32()
+	if w.Bits == 512 {
+		k := w.K()
+		w.VPMOVD2M(signs, k)
+		w.KMOVW(k, r)
+	} else {
+		w.VMOVMSKPS(signs, r)
+	}
+	w.CMPL(r, U32(1<<w.Lanes()-1))
+	w.SETNE(w.Place(result))
 }
 
 // split writes the function that prepares scales and offsets.
@@ -81,7 +49,7 @@ func (w width) split() {
 	half, single, bytes := w.Whole(p.Field("half")), w.Whole(p.Field("single")), w.Whole(p.Field("bytes"))
 	rest := w.GP64()
 	w.LEAQ(Mem{Base: to, Index: stride, Scale: 2}, rest)
-	wrong, inexact := w.mask(), w.mask()
+	right, exact := w.Constant(1<<32-1), w.Constant(1<<32-1) // their signs
 	w.Times("vector", w.Whole(p.Field("count")), func() {
 		scale, offset := w.Vector(), w.Vector()
 		w.PREFETCHT1(emit.At(scales, 4096))
@@ -92,7 +60,7 @@ func (w width) split() {
 		sure := w.Fresh("sure")
 		w.CMPL(w.Place(p.Field("sure")), Imm(0))
 		w.JNE(sure)
-		w.check(field, scale, offset, wrong, inexact)
+		w.check(field, scale, offset, right, exact)
 		w.Here(sure)
 		product, t := w.Vector(), field("more")
 		w.VMULPS(scale, offset, product)
@@ -109,8 +77,8 @@ func (w width) split() {
 		w.Add(w.Bits/8, to)
 		w.Add(w.Bits/8, rest)
 	})
-	w.any(wrong, w.Return("wrong"))
-	w.any(inexact, w.Return("inexact"))
+	w.unset(right, w.Return("wrong"))
+	w.unset(exact, w.Return("inexact"))
 	w.End()
 }
 
@@ -148,15 +116,17 @@ func (w width) offsets(p gotypes.Component, half, single, bytes, offset reg.Regi
 }
 
 // check finds scales and offsets that kernels cannot take, or whose elements may not be exact.
-func (w width) check(field func(string) reg.VecVirtual, scale, offset reg.VecVirtual, wrong, inexact reg.Register) {
-	s, o, most := w.bits(0x7fffffff, scale), w.bits(0x7fffffff, offset), field("most")
-	w.or(w.compare(notBelow, most, o), wrong)
-	tiny := w.compare(less, w.Constant(0x12800000), o) // 2^-90
-	w.and(w.compare(notEqual, w.Zero(), o), tiny)
-	w.or(tiny, wrong)
+func (w width) check(field func(string) reg.VecVirtual, scale, offset, right, exact reg.VecVirtual) {
+	s, o, most := w.magnitude(scale), w.magnitude(offset), field("most")
+	w.below(o, most, right)
+	tiny, zero := w.Constant(0x12800000), w.Constant(1) // 2^-90
+	w.VPSUBD(tiny, o, tiny)
+	w.VPSUBD(zero, o, zero)
+	w.VANDNPS(tiny, zero, tiny) // less, but not 0
+	w.VANDNPS(right, tiny, right)
 	w.VADDPS(most, o, o) // most is more than an integer
 	w.VMULPS(o, s, s)
-	w.or(w.compare(notBelow, w.Constant(0x477fe000), s), wrong) // an element may be above 65504
+	w.below(s, w.Constant(0x477fe000), right) // no element is above 65504
 
 	scaled, whole := field("unit"), w.Vector()
 	w.VMULPS(scaled, offset, scaled)
@@ -165,20 +135,22 @@ func (w width) check(field func(string) reg.VecVirtual, scale, offset reg.VecVir
 	} else {
 		w.VROUNDPS(Imm(0), scaled, whole)
 	}
-	w.or(w.compare(notEqual, whole, scaled), inexact) // the offset has a bit below the unit
+	w.VXORPS(scaled, whole, whole)
+	w.below(whole, w.Constant(1), exact) // the offset has no bit below the unit
 	least, top := field("least"), field("top")
 	w.VSUBPS(offset, least, least)
 	w.VSUBPS(offset, top, top)
-	least, top = w.bits(0x7fffffff, least), w.bits(0x7fffffff, top)
+	least, top = w.magnitude(least), w.magnitude(top)
 	w.VMAXPS(top, least, least)
-	w.or(w.compare(notBelow, field("wide"), least), inexact) // it is far from an integer
+	w.below(least, field("wide"), exact) // it is not far from an integer
 }
 
 // parts stores the parts of products.
 func (w width) parts(field func(string) reg.VecVirtual, scale, offset, product reg.VecVirtual, to, stride reg.Register) {
-	lost, power, high, low, over := w.Vector(), w.bits(0x7f800000, scale), w.Vector(), w.Vector(), w.Vector()
+	lost, power, high, low, over := w.Vector(), w.Constant(0x7f800000), w.Vector(), w.Vector(), w.Vector()
 	w.VMOVAPS(offset, lost)
 	w.VFMSUB213PS(product, scale, lost) // what rounding took of the product
+	w.VANDPS(scale, power, power)
 	w.VMULPS(field("magic"), power, power)
 	w.VADDPS(power, product, high)
 	w.VSUBPS(power, high, high)

@@ -90,146 +90,150 @@ other2:
 // func split(bits int, p *parts) (wrong bool, inexact bool)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, F16C, FMA3, MMX+
 TEXT ·split(SB), NOSPLIT, $0-18
-	CMPQ  bits+0(FP), $+512
-	JNE   other
-	MOVQ  p+8(FP), AX
-	MOVQ  (AX), CX
-	MOVQ  48(AX), DX
-	MOVQ  56(AX), BX
-	MOVQ  8(AX), SI
-	MOVQ  16(AX), DI
-	MOVQ  24(AX), R8
-	LEAQ  (DX)(BX*2), R9
-	KXORW K1, K1, K1
-	KXORW K2, K2, K2
-	MOVQ  40(AX), R10
+	CMPQ         bits+0(FP), $+512
+	JNE          other
+	MOVQ         p+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         48(AX), DX
+	MOVQ         56(AX), BX
+	MOVQ         8(AX), SI
+	MOVQ         16(AX), DI
+	MOVQ         24(AX), R8
+	LEAQ         (DX)(BX*2), R9
+	VPBROADCASTD table0<>+0(SB), Z0
+	VPBROADCASTD table0<>+0(SB), Z1
+	MOVQ         40(AX), R10
 
 vector:
 	PREFETCHT1 4096(CX)
-	VCVTPH2PS  (CX), Z0
+	VCVTPH2PS  (CX), Z2
 	ADDQ       $+32, CX
 	TESTQ      SI, SI
 	JNE        half
 	TESTQ      DI, DI
 	JNE        single
-	VXORPS     X1, X1, X1
+	VXORPS     X3, X3, X3
 	TESTQ      R8, R8
 	JEQ        known
 	CMPQ       32(AX), $0x00
 	JNE        signed
-	VPMOVZXBD  (R8), Z1
+	VPMOVZXBD  (R8), Z3
 	JMP        integer
 
 signed:
-	VPMOVSXBD (R8), Z1
+	VPMOVSXBD (R8), Z3
 
 integer:
-	VCVTDQ2PS Z1, Z1
+	VCVTDQ2PS Z3, Z3
 	ADDQ      $+16, R8
 	JMP       known
 
 half:
 	PREFETCHT1 4096(SI)
-	VCVTPH2PS  (SI), Z1
+	VCVTPH2PS  (SI), Z3
 	ADDQ       $+32, SI
 	JMP        known
 
 single:
 	PREFETCHT1 8192(DI)
-	VMOVUPS    (DI), Z1
+	VMOVUPS    (DI), Z3
 	ADDQ       $+64, DI
 
 known:
 	CMPL         96(AX), $0x00
 	JNE          sure
-	VPBROADCASTD table0<>+0(SB), Z2
-	VANDPS       Z2, Z0, Z2
-	VPBROADCASTD table0<>+0(SB), Z3
-	VANDPS       Z3, Z1, Z3
-	VBROADCASTSS 68(AX), Z4
-	VCMPPS       $0x16, Z4, Z3, K3
-	KORW         K3, K1, K1
-	VPBROADCASTD table1<>+0(SB), Z5
-	VCMPPS       $0x11, Z5, Z3, K3
-	VXORPS       Z5, Z5, Z5
-	VCMPPS       $0x04, Z5, Z3, K4
-	KANDW        K4, K3, K3
-	KORW         K3, K1, K1
-	VADDPS       Z4, Z3, Z3
-	VMULPS       Z3, Z2, Z2
-	VPBROADCASTD table2<>+0(SB), Z3
-	VCMPPS       $0x16, Z3, Z2, K3
-	KORW         K3, K1, K1
-	VBROADCASTSS 72(AX), Z2
-	VMULPS       Z2, Z1, Z2
-	VRNDSCALEPS  $0x00, Z2, Z3
-	VCMPPS       $0x04, Z3, Z2, K3
-	KORW         K3, K2, K2
-	VBROADCASTSS 76(AX), Z2
-	VBROADCASTSS 80(AX), Z3
-	VSUBPS       Z1, Z2, Z2
-	VSUBPS       Z1, Z3, Z3
-	VPBROADCASTD table0<>+0(SB), Z4
+	VPBROADCASTD table1<>+0(SB), Z4
 	VANDPS       Z4, Z2, Z4
-	VPBROADCASTD table0<>+0(SB), Z2
-	VANDPS       Z2, Z3, Z2
-	VMAXPS       Z2, Z4, Z4
-	VBROADCASTSS 84(AX), Z2
-	VCMPPS       $0x16, Z2, Z4, K3
-	KORW         K3, K2, K2
+	VPBROADCASTD table1<>+0(SB), Z5
+	VANDPS       Z5, Z3, Z5
+	VBROADCASTSS 68(AX), Z6
+	VPSUBD       Z6, Z5, Z7
+	VANDPS       Z7, Z0, Z0
+	VPBROADCASTD table2<>+0(SB), Z7
+	VPBROADCASTD table3<>+0(SB), Z8
+	VPSUBD       Z7, Z5, Z7
+	VPSUBD       Z8, Z5, Z8
+	VANDNPS      Z7, Z8, Z7
+	VANDNPS      Z0, Z7, Z0
+	VADDPS       Z6, Z5, Z5
+	VMULPS       Z5, Z4, Z4
+	VPBROADCASTD table4<>+0(SB), Z5
+	VPSUBD       Z5, Z4, Z4
+	VANDPS       Z4, Z0, Z0
+	VBROADCASTSS 72(AX), Z4
+	VMULPS       Z4, Z3, Z4
+	VRNDSCALEPS  $0x00, Z4, Z5
+	VXORPS       Z4, Z5, Z5
+	VPBROADCASTD table3<>+0(SB), Z4
+	VPSUBD       Z4, Z5, Z4
+	VANDPS       Z4, Z1, Z1
+	VBROADCASTSS 76(AX), Z4
+	VBROADCASTSS 80(AX), Z5
+	VSUBPS       Z3, Z4, Z4
+	VSUBPS       Z3, Z5, Z5
+	VPBROADCASTD table1<>+0(SB), Z6
+	VANDPS       Z6, Z4, Z6
+	VPBROADCASTD table1<>+0(SB), Z4
+	VANDPS       Z4, Z5, Z4
+	VMAXPS       Z4, Z6, Z6
+	VBROADCASTSS 84(AX), Z4
+	VPSUBD       Z4, Z6, Z4
+	VANDPS       Z4, Z1, Z1
 
 sure:
-	VBROADCASTSS  88(AX), Z3
-	VMULPS        Z0, Z1, Z2
-	VMULPS        Z0, Z3, Z3
-	VADDPS        Z3, Z2, Z3
-	VMOVUPS       Z0, (DX)
-	VMOVUPS       Z3, (DX)(BX*1)
+	VBROADCASTSS  88(AX), Z5
+	VMULPS        Z2, Z3, Z4
+	VMULPS        Z2, Z5, Z5
+	VADDPS        Z5, Z4, Z5
+	VMOVUPS       Z2, (DX)
+	VMOVUPS       Z5, (DX)(BX*1)
 	CMPL          92(AX), $0x00
 	JEQ           done
-	VPBROADCASTD  table3<>+0(SB), Z4
-	VANDPS        Z4, Z0, Z4
-	VMOVAPS       Z1, Z3
-	VFMSUB213PS   Z2, Z0, Z3
-	VBROADCASTSS  64(AX), Z0
-	VMULPS        Z0, Z4, Z4
-	VADDPS        Z4, Z2, Z0
-	VSUBPS        Z4, Z0, Z0
-	VMOVUPS       Z0, (R9)
-	VSUBPS        Z0, Z2, Z0
-	VADDPS.RD_SAE Z3, Z0, Z2
-	VADDPS.RU_SAE Z3, Z0, Z0
-	VMOVUPS       Z2, (R9)(BX*1)
-	VMOVUPS       Z0, (R9)(BX*2)
+	VPBROADCASTD  table5<>+0(SB), Z6
+	VMOVAPS       Z3, Z5
+	VFMSUB213PS   Z4, Z2, Z5
+	VANDPS        Z2, Z6, Z6
+	VBROADCASTSS  64(AX), Z2
+	VMULPS        Z2, Z6, Z6
+	VADDPS        Z6, Z4, Z2
+	VSUBPS        Z6, Z2, Z2
+	VMOVUPS       Z2, (R9)
+	VSUBPS        Z2, Z4, Z2
+	VADDPS.RD_SAE Z5, Z2, Z4
+	VADDPS.RU_SAE Z5, Z2, Z2
+	VMOVUPS       Z4, (R9)(BX*1)
+	VMOVUPS       Z2, (R9)(BX*2)
 
 done:
-	ADDQ  $+64, DX
-	ADDQ  $+64, R9
-	DECQ  R10
-	JNE   vector
-	KMOVW K1, AX
-	TESTL AX, AX
-	SETNE wrong+16(FP)
-	KMOVW K2, AX
-	TESTL AX, AX
-	SETNE inexact+17(FP)
+	ADDQ     $+64, DX
+	ADDQ     $+64, R9
+	DECQ     R10
+	JNE      vector
+	VPMOVD2M Z0, K1
+	KMOVW    K1, AX
+	CMPL     AX, $0x0000ffff
+	SETNE    wrong+16(FP)
+	VPMOVD2M Z1, K1
+	KMOVW    K1, AX
+	CMPL     AX, $0x0000ffff
+	SETNE    inexact+17(FP)
 	VZEROUPPER
 	RET
 
 other:
-	CMPQ   bits+0(FP), $+256
-	JNE    other2
-	MOVQ   p+8(FP), AX
-	MOVQ   (AX), CX
-	MOVQ   48(AX), DX
-	MOVQ   56(AX), BX
-	MOVQ   8(AX), SI
-	MOVQ   16(AX), DI
-	MOVQ   24(AX), R8
-	LEAQ   (DX)(BX*2), R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	MOVQ   40(AX), R10
+	CMPQ         bits+0(FP), $+256
+	JNE          other2
+	MOVQ         p+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         48(AX), DX
+	MOVQ         56(AX), BX
+	MOVQ         8(AX), SI
+	MOVQ         16(AX), DI
+	MOVQ         24(AX), R8
+	LEAQ         (DX)(BX*2), R9
+	VPBROADCASTD table0<>+0(SB), Y0
+	VPBROADCASTD table0<>+0(SB), Y1
+	MOVQ         40(AX), R10
 
 vector2:
 	PREFETCHT1 4096(CX)
@@ -269,41 +273,43 @@ single2:
 known2:
 	CMPL         96(AX), $0x00
 	JNE          sure2
-	VPBROADCASTD table0<>+0(SB), Y4
+	VPBROADCASTD table1<>+0(SB), Y4
 	VANDPS       Y4, Y2, Y4
-	VPBROADCASTD table0<>+0(SB), Y5
+	VPBROADCASTD table1<>+0(SB), Y5
 	VANDPS       Y5, Y3, Y5
 	VBROADCASTSS 68(AX), Y6
-	VCMPPS       $0x16, Y6, Y5, Y7
-	VORPS        Y7, Y0, Y0
-	VPBROADCASTD table1<>+0(SB), Y7
-	VCMPPS       $0x11, Y7, Y5, Y7
-	VXORPS       Y8, Y8, Y8
-	VCMPPS       $0x04, Y8, Y5, Y8
-	VANDPS       Y8, Y7, Y7
-	VORPS        Y7, Y0, Y0
+	VPSUBD       Y6, Y5, Y7
+	VANDPS       Y7, Y0, Y0
+	VPBROADCASTD table2<>+0(SB), Y7
+	VPBROADCASTD table3<>+0(SB), Y8
+	VPSUBD       Y7, Y5, Y7
+	VPSUBD       Y8, Y5, Y8
+	VANDNPS      Y7, Y8, Y7
+	VANDNPS      Y0, Y7, Y0
 	VADDPS       Y6, Y5, Y5
 	VMULPS       Y5, Y4, Y4
-	VPBROADCASTD table2<>+0(SB), Y5
-	VCMPPS       $0x16, Y5, Y4, Y4
-	VORPS        Y4, Y0, Y0
+	VPBROADCASTD table4<>+0(SB), Y5
+	VPSUBD       Y5, Y4, Y4
+	VANDPS       Y4, Y0, Y0
 	VBROADCASTSS 72(AX), Y4
 	VMULPS       Y4, Y3, Y4
 	VROUNDPS     $0x00, Y4, Y5
-	VCMPPS       $0x04, Y5, Y4, Y4
-	VORPS        Y4, Y1, Y1
+	VXORPS       Y4, Y5, Y5
+	VPBROADCASTD table3<>+0(SB), Y4
+	VPSUBD       Y4, Y5, Y4
+	VANDPS       Y4, Y1, Y1
 	VBROADCASTSS 76(AX), Y4
 	VBROADCASTSS 80(AX), Y5
 	VSUBPS       Y3, Y4, Y4
 	VSUBPS       Y3, Y5, Y5
-	VPBROADCASTD table0<>+0(SB), Y6
+	VPBROADCASTD table1<>+0(SB), Y6
 	VANDPS       Y6, Y4, Y6
-	VPBROADCASTD table0<>+0(SB), Y4
+	VPBROADCASTD table1<>+0(SB), Y4
 	VANDPS       Y4, Y5, Y4
 	VMAXPS       Y4, Y6, Y6
 	VBROADCASTSS 84(AX), Y4
-	VCMPPS       $0x16, Y4, Y6, Y4
-	VORPS        Y4, Y1, Y1
+	VPSUBD       Y4, Y6, Y4
+	VANDPS       Y4, Y1, Y1
 
 sure2:
 	VBROADCASTSS 88(AX), Y5
@@ -314,10 +320,10 @@ sure2:
 	VMOVUPS      Y5, (DX)(BX*1)
 	CMPL         92(AX), $0x00
 	JEQ          done2
-	VPBROADCASTD table3<>+0(SB), Y6
-	VANDPS       Y6, Y2, Y6
+	VPBROADCASTD table5<>+0(SB), Y6
 	VMOVAPS      Y3, Y5
 	VFMSUB213PS  Y4, Y2, Y5
+	VANDPS       Y2, Y6, Y6
 	VBROADCASTSS 64(AX), Y2
 	VMULPS       Y2, Y6, Y6
 	VADDPS       Y6, Y4, Y2
@@ -339,10 +345,10 @@ done2:
 	DECQ      R10
 	JNE       vector2
 	VMOVMSKPS Y0, AX
-	TESTL     AX, AX
+	CMPL      AX, $0x000000ff
 	SETNE     wrong+16(FP)
 	VMOVMSKPS Y1, AX
-	TESTL     AX, AX
+	CMPL      AX, $0x000000ff
 	SETNE     inexact+17(FP)
 	VZEROUPPER
 	RET
@@ -350,17 +356,23 @@ done2:
 other2:
 	RET
 
-DATA table0<>+0(SB)/4, $0x7fffffff
+DATA table0<>+0(SB)/4, $0xffffffff
 GLOBL table0<>(SB), RODATA|NOPTR, $4
 
-DATA table1<>+0(SB)/4, $0x12800000
+DATA table1<>+0(SB)/4, $0x7fffffff
 GLOBL table1<>(SB), RODATA|NOPTR, $4
 
-DATA table2<>+0(SB)/4, $0x477fe000
+DATA table2<>+0(SB)/4, $0x12800000
 GLOBL table2<>(SB), RODATA|NOPTR, $4
 
-DATA table3<>+0(SB)/4, $0x7f800000
+DATA table3<>+0(SB)/4, $0x00000001
 GLOBL table3<>(SB), RODATA|NOPTR, $4
+
+DATA table4<>+0(SB)/4, $0x477fe000
+GLOBL table4<>(SB), RODATA|NOPTR, $4
+
+DATA table5<>+0(SB)/4, $0x7f800000
+GLOBL table5<>(SB), RODATA|NOPTR, $4
 
 // func fixGroups(bits int, f *fixing) (most uint32, steep bool)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, CMOV, POPCNT
@@ -369,7 +381,7 @@ TEXT ·fixGroups(SB), NOSPLIT, $0-21
 	JNE          other
 	MOVQ         f+8(FP), AX
 	MOVQ         (AX), CX
-	VPBROADCASTD table0<>+0(SB), Z0
+	VPBROADCASTD table1<>+0(SB), Z0
 	MOVQ         8(AX), DX
 	MOVQ         16(AX), BX
 	XORL         SI, SI
@@ -449,17 +461,17 @@ flat:
 	VMULPS        (CX), Z2, Z6
 	VCVTPS2DQ     Z6, Z6
 	VPADDD        Z6, Z5, Z5
-	VPADDD        table4<>+0(SB), Z6, Z6
-	VXORPS        table4<>+0(SB), Z6, Z6
-	VPSHUFB       table5<>+0(SB), Z6, Z6
+	VPADDD        table6<>+0(SB), Z6, Z6
+	VXORPS        table6<>+0(SB), Z6, Z6
+	VPSHUFB       table7<>+0(SB), Z6, Z6
 	VMULPS        64(CX), Z2, Z7
 	VCVTPS2DQ     Z7, Z7
 	VPADDD        Z7, Z5, Z5
-	VPADDD        table4<>+0(SB), Z7, Z7
-	VXORPS        table4<>+0(SB), Z7, Z7
-	VPSHUFB       table5<>+0(SB), Z7, Z7
-	VMOVUPS       table6<>+0(SB), Z8
-	VPBROADCASTD  table7<>+0(SB), Z9
+	VPADDD        table6<>+0(SB), Z7, Z7
+	VXORPS        table6<>+0(SB), Z7, Z7
+	VPSHUFB       table7<>+0(SB), Z7, Z7
+	VMOVUPS       table8<>+0(SB), Z8
+	VPBROADCASTD  table9<>+0(SB), Z9
 	VPADDW        Z9, Z8, Z9
 	VPERMI2W      Z7, Z6, Z8
 	VPERMI2W      Z7, Z6, Z9
@@ -507,7 +519,7 @@ other:
 	JNE          other2
 	MOVQ         f+8(FP), AX
 	MOVQ         (AX), CX
-	VPBROADCASTD table0<>+0(SB), Y0
+	VPBROADCASTD table1<>+0(SB), Y0
 	MOVQ         8(AX), DX
 	MOVQ         16(AX), BX
 	XORL         SI, SI
@@ -599,67 +611,67 @@ flat2:
 	VMULPS       (CX), Y2, Y6
 	VCVTPS2DQ    Y6, Y6
 	VPADDD       Y6, Y5, Y5
-	VPADDD       table10<>+0(SB), Y6, Y7
+	VPADDD       table12<>+0(SB), Y6, Y7
 	VPSRAD       $0x0f, Y7, Y7
-	VPMINSD      table11<>+0(SB), Y7, Y7
-	VPMAXSD      table12<>+0(SB), Y7, Y7
+	VPMINSD      table13<>+0(SB), Y7, Y7
+	VPMAXSD      table14<>+0(SB), Y7, Y7
 	VPSLLD       $0x0f, Y7, Y8
 	VPSUBD       Y8, Y6, Y6
 	VXORPS       Y8, Y8, Y8
 	VPSUBW       Y7, Y8, Y7
 	VPSLLD       $0x10, Y7, Y7
-	VPADDD       table9<>+0(SB), Y6, Y6
-	VXORPS       table9<>+0(SB), Y6, Y6
+	VPADDD       table11<>+0(SB), Y6, Y6
+	VXORPS       table11<>+0(SB), Y6, Y6
 	VPBLENDW     $0xaa, Y7, Y6, Y6
-	VPSHUFB      table5<>+0(SB), Y6, Y6
+	VPSHUFB      table7<>+0(SB), Y6, Y6
 	VMULPS       32(CX), Y2, Y7
 	VCVTPS2DQ    Y7, Y7
 	VPADDD       Y7, Y5, Y5
-	VPADDD       table10<>+0(SB), Y7, Y8
+	VPADDD       table12<>+0(SB), Y7, Y8
 	VPSRAD       $0x0f, Y8, Y8
-	VPMINSD      table11<>+0(SB), Y8, Y8
-	VPMAXSD      table12<>+0(SB), Y8, Y8
+	VPMINSD      table13<>+0(SB), Y8, Y8
+	VPMAXSD      table14<>+0(SB), Y8, Y8
 	VPSLLD       $0x0f, Y8, Y9
 	VPSUBD       Y9, Y7, Y7
 	VXORPS       Y9, Y9, Y9
 	VPSUBW       Y8, Y9, Y8
 	VPSLLD       $0x10, Y8, Y8
-	VPADDD       table9<>+0(SB), Y7, Y7
-	VXORPS       table9<>+0(SB), Y7, Y7
+	VPADDD       table11<>+0(SB), Y7, Y7
+	VXORPS       table11<>+0(SB), Y7, Y7
 	VPBLENDW     $0xaa, Y8, Y7, Y7
-	VPSHUFB      table5<>+0(SB), Y7, Y7
+	VPSHUFB      table7<>+0(SB), Y7, Y7
 	VMULPS       64(CX), Y2, Y8
 	VCVTPS2DQ    Y8, Y8
 	VPADDD       Y8, Y5, Y5
-	VPADDD       table10<>+0(SB), Y8, Y9
+	VPADDD       table12<>+0(SB), Y8, Y9
 	VPSRAD       $0x0f, Y9, Y9
-	VPMINSD      table11<>+0(SB), Y9, Y9
-	VPMAXSD      table12<>+0(SB), Y9, Y9
+	VPMINSD      table13<>+0(SB), Y9, Y9
+	VPMAXSD      table14<>+0(SB), Y9, Y9
 	VPSLLD       $0x0f, Y9, Y10
 	VPSUBD       Y10, Y8, Y8
 	VXORPS       Y10, Y10, Y10
 	VPSUBW       Y9, Y10, Y9
 	VPSLLD       $0x10, Y9, Y9
-	VPADDD       table9<>+0(SB), Y8, Y8
-	VXORPS       table9<>+0(SB), Y8, Y8
+	VPADDD       table11<>+0(SB), Y8, Y8
+	VXORPS       table11<>+0(SB), Y8, Y8
 	VPBLENDW     $0xaa, Y9, Y8, Y8
-	VPSHUFB      table5<>+0(SB), Y8, Y8
+	VPSHUFB      table7<>+0(SB), Y8, Y8
 	VMULPS       96(CX), Y2, Y9
 	VCVTPS2DQ    Y9, Y9
 	VPADDD       Y9, Y5, Y5
-	VPADDD       table10<>+0(SB), Y9, Y10
+	VPADDD       table12<>+0(SB), Y9, Y10
 	VPSRAD       $0x0f, Y10, Y10
-	VPMINSD      table11<>+0(SB), Y10, Y10
-	VPMAXSD      table12<>+0(SB), Y10, Y10
+	VPMINSD      table13<>+0(SB), Y10, Y10
+	VPMAXSD      table14<>+0(SB), Y10, Y10
 	VPSLLD       $0x0f, Y10, Y11
 	VPSUBD       Y11, Y9, Y9
 	VXORPS       Y11, Y11, Y11
 	VPSUBW       Y10, Y11, Y10
 	VPSLLD       $0x10, Y10, Y10
-	VPADDD       table9<>+0(SB), Y9, Y9
-	VXORPS       table9<>+0(SB), Y9, Y9
+	VPADDD       table11<>+0(SB), Y9, Y9
+	VXORPS       table11<>+0(SB), Y9, Y9
 	VPBLENDW     $0xaa, Y10, Y9, Y9
-	VPSHUFB      table5<>+0(SB), Y9, Y9
+	VPSHUFB      table7<>+0(SB), Y9, Y9
 	VPERM2I128   $0x20, Y8, Y6, Y10
 	VPERM2I128   $0x31, Y8, Y6, Y8
 	VPERM2I128   $0x20, Y9, Y7, Y11
@@ -714,160 +726,160 @@ steep2:
 other2:
 	RET
 
-DATA table4<>+0(SB)/4, $0x00808080
-DATA table4<>+4(SB)/4, $0x00808080
-DATA table4<>+8(SB)/4, $0x00808080
-DATA table4<>+12(SB)/4, $0x00808080
-DATA table4<>+16(SB)/4, $0x00808080
-DATA table4<>+20(SB)/4, $0x00808080
-DATA table4<>+24(SB)/4, $0x00808080
-DATA table4<>+28(SB)/4, $0x00808080
-DATA table4<>+32(SB)/4, $0x00808080
-DATA table4<>+36(SB)/4, $0x00808080
-DATA table4<>+40(SB)/4, $0x00808080
-DATA table4<>+44(SB)/4, $0x00808080
-DATA table4<>+48(SB)/4, $0x00808080
-DATA table4<>+52(SB)/4, $0x00808080
-DATA table4<>+56(SB)/4, $0x00808080
-DATA table4<>+60(SB)/4, $0x00808080
-GLOBL table4<>(SB), RODATA|NOPTR, $64
-
-DATA table5<>+0(SB)/1, $0x02
-DATA table5<>+1(SB)/1, $0x0a
-DATA table5<>+2(SB)/1, $0x06
-DATA table5<>+3(SB)/1, $0x0e
-DATA table5<>+4(SB)/1, $0x01
-DATA table5<>+5(SB)/1, $0x09
-DATA table5<>+6(SB)/1, $0x05
-DATA table5<>+7(SB)/1, $0x0d
-DATA table5<>+8(SB)/1, $0x00
-DATA table5<>+9(SB)/1, $0x08
-DATA table5<>+10(SB)/1, $0x04
-DATA table5<>+11(SB)/1, $0x0c
-DATA table5<>+12(SB)/1, $0x80
-DATA table5<>+13(SB)/1, $0x80
-DATA table5<>+14(SB)/1, $0x80
-DATA table5<>+15(SB)/1, $0x80
-DATA table5<>+16(SB)/1, $0x02
-DATA table5<>+17(SB)/1, $0x0a
-DATA table5<>+18(SB)/1, $0x06
-DATA table5<>+19(SB)/1, $0x0e
-DATA table5<>+20(SB)/1, $0x01
-DATA table5<>+21(SB)/1, $0x09
-DATA table5<>+22(SB)/1, $0x05
-DATA table5<>+23(SB)/1, $0x0d
-DATA table5<>+24(SB)/1, $0x00
-DATA table5<>+25(SB)/1, $0x08
-DATA table5<>+26(SB)/1, $0x04
-DATA table5<>+27(SB)/1, $0x0c
-DATA table5<>+28(SB)/1, $0x80
-DATA table5<>+29(SB)/1, $0x80
-DATA table5<>+30(SB)/1, $0x80
-DATA table5<>+31(SB)/1, $0x80
-DATA table5<>+32(SB)/1, $0x02
-DATA table5<>+33(SB)/1, $0x0a
-DATA table5<>+34(SB)/1, $0x06
-DATA table5<>+35(SB)/1, $0x0e
-DATA table5<>+36(SB)/1, $0x01
-DATA table5<>+37(SB)/1, $0x09
-DATA table5<>+38(SB)/1, $0x05
-DATA table5<>+39(SB)/1, $0x0d
-DATA table5<>+40(SB)/1, $0x00
-DATA table5<>+41(SB)/1, $0x08
-DATA table5<>+42(SB)/1, $0x04
-DATA table5<>+43(SB)/1, $0x0c
-DATA table5<>+44(SB)/1, $0x80
-DATA table5<>+45(SB)/1, $0x80
-DATA table5<>+46(SB)/1, $0x80
-DATA table5<>+47(SB)/1, $0x80
-DATA table5<>+48(SB)/1, $0x02
-DATA table5<>+49(SB)/1, $0x0a
-DATA table5<>+50(SB)/1, $0x06
-DATA table5<>+51(SB)/1, $0x0e
-DATA table5<>+52(SB)/1, $0x01
-DATA table5<>+53(SB)/1, $0x09
-DATA table5<>+54(SB)/1, $0x05
-DATA table5<>+55(SB)/1, $0x0d
-DATA table5<>+56(SB)/1, $0x00
-DATA table5<>+57(SB)/1, $0x08
-DATA table5<>+58(SB)/1, $0x04
-DATA table5<>+59(SB)/1, $0x0c
-DATA table5<>+60(SB)/1, $0x80
-DATA table5<>+61(SB)/1, $0x80
-DATA table5<>+62(SB)/1, $0x80
-DATA table5<>+63(SB)/1, $0x80
-GLOBL table5<>(SB), RODATA|NOPTR, $64
-
-DATA table6<>+0(SB)/4, $0x00080000
-DATA table6<>+4(SB)/4, $0x00180010
-DATA table6<>+8(SB)/4, $0x00280020
-DATA table6<>+12(SB)/4, $0x00380030
-DATA table6<>+16(SB)/4, $0x00090001
-DATA table6<>+20(SB)/4, $0x00190011
-DATA table6<>+24(SB)/4, $0x00290021
-DATA table6<>+28(SB)/4, $0x00390031
-DATA table6<>+32(SB)/4, $0x000a0002
-DATA table6<>+36(SB)/4, $0x001a0012
-DATA table6<>+40(SB)/4, $0x002a0022
-DATA table6<>+44(SB)/4, $0x003a0032
-DATA table6<>+48(SB)/4, $0x000b0003
-DATA table6<>+52(SB)/4, $0x001b0013
-DATA table6<>+56(SB)/4, $0x002b0023
-DATA table6<>+60(SB)/4, $0x003b0033
+DATA table6<>+0(SB)/4, $0x00808080
+DATA table6<>+4(SB)/4, $0x00808080
+DATA table6<>+8(SB)/4, $0x00808080
+DATA table6<>+12(SB)/4, $0x00808080
+DATA table6<>+16(SB)/4, $0x00808080
+DATA table6<>+20(SB)/4, $0x00808080
+DATA table6<>+24(SB)/4, $0x00808080
+DATA table6<>+28(SB)/4, $0x00808080
+DATA table6<>+32(SB)/4, $0x00808080
+DATA table6<>+36(SB)/4, $0x00808080
+DATA table6<>+40(SB)/4, $0x00808080
+DATA table6<>+44(SB)/4, $0x00808080
+DATA table6<>+48(SB)/4, $0x00808080
+DATA table6<>+52(SB)/4, $0x00808080
+DATA table6<>+56(SB)/4, $0x00808080
+DATA table6<>+60(SB)/4, $0x00808080
 GLOBL table6<>(SB), RODATA|NOPTR, $64
 
-DATA table7<>+0(SB)/4, $0x00040004
-GLOBL table7<>(SB), RODATA|NOPTR, $4
+DATA table7<>+0(SB)/1, $0x02
+DATA table7<>+1(SB)/1, $0x0a
+DATA table7<>+2(SB)/1, $0x06
+DATA table7<>+3(SB)/1, $0x0e
+DATA table7<>+4(SB)/1, $0x01
+DATA table7<>+5(SB)/1, $0x09
+DATA table7<>+6(SB)/1, $0x05
+DATA table7<>+7(SB)/1, $0x0d
+DATA table7<>+8(SB)/1, $0x00
+DATA table7<>+9(SB)/1, $0x08
+DATA table7<>+10(SB)/1, $0x04
+DATA table7<>+11(SB)/1, $0x0c
+DATA table7<>+12(SB)/1, $0x80
+DATA table7<>+13(SB)/1, $0x80
+DATA table7<>+14(SB)/1, $0x80
+DATA table7<>+15(SB)/1, $0x80
+DATA table7<>+16(SB)/1, $0x02
+DATA table7<>+17(SB)/1, $0x0a
+DATA table7<>+18(SB)/1, $0x06
+DATA table7<>+19(SB)/1, $0x0e
+DATA table7<>+20(SB)/1, $0x01
+DATA table7<>+21(SB)/1, $0x09
+DATA table7<>+22(SB)/1, $0x05
+DATA table7<>+23(SB)/1, $0x0d
+DATA table7<>+24(SB)/1, $0x00
+DATA table7<>+25(SB)/1, $0x08
+DATA table7<>+26(SB)/1, $0x04
+DATA table7<>+27(SB)/1, $0x0c
+DATA table7<>+28(SB)/1, $0x80
+DATA table7<>+29(SB)/1, $0x80
+DATA table7<>+30(SB)/1, $0x80
+DATA table7<>+31(SB)/1, $0x80
+DATA table7<>+32(SB)/1, $0x02
+DATA table7<>+33(SB)/1, $0x0a
+DATA table7<>+34(SB)/1, $0x06
+DATA table7<>+35(SB)/1, $0x0e
+DATA table7<>+36(SB)/1, $0x01
+DATA table7<>+37(SB)/1, $0x09
+DATA table7<>+38(SB)/1, $0x05
+DATA table7<>+39(SB)/1, $0x0d
+DATA table7<>+40(SB)/1, $0x00
+DATA table7<>+41(SB)/1, $0x08
+DATA table7<>+42(SB)/1, $0x04
+DATA table7<>+43(SB)/1, $0x0c
+DATA table7<>+44(SB)/1, $0x80
+DATA table7<>+45(SB)/1, $0x80
+DATA table7<>+46(SB)/1, $0x80
+DATA table7<>+47(SB)/1, $0x80
+DATA table7<>+48(SB)/1, $0x02
+DATA table7<>+49(SB)/1, $0x0a
+DATA table7<>+50(SB)/1, $0x06
+DATA table7<>+51(SB)/1, $0x0e
+DATA table7<>+52(SB)/1, $0x01
+DATA table7<>+53(SB)/1, $0x09
+DATA table7<>+54(SB)/1, $0x05
+DATA table7<>+55(SB)/1, $0x0d
+DATA table7<>+56(SB)/1, $0x00
+DATA table7<>+57(SB)/1, $0x08
+DATA table7<>+58(SB)/1, $0x04
+DATA table7<>+59(SB)/1, $0x0c
+DATA table7<>+60(SB)/1, $0x80
+DATA table7<>+61(SB)/1, $0x80
+DATA table7<>+62(SB)/1, $0x80
+DATA table7<>+63(SB)/1, $0x80
+GLOBL table7<>(SB), RODATA|NOPTR, $64
 
-DATA table8<>+0(SB)/4, $0x00808080
-DATA table8<>+4(SB)/4, $0x00808080
-DATA table8<>+8(SB)/4, $0x00808080
-DATA table8<>+12(SB)/4, $0x00808080
-DATA table8<>+16(SB)/4, $0x00808080
-DATA table8<>+20(SB)/4, $0x00808080
-DATA table8<>+24(SB)/4, $0x00808080
-DATA table8<>+28(SB)/4, $0x00808080
-GLOBL table8<>(SB), RODATA|NOPTR, $32
+DATA table8<>+0(SB)/4, $0x00080000
+DATA table8<>+4(SB)/4, $0x00180010
+DATA table8<>+8(SB)/4, $0x00280020
+DATA table8<>+12(SB)/4, $0x00380030
+DATA table8<>+16(SB)/4, $0x00090001
+DATA table8<>+20(SB)/4, $0x00190011
+DATA table8<>+24(SB)/4, $0x00290021
+DATA table8<>+28(SB)/4, $0x00390031
+DATA table8<>+32(SB)/4, $0x000a0002
+DATA table8<>+36(SB)/4, $0x001a0012
+DATA table8<>+40(SB)/4, $0x002a0022
+DATA table8<>+44(SB)/4, $0x003a0032
+DATA table8<>+48(SB)/4, $0x000b0003
+DATA table8<>+52(SB)/4, $0x001b0013
+DATA table8<>+56(SB)/4, $0x002b0023
+DATA table8<>+60(SB)/4, $0x003b0033
+GLOBL table8<>(SB), RODATA|NOPTR, $64
 
-DATA table9<>+0(SB)/4, $0x00000080
-DATA table9<>+4(SB)/4, $0x00000080
-DATA table9<>+8(SB)/4, $0x00000080
-DATA table9<>+12(SB)/4, $0x00000080
-DATA table9<>+16(SB)/4, $0x00000080
-DATA table9<>+20(SB)/4, $0x00000080
-DATA table9<>+24(SB)/4, $0x00000080
-DATA table9<>+28(SB)/4, $0x00000080
-GLOBL table9<>(SB), RODATA|NOPTR, $32
+DATA table9<>+0(SB)/4, $0x00040004
+GLOBL table9<>(SB), RODATA|NOPTR, $4
 
-DATA table10<>+0(SB)/4, $0x00004000
-DATA table10<>+4(SB)/4, $0x00004000
-DATA table10<>+8(SB)/4, $0x00004000
-DATA table10<>+12(SB)/4, $0x00004000
-DATA table10<>+16(SB)/4, $0x00004000
-DATA table10<>+20(SB)/4, $0x00004000
-DATA table10<>+24(SB)/4, $0x00004000
-DATA table10<>+28(SB)/4, $0x00004000
+DATA table10<>+0(SB)/4, $0x00808080
+DATA table10<>+4(SB)/4, $0x00808080
+DATA table10<>+8(SB)/4, $0x00808080
+DATA table10<>+12(SB)/4, $0x00808080
+DATA table10<>+16(SB)/4, $0x00808080
+DATA table10<>+20(SB)/4, $0x00808080
+DATA table10<>+24(SB)/4, $0x00808080
+DATA table10<>+28(SB)/4, $0x00808080
 GLOBL table10<>(SB), RODATA|NOPTR, $32
 
-DATA table11<>+0(SB)/4, $0x0000007f
-DATA table11<>+4(SB)/4, $0x0000007f
-DATA table11<>+8(SB)/4, $0x0000007f
-DATA table11<>+12(SB)/4, $0x0000007f
-DATA table11<>+16(SB)/4, $0x0000007f
-DATA table11<>+20(SB)/4, $0x0000007f
-DATA table11<>+24(SB)/4, $0x0000007f
-DATA table11<>+28(SB)/4, $0x0000007f
+DATA table11<>+0(SB)/4, $0x00000080
+DATA table11<>+4(SB)/4, $0x00000080
+DATA table11<>+8(SB)/4, $0x00000080
+DATA table11<>+12(SB)/4, $0x00000080
+DATA table11<>+16(SB)/4, $0x00000080
+DATA table11<>+20(SB)/4, $0x00000080
+DATA table11<>+24(SB)/4, $0x00000080
+DATA table11<>+28(SB)/4, $0x00000080
 GLOBL table11<>(SB), RODATA|NOPTR, $32
 
-DATA table12<>+0(SB)/4, $0xffffff81
-DATA table12<>+4(SB)/4, $0xffffff81
-DATA table12<>+8(SB)/4, $0xffffff81
-DATA table12<>+12(SB)/4, $0xffffff81
-DATA table12<>+16(SB)/4, $0xffffff81
-DATA table12<>+20(SB)/4, $0xffffff81
-DATA table12<>+24(SB)/4, $0xffffff81
-DATA table12<>+28(SB)/4, $0xffffff81
+DATA table12<>+0(SB)/4, $0x00004000
+DATA table12<>+4(SB)/4, $0x00004000
+DATA table12<>+8(SB)/4, $0x00004000
+DATA table12<>+12(SB)/4, $0x00004000
+DATA table12<>+16(SB)/4, $0x00004000
+DATA table12<>+20(SB)/4, $0x00004000
+DATA table12<>+24(SB)/4, $0x00004000
+DATA table12<>+28(SB)/4, $0x00004000
 GLOBL table12<>(SB), RODATA|NOPTR, $32
+
+DATA table13<>+0(SB)/4, $0x0000007f
+DATA table13<>+4(SB)/4, $0x0000007f
+DATA table13<>+8(SB)/4, $0x0000007f
+DATA table13<>+12(SB)/4, $0x0000007f
+DATA table13<>+16(SB)/4, $0x0000007f
+DATA table13<>+20(SB)/4, $0x0000007f
+DATA table13<>+24(SB)/4, $0x0000007f
+DATA table13<>+28(SB)/4, $0x0000007f
+GLOBL table13<>(SB), RODATA|NOPTR, $32
+
+DATA table14<>+0(SB)/4, $0xffffff81
+DATA table14<>+4(SB)/4, $0xffffff81
+DATA table14<>+8(SB)/4, $0xffffff81
+DATA table14<>+12(SB)/4, $0xffffff81
+DATA table14<>+16(SB)/4, $0xffffff81
+DATA table14<>+20(SB)/4, $0xffffff81
+DATA table14<>+24(SB)/4, $0xffffff81
+DATA table14<>+28(SB)/4, $0xffffff81
+GLOBL table14<>(SB), RODATA|NOPTR, $32
 
 // func fixedRows(bits int, columns int, rows int, d *fixes)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VNNI, CMOV, FMA3, MMX+
@@ -886,7 +898,7 @@ TEXT ·fixedRows(SB), NOSPLIT, $0-32
 	XORL         DI, DI
 	LEAQ         (DX)(DX*2), R8
 	LEAQ         (BX)(BX*2), R9
-	VPBROADCASTD table13<>+0(SB), Z0
+	VPBROADCASTD table15<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row:
@@ -937,7 +949,7 @@ blocks:
 few:
 	NEGQ      R13
 	JEQ       done
-	LEAQ      table14<>+0(SB), R14
+	LEAQ      table16<>+0(SB), R14
 	VMOVUPS   64(R14)(R13*4), Z6
 	VPMOVD2M  Z6, K1
 	VMOVUPS.Z (R10), K1, Z6
@@ -988,13 +1000,13 @@ whole:
 	VMOVDQU32.Z     (CX)(DX*2), K2, Z8
 	VMOVDQU32.Z     (CX)(R8*1), K2, Z9
 	VBROADCASTF32X4 (R13), Z14
-	VPERMILPS       table15<>+0(SB), Z14, Z14
+	VPERMILPS       table17<>+0(SB), Z14, Z14
 	VBROADCASTF32X4 (R13)(BX*1), Z15
-	VPERMILPS       table15<>+0(SB), Z15, Z15
+	VPERMILPS       table17<>+0(SB), Z15, Z15
 	VBROADCASTF32X4 (R13)(BX*2), Z16
-	VPERMILPS       table15<>+0(SB), Z16, Z16
+	VPERMILPS       table17<>+0(SB), Z16, Z16
 	VBROADCASTF32X4 (R13)(R9*1), Z17
-	VPERMILPS       table15<>+0(SB), Z17, Z17
+	VPERMILPS       table17<>+0(SB), Z17, Z17
 	VPSRLD          $0x04, Z6, Z10
 	VPTERNLOGD      $0x28, Z0, Z1, Z6
 	VPTERNLOGD      $0x28, Z0, Z1, Z10
@@ -1113,7 +1125,7 @@ other3:
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table13<>+0(SB), Z0
+	VPBROADCASTD table15<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row2:
@@ -1143,7 +1155,7 @@ blocks2:
 few2:
 	NEGQ      R11
 	JEQ       done2
-	LEAQ      table14<>+0(SB), R12
+	LEAQ      table16<>+0(SB), R12
 	VMOVUPS   64(R12)(R11*4), Z3
 	VPMOVD2M  Z3, K1
 	VMOVUPS.Z (R8), K1, Z3
@@ -1169,7 +1181,7 @@ unit2:
 whole2:
 	VMOVDQU32.Z     (CX), K2, Z3
 	VBROADCASTF32X4 (R11), Z5
-	VPERMILPS       table15<>+0(SB), Z5, Z5
+	VPERMILPS       table17<>+0(SB), Z5, Z5
 	VPSRLD          $0x04, Z3, Z4
 	VPTERNLOGD      $0x28, Z0, Z1, Z3
 	VPTERNLOGD      $0x28, Z0, Z1, Z4
@@ -1225,7 +1237,7 @@ other2:
 	XORL         DI, DI
 	LEAQ         (DX)(DX*2), R8
 	LEAQ         (BX)(BX*2), R9
-	VPBROADCASTD table13<>+0(SB), Z0
+	VPBROADCASTD table15<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row3:
@@ -1276,7 +1288,7 @@ blocks3:
 few3:
 	NEGQ      R13
 	JEQ       done3
-	LEAQ      table14<>+0(SB), R14
+	LEAQ      table16<>+0(SB), R14
 	VMOVUPS   64(R14)(R13*4), Z6
 	VPMOVD2M  Z6, K1
 	VMOVUPS.Z (R10), K1, Z6
@@ -1327,13 +1339,13 @@ whole3:
 	VMOVDQU32.Z   (CX)(DX*2), K2, Z8
 	VMOVDQU32.Z   (CX)(R8*1), K2, Z9
 	VBROADCASTSD  (R13), Z14
-	VPERMILPS     table16<>+0(SB), Z14, Z14
+	VPERMILPS     table18<>+0(SB), Z14, Z14
 	VBROADCASTSD  (R13)(BX*1), Z15
-	VPERMILPS     table16<>+0(SB), Z15, Z15
+	VPERMILPS     table18<>+0(SB), Z15, Z15
 	VBROADCASTSD  (R13)(BX*2), Z16
-	VPERMILPS     table16<>+0(SB), Z16, Z16
+	VPERMILPS     table18<>+0(SB), Z16, Z16
 	VBROADCASTSD  (R13)(R9*1), Z17
-	VPERMILPS     table16<>+0(SB), Z17, Z17
+	VPERMILPS     table18<>+0(SB), Z17, Z17
 	VPSRLD        $0x04, Z6, Z10
 	VPTERNLOGD    $0x28, Z0, Z1, Z6
 	VPTERNLOGD    $0x28, Z0, Z1, Z10
@@ -1452,7 +1464,7 @@ other5:
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table13<>+0(SB), Z0
+	VPBROADCASTD table15<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row4:
@@ -1482,7 +1494,7 @@ blocks4:
 few4:
 	NEGQ      R11
 	JEQ       done4
-	LEAQ      table14<>+0(SB), R12
+	LEAQ      table16<>+0(SB), R12
 	VMOVUPS   64(R12)(R11*4), Z3
 	VPMOVD2M  Z3, K1
 	VMOVUPS.Z (R8), K1, Z3
@@ -1508,7 +1520,7 @@ unit4:
 whole4:
 	VMOVDQU32.Z   (CX), K2, Z3
 	VBROADCASTSD  (R11), Z5
-	VPERMILPS     table16<>+0(SB), Z5, Z5
+	VPERMILPS     table18<>+0(SB), Z5, Z5
 	VPSRLD        $0x04, Z3, Z4
 	VPTERNLOGD    $0x28, Z0, Z1, Z3
 	VPTERNLOGD    $0x28, Z0, Z1, Z4
@@ -1564,7 +1576,7 @@ other4:
 	XORL         DI, DI
 	LEAQ         (DX)(DX*2), R8
 	LEAQ         (BX)(BX*2), R9
-	VPBROADCASTD table13<>+0(SB), Z0
+	VPBROADCASTD table15<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row5:
@@ -1615,7 +1627,7 @@ blocks5:
 few5:
 	NEGQ      R13
 	JEQ       done5
-	LEAQ      table14<>+0(SB), R14
+	LEAQ      table16<>+0(SB), R14
 	VMOVUPS   64(R14)(R13*4), Z6
 	VPMOVD2M  Z6, K1
 	VMOVUPS.Z (R10), K1, Z6
@@ -1796,7 +1808,7 @@ other7:
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table13<>+0(SB), Z0
+	VPBROADCASTD table15<>+0(SB), Z0
 	VPBROADCASTD 104(AX), Z1
 
 row6:
@@ -1826,7 +1838,7 @@ blocks6:
 few6:
 	NEGQ      R11
 	JEQ       done6
-	LEAQ      table14<>+0(SB), R12
+	LEAQ      table16<>+0(SB), R12
 	VMOVUPS   64(R12)(R11*4), Z3
 	VPMOVD2M  Z3, K1
 	VMOVUPS.Z (R8), K1, Z3
@@ -1912,11 +1924,11 @@ other:
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table13<>+0(SB), Y0
+	VPBROADCASTD table15<>+0(SB), Y0
 	VPBROADCASTD 104(AX), Y1
-	VPBROADCASTD table17<>+0(SB), Y2
-	VPBROADCASTD table18<>+0(SB), Y3
-	VPBROADCASTD table19<>+0(SB), Y4
+	VPBROADCASTD table19<>+0(SB), Y2
+	VPBROADCASTD table20<>+0(SB), Y3
+	VPBROADCASTD table21<>+0(SB), Y4
 
 row7:
 	VXORPS Y5, Y5, Y5
@@ -1955,7 +1967,7 @@ blocks7:
 few7:
 	NEGQ       R11
 	JEQ        done7
-	LEAQ       table14<>+0(SB), R12
+	LEAQ       table16<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS (R8), Y7, Y8
 	VMASKMOVPS (R9), Y7, Y9
@@ -1968,7 +1980,7 @@ few7:
 few8:
 	NEGQ       R11
 	JEQ        done7
-	LEAQ       table14<>+0(SB), R12
+	LEAQ       table16<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS 32(R8), Y7, Y8
 	VMASKMOVPS 32(R9), Y7, Y9
@@ -1988,7 +2000,7 @@ unit7:
 	PREFETCHT0     1536(CX)
 	VPXOR          (CX), Y1, Y7
 	VBROADCASTF128 (R11), Y9
-	VPERMILPS      table15<>+0(SB), Y9, Y9
+	VPERMILPS      table17<>+0(SB), Y9, Y9
 	VPSRLD         $0x04, Y7, Y8
 	VPAND          Y0, Y7, Y7
 	VPAND          Y0, Y8, Y8
@@ -2014,7 +2026,7 @@ unit7:
 both7:
 	VPXOR          32(CX), Y1, Y7
 	VBROADCASTF128 (R11), Y9
-	VPERMILPS      table15<>+32(SB), Y9, Y9
+	VPERMILPS      table17<>+32(SB), Y9, Y9
 	VPSRLD         $0x04, Y7, Y8
 	VPAND          Y0, Y7, Y7
 	VPAND          Y0, Y8, Y8
@@ -2071,11 +2083,11 @@ other9:
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table13<>+0(SB), Y0
+	VPBROADCASTD table15<>+0(SB), Y0
 	VPBROADCASTD 104(AX), Y1
-	VPBROADCASTD table17<>+0(SB), Y2
-	VPBROADCASTD table18<>+0(SB), Y3
-	VPBROADCASTD table19<>+0(SB), Y4
+	VPBROADCASTD table19<>+0(SB), Y2
+	VPBROADCASTD table20<>+0(SB), Y3
+	VPBROADCASTD table21<>+0(SB), Y4
 
 row8:
 	VXORPS Y5, Y5, Y5
@@ -2114,7 +2126,7 @@ blocks8:
 few9:
 	NEGQ       R11
 	JEQ        done8
-	LEAQ       table14<>+0(SB), R12
+	LEAQ       table16<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS (R8), Y7, Y8
 	VMASKMOVPS (R9), Y7, Y9
@@ -2127,7 +2139,7 @@ few9:
 few10:
 	NEGQ       R11
 	JEQ        done8
-	LEAQ       table14<>+0(SB), R12
+	LEAQ       table16<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS 32(R8), Y7, Y8
 	VMASKMOVPS 32(R9), Y7, Y9
@@ -2228,11 +2240,11 @@ other10:
 	MOVQ         96(AX), BX
 	MOVQ         (AX), SI
 	XORL         DI, DI
-	VPBROADCASTD table13<>+0(SB), Y0
+	VPBROADCASTD table15<>+0(SB), Y0
 	VPBROADCASTD 104(AX), Y1
-	VPBROADCASTD table17<>+0(SB), Y2
-	VPBROADCASTD table18<>+0(SB), Y3
-	VPBROADCASTD table19<>+0(SB), Y4
+	VPBROADCASTD table19<>+0(SB), Y2
+	VPBROADCASTD table20<>+0(SB), Y3
+	VPBROADCASTD table21<>+0(SB), Y4
 
 row9:
 	VXORPS Y5, Y5, Y5
@@ -2271,7 +2283,7 @@ blocks9:
 few11:
 	NEGQ       R11
 	JEQ        done9
-	LEAQ       table14<>+0(SB), R12
+	LEAQ       table16<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS (R8), Y7, Y8
 	VMASKMOVPS (R9), Y7, Y9
@@ -2284,7 +2296,7 @@ few11:
 few12:
 	NEGQ       R11
 	JEQ        done9
-	LEAQ       table14<>+0(SB), R12
+	LEAQ       table16<>+0(SB), R12
 	VMOVUPS    64(R12)(R11*4), Y7
 	VMASKMOVPS 32(R8), Y7, Y8
 	VMASKMOVPS 32(R9), Y7, Y9
@@ -2388,87 +2400,87 @@ other11:
 other8:
 	RET
 
-DATA table13<>+0(SB)/4, $0x0f0f0f0f
-GLOBL table13<>(SB), RODATA|NOPTR, $4
+DATA table15<>+0(SB)/4, $0x0f0f0f0f
+GLOBL table15<>(SB), RODATA|NOPTR, $4
 
-DATA table14<>+0(SB)/4, $0xffffffff
-DATA table14<>+4(SB)/4, $0xffffffff
-DATA table14<>+8(SB)/4, $0xffffffff
-DATA table14<>+12(SB)/4, $0xffffffff
-DATA table14<>+16(SB)/4, $0xffffffff
-DATA table14<>+20(SB)/4, $0xffffffff
-DATA table14<>+24(SB)/4, $0xffffffff
-DATA table14<>+28(SB)/4, $0xffffffff
-DATA table14<>+32(SB)/4, $0xffffffff
-DATA table14<>+36(SB)/4, $0xffffffff
-DATA table14<>+40(SB)/4, $0xffffffff
-DATA table14<>+44(SB)/4, $0xffffffff
-DATA table14<>+48(SB)/4, $0xffffffff
-DATA table14<>+52(SB)/4, $0xffffffff
-DATA table14<>+56(SB)/4, $0xffffffff
-DATA table14<>+60(SB)/4, $0xffffffff
-DATA table14<>+64(SB)/4, $0x00000000
-DATA table14<>+68(SB)/4, $0x00000000
-DATA table14<>+72(SB)/4, $0x00000000
-DATA table14<>+76(SB)/4, $0x00000000
-DATA table14<>+80(SB)/4, $0x00000000
-DATA table14<>+84(SB)/4, $0x00000000
-DATA table14<>+88(SB)/4, $0x00000000
-DATA table14<>+92(SB)/4, $0x00000000
-DATA table14<>+96(SB)/4, $0x00000000
-DATA table14<>+100(SB)/4, $0x00000000
-DATA table14<>+104(SB)/4, $0x00000000
-DATA table14<>+108(SB)/4, $0x00000000
-DATA table14<>+112(SB)/4, $0x00000000
-DATA table14<>+116(SB)/4, $0x00000000
-DATA table14<>+120(SB)/4, $0x00000000
-DATA table14<>+124(SB)/4, $0x00000000
-GLOBL table14<>(SB), RODATA|NOPTR, $128
+DATA table16<>+0(SB)/4, $0xffffffff
+DATA table16<>+4(SB)/4, $0xffffffff
+DATA table16<>+8(SB)/4, $0xffffffff
+DATA table16<>+12(SB)/4, $0xffffffff
+DATA table16<>+16(SB)/4, $0xffffffff
+DATA table16<>+20(SB)/4, $0xffffffff
+DATA table16<>+24(SB)/4, $0xffffffff
+DATA table16<>+28(SB)/4, $0xffffffff
+DATA table16<>+32(SB)/4, $0xffffffff
+DATA table16<>+36(SB)/4, $0xffffffff
+DATA table16<>+40(SB)/4, $0xffffffff
+DATA table16<>+44(SB)/4, $0xffffffff
+DATA table16<>+48(SB)/4, $0xffffffff
+DATA table16<>+52(SB)/4, $0xffffffff
+DATA table16<>+56(SB)/4, $0xffffffff
+DATA table16<>+60(SB)/4, $0xffffffff
+DATA table16<>+64(SB)/4, $0x00000000
+DATA table16<>+68(SB)/4, $0x00000000
+DATA table16<>+72(SB)/4, $0x00000000
+DATA table16<>+76(SB)/4, $0x00000000
+DATA table16<>+80(SB)/4, $0x00000000
+DATA table16<>+84(SB)/4, $0x00000000
+DATA table16<>+88(SB)/4, $0x00000000
+DATA table16<>+92(SB)/4, $0x00000000
+DATA table16<>+96(SB)/4, $0x00000000
+DATA table16<>+100(SB)/4, $0x00000000
+DATA table16<>+104(SB)/4, $0x00000000
+DATA table16<>+108(SB)/4, $0x00000000
+DATA table16<>+112(SB)/4, $0x00000000
+DATA table16<>+116(SB)/4, $0x00000000
+DATA table16<>+120(SB)/4, $0x00000000
+DATA table16<>+124(SB)/4, $0x00000000
+GLOBL table16<>(SB), RODATA|NOPTR, $128
 
-DATA table15<>+0(SB)/4, $0x00000000
-DATA table15<>+4(SB)/4, $0x00000000
-DATA table15<>+8(SB)/4, $0x00000000
-DATA table15<>+12(SB)/4, $0x00000000
-DATA table15<>+16(SB)/4, $0x00000001
-DATA table15<>+20(SB)/4, $0x00000001
-DATA table15<>+24(SB)/4, $0x00000001
-DATA table15<>+28(SB)/4, $0x00000001
-DATA table15<>+32(SB)/4, $0x00000002
-DATA table15<>+36(SB)/4, $0x00000002
-DATA table15<>+40(SB)/4, $0x00000002
-DATA table15<>+44(SB)/4, $0x00000002
-DATA table15<>+48(SB)/4, $0x00000003
-DATA table15<>+52(SB)/4, $0x00000003
-DATA table15<>+56(SB)/4, $0x00000003
-DATA table15<>+60(SB)/4, $0x00000003
-GLOBL table15<>(SB), RODATA|NOPTR, $64
+DATA table17<>+0(SB)/4, $0x00000000
+DATA table17<>+4(SB)/4, $0x00000000
+DATA table17<>+8(SB)/4, $0x00000000
+DATA table17<>+12(SB)/4, $0x00000000
+DATA table17<>+16(SB)/4, $0x00000001
+DATA table17<>+20(SB)/4, $0x00000001
+DATA table17<>+24(SB)/4, $0x00000001
+DATA table17<>+28(SB)/4, $0x00000001
+DATA table17<>+32(SB)/4, $0x00000002
+DATA table17<>+36(SB)/4, $0x00000002
+DATA table17<>+40(SB)/4, $0x00000002
+DATA table17<>+44(SB)/4, $0x00000002
+DATA table17<>+48(SB)/4, $0x00000003
+DATA table17<>+52(SB)/4, $0x00000003
+DATA table17<>+56(SB)/4, $0x00000003
+DATA table17<>+60(SB)/4, $0x00000003
+GLOBL table17<>(SB), RODATA|NOPTR, $64
 
-DATA table16<>+0(SB)/4, $0x00000000
-DATA table16<>+4(SB)/4, $0x00000000
-DATA table16<>+8(SB)/4, $0x00000000
-DATA table16<>+12(SB)/4, $0x00000000
-DATA table16<>+16(SB)/4, $0x00000000
-DATA table16<>+20(SB)/4, $0x00000000
-DATA table16<>+24(SB)/4, $0x00000000
-DATA table16<>+28(SB)/4, $0x00000000
-DATA table16<>+32(SB)/4, $0x00000001
-DATA table16<>+36(SB)/4, $0x00000001
-DATA table16<>+40(SB)/4, $0x00000001
-DATA table16<>+44(SB)/4, $0x00000001
-DATA table16<>+48(SB)/4, $0x00000001
-DATA table16<>+52(SB)/4, $0x00000001
-DATA table16<>+56(SB)/4, $0x00000001
-DATA table16<>+60(SB)/4, $0x00000001
-GLOBL table16<>(SB), RODATA|NOPTR, $64
+DATA table18<>+0(SB)/4, $0x00000000
+DATA table18<>+4(SB)/4, $0x00000000
+DATA table18<>+8(SB)/4, $0x00000000
+DATA table18<>+12(SB)/4, $0x00000000
+DATA table18<>+16(SB)/4, $0x00000000
+DATA table18<>+20(SB)/4, $0x00000000
+DATA table18<>+24(SB)/4, $0x00000000
+DATA table18<>+28(SB)/4, $0x00000000
+DATA table18<>+32(SB)/4, $0x00000001
+DATA table18<>+36(SB)/4, $0x00000001
+DATA table18<>+40(SB)/4, $0x00000001
+DATA table18<>+44(SB)/4, $0x00000001
+DATA table18<>+48(SB)/4, $0x00000001
+DATA table18<>+52(SB)/4, $0x00000001
+DATA table18<>+56(SB)/4, $0x00000001
+DATA table18<>+60(SB)/4, $0x00000001
+GLOBL table18<>(SB), RODATA|NOPTR, $64
 
-DATA table17<>+0(SB)/4, $0x80008000
-GLOBL table17<>(SB), RODATA|NOPTR, $4
-
-DATA table18<>+0(SB)/4, $0x01000100
-GLOBL table18<>(SB), RODATA|NOPTR, $4
-
-DATA table19<>+0(SB)/4, $0x00010001
+DATA table19<>+0(SB)/4, $0x80008000
 GLOBL table19<>(SB), RODATA|NOPTR, $4
+
+DATA table20<>+0(SB)/4, $0x01000100
+GLOBL table20<>(SB), RODATA|NOPTR, $4
+
+DATA table21<>+0(SB)/4, $0x00010001
+GLOBL table21<>(SB), RODATA|NOPTR, $4
 
 // func expand(bits int, integers int, d *dots)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, F16C, FMA3
@@ -2483,9 +2495,9 @@ TEXT ·expand(SB), NOSPLIT, $0-24
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Z0
+	VPBROADCASTD table3<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
-	VMOVUPS      table21<>+0(SB), Z2
+	VMOVUPS      table22<>+0(SB), Z2
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
 	MOVQ         (AX), R8
@@ -2538,9 +2550,9 @@ other2:
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Z0
+	VPBROADCASTD table3<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
-	VMOVUPS      table22<>+0(SB), Z2
+	VMOVUPS      table23<>+0(SB), Z2
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
 	MOVL         $0x0000ff00, R8
@@ -2596,9 +2608,9 @@ other3:
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Z0
+	VPBROADCASTD table3<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
-	VMOVUPS      table23<>+0(SB), Z2
+	VMOVUPS      table24<>+0(SB), Z2
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
 	MOVL         $0x0000ff00, R8
@@ -2654,10 +2666,10 @@ other4:
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Z0
+	VPBROADCASTD table3<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
-	VMOVUPS      table24<>+0(SB), Z1
-	VMOVUPS      table25<>+0(SB), Z2
+	VMOVUPS      table25<>+0(SB), Z1
+	VMOVUPS      table26<>+0(SB), Z2
 	MOVL         $0x000000f0, R8
 	KMOVW        R8, K1
 	MOVQ         (AX), R8
@@ -2681,7 +2693,7 @@ block4:
 chunk4:
 	VPBROADCASTQ  (CX), Z7
 	VPBROADCASTQ  4(CX), K1, Z7
-	VPSHUFB       table26<>+0(SB), Z7, Z7
+	VPSHUFB       table27<>+0(SB), Z7, Z7
 	VANDPS        Z1, Z7, Z7
 	VCVTDQ2PS     Z7, Z7
 	VFMSUB213PS   Z4, Z3, Z7
@@ -2712,7 +2724,7 @@ other5:
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Z0
+	VPBROADCASTD table3<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
@@ -2762,7 +2774,7 @@ other6:
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Z0
+	VPBROADCASTD table3<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
@@ -2815,10 +2827,10 @@ other:
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Y0
+	VPBROADCASTD table3<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
-	VMOVUPS      table21<>+0(SB), Y4
-	VMOVUPS      table21<>+32(SB), Y5
+	VMOVUPS      table22<>+0(SB), Y4
+	VMOVUPS      table22<>+32(SB), Y5
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Y2
 	VMOVUPS      32(R8), Y3
@@ -2882,10 +2894,10 @@ other9:
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Y0
+	VPBROADCASTD table3<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
-	VMOVUPS      table22<>+0(SB), Y4
-	VMOVUPS      table22<>+32(SB), Y5
+	VMOVUPS      table23<>+0(SB), Y4
+	VMOVUPS      table23<>+32(SB), Y5
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Y2
 	VMOVUPS      32(R8), Y3
@@ -2949,10 +2961,10 @@ other10:
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Y0
+	VPBROADCASTD table3<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
-	VMOVUPS      table23<>+0(SB), Y4
-	VMOVUPS      table23<>+32(SB), Y5
+	VMOVUPS      table24<>+0(SB), Y4
+	VMOVUPS      table24<>+32(SB), Y5
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Y2
 	VMOVUPS      32(R8), Y3
@@ -3036,10 +3048,10 @@ other11:
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Y0
+	VPBROADCASTD table3<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
-	VMOVUPS      table24<>+0(SB), Y2
-	VMOVUPS      table25<>+0(SB), Y3
+	VMOVUPS      table25<>+0(SB), Y2
+	VMOVUPS      table26<>+0(SB), Y3
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
 
@@ -3060,10 +3072,10 @@ block10:
 
 chunk10:
 	VPBROADCASTQ (CX), Y8
-	VPSHUFB      table26<>+0(SB), Y8, Y8
+	VPSHUFB      table27<>+0(SB), Y8, Y8
 	VANDPS       Y2, Y8, Y8
 	VPBROADCASTQ 4(CX), Y9
-	VPSHUFB      table26<>+32(SB), Y9, Y9
+	VPSHUFB      table27<>+32(SB), Y9, Y9
 	VANDPS       Y2, Y9, Y9
 	VCVTDQ2PS    Y8, Y8
 	VFMSUB213PS  Y5, Y4, Y8
@@ -3115,7 +3127,7 @@ other12:
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Y0
+	VPBROADCASTD table3<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
@@ -3187,7 +3199,7 @@ other13:
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Y0
+	VPBROADCASTD table3<>+0(SB), Y0
 	VXORPS       Y1, Y1, Y1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
@@ -3254,164 +3266,161 @@ other14:
 other8:
 	RET
 
-DATA table20<>+0(SB)/4, $0x00000001
-GLOBL table20<>(SB), RODATA|NOPTR, $4
-
-DATA table21<>+0(SB)/4, $0x00000000
-DATA table21<>+4(SB)/4, $0x00000002
-DATA table21<>+8(SB)/4, $0x00000004
-DATA table21<>+12(SB)/4, $0x00000006
-DATA table21<>+16(SB)/4, $0x00000008
-DATA table21<>+20(SB)/4, $0x0000000a
-DATA table21<>+24(SB)/4, $0x0000000c
-DATA table21<>+28(SB)/4, $0x0000000e
-DATA table21<>+32(SB)/4, $0x00000010
-DATA table21<>+36(SB)/4, $0x00000012
-DATA table21<>+40(SB)/4, $0x00000014
-DATA table21<>+44(SB)/4, $0x00000016
-DATA table21<>+48(SB)/4, $0x00000018
-DATA table21<>+52(SB)/4, $0x0000001a
-DATA table21<>+56(SB)/4, $0x0000001c
-DATA table21<>+60(SB)/4, $0x0000001e
-GLOBL table21<>(SB), RODATA|NOPTR, $64
-
 DATA table22<>+0(SB)/4, $0x00000000
-DATA table22<>+4(SB)/4, $0x00000003
-DATA table22<>+8(SB)/4, $0x00000006
-DATA table22<>+12(SB)/4, $0x00000009
-DATA table22<>+16(SB)/4, $0x0000000c
-DATA table22<>+20(SB)/4, $0x0000000f
-DATA table22<>+24(SB)/4, $0x00000012
-DATA table22<>+28(SB)/4, $0x00000015
-DATA table22<>+32(SB)/4, $0x00000008
-DATA table22<>+36(SB)/4, $0x0000000b
-DATA table22<>+40(SB)/4, $0x0000000e
-DATA table22<>+44(SB)/4, $0x00000011
-DATA table22<>+48(SB)/4, $0x00000014
-DATA table22<>+52(SB)/4, $0x00000017
-DATA table22<>+56(SB)/4, $0x0000001a
-DATA table22<>+60(SB)/4, $0x0000001d
+DATA table22<>+4(SB)/4, $0x00000002
+DATA table22<>+8(SB)/4, $0x00000004
+DATA table22<>+12(SB)/4, $0x00000006
+DATA table22<>+16(SB)/4, $0x00000008
+DATA table22<>+20(SB)/4, $0x0000000a
+DATA table22<>+24(SB)/4, $0x0000000c
+DATA table22<>+28(SB)/4, $0x0000000e
+DATA table22<>+32(SB)/4, $0x00000010
+DATA table22<>+36(SB)/4, $0x00000012
+DATA table22<>+40(SB)/4, $0x00000014
+DATA table22<>+44(SB)/4, $0x00000016
+DATA table22<>+48(SB)/4, $0x00000018
+DATA table22<>+52(SB)/4, $0x0000001a
+DATA table22<>+56(SB)/4, $0x0000001c
+DATA table22<>+60(SB)/4, $0x0000001e
 GLOBL table22<>(SB), RODATA|NOPTR, $64
 
 DATA table23<>+0(SB)/4, $0x00000000
-DATA table23<>+4(SB)/4, $0x00000004
-DATA table23<>+8(SB)/4, $0x00000008
-DATA table23<>+12(SB)/4, $0x0000000c
-DATA table23<>+16(SB)/4, $0x00000010
-DATA table23<>+20(SB)/4, $0x00000014
-DATA table23<>+24(SB)/4, $0x00000018
-DATA table23<>+28(SB)/4, $0x0000001c
-DATA table23<>+32(SB)/4, $0x00000000
-DATA table23<>+36(SB)/4, $0x00000004
-DATA table23<>+40(SB)/4, $0x00000008
-DATA table23<>+44(SB)/4, $0x0000000c
-DATA table23<>+48(SB)/4, $0x00000010
-DATA table23<>+52(SB)/4, $0x00000014
-DATA table23<>+56(SB)/4, $0x00000018
-DATA table23<>+60(SB)/4, $0x0000001c
+DATA table23<>+4(SB)/4, $0x00000003
+DATA table23<>+8(SB)/4, $0x00000006
+DATA table23<>+12(SB)/4, $0x00000009
+DATA table23<>+16(SB)/4, $0x0000000c
+DATA table23<>+20(SB)/4, $0x0000000f
+DATA table23<>+24(SB)/4, $0x00000012
+DATA table23<>+28(SB)/4, $0x00000015
+DATA table23<>+32(SB)/4, $0x00000008
+DATA table23<>+36(SB)/4, $0x0000000b
+DATA table23<>+40(SB)/4, $0x0000000e
+DATA table23<>+44(SB)/4, $0x00000011
+DATA table23<>+48(SB)/4, $0x00000014
+DATA table23<>+52(SB)/4, $0x00000017
+DATA table23<>+56(SB)/4, $0x0000001a
+DATA table23<>+60(SB)/4, $0x0000001d
 GLOBL table23<>(SB), RODATA|NOPTR, $64
 
-DATA table24<>+0(SB)/4, $0x0000003f
-DATA table24<>+4(SB)/4, $0x00000fc0
-DATA table24<>+8(SB)/4, $0x000003f0
-DATA table24<>+12(SB)/4, $0x000000fc
-DATA table24<>+16(SB)/4, $0x0000003f
-DATA table24<>+20(SB)/4, $0x00000fc0
-DATA table24<>+24(SB)/4, $0x000003f0
-DATA table24<>+28(SB)/4, $0x000000fc
-DATA table24<>+32(SB)/4, $0x0000003f
-DATA table24<>+36(SB)/4, $0x00000fc0
-DATA table24<>+40(SB)/4, $0x000003f0
-DATA table24<>+44(SB)/4, $0x000000fc
-DATA table24<>+48(SB)/4, $0x0000003f
-DATA table24<>+52(SB)/4, $0x00000fc0
-DATA table24<>+56(SB)/4, $0x000003f0
-DATA table24<>+60(SB)/4, $0x000000fc
+DATA table24<>+0(SB)/4, $0x00000000
+DATA table24<>+4(SB)/4, $0x00000004
+DATA table24<>+8(SB)/4, $0x00000008
+DATA table24<>+12(SB)/4, $0x0000000c
+DATA table24<>+16(SB)/4, $0x00000010
+DATA table24<>+20(SB)/4, $0x00000014
+DATA table24<>+24(SB)/4, $0x00000018
+DATA table24<>+28(SB)/4, $0x0000001c
+DATA table24<>+32(SB)/4, $0x00000000
+DATA table24<>+36(SB)/4, $0x00000004
+DATA table24<>+40(SB)/4, $0x00000008
+DATA table24<>+44(SB)/4, $0x0000000c
+DATA table24<>+48(SB)/4, $0x00000010
+DATA table24<>+52(SB)/4, $0x00000014
+DATA table24<>+56(SB)/4, $0x00000018
+DATA table24<>+60(SB)/4, $0x0000001c
 GLOBL table24<>(SB), RODATA|NOPTR, $64
 
-DATA table25<>+0(SB)/4, $0x3f800000
-DATA table25<>+4(SB)/4, $0x3c800000
-DATA table25<>+8(SB)/4, $0x3d800000
-DATA table25<>+12(SB)/4, $0x3e800000
-DATA table25<>+16(SB)/4, $0x3f800000
-DATA table25<>+20(SB)/4, $0x3c800000
-DATA table25<>+24(SB)/4, $0x3d800000
-DATA table25<>+28(SB)/4, $0x3e800000
-DATA table25<>+32(SB)/4, $0x3f800000
-DATA table25<>+36(SB)/4, $0x3c800000
-DATA table25<>+40(SB)/4, $0x3d800000
-DATA table25<>+44(SB)/4, $0x3e800000
-DATA table25<>+48(SB)/4, $0x3f800000
-DATA table25<>+52(SB)/4, $0x3c800000
-DATA table25<>+56(SB)/4, $0x3d800000
-DATA table25<>+60(SB)/4, $0x3e800000
+DATA table25<>+0(SB)/4, $0x0000003f
+DATA table25<>+4(SB)/4, $0x00000fc0
+DATA table25<>+8(SB)/4, $0x000003f0
+DATA table25<>+12(SB)/4, $0x000000fc
+DATA table25<>+16(SB)/4, $0x0000003f
+DATA table25<>+20(SB)/4, $0x00000fc0
+DATA table25<>+24(SB)/4, $0x000003f0
+DATA table25<>+28(SB)/4, $0x000000fc
+DATA table25<>+32(SB)/4, $0x0000003f
+DATA table25<>+36(SB)/4, $0x00000fc0
+DATA table25<>+40(SB)/4, $0x000003f0
+DATA table25<>+44(SB)/4, $0x000000fc
+DATA table25<>+48(SB)/4, $0x0000003f
+DATA table25<>+52(SB)/4, $0x00000fc0
+DATA table25<>+56(SB)/4, $0x000003f0
+DATA table25<>+60(SB)/4, $0x000000fc
 GLOBL table25<>(SB), RODATA|NOPTR, $64
 
-DATA table26<>+0(SB)/1, $0x00
-DATA table26<>+1(SB)/1, $0x01
-DATA table26<>+2(SB)/1, $0x80
-DATA table26<>+3(SB)/1, $0x80
-DATA table26<>+4(SB)/1, $0x00
-DATA table26<>+5(SB)/1, $0x01
-DATA table26<>+6(SB)/1, $0x80
-DATA table26<>+7(SB)/1, $0x80
-DATA table26<>+8(SB)/1, $0x01
-DATA table26<>+9(SB)/1, $0x02
-DATA table26<>+10(SB)/1, $0x80
-DATA table26<>+11(SB)/1, $0x80
-DATA table26<>+12(SB)/1, $0x02
-DATA table26<>+13(SB)/1, $0x03
-DATA table26<>+14(SB)/1, $0x80
-DATA table26<>+15(SB)/1, $0x80
-DATA table26<>+16(SB)/1, $0x03
-DATA table26<>+17(SB)/1, $0x04
-DATA table26<>+18(SB)/1, $0x80
-DATA table26<>+19(SB)/1, $0x80
-DATA table26<>+20(SB)/1, $0x03
-DATA table26<>+21(SB)/1, $0x04
-DATA table26<>+22(SB)/1, $0x80
-DATA table26<>+23(SB)/1, $0x80
-DATA table26<>+24(SB)/1, $0x04
-DATA table26<>+25(SB)/1, $0x05
-DATA table26<>+26(SB)/1, $0x80
-DATA table26<>+27(SB)/1, $0x80
-DATA table26<>+28(SB)/1, $0x05
-DATA table26<>+29(SB)/1, $0x06
-DATA table26<>+30(SB)/1, $0x80
-DATA table26<>+31(SB)/1, $0x80
-DATA table26<>+32(SB)/1, $0x02
-DATA table26<>+33(SB)/1, $0x03
-DATA table26<>+34(SB)/1, $0x80
-DATA table26<>+35(SB)/1, $0x80
-DATA table26<>+36(SB)/1, $0x02
-DATA table26<>+37(SB)/1, $0x03
-DATA table26<>+38(SB)/1, $0x80
-DATA table26<>+39(SB)/1, $0x80
-DATA table26<>+40(SB)/1, $0x03
-DATA table26<>+41(SB)/1, $0x04
-DATA table26<>+42(SB)/1, $0x80
-DATA table26<>+43(SB)/1, $0x80
-DATA table26<>+44(SB)/1, $0x04
-DATA table26<>+45(SB)/1, $0x05
-DATA table26<>+46(SB)/1, $0x80
-DATA table26<>+47(SB)/1, $0x80
-DATA table26<>+48(SB)/1, $0x05
-DATA table26<>+49(SB)/1, $0x06
-DATA table26<>+50(SB)/1, $0x80
-DATA table26<>+51(SB)/1, $0x80
-DATA table26<>+52(SB)/1, $0x05
-DATA table26<>+53(SB)/1, $0x06
-DATA table26<>+54(SB)/1, $0x80
-DATA table26<>+55(SB)/1, $0x80
-DATA table26<>+56(SB)/1, $0x06
-DATA table26<>+57(SB)/1, $0x07
-DATA table26<>+58(SB)/1, $0x80
-DATA table26<>+59(SB)/1, $0x80
-DATA table26<>+60(SB)/1, $0x07
-DATA table26<>+61(SB)/1, $0x08
-DATA table26<>+62(SB)/1, $0x80
-DATA table26<>+63(SB)/1, $0x80
+DATA table26<>+0(SB)/4, $0x3f800000
+DATA table26<>+4(SB)/4, $0x3c800000
+DATA table26<>+8(SB)/4, $0x3d800000
+DATA table26<>+12(SB)/4, $0x3e800000
+DATA table26<>+16(SB)/4, $0x3f800000
+DATA table26<>+20(SB)/4, $0x3c800000
+DATA table26<>+24(SB)/4, $0x3d800000
+DATA table26<>+28(SB)/4, $0x3e800000
+DATA table26<>+32(SB)/4, $0x3f800000
+DATA table26<>+36(SB)/4, $0x3c800000
+DATA table26<>+40(SB)/4, $0x3d800000
+DATA table26<>+44(SB)/4, $0x3e800000
+DATA table26<>+48(SB)/4, $0x3f800000
+DATA table26<>+52(SB)/4, $0x3c800000
+DATA table26<>+56(SB)/4, $0x3d800000
+DATA table26<>+60(SB)/4, $0x3e800000
 GLOBL table26<>(SB), RODATA|NOPTR, $64
+
+DATA table27<>+0(SB)/1, $0x00
+DATA table27<>+1(SB)/1, $0x01
+DATA table27<>+2(SB)/1, $0x80
+DATA table27<>+3(SB)/1, $0x80
+DATA table27<>+4(SB)/1, $0x00
+DATA table27<>+5(SB)/1, $0x01
+DATA table27<>+6(SB)/1, $0x80
+DATA table27<>+7(SB)/1, $0x80
+DATA table27<>+8(SB)/1, $0x01
+DATA table27<>+9(SB)/1, $0x02
+DATA table27<>+10(SB)/1, $0x80
+DATA table27<>+11(SB)/1, $0x80
+DATA table27<>+12(SB)/1, $0x02
+DATA table27<>+13(SB)/1, $0x03
+DATA table27<>+14(SB)/1, $0x80
+DATA table27<>+15(SB)/1, $0x80
+DATA table27<>+16(SB)/1, $0x03
+DATA table27<>+17(SB)/1, $0x04
+DATA table27<>+18(SB)/1, $0x80
+DATA table27<>+19(SB)/1, $0x80
+DATA table27<>+20(SB)/1, $0x03
+DATA table27<>+21(SB)/1, $0x04
+DATA table27<>+22(SB)/1, $0x80
+DATA table27<>+23(SB)/1, $0x80
+DATA table27<>+24(SB)/1, $0x04
+DATA table27<>+25(SB)/1, $0x05
+DATA table27<>+26(SB)/1, $0x80
+DATA table27<>+27(SB)/1, $0x80
+DATA table27<>+28(SB)/1, $0x05
+DATA table27<>+29(SB)/1, $0x06
+DATA table27<>+30(SB)/1, $0x80
+DATA table27<>+31(SB)/1, $0x80
+DATA table27<>+32(SB)/1, $0x02
+DATA table27<>+33(SB)/1, $0x03
+DATA table27<>+34(SB)/1, $0x80
+DATA table27<>+35(SB)/1, $0x80
+DATA table27<>+36(SB)/1, $0x02
+DATA table27<>+37(SB)/1, $0x03
+DATA table27<>+38(SB)/1, $0x80
+DATA table27<>+39(SB)/1, $0x80
+DATA table27<>+40(SB)/1, $0x03
+DATA table27<>+41(SB)/1, $0x04
+DATA table27<>+42(SB)/1, $0x80
+DATA table27<>+43(SB)/1, $0x80
+DATA table27<>+44(SB)/1, $0x04
+DATA table27<>+45(SB)/1, $0x05
+DATA table27<>+46(SB)/1, $0x80
+DATA table27<>+47(SB)/1, $0x80
+DATA table27<>+48(SB)/1, $0x05
+DATA table27<>+49(SB)/1, $0x06
+DATA table27<>+50(SB)/1, $0x80
+DATA table27<>+51(SB)/1, $0x80
+DATA table27<>+52(SB)/1, $0x05
+DATA table27<>+53(SB)/1, $0x06
+DATA table27<>+54(SB)/1, $0x80
+DATA table27<>+55(SB)/1, $0x80
+DATA table27<>+56(SB)/1, $0x06
+DATA table27<>+57(SB)/1, $0x07
+DATA table27<>+58(SB)/1, $0x80
+DATA table27<>+59(SB)/1, $0x80
+DATA table27<>+60(SB)/1, $0x07
+DATA table27<>+61(SB)/1, $0x08
+DATA table27<>+62(SB)/1, $0x80
+DATA table27<>+63(SB)/1, $0x80
+GLOBL table27<>(SB), RODATA|NOPTR, $64
 
 // func multiply(integers int, found int, d *dots)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
@@ -3424,7 +3433,7 @@ TEXT ·multiply(SB), NOSPLIT, $0-24
 	MOVQ    8(AX), CX
 	MOVQ    24(AX), DX
 	MOVQ    32(AX), BX
-	VMOVUPS table21<>+0(SB), Z1
+	VMOVUPS table22<>+0(SB), Z1
 	MOVQ    56(AX), SI
 	VMOVUPS (SI), Z0
 	MOVQ    (AX), SI
@@ -3504,9 +3513,9 @@ other2:
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Z0
+	VPBROADCASTD table3<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
-	VMOVUPS      table21<>+0(SB), Z2
+	VMOVUPS      table22<>+0(SB), Z2
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
 	MOVQ         (AX), R8
@@ -3596,7 +3605,7 @@ other:
 	MOVQ    8(AX), CX
 	MOVQ    24(AX), DX
 	MOVQ    32(AX), BX
-	VMOVUPS table22<>+0(SB), Z1
+	VMOVUPS table23<>+0(SB), Z1
 	MOVQ    56(AX), SI
 	VMOVUPS (SI), Z0
 	MOVL    $0x0000ff00, SI
@@ -3682,9 +3691,9 @@ other4:
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Z0
+	VPBROADCASTD table3<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
-	VMOVUPS      table22<>+0(SB), Z2
+	VMOVUPS      table23<>+0(SB), Z2
 	MOVQ         56(AX), R8
 	VMOVUPS      (R8), Z1
 	MOVL         $0x0000ff00, R8
@@ -3780,8 +3789,8 @@ other3:
 	MOVQ    8(AX), CX
 	MOVQ    24(AX), DX
 	MOVQ    32(AX), BX
-	VMOVUPS table24<>+0(SB), Z0
-	VMOVUPS table25<>+0(SB), Z1
+	VMOVUPS table25<>+0(SB), Z0
+	VMOVUPS table26<>+0(SB), Z1
 	MOVL    $0x000000f0, SI
 	KMOVW   SI, K1
 	MOVQ    (AX), SI
@@ -3807,19 +3816,19 @@ chunk5:
 	PREFETCHT0   8192(CX)
 	VPBROADCASTQ (CX), Z8
 	VPBROADCASTQ 4(CX), K1, Z8
-	VPSHUFB      table26<>+0(SB), Z8, Z8
+	VPSHUFB      table27<>+0(SB), Z8, Z8
 	VANDPS       Z0, Z8, Z8
 	VPBROADCASTQ 12(CX), Z9
 	VPBROADCASTQ 16(CX), K1, Z9
-	VPSHUFB      table26<>+0(SB), Z9, Z9
+	VPSHUFB      table27<>+0(SB), Z9, Z9
 	VANDPS       Z0, Z9, Z9
 	VPBROADCASTQ 24(CX), Z10
 	VPBROADCASTQ 28(CX), K1, Z10
-	VPSHUFB      table26<>+0(SB), Z10, Z10
+	VPSHUFB      table27<>+0(SB), Z10, Z10
 	VANDPS       Z0, Z10, Z10
 	VPBROADCASTQ 36(CX), Z11
 	VPBROADCASTQ 40(CX), K1, Z11
-	VPSHUFB      table26<>+0(SB), Z11, Z11
+	VPSHUFB      table27<>+0(SB), Z11, Z11
 	VANDPS       Z0, Z11, Z11
 	VCVTDQ2PS    Z8, Z8
 	VFMSUB213PS  Z7, Z6, Z8
@@ -3878,10 +3887,10 @@ other6:
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Z0
+	VPBROADCASTD table3<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
-	VMOVUPS      table24<>+0(SB), Z1
-	VMOVUPS      table25<>+0(SB), Z2
+	VMOVUPS      table25<>+0(SB), Z1
+	VMOVUPS      table26<>+0(SB), Z2
 	MOVL         $0x000000f0, R8
 	KMOVW        R8, K1
 	MOVQ         (AX), R8
@@ -3911,19 +3920,19 @@ chunk6:
 	PREFETCHT0    8192(CX)
 	VPBROADCASTQ  (CX), Z11
 	VPBROADCASTQ  4(CX), K1, Z11
-	VPSHUFB       table26<>+0(SB), Z11, Z11
+	VPSHUFB       table27<>+0(SB), Z11, Z11
 	VANDPS        Z1, Z11, Z11
 	VPBROADCASTQ  12(CX), Z12
 	VPBROADCASTQ  16(CX), K1, Z12
-	VPSHUFB       table26<>+0(SB), Z12, Z12
+	VPSHUFB       table27<>+0(SB), Z12, Z12
 	VANDPS        Z1, Z12, Z12
 	VPBROADCASTQ  24(CX), Z13
 	VPBROADCASTQ  28(CX), K1, Z13
-	VPSHUFB       table26<>+0(SB), Z13, Z13
+	VPSHUFB       table27<>+0(SB), Z13, Z13
 	VANDPS        Z1, Z13, Z13
 	VPBROADCASTQ  36(CX), Z14
 	VPBROADCASTQ  40(CX), K1, Z14
-	VPSHUFB       table26<>+0(SB), Z14, Z14
+	VPSHUFB       table27<>+0(SB), Z14, Z14
 	VANDPS        Z1, Z14, Z14
 	VCVTDQ2PS     Z11, Z11
 	VFMSUB213PS   Z8, Z7, Z11
@@ -4081,7 +4090,7 @@ other8:
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Z0
+	VPBROADCASTD table3<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
@@ -4267,7 +4276,7 @@ other10:
 	MOVQ         32(AX), BX
 	MOVQ         40(AX), SI
 	MOVQ         48(AX), DI
-	VPBROADCASTD table20<>+0(SB), Z0
+	VPBROADCASTD table3<>+0(SB), Z0
 	VXORPS       Z1, Z1, Z1
 	MOVQ         (AX), R8
 	MOVQ         64(AX), R9
