@@ -54,35 +54,16 @@ func transposeHalves(dst, src, next []uint16, rows, cols, to, from int, past boo
 	}
 }
 
-// transposePortable goes along squares, so that the lines of both sides stay in a cache, and along the longer side of a
-// matrix that has few rows or columns.
+// transposePortable goes along strips of the longer side, so that the lines of both sides stay in a cache: narrow ones,
+// but of a matrix that has few rows or columns.
 func transposePortable[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, from int) {
-	const side = 16
-	if rows < side || cols < side {
-		transposeNarrow(dst, src, rows, cols, to, from)
-		return
+	strip := 16
+	if rows < strip || cols < strip {
+		strip = 512
 	}
-	for r0 := 0; r0 < rows; r0 += side {
-		r1 := min(r0+side, rows)
-		for c0 := 0; c0 < cols; c0 += side {
-			for c := c0; c < min(c0+side, cols); c++ {
-				line := dst[c*to+r0 : c*to+r1]
-				at := r0*from + c
-				for i := range line {
-					line[i] = src[at]
-					at += from
-				}
-			}
-		}
-	}
-}
-
-// transposeNarrow takes as much of the longer side at a time as a cache holds.
-func transposeNarrow[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, from int) {
-	const some = 512
 	if rows < cols {
-		for c0 := 0; c0 < cols; c0 += some {
-			n := min(some, cols-c0)
+		for c0 := 0; c0 < cols; c0 += strip {
+			n := min(strip, cols-c0)
 			for r := range rows {
 				at := c0*to + r
 				for _, v := range src[r*from+c0:][:n] {
@@ -93,8 +74,8 @@ func transposeNarrow[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, fr
 		}
 		return
 	}
-	for r0 := 0; r0 < rows; r0 += some {
-		n := min(some, rows-r0)
+	for r0 := 0; r0 < rows; r0 += strip {
+		n := min(strip, rows-r0)
 		for c := range cols {
 			at, out := r0*from+c, dst[c*to+r0:][:n]
 			for i := range out {
