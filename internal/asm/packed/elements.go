@@ -39,11 +39,12 @@ func (k *elements) write() {
 	k.start()
 	to := k.Whole(k.d.Field("sums"))
 	k.Times("row", k.Whole(k.d.Field("rows")), func() {
-		var x reg.Register
-		var sums []reg.VecVirtual
+		at, sums := to, make([]reg.VecVirtual, 4)
 		if k.products {
-			x = k.Whole(k.d.Field("x"))
-			sums = []reg.VecVirtual{k.Zero(), k.Zero(), k.Zero(), k.Zero()}
+			at = k.Whole(k.d.Field("x"))
+			for i := range sums {
+				sums[i] = k.Zero()
+			}
 		}
 		k.Times("block", k.Whole(k.d.Field("blocks")), func() {
 			k.next()
@@ -52,18 +53,14 @@ func (k *elements) write() {
 					k.PREFETCHT0(emit.At(k.data, 8192))
 				}
 				for i, r := range k.chunk(sixteens) {
-					if k.products {
-						k.VFMADD231PS(emit.At(x, 64*i), r, sums[i])
+					if m := emit.At(at, i*k.Bits/8); k.products {
+						k.VFMADD231PS(m, r, sums[i])
 					} else {
-						k.VMOVUPS(r, emit.At(to, i*k.Bits/8))
+						k.VMOVUPS(r, m)
 					}
 				}
 				k.Add(2*k.integers*sixteens, k.data)
-				if k.products {
-					k.Add(256, x)
-				} else {
-					k.Add(64, to)
-				}
+				k.Add(64*sixteens, at)
 			})
 		})
 		if k.products {
@@ -113,8 +110,8 @@ func (k *elements) start() {
 	}
 }
 
-// from is the byte of sixteen integers at which the word with one of them begins. Eight have one word, of 32 bits or, if
-// they have 6, of 64.
+// from is the byte of sixteen integers at which the word with one of them begins. Eight have one word, of 32 bits or,
+// if they have 6, of 64.
 func (k *elements) from(lane int) int {
 	if lane < 8 || k.integers == 8 {
 		return 0
@@ -182,13 +179,12 @@ func (k *elements) chunk(sixteens int) (all []reg.VecVirtual) {
 		}
 	}
 	for _, r := range all {
-		switch {
-		case k.integers < 6:
+		if k.integers < 6 {
 			k.look(r)
-		default:
-			k.VCVTDQ2PS(r, r)
-			k.element(r)
+			continue
 		}
+		k.VCVTDQ2PS(r, r)
+		k.element(r)
 	}
 	return all
 }

@@ -15,8 +15,8 @@ func (w width) magnitude(r reg.VecVirtual) reg.VecVirtual {
 	return t
 }
 
-// below leaves signs set only in lanes whose r is less than a bound. Both are magnitudes; one that is not a number is more
-// than any.
+// below leaves signs set only in lanes whose r is less than a bound. Both are magnitudes; one that is not a number is
+// more than any.
 func (w width) below(r, bound, signs reg.VecVirtual) {
 	t := w.Vector()
 	w.VPSUBD(bound, r, t)
@@ -84,34 +84,34 @@ func (w width) split() {
 
 // offsets reads the next offsets of one of three kinds, or of none.
 func (w width) offsets(p gotypes.Component, half, single, bytes, offset reg.Register) {
-	known, halves, singles, signed := w.Fresh("known"), w.Fresh("half"), w.Fresh("single"), w.Fresh("signed")
-	integers := w.Fresh("integer")
-	w.TESTQ(half, half)
-	w.JNE(halves)
-	w.TESTQ(single, single)
-	w.JNE(singles)
-	w.VXORPS(offset.(reg.VecVirtual).AsX(), offset.(reg.VecVirtual).AsX(), offset.(reg.VecVirtual).AsX())
-	w.TESTQ(bytes, bytes)
-	w.JEQ(known)
-	w.CMPQ(w.Place(p.Field("signed")), Imm(0))
-	w.JNE(signed)
-	w.VPMOVZXBD(emit.At(bytes, 0), offset)
-	w.JMP(integers)
-	w.Here(signed)
-	w.VPMOVSXBD(emit.At(bytes, 0), offset)
-	w.Here(integers)
-	w.VCVTDQ2PS(offset, offset)
-	w.Add(w.Lanes(), bytes)
-	w.JMP(known)
-	w.Here(halves)
-	w.PREFETCHT1(emit.At(half, 4096))
-	w.VCVTPH2PS(emit.At(half, 0), offset)
-	w.Add(w.Bits/16, half)
-	w.JMP(known)
-	w.Here(singles)
-	w.PREFETCHT1(emit.At(single, 8192))
-	w.VMOVUPS(emit.At(single, 0), offset)
-	w.Add(w.Bits/8, single)
+	known := w.Fresh("known")
+	kind := func(at reg.Register, size int, read func(m Mem)) {
+		absent := w.Fresh("absent")
+		w.TESTQ(at, at)
+		w.JEQ(absent)
+		read(emit.At(at, 0))
+		w.Add(size, at)
+		w.JMP(known)
+		w.Here(absent)
+	}
+	kind(half, w.Bits/16, func(m Mem) {
+		w.PREFETCHT1(m.Offset(4096))
+		w.VCVTPH2PS(m, offset)
+	})
+	kind(single, w.Bits/8, func(m Mem) {
+		w.PREFETCHT1(m.Offset(8192))
+		w.VMOVUPS(m, offset)
+	})
+	kind(bytes, w.Lanes(), func(m Mem) {
+		unsigned := w.Fresh("unsigned")
+		w.VPMOVZXBD(m, offset)
+		w.CMPQ(w.Place(p.Field("signed")), Imm(0))
+		w.JEQ(unsigned)
+		w.VPMOVSXBD(m, offset)
+		w.Here(unsigned)
+		w.VCVTDQ2PS(offset, offset)
+	})
+	w.VXORPS(offset, offset, offset)
 	w.Here(known)
 }
 

@@ -76,8 +76,8 @@ func (v vector) power(e reg.GPVirtual, less int32) reg.VecVirtual {
 	return r
 }
 
-// fix makes the integers of a vector and their digits, which are from -128 to 127 and worth 2^16, 2^8 and 1. With 256 bits
-// the highest is worth -2^15, which 16 bits have, and no more than 127; the others are what is left.
+// fix makes the integers of a vector and their digits, which are from -128 to 127 and worth 2^16, 2^8 and 1. With 256
+// bits the highest is worth -2^15, which 16 bits have, and no more than 127; the others are what is left.
 func (w width) fix() {
 	f := w.Dereference(w.Param("f"))
 	v := vector{w, f, w.Whole(f.Field("x")), w.Constant(0x7fffffff)}
@@ -148,8 +148,8 @@ func (v vector) flat(bound reg.VecVirtual, steep LabelRef) {
 	v.Here(flat)
 }
 
-// digits sets a vector to the digits of its integers. Each four become 16 bytes: of the highest digits those of the even
-// and of the odd ones, then the middle and the lowest.
+// digits sets a vector to the digits of its integers. Each four become 16 bytes: of the highest digits those of the
+// even and of the odd ones, then the middle and the lowest.
 func (w width) digits(r reg.VecVirtual) {
 	all := func(n int) Mem { return w.Table(w.Lanes(), func(int) int { return n }) }
 	round, top := all(0x808080), w.Vector()

@@ -2,8 +2,8 @@ package gemm
 
 import "github.com/anekit/anekit/internal/engine/soft/internal/simd"
 
-// machine is the kernels: simd.Neon has those of Mul, Slide, and Fixed but for Fours, AVX2 and AVX512 have all. Only tests
-// change it, to run other code than the best.
+// machine is the kernels: simd.Neon has those of Mul, Slide, and Fixed but for Fours, AVX2 and AVX512 have all. Only
+// tests change it, to run other code than the best.
 var machine = simd.Best()
 
 // Mul sets c (m x n) to a (m x k) times b (k x n), all row-major and dense. With

@@ -109,35 +109,35 @@ vector:
 	VCVTPH2PS  (CX), Z2
 	ADDQ       $+32, CX
 	TESTQ      SI, SI
-	JNE        half
-	TESTQ      DI, DI
-	JNE        single
-	VXORPS     X3, X3, X3
-	TESTQ      R8, R8
-	JEQ        known
-	CMPQ       32(AX), $0x00
-	JNE        signed
-	VPMOVZXBD  (R8), Z3
-	JMP        integer
-
-signed:
-	VPMOVSXBD (R8), Z3
-
-integer:
-	VCVTDQ2PS Z3, Z3
-	ADDQ      $+16, R8
-	JMP       known
-
-half:
+	JEQ        absent
 	PREFETCHT1 4096(SI)
 	VCVTPH2PS  (SI), Z3
 	ADDQ       $+32, SI
 	JMP        known
 
-single:
+absent:
+	TESTQ      DI, DI
+	JEQ        absent2
 	PREFETCHT1 8192(DI)
 	VMOVUPS    (DI), Z3
 	ADDQ       $+64, DI
+	JMP        known
+
+absent2:
+	TESTQ     R8, R8
+	JEQ       absent3
+	VPMOVZXBD (R8), Z3
+	CMPQ      32(AX), $0x00
+	JEQ       unsigned
+	VPMOVSXBD (R8), Z3
+
+unsigned:
+	VCVTDQ2PS Z3, Z3
+	ADDQ      $+16, R8
+	JMP       known
+
+absent3:
+	VXORPS Z3, Z3, Z3
 
 known:
 	CMPL         96(AX), $0x00
@@ -189,18 +189,18 @@ sure:
 	VMOVUPS       Z5, (DX)(BX*1)
 	CMPL          92(AX), $0x00
 	JEQ           done
-	VPBROADCASTD  table5<>+0(SB), Z6
-	VMOVAPS       Z3, Z5
-	VFMSUB213PS   Z4, Z2, Z5
-	VANDPS        Z2, Z6, Z6
+	VPBROADCASTD  table5<>+0(SB), Z5
+	VMOVAPS       Z3, Z3
+	VFMSUB213PS   Z4, Z2, Z3
+	VANDPS        Z2, Z5, Z5
 	VBROADCASTSS  64(AX), Z2
-	VMULPS        Z2, Z6, Z6
-	VADDPS        Z6, Z4, Z2
-	VSUBPS        Z6, Z2, Z2
+	VMULPS        Z2, Z5, Z5
+	VADDPS        Z5, Z4, Z2
+	VSUBPS        Z5, Z2, Z2
 	VMOVUPS       Z2, (R9)
 	VSUBPS        Z2, Z4, Z2
-	VADDPS.RD_SAE Z5, Z2, Z4
-	VADDPS.RU_SAE Z5, Z2, Z2
+	VADDPS.RD_SAE Z3, Z2, Z4
+	VADDPS.RU_SAE Z3, Z2, Z2
 	VMOVUPS       Z4, (R9)(BX*1)
 	VMOVUPS       Z2, (R9)(BX*2)
 
@@ -240,35 +240,35 @@ vector2:
 	VCVTPH2PS  (CX), Y2
 	ADDQ       $+16, CX
 	TESTQ      SI, SI
-	JNE        half2
-	TESTQ      DI, DI
-	JNE        single2
-	VXORPS     X3, X3, X3
-	TESTQ      R8, R8
-	JEQ        known2
-	CMPQ       32(AX), $0x00
-	JNE        signed2
-	VPMOVZXBD  (R8), Y3
-	JMP        integer2
-
-signed2:
-	VPMOVSXBD (R8), Y3
-
-integer2:
-	VCVTDQ2PS Y3, Y3
-	ADDQ      $+8, R8
-	JMP       known2
-
-half2:
+	JEQ        absent4
 	PREFETCHT1 4096(SI)
 	VCVTPH2PS  (SI), Y3
 	ADDQ       $+16, SI
 	JMP        known2
 
-single2:
+absent4:
+	TESTQ      DI, DI
+	JEQ        absent5
 	PREFETCHT1 8192(DI)
 	VMOVUPS    (DI), Y3
 	ADDQ       $+32, DI
+	JMP        known2
+
+absent5:
+	TESTQ     R8, R8
+	JEQ       absent6
+	VPMOVZXBD (R8), Y3
+	CMPQ      32(AX), $0x00
+	JEQ       unsigned2
+	VPMOVSXBD (R8), Y3
+
+unsigned2:
+	VCVTDQ2PS Y3, Y3
+	ADDQ      $+8, R8
+	JMP       known2
+
+absent6:
+	VXORPS Y3, Y3, Y3
 
 known2:
 	CMPL         96(AX), $0x00
@@ -320,24 +320,24 @@ sure2:
 	VMOVUPS      Y5, (DX)(BX*1)
 	CMPL         92(AX), $0x00
 	JEQ          done2
-	VPBROADCASTD table5<>+0(SB), Y6
-	VMOVAPS      Y3, Y5
-	VFMSUB213PS  Y4, Y2, Y5
-	VANDPS       Y2, Y6, Y6
+	VPBROADCASTD table5<>+0(SB), Y5
+	VMOVAPS      Y3, Y3
+	VFMSUB213PS  Y4, Y2, Y3
+	VANDPS       Y2, Y5, Y5
 	VBROADCASTSS 64(AX), Y2
-	VMULPS       Y2, Y6, Y6
-	VADDPS       Y6, Y4, Y2
-	VSUBPS       Y6, Y2, Y2
+	VMULPS       Y2, Y5, Y5
+	VADDPS       Y5, Y4, Y2
+	VSUBPS       Y5, Y2, Y2
 	VMOVUPS      Y2, (R9)
 	VSUBPS       Y2, Y4, Y2
-	VADDPS       Y5, Y2, Y4
-	VSUBPS       Y2, Y4, Y6
-	VSUBPS       Y6, Y4, Y7
-	VSUBPS       Y7, Y2, Y7
-	VSUBPS       Y6, Y5, Y6
-	VADDPS       Y7, Y6, Y6
+	VADDPS       Y3, Y2, Y4
+	VSUBPS       Y2, Y4, Y5
+	VSUBPS       Y5, Y4, Y6
+	VSUBPS       Y6, Y2, Y6
+	VSUBPS       Y5, Y3, Y5
+	VADDPS       Y6, Y5, Y5
 	VMOVUPS      Y4, (R9)(BX*1)
-	VMOVUPS      Y6, (R9)(BX*2)
+	VMOVUPS      Y5, (R9)(BX*2)
 
 done2:
 	ADDQ      $+32, DX

@@ -21,7 +21,7 @@ func (w *Weights) Room(rows int) int {
 	if w.multiplied() == 0 && !w.fixed() {
 		return w.Cols
 	}
-	return max(w.Cols, 5*w.padded(min(rows, batch)))
+	return max(w.Cols, 5*padded(min(rows, batch)*w.blocks()))
 }
 
 // Remember lets Dots keep what it finds out about scales and offsets, which must not change any more.

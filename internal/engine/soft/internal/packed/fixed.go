@@ -133,7 +133,7 @@ func (w *Weights) fixedKernel(sums []float32, v *Vector, room []float32, row int
 		if d.rows > 0 {
 			at := room[from*blocks:]
 			d.sums, d.data, d.scale = &sums[from], &w.Data[(row+from)*w.Cols/2], &at[0]
-			d.product = &at[(n*blocks+15)/16*16]
+			d.product = &at[padded(n*blocks)]
 			fixedRows(fixedBits(), w.group(), once, &d)
 		}
 		from = n / once * once
@@ -174,19 +174,7 @@ func (w *Weights) fixedDot(v *Vector, row int) float32 {
 func fused(a, b, c float32) float32 {
 	p := float64(a) * float64(b)
 	s := p + float64(c)
-	// Rounding s to float32 would round twice if the addition has rounded: the result is made odd then.
 	back := s - p
 	lost := (p - (s - back)) + (float64(c) - back)
-	if lost == 0 || lost != lost {
-		return float32(s)
-	}
-	bits := math.Float64bits(s)
-	if bits&1 == 0 {
-		if (lost > 0) == (s > 0) {
-			bits++
-		} else {
-			bits--
-		}
-	}
-	return float32(math.Float64frombits(bits))
+	return float32(odd(s, lost))
 }

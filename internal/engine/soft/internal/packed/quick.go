@@ -47,14 +47,14 @@ func (w *Weights) multiplied() int {
 	return w.kind()
 }
 
-// padded is the scales of some rows, up to a multiple of 16.
-func (w *Weights) padded(rows int) int { return (rows*(w.Cols/w.Wide) + 15) / 16 * 16 }
+// padded is the room of the scales of some blocks: a multiple of 16.
+func padded(blocks int) int { return (blocks + 15) / 16 * 16 }
 
 // prepare sets room to the rows of parts for some blocks from block from on, and returns them and what they are found to
 // be. With rest it gives exact elements too the parts that other kernels read.
 func (w *Weights) prepare(room []float32, from, blocks int, known exactness, rest bool, more float32) (
 	d dots, found exactness) {
-	n := (blocks + 15) / 16 * 16
+	n := padded(blocks)
 	_ = room[5*n-1]
 	p := parts{stride: 4 * n, magic: magic, most: most, unit: float32(int(1) << (13 - w.Bits)),
 		wide: float32(int(1) << w.Bits), top: float32(int(1)<<w.Bits - 1), more: more}
@@ -133,7 +133,7 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 	if kind == 0 {
 		return false
 	}
-	blocks := w.Cols / w.Wide
+	blocks := w.blocks()
 	found, known := w.remembered(row, len(sums)), unknown
 	if found != nil {
 		known = exactness(found.Load())

@@ -158,18 +158,20 @@ func (w *Weights) element(scale, number, offset float64) float32 {
 	// d lacks digits of an offset below the number; one above it loses none, or the element is infinite.
 	lost := number - d - offset
 	lost = math.FMA(scale, d, -p) + scale*lost
-	if lost == 0 || lost != lost {
-		return toOdd(p)
+	return toOdd(odd(p, lost))
+}
+
+// odd returns f, or a neighbour that is odd if f is even and rounding it has lost something. Rounding that again to fewer
+// bits rounds once.
+func odd(f, lost float64) float64 {
+	bits := math.Float64bits(f)
+	switch {
+	case lost == 0 || lost != lost || bits&1 != 0:
+		return f
+	case (lost > 0) == (f > 0):
+		return math.Float64frombits(bits + 1)
 	}
-	bits := math.Float64bits(p)
-	if bits&1 == 0 {
-		if (lost > 0) == (p > 0) {
-			bits++
-		} else {
-			bits--
-		}
-	}
-	return toOdd(math.Float64frombits(bits))
+	return math.Float64frombits(bits - 1)
 }
 
 // toOdd rounds f to a float32 so that rounding that to a half gives f rounded once: an inexact result is odd.
