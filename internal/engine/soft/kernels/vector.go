@@ -181,7 +181,7 @@ func (r *packedVector) Span(c *run.Call, _, _, worker int) {
 	c.In[r.vector].Load(x, 0)
 	v := r.weights.Arrange(x, vector)
 	for !c.Pause(worker) {
-		i, ok := c.Take(worker)
+		i, ok := c.Take()
 		if !ok {
 			return
 		}

@@ -36,9 +36,9 @@ type Call struct {
 	Ctx     context.Context
 	Yields  Yielder // the context, if it is one
 
-	Round    uint64            // evaluations since the load before this one
-	shares   [maxWorkers]share // of deal, one for each of so many workers:
+	Round    uint64 // evaluations since the load before this one
 	dealt    int
+	taken    atomic.Int64              // of the items that were dealt
 	Fault    atomic.Pointer[ane.Error] // what makes the run fail
 	Budget   *int                      // while folding: the remaining work
 	Declined bool                      // the step exceeded the budget and did not run
@@ -65,27 +65,18 @@ const grain = 1 << 15
 // goroutine and allocates nothing.
 func (c *Call) Spread(n, cost int) { c.split(n, c.pieces(n, cost)) }
 
-// Deal is spread for runners whose span computes the items that take returns: a goroutine that has computed its own
-// takes some of one that began late.
+// Deal is spread for runners whose span computes the items that take returns, so that a goroutine that begins late has
+// fewer of them.
 func (c *Call) Deal(n, cost int) {
-	c.dealt = c.pieces(n, cost)
-	for w := range c.dealt {
-		c.shares[w].set(n*w/c.dealt, n*(w+1)/c.dealt)
-	}
-	c.split(n, c.dealt)
+	c.dealt = n
+	c.taken.Store(0)
+	c.Spread(n, cost)
 }
 
-// Take returns an item of deal that no goroutine has taken, and false if there is none.
-func (c *Call) Take(worker int) (item int, ok bool) {
-	if item, ok = c.shares[worker].take(false); ok {
-		return item, ok
-	}
-	for w := range c.dealt {
-		if item, ok = c.shares[w].take(true); ok {
-			return item, ok
-		}
-	}
-	return 0, false
+// Take returns the first item of deal that no goroutine has taken, and false if there is none.
+func (c *Call) Take() (item int, ok bool) {
+	item = int(c.taken.Add(1)) - 1
+	return item, item < c.dealt
 }
 
 // pieces is in how many pieces goroutines share n items; 0 if the budget does not suffice for them.
@@ -246,29 +237,3 @@ const Chunk = 1024
 
 // Name is the engine's name on receipts.
 const Name = "soft"
-
-// share is the consecutive items that one goroutine computes and others may take from its end.
-type share struct {
-	left atomic.Uint64 // the first item, 32 bits, and the end
-}
-
-// set sets the items from lo to hi.
-func (s *share) set(lo, hi int) { s.left.Store(uint64(lo)<<32 | uint64(hi)) }
-
-// take takes the first item, if one is left, or the last for a goroutine that has none.
-func (s *share) take(last bool) (item int, ok bool) {
-	for {
-		left := s.left.Load()
-		lo, hi := left>>32, left&(1<<32-1)
-		if lo >= hi {
-			return 0, false
-		}
-		item, rest := lo, left+1<<32
-		if last {
-			item, rest = hi-1, left-1
-		}
-		if s.left.CompareAndSwap(left, rest) {
-			return int(item), true
-		}
-	}
-}

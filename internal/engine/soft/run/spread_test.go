@@ -74,21 +74,3 @@ func TestPiecesOfWork(t *testing.T) {
 		require.Equal(t, c.want, (&Call{Workers: 3, extra: c.extra}).pieces(c.n, c.cost), "%+v", c)
 	}
 }
-
-// TestSharesOfDeal: the shares of the workers follow each other, differ by one item at most and are all items.
-func TestSharesOfDeal(t *testing.T) {
-	for _, n := range []int{3, 7, 16, 100} {
-		c := &Call{Run: &visits{}, Workers: 3}
-		c.Deal(n, grain)
-		require.Equal(t, 3, c.dealt)
-		next := 0
-		for w := range c.dealt {
-			left := c.shares[w].left.Load()
-			lo, hi := int(left>>32), int(left&math.MaxUint32)
-			require.Equal(t, next, lo, "%d items", n)
-			require.InDelta(t, float64(n)/3, float64(hi-lo), 1, "%d items", n)
-			next = hi
-		}
-		require.Equal(t, n, next)
-	}
-}
