@@ -1,5 +1,7 @@
 package chip
 
+import "fmt"
+
 // one is a Span of a single figure.
 func one(v float64) Span { return Span{v, v} }
 
@@ -74,23 +76,23 @@ func (s *Spec) kernels() {
 	if s.Chip >= M4 {
 		s.RewrittenFrom = compiled(9, "study 7.4")
 	}
-	s.PoolWidth, s.AvgPoolWidth = s.like46(8, study), s.like46(14, study)
+	s.PoolWidth, s.AvgPoolWidth = s.like(M4, M6, compiled(8, study)), s.like(M4, M6, compiled(14, study))
 	s.Chain = at(s.Chip, [6]Fact[int]{
 		{}, {}, {}, compiled(512, "study 5.10: the most that was tried, 448 ran"), {}, measured(386, "study 5.10"),
 	})
 }
 
-// like46 returns a limit that was compiled for M4 and M6 and is taken for the others too.
-func (s *Spec) like46(v int, source string) Fact[int] {
-	if s.Chip == M4 || s.Chip == M6 {
-		return compiled(v, source)
+// like returns a limit that was found on two chips and is taken for the others too.
+func (s *Spec) like(a, b Chip, found Fact[int]) Fact[int] {
+	if s.Chip == a || s.Chip == b {
+		return found
 	}
-	return inferred(v, "as M4 and M6")
+	return inferred(found.Value, fmt.Sprintf("as M%d and M%d", a, b))
 }
 
 func (s *Spec) sizes() {
 	const study = "study, compiles for h16g and h18g"
-	s.MatmulInner = s.like46(32768, study+"; 40000 fails")
+	s.MatmulInner = s.like(M4, M6, compiled(32768, study+"; 40000 fails"))
 	s.Axis = at(s.Chip, [6]Fact[int]{
 		stated(16384, "guide: before A16"), stated(16384, "guide: before A16"), stated(65536, "guide: from A16"),
 		compiled(65536, study), stated(65536, "guide: from A16"), compiled(65536, study),
@@ -102,13 +104,8 @@ func (s *Spec) sizes() {
 	s.ConvChannels = measured(31999, "gpt, maderix: 32000 outputs work, 32000 inputs do not")
 	s.Rank = stated(5, "the compiler's message: Cannot reshape a tensor of rank > 5")
 	s.MatmulRank = stated(4, "the compiler's message: depth > 1 is not supported for MatMult")
-	m1m5 := func(v int) Fact[int] {
-		if s.Chip == M1 || s.Chip == M5 {
-			return measured(v, "forge")
-		}
-		return inferred(v, "as M1 and M5")
-	}
-	s.DynamicBatch, s.Attention, s.AttentionLeg, s.LRNChannels = m1m5(1), m1m5(2048), m1m5(512), m1m5(15)
+	forge := func(v int) Fact[int] { return s.like(M1, M5, measured(v, "forge")) }
+	s.DynamicBatch, s.Attention, s.AttentionLeg, s.LRNChannels = forge(1), forge(2048), forge(512), forge(15)
 }
 
 func (s *Spec) formats() {

@@ -140,7 +140,7 @@ func TestHalves(t *testing.T) {
 			}
 			h := fp16.Bits(i)
 			var f [1]float32
-			require.Equal(t, 1, r.Decode(f[:], []fp16.Bits{h}))
+			r.Decode(f[:], []fp16.Bits{h})
 			require.Equal(t, math.Float32bits(r.Value(h)), math.Float32bits(f[0]))
 			if h&exponentMask == exponentMask {
 				continue

@@ -29,17 +29,14 @@ func (r Rules) Value(b fp16.Bits) float32 {
 	return b.Float32()
 }
 
-// Decode writes the values of src to dst, as many as the shorter has, and returns their number.
-func (r Rules) Decode(dst []float32, src []fp16.Bits) int {
+// Decode writes the values of src to dst, as many as the shorter has.
+func (r Rules) Decode(dst []float32, src []fp16.Bits) {
 	n := fp16.Decode(dst, src)
-	if r.Has(Exponent31) {
-		for i, b := range src[:n] {
-			if b&exponentMask == exponentMask {
-				dst[i] = Number(b)
-			}
+	for i := 0; i < n && r.Has(Exponent31); i++ {
+		if src[i]&exponentMask == exponentMask {
+			dst[i] = Number(src[i])
 		}
 	}
-	return n
 }
 
 // Round rounds f to fp16 once: half away from zero with HalfAway, else to nearest even. Subnormals are kept;
@@ -77,15 +74,20 @@ func (r Rules) shift(v uint64, n uint) uint64 {
 	return (v + 1<<(n-1) - 1 + v>>n&1) >> n
 }
 
-// Encode rounds src to dst as Round does, as many as the shorter has, and returns their number. An element
-// of src stands for an exact value: it is that value, or the value rounded to odd.
-func (r Rules) Encode(dst []fp16.Bits, src []float32) int {
+// Encode rounds src to dst as Round does, as many as the shorter has. An element of src stands for an exact value: it is
+// that value, or the value rounded to odd.
+func (r Rules) Encode(dst []fp16.Bits, src []float32) {
 	n := min(len(dst), len(src))
 	if r.Has(HalfAway) {
 		for i, f := range src[:n] {
-			dst[i] = r.Round(float64(f))
+			b := math.Float32bits(f)
+			if mag := b &^ (1 << 31); mag-(127-14)<<23 < 30<<23 { // a normal half, before rounding
+				dst[i] = fp16.Bits(b>>16&signMask) | fp16.Bits((mag-(127-15)<<23+1<<12)>>13)
+			} else {
+				dst[i] = r.Round(float64(f))
+			}
 		}
-		return n
+		return
 	}
 	fp16.Encode(dst[:n], src[:n])
 	for i := 0; i < n && r.Has(Exponent31); i++ {
@@ -95,5 +97,4 @@ func (r Rules) Encode(dst []fp16.Bits, src []float32) int {
 			dst[i] = dst[i]&signMask | fp16.Inf
 		}
 	}
-	return n
 }

@@ -68,13 +68,9 @@ func (r Rules) MAC(x, w []fp16.Bits, bias fp16.Bits) fp16.Bits {
 	for i := range p {
 		p[i] = r.product(x[i], w[i])
 	}
-	return r.sum(p, bias)
-}
-
-// sum adds products in units of 2^-16.
-func (r Rules) sum(p []int64, bias fp16.Bits) fp16.Bits {
 	if !r.Has(BiasLast) {
-		return r.Round(r.Accumulate(Start(bias), p))
+		start := ProductRounding.product(bias, 0x3c00) // half away from zero (MS 8.2.3)
+		return r.Round(r.Accumulate(start, p))
 	}
 	rounded := r.Round(r.Accumulate(0, p))
 	if bias&^signMask == 0 {
@@ -82,9 +78,6 @@ func (r Rules) sum(p []int64, bias fp16.Bits) fp16.Bits {
 	}
 	return r.Round(float64(r.Value(rounded)) + float64(r.Value(bias)))
 }
-
-// Start is a bias in units of 2^-16, half away from zero (MS 8.2.3).
-func Start(bias fp16.Bits) int64 { return ProductRounding.product(bias, 0x3c00) }
 
 // Accumulate adds products in units of 2^-16 to start, in their order, and returns the sum as a number, not
 // rounded to fp16: infinite if it reached the range and the rules have Range. With Fours the partial sums inside a

@@ -110,9 +110,6 @@ func (e *engine) compile(ctx context.Context, src ane.Source, b plan.Budget, r n
 		if err != nil {
 			return nil, err
 		}
-		if err := run.Between(ctx); err != nil {
-			return nil, err
-		}
 		b.Expand = e.packFrom
 		pl, err := plan.Make(ctx, g, b, kernels.Arith{Operand: r, Tables: e.tables, Only: e.only, Apart: e.apart})
 		if err == nil {

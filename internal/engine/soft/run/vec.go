@@ -80,10 +80,8 @@ func (v *Vec) Store(src []float32, at int) {
 
 // Value returns one element of any type.
 func (v *Vec) Value(i int) float64 {
-	if v.Half != nil || v.Single != nil {
-		var f [1]float32
-		v.Load(f[:], i)
-		return float64(f[0])
+	if v.Half != nil {
+		return float64(v.Rules.Value(v.Half[i]))
 	}
 	return element.Load(v.DType, v.Raw[i*element.Size(v.DType):])
 }
