@@ -47,11 +47,8 @@ func Opset(name string) (OS, bool) {
 	if err != nil || !strings.HasPrefix(name, "ios") {
 		return 0, false
 	}
-	if n < 15 && n >= 13 {
-		return releases[0].mac, true
-	}
 	for _, r := range releases {
-		if r.ios == OS(n) {
+		if n >= 13 && r.ios == OS(max(n, 15)) {
 			return r.mac, true
 		}
 	}

@@ -54,9 +54,9 @@ func (w *work) anchored(e *Estimate) {
 		e.Ops = append(e.Ops, op)
 		e.Tasks += op.Tasks
 	}
-	in, out := w.moves()
+	moved, _ := w.moves()
 	rate := a.rate(w.Chip, 2*macs+passed)
-	arithmetic, reading := (2*macs+passed)/rate, (weights+in+out)/a.bytes
+	arithmetic, reading := (2*macs+passed)/rate, (weights+moved)/a.bytes
 	part := func(v float64) Time {
 		return Time{Figure{Value: v, Degree: min(a.degree, chip.Inferred), Source: a.source}}
 	}
@@ -74,7 +74,7 @@ func (w *work) anchored(e *Estimate) {
 		}
 	}
 	if arithmetic < reading {
-		e.Parts = append(e.Parts, Part{"inputs and outputs", part((in + out) / a.bytes), Activations})
+		e.Parts = append(e.Parts, Part{"inputs and outputs", part(moved / a.bytes), Activations})
 	}
 	whole := func(v float64) Figure { return Figure{Value: v, Degree: a.degree, Source: a.source} }
 	e.Parts = append(e.Parts, Part{"dispatch", Time{whole(a.overhead)}, Dispatch})

@@ -57,8 +57,7 @@ func (w *work) layered(e *Estimate) {
 		add(op.Time.Figure)
 		e.Ops = append(e.Ops, op)
 	}
-	in, out := w.moves()
-	io := w.moved(in, out)
+	io := w.moved()
 	tasks := measured(perTask*float64(e.Tasks), formula)
 	e.Parts = []Part{
 		{"task list", Time{measured(taskBase, formula)}, Dispatch}, {"tasks", Time{tasks}, Dispatch},
@@ -266,34 +265,31 @@ func (p *product) note() string {
 	return ""
 }
 
-// moves returns the bytes of used inputs and of outputs, each once.
-func (w *work) moves() (in, out float64) {
+// moves returns the bytes of used inputs and of outputs, each once, and the number of these inputs.
+func (w *work) moves() (moved float64, used int) {
 	for _, t := range w.inputs {
 		if len(t.Uses) > 0 {
-			in += bytes(t)
+			moved, used = moved+bytes(t), used+1
 		}
 	}
 	for _, t := range distinct(w.Outputs) {
-		out += bytes(t)
+		moved += bytes(t)
 	}
-	return in, out
+	return moved, used
 }
 
 // moved is the time to move inputs and outputs.
-func (w *work) moved(in, out float64) Figure {
+func (w *work) moved() Figure {
+	moved, used := w.moves()
 	rate := measured(activations*float64(w.engines), "study 9.4")
 	if w.Chip == chip.M4 {
 		rate = inferred(24e3, "as M1 and M5")
 	}
-	if w.engines == 2 && in+out >= 8e6 {
-		used := 0
-		for _, t := range w.inputs {
-			used += min(len(t.Uses), 1)
-		}
+	if w.engines == 2 && moved >= 8e6 {
 		rate.Value = 79e3
 		if used > 1 {
 			rate.Value = 56e3
 		}
 	}
-	return Figure{Value: (in + out) / rate.Value, Degree: rate.Degree, Source: rate.Source}
+	return Figure{Value: moved / rate.Value, Degree: rate.Degree, Source: rate.Source}
 }

@@ -27,9 +27,6 @@ func (h *heap) take(n int) int {
 	for i, g := range h.gaps {
 		if g.bytes >= n && (best < 0 || g.bytes < h.gaps[best].bytes) {
 			best = i
-			if g.bytes == n {
-				break
-			}
 		}
 	}
 	if best < 0 {

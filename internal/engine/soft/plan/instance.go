@@ -67,39 +67,32 @@ func (l *linker) read(weights ane.Weights) error {
 			one.Notes = e.Notes
 			l.Links.weights[i] = &one
 		}
-		if v := w.Value; v != nil && !l.equal(v, e) {
-			at, data := place{w.Path, w.Offset}, e.Data
-			if e.Stored != nil {
-				data = e.Stored
-			}
-			switch {
-			case e.Kept:
-				own[at] = data
-			case own[at] == nil:
+		v := w.Value
+		if v == nil {
+			continue
+		}
+		data, before, into := e.Data, l.data, l.known
+		if e.Stored != nil {
+			data, before, into = e.Stored, l.packed, l.stored
+		}
+		if bytes.Equal(before(v), data) {
+			continue
+		}
+		at := place{w.Path, w.Offset}
+		if own[at] == nil {
+			own[at] = data
+			if !e.Kept {
 				own[at] = slices.Clone(data)
 			}
-			if e.Stored != nil {
-				l.stored[v] = own[at]
-				delete(l.known, v)
-			} else {
-				l.known[v] = own[at]
-			}
-			l.changed[v] = true
 		}
+		delete(l.known, v) // what was unpacked
+		into[v], l.changed[v] = own[at], true
 	}
 	if len(old)+len(added) > 0 {
 		l.Notes = slices.DeleteFunc(slices.Clone(l.Notes), func(n string) bool { return slices.Contains(old, n) })
 		l.Notes = append(l.Notes, added[:min(len(added), ops.MaxNotes)]...)
 	}
 	return mil.Merge(bad, faults).Err()
-}
-
-// equal reports whether the elements of v are those of an entry.
-func (l *linker) equal(v *ops.Value, e *ops.Entry) bool {
-	if e.Stored != nil {
-		return bytes.Equal(l.packed(v), e.Stored)
-	}
-	return bytes.Equal(l.data(v), e.Data)
 }
 
 // fold computes again the nodes that depend on changed constants. The work of a node
