@@ -25,7 +25,6 @@ const (
 
 const (
 	study   = "study 7.4"
-	asStudy = "as the study's shapes"
 	formula = "study 6, 7.4"
 )
 
@@ -94,7 +93,7 @@ func (p *product) efficiency(engines, layers int) Figure {
 		eta = pick(0.89, 0.86)
 	}
 	if !p.plain && !p.dilated {
-		eta.Degree, eta.Source = chip.Inferred, asStudy
+		eta.Degree, eta.Source = chip.Inferred, "as the study's shapes"
 	}
 	return eta
 }

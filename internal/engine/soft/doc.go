@@ -17,22 +17,19 @@
 //
 //	ops.Graph -> plan (constants folded, steps fused, buffers placed) -> invocation -> kernels
 //
-// Package plan decides what is computed, in which order and where in memory. Package kernels computes: a kernel knows
-// the shapes, settings and arithmetic of one step, and no program. Package run has the goroutines that share a step,
-// the memory that a step computes on, and surfaces. This package has the engine, and what is loaded and bound.
+// Package plan decides what is computed, in which order and where in memory. Package kernels computes, and package run
+// has the goroutines and the memory of a step. This package has the engine, and what is loaded and bound.
 //
 // Compiling is bounded, so that a short text cannot make it run or grow without end.
 // Constants are computed and decoded ahead only up to a budget; every run computes
 // the rest. A program whose intermediate values and workspaces need more than 8 GiB
 // at once is rejected, with the position of the value that exceeds the limit.
 //
-// Operators on each element that follow each other, or a matmul, linear or conv, are fused: they take turns on pieces
-// of the result that fit the cache, and what they hand on needs no memory of its own. After a product the pieces are
-// its tiles if these are whole rows, as they are up to 256 columns and 1,024 terms a sum; otherwise they are pieces of
-// the whole result, which is quicker than parts of rows. Each operator keeps its kernel and its rounding, so that
-// fusing changes no bit in any mode. A value stays in memory if it is an output, if several operators or a state read
-// it, or if the next result has another number of elements or another element size, as after a cast from fp16 to fp32.
-// Option Unfused turns fusing off.
+// Operators on each element that follow each other, or a matmul, linear or conv, are fused (see package plan): they
+// take turns on pieces of the result that fit the cache. After a product the pieces are its tiles if these are whole
+// rows, as they are up to 256 columns and 1,024 terms a sum; otherwise they are pieces of the whole result, which is
+// quicker than parts of rows. Fusing changes no bit in any mode. A value stays in memory if it is an output, if several
+// operators or a state read it, or if the next result has another number of elements or another element size.
 //
 // Weights of constexpr_blockwise_shift_scale stay packed where linear, matmul, a 1x1 convolution without groups or
 // gather along axis 0 read them: integers of 2, 3, 4, 6 or 8 bits, scales of fp16, results of fp16. Package packed
@@ -44,12 +41,9 @@
 // ane.Constants the weights are read where the caller has them, and held until the executable and all its instances
 // are closed.
 //
-// A plan keeps the sources of its constants and the folded operations. With them an
-// executable makes executables with other weight files (method NewInstance, which a
-// broker's driver calls) without parsing, analysing or planning: it reads, folds and
-// decodes again only what depends on the files and shares everything else. The cost:
-// a plan holds its weights, and operands of folded operations, even if no run reads
-// them any more.
+// A plan keeps the sources of its constants and the folded operations, to make executables with other weight files
+// (method NewInstance, which a broker's driver calls). The cost: a plan holds its weights, and operands of folded
+// operations, even if no run reads them any more.
 //
 // On Linux each bound surface is mapped a second time through its handle, and kernels
 // read and write that mapping. So a program that passes only addresses cannot work by

@@ -63,7 +63,15 @@ const grain = 1 << 15
 // Spread calls span over [0, n) in up to c.workers pieces. cost is the work of one
 // item; the arithmetic of one element counts as 1. Small work runs in the caller's
 // goroutine and allocates nothing.
-func (c *Call) Spread(n, cost int) { c.split(n, c.pieces(n, cost)) }
+func (c *Call) Spread(n, cost int) {
+	switch pieces := c.pieces(n, cost); pieces {
+	case 0:
+	case 1:
+		c.Span(0, n, 0)
+	default:
+		c.fork(n, pieces)
+	}
+}
 
 // Deal is spread for runners whose span computes the items that take returns, so that a goroutine that begins late has
 // fewer of them.
@@ -93,17 +101,6 @@ func (c *Call) pieces(n, cost int) int {
 		}
 	}
 	return max(min(c.Workers, n, work/grain), 1)
-}
-
-// split calls span over [0, n) in pieces.
-func (c *Call) split(n, pieces int) {
-	switch pieces {
-	case 0:
-	case 1:
-		c.Span(0, n, 0)
-	default:
-		c.fork(n, pieces)
-	}
 }
 
 // forked is what the goroutines of a step share. A call keeps it, so that only its first fork allocates.
