@@ -227,7 +227,7 @@ func TestPartialSumsOfTheM1(t *testing.T) {
 		for i, f := range c.x {
 			x[i], ones[i] = fp16.FromFloat32(f), 0x3c00
 		}
-		require.Equal(t, c.want, float64(M1.MAC(x, ones, 0).Float32()), "%v", c.x)
+		require.Equal(t, c.want, float64(M1.Rules().MAC(x, ones, 0).Float32()), "%v", c.x)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestSumsAndInt8(t *testing.T) {
 	require.Equal(t, fp16.Inf, M6.Rules().ScaleInt8(1<<31, 1e-6))
 	require.Equal(t, fp16.Inf|0x8000, M6.Rules().ScaleInt8(-1<<31, 1e-6))
 	require.NotEqual(t, fp16.Inf, Reference.Rules().ScaleInt8(1<<31, 1e-6))
-	require.Equal(t, fp16.Bits(0x7400), M6.MAC(make([]fp16.Bits, 2), make([]fp16.Bits, 2), 0x7400))
+	require.Equal(t, fp16.Bits(0x7400), M6.Rules().MAC(make([]fp16.Bits, 2), make([]fp16.Bits, 2), 0x7400))
 	y, ok := M6.Rules().Unary("tanh", 0x7e00, 0)
 	require.True(t, ok)
 	require.Equal(t, fp16.Bits(0x3c00), y)

@@ -8,10 +8,10 @@ import (
 )
 
 // A sum that passes 32768 on its way is infinite for good on a chip.
-func ExampleMode_MAC() {
+func ExampleRules_MAC() {
 	x := []fp16.Bits{fp16.FromFloat32(20000), fp16.FromFloat32(20000), fp16.FromFloat32(-20000)}
 	w := []fp16.Bits{fp16.FromFloat32(1), fp16.FromFloat32(1), fp16.FromFloat32(1)}
-	fmt.Println(numerics.Reference.MAC(x, w, 0).Float32(), numerics.M6.MAC(x, w, 0).Float32())
+	fmt.Println(numerics.Reference.Rules().MAC(x, w, 0).Float32(), numerics.M6.Rules().MAC(x, w, 0).Float32())
 	// Output: 20000 +Inf
 }
 

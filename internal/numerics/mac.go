@@ -17,9 +17,9 @@ const (
 	leastExponents = -16
 )
 
-// Parts returns a half as sign, significand and exponent: its value is significand * 2^(exponent-10). A
+// parts returns a half as sign, significand and exponent: its value is significand * 2^(exponent-10). A
 // subnormal and zero have the exponent -14; the exponent 31 is an ordinary one (MS 8.2.4).
-func Parts(b fp16.Bits) (negative bool, significand, exponent int) {
+func parts(b fp16.Bits) (negative bool, significand, exponent int) {
 	significand, exponent = int(b&0x3ff), -14
 	if e := int(b>>10) & 31; e != 0 {
 		significand, exponent = significand|1024, e-15
@@ -30,8 +30,8 @@ func Parts(b fp16.Bits) (negative bool, significand, exponent int) {
 // product multiplies two halves as the register of m4 to m6 takes the product up: in units of 2^-16, half away from zero.
 // With ProductDropped it is 0 if the exponents add to -17 or less.
 func (r Rules) product(x, w fp16.Bits) int64 {
-	nx, mx, ex := Parts(x)
-	nw, mw, ew := Parts(w)
+	nx, mx, ex := parts(x)
+	nw, mw, ew := parts(w)
 	if r.Has(ProductDropped) && ex+ew < leastExponents {
 		return 0
 	}
@@ -49,13 +49,9 @@ func (r Rules) product(x, w fp16.Bits) int64 {
 	return v
 }
 
-// MAC sums the products of x and w, in their order, starting from bias, as the mode's chip does in a
-// convolution or a matrix product: see [Rules.MAC]. x and w have one length.
-func (m Mode) MAC(x, w []fp16.Bits, bias fp16.Bits) fp16.Bits { return m.Rules().MAC(x, w, bias) }
-
-// MAC sums the products of x and w, in their order, and rounds the sum to fp16. The shorter of x and w
-// decides how many. The rules are ProductRounding and ProductDropped of each product, Fours, Range,
-// BiasLast, HalfAway and Exponent31 of each operand.
+// MAC sums the products of x and w, in their order, and rounds the sum to fp16, as a chip does in a convolution or a
+// matrix product. The shorter of x and w decides how many. The rules are ProductRounding and ProductDropped of each
+// product, Fours, Range, BiasLast, HalfAway and Exponent31 of each operand.
 //
 // The sum has 32 bits with ProductRounding and is exact otherwise, unless it reaches the range; without
 // Range it is exact to 2^47.

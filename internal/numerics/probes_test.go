@@ -133,13 +133,13 @@ func TestProbes(t *testing.T) {
 		if p.ExpectedBits == "" || p.Status == "device-uncertain" {
 			continue
 		}
-		m, r := chips[p.Chip], chips[p.Chip].Rules()
+		r := chips[p.Chip].Rules()
 		want := halfOf(t, p.ExpectedBits)
 		var got fp16.Bits
 		switch p.Op {
 		case "conv":
 			x, w, bias := p.conv(t)
-			got = m.MAC(x, w, bias)
+			got = r.MAC(x, w, bias)
 		case "add":
 			got = r.Round(float64(r.Value(p.half(t, "a"))) + float64(r.Value(p.half(t, "b"))))
 		case "sub":
@@ -150,7 +150,7 @@ func TestProbes(t *testing.T) {
 			got = r.Round(max(0, float64(r.Value(p.half(t, "x")))))
 		case "matmul", "linear/conv":
 			x := terms(t, p.Inputs["x"].(map[string]any)["formula"].(string))
-			got = m.MAC(x, ones(len(x)), 0)
+			got = r.MAC(x, ones(len(x)), 0)
 		case "reduce_sum":
 			sum := 0.0
 			for _, b := range terms(t, p.Inputs["x"].(map[string]any)["formula"].(string)) {

@@ -55,7 +55,7 @@ func (p convProgram) text() string {
 		intVec(p.stride, p.stride), intVec(p.dilation, p.dilation), intVec(p.pad, p.pad, p.pad, p.pad), p.groups)
 }
 
-// summer is a scalar function for sums of products: that of a mode or of a set of rules.
+// summer is a scalar function for sums of products: such as that of a set of rules.
 type summer interface {
 	MAC(x, w []fp16.Bits, bias fp16.Bits) fp16.Bits
 }
@@ -131,7 +131,7 @@ func TestConvOfChips(t *testing.T) {
 			x[r.IntN(len(x))] = 0xfe01
 		}
 		for _, m := range chipModes() {
-			requireHalves(t, p.want(m, x), evaluateHalves(t, p.text(), [][]fp16.Bits{x}, soft.Numerics(m)),
+			requireHalves(t, p.want(m.Rules(), x), evaluateHalves(t, p.text(), [][]fp16.Bits{x}, soft.Numerics(m)),
 				fmt.Sprintf("%s, %+v", m, p))
 		}
 	}
@@ -182,7 +182,7 @@ func TestProductsOfChips(t *testing.T) {
 			for i := range m {
 				for j := range n {
 					a, b := at(i, j)
-					plain[i*n+j], biased[i*n+j] = mode.MAC(a, b, 0), mode.MAC(a, b, bias[j])
+					plain[i*n+j], biased[i*n+j] = mode.Rules().MAC(a, b, 0), mode.Rules().MAC(a, b, bias[j])
 				}
 			}
 			what := fmt.Sprintf("%s, %d x %d x %d", mode, m, k, n)

@@ -32,8 +32,8 @@ func (c *cell) next(x, h, memory []fp16.Bits) (newH, newMemory []fp16.Bits) {
 	if c.op == "gru" {
 		withX, withH = c.other, c.bias
 	}
-	fromX := func(row int) fp16.Bits { return c.m.MAC(x, c.ih[row*c.i:][:c.i], vectorAt(withX, row)) }
-	fromH := func(row int, h []fp16.Bits) fp16.Bits { return c.m.MAC(h, c.hh[row*c.h:][:c.h], vectorAt(withH, row)) }
+	fromX := func(row int) fp16.Bits { return c.r.MAC(x, c.ih[row*c.i:][:c.i], vectorAt(withX, row)) }
+	fromH := func(row int, h []fp16.Bits) fp16.Bits { return c.r.MAC(h, c.hh[row*c.h:][:c.h], vectorAt(withH, row)) }
 	pre := func(gate, j int) fp16.Bits { return c.add(fromX(gate*c.h+j), fromH(gate*c.h+j, h)) }
 	kept := make([]fp16.Bits, c.h)
 	for j := range kept {

@@ -116,14 +116,14 @@ func TestAttentionOfChips(t *testing.T) {
 				for i := range l {
 					row := make([]fp16.Bits, n)
 					for j := range row {
-						row[j] = s.mul(m.MAC(q[(b*l+i)*e:][:e], k[(b*n+j)*e:][:e], 0), scale)
+						row[j] = s.mul(m.Rules().MAC(q[(b*l+i)*e:][:e], k[(b*n+j)*e:][:e], 0), scale)
 						if mask != nil {
 							row[j] = s.add(row[j], mask[i*n+j])
 						}
 					}
 					row = s.softmax(row)
 					for j := range ev {
-						want = append(want, m.MAC(row, column(v[b*n*ev:], n, ev, j), 0))
+						want = append(want, m.Rules().MAC(row, column(v[b*n*ev:], n, ev, j), 0))
 					}
 				}
 			}
@@ -155,7 +155,7 @@ func TestBoolMaskOfChips(t *testing.T) {
 		s := scalar{m, m.Rules()}
 		third := s.unary("inverse", 0x4200)
 		weights := []fp16.Bits{third, third, third}
-		requireHalves(t, []fp16.Bits{m.MAC(weights, column(v, 3, 2, 0), 0), m.MAC(weights, column(v, 3, 2, 1), 0)},
+		requireHalves(t, []fp16.Bits{s.r.MAC(weights, column(v, 3, 2, 0), 0), s.r.MAC(weights, column(v, 3, 2, 1), 0)},
 			got[2:], m.String())
 	}
 }
@@ -182,7 +182,7 @@ func TestEinsumOfChips(t *testing.T) {
 			for i := range b {
 				for j := range n {
 					for l := range m {
-						want = append(want, mode.MAC(x[(i*m+l)*k:][:k], y[(i*n+j)*k:][:k], 0))
+						want = append(want, mode.Rules().MAC(x[(i*m+l)*k:][:k], y[(i*n+j)*k:][:k], 0))
 					}
 				}
 			}

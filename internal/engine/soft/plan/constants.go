@@ -45,9 +45,6 @@ func Limits(room int64, workers int) Budget {
 	return Budget{Folded: int(min(1<<30, room/2)), work: 1 << 31, packed: int(min(1<<28, room/2/4)), workers: workers}
 }
 
-// spent is the bytes of constants that were made out of b, of which left is left.
-func (b Budget) spent(left Budget) int { return b.Folded - left.Folded + 4*(b.packed-left.packed) }
-
 // maxFolded is the largest value, in bytes, that compiling computes. A larger one
 // costs less to compute than to keep.
 const maxFolded = 1 << 28

@@ -140,7 +140,8 @@ func Make(ctx context.Context, g *ops.Graph, b Budget, a kernels.Arith) (*Plan, 
 	for i := range p.Steps {
 		runners = append(runners, p.Steps[i].Run)
 	}
-	p.Held = b.spent(p.constants.budget) + p.cloned + kernels.TableBytes(runners)
+	left := p.constants.budget
+	p.Held = b.Folded - left.Folded + 4*(b.packed-left.packed) + p.cloned + kernels.TableBytes(runners)
 	made := p.Plan // copied, so that the planner can be freed
 	return &made, nil
 }
