@@ -42,9 +42,9 @@ func (w *Weights) fixPortable(v *Vector) bool {
 // magnitude is the bits of a number without its sign.
 func magnitude(f float32) uint32 { return math.Float32bits(f) &^ (1 << 31) }
 
-// isSteep reports whether, of any 32 columns of a group of a vector, at least half of those that are not 0 are less than
-// 2^-12 of the power of two in the greatest. Their integers would have few bits, and a row may be 0 where the vector is
-// great.
+// isSteep reports whether, of any 32 columns of a group of a vector, at least half of those that are not 0 are less
+// than 2^-12 of the power of two in the greatest. Their integers would have few bits, and a row may be 0 where the
+// vector is great.
 func isSteep(x []float32, most uint32) bool {
 	bound := (max(most>>23, 103) - 12) << 23
 	for ; len(x) > 0; x = x[32:] {
@@ -65,8 +65,8 @@ func isSteep(x []float32, most uint32) bool {
 	return false
 }
 
-// fixedUnit returns the unit of integers that stand for numbers up to one with the bits most, and its inverse. It is that
-// of 2^-24, the least half, if most is less.
+// fixedUnit returns the unit of integers that stand for numbers up to one with the bits most, and its inverse. It is
+// that of 2^-24, the least half, if most is less.
 func fixedUnit(most uint32) (inverse, unit float32) {
 	e := max(most>>23, 103)
 	return math.Float32frombits((127 + 127 + places - 1 - e) << 23), math.Float32frombits((e - places + 1) << 23)

@@ -161,8 +161,8 @@ func (w *Weights) element(scale, number, offset float64) float32 {
 	return toOdd(odd(p, lost))
 }
 
-// odd returns f, or a neighbour that is odd if f is even and rounding it has lost something. Rounding that again to fewer
-// bits rounds once.
+// odd returns f, or a neighbour that is odd if f is even and rounding it has lost something. Rounding that again to
+// fewer bits rounds once.
 func odd(f, lost float64) float64 {
 	bits := math.Float64bits(f)
 	switch {

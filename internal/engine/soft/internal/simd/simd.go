@@ -20,8 +20,8 @@ const (
 
 func (l Level) String() string { return [...]string{"portable", "neon", "avx2", "avx512"}[l] }
 
-// Levels lists those of this processor, the widest one last. x/sys/cpu reports instructions only if the operating system
-// saves the registers that they use.
+// Levels lists those of this processor, the widest one last. x/sys/cpu reports instructions only if the operating
+// system saves the registers that they use.
 func Levels() []Level {
 	all, x86 := []Level{Portable}, &cpu.X86
 	if runtime.GOARCH == "arm64" {
