@@ -99,6 +99,6 @@ func (l ErrorList) Unwrap() []error {
 
 // OnlyNames reports whether err is a list of faults that all match ErrNames.
 func OnlyNames(err error) bool {
-	var list ErrorList
-	return errors.As(err, &list) && !slices.ContainsFunc(list, func(e *Error) bool { return !errors.Is(e, ErrNames) })
+	list, ok := errors.AsType[ErrorList](err)
+	return ok && !slices.ContainsFunc(list, func(e *Error) bool { return !errors.Is(e, ErrNames) })
 }

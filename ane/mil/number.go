@@ -2,33 +2,32 @@ package mil
 
 // scanNumber measures the number at the start of s: an optional minus sign,
 // then a decimal with optional fraction and exponent, a C99 hexadecimal float,
-// inf or nan. If the text is not a number, msg says why, hint how to fix it, and
-// n covers the malformed run. n is at least 1 for non-empty s.
-func scanNumber(s string) (n int, msg, hint string) {
+// inf or nan. If the text is not a number, hint says how to fix it, and n covers
+// the malformed run. n is at least 1 for non-empty s.
+func scanNumber(s string) (n int, hint string) {
 	sign := 0
 	if s != "" && s[0] == '-' {
 		sign = 1
 	}
 	if rest := s[sign:]; rest != "" && in(rest[0], letters) {
-		n = sign + identLen(rest)
-		if word := s[sign:n]; word == "inf" || word == "nan" {
-			return n, "", ""
+		n = identLen(rest)
+		if word := rest[:n]; word != "inf" && word != "nan" {
+			hint = "write a minus sign only before a number, inf or nan"
 		}
-		return n, "malformed number " + quoteShort(s[:n]), "write a minus sign only before a number, inf or nan"
+		return sign + n, hint
 	}
 	n, hint = scanDigits(s[sign:])
 	n += sign
 	if hint == "" {
 		if n == len(s) || s[n] != '.' && !in(s[n], letters|digits) {
-			return n, "", ""
+			return n, ""
 		}
 		hint = "write a number without a suffix, such as 1, 0.5, 1e-3 or 0x1p-1"
 	}
 	for n < len(s) && (s[n] == '.' || in(s[n], letters|digits)) {
 		n++
 	}
-	n = max(n, min(1, len(s)))
-	return n, "malformed number " + quoteShort(s[:n]), hint
+	return max(n, min(1, len(s))), hint
 }
 
 // scanDigits measures digits [. digits] [e [sign] digits], or 0x digits [. digits] p [sign] digits. A non-empty hint
@@ -72,6 +71,6 @@ func scanDigits(s string) (n int, hint string) {
 
 // validNumber reports whether all of s is one number.
 func validNumber(s string) bool {
-	n, msg, _ := scanNumber(s)
-	return s != "" && msg == "" && n == len(s)
+	n, hint := scanNumber(s)
+	return s != "" && hint == "" && n == len(s)
 }

@@ -69,12 +69,12 @@ func (s *scanner) next(t *token) {
 }
 
 func (s *scanner) number(t *token, rest string) {
-	n, msg, hint := scanNumber(rest)
+	n, hint := scanNumber(rest)
 	t.kind, t.text = tokNumber, rest[:n]
 	s.off += n
-	if msg != "" {
+	if hint != "" {
 		t.kind = tokIllegal
-		s.fault(t.pos, msg, hint)
+		s.fault(t.pos, "malformed number "+quoteShort(t.text), hint)
 	}
 }
 

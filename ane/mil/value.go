@@ -113,7 +113,8 @@ func (v *Value) Check() error {
 func (v *Value) check(w *watch) *Error {
 	if b := v.Blob(); b != nil {
 		_, _, err := b.Entry()
-		return at(err)
+		fault, _ := errors.AsType[*Error](err)
+		return fault
 	}
 	if v == nil || v.Type.Kind != Scalar && v.Type.Kind != Tensor {
 		return nil
@@ -127,13 +128,6 @@ func (v *Value) check(w *watch) *Error {
 		return v.each(w, leaf(boolean))
 	}
 	return v.each(w, leaf(text))
-}
-
-// at returns err as an Error.
-func at(err error) *Error {
-	var e *Error
-	errors.As(err, &e)
-	return e
 }
 
 // fits is float without the number: most numbers are short and have a small exponent, or

@@ -119,21 +119,17 @@ func (c *collector) add(f Finding, chips []chip.Chip, compiler chip.Compiler) {
 		c.list = append(c.list, f)
 	}
 	at := &c.list[i]
-	for _, x := range chips {
-		if !slices.Contains(at.Chips, x) {
-			at.Chips = append(at.Chips, x)
-		}
-	}
-	if !slices.Contains(at.Compilers, compiler) {
-		at.Compilers = append(at.Compilers, compiler)
-	}
+	at.Chips = append(at.Chips, chips...)
+	at.Compilers = append(at.Compilers, compiler)
 }
 
 // findings returns the sorted list.
 func (c *collector) findings() []Finding {
 	for i := range c.list {
-		slices.Sort(c.list[i].Chips)
-		slices.Sort(c.list[i].Compilers)
+		f := &c.list[i]
+		slices.Sort(f.Chips)
+		slices.Sort(f.Compilers)
+		f.Chips, f.Compilers = slices.Compact(f.Chips), slices.Compact(f.Compilers)
 	}
 	slices.SortStableFunc(c.list, order)
 	if len(c.list) > MaxFindings && !c.all {

@@ -27,26 +27,25 @@ func surfaces(f *ops.Graph, visit func(side string, v *ops.Value)) {
 }
 
 // checkSorted is the check of the inputs or the outputs.
-func checkSorted(of string) func(c *check, f *ops.Graph) {
+func checkSorted(side string) func(c *check, f *ops.Graph) {
 	return func(c *check, f *ops.Graph) {
-		sides(f, func(side string, list []*ops.Value) {
-			var names []string
-			for _, v := range list {
-				names = append(names, v.Name)
-			}
-			if side != of || slices.IsSorted(names) {
-				return
-			}
-			pos := list[0].Pos
-			if side == "output" {
-				pos = f.Function.Results[0].Pos
-			}
-			for i := range names {
-				names[i] = cut(names[i])
-			}
-			c.fixed(c.renamed(f, side, list)).warn(pos, "", "function %s: the %ss are declared as %v and bound as %v",
-				cut(f.Function.Name), side, names, slices.Sorted(slices.Values(names)))
-		})
+		list := f.Parameters
+		if side == "output" {
+			list = f.Outputs
+		}
+		var names, shown []string
+		for _, v := range list {
+			names, shown = append(names, v.Name), append(shown, cut(v.Name))
+		}
+		if slices.IsSorted(names) {
+			return
+		}
+		pos := list[0].Pos
+		if side == "output" {
+			pos = f.Function.Results[0].Pos
+		}
+		c.fixed(c.renamed(f, side, list)).warn(pos, "", "function %s: the %ss are declared as %v and bound as %v",
+			cut(f.Function.Name), side, shown, slices.Sorted(slices.Values(shown)))
 	}
 }
 
