@@ -27,8 +27,7 @@ import (
 // belled is a link whose broker is the test: it has the other ends, and the memory of
 // the bell, whose first half is the client's box.
 func belled(t *testing.T) (l *link, conn *wire.Conn, bell *wire.Bell, mem []byte) {
-	here, conn, err := wiretest.Pair()
-	require.NoError(t, err)
+	here, conn := wiretest.Pair(t)
 	require.NoError(t, here.SetPatience(slice, slice))
 	own, memory, err := wire.NewBell()
 	require.NoError(t, err)

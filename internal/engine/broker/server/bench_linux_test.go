@@ -17,10 +17,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	here, there, err := wiretest.Pair()
-	if err != nil {
-		b.Fatal(err)
-	}
+	here, there := wiretest.Pair(b)
 	done := make(chan error, 1)
 	go func() { done <- newSession(s, there, alice, admission.Process{}).run() }()
 	p := newPeer(here)
@@ -49,10 +46,7 @@ func BenchmarkEvaluate(b *testing.B) {
 
 // BenchmarkEvaluateFloor is the same two frames with nothing between them.
 func BenchmarkEvaluateFloor(b *testing.B) {
-	here, there, err := wiretest.Pair()
-	if err != nil {
-		b.Fatal(err)
-	}
+	here, there := wiretest.Pair(b)
 	go func() {
 		buf, body := make([]byte, wire.MaxFrame), make([]byte, 0, 64)
 		for {

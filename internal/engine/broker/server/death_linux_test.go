@@ -71,8 +71,7 @@ func TestLinger(t *testing.T) {
 			}
 		}
 		come := func() *session {
-			here, there, err := wiretest.Pair()
-			require.NoError(t, err)
+			here, there := wiretest.Pair(t)
 			t.Cleanup(func() { require.NoError(t, errors.Join(here.Close(), there.Close())) })
 			one := newSession(s, there, alice, admission.Process{})
 			s.enter(one)
@@ -131,8 +130,7 @@ func TestLingerOfServe(t *testing.T) {
 // TestServeConn is the private form: a process that is its own client.
 func TestServeConn(t *testing.T) {
 	for _, byClient := range []bool{true, false} {
-		here, there, err := wiretest.Pair()
-		require.NoError(t, err)
+		here, there := wiretest.Pair(t)
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
 		go func() { done <- ServeConn(ctx, there, Config{}) }()
@@ -152,12 +150,10 @@ func TestServeConn(t *testing.T) {
 		cancel()
 		p.close()
 	}
-	here, there, err := wiretest.Pair()
-	require.NoError(t, err)
+	here, there := wiretest.Pair(t)
 	require.NoError(t, here.Close())
 	require.NoError(t, ServeConn(context.Background(), there, Config{}))
-	here, there, err = wiretest.Pair()
-	require.NoError(t, err)
+	here, there = wiretest.Pair(t)
 	defer here.Close()
 	require.ErrorIs(t, ServeConn(context.Background(), there, Config{Engine: func() ane.Engine { return nil }}),
 		ane.ErrUnavailable)

@@ -81,10 +81,7 @@ func bench(b *testing.B, workers int, engine func() ane.Engine) (s *server, join
 		}
 	})
 	return s, func() *peer {
-		here, there, err := wiretest.Pair()
-		if err != nil {
-			b.Fatal(err)
-		}
+		here, there := wiretest.Pair(b)
 		go func() { ended <- newSession(s, there, alice, admission.Process{}).run() }()
 		p := newPeer(here)
 		peers = append(peers, p)

@@ -272,8 +272,7 @@ func TestEngineComesBackLate(t *testing.T) {
 		return slow{soft.New(), func(context.Context) error { <-back; return nil }}
 	}}.settled(admission.OwnerPolicy()))
 	require.NoError(t, err)
-	here, there, err := wiretest.Pair()
-	require.NoError(t, err)
+	here, there := wiretest.Pair(t)
 	ended := make(chan error, 1)
 	go func() { ended <- newSession(s, there, alice, admission.Process{}).run() }()
 	p := newPeer(here)

@@ -68,8 +68,7 @@ var (
 // raw connects a client of an identity that has not said hello.
 func (b *broker) raw(id admission.Identity) *peer {
 	b.t.Helper()
-	here, there, err := wiretest.Pair()
-	require.NoError(b.t, err)
+	here, there := wiretest.Pair(b.t)
 	b.work.Go(func() {
 		if err := newSession(b.server, there, id, admission.Process{PID: os.Getpid()}).run(); err != nil {
 			b.t.Error(err)

@@ -393,8 +393,7 @@ func bellPeer(t testing.TB) (*wire.Bell, func()) {
 	leaktest.SkipEmulated(t) // before anything is open
 	b, file, err := wire.NewBell()
 	require.NoError(t, err)
-	c, peer, err := wiretest.PairFile()
-	require.NoError(t, err)
+	c, peer := wiretest.PairFile(t)
 	child := start(t, "echo bell", file, peer)
 	return b, func() {
 		require.NoError(t, c.Close())

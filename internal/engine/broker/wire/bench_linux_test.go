@@ -54,8 +54,7 @@ func BenchmarkPingPong(b *testing.B) { pingPong(b, 0) }
 func BenchmarkPingPongPatience(b *testing.B) { pingPong(b, time.Millisecond) }
 
 func pingPong(b *testing.B, patience time.Duration) {
-	c, peer, err := wiretest.PairFile()
-	require.NoError(b, err)
+	c, peer := wiretest.PairFile(b)
 	child := start(b, "echo", peer)
 	require.NoError(b, c.SetPatience(patience, patience))
 	frame := wire.Frame{Kind: wire.KindPing, Payload: make([]byte, frameBytes-wire.HeaderSize)}
@@ -165,8 +164,7 @@ func BenchmarkPingPongPoller(b *testing.B) {
 // The same with one goroutine that receives and hands over by a channel.
 func BenchmarkPingPongHandOver(b *testing.B) {
 	leaktest.SkipEmulated(b)
-	c, peer, err := wiretest.PairFile()
-	require.NoError(b, err)
+	c, peer := wiretest.PairFile(b)
 	child := start(b, "echo", peer)
 	frame := wire.Frame{Kind: wire.KindPing, Payload: make([]byte, frameBytes-wire.HeaderSize)}
 	came := make(chan error, 1)

@@ -25,8 +25,7 @@ import (
 )
 
 func pair(t testing.TB) (a, b *wire.Conn) {
-	a, b, err := wiretest.Pair()
-	require.NoError(t, err)
+	a, b = wiretest.Pair(t)
 	t.Cleanup(func() {
 		require.NoError(t, a.Close())
 		require.NoError(t, b.Close())
@@ -36,8 +35,7 @@ func pair(t testing.TB) (a, b *wire.Conn) {
 
 // raw is a Conn and the bare socket at its other end.
 func raw(t testing.TB) (*wire.Conn, int) {
-	c, f, err := wiretest.PairFile()
-	require.NoError(t, err)
+	c, f := wiretest.PairFile(t)
 	t.Cleanup(func() {
 		require.NoError(t, c.Close())
 		require.NoError(t, f.Close())

@@ -18,8 +18,7 @@ import (
 // A process that is killed is noticed, with and without a call waiting.
 func TestPeerKilled(t *testing.T) {
 	leaktest.SkipEmulated(t)
-	c, peer, err := wiretest.PairFile()
-	require.NoError(t, err)
+	c, peer := wiretest.PairFile(t)
 	child := start(t, "echo", peer)
 	require.NoError(t, c.Send(wire.Frame{Kind: wire.KindPing, ID: 4}))
 	f, _, err := c.Receive(buffer())

@@ -15,8 +15,7 @@ import (
 )
 
 func TestIdentityIsUserAndExecutable(t *testing.T) {
-	a, b, err := wiretest.Pair()
-	require.NoError(t, err)
+	a, b := wiretest.Pair(t)
 	defer a.Close()
 	defer b.Close()
 	exe, err := os.ReadFile("/proc/self/exe")

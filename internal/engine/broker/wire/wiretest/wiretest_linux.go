@@ -16,32 +16,32 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Pair is two connected Conns.
-func Pair() (*wire.Conn, *wire.Conn, error) {
-	a, f, err := PairFile()
-	if err != nil {
-		return nil, nil, err
-	}
-	b, err := fromFile(f)
-	if err != nil {
-		_ = a.Close() // the first failure is the one to report
-	}
-	return a, b, err
+// Pair is two connected Conns. Close both.
+func Pair(t testing.TB) (a, b *wire.Conn) {
+	t.Helper()
+	fds := pair(t)
+	return conn(t, fds[0]), conn(t, fds[1])
 }
 
 // PairFile is a Conn and the descriptor of the other end. Close both.
-func PairFile() (*wire.Conn, *os.File, error) {
+func PairFile(t testing.TB) (*wire.Conn, *os.File) {
+	t.Helper()
+	fds := pair(t)
+	return conn(t, fds[0]), os.NewFile(uintptr(fds[1]), "wire")
+}
+
+func pair(t testing.TB) [2]int {
+	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, nil, os.NewSyscallError("socketpair", err)
-	}
-	f := os.NewFile(uintptr(fds[1]), "wire")
-	c, err := wire.NewConn(fds[0])
-	if err != nil {
-		_ = f.Close()
-		return nil, nil, err
-	}
-	return c, f, nil
+	require.NoError(t, err)
+	return fds
+}
+
+func conn(t testing.TB, fd int) *wire.Conn {
+	t.Helper()
+	c, err := wire.NewConn(fd)
+	require.NoError(t, err)
+	return c
 }
 
 // Dial connects to a broker's socket.
@@ -51,16 +51,6 @@ func Dial(path string) (*wire.Conn, error) {
 		return nil, err
 	}
 	return wire.FromUnix(u)
-}
-
-// fromFile makes a Conn of a copy of f's descriptor and closes f.
-func fromFile(f *os.File) (*wire.Conn, error) {
-	defer f.Close()
-	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return nil, os.NewSyscallError("fcntl(F_DUPFD_CLOEXEC)", err)
-	}
-	return wire.NewConn(fd)
 }
 
 // Place is a path for a socket in a new private folder.
