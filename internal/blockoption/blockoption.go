@@ -1,5 +1,5 @@
-// Package blockoption defines what the options of package unimem set, so that the stand-in and tests can make an option
-// for surfaces of a library of their own.
+// Package blockoption defines what the options of package unimem set. It is apart from unimem so that the stand-in and
+// tests can make an option for surfaces of their own library.
 package blockoption
 
 import (

@@ -36,9 +36,9 @@ var folders = map[variant]func() (string, error){
 var bridgeMissing = sync.OnceValue(func() string { return missing("bridge") })
 
 // Build returns the folder with the libraries: ANEKIT_BRIDGE_DIR if set, or a folder in the user's
-// cache, built by objcbridge/build.sh unless the same sources have been built before. It skips the
-// test if Missing returns a reason, and fails it if the build fails or the folder that
-// ANEKIT_BRIDGE_DIR names lacks a library.
+// cache. objcbridge/build.sh builds that once for the same sources. Build skips the test if Missing
+// returns a reason. It fails the test if the build fails, or if the folder that ANEKIT_BRIDGE_DIR
+// names lacks a library.
 func Build(tb testing.TB) string {
 	tb.Helper()
 	return folder(tb, plain, Missing())

@@ -30,8 +30,8 @@ func missing(kind string) string {
 	return ""
 }
 
-// Sanitizer returns the path of the AddressSanitizer runtime, which a process preloads before it
-// loads sanitized libraries, or the reason why there is none.
+// Sanitizer returns the path of the AddressSanitizer runtime, or the reason why there is none. A
+// process preloads it before it loads sanitized libraries.
 func Sanitizer() (path, reason string) {
 	if reason := missing("sanitize"); reason != "" {
 		return "", reason

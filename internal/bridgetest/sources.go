@@ -12,8 +12,8 @@ import (
 
 const script = "build.sh"
 
-// sources returns the folder objcbridge of this module's sources: beside this file, or, in a binary
-// without build paths, above the working directory of the test.
+// sources returns the folder objcbridge of this module's sources. It looks from this file; in a
+// binary without build paths it looks above the working directory of the test.
 func sources() (string, error) {
 	var roots []string
 	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {

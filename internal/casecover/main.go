@@ -1,6 +1,6 @@
 // Command casecover completes the coverage that gremlins, the mutation tester of make mutate, reads. It stands in for
-// the go command there and runs go with the same arguments. To a coverage profile that go test -coverprofile has
-// written it adds the code for which go counts nothing:
+// the go command there and runs go with the same arguments. Then it adds to the profile of go test -coverprofile the
+// code for which go counts nothing:
 //
 //   - the conditions of a switch's cases, as often as the function around them ran
 //   - constants, variables and types of a package, once

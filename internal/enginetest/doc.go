@@ -8,10 +8,9 @@
 //		enginetest.Run(t, func() ane.Engine { return mine.New() }, enginetest.Named("mine"))
 //	}
 //
-// The programs are small. Their inputs give results that are
-// exact in fp16, so that values are compared without tolerance, independent of the order
-// and width of an engine's sums. Only the check rounding depends on rounding; an engine
-// with other numerics omits it by Without.
+// The programs are small, and their results are exact in fp16. So the suite compares values
+// without tolerance, whatever the order and width of an engine's sums. Only the check
+// rounding depends on rounding; an engine with other numerics omits it by Without.
 //
 // Some checks measure the process (open Blocks, memory, goroutines): the caller must not
 // open or close Blocks while they run.

@@ -9,8 +9,8 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// remote are the methods that iig turns into messages: a class implements NAME_Impl, and calls NAME. Of each its
-// parameters and their names.
+// remote are the methods of which iig makes messages, with their parameters and the names of these. A class implements
+// NAME_Impl, and calls NAME.
 var remote = map[string][2]string{
 	"Start":         {"IOService * provider", "provider"},
 	"Stop":          {"IOService * provider", "provider"},

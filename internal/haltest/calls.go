@@ -1,13 +1,14 @@
-// Package haltest is the conformance suite of package hal, for any engine: the families and names of the cases of
-// IREE's suite for hardware abstraction layers (iree/hal/cts), with code of its own, and cases of what package hal
-// promises besides. A case whose assertions another one has is left out, and so are cases of what package hal does not
-// have: tables of bindings and constants, exported timepoints, profiling sinks, flags of memory.
+// Package haltest is the conformance suite of package hal, for any engine. Families and cases have the names of those
+// in IREE's suite for hardware abstraction layers (iree/hal/cts); the code is this project's own. Other cases check
+// what package hal promises besides. The suite leaves out cases whose assertions another one has. It also leaves out
+// what package hal does not have: tables of bindings and constants, exported timepoints, profiling sinks, flags of
+// memory.
 //
 //	func TestConformance(t *testing.T) {
 //		haltest.Run(t, open, haltest.Direct()) // open opens the engine
 //	}
 //
-// The suite calls package hal through a Calls, so that a test can break one call and see which cases
+// The suite calls the functions of a Calls, so that a test can break one and see which cases
 // notice. Random compares random commands with a simple model of memory.
 package haltest
 

@@ -16,7 +16,7 @@ func hostCalls() []testCase {
 				if err == nil {
 					b.Bytes()[0]++
 				}
-				_ = r.Signal(s, 2) // a failure shows in the bytes
+				_ = r.Signal(s, 2) // the bytes are wrong after a failure
 			})
 			r.submit(at(s, 2), at(s, 3), r.copies(b.Range(1, 1), b.Range(0, 1)))
 			r.submit(nil, at(s, 1), r.fills(b.Range(0, 1), 4))
@@ -93,5 +93,5 @@ func (r *rig) tell(s *hal.Semaphore, v uint64, err error) {
 		r.Fail(s, err)
 		return
 	}
-	_ = r.Signal(s, v) // the wait of the case shows a refusal
+	_ = r.Signal(s, v) // after a refusal the wait of the case fails
 }

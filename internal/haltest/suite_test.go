@@ -237,7 +237,7 @@ func TestBrokenImplementationsFail(t *testing.T) {
 			calls := haltest.Direct()
 			b.change(&calls)
 			var failed map[string]error
-			for range 100 { // on a busy machine a fault may show at a later try
+			for range 100 { // on a busy machine a later try may notice the fault
 				if failed = haltest.Failures(open(engine.Soft), calls, limit, b.notices); len(failed) > 0 {
 					break
 				}
@@ -248,7 +248,7 @@ func TestBrokenImplementationsFail(t *testing.T) {
 	require.Empty(t, haltest.Failures(open(engine.Soft), haltest.Direct(), time.Minute, haltest.Names()...))
 }
 
-// The random test notices what the model shows.
+// The random test notices what changes bytes.
 func TestRandomNotices(t *testing.T) {
 	all := broken()
 	for _, name := range []string{"patterns have one byte", "fills round to 4 bytes", "copies read too late",

@@ -3,7 +3,7 @@
 //
 // TestCampaign starts the broker in a child process and attacks it in rounds. In each round some attackers, each a
 // process of its own, carry out an attack of the table in attacks_linux_test.go and hold what they got. A well-behaved
-// client compiles and evaluates programs through the public API, while the attackers hold and after they have ended.
+// client compiles and evaluates programs by the public API, while the attackers hold and after they have ended.
 // The attackers end by themselves, by SIGKILL, or by SIGKILL after SIGSTOP. Rounds in between end the broker by a
 // signal, rewrite its cache or close its standard error. At the end the broker has as many
 // descriptors, mappings, threads, goroutines and bytes as after its first round.

@@ -1,7 +1,7 @@
 package libsystem
 
-// AvailableMemory returns the bytes of memory that processes can use without being killed: the part that
-// kern.memorystatus_level states, in percent of all.
+// AvailableMemory returns the bytes of memory that processes can use before macOS kills any: the percentage of all
+// memory that kern.memorystatus_level states.
 func AvailableMemory() (int64, error) {
 	all, err := SysctlUint64("hw.memsize")
 	if err != nil {

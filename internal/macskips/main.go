@@ -2,9 +2,9 @@
 //
 //	go run ./internal/macskips RESULTS
 //
-// RESULTS is the output of go test -json. Each skip has to give a reason that reasons.txt lists: a test that a Mac
-// cannot run names what the host lacks, one of the constants of package internal/host. Another reason ends the command
-// with status 1, so that no test stops running unseen.
+// RESULTS is the output of go test -json. Each skip has to give a reason that reasons.txt lists, with the constant of
+// package internal/host that the host lacks. Another reason ends the command with status 1, so that no test stops
+// running unseen.
 package main
 
 import (

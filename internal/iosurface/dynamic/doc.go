@@ -1,7 +1,7 @@
 // Package dynamic fills an iosurface.Table from libraries that it opens at run time.
 //
 // It is separate from package iosurface because a program that links the dynamic loader on
-// Linux needs the C library: only programs that load a library of surfaces need it.
+// Linux needs the C library. So only programs that load a library of surfaces need that.
 package dynamic
 
 import "errors"

@@ -1,5 +1,6 @@
-// Package decodertest writes folders of small random models of the Llama family, for tests: config.json with the keys
-// that each family publishes, weights of fp32, bf16 or fp16 or in groups as MLX packs them, in one file or in shards.
+// Package decodertest writes folders of small random models of the Llama family, for tests of programs that use package
+// decoder. config.json has the keys that each family publishes. Weights are fp32, bf16 or fp16, or in groups as MLX
+// packs them, in one file or in shards.
 //
 //	model, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Llama3, Seed: 1})
 //	folder, err := decoder.Open(dir)
