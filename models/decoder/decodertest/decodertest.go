@@ -27,7 +27,7 @@ const (
 	Qwen3     Family = "qwen3" // heads of an explicit size, with norms
 )
 
-// Families lists the families.
+// Families lists the families, for a test of each.
 func Families() []Family { return []Family{Llama2, Llama3, TinyLlama, Qwen2, Qwen3} }
 
 // Spec describes a model. Zeros mean a small model of the family.
@@ -202,7 +202,8 @@ func (s *Spec) parts() []Part {
 	return all
 }
 
-// Write writes a model to the folder dir, which exists. The same Spec gives the same bytes.
+// Write writes a model to the folder dir, which exists. The same Spec gives the same bytes. The error is that of the
+// file system or of safetensors.Writer.
 func Write(dir string, s Spec) (*Model, error) {
 	s.defaults()
 	m := &Model{Spec: s, JSON: s.config(), Values: map[string][]float64{}}
