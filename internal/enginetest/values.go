@@ -13,24 +13,18 @@ import (
 )
 
 func values() []check {
-	compares := func(name, what string, programs func() []*program) check {
-		return check{"values-" + name, what, func(e *env) { e.compare(programs()) }}
+	compares := func(name, what string, programs ...*program) check {
+		return check{"values-" + name, what, func(e *env) { e.compare(programs) }}
 	}
 	return []check{
-		compares("identity", "multiplying by one returns the input",
-			func() []*program { return []*program{identity(1, 8, 4, 32)} }),
-		compares("add", "the sum of two inputs", func() []*program { return []*program{addition(1, 8, 4, 32)} }),
-		compares("order", "inputs and outputs bind by name, in any alphabetical order",
-			func() []*program { return []*program{order()} }),
-		compares("split", "two outputs of one layout are not swapped",
-			func() []*program { return []*program{splitting()} }),
-		compares("cast", "fp32 inputs and outputs around fp16",
-			func() []*program { return []*program{casting(1, 4, 2, 16), casting(1, 2, 3, 5)} }),
-		compares("matmul", "a matrix product of two inputs",
-			func() []*program { return []*program{multiplication(4, 32, 32), multiplication(3, 20, 7)} }),
-		compares("conv", "a convolution with weights from a file",
-			func() []*program { return []*program{convolution()} }),
-		compares("padded", "rows that do not fill 64 bytes start at the next multiple of 64", padded),
+		compares("identity", "multiplying by one returns the input", identity(1, 8, 4, 32)),
+		compares("add", "the sum of two inputs", addition(1, 8, 4, 32)),
+		compares("order", "inputs and outputs bind by name, in any alphabetical order", order()),
+		compares("split", "two outputs of one layout are not swapped", splitting()),
+		compares("cast", "fp32 inputs and outputs around fp16", casting(1, 4, 2, 16), casting(1, 2, 3, 5)),
+		compares("matmul", "a matrix product of two inputs", multiplication(4, 32, 32), multiplication(3, 20, 7)),
+		compares("conv", "a convolution with weights from a file", convolution()),
+		compares("padded", "rows that do not fill 64 bytes start at the next multiple of 64", padded()...),
 		{"instances", "an instance computes with its own weights, and its base with the original ones", instances},
 		{"functions", "the functions of one text are Models of their own; to unload or close one leaves the others",
 			functions},
