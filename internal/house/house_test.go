@@ -101,7 +101,7 @@ var may = []struct {
 	{"internal/weightbench", []string{"ane", "ane/kv", "ane/mil/build", "ane/weights", "internal/measure",
 		"internal/procmem", "internal/step", "unimem", "unimem/safetensors"}},
 	{"internal", []string{"ane", "ane/mil", "internal/", "unimem"}},
-	{"models/decoder/decodertest", []string{"ane/fp16", "unimem/safetensors"}},
+	{"models/decoder/decodertest", []string{"ane/fp16", "internal/step", "unimem/safetensors"}},
 	{"models/decoder", []string{"ane", "ane/chip", "ane/cost", "ane/fp16", "ane/kv", "ane/mil", "ane/mil/blob",
 		"ane/mil/build", "ane/mil/lint", "internal/errtext", "internal/pages", "internal/wholefile",
 		"unimem", "ane/weights", "unimem/safetensors"}},

@@ -3,7 +3,6 @@ package decodertest
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
@@ -227,24 +227,22 @@ func Write(dir string, s Spec) (*Model, error) {
 			items = append(items, m.store(p, values)...)
 		}
 	}
-	text, err := json.MarshalIndent(m.JSON, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "config.json"), text, 0o644); err != nil {
-		return nil, err
-	}
-	if s.Tokenizer != nil {
-		if err := os.WriteFile(filepath.Join(dir, "tokenizer.json"), s.Tokenizer, 0o644); err != nil {
-			return nil, err
+	return m, step.Catch(func() {
+		writeJSON(filepath.Join(dir, "config.json"), m.JSON)
+		if s.Tokenizer != nil {
+			step.NoError(os.WriteFile(filepath.Join(dir, "tokenizer.json"), s.Tokenizer, 0o644))
 		}
-	}
-	if s.Bare {
-		for i := range items {
-			items[i].Name = strings.TrimPrefix(items[i].Name, "model.")
+		if s.Bare {
+			for i := range items {
+				items[i].Name = strings.TrimPrefix(items[i].Name, "model.")
+			}
 		}
-	}
-	return m, s.write(dir, items)
+		s.write(dir, items)
+	})
+}
+
+func writeJSON(path string, v any) {
+	step.NoError(os.WriteFile(path, step.Must(json.MarshalIndent(v, "", "  ")), 0o644))
 }
 
 // store rounds or packs a tensor, and keeps the numbers that a reader gets.
@@ -318,7 +316,7 @@ func (m *Model) round(name string, shape []int, values []float64) (safetensors.I
 				bits += 0x7fff + bits>>16&1
 			}
 			bits >>= 16
-			stored[i] = float64(math.Float32frombits(bits << 16))
+			stored[i] = float64(fp16.Brain(bits).Float32())
 		}
 		for b := range size {
 			data[i*size+b] = byte(bits >> (8 * b))
@@ -328,45 +326,32 @@ func (m *Model) round(name string, shape []int, values []float64) (safetensors.I
 }
 
 // write writes the tensors to one file, or to shards with an index.
-func (s *Spec) write(dir string, items []safetensors.Item) error {
-	metadata := map[string]string{"format": "pt"}
+func (s *Spec) write(dir string, items []safetensors.Item) {
 	if s.Shards == 0 {
-		return save(filepath.Join(dir, "model.safetensors"), metadata, items)
+		save(filepath.Join(dir, "model.safetensors"), items)
+		return
 	}
-	index := map[string]string{}
-	total := 0
+	index, total := map[string]string{}, 0
 	for shard := range s.Shards {
 		name := fmt.Sprintf("model-%05d-of-%05d.safetensors", shard+1, s.Shards)
-		var own []safetensors.Item
-		for i, item := range items {
-			if i*s.Shards/len(items) == shard {
-				own = append(own, item)
-				index[item.Name] = name
-				total += len(item.Data)
-			}
+		own := items[ceil(shard*len(items), s.Shards):ceil((shard+1)*len(items), s.Shards)]
+		for _, item := range own {
+			index[item.Name] = name
+			total += len(item.Data)
 		}
-		if err := save(filepath.Join(dir, name), metadata, own); err != nil {
-			return err
-		}
+		save(filepath.Join(dir, name), own)
 	}
-	text, err := json.MarshalIndent(map[string]any{"metadata": map[string]int{"total_size": total},
-		"weight_map": index}, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "model.safetensors.index.json"), text, 0o644)
+	writeJSON(filepath.Join(dir, "model.safetensors.index.json"),
+		map[string]any{"metadata": map[string]int{"total_size": total}, "weight_map": index})
 }
 
-func save(path string, metadata map[string]string, items []safetensors.Item) error {
-	w, err := safetensors.Create(path, maps.Clone(metadata), safetensors.NoSync())
-	if err != nil {
-		return err
-	}
+func ceil(a, b int) int { return (a + b - 1) / b }
+
+func save(path string, items []safetensors.Item) {
+	w := step.Must(safetensors.Create(path, map[string]string{"format": "pt"}, safetensors.NoSync()))
+	defer w.Abort()
 	for _, i := range items {
-		if err := w.Add(i.Name, i.DType, i.Shape, i.Data); err != nil {
-			w.Abort()
-			return err
-		}
+		step.NoError(w.Add(i.Name, i.DType, i.Shape, i.Data))
 	}
-	return w.Close()
+	step.NoError(w.Close())
 }
