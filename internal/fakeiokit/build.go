@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/internal/host"
+	"github.com/anekit/anekit/internal/step"
 )
 
 //go:embed src
@@ -31,66 +32,46 @@ type Extension struct {
 // and the headers that they share.
 //
 // Errors: ErrCompiler, what the compiler prints, faults of the .iig files and of the property lists.
-func Build(ctx context.Context, dir string, dext fs.FS, extensions ...Extension) (string, error) {
-	compiler, err := findCompiler()
-	if err != nil {
-		return "", err
+func Build(ctx context.Context, dir string, dext fs.FS, extensions ...Extension) (library string, err error) {
+	return filepath.Join(dir, "libfakeiokit.so"), step.Catch(func() { build(ctx, dir, dext, extensions) })
+}
+
+func build(ctx context.Context, dir string, dext fs.FS, extensions []Extension) {
+	compiler := step.Must(findCompiler())
+	src := filepath.Join(dir, "src")
+	step.NoError(os.CopyFS(dir, sources))
+	step.NoError(os.CopyFS(filepath.Join(dir, "dext"), dext))
+	files := []string{filepath.Join(src, "kernel.cpp")}
+	unit := func(name, text string) {
+		files = append(files, filepath.Join(src, name))
+		step.NoError(os.WriteFile(filepath.Join(src, name), []byte(text), 0o600))
 	}
-	stand, err := fs.Sub(sources, "src")
-	if err != nil {
-		return "", err
+	var made registry
+	for _, e := range extensions {
+		step.NoError(made.properties(dext, e.Folder))
+		for _, c := range e.Classes {
+			header, err := generate(c, string(step.Must(fs.ReadFile(dext, e.Folder+"/"+c+".iig"))))
+			if err != nil {
+				step.NoError(fmt.Errorf("%s/%s.iig: %w", e.Folder, c, err))
+			}
+			step.NoError(os.WriteFile(filepath.Join(src, c+".h"), []byte(header), 0o600))
+			made.classes = append(made.classes, c)
+			// Each .cpp becomes a file that also has the function that makes an object.
+			unit("unit_"+c+".cpp", fmt.Sprintf(
+				"#include \"../dext/%s/%s.cpp\"\nOSObject * fake_make_%s() { return new %s(); }\n", e.Folder, c, c, c))
+		}
 	}
-	if err := os.CopyFS(filepath.Join(dir, "src"), stand); err != nil {
-		return "", err
-	}
-	if err := os.CopyFS(filepath.Join(dir, "dext"), dext); err != nil {
-		return "", err
-	}
+	unit("registry.cpp", made.text())
 	args := []string{"-x", "c++", "-std=gnu++17", "-fno-exceptions", "-fno-rtti", "-fPIC", "-shared", "-g",
 		"-pthread", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter",
-		"-Wno-missing-field-initializers", "-Wno-invalid-offsetof", "-I", filepath.Join(dir, "src")}
+		"-Wno-missing-field-initializers", "-Wno-invalid-offsetof", "-I", src}
 	if strings.Contains(compiler, "clang") {
 		args = append(args, "-Wno-c99-designator", "-Wno-unknown-warning-option")
 	}
-	files := []string{filepath.Join(dir, "src", "kernel.cpp")}
-	var made registry
-	for _, e := range extensions {
-		if err := made.properties(dext, e.Folder); err != nil {
-			return "", err
-		}
-		for _, c := range e.Classes {
-			text, err := fs.ReadFile(dext, e.Folder+"/"+c+".iig")
-			if err != nil {
-				return "", err
-			}
-			header, err := generate(c, string(text))
-			if err != nil {
-				return "", fmt.Errorf("%s/%s.iig: %w", e.Folder, c, err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "src", c+".h"), []byte(header), 0o600); err != nil {
-				return "", err
-			}
-			made.classes = append(made.classes, c)
-			// Each .cpp becomes a file that also has the function that makes an object.
-			unit := fmt.Sprintf("#include \"../dext/%s/%s.cpp\"\nOSObject * fake_make_%s() { return new %s(); }\n",
-				e.Folder, c, c, c)
-			file := filepath.Join(dir, "src", "unit_"+c+".cpp")
-			if err := os.WriteFile(file, []byte(unit), 0o600); err != nil {
-				return "", err
-			}
-			files = append(files, file)
-		}
-	}
-	file := filepath.Join(dir, "src", "registry.cpp")
-	if err := os.WriteFile(file, []byte(made.text()), 0o600); err != nil {
-		return "", err
-	}
-	library := filepath.Join(dir, "libfakeiokit.so")
-	args = append(append(args, append(files, file)...), "-o", library)
+	args = append(append(args, files...), "-o", filepath.Join(dir, "libfakeiokit.so"))
 	if out, err := exec.CommandContext(ctx, compiler, args...).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", compiler, err, out)
+		step.NoError(fmt.Errorf("%s: %w\n%s", compiler, err, out))
 	}
-	return library, nil
 }
 
 // findCompiler prefers compilers that need no library of C++.
