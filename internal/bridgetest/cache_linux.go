@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/internal/step"
 )
 
 const (
@@ -25,32 +27,20 @@ const (
 // cached returns the folder for the present sources and builds it if necessary. Processes that ask
 // at the same time wait for one of them to build. A folder gets its final name only when it is
 // complete.
-func cached(root string, v variant) (string, error) {
-	sum, err := fingerprint(root, v)
-	if err != nil {
-		return "", err
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	cache = filepath.Join(cache, "anekit")
-	if err := os.MkdirAll(cache, 0o700); err != nil {
-		return "", err
-	}
-	unlock, err := lock(filepath.Join(cache, "lock"))
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	dir := filepath.Join(cache, prefix+sum)
-	if complete(dir) != nil {
-		if err := build(root, dir, v); err != nil {
-			return "", err
+func cached(root string, v variant) (dir string, err error) {
+	err = step.Catch(func() {
+		cache := filepath.Join(step.Must(os.UserCacheDir()), "anekit")
+		step.NoError(os.MkdirAll(cache, 0o700))
+		defer step.Must(lock(filepath.Join(cache, "lock")))()
+		dir = filepath.Join(cache, prefix+step.Must(fingerprint(root, v)))
+		if complete(dir) != nil {
+			build(root, dir, v)
 		}
-	}
-	now := time.Now()
-	return dir, errors.Join(os.Chtimes(dir, now, now), prune(cache, now))
+		now := time.Now()
+		step.NoError(os.Chtimes(dir, now, now))
+		step.NoError(prune(cache, now))
+	})
+	return dir, err
 }
 
 // lock takes a file lock, which is released at the end of the process at the latest.
@@ -72,11 +62,8 @@ func lock(path string) (unlock func(), err error) {
 }
 
 // build runs the script into a new folder and then renames the folder.
-func build(root, dir string, v variant) error {
-	part, err := os.MkdirTemp(filepath.Dir(dir), unsealed)
-	if err != nil {
-		return err
-	}
+func build(root, dir string, v variant) {
+	part := step.Must(os.MkdirTemp(filepath.Dir(dir), unsealed))
 	defer os.RemoveAll(part)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -88,15 +75,13 @@ func build(root, dir string, v variant) error {
 	cmd.WaitDelay = time.Second // waits for processes that the script started
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", script, err, out)
+		step.NoError(fmt.Errorf("%s: %w\n%s", script, err, out))
 	}
 	if err := complete(part); err != nil {
-		return fmt.Errorf("%s reported no error, but: %w", script, err)
+		step.NoError(fmt.Errorf("%s reported no error, but: %w", script, err))
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
-	return os.Rename(part, dir)
+	step.NoError(os.RemoveAll(dir))
+	step.NoError(os.Rename(part, dir))
 }
 
 // prune removes folders that no process has used for a day.

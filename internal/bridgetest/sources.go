@@ -3,11 +3,13 @@ package bridgetest
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 const script = "build.sh"
@@ -34,35 +36,19 @@ func sources() (string, error) {
 
 // fingerprint returns a hash of the names and contents of everything that the libraries are built
 // from. It reads the files with package os, so that go test knows that its result depends on them.
-func fingerprint(root string, v variant) (string, error) {
+func fingerprint(root string, v variant) (sum string, err error) {
 	hash := sha256.New()
-	add := func(path string) error {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(hash, "%q %d\n", name, len(content))
-		hash.Write(content)
-		return nil
-	}
 	fmt.Fprintf(hash, "%q %s\n", v, runtime.GOARCH)
-	if err := add(filepath.Join(root, script)); err != nil {
-		return "", err
-	}
-	for _, dir := range []string{"src", "standin"} {
-		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || !entry.Type().IsRegular() {
+	for _, part := range []string{script, "src", "standin"} {
+		err = errors.Join(err, filepath.WalkDir(filepath.Join(root, part), func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
 				return err
 			}
-			return add(path)
-		})
-		if err != nil {
-			return "", err
-		}
+			content, err := os.ReadFile(path)
+			fmt.Fprintf(hash, "%q %d\n", strings.TrimPrefix(path, root), len(content))
+			hash.Write(content)
+			return err
+		}))
 	}
-	return hex.EncodeToString(hash.Sum(nil)[:12]), nil
+	return hex.EncodeToString(hash.Sum(nil)[:12]), err
 }

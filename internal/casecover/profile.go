@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/build"
@@ -13,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/anekit/anekit/internal/step"
 )
 
 // place is a line and a column.
@@ -31,57 +32,46 @@ type block struct {
 // complete adds to a profile what go counts nothing for. The names of its files start
 // with the path of the module that the current directory holds.
 func complete(profile string) error {
-	text, err := os.ReadFile(profile)
-	if err != nil {
-		return err
-	}
+	return step.Catch(func() {
+		blocks := parse(profile, string(step.Must(os.ReadFile(profile))))
+		f := step.Must(os.OpenFile(profile, os.O_WRONLY|os.O_APPEND, 0))
+		defer f.Close()
+		dirs := map[string]string{} // by import path: to find one takes a run of go list
+		for _, name := range slices.Sorted(maps.Keys(blocks)) {
+			pkg := path.Dir(name)
+			if dirs[pkg] == "" {
+				dirs[pkg] = step.Must(build.Import(pkg, ".", build.FindOnly)).Dir
+			}
+			src := step.Must(os.ReadFile(filepath.Join(dirs[pkg], path.Base(name))))
+			more, err := uncounted(src, blocks[name])
+			if err != nil {
+				step.NoError(fmt.Errorf("%s: %w", name, err))
+			}
+			for _, b := range more {
+				step.Must(fmt.Fprintf(f, "%s:%d.%d,%d.%d %d %d\n", name, b.from.line, b.from.col, b.to.line, b.to.col,
+					b.statements, b.count))
+			}
+		}
+		step.NoError(f.Close())
+	})
+}
+
+// parse returns the blocks of each file in the text of a profile.
+func parse(profile, text string) map[string][]block {
 	blocks := map[string][]block{}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "mode:") {
 			continue
 		}
-		i := strings.LastIndexByte(line, ':')
-		if i < 0 {
-			return fmt.Errorf("%s: no line of a profile: %q", profile, line)
-		}
+		i := max(strings.LastIndexByte(line, ':'), 0)
 		var b block
-		if _, err := fmt.Sscanf(line[i+1:], "%d.%d,%d.%d %d %d",
+		if _, err := fmt.Sscanf(line[i:], ":%d.%d,%d.%d %d %d",
 			&b.from.line, &b.from.col, &b.to.line, &b.to.col, &b.statements, &b.count); err != nil {
-			return fmt.Errorf("%s: %q: %w", profile, line, err)
+			step.NoError(fmt.Errorf("%s: %q: %w", profile, line, err))
 		}
 		blocks[line[:i]] = append(blocks[line[:i]], b)
 	}
-	out := strings.Builder{}
-	dirs := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(blocks)) {
-		dir, ok := dirs[path.Dir(name)]
-		if !ok {
-			p, err := build.Import(path.Dir(name), ".", build.FindOnly)
-			if err != nil {
-				return err
-			}
-			dir = p.Dir
-			dirs[path.Dir(name)] = dir
-		}
-		src, err := os.ReadFile(filepath.Join(dir, path.Base(name)))
-		if err != nil {
-			return err
-		}
-		more, err := uncounted(src, blocks[name])
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		for _, b := range more {
-			fmt.Fprintf(&out, "%s:%d.%d,%d.%d %d %d\n", name,
-				b.from.line, b.from.col, b.to.line, b.to.col, b.statements, b.count)
-		}
-	}
-	f, err := os.OpenFile(profile, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(out.String())
-	return errors.Join(err, f.Close())
+	return blocks
 }
 
 // uncounted returns the blocks of a file that its profile lacks.

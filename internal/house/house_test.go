@@ -39,7 +39,7 @@ var may = []struct {
 		"unimem/internal/"}},
 	{"internal/blockoption", []string{"internal/iosurface"}},
 	{"internal/iosurface", []string{"internal/bridgedir", "internal/iosurface"}},
-	{"internal/bridgetest", []string{"internal/bridgedir"}},
+	{"internal/bridgetest", []string{"internal/bridgedir", "internal/step"}},
 	{"objcbridge", []string{"internal/bridgedir", "internal/engine/driverabi", "objcbridge/src"}},
 	{"ane/fp16", nil},
 	{"ane/chip", []string{"internal/near"}},
