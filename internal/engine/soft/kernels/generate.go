@@ -14,11 +14,12 @@ import (
 func known(*Step) (run.Runner, int) { return &run.Sequence{}, 0 }
 
 // constantFill repeats one element.
-func constantFill(s *Step) (run.Runner, int) {
-	e := s.Attrs.(ops.Fill).Element
+func constantFill(s *Step) (run.Runner, int) { return s.fill(s.Attrs.(ops.Fill).Element), 0 }
+
+func (s *Step) fill(e []byte) run.Runner {
 	return newEach(s.Out[0].len(), 1, 1<<16, func(c *run.Call, lo, hi, _ int) {
 		repeat(c.Out[0].Raw[lo*len(e):hi*len(e)], e)
-	}), 0
+	})
 }
 
 // rangeOf counts. Each element is rounded once.
@@ -59,29 +60,17 @@ func band(s *Step) (run.Runner, int) {
 }
 
 // oneHot writes On where an index tells, and Off elsewhere. An index outside of the new axis, a negative one too, has
-// Off everywhere. Its items are rows: of the new axis if it is the last, else of the axes after it.
+// Off everywhere.
 func oneHot(s *Step) (run.Runner, int) {
 	a, shape := s.Attrs.(ops.OneHot), s.Out[0].Shape
 	n, depth, inner := len(a.On), shape[a.Axis], ops.Volume(shape[a.Axis+1:])
-	if inner == 1 {
-		return newLoop(s.Out[0].len()/depth, depth/4+1, 1, func(c *run.Call, row, _, _ int) {
-			line := c.Out[0].Raw[row*depth*n:][:depth*n]
-			repeat(line, a.Off)
-			if k := integer(&c.In[0], row); k >= 0 && k < depth {
-				copy(line[k*n:], a.On)
+	return &run.Sequence{s.fill(a.Off), newLoop(s.In[0].len(), 1, run.Chunk, func(c *run.Call, lo, hi, _ int) {
+		for i := lo; i < hi; i++ {
+			if k := integer(&c.In[0], i); k >= 0 && k < depth {
+				copy(c.Out[0].Raw[((i/inner*depth+k)*inner+i%inner)*n:], a.On)
 			}
-		}), 0
-	}
-	return newLoop(s.Out[0].len()/inner, 2*inner, 1, func(c *run.Call, row, _, _ int) {
-		line, k, first := c.Out[0].Raw[row*inner*n:][:inner*n], row%depth, row/depth*inner
-		for i := range inner {
-			e := a.Off
-			if integer(&c.In[0], first+i) == k {
-				e = a.On
-			}
-			copy(line[i*n:], e)
 		}
-	}), 0
+	})}, 0
 }
 
 // cumsum adds up the elements along an axis. The sums of floats are float64, and each is rounded once; int32 wraps

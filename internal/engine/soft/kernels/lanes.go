@@ -35,33 +35,22 @@ const laneRoom = 1 << 18
 
 // newLanes plans the lanes of a tensor folded along axes.
 func newLanes(shape, axes []int) *lanes {
-	l := &lanes{length: 1, row: 1, run: 1}
-	strides := ops.Strides(shape)
-	keptLast, foldLast := -1, -1
-	for i, n := range shape {
-		if n == 1 {
-			continue
-		}
-		dims, by, last := &l.kept, &l.keptBy, &keptLast
+	l := &lanes{length: 1, row: 1, run: 1, tile: 1}
+	var dims, strides [2][]int // of the kept axes, and of those folded
+	for i, by := range ops.Strides(shape) {
+		k := 0
 		if slices.Contains(axes, i) {
-			dims, by, last = &l.folded, &l.foldBy, &foldLast
-			l.length *= n
+			k, l.length = 1, l.length*shape[i]
 		}
-		if k := len(*dims) - 1; k >= 0 && (*by)[k] == strides[i]*n {
-			(*dims)[k] *= n
-			(*by)[k] = strides[i]
-		} else {
-			*dims, *by = append(*dims, n), append(*by, strides[i])
-		}
-		*last = strides[i]
+		dims[k], strides[k] = append(dims[k], shape[i]), append(strides[k], by)
 	}
-	l.tile = 1
-	if keptLast == 1 {
-		k := len(l.kept) - 1
+	kept, keptBy := merge(dims[0], strides[0])
+	folded, foldBy := merge(dims[1], strides[1])
+	l.kept, l.keptBy, l.folded, l.foldBy = kept, keptBy[0], folded, foldBy[0]
+	if k := len(l.kept) - 1; l.keptBy[k] == 1 && l.kept[k] > 1 {
 		l.row, l.kept, l.keptBy = l.kept[k], l.kept[:k], l.keptBy[:k]
 		l.tile = min(max(laneRoom/l.length, 1), maxTile, l.row)
-	} else if foldLast == 1 {
-		k := len(l.folded) - 1
+	} else if k := len(l.folded) - 1; l.foldBy[k] == 1 {
 		l.run, l.folded, l.foldBy = l.folded[k], l.folded[:k], l.foldBy[:k]
 	}
 	l.groups = ops.Volume(l.kept) * ((l.row + l.tile - 1) / l.tile)
@@ -165,10 +154,6 @@ func (l *lanes) runs(c *run.Call, base, most, worker int, f func(at, j, n int)) 
 // offset of the first, its index, the number, and the distance.
 func (l *lanes) rows(c *run.Call, base, most int, f func(at, j, n, stride int)) {
 	last := len(l.folded) - 1
-	if last < 0 {
-		f(base, 0, 1, 0)
-		return
-	}
 	for j := 0; j < l.length && !c.Stopped(); {
 		at, _ := l.at(base, j)
 		n := min(l.folded[last]-j%l.folded[last], most)

@@ -19,14 +19,7 @@ func linear(s *Step) (run.Runner, int) {
 func (s *Step) multiply(a ops.Matmul, bias bool) (run.Runner, int) {
 	byX, byY := repeated(a.Batch, a.BatchX), repeated(a.Batch, a.BatchY)
 	if s.Out[0].DType == mil.Int32 {
-		r := &intProduct{Matmul: a, byX: byX, byY: byY, xRow: a.K, xStep: 1, yStep: a.N, yCol: 1, bias: bias}
-		if a.TransposeX {
-			r.xRow, r.xStep = 1, a.M
-		}
-		if a.TransposeY {
-			r.yStep, r.yCol = 1, a.K
-		}
-		return r.runner(), 0
+		return integerProduct(a, byX, byY, bias), 0
 	}
 	row, column := a.M == 1 && a.TransposeY, a.N == 1 && !a.TransposeX
 	if (row || column) && ops.Volume(a.Batch) == 1 {
@@ -89,33 +82,31 @@ func (p *matrices) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1 i
 	}
 }
 
-// intProduct is a product of int32 matrices. Its sums wrap around.
-type intProduct struct {
-	ops.Matmul
-	byX, byY    []int // strides of the matrices of x and y along the batch axes
-	xRow, xStep int   // strides of x along m and k, in elements
-	yStep, yCol int   // of y along k and n
-	bias        bool
-}
-
-// runner returns a runner whose items are the rows of the result, counted through the batch.
-func (r *intProduct) runner() run.Runner {
-	cost := r.K
-	if r.N <= 1<<31/max(r.K, 1) {
-		cost *= r.N
+// integerProduct is a product of int32 matrices, whose sums wrap around. Its items are the rows of the result, counted
+// through the batch.
+func integerProduct(a ops.Matmul, byX, byY []int, bias bool) run.Runner {
+	xRow, xStep, yStep, yCol, cost := a.K, 1, a.N, 1, a.K
+	if a.TransposeX {
+		xRow, xStep = 1, a.M
 	}
-	return newLoop(ops.Volume(r.Batch)*r.M, cost, 1, func(c *run.Call, i, _, worker int) {
-		x := c.In[0].Ints[offset(i/r.M, r.Batch, r.byX)*r.M*r.K+i%r.M*r.xRow:]
-		y := c.In[1].Ints[offset(i/r.M, r.Batch, r.byY)*r.K*r.N:]
-		for col := 0; col < r.N && !c.Pause(worker); col++ {
+	if a.TransposeY {
+		yStep, yCol = 1, a.K
+	}
+	if a.N <= 1<<31/max(a.K, 1) {
+		cost *= a.N
+	}
+	return newLoop(ops.Volume(a.Batch)*a.M, cost, 1, func(c *run.Call, i, _, worker int) {
+		x := c.In[0].Ints[offset(i/a.M, a.Batch, byX)*a.M*a.K+i%a.M*xRow:]
+		y := c.In[1].Ints[offset(i/a.M, a.Batch, byY)*a.K*a.N:]
+		for col := 0; col < a.N && !c.Pause(worker); col++ {
 			var sum int32
-			for k := range r.K {
-				sum += x[k*r.xStep] * y[k*r.yStep+col*r.yCol]
+			for k := range a.K {
+				sum += x[k*xStep] * y[k*yStep+col*yCol]
 			}
-			if r.bias {
+			if bias {
 				sum += c.In[2].Ints[col]
 			}
-			c.Out[0].Ints[i*r.N+col] = sum
+			c.Out[0].Ints[i*a.N+col] = sum
 		}
 	})
 }
@@ -159,23 +150,13 @@ func (p *path) at(i int) (mem, n int) {
 	return offset(i, p.dims, p.by), p.dims[last] - i%p.dims[last]
 }
 
-// load decodes elements from, from+1, .. of a path that starts at base.
-func (p *path) load(v *run.Vec, dst []float32, base, from int) {
-	for len(dst) > 0 {
+// each has f load or store elements from, from+1, .. of a path that starts at base, a run at a time.
+func (p *path) each(list []float32, base, from int, f func(some []float32, at int)) {
+	for len(list) > 0 {
 		mem, n := p.at(from)
-		n = min(n, len(dst))
-		v.Load(dst[:n], base+mem)
-		dst, from = dst[n:], from+n
-	}
-}
-
-// store rounds src into elements from, from+1, ..
-func (p *path) store(v *run.Vec, src []float32, base, from int) {
-	for len(src) > 0 {
-		mem, n := p.at(from)
-		n = min(n, len(src))
-		v.Store(src[:n], base+mem)
-		src, from = src[n:], from+n
+		n = min(n, len(list))
+		f(list[:n], base+mem)
+		list, from = list[n:], from+n
 	}
 }
 
@@ -184,7 +165,7 @@ func (p *strided) left(c *run.Call, dst, _ []float32, batch, m0, m1 int) []float
 	k := p.x[2].len()
 	for m := m0; m < m1; m++ {
 		row, _ := p.x[1].at(m)
-		p.x[2].load(&c.In[0], dst[(m-m0)*k:][:k], base+row, 0)
+		p.x[2].each(dst[(m-m0)*k:][:k], base+row, 0, c.In[0].Load)
 	}
 	return dst
 }
@@ -193,7 +174,7 @@ func (p *strided) right(c *run.Call, dst, _ []float32, batch, n0, n1 int) []floa
 	base, _ := p.y[0].at(batch)
 	for k := range p.y[1].len() {
 		row, _ := p.y[1].at(k)
-		p.y[2].load(&c.In[1], dst[k*(n1-n0):][:n1-n0], base+row, n0)
+		p.y[2].each(dst[k*(n1-n0):][:n1-n0], base+row, n0, c.In[1].Load)
 	}
 	return dst
 }
@@ -206,6 +187,6 @@ func (p *strided) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1 in
 	base, _ := p.out[0].at(batch)
 	for m := m0; m < m1; m++ {
 		row, _ := p.out[1].at(m)
-		p.out[2].store(&c.Out[0], tile[(m-m0)*(n1-n0):][:n1-n0], base+row, n0)
+		p.out[2].each(tile[(m-m0)*(n1-n0):][:n1-n0], base+row, n0, c.Out[0].Store)
 	}
 }

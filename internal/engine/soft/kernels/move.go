@@ -106,13 +106,8 @@ func (m *mover) even(c *run.Call, b *box, lo, hi, worker int) {
 
 // offsets returns those of a run along the last axis.
 func (b *box) offsets(r int) (src, dst int) {
-	for d := len(b.dims) - 2; d >= 0; d-- {
-		k := r % b.dims[d]
-		src += k * b.src[d]
-		dst += k * b.dst[d]
-		r /= b.dims[d]
-	}
-	return src, dst
+	dims := b.dims[:len(b.dims)-1]
+	return offset(r, dims, b.src), offset(r, dims, b.dst)
 }
 
 // row copies one run along the last axis, of a box that is by some elements of the operand and the result further on.

@@ -66,7 +66,7 @@ func (w way) add(acc *[maxTile]float64, m []float32, width int) {
 		return
 	}
 	if w == byMagnitude {
-		quick["abs"](nil, m, 0)
+		magnitudes(m)
 	}
 	addRows(w, acc[:], m, width)
 }
@@ -108,13 +108,14 @@ func addRows[A float64 | int32, T float32 | int32](w way, acc []A, m []T, width 
 	}
 }
 
-// addRun folds a run into one value, sums in four interleaved parts.
+// addRun folds a run, which it may change, into one value, sums in four interleaved parts.
 func (w way) addRun(acc float64, m []float32) float64 {
 	switch w {
 	case bySum:
 		return acc + sum4(m)
 	case byMagnitude:
-		return acc + magnitudes4(m)
+		magnitudes(m)
+		return acc + sum4(m)
 	case bySquare:
 		return acc + squares4(m)
 	case byProduct:
@@ -140,18 +141,6 @@ func sum4(m []float32) float64 {
 	}
 	for _, f := range m {
 		a += float64(f)
-	}
-	return (a + b) + (c + d)
-}
-
-func magnitudes4(m []float32) float64 {
-	var a, b, c, d float64
-	abs := func(f float32) float64 { return math.Abs(float64(f)) }
-	for ; len(m) >= 4; m = m[4:] {
-		a, b, c, d = a+abs(m[0]), b+abs(m[1]), c+abs(m[2]), d+abs(m[3])
-	}
-	for _, f := range m {
-		a += abs(f)
 	}
 	return (a + b) + (c + d)
 }

@@ -199,70 +199,43 @@ func integer(v *run.Vec, i int) int {
 	return int(v.Raw[i])
 }
 
-// pad adds a border to x: a constant, the mirrored interior without the edge,
-// or the edge. Its items are the rows of the result.
+// pad adds a border to x: a constant, the mirrored interior without the edge, or the edge.
 func pad(s *Step) (run.Runner, int) {
-	a, size, fill := s.Attrs.(ops.Pad), element.Size(s.In[0].DType), make([]byte, 8)
-	in, out, before, strides := s.In[0].Shape, s.Out[0].Shape, a.Before, ops.Strides(s.In[0].Shape)
-	element.Store(s.In[0].DType, fill, a.Value)
-	fill = fill[:size]
-	if len(in) == 0 { // a scalar has no axis to pad
-		in, out, before, strides = []int{1}, []int{1}, []int{0}, []int{1}
-	}
-	last := len(out) - 1
-	n := out[last] * size
-	return newLoop(ops.Volume(out[:last]), out[last], max(run.Chunk/out[last], 1), func(c *run.Call, lo, hi, _ int) {
-		for row := lo; row < hi; row++ {
-			base, k := 0, row
-			for d := last - 1; d >= 0 && base >= 0; d-- {
-				if at := origin(k%out[d]-before[d], in[d], a.Mode); at < 0 {
-					base = -1
-				} else {
-					base += at * strides[d]
+	a, shape := s.Attrs.(ops.Pad), s.Out[0].Shape
+	src, dst := ops.Strides(s.In[0].Shape), ops.Strides(shape)
+	boxes := []box{{dims: []int{}, src: []int{}, dst: []int{}}}
+	for d, n := range s.In[0].Shape {
+		// add appends count elements to the axis of all boxes: those of x from one on, a step apart.
+		var longer []box
+		add := func(at, count, from, step int) {
+			for _, b := range boxes {
+				if count > 0 {
+					b.srcBase, b.dstBase = b.srcBase+from*src[d], b.dstBase+at*dst[d]
+					b.dims, b.src = append(slices.Clip(b.dims), count), append(slices.Clip(b.src), step*src[d])
+					b.dst = append(slices.Clip(b.dst), dst[d])
+					longer = append(longer, b)
 				}
-				k /= out[d]
 			}
-			dst := c.Out[0].Raw[row*n:][:n]
-			if base < 0 {
-				repeat(dst, fill)
-				continue
-			}
-			padRow(dst, c.In[0].Raw[base*size:][:in[last]*size], fill, before[last]*size, a.Mode)
 		}
-	}), 0
-}
-
-// padRow copies src, behind left bytes, and adds the border of the last axis.
-func padRow(dst, src, fill []byte, left int, mode string) {
-	width, size := len(src), len(fill)
-	copy(dst[left:], src)
-	for _, side := range [2][2]int{{0, left}, {left + width, len(dst)}} {
-		border := dst[side[0]:side[1]]
-		if mode == ops.PadConstant {
-			repeat(border, fill)
-			continue
+		before, end := a.Before[d], a.Before[d]+n
+		add(before, n, 0, 1)
+		switch a.Mode {
+		case ops.PadReflect:
+			add(0, before, before, -1)
+			add(end, shape[d]-end, n-2, -1)
+		case ops.PadReplicate:
+			add(0, before, 0, 0)
+			add(end, shape[d]-end, n-1, 0)
 		}
-		for i := 0; i < len(border); i += size {
-			at := origin((side[0]+i-left)/size, width/size, mode)
-			copy(border[i:][:size], src[at*size:])
-		}
+		boxes = longer
 	}
-}
-
-// origin returns the element of an axis of length n that position i of the
-// padded axis repeats, or -1 for the constant.
-func origin(i, n int, mode string) int {
-	switch {
-	case i >= 0 && i < n:
-		return i
-	case mode == ops.PadReplicate:
-		return min(max(i, 0), n-1)
-	case mode == ops.PadReflect && i < 0:
-		return -i
-	case mode == ops.PadReflect:
-		return 2*(n-1) - i
+	inside, _ := s.move(boxes...)
+	if a.Mode != ops.PadConstant {
+		return inside, 0
 	}
-	return -1
+	e := make([]byte, element.Size(s.In[0].DType))
+	element.Store(s.In[0].DType, e, a.Value)
+	return &run.Sequence{s.fill(e), inside}, 0
 }
 
 // repeat fills dst with copies of one element.

@@ -108,11 +108,7 @@ func (s *Step) clamp(u ops.Unary) run.Runner {
 
 // quick are functions of float32 that are as exact as those of float64: 24 bits are at least 2*11+2.
 var quick = map[string]func(c *run.Call, x []float32, at int){
-	"abs": func(_ *run.Call, x []float32, _ int) {
-		for i, v := range x {
-			x[i] = math.Float32frombits(math.Float32bits(v) &^ (1 << 31))
-		}
-	},
+	"abs": func(_ *run.Call, x []float32, _ int) { magnitudes(x) },
 	"relu": func(_ *run.Call, x []float32, _ int) {
 		for i, v := range x {
 			x[i] = max(v, 0)
@@ -123,6 +119,13 @@ var quick = map[string]func(c *run.Call, x []float32, at int){
 			x[i] = float32(math.Sqrt(float64(v)))
 		}
 	},
+}
+
+// magnitudes replaces numbers by their magnitudes.
+func magnitudes(x []float32) {
+	for i, v := range x {
+		x[i] = math.Float32frombits(math.Float32bits(v) &^ (1 << 31))
+	}
 }
 
 // curve is a function of float64; the kernel rounds its results once.
@@ -217,32 +220,19 @@ func affine(x float64, u ops.Unary) float64 { return float64(u.Alpha*x) + u.Beta
 // softplus is log(1 + exp(x)), without overflow.
 func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
-// integerFunction returns the function of an operator on integers.
+// integerFunction returns the function of an operator on integers. Those that are exact in the low bits wrap around;
+// results of others are truncated, and at most the greatest integer.
 func integerFunction(op string, u ops.Unary) func(x int32) int32 {
 	switch op {
 	case "abs":
 		return func(x int32) int32 { return max(x, -x) }
-	case "relu":
-		return func(x int32) int32 { return max(x, 0) }
-	case "threshold":
-		alpha := u.Alpha // exceeds int32 where no element can
-		return func(x int32) int32 { return int32(min(max(float64(x), alpha), math.MaxInt32)) }
 	case "neg":
 		return func(x int32) int32 { return -x }
-	case "sign":
-		return func(x int32) int32 { return int32(sign(float64(x))) }
 	case "square":
 		return func(x int32) int32 { return x * x }
 	}
-	return func(x int32) int32 { // exp2, truncated below 1, clamped above the range
-		switch {
-		case x < 0:
-			return 0
-		case x > 30:
-			return math.MaxInt32
-		}
-		return 1 << x
-	}
+	f := functions[op](u)
+	return func(x int32) int32 { return int32(min(f(float64(x)), math.MaxInt32)) }
 }
 
 // logicalNot inverts truth values. A bool is one byte, true unless 0.
