@@ -52,7 +52,7 @@ func Unfused() Option { return func(e *engine) { e.apart = true } }
 
 // New returns the engine. It holds no memory until a program is loaded.
 func New(opts ...Option) ane.Engine {
-	e := &engine{tables: kernels.NewTables()}
+	e := &engine{tables: &kernels.Tables{}}
 	for _, o := range opts {
 		o(e)
 	}

@@ -23,15 +23,16 @@ const (
 	tabled = 4096
 )
 
-// Tables are the newest tables of an engine.
+// Tables are the newest tables of an engine. The zero value shares nothing with others.
 type Tables struct {
 	mu    sync.Mutex
-	known map[string]*table
-	order []string // the keys of known, the one that was asked for last at the end
+	known []named // the one that was asked for last at the end
 }
 
-// NewTables returns tables that share nothing with others.
-func NewTables() *Tables { return &Tables{known: map[string]*table{}} }
+type named struct {
+	key string
+	*table
+}
 
 // table is a function of one half, by the half's bits.
 type table struct {
@@ -45,19 +46,15 @@ type table struct {
 func (t *Tables) of(key string, f func(fp16.Bits) fp16.Bits) *table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	found := t.known[key]
-	if i := slices.Index(t.order, key); i >= 0 {
-		t.order = slices.Delete(t.order, i, i+1)
-	} else {
-		found = &table{f: f}
-		t.known[key] = found
-		if len(t.order) == maxTables {
-			delete(t.known, t.order[0])
-			t.order = t.order[1:]
-		}
+	found := named{key, &table{f: f}}
+	if i := slices.IndexFunc(t.known, func(n named) bool { return n.key == key }); i >= 0 {
+		found = t.known[i]
+		t.known = slices.Delete(t.known, i, i+1)
+	} else if len(t.known) == maxTables {
+		t.known = slices.Delete(t.known, 0, 1)
 	}
-	t.order = append(t.order, key)
-	return found
+	t.known = append(t.known, found)
+	return found.table
 }
 
 // table returns that of a step that looks up some elements, with a key that no other function has. For few elements it

@@ -22,6 +22,7 @@ type vectorProduct struct {
 	batch          []int // and the strides of matrix and vector along its axes, in matrices and vectors
 	byMatrix       []int
 	byVector       []int
+	weights        *packed.Weights // the matrix, if it stays packed
 }
 
 // Limits of vectorProduct: a smaller matrix is not worth it, and a longer vector takes too large a workspace.
@@ -29,7 +30,7 @@ const (
 	vectorLeast = 1 << 12
 	vectorMost  = 1 << 20
 	vectorCols  = 2048    // sums of one piece, if the matrix has a column for each
-	vectorRows  = 32      // likewise rows
+	vectorRows  = 32      // likewise rows, also those of a packed matrix
 	vectorFew   = 16      // rows for which a product of matrices is slower
 	vectorAhead = 1 << 17 // halves of a piece that are fetched while the piece before it is summed
 )
@@ -55,28 +56,40 @@ func (r *vectorProduct) piece() int {
 func (r *vectorProduct) pieces() int { return (r.n + r.piece() - 1) / r.piece() }
 
 func (r *vectorProduct) Run(c *run.Call) {
-	c.Spread(ops.Volume(r.batch)*r.pieces(), min(r.piece(), r.n)*r.k*r.few)
+	c.Deal(ops.Volume(r.batch)*r.pieces(), min(r.piece(), r.n)*r.k*r.few)
 }
 
-func (r *vectorProduct) Span(c *run.Call, lo, hi, worker int) {
+func (r *vectorProduct) Span(c *run.Call, _, _, worker int) {
 	work := roomOf(c, worker)
-	vector, sums, spare := work.take(r.few*r.k), work.take(r.few*vectorCols), work.floats
+	vector, sums, spare := work.take(r.few*r.k), work.take(r.few*vectorCols), work.take(vectorCols)
+	var arranged packed.Vector
 	loaded := -1
-	for i := lo; i < hi && !c.Pause(worker); i++ {
+	for !c.Pause(worker) {
+		i, ok := c.Take()
+		if !ok {
+			return
+		}
 		batch, from := i/r.pieces(), i%r.pieces()*r.piece()
 		if batch != loaded {
 			c.In[r.vector].Load(vector, offset(batch, r.batch, r.byVector)*r.few*r.k)
+			if r.weights != nil {
+				arranged = r.weights.Arrange(vector, work.take(r.weights.VectorRoom()))
+			}
 			loaded = batch
 		}
-		matrix := c.In[r.matrix].Half[offset(batch, r.batch, r.byMatrix)*r.k*r.n:]
 		to := min(from+r.piece(), r.n)
-		if r.across {
+		switch {
+		case r.weights != nil:
+			r.weights.Dots(sums[:to-from], &arranged, work.floats, from)
+		case r.across:
+			matrix := c.In[r.matrix].Half[offset(batch, r.batch, r.byMatrix)*r.k*r.n:]
 			clear(sums[:r.few*(to-from)])
 			for k := 0; k < r.k && !c.Pause(worker); k += 32 {
 				halves.MulFew(sums[:r.few*(to-from)], to-from, vector[k:], r.k, min(32, r.k-k), matrix[k*r.n+from:],
 					r.n)
 			}
-		} else {
+		default:
+			matrix := c.In[r.matrix].Half[offset(batch, r.batch, r.byMatrix)*r.k*r.n:]
 			from = to - min(vectorRows, to) // the last piece overlaps the one before: to the same bits
 			var next []fp16.Bits
 			if r.k*vectorRows <= vectorAhead {
@@ -150,16 +163,6 @@ func (s *Step) readsHalves(i int) bool {
 	return s.In[i].DType == mil.FP16 || s.Packed != nil && s.Packed.At == i
 }
 
-// packedVector is the product of one vector with the rows of a packed matrix.
-type packedVector struct {
-	weights *packed.Weights
-	vector  int // index of the operand
-	bias    bool
-}
-
-// packedPiece is the rows of a piece of work.
-const packedPiece = 32
-
 // newPackedVector returns nil if the product of a vector with each row of operand at is one of matrices.
 func newPackedVector(s *Step, at int, bias bool) (run.Runner, int) {
 	w := s.weights(at)
@@ -167,31 +170,6 @@ func newPackedVector(s *Step, at int, bias bool) (run.Runner, int) {
 		return nil, 0
 	}
 	w.Remember()
-	return &packedVector{w, 1 - at, bias}, w.Cols + w.VectorRoom() + w.Room(packedPiece) + 2*packedPiece
-}
-
-func (r *packedVector) Run(c *run.Call) {
-	c.Deal((r.weights.Rows+packedPiece-1)/packedPiece, min(packedPiece, r.weights.Rows)*r.weights.Cols)
-}
-
-func (r *packedVector) Span(c *run.Call, _, _, worker int) {
-	work := roomOf(c, worker)
-	x, vector := work.take(r.weights.Cols), work.take(r.weights.VectorRoom())
-	sums, bias := work.take(packedPiece), work.take(packedPiece)
-	c.In[r.vector].Load(x, 0)
-	v := r.weights.Arrange(x, vector)
-	for !c.Pause(worker) {
-		i, ok := c.Take()
-		if !ok {
-			return
-		}
-		row := i * packedPiece
-		n := min(packedPiece, r.weights.Rows-row)
-		r.weights.Dots(sums[:n], &v, work.floats, row)
-		if r.bias {
-			c.In[2].Load(bias[:n], row)
-			addBias(sums[:n], bias[:n], false)
-		}
-		c.Out[0].Store(sums[:n], row)
-	}
+	return &vectorProduct{vector: 1 - at, few: 1, k: w.Cols, n: w.Rows, bias: bias, weights: w},
+		w.Cols + 2*vectorCols + w.VectorRoom() + w.Room(vectorRows)
 }

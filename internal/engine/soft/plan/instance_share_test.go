@@ -58,7 +58,7 @@ func compileWithin(t testing.TB, b Budget) *Plan {
 	g, err := ops.AnalyzeStored(context.Background(), "test.mil", p, "", held{"a.bin": filled(t, 64, 0x3c),
 		"b.bin": filled(t, 64, 0x38), "c.bin": filled(t, 8, 0x34)})
 	require.NoError(t, err)
-	made, err := Make(context.Background(), g, b, kernels.Arith{Tables: kernels.NewTables()})
+	made, err := Make(context.Background(), g, b, kernels.Arith{Tables: &kernels.Tables{}})
 	require.NoError(t, err)
 	return made
 }
