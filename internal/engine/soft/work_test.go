@@ -111,8 +111,9 @@ type idle struct{ run.Runner }
 func (idle) Span(*run.Call, int, int, int) {}
 
 // spentBy runs a program with one worker. It counts the steps of operators, not those that copy surfaces. If part is
-// not nil, what it returns takes the place of each step's runner, and of each runner of a sequence.
-func spentBy(t *testing.T, text string, unfolded bool, part func(run.Runner) run.Runner, opts ...Option) (e spent) {
+// not nil, what it returns takes the place of each step's runner, and of each runner of a sequence: of the first or
+// later ones.
+func spentBy(t *testing.T, text string, unfolded bool, part func(r run.Runner, later bool) run.Runner, opts ...Option) (e spent) {
 	t.Helper()
 	soft := New(append(opts, Workers(1), Unfused())...).(*engine)
 	defer func() { require.NoError(t, soft.Close()) }()
@@ -154,11 +155,11 @@ func spentBy(t *testing.T, text string, unfolded bool, part func(run.Runner) run
 			if all, ok := c.Run.(*run.Sequence); ok {
 				parts := make(run.Sequence, len(*all))
 				for k, r := range *all {
-					parts[k] = part(r)
+					parts[k] = part(r, k > 0)
 				}
 				c.Run = &parts
 			} else {
-				c.Run = part(c.Run)
+				c.Run = part(c.Run, false)
 			}
 		}
 		c.Begin(ctx, 0, 1)
@@ -181,9 +182,9 @@ func spentBy(t *testing.T, text string, unfolded bool, part func(run.Runner) run
 func TestWorkOfOperators(t *testing.T) {
 	effort.SkipShort(t)
 	for nth, name := range slices.Sorted(maps.Keys(sizedOperators)) {
-		var part func(run.Runner) run.Runner
+		var part func(r run.Runner, later bool) run.Runner
 		if nth%4 != 0 && !effort.Full() {
-			part = func(r run.Runner) run.Runner { return idle{r} }
+			part = func(r run.Runner, _ bool) run.Runner { return idle{r} }
 		}
 		o := sizedOperators[name]
 		for mode, opts := range [][]Option{nil, {Numerics(numerics.M1)}} {
@@ -241,9 +242,8 @@ func TestPiecesAreApart(t *testing.T) {
 		}
 		for mode, opts := range [][]Option{nil, {Numerics(numerics.M1)}} {
 			t.Run(fmt.Sprint(name, "/", mode), func(t *testing.T) {
-				spentBy(t, o.text(sizes), o.unfolded, func(r run.Runner) run.Runner {
-					some := strings.HasSuffix(fmt.Sprintf("%T", r), ".updater")
-					return &parted{Runner: r, t: t, some: some}
+				spentBy(t, o.text(sizes), o.unfolded, func(r run.Runner, later bool) run.Runner {
+					return &parted{Runner: r, t: t, some: later}
 				}, opts...)
 			})
 		}

@@ -54,9 +54,10 @@ type attender struct {
 	penalty                 float32
 	rows                    int // of query at a time
 
-	sums         sums   // with the rules of a chip:
-	table        *table // of exp, unless it is computed exactly
-	exp, inverse func(x float64) float64
+	sums    sums // with the rules of a chip
+	exp     func(x float64) float64
+	table   *table                  // of a chip's exp, unless it is computed exactly
+	inverse func(x float64) float64 // of a chip
 }
 
 func (r *attender) reads() *table { return r.table }

@@ -12,8 +12,8 @@ import (
 // len is the number of elements.
 func (t *Tensor) len() int { return ops.Volume(t.Shape) }
 
-// loop is a runner of n items. f computes a piece of them, or less, from lo to hi; one of more pauses meanwhile. cost is
-// the work of one item, in the units of Call.Spread.
+// loop is a runner of n items. f computes a piece of them, or less, from lo to hi; one of more pauses meanwhile. cost
+// is the work of one item, in the units of Call.Spread.
 type loop struct {
 	n, cost, piece int
 	f              func(c *run.Call, lo, hi, worker int)

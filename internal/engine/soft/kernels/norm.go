@@ -70,10 +70,11 @@ func (r *normer) plain(c *run.Call, lo, hi, worker int) {
 	var params [5][]float32 // by operand
 	for k := 1; r.params > 0 && k <= r.gamma+1; k++ {
 		params[k], work = work[:r.params], work[r.params:]
-		fillParam(params[k], &c.In[k], 0)
+		neutral := float32(0)
 		if k == r.gamma {
-			fillParam(params[k], &c.In[k], 1)
+			neutral = 1
 		}
+		fillParam(params[k], &c.In[k], neutral)
 	}
 	for g := lo; g < hi && !c.Pause(worker); g++ {
 		base, width, lane := l.group(g)
@@ -188,6 +189,9 @@ func (r *normer) stepped(h halfLane) {
 // halves computes a lane as plain does.
 func (r *normer) halves(h halfLane) {
 	x, out, change, gamma, beta := h.x, h.out, r.change(&h), r.param(&h, 0), r.param(&h, 1)
+	if beta == nil && r.gamma > 1 {
+		beta = []fp16.Bits{0} // so that no zero is negative
+	}
 	if gamma == nil && beta != nil {
 		gamma = []fp16.Bits{0x3c00}
 	}

@@ -228,7 +228,8 @@ func logSumExp(s *Step) (run.Runner, int) {
 	if s.halved() && l.row == 1 && l.run == l.length {
 		return l.inRuns(8, exponentialsOfHalves), halfStretch + 16
 	}
-	return l.loop(8, func(c *run.Call, g, _, worker int) { exponentials(c, l, g, c.Work[worker]) }), (l.part() + 1) * l.tile
+	return l.loop(8, func(c *run.Call, g, _, worker int) { exponentials(c, l, g, c.Work[worker]) }),
+		(l.part() + 1) * l.tile
 }
 
 // exponentials computes the lanes of a group.

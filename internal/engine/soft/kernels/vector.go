@@ -56,19 +56,26 @@ func (r *vectorProduct) piece() int {
 func (r *vectorProduct) pieces() int { return (r.n + r.piece() - 1) / r.piece() }
 
 func (r *vectorProduct) Run(c *run.Call) {
-	c.Deal(ops.Volume(r.batch)*r.pieces(), min(r.piece(), r.n)*r.k*r.few)
+	share := c.Spread
+	if r.weights != nil {
+		share = c.Deal
+	}
+	share(ops.Volume(r.batch)*r.pieces(), min(r.piece(), r.n)*r.k*r.few)
 }
 
-func (r *vectorProduct) Span(c *run.Call, _, _, worker int) {
+func (r *vectorProduct) Span(c *run.Call, lo, hi, worker int) {
+	next := func() (i int, ok bool) {
+		if r.weights != nil {
+			return c.Take()
+		}
+		lo++
+		return lo - 1, lo <= hi
+	}
 	work := roomOf(c, worker)
 	vector, sums, spare := work.take(r.few*r.k), work.take(r.few*vectorCols), work.take(vectorCols)
 	var arranged packed.Vector
 	loaded := -1
-	for !c.Pause(worker) {
-		i, ok := c.Take()
-		if !ok {
-			return
-		}
+	for i, ok := next(); ok && !c.Pause(worker); i, ok = next() {
 		batch, from := i/r.pieces(), i%r.pieces()*r.piece()
 		if batch != loaded {
 			c.In[r.vector].Load(vector, offset(batch, r.batch, r.byVector)*r.few*r.k)
