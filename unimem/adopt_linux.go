@@ -30,19 +30,6 @@ func adoptFile(f *os.File, size int) (backing, error) {
 	return &adoptedMemfd{newMemfd(mem, fd, kindMemfd)}, nil
 }
 
-// duplicate returns a new descriptor of f's file. It duplicates inside of Control, so that
-// a concurrent Close of f cannot give the number to another file.
-func duplicate(f *os.File) (fd int, err error) {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return -1, err
-	}
-	if raw.Control(func(p uintptr) { fd, err = unix.FcntlInt(p, unix.F_DUPFD_CLOEXEC, 0) }) != nil {
-		return -1, os.ErrClosed // the only error of Control
-	}
-	return fd, err
-}
-
 // mapForeign checks the file before mapping it. Seals cannot be removed, so the result of
 // the check stays valid.
 func mapForeign(fd, size int) ([]byte, error) {
@@ -93,8 +80,7 @@ func checkFile(fd, size int) error {
 	}
 	switch {
 	case huge > 0:
-		return &Error{Op: "adopt", Size: size, Err: ErrShare,
-			Hint: "make the memfd without MFD_HUGETLB"}
+		return fail("adopt", size, ErrShare, "make the memfd without MFD_HUGETLB")
 	case file.Size < int64(size):
 		return &Error{Op: "adopt", Size: size, Err: ErrCreate,
 			Cause: fmt.Errorf("%w: the file has %d bytes", ErrSize, file.Size),
@@ -113,4 +99,26 @@ func (m *adoptedMemfd) warm() error {
 		look(m.mem)
 	}
 	return err
+}
+
+// checkMapFile refuses a range that ends within a huge page: the system maps all of the page, and refuses to unmap a
+// part.
+func checkMapFile(fd, size int) error {
+	huge, err := hugePage(fd)
+	if err != nil || huge == 0 || int64(size)%huge == 0 {
+		return err
+	}
+	return &Error{Op: opMapFile, Size: size, Err: ErrShare,
+		Cause: fmt.Errorf("the file has huge pages of %d bytes", huge),
+		Hint:  "map whole huge pages, or read the file into a Tape"}
+}
+
+// hugePage returns the size of the huge pages that a file consists of, 0 for other files.
+func hugePage(fd int) (int64, error) {
+	var system unix.Statfs_t
+	err := retry(func() error { return unix.Fstatfs(fd, &system) })
+	if err != nil || uint32(system.Type) != unix.HUGETLBFS_MAGIC {
+		return 0, err
+	}
+	return system.Bsize, nil
 }

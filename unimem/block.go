@@ -5,31 +5,28 @@ import (
 	"runtime"
 )
 
-// backing is the memory of a Block. An implementation owns its pages from creation until
-// close, which is called once.
+// backing is the memory of a Block. An implementation owns its pages from creation until close, which is called once.
 type backing interface {
 	bytes() []byte // starts at a page of the system and has the rounded size
 	handle() uintptr
 	id() uint32
-	// key returns the Key, which it may have to ask the system for; that needs open memory. The
-	// zero Key is unknown.
+	// key returns the Key. It may have to ask the system for it, and for that the memory has to be open. The zero Key
+	// is unknown.
 	key(open bool) Key
 	unpinned() error // why pages can be swapped out: an *Error of ErrPin, or nil
 	kind() string
 	warm() error // an *Error
 	// remap maps the same pages again, from the handle alone. Its error is an *Error.
 	remap() (mem []byte, unmap func() error, err error)
-	// share returns a descriptor for another process, which the caller owns, or ErrShare
-	// with a hint.
+	// share returns a descriptor for another process, which the caller owns, or ErrShare with a hint.
 	share() (*os.File, error)
 	close(poison bool) error
 }
 
-// Block is a run of shared memory: one IOSurface on macOS, one memfd on Linux, heap memory
-// elsewhere. It begins at a page of the system (16 KiB on macOS, usually 4 KiB on Linux).
-// Address, size and id never change. All methods are safe for concurrent use; the caller has
-// to synchronize reads and writes of the bytes. Slices, spans and views into a Block must not
-// be used after Close.
+// Block is a run of shared memory: one IOSurface on macOS, one memfd on Linux, heap memory elsewhere. It begins at a
+// page of the system (16 KiB on macOS, usually 4 KiB on Linux). Address, size and id never change. All methods are safe
+// for concurrent use; the caller synchronizes reads and writes of the bytes. Slices, spans and views into a Block must
+// not be used after Close.
 type Block struct {
 	mem      []byte
 	addr     uintptr
@@ -44,13 +41,12 @@ type Block struct {
 	cleanup  runtime.Cleanup
 }
 
-// Open makes a Block of at least size bytes, rounded up to PageSize. Pages are zero; the
-// system allocates them at the first touch, and keeps them until Close.
+// Open makes a Block of at least size bytes, rounded up to PageSize. Pages are zero; the system allocates them at the
+// first touch, and keeps them until Close.
 //
-// An IOSurface has less than 4 GiB: a larger Block is ErrCreate and ErrSize on macOS.
-//
-// Errors: ErrZeroSize, ErrSize, ErrCreate, ErrLock (macOS), ErrExhausted (with one of these
-// two), ErrPin (with RequirePinned), ErrOption (SurfacePerCell, StaleOnClose).
+// Errors: ErrZeroSize, ErrSize, ErrCreate (with ErrSize on macOS from 4 GiB on, which no IOSurface has), ErrLock
+// (macOS), ErrExhausted (with one of these two), ErrPin (with RequirePinned), ErrOption (SurfacePerCell, StaleOnClose,
+// ReadOnly).
 func Open(size int, opts ...Option) (*Block, error) {
 	c := configure(opts)
 	if err := refuse(c, "open", size); err != nil {
@@ -78,13 +74,20 @@ func openBlock(size int, c config, l *life, owned bool) (*Block, error) {
 
 // newBlock takes ownership of the backing: after an error it is closed.
 func newBlock(raw backing, c config, l *life, owned bool) (*Block, error) {
-	back := opened{raw}
-	if err := back.settle(c); err != nil {
+	var err error
+	if c.Pin {
+		err = raw.unpinned()
+	}
+	if err == nil && c.Warm {
+		err = raw.warm()
+	}
+	if err != nil {
+		_ = raw.close(false) // the first failure is the one to report
 		return nil, err
 	}
-	mem := back.bytes()
+	mem := raw.bytes()
 	b := &Block{
-		mem: mem, addr: address(mem), number: back.id(),
+		mem: mem, addr: address(mem), number: raw.id(),
 		owned: owned, poison: c.Poison, readOnly: c.ReadOnly, life: l, back: raw,
 	}
 	if !c.Adopted {
@@ -92,34 +95,14 @@ func newBlock(raw backing, c config, l *life, owned bool) (*Block, error) {
 	}
 	process.blocks.Add(1)
 	process.bytes.Add(b.counted)
-	b.cleanup = runtime.AddCleanup(b, forgotten.report, forgotten{b.number, len(mem), back.kind(), c.Log})
+	b.cleanup = runtime.AddCleanup(b, forgotten.report, forgotten{b.number, len(mem), raw.kind(), c.Log})
 	return b, nil
-}
-
-// opened is a backing before its options are applied.
-type opened struct{ backing }
-
-// settle applies the options, or closes the backing.
-func (o opened) settle(c config) error {
-	if c.Pin {
-		if err := o.unpinned(); err != nil {
-			_ = o.close(false) // the first failure is the one to report
-			return err
-		}
-	}
-	if c.Warm {
-		if err := o.warm(); err != nil {
-			_ = o.close(false) // the first failure is the one to report
-			return err
-		}
-	}
-	return nil
 }
 
 // opPin is Error.Op of memory that is not pinned.
 const opPin = "pin"
 
-// Address is the address of the first byte. It does not change, not even after Close.
+// Address is the address of the first byte, also after Close. It is 0 for nil.
 func (b *Block) Address() uintptr {
 	if b == nil {
 		return 0
@@ -127,12 +110,11 @@ func (b *Block) Address() uintptr {
 	return b.addr
 }
 
-// Size is the size in bytes, a multiple of PageSize unless the Block is an adopted
-// surface.
+// Size is the size in bytes. It is a multiple of PageSize unless the Block is an adopted surface, a file or memory of
+// another library.
 func (b *Block) Size() int { return b.size() }
 
-// ID is the IOSurface id on macOS, otherwise a number unique in this process. It is 0 only
-// for the zero Block and nil.
+// ID is the IOSurface id on macOS, otherwise a number unique in this process. It is 0 only for the zero Block and nil.
 func (b *Block) ID() uint32 {
 	if b == nil {
 		return 0
@@ -140,9 +122,9 @@ func (b *Block) ID() uint32 {
 	return b.number
 }
 
-// Handle is the IOSurfaceRef on macOS, the file descriptor on Linux, and 0 for heap memory or
-// after Close. The Block owns it. Two Blocks of one surface may have different IOSurfaceRefs:
-// Key tells whether the memory is the same.
+// Handle is the IOSurfaceRef on macOS, the file descriptor on Linux, and 0 for heap memory or after Close. The Block
+// owns it. Two Blocks of one surface may have different IOSurfaceRefs: compare Keys to see whether the memory is the
+// same.
 func (b *Block) Handle() uintptr {
 	if b == nil || b.life.closed() {
 		return 0
@@ -150,9 +132,8 @@ func (b *Block) Handle() uintptr {
 	return b.back.handle()
 }
 
-// Backing is the kind of memory: "IOSurface", "memfd", "heap", or "shm" for an unlinked file in
-// /dev/shm, which takes the place of a memfd on a Linux that has none. Such a file cannot be
-// sealed, so Share refuses it. All its pages are allocated when the Block opens.
+// Backing is the kind of memory: "IOSurface", "memfd", "heap", "file" (MapFile), "foreign" (AdoptMemory), or "shm" for
+// an unlinked file in /dev/shm, which takes the place of a memfd on a Linux that has none.
 func (b *Block) Backing() string {
 	if b == nil || b.back == nil {
 		return ""
@@ -160,13 +141,13 @@ func (b *Block) Backing() string {
 	return b.back.kind()
 }
 
-// Pinned reports whether touched pages are known to stay in memory. It is false for an IOSurface,
-// of which that is unknown.
+// Pinned reports whether touched pages are known to stay in memory. It is false for an IOSurface, of which that is
+// unknown.
 func (b *Block) Pinned() bool { return b != nil && b.back != nil && b.back.unpinned() == nil }
 
-// Unpinned returns the reason why Pinned is false, an error that matches ErrPin: heap memory, the
-// limit on locked memory, or a system that cannot lock pages when they are allocated. For an
-// IOSurface it also matches ErrPinUnknown. It is nil for pinned memory.
+// Unpinned returns the reason why Pinned is false, an error that matches ErrPin: heap memory, the limit on locked
+// memory, or a system that cannot lock pages when they are allocated. For an IOSurface it also matches ErrPinUnknown.
+// It is nil for pinned memory.
 func (b *Block) Unpinned() error {
 	if b == nil || b.back == nil {
 		return nil
@@ -174,18 +155,18 @@ func (b *Block) Unpinned() error {
 	return b.back.unpinned()
 }
 
-// Key identifies memory: Blocks of the same memory have equal Keys, open Blocks of different
-// memory have different ones, also when they belong to different processes of a machine. It is
-// comparable. The system may give the Key of closed memory to new memory.
+// Key identifies memory: Blocks of the same memory have equal Keys, open Blocks of different memory have different
+// ones, also in different processes of a machine. It is comparable. The system may give the Key of closed memory to new
+// memory.
 type Key struct {
 	Kind string // Backing
-	// Space and Number are device and inode of a file, 0 and the id of a surface, and for the
-	// heap a random number of the process and Block.ID.
+	// Space and Number are device and inode of a file, 0 and the id of a surface, and for memory of the process a
+	// random number of the process and Block.ID.
 	Space, Number uint64
 }
 
-// Key returns the Key of the Block's memory. It does not change, but the first call has to be
-// before Close: after it Key may return the zero Key, as it does for the zero Block and nil.
+// Key returns the Key of the Block's memory. It does not change, but the first call has to be before Close: after Close
+// Key may return the zero Key, as it does for the zero Block and nil.
 func (b *Block) Key() Key {
 	if b == nil || b.back == nil {
 		return Key{}
@@ -213,24 +194,23 @@ func (b *Block) Retain() error {
 	return nil
 }
 
-// Release reverses one Retain. A Release without a Retain does nothing except increment
-// Stats.Unbalanced.
+// Release reverses one Retain. A Release without a Retain does nothing except increment Stats.Unbalanced.
 func (b *Block) Release() {
 	if b == nil || !b.life.release() {
 		process.unbalanced.Add(1)
 	}
 }
 
-// Close frees the memory, once; repeating it returns nil. The error is ErrInUse while the
-// Block is retained, or if a Tape, Grid or Layout owns it; then Close changes nothing. The
-// error is ErrRelease if a system call fails unexpectedly; then the Block is closed.
+// Close frees the memory, once; repeating it returns nil.
+//
+// Errors: ErrInUse (the Block is retained, or a Tape, Grid or Layout owns it; Close has changed nothing), ErrRelease (a
+// system call failed unexpectedly; the Block is closed).
 func (b *Block) Close() error {
 	if b == nil {
 		return nil
 	}
 	if b.owned && !b.life.closed() {
-		return &Error{Op: "close", Size: b.size(), Err: ErrInUse,
-			Hint: "close the Tape, Grid or Layout that owns the Block"}
+		return fail("close", b.size(), ErrInUse, "close the Tape, Grid or Layout that owns the Block")
 	}
 	first, err := endLife(b.life, b.size())
 	if !first {
@@ -243,8 +223,7 @@ func (b *Block) Close() error {
 func endLife(l *life, size int) (bool, error) {
 	first, err := l.end()
 	if err != nil {
-		return false, &Error{Op: "close", Size: size, Err: err,
-			Hint: "release every Retain and close every Mapping first"}
+		return false, fail("close", size, err, "release every Retain and close every Mapping first")
 	}
 	return first, nil
 }

@@ -5,6 +5,7 @@ package unimem
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"sync/atomic"
 
@@ -173,8 +174,8 @@ func (m *memfd) remap() ([]byte, func() error, error) {
 // share duplicates the descriptor. The caller retains the Block.
 func (m *memfd) share() (*os.File, error) {
 	if m.kind() == kindShm {
-		return nil, &Error{Op: "share", Size: len(m.mem), Err: ErrShare,
-			Hint: "a file in /dev/shm cannot be sealed, so another process could truncate it: permit memfd_create"}
+		return nil, fail("share", len(m.mem), ErrShare,
+			"a file in /dev/shm cannot be sealed, so another process could truncate it: permit memfd_create")
 	}
 	fd, err := unix.FcntlInt(uintptr(m.fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -201,4 +202,92 @@ func machineMemory() uint64 {
 		return fallbackMemory
 	}
 	return (uint64(s.Totalram) + uint64(s.Totalswap)) * uint64(s.Unit)
+}
+
+// shmFolder is the file system of shared memory.
+const shmFolder = "/dev/shm"
+
+// openShm opens a Block on an unlinked file in shared memory, because memfd_create failed with
+// cause. The file system may be smaller than the memory, and touching a page beyond it ends the
+// process, so all pages are allocated at once.
+func openShm(size int, cause error) (backing, error) {
+	fd, err := createShm()
+	step := "open in " + shmFolder
+	if err == nil {
+		step = "fallocate in " + shmFolder
+		err = retry(func() error { return unix.Fallocate(fd, 0, 0, int64(size)) })
+		if err != nil {
+			_ = unix.Close(fd) // the first failure is the one to report
+		}
+	}
+	if err != nil {
+		e := createError("open", step, size, err)
+		e.Cause = fmt.Errorf("memfd_create: %w; %w", cause, e.Cause)
+		return nil, e
+	}
+	return mapNew(fd, size, kindShm)
+}
+
+// createShm returns a new file without a name.
+func createShm() (int, error) {
+	const flags, mode = unix.O_RDWR | unix.O_CLOEXEC | unix.O_EXCL, 0o600
+	fd, err := unix.Open(shmFolder, flags|unix.O_TMPFILE, mode)
+	if !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.EISDIR) {
+		return fd, err
+	}
+	name := fmt.Sprintf("%s/unimem-%016x", shmFolder, rand.Uint64()) // a system without O_TMPFILE
+	if fd, err = unix.Open(name, flags|unix.O_CREAT|unix.O_NOFOLLOW, mode); err != nil {
+		return -1, err
+	}
+	if err := unix.Unlink(name); err != nil {
+		_ = unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// arena is the unit in bytes in which the Go runtime takes addresses from the system.
+const arena = 64 << 20
+
+// systemRoom asks the kernel for as many addresses as the runtime would for size bytes more. The answer covers the
+// limits on address space and data, and strict accounting of memory.
+func systemRoom(size int) room {
+	need := (size+PageSize+arena-1)/arena*arena + arena // the runtime's own tables too
+	err := tryMap(need)
+	if err == nil {
+		return unlimited()
+	}
+	return room{limit: fmt.Sprintf("a limit on addresses or data (mmap of %d bytes: %v)", need, err),
+		hint: "raise the limit (ulimit -v, ulimit -d)"}
+}
+
+// manyBlocks is the number of Blocks from which counting descriptors first is worth its time:
+// fewer fail soon enough.
+const manyBlocks = 64
+
+// checkDescriptors refuses more Blocks than this process can have descriptors, before it opens
+// the first. size is their size together.
+func checkDescriptors(op string, size, count int, c config) error {
+	if c.Heap || c.Table != nil || count < manyBlocks {
+		return nil
+	}
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return nil // unknown: the descriptor that is too many fails
+	}
+	if uint64(count) <= limit.Cur-min(openDescriptors(), limit.Cur) {
+		return nil
+	}
+	return createError(op, "memfd_create for each cell", size, unix.EMFILE)
+}
+
+// openDescriptors counts the open descriptors of this process, 0 if it cannot.
+func openDescriptors() uint64 {
+	dir, err := os.Open("/proc/self/fd")
+	if err != nil {
+		return 0
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	return uint64(max(len(names)-1, 0)) // one is that of the folder
 }

@@ -3,7 +3,8 @@ package unimem
 import (
 	"errors"
 	"fmt"
-	"strings"
+
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // Errors of opening memory, and invalid sizes.
@@ -17,14 +18,14 @@ var (
 	// ErrLock: the surface could not be locked for the CPU.
 	ErrLock = errors.New("cannot lock the surface")
 	// ErrExhausted: the system has no more surfaces, descriptors or memory for now. The error also matches ErrCreate
-	// or ErrLock, and has what this process has open. A retry may succeed later, or after
-	// closing idle memory. See OnExhausted.
+	// or ErrLock, and has what this process has open. A retry may succeed later, or after closing idle memory. See
+	// OnExhausted.
 	ErrExhausted = errors.New("the system gives no more memory for now")
 	// ErrPin: RequirePinned was given and the pages cannot be pinned.
 	ErrPin = errors.New("cannot pin the pages")
-	// ErrPinUnknown: whether the pages of a Block are pinned is not known. It comes with ErrPin.
+	// ErrPinUnknown: the system does not tell whether pages are pinned. The error also matches ErrPin.
 	ErrPinUnknown = errors.New("whether the pages are pinned is not known")
-	// ErrShare: Share or Adopt of memory without a descriptor, or with one of another kind.
+	// ErrShare: Share, Adopt or MapFile of memory that has no descriptor, or one of another kind.
 	ErrShare = errors.New("memory cannot be shared this way")
 	// ErrSeal: Adopt of a file that the sharing process can still truncate.
 	ErrSeal = errors.New("file is not sealed")
@@ -46,15 +47,15 @@ var (
 
 // Errors of Tapes and typed views.
 var (
-	// ErrInvalidAlignment: an alignment that is not a power of two, or a view at an
-	// unaligned address.
+	// ErrInvalidAlignment: an alignment that is not a power of two, or a view or a range of a file that begins at an
+	// unaligned place.
 	ErrInvalidAlignment = errors.New("invalid alignment")
 	// ErrTapeFull: a Take that does not fit into the free part.
 	ErrTapeFull = errors.New("tape is full")
 	// ErrPointerType: a view of a type that contains Go pointers.
 	ErrPointerType = errors.New("type contains pointers")
-	// ErrBoolType: a view of a type that contains bool. Memory may hold any byte, and a bool
-	// that is neither 0 nor 1 indexes out of bounds.
+	// ErrBoolType: a view of a type that contains bool. Memory may hold any byte, and a bool that is neither 0 nor 1
+	// indexes out of bounds.
 	ErrBoolType = errors.New("type contains bool: use uint8")
 	// ErrForeignSpan: a span outside of the Tape.
 	ErrForeignSpan = errors.New("span belongs to other memory")
@@ -72,15 +73,15 @@ var (
 	ErrCellSize = errors.New("cell size is not a positive multiple of 64")
 )
 
-// overflow is the ErrTapeFull of a size that no Tape can hold, because adding it to the used
-// bytes overflows. It matches ErrSize too.
+// overflow is the ErrTapeFull of a size that no Tape can hold, because adding it to the used bytes overflows. It
+// matches ErrSize too.
 type overflow struct{}
 
 func (overflow) Error() string   { return "tape is full: the size overflows" }
 func (overflow) Unwrap() []error { return []error{ErrTapeFull, ErrSize} }
 
-// Error is the error type of every call of this package, except Tape.Take, TakeOne,
-// TakeSlice, Grid.Take and Grid.Give, which return the bare sentinels.
+// Error is the error type of every call of this package, except Tape.Take, TakeOne, TakeSlice, Grid.Take and Grid.Give,
+// which return the bare sentinels.
 type Error struct {
 	Op    string // the call: "open", "close", "map", "view", ...
 	Size  int    // bytes (for a grid: cells times cell size, or the wrong number)
@@ -89,23 +90,15 @@ type Error struct {
 	Hint  string // how to fix it, or empty
 }
 
+// fail makes an Error without a cause.
+func fail(op string, size int, err error, hint string) *Error {
+	return &Error{Op: op, Size: size, Err: err, Hint: hint}
+}
+
 // Error returns call, size, sentinel, cause and hint on one line.
 func (e *Error) Error() string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "unimem: %s of %d bytes: %v", e.Op, e.Size, e.Err)
-	if e.Cause != nil {
-		fmt.Fprintf(&s, ": %v", e.Cause)
-	}
-	if e.Hint != "" {
-		fmt.Fprintf(&s, "; %s", e.Hint)
-	}
-	return s.String()
+	return errtext.Line(fmt.Sprintf("unimem: %s of %d bytes", e.Op, e.Size), e.Err, "", e.Cause, e.Hint)
 }
 
 // Unwrap returns the sentinel and the cause.
-func (e *Error) Unwrap() []error {
-	if e.Cause == nil {
-		return []error{e.Err}
-	}
-	return []error{e.Err, e.Cause}
-}
+func (e *Error) Unwrap() []error { return errtext.Both(e.Err, e.Cause) }

@@ -8,21 +8,19 @@ import (
 	"time"
 )
 
-// OnExhausted registers free, which is called when the system refuses memory with
-// ErrExhausted. free closes idle memory, such as the surfaces of idle requests, and returns
-// the number of surfaces that it freed. If the functions freed any, the refused call is
-// retried once.
+// OnExhausted registers free, which is called when the system refuses memory with ErrExhausted. free closes idle
+// memory, such as the surfaces of idle requests, and returns the number of surfaces that it freed. If the functions
+// freed any, the refused call is retried once.
 //
-// The goroutine whose call was refused calls the functions, each once, in the order of their
-// registration, without holding a lock of this package: free may close Blocks, Tapes, Grids,
-// Layouts and Mappings, and may call OnExhausted and cancel. The functions never run
-// concurrently: a call that is refused while they run waits until they end, at most 2 s, and
-// shares the result. So free must not open memory, and must not wait for a lock or goroutine
-// of a caller that may be opening memory. A panic of free reaches the caller of the refused
-// call, which leaks nothing; the functions after it are not called.
+// The goroutine whose call was refused calls the functions, each once, in the order of their registration, without
+// holding a lock of this package: free may close Blocks, Tapes, Grids, Layouts and Mappings, and may call OnExhausted
+// and cancel. The functions never run concurrently: a call that is refused while they run waits until they end, at most
+// 2 s, and shares the result. So free must not open memory, and must not wait for a lock or goroutine of a caller that
+// may be opening memory. A panic of free reaches the caller of the refused call, which leaks nothing; the functions
+// after it are not called.
 //
-// cancel removes the registration; repeating it does nothing. It does not wait for a running
-// call of free. A nil free is never called.
+// cancel removes the registration; repeating it does nothing. It does not wait for a running call of free. A nil free
+// is never called.
 func OnExhausted(free func() int) (cancel func()) {
 	if free == nil {
 		return func() {}
@@ -32,8 +30,8 @@ func OnExhausted(free func() int) (cancel func()) {
 	return func() { process.exhaustion.remove(h) }
 }
 
-// patience is the time limit to wait for functions that another goroutine calls. Only a
-// function that waits for the waiting caller takes so long.
+// patience is the time limit to wait for functions that another goroutine calls. Only a function that waits for the
+// waiting caller takes so long.
 const patience = 2 * time.Second
 
 // exhaustion has the functions that free idle memory.
@@ -72,8 +70,7 @@ func (x *exhaustion) has(h *holder) bool {
 	return slices.Contains(x.holders, h)
 }
 
-// reclaim returns the number of surfaces that the holders freed, in a new round or in the
-// running one.
+// reclaim returns the number of surfaces that the holders freed, in a new round or in the running one.
 func (x *exhaustion) reclaim() int {
 	r, mine := x.join()
 	if !mine {
@@ -118,8 +115,7 @@ func (r *round) wait() int {
 	}
 }
 
-// recovering calls call, and retries once if it fails with ErrExhausted and holders freed
-// memory.
+// recovering calls call, and retries once if it fails with ErrExhausted and holders freed memory.
 func recovering[T any](call func() (T, error)) (T, error) {
 	v, err := call()
 	if !errors.Is(err, ErrExhausted) {

@@ -16,9 +16,8 @@ const MaxCells = 1 << 20
 // cellUnit is the granule of a cell in bytes: a cache line of the matrix unit.
 const cellUnit = 64
 
-// Grid allocates cells of one size. Take and Give are lock-free and allocate nothing. Give
-// returns an error for a foreign or stale cell and for one that is given twice. All methods
-// are safe for concurrent use.
+// Grid allocates cells of one size. Take and Give are lock-free and allocate nothing. Give returns an error for a
+// foreign or stale cell and for one that is given twice. All methods are safe for concurrent use.
 type Grid struct {
 	// Free cells form a stack in Go memory. b is the number of bits of a cell index. head is
 	// {tag 64-b bits, top b bits}; top is all ones when the stack is empty. Each pop increments
@@ -69,11 +68,10 @@ type slot struct {
 	era  atomic.Uint32
 }
 
-// NewGrid makes a Grid of cells of cellSize bytes each, in one Block, or with SurfacePerCell
-// each at the start of its own Block.
+// NewGrid makes a Grid of cells of cellSize bytes each, in one Block, or with SurfacePerCell each at the start of its
+// own Block. The caller closes the Grid, which owns its Blocks.
 //
-// Errors: ErrCellSize, ErrZeroSize (no cells), ErrSize (negative, more than MaxCells, or
-// overflow), and those of Open.
+// Errors: ErrCellSize, ErrZeroSize (no cells), ErrSize (negative, more than MaxCells, or overflow), and those of Open.
 func NewGrid(cellSize, cells int, opts ...Option) (*Grid, error) {
 	if err := checkGrid(cellSize, cells); err != nil {
 		return nil, err
@@ -104,14 +102,13 @@ func checkGrid(cellSize, cells int) error {
 	case cellSize == 0:
 		return &Error{Op: "grid", Err: ErrCellSize, Cause: ErrZeroSize, Hint: "make cells of at least 64 bytes"}
 	case cellSize%cellUnit != 0:
-		return &Error{Op: "grid", Size: cellSize, Err: ErrCellSize, Hint: "round the cell size up to a multiple of 64"}
+		return fail("grid", cellSize, ErrCellSize, "round the cell size up to a multiple of 64")
 	case cells == 0:
-		return &Error{Op: "grid", Err: ErrZeroSize, Hint: "make at least one cell"}
+		return fail("grid", 0, ErrZeroSize, "make at least one cell")
 	case cells < 0 || cells > MaxCells:
-		return &Error{Op: "grid", Size: cellSize, Err: ErrSize,
-			Hint: fmt.Sprintf("a grid has 1 to %d cells, not %d", MaxCells, cells)}
+		return fail("grid", cellSize, ErrSize, fmt.Sprintf("a grid has 1 to %d cells, not %d", MaxCells, cells))
 	case cellSize > math.MaxInt/cells:
-		return &Error{Op: "grid", Size: cellSize, Err: ErrSize, Hint: "cells times cell size overflows"}
+		return fail("grid", cellSize, ErrSize, "cells times cell size overflows")
 	}
 	return nil
 }
@@ -125,13 +122,14 @@ func (g *Grid) open(c config) (err error) {
 	if c.PerCell {
 		size, count = g.cellSize, len(g.slots)
 		// Check all cells together: each alone would pass.
-		if err := checkTogether("grid", size, count); err != nil {
+		if err := checkSum("grid", count, size); err != nil {
 			return err
 		}
 		if _, err := recovering(func() (struct{}, error) {
 			if c.Heap {
-				rounded, _ := roundSize("grid", size) // checkTogether has checked it
-				if err := checkRoom("grid", min(rounded, math.MaxInt/count-heapExtra)*count+heapExtra*count); err != nil {
+				rounded, _ := roundSize("grid", size) // checkSum has checked it
+				all := min(rounded, math.MaxInt/count-heapExtra)*count + heapExtra*count
+				if err := checkRoom("grid", all); err != nil {
 					return struct{}{}, err
 				}
 			}
@@ -172,9 +170,10 @@ func (g *Grid) CellSize() int {
 	return g.cellSize
 }
 
-// Close frees the memory, once; repeating it returns nil. The error is ErrInUse while cells are
-// taken, with their number, and while a Block of the Grid is retained; then Close changes
-// nothing. With StaleOnClose taken cells do not matter: they become stale.
+// Close frees the memory, once; repeating it returns nil. With StaleOnClose, taken cells become stale.
+//
+// Errors: ErrInUse (cells are taken, without StaleOnClose, or a Block of the Grid is retained; Close has changed
+// nothing), ErrRelease.
 func (g *Grid) Close() error {
 	if g == nil || g.life == nil {
 		return nil
@@ -190,8 +189,8 @@ func (g *Grid) Close() error {
 	return g.tearDown()
 }
 
-// endIdle ends the life if all cells are free. It empties the stack first, in one exchange that
-// succeeds only if all cells are on it, and restores it if a Block is retained.
+// endIdle ends the life if all cells are free. It empties the stack first, in one exchange that succeeds only if all
+// cells are on it, and restores it if a Block is retained.
 func (g *Grid) endIdle() (bool, error) {
 	g.closer.Lock()
 	defer g.closer.Unlock()
@@ -259,3 +258,50 @@ func (g *Grid) tearDown() error {
 	}
 	return tearDownAll(parts)
 }
+
+// Cell is a piece of a Grid. It is a value that may be copied: all copies are the same cell, and Give accepts only one
+// of them. A zero Cell, a given one, and one of a closed Grid has no Bytes and no Block.
+type Cell struct {
+	grid  *Grid
+	word  uint64 // word and era of the slot when taken; while the slot has them, the cell is taken
+	index uint32
+	era   uint32
+}
+
+// out reports whether the cell is still taken by this holder.
+func (c Cell) out() bool { return c.grid != nil && c.grid.slots[c.index].holds(c) }
+
+// Bytes returns the cell's memory: the cell size in bytes, with cap equal to len.
+func (c Cell) Bytes() []byte {
+	b := c.Block()
+	if b == nil {
+		return nil
+	}
+	at, size := c.Offset(), c.grid.cellSize
+	return b.mem[at : at+size : at+size]
+}
+
+// Index is the cell's number in its Grid, from 0.
+func (c Cell) Index() int { return int(c.index) }
+
+// Block returns the Block of the cell. The Grid owns it: only the Grid can close it.
+func (c Cell) Block() *Block {
+	switch {
+	case !c.out():
+		return nil
+	case len(c.grid.blocks) == 1:
+		return c.grid.blocks[0]
+	}
+	return c.grid.blocks[c.index]
+}
+
+// Offset is the offset of the cell in its Block, in bytes.
+func (c Cell) Offset() int {
+	if c.grid == nil || c.grid.perCell() {
+		return 0
+	}
+	return int(c.index) * c.grid.cellSize
+}
+
+// perCell reports whether each cell has its own Block. A single cell always has.
+func (g *Grid) perCell() bool { return len(g.blocks) == len(g.slots) }

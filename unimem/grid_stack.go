@@ -2,8 +2,7 @@ package unimem
 
 import "runtime"
 
-// Take returns a free cell, the last given one first. Its errors are bare sentinels:
-// ErrGridFull, ErrClosed.
+// Take returns a free cell, the last given one first. Its errors are bare sentinels: ErrGridFull, ErrClosed.
 func (g *Grid) Take() (Cell, error) {
 	if g == nil {
 		return Cell{}, ErrClosed
@@ -30,8 +29,8 @@ func (g *Grid) pop(h uint64) (Cell, bool) {
 	return Cell{g, word, uint32(i), era}, g.head.CompareAndSwap(h, (h|g.index)+1|word&g.index)
 }
 
-// empty is the error of a Take that found no cell on h, or nil if it has to look again: while a
-// Close checks the cells, the stack is empty although they are free.
+// empty is the error of a Take that found no cell on h, or nil if it has to look again: while a Close checks the cells,
+// the stack is empty although they are free.
 func (g *Grid) empty(h uint64) error {
 	switch {
 	case g.closing.Load():
@@ -45,9 +44,9 @@ func (g *Grid) empty(h uint64) error {
 	return ErrGridFull
 }
 
-// Give returns a cell to the Grid; Take may return it again at once. Of several Gives of one
-// cell one is accepted; another may be refused before that one has returned. Its errors are
-// bare sentinels: ErrForeignCell, ErrStaleCell, ErrClosed.
+// Give returns a cell to the Grid; Take may return it again at once. Of several Gives of one cell one is accepted;
+// another may be refused before that one has returned. Its errors are bare sentinels: ErrForeignCell, ErrStaleCell,
+// ErrClosed.
 func (g *Grid) Give(c Cell) error {
 	if g == nil || c.grid != g || int(c.index) >= len(g.slots) {
 		return ErrForeignCell

@@ -2,10 +2,9 @@ package unimem
 
 import "errors"
 
-// Layout is the memory of an inference run: three Tapes with different lifetimes. Weights
-// are loaded once, so their pages are warm from the start. Scratch is cleared after every
-// pass, history after every conversation. Conversations at the same time share Weights: each has a Layout of
-// NewLayoutOn.
+// Layout is the memory of an inference run: three Tapes with different lifetimes. Weights are loaded once, so their
+// pages are warm from the start. Scratch is cleared after every pass, history after every conversation. Conversations
+// at the same time share Weights: each has a Layout of NewLayoutOn. All methods are safe for concurrent use.
 type Layout struct {
 	tapes
 	life   *life
@@ -29,8 +28,8 @@ type TapeStat struct{ Total, Used, Free int }
 // Stat is the state of a Layout in bytes.
 type Stat struct{ Weights, Scratch, History TapeStat }
 
-// NewLayout makes the three Tapes; after an error none is open. Sizes are in bytes. Errors
-// are those of Start, also for the sum of the sizes.
+// NewLayout makes the three Tapes; after an error none is open. Sizes are in bytes. The caller closes the Layout, which
+// owns the Tapes. Errors are those of Start, also for the sum of the sizes.
 func NewLayout(weights, scratch, history int, opts ...Option) (*Layout, error) {
 	l, c := &Layout{life: new(life)}, configure(opts)
 	err := l.start(c, []starting{{&l.weights, weights, true}, {&l.scratch, scratch, c.Warm}, {&l.history, history, c.Warm}})
@@ -41,11 +40,12 @@ func NewLayout(weights, scratch, history int, opts ...Option) (*Layout, error) {
 }
 
 // NewLayoutOn is NewLayout for a conversation with weights that several Layouts share. The Layout holds the Tape, so
-// that its Close returns ErrInUse until Layout.Close, and does not close it. The error is ErrClosed for a closed Tape.
+// that its Close returns ErrInUse until Layout.Close, and does not close it. Errors are those of NewLayout, and
+// ErrClosed for a closed Tape.
 func NewLayoutOn(weights *Tape, scratch, history int, opts ...Option) (*Layout, error) {
 	c := configure(opts)
 	if !weights.life().retain() {
-		return nil, &Error{Op: "layout", Err: ErrClosed, Hint: "the Tape of weights is closed"}
+		return nil, fail("layout", 0, ErrClosed, "the Tape of weights is closed")
 	}
 	l := &Layout{life: new(life), shared: true}
 	if err := l.start(c, []starting{{&l.scratch, scratch, c.Warm}, {&l.history, history, c.Warm}}); err != nil {
@@ -73,7 +73,7 @@ func (l *Layout) start(c config, tapes []starting) (err error) {
 		return err
 	}
 	if !c.InBlocks {
-		if err := checkSum("layout", sizes...); err != nil {
+		if err := checkSum("layout", 1, sizes...); err != nil {
 			return err
 		}
 	}
@@ -130,8 +130,9 @@ func (t *Tape) stat() TapeStat {
 	return TapeStat{t.Total(), used, t.Total() - used}
 }
 
-// Close frees the memory, once; repeating it returns nil. The error is ErrInUse while a
-// Block of the Layout is retained; then Close changes nothing.
+// Close frees the memory, once; repeating it returns nil.
+//
+// Errors: ErrInUse (a Block of the Layout is retained; Close has changed nothing), ErrRelease.
 func (l *Layout) Close() error {
 	if l == nil || l.life == nil {
 		return nil

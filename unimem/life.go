@@ -3,14 +3,15 @@ package unimem
 import (
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 )
 
-// life counts the holders of one or more Blocks that are closed together: those of a Grid or
-// a Layout share one, so that a single compare-exchange closes all of them or none.
+// life counts the holders of Blocks that are closed together. Those of a Grid or a Layout share one, so that a single
+// compare-exchange closes all of them or none.
 //
-// The word is the number of holders, or ended. It publishes no other data: the caller whose
-// exchange sets it to ended is the only one that tears down.
+// The word is the number of holders, or ended. It publishes no other data: the caller whose exchange sets it to ended
+// is the only one that tears down.
 type life struct {
 	holders atomic.Int64
 }
@@ -20,8 +21,8 @@ const ended = -1
 // part is a Block or Tape of a larger object.
 type part interface{ tearDown() error }
 
-// tearDownAll tears down all parts, in their order. If a function of AtClose panics, the others
-// are torn down before the panic reaches the caller.
+// tearDownAll tears down all parts, in their order. If a function of AtClose panics, the others are torn down before
+// the panic reaches the caller.
 func tearDownAll(parts []part) (err error) {
 	var errs []error
 	defer func() { err = errors.Join(errs...) }()
@@ -59,8 +60,8 @@ func (l *life) release() bool {
 	return false
 }
 
-// end ends the life and returns true. It returns false if the life has already ended, and
-// ErrInUse while there are holders.
+// end ends the life and returns true. It returns false if the life has already ended, and ErrInUse while there are
+// holders.
 func (l *life) end() (bool, error) {
 	for !l.closed() {
 		switch n := l.holders.Load(); {
@@ -71,4 +72,110 @@ func (l *life) end() (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// AtClose registers f, which the goroutine that closes b calls once, before the memory is freed. It is for objects
+// derived from the Block's handle that must not outlive it, such as an engine's wrapper of the surface. f must not call
+// methods of b. A panic of f reaches the caller of Close after the other functions have run and the memory is freed.
+// cancel reports whether it prevented the call of f.
+//
+// Errors: ErrClosed, ErrOption (f is nil).
+func (b *Block) AtClose(f func()) (cancel func() bool, err error) {
+	if f == nil {
+		return nil, fail("atclose", b.size(), ErrOption, "pass a function")
+	}
+	e := &ending{f}
+	if b == nil || b.life.closed() || !b.last.add(e) {
+		return nil, &Error{Op: "atclose", Size: b.size(), Err: ErrClosed}
+	}
+	return func() bool { return b.last.remove(e) }, nil
+}
+
+// endings are the functions to call when a Block is closed, newest first.
+type endings struct {
+	mu   sync.Mutex
+	over bool
+	all  []*ending
+}
+
+type ending struct{ f func() }
+
+func (l *endings) add(e *ending) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.over {
+		l.all = append(l.all, e)
+	}
+	return !l.over
+}
+
+func (l *endings) remove(e *ending) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.Index(l.all, e)
+	if i >= 0 {
+		l.all = slices.Delete(l.all, i, i+1)
+	}
+	return i >= 0
+}
+
+// run calls the remaining functions, outside of the lock. If one panics, the others run before the panic reaches the
+// caller.
+func (l *endings) run() {
+	l.mu.Lock()
+	all := l.all
+	l.all, l.over = nil, true
+	l.mu.Unlock()
+	for _, e := range all {
+		defer e.f() // the newest first
+	}
+}
+
+// CloseAll closes Blocks together, all or none. It skips nil and Blocks that are closed already. A Retain of one of the
+// Blocks at the same time may be refused with ErrClosed although CloseAll closes none.
+//
+// Errors: ErrInUse (a Block is retained, or a Tape, Grid or Layout owns it; none is closed), ErrRelease (all are
+// closed).
+func CloseAll(blocks ...*Block) error {
+	for _, b := range blocks {
+		if b != nil && b.owned && !b.life.closed() {
+			return fail("close", b.size(), ErrInUse, "close the Tape, Grid or Layout that owns the Block")
+		}
+	}
+	ending := make([]part, 0, len(blocks))
+	for _, b := range blocks {
+		if b == nil {
+			continue
+		}
+		first, err := endLife(b.life, b.size())
+		if err != nil {
+			for _, p := range ending {
+				p.(*Block).life.holders.Store(0)
+			}
+			return err
+		}
+		if first {
+			ending = append(ending, b)
+		}
+	}
+	return tearDownAll(ending)
+}
+
+// RetainAll retains every Block until release is called, once. The error is ErrClosed if a Block is closed; then none
+// is retained.
+func RetainAll(blocks ...*Block) (release func(), err error) {
+	for i, b := range blocks {
+		if err := b.Retain(); err != nil {
+			releaseAll(blocks[:i])
+			return nil, err
+		}
+	}
+	blocks = slices.Clone(blocks)
+	return func() { releaseAll(blocks) }, nil
+}
+
+func releaseAll(blocks []*Block) {
+	for _, b := range blocks {
+		b.Release()
+	}
 }

@@ -1,25 +1,27 @@
 package unimem
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
+	"syscall"
 )
 
 const kindFile = "file"
 
-// MapFile makes a Block of the whole content of a regular file, mapped read-only: nothing is read
-// and nothing is copied until the caller touches a page. Size is exactly the length of the
-// file, ReadOnly is true, Backing is "file". The caller owns f and may close it at once.
+// MapFile makes a Block of the whole content of a regular file, mapped read-only: nothing is read and nothing is copied
+// until the caller touches a page. Size is exactly the length of the file, ReadOnly is true, Backing is "file". The
+// caller owns f and may close it at once.
 //
-// Writing to Bytes ends the process. So does reading them after another process has truncated
-// the file: pass such reads to Guard, or copy the file into other memory. Bytes that another
-// process writes to the file appear in the Block.
+// Writing to Bytes ends the process. So does reading them after another process has truncated the file: pass such reads
+// to Guard, or copy the file into other memory. Bytes that another process writes to the file appear in the Block.
 //
 // The Block counts in Stats.Blocks, but not in Stats.Bytes; its pages belong to the page cache.
 //
 // Errors: ErrZeroSize (an empty file), ErrShare (no regular file, a part of a huge page, or a system that this package
-// maps no files on), ErrCreate, ErrExhausted (with ErrCreate), ErrPin (with RequirePinned),
-// ErrOption (OnHeap, SurfacePerCell, StaleOnClose).
+// maps no files on), ErrCreate, ErrExhausted (with ErrCreate), ErrPin (with RequirePinned), ErrOption (OnHeap,
+// SurfacePerCell, StaleOnClose).
 func MapFile(f *os.File, opts ...Option) (*Block, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -28,9 +30,9 @@ func MapFile(f *os.File, opts ...Option) (*Block, error) {
 	return mapRange(f, info, 0, int(info.Size()), opts)
 }
 
-// MapFileAt is MapFile for size bytes of the file from offset on, a multiple of PageSize: a Block that
-// begins with a tensor, for an engine that reads every surface from byte 0. Its errors are those
-// of MapFile, ErrInvalidAlignment, and ErrSize for a range that the file does not have.
+// MapFileAt is MapFile for size bytes of the file from offset on, a multiple of PageSize: a Block that begins with a
+// tensor, for an engine that reads every surface from byte 0. Its errors are those of MapFile, ErrInvalidAlignment, and
+// ErrSize for a range that the file does not have.
 func MapFileAt(f *os.File, offset int64, size int, opts ...Option) (*Block, error) {
 	info, err := f.Stat()
 	switch {
@@ -50,29 +52,20 @@ func MapFileAt(f *os.File, offset int64, size int, opts ...Option) (*Block, erro
 const opMapFile = "map file"
 
 func mapRange(f *os.File, info os.FileInfo, offset int64, size int, opts []Option) (*Block, error) {
-	const op = opMapFile
-	c := configure(opts)
-	c.Adopted = true
-	switch {
-	case !info.Mode().IsRegular():
-		return nil, &Error{Op: op, Size: size, Err: ErrShare,
-			Cause: fmt.Errorf("%s is %v", info.Name(), info.Mode().Type()),
-			Hint:  "map a regular file"}
-	case size == 0:
-		return nil, &Error{Op: op, Err: ErrZeroSize, Hint: "map at least one byte"}
-	case c.Heap, c.Foreign:
-		return nil, &Error{Op: op, Size: size, Err: ErrOption,
-			Hint: "OnHeap and libraries of surfaces do not apply to a mapped file"}
+	if !info.Mode().IsRegular() {
+		return nil, &Error{Op: opMapFile, Size: size, Err: ErrShare,
+			Cause: fmt.Errorf("%s is %v", info.Name(), info.Mode().Type()), Hint: "map a regular file"}
 	}
-	if err := refuse(c, op, size); err != nil {
+	c, err := adoptOptions(opMapFile, kindFile, size, opts)
+	if err != nil {
 		return nil, err
 	}
+	c.ReadOnly = true
 	return recovering(func() (*Block, error) {
 		raw, err := mapFile(f, offset, size)
 		if err != nil {
 			return nil, err
 		}
-		c.ReadOnly = true
 		return newBlock(raw, c, new(life), false)
 	})
 }
@@ -83,4 +76,93 @@ type shrinkable interface {
 	shrunk() bool
 	// place returns the offset of an address in the memory, of any of its mappings.
 	place(at uintptr) (offset uintptr, ok bool)
+}
+
+// Guard calls f, which reads Blocks of MapFile, and returns its error. The error matches ErrChanged in three cases: a
+// file became shorter and f read pages that exist no more, so that f has ended early; a system call of f that reads
+// such pages failed (EFAULT); or f has returned nil and a file is shorter than when it was mapped, so that the end of
+// its last page reads as zeros.
+//
+// A fault may be in any Mapping of the Blocks, which must be open until Guard returns. Only the goroutine of f is
+// guarded, and goroutines that set debug.SetPanicOnFault and pass their panics on. Faults at other addresses, and other
+// panics, reach the caller of Guard as panics. Deferred calls of f run in every case.
+func Guard(f func() error, blocks ...*Block) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		at, ok := faultAddress(v)
+		if !ok {
+			panic(v)
+		}
+		for _, b := range blocks {
+			if offset, ok := b.place(at); ok {
+				err = b.changed(fmt.Errorf("byte %d of the file exists no more", offset))
+				return
+			}
+		}
+		panic(v)
+	}()
+	err = f()
+	refused := errors.Is(err, syscall.EFAULT) // by a system call that reads the pages
+	if err != nil && !refused {
+		return err
+	}
+	for _, b := range blocks {
+		if _, file := b.file(); file && (refused || b.shorter()) {
+			return b.changed(nil)
+		}
+	}
+	return err
+}
+
+// file returns the file of b, if b maps one.
+func (b *Block) file() (shrinkable, bool) {
+	if b == nil || b.back == nil {
+		return nil, false
+	}
+	file, ok := b.back.(shrinkable)
+	return file, ok
+}
+
+// place returns the offset of an address in the file of b.
+func (b *Block) place(at uintptr) (uintptr, bool) {
+	if file, ok := b.file(); ok {
+		return file.place(at)
+	}
+	return 0, false
+}
+
+// shorter reports whether the file of b is shorter than it was when it was mapped.
+func (b *Block) shorter() bool {
+	file, ok := b.file()
+	if !ok || !b.life.retain() {
+		return false
+	}
+	defer b.life.release()
+	return file.shrunk()
+}
+
+func (b *Block) changed(cause error) error {
+	return &Error{Op: "read", Size: len(b.mem), Err: ErrChanged, Cause: cause,
+		Hint: "open the file again, or load it into memory of its own"}
+}
+
+// faultAddress returns the address of a memory fault that was recovered. The panic may come
+// from another goroutine, wrapped in an error.
+func faultAddress(v any) (uintptr, bool) {
+	err, ok := v.(error)
+	if !ok {
+		return 0, false
+	}
+	var fault interface {
+		error
+		Addr() uintptr
+	}
+	if !errors.As(err, &fault) {
+		return 0, false
+	}
+	return fault.Addr(), true
 }

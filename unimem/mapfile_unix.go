@@ -27,29 +27,22 @@ type mapped struct {
 
 // mapFile maps size bytes of f from offset on, with a descriptor of its own.
 func mapFile(f *os.File, offset int64, size int) (backing, error) {
-	fail := func(step string, err error) error {
-		e := &Error{Op: "map file", Size: size, Err: ErrCreate, Cause: fmt.Errorf("%s: %w", step, err)}
+	refused := func(step string, err error) error {
+		e := &Error{Op: opMapFile, Size: size, Err: ErrCreate, Cause: fmt.Errorf("%s: %w", step, err)}
 		if errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM) {
 			e.Cause = exhausted(e.Cause)
 			e.Hint = "close idle files and Blocks, or raise the limits (ulimit -n, ulimit -v)"
 		}
 		return e
 	}
-	raw, err := f.SyscallConn()
+	fd, err := duplicate(f)
 	if err != nil {
-		return nil, fail("fcntl(F_DUPFD_CLOEXEC)", err)
-	}
-	fd, dup := -1, error(nil)
-	if err := raw.Control(func(p uintptr) { fd, dup = unix.FcntlInt(p, unix.F_DUPFD_CLOEXEC, 0) }); err != nil {
-		dup = err
-	}
-	if dup != nil {
-		return nil, fail("fcntl(F_DUPFD_CLOEXEC)", dup)
+		return nil, refused("fcntl(F_DUPFD_CLOEXEC)", err)
 	}
 	var file unix.Stat_t
 	if err := unix.Fstat(fd, &file); err != nil {
 		_ = unix.Close(fd) // the first failure is the one to report
-		return nil, fail("fstat", err)
+		return nil, refused("fstat", err)
 	}
 	if err := checkMapFile(fd, size); err != nil {
 		_ = unix.Close(fd) // the first failure is the one to report
@@ -58,7 +51,7 @@ func mapFile(f *os.File, offset int64, size int) (backing, error) {
 	mem, err := unix.Mmap(fd, offset, size, unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
 		_ = unix.Close(fd) // the first failure is the one to report
-		return nil, fail("mmap", err)
+		return nil, refused("mmap", err)
 	}
 	name := Key{kindFile, uint64(file.Dev), file.Ino}
 	if offset > 0 {
@@ -66,6 +59,19 @@ func mapFile(f *os.File, offset int64, size int) (backing, error) {
 	}
 	return &mapped{mem: mem, file: os.NewFile(uintptr(fd), f.Name()), number: process.nextID(), name: name,
 		from: offset}, nil
+}
+
+// duplicate returns a new descriptor of f's file. It duplicates inside of Control, so that
+// a concurrent Close of f cannot give the number to another file.
+func duplicate(f *os.File) (fd int, err error) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	if raw.Control(func(p uintptr) { fd, err = unix.FcntlInt(p, unix.F_DUPFD_CLOEXEC, 0) }) != nil {
+		return -1, os.ErrClosed // the only error of Control
+	}
+	return fd, err
 }
 
 func (m *mapped) bytes() []byte   { return m.mem }
@@ -76,8 +82,8 @@ func (m *mapped) kind() string    { return kindFile }
 func (m *mapped) warm() error     { look(m.mem); return nil }
 
 func (m *mapped) unpinned() error {
-	return &Error{Op: opPin, Size: len(m.mem), Err: ErrPin,
-		Hint: "the pages of a mapped file belong to the page cache: read the file into a Tape"}
+	return fail(opPin, len(m.mem), ErrPin,
+		"the pages of a mapped file belong to the page cache: read the file into a Tape")
 }
 
 func (m *mapped) remap() ([]byte, func() error, error) {
@@ -109,8 +115,8 @@ func (m *mapped) place(at uintptr) (uintptr, bool) {
 }
 
 func (m *mapped) share() (*os.File, error) {
-	return nil, &Error{Op: "share", Size: len(m.mem), Err: ErrShare,
-		Hint: "a file cannot be sealed, so its owner could truncate it: read the file into a Tape"}
+	return nil, fail("share", len(m.mem), ErrShare,
+		"a file cannot be sealed, so its owner could truncate it: read the file into a Tape")
 }
 
 // shrunk counts a file whose size cannot be read as shrunk.

@@ -28,13 +28,13 @@ func machineMemory() uint64 {
 	return s.totalPageFile
 }
 
-// systemRooms returns the rooms of the limits of the system.
-func systemRooms(int, uint64) []room {
+// systemRoom is what the page file leaves.
+func systemRoom(int) room {
 	s, ok := globalMemory()
 	if !ok {
-		return nil
+		return unlimited()
 	}
-	return []room{{limit: "the page file", free: s.availPageFile, hint: "enlarge the page file"}}
+	return room{limit: "the page file", free: s.availPageFile, hint: "enlarge the page file"}
 }
 
 func globalMemory() (memoryStatus, bool) {

@@ -38,28 +38,30 @@ func checkRoom(op string, size int) error {
 		Hint:  "close idle Blocks, open a smaller one, or " + short.hint}
 }
 
+// unlimited is the room of no limit.
+func unlimited() room { return room{free: math.MaxUint64} }
+
 // shortage returns the limit that leaves least, if that is less than size.
 func shortage(size int) *room {
-	var least *room
-	held := heapHeld()
-	for _, r := range append(systemRooms(size, held), goRoom(held)) {
-		if r.free < uint64(size) && (least == nil || r.free < least.free) {
-			least = &r
-		}
+	least := goRoom()
+	if r := systemRoom(size); r.free < least.free {
+		least = r
 	}
-	return least
+	if least.free >= uint64(size) {
+		return nil
+	}
+	return &least
 }
 
 // goRoom is the room of the limit that the Go runtime keeps (GOMEMLIMIT). Beyond it the collector
 // would run all the time.
-func goRoom(held uint64) room {
-	r := room{limit: "the memory limit of the Go runtime", free: math.MaxUint64, hint: "raise GOMEMLIMIT"}
+func goRoom() room {
 	limit := debug.SetMemoryLimit(-1) // a negative limit changes nothing
 	if limit == math.MaxInt64 {
-		return r
+		return unlimited()
 	}
-	r.free = uint64(limit) - min(held, uint64(limit))
-	return r
+	return room{limit: "the memory limit of the Go runtime", free: uint64(limit) - min(heapHeld(), uint64(limit)),
+		hint: "raise GOMEMLIMIT"}
 }
 
 // heapHeld is what the Go runtime uses, in bytes, also of memory that was never touched, which the system does not

@@ -15,7 +15,7 @@ import "os"
 // heap has no descriptor; a file in /dev/shm has no seals; for surfaces use SharePort).
 func (b *Block) Share() (*os.File, error) {
 	if err := b.Retain(); err != nil {
-		return nil, &Error{Op: "share", Size: b.size(), Err: ErrClosed, Hint: "share the Block before closing it"}
+		return nil, fail("share", b.size(), ErrClosed, "share the Block before closing it")
 	}
 	defer b.Release()
 	return recovering(b.back.share)
@@ -51,14 +51,9 @@ func AdoptTape(f *os.File, size int, opts ...Option) (*Tape, error) {
 
 // adopt is Adopt of a Block that the caller, or an object of this package, owns.
 func adopt(f *os.File, size int, owned bool, opts []Option) (*Block, error) {
-	c := configure(opts)
-	c.Adopted = true
-	if err := refuseAdopt(c, size); err != nil {
+	c, err := adoptOptions("adopt", kindFile, size, opts)
+	if err != nil {
 		return nil, err
-	}
-	if c.Table != nil {
-		return nil, &Error{Op: "adopt", Size: size, Err: ErrOption,
-			Hint: "a file is not a surface: adopt it without a library"}
 	}
 	rounded, err := roundSize("adopt", size)
 	if err != nil {
@@ -68,7 +63,7 @@ func adopt(f *os.File, size int, owned bool, opts []Option) (*Block, error) {
 		return nil, err
 	}
 	if f == nil || *f == (os.File{}) { // every method of the zero File panics
-		return nil, &Error{Op: "adopt", Size: rounded, Err: ErrShare, Hint: "pass the file of Share"}
+		return nil, fail("adopt", rounded, ErrShare, "pass the file of Share")
 	}
 	return recovering(func() (*Block, error) {
 		raw, err := adoptFile(f, rounded)

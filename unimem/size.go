@@ -13,40 +13,27 @@ const PageSize = 16 << 10
 func roundSize(op string, size int) (int, error) {
 	switch {
 	case size == 0:
-		return 0, &Error{Op: op, Err: ErrZeroSize, Hint: "ask for at least one byte"}
+		return 0, fail(op, 0, ErrZeroSize, "ask for at least one byte")
 	case size < 0:
-		return 0, &Error{Op: op, Size: size, Err: ErrSize, Hint: "a size is a positive number of bytes"}
+		return 0, fail(op, size, ErrSize, "a size is a positive number of bytes")
 	case size > math.MaxInt-2*PageSize: // heap memory needs one more page for alignment
-		return 0, &Error{Op: op, Size: size, Err: ErrSize, Hint: "rounded up to whole pages it overflows"}
+		return 0, fail(op, size, ErrSize, "rounded up to whole pages it overflows")
 	}
 	return (size + PageSize - 1) &^ (PageSize - 1), nil
 }
 
-// checkTogether is checkMemory for count pieces of size bytes, each rounded up to whole pages.
-func checkTogether(op string, size, count int) error {
-	rounded, err := roundSize(op, size)
-	if err != nil {
-		return err
-	}
-	if rounded > math.MaxInt/count {
-		return &Error{Op: op, Size: size, Err: ErrSize,
-			Hint: "rounded up to whole pages they overflow together"}
-	}
-	return checkMemory(op, rounded*count)
-}
-
-// checkSum is checkMemory for several pieces, each rounded up to whole pages.
-func checkSum(op string, sizes ...int) error {
+// checkSum is checkMemory for count pieces of each of the sizes, each rounded up to whole pages.
+func checkSum(op string, count int, sizes ...int) error {
 	sum := 0
 	for _, size := range sizes {
 		rounded, err := roundSize(op, size)
 		if err != nil {
 			return err
 		}
-		if rounded > math.MaxInt-sum {
-			return &Error{Op: op, Size: size, Err: ErrSize, Hint: "the sum of the sizes overflows"}
+		if rounded > (math.MaxInt-sum)/count {
+			return fail(op, size, ErrSize, "rounded up to whole pages they overflow together")
 		}
-		sum += rounded
+		sum += rounded * count
 	}
 	return checkMemory(op, sum)
 }
@@ -61,3 +48,7 @@ func checkMemory(op string, size int) error {
 	return &Error{Op: op, Size: size, Err: ErrCreate, Cause: ErrSize,
 		Hint: fmt.Sprintf("at most %d bytes: %s", total, memoryOf)}
 }
+
+// fallbackMemory is the largest size of a Block in bytes on a machine with an unknown amount
+// of memory. It is low, because allocating too much on the Go heap ends the process.
+const fallbackMemory = 1 << 30

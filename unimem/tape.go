@@ -5,9 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Tape allocates spans of a Block one after the other. Take is lock-free and allocates no Go
-// memory; all methods are safe for concurrent use. Clear frees all spans for reuse, so the
-// caller must not use a span after Clear.
+// Tape allocates spans of a Block one after the other. Take is lock-free and allocates no Go memory. All methods are
+// safe for concurrent use. Clear frees all spans for reuse, so the caller must not use a span after Clear.
 //
 // cursor is the address of the first free byte: Take aligns it without adding where the Tape begins. The caller whose
 // compare-exchange changes it from cur to cur+n owns those n bytes. It publishes no other data. An equal value means
@@ -29,8 +28,8 @@ type Tape struct {
 
 const closedBit = ^(^uintptr(0) >> 1)
 
-// Start makes a Tape of a new Block of at least size bytes, or of several Blocks with InBlocks or SurfacePerSpan. Errors
-// are those of Open.
+// Start makes a Tape of a new Block of at least size bytes, or of several Blocks with InBlocks or SurfacePerSpan. The
+// caller closes the Tape, which owns its Blocks. Errors are those of Open.
 func Start(size int, opts ...Option) (*Tape, error) {
 	c := configure(opts)
 	if err := refuseTape(c, "start", size); err != nil {
@@ -42,7 +41,7 @@ func Start(size int, opts ...Option) (*Tape, error) {
 func startTape(size int, c config, l *life, owned bool) (*Tape, error) {
 	if c.InBlocks {
 		if size < 0 {
-			return nil, &Error{Op: "start", Size: size, Err: ErrSize, Hint: "0 is for no limit"}
+			return nil, fail("start", size, ErrSize, "0 is for no limit")
 		}
 		return &Tape{several: &several{config: c, life: l, limit: size}, owned: owned}, nil
 	}
@@ -97,10 +96,9 @@ func (t *Tape) Clear() {
 	}
 }
 
-// Generation is a number that every Clear and Close change. A span is valid as long as the number
-// is the same as when it was taken; later its bytes may belong to another span. A span that
-// is taken during a Clear belongs to neither generation. Tensors on a Tape store the number,
-// so that a tensor on a cleared span is refused.
+// Generation is a number that every Clear and Close change. A span is valid as long as the number is the same as when
+// it was taken; later its bytes may belong to another span. A span that is taken during a Clear belongs to neither
+// generation. Tensors on a Tape store the number, so that a tensor on a cleared span is refused.
 func (t *Tape) Generation() uint64 {
 	if t == nil {
 		return 0
@@ -144,8 +142,8 @@ func (t *Tape) Block() *Block {
 	return t.block
 }
 
-// Owns reports whether all of b lies inside the Tape. It is false for nil, and for an empty span
-// at the end of the Tape, where other memory may begin.
+// Owns reports whether all of b lies inside the Tape. It is false for nil, and for an empty span at the end of the
+// Tape, where other memory may begin.
 func (t *Tape) Owns(b []byte) bool {
 	_, err := t.Offset(b)
 	return err == nil
@@ -168,8 +166,7 @@ func (t *Tape) Place(b []byte) (*Block, int, error) {
 	return t.block, at, nil
 }
 
-// Offset returns the offset of b in its Block, in bytes. The error is ErrForeignSpan if Owns is
-// false for b, ErrClosed after Close.
+// Offset returns the offset of b in its Block, in bytes. Errors: ErrForeignSpan (Owns is false for b), ErrClosed.
 func (t *Tape) Offset(b []byte) (int, error) {
 	if t != nil && t.several != nil {
 		_, at, err := t.several.place(b)
@@ -180,21 +177,21 @@ func (t *Tape) Offset(b []byte) (int, error) {
 	}
 	at := address(b) - t.block.addr
 	if b == nil || at >= t.total || uintptr(len(b)) > t.total-at {
-		return 0, &Error{Op: "offset", Size: len(b), Err: ErrForeignSpan, Hint: "pass a span taken from this Tape"}
+		return 0, fail("offset", len(b), ErrForeignSpan, "pass a span taken from this Tape")
 	}
 	return int(at), nil
 }
 
 // Close frees the memory, once; repeating it returns nil. Spans must not be used afterwards.
-// The error is ErrInUse while the Block is retained, or if a Layout owns the Tape; then Close
-// changes nothing.
+//
+// Errors: ErrInUse (a Block is retained, or a Layout owns or shares the Tape; Close has changed nothing), ErrRelease.
 func (t *Tape) Close() error {
 	l := t.life()
 	if l == nil {
 		return nil
 	}
 	if t.owned && !t.closed() {
-		return &Error{Op: "close", Size: t.Total(), Err: ErrInUse, Hint: "close the Layout that owns the Tape"}
+		return fail("close", t.Total(), ErrInUse, "close the Layout that owns the Tape")
 	}
 	first, err := endLife(l, t.Total())
 	if !first {

@@ -11,8 +11,9 @@ func SurfacePerSpan() Option { return func(c *config) { c.InBlocks, c.Each = tru
 
 // InBlocks makes a Tape of Blocks of at least each bytes, which Take opens when a span needs one; a longer span has a
 // Block of its own. So a Tape can exceed the 4 GiB of an IOSurface, and memory that no span needs is not reserved. The
-// size of Start and NewLayout is then the most bytes of all spans, and 0 is no limit. Clear keeps the Blocks for later spans. Take locks,
-// and its errors include those of Open. It refuses an alignment above PageSize with ErrInvalidAlignment.
+// size of Start and NewLayout is then the most bytes of all spans, and 0 is no limit. Clear keeps the Blocks for later
+// spans. Take locks, and its errors include those of Open. It refuses an alignment above PageSize with
+// ErrInvalidAlignment.
 func InBlocks(each int) Option { return func(c *config) { c.InBlocks, c.Each = true, max(each, 1) } }
 
 // several is the memory of a Tape with InBlocks or SurfacePerSpan.
@@ -91,7 +92,7 @@ func (s *several) place(b []byte) (*Block, int, error) {
 			return block, int(at), nil
 		}
 	}
-	return nil, 0, &Error{Op: "place", Size: len(b), Err: ErrForeignSpan, Hint: "pass a span taken from this Tape"}
+	return nil, 0, fail("place", len(b), ErrForeignSpan, "pass a span taken from this Tape")
 }
 
 // size returns the bytes of all spans, and those that there can be. A closed Tape counts as full.

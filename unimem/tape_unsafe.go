@@ -63,8 +63,8 @@ func (t *Tape) bump(size, align int) (unsafe.Pointer, error) {
 	}
 }
 
-// TakeOne returns memory for one T, aligned for it and not zeroed. Errors are those of Take,
-// ErrPointerType and ErrBoolType.
+// TakeOne returns memory for one T, aligned for it and not zeroed. Errors are those of Take, ErrPointerType and
+// ErrBoolType.
 func TakeOne[T any](t *Tape) (*T, error) {
 	if !process.types.has((*T)(nil)) {
 		if err := process.types.learn((*T)(nil)); err != nil {
@@ -81,9 +81,9 @@ func TakeOne[T any](t *Tape) (*T, error) {
 	return (*T)(p), err
 }
 
-// TakeSlice returns memory for n values of T, aligned for them and not zeroed, with cap equal
-// to len. Errors are those of Take, ErrPointerType, ErrBoolType, and ErrSize if n is negative
-// or the size overflows.
+// TakeSlice returns memory for n values of T, aligned for them and not zeroed, with cap equal to len. It is Take and
+// View in one call. Errors are those of Take, ErrPointerType, ErrBoolType, and ErrSize if n is negative or the size
+// overflows.
 func TakeSlice[T any](t *Tape, n int) ([]T, error) {
 	if !process.types.has((*T)(nil)) {
 		if err := process.types.learn((*T)(nil)); err != nil {

@@ -38,7 +38,7 @@ func View[T any](b []byte) ([]T, error) {
 }
 
 func viewError[T any](b []byte, err error, hint string) error {
-	return &Error{Op: "view as " + reflect.TypeOf((*T)(nil)).Elem().String(), Size: len(b), Err: err, Hint: hint}
+	return fail("view as "+reflect.TypeOf((*T)(nil)).Elem().String(), len(b), err, hint)
 }
 
 func plainHint(err error) string {
@@ -104,4 +104,21 @@ func examine(t reflect.Type) error {
 		return nil
 	}
 	return ErrPointerType
+}
+
+// address returns the address of the first byte of b, 0 for nil.
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+
+// alignedBytes allocates size zero bytes at a multiple of PageSize. The allocation is
+// longer than the slice, so that an empty span at the end still points into it.
+func alignedBytes(size int) []byte {
+	raw := make([]byte, size+PageSize)
+	skip := int(-address(raw) & (PageSize - 1))
+	return raw[skip : skip+size : skip+size]
+}
+
+// bytesAt returns size bytes of memory outside of Go. The system returns the address as a
+// number; it is converted to a pointer without arithmetic.
+func bytesAt(addr uintptr, size int) []byte {
+	return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), size)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
-// Programs that take the place of a Mac's: they append their arguments to the file calls. A compiler also makes the file
-// after -o, codesign reads nothing.
+// Programs that take the place of a Mac's: they append their arguments to the file calls. A compiler also makes the
+// file after -o, codesign reads nothing.
 var macPrograms = map[string]string{
 	"uname": `echo Darwin`,
 	"xcrun": `case "$*" in

@@ -7,8 +7,7 @@ import "github.com/anekit/anekit/internal/iosurface"
 // surfaceTable returns the library of surfaces in c: this system has none.
 func surfaceTable(op string, size int, c config) (*iosurface.Table, error) {
 	if c.Table == nil {
-		return nil, &Error{Op: op, Size: size, Err: ErrShare,
-			Hint: "only macOS has surfaces: use Share and Adopt"}
+		return nil, fail(op, size, ErrShare, "only macOS has surfaces: use Share and Adopt")
 	}
 	return c.Table, nil
 }
