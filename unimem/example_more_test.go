@@ -115,17 +115,50 @@ func ExampleMapping() {
 	// <nil>
 }
 
-// Only surfaces of macOS have a Port; the error for other memory has the alternative.
+// A surface of macOS is shared as a mach port; Share and Adopt share other memory.
 func ExamplePort() {
-	b, err := unimem.Open(1, unimem.OnHeap())
+	b, err := unimem.Open(1)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer b.Close()
-	_, err = b.SharePort()
-	fmt.Println(errors.Is(err, unimem.ErrShare))
+	port, err := b.SharePort()
+	if errors.Is(err, unimem.ErrShare) {
+		fmt.Println(b.Backing() != "IOSurface")
+		return
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer port.Close()
+	twin, err := unimem.AdoptPort(port.Name(), b.Size()) // in another process: under the name that the port has there
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer twin.Close()
+	fmt.Println(twin.Key() == b.Key())
 	// Output: true
+}
+
+// TakeSlice takes a span of a Tape as values of a type.
+func ExampleTakeSlice() {
+	t, err := unimem.Start(16 << 10)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer t.Close()
+	row, err := unimem.TakeSlice[float32](t, 64)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	row[63] = 1.5
+	fmt.Println(len(row), t.Used())
+	// Output: 64 256
 }
 
 // A Key identifies memory among processes. Block.ID alone does not: another process has the same.

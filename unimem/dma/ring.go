@@ -111,19 +111,17 @@ func (r *Ring) Read(ctx context.Context, f *os.File, at int64, b *unimem.Block, 
 		return 0, fail(offset, ErrClosed, nil, "")
 	}
 	var reads []*uring.Read
-	place, got := map[*uring.Read]int{}, make([]int, (n+ringPart-1)/ringPart)
+	got := make([]int, (n+ringPart-1)/ringPart)
 	for i := range got {
 		from := i * ringPart
 		mem := b.Bytes()[offset+from : offset+min(from+ringPart, n)]
-		x := &uring.Read{Mem: mem, Off: at + int64(from), Memory: number}
-		reads = append(reads, x)
-		place[x] = i
+		reads = append(reads, &uring.Read{Mem: mem, Off: at + int64(from), Memory: number})
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var failed error
-	err := r.ring.Read(ctx, f, reads, func(x *uring.Read) bool {
-		i := place[x]
+	err := r.ring.Read(ctx, f, reads, func(i int) bool {
+		x := reads[i]
 		if x.Err != nil {
 			if failed == nil {
 				failed = fail(offset+i*ringPart+got[i], ErrTransfer, x.Err, "")

@@ -43,18 +43,16 @@ func (l *loading) readRing(ctx context.Context, file source, s *shard, span []by
 		memory, l.f.ring = -1, err
 	}
 	parts := cut(span)
-	pieces, reads, place := make([]piece, len(parts)), make([]*uring.Read, len(parts)), map[*uring.Read]int{}
+	pieces, reads := make([]piece, len(parts)), make([]*uring.Read, len(parts))
 	for i, x := range parts {
 		pieces[i] = s.piece(x, direct)
 		reads[i] = &uring.Read{Mem: pieces[i].rest(span), Off: int64(x.at), Memory: memory}
-		place[reads[i]] = i
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var failed error // why the rest is cancelled
-	err := l.ring.Read(ctx, f, reads, func(x *uring.Read) (again bool) {
-		i := place[x]
-		p := &pieces[i]
+	err := l.ring.Read(ctx, f, reads, func(i int) (again bool) {
+		x, p := reads[i], &pieces[i]
 		err := x.Err
 		if err == nil && x.N == 0 {
 			err = io.EOF

@@ -6,14 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// step is the memory that one call of the kernel collapses. The call goes on after a huge page that the kernel
-// has not, which takes long when memory is fragmented; so a step is the most that fails.
+// step is the memory that one call of the kernel collapses. After a failed huge page the call continues, slowly when
+// memory is fragmented, so step bounds the time that is lost.
 const step = 64 << 20
 
-// Back allocates the pages of mem that have no page yet, in runs of Size bytes, as huge pages, and returns the
-// number of bytes that it did so for. It changes no byte. Memory that is present, or lies in no whole run,
-// stays as it is; so does the rest after the first refusal of the kernel, and all of mem on a kernel that
-// cannot.
+// Back allocates huge pages for runs of Size bytes of mem that have no page yet, and returns the bytes of those runs.
+// It changes no byte. A run with a page stays as it is, and so does memory in no whole run. Back ends at the first
+// refusal of the kernel, so that it does nothing on a kernel without huge pages.
 func Back(mem []byte) (backed int) {
 	mem = whole(mem)
 	for len(mem) > 0 {
@@ -36,7 +35,7 @@ func back(mem []byte) (backed int, ok bool) {
 	}
 	for _, r := range absent {
 		part := mem[r.from:r.to:r.to]
-		// The kernel collapses runs that have a page.
+		// The kernel collapses only runs that have a page.
 		for at := 0; at < len(part); at += Size {
 			if unix.Madvise(part[at:at+small:at+small], unix.MADV_POPULATE_WRITE) != nil {
 				return backed, false
@@ -56,7 +55,7 @@ type run struct{ from, to int }
 // small is the page of systems that have huge pages of Size.
 const small = 4 << 10
 
-// runs lists where no page is present, in whole runs.
+// runs lists the whole runs in which no page is present. It is not ok if the kernel does not tell.
 func runs(mem []byte) (absent []run, ok bool) {
 	var there [step / small]byte
 	if mincore(mem, there[:len(mem)/small]) != nil {

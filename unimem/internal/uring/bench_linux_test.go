@@ -82,8 +82,8 @@ func BenchmarkRead(b *testing.B) {
 				list = append(list, &Read{Mem: mem[at : at+part], Off: int64(at), Memory: memory})
 			}
 			run(name+kind, size, func() {
-				require.NoError(b, ring.Read(context.Background(), f, list, func(x *Read) bool {
-					if x.N != part {
+				require.NoError(b, ring.Read(context.Background(), f, list, func(i int) bool {
+					if x := list[i]; x.N != part {
 						b.Error(x.N, x.Err)
 					}
 					return false

@@ -31,8 +31,8 @@ type region struct {
 // longest is the most that the kernel registers under one number.
 const longest = 1 << 30
 
-// Open makes a Ring with depth reads in flight. Where the kernel has no io_uring or refuses it, the error matches
-// ErrUnavailable, and has the reason.
+// Open makes a Ring with depth reads in flight. Where the kernel has no io_uring or refuses it, the error is an *Error
+// with the reason.
 func Open(depth int) (*Ring, error) {
 	depth = min(max(depth, 1), 1024)
 	q, call, err := setup(uint32(depth) + 2)
@@ -64,8 +64,10 @@ func why(err error) string {
 }
 
 // Register resolves and pins memory for reads: slice i gets the number i. It replaces what was registered before.
-// The memory must stay mapped until Close or the next Register. Without arguments it only forgets. An error
-// matches ErrUnavailable and has the reason; then nothing is registered.
+// The memory must stay mapped until Close or the next Register. Without arguments it only forgets. After an error nothing
+// is registered.
+//
+// Errors: ErrClosed, and an *Error with the reason.
 func (r *Ring) Register(mem ...[]byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,7 +100,7 @@ func (r *Ring) Register(mem ...[]byte) error {
 
 // fixed returns the kernel's number for the memory of x, which must lie in one region.
 func (r *Ring) fixed(x *Read) (index uint16, ok bool) {
-	if x.Memory >= len(r.memory) {
+	if x.Memory < 0 || x.Memory >= len(r.memory) {
 		return 0, false
 	}
 	at := address(x.Mem)
@@ -116,12 +118,14 @@ const (
 	cancelTag = 1<<64 - 2
 )
 
-// Read reads all of list from f, several at a time, in any order, and returns when none is in flight. It calls done
-// after each with N and Err set: done may change the fields and return true, which reads again, for the rest of
-// a short read. If ctx ends, Read cancels what is in flight, waits for it, and returns the cause; it does not
-// wait for reads that had not begun, whose Err is that cause. An error of the ring itself matches
-// ErrUnavailable; with InFlight the kernel may still write to the memory, otherwise nothing was read.
-func (r *Ring) Read(ctx context.Context, f *os.File, list []*Read, done func(*Read) (again bool)) error {
+// Read reads all of list from f, several at a time, in any order, and returns when none is in flight. After each it
+// calls done with its index, N and Err being set. done may change the fields and return true, which reads again, for
+// the rest of a short read. If ctx ends, Read cancels what is in flight, waits for it, and returns the cause; reads that
+// had not begun have that cause as their Err.
+//
+// Errors: ErrClosed, ErrMemory, os.ErrClosed, the cause of ctx, and an *Error of the ring itself: with InFlight the
+// kernel may still write to the memory, otherwise nothing was read.
+func (r *Ring) Read(ctx context.Context, f *os.File, list []*Read, done func(i int) (again bool)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.q == nil {
@@ -137,24 +141,24 @@ func (r *Ring) Read(ctx context.Context, f *os.File, list []*Read, done func(*Re
 	// Requests belong to the thread that made them: it must not end before them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	rang := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { r.ring(); close(rang) })
+	signaled := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { r.signal(); close(signaled) })
 	inner := raw.Control(func(fd uintptr) { err = r.run(ctx, int(fd), list, done) })
 	if !stop() {
-		<-rang
+		<-signaled
 	}
-	r.quiet()
+	r.drain()
 	if inner != nil { // the only error of Control
 		return os.ErrClosed
 	}
 	return err
 }
 
-// ring ends the wait of Read.
-func (r *Ring) ring() { _, _ = unix.Write(r.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
+// signal ends the wait of Read.
+func (r *Ring) signal() { _, _ = unix.Write(r.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
 
-// quiet takes back what ring has done.
-func (r *Ring) quiet() {
+// drain makes the eventfd wait again after signal.
+func (r *Ring) drain() {
 	var b [8]byte
 	_, _ = unix.Read(r.wake, b[:])
 }
@@ -173,11 +177,11 @@ type running struct {
 	cause   error
 }
 
-func (r *Ring) run(ctx context.Context, fd int, list []*Read, done func(*Read) bool) error {
+func (r *Ring) run(ctx context.Context, fd int, list []*Read, done func(int) bool) error {
 	x := &running{Ring: r, fd: fd, list: list}
 	for i, read := range list {
 		read.N, read.Err = 0, nil
-		if len(read.Mem) == 0 || read.Memory >= 0 && !r.inside(read) {
+		if _, inside := r.fixed(read); len(read.Mem) == 0 || read.Memory >= 0 && !inside {
 			return ErrMemory
 		}
 		x.next = append(x.next, i)
@@ -196,8 +200,7 @@ func (r *Ring) run(ctx context.Context, fd int, list []*Read, done func(*Read) b
 			return errors.Join(x.cause, x.settle())
 		}
 		x.submit()
-		if err := x.q.enter(x.flying > 0); err != nil && !errors.Is(err, unix.EINTR) &&
-			!errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EBUSY) {
+		if err := x.q.enter(x.flying > 0); err != nil {
 			if !x.entered {
 				x.q.drop() // the kernel has seen nothing
 				return &Error{Call: "io_uring_enter", Err: err, Why: why(err)}
@@ -208,12 +211,6 @@ func (r *Ring) run(ctx context.Context, fd int, list []*Read, done func(*Read) b
 		x.entered = true
 		x.collect(done)
 	}
-}
-
-// inside reports whether the memory of a read is registered.
-func (r *Ring) inside(read *Read) bool {
-	_, ok := r.fixed(read)
-	return ok
 }
 
 // submit adds requests as long as there is room.
@@ -252,7 +249,7 @@ func (x *running) submit() {
 const inFlight = -1
 
 // collect takes completions.
-func (x *running) collect(done func(*Read) bool) {
+func (x *running) collect(done func(int) bool) {
 	for {
 		e, ok := x.q.pop()
 		if !ok {
@@ -280,7 +277,7 @@ func (x *running) collect(done func(*Read) bool) {
 		default:
 			read.Err = unix.Errno(-e.res)
 		}
-		if done(read) {
+		if done(int(e.userData)) {
 			x.next = append(x.next, int(e.userData))
 		}
 	}
@@ -296,12 +293,11 @@ func (x *running) settle() error {
 				x.cancels++
 			}
 		}
-		if err := x.q.enter(true); err != nil && !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) &&
-			!errors.Is(err, unix.EBUSY) {
+		if err := x.q.enter(true); err != nil {
 			x.broken = &Error{Call: "io_uring_enter", Err: err, Why: "a request may still be in flight", InFlight: true}
 			return x.broken
 		}
-		x.collect(func(*Read) bool { return false })
+		x.collect(func(int) bool { return false })
 	}
 	return nil
 }

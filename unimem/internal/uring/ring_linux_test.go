@@ -88,10 +88,10 @@ func TestRead(t *testing.T) {
 						return
 					}
 					calls := 0
-					require.NoError(t, r.Read(t.Context(), f, list, func(x *Read) bool {
+					require.NoError(t, r.Read(t.Context(), f, list, func(i int) bool {
 						calls++
-						require.NoError(t, x.Err)
-						require.Equal(t, part, x.N)
+						require.NoError(t, list[i].Err)
+						require.Equal(t, part, list[i].N)
 						return false
 					}))
 					require.Equal(t, size/part, calls)
@@ -109,7 +109,9 @@ func TestShortReads(t *testing.T) {
 	r := ring(t, 3)
 	mem := make([]byte, 20000)
 	var got []int
-	require.NoError(t, r.Read(t.Context(), f, []*Read{{Mem: mem, Memory: -1}}, func(x *Read) bool {
+	x := &Read{Mem: mem, Memory: -1}
+	require.NoError(t, r.Read(t.Context(), f, []*Read{x}, func(i int) bool {
+		require.Zero(t, i)
 		got = append(got, x.N)
 		x.Mem, x.Off = x.Mem[x.N:], x.Off+int64(x.N)
 		return x.N > 0
@@ -127,9 +129,9 @@ func TestErrorsOfReads(t *testing.T) {
 	defer folder.Close()
 	list := []*Read{{Mem: make([]byte, 10), Memory: -1}, {Mem: make([]byte, 10), Memory: -1}}
 	calls := 0
-	require.NoError(t, r.Read(t.Context(), folder, list, func(x *Read) bool {
+	require.NoError(t, r.Read(t.Context(), folder, list, func(i int) bool {
 		calls++
-		require.ErrorIs(t, x.Err, unix.EISDIR)
+		require.ErrorIs(t, list[i].Err, unix.EISDIR)
 		return false
 	}))
 	require.Equal(t, 2, calls, "each read has an error of its own")
@@ -161,7 +163,7 @@ func TestCancel(t *testing.T) {
 			list = append(list, &Read{Mem: make([]byte, 8), Off: -1, Memory: -1})
 		}
 		read := make(chan error, 1)
-		go func() { read <- r.Read(ctx, out, list, func(*Read) bool { return false }) }()
+		go func() { read <- r.Read(ctx, out, list, func(int) bool { return false }) }()
 		_, err = in.Write([]byte("one"))
 		require.NoError(t, err)
 		await.Until(t, "the pipe was read", func() bool { // so that others are in flight
@@ -193,7 +195,7 @@ func TestCancel(t *testing.T) {
 	require.ErrorIs(t, list[0].Err, context.Canceled)
 	f := file(t, pattern(8), 0)
 	list[0].Off = 0
-	require.NoError(t, r.Read(t.Context(), f, list, func(*Read) bool { return false }))
+	require.NoError(t, r.Read(t.Context(), f, list, func(int) bool { return false }))
 	require.Equal(t, pattern(8), list[0].Mem)
 }
 

@@ -92,17 +92,19 @@ func (q *queues) pop() (e cqe, ok bool) {
 	return e, true
 }
 
-// enter submits what is pending, and waits for a completion if wait is set.
+// enter submits what is pending, and waits for a completion if wait is set. After a signal, or while the kernel is busy,
+// it returns nil without either: the caller enters again.
 func (q *queues) enter(wait bool) error {
 	var least, flags uintptr
 	if wait {
 		least, flags = 1, enterGetEvents
 	}
 	_, _, errno := unix.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(q.fd), uintptr(q.pending()), least, flags, 0, 0)
-	if errno != 0 {
-		return errno
+	switch errno {
+	case 0, unix.EINTR, unix.EAGAIN, unix.EBUSY:
+		return nil
 	}
-	return nil
+	return errno
 }
 
 // register makes the kernel resolve and pin the pages of memory. The list replaces the one before.

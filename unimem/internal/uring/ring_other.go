@@ -20,7 +20,7 @@ func Open(int) (*Ring, error) {
 func (*Ring) Register(...[]byte) error { return ErrClosed }
 
 // Read is ErrClosed.
-func (*Ring) Read(context.Context, *os.File, []*Read, func(*Read) bool) error { return ErrClosed }
+func (*Ring) Read(context.Context, *os.File, []*Read, func(int) bool) error { return ErrClosed }
 
 // Close does nothing.
 func (*Ring) Close() error { return nil }
