@@ -30,10 +30,11 @@ func (e *engine) postpone(f func() error) {
 
 // Info implements ane.Engine.
 func (e *engine) Info() ane.Info {
-	if e.fault.info == nil {
-		return e.Engine.Info()
+	i := e.Engine.Info()
+	if e.fault.info != nil {
+		e.fault.info(&i)
 	}
-	return e.fault.info(e.Engine.Info())
+	return i
 }
 
 // Compile implements ane.Engine.

@@ -3,6 +3,7 @@ package faulty
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/wrap"
@@ -49,8 +50,11 @@ func (x *executable) Inputs() []ane.Layout { return x.layouts(x.Executable.Input
 func (x *executable) Outputs() []ane.Layout { return x.layouts(x.Executable.Outputs()) }
 
 func (x *executable) layouts(l []ane.Layout) []ane.Layout {
-	if f := x.engine.fault.layouts; f != nil {
-		return f(l)
+	l = slices.Clone(l)
+	for i := range l {
+		if f := x.engine.fault.layout; f != nil {
+			f(&l[i])
+		}
 	}
 	return l
 }

@@ -16,8 +16,8 @@ type Fault struct {
 	// conformance suite detects them, a diagnostic of the data path does not.
 	SuiteOnly bool
 
-	info    func(ane.Info) ane.Info
-	layouts func([]ane.Layout) []ane.Layout
+	info    func(*ane.Info)
+	layout  func(*ane.Layout)
 	errs    func(error) error // changes the errors of Compile and Evaluate
 	prepare prepare
 	run     run                     // in place of the honest evaluation

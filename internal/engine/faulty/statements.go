@@ -11,17 +11,13 @@ import (
 // statements are the engines that report something false.
 func statements() []Fault {
 	return []Fault{
-		{Name: "claims-apple", What: "reports the name apple", info: func(i ane.Info) ane.Info {
-			i.Name = "apple"
-			return i
-		}},
+		{Name: "claims-apple", What: "reports the name apple", info: func(i *ane.Info) { i.Name = "apple" }},
 		{Name: "claims-offsets", SuiteOnly: true,
-			What: "claims to support offsets, but reads every surface from byte 0", info: func(i ane.Info) ane.Info {
-				i.Offsets = true
-				return i
-			}, prepare: fromZero},
-		{Name: "wrong-strides", What: "reports rows padded to 128 bytes", layouts: wider},
-		{Name: "wrong-names", What: "reports inputs and outputs under other names", layouts: renamed},
+			What: "claims to support offsets, but reads every surface from byte 0",
+			info: func(i *ane.Info) { i.Offsets = true }, prepare: fromZero},
+		{Name: "wrong-strides", What: "reports rows padded to 128 bytes", layout: wider},
+		{Name: "wrong-names", What: "reports inputs and outputs under other names",
+			layout: func(l *ane.Layout) { l.Name += "_0" }},
 		{Name: "drops-errors", SuiteOnly: true, What: "returns nil from an evaluation that failed or never ran",
 			run: dropping},
 		{Name: "untyped-errors", SuiteOnly: true, What: "returns errors that match no sentinel",
@@ -31,39 +27,24 @@ func statements() []Fault {
 
 // fromZero binds the program to byte 0 of every surface.
 func fromZero(x *executable, in, out []*ane.Tensor) (*invocation, error) {
-	var moved [2][]*ane.Tensor
-	for i, list := range [2][]*ane.Tensor{in, out} {
-		for _, t := range list {
-			u, err := ane.OnBlock(t.Block(), t.Layout())
-			if err != nil {
-				return nil, err
-			}
-			moved[i] = append(moved[i], u)
+	var moved []*ane.Tensor
+	for _, t := range slices.Concat(in, out) {
+		u, err := ane.OnBlock(t.Block(), t.Layout())
+		if err != nil {
+			return nil, err
 		}
+		moved = append(moved, u)
 	}
-	return honest(x, moved[0], moved[1])
+	return honest(x, moved[:len(in)], moved[len(in):])
 }
 
 // wider doubles the alignment of rows.
-func wider(layouts []ane.Layout) []ane.Layout {
+func wider(l *ane.Layout) {
 	const align = 2 * ane.RowAlign
-	wide := slices.Clone(layouts)
-	for i := range wide {
-		l := &wide[i]
-		l.RowStride = (l.RowBytes() + align - 1) / align * align
-		l.PlaneStride = l.Height * l.RowStride
-		l.DepthStride = l.Channels * l.PlaneStride
-		l.BatchStride = l.Depth * l.DepthStride
-	}
-	return wide
-}
-
-func renamed(layouts []ane.Layout) []ane.Layout {
-	other := slices.Clone(layouts)
-	for i := range other {
-		other[i].Name += "_0"
-	}
-	return other
+	l.RowStride = (l.RowBytes() + align - 1) / align * align
+	l.PlaneStride = l.Height * l.RowStride
+	l.DepthStride = l.Channels * l.PlaneStride
+	l.BatchStride = l.Depth * l.DepthStride
 }
 
 // dropping runs only while ctx is alive and drops all errors.
