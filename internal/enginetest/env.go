@@ -76,7 +76,9 @@ func (e *env) guarded(f func()) {
 
 // skip ends the check without a verdict.
 func (e *env) skip(reason string) {
+	e.mu.Lock()
 	e.skipped = reason
+	e.mu.Unlock()
 	step.NoError(errSkipped)
 }
 
