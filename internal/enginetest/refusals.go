@@ -107,7 +107,7 @@ func stale(e *env) {
 	g := step.Must(unimem.NewGrid(m.Inputs()[0].Bytes(), 1, unimem.SurfacePerCell()))
 	e.Closing(g.Close)
 	c := step.Must(g.Take())
-	e.goes(m, step.Must(ane.OnCell(c, m.Inputs()[0])), "a returned cell", func() { step.NoError(g.Give(c)) })
+	e.staleAfter(m, step.Must(ane.OnCell(c, m.Inputs()[0])), "a returned cell", func() { step.NoError(g.Give(c)) })
 }
 
 func staleSpan(e *env) {
@@ -116,14 +116,14 @@ func staleSpan(e *env) {
 	tape := step.Must(unimem.Start(l.Bytes()))
 	e.Closing(tape.Close)
 	span := step.Must(tape.Take(l.Bytes(), ane.RowAlign))
-	e.goes(m, step.Must(ane.OnSpan(tape, span, l)), "a span of a cleared tape", func() {
+	e.staleAfter(m, step.Must(ane.OnSpan(tape, span, l)), "a span of a cleared tape", func() {
 		tape.Clear()
 		step.Must(tape.Take(l.Bytes(), ane.RowAlign)) // the same bytes again
 	})
 }
 
-// goes evaluates with an input, and again after its memory is gone.
-func (e *env) goes(m *ane.Model, in *ane.Tensor, what string, gone func()) {
+// staleAfter evaluates with an input, and again after its memory is gone.
+func (e *env) staleAfter(m *ane.Model, in *ane.Tensor, what string, gone func()) {
 	out := e.tensor(m.Outputs()[0])
 	r := step.Must(m.Bind(named([]*ane.Tensor{in}), named([]*ane.Tensor{out})))
 	e.Closing(r.Close)

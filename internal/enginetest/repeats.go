@@ -97,7 +97,7 @@ func (e *env) interleave(rigs []*rig) {
 	}
 }
 
-func parallel(e *env, where room) {
+func parallel(e *env, where memory) {
 	const goroutines, rounds = 64, 6
 	p := addition(1, 2, 3, 5)
 	m := e.loaded(e.device(), p)

@@ -29,15 +29,15 @@ type guard struct {
 	lo, hi int
 }
 
-// room makes a tensor on some kind of memory, and the guards around it. mutable is
+// memory makes a tensor on one kind of memory, and the guards around it. mutable is
 // true if the tensor itself may change.
-type room func(e *env, l ane.Layout, mutable bool) (*ane.Tensor, []guard)
+type memory func(e *env, l ane.Layout, mutable bool) (*ane.Tensor, []guard)
 
 // kinds returns the usual kinds of memory of tensors, by their names for messages.
-func kinds() map[string]room { return map[string]room{"cells": inCell, "Blocks": inBlock()} }
+func kinds() map[string]memory { return map[string]memory{"cells": inCell, "Blocks": inBlock()} }
 
 // inBlock makes the tensor on a new Block that is longer than the tensor.
-func inBlock(opts ...unimem.Option) room {
+func inBlock(opts ...unimem.Option) memory {
 	return func(e *env, l ane.Layout, mutable bool) (*ane.Tensor, []guard) {
 		b := step.Must(unimem.Open(max(l.Bytes(), e.least)+ane.RowAlign, opts...))
 		e.Closing(b.Close)
@@ -82,7 +82,7 @@ func around(t *ane.Tensor, mutable bool) guard {
 }
 
 // rig binds p, loaded as m, to new memory.
-func (e *env) rig(m *ane.Model, p *program, where room) *rig {
+func (e *env) rig(m *ane.Model, p *program, where memory) *rig {
 	r := &rig{program: p, model: m}
 	for _, l := range m.Inputs() {
 		t, g := where(e, l, false)
@@ -101,7 +101,7 @@ func (e *env) rig(m *ane.Model, p *program, where room) *rig {
 }
 
 // fresh compiles and loads p, and binds it to new memory.
-func (e *env) fresh(d *ane.Device, p *program, where room) *rig {
+func (e *env) fresh(d *ane.Device, p *program, where memory) *rig {
 	return e.rig(e.loaded(d, p), p, where)
 }
 
