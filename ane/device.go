@@ -24,9 +24,8 @@ type Device struct {
 	parked []*unimem.Block // surfaces of closed Requests that are still in use
 }
 
-// Open wraps an engine, which the Device then owns. fallback is the reason why the
-// caller uses this engine instead of a better one; it is empty for the best engine.
-// Every Receipt repeats it.
+// Open wraps an engine, which the Device then owns. fallback is the reason why the caller uses this engine instead of a
+// better one; it is empty for the best engine. Every Receipt repeats it. The error is ErrUnavailable for a nil engine.
 func Open(e Engine, fallback string) (*Device, error) {
 	if e == nil {
 		return nil, &Error{Op: "open", Err: ErrUnavailable, Detail: "nil engine"}

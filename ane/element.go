@@ -8,8 +8,8 @@ import (
 	"github.com/anekit/anekit/internal/element"
 )
 
-// At returns the element at index, one number for each axis, as float32. A
-// 32-bit integer beyond 2^24 is rounded.
+// At returns the element at index, one number for each axis, as float32. A 32-bit integer beyond 2^24 is rounded.
+// Errors: ErrShape (an index outside Shape), ErrStale, ErrName for a tensor that a Request does not have.
 func (t *Tensor) At(index ...int) (float32, error) {
 	t = t.orZero()
 	e, err := t.element("at", index)
@@ -19,8 +19,8 @@ func (t *Tensor) At(index ...int) (float32, error) {
 	return float32(element.Load(t.layout.DType, e)), nil
 }
 
-// Set stores v at index, converted to the tensor's type: fp16 rounds to
-// nearest even, integers truncate toward zero and clamp, bool is v != 0.
+// Set stores v at index, converted to the tensor's type: fp16 rounds to nearest even, integers truncate toward zero and
+// clamp, bool is v != 0. Errors: those of At, and ErrReadOnly.
 func (t *Tensor) Set(v float32, index ...int) error {
 	t = t.orZero()
 	if err := t.writable("set"); err != nil {

@@ -130,8 +130,8 @@ func (l Layout) Row(i int) int {
 	return i*l.BatchStride + d*l.DepthStride + c*l.PlaneStride + h*l.RowStride
 }
 
-// Offset returns the offset in bytes of the element at index; index has one number for
-// each axis of Shape.
+// Offset returns the offset in bytes of the element at index; index has one number for each axis of Shape. The error is
+// ErrShape for an index outside Shape, or a Layout that no call of this package made.
 func (l Layout) Offset(index ...int) (int, error) {
 	if len(index) != len(l.Shape) || len(index) > MaxRank {
 		return 0, &Error{Op: "index", Name: l.Name, Err: ErrShape,

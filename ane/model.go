@@ -76,7 +76,9 @@ func (m *Model) Receipt() Receipt {
 	return *m.receipt
 }
 
-// Load makes the program ready to run. Loading twice does nothing.
+// Load makes the program ready to run. Loading twice does nothing. Errors: ErrClosed, ErrDeadline if ctx ended first,
+// ErrStuck while an earlier call has not returned, and those of the engine: ErrExhausted, ErrDenied, ErrLost,
+// ErrEngine.
 func (m *Model) Load(ctx context.Context) error {
 	m = m.orZero()
 	ctx = given(ctx)
@@ -98,9 +100,9 @@ func (m *Model) Load(ctx context.Context) error {
 	return nil
 }
 
-// Unload waits for evaluations in flight and removes the program from the engine.
-// Requests stay bound and work again after the next Load. Unloading twice does nothing.
-// If ctx ends first, the program stays loaded.
+// Unload waits for evaluations in flight and removes the program from the engine. Requests stay bound and work again
+// after the next Load. Unloading twice does nothing. If ctx ends first, the program stays loaded. Errors: ErrClosed,
+// ErrDeadline, ErrStuck, and those of the engine.
 func (m *Model) Unload(ctx context.Context) error {
 	m = m.orZero()
 	ctx = given(ctx)
@@ -133,7 +135,8 @@ func (m *Model) unload(ctx context.Context, allowed func() error) error {
 	return nil
 }
 
-// Evaluate runs a request of this model, as Request.Evaluate does.
+// Evaluate runs a request of this model, as Request.Evaluate does. The error is ErrForeign for a request of another
+// Model; all others are those of Request.Evaluate.
 func (m *Model) Evaluate(ctx context.Context, r *Request) (Result, error) {
 	m = m.orZero()
 	ctx = given(ctx)

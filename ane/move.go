@@ -14,8 +14,8 @@ import (
 // The calls of this file copy, and return the number of bytes copied. A program that
 // never calls them never copies.
 
-// Write copies a dense row-major array of the tensor's own type (little
-// endian) into the padded rows.
+// Write copies a dense row-major array of the tensor's own type (little endian) into the padded rows. Errors: ErrLength
+// unless packed has Layout.PackedBytes bytes, ErrReadOnly, ErrStale. The number of bytes copied is 0 then.
 func (t *Tensor) Write(packed []byte) (int, error) {
 	t = t.orZero()
 	if err := t.writable("write"); err != nil {
@@ -27,7 +27,8 @@ func (t *Tensor) Write(packed []byte) (int, error) {
 	})
 }
 
-// Read copies the rows into a dense row-major array, without padding.
+// Read copies the rows into a dense row-major array, without padding. Errors: ErrLength unless packed has
+// Layout.PackedBytes bytes, ErrStale.
 func (t *Tensor) Read(packed []byte) (int, error) {
 	t = t.orZero()
 	return t.rows("read", len(packed), t.layout.PackedBytes(), func(row []byte, at int) error {
@@ -36,8 +37,8 @@ func (t *Tensor) Read(packed []byte) (int, error) {
 	})
 }
 
-// WriteFloat32 converts and copies one float32 for each element, row-major, as
-// Set does.
+// WriteFloat32 converts and copies one float32 for each element, row-major, as Set does. Errors: ErrLength unless src
+// has one number for each element, ErrReadOnly, ErrStale.
 func (t *Tensor) WriteFloat32(src []float32) (int, error) {
 	t = t.orZero()
 	if err := t.writable("write"); err != nil {
@@ -58,8 +59,8 @@ func (t *Tensor) WriteFloat32(src []float32) (int, error) {
 	})
 }
 
-// ReadFloat32 copies and converts one float32 for each element, row-major, as
-// At does.
+// ReadFloat32 copies and converts one float32 for each element, row-major, as At does. Errors: ErrLength unless dst has
+// one number for each element, ErrStale.
 func (t *Tensor) ReadFloat32(dst []float32) (int, error) {
 	t = t.orZero()
 	d, size := t.layout.DType, t.layout.DType.Size()
@@ -77,8 +78,8 @@ func (t *Tensor) ReadFloat32(dst []float32) (int, error) {
 	})
 }
 
-// Float32s returns a copy of the elements, row-major, converted as At does. It allocates
-// the slice; ReadFloat32 fills a slice of the caller.
+// Float32s returns a copy of the elements, row-major, converted as At does. It allocates the slice; ReadFloat32 fills a
+// slice of the caller. The error is ErrStale.
 func (t *Tensor) Float32s() ([]float32, error) {
 	t = t.orZero()
 	if _, err := t.bytes("read"); err != nil {

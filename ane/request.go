@@ -38,6 +38,10 @@ const (
 // Bind makes a Request of tensors of the caller; NewRequest makes one of new tensors. The
 // Model has to be loaded. in and out map the program's names to tensors: one for every
 // input and output, with the program's layout. Bind reports all mismatches at once.
+//
+// Errors, joined: ErrUnbound (no tensor for a name), ErrName (a name that the program does not have), ErrMismatch,
+// ErrShort, ErrOffset and ErrAligned (the tensor's layout or place), ErrReadOnly and ErrAlias (an output), ErrStale;
+// ErrNotLoaded or ErrClosed for the Model, and those of the engine.
 func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 	m = m.orZero()
 	if !m.gate.enter() {

@@ -27,10 +27,10 @@ func (r Residency) String() string {
 
 func (r Residency) valid() bool { return r >= 0 && int(r) < len(residencies) }
 
-// MarshalText encodes the residency as its String, for JSON.
+// MarshalText encodes the residency as its String, for JSON. The error is nil.
 func (r Residency) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText parses the output of MarshalText.
+// UnmarshalText parses the output of MarshalText. Any other text is an error.
 func (r *Residency) UnmarshalText(text []byte) error {
 	for known, name := range residencies {
 		if name == string(text) {

@@ -63,9 +63,10 @@ func OnRange(b *unimem.Block, offset int, l Layout) (*Tensor, error) {
 	return newTensor(&Tensor{layout: l, block: b, offset: offset, at: offset, kind: onBlock}, mem)
 }
 
-// OnCell makes a tensor on a Grid cell. A cell of a Grid with unimem.SurfacePerCell has
-// its own surface and starts at byte 0 of it, as Apple's engine requires; other cells are
-// at an offset.
+// OnCell makes a tensor on a Grid cell. A cell of a Grid with unimem.SurfacePerCell has its own surface and starts at
+// byte 0 of it, as Apple's engine requires; other cells are at an offset. Errors: ErrStale for a cell that was
+// returned, ErrShort (the cell is shorter than the layout), ErrAligned, and ErrShape or ErrType for a Layout that no
+// call of this package made.
 func OnCell(c unimem.Cell, l Layout) (*Tensor, error) {
 	return newTensor(&Tensor{layout: l, block: c.Block(), offset: c.Offset(), cell: c, kind: onCell}, c.Bytes())
 }
@@ -174,8 +175,8 @@ func (t *Tensor) bytes(op string) ([]byte, error) {
 	return b, nil
 }
 
-// Row returns the bytes of row i without padding, rows counted in row-major
-// order. It does not copy.
+// Row returns the bytes of row i without padding, rows counted in row-major order. It does not copy. Errors: ErrShape
+// for a row that there is not, ErrStale.
 func (t *Tensor) Row(i int) ([]byte, error) {
 	t = t.orZero()
 	b, err := t.bytes("row")

@@ -14,6 +14,8 @@ import (
 // fits along every axis, and zeros beyond. So each output element identifies its input
 // element. Types are fp16, fp32 or bool; shapes of different rank are aligned at the
 // last axis.
+//
+// The error says which input or output has another type, or a rank that does not fit, or that there are none.
 func Between(name string, inputs, outputs []mil.Var) (Model, error) {
 	if len(inputs) == 0 || len(outputs) == 0 {
 		return Model{}, fmt.Errorf("models: %s: %d inputs and %d outputs, at least one of each is needed", name,

@@ -68,7 +68,8 @@ func FilterNames() string {
 	return strings.Join(names, ", ")
 }
 
-// Model builds the program for pictures of c channels, h rows and w columns.
+// Model builds the program for pictures of c channels, h rows and w columns. The error is a mil.ErrorList for sizes
+// that no program has.
 func (f Filter) Model(c, h, w int) (Model, error) {
 	t := mil.TensorOf(mil.FP16, 1, c, h, w)
 	b := mil.NewBuilder()

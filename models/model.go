@@ -41,7 +41,8 @@ func (t Tolerance) Allows(got, want float64) bool {
 // exactly is the tolerance of programs without any rounding; reason says why.
 func exactly(reason string) Tolerance { return Tolerance{Reason: reason} }
 
-// All builds every model. Later ones need more of an engine.
+// All builds every model. Later ones need more of an engine. An error is a fault of this package: a mil.ErrorList of
+// its program.
 func All() ([]Model, error) {
 	var all []Model
 	for _, build := range []func() (Model, error){

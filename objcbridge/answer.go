@@ -24,7 +24,7 @@ func (a Answer) String() string {
 	}
 }
 
-// MarshalJSON returns true, false or null.
+// MarshalJSON returns true, false or null. The error is nil.
 func (a Answer) MarshalJSON() ([]byte, error) {
 	switch a {
 	case AnswerNo:
@@ -36,7 +36,7 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// UnmarshalJSON parses the output of MarshalJSON.
+// UnmarshalJSON parses the output of MarshalJSON. Any other text is an error.
 func (a *Answer) UnmarshalJSON(b []byte) error {
 	switch string(b) {
 	case "false":

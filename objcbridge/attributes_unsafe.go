@@ -37,7 +37,7 @@ const (
 	mostAttributes  = 16 << 20
 )
 
-// Inspect returns the framework's facts about the program.
+// Inspect returns the framework's facts about the program. The error is an *Error of StageDescribe.
 func (p *Program) Inspect() (Facts, error) {
 	if err := p.use(StageDescribe); err != nil {
 		return Facts{}, err

@@ -54,7 +54,7 @@ func (b *Bridge) SelfCheck() ([]Check, error) {
 	return checks, err
 }
 
-// Device returns the framework's facts about the machine.
+// Device returns the framework's facts about the machine. The error is an *Error of StageDevice.
 func (b *Bridge) Device() (Device, error) {
 	if err := b.use(StageDevice); err != nil {
 		return Device{}, err
@@ -74,7 +74,7 @@ func (b *Bridge) Device() (Device, error) {
 	}, nil
 }
 
-// Folders returns where the framework puts the files of programs.
+// Folders returns where the framework puts the files of programs. The error is an *Error of StageCheck.
 func (b *Bridge) Folders() (Folders, error) {
 	if err := b.use(StageCheck); err != nil {
 		return Folders{}, err
@@ -90,7 +90,7 @@ func (b *Bridge) Folders() (Folders, error) {
 		Verifies: c.verifies != 0}, nil
 }
 
-// Registry returns the properties of the engine in the IORegistry, in its order.
+// Registry returns the properties of the engine in the IORegistry, in its order. The error is an *Error of StageDevice.
 func (b *Bridge) Registry() ([]Property, error) {
 	if err := b.use(StageDevice); err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func load(explicit string) (*library, error) {
 // ErrBridgeUnavailable. It loads the library but no framework.
 func Probe() error { return ProbeLibrary("") }
 
-// ProbeLibrary is Probe for Options.Library.
+// ProbeLibrary is Probe for Options.Library. Its error matches ErrBridgeUnavailable, too.
 func ProbeLibrary(path string) error {
 	_, err := load(path)
 	return err

@@ -13,9 +13,9 @@ type Program struct {
 	object object
 }
 
-// NewProgram makes a program from a MIL text and the files that it names. text and the weights'
-// Data are used in place and must not change until Close. They are kept alive and pinned until C no
-// longer uses them.
+// NewProgram makes a program from a MIL text and the files that it names. text and the weights' Data are used in place
+// and must not change until Close. They are kept alive and pinned until C no longer uses them. The error is an *Error
+// of StageCreate.
 func (b *Bridge) NewProgram(text []byte, weights []Weight) (*Program, error) {
 	if len(weights) > math.MaxInt32 {
 		return nil, refuse(StageCreate, ReasonArgument, "too many weights: %d", len(weights))
@@ -92,9 +92,10 @@ func (p *Program) SetPatience(d time.Duration) {
 	call(p.object.bridge.lib.programPatience, p.object.handle, uintptr(d.Milliseconds()))
 }
 
-// Compile writes the program's files and compiles it, unless the framework has it in its cache. A
-// program is compiled once. qos is one of the classes of package driverabi, here and in Load, Unload,
-// Evaluate and Start; without a restricted entitlement the framework rejects real time.
+// Compile writes the program's files and compiles it, unless the framework has it in its cache. A program is compiled
+// once. qos is one of the classes of package driverabi, here and in Load, Unload, Evaluate and Start; without a
+// restricted entitlement the framework rejects real time. The error is an *Error of StageCompile, with the compiler's
+// words.
 func (p *Program) Compile(qos uint32) (cached bool, err error) {
 	if err := p.use(StageCompile); err != nil {
 		return false, err
@@ -124,7 +125,7 @@ func (p *Program) Load(qos uint32) error {
 	return record.err(StageLoad, k)
 }
 
-// Unload unloads the program from the engine and removes its files.
+// Unload unloads the program from the engine and removes its files. The error is an *Error of StageUnload.
 func (p *Program) Unload(qos uint32) error {
 	if err := p.use(StageUnload); err != nil {
 		return err
@@ -135,7 +136,7 @@ func (p *Program) Unload(qos uint32) error {
 	return record.err(StageUnload, k)
 }
 
-// Purge removes the program from the framework's cache. Calling it is optional.
+// Purge removes the program from the framework's cache. Calling it is optional. The error is an *Error of StagePurge.
 func (p *Program) Purge() error {
 	if err := p.use(StagePurge); err != nil {
 		return err

@@ -32,10 +32,10 @@ func (s CheckStatus) String() string {
 	}
 }
 
-// MarshalText encodes the status as text, for JSON.
+// MarshalText encodes the status as text, for JSON. The error is nil.
 func (s CheckStatus) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText parses the output of MarshalText for the statuses above.
+// UnmarshalText parses the output of MarshalText for the statuses above. Any other text is an error.
 func (s *CheckStatus) UnmarshalText(b []byte) error {
 	for known := CheckOK; known <= CheckOtherEncoding; known++ {
 		if known.String() == string(b) {

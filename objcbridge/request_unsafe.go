@@ -15,8 +15,8 @@ type Request struct {
 	record cError
 }
 
-// NewRequest binds surfaces to symbols of the loaded program p. The request holds the surfaces, so
-// they may be closed before it, and it is valid for every later load of the same text.
+// NewRequest binds surfaces to symbols of the loaded program p. The request holds the surfaces, so they may be closed
+// before it, and it is valid for every later load of the same text. The error is an *Error of StageRequest.
 func (p *Program) NewRequest(procedure int, in, out []Binding) (*Request, error) {
 	if procedure < 0 || procedure > math.MaxInt32 {
 		return nil, refuse(StageRequest, ReasonIndex, "no procedure has number %d", procedure)
@@ -108,8 +108,8 @@ func (r *Request) release(p *Program) {
 	r.object.done()
 }
 
-// Evaluate runs the request and blocks until the engine is done. A successful run allocates nothing.
-// p is the program that the request was made from, or another load of the same text.
+// Evaluate runs the request and blocks until the engine is done. A successful run allocates nothing. p is the program
+// that the request was made from, or another load of the same text. The error is an *Error of StageEvaluate.
 func (r *Request) Evaluate(p *Program, qos uint32) error {
 	if err := r.begin(p); err != nil {
 		return err

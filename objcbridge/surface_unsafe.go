@@ -5,8 +5,8 @@ import "unsafe"
 // Surface is an IOSurface wrapped by the framework. It holds a reference to the IOSurface.
 type Surface struct{ object object }
 
-// WrapSurface wraps an IOSurfaceRef. offset must be 0: the engine reads every surface from its
-// first byte, so any other offset is rejected with ReasonOffset.
+// WrapSurface wraps an IOSurfaceRef. offset must be 0: the engine reads every surface from its first byte, so any other
+// offset is rejected with ReasonOffset. All errors are an *Error of StageSurface.
 func (b *Bridge) WrapSurface(ref uintptr, offset int) (*Surface, error) {
 	if offset < 0 {
 		return nil, refuse(StageSurface, ReasonOffset, "offset %d", offset)
@@ -33,7 +33,7 @@ func (s *Surface) use(stage Stage) error {
 	return s.object.use(stage)
 }
 
-// Unlock releases the CPU's lock, taken with options 0. Lock takes it again.
+// Unlock releases the CPU's lock, taken with options 0. Lock takes it again. The error is an *Error of StageSurface.
 func (s *Surface) Unlock() error {
 	if err := s.use(StageSurface); err != nil {
 		return err

@@ -51,7 +51,7 @@ func (m *Mapping) Distinct() bool {
 	return m != nil && m.block != nil && address(m.mem) != m.block.addr
 }
 
-// Close removes the Mapping, once; repeating it returns nil.
+// Close removes the Mapping, once; repeating it returns nil. The error is ErrRelease if the system refuses to unmap it.
 func (m *Mapping) Close() error {
 	if m == nil || m.unmap == nil || !m.closed.CompareAndSwap(false, true) {
 		return nil

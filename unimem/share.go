@@ -39,8 +39,8 @@ func (b *Block) Share() (*os.File, error) {
 // ErrOption (OnHeap, SurfacePerCell).
 func Adopt(f *os.File, size int, opts ...Option) (*Block, error) { return adopt(f, size, false, opts) }
 
-// AdoptTape is Adopt with a Tape of the memory, which owns the Block. Its first spans are the bytes
-// that the sharing process sees at the same offsets.
+// AdoptTape is Adopt with a Tape of the memory, which owns the Block. Its first spans are the bytes that the sharing
+// process sees at the same offsets. Errors are those of Adopt.
 func AdoptTape(f *os.File, size int, opts ...Option) (*Tape, error) {
 	b, err := adopt(f, size, true, opts)
 	if err != nil {

@@ -232,8 +232,8 @@ func (p *Port) Name() uint32 {
 	return p.name
 }
 
-// Close deallocates the send right, once; repeating it returns nil. It does not close Blocks
-// adopted from the Port.
+// Close deallocates the send right, once; repeating it returns nil. It does not close Blocks adopted from the Port. The
+// error is ErrRelease if the system refuses it.
 func (p *Port) Close() error {
 	if p == nil || p.table == nil || !p.closed.CompareAndSwap(false, true) {
 		return nil

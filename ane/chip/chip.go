@@ -45,7 +45,7 @@ func (c Chip) String() string {
 	return names[c][0]
 }
 
-// MarshalText returns the marketing name, for JSON; the empty text for no chip.
+// MarshalText returns the marketing name, for JSON; the empty text for no chip. The error is nil.
 func (c Chip) MarshalText() ([]byte, error) {
 	if c == 0 {
 		return []byte{}, nil
@@ -53,7 +53,7 @@ func (c Chip) MarshalText() ([]byte, error) {
 	return []byte(c.String()), nil
 }
 
-// UnmarshalText sets c to what [Parse] makes of a text, and to no chip for the empty one.
+// UnmarshalText sets c to what [Parse] makes of a text, and to no chip for the empty one. The error is that of Parse.
 func (c *Chip) UnmarshalText(text []byte) (err error) {
 	*c = 0
 	if len(text) > 0 {
@@ -110,8 +110,8 @@ func Parse(name string) (Chip, error) {
 	return 0, &Error{"chip", name, near.Hint(word, choices) + "choose one of " + strings.Join(shown, ", ")}
 }
 
-// ParseList returns the chips of a list such as "m1,h16g" or "m1-m4" or "all", without repetition, in the order
-// of All.
+// ParseList returns the chips of a list such as "m1,h16g" or "m1-m4" or "all", without repetition, in the order of All.
+// The error is an *Error for an item that names no chip, or a range in the wrong order.
 func ParseList(list string) ([]Chip, error) {
 	var found []Chip
 	for item := range strings.SplitSeq(list, ",") {

@@ -35,10 +35,10 @@ func (c Compiler) String() string {
 	return "no compiler"
 }
 
-// MarshalText returns the name, for JSON.
+// MarshalText returns the name, for JSON. The error is nil.
 func (c Compiler) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText sets c to what [ParseCompiler] makes of a text.
+// UnmarshalText sets c to what [ParseCompiler] makes of a text. The error is that of ParseCompiler.
 func (c *Compiler) UnmarshalText(text []byte) (err error) {
 	*c, err = ParseCompiler(string(text))
 	return err

@@ -24,7 +24,7 @@ func (d Degree) String() string {
 	return degrees[d]
 }
 
-// MarshalText returns the word, for JSON.
+// MarshalText returns the word, for JSON. The error is nil.
 func (d Degree) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // Tag returns the letter that tables print: I, D, C or M, "" for Unknown.

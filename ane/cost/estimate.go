@@ -32,7 +32,8 @@ type Figure = chip.Fact[float64]
 // Time is a time in microseconds, with its evidence.
 type Time struct{ Figure }
 
-// MarshalJSON returns the time in nanoseconds, with its evidence.
+// MarshalJSON returns the time in nanoseconds, with its evidence. The error is that of json.Marshal for a time that is
+// no number.
 func (t Time) MarshalJSON() ([]byte, error) {
 	t.Value *= 1e3
 	return json.Marshal(t.Figure)

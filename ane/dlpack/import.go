@@ -36,7 +36,7 @@ func Import(m *ManagedTensorVersioned) (*ane.Tensor, error) {
 	return nil, err
 }
 
-// ImportLegacy is Import for the format before 1.0.
+// ImportLegacy is Import for the format before 1.0. Errors are those of Import.
 func ImportLegacy(m *ManagedTensor) (*ane.Tensor, error) {
 	if err := plausible(m.Address()); err != nil {
 		return nil, err

@@ -28,23 +28,24 @@ func (v *Value) FloatsContext(ctx context.Context) ([]float64, error) {
 
 // Ints returns the elements of an integer scalar or tensor, row-major, each
 // within the range of the declared type. Elements of uint64 above the range of
-// int64 are refused.
+// int64 are refused. The error is an *Error at the value.
 func (v *Value) Ints() ([]int64, error) { return v.IntsContext(context.Background()) }
 
-// IntsContext is Ints with a context.
+// IntsContext is Ints with a context. It returns the error of ctx once that has ended.
 func (v *Value) IntsContext(ctx context.Context) ([]int64, error) {
 	return collect(ctx, v, DType.Integer, "integer", integer)
 }
 
-// Bools returns the elements of a bool scalar or tensor, row-major.
+// Bools returns the elements of a bool scalar or tensor, row-major. The error is an *Error at the value for another
+// type, or elements in a weight file.
 func (v *Value) Bools() ([]bool, error) { return v.BoolsContext(context.Background()) }
 
-// BoolsContext is Bools with a context.
+// BoolsContext is Bools with a context. It returns the error of ctx once that has ended.
 func (v *Value) BoolsContext(ctx context.Context) ([]bool, error) {
 	return collect(ctx, v, func(d DType) bool { return d == Bool }, "bool", boolean)
 }
 
-// Strings returns the elements of a string scalar or tensor, row-major.
+// Strings returns the elements of a string scalar or tensor, row-major. The error is that of Bools.
 func (v *Value) Strings() ([]string, error) {
 	return collect(context.Background(), v, func(d DType) bool { return d == String }, "string", text)
 }
@@ -82,8 +83,8 @@ func (v *Value) BareType() DType {
 	return guess(v.Literal)
 }
 
-// Entry returns the path of the weight file as written and the offset of the
-// entry's metadata in bytes.
+// Entry returns the path of the weight file as written and the offset of the entry's metadata in bytes. The error is an
+// *Error at the BLOBFILE unless these are one string and one offset.
 func (b *Blob) Entry() (path string, offset uint64, err error) {
 	paths, err := b.Path.Strings()
 	if err != nil {

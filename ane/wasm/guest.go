@@ -184,7 +184,8 @@ func (g *Guest) ended(op, name string, err error) error {
 }
 
 // Close ends a running call and the runs of start, waits for the engine, closes what the guest has opened, and frees
-// its memory. Repeating it does nothing.
+// its memory. Repeating it does nothing. Errors: those of closing what the guest has opened, and unimem.ErrInUse while
+// its memory is held; then a repeated call frees it.
 func (g *Guest) Close(ctx context.Context) error {
 	g.stop()
 	g.mu.Lock()

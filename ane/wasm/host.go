@@ -300,7 +300,7 @@ func (h *Host) compile(ctx context.Context, text []byte) (m wazero.CompiledModul
 // Sum is the SHA-256 of the binary.
 func (c *Binary) Sum() [sha256.Size]byte { return c.sum }
 
-// Close frees the machine code.
+// Close frees the machine code. The error is that of wazero.
 func (c *Binary) Close(ctx context.Context) error { return c.module.Close(context.WithoutCancel(ctx)) }
 
 // greedyOnly is the default of Sampling.

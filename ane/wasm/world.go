@@ -40,7 +40,7 @@ func (w *World) config(c wazero.ModuleConfig) wazero.ModuleConfig {
 		}, resolution)
 }
 
-// Read implements io.Reader with random numbers: block i is the SHA-256 of i.
+// Read implements io.Reader with random numbers: block i is the SHA-256 of i. The error is nil.
 func (w *World) Read(b []byte) (int, error) {
 	for rest := b; len(rest) > 0; {
 		sum := sha256.Sum256(binary.LittleEndian.AppendUint64(nil, w.Random/sha256.Size))

@@ -152,7 +152,8 @@ func (w *Files) find(f *safetensors.File, op *mil.Op, v *mil.Value, names Names)
 }
 
 // Constant implements ane.Constants: the elements where they are, or a copy of those that are converted or that do not
-// begin at a multiple of an element.
+// begin at a multiple of an element. The error matches fs.ErrNotExist for a constant that it does not have; others are
+// those of ReadFile.
 func (w *Files) Constant(path string, offset uint64, t mil.Type) ([]byte, error) {
 	for _, c := range w.needs[path] {
 		if c.offset != offset || c.typ.String() != t.String() {
@@ -187,7 +188,8 @@ func (w *Files) Blocks() []*unimem.Block {
 	return all
 }
 
-// Hold implements ane.Constants: the safetensors file, or the memory of New, stays valid until release is called.
+// Hold implements ane.Constants: the safetensors file, or the memory of New, stays valid until release is called. The
+// error is unimem.ErrClosed if the safetensors file is closed, or that of New's hold.
 func (w *Files) Hold() (release func(), err error) {
 	blocks, err := unimem.RetainAll(w.Blocks()...)
 	if err != nil || w.hold == nil {
@@ -258,7 +260,7 @@ func moveTo(dst []byte, t safetensors.Tensor, halves bool) (int, error) {
 }
 
 // WriteDir writes every file below dir, the folder of the model: "@model_path/weights/w.bin" is
-// dir/weights/w.bin. A path that is not below it is refused.
+// dir/weights/w.bin. Errors: ane.ErrName for a path that is not below it, those of ReadFile, and those of the system.
 func (w *Files) WriteDir(dir string) error {
 	for _, path := range w.paths {
 		name, ok := strings.CutPrefix(path, blob.ModelPath)

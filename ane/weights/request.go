@@ -46,7 +46,7 @@ func (b *Bindings) Moved() (n int64) {
 	return n
 }
 
-// Close closes the request, then its memory.
+// Close closes the request, then its memory. Errors are those of ane.Request.Close and unimem.CloseAll.
 func (b *Bindings) Close() error {
 	if err := b.Request.Close(); err != nil {
 		return err

@@ -86,12 +86,12 @@ var likeGo = regexp.MustCompile(`:=|(?m)^(package|func|type|import) `)
 // leftOut finds what a block leaves out: a line that begins with dots, and the further fields of a value.
 var leftOut = regexp.MustCompile(`(?m)^\s*\.\.+.*$|,? *\.\.+(})`)
 
-// blocksOfComments returns the blocks of Go of the comments of public packages.
-func blocksOfComments(t *testing.T) (all []block) {
+// public returns the documentation of the public packages by their folder.
+func public(t *testing.T) map[string]*doc.Package {
 	files := map[string][]*ast.File{}
 	set := token.NewFileSet()
 	for _, s := range sources(t) {
-		if strings.Contains(s.path, "internal/") || strings.HasSuffix(s.path, "_test.go") {
+		if strings.Contains(s.path, "internal/") || s.Name.Name == "main" {
 			continue
 		}
 		dir := filepath.Dir(s.path)
@@ -99,9 +99,20 @@ func blocksOfComments(t *testing.T) (all []block) {
 		require.NoError(t, err)
 		files[dir] = append(files[dir], f)
 	}
-	for _, dir := range slices.Sorted(maps.Keys(files)) {
-		p, err := doc.NewFromFiles(set, files[dir], dir)
+	all := map[string]*doc.Package{}
+	for dir, f := range files {
+		var err error
+		all[dir], err = doc.NewFromFiles(set, f, dir)
 		require.NoError(t, err)
+	}
+	return all
+}
+
+// blocksOfComments returns the blocks of Go of the comments of public packages.
+func blocksOfComments(t *testing.T) (all []block) {
+	packages := public(t)
+	for _, dir := range slices.Sorted(maps.Keys(packages)) {
+		p := packages[dir]
 		add := func(name, text string) {
 			for _, part := range new(comment.Parser).Parse(text).Content {
 				if code, ok := part.(*comment.Code); ok && likeGo.MatchString(code.Text) {

@@ -108,7 +108,8 @@ func unfit(next api.Function) string {
 		names(d.ResultTypes()))
 }
 
-// Close ends the guest and the session. Repeating it does nothing.
+// Close ends the guest and the session. Repeating it does nothing. Errors are those of wasm.Guest.Close and
+// decoder.Session.Close.
 func (a *Actor) Close(ctx context.Context) error {
 	err := a.guest.Close(ctx) // ends a running Next
 	a.mu.Lock()

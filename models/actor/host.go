@@ -35,7 +35,7 @@ type Host struct {
 }
 
 // NewHost makes a Host for actors that talk with m on d, the Device of m. Both stay the caller's: close them after the
-// Host. opts are those of wasm.NewHost, for guests that use the engine themselves.
+// Host. opts are those of wasm.NewHost, for guests that use the engine themselves. Errors are those of wasm.NewHost.
 func NewHost(ctx context.Context, d *ane.Device, m *decoder.Model, opts ...wasm.Option) (*Host, error) {
 	all := append([]wasm.Option{wasm.Functions(functions()...),
 		wasm.Sampling(func(temperature, topP float64, seed uint64) (wasm.Sampler, error) {
@@ -73,7 +73,7 @@ func (h *Host) Load(ctx context.Context, text []byte) (*Code, error) {
 	return &Code{h, b, sha256.Sum256(text), e.globals}, nil
 }
 
-// Close frees the machine code.
+// Close frees the machine code. The error is that of wasm.Binary.Close.
 func (c *Code) Close(ctx context.Context) error { return c.binary.Close(ctx) }
 
 // actorKey is the key of the Actor in the context of its guest's calls.

@@ -194,8 +194,9 @@ func (f *Folder) Bytes() (n int64) {
 	return n
 }
 
-// Fingerprint identifies the model: hashes of its description, of all its weights, which the first call reads,
-// and of tokenizer.json, if there is one. Numerics, Engine and OS are empty; Model.Fingerprint has them.
+// Fingerprint identifies the model: hashes of its description, of all its weights, which the first call reads, and of
+// tokenizer.json, if there is one. Numerics, Engine and OS are empty; Model.Fingerprint has them. Errors: ErrClosed,
+// ErrWeights and ErrTokenizer (a file cannot be read), and that of ctx.
 func (f *Folder) Fingerprint(ctx context.Context) (kv.Fingerprint, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -35,7 +35,7 @@ func (f Form) String() string {
 	return "engine"
 }
 
-// ParseForm returns the Form of a name.
+// ParseForm returns the Form of a name. The error for another name lists the forms.
 func ParseForm(name string) (Form, error) {
 	var known []string
 	for _, f := range Forms() {

@@ -54,7 +54,7 @@ type Budget struct {
 	Limit chip.Fact[int64] // unknown for what nothing limits
 }
 
-// MarshalJSON writes name, used and limit, which is null if it is unknown.
+// MarshalJSON writes name, used and limit, which is null if it is unknown. The error is nil.
 func (b Budget) MarshalJSON() ([]byte, error) {
 	var limit *int64
 	if b.Limit.Known() {

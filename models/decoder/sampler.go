@@ -181,7 +181,7 @@ var (
 const samplerState = 1
 
 // MarshalBinary returns the settings and the state of the generator: a Sampler of these bytes goes on with the same
-// choices.
+// choices. The error is nil.
 func (s *Sampler) MarshalBinary() ([]byte, error) {
 	b := []byte{samplerState}
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s.temperature))

@@ -246,7 +246,8 @@ func (s *Session) Truncate(n int) error {
 	return nil
 }
 
-// Close frees the session's requests and memory. Repeated calls do nothing.
+// Close frees the session's requests and memory. Repeated calls do nothing. Errors are those of ane.Request.Close and
+// of the memory's Close; a repeated call closes what is left then.
 func (s *Session) Close() error {
 	if s.closed {
 		return nil

@@ -50,7 +50,7 @@ func (l *Library) Name() string {
 // Errors: ErrUnavailable, ErrShape, ErrShort, ErrOverlap. After an error c is unchanged.
 func (l *Library) Product(c, a, b Matrix) error { return l.product(c, a, b, 0) }
 
-// ProductAdd computes c = a b + c. Everything else is as for Product.
+// ProductAdd computes c = a b + c. Everything else is as for Product. Errors included.
 func (l *Library) ProductAdd(c, a, b Matrix) error { return l.product(c, a, b, 1) }
 
 func (l *Library) product(c, a, b Matrix, beta float32) error {

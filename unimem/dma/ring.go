@@ -65,7 +65,7 @@ func OpenRing(blocks ...*unimem.Block) (*Ring, error) {
 	return r, nil
 }
 
-// Registered is nil if the Blocks are registered, and otherwise the reason why not.
+// Registered is nil if the Blocks are registered, and otherwise the reason why not. That error matches ErrUnavailable.
 func (r *Ring) Registered() error { return r.why }
 
 // OpenFile opens a file for reading, past the page cache where the system and the file system permit that; then direct

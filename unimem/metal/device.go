@@ -51,7 +51,7 @@ func (d *Device) Unified() (yes bool) {
 }
 
 // Close releases the GPU, once; repeating it returns nil. Buffers, Textures, Events and Kernels stay valid, and work
-// that was submitted continues.
+// that was submitted continues. The error is nil.
 func (d *Device) Close() error {
 	if d == nil {
 		return nil

@@ -51,8 +51,8 @@ func (t *Texture) Shape() Shape {
 	return t.shape
 }
 
-// Close releases the MTLTexture and then the Block, once; repeating it returns nil. Call it
-// after the GPU has finished its work with the Texture.
+// Close releases the MTLTexture and then the Block, once; repeating it returns nil. Call it after the GPU has finished
+// its work with the Texture. The error is ErrInUse while work that was submitted uses it.
 func (t *Texture) Close() error {
 	if t == nil {
 		return nil

@@ -130,8 +130,9 @@ func (t Tensor) halfBytes() (int64, error) {
 	return 0, t.fail("convert", ErrDType, t.DType().String()+", not F16, BF16 or F32")
 }
 
-// Float16To is Float16 into dst, at a multiple of 2 bytes, which may be longer. It returns the
-// number of bytes written.
+// Float16To is Float16 into dst, at a multiple of 2 bytes, which may be longer. It returns the number of bytes written.
+// Errors: ErrDType, ErrShape (dst is shorter), ErrClosed, ErrChanged, and unimem.ErrInvalidAlignment for dst at an odd
+// address.
 func (t Tensor) Float16To(dst []byte) (int, error) {
 	n, err := t.halfBytes()
 	if err != nil {

@@ -38,8 +38,9 @@ type File struct {
 // maxWarnings is the largest number of warnings.
 const maxWarnings = 100
 
-// Open opens the weight file at path, which must be a regular file. The caller
-// closes it. Open does not read payloads.
+// Open opens the weight file at path, which must be a regular file. The caller closes it. Open does not read payloads.
+// Errors: fs.ErrNotExist and others of the system, fs.ErrInvalid for what is no regular file, and ErrFormat,
+// ErrVersion, ErrCount for a header that is none.
 func Open(path string) (*File, error) {
 	info, err := os.Stat(path) // opening a pipe would wait for its writer
 	if err == nil && !info.Mode().IsRegular() {
@@ -111,7 +112,7 @@ func NewReader(r io.ReaderAt, size int64, name string) (*File, error) {
 	return f, nil
 }
 
-// Close closes the file. A second Close does nothing.
+// Close closes the file. A second Close does nothing. The error is that of the system, in an *Error.
 func (f *File) Close() error {
 	if f.closed.Swap(true) || f.closer == nil {
 		return nil

@@ -8,10 +8,9 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// AddFloat32As16 is Add for float32 values that the file stores as fp16, rounded once.
-// It converts them at once and does not keep the slice. Values beyond the range of fp16
-// become infinite, those that are too small become zero, and NaN stays NaN; LostAs16
-// counts them.
+// AddFloat32As16 is Add for float32 values that the file stores as fp16, rounded once. It converts them at once and
+// does not keep the slice. Values beyond the range of fp16 become infinite, those that are too small become zero, and
+// NaN stays NaN; LostAs16 counts them. Errors are those of Add.
 func (w *Writer) AddFloat32As16(values []float32) (offset uint64, err error) {
 	halves := make([]fp16.Bits, len(values))
 	fp16.Encode(halves, values)

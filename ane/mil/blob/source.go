@@ -28,7 +28,7 @@ type Source interface {
 // Files are weight files in memory, by the path that the program writes.
 type Files map[string][]byte
 
-// ReadFile returns the file at path. The caller must not change it.
+// ReadFile returns the file at path. The caller must not change it. The error matches fs.ErrNotExist for another path.
 func (f Files) ReadFile(path string) ([]byte, error) {
 	if data, ok := f[path]; ok {
 		return data, nil
@@ -49,7 +49,8 @@ func missing[T any](path string, files map[string]T) error {
 // writes.
 type Writers map[string]*Writer
 
-// ReadFile returns the file at path in new memory.
+// ReadFile returns the file at path in new memory. The error matches fs.ErrNotExist for another path; others are those
+// of Writer.WriteTo, and ErrSize for a file larger than memory.
 func (w Writers) ReadFile(path string) ([]byte, error) {
 	f := w[path]
 	if f == nil {
@@ -62,9 +63,9 @@ func (w Writers) ReadFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// WriteDir writes the files below dir, which @model_path means; Dir(dir) reads them
-// again. It replaces each existing file in one step, and copies streams through a small
-// buffer.
+// WriteDir writes the files below dir, which @model_path means; Dir(dir) reads them again. It replaces each existing
+// file in one step, and copies streams through a small buffer. The error matches fs.ErrInvalid for a path that is not
+// below ModelPath; others are those of the system and of Writer.WriteFile.
 func (w Writers) WriteDir(dir string) error {
 	for _, path := range slices.Sorted(maps.Keys(w)) {
 		if w[path] == nil {
@@ -89,7 +90,8 @@ func (w Writers) WriteDir(dir string) error {
 // owner of the directory created them, and caches of models store weights as links.
 type Dir string
 
-// ReadFile returns the file at path, which starts with ModelPath.
+// ReadFile returns the file at path, which starts with ModelPath. The error matches fs.ErrNotExist for a missing file,
+// fs.ErrInvalid for a path outside of the directory or what is no regular file; others are those of the system.
 func (d Dir) ReadFile(path string) ([]byte, error) {
 	dir := cmp.Or(string(d), ".")
 	return rooted{os.DirFS(dir), dir}.ReadFile(path)
@@ -166,7 +168,8 @@ func relative(file, inside string) (string, error) {
 // Sources reads a file from the first Source that has it.
 type Sources []Source
 
-// ReadFile returns the file at path. The caller must not change it.
+// ReadFile returns the file at path. The caller must not change it. The error matches fs.ErrNotExist if no Source has
+// the file; a Source's other error ends the search.
 func (s Sources) ReadFile(path string) ([]byte, error) {
 	var first error
 	for _, source := range s {

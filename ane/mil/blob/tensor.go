@@ -6,8 +6,8 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// Tensor returns the payload of the entry at offset as the elements of type t,
-// row-major, in new memory. It makes the checks of Find.
+// Tensor returns the payload of the entry at offset as the elements of type t, row-major, in new memory. It makes the
+// checks of Find. Errors are those of Find and Data.
 func (f *File) Tensor(offset uint64, t mil.Type) ([]byte, error) {
 	e, err := f.Find(offset, t)
 	if err != nil {
@@ -68,7 +68,8 @@ func payload(t mil.Type) (Entry, *Error) {
 	return Entry{Tag: tag, Size: size, UnusedBits: int(size*8 - int64(n)*int64(bits))}, nil
 }
 
-// Data returns the payload of e in new memory. The caller may have made e, or taken it from another file.
+// Data returns the payload of e in new memory. The caller may have made e, or taken it from another file. The error is
+// ErrBounds for a payload outside of the file, ErrClosed after Close, or that of the system.
 func (f *File) Data(e Entry) ([]byte, error) {
 	if e.DataOffset < First || e.Size < 0 || e.DataOffset > f.size || e.Size > f.size-e.DataOffset ||
 		e.Size > math.MaxInt {

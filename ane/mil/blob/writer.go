@@ -43,7 +43,8 @@ func (w *Writer) Add(d mil.DType, payload []byte, unusedBits int) (offset uint64
 	return w.AddTag(tag, payload, unusedBits)
 }
 
-// AddTag is Add for any tag of the format, including those without a type in MIL text.
+// AddTag is Add for any tag of the format, including those without a type in MIL text. Errors are those of Add, ErrType
+// for a Tag that is not Known.
 func (w *Writer) AddTag(tag Tag, payload []byte, unusedBits int) (offset uint64, err error) {
 	bits := tag.Bits()
 	used := int64(len(payload))*8 - int64(unusedBits)
@@ -96,8 +97,9 @@ func (w *Writer) AddStream(t mil.Type, open func() (io.ReadCloser, error)) (offs
 	return w.put(pending{Entry: e, open: open})
 }
 
-// WriteTo writes the file to dst and returns the number of bytes written. It opens
-// streams one after the other and copies them through a small buffer.
+// WriteTo writes the file to dst and returns the number of bytes written. It opens streams one after the other and
+// copies them through a small buffer. Errors: those of dst, those of a stream, and ErrSize for a stream of another
+// length.
 func (w *Writer) WriteTo(dst io.Writer) (n int64, err error) {
 	put := func(part io.WriterTo) {
 		if err == nil {

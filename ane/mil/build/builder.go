@@ -165,7 +165,8 @@ func (p *Program) Remarks() []string {
 	return p.Notes
 }
 
-// ReadFile returns a weight file of the program by its path, so that an ane.Source needs no other Weights.
+// ReadFile returns a weight file of the program by its path, so that an ane.Source needs no other Weights. Errors are
+// those of blob.Writers.ReadFile.
 func (p *Program) ReadFile(path string) ([]byte, error) { return p.Weights.ReadFile(path) }
 
 // Text returns the program as MIL text.
@@ -175,7 +176,8 @@ func (p *Program) Text() []byte { return mil.Print(p.Program) }
 const TextFile = "model.mil"
 
 // WriteDir writes the weights and then the text below dir, the directory of the model; blob.Dir(dir) reads the weights
-// again. Streams of weights are copied through a small buffer.
+// again. Streams of weights are copied through a small buffer. Errors are those of the system, and of
+// blob.Writers.WriteDir.
 func (p *Program) WriteDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err

@@ -30,10 +30,10 @@ func (s Severity) String() string {
 	return severities[s]
 }
 
-// MarshalText returns the word, for JSON.
+// MarshalText returns the word, for JSON. The error is nil.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads the word.
+// UnmarshalText reads the word. Any other word is an error.
 func (s *Severity) UnmarshalText(text []byte) error {
 	i := slices.Index(severities[:], string(text))
 	if i < int(Note) {
