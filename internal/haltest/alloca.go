@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -74,9 +75,7 @@ func allocas() []testCase {
 
 // alloca and dealloca do not wait.
 func (r *rig) alloca(waits, signals []hal.Point, size int) *hal.Buffer {
-	b, err := r.Alloca(r.q, context.Background(), waits, signals, size)
-	r.ok(err)
-	return b
+	return step.Must(r.Alloca(r.q, context.Background(), waits, signals, size))
 }
 
 func (r *rig) dealloca(waits, signals []hal.Point, b *hal.Buffer) {

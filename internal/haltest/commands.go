@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/internal/step"
 )
 
 // commandBuffers are the families of command buffers without programs.
@@ -11,8 +12,7 @@ func commandBuffers() []testCase {
 	return []testCase{
 		{"command_buffer_basic/Create", func(r *rig) {
 			for _, mode := range []hal.Mode{hal.OneShot, hal.Reusable} {
-				c, err := r.d.NewCommandBuffer(mode)
-				r.ok(err)
+				c := step.Must(r.d.NewCommandBuffer(mode))
 				r.ok(c.Close())
 			}
 			_, err := r.d.NewCommandBuffer(hal.Reusable + 1)
@@ -27,8 +27,7 @@ func commandBuffers() []testCase {
 			r.ok(r.execute())
 		}},
 		{"command_buffer/Modes", func(r *rig) {
-			c, err := r.d.NewCommandBuffer(hal.OneShot)
-			r.ok(err)
+			c := step.Must(r.d.NewCommandBuffer(hal.OneShot))
 			r.is(r.Execute(r.q, r.ctx, nil, nil, c), hal.ErrMode)
 			r.ok(r.End(c))
 			r.is(r.Execute(r.q, r.ctx, nil, nil, c, c), hal.ErrMode)
@@ -38,13 +37,12 @@ func commandBuffers() []testCase {
 		}},
 		{"command_buffer/Refused", func(r *rig) {
 			b := r.buffer(8)
-			c, err := r.d.NewCommandBuffer(hal.OneShot)
-			r.ok(err)
+			c := step.Must(r.d.NewCommandBuffer(hal.OneShot))
 			r.Fill(c, b.Range(0, 9), []byte{1})
 			r.Fill(c, b.Range(0, 8), []byte{1, 2, 3})
 			r.Copy(c, b.Range(0, 4), b.Range(3, 4))
 			r.Update(c, b.Range(0, 4), []byte{1})
-			err = r.End(c)
+			err := r.End(c)
 			r.is(err, hal.ErrOutOfRange, hal.ErrPattern, hal.ErrOverlap)
 			joined, ok := err.(interface{ Unwrap() []error }) // the list itself is looked at
 			r.that(ok && len(joined.Unwrap()) == 4, "End joins one error for each command")

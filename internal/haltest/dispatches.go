@@ -6,6 +6,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/internal/step"
 )
 
 // dispatches are the families of command buffers with programs, and of Buffers that the queue allocates.
@@ -25,8 +26,7 @@ func dispatches() []testCase {
 				ane.ErrAlias:      {{"x": x.Range(0, row)}, {"y": x.Range(0, row)}},
 				hal.ErrOutOfRange: {{"x": x.Range(1, row)}, {"y": y.Range(0, row)}},
 			} {
-				c, err := r.d.NewCommandBuffer(hal.OneShot)
-				r.ok(err)
+				c := step.Must(r.d.NewCommandBuffer(hal.OneShot))
 				r.Dispatch(c, e, maps[0], maps[1])
 				r.is(r.End(c), kind)
 			}
@@ -171,8 +171,7 @@ func executables() []testCase {
 		}},
 		{"executable/Close", func(r *rig) {
 			e, x, y := r.prepare()
-			other, err := r.Prepare(r.d, r.ctx, ane.Source{Text: []byte(double)})
-			r.ok(err)
+			other := step.Must(r.Prepare(r.d, r.ctx, ane.Source{Text: []byte(double)}))
 			c := r.record(hal.Reusable, func(c *hal.CommandBuffer) { r.dispatch(c, e, x, y) })
 			r.ok(r.execute(c))
 			r.ok(r.CloseExecutable(e, r.ctx))
@@ -182,8 +181,7 @@ func executables() []testCase {
 		}},
 		{"executable_cache/CompiledOnce", func(r *rig) {
 			for range 3 {
-				e, err := r.Prepare(r.d, r.ctx, ane.Source{Text: []byte(double)})
-				r.ok(err)
+				e := step.Must(r.Prepare(r.d, r.ctx, ane.Source{Text: []byte(double)}))
 				r.ok(r.CloseExecutable(e, r.ctx))
 			}
 			s := r.d.Stats()

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -26,11 +27,9 @@ func queues() []testCase {
 			r.same(r.Bytes(b), []byte("45345"))
 		}},
 		{"buffer_mapping/Import", func(r *rig) {
-			block, err := unimem.Open(1)
-			r.ok(err)
+			block := step.Must(unimem.Open(1))
 			defer block.Close()
-			b, err := r.Import(r.d, block)
-			r.ok(err)
+			b := step.Must(r.Import(r.d, block))
 			r.is(block.Close(), unimem.ErrInUse)
 			r.ok(r.execute(r.fills(b.Range(7, 2), 1)))
 			r.same(block.Bytes()[6:10], []byte{0, 1, 1, 0})

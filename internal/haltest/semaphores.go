@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/internal/step"
 )
 
 // semaphores is the family semaphore: what one goroutine sees.
@@ -73,8 +74,4 @@ func semaphores() []testCase {
 }
 
 // value returns the value of a Semaphore.
-func (r *rig) value(s *hal.Semaphore) uint64 {
-	v, err := s.Value()
-	r.ok(err)
-	return v
-}
+func (r *rig) value(s *hal.Semaphore) uint64 { return step.Must(s.Value()) }

@@ -135,16 +135,11 @@ func at(s *hal.Semaphore, v uint64) []hal.Point { return []hal.Point{{Semaphore:
 func both(s, u *hal.Semaphore) []hal.Point { return append(at(s, 1), at(u, 1)...) }
 
 // buffer makes a Buffer.
-func (r *rig) buffer(size int) *hal.Buffer {
-	b, err := r.d.NewBuffer(size)
-	r.ok(err)
-	return b
-}
+func (r *rig) buffer(size int) *hal.Buffer { return step.Must(r.d.NewBuffer(size)) }
 
 // record makes an ended CommandBuffer.
 func (r *rig) record(mode hal.Mode, f func(c *hal.CommandBuffer)) *hal.CommandBuffer {
-	c, err := r.d.NewCommandBuffer(mode)
-	r.ok(err)
+	c := step.Must(r.d.NewCommandBuffer(mode))
 	f(c)
 	r.ok(r.End(c))
 	return c
@@ -183,9 +178,7 @@ func (r *rig) settle() {
 
 // prepare prepares a program that doubles 32 halves, and returns two Buffers for it.
 func (r *rig) prepare() (e *hal.Executable, x, y *hal.Buffer) {
-	e, err := r.Prepare(r.d, r.ctx, ane.Source{Text: []byte(double)})
-	r.ok(err)
-	return e, r.buffer(row), r.buffer(row)
+	return step.Must(r.Prepare(r.d, r.ctx, ane.Source{Text: []byte(double)})), r.buffer(row), r.buffer(row)
 }
 
 // row is the number of bytes of a tensor of double.
