@@ -251,13 +251,7 @@ func (g *Grid) stopGives() {
 	}
 }
 
-func (g *Grid) tearDown() error {
-	parts := make([]part, len(g.blocks))
-	for i, b := range g.blocks {
-		parts[i] = b
-	}
-	return tearDownAll(parts)
-}
+func (g *Grid) tearDown() error { return tearDownAll(g.blocks) }
 
 // Cell is a piece of a Grid. It is a value that may be copied: all copies are the same cell, and Give accepts only one
 // of them. A zero Cell, a given one, and one of a closed Grid has no Bytes and no Block.

@@ -70,18 +70,17 @@ const smallPage = 4 << 10
 
 const kindForeign = "foreign"
 
-// AdoptMemory makes a Block of memory of this process that another library owns: exactly the bytes
-// of mem, without a copy. Close of the Block calls free once, after the functions of AtClose; the
-// Block keeps mem and free until then. A nil free does nothing. If AdoptMemory fails, it does not
-// call free. The Block begins where mem begins, at no page. Memory that the owner maps for reading
-// only needs the option ReadOnly.
+// AdoptMemory makes a Block of memory of this process that another library owns: exactly the bytes of mem, without a
+// copy. Close of the Block calls free once, after the functions of AtClose; the Block keeps mem and free until then. A
+// nil free does nothing. If AdoptMemory fails, it does not call free. The Block begins where mem begins, which need not
+// be a page. Memory that the owner maps for reading only needs the option ReadOnly.
 //
-// Backing is "foreign", Handle is 0, Share is refused, and Map has the same address, as for heap
-// memory. The Block counts in Stats.Blocks, but not in Stats.Bytes. A panic of free reaches the
-// caller of Close, after which the Block is closed.
+// Backing is "foreign", Handle is 0, Share is refused, and Map has the same address, as for heap memory. The Block
+// counts in Stats.Blocks, but not in Stats.Bytes. A panic of free reaches the caller of Close, after which the Block is
+// closed.
 //
-// Errors: ErrZeroSize, ErrPin (with RequirePinned: the owner can do that), ErrOption (OnHeap,
-// SurfacePerCell, StaleOnClose).
+// Errors: ErrZeroSize, ErrPin (with RequirePinned, which only the owner could do), ErrOption (OnHeap, SurfacePerCell,
+// StaleOnClose, a library of surfaces).
 func AdoptMemory(mem []byte, free func() error, opts ...Option) (*Block, error) {
 	c, err := adoptOptions("adopt", kindForeign, len(mem), opts)
 	if err != nil {

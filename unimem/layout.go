@@ -148,7 +148,7 @@ func (l *Layout) Close() error {
 }
 
 func (l *Layout) tearDown() error {
-	var parts []part
+	var parts []*Tape
 	for _, t := range []*Tape{l.weights, l.scratch, l.history} {
 		if t != nil && !(l.shared && t == l.weights) {
 			parts = append(parts, t)

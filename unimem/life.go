@@ -18,12 +18,9 @@ type life struct {
 
 const ended = -1
 
-// part is a Block or Tape of a larger object.
-type part interface{ tearDown() error }
-
 // tearDownAll tears down all parts, in their order. If a function of AtClose panics, the others are torn down before
 // the panic reaches the caller.
-func tearDownAll(parts []part) (err error) {
+func tearDownAll[T interface{ tearDown() error }](parts []T) (err error) {
 	var errs []error
 	defer func() { err = errors.Join(errs...) }()
 	for _, p := range slices.Backward(parts) {
@@ -142,15 +139,15 @@ func CloseAll(blocks ...*Block) error {
 			return fail("close", b.size(), ErrInUse, "close the Tape, Grid or Layout that owns the Block")
 		}
 	}
-	ending := make([]part, 0, len(blocks))
+	ending := make([]*Block, 0, len(blocks))
 	for _, b := range blocks {
 		if b == nil {
 			continue
 		}
 		first, err := endLife(b.life, b.size())
 		if err != nil {
-			for _, p := range ending {
-				p.(*Block).life.holders.Store(0)
+			for _, other := range ending {
+				other.life.holders.Store(0)
 			}
 			return err
 		}

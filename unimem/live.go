@@ -35,8 +35,8 @@ type facts struct {
 
 var process facts
 
-// Live returns what is open now. A test or a command that ends with more Blocks or Mappings
-// than it began with has leaked.
+// Live returns what is open now. A test or a command that ends with more Blocks or Mappings than it began with has
+// leaked.
 func Live() Stats {
 	return Stats{
 		Blocks:     process.blocks.Load(),
@@ -79,9 +79,8 @@ type forgotten struct {
 	log  *slog.Logger // nil for the default
 }
 
-// report runs when the collector finds a Block unreachable. It does not unmap: spans and
-// views may point into the mapping, and the collector cannot see them. The collector frees
-// heap memory itself.
+// report runs when the collector finds a Block unreachable. It does not unmap: spans and views may point into the
+// mapping, and the collector cannot see them. The collector frees heap memory itself.
 func (f forgotten) report() {
 	process.forgotten.Add(1)
 	fate := "its memory stays mapped"

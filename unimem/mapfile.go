@@ -98,9 +98,11 @@ func Guard(f func() error, blocks ...*Block) (err error) {
 			panic(v)
 		}
 		for _, b := range blocks {
-			if offset, ok := b.place(at); ok {
-				err = b.changed(fmt.Errorf("byte %d of the file exists no more", offset))
-				return
+			if file := b.file(); file != nil {
+				if offset, ok := file.place(at); ok {
+					err = b.changed(fmt.Errorf("byte %d of the file exists no more", offset))
+					return
+				}
 			}
 		}
 		panic(v)
@@ -111,38 +113,29 @@ func Guard(f func() error, blocks ...*Block) (err error) {
 		return err
 	}
 	for _, b := range blocks {
-		if _, file := b.file(); file && (refused || b.shorter()) {
+		if b.file() != nil && (refused || b.shorter()) {
 			return b.changed(nil)
 		}
 	}
 	return err
 }
 
-// file returns the file of b, if b maps one.
-func (b *Block) file() (shrinkable, bool) {
-	if b == nil || b.back == nil {
-		return nil, false
+// file returns the file that b maps, or nil.
+func (b *Block) file() shrinkable {
+	if b == nil {
+		return nil
 	}
-	file, ok := b.back.(shrinkable)
-	return file, ok
-}
-
-// place returns the offset of an address in the file of b.
-func (b *Block) place(at uintptr) (uintptr, bool) {
-	if file, ok := b.file(); ok {
-		return file.place(at)
-	}
-	return 0, false
+	file, _ := b.back.(shrinkable)
+	return file
 }
 
 // shorter reports whether the file of b is shorter than it was when it was mapped.
 func (b *Block) shorter() bool {
-	file, ok := b.file()
-	if !ok || !b.life.retain() {
+	if !b.life.retain() {
 		return false
 	}
 	defer b.life.release()
-	return file.shrunk()
+	return b.file().shrunk()
 }
 
 func (b *Block) changed(cause error) error {

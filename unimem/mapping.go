@@ -2,8 +2,8 @@ package unimem
 
 import "sync/atomic"
 
-// Mapping is a second mapping of a Block's pages, made from its handle, as another process or
-// an engine makes it. It keeps the Block open until its Close.
+// Mapping is a second mapping of a Block's pages, made from its handle, as another process or an engine makes it. It
+// keeps the Block open until its Close. All methods are safe for concurrent use.
 type Mapping struct {
 	block  *Block
 	mem    []byte
@@ -11,8 +11,9 @@ type Mapping struct {
 	closed atomic.Bool
 }
 
-// Map makes a Mapping of b. On Linux it has another address. A surface looked up in the
-// process that created it has the same address, and so has heap memory: see Distinct.
+// Map makes a Mapping of b, which the caller closes. On Linux it has another address. A surface looked up in the process
+// that created it has the same address, and so has heap memory: see Distinct.
+//
 // Errors: ErrClosed, ErrCreate, ErrLock (macOS), ErrExhausted (with one of these two).
 func Map(b *Block) (m *Mapping, err error) {
 	if err := b.Retain(); err != nil {

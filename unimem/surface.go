@@ -97,21 +97,19 @@ func (s *surface) share() (*os.File, error) {
 
 func (s *surface) close(bool) error { return s.Surface.Close() }
 
-// AdoptSurface makes a Block of the first size bytes of an existing surface, found by its
-// IOSurfaceID in this process or, if the system permits it, in another. So the frames of a
-// video decoder become Blocks without a copy.
+// AdoptSurface makes a Block of the first size bytes of an existing surface, found by its IOSurfaceID in this process
+// or, if the system permits it, in another. So the frames of a video decoder become Blocks without a copy.
 //
-// The Block owns one reference and one lock from AdoptSurface until Close, independently of the
-// surface's creator: Close unlocks and releases it, and the surface lives until its last owner
-// releases it. Unlike for other Blocks, Size is exactly size, the pages keep their content,
-// and Warm reads them without writing. The caller has to synchronize its accesses with the
-// creator; a creator that waits until the surface is unlocked waits for Close. AdoptSurface
-// does not change the use count of IOSurfaceIncrementUseCount, so a pool of frames may reuse
-// the surface: keep the creator's object (the CVPixelBuffer) until Close as well.
+// The Block owns one reference and one lock from AdoptSurface until Close, independently of the surface's creator: Close
+// unlocks and releases it, and the surface lives until its last owner releases it. Size is exactly size. The pages keep
+// their content, and Warm reads them without writing. The caller synchronizes its accesses with the creator; a creator
+// that waits until the surface is unlocked waits for Close. AdoptSurface does not change the use count of
+// IOSurfaceIncrementUseCount, so a pool of frames may reuse the surface: keep the creator's object (the CVPixelBuffer)
+// until Close as well.
 //
-// Errors, all *Error: ErrZeroSize, ErrSize (negative, or with ErrCreate: the surface has fewer
-// bytes), ErrCreate (no surface has this id), ErrLock, ErrExhausted (with ErrLock), ErrOption
-// (SurfacePerCell, OnHeap), ErrShare (a system without surfaces).
+// Errors: ErrZeroSize, ErrSize (negative, or with ErrCreate: the surface has fewer bytes), ErrCreate (no surface has
+// this id), ErrLock, ErrExhausted (with ErrLock), ErrPin (with RequirePinned), ErrOption (SurfacePerCell, OnHeap),
+// ErrShare (a system without surfaces).
 //
 // It is tested against a stand-in on Linux, not with surfaces of macOS frameworks.
 func AdoptSurface(id uint32, size int, opts ...Option) (*Block, error) {
@@ -180,16 +178,17 @@ type adopted struct{ surface }
 // warm only reads, because another owner may be writing.
 func (a *adopted) warm() error { look(a.bytes()); return nil }
 
-// Port is a mach port of a Block's surface: a send right, which processes pass in a mach
-// message or an XPC dictionary. It keeps the surface alive until Close.
+// Port is a mach port of a Block's surface: a send right, which processes pass in a mach message or an XPC dictionary. It
+// keeps the surface alive until Close.
 type Port struct {
 	name   uint32
 	table  *iosurface.Table
 	closed atomic.Bool
 }
 
-// SharePort makes a Port of a Block on a surface; other memory has Share. Errors: ErrClosed,
-// ErrShare (memory that is not a surface, or a library without ports), ErrCreate.
+// SharePort makes a Port of a Block on a surface; other memory has Share. The caller closes the Port.
+//
+// Errors: ErrClosed, ErrShare (memory that is not a surface, or a library without ports), ErrCreate.
 //
 // It is tested against a stand-in on Linux only, not on a Mac.
 func (b *Block) SharePort() (*Port, error) {
@@ -244,14 +243,13 @@ func (p *Port) Close() error {
 	return nil
 }
 
-// AdoptPort makes a Block of the first size bytes of the surface of a mach port; name is the
-// port's name in this process. The caller owns the port and may close it at once. Everything
-// else is as for AdoptSurface, which finds surfaces by their ids.
+// AdoptPort makes a Block of the first size bytes of the surface of a mach port; name is the port's name in this process.
+// The caller owns the port and may close it at once. Everything else is as for AdoptSurface, which finds surfaces by
+// their ids.
 //
-// Errors: ErrZeroSize, ErrSize (negative, or with ErrCreate: the surface is smaller),
-// ErrCreate (not a port of a surface), ErrLock, ErrExhausted (with ErrLock), ErrOption,
-// ErrShare (a system without mach ports). It is tested against a stand-in on Linux only, not
-// on a Mac.
+// Errors: those of AdoptSurface; ErrCreate is a name that is no port of a surface, ErrShare a system without mach ports.
+//
+// It is tested against a stand-in on Linux only, not on a Mac.
 func AdoptPort(name uint32, size int, opts ...Option) (*Block, error) {
 	return adoptFound(size, opts, func(t *iosurface.Table) (*iosurface.Surface, error) {
 		if err := checkPorts(t, "adopt", size); err != nil {

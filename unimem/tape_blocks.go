@@ -121,9 +121,5 @@ func (s *several) clear() {
 func (s *several) tearDown() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	parts := make([]part, len(s.blocks))
-	for i, b := range s.blocks {
-		parts[i] = b
-	}
-	return tearDownAll(parts)
+	return tearDownAll(s.blocks)
 }
