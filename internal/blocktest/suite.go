@@ -1,3 +1,4 @@
+// Package blocktest is the test suite of the memory backends of unimem.
 package blocktest
 
 import (

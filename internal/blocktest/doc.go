@@ -1,2 +1,0 @@
-// Package blocktest is the test suite of the memory backends of unimem.
-package blocktest
