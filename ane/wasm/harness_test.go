@@ -48,8 +48,8 @@ func roads() []road {
 	}
 }
 
-// overRoads runs a test on each road.
-func overRoads(t *testing.T, test func(*testing.T, *rig)) {
+// overPaths runs a test on each path.
+func overPaths(t *testing.T, test func(*testing.T, *rig)) {
 	for _, r := range roads() {
 		t.Run(r.name, func(t *testing.T) {
 			if r.engine == engine.Broker {

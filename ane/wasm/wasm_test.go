@@ -25,7 +25,7 @@ func TestGuestsAreWhatTheirSourcesBuild(t *testing.T) {
 }
 
 func TestEngineWorksWhereTheGuestHasItsMatrices(t *testing.T) {
-	overRoads(t, func(t *testing.T, r *rig) {
+	overPaths(t, func(t *testing.T, r *rig) {
 		g := r.start("calls.wasm", wasm.Limits{})
 		require.Equal(t, 1, g.call("version"))
 		require.Equal(t, r.road.align, g.call("alignment"))
@@ -58,7 +58,7 @@ func TestEngineWorksWhereTheGuestHasItsMatrices(t *testing.T) {
 
 // The memory grows between two runs; what is bound stays bound.
 func TestGrowthKeepsTensors(t *testing.T) {
-	overRoads(t, func(t *testing.T, r *rig) {
+	overPaths(t, func(t *testing.T, r *rig) {
 		g := r.start("calls.wasm", wasm.Limits{})
 		_, request := g.open()
 		g.bindAll(request)
@@ -73,7 +73,7 @@ func TestGrowthKeepsTensors(t *testing.T) {
 
 // A binding is replaced by another one, on pages that overlap the first ones too.
 func TestRebinding(t *testing.T) {
-	overRoads(t, func(t *testing.T, r *rig) {
+	overPaths(t, func(t *testing.T, r *rig) {
 		g := r.start("calls.wasm", wasm.Limits{})
 		_, request := g.open()
 		g.call("grow", 10)
@@ -91,7 +91,7 @@ func TestRebinding(t *testing.T) {
 }
 
 func TestLyingGuests(t *testing.T) {
-	overRoads(t, func(t *testing.T, r *rig) {
+	overPaths(t, func(t *testing.T, r *rig) {
 		g := r.start("calls.wasm", wasm.Limits{Memory: 1 << 20})
 		program, request := g.open()
 		end := g.Memory().Size()
@@ -147,7 +147,7 @@ func TestLyingGuests(t *testing.T) {
 func putText(g *guest, text string) int { _, n := g.put(text); return n }
 
 func TestProgramsOfTheGuest(t *testing.T) {
-	overRoads(t, func(t *testing.T, r *rig) {
+	overPaths(t, func(t *testing.T, r *rig) {
 		g := r.start("calls.wasm", wasm.Limits{Programs: 2})
 		text, err := product(t).MIL()
 		require.NoError(t, err)
@@ -240,7 +240,7 @@ func TestCallsOfTheHost(t *testing.T) {
 }
 
 func TestCaches(t *testing.T) {
-	overRoads(t, func(t *testing.T, r *rig) {
+	overPaths(t, func(t *testing.T, r *rig) {
 		g := r.start("calls.wasm", wasm.Limits{})
 		const heads, dim = 2, 4
 		c := g.need("cache_open", 2, heads, dim, 256)

@@ -45,7 +45,7 @@ func ExampleRequest() {
 	}))
 	defer r.Close()
 	for _, p := range r.Placements() {
-		fmt.Println(p.Input, p.How)
+		fmt.Println(p.Input, p.Binding)
 	}
 	fmt.Println("bytes moved:", r.Moved())
 	// Output:

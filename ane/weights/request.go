@@ -10,20 +10,20 @@ import (
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
-// How is where an input of a Request lies.
-type How string
+// Binding is where an input of a Request lies.
+type Binding string
 
 // Where an input of a Request lies.
 const (
-	Bound  How = "bound"  // a view of the mapped or loaded file: nothing was copied
-	Copied How = "copied" // in memory of its own, copied or converted once
-	Open   How = "open"   // in new memory: no tensor belongs to it
+	Bound  Binding = "bound"  // a view of the mapped or loaded file: nothing was copied
+	Copied Binding = "copied" // in memory of its own, copied or converted once
+	Open   Binding = "open"   // in new memory: no tensor belongs to it
 )
 
 // Placement is where an input lies.
 type Placement struct {
 	Input, Tensor string
-	How           How
+	Binding       Binding
 	Moved         int64  // bytes copied or converted
 	Why           string // the reason for a copy
 }
@@ -134,15 +134,15 @@ func (p *plan) bind(offsets bool, opts []unimem.Option) (made *Bindings, err err
 	}()
 	in, out := map[string]*ane.Tensor{}, map[string]*ane.Tensor{}
 	for _, i := range p.inputs {
-		place := Placement{Input: i.layout.Name, How: Open}
+		place := Placement{Input: i.layout.Name, Binding: Open}
 		if i.has {
-			place.Tensor, place.How = i.tensor.Name(), Bound
+			place.Tensor, place.Binding = i.tensor.Name(), Bound
 			if in[i.layout.Name], place.Why = p.view(b, i, offsets); place.Why == "" {
 				p.viewed = true
 				b.placements = append(b.placements, place)
 				continue
 			}
-			place.How = Copied
+			place.Binding = Copied
 		}
 		t, err := b.fresh(p.m, i.layout, p.m.Inputs(), opts)
 		if err != nil {

@@ -106,7 +106,7 @@ func TestInputsLieWhereTheEngineAllows(t *testing.T) {
 		engine  string
 		offsets bool
 		tensor  string
-		how     weights.How
+		how     weights.Binding
 		why     string
 	}{
 		"offsets":            {64, engine.Soft, true, "w", weights.Bound, ""},
@@ -145,8 +145,8 @@ func TestInputsLieWhereTheEngineAllows(t *testing.T) {
 			run(t, r.Request, 2)
 			p := r.Placements()
 			require.Equal(t, []string{"x", "w"}, []string{p[0].Input, p[1].Input})
-			require.Equal(t, weights.Open, p[0].How)
-			require.Equal(t, c.how, p[1].How, p[1].Why)
+			require.Equal(t, weights.Open, p[0].Binding)
+			require.Equal(t, c.how, p[1].Binding, p[1].Why)
 			require.Contains(t, p[1].Why, c.why)
 			if c.how == weights.Bound {
 				require.Zero(t, r.Moved())
@@ -168,7 +168,7 @@ func TestAnEvaluationWhoseFileBecomesShorter(t *testing.T) {
 	path := save(t, 2, safetensors.Align(64))
 	f, err := safetensors.Open(path)
 	require.NoError(t, err)
-	if f.Report().How != safetensors.Mapped {
+	if f.Report().Access != safetensors.Mapped {
 		require.NoError(t, f.Close())
 		t.Skip("the system maps no files")
 	}

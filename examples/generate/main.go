@@ -40,11 +40,11 @@ func main() {
 	defer model.Close(ctx)
 
 	prompt := []int{1, 5, 7}
-	whole := decoder.Talk{Prompt: prompt, Sampler: ane.Must(decoder.NewSampler(0.8, 0.95, 2))}
+	whole := decoder.Snapshot{Prompt: prompt, Sampler: ane.Must(decoder.NewSampler(0.8, 0.95, 2))}
 	answer(ctx, model, &whole, 8)
 	fmt.Println("in one go: ", whole.Answer)
 
-	first := decoder.Talk{Prompt: prompt, Sampler: ane.Must(decoder.NewSampler(0.8, 0.95, 2))}
+	first := decoder.Snapshot{Prompt: prompt, Sampler: ane.Must(decoder.NewSampler(0.8, 0.95, 2))}
 	session := ane.Must(model.NewSession())
 	ane.Must(session.Answer(ctx, &first, 3, nil))
 	file := filepath.Join(temporary, "talk.kv")
@@ -63,7 +63,7 @@ func main() {
 }
 
 // answer adds n tokens to a conversation in a session of its own.
-func answer(ctx context.Context, model *decoder.Model, talk *decoder.Talk, n int) {
+func answer(ctx context.Context, model *decoder.Model, talk *decoder.Snapshot, n int) {
 	session := ane.Must(model.NewSession())
 	defer session.Close()
 	ane.Must(session.Answer(ctx, talk, n, func(token int) error {

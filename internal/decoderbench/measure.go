@@ -164,7 +164,7 @@ func (b *bench) speed(t *step.T) {
 	r.Short = best(t, b.Rounds, func() { again(t, s, short) })
 	r.First = best(t, b.Rounds, func() {
 		step.NoError(s.Truncate(0))
-		step.Must(s.Answer(t.Ctx, &decoder.Talk{Prompt: short}, 1, nil))
+		step.Must(s.Answer(t.Ctx, &decoder.Snapshot{Prompt: short}, 1, nil))
 	})
 	b.now(fmt.Sprintf("a prompt of %d tokens", b.Prompt))
 	b.prompt(t, s, text)
@@ -228,7 +228,7 @@ func (b *bench) restore(t *step.T, all []int) {
 	}
 	r := Restored{Tokens: last}
 	r.Prefill = best(t, rounds, func() { again(t, s, all[:last]) })
-	r.Save = best(t, 3, func() { step.NoError(s.SaveFile(t.Ctx, path, decoder.Talk{Prompt: all})) })
+	r.Save = best(t, 3, func() { step.NoError(s.SaveFile(t.Ctx, path, decoder.Snapshot{Prompt: all})) })
 	r.Restore = best(t, 3, func() {
 		step.NoError(other.Truncate(0))
 		step.Must(other.RestoreFile(t.Ctx, path, all))

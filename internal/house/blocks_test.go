@@ -146,8 +146,10 @@ func newChecker(t *testing.T) *checker {
 	c := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Name,Export", "./ane/...", "./unimem/...",
 		"./models/...", "./objcbridge", "log", "net/http", "os/signal")
 	c.Dir = "../.."
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
 	out, err := c.Output()
-	require.NoError(t, err)
+	require.NoError(t, err, stderr.String())
 	exports, names := map[string]string{}, map[string]string{}
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p struct{ ImportPath, Name, Export string }

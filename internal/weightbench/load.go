@@ -114,7 +114,7 @@ func Load(ctx context.Context, path string, cold bool, rounds int) (l Loaded, er
 					lap()
 					t.Closing(f.Close)
 					report := f.Report()
-					l.Direct = l.Direct || report.How == safetensors.Direct
+					l.Direct = l.Direct || report.Access == safetensors.Direct
 					l.Ringed = l.Ringed || report.Ringed > 0
 				})
 			})

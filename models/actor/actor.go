@@ -252,7 +252,7 @@ func (a *Actor) Freeze(ctx context.Context, path string) error {
 		return &Error{Op: op, Name: path, Err: ErrBusy, Cause: err,
 			Hint: "the guest has to clear memory that it does not need"}
 	}
-	return a.session.SaveFile(ctx, path, decoder.Talk{Prompt: a.session.Tokens(), Sampler: a.sampler, Extra: extra})
+	return a.session.SaveFile(ctx, path, decoder.Snapshot{Prompt: a.session.Tokens(), Sampler: a.sampler, Extra: extra})
 }
 
 // Thaw makes an Actor from a file of Freeze. It continues with the tokens that the frozen one would have said. Of
@@ -261,7 +261,7 @@ func (a *Actor) Freeze(ctx context.Context, path string) error {
 // Errors: ErrSnapshot (damaged, not a snapshot of an actor, or of another guest or version, with the difference),
 // ErrModel, fs.ErrNotExist, and those of Start.
 func (c *Code) Thaw(ctx context.Context, path string, config Config) (*Actor, error) {
-	return c.thaw(ctx, "thaw", path, config, func(a *Actor) (decoder.Talk, error) {
+	return c.thaw(ctx, "thaw", path, config, func(a *Actor) (decoder.Snapshot, error) {
 		return a.session.RestoreFile(ctx, path, nil)
 	})
 }
@@ -273,9 +273,9 @@ func (c *Code) Thaw(ctx context.Context, path string, config Config) (*Actor, er
 // Errors: those of Thaw without ErrModel, and those of decoder.Session.Prefill: a token beyond the model's vocabulary,
 // more tokens than it has positions.
 func (c *Code) Move(ctx context.Context, path string, config Config) (*Actor, error) {
-	return c.thaw(ctx, "move", path, config, func(a *Actor) (decoder.Talk, error) {
+	return c.thaw(ctx, "move", path, config, func(a *Actor) (decoder.Snapshot, error) {
 		if err := kv.CheckFile(path); err != nil { // as Thaw does, which restores the keys and values
-			return decoder.Talk{}, &decoder.Error{Op: "move", Name: path, Err: decoder.ErrSnapshot, Cause: err}
+			return decoder.Snapshot{}, &decoder.Error{Op: "move", Name: path, Err: decoder.ErrSnapshot, Cause: err}
 		}
 		t, err := decoder.PeekFile(path)
 		if err != nil {
@@ -292,7 +292,7 @@ func (c *Code) Move(ctx context.Context, path string, config Config) (*Actor, er
 
 // thaw reads the file: first its guest and model, then everything.
 func (c *Code) thaw(ctx context.Context, op, path string, config Config,
-	restore func(*Actor) (decoder.Talk, error)) (*Actor, error) {
+	restore func(*Actor) (decoder.Snapshot, error)) (*Actor, error) {
 	t, err := decoder.PeekFile(path)
 	if err != nil {
 		return nil, &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}

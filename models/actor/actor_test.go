@@ -139,7 +139,7 @@ func TestActorsSayWhatTheModelAnswers(t *testing.T) {
 	s := newStage(t, modelDir(t, decodertest.Spec{Seed: 3}), engine.Soft)
 	c := s.load(t, Talker())
 	for _, sampled := range []bool{false, true} {
-		config, talk := Config{Prompt: prompt}, decoder.Talk{Prompt: prompt}
+		config, talk := Config{Prompt: prompt}, decoder.Snapshot{Prompt: prompt}
 		if sampled {
 			config.Sampler, talk.Sampler = drawn(t), drawn(t)
 		}
@@ -364,7 +364,7 @@ func TestOtherModelsAreMovedTo(t *testing.T) {
 	require.Equal(t, said, b.Said())
 	require.Equal(t, len(prompt)+len(said)-1, b.Moved())
 
-	talk := decoder.Talk{Prompt: append(append([]int{}, prompt...), said...)}
+	talk := decoder.Snapshot{Prompt: append(append([]int{}, prompt...), said...)}
 	session, err := other.model.NewSession()
 	require.NoError(t, err)
 	defer func() { require.NoError(t, session.Close()) }()
@@ -401,7 +401,7 @@ func TestOtherGuestsAreRefusedWithWhatDiffers(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 
 	plain := filepath.Join(t.TempDir(), "plain")
-	require.NoError(t, a.session.SaveFile(ctx, plain, decoder.Talk{Prompt: a.session.Tokens()}))
+	require.NoError(t, a.session.SaveFile(ctx, plain, decoder.Snapshot{Prompt: a.session.Tokens()}))
 	_, err = c.Thaw(ctx, plain, Config{})
 	require.ErrorIs(t, err, ErrSnapshot)
 	require.ErrorContains(t, err, "it has no guest")

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Answer goes on with a Talk: it takes the tokens that the session has not taken, chooses up to n further ones with
+// Answer goes on with a Snapshot: it takes the tokens that the session has not taken, chooses up to n further ones with
 // t.Sampler (greedily without one), appends each to t.Answer and then calls each with it. It returns true after a
-// token that ends a text, also if the Talk has ended with one before. With n 0 it takes all tokens but the last one,
+// token that ends a text, also if the Snapshot has ended with one before. With n 0 it takes all tokens but the last one,
 // which is what a restored session has to do as well. While each runs, SaveFile may be called; each may be nil.
 //
 // Step takes the last token, so a conversation continues with the same numbers, also if it was saved and restored.
 //
 // Errors: ErrTooLong (nothing has run), ErrClosed, ErrSnapshot (the session has taken other tokens), ErrNaN (logits
-// without a number), that of each, and those of Prefill and Step. The Talk keeps the tokens chosen before the error.
-func (s *Session) Answer(ctx context.Context, t *Talk, n int, each func(token int) error) (ended bool, err error) {
+// without a number), that of each, and those of Prefill and Step. The Snapshot keeps the tokens chosen before the error.
+func (s *Session) Answer(ctx context.Context, t *Snapshot, n int, each func(token int) error) (ended bool, err error) {
 	const op = "answer"
 	all := t.Tokens()
 	if s.closed {

@@ -25,7 +25,7 @@ func drawn(t *testing.T, seed uint64) *Sampler { return sampler(t, 2, 0.9, seed)
 
 // answer answers a prompt with n tokens in one go.
 func answer(t *testing.T, m *Model, prompt []int, s *Sampler, n int) []int {
-	talk := Talk{Prompt: prompt, Sampler: s}
+	talk := Snapshot{Prompt: prompt, Sampler: s}
 	_, err := begin(t, m).Answer(t.Context(), &talk, n, nil)
 	require.NoError(t, err)
 	return talk.Answer
@@ -55,7 +55,7 @@ func TestARestoredConversationGoesOn(t *testing.T) {
 			require.Greater(t, len(slices.Compact(slices.Sorted(slices.Values(whole)))), 8)
 			path := filepath.Join(dir, "talk")
 			for _, n := range []int{0, 1, 13} {
-				talk := Talk{Prompt: prompt, Sampler: drawn(t, 1)}
+				talk := Snapshot{Prompt: prompt, Sampler: drawn(t, 1)}
 				first := begin(t, soft)
 				_, err := first.Answer(t.Context(), &talk, n, nil)
 				require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestLogitsDoNotDependOnTheRoom(t *testing.T) {
 				continue
 			}
 			s := begin(t, load(t, engine.Soft, dir, WithForm(form), Context(room), Chunk(32)))
-			talk := Talk{Prompt: text(60, 96, 3)}
+			talk := Snapshot{Prompt: text(60, 96, 3)}
 			_, err := s.Answer(t.Context(), &talk, 12, nil)
 			require.NoError(t, err)
 			if want == nil {
@@ -112,7 +112,7 @@ func TestAnswerStops(t *testing.T) {
 	_, err = decodertest.Write(dir, spec)
 	require.NoError(t, err)
 	m := load(t, engine.Soft, dir)
-	s, talk := begin(t, m), Talk{Prompt: prompt}
+	s, talk := begin(t, m), Snapshot{Prompt: prompt}
 	var seen []int
 	each := func(token int) error { seen = append(seen, token); return nil }
 	ended, err := s.Answer(t.Context(), &talk, 20, each)
@@ -125,19 +125,19 @@ func TestAnswerStops(t *testing.T) {
 	require.True(t, ended, "nothing comes after it")
 	require.Len(t, talk.Answer, at+1)
 
-	s, talk = begin(t, m), Talk{Prompt: prompt}
+	s, talk = begin(t, m), Snapshot{Prompt: prompt}
 	_, err = s.Answer(t.Context(), &talk, 62, each)
 	require.ErrorIs(t, err, ErrTooLong)
 	require.Zero(t, s.Position(), "nothing has run")
-	_, err = s.Answer(t.Context(), &Talk{}, 1, nil)
+	_, err = s.Answer(t.Context(), &Snapshot{}, 1, nil)
 	require.ErrorIs(t, err, ErrVocabulary)
-	_, err = s.Answer(t.Context(), &Talk{Prompt: []int{1, 96}}, 1, nil)
+	_, err = s.Answer(t.Context(), &Snapshot{Prompt: []int{1, 96}}, 1, nil)
 	require.ErrorIs(t, err, ErrVocabulary)
 	stop := errors.New("stop")
 	_, err = s.Answer(t.Context(), &talk, 5, func(int) error { return stop })
 	require.ErrorIs(t, err, stop)
-	require.Equal(t, free[:1], talk.Answer, "the Talk has the token that each was given")
-	_, err = s.Answer(t.Context(), &Talk{Prompt: []int{9, 9, 9, 9, 9}}, 1, nil)
+	require.Equal(t, free[:1], talk.Answer, "the Snapshot has the token that each was given")
+	_, err = s.Answer(t.Context(), &Snapshot{Prompt: []int{9, 9, 9, 9, 9}}, 1, nil)
 	require.ErrorIs(t, err, ErrSnapshot, "the session has taken other tokens")
 }
 
@@ -148,7 +148,7 @@ func TestSnapshotsThatDoNotFit(t *testing.T) {
 	require.NoError(t, err)
 	m := load(t, engine.Soft, dir, WithForm(Compact))
 	prompt := []int{1, 2, 3, 4}
-	s, talk := begin(t, m), Talk{Prompt: prompt, Sampler: drawn(t, 3)}
+	s, talk := begin(t, m), Snapshot{Prompt: prompt, Sampler: drawn(t, 3)}
 	_, err = s.Answer(t.Context(), &talk, 5, nil)
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "talk")
@@ -252,7 +252,7 @@ func TestAnswerBeyondTheRoomRunsNothing(t *testing.T) {
 	_, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Llama3}, Context(32))
 	s := begin(t, m)
 	room := m.Context()
-	talk := Talk{Prompt: text(room/2, m.Config().Vocabulary, 3)}
+	talk := Snapshot{Prompt: text(room/2, m.Config().Vocabulary, 3)}
 	_, err := s.Answer(t.Context(), &talk, room/2+2, nil)
 	one(t, err, ErrTooLong, "room")
 	require.Zero(t, s.Position())
@@ -266,7 +266,7 @@ func TestAnswerBeyondTheRoomRunsNothing(t *testing.T) {
 func TestClosedSessionsAndFullDisks(t *testing.T) {
 	_, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Llama3}, Context(32))
 	s := begin(t, m)
-	talk := Talk{Prompt: []int{1, 2, 3}}
+	talk := Snapshot{Prompt: []int{1, 2, 3}}
 	_, err := s.Answer(t.Context(), &talk, 1, nil)
 	require.NoError(t, err)
 	dir := t.TempDir()

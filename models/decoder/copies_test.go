@@ -17,7 +17,7 @@ func TestBytesCopiedForAToken(t *testing.T) {
 			Vocabulary: 1000}, WithForm(form), Context(60))
 		s := begin(t, m)
 		require.Equal(t, -1, s.Next(&Sampler{}))
-		talk := Talk{Prompt: text(5, want.Vocabulary, 1)}
+		talk := Snapshot{Prompt: text(5, want.Vocabulary, 1)}
 		_, err := s.Answer(t.Context(), &talk, 1, nil)
 		require.NoError(t, err)
 		before := s.Copied()

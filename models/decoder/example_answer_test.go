@@ -27,7 +27,7 @@ func ExampleSession_Answer() {
 
 	session := ane.Must(model.NewSession())
 	defer session.Close()
-	talk := decoder.Talk{Prompt: []int{1, 5, 7}} // greedy
+	talk := decoder.Snapshot{Prompt: []int{1, 5, 7}} // greedy
 	ane.Must(session.Answer(ctx, &talk, 4, func(token int) error {
 		return nil // print the token here
 	}))

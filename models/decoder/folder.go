@@ -52,7 +52,7 @@ func Open(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, openFault(path, err)
 	}
-	f := &Folder{dir: dir, file: file, mapped: file.Report().How == safetensors.Mapped}
+	f := &Folder{dir: dir, file: file, mapped: file.Report().Access == safetensors.Mapped}
 	if _, err := file.Tensor(embedding + ".weight"); err != nil {
 		_, err = file.Tensor(strings.TrimPrefix(embedding, base) + ".weight")
 		f.bare = err == nil

@@ -165,15 +165,15 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 		state(p.x, i).store(s.row[:c.Hidden])
 		half := c.HeadDim / 2
 		cos, sin := s.row[:half], s.row[half:2*half]
-		s.turn(at+i, cos, sin)
+		s.rotation(at+i, cos, sin)
 		turns(p.cos, i, form).store(cos)
 		turns(p.sin, i, form).store(sin)
 		s.copied += int64(2*c.Hidden + 2*2*half)
 	}
-	if err := s.show(at); err != nil {
+	if err := s.unmask(at); err != nil {
 		return err
 	}
-	s.through(p, p.x)
+	s.drop(p, p.x)
 	for i, r := range p.requests {
 		if err := s.evaluate(ctx, p.set.models[i], r); err != nil {
 			return err
@@ -195,7 +195,7 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 				return err
 			}
 			s.copied += int64(len(k) + len(v))
-			s.through(p, p.k[j], p.v[j])
+			s.drop(p, p.k[j], p.v[j])
 		}
 	}
 	if err := s.cache.Advance(len(tokens)); err != nil {
@@ -205,9 +205,9 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 	return nil
 }
 
-// through drops the pages of tensors that the session no longer needs from its own mapping: an engine that maps
-// surfaces itself counts them a second time. A step's are few.
-func (s *Session) through(p *pass, all ...*ane.Tensor) {
+// drop drops the pages of tensors that the session no longer needs from its own mapping: an engine that maps
+// surfaces itself counts them a second time. A one-token pass skips this.
+func (s *Session) drop(p *pass, all ...*ane.Tensor) {
 	if p.columns == 1 || !s.sparing {
 		return
 	}
@@ -224,8 +224,8 @@ func (s *Session) evaluate(ctx context.Context, of *ane.Model, r *ane.Request) e
 	})
 }
 
-// turn stores cosine and sine of the pairs of a head. Frequencies are kept while they are those of the last position.
-func (s *Session) turn(position int, cos, sin []float32) {
+// rotation stores cosine and sine of the pairs of a head. Frequencies are kept while they are those of the last position.
+func (s *Session) rotation(position int, cos, sin []float32) {
 	s.model.config.Rope.rotation(s.model.config.HeadDim, position, cos, sin)
 }
 
@@ -251,8 +251,8 @@ func (s *Session) packed(t *ane.Tensor, n, side int) ([]byte, error) {
 	return dense, nil
 }
 
-// show unmasks the tokens of the cache before n, and masks those from n on.
-func (s *Session) show(n int) error {
+// unmask unmasks the tokens of the cache before n, and masks those from n on.
+func (s *Session) unmask(n int) error {
 	set := func(from, to int, v float32) error {
 		row, err := s.mask.Row(0)
 		if err != nil {
@@ -264,8 +264,8 @@ func (s *Session) show(n int) error {
 		s.copied += int64(2 * max(to-from, 0))
 		return nil
 	}
-	err := errors.Join(set(s.shown, n, 0), set(n, s.shown, masked))
-	s.shown = n
+	err := errors.Join(set(s.unmasked, n, 0), set(n, s.unmasked, masked))
+	s.unmasked = n
 	return err
 }
 

@@ -25,7 +25,7 @@ type Session struct {
 	sparing       bool           // pages that the session no longer needs are dropped
 	passes        []*pass        // a step, and longer ones
 	mask          *ane.Tensor    // of the tokens of the cache
-	shown         int            // tokens that the mask shows
+	unmasked      int            // tokens of the cache that the mask does not hide
 	alone         *ane.Tensor    // hidden state of the last token of a chunk
 	parts         []*ane.Tensor
 	direct, apart []*ane.Request // of the logits: of a step, and of alone
@@ -73,8 +73,8 @@ func (s *Session) open(opts []unimem.Option) (err error) {
 	if err != nil {
 		return err
 	}
-	s.shown = m.o.context
-	if err := s.show(0); err != nil {
+	s.unmasked = m.o.context
+	if err := s.unmask(0); err != nil {
 		return err
 	}
 	for _, set := range m.layersOf {

@@ -11,8 +11,8 @@ import (
 	"github.com/anekit/anekit/ane/kv"
 )
 
-// Talk is the part of a snapshot beside the keys and values.
-type Talk struct {
+// Snapshot is what the file of a snapshot has beside the keys and values.
+type Snapshot struct {
 	Prompt  []int    // tokens that the model was given
 	Answer  []int    // tokens that were chosen; the session may not have taken the last ones yet
 	Sampler *Sampler // what chooses the next one; nil without
@@ -20,17 +20,17 @@ type Talk struct {
 }
 
 // Tokens returns prompt and answer in a new slice.
-func (t Talk) Tokens() []int { return slices.Concat(t.Prompt, t.Answer) }
+func (t Snapshot) Tokens() []int { return slices.Concat(t.Prompt, t.Answer) }
 
 // The first byte of a note.
 const (
-	talkVersion  = 1
-	extraVersion = 2 // with Extra
+	snapshotVersion = 1
+	extraVersion    = 2 // with Extra
 )
 
-// encode returns a Talk as the note of a snapshot.
-func (t Talk) encode() ([]byte, error) {
-	b := []byte{talkVersion}
+// encode returns a Snapshot as the note of a snapshot.
+func (t Snapshot) encode() ([]byte, error) {
+	b := []byte{snapshotVersion}
 	if len(t.Extra) > 0 {
 		b[0] = extraVersion
 	}
@@ -53,11 +53,11 @@ func (t Talk) encode() ([]byte, error) {
 // errNote: the note of a snapshot that SaveFile did not write.
 var errNote = errors.New("the file is not a snapshot of a session")
 
-// decodeTalk parses a note. Ids are below vocabulary.
-func decodeTalk(note []byte, vocabulary int) (t Talk, err error) {
+// decodeSnapshot parses a note. Ids are below vocabulary.
+func decodeSnapshot(note []byte, vocabulary int) (t Snapshot, err error) {
 	r := bytes.NewReader(note)
 	version, err := r.ReadByte()
-	if err != nil || version != talkVersion && version != extraVersion {
+	if err != nil || version != snapshotVersion && version != extraVersion {
 		return t, errNote
 	}
 	for _, tokens := range []*[]int{&t.Prompt, &t.Answer} {
@@ -91,12 +91,12 @@ func decodeTalk(note []byte, vocabulary int) (t Talk, err error) {
 	return t, err
 }
 
-// SaveFile writes the session and a Talk to one file, as kv.Cache.SaveFileNote does: after a failure, a kill or a loss
-// of power at any moment the path has the old file or the new one, whole. The tokens of the Talk begin with those
+// SaveFile writes the session and a Snapshot to one file, as kv.Cache.SaveFileNote does: after a failure, a kill or a loss
+// of power at any moment the path has the old file or the new one, whole. The tokens of the Snapshot begin with those
 // that the session has taken. The first call reads all weights for Model.Fingerprint.
 //
 // Errors: ErrSnapshot (tokens that differ), ErrVocabulary, ErrClosed, and those of kv and of the file system.
-func (s *Session) SaveFile(ctx context.Context, path string, t Talk) error {
+func (s *Session) SaveFile(ctx context.Context, path string, t Snapshot) error {
 	const op = "save"
 	if s.closed {
 		return &Error{Op: op, Name: path, Err: ErrClosed}
@@ -126,29 +126,29 @@ func (s *Session) SaveFile(ctx context.Context, path string, t Talk) error {
 	return nil
 }
 
-// RestoreFile replaces the tokens of the session by those of a file of SaveFile, and returns its Talk. It checks the
+// RestoreFile replaces the tokens of the session by those of a file of SaveFile, and returns its Snapshot. It checks the
 // whole file, the model with its weights and tokenizer, the numerics of the engine and, unless prompt is nil, the
 // prompt, before the session changes; after an error the session is unchanged. The file is only read.
 //
-// Afterwards Position says how many of the Talk's tokens the session has taken, and Logits is nil. To go on, Truncate
+// Afterwards Position says how many of the Snapshot's tokens the session has taken, and Logits is nil. To go on, Truncate
 // the last one if it has taken all, and Prefill the others.
 //
 // The error matches ErrClosed, or ErrSnapshot and, by its reason, kv.ErrCorrupt, kv.ErrFingerprint (another model),
 // kv.ErrVersion, kv.ErrFull (more tokens than the session has room for), or fs.ErrNotExist.
-func (s *Session) RestoreFile(ctx context.Context, path string, prompt []int) (Talk, error) {
+func (s *Session) RestoreFile(ctx context.Context, path string, prompt []int) (Snapshot, error) {
 	const op = "restore"
 	if s.closed {
-		return Talk{}, &Error{Op: op, Name: path, Err: ErrClosed}
+		return Snapshot{}, &Error{Op: op, Name: path, Err: ErrClosed}
 	}
 	print, err := s.model.Fingerprint(ctx)
 	if err != nil {
-		return Talk{}, err
+		return Snapshot{}, err
 	}
-	var t Talk
+	var t Snapshot
 	taken := 0
 	err = s.cache.RestoreFileNote(path, print, func(note []byte, tokens int) error {
 		taken = tokens
-		if t, err = decodeTalk(note, s.model.config.Vocabulary); err != nil {
+		if t, err = decodeSnapshot(note, s.model.config.Vocabulary); err != nil {
 			return err
 		}
 		if len(t.Prompt)+len(t.Answer) < tokens {
@@ -160,7 +160,7 @@ func (s *Session) RestoreFile(ctx context.Context, path string, prompt []int) (T
 		return nil
 	})
 	if err != nil {
-		return Talk{}, &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
+		return Snapshot{}, &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
 	}
 	s.tokens, s.ready, s.logits = t.Tokens()[:taken:taken], false, nil
 	return t, nil
@@ -176,16 +176,16 @@ func difference(saved, ours []int) string {
 	return fmt.Sprintf("it has %d tokens, not %d", len(saved), len(ours))
 }
 
-// PeekFile reads the Talk of a file of SaveFile without its keys and values, which RestoreFile checks. The error
+// PeekFile reads the Snapshot of a file of SaveFile without its keys and values, which RestoreFile checks. The error
 // matches ErrSnapshot.
-func PeekFile(path string) (Talk, error) {
+func PeekFile(path string) (Snapshot, error) {
 	note, _, err := kv.NoteFile(path)
-	var t Talk
+	var t Snapshot
 	if err == nil {
-		t, err = decodeTalk(note, maxNumber)
+		t, err = decodeSnapshot(note, maxNumber)
 	}
 	if err != nil {
-		return Talk{}, &Error{Op: "peek", Name: path, Err: ErrSnapshot, Cause: err}
+		return Snapshot{}, &Error{Op: "peek", Name: path, Err: ErrSnapshot, Cause: err}
 	}
 	return t, nil
 }

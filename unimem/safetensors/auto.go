@@ -26,7 +26,7 @@ type surroundings struct {
 	resident  float64 // part of the files in the page cache, -1 for unknown
 }
 
-// decide returns why a map is better, empty for a load, and why a load is.
+// decide returns the reason to map, or the reason to load.
 func (s surroundings) decide() (toMap, toLoad string) {
 	mib := func(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 	switch {

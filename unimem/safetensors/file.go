@@ -18,7 +18,7 @@ type File struct {
 	path   string
 	shards []*shard
 	order  []ref // the tensors of several shards in the order of their names; nil for one shard
-	how    How
+	access Access
 	why    string
 	ring   error // Report.Ring
 	ringed int64
@@ -43,8 +43,8 @@ type shard struct {
 
 	tape       *unimem.Tape // of Load, whose Block block is
 	generation uint64
-	own        bool // the File closes block
-	how        How  // what has been done with the bytes
+	own        bool   // the File closes block
+	access     Access // what has been done with the bytes
 }
 
 // Open opens a .safetensors file, an index *.safetensors.index.json with the files that it names, or
@@ -55,7 +55,7 @@ type shard struct {
 // Errors, all *Error: ErrHeader, ErrTruncated, ErrOverlap, ErrHole, ErrDuplicate, ErrDType,
 // ErrShape, ErrName (the index and the files do not agree), and those of the system and of unimem.
 func Open(path string, opts ...Option) (*File, error) {
-	f := &File{path: path, how: Mapped, why: "Open maps"}
+	f := &File{path: path, access: Mapped, why: "Open maps"}
 	if err := f.find("open"); err != nil {
 		return nil, err
 	}
@@ -90,16 +90,16 @@ func (s *shard) open() error {
 	if err := s.readHeader(file); err != nil {
 		return err
 	}
-	s.own, s.how = true, Mapped
+	s.own, s.access = true, Mapped
 	s.block, err = unimem.MapFile(file)
 	if errors.Is(err, unimem.ErrShare) {
-		s.how = Copied
+		s.access = Copied
 		s.block, err = readWhole(file, s.size)
 	}
 	if err != nil {
 		return err
 	}
-	if got := int64(s.block.Size()); s.how == Mapped && got != s.size {
+	if got := int64(s.block.Size()); s.access == Mapped && got != s.size {
 		return &Error{Offset: -1, Err: ErrChanged, Detail: "its size changed while it was opened"}
 	}
 	return nil

@@ -53,7 +53,7 @@ func Load(ctx context.Context, path string, tape *unimem.Tape, opts ...Option) (
 	if tape == nil {
 		return nil, &Error{Op: op, File: path, Offset: -1, Err: ErrClosed, Detail: "nil Tape"}
 	}
-	l := &loading{c: configure(opts), tape: tape, f: &File{path: path, how: Direct, why: "Load reads"}}
+	l := &loading{c: configure(opts), tape: tape, f: &File{path: path, access: Direct, why: "Load reads"}}
 	if err := l.f.find(op); err != nil {
 		return nil, err
 	}
@@ -115,8 +115,8 @@ func (l *loading) run(ctx context.Context) error {
 		if err := l.fill(ctx, s); err != nil {
 			return named(err, "load", s.path)
 		}
-		if s.how != Direct {
-			l.f.how = s.how
+		if s.access != Direct {
+			l.f.access = s.access
 		}
 	}
 	return l.verify(ctx, l.f)
@@ -165,9 +165,9 @@ func (l *loading) fill(ctx context.Context, s *shard) error {
 	if err != nil {
 		return err
 	}
-	s.how = Read
+	s.access = Read
 	if direct {
-		s.how = Direct
+		s.access = Direct
 	}
 	read := l.read
 	if l.c.ring {

@@ -77,7 +77,7 @@ func TestLoad(t *testing.T) {
 			require.EqualValues(t, len(data), r.Loaded)
 			require.Zero(t, r.Mapped+r.Copied)
 			if name == "buffered" {
-				require.Equal(t, Read, r.How)
+				require.Equal(t, Read, r.Access)
 			}
 			require.ErrorIs(t, tp.Close(), unimem.ErrInUse, "the File holds the tape")
 			tp.Clear()
@@ -254,7 +254,7 @@ func TestAutoSaysWhatItDid(t *testing.T) {
 	f, err := Load(t.Context(), path, tape(t, 1), Auto(), Checksums(sum, map[string]uint64{"b": sum(data[1001:])}))
 	require.NoError(t, err)
 	r := f.Report()
-	require.Equal(t, Mapped, r.How)
+	require.Equal(t, Mapped, r.Access)
 	require.Contains(t, r.Why, "the tape has")
 	require.EqualValues(t, len(data), r.Mapped)
 	require.NoError(t, f.Close())
@@ -277,7 +277,7 @@ func TestFilesThatBecomeShorter(t *testing.T) {
 			require.NoError(t, w.Close())
 			f, err := Open(path)
 			require.NoError(t, err)
-			if f.Report().How != Mapped {
+			if f.Report().Access != Mapped {
 				require.NoError(t, f.Close())
 				t.Skip("the system maps no files")
 			}

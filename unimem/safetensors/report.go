@@ -1,20 +1,20 @@
 package safetensors
 
-// How is what has been done with the bytes of a tensor.
-type How string
+// Access is what has been done with the bytes of a tensor.
+type Access string
 
 // What can be done with the bytes of a tensor.
 const (
-	Mapped How = "mapped" // pages of the file, read when they are touched
-	Direct How = "direct" // read past the page cache, from the disk to memory in one transfer
-	Read   How = "read"   // read through the page cache
-	Copied How = "copied" // copied by the processor
+	Mapped Access = "mapped" // pages of the file, read when they are touched
+	Direct Access = "direct" // read past the page cache, from the disk to memory in one transfer
+	Read   Access = "read"   // read through the page cache
+	Copied Access = "copied" // copied by the processor
 )
 
 // Report says how a File was opened and what happened to each tensor.
 type Report struct {
-	How How    // of the File: Mapped, Direct, Read or Copied
-	Why string // the reason, on one line
+	Access Access // of the File: Mapped, Direct, Read or Copied
+	Why    string // the reason, on one line
 	// Mapped, Loaded and Copied are sums in bytes.
 	Mapped, Loaded, Copied int64
 	// Ringed is what was read through io_uring. Ring is why, with the option Ring, not everything was, or not to
@@ -29,7 +29,7 @@ type Report struct {
 // TensorReport is the report on one tensor.
 type TensorReport struct {
 	Name    string
-	How     How
+	Access  Access
 	Bytes   int64
 	Offset  int64 // in its file
 	Aligned bool
@@ -40,14 +40,14 @@ func (f *File) Report() Report {
 	if f == nil {
 		return Report{}
 	}
-	r := Report{How: f.how, Why: f.why, Ringed: f.ringed, Ring: f.ring}
+	r := Report{Access: f.access, Why: f.why, Ringed: f.ringed, Ring: f.ring}
 	for i := range f.count() {
 		t := f.tensor(i)
 		if Padding(t.Name()) {
 			continue
 		}
-		one := TensorReport{t.Name(), t.shard.how, t.Size(), t.Offset(), t.Aligned()}
-		switch one.How {
+		one := TensorReport{t.Name(), t.shard.access, t.Size(), t.Offset(), t.Aligned()}
+		switch one.Access {
 		case Mapped:
 			r.Mapped += one.Bytes
 		case Direct, Read:

@@ -41,7 +41,7 @@ func TestLoadWithRing(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, info.Size(), last)
 			require.Equal(t, info.Size(), f.Report().Ringed)
-			require.Equal(t, Direct, f.Report().How)
+			require.Equal(t, Direct, f.Report().Access)
 			b, err := f.Tensor("b")
 			require.NoError(t, err)
 			require.True(t, bytes.Equal(data[1001:], b.Bytes()))

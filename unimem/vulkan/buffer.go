@@ -10,20 +10,20 @@ import (
 // Buffer is memory that kernels read and write: a Block, in place (Import), or memory of the driver (NewBuffer).
 type Buffer struct {
 	object
-	block   *unimem.Block // nil for memory of the driver
-	size    int
-	road    string
-	buffer  uint64
-	memory  uint64
-	address uintptr // where the driver maps the memory, 0 if it cannot
-	bytes   []byte  // of the driver's memory
+	block    *unimem.Block // nil for memory of the driver
+	size     int
+	imported string
+	buffer   uint64
+	memory   uint64
+	address  uintptr // where the driver maps the memory, 0 if it cannot
+	bytes    []byte  // of the driver's memory
 }
 
-// Roads by which memory reaches a device.
+// Ways in which memory reaches a device.
 const (
-	RoadHost   = "host memory" // VK_EXT_external_memory_host: the Block's own address
-	RoadDMABuf = "dma-buf"     // VK_EXT_external_memory_dma_buf: the Block's memfd, made a dma-buf by udmabuf
-	RoadCopy   = "copy"        // memory of the driver
+	ImportHost   = "host memory" // VK_EXT_external_memory_host: the Block's own address
+	ImportDMABuf = "dma-buf"     // VK_EXT_external_memory_dma_buf: the Block's memfd, made a dma-buf by udmabuf
+	ImportCopy   = "copy"        // memory of the driver
 )
 
 // Import makes a Buffer of all bytes of b, in place, by the Block's address. The Buffer retains b until its Close. The
@@ -33,7 +33,7 @@ const (
 // size), ErrExtension (Info.HostMemory is false), unimem.ErrClosed, ErrClosed, ErrLost, ErrMemory, ErrDriver, and the
 // error of ctx.
 func (d *Device) Import(ctx context.Context, b *unimem.Block) (*Buffer, error) {
-	return d.importBlock(ctx, b, RoadHost, func(a *arena) (*source, error) {
+	return d.importBlock(ctx, b, ImportHost, func(a *arena) (*source, error) {
 		if !d.HostMemory || d.in.hostPointer == nil {
 			return nil, &Error{Op: "import", Err: ErrExtension, Hint: d.Name + " has no " + extensionHost +
 				": use NewBuffer and copy"}
@@ -59,7 +59,7 @@ func (d *Device) Import(ctx context.Context, b *unimem.Block) (*Buffer, error) {
 // No driver that this was tried on offers it (Mesa 22.3 llvmpipe, NVIDIA on an H200): the calls are tested, and a test
 // proves the sharing where the driver and /dev/udmabuf are there.
 func (d *Device) ImportDMABuf(ctx context.Context, b *unimem.Block) (*Buffer, error) {
-	return d.importBlock(ctx, b, RoadDMABuf, func(a *arena) (*source, error) {
+	return d.importBlock(ctx, b, ImportDMABuf, func(a *arena) (*source, error) {
 		if !d.DMABuf || d.in.fdProperties == nil {
 			return nil, &Error{Op: "import", Err: ErrExtension,
 				Hint: d.Name + " has no " + extensionDMABuf + ": use Import"}
@@ -115,7 +115,7 @@ type source struct {
 }
 
 // importBlock makes a Buffer of a Block; find makes the structure of the import.
-func (d *Device) importBlock(ctx context.Context, b *unimem.Block, road string,
+func (d *Device) importBlock(ctx context.Context, b *unimem.Block, imported string,
 	find func(*arena) (*source, error)) (*Buffer, error) {
 	return onDevice(ctx, d, "import", func() (buf *Buffer, err error) {
 		if err := b.Retain(); err != nil {
@@ -138,11 +138,11 @@ func (d *Device) importBlock(ctx context.Context, b *unimem.Block, road string,
 		if s.drop != nil {
 			defer s.drop()
 		}
-		return d.makeBuffer(&a, "import", &Buffer{block: b, size: b.Size(), road: road}, s)
+		return d.makeBuffer(&a, "import", &Buffer{block: b, size: b.Size(), imported: imported}, s)
 	}, func(buf *Buffer) { _ = buf.Close() })
 }
 
-// accepts refuses Blocks that no road imports.
+// accepts refuses Blocks that cannot be imported.
 func (d *Device) accepts(b *unimem.Block) error {
 	var hint string
 	switch {
@@ -168,7 +168,7 @@ func (d *Device) NewBuffer(ctx context.Context, size int) (*Buffer, error) {
 	return onDevice(ctx, d, "buffer", func() (*Buffer, error) {
 		var a arena
 		defer a.free()
-		return d.makeBuffer(&a, "buffer", &Buffer{size: size, road: RoadCopy}, nil)
+		return d.makeBuffer(&a, "buffer", &Buffer{size: size, imported: ImportCopy}, nil)
 	}, func(buf *Buffer) { _ = buf.Close() })
 }
 
@@ -305,12 +305,12 @@ func (b *Buffer) Block() *unimem.Block {
 	return b.block
 }
 
-// Road says how the memory reaches the device: RoadHost, RoadDMABuf or RoadCopy.
-func (b *Buffer) Road() string {
+// Imported says how the memory reaches the device: ImportHost, ImportDMABuf or ImportCopy.
+func (b *Buffer) Imported() string {
 	if b == nil {
 		return ""
 	}
-	return b.road
+	return b.imported
 }
 
 // Size is the size in bytes; it does not change.

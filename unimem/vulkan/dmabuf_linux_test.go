@@ -51,7 +51,7 @@ func TestDMABufCalls(t *testing.T) {
 	}
 	b := block(t, unimem.PageSize)
 	through := func() (*Buffer, error) {
-		return d.importBlock(t.Context(), b, RoadDMABuf, func(a *arena) (*source, error) {
+		return d.importBlock(t.Context(), b, ImportDMABuf, func(a *arena) (*source, error) {
 			fd, err := unix.Dup(int(b.Handle()))
 			require.NoError(t, err)
 			return d.dmabufSource(a, fd)
@@ -61,7 +61,7 @@ func TestDMABufCalls(t *testing.T) {
 	buf, err := through()
 	require.NoError(t, err)
 	require.EqualValues(t, handleDMABuf, imported.handle)
-	require.Equal(t, RoadDMABuf, buf.Road())
+	require.Equal(t, ImportDMABuf, buf.Imported())
 	require.Same(t, b, buf.Block())
 	require.NoError(t, buf.Close())
 	fail = badHandle

@@ -49,7 +49,7 @@ type job struct {
 	files  *decoder.Folder
 	words  *decoder.Tokenizer // nil for ids
 	model  *decoder.Model
-	talked decoder.Talk
+	talked decoder.Snapshot
 
 	started, began time.Time       // when the command and the prompt began
 	answer         io.Writer       // gets the tokens as they come

@@ -23,7 +23,7 @@ type Report struct {
 	ID     string `json:"id"`   // the same at every start
 	Kind   string `json:"kind"` // integrated, discrete, virtual, software or other
 	API    string `json:"api"`  // the interface and its version
-	Road   string `json:"road"` // how a Block reaches the device
+	Import string `json:"road"` // how a Block reaches the device
 	// Alignment is that of the address and size of imported memory.
 	Alignment int `json:"alignment_bytes"`
 }

@@ -50,7 +50,7 @@ func (d *device) Report() Report {
 		kind = "integrated"
 	}
 	return Report{Name: d.d.Name(), Driver: "Metal", ID: d.d.Name(), Kind: kind, API: "Metal",
-		Road: "newBufferWithBytesNoCopy", Alignment: unimem.PageSize}
+		Import: "newBufferWithBytesNoCopy", Alignment: unimem.PageSize}
 }
 
 func (d *device) Import(_ context.Context, b *unimem.Block) (Memory, error) { return d.d.NewBuffer(b) }

@@ -47,11 +47,11 @@ type device struct {
 
 func (d *device) Report() Report {
 	i := d.d.Info()
-	road := vulkan.RoadHost
+	imported := vulkan.ImportHost
 	if !i.HostMemory {
-		road = vulkan.RoadCopy
+		imported = vulkan.ImportCopy
 	}
-	return Report{Name: i.Name, Driver: i.Driver, ID: i.ID, Kind: i.Kind.String(), API: "Vulkan " + i.API, Road: road,
+	return Report{Name: i.Name, Driver: i.Driver, ID: i.ID, Kind: i.Kind.String(), API: "Vulkan " + i.API, Import: imported,
 		Alignment: i.Alignment}
 }
 

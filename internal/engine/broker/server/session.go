@@ -241,8 +241,7 @@ func (c *session) ring() {
 			return
 		}
 		if err == nil && f.Kind != wire.KindEvaluate && f.Kind != wire.KindChain {
-			// Ringing costs a client next to nothing. What it costs here is to be the
-			// engine's time, which is given out by class, or trouble.
+			// Only evaluations are charged to a class, so anything else is an error.
 			err = &wire.Error{Op: "answer the bell", Kind: f.Kind, Err: wire.ErrKind, Detail: "not what a bell is for",
 				Hint: "send it over the socket"}
 		}

@@ -69,7 +69,7 @@ func NewBudgets(total Needs, clients int) *Budgets {
 		Mappings: {What: "mappings", Each: maxMappings,
 			hint: "drop surfaces, and unload programs, that are not needed"},
 		Descriptors: {What: "descriptors", Each: maxDescriptors,
-			hint: "drop surfaces, unload programs, or wait for the compiles that are out"},
+			hint: "drop surfaces, unload programs, or wait for the compiles in progress"},
 		Memory: {What: "bytes of memory", Each: total[Memory],
 			hint: "drop large surfaces, release programs, or make them smaller"},
 	}}
