@@ -10,9 +10,9 @@ import (
 	"github.com/anekit/anekit/unimem/dma/internal/iokit"
 )
 
-// Allocator is a connection to the extension of the folder dext/dext_contiguous_alloc, which allocates memory with
-// device addresses. Memory of unimem.Open with Device.Segments is the usual way: an Allocator answers whether a buffer
-// of the extension has fewer segments. Its methods are safe for concurrent use.
+// Allocator is a connection to the driver extension by which the extension allocates memory with device addresses.
+// Memory of unimem.Open with Device.Segments is the usual way: an Allocator answers whether a buffer of the extension
+// has fewer segments. Its methods are safe for concurrent use.
 type Allocator struct {
 	client *client
 	late   late
@@ -23,7 +23,7 @@ type Allocator struct {
 }
 
 func newAllocator(ctx context.Context, table *iokit.Table) (*Allocator, error) {
-	c, err := connectTo(ctx, table, contiguousService)
+	c, err := connectTo(ctx, table, extensionService)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/anekit/anekit/unimem/dma/internal/iokit/dynamic"
 )
 
-// fake is the library that runs the extensions. The process has one.
+// fake is the library that runs the extension. The process has one.
 type fake struct {
 	table *iokit.Table
 
@@ -41,11 +41,8 @@ const (
 	liveKinds
 )
 
-// extensions are the folders of dext.
-var extensions = []fakeiokit.Extension{
-	{Folder: "dext_iosurface_pa", Classes: []string{"AnekitMemoryDriver", "AnekitMemoryClient"}},
-	{Folder: "dext_contiguous_alloc", Classes: []string{"AnekitContiguousDriver", "AnekitContiguousClient"}},
-}
+// extension is that of the folder dext.
+var extension = fakeiokit.Extension{Folder: "dext_dma", Classes: []string{"AnekitDMADriver", "AnekitDMAClient"}}
 
 var building struct {
 	sync.Mutex
@@ -78,7 +75,7 @@ func library(t *testing.T) *fake {
 }
 
 func build(t *testing.T) (*fake, error) {
-	path, err := fakeiokit.Build(t.Context(), t.TempDir(), os.DirFS("dext"), extensions...)
+	path, err := fakeiokit.Build(t.Context(), t.TempDir(), os.DirFS("dext"), extension)
 	if err != nil {
 		return nil, err
 	}
@@ -101,9 +98,9 @@ func build(t *testing.T) (*fake, error) {
 	return f, nil
 }
 
-// device connects to dext_iosurface_pa; the test closes it at its end.
+// device connects to the extension; the test closes it at its end.
 func (f *fake) device(t *testing.T, opts ...Option) *Device {
-	c, err := connectTo(t.Context(), f.table, memoryService)
+	c, err := connectTo(t.Context(), f.table, extensionService)
 	require.NoError(t, err)
 	d := New(c, opts...)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })

@@ -6,11 +6,8 @@ import (
 	"time"
 )
 
-// Names of the services in the registry of IOKit: the classes of the two driver extensions.
-const (
-	memoryService     = "AnekitMemoryDriver"     // dext_iosurface_pa
-	contiguousService = "AnekitContiguousDriver" // dext_contiguous_alloc
-)
+// extensionService is the name of the service in the registry of IOKit: the class of the driver extension.
+const extensionService = "AnekitDMADriver"
 
 // Numbers of dext/protocol.h.
 const (

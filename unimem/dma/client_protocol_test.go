@@ -121,8 +121,7 @@ func TestPropertyLists(t *testing.T) {
 	require.Equal(t, true, at(t, host, "com.apple.developer.system-extension.install"))
 	var ours plist.Array
 	for _, x := range []struct{ folder, id, service, client string }{
-		{"dext_iosurface_pa", "org.anekit.dma.iosurface-pa", memoryService, "AnekitMemoryClient"},
-		{"dext_contiguous_alloc", "org.anekit.dma.contiguous-alloc", contiguousService, "AnekitContiguousClient"},
+		{"dext_dma", "org.anekit.dma.memory", extensionService, "AnekitDMAClient"},
 	} {
 		folder := "dext/" + x.folder + "/"
 		info, err := plist.ReadFile(folder + "Info.plist")
@@ -237,7 +236,7 @@ func TestRepliesThatBreakTheRules(t *testing.T) {
 				}
 				return n, 0
 			})
-			c, err := connectTo(t.Context(), table, memoryService)
+			c, err := connectTo(t.Context(), table, extensionService)
 			require.NoError(t, err)
 			d := New(c)
 			_, err = d.Segments(b)
@@ -300,12 +299,12 @@ func TestAllocationsThatBreakTheRules(t *testing.T) {
 
 func TestOtherVersion(t *testing.T) {
 	table, _ := answers(2, nil)
-	_, err := connectTo(t.Context(), table, memoryService)
+	_, err := connectTo(t.Context(), table, extensionService)
 	require.ErrorIs(t, err, ErrDriver)
 	require.ErrorContains(t, err, "version 2, this client 1")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = connectTo(ended, table, memoryService)
+	_, err = connectTo(ended, table, extensionService)
 	require.ErrorIs(t, err, context.Canceled)
 }
 

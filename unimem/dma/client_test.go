@@ -98,7 +98,7 @@ func TestEveryCallFails(t *testing.T) {
 	f.limits(PageSize, 0)
 	b := pages(t, 40)
 	whole := func() error {
-		c, err := connectTo(t.Context(), f.table, memoryService)
+		c, err := connectTo(t.Context(), f.table, extensionService)
 		if err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func TestCodesOfRefusals(t *testing.T) {
 	require.ErrorContains(t, err, "com.apple.developer.driverkit.userclient-access")
 
 	f.fail("IOServiceOpen", 0, permitted)
-	_, err = connectTo(t.Context(), f.table, memoryService)
+	_, err = connectTo(t.Context(), f.table, extensionService)
 	require.ErrorIs(t, err, ErrRefused)
 	require.ErrorContains(t, err, "userclient-access")
 	_, err = connectTo(t.Context(), f.table, "NoSuchDriver")
@@ -170,7 +170,7 @@ func TestCodesOfRefusals(t *testing.T) {
 // The extension refuses what no correct client sends.
 func TestExtensionRefuses(t *testing.T) {
 	f := library(t)
-	c, err := connectTo(t.Context(), f.table, memoryService)
+	c, err := connectTo(t.Context(), f.table, extensionService)
 	require.NoError(t, err)
 	b := pages(t, 2)
 	good := request{Address: uint64(b.Address()), Length: PageSize, Direction: directionInOut}
@@ -182,7 +182,6 @@ func TestExtensionRefuses(t *testing.T) {
 		code     uint32
 	}{
 		"unknown selector":  {17, nil, nil, 0, returnUnsupported},
-		"of the other":      {selectAllocate, []uint64{PageSize}, nil, replyBytes, returnUnsupported},
 		"short request":     {selectPrepare, nil, good.encode()[:23], replyBytes, returnBadArgument},
 		"short reply":       {selectPrepare, nil, good.encode(), replyBytes - 1, returnBadArgument},
 		"unknown command":   {selectComplete, []uint64{99}, nil, 0, returnNotFound},
@@ -304,7 +303,7 @@ func TestLateAllocate(t *testing.T) {
 // process that has crashed.
 func TestExtensionCleansUp(t *testing.T) {
 	f := library(t)
-	c, err := connectTo(t.Context(), f.table, memoryService)
+	c, err := connectTo(t.Context(), f.table, extensionService)
 	require.NoError(t, err)
 	b := pages(t, 1)
 	for range 5 {

@@ -12,14 +12,14 @@ func Open(ctx context.Context, opts ...Option) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := connectTo(ctx, table, memoryService)
+	c, err := connectTo(ctx, table, extensionService)
 	if err != nil {
 		return nil, err
 	}
 	return New(c, opts...), nil
 }
 
-// OpenAllocator connects to the extension of the folder dext/dext_contiguous_alloc. It was never run on a Mac.
+// OpenAllocator connects to the driver extension for memory that the extension allocates. It was never run on a Mac.
 //
 // Errors: those of Open.
 func OpenAllocator(ctx context.Context) (*Allocator, error) {

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Builds the two driver extensions and the application that installs them, on a Mac with Xcode. Never run.
+# Builds the driver extension and the application that installs it, on a Mac with Xcode. Never run.
 #
 #   build.sh [FOLDER]    into FOLDER, by default build/ beside this script
 #
 # SIGN is the identity of codesign ("Apple Development: Name (TEAM)"); without it nothing is signed, which is enough
 # to see whether the sources compile. PROFILES is a folder with the provisioning profiles IDENTIFIER.provisionprofile.
-# VERSION is the CFBundleVersion of both extensions, by default the time in UTC: the system replaces an installed
+# VERSION is the CFBundleVersion of the extension, by default the time in UTC: the system replaces an installed
 # extension by one of another version only.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -54,8 +54,7 @@ dext() {
 }
 
 rm -rf "$out/AnekitDMA.app" "$out/made"
-dext dext_iosurface_pa org.anekit.dma.iosurface-pa AnekitMemoryDriver AnekitMemoryClient
-dext dext_contiguous_alloc org.anekit.dma.contiguous-alloc AnekitContiguousDriver AnekitContiguousClient
+dext dext_dma org.anekit.dma.memory AnekitDMADriver AnekitDMAClient
 
 app=$out/AnekitDMA.app
 mkdir -p "$app/Contents/MacOS"

@@ -1,4 +1,4 @@
-// What both extensions keep for each mapping, and how they make one.
+// What the extension keeps for each mapping, and how it makes one.
 
 #ifndef ANEKIT_DMA_COMMANDS_H
 #define ANEKIT_DMA_COMMANDS_H

@@ -1,4 +1,4 @@
-// The calls between the two driver extensions and their client, in C. The client in Go has the same numbers in
+// The calls between the driver extension and its client, in C. The client in Go has the same numbers in
 // client_protocol.go; a test compares both, and compiles this file.
 
 #ifndef ANEKIT_DMA_PROTOCOL_H
@@ -20,12 +20,11 @@
 enum {
 	// Out: one scalar, ANEKIT_DMA_VERSION.
 	kAnekitDMAVersion = 0,
-	// In: AnekitDMARequest. Out: AnekitDMAReply for the first bytes, of dext_iosurface_pa alone.
+	// In: AnekitDMARequest. Out: AnekitDMAReply for the first bytes.
 	kAnekitDMAPrepare = 1,
 	// In: one scalar, the command of a reply. The device does not reach its memory afterwards.
 	kAnekitDMAComplete = 2,
-	// In: one scalar, a length. Out: AnekitDMAReply, of dext_contiguous_alloc alone. The memory type of
-	// IOConnectMapMemory64 is the reply's command.
+	// In: one scalar, a length. Out: AnekitDMAReply. The memory type of IOConnectMapMemory64 is the reply's command.
 	kAnekitDMAAllocate = 3,
 	kAnekitDMASelectors = 4
 };

@@ -1,6 +1,6 @@
 // Asks the system to install, or with --remove to remove, a driver extension of this application:
 //
-//     AnekitDMA.app/Contents/MacOS/activate [--remove] org.anekit.dma.iosurface-pa
+//     AnekitDMA.app/Contents/MacOS/activate [--remove] org.anekit.dma.memory
 
 import Foundation
 import SystemExtensions

@@ -1,4 +1,4 @@
-// Package iokit has the functions of IOKit that the client of the driver extensions calls, as a table: all code except
+// Package iokit has the functions of IOKit that the client of the driver extension calls, as a table: all code except
 // the filling of the table is the same on every machine and runs with another library too.
 package iokit
 

@@ -1,23 +1,26 @@
-// The client sends an address and a length of its task, those of a locked IOSurface; the reply has the addresses that
-// the device has for them.
+// One connection of a client. By Prepare it sends an address and a length of its task, those of a locked IOSurface, and
+// the reply has the addresses that the device has for them. By Allocate the extension allocates, and the client maps.
+// Nothing asks for physically contiguous pages, because kIOMemoryPhysicallyContiguous is for the kernel alone; whether
+// the device has one segment for the buffer is what the second experiment shows.
 
 #include <os/log.h>
 #include <string.h>
 
+#include <DriverKit/IOBufferMemoryDescriptor.h>
 #include <DriverKit/IODMACommand.h>
 #include <DriverKit/IOLib.h>
 #include <DriverKit/IOMemoryDescriptor.h>
 #include <DriverKit/IOUserClient.h>
 #include <DriverKit/OSData.h>
 
-#include "AnekitMemoryClient.h"
-#include "AnekitMemoryDriver.h"
+#include "AnekitDMAClient.h"
+#include "AnekitDMADriver.h"
 
 #include "../commands.h"
 #include "../protocol.h"
 
-struct AnekitMemoryClient_IVars {
-	AnekitMemoryDriver * driver; // owned
+struct AnekitDMAClient_IVars {
+	AnekitDMADriver * driver; // owned
 	IOLock * lock;
 	AnekitCommands commands;
 };
@@ -32,13 +35,19 @@ Version(OSObject * target, void * reference, IOUserClientMethodArguments * argum
 static kern_return_t
 Prepare(OSObject * target, void * reference, IOUserClientMethodArguments * arguments)
 {
-	return ((AnekitMemoryClient *)target)->Prepare(arguments);
+	return ((AnekitDMAClient *)target)->Prepare(arguments);
+}
+
+static kern_return_t
+Allocate(OSObject * target, void * reference, IOUserClientMethodArguments * arguments)
+{
+	return ((AnekitDMAClient *)target)->Allocate(arguments);
 }
 
 static kern_return_t
 Complete(OSObject * target, void * reference, IOUserClientMethodArguments * arguments)
 {
-	return ((AnekitMemoryClient *)target)->Complete(arguments);
+	return ((AnekitDMAClient *)target)->Complete(arguments);
 }
 
 static const IOUserClientMethodDispatch methods[kAnekitDMASelectors] = {
@@ -66,16 +75,23 @@ static const IOUserClientMethodDispatch methods[kAnekitDMASelectors] = {
 		.checkScalarOutputCount = 0,
 		.checkStructureOutputSize = 0,
 	},
-	[kAnekitDMAAllocate] = {},
+	[kAnekitDMAAllocate] = {
+		.function = &Allocate,
+		.checkCompletionExists = false,
+		.checkScalarInputCount = 1,
+		.checkStructureInputSize = 0,
+		.checkScalarOutputCount = 0,
+		.checkStructureOutputSize = sizeof(AnekitDMAReply),
+	},
 };
 
 bool
-AnekitMemoryClient::init()
+AnekitDMAClient::init()
 {
 	if (!super::init()) {
 		return false;
 	}
-	ivars = IONewZero(AnekitMemoryClient_IVars, 1);
+	ivars = IONewZero(AnekitDMAClient_IVars, 1);
 	if (ivars == nullptr) {
 		return false;
 	}
@@ -84,7 +100,7 @@ AnekitMemoryClient::init()
 }
 
 void
-AnekitMemoryClient::free()
+AnekitDMAClient::free()
 {
 	if (ivars != nullptr) {
 		AnekitCompleteAll(&ivars->commands);
@@ -93,18 +109,18 @@ AnekitMemoryClient::free()
 		}
 		OSSafeReleaseNULL(ivars->driver);
 	}
-	IOSafeDeleteNULL(ivars, AnekitMemoryClient_IVars, 1);
+	IOSafeDeleteNULL(ivars, AnekitDMAClient_IVars, 1);
 	super::free();
 }
 
 kern_return_t
-IMPL(AnekitMemoryClient, Start)
+IMPL(AnekitDMAClient, Start)
 {
 	kern_return_t ret = Start(provider, SUPERDISPATCH);
 	if (ret != kIOReturnSuccess) {
 		return ret;
 	}
-	ivars->driver = OSDynamicCast(AnekitMemoryDriver, provider);
+	ivars->driver = OSDynamicCast(AnekitDMADriver, provider);
 	if (ivars->driver == nullptr) {
 		return kIOReturnBadArgument;
 	}
@@ -114,7 +130,7 @@ IMPL(AnekitMemoryClient, Start)
 
 // The system calls Stop also for a client whose process has crashed.
 kern_return_t
-IMPL(AnekitMemoryClient, Stop)
+IMPL(AnekitDMAClient, Stop)
 {
 	IOLockLock(ivars->lock);
 	AnekitCompleteAll(&ivars->commands);
@@ -123,17 +139,17 @@ IMPL(AnekitMemoryClient, Stop)
 }
 
 kern_return_t
-AnekitMemoryClient::ExternalMethod(uint64_t selector, IOUserClientMethodArguments * arguments,
+AnekitDMAClient::ExternalMethod(uint64_t selector, IOUserClientMethodArguments * arguments,
     const IOUserClientMethodDispatch * dispatch, OSObject * target, void * reference)
 {
-	if (selector >= kAnekitDMASelectors || methods[selector].function == nullptr) {
+	if (selector >= kAnekitDMASelectors) {
 		return kIOReturnUnsupported;
 	}
 	return super::ExternalMethod(selector, arguments, &methods[selector], this, nullptr);
 }
 
 kern_return_t
-AnekitMemoryClient::Prepare(IOUserClientMethodArguments * arguments)
+AnekitDMAClient::Prepare(IOUserClientMethodArguments * arguments)
 {
 	if (arguments->structureInput == nullptr || arguments->structureInput->getLength() != sizeof(AnekitDMARequest)) {
 		return kIOReturnBadArgument;
@@ -181,7 +197,62 @@ AnekitMemoryClient::Prepare(IOUserClientMethodArguments * arguments)
 }
 
 kern_return_t
-AnekitMemoryClient::Complete(IOUserClientMethodArguments * arguments)
+AnekitDMAClient::Allocate(IOUserClientMethodArguments * arguments)
+{
+	uint64_t length = arguments->scalarInput[0];
+	if (length == 0 || (length & (ANEKIT_DMA_PAGE - 1)) != 0) {
+		return kIOReturnNotAligned;
+	}
+	IOBufferMemoryDescriptor * memory = nullptr;
+	kern_return_t ret = IOBufferMemoryDescriptor::Create(kIOMemoryDirectionInOut, length, ANEKIT_DMA_PAGE, &memory);
+	if (ret != kIOReturnSuccess) {
+		return ret;
+	}
+	ret = memory->SetLength(length);
+	AnekitDMAReply reply = {};
+	if (ret == kIOReturnSuccess) {
+		IOLockLock(ivars->lock);
+		ret = AnekitPrepare(&ivars->commands, ivars->driver->Device(), memory, length, &reply);
+		IOLockUnlock(ivars->lock);
+	}
+	memory->release(); // the command has its own reference
+	if (ret != kIOReturnSuccess) {
+		return ret;
+	}
+	if (reply.covered == length) {
+		arguments->structureOutput = OSData::withBytes(&reply, sizeof(reply));
+	} else {
+		ret = kIOReturnOverrun; // more segments than a reply has: ask for less
+	}
+	if (arguments->structureOutput == nullptr) {
+		IOLockLock(ivars->lock);
+		AnekitComplete(&ivars->commands, reply.command);
+		IOLockUnlock(ivars->lock);
+		return ret == kIOReturnSuccess ? kIOReturnNoMemory : ret;
+	}
+	return kIOReturnSuccess;
+}
+
+// IOConnectMapMemory64 calls it; type is the command of a reply.
+kern_return_t
+IMPL(AnekitDMAClient, CopyClientMemoryForType)
+{
+	IOLockLock(ivars->lock);
+	IOMemoryDescriptor * found = AnekitMemory(&ivars->commands, type);
+	if (found != nullptr) {
+		found->retain();
+	}
+	IOLockUnlock(ivars->lock);
+	if (found == nullptr) {
+		return kIOReturnNotFound;
+	}
+	*options = 0;
+	*memory = found;
+	return kIOReturnSuccess;
+}
+
+kern_return_t
+AnekitDMAClient::Complete(IOUserClientMethodArguments * arguments)
 {
 	IOLockLock(ivars->lock);
 	kern_return_t ret = AnekitComplete(&ivars->commands, arguments->scalarInput[0]);

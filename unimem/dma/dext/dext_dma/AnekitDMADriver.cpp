@@ -3,34 +3,34 @@
 #include <DriverKit/IOLib.h>
 #include <DriverKit/IOUserClient.h>
 
-#include "AnekitMemoryDriver.h"
+#include "AnekitDMADriver.h"
 
-struct AnekitMemoryDriver_IVars {
+struct AnekitDMADriver_IVars {
 	IOService * device; // owned
 };
 
 bool
-AnekitMemoryDriver::init()
+AnekitDMADriver::init()
 {
 	if (!super::init()) {
 		return false;
 	}
-	ivars = IONewZero(AnekitMemoryDriver_IVars, 1);
+	ivars = IONewZero(AnekitDMADriver_IVars, 1);
 	return ivars != nullptr;
 }
 
 void
-AnekitMemoryDriver::free()
+AnekitDMADriver::free()
 {
 	if (ivars != nullptr) {
 		OSSafeReleaseNULL(ivars->device);
 	}
-	IOSafeDeleteNULL(ivars, AnekitMemoryDriver_IVars, 1);
+	IOSafeDeleteNULL(ivars, AnekitDMADriver_IVars, 1);
 	super::free();
 }
 
 kern_return_t
-IMPL(AnekitMemoryDriver, Start)
+IMPL(AnekitDMADriver, Start)
 {
 	kern_return_t ret = Start(provider, SUPERDISPATCH);
 	if (ret != kIOReturnSuccess) {
@@ -39,18 +39,18 @@ IMPL(AnekitMemoryDriver, Start)
 	provider->retain();
 	ivars->device = provider;
 	ret = RegisterService();
-	os_log(OS_LOG_DEFAULT, "AnekitMemoryDriver: registered: 0x%08x", ret);
+	os_log(OS_LOG_DEFAULT, "AnekitDMADriver: registered: 0x%08x", ret);
 	return ret;
 }
 
 kern_return_t
-IMPL(AnekitMemoryDriver, Stop)
+IMPL(AnekitDMADriver, Stop)
 {
 	return Stop(provider, SUPERDISPATCH);
 }
 
 kern_return_t
-IMPL(AnekitMemoryDriver, NewUserClient)
+IMPL(AnekitDMADriver, NewUserClient)
 {
 	IOService * made = nullptr;
 	kern_return_t ret = Create(this, "UserClientProperties", &made);
@@ -66,7 +66,7 @@ IMPL(AnekitMemoryDriver, NewUserClient)
 }
 
 IOService *
-AnekitMemoryDriver::Device()
+AnekitDMADriver::Device()
 {
 	return ivars->device;
 }
