@@ -50,6 +50,20 @@ func (c *Cache) Fork() (*Cache, error) {
 	return f, nil
 }
 
+// Detach moves a cache that shares pages to new memory of its own now, instead of at its first write, so that its
+// tensors stay valid from then on. Without shared pages it does nothing.
+//
+// Errors: ErrClosed, ane.ErrStale, and those of unimem.Start.
+func (c *Cache) Detach() error {
+	if err := c.usable("detach"); err != nil {
+		return err
+	}
+	if !c.shared(0) {
+		return nil
+	}
+	return c.move("detach", c.form, c.memory.tokens)
+}
+
 // lend records that f shares the pages of c.
 func (c *Cache) lend(f *Cache) {
 	if c.shares == nil {

@@ -163,3 +163,25 @@ func TestForkOnHeapIsACountedCopy(t *testing.T) {
 	_, err := before.At(0, 0, 0, 0)
 	require.NotErrorIs(t, err, ane.ErrStale)
 }
+
+// A detached fork has memory of its own, and its tensors stay where they are.
+func TestDetach(t *testing.T) {
+	for name, form := range forms {
+		t.Run(name, func(t *testing.T) {
+			k := form(t, padded)
+			add(t, k, 20)
+			f := forked(t, k)
+			require.NoError(t, f.Detach())
+			require.False(t, f.Shared())
+			keys := f.Keys(0)
+			add(t, f, 5)
+			add(t, k, 3)
+			require.Same(t, keys, f.Keys(0))
+			holds(t, f, 0, 25)
+			holds(t, k, 0, 23)
+			require.NoError(t, k.Detach())
+			require.NoError(t, f.Close())
+			require.ErrorIs(t, f.Detach(), ErrClosed)
+		})
+	}
+}

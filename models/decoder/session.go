@@ -20,6 +20,7 @@ type Session struct {
 	copied int64
 	closed bool
 
+	opts          []unimem.Option
 	layout        *unimem.Layout // the model's weights, the surfaces of passes, the cache
 	least         int            // bytes of each surface
 	sparing       bool           // pages that the session no longer needs are dropped
@@ -39,32 +40,72 @@ type Session struct {
 //
 // Errors: ErrClosed, and those of unimem.NewLayoutOn, kv.NewOn and ane.Model.Bind.
 func (m *Model) NewSession(opts ...unimem.Option) (*Session, error) {
+	return m.session("session", opts, nil)
+}
+
+// Fork begins a second conversation with the tokens of s, and with its logits. It copies the keys and values of the
+// tokens once, in memory, and counts the bytes in Copied of the new Session. The two are independent afterwards: each is
+// closed by the caller, in any order.
+//
+// Errors: ErrClosed, and those of NewSession and kv.Cache.Fork.
+func (s *Session) Fork() (*Session, error) {
+	if s.closed {
+		return nil, &Error{Op: "fork", Err: ErrClosed}
+	}
+	cache, err := s.cache.Fork()
+	if err != nil {
+		return nil, &Error{Op: "fork", Cause: err}
+	}
+	if err := cache.Detach(); err != nil {
+		return nil, &Error{Op: "fork", Cause: errors.Join(err, cache.Close())}
+	}
+	f, err := s.model.session("fork", s.opts, cache)
+	if err != nil {
+		return nil, err
+	}
+	f.tokens = slices.Clone(s.tokens)
+	for i, t := range s.parts {
+		if s.ready && err == nil {
+			_, err = ane.Copy(f.parts[i], t)
+		}
+	}
+	if err != nil {
+		return nil, &Error{Op: "fork", Cause: errors.Join(err, f.Close())}
+	}
+	f.ready = s.ready
+	return f, nil
+}
+
+// session makes a Session with a cache, which it owns, or with a new one.
+func (m *Model) session(op string, opts []unimem.Option, cache *kv.Cache) (*Session, error) {
 	m.mu.Lock()
 	if m.closed {
 		m.mu.Unlock()
-		return nil, &Error{Op: "session", Err: ErrClosed}
+		return nil, errors.Join(&Error{Op: op, Err: ErrClosed}, cache.Close())
 	}
 	m.sessions++
 	m.mu.Unlock()
-	s := &Session{model: m, least: m.surface(), sparing: len(opts) == 0,
+	s := &Session{model: m, cache: cache, opts: opts, least: m.surface(), sparing: len(opts) == 0,
 		row: make([]float32, max(m.config.Hidden, m.config.HeadDim))}
-	if err := s.open(opts); err != nil {
-		return nil, errors.Join(&Error{Op: "session", Cause: err}, s.Close())
+	if err := s.open(); err != nil {
+		return nil, errors.Join(&Error{Op: op, Cause: err}, s.Close())
 	}
 	return s, nil
 }
 
-func (s *Session) open(opts []unimem.Option) (err error) {
+func (s *Session) open() (err error) {
 	m, ctx := s.model, context.Background()
-	opts = append(slices.Clone(opts), unimem.SurfacePerSpan())
+	opts := append(slices.Clone(s.opts), unimem.SurfacePerSpan())
 	if s.layout, err = unimem.NewLayoutOn(m.weights, 0, 0, opts...); err != nil {
 		return err
 	}
-	s.cache, err = kv.NewOn(s.layout.History(), kv.Config{Layers: m.config.Layers * m.parts.caches,
-		Heads: m.config.KVHeads / m.parts.caches, HeadDim: m.config.HeadDim, Context: m.o.context,
-		Surface: s.least, Sparing: s.sparing})
-	if err != nil {
-		return err
+	if s.cache == nil {
+		s.cache, err = kv.NewOn(s.layout.History(), kv.Config{Layers: m.config.Layers * m.parts.caches,
+			Heads: m.config.KVHeads / m.parts.caches, HeadDim: m.config.HeadDim, Context: m.o.context,
+			Surface: s.least, Sparing: s.sparing})
+		if err != nil {
+			return err
+		}
 	}
 	layout, err := m.layersOf[0].models[0].Input(inputMask)
 	if err == nil {
