@@ -132,8 +132,8 @@ func (b *Block) Handle() uintptr {
 	return b.back.handle()
 }
 
-// Backing is the kind of memory: "IOSurface", "memfd", "heap", "file" (MapFile), "foreign" (AdoptMemory), or "shm" for
-// an unlinked file in /dev/shm, which takes the place of a memfd on a Linux that has none.
+// Backing is the kind of memory: "IOSurface", "memfd", "heap", "file" (MapFile), "foreign" (AdoptMemory), or "shm". The
+// last is an unlinked file in /dev/shm, which takes the place of a memfd on a Linux that has none.
 func (b *Block) Backing() string {
 	if b == nil || b.back == nil {
 		return ""

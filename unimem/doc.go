@@ -35,12 +35,12 @@
 // Warm. A Block larger than the machine's memory and swap is refused, and so are a Layout and the cells of a Grid that
 // are larger together.
 //
-// On Linux pages are locked when they are allocated if the memlock limit allows the whole Block; otherwise Pinned is
+// On Linux pages are locked when they are allocated if the memlock limit allows the whole Block. Otherwise Pinned is
 // false and Unpinned returns the reason. Whether the pages of an IOSurface are wired is unknown, so Pinned is false.
 //
 // No memory is checked against the limit of a container: if touching pages exceeds it, the kernel kills the process.
 // Heap memory from 1 MiB on is checked against GOMEMLIMIT and the limits on address space and data, because the runtime
-// ends a process whose heap the system refuses; beyond them Open returns ErrExhausted.
+// ends a process whose heap the system refuses. Beyond them Open returns ErrExhausted.
 //
 // A Linux without memfd_create (an old kernel, a filter of system calls) gives an unlinked file in /dev/shm instead.
 // All its pages are allocated at once, because that file system may be small, and Share refuses it.

@@ -13,7 +13,7 @@ import (
 // freed any, the refused call is retried once.
 //
 // The goroutine whose call was refused calls the functions, each once, in the order of their registration, without
-// holding a lock of this package: free may close Blocks, Tapes, Grids, Layouts and Mappings, and may call OnExhausted
+// holding a lock of this package. free may close Blocks, Tapes, Grids, Layouts and Mappings, and may call OnExhausted
 // and cancel. The functions never run concurrently: a call that is refused while they run waits until they end, at most
 // 2 s, and shares the result. So free must not open memory, and must not wait for a lock or goroutine of a caller that
 // may be opening memory. A panic of free reaches the caller of the refused call, which leaks nothing; the functions

@@ -39,11 +39,10 @@ type Grid struct {
 	//   - The Give that reaches the last generation increments the era before it begins again at
 	//     generation 0. No Cell has the last generation, so none fits the slot in between.
 	//
-	// Generation and era have at least 54 bits together: gives of one cell for years. A Give that
-	// finds its own word and era is the current one. It is accepted wrongly only if it is suspended
-	// between this look and its exchange, while a Give of a copy succeeds and then exactly 2^(64-2b)
-	// more gives of the cell (or a multiple) end with the same link: 2^22 in the largest Grid, 2^44
-	// below 1024 cells.
+	// Generation and era have at least 54 bits together: gives of one cell for years. A Give that finds its own word
+	// and era is the current one. It is accepted wrongly only if two things happen while it is suspended between this
+	// look and its exchange: a Give of a copy succeeds, and exactly 2^(64-2b) more gives of the cell (or a multiple)
+	// end with the same link. That is 2^22 gives in the largest Grid, 2^44 below 1024 cells.
 
 	_        [64]byte // head has its own cache line, because every Take and Give writes it
 	head     atomic.Uint64

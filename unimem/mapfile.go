@@ -78,9 +78,9 @@ type shrinkable interface {
 	place(at uintptr) (offset uintptr, ok bool)
 }
 
-// Guard calls f, which reads Blocks of MapFile, and returns its error. The error matches ErrChanged in three cases: a
-// file became shorter and f read pages that exist no more, so that f has ended early; a system call of f that reads
-// such pages failed (EFAULT); or f has returned nil and a file is shorter than when it was mapped, so that the end of
+// Guard calls f, which reads Blocks of MapFile, and returns its error. The error matches ErrChanged in three cases. A
+// file became shorter, and f has ended early because it read pages that exist no more. A system call of f that reads
+// such pages failed (EFAULT). Or f has returned nil, but a file is shorter than when it was mapped, so that the end of
 // its last page reads as zeros.
 //
 // A fault may be in any Mapping of the Blocks, which must be open until Guard returns. Only the goroutine of f is

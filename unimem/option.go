@@ -80,9 +80,9 @@ func StaleOnClose() Option { return func(c *config) { c.Stale = true } }
 // the error is ErrCreate with ErrExhausted.
 func OnHeap() Option { return func(c *config) { c.Heap = true } }
 
-// PoisonOnClose keeps the address range of a closed Block reserved without access until the process ends, so that using
-// a stale view faults instead of reading other memory. It is for tests: the address range (not the pages) is never
-// freed. It works on Linux only; a Block on the heap or on a surface ignores it.
+// PoisonOnClose keeps the address range of a closed Block reserved without access until the process ends. So a stale
+// view faults instead of reading other memory. It is for tests: the address range (not the pages) is never freed. It
+// works on Linux only; a Block on the heap or on a surface ignores it.
 func PoisonOnClose() Option { return func(c *config) { c.Poison = true } }
 
 // Logger sets where a Block that becomes unreachable before Close is logged; the default, and nil, is slog.Default. A

@@ -6,7 +6,7 @@ import "os"
 // child (exec.Cmd.ExtraFiles), and Adopt it there. The caller closes it at any time: the memory exists as long as any
 // process has a descriptor or a Block of it.
 //
-// A process with the descriptor can read and write the whole Block, and can free its pages, which then read as zero
+// A process with the descriptor can read and write the whole Block. It can also free pages, which then read as zero
 // (fallocate with FALLOC_FL_PUNCH_HOLE). It cannot change the size. Access cannot be revoked.
 //
 // Errors: ErrClosed, ErrCreate with ErrExhausted (no descriptor is left), ErrShare (memory of the heap has no
@@ -27,7 +27,8 @@ func (b *Block) Share() (*os.File, error) {
 // Adopted Blocks count in Stats.Blocks, but not in Stats.Bytes.
 //
 // Adopt does not trust the sharing process. The file has to be a memfd with the seals F_SEAL_SHRINK and F_SEAL_SEAL, so
-// that it cannot be truncated while mapped, and without seals that forbid writing. Its bytes may change at any time.
+// that it cannot be truncated while mapped. It must have no seal that forbids writing. Its bytes may change at any
+// time.
 //
 // Errors: ErrZeroSize, ErrSize (negative, or with ErrCreate: the file is shorter, or size exceeds the machine's memory),
 // ErrSeal, ErrShare (not a file, or not a memfd; other systems than Linux), ErrCreate, ErrExhausted (with ErrCreate),

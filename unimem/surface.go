@@ -67,9 +67,9 @@ func (s *surface) unpinned() error {
 		Hint: "locking an IOSurface does not promise it: open without RequirePinned"}
 }
 
-// Uses returns how often this process has marked the Block's surface as in use, and whether any process has, such as
-// the driver of a device that works on it. known is false for other memory, after Close, and for a library that does
-// not tell.
+// Uses returns how often this process has marked the Block's surface as in use. inUse tells whether any process has,
+// such as the driver of a device that works on it. known is false for other memory, after Close, and for a library that
+// does not tell.
 func (b *Block) Uses() (count int, inUse, known bool) {
 	if b.Retain() != nil {
 		return 0, false, false
@@ -97,8 +97,9 @@ func (s *surface) share() (*os.File, error) {
 
 func (s *surface) close(bool) error { return s.Surface.Close() }
 
-// AdoptSurface makes a Block of the first size bytes of an existing surface, found by its IOSurfaceID in this process
-// or, if the system permits it, in another. So the frames of a video decoder become Blocks without a copy.
+// AdoptSurface makes a Block of the first size bytes of an existing surface. It finds the surface by its IOSurfaceID,
+// in this process or, if the system permits it, in another. So the frames of a video decoder become Blocks without a
+// copy.
 //
 // The Block owns one reference and one lock from AdoptSurface until Close, independently of the surface's creator: Close
 // unlocks and releases it, and the surface lives until its last owner releases it. Size is exactly size. The pages keep

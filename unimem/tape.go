@@ -13,8 +13,8 @@ import (
 // equal free space, so a value that repeats (Clear, then the same takes) causes no harm. The top bit, which no address
 // has, means closed: no Take fits above it, and Clear keeps it, so that a closed Tape stays closed.
 //
-// Every Clear changes generation before it frees the bytes, so that earlier spans are stale
-// by then, and again afterwards, so that spans taken in between are stale too.
+// Every Clear changes generation twice. Before it frees the bytes, so that earlier spans are stale by then, and
+// afterwards, so that spans taken in between are stale too.
 type Tape struct {
 	cursor     atomic.Uintptr
 	generation atomic.Uint64

@@ -27,9 +27,8 @@ func (t *Tape) Take(size, align int) ([]byte, error) {
 	return unsafe.Slice((*byte)(p), size), nil
 }
 
-// quick is bump without a second attempt, short enough to be inlined: nil if the span does not
-// fit, or if another goroutine moved the cursor. size is at most half of the address space and
-// align the alignment of a type.
+// quick is bump without a second attempt, short enough to be inlined. It is nil if the span does not fit, or if another
+// goroutine moved the cursor. size is at most half of the address space and align the alignment of a type.
 func (t *Tape) quick(size, align uintptr) unsafe.Pointer {
 	cur := t.cursor.Load()
 	at := (cur + align - 1) &^ (align - 1)

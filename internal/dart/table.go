@@ -158,8 +158,8 @@ func (m *Mapping) Ranges() []Range { return m.ranges }
 // Size is the number of bytes that are mapped.
 func (m *Mapping) Size() int { return len(m.mem) }
 
-// Unmap makes the device's next access a Fault, and waits until the accesses that have begun end, or ctx does;
-// then the error is its cause, the addresses stay taken, and the caller calls Unmap again.
+// Unmap makes the device's next access a Fault, and waits until the accesses that have begun end. If ctx ends first,
+// the error is its cause, the addresses stay taken, and the caller calls Unmap again.
 func (m *Mapping) Unmap(ctx context.Context) error {
 	t := m.table
 	t.mu.Lock()

@@ -58,7 +58,7 @@ func configure(opts []Option) config {
 
 // Timeout limits Segments, Release, and the Driver's part of Close; the default is 10 s. A call that takes longer
 // returns an error that matches context.DeadlineExceeded. If the Driver itself returns late, the Device retains the
-// Block until then, other calls for the Block fail, and what a late Segments has mapped is unmapped.
+// Block until then, and other calls for the Block fail. What a late Segments has mapped is unmapped.
 func Timeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {

@@ -24,11 +24,10 @@
 //
 // # Lifetime
 //
-// A Device retains every Block that it has mapped: Block.Close returns unimem.ErrInUse until Release or
-// Device.Close. Release first withdraws the mapping, so that the device faults, and then waits for accesses
-// that have begun; only then can the addresses be given to another Block. Segments of a mapped Block returns the same
-// segments again. All methods are safe for concurrent use. None waits longer for a Driver than the option
-// Timeout says.
+// A Device retains every Block that it has mapped: Block.Close returns unimem.ErrInUse until Release or Device.Close.
+// Release first withdraws the mapping, so that the device faults, and then waits for accesses that have begun. Only
+// then can the addresses be given to another Block. Segments of a mapped Block returns the same segments again. All
+// methods are safe for concurrent use. None waits longer for a Driver than the option Timeout says.
 //
 // # Disks
 //

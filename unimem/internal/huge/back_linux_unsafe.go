@@ -41,8 +41,8 @@ func mincore(mem, there []byte) error {
 	return nil
 }
 
-// process is what Map knows of this process: an address at a multiple of Size where the last mapping was removed,
-// or below which the last one was made, so that the next one probably fits there; 0 before the first.
+// process is what Map knows of this process: an address at a multiple of Size where the next mapping probably fits. The
+// last mapping was removed there, or made above it. It is 0 before the first.
 var process struct{ hint atomic.Uintptr }
 
 // Map maps size bytes of a file for reading and writing, shared, at a multiple of Size if size is at least Size and
