@@ -1,5 +1,5 @@
-// Command generate runs a small language model of random weights, saves the conversation between two tokens, and goes
-// on with it in another session.
+// Command generate runs a small language model of random weights, saves the conversation between two tokens, goes on
+// with it in another session, and forks that.
 package main
 
 import (
@@ -47,7 +47,7 @@ func main() {
 	first := decoder.Snapshot{Prompt: prompt, Sampler: ane.Must(decoder.NewSampler(0.8, 0.95, 2))}
 	session := ane.Must(model.NewSession())
 	ane.Must(session.Answer(ctx, &first, 3, nil))
-	file := filepath.Join(temporary, "talk.kv")
+	file := filepath.Join(temporary, "chat.kv")
 	check(session.SaveFile(ctx, file, first))
 	check(session.Close())
 	fmt.Println("saved:     ", first.Answer)
@@ -55,8 +55,13 @@ func main() {
 	session = ane.Must(model.NewSession())
 	defer session.Close()
 	second := ane.Must(session.RestoreFile(ctx, file, prompt))
+	fork := ane.Must(session.Fork())
+	defer fork.Close()
 	ane.Must(session.Answer(ctx, &second, 5, nil))
 	fmt.Println("went on to:", second.Answer)
+	third := decoder.Snapshot{Prompt: prompt, Answer: slices.Clone(first.Answer)}
+	ane.Must(fork.Answer(ctx, &third, 5, nil)) // without a Sampler: the most likely tokens
+	fmt.Println("forked:    ", third.Answer)
 	if !slices.Equal(whole.Answer, second.Answer) {
 		log.Fatal("wrong: another answer")
 	}
