@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -98,6 +99,43 @@ func (p Param) any() Param      { p.Any = true; return p }
 func (p Param) ranks(least, most int, form, wrong string) Param {
 	p.least, p.most, p.form, p.wrong = least, most, form, wrong
 	return p
+}
+
+// Written returns the default of a setting as a program writes it, for x of a rank: an int, float64, bool or string, or
+// an []int or []bool. Lists have an element for each axis of x, for each spatial axis where a window slides, or a pair
+// of paddings for each of those. It is nil where the setting has none.
+func (d *Def) Written(p *Param, rank int) any {
+	n := rank
+	if d.Family == Products || d.Family == Pools {
+		n = max(n-2, 1)
+	}
+	if p.Name == "pad" {
+		n *= 2
+	}
+	switch one := p.Default.(type) {
+	case int:
+		if p.Kind == Ints {
+			return slices.Repeat([]int{one}, n)
+		}
+	case bool:
+		if p.Kind == Bools {
+			return slices.Repeat([]bool{one}, n)
+		}
+	case string:
+		if one == AllAxes {
+			return every(n)
+		}
+	}
+	return p.Default
+}
+
+// every lists all axes of a tensor.
+func every(rank int) []int {
+	axes := make([]int, rank)
+	for i := range axes {
+		axes[i] = i
+	}
+	return axes
 }
 
 // Param returns the parameter called name, or nil.

@@ -200,10 +200,7 @@ func (c *Call) wrap(name string, a, rank int) int {
 func (c *Call) axes(name string, rank int) []int {
 	list := c.ints(name, -1)
 	if c.tensor(name) == nil && c.preset(name) == AllAxes {
-		list = make([]int, rank)
-		for i := range list {
-			list[i] = i
-		}
+		list = every(rank)
 	}
 	out := make([]int, len(list))
 	for i, a := range list {

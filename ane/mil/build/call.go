@@ -221,7 +221,7 @@ func (c *call) many(wanted int) []Value {
 func (c *call) infer() (out []*ops.Value) {
 	for i := 0; c.def != nil && !c.lost && i < len(c.def.Params); i++ {
 		if p := &c.def.Params[i]; p.Const && p.Default != nil && !c.has(p.Name) {
-			c.put(p.Name, c.defaultOf(p))
+			c.put(p.Name, c.def.Written(p, c.first.tensor().Rank()))
 		}
 	}
 	if c.lost {
@@ -239,31 +239,6 @@ func (c *call) infer() (out []*ops.Value) {
 // sorted returns the arguments in the order of their names.
 func (c *call) sorted() []ops.Operand {
 	return slices.SortedFunc(maps.Values(c.args), func(a, b ops.Operand) int { return cmp.Compare(a.Name, b.Name) })
-}
-
-// defaultOf returns the default of a setting as put takes it. Lists have an element for each axis of x, for each
-// spatial axis where a window slides, or a pair of paddings for each of those.
-func (c *call) defaultOf(p *ops.Param) any {
-	n := c.first.tensor().Rank()
-	if c.def.Family == ops.Products || c.def.Family == ops.Pools {
-		n = max(n-2, 1)
-	}
-	if p.Name == "pad" {
-		n *= 2
-	}
-	switch d := p.Default; {
-	case d == ops.AllAxes:
-		axes := make([]int, n)
-		for i := range axes {
-			axes[i] = i
-		}
-		return axes
-	case p.Kind == ops.Ints:
-		return slices.Repeat([]int{d.(int)}, n)
-	case p.Kind == ops.Bools:
-		return slices.Repeat([]bool{d.(bool)}, n)
-	}
-	return p.Default
 }
 
 // write adds the statement with its results, after those of its constants that are new.

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -13,22 +12,17 @@ func (r *run) old() bool { return strings.HasPrefix(r.prog.Version, "1.0") }
 
 // scalar writes a typed literal in the dialect of the program.
 func (r *run) scalar(d mil.DType, literal string) string {
+	t := mil.ScalarOf(d)
 	if r.old() {
-		return fmt.Sprintf("tensor<%v, []>(%s)", d, literal)
+		t = mil.TensorOf(d)
 	}
-	return fmt.Sprintf("%v(%s)", d, literal)
+	return t.String() + "(" + literal + ")"
 }
 
-// vector writes a typed vector.
+// vector writes a typed vector; empty for an empty list.
 func vector[T any](d mil.DType, list []T) string {
-	var items []string
-	for _, x := range list {
-		items = append(items, fmt.Sprint(x))
+	if len(list) == 0 {
+		return ""
 	}
-	return fmt.Sprintf("tensor<%v, [%d]>([%s])", d, len(list), strings.Join(items, ", "))
-}
-
-// float writes a number exactly.
-func (r *run) float(d mil.DType, f float64) string {
-	return r.scalar(d, strconv.FormatFloat(f, 'g', -1, 64))
+	return mil.TensorOf(d, len(list)).String() + "(" + strings.ReplaceAll(fmt.Sprint(list), " ", ", ") + ")"
 }

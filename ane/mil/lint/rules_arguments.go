@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -50,38 +51,25 @@ func (r *run) omitted(s *ops.Node) (names, texts []string) {
 // standard returns the default of a setting as the program would write it, a fraction in the type d; empty if the
 // operator has no such setting for its operand, or d no fractions.
 func (r *run) standard(s *ops.Node, name string, d mil.DType) string {
-	p, n := s.Def.Param(name), 0
-	if x := s.Value("x"); x != nil {
-		n = len(x.Shape)
-	}
-	switch name {
-	case "strides", "dilations":
-		n = max(n-2, 0)
-	case "pad":
-		n = 2 * max(n-2, 0)
-	}
-	switch {
-	case p == nil:
+	p, x := s.Def.Param(name), cmp.Or(s.Value("x"), &ops.Value{})
+	if p == nil {
 		return ""
-	case p.Kind == ops.Bool:
-		return r.scalar(mil.Bool, fmt.Sprint(p.Default))
-	case p.Kind == ops.Int:
-		return r.scalar(mil.Int32, fmt.Sprint(p.Default))
-	case p.Kind == ops.Word:
-		return r.scalar(mil.String, strconv.Quote(p.Default.(string)))
-	case p.Kind == ops.Bools && n > 0:
-		return vector(mil.Bool, slices.Repeat([]any{p.Default}, n))
-	case p.Kind == ops.Ints && n > 0:
-		list := slices.Repeat([]any{p.Default}, n)
-		for i := range list {
-			if p.Default == ops.AllAxes {
-				list[i] = i
-			}
-		}
-		return vector(mil.Int32, list)
 	}
-	if f, ok := p.Default.(float64); ok && d.Float() {
-		return r.float(d, f)
+	switch v := s.Def.Written(p, x.Rank()).(type) {
+	case bool:
+		return r.scalar(mil.Bool, fmt.Sprint(v))
+	case int:
+		return r.scalar(mil.Int32, fmt.Sprint(v))
+	case string:
+		return r.scalar(mil.String, strconv.Quote(v))
+	case []bool:
+		return vector(mil.Bool, v)
+	case []int:
+		return vector(mil.Int32, v)
+	case float64:
+		if d.Float() {
+			return r.scalar(d, strconv.FormatFloat(v, 'g', -1, 64))
+		}
 	}
 	return ""
 }
