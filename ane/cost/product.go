@@ -3,7 +3,6 @@ package cost
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/anekit/anekit/internal/ops"
 )
@@ -44,13 +43,18 @@ func (r *program) product(n *ops.Node) *product {
 		return nil
 	}
 	y, a, b := n.Out[0], n.Value("x"), n.Value("weight")
+	if e, ok := n.Attrs.(ops.Einsum); ok {
+		inner := 1
+		for _, axis := range e.K {
+			inner *= axis.Length
+		}
+		return matrix(y, inner, r.weight(n.List("values")[1]))
+	}
 	switch n.Op.Kind {
 	case "matmul":
 		b = n.Value("y")
 	case "scaled_dot_product_attention":
 		a, b = n.Value("query"), n.Value("key")
-	case "einsum":
-		return r.einsum(n, y)
 	}
 	if a == nil || b == nil {
 		return nil
@@ -77,9 +81,9 @@ func (r *program) window(n *ops.Node, x, w, y *ops.Value) *product {
 		return nil
 	}
 	last := w.Rank() - 1
-	p := &product{conv: true, kh: int(volume(w.Shape[2:last])), kw: w.Shape[last], weight: r.weight(w),
-		height: int(volume(y.Shape[2:last])), width: y.Shape[last], batch: float64(y.Shape[0])}
-	taps, groups := volume(w.Shape[1:]), max(n.Int("groups", 1), 1)
+	p := &product{conv: true, kh: ops.Volume(w.Shape[2:last]), kw: w.Shape[last], weight: r.weight(w),
+		height: ops.Volume(y.Shape[2:last]), width: y.Shape[last], batch: float64(y.Shape[0])}
+	taps, groups := float64(ops.Volume(w.Shape[1:])), max(n.Int("groups", 1), 1)
 	if n.Op.Kind == "conv_transpose" {
 		p.macs, p.cin, p.cout = elements(x)*taps, w.Shape[0], w.Shape[1]*groups
 	} else {
@@ -97,21 +101,5 @@ func (r *program) window(n *ops.Node, x, w, y *ops.Value) *product {
 // matrix is a product whose result y sums over inner elements.
 func matrix(y *ops.Value, inner int, w *weight) *product {
 	return &product{macs: elements(y) * float64(inner), cin: inner, cout: at(y, 0), kh: 1, kw: 1, height: 1,
-		width: at(y, 1), batch: volume(y.Shape[:max(y.Rank()-2, 0)]), weight: w, plain: true}
-}
-
-func (r *program) einsum(n *ops.Node, y *ops.Value) *product {
-	values := n.List("values")
-	left, right, ok := strings.Cut(strings.ReplaceAll(n.Word("equation"), " ", ""), "->")
-	names := strings.Split(left, ",")
-	if len(values) != 2 || len(names) != 2 || !ok {
-		return nil
-	}
-	inner := 1
-	for i, letter := range names[0] {
-		if i < values[0].Rank() && strings.ContainsRune(names[1], letter) && !strings.ContainsRune(right, letter) {
-			inner *= values[0].Shape[i]
-		}
-	}
-	return matrix(y, inner, r.weight(values[1]))
+		width: at(y, 1), batch: float64(ops.Volume(y.Shape[:max(y.Rank()-2, 0)])), weight: w, plain: true}
 }

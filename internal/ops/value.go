@@ -90,23 +90,11 @@ func times(n int, shape ...int) int {
 	return int(min(product, 1<<50))
 }
 
-// Volume returns the product of the axis lengths of a shape, 1 for a scalar.
-func Volume(shape []int) int {
-	n := 1
-	for _, d := range shape {
-		n *= d
-	}
-	return n
-}
+// Volume returns the product of the axis lengths of a shape, 1 for a scalar; 2^50 stands for more.
+func Volume(shape []int) int { return times(1, shape...) }
 
 // sensible reports whether every axis is at least 1 and the volume at most MaxElements.
-func sensible(shape []int) bool {
-	n := 1.0
-	for _, d := range shape {
-		n *= float64(max(d, 0))
-	}
-	return n >= 1 && n <= MaxElements
-}
+func sensible(shape []int) bool { return Volume(shape) >= 1 && Volume(shape) <= MaxElements }
 
 // Graph is one function, resolved: every name looked up, every type inferred.
 type Graph struct {
