@@ -140,11 +140,6 @@ func (a *analysis) fail(pos mil.Pos, hint, format string, args ...any) {
 	a.faults.Add(&mil.Error{File: a.file, Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-func (a *analysis) unknown(pos mil.Pos, kind string) {
-	hint, _ := Suggest(kind)
-	a.fail(pos, hint, "unknown operator %s", kind)
-}
-
 // function resolves parameters, body and results in the order of the text.
 func (a *analysis) function(f *mil.Function) {
 	a.graph.Function = f
@@ -315,7 +310,8 @@ func (a *analysis) compute(n *Node) bool {
 		return v != nil
 	case n.Def == nil && a.survey:
 	case n.Def == nil:
-		a.unknown(op.Pos, op.Kind)
+		hint, _ := Suggest(op.Kind)
+		a.fail(op.Pos, hint, "unknown operator %s", op.Kind)
 		return false
 	case n.Def.constexpr():
 		n.Op = bracketed(n.Def, op)

@@ -283,7 +283,7 @@ func TestTheLongestSettings(t *testing.T) {
 		require.NoError(t, err)
 		value, _, err := ops.Constant(setting)
 		require.NoError(t, err)
-		out, _, err := ops.Infer("split", one("x", x), one("axis", axis), one(name, value))
+		out, _, err := ops.Lookup("split").Infer(one("x", x), one("axis", axis), one(name, value))
 		return len(out), err
 	}
 	ones := func(n int) *mil.Value { return mil.Int32s(slices.Repeat([]int{1}, n)...) }

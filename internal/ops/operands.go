@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/near"
 )
 
 // Operand is an argument with its values.
@@ -19,32 +18,23 @@ type Operand struct {
 	pos mil.Pos
 }
 
-// Infer applies the rule of the operator called kind, for programs that are made statement by statement. It returns the
-// results, still without names, and notes like Graph.Notes. The error is a mil.ErrorList; its faults have no places.
-func Infer(kind string, operands ...Operand) (out []*Value, notes []string, err error) {
+// Infer applies the rule of an operator, for programs that are made statement by statement; no two operands have one
+// name. It returns the results, still without names, and notes like Graph.Notes. The error is a mil.ErrorList; its
+// faults have no places.
+func (d *Def) Infer(operands ...Operand) (out []*Value, notes []string, err error) {
 	a := newAnalysis(context.Background(), "")
-	def := Lookup(kind)
-	if def == nil {
-		a.unknown(mil.Pos{}, kind)
-		return nil, nil, a.faults
-	}
-	c := a.call(&Node{Def: def, Op: &mil.Op{Kind: kind}})
+	c := a.call(&Node{Def: d, Op: &mil.Op{Kind: d.Name}})
 	c.open = true
 	for _, o := range operands {
-		switch {
-		case def.Param(o.Name) == nil:
-			c.fail("", near.Hint(o.Name, def.names())+"write "+def.signature(), "there is no argument %s", o.Name)
-			continue
-		case c.Op.Arg(o.Name) != nil:
-			c.fail(o.Name, "remove one", "given twice")
-			continue
-		}
 		c.Op.Args = append(c.Op.Args, mil.Arg{Name: o.Name})
-		if len(o.Values) == 0 {
+		switch {
+		case d.Param(o.Name) == nil:
+			c.fail("", d.nearest(o.Name), "there is no argument %s", o.Name)
+		case len(o.Values) == 0:
 			c.fail(o.Name, "list at least one value", "empty list")
-			continue
+		default:
+			c.args[o.Name] = o
 		}
-		c.args[o.Name] = o
 	}
 	c.rule()
 	return c.Out, a.graph.Notes, a.faults.Err()
@@ -73,7 +63,7 @@ func (c *Call) arguments() {
 	for _, arg := range c.Op.Args {
 		p := c.param(arg.Name)
 		if p == nil {
-			c.a.fail(arg.Pos, near.Hint(arg.Name, c.Def.names())+"write "+c.Def.signature(), "%s has no argument %s",
+			c.a.fail(arg.Pos, c.Def.nearest(arg.Name), "%s has no argument %s",
 				c.Def.Name, arg.Name)
 		}
 		if _, twice := c.args[arg.Name]; twice { // reported by mil.Validate

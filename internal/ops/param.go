@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/near"
 )
 
 // Param is one argument of an operator.
@@ -161,13 +162,13 @@ func (d *Def) signature() string {
 	return d.Name + "(" + strings.Join(names, ", ") + ")"
 }
 
-// names lists the arguments.
-func (d *Def) names() []string {
+// nearest is the hint of an argument that the operator does not have.
+func (d *Def) nearest(name string) string {
 	var names []string
 	for _, p := range d.Params {
 		names = append(names, p.Name)
 	}
-	return names
+	return near.Hint(name, names) + "write " + d.signature()
 }
 
 // Types that families of operators take.

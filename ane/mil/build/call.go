@@ -227,7 +227,7 @@ func (c *call) infer() (out []*ops.Value) {
 	if c.lost {
 		return nil
 	}
-	out, notes, err := ops.Infer(c.kind, c.sorted()...)
+	out, notes, err := ops.Lookup(c.kind).Infer(c.sorted()...)
 	if c.lost = err != nil; c.lost {
 		c.f.refuse("", err)
 	} else {
