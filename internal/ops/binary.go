@@ -30,7 +30,7 @@ var binaries = []Def{
 		Params: []Param{tensor("cond", truths...), tensor("a", storable...), tensor("b", storable...)},
 		infer: func(c *Call, x *Value) {
 			c.sameType("a", "b")
-			c.gives(nil, c.tensor("a").DType, c.broadcast("cond", "a", "b"))
+			c.gives(nil, c.Value("a").DType, c.broadcast("cond", "a", "b"))
 		}},
 }
 
@@ -69,7 +69,7 @@ func Broadcast(shapes ...[]int) (wide []int, ok bool) {
 // broadcast returns the common shape of several arguments.
 func (c *Call) broadcast(names ...string) (shape []int) {
 	for _, name := range names {
-		v := c.tensor(name)
+		v := c.Value(name)
 		wider, ok := Broadcast(shape, v.Shape)
 		c.refuseIf(!ok, name, "make the axes equal or 1", "shape %v does not broadcast with %v", v.Shape, shape)
 		shape = wider

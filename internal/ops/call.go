@@ -126,7 +126,7 @@ func (c *Call) rule() {
 		c.fp32()
 	}
 	c.try(func() {
-		c.Def.infer(c, c.tensor(c.Def.Params[0].Name))
+		c.Def.infer(c, c.Value(c.Def.Params[0].Name))
 		c.declares()
 	})
 	if c.failed() {
@@ -163,14 +163,14 @@ func (c *Call) kind(p *Param) {
 	switch {
 	case !p.Const:
 		first := c.Def.Params[0]
-		switch x := c.tensor(first.Name); {
+		switch x := c.Value(first.Name); {
 		case p.Types != nil:
 			c.needs(p.Name, p.Types...)
 		case p.Any, p.Like, p.State, x != nil && first.Types != nil && !slices.Contains(first.Types, x.DType):
 		default:
 			c.sameType(first.Name, p.Name)
 		}
-		if v := c.tensor(p.Name); v != nil && p.most > 0 {
+		if v := c.Value(p.Name); v != nil && p.most > 0 {
 			c.refuseIf(v.Rank() < p.least || v.Rank() > p.most, p.Name, p.form, "%s",
 				strings.Replace(p.wrong, "%v", fmt.Sprint(v.Shape), 1))
 		}
@@ -192,7 +192,7 @@ func (c *Call) needs(name string, types ...mil.DType) {
 
 // sameType refuses operands of different element types.
 func (c *Call) sameType(a, b string) {
-	x, y := c.tensor(a), c.tensor(b)
+	x, y := c.Value(a), c.Value(b)
 	if x != nil && y != nil && x.DType != y.DType {
 		c.refuse(b, "convert one with cast", "%s is %s but %s is %s", b, y.DType, a, x.DType)
 	}
@@ -200,7 +200,7 @@ func (c *Call) sameType(a, b string) {
 
 // shaped refuses an operand, if it is given, that has not a shape. The first of format is its own.
 func (c *Call) shaped(name string, shape []int, hint, format string, args ...any) {
-	if v := c.tensor(name); v != nil {
+	if v := c.Value(name); v != nil {
 		c.refuseIf(!slices.Equal(v.Shape, shape), name, hint, format, append([]any{v.Shape}, args...)...)
 	}
 }

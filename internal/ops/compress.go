@@ -19,13 +19,13 @@ var compressions = []Def{
 		Doc: "returns scale * (quantizedData - zeroPoint). Those two are numbers, or vectors along axis",
 		Params: []Param{known("quantized_data", byteTypes...), known("scale", floats...),
 			known("zero_point", mil.Int8, mil.UInt8, mil.FP32), integer("axis")}, infer: func(c *Call, x *Value) {
-			if c.tensor("zero_point").DType != mil.FP32 {
+			if c.Value("zero_point").DType != mil.FP32 {
 				c.sameType("quantized_data", "zero_point")
 			}
 			axis := c.axis("axis", x.Rank())
 			c.along("scale", x, axis)
 			c.along("zero_point", x, axis)
-			c.gives(Quantization{Axis: axis}, c.tensor("scale").DType, x.Shape)
+			c.gives(Quantization{Axis: axis}, c.Value("scale").DType, x.Shape)
 		}},
 	{Name: "constexpr_blockwise_shift_scale", Since: 18, limits: blockLimits,
 		support: support{contested: "weights as fp16 run everywhere"},
@@ -35,7 +35,7 @@ var compressions = []Def{
 				c.note("Apple's operator has no data of " + x.DType.String() + ", only of 4 and 8 bits")
 			}
 			c.blocks(x.DType, x.Shape)
-			c.gives(nil, c.tensor("scale").DType, x.Shape)
+			c.gives(nil, c.Value("scale").DType, x.Shape)
 		}},
 	{Name: "constexpr_lut_to_dense", limits: paletteLimits, Params: []Param{known("indices", indexTypes...),
 		known("lut", tableTypes...).deep(), integers("shape").optional().of(mil.UInt32),
@@ -46,20 +46,20 @@ var compressions = []Def{
 	{Name: "constexpr_lut_to_sparse", Since: 18, Params: []Param{known("indices_mask", mil.UInt1),
 		known("indices_nonzero_data", indexTypes...), known("lut", tableTypes...).deep(),
 		integer("vector_axis").optional()}, infer: func(c *Call, mask *Value) {
-		data := c.tensor("indices_nonzero_data")
+		data := c.Value("indices_nonzero_data")
 		c.sparse("indices_nonzero_data", "indices_mask")
 		shape, p := c.palettes(mask.Shape, data.DType)
 		c.gives(p, mil.UInt1, shape)
-		c.gives(p, c.tensor("lut").DType, []int{data.Shape[0] * p.Vector})
+		c.gives(p, c.Value("lut").DType, []int{data.Shape[0] * p.Vector})
 	}},
 	{Name: "constexpr_sparse_blockwise_shift_scale", Since: 18, Params: []Param{known("data_mask", mil.UInt1),
 		known("nonzero_data", shiftTypes...), known("scale", floats...), known("offset").any().optional()},
 		infer: func(c *Call, mask *Value) {
-			data := c.tensor("nonzero_data")
+			data := c.Value("nonzero_data")
 			c.sparse("nonzero_data", "data_mask")
 			c.blocks(data.DType, mask.Shape)
 			c.gives(nil, mil.UInt1, mask.Shape)
-			c.gives(nil, c.tensor("scale").DType, data.Shape)
+			c.gives(nil, c.Value("scale").DType, data.Shape)
 		}},
 }
 
@@ -84,16 +84,16 @@ type Sparse struct {
 
 // blocks checks scale and offset of blocks of elements: each axis of shape is a multiple of theirs.
 func (c *Call) blocks(d mil.DType, shape []int) {
-	c.fits("scale", shape, c.tensor("scale").Shape)
-	offset := c.tensor("offset")
+	c.fits("scale", shape, c.Value("scale").Shape)
+	offset := c.Value("offset")
 	if offset == nil {
 		return
 	}
 	c.refuseIf(
 		!offset.DType.Float() && offset.DType != d || offset.DType.Float() && !slices.Contains(floats, offset.DType),
 		"offset", "give it in the type of the data, or as fp16", "offset is %s but the data is %s", offset.DType, d)
-	c.shaped("offset", c.tensor("scale").Shape, "give as many as scales", "shape %v for scale%v",
-		c.tensor("scale").Shape)
+	c.shaped("offset", c.Value("scale").Shape, "give as many as scales", "shape %v for scale%v",
+		c.Value("scale").Shape)
 }
 
 // fits checks that each axis of shape is a multiple of the same axis of an argument, which has blocks of equal size.
@@ -108,14 +108,14 @@ func (c *Call) fits(name string, shape, blocks []int) {
 
 // inferPalette takes two forms: indexes packed into bytes with the shape of the result, and a tensor of indexes.
 func inferPalette(c *Call, indices *Value) {
-	lut := c.tensor("lut")
-	if c.tensor("shape") == nil {
+	lut := c.Value("lut")
+	if c.Value("shape") == nil {
 		shape, p := c.palettes(indices.Shape, indices.DType)
 		c.gives(p, lut.DType, shape)
 		return
 	}
 	shape := c.volume("shape")
-	c.refuseIf(c.tensor("vector_axis") != nil, "vector_axis", "remove it, or give indices as a tensor without shape",
+	c.refuseIf(c.Value("vector_axis") != nil, "vector_axis", "remove it, or give indices as a tensor without shape",
 		"with packed indices")
 	c.refuseIf(lut.Rank() != 1 || !slices.Contains([]int{2, 4, 16, 64, 256}, lut.Shape[0]), "lut",
 		"give a vector of 2, 4, 16, 64 or 256", "shape %v", lut.Shape)
@@ -129,7 +129,7 @@ func inferPalette(c *Call, indices *Value) {
 // palettes checks lut: [groups.., entries, elements of an entry]. It returns the shape of the result for indexes of the
 // given shape.
 func (c *Call) palettes(shape []int, index mil.DType) ([]int, Palette) {
-	lut := c.tensor("lut")
+	lut := c.Value("lut")
 	k := len(shape)
 	c.refuseIf(lut.Rank() != k+2 || k == 0, "lut", "give groups for each axis, then entries, then elements of an entry",
 		"%d axes for indexes of shape %v", lut.Rank(), shape)
@@ -138,7 +138,7 @@ func (c *Call) palettes(shape []int, index mil.DType) ([]int, Palette) {
 	c.refuseIf(lut.Shape[k] != n, "lut", "make its last axis but one that long", "%d entries where %s counts %d",
 		lut.Shape[k], index, n)
 	p := Palette{Vector: lut.Shape[k+1]}
-	c.refuseIf(c.tensor("vector_axis") == nil && p.Vector > 1, "", "add vector_axis = int32(..)",
+	c.refuseIf(c.Value("vector_axis") == nil && p.Vector > 1, "", "add vector_axis = int32(..)",
 		"vector_axis is missing for entries of %d elements", p.Vector)
 	p.Axis = c.axis("vector_axis", k)
 	return with(shape, p.Axis, min(shape[p.Axis]*p.Vector, MaxElements+1)), p // gives refuses more
@@ -146,8 +146,8 @@ func (c *Call) palettes(shape []int, index mil.DType) ([]int, Palette) {
 
 // inferSparse takes two forms: a mask packed into bytes with the shape of the result, and a mask of uint1.
 func inferSparse(c *Call, data *Value) {
-	mask := c.tensor("mask")
-	if c.tensor("shape") == nil {
+	mask := c.Value("mask")
+	if c.Value("shape") == nil {
 		c.sparse("nonzero_data", "mask")
 		c.gives(Sparse{}, data.DType, mask.Shape)
 		return
@@ -176,7 +176,7 @@ func (c *Call) volume(name string) []int {
 // sparse checks a vector of the elements where a mask of uint1 is set.
 func (c *Call) sparse(data, mask string) {
 	c.needs(mask, mil.UInt1)
-	d, m := c.tensor(data), c.tensor(mask)
+	d, m := c.Value(data), c.Value(mask)
 	c.refuseIf(d.Rank() != 1, data, "give a vector", "shape %v", d.Shape)
 	c.refuseIf(m.Rank() == 0, mask, "give it the shape of the result", "a scalar")
 	c.counted(data, mask)
@@ -185,7 +185,7 @@ func (c *Call) sparse(data, mask string) {
 // counted compares the length of the data with the number of set bits of a mask that is known: the program is valid
 // only for this mask.
 func (c *Call) counted(data, mask string) {
-	n, m, set := c.tensor(data).Shape[0], c.tensor(mask), 0
+	n, m, set := c.Value(data).Shape[0], c.Value(mask), 0
 	for _, b := range m.Data {
 		set += bits.OnesCount8(b)
 	}

@@ -49,7 +49,7 @@ func inferConv(c *Call, x *Value) {
 		"%d does not divide %d input and %d output channels", groups, ci, co)
 	c.refuseIf(w.Shape[1] != ci/groups, "weight", "give it as [outputs, inputs/groups, kernel]",
 		"KernelChannels (%d) != InputChannels (%d) / Group (%d)", w.Shape[1], ci, groups)
-	if c.bias(co); c.tensor("bias") != nil {
+	if c.bias(co); c.Value("bias") != nil {
 		c.note("some programs with bias fail on Apple's engine; add a [1, C, 1, 1] tensor after the convolution")
 	}
 	win := Window{Groups: groups, Kernel: w.Shape[2:], In: x.Shape[2:]}
@@ -59,7 +59,7 @@ func inferConv(c *Call, x *Value) {
 
 // kernel returns the weight, which has as many axes as x.
 func (c *Call) kernel(x *Value, form string) *Value {
-	w := c.tensor("weight")
+	w := c.Value("weight")
 	c.refuseIf(w.Rank() != x.Rank(), "weight", "give it as "+form, "shape %v for x%v", w.Shape, x.Shape)
 	return w
 }

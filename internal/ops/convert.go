@@ -16,14 +16,14 @@ var conversions = []Def{
 		tensor("zero_point").any().optional(), integer("axis").optional(), types("output_dtype", byteTypes...)},
 		infer: func(c *Call, x *Value) {
 			d := c.dtype("output_dtype")
-			if z := c.tensor("zero_point"); z != nil && z.DType != d {
+			if z := c.Value("zero_point"); z != nil && z.DType != d {
 				c.refuse("zero_point", "give it in output_dtype", "zero_point is %s but output_dtype is %s", z.DType, d)
 			}
 			c.gives(c.perAxis(x), d, x.Shape)
 		}},
 	{Name: "dequantize", Since: 17, Params: []Param{tensor("input", byteTypes...), tensor("scale", floats...),
 		tensor("zero_point").optional(), integer("axis").optional()}, infer: func(c *Call, x *Value) {
-		c.gives(c.perAxis(x), c.tensor("scale").DType, x.Shape)
+		c.gives(c.perAxis(x), c.Value("scale").DType, x.Shape)
 	}},
 }
 
@@ -47,9 +47,9 @@ type Quantization struct {
 
 // perAxis checks scale, zero_point and axis: both are scalars, or vectors along the axis.
 func (c *Call) perAxis(x *Value) Quantization {
-	scale, zero := c.tensor("scale"), c.tensor("zero_point")
+	scale, zero := c.Value("scale"), c.Value("zero_point")
 	axis := 0
-	if given := c.tensor("axis") != nil; given && x.Rank() > 0 {
+	if given := c.Value("axis") != nil; given && x.Rank() > 0 {
 		axis = c.axis("axis", x.Rank())
 	} else if scale.Rank() > 0 {
 		c.refuse("", "add axis = int32(..)", "axis is missing for a vector of scales")
@@ -65,7 +65,7 @@ func (c *Call) perAxis(x *Value) Quantization {
 
 // along checks a scalar, or a vector with an element for each index of an axis of x.
 func (c *Call) along(name string, x *Value, axis int) {
-	switch v := c.tensor(name); {
+	switch v := c.Value(name); {
 	case v.Rank() == 0:
 	case v.Rank() > 1 || x.Rank() == 0:
 		c.refuse(name, "give one number, or a vector along the axis", "shape %v", v.Shape)

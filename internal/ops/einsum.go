@@ -83,7 +83,7 @@ func along(shape []int, letters string, letter rune) int {
 // equation reads the letters of both operands and of the result.
 func (c *Call) equation(rankX, rankY int) (x, y, out string) {
 	const form, hint = "equation", `write equation = string("nchw,nwhu->nchu")`
-	v := c.tensor(form)
+	v := c.Value(form)
 	c.refuseIf(v == nil || v.DType != mil.String || len(v.Text) != 1, form, hint, "not a string")
 	text := strings.ReplaceAll(v.Text[0], " ", "")
 	in, out, arrow := strings.Cut(text, "->")

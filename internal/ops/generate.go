@@ -90,7 +90,7 @@ func inferShape(c *Call, x *Value) {
 
 // element returns the bytes of a setting of one element, or those of its default as type d.
 func (c *Call) element(name string, d mil.DType) (mil.DType, []byte) {
-	v := c.tensor(name)
+	v := c.Value(name)
 	switch {
 	case v == nil:
 		return d, encode(d, []float64{asNumber(c.preset(name))}, same)
@@ -110,9 +110,9 @@ func (c *Call) filled(shape []int) {
 
 func inferRange(c *Call, x *Value) {
 	var at [3]float64
-	d := c.tensor("start").DType
+	d := c.Value("start").DType
 	for i, name := range []string{"start", "end", "step"} {
-		v := c.tensor(name)
+		v := c.Value(name)
 		c.refuseIf(v.DType != d || !slices.Contains(numerics, d) || v.Elements() != 1, name,
 			"give three single numbers of one type: fp16, fp32 or int32", "%s does not fit", v.Type())
 		at[i] = c.scalar(name)
@@ -128,7 +128,7 @@ func inferOneHot(c *Call, x *Value) {
 	n := c.integer("one_hot_vector_size")
 	d := mil.Int32 // without values; one value gives its type to the other
 	for _, name := range []string{"off_value", "on_value"} {
-		if v := c.tensor(name); v != nil && slices.Contains(storable, v.DType) {
+		if v := c.Value(name); v != nil && slices.Contains(storable, v.DType) {
 			d = v.DType
 		}
 	}
@@ -170,7 +170,7 @@ const maxListed = 1 << 22
 
 // scalar returns a single number of any numeric type, or a truth value as 0 or 1.
 func (c *Call) scalar(name string) float64 {
-	switch v := c.tensor(name); {
+	switch v := c.Value(name); {
 	case v != nil && v.DType.Integer():
 		return float64(c.integer(name))
 	case v != nil && v.DType == mil.Bool:
@@ -192,7 +192,7 @@ func random(name string, numbers ...Param) Def {
 	return Def{Name: name, support: nowhere(drawn), Params: params, infer: func(c *Call, x *Value) {
 		d, r := mil.FP32, Random{Seed: c.seed()}
 		for i, p := range slices.Backward(numbers) {
-			if v := c.tensor(p.Name); v != nil {
+			if v := c.Value(p.Name); v != nil {
 				c.needs(p.Name, floats...)
 				d = v.DType
 			}

@@ -17,16 +17,16 @@ var indexing = []Def{
 		limited(gatherLimits).partly(some, some, "slice, or multiply by a one-hot matrix"),
 	gathering("gather_along_axis", func(c *Call, x *Value) {
 		axis := c.beside("x")
-		c.gives(Gather{Axis: axis, Validate: c.located(x.Shape[axis])}, x.DType, c.tensor("indices").Shape)
+		c.gives(Gather{Axis: axis, Validate: c.located(x.Shape[axis])}, x.DType, c.Value("indices").Shape)
 	}, integer("axis").or(0)),
 	gathering("gather_nd", inferGatherND, integer("batch_dims").or(0)),
 	scattering("scatter", func(c *Call, data *Value) {
 		axis, s := c.axis("axis", data.Rank()), data.Shape
-		c.scattered(data, axis, slices.Concat(s[:axis], c.tensor("indices").Shape, s[axis+1:]), s[axis])
+		c.scattered(data, axis, slices.Concat(s[:axis], c.Value("indices").Shape, s[axis+1:]), s[axis])
 	}, integer("axis").or(0)),
 	scattering("scatter_along_axis", func(c *Call, data *Value) {
 		axis := c.beside("data")
-		c.scattered(data, axis, c.tensor("indices").Shape, data.Shape[axis])
+		c.scattered(data, axis, c.Value("indices").Shape, data.Shape[axis])
 	}, integer("axis").or(0)),
 	scattering("scatter_nd", inferScatterND),
 	{Name: "topk", support: support{bridge: true}, limits: topKLimits, infer: inferTopK,
@@ -91,7 +91,7 @@ type TopK struct {
 // indices counts, or one for all.
 func (c *Call) located(limits ...int) (validate bool) {
 	validate = c.boolean("validate_indices")
-	v := c.tensor("indices")
+	v := c.Value("indices")
 	if !validate || v.Data == nil {
 		return validate
 	}
@@ -105,7 +105,7 @@ func (c *Call) located(limits ...int) (validate bool) {
 }
 
 func inferGather(c *Call, x *Value) {
-	at := c.tensor("indices")
+	at := c.Value("indices")
 	a := Gather{Axis: c.axis("axis", x.Rank()), Batch: c.integer("batch_dims")}
 	c.refuseIf(
 		a.Batch < 0 || a.Batch > a.Axis || a.Batch > at.Rank() || !slices.Equal(x.Shape[:a.Batch], at.Shape[:a.Batch]),
@@ -117,7 +117,7 @@ func inferGather(c *Call, x *Value) {
 
 // beside checks that indices has the shape of x but for one axis.
 func (c *Call) beside(name string) (axis int) {
-	x, at := c.tensor(name), c.tensor("indices")
+	x, at := c.Value(name), c.Value("indices")
 	axis = c.axis("axis", x.Rank())
 	fits := at.Rank() == x.Rank()
 	for i := range x.Shape {
@@ -128,7 +128,7 @@ func (c *Call) beside(name string) (axis int) {
 }
 
 func inferGatherND(c *Call, x *Value) {
-	at := c.tensor("indices")
+	at := c.Value("indices")
 	a := Gather{Batch: c.integer("batch_dims")}
 	n := at.Rank() - 1
 	c.refuseIf(
@@ -148,12 +148,12 @@ func (c *Call) scattered(data *Value, axis int, shape []int, limits ...int) {
 	c.refuseIf(data.DType == mil.Bool && mode != ScatterUpdate, "mode", `write mode = string("update")`,
 		"%s is not handled for type bool", mode)
 	c.shaped("updates", shape, "give an update for each index", "shape %v where data%v and indices%v need %v",
-		data.Shape, c.tensor("indices").Shape, shape)
+		data.Shape, c.Value("indices").Shape, shape)
 	c.gives(Scatter{axis, mode, c.located(limits...)}, data.DType, data.Shape)
 }
 
 func inferScatterND(c *Call, data *Value) {
-	at, s := c.tensor("indices"), data.Shape
+	at, s := c.Value("indices"), data.Shape
 	n := at.Rank() - 1
 	c.refuseIf(n < 0 || at.Shape[n] > len(s), "indices",
 		"the last axis has an index for each of the first axes of data", "shape %v for data%v", at.Shape, s)
@@ -175,7 +175,7 @@ func inferTopK(c *Call, x *Value) {
 	case a.K < 1 || a.K > length:
 		c.refuse("k", "choose from 1 to the length of the axis; -1 takes all", "%d of axis %d of x%v", a.K, a.Axis,
 			x.Shape)
-	case !indices && c.tensor("output_indices_dtype") != nil:
+	case !indices && c.Value("output_indices_dtype") != nil:
 		c.refuse("output_indices_dtype", "remove it, or return_indices = bool(false)", "there are no indices")
 	case d == mil.UInt16 && length > 1<<16:
 		c.refuse("output_indices_dtype", `write string("int32")`, "uint16 does not hold the indices of axis %d of x%v",

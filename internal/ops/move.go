@@ -197,7 +197,7 @@ func rearranged(shape, perm []int) (b Box) {
 func (c *Call) borders(name string) (a Blocks, both [2]int) {
 	block := c.ints("block_shape", 2)
 	counts := c.elements(name, square, -1)
-	v := c.tensor(name)
+	v := c.Value(name)
 	c.refuseIf(!slices.Equal(v.Shape, []int{2, 2}), name,
 		"give a matrix of 2 x 2: before and after for rows and for columns", "%s does not fit", v.Type())
 	for i := range 2 {
@@ -268,7 +268,7 @@ func inferConcat(c *Call, first *Value) {
 func inferSplit(c *Call, x *Value) {
 	axis := c.axis("axis", x.Rank())
 	sizes, length := c.ints("split_sizes", -1), x.Shape[axis]
-	switch n, given := c.integer("num_splits"), c.tensor("num_splits") != nil; {
+	switch n, given := c.integer("num_splits"), c.Value("num_splits") != nil; {
 	case sizes == nil && !given:
 		c.refuse("", "give num_splits=2 for equal parts, or split_sizes",
 			"num_splits and split_sizes are both missing for x%v", x.Shape)

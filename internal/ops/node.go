@@ -40,9 +40,9 @@ func (n *Node) param(name string) *Param {
 	return n.Def.Param(name)
 }
 
-// Value returns the operand or setting called name, nil if it is absent or a list.
+// Value returns the operand or setting called name, of a list the first value, nil if it is absent.
 func (n *Node) Value(name string) *Value {
-	if a, ok := n.args[name]; ok && !a.List {
+	if a, ok := n.args[name]; ok {
 		return a.Values[0]
 	}
 	return nil

@@ -35,10 +35,10 @@ type Matmul struct {
 // inferMatmul takes a vector x as one row and a vector y as one column; the result has
 // no axis for either. Transposing does not change a vector.
 func inferMatmul(c *Call, x *Value) {
-	y := c.tensor("y")
+	y := c.Value("y")
 	c.sameType("x", "y")
 	for _, name := range []string{"x", "y"} {
-		if c.tensor(name).Rank() == MaxRank {
+		if c.Value(name).Rank() == MaxRank {
 			c.note(name + " has rank 5; Apple's compiler reports: depth > 1 is not supported for MatMult")
 		}
 	}
@@ -86,7 +86,7 @@ func lead(shape []int, rank int) []int {
 }
 
 func inferLinear(c *Call, x *Value) {
-	w := c.tensor("weight")
+	w := c.Value("weight")
 	last := x.Rank() - 1
 	c.refuseIf(x.Shape[last] != w.Shape[1], "weight", "give it as [outputs, inputs]", "takes %d inputs, x%v has %d",
 		w.Shape[1], x.Shape, x.Shape[last])
@@ -103,10 +103,10 @@ type Attention struct {
 }
 
 func inferAttention(c *Call, q *Value) {
-	k, v, mask := c.tensor("key"), c.tensor("value"), c.tensor("attn_mask")
+	k, v, mask := c.Value("key"), c.Value("value"), c.Value("attn_mask")
 	r := q.Rank()
 	for _, name := range []string{"key", "value"} {
-		t := c.tensor(name)
+		t := c.Value(name)
 		c.refuseIf(t.Rank() != r, name, "reshape it", "rank %d, query has rank %d", t.Rank(), r)
 	}
 	a := Attention{L: q.Shape[r-2], S: k.Shape[r-2], E: q.Shape[r-1], EV: v.Shape[r-1], BatchQuery: q.Shape[:r-2],

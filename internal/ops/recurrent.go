@@ -55,14 +55,14 @@ type Recurrent struct {
 // inferRecurrent is the rule of all recurrent operators: an argument that one does not have is absent. The results are
 // the states of every step or the last, and as many states after the last step as the cell has.
 func inferRecurrent(c *Call, x *Value, gates, states int) {
-	w, direction := c.tensor("weight_hh"), c.word("direction")
+	w, direction := c.Value("weight_hh"), c.word("direction")
 	c.refuseIf(w.Rank() != 2 || w.Shape[0] != gates*w.Shape[1], "weight_hh", fmt.Sprintf("give it as [%d*H, H]", gates),
 		"shape %v", w.Shape)
 	a := &Recurrent{S: x.Shape[0], B: x.Shape[1], I: x.Shape[2], H: w.Shape[1], Reverse: direction == "reverse",
 		Both: direction == "bidirectional", Sequence: c.boolean("output_sequence"), Gate: c.word("recurrent_activation"),
 		Cell: c.word("cell_activation"), Final: c.word("activation"), ResetAfter: c.boolean("reset_after"),
 		Clip: math.Inf(1)}
-	if c.tensor("clip") != nil {
+	if c.Value("clip") != nil {
 		a.Clip = c.number("clip")
 		c.refuseIf(!(a.Clip > 0), "clip", "give a number above 0, or leave it out", "%g", a.Clip)
 	}
@@ -78,7 +78,7 @@ func inferRecurrent(c *Call, x *Value, gates, states int) {
 	c.parameter("input_bias", rows)
 	for _, cell := range []string{"", "_back"} {
 		for _, name := range []string{"weight_ih", "weight_hh"} {
-			c.refuseIf(a.Both && c.tensor(name+cell) == nil, "", "give the weights of the second cell",
+			c.refuseIf(a.Both && c.Value(name+cell) == nil, "", "give the weights of the second cell",
 				"argument %s is missing for direction bidirectional", name+cell)
 		}
 		c.parameter("weight_ih"+cell, rows, a.I)

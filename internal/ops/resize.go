@@ -22,7 +22,7 @@ var resizes = []Def{
 			c.refuse("half_pixel_centers", "set one of them to false", "align_corners is true too")
 		case align:
 			mode = SampleStrictAlign
-		case half || c.tensor("half_pixel_centers") == nil:
+		case half || c.Value("half_pixel_centers") == nil:
 			mode = SampleUnalign
 		}
 		c.resizes(c.scaled(x), Resize{Mode: mode})
@@ -86,7 +86,7 @@ type Resize struct {
 
 // resizes finishes the rule of an operator that gives x the last axes of size.
 func (c *Call) resizes(size []int, r Resize) {
-	x := c.tensor("x")
+	x := c.Value("x")
 	shape := append(slices.Clone(x.Shape[:x.Rank()-len(size)]), size...)
 	r.Axes = len(size)
 	c.gives(r, x.DType, shape)
@@ -157,7 +157,7 @@ type Crop struct {
 var coordinates = []mil.DType{mil.FP16, mil.FP32, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32}
 
 func inferCropResize(c *Call, x *Value) {
-	roi, boxes, indices := c.tensor("roi"), c.tensor("boxes"), c.tensor("box_indices")
+	roi, boxes, indices := c.Value("roi"), c.Value("boxes"), c.Value("box_indices")
 	c.refuseIf((roi == nil) == (boxes == nil), "", "give one of roi and boxes",
 		"roi and boxes are both given or both missing")
 	order := c.word("box_coordinate_mode")
@@ -219,7 +219,7 @@ func (c *Call) sampler() Sampler {
 }
 
 func inferAffine(c *Call, x *Value) {
-	m := c.tensor("transform_matrix")
+	m := c.Value("transform_matrix")
 	a, size := c.sampler(), c.lengths("output_height", "output_width")
 	c.refuseIf(m.Rank() != 2 || m.Shape[0] != 1 && m.Shape[0] != x.Shape[0] || m.Shape[1] != 6, "transform_matrix",
 		"give [a0, a1, a2, b0, b1, b2] once or for each image", "shape %v for x%v", m.Shape, x.Shape)
@@ -231,7 +231,7 @@ func inferAffine(c *Call, x *Value) {
 }
 
 func inferResample(c *Call, x *Value) {
-	at := c.tensor("coordinates")
+	at := c.Value("coordinates")
 	a := c.sampler()
 	c.refuseIf(at.Rank() != 4 || at.Shape[0] != x.Shape[0] || at.Shape[3] != 2, "coordinates",
 		"give (x, y) for each place of the result, [B, H, W, 2]", "shape %v for x%v", at.Shape, x.Shape)

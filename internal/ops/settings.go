@@ -11,14 +11,6 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// tensor returns the argument called name, of a list the first value, or nil when it is absent.
-func (c *Call) tensor(name string) *Value {
-	if a, ok := c.args[name]; ok {
-		return a.Values[0]
-	}
-	return nil
-}
-
 // maxSetting is the largest number of elements of a setting, and of results of split.
 const maxSetting = 1 << 16
 
@@ -60,7 +52,7 @@ func (c *Call) elements(name string, k Kind, n int) []float64 {
 	if k == Ints && n == 1 {
 		k = Int
 	}
-	v, f := c.tensor(name), forms[k]
+	v, f := c.Value(name), forms[k]
 	if v == nil {
 		return slices.Repeat([]float64{asNumber(c.preset(name))}, max(n, 0))
 	}
@@ -156,7 +148,7 @@ func (c *Call) list(name string, n int, ok func(mil.DType) bool) []int {
 // epsilon returns the setting of that name. Its default has the type of x, as if the program wrote it.
 func (c *Call) epsilon() float64 {
 	e := c.number("epsilon")
-	if x := c.tensor("x"); c.tensor("epsilon") == nil {
+	if x := c.Value("x"); c.Value("epsilon") == nil {
 		return element.Load(x.DType, encode(x.DType, []float64{e}, same))
 	}
 	return e
@@ -164,7 +156,7 @@ func (c *Call) epsilon() float64 {
 
 // word returns a string setting that must be one of the choices.
 func (c *Call) word(name string) string {
-	v := c.tensor(name)
+	v := c.Value(name)
 	if v == nil {
 		preset, _ := c.preset(name).(string)
 		return preset
@@ -199,7 +191,7 @@ func (c *Call) wrap(name string, a, rank int) int {
 // axes returns a list of different axes in ascending order.
 func (c *Call) axes(name string, rank int) []int {
 	list := c.ints(name, -1)
-	if c.tensor(name) == nil && c.preset(name) == AllAxes {
+	if c.Value(name) == nil && c.preset(name) == AllAxes {
 		list = every(rank)
 	}
 	out := make([]int, len(list))

@@ -43,7 +43,7 @@ type masked struct {
 // masked reads the arguments of a slice of x. Begin is that of a slice whose begin is computed, Size is zero.
 func (c *Call) masked(x *Value) (m masked) {
 	n := x.Rank()
-	m.Moving = !c.tensor("begin").Const() || !c.tensor("end").Const()
+	m.Moving = !c.Value("begin").Const() || !c.Value("end").Const()
 	if m.Moving {
 		c.beginning(x)
 	} else {
@@ -63,7 +63,7 @@ func (c *Call) masked(x *Value) (m masked) {
 
 // beginning checks begin if it is computed.
 func (c *Call) beginning(x *Value) {
-	b := c.tensor("begin")
+	b := c.Value("begin")
 	c.needs("begin", indexes...)
 	c.refuseIf(!slices.Equal(b.Shape, []int{x.Rank()}), "begin", fmt.Sprintf("give a vector of %d", x.Rank()),
 		"%s does not fit", b.Type())
@@ -129,7 +129,7 @@ func inferSliceIndex(c *Call, x *Value) {
 }
 
 func inferSliceUpdate(c *Call, x *Value) {
-	update := c.tensor("update")
+	update := c.Value("update")
 	m := c.masked(x)
 	if !m.Moving {
 		shape := c.fixed(x, m)
@@ -165,7 +165,7 @@ func bound(i, length, lo, hi int) int {
 func inferSliceSize(c *Call, x *Value) {
 	n := x.Rank()
 	a := Slice{Begin: make([]int, n), Stride: slices.Repeat([]int{1}, n), Size: c.ints("size", n),
-		Moving: !c.tensor("begin").Const(), Fixed: make([]bool, n)}
+		Moving: !c.Value("begin").Const(), Fixed: make([]bool, n)}
 	if a.Moving {
 		c.beginning(x)
 	} else {

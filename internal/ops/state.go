@@ -20,7 +20,7 @@ var states = []Def{
 
 // holds checks that a state can hold a tensor.
 func (c *Call) holds(name, value string) {
-	s, v := c.tensor(name), c.tensor(value)
+	s, v := c.Value(name), c.Value(value)
 	if held := (&Value{DType: s.DType, Shape: s.Shape}).Type(); !held.Same(v.Type()) {
 		c.refuse(value, "give it the type that the state holds", "%s where %s holds %s", v.Type(), s.Name, held)
 	}

@@ -105,7 +105,7 @@ func (d Def) onHost() Def { return d.costs(Pass).nowhere(onHost) }
 
 // keeps gives the result the type and shape of x.
 func (c *Call) keeps(attrs any) {
-	x := c.tensor("x")
+	x := c.Value("x")
 	c.gives(attrs, x.DType, x.Shape)
 }
 

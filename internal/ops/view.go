@@ -119,7 +119,7 @@ func inferSqueeze(c *Call, x *Value) {
 		switch dropped := slices.Contains(axes, i); {
 		case dropped && n != 1:
 			c.refuse("axes", "squeeze axes of length 1 alone", "axis %d of x%v is not of length 1", i, x.Shape)
-		case !dropped && (n != 1 || c.tensor("axes") != nil):
+		case !dropped && (n != 1 || c.Value("axes") != nil):
 			shape = append(shape, n)
 		}
 	}
