@@ -5,9 +5,9 @@ import "slices"
 // convolutions slide a kernel over one to three spatial axes. Attrs is a Window.
 var convolutions = []Def{
 	{Name: "conv", limits: convolutionLimits, infer: inferConv,
-		Params: sliding(kernelParams, integers("dilations").or(1), integer("groups").or(1))},
+		Params: sliding(kernelParams, integers("dilations").or(1).spelled(), integer("groups").or(1).spelled())},
 	{Name: "conv_transpose", limits: convolutionLimits, infer: inferConvTranspose, Params: sliding(kernelParams,
-		integers("output_shape").optional(), integers("dilations").or(1), integer("groups").or(1))},
+		integers("output_shape").optional(), integers("dilations").or(1).spelled(), integer("groups").or(1).spelled())},
 }
 
 var kernelParams = []Param{tensor("weight"), tensor("bias").optional()}
@@ -17,19 +17,20 @@ var pools = []Def{
 	pool("l2_pool", ""),
 	pool("max_pool", "take the maximum of slices"),
 	pool("avg_pool", "use a convolution with equal weights, one group for each channel",
-		boolean("exclude_padding_from_average").or(false)),
+		boolean("exclude_padding_from_average").or(false).spelled()),
 }
 
 func pool(name, instead string, more ...Param) Def {
 	return Def{Name: name, support: support{memory: some, instead: instead}, limits: poolLimits, infer: inferPool,
-		Params: append(sliding([]Param{integers("kernel_sizes")}, boolean("ceil_mode").or(false)), more...)}
+		Params: append(sliding([]Param{integers("kernel_sizes")}, boolean("ceil_mode").or(false).spelled()), more...)}
 }
 
 // sliding are the parameters of a window that slides over x.
 func sliding(kernel []Param, settings ...Param) []Param {
 	x := tensor("x", floats...).ranks(3, 5, "use [N, C, W], [N, C, H, W] or [N, C, D, H, W]", "shape %v")
-	return slices.Concat([]Param{x}, kernel, []Param{integers("strides").or(1),
-		word("pad_type", "valid", "same", "same_lower", "custom").or("valid"), integers("pad").or(0)}, settings)
+	return slices.Concat([]Param{x}, kernel, []Param{integers("strides").or(1).spelled(),
+		word("pad_type", "valid", "same", "same_lower", "custom").or("valid").spelled(),
+		integers("pad").or(0).spelled()}, settings)
 }
 
 // Window holds the settings of a convolution or pooling over the spatial axes

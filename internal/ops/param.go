@@ -22,6 +22,8 @@ type Param struct {
 	Const bool
 	// Sized settings decide the shape of the result.
 	Sized bool
+	// Spelled settings are those that published programs write even with their default.
+	Spelled bool
 	// Variadic arguments hold a list of tensors, or of settings.
 	Variadic bool
 	// Like arguments give their type alone: Node.In does not have them.
@@ -89,6 +91,7 @@ func (p Param) or(def any) Param { p.Optional, p.Default = true, def; return p }
 func (p Param) of(d mil.DType) Param { p.Types = []mil.DType{d}; return p }
 
 func (p Param) optional() Param { p.Optional = true; return p }
+func (p Param) spelled() Param  { p.Spelled = true; return p }
 func (p Param) sized() Param    { p.Sized = true; return p }
 func (p Param) deep() Param     { p.Deep = true; return p }
 func (p Param) variadic() Param { p.Variadic = true; return p }

@@ -13,8 +13,8 @@ var products = []Def{
 	{Name: "scaled_dot_product_attention", Since: 18, Params: []Param{tensor("query", floats...).ranks(3, MaxRank,
 		"give it as [batch, .., length, features]", "shape %v"), tensor("key"), tensor("value"),
 		tensor("attn_mask", mil.Bool, mil.FP16, mil.FP32).optional()}, infer: inferAttention},
-	{Name: "matmul", limits: matmulLimits, Params: []Param{matrixOf("x"), matrixOf("y"), boolean("transpose_x").or(false),
-		boolean("transpose_y").or(false)}, infer: inferMatmul},
+	{Name: "matmul", limits: matmulLimits, Params: []Param{matrixOf("x"), matrixOf("y"),
+		boolean("transpose_x").or(false).spelled(), boolean("transpose_y").or(false).spelled()}, infer: inferMatmul},
 	{Name: "linear", limits: productLimits, infer: inferLinear, Params: []Param{
 		tensor("x", numerics...).ranks(1, MaxRank, "give it at least one axis", "a scalar has no features"),
 		tensor("weight").ranks(2, 2, "give it as [outputs, inputs]", "shape %v"), tensor("bias").optional()}},

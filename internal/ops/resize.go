@@ -13,7 +13,7 @@ import (
 var resizes = []Def{
 	{Name: "upsample_nearest_neighbor", Cost: Moves, Params: scalable,
 		infer: func(c *Call, x *Value) { c.resizes(c.scaled(x), Resize{Mode: SampleDefault, Nearest: true}) }},
-	{Name: "upsample_bilinear", Params: slices.Concat(scalable, []Param{boolean("align_corners").or(true),
+	{Name: "upsample_bilinear", Params: slices.Concat(scalable, []Param{boolean("align_corners").or(true).spelled(),
 		boolean("half_pixel_centers").optional()}), infer: func(c *Call, x *Value) {
 		align, half := c.boolean("align_corners"), c.boolean("half_pixel_centers")
 		mode := SampleDefault

@@ -16,13 +16,14 @@ var slicing = []Def{
 	{Name: "slice_update", Since: 18, Family: Indexing, support: nowhere(gathered), infer: inferSliceUpdate,
 		Params: append([]Param{tensor("x", storable...), tensor("update")}, maskedParams...)},
 	{Name: "pad", Family: Movements, limits: padLimits, Params: []Param{tensor("x", storable...), integers("pad"),
-		word("mode", PadConstant, PadReflect, PadReplicate).or(PadConstant),
-		setting("constant_val", Element).or(0.0)}, infer: inferPad},
+		word("mode", PadConstant, PadReflect, PadReplicate).or(PadConstant).spelled(),
+		setting("constant_val", Element).or(0.0).spelled()}, infer: inferPad},
 }
 
 // maskedParams are the parameters of a slice with masks.
-var maskedParams = []Param{tensor("begin").any(), tensor("end").any(), integers("stride").or(1),
-	booleans("begin_mask").or(false), booleans("end_mask").or(false), booleans("squeeze_mask").or(false)}
+var maskedParams = []Param{tensor("begin").any(), tensor("end").any(), integers("stride").or(1).spelled(),
+	booleans("begin_mask").or(false).spelled(), booleans("end_mask").or(false).spelled(),
+	booleans("squeeze_mask").or(false).spelled()}
 
 // Slice selects elements: on axis i those at Begin + k*Stride for k below Size.
 type Slice struct {

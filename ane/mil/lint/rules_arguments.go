@@ -11,38 +11,18 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// written lists the optional settings of operators that published programs write out, beside those of checkNeeded.
-// Reductions have theirs too: see omitted.
-var written = map[string][]string{
-	"conv":              {"strides", "pad_type", "pad", "dilations", "groups"},
-	"conv_transpose":    {"strides", "pad_type", "pad", "dilations", "groups"},
-	"max_pool":          {"strides", "pad_type", "pad", "ceil_mode"},
-	"avg_pool":          {"strides", "pad_type", "pad", "ceil_mode", "exclude_padding_from_average"},
-	"l2_pool":           {"strides", "pad_type", "pad", "ceil_mode"},
-	"matmul":            {"transpose_x", "transpose_y"},
-	"softmax":           {"axis"},
-	"layer_norm":        {"epsilon"},
-	"batch_norm":        {"epsilon"},
-	"instance_norm":     {"epsilon"},
-	"l2_norm":           {"epsilon"},
-	"slice_by_index":    {"stride", "begin_mask", "end_mask", "squeeze_mask"},
-	"upsample_bilinear": {"align_corners"},
-	"pad":               {"mode", "constant_val"},
-}
-
-// omitted lists the settings that a statement leaves out, and what to write for each.
+// omitted lists the settings that a statement leaves out though published programs write them, beside those of
+// checkNeeded, and what to write for each. No program with slice_update is published.
 func (r *run) omitted(s *ops.Node) (names, texts []string) {
 	x := s.Value("x")
-	if x == nil || x.Open {
+	if x == nil || x.Open || s.Def == nil || s.Op.Kind == "slice_update" {
 		return nil, nil
 	}
-	list := written[s.Op.Kind]
-	if family(s) == ops.Reductions {
-		list = []string{"axes", "keep_dims"}
-	}
-	for _, name := range list {
-		if text := r.standard(s, name, x.DType); text != "" && s.Op.Arg(name) == nil {
-			names, texts = append(names, name), append(texts, name+" = "+text)
+	for _, p := range s.Def.Params {
+		if p.Spelled && s.Op.Arg(p.Name) == nil {
+			if text := r.standard(s, p.Name, x.DType); text != "" {
+				names, texts = append(names, p.Name), append(texts, p.Name+" = "+text)
+			}
 		}
 	}
 	return names, texts
