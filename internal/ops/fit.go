@@ -10,7 +10,7 @@ import (
 // value places an input or a result: a tensor of the engine, or a surface.
 func (p *placing) value(v *Value) {
 	p.pos, p.here = v.Pos, OnEngine
-	name, what := cut(v.Name), cut(v.Name)
+	name, what := Cut(v.Name), Cut(v.Name)
 	if v.input {
 		what = "input " + name
 	}
@@ -29,7 +29,7 @@ func (p *placing) value(v *Value) {
 			p.surface(v, "output "+name)
 		}
 	case t.Kind == mil.Tensor:
-		p.refuse("dynamic-shape", "guide (D)", "%s: %s has an axis without a length", what, cut(v.declared.String()))
+		p.refuse("dynamic-shape", "guide (D)", "%s: %s has an axis without a length", what, Cut(v.declared.String()))
 	}
 	p.of[v] = max(p.of[v], p.here)
 }

@@ -33,7 +33,7 @@ func (a *analysis) constant(pos mil.Pos, args, attrs []mil.Arg) *Value {
 		case !ok:
 			a.fail(arg.Value.Start(), "write val = type(literal)", "const: val is not a typed literal")
 		case v.Bare():
-			text := bareText(v)
+			text := BareText(v)
 			a.fail(v.Pos, fmt.Sprintf("write val = %v(%s)", v.BareType(), text), "const: %s has no type", text)
 		default:
 			return a.literal(v)

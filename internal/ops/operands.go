@@ -120,14 +120,14 @@ func (c *Call) operand(p *Param, o mil.Operand) (values []*Value, listed bool) {
 
 // typed gives a bare value the type that the parameter p suggests, and adds a note.
 func (c *Call) typed(p *Param, v *mil.Value) *mil.Value {
-	d, text := c.bareType(p, v), bareText(v)
+	d, text := c.bareType(p, v), BareText(v)
 	c.a.note(v.Pos, fmt.Sprintf("write %s = %v(%s)", p.Name, d, text), "%s: %s: %s has no type, which Apple's compiler "+
 		"refuses", c.Op.Kind, p.Name, text)
 	return &mil.Value{Pos: v.Pos, Type: mil.ScalarOf(d), Literal: v.Literal}
 }
 
-// bareText returns a bare value as it is written.
-func bareText(v *mil.Value) string {
+// BareText returns a bare value as it is written.
+func BareText(v *mil.Value) string {
 	switch l := v.Literal.(type) {
 	case mil.Number:
 		return l.Text

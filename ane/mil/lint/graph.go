@@ -133,11 +133,3 @@ func bareType(n *ops.Node, name string, v *mil.Value) mil.DType {
 
 // few shortens a list for a message.
 func few(list []int) []int { return list[:min(len(list), 8)] }
-
-// cut shortens a text for a message.
-func cut(s string) string {
-	if r := []rune(s); len(r) > 40 {
-		return string(r[:40]) + ".."
-	}
-	return s
-}

@@ -86,8 +86,8 @@ func checkViews(c *check, f *ops.Graph) {
 	switch {
 	case first == nil:
 	case tiles:
-		c.warn(first.Op.Pos, "", "function %s only moves elements", cut(f.Function.Name))
+		c.warn(first.Op.Pos, "", "function %s only moves elements", ops.Cut(f.Function.Name))
 	default:
-		c.error(first.Op.Pos, "", "function %s only moves elements", cut(f.Function.Name))
+		c.error(first.Op.Pos, "", "function %s only moves elements", ops.Cut(f.Function.Name))
 	}
 }

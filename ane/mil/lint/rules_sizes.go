@@ -55,7 +55,7 @@ func checkSoftmax(c *check, s *ops.Node) {
 
 func checkEinsum(c *check, s *ops.Node) {
 	if e := s.Word("equation"); e != "" && e != "nchw,nwhu->nchu" {
-		c.warn(s.Op.Pos, "", "einsum %s", cut(e))
+		c.warn(s.Op.Pos, "", "einsum %s", ops.Cut(e))
 	}
 }
 
@@ -64,7 +64,7 @@ func checkTiles(c *check, s *ops.Node) {
 	for _, v := range s.Out {
 		if n := v.Bytes()/max(tile, 1) + 1; v.DType.Float() && !v.Folded && !v.Open && n > 2 && n%2 == 1 &&
 			c.spec.Engines.Value > 1 {
-			c.note(v.Pos, "", "%s: %d bytes make %d tiles", cut(v.Name), v.Bytes(), n)
+			c.note(v.Pos, "", "%s: %d bytes make %d tiles", ops.Cut(v.Name), v.Bytes(), n)
 		}
 	}
 }
@@ -108,6 +108,6 @@ func checkCPUSmall(c *check, f *ops.Graph) {
 	}
 	if any && sum < 250 {
 		c.note(f.Function.Pos, "", "function %s saves some %.0f us on the engine, 250 are needed",
-			cut(f.Function.Name), sum)
+			ops.Cut(f.Function.Name), sum)
 	}
 }
