@@ -94,7 +94,7 @@ func list[T any](p *printer, open string, items []T, end string) {
 		if i > 0 {
 			p.write(", ")
 		}
-		p.item(&items[i])
+		p.item(items[i])
 	}
 	p.write(end)
 }
@@ -102,24 +102,20 @@ func list[T any](p *printer, open string, items []T, end string) {
 // item writes an item of a list.
 func (p *printer) item(item any) {
 	switch item := item.(type) {
-	case *Var:
+	case Var:
 		p.typ(item.Type)
 		p.write(" ", item.Name)
-	case *Ref:
-		p.write(item.Name)
-	case *Arg:
+	case Arg:
 		p.write(item.Name, " = ")
 		p.node(item.Value)
-	case *Operand:
-		p.node(*item)
-	case *Literal:
-		p.node(*item)
-	case *Pair:
+	case Pair:
 		list(p, "{", []Literal{item.Key, item.Value}, "}")
-	case *Dim:
+	case Dim:
 		p.write(item.String())
-	case *Type:
-		p.typ(*item)
+	case Type:
+		p.typ(item)
+	default: // an Operand or a Literal
+		p.node(item)
 	}
 }
 

@@ -196,21 +196,9 @@ func (v *validator) typ(t Type, pos Pos) {
 
 // malformed describes the fault of the outermost level of t; it is empty if there is none.
 func malformed(t Type) string {
-	dims, elems := 0, 0
-	scalar := t.Kind == Scalar || t.Kind == Tensor
-	switch t.Kind {
-	case Scalar:
-	case Tensor:
-		dims = len(t.Dims)
-	case State:
-		elems = 1
-	case Dict:
-		elems = 2
-	case List:
-		dims, elems = 1, 1
-	case Tuple:
-		elems = max(1, len(t.Elems))
-	default:
+	needed := [...][2]int{Scalar: {}, Tensor: {len(t.Dims)}, State: {0, 1}, Dict: {0, 2}, List: {1, 1},
+		Tuple: {0, max(1, len(t.Elems))}} // numbers of Dims and Elems
+	if int(t.Kind) >= len(needed) {
 		return "type of an unknown kind"
 	}
 	for _, d := range t.Dims {
@@ -218,10 +206,11 @@ func malformed(t Type) string {
 			return "dimension " + quoteShort(d.String()) + " is neither a size nor a symbol"
 		}
 	}
+	scalar := t.Kind == Scalar || t.Kind == Tensor
 	switch known := t.DType != NoType && int(t.DType) < len(dtypes); {
 	case scalar && !known:
 		return "type without a scalar type"
-	case !scalar && t.DType != NoType, len(t.Dims) != dims, len(t.Elems) != elems:
+	case !scalar && t.DType != NoType, [2]int{len(t.Dims), len(t.Elems)} != needed[t.Kind]:
 		return "type " + quoteShort(t.String()) + " does not fit its kind"
 	}
 	return ""

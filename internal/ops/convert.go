@@ -11,7 +11,14 @@ import (
 var conversions = []Def{
 	{Name: "cast", Doc: "converts x to elements of type dtype", Cost: Moves, limits: castLimits,
 		Params: []Param{tensor("x", slices.Concat(writable, []mil.DType{mil.FP64, mil.BF16, mil.Int64, mil.UInt64})...),
-			types("dtype", writable...)}, infer: inferCast},
+			types("dtype", writable...)}, infer: func(c *Call, x *Value) {
+			to := c.dtype("dtype")
+			refused := func(d mil.DType) bool { return d == mil.Int32 || !slices.Contains(storable, d) }
+			if refused(x.DType) || refused(to) {
+				c.note("Apple's engine refuses casts of " + x.DType.String() + " to " + to.String())
+			}
+			c.gives(nil, to, x.Shape)
+		}},
 	{Name: "quantize", Since: 17, Params: []Param{tensor("input", floats...), tensor("scale"),
 		tensor("zero_point").any().optional(), integer("axis").optional(), types("output_dtype", byteTypes...)},
 		infer: func(c *Call, x *Value) {
@@ -28,17 +35,6 @@ var conversions = []Def{
 }
 
 var writable = slices.Concat(storable, tiny)
-
-func inferCast(c *Call, x *Value) {
-	to := c.dtype("dtype")
-	switch {
-	case x.DType == mil.Int32 || to == mil.Int32:
-		c.note("Apple's engine refuses int32 casts")
-	case !slices.Contains(storable, x.DType) || !slices.Contains(storable, to):
-		c.note("Apple's engine refuses casts of " + x.DType.String() + " to " + to.String())
-	}
-	c.gives(nil, to, x.Shape)
-}
 
 // Quantization holds the settings of quantize, dequantize and constexpr_affine_dequantize.
 type Quantization struct {

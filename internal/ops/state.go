@@ -5,7 +5,6 @@ package ops
 var states = []Def{
 	{Name: "read_state", Doc: "returns the tensor that a state holds at this point of the function", Since: 18,
 		Cost: Free, limits: stateLimits, Params: []Param{tensor("input").state()}, infer: func(c *Call, s *Value) {
-			c.stateful()
 			c.gives(nil, s.DType, s.Shape)
 		}},
 	{Name: "write_state", Since: 18, limits: stateLimits, Effect: true, Params: []Param{tensor("input").state(),
@@ -24,11 +23,4 @@ func (c *Call) holds(name, value string) {
 	if held := (&Value{DType: s.DType, Shape: s.Shape}).Type(); !held.Same(v.Type()) {
 		c.refuse(value, "give it the type that the state holds", "%s where %s holds %s", v.Type(), s.Name, held)
 	}
-	c.stateful()
-}
-
-// stateful remarks what Apple's engine makes of states.
-func (c *Call) stateful() {
-	c.note("Apple's engine refuses states by the e5rt runtime, and nothing shows that it takes them in memory; feed " +
-		"the state as an extra input and output")
 }

@@ -242,7 +242,8 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 		return nil
 	}
 	w := &Weight{Value: v, Name: v.Name, Type: m.Type, Path: file, Offset: offset, Pos: b.Pos}
-	e, err := a.files.entry(w, a.stored && packs(w.Type.DType))
+	bits := w.Type.DType.Bits()
+	e, err := a.files.entry(w, a.stored && bits >= 2 && bits < 8)
 	for _, n := range e.Notes {
 		a.graph.note(n)
 	}
@@ -254,9 +255,6 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 	a.graph.Weights = append(a.graph.Weights, w)
 	return v
 }
-
-// packs reports whether AnalyzeStored leaves elements of a type packed.
-func packs(d mil.DType) bool { return d.Bits() >= 2 && d.Bits() < 8 }
 
 // climbs reports whether a path leads out of the directory that it starts from, with
 // slashes or, as on Windows, backslashes.
