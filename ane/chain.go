@@ -26,7 +26,7 @@ type Chainer interface {
 // the broker, ErrDenied for a shared broker whose policy does not grant chains, ErrForeign for
 // a request of another device; all others are those of Request.Evaluate.
 func (d *Device) EvaluateChain(ctx context.Context, requests ...*Request) (Result, error) {
-	d = d.orZero()
+	d = orZero(d)
 	ctx = given(ctx)
 	c, err := d.chainer(requests)
 	if err != nil {

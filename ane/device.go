@@ -35,20 +35,20 @@ func Open(e Engine, fallback string) (*Device, error) {
 
 // Info describes the engine.
 func (d *Device) Info() Info {
-	d = d.orZero()
+	d = orZero(d)
 	return d.info
 }
 
 // Engine returns the engine, for interfaces of its own. The Device owns it, and its calls skip the rules that the Device
 // checks.
 func (d *Device) Engine() Engine {
-	d = d.orZero()
+	d = orZero(d)
 	return d.engine
 }
 
 // Receipt returns the Receipt of this Device, without fields of a program.
 func (d *Device) Receipt() Receipt {
-	d = d.orZero()
+	d = orZero(d)
 	i := d.info
 	return Receipt{Engine: i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing,
 		Fallback: d.fallback}
@@ -60,7 +60,7 @@ func (d *Device) Receipt() Receipt {
 // Models of several functions of one text, with the same weights, are one compile and one
 // load on Apple's engine, which takes one of the machine's slots for programs.
 func (d *Device) Compile(ctx context.Context, src Source) (*Model, error) {
-	d = d.orZero()
+	d = orZero(d)
 	ctx = given(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, Deadline("compile", d.info.Name, err)
@@ -138,7 +138,7 @@ func (d *Device) drop() {
 // Close closes the engine; ErrInUse while a Model is open. A repeated call frees only
 // the surfaces of closed Requests that an abandoned run was still using.
 func (d *Device) Close() error {
-	d = d.orZero()
+	d = orZero(d)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed || d.engine == nil {
@@ -184,12 +184,12 @@ func names(layouts []Layout) string {
 	return strings.Join(n, ", ")
 }
 
-// orZero returns the zero value for nil: a closed Device.
-func (d *Device) orZero() *Device {
-	if d == nil {
-		return &Device{}
+// orZero returns x, or for nil the zero value: a closed Device, Model or Request, a stale Tensor.
+func orZero[T any](x *T) *T {
+	if x == nil {
+		return new(T)
 	}
-	return d
+	return x
 }
 
 // given returns ctx, or for nil a context that never ends.

@@ -11,7 +11,7 @@ import (
 // At returns the element at index, one number for each axis, as float32. A 32-bit integer beyond 2^24 is rounded.
 // Errors: ErrShape (an index outside Shape), ErrStale, ErrName for a tensor that a Request does not have.
 func (t *Tensor) At(index ...int) (float32, error) {
-	t = t.orZero()
+	t = orZero(t)
 	e, err := t.element("at", index)
 	if err != nil {
 		return 0, err
@@ -22,7 +22,7 @@ func (t *Tensor) At(index ...int) (float32, error) {
 // Set stores v at index, converted to the tensor's type: fp16 rounds to nearest even, integers truncate toward zero and
 // clamp, bool is v != 0. Errors: those of At, and ErrReadOnly.
 func (t *Tensor) Set(v float32, index ...int) error {
-	t = t.orZero()
+	t = orZero(t)
 	if err := t.writable("set"); err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (t *Tensor) Set(v float32, index ...int) error {
 
 // Bits returns the raw fp16 element at index; ErrType for other tensors.
 func (t *Tensor) Bits(index ...int) (fp16.Bits, error) {
-	t = t.orZero()
+	t = orZero(t)
 	e, err := t.half("bits", index)
 	if err != nil {
 		return 0, err
@@ -46,7 +46,7 @@ func (t *Tensor) Bits(index ...int) (fp16.Bits, error) {
 
 // SetBits stores a raw fp16 element at index; ErrType for other tensors.
 func (t *Tensor) SetBits(v fp16.Bits, index ...int) error {
-	t = t.orZero()
+	t = orZero(t)
 	if err := t.writable("set bits"); err != nil {
 		return err
 	}

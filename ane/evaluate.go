@@ -16,9 +16,9 @@ import (
 // ended first, unimem.ErrChanged if an input is on a mapped file that has become shorter; in the
 // last two cases the content of the outputs is undefined.
 func (r *Request) Evaluate(ctx context.Context) (Result, error) {
-	r = r.orZero()
+	r = orZero(r)
 	if r.model == nil {
-		return Result{}, r.model.orZero().fail("evaluate", ErrClosed, "", "make a new request")
+		return Result{}, orZero(r.model).fail("evaluate", ErrClosed, "", "make a new request")
 	}
 	return r.model.Evaluate(ctx, r)
 }
@@ -37,7 +37,7 @@ type Outcome struct {
 // tensors, and Evaluate and Close return ErrBusy. After the Outcome the caller owns the
 // tensors again. To end a run early, cancel ctx.
 func (r *Request) EvaluateAsync(ctx context.Context) <-chan Outcome {
-	r = r.orZero()
+	r = orZero(r)
 	c := make(chan Outcome, 1)
 	m, err := r.start()
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *Request) EvaluateAsync(ctx context.Context) <-chan Outcome {
 
 // start marks the request as in flight and enters the gate of its model.
 func (r *Request) start() (*Model, error) {
-	m := r.model.orZero()
+	m := orZero(r.model)
 	if r.model == nil {
 		return m, m.fail("evaluate", ErrClosed, "", "make a new request")
 	}

@@ -39,7 +39,7 @@ type Instancer interface {
 // the program, such as an axis, has changed; errors.ErrUnsupported if the engine makes no
 // instances; ErrDenied if the engine's broker does not allow them.
 func (m *Model) WithWeights(ctx context.Context, weights Weights) (*Model, error) {
-	m = m.orZero()
+	m = orZero(m)
 	ctx = given(ctx)
 	if err := m.begin(ctx, "instance"); err != nil {
 		return nil, err

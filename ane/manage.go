@@ -20,7 +20,7 @@ type Keeper interface {
 // Loaded programs continue to work. The error is errors.ErrUnsupported for every engine
 // except the broker.
 func (d *Device) Purge(ctx context.Context) (programs int, bytes int64, err error) {
-	d = d.orZero()
+	d = orZero(d)
 	k, err := d.keeper("purge")
 	if err != nil {
 		return 0, 0, err
@@ -32,7 +32,7 @@ func (d *Device) Purge(ctx context.Context) (programs int, bytes int64, err erro
 // surfaces of all its clients. The error is errors.ErrUnsupported for every engine except
 // the broker.
 func (d *Device) Counters(ctx context.Context) (map[string]uint64, error) {
-	d = d.orZero()
+	d = orZero(d)
 	k, err := d.keeper("counters")
 	if err != nil {
 		return nil, err

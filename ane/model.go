@@ -27,26 +27,26 @@ type Model struct {
 
 // Inputs returns the layouts of the inputs in the order of the program's text.
 func (m *Model) Inputs() []Layout {
-	m = m.orZero()
+	m = orZero(m)
 	return clones(m.in)
 }
 
 // Outputs returns the layouts of the outputs in the order of the program's
 // text.
 func (m *Model) Outputs() []Layout {
-	m = m.orZero()
+	m = orZero(m)
 	return clones(m.out)
 }
 
 // Input returns the layout of the input called name; ErrName if there is none.
 func (m *Model) Input(name string) (Layout, error) {
-	m = m.orZero()
+	m = orZero(m)
 	return m.layout("input", name, m.in)
 }
 
 // Output returns the layout of the output called name; ErrName if there is none.
 func (m *Model) Output(name string) (Layout, error) {
-	m = m.orZero()
+	m = orZero(m)
 	return m.layout("output", name, m.out)
 }
 
@@ -69,7 +69,7 @@ func (m *Model) unknown(what, name string, among []Layout) *Error {
 
 // Receipt describes the engine that runs the program.
 func (m *Model) Receipt() Receipt {
-	m = m.orZero()
+	m = orZero(m)
 	if m.receipt == nil {
 		return Receipt{}
 	}
@@ -80,7 +80,7 @@ func (m *Model) Receipt() Receipt {
 // ErrStuck while an earlier call has not returned, and those of the engine: ErrExhausted, ErrDenied, ErrLost,
 // ErrEngine.
 func (m *Model) Load(ctx context.Context) error {
-	m = m.orZero()
+	m = orZero(m)
 	ctx = given(ctx)
 	if err := m.begin(ctx, "load"); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (m *Model) Load(ctx context.Context) error {
 // after the next Load. Unloading twice does nothing. If ctx ends first, the program stays loaded. Errors: ErrClosed,
 // ErrDeadline, ErrStuck, and those of the engine.
 func (m *Model) Unload(ctx context.Context) error {
-	m = m.orZero()
+	m = orZero(m)
 	ctx = given(ctx)
 	if err := m.begin(ctx, "unload"); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (m *Model) unload(ctx context.Context, allowed func() error) error {
 // Evaluate runs a request of this model, as Request.Evaluate does. The error is ErrForeign for a request of another
 // Model; all others are those of Request.Evaluate.
 func (m *Model) Evaluate(ctx context.Context, r *Request) (Result, error) {
-	m = m.orZero()
+	m = orZero(m)
 	ctx = given(ctx)
 	if r == nil || r.model != m {
 		return Result{}, m.fail("evaluate", ErrForeign, "a request of another model", "bind it on this model")
@@ -172,7 +172,7 @@ func (m *Model) run(ctx context.Context, r *Request) (Result, error) {
 // Close unloads the program and frees it; ErrInUse while a Request is open.
 // Repeated calls do nothing.
 func (m *Model) Close(ctx context.Context) error {
-	m = m.orZero()
+	m = orZero(m)
 	ctx = given(ctx)
 	err := m.begin(ctx, "close")
 	if errors.Is(err, ErrClosed) {
@@ -263,12 +263,4 @@ func (m *Model) engine() string {
 		return ""
 	}
 	return m.device.info.Name
-}
-
-// orZero returns the zero value for nil: a closed Model.
-func (m *Model) orZero() *Model {
-	if m == nil {
-		return &Model{}
-	}
-	return m
 }

@@ -17,7 +17,7 @@ import (
 // Write copies a dense row-major array of the tensor's own type (little endian) into the padded rows. Errors: ErrLength
 // unless packed has Layout.PackedBytes bytes, ErrReadOnly, ErrStale. The number of bytes copied is 0 then.
 func (t *Tensor) Write(packed []byte) (int, error) {
-	t = t.orZero()
+	t = orZero(t)
 	if err := t.writable("write"); err != nil {
 		return 0, err
 	}
@@ -30,7 +30,7 @@ func (t *Tensor) Write(packed []byte) (int, error) {
 // Read copies the rows into a dense row-major array, without padding. Errors: ErrLength unless packed has
 // Layout.PackedBytes bytes, ErrStale.
 func (t *Tensor) Read(packed []byte) (int, error) {
-	t = t.orZero()
+	t = orZero(t)
 	return t.rows("read", len(packed), t.layout.PackedBytes(), func(row []byte, at int) error {
 		copy(packed[at:], row)
 		return nil
@@ -40,7 +40,7 @@ func (t *Tensor) Read(packed []byte) (int, error) {
 // WriteFloat32 converts and copies one float32 for each element, row-major, as Set does. Errors: ErrLength unless src
 // has one number for each element, ErrReadOnly, ErrStale.
 func (t *Tensor) WriteFloat32(src []float32) (int, error) {
-	t = t.orZero()
+	t = orZero(t)
 	if err := t.writable("write"); err != nil {
 		return 0, err
 	}
@@ -62,7 +62,7 @@ func (t *Tensor) WriteFloat32(src []float32) (int, error) {
 // ReadFloat32 copies and converts one float32 for each element, row-major, as At does. Errors: ErrLength unless dst has
 // one number for each element, ErrStale.
 func (t *Tensor) ReadFloat32(dst []float32) (int, error) {
-	t = t.orZero()
+	t = orZero(t)
 	d, size := t.layout.DType, t.layout.DType.Size()
 	return t.rows("read", len(dst), t.layout.Elements(), func(row []byte, at int) error {
 		part := dst[at/size:][:len(row)/size]
@@ -81,7 +81,7 @@ func (t *Tensor) ReadFloat32(dst []float32) (int, error) {
 // Float32s returns a copy of the elements, row-major, converted as At does. It allocates the slice; ReadFloat32 fills a
 // slice of the caller. The error is ErrStale.
 func (t *Tensor) Float32s() ([]float32, error) {
-	t = t.orZero()
+	t = orZero(t)
 	if _, err := t.bytes("read"); err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (t *Tensor) Float32s() ([]float32, error) {
 // directly into the rows, and returns the number of bytes read: PackedBytes, unless r ends
 // early (ErrLength and io.ErrUnexpectedEOF) or fails. It reads no further byte.
 func (t *Tensor) FillFrom(r io.Reader) (int, error) {
-	t = t.orZero()
+	t = orZero(t)
 	if r == nil {
 		return 0, &Error{Op: "fill", Name: t.layout.Name, Err: ErrLength, Detail: "the reader is nil",
 			Hint: "pass an open reader"}
@@ -119,7 +119,7 @@ func (t *Tensor) FillFrom(r io.Reader) (int, error) {
 
 // WriteFloat16 copies raw fp16 elements, row-major; ErrType for other tensors.
 func (t *Tensor) WriteFloat16(src []fp16.Bits) (int, error) {
-	t = t.orZero()
+	t = orZero(t)
 	if err := t.writable("write"); err != nil {
 		return 0, err
 	}
@@ -129,7 +129,7 @@ func (t *Tensor) WriteFloat16(src []fp16.Bits) (int, error) {
 // ReadFloat16 copies raw fp16 elements out, row-major; ErrType for other
 // tensors.
 func (t *Tensor) ReadFloat16(dst []fp16.Bits) (int, error) {
-	t = t.orZero()
+	t = orZero(t)
 	return t.halves("read", len(dst), func(half []fp16.Bits, at int) { copy(dst[at:], half) })
 }
 

@@ -74,13 +74,13 @@ func (s *surfaces) tensors(layouts []Layout) map[string]*Tensor {
 // no such input, the calls of the returned tensor return ErrName, so that
 // r.Input("x").Set(..) needs only one check.
 func (r *Request) Input(name string) *Tensor {
-	r = r.orZero()
+	r = orZero(r)
 	return r.named("input", name, true)
 }
 
 // Output is Input for an output.
 func (r *Request) Output(name string) *Tensor {
-	r = r.orZero()
+	r = orZero(r)
 	return r.named("output", name, false)
 }
 

@@ -24,7 +24,7 @@ type Pool struct {
 // NewPool makes n requests, each by NewRequest with its own surfaces. After an error no
 // request remains. n is at least 1, otherwise the error is ErrLength.
 func (m *Model) NewPool(ctx context.Context, n int, opts ...unimem.Option) (*Pool, error) {
-	m = m.orZero()
+	m = orZero(m)
 	if n < 1 {
 		return nil, m.fail("pool", ErrLength, fmt.Sprintf("%d requests", n), "ask for at least one")
 	}
@@ -45,7 +45,7 @@ func (m *Model) NewPool(ctx context.Context, n int, opts ...unimem.Option) (*Poo
 // last borrower. The caller returns the request by Put, once. The error matches ErrClosed
 // after Close, or ErrDeadline if ctx ended first.
 func (p *Pool) Get(ctx context.Context) (*Request, error) {
-	p = p.orZero()
+	p = p.orClosed()
 	ctx = given(ctx)
 	select {
 	case r := <-p.free:
@@ -58,9 +58,9 @@ func (p *Pool) Get(ctx context.Context) (*Request, error) {
 		r.lent.Store(true)
 		return r, nil
 	case <-p.done:
-		return nil, p.model.orZero().fail("get", ErrClosed, "", "make another pool")
+		return nil, orZero(p.model).fail("get", ErrClosed, "", "make another pool")
 	case <-ctx.Done():
-		return nil, Deadline("get", p.model.orZero().engine(), ctx.Err())
+		return nil, Deadline("get", orZero(p.model).engine(), ctx.Err())
 	}
 }
 
@@ -69,8 +69,8 @@ func (p *Pool) Get(ctx context.Context) (*Request, error) {
 // caller must not put a request twice: if the pool has lent it again, Put cannot detect
 // that the borrower is another one.
 func (p *Pool) Put(r *Request) error {
-	p = p.orZero()
-	switch m := p.model.orZero(); {
+	p = p.orClosed()
+	switch m := orZero(p.model); {
 	case r == nil || p.model == nil || r.pool != p:
 		return m.fail("put", ErrForeign, "a request that this pool did not make", "close it instead")
 	case r.busy.Load() == flying:
@@ -85,7 +85,7 @@ func (p *Pool) Put(r *Request) error {
 // Close closes the requests and makes waiting calls of Get return ErrClosed. The error is
 // ErrInUse while a request is lent; then Close changes nothing. Repeated calls do nothing.
 func (p *Pool) Close() error {
-	p = p.orZero()
+	p = p.orClosed()
 	if p.model == nil {
 		return nil
 	}
@@ -117,8 +117,8 @@ func (p *Pool) Close() error {
 	return errors.Join(errs...)
 }
 
-// orZero returns the zero value for nil: a closed Pool.
-func (p *Pool) orZero() *Pool {
+// orClosed returns p, or for nil and the zero value a closed Pool.
+func (p *Pool) orClosed() *Pool {
 	if p == nil || p.model == nil {
 		closed := make(chan struct{})
 		close(closed)

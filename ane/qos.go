@@ -30,8 +30,8 @@ type Prioritizer interface {
 // errors.ErrUnsupported for an engine without a queue of priorities; ErrName for a number
 // that is not a QoS; ErrBusy while the request is in flight.
 func (r *Request) SetQoS(q QoS) error {
-	r = r.orZero()
-	m := r.model.orZero()
+	r = orZero(r)
+	m := orZero(r.model)
 	switch q {
 	case QoSBackground, QoSUtility, QoSDefault, QoSUserInitiated, QoSUserInteractive:
 	default:

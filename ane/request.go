@@ -43,7 +43,7 @@ const (
 // ErrShort, ErrOffset and ErrAligned (the tensor's layout or place), ErrReadOnly and ErrAlias (an output), ErrStale;
 // ErrNotLoaded or ErrClosed for the Model, and those of the engine.
 func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
-	m = m.orZero()
+	m = orZero(m)
 	if !m.gate.enter() {
 		return nil, m.notReady("bind")
 	}
@@ -203,10 +203,10 @@ func (r *Request) tensor(i int) *Tensor {
 // an interface of its own that run implements. f neither evaluates nor closes run, and does not keep it. The error is
 // ErrBusy while the request is in flight, ErrClosed after Close.
 func (r *Request) Inspect(f func(m *Model, run Invocation)) error {
-	r = r.orZero()
+	r = orZero(r)
 	switch {
 	case r.run == nil || r.busy.Load() == shut:
-		return r.model.orZero().fail("inspect", ErrClosed, "the request is closed", "")
+		return orZero(r.model).fail("inspect", ErrClosed, "the request is closed", "")
 	case !r.busy.CompareAndSwap(idle, flying):
 		return r.model.fail("inspect", ErrBusy, "", "wait for the run to end")
 	}
@@ -220,7 +220,7 @@ func (r *Request) Inspect(f func(m *Model, run Invocation)) error {
 // surface that an abandoned run or another Request still uses is freed by a later Close
 // of a Request or of the Device.
 func (r *Request) Close() error {
-	r = r.orZero()
+	r = orZero(r)
 	if r.pool != nil {
 		return r.model.fail("close", ErrInUse, "the request belongs to a Pool", "return it by Put, and close the Pool")
 	}
@@ -255,12 +255,4 @@ func (r *Request) release() {
 		t.block.Release()
 	}
 	r.held = 0
-}
-
-// orZero returns the zero value for nil: a closed Request.
-func (r *Request) orZero() *Request {
-	if r == nil {
-		return &Request{}
-	}
-	return r
 }

@@ -17,7 +17,7 @@ import (
 // ErrStale if the memory is closed; other errors are those of unimem.Block.Share, such as
 // unimem.ErrShare for heap memory.
 func ShareTensor(t *Tensor) (memory *os.File, header []byte, err error) {
-	t = t.orZero()
+	t = orZero(t)
 	if _, err := t.bytes("share"); err != nil {
 		return nil, nil, err
 	}

@@ -13,7 +13,7 @@ import "fmt"
 //
 // The error is ErrShape for an axis or a range that t does not have.
 func (t *Tensor) Slice(axis, from, to int) (*Tensor, error) {
-	t = t.orZero()
+	t = orZero(t)
 	if _, err := t.bytes("slice"); err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (l *Layout) setStride(axis, bytes int) {
 // count elements: the element at index i is sum(i*strides) elements after the first. It allocates
 // nothing.
 func (t *Tensor) Strides(lengths, strides *[MaxRank]int64) (rank int) {
-	t = t.orZero()
+	t = orZero(t)
 	l := &t.layout
 	axes, ok := l.assign(depthOutside)
 	if !ok {
@@ -111,7 +111,7 @@ func (t *Tensor) Strides(lengths, strides *[MaxRank]int64) (rank int) {
 }
 
 // DType is the type of the elements.
-func (t *Tensor) DType() mil.DType { return t.orZero().layout.DType }
+func (t *Tensor) DType() mil.DType { return orZero(t).layout.DType }
 
 // OnMemory makes a tensor at byte 0 of a Block, like OnBlock, except that the Block may end with the
 // last element, without the padding after it: for memory of another library, which

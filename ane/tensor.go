@@ -121,26 +121,26 @@ func newTensor(t *Tensor, mem []byte) (*Tensor, error) {
 
 // Layout returns a copy of the tensor's layout.
 func (t *Tensor) Layout() Layout {
-	t = t.orZero()
+	t = orZero(t)
 	return t.layout.clone()
 }
 
 // Block returns the Block with the tensor's memory.
 func (t *Tensor) Block() *unimem.Block {
-	t = t.orZero()
+	t = orZero(t)
 	return t.block
 }
 
 // Offset is the offset of the tensor's first byte in its Block.
 func (t *Tensor) Offset() int {
-	t = t.orZero()
+	t = orZero(t)
 	return t.offset
 }
 
 // Bytes returns the tensor's bytes, including padding, or nil after the memory was
 // closed, the cell returned or the tape cleared. It does not copy.
 func (t *Tensor) Bytes() []byte {
-	t = t.orZero()
+	t = orZero(t)
 	mem := t.memory()
 	if mem == nil {
 		return nil
@@ -178,7 +178,7 @@ func (t *Tensor) bytes(op string) ([]byte, error) {
 // Row returns the bytes of row i without padding, rows counted in row-major order. It does not copy. Errors: ErrShape
 // for a row that there is not, ErrStale.
 func (t *Tensor) Row(i int) ([]byte, error) {
-	t = t.orZero()
+	t = orZero(t)
 	b, err := t.bytes("row")
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (t *Tensor) Row(i int) ([]byte, error) {
 // memory is closed during the loop, and yields no row if it was closed before; Bytes then
 // returns nil.
 func (t *Tensor) Rows() iter.Seq[[]byte] {
-	t = t.orZero()
+	t = orZero(t)
 	return func(yield func([]byte) bool) {
 		n := t.layout.RowBytes()
 		for i := range t.layout.Rows() {
@@ -221,11 +221,3 @@ func (t *Tensor) overlaps(u *Tensor) bool {
 
 // address is the address of the first byte.
 func (t *Tensor) address() uintptr { return t.block.Address() + uintptr(t.offset) }
-
-// orZero returns the zero value for nil: a stale tensor.
-func (t *Tensor) orZero() *Tensor {
-	if t == nil {
-		return &Tensor{}
-	}
-	return t
-}
