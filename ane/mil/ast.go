@@ -21,9 +21,8 @@ func (p *Program) Func(name string) *Function {
 	return nil
 }
 
-// Select returns the function called name. An empty name selects main, or the first function of
-// a program without main, which is procedure 0 of the compiled program. Select returns nil when
-// there is no such function.
+// Select returns the function called name. An empty name selects main, or the first function of a program without main,
+// which is procedure 0 of the compiled program. Select returns nil when there is no such function.
 func (p *Program) Select(name string) *Function {
 	if name != "" {
 		return p.Func(name)
@@ -118,14 +117,12 @@ type Nested struct {
 	Attrs []Arg
 }
 
-// Literal is the content of a Value: Number, BoolLit, StringLit, *Value, Blob,
-// ListLit, DictLit or TupleLit.
+// Literal is the content of a Value: Number, BoolLit, StringLit, *Value, Blob, ListLit, DictLit or TupleLit.
 type Literal interface {
 	literal() Pos // of the first character
 }
 
-// Number is a numeric literal as written: decimal, C99 hexadecimal float, inf
-// or nan, with an optional minus sign.
+// Number is a numeric literal as written: decimal, C99 hexadecimal float, inf or nan, with an optional minus sign.
 type Number struct {
 	Pos  Pos
 	Text string

@@ -1,11 +1,9 @@
 package mil
 
-// Blobs returns every reference to a weight file in the program, in the order of
-// the text.
+// Blobs returns every reference to a weight file in the program, in the order of the text.
 func (p *Program) Blobs() []*Blob { return nodes(p, func(*Blob) bool { return true }) }
 
-// Weights returns every value whose elements are in a weight file, in the order of
-// the text.
+// Weights returns every value whose elements are in a weight file, in the order of the text.
 func (p *Program) Weights() []*Value { return nodes(p, func(v *Value) bool { return v.Blob() != nil }) }
 
 // nodes returns the operands and literals of type T of the statements that keep accepts, in the order of the text.

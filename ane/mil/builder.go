@@ -5,11 +5,9 @@ import (
 	"slices"
 )
 
-// Builder makes a Program in Go, statement by statement: the caller names every
-// value and declares its type, and the Builder does not check operators. Package
-// build generates names, infers types and checks operators. Faults are collected and
-// returned by Program, so the calls before it need no checks. One goroutine at a
-// time may use a Builder.
+// Builder makes a Program in Go, statement by statement: the caller names every value and declares its type, and the
+// Builder does not check operators. Package build generates names, infers types and checks operators. Faults are
+// collected and returned by Program, so the calls before it need no checks. One goroutine at a time may use a Builder.
 type Builder struct {
 	opset  string
 	old    bool // Program converts to OldText
@@ -23,9 +21,8 @@ type Option func(*Builder)
 // Opset sets the opset of the functions. The default is "ios18".
 func Opset(name string) Option { return func(b *Builder) { b.opset = name } }
 
-// OldDialect makes programs for compilers before program(1.3): program(1.0),
-// opset ios16, and every scalar written as a tensor of rank 0. A later Opset option
-// can choose ios15 to ios17 instead.
+// OldDialect makes programs for compilers before program(1.3): program(1.0), opset ios16, and every scalar written as a
+// tensor of rank 0. A later Opset option can choose ios15 to ios17 instead.
 func OldDialect() Option {
 	return func(b *Builder) { b.opset, b.old = "ios16", true }
 }
@@ -74,8 +71,7 @@ func (b *Builder) Program() (*Program, error) {
 	return p, nil
 }
 
-// Func adds a function. Functions become procedures in the order of these
-// calls.
+// Func adds a function. Functions become procedures in the order of these calls.
 func (b *Builder) Func(name string) *FuncBuilder {
 	f := &FuncBuilder{b: b, fn: Function{Name: name, Opset: b.opset}}
 	f.named(name, "function")

@@ -17,8 +17,7 @@ type Dialect uint8
 const (
 	// NewText is program(1.3) with the opset ios18 and plain scalars: int32(1).
 	NewText Dialect = iota
-	// OldText is program(1.0) with the opsets ios15 to ios17 and boxed scalars:
-	// tensor<int32, []>(1).
+	// OldText is program(1.0) with the opsets ios15 to ios17 and boxed scalars: tensor<int32, []>(1).
 	OldText
 )
 
@@ -45,19 +44,16 @@ const (
 	newOpset    = 18
 )
 
-// Convert returns a copy of p wholly in the dialect d: the version, the opset of every
-// function, and the spelling of every scalar type. The copy computes the same. p does not
-// change.
+// Convert returns a copy of p wholly in the dialect d: the version, the opset of every function, and the spelling of
+// every scalar type. The copy computes the same. p does not change.
 //
-// To the old dialect, a function takes the opset ios16, or ios17 if it calls an operator
-// that ios16 lacks; ios15 to ios17 stay. To the new one, it takes ios18. Converting the
-// returned tree back restores an Equal program if p was wholly in one dialect; the tree,
-// not its text, remembers opsets other than those.
+// To the old dialect, a function takes the opset ios16, or ios17 if it calls an operator that ios16 lacks; ios15 to
+// ios17 stay. To the new one, it takes ios18. Converting the returned tree back restores an Equal program if p was
+// wholly in one dialect; the tree, not its text, remembers opsets other than those.
 //
-// The error is an ErrorList. It has the faults of Validate, except those of names, or the
-// place of everything that d, one of the two, cannot express: types narrower than a byte, states and
-// operators of ios18 in the old dialect, and in the new one the forms of constexpr_*
-// operators that ios18 replaced.
+// The error is an ErrorList. It has the faults of Validate, except those of names, or the place of everything that d,
+// one of the two, cannot express: types narrower than a byte, states and operators of ios18 in the old dialect, and in
+// the new one the forms of constexpr_* operators that ios18 replaced.
 func Convert(p *Program, d Dialect) (*Program, error) { return convert("", p, d) }
 
 // convert is Convert with the name of the file in faults.
@@ -159,8 +155,7 @@ func (c *converter) version(f, out *Function) {
 	}
 }
 
-// replaced lists the operators of ios16 that ios18 gave another form, and the argument
-// that only the form of ios16 has.
+// replaced lists the operators of ios16 that ios18 gave another form, and the argument that only the form of ios16 has.
 var replaced = map[string]string{"constexpr_lut_to_dense": "shape", "constexpr_sparse_to_dense": "shape"}
 
 const (

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// each calls visit for every element of v in row-major order, after checking
-// that the literal has as many elements as the type says and, where lists
-// nest, the nesting of its dimensions. It stops at the first fault.
+// each calls visit for every element of v in row-major order, after checking that the literal has as many elements as
+// the type says and, where lists nest, the nesting of its dimensions. It stops at the first fault.
 func (v *Value) each(during *watch, visit func(DType, Literal) *Error) *Error {
 	w := walker{typ: v.Type, visit: visit, during: during}
 	l, err := w.unwrap(v.Literal, v.Type)
@@ -48,8 +47,7 @@ type walker struct {
 	during *watch
 }
 
-// unwrap removes typed literals around l. Each must have the type want or be a
-// scalar of the elements' type.
+// unwrap removes typed literals around l. Each must have the type want or be a scalar of the elements' type.
 func (w *walker) unwrap(l Literal, want Type) (Literal, *Error) {
 	for range MaxNesting {
 		switch x := l.(type) {

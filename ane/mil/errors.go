@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Pos is a place in MIL text, or the line of a call that builds a program. Line
-// and Col count from 1, Col in bytes; Col is 0 for a whole line. The zero Pos is an
-// unknown place, as in programs made in Go.
+// Pos is a place in MIL text, or the line of a call that builds a program. Line and Col count from 1, Col in bytes; Col
+// is 0 for a whole line. The zero Pos is an unknown place, as in programs made in Go.
 type Pos struct {
 	Line int `json:"line"`
 	Col  int `json:"column"`
@@ -32,9 +31,8 @@ func (p Pos) compare(q Pos) int {
 	return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Col, q.Col))
 }
 
-// ErrNames marks faults of names in an otherwise well-formed program: a name that is
-// defined twice, used before its definition or not defined at all, or an argument given
-// twice. Such a program can be analyzed further.
+// ErrNames marks faults of names in an otherwise well-formed program: a name that is defined twice, used before its
+// definition or not defined at all, or an argument given twice. Such a program can be analyzed further.
 var ErrNames = errors.New("names do not fit together")
 
 // Error is one fault of a MIL text or of a file that it names.
@@ -70,8 +68,7 @@ type ErrorList []*Error
 // Add appends a fault.
 func (l *ErrorList) Add(e *Error) { *l = append(*l, e) }
 
-// Sort orders the list by file and position, keeping the order of faults at
-// one place.
+// Sort orders the list by file and position, keeping the order of faults at one place.
 func (l ErrorList) Sort() {
 	slices.SortStableFunc(l, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), a.Pos.compare(b.Pos))

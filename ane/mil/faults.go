@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// MaxFaults is the number of faults that Parse and Validate report before they
-// stop with the fault "too many faults".
+// MaxFaults is the number of faults that Parse and Validate report before they stop with the fault "too many faults".
 const MaxFaults = 100
 
 // faults collects faults up to the limit.

@@ -12,9 +12,8 @@ import (
 // The program has to be well-formed, not valid: the error is that of ParseTree. The
 // result parses to the same tree, and formatting it again changes nothing.
 //
-// A comment after a statement stays after it. A comment inside a statement moves to
-// a line of its own before it. Several empty lines become one; those at the start and
-// the end of a body are removed.
+// A comment after a statement stays after it. A comment inside a statement moves to a line of its own before it.
+// Several empty lines become one; those at the start and the end of a body are removed.
 func Format(file string, src []byte) ([]byte, error) {
 	var l layout
 	prog, err := parse(context.Background(), file, src, false, &l)

@@ -2,8 +2,7 @@ package mil
 
 import "slices"
 
-// FuncBuilder makes one function of a Builder. The Refs it returns are valid in
-// this function only.
+// FuncBuilder makes one function of a Builder. The Refs it returns are valid in this function only.
 type FuncBuilder struct {
 	b  *Builder
 	fn Function
@@ -36,8 +35,7 @@ func (f *FuncBuilder) named(name, what string) {
 	}
 }
 
-// Input adds a tensor parameter. The Neural Engine takes fp16 of rank 4, and
-// binds parameters by name.
+// Input adds a tensor parameter. The Neural Engine takes fp16 of rank 4, and binds parameters by name.
 func (f *FuncBuilder) Input(name string, d DType, shape ...int) Ref {
 	return f.InputOf(name, TensorOf(d, shape...))
 }
@@ -64,9 +62,8 @@ func (f *FuncBuilder) Const(name string, v *Value) Ref {
 	return Ref{Name: name}
 }
 
-// Blob adds a constant whose elements are in a weight file. The path starts
-// with @model_path/, the directory of the model; offset is where the entry's
-// metadata starts in bytes, 64 for the first entry of a file.
+// Blob adds a constant whose elements are in a weight file. The path starts with @model_path/, the directory of the
+// model; offset is where the entry's metadata starts in bytes, 64 for the first entry of a file.
 func (f *FuncBuilder) Blob(name string, t Type, path string, offset uint64) Ref {
 	return f.Const(name, BlobValue(t, path, offset))
 }

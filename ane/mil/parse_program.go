@@ -50,8 +50,7 @@ func (p *parser) program() *Program {
 	return prog
 }
 
-// decimalVersion reports whether s has the form of a version: digits with an
-// optional fraction.
+// decimalVersion reports whether s has the form of a version: digits with an optional fraction.
 func decimalVersion(s string) bool {
 	n := span(s, digits)
 	if n < len(s) && s[n] == '.' {

@@ -26,9 +26,8 @@ func (p *parser) body(f *Function) {
 	}
 }
 
-// toStatement skips from inside op to the text after the next semicolon, or to the end
-// of the function. It marks names as lost if the parser read no operator of op, or if
-// the skipped text spans lines and so may contain other statements.
+// toStatement skips from inside op to the text after the next semicolon, or to the end of the function. It marks names
+// as lost if the parser read no operator of op, or if the skipped text spans lines and so may contain other statements.
 func (p *parser) toStatement(f *Function, op *Op) {
 	line := p.tok.pos.Line
 	for p.tok.kind != tokEOF {
@@ -67,8 +66,7 @@ func (p *parser) statement(op *Op) {
 	p.attrs(&op.Attrs)
 }
 
-// declared reads the results of a statement and the equals sign after them. A
-// statement may have no results.
+// declared reads the results of a statement and the equals sign after them. A statement may have no results.
 func (p *parser) declared(op *Op) {
 	const form = "a statement is written tensor<fp16, [1, 64, 1, 32]> y = mul(x = a, y = b);"
 	parens := p.got('(')

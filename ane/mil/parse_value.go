@@ -1,8 +1,7 @@
 package mil
 
-// operand reads the operand of the argument called name. It reports a literal
-// without a type, and reads on, except for a number or a truth value between
-// parentheses.
+// operand reads the operand of the argument called name. It reports a literal without a type, and reads on, except for
+// a number or a truth value between parentheses.
 func (p *parser) operand(name string) Operand {
 	p.enter()
 	defer p.leave()

@@ -7,13 +7,11 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// MaxNesting is how deep types, operands and literals nest. Programs in use
-// stay below ten.
+// MaxNesting is how deep types, operands and literals nest. Programs in use stay below ten.
 const MaxNesting = 100
 
-// Parse reads MIL text. The name file appears in faults; the file is not opened.
-// The error is an ErrorList of every fault that Parse and Validate found. With an
-// error, the returned program is incomplete: use it for inspection only.
+// Parse reads MIL text. The name file appears in faults; the file is not opened. The error is an ErrorList of every
+// fault that Parse and Validate found. With an error, the returned program is incomplete: use it for inspection only.
 func Parse(file string, src []byte) (*Program, error) {
 	return parse(context.Background(), file, src, true, nil)
 }
@@ -105,8 +103,7 @@ func gather[T any](p *parser, stack, into *[]T, end rune, item string, read func
 	})
 }
 
-// report collects a fault. It ignores a second fault at the same place. After too
-// many faults it ends the text here.
+// report collects a fault. It ignores a second fault at the same place. After too many faults it ends the text here.
 func (p *parser) report(pos Pos, msg, hint string) {
 	if pos == p.last {
 		return
@@ -163,8 +160,7 @@ func (p *parser) fault(pos Pos, msg, hint string) unreadable {
 	return unreadable{}
 }
 
-// expected reports that what is expected in place of tok. The scanner has already
-// reported an illegal tok.
+// expected reports that what is expected in place of tok. The scanner has already reported an illegal tok.
 func (p *parser) expected(what, hint string) unreadable {
 	if p.tok.kind == tokIllegal {
 		return unreadable{}

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Print returns the canonical text of p: one statement per line, four spaces of
-// indentation per level, one space after a comma. Numbers keep their spelling.
-// The text of a program that Validate accepts parses to an Equal program.
+// Print returns the canonical text of p: one statement per line, four spaces of indentation per level, one space after
+// a comma. Numbers keep their spelling. The text of a program that Validate accepts parses to an Equal program.
 func Print(p *Program) []byte { return []byte(printed(p).out.String()) }
 
 // Equal reports whether a and b are the same program: whether Print writes the same text of
@@ -21,8 +20,7 @@ func Equal(a, b *Program) bool {
 	return !first.cut && !second.cut && first.out.String() == second.out.String()
 }
 
-// printer writes text. It stops going deeper at twice MaxNesting, so that a
-// malformed tree cannot exhaust the stack.
+// printer writes text. It stops going deeper at twice MaxNesting, so that a malformed tree cannot exhaust the stack.
 type printer struct {
 	out   strings.Builder
 	depth int

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// scanner cuts text into tokens. It reports faults to fault and continues after the
-// bad text.
+// scanner cuts text into tokens. It reports faults to fault and continues after the bad text.
 type scanner struct {
 	src   string
 	off   int // offset of the next byte

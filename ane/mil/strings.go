@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// unquote reads the string whose opening quote is s[0], with the escapes of C.
-// n is the length with both quotes. For a fault, at is its offset in s, and n
-// covers the rest of the string or of the line.
+// unquote reads the string whose opening quote is s[0], with the escapes of C. n is the length with both quotes. For a
+// fault, at is its offset in s, and n covers the rest of the string or of the line.
 func unquote(s string) (value string, n, at int, msg, hint string) {
 	i, start := 1, 1 // start of the bytes that are not copied yet
 	var b strings.Builder
@@ -53,8 +52,7 @@ func unquote(s string) (value string, n, at int, msg, hint string) {
 	return b.String(), i + 1, at, msg, hint
 }
 
-// escape reads the escape sequence at the start of s into b and returns its length.
-// A non-empty hint means a fault.
+// escape reads the escape sequence at the start of s into b and returns its length. A non-empty hint means a fault.
 func escape(b *strings.Builder, s string) (n int, hint string) {
 	const known = `the escapes are \n \t \r \a \b \f \v \\ \" \' \? \ooo \xhh \uhhhh \Uhhhhhhhh`
 	if len(s) < 2 || s[1] == '\n' {
@@ -93,9 +91,8 @@ func escape(b *strings.Builder, s string) (n int, hint string) {
 	return n, ""
 }
 
-// quote writes s as a MIL string: printable UTF-8 unchanged, everything else
-// escaped. Octal escapes always have three digits, so that a digit after an escape
-// is not read as part of it.
+// quote writes s as a MIL string: printable UTF-8 unchanged, everything else escaped. Octal escapes always have three
+// digits, so that a digit after an escape is not read as part of it.
 func quote(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 2)

@@ -117,8 +117,7 @@ func span(s string, set class) int {
 	return n
 }
 
-// floatLooking reports whether the number s is written as a fraction, not as an
-// integer.
+// floatLooking reports whether the number s is written as a fraction, not as an integer.
 func floatLooking(s string) bool {
 	return strings.ContainsAny(s, ".xXpPeE") || strings.HasSuffix(s, "inf") || strings.HasSuffix(s, "nan")
 }

@@ -9,8 +9,7 @@ import (
 // DType is the scalar type of a value: what one element is.
 type DType uint8
 
-// The scalar types of MIL text. String is a type of attributes; engines do not
-// compute tensors of strings.
+// The scalar types of MIL text. String is a type of attributes; engines do not compute tensors of strings.
 const (
 	NoType DType = iota
 	FP16
@@ -85,8 +84,7 @@ func (d DType) String() string {
 	return dtypes[d].name
 }
 
-// Bits is the width of one element in bits; 0 for String and NoType. Bool is
-// stored as one byte.
+// Bits is the width of one element in bits; 0 for String and NoType. Bool is stored as one byte.
 func (d DType) Bits() int {
 	if int(d) >= len(dtypes) {
 		return 0
@@ -94,8 +92,7 @@ func (d DType) Bits() int {
 	return dtypes[d].bits
 }
 
-// Size is the width of one element in whole bytes, 0 for types narrower than
-// a byte.
+// Size is the width of one element in whole bytes, 0 for types narrower than a byte.
 func (d DType) Size() int { return d.Bits() / 8 }
 
 // Float reports whether d is a floating-point type.
@@ -107,8 +104,7 @@ func (d DType) Integer() bool { return d >= Int1 && int(d) < len(dtypes) }
 // Unsigned reports whether d is an unsigned integer type.
 func (d DType) Unsigned() bool { return d >= UInt1 && int(d) < len(dtypes) }
 
-// Range gives the smallest and the largest value of an integer type, zeros for
-// every other.
+// Range gives the smallest and the largest value of an integer type, zeros for every other.
 func (d DType) Range() (lo int64, hi uint64) {
 	switch {
 	case d.Unsigned():
@@ -133,8 +129,7 @@ const (
 	List               // list<T, n>
 )
 
-// Dim is one axis length of a tensor type: a size, or a symbol for an unknown size
-// ("?" or a name).
+// Dim is one axis length of a tensor type: a size, or a symbol for an unknown size ("?" or a name).
 type Dim struct {
 	Size   int    // number of elements, valid when Symbol is empty
 	Symbol string // "?" or an identifier
@@ -177,8 +172,7 @@ func StateOf(t Type) Type { return Type{Kind: State, Elems: []Type{t}} }
 // DictOf returns the dictionary type from k to v.
 func DictOf(k, v Type) Type { return Type{Kind: Dict, Elems: []Type{k, v}} }
 
-// Shape returns the axis lengths of a scalar (none) or of a tensor of fixed
-// shape; ok is false for every other type.
+// Shape returns the axis lengths of a scalar (none) or of a tensor of fixed shape; ok is false for every other type.
 func (t Type) Shape() (shape []int, ok bool) {
 	switch t.Kind {
 	case Scalar:
@@ -197,9 +191,8 @@ func (t Type) Shape() (shape []int, ok bool) {
 	}
 }
 
-// Elements is the number of elements of a scalar (1) or of a tensor of fixed
-// shape; ok is false for every other type, for a negative axis, and when the
-// number does not fit an int.
+// Elements is the number of elements of a scalar (1) or of a tensor of fixed shape; ok is false for every other type,
+// for a negative axis, and when the number does not fit an int.
 func (t Type) Elements() (n int, ok bool) {
 	if t.Kind != Scalar && t.Kind != Tensor {
 		return 0, false
@@ -224,9 +217,8 @@ func (t Type) Elements() (n int, ok bool) {
 	return n, true
 }
 
-// Same reports whether two types describe the same values. A scalar and a
-// tensor of rank 0 are the same: the two dialects of MIL text spell them
-// differently.
+// Same reports whether two types describe the same values. A scalar and a tensor of rank 0 are the same: the two
+// dialects of MIL text spell them differently.
 func (t Type) Same(u Type) bool { return t.boxed().same(u.boxed(), 0) }
 
 // boxed spells a scalar as a tensor of rank 0.

@@ -2,11 +2,10 @@ package mil
 
 import "context"
 
-// Validate checks what needs no table of operators: functions, parameters and
-// values have unique names; every name is defined before its use; every function has
-// results; no argument of a statement is given twice; literals fit their types; and
-// MIL text can express the tree. It returns an ErrorList whose faults carry the name
-// file. A program made in Go has no positions; its faults name the function instead.
+// Validate checks what needs no table of operators: functions, parameters and values have unique names; every name is
+// defined before its use; every function has results; no argument of a statement is given twice; literals fit their
+// types; and MIL text can express the tree. It returns an ErrorList whose faults carry the name file. A program made in
+// Go has no positions; its faults name the function instead.
 func Validate(file string, p *Program) error { return ValidateContext(context.Background(), file, p) }
 
 // ValidateContext is Validate. It returns the error of ctx once that has ended.

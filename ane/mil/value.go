@@ -14,11 +14,10 @@ import (
 // file, not in the text. See Value.Blob.
 var ErrBlob = errors.New("the elements are in a weight file")
 
-// Floats returns the elements of a floating-point scalar or tensor, row-major.
-// Each is the float64 nearest to the text; the caller rounds it to the declared type.
-// Decimals out of the range of float64 are refused. Like Ints, Bools and Strings it
-// checks the number of elements and, in nested lists, the nesting against the declared
-// type. The error is an *Error with the position in the text and no File.
+// Floats returns the elements of a floating-point scalar or tensor, row-major. Each is the float64 nearest to the text;
+// the caller rounds it to the declared type. Decimals out of the range of float64 are refused. Like Ints, Bools and
+// Strings it checks the number of elements and, in nested lists, the nesting against the declared type. The error is an
+// *Error with the position in the text and no File.
 func (v *Value) Floats() ([]float64, error) { return v.FloatsContext(context.Background()) }
 
 // FloatsContext is Floats. Its error once ctx has ended wraps that of ctx, as those of IntsContext and BoolsContext do.
@@ -26,9 +25,8 @@ func (v *Value) FloatsContext(ctx context.Context) ([]float64, error) {
 	return collect(ctx, v, DType.Float, "floating-point", float)
 }
 
-// Ints returns the elements of an integer scalar or tensor, row-major, each
-// within the range of the declared type. Elements of uint64 above the range of
-// int64 are refused. The error is an *Error at the value.
+// Ints returns the elements of an integer scalar or tensor, row-major, each within the range of the declared type.
+// Elements of uint64 above the range of int64 are refused. The error is an *Error at the value.
 func (v *Value) Ints() ([]int64, error) { return v.IntsContext(context.Background()) }
 
 // IntsContext is Ints with a context. It returns the error of ctx once that has ended.
@@ -50,8 +48,7 @@ func (v *Value) Strings() ([]string, error) {
 	return collect(context.Background(), v, func(d DType) bool { return d == String }, "string", text)
 }
 
-// Blob returns the weight-file entry that holds the elements, or nil when they
-// are in the text.
+// Blob returns the weight-file entry that holds the elements, or nil when they are in the text.
 func (v *Value) Blob() *Blob {
 	if v == nil {
 		return nil
@@ -60,9 +57,8 @@ func (v *Value) Blob() *Blob {
 	return b
 }
 
-// Bare reports whether v is an argument without a type: axis = 1, transpose_x = true.
-// Parse accepts these two forms because some programs use them; Apple's compiler refuses
-// them. Give them a type to evaluate them: see BareType.
+// Bare reports whether v is an argument without a type: axis = 1, transpose_x = true. Parse accepts these two forms
+// because some programs use them; Apple's compiler refuses them. Give them a type to evaluate them: see BareType.
 func (v *Value) Bare() bool {
 	if v == nil || v.Type.Kind != Scalar || v.Type.DType != NoType {
 		return false
@@ -101,9 +97,8 @@ func (b *Blob) Entry() (path string, offset uint64, err error) {
 	return paths[0], uint64(offsets[0]), nil
 }
 
-// Check returns an error if the literal does not fit the declared type. It checks
-// scalars and tensors as the evaluating methods do, and that a BLOBFILE has one path
-// and one offset. It accepts all other types.
+// Check returns an error if the literal does not fit the declared type. It checks scalars and tensors as the evaluating
+// methods do, and that a BLOBFILE has one path and one offset. It accepts all other types.
 func (v *Value) Check() error {
 	if err := v.check(&watch{ctx: context.Background()}); err != nil {
 		return err

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// The functions below make typed literals for arguments and for
-// FuncBuilder.Const. Floating-point numbers are written exactly, as C99
-// hexadecimal floats; the compiler of the program rounds them to the declared type.
+// The functions below make typed literals for arguments and for FuncBuilder.Const. Floating-point numbers are written
+// exactly, as C99 hexadecimal floats; the compiler of the program rounds them to the declared type.
 
 // FP16Scalar returns fp16(x).
 func FP16Scalar(x float64) *Value { return scalar(FP16, hexFloat(x)) }
@@ -39,12 +38,10 @@ func BoolVec(list ...bool) *Value {
 // Ints returns a tensor of the integer type t, its elements row-major.
 func Ints(t Type, elements []int) *Value { return tensor(t, elements, whole) }
 
-// Floats returns a tensor of the floating-point type t, its elements
-// row-major.
+// Floats returns a tensor of the floating-point type t, its elements row-major.
 func Floats(t Type, elements []float64) *Value { return tensor(t, elements, hexFloat) }
 
-// BlobValue returns a tensor whose elements are the entry of a weight file
-// whose metadata starts at offset, in bytes.
+// BlobValue returns a tensor whose elements are the entry of a weight file whose metadata starts at offset, in bytes.
 func BlobValue(t Type, path string, offset uint64) *Value {
 	return &Value{Type: t, Literal: &Blob{
 		Path:   StringScalar(path),

@@ -25,9 +25,8 @@ func (n Need) Bytes() (int64, error) {
 	return e.Size, nil
 }
 
-// Blank returns a weight file of at most limit bytes with an entry of zeros for every
-// need. Equal needs share an entry; overlapping needs are ErrEntry. name is the name
-// of the file in errors.
+// Blank returns a weight file of at most limit bytes with an entry of zeros for every need. Equal needs share an entry;
+// overlapping needs are ErrEntry. name is the name of the file in errors.
 func Blank(name string, limit int64, needs []Need) ([]byte, error) {
 	needs = slices.Clone(needs)
 	slices.SortStableFunc(needs, func(a, b Need) int { return cmp.Compare(a.Offset, b.Offset) })

@@ -1,5 +1,4 @@
-// Package blob reads and writes the weight files that BLOBFILE literals of MIL
-// text name.
+// Package blob reads and writes the weight files that BLOBFILE literals of MIL text name.
 //
 // # Format
 //
@@ -9,8 +8,7 @@
 //	+4   uint32   version of the format, 2
 //	+8            zeros
 //
-// Entries follow, each at a multiple of 64 and each with metadata of 64 bytes
-// before its payload:
+// Entries follow, each at a multiple of 64 and each with metadata of 64 bytes before its payload:
 //
 //	+0   uint32   0xDEADBEEF
 //	+4   uint32   scalar type, see Tag
@@ -20,27 +18,22 @@
 //	+32           zeros
 //	+64           payload, row-major; types below 8 bits start at the low bits
 //
-// The layout is that of MILBlob/Blob/StorageFormat.hpp in coremltools. The
-// "128-byte header" in which many programs keep a single tensor is the same
-// format with one entry, tagged fp16.
+// The layout is that of MILBlob/Blob/StorageFormat.hpp in coremltools. The "128-byte header" in which many programs
+// keep a single tensor is the same format with one entry, tagged fp16.
 //
-// The offset in a BLOBFILE names the entry's metadata, not its payload: 64 for
-// the first entry.
+// The offset in a BLOBFILE names the entry's metadata, not its payload: 64 for the first entry.
 //
 // # Making a file
 //
-// A Writer takes tensors as bytes, as float32 that it stores as fp16, or as streams
-// that it reads while it writes the file. Writers holds all files of a program. An
-// engine reads whole files from a Source: Files in memory, Dir in a directory, FS in
-// any file system, Writers from the Writers of a program.
+// A Writer takes tensors as bytes, as float32 that it stores as fp16, or as streams that it reads while it writes the
+// file. Writers holds all files of a program. An engine reads whole files from a Source: Files in memory, Dir in a
+// directory, FS in any file system, Writers from the Writers of a program.
 //
 // # Tolerance
 //
-// Files in use deviate from the format. An unambiguous deviation gives a warning,
-// see File.Warnings: reserved bytes that are not zero, entries not at a multiple of
-// 64, a payload offset of 0, int8 tagged fp16, int4 tagged uint4. Everything else is
-// an *Error. Files of version 1 have another, older format and are refused.
+// Files in use deviate from the format. An unambiguous deviation gives a warning, see File.Warnings: reserved bytes
+// that are not zero, entries not at a multiple of 64, a payload offset of 0, int8 tagged fp16, int4 tagged uint4.
+// Everything else is an *Error. Files of version 1 have another, older format and are refused.
 //
-// A length is compared with the size of the file before memory of that length is
-// allocated.
+// A length is compared with the size of the file before memory of that length is allocated.
 package blob

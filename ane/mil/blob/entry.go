@@ -44,9 +44,8 @@ func (e Entry) meta() []byte {
 // end is the offset after the payload.
 func (e Entry) end() int64 { return e.DataOffset + e.Size }
 
-// Entry returns the entry whose metadata starts at offset. Faults are ErrOffset
-// for an offset that names no entry, ErrEntry for malformed metadata, ErrBounds
-// for a payload outside of the file.
+// Entry returns the entry whose metadata starts at offset. Faults are ErrOffset for an offset that names no entry,
+// ErrEntry for malformed metadata, ErrBounds for a payload outside of the file.
 func (f *File) Entry(offset uint64) (Entry, error) {
 	m, err := f.meta(offset)
 	e := Entry{Offset: offset, Tag: Tag(m.Tag)}
@@ -134,8 +133,7 @@ func (f *File) marked(at int64) bool {
 	return at <= f.size-metaSize && f.decode(&m, at) == nil && m.Sentinel == sentinel
 }
 
-// Entries returns as many entries as the header says, in order. ErrCount means that
-// the file has fewer.
+// Entries returns as many entries as the header says, in order. ErrCount means that the file has fewer.
 func (f *File) Entries() ([]Entry, error) {
 	var all []Entry
 	next := int64(First)

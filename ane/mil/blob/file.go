@@ -81,8 +81,7 @@ func systemError(path string, err error) *Error {
 	return &Error{File: path, Offset: -1, Msg: msg, Err: err}
 }
 
-// NewReader reads a weight file of size bytes from r, which the caller owns. The
-// name appears in errors.
+// NewReader reads a weight file of size bytes from r, which the caller owns. The name appears in errors.
 func NewReader(r io.ReaderAt, size int64, name string) (*File, error) {
 	f := &File{r: r, size: size, name: name}
 	if size < headerSize {
@@ -123,8 +122,7 @@ func (f *File) Close() error {
 	return nil
 }
 
-// Warnings returns the deviations from the format that were found so far, each once,
-// at most 100.
+// Warnings returns the deviations from the format that were found so far, each once, at most 100.
 func (f *File) Warnings() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -45,8 +45,7 @@ func missing[T any](path string, files map[string]T) error {
 	return e
 }
 
-// Writers are the Writers of a program's weight files, by the path that the program
-// writes.
+// Writers are the Writers of a program's weight files, by the path that the program writes.
 type Writers map[string]*Writer
 
 // ReadFile returns the file at path in new memory. The error matches fs.ErrNotExist for another path; others are those
@@ -97,8 +96,7 @@ func (d Dir) ReadFile(path string) ([]byte, error) {
 	return rooted{os.DirFS(dir), dir}.ReadFile(path)
 }
 
-// FS returns the Source whose @model_path is the root of fsys: an embed.FS, an archive
-// or a directory.
+// FS returns the Source whose @model_path is the root of fsys: an embed.FS, an archive or a directory.
 func FS(fsys fs.FS) Source { return rooted{fsys, ""} }
 
 // rooted is a file system whose root @model_path means.

@@ -12,11 +12,9 @@ import (
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
-// Writer makes a weight file. It keeps the payloads of Add without copying them: the
-// caller must not change them before the file is written. Payloads of AddStream are
-// read while the file is written. The zero Writer is an empty file. Calls that add
-// entries need a single goroutine; after the last one, any number of goroutines may
-// write the file.
+// Writer makes a weight file. It keeps the payloads of Add without copying them: the caller must not change them before
+// the file is written. Payloads of AddStream are read while the file is written. The zero Writer is an empty file.
+// Calls that add entries need a single goroutine; after the last one, any number of goroutines may write the file.
 type Writer struct {
 	entries []pending
 	end     int64 // after the last payload; 0 for an empty file
@@ -29,11 +27,10 @@ type pending struct {
 	open func() (io.ReadCloser, error)
 }
 
-// Add appends a tensor of type d and returns its offset for a BLOBFILE. The payload
-// is row-major and little endian. Types below 8 bits are packed from the low bits up;
-// unusedBits, less than 8, is the number of unused bits of the last byte. Errors are
-// ErrType for a type that weight files cannot store and ErrSize for a payload that is
-// not a whole number of elements.
+// Add appends a tensor of type d and returns its offset for a BLOBFILE. The payload is row-major and little endian.
+// Types below 8 bits are packed from the low bits up; unusedBits, less than 8, is the number of unused bits of the last
+// byte. Errors are ErrType for a type that weight files cannot store and ErrSize for a payload that is not a whole
+// number of elements.
 func (w *Writer) Add(d mil.DType, payload []byte, unusedBits int) (offset uint64, err error) {
 	tag, ok := TagOf(d)
 	if !ok {
@@ -82,10 +79,9 @@ func (w *Writer) Clone() *Writer { return &Writer{entries: slices.Clone(w.entrie
 // Size is the size of the file in bytes.
 func (w *Writer) Size() int64 { return max(w.end, headerSize) }
 
-// AddStream is Add for a payload that is read only while the file is written, so
-// that gigabytes need not be in memory. t is a tensor of fixed shape; its size is the
-// number of bytes of the stream. Each write of the file calls open, reads the stream
-// to its end and closes it. A stream with fewer or more bytes is ErrSize then.
+// AddStream is Add for a payload that is read only while the file is written, so that gigabytes need not be in memory.
+// t is a tensor of fixed shape; its size is the number of bytes of the stream. Each write of the file calls open, reads
+// the stream to its end and closes it. A stream with fewer or more bytes is ErrSize then.
 func (w *Writer) AddStream(t mil.Type, open func() (io.ReadCloser, error)) (offset uint64, err error) {
 	e, fault := payload(t)
 	switch {
@@ -173,8 +169,7 @@ func (p pending) broken(err error) error {
 	return e
 }
 
-// Bytes returns the file in new memory. It returns nil when a stream fails; WriteTo
-// returns the error.
+// Bytes returns the file in new memory. It returns nil when a stream fails; WriteTo returns the error.
 func (w *Writer) Bytes() []byte {
 	b, _ := w.bytes() // nil after an error
 	return b
@@ -192,10 +187,9 @@ func (w *Writer) bytes() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// WriteFile writes the file to path and replaces an existing file in one step: after
-// an error the old file is unchanged, and no partial file remains. An existing file
-// keeps its permissions, a symbolic link is followed, a device or pipe is written
-// directly.
+// WriteFile writes the file to path and replaces an existing file in one step: after an error the old file is
+// unchanged, and no partial file remains. An existing file keeps its permissions, a symbolic link is followed, a device
+// or pipe is written directly.
 func (w *Writer) WriteFile(path string) error {
 	err := wholefile.Replace(path, func(dst io.Writer) error {
 		buf := bufio.NewWriter(dst)

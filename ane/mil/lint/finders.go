@@ -18,8 +18,7 @@ type finder struct {
 	once     func(c *check)
 }
 
-// finders holds the finder of each rule of rules.json, but for those that ops.Place finds, those
-// of ranges and "many".
+// finders holds the finder of each rule of rules.json, but for those that ops.Place finds, those of ranges and "many".
 var finders = map[string]finder{
 	"attention-mask":       {kinds: []string{"scaled_dot_product_attention"}, node: checkMask},
 	"attention-size":       {each: true, kinds: []string{"scaled_dot_product_attention"}, node: checkAttention},
