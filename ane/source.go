@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -199,14 +200,5 @@ type Mapped interface {
 	Blocks() []*unimem.Block
 }
 
-// Files are Weights in memory: the content of each file by the path that the program
-// writes.
-type Files map[string][]byte
-
-// ReadFile returns the file, or an error matching fs.ErrNotExist.
-func (f Files) ReadFile(path string) ([]byte, error) {
-	if b, ok := f[path]; ok {
-		return b, nil
-	}
-	return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
-}
+// Files are Weights in memory: the content of each file by the path that the program writes.
+type Files = blob.Files

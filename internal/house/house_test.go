@@ -67,7 +67,7 @@ var may = []struct {
 	{"ane/hal/vulkan", []string{"ane/hal", "ane/hal/internal/joint", "unimem/vulkan"}},
 	{"internal/haltest", []string{"ane", "ane/fp16", "ane/hal", "internal/step", "unimem"}},
 	{"ane/hal", []string{"ane", "ane/mil", "internal/wholefile", "unimem"}},
-	{"ane", []string{"unimem", "ane/mil", "internal/element", "ane/fp16", "internal/engine/driverabi",
+	{"ane", []string{"unimem", "ane/mil", "ane/mil/blob", "internal/element", "ane/fp16", "internal/engine/driverabi",
 		"internal/near"}},
 	{"internal/engine/driverabi", nil},
 	{"internal/engine/observe", []string{"ane", "internal/engine/apple", "internal/engine/standin", "objcbridge"}},
