@@ -172,15 +172,16 @@ func (p *windows) fill(c *run.Call, dst, spare []float32, plane int, from [3]int
 	for len(dst) > 0 {
 		od, oh, ow := n0/w.Out[2]/w.Out[1], n0/w.Out[2]%w.Out[1], n0%w.Out[2]
 		line := dst[:min(w.Out[2]-ow, len(dst))]
+		at := ow
+		if !p.transposed {
+			at *= w.Strides[2]
+		}
 		id, inD := p.source(0, od, from[0])
 		ih, inH := p.source(1, oh, from[1])
-		switch base := ((plane*w.In[0]+id)*w.In[1] + ih) * w.In[2]; {
-		case !inD || !inH:
+		if inD && inH {
+			p.line(c, line, spare, ((plane*w.In[0]+id)*w.In[1]+ih)*w.In[2], at+from[2])
+		} else {
 			clear(line)
-		case p.transposed:
-			p.apart(c, line, spare, base, ow+from[2])
-		default:
-			p.line(c, line, spare, base, ow*w.Strides[2]+from[2])
 		}
 		dst, n0 = dst[len(line):], n0+len(line)
 	}
@@ -190,12 +191,10 @@ func (p *windows) fill(c *run.Call, dst, spare []float32, plane int, from [3]int
 // inside.
 func (p *windows) source(axis, output, from int) (i int, inside bool) {
 	stride := p.win.Strides[axis]
-	i = output*stride + from
-	if p.transposed {
+	if i = output*stride + from; p.transposed {
 		i = (output + from) / stride
-		if output+from < 0 || (output+from)%stride != 0 {
-			return 0, false
-		}
+		inside = output+from >= 0 && (output+from)%stride == 0
+		return i, inside && i < p.win.In[axis]
 	}
 	return i, i >= 0 && i < p.win.In[axis]
 }
@@ -233,48 +232,53 @@ func (p *windows) fillFlat(c *run.Call, dst []float32, plane int, from [3]int, n
 	}
 }
 
-// line writes the elements at, at+stride, .. of the line of x that starts at
-// base, and 0 for those outside it.
+// line writes a part of an output line from the line of x that starts at base. dst[0] is element at of that line, or in a
+// transposed convolution of its elements with zeros between them. Those outside are 0.
 func (p *windows) line(c *run.Call, dst, spare []float32, base, at int) {
-	stride, length := p.win.Strides[2], p.win.In[2]
-	lead := max(min((stride-1-at)/stride, len(dst)), 0)
-	clear(dst[:lead])
-	dst, at = dst[lead:], at+lead*stride
-	n := max(min((length-at+stride-1)/stride, len(dst)), 0)
-	clear(dst[n:])
-	if n == 0 {
+	stride, length, up, down := p.win.Strides[2], p.win.In[2], 1, 1
+	var x, first, n int // the first element inside, its place in dst, and how many there are
+	if p.transposed {
+		up, x = stride, max((at+stride-1)/stride, 0)
+		first = x*up - at
+		n = min((len(dst)-first+up-1)/up, length-x)
+	} else {
+		down, first = stride, max((stride-1-at)/stride, 0)
+		x = at + first*down
+		n = min(len(dst)-first, (length-x+down-1)/down)
+	}
+	if n <= 0 {
+		clear(dst)
 		return
 	}
-	if stride == 1 {
-		c.In[0].Load(dst[:n], base+at)
-		return
-	}
-	run := spare[:(n-1)*stride+1]
-	c.In[0].Load(run, base+at)
-	if stride == 2 {
-		for dst = dst[:n]; len(dst) >= 4 && len(run) >= 7; dst, run = dst[4:], run[min(8, len(run)):] {
-			dst[0], dst[1], dst[2], dst[3] = run[0], run[2], run[4], run[6]
+	clear(dst[:first])
+	clear(dst[first+(n-1)*up+1:])
+	dst, spare = dst[first:][:(n-1)*up+1], spare[:(n-1)*down+1]
+	switch {
+	case up == down:
+		c.In[0].Load(dst, base+x)
+	case p.transposed:
+		clear(dst)
+		c.In[0].Load(spare, base+x)
+		for i, v := range spare {
+			dst[i*up] = v
 		}
-		n = len(dst)
-	}
-	for i := range n {
-		dst[i] = run[i*stride]
+	default:
+		c.In[0].Load(spare, base+x)
+		every(dst, spare, down)
 	}
 }
 
-// apart is line for a transposed convolution: at is where the first element of dst lies among those of the line of x,
-// stride apart. It writes 0 between these.
-func (p *windows) apart(c *run.Call, dst, spare []float32, base, at int) {
-	clear(dst)
-	stride := p.win.Strides[2]
-	first := max((at+stride-1)/stride, 0) // element of x at or after dst[0]
-	n := min((at+len(dst)-1)/stride+1, p.win.In[2]) - first
-	if at+len(dst) <= 0 || n <= 0 {
-		return
+// every sets dst to the elements of src from the first on that are a step apart.
+func every[T any](dst, src []T, step int) {
+	if step == 2 {
+		for ; len(dst) >= 4 && len(src) >= 7; dst, src = dst[4:], src[min(8, len(src)):] {
+			dst[0], dst[1], dst[2], dst[3] = src[0], src[2], src[4], src[6]
+		}
 	}
-	c.In[0].Load(spare[:n], base+first)
-	for i, v := range spare[:n] {
-		dst[(first+i)*stride-at] = v
+	at := 0
+	for i := range dst {
+		dst[i] = src[at]
+		at += step
 	}
 }
 

@@ -96,6 +96,7 @@ func (r *pooler) fold(c *run.Call, acc []float64, row []float32, first, ow int) 
 		return
 	}
 	stride, length := w.Strides[2], w.In[2]
+	var gathered [poolTile]float32
 	for k := range w.Kernel[2] {
 		if k%run.Chunk == run.Chunk-1 && c.Stopped() {
 			return
@@ -106,21 +107,12 @@ func (r *pooler) fold(c *run.Call, acc []float64, row []float32, first, ow int) 
 		if at >= length || lo >= hi {
 			continue
 		}
-		x := row[at+lo*stride-first:]
-		switch some := acc[lo:hi]; r.way {
-		case byMaximum:
-			for t := range some {
-				some[t] = max(some[t], float64(x[t*stride]))
-			}
-		case bySum:
-			for t := range some {
-				some[t] += float64(x[t*stride])
-			}
-		case bySquare:
-			for t := range some {
-				some[t] += float64(x[t*stride]) * float64(x[t*stride])
-			}
+		x, some := row[at+lo*stride-first:], acc[lo:hi]
+		if stride > 1 {
+			every(gathered[:len(some)], x, stride)
+			x = gathered[:]
 		}
+		addRows(r.way, some, x[:len(some)], len(some))
 	}
 }
 
@@ -173,11 +165,7 @@ func (r *halfMaxPooler) Span(c *run.Call, lo, hi, worker int) {
 		r.lines(c, line, plane, od, oh)
 		if stride > 1 {
 			for p := range stride {
-				at, to := p, dealt[p*phase:][:(r.width-p+stride-1)/stride]
-				for k := range to {
-					to[k] = line[at]
-					at += stride
-				}
+				every(dealt[p*phase:][:(r.width-p+stride-1)/stride], line[p:], stride)
 			}
 		} else {
 			dealt = line
