@@ -191,11 +191,11 @@ func (p *windows) fill(c *run.Call, dst, spare []float32, plane int, from [3]int
 // inside.
 func (p *windows) source(axis, output, from int) (i int, inside bool) {
 	stride := p.win.Strides[axis]
-	if i = output*stride + from; p.transposed {
-		i = (output + from) / stride
-		inside = output+from >= 0 && (output+from)%stride == 0
-		return i, inside && i < p.win.In[axis]
+	if p.transposed {
+		at := output + from
+		return at / stride, at >= 0 && at%stride == 0 && at/stride < p.win.In[axis]
 	}
+	i = output*stride + from
 	return i, i >= 0 && i < p.win.In[axis]
 }
 
@@ -232,8 +232,8 @@ func (p *windows) fillFlat(c *run.Call, dst []float32, plane int, from [3]int, n
 	}
 }
 
-// line writes a part of an output line from the line of x that starts at base. dst[0] is element at of that line, or in a
-// transposed convolution of its elements with zeros between them. Those outside are 0.
+// line writes a part of an output line from the line of x that starts at base. dst[0] is element at of that line, or in
+// a transposed convolution of its elements with zeros between them. Those outside are 0.
 func (p *windows) line(c *run.Call, dst, spare []float32, base, at int) {
 	stride, length, up, down := p.win.Strides[2], p.win.In[2], 1, 1
 	var x, first, n int // the first element inside, its place in dst, and how many there are

@@ -156,20 +156,17 @@ func (f *feed[T]) next(lo, n int) []T {
 
 // row sets dst to elements from at on, or to one if the step is 0.
 func (f *feed[T]) row(dst []T, at, step int) {
-	switch {
-	case step != 0 && f.stored != nil:
-		copy(dst, f.stored[at:])
-	case step != 0:
-		f.read(f.v, dst, at)
-	default:
-		if f.stored != nil {
-			dst[0] = f.stored[at]
-		} else {
-			f.read(f.v, dst[:1], at)
-		}
-		for i := range dst {
-			dst[i] = dst[0]
-		}
+	some := dst
+	if step == 0 {
+		some = dst[:1]
+	}
+	if f.stored != nil {
+		copy(some, f.stored[at:])
+	} else {
+		f.read(f.v, some, at)
+	}
+	for i := len(some); i < len(dst); i++ {
+		dst[i] = dst[0]
 	}
 }
 
@@ -261,13 +258,12 @@ func merge(dims []int, by ...[]int) (merged []int, mergedBy [][]int) {
 // repeated returns the strides, along the axes of out, of a dense operand of
 // shape s. The stride is 0 along an axis that repeats the operand.
 func repeated(out, s []int) []int {
-	strides := make([]int, len(out))
-	step := 1
-	for i := len(s) - 1; i >= 0; i-- {
-		if s[i] != 1 {
-			strides[i+len(out)-len(s)] = step
+	lead := len(out) - len(s)
+	strides := append(make([]int, lead), ops.Strides(s)...)
+	for i, n := range s {
+		if n == 1 {
+			strides[lead+i] = 0
 		}
-		step *= s[i]
 	}
 	return strides
 }

@@ -43,27 +43,31 @@ func (s *Step) multiply(a ops.Matmul, bias bool) (run.Runner, int) {
 			return r, work
 		}
 	}
-	p := &matrices{m: a.M, n: a.N, x: newOperand(s, 0, a.M, a.K, a.TransposeX, true),
-		y:     newOperand(s, 1, a.K, a.N, a.TransposeY, s.In[1].len() < largeWeight),
-		batch: a.Batch, byX: byX, byY: byY, given: bias}
-	return newProduct(ops.Volume(a.Batch), a.M, a.K, a.N, max(p.x.room(2*tileRows), p.y.room(a.K)), p)
+	return newMatrices(&matrices{x: newOperand(s, 0, a.M, a.K, a.TransposeX, true),
+		y:  newOperand(s, 1, a.K, a.N, a.TransposeY, s.In[1].len() < largeWeight),
+		xs: path{a.Batch, byX}, ys: path{a.Batch, byY}, rowMajor: true, given: bias,
+		out: [3]path{{[]int{ops.Volume(a.Batch)}, []int{a.M * a.N}}, {[]int{a.M}, []int{a.N}}, {[]int{a.N}, []int{1}}}})
 }
 
-// matrices are the panels of matmul and linear.
+// matrices are the panels of matmul, linear and einsum.
 type matrices struct {
-	m, n     int
 	x, y     operand
-	batch    []int // batch axes of the result, and the strides of x and y along them
-	byX, byY []int
-	given    bool // a bias of linear: input 2 is added to every row
+	xs, ys   path    // their matrices through the batch
+	out      [3]path // of the result: through the batch, rows and columns
+	rowMajor bool    // the result is dense
+	given    bool    // a bias of linear: input 2 is added to every row
+}
+
+func newMatrices(p *matrices) (run.Runner, int) {
+	return newProduct(p.out[0].len(), p.x.rows, p.x.cols, p.y.cols, max(p.x.room(2*tileRows), p.y.room(p.y.rows)), p)
 }
 
 func (p *matrices) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32 {
-	return p.x.block(c, dst, spare, offset(batch, p.batch, p.byX), m0, m1, 0, p.x.cols)
+	return p.x.block(c, dst, spare, p.xs.at(batch), m0, m1, 0, p.x.cols)
 }
 
 func (p *matrices) right(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32 {
-	return p.y.block(c, dst, spare, offset(batch, p.batch, p.byY), 0, p.y.rows, n0, n1)
+	return p.y.block(c, dst, spare, p.ys.at(batch), 0, p.y.rows, n0, n1)
 }
 
 func (p *matrices) bias(c *run.Call, dst []float32, _, _, _, n0, n1 int) (b []float32, byRow bool) {
@@ -76,9 +80,8 @@ func (p *matrices) bias(c *run.Call, dst []float32, _, _, _, n0, n1 int) (b []fl
 }
 
 func (p *matrices) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1 int) {
-	w := n1 - n0
 	for m := m0; m < m1; m++ {
-		c.Out[0].Store(tile[(m-m0)*w:][:w], (batch*p.m+m)*p.n+n0)
+		p.out[2].each(tile[(m-m0)*(n1-n0):][:n1-n0], p.out[0].at(batch)+p.out[1].at(m), n0, c.Out[0].Store)
 	}
 }
 
@@ -116,77 +119,46 @@ func einsum(s *Step) (run.Runner, int) {
 	e := s.Attrs.(ops.Einsum)
 	x, y, out := func(a ops.Axis) int { return a.X }, func(a ops.Axis) int { return a.Y },
 		func(a ops.Axis) int { return a.Out }
-	p := &strided{
-		x:   [3]path{along(e.Batch, x), along(e.M, x), along(e.K, x)},
-		y:   [3]path{along(e.Batch, y), along(e.K, y), along(e.N, y)},
-		out: [3]path{along(e.Batch, out), along(e.M, out), along(e.N, out)},
-	}
-	return newProduct(p.x[0].len(), p.x[1].len(), p.x[2].len(), p.y[2].len(), 0, p)
+	in := path{[]int{ops.Volume(s.Out[0].Shape)}, []int{1}}
+	return newMatrices(&matrices{x: scattered(0, [3]path{along(e.Batch, x), along(e.M, x), along(e.K, x)}),
+		y: scattered(1, [3]path{along(e.Batch, y), along(e.K, y), along(e.N, y)}), xs: in, ys: in,
+		out: [3]path{along(e.Batch, out), along(e.M, out), along(e.N, out)}})
 }
-
-// strided are the panels of einsum. Each operand has a path through its batch, its rows
-// and its columns.
-type strided struct{ x, y, out [3]path }
 
 // path visits elements in the order of some axes.
 type path struct{ dims, by []int }
 
-func along(axes []ops.Axis, by func(ops.Axis) int) (p path) {
+// newPath has at least one axis.
+func newPath(dims, by []int) path {
+	merged, strides := merge(dims, by)
+	return path{merged, strides[0]}
+}
+
+func along(axes []ops.Axis, by func(ops.Axis) int) path {
+	var dims, strides []int
 	for _, a := range axes {
-		p.dims, p.by = append(p.dims, a.Length), append(p.by, by(a))
+		dims, strides = append(dims, a.Length), append(strides, by(a))
 	}
-	return p
+	return newPath(dims, strides)
 }
 
 func (p *path) len() int { return ops.Volume(p.dims) }
 
-// at returns the offset of element i, and the number of elements that follow each other
-// in memory from there.
-func (p *path) at(i int) (mem, n int) {
-	last := len(p.dims) - 1
-	if last < 0 || p.by[last] != 1 {
-		return offset(i, p.dims, p.by), 1
-	}
-	return offset(i, p.dims, p.by), p.dims[last] - i%p.dims[last]
-}
+// at returns the offset of element i.
+func (p *path) at(i int) int { return offset(i, p.dims, p.by) }
+
+// dense reports whether neighbours lie side by side.
+func (p *path) dense() bool { return p.by[len(p.by)-1] == 1 }
 
 // each has f load or store elements from, from+1, .. of a path that starts at base, a run at a time.
 func (p *path) each(list []float32, base, from int, f func(some []float32, at int)) {
 	for len(list) > 0 {
-		mem, n := p.at(from)
-		n = min(n, len(list))
-		f(list[:n], base+mem)
+		n := 1
+		if p.dense() {
+			row := p.dims[len(p.dims)-1]
+			n = min(row-from%row, len(list))
+		}
+		f(list[:n], base+p.at(from))
 		list, from = list[n:], from+n
-	}
-}
-
-func (p *strided) left(c *run.Call, dst, _ []float32, batch, m0, m1 int) []float32 {
-	base, _ := p.x[0].at(batch)
-	k := p.x[2].len()
-	for m := m0; m < m1; m++ {
-		row, _ := p.x[1].at(m)
-		p.x[2].each(dst[(m-m0)*k:][:k], base+row, 0, c.In[0].Load)
-	}
-	return dst
-}
-
-func (p *strided) right(c *run.Call, dst, _ []float32, batch, n0, n1 int) []float32 {
-	base, _ := p.y[0].at(batch)
-	for k := range p.y[1].len() {
-		row, _ := p.y[1].at(k)
-		p.y[2].each(dst[k*(n1-n0):][:n1-n0], base+row, n0, c.In[1].Load)
-	}
-	return dst
-}
-
-func (p *strided) bias(*run.Call, []float32, int, int, int, int, int) ([]float32, bool) {
-	return nil, false
-}
-
-func (p *strided) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1 int) {
-	base, _ := p.out[0].at(batch)
-	for m := m0; m < m1; m++ {
-		row, _ := p.out[1].at(m)
-		p.out[2].each(tile[(m-m0)*(n1-n0):][:n1-n0], base+row, n0, c.Out[0].Store)
 	}
 }

@@ -19,7 +19,8 @@ type box struct {
 // mover copies boxes bit by bit.
 type mover struct {
 	boxes []box
-	size  int // of an element in bytes
+	size  int                   // of an element in bytes
+	base  func(c *run.Call) int // in each run, of the box of a moving slice on the larger side; else nil
 }
 
 // move copies boxes of the operands, which have one type.
@@ -67,15 +68,21 @@ func (m *mover) Run(c *run.Call) {
 // Span copies rows lo to hi, counted through all boxes.
 func (m *mover) Span(c *run.Call, lo, hi, worker int) {
 	for i := range m.boxes {
-		b := &m.boxes[i]
+		b := m.boxes[i]
+		switch {
+		case m.base != nil && b.from == 1:
+			b.dstBase = m.base(c)
+		case m.base != nil:
+			b.srcBase = m.base(c)
+		}
 		rows := b.rows()
 		from, to := max(lo, 0), min(hi, rows)
 		if b.even() {
-			m.even(c, b, from, to, worker)
+			m.even(c, &b, from, to, worker)
 			from = to
 		}
 		for r := from; r < to && !c.Pause(worker); r++ {
-			m.row(c, b, r, 0, 0)
+			m.row(c, &b, r)
 		}
 		lo, hi = lo-rows, hi-rows
 		if hi <= 0 {
@@ -110,11 +117,11 @@ func (b *box) offsets(r int) (src, dst int) {
 	return offset(r, dims, b.src), offset(r, dims, b.dst)
 }
 
-// row copies one run along the last axis, of a box that is by some elements of the operand and the result further on.
-func (m *mover) row(c *run.Call, b *box, r, bySrc, byDst int) {
+// row copies one run along the last axis.
+func (m *mover) row(c *run.Call, b *box, r int) {
 	last := len(b.dims) - 1
 	src, dst := b.offsets(r)
-	src, dst = src+b.srcBase+bySrc, dst+b.dstBase+byDst
+	src, dst = src+b.srcBase, dst+b.dstBase
 	n, ss, ds := b.dims[last], b.src[last], b.dst[last]
 	from, to := &c.In[b.from], &c.Out[b.to]
 	if ss == 1 && ds == 1 {

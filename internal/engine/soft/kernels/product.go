@@ -162,8 +162,10 @@ func (r *product) Completes() bool { return r.rowMajor() && r.cols == r.n }
 
 // rowMajor reports whether the result is the matrices one after another, in rows.
 func (r *product) rowMajor() bool {
-	switch r.panels.(type) {
-	case *matrices, *windows:
+	switch p := r.panels.(type) {
+	case *matrices:
+		return p.rowMajor
+	case *windows:
 		return true
 	}
 	return false
@@ -246,6 +248,16 @@ type operand struct {
 	flip       bool
 	packed     []float32       // a constant's matrices, decoded once and not flipped
 	weights    *packed.Weights // a matrix that stays packed, or nil
+	paths      *[3]path        // of matrices, rows and columns in memory unless they are dense
+}
+
+// scattered describes input index with matrices, rows and columns anywhere.
+func scattered(index int, at [3]path) operand {
+	o := operand{index: index, rows: at[1].len(), cols: at[2].len(), paths: &at}
+	if o.flip = at[1].dense() && !at[2].dense(); o.flip {
+		at[1], at[2] = at[2], at[1]
+	}
+	return o
 }
 
 // newOperand describes input index of a step. With ahead it decodes a constant before
@@ -299,6 +311,10 @@ func (o *operand) row(v *run.Vec, dst []float32, matrix, row, col int) {
 		o.weights.Floats(dst, row, col)
 		return
 	}
+	if o.paths != nil {
+		o.paths[2].each(dst, o.paths[0].at(matrix)+o.paths[1].at(row), col, v.Load)
+		return
+	}
 	across := o.cols
 	if o.flip {
 		across = o.rows
@@ -336,7 +352,7 @@ func (o *operand) copy(v *run.Vec, dst, spare []float32, matrix, r0, r1, c0, c1 
 	switch {
 	case o.flip:
 		o.flipped(v, dst, spare, matrix, r0, r1, c0, c1)
-	case w == o.cols && o.weights == nil:
+	case w == o.cols && o.weights == nil && o.paths == nil:
 		v.Load(dst, matrix*o.rows*o.cols+r0*o.cols)
 	default:
 		for r := r0; r < r1; r++ {

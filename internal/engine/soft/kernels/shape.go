@@ -57,7 +57,8 @@ func slice(s *Step) (run.Runner, int) {
 	}
 	part, _ := s.move(b)
 	if a.Moving {
-		part = slide(a, s, begin, b)
+		b.plan()
+		part = &mover{boxes: []box{b}, size: element.Size(s.In[0].DType), base: moving(a, s.In[0].Shape, begin)}
 	}
 	if !update {
 		return part, 0
@@ -66,34 +67,23 @@ func slice(s *Step) (run.Runner, int) {
 	return &run.Sequence{whole, part}, 0
 }
 
-// slide plans a moving slice of operand 0, or of the result if the box is from operand 1. Operand begin holds the
-// first indices: negative ones count from the end, and those that leave no room for the slice move it inside.
-func slide(a ops.Slice, s *Step, begin int, b box) run.Runner {
-	shape, strides := s.In[0].Shape, ops.Strides(s.In[0].Shape)
-	b.plan()
-	b.srcBase, b.dstBase = 0, 0
-	m := &mover{size: element.Size(s.In[0].DType)}
-	return newLoop(b.rows(), ops.Volume(b.dims)/max(b.rows(), 1)/2+1, b.rows(), func(c *run.Call, lo, hi, worker int) {
+// moving returns where a slice of a tensor of some shape begins. Operand begin holds the first indices: negative ones
+// count from the end, and those that leave no room for the slice move it inside.
+func moving(a ops.Slice, shape []int, begin int) func(c *run.Call) int {
+	strides := ops.Strides(shape)
+	return func(c *run.Call) int {
 		at := 0
 		for i, n := range shape {
-			reach := (a.Size[i] - 1) * a.Stride[i]
-			first := a.Begin[i]
+			first, reach := a.Begin[i], (a.Size[i]-1)*a.Stride[i]
 			if !a.Fixed[i] {
 				if first = integer(&c.In[begin], i); first < 0 {
 					first += n
 				}
 			}
-			first = min(max(first, -min(reach, 0)), n-1-max(reach, 0))
-			at += first * strides[i]
+			at += min(max(first, -min(reach, 0)), n-1-max(reach, 0)) * strides[i]
 		}
-		src, dst := at, 0
-		if b.from == 1 {
-			src, dst = 0, at
-		}
-		for row := lo; row < hi && !c.Pause(worker); row++ {
-			m.row(c, &b, row, src, dst)
-		}
-	})
+		return at
+	}
 }
 
 // join writes its operands consecutively, or interleaved, along an axis (concat), or side by side along a new one
