@@ -32,8 +32,8 @@
 // # Memory
 //
 // Sizes round up to 16 KiB. Pages are zero at first. The system allocates them when they are touched, or at once with
-// Warm. A Block larger than the machine's memory and swap is refused, and so are a Layout and the cells of a Grid that
-// are larger together.
+// Warm, on the NUMA node of the thread that touches them unless a policy of the process says otherwise. A Block larger
+// than the machine's memory and swap is refused, and so are a Layout and the cells of a Grid that are larger together.
 //
 // On Linux pages are locked when they are allocated if the memlock limit allows the whole Block. Otherwise Pinned is
 // false and Unpinned returns the reason. Whether the pages of an IOSurface are wired is unknown, so Pinned is false.
@@ -44,18 +44,6 @@
 //
 // A Linux without memfd_create (an old kernel, a filter of system calls) gives an unlinked file in /dev/shm instead.
 // All its pages are allocated at once, because that file system may be small, and Share refuses it.
-//
-// # Huge pages and NUMA
-//
-// On Linux 6.1 and later Warm allocates huge pages of 2 MiB (MADV_COLLAPSE) for Blocks on shared memory of 2 MiB and
-// more. Where /sys/kernel/mm/transparent_hugepage/shmem_enabled is "deny", or memory is too fragmented, the pages are
-// those of the system. Direct reads into huge pages took less than half the time (BenchmarkLoad of package
-// safetensors), and so did allocating them. A Block without Warm gets pages of 4 KiB as they are touched:
-// madvise(MADV_HUGEPAGE) has no effect on a memfd as long as shmem_enabled is "never", the default of the kernel
-// (BenchmarkHugePages). Adopt refuses memory of MFD_HUGETLB.
-//
-// The kernel places pages on NUMA nodes: the node of the thread that first touches a page gets it, unless a policy of
-// the process (numactl) says otherwise. This package binds no memory and no thread.
 //
 // # Exhaustion
 //

@@ -31,7 +31,7 @@ func (b *Block) Share() (*os.File, error) {
 // time.
 //
 // Errors: ErrZeroSize, ErrSize (negative, or with ErrCreate: the file is shorter, or size exceeds the machine's memory),
-// ErrSeal, ErrShare (not a file, or not a memfd; other systems than Linux), ErrCreate, ErrExhausted (with ErrCreate),
+// ErrSeal, ErrShare (not a file, not a memfd, or one of MFD_HUGETLB; other systems than Linux), ErrCreate, ErrExhausted (with ErrCreate),
 // ErrPin (with RequirePinned), ErrOption (OnHeap, SurfacePerCell, a library of surfaces).
 func Adopt(f *os.File, size int, opts ...Option) (*Block, error) { return adopt(f, size, false, opts) }
 

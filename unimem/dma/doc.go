@@ -43,26 +43,6 @@
 // once and maps them for the disk in each read, which goes straight to their pages. Package safetensors reads weights
 // so with the option Ring of Load.
 //
-// # What the model answers
-//
-// The specification of unimem leaves four questions to a Mac with a driver extension.
-//
-// Can the extension read the addresses of a surface that another process created? The model maps such pages: two
-// Blocks of one memory have addresses of their own for the same pages, and either may be released alone. The model
-// cannot say whether macOS lets CreateMemoryDescriptorFromClient have the pages of a surface that the client has only
-// looked up.
-//
-// What does PrepareForDMA cost for 256 MB? The model writes 16,384 page table entries and takes them out again in
-// 0.1 to 0.5 ms (BenchmarkSegments). On a Mac the call, the pinning of pages and the invalidation of the
-// translation cache are added, and the model has no figure for them.
-//
-// How many segments has 1 GiB? One, as long as the device's addresses have a hole of 1 GiB: pages need no order
-// in memory. In the worst case, a hole between any two pages, it has 65,536, and so takes 2,048 calls; with a longest
-// segment of n bytes it has 1 GiB / n. The model cannot say how fragmented the addresses of a Mac's devices are.
-//
-// Can the extension drive the NVMe controller, or does that need an extension of its own? It needs its own: addresses
-// of one device fault on another, so IODMACommand has to be created for the controller, by the extension that is its
-// driver. The internal disk's controller has Apple's driver in the kernel. As the drivers of Linux and OpenBSD show,
-// its translation is an NVMMU with an entry for each command, not a plain DART. The model cannot say whether an
-// extension may replace that driver.
+// The README of the folder dext says what the model answers of the questions that the specification of unimem leaves
+// to a Mac.
 package dma

@@ -81,7 +81,7 @@ func TestCallsOfThirtyTwo(t *testing.T) {
 	require.Zero(t, d.model.table.Live())
 }
 
-// The numbers of the package's documentation for 1 GiB.
+// The numbers of dext/README.md for 1 GiB.
 func TestSegmentsOfAGiB(t *testing.T) {
 	b := newBlock(t, 1<<30) // no page is touched
 	for longest, calls := range map[uint64]int{1 << 30: 1, PageSize: 2048, 32 << 20: 1} {
@@ -418,7 +418,7 @@ func TestConcurrentSegments(t *testing.T) {
 	require.Zero(t, d.model.table.Live())
 }
 
-// BenchmarkSegments is the model's share of question 2 of the package's documentation.
+// BenchmarkSegments is the model's share of the second question in dext/README.md.
 func BenchmarkSegments(b *testing.B) {
 	for name, size := range map[string]int{"256MiB": 256 << 20, "1GiB": 1 << 30} {
 		b.Run(name, func(b *testing.B) {
