@@ -19,10 +19,10 @@ func (b *Block) Share() (*os.File, error) {
 	return recovering(b.back.share)
 }
 
-// Adopt makes a Block of memory shared by another process, or by this one: the first size bytes, rounded up to PageSize,
-// of a file of Share. The Block has its own descriptor: the caller owns f and may close it at once, and the sharing
-// process may close its Block or end at any time. Pages keep their content, and Warm reads them without writing. The
-// processes synchronize their accesses.
+// Adopt makes a Block of memory shared by another process, or by this one: the first size bytes, rounded up to
+// PageSize, of a file of Share. The Block has its own descriptor: the caller owns f and may close it at once, and the
+// sharing process may close its Block or end at any time. Pages keep their content, and Warm reads them without
+// writing. The processes synchronize their accesses.
 //
 // Adopted Blocks count in Stats.Blocks, but not in Stats.Bytes.
 //
@@ -30,9 +30,10 @@ func (b *Block) Share() (*os.File, error) {
 // that it cannot be truncated while mapped. It must have no seal that forbids writing. Its bytes may change at any
 // time.
 //
-// Errors: ErrZeroSize, ErrSize (negative, or with ErrCreate: the file is shorter, or size exceeds the machine's memory),
-// ErrSeal, ErrShare (not a file, not a memfd, or one of MFD_HUGETLB; other systems than Linux), ErrCreate, ErrExhausted (with ErrCreate),
-// ErrPin (with RequirePinned), ErrOption (OnHeap, SurfacePerCell, a library of surfaces).
+// Errors: ErrZeroSize, ErrSize (negative, or with ErrCreate: the file is shorter, or size exceeds the machine's
+// memory), ErrSeal, ErrShare (not a file, not a memfd, or one of MFD_HUGETLB; other systems than Linux), ErrCreate,
+// ErrExhausted (with ErrCreate), ErrPin (with RequirePinned), ErrOption (OnHeap, SurfacePerCell, a library of
+// surfaces).
 func Adopt(f *os.File, size int, opts ...Option) (*Block, error) { return adopt(f, size, false, opts) }
 
 // AdoptTape is Adopt with a Tape of the memory, which owns the Block. Its first spans are the bytes that the sharing
