@@ -32,7 +32,8 @@ type Stat struct{ Weights, Scratch, History TapeStat }
 // owns the Tapes. Errors are those of Start, also for the sum of the sizes.
 func NewLayout(weights, scratch, history int, opts ...Option) (*Layout, error) {
 	l, c := &Layout{life: new(life)}, configure(opts)
-	err := l.start(c, []starting{{&l.weights, weights, true}, {&l.scratch, scratch, c.Warm}, {&l.history, history, c.Warm}})
+	err := l.start(c, []starting{{&l.weights, weights, true}, {&l.scratch, scratch, c.Warm},
+		{&l.history, history, c.Warm}})
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ type Mapping struct {
 	closed atomic.Bool
 }
 
-// Map makes a Mapping of b, which the caller closes. On Linux it has another address. A surface looked up in the process
-// that created it has the same address, and so has heap memory: see Distinct.
+// Map makes a Mapping of b, which the caller closes. On Linux it has another address. A surface looked up in the
+// process that created it has the same address, and so has heap memory: see Distinct.
 //
 // Errors: ErrClosed, ErrCreate, ErrLock (macOS), ErrExhausted (with one of these two).
 func Map(b *Block) (m *Mapping, err error) {

@@ -101,10 +101,10 @@ func (s *surface) close(bool) error { return s.Surface.Close() }
 // in this process or, if the system permits it, in another. So the frames of a video decoder become Blocks without a
 // copy.
 //
-// The Block owns one reference and one lock from AdoptSurface until Close, independently of the surface's creator: Close
-// unlocks and releases it, and the surface lives until its last owner releases it. Size is exactly size. The pages keep
-// their content, and Warm reads them without writing. The caller synchronizes its accesses with the creator; a creator
-// that waits until the surface is unlocked waits for Close. AdoptSurface does not change the use count of
+// The Block owns one reference and one lock from AdoptSurface until Close, independently of the surface's creator:
+// Close unlocks and releases it, and the surface lives until its last owner releases it. Size is exactly size. The
+// pages keep their content, and Warm reads them without writing. The caller synchronizes its accesses with the creator;
+// a creator that waits until the surface is unlocked waits for Close. AdoptSurface does not change the use count of
 // IOSurfaceIncrementUseCount, so a pool of frames may reuse the surface: keep the creator's object (the CVPixelBuffer)
 // until Close as well.
 //
@@ -179,8 +179,8 @@ type adopted struct{ surface }
 // warm only reads, because another owner may be writing.
 func (a *adopted) warm() error { look(a.bytes()); return nil }
 
-// Port is a mach port of a Block's surface: a send right, which processes pass in a mach message or an XPC dictionary. It
-// keeps the surface alive until Close.
+// Port is a mach port of a Block's surface: a send right, which processes pass in a mach message or an XPC dictionary.
+// It keeps the surface alive until Close.
 type Port struct {
 	name   uint32
 	table  *iosurface.Table
@@ -244,11 +244,12 @@ func (p *Port) Close() error {
 	return nil
 }
 
-// AdoptPort makes a Block of the first size bytes of the surface of a mach port; name is the port's name in this process.
-// The caller owns the port and may close it at once. Everything else is as for AdoptSurface, which finds surfaces by
-// their ids.
+// AdoptPort makes a Block of the first size bytes of the surface of a mach port; name is the port's name in this
+// process. The caller owns the port and may close it at once. Everything else is as for AdoptSurface, which finds
+// surfaces by their ids.
 //
-// Errors: those of AdoptSurface; ErrCreate is a name that is no port of a surface, ErrShare a system without mach ports.
+// Errors: those of AdoptSurface; ErrCreate is a name that is no port of a surface, ErrShare a system without mach
+// ports.
 //
 // It is tested against a stand-in on Linux only, not on a Mac.
 func AdoptPort(name uint32, size int, opts ...Option) (*Block, error) {
