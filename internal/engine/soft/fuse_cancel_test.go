@@ -74,7 +74,7 @@ tensor<fp16, [200, 200]> y = add(x = c, y = b);
 		cut := 0
 		for n := int64(0); ; n++ {
 			if !effort.Full() {
-				n += n / 3 // checks further and further apart
+				n += n / 4 // checks further and further apart
 			}
 			ctx := &endsAfter{Context: context.Background()}
 			ctx.left.Store(n)

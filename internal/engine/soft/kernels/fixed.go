@@ -60,31 +60,25 @@ func (s *sums) room(m, k, n int) int {
 	return 2 * padded(m) * (k + n)
 }
 
-// room is the workspace of a worker: float32s, and int32s in the same memory or in other memory of its length.
+// room is the workspace of a worker: float32s, and int32s in the same memory.
 type room struct {
 	floats []float32
 	ints   []int32
 }
 
-func roomOf(c *run.Call, worker int) room {
-	r := room{floats: c.Work[worker]}
-	if c.Words != nil {
-		r.ints = c.Words[worker]
-	}
-	return r
-}
+func roomOf(c *run.Call, worker int) room { return room{c.Work[worker], c.Words[worker]} }
 
 // take returns n float32s that are no longer part of r.
 func (r *room) take(n int) []float32 {
 	taken := r.floats[:n:n]
-	r.floats, r.ints = r.floats[n:], r.ints[min(n, len(r.ints)):]
+	r.floats, r.ints = r.floats[n:], r.ints[n:]
 	return taken
 }
 
 // count is take for int32s.
 func (r *room) count(n int) []int32 {
 	taken := r.ints[:n:n]
-	r.floats, r.ints = r.floats[n:], r.ints[n:]
+	r.take(n)
 	return taken
 }
 
@@ -202,7 +196,7 @@ func (e *elements) near(j int, units float64) bool {
 
 // finish returns element j, whose sum is total, as vec.store takes it.
 func (e *elements) finish(j int, total float64) float32 {
-	if bias := e.start(j); bias != 0 && e.rules.Has(numerics.BiasLast) {
+	if bias := e.start(j); bias != 0 && (e.elementwise || e.rules.Has(numerics.BiasLast)) {
 		total = e.round(total) + bias
 	}
 	return toOdd(total)
@@ -210,18 +204,13 @@ func (e *elements) finish(j int, total float64) float32 {
 
 // value returns element j of a tile that gemm has not summed.
 func (e *elements) value(j int) float32 {
-	if e.elementwise {
-		total, bias := float64(e.a[j/e.n])*float64(e.b[j%e.n]), e.start(j)
-		if bias != 0 {
-			total = e.round(total) + bias
-		}
-		return toOdd(total)
+	switch {
+	case e.elementwise:
+		return e.finish(j, float64(e.a[j/e.n])*float64(e.b[j%e.n]))
+	case e.rules.Has(numerics.BiasLast):
+		return e.finish(j, e.walkFloat(0, j))
 	}
-	start := e.start(j)
-	if e.rules.Has(numerics.BiasLast) {
-		start = 0
-	}
-	return e.finish(j, e.walkFloat(start, j))
+	return e.finish(j, e.walkFloat(e.start(j), j))
 }
 
 // walk sums element j in order, and stops where the sum leaves the range.
@@ -347,16 +336,16 @@ func (e *elements) walkPiece(out []float32, i, j, rows, columns int, inside bool
 
 // function returns a function of a half as a chip has it, or exactly if the rules lack tables.
 func (s sums) function(op string, exact func(x float64) float64) func(x float64) float64 {
-	switch {
-	case s.rules == 0:
+	if s.rules == 0 {
 		return exact
-	case s.rules.Defines(op):
-		return func(x float64) float64 {
-			h, _ := s.rules.Unary(op, fp16.FromFloat32(float32(x)), 0) // x is a half, or 65536 and more, which is infinite
+	}
+	return func(x float64) float64 {
+		// x is a half, or 65536 and more, which is infinite
+		if h, ok := s.rules.Unary(op, fp16.FromFloat32(float32(x)), 0); ok {
 			return float64(s.rules.Value(h))
 		}
+		return s.half(exact(x))
 	}
-	return func(x float64) float64 { return s.round(exact(x)) }
 }
 
 // computeIntegers sets out to the elements of a tile of integers from row m0 on.

@@ -15,7 +15,6 @@ import (
 // memory in runs.
 type lanes struct {
 	length int   // elements of a lane
-	groups int   // groups of tile lanes; the last of each row may be narrower
 	row    int   // lanes side by side in memory; 1 if the lanes themselves are runs
 	run    int   // consecutive elements of a lane in memory
 	kept   []int // lengths of the kept axes, without the last if row > 1
@@ -23,7 +22,6 @@ type lanes struct {
 	folded []int // lengths of the folded axes, without the last if run > 1
 	foldBy []int
 	tile   int
-	turned bool // a lane of a group that is turned
 }
 
 // maxTile bounds the lanes of a group, so that their sums fit on the stack.
@@ -53,31 +51,28 @@ func newLanes(shape, axes []int) *lanes {
 	} else if k := len(l.folded) - 1; l.foldBy[k] == 1 {
 		l.run, l.folded, l.foldBy = l.folded[k], l.folded[:k], l.foldBy[:k]
 	}
-	l.groups = ops.Volume(l.kept) * ((l.row + l.tile - 1) / l.tile)
 	return l
 }
 
+// across is the number of groups of tile lanes side by side, of which the last may be narrower.
+func (l *lanes) across() int { return (l.row + l.tile - 1) / l.tile }
+
+func (l *lanes) groups() int { return ops.Volume(l.kept) * l.across() }
+
 // loop is a runner whose items are the groups. cost is the work of an element.
 func (l *lanes) loop(cost int, f func(c *run.Call, g, _, worker int)) *loop {
-	return newLoop(l.groups, cost*l.length*l.tile, 1, f)
+	return newLoop(l.groups(), cost*l.length*l.tile, 1, f)
 }
 
 // part is how many elements of a lane a kernel may read at a time.
 func (l *lanes) part() int { return max(run.Chunk/l.tile, 1) }
 
-// widen lets groups have up to tile lanes.
-func (l *lanes) widen(tile int) {
-	rows := l.groups / ((l.row + l.tile - 1) / l.tile)
-	l.tile = min(tile, l.row)
-	l.groups = rows * ((l.row + l.tile - 1) / l.tile)
-}
-
 // group returns the offset of group g, its number of lanes, and the index of
 // its first lane in a dense result.
 func (l *lanes) group(g int) (base, width, lane int) {
-	tiles := (l.row + l.tile - 1) / l.tile
-	col := g % tiles * l.tile
-	g /= tiles
+	across := l.across()
+	col := g % across * l.tile
+	g /= across
 	return col + offset(g, l.kept, l.keptBy), min(l.tile, l.row-col), g*l.row + col
 }
 
@@ -94,6 +89,9 @@ func offset(i int, dims, by []int) int {
 // at returns the offset of element j of a group's first lane, and the number of
 // consecutive elements from there.
 func (l *lanes) at(base, j int) (mem, n int) {
+	if len(l.folded) == 0 {
+		return base + j, l.run - j
+	}
 	return base + j%l.run + offset(j/l.run, l.folded, l.foldBy), l.run - j%l.run
 }
 
@@ -140,9 +138,9 @@ func (l *lanes) visit(c *run.Call, m []float32, base, width int, f func(m []floa
 }
 
 // runs calls f with the runs of a group's first lane, in pieces of most elements or fewer: the offset in memory, the
-// index in the lane and the length. It pauses before each, but for the first of a lane of a turned group.
+// index in the lane and the length. It pauses before each but the first.
 func (l *lanes) runs(c *run.Call, base, most, worker int, f func(at, j, n int)) {
-	for j := 0; j < l.length && (j == 0 && l.turned || !c.Pause(worker)); {
+	for j := 0; j < l.length && (j == 0 || !c.Pause(worker)); {
 		at, n := l.at(base, j)
 		n = min(n, most)
 		f(at, j, n)
@@ -180,7 +178,7 @@ func (l *lanes) asRuns(all bool) *lanes {
 		return nil
 	}
 	wide := *l
-	wide.widen(min(turnedWidth, max(2*laneRoom/l.pitch(), 1)))
+	wide.tile = min(l.row, turnedWidth, max(2*laneRoom/l.pitch(), 1))
 	return &wide
 }
 
@@ -212,7 +210,7 @@ func (l *lanes) inRuns(cost int, compute func(h halfLane)) *loop {
 	if l.row > 1 {
 		return l.turnedLoop(cost, compute)
 	}
-	return newLoop(l.groups, cost*l.length, max(halfStretch/l.length, 1), func(c *run.Call, lo, hi, worker int) {
+	return newLoop(l.groups(), cost*l.length, max(halfStretch/l.length, 1), func(c *run.Call, lo, hi, worker int) {
 		for g := lo; g < hi; g++ {
 			compute(halfLane{l, c, c.In[0].Half, c.Out[0].Half, offset(g, l.kept, l.keptBy), g, worker})
 		}
@@ -220,7 +218,7 @@ func (l *lanes) inRuns(cost int, compute func(h halfLane)) *loop {
 }
 
 func (l *lanes) turnedLoop(cost int, compute func(h halfLane)) *loop {
-	one, pitch := &lanes{length: l.length, run: l.length, row: 1, turned: true}, l.pitch()
+	one, pitch := &lanes{length: l.length, run: l.length, row: 1}, l.pitch()
 	return l.loop(cost, func(c *run.Call, g, _, worker int) {
 		base, width, index := l.group(g)
 		room := &c.Rooms[worker]

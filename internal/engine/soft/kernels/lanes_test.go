@@ -28,7 +28,7 @@ func TestPartsOfLanes(t *testing.T) {
 		}
 		l := newLanes(c.shape, c.axes)
 		m := make([]float32, l.length*l.tile)
-		for g := range l.groups {
+		for g := range l.groups() {
 			base, width, lane := l.group(g)
 			for lo := 0; lo < l.length; lo += 2 {
 				hi := min(lo+2, l.length)
@@ -159,8 +159,8 @@ func TestTilesOfChipsSharePanels(t *testing.T) {
 	made, _ := newProduct(batch, down*tileRows, 8, across*tileCols, 0, p)
 	r := made.(*product).imitate(numerics.M1.Rules(), false)
 	work := r.room()
-	c := &run.Call{Run: r, Ctx: t.Context(), Workers: 1, Work: [][]float32{make([]float32, work)},
-		Words: [][]int32{make([]int32, work)}}
+	c := &run.Call{Run: r, Ctx: t.Context(), Workers: 1}
+	require.NoError(t, c.AddRoom(make([]byte, 4*work)))
 	r.Run(c)
 	require.Equal(t, batch*across, p.rights)
 	require.Equal(t, batch*across*down, p.lefts)

@@ -12,31 +12,6 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// layerNorm scales each lane to mean 0 and biased variance 1, multiplies by
-// gamma and adds beta. It computes in float64 and rounds once.
-func layerNorm(s *Step) (run.Runner, int) {
-	l := newLanes(s.In[0].Shape, s.Attrs.(ops.Norm).Axes)
-	return newNormer(s, normer{lanes: l, params: l.length, gamma: 1, rules: s.chip()})
-}
-
-// instanceNorm is like layerNorm over the axes after the channels. Gamma and beta have
-// a number for each channel, and a lane belongs to one channel.
-func instanceNorm(s *Step) (run.Runner, int) {
-	l := newLanes(s.In[0].Shape, s.Attrs.(ops.Norm).Axes)
-	return newNormer(s, normer{lanes: l, params: s.In[0].Shape[1], channels: true, gamma: 1, rules: s.chip()})
-}
-
-// batchNorm is like instanceNorm, with a given mean and variance of each channel.
-func batchNorm(s *Step) (run.Runner, int) {
-	l := newLanes(s.In[0].Shape, s.Attrs.(ops.Norm).Axes)
-	return newNormer(s, normer{lanes: l, params: s.In[0].Shape[1], channels: true, gamma: 3})
-}
-
-// l2Norm divides each lane over the last three axes by the root of its sum of squares.
-func l2Norm(s *Step) (run.Runner, int) {
-	return newNormer(s, normer{lanes: newLanes(s.In[0].Shape, s.Attrs.(ops.Norm).Axes), channels: true})
-}
-
 type normer struct {
 	lanes    *lanes
 	epsilon  float64
@@ -48,11 +23,25 @@ type normer struct {
 	room     int // floats of the workspace that the lanes take
 }
 
-// newNormer picks how the lanes are computed. With the rules of a chip a norm is a sequence of operators (inferred),
-// each rounded to fp16: the mean, x less it, the mean of the squares, rsqrt, the product, times gamma, plus beta.
-func newNormer(s *Step, r normer) (run.Runner, int) {
-	l := r.lanes
-	r.epsilon, r.dtype = s.Attrs.(ops.Norm).Epsilon, s.Out[0].DType
+// norm scales each lane to mean 0 and biased variance 1, multiplies by gamma and adds beta. It computes in float64 and
+// rounds once. Gamma and beta of layer_norm have a number for each element of a lane; those of instance_norm, whose
+// lanes belong to one channel each, and of batch_norm, to which mean and variance are given, one for each channel.
+// l2_norm divides by the root of a lane's sum of squares.
+//
+// With the rules of a chip layer_norm and instance_norm are sequences of operators (inferred), each rounded to fp16: the
+// mean, x less it, the mean of the squares, rsqrt, the product, times gamma, plus beta.
+func norm(s *Step) (run.Runner, int) {
+	a, shape := s.Attrs.(ops.Norm), s.In[0].Shape
+	l := newLanes(shape, a.Axes)
+	r := &normer{lanes: l, epsilon: a.Epsilon, dtype: s.Out[0].DType, params: l.length, gamma: 1, rules: s.chip()}
+	switch s.Op {
+	case "instance_norm":
+		r.params, r.channels = shape[1], true
+	case "batch_norm":
+		r.params, r.channels, r.gamma, r.rules = shape[1], true, 3, 0
+	case "l2_norm":
+		r.params, r.channels, r.gamma, r.rules = 0, true, 0, 0
+	}
 	if r.rules != 0 {
 		l := l.asRuns(true)
 		return l.inRuns(4, r.stepped), l.room()
@@ -61,7 +50,7 @@ func newNormer(s *Step, r normer) (run.Runner, int) {
 		r.room = t.room()
 		return t.inRuns(4, r.halves), r.room + run.Chunk
 	}
-	return newLoop(l.groups, 4*l.length*l.tile, l.groups, r.plain), (r.gamma+1)*r.params + l.length*l.tile
+	return newLoop(l.groups(), 4*l.length*l.tile, l.groups(), r.plain), (r.gamma+1)*r.params + l.length*l.tile
 }
 
 // plain computes groups of lanes in float64, on their elements in turn.

@@ -33,7 +33,7 @@ func TestLanesFitTheirRoom(t *testing.T) {
 	require.Empty(t, l.kept)
 	l = newLanes([]int{5, 2, 3, 4}, []int{1, 2, 3})
 	require.Equal(t, 24, l.run, "the elements of a lane follow each other")
-	require.Equal(t, 5, l.groups)
+	require.Equal(t, 5, l.groups())
 	for _, length := range []int{1, 100, laneRoom / maxTile, laneRoom/maxTile + 1, laneRoom / 2, laneRoom,
 		3 * laneRoom} {
 		l := newLanes([]int{length, 200}, []int{0})
@@ -97,7 +97,8 @@ func TestTilesSharePanels(t *testing.T) {
 	p := &counted{}
 	const batch, down, across = 2, 4, 3
 	r, work := newProduct(batch, down*tileRows, 8, across*tileCols, 0, p)
-	c := &run.Call{Run: r, Ctx: t.Context(), Workers: 1, Work: [][]float32{make([]float32, work)}}
+	c := &run.Call{Run: r, Ctx: t.Context(), Workers: 1}
+	require.NoError(t, c.AddRoom(make([]byte, 4*work)))
 	r.Run(c)
 	require.Equal(t, batch*across, p.rights)
 	require.Equal(t, batch*across*down, p.lefts)

@@ -193,13 +193,13 @@ const shortMost = 64
 
 // short reports whether lanes are short and follow one another.
 func (l *lanes) short() bool {
-	return l.row == 1 && l.run == l.length && l.length <= shortMost && ops.Volume(l.kept) == l.groups && len(l.kept) <= 1
+	return l.row == 1 && l.run == l.length && l.length <= shortMost && len(l.kept) <= 1
 }
 
 // shortReducer is reducer for such lanes: it decodes many at a time.
 func shortReducer(l *lanes, f folding, d mil.DType) run.Runner {
 	length := l.length
-	return newEach(l.groups, 2*length, run.Chunk/length, func(c *run.Call, lo, hi, worker int) {
+	return newEach(l.groups(), 2*length, run.Chunk/length, func(c *run.Call, lo, hi, worker int) {
 		m, out := c.Work[worker][:(hi-lo)*length], c.Work[worker][run.Chunk:][:hi-lo]
 		c.In[0].Load(m, lo*length)
 		for i := range out {
@@ -271,41 +271,42 @@ func exponentialsOfHalves(h halfLane) {
 	h.c.Out[0].Half[h.index] = fp16.FromFloat64(top)
 }
 
-// indexOf prepares reduce_argmax and reduce_argmin: the index of the first of equal
-// elements, and of the first NaN if there is one.
+// indexOf prepares reduce_argmax and reduce_argmin: the index of the first of equal elements, and of the first NaN if
+// there is one.
 func indexOf(s *Step) (run.Runner, int) {
-	l, lowest := newLanes(s.In[0].Shape, s.Attrs.(ops.Reduce).Axes), s.Op == "reduce_argmin"
-	// look compares element j of a lane with the best before it.
-	look := func(best *float64, found *int, v float64, j int) {
-		better := v > *best
-		if lowest {
-			better = v < *best
-		}
-		if j == 0 || !math.IsNaN(*best) && (better || math.IsNaN(v)) {
-			*best, *found = v, j
-		}
-	}
-	ints := s.In[0].DType == mil.Int32
+	l, least := newLanes(s.In[0].Shape, s.Attrs.(ops.Reduce).Axes), s.Op == "reduce_argmin"
 	return l.loop(1, func(c *run.Call, g, _, worker int) {
 		base, width, lane := l.group(g)
-		var best [maxTile]float64
 		var found [maxTile]int
-		if ints {
-			for t := range width {
-				for j := range l.length {
-					mem, _ := l.at(base+t, j)
-					look(&best[t], &found[t], float64(c.In[0].Ints[mem]), j)
-				}
-			}
+		if x := c.In[0].Ints; x != nil {
+			var best [maxTile]int32
+			l.parts(base, width, 0, l.length, func(at, to, n int) {
+				look(best[:width], &found, x[at:at+n], to/width, least)
+			})
 		} else {
-			l.visit(c, c.Work[worker], base, width, func(m []float32, from int) {
-				for i, v := range m {
-					look(&best[i%width], &found[i%width], float64(v), from+i/width)
-				}
+			var best [maxTile]float32
+			l.visit(c, c.Work[worker], base, width, func(rows []float32, from int) {
+				look(best[:width], &found, rows, from, least)
 			})
 		}
-		for t := range width {
-			setInteger(&c.Out[0], lane+t, found[t])
+		for t, at := range found[:width] {
+			setInteger(&c.Out[0], lane+t, at)
 		}
 	}), l.part() * l.tile
+}
+
+// look compares rows of elements, the first of which are elements j of their lanes, with the best before them.
+func look[T float32 | int32](best []T, found *[maxTile]int, rows []T, j int, least bool) {
+	for ; len(rows) > 0; j, rows = j+1, rows[len(best):] {
+		for t, v := range rows[:len(best)] {
+			before := best[t]
+			better := v > before
+			if least {
+				better = v < before
+			}
+			if better || v != v && before == before || j == 0 {
+				best[t], found[t] = v, j
+			}
+		}
+	}
 }

@@ -30,7 +30,7 @@ func halfReducer(l *lanes, f folding) run.Runner {
 		return nil
 	}
 	if l.row > 1 {
-		l.widen(run.Chunk)
+		l.tile = min(run.Chunk, l.row)
 	}
 	return l.loop(1, func(c *run.Call, g, _, worker int) {
 		base, width, lane := l.group(g)

@@ -94,16 +94,10 @@ func (r *resizer) Span(c *run.Call, lo, hi, worker int) {
 		outer := i / r.out[1] / r.out[0]
 		d, h := r.at(0, i/r.out[1]%r.out[0]), r.at(1, i%r.out[1])
 		rows := [4][]float32{work[:n], work[n : 2*n], work[2*n : 3*n], work[3*n : 4*n]}
+		deep, high := [2]int{d.lo, d.hi}, [2]int{h.lo, h.hi}
 		for k, row := range rows {
-			id, ih := d.lo, h.lo
-			if k >= 2 {
-				id = d.hi
-			}
-			if k%2 == 1 {
-				ih = h.hi
-			}
 			if (k < 2 || d.part > 0) && (k%2 == 0 || h.part > 0) {
-				c.In[0].Load(row, ((outer*r.in[0]+id)*r.in[1]+ih)*n)
+				c.In[0].Load(row, ((outer*r.in[0]+deep[k/2])*r.in[1]+high[k%2])*n)
 			}
 		}
 		for j := range line {

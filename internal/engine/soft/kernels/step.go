@@ -154,8 +154,8 @@ var kernels = map[string]Kernel{
 	"reduce_prod": reduce, "reduce_l1_norm": reduce, "reduce_l2_norm": reduce, "reduce_log_sum": reduce,
 	"reduce_sum_square": reduce, "reduce_log_sum_exp": logSumExp, "reduce_argmax": indexOf, "reduce_argmin": indexOf,
 
-	"softmax": softmax, "layer_norm": layerNorm, "batch_norm": batchNorm, "instance_norm": instanceNorm,
-	"l2_norm": l2Norm, "local_response_norm": localNorm,
+	"softmax": softmax, "layer_norm": norm, "batch_norm": norm, "instance_norm": norm, "l2_norm": norm,
+	"local_response_norm": localNorm,
 
 	"matmul": matmul, "linear": linear, "einsum": einsum, "scaled_dot_product_attention": attention,
 

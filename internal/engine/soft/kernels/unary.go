@@ -54,13 +54,12 @@ func unary(s *Step) (run.Runner, int) {
 // once.
 func (s *Step) halves(f func(x float64) float64, epsilon float64) run.Runner {
 	r, op := s.Arith.Operand, s.Op
-	if r.Defines(op) {
-		return s.lookUp(s.key(), func(h fp16.Bits) fp16.Bits {
-			y, _ := r.Unary(op, h, epsilon)
+	return s.lookUp(s.key(), func(h fp16.Bits) fp16.Bits {
+		if y, ok := r.Unary(op, h, epsilon); ok {
 			return y
-		})
-	}
-	return s.lookUp(s.key(), func(h fp16.Bits) fp16.Bits { return r.Round(f(float64(r.Value(h)))) })
+		}
+		return r.Round(f(float64(r.Value(h))))
+	})
 }
 
 // lookUp makes the runner of a function of one half, which has a table in a step of many elements.

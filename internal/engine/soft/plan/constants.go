@@ -152,7 +152,7 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 		return false, nil
 	}
 	for range c.Workers {
-		if err := c.AddRoom(make([]byte, 4*s.Work), s.Arith.Operand != 0); err != nil {
+		if err := c.AddRoom(make([]byte, 4*s.Work)); err != nil {
 			return false, err
 		}
 	}

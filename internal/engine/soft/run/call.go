@@ -27,7 +27,7 @@ type Call struct {
 	In, Out []Vec
 	Work    [][]float32 // one for each worker
 	Workers int         // how many goroutines may share the step
-	Words   [][]int32   // work again, or other memory of its length, for integers; nil in the reference mode
+	Words   [][]int32   // work again, as integers
 	Rooms   []Vec       // work again, as halves
 	Crew    *Crew       // of the engine; nil for one of the call's own
 	forked  *forked     // of the last fork
@@ -197,20 +197,12 @@ func (c *Call) Refuse(op string, k, n int) {
 	}
 }
 
-// AddRoom adds the workspace of a worker: as float32s, as halves, and as int32s for words.
-func (c *Call) AddRoom(room []byte, words bool) error {
+// AddRoom adds the workspace of a worker: as float32s, as int32s and as halves.
+func (c *Call) AddRoom(room []byte) error {
 	floats, err := View(mil.FP32, room)
-	c.Work = append(c.Work, floats.Single)
-	if err != nil {
-		return err
-	}
-	half, err := View(mil.FP16, room)
-	c.Rooms = append(c.Rooms, half)
-	if words && err == nil {
-		var ints Vec
-		ints, err = View(mil.Int32, room)
-		c.Words = append(c.Words, ints.Ints)
-	}
+	ints, _ := View(mil.Int32, room) // what is aligned for float32 is so for the others
+	half, _ := View(mil.FP16, room)
+	c.Work, c.Words, c.Rooms = append(c.Work, floats.Single), append(c.Words, ints.Ints), append(c.Rooms, half)
 	return err
 }
 
