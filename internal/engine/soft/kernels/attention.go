@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"math"
+	"slices"
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
@@ -21,8 +22,7 @@ func attention(s *Step) (run.Runner, int) {
 		byQuery: repeated(a.Batch, a.BatchQuery), byKey: repeated(a.Batch, a.BatchKey),
 		byValue: repeated(a.Batch, a.BatchValue), mask: s.In[3].DType, penalty: float32(math.Inf(-1))}
 	if s.In[3].Given {
-		full := append(append([]int{}, a.Batch...), a.L, a.S)
-		r.byMask = repeated(full, s.In[3].Shape)
+		r.byMask = repeated(slices.Concat(a.Batch, []int{a.L, a.S}), s.In[3].Shape)
 	}
 	r.rows = min(a.L, tileRows, max(panelA/max(a.E, a.S, a.EV), 1))
 	work := a.E*a.S + a.S*a.EV + r.rows*(a.E+a.S+a.EV) + max(a.E, a.S, a.L)

@@ -226,12 +226,9 @@ func intPow(x, y int) int {
 
 // channels plans the walk of x and of vectors with one element for each channel, axis 1 of x.
 func channels(s *Step) walk {
-	vector := make([]int, len(s.Out[0].Shape)-1)
-	for i := range vector {
-		vector[i] = 1
-	}
-	vector[0] = s.Out[0].Shape[1]
-	return broadcast(s.Out[0].Shape, slices.Insert(slices.Repeat([][]int{vector}, len(s.In)-1), 0, s.In[0].Shape)...)
+	shape := s.Out[0].Shape
+	vectors := slices.Repeat([][]int{spreadAlong(shape, shape[1:2], 1)}, len(s.In)-1)
+	return broadcast(shape, slices.Insert(vectors, 0, s.In[0].Shape)...)
 }
 
 // prelu multiplies negative elements by the number of their channel. As in compute, float32 is exact enough.

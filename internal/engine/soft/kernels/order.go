@@ -13,12 +13,8 @@ import (
 // the lower index comes first, -0 equals 0, and NaN comes last in both orders.
 func topK(s *Step) (run.Runner, int) {
 	a := s.Attrs.(ops.TopK)
-	r := &orderer{TopK: a, axis: alongOf(s.In[0].Shape, a.Axis), dtype: s.In[0].DType, values: s.Op == "topk",
-		size: s.In[0].DType.Size()}
-	depth, cost := bits.Len(uint(r.K)), math.MaxInt
-	if r.axis.length < math.MaxInt/(8*depth) {
-		cost = 4 * r.axis.length * depth
-	}
+	r := &orderer{TopK: a, axis: alongOf(s.In[0].Shape, a.Axis), dtype: s.In[0].DType, values: s.Op == "topk"}
+	cost := 4 * r.axis.length * bits.Len(uint(r.K))
 	return newLoop(r.axis.outer*r.axis.inner, cost, 1, r.lane), 2*a.K + run.Chunk
 }
 
@@ -26,90 +22,81 @@ type orderer struct {
 	ops.TopK
 	axis   alongAxis
 	dtype  mil.DType
-	size   int  // of an element in bytes
 	values bool // the first result has the elements; else there are indices alone
 }
 
 func (r *orderer) lane(c *run.Call, lane, _, worker int) {
-	work := c.Work[worker]
-	h := ranking{keys: work[:r.K], at: work[r.K : 2*r.K]}
-	room := work[2*r.K:][:run.Chunk]
+	words, room := c.Words[worker], c.Work[worker][2*r.K:]
+	h, keys := ranking{keys: words[:r.K], at: words[r.K : 2*r.K]}, words[2*r.K:]
 	outer, inner := lane/r.axis.inner, lane%r.axis.inner
 	base := outer*r.axis.length*r.axis.inner + inner
 	for from := 0; from < r.axis.length && !c.Pause(worker); from += run.Chunk {
-		part := room[:min(run.Chunk, r.axis.length-from)]
-		r.keys(&c.In[0], part, base+from*r.axis.inner)
-		for i, key := range part {
-			h.offer(math.Float32bits(key), uint32(from+i))
+		n := min(run.Chunk, r.axis.length-from)
+		r.keys(&c.In[0], keys[:n], room[:n], base+from*r.axis.inner)
+		for i, key := range keys[:n] {
+			h.offer(key, int32(from+i))
 		}
 	}
 	h.sort(c, worker)
-	for k := range r.K {
-		at := int(math.Float32bits(h.at[k]))
+	for k, at := range h.at {
 		to := (outer*r.K+k)*r.axis.inner + inner
 		if r.values {
-			from := base + at*r.axis.inner
-			copy(c.Out[0].Raw[to*r.size:][:r.size], c.In[0].Raw[from*r.size:])
+			copyElement(&c.Out[0], to, &c.In[0], base+int(at)*r.axis.inner)
 		}
 		if !r.values || len(c.Out) > 1 {
-			setInteger(&c.Out[len(c.Out)-1], to, at)
+			setInteger(&c.Out[len(c.Out)-1], to, int(at))
 		}
 	}
 }
 
-// keys fills dst with the bits of numbers that are ordered as the elements of a lane from element at on are wanted.
-func (r *orderer) keys(v *run.Vec, dst []float32, at int) {
+// keys fills dst with numbers that are ordered as the elements of a lane from element at on are wanted. room may be the
+// memory of dst.
+func (r *orderer) keys(v *run.Vec, dst []int32, room []float32, at int) {
 	step := r.axis.inner
-	if !r.dtype.Float() {
+	switch {
+	case !r.dtype.Float():
 		for i := range dst {
-			key := uint32(integer(v, at+i*step)) ^ 1<<31
+			dst[i] = r.turned(int32(integer(v, at+i*step)))
 			if r.dtype == mil.UInt32 {
-				key ^= 1 << 31
+				dst[i] ^= math.MinInt32
 			}
-			dst[i] = math.Float32frombits(r.turned(key))
 		}
 		return
-	}
-	if step == 1 {
-		v.Load(dst, at)
-	} else {
-		for i := range dst {
-			v.Load(dst[i:i+1], at+i*step)
+	case step == 1:
+		v.Load(room, at)
+	default:
+		for i := range room {
+			v.Load(room[i:i+1], at+i*step)
 		}
 	}
-	for i, f := range dst {
-		if f != f {
-			dst[i] = math.Float32frombits(math.MaxUint32)
-			continue
+	for i, f := range room {
+		key := int32(math.Float32bits(f + 0)) // without the sign of -0
+		if key < 0 {
+			key ^= math.MaxInt32
 		}
-		key := math.Float32bits(f + 0) // without the sign of -0
-		if key>>31 != 0 {
-			key = ^key
-		} else {
-			key |= 1 << 31
+		if dst[i] = r.turned(key); f != f {
+			dst[i] = math.MaxInt32
 		}
-		dst[i] = math.Float32frombits(r.turned(key))
 	}
 }
 
 // turned is key in ascending order of what is wanted first.
-func (r *orderer) turned(key uint32) uint32 {
+func (r *orderer) turned(key int32) int32 {
 	if r.Ascending {
 		return key
 	}
 	return ^key
 }
 
-// ranking holds the least keys with their indices, as bits of float32: a heap with the last one at the root.
+// ranking holds the least keys with their indices: a heap with the last one at the root.
 type ranking struct {
-	keys, at []float32
+	keys, at []int32
 	n        int
 }
 
 // after reports whether entry i comes after entry j.
 func (h *ranking) after(i, j int) bool {
-	a, b := math.Float32bits(h.keys[i]), math.Float32bits(h.keys[j])
-	return a > b || a == b && math.Float32bits(h.at[i]) > math.Float32bits(h.at[j])
+	return h.keys[i] > h.keys[j] || h.keys[i] == h.keys[j] && uint32(h.at[i]) > uint32(h.at[j])
 }
 
 func (h *ranking) swap(i, j int) {
@@ -118,17 +105,15 @@ func (h *ranking) swap(i, j int) {
 }
 
 // offer adds an entry, in place of the last one if the heap is full. Indices come in ascending order.
-func (h *ranking) offer(key, at uint32) {
+func (h *ranking) offer(key, at int32) {
 	if h.n < len(h.keys) {
 		i := h.n
-		h.keys[i], h.at[i] = math.Float32frombits(key), math.Float32frombits(at)
+		h.keys[i], h.at[i] = key, at
 		for h.n++; h.after(i, (i-1)/2); i = (i - 1) / 2 { // the root is not after itself
 			h.swap(i, (i-1)/2)
 		}
-		return
-	}
-	if key < math.Float32bits(h.keys[0]) {
-		h.keys[0], h.at[0] = math.Float32frombits(key), math.Float32frombits(at)
+	} else if key < h.keys[0] {
+		h.keys[0], h.at[0] = key, at
 		h.down(0, h.n)
 	}
 }

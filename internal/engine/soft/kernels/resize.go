@@ -15,13 +15,14 @@ func resize(s *Step) (run.Runner, int) {
 	r := &resizer{mode: a.Mode, first: 3 - a.Axes, dtype: s.Out[0].DType}
 	copy(r.in[:], lastThree(s.In[0].Shape))
 	copy(r.out[:], lastThree(s.Out[0].Shape))
+	lines := s.Out[0].len() / r.out[2]
 	if a.Nearest {
-		return &nearestCopier{*r}, 0
+		return newLoop(lines, r.out[2], lines, r.nearest), 0
 	}
 	for j := range min(r.out[2], mostWidth) {
 		r.columns = append(r.columns, r.at(2, j))
 	}
-	return r, 4*r.in[2] + r.out[2]
+	return newLoop(lines, 4*r.out[2]+r.in[2], lines, r.interpolate), 4*r.in[2] + r.out[2]
 }
 
 // lastThree returns the last three axes of a shape, leading ones if it has fewer.
@@ -82,12 +83,8 @@ func (r *resizer) place(j int) spot {
 	return r.at(2, j)
 }
 
-func (r *resizer) Run(c *run.Call) {
-	c.Spread(c.Out[0].Len()/r.out[2], 4*r.out[2]+r.in[2])
-}
-
-// Span computes lines lo to hi of the result.
-func (r *resizer) Span(c *run.Call, lo, hi, worker int) {
+// interpolate computes lines lo to hi of the result.
+func (r *resizer) interpolate(c *run.Call, lo, hi, worker int) {
 	work, n := c.Work[worker], r.in[2]
 	line := work[4*n:][:r.out[2]]
 	for i := lo; i < hi && !c.Pause(worker); i++ {
@@ -135,11 +132,8 @@ func blend(part, value float64, s spot, next []float32) float64 {
 // compiler may fuse one with the sum, as it does for arm64, which then has other bits.
 func mix(part, a, b float64) float64 { return float64(a*(1-part)) + float64(b*part) }
 
-// nearestCopier copies the nearest elements.
-type nearestCopier struct{ resizer }
-
-// nearest returns the element at the place of element i.
-func (r *nearestCopier) nearest(axis, i int) int {
+// nearestTo returns the element at the place of element i along an axis.
+func (r *resizer) nearestTo(axis, i int) int {
 	n, m := r.in[axis], r.out[axis]
 	if axis < r.first {
 		return i
@@ -150,15 +144,13 @@ func (r *nearestCopier) nearest(axis, i int) int {
 	return int(math.Floor(sampleAt(r.mode, i, float64(n), m) + 0.5))
 }
 
-func (r *nearestCopier) Run(c *run.Call) { c.Spread(c.Out[0].Len()/r.out[2], r.out[2]) }
-
-// Span computes lines lo to hi, some columns of all of them at a time.
-func (r *nearestCopier) Span(c *run.Call, lo, hi, worker int) {
+// nearest copies the nearest elements of lines lo to hi, some columns of all of them at a time.
+func (r *resizer) nearest(c *run.Call, lo, hi, worker int) {
 	var columns [run.Chunk]int
 	for at := 0; at < r.out[2]; at += run.Chunk {
 		sources := columns[:min(run.Chunk, r.out[2]-at)]
 		for j := range sources {
-			sources[j] = r.nearest(2, at+j)
+			sources[j] = r.nearestTo(2, at+j)
 		}
 		if r.dtype.Size() == 2 {
 			nearestLines(c, r, c.Out[0].Pairs[at:], c.In[0].Pairs, sources, lo, hi, worker)
@@ -169,11 +161,11 @@ func (r *nearestCopier) Span(c *run.Call, lo, hi, worker int) {
 }
 
 // nearestLines copies the elements at sources of lines of x.
-func nearestLines[T uint16 | uint32](c *run.Call, r *nearestCopier, out, x []T, sources []int, lo, hi, worker int) {
+func nearestLines[T uint16 | uint32](c *run.Call, r *resizer, out, x []T, sources []int, lo, hi, worker int) {
 	before := -1
 	for i := lo; i < hi && !c.Pause(worker); i++ {
 		outer := i / r.out[1] / r.out[0]
-		from := ((outer*r.in[0]+r.nearest(0, i/r.out[1]%r.out[0]))*r.in[1] + r.nearest(1, i%r.out[1])) * r.in[2]
+		from := ((outer*r.in[0]+r.nearestTo(0, i/r.out[1]%r.out[0]))*r.in[1] + r.nearestTo(1, i%r.out[1])) * r.in[2]
 		line, in := out[i*r.out[2]:][:len(sources)], x[from:]
 		if from == before {
 			copy(line, out[(i-1)*r.out[2]:])

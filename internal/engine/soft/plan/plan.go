@@ -187,14 +187,8 @@ func (p *planner) pause(i int) {
 	}
 }
 
-// isView reports whether a node only gives its operand's elements another shape.
-func isView(n *ops.Node) bool {
-	switch n.Def.Name {
-	case "reshape", "expand_dims", "squeeze", "flatten2d", "reshape_like", "identity":
-		return true
-	}
-	return false
-}
+// isView reports whether a node only gives its operand's elements another shape: it needs no kernel.
+func isView(n *ops.Node) bool { return kernels.Of(n.Def.Name) == nil }
 
 // origin follows views to the value that owns the elements.
 func (p *planner) origin(v *ops.Value) *ops.Value {
