@@ -165,8 +165,8 @@ func (f *feed[T]) row(dst []T, at, step int) {
 	} else {
 		f.read(f.v, some, at)
 	}
-	for i := len(some); i < len(dst); i++ {
-		dst[i] = dst[0]
+	for i, first := len(some), dst[0]; i < len(dst); i++ {
+		dst[i] = first
 	}
 }
 

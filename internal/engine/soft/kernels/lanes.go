@@ -89,9 +89,6 @@ func offset(i int, dims, by []int) int {
 // at returns the offset of element j of a group's first lane, and the number of
 // consecutive elements from there.
 func (l *lanes) at(base, j int) (mem, n int) {
-	if len(l.folded) == 0 {
-		return base + j, l.run - j
-	}
 	return base + j%l.run + offset(j/l.run, l.folded, l.foldBy), l.run - j%l.run
 }
 
@@ -140,6 +137,10 @@ func (l *lanes) visit(c *run.Call, m []float32, base, width int, f func(m []floa
 // runs calls f with the runs of a group's first lane, in pieces of most elements or fewer: the offset in memory, the
 // index in the lane and the length. It pauses before each but the first.
 func (l *lanes) runs(c *run.Call, base, most, worker int, f func(at, j, n int)) {
+	if l.run == l.length && l.length <= most {
+		f(base, 0, l.length)
+		return
+	}
 	for j := 0; j < l.length && (j == 0 || !c.Pause(worker)); {
 		at, n := l.at(base, j)
 		n = min(n, most)

@@ -48,7 +48,7 @@ func norm(s *Step) (run.Runner, int) {
 	}
 	if t := l.asRuns(false); s.halved() && t != nil && (t.row == 1 || !r.channels) {
 		r.room = t.room()
-		return t.inRuns(4, r.halves), r.room + run.Chunk
+		return t.inRuns(4, func(h halfLane) { r.halves(&h) }), r.room + run.Chunk
 	}
 	return newLoop(l.groups(), 4*l.length*l.tile, l.groups(), r.plain), (r.gamma+1)*r.params + l.length*l.tile
 }
@@ -176,26 +176,20 @@ func (r *normer) stepped(h halfLane) {
 }
 
 // halves computes a lane as plain does.
-func (r *normer) halves(h halfLane) {
-	x, out, change, gamma, beta := h.x, h.out, r.change(&h), r.param(&h, 0), r.param(&h, 1)
+func (r *normer) halves(h *halfLane) {
+	x, out, change, gamma, beta := h.x, h.out, r.change(h), r.param(h, 0), r.param(h, 1)
 	if beta == nil && r.gamma > 1 {
 		beta = []fp16.Bits{0} // so that no zero is negative
 	}
 	if gamma == nil && beta != nil {
 		gamma = []fp16.Bits{0x3c00}
 	}
-	most, room := halfStretch, h.c.Rooms[h.worker].Half[2*r.room:]
-	repeated := func(param []fp16.Bits) []fp16.Bits {
-		if len(param) != 1 {
-			return param
-		}
+	most := halfStretch
+	if len(gamma) == 1 || len(beta) == 1 {
 		most = min(h.length, run.Chunk)
-		list := room[:most]
-		room = room[most:]
-		fillHalves(list, param[0])
-		return list
+		room := h.c.Rooms[h.worker].Half[2*r.room:]
+		gamma, beta = repeatedHalves(gamma, room[:most]), repeatedHalves(beta, room[most:][:most])
 	}
-	gamma, beta = repeated(gamma), repeated(beta)
 	h.runs(most, func(at, j, n int) {
 		change.Normalize(out[at:at+n], x[at:at+n], h.part(gamma, j, n), h.part(beta, j, n))
 	})
@@ -220,6 +214,15 @@ func (r *normer) change(h *halfLane) halves.Scaled {
 	}
 	mean, variance := r.param(h, -2)[0].Float32(), r.param(h, -1)[0].Float32()
 	return halves.NewScaled(float64(mean), 1/math.Sqrt(float64(variance)+r.epsilon))
+}
+
+// repeatedHalves is a list whose one number room then has at every place, or another list as it is.
+func repeatedHalves(list, room []fp16.Bits) []fp16.Bits {
+	if len(list) != 1 {
+		return list
+	}
+	fillHalves(room, list[0])
+	return room
 }
 
 func fillHalves(list []fp16.Bits, h fp16.Bits) {
