@@ -62,7 +62,7 @@ func (v *invocation) bind() error {
 			continue
 		}
 		for _, room := range e.work {
-			if err := c.AddRoom(room[4*s.Skip:][:4*s.Work:4*s.Work]); err != nil {
+			if err := c.AddRoom(room[4*s.Skip:][: 4*s.Work : 4*s.Work]); err != nil {
 				return err
 			}
 		}

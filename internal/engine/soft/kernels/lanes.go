@@ -9,10 +9,9 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// lanes splits a dense tensor into lanes: one lane over the folded axes for
-// each position along the kept axes. Kernels process up to tile neighbouring
-// lanes together, as a matrix with one lane per column, so that they read
-// memory in runs.
+// lanes splits a dense tensor into lanes: one lane over the folded axes for each position along the kept axes. Kernels
+// process up to tile neighbouring lanes together, as a matrix with one lane per column, so that they read memory in
+// runs.
 type lanes struct {
 	length int   // elements of a lane
 	row    int   // lanes side by side in memory; 1 if the lanes themselves are runs
@@ -27,8 +26,7 @@ type lanes struct {
 // maxTile bounds the lanes of a group, so that their sums fit on the stack.
 const maxTile = 64
 
-// laneRoom bounds the float32s of a group: 1 MiB, unless a single lane is
-// longer.
+// laneRoom bounds the float32s of a group: 1 MiB, unless a single lane is longer.
 const laneRoom = 1 << 18
 
 // newLanes plans the lanes of a tensor folded along axes.
@@ -67,8 +65,7 @@ func (l *lanes) loop(cost int, f func(c *run.Call, g, _, worker int)) *loop {
 // part is how many elements of a lane a kernel may read at a time.
 func (l *lanes) part() int { return max(run.Chunk/l.tile, 1) }
 
-// group returns the offset of group g, its number of lanes, and the index of
-// its first lane in a dense result.
+// group returns the offset of group g, its number of lanes, and the index of its first lane in a dense result.
 func (l *lanes) group(g int) (base, width, lane int) {
 	across := l.across()
 	col := g % across * l.tile
@@ -86,8 +83,7 @@ func offset(i int, dims, by []int) int {
 	return at
 }
 
-// at returns the offset of element j of a group's first lane, and the number of
-// consecutive elements from there.
+// at returns the offset of element j of a group's first lane, and the number of consecutive elements from there.
 func (l *lanes) at(base, j int) (mem, n int) {
 	return base + j%l.run + offset(j/l.run, l.folded, l.foldBy), l.run - j%l.run
 }
@@ -97,14 +93,12 @@ func (l *lanes) dense(width int) bool {
 	return l.row > 1 && width == l.row && len(l.folded) == 1 && l.foldBy[0] == l.row
 }
 
-// load fills m with elements [from, to) of a group's lanes, one row per element
-// index.
+// load fills m with elements [from, to) of a group's lanes, one row per element index.
 func (l *lanes) load(v *run.Vec, m []float32, base, width, from, to int) {
 	l.parts(base, width, from, to, func(mem, at, n int) { v.Load(m[at:at+n], mem) })
 }
 
-// store writes elements [from, to) of a group's lanes, which load has filled or the
-// kernel replaced.
+// store writes elements [from, to) of a group's lanes, which load has filled or the kernel replaced.
 func (l *lanes) store(v *run.Vec, m []float32, base, width, from, to int) {
 	l.parts(base, width, from, to, func(mem, at, n int) { v.Store(m[at:at+n], mem) })
 }

@@ -12,9 +12,8 @@ import (
 // A half has 65,536 values, so that every function of one half is a table of 128 KiB. The first run of a
 // step that has enough elements makes the table; smaller steps compute each element.
 //
-// The engine keeps the tables that were asked for last, at most maxTables (8 MiB), and shares them among
-// programs, by operator, settings and rules. A program keeps those of its steps as long as it lives, which
-// counts in its Footprint.
+// The engine keeps the tables that were asked for last, at most maxTables (8 MiB), and shares them among programs, by
+// operator, settings and rules. A program keeps those of its steps as long as it lives, which counts in its Footprint.
 const (
 	maxTables  = 64
 	tableBytes = 2 << 16

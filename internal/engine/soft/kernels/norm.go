@@ -231,8 +231,7 @@ func fillHalves(list []fp16.Bits, h fp16.Bits) {
 	}
 }
 
-// fillParam decodes gamma or beta, or fills dst with the neutral value if the
-// program has none.
+// fillParam decodes gamma or beta, or fills dst with the neutral value if the program has none.
 func fillParam(dst []float32, v *run.Vec, neutral float32) {
 	if v.Raw != nil {
 		v.Load(dst, 0)

@@ -10,9 +10,8 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// softmax subtracts the maximum of each lane, exponentiates and divides by the
-// sum. Only the exponentials are held in float32, with an error of three parts
-// in 2^24. The result is rounded once.
+// softmax subtracts the maximum of each lane, exponentiates and divides by the sum. Only the exponentials are held in
+// float32, with an error of three parts in 2^24. The result is rounded once.
 func softmax(s *Step) (run.Runner, int) {
 	l := newLanes(s.In[0].Shape, []int{s.Attrs.(int)})
 	if rules := s.chip(); rules != 0 {

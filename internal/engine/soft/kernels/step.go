@@ -57,9 +57,8 @@ type Tensor struct {
 	Ahead    []float32 // elements of a constant, decoded by newOperand
 }
 
-// Kernel prepares one step. It reads shapes, settings and constants, none of which
-// change any more, and returns the runner and the float32s of workspace that each
-// worker needs.
+// Kernel prepares one step. It reads shapes, settings and constants, none of which change any more, and returns the
+// runner and the float32s of workspace that each worker needs.
 type Kernel func(s *Step) (run.Runner, int)
 
 // Make lets a kernel prepare the step. A product, and a slice that begins inside the last axis, are those of a chip

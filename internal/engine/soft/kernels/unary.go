@@ -50,8 +50,7 @@ func unary(s *Step) (run.Runner, int) {
 	})
 }
 
-// halves makes the runner of f on halves: the chip's own form of the operator if it has one, else f, rounded
-// once.
+// halves makes the runner of f on halves: the chip's own form of the operator if it has one, else f, rounded once.
 func (s *Step) halves(f func(x float64) float64, epsilon float64) run.Runner {
 	r, op := s.Arith.Operand, s.Op
 	return s.lookUp(s.key(), func(h fp16.Bits) fp16.Bits {

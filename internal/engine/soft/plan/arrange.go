@@ -20,8 +20,7 @@ type heap struct {
 	top  int   // the end of the heap; everything above is free
 }
 
-// take returns the lowest offset of the smallest gap that holds n bytes, or
-// grows the heap.
+// take returns the lowest offset of the smallest gap that holds n bytes, or grows the heap.
 func (h *heap) take(n int) int {
 	best := -1
 	for i, g := range h.gaps {
@@ -58,9 +57,8 @@ func (h *heap) give(at, n int) {
 	}
 }
 
-// arrange gives every value in scratch an offset. Values that are alive at the
-// same time do not overlap. Each step places its results, the largest first,
-// and then frees the values that it read for the last time. The workspaces,
+// arrange gives every value in scratch an offset. Values that are alive at the same time do not overlap. Each step
+// places its results, the largest first, and then frees the values that it read for the last time. The workspaces,
 // which all steps share, are memory of their own.
 func (p *planner) arrange(ctx context.Context) error {
 	last := map[*ops.Value]int{}

@@ -11,8 +11,7 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// constants holds the values that are known before any run, and the budget for
-// computing more of them.
+// constants holds the values that are known before any run, and the budget for computing more of them.
 type constants struct {
 	known  map[*ops.Value][]byte  // computed, unpacked, or replacing a value's Data
 	stored map[*ops.Value][]byte  // replacing a value's Stored
@@ -45,8 +44,7 @@ func Limits(room int64, workers int) Budget {
 	return Budget{Folded: int(min(1<<30, room/2)), work: 1 << 31, packed: int(min(1<<28, room/2/4)), workers: workers}
 }
 
-// maxFolded is the largest value, in bytes, that compiling computes. A larger one
-// costs less to compute than to keep.
+// maxFolded is the largest value, in bytes, that compiling computes. A larger one costs less to compute than to keep.
 const maxFolded = 1 << 28
 
 // has reports whether v is a constant with elements.
@@ -86,8 +84,7 @@ func (k *constants) operand(p *Place, packed bool) (err error) {
 	return err
 }
 
-// elements views a constant as elements. It copies a constant that is unaligned in
-// its weight file.
+// elements views a constant as elements. It copies a constant that is unaligned in its weight file.
 func (k *constants) elements(v *ops.Value) (run.Vec, error) {
 	e, seen := k.vecs[v]
 	if seen {
@@ -109,8 +106,7 @@ func (k *constants) step(n *ops.Node) Step {
 	return s
 }
 
-// evaluate runs one node on constants and stores the results. done is false if the
-// node exceeds the budget.
+// evaluate runs one node on constants and stores the results. done is false if the node exceeds the budget.
 func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err error) {
 	if isView(n) {
 		k.known[n.Out[0]] = k.data(n.In[0])

@@ -95,9 +95,8 @@ func (l *linker) read(weights ane.Weights) error {
 	return mil.Merge(bad, faults).Err()
 }
 
-// fold computes again the nodes that depend on changed constants. The work of a node
-// depends only on shapes, so a node that was within the budget before is within it
-// again.
+// fold computes again the nodes that depend on changed constants. The work of a node depends only on shapes, so a node
+// that was within the budget before is within it again.
 func (l *linker) fold(ctx context.Context) error {
 	for _, n := range l.Links.nodes {
 		if !slices.ContainsFunc(n.In, func(v *ops.Value) bool { return l.changed[v] }) {
@@ -133,8 +132,7 @@ func (l *linker) emit(ctx context.Context) error {
 	return nil
 }
 
-// renew points a step at changed constants. Its kernel decodes again the constants
-// that it had decoded before.
+// renew points a step at changed constants. Its kernel decodes again the constants that it had decoded before.
 func (l *linker) renew(s *Step) error {
 	stale := func(p Place) bool { return p.Where == Constant && l.changed[p.owner] }
 	if !slices.ContainsFunc(s.In, stale) {
@@ -160,9 +158,8 @@ func (l *linker) renew(s *Step) error {
 	return nil
 }
 
-// links hold what makes an instance from a plan: the sources of constants and the
-// nodes computed from them. An instance has its own links, which differ in the
-// weights.
+// links hold what makes an instance from a plan: the sources of constants and the nodes computed from them. An instance
+// has its own links, which differ in the weights.
 type links struct {
 	File    string // of the program, for messages
 	weights []*ops.Weight

@@ -18,8 +18,7 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// maxScratch bounds the intermediate values of one program: 8 GiB. A larger plan is a
-// mistake rather than a model.
+// maxScratch bounds the intermediate values of one program: 8 GiB. A larger plan is a mistake rather than a model.
 const maxScratch = 8 << 30
 
 // Plan is a program ready to be bound: the steps in order and the place of every value.
@@ -226,8 +225,7 @@ func (p *planner) placeOnSurfaces() {
 	}
 }
 
-// emit adds the steps: gather padded inputs, compute, scatter or copy to the outputs
-// that are not written in place.
+// emit adds the steps: gather padded inputs, compute, scatter or copy to the outputs that are not written in place.
 func (p *planner) emit() {
 	read := map[*ops.Value]bool{}
 	for _, n := range p.nodes {

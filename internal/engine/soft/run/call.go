@@ -60,9 +60,8 @@ func Parallel(bound int) int {
 // pays: about 50 us of elementwise arithmetic.
 const grain = 1 << 15
 
-// Spread calls span over [0, n) in up to c.workers pieces. cost is the work of one
-// item; the arithmetic of one element counts as 1. Small work runs in the caller's
-// goroutine and allocates nothing.
+// Spread calls span over [0, n) in up to c.workers pieces. cost is the work of one item; the arithmetic of one element
+// counts as 1. Small work runs in the caller's goroutine and allocates nothing.
 func (c *Call) Spread(n, cost int) {
 	switch pieces := c.pieces(n, cost); pieces {
 	case 0:
@@ -137,8 +136,7 @@ func (f *forked) join(began time.Time) {
 	f.done.Wait()
 }
 
-// fork runs span on several goroutines. A panic in one of them is a panic of the caller,
-// once all have ended.
+// fork runs span on several goroutines. A panic in one of them is a panic of the caller, once all have ended.
 func (c *Call) fork(n, pieces int) {
 	if c.forked == nil {
 		c.forked = &forked{c: c}
@@ -184,8 +182,7 @@ func (f *forwarded) Unwrap() error {
 // Stack is where the panic began.
 func (f *forwarded) Stack() []byte { return f.stack }
 
-// Stopped reports whether the context has ended. Kernels check it between blocks
-// of work of a few milliseconds.
+// Stopped reports whether the context has ended. Kernels check it between blocks of work of a few milliseconds.
 func (c *Call) Stopped() bool { return c.Ctx.Err() != nil }
 
 // Refuse records a fault of the run: an index k of an axis of length n. The first counts.

@@ -11,9 +11,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Vec is a dense tensor in memory, viewed as elements. raw always holds its
-// bytes. The other fields view them as the types that kernels compute with, or
-// by width for kernels that only copy elements.
+// Vec is a dense tensor in memory, viewed as elements. raw always holds its bytes. The other fields view them as the
+// types that kernels compute with, or by width for kernels that only copy elements.
 type Vec struct {
 	DType  mil.DType
 	Raw    []byte
@@ -25,8 +24,7 @@ type Vec struct {
 	Rules  numerics.Rules // how load and store convert halves
 }
 
-// View returns b as elements of type d, or an error if b is not aligned for
-// them.
+// View returns b as elements of type d, or an error if b is not aligned for them.
 func View(d mil.DType, b []byte) (v Vec, err error) {
 	v = Vec{DType: d, Raw: b}
 	switch d.Size() {
@@ -67,9 +65,8 @@ func (v *Vec) Load(dst []float32, at int) {
 	copy(dst, v.Single[at:at+len(dst)])
 }
 
-// Store rounds src into the floating-point elements from element at. For halves each element of src is
-// exact, or comes from narrow: the rules may round half away, which a value rounded to nearest before
-// would get wrong.
+// Store rounds src into the floating-point elements from element at. For halves each element of src is exact, or comes
+// from narrow: the rules may round half away, which a value rounded to nearest before would get wrong.
 func (v *Vec) Store(src []float32, at int) {
 	if v.Half != nil {
 		halves.Encode(v.Half[at:at+len(src)], src, v.Rules)
