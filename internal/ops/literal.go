@@ -123,17 +123,13 @@ func outOfRange(d mil.DType, numbers []float64, data []byte) (notes []string) {
 			zero = append(zero, x)
 		}
 	}
-	for _, out := range []struct {
-		of     []float64
-		format string
-	}{
-		{infinite, "%v(%g) is beyond the range of its type and becomes infinite%s; write inf if that is meant"},
-		{zero, "%v(%g) is too small for its type and becomes 0%s; use a type of larger range"},
-	} {
-		if len(out.of) > 0 {
-			notes = append(notes, fmt.Sprintf(out.format, d, out.of[0], others(len(out.of))))
+	tell := func(of []float64, format string) {
+		if len(of) > 0 {
+			notes = append(notes, fmt.Sprintf(format, d, of[0], others(len(of))))
 		}
 	}
+	tell(infinite, "%v(%g) is beyond the range of its type and becomes infinite%s; write inf if that is meant")
+	tell(zero, "%v(%g) is too small for its type and becomes 0%s; use a type of larger range")
 	return notes
 }
 

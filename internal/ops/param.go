@@ -116,19 +116,13 @@ func (d *Def) Written(p *Param, rank int) any {
 	if p.Name == "pad" {
 		n *= 2
 	}
-	switch one := p.Default.(type) {
-	case int:
-		if p.Kind == Ints {
-			return slices.Repeat([]int{one}, n)
-		}
-	case bool:
-		if p.Kind == Bools {
-			return slices.Repeat([]bool{one}, n)
-		}
-	case string:
-		if one == AllAxes {
-			return every(n)
-		}
+	switch one := p.Default; {
+	case one == AllAxes:
+		return every(n)
+	case p.Kind == Ints && one != nil:
+		return slices.Repeat([]int{one.(int)}, n)
+	case p.Kind == Bools && one != nil:
+		return slices.Repeat([]bool{one.(bool)}, n)
 	}
 	return p.Default
 }
