@@ -80,8 +80,13 @@ func (p *matrices) bias(c *run.Call, dst []float32, _, _, _, n0, n1 int) (b []fl
 }
 
 func (p *matrices) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1 int) {
+	base := p.out[0].at(batch)
+	if p.rowMajor && n1-n0 == p.y.cols {
+		c.Out[0].Store(tile, base+p.out[1].at(m0))
+		return
+	}
 	for m := m0; m < m1; m++ {
-		p.out[2].each(tile[(m-m0)*(n1-n0):][:n1-n0], p.out[0].at(batch)+p.out[1].at(m), n0, c.Out[0].Store)
+		p.out[2].each(tile[(m-m0)*(n1-n0):][:n1-n0], base+p.out[1].at(m), n0, c.Out[0].Store)
 	}
 }
 
