@@ -81,9 +81,9 @@ func (r *program) window(n *ops.Node, x, w, y *ops.Value) *product {
 		return nil
 	}
 	last := w.Rank() - 1
-	p := &product{conv: true, kh: ops.Volume(w.Shape[2:last]), kw: w.Shape[last], weight: r.weight(w),
-		height: ops.Volume(y.Shape[2:last]), width: y.Shape[last], batch: float64(y.Shape[0])}
-	taps, groups := float64(ops.Volume(w.Shape[1:])), max(n.Int("groups", 1), 1)
+	p := &product{conv: true, kh: int(volume(w.Shape[2:last])), kw: w.Shape[last], weight: r.weight(w),
+		height: int(volume(y.Shape[2:last])), width: y.Shape[last], batch: float64(y.Shape[0])}
+	taps, groups := volume(w.Shape[1:]), max(n.Int("groups", 1), 1)
 	if n.Op.Kind == "conv_transpose" {
 		p.macs, p.cin, p.cout = elements(x)*taps, w.Shape[0], w.Shape[1]*groups
 	} else {
@@ -101,5 +101,5 @@ func (r *program) window(n *ops.Node, x, w, y *ops.Value) *product {
 // matrix is a product whose result y sums over inner elements.
 func matrix(y *ops.Value, inner int, w *weight) *product {
 	return &product{macs: elements(y) * float64(inner), cin: inner, cout: at(y, 0), kh: 1, kw: 1, height: 1,
-		width: at(y, 1), batch: float64(ops.Volume(y.Shape[:max(y.Rank()-2, 0)])), weight: w, plain: true}
+		width: at(y, 1), batch: volume(y.Shape[:max(y.Rank()-2, 0)]), weight: w, plain: true}
 }

@@ -105,7 +105,16 @@ func distinct(list []*ops.Value) (all []*ops.Value) {
 	return all
 }
 
-func elements(v *ops.Value) float64 { return float64(v.Elements()) }
+// volume is the number of elements of a shape, up to 2^50.
+func volume(shape []int) float64 {
+	n := 1.0
+	for _, d := range shape {
+		n *= float64(max(d, 0))
+	}
+	return min(n, 1<<50)
+}
+
+func elements(v *ops.Value) float64 { return volume(v.Shape) }
 
 // bytes is the size of the packed elements.
 func bytes(v *ops.Value) float64 { return float64(v.Bytes()) }

@@ -90,11 +90,17 @@ func times(n int, shape ...int) int {
 	return int(min(product, 1<<50))
 }
 
-// Volume returns the product of the axis lengths of a shape, 1 for a scalar; 2^50 stands for more.
-func Volume(shape []int) int { return times(1, shape...) }
+// Volume returns the product of the axis lengths of a shape, 1 for a scalar.
+func Volume(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
 
 // sensible reports whether every axis is at least 1 and the volume at most MaxElements.
-func sensible(shape []int) bool { return Volume(shape) >= 1 && Volume(shape) <= MaxElements }
+func sensible(shape []int) bool { return times(1, shape...) >= 1 && times(1, shape...) <= MaxElements }
 
 // Graph is one function, resolved: every name looked up, every type inferred.
 type Graph struct {
