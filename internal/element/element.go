@@ -1,6 +1,5 @@
-// Package element reads and writes single elements of tensors: it converts
-// little-endian bytes of any type to and from float64. The conversion is
-// exact except for 64-bit integers beyond 2^53.
+// Package element reads and writes single elements of tensors: it converts little-endian bytes of any type to and from
+// float64. The conversion is exact except for 64-bit integers beyond 2^53.
 //
 // In memory an integer below 8 bits takes a byte of its own; Unpack and Pack convert
 // from and to the form of weight files.
@@ -59,10 +58,9 @@ func Load(d mil.DType, e []byte) float64 {
 	return math.NaN()
 }
 
-// Store writes v as type d to the start of e: floats round once to nearest
-// even, integers truncate toward zero and clamp, NaN becomes the integer 0, bool is
-// v != 0. It reports whether it can write the type d: all that Load reads except
-// integers of 64 bits.
+// Store writes v as type d to the start of e: floats round once to nearest even, integers truncate toward zero and
+// clamp, NaN becomes the integer 0, bool is v != 0. It reports whether it can write the type d: all that Load reads
+// except integers of 64 bits.
 func Store(d mil.DType, e []byte, v float64) bool {
 	switch d {
 	case mil.FP16:

@@ -39,9 +39,8 @@ func (r Rules) Decode(dst []float32, src []fp16.Bits) {
 	}
 }
 
-// Round rounds f to fp16 once: half away from zero with HalfAway, else to nearest even. Subnormals are kept;
-// magnitudes from 65520 become infinite. With Exponent31, 0 has no sign and a NaN, which no chip makes,
-// becomes infinite.
+// Round rounds f to fp16 once: half away from zero with HalfAway, else to nearest even. Subnormals are kept; magnitudes
+// from 65520 become infinite. With Exponent31, 0 has no sign and a NaN, which no chip makes, becomes infinite.
 func (r Rules) Round(f float64) fp16.Bits {
 	b := math.Float64bits(f)
 	sign, mag := fp16.Bits(b>>48&signMask), b&^(1<<63)

@@ -24,10 +24,9 @@ var functions = map[string]func(r Rules, x, epsilon float64) float64{
 	"round":    func(r Rules, x, _ float64) float64 { return r.integer(x) },
 }
 
-// Unary returns what a chip of these rules makes of f(x) in fp16. f is sigmoid, tanh, erf, sin, cos, exp,
-// log, sqrt, rsqrt or inverse (by Tables), softplus or softsign (by Steps and Tables), or round (by
-// RoundInHalf). ok is false for any other function, and if r lacks the rule: the result is then that of the
-// exact function, rounded once.
+// Unary returns what a chip of these rules makes of f(x) in fp16. f is sigmoid, tanh, erf, sin, cos, exp, log, sqrt,
+// rsqrt or inverse (by Tables), softplus or softsign (by Steps and Tables), or round (by RoundInHalf). ok is false for
+// any other function, and if r lacks the rule: the result is then that of the exact function, rounded once.
 //
 // The tables are those of the M6, reconstructed and equal to every error maximum that MS publishes, except
 // that of sin beside multiples of pi (45 ulp at 3.1406, where the model has 1.3). The other modes use them

@@ -10,8 +10,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// executable is a plan and, while it is loaded, the scratch memory for one run
-// at a time.
+// executable is a plan and, while it is loaded, the scratch memory for one run at a time.
 type executable struct {
 	engine *engine
 	plan   *plan.Plan
@@ -147,22 +146,18 @@ func (e *executable) Close() error {
 	return nil
 }
 
-// NewInstance makes an executable of the same program with other weights, without
-// parsing, analysing or planning. A file of weights replaces the file of the same
-// name. Where weights has no such file (its error matches fs.ErrNotExist), the
-// instance uses the receiver's. The instance shares with the receiver all constants
-// whose elements are equal and everything else that does not depend on the changes. It
-// copies changed constants, so the caller may release its files afterwards; those of ane.Constants it uses where they
-// are, and holds them until its Close.
+// NewInstance makes an executable of the same program with other weights, without parsing, analysing or planning. A
+// file of weights replaces the file of the same name. Where weights has no such file (its error matches
+// fs.ErrNotExist), the instance uses the receiver's. The instance shares with the receiver all constants whose elements
+// are equal and everything else that does not depend on the changes. It copies changed constants, so the caller may
+// release its files afterwards; those of ane.Constants it uses where they are, and holds them until its Close.
 //
-// A file must pass the checks of Compile, also for functions that the executable does
-// not run. Otherwise the error matches ane.ErrCompile and lists every fault with its
-// position in the program. The error also matches ane.ErrMismatch if a changed
-// constant sets the structure of the program, such as an axis or a size.
+// A file must pass the checks of Compile, also for functions that the executable does not run. Otherwise the error
+// matches ane.ErrCompile and lists every fault with its position in the program. The error also matches ane.ErrMismatch
+// if a changed constant sets the structure of the program, such as an axis or a size.
 //
-// The receiver may be an instance itself. During the call and afterwards it may run,
-// make other instances and be closed: the two share only memory of the Go heap that
-// neither writes. The engine must stay open.
+// The receiver may be an instance itself. During the call and afterwards it may run, make other instances and be
+// closed: the two share only memory of the Go heap that neither writes. The engine must stay open.
 func (e *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error) {
 	return e.engine.make(ctx, "instance", e.plan.Links.File, weights, e.holds, func() (*plan.Plan, error) {
 		return e.plan.Relink(ctx, weights)

@@ -160,9 +160,8 @@ func (p *windows) right(c *run.Call, dst, spare []float32, batch, n0, n1 int) []
 	return dst
 }
 
-// fill writes one row, one output line at a time. plane is the channel; from are the
-// offsets of x from the output position. In a transposed convolution output position o has element (o + from) / stride,
-// if that is one.
+// fill writes one row, one output line at a time. plane is the channel; from are the offsets of x from the output
+// position. In a transposed convolution output position o has element (o + from) / stride, if that is one.
 func (p *windows) fill(c *run.Call, dst, spare []float32, plane int, from [3]int, n0 int) {
 	w := &p.win
 	if !p.transposed && p.flat() && from[0] == 0 {

@@ -283,10 +283,9 @@ func (w *walk) at(i int) (from triple, n int) {
 	return from, n
 }
 
-// toOdd rounds f to float32 so that inexact results have an odd last bit.
-// Rounding that to a format at least two bits narrower gives the correctly
-// rounded value of f (Boldo and Melquiond, "Emulation of FMA and correctly
-// rounded sums: proved algorithms using rounding to odd", 2008).
+// toOdd rounds f to float32 so that inexact results have an odd last bit. Rounding that to a format at least two bits
+// narrower gives the correctly rounded value of f (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums:
+// proved algorithms using rounding to odd", 2008).
 func toOdd(f float64) float32 {
 	b := math.Float64bits(f)
 	if b>>52&0x7ff-897 < 253 { // from the least normal float32 to 2^127: no jump depends on what is dropped
@@ -311,9 +310,8 @@ func toOddRare(f float64) float32 {
 	return math.Float32frombits(b | 1)
 }
 
-// narrow prepares a float64 for storing as d. For fp16 it rounds to odd, so
-// that the second rounding, to fp16, gives the same result as a single
-// rounding.
+// narrow prepares a float64 for storing as d. For fp16 it rounds to odd, so that the second rounding, to fp16, gives
+// the same result as a single rounding.
 func narrow(d mil.DType, f float64) float32 {
 	if d == mil.FP16 {
 		return toOdd(f)

@@ -86,8 +86,7 @@ func (r *pooler) Span(c *run.Call, lo, hi, worker int) {
 	}
 }
 
-// fold adds a run of x, which begins at element first of its line, to the windows of the
-// outputs from ow.
+// fold adds a run of x, which begins at element first of its line, to the windows of the outputs from ow.
 func (r *pooler) fold(c *run.Call, acc []float64, row []float32, first, ow int) {
 	w := &r.win
 	if len(acc) == 1 {
@@ -122,8 +121,7 @@ func (r *pooler) inside(axis, i int) (from, to int) {
 	return max(from, 0), min(from+r.win.Kernel[axis], r.win.In[axis])
 }
 
-// count is the number of positions of window i along an axis: within x, or within x and
-// its padding.
+// count is the number of positions of window i along an axis: within x, or within x and its padding.
 func (r *pooler) count(axis, i int) int {
 	w := &r.win
 	if from := i*w.Strides[axis] - w.Before[axis]; from >= 0 && from+w.Kernel[axis] <= w.In[axis] {

@@ -18,8 +18,7 @@ type product struct {
 	only           int // element to compute, counted from 1; 0 for all
 }
 
-// panels loads operands of one kind of product into tiles and stores the
-// results. spare is working memory.
+// panels loads operands of one kind of product into tiles and stores the results. spare is working memory.
 type panels interface {
 	// left returns rows m0 to m1 of A, row-major. dst has room for them.
 	left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32
@@ -32,8 +31,7 @@ type panels interface {
 	store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1 int)
 }
 
-// Sizes of a tile: C and a row of B fit a first-level cache; the panel of B
-// fits 1 MiB unless k alone is larger.
+// Sizes of a tile: C and a row of B fit a first-level cache; the panel of B fits 1 MiB unless k alone is larger.
 const (
 	tileRows = 32
 	tileCols = 256
@@ -45,8 +43,7 @@ const (
 	longK, manyTiles = 1024, 8
 )
 
-// newProduct plans the tiles. spare is the working memory that panels need in
-// addition to k.
+// newProduct plans the tiles. spare is the working memory that panels need in addition to k.
 func newProduct(batch, m, k, n, spare int, p panels) (run.Runner, int) {
 	r := &product{batch: batch, m: m, k: k, n: n, panels: p}
 	larger := 1

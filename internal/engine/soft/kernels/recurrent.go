@@ -188,8 +188,7 @@ func (r *recurrence) next(w *cellWork, b int) {
 	}
 }
 
-// lstm computes a step: h and memory become those after it. The output gate sees the new
-// memory.
+// lstm computes a step: h and memory become those after it. The output gate sees the new memory.
 func (r *recurrence) lstm(w *cellWork, h, memory []float32) {
 	n := r.H
 	for j := range h {

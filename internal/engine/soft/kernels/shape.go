@@ -10,8 +10,7 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// rowsOf returns the box of a whole tensor on its surface: its dimensions and
-// the strides of its layout.
+// rowsOf returns the box of a whole tensor on its surface: its dimensions and the strides of its layout.
 func rowsOf(l ane.Layout) (dims, strides []int) {
 	size := l.DType.Size()
 	return []int{l.Batches, l.Depth, l.Channels, l.Height, l.Width},

@@ -3,24 +3,18 @@
 //
 // # Order and bits
 //
-// Each element of the result is one float32 sum along k, from +0, in ascending
-// order. No element depends on how rows and columns are grouped, so cutting a
-// product into tiles along m and n, on any number of workers, changes no bit.
+// Each element of the result is one float32 sum along k, from +0, in ascending order. No element depends on how rows
+// and columns are grouped, so cutting a product into tiles along m and n, on any number of workers, changes no bit.
 //
-// The assembly (AVX2 or AVX-512 on amd64, Advanced SIMD on arm64) adds each
-// product with one fused multiply-add. The Go code, which runs on all other
-// machines, multiplies, rounds and adds. Both give the same bits whenever the
-// products are exact in float32. That holds for all fp16 values: two
-// significands of 11 bits make one of 22, and exponents stay far from the limits
-// of float32. For other float32 operands the assembly gives the fused sum and
-// the Go code the rounded one, each within k * 2^-24 * sum(|a*b|) of the exact
-// value, to first order.
+// The assembly (AVX2 or AVX-512 on amd64, Advanced SIMD on arm64) adds each product with one fused multiply-add. The Go
+// code, which runs on all other machines, multiplies, rounds and adds. Both give the same bits whenever the products
+// are exact in float32. That holds for all fp16 values: two significands of 11 bits make one of 22, and exponents stay
+// far from the limits of float32. For other float32 operands the assembly gives the fused sum and the Go code the
+// rounded one, each within k * 2^-24 * sum(|a*b|) of the exact value, to first order.
 //
-// BenchmarkMul and BenchmarkMulFloor on Sapphire Rapids: AVX-512 has twice the
-// throughput of AVX2, which is why both exist. Deep tiles of 32 rows reach at
-// least nine tenths of the floor, the same instructions on first-level cache
-// alone. Products of one column, or of 4 to 7 rows with AVX-512, stay far below
-// it.
+// BenchmarkMul and BenchmarkMulFloor on Sapphire Rapids: AVX-512 has twice the throughput of AVX2, which is why both
+// exist. Deep tiles of 32 rows reach at least nine tenths of the floor, the same instructions on first-level cache
+// alone. Products of one column, or of 4 to 7 rows with AVX-512, stay far below it.
 //
 // NaN and infinities propagate as in IEEE 754, no operand is skipped for being
 // zero, and subnormals are kept. The processor determines the bits of a NaN.

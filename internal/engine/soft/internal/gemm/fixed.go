@@ -23,9 +23,8 @@ const (
 // it, is above the element of least that belongs to a's. m is a multiple of FixedRows. The other elements of
 // b and a are what fits: their product must be exact in float32.
 //
-// sizes (m x n) are the sums of the magnitudes of the products before rounding, in float32, each within
-// k * 2^-23 of itself. A sum is valid only where Bound(size, k) is below 2^31: beyond, int32 may have
-// overflowed.
+// sizes (m x n) are the sums of the magnitudes of the products before rounding, in float32, each within k * 2^-23 of
+// itself. A sum is valid only where Bound(size, k) is below 2^31: beyond, int32 may have overflowed.
 func Fixed(sums []int32, sizes, a []float32, least []int32, b []float32, m, k, n, how int) {
 	if m%FixedRows != 0 || len(sums) < m*n || len(sizes) < m*n || len(a) < m*k || len(least) < m*k ||
 		len(b) < k*n || k == 0 || n == 0 {

@@ -6,9 +6,8 @@ import "github.com/anekit/anekit/internal/engine/soft/internal/simd"
 // tests change it, to run other code than the best.
 var machine = simd.Best()
 
-// Mul sets c (m x n) to a (m x k) times b (k x n), all row-major and dense. With
-// k = 0 every element is +0. c shares no memory with a or b. Elements of the
-// slices beyond m*n, m*k and k*n are neither read nor written.
+// Mul sets c (m x n) to a (m x k) times b (k x n), all row-major and dense. With k = 0 every element is +0. c shares no
+// memory with a or b. Elements of the slices beyond m*n, m*k and k*n are neither read nor written.
 //
 // It allocates nothing. A negative size, a size above 2^31-1 or a slice that is
 // too short is a bug in the caller: Mul panics before it writes.

@@ -2,18 +2,16 @@ package gemm
 
 import "github.com/anekit/anekit/internal/engine/soft/internal/simd"
 
-// pieces gives the rows and columns of a tile, and the columns of a band. wide
-// are those of 512-bit registers.
+// pieces gives the rows and columns of a tile, and the columns of a band. wide are those of 512-bit registers.
 type pieces struct {
 	rows, cols, long int
 	wide             bool
 }
 
 const (
-	// depthMax bounds a call, during which a goroutine cannot be preempted: about
-	// 1 us, and 10 to 60 us if every row of B is far away in memory (measured on
-	// Sapphire Rapids, rows 1 MiB apart). Longer calls are not faster; calls of
-	// 16 to 64 rows are slower.
+	// depthMax bounds a call, during which a goroutine cannot be preempted: about 1 us, and 10 to 60 us if every row of
+	// B is far away in memory (measured on Sapphire Rapids, rows 1 MiB apart). Longer calls are not faster; calls of 16
+	// to 64 rows are slower.
 	depthMax = 256
 	// narrow is the width of the narrowest line, tall the height of its tile.
 	// Fewer columns are copied first, depthNarrow rows of B at a time.
@@ -85,8 +83,7 @@ func (p pieces) lines(c, a, b []float32, k, n, i0, i1, j0, j1 int, add bool) {
 	}
 }
 
-// mulNarrow is mul for fewer columns than the narrowest piece. The other columns
-// of the copies are not used.
+// mulNarrow is mul for fewer columns than the narrowest piece. The other columns of the copies are not used.
 func mulNarrow(c, a, b []float32, m, k, n int) {
 	var panel [depthNarrow * narrow]float32
 	var sums [tall * narrow]float32

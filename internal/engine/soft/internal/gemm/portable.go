@@ -1,9 +1,8 @@
 package gemm
 
-// mulPortable is mul in Go: it adds four rows of B at a time to a row of C,
-// which keeps the scalar units busy. Handling two rows of C as well is no
-// faster (measured). The conversions of the products prevent the compiler from
-// fusing them with the additions on some machines.
+// mulPortable is mul in Go: it adds four rows of B at a time to a row of C, which keeps the scalar units busy. Handling
+// two rows of C as well is no faster (measured). The conversions of the products prevent the compiler from fusing them
+// with the additions on some machines.
 func mulPortable(c, a, b []float32, m, k, n int) {
 	clear(c)
 	for i := range m {
