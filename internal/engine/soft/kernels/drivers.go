@@ -156,17 +156,21 @@ func (f *feed[T]) next(lo, n int) []T {
 
 // row sets dst to elements from at on, or to one if the step is 0.
 func (f *feed[T]) row(dst []T, at, step int) {
-	some := dst
-	if step == 0 {
-		some = dst[:1]
+	switch {
+	case step != 0 && f.stored != nil:
+		copy(dst, f.stored[at:])
+		return
+	case step != 0:
+		f.read(f.v, dst, at)
+		return
+	case f.stored != nil:
+		dst[0] = f.stored[at] // a copy of one element takes longer
+	default:
+		f.read(f.v, dst[:1], at)
 	}
-	if f.stored != nil {
-		copy(some, f.stored[at:])
-	} else {
-		f.read(f.v, some, at)
-	}
-	for i, first := len(some), dst[0]; i < len(dst); i++ {
-		dst[i] = first
+	one := dst[0]
+	for i := range dst {
+		dst[i] = one
 	}
 }
 

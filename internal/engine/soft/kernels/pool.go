@@ -95,7 +95,6 @@ func (r *pooler) fold(c *run.Call, acc []float64, row []float32, first, ow int) 
 		return
 	}
 	stride, length := w.Strides[2], w.In[2]
-	var gathered [poolTile]float32
 	for k := range w.Kernel[2] {
 		if k%run.Chunk == run.Chunk-1 && c.Stopped() {
 			return
@@ -107,12 +106,24 @@ func (r *pooler) fold(c *run.Call, acc []float64, row []float32, first, ow int) 
 			continue
 		}
 		x, some := row[at+lo*stride-first:], acc[lo:hi]
-		if stride > 1 {
-			every(gathered[:len(some)], x, stride)
-			x = gathered[:]
+		switch {
+		case stride == 1:
+			addRows(r.way, some, x[:len(some)], len(some))
+		case r.way == bySum:
+			for t := range some {
+				some[t] += float64(x[t*stride])
+			}
+		default:
+			addEvery(r.way, some, x, stride)
 		}
-		addRows(r.way, some, x[:len(some)], len(some))
 	}
+}
+
+// addEvery is addRows of one row, whose elements are a stride apart.
+func addEvery(w way, acc []float64, x []float32, stride int) {
+	var gathered [poolTile]float32
+	every(gathered[:len(acc)], x, stride)
+	addRows(w, acc, gathered[:len(acc)], len(acc))
 }
 
 // inside returns the positions of window i within x along an axis.
