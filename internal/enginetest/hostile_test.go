@@ -3,6 +3,7 @@ package enginetest_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,19 +55,28 @@ func TestPanicIsAFailure(t *testing.T) {
 }
 
 func TestHangIsAFailure(t *testing.T) {
-	release := make(chan struct{})
-	ended := make(chan struct{})
-	texts := only(t, "layouts", func() ane.Engine {
-		return &hostile{Engine: newSoft(), close: func() error { close(ended); return nil },
-			compile: func(context.Context, ane.Source) (ane.Executable, error) {
-				<-release
-				return nil, errors.New("released")
-			}}
-	}, enginetest.Limit(20*time.Millisecond))
-	require.Len(t, texts, 1)
-	require.Contains(t, texts[0], "did not return")
-	close(release)
-	<-ended
+	for limit := 20 * time.Millisecond; ; limit *= 2 { // on a busy machine the check needs some time to reach the call
+		release, ended := make(chan struct{}), make(chan struct{})
+		var opened, hung atomic.Bool
+		texts := only(t, "layouts", func() ane.Engine {
+			opened.Store(true)
+			return &hostile{Engine: newSoft(), close: func() error { close(ended); return nil },
+				compile: func(context.Context, ane.Source) (ane.Executable, error) {
+					hung.Store(true)
+					<-release
+					return nil, errors.New("released")
+				}}
+		}, enginetest.Limit(limit))
+		close(release)
+		if opened.Load() {
+			<-ended
+		}
+		if hung.Load() {
+			require.Len(t, texts, 1)
+			require.Contains(t, texts[0], "did not return")
+			return
+		}
+	}
 }
 
 func TestErrorOfCloseIsAFailure(t *testing.T) {
