@@ -115,6 +115,7 @@ func (s Source) check(engine string) (Source, error) {
 type lent struct {
 	Weights
 	tensors map[string]lentTensor // by the path of the weight file that each has for itself
+	values  map[string]*mil.Value // the constants of the tensors
 }
 
 // lentTensor is a tensor of a file, such as one of package unimem/safetensors.
@@ -126,14 +127,22 @@ type lentTensor interface {
 
 // inPlace returns w, or Mapped if w lends tensors.
 func inPlace(w Weights) Weights {
-	l, ok := w.(interface{ Lent() map[string]any })
+	l, ok := w.(interface {
+		Program
+		Lent() map[string]any
+	})
 	if !ok {
 		return w
 	}
-	own := lent{w, map[string]lentTensor{}}
+	own := lent{w, map[string]lentTensor{}, map[string]*mil.Value{}}
 	for path, t := range l.Lent() {
 		if t, ok := t.(lentTensor); ok && t.Aligned() {
 			own.tensors[path] = t
+		}
+	}
+	for _, v := range l.Tree().Weights() {
+		if path, _, err := v.Blob().Entry(); err == nil {
+			own.values[path] = v
 		}
 	}
 	if len(own.tensors) == 0 {
@@ -142,10 +151,11 @@ func inPlace(w Weights) Weights {
 	return own
 }
 
-// Constant implements Constants. The device has checked types and offsets with the program's own weight files.
-func (l lent) Constant(path string, _ uint64, _ mil.Type) ([]byte, error) {
-	if t := l.tensors[path]; t != nil {
-		if b := t.Bytes(); b != nil {
+// Constant implements Constants. It leaves a constant of another type or offset to ReadFile, whose reader refuses it.
+func (l lent) Constant(path string, offset uint64, t mil.Type) ([]byte, error) {
+	if v := l.values[path]; v != nil && l.tensors[path] != nil {
+		_, at, err := v.Blob().Entry()
+		if b := l.tensors[path].Bytes(); b != nil && err == nil && at == offset && v.Type.Same(t) {
 			return b, nil
 		}
 	}

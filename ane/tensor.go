@@ -87,7 +87,7 @@ func OnSpan(t *unimem.Tape, span []byte, l Layout) (*Tensor, error) {
 	if err != nil {
 		return nil, &Error{Op: "tensor", Name: l.Name, Err: err, Hint: "pass a span that this tape's Take returned"}
 	}
-	if block == t.Block() && offset+len(span) > t.Used() {
+	if !t.Taken(span) {
 		return nil, &Error{Op: "tensor", Name: l.Name, Err: ErrStale,
 			Detail: "the tape was cleared after it returned the span",
 			Hint:   "make the tensor before the tape is cleared"}

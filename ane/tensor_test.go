@@ -209,3 +209,22 @@ func TestOnRange(t *testing.T) {
 	_, err = ane.OnRange(b, 0, l)
 	require.ErrorIs(t, err, ane.ErrStale)
 }
+
+// A span of before Clear is stale, on a Tape of one Block and of several.
+func TestSpanOfBeforeClear(t *testing.T) {
+	for _, opts := range [][]unimem.Option{nil, {unimem.SurfacePerSpan()}, {unimem.InBlocks(1 << 14)}} {
+		tape, err := unimem.Start(1<<16, opts...)
+		require.NoError(t, err)
+		l := newLayout(t, "x", mil.FP16, 1, 32)
+		span, err := tape.Take(l.Bytes(), ane.RowAlign)
+		require.NoError(t, err)
+		x, err := ane.OnSpan(tape, span, l)
+		require.NoError(t, err)
+		tape.Clear()
+		_, err = x.At(0, 0)
+		require.ErrorIs(t, err, ane.ErrStale)
+		_, err = ane.OnSpan(tape, span, l)
+		require.ErrorIs(t, err, ane.ErrStale)
+		require.NoError(t, tape.Close())
+	}
+}

@@ -154,10 +154,21 @@ func (t *Tape) SurfacePerSpan() bool {
 	return t != nil && t.several != nil && t.several.config.Each == 0
 }
 
+// Taken reports whether b lies in spans that were taken since the last Clear.
+func (t *Tape) Taken(b []byte) bool {
+	if t != nil && t.several != nil {
+		_, _, taken, err := t.several.place(b)
+		return taken && err == nil
+	}
+	at, err := t.Offset(b)
+	return err == nil && at+len(b) <= t.Used()
+}
+
 // Place returns the Block that b lies in, which the Tape owns, and the offset of b in it. Errors are those of Offset.
 func (t *Tape) Place(b []byte) (*Block, int, error) {
 	if t != nil && t.several != nil {
-		return t.several.place(b)
+		block, at, _, err := t.several.place(b)
+		return block, at, err
 	}
 	at, err := t.Offset(b)
 	if err != nil {
@@ -169,7 +180,7 @@ func (t *Tape) Place(b []byte) (*Block, int, error) {
 // Offset returns the offset of b in its Block, in bytes. Errors: ErrForeignSpan (Owns is false for b), ErrClosed.
 func (t *Tape) Offset(b []byte) (int, error) {
 	if t != nil && t.several != nil {
-		_, at, err := t.several.place(b)
+		_, at, _, err := t.several.place(b)
 		return at, err
 	}
 	if t.closed() {

@@ -1,6 +1,7 @@
 package unimem
 
 import (
+	"errors"
 	"math"
 	"sync"
 )
@@ -29,8 +30,37 @@ type several struct {
 	taken  int // bytes of all spans
 }
 
-// take returns the memory of a new span.
+// take returns the memory of a new span. It opens a Block without the lock, since functions of OnExhausted may use the
+// Tape meanwhile.
 func (s *several) take(size, align int) ([]byte, error) {
+	for {
+		span, err := s.span(size, align)
+		if span != nil || err != nil {
+			return span, err
+		}
+		b, err := openBlock(max(size, s.config.Each), s.config, s.life, true)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.add(b); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// add keeps a Block for a later span. The error is ErrClosed for a closed Tape, whose other Blocks are closed already.
+func (s *several) add(b *Block) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.life.closed() {
+		return errors.Join(ErrClosed, b.tearDown())
+	}
+	s.blocks = append(s.blocks, b)
+	return nil
+}
+
+// span returns the memory of a new span, or nil if no Block has room for it.
+func (s *several) span(size, align int) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -49,50 +79,36 @@ func (s *several) take(size, align int) ([]byte, error) {
 	}
 	at := (s.used + align - 1) &^ (align - 1)
 	if s.config.Each == 0 || s.count == 0 || size > s.blocks[s.count-1].Size()-at {
-		if err := s.next(size); err != nil {
-			return nil, err
+		i := s.count
+		for i < len(s.blocks) && s.blocks[i].Size() < size {
+			i++
 		}
+		if i == len(s.blocks) {
+			return nil, nil
+		}
+		s.blocks[s.count], s.blocks[i] = s.blocks[i], s.blocks[s.count]
+		s.count++
 		at = 0
 	}
 	s.used, s.taken = at+size, s.taken+size
 	return s.blocks[s.count-1].mem[at : at+size : at+size], nil
 }
 
-// next makes a Block for a span of size bytes the last one with spans: one of before Clear, or a new one.
-func (s *several) next(size int) error {
-	i := s.count
-	for i < len(s.blocks) && s.blocks[i].Size() < size {
-		i++
-	}
-	if i == len(s.blocks) {
-		b, err := openBlock(max(size, s.config.Each), s.config, s.life, true)
-		if err != nil {
-			return err
-		}
-		s.blocks = append(s.blocks, b)
-	}
-	s.blocks[s.count], s.blocks[i] = s.blocks[i], s.blocks[s.count]
-	s.count++
-	return nil
-}
-
-// place returns the Block of taken bytes, and their offset in it.
-func (s *several) place(b []byte) (*Block, int, error) {
+// place returns the Block of bytes, their offset in it, and whether they are in spans.
+func (s *several) place(b []byte) (block *Block, offset int, taken bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.life.closed() {
-		return nil, 0, &Error{Op: "place", Size: len(b), Err: ErrClosed}
+		return nil, 0, false, &Error{Op: "place", Size: len(b), Err: ErrClosed}
 	}
-	for i, block := range s.blocks[:s.count] {
-		end := uintptr(block.Size())
-		if i == s.count-1 {
-			end = uintptr(s.used)
-		}
-		if at := address(b) - block.addr; b != nil && at < end && uintptr(len(b)) <= end-at {
-			return block, int(at), nil
+	for i, block := range s.blocks {
+		end, at := uintptr(block.Size()), address(b)-block.addr
+		if b != nil && at < end && uintptr(len(b)) <= end-at {
+			return block, int(at), i < s.count && (i < s.count-1 || int(at)+len(b) <= s.used), nil
 		}
 	}
-	return nil, 0, fail("place", len(b), ErrForeignSpan, "pass a span taken from this Tape")
+	return nil, 0, false, &Error{Op: "place", Size: len(b), Err: ErrForeignSpan,
+		Hint: "pass a span taken from this Tape"}
 }
 
 // size returns the bytes of all spans, and those that there can be. A closed Tape counts as full.

@@ -65,9 +65,10 @@ func open(c Config, f form, opts []unimem.Option) (*Cache, error) {
 // NewOn makes a cache on spans of a Tape, such as the history of a unimem.Layout: with unimem.SurfacePerSpan one for each
 // layer and side, as New does, otherwise one of all keys and one of all values. The Tape's owner closes the memory; after Tape.Clear the cache returns ane.ErrStale. Without unimem.Warm
 // the bytes may be those of earlier spans.
+// opts are options of unimem.Start for the memory that forks and AllKeys move to.
 //
 // Errors: those of New, unimem.ErrTapeFull, and ErrSize for a Config with Grow, because spans cannot be returned.
-func NewOn(tape *unimem.Tape, c Config) (*Cache, error) {
+func NewOn(tape *unimem.Tape, c Config, opts ...unimem.Option) (*Cache, error) {
 	c, err := c.checked("new")
 	if err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func NewOn(tape *unimem.Tape, c Config) (*Cache, error) {
 	if err != nil {
 		return nil, &Error{Op: "new", Cause: err}
 	}
-	made := hold(c, f, m, nil)
+	made := hold(c, f, m, opts)
 	made.touched = tokens // the Tape may have been used before
 	return made, nil
 }

@@ -17,7 +17,7 @@ type shares struct {
 // Fork makes a second cache with the same tokens, without those appended without Advance. On Linux both share their
 // pages until the fork is written to, or until the cache itself is written to at tokens that the fork has, as after
 // Truncate: the writer then moves to new memory. The cache goes on after those tokens in place. Elsewhere, on the
-// heap, and in a cache on two spans of NewOn, Fork copies the tokens once. Either may be closed first.
+// heap, and in a cache of NewOn, Fork copies the tokens once. Either may be closed first.
 //
 // The tensors of a fork that shares pages show the shared memory: after the fork's tokens other bytes may appear at
 // any time. An engine must not write to them.
@@ -29,7 +29,7 @@ func (c *Cache) Fork() (*Cache, error) {
 	}
 	f := &Cache{config: c.config, opts: c.opts, form: c.form, slides: c.slides, token: c.token, row: c.row,
 		first: min(c.first, c.next), next: c.next, pending: make([]int, c.config.Layers), saved: c.saved}
-	if c.memory.lent == nil || c.form == apart {
+	if c.memory.lent == nil { // pages of a Tape are used again after its Clear
 		m, err := adoptMemory(c.config, c.form, c.memory)
 		if err == nil {
 			f.memory, f.borrowed, f.touched = m, true, m.tokens

@@ -185,3 +185,25 @@ func TestDetach(t *testing.T) {
 		})
 	}
 }
+
+// A fork of a cache on a Tape keeps its tokens when the Tape is cleared and its memory is used again.
+func TestForkOutlivesTheSpansOfATape(t *testing.T) {
+	for _, opts := range [][]unimem.Option{nil, {unimem.SurfacePerSpan()}} {
+		tape, err := unimem.Start(1<<20, opts...)
+		require.NoError(t, err)
+		k, err := NewOn(tape, padded)
+		require.NoError(t, err)
+		add(t, k, 20)
+		f := forked(t, k)
+		require.NoError(t, k.Close())
+		tape.Clear()
+		other, err := NewOn(tape, padded)
+		require.NoError(t, err)
+		one := make([]byte, other.token)
+		require.NoError(t, other.Append(0, one, one))
+		holds(t, f, 0, 20)
+		require.NoError(t, other.Close())
+		require.NoError(t, f.Close())
+		require.NoError(t, tape.Close())
+	}
+}

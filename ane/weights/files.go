@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -80,6 +79,9 @@ func (w *Files) Add(path string, offset uint64, t mil.Type, elements []byte) err
 }
 
 func (w *Files) add(path string, c constant) {
+	if w.needs == nil {
+		w.needs = map[string][]constant{}
+	}
 	if w.needs[path] == nil {
 		w.paths = append(w.paths, path)
 	}
@@ -224,7 +226,7 @@ func (w *Files) ReadFile(path string) ([]byte, error) {
 	for i, c := range needs {
 		blank[i] = blob.Need{Offset: c.offset, Type: c.typ}
 	}
-	data, err := blob.Blank(path, math.MaxInt, blank)
+	data, err := blob.Blank(path, ane.MaxBytes, blank)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/mil/build"
+	"github.com/anekit/anekit/ane/weights"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -170,4 +171,70 @@ func TestWeightOfRefusals(t *testing.T) {
 	require.ErrorIs(t, err, unimem.ErrChanged)
 	require.NoError(t, r.Close())
 	require.NoError(t, m.Close(t.Context()))
+}
+
+// TestWeightOfAnotherType: an instance refuses a tensor of another type, as Compile does.
+func TestWeightOfAnotherType(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "w.safetensors")
+	w, err := safetensors.Create(path, nil)
+	require.NoError(t, err)
+	require.NoError(t, w.Add("row", safetensors.F16, []int{1, 32}, rowOf(t, safetensors.F16, 0, 32)))
+	require.NoError(t, w.Close())
+	f, err := safetensors.Open(path)
+	require.NoError(t, err)
+	p, err := addRow(t, f, "row")
+	require.NoError(t, err)
+	m, err := device(t, engine.Soft).Compile(t.Context(), ane.Source{Program: p})
+	require.NoError(t, err)
+
+	w, err = safetensors.Create(path+"2", nil)
+	require.NoError(t, err)
+	require.NoError(t, w.Add("row", safetensors.I16, []int{1, 32}, make([]byte, 64)))
+	require.NoError(t, w.Close())
+	other, err := safetensors.Open(path + "2")
+	require.NoError(t, err)
+	row, err := other.Tensor("row")
+	require.NoError(t, err)
+	b := build.New()
+	main := b.Func("main")
+	main.Output("y", main.Cast(main.WeightOf(row), build.FP16))
+	integers, err := b.Program()
+	require.NoError(t, err)
+	_, err = m.WithWeights(t.Context(), integers)
+	require.ErrorContains(t, err, "int16")
+	require.NoError(t, m.Close(t.Context()))
+	require.NoError(t, f.Close())
+	require.NoError(t, other.Close())
+}
+
+// TestWeightOfBesideBlob: a weight of a tensor gets a file that no Blob names.
+func TestWeightOfBesideBlob(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "w.safetensors")
+	w, err := safetensors.Create(path, nil)
+	require.NoError(t, err)
+	require.NoError(t, w.Add("w", safetensors.F16, []int{1, 32}, rowOf(t, safetensors.F16, 0, 32)))
+	require.NoError(t, w.Close())
+	f, err := safetensors.Open(path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Close()) }()
+	tensor, err := f.Tensor("w")
+	require.NoError(t, err)
+	b := build.New()
+	main := b.Func("main")
+	q := main.Blob("q", mil.TensorOf(mil.FP16, 1, 32), blob.ModelPath+"weights/w.bin", blob.First)
+	main.Output("y", main.Add(main.Mul(main.Input("x", build.FP16, 1, 32), q), main.WeightOf(tensor)))
+	p, err := b.Program()
+	require.NoError(t, err)
+	_, err = device(t, engine.Soft).Compile(t.Context(), ane.Source{Program: p})
+	require.ErrorContains(t, err, "weights/w.bin")
+	require.Contains(t, string(p.Text()), "weights/w_0.bin")
+}
+
+// TestFilesThatCannotBe: elements at an offset beyond any file, and a zero Files.
+func TestFilesThatCannotBe(t *testing.T) {
+	var files weights.Files
+	require.NoError(t, files.Add("@model_path/w.bin", 1<<62, mil.TensorOf(mil.FP16, 2), make([]byte, 4)))
+	_, err := files.ReadFile("@model_path/w.bin")
+	require.ErrorIs(t, err, blob.ErrSize)
+	require.ErrorIs(t, files.Add("@model_path/w.bin", 64, mil.TensorOf(mil.FP16, 2), make([]byte, 3)), ane.ErrLength)
 }

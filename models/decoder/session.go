@@ -102,7 +102,7 @@ func (s *Session) open() (err error) {
 	if s.cache == nil {
 		s.cache, err = kv.NewOn(s.layout.History(), kv.Config{Layers: m.config.Layers * m.parts.caches,
 			Heads: m.config.KVHeads / m.parts.caches, HeadDim: m.config.HeadDim, Context: m.o.context,
-			Surface: s.least, Sparing: s.sparing})
+			Surface: s.least, Sparing: s.sparing}, s.opts...)
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,8 @@ type Builder struct {
 	apart   bool // each weight has its own file
 	funcs   []*Func
 	files   blob.Writers
-	lent    map[string]any // tensors of WeightOf that are not converted, by path
+	lent    map[string]any  // tensors of WeightOf that are not converted, by path
+	blobs   map[string]bool // paths of all weight files, those of Blob included
 	faults  mil.ErrorList
 	notes   []string
 }
@@ -69,7 +70,7 @@ func New(options ...Option) *Builder {
 // Func adds a function. Functions become procedures in the order of these calls.
 func (b *Builder) Func(name string) *Func {
 	if b.files == nil {
-		b.files, b.lent = blob.Writers{}, map[string]any{}
+		b.files, b.lent, b.blobs = blob.Writers{}, map[string]any{}, map[string]bool{}
 	}
 	f := &Func{b: b, name: name, place: caller(), names: map[string]label{}, counts: map[string]int{},
 		constants: map[string]*ops.Value{}}

@@ -43,6 +43,9 @@ func (f *Func) WeightOf(t Tensor) Value {
 		return f.fault("weight: no tensor", "pass a tensor of a file")
 	}
 	d, ok := formats[t.Format()]
+	if t.Name() == "" && !ok {
+		return f.fault("weight: the zero tensor", "check the error of the call that finds the tensor in its file")
+	}
 	if !ok {
 		return f.fault(fmt.Sprintf("weight %s: no weight has elements %s", quote(t.Name()), t.Format()),
 			"use WeightFrom with a stream that converts them")

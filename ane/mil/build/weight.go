@@ -49,6 +49,8 @@ func (f *Func) Blob(name string, t mil.Type, path string, offset uint64) Value {
 		return f.fault("weight "+quote(name)+": path "+quote(path)+" does not start with "+blob.ModelPath,
 			"name weight files relative to the model's directory")
 	}
+	f.own()
+	f.b.blobs[path] = true
 	return f.named("weight", name, mil.BlobValue(t, path, offset))
 }
 
@@ -93,7 +95,7 @@ func (b *Builder) file(name string, alone bool) string {
 	path := blob.ModelPath + "weights/" + name
 	for i, tried := 0, path; ; i++ {
 		taken := false
-		for other := range b.files { // some file systems ignore case
+		for other := range b.blobs { // some file systems ignore case
 			taken = taken || strings.EqualFold(other, tried+".bin")
 		}
 		if !taken {
