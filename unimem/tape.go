@@ -145,7 +145,7 @@ func (t *Tape) Block() *Block {
 // Owns reports whether all of b lies inside the Tape. It is false for nil, and for an empty span at the end of the
 // Tape, where other memory may begin.
 func (t *Tape) Owns(b []byte) bool {
-	_, err := t.Offset(b)
+	_, _, _, err := t.find(b)
 	return err == nil
 }
 
@@ -156,41 +156,43 @@ func (t *Tape) SurfacePerSpan() bool {
 
 // Taken reports whether b lies in spans that were taken since the last Clear.
 func (t *Tape) Taken(b []byte) bool {
-	if t != nil && t.several != nil {
-		_, _, taken, err := t.several.place(b)
-		return taken && err == nil
-	}
-	at, err := t.Offset(b)
-	return err == nil && at+len(b) <= t.Used()
+	_, _, taken, err := t.find(b)
+	return taken && err == nil
 }
 
 // Place returns the Block that b lies in, which the Tape owns, and the offset of b in it. Errors are those of Offset.
 func (t *Tape) Place(b []byte) (*Block, int, error) {
-	if t != nil && t.several != nil {
-		block, at, _, err := t.several.place(b)
-		return block, at, err
-	}
-	at, err := t.Offset(b)
-	if err != nil {
-		return nil, 0, err
-	}
-	return t.block, at, nil
+	block, at, _, err := t.find(b)
+	return block, at, err
 }
 
 // Offset returns the offset of b in its Block, in bytes. Errors: ErrForeignSpan (Owns is false for b), ErrClosed.
 func (t *Tape) Offset(b []byte) (int, error) {
-	if t != nil && t.several != nil {
-		_, at, _, err := t.several.place(b)
-		return at, err
+	_, at, _, err := t.find(b)
+	return at, err
+}
+
+// find returns the Block of b, its offset there, and whether it is in spans.
+func (t *Tape) find(b []byte) (block *Block, at int, taken bool, err error) {
+	switch {
+	case t.closed():
+		return nil, 0, false, &Error{Op: "offset", Size: len(b), Err: ErrClosed}
+	case t.several != nil:
+		block, at, taken = t.several.find(b)
+	case t.block.contains(b):
+		block, at = t.block, int(address(b)-t.block.addr)
+		taken = at+len(b) <= t.Used()
 	}
-	if t.closed() {
-		return 0, &Error{Op: "offset", Size: len(b), Err: ErrClosed}
+	if block == nil {
+		return nil, 0, false, fail("offset", len(b), ErrForeignSpan, "pass a span taken from this Tape")
 	}
-	at := address(b) - t.block.addr
-	if b == nil || at >= t.total || uintptr(len(b)) > t.total-at {
-		return 0, fail("offset", len(b), ErrForeignSpan, "pass a span taken from this Tape")
-	}
-	return int(at), nil
+	return block, at, taken, nil
+}
+
+// contains reports whether all of b lies inside the Block.
+func (b *Block) contains(part []byte) bool {
+	at, size := address(part)-b.addr, uintptr(len(b.mem))
+	return part != nil && at < size && uintptr(len(part)) <= size-at
 }
 
 // Close frees the memory, once; repeating it returns nil. Spans must not be used afterwards.

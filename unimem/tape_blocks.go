@@ -3,6 +3,7 @@ package unimem
 import (
 	"errors"
 	"math"
+	"slices"
 	"sync"
 )
 
@@ -53,7 +54,10 @@ func (s *several) add(b *Block) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.life.closed() {
-		return errors.Join(ErrClosed, b.tearDown())
+		if err := b.tearDown(); err != nil {
+			return errors.Join(ErrClosed, err)
+		}
+		return ErrClosed
 	}
 	s.blocks = append(s.blocks, b)
 	return nil
@@ -94,21 +98,16 @@ func (s *several) span(size, align int) ([]byte, error) {
 	return s.blocks[s.count-1].mem[at : at+size : at+size], nil
 }
 
-// place returns the Block of bytes, their offset in it, and whether they are in spans.
-func (s *several) place(b []byte) (block *Block, offset int, taken bool, err error) {
+// find returns the Block of bytes, nil without one, their offset in it, and whether they are in spans.
+func (s *several) find(b []byte) (block *Block, at int, taken bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.life.closed() {
-		return nil, 0, false, &Error{Op: "place", Size: len(b), Err: ErrClosed}
+	i := slices.IndexFunc(s.blocks, func(block *Block) bool { return block.contains(b) })
+	if i < 0 {
+		return nil, 0, false
 	}
-	for i, block := range s.blocks {
-		end, at := uintptr(block.Size()), address(b)-block.addr
-		if b != nil && at < end && uintptr(len(b)) <= end-at {
-			return block, int(at), i < s.count && (i < s.count-1 || int(at)+len(b) <= s.used), nil
-		}
-	}
-	return nil, 0, false, &Error{Op: "place", Size: len(b), Err: ErrForeignSpan,
-		Hint: "pass a span taken from this Tape"}
+	at = int(address(b) - s.blocks[i].addr)
+	return s.blocks[i], at, i < s.count-1 || i == s.count-1 && at+len(b) <= s.used
 }
 
 // size returns the bytes of all spans, and those that there can be. A closed Tape counts as full.
