@@ -114,8 +114,14 @@ func (s Source) check(engine string) (Source, error) {
 // engine reads the tensors where they are.
 type lent struct {
 	Weights
-	tensors map[string]lentTensor // by the path of the weight file that each has for itself
-	values  map[string]*mil.Value // the constants of the tensors
+	constants map[string]lentConstant // by the path of the weight file that each has for itself
+}
+
+// lentConstant is the constant of a tensor, at an offset of its file.
+type lentConstant struct {
+	tensor lentTensor
+	typ    mil.Type
+	offset uint64
 }
 
 // lentTensor is a tensor of a file, such as one of package unimem/safetensors.
@@ -134,28 +140,23 @@ func inPlace(w Weights) Weights {
 	if !ok {
 		return w
 	}
-	own := lent{w, map[string]lentTensor{}, map[string]*mil.Value{}}
-	for path, t := range l.Lent() {
-		if t, ok := t.(lentTensor); ok && t.Aligned() {
-			own.tensors[path] = t
-		}
+	tensors, own := l.Lent(), lent{w, map[string]lentConstant{}}
+	if len(tensors) == 0 {
+		return w
 	}
 	for _, v := range l.Tree().Weights() {
-		if path, _, err := v.Blob().Entry(); err == nil {
-			own.values[path] = v
+		path, offset, err := v.Blob().Entry()
+		if t, ok := tensors[path].(lentTensor); ok && err == nil && t.Aligned() {
+			own.constants[path] = lentConstant{t, v.Type, offset}
 		}
-	}
-	if len(own.tensors) == 0 {
-		return w
 	}
 	return own
 }
 
 // Constant implements Constants. It leaves a constant of another type or offset to ReadFile, whose reader refuses it.
 func (l lent) Constant(path string, offset uint64, t mil.Type) ([]byte, error) {
-	if v := l.values[path]; v != nil && l.tensors[path] != nil {
-		_, at, err := v.Blob().Entry()
-		if b := l.tensors[path].Bytes(); b != nil && err == nil && at == offset && v.Type.Same(t) {
+	if c, ok := l.constants[path]; ok && c.offset == offset && c.typ.Same(t) {
+		if b := c.tensor.Bytes(); b != nil {
 			return b, nil
 		}
 	}
@@ -164,8 +165,8 @@ func (l lent) Constant(path string, offset uint64, t mil.Type) ([]byte, error) {
 
 // Blocks implements Mapped.
 func (l lent) Blocks() (all []*unimem.Block) {
-	for _, t := range l.tensors {
-		if b, _, err := t.Block(); err == nil && !slices.Contains(all, b) {
+	for _, c := range l.constants {
+		if b, _, err := c.tensor.Block(); err == nil && !slices.Contains(all, b) {
 			all = append(all, b)
 		}
 	}

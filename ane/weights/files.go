@@ -191,7 +191,7 @@ func (w *Files) Blocks() []*unimem.Block {
 }
 
 // Hold implements ane.Constants: the safetensors file, or the memory of New, stays valid until release is called. The
-// error is unimem.ErrClosed if the safetensors file is closed, or that of New's hold.
+// error is that of New's hold, or unimem.ErrClosed if the safetensors file is being closed.
 func (w *Files) Hold() (release func(), err error) {
 	blocks, err := unimem.RetainAll(w.Blocks()...)
 	if err != nil || w.hold == nil {

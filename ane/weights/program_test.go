@@ -238,3 +238,13 @@ func TestFilesThatCannotBe(t *testing.T) {
 	require.ErrorIs(t, err, blob.ErrSize)
 	require.ErrorIs(t, files.Add("@model_path/w.bin", 64, mil.TensorOf(mil.FP16, 2), make([]byte, 3)), ane.ErrLength)
 }
+
+// TestNilProgram: a nil program beside a text brings no weights.
+func TestNilProgram(t *testing.T) {
+	var p *build.Program
+	text := []byte("program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1, 32]> x) {\n" +
+		"tensor<fp16, [1, 32]> y = add(x = x, y = x);\n} -> (y);\n}\n")
+	m, err := device(t, engine.Soft).Compile(t.Context(), ane.Source{Text: text, Program: p})
+	require.NoError(t, err)
+	require.NoError(t, m.Close(t.Context()))
+}

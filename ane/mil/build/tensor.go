@@ -101,4 +101,9 @@ func identifier(name string) string {
 
 // Lent returns the tensors of WeightOf that are not converted, by the path of their weight files. Package ane uses
 // them to read the weights where they are.
-func (p *Program) Lent() map[string]any { return maps.Clone(p.lent) }
+func (p *Program) Lent() map[string]any {
+	if p == nil {
+		return nil
+	}
+	return maps.Clone(p.lent)
+}
