@@ -55,10 +55,7 @@ func (s *Session) Answer(ctx context.Context, t *Snapshot, n int, each func(toke
 				return false, err
 			}
 		}
-		token := greedy(s.inPlace())
-		if t.Sampler != nil {
-			token = choose(t.Sampler, s.inPlace())
-		}
+		token := s.Next(t.Sampler)
 		if token < 0 {
 			return false, &Error{Op: op, Err: ErrNaN, Detail: fmt.Sprintf("all logits after token %d are NaN", last),
 				Hint: "numbers within the model went beyond 65504, the largest of fp16"}

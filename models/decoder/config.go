@@ -34,74 +34,80 @@ type Config struct {
 	Positions int
 
 	Epsilon       float64 // of RMSNorm
-	Rope          Rope
-	Tied          bool // the matrix of the logits is that of the embedding
-	AttentionBias bool // queries, keys and values have a bias
-	OutputBias    bool // the projection after attention has a bias
-	MLPBias       bool // the feed-forward network has biases
-	QKNorm        bool // RMSNorm of each head of queries and keys
+	Tied          bool    // the matrix of the logits is that of the embedding
+	AttentionBias bool    // queries, keys and values have a bias
+	OutputBias    bool    // the projection after attention has a bias
+	MLPBias       bool    // the feed-forward network has biases
+	QKNorm        bool    // RMSNorm of each head of queries and keys
 
-	Quantization *Quantization // nil for weights of fp32, bf16 or fp16
-	BOS          int           // token that begins a text, -1 without one
-	EOS          []int         // tokens that end a text
+	BOS int   // token that begins a text, -1 without one
+	EOS []int // tokens that end a text
 
-	guessed   bool // HeadDim is not in the file
-	tieUntold bool // Tied is not in the file
+	rope         rope
+	quantization *quantization // nil for weights of fp32, bf16 or fp16
+	guessed      bool          // HeadDim is not in the file
+	tieUntold    bool          // Tied is not in the file
 }
 
 // Ends reports whether a token ends a text.
 func (c Config) Ends(token int) bool { return slices.Contains(c.EOS, token) }
 
-// Quantization says how MLX packed the weights.
-type Quantization struct {
-	Group int // elements that share a scale and a bias
-	Bits  int // of an element: 2, 3, 4, 5, 6 or 8
-	// Layers has the exceptions of single modules, by name, such as "model.layers.0.self_attn.q_proj": other numbers,
+// quantization says how MLX packed the weights.
+type quantization struct {
+	groups
+	// layers has the exceptions of single modules, by name, such as "model.layers.0.self_attn.q_proj": other numbers,
 	// or zeros for one that is not quantized.
-	Layers map[string]Quantization
+	layers map[string]groups
+}
+
+// groups are elements that share a scale and a bias.
+type groups struct {
+	Size int    `json:"group_size"`
+	Bits int    `json:"bits"` // of an element: 2, 3, 4, 5, 6 or 8
+	Mode string `json:"mode"` // affine
 }
 
 // of returns the group and bits of the module with one of names.
-func (q *Quantization) of(names ...string) (group, bits int) {
+func (q *quantization) of(names ...string) (group, bits int) {
 	if q == nil {
 		return 0, 0
 	}
 	for _, name := range names {
-		if own, ok := q.Layers[name]; ok {
-			return own.Group, own.Bits
+		if own, ok := q.layers[name]; ok {
+			return own.Size, own.Bits
 		}
 	}
-	return q.Group, q.Bits
+	return q.Size, q.Bits
 }
 
 // fileConfig is config.json. Pointers tell absent keys from zeros.
 type fileConfig struct {
-	Architectures       []string                   `json:"architectures"`
-	ModelType           string                     `json:"model_type"`
-	Hidden              int                        `json:"hidden_size"`
-	Intermediate        int                        `json:"intermediate_size"`
-	Layers              int                        `json:"num_hidden_layers"`
-	Heads               int                        `json:"num_attention_heads"`
-	KVHeads             *int                       `json:"num_key_value_heads"`
-	HeadDim             *int                       `json:"head_dim"`
-	Vocabulary          int                        `json:"vocab_size"`
-	Positions           *int                       `json:"max_position_embeddings"`
-	Epsilon             *float64                   `json:"rms_norm_eps"`
-	Theta               *float64                   `json:"rope_theta"`
-	Scaling             json.RawMessage            `json:"rope_scaling"`
-	Parameters          json.RawMessage            `json:"rope_parameters"`
-	Activation          *string                    `json:"hidden_act"`
-	Tied                *bool                      `json:"tie_word_embeddings"`
-	AttentionBias       *bool                      `json:"attention_bias"`
-	MLPBias             *bool                      `json:"mlp_bias"`
-	SlidingWindow       *bool                      `json:"use_sliding_window"`
-	LayerTypes          []string                   `json:"layer_types"`
-	Partial             *float64                   `json:"partial_rotary_factor"`
-	Quantization        map[string]json.RawMessage `json:"quantization"`
-	QuantizationConfig  map[string]json.RawMessage `json:"quantization_config"`
-	BOS                 *int                       `json:"bos_token_id"`
-	EOS                 json.RawMessage            `json:"eos_token_id"`
-	PretrainingParallel *int                       `json:"pretraining_tp"`
+	Architectures       []string        `json:"architectures"`
+	ModelType           string          `json:"model_type"`
+	Hidden              int             `json:"hidden_size"`
+	Intermediate        int             `json:"intermediate_size"`
+	Layers              int             `json:"num_hidden_layers"`
+	Heads               int             `json:"num_attention_heads"`
+	KVHeads             *int            `json:"num_key_value_heads"`
+	HeadDim             *int            `json:"head_dim"`
+	Vocabulary          int             `json:"vocab_size"`
+	Positions           *int            `json:"max_position_embeddings"`
+	Epsilon             *float64        `json:"rms_norm_eps"`
+	Theta               *float64        `json:"rope_theta"`
+	Scaling             json.RawMessage `json:"rope_scaling"`
+	Parameters          json.RawMessage `json:"rope_parameters"`
+	Activation          *string         `json:"hidden_act"`
+	Tied                *bool           `json:"tie_word_embeddings"`
+	AttentionBias       *bool           `json:"attention_bias"`
+	MLPBias             *bool           `json:"mlp_bias"`
+	SlidingWindow       *bool           `json:"use_sliding_window"`
+	LayerTypes          []string        `json:"layer_types"`
+	Partial             *float64        `json:"partial_rotary_factor"`
+	Quantization        json.RawMessage `json:"quantization"`
+	QuantizationConfig  json.RawMessage `json:"quantization_config"`
+	BOS                 *int            `json:"bos_token_id"`
+	EOS                 json.RawMessage `json:"eos_token_id"`
+	PretrainingParallel *int            `json:"pretraining_tp"`
 }
 
 // families has the differences of the architectures, by the values of "architectures" and "model_type".
@@ -288,7 +294,7 @@ func (f *fileConfig) config() (Config, error) {
 	if c.EOS, err = f.ends(configFile); err != nil {
 		return Config{}, err
 	}
-	if c.Quantization, err = f.quantization(); err != nil {
+	if c.quantization, err = f.quantization(); err != nil {
 		return Config{}, err
 	}
 	return c, f.rope(&c, or(f.Theta, family.theta))
@@ -321,7 +327,7 @@ func (f *fileConfig) family() (int, error) {
 
 // ends reads eos_token_id: a number, a list, or null.
 func (f *fileConfig) ends(file string) ([]int, error) {
-	if len(f.EOS) == 0 || string(f.EOS) == "null" {
+	if absent(f.EOS) {
 		return nil, nil
 	}
 	var one int
@@ -341,44 +347,33 @@ func (f *fileConfig) ends(file string) ([]int, error) {
 }
 
 // quantization reads "quantization" of MLX, which MLX writes as "quantization_config" too.
-func (f *fileConfig) quantization() (*Quantization, error) {
-	key, all := "quantization", f.Quantization
-	if all == nil {
-		key, all = "quantization_config", f.QuantizationConfig
+func (f *fileConfig) quantization() (*quantization, error) {
+	key, text := "quantization", f.Quantization
+	if absent(text) {
+		key, text = "quantization_config", f.QuantizationConfig
 	}
-	if all == nil {
+	if absent(text) {
 		return nil, nil
+	}
+	all, err := members(text)
+	if err != nil {
+		return nil, configError(key, jsonFault(err, text), "", ErrConfig)
 	}
 	if method, ok := all["quant_method"]; ok {
 		return nil, configError(key, "quant_method "+string(method)+" is not supported",
 			"weights quantized by MLX are, with group_size and bits", ErrConfig)
 	}
-	q := &Quantization{Layers: map[string]Quantization{}}
-	for name, raw := range all {
-		var err error
-		switch name {
-		case "group_size":
-			err = json.Unmarshal(raw, &q.Group)
-		case "bits":
-			err = json.Unmarshal(raw, &q.Bits)
-		case "mode":
-			var mode string
-			if err = json.Unmarshal(raw, &mode); err == nil && mode != "affine" {
-				return nil, configError(key, fmt.Sprintf("mode %q is not supported", mode), `"affine" is`, ErrConfig)
-			}
-		default:
-			err = q.layer(name, raw)
-		}
-		if err != nil {
-			return nil, configError(key+": "+name, "cannot be read: "+string(raw), "", ErrConfig)
-		}
-	}
-	if err := checkGroups(key, q.Group, q.Bits); err != nil {
+	q := &quantization{layers: map[string]groups{}}
+	if q.groups, err = readGroups(key, text, groups{}); err != nil {
 		return nil, err
 	}
-	for name, own := range q.Layers {
-		if own.Bits != 0 {
-			if err := checkGroups(key+": "+name, own.Group, own.Bits); err != nil {
+	for name, raw := range all {
+		switch {
+		case string(raw) == "false":
+			q.layers[name] = groups{} // not quantized
+		case raw[0] == '{':
+			// without its numbers, those of MLX
+			if q.layers[name], err = readGroups(key+": "+name, raw, groups{Size: 64, Bits: 4}); err != nil {
 				return nil, err
 			}
 		}
@@ -386,38 +381,22 @@ func (f *fileConfig) quantization() (*Quantization, error) {
 	return q, nil
 }
 
-// layer reads the exception of one module: an object, or false for one that is not quantized. Keys whose values are
-// not objects, which other programs add, are not about modules.
-func (q *Quantization) layer(name string, raw json.RawMessage) error {
-	if string(raw) == "false" {
-		q.Layers[name] = Quantization{}
-		return nil
+// readGroups reads the groups of an object, which replace what absent has.
+func readGroups(key string, text json.RawMessage, absent groups) (groups, error) {
+	g := absent
+	if err := readObject(text, &g); err != nil {
+		return g, configError(key, jsonFault(err, text), "", ErrConfig)
 	}
-	if raw[0] != '{' {
-		return nil
+	switch {
+	case g.Mode != "" && g.Mode != "affine":
+		return g, configError(key, fmt.Sprintf("mode %q is not supported", g.Mode), `"affine" is`, ErrConfig)
+	case !slices.Contains([]int{2, 3, 4, 5, 6, 8}, g.Bits):
+		return g, configError(key, fmt.Sprintf("bits is %d", g.Bits), "2, 3, 4, 5, 6 and 8 are supported", ErrConfig)
+	case g.Size < 1 || g.Size > math.MaxInt16 || g.Size%32 != 0:
+		return g, configError(key, fmt.Sprintf("group_size is %d", g.Size), "multiples of 32 are supported", ErrConfig)
 	}
-	var own struct {
-		Group int    `json:"group_size"`
-		Bits  int    `json:"bits"`
-		Mode  string `json:"mode"`
-	}
-	own.Group, own.Bits = 64, 4 // MLX's own defaults
-	if err := readObject(raw, &own); err != nil {
-		return err
-	}
-	if own.Mode != "" && own.Mode != "affine" {
-		return errors.New(own.Mode)
-	}
-	q.Layers[name] = Quantization{Group: own.Group, Bits: own.Bits}
-	return nil
+	return g, nil
 }
 
-func checkGroups(key string, group, bits int) error {
-	if !slices.Contains([]int{2, 3, 4, 5, 6, 8}, bits) {
-		return configError(key, fmt.Sprintf("bits is %d", bits), "2, 3, 4, 5, 6 and 8 are supported", ErrConfig)
-	}
-	if group < 1 || group > math.MaxInt16 || group%32 != 0 {
-		return configError(key, fmt.Sprintf("group_size is %d", group), "multiples of 32 are supported", ErrConfig)
-	}
-	return nil
-}
+// absent reports whether a value is missing or null.
+func absent(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }

@@ -207,7 +207,7 @@ func FuzzConfig(f *testing.F) {
 		require.Positive(t, c.HeadDim)
 		require.Zero(t, c.Heads%c.KVHeads)
 		if c.HeadDim < 1000 {
-			for _, f := range c.Rope.frequencies(c.HeadDim, 5) {
+			for _, f := range c.rope.frequencies(c.HeadDim, 5) {
 				require.False(t, math.IsNaN(f))
 			}
 		}
@@ -238,14 +238,17 @@ func TestMatrixOfLogitsThatIsLeftOut(t *testing.T) {
 
 // A module's own object may leave out what MLX has by default.
 func TestOverridesWithDefaults(t *testing.T) {
-	for text, want := range map[string]Quantization{
-		`{"bits": 8}`:        {Group: 64, Bits: 8},
-		`{"group_size": 32}`: {Group: 32, Bits: 4},
-		`{}`:                 {Group: 64, Bits: 4},
+	for text, want := range map[string]groups{
+		`{"bits": 8}`:        {Size: 64, Bits: 8},
+		`{"group_size": 32}`: {Size: 32, Bits: 4},
+		`{}`:                 {Size: 64, Bits: 4},
+		`false`:              {},
 	} {
-		q := Quantization{Layers: map[string]Quantization{}}
-		require.NoError(t, q.layer("m", json.RawMessage(text)))
-		require.Equal(t, want, q.Layers["m"])
+		f := fileConfig{Quantization: json.RawMessage(`{"bits": 6, "group_size": 128, "x": 1, "m": ` + text + "}")}
+		q, err := f.quantization()
+		require.NoError(t, err)
+		require.Equal(t, map[string]groups{"m": want}, q.layers)
+		require.Equal(t, groups{Size: 128, Bits: 6}, q.groups)
 	}
 }
 
@@ -271,10 +274,10 @@ func TestRotationsOfTwoKeys(t *testing.T) {
 			f, err := Open(dir)
 			require.NoError(t, err)
 			defer f.Close()
-			rope := f.Config().Rope
-			require.Equal(t, RopeLinear, rope.Type)
-			require.EqualValues(t, 4, rope.Factor)
-			require.EqualValues(t, 500, rope.Theta)
+			rope := f.Config().rope
+			require.Equal(t, ropeLinear, rope.scaling)
+			require.EqualValues(t, 4, rope.factor)
+			require.EqualValues(t, 500, rope.theta)
 		})
 	}
 }

@@ -169,9 +169,6 @@ func (f *Folder) unused() error {
 // Config returns the description of the model. The caller must not change what it points to.
 func (f *Folder) Config() Config { return f.config }
 
-// Dir is the path given to Open.
-func (f *Folder) Dir() string { return f.dir }
-
 // File returns the weights. The Folder owns it.
 func (f *Folder) File() *safetensors.File { return f.file }
 
@@ -232,13 +229,9 @@ func (f *Folder) Fingerprint(ctx context.Context) (kv.Fingerprint, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return kv.Fingerprint{}, &Error{Op: "fingerprint", Name: "tokenizer.json", Err: ErrTokenizer, Cause: err}
 	}
-	f.print = &kv.Fingerprint{Model: sum128(f.config.text()), Weights: hash128(all), Tokenizer: tokenizer}
+	f.print = &kv.Fingerprint{Model: text128(xxh3.Hash128(f.config.text())), Weights: text128(all.Sum128()),
+		Tokenizer: tokenizer}
 	return *f.print, nil
-}
-
-func sum128(text []byte) string {
-	sum := xxh3.Hash128(text).Bytes()
-	return hex.EncodeToString(sum[:])
 }
 
 // hashFile returns the hash of a regular file of any size.
@@ -249,23 +242,21 @@ func hashFile(path string) (string, error) {
 	}
 	defer f.Close() // it was only read
 	h := xxh3.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hash128(h), nil
+	_, err = io.Copy(h, f)
+	return text128(h.Sum128()), err
 }
 
-func hash128(h *xxh3.Hasher) string {
-	sum := h.Sum128().Bytes()
-	return hex.EncodeToString(sum[:])
+func text128(sum xxh3.Uint128) string {
+	b := sum.Bytes()
+	return hex.EncodeToString(b[:])
 }
 
 // text is the description as text: equal for equal models.
 func (c Config) text() []byte {
-	q := c.Quantization
-	c.Quantization, c.BOS, c.EOS = nil, 0, nil // the quantization is visible in the tensors
+	q := c.quantization
+	c.quantization, c.BOS, c.EOS = nil, 0, nil // the quantization is visible in the tensors
 	if q != nil {
-		return fmt.Appendf(nil, "%+v %d %d", c, q.Group, q.Bits)
+		return fmt.Appendf(nil, "%+v %d %d", c, q.Size, q.Bits)
 	}
 	return fmt.Appendf(nil, "%+v", c)
 }

@@ -188,8 +188,8 @@ func TestBrokerComputesTheSame(t *testing.T) {
 				}
 			}
 			require.Equal(t, soft.Logits(), broker.Logits())
-			require.Equal(t, "broker", broker.Receipt().Engine)
-			a, err := soft.Model().Fingerprint(t.Context())
+			require.Equal(t, "broker", model.Receipt().Engine)
+			a, err := soft.model.Fingerprint(t.Context())
 			require.NoError(t, err)
 			b, err := model.Fingerprint(t.Context())
 			require.NoError(t, err)

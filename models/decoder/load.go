@@ -21,9 +21,9 @@ import (
 type set struct {
 	name    string
 	columns int
-	pieces  []piece // of the layers; nil for the logits
 	models  []*ane.Model
-	first   map[string]*ane.Model // that was compiled, by signature
+	// compiled has the index in Plan.Programs of the first program of a signature.
+	compiled map[string]int
 }
 
 // engineStep is the columns of a step in the form Engine, of which it uses the first: rows of 64 bytes have no padding.
@@ -75,8 +75,7 @@ func Load(ctx context.Context, d *ane.Device, f *Folder, opts ...Option) (*Model
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{device: d, folder: f, config: f.config, done: done,
-		programs: map[*ane.Model]int{}, turns: map[*ane.Model]bool{}}
+	m := &Model{device: d, folder: f, config: f.config, done: done, turns: map[*ane.Model]bool{}}
 	for _, o := range opts {
 		o(&m.o)
 	}
@@ -96,19 +95,24 @@ func (m *Model) divide() error {
 		return err
 	}
 	m.parts = cut
+	add := func(name string, columns int) *set {
+		s := &set{name: name, columns: columns, compiled: map[string]int{}}
+		m.layersOf = append(m.layersOf, s)
+		return s
+	}
 	step := map[Form]int{Engine: engineStep, EngineInt8: engineStep, Compact: 1}[m.o.form]
-	sets := []*set{{name: "step", columns: step, pieces: cut.pieces}}
+	m.head = &set{name: "head", columns: step, compiled: map[string]int{}}
+	add("step", step)
 	if m.o.form == Compact && m.o.chunk > fewColumns {
-		sets = append(sets, &set{name: "few", columns: fewColumns, pieces: cut.pieces})
+		add("few", fewColumns)
 	}
 	if limit := m.o.loadLimit(); m.o.form != Compact && !m.o.chosen && limit.Known() &&
 		int64(2*len(cut.pieces)+cut.parts) > limit.Value {
 		m.o.chunk = step // programs of a step take chunks too, so that there are half as many
 	}
 	if m.o.chunk > step {
-		sets = append(sets, &set{name: "chunk", columns: m.o.chunk, pieces: cut.pieces})
+		add("chunk", m.o.chunk)
 	}
-	m.layersOf, m.head = sets, &set{name: "head", columns: step}
 	m.plan = m.predict(cut)
 	return nil
 }
@@ -124,27 +128,19 @@ func (m *Model) load(ctx context.Context) error {
 	if m.weights, err = unimem.Start(0, unimem.InBlocks(weightBlock)); err != nil {
 		return &Error{Op: "load", Cause: err}
 	}
-	s := &store{folder: m.folder, memory: m.weights, made: map[request]*elements{}, zeros: map[string]*elements{},
-		dense: map[string]bool{}, checked: map[string]bool{}}
+	s := &store{folder: m.folder, memory: m.weights, made: map[request]*elements{}, dense: map[string]bool{}}
 	if m.o.form == Compact {
 		if err := s.prepare(ctx); err != nil {
 			return err
 		}
 	}
-	if w := m.folder.weights[embedding]; s.zeros[w.name] == nil {
+	if w := m.folder.weights[embedding]; w.bits == 0 || m.o.form != Compact { // prepare has checked the others
 		if err := w.check(); err != nil {
 			return err
 		}
 	}
-	for _, set := range m.layersOf {
-		for _, p := range set.pieces {
-			if err := m.layers(ctx, s, set, p); err != nil {
-				return err
-			}
-		}
-	}
-	for part := range m.parts.parts {
-		if err := m.logits(ctx, s, part); err != nil {
+	for _, p := range m.programs(s.dense) {
+		if err := m.add(ctx, s, p); err != nil {
 			return err
 		}
 	}
@@ -189,89 +185,91 @@ func (m *Model) signature(p piece, dense map[string]bool) string {
 	return strings.Join(all, " ")
 }
 
-// layers adds the program of a piece to a set.
-func (m *Model) layers(ctx context.Context, s *store, set *set, p piece) error {
-	entry := set.entry(p)
-	program, wants, err := m.folder.layers(m.o.form, set.columns, m.o.context, m.parts, p, s.dense)
+// program is a program of the model before it is compiled.
+type program struct {
+	set       *set
+	signature string // of an instance with other weights, the same
+	plan      ProgramPlan
+	write     func() (*build.Program, map[string]want, error)
+}
+
+// programs lists the programs in the order in which they run, those of the logits last.
+func (m *Model) programs(dense map[string]bool) (all []program) {
+	f, o := m.folder, m.o
+	for _, s := range m.layersOf {
+		for _, p := range m.parts.pieces {
+			plan := ProgramPlan{Name: s.name + "." + string(p.stage)}
+			if p.stage == whole {
+				plan.Layers = p.layers
+			}
+			all = append(all, program{s, m.signature(p, dense), plan, func() (*build.Program, map[string]want, error) {
+				return f.layers(o.form, s.columns, o.context, m.parts, p, dense)
+			}})
+		}
+	}
+	for part := range m.parts.parts {
+		plan := ProgramPlan{Name: m.head.name}
+		all = append(all, program{m.head, "", plan, func() (*build.Program, map[string]want, error) {
+			return f.head(o.form, m.head.columns, extentOf(part, m.parts.rows), dense)
+		}})
+	}
+	return all
+}
+
+// add adds a program to its set: an instance of that of the same signature, or one that is compiled.
+func (m *Model) add(ctx context.Context, s *store, p program) error {
+	name := p.plan.Name
+	written, wants, err := p.write()
 	if err != nil {
-		return tooLarge(entry.Name, err)
+		return tooLarge(name, err)
 	}
-	return m.add(ctx, s, set, m.signature(p, s.dense), entry, program, wants)
-}
-
-// entry describes the program of a piece of the layers.
-func (s *set) entry(p piece) ProgramPlan {
-	entry := ProgramPlan{Name: s.name + "." + string(p.stage)}
-	if p.stage == whole {
-		entry.Layers = p.layers
-	}
-	return entry
-}
-
-// logits adds the program of a part of the logits.
-func (m *Model) logits(ctx context.Context, s *store, part int) error {
-	program, wants, err := m.folder.head(m.o.form, m.head.columns, extentOf(part, m.parts.rows), s.dense)
-	if err != nil {
-		return tooLarge(m.head.name, err)
-	}
-	return m.add(ctx, s, m.head, "", ProgramPlan{Name: m.head.name}, program, wants)
-}
-
-// add adds a program to a set: an instance of that of the same signature, or one that is compiled.
-func (m *Model) add(
-	ctx context.Context, s *store, set *set, signature string, entry ProgramPlan, p *build.Program,
-	wants map[string]want,
-) error {
-	of := set.first[signature]
-	if of != nil {
+	at, seen := p.set.compiled[p.signature]
+	if seen {
 		own, err := s.gather(wants, nil)
 		if err != nil {
 			return err
 		}
-		model, err := of.WithWeights(ctx, own)
+		model, err := m.compiled[at].WithWeights(ctx, own)
 		if err == nil {
-			return m.ready(ctx, set, model, m.programs[of])
+			return m.ready(ctx, p.set, model, at)
 		}
 		if !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, ane.ErrDenied) {
-			return &Error{Op: "load", Name: entry.Name, Cause: err}
+			return &Error{Op: "load", Name: name, Cause: err}
 		}
 	}
-	own, err := s.gather(wants, p.Weights)
+	own, err := s.gather(wants, written.Weights)
 	if err != nil {
 		return err
 	}
-	model, err := m.compile(ctx, entry.Name, p, own)
-	if err != nil {
+	if at, err = m.enter(p, written, wants); err != nil {
 		return err
 	}
-	if of == nil {
-		if set.first == nil {
-			set.first = map[string]*ane.Model{}
-		}
-		set.first[signature] = model
+	model, err := m.device.Compile(ctx, ane.Source{File: name, Program: written, Weights: own})
+	if errors.Is(err, ane.ErrCompile) {
+		return tooLarge(name, err)
 	}
-	entry.measure(p, wants)
-	m.plan.Compiles++
-	m.plan.Programs = append(m.plan.Programs, entry)
-	m.programs[model] = len(m.plan.Programs) - 1
-	return m.ready(ctx, set, model, len(m.plan.Programs)-1)
+	if err != nil {
+		return &Error{Op: "load", Name: name, Cause: err}
+	}
+	m.compiled = append(m.compiled, model)
+	return m.ready(ctx, p.set, model, at)
 }
 
-// compile compiles a program.
-func (m *Model) compile(ctx context.Context, name string, p *build.Program, own *weights.Files) (*ane.Model, error) {
-	if m.o.form != Compact {
-		if err := m.lint(name, p); err != nil {
-			return nil, err
+// enter enters a program that is compiled into the plan, and returns its index.
+func (m *Model) enter(p program, written *build.Program, wants map[string]want) (at int, err error) {
+	if m.o.form != Compact && m.plan.check() == nil { // a plan that exceeds a limit has its own error
+		if err := m.lint(p.plan.Name, written); err != nil {
+			return 0, err
 		}
 	}
-	model, err := m.device.Compile(ctx, ane.Source{File: name, Program: p, Weights: own})
-	if errors.Is(err, ane.ErrCompile) {
-		return nil, tooLarge(name, err)
+	at = len(m.plan.Programs)
+	if _, seen := p.set.compiled[p.signature]; !seen {
+		p.set.compiled[p.signature] = at
 	}
-	if err != nil {
-		return nil, &Error{Op: "load", Name: name, Cause: err}
-	}
-	return model, nil
+	p.plan.measure(written, wants)
+	m.plan.Compiles++
+	m.plan.Programs = append(m.plan.Programs, p.plan)
+	return at, nil
 }
 
 // tooLarge is the error of a program that cannot be written or compiled because of its size: its first fault.
@@ -295,15 +293,12 @@ func (m *Model) lint(name string, p *build.Program) error {
 // ready adds a model to a set, and loads it unless it is one of those that are loaded in turns.
 func (m *Model) ready(ctx context.Context, set *set, model *ane.Model, program int) error {
 	set.models = append(set.models, model)
-	m.plan.Programs[program].Instances++
-	if m.plan.inTurns() {
-		m.plan.Turns++
+	if m.plan.count(program) {
 		m.turns[model] = true
 		return nil
 	}
 	if err := model.Load(ctx); err != nil {
 		return &Error{Op: "load", Name: m.plan.Programs[program].Name, Cause: err}
 	}
-	m.plan.Loads++
 	return nil
 }

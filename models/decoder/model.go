@@ -24,7 +24,7 @@ type Model struct {
 	layersOf []*set       // the programs of the layers: for a step, and for longer passes
 	head     *set
 	parts    grouping
-	programs map[*ane.Model]int // index in Plan.Programs
+	compiled []*ane.Model // those of plan.Programs
 
 	turn   sync.Mutex          // held while turned runs
 	turns  map[*ane.Model]bool // programs that are loaded in turns
@@ -37,12 +37,6 @@ type Model struct {
 
 // Config returns the description of the model. The caller must not change what it points to.
 func (m *Model) Config() Config { return m.config }
-
-// Folder returns the Folder that the model was loaded from.
-func (m *Model) Folder() *Folder { return m.folder }
-
-// Form returns the form of the programs.
-func (m *Model) Form() Form { return m.o.form }
 
 // Context is the number of tokens that a session has room for.
 func (m *Model) Context() int { return m.o.tokens }

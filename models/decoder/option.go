@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/anekit/anekit/ane/chip"
@@ -21,30 +22,20 @@ const (
 	EngineInt8
 )
 
+var formNames = [...]string{Engine: "engine", Compact: "compact", EngineInt8: "engine-int8"}
+
 // Forms lists the forms.
 func Forms() []Form { return []Form{Engine, EngineInt8, Compact} }
 
 // String returns the name of the form: "engine", "engine-int8" or "compact".
-func (f Form) String() string {
-	switch f {
-	case Compact:
-		return "compact"
-	case EngineInt8:
-		return "engine-int8"
-	}
-	return "engine"
-}
+func (f Form) String() string { return formNames[f] }
 
 // ParseForm returns the Form of a name. The error for another name lists the forms.
 func ParseForm(name string) (Form, error) {
-	var known []string
-	for _, f := range Forms() {
-		if name == f.String() {
-			return f, nil
-		}
-		known = append(known, f.String())
+	if i := slices.Index(formNames[:], name); i >= 0 {
+		return Form(i), nil
 	}
-	return 0, fmt.Errorf("decoder: no form %q; the forms are %s", name, strings.Join(known, ", "))
+	return 0, fmt.Errorf("decoder: no form %q; the forms are %s", name, strings.Join(formNames[:], ", "))
 }
 
 // Option configures Load.

@@ -138,7 +138,7 @@ func TestInt8IsTheNearestStep(t *testing.T) {
 	memory, err := unimem.Start(0, unimem.InBlocks(1))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, memory.Close()) }()
-	s := &store{folder: f, memory: memory, made: map[request]*elements{}, checked: map[string]bool{}}
+	s := &store{folder: f, memory: memory, made: map[request]*elements{}}
 	w := f.weights["model.layers.0.mlp.down_proj"]
 	r := request{module: w.name, kind: bytes8, columns: extent{64, 128}}
 	e, err := s.get(r)

@@ -40,7 +40,7 @@ func (s *Session) bind(ctx context.Context, set *set) (*pass, error) {
 	p := &pass{columns: set.columns, set: set}
 	var state, sum *ane.Tensor // of the layer, and of the parts of it before
 	for i, model := range set.models {
-		piece := set.pieces[i]
+		piece := s.model.parts.pieces[i]
 		in, out := map[string]*ane.Tensor{}, map[string]*ane.Tensor{}
 		var err error
 		// own binds a tensor of the pass, which it makes for the first program
@@ -165,7 +165,7 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 		state(p.x, i).store(s.row[:c.Hidden])
 		half := c.HeadDim / 2
 		cos, sin := s.row[:half], s.row[half:2*half]
-		s.rotation(at+i, cos, sin)
+		c.rope.rotation(c.HeadDim, at+i, cos, sin)
 		turns(p.cos, i, form).store(cos)
 		turns(p.sin, i, form).store(sin)
 		s.copied += int64(2*c.Hidden + 2*2*half)
@@ -178,7 +178,7 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 		if err := s.evaluate(ctx, p.set.models[i], r); err != nil {
 			return err
 		}
-		piece := p.set.pieces[i]
+		piece := s.model.parts.pieces[i]
 		if piece.stage == forwards || piece.part%s.model.parts.queries > 0 {
 			continue // others have the same keys
 		}
@@ -224,11 +224,6 @@ func (s *Session) evaluate(ctx context.Context, of *ane.Model, r *ane.Request) e
 	})
 }
 
-// rotation stores cosine and sine of the pairs of a head. Frequencies are kept while they are those of the last position.
-func (s *Session) rotation(position int, cos, sin []float32) {
-	s.model.config.Rope.rotation(s.model.config.HeadDim, position, cos, sin)
-}
-
 // packed returns the keys or values of the first n tokens of a pass, dense. Rows without padding are not copied.
 func (s *Session) packed(t *ane.Tensor, n, side int) ([]byte, error) {
 	l := t.Layout() // [1, columns, heads, elements]
@@ -253,20 +248,21 @@ func (s *Session) packed(t *ane.Tensor, n, side int) ([]byte, error) {
 
 // unmask unmasks the tokens of the cache before n, and masks those from n on.
 func (s *Session) unmask(n int) error {
-	set := func(from, to int, v float32) error {
-		row, err := s.mask.Row(0)
-		if err != nil {
-			return err
-		}
-		for i := from; i < to; i++ {
-			binary.LittleEndian.PutUint16(row[2*i:], uint16(fp16.FromFloat32(v)))
-		}
-		s.copied += int64(2 * max(to-from, 0))
-		return nil
+	row, err := s.mask.Row(0)
+	if err != nil {
+		return err
 	}
-	err := errors.Join(set(s.unmasked, n, 0), set(n, s.unmasked, masked))
+	first, end := min(n, s.unmasked), max(n, s.unmasked)
+	for i := first; i < end; i++ {
+		v := float32(masked)
+		if i < n {
+			v = 0
+		}
+		binary.LittleEndian.PutUint16(row[2*i:], uint16(fp16.FromFloat32(v)))
+	}
+	s.copied += int64(2 * (end - first))
 	s.unmasked = n
-	return err
+	return nil
 }
 
 // logitsOf computes the logits of a token of a pass.

@@ -33,9 +33,15 @@ type Plan struct {
 	most  chip.Fact[int64] // programs loaded at once
 }
 
-// inTurns reports whether the next program is loaded in turns.
-func (p *Plan) inTurns() bool {
-	return p.most.Known() && p.total > p.most.Value && int64(p.Loads+1) >= p.most.Value
+// count counts an instance of a program, and reports whether it is loaded in turns.
+func (p *Plan) count(program int) (inTurns bool) {
+	p.Programs[program].Instances++
+	if p.most.Known() && p.total > p.most.Value && int64(p.Loads+1) >= p.most.Value {
+		p.Turns++
+		return true
+	}
+	p.Loads++
+	return false
 }
 
 // ProgramPlan is one compiled program.
@@ -89,13 +95,12 @@ func (m *Model) predict(cut grouping) Plan {
 	if p.most.Known() {
 		loaded = min(loaded, p.most.Value)
 	}
-	limit := func(of func(chip.Limits) chip.Fact[int64]) chip.Fact[int64] { return o.lowest(of) }
 	p.Budgets = []Budget{
 		{"programs", p.total, chip.Fact[int64]{}},
 		{"loaded programs of the machine", loaded, p.most},
 		{"bytes of weights in a program", weights, o.weightLimit()},
-		{"bytes of a surface", side, limit(func(l chip.Limits) chip.Fact[int64] { return l.SurfaceBytes })},
-		{"tokens of an axis", int64(o.context), limit(func(l chip.Limits) chip.Fact[int64] { return wide(l.Axis) })},
+		{"bytes of a surface", side, o.lowest(func(l chip.Limits) chip.Fact[int64] { return l.SurfaceBytes })},
+		{"tokens of an axis", int64(o.context), o.lowest(func(l chip.Limits) chip.Fact[int64] { return wide(l.Axis) })},
 	}
 	return p
 }

@@ -22,59 +22,20 @@ func Predict(f *Folder, opts ...Option) (Plan, error) {
 	if err := m.divide(); err != nil {
 		return Plan{}, err
 	}
-	none := map[string]bool{}
-	for _, set := range m.layersOf {
-		seen := map[string]int{}
-		for _, p := range set.pieces {
-			write := func() (*build.Program, map[string]want, error) {
-				return f.layers(m.o.form, set.columns, m.o.context, m.parts, p, none)
+	for _, p := range m.programs(nil) {
+		at, seen := p.set.compiled[p.signature]
+		if !seen {
+			written, wants, err := p.write()
+			if err != nil {
+				return Plan{}, tooLarge(p.plan.Name, err)
 			}
-			if err := m.foresee(seen, m.signature(p, none), set.entry(p), write); err != nil {
+			if at, err = m.enter(p, written, wants); err != nil {
 				return Plan{}, err
 			}
 		}
-	}
-	seen := map[string]int{}
-	for part := range m.parts.parts {
-		write := func() (*build.Program, map[string]want, error) {
-			return f.head(m.o.form, m.head.columns, extentOf(part, m.parts.rows), none)
-		}
-		if err := m.foresee(seen, "", ProgramPlan{Name: m.head.name}, write); err != nil {
-			return Plan{}, err
-		}
+		m.plan.count(at)
 	}
 	return m.plan, nil
-}
-
-// foresee counts a program: one of a signature that was seen is an instance.
-func (m *Model) foresee(seen map[string]int, signature string, entry ProgramPlan,
-	write func() (*build.Program, map[string]want, error),
-) error {
-	p := &m.plan
-	at, ok := seen[signature]
-	if !ok {
-		program, wants, err := write()
-		if err != nil {
-			return tooLarge(entry.Name, err)
-		}
-		if m.o.form != Compact && p.check() == nil { // a plan that exceeds a limit has its own error
-			if err := m.lint(entry.Name, program); err != nil {
-				return err
-			}
-		}
-		entry.measure(program, wants)
-		at = len(p.Programs)
-		seen[signature] = at
-		p.Compiles++
-		p.Programs = append(p.Programs, entry)
-	}
-	p.Programs[at].Instances++
-	if p.inTurns() {
-		p.Turns++
-	} else {
-		p.Loads++
-	}
-	return nil
 }
 
 // measure fills in the weights that a program wants, and its operations.

@@ -2,7 +2,6 @@ package decoder
 
 import (
 	"cmp"
-	"encoding"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -27,30 +26,19 @@ type Sampler struct {
 //
 // The error matches ErrSampler: a temperature below 0, a topP outside (0, 1], or a number that is not finite.
 func NewSampler(temperature, topP float64, seed uint64) (*Sampler, error) {
-	s := &Sampler{temperature: temperature, topP: topP, seed: seed, random: rand.NewPCG(seed, stream)}
-	if err := s.check(); err != nil {
-		return nil, err
+	switch {
+	case !(temperature >= 0) || math.IsInf(temperature, 0):
+		return nil, &Error{Op: "sample", Detail: fmt.Sprintf("temperature %v", temperature), Err: ErrSampler,
+			Hint: "give a number of 0 or more; 0 is greedy"}
+	case !(topP > 0 && topP <= 1):
+		return nil, &Error{Op: "sample", Detail: fmt.Sprintf("top-p %v", topP), Err: ErrSampler,
+			Hint: "give a number above 0 and at most 1"}
 	}
-	return s, nil
+	return &Sampler{temperature: temperature, topP: topP, seed: seed, random: rand.NewPCG(seed, stream)}, nil
 }
 
 // stream is the second half of the seed of the generator.
 const stream = 0x616e656b6974
-
-func (s *Sampler) check() error {
-	switch {
-	case !(s.temperature >= 0) || math.IsInf(s.temperature, 0):
-		return &Error{Op: "sample", Detail: fmt.Sprintf("temperature %v", s.temperature), Err: ErrSampler,
-			Hint: "give a number of 0 or more; 0 is greedy"}
-	case !(s.topP > 0 && s.topP <= 1):
-		return &Error{Op: "sample", Detail: fmt.Sprintf("top-p %v", s.topP), Err: ErrSampler,
-			Hint: "give a number above 0 and at most 1"}
-	}
-	return nil
-}
-
-// Greedy reports whether the sampler draws nothing.
-func (s *Sampler) Greedy() bool { return s.temperature == 0 }
 
 // Settings returns the numbers of NewSampler.
 func (s *Sampler) Settings() (temperature, topP float64, seed uint64) {
@@ -172,41 +160,32 @@ func exp(x float64) float64 {
 	return math.Ldexp(sum, int(k))
 }
 
-var (
-	_ encoding.BinaryMarshaler   = (*Sampler)(nil)
-	_ encoding.BinaryUnmarshaler = (*Sampler)(nil)
-)
-
-// samplerState is the version of MarshalBinary.
+// samplerState is the version of marshal.
 const samplerState = 1
 
-// MarshalBinary returns the settings and the state of the generator: a Sampler of these bytes goes on with the same
-// choices. The error is nil.
-func (s *Sampler) MarshalBinary() ([]byte, error) {
+// marshal returns the settings and the state of the generator: a Sampler of these bytes goes on with the same choices.
+func (s *Sampler) marshal() []byte {
 	b := []byte{samplerState}
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s.temperature))
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s.topP))
 	b = binary.LittleEndian.AppendUint64(b, s.seed)
-	state, err := s.random.MarshalBinary()
-	return append(b, state...), err
+	state, _ := s.random.MarshalBinary() // the error is nil
+	return append(b, state...)
 }
 
-// UnmarshalBinary replaces settings and state by those of MarshalBinary. After an error, which matches ErrSampler,
-// the Sampler is what it was.
-func (s *Sampler) UnmarshalBinary(b []byte) error {
+// unmarshalSampler returns a Sampler of the bytes of marshal. The error matches ErrSampler.
+func unmarshalSampler(b []byte) (*Sampler, error) {
 	const fixed = 1 + 3*8
 	if len(b) < fixed || b[0] != samplerState {
-		return &Error{Op: "restore sampler", Detail: fmt.Sprintf("a state of %d bytes", len(b)), Err: ErrSampler}
+		return nil, &Error{Op: "restore sampler", Detail: fmt.Sprintf("a state of %d bytes", len(b)), Err: ErrSampler}
 	}
 	number := func(i int) uint64 { return binary.LittleEndian.Uint64(b[1+8*i:]) }
-	n := Sampler{temperature: math.Float64frombits(number(0)), topP: math.Float64frombits(number(1)), seed: number(2),
-		random: &rand.PCG{}}
-	if err := n.random.UnmarshalBinary(b[fixed:]); err != nil {
-		return &Error{Op: "restore sampler", Err: ErrSampler, Cause: err}
+	s, err := NewSampler(math.Float64frombits(number(0)), math.Float64frombits(number(1)), number(2))
+	if err != nil {
+		return nil, err
 	}
-	if err := n.check(); err != nil {
-		return err
+	if err := s.random.UnmarshalBinary(b[fixed:]); err != nil {
+		return nil, &Error{Op: "restore sampler", Err: ErrSampler, Cause: err}
 	}
-	*s = n
-	return nil
+	return s, nil
 }

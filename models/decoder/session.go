@@ -248,9 +248,6 @@ func (s *Session) Tokens() []int { return s.tokens }
 // Position is the position of the next token: the number of tokens taken.
 func (s *Session) Position() int { return len(s.tokens) }
 
-// Model returns the model of the session.
-func (s *Session) Model() *Model { return s.model }
-
 // Cache returns the keys and values of the tokens. The Session owns it.
 func (s *Session) Cache() *kv.Cache { return s.cache }
 
@@ -263,9 +260,6 @@ func (s *Session) Copied() int64 {
 	}
 	return s.copied + s.cache.Copied()
 }
-
-// Receipt describes the engine that runs the session.
-func (s *Session) Receipt() ane.Receipt { return s.model.Receipt() }
 
 // Truncate keeps the oldest n tokens. Logits is nil afterwards, unless n is Position.
 //

@@ -22,32 +22,23 @@ type Snapshot struct {
 // Tokens returns prompt and answer in a new slice.
 func (t Snapshot) Tokens() []int { return slices.Concat(t.Prompt, t.Answer) }
 
-// The first byte of a note.
-const (
-	snapshotVersion = 1
-	extraVersion    = 2 // with Extra
-)
+// snapshotVersion is the first byte of a note.
+const snapshotVersion = 3
 
 // encode returns a Snapshot as the note of a snapshot.
-func (t Snapshot) encode() ([]byte, error) {
+func (t Snapshot) encode() []byte {
 	b := []byte{snapshotVersion}
-	if len(t.Extra) > 0 {
-		b[0] = extraVersion
-	}
 	for _, tokens := range [][]int{t.Prompt, t.Answer} {
 		b = binary.AppendUvarint(b, uint64(len(tokens)))
 		for _, id := range tokens {
 			b = binary.AppendUvarint(b, uint64(id))
 		}
 	}
-	if len(t.Extra) > 0 {
-		b = append(binary.AppendUvarint(b, uint64(len(t.Extra))), t.Extra...)
+	b = append(binary.AppendUvarint(b, uint64(len(t.Extra))), t.Extra...)
+	if t.Sampler != nil {
+		b = append(b, t.Sampler.marshal()...)
 	}
-	if t.Sampler == nil {
-		return b, nil
-	}
-	state, err := t.Sampler.MarshalBinary()
-	return append(b, state...), err
+	return b
 }
 
 // errNote: the note of a snapshot that SaveFile did not write.
@@ -55,9 +46,8 @@ var errNote = errors.New("the file is not a snapshot of a session")
 
 // decodeSnapshot parses a note. Ids are below vocabulary.
 func decodeSnapshot(note []byte, vocabulary int) (t Snapshot, err error) {
-	r := bytes.NewReader(note)
-	version, err := r.ReadByte()
-	if err != nil || version != snapshotVersion && version != extraVersion {
+	r := bytes.NewBuffer(note)
+	if version, err := r.ReadByte(); err != nil || version != snapshotVersion {
 		return t, errNote
 	}
 	for _, tokens := range []*[]int{&t.Prompt, &t.Answer} {
@@ -74,19 +64,13 @@ func decodeSnapshot(note []byte, vocabulary int) (t Snapshot, err error) {
 			(*tokens)[i] = int(id)
 		}
 	}
-	if version == extraVersion {
-		n, err := binary.ReadUvarint(r)
-		if err != nil || n == 0 || n > uint64(r.Len()) {
-			return t, errNote
-		}
-		at := len(note) - r.Len()
-		t.Extra = bytes.Clone(note[at:][:n])
-		note = note[at+int(n):]
-		r.Reset(note)
+	n, err := binary.ReadUvarint(r)
+	if err != nil || n > uint64(r.Len()) {
+		return t, errNote
 	}
-	if state := note[len(note)-r.Len():]; len(state) > 0 {
-		t.Sampler = &Sampler{}
-		err = t.Sampler.UnmarshalBinary(state)
+	t.Extra = bytes.Clone(r.Next(int(n)))
+	if r.Len() > 0 {
+		t.Sampler, err = unmarshalSampler(r.Bytes())
 	}
 	return t, err
 }
@@ -116,11 +100,7 @@ func (s *Session) SaveFile(ctx context.Context, path string, t Snapshot) error {
 	if err != nil {
 		return err
 	}
-	note, err := t.encode()
-	if err == nil {
-		err = s.cache.SaveFileNote(path, print, note)
-	}
-	if err != nil {
+	if err := s.cache.SaveFileNote(path, print, t.encode()); err != nil {
 		return &Error{Op: op, Name: path, Cause: err}
 	}
 	return nil

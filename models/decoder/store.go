@@ -19,14 +19,8 @@ import (
 type store struct {
 	folder *Folder
 	memory *unimem.Tape // of converted weights
-
-	zeros map[string]*elements // offsets of packed weights that prepare has made
-	dense map[string]bool      // packed weights that scale * (integer - offset) in fp16 cannot express
-
-	checked map[string]bool // packed weights whose scales and shifts are finite
-
-	mu   sync.Mutex
-	made map[request]*elements
+	made   map[request]*elements
+	dense  map[string]bool // packed weights that scale * (integer - offset) in fp16 cannot express
 }
 
 // elements are the elements of one constant.
@@ -64,7 +58,8 @@ func (s extent) of(n int) extent {
 
 func (s extent) len() int { return s.to - s.from }
 
-// request names elements: rows and columns of a module's weight, with zeros after those that it has.
+// request names elements: rows and columns of a module's weight, with zeros after those that it has. Programs of packed
+// weights have all of them.
 type request struct {
 	module        string
 	kind          kind
@@ -91,22 +86,28 @@ func (s *store) sizes() (mapped, converted int64) {
 }
 
 // get returns elements, which it makes at the first call.
-func (s *store) get(r request) (*elements, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e := s.made[r]; e != nil {
-		return e, nil
+func (s *store) get(r request) (e *elements, err error) {
+	if s.made[r] == nil {
+		s.made[r], err = s.make(s.folder.weights[r.module], r)
 	}
-	w := s.folder.weights[r.module]
-	if w == nil {
-		return nil, &Error{Op: "load", Name: r.module, Err: ErrWeights, Detail: "no such module"}
+	return s.made[r], err
+}
+
+func (s *store) make(w *weight, r request) (*elements, error) {
+	switch r.kind {
+	case bias:
+		if r.none {
+			return s.blank(mil.FP16, r.rows.len())
+		}
+		return s.halves(dense(*w.bias, w.out, 1), r.rows, extent{})
+	case ints:
+		return s.integers(w)
+	case scales:
+		return s.halves(dense(w.scales, w.out, w.in/w.group), extent{}, extent{})
+	case bytes8, steps8:
+		return s.bytes(w, r)
 	}
-	e, err := s.make(w, r)
-	if err != nil {
-		return nil, err
-	}
-	s.made[r] = e
-	return e, nil
+	return s.halves(w.matrix(), r.rows, r.columns)
 }
 
 // blank returns n elements of zeros in the memory of converted weights.
@@ -118,44 +119,21 @@ func (s *store) blank(d mil.DType, n int) (*elements, error) {
 	return &elements{data: data}, nil
 }
 
-// lent returns elements that are those of a tensor of the mapped file.
-func lent(t safetensors.Tensor, from, to, rowBytes int) *elements {
-	return &elements{data: t.Bytes()[from*rowBytes : to*rowBytes : to*rowBytes], mapped: true}
-}
-
-func (s *store) make(w *weight, r request) (*elements, error) {
-	rows, columns := r.rows.of(w.out), r.columns.of(w.in)
-	switch r.kind {
-	case bias:
-		e, err := s.blank(mil.FP16, rows.len())
-		if err != nil || r.none {
-			return e, err
-		}
-		return e, store16(e.data, w.name+".bias", min(rows.to, w.out)-rows.from,
-			func(dst []float32, first int) { numbers(dst, *w.bias, rows.from+first) })
-	case ints:
-		return s.integers(w, rows.from, rows.to)
-	case scales:
-		return s.steps(w, rows.from, rows.to)
-	case offsets:
-		return s.zeros[w.name], nil // no program has a part of the rows
-	case bytes8, steps8:
-		return s.bytes(w, r)
-	}
-	if w.in == 0 {
-		rows, columns = extent{0, 1}, extent{0, w.out}
-	}
-	if w.bits == 0 && w.data.DType() == safetensors.F16 && w.data.Aligned() && rows.to <= w.out &&
-		columns.len() == w.width() {
-		e := lent(w.data, rows.from, rows.to, 2*w.width())
-		return e, finite(w.name+".weight", e.data)
+// halves returns rows and columns of a matrix as fp16, in the file if they are there.
+func (s *store) halves(m matrix, rows, columns extent) (*elements, error) {
+	rows, columns = rows.of(m.out), columns.of(m.in)
+	t, all := m.tensor, extent{0, m.in}
+	if t != nil && t.DType() == safetensors.F16 && t.Aligned() && rows.to <= m.out && columns == all {
+		data := t.Bytes()[2*rows.from*m.in : 2*rows.to*m.in : 2*rows.to*m.in]
+		return &elements{data, true}, m.each(rows, all, nil)
 	}
 	e, err := s.blank(mil.FP16, rows.len()*columns.len())
 	if err != nil {
 		return nil, err
 	}
-	return e, s.each(w, rows, columns, func(i, at int, row []float32) error {
-		return encode(e.data[2*i*columns.len():], w.name+".weight", at, row)
+	return e, m.each(rows, columns, func(i int, row []float32) error {
+		encode(e.data[2*i*columns.len():], row)
+		return nil
 	})
 }
 
@@ -170,12 +148,10 @@ func (s *store) bytes(w *weight, r request) (*elements, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.each(w, rows, columns, func(i, at int, row []float32) error {
+	err = w.matrix().each(rows, columns, func(i int, row []float32) error {
 		most := float32(0)
-		for j, v := range row {
-			if most = max(most, abs(v)); !(most <= 65504) {
-				return notFinite(w.name+".weight", at+j, v)
-			}
+		for _, v := range row {
+			most = max(most, abs(v))
 		}
 		half := fp16.FromFloat32(most / 127)
 		binary.LittleEndian.PutUint16(steps.data[2*i:], uint16(half))
@@ -199,25 +175,25 @@ func (s *store) bytes(w *weight, r request) (*elements, error) {
 	return s.made[r], nil
 }
 
-// each calls do with rows of a weight, several at a time: row has the columns of row i, and at is the index of the
-// first element in the weight. Columns after the last one are zeros.
-func (s *store) each(w *weight, rows, columns extent, do func(i, at int, row []float32) error) error {
-	if w.bits > 0 && !s.checked[w.name] {
-		if err := w.check(); err != nil {
-			return err
-		}
-		s.checked[w.name] = true
-	}
-	n, count := min(columns.to, w.width())-columns.from, min(rows.to, w.out)-rows.from
-	workers := max(1, min(runtime.GOMAXPROCS(0), count*n/eachWorker))
+// workerElements is the least number of elements that a goroutine of each reads.
+const workerElements = 1 << 15
+
+// each reads rows of a matrix, several at a time, and refuses numbers that are not finite. It calls do, unless it is
+// nil, with the columns of row i; those after the last column of the matrix are zeros.
+func (m matrix) each(rows, columns extent, do func(i int, row []float32) error) error {
+	n, count := min(columns.to, m.in)-columns.from, min(rows.to, m.out)-rows.from
+	workers := max(1, min(runtime.GOMAXPROCS(0), count*n/workerElements))
 	errs := make([]error, workers)
 	var wait sync.WaitGroup
 	for k := range workers {
 		wait.Go(func() {
 			row := make([]float32, columns.len())
 			for i := k * count / workers; i < (k+1)*count/workers && errs[k] == nil; i++ {
-				w.part(row[:n], rows.from+i, columns.from)
-				errs[k] = do(i, (rows.from+i)*w.width()+columns.from, row)
+				m.read(row[:n], rows.from+i, columns.from)
+				errs[k] = finite(m.name, (rows.from+i)*m.in+columns.from, row[:n])
+				if errs[k] == nil && do != nil {
+					errs[k] = do(i, row)
+				}
 			}
 		})
 	}
@@ -230,76 +206,47 @@ func (s *store) each(w *weight, rows, columns extent, do func(i, at int, row []f
 	return nil
 }
 
-// eachWorker is the least number of elements that a goroutine of each converts.
-const eachWorker = 1 << 18
-
-// check refuses numbers of the weight that are not finite, or not as fp16.
+// check refuses a weight with a number that is not finite.
 func (w *weight) check() error {
-	tensors := []safetensors.Tensor{w.data}
+	all := []matrix{w.matrix()}
 	if w.bits > 0 {
-		tensors = []safetensors.Tensor{w.scales, w.shifts}
+		all = []matrix{dense(w.scales, w.out, w.in/w.group), dense(w.shifts, w.out, w.in/w.group)}
 	}
-	var some [1024]float32
-	for _, t := range tensors {
-		n := int(t.Size()) / t.DType().Size()
-		for first := 0; first < n; first += len(some) {
-			part := some[:min(len(some), n-first)]
-			numbers(part, t, first)
-			for i, f := range part {
-				if fp16.FromFloat32(f)&0x7c00 == 0x7c00 {
-					return notFinite(t.Name(), first+i, f)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// store16 stores n numbers as fp16 and refuses what is not finite, or not as fp16.
-func store16(dst []byte, name string, n int, read func(dst []float32, first int)) error {
-	var some [1024]float32
-	for first := 0; first < n; first += len(some) {
-		part := some[:min(len(some), n-first)]
-		read(part, first)
-		if err := encode(dst[2*first:], name, first, part); err != nil {
+	for _, m := range all {
+		if err := m.each(extent{0, m.out}, extent{0, m.in}, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// encode stores numbers as fp16 and refuses what is not finite, or not as fp16. at is the index of the first.
-func encode(dst []byte, name string, at int, numbers []float32) error {
+// encode stores numbers as fp16.
+func encode(dst []byte, numbers []float32) {
 	var some [1024]fp16.Bits
 	for len(numbers) > 0 {
-		halves := some[:fp16.Encode(some[:], numbers)]
-		for i, h := range halves {
-			if h&0x7c00 == 0x7c00 {
-				return notFinite(name, at+i, numbers[i])
-			}
+		n := fp16.Encode(some[:], numbers)
+		for i, h := range some[:n] {
 			binary.LittleEndian.PutUint16(dst[2*i:], uint16(h))
 		}
-		n := len(halves)
-		dst, at, numbers = dst[2*n:], at+n, numbers[n:]
+		dst, numbers = dst[2*n:], numbers[n:]
 	}
-	return nil
 }
 
-// finite refuses fp16 numbers that are not finite.
-func finite(name string, data []byte) error {
-	for i := 0; i+1 < len(data); i += 2 {
-		if h := binary.LittleEndian.Uint16(data[i:]); h&0x7c00 == 0x7c00 {
-			return notFinite(name, i/2, fp16.Bits(h).Float32())
+// finite refuses numbers of a tensor that are not finite as fp16. at is the index of the first.
+func finite(name string, at int, numbers []float32) error {
+	const infinite = 65520 // rounds to infinity
+	for i, f := range numbers {
+		if abs(f) < infinite {
+			continue
 		}
+		detail := fmt.Sprintf("element %d is %v", at+i, f)
+		if f64 := float64(f); !math.IsNaN(f64) && !math.IsInf(f64, 0) {
+			detail += ", beyond fp16"
+		}
+		return &Error{Op: "load", Name: name, Err: ErrNaN, Detail: detail,
+			Hint: "the file is damaged, or its conversion failed"}
 	}
 	return nil
 }
 
-func notFinite(name string, index int, f float32) error {
-	detail := fmt.Sprintf("element %d is %v", index, f)
-	if f64 := float64(f); !math.IsNaN(f64) && !math.IsInf(f64, 0) {
-		detail += ", beyond fp16"
-	}
-	return &Error{Op: "load", Name: name, Err: ErrNaN, Detail: detail,
-		Hint: "the file is damaged, or its conversion failed"}
-}
+func abs(f float32) float32 { return float32(math.Abs(float64(f))) }

@@ -2,17 +2,12 @@ package decoder
 
 import (
 	"context"
-	"encoding/binary"
-	"math"
-	"runtime"
+	"maps"
 	"slices"
-	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 // dtype is the type of a constant of integers. MIL has none of 5 bits.
@@ -20,18 +15,18 @@ func (w *weight) dtype() mil.DType {
 	return map[int]mil.DType{2: mil.UInt2, 3: mil.UInt3, 4: mil.UInt4, 5: mil.UInt6, 6: mil.UInt6, 8: mil.UInt8}[w.bits]
 }
 
-// integers returns rows of the packed integers: MLX and MIL pack alike, low bits first.
-func (s *store) integers(w *weight, from, to int) (*elements, error) {
-	if w.bits != 5 && to <= w.out {
-		return lent(w.data, from, to, w.in*w.bits/8), nil
+// integers returns the packed integers: MLX and MIL pack alike, low bits first.
+func (s *store) integers(w *weight) (*elements, error) {
+	data := w.data.Bytes()
+	if w.bits != 5 {
+		return &elements{data, true}, nil
 	}
 	bits := w.dtype().Bits()
-	e, err := s.blank(w.dtype(), (to-from)*w.in)
+	e, err := s.blank(w.dtype(), w.out*w.in)
 	if err != nil {
 		return nil, err
 	}
-	data := w.data.Bytes()[from*w.in*w.bits/8:]
-	for i := range (min(to, w.out) - from) * w.in {
+	for i := range w.out * w.in {
 		v, at := packed(data, i, w.bits), i*bits
 		e.data[at/8] |= byte(v << (at % 8))
 		if at%8+bits > 8 {
@@ -41,38 +36,24 @@ func (s *store) integers(w *weight, from, to int) (*elements, error) {
 	return e, nil
 }
 
-// prepare makes the offsets of all packed weights, for the form Compact, on all processors. It finds scales and shifts
-// that are not finite, and weights that have to be written another way.
+// prepare makes the offsets of all packed weights, for the form Compact. It finds scales and shifts that are not
+// finite, and weights that have to be written another way.
 func (s *store) prepare(ctx context.Context) error {
-	var work []*weight
-	for _, w := range s.folder.weights {
-		if w.bits > 0 {
-			work = append(work, w)
+	for _, name := range slices.Sorted(maps.Keys(s.folder.weights)) {
+		w := s.folder.weights[name]
+		if w.bits == 0 {
+			continue
 		}
-	}
-	slices.SortFunc(work, func(a, b *weight) int { return strings.Compare(a.name, b.name) })
-	errs := make([]error, len(work))
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(work) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				w := work[i]
-				zeros, fine, err := s.offsets(w)
-				errs[i] = err
-				s.mu.Lock()
-				s.zeros[w.name], s.dense[w.name] = zeros, !fine
-				s.mu.Unlock()
-			}
-		})
-	}
-	wait.Wait()
-	if err := ctx.Err(); err != nil {
-		return &Error{Op: "load", Cause: err}
-	}
-	for _, err := range errs {
+		if err := ctx.Err(); err != nil {
+			return &Error{Op: "load", Cause: err}
+		}
+		zeros, fine, err := s.offsets(w)
 		if err != nil {
-			return err // the first by name
+			return err
+		}
+		if s.dense[name] = !fine; fine {
+			all := request{module: name, kind: offsets, rows: extent{0, w.out}, columns: extent{0, w.in}}
+			s.made[all] = zeros
 		}
 	}
 	return nil
@@ -82,58 +63,33 @@ func (s *store) prepare(ctx context.Context) error {
 // not the number that is meant: the scale of a group is nearly zero beside its numbers, and the offset too large.
 func (s *store) offsets(w *weight) (e *elements, fine bool, err error) {
 	groups := w.in / w.group
-	n := w.out * groups
-	if e, err = s.blank(mil.FP16, n); err != nil {
+	if e, err = s.blank(mil.FP16, w.out*groups); err != nil {
 		return nil, false, err
 	}
-	fine = true
+	var coarse atomic.Bool
 	top := float32(int(1)<<w.bits - 1)
-	var scale, half, shift, zero [1024]float32
-	var bits [1024]fp16.Bits
-	for first := 0; first < n; first += len(scale) {
-		m := min(len(scale), n-first)
-		numbers(scale[:m], w.scales, first)
-		numbers(shift[:m], w.shifts, first)
-		fp16.Encode(bits[:m], scale[:m])
-		fp16.Decode(half[:m], bits[:m])
-		for i, h := range half[:m] {
-			if math.Abs(float64(h)) > 65504 || h != h {
-				return nil, false, notFinite(w.scales.Name(), first+i, scale[i])
-			}
-			if b := shift[i]; !(b <= 65504 && b >= -65504) {
-				return nil, false, notFinite(w.shifts.Name(), first+i, b)
-			}
-			if zero[i] = 0; h != 0 {
-				zero[i] = -shift[i] / h
+	err = dense(w.scales, w.out, groups).each(extent{0, w.out}, extent{0, groups}, func(i int, scale []float32) error {
+		half, shift, zero := make([]float32, groups), make([]float32, groups), make([]float32, groups)
+		fp16.Round(half, scale)
+		numbers(shift, w.shifts, i*groups)
+		if err := finite(w.shifts.Name(), i*groups, shift); err != nil {
+			return err
+		}
+		for g, h := range half {
+			if h != 0 {
+				zero[g] = -shift[g] / h
 			}
 		}
-		fp16.Encode(bits[:m], zero[:m])
-		fp16.Decode(zero[:m], bits[:m])
-		for i, o := range zero[:m] {
-			low, high := shift[i], scale[i]*top+shift[i]
+		encode(e.data[2*i*groups:], zero)
+		fp16.Round(zero, zero)
+		for g, o := range zero {
+			low, high := shift[g], scale[g]*top+shift[g]
 			limit := max(abs(low), abs(high)) / 1024
-			if !(abs(-half[i]*o-low) <= limit && abs(half[i]*(top-o)-high) <= limit) {
-				fine = false
+			if !(abs(-half[g]*o-low) <= limit && abs(half[g]*(top-o)-high) <= limit) {
+				coarse.Store(true)
 			}
-			binary.LittleEndian.PutUint16(e.data[2*(first+i):], uint16(bits[i]))
 		}
-	}
-	return e, fine, nil
-}
-
-func abs(f float32) float32 { return float32(math.Abs(float64(f))) }
-
-// steps returns the scales of rows of groups.
-func (s *store) steps(w *weight, from, to int) (*elements, error) {
-	groups := w.in / w.group
-	rows := min(to, w.out) - from
-	if w.scales.DType() == safetensors.F16 && w.scales.Aligned() && to <= w.out {
-		return lent(w.scales, from, to, 2*groups), nil // offsets has checked them
-	}
-	e, err := s.blank(mil.FP16, (to-from)*groups)
-	if err != nil {
-		return nil, err
-	}
-	return e, store16(e.data, w.name+".scales", rows*groups,
-		func(dst []float32, first int) { numbers(dst, w.scales, from*groups+first) })
+		return nil
+	})
+	return e, !coarse.Load(), err
 }

@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -10,7 +11,7 @@ import (
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
-// weight is the tensors of a module: a matrix [out, in] or a vector [out] (in is 0), as it is or in groups.
+// weight is the tensors of a module: a matrix [out, in], as it is or in groups. A vector is one row.
 type weight struct {
 	name    string // of the module
 	out, in int
@@ -44,9 +45,9 @@ func (w *weight) bytes() (n int64) {
 
 // module finds the tensors of a part of the model and checks their shapes.
 func (f *Folder) module(m module) (*weight, error) {
-	w := &weight{name: m.name, out: m.shape[0]}
+	w := &weight{name: m.name, out: 1, in: m.shape[len(m.shape)-1]}
 	if len(m.shape) > 1 {
-		w.in = m.shape[1]
+		w.out = m.shape[0]
 	}
 	if m.bias {
 		t, err := f.dense(m.name+".bias", m.shape[0])
@@ -61,7 +62,7 @@ func (f *Folder) module(m module) (*weight, error) {
 		return w, err
 	}
 	w.scales = scales
-	w.group, w.bits = f.config.Quantization.of(m.name, f.stored(m.name))
+	w.group, w.bits = f.config.quantization.of(m.name, f.stored(m.name))
 	if w.bits == 0 {
 		return nil, &Error{Op: "open", Name: m.name + ".scales", Err: ErrWeights,
 			Detail: "the module has groups, but config.json does not say of what size", Hint: "add quantization"}
@@ -115,54 +116,64 @@ func (f *Folder) tensor(name string, shape ...int) (safetensors.Tensor, error) {
 	return t, nil
 }
 
-// numbers stores n numbers of a dense tensor from index first on.
-func numbers(dst []float32, t safetensors.Tensor, first int) {
-	if t.DType() == safetensors.F16 {
-		if view, err := safetensors.View[fp16.Bits](t); err == nil {
-			fp16.Decode(dst, view[first:first+len(dst)])
-			return
-		}
+// matrix is a matrix of numbers in the files.
+type matrix struct {
+	name    string // of its tensor
+	out, in int
+	tensor  *safetensors.Tensor                // nil for integers in groups
+	read    func(dst []float32, row, from int) // stores elements of a row from the one at index from on
+}
+
+// matrix returns the numbers of a weight.
+func (w *weight) matrix() matrix {
+	m := matrix{w.data.Name(), w.out, w.in, nil, w.part}
+	if w.bits == 0 {
+		m.tensor = &w.data
 	}
+	return m
+}
+
+// dense returns the numbers of a dense tensor.
+func dense(t safetensors.Tensor, out, in int) matrix {
+	return matrix{t.Name(), out, in, &t, func(dst []float32, row, from int) { numbers(dst, t, row*in+from) }}
+}
+
+// numbers stores numbers of a dense tensor from index first on.
+func numbers(dst []float32, t safetensors.Tensor, first int) {
 	data := t.Bytes()[first*t.DType().Size():]
 	switch t.DType() {
 	case safetensors.F32:
 		for i := range dst {
-			dst[i] = math.Float32frombits(uint32(data[4*i]) | uint32(data[4*i+1])<<8 | uint32(data[4*i+2])<<16 |
-				uint32(data[4*i+3])<<24)
+			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
 		}
 	case safetensors.BF16:
 		for i := range dst {
-			dst[i] = math.Float32frombits(uint32(data[2*i])<<16 | uint32(data[2*i+1])<<24)
+			dst[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(data[2*i:])) << 16)
 		}
 	default:
-		for i := range dst {
-			dst[i] = fp16.Bits(uint16(data[2*i]) | uint16(data[2*i+1])<<8).Float32()
+		if view, err := safetensors.View[fp16.Bits](t); err == nil {
+			fp16.Decode(dst, view[first:first+len(dst)])
+			return
+		}
+		for i := range dst { // its offset is odd
+			dst[i] = fp16.Bits(binary.LittleEndian.Uint16(data[2*i:])).Float32()
 		}
 	}
 }
 
-// width is the number of elements of a row; a vector is one row.
-func (w *weight) width() int {
-	if w.in == 0 {
-		return w.out
-	}
-	return w.in
-}
-
-// part stores elements of row i from the one at index from on.
-func (w *weight) part(dst []float32, i, from int) {
-	n := w.width()
+// part stores elements of a row from the one at index from on.
+func (w *weight) part(dst []float32, row, from int) {
 	if w.bits == 0 {
-		numbers(dst, w.data, i*n+from)
+		numbers(dst, w.data, row*w.in+from)
 		return
 	}
 	var pair [2]float32
 	var values [16]float32 // of the integers of a group, for up to 4 bits
-	data := w.data.Bytes()[i*n*w.bits/8:]
+	data := w.data.Bytes()[row*w.in*w.bits/8:]
 	for len(dst) > 0 {
 		group := dst[:min(len(dst), w.group-from%w.group)]
-		numbers(pair[:1], w.scales, i*n/w.group+from/w.group)
-		numbers(pair[1:], w.shifts, i*n/w.group+from/w.group)
+		numbers(pair[:1], w.scales, row*w.in/w.group+from/w.group)
+		numbers(pair[1:], w.shifts, row*w.in/w.group+from/w.group)
 		if w.bits > 4 {
 			for j := range group {
 				group[j] = pair[0]*float32(packed(data, from+j, w.bits)) + pair[1]
