@@ -9,14 +9,7 @@ import (
 // Pair keeps a hal.Semaphore and an MTLSharedEvent at the same value. Join makes one, and its caller closes it.
 type Pair struct {
 	event *gpu.Event
-	value event
-	stop  func()
-}
-
-// event is a *gpu.Event.
-type event interface {
-	joint.Timeline
-	Close() error
+	end   func() error
 }
 
 // Join makes an Event on d with the value of s. From then on, a value that either reaches the other reaches too. So
@@ -33,13 +26,7 @@ func Join(d *gpu.Device, s *hal.Semaphore) (*Pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := join(s, e, v)
-	p.event = e
-	return p, nil
-}
-
-func join(s *hal.Semaphore, e event, v uint64) *Pair {
-	return &Pair{value: e, stop: joint.Start(s, e, v, gpu.ErrBackwards)}
+	return &Pair{e, joint.Start(s, e, v, gpu.ErrBackwards)}, nil
 }
 
 // Event returns the Event of the Pair, which owns it.
@@ -53,9 +40,8 @@ func (p *Pair) Event() *gpu.Event {
 // Close ends the joining and closes the Event. The error is that of the Event's Close while work of the GPU names it; a
 // later Close tries again. Repeating it returns nil.
 func (p *Pair) Close() error {
-	if p == nil || p.value == nil {
+	if p == nil || p.end == nil {
 		return nil
 	}
-	p.stop()
-	return p.value.Close()
+	return p.end()
 }

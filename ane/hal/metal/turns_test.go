@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/ane/hal/internal/joint"
 	"github.com/anekit/anekit/internal/await"
 	gpu "github.com/anekit/anekit/unimem/metal"
 )
@@ -26,24 +27,17 @@ type notWork struct {
 	err        error
 }
 
-func (g *notGPU) submit(dispatches ...gpu.Dispatch) (work, error) {
+func (g *notGPU) run(dispatches []gpu.Dispatch) error {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	if g.refuse != nil {
-		return nil, g.refuse
+		defer g.mu.Unlock()
+		return g.refuse
 	}
 	w := &notWork{dispatches: len(dispatches), done: make(chan struct{})}
 	g.begun = append(g.begun, w)
-	return w, nil
-}
-
-func (w *notWork) Wait(ctx context.Context) error {
-	select {
-	case <-w.done:
-		return w.err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	g.mu.Unlock()
+	<-w.done
+	return w.err
 }
 
 func (w *notWork) end(err error) {
@@ -72,7 +66,7 @@ func closed(t *testing.T, q *Queue) {
 
 func TestWorkStartsWithItsWaitsAndThenSignals(t *testing.T) {
 	g := &notGPU{}
-	q := newQueue(g.submit)
+	q := &Queue{joint.NewQueue("test", g.run)}
 	closed(t, q)
 	s := hal.NewSemaphore(0)
 	require.NoError(t, q.Execute(t.Context(), at(s, 2), at(s, 3), gpu.Dispatch{}, gpu.Dispatch{}))
@@ -96,7 +90,7 @@ func TestWorkStartsWithItsWaitsAndThenSignals(t *testing.T) {
 
 func TestFailuresReachTheSignals(t *testing.T) {
 	g := &notGPU{}
-	q := newQueue(g.submit)
+	q := &Queue{joint.NewQueue("test", g.run)}
 	closed(t, q)
 	cause := errors.New("the engine has stopped")
 	wait, signal := hal.NewSemaphore(0), hal.NewSemaphore(0)
@@ -123,7 +117,7 @@ func TestFailuresReachTheSignals(t *testing.T) {
 
 func TestContextEndsBeforeTheGPU(t *testing.T) {
 	g := &notGPU{}
-	q := newQueue(g.submit)
+	q := &Queue{joint.NewQueue("test", g.run)}
 	signal := hal.NewSemaphore(0)
 	ctx, cancel := context.WithCancel(t.Context())
 	require.NoError(t, q.Execute(ctx, nil, at(signal, 1), gpu.Dispatch{}))
@@ -145,60 +139,6 @@ func TestContextEndsBeforeTheGPU(t *testing.T) {
 	}
 }
 
-// value is an event that is a hal.Semaphore.
-type value struct {
-	*hal.Semaphore
-	closes int
-	inUse  error
-}
-
-func (v *value) Next(ctx context.Context, n uint64) (uint64, error) {
-	if err := v.Wait(ctx, n+1); err != nil {
-		return n, err
-	}
-	n, _ = v.Value()
-	return n, nil
-}
-
-func (v *value) Signal(n uint64) error {
-	err := v.Semaphore.Signal(n)
-	if errors.Is(err, hal.ErrBackwards) {
-		return gpu.ErrBackwards
-	}
-	return err
-}
-
-func (v *value) Close() error {
-	v.closes++
-	return v.inUse
-}
-
-func TestPair(t *testing.T) {
-	s, e := hal.NewSemaphore(3), &value{Semaphore: hal.NewSemaphore(3)}
-	p := join(s, e, 3)
-	require.NoError(t, s.Signal(5))
-	require.NoError(t, e.Wait(t.Context(), 5), "the host's value reaches the GPU")
-	require.NoError(t, e.Signal(9))
-	require.NoError(t, s.Wait(t.Context(), 9), "the GPU's value reaches the host")
-	e.inUse = gpu.ErrInUse
-	require.ErrorIs(t, p.Close(), gpu.ErrInUse)
-	e.inUse = nil
-	require.NoError(t, p.Close())
-	require.NoError(t, s.Signal(11), "the semaphore stays the caller's")
-	require.Nil(t, p.Event())
-	var none *Pair
-	require.NoError(t, none.Close())
-	require.Nil(t, none.Event())
-}
-
-func TestPairOfALostGPU(t *testing.T) {
-	s, e := hal.NewSemaphore(0), &value{Semaphore: hal.NewSemaphore(0)}
-	p := join(s, e, 0)
-	e.Fail(gpu.ErrLost)
-	require.ErrorIs(t, s.Wait(t.Context(), 1), gpu.ErrLost)
-	require.NoError(t, p.Close())
-}
-
 func TestJoinWithoutAGPU(t *testing.T) {
 	_, err := Join(nil, hal.NewSemaphore(0))
 	require.ErrorIs(t, err, gpu.ErrClosed)
@@ -206,6 +146,9 @@ func TestJoinWithoutAGPU(t *testing.T) {
 	failed.Fail(errors.New("x"))
 	_, err = Join(nil, failed)
 	require.ErrorIs(t, err, hal.ErrFailed)
+	var none *Pair
+	require.NoError(t, none.Close())
+	require.Nil(t, none.Event())
 	q := NewQueue(nil)
 	closed(t, q)
 	signal := hal.NewSemaphore(0)

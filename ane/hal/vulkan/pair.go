@@ -10,7 +10,7 @@ import (
 // closes it.
 type Pair struct {
 	timeline *gpu.Timeline
-	stop     func()
+	end      func() error
 }
 
 // Join makes a Timeline on d with the value of s. From then on, a value that either reaches the other reaches too. So
@@ -28,7 +28,7 @@ func Join(d *gpu.Device, s *hal.Semaphore) (*Pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pair{timeline: t, stop: joint.Start(s, t, v, gpu.ErrBackwards)}, nil
+	return &Pair{t, joint.Start(s, t, v, gpu.ErrBackwards)}, nil
 }
 
 // Timeline returns the timeline semaphore of the Pair, which owns it.
@@ -42,9 +42,8 @@ func (p *Pair) Timeline() *gpu.Timeline {
 // Close ends the joining and closes the Timeline. The error is that of the Timeline's Close while work of the GPU names
 // it. Repeating it returns nil.
 func (p *Pair) Close() error {
-	if p == nil || p.timeline == nil {
+	if p == nil || p.end == nil {
 		return nil
 	}
-	p.stop()
-	return p.timeline.Close()
+	return p.end()
 }

@@ -199,3 +199,29 @@ func ExampleQueue() {
 	}
 	// Output: 255 255 255 255 0
 }
+
+// The GPU has its work before the host reaches the point that the work waits for.
+func ExampleJoin() {
+	ctx := context.Background()
+	device, err := gpu.Open(ctx)
+	if err != nil {
+		fmt.Println("reached 2") // no driver here
+		return
+	}
+	defer device.Close(ctx)
+	timeline := hal.NewSemaphore(0)
+	pair := ane.Must(vulkan.Join(device, timeline))
+	defer pair.Close()
+	point := func(v uint64) []gpu.Point { return []gpu.Point{{Timeline: pair.Timeline(), Value: v}} }
+	if err := device.Submit(ctx, point(1), point(2)); err != nil { // here come commands
+		panic(err)
+	}
+	if err := timeline.Signal(1); err != nil {
+		panic(err)
+	}
+	if err := timeline.Wait(ctx, 2); err != nil {
+		panic(err)
+	}
+	fmt.Println("reached 2")
+	// Output: reached 2
+}

@@ -15,18 +15,21 @@ type Timeline interface {
 	Signal(v uint64) error
 	// Next waits for a value above v and returns it.
 	Next(ctx context.Context, v uint64) (uint64, error)
+	// Close refuses while work of the GPU names the Timeline.
+	Close() error
 }
 
-// Start has each of s and t, whose values are v, follow the other until the caller calls stop, which waits for the end.
-// backwards is the error of t.Signal for a value below that of t.
-func Start(s *hal.Semaphore, t Timeline, v uint64, backwards error) (stop func()) {
+// Start has each of s and t, whose values are v, follow the other until the caller calls end, which closes t; a call
+// that t refuses may be repeated. backwards is the error of t.Signal for a value below that of t.
+func Start(s *hal.Semaphore, t Timeline, v uint64, backwards error) (end func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var ended sync.WaitGroup
 	ended.Go(func() { toGPU(ctx, s, t, v, backwards) })
 	ended.Go(func() { toHost(ctx, s, t, v) })
-	return func() {
+	return func() error {
 		cancel()
 		ended.Wait()
+		return t.Close()
 	}
 }
 
