@@ -56,8 +56,8 @@ const defaultLimit = 64
 func Tracing() Option { return func(c *config) { c.tracing = true } }
 
 // FindCycles refuses a submission that closes a cycle among those pending with ErrCycle: each
-// awaits the very value that the next one signals. It looks at the submissions of all Devices with
-// FindCycles. Of calls on several Devices that close a cycle at once, more than one may be refused.
+// awaits the very value that the next one signals. It looks at the submissions of all Devices. Of calls
+// on several Devices that close a cycle at once, more than one may be refused.
 func FindCycles() Option { return func(c *config) { c.cycles = true } }
 
 // CacheLimit is the number of loaded programs that the Device keeps for Prepare, 64 by default.

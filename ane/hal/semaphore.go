@@ -15,7 +15,6 @@ type Semaphore struct {
 	value   uint64
 	failed  *failure
 	waiters heap
-	pending map[uint64]*ends // by value, with FindCycles
 }
 
 // NewSemaphore makes a Semaphore with an initial value.

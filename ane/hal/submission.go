@@ -78,15 +78,16 @@ func (l *list) remove(s *submission) {
 // submit accepts a submission, or returns an error and changes nothing.
 func (d *Device) submit(s *submission, waits, signals []Point) error {
 	s.capture(waits, signals)
-	if err := d.accept(s); err != nil {
-		return err
-	}
 	for i := range s.waits {
 		w := &s.waits[i]
 		decided, err := s.from[i].add(w)
 		if decided {
 			s.note(err)
 		}
+	}
+	if err := d.accept(s); err != nil {
+		s.drop()
+		return err
 	}
 	if s.ctx.Done() != nil {
 		if err := s.ctx.Err(); err != nil {
@@ -131,9 +132,7 @@ func (d *Device) accept(s *submission) error {
 		return err
 	}
 	if d.config.cycles {
-		s.announce() // before the search: of two calls that close a cycle at once, one at least finds it
 		if err := s.cycle(); err != nil {
-			s.forget()
 			s.release(true)
 			return err
 		}
@@ -244,6 +243,13 @@ func (s *submission) decide() bool {
 	return true
 }
 
+// drop removes the waits that are registered.
+func (s *submission) drop() {
+	for i := range s.waits {
+		_, _ = s.from[i].drop(&s.waits[i])
+	}
+}
+
 // act begins s, or fails it.
 func (s *submission) act(todo work) work {
 	if s.stop != nil {
@@ -253,13 +259,8 @@ func (s *submission) act(todo work) work {
 	d.mu.Lock()
 	d.waiting.remove(s)
 	d.mu.Unlock()
-	if d.config.cycles {
-		s.forget()
-	}
 	if s.err != nil {
-		for i := range s.waits {
-			_, _ = s.from[i].drop(&s.waits[i])
-		}
+		s.drop()
 		return s.finish(s.err, todo)
 	}
 	s.starts = d.trace.now()

@@ -1,9 +1,11 @@
 package hal
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -31,9 +33,6 @@ type Trace struct {
 
 // maxEvents bounds the memory of a Trace.
 const maxEvents = 1_000_000
-
-// maxMarks bounds the signals that a Trace remembers of a Semaphore.
-const maxMarks = 1 << 12
 
 // traceMark is a value that a submission signaled.
 type traceMark struct {
@@ -89,38 +88,29 @@ func (t *Trace) now() time.Duration {
 
 func microseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 
-// room reports whether n more events fit. The caller holds mu.
-func (t *Trace) room(n int) bool {
-	if len(t.events)+n > maxEvents {
-		t.dropped += n
-		return false
+// add adds events, or counts them if they do not all fit. The caller holds mu.
+func (t *Trace) add(events ...event) {
+	if len(t.events)+len(events) > maxEvents {
+		t.dropped += len(events)
+		return
 	}
-	return true
+	t.events = append(t.events, events...)
 }
 
-// lane returns the thread of a span: a lane of the row that is free then. The caller holds mu.
-func (t *Trace) lane(r row, from, to time.Duration) int {
-	for i, end := range t.rows[r] {
-		if end <= from {
-			t.rows[r][i] = to
-			return int(r)*lanes + i
-		}
-	}
-	if len(t.rows[r]) == lanes {
-		return int(r)*lanes + lanes - 1
-	}
-	t.rows[r] = append(t.rows[r], to)
-	return int(r)*lanes + len(t.rows[r]) - 1
-}
-
-// span adds a span and returns its thread. The caller holds mu.
+// span adds a span in a lane of the row that is free then, and returns its thread. The caller holds mu.
 func (t *Trace) span(r row, name string, from, to time.Duration, args map[string]any) int {
-	tid := t.lane(r, from, to)
-	if t.room(1) {
-		d := microseconds(to - from)
-		t.events = append(t.events, event{Name: name, Category: r.String(), Phase: "X", Time: microseconds(from),
-			Duration: &d, Process: 1, Thread: tid, Arguments: args})
+	i := slices.IndexFunc(t.rows[r], func(end time.Duration) bool { return end <= from })
+	if i < 0 {
+		if len(t.rows[r]) < lanes {
+			t.rows[r] = append(t.rows[r], 0)
+		}
+		i = len(t.rows[r]) - 1
 	}
+	t.rows[r][i] = to
+	tid := int(r)*lanes + i
+	d := microseconds(to - from)
+	t.add(event{Name: name, Category: r.String(), Phase: "X", Time: microseconds(from), Duration: &d, Process: 1,
+		Thread: tid, Arguments: args})
 	return tid
 }
 
@@ -132,11 +122,8 @@ func (t *Trace) memory(n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.bytes += n
-	if t.room(1) {
-		t.events = append(t.events, event{Name: "memory", Category: "memory", Phase: "C",
-			Time: microseconds(t.now()), Process: 1, Thread: int(rowMemory) * lanes,
-			Arguments: map[string]any{"bytes": t.bytes}})
-	}
+	t.add(event{Name: "memory", Category: "memory", Phase: "C", Time: microseconds(t.now()), Process: 1,
+		Thread: int(rowMemory) * lanes, Arguments: map[string]any{"bytes": t.bytes}})
 }
 
 // command adds a command that ran from at until now.
@@ -176,40 +163,31 @@ func (t *Trace) submission(s *submission, err error) {
 	for i := range s.waits {
 		t.arrow(s.from[i], s.waits[i].value, begun, tid)
 	}
-	if err != nil {
+	if err != nil || t.dropped > 0 {
 		return
 	}
 	for _, p := range s.signals {
 		all := t.reached[p.Semaphore]
-		if len(all) > 0 && all[len(all)-1].value >= p.Value {
-			continue
+		if len(all) == 0 || all[len(all)-1].value < p.Value {
+			t.reached[p.Semaphore] = append(all, traceMark{p.Value, now, tid})
 		}
-		if len(all) == maxMarks {
-			all = append(all[:0], all[maxMarks/2:]...)
-		}
-		t.reached[p.Semaphore] = append(all, traceMark{p.Value, now, tid})
 	}
 }
 
 // arrow adds an arrow from the submission that reached a point, if one of this Device did, to the start of one
 // that awaited it. The caller holds mu.
 func (t *Trace) arrow(s *Semaphore, v uint64, at time.Duration, tid int) {
-	for _, m := range t.reached[s] {
-		if m.value < v {
-			continue
-		}
-		if m.at > at || !t.room(2) {
-			return
-		}
-		t.arrows++
-		one := event{Name: "signal", Category: "timeline", Phase: "s", Time: microseconds(m.at), Process: 1,
-			Thread: m.tid,
-			ID:     t.arrows, Arguments: map[string]any{"value": v}}
-		other := one
-		other.Phase, other.Time, other.Thread, other.Bind = "f", microseconds(at), tid, "e"
-		t.events = append(t.events, one, other)
+	all := t.reached[s]
+	i, _ := slices.BinarySearchFunc(all, v, func(m traceMark, v uint64) int { return cmp.Compare(m.value, v) })
+	if i == len(all) || all[i].at > at {
 		return
 	}
+	t.arrows++
+	from := event{Name: "signal", Category: "timeline", Phase: "s", Time: microseconds(all[i].at), Process: 1,
+		Thread: all[i].tid, ID: t.arrows, Arguments: map[string]any{"value": v}}
+	to := from
+	to.Phase, to.Time, to.Thread, to.Bind = "f", microseconds(at), tid, "e"
+	t.add(from, to)
 }
 
 // WriteTo writes what is recorded so far. It may be called any number of times, also after Close of the Device.

@@ -66,6 +66,18 @@ func (h *heap) remove(i int) *waiter {
 	return w
 }
 
+// each calls f with the waiters of the value v at index i and below.
+func (h heap) each(i int, v uint64, f func(*waiter)) {
+	if i >= len(h) || h[i].value > v {
+		return
+	}
+	if h[i].value == v {
+		f(h[i])
+	}
+	h.each(2*i+1, v, f)
+	h.each(2*i+2, v, f)
+}
+
 func (h *heap) swap(i, j int) {
 	a := *h
 	a[i], a[j] = a[j], a[i]
