@@ -1,7 +1,5 @@
 package vulkan
 
-import "fmt"
-
 // The numbers of vulkan_core.h 1.2 that this package uses. The structures are in abi_device.go, abi_memory.go,
 // abi_kernel.go and abi_submit.go, as they lie in memory on 64-bit systems: pointers are addresses of pinned memory
 // (arena). A test compares the sizes with those that a C compiler prints.
@@ -17,7 +15,6 @@ const (
 	noDeviceMemory result = -2
 	notInitialized result = -3
 	deviceLost     result = -4
-	mapFailed      result = -5
 	noLayer        result = -6
 	noExtension    result = -7
 	noFeature      result = -8
@@ -26,21 +23,6 @@ const (
 	badHandle      result = -1000072003
 	badShader      result = -1000012000
 )
-
-// String returns the name of the C header.
-func (r result) String() string {
-	names := map[result]string{success: "VK_SUCCESS", timeout: "VK_TIMEOUT", incomplete: "VK_INCOMPLETE",
-		noHostMemory: "VK_ERROR_OUT_OF_HOST_MEMORY", noDeviceMemory: "VK_ERROR_OUT_OF_DEVICE_MEMORY",
-		notInitialized: "VK_ERROR_INITIALIZATION_FAILED", deviceLost: "VK_ERROR_DEVICE_LOST",
-		mapFailed: "VK_ERROR_MEMORY_MAP_FAILED", noLayer: "VK_ERROR_LAYER_NOT_PRESENT",
-		noExtension: "VK_ERROR_EXTENSION_NOT_PRESENT", noFeature: "VK_ERROR_FEATURE_NOT_PRESENT",
-		noDriver: "VK_ERROR_INCOMPATIBLE_DRIVER", tooManyObjects: "VK_ERROR_TOO_MANY_OBJECTS",
-		badHandle: "VK_ERROR_INVALID_EXTERNAL_HANDLE", badShader: "VK_ERROR_INVALID_SHADER_NV"}
-	if name := names[r]; name != "" {
-		return name
-	}
-	return fmt.Sprintf("VkResult %d", int32(r))
-}
 
 // Values of VkStructureType.
 const (
@@ -64,15 +46,12 @@ const (
 	typeCommandAllocate     = 40
 	typeCommandBegin        = 42
 	typeMemoryBarrier       = 46
+	typeVulkan11            = 50
 	typeProperties2         = 1000059001
 	typeExternalBufferInfo  = 1000071002
 	typeExternalBufferProps = 1000071003
-	typeIDProperties        = 1000071004
 	typeExternalBuffer      = 1000072000
-	typeImportFd            = 1000074000
-	typeFdProperties        = 1000074001
 	typeMessenger           = 1000128004
-	typeMaintenance3        = 1000168000
 	typeImportHost          = 1000178000
 	typeHostProperties      = 1000178001
 	typeHostLimits          = 1000178002
@@ -85,12 +64,10 @@ const (
 )
 
 const (
-	version11 = 1<<22 | 1<<12
 	version12 = 1<<22 | 2<<12
 
-	handleHost   = 0x80  // VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
-	handleDMABuf = 0x200 // VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT
-	importable   = 4     // VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT
+	handleHost = 0x80 // VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
+	importable = 4    // VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT
 
 	usageTransferSource = 1
 	usageTransferTarget = 2

@@ -63,13 +63,15 @@ type limits struct {
 	nonCoherentAtom uint64 // byte 496
 }
 
-type idProperties struct {
-	sType        uint32
-	next         uintptr
-	device       [16]byte
-	driver       [16]byte
-	luid         [8]byte
-	nodes, valid uint32
+// vulkan11Properties is VkPhysicalDeviceVulkan11Properties.
+type vulkan11Properties struct {
+	sType         uint32
+	next          uintptr
+	device        [16]byte
+	driver        [16]byte
+	luid          [8]byte
+	_             [11]uint32 // from deviceNodeMask to maxPerSetDescriptors
+	maxAllocation uint64
 }
 
 type driverProperties struct {
@@ -85,13 +87,6 @@ type hostLimits struct {
 	sType uint32
 	next  uintptr
 	align uint64
-}
-
-type maintenance3 struct {
-	sType         uint32
-	next          uintptr
-	descriptors   uint32
-	maxAllocation uint64
 }
 
 type timelineFeatures struct {

@@ -40,15 +40,8 @@ type importHost struct {
 	pointer uintptr
 }
 
-type importFd struct {
-	sType  uint32
-	next   uintptr
-	handle uint32
-	fd     int32
-}
-
-// importProperties is VkMemoryHostPointerPropertiesEXT and VkMemoryFdPropertiesKHR.
-type importProperties struct {
+// hostProperties is VkMemoryHostPointerPropertiesEXT.
+type hostProperties struct {
 	sType uint32
 	next  uintptr
 	types uint32

@@ -6,7 +6,7 @@ import (
 	"github.com/anekit/anekit/internal/host"
 )
 
-const library = ""
+const libraryName = ""
 
 // openLoader refuses: this build cannot call Vulkan.
 func openLoader(string) (*loader, error) {

@@ -9,9 +9,9 @@ import (
 
 // The order of devices does not depend on the order in which drivers report them.
 func TestOrderOfDevices(t *testing.T) {
-	want := []Info{{Name: "b", ID: "2", Kind: Integrated}, {Name: "a", ID: "1", Kind: Discrete},
-		{Name: "a", ID: "2", Kind: Discrete}, {Name: "c", Kind: Virtual}, {Name: "s", Kind: Software}, {Name: "o"},
-		{Name: "0", Kind: Integrated, Unusable: "too old"}}
+	want := []Info{{Name: "b", ID: "2", Kind: "integrated"}, {Name: "a", ID: "1", Kind: "discrete"},
+		{Name: "a", ID: "2", Kind: "discrete"}, {Name: "c", Kind: "virtual"}, {Name: "s", Kind: "software"}, {Name: "o", Kind: "other"},
+		{Name: "0", Kind: "integrated", Unusable: "too old"}}
 	for shift := range want {
 		got := slices.Concat(want[shift:], want[:shift])
 		slices.Reverse(got)
@@ -21,9 +21,9 @@ func TestOrderOfDevices(t *testing.T) {
 }
 
 func TestChoice(t *testing.T) {
-	in := &instance{all: []physical{{Info: Info{Name: "GeForce RTX", ID: "aa01", Kind: Discrete}},
-		{Info: Info{Name: "GeForce RTX", ID: "aa02", Kind: Discrete}},
-		{Info: Info{Name: "llvmpipe", ID: "6d65", Kind: Software}},
+	in := &instance{all: []physical{{Info: Info{Name: "GeForce RTX", ID: "aa01", Kind: "discrete"}},
+		{Info: Info{Name: "GeForce RTX", ID: "aa02", Kind: "discrete"}},
+		{Info: Info{Name: "llvmpipe", ID: "6d65", Kind: "software"}},
 		{Info: Info{Name: "relic", ID: "00", Unusable: "too old"}}}}
 	for choice, id := range map[string]string{"": "aa01", "aa02": "aa02", "AA02": "aa02", "LLVM": "6d65",
 		"6d": "6d65"} {
@@ -37,7 +37,7 @@ func TestChoice(t *testing.T) {
 		fails(t, err, ErrDevice, "")
 		require.ErrorContains(t, err, text)
 	}
-	t.Setenv(EnvDevice, "llvm")
+	t.Setenv(envDevice, "llvm")
 	p, err := in.choose(config{})
 	require.NoError(t, err)
 	require.Equal(t, "6d65", p.ID)

@@ -48,7 +48,7 @@ type Error struct {
 func (e *Error) Error() string {
 	text := fmt.Sprintf("vulkan: %s: %v", e.Op, e.Err)
 	if e.Code != 0 {
-		text += fmt.Sprintf(" (%s: %s)", e.Call, result(e.Code))
+		text += fmt.Sprintf(" (%s: VkResult %d)", e.Call, e.Code)
 	}
 	if e.Hint != "" {
 		text += "; " + e.Hint

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -53,10 +54,13 @@ func fails(t *testing.T, err, kind error, call string) {
 	require.NotEmpty(t, e.Hint, "%v", err)
 }
 
+// library loads another loader.
+func library(path string) Option { return func(c *config) { c.library = path } }
+
 func TestNoLoader(t *testing.T) {
-	_, err := Open(t.Context(), Library(filepath.Join(t.TempDir(), "none.so")))
+	_, err := Open(t.Context(), library(filepath.Join(t.TempDir(), "none.so")))
 	fails(t, err, ErrUnavailable, "")
-	_, err = List(t.Context(), Library(filepath.Join(t.TempDir(), "none.so")))
+	_, err = List(t.Context(), library(filepath.Join(t.TempDir(), "none.so")))
 	fails(t, err, ErrUnavailable, "")
 }
 
@@ -81,7 +85,7 @@ func TestFailuresOfOpen(t *testing.T) {
 		made, err := Open(t.Context(), returns(c.call, c.r, &yes))
 		require.Nil(t, made)
 		fails(t, err, c.kind, c.call)
-		require.ErrorContains(t, err, c.r.String())
+		require.ErrorContains(t, err, fmt.Sprintf("(%s: VkResult %d)", c.call, c.r))
 	}
 	_, err := Open(t.Context(), returns("vkCreateDevice", noExtension, &yes))
 	require.ErrorIs(t, err, ErrExtension)
@@ -102,7 +106,7 @@ func TestNoDevice(t *testing.T) {
 	require.Empty(t, all)
 	old := replaced("vkGetPhysicalDeviceProperties2", func(real function, args []uintptr) result {
 		real(args...)
-		binary.NativeEndian.PutUint32(foreign(args[1]+16, 4), version11)
+		binary.NativeEndian.PutUint32(foreign(args[1]+16, 4), 1<<22|1<<12)
 		return success
 	})
 	_, err = Open(t.Context(), old)
@@ -132,8 +136,6 @@ func TestUnsupportedExtension(t *testing.T) {
 	require.False(t, d.Info().HostMemory)
 	b := block(t, unimem.PageSize)
 	_, err := d.Import(t.Context(), b)
-	fails(t, err, ErrExtension, "")
-	_, err = d.ImportDMABuf(t.Context(), b)
 	fails(t, err, ErrExtension, "")
 	buf, err := d.NewBuffer(t.Context(), 64)
 	require.NoError(t, err)
@@ -282,11 +284,11 @@ func TestLostInSubmitAndWait(t *testing.T) {
 			require.NoError(t, d.Submit(t.Context(), []Point{{gate, 2}}, []Point{{done, 2}}, Fill{buf.Range(0, 64), 2}))
 			on = true
 			fails(t, done.Wait(t.Context(), 2), ErrLost, call)
-			require.EqualValues(t, success, d.in.signal(d.handle, signalOf(t, gate, 2)), "the real GPU goes on")
+			require.EqualValues(t, success, d.in.call("vkSignalSemaphore", d.handle, signalOf(t, gate, 2)), "the real GPU goes on")
 			on = false
-			for _, s := range []uint64{done.semaphore, d.done} {
+			for _, s := range []*Timeline{done, d.done} {
 				await.Until(t, "the GPU's work has ended", func() bool {
-					reached, err := d.waitSlice("test", s, 2, longWait)
+					reached, err := s.waitSlice(2, longWait)
 					require.NoError(t, err)
 					return reached
 				})
@@ -378,8 +380,8 @@ func TestHangingDriver(t *testing.T) {
 // The validation layer reports to the receiver, so tests without messages mean something.
 func TestValidationReports(t *testing.T) {
 	device(t)
-	var all []Message
-	d, err := Open(t.Context(), Validate(func(m Message) { all = append(all, m) }),
+	var all []string
+	d, err := Open(t.Context(), Validate(func(m string) { all = append(all, m) }),
 		replaced("vkCreateCommandPool", func(real function, args []uintptr) result {
 			binary.NativeEndian.PutUint32(foreign(args[1]+16, 4), 1<<30) // a flag that does not exist
 			return real(args...)
@@ -393,11 +395,9 @@ func TestValidationReports(t *testing.T) {
 	require.Empty(t, all)
 	run(t, d, Fill{buf.Range(0, 64), 1})
 	require.NotEmpty(t, all)
-	require.True(t, all[0].Error)
-	require.True(t, strings.HasPrefix(all[0].ID, "VUID-VkCommandPoolCreateInfo-flags"), all[0].String())
-	require.Contains(t, all[0].String(), "error VUID-")
+	require.True(t, strings.HasPrefix(all[0], "error VUID-VkCommandPoolCreateInfo-flags"), all[0])
 	require.NoError(t, d.Close(t.Context()))
-	_, err = Open(t.Context(), Validate(func(Message) {}), replaced("vkEnumerateInstanceLayerProperties",
+	_, err = Open(t.Context(), Validate(func(string) {}), replaced("vkEnumerateInstanceLayerProperties",
 		func(real function, args []uintptr) result {
 			binary.NativeEndian.PutUint32(foreign(args[0], 4), 0)
 			return success

@@ -45,7 +45,7 @@ func TestGrowth(t *testing.T) {
 			after, err := procmem.Proportional()
 			require.NoError(t, err)
 			require.EqualValues(t, 0x3c003c00, words(buf.Bytes())[size/4-1], "2*0+1 in fp16")
-			if buf.Block() == nil { // memory of the driver
+			if buf.block == nil { // memory of the driver
 				open = append(open, buf)
 			} else {
 				require.NoError(t, buf.Close())
@@ -64,7 +64,7 @@ func TestGrowth(t *testing.T) {
 		return buf
 	})
 	copied := measure(func(n int64) bool { return n >= 16_000_000 }, func(b *unimem.Block) *Buffer {
-		if d.Info().Kind == Discrete { // whose own memory is none of this process
+		if d.Info().Kind == "discrete" { // whose own memory is none of this process
 			other, err := unimem.Open(size, unimem.Warm())
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, other.Close()) })

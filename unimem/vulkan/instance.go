@@ -11,41 +11,21 @@ import (
 	"strings"
 )
 
-// Kind is the kind of a device.
-type Kind int
-
-// The kinds of VkPhysicalDeviceType.
-const (
-	Other      Kind = iota
-	Integrated      // shares the memory of the CPU
-	Discrete        // reaches Blocks over a bus
-	Virtual
-	Software // runs on the CPU
-)
-
-// String returns the kind in lower case.
-func (k Kind) String() string {
-	names := []string{"other", "integrated", "discrete", "virtual", "software"}
-	if k < 0 || int(k) >= len(names) {
-		return "other"
-	}
-	return names[k]
-}
-
 // Info describes a device.
 type Info struct {
-	Name      string // of the device
-	Driver    string // name and version of the driver
-	ID        string // deviceUUID in hexadecimal digits: the same at every start
-	Kind      Kind
+	Name   string // of the device
+	Driver string // name and version of the driver
+	ID     string // deviceUUID in hexadecimal digits: the same at every start
+	// Kind is "integrated" (shares the memory of the CPU), "discrete" (reaches Blocks over a bus), "virtual", "software"
+	// (runs on the CPU) or "other".
+	Kind      string
 	API       string // version of Vulkan, such as "1.3.230"
 	Alignment int    // of the address and size of imported memory in bytes; 0 if HostMemory is false
 	Offset    int    // alignment of the offset of a Range of a Dispatch in bytes
 	MaxRange  int    // largest Range of a Dispatch in bytes
 	MaxMemory int    // largest Buffer in bytes
-	// HostMemory and DMABuf are what the driver imports: addresses of this process (VK_EXT_external_memory_host), and
-	// dma-bufs (VK_EXT_external_memory_dma_buf), which udmabuf of Linux makes of memfds.
-	HostMemory, DMABuf bool
+	// HostMemory tells that the driver imports addresses of this process (VK_EXT_external_memory_host).
+	HostMemory bool
 	// Unusable is the reason why Open refuses the device, empty if it does not.
 	Unusable string
 }
@@ -65,11 +45,10 @@ type instance struct {
 // physical is a VkPhysicalDevice.
 type physical struct {
 	Info
-	handle  uintptr
-	family  uint32 // of the queue
-	limits  limits
-	memory  memoryProperties
-	extends []string // the extensions that Open enables
+	handle uintptr
+	family uint32 // of the queue
+	limits limits
+	memory memoryProperties
 }
 
 // List returns the devices of this machine in the order in which Open prefers them: usable ones first, integrated
@@ -99,18 +78,16 @@ func newInstance(c config) (in *instance, err error) {
 		return nil, err
 	}
 	l.wrap = c.wrap
-	g := globals{createInstance: l.find(0, "vkCreateInstance"),
-		extensions: l.find(0, "vkEnumerateInstanceExtensionProperties"),
-		layers:     l.find(0, "vkEnumerateInstanceLayerProperties"), version: l.find(0, "vkEnumerateInstanceVersion")}
-	if g.createInstance == nil || g.extensions == nil || g.layers == nil || g.version == nil {
-		return nil, &Error{Op: "open", Err: ErrUnavailable, Hint: "the loader is older than Vulkan 1.1"}
+	g, err := newTable(l, 0, globalNames)
+	if err != nil {
+		return nil, err
 	}
 	in = &instance{}
 	var a arena
 	defer a.free()
 	var layers, extensions []string
 	if c.validate != nil {
-		if layers, extensions, err = validation(&g); err != nil {
+		if layers, extensions, err = validation(g); err != nil {
 			return nil, err
 		}
 	}
@@ -123,21 +100,20 @@ func newInstance(c config) (in *instance, err error) {
 		messenger.callback, messenger.user = messageCallback(), in.receiver
 		info.next = put(&a, &messenger) // for messages about vkCreateInstance itself
 	}
-	if r := g.createInstance(put(&a, &info), 0, put(&a, &in.handle)); r != success {
+	if r := g.call("vkCreateInstance", put(&a, &info), 0, put(&a, &in.handle)); r != success {
 		in.handle = 0
 		in.close()
 		return nil, failed("open", "vkCreateInstance", r)
 	}
-	if err = in.load(l, in.handle); err == nil && c.validate != nil {
-		if in.createMessenger == nil || in.destroyMessenger == nil {
-			err = &Error{Op: "open", Err: ErrExtension, Hint: "the loader has no VK_EXT_debug_utils"}
-		} else {
-			err = failed("open", "vkCreateDebugUtilsMessengerEXT", in.createMessenger(in.handle, put(&a, &messenger), 0,
-				put(&a, &in.messenger)))
+	if in.table, err = newTable(l, in.handle, instanceNames); err == nil {
+		for _, name := range []string{hostPointer, createMessenger, destroyMessenger} {
+			in.table[name] = l.find(in.handle, name) // nil where the loader has no such extension
 		}
-	}
-	if err == nil {
 		err = in.look()
+	}
+	if err == nil && c.validate != nil {
+		err = failed("open", createMessenger, in.call(createMessenger, in.handle, put(&a, &messenger), 0, put(&a,
+			&in.messenger)))
 	}
 	if err != nil {
 		in.close()
@@ -147,29 +123,29 @@ func newInstance(c config) (in *instance, err error) {
 }
 
 // validation returns the layer and the extension of Validate, if they are installed.
-func validation(g *globals) (layers, extensions []string, err error) {
+func validation(g table) (layers, extensions []string, err error) {
 	const debug = "VK_EXT_debug_utils"
 	all, err := enumerate[layerProperties]("vkEnumerateInstanceLayerProperties", func(n, to uintptr) result {
-		return g.layers(n, to)
+		return g.call("vkEnumerateInstanceLayerProperties", n, to)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	if !slices.ContainsFunc(all, func(p layerProperties) bool { return name(p.name[:]) == ValidationLayer }) {
+	if !slices.ContainsFunc(all, func(p layerProperties) bool { return name(p.name[:]) == validationLayer }) {
 		return nil, nil, &Error{Op: "open", Err: ErrExtension,
-			Hint: ValidationLayer + " is not installed: on Debian it is " +
+			Hint: validationLayer + " is not installed: on Debian it is " +
 				"in vulkan-validationlayers"}
 	}
 	var a arena
 	defer a.free()
-	for _, layer := range []uintptr{0, a.text(ValidationLayer)} {
+	for _, layer := range []uintptr{0, a.text(validationLayer)} {
 		found, err := enumerate[extensionProperties]("vkEnumerateInstanceExtensionProperties",
-			func(n, to uintptr) result { return g.extensions(layer, n, to) })
+			func(n, to uintptr) result { return g.call("vkEnumerateInstanceExtensionProperties", layer, n, to) })
 		if err != nil {
 			return nil, nil, err
 		}
 		if slices.ContainsFunc(found, func(p extensionProperties) bool { return name(p.name[:]) == debug }) {
-			return []string{ValidationLayer}, []string{debug}, nil
+			return []string{validationLayer}, []string{debug}, nil
 		}
 	}
 	return nil, nil, &Error{Op: "open", Err: ErrExtension, Hint: "the loader has no " + debug}
@@ -205,7 +181,7 @@ func name(b []byte) string {
 // look describes all devices and orders them.
 func (in *instance) look() error {
 	handles, err := enumerate[uintptr]("vkEnumeratePhysicalDevices", func(n, to uintptr) result {
-		return in.physicalDevices(in.handle, n, to)
+		return in.call("vkEnumeratePhysicalDevices", in.handle, n, to)
 	})
 	if err != nil {
 		return err
@@ -224,7 +200,7 @@ func (in *instance) look() error {
 // before orders devices by preference.
 func before(a, b Info) int {
 	rank := func(i Info) int {
-		n := slices.Index([]Kind{Integrated, Discrete, Virtual, Software, Other}, i.Kind)
+		n := slices.Index([]string{"integrated", "discrete", "virtual", "software", "other"}, i.Kind)
 		if !i.usable() {
 			n += 10
 		}
@@ -233,47 +209,33 @@ func before(a, b Info) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 }
 
-// The extensions that Open enables where the driver has them.
-const (
-	extensionHost   = "VK_EXT_external_memory_host"
-	extensionFd     = "VK_KHR_external_memory_fd"
-	extensionDMABuf = "VK_EXT_external_memory_dma_buf"
-)
+const extensionHost = "VK_EXT_external_memory_host"
 
 func (in *instance) describe(h uintptr) (p physical, err error) {
 	found, err := enumerate[extensionProperties]("vkEnumerateDeviceExtensionProperties", func(n, to uintptr) result {
-		return in.deviceExtensions(h, 0, n, to)
+		return in.call("vkEnumerateDeviceExtensionProperties", h, 0, n, to)
 	})
 	if err != nil {
 		return p, err
 	}
-	has := func(extension string) bool {
-		return slices.ContainsFunc(found, func(p extensionProperties) bool { return name(p.name[:]) == extension })
-	}
+	host := slices.ContainsFunc(found, func(p extensionProperties) bool { return name(p.name[:]) == extensionHost })
 	var a arena
 	defer a.free()
-	host := hostLimits{sType: typeHostLimits}
+	imports := hostLimits{sType: typeHostLimits}
 	driver := driverProperties{sType: typeDriverProperties}
-	large := maintenance3{sType: typeMaintenance3}
-	id := idProperties{sType: typeIDProperties}
-	chain := uintptr(0)
-	if has(extensionHost) {
-		chain = put(&a, &host)
+	more := vulkan11Properties{sType: typeVulkan11, next: put(&a, &driver)}
+	if host {
+		driver.next = put(&a, &imports)
 	}
 	props := deviceProperties{sType: typeProperties2}
-	in.properties(h, put(&a, &props)) // the version, before structures of 1.2 are asked
+	in.call("vkGetPhysicalDeviceProperties2", h, put(&a, &props)) // the version, before structures of 1.2 are asked
 	if props.api >= version12 {
-		driver.next, chain = chain, put(&a, &driver)
+		props.next = put(&a, &more)
+		in.call("vkGetPhysicalDeviceProperties2", h, put(&a, &props))
 	}
-	if props.api >= version11 {
-		large.next, chain = chain, put(&a, &large)
-		id.next, chain = chain, put(&a, &id)
-	}
-	props.next = chain
-	in.properties(h, put(&a, &props))
-	in.memory(h, put(&a, &p.memory))
+	in.call("vkGetPhysicalDeviceMemoryProperties", h, put(&a, &p.memory))
 	families, err := enumerate[queueFamily]("vkGetPhysicalDeviceQueueFamilyProperties", func(n, to uintptr) result {
-		in.families(h, n, to)
+		in.call("vkGetPhysicalDeviceQueueFamilyProperties", h, n, to)
 		return success
 	})
 	if err != nil {
@@ -282,12 +244,12 @@ func (in *instance) describe(h uintptr) (p physical, err error) {
 	family := slices.IndexFunc(families, func(f queueFamily) bool { return f.flags&queueCompute != 0 && f.count > 0 })
 	p.handle, p.family, p.limits = h, uint32(max(family, 0)), props.limits
 	v := props.api
-	p.Info = Info{Name: name(props.name[:]), ID: hex.EncodeToString(id.device[:]),
+	p.Info = Info{Name: name(props.name[:]), ID: hex.EncodeToString(more.device[:]),
 		Driver: strings.TrimSpace(name(driver.name[:]) + " " + name(driver.info[:])),
 		API:    fmt.Sprintf("%d.%d.%d", v>>22&0x7f, v>>12&0x3ff, v&0xfff), Offset: int(props.limits.minStorageAlign),
-		MaxRange: int(props.limits.maxStorageRange), MaxMemory: int(min(large.maxAllocation, 1<<62))}
-	if props.kind <= uint32(Software) {
-		p.Kind = Kind(props.kind)
+		MaxRange: int(props.limits.maxStorageRange), MaxMemory: int(min(more.maxAllocation, 1<<62)), Kind: "other"}
+	if names := []string{"other", "integrated", "discrete", "virtual", "software"}; int(props.kind) < len(names) {
+		p.Kind = names[props.kind] // of VkPhysicalDeviceType
 	}
 	switch {
 	case v < version12:
@@ -295,24 +257,19 @@ func (in *instance) describe(h uintptr) (p physical, err error) {
 	case family < 0:
 		p.Unusable = "it has no queue for compute kernels"
 	}
-	if has(extensionHost) && in.imports(h, handleHost) {
-		p.HostMemory, p.Alignment = true, int(host.align)
-		p.extends = append(p.extends, extensionHost)
-	}
-	if has(extensionFd) && has(extensionDMABuf) && in.imports(h, handleDMABuf) {
-		p.DMABuf = true
-		p.extends = append(p.extends, extensionFd, extensionDMABuf)
+	if host && in.table[hostPointer] != nil && in.imports(h) {
+		p.HostMemory, p.Alignment = true, int(imports.align)
 	}
 	return p, nil
 }
 
-// imports reports whether buffers of this package can be of imported memory.
-func (in *instance) imports(h uintptr, handle uint32) bool {
+// imports reports whether buffers of this package can be of memory at an address of this process.
+func (in *instance) imports(h uintptr) bool {
 	var a arena
 	defer a.free()
-	info := externalBufferInfo{sType: typeExternalBufferInfo, usage: usages, handle: handle}
+	info := externalBufferInfo{sType: typeExternalBufferInfo, usage: usages, handle: handleHost}
 	props := externalBufferProperties{sType: typeExternalBufferProps}
-	in.externalBuffer(h, put(&a, &info), put(&a, &props))
+	in.call("vkGetPhysicalDeviceExternalBufferProperties", h, put(&a, &info), put(&a, &props))
 	return props.features&importable != 0
 }
 
@@ -320,7 +277,7 @@ func (in *instance) imports(h uintptr, handle uint32) bool {
 func (in *instance) choose(c config) (physical, error) {
 	choice, source := c.choice, ""
 	if !c.chosen {
-		choice, source = os.Getenv(EnvDevice), EnvDevice+" "
+		choice, source = os.Getenv(envDevice), envDevice+" "
 	}
 	if len(in.all) == 0 {
 		return physical{}, &Error{Op: "open", Err: ErrDevice, Hint: "no driver has a device; " + howToInstall}
@@ -368,10 +325,10 @@ func (in *instance) names() string {
 // close destroys the instance.
 func (in *instance) close() {
 	if in.messenger != 0 {
-		in.destroyMessenger(in.handle, uintptr(in.messenger), 0)
+		in.call(destroyMessenger, in.handle, uintptr(in.messenger), 0)
 	}
-	if in.handle != 0 && in.destroyInstance != nil {
-		in.destroyInstance(in.handle, 0)
+	if in.table != nil {
+		in.call("vkDestroyInstance", in.handle, 0)
 	}
 	in.handle, in.messenger = 0, 0
 	if in.receiver != 0 {

@@ -86,15 +86,10 @@ func (d *Device) fits(p Program) error {
 func (d *Device) compile(p Program) (_ *Kernel, err error) {
 	k := &Kernel{program: p}
 	k.destroy = func(device uintptr) {
-		for _, o := range []struct {
-			handle  uint64
-			destroy function
-		}{{k.pipeline, d.in.destroyPipeline}, {k.layout, d.in.destroyPipelineLayout}, {k.sets, d.in.destroySetLayout},
-			{k.module, d.in.destroyModule}} {
-			if o.handle != 0 {
-				o.destroy(device, uintptr(o.handle), 0)
-			}
-		}
+		d.in.call("vkDestroyPipeline", device, uintptr(k.pipeline), 0)
+		d.in.call("vkDestroyPipelineLayout", device, uintptr(k.layout), 0)
+		d.in.call("vkDestroyDescriptorSetLayout", device, uintptr(k.sets), 0)
+		d.in.call("vkDestroyShaderModule", device, uintptr(k.module), 0)
 	}
 	defer func() {
 		if err != nil {
@@ -104,8 +99,7 @@ func (d *Device) compile(p Program) (_ *Kernel, err error) {
 	var a arena
 	defer a.free()
 	module := shaderModule{sType: typeShaderModule, size: uintptr(len(p.Code)), code: putAll(&a, wordsOf(p.Code))}
-	r := d.in.createModule(d.handle, put(&a, &module), 0, put(&a, &k.module))
-	if err := d.check("kernel", "vkCreateShaderModule", r); err != nil {
+	if err := d.do("kernel", "vkCreateShaderModule", d.handle, put(&a, &module), 0, put(&a, &k.module)); err != nil {
 		return nil, err
 	}
 	bindings := make([]setBinding, p.Buffers)
@@ -113,22 +107,20 @@ func (d *Device) compile(p Program) (_ *Kernel, err error) {
 		bindings[i] = setBinding{binding: uint32(i), kind: descriptorStorageBuffer, count: 1, stages: stageCompute}
 	}
 	sets := setLayout{sType: typeSetLayout, count: uint32(p.Buffers), bindings: putAll(&a, bindings)}
-	r = d.in.createSetLayout(d.handle, put(&a, &sets), 0, put(&a, &k.sets))
-	if err := d.check("kernel", "vkCreateDescriptorSetLayout", r); err != nil {
+	if err := d.do("kernel", "vkCreateDescriptorSetLayout", d.handle, put(&a, &sets), 0, put(&a, &k.sets)); err != nil {
 		return nil, err
 	}
 	layout := pipelineLayout{sType: typePipelineLayout, setCount: 1, sets: put(&a, &k.sets)}
 	if p.Push > 0 {
 		layout.pushCount, layout.pushes = 1, put(&a, &pushRange{stages: stageCompute, size: uint32(p.Push)})
 	}
-	r = d.in.createPipelineLayout(d.handle, put(&a, &layout), 0, put(&a, &k.layout))
-	if err := d.check("kernel", "vkCreatePipelineLayout", r); err != nil {
+	if err := d.do("kernel", "vkCreatePipelineLayout", d.handle, put(&a, &layout), 0, put(&a, &k.layout)); err != nil {
 		return nil, err
 	}
 	pipeline := computePipeline{sType: typeComputePipeline, layout: k.layout, stage: shaderStage{sType: typeShaderStage,
 		stage: stageCompute, module: k.module, name: a.text("main")}}
-	r = d.in.createPipeline(d.handle, 0, 1, put(&a, &pipeline), 0, put(&a, &k.pipeline))
-	if err := d.check("kernel", "vkCreateComputePipelines", r); err != nil {
+	err = d.do("kernel", "vkCreateComputePipelines", d.handle, 0, 1, put(&a, &pipeline), 0, put(&a, &k.pipeline))
+	if err != nil {
 		return nil, err
 	}
 	return k, d.add("kernel", &k.object)

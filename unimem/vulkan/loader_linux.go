@@ -8,8 +8,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// library is the name of the Vulkan loader.
-const library = "libvulkan.so.1"
+// libraryName is the name of the Vulkan loader.
+const libraryName = "libvulkan.so.1"
 
 // openLoader loads the Vulkan loader, which stays loaded until the process ends: drivers start threads, whose code must
 // not disappear.

@@ -4,14 +4,14 @@ package vulkan
 
 import "golang.org/x/sys/windows"
 
-// library is the name of the Vulkan loader.
-const library = "vulkan-1.dll"
+// libraryName is the name of the Vulkan loader.
+const libraryName = "vulkan-1.dll"
 
 // openLoader loads the Vulkan loader, which stays loaded until the process ends: drivers start threads, whose code must
 // not disappear. It looks in the system's folder only.
 func openLoader(path string) (*loader, error) {
 	search := uintptr(windows.LOAD_LIBRARY_SEARCH_SYSTEM32)
-	if path != library {
+	if path != libraryName {
 		search = 0
 	}
 	handle, err := windows.LoadLibraryEx(path, 0, search)

@@ -5,37 +5,21 @@ import (
 	"sync"
 )
 
-// Message is a warning or an error of the validation layer.
-type Message struct {
-	Error bool   // false for a warning
-	ID    string // the rule of the specification, such as VUID-vkMapMemory-memory-00678
-	Text  string
-}
-
-// String returns the Message on one line.
-func (m Message) String() string {
-	kind := "warning"
-	if m.Error {
-		kind = "error"
-	}
-	return fmt.Sprintf("%s %s: %s", kind, m.ID, m.Text)
-}
-
 // process holds the process-wide facts: C code holds numbers instead of Go pointers to receivers of messages, and one
 // callback, since a process can have few of them.
 var process struct {
 	sync.Mutex
 	last      uintptr
-	receivers map[uintptr]func(Message)
+	receivers map[uintptr]func(message string)
 	callback  uintptr // 0 until the first Validate
 }
 
 // register returns the number of a receiver.
-func register(report func(Message)) (number uintptr) {
+func register(report func(message string)) (number uintptr) {
 	process.Lock()
 	defer process.Unlock()
 	if process.receivers == nil {
-		process.receivers = map[uintptr]func(Message){}
+		process.receivers = map[uintptr]func(message string){}
 	}
 	process.last++
 	process.receivers[process.last] = report
@@ -63,5 +47,9 @@ func receive(severity uint32, data, user uintptr) {
 		return
 	}
 	d := messageAt(data)
-	report(Message{Error: severity&severityError != 0, ID: textAt(d.id), Text: textAt(d.text)})
+	kind := "warning"
+	if severity&severityError != 0 {
+		kind = "error"
+	}
+	report(fmt.Sprintf("%s %s: %s", kind, textAt(d.id), textAt(d.text)))
 }

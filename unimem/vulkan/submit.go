@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Command is a Dispatch, a Fill or a Copy, or a pointer to one, which Submit reads before it returns.
+// Command is a Dispatch, a Fill or a Copy.
 type Command interface {
 	// check refuses a command that does not fit, and lists what it names.
 	check(d *Device) ([]named, error)
@@ -49,14 +49,9 @@ type submission struct {
 	descriptors uint64 // VkDescriptorPool, 0 for none
 }
 
-func (s *submission) free(d *Device, device uintptr) {
-	if s.commands != 0 {
-		d.in.destroyCommandPool(device, uintptr(s.commands), 0)
-	}
-	if s.descriptors != 0 {
-		d.in.destroyPool(device, uintptr(s.descriptors), 0)
-	}
-	s.commands, s.descriptors = 0, 0
+func (s *submission) free(d *Device) {
+	d.in.call("vkDestroyCommandPool", d.handle, uintptr(s.commands), 0)
+	d.in.call("vkDestroyDescriptorPool", d.handle, uintptr(s.descriptors), 0)
 }
 
 // Submit gives work to the queue: once every wait is reached, the commands run one after another, each sees what those
@@ -73,30 +68,35 @@ func (d *Device) Submit(ctx context.Context, waits, signals []Point, commands ..
 	if d == nil || d.in == nil {
 		return closed("submit", "Device")
 	}
-	var uses []named
 	commands = slices.Clone(commands)
+	var uses []named
 	for i, c := range commands {
-		if c = plain(c); c == nil {
-			return &Error{Op: "submit", Err: ErrClosed,
-				Hint: fmt.Sprintf("command %d is nil, or not a Dispatch, a Fill or a Copy", i)}
+		var names []named
+		var err error
+		switch run := c.(type) {
+		case Dispatch:
+			names, err = run.check(d)
+			run.Buffers, run.Push = slices.Clone(run.Buffers), slices.Clone(run.Push) // an abandoned call reads them later
+			commands[i] = run
+		case Fill, Copy:
+			names, err = c.check(d)
+		default:
+			err = &Error{Op: "submit", Err: ErrClosed, Hint: "it is not a Dispatch, a Fill or a Copy"}
 		}
-		commands[i] = c
-		names, err := c.check(d)
-		if err != nil {
-			var e *Error
-			if errors.As(err, &e) {
-				e.Hint = fmt.Sprintf("command %d: %s", i, e.Hint)
-			}
-			return err
+		var e *Error
+		if errors.As(err, &e) {
+			e.Hint = fmt.Sprintf("command %d: %s", i, e.Hint)
+			return e
 		}
 		uses = append(uses, names...)
 	}
-	for _, p := range append(append([]Point{}, waits...), signals...) {
+	waits, signals = slices.Clone(waits), slices.Clone(signals)
+	for _, p := range slices.Concat(waits, signals) {
 		if p.Timeline == nil || p.Timeline.device == nil {
 			return closed("submit", "Timeline of a Point")
 		}
 		if p.Timeline.device != d {
-			return foreignObject("Timeline")
+			return &Error{Op: "submit", Err: ErrForeign, Hint: "use a Timeline of this Device"}
 		}
 		uses = append(uses, named{&p.Timeline.object, "Timeline"})
 	}
@@ -104,51 +104,17 @@ func (d *Device) Submit(ctx context.Context, waits, signals []Point, commands ..
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	// An abandoned call continues with its own arguments.
-	waits, signals = slices.Clone(waits), slices.Clone(signals)
-	for i, c := range commands {
-		if run, ok := c.(Dispatch); ok {
-			run.Buffers, run.Push = slices.Clone(run.Buffers), slices.Clone(run.Push)
-			commands[i] = run
-		}
-	}
 	_, err := onDevice(ctx, d, "submit", func() (struct{}, error) {
 		return struct{}{}, d.enqueue(ctx, uses, waits, signals, commands)
 	}, nil)
 	return err
 }
 
-// plain is the Dispatch, Fill or Copy that c is or points to, else nil: a type that embeds one is none of them.
-func plain(c Command) Command {
-	switch c := c.(type) {
-	case Dispatch, Fill, Copy:
-		return c
-	case *Dispatch:
-		if c != nil {
-			return *c
-		}
-	case *Fill:
-		if c != nil {
-			return *c
-		}
-	case *Copy:
-		if c != nil {
-			return *c
-		}
-	}
-	return nil
-}
-
-func foreignObject(what string) error {
-	return &Error{Op: "submit", Err: ErrForeign, Hint: "use a " + what + " of this Device"}
-}
-
 // enqueue records the commands and gives them to the queue.
 func (d *Device) enqueue(ctx context.Context, uses []named, waits, signals []Point, commands []Command) (err error) {
-	done := ctx.Done()
 	select {
 	case d.turn <- struct{}{}:
-	case <-done:
+	case <-ctx.Done():
 		return ctx.Err()
 	}
 	defer func() { <-d.turn }()
@@ -163,19 +129,16 @@ func (d *Device) enqueue(ctx context.Context, uses []named, waits, signals []Poi
 			s.objects = append(s.objects, u.object)
 		}
 	}
-	s.number = d.last + 1
-	type promise struct {
-		t         *Timeline
-		v, before uint64
-	}
-	var made []promise
+	s.number = d.done.last + 1
+	var before []uint64 // values of the Timelines of signals
+	signals = append([]Point{{d.done, s.number}}, signals...)
 	for _, p := range signals {
 		if err != nil {
 			break
 		}
-		before := p.Timeline.last
+		last := p.Timeline.last
 		if err = p.Timeline.promise("submit", p.Value); err == nil {
-			made = append(made, promise{p.Timeline, p.Value, before})
+			before = append(before, last)
 		}
 	}
 	d.mu.Unlock()
@@ -187,8 +150,8 @@ func (d *Device) enqueue(ctx context.Context, uses []named, waits, signals []Poi
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, p := range slices.Backward(made) {
-		p.t.unpromise(p.v, p.before)
+	for i := range slices.Backward(before) {
+		signals[i].Timeline.unpromise(signals[i].Value, before[i])
 	}
 	if s.retired { // since the device is lost
 		return err
@@ -197,7 +160,7 @@ func (d *Device) enqueue(ctx context.Context, uses []named, waits, signals []Poi
 	for _, o := range s.objects {
 		o.uses--
 	}
-	s.free(d, d.handle)
+	s.free(d)
 	return err
 }
 
@@ -218,35 +181,25 @@ func (d *Device) send(s *submission, waits, signals []Point, commands []Command)
 	for _, p := range signals {
 		signal, signalValues = append(signal, p.Timeline.semaphore), append(signalValues, p.Value)
 	}
-	// The signals of the second batch follow that of the first one: when a caller sees one, the work counts as ended.
+	// The first batch signals that the work has ended, and the second one the Points: when a caller sees one, the work
+	// counts as ended.
 	values := []timelineSubmit{
 		{sType: typeTimelineSubmit, waitCount: uint32(len(waitFor)), waits: putAll(&a, waitValues), signalCount: 1,
-			signals: put(&a, &s.number)},
-		{sType: typeTimelineSubmit, signalCount: uint32(len(signal)), signals: putAll(&a, signalValues)}}
+			signals: putAll(&a, signalValues[:1])},
+		{sType: typeTimelineSubmit, signalCount: uint32(len(signal) - 1), signals: putAll(&a, signalValues[1:])}}
 	batches := []submitInfo{
 		{sType: typeSubmit, next: put(&a, &values[0]), waitCount: uint32(len(waitFor)), waits: putAll(&a, waitFor),
-			waitStages: putAll(&a, stages), signalCount: 1, signals: put(&a, &d.done)},
-		{sType: typeSubmit, next: put(&a, &values[1]), signalCount: uint32(len(signal)), signals: putAll(&a, signal)}}
+			waitStages: putAll(&a, stages), signalCount: 1, signals: putAll(&a, signal[:1])},
+		{sType: typeSubmit, next: put(&a, &values[1]), signalCount: uint32(len(signal) - 1),
+			signals: putAll(&a, signal[1:])}}
 	if buffer != 0 {
 		batches[0].commandCount, batches[0].commands = 1, put(&a, &buffer)
 	}
-	n := 2
-	if len(signal) == 0 {
-		n = 1
-	}
 	// It is pending before the GPU can end it, so that a caller that sees its signals finds its objects unused.
 	d.mu.Lock()
-	d.last = s.number
 	d.pending = append(d.pending, s)
 	d.mu.Unlock()
-	r := d.in.submit(d.queue, uintptr(n), putAll(&a, batches), 0)
-	err = d.check("submit", "vkQueueSubmit", r)
-	if err != nil {
-		d.mu.Lock()
-		d.last = s.number - 1
-		d.mu.Unlock()
-	}
-	return err
+	return d.do("submit", "vkQueueSubmit", d.queue, uintptr(len(batches)), putAll(&a, batches), 0)
 }
 
 // record writes the commands to a command buffer; 0 for none.
@@ -261,25 +214,22 @@ func (d *Device) record(a *arena, s *submission, commands []Command) (buffer uin
 		}
 	}
 	pool := commandPool{sType: typeCommandPool, family: d.family}
-	r := d.in.createCommandPool(d.handle, put(a, &pool), 0, put(a, &s.commands))
-	if err := d.check("submit", "vkCreateCommandPool", r); err != nil {
+	if err := d.do("submit", "vkCreateCommandPool", d.handle, put(a, &pool), 0, put(a, &s.commands)); err != nil {
 		return 0, err
 	}
 	allocate := commandAllocate{sType: typeCommandAllocate, pool: s.commands, count: 1}
-	r = d.in.allocateCommands(d.handle, put(a, &allocate), put(a, &buffer))
-	if err := d.check("submit", "vkAllocateCommandBuffers", r); err != nil {
+	if err := d.do("submit", "vkAllocateCommandBuffers", d.handle, put(a, &allocate), put(a, &buffer)); err != nil {
 		return 0, err
 	}
 	if sets > 0 {
 		size := poolSize{descriptorStorageBuffer, descriptors}
 		info := descriptorPool{sType: typeDescriptorPool, maxSets: sets, sizeCount: 1, sizes: put(a, &size)}
-		r = d.in.createPool(d.handle, put(a, &info), 0, put(a, &s.descriptors))
-		if err := d.check("submit", "vkCreateDescriptorPool", r); err != nil {
+		if err := d.do("submit", "vkCreateDescriptorPool", d.handle, put(a, &info), 0, put(a, &s.descriptors)); err != nil {
 			return 0, err
 		}
 	}
 	begin := commandBegin{sType: typeCommandBegin, flags: oneTimeSubmit}
-	if err := d.check("submit", "vkBeginCommandBuffer", d.in.begin(buffer, put(a, &begin))); err != nil {
+	if err := d.do("submit", "vkBeginCommandBuffer", buffer, put(a, &begin)); err != nil {
 		return 0, err
 	}
 	// What the CPU wrote before it signaled a wait is visible to the first command.
@@ -287,10 +237,11 @@ func (d *Device) record(a *arena, s *submission, commands []Command) (buffer uin
 	for _, c := range commands {
 		switch c := c.(type) {
 		case Fill:
-			d.in.fill(buffer, uintptr(c.To.Buffer.buffer), uintptr(c.To.Offset), uintptr(c.To.Length), uintptr(c.Word))
+			d.in.call("vkCmdFillBuffer", buffer, uintptr(c.To.Buffer.buffer), uintptr(c.To.Offset), uintptr(c.To.Length),
+				uintptr(c.Word))
 		case Copy:
 			region := copyRegion{uint64(c.From.Offset), uint64(c.To.Offset), uint64(c.To.Length)}
-			d.in.copy(buffer, uintptr(c.From.Buffer.buffer), uintptr(c.To.Buffer.buffer), 1, put(a, &region))
+			d.in.call("vkCmdCopyBuffer", buffer, uintptr(c.From.Buffer.buffer), uintptr(c.To.Buffer.buffer), 1, put(a, &region))
 		case Dispatch:
 			if err := d.dispatch(a, s, buffer, c); err != nil {
 				return 0, err
@@ -299,21 +250,20 @@ func (d *Device) record(a *arena, s *submission, commands []Command) (buffer uin
 		// Commands that follow see what this one wrote, and so does the CPU.
 		d.order(a, buffer, stepAll, stepAll|stepHost, accessWrite, accessRead|accessWrite|accessHostRead)
 	}
-	return buffer, d.check("submit", "vkEndCommandBuffer", d.in.end(buffer))
+	return buffer, d.do("submit", "vkEndCommandBuffer", buffer)
 }
 
 // order records a barrier for all memory.
 func (d *Device) order(a *arena, buffer uintptr, before, after, wrote, access uint32) {
 	barrier := memoryBarrier{sType: typeMemoryBarrier, from: wrote, to: access}
-	d.in.barrier(buffer, uintptr(before), uintptr(after), 0, 1, put(a, &barrier), 0, 0, 0, 0)
+	d.in.call("vkCmdPipelineBarrier", buffer, uintptr(before), uintptr(after), 0, 1, put(a, &barrier), 0, 0, 0, 0)
 }
 
 func (d *Device) dispatch(a *arena, s *submission, buffer uintptr, c Dispatch) error {
 	var set uint64
 	allocate := descriptorAllocate{sType: typeDescriptorAllocate, pool: s.descriptors, count: 1,
 		layouts: put(a, &c.Kernel.sets)}
-	r := d.in.allocateSets(d.handle, put(a, &allocate), put(a, &set))
-	if err := d.check("submit", "vkAllocateDescriptorSets", r); err != nil {
+	if err := d.do("submit", "vkAllocateDescriptorSets", d.handle, put(a, &allocate), put(a, &set)); err != nil {
 		return err
 	}
 	writes := make([]writeDescriptor, len(c.Buffers))
@@ -322,14 +272,14 @@ func (d *Device) dispatch(a *arena, s *submission, buffer uintptr, c Dispatch) e
 		writes[i] = writeDescriptor{sType: typeWriteDescriptor, set: set, binding: uint32(i), count: 1,
 			kind: descriptorStorageBuffer, buffers: put(a, &one)}
 	}
-	d.in.updateSets(d.handle, uintptr(len(writes)), putAll(a, writes), 0, 0)
-	d.in.bindPipeline(buffer, bindCompute, uintptr(c.Kernel.pipeline))
-	d.in.bindSets(buffer, bindCompute, uintptr(c.Kernel.layout), 0, 1, put(a, &set), 0, 0)
+	d.in.call("vkUpdateDescriptorSets", d.handle, uintptr(len(writes)), putAll(a, writes), 0, 0)
+	d.in.call("vkCmdBindPipeline", buffer, bindCompute, uintptr(c.Kernel.pipeline))
+	d.in.call("vkCmdBindDescriptorSets", buffer, bindCompute, uintptr(c.Kernel.layout), 0, 1, put(a, &set), 0, 0)
 	if len(c.Push) > 0 {
-		push := append([]byte{}, c.Push...)
-		d.in.push(buffer, uintptr(c.Kernel.layout), stageCompute, 0, uintptr(len(push)), putAll(a, push))
+		d.in.call("vkCmdPushConstants", buffer, uintptr(c.Kernel.layout), stageCompute, 0, uintptr(len(c.Push)), putAll(a,
+			c.Push))
 	}
-	d.in.dispatch(buffer, uintptr(c.Groups[0]), uintptr(c.Groups[1]), uintptr(c.Groups[2]))
+	d.in.call("vkCmdDispatch", buffer, uintptr(c.Groups[0]), uintptr(c.Groups[1]), uintptr(c.Groups[2]))
 	return nil
 }
 

@@ -68,25 +68,27 @@ func TestRefusedCommands(t *testing.T) {
 	fails(t, err, ErrRange, "")
 }
 
-// A pointer to a command is the command. What is none of the commands is refused, not left out.
-func TestPointersToCommands(t *testing.T) {
+// A Dispatch reads what a Fill before it wrote, and a Copy reads what the Dispatch wrote. The caller may change its
+// arguments after Submit. What is none of the commands is refused, not left out.
+func TestCommandsFollowEachOther(t *testing.T) {
 	d := device(t)
 	buf, err := d.NewBuffer(t.Context(), 256)
 	require.NoError(t, err)
 	done, err := d.NewTimeline(0)
 	require.NoError(t, err)
 	all := buf.Range(0, 64)
-	fill := &Fill{all, 0x3c003c00} // ones in fp16
-	run := &Dispatch{kernel(t, d, Scale()), []Range{all, buf.Range(128, 64)}, push(16, float32(2), float32(1)),
+	ones := Fill{all, 0x3c003c00} // in fp16
+	run := Dispatch{kernel(t, d, Scale()), []Range{all, buf.Range(128, 64)}, push(16, float32(2), float32(1)),
 		[3]int{1, 1, 1}}
-	last := &Copy{To: buf.Range(192, 64), From: buf.Range(128, 64)}
-	require.NoError(t, d.Submit(t.Context(), nil, []Point{{done, 1}}, fill, run, last))
-	*fill, *run, *last = Fill{}, Dispatch{}, Copy{}
+	last := Copy{To: buf.Range(192, 64), From: buf.Range(128, 64)}
+	require.NoError(t, d.Submit(t.Context(), nil, []Point{{done, 1}}, ones, run, last))
+	clear(run.Buffers)
+	clear(run.Push)
 	require.NoError(t, done.Wait(t.Context(), 1))
-	require.Equal(t, bytes.Repeat([]byte{0x00, 0x42}, 32), buf.Mapped()[192:], "3 in fp16")
+	require.Equal(t, bytes.Repeat([]byte{0x00, 0x42}, 32), mapped(buf)[192:], "3 in fp16")
 
 	type own struct{ Fill }
-	for _, c := range []Command{(*Fill)(nil), (*Copy)(nil), (*Dispatch)(nil), own{Fill{all, 1}}, &own{Fill{all, 1}}} {
+	for _, c := range []Command{nil, &ones, &last, &run, own{Fill{all, 1}}, &own{Fill{all, 1}}} {
 		fails(t, d.Submit(t.Context(), nil, nil, c), ErrClosed, "")
 	}
 }

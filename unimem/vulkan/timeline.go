@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Timeline is a timeline semaphore of Vulkan: a value that only grows, which the CPU and submissions signal and wait
@@ -26,18 +27,26 @@ type Point struct {
 // NewTimeline makes a Timeline with an initial value. Errors: ErrClosed, ErrLost, ErrMemory, ErrDriver.
 func (d *Device) NewTimeline(initial uint64) (*Timeline, error) {
 	return onDevice(context.Background(), d, "timeline", func() (*Timeline, error) {
-		s, err := d.newSemaphore("timeline", initial)
-		if err != nil {
-			return nil, err
-		}
-		t := &Timeline{semaphore: s, last: initial, changed: make(chan struct{})}
-		t.destroy = func(device uintptr) { d.in.destroySemaphore(device, uintptr(s), 0) }
-		if err := d.add("timeline", &t.object); err != nil {
-			t.destroy(d.handle)
-			return nil, err
-		}
-		return t, nil
+		return d.newTimeline("timeline", initial)
 	}, nil)
+}
+
+func (d *Device) newTimeline(op string, initial uint64) (*Timeline, error) {
+	t := &Timeline{last: initial, changed: make(chan struct{})}
+	t.destroy = func(device uintptr) { d.in.call("vkDestroySemaphore", device, uintptr(t.semaphore), 0) }
+	var a arena
+	defer a.free()
+	kind := semaphoreType{sType: typeSemaphoreType, kind: semaphoreTimeline, initial: initial}
+	info := semaphoreInfo{sType: typeSemaphore, next: put(&a, &kind)}
+	err := d.do(op, "vkCreateSemaphore", d.handle, put(&a, &info), 0, put(&a, &t.semaphore))
+	if err != nil {
+		return nil, err
+	}
+	if err := d.add(op, &t.object); err != nil {
+		t.destroy(d.handle)
+		return nil, err
+	}
+	return t, nil
 }
 
 // during calls f while the Timeline cannot be closed.
@@ -63,13 +72,12 @@ func (t *Timeline) during(op string, f func() error) error {
 // counter reads the value, and forgets promises that are reached. The caller holds mu.
 func (t *Timeline) counter(op string) (now uint64, err error) {
 	d := t.device
-	if d.lost {
+	if d.lost() {
 		return 0, lost(op)
 	}
 	var a arena
 	defer a.free()
-	if err := d.note(op, "vkGetSemaphoreCounterValue", d.in.counter(d.handle, uintptr(t.semaphore), put(&a,
-		&now))); err != nil {
+	if err := d.do(op, "vkGetSemaphoreCounterValue", d.handle, uintptr(t.semaphore), put(&a, &now)); err != nil {
 		return 0, err
 	}
 	t.promised = slices.DeleteFunc(t.promised, func(v uint64) bool { return v <= now })
@@ -108,7 +116,7 @@ func (t *Timeline) Signal(v uint64) error {
 		var a arena
 		defer a.free()
 		info := semaphoreSignal{sType: typeSemaphoreSignal, semaphore: t.semaphore, value: v}
-		if err := d.note("signal", "vkSignalSemaphore", d.in.signal(d.handle, put(&a, &info))); err != nil {
+		if err := d.do("signal", "vkSignalSemaphore", d.handle, put(&a, &info)); err != nil {
 			return err
 		}
 		t.last = max(t.last, v)
@@ -188,7 +196,7 @@ func (t *Timeline) wait(ctx context.Context, v uint64) (now uint64, err error) {
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case promised != 0:
-				if _, err := d.waitSlice("wait", t.semaphore, promised, slice); err != nil {
+				if _, err := t.waitSlice(promised, slice); err != nil {
 					return err
 				}
 			default:
@@ -202,6 +210,25 @@ func (t *Timeline) wait(ctx context.Context, v uint64) (now uint64, err error) {
 		}
 	})
 	return now, err
+}
+
+// Waits of the driver end after these times, so that the caller notices the end of its context.
+const (
+	shortWait = 2 * time.Millisecond
+	longWait  = 50 * time.Millisecond
+)
+
+// waitSlice waits once in the driver.
+func (t *Timeline) waitSlice(v uint64, slice time.Duration) (reached bool, err error) {
+	var a arena
+	defer a.free()
+	d := t.device
+	info := semaphoreWait{sType: typeSemaphoreWait, count: 1, semaphores: put(&a, &t.semaphore), values: put(&a, &v)}
+	r := d.in.call("vkWaitSemaphores", d.handle, put(&a, &info), uintptr(slice))
+	if r == timeout {
+		return false, nil
+	}
+	return r == success, d.check("wait", "vkWaitSemaphores", r)
 }
 
 // Close destroys the Timeline, once; repeating it returns nil. The error is ErrInUse while a submission or a call waits

@@ -1,50 +1,6 @@
 package vulkan
 
-import (
-	"context"
-	"sync"
-)
-
-// calls counts the calls of a driver that run, also those that their callers have abandoned: the end of a context
-// cannot stop them.
-type calls struct {
-	mu      sync.Mutex
-	running int
-	idle    chan struct{} // closed when running becomes 0; nil while it is 0
-}
-
-func (c *calls) begin() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.running++; c.running == 1 {
-		c.idle = make(chan struct{})
-	}
-}
-
-func (c *calls) end() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.running--; c.running == 0 {
-		close(c.idle)
-		c.idle = nil
-	}
-}
-
-// wait waits until no call runs.
-func (c *calls) wait(ctx context.Context) error {
-	c.mu.Lock()
-	idle := c.idle
-	c.mu.Unlock()
-	if idle == nil {
-		return nil
-	}
-	select {
-	case <-idle:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+import "context"
 
 // within calls f, which calls a driver. If ctx ends first, within returns its error, and undo gets what f made as
 // soon as f returns. done, if not nil, is called once nothing runs any more.
@@ -96,11 +52,17 @@ func onDevice[T any](ctx context.Context, d *Device, op string, f func() (T, err
 	d.mu.Lock()
 	err = d.usable(op)
 	if err == nil {
-		d.calls.begin()
+		d.running++
 	}
 	d.mu.Unlock()
 	if err != nil {
 		return made, err
 	}
-	return within(ctx, d.calls.end, f, undo)
+	return within(ctx, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.running--; d.running == 0 && d.idle != nil {
+			close(d.idle)
+		}
+	}, f, undo)
 }

@@ -47,11 +47,11 @@ type device struct {
 
 func (d *device) Report() Report {
 	i := d.d.Info()
-	imported := vulkan.ImportHost
+	imported := "host memory"
 	if !i.HostMemory {
-		imported = vulkan.ImportCopy
+		imported = "copy"
 	}
-	return Report{Name: i.Name, Driver: i.Driver, ID: i.ID, Kind: i.Kind.String(), API: "Vulkan " + i.API, Import: imported,
+	return Report{Name: i.Name, Driver: i.Driver, ID: i.ID, Kind: i.Kind, API: "Vulkan " + i.API, Import: imported,
 		Alignment: i.Alignment}
 }
 
