@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/ane/mil/build"
 )
 
 // attention is causal attention of two heads in the portable form: matmul, scale,
@@ -18,31 +18,8 @@ func attention() (Model, error) {
 			mask[i] = hidden
 		}
 	}
-	var file weights
-	at, err := file.add(mask)
-	if err != nil {
-		return Model{}, err
-	}
-	t := func(shape ...int) mil.Type { return mil.TensorOf(mil.FP16, shape...) }
-	scores := t(1, heads, seq, seq)
-	b := mil.NewBuilder()
-	f := b.Func("main")
-	k := f.Input("k", mil.FP16, 1, heads, seq, dim)
-	q := f.Input("q", mil.FP16, 1, heads, seq, dim)
-	v := f.Input("v", mil.FP16, 1, heads, seq, dim)
-	no, yes := f.Const("no", mil.BoolScalar(false)), f.Const("yes", mil.BoolScalar(true))
-	scale := f.Const("scale", mil.FP16Scalar(1/math.Sqrt(dim)))
-	axis := f.Const("axis", mil.Int32Scalar(-1))
-	m := f.Blob("mask", t(1, 1, seq, seq), blob.WeightFile, at)
-	raw := f.Op("matmul", scores, "raw", mil.A("transpose_x", no), mil.A("transpose_y", yes), mil.A("x", q),
-		mil.A("y", k))
-	scaled := f.Op("mul", scores, "scaled", mil.A("x", raw), mil.A("y", scale))
-	masked := f.Op("add", scores, "masked", mil.A("x", scaled), mil.A("y", m))
-	probs := f.Op("softmax", scores, "probs", mil.A("axis", axis), mil.A("x", masked))
-	f.Output(f.Op("matmul", t(1, heads, seq, dim), "y", mil.A("transpose_x", no), mil.A("transpose_y", no),
-		mil.A("x", probs), mil.A("y", v)))
 	return Model{
-		Name: "attention", About: "causal attention, 2 heads, mask in a file", Weights: file.files(), Input: factors(),
+		Name: "attention", About: "causal attention, 2 heads, mask in a file", Input: factors(),
 		Tolerance: Tolerance{Abs: 4e-3, Rel: 4e-3,
 			Reason: "scores are exact; softmax takes exp and 1/x from tables of straight pieces, and its results " +
 				"are rounded to fp16"},
@@ -64,5 +41,12 @@ func attention() (Model, error) {
 			}
 			return map[string][]float64{"y": y}
 		},
-	}.finish(b)
+	}.built(func(f *build.Func) {
+		k := f.Input("k", mil.FP16, 1, heads, seq, dim)
+		q := f.Input("q", mil.FP16, 1, heads, seq, dim)
+		v := f.Input("v", mil.FP16, 1, heads, seq, dim)
+		scores := f.Mul(f.Matmul(q, k, build.TransposeY(true)), f.Scalar(1/math.Sqrt(dim)))
+		masked := f.Add(scores, f.Weight("mask", singles(mask), 1, 1, seq, seq))
+		f.Output("y", f.Matmul(f.Softmax(masked, -1), v))
+	})
 }

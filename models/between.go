@@ -2,11 +2,10 @@ package models
 
 import (
 	"fmt"
-	"hash/fnv"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/build"
 )
 
 // Between builds a program with given inputs and outputs, to test tensors without
@@ -29,14 +28,6 @@ func Between(name string, inputs, outputs []mil.Var) (Model, error) {
 		}
 		pairs[i] = p
 	}
-	b := mil.NewBuilder()
-	f := b.Func("main")
-	for _, in := range inputs {
-		f.InputOf(in.Name, in.Type)
-	}
-	for i, p := range pairs {
-		f.Output(p.emit(f, fmt.Sprintf("step%d_", i)))
-	}
 	types := map[string]mil.DType{}
 	for _, in := range inputs {
 		types[in.Name] = in.Type.DType
@@ -46,7 +37,7 @@ func Between(name string, inputs, outputs []mil.Var) (Model, error) {
 		Tolerance: exactly("every result is a value of an input, or zero"),
 		Input: func(name string, n int, seed uint64) []float64 {
 			if types[name] == mil.Bool {
-				return coins(name, n, seed)
+				return multiples(1, 0, 1)(name, n, seed)
 			}
 			return steps(16)(name, n, seed)
 		},
@@ -57,7 +48,16 @@ func Between(name string, inputs, outputs []mil.Var) (Model, error) {
 			}
 			return out
 		},
-	}.finish(b)
+	}.built(func(f *build.Func) {
+		values := map[string]build.Value{}
+		for _, in := range inputs {
+			shape, _ := in.Type.Shape()
+			values[in.Name] = f.Input(in.Name, in.Type.DType, shape...)
+		}
+		for _, p := range pairs {
+			f.Output(p.out.Name, p.of(f, values[p.in.Name]))
+		}
+	})
 }
 
 // pair is an output with its input, both with shapes of one rank.
@@ -92,45 +92,31 @@ func raised(shape []int, rank int) []int {
 	return append(slices.Repeat([]int{1}, rank-len(shape)), shape...)
 }
 
-// emit writes the statements of the pair; labels start with prefix.
-func (p pair) emit(f *mil.FuncBuilder, prefix string) mil.Ref {
-	at := mil.Ref{Name: p.in.Name}
-	have, _ := p.in.Type.Shape()
-	step := func(kind string, shape []int, args ...mil.Arg) {
-		at = f.Op(kind, mil.TensorOf(mil.FP16, shape...), prefix+kind, append(args, mil.A("x", at))...)
-		have = shape
-	}
+// of computes the output from the input.
+func (p pair) of(f *build.Func, x build.Value) build.Value {
 	if p.in.Type.DType != mil.FP16 {
-		at = f.Op("cast", mil.TensorOf(mil.FP16, have...), prefix+"half",
-			mil.A("dtype", f.Const(prefix+"half_dtype", mil.StringScalar("fp16"))), mil.A("x", at))
+		x = f.Cast(x, mil.FP16)
 	}
-	if !slices.Equal(have, p.from) {
-		step("reshape", p.from, mil.A("shape", f.Const(prefix+"shape", mil.Int32s(p.from...))))
+	if have, _ := p.in.Type.Shape(); !slices.Equal(have, p.from) {
+		x = f.Reshape(x, p.from...)
 	}
 	if !slices.Equal(p.from, p.common) {
-		step("slice_by_size", p.common,
-			mil.A("begin", f.Const(prefix+"begin", mil.Int32s(make([]int, len(p.common))...))),
-			mil.A("size", f.Const(prefix+"size", mil.Int32s(p.common...))))
+		x = f.SliceBySize(x, make([]int, len(p.common)), p.common)
 	}
 	if !slices.Equal(p.common, p.to) {
 		border := make([]int, 0, 2*len(p.to))
 		for i := range p.to {
 			border = append(border, 0, p.to[i]-p.common[i])
 		}
-		step("pad", p.to, mil.A("constant_val", f.Const(prefix+"zero", mil.FP16Scalar(0))),
-			mil.A("mode", f.Const(prefix+"mode", mil.StringScalar("constant"))),
-			mil.A("pad", f.Const(prefix+"border", mil.Int32s(border...))))
+		x = f.Pad(x, border)
 	}
-	final, _ := p.out.Type.Shape()
-	if !slices.Equal(p.to, final) {
-		args := mil.A("shape", f.Const(prefix+"final", mil.Int32s(final...)))
-		at = f.Op("reshape", mil.TensorOf(mil.FP16, final...), prefix+"lowered", args, mil.A("x", at))
+	if want, _ := p.out.Type.Shape(); !slices.Equal(p.to, want) {
+		x = f.Reshape(x, want...)
 	}
 	if d := p.out.Type.DType; d != mil.FP16 {
-		return f.Op("cast", p.out.Type, p.out.Name,
-			mil.A("dtype", f.Const(prefix+"dtype", mil.StringScalar(d.String()))), mil.A("x", at))
+		return f.Cast(x, d)
 	}
-	return f.Op("mul", p.out.Type, p.out.Name, mil.A("x", at), mil.A("y", f.Const(prefix+"one", mil.FP16Scalar(1))))
+	return f.Mul(x, f.Scalar(1))
 }
 
 // reference computes the output from the input.
@@ -140,36 +126,19 @@ func (p pair) reference(x []float64) []float64 {
 		volume *= n
 	}
 	y := make([]float64, volume)
-	index := make([]int, len(p.common))
-	for {
-		from, to := 0, 0
-		for i, n := range index {
-			from, to = from*p.from[i]+n, to*p.to[i]+n
+	for i := range y {
+		from, stride, rest, inside := 0, 1, i, true
+		for axis := len(p.to) - 1; axis >= 0; axis-- {
+			at := rest % p.to[axis]
+			inside = inside && at < p.common[axis]
+			from, stride, rest = from+at*stride, stride*p.from[axis], rest/p.to[axis]
 		}
-		if y[to] = x[from]; p.out.Type.DType == mil.Bool && y[to] != 0 {
-			y[to] = 1
+		if !inside {
+			continue
 		}
-		axis := len(index) - 1
-		for ; axis >= 0; axis-- {
-			if index[axis]++; index[axis] < p.common[axis] {
-				break
-			}
-			index[axis] = 0
-		}
-		if axis < 0 {
-			return y
+		if y[i] = x[from]; p.out.Type.DType == mil.Bool && y[i] != 0 {
+			y[i] = 1
 		}
 	}
-}
-
-// coins generates zeros and ones.
-func coins(name string, n int, seed uint64) []float64 {
-	h := fnv.New64a()
-	h.Write([]byte(name)) // never fails
-	r := rand.New(rand.NewPCG(seed, h.Sum64()))
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = float64(r.IntN(2))
-	}
-	return out
+	return y
 }

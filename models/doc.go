@@ -8,8 +8,8 @@
 // without tolerance. For functions that chips read from tables, the tolerance covers
 // the tables of every measured chip. The tests simulate the arithmetic of these chips.
 //
-// The command ane-roundtrip runs the models. They are also examples of mil.Builder,
-// with a file for each family. Names of outputs sort in the order of their declaration,
-// and widths are multiples of 32, so that rows have no padding, except in models that
-// test names or padding.
+// The command ane-roundtrip runs the models. They are also examples of package
+// ane/mil/build, with a file for each family. Names of outputs sort in the order of their
+// declaration, and widths are multiples of 32, so that rows have no padding, except in
+// models that test names or padding.
 package models

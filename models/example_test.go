@@ -2,6 +2,7 @@ package models_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/anekit/anekit/models"
 )
@@ -28,7 +29,7 @@ func ExampleTolerance() {
 func ExampleFilter() {
 	f, found := models.FilterByName("sharpen")
 	if !found {
-		fmt.Println("choose one of", models.FilterNames())
+		fmt.Println("choose one of", strings.Join(models.FilterNames(), ", "))
 		return
 	}
 	m, err := f.Model(3, 480, 640)

@@ -3,10 +3,9 @@ package models
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/ane/mil/build"
 )
 
 // Filter is a 3x3 image filter. A picture is a tensor [1, C, H+2, W+2] of
@@ -59,66 +58,41 @@ func (f Filter) Averages() bool {
 	return sum == 1 // weights are multiples of 1/16: the sum is exact
 }
 
-// FilterNames lists the names, separated by commas.
-func FilterNames() string {
-	var names []string
+// FilterNames lists the names.
+func FilterNames() (names []string) {
 	for _, f := range Filters() {
 		names = append(names, f.Name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // Model builds the program for pictures of c channels, h rows and w columns. The error is a mil.ErrorList for sizes
 // that no program has.
 func (f Filter) Model(c, h, w int) (Model, error) {
-	t := mil.TensorOf(mil.FP16, 1, c, h, w)
-	b := mil.NewBuilder()
-	fn := b.Func("main")
-	x := fn.Input("x", mil.FP16, 1, c, h+2, w+2)
-	shared := []mil.Arg{
-		mil.A("dilations", fn.Const("dilations", mil.Int32s(1, 1))),
-		mil.A("groups", fn.Const("groups", mil.Int32Scalar(c))),
-		mil.A("pad", fn.Const("pad", mil.Int32s(0, 0, 0, 0))),
-		mil.A("pad_type", fn.Const("pad_type", mil.StringScalar("valid"))),
-		mil.A("strides", fn.Const("strides", mil.Int32s(1, 1))),
-		mil.A("x", x),
-	}
-	var file weights
-	conv := func(name string, kernel []float64) (mil.Ref, error) {
-		at, err := file.add(slices.Repeat(kernel, c))
-		weight := fn.Blob(name+"_w", mil.TensorOf(mil.FP16, c, 1, 3, 3), blob.WeightFile, at)
-		return fn.Op("conv", t, name, append(slices.Clone(shared), mil.A("weight", weight))...), err
-	}
-	var y mil.Ref
 	tolerance := exactly("weights and sums are multiples of 1/128 of at most 11 bits")
-	if len(f.Kernels) == 1 {
-		var err error
-		if y, err = conv("y", f.Kernels[0]); err != nil {
-			return Model{}, err
-		}
-	} else {
-		var squares []mil.Ref
-		for i, kernel := range f.Kernels {
-			name := string(rune('a' + i))
-			g, err := conv(name, kernel)
-			if err != nil {
-				return Model{}, err
-			}
-			squares = append(squares, fn.Op("mul", t, name+"_squared", mil.A("x", g), mil.A("y", g)))
-		}
-		sum := fn.Op("add", t, "sum", mil.A("x", squares[0]), mil.A("y", squares[1]))
-		y = fn.Op("sqrt", t, "y", mil.A("x", sum))
+	if len(f.Kernels) == 2 {
 		tolerance = Tolerance{Abs: 1e-3, Rel: 2. / 1024,
 			Reason: "squares and their sum are exact; sqrt comes from a table, on M6 up to 1.2 units in the last " +
 				"place off"}
 	}
-	fn.Output(y)
 	return Model{
-		Name: f.Name, About: f.About, Weights: file.files(), Input: multiples(1./8, 0, 8), Tolerance: tolerance,
+		Name: f.Name, About: f.About, Input: multiples(1./8, 0, 8), Tolerance: tolerance,
 		Reference: func(in map[string][]float64) map[string][]float64 {
 			return map[string][]float64{"y": f.apply(in["x"], c, h, w)}
 		},
-	}.finish(b)
+	}.built(func(fn *build.Func) {
+		x := fn.Input("x", mil.FP16, 1, c, h+2, w+2)
+		var results []build.Value
+		for i, kernel := range f.Kernels {
+			weight := fn.Weight(string(rune('a'+i))+"_w", singles(slices.Repeat(kernel, c)), c, 1, 3, 3)
+			results = append(results, fn.Conv(x, weight, build.Valid, build.Groups(c)))
+		}
+		y := results[0]
+		if len(results) == 2 {
+			y = fn.Sqrt(fn.Add(fn.Mul(y, y), fn.Mul(results[1], results[1])))
+		}
+		fn.Output("y", y)
+	})
 }
 
 // apply is the reference of Model.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
-	"github.com/anekit/anekit/internal/element"
+	"github.com/anekit/anekit/ane/mil/build"
 )
 
 // Model is one ready program.
@@ -45,10 +45,10 @@ func exactly(reason string) Tolerance { return Tolerance{Reason: reason} }
 // its program.
 func All() ([]Model, error) {
 	var all []Model
-	for _, build := range []func() (Model, error){
+	for _, one := range []func() (Model, error){
 		identity, add, scaleBias, castEdges, packedMatmul, convPointwise, conv3x3, softmax, layerNorm, split, attention,
 	} {
-		m, err := build()
+		m, err := one()
 		if err != nil {
 			return nil, err
 		}
@@ -57,13 +57,20 @@ func All() ([]Model, error) {
 	return all, nil
 }
 
-// finish sets the text of m to the program of b.
-func (m Model) finish(b *mil.Builder) (Model, error) {
+// built sets the program of m to the function that write makes, with its text and weights.
+func (m Model) built(write func(f *build.Func)) (Model, error) {
+	b := build.New()
+	write(b.Func("main"))
 	p, err := b.Program()
 	if err != nil {
 		return Model{}, err
 	}
-	m.Program, m.Text = p, mil.Print(p)
+	m.Program, m.Text, m.Weights = p.Program, p.Text(), blob.Files{}
+	for path := range p.Weights {
+		if m.Weights[path], err = p.ReadFile(path); err != nil {
+			return Model{}, err
+		}
+	}
 	return m, nil
 }
 
@@ -95,16 +102,11 @@ func steps(limit int) input { return multiples(1./64, -64*limit, 64*limit-1) }
 // the engine gives infinity.
 func factors() input { return multiples(1./4, -5, 5) }
 
-// weights collects the tensors of a weight file.
-type weights struct{ w blob.Writer }
-
-// add appends values as fp16 and returns their offset.
-func (w *weights) add(values []float64) (uint64, error) {
-	data := make([]byte, 2*len(values))
+// singles are values as weights have them.
+func singles(values []float64) []float32 {
+	out := make([]float32, len(values))
 	for i, v := range values {
-		element.Store(mil.FP16, data[2*i:], v)
+		out[i] = float32(v)
 	}
-	return w.w.Add(mil.FP16, data, 0)
+	return out
 }
-
-func (w *weights) files() blob.Files { return blob.Files{blob.WeightFile: w.w.Bytes()} }

@@ -4,17 +4,12 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/ane/mil/build"
 )
 
 // softmax runs over the channels, not along rows.
 func softmax() (Model, error) {
 	const classes = 128
-	b := mil.NewBuilder()
-	f := b.Func("main")
-	x := f.Input("x", mil.FP16, 1, classes, 1, width)
-	axis := f.Const("axis", mil.Int32Scalar(1))
-	f.Output(f.Op("softmax", mil.TensorOf(mil.FP16, 1, classes, 1, width), "y", mil.A("axis", axis), mil.A("x", x)))
 	return Model{
 		Name: "softmax", About: "softmax over 128 channels", Input: steps(2),
 		Tolerance: Tolerance{Abs: 2e-5, Rel: 8e-3,
@@ -32,7 +27,9 @@ func softmax() (Model, error) {
 			}
 			return map[string][]float64{"y": y}
 		},
-	}.finish(b)
+	}.built(func(f *build.Func) {
+		f.Output("y", f.Softmax(f.Input("x", mil.FP16, 1, classes, 1, width), 1))
+	})
 }
 
 // softmaxOf is the textbook formula.
@@ -48,27 +45,8 @@ func softmaxOf(x []float64) []float64 {
 func layerNorm() (Model, error) {
 	const epsilon = 0.5 // a tenth of the variance, so that the test fails without it
 	gamma, beta := steps(2)("gamma", width, 1), steps(2)("beta", width, 1)
-	var file weights
-	atGamma, err := file.add(gamma)
-	if err != nil {
-		return Model{}, err
-	}
-	atBeta, err := file.add(beta)
-	if err != nil {
-		return Model{}, err
-	}
-	b := mil.NewBuilder()
-	f := b.Func("main")
-	x := f.Input("x", mil.FP16, 1, channels, 1, width)
-	params := mil.TensorOf(mil.FP16, width)
-	f.Output(f.Op("layer_norm", small, "y",
-		mil.A("axes", f.Const("axes", mil.Int32s(-1))),
-		mil.A("beta", f.Blob("beta", params, blob.WeightFile, atBeta)),
-		mil.A("epsilon", f.Const("epsilon", mil.FP16Scalar(epsilon))),
-		mil.A("gamma", f.Blob("gamma", params, blob.WeightFile, atGamma)),
-		mil.A("x", x)))
 	return Model{
-		Name: "layer-norm", About: "layer norm over rows of 32, two weights in one file", Weights: file.files(),
+		Name: "layer-norm", About: "layer norm over rows of 32, two weights in one file",
 		Input: multiples(1./8, -32, 31),
 		Tolerance: Tolerance{Abs: 1e-2, Rel: 5e-3,
 			Reason: "1/sqrt comes from a table of straight pieces; the variance and every step are rounded to fp16"},
@@ -89,5 +67,9 @@ func layerNorm() (Model, error) {
 			}
 			return map[string][]float64{"y": y}
 		},
-	}.finish(b)
+	}.built(func(f *build.Func) {
+		scale, shift := f.Weight("gamma", singles(gamma), width), f.Weight("beta", singles(beta), width)
+		f.Output("y", f.LayerNorm(small(f, "x"), []int{-1}, build.Gamma(scale), build.Beta(shift),
+			build.Epsilon(epsilon)))
+	})
 }

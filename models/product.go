@@ -2,34 +2,13 @@ package models
 
 import (
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/ane/mil/build"
 )
 
 // packedMatmul has activations and weights in one input: columns 0 to 31 are the
 // activations, 32 to 95 the weights. So weights can change without compiling again.
 func packedMatmul() (Model, error) {
 	const k, n, seq = 64, 64, 32
-	t := func(shape ...int) mil.Type { return mil.TensorOf(mil.FP16, shape...) }
-	b := mil.NewBuilder()
-	f := b.Func("main")
-	x := f.Input("x", mil.FP16, 1, k, 1, seq+n)
-	no := f.Const("no", mil.BoolScalar(false))
-	perm := f.Const("perm", mil.Int32s(0, 1, 3, 2))
-	cut := func(name string, begin, size int) mil.Ref {
-		from := f.Const(name+"_from", mil.Int32s(0, 0, 0, begin))
-		box := f.Const(name+"_box", mil.Int32s(1, k, 1, size))
-		flat := f.Const(name+"_flat", mil.Int32s(1, 1, k, size))
-		part := f.Op("slice_by_size", t(1, k, 1, size), name+"_part", mil.A("begin", from), mil.A("size", box),
-			mil.A("x", x))
-		return f.Op("reshape", t(1, 1, k, size), name, mil.A("shape", flat), mil.A("x", part))
-	}
-	act, weight := cut("act", 0, seq), cut("weight", seq, n)
-	rows := f.Op("transpose", t(1, 1, seq, k), "rows", mil.A("perm", perm), mil.A("x", act))
-	prod := f.Op("matmul", t(1, 1, seq, n), "prod", mil.A("transpose_x", no), mil.A("transpose_y", no),
-		mil.A("x", rows), mil.A("y", weight))
-	back := f.Op("transpose", t(1, 1, n, seq), "back", mil.A("perm", perm), mil.A("x", prod))
-	shape := f.Const("shape", mil.Int32s(1, n, 1, seq))
-	f.Output(f.Op("reshape", t(1, n, 1, seq), "y", mil.A("shape", shape), mil.A("x", back)))
 	return Model{
 		Name: "packed-matmul", About: "matmul whose weights are an input, packed beside the activations",
 		Input:     factors(),
@@ -45,7 +24,16 @@ func packedMatmul() (Model, error) {
 			}
 			return map[string][]float64{"y": y}
 		},
-	}.finish(b)
+	}.built(func(f *build.Func) {
+		x := f.Input("x", mil.FP16, 1, k, 1, seq+n)
+		cut := func(begin, size int) build.Value {
+			part := f.SliceBySize(x, []int{0, 0, 0, begin}, []int{1, k, 1, size})
+			return f.Reshape(part, 1, 1, k, size)
+		}
+		rows := f.Transpose(cut(0, seq), 0, 1, 3, 2)
+		back := f.Transpose(f.Matmul(rows, cut(seq, n)), 0, 1, 3, 2)
+		f.Output("y", f.Reshape(back, 1, n, 1, seq))
+	})
 }
 
 // convPointwise is a 1x1 convolution, the engine's fastest form.
@@ -62,27 +50,9 @@ func conv3x3() (Model, error) {
 // border of (k-1)/2 zeros. generate makes weights and inputs.
 func convolution(name, about string, ci, co, k, h, w int, generate input) (Model, error) {
 	values := generate(name, co*ci*k*k, 1)
-	var file weights
-	at, err := file.add(values)
-	if err != nil {
-		return Model{}, err
-	}
 	border := (k - 1) / 2
-	b := mil.NewBuilder()
-	f := b.Func("main")
-	x := f.Input("x", mil.FP16, 1, ci, h, w)
-	weight := f.Blob("w", mil.TensorOf(mil.FP16, co, ci, k, k), blob.WeightFile, at)
-	args := []mil.Arg{
-		mil.A("dilations", f.Const("dilations", mil.Int32s(1, 1))),
-		mil.A("groups", f.Const("groups", mil.Int32Scalar(1))),
-		mil.A("pad", f.Const("pad", mil.Int32s(border, border, border, border))),
-		mil.A("pad_type", f.Const("pad_type", mil.StringScalar("custom"))),
-		mil.A("strides", f.Const("strides", mil.Int32s(1, 1))),
-		mil.A("weight", weight), mil.A("x", x),
-	}
-	f.Output(f.Op("conv", mil.TensorOf(mil.FP16, 1, co, h, w), "y", args...))
 	return Model{
-		Name: name, About: about, Weights: file.files(), Input: generate,
+		Name: name, About: about, Input: generate,
 		Tolerance: exactly("sums of up to 72 products are sixteenths within 112.5, which fp16 holds"),
 		Reference: func(in map[string][]float64) map[string][]float64 {
 			x, y := in["x"], make([]float64, co*h*w)
@@ -100,5 +70,9 @@ func convolution(name, about string, ci, co, k, h, w int, generate input) (Model
 			}
 			return map[string][]float64{"y": y}
 		},
-	}.finish(b)
+	}.built(func(f *build.Func) {
+		x := f.Input("x", mil.FP16, 1, ci, h, w)
+		weight := f.Weight("w", singles(values), co, ci, k, k)
+		f.Output("y", f.Conv(x, weight, build.Padding{border, border, border, border}))
+	})
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/bench"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
-	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/image"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
 	"github.com/anekit/anekit/internal/numerics"
+	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -33,9 +33,9 @@ func completions(root *cobra.Command) {
 	for _, c := range chip.All() {
 		chips = append(chips, c.String(), c.Target())
 	}
-	tables, models := extensions("safetensors", "json"), extensions("mil")
+	tables, programs := extensions("safetensors", "json"), extensions("mil")
 	operands := map[string]cobra.CompletionFunc{
-		"run": models, "fmt": models, "inspect": models, "lint": models, "cost": models,
+		"run": programs, "fmt": programs, "inspect": programs, "lint": programs, "cost": programs,
 		"image":   extensions("png", "jpg", "jpeg"),
 		"weights": tables, "weights check": tables, "weights repack": tables,
 		"probe": fixed(probe.Names()...),
@@ -48,7 +48,7 @@ func completions(root *cobra.Command) {
 		"engine":        fixed(engine.Names()...),
 		"emulate":       fixed(chips...),
 		"numerics":      fixed(numerics.Names()...),
-		"filter":        fixed(image.Filters()...),
+		"filter":        fixed(models.FilterNames()...),
 		"inject":        fixed(append(check.Injectable(), check.GPUCopy)...),
 		"gpu":           cobra.NoFileCompletions,
 		"require-shown": fixed(check.NoCopy),
@@ -63,7 +63,7 @@ func completions(root *cobra.Command) {
 		"compiler":     fixed(cli.Names(chip.Compilers())...),
 		"os":           fixed("macos12", "macos13", "macos14", "macos15", "macos26", "macos27"),
 		"explain":      fixed(names(millint.Rules(), func(r millint.Rule) string { return r.ID })...),
-		"mil":          models,
+		"mil":          programs,
 		"guest":        extensions("wasm"),
 		"policy":       extensions("json"),
 		"trace":        extensions("json"),

@@ -105,7 +105,7 @@ var may = []struct {
 	{"models/decoder", []string{"ane", "ane/chip", "ane/cost", "ane/fp16", "ane/kv", "ane/mil", "ane/mil/blob",
 		"ane/mil/build", "ane/mil/lint", "internal/errtext", "internal/pages", "internal/wholefile",
 		"unimem", "ane/weights", "unimem/safetensors"}},
-	{"models", []string{"ane/mil", "ane/mil/blob", "internal/element"}},
+	{"models", []string{"ane/mil", "ane/mil/blob", "ane/mil/build"}},
 	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "models/decoder",
 		"models/decoder/decodertest",
 		"unimem"}},

@@ -62,7 +62,7 @@ link, and a name with the extension of another type than PNG.
 Filters:
 
 ` + list.String()
-	cmd.Flags().StringVar(&name, "filter", "", "`NAME` of the filter: "+models.FilterNames())
+	cmd.Flags().StringVar(&name, "filter", "", "`NAME` of the filter: "+strings.Join(models.FilterNames(), ", "))
 	a.JSONFlag(cmd)
 	a.EngineFlags(cmd)
 	a.ArithmeticFlags(cmd)
@@ -94,9 +94,9 @@ func filter(t *trial.T, a *cli.App, name, in, out string) {
 	f, ok := models.FilterByName(name)
 	switch {
 	case name == "":
-		trial.NoError(cli.Badf("no filter; give --filter with one of %s", models.FilterNames()))
+		trial.NoError(cli.Badf("no filter; give --filter with one of %s", strings.Join(models.FilterNames(), ", ")))
 	case !ok:
-		trial.NoError(cli.Badf("--filter %q; %s", name, near.Choices(name, "choose one of", Filters())))
+		trial.NoError(cli.Badf("--filter %q; %s", name, near.Choices(name, "choose one of", models.FilterNames())))
 	}
 	if ext := filepath.Ext(out); slices.Contains(strings.Fields(notPNG), strings.ToLower(ext)) {
 		trial.NoError(cli.Badf("%s has the extension of another type, but image writes PNG; name it %s.png", out,
@@ -175,9 +175,6 @@ func (n *count) Write(b []byte) (int, error) {
 	*n += count(len(b))
 	return len(b), nil
 }
-
-// Filters lists the filters by name.
-func Filters() []string { return strings.Split(models.FilterNames(), ", ") }
 
 // bands filters a picture in bands of rows, since tensors of the whole picture would take several times its own memory.
 type bands struct {
