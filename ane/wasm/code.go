@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/kv"
@@ -39,32 +38,22 @@ const (
 	CodeExhausted   Code = -18 // the system or the engine has no more memory, programs or surfaces for now
 )
 
-// String returns the constant's name in lower case.
-func (c Code) String() string {
-	if c >= 0 {
-		return "ok"
-	}
-	if i := int(-c) - 1; i < len(codeNames) {
-		return codeNames[i]
+// Error returns the constant's name in lower case.
+func (c Code) Error() string {
+	names := [...]string{"engine", "name", "bounds", "aligned", "short", "limit", "handle", "compile", "mismatch", "unbound",
+		"busy", "deadline", "full", "argument", "unsupported", "overlap", "closed", "exhausted"}
+	if i := -1 - int(c); i >= 0 && i < len(names) {
+		return "code " + names[i]
 	}
 	return "code " + strconv.Itoa(int(c))
 }
 
-var codeNames = [...]string{"engine", "name", "bounds", "aligned", "short", "limit", "handle", "compile", "mismatch",
-	"unbound", "busy", "deadline", "full", "argument", "unsupported", "overlap", "closed", "exhausted"}
-
-// Error returns String, so that a Code is an error.
-func (c Code) Error() string { return "code " + strings.TrimPrefix(c.String(), "code ") }
-
-// CodeOf returns the code of an error: that of a *Error, or the one that fits an error of the packages ane, ane/kv,
-// unimem and unimem/wasm. Another error is CodeEngine, nil is 0.
-func CodeOf(err error) Code {
-	var e *Error
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &e) && e.Code != 0:
-		return e.Code
+// codeOf returns the Code that an error wraps, or the one that fits an error of the packages ane, ane/kv, unimem and
+// unimem/wasm. Another error is CodeEngine.
+func codeOf(err error) Code {
+	var code Code
+	if errors.As(err, &code) {
+		return code
 	}
 	for _, row := range [...]struct {
 		kind error
@@ -77,8 +66,7 @@ func CodeOf(err error) Code {
 		{ane.ErrName, CodeName}, {ane.ErrUnbound, CodeUnbound}, {ane.ErrAligned, CodeAligned},
 		{ane.ErrOffset, CodeAligned}, {ane.ErrShort, CodeShort}, {ane.ErrMismatch, CodeMismatch},
 		{ane.ErrAlias, CodeMismatch}, {ane.ErrBusy, CodeBusy}, {ane.ErrClosed, CodeClosed}, {ane.ErrStale, CodeClosed},
-		{kv.ErrFull, CodeFull}, {kv.ErrLayer, CodeArgument}, {kv.ErrSize, CodeArgument},
-		{kv.ErrOrder, CodeArgument},
+		{kv.ErrFull, CodeFull}, {kv.ErrLayer, CodeArgument}, {kv.ErrSize, CodeArgument}, {kv.ErrOrder, CodeArgument},
 		{kv.ErrClosed, CodeClosed}, {kv.ErrInUse, CodeBusy}, {ane.ErrShape, CodeArgument},
 		{errors.ErrUnsupported, CodeUnsupported},
 	} {

@@ -41,10 +41,6 @@
 //	cache_truncate(cache, tokens) -> 0
 //	cache_close(cache) -> 0
 //
-//	sampler_open(temperature f32, top_p f32, seed i64) -> sampler
-//	sample(sampler, logits, count, bits) -> token            logits of 32 or 16 bits
-//	sampler_close(sampler) -> 0
-//
 // Guests may also import wasi_snapshot_preview1, as Go's do. Output goes to Limits.Output, which a guest can only write
 // to. The three standard files cannot be closed; there are no others, no arguments and no environment. Clock and
 // random numbers are the same in every run; Guest.World counts what a guest has read of them.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -30,23 +29,16 @@ type Guest struct {
 	life context.Context // ends with the guest
 	stop context.CancelFunc
 
-	mu       sync.Mutex // of the running call
-	failed   error      // why the guest takes no more calls
-	closed   bool
-	objects  map[int32]any // by handle
-	world    World         // the last handle and error too
-	programs int
-	others   int // objects other than programs
-	caches   int // bytes
+	mu      sync.Mutex // of the running call
+	failed  error      // why the guest takes no more calls
+	closed  bool
+	objects map[int32]any // by handle
+	world   World         // the last handle and error too
+	caches  int           // bytes
 }
 
 // guestKey is the key of the Guest in the context of its calls.
 type guestKey struct{}
-
-func guestOf(ctx context.Context) *Guest {
-	g, _ := ctx.Value(guestKey{}).(*Guest)
-	return g
-}
 
 // Start makes a Guest and calls its _initialize, if it exports one, within Limits.Time. The caller closes the Guest.
 //
@@ -115,7 +107,7 @@ func (g *Guest) Memory() *linear.Memory { return g.memory }
 func (g *Guest) Module() api.Module { return g.module }
 
 // Copied is the number of bytes that were copied for the guest so far: those that binding on a surface moved, those
-// that cache_append took, those of 16-bit logits, and those of a copying Host.
+// that cache_append took, those of a copying Host, and those of AddCopied.
 func (g *Guest) Copied() int64 {
 	n := g.copied.Load()
 	if g.memory != nil {
@@ -247,75 +239,25 @@ func (g *Guest) end(ctx context.Context) error {
 }
 
 // add opens an object and returns its handle.
-func (g *Guest) add(op string, o any) (int32, error) {
-	_, isProgram := o.(*program)
-	switch {
-	case isProgram && g.programs >= g.limits.Programs:
-		return 0, &Error{Op: op, Code: CodeLimit, Err: CodeLimit,
-			Detail: fmt.Sprintf("%d programs are open", g.programs), Hint: "close one first"}
-	case !isProgram && g.others >= g.limits.Objects:
-		return 0, &Error{Op: op, Code: CodeLimit, Err: CodeLimit,
-			Detail: fmt.Sprintf("%d requests, caches and samplers are open", g.others), Hint: "close one first"}
-	case g.world.Handle == 1<<31-1:
-		return 0, &Error{Op: op, Code: CodeLimit, Err: CodeLimit, Detail: "no handle is left"}
+func (g *Guest) add(o any) (int, error) {
+	programs := 0
+	for _, open := range g.objects {
+		if _, ok := open.(*program); ok {
+			programs++
+		}
 	}
-	if isProgram {
-		g.programs++
-	} else {
-		g.others++
+	_, isProgram := o.(*program)
+	switch others := len(g.objects) - programs; {
+	case isProgram && programs >= g.limits.Programs:
+		return 0, fmt.Errorf("%w: %d programs are open; close one first", CodeLimit, programs)
+	case !isProgram && others >= g.limits.Objects:
+		return 0, fmt.Errorf("%w: %d requests and caches are open; close one first", CodeLimit, others)
+	case g.world.Handle == 1<<31-1:
+		return 0, fmt.Errorf("%w: no handle is left", CodeLimit)
 	}
 	g.world.Handle++
 	g.objects[g.world.Handle] = o
-	return g.world.Handle, nil
-}
-
-// remove forgets a handle.
-func (g *Guest) remove(handle int32) {
-	if _, ok := g.objects[handle].(*program); ok {
-		g.programs--
-	} else {
-		g.others--
-	}
-	delete(g.objects, handle)
-}
-
-// object returns the open object of a handle, of type T.
-func object[T any](g *Guest, op string, handle uint64) (T, error) {
-	o, ok := g.objects[int32(uint32(handle))].(T)
-	if !ok {
-		var none T
-		return none, &Error{Op: op, Code: CodeHandle, Err: CodeHandle,
-			Detail: fmt.Sprintf("%d is not a %s", int32(uint32(handle)), kindOf(none))}
-	}
-	return o, nil
-}
-
-func kindOf(o any) string {
-	switch o.(type) {
-	case *program:
-		return "program"
-	case *request:
-		return "request"
-	case *cache:
-		return "cache"
-	}
-	return "sampler"
-}
-
-// text reads a text of the guest.
-func (g *Guest) text(op string, ptr, length uint64, most int) (string, error) {
-	if uint64(uint32(length)) > uint64(most) {
-		return "", &Error{Op: op, Code: CodeLimit, Err: CodeLimit,
-			Detail: fmt.Sprintf("a text of %d bytes, at most %d", uint32(length), most)}
-	}
-	b, err := g.memory.Range(uint64(uint32(ptr)), uint64(uint32(length)))
-	if err != nil {
-		return "", err
-	}
-	if !utf8.Valid(b) {
-		return "", &Error{Op: op, Code: CodeArgument, Err: CodeArgument, Detail: "the text is not UTF-8"}
-	}
-	return string(b), nil
+	return int(g.world.Handle), nil
 }
 
 // Bound returns the request of the engine behind a guest's request, for evidence of what the engine reads; nil for
@@ -329,7 +271,7 @@ func (g *Guest) Bound(handle int32) *ane.Request {
 	return nil
 }
 
-// Objects is the number of programs, requests, caches and samplers that the guest has open.
+// Objects is the number of programs, requests and caches that the guest has open.
 func (g *Guest) Objects() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -25,7 +25,7 @@ func defineWASI(ctx context.Context, r wazero.Runtime) error {
 			result = errnoNotSupported
 		}
 		stack[0] = result
-	}), []api.ValueType{i32}, []api.ValueType{i32}).Export("fd_close")
+	}), []api.ValueType{api.ValueTypeI32}, []api.ValueType{api.ValueTypeI32}).Export("fd_close")
 	_, err := b.Instantiate(ctx)
 	return err
 }

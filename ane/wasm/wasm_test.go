@@ -305,38 +305,6 @@ func TestCaches(t *testing.T) {
 	})
 }
 
-func TestSamplers(t *testing.T) {
-	r := newRig(t, roads()[0])
-	g := r.start("calls.wasm", wasm.Limits{})
-	open := func(temperature, topP float32) int {
-		results, err := g.Call(context.Background(), "sampler_open", uint64(math.Float32bits(temperature)),
-			uint64(math.Float32bits(topP)), 7)
-		require.NoError(t, err)
-		return int(int32(uint32(results[0])))
-	}
-	require.Equal(t, int(wasm.CodeUnsupported), open(0.5, 1))
-	require.Equal(t, int(wasm.CodeArgument), open(-1, 1))
-	require.Equal(t, int(wasm.CodeArgument), open(float32(math.NaN()), 1))
-	require.Equal(t, int(wasm.CodeArgument), open(0, 0))
-	s := open(0, 1)
-	require.Positive(t, s)
-	b, err := g.Memory().Range(aAt, 16)
-	require.NoError(t, err)
-	copy(b, []byte{0, 0, 0, 0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 0, 0, 0, 0x40}) // 0, 1, 2, 2
-	require.Equal(t, 2, g.call("sample", s, aAt, 4, 32))
-	require.Zero(t, g.Copied())
-	copy(b, []byte{0, 0x3c, 0, 0x40}) // 1, 2 as halves
-	require.Equal(t, 1, g.call("sample", s, aAt, 2, 16))
-	require.EqualValues(t, 4, g.Copied())
-	g.refused(wasm.CodeAligned, "sample", s, aAt+2, 2, 32)
-	g.refused(wasm.CodeArgument, "sample", s, aAt, 2, 8)
-	g.refused(wasm.CodeArgument, "sample", s, aAt, 0, 32)
-	g.refused(wasm.CodeBounds, "sample", s, aAt, -1, 32)
-	g.refused(wasm.CodeHandle, "sample", s+1, aAt, 1, 32)
-	require.Zero(t, g.need("sampler_close", s))
-	g.refused(wasm.CodeHandle, "sample", s, aAt, 1, 32)
-}
-
 // slow is an engine whose runs write nothing and end with their context.
 type slow struct {
 	ane.Engine

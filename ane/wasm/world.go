@@ -15,11 +15,11 @@ type World struct {
 	Wall      uint64 // readings of the wall clock
 	Monotonic uint64 // readings of the monotonic clock
 	Handle    int32  // the last handle; 0 before the first
-	Failure   string // the text of the last error, cut off at MaxFailure bytes; empty without
+	Failure   string // the text of the last error, valid UTF-8 of at most 4,096 bytes; empty without
 }
 
-// MaxFailure is the largest number of bytes of an error's text that a guest can read.
-const MaxFailure = 4096
+// maxFailure is the largest number of bytes of an error's text that a guest can read.
+const maxFailure = 4096
 
 // worldBegin is the first reading of the wall clock: the start of 2022.
 var worldBegin = time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -13,44 +13,31 @@ const (
 func Check(all []Section) error {
 	for _, s := range all {
 		r := &Reader{Rest: s.Body}
-		var err error
 		switch s.ID {
 		case Custom:
 			custom(r)
 		case Types:
-			r.list(r.rec)
+			r.List(r.rec)
 		case Imports:
-			err = onlyFunctions(r)
+			onlyFunctions(r)
 		case Funcs:
-			r.list(r.number)
+			r.List(r.number)
 		case Globals:
-			r.list(func() { r.Type(); r.Byte(); r.Constant() })
+			r.List(func() { r.Type(); r.Byte(); r.Constant() })
 		case Exports:
-			r.list(func() { r.Text(); r.Byte(); r.Number() })
+			r.List(func() { r.Text(); r.Byte(); r.Number() })
 		case Elements:
-			r.list(r.element)
+			r.List(r.element)
 		case Code:
-			err = locals(r)
+			locals(r)
 		case Data:
-			r.list(r.segment)
+			r.List(r.segment)
 		}
-		if err == nil && r.Err != nil {
-			err = fmt.Errorf("section %d: %w", s.ID, r.Err)
-		}
-		if err != nil {
-			return err
+		if r.Err != nil {
+			return fmt.Errorf("section %d: %w", s.ID, r.Err)
 		}
 	}
 	return nil
-}
-
-// list reads a list whose items item reads.
-func (r *Reader) list(item func()) {
-	for range r.Count() {
-		if item(); r.Err != nil {
-			return
-		}
-	}
 }
 
 func (r *Reader) number() { r.Number() }
@@ -59,7 +46,7 @@ func (r *Reader) number() { r.Number() }
 func (r *Reader) rec() {
 	if r.Peek() == 0x4e {
 		r.Byte()
-		r.list(r.function)
+		r.List(r.function)
 		return
 	}
 	r.function()
@@ -70,21 +57,19 @@ func (r *Reader) function() {
 	if r.Byte() != 0x60 {
 		r.Fail()
 	}
-	r.list(r.Type)
-	r.list(r.Type)
+	r.List(r.Type)
+	r.List(r.Type)
 }
 
 // onlyFunctions reads imports, all of functions: hosts have nothing else.
-func onlyFunctions(r *Reader) (err error) {
-	r.list(func() {
+func onlyFunctions(r *Reader) {
+	r.List(func() {
 		module, name := r.Text(), r.Text()
-		if kind := r.Byte(); kind != 0 && r.Err == nil {
-			err = fmt.Errorf("it imports %s of %s, which is not a function", name, module)
-			r.Fail()
+		if kind := r.Byte(); kind != 0 {
+			r.Refuse("it imports %s of %s, which is not a function", name, module)
 		}
 		r.Number()
 	})
-	return err
 }
 
 // element reads a segment of elements.
@@ -106,9 +91,9 @@ func (r *Reader) element() {
 		r.Byte() // kind
 	}
 	if mode&4 != 0 {
-		r.list(r.Constant)
+		r.List(r.Constant)
 	} else {
-		r.list(r.number)
+		r.List(r.number)
 	}
 }
 
@@ -125,27 +110,25 @@ func (r *Reader) segment() {
 }
 
 // locals reads the numbers of locals of all functions.
-func locals(r *Reader) (err error) {
+func locals(r *Reader) {
 	all := 0
 	function := 0
-	r.list(func() {
+	r.List(func() {
 		body := &Reader{Rest: r.Text()}
 		own := 0
-		body.list(func() {
+		body.List(func() {
 			own += body.Number()
 			body.Type()
 		})
-		if all += own; err == nil && (own > maxLocals || all > maxAllLocals) {
-			err = fmt.Errorf("its function %d (of those with code) has %d locals, all up to it %d: at most %d and %d",
-				function, own, all, maxLocals, maxAllLocals)
-			r.Fail()
-		}
 		if body.Err != nil {
 			r.Fail()
 		}
+		if all += own; own > maxLocals || all > maxAllLocals {
+			r.Refuse("its function %d (of those with code) has %d locals, all up to it %d: at most %d and %d", function, own,
+				all, maxLocals, maxAllLocals)
+		}
 		function++
 	})
-	return err
 }
 
 // custom reads the name of a custom section, and the names in that of names.
@@ -166,9 +149,9 @@ func custom(r *Reader) {
 		case module:
 			r.Text()
 		case functions:
-			r.list(assoc)
+			r.List(assoc)
 		case locals:
-			r.list(func() { r.Number(); r.list(assoc) })
+			r.List(func() { r.Number(); r.List(assoc) })
 		default:
 			r.Take(size)
 		}

@@ -3,6 +3,7 @@ package guestcode
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 )
 
 // ErrCut: a binary that ends too early, or whose lengths do not fit.
@@ -15,9 +16,12 @@ type Reader struct {
 }
 
 // Fail ends the reading, by ErrCut unless there is an error.
-func (r *Reader) Fail() {
+func (r *Reader) Fail() { r.Refuse("%w", ErrCut) }
+
+// Refuse ends the reading, by an error of a format unless there is one.
+func (r *Reader) Refuse(format string, args ...any) {
 	if r.Err == nil {
-		r.Err = ErrCut
+		r.Err = fmt.Errorf(format, args...)
 	}
 	r.Rest = nil
 }
@@ -69,6 +73,15 @@ func (r *Reader) Count() int {
 		return 0
 	}
 	return n
+}
+
+// List reads a list whose items item reads.
+func (r *Reader) List(item func()) {
+	for range r.Count() {
+		if item(); r.Err != nil {
+			return
+		}
+	}
 }
 
 // Text reads a length and as many bytes.

@@ -55,7 +55,7 @@ var may = []struct {
 	{"ane/mil", []string{"internal/near"}},
 	{"models/actor", []string{"ane", "ane/kv", "ane/wasm", "internal/errtext", "internal/guestcode", "models/decoder",
 		"unimem/wasm"}},
-	{"ane/wasm", []string{"ane", "ane/fp16", "ane/kv", "ane/mil", "internal/errtext", "internal/guestcode", "unimem",
+	{"ane/wasm", []string{"ane", "ane/kv", "ane/mil", "internal/errtext", "internal/guestcode", "unimem",
 		"unimem/wasm"}},
 	{"ane/dlpack", []string{"ane", "ane/mil", "unimem"}},
 	{"internal/enginetest", []string{"internal/access", "ane", "ane/fp16", "ane/mil", "ane/mil/build", "internal/procmem", "internal/step",

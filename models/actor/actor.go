@@ -1,11 +1,11 @@
 package actor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -19,16 +19,9 @@ import (
 // Config configures an Actor.
 type Config struct {
 	Prompt  []int            // tokens that the guest reads
-	Sampler *decoder.Sampler // of choose; nil is greedy. The Actor uses it from then on
+	Sampler *decoder.Sampler // of choose; nil chooses the largest logit. The Actor uses it from then on
 	Note    string           // kept in every file of Freeze, such as the folder of the model; at most 64 KiB
 	Limits  wasm.Limits      // of the guest; a zero Time is ten minutes, for a long prompt
-}
-
-func (c Config) limits() wasm.Limits {
-	if c.Limits.Time == 0 {
-		c.Limits.Time = 10 * time.Minute
-	}
-	return c.Limits
 }
 
 // Actor is a guest with a conversation. Its methods are safe for concurrent use; one runs at a time.
@@ -51,61 +44,39 @@ type Actor struct {
 //
 // Errors: ErrGuest (no export next), those of decoder.Model.NewSession and of wasm.Binary.Start.
 func (c *Code) Start(ctx context.Context, config Config) (*Actor, error) {
-	return c.start(ctx, config, c.binary.Start)
-}
-
-// start makes an Actor of a guest that begin makes.
-func (c *Code) start(ctx context.Context, config Config,
-	begin func(context.Context, wasm.Limits) (*wasm.Guest, error)) (*Actor, error) {
 	const op = "start"
 	vocabulary := c.host.model.Config().Vocabulary
-	if len(config.Note) > maxNote {
-		return nil, &Error{Op: op, Detail: fmt.Sprintf("a note of %d bytes", len(config.Note)),
-			Hint: fmt.Sprintf("give at most %d", maxNote)}
-	}
 	for i, id := range config.Prompt {
 		if id < 0 || id >= vocabulary {
 			return nil, &decoder.Error{Op: op, Err: decoder.ErrVocabulary,
 				Detail: fmt.Sprintf("token %d of the prompt is %d, the model has %d", i, id, vocabulary)}
 		}
 	}
-	a := &Actor{code: c, prompt: slices.Clone(config.Prompt), sampler: config.Sampler, note: config.Note}
-	var err error
-	if a.sampler == nil {
-		if a.sampler, err = decoder.NewSampler(0, 1, 0); err != nil {
-			return nil, err
-		}
+	a := &Actor{code: c, prompt: slices.Clone(config.Prompt), sampler: config.Sampler}
+	return a.begin(ctx, op, config, c.binary.Start)
+}
+
+// begin gives the actor a session and a guest, which start makes.
+func (a *Actor) begin(ctx context.Context, op string, config Config,
+	start func(context.Context, wasm.Limits) (*wasm.Guest, error)) (_ *Actor, err error) {
+	if a.note = config.Note; len(a.note) > maxNote {
+		return nil, &Error{Op: op, Detail: fmt.Sprintf("a note of %d bytes", len(a.note)),
+			Hint: fmt.Sprintf("give at most %d", maxNote)}
 	}
-	if a.session, err = c.host.model.NewSession(); err != nil {
+	if a.session, err = a.code.host.model.NewSession(); err != nil {
 		return nil, err
 	}
-	if a.guest, err = begin(ctx, config.limits()); err != nil {
+	config.Limits.Time = cmp.Or(config.Limits.Time, 10*time.Minute)
+	if a.guest, err = start(ctx, config.Limits); err != nil {
 		return nil, errors.Join(err, a.session.Close())
 	}
-	if why := unfit(a.guest.Module().ExportedFunction("next")); why != "" {
-		return nil, errors.Join(&Error{Op: op, Err: ErrGuest, Detail: why,
+	next := a.guest.Module().ExportedFunction("next")
+	if next == nil || len(next.Definition().ParamTypes()) > 0 ||
+		!slices.Equal(next.Definition().ResultTypes(), []api.ValueType{api.ValueTypeI32}) {
+		return nil, errors.Join(&Error{Op: op, Err: ErrGuest, Detail: "it exports no next() -> i32",
 			Hint: "export next with no parameter and one i32 as its result"}, a.Close(ctx))
 	}
 	return a, nil
-}
-
-// unfit says why an export is not next() -> i32, if it is not.
-func unfit(next api.Function) string {
-	if next == nil {
-		return "it exports no next"
-	}
-	d := next.Definition()
-	if len(d.ParamTypes()) == 0 && slices.Equal(d.ResultTypes(), []api.ValueType{i32}) {
-		return ""
-	}
-	names := func(types []api.ValueType) (all string) {
-		for _, t := range types {
-			all += " " + api.ValueTypeName(t)
-		}
-		return all
-	}
-	return fmt.Sprintf("its next is (%s) ->%s, not () -> i32", strings.TrimSpace(names(d.ParamTypes())),
-		names(d.ResultTypes()))
 }
 
 // Close ends the guest and the session. Repeating it does nothing. Errors are those of wasm.Guest.Close and
@@ -141,7 +112,7 @@ func (a *Actor) Next(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	config := a.code.host.model.Config()
-	token := int(int32(uint32(results[0])))
+	token := int(int32(results[0]))
 	switch {
 	case token == Silent:
 		a.ended = true
@@ -178,8 +149,7 @@ func (a *Actor) logits(ctx context.Context) ([]float32, error) {
 	s := a.session
 	n := s.Position()
 	if n == 0 {
-		return nil, &wasm.Error{Op: "logits", Code: wasm.CodeUnbound, Err: wasm.CodeUnbound,
-			Detail: "the model has taken no token"}
+		return nil, fmt.Errorf("%w: the model has taken no token", wasm.CodeUnbound)
 	}
 	if s.Logits() == nil {
 		last := s.Tokens()[n-1]
@@ -244,7 +214,7 @@ func (a *Actor) Freeze(ctx context.Context, path string) error {
 	}
 	if n := a.guest.Objects(); n > 0 {
 		return &Error{Op: op, Name: path, Err: ErrBusy,
-			Detail: fmt.Sprintf("the guest has %d programs, requests, caches and samplers open", n),
+			Detail: fmt.Sprintf("the guest has %d programs, requests and caches open", n),
 			Hint:   "the guest has to close them before next returns"}
 	}
 	extra, err := a.state()
@@ -261,8 +231,14 @@ func (a *Actor) Freeze(ctx context.Context, path string) error {
 // Errors: ErrSnapshot (damaged, not a snapshot of an actor, or of another guest or version, with the difference),
 // ErrModel, fs.ErrNotExist, and those of Start.
 func (c *Code) Thaw(ctx context.Context, path string, config Config) (*Actor, error) {
-	return c.thaw(ctx, "thaw", path, config, func(a *Actor) (decoder.Snapshot, error) {
-		return a.session.RestoreFile(ctx, path, nil)
+	const op = "thaw"
+	return c.thaw(ctx, op, path, config, func(a *Actor) (decoder.Snapshot, error) {
+		t, err := a.session.RestoreFile(ctx, path, nil)
+		if errors.Is(err, kv.ErrFingerprint) {
+			return t, &Error{Op: op, Name: path, Err: ErrModel, Cause: err,
+				Hint: "move the actor: its tokens fill the cache of this model"}
+		}
+		return t, err
 	})
 }
 
@@ -273,64 +249,42 @@ func (c *Code) Thaw(ctx context.Context, path string, config Config) (*Actor, er
 // Errors: those of Thaw without ErrModel, and those of decoder.Session.Prefill: a token beyond the model's vocabulary,
 // more tokens than it has positions.
 func (c *Code) Move(ctx context.Context, path string, config Config) (*Actor, error) {
-	return c.thaw(ctx, "move", path, config, func(a *Actor) (decoder.Snapshot, error) {
+	const op = "move"
+	var tokens []int
+	a, err := c.thaw(ctx, op, path, config, func(*Actor) (decoder.Snapshot, error) {
 		if err := kv.CheckFile(path); err != nil { // as Thaw does, which restores the keys and values
-			return decoder.Snapshot{}, &decoder.Error{Op: "move", Name: path, Err: decoder.ErrSnapshot, Cause: err}
+			return decoder.Snapshot{}, &decoder.Error{Op: op, Name: path, Err: decoder.ErrSnapshot, Cause: err}
 		}
 		t, err := decoder.PeekFile(path)
-		if err != nil {
-			return t, err
-		}
-		taken := t.Tokens()
-		if err := a.take(ctx, taken); err != nil {
-			return t, err
-		}
-		a.moved = len(taken)
-		return t, nil
+		tokens = t.Tokens()
+		return t, err
 	})
+	if err != nil {
+		return nil, err
+	}
+	if err := a.take(ctx, tokens); err != nil {
+		return nil, errors.Join(err, a.Close(ctx))
+	}
+	a.moved = len(tokens)
+	return a, nil
 }
 
-// thaw reads the file: first its guest and model, then everything.
+// thaw makes an Actor of the file that restore reads.
 func (c *Code) thaw(ctx context.Context, op, path string, config Config,
 	restore func(*Actor) (decoder.Snapshot, error)) (*Actor, error) {
-	t, err := decoder.PeekFile(path)
-	if err != nil {
-		return nil, &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
-	}
-	s, err := c.read(op, path, t.Extra)
+	a, err := (&Actor{code: c}).begin(ctx, op, config, c.binary.Resume)
 	if err != nil {
 		return nil, err
 	}
-	config.Prompt, config.Sampler = nil, t.Sampler
-	a, err := c.start(ctx, config, c.binary.Resume)
-	if err != nil {
-		return nil, err
-	}
-	if t, err = restore(a); err == nil {
-		s, err = c.read(op, path, t.Extra) // of the file that was checked as a whole
-	} else {
-		err = restoreError(op, path, err)
-	}
+	t, err := restore(a)
 	if err == nil {
-		err = s.install(op, path, a)
+		a.sampler = t.Sampler
+		err = a.install(op, path, t.Extra)
+	} else if errors.Is(err, decoder.ErrSnapshot) && !errors.Is(err, ErrModel) {
+		err = &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.Close(ctx))
 	}
-	if t.Sampler != nil {
-		a.sampler = t.Sampler
-	}
 	return a, nil
-}
-
-// restoreError is ErrModel for a snapshot of another model, else ErrSnapshot for errors of the file.
-func restoreError(op, path string, err error) error {
-	switch {
-	case errors.Is(err, kv.ErrFingerprint):
-		return &Error{Op: op, Name: path, Err: ErrModel, Cause: err,
-			Hint: "move the actor: its tokens fill the cache of this model"}
-	case errors.Is(err, decoder.ErrSnapshot):
-		return &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
-	}
-	return err
 }

@@ -44,18 +44,15 @@ func expose(text []byte) (e exposed, err error) {
 		return e, errors.New("it exports nothing")
 	}
 	for _, s := range sections {
-		r := &input{guestcode.Reader{Rest: s.Body}}
+		in := &input{guestcode.Reader{Rest: s.Body}}
 		switch s.ID {
 		case guestcode.Globals:
-			e.globals, err = mutable(r)
+			e.globals = mutable(in)
 		case guestcode.Code:
-			err = steadyCode(r)
+			steadyCode(in)
 		}
-		if err == nil {
-			err = r.Err
-		}
-		if err != nil {
-			return e, err
+		if in.Err != nil {
+			return e, in.Err
 		}
 	}
 	if sections[at].Body, err = withExports(sections[at].Body, e.globals); err != nil {
@@ -66,42 +63,40 @@ func expose(text []byte) (e exposed, err error) {
 }
 
 // mutable lists the mutable globals.
-func mutable(in *input) (all []global, err error) {
-	for i := range in.Number() {
+func mutable(in *input) (all []global) {
+	i := 0
+	in.List(func() {
 		kind := in.Peek()
 		in.Type()
-		changes := in.Byte()
+		changes := in.Byte() != 0
 		in.Constant()
-		if in.Err != nil {
-			return nil, nil
+		number := kind == api.ValueTypeI32 || kind == api.ValueTypeI64 || kind == api.ValueTypeF32 ||
+			kind == api.ValueTypeF64
+		if changes && !number {
+			in.Refuse("its mutable global %d is a reference or a vector (type %#x)", i, kind)
 		}
-		if changes == 0 {
-			continue
-		}
-		switch kind {
-		case api.ValueTypeI32, api.ValueTypeI64, api.ValueTypeF32, api.ValueTypeF64:
+		if changes {
 			all = append(all, global{i, kind})
-		default:
-			return nil, fmt.Errorf("its mutable global %d is a reference or a vector (type %#x)", i, kind)
 		}
-	}
-	return all, nil
+		i++
+	})
+	return all
 }
 
 // withExports adds the exports of globals to an export section.
 func withExports(body []byte, globals []global) ([]byte, error) {
-	in := &input{guestcode.Reader{Rest: body}}
+	in := &guestcode.Reader{Rest: body}
 	n := in.Number()
 	list := in.Rest
 	for range n {
 		name := string(in.Text())
 		in.Byte()
 		in.Number()
+		if strings.HasPrefix(name, globalPrefix) {
+			in.Refuse("it exports %s itself", name)
+		}
 		if in.Err != nil {
 			return nil, in.Err
-		}
-		if strings.HasPrefix(name, globalPrefix) {
-			return nil, fmt.Errorf("it exports %s itself", name)
 		}
 	}
 	out := binary.AppendUvarint(nil, uint64(n+len(globals)))
@@ -115,84 +110,70 @@ func withExports(body []byte, globals []global) ([]byte, error) {
 }
 
 // steadyCode refuses instructions that change a table, or drop a segment.
-func steadyCode(in *input) error {
-	for i := range in.Number() {
+func steadyCode(in *input) {
+	i := 0
+	in.List(func() {
 		body := &input{guestcode.Reader{Rest: in.Text()}}
-		for range body.Number() { // locals
+		body.List(func() { // locals
 			body.Number()
 			body.Type()
-			if body.Err != nil {
-				break
-			}
+		})
+		for len(body.Rest) > 0 {
+			body.instruction()
 		}
-		for len(body.Rest) > 0 && body.Err == nil {
-			if why := body.instruction(); why != "" {
-				return fmt.Errorf("its function %d (of those with code) %s, which a snapshot cannot hold", i, why)
-			}
+		if body.Err != nil {
+			in.Refuse("its function %d (of those with code) %w", i, body.Err)
 		}
-		if in.Err == nil && body.Err != nil {
-			return fmt.Errorf("function %d (of those with code): %w", i, body.Err)
-		}
-		if in.Err != nil {
-			break
-		}
-	}
-	return nil
+		i++
+	})
 }
 
 // input reads the code of a binary.
 type input struct{ guestcode.Reader }
 
-// instruction skips an instruction. It returns what the instruction does if a snapshot cannot hold that.
-func (in *input) instruction() (why string) {
+// changes refuses an instruction whose effect a snapshot cannot hold.
+func (in *input) changes(what string) { in.Refuse("%s, which a snapshot cannot hold", what) }
+
+// instruction skips an instruction.
+func (in *input) instruction() {
 	switch op := in.Byte(); {
 	case op == 0x02 || op == 0x03 || op == 0x04: // block, loop, if
 		in.Signed()
 	case op == 0x0c || op == 0x0d || op == 0x10 || op >= 0x20 && op <= 0x25: // branches, call, get and set
 		in.Number()
 	case op == 0x26:
-		in.Number()
-		return "sets an element of a table"
+		in.changes("sets an element of a table")
 	case op == 0x0e: // br_table
-		for range in.Number() + 1 {
-			in.Number()
-			if in.Err != nil {
-				return ""
-			}
-		}
+		in.List(func() { in.Number() })
+		in.Number()
 	case op == 0x11: // call_indirect
 		in.Number()
 		in.Number()
 	case op == 0x12 || op == 0x13:
-		in.Err = errors.New("tail calls are not supported")
+		in.Refuse("has tail calls, which are not supported")
 	case op == 0x1c: // select with types
 		in.Text()
 	case op >= 0x28 && op <= 0x3e: // loads and stores
 		in.memory()
 	case op == 0x3f || op == 0x40: // memory.size, memory.grow
 		in.Byte()
-	case op == 0x41 || op == 0x42:
+	case op == 0x41 || op == 0x42 || op == 0xd0: // i32.const, i64.const, ref.null
 		in.Signed()
 	case op == 0x43:
 		in.Take(4)
 	case op == 0x44:
 		in.Take(8)
-	case op == 0xd0: // ref.null
-		in.Signed()
 	case op == 0xd2: // ref.func
 		in.Number()
 	case op == 0xfc:
-		return in.miscellaneous()
+		in.miscellaneous()
 	case op == 0xfd:
 		in.vector()
 	case op == 0x00, op == 0x01, op == 0x05, op == 0x0b, op == 0x0f, op == 0x1a, op == 0x1b, op >= 0x45 && op <= 0xc4,
 		op == 0xd1:
 	default:
-		if in.Err == nil {
-			in.Err = fmt.Errorf("instruction %#x is not supported", op)
-		}
+		in.Refuse("has instruction %#x, which is not supported", op)
 	}
-	return ""
 }
 
 // memory skips the immediates of a load or store.
@@ -202,34 +183,33 @@ func (in *input) memory() {
 }
 
 // miscellaneous skips an instruction after 0xfc.
-func (in *input) miscellaneous() (why string) {
+func (in *input) miscellaneous() {
 	switch op := in.Number(); op {
 	case 0, 1, 2, 3, 4, 5, 6, 7: // truncations
 	case 8: // memory.init
 		in.Number()
 		in.Byte()
-	case 9: // data.drop
-		return "drops a data segment"
+	case 9:
+		in.changes("drops a data segment")
 	case 10: // memory.copy
 		in.Take(2)
 	case 11: // memory.fill
 		in.Byte()
 	case 12:
-		return "initializes a table"
+		in.changes("initializes a table")
 	case 13:
-		return "drops an element segment"
+		in.changes("drops an element segment")
 	case 14:
-		return "copies elements of a table"
+		in.changes("copies elements of a table")
 	case 15:
-		return "grows a table"
+		in.changes("grows a table")
 	case 16: // table.size
 		in.Number()
 	case 17:
-		return "fills a table"
+		in.changes("fills a table")
 	default:
-		in.Err = fmt.Errorf("instruction 0xfc %d is not supported", op)
+		in.Refuse("has instruction 0xfc %d, which is not supported", op)
 	}
-	return ""
 }
 
 // vector skips an instruction after 0xfd.

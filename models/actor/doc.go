@@ -34,19 +34,18 @@
 // # What is frozen
 //
 // WebAssembly hides a guest's globals and tables. Load writes the binary again with an export for each mutable global.
-// wazero shows no tables, so Load refuses a guest whose code changes a table, and one that drops
-// segments, has a mutable global of a reference or a vector, or imports a memory, a table or a global. In all other
-// guests the tables are those of the binary. Between two calls a guest has no stack, so memory and globals are all
-// of it. Programs, requests, caches and samplers that a guest has opened by package ane/wasm are not frozen: Freeze
-// refuses a guest that has any open.
+// wazero shows no tables, so Load refuses a guest whose code changes a table, and one that drops segments, has a mutable
+// global of a reference or a vector, or imports a memory, a table or a global. In all other guests the tables are those
+// of the binary. Between two calls a guest has no stack, so memory and globals are all
+// of it. Programs, requests and caches that a guest has opened by package ane/wasm are not frozen: Freeze refuses a guest
+// that has any open.
 //
 // Clocks and random numbers, which WASI gives guests, continue where they stopped, and error_text returns what it would
 // have returned. A guest has no other files than the three standard ones, which it cannot close.
 //
 // The file is a snapshot of package ane/kv, written whole or not at all (kv.Cache.SaveFileNote): after a kill at any
-// moment the path has the old file or the new one. The memory is in its note, without zero pages and compressed, in at
-// most 62 MiB. The state has a version of its own, 3: version 1 had no clocks, version 2 no error_text. Thaw refuses a
-// file of another version with both numbers.
+// moment the path has the old file or the new one. The guest is in its note: the pages that it has touched, compressed,
+// in at most 62 MiB. This state has a version of its own, 4. Thaw refuses a file of another version with both numbers.
 //
 // # Thawing
 //

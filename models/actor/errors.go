@@ -14,7 +14,7 @@ var (
 	ErrSnapshot = errors.New("snapshot cannot be used")
 	// ErrModel: a snapshot of another model or other numerics. Move accepts it.
 	ErrModel = errors.New("snapshot is of another model")
-	// ErrBusy: Freeze of a guest with open programs, requests, caches or samplers, or with a large memory.
+	// ErrBusy: Freeze of a guest with open programs, requests or caches, or with a large memory.
 	ErrBusy = errors.New("guest cannot be frozen now")
 	// ErrTalk: the guest returned the code of an error, or a token that the model does not have.
 	ErrTalk = errors.New("guest failed")

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tetratelabs/wazero/api"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/wasm"
 	"github.com/anekit/anekit/models/decoder"
@@ -37,11 +35,7 @@ type Host struct {
 // NewHost makes a Host for actors that talk with m on d, the Device of m. Both stay the caller's: close them after the
 // Host. opts are those of wasm.NewHost, for guests that use the engine themselves. Errors are those of wasm.NewHost.
 func NewHost(ctx context.Context, d *ane.Device, m *decoder.Model, opts ...wasm.Option) (*Host, error) {
-	all := append([]wasm.Option{wasm.Functions(functions()...),
-		wasm.Sampling(func(temperature, topP float64, seed uint64) (wasm.Sampler, error) {
-			return decoder.NewSampler(temperature, topP, seed)
-		})}, opts...)
-	h, err := wasm.NewHost(ctx, d, all...)
+	h, err := wasm.NewHost(ctx, d, append([]wasm.Option{wasm.Functions(functions()...)}, opts...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +73,6 @@ func (c *Code) Close(ctx context.Context) error { return c.binary.Close(ctx) }
 // actorKey is the key of the Actor in the context of its guest's calls.
 type actorKey struct{}
 
-const i32 = api.ValueTypeI32
-
 // functions lists the functions that this package adds to the module anekit.
 func functions() []wasm.Function {
 	return []wasm.Function{
@@ -88,16 +80,7 @@ func functions() []wasm.Function {
 			return len(a.prompt), nil
 		}),
 		function("prompt_read", 2, func(_ context.Context, a *Actor, p []uint64) (int, error) {
-			n := min(uint64(len(a.prompt)), p[1])
-			b, err := a.guest.Memory().Range(p[0], 4*n)
-			if err != nil {
-				return 0, err
-			}
-			for i, id := range a.prompt[:n] {
-				binary.LittleEndian.PutUint32(b[4*i:], uint32(id))
-			}
-			a.guest.AddCopied(int64(len(b)))
-			return int(n), nil
+			return write(a, p, a.prompt, func(id int) uint32 { return uint32(id) })
 		}),
 		function("vocabulary", 0, func(_ context.Context, a *Actor, _ []uint64) (int, error) {
 			return a.code.host.model.Config().Vocabulary, nil
@@ -105,24 +88,9 @@ func functions() []wasm.Function {
 		function("position", 0, func(_ context.Context, a *Actor, _ []uint64) (int, error) {
 			return a.session.Position(), nil
 		}),
-		function("prefill", 2, func(ctx context.Context, a *Actor, p []uint64) (int, error) {
-			b, err := a.guest.Memory().Range(p[0], 4*p[1])
-			if err != nil {
-				return 0, err
-			}
-			if most := uint64(a.code.host.model.Config().Positions); p[1] > most { // before memory is taken for them
-				return 0, &decoder.Error{Op: "prefill", Err: decoder.ErrTooLong,
-					Detail: fmt.Sprintf("%d tokens, the model has %d positions", p[1], most)}
-			}
-			tokens := make([]int, p[1])
-			for i := range tokens {
-				tokens[i] = int(int32(binary.LittleEndian.Uint32(b[4*i:])))
-			}
-			a.guest.AddCopied(int64(len(b)))
-			return 0, a.take(ctx, tokens)
-		}),
+		function("prefill", 2, prefill),
 		function("step", 1, func(ctx context.Context, a *Actor, p []uint64) (int, error) {
-			return 0, a.session.Step(ctx, int(int32(uint32(p[0]))))
+			return 0, a.session.Step(ctx, int(int32(p[0])))
 		}),
 		function("choose", 0, func(ctx context.Context, a *Actor, _ []uint64) (int, error) {
 			logits, err := a.logits(ctx)
@@ -140,69 +108,61 @@ func functions() []wasm.Function {
 			if err != nil {
 				return 0, err
 			}
-			n := min(uint64(len(logits)), p[1])
-			b, err := a.guest.Memory().Range(p[0], 4*n)
-			if err != nil {
-				return 0, err
-			}
-			for i, v := range logits[:n] {
-				binary.LittleEndian.PutUint32(b[4*i:], math.Float32bits(v))
-			}
-			a.guest.AddCopied(int64(len(b)))
-			return int(n), nil
+			return write(a, p, logits, math.Float32bits)
 		}),
 		function("truncate", 1, func(_ context.Context, a *Actor, p []uint64) (int, error) {
-			return 0, a.session.Truncate(int(int32(uint32(p[0]))))
+			return 0, a.session.Truncate(int(int32(p[0])))
 		}),
 	}
 }
 
-// function is a function of n i32 parameters, which f gets without their upper halves.
-func function(name string, n int, f func(context.Context, *Actor, []uint64) (int, error)) wasm.Function {
-	params := make([]api.ValueType, n)
-	for i := range params {
-		params[i] = i32
-	}
-	return wasm.Function{Name: name, Params: params, Results: []api.ValueType{i32},
-		Call: func(ctx context.Context, g *wasm.Guest, stack []uint64) {
+// function is a function that the guest of an Actor calls. It gives errors of package decoder a Code.
+func function(name string, params int, call func(context.Context, *Actor, []uint64) (int, error)) wasm.Function {
+	return wasm.Function{Name: name, Params: params,
+		Call: func(ctx context.Context, g *wasm.Guest, p []uint64) (int, error) {
 			a, _ := ctx.Value(actorKey{}).(*Actor)
-			var result int
-			err := error(&wasm.Error{Op: name, Code: wasm.CodeUnsupported, Err: wasm.CodeUnsupported,
-				Detail: "the actor does not run yet"})
-			if a != nil && a.guest == g {
-				for i := range stack[:n] {
-					stack[i] &= 0xffffffff
+			if a == nil || a.guest != g {
+				return 0, fmt.Errorf("%w: the actor does not run yet", wasm.CodeUnsupported)
+			}
+			n, err := call(ctx, a, p)
+			for kind, code := range map[error]wasm.Code{decoder.ErrVocabulary: wasm.CodeArgument,
+				decoder.ErrTooLong: wasm.CodeFull, decoder.ErrClosed: wasm.CodeClosed} {
+				if errors.Is(err, kind) {
+					return 0, fmt.Errorf("%w: %w", code, err)
 				}
-				result, err = f(ctx, a, stack)
 			}
-			if err != nil {
-				result = int(g.Fail(name, coded(err)))
-			}
-			stack[0] = api.EncodeI32(int32(result))
+			return n, err
 		}}
 }
 
-// coded gives the errors of package decoder a Code.
-func coded(err error) error {
-	for kind, code := range map[error]wasm.Code{decoder.ErrVocabulary: wasm.CodeArgument,
-		decoder.ErrTooLong: wasm.CodeFull, decoder.ErrClosed: wasm.CodeClosed} {
-		if errors.Is(err, kind) {
-			return &wasm.Error{Op: "session", Code: code, Err: code, Cause: err}
-		}
+// write writes up to p[1] numbers to the guest's memory at p[0], and returns how many.
+func write[T any](a *Actor, p []uint64, all []T, bits func(T) uint32) (int, error) {
+	n := min(uint64(len(all)), p[1])
+	b, err := a.guest.Memory().Range(p[0], 4*n)
+	if err != nil {
+		return 0, err
 	}
-	return err
+	for i, v := range all[:n] {
+		binary.LittleEndian.PutUint32(b[4*i:], bits(v))
+	}
+	a.guest.AddCopied(int64(len(b)))
+	return int(n), nil
 }
 
-// differs says how the guest or version of a snapshot differs.
-func (c *Code) differs(s *state) string {
-	switch {
-	case s.interfaceVersion != wasm.Version:
-		return fmt.Sprintf("its guest ran with version %d of the module anekit, this is %d", s.interfaceVersion,
-			wasm.Version)
-	case s.sum != c.sum:
-		return fmt.Sprintf("its guest has SHA-256 %x, this guest %x", s.sum, c.sum)
-	case len(s.globals) != len(c.globals):
-		return fmt.Sprintf("its guest has %d mutable globals, this guest %d", len(s.globals), len(c.globals))
+// prefill gives the model p[1] tokens of the guest's memory at p[0].
+func prefill(ctx context.Context, a *Actor, p []uint64) (int, error) {
+	b, err := a.guest.Memory().Range(p[0], 4*p[1])
+	if err != nil {
+		return 0, err
 	}
-	return ""
+	if most := uint64(a.code.host.model.Config().Positions); p[1] > most { // before memory is taken for them
+		return 0, &decoder.Error{Op: "prefill", Err: decoder.ErrTooLong,
+			Detail: fmt.Sprintf("%d tokens, the model has %d positions", p[1], most)}
+	}
+	tokens := make([]int, p[1])
+	for i := range tokens {
+		tokens[i] = int(int32(binary.LittleEndian.Uint32(b[4*i:])))
+	}
+	a.guest.AddCopied(int64(len(b)))
+	return 0, a.take(ctx, tokens)
 }

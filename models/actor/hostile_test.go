@@ -20,7 +20,7 @@ func TestThawedGuestsAreNotInitializedAgain(t *testing.T) {
 	c := newStage(t, modelDir(t, decodertest.Spec{Seed: 1}), engine.Soft).load(t, binaryOf(t, "testdata/opener.wasm"))
 	a := start(t, c, Config{Prompt: prompt})
 	path := filepath.Join(t.TempDir(), "a")
-	require.ErrorIs(t, a.Freeze(ctx, path), ErrBusy, "the sampler is open")
+	require.ErrorIs(t, a.Freeze(ctx, path), ErrBusy, "the cache is open")
 	require.Equal(t, []int{1}, say(t, a, 1))
 	require.NoError(t, a.Freeze(ctx, path))
 	b := thaw(t, c, path)
@@ -81,6 +81,5 @@ func TestAGuestWithoutMemoryIsFrozen(t *testing.T) {
 	require.Equal(t, []int{5}, b.Said())
 	require.Equal(t, []int{5}, say(t, b, 1))
 
-	forged := &state{size: 65536}
-	require.ErrorIs(t, forged.install("thaw", path, b), ErrSnapshot, "memory for a guest that has none")
+	require.ErrorContains(t, b.restore(&state{Size: 65536}), "the limit is 0", "memory for a guest that has none")
 }

@@ -228,8 +228,6 @@ func (m *Memory) inside(op string, offset, length uint64) error {
 	case offset > m.size || length > m.size-offset:
 		return &Error{Op: op, Offset: offset, Length: length, Err: ErrBounds,
 			Detail: fmt.Sprintf("the guest has %d bytes", m.size)}
-	case m.block == nil:
-		return &Error{Op: op, Err: ErrBounds, Detail: "the guest has no memory"}
 	}
 	return nil
 }

@@ -51,8 +51,5 @@ ANEKIT_IMPORT("cache_advance") int anekit_cache_advance(int cache, int tokens);
 ANEKIT_IMPORT("cache_length") int anekit_cache_length(int cache);
 ANEKIT_IMPORT("cache_truncate") int anekit_cache_truncate(int cache, int tokens);
 ANEKIT_IMPORT("cache_close") int anekit_cache_close(int cache);
-ANEKIT_IMPORT("sampler_open") int anekit_sampler_open(float temperature, float top_p, long long seed);
-ANEKIT_IMPORT("sample") int anekit_sample(int sampler, const void *logits, unsigned count, unsigned bits);
-ANEKIT_IMPORT("sampler_close") int anekit_sampler_close(int sampler);
 
 #endif
