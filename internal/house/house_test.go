@@ -102,15 +102,16 @@ var may = []struct {
 		"internal/procmem", "internal/step", "unimem", "unimem/safetensors"}},
 	{"internal", []string{"ane", "ane/mil", "internal/", "unimem"}},
 	{"models/decoder/decodertest", []string{"ane/fp16", "internal/step", "unimem/safetensors"}},
+	{"models/decoder/tokenizer", []string{"internal/errtext", "internal/wholefile"}},
 	{"models/decoder", []string{"ane", "ane/chip", "ane/cost", "ane/fp16", "ane/kv", "ane/mil", "ane/mil/blob",
 		"ane/mil/build", "ane/mil/lint", "internal/errtext", "internal/pages", "internal/wholefile",
-		"unimem", "ane/weights", "unimem/safetensors"}},
+		"models/decoder/tokenizer", "unimem", "ane/weights", "unimem/safetensors"}},
 	{"models", []string{"ane/mil", "ane/mil/blob", "ane/mil/build"}},
 	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "models/decoder",
 		"models/decoder/decodertest",
 		"unimem"}},
 	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "models/actor",
-		"models/decoder", "objcbridge", "unimem", "unimem/dma", "unimem/metal", "unimem/safetensors",
+		"models/decoder", "models/decoder/tokenizer", "objcbridge", "unimem", "unimem/dma", "unimem/metal", "unimem/safetensors",
 		"unimem/vulkan"}},
 }
 

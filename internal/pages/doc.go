@@ -1,2 +1,2 @@
-// Package pages removes pages from mappings of shared memory, which has them for other mappings still.
+// Package pages removes pages from mappings whose bytes stay elsewhere: in shared memory or in a file.
 package pages

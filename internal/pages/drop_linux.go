@@ -3,6 +3,8 @@
 package pages
 
 import (
+	"os"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/unimem"
@@ -21,5 +23,15 @@ func Drop(b *unimem.Block) {
 	}
 	if unix.Madvise(mem, unix.MADV_DONTNEED_LOCKED) != nil { // Linux before 5.18
 		_ = unix.Madvise(mem, unix.MADV_DONTNEED) // advice; pinned pages stay
+	}
+}
+
+// Release returns the whole pages among n bytes of a mapped file to the system, which brings them back when they are
+// read again.
+func Release(b *unimem.Block, offset, n int) {
+	page := os.Getpagesize()
+	from := (offset + page - 1) / page * page // a mapping begins with a page
+	if to := (offset + n) / page * page; from < to {
+		_ = unix.Madvise(b.Bytes()[from:to], unix.MADV_DONTNEED) // advice; the pages may as well stay
 	}
 }

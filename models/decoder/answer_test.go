@@ -2,7 +2,6 @@ package decoder
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -233,10 +232,8 @@ func TestSnapshotsThatDoNotFit(t *testing.T) {
 
 // A tokenizer is part of the fingerprint: other words for the same tokens are another conversation.
 func TestAnotherTokenizerIsAnotherModel(t *testing.T) {
-	words, err := json.Marshal(sentenceFile())
-	require.NoError(t, err)
 	prints := map[string]bool{}
-	for _, file := range [][]byte{nil, words, append(words, '\n')} {
+	for _, file := range [][]byte{nil, []byte("{}"), []byte("{}\n")} {
 		dir := t.TempDir()
 		_, err := decodertest.Write(dir, decodertest.Spec{Tokenizer: file})
 		require.NoError(t, err)

@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/anekit/anekit/internal/wholefile"
 )
 
 // configFile is the name of the description of a model in its folder.
@@ -17,6 +18,9 @@ const configFile = "config.json"
 
 // generationFile is the name of the file with the settings of generation, in the same folder.
 const generationFile = "generation_config.json"
+
+// tokenizerFile is the name of the file of the tokenizer, in the same folder.
+const tokenizerFile = "tokenizer.json"
 
 // Config describes a model: what config.json says, with the defaults of its family.
 type Config struct {
@@ -136,7 +140,7 @@ func configError(key, detail, hint string, kind error) error {
 // readConfig reads config.json of a folder.
 func readConfig(dir string) (Config, error) {
 	path := filepath.Join(dir, configFile)
-	text, err := readSmall(path)
+	text, err := wholefile.Read(path, maxConfig)
 	if err != nil {
 		return Config{}, &Error{Op: "open", Name: path, Err: ErrConfig, Cause: err,
 			Hint: "give the folder of a model as published, with " + configFile + " and safetensors files"}
@@ -151,40 +155,10 @@ func readConfig(dir string) (Config, error) {
 // maxConfig bounds a JSON file beside the weights.
 const maxConfig = 16 << 20
 
-// readSmall reads a regular file of at most maxConfig bytes.
-func readSmall(path string) ([]byte, error) { return readRegular(path, maxConfig) }
-
-// readRegular reads a regular file of at most as many bytes as most says.
-func readRegular(path string, most int64) ([]byte, error) {
-	f, err := openRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() // it was only read
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		return nil, fmt.Errorf("more than %d bytes", most)
-	}
-	return data, err
-}
-
-// openRegular opens a file. It refuses a pipe, which would block until a process writes, and a device, which may have
-// no end.
-func openRegular(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("not a regular file: %v", info.Mode())
-	}
-	return os.Open(path)
-}
-
 // generation reads the tokens that end a text from generation_config.json, where publishers list those of a
 // conversation. Without the file or its eos_token_id, it keeps those of config.json.
 func (c *Config) generation(path string) error {
-	text, err := readSmall(path)
+	text, err := wholefile.Read(path, maxConfig)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

@@ -89,11 +89,11 @@ func (o options) loadLimit() chip.Fact[int64] {
 
 // channels is the largest number of elements of a state.
 func (o options) channels() int {
-	const usual = 1 << 14
-	if n := o.lowest(func(l chip.Limits) chip.Fact[int64] { return wide(l.Channels) }); n.Known() {
-		return min(usual, int(n.Value))
+	n := 1 << 14
+	if low := o.lowest(func(l chip.Limits) chip.Fact[int64] { return wide(l.Channels) }); low.Known() {
+		n = min(n, int(low.Value))
 	}
-	return usual
+	return n
 }
 
 // matrixBytes is the size of a matrix in a program. The compiler of M1 expands integers to fp16.
@@ -104,12 +104,14 @@ func (o options) matrixBytes(out, in int) int64 {
 	return 2 * int64(out) * int64(in)
 }
 
-// weightBytes is the size of the modules of layer 0 whose names match, in a model of description c.
-func (o options) weightBytes(c Config, of func(module string) bool) (n int64) {
-	prefix := layerName(0, "")
+// pieceBytes is the size of the weights of a layer, or of a part of it.
+func (o options) pieceBytes(c Config, g grouping, s stage) (n int64) {
+	c = g.part(c, piece{stage: s})
 	c.Layers = 1
 	for _, m := range c.modules() {
-		if name, ok := strings.CutPrefix(m.name, prefix); !ok || !of(name) {
+		name, ok := strings.CutPrefix(m.name, layerName(0, ""))
+		feed := strings.HasPrefix(name, "mlp.") || name == norm2
+		if !ok || s == attends && feed || s == forwards && !feed {
 			continue
 		}
 		if len(m.shape) == 1 {
@@ -124,22 +126,6 @@ func (o options) weightBytes(c Config, of func(module string) bool) (n int64) {
 	return n
 }
 
-// has reports whether programs of a stage have a module.
-func (s stage) has(module string) bool {
-	switch feed := strings.HasPrefix(module, "mlp.") || module == norm2; s {
-	case attends:
-		return !feed
-	case forwards:
-		return feed
-	}
-	return true
-}
-
-// pieceBytes is the size of the weights of a layer, or of a part of it.
-func (o options) pieceBytes(c Config, g grouping, s stage) int64 {
-	return o.weightBytes(g.part(c, piece{stage: s}), s.has)
-}
-
 // cut decides what each program computes. It splits a layer that exceeds a limit: attention by heads, the feed-forward
 // network by its inner elements. The parts add to one sum, each in a program.
 func (o options) cut(c Config) (grouping, error) {
@@ -151,13 +137,8 @@ func (o options) cut(c Config) (grouping, error) {
 	limit, channels := o.weightLimit(), o.channels()
 	fits := func(s stage) bool {
 		part := g.part(c, piece{stage: s})
-		n := max(part.Heads*part.HeadDim, part.Intermediate)
-		if s == attends {
-			n = part.Heads * part.HeadDim
-		} else if s == forwards {
-			n = part.Intermediate
-		}
-		return n <= channels && (!limit.Known() || o.pieceBytes(c, g, s) <= limit.Value)
+		wide := s != forwards && part.Heads*part.HeadDim > channels || s != attends && part.Intermediate > channels
+		return !wide && (!limit.Known() || o.pieceBytes(c, g, s) <= limit.Value)
 	}
 	refuse := func(name string, used int64) error {
 		return &Error{Op: "load", Name: name, Err: ErrLimits,

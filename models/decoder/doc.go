@@ -1,5 +1,5 @@
 // Package decoder runs language models of the Llama family on an engine, from a folder as published to the logits of
-// the next token.
+// the next token. Package tokenizer below it makes tokens of text.
 //
 //	folder, err := decoder.Open("Llama-3.2-1B-Instruct-4bit")      // config.json and mapped weights
 //	model, err := decoder.Load(ctx, device, folder, decoder.WithForm(decoder.Compact), decoder.Context(4096))
@@ -31,19 +31,18 @@
 //
 // # Copies
 //
-// This package does not copy weights that the engine reads from the mapped file. A token costs the bytes that
-// Session.Copied counts: its row of the embedding, its rotation and mask, and its keys and values, which go from the
-// surfaces bound to the programs into the cache. Session.Next and Session.Answer choose a token by the logits in place;
-// Session.Logits copies them. Nothing else moves between two programs.
+// The engine reads weights from the mapped file. A token costs the bytes that Session.Copied counts: its row of the
+// embedding, its rotation and mask, and its keys and values, which go from the surfaces bound to the programs into the
+// cache. Session.Next and Session.Answer choose a token by the logits in place; Session.Logits copies them.
 //
 // # Limits
 //
 // Attention is to all tokens. Open refuses a window (use_sliding_window) and heads that rotate in part
 // (partial_rotary_factor); mixtures of experts and adapters are unknown. Weights are fp16 or packed integers in
-// programs; Load refuses one above 65504 as not finite, and widens integers of 5 bits to 6, since MIL has no type for
-// them. In the forms of engines it refuses a head of attention, or 32 elements inside the feed-forward network, with
-// more weights than a program of a chip may have. Reading a mapped file that another process has truncated ends the
-// process, as package safetensors says.
+// programs. Load refuses one beyond fp16, and widens integers of 5 bits to 6, since MIL has no type for them. In the
+// forms of engines it refuses a head of attention, or 32 elements inside the feed-forward network, with more weights
+// than a program of a chip may have. Reading a mapped file that another process has truncated ends the process, as
+// package safetensors says.
 //
 // # Lifetimes
 //

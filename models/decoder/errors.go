@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/anekit/anekit/internal/errtext"
+	"github.com/anekit/anekit/models/decoder/tokenizer"
 )
 
 // The kinds of error of a call, for errors.Is.
@@ -21,7 +22,7 @@ var (
 	// ErrTooLong: more tokens than the model has positions, or than the session has room for.
 	ErrTooLong = errors.New("too many tokens")
 	// ErrTokenizer: text without a tokenizer.json, or with one that cannot be used.
-	ErrTokenizer = errors.New("no usable tokenizer")
+	ErrTokenizer = tokenizer.ErrUnusable
 	// ErrSampler: invalid settings or an invalid state of a Sampler.
 	ErrSampler = errors.New("sampler cannot be used")
 	// ErrLimits: the model exceeds a limit of a chip or engine.

@@ -61,7 +61,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	t.Run("no weights", func(t *testing.T) {
 		dir := write(t, decodertest.Spec{})
 		require.NoError(t, os.Remove(filepath.Join(dir, "model.safetensors")))
-		refused(t, dir, ErrWeights, "no safetensors file")
+		refused(t, dir, ErrWeights, "no *.safetensors")
 	})
 	t.Run("missing shard", func(t *testing.T) {
 		dir := write(t, decodertest.Spec{Shards: 3})

@@ -15,6 +15,9 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/anekit/anekit/ane/kv"
+	"github.com/anekit/anekit/internal/pages"
+	"github.com/anekit/anekit/internal/wholefile"
+	"github.com/anekit/anekit/models/decoder/tokenizer"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -44,13 +47,9 @@ func Open(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, err := weightsPath(dir)
+	file, err := openWeights(dir)
 	if err != nil {
 		return nil, err
-	}
-	file, err := safetensors.Open(path)
-	if err != nil {
-		return nil, openFault(path, err)
 	}
 	f := &Folder{dir: dir, file: file, mapped: file.Report().Access == safetensors.Mapped}
 	if _, err := file.Tensor(embedding + ".weight"); err != nil {
@@ -75,50 +74,33 @@ func Open(dir string) (*Folder, error) {
 	return f, nil
 }
 
-// openFault is the error of weights that do not open. A shard of the index that does not exist has a hint of its own.
-func openFault(path string, err error) error {
+// openWeights opens the weights of a folder: those that are called as published, or all that the folder has.
+func openWeights(dir string) (*safetensors.File, error) {
+	path := dir
+	for _, name := range []string{"model.safetensors", "model.safetensors.index.json"} {
+		if full := filepath.Join(dir, name); exists(full) {
+			path = full
+		}
+	}
+	file, err := safetensors.Open(path)
+	if err == nil {
+		return file, nil
+	}
 	fault := &Error{Op: "open", Name: path, Err: ErrWeights, Cause: err}
-	var at *safetensors.Error
-	if errors.Is(err, os.ErrNotExist) && errors.As(err, &at) {
+	at := (*safetensors.Error)(nil)
+	switch missing := errors.Is(err, os.ErrNotExist); {
+	case missing && path == dir:
+		fault.Hint = "put model.safetensors, or its shards with model.safetensors.index.json, beside " + configFile
+	case missing && errors.As(err, &at):
 		fault.Name, fault.Detail = at.File, "the shard is missing"
 		fault.Hint = "download all files that " + filepath.Base(path) + " names"
 	}
-	return fault
-}
-
-// weightsPath returns the index of a folder's weights, or its only file of them.
-func weightsPath(dir string) (string, error) {
-	for _, name := range []string{"model.safetensors.index.json", "model.safetensors"} {
-		if path := filepath.Join(dir, name); exists(path) {
-			return path, nil
-		}
-	}
-	for _, pattern := range []string{"*.safetensors.index.json", "*.safetensors"} {
-		found, _ := filepath.Glob(filepath.Join(escape(dir), pattern)) // the pattern is well-formed
-		if len(found) == 1 {
-			return found[0], nil
-		}
-		if len(found) > 1 {
-			return "", &Error{Op: "open", Name: dir, Err: ErrWeights,
-				Detail: fmt.Sprintf("%d files match %s, and no model.safetensors.index.json says which belong together",
-					len(found), pattern)}
-		}
-	}
-	return "", &Error{Op: "open", Name: dir, Err: ErrWeights, Detail: "no safetensors file",
-		Hint: "put model.safetensors, or its shards with model.safetensors.index.json, beside " + configFile}
+	return nil, fault
 }
 
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-// escape quotes a folder for filepath.Glob.
-func escape(dir string) string {
-	if filepath.Separator == '\\' {
-		return dir
-	}
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
 
 // find looks up every tensor of the model.
@@ -179,7 +161,9 @@ func (f *Folder) release(all ...safetensors.Tensor) {
 		return
 	}
 	for _, t := range all {
-		release(t)
+		if b, offset, err := t.Block(); err == nil {
+			pages.Release(b, offset, len(t.Bytes()))
+		}
 	}
 }
 
@@ -225,18 +209,18 @@ func (f *Folder) Fingerprint(ctx context.Context) (kv.Fingerprint, error) {
 		}
 		fmt.Fprintf(all, "%s %v %v %016x\n", name, t.DType(), t.Shape(), sums[name])
 	}
-	tokenizer, err := hashFile(filepath.Join(f.dir, "tokenizer.json"))
+	words, err := hashFile(filepath.Join(f.dir, tokenizerFile))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return kv.Fingerprint{}, &Error{Op: "fingerprint", Name: "tokenizer.json", Err: ErrTokenizer, Cause: err}
+		return kv.Fingerprint{}, &Error{Op: "fingerprint", Name: tokenizerFile, Err: ErrTokenizer, Cause: err}
 	}
 	f.print = &kv.Fingerprint{Model: text128(xxh3.Hash128(f.config.text())), Weights: text128(all.Sum128()),
-		Tokenizer: tokenizer}
+		Tokenizer: words}
 	return *f.print, nil
 }
 
 // hashFile returns the hash of a regular file of any size.
 func hashFile(path string) (string, error) {
-	f, err := openRegular(path)
+	f, err := wholefile.Open(path)
 	if err != nil {
 		return "", err
 	}
@@ -380,6 +364,6 @@ func layerName(layer int, module string) string {
 }
 
 // Tokenizer reads tokenizer.json of the folder. The error matches ErrTokenizer.
-func (f *Folder) Tokenizer() (*Tokenizer, error) {
-	return ReadTokenizer(filepath.Join(f.dir, "tokenizer.json"))
+func (f *Folder) Tokenizer() (*tokenizer.Tokenizer, error) {
+	return tokenizer.Read(filepath.Join(f.dir, tokenizerFile))
 }

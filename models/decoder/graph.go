@@ -37,12 +37,6 @@ type graph struct {
 	parts   grouping
 	wants   map[string]want // by the path of the weight file
 	dense   map[string]bool // modules whose groups cannot be written in fp16
-	axis    int             // of the hidden state: its elements
-}
-
-func newGraph(b *build.Builder, c Config, form Form, columns int) *graph {
-	g := &graph{Func: b.Func("main"), c: c, form: form, columns: columns, wants: map[string]want{}, axis: 1}
-	return g
 }
 
 // state is the shape of the hidden state, or of any other tensor with n elements for each token.
@@ -128,7 +122,7 @@ func (g *graph) rms(x build.Value, axis, n int, gamma build.Value) build.Value {
 
 // norm is rms of the state of each token.
 func (g *graph) norm(name, module string, x build.Value) build.Value {
-	return g.rms(x, g.axis, g.c.Hidden, g.vector(name, request{module: module, kind: halves}, g.c.Hidden))
+	return g.rms(x, 1, g.c.Hidden, g.vector(name, request{module: module, kind: halves}, g.c.Hidden))
 }
 
 // heads gives a state of n heads an axis for the heads: [1, n, HeadDim, columns] in the form Engine, and
@@ -168,13 +162,25 @@ func (g *graph) rotations() []int {
 
 // queries makes [1, KVHeads, queries of them, HeadDim] of heads: the queries of one key-value head are neighbors.
 func (g *graph) queries(x build.Value) build.Value {
+	return g.Reshape(g.swap(x), 1, g.c.KVHeads, g.c.Heads/g.c.KVHeads*g.columns, g.c.HeadDim)
+}
+
+// join makes a state of the results of attention, [1, KVHeads, queries of them, HeadDim].
+func (g *graph) join(x build.Value) build.Value {
+	x = g.swap(g.Reshape(x, 1, g.c.Heads, g.columns, g.c.HeadDim))
+	return g.Reshape(x, g.state(g.c.Heads*g.c.HeadDim)...)
+}
+
+// swap makes [1, n, columns, HeadDim] of n heads, or n heads of that. In the form Compact one column has the same
+// elements in both.
+func (g *graph) swap(x build.Value) build.Value {
 	switch {
 	case g.form != Compact:
-		x = g.Transpose(x, 0, 1, 3, 2)
+		return g.Transpose(x, 0, 1, 3, 2)
 	case g.columns > 1:
-		x = g.Transpose(x, 0, 2, 1, 3)
+		return g.Transpose(x, 0, 2, 1, 3)
 	}
-	return g.Reshape(x, 1, g.c.KVHeads, g.c.Heads/g.c.KVHeads*g.columns, g.c.HeadDim)
+	return x
 }
 
 // tokens makes [1, columns, KVHeads, HeadDim] of heads: the order in which a cache takes them.
@@ -194,19 +200,7 @@ func (g *graph) perHead(x build.Value) build.Value {
 	case g.columns == 1:
 		return g.Reshape(x, 1, g.c.KVHeads, 1, g.c.HeadDim)
 	}
-	return g.Transpose(x, 0, 2, 1, 3)
-}
-
-// join makes a state of the results of attention, [1, KVHeads, queries of them, HeadDim].
-func (g *graph) join(x build.Value) build.Value {
-	x = g.Reshape(x, 1, g.c.Heads, g.columns, g.c.HeadDim)
-	switch {
-	case g.form != Compact:
-		x = g.Transpose(x, 0, 1, 3, 2)
-	case g.columns > 1:
-		x = g.Transpose(x, 0, 2, 1, 3)
-	}
-	return g.Reshape(x, g.state(g.c.Heads*g.c.HeadDim)...)
+	return g.swap(x)
 }
 
 // causal is the mask between the tokens of a pass.
@@ -288,8 +282,7 @@ func (f *Folder) head(form Form, columns int, rows extent, dense map[string]bool
 	*build.Program, map[string]want, error,
 ) {
 	b := build.New(build.FilePerWeight())
-	g := newGraph(b, f.config, form, columns)
-	g.dense = dense
+	g := &graph{Func: b.Func("main"), c: f.config, form: form, columns: columns, dense: dense, wants: map[string]want{}}
 	x := g.norm("norm", finalNorm, g.Input(inputX, build.FP16, g.state(f.config.Hidden)...))
 	g.Output(outputLogits, g.matrix("head", f.weights[f.config.head()], x, rows, extent{}))
 	p, err := b.Program()

@@ -69,9 +69,9 @@ func (f *Folder) layers(form Form, columns, context int, parts grouping, p piece
 	*build.Program, map[string]want, error,
 ) {
 	b := build.New(build.FilePerWeight())
-	g := newGraph(b, parts.part(f.config, p), form, columns)
-	g.dense, g.piece, g.parts = dense, p, parts
-	c := g.c
+	c := parts.part(f.config, p)
+	g := &graph{Func: b.Func("main"), c: c, form: form, columns: columns, piece: p, parts: parts, dense: dense,
+		wants: map[string]want{}}
 	in := map[string]build.Value{}
 	input := func(name string, shape ...int) { in[name] = g.Input(name, build.FP16, shape...) }
 	cache := func(name func(int) string) {

@@ -30,7 +30,10 @@ func TestPipesAreRefused(t *testing.T) {
 				_, err = f.Fingerprint(t.Context())
 				one(t, err, kind, name, "regular")
 				_, err = f.Tokenizer()
+				require.ErrorIs(t, err, kind)
+				require.ErrorContains(t, err, "regular")
 				require.NoError(t, f.Close())
+				return
 			}
 			one(t, err, kind, name, "regular")
 		})

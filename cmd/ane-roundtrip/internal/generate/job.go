@@ -20,6 +20,7 @@ import (
 	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models/actor"
 	"github.com/anekit/anekit/models/decoder"
+	"github.com/anekit/anekit/models/decoder/tokenizer"
 )
 
 // job is a run of generate or actor: a conversation with a language model.
@@ -47,14 +48,14 @@ type job struct {
 	saved              int        // tokens in that file
 
 	files  *decoder.Folder
-	words  *decoder.Tokenizer // nil for ids
+	words  *tokenizer.Tokenizer // nil for ids
 	model  *decoder.Model
 	talked decoder.Snapshot
 
-	started, began time.Time       // when the command and the prompt began
-	answer         io.Writer       // gets the tokens as they come
-	stream         *decoder.Stream // nil for ids
-	ended          bool            // of the line
+	started, began time.Time         // when the command and the prompt began
+	answer         io.Writer         // gets the tokens as they come
+	stream         *tokenizer.Stream // nil for ids
+	ended          bool              // of the line
 	details        details
 	notes          []string
 }

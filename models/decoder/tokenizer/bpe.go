@@ -1,6 +1,9 @@
-package decoder
+package tokenizer
 
-import "fmt"
+import (
+	"container/heap"
+	"fmt"
+)
 
 // bpe is a byte-pair encoding: characters are merged in pairs, the pair with the lowest rank first.
 type bpe struct {
@@ -8,10 +11,9 @@ type bpe struct {
 	merges       map[[2]int32]merge
 	bytes        [256]int32 // the token of a byte by byte_fallback, or -1
 	fallback     bool
-	ignoreMerges bool // a word that is a token is not split
-	unknown      int32
-	hasUnknown   bool
-	fuse         bool // unknown characters in a row are one token
+	ignoreMerges bool  // a word that is a token is not split
+	unknown      int32 // the token of an unknown character, or -1
+	fuse         bool  // unknown characters in a row are one token
 }
 
 type merge struct{ rank, id int32 }
@@ -28,8 +30,6 @@ type candidate struct {
 	merge
 	at int32 // its left symbol
 }
-
-func (c candidate) less(d candidate) bool { return c.rank < d.rank || c.rank == d.rank && c.at < d.at }
 
 // encode appends the tokens of a word to out.
 func (m *bpe) encode(out []int, word string) ([]int, error) {
@@ -76,7 +76,7 @@ func (m *bpe) symbols(word string) ([]symbol, error) {
 			for _, b := range []byte(char) {
 				add(m.bytes[b])
 			}
-		case !m.hasUnknown:
+		case m.unknown < 0:
 			return nil, fmt.Errorf("no token for the character %q", char)
 		case !unknown || !m.fuse:
 			add(m.unknown)
@@ -102,20 +102,20 @@ func (m *bpe) hasBytes(char string) bool {
 
 // mergeAll merges symbols until no pair of neighbors has a merge. It takes n log n steps.
 func (m *bpe) mergeAll(all []symbol) {
-	var queue heap
+	var queue candidates
 	offer := func(left int32) {
 		if left < 0 || all[left].next < 0 {
 			return
 		}
 		if g, ok := m.merges[[2]int32{all[left].id, all[all[left].next].id}]; ok {
-			queue.push(candidate{g, left})
+			heap.Push(&queue, candidate{g, left})
 		}
 	}
 	for i := range all {
 		offer(int32(i))
 	}
 	for len(queue) > 0 {
-		c := queue.pop()
+		c := heap.Pop(&queue).(candidate)
 		left := &all[c.at]
 		if left.gone || left.next < 0 {
 			continue
@@ -134,42 +134,21 @@ func (m *bpe) mergeAll(all []symbol) {
 	}
 }
 
-// heap is a binary heap, the least candidate first.
-type heap []candidate
+// candidates is a heap of package container/heap: the lowest rank first, of several the leftmost.
+type candidates []candidate
 
-func (h *heap) push(c candidate) {
-	*h = append(*h, c)
-	all := *h
-	for i := len(all) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !all[i].less(all[up]) {
-			break
-		}
-		all[i], all[up] = all[up], all[i]
-		i = up
-	}
+func (c candidates) Len() int      { return len(c) }
+func (c candidates) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
+
+func (c candidates) Less(i, j int) bool {
+	return c[i].rank < c[j].rank || c[i].rank == c[j].rank && c[i].at < c[j].at
 }
 
-func (h *heap) pop() candidate {
-	all := *h
-	least := all[0]
-	n := len(all) - 1
-	all[0] = all[n]
-	all = all[:n]
-	for i := 0; ; {
-		down := 2*i + 1
-		if down >= n {
-			break
-		}
-		if down+1 < n && all[down+1].less(all[down]) {
-			down++
-		}
-		if !all[down].less(all[i]) {
-			break
-		}
-		all[i], all[down] = all[down], all[i]
-		i = down
-	}
-	*h = all
-	return least
+func (c *candidates) Push(x any) { *c = append(*c, x.(candidate)) }
+
+func (c *candidates) Pop() any {
+	last := len(*c) - 1
+	x := (*c)[last]
+	*c = (*c)[:last]
+	return x
 }

@@ -1,4 +1,4 @@
-package decoder
+package tokenizer
 
 import (
 	"strings"
@@ -53,8 +53,14 @@ func (m *matcher) longest(text string) (found addedToken, n int) {
 	return found, n
 }
 
-// split calls f for the parts of a text in order: id is that of an added token, or -1 for text.
-func (m *matcher) split(text string, f func(at int, part string, id int) error) error {
+// part is a part of a text: an added token, or text between two.
+type part struct {
+	text string
+	id   int // -1 for text
+}
+
+// split returns the parts of a text in order. None is empty.
+func (m *matcher) split(text string) (all []part) {
 	begin := 0
 	for at := 0; at < len(text) && len(m.next) > 0; {
 		a, n := m.longest(text[at:])
@@ -74,19 +80,15 @@ func (m *matcher) split(text string, f func(at int, part string, id int) error) 
 			to = len(text) - len(strings.TrimLeftFunc(text[to:], unicode.IsSpace))
 		}
 		if begin < from {
-			if err := f(begin, text[begin:from], -1); err != nil {
-				return err
-			}
+			all = append(all, part{text[begin:from], -1})
 		}
-		if err := f(from, text[from:to], a.ID); err != nil {
-			return err
-		}
+		all = append(all, part{text[from:to], a.ID})
 		at, begin = to, to
 	}
 	if begin < len(text) {
-		return f(begin, text[begin:], -1)
+		all = append(all, part{text[begin:], -1})
 	}
-	return nil
+	return all
 }
 
 func beginsWord(s string) bool {

@@ -1,8 +1,9 @@
-package decoder
+package tokenizer
 
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -94,13 +95,7 @@ func byteLevelFile(t *testing.T, pattern string) object {
 	}
 	find, err := compileFind(pattern)
 	require.NoError(t, err)
-	var words []string
-	require.NoError(t, splitBy(find, "Isolated", false)(corpus, true, func(w string) error {
-		return byteLevel(false, nil)(w, false, func(w string) error {
-			words = append(words, w)
-			return nil
-		})
-	}))
+	words := byteLevel(false, find)(nil, corpus, true)
 	merges := train(words, vocab, 60)
 	var text []string
 	for _, m := range merges {
@@ -128,7 +123,7 @@ func byteLevelFile(t *testing.T, pattern string) object {
 }
 
 // compileFind is pattern under a name that its parameter does not hide.
-func compileFind(text string) (func(string) (int, int), error) { return pattern(text) }
+func compileFind(text string) (finder, error) { return pattern(text) }
 
 // sentenceFile is a tokenizer.json as Llama 2 and TinyLlama are published with: no pre-tokenizer, and bytes for
 // characters that the vocabulary lacks.
@@ -158,13 +153,16 @@ func sentenceFile() object {
 			"merges": merges}}
 }
 
-func parse(t *testing.T, file object) *Tokenizer {
+func parsed(t *testing.T, file object) *Tokenizer {
 	b, err := json.Marshal(file)
 	require.NoError(t, err)
-	k, err := parseTokenizer(b)
+	k, err := parse(b)
 	require.NoError(t, err)
 	return k
 }
+
+// id returns the id of a token, or -1.
+func (t *Tokenizer) id(token string) int { return slices.Index(t.tokens, token) }
 
 // eachText checks texts that tokenizers get wrong, and any others.
 func eachText(t *testing.T, check func(t rapid.TB, text string)) {

@@ -1,25 +1,32 @@
-package decoder
+// Package tokenizer converts text to token ids and back, as the file tokenizer.json of a model's folder says.
+//
+// It has the parts of byte-pair encodings that the models of package decoder are published with:
+//
+//   - Model: BPE, with merges as strings or pairs, byte_fallback and ignore_merges.
+//   - Normalizers: NFC, NFD, NFKC, NFKD, Prepend, Replace.
+//   - Pre-tokenizers: Split, ByteLevel, Metaspace, Digits.
+//   - Post-processors: ByteLevel, TemplateProcessing for a single text.
+//   - Decoders: ByteLevel, Metaspace, Replace, ByteFallback, Fuse, Strip of the left end. Without a decoder a space
+//     separates two tokens.
+//
+// Each may be in a Sequence. The error for any other part names it. The fields truncation and padding are ignored.
+package tokenizer
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
+
+	"github.com/anekit/anekit/internal/wholefile"
 )
 
-// Tokenizer converts text to token ids and back, as the file tokenizer.json of a model's folder says. It is
-// read-only: several goroutines may use it.
-//
-// It has the parts of byte-pair encodings that the models of this package are published with. Model: BPE, with merges
-// as strings or pairs, byte_fallback and ignore_merges. Normalizers: NFC, NFD, NFKC, NFKD, Prepend, Replace.
-// Pre-tokenizers: Split, ByteLevel, Metaspace, Digits. Post-processors: ByteLevel, TemplateProcessing for a single
-// text. Decoders: ByteLevel, Metaspace, Replace, ByteFallback, Fuse, Strip of the left end. Each also in a Sequence.
-// Without a decoder a space separates two tokens. The error for any other part names it. The fields truncation
-// and padding are ignored.
+// Tokenizer converts text to token ids and back. It is read-only: several goroutines may use it.
 type Tokenizer struct {
 	ids    map[string]int32 // of the model's vocabulary
 	tokens []string         // by id; empty for none
 	added  map[int]addedToken
 
-	literal    *matcher // added tokens that are looked for in the text as it is
+	plain      *matcher // added tokens that are looked for in the text as it is
 	normal     *matcher // and in normalized text
 	normalizer []normalizer
 	splitter   []splitter
@@ -31,45 +38,31 @@ type Tokenizer struct {
 
 // Budgets of a tokenizer.json and of a text.
 const (
-	maxTokenizerFile = 64 << 20 // bytes; those of vocabularies of 256,000 tokens have 35 MB
-	maxVocabulary    = 1 << 21  // ids
-	maxMerges        = 1 << 22
-	maxAdded         = 1 << 16 // added tokens
-	maxToken         = 1 << 10 // bytes of an added token
-	maxParts         = 64      // components of a pipeline, such as normalizers
-	maxNested        = 8       // Sequence in Sequence
-	maxPattern       = 1 << 12 // bytes of a pattern
-	maxText          = 16 << 20
+	maxFile       = 64 << 20 // bytes; those of vocabularies of 256,000 tokens have 35 MB
+	maxVocabulary = 1 << 21  // ids
+	maxMerges     = 1 << 22
+	maxAdded      = 1 << 16 // added tokens
+	maxToken      = 1 << 10 // bytes of an added token
+	maxParts      = 64      // components of a pipeline, such as normalizers
+	maxNested     = 8       // Sequence in Sequence
+	maxPattern    = 1 << 12 // bytes of a pattern
+	maxText       = 16 << 20
 )
 
-// ReadTokenizer reads a tokenizer.json of at most 64 MiB. The error matches ErrTokenizer.
-func ReadTokenizer(path string) (*Tokenizer, error) {
-	const op = "read tokenizer"
-	data, err := readRegular(path, maxTokenizerFile)
+// Read reads a tokenizer.json of at most 64 MiB. The error matches ErrUnusable.
+func Read(path string) (*Tokenizer, error) {
+	const op = "read"
+	data, err := wholefile.Read(path, maxFile)
 	if err != nil {
-		return nil, &Error{Op: op, Name: path, Err: ErrTokenizer, Cause: err,
+		return nil, &Error{Op: op, Name: path, Err: ErrUnusable, Cause: err,
 			Hint: "put tokenizer.json into the model's folder, or give token ids"}
 	}
-	t, err := parseTokenizer(data)
+	t, err := parse(data)
 	if err != nil {
-		return nil, &Error{Op: op, Name: path, Err: ErrTokenizer, Cause: err,
+		return nil, &Error{Op: op, Name: path, Err: ErrUnusable, Cause: err,
 			Hint: "give token ids that another program made"}
 	}
 	return t, nil
-}
-
-// Size is the number of ids: the highest id and one.
-func (t *Tokenizer) Size() int { return len(t.tokens) }
-
-// ID returns the id of a token of the vocabulary or of an added token.
-func (t *Tokenizer) ID(token string) (id int, ok bool) {
-	for id, a := range t.added {
-		if a.Content == token {
-			return id, true
-		}
-	}
-	i, ok := t.ids[token]
-	return int(i), ok
 }
 
 // Token returns a token as the vocabulary writes it, and whether the id has one.
@@ -80,25 +73,14 @@ func (t *Tokenizer) Token(id int) (token string, ok bool) {
 	return t.tokens[id], t.tokens[id] != ""
 }
 
-// Special reports whether id is a special token, which Decode omits.
-func (t *Tokenizer) Special(id int) bool { return t.added[id].Special }
-
-// BOS returns the token that Encode puts before every text, if any.
-func (t *Tokenizer) BOS() (id int, ok bool) {
-	if len(t.prefix) == 0 {
-		return 0, false
-	}
-	return t.prefix[0], true
-}
-
 // Encode returns the ids of a text, between the special tokens that the template of the file puts around one text,
 // such as the token for the start of a text. The names of special tokens inside the text become these tokens. Bytes
-// that are not UTF-8 become U+FFFD. The error matches ErrTokenizer: a text of more than 16 MiB, also after its
+// that are not UTF-8 become U+FFFD. The error matches ErrUnusable: a text of more than 16 MiB, also after its
 // normalization, or a character that the vocabulary cannot express.
 func (t *Tokenizer) Encode(text string) ([]int, error) {
 	ids, err := t.encode(text)
 	if err != nil {
-		return nil, &Error{Op: "encode", Err: ErrTokenizer, Cause: err}
+		return nil, &Error{Op: "encode", Err: ErrUnusable, Cause: err}
 	}
 	return ids, nil
 }
@@ -110,51 +92,53 @@ func (t *Tokenizer) encode(text string) ([]int, error) {
 	if !utf8.ValidString(text) {
 		text = toUTF8(text)
 	}
-	out := append([]int(nil), t.prefix...)
-	err := t.literal.split(text, func(at int, part string, id int) error {
-		if id >= 0 {
-			out = append(out, id)
-			return nil
+	out := slices.Clone(t.prefix)
+	for i, p := range t.plain.split(text) {
+		if p.id >= 0 {
+			out = append(out, p.id)
+			continue
 		}
-		normalized, err := normalize(t.normalizer, part)
+		normalized, err := normalize(t.normalizer, p.text)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		first := at == 0
-		return t.normal.split(normalized, func(at int, part string, id int) error {
-			if id >= 0 {
-				out = append(out, id)
-				return nil
+		for j, p := range t.normal.split(normalized) {
+			if p.id >= 0 {
+				out = append(out, p.id)
+				continue
 			}
-			return t.pieces(t.splitter, part, first && at == 0, func(word string) (err error) {
-				out, err = t.bpe.encode(out, word)
-				return err
-			})
-		})
-	})
-	if err != nil {
-		return nil, err
+			words, err := t.words(p.text, i == 0 && j == 0)
+			if err != nil {
+				return nil, err
+			}
+			for _, word := range words {
+				if out, err = t.bpe.encode(out, word); err != nil {
+					return nil, err
+				}
+			}
+		}
 	}
 	return append(out, t.suffix...), nil
 }
 
-// pieces applies pre-tokenizers one after another and calls f for each word.
-func (t *Tokenizer) pieces(all []splitter, text string, first bool, f func(string) error) error {
-	if text == "" {
-		return nil
+// words applies the pre-tokenizers one after another. first says that the text begins the one that Encode was given.
+func (t *Tokenizer) words(text string, first bool) ([]string, error) {
+	words := []string{text}
+	for _, split := range t.splitter {
+		var next []string
+		for i, word := range words {
+			next = split(next, word, first && i == 0)
+		}
+		size := 0
+		for _, word := range next {
+			size += len(word)
+		}
+		if size > 4*maxText {
+			return nil, fmt.Errorf("a text that becomes longer than %d bytes", 4*maxText)
+		}
+		words = next
 	}
-	if len(all) == 0 {
-		return f(text)
-	}
-	if len(text) > 4*maxText {
-		return fmt.Errorf("a text that becomes longer than %d bytes", 4*maxText)
-	}
-	begun := false
-	return all[0](text, first, func(part string) error {
-		at := first && !begun
-		begun = true
-		return t.pieces(all[1:], part, at, f)
-	})
+	return words, nil
 }
 
 // Decode returns the text of ids. It omits special tokens and ids without a token; bytes that are not UTF-8
@@ -189,7 +173,7 @@ func (t *Tokenizer) Stream(before ...int) *Stream {
 // Next returns the text that a token completes. It is empty while a character lacks bytes, and for special tokens.
 func (s *Stream) Next(id int) string {
 	token, ok := s.t.Token(id)
-	if !ok || s.t.Special(id) {
+	if !ok || s.t.added[id].Special {
 		return ""
 	}
 	text, raw := s.t.decoder.piece(token, !s.begun)

@@ -1,62 +1,13 @@
-package decoder
+package tokenizer
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"golang.org/x/text/unicode/norm"
 )
-
-// tokenizerFile is a tokenizer.json.
-type tokenizerFile struct {
-	Added         []addedToken    `json:"added_tokens"`
-	Normalizer    json.RawMessage `json:"normalizer"`
-	PreTokenizer  json.RawMessage `json:"pre_tokenizer"`
-	PostProcessor json.RawMessage `json:"post_processor"`
-	Decoder       json.RawMessage `json:"decoder"`
-	Model         *struct {
-		Type         string          `json:"type"`
-		Vocab        json.RawMessage `json:"vocab"` // of a BPE an object of tokens and ids
-		Merges       []pair          `json:"merges"`
-		Dropout      *float64        `json:"dropout"`
-		Unknown      *string         `json:"unk_token"`
-		Prefix       *string         `json:"continuing_subword_prefix"`
-		Suffix       *string         `json:"end_of_word_suffix"`
-		Fuse         bool            `json:"fuse_unk"`
-		Fallback     bool            `json:"byte_fallback"`
-		IgnoreMerges bool            `json:"ignore_merges"`
-	} `json:"model"`
-}
-
-// pair is a merge: "a b" or ["a", "b"].
-type pair [2]string
-
-func (p *pair) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '[' {
-		var all []string
-		if err := json.Unmarshal(b, &all); err != nil {
-			return err
-		}
-		if len(all) != 2 {
-			return fmt.Errorf("a merge of %d tokens", len(all))
-		}
-		copy(p[:], all)
-		return nil
-	}
-	var text string
-	if err := json.Unmarshal(b, &text); err != nil {
-		return err
-	}
-	left, right, ok := strings.Cut(text, " ")
-	if !ok || strings.Contains(right, " ") {
-		return fmt.Errorf("the merge %.40q is not two tokens", text)
-	}
-	*p = pair{left, right}
-	return nil
-}
 
 // component is a part of a pipeline; its type decides which fields count.
 type component struct {
@@ -87,13 +38,14 @@ type patternText struct {
 	Regex  *string `json:"Regex"`
 }
 
+// templatePart is a special token or a text, by its name.
 type templatePart struct {
-	SpecialToken *struct {
-		ID string `json:"id"`
-	} `json:"SpecialToken"`
-	Sequence *struct {
-		ID string `json:"id"`
-	} `json:"Sequence"`
+	SpecialToken *templateName `json:"SpecialToken"`
+	Sequence     *templateName `json:"Sequence"`
+}
+
+type templateName struct {
+	ID string `json:"id"`
 }
 
 type templateToken struct {
@@ -101,12 +53,12 @@ type templateToken struct {
 }
 
 // find returns the search of a pattern.
-func (p *patternText) find() (func(string) (int, int), error) {
+func (p *patternText) find() (finder, error) {
 	switch {
 	case p != nil && p.Regex != nil:
 		return pattern(*p.Regex)
 	case p != nil && p.String != nil && *p.String != "" && len(*p.String) <= maxPattern:
-		return literalPattern(*p.String), nil
+		return literal(*p.String), nil
 	}
 	return nil, errors.New("the pattern is empty")
 }
@@ -140,108 +92,12 @@ func flatten(field string, raw json.RawMessage, depth int) (all []component, err
 	return all, nil
 }
 
+// yes returns a setting whose default is true.
+func yes(set *bool) bool { return set == nil || *set }
+
 // unsupported names a part that this package does not have.
 func unsupported(field string, c component) error {
 	return fmt.Errorf("%s %q is not supported", field, c.Type)
-}
-
-// parseTokenizer parses a tokenizer.json.
-func parseTokenizer(data []byte) (*Tokenizer, error) {
-	if len(data) > maxTokenizerFile {
-		return nil, fmt.Errorf("a file of more than %d bytes", maxTokenizerFile)
-	}
-	var f tokenizerFile
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, errors.New(jsonFault(err, data))
-	}
-	t := &Tokenizer{literal: newMatcher(), normal: newMatcher()}
-	for _, step := range []func(*tokenizerFile) error{t.readModel, t.readNormalizer, t.readAdded, t.readSplitters,
-		t.readTemplate, t.readDecoder} {
-		if err := step(&f); err != nil {
-			return nil, err
-		}
-	}
-	return t, nil
-}
-
-// readModel reads the vocabulary and its merges.
-func (t *Tokenizer) readModel(f *tokenizerFile) error {
-	m := f.Model
-	empty := func(s *string) bool { return s == nil || *s == "" }
-	switch {
-	case m == nil:
-		return errors.New("no model")
-	case m.Type != "BPE" && (m.Type != "" || len(m.Merges) == 0): // older files have no type
-		return fmt.Errorf("model %q is not supported", m.Type)
-	case m.Dropout != nil && *m.Dropout != 0:
-		return errors.New("model dropout is not supported")
-	case !empty(m.Prefix):
-		return errors.New("model continuing_subword_prefix is not supported")
-	case !empty(m.Suffix):
-		return errors.New("model end_of_word_suffix is not supported")
-	}
-	var vocab map[string]int64
-	if m.Vocab == nil {
-		return errors.New("no vocab")
-	}
-	if err := json.Unmarshal(m.Vocab, &vocab); err != nil {
-		return fmt.Errorf("vocab: %s", jsonFault(err, m.Vocab))
-	}
-	if len(vocab) > maxVocabulary || len(m.Merges) > maxMerges || len(f.Added) > maxAdded {
-		return fmt.Errorf("%d tokens, %d merges, %d added tokens; %d, %d, %d are allowed", len(vocab), len(m.Merges),
-			len(f.Added), maxVocabulary, maxMerges, maxAdded)
-	}
-	size := int64(0)
-	for token, id := range vocab {
-		if id < 0 || id >= maxVocabulary || token == "" {
-			return fmt.Errorf("the token %.40q has id %d", token, id)
-		}
-		size = max(size, id+1)
-	}
-	for _, a := range f.Added {
-		if a.ID < 0 || a.ID >= maxVocabulary || a.Content == "" || len(a.Content) > maxToken {
-			return fmt.Errorf("the added token %.40q has id %d", a.Content, a.ID)
-		}
-		size = max(size, int64(a.ID)+1)
-	}
-	t.ids, t.tokens = make(map[string]int32, len(vocab)), make([]string, size)
-	for token, id := range vocab {
-		if other := t.tokens[id]; other != "" {
-			return fmt.Errorf("the tokens %.40q and %.40q have id %d", min(token, other), max(token, other), id)
-		}
-		t.ids[token], t.tokens[id] = int32(id), token
-	}
-	b := bpe{ids: t.ids, merges: make(map[[2]int32]merge, len(m.Merges)), fallback: m.Fallback,
-		ignoreMerges: m.IgnoreMerges, fuse: m.Fuse}
-	for rank, p := range m.Merges {
-		left, ok := t.ids[p[0]]
-		right, also := t.ids[p[1]]
-		id, made := t.ids[p[0]+p[1]]
-		if !ok || !also || !made {
-			return fmt.Errorf("the merge of %.40q and %.40q has a token that the vocabulary lacks", p[0], p[1])
-		}
-		b.merges[[2]int32{left, right}] = merge{int32(rank), id}
-	}
-	for i := range b.bytes {
-		id, ok := t.ids[fmt.Sprintf("<0x%02X>", i)]
-		if b.bytes[i] = -1; ok {
-			b.bytes[i] = id
-		}
-	}
-	if !empty(m.Unknown) {
-		id, ok := t.ids[*m.Unknown]
-		for _, a := range f.Added {
-			if !ok && a.Content == *m.Unknown {
-				id, ok = int32(a.ID), true
-			}
-		}
-		if !ok {
-			return fmt.Errorf("unk_token %.40q is not a token", *m.Unknown)
-		}
-		b.unknown, b.hasUnknown = id, true
-	}
-	t.bpe = b
-	return nil
 }
 
 // readNormalizer reads the field normalizer.
@@ -250,14 +106,9 @@ func (t *Tokenizer) readNormalizer(f *tokenizerFile) error {
 	all, err := flatten(field, f.Normalizer, 0)
 	for _, c := range all {
 		switch c.Type {
-		case "NFC":
-			t.normalizer = append(t.normalizer, form(norm.NFC))
-		case "NFD":
-			t.normalizer = append(t.normalizer, form(norm.NFD))
-		case "NFKC":
-			t.normalizer = append(t.normalizer, form(norm.NFKC))
-		case "NFKD":
-			t.normalizer = append(t.normalizer, form(norm.NFKD))
+		case "NFC", "NFD", "NFKC", "NFKD":
+			form := map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC, "NFKD": norm.NFKD}[c.Type]
+			t.normalizer = append(t.normalizer, form.String)
 		case "Prepend":
 			t.normalizer = append(t.normalizer, prepend(c.Prepend))
 		case "Replace":
@@ -271,30 +122,6 @@ func (t *Tokenizer) readNormalizer(f *tokenizerFile) error {
 		}
 	}
 	return err
-}
-
-// readAdded reads added_tokens.
-func (t *Tokenizer) readAdded(f *tokenizerFile) error {
-	t.added = make(map[int]addedToken, len(f.Added))
-	for _, a := range f.Added {
-		if old, ok := t.added[a.ID]; ok && old.Content != a.Content {
-			return fmt.Errorf("the added tokens %.40q and %.40q have id %d", old.Content, a.Content, a.ID)
-		}
-		if old := t.tokens[a.ID]; old != "" && old != a.Content {
-			return fmt.Errorf("the added token %.40q has id %d of the token %.40q", a.Content, a.ID, old)
-		}
-		t.added[a.ID], t.tokens[a.ID] = a, a.Content
-		if !a.Normalized {
-			t.literal.add(a.Content, a)
-			continue
-		}
-		content, err := normalize(t.normalizer, a.Content)
-		if err != nil {
-			return err
-		}
-		t.normal.add(content, a)
-	}
-	return nil
 }
 
 // readSplitters reads the field pre_tokenizer.
@@ -313,19 +140,19 @@ func (t *Tokenizer) readSplitters(f *tokenizerFile) error {
 			}
 			t.splitter = append(t.splitter, splitBy(find, c.Behavior, c.Invert))
 		case "ByteLevel":
-			var words func(string) (int, int)
-			if c.UseRegex == nil || *c.UseRegex {
+			var words finder
+			if yes(c.UseRegex) {
 				if words, err = pattern(gpt2); err != nil {
 					return err
 				}
 			}
-			t.splitter = append(t.splitter, byteLevel(c.AddPrefixSpace == nil || *c.AddPrefixSpace, words))
+			t.splitter = append(t.splitter, byteLevel(yes(c.AddPrefixSpace), words))
 		case "Metaspace":
 			char, scheme, err := c.metaspace(field)
 			if err != nil {
 				return err
 			}
-			t.splitter = append(t.splitter, metaspace(char, scheme, c.Split == nil || *c.Split))
+			t.splitter = append(t.splitter, metaspace(char, scheme, yes(c.Split)))
 		case "Digits":
 			t.splitter = append(t.splitter, digits(c.Individual))
 		default:
@@ -342,7 +169,7 @@ func (c component) metaspace(field string) (char, scheme string, err error) {
 		return "", "", fmt.Errorf("%s Metaspace: replacement %.40q is not one character", field, char)
 	}
 	switch {
-	case scheme == "" && c.AddPrefixSpace != nil && !*c.AddPrefixSpace:
+	case scheme == "" && !yes(c.AddPrefixSpace):
 		scheme = "never"
 	case scheme == "":
 		scheme = "always"
