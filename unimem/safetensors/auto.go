@@ -1,8 +1,6 @@
 package safetensors
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // What Auto decides by.
 const (
@@ -26,29 +24,29 @@ type surroundings struct {
 	resident  float64 // part of the files in the page cache, -1 for unknown
 }
 
-// decide returns the reason to map, or the reason to load.
-func (s surroundings) decide() (toMap, toLoad string) {
+// decide reports whether to map, and the reason.
+func (s surroundings) decide() (maps bool, why string) {
 	mib := func(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 	switch {
 	case s.need > s.room:
-		return fmt.Sprintf("Auto maps: the tape has %s free, the files need %s", mib(s.room), mib(s.need)), ""
+		return true, fmt.Sprintf("Auto maps: the tape has %s free, the files need %s", mib(s.room), mib(s.need))
 	case s.size < tiny:
-		return "", "Auto reads: the files have less than 1 MiB"
+		return false, "Auto reads: the files have less than 1 MiB"
 	case s.available >= 0 && float64(s.size) > spare*float64(s.available):
-		return fmt.Sprintf("Auto maps: the files have %s, the system has %s available", mib(s.size), mib(s.available)),
-			""
+		return true, fmt.Sprintf("Auto maps: the files have %s, the system has %s available", mib(s.size),
+			mib(s.available))
 	case s.pressure > pressed:
-		return fmt.Sprintf("Auto maps: tasks waited for memory for %.0f%% of the last ten seconds", s.pressure), ""
+		return true, fmt.Sprintf("Auto maps: tasks waited for memory for %.0f%% of the last ten seconds", s.pressure)
 	case s.resident >= hot:
-		return fmt.Sprintf("Auto maps: %.0f%% of the files are in the page cache", 100*s.resident), ""
+		return true, fmt.Sprintf("Auto maps: %.0f%% of the files are in the page cache", 100*s.resident)
 	case s.resident < 0:
-		return "", "Auto reads: what the page cache has is unknown"
+		return false, "Auto reads: what the page cache has is unknown"
 	}
-	return "", fmt.Sprintf("Auto reads: %.0f%% of the files are in the page cache", 100*s.resident)
+	return false, fmt.Sprintf("Auto reads: %.0f%% of the files are in the page cache", 100*s.resident)
 }
 
-// preferMap is why Auto maps the files, empty if it reads them; then the reason is in l.f.
-func (l *loading) preferMap() string {
+// surroundings asks the system.
+func (l *loading) surroundings() surroundings {
 	s := surroundings{room: int64(l.tape.Free()), resident: -1}
 	var cached, known int64
 	for _, sh := range l.f.shards {
@@ -70,7 +68,5 @@ func (l *loading) preferMap() string {
 		s.resident = float64(cached) / float64(known)
 	}
 	s.available, s.pressure = memory()
-	toMap, toLoad := s.decide()
-	l.f.why = toLoad
-	return toMap
+	return s
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -24,10 +23,10 @@ func sparse(tb testing.TB, size int64) string {
 	tb.Helper()
 	const tensors = 291
 	each := size / tensors / 2
-	b := newBuilder(map[string]string{"format": "pt"})
+	b, err := newBuilder(map[string]string{"format": "pt"})
+	require.NoError(tb, err)
 	for i := range tensors {
-		name := fmt.Sprintf("model.layers.%d.self_attn.q_proj.%d.weight", i/9, i%9)
-		require.NoError(tb, b.addSized(&Item{Name: name, DType: BF16, Shape: []int{int(each)}}, each*2))
+		b.add(fmt.Sprintf("model.layers.%d.self_attn.q_proj.%d.weight", i/9, i%9), BF16, []int{int(each)}, int(each*2))
 	}
 	head, err := b.text(0)
 	require.NoError(tb, err)
@@ -257,8 +256,7 @@ func BenchmarkFloat16(b *testing.B) {
 		b.Run(x.DType().String(), func(b *testing.B) {
 			b.SetBytes(int64(moved))
 			for b.Loop() {
-				tp.Clear()
-				_, err := x.Float16(tp)
+				_, err := x.Float16To(tp.Block().Bytes())
 				require.NoError(b, err)
 			}
 		})
@@ -272,34 +270,6 @@ func BenchmarkFloat16(b *testing.B) {
 			for b.Loop() {
 				copy(dst, src)
 			}
-		})
-	}
-}
-
-// 10 MB of metadata: many names, beside one string as long.
-func BenchmarkMetadata(b *testing.B) {
-	const size = 10_000_000
-	for name, prefix := range map[string]string{"short": "", "alike": strings.Repeat("k", 1000)} {
-		b.Run(name, func(b *testing.B) {
-			text := []byte(`{"__metadata__":{`)
-			for i := uint32(0); len(text) < size; i++ {
-				text = fmt.Appendf(text, `"%s%08x":"",`, prefix, i*2654435761)
-			}
-			text = append(text, `"":""}}`...)
-			plain := []byte(`{"__metadata__":{"":"` + strings.Repeat("k", len(text)) + `"}}`)
-			parse := func(text []byte) time.Duration {
-				start := time.Now()
-				_, err := parseHeader(text, int64(lead+len(text)))
-				require.NoError(b, err)
-				return time.Since(start)
-			}
-			least, floor := parse(text), parse(plain)
-			for b.Loop() {
-				least, floor = min(least, parse(text)), min(floor, parse(plain))
-			}
-			b.ReportMetric(float64(least)/float64(len(text)), "ns/byte")
-			b.ReportMetric(float64(floor)/float64(len(plain)), "ns/byte-of-one-string")
-			b.ReportMetric(0, "ns/op") // of both
 		})
 	}
 }

@@ -21,7 +21,7 @@ func View[T any](t Tensor) ([]T, error) {
 	case !t.Aligned():
 		return nil, &Error{Op: "view", File: t.File(), Tensor: t.Name(), Offset: t.Offset(), Err: ErrMisaligned,
 			Detail: fmt.Sprintf("%v does not start at a multiple of %d bytes", t.DType(), t.DType().Size()),
-			Hint:   "move it with Copy, or align the file with ane-roundtrip weights repack"}
+			Hint:   "move it with CopyTo, or align the file with ane-roundtrip weights repack"}
 	}
 	v, err := unimem.View[T](b)
 	if err != nil {
@@ -57,7 +57,7 @@ func (t Tensor) guard(op string, f func(b []byte) error) error {
 }
 
 // CopyTo copies the tensor's bytes to dst, which may be longer, and returns the number of bytes
-// copied. Errors: ErrShape (dst is shorter), ErrClosed, ErrChanged.
+// copied. It is the way to a misaligned tensor. Errors: ErrShape (dst is shorter), ErrClosed, ErrChanged.
 func (t Tensor) CopyTo(dst []byte) (int, error) {
 	if int64(len(dst)) < t.Size() {
 		return 0, t.fail("copy", ErrShape, fmt.Sprintf("the tensor has %d bytes, the destination %d", t.Size(),
@@ -71,54 +71,6 @@ func (t Tensor) CopyTo(dst []byte) (int, error) {
 	return n, nil
 }
 
-// spanAlign is the alignment of spans that this package takes, the one of ane.RowAlign.
-const spanAlign = 64
-
-// Copy copies the tensor's bytes into a span of tape, at a multiple of 64 bytes, and returns the
-// span, whose length is the number of bytes moved. It is the way to a misaligned tensor. Errors:
-// those of CopyTo and of unimem.Tape.Take.
-func (t Tensor) Copy(tape *unimem.Tape) ([]byte, error) {
-	span, err := t.take("copy", tape, t.Size())
-	if err != nil {
-		return nil, err
-	}
-	_, err = t.CopyTo(span)
-	if err != nil {
-		return nil, err
-	}
-	return span, nil
-}
-
-func (t Tensor) take(op string, tape *unimem.Tape, n int64) ([]byte, error) {
-	if tape == nil {
-		return nil, t.fail(op, ErrClosed, "nil Tape")
-	}
-	span, err := tape.Take(int(n), spanAlign)
-	if err != nil {
-		return nil, t.fail(op, err, fmt.Sprintf("%d bytes, the tape has %d free", n, tape.Free()))
-	}
-	return span, nil
-}
-
-// Float16 converts the tensor to fp16, dense and row-major, in a span of tape at a multiple of 64
-// bytes, and returns the span, whose length is the number of bytes written: F32 and BF16 are rounded to
-// the nearest half, F16 is copied. Errors: ErrDType for other types, and those of Copy.
-func (t Tensor) Float16(tape *unimem.Tape) ([]byte, error) {
-	n, err := t.halfBytes()
-	if err != nil {
-		return nil, err
-	}
-	span, err := t.take("convert", tape, n)
-	if err != nil {
-		return nil, err
-	}
-	_, err = t.Float16To(span)
-	if err != nil {
-		return nil, err
-	}
-	return span, nil
-}
-
 // halfBytes is the length of the tensor as fp16.
 func (t Tensor) halfBytes() (int64, error) {
 	switch t.DType() {
@@ -130,9 +82,11 @@ func (t Tensor) halfBytes() (int64, error) {
 	return 0, t.fail("convert", ErrDType, t.DType().String()+", not F16, BF16 or F32")
 }
 
-// Float16To is Float16 into dst, at a multiple of 2 bytes, which may be longer. It returns the number of bytes written.
-// Errors: ErrDType, ErrShape (dst is shorter), ErrClosed, ErrChanged, and unimem.ErrInvalidAlignment for dst at an odd
-// address.
+// Float16To converts the tensor to fp16 in dst, dense and row-major, and returns the number of bytes written: F32 and
+// BF16 are rounded to the nearest half, F16 is copied. dst begins at a multiple of 2 bytes and may be longer.
+//
+// Errors: ErrDType for other types, ErrShape (dst is shorter), ErrClosed, ErrChanged, and unimem.ErrInvalidAlignment for
+// dst at an odd address.
 func (t Tensor) Float16To(dst []byte) (int, error) {
 	n, err := t.halfBytes()
 	if err != nil {
@@ -194,7 +148,7 @@ func (f *File) Check(ctx context.Context, sum func(name string, data []byte) err
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	return each(ctx, f.count(), func(i int) error {
+	return each(ctx, runtime.GOMAXPROCS(0), len(f.order), func(i int) error {
 		t := f.tensor(i)
 		return t.guard("check", func(b []byte) error {
 			switch {

@@ -4,7 +4,7 @@
 // [Open] maps a file read-only and reads its header: the bytes of a [Tensor] are the pages of
 // the file. [Load] reads a file into a unimem.Tape in parallel, past the page cache where the
 // file system allows it: one transfer from the disk to memory that an engine can use, with [Ring]
-// through io_uring. [Auto] chooses between the two. [Create] and [Encode] write files, [Reader] reads a stream.
+// through io_uring. [Auto] chooses between the two. [Create] writes files, [Repack] aligns them.
 //
 // # The format
 //
@@ -12,8 +12,8 @@
 // MB at most, that may end in spaces) and the tensors. The header gives each tensor's type, shape
 // and place. Tensors lie one after the other without gap or overlap, and fill the file to its
 // end. All of that is checked before the first tensor is returned, and each error names file,
-// tensor and offset. This package accepts at most 65536 axes, which the format does not bound.
-// The published specification is at
+// tensor and offset. This package accepts at most 65536 axes and 65536 names of metadata, which
+// the format does not bound. The published specification is at
 // https://github.com/huggingface/safetensors.
 //
 // A large model has several files and an index, *.safetensors.index.json, that names the file
@@ -29,14 +29,14 @@
 //
 // A mapped file belongs to the file system: another process can overwrite it or make it
 // shorter. Then reading a page that exists no more ends the process. The calls of this package
-// that read tensors (CopyTo, Copy, Float16, Check), and evaluations of package ane, return
+// that read tensors (CopyTo, Float16To, Check), and evaluations of package ane, return
 // ErrChanged instead, but a caller's own read of [Tensor.Bytes] does not. Load files whose
 // writers are not known to replace files as a whole.
 //
 // # Alignment
 //
 // The format aligns nothing. A tensor whose offset is not a multiple of its element's size cannot
-// be viewed as its type: [View] returns ErrMisaligned, and Copy moves it and returns the number
+// be viewed as its type: [View] returns ErrMisaligned, and CopyTo moves it and returns the number
 // of bytes moved. The [Writer] of this package aligns tensors with the option [Align], by tensors
 // of its own between them, which other readers list (see [Padding]) and Names does not.
 package safetensors

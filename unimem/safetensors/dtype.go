@@ -88,15 +88,6 @@ func (d DType) Size() int {
 	return max(d.Bits()/8, 1)
 }
 
-// DTypes returns every type in the order of the constants.
-func DTypes() []DType {
-	all := make([]DType, 0, len(dtypes)-1)
-	for d := Bool; d.valid(); d++ {
-		all = append(all, d)
-	}
-	return all
-}
-
 // ParseDType returns the type with a name of the format; ErrDType if there is none.
 func ParseDType(name string) (DType, error) {
 	if d, ok := dtypeOf([]byte(name)); ok {

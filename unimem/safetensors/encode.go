@@ -3,7 +3,6 @@ package safetensors
 import (
 	"encoding/binary"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,71 +10,26 @@ import (
 	"unicode/utf8"
 )
 
-// Item is a tensor to write.
-type Item struct {
-	Name  string
-	DType DType
-	Shape []int
-	Data  []byte
-}
-
-// Encode writes a file to w: the header, then the tensors in the order of items, each with one call
-// of w.Write. The header is padded with spaces, so that the first tensor starts at a multiple
-// of 64 bytes. It returns the number of bytes written.
-//
-// Errors: those of Writer.Add for the items, and that of w.
-func Encode(w io.Writer, metadata map[string]string, items []Item) (int64, error) {
-	b := newBuilder(metadata)
-	for i := range items {
-		if err := b.add(&items[i]); err != nil {
-			return 0, err
-		}
-	}
-	head, err := b.text(0)
-	if err != nil {
-		return 0, err
-	}
-	var total int64
-	write := func(p []byte) error {
-		n, err := w.Write(p)
-		total += int64(n)
-		if err == nil && n < len(p) {
-			err = io.ErrShortWrite
-		}
-		return err
-	}
-	if err := write(head); err != nil {
-		return total, err
-	}
-	for i := range items {
-		if len(items[i].Data) == 0 {
-			continue
-		}
-		if err := write(items[i].Data); err != nil {
-			return total, err
-		}
-	}
-	return total, nil
-}
-
 // builder collects the header of a file.
 type builder struct {
 	json  []byte
 	names map[string]struct{}
 	end   int64 // of the tensors so far, from the first one's first byte
-	fault error // of the metadata
 }
 
-func newBuilder(metadata map[string]string) *builder {
+func newBuilder(metadata map[string]string) (*builder, error) {
 	b := &builder{json: []byte{'{'}, names: map[string]struct{}{}}
 	if len(metadata) == 0 {
-		return b
+		return b, nil
+	}
+	if len(metadata) > maxNames {
+		return nil, &Error{Op: "write", Offset: -1, Err: ErrHeader,
+			Detail: fmt.Sprintf("%d names of metadata, at most %d are permitted", len(metadata), maxNames)}
 	}
 	b.json = append(b.json, `"`+metadataKey+`":{`...)
 	for i, k := range slices.Sorted(maps.Keys(metadata)) {
 		if !utf8.ValidString(k) || !utf8.ValidString(metadata[k]) {
-			b.fault = &Error{Op: "write", Offset: -1, Err: ErrHeader, Detail: "metadata " + quote(k) + " is not UTF-8"}
-			return b
+			return nil, &Error{Op: "write", Offset: -1, Err: ErrHeader, Detail: "metadata " + quote(k) + " is not UTF-8"}
 		}
 		if i > 0 {
 			b.json = append(b.json, ',')
@@ -84,52 +38,50 @@ func newBuilder(metadata map[string]string) *builder {
 		b.json = appendString(b.json, metadata[k])
 	}
 	b.json = append(b.json, '}')
-	return b
+	return b, nil
 }
 
-// add appends a tensor after the others.
-func (b *builder) add(t *Item) error { return b.addSized(t, int64(len(t.Data))) }
-
-// addSized is add for a tensor of size bytes.
-func (b *builder) addSized(t *Item, size int64) error {
-	if b.fault != nil {
-		return b.fault
-	}
+// check refuses a tensor of size bytes that cannot follow the others.
+func (b *builder) check(name string, dtype DType, shape []int, size int) error {
 	bad := func(err error, format string, args ...any) error {
-		return &Error{Op: "write", Tensor: t.Name, Offset: -1, Err: err, Detail: fmt.Sprintf(format, args...)}
+		return &Error{Op: "write", Tensor: name, Offset: -1, Err: err, Detail: fmt.Sprintf(format, args...)}
 	}
-	n, err := t.DType.Bytes(t.Shape...)
+	n, err := dtype.Bytes(shape...)
 	if err != nil {
 		e := err.(*Error) //nolint:errorlint // of this package
-		return bad(e.Err, "%s: %v %v", e.Detail, t.DType, t.Shape)
+		return bad(e.Err, "%s: %v %v", e.Detail, dtype, shape)
 	}
-	_, twice := b.names[t.Name]
+	_, twice := b.names[name]
 	switch {
-	case !utf8.ValidString(t.Name):
+	case !utf8.ValidString(name):
 		return bad(ErrHeader, "the name is not UTF-8")
-	case t.Name == metadataKey:
+	case name == metadataKey:
 		return bad(ErrHeader, "no tensor can have this name")
 	case twice:
 		return bad(ErrDuplicate, "")
-	case n != size:
-		return bad(ErrShape, "%v %v has %d bytes, the data has %d", t.DType, t.Shape, n, size)
+	case n != int64(size):
+		return bad(ErrShape, "%v %v has %d bytes, the data has %d", dtype, shape, n, size)
 	}
-	b.names[t.Name] = struct{}{}
+	return nil
+}
+
+// add appends a tensor of size bytes, which check accepts, after the others.
+func (b *builder) add(name string, dtype DType, shape []int, size int) {
+	b.names[name] = struct{}{}
 	if len(b.json) > 1 {
 		b.json = append(b.json, ',')
 	}
-	b.json = append(appendString(b.json, t.Name), `:{"dtype":"`...)
-	b.json = append(append(b.json, t.DType.String()...), `","shape":[`...)
-	for i, axis := range t.Shape {
+	b.json = append(appendString(b.json, name), `:{"dtype":"`...)
+	b.json = append(append(b.json, dtype.String()...), `","shape":[`...)
+	for i, axis := range shape {
 		if i > 0 {
 			b.json = append(b.json, ',')
 		}
 		b.json = strconv.AppendInt(b.json, int64(axis), 10)
 	}
 	b.json = strconv.AppendInt(append(b.json, `],"data_offsets":[`...), b.end, 10)
-	b.end += n
+	b.end += int64(size)
 	b.json = append(strconv.AppendInt(append(b.json, ','), b.end, 10), `]}`...)
-	return nil
 }
 
 // dataAlign is the alignment of the first tensor, at least.
@@ -142,9 +94,6 @@ const maxAlign = 1 << 26
 // text returns the header with its length, padded to at least room bytes and so that the
 // tensors start at a multiple of dataAlign.
 func (b *builder) text(room int) ([]byte, error) {
-	if b.fault != nil {
-		return nil, b.fault
-	}
 	n := max(lead+len(b.json)+1, room)
 	n = (n + dataAlign - 1) / dataAlign * dataAlign
 	if n-lead > MaxHeader {

@@ -28,8 +28,6 @@ var (
 	ErrName = errors.New("no such tensor")
 	// ErrMisaligned: a tensor that does not start at a multiple of its element's size.
 	ErrMisaligned = errors.New("misaligned tensor")
-	// ErrChecksum: a tensor whose bytes are not those of its checksum.
-	ErrChecksum = errors.New("checksum differs")
 	// ErrChanged: another process made the mapped file shorter. It is unimem.ErrChanged.
 	ErrChanged = unimem.ErrChanged
 	// ErrClosed: the File or Writer is closed, or the Tape of a loaded File was cleared. It is

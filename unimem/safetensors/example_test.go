@@ -65,14 +65,9 @@ func ExampleLoad() {
 	// Output: Auto reads: the files have less than 1 MiB
 }
 
-func ExampleTensor_Float16() {
+func ExampleTensor_Float16To() {
 	path, remove := file()
 	defer remove()
-	tape, err := unimem.Start(1 << 20)
-	if err != nil {
-		panic(err)
-	}
-	defer tape.Close()
 	f, err := safetensors.Open(path)
 	if err != nil {
 		panic(err)
@@ -82,7 +77,8 @@ func ExampleTensor_Float16() {
 	if err != nil {
 		panic(err)
 	}
-	span, err := bias.Float16(tape)
-	fmt.Printf("%x %v\n", span, err)
-	// Output: 003c0040 <nil>
+	halves := make([]byte, 4)
+	n, err := bias.Float16To(halves)
+	fmt.Printf("%x %d %v\n", halves, n, err)
+	// Output: 003c0040 4 <nil>
 }

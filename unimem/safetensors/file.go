@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -17,13 +18,10 @@ import (
 type File struct {
 	path   string
 	shards []*shard
-	order  []ref // the tensors of several shards in the order of their names; nil for one shard
-	access Access
-	why    string
-	ring   error // Report.Ring
-	ringed int64
+	order  []ref // the tensors in the order of their names
+	report Report
 
-	places    []placed // what the index says, until it is compared
+	places    []placed // what the index says, in the order of the names, until it is compared
 	indexPath string
 
 	closed atomic.Bool
@@ -43,8 +41,6 @@ type shard struct {
 
 	tape       *unimem.Tape // of Load, whose Block block is
 	generation uint64
-	own        bool   // the File closes block
-	access     Access // what has been done with the bytes
 }
 
 // Open opens a .safetensors file, an index *.safetensors.index.json with the files that it names, or
@@ -54,13 +50,13 @@ type shard struct {
 //
 // Errors, all *Error: ErrHeader, ErrTruncated, ErrOverlap, ErrHole, ErrDuplicate, ErrDType,
 // ErrShape, ErrName (the index and the files do not agree), and those of the system and of unimem.
-func Open(path string, opts ...Option) (*File, error) {
-	f := &File{path: path, access: Mapped, why: "Open maps"}
+func Open(path string) (*File, error) {
+	f := &File{path: path, report: Report{Access: Mapped, Why: "Open maps"}}
 	if err := f.find("open"); err != nil {
 		return nil, err
 	}
 	for _, s := range f.shards {
-		if err := s.open(); err != nil {
+		if err := f.open(s); err != nil {
 			return nil, errors.Join(named(err, "open", s.path), f.release())
 		}
 	}
@@ -81,7 +77,7 @@ func named(err error, op, path string) error {
 }
 
 // open maps a file and reads its header.
-func (s *shard) open() error {
+func (f *File) open(s *shard) error {
 	file, err := openRegular(s.path)
 	if err != nil {
 		return err
@@ -90,19 +86,16 @@ func (s *shard) open() error {
 	if err := s.readHeader(file); err != nil {
 		return err
 	}
-	s.own, s.access = true, Mapped
 	s.block, err = unimem.MapFile(file)
-	if errors.Is(err, unimem.ErrShare) {
-		s.access = Copied
+	switch {
+	case errors.Is(err, unimem.ErrShare):
+		f.report.Access = Copied
 		s.block, err = readWhole(file, s.size)
-	}
-	if err != nil {
 		return err
-	}
-	if got := int64(s.block.Size()); s.access == Mapped && got != s.size {
+	case err == nil && int64(s.block.Size()) != s.size:
 		return &Error{Offset: -1, Err: ErrChanged, Detail: "its size changed while it was opened"}
 	}
-	return nil
+	return err
 }
 
 // openRegular opens a regular file. Others it refuses before: opening a pipe waits for its writer.
@@ -178,14 +171,8 @@ func readWhole(file *os.File, size int64) (*unimem.Block, error) {
 	return b, nil
 }
 
-// join sorts the tensors of several shards by name and refuses names that occur twice.
+// join sorts the tensors by name, refuses names that occur in two files, and compares the names with the index.
 func (f *File) join(op string) error {
-	if err := f.agree(op); err != nil {
-		return err
-	}
-	if len(f.shards) == 1 {
-		return nil
-	}
 	n := 0
 	for _, s := range f.shards {
 		n += len(s.records)
@@ -196,15 +183,17 @@ func (f *File) join(op string) error {
 			f.order = append(f.order, ref{uint32(i), uint32(j)})
 		}
 	}
-	slices.SortFunc(f.order, func(a, b ref) int { return cmp.Compare(f.name(a), f.name(b)) })
+	if len(f.shards) > 1 {
+		slices.SortFunc(f.order, func(a, b ref) int { return cmp.Compare(f.name(a), f.name(b)) })
+	}
 	for i := 1; i < len(f.order); i++ {
 		a, b := f.order[i-1], f.order[i]
-		if name := f.name(a); name == f.name(b) && !Padding(name) {
+		if name := f.name(a); a.shard != b.shard && name == f.name(b) && !Padding(name) {
 			return &Error{Op: op, File: f.shards[b.shard].path, Tensor: name, Offset: -1, Err: ErrDuplicate,
 				Detail: "also in " + f.shards[a.shard].path}
 		}
 	}
-	return nil
+	return f.agree(op)
 }
 
 func (f *File) name(r ref) string {
@@ -212,25 +201,11 @@ func (f *File) name(r ref) string {
 	return s.name(&s.records[r.record])
 }
 
-// count is the number of tensors, with those of Align.
-func (f *File) count() int {
-	if f.order != nil {
-		return len(f.order)
-	}
-	if len(f.shards) == 0 {
-		return 0
-	}
-	return len(f.shards[0].records)
-}
-
-// tensor returns tensor i in the order of the names.
+// tensor returns tensor i in the order of the names, in which those of Align are too.
 func (f *File) tensor(i int) Tensor {
-	if f.order != nil {
-		r := f.order[i]
-		return Tensor{f, f.shards[r.shard], &f.shards[r.shard].records[r.record]}
-	}
-	s := f.shards[0]
-	return Tensor{f, s, &s.records[i]}
+	r := f.order[i]
+	s := f.shards[r.shard]
+	return Tensor{f, s, &s.records[r.record]}
 }
 
 // Path returns the path given to Open.
@@ -241,8 +216,8 @@ func (f *File) Names() []string {
 	if f == nil {
 		return nil
 	}
-	names := make([]string, 0, f.count())
-	for i := range f.count() {
+	names := make([]string, 0, len(f.order))
+	for i := range f.order {
 		if name := f.tensor(i).Name(); !Padding(name) {
 			names = append(names, name)
 		}
@@ -255,17 +230,13 @@ func (f *File) Tensor(name string) (Tensor, error) {
 	if f == nil || len(f.shards) == 0 || f.closed.Load() {
 		return Tensor{}, &Error{Op: "tensor", Tensor: name, Offset: -1, Err: ErrClosed}
 	}
-	if f.order == nil {
-		s := f.shards[0]
-		if i := s.find(name); i >= 0 {
-			return Tensor{f, s, &s.records[i]}, nil
-		}
-	} else if i, ok := slices.BinarySearchFunc(f.order, name, func(r ref, name string) int {
+	i, ok := slices.BinarySearchFunc(f.order, name, func(r ref, name string) int {
 		return cmp.Compare(f.name(r), name)
-	}); ok {
-		return f.tensor(i), nil
+	})
+	if !ok {
+		return Tensor{}, &Error{Op: "tensor", File: f.path, Tensor: name, Offset: -1, Err: ErrName}
 	}
-	return Tensor{}, &Error{Op: "tensor", File: f.path, Tensor: name, Offset: -1, Err: ErrName}
+	return f.tensor(i), nil
 }
 
 // Metadata returns a copy of the metadata, empty if there is none. That of several files is
@@ -276,9 +247,7 @@ func (f *File) Metadata() map[string]string {
 		return all
 	}
 	for _, s := range slices.Backward(f.shards) {
-		for k, v := range s.metadata() {
-			all[k] = v
-		}
+		maps.Copy(all, s.meta)
 	}
 	return all
 }
@@ -306,7 +275,7 @@ func (f *File) Close() error {
 func (f *File) release() error {
 	var own []*unimem.Block
 	for _, s := range f.shards {
-		if s.own && s.block != nil {
+		if s.tape == nil && s.block != nil {
 			own = append(own, s.block)
 		}
 	}

@@ -76,17 +76,6 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 }
 
-func TestEncodeWritesWhatCreateWrites(t *testing.T) {
-	var b bytes.Buffer
-	n, err := Encode(&b, nil, []Item{{"a", U8, []int{2}, []byte{1, 2}}, {"b", I16, []int{1}, []byte{3, 4}}})
-	require.NoError(t, err)
-	require.EqualValues(t, b.Len(), n)
-	h, err := parseHeader(b.Bytes()[8:len(b.Bytes())-4], n)
-	require.NoError(t, err)
-	require.Zero(t, h.data%dataAlign)
-	require.Equal(t, "a", h.name(&h.records[0]))
-}
-
 func TestWriterRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m"+extension)
 	w, err := Create(path, nil)

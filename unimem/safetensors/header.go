@@ -20,14 +20,13 @@ const (
 	metadataKey = "__metadata__"
 )
 
-// header is the header of one file. It keeps the text: names are parts of it, shapes and
-// metadata are read from it when a caller asks. So a hostile header costs less than its own
-// length once more.
+// header is the header of one file. It keeps the text: names and metadata are parts of it, shapes are read from it when
+// a caller asks. So a hostile header costs less than its own length once more, and 200 bytes for each name of metadata.
 type header struct {
 	text    []byte
-	data    int64    // offset of the first tensor in the file
-	records []record // in the order of their names
-	meta    int      // offset of the object of metadata in text, 0 for none
+	data    int64             // offset of the first tensor in the file
+	records []record          // in the order of their names
+	meta    map[string]string // parts of text; nil without metadata
 }
 
 // record is a tensor of a header.
@@ -43,7 +42,7 @@ func fault(err error, at int64, tensor, format string, args ...any) *Error {
 	return &Error{Op: "parse", Tensor: tensor, Offset: at, Err: err, Detail: fmt.Sprintf(format, args...)}
 }
 
-// headerLength reads the first eight bytes of a file of size bytes, -1 for one of unknown size.
+// headerLength reads the first eight bytes of a file of size bytes.
 func headerLength(first []byte, size int64) (int, error) {
 	n := binary.LittleEndian.Uint64(first)
 	switch {
@@ -51,87 +50,78 @@ func headerLength(first []byte, size int64) (int, error) {
 		return 0, fault(ErrHeader, 0, "", "a length of %d bytes, at most %d are permitted", n, MaxHeader)
 	case n < 2:
 		return 0, fault(ErrHeader, 0, "", "a length of %d bytes, the shortest header has 2", n)
-	case size >= 0 && int64(n) > size-lead:
+	case int64(n) > size-lead:
 		return 0, fault(ErrTruncated, lead, "", "the header has %d bytes, the file has %d after its length", n,
 			size-lead)
 	}
 	return int(n), nil
 }
 
-// parseHeader parses the text of a header of a file of size bytes, -1 for one of unknown size.
-// It keeps and changes text.
+// parseHeader parses the text of a header of a file of size bytes. It keeps and changes text.
 func parseHeader(text []byte, size int64) (*header, error) {
 	h := &header{text: text, data: lead + int64(len(text))}
 	s := &scanner{b: text}
 	if len(text) == 0 || text[0] != '{' {
 		return nil, fault(ErrHeader, lead, "", "the header does not begin with '{'")
 	}
-	s.at++
-	first := true
-	for s.more(&first, '}') {
-		if err := h.entry(s); err != nil {
-			return nil, err
+	err := s.object(func(name []byte) error {
+		if string(name) == metadataKey {
+			return h.metadata(s)
 		}
+		return h.tensor(s, name)
+	})
+	if err != nil {
+		return nil, err
 	}
-	s.space()
-	if s.fault == "" && s.at < len(s.b) {
-		s.fail("text after the header's object")
-	}
-	if s.fault != "" {
+	if s.end(); s.fault != "" {
 		return nil, fault(ErrHeader, int64(lead+s.where), "", "%s", s.fault)
 	}
 	return h, h.check(size)
 }
 
-// entry parses one entry of the header. A fault of the text stays in s.
-func (h *header) entry(s *scanner) error {
-	raw, ok := s.key()
-	if !ok {
-		return nil
-	}
-	key := decode(raw)
-	if string(key) != metadataKey {
-		return h.tensor(s, key)
-	}
-	if h.meta != 0 {
+// maxNames bounds the memory of metadata, of which short names take more than their text.
+const maxNames = 1 << 16
+
+// metadata parses the metadata: strings by names that occur once. null is none, as in the format's own reader.
+func (h *header) metadata(s *scanner) error {
+	if h.meta != nil {
 		return fault(ErrDuplicate, int64(lead+s.at), "", "%s", metadataKey)
 	}
-	s.space()
-	h.meta = s.at
-	return h.checkMetadata(s)
+	h.meta = map[string]string{}
+	if s.next() == 'n' {
+		s.word("null")
+		return nil
+	}
+	return s.object(func(name []byte) error {
+		at := int64(lead + s.at)
+		if _, twice := h.meta[text(name)]; twice {
+			return fault(ErrDuplicate, at, "", "%s %s", metadataKey, quote(string(name)))
+		}
+		if len(h.meta) == maxNames {
+			return fault(ErrHeader, at, "", "%s has more than %d names", metadataKey, maxNames)
+		}
+		h.meta[text(name)] = text(s.str())
+		return nil
+	})
 }
 
-// tensor parses the description of a tensor.
+// tensor parses the description of a tensor. A fault of the text stays in s.
 func (h *header) tensor(s *scanner, name []byte) error {
 	at := int64(lead + s.at)
 	bad := func(err error, format string, args ...any) error {
 		return fault(err, at, string(name), format, args...)
 	}
-	r := record{nameLen: uint32(len(name)), begin: -1}
-	if len(name) > 0 {
-		r.name = uint32(cap(h.text) - cap(name))
-	}
+	r := record{name: uint32(cap(h.text) - cap(name)), nameLen: uint32(len(name)), begin: -1}
 	if h.records == nil {
 		rest := h.text[s.at:]
 		h.records = make([]record, 0, min(bytes.Count(rest, []byte{'{'}), len(rest)/shortest+1))
 	}
 	var count uint64
-	first := true
-	if !s.expect('{') {
-		return nil
-	}
-	for s.more(&first, '}') {
-		raw, ok := s.key()
-		if !ok {
-			return nil
-		}
-		switch field := decode(raw); {
+	err := s.object(func(field []byte) error {
+		switch {
 		case string(field) == "dtype" && r.dtype == 0:
-			value, ok := s.str()
-			if !ok {
-				return nil
-			}
-			if r.dtype, ok = dtypeOf(decode(value)); !ok {
+			value, ok := s.str(), false
+			if r.dtype, ok = dtypeOf(value); !ok && s.fault == "" {
 				return bad(ErrDType, "%s", quote(string(value)))
 			}
 		case string(field) == "shape" && r.shape == 0:
@@ -142,19 +132,21 @@ func (h *header) tensor(s *scanner, name []byte) error {
 				return bad(ErrShape, "the number of elements overflows, or there are more than %d axes", maxAxes)
 			}
 		case string(field) == "data_offsets" && r.begin < 0:
-			if !offsets(s, &r) {
-				return nil
-			}
+			s.expect('[')
+			r.begin = int64(s.natural())
+			s.expect(',')
+			r.end = int64(s.natural())
+			s.expect(']')
 		case string(field) == "dtype", string(field) == "shape", string(field) == "data_offsets":
 			return bad(ErrDuplicate, "%s", string(field))
 		default: // other readers ignore it too
-			if !s.skip(0) {
-				return nil
-			}
+			s.skip(0)
 		}
-	}
+		return nil
+	})
 	switch n, ok := bytesOf(count, r.dtype); {
-	case s.fault != "":
+	case err != nil || s.fault != "":
+		return err
 	case r.dtype == 0:
 		return bad(ErrHeader, "no dtype")
 	case r.shape == 0:
@@ -167,9 +159,8 @@ func (h *header) tensor(s *scanner, name []byte) error {
 		return bad(ErrShape, "%d elements of %v are no whole number of bytes", count, r.dtype)
 	case n != r.end-r.begin:
 		return bad(ErrShape, "%d elements of %v are %d bytes, data_offsets span %d", count, r.dtype, n, r.end-r.begin)
-	default:
-		h.records = append(h.records, r)
 	}
+	h.records = append(h.records, r)
 	return nil
 }
 
@@ -178,16 +169,12 @@ const maxAxes = 1 << 16
 
 // shapeCount reads a shape and returns the product of its axes, false if it overflows or there are too many.
 func shapeCount(s *scanner) (count uint64, ok bool) {
-	if !s.expect('[') {
-		return 0, false
-	}
+	s.expect('[')
 	count, ok = 1, true
 	axes := 0
 	for first := true; s.more(&first, ']'); axes++ {
-		n, found := s.natural()
+		n := s.natural()
 		switch {
-		case !found:
-			return 0, false
 		case axes == maxAxes:
 			ok = false
 		case n > 0 && count > (1<<63-1)/n:
@@ -197,20 +184,6 @@ func shapeCount(s *scanner) (count uint64, ok bool) {
 		}
 	}
 	return count, ok
-}
-
-// offsets reads data_offsets.
-func offsets(s *scanner, r *record) bool {
-	if !s.expect('[') {
-		return false
-	}
-	begin, ok := s.natural()
-	if !ok || !s.expect(',') {
-		return false
-	}
-	end, ok := s.natural()
-	r.begin, r.end = int64(begin), int64(end)
-	return ok && s.expect(']')
 }
 
 // check compares the tensors with each other and with the file, and sorts them by name. A name that occurs twice
@@ -228,7 +201,9 @@ func (h *header) check(size int64) error {
 
 // places compares the places of the tensors with each other and with the file.
 func (h *header) places(size int64) error {
-	slices.SortFunc(h.records, byPlace)
+	slices.SortFunc(h.records, func(a, b record) int {
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
+	})
 	end := int64(0)
 	for i := range h.records {
 		r := &h.records[i]
@@ -237,46 +212,28 @@ func (h *header) places(size int64) error {
 			return fault(ErrOverlap, at, h.name(r), "the tensor before it ends at byte %d", h.data+end)
 		case r.begin > end:
 			return fault(ErrHole, at, h.name(r), "the tensor before it ends at byte %d", h.data+end)
-		case size >= 0 && r.end > size-h.data:
+		case r.end > size-h.data:
 			return fault(ErrTruncated, at, h.name(r), "the tensor has %d bytes, the file has %d there",
 				r.end-r.begin, max(size-at, 0))
 		}
 		end = r.end
 	}
-	if size >= 0 && end < size-h.data {
+	if end < size-h.data {
 		return fault(ErrHole, h.data+end, "", "%d bytes after the last tensor", size-h.data-end)
 	}
 	return nil
 }
 
-// byPlace compares the places of two tensors.
-func byPlace(a, b record) int {
-	return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
-}
-
 func (h *header) raw(r *record) []byte  { return h.text[r.name:][:r.nameLen] }
 func (h *header) name(r *record) string { return text(h.raw(r)) }
-
-// find returns the index of a name, or -1.
-func (h *header) find(name string) int {
-	i, ok := slices.BinarySearchFunc(h.records, name, func(r record, name string) int {
-		return cmp.Compare(h.name(&r), name)
-	})
-	if !ok {
-		return -1
-	}
-	return i
-}
 
 // shape reads the shape of a tensor again.
 func (h *header) shape(r *record) []int {
 	s := &scanner{b: h.text, at: int(r.shape)}
 	shape := []int{}
-	if s.expect('[') {
-		for first := true; s.more(&first, ']'); {
-			n, _ := s.natural() // parseHeader has accepted it
-			shape = append(shape, int(n))
-		}
+	s.expect('[')
+	for first := true; s.more(&first, ']'); {
+		shape = append(shape, int(s.natural()))
 	}
 	return shape
 }

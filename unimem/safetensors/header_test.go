@@ -25,6 +25,15 @@ func one(name, dtype, shape string, begin, end int) string {
 	return fmt.Sprintf(`"%s":{"dtype":"%s","shape":%s,"data_offsets":[%d,%d]}`, name, dtype, shape, begin, end)
 }
 
+// keys are n different keys of metadata.
+func keys(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `"%x":"",`, i)
+	}
+	return strings.TrimSuffix(b.String(), ",")
+}
+
 // parse parses a whole file, as Open does.
 func parse(b []byte) (*header, error) {
 	if len(b) < lead {
@@ -98,6 +107,8 @@ func TestHeadersThatAreRefused(t *testing.T) {
 		"a name twice, escaped":    {file(`{`+a+`,`+one(`\u0061`, "U8", "[1]", 2, 3)+`}`, 3), ErrDuplicate},
 		"metadata twice":           {file(`{"__metadata__":{},"__metadata__":{}}`, 0), ErrDuplicate},
 		"a key of metadata twice":  {file(`{"__metadata__":{"a":"1","b":"","\u0061":"2"}}`, 0), ErrDuplicate},
+		"an empty key twice":       {file(`{"__metadata__":{`+strings.Repeat(`"":"",`, 100)+`"":""}}`, 0), ErrDuplicate},
+		"too many keys":            {file(`{"__metadata__":{`+keys(maxNames+1)+`}}`, 0), ErrHeader},
 		"metadata of numbers":      {file(`{"__metadata__":{"a":1}}`, 0), ErrHeader},
 		"metadata of null twice":   {file(`{"__metadata__":null,"__metadata__":null}`, 0), ErrDuplicate},
 		"metadata of null and {}":  {file(`{"__metadata__":null,"__metadata__":{}}`, 0), ErrDuplicate},
@@ -147,10 +158,6 @@ func TestHeadersThatAreRefused(t *testing.T) {
 			_, err = Open(path)
 			require.ErrorIs(t, err, c.err)
 			require.ErrorContains(t, err, path)
-			_, err = NewReader(bytes.NewReader(c.b))
-			if c.err != ErrTruncated && name != "bytes at the end" { // a stream's length is unknown
-				require.ErrorIs(t, err, c.err)
-			}
 		})
 	}
 }
@@ -166,8 +173,8 @@ func TestErrorsSayWhere(t *testing.T) {
 }
 
 func TestTypesOfTheFormat(t *testing.T) {
-	require.Len(t, DTypes(), 22)
-	for _, d := range DTypes() {
+	require.EqualValues(t, 22, U64)
+	for d := Bool; d <= U64; d++ {
 		back, err := ParseDType(d.String())
 		require.NoError(t, err)
 		require.Equal(t, d, back)
@@ -182,7 +189,7 @@ func TestTypesOfTheFormat(t *testing.T) {
 	require.EqualValues(t, 9, n)
 }
 
-// Memory for a header stays below twice its length, whatever it has.
+// Memory for a header stays below twice its length, and 200 bytes for each name of metadata, whatever it has.
 func TestHostileHeadersCostLessThanTwiceTheirLength(t *testing.T) {
 	repeat := func(n int, f func(b *strings.Builder, i int)) string {
 		var b strings.Builder
@@ -205,9 +212,7 @@ func TestHostileHeadersCostLessThanTwiceTheirLength(t *testing.T) {
 		"axes": `{` + repeat(10, func(b *strings.Builder, i int) {
 			fmt.Fprintf(b, `"%x":{"dtype":"U8","shape":[0`+strings.Repeat(",1", maxAxes-1)+`],"data_offsets":[0,0]}`, i)
 		}) + `}`,
-		"metadata": `{"__metadata__":{` + repeat(100_000, func(b *strings.Builder, i int) {
-			fmt.Fprintf(b, `"%x":""`, i)
-		}) + `}}`,
+		"metadata": `{"__metadata__":{` + keys(maxNames) + `}}`,
 		"short names of metadata": `{"__metadata__":{` + repeat(50*50, func(b *strings.Builder, i int) {
 			fmt.Fprintf(b, `"%c%c":""`, '#'+i/50, '#'+i%50)
 		}) + `}}`,
@@ -226,17 +231,10 @@ func TestHostileHeadersCostLessThanTwiceTheirLength(t *testing.T) {
 			b := []byte(text)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := parseHeader(b, int64(lead+len(b)))
+			h, err := parseHeader(b, int64(lead+len(b)))
 			runtime.ReadMemStats(&after)
 			require.NoError(t, err)
-			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(len(b)), "beside the text itself")
-
-			r := bytes.NewReader(file(text, 0))
-			runtime.ReadMemStats(&before)
-			_, err = NewReader(r)
-			runtime.ReadMemStats(&after)
-			require.NoError(t, err)
-			require.Less(t, after.TotalAlloc-before.TotalAlloc, 2*uint64(len(b)), "of a stream")
+			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(len(b)+200*len(h.meta)), "beside the text itself")
 		})
 	}
 }
@@ -253,14 +251,16 @@ func FuzzHeader(f *testing.F) {
 		if err != nil {
 			return
 		}
-		text := b[lead:h.data]
+		text := b[lead:h.data] // which the parser has not changed: it has a copy
 		var all map[string]json.RawMessage
 		require.NoError(t, json.Unmarshal(text, &all), "what is accepted is JSON")
 		meta := map[string]string{}
 		if m, ok := all[metadataKey]; ok && string(m) != "null" {
 			require.NoError(t, json.Unmarshal(m, &meta))
 		}
-		require.Equal(t, meta, h.metadata())
+		if len(meta) > 0 || len(h.meta) > 0 {
+			require.Equal(t, meta, h.meta)
+		}
 		delete(all, metadataKey)
 		require.Len(t, h.records, len(all), "no name occurs twice")
 		covered := make([]bool, int64(len(b))-h.data)
@@ -273,7 +273,9 @@ func FuzzHeader(f *testing.F) {
 			}
 			name := h.name(r)
 			require.Contains(t, all, name)
-			require.Equal(t, i, h.find(name))
+			if i > 0 {
+				require.Less(t, h.name(&h.records[i-1]), name)
+			}
 			if json.Unmarshal(all[name], &want) != nil { // a field in another case, which encoding/json takes too
 				continue
 			}
@@ -286,8 +288,5 @@ func FuzzHeader(f *testing.F) {
 			require.Equal(t, r.end-r.begin, n)
 		}
 		require.NotContains(t, covered, false, "every byte belongs to a tensor")
-		s, err := NewReader(bytes.NewReader(b))
-		require.NoError(t, err)
-		require.Len(t, s.Infos(), len(h.records))
 	})
 }

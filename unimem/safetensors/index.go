@@ -62,7 +62,7 @@ func (f *File) folder(op string) error {
 // placed is where an index says that a tensor is.
 type placed struct {
 	name  string
-	shard int
+	shard uint32
 }
 
 // index reads an index and the headers of its files, and compares them.
@@ -75,102 +75,85 @@ func (f *File) index(op, path string) error {
 		return named(err, op, path)
 	}
 	s := &scanner{b: data}
-	seen := false
-	var places []placed
-	if s.expect('{') {
-		for first := true; s.more(&first, '}'); {
-			key, ok := s.key()
-			switch {
-			case !ok:
-			case string(decode(key)) != "weight_map":
-				s.skip(0)
-			case seen:
-				return bad(ErrDuplicate, s.at, "", "weight_map")
-			default:
-				seen = true
-				if err := f.weightMap(s, filepath.Dir(path), &places); err != nil {
-					return named(err, op, path)
-				}
-			}
+	err = s.object(func(key []byte) error {
+		switch {
+		case string(key) != "weight_map":
+			s.skip(0)
+			return nil
+		case f.places != nil:
+			return &Error{Offset: int64(s.at), Err: ErrDuplicate, Detail: "weight_map"}
 		}
-		if s.space(); s.fault == "" && s.at < len(s.b) {
-			s.fail("text after the index's object")
-		}
+		return f.weightMap(s, filepath.Dir(path))
+	})
+	if err != nil {
+		return named(err, op, path)
 	}
+	s.end()
 	switch {
 	case s.fault != "":
 		return bad(ErrHeader, s.where, "", s.fault)
-	case !seen || len(places) == 0:
+	case len(f.places) == 0:
 		return bad(ErrHeader, -1, "", "no weight_map with a tensor")
 	}
-	slices.SortFunc(places, func(a, b placed) int { return strings.Compare(a.name, b.name) })
-	for i := 1; i < len(places); i++ {
-		if places[i-1].name == places[i].name {
-			return bad(ErrDuplicate, -1, places[i].name, "")
+	slices.SortFunc(f.places, func(a, b placed) int { return strings.Compare(a.name, b.name) })
+	for i := 1; i < len(f.places); i++ {
+		if name := f.places[i].name; f.places[i-1].name == name {
+			return bad(ErrDuplicate, -1, name, "")
 		}
 	}
-	f.places, f.indexPath = places, path
+	f.indexPath = path
 	return nil
 }
 
 // weightMap reads the object that maps tensors to files.
-func (f *File) weightMap(s *scanner, dir string, places *[]placed) error {
-	shards := map[string]int{}
-	if !s.expect('{') {
-		return nil
-	}
-	for first := true; s.more(&first, '}'); {
-		raw, ok := s.key()
-		if !ok {
-			return nil
-		}
-		value, ok := s.str()
-		if !ok {
-			return nil
-		}
-		name, file := string(decode(raw)), string(decode(value))
-		if !filepath.IsLocal(filepath.FromSlash(file)) {
+func (f *File) weightMap(s *scanner, dir string) error {
+	shards := map[string]uint32{}
+	f.places = []placed{}
+	return s.object(func(key []byte) error {
+		name, file := string(key), string(s.str())
+		if s.fault == "" && !filepath.IsLocal(filepath.FromSlash(file)) {
 			return &Error{Tensor: name, Offset: int64(s.at), Err: ErrHeader,
 				Detail: "the file " + quote(file) + " is outside of the index's folder"}
 		}
 		i, known := shards[file]
 		if !known {
-			i = len(f.shards)
+			i = uint32(len(f.shards))
 			shards[file] = i
 			f.shards = append(f.shards, &shard{path: filepath.Join(dir, filepath.FromSlash(file))})
 		}
-		*places = append(*places, placed{name, i})
-	}
-	return nil
+		f.places = append(f.places, placed{name, i})
+		return nil
+	})
 }
 
-// agree compares the index with the headers of its files.
+// agree compares the index with the headers of its files, both in the order of the names. Neither needs the tensors of
+// Align.
 func (f *File) agree(op string) error {
-	if f.places == nil {
+	if f.indexPath == "" {
 		return nil
 	}
-	for _, p := range f.places {
-		if s := f.shards[p.shard]; s.find(p.name) < 0 {
-			return &Error{Op: op, File: f.indexPath, Tensor: p.name, Offset: -1, Err: ErrName,
-				Detail: "the index says that it is in " + s.path}
-		}
-	}
-	for i, s := range f.shards {
-		for j := range s.records {
-			name := s.name(&s.records[j])
-			if Padding(name) {
-				continue
-			}
-			at, ok := slices.BinarySearchFunc(f.places, name, func(p placed, name string) int {
-				return strings.Compare(p.name, name)
-			})
-			if !ok || f.places[at].shard != i {
-				return &Error{Op: op, File: s.path, Tensor: name, Offset: s.data + s.records[j].begin, Err: ErrName,
-					Detail: "the index " + f.indexPath + " has no such tensor in this file"}
-			}
-		}
-	}
+	places := slices.DeleteFunc(f.places, func(p placed) bool { return Padding(p.name) })
 	f.places = nil
+	lost := func(p placed) error {
+		return &Error{Op: op, File: f.indexPath, Tensor: p.name, Offset: -1, Err: ErrName,
+			Detail: "the index says that it is in " + f.shards[p.shard].path}
+	}
+	for i := range f.order {
+		t := f.tensor(i)
+		switch name := t.Name(); {
+		case Padding(name):
+		case len(places) > 0 && places[0] == placed{name, f.order[i].shard}:
+			places = places[1:]
+		case len(places) > 0 && places[0].name <= name:
+			return lost(places[0])
+		default:
+			return &Error{Op: op, File: t.File(), Tensor: name, Offset: t.Offset(), Err: ErrName,
+				Detail: "the index " + f.indexPath + " has no such tensor in this file"}
+		}
+	}
+	if len(places) > 0 {
+		return lost(places[0])
+	}
 	return nil
 }
 

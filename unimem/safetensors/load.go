@@ -1,14 +1,12 @@
 package safetensors
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
-	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -40,11 +38,10 @@ const (
 // always read. Report has the decision and its reason.
 //
 // If ctx ends, the error matches its cause, after the reads in flight have returned. After an
-// error the spans stay taken: clear the tape. Options: Auto, Buffered, Ring, Workers, Progress,
-// Checksums.
+// error the spans stay taken: clear the tape. Options: Auto, Buffered, Ring, Workers.
 //
 // Errors: those of Open, unimem.ErrTapeFull, ErrTruncated (a file that ends early), ErrChanged
-// (a file whose size or time changed during Load), ErrChecksum, ErrName, and those of the system.
+// (a file whose size or time changed during Load), and those of the system.
 func Load(ctx context.Context, path string, tape *unimem.Tape, opts ...Option) (*File, error) {
 	const op = "load"
 	if ctx == nil {
@@ -53,20 +50,19 @@ func Load(ctx context.Context, path string, tape *unimem.Tape, opts ...Option) (
 	if tape == nil {
 		return nil, &Error{Op: op, File: path, Offset: -1, Err: ErrClosed, Detail: "nil Tape"}
 	}
-	l := &loading{c: configure(opts), tape: tape, f: &File{path: path, access: Direct, why: "Load reads"}}
+	l := &loading{c: configure(opts), tape: tape, f: &File{path: path, report: Report{Access: Direct, Why: "Load reads"}}}
 	if err := l.f.find(op); err != nil {
 		return nil, err
 	}
 	if l.c.auto {
-		if why := l.preferMap(); why != "" {
-			f, err := Open(path, opts...)
+		maps, why := l.surroundings().decide()
+		l.f.report.Why = why
+		if maps {
+			f, err := Open(path)
 			if err != nil {
 				return nil, err
 			}
-			f.why = why
-			if err := l.verify(ctx, f); err != nil {
-				return nil, errors.Join(err, f.Close())
-			}
+			f.report.Why = why
 			return f, nil
 		}
 	}
@@ -89,13 +85,10 @@ type source interface {
 
 // loading is a call of Load.
 type loading struct {
-	c     config
-	tape  *unimem.Tape
-	f     *File
-	total int64
-	mu    sync.Mutex // held during a call of Progress
-	done  int64
-	ring  *uring.Ring // nil until the first use, or without
+	c    config
+	tape *unimem.Tape
+	f    *File
+	ring *uring.Ring // nil until the first use, or without
 }
 
 // run reads all files. After an error the caller closes l.f.
@@ -104,7 +97,6 @@ func (l *loading) run(ctx context.Context) error {
 		if err := l.header(s); err != nil {
 			return named(err, "load", s.path)
 		}
-		l.total += s.size
 	}
 	if err := l.f.join("load"); err != nil {
 		return err
@@ -115,11 +107,8 @@ func (l *loading) run(ctx context.Context) error {
 		if err := l.fill(ctx, s); err != nil {
 			return named(err, "load", s.path)
 		}
-		if s.access != Direct {
-			l.f.access = s.access
-		}
 	}
-	return l.verify(ctx, l.f)
+	return nil
 }
 
 // header reads the header of a file.
@@ -165,9 +154,8 @@ func (l *loading) fill(ctx context.Context, s *shard) error {
 	if err != nil {
 		return err
 	}
-	s.access = Read
-	if direct {
-		s.access = Direct
+	if !direct {
+		l.f.report.Access = Read
 	}
 	read := l.read
 	if l.c.ring {
@@ -187,46 +175,12 @@ func (l *loading) fill(ctx context.Context, s *shard) error {
 	return nil
 }
 
-// read reads the parts of a file with several goroutines. It returns when all have ended, with
-// the first error in the order of the parts.
+// read reads the parts of a file with several goroutines.
 func (l *loading) read(ctx context.Context, file source, s *shard, span []byte, direct bool) error {
 	parts := cut(span)
-	workers := l.c.workers
-	if workers <= 0 {
-		workers = readers
-	}
-	var next, failed atomic.Int64
-	failed.Store(int64(len(parts)))
-	errs := make([]error, len(parts))
-	var wg sync.WaitGroup
-	for range min(workers, len(parts)) {
-		wg.Go(func() {
-			for {
-				i := int(next.Add(1) - 1)
-				if i >= len(parts) || int64(i) > failed.Load() {
-					return
-				}
-				err := ctx.Err()
-				if err != nil {
-					err = context.Cause(ctx)
-				} else {
-					err = l.part(file, s, span, parts[i], direct)
-				}
-				if err != nil {
-					errs[i] = err
-					failed.Store(min(failed.Load(), int64(i)))
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(ctx, cmp.Or(max(l.c.workers, 0), readers), len(parts), func(i int) error {
+		return s.part(file, span, parts[i], direct)
+	})
 }
 
 // extent is the bytes [at, end) of a span.
@@ -281,7 +235,7 @@ func (p *piece) advance(n int, err error, size int64) (more bool, _ error) {
 }
 
 // part reads an extent of a file.
-func (l *loading) part(file source, s *shard, span []byte, x extent, direct bool) error {
+func (s *shard) part(file source, span []byte, x extent, direct bool) error {
 	huge.Back(span[x.at:x.end:x.end]) // pages that have never been touched
 	p := s.piece(x, direct)
 	for more := true; more; {
@@ -290,66 +244,35 @@ func (l *loading) part(file source, s *shard, span []byte, x extent, direct bool
 			return err
 		}
 	}
-	l.report(p.last - p.at)
 	return nil
 }
 
-// report counts n bytes more.
-func (l *loading) report(n int) {
-	if l.c.progress == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.done += int64(n)
-	l.c.progress(l.done, l.total)
-}
-
-// verify compares the checksums.
-func (l *loading) verify(ctx context.Context, f *File) error {
-	if l.c.sum == nil {
-		return nil
-	}
-	names := slices.Sorted(maps.Keys(l.c.sums))
-	return each(ctx, len(names), func(i int) error {
-		t, err := f.Tensor(names[i])
-		if err != nil {
-			return named(err, "load", f.path)
-		}
-		return t.guard("load", func(b []byte) error {
-			if got, want := l.c.sum(b), l.c.sums[names[i]]; got != want {
-				return t.fail("load", ErrChecksum, fmt.Sprintf("%016x, not %016x", got, want))
-			}
-			return nil
-		})
-	})
-}
-
-// each calls f for 0 to n-1 on several goroutines, until one fails or ctx ends.
-func each(ctx context.Context, n int, f func(i int) error) error {
+// each calls f for 0 to n-1 with several goroutines, until one fails or ctx ends. It returns when all have ended, with
+// the error of the least number.
+func each(ctx context.Context, goroutines, n int, f func(i int) error) error {
 	var next atomic.Int64
-	var first atomic.Pointer[error]
 	var wg sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
+	var mu sync.Mutex // guards the error and its number
+	var failed error
+	least := n
+	fails := func(i int, err error) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil && i < least {
+			least, failed = i, err
+		}
+		return i >= least
+	}
+	for range min(n, goroutines) {
 		wg.Go(func() {
-			for first.Load() == nil {
+			for {
 				i := int(next.Add(1) - 1)
-				if i >= n {
+				if fails(i, context.Cause(ctx)) || fails(i, f(i)) {
 					return
-				}
-				err := context.Cause(ctx)
-				if err == nil {
-					err = f(i)
-				}
-				if err != nil {
-					first.CompareAndSwap(nil, &err)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	if err := first.Load(); err != nil {
-		return *err
-	}
-	return nil
+	return failed
 }

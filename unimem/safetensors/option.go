@@ -2,8 +2,7 @@ package safetensors
 
 import "github.com/anekit/anekit/unimem/internal/uring"
 
-// Option configures Open, Load, Auto and Create. An option that does not apply to a call is
-// ignored.
+// Option configures Load, Create and Repack. An option that does not apply to a call is ignored.
 type Option func(*config)
 
 type config struct {
@@ -15,9 +14,6 @@ type config struct {
 	buffered bool
 	ring     bool
 	workers  int
-	progress func(done, total int64)
-	sum      func([]byte) uint64
-	sums     map[string]uint64
 
 	open     func(path string, direct bool) (source, bool, error) // nil except in tests
 	newRing  func(depth int) (*uring.Ring, error)
@@ -62,13 +58,3 @@ func Ring() Option { return func(c *config) { c.ring = true } }
 // Workers makes Load read with n goroutines, default 8, or with Ring n reads at a time, default 32. A disk reaches
 // its speed with several requests at a time.
 func Workers(n int) Option { return func(c *config) { c.workers = n } }
-
-// Progress makes Load call f after every part with the number of bytes read so far and that of all.
-// Calls follow each other; a slow f delays the load.
-func Progress(f func(done, total int64)) Option { return func(c *config) { c.progress = f } }
-
-// Checksums makes Load compare the checksum of every tensor that want names with sum of its
-// bytes, such as xxh3.Hash. A difference is ErrChecksum, a name that no tensor has ErrName.
-func Checksums(sum func([]byte) uint64, want map[string]uint64) Option {
-	return func(c *config) { c.sum, c.sums = sum, want }
-}

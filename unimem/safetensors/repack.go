@@ -25,7 +25,7 @@ func Repack(ctx context.Context, path string, f *File, align int, opts ...Option
 		return 0, err
 	}
 	var all []Tensor
-	for i := range f.count() {
+	for i := range f.order {
 		if t := f.tensor(i); !Padding(t.Name()) {
 			all = append(all, t)
 		}

@@ -1,38 +1,24 @@
 package safetensors
 
-// Access is what has been done with the bytes of a tensor.
+// Access is how the bytes of a File came to memory.
 type Access string
 
-// What can be done with the bytes of a tensor.
+// How the bytes of a File can come to memory.
 const (
 	Mapped Access = "mapped" // pages of the file, read when they are touched
 	Direct Access = "direct" // read past the page cache, from the disk to memory in one transfer
 	Read   Access = "read"   // read through the page cache
-	Copied Access = "copied" // copied by the processor
+	Copied Access = "copied" // read into the Go heap, on a system that maps no files
 )
 
-// Report says how a File was opened and what happened to each tensor.
+// Report says how a File was opened.
 type Report struct {
-	Access Access // of the File: Mapped, Direct, Read or Copied
+	Access Access // of several files: Direct or Mapped only if all are
 	Why    string // the reason, on one line
-	// Mapped, Loaded and Copied are sums in bytes.
-	Mapped, Loaded, Copied int64
 	// Ringed is what was read through io_uring. Ring is why, with the option Ring, not everything was, or not to
 	// registered memory: an error that matches ErrRing.
 	Ringed int64
 	Ring   error
-	// Usable is the number of bytes of tensors that View can view as their type, of Bytes in all.
-	Usable, Bytes int64
-	Tensors       []TensorReport // in the order of the names, without those of Align
-}
-
-// TensorReport is the report on one tensor.
-type TensorReport struct {
-	Name    string
-	Access  Access
-	Bytes   int64
-	Offset  int64 // in its file
-	Aligned bool
 }
 
 // Report returns the report. It is valid after Close.
@@ -40,26 +26,5 @@ func (f *File) Report() Report {
 	if f == nil {
 		return Report{}
 	}
-	r := Report{Access: f.access, Why: f.why, Ringed: f.ringed, Ring: f.ring}
-	for i := range f.count() {
-		t := f.tensor(i)
-		if Padding(t.Name()) {
-			continue
-		}
-		one := TensorReport{t.Name(), t.shard.access, t.Size(), t.Offset(), t.Aligned()}
-		switch one.Access {
-		case Mapped:
-			r.Mapped += one.Bytes
-		case Direct, Read:
-			r.Loaded += one.Bytes
-		case Copied:
-			r.Copied += one.Bytes
-		}
-		if one.Aligned {
-			r.Usable += one.Bytes
-		}
-		r.Bytes += one.Bytes
-		r.Tensors = append(r.Tensors, one)
-	}
-	return r
+	return f.report
 }

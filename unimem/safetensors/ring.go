@@ -22,7 +22,7 @@ const ringReads = 32
 func (l *loading) readRing(ctx context.Context, file source, s *shard, span []byte, direct bool) error {
 	f, ok := file.(*os.File)
 	if !ok || !direct {
-		l.f.ring = &uring.Error{Call: "open", Err: errors.ErrUnsupported,
+		l.f.report.Ring = &uring.Error{Call: "open", Err: errors.ErrUnsupported,
 			Why: "the file system has no direct reads, or Buffered was given"}
 		return l.read(ctx, file, s, span, direct)
 	}
@@ -33,14 +33,14 @@ func (l *loading) readRing(ctx context.Context, file source, s *shard, span []by
 	if l.ring == nil {
 		var err error
 		if l.ring, err = l.c.newRing(workers); err != nil {
-			l.f.ring = err
+			l.f.report.Ring = err
 			return l.read(ctx, file, s, span, direct)
 		}
 	}
 	huge.Back(span) // pages that have never been touched, before they are pinned
 	memory := 0
 	if err := l.c.register(l.ring, span); err != nil {
-		memory, l.f.ring = -1, err
+		memory, l.f.report.Ring = -1, err
 	}
 	parts := cut(span)
 	pieces, reads := make([]piece, len(parts)), make([]*uring.Read, len(parts))
@@ -67,8 +67,7 @@ func (l *loading) readRing(ctx context.Context, file source, s *shard, span []by
 		case more:
 			x.Mem, x.Off = p.rest(span), int64(p.got)
 		default:
-			l.f.ringed += int64(p.last - p.at)
-			l.report(p.last - p.at)
+			l.f.report.Ringed += int64(p.last - p.at)
 		}
 		return more
 	})
@@ -77,7 +76,7 @@ func (l *loading) readRing(ctx context.Context, file source, s *shard, span []by
 	case failed != nil:
 		return failed
 	case errors.As(err, &refused) && !refused.InFlight: // nothing was read
-		l.f.ring = err
+		l.f.report.Ring = err
 		return l.read(ctx, file, s, span, direct)
 	}
 	return err

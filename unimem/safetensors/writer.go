@@ -35,10 +35,11 @@ type Writer struct {
 //
 // Options: Align, Expect, NoSync.
 func Create(path string, metadata map[string]string, opts ...Option) (*Writer, error) {
-	w := &Writer{path: path, c: configure(opts), head: newBuilder(metadata)}
-	if w.head.fault != nil {
-		return nil, w.head.fault
+	head, err := newBuilder(metadata)
+	if err != nil {
+		return nil, err
 	}
+	w := &Writer{path: path, c: configure(opts), head: head}
 	if w.c.align <= 0 {
 		w.c.align = 1
 	}
@@ -101,28 +102,18 @@ func (w *Writer) Add(name string, dtype DType, shape []int, data []byte) error {
 	if Padding(name) && w.c.align > 1 {
 		return w.fault(ErrDuplicate, "tensor "+quote(name), "names of this form belong to the option Align")
 	}
-	item := Item{name, dtype, shape, data}
-	if rest := w.head.end % int64(w.c.align); rest != 0 {
-		before := *w.head
-		pad := make([]byte, int64(w.c.align)-rest)
-		filler := Item{paddingPrefix + strconv.Itoa(w.fillers), U8, []int{len(pad)}, pad}
-		at := w.head.end
-		if err := w.head.add(&filler); err != nil {
-			return w.name(err)
-		}
-		if err := w.head.add(&item); err != nil {
-			delete(w.head.names, filler.Name)
-			w.head.json, w.head.end = before.json, before.end
-			return w.name(err)
-		}
-		w.fillers++
-		return w.write(pad, data, at)
-	}
-	at := w.head.end
-	if err := w.head.add(&item); err != nil {
+	if err := w.head.check(name, dtype, shape, len(data)); err != nil {
 		return w.name(err)
 	}
-	return w.write(nil, data, at)
+	var pad []byte
+	at := w.head.end
+	if rest := at % int64(w.c.align); rest != 0 {
+		pad = make([]byte, int64(w.c.align)-rest)
+		w.head.add(paddingPrefix+strconv.Itoa(w.fillers), U8, []int{len(pad)}, len(pad))
+		w.fillers++
+	}
+	w.head.add(name, dtype, shape, len(data))
+	return w.write(pad, data, at)
 }
 
 // name gives an error of the builder the file's path.

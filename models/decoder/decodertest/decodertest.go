@@ -210,12 +210,20 @@ func (s *Spec) parts() []Part {
 	return all
 }
 
+// item is a tensor to write.
+type item struct {
+	name  string
+	dtype safetensors.DType
+	shape []int
+	data  []byte
+}
+
 // Write writes a model to the folder dir, which exists. The same Spec gives the same bytes. The error is that of the
 // file system or of safetensors.Writer.
 func Write(dir string, s Spec) (*Model, error) {
 	s.defaults()
 	m := &Model{Spec: s, JSON: s.config(), Values: map[string][]float64{}}
-	var items []safetensors.Item
+	var items []item
 	for i, p := range s.parts() {
 		r := rand.New(rand.NewPCG(s.Seed, uint64(i)))
 		n := 1
@@ -242,7 +250,7 @@ func Write(dir string, s Spec) (*Model, error) {
 		}
 		if s.Bare {
 			for i := range items {
-				items[i].Name = strings.TrimPrefix(items[i].Name, "model.")
+				items[i].name = strings.TrimPrefix(items[i].name, "model.")
 			}
 		}
 		s.write(dir, items)
@@ -254,16 +262,16 @@ func writeJSON(path string, v any) {
 }
 
 // store rounds or packs a tensor, and keeps the numbers that a reader gets.
-func (m *Model) store(p Part, values []float64) []safetensors.Item {
+func (m *Model) store(p Part, values []float64) []item {
 	module := p.Name[:len(p.Name)-len(".weight")]
 	bits := m.Bits
 	if own, ok := m.Overrides[module]; ok && bits > 0 {
 		bits = own
 	}
 	if !p.Packed || bits == 0 {
-		item, stored := m.round(p.Name, p.Shape, values)
+		one, stored := m.round(p.Name, p.Shape, values)
 		m.Values[p.Name] = stored
-		return []safetensors.Item{item}
+		return []item{one}
 	}
 	out, in := p.Shape[0], p.Shape[1]
 	group := m.group(module)
@@ -288,7 +296,7 @@ func (m *Model) store(p Part, values []float64) []safetensors.Item {
 		stored[i] = s*q + b
 	}
 	m.Values[p.Name] = stored
-	return []safetensors.Item{{Name: p.Name, DType: safetensors.U32, Shape: []int{out, in * bits / 32}, Data: data},
+	return []item{{p.Name, safetensors.U32, []int{out, in * bits / 32}, data},
 		scale, shift}
 }
 
@@ -307,7 +315,7 @@ func span(values []float64, bits int) (scale, shift float64) {
 }
 
 // round makes a tensor of the type of the model, and returns the numbers in it.
-func (m *Model) round(name string, shape []int, values []float64) (safetensors.Item, []float64) {
+func (m *Model) round(name string, shape []int, values []float64) (item, []float64) {
 	size := m.DType.Size()
 	data, stored := make([]byte, size*len(values)), make([]float64, len(values))
 	for i, v := range values {
@@ -330,11 +338,11 @@ func (m *Model) round(name string, shape []int, values []float64) (safetensors.I
 			data[i*size+b] = byte(bits >> (8 * b))
 		}
 	}
-	return safetensors.Item{Name: name, DType: m.DType, Shape: shape, Data: data}, stored
+	return item{name, m.DType, shape, data}, stored
 }
 
 // write writes the tensors to one file, or to shards with an index.
-func (s *Spec) write(dir string, items []safetensors.Item) {
+func (s *Spec) write(dir string, items []item) {
 	if s.Shards == 0 {
 		save(filepath.Join(dir, "model.safetensors"), items)
 		return
@@ -343,9 +351,9 @@ func (s *Spec) write(dir string, items []safetensors.Item) {
 	for shard := range s.Shards {
 		name := fmt.Sprintf("model-%05d-of-%05d.safetensors", shard+1, s.Shards)
 		own := items[ceil(shard*len(items), s.Shards):ceil((shard+1)*len(items), s.Shards)]
-		for _, item := range own {
-			index[item.Name] = name
-			total += len(item.Data)
+		for _, i := range own {
+			index[i.name] = name
+			total += len(i.data)
 		}
 		save(filepath.Join(dir, name), own)
 	}
@@ -355,11 +363,11 @@ func (s *Spec) write(dir string, items []safetensors.Item) {
 
 func ceil(a, b int) int { return (a + b - 1) / b }
 
-func save(path string, items []safetensors.Item) {
+func save(path string, items []item) {
 	w := step.Must(safetensors.Create(path, map[string]string{"format": "pt"}, safetensors.NoSync()))
 	defer w.Abort()
 	for _, i := range items {
-		step.NoError(w.Add(i.Name, i.DType, i.Shape, i.Data))
+		step.NoError(w.Add(i.name, i.dtype, i.shape, i.data))
 	}
 	step.NoError(w.Close())
 }
