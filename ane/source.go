@@ -115,6 +115,7 @@ func (s Source) check(engine string) (Source, error) {
 type lent struct {
 	Weights
 	constants map[string]lentConstant // by the path of the weight file that each has for itself
+	blocks    []*unimem.Block         // of the tensors
 }
 
 // lentConstant is the constant of a tensor, at an offset of its file.
@@ -140,15 +141,24 @@ func inPlace(w Weights) Weights {
 	if !ok {
 		return w
 	}
-	tensors, own := l.Lent(), lent{w, map[string]lentConstant{}}
+	tensors, own := l.Lent(), lent{Weights: w, constants: map[string]lentConstant{}}
 	if len(tensors) == 0 {
 		return w
 	}
 	for _, v := range l.Tree().Weights() {
 		path, offset, err := v.Blob().Entry()
-		if t, ok := tensors[path].(lentTensor); ok && err == nil && t.Aligned() {
-			own.constants[path] = lentConstant{t, v.Type, offset}
+		t, ok := tensors[path].(lentTensor)
+		if !ok || err != nil || !t.Aligned() {
+			continue
 		}
+		block, _, err := t.Block()
+		if err != nil {
+			continue // the file is closed, which ReadFile tells
+		}
+		if !slices.Contains(own.blocks, block) {
+			own.blocks = append(own.blocks, block)
+		}
+		own.constants[path] = lentConstant{t, v.Type, offset}
 	}
 	return own
 }
@@ -164,19 +174,10 @@ func (l lent) Constant(path string, offset uint64, t mil.Type) ([]byte, error) {
 }
 
 // Blocks implements Mapped.
-func (l lent) Blocks() (all []*unimem.Block) {
-	for _, c := range l.constants {
-		if b, _, err := c.tensor.Block(); err == nil && !slices.Contains(all, b) {
-			all = append(all, b)
-		}
-	}
-	return all
-}
+func (l lent) Blocks() []*unimem.Block { return slices.Clone(l.blocks) }
 
 // Hold implements Constants: the files of the tensors stay open.
-func (l lent) Hold() (release func(), err error) {
-	return unimem.RetainAll(l.Blocks()...)
-}
+func (l lent) Hold() (release func(), err error) { return unimem.RetainAll(l.blocks...) }
 
 // Weights reads the files that BLOBFILE names in a program.
 type Weights interface {

@@ -1,21 +1,16 @@
 package weights
 
 import (
-	"cmp"
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
-	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -25,11 +20,11 @@ import (
 // without compiling. They are ane.Mapped too: the software engine reads elements that need no conversion where they
 // are, as long as the Model is open. Close of the safetensors file returns unimem.ErrInUse until then.
 type Files struct {
-	paths []string // in the order of the text
-	needs map[string][]constant
-	hold  func() (release func(), err error) // beside the Blocks of the tensors; nil without
-	rest  ane.Weights
-	moved atomic.Int64
+	needs  map[string][]constant              // by path
+	blocks []*unimem.Block                    // of the tensors
+	hold   func() (release func(), err error) // beside the Blocks; nil without
+	rest   ane.Weights
+	moved  atomic.Int64
 }
 
 // constant is a constant of the program: elements in memory, or a tensor.
@@ -54,7 +49,7 @@ func (c constant) bytes() []byte {
 }
 
 // New returns Files without constants, for elements that the caller has in memory: Add adds them. hold keeps the
-// memory valid until release is called; nil is for memory of the Go heap. rest has the files that are not added, such
+// memory valid until release is called; nil is for memory of the Go heap. rest has the constants that are not added, such
 // as those of a build.Program; nil without.
 func New(hold func() (release func(), err error), rest ane.Weights) *Files {
 	return &Files{needs: map[string][]constant{}, hold: hold, rest: rest}
@@ -81,9 +76,6 @@ func (w *Files) Add(path string, offset uint64, t mil.Type, elements []byte) err
 func (w *Files) add(path string, c constant) {
 	if w.needs == nil {
 		w.needs = map[string][]constant{}
-	}
-	if w.needs[path] == nil {
-		w.paths = append(w.paths, path)
 	}
 	w.needs[path] = append(w.needs[path], c)
 }
@@ -149,6 +141,13 @@ func (w *Files) find(f *safetensors.File, op *mil.Op, v *mil.Value, names Names)
 	if err != nil {
 		return err
 	}
+	block, _, err := t.Block()
+	if err != nil {
+		return &ane.Error{Op: what, Name: name, Err: err}
+	}
+	if !slices.Contains(w.blocks, block) {
+		w.blocks = append(w.blocks, block)
+	}
 	w.add(path, constant{name: name, offset: offset, typ: v.Type, tensor: t, halves: halves})
 	return nil
 }
@@ -158,7 +157,7 @@ func (w *Files) find(f *safetensors.File, op *mil.Op, v *mil.Value, names Names)
 // those of ReadFile.
 func (w *Files) Constant(path string, offset uint64, t mil.Type) ([]byte, error) {
 	for _, c := range w.needs[path] {
-		if c.offset != offset || c.typ.String() != t.String() {
+		if c.offset != offset || !c.typ.Same(t) {
 			continue
 		}
 		if data := c.bytes(); data != nil {
@@ -175,25 +174,12 @@ func (w *Files) Constant(path string, offset uint64, t mil.Type) ([]byte, error)
 }
 
 // Blocks implements ane.Mapped.
-func (w *Files) Blocks() []*unimem.Block {
-	var all []*unimem.Block
-	for _, path := range w.paths {
-		for _, c := range w.needs[path] {
-			if c.data != nil {
-				continue
-			}
-			if b, _, err := c.tensor.Block(); err == nil && !slices.Contains(all, b) {
-				all = append(all, b)
-			}
-		}
-	}
-	return all
-}
+func (w *Files) Blocks() []*unimem.Block { return slices.Clone(w.blocks) }
 
 // Hold implements ane.Constants: the safetensors file, or the memory of New, stays valid until release is called. The
 // error is that of New's hold, or unimem.ErrClosed if the safetensors file is being closed.
 func (w *Files) Hold() (release func(), err error) {
-	blocks, err := unimem.RetainAll(w.Blocks()...)
+	blocks, err := unimem.RetainAll(w.blocks...)
 	if err != nil || w.hold == nil {
 		return blocks, err
 	}
@@ -205,22 +191,26 @@ func (w *Files) Hold() (release func(), err error) {
 	return func() { own(); blocks() }, nil
 }
 
-// Paths lists the files as the program writes them, in the order of the text.
-func (w *Files) Paths() []string { return append([]string(nil), w.paths...) }
-
 // Moved is the number of bytes copied or converted so far.
 func (w *Files) Moved() int64 { return w.moved.Load() }
 
-// ReadFile makes a file: the elements of every constant are copied or converted once, to their place. The error
-// matches fs.ErrNotExist for a path that neither the Files nor the rest of New have, and safetensors.ErrChanged for a
-// mapped file that has become shorter.
+// ReadFile makes a file: the elements of every constant are copied or converted once, to their place. Constants of the
+// same file that only the rest of New has are copied from there. The error matches fs.ErrNotExist for a path that neither
+// the Files nor the rest have, and safetensors.ErrChanged for a mapped file that has become shorter; others are those of
+// the rest.
 func (w *Files) ReadFile(path string) ([]byte, error) {
-	needs, ok := w.needs[path]
-	if !ok && w.rest != nil {
-		return w.rest.ReadFile(path)
+	needs := w.needs[path]
+	rest, err := []byte(nil), error(&fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist})
+	if w.rest != nil {
+		rest, err = w.rest.ReadFile(path)
 	}
-	if !ok {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+	switch {
+	case len(needs) == 0 || err != nil && !errors.Is(err, fs.ErrNotExist):
+		return rest, err
+	case err == nil:
+		if needs, err = withRest(path, needs, rest); err != nil {
+			return nil, err
+		}
 	}
 	blank := make([]blob.Need, len(needs))
 	for i, c := range needs {
@@ -243,6 +233,31 @@ func (w *Files) ReadFile(path string) ([]byte, error) {
 	return data, nil
 }
 
+// withRest adds the constants of a weight file whose offsets needs does not have.
+func withRest(path string, needs []constant, file []byte) ([]constant, error) {
+	f, err := blob.NewReader(bytes.NewReader(file), int64(len(file)), path)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := f.Entries()
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Clone(needs)
+	for _, e := range entries {
+		if slices.ContainsFunc(needs, func(c constant) bool { return c.offset == e.Offset }) {
+			continue
+		}
+		data, err := f.Data(e)
+		if err != nil {
+			return nil, err
+		}
+		elements := (int(e.Size)*8 - e.UnusedBits) / e.Tag.Bits()
+		all = append(all, constant{name: path, offset: e.Offset, typ: mil.TensorOf(e.Tag.DType(), elements), data: data})
+	}
+	return all, nil
+}
+
 // move copies or converts the elements of a constant.
 func (w *Files) move(dst []byte, c constant) error {
 	n, err := copy(dst, c.data), error(nil)
@@ -259,28 +274,4 @@ func moveTo(dst []byte, t safetensors.Tensor, halves bool) (int, error) {
 		return t.Float16To(dst)
 	}
 	return t.CopyTo(dst)
-}
-
-// WriteDir writes every file below dir, the folder of the model: "@model_path/weights/w.bin" is
-// dir/weights/w.bin. Errors: ane.ErrName for a path that is not below it, those of ReadFile, and those of the system.
-func (w *Files) WriteDir(dir string) error {
-	for _, path := range w.paths {
-		name, ok := strings.CutPrefix(path, blob.ModelPath)
-		if !ok || !filepath.IsLocal(filepath.FromSlash(name)) {
-			return &ane.Error{Op: "write weights", Name: path, Err: ane.ErrName,
-				Detail: "the path is not below " + blob.ModelPath}
-		}
-		data, err := w.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(cmp.Or(dir, "."), filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-			return err
-		}
-		if err := wholefile.Replace(to, func(f io.Writer) error { _, err := f.Write(data); return err }); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -170,7 +170,7 @@ func (p *plan) bind(offsets bool, opts []unimem.Option) (made *Bindings, err err
 // view makes a tensor where the weights lie, or returns why it cannot.
 func (p *plan) view(b *Bindings, i input, offsets bool) (*ane.Tensor, string) {
 	l := i.layout
-	_, at, err := i.tensor.Block()
+	block, at, err := i.tensor.Block()
 	switch {
 	case p.refusal != nil:
 		return nil, "the engine refuses files: " + p.refusal.Error()
@@ -181,10 +181,6 @@ func (p *plan) view(b *Bindings, i input, offsets bool) (*ane.Tensor, string) {
 	case !l.Packed():
 		return nil, fmt.Sprintf("the engine's rows of %d bytes are padded to %d", l.RowBytes(), l.RowStride)
 	case offsets && at%ane.RowAlign == 0:
-		block, at, err := i.tensor.Block()
-		if err != nil {
-			return nil, err.Error()
-		}
 		t, err := ane.OnRange(block, at, l)
 		if err != nil {
 			return nil, err.Error()
@@ -194,8 +190,7 @@ func (p *plan) view(b *Bindings, i input, offsets bool) (*ane.Tensor, string) {
 		return nil, fmt.Sprintf("it starts at byte %d of its file, and the engine reads from byte 0 of a surface",
 			i.tensor.Offset())
 	}
-	block, err := i.tensor.Map(l.Bytes())
-	if err != nil {
+	if block, err = i.tensor.Map(l.Bytes()); err != nil {
 		return nil, err.Error()
 	}
 	b.own = append(b.own, block)

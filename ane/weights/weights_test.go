@@ -1,11 +1,13 @@
 package weights_test
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -248,10 +250,9 @@ func TestConstantsAsWeightFiles(t *testing.T) {
 	defer func() { require.NoError(t, f.Close()) }()
 	files, err := weights.Of(p.Tree(), f, func(string) string { return "w32" })
 	require.NoError(t, err)
-	require.Len(t, files.Paths(), 1)
-	dir := t.TempDir()
-	require.NoError(t, files.WriteDir(dir))
-	m := model(t, device(t, engine.Soft), ane.Source{Program: p.Tree(), Weights: blob.Dir(dir)})
+	// Engines with memory of their own read files.
+	m := model(t, device(t, engine.Soft), ane.Source{Program: p.Tree(), Weights: struct{ ane.Weights }{files}})
+	require.EqualValues(t, 2*rows*cols, files.Moved())
 	r, err := m.NewRequest(t.Context())
 	require.NoError(t, err)
 	run(t, r, 5)
@@ -262,8 +263,38 @@ func TestConstantsAsWeightFiles(t *testing.T) {
 	require.ErrorIs(t, err, safetensors.ErrName)
 	_, err = weights.Of(p.Tree(), f, func(string) string { return "before w" })
 	require.ErrorIs(t, err, ane.ErrMismatch)
-	q := mil.Program{}
-	none, err := weights.Of(&q, f, nil)
+	none, err := weights.Of(&mil.Program{}, f, nil)
 	require.NoError(t, err)
-	require.Empty(t, none.Paths())
+	require.Empty(t, none.Blocks())
+}
+
+// TestRestOfAFile: some constants of a weight file are added, the others are those of the rest, whichever way an engine
+// asks for them.
+func TestRestOfAFile(t *testing.T) {
+	b := build.New()
+	main := b.Func("main")
+	x := main.Input("x", build.FP16, 1, 32)
+	x = main.Add(x, main.Weight("first", slices.Repeat([]float32{1}, 32), 1, 32))
+	x = main.Add(x, main.Weight("second", slices.Repeat([]float32{10}, 32), 1, 32))
+	main.Output("y", main.Add(x, main.Weight("third", slices.Repeat([]float32{100}, 32), 1, 32)))
+	p, err := b.Program()
+	require.NoError(t, err)
+	for i, want := range []float32{2 + 10 + 100, 1 + 20 + 100, 1 + 10 + 200} {
+		v := p.Tree().Weights()[i]
+		path, offset, err := v.Blob().Entry()
+		require.NoError(t, err)
+		elements := rowOf(t, safetensors.F16, []float32{2, 20, 200}[i], 1)
+		files := weights.New(nil, p)
+		require.NoError(t, files.Add(path, offset, v.Type, bytes.Repeat(elements, 32)))
+		for _, given := range []ane.Weights{files, struct{ ane.Weights }{files}} {
+			m := model(t, device(t, engine.Soft), ane.Source{Program: p.Tree(), Weights: given})
+			require.Equal(t, want, added(t, m))
+		}
+		_, err = files.ReadFile("@model_path/other.bin")
+		require.ErrorIs(t, err, fs.ErrNotExist)
+	}
+	broken := weights.New(nil, blob.Files{"@model_path/w.bin": []byte("no weight file")})
+	require.NoError(t, broken.Add("@model_path/w.bin", 64, mil.TensorOf(mil.FP16, 1), []byte{1, 2}))
+	_, err = broken.ReadFile("@model_path/w.bin")
+	require.ErrorIs(t, err, blob.ErrFormat)
 }

@@ -60,7 +60,7 @@ var may = []struct {
 	{"ane/dlpack", []string{"ane", "ane/mil", "unimem"}},
 	{"internal/enginetest", []string{"internal/access", "ane", "ane/fp16", "ane/mil", "ane/mil/build", "internal/procmem", "internal/step",
 		"unimem"}},
-	{"ane/weights", []string{"ane", "ane/mil", "ane/mil/blob", "internal/wholefile", "unimem", "unimem/safetensors"}},
+	{"ane/weights", []string{"ane", "ane/mil", "ane/mil/blob", "unimem", "unimem/safetensors"}},
 	{"ane/engine", []string{"ane", "ane/chip", "internal/numerics", "internal/engine/", "objcbridge"}},
 	{"ane/hal/internal/joint", []string{"ane/hal"}},
 	{"ane/hal/metal", []string{"ane/hal", "ane/hal/internal/joint", "unimem/metal"}},
