@@ -3,51 +3,29 @@
 package unimem
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/anekit/anekit/unimem/internal/huge"
 )
 
-// adoptFile maps size bytes of a file from another owner.
+// adoptFile maps size bytes of a file from another owner. It checks the file before mapping it. Seals cannot be removed,
+// so the result of the check stays valid.
 func adoptFile(f *os.File, size int) (backing, error) {
 	fd, err := duplicate(f)
-	if err != nil {
-		e := createError("adopt", "fcntl(F_DUPFD_CLOEXEC)", size, err)
-		if errors.Is(err, os.ErrClosed) {
-			e.Err, e.Hint = ErrShare, "the file is closed: adopt it before closing it"
-		}
-		return nil, e
+	if errors.Is(err, os.ErrClosed) {
+		return nil, because("adopt", size, ErrShare, err, "the file is closed: adopt it before closing it")
 	}
-	mem, err := mapForeign(fd, size)
 	if err != nil {
+		return nil, createError("adopt", "fcntl(F_DUPFD_CLOEXEC)", size, err)
+	}
+	if err := cmp.Or(checkSeals(fd, size), checkFile(fd, size)); err != nil {
 		_ = unix.Close(fd) // the first failure is the one to report
 		return nil, err
 	}
-	return &adoptedMemfd{newMemfd(mem, fd, kindMemfd)}, nil
-}
-
-// mapForeign checks the file before mapping it. Seals cannot be removed, so the result of
-// the check stays valid.
-func mapForeign(fd, size int) ([]byte, error) {
-	if err := checkSeals(fd, size); err != nil {
-		return nil, err
-	}
-	if err := checkFile(fd, size); err != nil {
-		return nil, err
-	}
-	mem, err := huge.Map(fd, size)
-	if err != nil {
-		e := createError("adopt", "mmap", size, err)
-		if errors.Is(err, unix.EACCES) {
-			e.Hint = "the descriptor does not allow reading and writing: pass the one of Share"
-		}
-		return nil, e
-	}
-	return mem, nil
+	return mapMemfd("adopt", fd, size, kindMemfd)
 }
 
 func checkSeals(fd, size int) error {
@@ -55,14 +33,12 @@ func checkSeals(fd, size int) error {
 	got, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
 	switch {
 	case err != nil: // directories, sockets, pipes and files on disks have no seals
-		return &Error{Op: "adopt", Size: size, Err: ErrShare, Cause: fmt.Errorf("fcntl(F_GET_SEALS): %w", err),
-			Hint: "pass the memfd of Share"}
+		return because("adopt", size, ErrShare, fmt.Errorf("fcntl(F_GET_SEALS): %w", err), "pass the memfd of Share")
 	case got&need != need:
-		return &Error{Op: "adopt", Size: size, Err: ErrSeal, Cause: fmt.Errorf("seals %#x, not %#x", got, need),
-			Hint: "add F_SEAL_SHRINK and F_SEAL_SEAL, or share a Block"}
+		return because("adopt", size, ErrSeal, fmt.Errorf("seals %#x, not %#x", got, need),
+			"add F_SEAL_SHRINK and F_SEAL_SEAL, or share a Block")
 	case got&(unix.F_SEAL_WRITE|unix.F_SEAL_FUTURE_WRITE) != 0:
-		return &Error{Op: "adopt", Size: size, Err: ErrSeal, Cause: fmt.Errorf("seals %#x forbid writing", got),
-			Hint: "share writable memory"}
+		return because("adopt", size, ErrSeal, fmt.Errorf("seals %#x forbid writing", got), "share writable memory")
 	}
 	return nil
 }
@@ -82,23 +58,10 @@ func checkFile(fd, size int) error {
 	case huge > 0:
 		return fail("adopt", size, ErrShare, "make the memfd without MFD_HUGETLB")
 	case file.Size < int64(size):
-		return &Error{Op: "adopt", Size: size, Err: ErrCreate,
-			Cause: fmt.Errorf("%w: the file has %d bytes", ErrSize, file.Size),
-			Hint:  "adopt no more bytes than were shared; sizes round up to whole pages of 16 KiB"}
+		return because("adopt", size, ErrCreate, fmt.Errorf("%w: the file has %d bytes", ErrSize, file.Size),
+			"adopt no more bytes than were shared; sizes round up to whole pages of 16 KiB")
 	}
 	return nil
-}
-
-// adoptedMemfd is memory from another owner.
-type adoptedMemfd struct{ *memfd }
-
-// warm only reads, because another owner may be writing.
-func (m *adoptedMemfd) warm() error {
-	err := m.populate()
-	if err == nil {
-		look(m.mem)
-	}
-	return err
 }
 
 // checkMapFile refuses a range that ends within a huge page: the system maps all of the page, and refuses to unmap a
@@ -108,9 +71,8 @@ func checkMapFile(fd, size int) error {
 	if err != nil || huge == 0 || int64(size)%huge == 0 {
 		return err
 	}
-	return &Error{Op: opMapFile, Size: size, Err: ErrShare,
-		Cause: fmt.Errorf("the file has huge pages of %d bytes", huge),
-		Hint:  "map whole huge pages, or read the file into a Tape"}
+	return because(opMapFile, size, ErrShare, fmt.Errorf("the file has huge pages of %d bytes", huge),
+		"map whole huge pages, or read the file into a Tape")
 }
 
 // hugePage returns the size of the huge pages that a file consists of, 0 for other files.

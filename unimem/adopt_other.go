@@ -5,8 +5,5 @@ package unimem
 import "os"
 
 func adoptFile(_ *os.File, size int) (backing, error) {
-	return nil, fail("adopt", size, ErrShare, "only Linux shares memory by descriptor: on macOS use AdoptPort")
+	return nil, fail("adopt", size, ErrShare, "only Linux shares memory by descriptor: on macOS use AdoptSurface")
 }
-
-// checkDescriptors has nothing to check: Blocks of this system have no descriptors.
-func checkDescriptors(string, int, int, config) error { return nil }

@@ -5,22 +5,42 @@ import (
 	"runtime"
 )
 
-// backing is the memory of a Block. An implementation owns its pages from creation until close, which is called once.
+// region describes memory.
+type region struct {
+	mem      []byte  // begins at a page of the system
+	handle   uintptr // 0 for none
+	id       uint32
+	kind     string
+	unpinned error // why pages can be swapped out: an *Error of ErrPin, or nil
+}
+
+// backing is what a system does with the memory of a Block. An implementation owns the pages from creation until close,
+// which is called once. Errors are of type *Error, except that of close.
 type backing interface {
-	bytes() []byte // starts at a page of the system and has the rounded size
-	handle() uintptr
-	id() uint32
-	// key returns the Key. It may have to ask the system for it, and for that the memory has to be open. The zero Key
-	// is unknown.
-	key(open bool) Key
-	unpinned() error // why pages can be swapped out: an *Error of ErrPin, or nil
-	kind() string
-	warm() error // an *Error
-	// remap maps the same pages again, from the handle alone. Its error is an *Error.
+	about() region
+	key() Key
+	warm() error // allocates all pages, if the system has a call for that
+	// remap maps the same pages again, from the handle alone.
 	remap() (mem []byte, unmap func() error, err error)
-	// share returns a descriptor for another process, which the caller owns, or ErrShare with a hint.
+	// share returns a descriptor for another process, which the caller owns.
 	share() (*os.File, error)
 	close(poison bool) error
+}
+
+// base has the methods of a backing without a handle.
+type base struct {
+	region
+	unshared string // the hint of a refused share
+}
+
+func (b *base) about() region { return b.region }
+func (b *base) key() Key      { return Key{b.kind, process.token(), uint64(b.id)} }
+func (b *base) warm() error   { return nil }
+
+func (b *base) remap() ([]byte, func() error, error) { return b.mem, func() error { return nil }, nil }
+
+func (b *base) share() (*os.File, error) {
+	return nil, fail("share", len(b.mem), ErrShare, b.unshared)
 }
 
 // Block is a run of shared memory: one IOSurface on macOS, one memfd on Linux, heap memory elsewhere. It begins at a
@@ -28,43 +48,48 @@ type backing interface {
 // for concurrent use; the caller synchronizes reads and writes of the bytes. Slices, spans and views into a Block must
 // not be used after Close.
 type Block struct {
-	mem      []byte
+	region   // a copy
 	addr     uintptr
-	number   uint32
 	owned    bool // a Tape, Grid or Layout owns and closes the Block
 	poison   bool
 	readOnly bool
 	life     *life
 	back     backing
-	last     endings
+	endings  hooks[func()]
 	counted  int64 // its bytes in Stats.Bytes
 	cleanup  runtime.Cleanup
 }
 
 // Open makes a Block of at least size bytes, rounded up to PageSize. Pages are zero; the system allocates them at the
-// first touch, and keeps them until Close.
+// first touch, and keeps them until Close. More bytes than the machine has memory and swap are refused.
 //
 // Errors: ErrZeroSize, ErrSize, ErrCreate (with ErrSize on macOS from 4 GiB on, which no IOSurface has), ErrLock
 // (macOS), ErrExhausted (with one of these two), ErrPin (with RequirePinned), ErrOption (SurfacePerCell, StaleOnClose,
 // ReadOnly).
 func Open(size int, opts ...Option) (*Block, error) {
 	c := configure(opts)
-	if err := refuse(c, "open", size); err != nil {
+	if err := refuse(c, anyBlock, "open", size); err != nil {
 		return nil, err
 	}
 	return openBlock(size, c, new(life), false)
 }
 
 func openBlock(size int, c config, l *life, owned bool) (*Block, error) {
-	rounded, err := roundSize("open", size)
+	rounded, err := roundSizes("open", 1, size)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkMemory("open", rounded); err != nil {
-		return nil, err
-	}
 	return recovering(func() (*Block, error) {
-		raw, err := openBacking(rounded, c)
+		var raw backing
+		var err error
+		switch {
+		case c.Heap:
+			raw, err = openHeap(rounded)
+		case c.Table != nil:
+			raw, err = openSurface(c.Table, rounded)
+		default:
+			raw, err = openSystem(rounded)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -74,9 +99,10 @@ func openBlock(size int, c config, l *life, owned bool) (*Block, error) {
 
 // newBlock takes ownership of the backing: after an error it is closed.
 func newBlock(raw backing, c config, l *life, owned bool) (*Block, error) {
+	r := raw.about()
 	var err error
 	if c.Pin {
-		err = raw.unpinned()
+		err = r.unpinned
 	}
 	if err == nil && c.Warm {
 		err = raw.warm()
@@ -85,17 +111,19 @@ func newBlock(raw backing, c config, l *life, owned bool) (*Block, error) {
 		_ = raw.close(false) // the first failure is the one to report
 		return nil, err
 	}
-	mem := raw.bytes()
-	b := &Block{
-		mem: mem, addr: address(mem), number: raw.id(),
-		owned: owned, poison: c.Poison, readOnly: c.ReadOnly, life: l, back: raw,
+	switch {
+	case c.Warm && c.Adopted:
+		look(r.mem) // another owner may be writing
+	case c.Warm:
+		touch(r.mem)
 	}
+	b := &Block{region: r, addr: address(r.mem), owned: owned, poison: c.Poison, readOnly: c.ReadOnly, life: l, back: raw}
 	if !c.Adopted {
-		b.counted = int64(len(mem))
+		b.counted = int64(len(r.mem))
 	}
 	process.blocks.Add(1)
 	process.bytes.Add(b.counted)
-	b.cleanup = runtime.AddCleanup(b, forgotten.report, forgotten{b.number, len(mem), raw.kind(), c.Log})
+	b.cleanup = runtime.AddCleanup(b, forgotten.report, forgotten{r.id, len(r.mem), r.kind})
 	return b, nil
 }
 
@@ -112,14 +140,19 @@ func (b *Block) Address() uintptr {
 
 // Size is the size in bytes. It is a multiple of PageSize unless the Block is an adopted surface, a file or memory of
 // another library.
-func (b *Block) Size() int { return b.size() }
+func (b *Block) Size() int {
+	if b == nil {
+		return 0
+	}
+	return len(b.mem)
+}
 
 // ID is the IOSurface id on macOS, otherwise a number unique in this process. It is 0 only for the zero Block and nil.
 func (b *Block) ID() uint32 {
 	if b == nil {
 		return 0
 	}
-	return b.number
+	return b.id
 }
 
 // Handle is the IOSurfaceRef on macOS, the file descriptor on Linux, and 0 for heap memory or after Close. The Block
@@ -129,30 +162,31 @@ func (b *Block) Handle() uintptr {
 	if b == nil || b.life.closed() {
 		return 0
 	}
-	return b.back.handle()
+	return b.handle
 }
 
 // Backing is the kind of memory: "IOSurface", "memfd", "heap", "file" (MapFile), "foreign" (AdoptMemory), or "shm". The
-// last is an unlinked file in /dev/shm, which takes the place of a memfd on a Linux that has none.
+// last is an unlinked file in /dev/shm, which takes the place of a memfd on a Linux without memfd_create (an old kernel,
+// a filter of system calls). All its pages are allocated at once, because that file system may be small.
 func (b *Block) Backing() string {
-	if b == nil || b.back == nil {
+	if b == nil {
 		return ""
 	}
-	return b.back.kind()
+	return b.kind
 }
 
 // Pinned reports whether touched pages are known to stay in memory. It is false for an IOSurface, of which that is
 // unknown.
-func (b *Block) Pinned() bool { return b != nil && b.back != nil && b.back.unpinned() == nil }
+func (b *Block) Pinned() bool { return b != nil && b.back != nil && b.unpinned == nil }
 
 // Unpinned returns the reason why Pinned is false, an error that matches ErrPin: heap memory, the limit on locked
 // memory, or a system that cannot lock pages when they are allocated. For an IOSurface it also matches ErrPinUnknown.
 // It is nil for pinned memory.
 func (b *Block) Unpinned() error {
-	if b == nil || b.back == nil {
+	if b == nil {
 		return nil
 	}
-	return b.back.unpinned()
+	return b.unpinned
 }
 
 // Key identifies memory: Blocks of the same memory have equal Keys, open Blocks of different memory have different
@@ -165,17 +199,13 @@ type Key struct {
 	Space, Number uint64
 }
 
-// Key returns the Key of the Block's memory. It does not change, but the first call has to be before Close: after Close
-// Key may return the zero Key, as it does for the zero Block and nil.
+// Key returns the Key of the Block's memory. It is the zero Key after Close, and if the system does not tell.
 func (b *Block) Key() Key {
-	if b == nil || b.back == nil {
+	if b.Retain() != nil {
 		return Key{}
 	}
-	open := b.life.retain()
-	if open {
-		defer b.life.release()
-	}
-	return b.back.key(open)
+	defer b.Release()
+	return b.back.key()
 }
 
 // Bytes is the whole memory, nil after Close.
@@ -189,7 +219,7 @@ func (b *Block) Bytes() []byte {
 // Retain keeps the Block open until a matching Release. The error is ErrClosed after Close.
 func (b *Block) Retain() error {
 	if b == nil || !b.life.retain() {
-		return &Error{Op: "retain", Size: b.size(), Err: ErrClosed}
+		return fail("retain", b.Size(), ErrClosed, "")
 	}
 	return nil
 }
@@ -210,9 +240,9 @@ func (b *Block) Close() error {
 		return nil
 	}
 	if b.owned && !b.life.closed() {
-		return fail("close", b.size(), ErrInUse, "close the Tape, Grid or Layout that owns the Block")
+		return fail("close", b.Size(), ErrInUse, "close the Tape, Grid or Layout that owns the Block")
 	}
-	first, err := endLife(b.life, b.size())
+	first, err := endLife(b.life, b.Size())
 	if !first {
 		return err
 	}
@@ -228,11 +258,14 @@ func endLife(l *life, size int) (bool, error) {
 	return first, nil
 }
 
-// tearDown is called once, by the caller that ended the life.
+// tearDown is called once, by the caller that ended the life. After a panic of a function of AtClose, the others run and
+// the memory is freed before the panic reaches the caller.
 func (b *Block) tearDown() (err error) {
 	b.cleanup.Stop()
-	defer func() { err = b.free() }() // after a panic too
-	b.last.run()
+	defer func() { err = b.free() }()
+	for _, f := range b.endings.end() {
+		defer (*f)() // the newest first
+	}
 	return nil
 }
 
@@ -240,14 +273,7 @@ func (b *Block) free() error {
 	process.blocks.Add(-1)
 	process.bytes.Add(-b.counted)
 	if err := b.back.close(b.poison); err != nil {
-		return &Error{Op: "close", Size: len(b.mem), Err: ErrRelease, Cause: err}
+		return because("close", len(b.mem), ErrRelease, err, "")
 	}
 	return nil
-}
-
-func (b *Block) size() int {
-	if b == nil {
-		return 0
-	}
-	return len(b.mem)
 }

@@ -8,25 +8,20 @@ import (
 	"github.com/anekit/anekit/internal/libsystem"
 )
 
-func openBacking(size int, c config) (backing, error) {
-	if c.Heap {
-		return openHeap(size)
-	}
-	table, err := surfaceTable("open", size, c)
+// openSystem opens memory of this system.
+func openSystem(size int) (backing, error) {
+	table, err := systemSurfaces("open", size)
 	if err != nil {
 		return nil, err
 	}
 	return openSurface(table, size)
 }
 
-// surfaceTable returns the library of surfaces in c.
-func surfaceTable(op string, size int, c config) (*iosurface.Table, error) {
-	if c.Table != nil {
-		return c.Table, nil
-	}
+// systemSurfaces returns the system's library of surfaces.
+func systemSurfaces(op string, size int) (*iosurface.Table, error) {
 	t, err := dynamic.System()
 	if err != nil {
-		return nil, &Error{Op: op, Size: size, Err: ErrCreate, Cause: err}
+		return nil, because(op, size, ErrCreate, err, "")
 	}
 	return t, nil
 }

@@ -4,12 +4,8 @@ package unimem
 
 import "os"
 
-func openBacking(size int, c config) (backing, error) {
-	if c.Table != nil {
-		return openSurface(c.Table, size)
-	}
-	return openHeap(size)
-}
+// openSystem opens memory of this system.
+func openSystem(size int) (backing, error) { return openHeap(size) }
 
 func mapFile(_ *os.File, _ int64, size int) (backing, error) {
 	return nil, fail(opMapFile, size, ErrShare,

@@ -191,7 +191,8 @@ func TestMethodsOfNil(t *testing.T) {
 	}
 	for _, l := range []*unimem.Layout{nil, {}} {
 		require.Zero(t, l.Total())
-		require.Zero(t, l.Stat())
+		require.Zero(t, l.Total())
+		require.Nil(t, l.History())
 		l.ClearPass()
 		l.ClearTalk()
 		for _, p := range []*unimem.Tape{l.Weights(), l.Scratch(), l.History()} {

@@ -73,12 +73,8 @@ var (
 	ErrCellSize = errors.New("cell size is not a positive multiple of 64")
 )
 
-// overflow is the ErrTapeFull of a size that no Tape can hold, because adding it to the used bytes overflows. It
-// matches ErrSize too.
-type overflow struct{}
-
-func (overflow) Error() string   { return "tape is full: the size overflows" }
-func (overflow) Unwrap() []error { return []error{ErrTapeFull, ErrSize} }
+// errOverflow is the error of a size that no Tape can hold, because adding it to the used bytes overflows.
+var errOverflow = fmt.Errorf("%w: %w", ErrTapeFull, ErrSize)
 
 // Error is the error type of every call of this package, except Tape.Take, TakeOne, TakeSlice, Grid.Take and Grid.Give,
 // which return the bare sentinels.
@@ -92,7 +88,12 @@ type Error struct {
 
 // fail makes an Error without a cause.
 func fail(op string, size int, err error, hint string) *Error {
-	return &Error{Op: op, Size: size, Err: err, Hint: hint}
+	return because(op, size, err, nil, hint)
+}
+
+// because makes an Error.
+func because(op string, size int, err, cause error, hint string) *Error {
+	return &Error{Op: op, Size: size, Err: err, Cause: cause, Hint: hint}
 }
 
 // Error returns call, size, sentinel, cause and hint on one line.

@@ -3,7 +3,6 @@ package unimem_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 
 	"github.com/anekit/anekit/unimem"
 )
@@ -43,7 +42,7 @@ func ExampleError() {
 
 // Every call that opens memory takes options, and refuses those that do not apply.
 func ExampleOption() {
-	b, err := unimem.Open(1, unimem.Warm(), unimem.OnHeap(), unimem.Logger(slog.Default()))
+	b, err := unimem.Open(1, unimem.Warm(), unimem.OnHeap())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -73,27 +72,6 @@ func ExampleStats() {
 	// Output: 1 16384 0
 }
 
-// A Stat is the state of a Layout, a TapeStat that of each of its Tapes.
-func ExampleStat() {
-	l, err := unimem.NewLayout(16<<10, 16<<10, 16<<10)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer l.Close()
-	if _, err := l.Scratch().Take(100, 64); err != nil {
-		fmt.Println(err)
-	}
-	fmt.Printf("%+v\n", l.Stat().Scratch)
-	// Output: {Total:16384 Used:100 Free:16284}
-}
-
-func ExampleTapeStat() {
-	s := unimem.TapeStat{Total: 16384, Used: 100, Free: 16284}
-	fmt.Println(100*s.Used/s.Total, "percent")
-	// Output: 0 percent
-}
-
 // A Mapping is a second view of a Block through its handle; it keeps the Block open.
 func ExampleMapping() {
 	b, err := unimem.Open(1)
@@ -113,34 +91,6 @@ func ExampleMapping() {
 	// Output:
 	// 42 true
 	// <nil>
-}
-
-// A surface of macOS is shared as a mach port; Share and Adopt share other memory.
-func ExamplePort() {
-	b, err := unimem.Open(1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer b.Close()
-	port, err := b.SharePort()
-	if errors.Is(err, unimem.ErrShare) {
-		fmt.Println(true) // no surface: another process adopts the file of b.Share
-		return
-	}
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer port.Close()
-	twin, err := unimem.AdoptPort(port.Name(), b.Size()) // in another process: under the name that the port has there
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer twin.Close()
-	fmt.Println(twin.Key() == b.Key())
-	// Output: true
 }
 
 // TakeSlice takes a span of a Tape as values of a type.

@@ -46,15 +46,15 @@ func ExampleTape() {
 	defer t.Close()
 	header, _ := t.Take(10, 1)
 	row, _ := t.Take(256, 64)
-	at, _ := t.Offset(row)
-	fmt.Println(len(header), at, t.Used())
+	_, at, _ := t.Place(row)
+	fmt.Println(len(header), at, t.Used(), t.Owns(row))
 
 	_, err = t.Take(1<<20, 64)
 	fmt.Println(err)
 	t.Clear()
 	fmt.Println(t.Free())
 	// Output:
-	// 10 64 320
+	// 10 64 320 true
 	// tape is full
 	// 16384
 }
@@ -91,10 +91,9 @@ func ExampleLayout() {
 		_, _ = t.Take(1000, 64)
 	}
 	l.ClearPass()
-	s := l.Stat()
-	fmt.Println(s.Weights.Used, s.Scratch.Used, s.History.Used)
+	fmt.Println(l.Weights().Used(), l.Scratch().Used(), l.History().Used())
 	l.ClearTalk()
-	fmt.Println(l.Stat().History.Used, l.Total())
+	fmt.Println(l.History().Used(), l.Total())
 	// Output:
 	// 1000 0 1000
 	// 0 114688

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -25,9 +24,8 @@ func OnExhausted(free func() int) (cancel func()) {
 	if free == nil {
 		return func() {}
 	}
-	h := &holder{free}
-	process.exhaustion.add(h)
-	return func() { process.exhaustion.remove(h) }
+	remove, _ := process.exhaustion.add(free)
+	return func() { remove() }
 }
 
 // patience is the time limit to wait for functions that another goroutine calls. Only a function that waits for the
@@ -36,50 +34,32 @@ const patience = 2 * time.Second
 
 // exhaustion has the functions that free idle memory.
 type exhaustion struct {
-	mu      sync.Mutex // not held during a call of free
-	holders []*holder  // in the order of registration
-	round   *round     // the running round, or nil
+	hooks[func() int]
+	round *round // the running round, or nil; hooks.mu guards it
 }
 
-// holder is one registration.
-type holder struct{ free func() int }
-
-// round is one pass over the holders.
+// round is one pass over the functions.
 type round struct {
-	holders []*holder
-	over    chan struct{} // closed at the end
-	freed   int           // number of surfaces; other goroutines read it after the end
+	over  chan struct{} // closed at the end
+	freed int           // number of surfaces; other goroutines read it after the end
 }
 
-func (x *exhaustion) add(h *holder) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.holders = append(x.holders, h)
-}
-
-// remove makes a new list, because running rounds read the old one.
-func (x *exhaustion) remove(h *holder) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.holders = slices.DeleteFunc(slices.Clone(x.holders), func(other *holder) bool { return other == h })
-}
-
-func (x *exhaustion) has(h *holder) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return slices.Contains(x.holders, h)
-}
-
-// reclaim returns the number of surfaces that the holders freed, in a new round or in the running one.
+// reclaim returns the number of surfaces that the functions freed, in a new round or in the running one. It is 0 if that
+// does not end in time.
 func (x *exhaustion) reclaim() int {
 	r, mine := x.join()
 	if !mine {
-		return r.wait()
+		select {
+		case <-r.over:
+			return r.freed
+		case <-time.After(patience):
+			return 0
+		}
 	}
 	defer x.end(r) // after a panic too
-	for _, h := range r.holders {
-		if x.has(h) {
-			r.freed += max(h.free(), 0)
+	for _, free := range x.list() {
+		if slices.Contains(x.list(), free) { // not canceled meanwhile
+			r.freed += max((*free)(), 0)
 		}
 	}
 	return r.freed
@@ -92,7 +72,7 @@ func (x *exhaustion) join() (r *round, mine bool) {
 	if x.round != nil {
 		return x.round, false
 	}
-	x.round = &round{holders: x.holders, over: make(chan struct{})}
+	x.round = &round{over: make(chan struct{})}
 	return x.round, true
 }
 
@@ -101,18 +81,6 @@ func (x *exhaustion) end(r *round) {
 	defer x.mu.Unlock()
 	x.round = nil
 	close(r.over)
-}
-
-// wait returns the result of another goroutine's round, 0 if it does not end in time.
-func (r *round) wait() int {
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	select {
-	case <-r.over:
-		return r.freed
-	case <-late.C:
-		return 0
-	}
 }
 
 // recovering calls call, and retries once if it fails with ErrExhausted and holders freed memory.

@@ -3,6 +3,7 @@ package unimem_test
 import (
 	"io"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -180,14 +181,11 @@ func TestRecoveryOfMapAndAdopt(t *testing.T) {
 	option := blockoption.On(table)
 	b, err := unimem.Open(page, option)
 	require.NoError(t, err)
-	p, err := b.SharePort()
-	require.NoError(t, err)
 	one := f.Count()
 	live := unimem.Live()
 	calls := map[string]func() (io.Closer, error){
 		"map":   func() (io.Closer, error) { return unimem.Map(b) },
 		"adopt": func() (io.Closer, error) { return unimem.AdoptSurface(b.ID(), page, option) },
-		"port":  func() (io.Closer, error) { return unimem.AdoptPort(p.Name(), page, option) },
 	}
 	for name, call := range calls {
 		const noResources = -0x1ffffd42 // kIOReturnNoResources
@@ -216,7 +214,6 @@ func TestRecoveryOfMapAndAdopt(t *testing.T) {
 	_, err = calls["adopt"]()
 	require.ErrorIs(t, err, unimem.ErrCreate)
 	require.NotErrorIs(t, err, unimem.ErrExhausted)
-	require.NoError(t, p.Close())
 	require.NoError(t, b.Close(), "a refused Map does not hold the Block")
 }
 
@@ -283,4 +280,47 @@ func TestPanicOfHolder(t *testing.T) {
 	_, err = unimem.Map(b)
 	require.ErrorIs(t, err, unimem.ErrExhausted, "the round with the panic has ended")
 	require.NoError(t, b.Close())
+}
+
+// A panic in NewLayoutOn releases the Tape of weights.
+func TestPanicOfHolderReleasesWeights(t *testing.T) {
+	f := surfacetest.New(t)
+	option := blockoption.On(f.Table())
+	weights, err := unimem.Start(page, option)
+	require.NoError(t, err)
+	whenExhausted(t, func() int { panic("holder") })
+	for nth := 1; nth <= 2; nth++ {
+		f.Fail("IOSurfaceCreate", nth)
+		require.PanicsWithValue(t, "holder", func() { _, _ = unimem.NewLayoutOn(weights, 1, 1, option) })
+		require.Equal(t, 1, f.Count().Surfaces)
+	}
+	require.NoError(t, weights.Close())
+}
+
+// Take opens a Block without holding the lock of its Tape: other goroutines use the Tape meanwhile.
+func TestTakeOpensBlocksUnlocked(t *testing.T) {
+	f := surfacetest.New(t)
+	tape := start(t, 0, blockoption.On(f.Table()), unimem.InBlocks(page))
+	first, err := tape.Take(100, 1)
+	require.NoError(t, err)
+	used := make(chan int, 1)
+	whenExhausted(t, func() int {
+		go func() {
+			_, _ = tape.Take(page-100, 1)
+			_ = tape.Owns(first)
+			used <- tape.Used()
+		}()
+		select {
+		case n := <-used:
+			used <- n
+			return 1
+		case <-time.After(10 * time.Second):
+			return 0
+		}
+	})
+	f.Fail("IOSurfaceCreate", 1)
+	second, err := tape.Take(page, 1)
+	require.NoError(t, err, "the function of OnExhausted has used the Tape")
+	require.Equal(t, page, <-used)
+	require.True(t, tape.Taken(second))
 }

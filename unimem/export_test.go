@@ -24,7 +24,7 @@ func Forget(size int, opts ...Option) (func() error, error) {
 	back := b.back
 	return func() error {
 		process.blocks.Add(-1)
-		process.bytes.Add(-int64(len(back.bytes())))
+		process.bytes.Add(-int64(len(back.about().mem)))
 		return back.close(false)
 	}, nil
 }
@@ -55,11 +55,7 @@ func HalfClose(g *Grid) func() error {
 }
 
 // Holders is the number of functions registered by OnExhausted.
-func Holders() int {
-	process.exhaustion.mu.Lock()
-	defer process.exhaustion.mu.Unlock()
-	return len(process.exhaustion.holders)
-}
+func Holders() int { return len(process.exhaustion.list()) }
 
 // MachineMemory is the memory of the machine in bytes.
 func MachineMemory() uint64 { return process.memory() }

@@ -29,7 +29,7 @@ func FuzzTapeTake(f *testing.F) {
 				require.Equal(t, before, tape.Used())
 				continue
 			}
-			at, err := tape.Offset(s)
+			_, at, err := tape.Place(s)
 			if ask[0] == 0 && tape.Free() == 0 {
 				require.ErrorIs(t, err, unimem.ErrForeignSpan, "an empty span at the end")
 				continue

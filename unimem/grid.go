@@ -96,10 +96,9 @@ func NewGrid(cellSize, cells int, opts ...Option) (*Grid, error) {
 func checkGrid(cellSize, cells int) error {
 	switch {
 	case cellSize < 0:
-		return &Error{Op: "grid", Size: cellSize, Err: ErrCellSize, Cause: ErrSize,
-			Hint: "a cell size is a positive number of bytes"}
+		return because("grid", cellSize, ErrCellSize, ErrSize, "a cell size is a positive number of bytes")
 	case cellSize == 0:
-		return &Error{Op: "grid", Err: ErrCellSize, Cause: ErrZeroSize, Hint: "make cells of at least 64 bytes"}
+		return because("grid", 0, ErrCellSize, ErrZeroSize, "make cells of at least 64 bytes")
 	case cellSize%cellUnit != 0:
 		return fail("grid", cellSize, ErrCellSize, "round the cell size up to a multiple of 64")
 	case cells == 0:
@@ -114,26 +113,13 @@ func checkGrid(cellSize, cells int) error {
 
 // open makes the Blocks, all or none.
 func (g *Grid) open(c config) (err error) {
-	if err := refuseAnywhere(c, "grid", g.cellSize); err != nil {
+	if err := refuse(c, anyGrid, "grid", g.cellSize); err != nil {
 		return err
 	}
 	size, count := g.bytes(), 1
 	if c.PerCell {
 		size, count = g.cellSize, len(g.slots)
-		// Check all cells together: each alone would pass.
-		if err := checkSum("grid", count, size); err != nil {
-			return err
-		}
-		if _, err := recovering(func() (struct{}, error) {
-			if c.Heap {
-				rounded, _ := roundSize("grid", size) // checkSum has checked it
-				all := min(rounded, math.MaxInt/count-heapExtra)*count + heapExtra*count
-				if err := checkRoom("grid", all); err != nil {
-					return struct{}{}, err
-				}
-			}
-			return struct{}{}, checkDescriptors("grid", g.bytes(), count, c)
-		}); err != nil {
+		if err := checkCells(size, count, c.Heap); err != nil {
 			return err
 		}
 	}
@@ -151,6 +137,16 @@ func (g *Grid) open(c config) (err error) {
 		g.blocks = append(g.blocks, b)
 	}
 	return nil
+}
+
+// checkCells checks all cells together: each alone would pass.
+func checkCells(size, count int, onHeap bool) error {
+	sum, err := roundSizes("grid", count, size)
+	if err != nil || !onHeap {
+		return err
+	}
+	_, err = recovering(func() (struct{}, error) { return struct{}{}, checkRoom("grid", sum+heapExtra*count) })
+	return err
 }
 
 // Total is the number of cells; it does not change.
@@ -202,9 +198,8 @@ func (g *Grid) endIdle() (bool, error) {
 			continue
 		}
 		if out := len(g.slots) - n; out > 0 {
-			return false, &Error{Op: "close", Size: g.bytes(), Err: ErrInUse,
-				Cause: fmt.Errorf("%d of %d cells are taken", out, len(g.slots)),
-				Hint:  "give them first, or make the Grid with StaleOnClose"}
+			return false, because("close", g.bytes(), ErrInUse, fmt.Errorf("%d of %d cells are taken", out, len(g.slots)),
+				"give them first, or make the Grid with StaleOnClose")
 		}
 		stopped := (h | g.index) + 1 | g.index
 		if !g.head.CompareAndSwap(h, stopped) {

@@ -67,7 +67,7 @@ func tapeRoundTrip(t *testing.T, random *rand.ChaCha8, tape *unimem.Tape) {
 		}
 		require.NotEmpty(t, spans)
 		for i, s := range spans {
-			at, err := tape.Offset(s)
+			_, at, err := tape.Place(s)
 			require.NoError(t, err)
 			require.Equal(t, sums[i], sum(t, tape.Block(), at, len(s)))
 		}

@@ -1,109 +1,95 @@
 package unimem
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+)
 
 // Layout is the memory of an inference run: three Tapes with different lifetimes. Weights are loaded once, so their
 // pages are warm from the start. Scratch is cleared after every pass, history after every conversation. Conversations
 // at the same time share Weights: each has a Layout of NewLayoutOn. All methods are safe for concurrent use.
 type Layout struct {
-	tapes
-	life   *life
-	shared bool // Weights is of another owner
+	weights, scratch, history *Tape
+	own                       []*Tape // all, or all but the weights of another owner
+	life                      *life
 }
-
-// tapes are the parts of a Layout; nil Tapes are empty ones.
-type tapes struct{ weights, scratch, history *Tape }
-
-// parts returns the Tapes, nil for the zero Layout and nil.
-func (l *Layout) parts() tapes {
-	if l == nil {
-		return tapes{}
-	}
-	return l.tapes
-}
-
-// TapeStat is the state of one Tape in bytes.
-type TapeStat struct{ Total, Used, Free int }
-
-// Stat is the state of a Layout in bytes.
-type Stat struct{ Weights, Scratch, History TapeStat }
 
 // NewLayout makes the three Tapes; after an error none is open. Sizes are in bytes. The caller closes the Layout, which
 // owns the Tapes. Errors are those of Start, also for the sum of the sizes.
 func NewLayout(weights, scratch, history int, opts ...Option) (*Layout, error) {
-	l, c := &Layout{life: new(life)}, configure(opts)
-	err := l.start(c, []starting{{&l.weights, weights, true}, {&l.scratch, scratch, c.Warm},
-		{&l.history, history, c.Warm}})
-	if err != nil {
-		return nil, err
-	}
-	return l, nil
+	return newLayout(nil, opts, weights, scratch, history)
 }
 
 // NewLayoutOn is NewLayout for a conversation with weights that several Layouts share. The Layout holds the Tape, so
 // that its Close returns ErrInUse until Layout.Close, and does not close it. Errors are those of NewLayout, and
 // ErrClosed for a closed Tape.
-func NewLayoutOn(weights *Tape, scratch, history int, opts ...Option) (*Layout, error) {
-	c := configure(opts)
-	if !weights.life().retain() {
+func NewLayoutOn(weights *Tape, scratch, history int, opts ...Option) (l *Layout, err error) {
+	if weights == nil || !weights.life.retain() {
 		return nil, fail("layout", 0, ErrClosed, "the Tape of weights is closed")
 	}
-	l := &Layout{life: new(life), shared: true}
-	if err := l.start(c, []starting{{&l.scratch, scratch, c.Warm}, {&l.history, history, c.Warm}}); err != nil {
-		weights.life().release()
+	defer func() {
+		if l == nil { // failed, or a function of OnExhausted panicked
+			weights.life.release()
+		}
+	}()
+	return newLayout(weights, opts, scratch, history)
+}
+
+// newLayout starts Tapes of the sizes, or none. The first has the weights, unless these are of another owner.
+func newLayout(weights *Tape, opts []Option, sizes ...int) (l *Layout, err error) {
+	c := configure(opts)
+	if err := refuse(c, anyTape, "layout", sizes[0]); err != nil {
 		return nil, err
 	}
-	l.weights = weights
+	if !c.InBlocks {
+		if _, err := roundSizes("layout", 1, sizes...); err != nil {
+			return nil, err
+		}
+	}
+	l = &Layout{life: new(life)}
+	defer func() {
+		if len(l.own) < len(sizes) { // failed, or a function of OnExhausted panicked
+			_, _ = l.life.end()
+			l, err = nil, errors.Join(err, tearDownAll(l.own))
+		}
+	}()
+	for i, size := range sizes {
+		warm := c
+		warm.Warm = c.Warm || weights == nil && i == 0
+		t, err := startTape(size, warm, l.life, true)
+		if err != nil {
+			return l, err
+		}
+		l.own = append(l.own, t)
+	}
+	l.weights = cmp.Or(weights, l.own[0])
+	l.scratch, l.history = l.own[len(sizes)-2], l.own[len(sizes)-1]
 	return l, nil
 }
 
-// starting is a Tape that a Layout starts.
-type starting struct {
-	tape **Tape
-	size int
-	warm bool
-}
-
-// start starts Tapes, or none.
-func (l *Layout) start(c config, tapes []starting) (err error) {
-	sizes := make([]int, len(tapes))
-	for i, r := range tapes {
-		sizes[i] = r.size
-	}
-	if err := refuseTape(c, "layout", sizes[0]); err != nil {
-		return err
-	}
-	if !c.InBlocks {
-		if err := checkSum("layout", 1, sizes...); err != nil {
-			return err
-		}
-	}
-	started := false
-	defer func() {
-		if !started { // failed, or a function of OnExhausted panicked
-			_, _ = l.life.end()
-			err = errors.Join(err, l.tearDown())
-		}
-	}()
-	for _, r := range tapes {
-		own := c
-		own.Warm = r.warm
-		if *r.tape, err = startTape(r.size, own, l.life, true); err != nil {
-			return err
-		}
-	}
-	started = true
-	return nil
-}
-
 // Weights is the Tape of what is loaded once.
-func (l *Layout) Weights() *Tape { return l.parts().weights }
+func (l *Layout) Weights() *Tape {
+	if l == nil {
+		return nil
+	}
+	return l.weights
+}
 
 // Scratch is the Tape of one pass.
-func (l *Layout) Scratch() *Tape { return l.parts().scratch }
+func (l *Layout) Scratch() *Tape {
+	if l == nil {
+		return nil
+	}
+	return l.scratch
+}
 
 // History is the Tape of one conversation.
-func (l *Layout) History() *Tape { return l.parts().history }
+func (l *Layout) History() *Tape {
+	if l == nil {
+		return nil
+	}
+	return l.history
+}
 
 // ClearPass clears Scratch, between passes.
 func (l *Layout) ClearPass() { l.Scratch().Clear() }
@@ -115,21 +101,7 @@ func (l *Layout) ClearTalk() {
 }
 
 // Total is the size of the three Tapes together in bytes.
-func (l *Layout) Total() int {
-	p := l.parts()
-	return p.weights.Total() + p.scratch.Total() + p.history.Total()
-}
-
-// Stat returns the state of the three Tapes.
-func (l *Layout) Stat() Stat {
-	p := l.parts()
-	return Stat{p.weights.stat(), p.scratch.stat(), p.history.stat()}
-}
-
-func (t *Tape) stat() TapeStat {
-	used := t.Used()
-	return TapeStat{t.Total(), used, t.Total() - used}
-}
+func (l *Layout) Total() int { return l.Weights().Total() + l.Scratch().Total() + l.History().Total() }
 
 // Close frees the memory, once; repeating it returns nil.
 //
@@ -142,18 +114,8 @@ func (l *Layout) Close() error {
 	if !first {
 		return err
 	}
-	if l.shared {
-		defer l.weights.life().release()
+	if len(l.own) < 3 {
+		defer l.weights.life.release()
 	}
-	return l.tearDown()
-}
-
-func (l *Layout) tearDown() error {
-	var parts []*Tape
-	for _, t := range []*Tape{l.weights, l.scratch, l.history} {
-		if t != nil && !(l.shared && t == l.weights) {
-			parts = append(parts, t)
-		}
-	}
-	return tearDownAll(parts)
+	return tearDownAll(l.own)
 }

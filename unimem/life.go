@@ -3,7 +3,6 @@ package unimem
 import (
 	"errors"
 	"slices"
-	"sync"
 	"sync/atomic"
 )
 
@@ -79,53 +78,14 @@ func (l *life) end() (bool, error) {
 // Errors: ErrClosed, ErrOption (f is nil).
 func (b *Block) AtClose(f func()) (cancel func() bool, err error) {
 	if f == nil {
-		return nil, fail("atclose", b.size(), ErrOption, "pass a function")
+		return nil, fail("atclose", b.Size(), ErrOption, "pass a function")
 	}
-	e := &ending{f}
-	if b == nil || b.life.closed() || !b.last.add(e) {
-		return nil, &Error{Op: "atclose", Size: b.size(), Err: ErrClosed}
+	if b != nil && !b.life.closed() {
+		if cancel, ok := b.endings.add(f); ok {
+			return cancel, nil
+		}
 	}
-	return func() bool { return b.last.remove(e) }, nil
-}
-
-// endings are the functions to call when a Block is closed, newest first.
-type endings struct {
-	mu   sync.Mutex
-	over bool
-	all  []*ending
-}
-
-type ending struct{ f func() }
-
-func (l *endings) add(e *ending) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.over {
-		l.all = append(l.all, e)
-	}
-	return !l.over
-}
-
-func (l *endings) remove(e *ending) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i := slices.Index(l.all, e)
-	if i >= 0 {
-		l.all = slices.Delete(l.all, i, i+1)
-	}
-	return i >= 0
-}
-
-// run calls the remaining functions, outside of the lock. If one panics, the others run before the panic reaches the
-// caller.
-func (l *endings) run() {
-	l.mu.Lock()
-	all := l.all
-	l.all, l.over = nil, true
-	l.mu.Unlock()
-	for _, e := range all {
-		defer e.f() // the newest first
-	}
+	return nil, fail("atclose", b.Size(), ErrClosed, "")
 }
 
 // CloseAll closes Blocks together, all or none. It skips nil and Blocks that are closed already. A Retain of one of the
@@ -136,7 +96,7 @@ func (l *endings) run() {
 func CloseAll(blocks ...*Block) error {
 	for _, b := range blocks {
 		if b != nil && b.owned && !b.life.closed() {
-			return fail("close", b.size(), ErrInUse, "close the Tape, Grid or Layout that owns the Block")
+			return fail("close", b.Size(), ErrInUse, "close the Tape, Grid or Layout that owns the Block")
 		}
 	}
 	ending := make([]*Block, 0, len(blocks))
@@ -144,7 +104,7 @@ func CloseAll(blocks ...*Block) error {
 		if b == nil {
 			continue
 		}
-		first, err := endLife(b.life, b.size())
+		first, err := endLife(b.life, b.Size())
 		if err != nil {
 			for _, other := range ending {
 				other.life.holders.Store(0)

@@ -76,7 +76,6 @@ type forgotten struct {
 	id   uint32
 	size int
 	kind string
-	log  *slog.Logger // nil for the default
 }
 
 // report runs when the collector finds a Block unreachable. It does not unmap: spans and views may point into the
@@ -87,10 +86,5 @@ func (f forgotten) report() {
 	if f.kind == kindHeap {
 		fate = "the collector frees its memory"
 	}
-	log := f.log
-	if log == nil {
-		log = slog.Default()
-	}
-	log.Warn("unimem: Block was forgotten without Close; "+fate,
-		"id", f.id, "bytes", f.size, "backing", f.kind)
+	slog.Warn("unimem: Block was forgotten without Close; "+fate, "id", f.id, "bytes", f.size, "backing", f.kind)
 }

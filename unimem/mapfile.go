@@ -25,7 +25,7 @@ const kindFile = "file"
 func MapFile(f *os.File, opts ...Option) (*Block, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, &Error{Op: opMapFile, Err: ErrCreate, Cause: err}
+		return nil, because(opMapFile, 0, ErrCreate, err, "")
 	}
 	return mapRange(f, info, 0, int(info.Size()), opts)
 }
@@ -37,13 +37,13 @@ func MapFileAt(f *os.File, offset int64, size int, opts ...Option) (*Block, erro
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return nil, &Error{Op: opMapFile, Size: size, Err: ErrCreate, Cause: err}
+		return nil, because(opMapFile, size, ErrCreate, err, "")
 	case offset%PageSize != 0:
-		return nil, &Error{Op: opMapFile, Size: size, Err: ErrInvalidAlignment,
-			Cause: fmt.Errorf("offset %d is not a multiple of %d", offset, PageSize)}
+		return nil, because(opMapFile, size, ErrInvalidAlignment,
+			fmt.Errorf("offset %d is not a multiple of %d", offset, PageSize), "")
 	case offset < 0 || size < 0 || info.Mode().IsRegular() && offset > info.Size()-int64(size):
-		return nil, &Error{Op: opMapFile, Size: size, Err: ErrSize,
-			Cause: fmt.Errorf("from byte %d on, the file has %d", offset, info.Size())}
+		return nil, because(opMapFile, size, ErrSize,
+			fmt.Errorf("from byte %d on, the file has %d", offset, info.Size()), "")
 	}
 	return mapRange(f, info, offset, size, opts)
 }
@@ -53,10 +53,10 @@ const opMapFile = "map file"
 
 func mapRange(f *os.File, info os.FileInfo, offset int64, size int, opts []Option) (*Block, error) {
 	if !info.Mode().IsRegular() {
-		return nil, &Error{Op: opMapFile, Size: size, Err: ErrShare,
-			Cause: fmt.Errorf("%s is %v", info.Name(), info.Mode().Type()), Hint: "map a regular file"}
+		return nil, because(opMapFile, size, ErrShare, fmt.Errorf("%s is %v", info.Name(), info.Mode().Type()),
+			"map a regular file")
 	}
-	c, err := adoptOptions(opMapFile, kindFile, size, opts)
+	c, err := adoptOptions(opMapFile, anyBlock, size, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +139,7 @@ func (b *Block) shorter() bool {
 }
 
 func (b *Block) changed(cause error) error {
-	return &Error{Op: "read", Size: len(b.mem), Err: ErrChanged, Cause: cause,
-		Hint: "open the file again, or load it into memory of its own"}
+	return because("read", len(b.mem), ErrChanged, cause, "open the file again, or load it into memory of its own")
 }
 
 // faultAddress returns the address of a memory fault that was recovered. The panic may come

@@ -15,11 +15,9 @@ import (
 
 // mapped is a file mapped read-only. Its descriptor is the handle.
 type mapped struct {
-	mem    []byte
-	file   *os.File
-	number uint32
-	name   Key
-	from   int64 // offset in the file
+	base
+	file *os.File
+	from int64 // offset in the file
 
 	mu     sync.Mutex
 	others []uintptr // addresses of further mappings
@@ -27,22 +25,9 @@ type mapped struct {
 
 // mapFile maps size bytes of f from offset on, with a descriptor of its own.
 func mapFile(f *os.File, offset int64, size int) (backing, error) {
-	refused := func(step string, err error) error {
-		e := &Error{Op: opMapFile, Size: size, Err: ErrCreate, Cause: fmt.Errorf("%s: %w", step, err)}
-		if errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM) {
-			e.Cause = exhausted(e.Cause)
-			e.Hint = "close idle files and Blocks, or raise the limits (ulimit -n, ulimit -v)"
-		}
-		return e
-	}
 	fd, err := duplicate(f)
 	if err != nil {
-		return nil, refused("fcntl(F_DUPFD_CLOEXEC)", err)
-	}
-	var file unix.Stat_t
-	if err := unix.Fstat(fd, &file); err != nil {
-		_ = unix.Close(fd) // the first failure is the one to report
-		return nil, refused("fstat", err)
+		return nil, createError(opMapFile, "fcntl(F_DUPFD_CLOEXEC)", size, err)
 	}
 	if err := checkMapFile(fd, size); err != nil {
 		_ = unix.Close(fd) // the first failure is the one to report
@@ -51,45 +36,27 @@ func mapFile(f *os.File, offset int64, size int) (backing, error) {
 	mem, err := unix.Mmap(fd, offset, size, unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
 		_ = unix.Close(fd) // the first failure is the one to report
-		return nil, refused("mmap", err)
+		return nil, createError(opMapFile, "mmap", size, err)
 	}
-	name := Key{kindFile, uint64(file.Dev), file.Ino}
-	if offset > 0 {
-		name.Kind += "@" + strconv.FormatInt(offset, 10)
-	}
-	return &mapped{mem: mem, file: os.NewFile(uintptr(fd), f.Name()), number: process.nextID(), name: name,
-		from: offset}, nil
+	return &mapped{file: os.NewFile(uintptr(fd), f.Name()), from: offset, base: base{
+		region: region{mem: mem, handle: uintptr(fd), id: process.nextID(), kind: kindFile,
+			unpinned: fail(opPin, size, ErrPin,
+				"the pages of a mapped file belong to the page cache: read the file into a Tape")},
+		unshared: "a file cannot be sealed, so its owner could truncate it: read the file into a Tape",
+	}}, nil
 }
 
-// duplicate returns a new descriptor of f's file. It duplicates inside of Control, so that
-// a concurrent Close of f cannot give the number to another file.
-func duplicate(f *os.File) (fd int, err error) {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return -1, err
+func (m *mapped) key() Key {
+	if m.from > 0 {
+		return fileKey(int(m.handle), kindFile+"@"+strconv.FormatInt(m.from, 10))
 	}
-	if raw.Control(func(p uintptr) { fd, err = unix.FcntlInt(p, unix.F_DUPFD_CLOEXEC, 0) }) != nil {
-		return -1, os.ErrClosed // the only error of Control
-	}
-	return fd, err
-}
-
-func (m *mapped) bytes() []byte   { return m.mem }
-func (m *mapped) handle() uintptr { return m.file.Fd() }
-func (m *mapped) id() uint32      { return m.number }
-func (m *mapped) key(bool) Key    { return m.name }
-func (m *mapped) kind() string    { return kindFile }
-func (m *mapped) warm() error     { look(m.mem); return nil }
-
-func (m *mapped) unpinned() error {
-	return fail(opPin, len(m.mem), ErrPin,
-		"the pages of a mapped file belong to the page cache: read the file into a Tape")
+	return fileKey(int(m.handle), kindFile)
 }
 
 func (m *mapped) remap() ([]byte, func() error, error) {
-	mem, err := unix.Mmap(int(m.file.Fd()), m.from, len(m.mem), unix.PROT_READ, unix.MAP_SHARED)
+	mem, err := unix.Mmap(int(m.handle), m.from, len(m.mem), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
-		return nil, nil, &Error{Op: opMap, Size: len(m.mem), Err: ErrCreate, Cause: fmt.Errorf("mmap: %w", err)}
+		return nil, nil, createError(opMap, "mmap", len(m.mem), err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -106,17 +73,12 @@ func (m *mapped) remap() ([]byte, func() error, error) {
 func (m *mapped) place(at uintptr) (uintptr, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, base := range append([]uintptr{address(m.mem)}, m.others...) {
-		if at-base < uintptr(len(m.mem)) {
-			return at - base, true
+	for _, start := range append([]uintptr{address(m.mem)}, m.others...) {
+		if at-start < uintptr(len(m.mem)) {
+			return at - start, true
 		}
 	}
 	return 0, false
-}
-
-func (m *mapped) share() (*os.File, error) {
-	return nil, fail("share", len(m.mem), ErrShare,
-		"a file cannot be sealed, so its owner could truncate it: read the file into a Tape")
 }
 
 // shrunk counts a file whose size cannot be read as shrunk.
@@ -126,3 +88,55 @@ func (m *mapped) shrunk() bool {
 }
 
 func (m *mapped) close(bool) error { return errors.Join(unix.Munmap(m.mem), m.file.Close()) }
+
+// fileKey is the zero Key if the system does not tell.
+func fileKey(fd int, kind string) Key {
+	var file unix.Stat_t
+	if retry(func() error { return unix.Fstat(fd, &file) }) != nil {
+		return Key{}
+	}
+	return Key{kind, uint64(file.Dev), file.Ino}
+}
+
+// duplicate returns a new descriptor of f's file. It duplicates inside of Control, so that
+// a concurrent Close of f cannot give the number to another file.
+func duplicate(f *os.File) (fd int, err error) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	if raw.Control(func(p uintptr) { fd, err = unix.FcntlInt(p, unix.F_DUPFD_CLOEXEC, 0) }) != nil {
+		return -1, os.ErrClosed // the only error of Control
+	}
+	return fd, err
+}
+
+// createError makes the error of a failed system call.
+func createError(op, step string, size int, err error) *Error {
+	hint, cause := "", fmt.Errorf("%s: %w", step, err)
+	switch {
+	case errors.Is(err, unix.EMFILE):
+		hint = "each Block needs a file descriptor: close idle Blocks, or raise the limit (ulimit -n)"
+	case errors.Is(err, unix.ENFILE):
+		hint = "the system has no file descriptor left: close idle Blocks, or raise the limit (sysctl fs.file-max)"
+	case errors.Is(err, unix.ENOSPC):
+		hint = "close idle Blocks, or enlarge the file system (mount -o remount,size=... /dev/shm)"
+	case errors.Is(err, unix.ENOMEM):
+		hint = "close idle Blocks, open a smaller one, or raise the limit on address space (ulimit -v)"
+	case op == "adopt" && errors.Is(err, unix.EACCES):
+		return because(op, size, ErrCreate, cause,
+			"the descriptor does not allow reading and writing: pass the one of Share")
+	default:
+		return because(op, size, ErrCreate, cause, "")
+	}
+	return because(op, size, ErrCreate, exhausted(cause), hint)
+}
+
+// retry repeats a call that a signal interrupted.
+func retry(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}

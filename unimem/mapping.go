@@ -12,32 +12,30 @@ type Mapping struct {
 }
 
 // Map makes a Mapping of b, which the caller closes. On Linux it has another address. A surface looked up in the
-// process that created it has the same address, and so has heap memory: see Distinct.
+// process that created it has the same address, and so has heap memory.
 //
 // Errors: ErrClosed, ErrCreate, ErrLock (macOS), ErrExhausted (with one of these two).
 func Map(b *Block) (m *Mapping, err error) {
 	if err := b.Retain(); err != nil {
-		return nil, &Error{Op: opMap, Size: b.size(), Err: ErrClosed}
+		return nil, fail(opMap, b.Size(), ErrClosed, "")
 	}
 	defer func() {
 		if m == nil { // failed, or a function of OnExhausted panicked
 			b.Release()
 		}
 	}()
-	return recovering(b.mapAgain)
+	return recovering(func() (*Mapping, error) {
+		mem, unmap, err := b.back.remap()
+		if err != nil {
+			return nil, err
+		}
+		process.mappings.Add(1)
+		return &Mapping{block: b, mem: mem, unmap: unmap}, nil
+	})
 }
 
 // opMap is Error.Op of Map.
 const opMap = "map"
-
-func (b *Block) mapAgain() (*Mapping, error) {
-	mem, unmap, err := b.back.remap()
-	if err != nil {
-		return nil, err
-	}
-	process.mappings.Add(1)
-	return &Mapping{block: b, mem: mem, unmap: unmap}, nil
-}
 
 // Bytes is the whole memory, nil after Close.
 func (m *Mapping) Bytes() []byte {
@@ -45,11 +43,6 @@ func (m *Mapping) Bytes() []byte {
 		return nil
 	}
 	return m.mem
-}
-
-// Distinct reports whether the Mapping's address differs from the Block's.
-func (m *Mapping) Distinct() bool {
-	return m != nil && m.block != nil && address(m.mem) != m.block.addr
 }
 
 // Close removes the Mapping, once; repeating it returns nil. The error is ErrRelease if the system refuses to unmap it.
@@ -61,7 +54,7 @@ func (m *Mapping) Close() error {
 	process.mappings.Add(-1)
 	m.block.Release()
 	if err != nil {
-		return &Error{Op: "unmap", Size: len(m.mem), Err: ErrRelease, Cause: err}
+		return because("unmap", len(m.mem), ErrRelease, err, "")
 	}
 	return nil
 }

@@ -1,10 +1,6 @@
 package unimem
 
-import (
-	"log/slog"
-
-	"github.com/anekit/anekit/internal/blockoption"
-)
+import "github.com/anekit/anekit/internal/blockoption"
 
 // Option configures the calls that open memory.
 type Option func(*config)
@@ -26,37 +22,52 @@ func configure(opts []Option) config {
 	return c
 }
 
-// refuseTape reports options that do not apply to a Tape or Layout.
-func refuseTape(c config, op string, size int) error {
-	c.InBlocks = false
-	return refuse(c, op, size)
-}
+// use is what options are for; each option applies to all memory, or to one use.
+type use uint8
 
-// refuse reports options that do not apply to a Block.
-func refuse(c config, op string, size int) error {
-	switch {
-	case c.PerCell:
-		return fail(op, size, ErrOption, "SurfacePerCell is for NewGrid only")
-	case c.Stale:
-		return fail(op, size, ErrOption, "StaleOnClose is for NewGrid only")
-	}
-	return refuseAnywhere(c, op, size)
-}
+const (
+	anyBlock use = iota
+	anyTape
+	anyGrid
+	anyMemory // of another library of this process
+	anySurface
+)
 
-// refuseAnywhere reports options that no opening call accepts. Of a nil library of surfaces, or of two (see
-// blockoption.On), other memory would take the place of surfaces.
-func refuseAnywhere(c config, op string, size int) error {
+// refuse reports options that do not apply to u. With a nil library of surfaces, or with two (see blockoption.On),
+// other memory would take the place of surfaces.
+func refuse(c config, u use, op string, size int) error {
+	hint := ""
 	switch {
-	case c.InBlocks:
-		return fail(op, size, ErrOption, "InBlocks and SurfacePerSpan are for Start and NewLayout only")
-	case c.ReadOnly:
-		return fail(op, size, ErrOption, "ReadOnly is for AdoptMemory only")
+	case c.PerCell && u != anyGrid:
+		hint = "SurfacePerCell is for NewGrid only"
+	case c.Stale && u != anyGrid:
+		hint = "StaleOnClose is for NewGrid only"
+	case c.InBlocks && u != anyTape:
+		hint = "InBlocks and SurfacePerSpan are for Start and NewLayout only"
+	case c.ReadOnly && u != anyMemory:
+		hint = "ReadOnly is for AdoptMemory only"
+	case c.Heap && c.Adopted:
+		hint = "OnHeap does not apply to existing memory"
+	case c.Foreign && c.Adopted && u != anySurface:
+		hint = "a library of surfaces applies to surfaces alone"
 	case c.Clash:
-		return fail(op, size, ErrOption, "name one library of surfaces")
+		hint = "name one library of surfaces"
 	case c.Foreign && c.Table == nil:
-		return fail(op, size, ErrOption, "the library of surfaces is nil: load one first")
+		hint = "the library of surfaces is nil: load one first"
+	default:
+		return nil
 	}
-	return nil
+	return fail(op, size, ErrOption, hint)
+}
+
+// adoptOptions returns the options for size bytes of existing memory, and reports those that do not apply to it.
+func adoptOptions(op string, u use, size int, opts []Option) (config, error) {
+	c := configure(opts)
+	c.Adopted = true
+	if err := checkSize(op, size); err != nil {
+		return c, err
+	}
+	return c, refuse(c, u, op, size)
 }
 
 // Warm touches every page while opening, so that no later access pays for a first touch.
@@ -90,10 +101,6 @@ func OnHeap() Option { return func(c *config) { c.Heap = true } }
 // view faults instead of reading other memory. It is for tests: the address range (not the pages) is never freed. It
 // works on Linux only; a Block on the heap or on a surface ignores it.
 func PoisonOnClose() Option { return func(c *config) { c.Poison = true } }
-
-// Logger sets where a Block that becomes unreachable before Close is logged; the default, and nil, is slog.Default. A
-// test logs there to find forgotten Blocks.
-func Logger(l *slog.Logger) Option { return func(c *config) { c.Log = l } }
 
 // ReadOnly marks adopted memory that must not be written to. Only AdoptMemory accepts it.
 func ReadOnly() Option { return func(c *config) { c.ReadOnly = true } }

@@ -33,9 +33,8 @@ func checkRoom(op string, size int) error {
 	if short == nil {
 		return nil
 	}
-	return &Error{Op: op, Size: size, Err: ErrCreate,
-		Cause: exhausted(fmt.Errorf("%s leaves %d bytes", short.limit, short.free)),
-		Hint:  "close idle Blocks, open a smaller one, or " + short.hint}
+	return because(op, size, ErrCreate, exhausted(fmt.Errorf("%s leaves %d bytes", short.limit, short.free)),
+		"close idle Blocks, open a smaller one, or "+short.hint)
 }
 
 // unlimited is the room of no limit.

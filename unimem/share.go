@@ -10,10 +10,10 @@ import "os"
 // (fallocate with FALLOC_FL_PUNCH_HOLE). It cannot change the size. Access cannot be revoked.
 //
 // Errors: ErrClosed, ErrCreate with ErrExhausted (no descriptor is left), ErrShare (memory of the heap has no
-// descriptor; a file in /dev/shm has no seals; surfaces have SharePort).
+// descriptor; a file in /dev/shm has no seals; a surface has its ID).
 func (b *Block) Share() (*os.File, error) {
 	if err := b.Retain(); err != nil {
-		return nil, fail("share", b.size(), ErrClosed, "share the Block before closing it")
+		return nil, fail("share", b.Size(), ErrClosed, "share the Block before closing it")
 	}
 	defer b.Release()
 	return recovering(b.back.share)
@@ -48,15 +48,12 @@ func AdoptTape(f *os.File, size int, opts ...Option) (*Tape, error) {
 
 // adopt is Adopt of a Block that the caller, or an object of this package, owns.
 func adopt(f *os.File, size int, owned bool, opts []Option) (*Block, error) {
-	c, err := adoptOptions("adopt", kindFile, size, opts)
+	c, err := adoptOptions("adopt", anyBlock, size, opts)
 	if err != nil {
 		return nil, err
 	}
-	rounded, err := roundSize("adopt", size)
+	rounded, err := roundSizes("adopt", 1, size)
 	if err != nil {
-		return nil, err
-	}
-	if err := checkMemory("adopt", rounded); err != nil {
 		return nil, err
 	}
 	if f == nil || *f == (os.File{}) { // every method of the zero File panics

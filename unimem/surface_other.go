@@ -4,10 +4,7 @@ package unimem
 
 import "github.com/anekit/anekit/internal/iosurface"
 
-// surfaceTable returns the library of surfaces in c: this system has none.
-func surfaceTable(op string, size int, c config) (*iosurface.Table, error) {
-	if c.Table == nil {
-		return nil, fail(op, size, ErrShare, "only macOS has surfaces: use Share and Adopt")
-	}
-	return c.Table, nil
+// systemSurfaces returns the system's library of surfaces.
+func systemSurfaces(op string, size int) (*iosurface.Table, error) {
+	return nil, fail(op, size, ErrShare, "only macOS has surfaces: use Share and Adopt")
 }

@@ -23,6 +23,7 @@ type Tape struct {
 	span                // the bytes
 	block      *Block   // nil with several
 	several    *several // with InBlocks; then the fields above but generation are zero
+	life       *life    // of the Blocks
 	owned      bool     // a Layout owns and closes the Tape
 }
 
@@ -32,7 +33,7 @@ const closedBit = ^(^uintptr(0) >> 1)
 // caller closes the Tape, which owns its Blocks. Errors are those of Open.
 func Start(size int, opts ...Option) (*Tape, error) {
 	c := configure(opts)
-	if err := refuseTape(c, "start", size); err != nil {
+	if err := refuse(c, anyTape, "start", size); err != nil {
 		return nil, err
 	}
 	return startTape(size, c, new(life), false)
@@ -43,7 +44,7 @@ func startTape(size int, c config, l *life, owned bool) (*Tape, error) {
 		if size < 0 {
 			return nil, fail("start", size, ErrSize, "0 is for no limit")
 		}
-		return &Tape{several: &several{config: c, life: l, limit: size}, owned: owned}, nil
+		return &Tape{several: &several{config: c, life: l, limit: size}, life: l, owned: owned}, nil
 	}
 	b, err := openBlock(size, c, l, true)
 	if err != nil {
@@ -54,7 +55,7 @@ func startTape(size int, c config, l *life, owned bool) (*Tape, error) {
 
 // tapeOf makes a Tape of all bytes of a Block.
 func tapeOf(b *Block, owned bool) *Tape {
-	t := &Tape{total: uintptr(b.Size()), span: spanOf(b.mem), block: b, owned: owned}
+	t := &Tape{total: uintptr(b.Size()), span: spanOf(b.mem), block: b, life: b.life, owned: owned}
 	t.limit = t.addr + t.total
 	t.cursor.Store(t.addr)
 	return t
@@ -70,17 +71,12 @@ func (t *Tape) refusal(size, align int) error {
 	case size < 0:
 		return ErrSize
 	case size > math.MaxInt-t.Total():
-		return overflow{}
+		return errOverflow
 	}
 	return ErrTapeFull
 }
 
-func (t *Tape) closed() bool {
-	if t != nil && t.several != nil {
-		return t.several.life.closed()
-	}
-	return t == nil || t.block == nil || t.cursor.Load()&closedBit != 0
-}
+func (t *Tape) closed() bool { return t == nil || t.life.closed() }
 
 // Clear frees all spans without zeroing them. It does nothing after Close.
 func (t *Tape) Clear() {
@@ -160,23 +156,18 @@ func (t *Tape) Taken(b []byte) bool {
 	return taken && err == nil
 }
 
-// Place returns the Block that b lies in, which the Tape owns, and the offset of b in it. Errors are those of Offset.
+// Place returns the Block that b lies in, which the Tape owns, and the offset of b in it, in bytes. Errors:
+// ErrForeignSpan (Owns is false for b), ErrClosed.
 func (t *Tape) Place(b []byte) (*Block, int, error) {
 	block, at, _, err := t.find(b)
 	return block, at, err
-}
-
-// Offset returns the offset of b in its Block, in bytes. Errors: ErrForeignSpan (Owns is false for b), ErrClosed.
-func (t *Tape) Offset(b []byte) (int, error) {
-	_, at, _, err := t.find(b)
-	return at, err
 }
 
 // find returns the Block of b, its offset there, and whether it is in spans.
 func (t *Tape) find(b []byte) (block *Block, at int, taken bool, err error) {
 	switch {
 	case t.closed():
-		return nil, 0, false, &Error{Op: "offset", Size: len(b), Err: ErrClosed}
+		return nil, 0, false, fail("place", len(b), ErrClosed, "")
 	case t.several != nil:
 		block, at, taken = t.several.find(b)
 	case t.block.contains(b):
@@ -184,7 +175,7 @@ func (t *Tape) find(b []byte) (block *Block, at int, taken bool, err error) {
 		taken = at+len(b) <= t.Used()
 	}
 	if block == nil {
-		return nil, 0, false, fail("offset", len(b), ErrForeignSpan, "pass a span taken from this Tape")
+		return nil, 0, false, fail("place", len(b), ErrForeignSpan, "pass a span taken from this Tape")
 	}
 	return block, at, taken, nil
 }
@@ -199,31 +190,17 @@ func (b *Block) contains(part []byte) bool {
 //
 // Errors: ErrInUse (a Block is retained, or a Layout owns or shares the Tape; Close has changed nothing), ErrRelease.
 func (t *Tape) Close() error {
-	l := t.life()
-	if l == nil {
+	switch {
+	case t.closed():
 		return nil
-	}
-	if t.owned && !t.closed() {
+	case t.owned:
 		return fail("close", t.Total(), ErrInUse, "close the Layout that owns the Tape")
 	}
-	first, err := endLife(l, t.Total())
+	first, err := endLife(t.life, t.Total())
 	if !first {
 		return err
 	}
 	return t.tearDown()
-}
-
-// life is that of the Blocks, nil for a Tape without memory.
-func (t *Tape) life() *life {
-	switch {
-	case t == nil:
-		return nil
-	case t.several != nil:
-		return t.several.life
-	case t.block == nil:
-		return nil
-	}
-	return t.block.life
 }
 
 // tearDown is called once, by the caller that ended the life of the Blocks.

@@ -75,7 +75,7 @@ func (s *several) span(size, align int) ([]byte, error) {
 	case size < 0:
 		return nil, ErrSize
 	case size > math.MaxInt-max(s.limit, s.taken):
-		return nil, overflow{}
+		return nil, errOverflow
 	case s.limit > 0 && size > s.limit-s.taken:
 		return nil, ErrTapeFull
 	case size == 0:

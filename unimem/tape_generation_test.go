@@ -45,7 +45,7 @@ func TestGenerationsKeepSpansApart(t *testing.T) {
 					if err != nil {
 						continue
 					}
-					at, err := tape.Offset(span)
+					_, at, err := tape.Place(span)
 					if err != nil {
 						t.Error(err)
 						return

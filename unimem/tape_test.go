@@ -36,7 +36,7 @@ func TestTapeTake(t *testing.T) {
 			at += c.pad
 			require.Equal(t, tape.Block().Address()+uintptr(at), addressOf(s))
 			require.Zero(t, addressOf(s)%uintptr(c.align))
-			offset, err := tape.Offset(s)
+			_, offset, err := tape.Place(s)
 			require.NoError(t, err)
 			require.Equal(t, at, offset)
 			require.True(t, tape.Owns(s))
@@ -62,7 +62,7 @@ func TestTapeFillsToTheLastByte(t *testing.T) {
 		end, err := tape.Take(0, 1)
 		require.NoError(t, err, "an empty span always fits")
 		require.False(t, tape.Owns(end), "other memory may begin there")
-		_, err = tape.Offset(end)
+		_, _, err = tape.Place(end)
 		require.ErrorIs(t, err, unimem.ErrForeignSpan)
 
 		tape.Clear()
@@ -150,9 +150,9 @@ func TestTapeOwns(t *testing.T) {
 	} {
 		require.Equal(t, c.want, a.Owns(c.b), name)
 	}
-	_, err = a.Offset(make([]byte, 1))
+	_, _, err = a.Place(make([]byte, 1))
 	require.ErrorIs(t, err, unimem.ErrForeignSpan)
-	offset, err := a.Offset(whole[77:78])
+	_, offset, err := a.Place(whole[77:78])
 	require.NoError(t, err)
 	require.Equal(t, 77, offset)
 }
@@ -189,7 +189,7 @@ func TestTapeClose(t *testing.T) {
 		_, err = tape.Take(0, 1)
 		require.Equal(t, unimem.ErrClosed, err, "Clear does not reopen")
 		require.False(t, tape.Owns(s))
-		_, err = tape.Offset(s)
+		_, _, err = tape.Place(s)
 		require.ErrorIs(t, err, unimem.ErrClosed)
 		require.Equal(t, page, tape.Total())
 		require.Equal(t, 0, tape.Free())
@@ -250,7 +250,6 @@ func TestZeroTapeHasNoSpans(t *testing.T) {
 	_, err = unimem.TakeSlice[int](&tape, 0)
 	require.Equal(t, unimem.ErrClosed, err)
 	for _, m := range []*unimem.Mapping{nil, {}} {
-		require.False(t, m.Distinct())
 		require.Nil(t, m.Bytes())
 		require.NoError(t, m.Close())
 	}

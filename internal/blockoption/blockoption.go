@@ -2,11 +2,7 @@
 // tests can make an option for surfaces of their own library.
 package blockoption
 
-import (
-	"log/slog"
-
-	"github.com/anekit/anekit/internal/iosurface"
-)
+import "github.com/anekit/anekit/internal/iosurface"
 
 // Settings are the settings of all options of one call.
 type Settings struct {
@@ -23,7 +19,6 @@ type Settings struct {
 	Adopted  bool             // the memory exists and has another owner as well
 	ReadOnly bool             // the adopted memory must not be written to
 	Table    *iosurface.Table // nil for the library of macOS
-	Log      *slog.Logger     // nil for slog.Default at the time of the message
 }
 
 // On returns the unimem.Option for surfaces of the library with table t. With a nil t every call returns

@@ -41,14 +41,6 @@ type Table struct {
 	// Boolean IOSurfaceIsInUse(IOSurfaceRef), by any process
 	InUse func(surface Ref) bool
 
-	// mach_port_t IOSurfaceCreateMachPort(IOSurfaceRef); the caller owns a send right. This
-	// and the next two are nil if the libraries do not have all three.
-	CreateMachPort func(surface Ref) uint32
-	// IOSurfaceRef IOSurfaceLookupFromMachPort(mach_port_t); the caller keeps the port.
-	LookupFromMachPort func(port uint32) Ref
-	// kern_return_t mach_port_deallocate(mach_task_self(), mach_port_name_t)
-	DeallocatePort func(port uint32) int32
-
 	// CFStringRef constants kIOSurface*, owned by the library.
 	Width, Height, BytesPerElement, BytesPerRow, AllocSize, PixelFormat Ref
 	// Addresses of kCFTypeDictionaryKeyCallBacks and kCFTypeDictionaryValueCallBacks.

@@ -41,7 +41,6 @@ func Load(ioSurface, coreFoundation string) (*iosurface.Table, error) {
 	fillCoreFoundation(t, &s, cf)
 	fillIOSurface(t, &s, io)
 	fillUses(t, io)
-	fillPorts(t, io, cf)
 	if s.err != nil {
 		_, _ = purego.Dlclose(io), purego.Dlclose(cf)
 		return nil, s.err
@@ -153,31 +152,5 @@ func fillUses(t *iosurface.Table, io uintptr) {
 	t.InUse = func(surface iosurface.Ref) bool {
 		r, _, _ := purego.SyscallN(used, uintptr(surface))
 		return byte(r) != 0 // Boolean has 8 bits
-	}
-}
-
-// fillPorts finds the functions of mach ports, all or none: a library for another system has
-// none. It finds the mach calls through CoreFoundation, which depends on libSystem.
-func fillPorts(t *iosurface.Table, io, cf uintptr) {
-	var s symbols
-	create := s.at(purego.Dlsym(io, "IOSurfaceCreateMachPort"))
-	lookup := s.at(purego.Dlsym(io, "IOSurfaceLookupFromMachPort"))
-	deallocate := s.at(purego.Dlsym(cf, "mach_port_deallocate"))
-	self := s.at(purego.Dlsym(cf, "mach_task_self_")) // mach_port_t of mach_init.h
-	if s.err != nil {
-		return
-	}
-	t.CreateMachPort = func(surface iosurface.Ref) uint32 {
-		r, _, _ := purego.SyscallN(create, uintptr(surface))
-		return uint32(r)
-	}
-	t.LookupFromMachPort = func(port uint32) iosurface.Ref {
-		r, _, _ := purego.SyscallN(lookup, uintptr(port))
-		return iosurface.Ref(r)
-	}
-	t.DeallocatePort = func(port uint32) int32 {
-		task := **(**uint32)(unsafe.Pointer(&self))
-		r, _, _ := purego.SyscallN(deallocate, uintptr(task), uintptr(port))
-		return int32(r)
 	}
 }

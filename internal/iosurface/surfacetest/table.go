@@ -44,30 +44,6 @@ func (f *Fake) Table() *iosurface.Table {
 			const call = "IOSurfaceGetID"
 			return answer(f, call, func() uint32 { return f.surfaceOf(call, r).id })
 		},
-		// A port is an object with a reference to its surface.
-		CreateMachPort: func(r iosurface.Ref) uint32 {
-			const call = "IOSurfaceCreateMachPort"
-			return answer(f, call, func() uint32 {
-				f.get(call, r).references++
-				return uint32(f.create(object{entries: map[iosurface.Ref]iosurface.Ref{0: r}}))
-			})
-		},
-		LookupFromMachPort: func(port uint32) iosurface.Ref {
-			const call = "IOSurfaceLookupFromMachPort"
-			return answer(f, call, func() iosurface.Ref {
-				if o := f.objects[iosurface.Ref(port)]; o != nil && f.objects[o.entries[0]] != nil {
-					return f.refer(f.surfaceOf(call, o.entries[0]))
-				}
-				return 0
-			})
-		},
-		DeallocatePort: func(port uint32) int32 {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			f.release(iosurface.Ref(port))
-			code, _ := f.fails("mach_port_deallocate")
-			return code
-		},
 
 		Width: keyWidth, Height: keyHeight, BytesPerElement: keyBytesPerElement,
 		BytesPerRow: keyBytesPerRow, AllocSize: keyAllocSize, PixelFormat: keyPixelFormat,
