@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adoptFile maps size bytes of a file from another owner. It checks the file before mapping it. Seals cannot be removed,
-// so the result of the check stays valid.
+// adoptFile maps size bytes of a file from another owner. It checks the file before mapping it; seals cannot be
+// removed, so the result stays valid.
 func adoptFile(f *os.File, size int) (backing, error) {
 	fd, err := duplicate(f)
 	if errors.Is(err, os.ErrClosed) {

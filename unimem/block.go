@@ -166,8 +166,8 @@ func (b *Block) Handle() uintptr {
 }
 
 // Backing is the kind of memory: "IOSurface", "memfd", "heap", "file" (MapFile), "foreign" (AdoptMemory), or "shm". The
-// last is an unlinked file in /dev/shm, which takes the place of a memfd on a Linux without memfd_create (an old kernel,
-// a filter of system calls). All its pages are allocated at once, because that file system may be small.
+// last is an unlinked file in /dev/shm, which takes the place of a memfd where the kernel or a filter of system calls
+// refuses memfd_create. All its pages are allocated at once, because that file system may be small.
 func (b *Block) Backing() string {
 	if b == nil {
 		return ""
@@ -236,17 +236,22 @@ func (b *Block) Release() {
 // Errors: ErrInUse (the Block is retained, or a Tape, Grid or Layout owns it; Close has changed nothing), ErrRelease (a
 // system call failed unexpectedly; the Block is closed).
 func (b *Block) Close() error {
-	if b == nil {
-		return nil
-	}
-	if b.owned && !b.life.closed() {
-		return fail("close", b.Size(), ErrInUse, "close the Tape, Grid or Layout that owns the Block")
-	}
-	first, err := endLife(b.life, b.Size())
+	first, err := b.end()
 	if !first {
 		return err
 	}
 	return b.tearDown()
+}
+
+// end ends the life of the Block. It returns false if that has ended already, and for nil.
+func (b *Block) end() (bool, error) {
+	switch {
+	case b == nil || b.life.closed():
+		return false, nil
+	case b.owned:
+		return false, fail("close", b.Size(), ErrInUse, "close the Tape, Grid or Layout that owns the Block")
+	}
+	return endLife(b.life, b.Size())
 }
 
 // endLife is life.end with the error that Close returns.
@@ -258,8 +263,8 @@ func endLife(l *life, size int) (bool, error) {
 	return first, nil
 }
 
-// tearDown is called once, by the caller that ended the life. After a panic of a function of AtClose, the others run and
-// the memory is freed before the panic reaches the caller.
+// tearDown is called once, by the caller that ended the life. If a function of AtClose panics, the others run and the
+// memory is freed before the panic reaches the caller.
 func (b *Block) tearDown() (err error) {
 	b.cleanup.Stop()
 	defer func() { err = b.free() }()

@@ -21,8 +21,7 @@ const (
 // descriptor cannot make a mapping fault by truncating the file.
 const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
-// memfd is an anonymous file mapped shared: its descriptor is the handle, which any process
-// can map again.
+// memfd is an anonymous file mapped shared: its descriptor is the handle, which any process can map again.
 type memfd struct {
 	base
 	fd int
@@ -129,9 +128,8 @@ func machineMemory() uint64 {
 // shmFolder is the file system of shared memory.
 const shmFolder = "/dev/shm"
 
-// openShm opens a Block on an unlinked file in shared memory, because memfd_create failed with
-// cause. The file system may be smaller than the memory, and touching a page beyond it ends the
-// process, so all pages are allocated at once.
+// openShm opens a Block on an unlinked file in shared memory, because memfd_create failed with cause. The file system
+// may be smaller than the memory, and touching a page beyond it ends the process, so all pages are allocated at once.
 func openShm(size int, cause error) (backing, error) {
 	fd, err := unix.Open(shmFolder, unix.O_RDWR|unix.O_CLOEXEC|unix.O_EXCL|unix.O_TMPFILE, 0o600)
 	step := "open in " + shmFolder

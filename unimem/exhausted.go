@@ -44,7 +44,7 @@ type round struct {
 	freed int           // number of surfaces; other goroutines read it after the end
 }
 
-// reclaim returns the number of surfaces that the functions freed, in a new round or in the running one. It is 0 if that
+// reclaim returns the number of surfaces that the functions freed, in a new round or in the running one, and 0 if that
 // does not end in time.
 func (x *exhaustion) reclaim() int {
 	r, mine := x.join()

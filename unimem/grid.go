@@ -9,8 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// MaxCells is the largest number of cells of a Grid: it leaves 22 bits of a slot's word for the
-// generation.
+// MaxCells is the largest number of cells of a Grid: it leaves 22 bits of a slot's word for the generation.
 const MaxCells = 1 << 20
 
 // cellUnit is the granule of a cell in bytes: a cache line of the matrix unit.
@@ -19,16 +18,15 @@ const cellUnit = 64
 // Grid allocates cells of one size. Take and Give are lock-free and allocate nothing. Give returns an error for a
 // foreign or stale cell and for one that is given twice. All methods are safe for concurrent use.
 type Grid struct {
-	// Free cells form a stack in Go memory. b is the number of bits of a cell index. head is
-	// {tag 64-b bits, top b bits}; top is all ones when the stack is empty. Each pop increments
-	// the tag, so that the compare-exchange of a concurrent pop or push fails even if the same
-	// cell is on top again. A push keeps the tag, because it depends only on the top cell. A tag
-	// repeats after at least 2^43 pops, so only a Take that is suspended for at least a day between
-	// two instructions can miss a change.
+	// Free cells form a stack in Go memory. b is the number of bits of a cell index. head is {tag 64-b bits, top b
+	// bits}; top is all ones when the stack is empty. Each pop increments the tag, so that the compare-exchange of a
+	// concurrent pop or push fails even if the same cell is on top again. A push keeps the tag, because it depends only
+	// on the top cell. A tag repeats after at least 2^43 pops, so only a Take that is suspended for at least a day
+	// between two instructions can miss a change.
 	//
-	// slots[i].word is {generation 64-2b bits, depth b bits, next b bits}: next is the cell below,
-	// depth the number of cells from i down. slots[i].era counts how often the generation began
-	// again. Both change only while cell i is taken:
+	// slots[i].word is {generation 64-2b bits, depth b bits, next b bits}: next is the cell below, depth the number of
+	// cells from i down. slots[i].era counts how often the generation began again. Both change only while cell i is
+	// taken:
 	//
 	//   - Take reads word and era of the top cell and pops. They do not change; the Cell has a
 	//     copy.

@@ -86,8 +86,7 @@ func (s *slot) renew(link uint64) uint64 {
 	return 0
 }
 
-// above returns the link of a cell pushed onto h. It is valid if h is still the head when
-// the push succeeds.
+// above returns the link of a cell pushed onto h. It is valid if h is still the head when the push succeeds.
 func (g *Grid) above(h uint64) uint64 {
 	i := int(h & g.index)
 	if i >= len(g.slots) {

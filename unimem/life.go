@@ -9,13 +9,13 @@ import (
 // life counts the holders of Blocks that are closed together. Those of a Grid or a Layout share one, so that a single
 // compare-exchange closes all of them or none.
 //
-// The word is the number of holders, or ended. It publishes no other data: the caller whose exchange sets it to ended
+// The word is the number of holders, or over. It publishes no other data: the caller whose exchange sets it to over
 // is the only one that tears down.
 type life struct {
 	holders atomic.Int64
 }
 
-const ended = -1
+const over = -1
 
 // tearDownAll tears down all parts, in their order. If a function of AtClose panics, the others are torn down before
 // the panic reaches the caller.
@@ -29,13 +29,13 @@ func tearDownAll[T interface{ tearDown() error }](parts []T) (err error) {
 }
 
 // closed is also true for nil, the life of a zero Block or Grid.
-func (l *life) closed() bool { return l == nil || l.holders.Load() == ended }
+func (l *life) closed() bool { return l == nil || l.holders.Load() == over }
 
 // retain adds a holder unless the life has ended.
 func (l *life) retain() bool {
 	for !l.closed() {
 		n := l.holders.Load()
-		if n != ended && l.holders.CompareAndSwap(n, n+1) {
+		if n != over && l.holders.CompareAndSwap(n, n+1) {
 			return true
 		}
 	}
@@ -63,7 +63,7 @@ func (l *life) end() (bool, error) {
 		switch n := l.holders.Load(); {
 		case n > 0:
 			return false, ErrInUse
-		case l.holders.CompareAndSwap(0, ended):
+		case l.holders.CompareAndSwap(0, over):
 			return true, nil
 		}
 	}
@@ -94,28 +94,20 @@ func (b *Block) AtClose(f func()) (cancel func() bool, err error) {
 // Errors: ErrInUse (a Block is retained, or a Tape, Grid or Layout owns it; none is closed), ErrRelease (all are
 // closed).
 func CloseAll(blocks ...*Block) error {
+	ended := make([]*Block, 0, len(blocks))
 	for _, b := range blocks {
-		if b != nil && b.owned && !b.life.closed() {
-			return fail("close", b.Size(), ErrInUse, "close the Tape, Grid or Layout that owns the Block")
-		}
-	}
-	ending := make([]*Block, 0, len(blocks))
-	for _, b := range blocks {
-		if b == nil {
-			continue
-		}
-		first, err := endLife(b.life, b.Size())
+		first, err := b.end()
 		if err != nil {
-			for _, other := range ending {
+			for _, other := range ended {
 				other.life.holders.Store(0)
 			}
 			return err
 		}
 		if first {
-			ending = append(ending, b)
+			ended = append(ended, b)
 		}
 	}
-	return tearDownAll(ending)
+	return tearDownAll(ended)
 }
 
 // RetainAll retains every Block until release is called, once. The error is ErrClosed if a Block is closed; then none

@@ -24,8 +24,8 @@ type facts struct {
 	lastID atomic.Uint32
 	// space is a random number of this process for Keys, 0 before its first use.
 	space atomic.Uint64
-	// total is the memory of the machine in bytes, 0 before its first use.
-	total atomic.Uint64
+	// memory is the memory of the machine in bytes.
+	memory func() uint64
 	// types caches which types memory can be viewed as.
 	types types
 	// exhaustion has the functions that free idle memory; see OnExhausted.
@@ -33,7 +33,7 @@ type facts struct {
 	room       sync.Mutex // held while memory of the Go heap is checked against limits and allocated
 }
 
-var process facts
+var process = facts{memory: sync.OnceValue(machineMemory)}
 
 // Live returns what is open now. A test or a command that ends with more Blocks or Mappings than it began with has
 // leaked.
@@ -60,15 +60,6 @@ func (f *facts) nextID() uint32 {
 func (f *facts) token() uint64 {
 	f.space.CompareAndSwap(0, rand.Uint64()|1)
 	return f.space.Load()
-}
-
-func (f *facts) memory() uint64 {
-	if n := f.total.Load(); n != 0 {
-		return n
-	}
-	n := machineMemory()
-	f.total.Store(n)
-	return n
 }
 
 // forgotten describes an unreachable Block, for the report.

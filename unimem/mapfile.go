@@ -27,8 +27,11 @@ func MapFile(f *os.File, opts ...Option) (*Block, error) {
 	if err != nil {
 		return nil, because(opMapFile, 0, ErrCreate, err, "")
 	}
-	return mapRange(f, info, 0, int(info.Size()), opts)
+	return MapFileAt(f, 0, int(info.Size()), opts...)
 }
+
+// opMapFile is Error.Op of MapFile.
+const opMapFile = "map file"
 
 // MapFileAt is MapFile for size bytes of the file from offset on, a multiple of PageSize: a Block that begins with a
 // tensor, for an engine that reads every surface from byte 0. Its errors are those of MapFile, ErrInvalidAlignment, and
@@ -38,23 +41,15 @@ func MapFileAt(f *os.File, offset int64, size int, opts ...Option) (*Block, erro
 	switch {
 	case err != nil:
 		return nil, because(opMapFile, size, ErrCreate, err, "")
+	case !info.Mode().IsRegular():
+		return nil, because(opMapFile, size, ErrShare, fmt.Errorf("%s is %v", info.Name(), info.Mode().Type()),
+			"map a regular file")
 	case offset%PageSize != 0:
 		return nil, because(opMapFile, size, ErrInvalidAlignment,
 			fmt.Errorf("offset %d is not a multiple of %d", offset, PageSize), "")
-	case offset < 0 || size < 0 || info.Mode().IsRegular() && offset > info.Size()-int64(size):
+	case offset < 0 || size < 0 || offset > info.Size()-int64(size):
 		return nil, because(opMapFile, size, ErrSize,
 			fmt.Errorf("from byte %d on, the file has %d", offset, info.Size()), "")
-	}
-	return mapRange(f, info, offset, size, opts)
-}
-
-// opMapFile is Error.Op of both.
-const opMapFile = "map file"
-
-func mapRange(f *os.File, info os.FileInfo, offset int64, size int, opts []Option) (*Block, error) {
-	if !info.Mode().IsRegular() {
-		return nil, because(opMapFile, size, ErrShare, fmt.Errorf("%s is %v", info.Name(), info.Mode().Type()),
-			"map a regular file")
 	}
 	c, err := adoptOptions(opMapFile, anyBlock, size, opts)
 	if err != nil {

@@ -21,9 +21,8 @@ type room struct {
 	hint  string // how to raise it
 }
 
-// checkRoom refuses memory of the Go heap beyond a limit, as far as limits can be known: an
-// allocation that the system refuses ends the process. Before it refuses, it collects garbage,
-// which counts as used.
+// checkRoom refuses memory of the Go heap beyond a limit, as far as limits can be known: an allocation that the system
+// refuses ends the process. Before it refuses, it collects garbage, which counts as used.
 func checkRoom(op string, size int) error {
 	if size < roomChecked || shortage(size) == nil {
 		return nil
@@ -56,9 +55,6 @@ func shortage(size int) *room {
 // would run all the time.
 func goRoom() room {
 	limit := debug.SetMemoryLimit(-1) // a negative limit changes nothing
-	if limit == math.MaxInt64 {
-		return unlimited()
-	}
 	return room{limit: "the memory limit of the Go runtime", free: uint64(limit) - min(heapHeld(), uint64(limit)),
 		hint: "raise GOMEMLIMIT"}
 }

@@ -1,7 +1,6 @@
 package unimem
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"sync"
@@ -9,19 +8,18 @@ import (
 	"unsafe"
 )
 
-// View returns b as values of T, with cap equal to len. It copies nothing: the view is valid
-// as long as the memory of b.
+// View returns b as values of T, with cap equal to len. It copies nothing: the view is valid as long as the memory of
+// b.
 //
-// Errors: ErrPointerType (T holds a pointer, string, slice, map, interface, channel or
-// function, which the collector could not see there), ErrBoolType (T holds a bool, and memory
-// may hold bytes other than 0 and 1), ErrInvalidAlignment, ErrSize (ragged length, or T has no
-// size).
+// Errors: ErrPointerType (T holds a pointer, string, slice, map, interface, channel or function, which the collector
+// could not see there), ErrBoolType (T holds a bool, and memory may hold bytes other than 0 and 1),
+// ErrInvalidAlignment, ErrSize (ragged length, or T has no size).
 func View[T any](b []byte) ([]T, error) {
 	// The operand of Sizeof and Alignof is not evaluated. A variable would be one of T's size.
 	size, align := int(unsafe.Sizeof(*(*T)(nil))), unsafe.Alignof(*(*T)(nil))
 	if !process.types.has((*T)(nil)) {
 		if err := process.types.learn((*T)(nil)); err != nil {
-			return nil, viewError[T](b, err, plainHint(err))
+			return nil, viewError[T](b, err, "use numbers, and structs and arrays of them")
 		}
 	}
 	switch {
@@ -41,18 +39,10 @@ func viewError[T any](b []byte, err error, hint string) error {
 	return fail("view as "+reflect.TypeOf((*T)(nil)).Elem().String(), len(b), err, hint)
 }
 
-func plainHint(err error) string {
-	if errors.Is(err, ErrBoolType) {
-		return "compare the uint8 with 0"
-	}
-	return "use numbers, and structs and arrays of them"
-}
-
 // types caches which types memory can be viewed as.
 type types struct {
-	// plain has addresses of descriptors of permitted types: type arguments are compiled in, so
-	// a descriptor never moves. The check of a type is one load and one comparison. Two types
-	// with the same slot displace each other.
+	// plain has addresses of descriptors of permitted types: type arguments are compiled in, so a descriptor never
+	// moves. The check of a type is one load and one comparison. Two types with the same slot displace each other.
 	plain [256]atomic.Uintptr
 	// verdicts has the answers for all types that were asked for: a reflect.Type with an error,
 	// or with nil for a permitted type.

@@ -9,91 +9,69 @@ import (
 type Option func(*settings)
 
 type settings struct {
-	readOnly, offset bool
-	deleted          func()
+	readOnly bool
+	deleted  func()
 }
 
-// ReadOnly sets the flag that forbids the consumer to write. A consumer of this package obeys it;
-// nothing prevents others from writing.
+// ReadOnly sets the flag that forbids the consumer to write, also for memory that is not read-only. A consumer of this
+// package obeys it; nothing prevents others from writing.
 func ReadOnly() Option { return func(s *settings) { s.readOnly = true } }
 
-// ByteOffset makes Data the first byte of the tensor's Block, and byte_offset the offset of the first
-// element, as the format wants it for consumers that need Data aligned to 256 bytes. Without it
-// byte_offset is 0, because several consumers ignore it.
-func ByteOffset() Option { return func(s *settings) { s.offset = true } }
-
-// OnDelete calls f once, after the deleter has released the Block, on the thread that called the
-// deleter. A panic of f ends the process if that is a thread of C. If Export fails, f is not called.
+// OnDelete calls f once, after the deleter has released the Block, on the thread that called the deleter. A panic of f
+// ends the process if that is a thread of C. If Export fails, f is not called.
 func OnDelete(f func()) Option { return func(s *settings) { s.deleted = f } }
 
-// Export returns t as a managed tensor on the same bytes, which the caller owns: it passes the address to
-// one consumer, or calls Delete. The tensor's Block is retained until the deleter runs. The managed
-// tensor itself is memory of this package, which another Export uses again after the deleter.
+// Export returns t as a managed tensor on the same bytes, which the caller owns: it passes the address to one consumer,
+// or calls Delete. The tensor's Block is retained until the deleter runs. The managed tensor itself is memory of this
+// package, which another Export uses again after the deleter.
 //
 // Errors: ane.ErrStale (the memory is closed, returned or cleared), ane.ErrUnavailable.
 func Export(t *ane.Tensor, opts ...Option) (*ManagedTensorVersioned, error) {
-	deleters, err := process.entries()
+	e, flags, err := lend(t, opts, versioned)
 	if err != nil {
 		return nil, err
 	}
-	s, first, base, err := prepare(t, opts)
-	if err != nil {
-		return nil, err
-	}
-	flags := uint64(0)
-	if s.readOnly {
-		flags = FlagReadOnly
-	}
-	e, index := process.take(t.Block(), s.deleted, versioned)
 	m := &e.managed
-	m.Version, m.ManagerCtx, m.Deleter, m.Flags = Version{Major: Major}, index, deleters.versioned, flags
-	e.describe(&m.Tensor, t, first, base)
+	m.Version, m.ManagerCtx, m.Deleter, m.Flags = Version{Major: Major}, e.number, process.deleters.versioned, flags
+	e.describe(&m.Tensor, t)
 	return m, nil
 }
 
-// ExportLegacy is Export in the format before 1.0, for consumers that know no other. It has no flags:
-// the error of a read-only tensor is ane.ErrReadOnly.
+// ExportLegacy is Export in the format before 1.0, for consumers that know no other. It has no flags: the error of a
+// read-only tensor is ane.ErrReadOnly.
 func ExportLegacy(t *ane.Tensor, opts ...Option) (*ManagedTensor, error) {
-	deleters, err := process.entries()
+	e, _, err := lend(t, opts, legacy)
 	if err != nil {
 		return nil, err
 	}
-	s, first, base, err := prepare(t, opts)
-	if err != nil {
-		return nil, err
-	}
-	if s.readOnly {
-		t.Block().Release()
-		return nil, &ane.Error{Op: "export", Name: t.Layout().Name, Err: ane.ErrReadOnly,
-			Detail: "a DLManagedTensor has no flags", Hint: "use Export"}
-	}
-	e, index := process.take(t.Block(), s.deleted, legacy)
 	m := e.managed.legacy()
-	m.ManagerCtx, m.Deleter = index, deleters.legacy
-	e.describe(&m.Tensor, t, first, base)
+	m.ManagerCtx, m.Deleter = e.number, process.deleters.legacy
+	e.describe(&m.Tensor, t)
 	return m, nil
 }
 
-// prepare retains the Block of t. It returns the address of the first element, and what Data will be.
-func prepare(t *ane.Tensor, opts []Option) (s settings, first, base uintptr, err error) {
+// lend retains the Block of t for a new export.
+func lend(t *ane.Tensor, opts []Option, f form) (e *export, flags uint64, err error) {
+	if err := process.start(); err != nil {
+		return nil, 0, err
+	}
+	var s settings
 	if len(opts) > 0 {
 		s = apply(opts)
 	}
-	block := t.Block()
-	if block.Retain() != nil {
-		return s, 0, 0, stale(t)
+	block, mem := t.Block(), t.Bytes()
+	if s.readOnly || block.ReadOnly() {
+		flags = FlagReadOnly
 	}
-	mem := t.Bytes()
-	if mem == nil {
-		block.Release()
-		return s, 0, 0, stale(t)
+	switch {
+	case f == legacy && flags != 0 && mem != nil:
+		return nil, 0, refusal(t, ane.ErrReadOnly, "a DLManagedTensor has no flags: use Export")
+	case mem == nil || block.Retain() != nil:
+		return nil, 0, refusal(t, ane.ErrStale, "export a tensor on memory that is open")
 	}
-	s.readOnly = s.readOnly || block.ReadOnly()
-	first = addressOf(&mem[0])
-	if base = first; s.offset {
-		base = block.Address()
-	}
-	return s, first, base, nil
+	e = process.take(block, s.deleted, f)
+	e.first = addressOf(&mem[0])
+	return e, flags, nil
 }
 
 func apply(opts []Option) settings {
@@ -106,17 +84,16 @@ func apply(opts []Option) settings {
 	return s
 }
 
-func stale(t *ane.Tensor) error {
-	return &ane.Error{Op: "export", Name: t.Layout().Name, Err: ane.ErrStale,
-		Hint: "export a tensor on memory that is open"}
+func refusal(t *ane.Tensor, err error, hint string) error {
+	return &ane.Error{Op: "export", Name: t.Layout().Name, Err: err, Hint: hint}
 }
 
-// describe fills d, which is in e.
-func (e *export) describe(d *Tensor, t *ane.Tensor, first, base uintptr) {
+// describe fills d, which is in the export.
+func (e *export) describe(d *Tensor, t *ane.Tensor) {
 	rank := t.Strides(&e.lengths, &e.strides)
 	*d = Tensor{
-		Data: base, Device: Device{Type: CPU}, NDim: int32(rank), DType: dataType(t.DType()),
-		Shape: addressOf(&e.lengths[0]), Strides: addressOf(&e.strides[0]), ByteOffset: uint64(first - base),
+		Data: e.first, Device: Device{Type: CPU}, NDim: int32(rank), DType: dataType(t.DType()),
+		Shape: addressOf(&e.lengths[0]), Strides: addressOf(&e.strides[0]),
 	}
 }
 
@@ -140,16 +117,14 @@ var types = [...]struct {
 	{mil.UInt16, DataType{UInt, 16, 1}}, {mil.Int32, DataType{Int, 32, 1}}, {mil.UInt32, DataType{UInt, 32, 1}},
 }
 
-// Delete calls the deleter, for the owner of a tensor that no consumer takes. The caller must not use m
-// afterwards.
+// Delete calls the deleter, for the owner of a tensor that no consumer takes. The caller must not use m afterwards.
 func (m *ManagedTensorVersioned) Delete() {
 	if m != nil {
 		process.delete(m.Deleter, m.Address())
 	}
 }
 
-// Delete calls the deleter, for the owner of a tensor that no consumer takes. The caller must not use m
-// afterwards.
+// Delete calls the deleter, for the owner of a tensor that no consumer takes. The caller must not use m afterwards.
 func (m *ManagedTensor) Delete() {
 	if m != nil {
 		process.delete(m.Deleter, m.Address())
@@ -162,6 +137,9 @@ type Stats struct {
 	Refused  int64 // calls of a deleter of this package with a tensor that is no export, or is one no more
 }
 
-// Live returns the counters. A test or a command that ends with more Exported than it began with has
-// leaked.
-func Live() Stats { return process.stats() }
+// Live returns the counters. A test or a command that ends with more Exported than it began with has leaked.
+func Live() Stats {
+	process.mu.Lock()
+	defer process.mu.Unlock()
+	return process.stats
+}

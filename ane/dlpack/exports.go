@@ -2,21 +2,18 @@ package dlpack
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/unimem"
 )
 
-// exports is the mutable state of the package: the managed tensors that foreign code may have. They
-// stay at their addresses for the life of the process; a deleted one is used again, the last one
-// first.
+// exports is the mutable state of the package: the managed tensors that foreign code may have. They stay at their
+// addresses for the life of the process; a deleted one is used again, the last one first.
 type exports struct {
-	mu     sync.Mutex
-	chunks []*chunk
-	free   uintptr // number of the first free export, 0 for none
-	live   int64
-	refuse atomic.Int64
+	mu    sync.Mutex
+	all   []*export
+	free  *export // nil for none
+	stats Stats
 
 	once     sync.Once
 	deleters deleters
@@ -25,22 +22,21 @@ type exports struct {
 
 var process exports
 
-// deleters are the addresses of the two C functions that end exports. They are made once, because
-// the number of such addresses in a process is limited.
+// deleters are the addresses of the two C functions that end exports. They are made once, because the number of such
+// addresses in a process is limited.
 type deleters struct{ versioned, legacy uintptr }
 
-// export is what foreign code reads. It has no Go pointer.
+// export begins with what foreign code reads.
 type export struct {
 	managed          ManagedTensorVersioned // or ManagedTensor, which is smaller
 	lengths, strides [ane.MaxRank]int64
-}
 
-// owner is the Go side of an export.
-type owner struct {
+	first   uintptr // address of the first element
+	number  uintptr // place in all, from 1
 	block   *unimem.Block
 	deleted func()
 	form    form
-	next    uintptr // the next free export, while this one is free
+	next    *export // the next free export, while this one is free
 }
 
 // form is the format of an export.
@@ -52,48 +48,28 @@ const (
 	legacy
 )
 
-const perChunk = 64
-
-type chunk struct {
-	exports *[perChunk]export // an allocation of its own, without Go pointers
-	owners  [perChunk]owner
-}
-
-// entries returns the deleters.
-func (p *exports) entries() (*deleters, error) {
+// start makes the deleters.
+func (p *exports) start() error {
 	p.once.Do(func() { p.deleters, p.failed = entryPoints() })
-	return &p.deleters, p.failed
+	return p.failed
 }
 
-// take returns an unused export and its number, which is at least 1.
-func (p *exports) take(b *unimem.Block, deleted func(), f form) (*export, uintptr) {
+// take returns an unused export.
+func (p *exports) take(b *unimem.Block, deleted func(), f form) *export {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.free == 0 {
-		p.grow()
+	e := p.free
+	if e == nil {
+		e = &export{number: uintptr(len(p.all) + 1)}
+		p.all = append(p.all, e)
 	}
-	number := p.free
-	c, i := p.chunks[(number-1)/perChunk], (number-1)%perChunk
-	o := &c.owners[i]
-	p.free = o.next
-	p.live++
-	o.block, o.deleted, o.form = b, deleted, f
-	return &c.exports[i], number
+	p.free = e.next
+	p.stats.Exported++
+	e.block, e.deleted, e.form = b, deleted, f
+	return e
 }
 
-// grow adds a chunk of free exports.
-func (p *exports) grow() {
-	c := &chunk{exports: new([perChunk]export)}
-	p.chunks = append(p.chunks, c)
-	last := uintptr(len(p.chunks) * perChunk)
-	for i := perChunk - 1; i >= 0; i-- {
-		c.owners[i].next = p.free
-		p.free = last - perChunk + 1 + uintptr(i)
-	}
-}
-
-// end frees the export at address and releases its Block. It counts an address that is no
-// export of this form.
+// end frees the export at address and releases its Block. It counts an address that is no export of this form.
 func (p *exports) end(address uintptr, f form) {
 	var number uintptr
 	if f == versioned {
@@ -102,16 +78,17 @@ func (p *exports) end(address uintptr, f form) {
 		number = AtLegacy(address).ManagerCtx
 	}
 	p.mu.Lock()
-	o := p.owner(number, address, f)
-	if o == nil {
+	if number == 0 || number > uintptr(len(p.all)) || p.all[number-1].form != f ||
+		p.all[number-1].managed.Address() != address {
+		p.stats.Refused++
 		p.mu.Unlock()
-		p.refuse.Add(1)
 		return
 	}
-	b, deleted := o.block, o.deleted
-	*o = owner{next: p.free}
-	p.free = number
-	p.live--
+	e := p.all[number-1]
+	b, deleted := e.block, e.deleted
+	e.block, e.deleted, e.form, e.next = nil, nil, unused, p.free
+	p.free = e
+	p.stats.Exported--
 	p.mu.Unlock()
 	b.Release()
 	if deleted != nil {
@@ -119,33 +96,15 @@ func (p *exports) end(address uintptr, f form) {
 	}
 }
 
-// owner returns the Go side of an export, nil if there is none of this number, address and form.
-func (p *exports) owner(number, address uintptr, f form) *owner {
-	if number == 0 || number > uintptr(len(p.chunks)*perChunk) {
-		return nil
-	}
-	c, i := p.chunks[(number-1)/perChunk], (number-1)%perChunk
-	if o := &c.owners[i]; o.form == f && c.exports[i].managed.Address() == address {
-		return o
-	}
-	return nil
-}
-
 // delete calls a deleter, without the way through C if it is one of this package.
 func (p *exports) delete(deleter, address uintptr) {
-	switch d, err := p.entries(); {
-	case deleter == 0 || err != nil:
-	case deleter == d.versioned:
+	switch {
+	case deleter == 0 || p.start() != nil:
+	case deleter == p.deleters.versioned:
 		p.end(address, versioned)
-	case deleter == d.legacy:
+	case deleter == p.deleters.legacy:
 		p.end(address, legacy)
 	default:
 		call(deleter, address)
 	}
-}
-
-func (p *exports) stats() Stats {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return Stats{Exported: p.live, Refused: p.refuse.Load()}
 }

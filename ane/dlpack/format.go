@@ -30,9 +30,9 @@ const (
 	Bool  = 6
 )
 
-// ManagedTensorVersioned is DLManagedTensorVersioned of dlpack.h, which foreign code reads. It has
-// addresses instead of pointers, because the memory of some is foreign; the collector does not follow
-// them. Export and At return such tensors; the caller must not copy one.
+// ManagedTensorVersioned is DLManagedTensorVersioned of dlpack.h, which foreign code reads. It has addresses instead of
+// pointers, because the memory of some is foreign; the collector does not follow them. Export and At return such
+// tensors; the caller must not copy one.
 type ManagedTensorVersioned struct {
 	Version    Version
 	ManagerCtx uintptr // void *, for the producer

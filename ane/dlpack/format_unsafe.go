@@ -17,17 +17,14 @@ func (m *ManagedTensor) Address() uintptr { return uintptr(unsafe.Pointer(m)) }
 // legacy returns the other form in the same memory, which is larger.
 func (m *ManagedTensorVersioned) legacy() *ManagedTensor { return (*ManagedTensor)(unsafe.Pointer(m)) }
 
-// pointer converts an address that came as a number, without arithmetic. It is not inlined, because
-// the compiler of Go 1.26 fails on a copy whose destination it knows to be a number.
+// pointer converts an address that came as a number, without arithmetic. It is not inlined, because the compiler of Go
+// 1.26 fails on a copy whose destination it knows to be a number.
 //
 //go:noinline
 func pointer[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
-// numbers returns n numbers at an address.
-func numbers(address uintptr, n int) []int64 { return unsafe.Slice(pointer[int64](address), n) }
+// sliceAt returns n elements at an address.
+func sliceAt[T any](address uintptr, n int) []T { return unsafe.Slice(pointer[T](address), n) }
 
-// bytesAt returns n bytes at an address.
-func bytesAt(address uintptr, n int) []byte { return unsafe.Slice(pointer[byte](address), n) }
-
-// addressOf returns the address of the first element; numbers and bytes of it.
+// addressOf returns the address of the first element.
 func addressOf[T any](first *T) uintptr { return uintptr(unsafe.Pointer(first)) }

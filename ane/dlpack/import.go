@@ -1,6 +1,7 @@
 package dlpack
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/anekit/anekit/ane"
@@ -8,14 +9,22 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Import returns a tensor on the memory of m and takes ownership of m, also if it fails. The caller owns
-// the tensor's Block, whose Close calls the deleter: t.Block().Close(). m must not be used afterwards.
-// The flag FlagReadOnly becomes Block().ReadOnly().
+// Errors of Import, beside those of package ane; all are wrapped in an *ane.Error.
+var (
+	// ErrVersion: a major version other than 1, or flags that this package does not know.
+	ErrVersion = errors.New("unknown version of the format")
+	// ErrDevice: memory that the CPU cannot access.
+	ErrDevice = errors.New("memory of another device")
+	// ErrPointer: an address that is nil, misaligned, or past the end of the address space.
+	ErrPointer = errors.New("impossible address")
+)
+
+// Import returns a tensor on the memory of m and takes ownership of m, also if it fails. The caller owns the tensor's
+// Block, whose Close calls the deleter: t.Block().Close(). m must not be used afterwards. The flag FlagReadOnly becomes
+// Block().ReadOnly(). Import trusts the producer: an address in m that is mapped nowhere faults.
 //
-// Import trusts the producer: an address in m that is mapped nowhere faults.
-//
-// Errors: ErrPointer, ErrVersion, ErrDevice, ane.ErrType, ane.ErrShape, ane.ErrAligned (the first element
-// is not at a multiple of the element's size), ane.ErrUnavailable.
+// Errors: ErrPointer, ErrVersion, ErrDevice, ane.ErrType, ane.ErrShape, ane.ErrAligned (the first element is not at a
+// multiple of the element's size), ane.ErrUnavailable.
 func Import(m *ManagedTensorVersioned) (*ane.Tensor, error) {
 	if err := plausible(m.Address()); err != nil {
 		return nil, err
@@ -46,11 +55,10 @@ func ImportLegacy(m *ManagedTensor) (*ane.Tensor, error) {
 
 // plausible refuses addresses that are no managed tensor, without reading them.
 func plausible(address uintptr) error {
-	if _, err := process.entries(); err != nil {
+	if err := process.start(); err != nil {
 		return err
 	}
-	const alignment = 8
-	if address == 0 || address%alignment != 0 {
+	if address == 0 || address%8 != 0 {
 		return refused(ErrPointer, "pass what the producer returned", "managed tensor at %#x", address)
 	}
 	return nil
@@ -67,12 +75,12 @@ func (d *Tensor) adopt(deleter, self uintptr, readOnly bool) (*ane.Tensor, error
 		process.delete(deleter, self)
 		return nil, err
 	}
-	var opts []unimem.Option
+	var option unimem.Option
 	if readOnly {
-		opts = []unimem.Option{unimem.ReadOnly()}
+		option = unimem.ReadOnly()
 	}
 	free := func() error { process.delete(deleter, self); return nil }
-	b, err := unimem.AdoptMemory(mem, free, opts...)
+	b, err := unimem.AdoptMemory(mem, free, option)
 	if err != nil {
 		process.delete(deleter, self)
 		return nil, &ane.Error{Op: "import", Err: err}
@@ -80,9 +88,8 @@ func (d *Tensor) adopt(deleter, self uintptr, readOnly bool) (*ane.Tensor, error
 	t, err := ane.OnMemory(b, l)
 	if err != nil {
 		_ = b.Close() // calls the deleter; the first failure is the one to report
-		return nil, err
 	}
-	return t, nil
+	return t, err
 }
 
 // layout returns the tensor's layout and its bytes, from the first to the last element.
@@ -90,7 +97,12 @@ func (d *Tensor) layout() (l ane.Layout, mem []byte, err error) {
 	if d.Device.Type != CPU && d.Device.Type != CUDAHost && d.Device.Type != ROCmHost {
 		return l, nil, refused(ErrDevice, "have the producer copy it to the CPU", "device type %d", d.Device.Type)
 	}
-	dtype := typeOf(d.DType)
+	dtype := mil.NoType // a type that tensors do not have
+	for _, known := range types {
+		if known.dlpack == d.DType {
+			dtype = known.ane
+		}
+	}
 	if dtype == mil.NoType {
 		return l, nil, refused(ane.ErrType, "have the producer convert it to fp16",
 			"type code %d of %d bits and %d lanes", d.DType.Code, d.DType.Bits, d.DType.Lanes)
@@ -118,7 +130,7 @@ func (d *Tensor) layout() (l ane.Layout, mem []byte, err error) {
 		return l, nil, refused(ane.ErrAligned, "have the producer copy it",
 			"the first element is at %#x, not a multiple of %d", first, size)
 	}
-	return l, bytesAt(first, bytes), nil
+	return l, sliceAt[byte](first, bytes), nil
 }
 
 // axes copies lengths and strides out of the producer's memory.
@@ -135,11 +147,11 @@ func (d *Tensor) axes() (shape, strides []int, err error) {
 	}
 	both := make([]int, 2*rank)
 	shape, strides = both[:rank], both[rank:]
-	for i, n := range numbers(d.Shape, rank) {
+	for i, n := range sliceAt[int64](d.Shape, rank) {
 		shape[i] = clamp(n)
 	}
 	if d.Strides != 0 {
-		for i, n := range numbers(d.Strides, rank) {
+		for i, n := range sliceAt[int64](d.Strides, rank) {
 			strides[i] = clamp(n)
 		}
 		return shape, strides, nil
@@ -155,13 +167,3 @@ func (d *Tensor) axes() (shape, strides []int, err error) {
 
 // clamp keeps a number from overflowing int; what it changes is refused anyway.
 func clamp(n int64) int { return int(max(min(n, ane.MaxBytes+1), -1)) }
-
-// typeOf returns NoType for a type that tensors do not have.
-func typeOf(d DataType) mil.DType {
-	for i := range types {
-		if types[i].dlpack == d {
-			return types[i].ane
-		}
-	}
-	return mil.NoType
-}

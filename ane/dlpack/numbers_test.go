@@ -1,4 +1,4 @@
 package dlpack
 
 // Numbers returns n numbers at an address.
-func Numbers(address uintptr, n int) []int64 { return numbers(address, n) }
+func Numbers(address uintptr, n int) []int64 { return sliceAt[int64](address, n) }

@@ -10,12 +10,11 @@ import (
 	"github.com/anekit/anekit/internal/numerics"
 )
 
-// Open opens the engine called name; Auto is the best of this machine. The caller closes
-// the Device. Open waits until the engine is ready, for at most a minute, or until ctx
-// ends.
+// Open opens the engine called name; Auto is the best of this machine. The caller closes the Device. Open waits until
+// the engine is ready, for at most a minute, or until ctx ends.
 //
-// The error matches ane.ErrUnavailable and has the reason if the engine is not available,
-// ane.ErrName if there is no such engine, or ane.ErrDeadline if ctx ended first.
+// The error matches ane.ErrUnavailable and has the reason if the engine is not available, ane.ErrName if there is no
+// such engine, or ane.ErrDeadline if ctx ended first.
 func Open(ctx context.Context, name string, opts ...Option) (*ane.Device, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -62,29 +61,25 @@ func Open(ctx context.Context, name string, opts ...Option) (*ane.Device, error)
 
 // try opens the engine if it is available and satisfies the options.
 func (k candidate) try(ctx context.Context, c config) (ane.Engine, error) {
-	if c.apple && k.name != Apple {
-		return nil, &ane.Error{Op: "open", Engine: k.name, Err: ane.ErrUnavailable,
-			Detail: "the " + k.what + " is not Apple's engine", Hint: "open " + Apple + ", or remove RequireApple"}
+	refuse := func(name, detail, hint string) (ane.Engine, error) {
+		return nil, &ane.Error{Op: "open", Engine: k.name, Name: name, Err: ane.ErrUnavailable, Detail: detail, Hint: hint}
 	}
-	if c.mode != numerics.Reference && k.name != Soft && k.name != Broker {
-		return nil, &ane.Error{Op: "open", Engine: k.name, Name: c.mode.String(), Err: ane.ErrUnavailable,
-			Detail: "the arithmetic of the " + k.what + " cannot be chosen",
-			Hint:   "open " + Soft + " or " + Broker + ", or remove Numerics"}
-	}
-	if c.chip.Valid() && k.name != Soft && k.name != Broker {
-		return nil, &ane.Error{Op: "open", Engine: k.name, Name: c.chip.String(), Err: ane.ErrUnavailable,
-			Detail: "the " + k.what + " emulates no chip", Hint: "open " + Soft + " or " + Broker +
-				", or remove Emulate"}
-	}
-	if c.workers > 0 && k.name != Soft && (k.name != Broker || c.broker != "") {
-		return nil, &ane.Error{Op: "open", Engine: k.name, Name: c.broker, Err: ane.ErrUnavailable,
-			Detail: "its goroutines cannot be bounded from here",
-			Hint:   "open " + Soft + " or a private " + Broker + ", or remove Workers"}
-	}
-	if c.offsets && k.name != Soft {
-		return nil, &ane.Error{Op: "open", Engine: k.name, Err: ane.ErrUnavailable,
-			Detail: "it reads every surface from byte 0",
-			Hint:   "open " + Soft + ", or remove AllowOffsets and make every tensor on its own surface"}
+	software := k.name == Soft || k.name == Broker
+	switch {
+	case c.apple && k.name != Apple:
+		return refuse("", "the "+k.what+" is not Apple's engine", "open "+Apple+", or remove RequireApple")
+	case c.mode != numerics.Reference && !software:
+		return refuse(c.mode.String(), "the arithmetic of the "+k.what+" cannot be chosen",
+			"open "+Soft+" or "+Broker+", or remove Numerics")
+	case c.chip.Valid() && !software:
+		return refuse(c.chip.String(), "the "+k.what+" emulates no chip",
+			"open "+Soft+" or "+Broker+", or remove Emulate")
+	case c.workers > 0 && (!software || k.name == Broker && c.broker != ""):
+		return refuse(c.broker, "its goroutines cannot be bounded from here",
+			"open "+Soft+" or a private "+Broker+", or remove Workers")
+	case c.offsets && k.name != Soft:
+		return refuse("", "it reads every surface from byte 0",
+			"open "+Soft+", or remove AllowOffsets and make every tensor on its own surface")
 	}
 	if err := k.probe(); err != nil {
 		return nil, err

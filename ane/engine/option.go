@@ -44,11 +44,10 @@ func configure(opts []Option) config {
 // an error with the reason, also for Auto.
 func RequireApple() Option { return func(c *config) { c.apple = true } }
 
-// AllowOffsets requires an engine that accepts tensors after byte 0 of their surface: those
-// of a Tape, of a Grid without a surface for each cell, and slices. Only the software
-// engine does. Apple's engine, the stand-in and the broker read every surface from byte 0:
-// Open refuses them by name, and Auto skips them. A program that needs this option does not run
-// on hardware.
+// AllowOffsets requires an engine that accepts tensors after byte 0 of their surface: those of a Tape, of a Grid
+// without a surface for each cell, and slices. Only the software engine does. Apple's engine, the stand-in and the
+// broker read every surface from byte 0: Open refuses them by name, and Auto skips them. A program that needs this
+// option does not run on hardware.
 func AllowOffsets() Option { return func(c *config) { c.offsets = true } }
 
 // Numerics makes the engine compute as a chip does: chip.M1, M4, M5 or M6, whose arithmetic has been measured. Open
@@ -64,14 +63,13 @@ func Numerics(imitated chip.Chip) Option { return func(c *config) { c.sums = imi
 // have the bound: Open refuses it for the other engines, and Auto skips Apple.
 func Workers(n int) Option { return func(c *config) { c.workers = max(n, 0) } }
 
-// Emulate makes Soft and Broker refuse what Apple's software on a chip refuses in memory, so that a program
-// that cannot run there fails here: Compile and Evaluate return errors with Apple's domain, code and text, with lint's
-// findings beside them. So do the compile beyond the budget of a process and the load beyond its slots; this process
-// has one budget for each chip, for all its Devices, as a process on a Mac has. Arithmetic does not change: see
-// Numerics.
+// Emulate makes Soft and Broker refuse what Apple's software on a chip refuses in memory, so that a program that cannot
+// run there fails here: Compile and Evaluate return errors with Apple's domain, code and text, with lint's findings
+// beside them. So do the compile beyond the budget of a process and the load beyond its slots; this process has one
+// budget for each chip, for all its Devices, as a process on a Mac has. Arithmetic does not change: see Numerics.
 //
-// Info and receipts name the emulated chip. Open refuses the option for Apple and StandIn, and Auto skips Apple. A
-// chip that is not valid emulates none.
+// Info and receipts name the emulated chip. Open refuses the option for Apple and StandIn, and Auto skips Apple. A chip
+// that is not valid emulates none.
 func Emulate(c chip.Chip) Option { return func(cfg *config) { cfg.chip = c } }
 
 // KeepFiles leaves the files of a program where the framework keeps them, from its load to its unload, for looking at
@@ -83,13 +81,11 @@ func KeepFiles() Option { return func(c *config) { c.keep = true } }
 // connects, losses and reconnects of the Broker's process. By default nothing is logged.
 func Logger(l *slog.Logger) Option { return func(c *config) { c.log = l } }
 
-// BrokerPath is the socket of a shared broker for the engine Broker; an empty path starts
-// a private one. Without the option the environment variable ANEKIT_BROKER decides. Open
-// refuses a path for any other engine, also for Auto.
+// BrokerPath is the socket of a shared broker for the engine Broker; an empty path starts a private one. Without the
+// option the environment variable ANEKIT_BROKER decides. Open refuses a path for any other engine, also for Auto.
 func BrokerPath(path string) Option { return func(c *config) { c.broker, c.path = path, path } }
 
-// Wrap replaces the engine before its first use, for tests. The last of several is
-// outermost.
+// Wrap replaces the engine before its first use, for tests. The last of several is outermost.
 func Wrap(f func(ane.Engine) ane.Engine) Option {
 	return func(c *config) {
 		if f != nil {

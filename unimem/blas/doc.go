@@ -1,6 +1,6 @@
-// Package blas multiplies matrices of float32 where they lie, on spans of a Tape, cells of a Grid or any other
-// bytes of a Block, by the library that the system has for its CPU: Accelerate on macOS, which uses the matrix
-// units of Apple silicon (AMX, SME), and OpenBLAS on Linux.
+// Package blas multiplies matrices of float32 where they lie, on spans of a Tape, cells of a Grid or any other bytes of
+// a Block, by the library that the system has for its CPU: Accelerate on macOS, which uses the matrix units of Apple
+// silicon (AMX, SME), and OpenBLAS on Linux.
 //
 //	l, err := blas.Open()
 //	a, err := blas.Take(tape, 128, 64)   // 64-byte aligned, not zeroed
@@ -9,25 +9,24 @@
 //	...                                  // the CPU, the GPU or the engine writes a.Data and b.Data
 //	err = l.Product(c, a, b)             // c = a b, in place: no matrix is copied
 //
-// It is the CPU's side of the table of a Block's consumers: the library gets the address that the caller, the
-// engine (package ane) and the GPU (packages metal and vulkan) have.
+// It is the CPU's side of the table of a Block's consumers: the library gets the address that the caller, the engine
+// (package ane) and the GPU (packages metal and vulkan) have.
 //
 // # Values
 //
-// Sums are float32, in an order that the library chooses and that may differ by the number of its threads, so
-// two libraries agree to about the square root of the inner dimension times 2^-24 relative to the sum of
-// magnitudes, not in every bit. A Product with beta = 0 does not read the destination: NaN in it does not matter.
+// Sums are float32, in an order that the library chooses and that may differ by the number of its threads, so two
+// libraries agree to about the square root of the inner dimension times 2^-24 relative to the sum of magnitudes, not in
+// every bit. A Product with beta = 0 does not read the destination: NaN in it does not matter.
 //
 // # Threads
 //
-// All calls are safe for concurrent use; the caller has to synchronize accesses to the matrices. OpenBLAS starts
-// its threads when it is loaded: the environment variable OPENBLAS_NUM_THREADS, for Accelerate
-// VECLIB_MAXIMUM_THREADS, limits them. A loaded library stays until the process ends.
+// All calls are safe for concurrent use; the caller has to synchronize accesses to the matrices. OpenBLAS starts its
+// threads when it is loaded: the environment variable OPENBLAS_NUM_THREADS, for Accelerate VECLIB_MAXIMUM_THREADS,
+// limits them. A loaded library stays until the process ends.
 //
 // # Systems
 //
-// The package calls C functions through purego, without cgo in the source. A program that imports it on Linux
-// links the C library and has to be built with CGO_ENABLED=1; in other builds, and on Windows, Open returns
-// ErrUnavailable. It is tested on Linux with Debian's libopenblas0. On macOS it is type-checked and has never
-// been run.
+// The package calls C functions through purego, without cgo in the source. A program that imports it on Linux links the
+// C library and has to be built with CGO_ENABLED=1; in other builds, and on Windows, Open returns ErrUnavailable. It is
+// tested on Linux with Debian's libopenblas0. On macOS it is type-checked and has never been run.
 package blas

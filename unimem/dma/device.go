@@ -77,8 +77,8 @@ func New(driver Driver, opts ...Option) *Device {
 // addresses in the order of the bytes. The caller owns the slice. The Device retains b until Release or
 // Close. After an error nothing is mapped that was not mapped before.
 //
-// Errors: ErrClosed, unimem.ErrClosed, ErrReadOnly, ErrExhausted, ErrDriver, unimem.ErrSize (b was adopted from other
-// memory and has no whole pages), and ErrRefused with the Driver's error or context.DeadlineExceeded.
+// Errors: ErrClosed (or d has no Driver), unimem.ErrClosed, ErrReadOnly, ErrExhausted, ErrDriver, unimem.ErrSize (b was
+// adopted from other memory and has no whole pages), and ErrRefused with the Driver's error or context.DeadlineExceeded.
 func (d *Device) Segments(b *unimem.Block) ([]Segment, error) {
 	const op = "segments"
 	if b == nil {
@@ -103,6 +103,9 @@ func (d *Device) Segments(b *unimem.Block) ([]Segment, error) {
 // claim makes the caller the owner of the mapping of b until settle. With add it adds an empty mapping where there is
 // none.
 func (d *Device) claim(op string, b *unimem.Block, add bool) (*mapping, error) {
+	if d == nil || d.driver == nil {
+		return nil, failure(op, b, -1, ErrClosed, nil, "the Device has no Driver: call Open, Simulate or New")
+	}
 	end := time.NewTimer(d.timeout)
 	defer end.Stop()
 	for {
@@ -328,11 +331,15 @@ func (d *Device) Mapped() int {
 	return len(d.mapped)
 }
 
-// Close closes the Device's disks, releases every Block and closes the Driver, once; repeating it returns nil. If a
-// Block cannot be released, because an access does not end, the Device stays open, and the caller calls Close again.
+// Close closes the Device's disks, releases every Block and closes the Driver, once; repeating it returns nil, and so
+// does Close of a Device without a Driver. If a Block cannot be released, because an access does not end, the Device
+// stays open, and the caller calls Close again.
 //
 // Errors: ErrRefused with the Driver's error or context.DeadlineExceeded.
 func (d *Device) Close() error {
+	if d == nil || d.driver == nil {
+		return nil
+	}
 	if d.model != nil {
 		if err := d.model.end(); err != nil {
 			return err

@@ -71,12 +71,17 @@ func (r *Ring) Registered() error { return r.why }
 // OpenFile opens a file for reading, past the page cache where the system and the file system permit that; then direct
 // is true. Direct reads begin at multiples of 4096 bytes, in the file and in the Block, and have whole multiples.
 //
-// Errors: those of os.OpenFile, and an os.PathError for a named pipe, whose open would wait for its writer.
+// Errors: those of os.OpenFile, and an os.PathError for a directory and for a named pipe, whose open would wait for a
+// writer.
 func OpenFile(path string) (f *os.File, direct bool, err error) { return openFile(path, os.O_RDONLY) }
 
 // openFile is OpenFile with flags of os.OpenFile.
 func openFile(path string, flags int) (f *os.File, direct bool, err error) {
-	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return nil, false, &os.PathError{Op: "open", Path: path, Err: errors.New("it is a directory")}
+	case err == nil && info.Mode()&os.ModeNamedPipe != 0:
 		return nil, false, &os.PathError{Op: "open", Path: path, Err: errors.New("it is a named pipe")}
 	}
 	return openMedia(path, flags)

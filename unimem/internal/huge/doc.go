@@ -5,6 +5,5 @@
 // (MADV_COLLAPSE), whatever /sys/kernel/mm/transparent_hugepage/shmem_enabled says, except "deny".
 package huge
 
-// Size is the huge page in bytes of amd64 and of arm64 with pages of 4 KiB. Where it is another, Back does
-// nothing.
+// Size is the huge page in bytes of amd64 and of arm64 with pages of 4 KiB. Where it is another, Back does nothing.
 const Size = 2 << 20
