@@ -111,8 +111,8 @@ var may = []struct {
 		"models/decoder/decodertest",
 		"unimem"}},
 	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "models/actor",
-		"models/decoder", "models/decoder/tokenizer", "objcbridge", "unimem", "unimem/dma", "unimem/metal", "unimem/safetensors",
-		"unimem/vulkan"}},
+		"models/decoder", "models/decoder/tokenizer", "objcbridge", "unimem", "unimem/dma", "unimem/metal",
+		"unimem/safetensors", "unimem/vulkan"}},
 }
 
 // source is one Go file that is no test.

@@ -86,32 +86,31 @@ func (q *quantization) of(names ...string) (group, bits int) {
 
 // fileConfig is config.json. Pointers tell absent keys from zeros.
 type fileConfig struct {
-	Architectures       []string        `json:"architectures"`
-	ModelType           string          `json:"model_type"`
-	Hidden              int             `json:"hidden_size"`
-	Intermediate        int             `json:"intermediate_size"`
-	Layers              int             `json:"num_hidden_layers"`
-	Heads               int             `json:"num_attention_heads"`
-	KVHeads             *int            `json:"num_key_value_heads"`
-	HeadDim             *int            `json:"head_dim"`
-	Vocabulary          int             `json:"vocab_size"`
-	Positions           *int            `json:"max_position_embeddings"`
-	Epsilon             *float64        `json:"rms_norm_eps"`
-	Theta               *float64        `json:"rope_theta"`
-	Scaling             json.RawMessage `json:"rope_scaling"`
-	Parameters          json.RawMessage `json:"rope_parameters"`
-	Activation          *string         `json:"hidden_act"`
-	Tied                *bool           `json:"tie_word_embeddings"`
-	AttentionBias       *bool           `json:"attention_bias"`
-	MLPBias             *bool           `json:"mlp_bias"`
-	SlidingWindow       *bool           `json:"use_sliding_window"`
-	LayerTypes          []string        `json:"layer_types"`
-	Partial             *float64        `json:"partial_rotary_factor"`
-	Quantization        json.RawMessage `json:"quantization"`
-	QuantizationConfig  json.RawMessage `json:"quantization_config"`
-	BOS                 *int            `json:"bos_token_id"`
-	EOS                 json.RawMessage `json:"eos_token_id"`
-	PretrainingParallel *int            `json:"pretraining_tp"`
+	Architectures      []string        `json:"architectures"`
+	ModelType          string          `json:"model_type"`
+	Hidden             int             `json:"hidden_size"`
+	Intermediate       int             `json:"intermediate_size"`
+	Layers             int             `json:"num_hidden_layers"`
+	Heads              int             `json:"num_attention_heads"`
+	KVHeads            *int            `json:"num_key_value_heads"`
+	HeadDim            *int            `json:"head_dim"`
+	Vocabulary         int             `json:"vocab_size"`
+	Positions          *int            `json:"max_position_embeddings"`
+	Epsilon            *float64        `json:"rms_norm_eps"`
+	Theta              *float64        `json:"rope_theta"`
+	Scaling            json.RawMessage `json:"rope_scaling"`
+	Parameters         json.RawMessage `json:"rope_parameters"`
+	Activation         *string         `json:"hidden_act"`
+	Tied               *bool           `json:"tie_word_embeddings"`
+	AttentionBias      *bool           `json:"attention_bias"`
+	MLPBias            *bool           `json:"mlp_bias"`
+	SlidingWindow      *bool           `json:"use_sliding_window"`
+	LayerTypes         []string        `json:"layer_types"`
+	Partial            *float64        `json:"partial_rotary_factor"`
+	Quantization       json.RawMessage `json:"quantization"`
+	QuantizationConfig json.RawMessage `json:"quantization_config"`
+	BOS                *int            `json:"bos_token_id"`
+	EOS                json.RawMessage `json:"eos_token_id"`
 }
 
 // families has the differences of the architectures, by the values of "architectures" and "model_type".
@@ -133,8 +132,8 @@ const (
 	maxLayers = 1 << 12
 )
 
-func configError(key, detail, hint string, kind error) error {
-	return &Error{Op: "open", Name: configFile + ": " + key, Detail: detail, Hint: hint, Err: kind}
+func configError(key, detail, hint string) error {
+	return &Error{Op: "open", Name: configFile + ": " + key, Detail: detail, Hint: hint, Err: ErrConfig}
 }
 
 // readConfig reads config.json of a folder.
@@ -226,13 +225,12 @@ func (f *fileConfig) config() (Config, error) {
 		{"max_position_embeddings", c.Positions, maxNumber},
 	} {
 		if n.value < 1 || n.value > n.most {
-			return Config{}, configError(n.key, fmt.Sprintf("%d is not within 1 and %d", n.value, n.most), "",
-				ErrConfig)
+			return Config{}, configError(n.key, fmt.Sprintf("%d is not within 1 and %d", n.value, n.most), "")
 		}
 	}
 	if c.Heads%c.KVHeads != 0 {
 		return Config{}, configError("num_key_value_heads",
-			fmt.Sprintf("%d heads are not a multiple of %d key-value heads", c.Heads, c.KVHeads), "", ErrConfig)
+			fmt.Sprintf("%d heads are not a multiple of %d key-value heads", c.Heads, c.KVHeads), "")
 	}
 	c.guessed, c.tieUntold = f.HeadDim == nil, f.Tied == nil
 	if c.guessed && family.head > 0 {
@@ -240,30 +238,29 @@ func (f *fileConfig) config() (Config, error) {
 	}
 	if f.HeadDim == nil && c.Hidden%c.Heads != 0 {
 		return Config{}, configError("hidden_size",
-			fmt.Sprintf("%d is not a multiple of %d heads", c.Hidden, c.Heads), "give head_dim", ErrConfig)
+			fmt.Sprintf("%d is not a multiple of %d heads", c.Hidden, c.Heads), "give head_dim")
 	}
 	c.HeadDim = or(f.HeadDim, c.Hidden/c.Heads)
 	if c.HeadDim < 2 || c.HeadDim%2 != 0 || c.HeadDim > maxNumber/c.Heads {
-		return Config{}, configError("head_dim", fmt.Sprintf("%d is not an even number that fits", c.HeadDim), "",
-			ErrConfig)
+		return Config{}, configError("head_dim", fmt.Sprintf("%d is not an even number that fits", c.HeadDim), "")
 	}
 	if !(c.Epsilon > 0 && c.Epsilon < 1) {
-		return Config{}, configError("rms_norm_eps", fmt.Sprintf("%v is not within 0 and 1", c.Epsilon), "", ErrConfig)
+		return Config{}, configError("rms_norm_eps", fmt.Sprintf("%v is not within 0 and 1", c.Epsilon), "")
 	}
 	if act := or(f.Activation, "silu"); act != "silu" && act != "swish" {
-		return Config{}, configError("hidden_act", fmt.Sprintf("%q is not known", act), `"silu" is`, ErrConfig)
+		return Config{}, configError("hidden_act", fmt.Sprintf("%q is not known", act), `"silu" is`)
 	}
 	if or(f.SlidingWindow, false) {
-		return Config{}, configError("use_sliding_window", "attention to a window is not supported", "", ErrConfig)
+		return Config{}, configError("use_sliding_window", "attention to a window is not supported", "")
 	}
 	for i, kind := range f.LayerTypes {
 		if kind != "full_attention" {
 			return Config{}, configError("layer_types", fmt.Sprintf("layer %d: %.40q is not supported", i, kind),
-				`"full_attention" is`, ErrConfig)
+				`"full_attention" is`)
 		}
 	}
 	if p := or(f.Partial, 1); p != 1 {
-		return Config{}, configError("partial_rotary_factor", fmt.Sprintf("%v is not 1", p), "", ErrConfig)
+		return Config{}, configError("partial_rotary_factor", fmt.Sprintf("%v is not 1", p), "")
 	}
 	if c.EOS, err = f.ends(configFile); err != nil {
 		return Config{}, err
@@ -296,7 +293,8 @@ func (f *fileConfig) family() (int, error) {
 	if len(f.Architectures) == 0 {
 		key, got = "model_type", f.ModelType
 	}
-	return 0, configError(key, fmt.Sprintf("%q", got), "known are "+strings.Join(known, ", "), ErrArchitecture)
+	return 0, &Error{Op: "open", Name: configFile + ": " + key, Detail: fmt.Sprintf("%q", got), Err: ErrArchitecture,
+		Hint: "known are " + strings.Join(known, ", ")}
 }
 
 // ends reads eos_token_id: a number, a list, or null.
@@ -331,11 +329,11 @@ func (f *fileConfig) quantization() (*quantization, error) {
 	}
 	all, err := members(text)
 	if err != nil {
-		return nil, configError(key, jsonFault(err, text), "", ErrConfig)
+		return nil, configError(key, jsonFault(err, text), "")
 	}
 	if method, ok := all["quant_method"]; ok {
 		return nil, configError(key, "quant_method "+string(method)+" is not supported",
-			"weights quantized by MLX are, with group_size and bits", ErrConfig)
+			"weights quantized by MLX are, with group_size and bits")
 	}
 	q := &quantization{layers: map[string]groups{}}
 	if q.groups, err = readGroups(key, text, groups{}); err != nil {
@@ -359,15 +357,15 @@ func (f *fileConfig) quantization() (*quantization, error) {
 func readGroups(key string, text json.RawMessage, absent groups) (groups, error) {
 	g := absent
 	if err := readObject(text, &g); err != nil {
-		return g, configError(key, jsonFault(err, text), "", ErrConfig)
+		return g, configError(key, jsonFault(err, text), "")
 	}
 	switch {
 	case g.Mode != "" && g.Mode != "affine":
-		return g, configError(key, fmt.Sprintf("mode %q is not supported", g.Mode), `"affine" is`, ErrConfig)
+		return g, configError(key, fmt.Sprintf("mode %q is not supported", g.Mode), `"affine" is`)
 	case !slices.Contains([]int{2, 3, 4, 5, 6, 8}, g.Bits):
-		return g, configError(key, fmt.Sprintf("bits is %d", g.Bits), "2, 3, 4, 5, 6 and 8 are supported", ErrConfig)
+		return g, configError(key, fmt.Sprintf("bits is %d", g.Bits), "2, 3, 4, 5, 6 and 8 are supported")
 	case g.Size < 1 || g.Size > math.MaxInt16 || g.Size%32 != 0:
-		return g, configError(key, fmt.Sprintf("group_size is %d", g.Size), "multiples of 32 are supported", ErrConfig)
+		return g, configError(key, fmt.Sprintf("group_size is %d", g.Size), "multiples of 32 are supported")
 	}
 	return g, nil
 }

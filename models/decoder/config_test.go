@@ -269,9 +269,9 @@ func TestRotationsOfTwoKeys(t *testing.T) {
 			require.NoError(t, err)
 			defer f.Close()
 			rope := f.Config().rope
-			require.Equal(t, ropeLinear, rope.scaling)
-			require.EqualValues(t, 4, rope.factor)
-			require.EqualValues(t, 500, rope.theta)
+			require.Equal(t, ropeLinear, rope.Type)
+			require.EqualValues(t, 4, rope.Factor)
+			require.EqualValues(t, 500, rope.Theta)
 		})
 	}
 }

@@ -33,7 +33,8 @@ func Example() {
 	folder, err := decoder.Open(dir)
 	check(err)
 	defer folder.Close()
-	model, err := decoder.Load(ctx, device, folder, decoder.WithForm(decoder.Compact), decoder.Context(100))
+	model, err := decoder.Load(ctx, device, folder, decoder.WithForm(decoder.Compact), decoder.Context(100),
+		decoder.Chunk(32)) // a prompt takes passes of 32 tokens
 	check(err)
 	defer model.Close(ctx)
 	session, err := model.NewSession()

@@ -134,7 +134,7 @@ func (g *graph) heads(x build.Value, n int) build.Value {
 	return g.Reshape(x, 1, g.columns, n, g.c.HeadDim)
 }
 
-// rotate turns the pairs of each head by the position of the token. cos and sin have the pairs of a head.
+// rotate rotates the pairs of each head by the position of the token. cos and sin have the pairs of a head.
 func (g *graph) rotate(x, cos, sin build.Value) build.Value {
 	axis := 3
 	if g.form != Compact {
@@ -243,9 +243,8 @@ func (g *graph) scores(q, oldK, oldV, mask, k, v, causal build.Value) build.Valu
 	return g.Concat(1, all...)
 }
 
-// attention is softmax(q k^T) v of some key-value heads, over the tokens of the cache, where the mask shows them, and
-// those of the pass.
-// The two parts of a row have one maximum and one sum; no part of the cache is copied.
+// attention is softmax(q k^T) v of some key-value heads, over the unmasked tokens of the cache and those of the pass. The
+// two parts of a row have one maximum and one sum; no part of the cache is copied.
 func (g *graph) attention(heads int, q, oldK, oldV, mask, k, v, causal build.Value) build.Value {
 	group := g.c.Heads / g.c.KVHeads
 	single := g.form == Compact && g.columns == 1

@@ -266,7 +266,13 @@ func (m *Model) enter(p program, written *build.Program, wants map[string]want) 
 	if _, seen := p.set.compiled[p.signature]; !seen {
 		p.set.compiled[p.signature] = at
 	}
-	p.plan.measure(written, wants)
+	for _, w := range wants {
+		n, _ := w.typ.Elements() // each has a fixed shape
+		p.plan.WeightBytes += int64(n*w.typ.DType.Bits()+7) / 8
+	}
+	for _, f := range written.Funcs {
+		p.plan.Operations += len(f.Body)
+	}
 	m.plan.Compiles++
 	m.plan.Programs = append(m.plan.Programs, p.plan)
 	return at, nil

@@ -124,8 +124,8 @@ func state(t *ane.Tensor, token int) column {
 	return column{t.Bytes()[token*l.RowStride:], 2}
 }
 
-// turns returns the column of a token in rotations: [1, 1, pairs, columns] or [1, columns, 1, pairs].
-func turns(t *ane.Tensor, token int, form Form) column {
+// rotation returns the column of a token in rotations: [1, 1, pairs, columns] or [1, columns, 1, pairs].
+func rotation(t *ane.Tensor, token int, form Form) column {
 	l := t.Layout()
 	if form != Compact {
 		return column{t.Bytes()[2*token:], l.RowStride}
@@ -145,13 +145,6 @@ func (c column) load(values []float32) {
 	}
 }
 
-// copy copies n elements of another column.
-func (c column) copy(from column, n int) {
-	for i := range n {
-		copy(c.bytes[i*c.stride:][:2], from.bytes[i*from.stride:][:2])
-	}
-}
-
 // run takes at most p.columns tokens through all layers, and appends their keys and values to the cache.
 func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 	c, form := s.model.config, s.model.o.form
@@ -166,8 +159,8 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 		half := c.HeadDim / 2
 		cos, sin := s.row[:half], s.row[half:2*half]
 		c.rope.rotation(c.HeadDim, at+i, cos, sin)
-		turns(p.cos, i, form).store(cos)
-		turns(p.sin, i, form).store(sin)
+		rotation(p.cos, i, form).store(cos)
+		rotation(p.sin, i, form).store(sin)
 		s.copied += int64(2*c.Hidden + 2*2*half)
 	}
 	if err := s.unmask(at); err != nil {
@@ -270,8 +263,10 @@ func (s *Session) logitsOf(ctx context.Context, p *pass, token int) error {
 	requests := s.direct
 	if p != s.passes[0] || token != 0 {
 		requests = s.apart
-		state(s.alone, 0).copy(state(p.last, token), s.model.config.Hidden)
-		s.copied += int64(2 * s.model.config.Hidden)
+		row := s.row[:s.model.config.Hidden]
+		state(p.last, token).load(row)
+		state(s.alone, 0).store(row)
+		s.copied += int64(2 * len(row))
 	}
 	for i, r := range requests {
 		if err := s.evaluate(ctx, s.model.head.models[i], r); err != nil {

@@ -1,9 +1,5 @@
 package decoder
 
-import (
-	"github.com/anekit/anekit/ane/mil/build"
-)
-
 // Predict returns the Plan that Load would make for a Folder, without an engine: it writes the programs, and neither
 // compiles them nor reads the weights. Programs, compiles, loads and bytes stand beside the limits of the chip, even
 // if they exceed them: Budget.Over reports that. WeightsMapped, WeightsConverted and ScratchBytes are not known.
@@ -36,17 +32,4 @@ func Predict(f *Folder, opts ...Option) (Plan, error) {
 		m.plan.count(at)
 	}
 	return m.plan, nil
-}
-
-// measure fills in the weights that a program wants, and its operations.
-func (p *ProgramPlan) measure(program *build.Program, wants map[string]want) {
-	for _, v := range program.Program.Weights() {
-		path, err := v.Blob().Path.Strings()
-		if n, ok := v.Type.Elements(); ok && err == nil && len(path) == 1 && wants[path[0]].module != "" {
-			p.WeightBytes += int64(n*v.Type.DType.Bits()+7) / 8
-		}
-	}
-	for _, f := range program.Funcs {
-		p.Operations += len(f.Body)
-	}
 }

@@ -254,12 +254,7 @@ func (s *Session) Cache() *kv.Cache { return s.cache }
 // Copied is the number of bytes that the session has copied so far: rows of the embedding, rotations and masks into
 // the inputs, keys and values into the cache, logits to float32 if Logits is called, and what the cache itself has
 // copied.
-func (s *Session) Copied() int64 {
-	if s.cache == nil {
-		return s.copied
-	}
-	return s.copied + s.cache.Copied()
-}
+func (s *Session) Copied() int64 { return s.copied + s.cache.Copied() }
 
 // Truncate keeps the oldest n tokens. Logits is nil afterwards, unless n is Position.
 //

@@ -62,10 +62,26 @@ func parse(data []byte) (*Tokenizer, error) {
 		return nil, jsonFault(err)
 	}
 	t := &Tokenizer{plain: newMatcher(), normal: newMatcher()}
-	for _, step := range []func(*tokenizerFile) error{t.readModel, t.readNormalizer, t.readAdded, t.readSplitters,
-		t.readTemplate, t.readDecoder} {
-		if err := step(&f); err != nil {
-			return nil, err
+	if err := t.readModel(&f); err != nil {
+		return nil, err
+	}
+	for _, field := range []struct {
+		name string
+		raw  json.RawMessage
+		read func([]component) error
+	}{
+		{"normalizer", f.Normalizer, t.readNormalizer},
+		{"added_tokens", nil, func([]component) error { return t.readAdded(f.Added) }}, // which are normalized
+		{"pre_tokenizer", f.PreTokenizer, t.readSplitters},
+		{"post_processor", f.PostProcessor, t.readTemplate},
+		{"decoder", f.Decoder, t.readDecoder},
+	} {
+		all, err := flatten(field.name, field.raw, 0)
+		if err == nil {
+			err = field.read(all)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", field.name, err)
 		}
 	}
 	return t, nil
@@ -160,9 +176,9 @@ func (t *Tokenizer) readModel(f *tokenizerFile) error {
 }
 
 // readAdded reads added_tokens.
-func (t *Tokenizer) readAdded(f *tokenizerFile) error {
-	t.added = make(map[int]addedToken, len(f.Added))
-	for _, a := range f.Added {
+func (t *Tokenizer) readAdded(all []addedToken) error {
+	t.added = make(map[int]addedToken, len(all))
+	for _, a := range all {
 		if old, ok := t.added[a.ID]; ok && old.Content != a.Content {
 			return fmt.Errorf("the added tokens %.40q and %.40q have id %d", old.Content, a.Content, a.ID)
 		}

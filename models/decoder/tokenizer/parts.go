@@ -70,13 +70,13 @@ func flatten(field string, raw json.RawMessage, depth int) (all []component, err
 	}
 	var c component
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, fmt.Errorf("%s: %w", field, err)
+		return nil, err
 	}
 	if c.Type != "Sequence" {
 		return []component{c}, nil
 	}
 	if depth >= maxNested {
-		return nil, fmt.Errorf("%s: a Sequence in %d others", field, depth)
+		return nil, fmt.Errorf("a Sequence in %d others", depth)
 	}
 	parts := map[string][]json.RawMessage{"normalizer": c.Normalizers, "pre_tokenizer": c.PreTokenizers,
 		"post_processor": c.Processors, "decoder": c.Decoders}[field]
@@ -86,7 +86,7 @@ func flatten(field string, raw json.RawMessage, depth int) (all []component, err
 			return nil, err
 		}
 		if all = append(all, more...); len(all) > maxParts {
-			return nil, fmt.Errorf("%s: more than %d parts", field, maxParts)
+			return nil, fmt.Errorf("more than %d parts", maxParts)
 		}
 	}
 	return all, nil
@@ -96,14 +96,10 @@ func flatten(field string, raw json.RawMessage, depth int) (all []component, err
 func yes(set *bool) bool { return set == nil || *set }
 
 // unsupported names a part that this package does not have.
-func unsupported(field string, c component) error {
-	return fmt.Errorf("%s %q is not supported", field, c.Type)
-}
+func unsupported(c component) error { return fmt.Errorf("%q is not supported", c.Type) }
 
 // readNormalizer reads the field normalizer.
-func (t *Tokenizer) readNormalizer(f *tokenizerFile) error {
-	const field = "normalizer"
-	all, err := flatten(field, f.Normalizer, 0)
+func (t *Tokenizer) readNormalizer(all []component) error {
 	for _, c := range all {
 		switch c.Type {
 		case "NFC", "NFD", "NFKC", "NFKD":
@@ -114,41 +110,40 @@ func (t *Tokenizer) readNormalizer(f *tokenizerFile) error {
 		case "Replace":
 			find, err := c.Pattern.find()
 			if err != nil {
-				return fmt.Errorf("%s Replace: %w", field, err)
+				return fmt.Errorf("in Replace: %w", err)
 			}
 			t.normalizer = append(t.normalizer, replace(find, c.Content))
 		default:
-			return unsupported(field, c)
+			return unsupported(c)
 		}
 	}
-	return err
+	return nil
 }
 
 // readSplitters reads the field pre_tokenizer.
-func (t *Tokenizer) readSplitters(f *tokenizerFile) error {
-	const field = "pre_tokenizer"
-	all, err := flatten(field, f.PreTokenizer, 0)
+func (t *Tokenizer) readSplitters(all []component) error {
 	for _, c := range all {
 		switch c.Type {
 		case "Split":
 			find, err := c.Pattern.find()
 			if err != nil {
-				return fmt.Errorf("%s Split: %w", field, err)
+				return fmt.Errorf("in Split: %w", err)
 			}
 			if !slices.Contains(behaviors[:], c.Behavior) {
-				return fmt.Errorf("%s Split: behavior %.40q is not supported", field, c.Behavior)
+				return fmt.Errorf("in Split: behavior %.40q is not supported", c.Behavior)
 			}
 			t.splitter = append(t.splitter, splitBy(find, c.Behavior, c.Invert))
 		case "ByteLevel":
 			var words finder
 			if yes(c.UseRegex) {
+				var err error
 				if words, err = pattern(gpt2); err != nil {
 					return err
 				}
 			}
 			t.splitter = append(t.splitter, byteLevel(yes(c.AddPrefixSpace), words))
 		case "Metaspace":
-			char, scheme, err := c.metaspace(field)
+			char, scheme, err := c.metaspace()
 			if err != nil {
 				return err
 			}
@@ -156,17 +151,17 @@ func (t *Tokenizer) readSplitters(f *tokenizerFile) error {
 		case "Digits":
 			t.splitter = append(t.splitter, digits(c.Individual))
 		default:
-			return unsupported(field, c)
+			return unsupported(c)
 		}
 	}
-	return err
+	return nil
 }
 
 // metaspace returns the character and the scheme of a Metaspace.
-func (c component) metaspace(field string) (char, scheme string, err error) {
+func (c component) metaspace() (char, scheme string, err error) {
 	char, scheme = c.Replacement, c.PrependScheme
 	if _, ok := oneRune(char); !ok {
-		return "", "", fmt.Errorf("%s Metaspace: replacement %.40q is not one character", field, char)
+		return "", "", fmt.Errorf("in Metaspace: replacement %.40q is not one character", char)
 	}
 	switch {
 	case scheme == "" && !yes(c.AddPrefixSpace):
@@ -174,15 +169,13 @@ func (c component) metaspace(field string) (char, scheme string, err error) {
 	case scheme == "":
 		scheme = "always"
 	case scheme != "always" && scheme != "first" && scheme != "never":
-		return "", "", fmt.Errorf("%s Metaspace: prepend_scheme %.40q is not supported", field, scheme)
+		return "", "", fmt.Errorf("in Metaspace: prepend_scheme %.40q is not supported", scheme)
 	}
 	return char, scheme, nil
 }
 
 // readTemplate reads the field post_processor.
-func (t *Tokenizer) readTemplate(f *tokenizerFile) error {
-	const field = "post_processor"
-	all, err := flatten(field, f.PostProcessor, 0)
+func (t *Tokenizer) readTemplate(all []component) error {
 	seen := false
 	for _, c := range all {
 		switch c.Type {
@@ -190,10 +183,10 @@ func (t *Tokenizer) readTemplate(f *tokenizerFile) error {
 			continue
 		case "TemplateProcessing":
 		default:
-			return unsupported(field, c)
+			return unsupported(c)
 		}
 		if seen {
-			return fmt.Errorf("%s: a second TemplateProcessing is not supported", field)
+			return errors.New("a second TemplateProcessing is not supported")
 		}
 		seen = true
 		texts := 0
@@ -204,11 +197,11 @@ func (t *Tokenizer) readTemplate(f *tokenizerFile) error {
 			case p.SpecialToken != nil:
 				special, ok := c.SpecialTokens[p.SpecialToken.ID]
 				if !ok || len(special.IDs) > maxParts {
-					return fmt.Errorf("%s: no special token %.40q", field, p.SpecialToken.ID)
+					return fmt.Errorf("no special token %.40q", p.SpecialToken.ID)
 				}
 				for _, id := range special.IDs {
 					if _, ok := t.Token(id); !ok {
-						return fmt.Errorf("%s: no token has id %d", field, id)
+						return fmt.Errorf("no token has id %d", id)
 					}
 				}
 				if texts == 0 {
@@ -217,32 +210,30 @@ func (t *Tokenizer) readTemplate(f *tokenizerFile) error {
 					t.suffix = append(t.suffix, special.IDs...)
 				}
 			default:
-				return fmt.Errorf("%s: a template with an unknown part", field)
+				return errors.New("a template with an unknown part")
 			}
 		}
 		if texts != 1 || len(c.Single) > maxParts {
-			return fmt.Errorf("%s: a template with %d texts", field, texts)
+			return fmt.Errorf("a template with %d texts", texts)
 		}
 	}
-	return err
+	return nil
 }
 
 // readDecoder reads the field decoder.
-func (t *Tokenizer) readDecoder(f *tokenizerFile) error {
-	const field = "decoder"
-	all, err := flatten(field, f.Decoder, 0)
+func (t *Tokenizer) readDecoder(all []component) error {
 	d := &t.decoder
-	d.apart = err == nil && len(all) == 0
+	d.apart = len(all) == 0
 	fused := false
 	for i, c := range all {
 		if late := fused && c.Type != "Strip"; late || d.byteLevel != nil || d.space != "" {
-			return fmt.Errorf("%s: %s after %s is not supported", field, c.Type, all[i-1].Type)
+			return fmt.Errorf("%s after %s is not supported", c.Type, all[i-1].Type)
 		}
 		switch c.Type {
 		case "ByteLevel":
 			_, d.byteLevel = alphabet()
 		case "Metaspace":
-			char, scheme, err := c.metaspace(field)
+			char, scheme, err := c.metaspace()
 			if err != nil {
 				return err
 			}
@@ -250,7 +241,7 @@ func (t *Tokenizer) readDecoder(f *tokenizerFile) error {
 		case "Replace":
 			if c.Pattern == nil || c.Pattern.String == nil || *c.Pattern.String == "" || d.fallback ||
 				len(c.Content) > len(*c.Pattern.String) {
-				return fmt.Errorf("%s Replace: only of a string with one that is not longer", field)
+				return errors.New("in Replace: only of a string with one that is not longer")
 			}
 			d.replace = append(d.replace, [2]string{*c.Pattern.String, c.Content})
 		case "ByteFallback":
@@ -260,12 +251,12 @@ func (t *Tokenizer) readDecoder(f *tokenizerFile) error {
 		case "Strip":
 			char, ok := oneRune(c.Content)
 			if !fused || !ok || c.Stop != 0 || c.Start < 0 || c.Start > maxText || d.strip > 0 {
-				return fmt.Errorf("%s Strip: only of one character, after Fuse, at the left end", field)
+				return errors.New("in Strip: only of one character, after Fuse, at the left end")
 			}
 			d.stripped, d.strip = char, c.Start
 		default:
-			return unsupported(field, c)
+			return unsupported(c)
 		}
 	}
-	return err
+	return nil
 }
