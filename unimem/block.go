@@ -68,7 +68,7 @@ type Block struct {
 // ReadOnly).
 func Open(size int, opts ...Option) (*Block, error) {
 	c := configure(opts)
-	if err := refuse(c, anyBlock, "open", size); err != nil {
+	if err := refuse(c, forBlock, "open", size); err != nil {
 		return nil, err
 	}
 	return openBlock(size, c, new(life), false)

@@ -51,9 +51,12 @@ func ExampleOption() {
 	fmt.Println(b.Backing(), b.Pinned())
 	_, err = unimem.Open(1, unimem.SurfacePerCell())
 	fmt.Println(err)
+	_, err = unimem.Open(1, unimem.OnHeap(), unimem.RequirePinned())
+	fmt.Println(err)
 	// Output:
 	// heap false
 	// unimem: open of 1 bytes: option does not apply; SurfacePerCell is for NewGrid only
+	// unimem: pin of 16384 bytes: cannot pin the pages; heap memory cannot be pinned: open without OnHeap
 }
 
 // Live returns what is open, so that a program can find its leaks.

@@ -68,12 +68,12 @@ func ExampleGrid() {
 	}
 	defer g.Close()
 	c, _ := g.Take()
-	fmt.Println(len(c.Bytes()), g.Free(), g.Total())
+	fmt.Println(g.CellSize(), len(c.Bytes()), g.Free(), g.Total())
 	fmt.Println(g.Give(c))
 	fmt.Println(g.Give(c))
 	fmt.Println(c.Bytes() == nil)
 	// Output:
-	// 4096 1 2
+	// 4096 4096 1 2
 	// <nil>
 	// cell was already given
 	// true

@@ -28,14 +28,12 @@ type Grid struct {
 	// cells from i down. slots[i].era counts how often the generation began again. Both change only while cell i is
 	// taken:
 	//
-	//   - Take reads word and era of the top cell and pops. They do not change; the Cell has a
-	//     copy.
-	//   - Give exchanges the Cell's word for one with the next generation and the new link. If
-	//     the exchange succeeds, Give may push; a second Give, or one of an older Cell, finds
-	//     another generation or era and fails. Only the successful Give writes the slot until its
-	//     push, which publishes the slot and the bytes written to the cell.
-	//   - The Give that reaches the last generation increments the era before it begins again at
-	//     generation 0. No Cell has the last generation, so none fits the slot in between.
+	//   - Take reads word and era of the top cell and pops. They do not change; the Cell has a copy.
+	//   - Give exchanges the Cell's word for one with the next generation and the new link. If the exchange succeeds,
+	//     Give may push; a second Give, or one of an older Cell, finds another generation or era and fails. Only the
+	//     successful Give writes the slot until its push, which publishes the slot and the bytes written to the cell.
+	//   - The Give that reaches the last generation increments the era before it begins again at generation 0. No Cell
+	//     has the last generation, so none fits the slot in between.
 	//
 	// Generation and era have at least 54 bits together: gives of one cell for years. A Give that finds its own word
 	// and era is the current one. It is accepted wrongly only if two things happen while it is suspended between this
@@ -53,8 +51,8 @@ type Grid struct {
 	life     *life
 	blocks   []*Block // one for all cells, or one for each
 	stale    bool     // Close does not wait for cells
-	// closer is held by a Close that checks the cells. closing is true meanwhile: an empty
-	// stack then does not mean that all cells are taken.
+	// closer is held by a Close that checks the cells. closing is true meanwhile: an empty stack then does not mean
+	// that all cells are taken.
 	closer  sync.Mutex
 	closing atomic.Bool
 }
@@ -111,7 +109,7 @@ func checkGrid(cellSize, cells int) error {
 
 // open makes the Blocks, all or none.
 func (g *Grid) open(c config) (err error) {
-	if err := refuse(c, anyGrid, "grid", g.cellSize); err != nil {
+	if err := refuse(c, forGrid, "grid", g.cellSize); err != nil {
 		return err
 	}
 	size, count := g.bytes(), 1
@@ -254,8 +252,8 @@ type Cell struct {
 	era   uint32
 }
 
-// out reports whether the cell is still taken by this holder.
-func (c Cell) out() bool { return c.grid != nil && c.grid.slots[c.index].holds(c) }
+// taken reports whether this holder has not given the cell.
+func (c Cell) taken() bool { return c.grid != nil && c.grid.slots[c.index].holds(c) }
 
 // Bytes returns the cell's memory: the cell size in bytes, with cap equal to len.
 func (c Cell) Bytes() []byte {
@@ -273,7 +271,7 @@ func (c Cell) Index() int { return int(c.index) }
 // Block returns the Block of the cell. The Grid owns it: only the Grid can close it.
 func (c Cell) Block() *Block {
 	switch {
-	case !c.out():
+	case !c.taken():
 		return nil
 	case len(c.grid.blocks) == 1:
 		return c.grid.blocks[0]

@@ -49,7 +49,7 @@ func (h *heap) close(bool) error {
 // Errors: ErrZeroSize, ErrPin (with RequirePinned, which only the owner could do), ErrOption (OnHeap, SurfacePerCell,
 // StaleOnClose, a library of surfaces).
 func AdoptMemory(mem []byte, free func() error, opts ...Option) (*Block, error) {
-	c, err := adoptOptions("adopt", anyMemory, len(mem), opts)
+	c, err := adoptOptions("adopt", forMemory, len(mem), opts)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func NewLayoutOn(weights *Tape, scratch, history int, opts ...Option) (l *Layout
 // newLayout starts Tapes of the sizes, or none. The first has the weights, unless these are of another owner.
 func newLayout(weights *Tape, opts []Option, sizes ...int) (l *Layout, err error) {
 	c := configure(opts)
-	if err := refuse(c, anyTape, "layout", sizes[0]); err != nil {
+	if err := refuse(c, forTape, "layout", sizes[0]); err != nil {
 		return nil, err
 	}
 	if !c.InBlocks {

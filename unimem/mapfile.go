@@ -51,7 +51,7 @@ func MapFileAt(f *os.File, offset int64, size int, opts ...Option) (*Block, erro
 		return nil, because(opMapFile, size, ErrSize,
 			fmt.Errorf("from byte %d on, the file has %d", offset, info.Size()), "")
 	}
-	c, err := adoptOptions(opMapFile, anyBlock, size, opts)
+	c, err := adoptOptions(opMapFile, forBlock, size, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -22,15 +22,15 @@ func configure(opts []Option) config {
 	return c
 }
 
-// use is what options are for; each option applies to all memory, or to one use.
+// use is what the opened memory is for: some options apply to one use only.
 type use uint8
 
 const (
-	anyBlock use = iota
-	anyTape
-	anyGrid
-	anyMemory // of another library of this process
-	anySurface
+	forBlock use = iota
+	forTape
+	forGrid
+	forMemory // of another library of this process
+	forSurface
 )
 
 // refuse reports options that do not apply to u. With a nil library of surfaces, or with two (see blockoption.On),
@@ -38,17 +38,17 @@ const (
 func refuse(c config, u use, op string, size int) error {
 	hint := ""
 	switch {
-	case c.PerCell && u != anyGrid:
+	case c.PerCell && u != forGrid:
 		hint = "SurfacePerCell is for NewGrid only"
-	case c.Stale && u != anyGrid:
+	case c.Stale && u != forGrid:
 		hint = "StaleOnClose is for NewGrid only"
-	case c.InBlocks && u != anyTape:
+	case c.InBlocks && u != forTape:
 		hint = "InBlocks and SurfacePerSpan are for Start and NewLayout only"
-	case c.ReadOnly && u != anyMemory:
+	case c.ReadOnly && u != forMemory:
 		hint = "ReadOnly is for AdoptMemory only"
 	case c.Heap && c.Adopted:
 		hint = "OnHeap does not apply to existing memory"
-	case c.Foreign && c.Adopted && u != anySurface:
+	case c.Foreign && c.Adopted && u != forSurface:
 		hint = "a library of surfaces applies to surfaces alone"
 	case c.Clash:
 		hint = "name one library of surfaces"

@@ -48,7 +48,7 @@ func AdoptTape(f *os.File, size int, opts ...Option) (*Tape, error) {
 
 // adopt is Adopt of a Block that the caller, or an object of this package, owns.
 func adopt(f *os.File, size int, owned bool, opts []Option) (*Block, error) {
-	c, err := adoptOptions("adopt", anyBlock, size, opts)
+	c, err := adoptOptions("adopt", forBlock, size, opts)
 	if err != nil {
 		return nil, err
 	}

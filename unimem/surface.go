@@ -105,7 +105,7 @@ func (s *surface) close(bool) error { return s.Surface.Close() }
 // It is tested against a stand-in on Linux, not with surfaces of macOS frameworks.
 func AdoptSurface(id uint32, size int, opts ...Option) (*Block, error) {
 	const op = "adopt"
-	c, err := adoptOptions(op, anySurface, size, opts)
+	c, err := adoptOptions(op, forSurface, size, opts)
 	if err != nil {
 		return nil, err
 	}

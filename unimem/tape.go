@@ -33,7 +33,7 @@ const closedBit = ^(^uintptr(0) >> 1)
 // caller closes the Tape, which owns its Blocks. Errors are those of Open.
 func Start(size int, opts ...Option) (*Tape, error) {
 	c := configure(opts)
-	if err := refuse(c, anyTape, "start", size); err != nil {
+	if err := refuse(c, forTape, "start", size); err != nil {
 		return nil, err
 	}
 	return startTape(size, c, new(life), false)

@@ -31,20 +31,19 @@ type export struct {
 	managed          ManagedTensorVersioned // or ManagedTensor, which is smaller
 	lengths, strides [ane.MaxRank]int64
 
-	first   uintptr // address of the first element
-	number  uintptr // place in all, from 1
-	block   *unimem.Block
+	first   uintptr       // address of the first element
+	number  uintptr       // place in all, from 1
+	block   *unimem.Block // nil for a free export
 	deleted func()
 	form    form
-	next    *export // the next free export, while this one is free
+	next    *export // the next free one
 }
 
 // form is the format of an export.
 type form uint8
 
 const (
-	unused form = iota
-	versioned
+	versioned form = iota
 	legacy
 )
 
@@ -78,15 +77,17 @@ func (p *exports) end(address uintptr, f form) {
 		number = AtLegacy(address).ManagerCtx
 	}
 	p.mu.Lock()
-	if number == 0 || number > uintptr(len(p.all)) || p.all[number-1].form != f ||
-		p.all[number-1].managed.Address() != address {
+	var e *export
+	if number > 0 && number <= uintptr(len(p.all)) {
+		e = p.all[number-1]
+	}
+	if e == nil || e.block == nil || e.form != f || e.managed.Address() != address {
 		p.stats.Refused++
 		p.mu.Unlock()
 		return
 	}
-	e := p.all[number-1]
 	b, deleted := e.block, e.deleted
-	e.block, e.deleted, e.form, e.next = nil, nil, unused, p.free
+	e.block, e.deleted, e.next = nil, nil, p.free
 	p.free = e
 	p.stats.Exported--
 	p.mu.Unlock()
@@ -96,7 +97,7 @@ func (p *exports) end(address uintptr, f form) {
 	}
 }
 
-// delete calls a deleter, without the way through C if it is one of this package.
+// delete calls a deleter, directly if it is one of this package.
 func (p *exports) delete(deleter, address uintptr) {
 	switch {
 	case deleter == 0 || p.start() != nil:

@@ -1,10 +1,7 @@
 package dlpack
 
 // Major and Minor are the newest version of the format that Import knows.
-const (
-	Major = 1
-	Minor = 3
-)
+const Major, Minor = 1, 3
 
 // Flags of ManagedTensorVersioned.
 const (
@@ -12,8 +9,6 @@ const (
 	FlagCopied        = 1 << 1 // the producer made a copy for this consumer
 	FlagSubBytePadded = 1 << 2 // elements below 8 bits take a byte each
 )
-
-const knownFlags = FlagReadOnly | FlagCopied | FlagSubBytePadded
 
 // Device types whose memory the CPU can access.
 const (

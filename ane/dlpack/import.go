@@ -35,7 +35,7 @@ func Import(m *ManagedTensorVersioned) (*ane.Tensor, error) {
 	case m.Version.Major != Major:
 		err = refused(ErrVersion, "have the producer export version 1",
 			"version %d.%d, known is %d.%d", m.Version.Major, m.Version.Minor, Major, Minor)
-	case flags&^knownFlags != 0:
+	case flags&^(FlagReadOnly|FlagCopied|FlagSubBytePadded) != 0:
 		err = refused(ErrVersion, "have the producer export version 1.3",
 			"version %d.%d with flags %#x", m.Version.Major, m.Version.Minor, flags)
 	default:
@@ -116,9 +116,7 @@ func (d *Tensor) layout() (l ane.Layout, mem []byte, err error) {
 	}
 	last := 0 // element
 	for i, n := range shape {
-		if n > 1 {
-			last += (n - 1) * strides[i]
-		}
+		last += (n - 1) * strides[i]
 	}
 	size := dtype.Size()
 	first, bytes := d.Data+uintptr(d.ByteOffset), (last+1)*size
