@@ -21,29 +21,17 @@ func TestReturns(t *testing.T) {
 	for r, want := range map[Return]string{
 		Success: "kIOReturnSuccess (0x0)", BadArgument: "kIOReturnBadArgument (0xe00002c2)",
 		Unsupported: "kIOReturnUnsupported (0xe00002c7)", NotOpen: "closed or closing client (0xe00002c5)",
-		UnsupportedUsage: "unsupported usage type (0x18)", 0xe00002bc: "kIOReturnError (0xe00002bc)",
-		0xe00002bd: "kIOReturnNoMemory (0xe00002bd)", 0xe00002be: "kIOReturnNoResources (0xe00002be)",
-		0xe00002c0: "kIOReturnNoDevice (0xe00002c0)", 0xe00002c1: "kIOReturnNotPrivileged (0xe00002c1)",
-		0xe00002c9: "kIOReturnInternalError (0xe00002c9)", 0xe00002cc: "kIOReturnCannotLock (0xe00002cc)",
-		0xe00002d5: "kIOReturnBusy (0xe00002d5)", 0xe00002d6: "kIOReturnTimeout (0xe00002d6)",
-		0xe00002d7: "kIOReturnOffline (0xe00002d7)", 0xe00002d8: "kIOReturnNotReady (0xe00002d8)",
-		0xe00002db: "kIOReturnNoSpace (0xe00002db)", 0xe00002de: "kIOReturnCannotWire (0xe00002de)",
-		0xe00002e2: "kIOReturnNotPermitted (0xe00002e2)", 0xe00002e8: "kIOReturnOverrun (0xe00002e8)",
-		0xe00002e9: "kIOReturnDeviceError (0xe00002e9)", 0xe00002eb: "kIOReturnAborted (0xe00002eb)",
-		0xe00002f0: "kIOReturnNotFound (0xe00002f0)", 0xffffffff: "0xffffffff",
+		UnsupportedUsage: "unsupported usage type (0x18)", NoResources: "kIOReturnNoResources (0xe00002be)",
+		NotPrivileged: "kIOReturnNotPrivileged (0xe00002c1)", Busy: "kIOReturnBusy (0xe00002d5)",
+		Timeout: "kIOReturnTimeout (0xe00002d6)", NotReady: "kIOReturnNotReady (0xe00002d8)",
+		NoSpace: "kIOReturnNoSpace (0xe00002db)", NotPermitted: "kIOReturnNotPermitted (0xe00002e2)",
+		DeviceError: "kIOReturnDeviceError (0xe00002e9)", Aborted: "kIOReturnAborted (0xe00002eb)",
+		0xffffffff: "0xffffffff",
 	} {
 		require.Equal(t, want, r.String())
 		require.EqualError(t, r, want)
 		require.ErrorIs(t, fmt.Errorf("call: %w", r), r)
 	}
-}
-
-// Listing 27.5 and the text below table 27.6.
-func TestDoorbell(t *testing.T) {
-	require.Equal(t, 32, Doorbells)
-	require.Equal(t, []string{"H11ANEInUserClient::externalMethod", "IOUserClient2022::dispatchExternalMethod",
-		"ANE_ProgramSendRequest", "ANEClientDevice::programSendRequest", "ANEDriver::ANE_ProgramSendRequest",
-		"ANEHWDevice::doorBellRing", "ANERegisterControl::write32"}, SubmitPath())
 }
 
 // The table of section 7 of the facts. It has the queue indices 2 of real time and 5 of all
@@ -71,7 +59,7 @@ func TestQoS(t *testing.T) {
 	QoSClasses()[0].Priority = 99
 	require.EqualValues(t, 2, Priority(0), "the table is a copy")
 	require.Equal(t, Class(21).Priority, uint32(5), "the pair of table 27.6")
-	require.Equal(t, [3]int{8, 2, 127}, [3]int{Queues, FirstNormalQueue, QueueDepth})
+	require.Equal(t, [4]int{8, 2, 127, 32}, [4]int{Queues, FirstNormalQueue, QueueDepth, Doorbells})
 }
 
 // Section 6 of the facts, and dumps of M1 to M5.

@@ -156,9 +156,9 @@ func TestHandlerGetsTheCall(t *testing.T) {
 	d := NewDispatcher(DirectMethods(), map[int]Handler{DirectMemoryUnmap: func(c any, got *Args) error {
 		require.Same(t, client, c)
 		require.Same(t, a, got)
-		return CannotWire
+		return DeviceError
 	}})
-	require.Equal(t, CannotWire, d.Call(client, DirectMemoryUnmap, a))
+	require.Equal(t, DeviceError, d.Call(client, DirectMemoryUnmap, a))
 }
 
 // What the caller does to its table and its handlers later changes no dispatcher.

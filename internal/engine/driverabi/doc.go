@@ -1,6 +1,6 @@
 // Package driverabi is the contract of the kernel driver of Apple's Neural Engine, as
 // data: the selectors of both user clients with their exact sizes, the fields of the
-// structures that travel, return codes, entitlements and device properties. It is pure Go
+// structures that travel, return codes and entitlements. It is pure Go
 // and calls no operating system.
 //
 // # Sources

@@ -23,26 +23,6 @@ func places(fields ...any) (out []place) {
 	return out
 }
 
-func TestListing272(t *testing.T) {
-	require.Equal(t, []place{{0x08, 32}, {0x10, 64}, {0x20, 32}, {0x30, 64}, {0x38, 32}, {0x48, 64}, {0x50, 32},
-		{0x58, 64}, {0x60, 32}},
-		places(ArgsAsyncWakePort, ArgsScalarInput, ArgsScalarInputCount, ArgsStructureInput, ArgsStructureInputSize,
-			ArgsScalarOutput, ArgsScalarOutputCount, ArgsStructureOutput, ArgsStructureOutputSize))
-}
-
-func TestListing274(t *testing.T) {
-	require.Equal(t, []place{{0x00, 64}, {0x08, 32}, {0x0c, 32}, {0x10, 32}, {0x14, 32}},
-		places(RecordFunction, RecordScalarIn, RecordStructIn, RecordScalarOut, RecordStructOut))
-	require.Equal(t, 40, DispatchRecordSize)
-	m, record := ControlMethods()[ControlSendRequest], make([]byte, DispatchRecordSize)
-	RecordFunction.Put(record, 0x1122334455667788)
-	RecordScalarIn.Put(record, m.ScalarIn)
-	RecordStructIn.Put(record, m.StructIn)
-	RecordScalarOut.Put(record, m.ScalarOut)
-	RecordStructOut.Put(record, m.StructOut)
-	golden(t, record, "8877665544332211"+"01000000"+"48090000"+"00000000"+"28000000")
-}
-
 // golden: b begins with the bytes wanted and is 0 after them.
 func golden(t *testing.T, b []byte, want string) {
 	t.Helper()

@@ -22,30 +22,22 @@ const (
 	// answered with (text below table 27.3). It is no IOReturn of the header.
 	UnsupportedUsage Return = 24
 
-	GeneralError Return = 0xe00002bc
-	NoMemory     Return = 0xe00002bd
-	NoResources  Return = 0xe00002be
-	NoDevice     Return = 0xe00002c0
+	NoResources Return = 0xe00002be
 	// NotPrivileged: a privilege is missing.
 	NotPrivileged Return = 0xe00002c1
-	InternalError Return = 0xe00002c9
-	CannotLock    Return = 0xe00002cc
 	Busy          Return = 0xe00002d5
 	Timeout       Return = 0xe00002d6
-	Offline       Return = 0xe00002d7
 	NotReady      Return = 0xe00002d8
 	NoSpace       Return = 0xe00002db
-	CannotWire    Return = 0xe00002de
 	// NotPermitted: signature or trust refused (facts, section 6).
 	NotPermitted Return = 0xe00002e2
-	Overrun      Return = 0xe00002e8
 	DeviceError  Return = 0xe00002e9
 	Aborted      Return = 0xe00002eb
-	NotFound     Return = 0xe00002f0
 )
 
-// Name is the code's name in IOReturn.h, or what the driver means by it, or "".
-func (r Return) Name() string {
+// String is the code's name in IOReturn.h, or what the driver means by it, and the value: "kIOReturnBusy (0xe00002d5)".
+func (r Return) String() string {
+	value := "0x" + strconv.FormatUint(uint64(r), 16)
 	for _, n := range [...]struct {
 		code Return
 		name string
@@ -55,37 +47,19 @@ func (r Return) Name() string {
 		{Unsupported, "kIOReturnUnsupported"},
 		{NotOpen, "closed or closing client"},
 		{UnsupportedUsage, "unsupported usage type"},
-		{GeneralError, "kIOReturnError"},
-		{NoMemory, "kIOReturnNoMemory"},
 		{NoResources, "kIOReturnNoResources"},
-		{NoDevice, "kIOReturnNoDevice"},
 		{NotPrivileged, "kIOReturnNotPrivileged"},
-		{InternalError, "kIOReturnInternalError"},
-		{CannotLock, "kIOReturnCannotLock"},
 		{Busy, "kIOReturnBusy"},
 		{Timeout, "kIOReturnTimeout"},
-		{Offline, "kIOReturnOffline"},
 		{NotReady, "kIOReturnNotReady"},
 		{NoSpace, "kIOReturnNoSpace"},
-		{CannotWire, "kIOReturnCannotWire"},
 		{NotPermitted, "kIOReturnNotPermitted"},
-		{Overrun, "kIOReturnOverrun"},
 		{DeviceError, "kIOReturnDeviceError"},
 		{Aborted, "kIOReturnAborted"},
-		{NotFound, "kIOReturnNotFound"},
 	} {
 		if n.code == r {
-			return n.name
+			return n.name + " (" + value + ")"
 		}
-	}
-	return ""
-}
-
-// String is the name and the value: "kIOReturnBusy (0xe00002d5)".
-func (r Return) String() string {
-	value := "0x" + strconv.FormatUint(uint64(r), 16)
-	if name := r.Name(); name != "" {
-		return name + " (" + value + ")"
 	}
 	return value
 }

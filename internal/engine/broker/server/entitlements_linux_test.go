@@ -91,13 +91,13 @@ func TestEntitlementTable(t *testing.T) {
 	rows := documented(t)
 	require.Len(t, rows, len(driverabi.Entitlements()))
 	all := admission.OwnerPolicy().Grants[0].Entitlements
-	for _, e := range driverabi.Entitlements() {
-		t.Run(e.Key, func(t *testing.T) {
-			require.NotEmpty(t, rows[e.Key])
-			if why := admission.Absent(e.Key); why != "" {
-				require.Equal(t, "refused: "+why, rows[e.Key])
+	for _, key := range driverabi.Entitlements() {
+		t.Run(key, func(t *testing.T) {
+			require.NotEmpty(t, rows[key])
+			if why := admission.Absent(key); why != "" {
+				require.Equal(t, "refused: "+why, rows[key])
 				path := filepath.Join(t.TempDir(), "policy.json")
-				require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "{\"grants\": [\n{\"entitlements\": [\n%q]}]}", e.Key),
+				require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "{\"grants\": [\n{\"entitlements\": [\n%q]}]}", key),
 					0o600))
 				_, err := admission.ReadPolicy(path)
 				require.ErrorIs(t, err, ane.ErrName)
@@ -105,18 +105,18 @@ func TestEntitlementTable(t *testing.T) {
 				require.ErrorContains(t, err, why)
 				return
 			}
-			require.False(t, strings.HasPrefix(rows[e.Key], "refused"))
-			if e.Key == driverabi.EntitlementAccess {
+			require.False(t, strings.HasPrefix(rows[key], "refused"))
+			if key == driverabi.EntitlementAccess {
 				return // TestAccessRunsWhatIsCompiled
 			}
 			for _, granted := range []bool{true, false} {
-				keys := slices.DeleteFunc(slices.Clone(all), func(k string) bool { return k == e.Key && !granted })
+				keys := slices.DeleteFunc(slices.Clone(all), func(k string) bool { return k == key && !granted })
 				b := startBroker(t, Config{Policy: &admission.Policy{Grants: []admission.Grant{{Entitlements: keys}}}})
-				err := needed[e.Key](t, b, b.join(alice, driverabi.Restricted))
+				err := needed[key](t, b, b.join(alice, driverabi.Restricted))
 				if granted {
 					require.NoError(t, err)
 				} else {
-					require.ErrorContains(t, err, e.Key)
+					require.ErrorContains(t, err, key)
 				}
 			}
 		})

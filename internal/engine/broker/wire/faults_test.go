@@ -63,7 +63,7 @@ func TestFaultKeepsWhatErrorsSay(t *testing.T) {
 	joined := errors.Join(&ane.Error{Op: "bind", Name: "input x", Err: ane.ErrUnbound},
 		&ane.Error{Op: "bind", Name: "input y", Err: ane.ErrShort})
 	for _, err := range []error{compile, joined, ane.Deadline("evaluate", "soft", context.DeadlineExceeded),
-		&ane.Error{Op: "load", Err: ane.Because(ane.ErrEngine, driverabi.NoMemory), Domain: "d", Code: 7}} {
+		&ane.Error{Op: "load", Err: ane.Because(ane.ErrEngine, driverabi.NoResources), Domain: "d", Code: 7}} {
 		got := across(t, err)
 		require.Equal(t, err.Error(), got.Error())
 	}
@@ -71,8 +71,8 @@ func TestFaultKeepsWhatErrorsSay(t *testing.T) {
 	require.ErrorAs(t, across(t, compile), &found)
 	require.Equal(t, list, found)
 	var ret driverabi.Return
-	require.ErrorAs(t, across(t, &ane.Error{Err: ane.Because(ane.ErrEngine, driverabi.NoMemory)}), &ret)
-	require.Equal(t, driverabi.NoMemory, ret)
+	require.ErrorAs(t, across(t, &ane.Error{Err: ane.Because(ane.ErrEngine, driverabi.NoResources)}), &ret)
+	require.Equal(t, driverabi.NoResources, ret)
 	require.ErrorContains(t, across(t, errors.New("bare")), "bare")
 }
 

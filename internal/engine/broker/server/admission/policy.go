@@ -40,9 +40,9 @@ func SharedPolicy() *Policy {
 // started it for itself.
 func OwnerPolicy() *Policy {
 	var all []string
-	for _, e := range driverabi.Entitlements() {
-		if Absent(e.Key) == "" {
-			all = append(all, e.Key)
+	for _, key := range driverabi.Entitlements() {
+		if Absent(key) == "" {
+			all = append(all, key)
 		}
 	}
 	return &Policy{Grants: []Grant{{Entitlements: all}}}

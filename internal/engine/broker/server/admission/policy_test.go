@@ -42,8 +42,8 @@ func TestPolicyGrantsWhatMatches(t *testing.T) {
 	require.False(t, (&Policy{}).Allows(id, driverabi.Restricted, driverabi.EntitlementBaseline))
 	require.True(t, SharedPolicy().Allows(id, driverabi.Unrestricted, driverabi.EntitlementBaseline))
 	require.False(t, SharedPolicy().Allows(id, driverabi.Restricted, key))
-	for _, e := range driverabi.Entitlements() {
-		require.Equal(t, Absent(e.Key) == "", OwnerPolicy().Allows(id, driverabi.Restricted, e.Key), e.Key)
+	for _, key := range driverabi.Entitlements() {
+		require.Equal(t, Absent(key) == "", OwnerPolicy().Allows(id, driverabi.Restricted, key), key)
 	}
 }
 
