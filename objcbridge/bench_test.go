@@ -29,32 +29,6 @@ func BenchmarkEvaluateFloor(b *testing.B) {
 	}
 }
 
-// BenchmarkStart starts a run that is answered immediately, with its goroutine.
-func BenchmarkStart(b *testing.B) {
-	p, r := fakeProgram(b, openFake(b))
-	answers := make(chan error)
-	done := func(err error) { answers <- err }
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := r.Start(p, qosAtOnce, done); err != nil {
-			b.Fatal(err)
-		}
-		<-answers
-	}
-}
-
-// BenchmarkStartFloor is the empty call and a goroutine that answers.
-func BenchmarkStartFloor(b *testing.B) {
-	nothing := emptyFunction(b)
-	answers := make(chan error)
-	b.ReportAllocs()
-	for b.Loop() {
-		call(nothing)
-		go func() { answers <- nil }()
-		<-answers
-	}
-}
-
 // emptyFunction returns a C function without a body.
 func emptyFunction(b *testing.B) uintptr {
 	handle, err := openLibrary(fakeBridge(b))

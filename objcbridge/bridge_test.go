@@ -65,15 +65,16 @@ func TestInspect(t *testing.T) {
 }
 
 func TestListOfImpossibleLength(t *testing.T) {
-	for name, n := range map[string]int{"negative": -1, "huge": mostRows + 1} {
-		_, err := list(StageCheck, func([]byte) (int, error) { return n, nil })
+	const most = 1 << 16
+	for name, n := range map[string]int{"negative": -1, "huge": most + 1} {
+		_, err := list(StageCheck, 64, most, func([]byte) (int, error) { return n, nil })
 		var e *Error
 		require.ErrorAs(t, err, &e, name)
 	}
 	room := 0
-	_, err := list(StageCheck, func(rows []byte) (int, error) { room = len(rows); return room + 1000, nil })
+	_, err := list(StageCheck, 64, most, func(rows []byte) (int, error) { room = len(rows); return room + 1000, nil })
 	require.Error(t, err, "reading a list that always grows ends")
-	require.LessOrEqual(t, room, mostRows)
+	require.LessOrEqual(t, room, most)
 }
 
 func TestSurfaceLock(t *testing.T) {
@@ -178,7 +179,7 @@ func TestForgottenProgram(t *testing.T) {
 	handle := func() uintptr {
 		p, err := b.NewProgram(bytes.Repeat([]byte("x"), 10_000), nil)
 		require.NoError(t, err)
-		return p.object.handle
+		return p.handle
 	}()
 	for range 3 {
 		runtime.GC()

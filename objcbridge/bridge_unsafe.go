@@ -22,7 +22,7 @@ func Open(o Options) (*Bridge, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := b.SelfCheck(); err != nil {
+	if _, err := b.selfCheck(); err != nil {
 		_ = b.Close() // cannot fail: nothing was made with b
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func open(o Options) (*Bridge, error) {
 	return b, nil
 }
 
-// use begins a call on the open Bridge. b.mu.RUnlock ends it.
+// use begins a call on the open Bridge. done ends it.
 func (b *Bridge) use(stage Stage) error {
 	if b == nil {
 		return closed(stage, "bridge")
@@ -71,6 +71,8 @@ func (b *Bridge) use(stage Stage) error {
 	}
 	return nil
 }
+
+func (b *Bridge) done() { b.mu.RUnlock() }
 
 // Close releases the framework, which stays loaded until the process ends. Close fails with
 // ReasonState while a handle made with the Bridge is alive or a call on it runs, and may then be
@@ -100,12 +102,11 @@ func (b *Bridge) Usage() Usage {
 	if b.use(StageCheck) != nil {
 		return Usage{}
 	}
-	defer b.mu.RUnlock()
+	defer b.done()
 	var c cUsage
 	call(b.lib.usageNow, uintptr(unsafe.Pointer(&c)))
 	return Usage{
 		Compiles: c.compiles, Loaded: c.loaded, ProgramLimit: c.programLimit,
 		Programs: c.programs, Surfaces: c.surfaces, Requests: c.requests, Identities: c.identities,
-		Pending: c.pending, Forgotten: c.forgotten, Unexpected: c.unexpected,
 	}
 }

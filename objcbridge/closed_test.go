@@ -13,9 +13,9 @@ import (
 func requireAllRefused(t *testing.T, b *Bridge, s *Surface, p *Program, r *Request) {
 	t.Helper()
 	call := map[string]func() error{
-		"SelfCheck":   func() error { _, err := b.SelfCheck(); return err },
+		"SelfCheck":   func() error { _, err := b.selfCheck(); return err },
 		"Device":      func() error { _, err := b.Device(); return err },
-		"Registry":    func() error { _, err := b.Registry(); return err },
+		"Registry":    func() error { _, err := b.registry(); return err },
 		"WrapSurface": func() error { _, err := b.WrapSurface(1, 0); return err },
 		"NewProgram":  func() error { _, err := b.NewProgram([]byte("x"), nil); return err },
 		"Unlock":      s.Unlock,
@@ -28,11 +28,6 @@ func requireAllRefused(t *testing.T, b *Bridge, s *Surface, p *Program, r *Reque
 		"Inspect":     func() error { _, err := p.Inspect(); return err },
 		"NewRequest":  func() error { _, err := p.NewRequest(0, nil, nil); return err },
 		"Evaluate":    func() error { return r.Evaluate(p, driverabi.QoSDefault) },
-		"Start": func() error {
-			_, err := r.Start(p, driverabi.QoSDefault,
-				func(error) { panic("done") })
-			return err
-		},
 	}
 	for name, f := range call {
 		t.Run(name, func(t *testing.T) { refused(t, f(), ReasonState, "closed or was never opened") })
@@ -48,12 +43,10 @@ func requireAllRefused(t *testing.T, b *Bridge, s *Surface, p *Program, r *Reque
 
 func TestNilHandles(t *testing.T) {
 	requireAllRefused(t, nil, nil, nil, nil)
-	require.False(t, (*Ticket)(nil).Forget())
 }
 
 func TestZeroHandles(t *testing.T) {
 	requireAllRefused(t, &Bridge{}, &Surface{}, &Program{}, &Request{})
-	require.False(t, (&Ticket{}).Forget())
 }
 
 func TestClosedHandles(t *testing.T) {
@@ -130,8 +123,6 @@ func TestBadArguments(t *testing.T) {
 	refused(t, err, ReasonOffset, "-1")
 	_, err = b.WrapSurface(1, 64)
 	refused(t, err, ReasonOffset)
-	_, err = r.Start(p, driverabi.QoSDefault, nil)
-	refused(t, err, ReasonArgument)
 	for _, o := range []Options{{ProgramLimit: -1}, {ProgramLimit: 1 << 31}, {Framework: "a\x00b"}} {
 		o.Library = fakeBridge(t)
 		_, err = Open(o)

@@ -5,65 +5,51 @@ import (
 	"unsafe"
 )
 
-// Row counts of lists that C fills: of the first attempt, and a maximum that no list needs.
-const (
-	firstRows = 64
-	mostRows  = 1 << 16
-)
-
-// list calls fill with a growing slice until all rows fit. fill returns the number of rows.
-func list[T any](stage Stage, fill func(rows []T) (count int, err error)) ([]T, error) {
-	for room := firstRows; room <= mostRows; {
-		rows := make([]T, room)
-		n, err := fill(rows)
-		if n < 0 || n > mostRows {
-			break
+// list calls fill with a growing slice until all elements fit. fill returns their number. first is the length of the
+// first slice, and no list needs more than most.
+func list[T any](stage Stage, first, most int, fill func(room []T) (count int, err error)) ([]T, error) {
+	for n := first; n >= 0 && n <= most; {
+		room := make([]T, n)
+		count, err := fill(room)
+		if 0 <= count && count <= n {
+			return room[:count], err
 		}
-		if n <= room {
-			return rows[:n], err
-		}
-		room = n
+		n = count
 	}
-	return nil, &Error{Stage: stage, Kind: KindContradiction,
-		Message: "the bridge reports an impossible number of rows"}
+	return nil, &Error{Stage: stage, Kind: KindContradiction, Message: "the bridge reports an impossible length"}
 }
 
-// SelfCheck compares every method that the bridge sends with the framework. It returns the rows
+// selfCheck compares every method that the bridge sends with the framework. It returns the rows
 // even with an error, which is of KindMissing if a required row fails.
-func (b *Bridge) SelfCheck() ([]Check, error) {
-	if err := b.use(StageCheck); err != nil {
-		return nil, err
-	}
-	defer b.mu.RUnlock()
-	rows, err := list(StageCheck, func(rows []cCheck) (int, error) {
+func (b *Bridge) selfCheck() (checks []Check, err error) {
+	_, err = list(StageCheck, 64, 1<<16, func(rows []cCheck) (int, error) {
 		var count int32
-		var record cError
-		k := call(b.lib.selfCheck, b.handle, uintptr(unsafe.Pointer(unsafe.SliceData(rows))), uintptr(len(rows)),
-			uintptr(unsafe.Pointer(&count)), uintptr(unsafe.Pointer(&record)))
-		return int(count), record.err(StageCheck, k)
-	})
-	checks := make([]Check, 0, len(rows))
-	for i := range rows {
-		c := &rows[i]
-		checks = append(checks, Check{
-			Class: goString(c.class), Selector: goString(c.selector), ClassMethod: c.classMethod != 0,
-			Expected: goString(c.expected), Found: goString(c.found), NeededFor: goString(c.neededFor),
-			Required: c.required != 0, Status: CheckStatus(c.status),
+		err := do(b, StageCheck, func(record *cError) int32 {
+			k := call(b.lib.selfCheck, b.handle, uintptr(unsafe.Pointer(unsafe.SliceData(rows))), uintptr(len(rows)),
+				uintptr(unsafe.Pointer(&count)), uintptr(unsafe.Pointer(record)))
+			checks = nil
+			for i := range min(int(count), len(rows)) { // the texts are valid as long as the bridge is open
+				c := &rows[i]
+				checks = append(checks, Check{
+					Class: goString(c.class), Selector: goString(c.selector), ClassMethod: c.classMethod != 0,
+					Expected: goString(c.expected), Found: goString(c.found), NeededFor: goString(c.neededFor),
+					Required: c.required != 0, Status: CheckStatus(c.status),
+				})
+			}
+			return k
 		})
-	}
+		return int(count), err
+	})
 	return checks, err
 }
 
 // Device returns the framework's facts about the machine. The error is an *Error of StageDevice.
 func (b *Bridge) Device() (Device, error) {
-	if err := b.use(StageDevice); err != nil {
-		return Device{}, err
-	}
-	defer b.mu.RUnlock()
 	var c cDevice
-	var record cError
-	k := call(b.lib.deviceInfo, b.handle, uintptr(unsafe.Pointer(&c)), uintptr(unsafe.Pointer(&record)))
-	if err := record.err(StageDevice, k); err != nil {
+	err := do(b, StageDevice, func(record *cError) int32 {
+		return call(b.lib.deviceInfo, b.handle, uintptr(unsafe.Pointer(&c)), uintptr(unsafe.Pointer(record)))
+	})
+	if err != nil {
 		return Device{}, err
 	}
 	return Device{
@@ -76,33 +62,27 @@ func (b *Bridge) Device() (Device, error) {
 
 // Folders returns where the framework puts the files of programs. The error is an *Error of StageCheck.
 func (b *Bridge) Folders() (Folders, error) {
-	if err := b.use(StageCheck); err != nil {
-		return Folders{}, err
-	}
-	defer b.mu.RUnlock()
 	var c cFolders
-	var record cError
-	k := call(b.lib.foldersNow, b.handle, uintptr(unsafe.Pointer(&c)), uintptr(unsafe.Pointer(&record)))
-	if err := record.err(StageCheck, k); err != nil {
+	err := do(b, StageCheck, func(record *cError) int32 {
+		return call(b.lib.foldersNow, b.handle, uintptr(unsafe.Pointer(&c)), uintptr(unsafe.Pointer(record)))
+	})
+	if err != nil {
 		return Folders{}, err
 	}
 	return Folders{Process: text(c.process[:]), User: text(c.user[:]), Foreign: c.foreign != 0,
 		Verifies: c.verifies != 0}, nil
 }
 
-// Registry returns the properties of the engine in the IORegistry, in its order. The error is an *Error of StageDevice.
-func (b *Bridge) Registry() ([]Property, error) {
-	if err := b.use(StageDevice); err != nil {
-		return nil, err
-	}
-	defer b.mu.RUnlock()
+// registry returns the properties of the engine in the IORegistry, in its order. The error is an *Error of StageDevice.
+func (b *Bridge) registry() ([]Property, error) {
 	const zeroByte = 1
-	characters, err := list(StageDevice, func(room []byte) (int, error) {
+	characters, err := list(StageDevice, 64, 1<<16, func(room []byte) (int, error) {
 		var length uintptr
-		var record cError
-		k := call(b.lib.registry, b.handle, uintptr(unsafe.Pointer(unsafe.SliceData(room))), uintptr(len(room)),
-			uintptr(unsafe.Pointer(&length)), uintptr(unsafe.Pointer(&record)))
-		if err := record.err(StageDevice, k); err != nil {
+		err := do(b, StageDevice, func(record *cError) int32 {
+			return call(b.lib.registry, b.handle, uintptr(unsafe.Pointer(unsafe.SliceData(room))), uintptr(len(room)),
+				uintptr(unsafe.Pointer(&length)), uintptr(unsafe.Pointer(record)))
+		})
+		if err != nil {
 			return 0, err
 		}
 		return int(length) + zeroByte, nil

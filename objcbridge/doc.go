@@ -16,9 +16,8 @@
 // A Bridge makes Surfaces and Programs, a Program makes Requests. The owner closes each handle;
 // the garbage collector frees none. Close may be repeated and may be called on nil. A method
 // called after Close returns *Error with KindRefused and ReasonState. Close during a call does not
-// wait: it rejects new calls, and the last running call releases the handle. A run begun with
-// Start counts as a running call until it is answered or forgotten. Bridge.Close fails while a
-// handle made with the Bridge is alive.
+// wait: it rejects new calls, and the last running call releases the handle. Bridge.Close fails
+// while a handle made with the Bridge is alive.
 //
 // All methods may be called from several goroutines. A Request has one run at a time; a second one
 // is rejected. A call into the framework cannot be cancelled: it blocks its thread until the

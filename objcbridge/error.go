@@ -41,7 +41,7 @@ func (e *Error) Error() string {
 			fmt.Fprintf(&b, " (code %d)", c.Code)
 		}
 	}
-	if m := e.Meaning(); m != "" {
+	if m := e.meaning(); m != "" {
 		b.WriteString(" (" + m + ")")
 	}
 	if h := e.hint(); h != "" {

@@ -88,7 +88,7 @@ func TestMeaning(t *testing.T) {
 		return &Error{Kind: KindNSError, Domain: DomainEngine, Code: 8, HasStatus: true, Status: s}
 	}
 	for code := int64(1); code <= 29; code++ {
-		require.NotEmpty(t, engine(code).Meaning(), "code %d", code)
+		require.NotEmpty(t, engine(code).meaning(), "code %d", code)
 	}
 	for _, c := range []struct {
 		name string
@@ -118,7 +118,7 @@ func TestMeaning(t *testing.T) {
 		{"status that was not found", &Error{Kind: KindNSError, Domain: DomainEngine, Code: 8, Status: 0x1d},
 			"the run failed"},
 		{"signature", engine(7), "this process has no code-signing identity"},
-		{"host", &Error{Kind: KindNSError, Domain: DomainVirtual, Code: 22},
+		{"host", &Error{Kind: KindNSError, Domain: domainVirtual, Code: 22},
 			"the host system or its interface is too old"},
 		{"compiler", &Error{Kind: KindNSError, Domain: DomainCompiler, Code: 1},
 			"the compiler rejects the MIL program"},
@@ -128,15 +128,15 @@ func TestMeaning(t *testing.T) {
 		{"negative code", engine(-1), ""},
 		{"code 30", engine(30), ""},
 		{"other compiler code", &Error{Kind: KindNSError, Domain: DomainCompiler, Code: 2}, ""},
-		{"translator", &Error{Kind: KindNSError, Domain: DomainEspresso, Code: 1}, ""},
-		{"code 8 of a guest", &Error{Kind: KindNSError, Domain: DomainVirtual, Code: 8}, ""},
+		{"translator", &Error{Kind: KindNSError, Domain: DomainEngine + ".espresso", Code: 1}, ""},
+		{"code 8 of a guest", &Error{Kind: KindNSError, Domain: domainVirtual, Code: 8}, ""},
 		{"other domain", &Error{Kind: KindNSError, Domain: "NSPOSIXErrorDomain", Code: 1}, ""},
 		{"longer domain", &Error{Kind: KindNSError, Domain: DomainEngine + "s", Code: 1}, ""},
 		{"no NSError", &Error{Kind: KindNo, Domain: DomainEngine, Code: 8}, ""},
 		{"a reason is no code", refuse(StageLoad, ReasonCrowded, ""), ""},
 		{"zero", &Error{}, ""},
 	} {
-		require.Equal(t, c.want, c.err.Meaning(), c.name)
+		require.Equal(t, c.want, c.err.meaning(), c.name)
 	}
 }
 

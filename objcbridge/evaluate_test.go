@@ -22,14 +22,9 @@ const (
 	qosRelease
 	qosNoRecord
 	qosLong
-	qosAtOnce
-	qosNever
-	qosStartFails
-	qosTwice
-	qosFailsAndAnswers
 )
 
-// runErrors are the failures of a run, the same for Evaluate and Start.
+// runErrors are the failures of a run.
 var runErrors = []struct {
 	name string
 	qos  uint32
@@ -73,8 +68,6 @@ func TestEvaluateTwiceAtOnce(t *testing.T) {
 	for !r.busy.Load() {
 	}
 	refused(t, r.Evaluate(p, driverabi.QoSDefault), ReasonState, "in flight")
-	_, err := r.Start(p, driverabi.QoSDefault, func(error) { panic("done") })
-	refused(t, err, ReasonState, "in flight")
 
 	// Closed during the call: further calls are rejected, and the handle is released
 	// after the call.

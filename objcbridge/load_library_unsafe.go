@@ -36,7 +36,3 @@ func call(function uintptr, args ...uintptr) int32 {
 	r, _, _ := purego.SyscallN(function, args...)
 	return int32(uint32(r))
 }
-
-// callbackAddress returns the C address of completed. It is called once per process, because the
-// number of such addresses is limited.
-func callbackAddress() uintptr { return purego.NewCallback(completed) }

@@ -21,5 +21,3 @@ func openLibrary(string) (uintptr, error) {
 func findSymbol(uintptr, string) uintptr { return 0 }
 
 func call(uintptr, ...uintptr) int32 { return int32(KindMissing) }
-
-func callbackAddress() uintptr { return 0 }

@@ -17,7 +17,7 @@ func TestBuildWithoutLoader(t *testing.T) {
 	_, err := Open(Options{})
 	_, fromInspect := Inspect(Options{})
 	_, fromDir := Dir()
-	for _, err := range []error{err, fromInspect, fromDir, Probe()} {
+	for _, err := range []error{err, fromInspect, fromDir, Probe("")} {
 		require.ErrorIs(t, err, ErrBridgeUnavailable)
 		require.ErrorContains(t, err, "CGO_ENABLED=1")
 	}
@@ -36,7 +36,7 @@ func TestLoadOnce(t *testing.T) {
 	require.Same(t, first, again)
 
 	t.Setenv(EnvDir, filepath.Dir(path))
-	require.NoError(t, Probe())
+	require.NoError(t, Probe(""))
 	dir, err := Dir()
 	require.NoError(t, err)
 	require.Equal(t, filepath.Dir(path), dir)
@@ -46,10 +46,7 @@ func TestLoadOtherVersion(t *testing.T) {
 	path := compile(t, "version.so", "testdata/fakebridge.c", "-DFAKE_VERSION=7")
 	_, err := Open(Options{Library: path})
 	require.ErrorIs(t, err, ErrBridgeUnavailable)
-	var e *VersionError
-	require.ErrorAs(t, err, &e)
-	require.Equal(t, &VersionError{Library: path, Found: 7, Want: abiVersion}, e)
-	require.ErrorContains(t, err, "version 7")
+	require.ErrorContains(t, err, path+" has version 7")
 	require.ErrorContains(t, err, fmt.Sprintf("needs %d", abiVersion))
 }
 
@@ -59,9 +56,7 @@ func TestLoadOtherVersionWithoutFunctions(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "future.c")
 	require.NoError(t, os.WriteFile(source, []byte("unsigned aneb_version(void) { return 4000000000u; }\n"), 0o644))
 	_, err := Open(Options{Library: compile(t, "future.so", source)})
-	var e *VersionError
-	require.ErrorAs(t, err, &e)
-	require.EqualValues(t, 4_000_000_000, e.Found)
+	require.ErrorContains(t, err, "version 4000000000 ")
 }
 
 func TestLoadMissingSymbols(t *testing.T) {
@@ -71,12 +66,7 @@ func TestLoadMissingSymbols(t *testing.T) {
 	path := compile(t, "other.so", source)
 	_, err := Open(Options{Library: path})
 	require.ErrorIs(t, err, ErrBridgeUnavailable)
-	var e *SymbolError
-	require.ErrorAs(t, err, &e)
-	require.Len(t, e.Missing, len(new(library).functions())-1)
-	require.NotContains(t, e.Missing, "aneb_version")
-	require.ErrorContains(t, err, "aneb_close")
-	require.ErrorContains(t, err, fmt.Sprintf("and %d more", len(e.Missing)-3))
+	require.ErrorContains(t, err, fmt.Sprintf("lacks %d functions, aneb_close first", len(new(library).functions())-1))
 }
 
 // TestLoadNoLibrary: a failure is not recorded, so a file that becomes a

@@ -61,7 +61,6 @@ type cBinding struct {
 type cUsage struct {
 	compiles, loaded, programLimit           int64
 	programs, surfaces, requests, identities int64
-	pending, forgotten, unexpected           int64
 }
 
 // goString copies a C string. NULL becomes "".

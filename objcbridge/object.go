@@ -61,6 +61,22 @@ func (o *object) release() {
 	}
 }
 
+// user is a handle that a call uses.
+type user interface {
+	use(stage Stage) error // begins a call, or returns the error of a handle that is not open
+	done()                 // ends it
+}
+
+// do uses u while f calls C with an error record.
+func do(u user, stage Stage, f func(record *cError) int32) error {
+	if err := u.use(stage); err != nil {
+		return err
+	}
+	defer u.done()
+	record := new(cError)
+	return record.err(stage, f(record))
+}
+
 // closed is the error of a method on a handle that is closed, nil or zero.
 func closed(stage Stage, what string) *Error {
 	if what == "" {

@@ -9,9 +9,7 @@ import (
 )
 
 // Program is one program and its state in the framework: created, compiled, loaded.
-type Program struct {
-	object object
-}
+type Program struct{ object }
 
 // NewProgram makes a program from a MIL text and the files that it names. text and the weights' Data are used in place
 // and must not change until Close. They are kept alive and pinned until C no longer uses them. The error is an *Error
@@ -23,7 +21,7 @@ func (b *Bridge) NewProgram(text []byte, weights []Weight) (*Program, error) {
 	if err := b.use(StageCreate); err != nil {
 		return nil, err
 	}
-	defer b.mu.RUnlock()
+	defer b.done()
 	pins := new(runtime.Pinner)
 	rows := make([]cWeight, len(weights))
 	for i, w := range weights {
@@ -37,11 +35,11 @@ func (b *Bridge) NewProgram(text []byte, weights []Weight) (*Program, error) {
 	}
 	source := pinned(pins, text)
 	first := pinned(pins, rows)
-	p := &Program{object: object{bridge: b, what: "program", free: b.lib.programRelease, pins: pins}}
+	p := &Program{object{bridge: b, what: "program", free: b.lib.programRelease, pins: pins}}
 	var record cError
 	keep(pins)
 	k := call(b.lib.programCreate, b.handle, uintptr(source), uintptr(len(text)),
-		uintptr(first), uintptr(len(rows)), uintptr(unsafe.Pointer(&p.object.handle)), uintptr(unsafe.Pointer(&record)))
+		uintptr(first), uintptr(len(rows)), uintptr(unsafe.Pointer(&p.handle)), uintptr(unsafe.Pointer(&record)))
 	if err := record.err(StageCreate, k); err != nil {
 		drop(pins)
 		return nil, err
@@ -60,7 +58,7 @@ func pinned[T any](pins *runtime.Pinner, s []T) unsafe.Pointer {
 	return unsafe.Pointer(first)
 }
 
-// use begins a call. p.object.done ends it.
+// use begins a call. done ends it.
 func (p *Program) use(stage Stage) error {
 	if p == nil {
 		return closed(stage, "program")
@@ -71,13 +69,9 @@ func (p *Program) use(stage Stage) error {
 // SetResidency sets whether later loads keep the program's memory wired or let it be paged out; at first they
 // leave it to the framework. The error is of KindMissing if the framework has no such option.
 func (p *Program) SetResidency(r Residency) error {
-	if err := p.use(StageLoad); err != nil {
-		return err
-	}
-	defer p.object.done()
-	var record cError
-	k := call(p.object.bridge.lib.programReside, p.object.handle, uintptr(r), uintptr(unsafe.Pointer(&record)))
-	return record.err(StageLoad, k)
+	return do(p, StageLoad, func(record *cError) int32 {
+		return call(p.bridge.lib.programReside, p.handle, uintptr(r), uintptr(unsafe.Pointer(record)))
+	})
 }
 
 // SetPatience sets how long each later call on the program waits for other processes, at first 30 s. All processes that
@@ -88,8 +82,8 @@ func (p *Program) SetPatience(d time.Duration) {
 	if p.use(StageCompile) != nil {
 		return
 	}
-	defer p.object.done()
-	call(p.object.bridge.lib.programPatience, p.object.handle, uintptr(d.Milliseconds()))
+	defer p.done()
+	call(p.bridge.lib.programPatience, p.handle, uintptr(d.Milliseconds()))
 }
 
 // Compile writes the program's files and compiles it, unless the framework has it in its cache. A program is compiled
@@ -97,18 +91,12 @@ func (p *Program) SetPatience(d time.Duration) {
 // restricted entitlement the framework rejects real time. The error is an *Error of StageCompile, with the compiler's
 // words.
 func (p *Program) Compile(qos uint32) (cached bool, err error) {
-	if err := p.use(StageCompile); err != nil {
-		return false, err
-	}
-	defer p.object.done()
 	var hit int32
-	var record cError
-	k := call(p.object.bridge.lib.programCompile, p.object.handle, uintptr(qos),
-		uintptr(unsafe.Pointer(&hit)), uintptr(unsafe.Pointer(&record)))
-	if err := record.err(StageCompile, k); err != nil {
-		return false, err
-	}
-	return hit != 0, nil
+	err = do(p, StageCompile, func(record *cError) int32 {
+		return call(p.bridge.lib.programCompile, p.handle, uintptr(qos), uintptr(unsafe.Pointer(&hit)),
+			uintptr(unsafe.Pointer(record)))
+	})
+	return err == nil && hit != 0, err
 }
 
 // Load loads the compiled program into the engine, and removes its files unless Options.KeepFiles is set. After Unload
@@ -116,35 +104,23 @@ func (p *Program) Compile(qos uint32) (cached bool, err error) {
 // ReasonCrowded if this process has reached its limit of loaded programs. A load that the framework rejects is retried
 // once after 100 ms; Facts.Recovered reports it.
 func (p *Program) Load(qos uint32) error {
-	if err := p.use(StageLoad); err != nil {
-		return err
-	}
-	defer p.object.done()
-	var record cError
-	k := call(p.object.bridge.lib.programLoad, p.object.handle, uintptr(qos), uintptr(unsafe.Pointer(&record)))
-	return record.err(StageLoad, k)
+	return do(p, StageLoad, func(record *cError) int32 {
+		return call(p.bridge.lib.programLoad, p.handle, uintptr(qos), uintptr(unsafe.Pointer(record)))
+	})
 }
 
 // Unload unloads the program from the engine and removes its files. The error is an *Error of StageUnload.
 func (p *Program) Unload(qos uint32) error {
-	if err := p.use(StageUnload); err != nil {
-		return err
-	}
-	defer p.object.done()
-	var record cError
-	k := call(p.object.bridge.lib.programUnload, p.object.handle, uintptr(qos), uintptr(unsafe.Pointer(&record)))
-	return record.err(StageUnload, k)
+	return do(p, StageUnload, func(record *cError) int32 {
+		return call(p.bridge.lib.programUnload, p.handle, uintptr(qos), uintptr(unsafe.Pointer(record)))
+	})
 }
 
 // Purge removes the program from the framework's cache. Calling it is optional. The error is an *Error of StagePurge.
 func (p *Program) Purge() error {
-	if err := p.use(StagePurge); err != nil {
-		return err
-	}
-	defer p.object.done()
-	var record cError
-	k := call(p.object.bridge.lib.programPurge, p.object.handle, uintptr(unsafe.Pointer(&record)))
-	return record.err(StagePurge, k)
+	return do(p, StagePurge, func(record *cError) int32 {
+		return call(p.bridge.lib.programPurge, p.handle, uintptr(unsafe.Pointer(record)))
+	})
 }
 
 // Close unloads the program if necessary, removes its files and releases text and weights. Requests
@@ -153,4 +129,39 @@ func (p *Program) Close() {
 	if p != nil {
 		p.object.close()
 	}
+}
+
+// Attributes returns the modelAttributes of a loaded program as JSON. Objects of classes
+// unknown to JSON are {"$class": NAME}. The error is of KindMissing if the attributes cannot
+// be encoded: no dictionary, text that is not Unicode, or unlimited nesting.
+func (p *Program) Attributes() ([]byte, error) {
+	return list(StageDescribe, 16<<10, 16<<20, func(room []byte) (int, error) {
+		var length uintptr
+		err := do(p, StageDescribe, func(record *cError) int32 {
+			return call(p.bridge.lib.programAttributes, p.handle, uintptr(unsafe.Pointer(unsafe.SliceData(room))),
+				uintptr(len(room)), uintptr(unsafe.Pointer(&length)), uintptr(unsafe.Pointer(record)))
+		})
+		if err != nil {
+			return 0, err
+		}
+		return int(length), nil
+	})
+}
+
+// Inspect returns the framework's facts about the program. The error is an *Error of StageDescribe.
+func (p *Program) Inspect() (Facts, error) {
+	var c cFacts
+	var f Facts
+	err := do(p, StageDescribe, func(record *cError) int32 {
+		k := call(p.bridge.lib.programInspect, p.handle, uintptr(unsafe.Pointer(&c)), uintptr(unsafe.Pointer(record)))
+		if k == 0 { // the texts are valid as long as the program
+			f = Facts{
+				Identity: goString(c.identity), Path: goString(c.path), Handle: c.handle, Intermediate: c.intermediate,
+				State: c.state, Loaded: c.loaded != 0, QueueDepth: int(c.queueDepth), PerfStats: c.perfStatsMask,
+				Recovered: c.recovered.refusal(),
+			}
+		}
+		return k
+	})
+	return f, err
 }

@@ -1,9 +1,43 @@
 package objcbridge
 
 import (
-	"fmt"
+	"errors"
 	"strconv"
 )
+
+// Answer is yes, no or unknown.
+type Answer int32
+
+// The answers. In JSON they are null, false and true.
+const (
+	AnswerUnknown Answer = -1
+	AnswerNo      Answer = 0
+	AnswerYes     Answer = 1
+)
+
+// String returns "yes", "no" or "unknown".
+func (a Answer) String() string {
+	switch a {
+	case AnswerNo:
+		return "no"
+	case AnswerYes:
+		return "yes"
+	default:
+		return "unknown"
+	}
+}
+
+// MarshalJSON returns true, false or null. The error is nil.
+func (a Answer) MarshalJSON() ([]byte, error) {
+	switch a {
+	case AnswerNo:
+		return []byte("false"), nil
+	case AnswerYes:
+		return []byte("true"), nil
+	default:
+		return []byte("null"), nil
+	}
+}
 
 // CheckStatus is a result of the self-check. The numbers are those of enum aneb_status in src/bridge.h.
 type CheckStatus int32
@@ -34,17 +68,6 @@ func (s CheckStatus) String() string {
 
 // MarshalText encodes the status as text, for JSON. The error is nil.
 func (s CheckStatus) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText parses the output of MarshalText for the statuses above. Any other text is an error.
-func (s *CheckStatus) UnmarshalText(b []byte) error {
-	for known := CheckOK; known <= CheckOtherEncoding; known++ {
-		if known.String() == string(b) {
-			*s = known
-			return nil
-		}
-	}
-	return fmt.Errorf("objcbridge: unknown status of a check %q", b)
-}
 
 // Check is one row of the self-check: a method that the bridge sends, and the method in the framework.
 type Check struct {
@@ -89,9 +112,6 @@ type Usage struct {
 	Surfaces     int64 `json:"surfaces"`   // alive
 	Requests     int64 `json:"requests"`   // alive
 	Identities   int64 `json:"identities"` // directories of programs in use
-	Pending      int64 `json:"pending"`    // asynchronous runs in flight
-	Forgotten    int64 `json:"forgotten"`  // pending runs abandoned by their caller
-	Unexpected   int64 `json:"unexpected"` // completions that arrived twice or after an error
 }
 
 // Report is everything known of a bridge and its framework without compiling.
@@ -103,4 +123,29 @@ type Report struct {
 	Registry  []Property `json:"registry"`                 // empty if it cannot be read
 	Unread    string     `json:"registry_error,omitempty"` // the reason for an empty Registry
 	Usage     Usage      `json:"usage"`
+}
+
+// Inspect opens a bridge, collects all facts that need no compiling, and closes it. The Report
+// holds the available facts even if the error is not nil, for example the self-check of a framework
+// that lacks a class.
+func Inspect(o Options) (Report, error) {
+	report := Report{Framework: o.withDefaults().Framework}
+	b, err := open(o)
+	if err != nil {
+		return report, err
+	}
+	report.Library = b.lib.path
+	report.Checks, err = b.selfCheck()
+	if err == nil {
+		var device Device
+		if device, err = b.Device(); err == nil {
+			report.Device = &device
+		}
+		var unread error
+		if report.Registry, unread = b.registry(); unread != nil {
+			report.Unread = unread.Error()
+		}
+	}
+	report.Usage = b.Usage()
+	return report, errors.Join(err, b.Close())
 }

@@ -9,7 +9,7 @@ import (
 
 // Request binds surfaces to the symbols of a procedure. It has one run at a time.
 type Request struct {
-	object object
+	object
 	busy   atomic.Bool // a call uses the fields below, which save allocations
 	args   [4]uintptr
 	record cError
@@ -24,7 +24,7 @@ func (p *Program) NewRequest(procedure int, in, out []Binding) (*Request, error)
 	if err := p.use(StageRequest); err != nil {
 		return nil, err
 	}
-	defer p.object.done()
+	defer p.done()
 	inputs, err := p.bind("input", in)
 	defer unbind(in, len(inputs))
 	if err != nil {
@@ -35,12 +35,12 @@ func (p *Program) NewRequest(procedure int, in, out []Binding) (*Request, error)
 	if err != nil {
 		return nil, err
 	}
-	b := p.object.bridge
+	b := p.bridge
 	r := &Request{object: object{bridge: b, what: "request", free: b.lib.requestRelease}}
-	k := call(b.lib.requestCreate, p.object.handle, uintptr(procedure),
+	k := call(b.lib.requestCreate, p.handle, uintptr(procedure),
 		uintptr(unsafe.Pointer(unsafe.SliceData(inputs))), uintptr(len(inputs)),
 		uintptr(unsafe.Pointer(unsafe.SliceData(outputs))), uintptr(len(outputs)),
-		uintptr(unsafe.Pointer(&r.object.handle)), uintptr(unsafe.Pointer(&r.record)))
+		uintptr(unsafe.Pointer(&r.handle)), uintptr(unsafe.Pointer(&r.record)))
 	if err := r.record.err(StageRequest, k); err != nil {
 		return nil, err
 	}
@@ -62,8 +62,8 @@ func (p *Program) bind(side string, bindings []Binding) ([]cBinding, error) {
 		if b.Surface.use(StageRequest) != nil {
 			return rows, refuse(StageRequest, ReasonState, "%s %d: the surface is closed or was never opened", side, i)
 		}
-		rows = append(rows, cBinding{surface: b.Surface.object.handle, index: int32(b.Index), bytes: int64(b.Bytes)})
-		if b.Surface.object.bridge != p.object.bridge {
+		rows = append(rows, cBinding{surface: b.Surface.handle, index: int32(b.Index), bytes: int64(b.Bytes)})
+		if b.Surface.bridge != p.bridge {
 			return rows, refuse(StageRequest, ReasonArgument, "%s %d: the surface belongs to another bridge", side, i)
 		}
 	}
@@ -72,62 +72,43 @@ func (p *Program) bind(side string, bindings []Binding) ([]cBinding, error) {
 
 func unbind(bindings []Binding, n int) {
 	for _, b := range bindings[:n] {
-		b.Surface.object.done()
+		b.Surface.done()
 	}
-}
-
-// begin begins a run of r on p: it uses both handles and marks r busy.
-func (r *Request) begin(p *Program) error {
-	if r == nil {
-		return closed(StageEvaluate, "request")
-	}
-	if err := r.object.use(StageEvaluate); err != nil {
-		return err
-	}
-	if err := p.use(StageEvaluate); err != nil {
-		r.object.done()
-		return err
-	}
-	var fault *Error
-	if r.object.bridge != p.object.bridge {
-		fault = refuse(StageEvaluate, ReasonArgument, "the program belongs to another bridge")
-	} else if !r.busy.CompareAndSwap(false, true) {
-		fault = refuse(StageEvaluate, ReasonState, "the request is in flight")
-	}
-	if fault != nil {
-		r.release(p)
-		return fault
-	}
-	r.record.kind = 0
-	return nil
-}
-
-// release ends the use of both handles.
-func (r *Request) release(p *Program) {
-	p.object.done()
-	r.object.done()
 }
 
 // Evaluate runs the request and blocks until the engine is done. A successful run allocates nothing. p is the program
 // that the request was made from, or another load of the same text. The error is an *Error of StageEvaluate.
 func (r *Request) Evaluate(p *Program, qos uint32) error {
-	if err := r.begin(p); err != nil {
+	if r == nil {
+		return closed(StageEvaluate, "request")
+	}
+	if err := r.use(StageEvaluate); err != nil {
 		return err
 	}
+	defer r.done()
+	if err := p.use(StageEvaluate); err != nil {
+		return err
+	}
+	defer p.done()
+	if r.bridge != p.bridge {
+		return refuse(StageEvaluate, ReasonArgument, "the program belongs to another bridge")
+	}
+	if !r.busy.CompareAndSwap(false, true) {
+		return refuse(StageEvaluate, ReasonState, "the request is in flight")
+	}
+	defer r.busy.Store(false)
+	r.record.kind = 0
 	// Arguments inside the call expression would be allocated on the heap, because the compiler
 	// cannot see that C does not keep them.
-	r.args = [...]uintptr{p.object.handle, r.object.handle, uintptr(qos), uintptr(unsafe.Pointer(&r.record))}
-	k := call(p.object.bridge.lib.evaluate, r.args[:]...)
+	r.args = [...]uintptr{p.handle, r.handle, uintptr(qos), uintptr(unsafe.Pointer(&r.record))}
+	k := call(p.bridge.lib.evaluate, r.args[:]...)
 	runtime.KeepAlive(r)
-	err := r.record.err(StageEvaluate, k)
-	r.busy.Store(false)
-	r.release(p)
-	return err
+	return r.record.err(StageEvaluate, k)
 }
 
 // Close closes the request.
 func (r *Request) Close() {
 	if r != nil {
-		r.object.close()
+		r.close()
 	}
 }

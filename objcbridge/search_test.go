@@ -47,7 +47,7 @@ func missing(t *testing.T, err error, setting string) {
 
 func TestProbeAndDirWithoutBridge(t *testing.T) {
 	t.Setenv(EnvDir, "")
-	require.ErrorIs(t, Probe(), ErrBridgeUnavailable)
+	require.ErrorIs(t, Probe(""), ErrBridgeUnavailable)
 	_, err := Dir()
 	require.ErrorIs(t, err, ErrBridgeUnavailable)
 }

@@ -3,7 +3,7 @@ package objcbridge
 import "unsafe"
 
 // Surface is an IOSurface wrapped by the framework. It holds a reference to the IOSurface.
-type Surface struct{ object object }
+type Surface struct{ object }
 
 // WrapSurface wraps an IOSurfaceRef. offset must be 0: the engine reads every surface from its first byte, so any other
 // offset is rejected with ReasonOffset. All errors are an *Error of StageSurface.
@@ -11,21 +11,19 @@ func (b *Bridge) WrapSurface(ref uintptr, offset int) (*Surface, error) {
 	if offset < 0 {
 		return nil, refuse(StageSurface, ReasonOffset, "offset %d", offset)
 	}
-	if err := b.use(StageSurface); err != nil {
-		return nil, err
-	}
-	defer b.mu.RUnlock()
-	s := &Surface{object{bridge: b, what: "surface", free: b.lib.surfaceRelease}}
-	var record cError
-	k := call(b.lib.surfaceWrap, b.handle, ref, uintptr(offset),
-		uintptr(unsafe.Pointer(&s.object.handle)), uintptr(unsafe.Pointer(&record)))
-	if err := record.err(StageSurface, k); err != nil {
+	s := &Surface{object{bridge: b, what: "surface"}}
+	err := do(b, StageSurface, func(record *cError) int32 {
+		s.free = b.lib.surfaceRelease
+		return call(b.lib.surfaceWrap, b.handle, ref, uintptr(offset), uintptr(unsafe.Pointer(&s.handle)),
+			uintptr(unsafe.Pointer(record)))
+	})
+	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// use begins a call. s.object.done ends it.
+// use begins a call. done ends it.
 func (s *Surface) use(stage Stage) error {
 	if s == nil {
 		return closed(stage, "surface")
@@ -35,25 +33,17 @@ func (s *Surface) use(stage Stage) error {
 
 // Unlock releases the CPU's lock, taken with options 0. Lock takes it again. The error is an *Error of StageSurface.
 func (s *Surface) Unlock() error {
-	if err := s.use(StageSurface); err != nil {
-		return err
-	}
-	defer s.object.done()
-	var record cError
-	k := call(s.object.bridge.lib.surfaceUnlock, s.object.handle, uintptr(unsafe.Pointer(&record)))
-	return record.err(StageSurface, k)
+	return do(s, StageSurface, func(record *cError) int32 {
+		return call(s.bridge.lib.surfaceUnlock, s.handle, uintptr(unsafe.Pointer(record)))
+	})
 }
 
 // Lock takes the CPU's lock with options 0. It fails if the surface's address has changed: slices
 // of it are then invalid.
 func (s *Surface) Lock() error {
-	if err := s.use(StageSurface); err != nil {
-		return err
-	}
-	defer s.object.done()
-	var record cError
-	k := call(s.object.bridge.lib.surfaceLock, s.object.handle, uintptr(unsafe.Pointer(&record)))
-	return record.err(StageSurface, k)
+	return do(s, StageSurface, func(record *cError) int32 {
+		return call(s.bridge.lib.surfaceLock, s.handle, uintptr(unsafe.Pointer(record)))
+	})
 }
 
 // Close releases the wrapper and its reference. Requests made with it keep their own.

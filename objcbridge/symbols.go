@@ -1,18 +1,24 @@
 package objcbridge
 
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
 // abiVersion is the ANEB_VERSION of src/bridge.h that this package uses.
-const abiVersion = 5
+const abiVersion = 6
 
 // library is a loaded bridge: the addresses of its functions.
 type library struct {
 	path string // empty: part of the binary
 
-	version, open, close, selfCheck, deviceInfo, registry, usageNow   uintptr
-	surfaceWrap, surfaceUnlock, surfaceLock, surfaceRelease           uintptr
-	programCreate, programCompile, programLoad, programUnload         uintptr
-	programPurge, programRelease, programInspect, programAttributes   uintptr
-	programPatience, programReside, foldersNow                        uintptr
-	requestCreate, requestRelease, evaluate, evaluateAsync, giveUpRun uintptr
+	version, open, close, selfCheck, deviceInfo, registry, usageNow uintptr
+	surfaceWrap, surfaceUnlock, surfaceLock, surfaceRelease         uintptr
+	programCreate, programCompile, programLoad, programUnload       uintptr
+	programPurge, programRelease, programInspect, programAttributes uintptr
+	programPatience, programReside, foldersNow                      uintptr
+	requestCreate, requestRelease, evaluate                         uintptr
 }
 
 // functions maps every function of src/bridge.h to its field.
@@ -43,8 +49,6 @@ func (l *library) functions() map[string]*uintptr {
 		"aneb_request_create":     &l.requestCreate,
 		"aneb_request_release":    &l.requestRelease,
 		"aneb_evaluate":           &l.evaluate,
-		"aneb_evaluate_async":     &l.evaluateAsync,
-		"aneb_forget":             &l.giveUpRun,
 	}
 }
 
@@ -57,13 +61,16 @@ func (l *library) fill(lookup func(symbol string) uintptr) error {
 			missing = append(missing, symbol)
 		}
 	}
+	origin := cmp.Or(l.path, "the bridge in this binary")
 	if l.version != 0 {
 		if v := uint32(call(l.version)); v != abiVersion {
-			return &VersionError{Library: l.path, Found: v, Want: abiVersion}
+			return fmt.Errorf("%s has version %d of the bridge's C interface, this binary needs %d", origin, v,
+				uint32(abiVersion))
 		}
 	}
 	if len(missing) > 0 {
-		return &SymbolError{Library: l.path, Missing: sorted(missing)}
+		slices.Sort(missing)
+		return fmt.Errorf("%s is not a bridge library: it lacks %d functions, %s first", origin, len(missing), missing[0])
 	}
 	return nil
 }

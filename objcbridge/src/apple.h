@@ -49,8 +49,6 @@
 - (unsigned int)perfStatsMask;
 @end
 
-typedef void (^aneb_completion)(BOOL ok, NSError *error);
-
 // _ANERequest (iOS 15.0 on). Keeps the arrays passed to it without copying them.
 @protocol ANEBRequest <NSObject>
 + (id)requestWithInputs:(NSArray *)inputs
@@ -60,7 +58,6 @@ typedef void (^aneb_completion)(BOOL ok, NSError *error);
           weightsBuffer:(id)weights
               perfStats:(NSArray *)statistics
          procedureIndex:(NSNumber *)procedure;
-- (void)setCompletionHandler:(aneb_completion)handler;
 - (BOOL)validate;
 @end
 

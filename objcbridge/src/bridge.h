@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ANEB_VERSION 5
+#define ANEB_VERSION 6
 
 enum aneb_kind {
     ANEB_OK = 0,
@@ -163,21 +163,12 @@ typedef struct {
 int32_t aneb_request_create(aneb_program *p, int32_t procedure, const aneb_binding *in, int32_t in_count,
                             const aneb_binding *out, int32_t out_count, aneb_request **made, aneb_error *error);
 int32_t aneb_evaluate(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error *error);
-// Calls done, on any thread and possibly before the return: exactly once if the result is ANEB_OK,
-// otherwise never. A caller that stops waiting calls aneb_forget: if it returns 1, done will not be
-// called. The bridge keeps program, request and surfaces alive until the framework has called back.
-typedef void (*aneb_done)(void *context, int32_t kind, const aneb_error *error);
-int32_t aneb_evaluate_async(aneb_program *p, aneb_request *r, uint32_t qos, aneb_done done, void *context,
-                            uint64_t *ticket, aneb_error *error);
-int32_t aneb_forget(uint64_t ticket);
 void aneb_request_release(aneb_request *r);
 
 // This process's usage and live objects, over all frameworks.
 typedef struct {
     int64_t compiles, loaded, program_limit;          // compiles so far; loaded programs
     int64_t programs, surfaces, requests, identities; // live handles; identities are directories in use
-    int64_t pending, forgotten;                       // asynchronous runs in flight; those abandoned by the caller
-    int64_t unexpected;                               // completions that arrived twice or after an error
 } aneb_usage;
 void aneb_usage_now(aneb_usage *out);
 

@@ -20,8 +20,6 @@ func Addresses() map[string]uintptr {
 		"aneb_close":              uintptr(C.aneb_close),
 		"aneb_device_info":        uintptr(C.aneb_device_info),
 		"aneb_evaluate":           uintptr(C.aneb_evaluate),
-		"aneb_evaluate_async":     uintptr(C.aneb_evaluate_async),
-		"aneb_forget":             uintptr(C.aneb_forget),
 		"aneb_open":               uintptr(C.aneb_open),
 		"aneb_program_attributes": uintptr(C.aneb_program_attributes),
 		"aneb_program_compile":    uintptr(C.aneb_program_compile),

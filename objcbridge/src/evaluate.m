@@ -1,6 +1,7 @@
 #import "internal.h"
 
-int32_t aneb_run_begin(aneb_program *p, aneb_request *r, aneb_error *e) {
+// Marks p and r in flight; run_end undoes it.
+static int32_t run_begin(aneb_program *p, aneb_request *r, aneb_error *e) {
     if (p->text_hash != r->text_hash)
         return aneb_refuse(e, ANEB_EVALUATE, ANEB_ARGUMENT, "the request belongs to a program with another text");
     bool idle = false;
@@ -14,12 +15,13 @@ int32_t aneb_run_begin(aneb_program *p, aneb_request *r, aneb_error *e) {
     return aneb_refuse(e, ANEB_EVALUATE, ANEB_STATE, "the program is not loaded");
 }
 
-void aneb_run_end(aneb_program *p, aneb_request *r) {
+static void run_end(aneb_program *p, aneb_request *r) {
     atomic_fetch_sub(&p->gate, 1);
     atomic_store(&r->busy, false);
 }
 
-int32_t aneb_run_send(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error *e) {
+// Call inside aneb_guard.
+static int32_t run_send(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error *e) {
     NSError *error = nil;
     BOOL ok = [p->model evaluateWithQoS:qos options:p->owner->options request:r->object error:&error];
     const char *cause = "the program is not loaded, the request is not valid, or the queue is full";
@@ -31,15 +33,11 @@ int32_t aneb_run_send(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error
 
 int32_t aneb_evaluate(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error *error) {
     if (p == NULL || r == NULL) return aneb_null(error, ANEB_EVALUATE);
-    int32_t kind = aneb_run_begin(p, r, error);
+    int32_t kind = run_begin(p, r, error);
     if (kind != ANEB_OK) return kind;
     kind = aneb_guard(error, ANEB_EVALUATE, ^int32_t {
-        if (r->handler) { // left by an asynchronous run; it would make this run asynchronous
-            [r->object setCompletionHandler:nil];
-            r->handler = false;
-        }
-        return aneb_run_send(p, r, qos, error);
+        return run_send(p, r, qos, error);
     });
-    aneb_run_end(p, r);
+    run_end(p, r);
     return kind;
 }

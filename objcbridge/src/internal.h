@@ -39,7 +39,6 @@ char *aneb_text_new(id string);                              // malloc; NULL if 
 // ---- process.m: state of the process ----
 
 struct aneb_identity;
-struct aneb_slot;
 
 // The only mutable state outside handles. Classes share one name space, the machine's slots are
 // taken for a process, and programs of one identity share a directory. So this state belongs to
@@ -48,12 +47,9 @@ struct aneb_process {
     atomic_llong compiles, loaded;                            // used, held
     atomic_llong program_limit;                               // of the last aneb_open
     atomic_llong programs, surfaces, requests, identities;    // alive
-    atomic_llong pending, forgotten, unexpected;              // asynchronous runs
     pthread_mutex_t mutex;                                    // guards the fields below
     void *library;                                            // the framework whose classes are in use
     struct aneb_identity *first;                              // list of identities
-    struct aneb_slot **slots;                                 // of asynchronous runs
-    uint32_t slot_count, unused_slot;                         // unused_slot: 1 + index of the first; 0 for none
 };
 extern struct aneb_process aneb_process;
 // Adds one to *count unless it has reached limit.
@@ -64,7 +60,7 @@ bool aneb_take(atomic_llong *count, int64_t limit);
 enum aneb_row {
     ANEB_ROW_DESCRIPTOR, ANEB_ROW_MODEL, ANEB_ROW_IDENTITY, ANEB_ROW_PATH, ANEB_ROW_EXISTS, ANEB_ROW_COMPILE,
     ANEB_ROW_LOAD, ANEB_ROW_EVALUATE, ANEB_ROW_UNLOAD, ANEB_ROW_ATTRIBUTES, ANEB_ROW_REQUEST, ANEB_ROW_SURFACE,
-    ANEB_ROW_PURGE, ANEB_ROW_HANDLER, ANEB_ROW_VALIDATE, ANEB_ROW_HANDLE, ANEB_ROW_INTERMEDIATE, ANEB_ROW_STATE,
+    ANEB_ROW_PURGE, ANEB_ROW_VALIDATE, ANEB_ROW_HANDLE, ANEB_ROW_INTERMEDIATE, ANEB_ROW_STATE,
     ANEB_ROW_DEPTH, ANEB_ROW_MASK, ANEB_ROW_INNER, ANEB_ROW_INNER_ATTRIBUTES,
     ANEB_ROW_HAS_ANE, ANEB_ROW_VIRTUAL, ANEB_ROW_INTERNAL, ANEB_ROW_ENGINES, ANEB_ROW_CORES, ANEB_ROW_BOARD,
     ANEB_ROW_ARCHITECTURE, ANEB_ROW_SUBTYPE, ANEB_ROW_VARIANT, ANEB_ROW_PRODUCT, ANEB_ROW_BUILD,
@@ -112,7 +108,6 @@ void aneb_surface_drop(aneb_surface *s);
 
 struct aneb_program {
     aneb *owner;
-    atomic_int refs; // the caller's and one per asynchronous run
     atomic_int gate; // ANEB_UNLOADED, or the number of runs in flight
     id<ANEBModel> model;
     NSDictionary *files; // path inside the directory to NSData, including model.mil
@@ -125,7 +120,6 @@ struct aneb_program {
     pthread_mutex_t mutex;      // held while modelAttributes is read and requests are made
     aneb_error recovered;       // see aneb_program_facts; guarded by mutex
 };
-void aneb_program_end(aneb_program *p); // after the last reference: unloads and frees
 int32_t aneb_unload_locked(aneb_program *p, uint32_t qos, aneb_error *e);
 // Sets *cached if the framework has p in its cache. Call with the identity locked.
 int32_t aneb_cached(aneb_program *p, int32_t stage, BOOL *cached, aneb_error *e);
@@ -167,29 +161,15 @@ int aneb_tree_make(const char *path); // descriptor of a new or existing directo
 int aneb_tree_write(int directory, const char *path, const void *bytes, size_t size); // 0 or errno
 int aneb_tree_remove(const char *path);                                               // 0 or errno
 
-// ---- request.m, evaluate.m, async.m ----
+// ---- request.m, evaluate.m ----
 
 struct aneb_request {
     aneb *owner;
-    atomic_int refs;  // the caller's and one per asynchronous run
     atomic_bool busy; // in flight
-    bool handler;     // has a completion handler; guarded by busy
     id<ANEBRequest> object;
     uint64_t text_hash;
     aneb_surface **surfaces;
     int32_t surface_count;
 };
-void aneb_request_end(aneb_request *r); // after the last reference
-// Marks p and r in flight; aneb_run_end undoes it.
-int32_t aneb_run_begin(aneb_program *p, aneb_request *r, aneb_error *e);
-void aneb_run_end(aneb_program *p, aneb_request *r);
-// Sends the request. Call inside aneb_guard.
-int32_t aneb_run_send(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error *e);
-
-// ---- tickets.m: asynchronous runs in flight ----
-
-uint64_t aneb_ticket_open(aneb_program *p, aneb_request *r, aneb_done done, void *context); // 0 without memory
-void aneb_ticket_fire(uint64_t ticket, int32_t kind, const aneb_error *error); // the framework called back
-void aneb_ticket_settle(uint64_t ticket, int32_t kind);                        // the call returned kind
 
 #endif

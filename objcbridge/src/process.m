@@ -23,8 +23,5 @@ void aneb_usage_now(aneb_usage *out) {
         .surfaces = atomic_load(&now->surfaces),
         .requests = atomic_load(&now->requests),
         .identities = atomic_load(&now->identities),
-        .pending = atomic_load(&now->pending),
-        .forgotten = atomic_load(&now->forgotten),
-        .unexpected = atomic_load(&now->unexpected),
     };
 }

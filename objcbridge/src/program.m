@@ -76,7 +76,6 @@ int32_t aneb_program_create(aneb *a, const void *text, size_t size, const aneb_w
     if (p == NULL) return aneb_refuse(error, ANEB_CREATE, ANEB_ARGUMENT, "no memory for a program");
     p->owner = a;
     p->text_hash = hash(text, size);
-    atomic_init(&p->refs, 1);
     atomic_init(&p->patience, patience);
     atomic_init(&p->gate, ANEB_UNLOADED);
     pthread_mutex_init(&p->mutex, NULL);
@@ -106,7 +105,8 @@ static void unload_and_drop(aneb_program *p) {
     aneb_identity_unlock(p);
 }
 
-void aneb_program_end(aneb_program *p) {
+void aneb_program_release(aneb_program *p) {
+    if (p == NULL) return;
     aneb *a = p->owner;
     // p has no other user. A program that holds nothing does not lock the identity, which
     // a call of another program may hold as long as the broker takes.
@@ -114,10 +114,6 @@ void aneb_program_end(aneb_program *p) {
     discard(p);
     atomic_fetch_sub(&aneb_process.programs, 1);
     atomic_fetch_sub(&a->alive, 1);
-}
-
-void aneb_program_release(aneb_program *p) {
-    if (p != NULL && atomic_fetch_sub(&p->refs, 1) == 1) aneb_program_end(p);
 }
 
 static int32_t inspect(aneb_program *p, aneb_program_facts *out) {

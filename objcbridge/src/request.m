@@ -104,7 +104,6 @@ int32_t aneb_request_create(aneb_program *p, int32_t procedure, const aneb_bindi
     }
     r->owner = p->owner;
     r->text_hash = p->text_hash;
-    atomic_init(&r->refs, 1);
     atomic_init(&r->busy, false);
     struct side inputs = {.word = "input", .bindings = in, .given = in_count};
     struct side outputs = {.word = "output", .bindings = out, .given = out_count};
@@ -121,13 +120,10 @@ int32_t aneb_request_create(aneb_program *p, int32_t procedure, const aneb_bindi
     return ANEB_OK;
 }
 
-void aneb_request_end(aneb_request *r) {
+void aneb_request_release(aneb_request *r) {
+    if (r == NULL) return;
     aneb *a = r->owner;
     discard(r);
     atomic_fetch_sub(&aneb_process.requests, 1);
     atomic_fetch_sub(&a->alive, 1);
-}
-
-void aneb_request_release(aneb_request *r) {
-    if (r != NULL && atomic_fetch_sub(&r->refs, 1) == 1) aneb_request_end(r);
 }

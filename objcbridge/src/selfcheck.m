@@ -45,7 +45,6 @@ static const struct {
                           "request"},
     [ANEB_ROW_SURFACE] = {surface, '+', true, "objectWithIOSurface:", "surface"},
     [ANEB_ROW_PURGE] = {model, '-', false, "purgeCompiledModel", "purge"},
-    [ANEB_ROW_HANDLER] = {request, '-', false, "setCompletionHandler:", "asynchronous evaluate"},
     [ANEB_ROW_VALIDATE] = {request, '-', false, "validate", "evaluate that fails without an NSError"},
     [ANEB_ROW_HANDLE] = {model, '-', false, "programHandle", "program facts"},
     [ANEB_ROW_INTERMEDIATE] = {model, '-', false, "intermediateBufferHandle", "program facts"},

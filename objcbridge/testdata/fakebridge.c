@@ -339,63 +339,6 @@ int32_t aneb_evaluate(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error
     return kind;
 }
 
-// Asynchronous runs: the behaviours of answer, and these.
-enum { AT_ONCE = 11, NEVER = 12, START_FAILS = 13, TWICE = 14, FAILS_AND_ANSWERS = 15 };
-enum { PENDING = 1, ANSWERED = 2, FORGOTTEN = 3, TICKETS = 1 << 20 };
-static char tickets[TICKETS];
-static uint64_t last;
-struct later {
-    uint64_t ticket;
-    uint32_t qos;
-    aneb_done done;
-    void *context;
-};
-
-static void *complete(void *context) {
-    struct later l = *(struct later *)context;
-    free(context);
-    pthread_mutex_lock(&mutex);
-    const int pending = tickets[l.ticket] == PENDING;
-    if (pending) tickets[l.ticket] = ANSWERED;
-    pthread_mutex_unlock(&mutex);
-    aneb_error error = {0};
-    const int32_t kind = answer(l.qos, &error);
-    if (pending) l.done(l.context, kind, kind == ANEB_OK ? NULL : &error);
-    if (pending && l.qos == TWICE) l.done(l.context, kind, NULL);
-    return NULL;
-}
-
-int32_t aneb_evaluate_async(aneb_program *p, aneb_request *r, uint32_t qos, aneb_done done, void *context,
-                            uint64_t *ticket, aneb_error *error) {
-    take(p, 0);
-    take(r, 0);
-    if (qos == START_FAILS) return fail(error, ANEB_NO, ANEB_EVALUATE, 0, "no free slot");
-    pthread_mutex_lock(&mutex);
-    if (++last >= TICKETS) die("out of tickets");
-    *ticket = last;
-    tickets[last] = PENDING;
-    pthread_mutex_unlock(&mutex);
-    if (qos == NEVER) return ANEB_OK;
-    struct later *l = malloc(sizeof *l);
-    *l = (struct later){*ticket, qos, done, context};
-    if (qos == AT_ONCE || qos == FAILS_AND_ANSWERS) {
-        complete(l);
-        return qos == AT_ONCE ? ANEB_OK : fail(error, ANEB_NO, ANEB_EVALUATE, 0, "");
-    }
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, complete, l) != 0) die("no thread");
-    pthread_detach(thread);
-    return ANEB_OK;
-}
-
-int32_t aneb_forget(uint64_t ticket) {
-    pthread_mutex_lock(&mutex);
-    const int pending = tickets[ticket] == PENDING;
-    if (pending) tickets[ticket] = FORGOTTEN;
-    pthread_mutex_unlock(&mutex);
-    return pending;
-}
-
 void aneb_usage_now(aneb_usage *out) {
     pthread_mutex_lock(&mutex);
     *out = usage;

@@ -52,12 +52,6 @@ func BenchmarkEvaluateDeadline(b *testing.B) {
 	evaluate(b, ctx, r.model, r.request)
 }
 
-// BenchmarkEvaluateAsync is BenchmarkEvaluate with completion handlers.
-func BenchmarkEvaluateAsync(b *testing.B) {
-	r := newRig(b, open(b, async), 1)
-	evaluate(b, context.Background(), r.model, r.request)
-}
-
 func evaluate(b *testing.B, ctx context.Context, m *ane.Model, q *ane.Request) {
 	b.ReportAllocs()
 	for b.Loop() {

@@ -49,7 +49,7 @@ func (x *executable) build(ctx context.Context, purge bool) (*objcbridge.Program
 	}
 	o, c, unloadable, err := x.attempt(ctx, purge)
 	if refusesFiles(err) && x.pack() {
-		x.engine.recovering(err)
+		x.engine.errors.recovered(err)
 		if o, c, unloadable, err = x.attempt(ctx, purge); err == nil {
 			x.engine.packs.Store(true)
 		}
@@ -57,7 +57,7 @@ func (x *executable) build(ctx context.Context, purge bool) (*objcbridge.Program
 	if !unloadable || purge {
 		return o, c, err
 	}
-	x.engine.recovering(err)
+	x.engine.errors.recovered(err)
 	o, c, _, err = x.attempt(ctx, true)
 	return o, c, err
 }
@@ -116,7 +116,7 @@ func (x *executable) finish(ctx context.Context, o *objcbridge.Program) (c compi
 		return c, false, e.fault("compile", x.src.File, err)
 	}
 	if facts.Recovered != nil {
-		e.recovering(facts.Recovered)
+		e.errors.recovered(facts.Recovered)
 	}
 	raw, err := o.Attributes()
 	if err != nil {

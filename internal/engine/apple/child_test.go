@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,12 +41,11 @@ type task struct {
 
 // outcome is the result of a child.
 type outcome struct {
-	Start, Inspect, Open string // errors
-	Unavailable          bool   // Open matched ErrUnavailable
-	Checks               []objcbridge.Check
-	Device               *objcbridge.Device
-	Registry             []objcbridge.Property
-	Compiled             int // number of programs compiled, all with right results
+	Start, Inspect, Open string            // errors
+	Unavailable          bool              // Open matched ErrUnavailable
+	Inspected            []byte            // the report of Inspect, by gob: its JSON is for readers
+	Report               objcbridge.Report `json:"-"`
+	Compiled             int               // number of programs compiled, all with right results
 	Compile              string
 	Exhausted            bool   // the last error matched ErrExhausted
 	Known                string // opset of the last form of the known program that was tried
@@ -74,6 +74,9 @@ func inChild(t *testing.T, job task) outcome {
 	require.NoError(t, err, "%s%s", out, &stderr)
 	var o outcome
 	require.NoError(t, json.Unmarshal(out, &o), "%s", out)
+	if o.Inspected != nil {
+		require.NoError(t, gob.NewDecoder(bytes.NewReader(o.Inspected)).Decode(&o.Report))
+	}
 	return o
 }
 
@@ -104,7 +107,11 @@ func (job task) do() (o outcome) {
 	}
 	started.f = f
 	r, err := objcbridge.Inspect(f.Config().Bridge)
-	o.Inspect, o.Checks, o.Device, o.Registry = message(err), r.Checks, r.Device, r.Registry
+	var inspected bytes.Buffer
+	if fault := gob.NewEncoder(&inspected).Encode(r); fault != nil {
+		panic(fault)
+	}
+	o.Inspect, o.Inspected = message(err), inspected.Bytes()
 	c := f.Config()
 	c.Observe = func(k apple.Known, errs []apple.Met) { o.Known, o.Met = k.Opset, errs }
 	e, err := apple.Open(context.Background(), c)
@@ -170,7 +177,7 @@ func TestProfiles(t *testing.T) {
 		t.Run(p, func(t *testing.T) {
 			o := inChild(t, task{Options: standin.Options{Profile: p}, Programs: 3})
 			require.Empty(t, o.Left)
-			missing := slices.DeleteFunc(slices.Clone(o.Checks), func(c objcbridge.Check) bool {
+			missing := slices.DeleteFunc(slices.Clone(o.Report.Checks), func(c objcbridge.Check) bool {
 				return !c.Required ||
 					c.Status == objcbridge.CheckOK
 			})
@@ -185,9 +192,9 @@ func TestProfiles(t *testing.T) {
 				require.Empty(t, o.Open)
 				require.Empty(t, o.Compile)
 				require.Equal(t, 3, o.Compiled)
-				require.Equal(t, objcbridge.AnswerYes, o.Device.HasANE)
-				require.Contains(t, o.Device.Build, p)
-				require.NotEmpty(t, o.Registry)
+				require.Equal(t, objcbridge.AnswerYes, o.Report.Device.HasANE)
+				require.Contains(t, o.Report.Device.Build, p)
+				require.NotEmpty(t, o.Report.Registry)
 				return
 			}
 			require.True(t, o.Unavailable)
@@ -216,7 +223,7 @@ func TestSelfCheckFindsWhatChanged(t *testing.T) {
 			require.True(t, o.Unavailable)
 			require.Contains(t, o.Open, c.in)
 			found := false
-			for _, row := range o.Checks {
+			for _, row := range o.Report.Checks {
 				if row.Status != objcbridge.CheckOK && row.Required {
 					found = true
 					require.Equal(t, c.status, row.Status, "%+v", row)

@@ -28,8 +28,6 @@ type Config struct {
 	// Observe, which may be nil, is called at the end of Open, even if that failed, with the
 	// framework's facts about the known-answer program and the framework's errors.
 	Observe func(Known, []Met)
-	// Async evaluates through completion handlers instead of blocking calls.
-	Async bool
 	// Open, which may be nil, runs before the framework is loaded. If it succeeds, Close
 	// runs after the engine has released everything.
 	Open, Close func() error

@@ -25,19 +25,4 @@ func suite(t *testing.T, c apple.Config) {
 	}, options...)
 }
 
-func TestStandInPassesSuite(t *testing.T) {
-	f := framework(t)
-	for _, mode := range []struct {
-		name   string
-		change func(*apple.Config)
-	}{{"blocking", func(*apple.Config) {}}, {"asynchronous", async}} {
-		t.Run(mode.name, func(t *testing.T) {
-			if mode.name != "blocking" {
-				effort.NeedsFull(t, "a second for the suite")
-			}
-			c := f.Config()
-			mode.change(&c)
-			suite(t, c)
-		})
-	}
-}
+func TestStandInPassesSuite(t *testing.T) { suite(t, framework(t).Config()) }

@@ -25,13 +25,13 @@ type Engine struct {
 	info     ane.Info
 	bridge   *objcbridge.Bridge
 	surfaces surfaces
-	relock   bool         // surfaces are unlocked while a request runs
+	relock   bool         // surfaces are unlocked while a request runs: the known-answer run failed on locked ones
 	onClose  func() error // cfg.Close, after cfg.Open has succeeded
 
 	seen       atomic.Pointer[observation] // facts about the known-answer program
 	errors     errorLog                    // the framework's errors
 	packs      atomic.Bool                 // the framework has refused several weight files, and took them as one
-	idle       invocations                 // invocations whose requests shed may close
+	idle       sync.Map                    // of *invocation: those whose requests shed may close
 	unregister func()                      // removes shed from unimem
 
 	joining sync.Mutex // held while join looks for a program to share; before mu
@@ -141,10 +141,6 @@ func (e *Engine) Usage() objcbridge.Usage {
 	}
 	return e.spent
 }
-
-// Relocks reports whether the engine unlocks surfaces while a request runs, because
-// the known-answer run failed on locked ones.
-func (e *Engine) Relocks() bool { return e.relock }
 
 // release removes a user of the engine; join adds one. After Close, the last one closes the engine.
 func (e *Engine) release() {

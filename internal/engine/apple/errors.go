@@ -79,9 +79,6 @@ func alike(a, b *objcbridge.Error) bool {
 		a.Message == b.Message
 }
 
-// recovering records that the engine continues after err.
-func (e *Engine) recovering(err error) { e.errors.recovered(err) }
-
 // Met returns the errors of the framework, at most 64: each kind of recovered error once,
 // with its count.
 func (e *Engine) Met() []Met {

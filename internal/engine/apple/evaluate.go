@@ -21,7 +21,7 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 	return v.x.engine.spared(func() error {
 		err := v.once(ctx)
 		for tries := 0; err != nil && cancelled(err) && tries < cancelTries && Pause(ctx, cancelPause); tries++ {
-			v.x.engine.recovering(err)
+			v.x.engine.errors.recovered(err)
 			err = v.once(ctx)
 		}
 		return err
@@ -40,7 +40,7 @@ func (v *invocation) once(ctx context.Context) error {
 	if !x.loaded {
 		return x.notLoaded("evaluate")
 	}
-	if ctx.Done() == nil && !x.engine.cfg.Async {
+	if ctx.Done() == nil {
 		return v.run()
 	}
 	if err := room("evaluate", x.engine.cfg.Name); err != nil {
@@ -134,10 +134,6 @@ func (v *invocation) begin() {
 	if v.result == nil {
 		v.result = make(chan error, 1)
 	}
-	if v.x.engine.cfg.Async {
-		v.start()
-		return
-	}
 	if v.work == nil {
 		v.work = make(chan struct{})
 		go v.worker(v.work)
@@ -150,22 +146,6 @@ func (v *invocation) worker(work <-chan struct{}) {
 	for range work {
 		v.finish(v.run())
 	}
-}
-
-// start starts a run; the framework calls back at its end.
-func (v *invocation) start() {
-	err := v.acquireRequest()
-	if err == nil {
-		err = v.unlockSurfaces()
-	}
-	if err == nil {
-		_, err = v.request.Start(v.x.program.object.Load(), qos, func(err error) { v.finish(v.relockSurfaces(err)) })
-		if err == nil {
-			return
-		}
-		err = v.relockSurfaces(err)
-	}
-	v.finish(err)
 }
 
 // finish delivers the result of a run. If the run was abandoned, finish releases what

@@ -17,3 +17,6 @@ func (e *Engine) Users() int {
 
 // Shed releases what idle invocations have, as a lack of memory does.
 func (e *Engine) Shed() int { return e.shed() }
+
+// Relocks reports whether the engine unlocks surfaces while a request runs.
+func (e *Engine) Relocks() bool { return e.relock }

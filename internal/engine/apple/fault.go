@@ -30,9 +30,10 @@ func (e *Engine) fault(op, name string, err error) error {
 		out.Code = 0
 	}
 	if errors.Is(sentinel, ane.ErrExhausted) && b.Kind == objcbridge.KindNSError {
-		live := unimem.Live()
+		live, requests := unimem.Live(), 0
+		e.idle.Range(func(_, _ any) bool { requests++; return true })
 		out.Detail = fmt.Sprintf("open in this process: %d loaded programs, %d Blocks of %d bytes, %d Requests",
-			e.bridge.Usage().Loaded, live.Blocks, live.Bytes, len(e.idle.list()))
+			e.bridge.Usage().Loaded, live.Blocks, live.Bytes, requests)
 	}
 	return out
 }
@@ -99,8 +100,6 @@ func refusal(r objcbridge.Reason) (hint string, sentinel error) {
 		return "", ane.ErrExhausted
 	case objcbridge.ReasonState, objcbridge.ReasonHeld:
 		return "", ane.ErrInUse
-	case objcbridge.ReasonFile:
-		return "", ane.ErrEngine
 	}
 	return "", ane.ErrEngine
 }

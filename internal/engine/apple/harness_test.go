@@ -80,8 +80,6 @@ func bridged(t *testing.T, f *standin.Framework) (*objcbridge.Bridge, *objcbridg
 	return b, p
 }
 
-func async(c *apple.Config) { c.Async = true }
-
 // rig is y = x + n over [1, 64, 1, 32], loaded and bound to its own Blocks.
 type rig struct {
 	tb      testing.TB

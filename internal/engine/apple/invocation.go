@@ -52,7 +52,7 @@ func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.engine.idle.add(v)
+	x.engine.idle.Store(v, nil)
 	return v, nil
 }
 
@@ -61,7 +61,7 @@ func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 func (v *invocation) makeRequest() error {
 	err := v.makeRequestOnce()
 	if err != nil && exhausted(err) && v.x.engine.shed() > 0 {
-		v.x.engine.recovering(err)
+		v.x.engine.errors.recovered(err)
 		err = v.makeRequestOnce()
 	}
 	return err
@@ -151,7 +151,7 @@ func (v *invocation) Close() error {
 	v.closed = true
 	out := v.abandoned
 	v.mu.Unlock()
-	v.x.engine.idle.remove(v)
+	v.x.engine.idle.Delete(v)
 	if v.work != nil {
 		close(v.work)
 	}

@@ -32,14 +32,14 @@ func (x *executable) load(ctx context.Context) error {
 	err := x.engine.inSlot(ctx, func() error { return x.engine.fault("load", x.src.File, o.Load(qos)) })
 	if err == nil {
 		if facts, unknown := o.Inspect(); unknown == nil && facts.Recovered != nil {
-			x.engine.recovering(facts.Recovered)
+			x.engine.errors.recovered(facts.Recovered)
 		}
 		return nil
 	}
 	if !corrupt(err) {
 		return err
 	}
-	x.engine.recovering(err)
+	x.engine.errors.recovered(err)
 	before := p.packed
 	o, c, err := x.build(ctx, !refused(err, objcbridge.ReasonReload))
 	if err != nil {

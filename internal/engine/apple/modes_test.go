@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,43 +24,38 @@ func TestLockedSurfaces(t *testing.T) {
 
 	require.NoError(t, f.Fault(selEvaluate, standin.Locked, -1, 0))
 	defer f.ClearFaults()
-	for name, change := range map[string]func(*apple.Config){"blocking": func(*apple.Config) {},
-		"asynchronous": async} {
-		t.Run(name, func(t *testing.T) {
-			e := open(t, change)
-			require.True(t, e.Relocks())
-			require.Contains(t, e.Info().Sharing, "unlocked")
-			locks := f.SurfaceCounts().Locks
-			a := newRig(t, e, 1)
-			b := newRig(t, e, 2, f.Surfaces())
-			require.Contains(t, a.model.Receipt().Notes[0], "unlocked")
-			for i := range 5 {
-				require.NoError(t, a.run(t.Context(), float32(i), 1))
-				require.NoError(t, b.run(t.Context(), float32(i), 2))
-			}
-			require.Equal(t, locks+4, f.SurfaceCounts().Locks, "every surface is locked again")
-
-			// Two requests that share an input run concurrently.
-			second, err := a.model.Bind(map[string]*ane.Tensor{"x": a.x},
-				map[string]*ane.Tensor{"y": a.tensor(a.model.Outputs()[0], nil)})
-			require.NoError(t, err)
-			done := make(chan error)
-			go func() {
-				var errs []error
-				for range 200 {
-					_, err := a.model.Evaluate(context.Background(), second)
-					errs = append(errs, err)
-				}
-				done <- errors.Join(errs...)
-			}()
-			for range 200 {
-				_, err := a.model.Evaluate(context.Background(), a.request)
-				require.NoError(t, err)
-			}
-			require.NoError(t, <-done)
-			require.NoError(t, second.Close())
-		})
+	e := open(t)
+	require.True(t, e.Relocks())
+	require.Contains(t, e.Info().Sharing, "unlocked")
+	locks := f.SurfaceCounts().Locks
+	a := newRig(t, e, 1)
+	b := newRig(t, e, 2, f.Surfaces())
+	require.Contains(t, a.model.Receipt().Notes[0], "unlocked")
+	for i := range 5 {
+		require.NoError(t, a.run(t.Context(), float32(i), 1))
+		require.NoError(t, b.run(t.Context(), float32(i), 2))
 	}
+	require.Equal(t, locks+4, f.SurfaceCounts().Locks, "every surface is locked again")
+
+	// Two requests that share an input run concurrently.
+	second, err := a.model.Bind(map[string]*ane.Tensor{"x": a.x},
+		map[string]*ane.Tensor{"y": a.tensor(a.model.Outputs()[0], nil)})
+	require.NoError(t, err)
+	done := make(chan error)
+	go func() {
+		var errs []error
+		for range 200 {
+			_, err := a.model.Evaluate(context.Background(), second)
+			errs = append(errs, err)
+		}
+		done <- errors.Join(errs...)
+	}()
+	for range 200 {
+		_, err := a.model.Evaluate(context.Background(), a.request)
+		require.NoError(t, err)
+	}
+	require.NoError(t, <-done)
+	require.NoError(t, second.Close())
 }
 
 // TestOpenFailsOnWrongAnswer: if both modes give a wrong answer, the engine is
@@ -137,61 +131,6 @@ func TestAbandonedRunHoldsBlocks(t *testing.T) {
 	f.ClearFaults()
 	require.NoError(t, closed(in, never))
 	require.NoError(t, closed(out, never))
-}
-
-func TestCompletionHandlers(t *testing.T) {
-	f := framework(t)
-	defer f.ClearFaults()
-	e := open(t, async)
-	r := newRig(t, e, 1)
-	require.NoError(t, r.run(t.Context(), 1, 1))
-
-	t.Run("late", func(t *testing.T) {
-		for late := 100 * time.Millisecond; ; late *= 2 { // until the deadline passes before the answer
-			require.NoError(t, f.Fault(selEvaluate, standin.Late, 1, late.Milliseconds()))
-			ctx, cancel := context.WithTimeout(t.Context(), late/4)
-			err := r.run(ctx, 1, 1)
-			cancel()
-			f.ClearFaults()
-			require.NoError(t, r.run(t.Context(), 2, 1))
-			if err != nil {
-				require.ErrorIs(t, err, ane.ErrDeadline)
-				break
-			}
-		}
-	})
-	t.Run("twice", func(t *testing.T) {
-		before := e.Usage().Unexpected
-		require.NoError(t, f.Fault(selEvaluate, standin.Twice, 1, 0))
-		require.NoError(t, r.run(t.Context(), 3, 1))
-		await.Until(t, "the second answer", func() bool { return e.Usage().Unexpected == before+1 })
-		require.NoError(t, r.run(t.Context(), 4, 1))
-	})
-	t.Run("never", func(t *testing.T) {
-		require.NoError(t, f.Fault(selEvaluate, standin.Never, 1, 0))
-		lost := await.DeadlineWhen(t, t.Context(), func() bool { return f.Counts().Lost == 1 })
-		require.ErrorIs(t, r.run(lost, 1, 1), ane.ErrDeadline)
-		stuck(t, func(ctx context.Context) error { return r.run(ctx, 1, 1) })
-		f.FireLost()
-		require.NoError(t, r.run(t.Context(), 5, 1))
-	})
-	t.Run("error", func(t *testing.T) {
-		require.NoError(t, f.Fault(selEvaluate, standin.AsyncError, 1, 8))
-		var b *objcbridge.Error
-		require.ErrorAs(t, r.run(t.Context(), 1, 1), &b)
-		require.Equal(t, objcbridge.KindNSError, b.Kind)
-		require.EqualValues(t, 8, b.Code)
-		require.NoError(t, r.run(t.Context(), 6, 1))
-	})
-	for _, kind := range []standin.FaultKind{standin.Exception, standin.No, standin.NoError} {
-		t.Run(kind.String(), func(t *testing.T) {
-			require.NoError(t, f.Fault(selEvaluate, kind, 1, 8))
-			var b *objcbridge.Error
-			require.ErrorAs(t, r.run(t.Context(), 1, 1), &b)
-			require.Equal(t, kinds[kind], b.Kind)
-			require.NoError(t, r.run(t.Context(), 7, 1))
-		})
-	}
 }
 
 // TestLoadAfterPurge: Load compiles a program again that the framework has purged.

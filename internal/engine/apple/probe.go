@@ -90,7 +90,7 @@ func (e *Engine) probe(ctx context.Context) (err error) {
 		return locked
 	}
 	e.relock = true
-	e.recovering(locked)
+	e.errors.recovered(locked)
 	if unlocked := p.run(ctx); unlocked != nil {
 		return fmt.Errorf("the known-answer run fails on locked surfaces (%w) and on unlocked ones (%w)", locked,
 			unlocked)
@@ -109,7 +109,7 @@ func (e *Engine) compileKnown(ctx context.Context) (*executable, error) {
 		x, err := e.compile(ctx, ane.Source{File: "known-" + form.opset + ".mil", Text: []byte(form.text)}, seen)
 		if err == nil {
 			if first != nil {
-				e.recovering(first)
+				e.errors.recovered(first)
 			}
 			e.info.Dialect = form.dialect
 			return x, nil

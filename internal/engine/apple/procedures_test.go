@@ -76,28 +76,24 @@ func (s *shelf) runs(t *testing.T, i int) {
 // TestFunctionsShareOneLoad: Models of the functions of one text are procedures of one load, compiled once.
 func TestFunctionsShareOneLoad(t *testing.T) {
 	f := framework(t)
-	for name, change := range map[string]func(*apple.Config){"blocking": func(*apple.Config) {}, "asynchronous": async} {
-		t.Run(name, func(t *testing.T) {
-			e := open(t, change)
-			before, used := f.Counts(), e.Usage()
-			s := newShelf(t, e, 5)
-			again := s.rig(t, s.rigs[0].device, 5, 3) // a second Model of one function
-			now := f.Counts()
-			require.EqualValues(t, 1, now.Compiles-before.Compiles)
-			require.EqualValues(t, 1, now.Loads-before.Loads)
-			require.EqualValues(t, 1, now.Loaded-before.Loaded)
-			require.EqualValues(t, 5, now.Procedures-before.Procedures)
-			require.EqualValues(t, 1, e.Usage().Loaded-used.Loaded)
-			require.EqualValues(t, 1, e.Usage().Programs-used.Programs)
-			for i, r := range s.rigs {
-				s.runs(t, i)
-				receipt := r.model.Receipt()
-				require.Equal(t, i > 0, receipt.Cached)
-				require.Contains(t, strings.Join(receipt.Notes, "\n"), fmt.Sprintf("f%d is procedure %d", i, i))
-			}
-			require.NoError(t, again.run(t.Context(), 1, float32(s.n+3)))
-		})
+	e := open(t)
+	before, used := f.Counts(), e.Usage()
+	s := newShelf(t, e, 5)
+	again := s.rig(t, s.rigs[0].device, 5, 3) // a second Model of one function
+	now := f.Counts()
+	require.EqualValues(t, 1, now.Compiles-before.Compiles)
+	require.EqualValues(t, 1, now.Loads-before.Loads)
+	require.EqualValues(t, 1, now.Loaded-before.Loaded)
+	require.EqualValues(t, 5, now.Procedures-before.Procedures)
+	require.EqualValues(t, 1, e.Usage().Loaded-used.Loaded)
+	require.EqualValues(t, 1, e.Usage().Programs-used.Programs)
+	for i, r := range s.rigs {
+		s.runs(t, i)
+		receipt := r.model.Receipt()
+		require.Equal(t, i > 0, receipt.Cached)
+		require.Contains(t, strings.Join(receipt.Notes, "\n"), fmt.Sprintf("f%d is procedure %d", i, i))
 	}
+	require.NoError(t, again.run(t.Context(), 1, float32(s.n+3)))
 }
 
 // TestOthersDoNotShareALoad: neither do other texts, nor programs with one function, nor other engines.

@@ -75,7 +75,10 @@ func (e *Engine) join(x *executable, text []byte, weights []objcbridge.Weight, f
 	if functions > 1 {
 		e.joining.Lock() // so that the second of two callers finds the program of the first
 		defer e.joining.Unlock()
-		for _, q := range e.several() {
+		e.mu.Lock()
+		several := slices.Clone(e.shared)
+		e.mu.Unlock()
+		for _, q := range several {
 			if q.same(p) && e.reuse(x, q) {
 				return nil
 			}
@@ -91,13 +94,6 @@ func (e *Engine) join(x *executable, text []byte, weights []objcbridge.Weight, f
 	}
 	e.add(x, p)
 	return nil
-}
-
-// several lists the programs with several functions.
-func (e *Engine) several() []*program {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Clone(e.shared)
 }
 
 // reuse makes x a user of p unless p has none or one of its calls is abandoned.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/driverabi"
@@ -16,39 +15,10 @@ import (
 // after hundreds of successful runs. So shed can close the requests and surface wrappers
 // of idle invocations at any time. The next run makes both again.
 
-// invocations are those whose requests shed may close.
-type invocations struct {
-	mu  sync.Mutex
-	all map[*invocation]struct{}
-}
-
-func (i *invocations) add(v *invocation) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.all == nil {
-		i.all = map[*invocation]struct{}{}
-	}
-	i.all[v] = struct{}{}
-}
-
-func (i *invocations) remove(v *invocation) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	delete(i.all, v)
-}
-
-func (i *invocations) list() []*invocation {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return slices.Collect(maps.Keys(i.all))
-}
-
 // shed closes what no run uses and returns the number of surfaces released. It waits for
 // no lock.
 func (e *Engine) shed() (surfaces int) {
-	for _, v := range e.idle.list() {
-		v.shed()
-	}
+	e.idle.Range(func(v, _ any) bool { v.(*invocation).shed(); return true })
 	return e.surfaces.shed()
 }
 
@@ -86,7 +56,7 @@ func (s *surfaces) shed() (n int) {
 func (e *Engine) spared(f func() error) error {
 	err := f()
 	if err != nil && exhausted(err) && (e.shed() > 0 || !crowded(err)) {
-		e.recovering(err)
+		e.errors.recovered(err)
 		err = f()
 	}
 	return err

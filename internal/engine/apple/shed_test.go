@@ -22,42 +22,37 @@ import (
 func TestIdleInvocationsReleaseSurfaces(t *testing.T) {
 	f := framework(t)
 	defer f.ClearFaults()
-	for name, change := range map[string]func(*apple.Config){"blocking": func(*apple.Config) {},
-		"asynchronous": async} {
-		t.Run(name, func(t *testing.T) {
-			e := open(t, change)
-			var rigs []*rig
-			for i := range 4 {
-				rigs = append(rigs, newRig(t, e, 100+i))
-				require.NoError(t, rigs[i].run(t.Context(), 1, float32(100+i)))
-			}
-			require.Equal(t, 4, f.Instances("_ANERequest"))
-			require.Equal(t, 8, f.Instances("_ANEIOSurfaceObject"))
-			const mapping = 13
-			require.NoError(t, f.Fault(selEvaluate, standin.NoError, 1, mapping))
-			require.NoError(t, rigs[0].run(t.Context(), 2, 100))
-			require.Equal(t, 1, f.Instances("_ANERequest"), "the others are idle")
-			require.Equal(t, 2, f.Instances("_ANEIOSurfaceObject"))
-			for i, r := range rigs {
-				require.NoError(t, r.run(t.Context(), 3, float32(100+i)))
-			}
-			require.Equal(t, 4, f.Instances("_ANERequest"))
-			errs := e.Met()
-			require.Len(t, errs, 1)
-			require.True(t, errs[0].Recovered)
+	e := open(t)
+	var rigs []*rig
+	for i := range 4 {
+		rigs = append(rigs, newRig(t, e, 100+i))
+		require.NoError(t, rigs[i].run(t.Context(), 1, float32(100+i)))
+	}
+	require.Equal(t, 4, f.Instances("_ANERequest"))
+	require.Equal(t, 8, f.Instances("_ANEIOSurfaceObject"))
+	const mapping = 13
+	require.NoError(t, f.Fault(selEvaluate, standin.NoError, 1, mapping))
+	require.NoError(t, rigs[0].run(t.Context(), 2, 100))
+	require.Equal(t, 1, f.Instances("_ANERequest"), "the others are idle")
+	require.Equal(t, 2, f.Instances("_ANEIOSurfaceObject"))
+	for i, r := range rigs {
+		require.NoError(t, r.run(t.Context(), 3, float32(100+i)))
+	}
+	require.Equal(t, 4, f.Instances("_ANERequest"))
+	errs := e.Met()
+	require.Len(t, errs, 1)
+	require.True(t, errs[0].Recovered)
 
-			// If the failure persists, the error lists the open objects. Later runs
-			// succeed.
-			require.NoError(t, f.Fault(selEvaluate, standin.NoError, -1, mapping))
-			err := rigs[1].run(t.Context(), 4, 101)
-			require.ErrorIs(t, err, ane.ErrExhausted)
-			require.ErrorContains(t, err, "open in this process: ")
-			require.ErrorContains(t, err, "4 Requests")
-			f.ClearFaults()
-			for i, r := range rigs {
-				require.NoError(t, r.run(t.Context(), 5, float32(100+i)))
-			}
-		})
+	// If the failure persists, the error lists the open objects. Later runs
+	// succeed.
+	require.NoError(t, f.Fault(selEvaluate, standin.NoError, -1, mapping))
+	err := rigs[1].run(t.Context(), 4, 101)
+	require.ErrorIs(t, err, ane.ErrExhausted)
+	require.ErrorContains(t, err, "open in this process: ")
+	require.ErrorContains(t, err, "4 Requests")
+	f.ClearFaults()
+	for i, r := range rigs {
+		require.NoError(t, r.run(t.Context(), 5, float32(100+i)))
 	}
 }
 

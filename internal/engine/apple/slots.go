@@ -25,7 +25,7 @@ func (e *Engine) inSlot(ctx context.Context, f func() error) error {
 		if !e.cfg.Pause(ctx, wait) {
 			break
 		}
-		e.recovering(err)
+		e.errors.recovered(err)
 		err = e.spared(f)
 	}
 	return err

@@ -13,7 +13,6 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/effort"
-	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/objcbridge"
@@ -96,17 +95,6 @@ func TestManyEvaluationsLeaveNothing(t *testing.T) {
 	require.NoError(t, r.run(t.Context(), 3, 1))
 }
 
-func TestManyAsynchronousEvaluationsLeaveNothing(t *testing.T) {
-	e := open(t, async)
-	r := newRig(t, e, 1)
-	grown := growth(t, rounds(10_000, 2000), func(int) {
-		_, err := r.model.Evaluate(context.Background(), r.request)
-		require.NoError(t, err)
-	})
-	require.Less(t, grown, allowed())
-	require.Zero(t, e.Usage().Pending)
-}
-
 func TestManyExceptionsLeaveNothing(t *testing.T) {
 	f := framework(t)
 	r := newRig(t, open(t), 1)
@@ -145,11 +133,7 @@ func TestManyProgramsLeaveNothing(t *testing.T) {
 }
 
 func TestManyGoroutines(t *testing.T) {
-	t.Run("blocking", func(t *testing.T) { crowd(t, open(t)) })
-	t.Run("asynchronous", func(t *testing.T) { crowd(t, open(t, async)) })
-}
-
-func crowd(t *testing.T, e *apple.Engine) {
+	e := open(t)
 	const users = 64
 	rounds := 50
 	if !effort.Full() {

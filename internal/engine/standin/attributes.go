@@ -26,16 +26,10 @@ func (p *program) describe(keys []string) plist.Dict {
 	var networks, procedures plist.Array
 	var ids plist.Dict
 	for i, f := range p.procedures {
-		networks = append(networks, plist.Dict{
-			{Key: "LiveInputList", Value: live(f.in, "", keys)},
-			{Key: "LiveOutputList", Value: live(f.out, outputSuffix, keys)},
-			{Key: "Name", Value: f.name},
-		})
-		procedures = append(procedures, plist.Dict{
-			{Key: "ANEFModelInputSymbolIndexArray", Value: symbols(f.in)},
-			{Key: "ANEFModelOutputSymbolIndexArray", Value: symbols(f.out)},
-			{Key: "ANEFModelProcedureID", Value: i},
-		})
+		networks = append(networks, plist.Of("LiveInputList", live(f.in, "", keys), "LiveOutputList",
+			live(f.out, outputSuffix, keys), "Name", f.name))
+		procedures = append(procedures, plist.Of("ANEFModelInputSymbolIndexArray", symbols(f.in),
+			"ANEFModelOutputSymbolIndexArray", symbols(f.out), "ANEFModelProcedureID", i))
 		ids = append(ids, plist.Entry{Key: f.name, Value: i})
 	}
 	return plist.Dict{

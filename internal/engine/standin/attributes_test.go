@@ -73,8 +73,8 @@ func TestAttributesOfTwoProcedures(t *testing.T) {
 					"ANEFModelOutputSymbolIndexArray": list{0, 2}},
 			},
 		},
-	}, decode(t, s.attributes(h)))
-	require.Nil(t, s.attributes(h+1))
+	}, decode(t, s.Attributes(h)))
+	require.Nil(t, s.Attributes(h+1))
 }
 
 // TestAttributesGolden compares the exact text, which other readers of property
@@ -83,7 +83,7 @@ func TestAttributesGolden(t *testing.T) {
 	s, _, h := compiled(t, 0, addition)
 	golden, err := os.ReadFile("testdata/attributes.plist")
 	require.NoError(t, err)
-	require.Equal(t, string(golden), string(s.attributes(h)))
+	require.Equal(t, string(golden), string(s.Attributes(h)))
 }
 
 func TestEveryTypeAndRowPadding(t *testing.T) {
@@ -117,7 +117,7 @@ func TestOutputsAreSortedWithTheirSuffix(t *testing.T) {
 	s, _, h := compiled(t, 0, functions(`func main<ios18>(T x) {
 		T y = add(x = x, y = x)[name = string("y")]; T y2 = mul(x = x, y = x)[name = string("y2")]; T B = sub(x = x, y = x)[name = string("B")];
 	} -> (y, y2, B);`))
-	root := decode(t, s.attributes(h))
+	root := decode(t, s.Attributes(h))
 	require.Equal(t, []any{"B@output", "y2@output", "y@output"},
 		root["ANEFModelDescription"].(map[string]any)["kANEFModelOutputSymbolsArrayKey"])
 	var names []any

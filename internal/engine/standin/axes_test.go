@@ -60,7 +60,7 @@ func TestSwappedAxesWithOnes(t *testing.T) {
 	for i := range int64(60) {
 		require.Equal(t, float32(2*i), halfAt(m.blocks[2].Bytes(), i/20*256+i/5%4*64+i%5*2), "element %d", i)
 	}
-	s.dropProgram(h)
+	s.DropProgram(h)
 }
 
 // TestProgramsOfTheSameNames: a program with the names of the dump and other
@@ -112,5 +112,5 @@ func TestStridesInAnyOrder(t *testing.T) {
 	for i := range int64(512) {
 		require.Equal(t, float32(2*i), halfAt(m.blocks[2].Bytes(), i/256*512+i/32%8*64+i/8%4*16+i%8*2), "element %d", i)
 	}
-	s.dropProgram(h)
+	s.DropProgram(h)
 }

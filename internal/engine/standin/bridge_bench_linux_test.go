@@ -40,6 +40,6 @@ func BenchmarkThroughTheBridgeFloor(b *testing.B) {
 			b.Fatal("failed")
 		}
 	}
-	f.server.dropRequest(1)
-	f.server.dropProgram(h)
+	f.server.DropRequest(1)
+	f.server.DropProgram(h)
 }

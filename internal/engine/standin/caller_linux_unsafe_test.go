@@ -59,14 +59,14 @@ func newCaller(t testing.TB, s *server, o Options) *caller {
 	purego.RegisterFunc(&c.dropRequest, symbol("caller_drop_request"))
 	purego.RegisterFunc(&c.dropProgram, symbol("caller_drop_program"))
 
-	other := entry.Serve(serving{s})
-	l := &library{start: symbol("standin_start")}
-	require.Zero(t, l.begin(o, nil))
+	other := entry.Serve(s)
+	var start func(*cConfig) int32
+	purego.RegisterFunc(&start, symbol("standin_start"))
+	var pins runtime.Pinner
+	require.Zero(t, start(pinned(&pins, o, nil)))
 	t.Cleanup(func() {
 		entry.Serve(other)
-		for _, p := range l.pins {
-			p.Unpin()
-		}
+		pins.Unpin()
 	})
 	return c
 }
@@ -170,7 +170,7 @@ func TestPanicsDoNotCrossC(t *testing.T) {
 	require.EqualValues(t, done, c.evaluate(r, 0))
 
 	log := logged(t)
-	entry.Serve(serving{nil}) // every call panics with a nil pointer
+	entry.Serve((*server)(nil)) // every call panics with a nil pointer
 	require.EqualValues(t, 1, c.compile(dir, &program, &message[0], 200))
 	require.Contains(t, string(message), "panicked")
 	require.Zero(t, c.attributes(program, nil, 0))
@@ -178,7 +178,7 @@ func TestPanicsDoNotCrossC(t *testing.T) {
 	c.dropRequest(5)
 	c.dropProgram(program)
 	require.Equal(t, 5, strings.Count(log.String(), "panicked"))
-	entry.Serve(serving{s})
+	entry.Serve(s)
 	c.dropProgram(program)
 	c.dropRequest(5)
 }

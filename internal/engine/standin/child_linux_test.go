@@ -38,7 +38,7 @@ var children = map[string]func(t *testing.T){
 			"unloadWithQoS:error: no selector")
 	},
 	"a class is missing": func(t *testing.T) {
-		lacks(t, Options{Missing: []string{"_ANERequest"}}, "setCompletionHandler: no class")
+		lacks(t, Options{Missing: []string{"_ANERequest"}}, "validate no class")
 	},
 	"an encoding has changed": func(t *testing.T) {
 		lacks(t, Options{Changed: []string{"_ANEInMemoryModel loadWithQoS:options:error: B@:Q@^@"}},

@@ -45,34 +45,29 @@ type DumpedError struct {
 
 // row returns the error in the form that the framework reads.
 func (e DumpedError) row() plist.Dict {
-	d := plist.Dict{{Key: "stage", Value: e.Stage}, {Key: "domain", Value: e.Domain}, {Key: "code", Value: e.Code}}
-	if e.Text != "" {
-		d = append(d, plist.Entry{Key: "text", Value: e.Text})
-	}
-	if e.has {
-		d = append(d, plist.Entry{Key: "status", Value: e.status})
-	}
-	if e.Refusals > 0 {
-		d = append(d, plist.Entry{Key: "refusals", Value: e.Refusals})
-	}
-	if len(e.userInfo) > 0 {
-		d = append(d, plist.Entry{Key: "userInfo", Value: e.userInfo})
-	}
-	if e.fault != 0 {
-		selectors := plist.Array{}
-		for _, s := range e.selectors {
-			selectors = append(selectors, s)
-		}
-		d = append(d, plist.Entry{Key: "fault", Value: int64(e.fault)}, plist.Entry{Key: "selectors", Value: selectors})
-		if e.exception != "" {
-			d = append(d, plist.Entry{Key: "exception", Value: e.exception})
+	d := plist.Of("stage", e.Stage, "domain", e.Domain, "code", e.Code)
+	add := func(known bool, key string, value any) {
+		if known {
+			d = append(d, plist.Entry{Key: key, Value: value})
 		}
 	}
+	add(e.Text != "", "text", e.Text)
+	add(e.has, "status", e.status)
+	add(e.Refusals > 0, "refusals", e.Refusals)
+	add(len(e.userInfo) > 0, "userInfo", e.userInfo)
+	selectors := plist.Array{}
+	for _, s := range e.selectors {
+		selectors = append(selectors, s)
+	}
+	add(e.fault != 0, "fault", int64(e.fault))
+	add(e.fault != 0, "selectors", selectors)
+	add(e.fault != 0 && e.exception != "", "exception", e.exception)
 	causes := plist.Array{}
 	for _, c := range e.Underlying {
 		causes = append(causes, c.row())
 	}
-	return append(d, plist.Entry{Key: "underlying", Value: causes})
+	add(true, "underlying", causes)
+	return d
 }
 
 // stageWords are the patterns for the stage of a row without one, in order of

@@ -41,7 +41,7 @@ func differs(t *testing.T, d *Dump, text string, index uint32, first, second, re
 	s := newServer(m, d)
 	h, err := s.compile(write(t, map[string]string{"model.mil": text}))
 	require.NoError(t, err)
-	defer s.dropProgram(h)
+	defer s.DropProgram(h)
 	at := func(i, stride int64) int64 { return i/32*stride + i%32*2 }
 	for i := range int64(128) {
 		half(m.blocks[1].Bytes(), at(i, first), float32(3*i))

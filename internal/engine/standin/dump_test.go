@@ -108,8 +108,8 @@ func replaying(t testing.TB, d *Dump, text string) plist.Dict {
 	s := newServer(newFake(t, 0), d)
 	h, err := s.compile(write(t, map[string]string{"model.mil": text}))
 	require.NoError(t, err)
-	t.Cleanup(func() { s.dropProgram(h) })
-	v, err := plist.Read(s.attributes(h))
+	t.Cleanup(func() { s.DropProgram(h) })
+	v, err := plist.Read(s.Attributes(h))
 	require.NoError(t, err)
 	return v.(plist.Dict)
 }
@@ -197,7 +197,7 @@ func TestDumpOfTwoProceduresWithEqualNames(t *testing.T) {
 	require.Equal(t, failed, s.evaluate(h, 0, 1, []uint32{1}, []uint32{2}))
 	require.Contains(t, log.String(), "cannot hold the tensor")
 	require.Equal(t, badIndex, s.evaluate(h, 1, 1, []uint32{1}, []uint32{2}), "the text has one function")
-	s.dropProgram(h)
+	s.DropProgram(h)
 }
 
 func TestErrorsOfTables(t *testing.T) {

@@ -32,7 +32,7 @@ func TestProceduresOfOneProgram(t *testing.T) {
 	require.Equal(t, filled(3), m.bytes(4), "early: z - m")
 	require.Equal(t, filled(10), m.bytes(5), "late: z * m")
 	require.Len(t, s.requests[1], 2)
-	s.dropRequest(1)
+	s.DropRequest(1)
 	require.Empty(t, s.requests)
 }
 
@@ -77,10 +77,10 @@ func TestRequestsAreReboundForOtherSurfaces(t *testing.T) {
 	require.Equal(t, 3, m.opened, "the other three are closed")
 	require.Equal(t, filled(9), m.bytes(4))
 	require.Equal(t, make([]byte, plane), m.bytes(3))
-	s.dropRequest(7)
+	s.DropRequest(7)
 	require.Zero(t, m.opened)
-	s.dropRequest(7)
-	s.dropProgram(h)
+	s.DropRequest(7)
+	s.DropProgram(h)
 	require.Equal(t, notFound, s.evaluate(h, 0, 7, []uint32{1, 2}, []uint32{3}))
 }
 
@@ -93,9 +93,9 @@ func TestIdleProgramsHoldNoMemory(t *testing.T) {
 	require.Equal(t, done, s.evaluate(h, 0, 1, []uint32{1}, []uint32{2}))
 	require.Equal(t, done, s.evaluate(h, 0, 2, []uint32{1}, []uint32{2}))
 	require.Equal(t, before+1, unimem.Live().Blocks, "one scratch memory, shared by the requests")
-	s.dropRequest(1)
+	s.DropRequest(1)
 	require.Equal(t, before+1, unimem.Live().Blocks)
-	s.dropRequest(2)
+	s.DropRequest(2)
 	require.Equal(t, before, unimem.Live().Blocks)
 	require.Equal(t, done, s.evaluate(h, 0, 3, []uint32{1}, []uint32{2}), "the program works again")
 }
@@ -181,18 +181,18 @@ func TestEvaluateFromManyThreads(t *testing.T) {
 					ran.Done()
 				}
 				if n%5 == 0 {
-					s.dropRequest(request)
+					s.DropRequest(request)
 				}
 				if i == 0 && n == rounds/2 {
 					ran.Wait()
-					s.dropProgram(h)
+					s.DropProgram(h)
 				}
 			}
 		})
 	}
 	work.Wait()
 	for i := range uint64(threads) {
-		s.dropRequest(i)
+		s.DropRequest(i)
 	}
 	for i := range uint32(threads) {
 		require.Equal(t, filled(3), m.bytes(i+1))

@@ -50,7 +50,6 @@ func TestStartIsOncePerProcess(t *testing.T) {
 		"something lacks":  func(o *Options) { o.Missing = []string{"_ANEClient"} },
 		"another encoding": func(o *Options) { o.Changed = []string{"_ANERequest validate v@:"} },
 		"another pool":     func(o *Options) { o.Pool = filepath.Join(t.TempDir(), "pool") },
-		"asynchronous":     func(o *Options) { o.Async = true },
 		"another folder":   func(o *Options) { o.Dir = t.TempDir() },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,14 +102,13 @@ func TestControlsRejectInvalidArguments(t *testing.T) {
 	require.ErrorIs(t, f.Fault("noSuchMethod", No, 1, 0), ane.ErrName)
 	require.ErrorIs(t, f.Fault(evaluate+"\x00", No, 1, 0), ane.ErrName)
 	require.ErrorIs(t, f.Fault(evaluate, FaultKind(99), 1, 0), ane.ErrName)
-	require.ErrorIs(t, f.Fault("hexStringIdentifier", Late, 1, 0), ane.ErrName)
+	require.ErrorIs(t, f.Fault("hexStringIdentifier", Locked, 1, 0), ane.ErrName)
 	require.ErrorIs(t, f.Fault(evaluate, No, -2, 0), ane.ErrLength)
 	require.ErrorIs(t, f.FailSurface("IOSurfaceFly", 1), ane.ErrName)
 	require.ErrorIs(t, f.FailSurface("IOSurfaceLock", -1), ane.ErrLength)
 	require.Zero(t, f.Instances("NoSuchClass"))
 	require.Zero(t, f.Instances("a\x00b"))
 	f.ReleaseHangs()
-	f.FireLost()
 	for _, function := range failing {
 		require.NoError(t, f.FailSurface(function, 1))
 		require.NoError(t, f.FailSurface(function, 0))
@@ -134,7 +132,6 @@ func TestFrameworksThatWereNeverStarted(t *testing.T) {
 		require.ErrorIs(t, f.Fault("validate", No, 1, 0), ane.ErrUnavailable)
 		require.ErrorIs(t, f.FailSurface("IOSurfaceLock", 1), ane.ErrUnavailable)
 		f.ReleaseHangs()
-		f.FireLost()
 		f.ClearFaults()
 		f.PurgeAll()
 		require.Zero(t, f.Counts())

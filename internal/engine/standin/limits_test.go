@@ -88,7 +88,7 @@ func tried(t *testing.T, c chip.Chip, text string) error {
 		require.NotZero(t, kindOf(err))
 		return err
 	}
-	defer s.dropProgram(h)
+	defer s.DropProgram(h)
 	f := s.program(h).named[0]
 	var ids []uint32
 	for _, p := range slices.Concat(f.in, f.out) {
@@ -103,7 +103,7 @@ func tried(t *testing.T, c chip.Chip, text string) error {
 	if got := s.evaluate(h, 0, 1, ids[:len(f.in)], ids[len(f.in):]); got != done {
 		return fmt.Errorf("status %#x", uint32(got))
 	}
-	s.dropRequest(1)
+	s.DropRequest(1)
 	return nil
 }
 

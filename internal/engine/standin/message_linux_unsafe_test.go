@@ -30,14 +30,14 @@ func newMessages(t *testing.T) *messages {
 
 // named returns the class of a name.
 func (m *messages) named(name string) uintptr {
-	c, _, _ := purego.SyscallN(m.class, uintptr(unsafe.Pointer(text(name))))
+	c, _, _ := purego.SyscallN(m.class, uintptr(unsafe.Pointer(unsafe.StringData(name+"\x00"))))
 	require.NotZero(m.t, c, name)
 	return c
 }
 
 // selectorOf returns the SEL of a name.
 func (m *messages) selectorOf(name string) uintptr {
-	sel, _, _ := purego.SyscallN(m.selector, uintptr(unsafe.Pointer(text(name))))
+	sel, _, _ := purego.SyscallN(m.selector, uintptr(unsafe.Pointer(unsafe.StringData(name+"\x00"))))
 	return sel
 }
 
@@ -60,7 +60,7 @@ func (m *messages) string(object uintptr) string {
 	for *(*byte)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Pointer(&at)), n)) != 0 {
 		n++
 	}
-	return string(memoryAt(at, n))
+	return string(bytesAt(at, n))
 }
 
 // refused sends a message whose last argument is an NSError ** and returns the error's

@@ -59,8 +59,6 @@ type Options struct {
 	// unequal size on one side of a request, with status 0x1d: one project met that on
 	// an M4, no dump shows it, and five others run with less. EnvStrict sets it too.
 	StrictSurfaces bool
-	// Async makes the engine evaluate through completion handlers.
-	Async bool
 	// Reveal shows the engine's view of surfaces with the rules of macOS too (build tag
 	// macrules), for tests of the stand-in's faults. Without those rules it is shown always.
 	Reveal bool
@@ -70,7 +68,7 @@ type Options struct {
 func (o Options) same(p Options) bool {
 	return o.Dir == p.Dir && o.profile() == p.profile() &&
 		slices.Equal(o.Missing, p.Missing) && slices.Equal(o.Changed, p.Changed) &&
-		(o.Pool == p.Pool || p.Pool == "") && o.ProgramLimit == p.ProgramLimit && o.Async == p.Async &&
+		(o.Pool == p.Pool || p.Pool == "") && o.ProgramLimit == p.ProgramLimit &&
 		o.Reveal == p.Reveal &&
 		o.StrictSurfaces == p.StrictSurfaces && o.Chip == p.Chip && o.Dump == p.Dump
 }

@@ -29,7 +29,7 @@ func TestInvalidOptions(t *testing.T) {
 func TestSameOptions(t *testing.T) {
 	require.True(t, Options{}.same(Options{Profile: "26", Missing: []string{}}), "26 is the default")
 	for _, o := range []Options{{Dir: "x"}, {Profile: "27"}, {Missing: []string{"a"}}, {Changed: []string{"a"}},
-		{Pool: "a"}, {ProgramLimit: 1}, {Async: true}, {Dump: "x"}} {
+		{Pool: "a"}, {ProgramLimit: 1}, {Dump: "x"}} {
 		require.False(t, Options{}.same(o), "%+v", o)
 	}
 }

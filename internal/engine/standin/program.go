@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/internal/plist"
@@ -179,4 +180,73 @@ func (p *program) closeIdle() {
 	for _, f := range p.procedures {
 		logError("close", f.exec.Close())
 	}
+}
+
+// tensor is an input or output in the program's text.
+type tensor struct {
+	name  string
+	dtype mil.DType
+	shape []int
+}
+
+// tensorsOf returns the inputs and outputs of a function in the order of the text.
+func tensorsOf(f *mil.Function) (in, out []tensor, err error) {
+	declared := map[string]mil.Var{}
+	for _, v := range f.Params {
+		declared[v.Name] = v
+	}
+	for _, op := range f.Body {
+		for _, v := range op.Results {
+			declared[v.Name] = v
+		}
+	}
+	add := func(list *[]tensor, name string, at mil.Pos) error {
+		v, ok := declared[name]
+		shape, fixed := v.Type.Shape()
+		if !ok || !fixed || len(shape) > len(order) || v.Type.DType.Size() == 0 {
+			return &mil.Error{Pos: at, Msg: fmt.Sprintf("%s of function %s cannot be stored on a surface", name,
+				f.Name),
+				Hint: "give it a tensor type of fixed shape and at most 5 axes"}
+		}
+		*list = append(*list, tensor{name, v.Type.DType, slices.Clone(shape)})
+		return nil
+	}
+	for _, v := range f.Params {
+		if err := add(&in, v.Name, v.At); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, r := range f.Results {
+		if err := add(&out, r.Name, r.Pos); err != nil {
+			return nil, nil, err
+		}
+	}
+	return in, out, nil
+}
+
+// systems are the releases of macOS whose compiler reads the old dialect of MIL alone, by their profiles.
+var systems = map[string]chip.OS{"15": 12, "16.5": 13, "17": 14}
+
+// reads refuses a text that the compiler of a profile does not know: up to macOS 14 one with a later opset, and one
+// that is not wholly in the old dialect. Mixtures were never tried on such a system.
+func reads(profile, file string, p *mil.Program) error {
+	system, old := systems[profile]
+	if !old {
+		return nil
+	}
+	for _, f := range p.Funcs {
+		if os, known := chip.Opset(f.Opset); !known || os > system {
+			return &mil.Error{File: file, Pos: f.Pos, Msg: f.Opset + " is no opset of " + system.String(),
+				Hint: "convert the program to the old dialect"}
+		}
+	}
+	converted, err := mil.Convert(p, mil.OldText)
+	if err != nil {
+		return err
+	}
+	if !mil.Equal(p, converted) {
+		return &mil.Error{File: file, Pos: p.Pos, Msg: "the program is not in the dialect of " + system.String(),
+			Hint: "convert the program to the old dialect"}
+	}
+	return nil
 }

@@ -24,8 +24,8 @@ type memory interface {
 	unshare(b *unimem.Block) error
 }
 
-// server compiles and evaluates for the framework. All methods may be called from
-// several threads.
+// server compiles and evaluates for the framework. It is the entry.Server, so no panic of
+// its exported methods reaches C. All methods may be called from several threads.
 type server struct {
 	memory memory
 	engine ane.Engine
@@ -52,6 +52,21 @@ func (s *server) emulating(c chip.Chip) *server {
 	return s
 }
 
+// Compile implements entry.Server.
+func (s *server) Compile(directory string) (program uint64, kind int32, fault string) {
+	defer logPanic("compile", func() { kind, fault = invalidText, "the compiler panicked; see the log for the stack" })
+	program, err := s.compile(directory)
+	if err != nil {
+		kind, fault = kindOf(err), faults(err)
+	}
+	return program, kind, fault
+}
+
+// Evaluate implements entry.Server.
+func (s *server) Evaluate(program uint64, procedure uint32, request uint64, in, out []uint32) uint32 {
+	return uint32(s.evaluate(program, procedure, request, in, out))
+}
+
 // compile compiles the program in a directory and returns its handle.
 func (s *server) compile(directory string) (handle uint64, err error) {
 	p, err := s.build(directory)
@@ -66,8 +81,9 @@ func (s *server) compile(directory string) (handle uint64, err error) {
 	return p.handle, nil
 }
 
-// attributes returns the property list of a program, or nil for an unknown handle.
-func (s *server) attributes(handle uint64) []byte {
+// Attributes implements entry.Server: it returns the property list of a program, or nil for an unknown handle.
+func (s *server) Attributes(handle uint64) (plist []byte) {
+	defer logPanic("attributes", func() { plist = nil })
 	if p := s.program(handle); p != nil {
 		return p.attributes
 	}
@@ -80,8 +96,9 @@ func (s *server) program(handle uint64) *program {
 	return s.programs[handle]
 }
 
-// dropRequest drops the bounds of a request.
-func (s *server) dropRequest(request uint64) {
+// DropRequest implements entry.Server: it drops the bounds of a request.
+func (s *server) DropRequest(request uint64) {
+	defer logPanic("drop request", func() {})
 	s.mu.Lock()
 	gone := s.requests[request]
 	delete(s.requests, request)
@@ -91,8 +108,9 @@ func (s *server) dropRequest(request uint64) {
 	}
 }
 
-// dropProgram drops a program and its bounds.
-func (s *server) dropProgram(handle uint64) {
+// DropProgram implements entry.Server: it drops a program and its bounds.
+func (s *server) DropProgram(handle uint64) {
+	defer logPanic("drop program", func() {})
 	s.mu.Lock()
 	p := s.programs[handle]
 	delete(s.programs, handle)

@@ -19,7 +19,7 @@ func compiled(t testing.TB, count int, text string) (*server, *fake, uint64) {
 	s := newServer(m, nil)
 	h, err := s.compile(write(t, map[string]string{"model.mil": text}))
 	require.NoError(t, err)
-	t.Cleanup(func() { s.dropProgram(h) })
+	t.Cleanup(func() { s.DropProgram(h) })
 	return s, m, h
 }
 
@@ -49,7 +49,7 @@ func TestCompileReadsBothTextFiles(t *testing.T) {
 			if c.message == "" {
 				require.NoError(t, err)
 				require.NotZero(t, h)
-				s.dropProgram(h)
+				s.DropProgram(h)
 				return
 			}
 			require.ErrorContains(t, err, c.message)
@@ -104,7 +104,7 @@ func TestWeightsAreBakedIn(t *testing.T) {
 	fill(m.bytes(1), 4)
 	require.Equal(t, done, s.evaluate(h, 0, 1, []uint32{1}, []uint32{2}))
 	require.Equal(t, filled(7), m.bytes(2))
-	s.dropProgram(h)
+	s.DropProgram(h)
 }
 
 func TestTooManyFunctions(t *testing.T) {
@@ -123,5 +123,5 @@ func TestTooManyFunctions(t *testing.T) {
 	require.Equal(t, maxProcedures+3, fault.Pos.Line, "the first function beyond the limit")
 	h, err := s.compile(write(t, map[string]string{"model.mil": body(maxProcedures)}))
 	require.NoError(t, err)
-	s.dropProgram(h)
+	s.DropProgram(h)
 }

@@ -59,7 +59,7 @@ func TestRunsCopyOtherPlacements(t *testing.T) {
 		}
 	}
 	require.Zero(t, testing.AllocsPerRun(20, func() { s.evaluate(h, 0, 1, []uint32{1, 2}, []uint32{3}) }))
-	s.dropProgram(h)
+	s.DropProgram(h)
 }
 
 // TestSwappedDepthAndChannels: the second axis of the text is the channels if
@@ -85,7 +85,7 @@ func TestSwappedDepthAndChannels(t *testing.T) {
 	every(func(c, dd, hh, w int64) {
 		require.Equal(t, 2*number(c, dd, hh, w), halfAt(m.blocks[2].Bytes(), c*256+dd*128+hh*64+w*2))
 	})
-	s.dropProgram(h)
+	s.DropProgram(h)
 }
 
 func TestImpossiblePlacements(t *testing.T) {
@@ -122,7 +122,7 @@ func TestImpossiblePlacements(t *testing.T) {
 				map[string]string{"model.mil": functions(`func main<ios18>(T a) { T y = add(x = a, y = a)[name = string("y")]; } -> (y);`)}))
 			require.NoError(t, err)
 			require.Equal(t, c.want, s.evaluate(h, 0, 1, []uint32{1}, []uint32{2}))
-			s.dropProgram(h)
+			s.DropProgram(h)
 		})
 	}
 }
@@ -135,7 +135,7 @@ func TestOtherProgramsUnderADump(t *testing.T) {
 	s := newServer(newFake(t, 0), d)
 	h, err := s.compile(write(t, map[string]string{"model.mil": addition}))
 	require.NoError(t, err)
-	status := decode(t, s.attributes(h))["NetworkStatusList"].([]any)[0].(map[string]any)
+	status := decode(t, s.Attributes(h))["NetworkStatusList"].([]any)[0].(map[string]any)
 	require.EqualValues(t, 256, status["LiveInputList"].([]any)[0].(map[string]any)["BatchStride"])
-	s.dropProgram(h)
+	s.DropProgram(h)
 }

@@ -3,6 +3,7 @@ package standin
 import (
 	"errors"
 
+	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/internal/engine/emulate"
 )
@@ -42,3 +43,12 @@ const (
 	mapRefused status = driverabi.StatusCancelled
 	tooShort   status = driverabi.StatusBadGeometry // the surface is shorter than the program needs
 )
+
+// faults returns a compiler's message: the faults of the program, one per line.
+func faults(err error) string {
+	var list mil.ErrorList
+	if errors.As(err, &list) {
+		return list.Error()
+	}
+	return err.Error()
+}

@@ -141,7 +141,7 @@ func TestServerOnSurfaces(t *testing.T) {
 	f := started(t)
 	h, err := f.server.compile(write(t, map[string]string{"model.mil": addition}))
 	require.NoError(t, err)
-	defer f.server.dropProgram(h)
+	defer f.server.DropProgram(h)
 	a, b, y := opened(t, plane, f.Surfaces()), opened(t, plane, f.Surfaces()), opened(t, plane,
 		f.Surfaces())
 	fill(a.Bytes(), 9)
@@ -155,7 +155,7 @@ func TestServerOnSurfaces(t *testing.T) {
 	require.True(t, more == 3 || more == 4, "the Blocks of the request, and the program's scratch memory if any: %d",
 		more)
 	require.Zero(t, testing.AllocsPerRun(100, func() { f.server.evaluate(h, 0, 1, in, out) }))
-	f.server.dropRequest(1)
+	f.server.DropRequest(1)
 	require.Equal(t, live, unimem.Live().Blocks)
 	require.EqualValues(t, 3, f.SurfaceCounts().Locks)
 	require.Equal(t, mapRefused, f.server.evaluate(h, 0, 2, []uint32{a.ID(), 0xfffffff}, out))
@@ -166,7 +166,7 @@ func TestServerOnShortSurfaces(t *testing.T) {
 	h, err := f.server.compile(write(t, map[string]string{"model.mil": functions(
 		`func main<ios18>(tensor<fp16, [1, 4, 300, 32]> x) { tensor<fp16, [1, 4, 300, 32]> y = add(x = x, y = x)[name = string("y")]; } -> (y);`)}))
 	require.NoError(t, err)
-	defer f.server.dropProgram(h)
+	defer f.server.DropProgram(h)
 	short, long := opened(t, 4*300*64-16384, f.Surfaces()), opened(t, 4*300*64, f.Surfaces())
 	require.Equal(t, tooShort, f.server.evaluate(h, 0, 1, []uint32{short.ID()}, []uint32{long.ID()}))
 	require.Equal(t, tooShort, f.server.evaluate(h, 0, 1, []uint32{long.ID()}, []uint32{short.ID()}))
@@ -180,7 +180,7 @@ func TestServerWhenSurfacesFail(t *testing.T) {
 	f := started(t)
 	h, err := f.server.compile(write(t, map[string]string{"model.mil": addition}))
 	require.NoError(t, err)
-	defer f.server.dropProgram(h)
+	defer f.server.DropProgram(h)
 	x, y := opened(t, plane, f.Surfaces()), opened(t, plane, f.Surfaces())
 	in, out := []uint32{x.ID(), x.ID()}, []uint32{y.ID()}
 	before := f.SurfaceCounts()
@@ -193,7 +193,7 @@ func TestServerWhenSurfacesFail(t *testing.T) {
 				require.NoError(t, f.FailSurface(function, 0))
 				if function == "IOSurfaceUnlock" {
 					require.Equal(t, done, got, "the call is retried")
-					f.server.dropRequest(1)
+					f.server.DropRequest(1)
 				} else {
 					require.Contains(t, []status{mapRefused, tooShort}, got,
 						"3 surfaces, each looked up twice, call each function at least 6 times")
@@ -207,6 +207,6 @@ func TestServerWhenSurfacesFail(t *testing.T) {
 	}
 	require.Equal(t, done, f.server.evaluate(h, 0, 1, in, out))
 	require.NoError(t, f.FailSurface("IOSurfaceLock", 2))
-	f.server.dropRequest(1)
+	f.server.DropRequest(1)
 	require.Equal(t, before.Locks, f.SurfaceCounts().Locks)
 }

@@ -31,7 +31,6 @@ static const struct expected table[] = {
     {"requestWithInputs:inputIndices:outputs:outputIndices:weightsBuffer:perfStats:procedureIndex:", ANEB_REQUEST, 0, NULL},
     {"evaluateWithQoS:options:request:error:", ANEB_EVALUATE, 0, NULL},
     {"validate", ANEB_EVALUATE, 0, NULL},
-    {"setCompletionHandler:", ANEB_EVALUATE, 0, NULL},
     {"unloadWithQoS:error:", ANEB_UNLOAD, 0, NULL},
     {"purgeCompiledModel", ANEB_PURGE, 0, NULL},
     {"objectWithIOSurface:", ANEB_SURFACE, 0, NULL},
@@ -59,18 +58,6 @@ static int32_t kind_of(int32_t fault) {
     }
 }
 
-static void answered(void *context, int32_t kind, const aneb_error *error) {
-    (void)kind, (void)error;
-    (*(_Atomic int *)context)++;
-}
-
-static int32_t start_and_wait(struct job *j, aneb_error *e) {
-    _Atomic int answers = 0;
-    int32_t kind = aneb_evaluate_async(j->p, j->r, QOS, answered, &answers, NULL, e);
-    if (kind == ANEB_OK && !SETTLED(answers == 1)) abort(); // a late answer would write to answers
-    return kind;
-}
-
 // Runs from open to purge until a call fails, and then releases everything.
 static int32_t life(const char *text, aneb_error *e) {
     struct gate g = {0};
@@ -85,7 +72,6 @@ static int32_t life(const char *text, aneb_error *e) {
     if (kind == ANEB_OK) kind = aneb_program_attributes(j.p, attributes, sizeof attributes, &length, e);
     if (kind == ANEB_OK) kind = aneb_program_inspect(j.p, &facts, e);
     if (kind == ANEB_OK) kind = aneb_evaluate(j.p, j.r, QOS, e);
-    if (kind == ANEB_OK) kind = start_and_wait(&j, e);
     if (kind == ANEB_OK) kind = aneb_program_purge(j.p, e);
     if (kind == ANEB_OK) kind = aneb_program_unload(j.p, QOS, e);
     job_end(&j);
@@ -181,32 +167,14 @@ static void registry(aneb *a) {
     }
 }
 
-// Completions that are late, doubled, withheld, or have an error.
-static void answers(void) {
+// The rows of the self-check and the registry; then everything is released.
+static void others(void) {
     struct gate g = {0};
     struct job j = {0};
-    struct { _Atomic int count; } a = {0};
-    aneb_usage before, after;
     char text[32];
     CHECK("open", gate_open(&g, NULL) == ANEB_OK && job_begin(&g, &j, fresh_text(text), NULL) == ANEB_OK);
     complete(g.a);
     registry(g.a);
-    aneb_usage_now(&before);
-    static const struct { int32_t fault; int64_t value; } kinds[] = {
-        {STANDIN_LATE, 5}, {STANDIN_TWICE, 0}, {STANDIN_ASYNC_ERROR, 8}, {STANDIN_NEVER, 0}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        uint64_t ticket = 0;
-        standin_fault("evaluateWithQoS:options:request:error:", kinds[i].fault, 1, kinds[i].value);
-        int32_t kind = aneb_evaluate_async(j.p, j.r, QOS, answered, &a, &ticket, NULL);
-        if (kinds[i].fault == STANDIN_NEVER) break;
-        CHECK("answered", kind == ANEB_OK && SETTLED(a.count == (int)i + 1));
-    }
-    aneb_usage_now(&after);
-    CHECK("the second answer is counted", SETTLED((aneb_usage_now(&after), after.unexpected == before.unexpected + 1)));
-    standin_counts c;
-    CHECK("one answer is withheld", SETTLED((standin_count(&c), c.lost == 1)) && after.pending == 1);
-    standin_fire_lost();
-    CHECK("the withheld answer arrives", SETTLED(a.count == 4) && SETTLED(pending() == 0));
     plant(&g, &j);
     job_end_planted(&j);
     gate_end(&g);
@@ -215,6 +183,6 @@ static void answers(void) {
 int main(int argc, char **argv) {
     gate_start(argc, argv);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) faults(table[i]);
-    answers();
+    others();
     return driver_failures != 0;
 }

@@ -1,4 +1,4 @@
-// Memory must stay flat over many evaluations, exceptions, answers and program lives: flat PLANT ROUNDS.
+// Memory must stay flat over many evaluations, exceptions and program lives: flat PLANT ROUNDS.
 // A leak grows in every part, so the least growth of several parts distinguishes it from a cache that
 // fills. Run it with GLIBC_TUNABLES=glibc.malloc.tcache_count=0: otherwise glibc counts the threads'
 // caches as used.
@@ -16,18 +16,6 @@ static void evaluate(void) {
 static void exception(void) {
     aneb_error e;
     if (aneb_evaluate(j.p, j.r, QOS, &e) != ANEB_EXCEPTION) CHECK("exception", 0);
-}
-
-static void answered(void *context, int32_t kind, const aneb_error *error) {
-    (void)error;
-    *(_Atomic int *)context += kind == ANEB_OK ? 1 : 2;
-}
-
-static void answer(void) {
-    _Atomic int a = 0;
-    if (aneb_evaluate_async(j.p, j.r, QOS, answered, &a, NULL, NULL) != ANEB_OK) abort();
-    while (a == 0) sched_yield();
-    if (a != 1) CHECK("answer", 0);
 }
 
 static void program(void) {
@@ -67,7 +55,6 @@ int main(int argc, char **argv) {
     CHECK("open", gate_open(&g, NULL) == ANEB_OK && job_begin(&g, &j, fresh_text(text), NULL) == ANEB_OK);
     CHECK("memory can be counted", in_use() > 0); // not under AddressSanitizer and valgrind
     flat("evaluations are flat", evaluate, rounds);
-    flat("answers are flat", answer, rounds / 10);
     standin_fault("evaluateWithQoS:options:request:error:", STANDIN_EXCEPTION, -1, 0);
     flat("exceptions are flat", exception, rounds);
     standin_clear_faults();

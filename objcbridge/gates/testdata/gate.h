@@ -170,17 +170,11 @@ static inline void job_end_planted(struct job *j) {
         (condition);                                                    \
     })
 
-static inline int64_t pending(void) {
-    aneb_usage u;
-    aneb_usage_now(&u);
-    return u.pending;
-}
-
 // Returns the number of live handles of the bridge, of all kinds.
 static inline int64_t bridge_holds(void) {
     aneb_usage u;
     aneb_usage_now(&u);
-    return u.surfaces + u.programs + u.requests + u.identities + u.loaded + u.pending + u.forgotten;
+    return u.surfaces + u.programs + u.requests + u.identities + u.loaded;
 }
 
 // Returns the number of live objects of the framework and its surfaces, without the cache.
@@ -204,7 +198,6 @@ static inline void tell_usages(void) {
     print_usage("aneb_request", u.requests);
     print_usage("directory in use", u.identities);
     print_usage("loaded program", u.loaded);
-    print_usage("pending run", u.pending + u.forgotten);
 }
 
 // Closes g and checks that nothing is left in the bridge or the framework. The framework's threads

@@ -69,42 +69,6 @@ static void lives(struct gate *g) {
     job_end_planted(&j);
 }
 
-struct answer {
-    _Atomic int count;
-    _Atomic int32_t kind;
-};
-
-static void answered(void *context, int32_t kind, const aneb_error *error) {
-    (void)error;
-    struct answer *a = context;
-    a->kind = kind;
-    a->count++;
-}
-
-static void asynchronous(struct gate *g) {
-    aneb_error e = {0};
-    struct job j = {0};
-    struct answer a = {0};
-    char text[32];
-    uint64_t ticket = 0;
-    int64_t before = bridge_holds();
-    job_begin(g, &j, fresh_text(text), &e);
-    CHECK("start", aneb_evaluate_async(j.p, j.r, QOS, answered, &a, &ticket, &e) == ANEB_OK);
-    CHECK("answered once", SETTLED(a.count == 1) && a.kind == ANEB_OK);
-    CHECK("an ended ticket cannot be forgotten", aneb_forget(ticket) == 0);
-
-    // Everything is released while the answer is withheld. The bridge keeps it alive until the answer.
-    standin_fault("evaluateWithQoS:options:request:error:", STANDIN_NEVER, 1, 0);
-    CHECK("start a run without answer", aneb_evaluate_async(j.p, j.r, QOS, answered, &a, &ticket, &e) == ANEB_OK);
-    CHECK("the request is in flight", aneb_evaluate(j.p, j.r, QOS, &e) == ANEB_REFUSED && e.code == ANEB_STATE);
-    CHECK("forget", aneb_forget(ticket) == 1 && aneb_forget(ticket) == 0);
-    job_end(&j);
-    standin_counts c;
-    CHECK("held back", SETTLED((standin_count(&c), c.lost == 1)) && pending() == 1);
-    standin_fire_lost();
-    CHECK("released after the answer", SETTLED(bridge_holds() == before) && a.count == 1);
-}
-
 enum { THREADS = 64 };
 
 static struct gate *shared;
@@ -118,10 +82,7 @@ static void *several(void *number) {
     snprintf(text, sizeof text, "thread %ld", (long)(intptr_t)number % 8); // eight threads per identity
     wrong += job_request(shared, &own, NULL) != ANEB_OK;
     for (int i = 0; i < rounds; i++) {
-        struct answer a = {0};
         wrong += aneb_evaluate(own.p, own.r, QOS, NULL) != ANEB_OK;
-        wrong += aneb_evaluate_async(own.p, own.r, QOS, answered, &a, NULL, NULL) != ANEB_OK;
-        wrong += !SETTLED(a.count == 1) || a.kind != ANEB_OK;
         if (i % 10) continue;
         struct job mine = {0};
         wrong += job_begin(shared, &mine, text, NULL) != ANEB_OK;
@@ -138,7 +99,7 @@ static void threads(struct gate *g) {
     CHECK("a program for all threads", job_begin(g, &common, fresh_text(text), NULL) == ANEB_OK);
     for (intptr_t i = 0; i < THREADS; i++) pthread_create(&all[i], NULL, several, (void *)i);
     for (int i = 0; i < THREADS; i++) pthread_join(all[i], NULL);
-    CHECK("64 threads: every run and answer", wrong == 0);
+    CHECK("64 threads: every run", wrong == 0);
     job_end(&common);
 }
 
@@ -149,7 +110,6 @@ int main(int argc, char **argv) {
     describes(g.a);
     surface(&g);
     lives(&g);
-    asynchronous(&g);
     threads(&g);
     gate_end(&g);
     return driver_failures != 0;

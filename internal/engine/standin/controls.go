@@ -1,10 +1,9 @@
-//go:build cgo
-
 package standin
 
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/anekit/anekit/ane"
@@ -23,7 +22,7 @@ func (f *Framework) Fault(selector string, kind FaultKind, count int, value int6
 	if err != nil {
 		return err
 	}
-	if strings.ContainsRune(selector, 0) || !l.arm(selector, kind, count, value) {
+	if strings.ContainsRune(selector, 0) || l.fault(selector, kind, int32(count), value) != 0 {
 		return &ane.Error{Op: "fault", Engine: Name, Name: selector, Err: ane.ErrName,
 			Detail: "does not support the fault " + kind.String(), Hint: "see standin.h for the faults of each method"}
 	}
@@ -33,40 +32,31 @@ func (f *Framework) Fault(selector string, kind FaultKind, count int, value int6
 // ReleaseHangs lets hanging calls continue and disarms the faults of kind Hang.
 func (f *Framework) ReleaseHangs() {
 	if l, err := f.running("fault"); err == nil {
-		call(l.releaseHangs)
-	}
-}
-
-// FireLost delivers the completions that Never has withheld.
-func (f *Framework) FireLost() {
-	if l, err := f.running("fault"); err == nil {
-		call(l.fireLost)
+		l.releaseHangs()
 	}
 }
 
 // ClearFaults disarms all faults and lets hanging calls continue.
 func (f *Framework) ClearFaults() {
 	if l, err := f.running("fault"); err == nil {
-		call(l.clearFaults)
+		l.clearFaults()
 	}
 }
 
 // Counts returns the counts of the framework's work and objects.
-func (f *Framework) Counts() Counts {
-	l, err := f.running("count")
-	if err != nil {
-		return Counts{}
+func (f *Framework) Counts() (c Counts) {
+	if l, err := f.running("count"); err == nil {
+		l.count(&c)
 	}
-	return l.counts()
+	return c
 }
 
 // SurfaceCounts returns the counts of CoreFoundation and IOSurface.
-func (f *Framework) SurfaceCounts() SurfaceCounts {
-	l, err := f.running("count")
-	if err != nil {
-		return SurfaceCounts{}
+func (f *Framework) SurfaceCounts() (c SurfaceCounts) {
+	if l, err := f.running("count"); err == nil {
+		l.surfaceCount(&c)
 	}
-	return l.surfaceCounts()
+	return c
 }
 
 // Instances returns the number of live objects of a class, or 0 for an unknown
@@ -76,13 +66,13 @@ func (f *Framework) Instances(class string) int {
 	if err != nil || strings.ContainsRune(class, 0) {
 		return 0
 	}
-	return l.instancesOf(class)
+	return int(l.instances(class))
 }
 
 // PurgeAll empties the cache of compiled programs.
 func (f *Framework) PurgeAll() {
 	if l, err := f.running("purge"); err == nil {
-		call(l.purgeAll)
+		l.purgeAll()
 	}
 }
 
@@ -106,7 +96,7 @@ func (f *Framework) FailSurface(function string, nth int) error {
 	}
 	l, err := f.running("fault")
 	if err == nil {
-		l.failSurface(function, nth)
+		l.surfaceFail(function, int32(nth))
 	}
 	return err
 }
@@ -122,8 +112,7 @@ func (f *Framework) Leftovers() []string {
 		what  string
 	}{
 		{c.Instances, "objects of the framework"}, {c.Loaded, "loaded programs"}, {c.Hanging, "hanging calls"},
-		{c.Lost, "completions withheld"}, {c.Slots, "asynchronous evaluations"}, {s.Objects,
-			"objects of CoreFoundation"},
+		{s.Objects, "objects of CoreFoundation"},
 		{s.Surfaces, "surfaces"}, {s.Locks, "locks of surfaces"}, {s.Bytes, "mapped bytes of surfaces"},
 	} {
 		if n.count != 0 {
@@ -131,4 +120,53 @@ func (f *Framework) Leftovers() []string {
 		}
 	}
 	return left
+}
+
+// Counts are the counts of the framework's work and objects. The order of the
+// fields is that of standin_counts in standin.h.
+type Counts struct {
+	Compiles, Held, Cached, Loaded int64 // programs compiled; slots held; programs in the cache, loaded
+	Instances                      int64 // live objects of the framework's classes
+	Hanging, Lost                  int64 // blocked calls, withheld completions
+	Evaluations, Slots             int64 // evaluations served; asynchronous ones in flight
+	Loads, Procedures              int64 // loads since the start; procedures of the loaded programs
+	Wired, Pageable                int64 // loads with the option to keep memory wired, 1 and 0
+}
+
+// SurfaceCounts are the counts of the stand-in CoreFoundation and IOSurface.
+// The order of the fields is that of standin_surface_stats in standin.h.
+type SurfaceCounts struct {
+	Objects, Surfaces int64 // live CoreFoundation objects, including surfaces; live surfaces
+	Locks             int64 // locks held over all surfaces
+	Bytes             int64 // mapped
+	Retains, Releases int64 // since the start
+}
+
+// FaultKind is a kind of misbehaviour of a method of the framework.
+type FaultKind int32
+
+// The kinds have the numbers of standin.h, which has more. Locked takes effect only while a request is
+// evaluated for the first time, when the engine's own lock is on the surface:
+// meanwhile other requests on the same surface write nothing either.
+const (
+	Exception FaultKind = 1  // raises NSInternalInconsistencyException
+	Nil       FaultKind = 2  // returns nil; for methods that return objects
+	No        FaultKind = 3  // returns NO without an NSError
+	NoError   FaultKind = 4  // returns NO with an NSError; the value is its code
+	YesError  FaultKind = 5  // works, returns YES, and sets an NSError
+	Hang      FaultKind = 6  // blocks until ReleaseHangs, then continues
+	Locked    FaultKind = 11 // succeeds without writing while the CPU holds a surface locked
+)
+
+var faultNames = [...]string{
+	Exception: "exception", Nil: "nil", No: "no", NoError: "no with error", YesError: "yes with error", Hang: "hang",
+	Locked: "locked",
+}
+
+// String returns the name of the kind.
+func (k FaultKind) String() string {
+	if k < Exception || int(k) >= len(faultNames) || faultNames[k] == "" {
+		return "fault " + strconv.Itoa(int(k))
+	}
+	return faultNames[k]
 }

@@ -1,5 +1,3 @@
-//go:build cgo
-
 package standin
 
 import (
@@ -7,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/anekit/anekit/ane"
@@ -25,6 +25,18 @@ type Framework struct {
 	server  *server
 }
 
+// process holds what a process has only once: libraries that are never unloaded
+// and classes that are never unregistered.
+var process struct {
+	mu        sync.Mutex // guards library and framework, and serializes their creation
+	library   *library
+	framework *Framework
+	pool      *os.File       // made here, and open as long as the process; nil if another names the pool
+	pins      runtime.Pinner // of what the framework may keep
+
+	programs programs
+}
+
 // Probe loads the libraries. Its error matches ane.ErrUnavailable and has what is
 // missing and the fix.
 func Probe() error {
@@ -37,7 +49,7 @@ func Probe() error {
 			return err
 		}
 	}
-	if err := objcbridge.ProbeLibrary(l.bridge()); err != nil {
+	if err := objcbridge.Probe(l.bridge()); err != nil {
 		return &ane.Error{Op: "open", Engine: Name, Err: ane.Because(ane.ErrUnavailable, err)}
 	}
 	return nil
@@ -76,13 +88,13 @@ func Start(o Options) (*Framework, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Pool, err = poolOf(o.Pool); err != nil {
+	if o.Pool, err = l.pool(o.Pool); err != nil {
 		return nil, err
 	}
 	o.Missing, o.Changed = slices.Clone(o.Missing), slices.Clone(o.Changed)
 	f := &Framework{options: o, library: l, server: newServer(l, dump).emulating(o.Chip)}
 	f.server.profile = o.with(dump).profile()
-	entry.Serve(serving{f.server})
+	entry.Serve(f.server)
 	switch code := l.begin(o.with(dump), list); code {
 	case 0:
 		process.framework = f
@@ -134,15 +146,6 @@ func Replayed() (d *Dump, ok bool) {
 	return process.framework.server.dump, true
 }
 
-// bridgeDir returns the folder in which a bridge was found.
-func bridgeDir() (string, error) {
-	dir, err := objcbridge.Dir()
-	if err != nil {
-		return "", &ane.Error{Op: "open", Engine: Name, Err: ane.Because(ane.ErrUnavailable, err)}
-	}
-	return dir, nil
-}
-
 // Surfaces opens memory on surfaces of the stand-in for IOSurface. The framework uses such Blocks directly.
 func (f *Framework) Surfaces() unimem.Option {
 	l, err := f.running("surfaces")
@@ -184,7 +187,6 @@ func (f *Framework) Config() apple.Config {
 		},
 		Memory:  []unimem.Option{f.Surfaces()},
 		Surface: f.surfaceOf,
-		Async:   f.options.Async,
 		Pause:   hundredth,
 		Open:    process.programs.open,
 		Close:   process.programs.close,
