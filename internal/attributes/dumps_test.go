@@ -106,7 +106,7 @@ func TestDumpsOfPrograms(t *testing.T) {
 		programs++
 		p, err := attributes.Read(found)
 		if strings.Contains(file, "420v") {
-			require.ErrorIs(t, err, attributes.ErrFormat)
+			require.ErrorIs(t, err, attributes.ErrImage)
 			continue
 		}
 		require.NoError(t, err, file)
@@ -138,7 +138,7 @@ func TestEntriesWithoutNames(t *testing.T) {
 
 func TestImagesAreRefusedByName(t *testing.T) {
 	_, err := attributes.Read(dump(t, "m1-hwx-two-procedures-420v"))
-	require.ErrorIs(t, err, attributes.ErrFormat)
+	require.ErrorIs(t, err, attributes.ErrImage)
 	require.ErrorIs(t, err, ane.ErrAttributes)
 	require.ErrorContains(t, err, "NetworkStatusList[0].LiveInputList[0].4CCFormat")
 	require.ErrorContains(t, err, `"input_tensor" is an image of pixel format 420v`)

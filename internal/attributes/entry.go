@@ -46,9 +46,9 @@ func (e *entry) tensor(name string, index int, output bool) (Tensor, error) {
 	dtype, known := types[t.Type]
 	switch {
 	case t.Type == "":
-		return t, &Error{Path: e.path + ".Type", Err: ErrMissing, Msg: fmt.Sprintf("%q has no Type", name)}
+		return t, fault(e.path+".Type", "%q has no Type", name)
 	case !known:
-		return t, &Error{Path: e.path + ".Type", Err: ErrFormat, Msg: fmt.Sprintf("%q is of type %.40q", name, t.Type),
+		return t, &Error{Path: e.path + ".Type", Msg: fmt.Sprintf("%q is of type %.40q", name, t.Type),
 			Hint: "known types are " + strings.Join(slices.Sorted(maps.Keys(types)), ", ")}
 	}
 	l.DType = dtype
@@ -74,14 +74,13 @@ func (e *entry) tensor(name string, index int, output bool) (Tensor, error) {
 		}
 	}
 	if interleave > 1 {
-		return t, &Error{Path: e.path + ".Interleave", Err: ErrFormat,
+		return t, &Error{Path: e.path + ".Interleave",
 			Msg:  fmt.Sprintf("%q has %d channels interleaved", name, interleave),
 			Hint: "anekit supports only tensors with separate planes"}
 	}
 	if l.DepthStride = depthStride; depthStride < 0 {
 		if l.Depth > 1 {
-			return t, &Error{Path: e.path + ".DepthStride", Err: ErrMissing,
-				Msg: fmt.Sprintf("%q has a depth of %d and no DepthStride", name, l.Depth)}
+			return t, fault(e.path+".DepthStride", "%q has a depth of %d and no DepthStride", name, l.Depth)
 		}
 		l.DepthStride = l.BatchStride // the same, since the depth is 1
 	}
@@ -90,7 +89,7 @@ func (e *entry) tensor(name string, index int, output bool) (Tensor, error) {
 		l.Shape = []int{l.Batches, l.Depth, l.Channels, l.Height, l.Width}
 	}
 	if err := l.Check(); err != nil {
-		return t, &Error{Path: e.path, Err: ane.Because(ErrLayout, err), Msg: fmt.Sprintf("%q: %s", name, detail(err))}
+		return t, &Error{Path: e.path, Err: err, Msg: fmt.Sprintf("%q: %s", name, detail(err))}
 	}
 	return t, nil
 }

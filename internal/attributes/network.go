@@ -22,8 +22,7 @@ func readNetworks(all plist.Dict) ([]network, error) {
 		return nil, err
 	}
 	if len(list) == 0 || len(list) > maxProcedures {
-		return nil, &Error{Path: keyNetworks, Err: ErrRange,
-			Msg: fmt.Sprintf("%d networks, want 1 to %d", len(list), maxProcedures)}
+		return nil, fault(keyNetworks, "%d networks, want 1 to %d", len(list), maxProcedures)
 	}
 	var networks []network
 	for i, v := range list {
@@ -76,18 +75,15 @@ func readEntries(s side, d plist.Dict, path string) ([]entry, error) {
 		if !has(d, key) {
 			continue
 		}
-		v, _ := d.Get(key)
-		list, ok := v.(plist.Array)
-		if !ok {
-			return nil, &Error{Path: path + "." + key, Err: ErrKind, Msg: show(v) + " where an array is expected"}
+		list, err := array(d, path, key)
+		if err != nil {
+			return nil, err
 		}
 		if len(all)+len(list) > maxSymbols {
-			return nil, &Error{Path: path + "." + key, Err: ErrRange,
-				Msg: fmt.Sprintf("%d inputs or outputs, at most %d", len(all)+len(list), maxSymbols)}
+			return nil, fault(path+"."+key, "%d inputs or outputs, at most %d", len(all)+len(list), maxSymbols)
 		}
 		for i, v := range list {
 			e := entry{list: key, path: fmt.Sprintf("%s.%s[%d]", path, key, i)}
-			var err error
 			if e.Dict, err = asDict(e.path, v); err != nil {
 				return nil, err
 			}
@@ -101,8 +97,7 @@ func readEntries(s side, d plist.Dict, path string) ([]entry, error) {
 					continue // the inputs may also list a state
 				}
 				if seen[bare(name)] {
-					return nil, &Error{Path: e.path, Err: ErrDuplicate,
-						Msg: fmt.Sprintf("%.80q is given twice", bare(name))}
+					return nil, fault(e.path, "%.80q is given twice", bare(name))
 				}
 				seen[bare(name)] = true
 			}
@@ -129,8 +124,8 @@ func find(s side, symbol string, at, symbols int, own *network, networks []netwo
 		}
 		if nameless(entries) {
 			if len(entries) != symbols {
-				return nil, &Error{Path: own.path + "." + s.lists[0], Err: ErrMissing,
-					Msg: fmt.Sprintf("%d entries without Symbol or Name for %d symbols", len(entries), symbols)}
+				return nil, fault(own.path+"."+s.lists[0], "%d entries without Symbol or Name for %d symbols", len(entries),
+					symbols)
 			}
 			return &entries[at], nil
 		}

@@ -72,8 +72,7 @@ func (p *Program) Find(name string) (*Procedure, error) {
 		}
 		names = append(names, cmp.Or(q.Name, fmt.Sprintf("number %d", q.Number)))
 	}
-	return nil, &Error{Path: "ANEFModelDescription", Err: ErrMissing,
-		Msg: fmt.Sprintf("no procedure %q; the program has %s", name, strings.Join(names, ", "))}
+	return nil, fault(keyDescription, "no procedure %q; the program has %s", name, strings.Join(names, ", "))
 }
 
 // types are the framework's names of element types. Float16 and Float32 are from dumps of

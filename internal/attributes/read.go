@@ -63,8 +63,7 @@ func Read(attributes any) (*Program, error) {
 // order of its entries is the order of the symbols.
 func undescribed(networks []network) (*Program, error) {
 	if len(networks) > 1 {
-		return nil, &Error{Path: keyDescription, Err: ErrMissing,
-			Msg: fmt.Sprintf("missing; it is needed to number the symbols of %d procedures", len(networks))}
+		return nil, fault(keyDescription, "missing; it is needed to number the symbols of %d procedures", len(networks))
 	}
 	n := networks[0]
 	p := Procedure{Name: n.name}
@@ -77,8 +76,7 @@ func undescribed(networks []network) (*Program, error) {
 		for i, e := range entries {
 			name := e.symbol()
 			if name == "" {
-				return nil, &Error{Path: e.path, Err: ErrMissing, Msg: "neither Symbol nor Name, and no " +
-					keyDescription}
+				return nil, fault(e.path, "neither Symbol nor Name, and no "+keyDescription)
 			}
 			t, err := e.tensor(bare(name), i, s.output)
 			if err != nil {
@@ -114,8 +112,7 @@ func describedBy(all, description plist.Dict, networks []network) (*Program, err
 		return nil, err
 	}
 	if len(procedures) == 0 || len(procedures) > maxProcedures {
-		return nil, &Error{Path: keyDescription + "." + keyProcedures, Err: ErrRange,
-			Msg: fmt.Sprintf("%d procedures, want 1 to %d", len(procedures), maxProcedures)}
+		return nil, fault(keyDescription+"."+keyProcedures, "%d procedures, want 1 to %d", len(procedures), maxProcedures)
 	}
 	names, err := readNumbers(all, description)
 	if err != nil {
@@ -135,7 +132,7 @@ func describedBy(all, description plist.Dict, networks []network) (*Program, err
 			}
 		}
 		if slices.ContainsFunc(p.Procedures, func(o Procedure) bool { return o.Number == q.Number }) {
-			return nil, &Error{Path: path, Err: ErrDuplicate, Msg: fmt.Sprintf("procedure %d is given twice", q.Number)}
+			return nil, fault(path, "procedure %d is given twice", q.Number)
 		}
 		q.Name = names[q.Number]
 		own := choose(networks, q.Name, i, len(procedures))
@@ -191,7 +188,7 @@ func readNumbers(all, description plist.Dict) (map[int]string, error) {
 			return nil, err
 		}
 		if _, taken := names[n]; taken {
-			return nil, &Error{Path: path, Err: ErrDuplicate, Msg: fmt.Sprintf("procedure %d has two names", n)}
+			return nil, fault(path, "procedure %d has two names", n)
 		}
 		names[n] = e.Key
 	}
@@ -211,24 +208,22 @@ func (p *Procedure) read(s side, path string, description, procedure plist.Dict,
 	}
 	path += "." + s.indices
 	if len(indices) > maxSymbols {
-		return &Error{Path: path, Err: ErrRange, Msg: fmt.Sprintf("%d symbols, at most %d", len(indices), maxSymbols)}
+		return fault(path, "%d symbols, at most %d", len(indices), maxSymbols)
 	}
 	seen := map[int]bool{}
 	for at, v := range indices {
+		place := fmt.Sprintf("%s[%d]", path, at)
 		i, ok := v.(int64)
 		if !ok || i < 0 || i >= int64(len(names)) {
-			return &Error{Path: fmt.Sprintf("%s[%d]", path, at), Err: ErrRange,
-				Msg: fmt.Sprintf("%s is not an index of the %d names in %s", show(v), len(names), s.names)}
+			return fault(place, "%s is not an index of the %d names in %s", show(v), len(names), s.names)
 		}
 		if seen[int(i)] {
-			return &Error{Path: fmt.Sprintf("%s[%d]", path, at), Err: ErrDuplicate,
-				Msg: fmt.Sprintf("symbol %d is given twice", i)}
+			return fault(place, "symbol %d is given twice", i)
 		}
 		seen[int(i)] = true
 		symbol, ok := names[i].(string)
 		if !ok || bare(symbol) == "" {
-			return &Error{Path: fmt.Sprintf("%s.%s[%d]", keyDescription, s.names, i), Err: ErrKind,
-				Msg: show(names[i]) + " where a name is expected"}
+			return fault(fmt.Sprintf("%s.%s[%d]", keyDescription, s.names, i), "%s where a name is expected", show(names[i]))
 		}
 		e, err := find(s, symbol, at, len(indices), own, networks)
 		if err != nil {
@@ -248,4 +243,14 @@ func (p *Procedure) read(s side, path string, description, procedure plist.Dict,
 	slices.SortFunc(p.Inputs, byIndex)
 	slices.SortFunc(p.Outputs, byIndex)
 	return nil
+}
+
+// Search finds the attributes in a document: the dictionary nearest to the root that has
+// NetworkStatusList or ANEFModelDescription.
+func Search(v any) (plist.Dict, bool) {
+	return plist.Nearest(v, func(d plist.Dict) bool {
+		_, networks := d.Get(keyNetworks)
+		_, description := d.Get(keyDescription)
+		return networks || description
+	})
 }

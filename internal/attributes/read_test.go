@@ -71,7 +71,6 @@ func TestProceduresAndLists(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "second", second.Name, "an empty name means procedure 0")
 	_, err = p.Find("third")
-	require.ErrorIs(t, err, attributes.ErrMissing)
 	require.ErrorContains(t, err, "first, second")
 }
 
@@ -119,7 +118,7 @@ func TestNullAndRepeats(t *testing.T) {
 	require.NoError(t, err, "without a map of names the procedure has the name of its network")
 	require.Equal(t, 1, first.Number)
 	_, err = attributes.Read(edited(t, `"Width": 32`, `"Width": null`))
-	require.ErrorIs(t, err, attributes.ErrMissing)
+	require.ErrorContains(t, err, "Width: missing")
 }
 
 // A tensor of depth 3: strides nest N, D, C, H, W.
@@ -136,112 +135,93 @@ func TestFaults(t *testing.T) {
 	huge := `"Channels": 1099511627776`
 	for name, c := range map[string]struct {
 		pairs []string
-		want  error
 		words string
 	}{
-		"no networks": {[]string{`"NetworkStatusList"`, `"Networks"`}, attributes.ErrMissing,
-			"NetworkStatusList: missing"},
+		"no networks": {[]string{`"NetworkStatusList"`, `"Networks"`}, "NetworkStatusList: missing"},
 		"networks no array": {[]string{`"NetworkStatusList": [`, `"NetworkStatusList": 3, "x": [`},
-			attributes.ErrKind, "3 where an array"},
-		"network no dict": {[]string{`"NetworkStatusList": [`, `"NetworkStatusList": [7,`}, attributes.ErrKind,
-			"NetworkStatusList[0]"},
+			"3 where an array"},
+		"network no dict": {[]string{`"NetworkStatusList": [`, `"NetworkStatusList": [7,`}, "NetworkStatusList[0]"},
 		"description no dict": {[]string{`"ANEFModelDescription": {`, `"ANEFModelDescription": null, "x": {`},
-			attributes.ErrKind, "null where a dictionary"},
-		"no description": {[]string{`"ANEFModelDescription"`, `"Description"`}, attributes.ErrMissing,
-			"2 procedures"},
-		"no procedures": {[]string{`"ANEFModelProcedures"`, `"Procedures"`}, attributes.ErrMissing,
-			"ANEFModelProcedures"},
-		"no names": {[]string{`"kANEFModelInputSymbolsArrayKey"`, `"Names"`}, attributes.ErrMissing,
-			"kANEFModelInputSymbolsArrayKey"},
-		"name no string": {[]string{`["a", "b", "s"]`, `["a", 4, "s"]`}, attributes.ErrKind,
-			"kANEFModelInputSymbolsArrayKey[1]"},
-		"no indices": {[]string{`"ANEFModelInputSymbolIndexArray"`, `"Indices"`}, attributes.ErrMissing,
+			"null where a dictionary"},
+		"no description": {[]string{`"ANEFModelDescription"`, `"Description"`}, "2 procedures"},
+		"no procedures":  {[]string{`"ANEFModelProcedures"`, `"Procedures"`}, "ANEFModelProcedures"},
+		"no names":       {[]string{`"kANEFModelInputSymbolsArrayKey"`, `"Names"`}, "kANEFModelInputSymbolsArrayKey"},
+		"name no string": {[]string{`["a", "b", "s"]`, `["a", 4, "s"]`}, "kANEFModelInputSymbolsArrayKey[1]"},
+		"no indices": {[]string{`"ANEFModelInputSymbolIndexArray"`, `"Indices"`},
 			"ANEFModelProcedures[0].ANEFModelInputSymbolIndexArray"},
-		"index beyond":     {[]string{`[2, 0]`, `[3, 0]`}, attributes.ErrRange, "3 is not an index"},
-		"index negative":   {[]string{`[2, 0]`, `[-1, 0]`}, attributes.ErrRange, "-1 is not an index"},
-		"index no number":  {[]string{`[2, 0]`, `["2", 0]`}, attributes.ErrRange, "is not an index"},
-		"index a fraction": {[]string{`[2, 0]`, `[1.5, 0]`}, attributes.ErrRange, "1.5 is not an index"},
-		"index twice":      {[]string{`[2, 0]`, `[2, 2]`}, attributes.ErrDuplicate, "symbol 2"},
-		"procedure twice": {[]string{`"ANEFModelProcedureID": 1`, `"ANEFModelProcedureID": 0`},
-			attributes.ErrDuplicate, "procedure 0"},
+		"index beyond":     {[]string{`[2, 0]`, `[3, 0]`}, "3 is not an index"},
+		"index negative":   {[]string{`[2, 0]`, `[-1, 0]`}, "-1 is not an index"},
+		"index no number":  {[]string{`[2, 0]`, `["2", 0]`}, "is not an index"},
+		"index a fraction": {[]string{`[2, 0]`, `[1.5, 0]`}, "1.5 is not an index"},
+		"index twice":      {[]string{`[2, 0]`, `[2, 2]`}, "symbol 2"},
+		"procedure twice":  {[]string{`"ANEFModelProcedureID": 1`, `"ANEFModelProcedureID": 0`}, "procedure 0"},
 		"procedure 129": {[]string{`"ANEFModelProcedureID": 1`, `"ANEFModelProcedureID": 129`},
-			attributes.ErrRange, "outside 0 to 128"},
-		"procedure two names": {[]string{`"second": 0`, `"second": 1`}, attributes.ErrDuplicate, "two names"},
-		"procedure name number": {[]string{`"second": 0`, `"second": "0"`}, attributes.ErrKind,
+			"outside 0 to 128"},
+		"procedure two names": {[]string{`"second": 0`, `"second": 1`}, "two names"},
+		"procedure name number": {[]string{`"second": 0`, `"second": "0"`},
 			"kANEFModelProcedureNameToIDMapKey.second"},
 		"symbol twice": {[]string{`"LiveInputParamList": []`, `"LiveInputParamList": [{"Symbol": "a"}]`},
-			attributes.ErrDuplicate, `"a" is given twice`},
+			`"a" is given twice`},
 		"list no array": {[]string{`"LiveInputParamList": []`, `"LiveInputParamList": true`},
-			attributes.ErrKind, "LiveInputParamList: true"},
-		"entry no dict": {[]string{`"LiveInputParamList": []`, `"LiveInputParamList": [[]]`},
-			attributes.ErrKind, "an array of 0"},
-		"no type":        {[]string{`"Type": "Float16", `, ``}, attributes.ErrMissing, "has no Type"},
-		"type no string": {[]string{`"Type": "Float16"`, `"Type": 16`}, attributes.ErrKind, "Type: 16"},
-		"unknown type": {[]string{`"Type": "Float16"`, `"Type": "BFloat16"`}, attributes.ErrFormat,
-			"known types are Bool"},
-		"no width":        {[]string{`"Width": 32,`, ``}, attributes.ErrMissing, "Width: missing"},
-		"no batch stride": {[]string{`"BatchStride": 2048, `, ``}, attributes.ErrMissing, "BatchStride: missing"},
-		"depth without stride": {[]string{`"Depth": 1`, `"Depth": 2`, `"DepthStride": 2048, `, ``},
-			attributes.ErrMissing, "no DepthStride"},
-		"width a string":   {[]string{`"Width": 32`, `"Width": "32"`}, attributes.ErrKind, "where a whole number"},
-		"width a fraction": {[]string{`"Width": 32`, `"Width": 32.5`}, attributes.ErrKind, "32.5"},
-		"width a float":    {[]string{`"Width": 32`, `"Width": 32.0`}, attributes.ErrKind, "32.0"},
-		"width a boolean":  {[]string{`"Width": 32`, `"Width": true`}, attributes.ErrKind, "true"},
-		"width 0":          {[]string{`"Width": 32`, `"Width": 0`}, attributes.ErrRange, "0 is outside 1"},
-		"negative stride": {[]string{`"RowStride": 64`, `"RowStride": -64`}, attributes.ErrRange,
-			"-64 is outside 0"},
-		"huge count": {[]string{`"Channels": 8`, huge}, attributes.ErrLayout, "1 TiB"},
-		"beyond 64 bits": {[]string{`"Width": 32`, `"Width": 18446744073709551615`}, attributes.ErrRange,
-			"18446744073709551615"},
-		"beyond any bits": {[]string{`"Width": 32`, `"Width": 1e30`}, attributes.ErrKind, "1e+30"},
-		"rows overlap": {[]string{`"RowStride": 64`, `"RowStride": 32`}, attributes.ErrLayout,
-			"strides overlap: RowStride is 32"},
-		"planes overlap": {[]string{`"PlaneStride": 256`, `"PlaneStride": 128`}, attributes.ErrLayout,
+			"LiveInputParamList: true"},
+		"entry no dict":        {[]string{`"LiveInputParamList": []`, `"LiveInputParamList": [[]]`}, "an array of 0"},
+		"no type":              {[]string{`"Type": "Float16", `, ``}, "has no Type"},
+		"type no string":       {[]string{`"Type": "Float16"`, `"Type": 16`}, "Type: 16"},
+		"unknown type":         {[]string{`"Type": "Float16"`, `"Type": "BFloat16"`}, "known types are Bool"},
+		"no width":             {[]string{`"Width": 32,`, ``}, "Width: missing"},
+		"no batch stride":      {[]string{`"BatchStride": 2048, `, ``}, "BatchStride: missing"},
+		"depth without stride": {[]string{`"Depth": 1`, `"Depth": 2`, `"DepthStride": 2048, `, ``}, "no DepthStride"},
+		"width a string":       {[]string{`"Width": 32`, `"Width": "32"`}, "where a whole number"},
+		"width a fraction":     {[]string{`"Width": 32`, `"Width": 32.5`}, "32.5"},
+		"width a float":        {[]string{`"Width": 32`, `"Width": 32.0`}, "32.0"},
+		"width a boolean":      {[]string{`"Width": 32`, `"Width": true`}, "true"},
+		"width 0":              {[]string{`"Width": 32`, `"Width": 0`}, "0 is outside 1"},
+		"negative stride":      {[]string{`"RowStride": 64`, `"RowStride": -64`}, "-64 is outside 0"},
+		"huge count":           {[]string{`"Channels": 8`, huge}, "1 TiB"},
+		"beyond 64 bits":       {[]string{`"Width": 32`, `"Width": 18446744073709551615`}, "18446744073709551615"},
+		"beyond any bits":      {[]string{`"Width": 32`, `"Width": 1e30`}, "1e+30"},
+		"rows overlap":         {[]string{`"RowStride": 64`, `"RowStride": 32`}, "strides overlap: RowStride is 32"},
+		"planes overlap": {[]string{`"PlaneStride": 256`, `"PlaneStride": 128`},
 			"strides overlap: PlaneStride is 128"},
-		"batches overlap": {[]string{`"BatchStride": 2048`, `"BatchStride": 1024`}, attributes.ErrLayout,
+		"batches overlap": {[]string{`"BatchStride": 2048`, `"BatchStride": 1024`},
 			"strides overlap: BatchStride is 1024"},
 		"depth in channels": {[]string{`"Depth": 1`, `"Depth": 8`, `"DepthStride": 2048`, `"DepthStride": 256`},
-			attributes.ErrLayout, "overlap"},
+			"overlap"},
 		"ragged": {[]string{`"PlaneStride": 256`, `"PlaneStride": 257`, `"BatchStride": 2048`,
-			`"BatchStride": 4096`}, attributes.ErrLayout, "not a multiple"},
-		"interleaved": {[]string{`"Interleave": 1`, `"Interleave": 4`}, attributes.ErrFormat,
-			"4 channels interleaved"},
-		"interleave 0": {[]string{`"Interleave": 1`, `"Interleave": 0`}, attributes.ErrRange, "Interleave"},
-		"an image": {[]string{`"Symbol": "b"`, `"Symbol": "b", "4CCFormat": 875704438`},
-			attributes.ErrFormat, "420v"},
-		"a strange image": {[]string{`"Symbol": "b"`, `"Symbol": "b", "4CCFormat": 7`}, attributes.ErrFormat,
-			"0x7"},
+			`"BatchStride": 4096`}, "not a multiple"},
+		"interleaved":     {[]string{`"Interleave": 1`, `"Interleave": 4`}, "4 channels interleaved"},
+		"interleave 0":    {[]string{`"Interleave": 1`, `"Interleave": 0`}, "Interleave"},
+		"an image":        {[]string{`"Symbol": "b"`, `"Symbol": "b", "4CCFormat": 875704438`}, "420v"},
+		"a strange image": {[]string{`"Symbol": "b"`, `"Symbol": "b", "4CCFormat": 7`}, "0x7"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := attributes.Read(edited(t, c.pairs...))
 			var e *attributes.Error
 			require.ErrorAs(t, err, &e)
 			require.NotEmpty(t, e.Path)
-			require.ErrorIs(t, err, c.want)
 			require.ErrorIs(t, err, ane.ErrAttributes)
 			require.ErrorContains(t, err, c.words)
 		})
 	}
 	for _, v := range []any{nil, "text", plist.Array{}, true, int64(3)} {
 		_, err := attributes.Read(v)
-		require.ErrorIs(t, err, attributes.ErrKind)
+		require.ErrorContains(t, err, "where a dictionary is expected")
 	}
 }
 
 // Entries without names have to be as many as the symbols.
 func TestNamelessEntriesHaveToBeComplete(t *testing.T) {
 	_, err := attributes.Read(edited(t, `, "Symbol": "b"`, `}, {`+entry))
-	require.ErrorIs(t, err, attributes.ErrMissing)
 	require.ErrorContains(t, err, "2 entries without Symbol or Name for 1 symbols")
 }
 
 func TestListsAreBounded(t *testing.T) {
 	many := strings.Repeat(`{},`, 255) + `{}`
 	_, err := attributes.Read(edited(t, `"LiveInputParamList": []`, `"LiveInputParamList": [`+many+`]`))
-	require.ErrorIs(t, err, attributes.ErrRange)
+	require.ErrorContains(t, err, "257 inputs or outputs, at most 255")
 	list := strings.Repeat(`{},`, 129) + `{}`
 	_, err = attributes.Read(edited(t, `"NetworkStatusList": [`, `"NetworkStatusList": [`+list+`,`))
-	require.ErrorIs(t, err, attributes.ErrRange)
+	require.ErrorContains(t, err, "132 networks, want 1 to 129")
 }
 
 // Read refuses a document with an *Error, or every tensor can be placed.

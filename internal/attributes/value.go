@@ -19,7 +19,7 @@ func join(path, key string) string {
 func asDict(path string, v any) (plist.Dict, error) {
 	d, ok := v.(plist.Dict)
 	if !ok {
-		return nil, &Error{Path: path, Err: ErrKind, Msg: show(v) + " where a dictionary is expected"}
+		return nil, fault(path, "%s where a dictionary is expected", show(v))
 	}
 	return d, nil
 }
@@ -28,11 +28,11 @@ func asDict(path string, v any) (plist.Dict, error) {
 func array(d plist.Dict, path, key string) (plist.Array, error) {
 	v, ok := d.Get(key)
 	if !ok {
-		return nil, &Error{Path: join(path, key), Err: ErrMissing, Msg: "missing"}
+		return nil, fault(join(path, key), "missing")
 	}
 	list, ok := v.(plist.Array)
 	if !ok {
-		return nil, &Error{Path: join(path, key), Err: ErrKind, Msg: show(v) + " where an array is expected"}
+		return nil, fault(join(path, key), "%s where an array is expected", show(v))
 	}
 	return list, nil
 }
@@ -47,16 +47,15 @@ func has(d plist.Dict, key string) bool {
 func number(d plist.Dict, path, key string, least, most int) (int, error) {
 	v, ok := d.Get(key)
 	if !ok || v == nil {
-		return 0, &Error{Path: join(path, key), Err: ErrMissing, Msg: "missing"}
+		return 0, fault(join(path, key), "missing")
 	}
 	n, ok := v.(int64)
 	_, unsigned := v.(uint64) // beyond int64
 	switch {
 	case !ok && !unsigned:
-		return 0, &Error{Path: join(path, key), Err: ErrKind, Msg: show(v) + " where a whole number is expected"}
+		return 0, fault(join(path, key), "%s where a whole number is expected", show(v))
 	case unsigned || n < int64(least) || n > int64(most):
-		return 0, &Error{Path: join(path, key), Err: ErrRange,
-			Msg: fmt.Sprintf("%v is outside %d to %d", v, least, most)}
+		return 0, fault(join(path, key), "%v is outside %d to %d", v, least, most)
 	}
 	return int(n), nil
 }
@@ -69,7 +68,7 @@ func text(d plist.Dict, path, key string) (string, error) {
 	}
 	s, ok := v.(string)
 	if !ok {
-		return "", &Error{Path: join(path, key), Err: ErrKind, Msg: show(v) + " where a string is expected"}
+		return "", fault(join(path, key), "%s where a string is expected", show(v))
 	}
 	return s, nil
 }

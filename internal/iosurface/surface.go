@@ -1,7 +1,13 @@
+// Package iosurface creates IOSurfaces: each is one run of memory, locked for the CPU from
+// creation until Close.
+//
+// It calls the functions of a Table. So all code but that which fills the table is the same on every
+// machine, and runs with another library too.
 package iosurface
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 )
 
@@ -165,3 +171,29 @@ func (s *Surface) Uses() (count int, inUse, known bool) {
 	}
 	return int(s.table.UseCount(s.Ref)), s.table.InUse(s.Ref), true
 }
+
+// scarce has the codes of a lock that failed for lack of memory.
+var scarce = []uint32{
+	3,          // KERN_NO_SPACE of mach/kern_return.h
+	6,          // KERN_RESOURCE_SHORTAGE
+	0xe00002bd, // kIOReturnNoMemory of IOKit/IOReturn.h
+	0xe00002be, // kIOReturnNoResources
+	0xe00002c8, // kIOReturnVMError
+	0xe00002db, // kIOReturnNoSpace
+	0xe00002de, // kIOReturnCannotWire
+}
+
+// Exhausted reports whether the system lacked memory. Functions that return no object or no
+// address give no reason; with valid arguments the likely one is lack of memory.
+func (e *Error) Exhausted() bool {
+	switch e.Call {
+	case "CFDictionaryCreateMutable", "CFNumberCreate", "IOSurfaceCreate", "IOSurfaceGetBaseAddress":
+		return true
+	case "IOSurfaceLock":
+		return slices.Contains(scarce, uint32(e.Code))
+	}
+	return false
+}
+
+// Missing reports whether no surface has the id.
+func (e *Error) Missing() bool { return e.Call == "IOSurfaceLookup" }

@@ -20,26 +20,25 @@ type Observation struct {
 	Fault  error         // the reason for missing parts of Report, or nil
 	Opened time.Duration // from loading the framework to the end of the known-answer run
 
-	first  []apple.Met // errors while the engine was opened
-	errors func() []apple.Met
-	usage  func() objcbridge.Usage
+	first  []apple.Met   // errors while the engine was opened
+	engine *apple.Engine // nil if it was not opened
 }
 
 // Usage returns how much of the framework's limits this process has used; zero if the engine
 // was not opened.
 func (o *Observation) Usage() objcbridge.Usage {
-	if o.usage == nil {
+	if o.engine == nil {
 		return o.Report.Usage
 	}
-	return o.usage()
+	return o.engine.Usage()
 }
 
 // Met returns the first errors of the framework, in order of occurrence.
 func (o *Observation) Met() []apple.Met {
-	if o.errors == nil {
+	if o.engine == nil {
 		return o.first
 	}
-	return o.errors()
+	return o.engine.Met()
 }
 
 // timeout bounds loading a framework and its known-answer run. A first compile takes about 30
@@ -67,8 +66,7 @@ func Open(ctx context.Context, name string) (*ane.Device, *Observation, error) {
 	if err != nil {
 		return nil, o, err
 	}
-	o.errors = e.Met
-	o.usage = e.Usage
+	o.engine = e
 	d, err := ane.Open(e, "")
 	return d, o, err
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/anekit/anekit/internal/iosurface"
 )
 
+type ref = iosurface.Ref
+
 // Load fills a Table from the two libraries, which may be the same. They stay loaded until the
 // process ends, unless Load fails.
 func Load(ioSurface, coreFoundation string) (*iosurface.Table, error) {
@@ -29,17 +31,24 @@ func Load(ioSurface, coreFoundation string) (*iosurface.Table, error) {
 	}
 	var s symbols
 	t := &iosurface.Table{
-		Width:           s.constant(purego.Dlsym(io, "kIOSurfaceWidth")),
-		Height:          s.constant(purego.Dlsym(io, "kIOSurfaceHeight")),
-		BytesPerElement: s.constant(purego.Dlsym(io, "kIOSurfaceBytesPerElement")),
-		BytesPerRow:     s.constant(purego.Dlsym(io, "kIOSurfaceBytesPerRow")),
-		AllocSize:       s.constant(purego.Dlsym(io, "kIOSurfaceAllocSize")),
-		PixelFormat:     s.constant(purego.Dlsym(io, "kIOSurfacePixelFormat")),
-		KeyCallBacks:    s.at(purego.Dlsym(cf, "kCFTypeDictionaryKeyCallBacks")),
-		ValueCallBacks:  s.at(purego.Dlsym(cf, "kCFTypeDictionaryValueCallBacks")),
+		Width:           s.constant(io, "kIOSurfaceWidth"),
+		Height:          s.constant(io, "kIOSurfaceHeight"),
+		BytesPerElement: s.constant(io, "kIOSurfaceBytesPerElement"),
+		BytesPerRow:     s.constant(io, "kIOSurfaceBytesPerRow"),
+		AllocSize:       s.constant(io, "kIOSurfaceAllocSize"),
+		PixelFormat:     s.constant(io, "kIOSurfacePixelFormat"),
+		KeyCallBacks:    s.at(cf, "kCFTypeDictionaryKeyCallBacks"),
+		ValueCallBacks:  s.at(cf, "kCFTypeDictionaryValueCallBacks"),
+
+		Create:         function[ref, ref](s.at(io, "IOSurfaceCreate")),
+		Lookup:         function[uint32, ref](s.at(io, "IOSurfaceLookup")),
+		GetBaseAddress: function[ref, uintptr](s.at(io, "IOSurfaceGetBaseAddress")),
+		GetAllocSize:   function[ref, int](s.at(io, "IOSurfaceGetAllocSize")),
+		GetID:          function[ref, uint32](s.at(io, "IOSurfaceGetID")),
+		Lock:           locking(s.at(io, "IOSurfaceLock")),
+		Unlock:         locking(s.at(io, "IOSurfaceUnlock")),
 	}
 	fillCoreFoundation(t, &s, cf)
-	fillIOSurface(t, &s, io)
 	fillUses(t, io)
 	if s.err != nil {
 		_, _ = purego.Dlclose(io), purego.Dlclose(cf)
@@ -59,98 +68,71 @@ func open(path string) (uintptr, error) {
 // symbols has the error of the first missing symbol.
 type symbols struct{ err error }
 
-// at takes the results of Dlsym and returns the symbol's address.
-func (s *symbols) at(addr uintptr, err error) uintptr {
+// at returns the address of a symbol.
+func (s *symbols) at(library uintptr, name string) uintptr {
+	address, err := purego.Dlsym(library, name)
 	if err != nil && s.err == nil {
 		s.err = &iosurface.Error{Call: "dlsym", Text: err.Error()}
 	}
-	return addr
+	return address
 }
 
 // constant reads a CFStringRef variable through its symbol.
-func (s *symbols) constant(addr uintptr, err error) iosurface.Ref {
-	if s.at(addr, err); err != nil {
+func (s *symbols) constant(library uintptr, name string) ref {
+	address := s.at(library, name)
+	if address == 0 {
 		return 0
 	}
-	r := **(**iosurface.Ref)(unsafe.Pointer(&addr))
+	r := **(**ref)(unsafe.Pointer(&address))
 	if r == 0 && s.err == nil {
 		s.err = &iosurface.Error{Call: "dlsym", Text: "a CFString constant is NULL"}
 	}
 	return r
 }
 
-func fillCoreFoundation(t *iosurface.Table, s *symbols, lib uintptr) {
-	create := s.at(purego.Dlsym(lib, "CFDictionaryCreateMutable"))
-	t.DictionaryCreateMutable = func(allocator iosurface.Ref, capacity int, keys, values uintptr) iosurface.Ref {
-		r, _, _ := purego.SyscallN(create, uintptr(allocator), uintptr(capacity), keys, values)
-		return iosurface.Ref(r)
+// function returns a C function of one argument, with a result.
+func function[A, R ref | uintptr | int | int32 | uint32](address uintptr) func(A) R {
+	return func(a A) R {
+		r, _, _ := purego.SyscallN(address, uintptr(a))
+		return R(r)
 	}
-	set := s.at(purego.Dlsym(lib, "CFDictionarySetValue"))
-	t.DictionarySetValue = func(dictionary, key, value iosurface.Ref) {
-		purego.SyscallN(set, uintptr(dictionary), uintptr(key), uintptr(value))
-	}
-	number := s.at(purego.Dlsym(lib, "CFNumberCreate"))
-	t.NumberCreate = func(allocator iosurface.Ref, kind int, value *int64) iosurface.Ref {
-		r, _, _ := purego.SyscallN(number, uintptr(allocator), uintptr(kind), uintptr(unsafe.Pointer(value)))
-		return iosurface.Ref(r)
-	}
-	release := s.at(purego.Dlsym(lib, "CFRelease"))
-	t.Release = func(r iosurface.Ref) { purego.SyscallN(release, uintptr(r)) }
 }
 
-func fillIOSurface(t *iosurface.Table, s *symbols, lib uintptr) {
-	create := s.at(purego.Dlsym(lib, "IOSurfaceCreate"))
-	t.Create = func(properties iosurface.Ref) iosurface.Ref {
-		r, _, _ := purego.SyscallN(create, uintptr(properties))
-		return iosurface.Ref(r)
-	}
-	lookup := s.at(purego.Dlsym(lib, "IOSurfaceLookup"))
-	t.Lookup = func(id uint32) iosurface.Ref {
-		r, _, _ := purego.SyscallN(lookup, uintptr(id))
-		return iosurface.Ref(r)
-	}
-	const noSeed = 0 // this package does not need the seed, which counts changes
-	lock := s.at(purego.Dlsym(lib, "IOSurfaceLock"))
-	t.Lock = func(surface iosurface.Ref, options uint32) int32 {
-		r, _, _ := purego.SyscallN(lock, uintptr(surface), uintptr(options), noSeed)
+// locking returns IOSurfaceLock or IOSurfaceUnlock, without the seed, which counts changes.
+func locking(address uintptr) func(surface ref, options uint32) int32 {
+	const noSeed = 0
+	return func(surface ref, options uint32) int32 {
+		r, _, _ := purego.SyscallN(address, uintptr(surface), uintptr(options), noSeed)
 		return int32(r)
 	}
-	unlock := s.at(purego.Dlsym(lib, "IOSurfaceUnlock"))
-	t.Unlock = func(surface iosurface.Ref, options uint32) int32 {
-		r, _, _ := purego.SyscallN(unlock, uintptr(surface), uintptr(options), noSeed)
-		return int32(r)
+}
+
+func fillCoreFoundation(t *iosurface.Table, s *symbols, lib uintptr) {
+	create := s.at(lib, "CFDictionaryCreateMutable")
+	t.DictionaryCreateMutable = func(allocator ref, capacity int, keys, values uintptr) ref {
+		r, _, _ := purego.SyscallN(create, uintptr(allocator), uintptr(capacity), keys, values)
+		return ref(r)
 	}
-	base := s.at(purego.Dlsym(lib, "IOSurfaceGetBaseAddress"))
-	t.GetBaseAddress = func(surface iosurface.Ref) uintptr {
-		r, _, _ := purego.SyscallN(base, uintptr(surface))
-		return r
+	set := s.at(lib, "CFDictionarySetValue")
+	t.DictionarySetValue = func(dictionary, key, value ref) {
+		purego.SyscallN(set, uintptr(dictionary), uintptr(key), uintptr(value))
 	}
-	size := s.at(purego.Dlsym(lib, "IOSurfaceGetAllocSize"))
-	t.GetAllocSize = func(surface iosurface.Ref) int {
-		r, _, _ := purego.SyscallN(size, uintptr(surface))
-		return int(r)
+	number := s.at(lib, "CFNumberCreate")
+	t.NumberCreate = func(allocator ref, kind int, value *int64) ref {
+		r, _, _ := purego.SyscallN(number, uintptr(allocator), uintptr(kind), uintptr(unsafe.Pointer(value)))
+		return ref(r)
 	}
-	id := s.at(purego.Dlsym(lib, "IOSurfaceGetID"))
-	t.GetID = func(surface iosurface.Ref) uint32 {
-		r, _, _ := purego.SyscallN(id, uintptr(surface))
-		return uint32(r)
-	}
+	release := s.at(lib, "CFRelease")
+	t.Release = func(r ref) { purego.SyscallN(release, uintptr(r)) }
 }
 
 // fillUses finds the functions of use counts, both or none.
 func fillUses(t *iosurface.Table, io uintptr) {
 	var s symbols
-	count := s.at(purego.Dlsym(io, "IOSurfaceGetUseCount"))
-	used := s.at(purego.Dlsym(io, "IOSurfaceIsInUse"))
+	count, used := s.at(io, "IOSurfaceGetUseCount"), function[ref, uint32](s.at(io, "IOSurfaceIsInUse"))
 	if s.err != nil {
 		return
 	}
-	t.UseCount = func(surface iosurface.Ref) int32 {
-		r, _, _ := purego.SyscallN(count, uintptr(surface))
-		return int32(r)
-	}
-	t.InUse = func(surface iosurface.Ref) bool {
-		r, _, _ := purego.SyscallN(used, uintptr(surface))
-		return byte(r) != 0 // Boolean has 8 bits
-	}
+	t.UseCount = function[ref, int32](count)
+	t.InUse = func(surface ref) bool { return byte(used(surface)) != 0 } // Boolean has 8 bits
 }
