@@ -6,8 +6,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Buffer is an MTLBuffer over all bytes of a Block, with shared storage. Its methods are safe
-// for concurrent use; a nil Buffer behaves like a closed one.
+// Buffer is an MTLBuffer over all bytes of a Block, with shared storage. Its methods are safe for concurrent use; a nil
+// Buffer behaves like a closed one.
 type Buffer struct {
 	object *object
 	size   int
@@ -15,11 +15,10 @@ type Buffer struct {
 
 // NewBuffer makes a Buffer over b, and retains b until its Close.
 //
-// Errors: ErrClosed, unimem.ErrClosed (b is nil or closed), ErrBlock (heap memory, an address
-// or size that is not a multiple of unimem.PageSize, or too many bytes for the GPU),
-// ErrRefused.
+// Errors: ErrClosed, unimem.ErrClosed (b is nil or closed), ErrBlock (heap memory, an address or size that is not a
+// multiple of unimem.PageSize, or too many bytes for the GPU), ErrRefused.
 func (d *Device) NewBuffer(b *unimem.Block) (*Buffer, error) {
-	o, err := d.make("buffer", b, func(ref uintptr) (uintptr, error) {
+	o, err := d.over("buffer", b, func(ref uintptr) (uintptr, error) {
 		if err := checkBuffer(b, d.driver.maxBuffer(ref)); err != nil {
 			return 0, err
 		}
@@ -35,23 +34,16 @@ func (d *Device) NewBuffer(b *unimem.Block) (*Buffer, error) {
 //
 // Errors: ErrClosed, ErrRange (less than 1 byte, or more than the GPU allows), ErrRefused.
 func (d *Device) Allocate(size int) (*Buffer, error) {
-	b := &Buffer{size: size}
-	err := d.use("buffer", func(ref uintptr) error {
+	o, err := d.make("buffer", func(ref uintptr) (uintptr, error) {
 		if most := d.driver.maxBuffer(ref); size < 1 || size > most {
-			return &Error{Op: "buffer", Err: ErrRange, Hint: fmt.Sprintf("%d bytes, this GPU allows 1 to %d", size,
-				most)}
+			return 0, &Error{Op: "buffer", Err: ErrRange, Hint: fmt.Sprintf("%d bytes, this GPU allows 1 to %d", size, most)}
 		}
-		made := d.driver.allocate(ref, size)
-		if made == 0 {
-			return &Error{Op: "buffer", Err: ErrRefused}
-		}
-		b.object = &object{driver: d.driver, device: d, ref: made}
-		return nil
+		return d.driver.allocate(ref, size), nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return b, nil
+	return &Buffer{o, size}, nil
 }
 
 // Address is where Metal gives the memory to the CPU, 0 after Close: the Block's address for a Buffer of NewBuffer.
@@ -63,8 +55,8 @@ func (b *Buffer) Address() uintptr {
 	return b.object.driver.contents(b.object.ref)
 }
 
-// checkBuffer refuses memory that newBufferWithBytesNoCopy does not accept: it requires whole
-// pages of one mapping. It also refuses the Go heap, whose memory C code must not keep.
+// checkBuffer refuses memory that newBufferWithBytesNoCopy does not accept: it requires whole pages of one mapping. It
+// also refuses the Go heap, whose memory C code must not keep.
 func checkBuffer(b *unimem.Block, limit int) error {
 	var hint string
 	switch {
@@ -81,16 +73,8 @@ func checkBuffer(b *unimem.Block, limit int) error {
 	return &Error{Op: "buffer", Err: ErrBlock, Hint: hint}
 }
 
-// Size is the size in bytes; it does not change.
-func (b *Buffer) Size() int {
-	if b == nil {
-		return 0
-	}
-	return b.size
-}
-
-// Close releases the MTLBuffer and then the Block, once; repeating it returns nil. The error is ErrInUse while a
-// Work of Submit that names the Buffer has not ended. Work that other packages give to the GPU is the caller's affair.
+// Close releases the MTLBuffer and then the Block, once; repeating it returns nil. The error is ErrInUse while a Work
+// of Submit that names the Buffer has not ended. Work that other packages give to the GPU is the caller's affair.
 func (b *Buffer) Close() error {
 	if b == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 // capturing guards the process's one MTLCaptureManager.
 var capturing sync.Mutex
 
-// Capture calls f and writes the GPU's work during the call to a file for Xcode. path ends in ".gputrace" and does
-// not exist yet. Work that f submits is in the file whole only if it ends before f returns. Metal captures only in a
+// Capture calls f and writes the GPU's work during the call to a file for Xcode. path ends in ".gputrace" and does not
+// exist yet. Work that f submits is in the file whole only if it ends before f returns. Metal captures only in a
 // process with METAL_CAPTURE_ENABLED=1 in its environment (macOS 14; before it was MTL_CAPTURE_ENABLED), or under
 // Xcode. A process makes one capture at a time: further calls wait.
 //

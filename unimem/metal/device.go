@@ -6,21 +6,18 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Device is a GPU. All methods are safe for concurrent use; those of a nil or closed Device
-// return ErrClosed.
+// Device is a GPU. All methods are safe for concurrent use; those of a nil or closed Device return ErrClosed.
 type Device struct {
 	driver *driver
 
-	mu  sync.RWMutex
-	ref uintptr // id<MTLDevice>, zero when closed
-
-	making sync.Mutex // guards making the queue, while mu is held for reading
-	queue  uintptr    // id<MTLCommandQueue>, zero before the first Submit
+	mu    sync.RWMutex
+	ref   uintptr // id<MTLDevice>, zero when closed
+	queue uintptr // id<MTLCommandQueue>
 }
 
 // Open returns the system's default GPU. The caller closes it.
 //
-// Errors: ErrUnavailable (not macOS, or built without cgo), ErrDevice.
+// Errors: ErrUnavailable (not macOS, or built without cgo), ErrDevice, ErrRefused.
 func Open() (*Device, error) {
 	d, err := system()
 	if err != nil {
@@ -34,7 +31,12 @@ func openWith(d *driver) (*Device, error) {
 	if ref == 0 {
 		return nil, &Error{Op: "open", Err: ErrDevice, Hint: "a virtual machine without a GPU has none"}
 	}
-	return &Device{driver: d, ref: ref}, nil
+	queue := d.newQueue(ref)
+	if queue == 0 {
+		d.release(ref)
+		return nil, &Error{Op: "open", Err: ErrRefused, Hint: "Metal makes no command queue"}
+	}
+	return &Device{driver: d, ref: ref, queue: queue}, nil
 }
 
 // Name is the GPU's name in Metal, empty after Close.
@@ -58,11 +60,8 @@ func (d *Device) Close() error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.queue != 0 { // work that the queue has goes on: a command buffer retains it
-		d.driver.release(d.queue)
-		d.queue = 0
-	}
 	if d.ref != 0 {
+		d.driver.release(d.queue) // work that the queue has goes on: a command buffer retains it
 		d.driver.release(d.ref)
 		d.ref = 0
 	}
@@ -82,11 +81,8 @@ func (d *Device) use(op string, f func(ref uintptr) error) error {
 	return f(d.ref)
 }
 
-// make retains b and calls f to make an object over it.
-func (d *Device) make(op string, b *unimem.Block, f func(ref uintptr) (uintptr, error)) (*object, error) {
-	if err := b.Retain(); err != nil {
-		return nil, &Error{Op: op, Err: err, Hint: "open a Block first"}
-	}
+// make calls f to make an object.
+func (d *Device) make(op string, f func(ref uintptr) (uintptr, error)) (*object, error) {
 	var made uintptr
 	err := d.use(op, func(ref uintptr) (err error) {
 		made, err = f(ref)
@@ -96,8 +92,21 @@ func (d *Device) make(op string, b *unimem.Block, f func(ref uintptr) (uintptr, 
 		return err
 	})
 	if err != nil {
+		return nil, err
+	}
+	return &object{driver: d.driver, device: d, ref: made}, nil
+}
+
+// over is make for an object over a Block, which it retains.
+func (d *Device) over(op string, b *unimem.Block, f func(ref uintptr) (uintptr, error)) (*object, error) {
+	if err := b.Retain(); err != nil {
+		return nil, &Error{Op: op, Err: err, Hint: "open a Block first"}
+	}
+	o, err := d.make(op, f)
+	if err != nil {
 		b.Release()
 		return nil, err
 	}
-	return &object{driver: d.driver, device: d, block: b, ref: made}, nil
+	o.block = b
+	return o, nil
 }

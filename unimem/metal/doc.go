@@ -26,8 +26,8 @@
 // # Lifetime
 //
 // A Buffer or Texture retains its Block: Block.Close returns unimem.ErrInUse until the Buffer or Texture is closed.
-// What a Work of Submit names cannot be closed before it has ended (ErrInUse). For work that other packages give to
-// the GPU the caller has to wait: a command buffer of Metal retains the objects that it uses, but not their Blocks.
+// What a Work of Submit names cannot be closed before it has ended (ErrInUse). For work that other packages give to the
+// GPU the caller has to wait: a command buffer of Metal retains the objects that it uses, but not their Blocks.
 //
 // # Captures
 //
@@ -35,9 +35,8 @@
 //
 // # Platforms
 //
-// The package works on macOS, built with cgo, through darwinkit (github.com/progrium/darwinkit, formerly macdriver).
-// On other platforms Open returns ErrUnavailable; functions that do not need Metal, such as Flat, work on all
-// platforms. The macOS code is type-checked and has never been run; `go test ./unimem/metal` runs it on a Mac. On
-// Linux the tests run everything else against a fake of Metal that executes the kernels' texts on the CPU, compiled as
-// C++.
+// The package works on macOS, built with cgo, through darwinkit (github.com/progrium/darwinkit, formerly macdriver). On
+// other platforms Open returns ErrUnavailable. The macOS code is type-checked and has never been run; `go test
+// ./unimem/metal` runs it on a Mac. On Linux the tests run everything else against a fake of Metal that executes the
+// kernels' texts on the CPU, compiled as C++.
 package metal

@@ -1,7 +1,7 @@
 package metal
 
-// driver has the used functions of Metal. References are pointers to Objective-C objects, zero
-// for nil; the caller releases those that a function returns.
+// driver has the used functions of Metal. References are pointers to Objective-C objects, zero for nil; the caller
+// releases those that a function returns.
 type driver struct {
 	systemDevice func() uintptr
 	name         func(device uintptr) string

@@ -14,8 +14,8 @@ import (
 	"github.com/progrium/darwinkit/objc"
 )
 
-// Paths of the libraries on macOS. They are in the shared cache, not on disk. In a program
-// without windows Metal finds a default device only if CoreGraphics is loaded.
+// Paths of the libraries on macOS. They are in the shared cache, not on disk. In a program without windows Metal finds
+// a default device only if CoreGraphics is loaded.
 const (
 	coreGraphicsPath = "/System/Library/Frameworks/CoreGraphics.framework/CoreGraphics"
 	metalPath        = "/System/Library/Frameworks/Metal.framework/Metal"
@@ -130,8 +130,8 @@ func deviceOf(ref uintptr) mtl.DeviceObject {
 	return mtl.DeviceObject{Object: objc.ObjectFrom(pointer(ref))}
 }
 
-// newBuffer sends the message directly: darwinkit's method makes an Objective-C block of a nil
-// deallocator, which Metal would call. Without a deallocator the Block keeps its memory.
+// newBuffer sends the message directly: darwinkit's method makes an Objective-C block of a nil deallocator, which Metal
+// would call. Without a deallocator the Block keeps its memory.
 func newBuffer(device, address uintptr, size int) uintptr {
 	var made mtl.BufferObject
 	objc.WithAutoreleasePool(func() {
@@ -151,8 +151,8 @@ func allocate(device uintptr, size int) uintptr {
 	return uintptr(made.Ptr())
 }
 
-// newTexture uses shared storage on a GPU that shares the CPU's memory. Other GPUs, of Intel
-// Macs, support surfaces only with managed storage.
+// newTexture uses shared storage on a GPU that shares the CPU's memory. Other GPUs, of Intel Macs, support surfaces
+// only with managed storage.
 func newTexture(device, surface uintptr, s Shape) uintptr {
 	var made mtl.TextureObject
 	objc.WithAutoreleasePool(func() {

@@ -44,8 +44,7 @@ func TestTextureIsTheSurface(t *testing.T) {
 	d := gpu(t)
 	block, err := unimem.Open(1 << 20)
 	require.NoError(t, err)
-	s, err := Flat(block.Size(), R8Uint)
-	require.NoError(t, err)
+	s := Shape{Width: maxSide, Height: 1, Format: R8Uint}
 	x, err := d.NewTexture(block, s)
 	require.NoError(t, err)
 	object := mtl.TextureObject{Object: objc.ObjectFrom(x.Pointer())}

@@ -20,35 +20,31 @@ type Point struct {
 
 // NewEvent makes an Event with an initial value. Errors: ErrClosed, ErrRefused.
 func (d *Device) NewEvent(initial uint64) (*Event, error) {
-	e := &Event{}
-	err := d.use("event", func(ref uintptr) error {
+	o, err := d.make("event", func(ref uintptr) (uintptr, error) {
 		event := d.driver.newEvent(ref)
-		if event == 0 {
-			return &Error{Op: "event", Err: ErrRefused}
-		}
-		if initial > 0 {
+		if event != 0 && initial > 0 {
 			d.driver.signal(event, initial)
 		}
-		e.object = &object{driver: d.driver, device: d, ref: event}
-		return nil
+		return event, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return e, nil
+	return &Event{o}, nil
 }
 
 // use calls f with the event, which stays open during the call.
 func (e *Event) use(f func(d *driver, ref uintptr) error) error {
-	if e == nil || e.object == nil {
-		return &Error{Op: "event", Err: ErrClosed, Hint: "the Event is nil or zero"}
+	var o *object
+	if e != nil {
+		o = e.object
 	}
-	ref := e.object.hold()
+	ref := o.hold()
 	if ref == 0 {
-		return &Error{Op: "event", Err: ErrClosed, Hint: "the Event is closed"}
+		return &Error{Op: "event", Err: ErrClosed, Hint: "the Event is nil or closed"}
 	}
-	defer e.object.drop()
-	return f(e.object.driver, ref)
+	defer o.drop()
+	return f(o.driver, ref)
 }
 
 // Value returns the value. The error is ErrClosed.

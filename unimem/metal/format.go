@@ -5,24 +5,16 @@ import "fmt"
 // Format is a pixel format: the number of an MTLPixelFormat in Metal's MTLPixelFormat.h.
 type Format uint
 
-// The formats of one to four plain channels that tensors and images use.
+// The formats of plain channels that tensors and images use.
 const (
 	R8Unorm     Format = 10
-	R8Snorm     Format = 12
 	R8Uint      Format = 13
 	R8Sint      Format = 14
-	R16Unorm    Format = 20
-	R16Uint     Format = 23
-	R16Sint     Format = 24
 	R16Float    Format = 25
 	RG8Unorm    Format = 30
-	R32Uint     Format = 53
-	R32Sint     Format = 54
 	R32Float    Format = 55
-	RG16Float   Format = 65
 	RGBA8Unorm  Format = 70
 	BGRA8Unorm  Format = 80
-	RG32Float   Format = 105
 	RGBA16Float Format = 115
 	RGBA32Float Format = 125
 )
@@ -32,15 +24,10 @@ var formats = map[Format]struct {
 	name  string
 	bytes int
 }{
-	R8Unorm: {"R8Unorm", 1}, R8Snorm: {"R8Snorm", 1}, R8Uint: {"R8Uint", 1}, R8Sint: {"R8Sint", 1},
-	R16Unorm: {"R16Unorm", 2}, R16Uint: {"R16Uint", 2}, R16Sint: {"R16Sint", 2}, R16Float: {"R16Float", 2},
-	RG8Unorm: {"RG8Unorm", 2}, R32Uint: {"R32Uint", 4}, R32Sint: {"R32Sint", 4}, R32Float: {"R32Float", 4},
-	RG16Float: {"RG16Float", 4}, RGBA8Unorm: {"RGBA8Unorm", 4}, BGRA8Unorm: {"BGRA8Unorm", 4},
-	RG32Float: {"RG32Float", 8}, RGBA16Float: {"RGBA16Float", 8}, RGBA32Float: {"RGBA32Float", 16},
+	R8Unorm: {"R8Unorm", 1}, R8Uint: {"R8Uint", 1}, R8Sint: {"R8Sint", 1}, R16Float: {"R16Float", 2},
+	RG8Unorm: {"RG8Unorm", 2}, R32Float: {"R32Float", 4}, RGBA8Unorm: {"RGBA8Unorm", 4}, BGRA8Unorm: {"BGRA8Unorm", 4},
+	RGBA16Float: {"RGBA16Float", 8}, RGBA32Float: {"RGBA32Float", 16},
 }
-
-// Bytes is the size of a pixel in bytes, 0 for an unknown format.
-func (f Format) Bytes() int { return formats[f].bytes }
 
 // String is the name in Metal, without the prefix MTLPixelFormat.
 func (f Format) String() string {

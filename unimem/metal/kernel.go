@@ -2,6 +2,7 @@ package metal
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/anekit/anekit/unimem/internal/kernels"
 )
@@ -36,13 +37,7 @@ func program(k kernels.Kernel) Program {
 }
 
 // Groups returns the number of groups that cover x, y and z threads.
-func (p Program) Groups(x, y, z int) (n [3]int) {
-	for i, v := range []int{x, y, z} {
-		g := max(p.Group[i], 1)
-		n[i] = (v + g - 1) / g
-	}
-	return n
-}
+func (p Program) Groups(x, y, z int) [3]int { return kernels.Groups(p.Group, x, y, z) }
 
 // Kernel is a Program that Metal has compiled for a Device. NewKernel makes one, and its caller closes it.
 type Kernel struct {
@@ -53,12 +48,11 @@ type Kernel struct {
 // NewKernel compiles a Program. Errors: ErrClosed, ErrKernel (the words of Metal's compiler are in the hint; or more
 // threads in a group than the GPU has).
 func (d *Device) NewKernel(p Program) (*Kernel, error) {
-	refuse := func(format string, args ...any) error {
-		return &Error{Op: "kernel", Err: ErrKernel, Hint: p.Name + ": " + fmt.Sprintf(format, args...)}
+	refuse := func(format string, args ...any) (uintptr, error) {
+		return 0, &Error{Op: "kernel", Err: ErrKernel, Hint: p.Name + ": " + fmt.Sprintf(format, args...)}
 	}
-	p.Buffers = append([]int{}, p.Buffers...)
-	k := &Kernel{program: p}
-	err := d.use("kernel", func(ref uintptr) error {
+	p.Buffers = slices.Clone(p.Buffers)
+	o, err := d.make("kernel", func(ref uintptr) (uintptr, error) {
 		switch {
 		case len(p.Buffers) > 30:
 			return refuse("%d buffers, Metal has 31 arguments", len(p.Buffers))
@@ -77,13 +71,12 @@ func (d *Device) NewKernel(p Program) (*Kernel, error) {
 			d.driver.release(pipeline)
 			return refuse("%d threads in a group, this GPU runs %d", threads, most)
 		}
-		k.object = &object{driver: d.driver, device: d, ref: pipeline}
-		return nil
+		return pipeline, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return k, nil
+	return &Kernel{o, p}, nil
 }
 
 // Program returns the Program of the Kernel.

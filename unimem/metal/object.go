@@ -6,8 +6,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// object is an Objective-C object, of which this package owns a reference until close. It retains its Block, if it
-// has one.
+// object is an Objective-C object, of which this package owns a reference until close. It retains its Block, if it has
+// one.
 type object struct {
 	driver *driver
 	device *Device

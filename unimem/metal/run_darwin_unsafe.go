@@ -11,8 +11,8 @@ import (
 	"github.com/progrium/darwinkit/objc"
 )
 
-// The messages are sent directly where darwinkit's method takes an object by its protocol: it wraps the object into
-// one of its own, which panics for the types that darwinkit itself returns.
+// The messages are sent directly where darwinkit's method takes an object by its protocol: it wraps the object into one
+// of its own, which panics for the types that darwinkit itself returns.
 
 // objectOf makes a receiver or an argument of a reference.
 func objectOf(ref uintptr) objc.Object { return objc.ObjectFrom(pointer(ref)) }

@@ -7,36 +7,31 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// flat is the geometry of the surface of a Block that unimem opened: one row of bytes.
+func flat(size int) plane { return plane{width: size, height: 1, element: 1, row: size} }
+
 func TestFlat(t *testing.T) {
 	for _, c := range []struct {
-		size   int
-		format Format
-		width  int
-		want   error
+		size, width int
+		format      Format
+		want        error
 	}{
-		{page, R8Unorm, page, nil},
-		{1, R8Snorm, 1, nil},
-		{page + 1, R8Uint, MaxSide, nil},
-		{1 << 40, R8Sint, MaxSide, nil},
-		{math.MaxInt, R8Sint, MaxSide, nil},
-		{0, R8Unorm, 0, ErrShape},
-		{-1, R8Unorm, 0, ErrShape},
-		{math.MinInt, R8Unorm, 0, ErrShape},
-		{page, R16Float, 0, ErrFormat},
-		{page, BGRA8Unorm, 0, ErrFormat},
-		{page, RGBA32Float, 0, ErrFormat},
-		{page, 0, 0, ErrFormat},
-		{page, 250, 0, ErrFormat}, // Depth16Unorm
-		{page, math.MaxUint, 0, ErrFormat},
+		{page, page, R8Unorm, nil},
+		{1, 1, R8Sint, nil},
+		{page + 1, maxSide, R8Uint, nil},
+		{math.MaxInt, maxSide, R8Sint, nil},
+		{page, page + 1, R8Unorm, ErrShape},
+		{page, 0, R8Unorm, ErrShape},
+		{page, math.MinInt, R8Unorm, ErrShape},
+		{page, 1, R16Float, ErrFormat},
+		{page, 1, BGRA8Unorm, ErrFormat},
+		{page, 1, RGBA32Float, ErrFormat},
+		{page, 1, 0, ErrFormat},
+		{page, 1, 250, ErrFormat}, // Depth16Unorm
+		{page, 1, math.MaxUint, ErrFormat},
 	} {
-		s, err := Flat(c.size, c.format)
-		if c.want != nil {
-			require.ErrorIs(t, err, c.want, "%d %v", c.size, c.format)
-			require.Zero(t, s)
-			continue
-		}
-		require.NoError(t, err)
-		require.Equal(t, Shape{Width: c.width, Height: 1, Format: c.format}, s)
+		err := Shape{Width: c.width, Height: 1, Format: c.format}.check(flat(c.size))
+		require.ErrorIs(t, err, c.want, "%d of %d, %v", c.width, c.size, c.format)
 	}
 }
 
@@ -56,8 +51,8 @@ func TestShapeOfPlanes(t *testing.T) {
 		{"too high", Shape{1920, 1081, BGRA8Unorm, 0, false}, bgra, ErrShape},
 		{"no width", Shape{0, 1080, BGRA8Unorm, 0, false}, bgra, ErrShape},
 		{"no height", Shape{1, -1, BGRA8Unorm, 0, false}, bgra, ErrShape},
-		{"beyond Metal", Shape{MaxSide + 1, 1, R8Unorm, 0, false}, flat(1 << 20), ErrShape},
-		{"as large as it goes", Shape{MaxSide, 1, R8Unorm, 0, false}, flat(1 << 20), nil},
+		{"beyond Metal", Shape{maxSide + 1, 1, R8Unorm, 0, false}, flat(1 << 20), ErrShape},
+		{"as large as it goes", Shape{maxSide, 1, R8Unorm, 0, false}, flat(1 << 20), nil},
 		{"two rows of a flat one", Shape{64, 2, R8Unorm, 0, false}, flat(1 << 20), ErrShape},
 		{"narrow pixels", Shape{1, 1, R8Unorm, 0, false}, bgra, ErrFormat},
 		{"wide pixels", Shape{1, 1, RGBA32Float, 0, false}, bgra, ErrFormat},
@@ -81,11 +76,7 @@ func TestShapeOfPlanes(t *testing.T) {
 func TestFormats(t *testing.T) {
 	require.Equal(t, "BGRA8Unorm", BGRA8Unorm.String())
 	require.Equal(t, "Format(7)", Format(7).String())
-	require.Zero(t, Format(7).Bytes())
-	total := 0
 	for f := range formats {
 		require.NotContains(t, f.String(), "Format(")
-		total += f.Bytes()
 	}
-	require.Equal(t, 4*1+5*2+6*4+2*8+16, total)
 }

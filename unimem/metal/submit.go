@@ -9,8 +9,8 @@ import (
 type Dispatch struct {
 	Kernel *Kernel
 	// Buffers has a Range for each buffer of the Program. Offsets and lengths are multiples of 4. The kernel does not
-	// check its accesses: a Range that is too short for the constants is the caller's fault, and lets the kernel
-	// access other bytes of the Buffer.
+	// check its accesses: a Range that is too short for the constants is the caller's fault, and lets the kernel access
+	// other bytes of the Buffer.
 	Buffers []Range
 	Push    []byte // constants, as many bytes as the Program has
 	Groups  [3]int // along x, y and z; see Program.Groups
@@ -40,11 +40,7 @@ func (d *Device) Submit(waits, signals []Point, dispatches ...Dispatch) (*Work, 
 	}
 	var commands uintptr
 	err = d.use("submit", func(uintptr) error {
-		queue, err := d.commandQueue()
-		if err != nil {
-			return err
-		}
-		if commands = d.driver.start(queue, w); commands == 0 {
+		if commands = d.driver.start(d.queue, w); commands == 0 {
 			return &Error{Op: "submit", Err: ErrRefused, Hint: "the queue has too much work"}
 		}
 		return nil
@@ -62,18 +58,6 @@ func (d *Device) Submit(waits, signals []Point, dispatches ...Dispatch) (*Work, 
 		close(done.done)
 	}()
 	return done, nil
-}
-
-// commandQueue returns the queue, and makes it the first time. The caller is in use.
-func (d *Device) commandQueue() (uintptr, error) {
-	d.making.Lock()
-	defer d.making.Unlock()
-	if d.queue == 0 {
-		if d.queue = d.driver.newQueue(d.ref); d.queue == 0 {
-			return 0, &Error{Op: "submit", Err: ErrRefused, Hint: "Metal makes no command queue"}
-		}
-	}
-	return d.queue, nil
 }
 
 // submission is the objects that a Work keeps open.

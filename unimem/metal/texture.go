@@ -6,21 +6,20 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Texture is an MTLTexture over a plane of a Block's IOSurface. Its methods are safe for
-// concurrent use; a nil Texture behaves like a closed one.
-type Texture struct {
-	object *object
-	shape  Shape
-}
+// Texture is an MTLTexture over a plane of a Block's IOSurface. Its methods are safe for concurrent use; a nil Texture
+// behaves like a closed one.
+type Texture struct{ object *object }
 
-// NewTexture makes a Texture over b, and retains b until its Close. A Block that unimem opened
-// has a flat surface, which limits its textures: see Flat. A Block of
-// unimem.AdoptSurface has the geometry of its creator.
+// NewTexture makes a Texture over b, and retains b until its Close. A Block of unimem.AdoptSurface has the geometry of
+// its creator. A Block that unimem opened has a flat surface: one row of one-byte elements. A pixel is an element, so
+// its textures are one row of at most 16384 one-byte pixels. For several rows or wider pixels make a texture of a
+// Buffer by MTLBuffer's newTextureWithDescriptor:offset:bytesPerRow:, which accepts any row length that is a multiple
+// of minimumLinearTextureAlignmentForPixelFormat:.
 //
-// Errors: ErrClosed, unimem.ErrClosed (b is nil or closed), ErrBlock (b is not an IOSurface),
-// ErrFormat, ErrShape, ErrRefused.
+// Errors: ErrClosed, unimem.ErrClosed (b is nil or closed), ErrBlock (b is not an IOSurface), ErrFormat, ErrShape,
+// ErrRefused.
 func (d *Device) NewTexture(b *unimem.Block, s Shape) (*Texture, error) {
-	o, err := d.make("texture", b, func(ref uintptr) (uintptr, error) {
+	o, err := d.over("texture", b, func(ref uintptr) (uintptr, error) {
 		if kind := b.Backing(); kind != "IOSurface" {
 			return 0, &Error{Op: "texture", Err: ErrBlock,
 				Hint: fmt.Sprintf("the Block is %s memory, not an IOSurface", kind)}
@@ -40,15 +39,7 @@ func (d *Device) NewTexture(b *unimem.Block, s Shape) (*Texture, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Texture{o, s}, nil
-}
-
-// Shape is the Shape given to NewTexture; it does not change.
-func (t *Texture) Shape() Shape {
-	if t == nil {
-		return Shape{}
-	}
-	return t.shape
+	return &Texture{o}, nil
 }
 
 // Close releases the MTLTexture and then the Block, once; repeating it returns nil. Call it after the GPU has finished

@@ -70,8 +70,8 @@ func (d *Device) accepts(b *unimem.Block) error {
 }
 
 // NewBuffer makes a Buffer of memory of the driver that the CPU reaches too, by Bytes: the copying path, for devices
-// that import nothing and for comparison. Its content is undefined at first. Errors: ErrRange (a size below 1 or
-// above Info.MaxMemory), ErrClosed, ErrLost, ErrMemory, ErrDriver, and the error of ctx.
+// that import nothing and for comparison. Its content is undefined at first. Errors: ErrRange (a size below 1 or above
+// Info.MaxMemory), ErrClosed, ErrLost, ErrMemory, ErrDriver, and the error of ctx.
 func (d *Device) NewBuffer(ctx context.Context, size int) (*Buffer, error) {
 	if d != nil && d.in != nil && (size < 1 || size > d.MaxMemory) {
 		return nil, &Error{Op: "buffer", Err: ErrRange, Hint: fmt.Sprintf("%d bytes: give 1 to %d", size, d.MaxMemory)}
@@ -83,8 +83,8 @@ func (d *Device) NewBuffer(ctx context.Context, size int) (*Buffer, error) {
 	}, func(buf *Buffer) { _ = buf.Close() })
 }
 
-// makeBuffer makes the objects of the driver for b: over its Block, in memory of one of the types, or without a Block in
-// memory of the driver.
+// makeBuffer makes the objects of the driver for b: over its Block, in memory of one of the types, or without a Block
+// in memory of the driver.
 func (d *Device) makeBuffer(a *arena, op string, b *Buffer, types uint32) (_ *Buffer, err error) {
 	destroy := func(device uintptr) {
 		d.in.call("vkDestroyBuffer", device, uintptr(b.buffer), 0)
@@ -180,8 +180,8 @@ func (b *Buffer) Bytes() []byte {
 	return foreign(b.address, b.size)
 }
 
-// Address returns the address at which vkMapMemory gives the memory to the CPU. For a Block that was imported in
-// place it is the Block's own. It is 0 after Close, and for memory that the driver does not map.
+// Address returns the address at which vkMapMemory gives the memory to the CPU. For a Block that was imported in place
+// it is the Block's own. It is 0 after Close, and for memory that the driver does not map.
 func (b *Buffer) Address() uintptr {
 	if !b.open() {
 		return 0

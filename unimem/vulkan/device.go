@@ -14,7 +14,7 @@ type Device struct {
 	in       *instance
 	handle   uintptr
 	queue    uintptr
-	turn     chan struct{} // holds a value while a call uses the queue
+	sending  chan struct{} // holds a value while a call uses the queue
 	done     *Timeline     // the number of the last submission that has ended
 	lose     sync.Once
 	lostSign chan struct{} // closed when the device is lost
@@ -27,7 +27,7 @@ type Device struct {
 	objects map[*object]struct{}
 }
 
-// Open opens the device that Choose or the variable EnvDevice names, or else the first of List.
+// Open opens the device that Choose or the environment variable ANEKIT_GPU names, or else the first of List.
 //
 // Errors: ErrUnavailable (no loader, an old one, a build that cannot load it), ErrDevice (no device, no usable one, or
 // none or several of the chosen name), ErrExtension (Validate without the layer), ErrMemory, ErrLost, ErrDriver, and
@@ -52,7 +52,7 @@ func open(c config) (d *Device, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d = &Device{physical: p, in: in, turn: make(chan struct{}, 1), objects: map[*object]struct{}{},
+	d = &Device{physical: p, in: in, sending: make(chan struct{}, 1), objects: map[*object]struct{}{},
 		lostSign: make(chan struct{})}
 	var a arena
 	defer a.free()
@@ -85,8 +85,8 @@ func (d *Device) Info() Info {
 
 // Close refuses new work, and waits for all submitted work and all abandoned calls. Then it closes the Device's objects
 // and the Device. If ctx ends first, such as for work that waits for a value that no caller signals, Close returns its
-// error, and a later Close continues. The error is ErrInUse while a call of a Timeline or another Close waits. Repeating it
-// returns nil.
+// error, and a later Close continues. The error is ErrInUse while a call of a Timeline or another Close waits.
+// Repeating it returns nil.
 func (d *Device) Close(ctx context.Context) error {
 	if d == nil || d.in == nil {
 		return nil

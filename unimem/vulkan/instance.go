@@ -16,8 +16,8 @@ type Info struct {
 	Name   string // of the device
 	Driver string // name and version of the driver
 	ID     string // deviceUUID in hexadecimal digits: the same at every start
-	// Kind is "integrated" (shares the memory of the CPU), "discrete" (reaches Blocks over a bus), "virtual", "software"
-	// (runs on the CPU) or "other".
+	// Kind is "integrated" (shares the memory of the CPU), "discrete" (reaches Blocks over a bus), "virtual",
+	// "software" (runs on the CPU) or "other".
 	Kind      string
 	API       string // version of Vulkan, such as "1.3.230"
 	Alignment int    // of the address and size of imported memory in bytes; 0 if HostMemory is false
@@ -55,7 +55,8 @@ type physical struct {
 // before discrete, virtual, software and other ones, then by name and ID. So the order does not depend on that of the
 // drivers. A machine without a device has an empty list. ctx bounds the drivers; the errors are those of Open.
 func List(ctx context.Context, opts ...Option) ([]Info, error) {
-	in, err := openInstance(ctx, configure(opts))
+	c := configure(opts)
+	in, err := within(ctx, nil, func() (*instance, error) { return newInstance(c) }, (*instance).close)
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +68,7 @@ func List(ctx context.Context, opts ...Option) ([]Info, error) {
 	return all, nil
 }
 
-// openInstance makes an instance and looks at its devices, without ctx being able to wait for a driver.
-func openInstance(ctx context.Context, c config) (*instance, error) {
-	return within(ctx, nil, func() (*instance, error) { return newInstance(c) }, (*instance).close)
-}
-
+// newInstance makes an instance and looks at its devices.
 func newInstance(c config) (in *instance, err error) {
 	l, err := openLoader(c.library)
 	if err != nil {
@@ -133,8 +130,7 @@ func validation(g table) (layers, extensions []string, err error) {
 	}
 	if !slices.ContainsFunc(all, func(p layerProperties) bool { return name(p.name[:]) == validationLayer }) {
 		return nil, nil, &Error{Op: "open", Err: ErrExtension,
-			Hint: validationLayer + " is not installed: on Debian it is " +
-				"in vulkan-validationlayers"}
+			Hint: validationLayer + " is not installed: on Debian it is in vulkan-validationlayers"}
 	}
 	var a arena
 	defer a.free()
@@ -257,7 +253,7 @@ func (in *instance) describe(h uintptr) (p physical, err error) {
 	case family < 0:
 		p.Unusable = "it has no queue for compute kernels"
 	}
-	if host && in.table[hostPointer] != nil && in.imports(h) {
+	if host && v >= version12 && in.table[hostPointer] != nil && in.imports(h) {
 		p.HostMemory, p.Alignment = true, int(imports.align)
 	}
 	return p, nil
@@ -279,34 +275,29 @@ func (in *instance) choose(c config) (physical, error) {
 	if !c.chosen {
 		choice, source = os.Getenv(envDevice), envDevice+" "
 	}
-	if len(in.all) == 0 {
-		return physical{}, &Error{Op: "open", Err: ErrDevice, Hint: "no driver has a device; " + howToInstall}
+	refuse := func(format string, args ...any) (physical, error) {
+		return physical{}, &Error{Op: "open", Err: ErrDevice, Hint: fmt.Sprintf(format, args...)}
 	}
-	if choice == "" {
-		if p := in.all[0]; p.usable() {
-			return p, nil
-		}
-		return physical{}, &Error{Op: "open", Err: ErrDevice, Hint: "none is usable: " + in.names()}
-	}
-	var found []physical
-	for _, p := range in.all {
-		if strings.Contains(strings.ToLower(p.Name), strings.ToLower(choice)) ||
-			strings.HasPrefix(p.ID, strings.ToLower(choice)) {
-			found = append(found, p)
-		}
+	found := in.all
+	if choice != "" {
+		found = slices.DeleteFunc(slices.Clone(in.all), func(p physical) bool {
+			text := strings.ToLower(choice)
+			return !strings.Contains(strings.ToLower(p.Name), text) && !strings.HasPrefix(p.ID, text)
+		})
 	}
 	switch {
-	case len(found) == 1 && found[0].usable():
-		return found[0], nil
-	case len(found) == 1:
-		return physical{}, &Error{Op: "open", Err: ErrDevice,
-			Hint: found[0].Name + " is not usable: " + found[0].Unusable}
-	case len(found) > 1:
-		return physical{}, &Error{Op: "open", Err: ErrDevice, Hint: fmt.Sprintf("%s%q fits %d devices, give an ID: %s",
-			source, choice, len(found), in.names())}
+	case len(in.all) == 0:
+		return refuse("no driver has a device; %s", howToInstall)
+	case len(found) == 0:
+		return refuse("%s%q fits none of %s", source, choice, in.names())
+	case choice == "" && !found[0].usable():
+		return refuse("none is usable: %s", in.names())
+	case choice != "" && len(found) > 1:
+		return refuse("%s%q fits %d devices, give an ID: %s", source, choice, len(found), in.names())
+	case !found[0].usable():
+		return refuse("%s is not usable: %s", found[0].Name, found[0].Unusable)
 	}
-	return physical{}, &Error{Op: "open", Err: ErrDevice, Hint: fmt.Sprintf("%s%q fits none of %s", source, choice,
-		in.names())}
+	return found[0], nil
 }
 
 // names lists all devices for messages.
@@ -327,7 +318,7 @@ func (in *instance) close() {
 	if in.messenger != 0 {
 		in.call(destroyMessenger, in.handle, uintptr(in.messenger), 0)
 	}
-	if in.table != nil {
+	if in.handle != 0 && in.table["vkDestroyInstance"] != nil {
 		in.call("vkDestroyInstance", in.handle, 0)
 	}
 	in.handle, in.messenger = 0, 0

@@ -25,8 +25,8 @@ type Program struct {
 // uint32 of push constants. Groups cover n x n invocations: see Program.Groups. Sums are in the order of the row.
 func Product() Program { return program(kernels.Product()) }
 
-// Scale computes y = factor*x + offset for fp16: Buffers x and y, which may be the same; push constants are the
-// number of pairs of elements as a uint32, then factor and offset as float32. Any number of groups does the work.
+// Scale computes y = factor*x + offset for fp16: Buffers x and y, which may be the same; push constants are the number
+// of pairs of elements as a uint32, then factor and offset as float32. Any number of groups does the work.
 func Scale() Program { return program(kernels.Scale()) }
 
 func program(k kernels.Kernel) Program {
@@ -34,13 +34,7 @@ func program(k kernels.Kernel) Program {
 }
 
 // Groups returns the number of groups that cover x, y and z invocations.
-func (p Program) Groups(x, y, z int) (n [3]int) {
-	for i, v := range []int{x, y, z} {
-		g := max(p.Group[i], 1)
-		n[i] = (v + g - 1) / g
-	}
-	return n
-}
+func (p Program) Groups(x, y, z int) [3]int { return kernels.Groups(p.Group, x, y, z) }
 
 // Kernel is a Program that is compiled for a Device. NewKernel makes one.
 type Kernel struct {

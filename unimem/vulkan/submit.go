@@ -22,9 +22,9 @@ type named struct {
 // Dispatch runs a Kernel.
 type Dispatch struct {
 	Kernel *Kernel
-	// Buffers has a Range for each buffer of the Program. Offsets are multiples of Info.Offset, lengths multiples of
-	// 4 up to Info.MaxRange. The kernel does not check its accesses: a Range that is too short for the push constants
-	// is the caller's fault, and lets the kernel access other bytes of the Buffer.
+	// Buffers has a Range for each buffer of the Program. Offsets are multiples of Info.Offset, lengths multiples of 4
+	// up to Info.MaxRange. The kernel does not check its accesses: a Range that is too short for the push constants is
+	// the caller's fault, and lets the kernel access other bytes of the Buffer.
 	Buffers []Range
 	Push    []byte // push constants, as many bytes as the Program has
 	Groups  [3]int // along x, y and z; see Program.Groups
@@ -62,8 +62,8 @@ func (s *submission) free(d *Device) {
 // ended. If ctx ends before the driver has accepted the work, Submit returns its error; the driver may then still run
 // it.
 //
-// Errors: ErrRange, ErrAlignment, ErrKernel and ErrForeign with the number of the command, ErrBackwards (a signal
-// that is not above earlier ones of its Timeline), ErrClosed, ErrLost, ErrMemory, ErrDriver.
+// Errors: ErrRange, ErrAlignment, ErrKernel and ErrForeign with the number of the command, ErrBackwards (a signal that
+// is not above earlier ones of its Timeline), ErrClosed, ErrLost, ErrMemory, ErrDriver.
 func (d *Device) Submit(ctx context.Context, waits, signals []Point, commands ...Command) error {
 	if d == nil || d.in == nil {
 		return closed("submit", "Device")
@@ -113,11 +113,11 @@ func (d *Device) Submit(ctx context.Context, waits, signals []Point, commands ..
 // enqueue records the commands and gives them to the queue.
 func (d *Device) enqueue(ctx context.Context, uses []named, waits, signals []Point, commands []Command) (err error) {
 	select {
-	case d.turn <- struct{}{}:
+	case d.sending <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-d.turn }()
+	defer func() { <-d.sending }()
 	s := &submission{}
 	d.mu.Lock()
 	err = d.usable("submit")
@@ -164,7 +164,7 @@ func (d *Device) enqueue(ctx context.Context, uses []named, waits, signals []Poi
 	return err
 }
 
-// send records and submits; the caller has the turn.
+// send records and submits; the caller has sent to sending.
 func (d *Device) send(s *submission, waits, signals []Point, commands []Command) error {
 	var a arena
 	defer a.free()

@@ -2,8 +2,8 @@ package vulkan
 
 import "context"
 
-// within calls f, which calls a driver. If ctx ends first, within returns its error, and undo gets what f made as
-// soon as f returns. done, if not nil, is called once nothing runs any more.
+// within calls f, which calls a driver. If ctx ends first, within returns its error, and undo gets what f made as soon
+// as f returns. done, if not nil, is called once nothing runs any more.
 func within[T any](ctx context.Context, done func(), f func() (T, error), undo func(T)) (made T, err error) {
 	if done == nil {
 		done = func() {}

@@ -40,3 +40,12 @@ func Product() Kernel {
 func Scale() Kernel {
 	return Kernel{Name: "scale", Text: scaleText, Code: scaleCode, Buffers: 2, Push: 12, Group: [3]int{64, 1, 1}}
 }
+
+// Groups returns the number of groups of this size that cover x, y and z invocations.
+func Groups(group [3]int, x, y, z int) (n [3]int) {
+	for i, v := range []int{x, y, z} {
+		size := max(group[i], 1)
+		n[i] = (v + size - 1) / size
+	}
+	return n
+}
