@@ -3,66 +3,42 @@ package hal
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/anekit/anekit/ane"
 )
 
-// binding is what a Dispatch binds: Ranges for the inputs and outputs of an Executable. It keeps the
-// Requests on them, one for each batch that runs at a time.
+// binding is what a Dispatch binds: Ranges for the inputs and outputs of an Executable. It keeps the Requests on them, one
+// for each batch that runs at a time. Its user has pinned the Buffers.
 type binding struct {
 	exec    *Executable
 	in, out []Range
 
-	mu      sync.Mutex
-	free    []*ane.Request
-	version int // incremented by clear: give closes a Request of an earlier one
-	ended   bool
-}
-
-// lent is a Request of a binding.
-type lent struct {
-	*ane.Request
-	version int
-}
-
-// there reports whether all memory is present.
-func (k *binding) there() bool {
-	d := k.exec.device
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, all := range [][]Range{k.in, k.out} {
-		for _, r := range all {
-			if r.Buffer.state != present {
-				return false
-			}
-		}
-	}
-	return true
+	mu    sync.Mutex
+	free  []*ane.Request
+	ended bool
 }
 
 // take returns a Request for one run.
-func (k *binding) take() (lent, error) {
+func (k *binding) take() (*ane.Request, error) {
 	k.mu.Lock()
 	if n := len(k.free); n > 0 {
 		r := k.free[n-1]
 		k.free = k.free[:n-1]
-		l := lent{r, k.version}
 		k.mu.Unlock()
-		return l, nil
+		return r, nil
 	}
-	version := k.version
 	k.mu.Unlock()
 	in, err := k.tensors(k.exec.in, k.in)
 	if err != nil {
-		return lent{}, err
+		return nil, err
 	}
 	out, err := k.tensors(k.exec.out, k.out)
 	if err != nil {
-		return lent{}, err
+		return nil, err
 	}
-	r, err := k.exec.model().Bind(in, out)
-	return lent{r, version}, err
+	return k.exec.program.model.Bind(in, out)
 }
 
 // tensors makes the tensors of Ranges, and adds the binding to their Buffers.
@@ -72,12 +48,10 @@ func (k *binding) tensors(layouts []ane.Layout, ranges []Range) (map[string]*ane
 		b := r.Buffer
 		b.device.mu.Lock()
 		block := b.block
-		if block != nil {
-			if b.bound == nil {
-				b.bound = map[*binding]struct{}{}
-			}
-			b.bound[k] = struct{}{}
+		if b.bound == nil {
+			b.bound = map[*binding]struct{}{}
 		}
+		b.bound[k] = struct{}{}
 		b.device.mu.Unlock()
 		t, err := ane.OnRange(block, r.Offset, layouts[i])
 		if err != nil {
@@ -89,15 +63,14 @@ func (k *binding) tensors(layouts []ane.Layout, ranges []Range) (map[string]*ane
 }
 
 // give returns a Request.
-func (k *binding) give(l lent) {
+func (k *binding) give(r *ane.Request) {
 	k.mu.Lock()
-	if !k.ended && l.version == k.version {
-		k.free = append(k.free, l.Request)
-		k.mu.Unlock()
+	defer k.mu.Unlock()
+	if k.ended {
+		_ = r.Close() // the caller is gone; the engine's error has no receiver
 		return
 	}
-	k.mu.Unlock()
-	_ = l.Close() // the memory or the caller is gone; the engine's error has no receiver
+	k.free = append(k.free, r)
 }
 
 // clear closes the Requests, since their memory ends.
@@ -105,7 +78,6 @@ func (k *binding) clear() error {
 	k.mu.Lock()
 	free := k.free
 	k.free = nil
-	k.version++
 	k.mu.Unlock()
 	var errs []error
 	for _, r := range free {
@@ -119,38 +91,46 @@ func (k *binding) close() error {
 	k.mu.Lock()
 	k.ended = true
 	k.mu.Unlock()
-	for _, all := range [][]Range{k.in, k.out} {
-		for _, r := range all {
-			r.Buffer.device.mu.Lock()
-			delete(r.Buffer.bound, k)
-			r.Buffer.device.mu.Unlock()
-		}
+	d := k.exec.device
+	d.mu.Lock()
+	for _, b := range k.buffers() {
+		delete(b.bound, k)
 	}
+	d.mu.Unlock()
 	return k.clear()
+}
+
+// buffers returns the Buffers, once for each Range.
+func (k *binding) buffers() (all []*Buffer) {
+	for _, r := range slices.Concat(k.in, k.out) {
+		all = append(all, r.Buffer)
+	}
+	return all
 }
 
 // try binds the program, if the memory is present.
 func (k *binding) try() error {
-	if !k.there() {
+	d, buffers := k.exec.device, k.buffers()
+	if !d.pin(buffers) {
 		return nil
 	}
 	r, err := k.take()
 	if err == nil {
 		k.give(r)
 	}
-	return err
+	return errors.Join(err, d.unpin(buffers))
 }
 
-// evaluate runs the program once, with the Request in l, which it takes if l has none.
-func (k *binding) evaluate(ctx context.Context, l *lent) (err error) {
-	if l.Request == nil {
-		if *l, err = k.take(); err != nil {
+// evaluate runs the program once, with the Request in r, which it takes if there is none.
+func (k *binding) evaluate(ctx context.Context, r **ane.Request) (err error) {
+	if *r == nil {
+		if *r, err = k.take(); err != nil {
 			return err
 		}
 	}
-	if _, err = l.Evaluate(ctx); err != nil {
-		_ = l.Close() // an engine may still use it for a run that it has abandoned
-		l.Request = nil
+	if _, err = (*r).Evaluate(ctx); err != nil {
+		_ = (*r).Close() // an engine may still use it for a run that it has abandoned
+		*r = nil
 	}
 	return err
 }

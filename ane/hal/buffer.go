@@ -7,8 +7,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Buffer is memory of a Device. NewBuffer, Import and Queue.Alloca make one; its caller closes it,
-// or passes it to Queue.Dealloca. The zero value is closed.
+// Buffer is memory of a Device. NewBuffer, Import and Queue.Alloca make one; its caller closes it, or passes it to
+// Queue.Dealloca. The zero value is closed.
 type Buffer struct {
 	device *Device
 	size   int
@@ -33,8 +33,8 @@ const (
 	gone                 // after Dealloca, Close, or a failed Alloca
 )
 
-// region identifies memory, so that Ranges of different Buffers can be compared: the key of a
-// Block, or for memory that is not present yet the Buffer.
+// region identifies memory, so that Ranges of different Buffers can be compared: the key of a Block, or for memory that
+// is not present yet the Buffer.
 type region struct {
 	key unimem.Key
 	own *Buffer
@@ -46,37 +46,31 @@ type Range struct {
 	Offset, Length int
 }
 
-// NewBuffer makes a Buffer of size zero bytes on a unimem.Block of its own. Errors are ErrClosed
-// and those of unimem.Open.
+// NewBuffer makes a Buffer of size zero bytes on a unimem.Block of its own. Errors are ErrClosed and those of
+// unimem.Open.
 func (d *Device) NewBuffer(size int) (*Buffer, error) {
-	if !d.valid() {
-		return nil, d.shut("buffer")
-	}
 	if err := d.begin("buffer"); err != nil {
 		return nil, err
 	}
 	defer d.end()
-	block, err := unimem.Open(d.room(size))
+	block, err := d.allocate(size)
 	if err != nil {
 		return nil, err
 	}
 	return d.adopt(&Buffer{size: size, block: block}), nil
 }
 
-// room returns the size of the Block for a Buffer of size bytes: at least ane.Info.MinSurface.
-func (d *Device) room(size int) int {
-	if size <= 0 {
-		return size // which unimem.Open refuses
+// allocate opens the Block for a Buffer of size bytes: at least ane.Info.MinSurface.
+func (d *Device) allocate(size int) (*unimem.Block, error) {
+	if size > 0 {
+		size = max(size, d.info.MinSurface)
 	}
-	return max(size, d.info.MinSurface)
+	return unimem.Open(size)
 }
 
-// Import makes a Buffer of all bytes of b, in place. The Buffer retains b until Close. The error
-// is unimem.ErrClosed for a closed or nil Block.
+// Import makes a Buffer of all bytes of b, in place. The Buffer retains b until Close. The error is unimem.ErrClosed
+// for a closed or nil Block.
 func (d *Device) Import(b *unimem.Block) (*Buffer, error) {
-	if !d.valid() {
-		return nil, d.shut("import")
-	}
 	if err := d.begin("import"); err != nil {
 		return nil, err
 	}
@@ -103,8 +97,8 @@ func (d *Device) adopt(b *Buffer) *Buffer {
 // valid reports whether a Device made b.
 func (b *Buffer) valid() bool { return b != nil && b.device != nil }
 
-// Bytes returns the memory, Size long and in place. It is nil before the Alloca of the Buffer is
-// done, after its Dealloca, and after Close. The caller has to synchronize with submissions.
+// Bytes returns the memory, Size long and in place. It is nil before the Alloca of the Buffer is done, after its
+// Dealloca, and after Close. The caller has to synchronize with submissions.
 func (b *Buffer) Bytes() []byte {
 	if !b.valid() {
 		return nil
@@ -133,8 +127,8 @@ func (b *Buffer) Size() int {
 // Range returns length bytes from offset on.
 func (b *Buffer) Range(offset, length int) Range { return Range{b, offset, length} }
 
-// Close frees the memory, or releases an imported Block. The error is ErrInUse while a submission that
-// names the Buffer is pending. Repeating it returns nil.
+// Close frees the memory, or releases an imported Block. The error is ErrInUse while a submission that names the Buffer
+// is pending. Repeating it returns nil.
 func (b *Buffer) Close() error {
 	if !b.valid() {
 		return nil
@@ -156,8 +150,8 @@ func (b *Buffer) Close() error {
 	return free()
 }
 
-// vanish marks the memory as gone and returns what frees it. While a batch runs on it, the last one
-// frees it. The caller holds the Device's mutex, and calls the result without it.
+// vanish marks the memory as gone and returns what frees it. While a batch runs on it, the last one frees it. The
+// caller holds the Device's mutex, and calls the result without it.
 func (b *Buffer) vanish() (free func() error) {
 	was := b.state
 	b.state = gone

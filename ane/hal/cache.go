@@ -5,7 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"io"
+	"fmt"
+	"hash"
 	"io/fs"
 	"slices"
 	"sync"
@@ -23,6 +24,7 @@ type cache struct {
 	mu       sync.Mutex
 	programs map[digest]*program
 	idle     []*program // programs without an Executable, the least recently used one first
+	kept     int        // programs, with those that could not be closed
 }
 
 // program is a program of the cache.
@@ -36,13 +38,10 @@ type program struct {
 	users int // Executables, and calls of Prepare
 }
 
-// Prepare compiles and loads a program, or finds it: equal content (text, function, weights) is compiled
-// once on a Device, also by concurrent calls. The caller closes the Executable. Errors are those of
-// ane's Device.Compile and Model.Load, and ErrClosed.
+// Prepare compiles and loads a program, or finds it: equal content (text, function, weights) is compiled once on a
+// Device, also by concurrent calls. The caller closes the Executable. Errors are those of ane's Device.Compile and
+// Model.Load, and ErrClosed.
 func (d *Device) Prepare(ctx context.Context, src ane.Source) (*Executable, error) {
-	if !d.valid() {
-		return nil, d.shut("prepare")
-	}
 	if err := d.begin("prepare"); err != nil {
 		return nil, err
 	}
@@ -57,34 +56,42 @@ func (d *Device) Prepare(ctx context.Context, src ane.Source) (*Executable, erro
 		return nil, err
 	}
 	for {
-		p, mine := d.cache.find(key)
+		p, mine, err := d.program(ctx, key, func() (*ane.Model, error) { return d.compile(ctx, src) })
+		if !mine && cutShort(err) && ctx.Err() == nil {
+			continue // the context of the call that compiled has ended: compile again
+		}
+		if err != nil {
+			return nil, err
+		}
 		if mine {
-			p.model, p.err = d.compile(ctx, src, key)
-			close(p.ready)
+			d.config.folder.store(key, src)
 		} else {
-			select {
-			case <-p.ready:
-			case <-ctx.Done():
-				_ = d.cache.release(ctx, p)
-				return nil, ane.Deadline("prepare", d.info.Name, ctx.Err())
-			}
+			d.stats.hits.Add(1)
+			d.config.folder.touch(key)
 		}
-		if p.err == nil {
-			if !mine {
-				d.stats.hits.Add(1)
-				d.config.folder().touch(key)
-			}
-			e := &Executable{device: d, program: p, in: p.model.Inputs(), out: p.model.Outputs(),
-				receipt: p.model.Receipt()}
-			e.receipt.Cached = e.receipt.Cached || !mine
-			return e, nil
-		}
-		d.cache.forget(p)
-		if mine || !cutShort(p.err) {
-			return nil, p.err
-		}
-		// The call that compiled was ended by its own context: compile again.
+		return &Executable{device: d, program: p, in: p.model.Inputs(), out: p.model.Outputs(), found: !mine}, nil
 	}
+}
+
+// program returns the loaded program of key, which the caller releases. mine tells that this call made it, by load.
+func (d *Device) program(ctx context.Context, key digest, load func() (*ane.Model, error)) (p *program, mine bool,
+	err error) {
+	p, mine = d.cache.find(key)
+	if mine {
+		p.model, p.err = load()
+		close(p.ready)
+	} else {
+		select {
+		case <-p.ready:
+		case <-ctx.Done():
+			_ = d.cache.release(ctx, p)
+			return nil, false, ane.Deadline("prepare", d.info.Name, ctx.Err())
+		}
+	}
+	if p.err != nil {
+		d.cache.forget(p)
+	}
+	return p, mine, p.err
 }
 
 // cutShort reports whether a context ended a call.
@@ -102,19 +109,17 @@ func (d *Device) bound(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// compile compiles and loads a program. If the engine has reached a limit, it closes idle programs and
-// tries again. Only without any does the engine wait for other processes.
-func (d *Device) compile(ctx context.Context, src ane.Source, key digest) (*ane.Model, error) {
+// compile compiles and loads a program. If the engine has reached a limit, it closes idle programs and tries again.
+// Only without any does the engine wait for other processes.
+func (d *Device) compile(ctx context.Context, src ane.Source) (*ane.Model, error) {
 	first := ctx
 	if d.cache.hasIdle() {
 		first = ane.FailFast(ctx)
 	}
 	m, err := d.load(first, src)
-	if errors.Is(err, ane.ErrExhausted) && d.cache.evict(ctx, 0) {
-		m, err = d.load(ctx, src)
-	}
-	if err == nil {
-		d.config.folder().store(key, src)
+	if errors.Is(err, ane.ErrExhausted) && d.cache.hasIdle() {
+		_ = d.cache.trim(ctx, 0) // the second try reports what is still wrong
+		return d.load(ctx, src)
 	}
 	return m, err
 }
@@ -131,8 +136,7 @@ func (d *Device) load(ctx context.Context, src ane.Source) (*ane.Model, error) {
 	return m, nil
 }
 
-// find returns the program of key, which the caller releases. It reports whether the caller has to
-// compile it.
+// find returns the program of key, which the caller releases. It reports whether the caller has to compile it.
 func (c *cache) find(key digest) (p *program, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,6 +147,7 @@ func (c *cache) find(key digest) (p *program, mine bool) {
 		}
 		p = &program{key: key, ready: make(chan struct{})}
 		c.programs[key] = p
+		c.kept++
 		mine = true
 	}
 	c.idle = slices.DeleteFunc(c.idle, func(q *program) bool { return q == p })
@@ -157,6 +162,7 @@ func (c *cache) forget(p *program) {
 	p.users--
 	if c.programs[p.key] == p {
 		delete(c.programs, p.key)
+		c.kept--
 	}
 }
 
@@ -168,21 +174,14 @@ func (c *cache) release(ctx context.Context, p *program) error {
 		c.idle = append(c.idle, p)
 	}
 	c.mu.Unlock()
-	return c.trim(ctx, c.device.config.limit)
+	return c.trim(ctx, c.device.config.folder.limit)
 }
 
-// hasIdle reports whether evict would close a program.
+// hasIdle reports whether trim could close a program.
 func (c *cache) hasIdle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.idle) > 0
-}
-
-// evict closes all idle programs, down to a limit, and reports whether there was one.
-func (c *cache) evict(ctx context.Context, limit int) bool {
-	any := c.hasIdle()
-	_ = c.trim(ctx, limit) // the retry of the caller reports what is still wrong
-	return any
 }
 
 // trim closes idle programs until at most limit programs are kept. A program that cannot be closed is found no more,
@@ -190,7 +189,7 @@ func (c *cache) evict(ctx context.Context, limit int) bool {
 func (c *cache) trim(ctx context.Context, limit int) error {
 	for {
 		c.mu.Lock()
-		if len(c.idle) == 0 || c.kept() <= limit {
+		if len(c.idle) == 0 || c.kept <= limit {
 			c.mu.Unlock()
 			return nil
 		}
@@ -200,24 +199,18 @@ func (c *cache) trim(ctx context.Context, limit int) error {
 			delete(c.programs, p.key)
 		}
 		c.mu.Unlock()
-		if err := p.close(ctx); err != nil {
-			c.mu.Lock()
+		err := p.close(ctx)
+		c.mu.Lock()
+		if err != nil {
 			c.idle = slices.Insert(c.idle, 0, p)
-			c.mu.Unlock()
+		} else {
+			c.kept--
+		}
+		c.mu.Unlock()
+		if err != nil {
 			return err
 		}
 	}
-}
-
-// kept is the number of programs, with those that could not be closed. The caller holds mu.
-func (c *cache) kept() int {
-	n := len(c.programs)
-	for _, p := range c.idle {
-		if c.programs[p.key] != p {
-			n++
-		}
-	}
-	return n
 }
 
 // close unloads a program; one that never compiled has nothing to close. It waits until ctx ends for a run that the
@@ -250,37 +243,11 @@ func (c *cache) close(ctx context.Context) error {
 	return c.trim(ctx, 0)
 }
 
-// unbind closes the Requests of an Executable.
-func (p *program) unbind(e *Executable) error {
-	d := e.device
-	d.mu.Lock()
-	var all []*binding
-	for b := range d.buffers {
-		for k := range b.bound {
-			if k.exec == e && !slices.Contains(all, k) {
-				all = append(all, k)
-			}
-		}
-	}
-	d.mu.Unlock()
-	var errs []error
-	for _, k := range all {
-		errs = append(errs, k.close())
-	}
-	return errors.Join(errs...)
-}
-
 // identify returns the Source with a text, and the digest of its content and of the engine.
 func (d *Device) identify(src ane.Source) (ane.Source, digest, error) {
-	none := src.Text == nil && (src.Program == nil || src.Program.Tree() == nil)
-	both := src.Text != nil && src.Program != nil && src.Program.Tree() != nil
-	if none || both {
-		detail := "the Source has neither Program nor Text"
-		if both {
-			detail = "the Source has a Program and a Text"
-		}
+	if tree := src.Program != nil && src.Program.Tree() != nil; tree == (src.Text != nil) {
 		return src, digest{}, &ane.Error{Op: "prepare", Engine: d.info.Name, Name: src.File, Err: ane.ErrCompile,
-			Detail: detail, Hint: "give one of them"}
+			Detail: "the Source has both or none of Program and Text", Hint: "give one of them"}
 	}
 	if w, ok := src.Program.(ane.Weights); ok && src.Weights == nil {
 		src.Weights = w
@@ -302,8 +269,7 @@ func (d *Device) identify(src ane.Source) (ane.Source, digest, error) {
 	for _, s := range []string{"anekit hal 1", i.Name, i.Chip, i.OSBuild, i.Numerics, i.Sharing, function} {
 		add(h, []byte(s))
 	}
-	add(h, []byte{map[bool]byte{true: 1}[i.Offsets]})
-	add(h, []byte(src.Residency.String()))
+	add(h, []byte(fmt.Sprint(i.Offsets, src.Residency)))
 	add(h, text)
 	var paths []string
 	for _, b := range tree.Blobs() {
@@ -332,10 +298,10 @@ func (d *Device) identify(src ane.Source) (ane.Source, digest, error) {
 	return src, digest(h.Sum(nil)), nil
 }
 
-// add writes b with its length, so that no two lists of slices have the same bytes.
-func add(w io.Writer, b []byte) {
+// add adds b with its length, so that no two lists of slices have the same sum.
+func add(h hash.Hash, b []byte) {
 	var n [8]byte
 	binary.LittleEndian.PutUint64(n[:], uint64(len(b)))
-	_, _ = w.Write(n[:]) // a hash and a buffer cannot fail
-	_, _ = w.Write(b)
+	h.Write(n[:])
+	h.Write(b)
 }

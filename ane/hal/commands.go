@@ -22,18 +22,19 @@ const (
 	Reusable
 )
 
-// CommandBuffer is a recorded sequence of commands. Device.NewCommandBuffer makes one. One goroutine at
-// a time records; other methods may be called by any.
+// CommandBuffer is a recorded sequence of commands. Device.NewCommandBuffer makes one. One goroutine at a time records;
+// other methods may be called by any.
 type CommandBuffer struct {
 	device *Device
 	mode   Mode
 
 	mu       sync.Mutex // guards the fields below
-	stage    stage
+	ended    bool
 	count    int // commands recorded
 	segments []segment
 	faults   []error
 	refused  error // the result of End
+	late     error // of recording after End
 	code     *code // encoded by End
 
 	// The mutex of the Device guards the fields below.
@@ -41,15 +42,6 @@ type CommandBuffer struct {
 	pending   int
 	closed    bool
 }
-
-// stage is the stage of a CommandBuffer.
-type stage uint8
-
-const (
-	recording stage = iota
-	ended           // by an End without an error
-	spoiled         // by a refusing End, or by recording after End
-)
 
 // segment is a recorded command, with what it needs.
 type segment struct {
@@ -78,27 +70,24 @@ func (o op) String() string { return [...]string{"fill", "copy", "update", "disp
 
 // NewCommandBuffer makes an empty CommandBuffer. Errors: ErrClosed, ErrMode for an unknown mode.
 func (d *Device) NewCommandBuffer(mode Mode) (*CommandBuffer, error) {
-	if !d.valid() {
-		return nil, d.shut("command buffer")
+	if err := d.begin("command buffer"); err != nil {
+		return nil, err
 	}
+	defer d.end()
 	if mode != OneShot && mode != Reusable {
 		return nil, &Error{Op: "command buffer", Err: ErrMode, Detail: fmt.Sprintf("Mode(%d)", int(mode)),
 			Hint: "give OneShot or Reusable"}
 	}
+	c := &CommandBuffer{device: d, mode: mode}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.open("command buffer"); err != nil {
-		return nil, err
-	}
-	c := &CommandBuffer{device: d, mode: mode}
 	d.commands[c] = struct{}{}
 	return c, nil
 }
 
 func (c *CommandBuffer) valid() bool { return c != nil && c.device != nil }
 
-// Fill repeats the pattern, of 1, 2 or 4 bytes, in dst. It begins at dst's first byte and is cut
-// off at its end.
+// Fill repeats the pattern, of 1, 2 or 4 bytes, in dst. It begins at dst's first byte and is cut off at its end.
 func (c *CommandBuffer) Fill(dst Range, pattern []byte) {
 	var p [4]byte
 	n := len(pattern)
@@ -107,7 +96,7 @@ func (c *CommandBuffer) Fill(dst Range, pattern []byte) {
 			p[i] = pattern[i%n]
 		}
 	}
-	c.record(segment{kind: opFill, dst: dst, data: p[:]}, func() error {
+	c.record(segment{kind: opFill, dst: dst, data: p[:]}, func(*segment) error {
 		if n != 1 && n != 2 && n != 4 {
 			return &Error{Op: "fill", Err: ErrPattern, Detail: fmt.Sprintf("%d bytes", n), Hint: "give 1, 2 or 4 bytes"}
 		}
@@ -117,7 +106,7 @@ func (c *CommandBuffer) Fill(dst Range, pattern []byte) {
 
 // Copy copies src to dst, which has the same length and shares no byte with it.
 func (c *CommandBuffer) Copy(dst, src Range) {
-	c.record(segment{kind: opCopy, dst: dst, src: src}, func() error {
+	c.record(segment{kind: opCopy, dst: dst, src: src}, func(*segment) error {
 		err := errors.Join(dst.check(c.device), src.check(c.device))
 		switch {
 		case err != nil:
@@ -134,7 +123,7 @@ func (c *CommandBuffer) Copy(dst, src Range) {
 
 // Update writes data, which has dst's length, to dst. The call copies data.
 func (c *CommandBuffer) Update(dst Range, data []byte) {
-	c.record(segment{kind: opUpdate, dst: dst, data: bytes.Clone(data)}, func() error {
+	c.record(segment{kind: opUpdate, dst: dst, data: bytes.Clone(data)}, func(*segment) error {
 		if err := dst.check(c.device); err != nil {
 			return err
 		}
@@ -150,12 +139,10 @@ func lengths(op string, dst, src int) error {
 		Hint: "give equal lengths"}
 }
 
-// Dispatch evaluates e in place: in and out have a Range for each name of its inputs and outputs, as
-// long as the Layout or longer. Errors are those of ane's Model.Bind: ane.ErrName, ErrUnbound,
-// ErrShort, ErrOffset, ErrAligned, ErrAlias.
+// Dispatch evaluates e in place: in and out have a Range for each name of its inputs and outputs, as long as the Layout
+// or longer. Errors are those of ane's Model.Bind: ane.ErrName, ErrUnbound, ErrShort, ErrOffset, ErrAligned, ErrAlias.
 func (c *CommandBuffer) Dispatch(e *Executable, in, out map[string]Range) {
-	s := segment{kind: opDispatch}
-	c.record(s, func() error { return nil }, func(s *segment) (err error) {
+	c.record(segment{kind: opDispatch}, func(s *segment) (err error) {
 		s.run, err = c.bind(e, in, out)
 		return err
 	})
@@ -163,30 +150,25 @@ func (c *CommandBuffer) Dispatch(e *Executable, in, out map[string]Range) {
 
 // Barrier ends the joining of neighbors here. Commands take effect in order without it.
 func (c *CommandBuffer) Barrier() {
-	c.record(segment{kind: opBarrier}, func() error { return nil })
+	c.record(segment{kind: opBarrier}, func(*segment) error { return nil })
 }
 
-// record appends a command unless a check refuses it.
-func (c *CommandBuffer) record(s segment, check func() error, more ...func(*segment) error) {
+// record appends a command unless check refuses it.
+func (c *CommandBuffer) record(s segment, check func(*segment) error) {
 	if !c.valid() {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.stage != recording {
-		c.stage = spoiled
+	if c.ended {
+		c.late = c.unfit("it was recorded into after End")
 		return
 	}
 	s.number = c.count
 	c.count++
 	err := c.shut(s.kind.String())
 	if err == nil {
-		err = check()
-	}
-	for _, f := range more {
-		if err == nil {
-			err = f(&s)
-		}
+		err = check(&s)
 	}
 	if err != nil {
 		c.faults = append(c.faults, &CommandError{s.number, s.kind.String(), err})
@@ -205,9 +187,8 @@ func (c *CommandBuffer) shut(op string) error {
 	return c.device.open(op)
 }
 
-// End ends recording and encodes the commands. It joins one *CommandError for each refused command,
-// in order; such a CommandBuffer cannot be executed. A repeated End returns the same. After recording
-// past End the error is ErrMode.
+// End ends recording and encodes the commands. It joins one *CommandError for each refused command, in order; such a
+// CommandBuffer cannot be executed. A repeated End returns the same. After recording past End the error is ErrMode.
 func (c *CommandBuffer) End() error {
 	if !c.valid() {
 		return closed("end", "nil or zero CommandBuffer", "make it by NewCommandBuffer")
@@ -217,13 +198,13 @@ func (c *CommandBuffer) End() error {
 	if err := c.shut("end"); err != nil {
 		return err
 	}
-	if c.stage != recording {
-		if c.refused == nil && c.stage == spoiled {
-			return c.unfit("it was recorded into after End")
-		}
+	if c.ended && c.refused == nil {
+		return c.late
+	}
+	if c.ended {
 		return c.refused
 	}
-	c.stage = ended
+	c.ended = true
 	if len(c.faults) == 0 {
 		c.code = encode(c.segments)
 		c.faults = c.code.prepare()
@@ -231,9 +212,7 @@ func (c *CommandBuffer) End() error {
 		c.device.stats.barriers.Add(int64(c.code.barriers))
 	}
 	c.segments = nil
-	if c.refused = errors.Join(c.faults...); c.refused != nil {
-		c.stage = spoiled
-	}
+	c.refused = errors.Join(c.faults...)
 	return c.refused
 }
 
@@ -241,8 +220,7 @@ func (c *CommandBuffer) unfit(why string) error {
 	return &Error{Op: "execute", Err: ErrMode, Detail: why, Hint: "record a new CommandBuffer, and call End once"}
 }
 
-// fit returns what End encoded, or the reason why c cannot be executed now, apart from earlier
-// submissions.
+// fit returns what End encoded, or the reason why c cannot be executed now, apart from earlier submissions.
 func (c *CommandBuffer) fit(d *Device) (*code, error) {
 	switch {
 	case !c.valid():
@@ -253,18 +231,15 @@ func (c *CommandBuffer) fit(d *Device) (*code, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.stage == recording:
+	case !c.ended:
 		return nil, c.unfit("it has not been ended")
 	case c.refused != nil:
 		return nil, c.unfit("End refused it")
-	case c.stage == spoiled:
-		return nil, c.unfit("it was recorded into after End")
 	}
-	return c.code, nil
+	return c.code, c.late
 }
 
-// Close frees what End encoded. The error is ErrInUse while a submission with c is pending. Repeating
-// it returns nil.
+// Close frees what End encoded. The error is ErrInUse while a submission with c is pending. Repeating it returns nil.
 func (c *CommandBuffer) Close() error {
 	if !c.valid() {
 		return nil
@@ -283,18 +258,13 @@ func (c *CommandBuffer) Close() error {
 	d.mu.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	segments, code := c.segments, c.code
-	c.segments = nil // code stays for a call of Execute that has just read it, and is refused
-	var errs []error
-	for _, s := range segments {
-		if s.run != nil {
-			errs = append(errs, s.run.close())
-		}
+	c.segments = nil
+	if c.code == nil {
+		return nil
 	}
-	if code != nil {
-		for _, b := range code.bindings {
-			errs = append(errs, b.close())
-		}
+	var errs []error
+	for _, b := range c.code.bindings { // code stays for a call of Execute that has just read it, and is refused
+		errs = append(errs, b.close())
 	}
 	return errors.Join(errs...)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,8 +15,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Device has the queue, the memory and the programs of one ane.Device. NewDevice makes one, and its
-// caller closes it. The zero value is closed.
+// Device has the queue, the memory and the programs of one ane.Device. NewDevice makes one, and its caller closes it.
+// The zero value is closed.
 type Device struct {
 	engine *ane.Device
 	info   ane.Info
@@ -22,7 +24,7 @@ type Device struct {
 	queue  Queue
 	trace  *Trace
 	stats  counters
-	turn   chan struct{}           // has a token during Close
+	closer chan struct{}           // has a token during Close
 	life   context.Context         // ends when Close cancels what runs
 	cancel context.CancelCauseFunc // of life
 	cache  cache
@@ -42,11 +44,8 @@ type Device struct {
 type Option func(*config)
 
 type config struct {
-	tracing, cycles bool
-	limit           int
-	dir             string
-	disk            bool
-	faults          []error
+	tracing, cycles, disk bool
+	folder                folder
 }
 
 // defaultLimit is the number of programs that a Device keeps without CacheLimit.
@@ -55,22 +54,16 @@ const defaultLimit = 64
 // Tracing records what Device.Trace writes.
 func Tracing() Option { return func(c *config) { c.tracing = true } }
 
-// FindCycles refuses a submission that closes a cycle among those pending with ErrCycle: each
-// awaits the very value that the next one signals. It looks at the submissions of all Devices. Of calls
-// on several Devices that close a cycle at once, more than one may be refused.
+// FindCycles refuses a submission that closes a cycle among those pending with ErrCycle: each awaits the very value
+// that the next one signals. It looks at the submissions of all Devices. Of calls on several Devices that close a cycle
+// at once, more than one may be refused.
 func FindCycles() Option { return func(c *config) { c.cycles = true } }
 
-// CacheLimit is the number of loaded programs that the Device keeps for Prepare, 64 by default.
-// Programs with an open Executable stay in any case; of the others the least recently used one is
-// closed first. 0 keeps none. A negative number is ErrOutOfRange.
+// CacheLimit is the number of loaded programs that the Device keeps for Prepare, 64 by default. Programs with an open
+// Executable stay in any case; of the others the least recently used one is closed first. 0 keeps none. A negative
+// number is ErrOutOfRange.
 func CacheLimit(programs int) Option {
-	return func(c *config) {
-		c.limit = programs
-		if programs < 0 {
-			c.faults = append(c.faults, &Error{Op: "open", Err: ErrOutOfRange,
-				Detail: fmt.Sprintf("CacheLimit(%d)", programs), Hint: "give 0 or more"})
-		}
-	}
+	return func(c *config) { c.folder.limit = programs }
 }
 
 // Stats are counters of a Device since NewDevice.
@@ -88,30 +81,31 @@ type counters struct {
 	submissions, commands, merged, barriers, polyfills, compiles, hits atomic.Int64
 }
 
-// NewDevice makes a Device on d, which stays the caller's: close it after the Device. Several
-// Devices may share d. The error is ErrClosed for a nil or zero d, and ErrOutOfRange for an option.
+// NewDevice makes a Device on d, which stays the caller's: close it after the Device. Several Devices may share d. The
+// error is ErrClosed for a nil or zero d, and ErrOutOfRange for an option.
 func NewDevice(d *ane.Device, opts ...Option) (*Device, error) {
-	c := config{limit: defaultLimit}
+	c := config{folder: folder{limit: defaultLimit}}
 	for _, o := range opts {
 		if o != nil {
 			o(&c)
 		}
 	}
-	if err := errors.Join(c.faults...); err != nil {
-		return nil, err
+	if c.folder.limit < 0 {
+		return nil, &Error{Op: "open", Err: ErrOutOfRange, Detail: fmt.Sprintf("CacheLimit(%d)", c.folder.limit),
+			Hint: "give 0 or more"}
 	}
 	info := d.Info()
 	if d == nil || info == (ane.Info{}) {
 		return nil, closed("open", "nil or zero ane.Device", "open an engine first")
 	}
-	n := &Device{engine: d, info: info, config: c, turn: make(chan struct{}, 1),
+	n := &Device{engine: d, info: info, config: c, closer: make(chan struct{}, 1),
 		buffers: map[*Buffer]struct{}{}, commands: map[*CommandBuffer]struct{}{}}
 	n.queue.device = n
 	n.trace = newTrace(c.tracing, info.Name)
 	n.life, n.cancel = context.WithCancelCause(context.Background())
 	n.cache.device = n
 	if c.disk {
-		if err := os.MkdirAll(c.dir, 0o777); err != nil {
+		if err := os.MkdirAll(c.folder.path, 0o777); err != nil {
 			return nil, &Error{Op: "open", Err: err, Hint: "give CacheDir a folder that can be made"}
 		}
 		n.active++ // before n is shared
@@ -149,7 +143,7 @@ func (d *Device) Trace() *Trace {
 
 // open returns ErrClosed once Close was called. The caller holds mu.
 func (d *Device) open(op string) error {
-	if d.engine == nil || d.closing {
+	if d.closing {
 		return d.shut(op)
 	}
 	return nil
@@ -160,11 +154,10 @@ func (d *Device) shut(op string) error { return closed(op, "Device", "make a new
 // valid reports whether NewDevice made d.
 func (d *Device) valid() bool { return d != nil && d.engine != nil }
 
-// Close refuses new work with ErrClosed, fails submissions that have not begun, and waits until
-// those that run have ended. When ctx ends first, it cancels them and returns the error of
-// ctx; a later Close continues. Then it closes buffers, command buffers, executables and programs that are
-// still open. Repeating it returns nil. The error is that of the engine if a program cannot be closed;
-// a later Close tries again.
+// Close refuses new work with ErrClosed, fails submissions that have not begun, and waits until those that run have
+// ended. When ctx ends first, it cancels them and returns the error of ctx; a later Close continues. Then it closes
+// buffers, command buffers, executables and programs that are still open. Repeating it returns nil. The error is that
+// of the engine if a program cannot be closed; a later Close tries again.
 func (d *Device) Close(ctx context.Context) error {
 	if !d.valid() {
 		return nil
@@ -172,24 +165,27 @@ func (d *Device) Close(ctx context.Context) error {
 	ctx = given(ctx)
 	d.refuse()
 	select {
-	case d.turn <- struct{}{}:
+	case d.closer <- struct{}{}:
 	default:
 		select {
-		case d.turn <- struct{}{}:
+		case d.closer <- struct{}{}:
 		case <-ctx.Done():
 			d.cancel(ErrClosed)
 			return ctx.Err()
 		}
 	}
-	defer func() { <-d.turn }()
-	if d.isClosed() {
+	defer func() { <-d.closer }()
+	d.mu.Lock()
+	closed := d.closed
+	d.mu.Unlock()
+	if closed {
 		return nil
 	}
-	if err := d.rest(ctx); err != nil {
-		d.cancel(ErrClosed)
+	err := d.rest(ctx)
+	d.cancel(ErrClosed)
+	if err != nil {
 		return err
 	}
-	d.cancel(ErrClosed)
 	return d.free(ctx)
 }
 
@@ -206,12 +202,6 @@ func (d *Device) refuse() {
 	for _, s := range all {
 		s.abort(err)
 	}
-}
-
-func (d *Device) isClosed() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.closed
 }
 
 // rest waits until no submission and no call of Prepare is left.
@@ -236,6 +226,9 @@ func (d *Device) rest(ctx context.Context) error {
 
 // begin counts one more activity, unless the Device is closing. end ends it.
 func (d *Device) begin(op string) error {
+	if !d.valid() {
+		return d.shut(op)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.open(op); err != nil {
@@ -258,14 +251,8 @@ func (d *Device) end() {
 // free closes what is still open, when nothing runs.
 func (d *Device) free(ctx context.Context) error {
 	d.mu.Lock()
-	var buffers []*Buffer
-	for b := range d.buffers {
-		buffers = append(buffers, b)
-	}
-	var commands []*CommandBuffer
-	for c := range d.commands {
-		commands = append(commands, c)
-	}
+	buffers := slices.Collect(maps.Keys(d.buffers))
+	commands := slices.Collect(maps.Keys(d.commands))
 	d.mu.Unlock()
 	var errs []error
 	for _, c := range commands {
@@ -284,8 +271,8 @@ func (d *Device) free(ctx context.Context) error {
 	return err
 }
 
-// park closes the memory of a Buffer, or keeps it for a later sweep while a run that the engine has
-// abandoned still uses it.
+// park closes the memory of a Buffer, or keeps it for a later sweep while a run that the engine has abandoned still
+// uses it.
 func (d *Device) park(b *unimem.Block) error {
 	err := b.Close()
 	if errors.Is(err, unimem.ErrInUse) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"sort"
+
+	"github.com/anekit/anekit/ane"
 )
 
 // code is an encoded sequence of commands.
@@ -16,8 +18,8 @@ type code struct {
 	barriers int
 }
 
-// encode encodes recorded segments: it drops empty commands, joins neighbors, and places barriers where
-// hazards are. Recorded barriers only keep their neighbors apart.
+// encode encodes recorded segments: it drops empty commands, joins neighbors, and places barriers where hazards are.
+// Recorded barriers only keep their neighbors apart.
 func encode(segments []segment) *code {
 	c := &code{recorded: len(segments)}
 	joined := make([]segment, 0, len(segments))
@@ -36,37 +38,33 @@ func encode(segments []segment) *code {
 		}
 		joined, apart = append(joined, s), false
 	}
-	var before accesses
-	seen := map[*Buffer]bool{}
+	before := accesses{}
+	seen, slots := map[*Buffer]bool{}, map[*binding]int{}
 	for _, s := range joined {
 		reads, writes := s.touches()
 		if before.conflict(reads, writes) {
 			c.steps = append(c.steps, segment{kind: opBarrier})
 			c.barriers++
-			before = accesses{}
+			clear(before)
 		}
-		before.add(reads, writes)
-		c.steps = append(c.steps, s)
+		before.add(reads, false)
+		before.add(writes, true)
 		for _, r := range slices.Concat(reads, writes) {
 			if !seen[r.Buffer] {
 				seen[r.Buffer] = true
 				c.buffers = append(c.buffers, r.Buffer)
 			}
 		}
-	}
-	slots := map[*binding]int{}
-	for i := range c.steps {
-		s := &c.steps[i]
-		if s.run == nil {
-			continue
+		if s.run != nil {
+			slot, known := slots[s.run]
+			if !known {
+				slot = len(c.bindings)
+				slots[s.run] = slot
+				c.bindings = append(c.bindings, s.run)
+			}
+			s.slot = slot
 		}
-		slot, known := slots[s.run]
-		if !known {
-			slot = len(c.bindings)
-			slots[s.run] = slot
-			c.bindings = append(c.bindings, s.run)
-		}
-		s.slot = slot
+		c.steps = append(c.steps, s)
 	}
 	return c
 }
@@ -96,8 +94,7 @@ func join(a *segment, s segment) bool {
 	return false
 }
 
-// joinFill joins fills that adjoin or overlap, if each has the bytes that the other one would
-// write there.
+// joinFill joins fills that adjoin or overlap, if each has the bytes that the other one would write there.
 func joinFill(a *segment, s segment) bool {
 	first, second := *a, s
 	if second.dst.Offset < first.dst.Offset {
@@ -143,88 +140,65 @@ func joinCopy(a *segment, s segment) bool {
 	return true
 }
 
-// accesses are the bytes that the commands after the last barrier read and write.
-type accesses struct{ reads, writes map[region]*spans }
-
-func (a *accesses) conflict(reads, writes []Range) bool {
-	for _, r := range reads {
-		if a.writes[r.Buffer.region].hit(r) {
-			return true
-		}
-	}
-	for _, w := range writes {
-		if a.writes[w.Buffer.region].hit(w) || a.reads[w.Buffer.region].hit(w) {
-			return true
-		}
-	}
-	return false
+// access is a kind of access to memory.
+type access struct {
+	region region
+	write  bool
 }
 
-func (a *accesses) add(reads, writes []Range) {
-	if a.reads == nil {
-		a.reads, a.writes = map[region]*spans{}, map[region]*spans{}
-	}
-	put := func(to map[region]*spans, r Range) {
-		s := to[r.Buffer.region]
-		if s == nil {
-			s = &spans{}
-			to[r.Buffer.region] = s
-		}
-		s.add(r.Offset, r.Offset+r.Length)
-	}
-	for _, r := range reads {
-		put(a.reads, r)
-	}
-	for _, w := range writes {
-		put(a.writes, w)
+// accesses are the bytes that the commands after the last barrier read and write.
+type accesses map[access]spans
+
+func (a accesses) conflict(reads, writes []Range) bool {
+	wrote := func(r Range) bool { return a[access{r.Buffer.region, true}].hit(r) }
+	read := func(r Range) bool { return a[access{r.Buffer.region, false}].hit(r) }
+	return slices.ContainsFunc(reads, wrote) || slices.ContainsFunc(writes, wrote) || slices.ContainsFunc(writes, read)
+}
+
+func (a accesses) add(ranges []Range, write bool) {
+	for _, r := range ranges {
+		k := access{r.Buffer.region, write}
+		a[k] = a[k].add(r.Offset, r.Offset+r.Length)
 	}
 }
 
 // spans is a set of bytes: sorted spans [from, to) that neither overlap nor adjoin.
-type spans struct{ all [][2]int }
+type spans [][2]int
 
 // hit reports whether the set has a byte of r.
-func (s *spans) hit(r Range) bool {
-	if s == nil || r.Length == 0 {
-		return false
-	}
+func (s spans) hit(r Range) bool {
 	i := s.after(r.Offset)
-	return i < len(s.all) && s.all[i][0] < r.Offset+r.Length
+	return r.Length > 0 && i < len(s) && s[i][0] < r.Offset+r.Length
 }
 
 // after returns the index of the first span that ends after at.
-func (s *spans) after(at int) int {
-	return sort.Search(len(s.all), func(i int) bool { return s.all[i][1] > at })
+func (s spans) after(at int) int {
+	return sort.Search(len(s), func(i int) bool { return s[i][1] > at })
 }
 
 // add adds the bytes [from, to).
-func (s *spans) add(from, to int) {
-	if from >= to {
-		return
+func (s spans) add(from, to int) spans {
+	if from == to {
+		return s
 	}
 	i := s.after(from - 1)
 	j := i
-	for j < len(s.all) && s.all[j][0] <= to {
-		from, to = min(from, s.all[j][0]), max(to, s.all[j][1])
+	for j < len(s) && s[j][0] <= to {
+		from, to = min(from, s[j][0]), max(to, s[j][1])
 		j++
 	}
-	s.all = slices.Replace(s.all, i, j, [2]int{from, to})
+	return slices.Replace(s, i, j, [2]int{from, to})
 }
 
 // prepare binds the dispatches whose memory is present, so that End reports their faults.
 func (c *code) prepare() (faults []error) {
-	tried := map[*binding]error{}
+	tried := make([]error, len(c.bindings))
+	for i, k := range c.bindings {
+		tried[i] = k.try()
+	}
 	for _, s := range c.steps {
-		if s.run == nil {
-			continue
-		}
-		err, known := tried[s.run]
-		if !known {
-			err = s.run.try()
-			tried[s.run] = err
-		}
-		if err != nil {
-			faults = append(faults, &CommandError{s.number, s.kind.String(), err})
+		if s.run != nil && tried[s.slot] != nil {
+			faults = append(faults, &CommandError{s.number, s.kind.String(), tried[s.slot]})
 		}
 	}
 	return faults
@@ -237,12 +211,12 @@ const chunk = 4 << 20
 func (c *code) run(ctx context.Context, s *submission) error {
 	d := s.device
 	var polyfills int64
-	held := make([]lent, len(c.bindings)) // a loop of dispatches takes its Requests once
+	held := make([]*ane.Request, len(c.bindings)) // a loop of dispatches takes its Requests once
 	defer func() {
 		d.stats.polyfills.Add(polyfills)
-		for i, l := range held {
-			if l.Request != nil {
-				c.bindings[i].give(l)
+		for i, r := range held {
+			if r != nil {
+				c.bindings[i].give(r)
 			}
 		}
 	}()
@@ -281,8 +255,11 @@ func (s *segment) transfer(ctx context.Context) error {
 			}
 			n += copy(dst[n:], dst[:min(n, chunk)])
 		}
-	case opCopy:
-		src := s.src.pinned()
+	default:
+		src := s.data
+		if s.kind == opCopy {
+			src = s.src.pinned()
+		}
 		for at := 0; at < len(dst); at += chunk {
 			if at > 0 && ctx.Err() != nil {
 				return ctx.Err()
@@ -290,8 +267,6 @@ func (s *segment) transfer(ctx context.Context) error {
 			end := min(at+chunk, len(dst))
 			copy(dst[at:end], src[at:end])
 		}
-	default:
-		copy(dst, s.data)
 	}
 	return nil
 }

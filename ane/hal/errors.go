@@ -9,20 +9,17 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// The kinds of error of this package, for errors.Is. Errors of packages ane and unimem keep
-// their own kinds.
+// The kinds of error of this package, for errors.Is. Errors of packages ane and unimem keep their own kinds.
 var (
 	// ErrBackwards: a Signal below the value of the Semaphore.
 	ErrBackwards = errors.New("value is below that of the semaphore")
 	// ErrFailed: the Semaphore has failed, or the submission that would signal it.
 	ErrFailed = errors.New("failed")
-	// ErrClosed: the object is closed, nil or zero, or its memory is not present. It matches
-	// ane.ErrClosed.
+	// ErrClosed: the object is closed, nil or zero, or its memory is not present. It matches ane.ErrClosed.
 	ErrClosed error = &kind{ane.ErrClosed}
 	// ErrInUse: a pending submission names the object. It matches ane.ErrInUse.
 	ErrInUse error = &kind{ane.ErrInUse}
-	// ErrOutOfRange: a Range outside of its Buffer, lengths that differ, or a number that the
-	// call cannot use.
+	// ErrOutOfRange: a Range outside of its Buffer, lengths that differ, or a number that the call cannot use.
 	ErrOutOfRange = errors.New("out of range")
 	// ErrOverlap: a Copy whose source and destination share a byte.
 	ErrOverlap = errors.New("ranges overlap")
@@ -30,7 +27,7 @@ var (
 	ErrPattern = errors.New("pattern does not have 1, 2 or 4 bytes")
 	// ErrMode: a CommandBuffer that cannot be executed now.
 	ErrMode = errors.New("command buffer cannot be executed")
-	// ErrCycle: a submission that waits for itself through others.
+	// ErrCycle: a submission that waits for itself, by way of others.
 	ErrCycle = errors.New("submissions wait for each other")
 )
 
@@ -40,8 +37,8 @@ type kind struct{ of error }
 func (k *kind) Error() string { return k.of.Error() }
 func (k *kind) Unwrap() error { return k.of }
 
-// Error is the error of a call of this package, unless a CommandError, a CycleError or an error of
-// package ane or unimem says more.
+// Error is the error of a call of this package, unless a CommandError, a CycleError or an error of package ane or
+// unimem says more.
 type Error struct {
 	Op     string // the call: "signal", "execute", "prepare", ...
 	Detail string // what is wrong, with numbers; may be empty
@@ -118,8 +115,8 @@ func (e *CommandError) Unwrap() error {
 	return e.Err
 }
 
-// CycleError matches ErrCycle. It has the points of the cycle: each submission signals one
-// and awaits the next; the last one is signaled by the submission that awaits the first.
+// CycleError matches ErrCycle. It has the points of the cycle: each submission signals one and awaits the next; the
+// last one is signaled by the submission that awaits the first.
 type CycleError struct{ Points []Point }
 
 // Error returns the text on one line.
@@ -159,8 +156,8 @@ func (f *failure) Unwrap() []error {
 	return []error{ErrFailed, f.cause}
 }
 
-// asFailure returns a failure with this cause: cause itself if it is one, so that a long chain
-// of submissions does not grow the error.
+// asFailure returns a failure with this cause: cause itself if it is one, so that a long chain of submissions does not
+// grow the error.
 func asFailure(cause error) *failure {
 	if f, ok := cause.(*failure); ok && f != nil { //nolint:errorlint // a wrapped failure keeps its wrapping
 		return f

@@ -3,18 +3,17 @@ package hal
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/anekit/anekit/ane"
 )
 
-// Executable is a program that is compiled and loaded on a Device. Device.Prepare makes one, and its
-// caller closes it. The zero value is closed.
+// Executable is a program that is compiled and loaded on a Device. Device.Prepare makes one, and its caller closes it.
+// The zero value is closed.
 type Executable struct {
 	device  *Device
 	program *program
 	in, out []ane.Layout
-	receipt ane.Receipt
+	found   bool // Prepare found the program loaded
 
 	// The mutex of the Device guards the fields below.
 	pending int
@@ -22,9 +21,6 @@ type Executable struct {
 }
 
 func (e *Executable) valid() bool { return e != nil && e.device != nil }
-
-// model returns the loaded Model.
-func (e *Executable) model() *ane.Model { return e.program.model }
 
 // Inputs returns the layouts of the inputs in the order of the program's text.
 func (e *Executable) Inputs() []ane.Layout {
@@ -42,14 +38,13 @@ func (e *Executable) Outputs() []ane.Layout {
 	return e.program.model.Outputs()
 }
 
-// Receipt describes the engine that runs the program. Cached is true if Prepare found the program
-// loaded.
+// Receipt describes the engine that runs the program. Cached is true if Prepare found the program loaded.
 func (e *Executable) Receipt() ane.Receipt {
 	if !e.valid() {
 		return ane.Receipt{}
 	}
-	r := e.receipt
-	r.Notes = slices.Clone(r.Notes)
+	r := e.program.model.Receipt()
+	r.Cached = r.Cached || e.found
 	return r
 }
 
@@ -69,10 +64,10 @@ func (e *Executable) usable(d *Device) error {
 	return nil
 }
 
-// Close ends the use of the program through e; other Executables of the same program stay. A batch that
-// starts later and dispatches e fails with ErrClosed. The program stays loaded for Prepare as CacheLimit
-// allows; otherwise Close frees it, and ctx bounds that. The error is ErrInUse while a submission that
-// dispatches e is pending. Repeating it returns nil.
+// Close ends the use of the program through e; other Executables of the same program stay. A batch that starts later
+// and dispatches e fails with ErrClosed. The program stays loaded for Prepare as CacheLimit allows; otherwise Close
+// frees it, and ctx bounds that. The error is ErrInUse while a submission that dispatches e is pending. Repeating it
+// returns nil.
 func (e *Executable) Close(ctx context.Context) error {
 	if !e.valid() {
 		return nil
@@ -88,6 +83,24 @@ func (e *Executable) Close(ctx context.Context) error {
 	}
 	e.closed = true
 	d.mu.Unlock()
-	err := e.program.unbind(e)
-	return errors.Join(err, d.cache.release(given(ctx), e.program))
+	return errors.Join(e.unbind(), d.cache.release(given(ctx), e.program))
+}
+
+// unbind closes the Requests of the program through e.
+func (e *Executable) unbind() error {
+	all := map[*binding]bool{}
+	e.device.mu.Lock()
+	for b := range e.device.buffers {
+		for k := range b.bound {
+			if k.exec == e {
+				all[k] = true
+			}
+		}
+	}
+	e.device.mu.Unlock()
+	var errs []error
+	for k := range all {
+		errs = append(errs, k.close())
+	}
+	return errors.Join(errs...)
 }

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
+	"encoding/gob"
 	"encoding/hex"
+	"errors"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,12 +18,12 @@ import (
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
-// CacheDir keeps the programs that Prepare compiles in a folder, as many as CacheLimit: text, function and
-// weights, one file for each content and engine. No engine of package ane returns a compiled program that could
-// be stored. So NewDevice compiles the programs of its engine in the folder in the background, those
-// used last first, and Prepare finds them compiled. It makes the folder; an error is that of NewDevice.
-// Later errors of the folder do not fail Prepare. A damaged file is removed.
-func CacheDir(path string) Option { return func(c *config) { c.dir, c.disk = path, true } }
+// CacheDir keeps the programs that Prepare compiles in a folder, as many as CacheLimit: text, function and weights, one
+// file for each content and engine. No engine of package ane returns a compiled program that could be stored. So
+// NewDevice compiles the programs of its engine in the folder in the background, those used last first, and Prepare
+// finds them compiled. It makes the folder; an error is that of NewDevice. Later errors of the folder do not fail
+// Prepare. A damaged file is removed.
+func CacheDir(path string) Option { return func(c *config) { c.folder.path, c.disk = path, true } }
 
 // folder is the folder of CacheDir; without a path it does nothing.
 type folder struct {
@@ -33,7 +33,12 @@ type folder struct {
 
 const suffix = ".program"
 
-func (c *config) folder() folder { return folder{c.dir, c.limit} }
+// stored is what a program's file has after the SHA-256 of the rest.
+type stored struct {
+	Function string
+	Text     []byte
+	Weights  ane.Files
+}
 
 // file returns the path of a program's file.
 func (f folder) file(key digest) string {
@@ -46,16 +51,10 @@ func (f folder) store(key digest, src ane.Source) {
 		return // the file has no place for a residency
 	}
 	var body bytes.Buffer
-	add(&body, []byte(src.Function))
 	text, err := src.MIL()
-	if err != nil {
-		return // a compiled program prints
-	}
-	add(&body, text)
 	files, _ := src.Weights.(ane.Files) // of identify
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		add(&body, []byte(path))
-		add(&body, files[path])
+	if err = errors.Join(err, gob.NewEncoder(&body).Encode(stored{src.Function, text, files})); err != nil {
+		return // a compiled program prints, and a buffer takes all bytes
 	}
 	sum := sha256.Sum256(body.Bytes())
 	if wholefile.Replace(f.file(key), func(w io.Writer) error {
@@ -110,39 +109,20 @@ func (f folder) load(name string) (src ane.Source, ok bool) {
 	if err != nil {
 		return src, false
 	}
-	if len(data) >= sha256.Size {
-		sum, body := data[:sha256.Size], data[sha256.Size:]
-		if have := sha256.Sum256(body); bytes.Equal(sum, have[:]) {
-			parts := split(body)
-			if len(parts) >= 2 && len(parts)%2 == 0 {
-				files := ane.Files{}
-				for i := 2; i < len(parts); i += 2 {
-					files[string(parts[i])] = parts[i+1]
-				}
-				return ane.Source{Function: string(parts[0]), Text: parts[1], Weights: files}, true
-			}
-		}
+	body := data[min(len(data), sha256.Size):]
+	sum := sha256.Sum256(body)
+	var p stored
+	if bytes.HasPrefix(data, sum[:]) && gob.NewDecoder(bytes.NewReader(body)).Decode(&p) == nil {
+		return ane.Source{Function: p.Function, Text: p.Text, Weights: p.Weights}, true
 	}
 	_ = os.Remove(path) // another process may have removed it
 	return src, false
 }
 
-// split reverses add.
-func split(b []byte) (parts [][]byte) {
-	for len(b) >= 8 {
-		n := binary.LittleEndian.Uint64(b)
-		if n > uint64(len(b)-8) {
-			return nil
-		}
-		parts, b = append(parts, b[8:8+n:8+n]), b[8+n:]
-	}
-	return parts
-}
-
 // preload compiles the programs of the folder that are of this engine, until Close begins.
 func (d *Device) preload() {
 	defer d.end()
-	f := d.config.folder()
+	f := d.config.folder
 	for i, name := range f.list() {
 		if i >= f.limit || d.isClosing() {
 			return
@@ -155,18 +135,10 @@ func (d *Device) preload() {
 		if err != nil || name != filepath.Base(f.file(key)) {
 			continue // of another engine
 		}
-		p, mine := d.cache.find(key)
-		if !mine {
-			_ = d.cache.release(d.life, p)
-			continue
+		p, _, err := d.program(d.life, key, func() (*ane.Model, error) { return d.load(d.life, src) })
+		if err == nil {
+			_ = d.cache.release(context.WithoutCancel(d.life), p) // Close tries again
 		}
-		p.model, p.err = d.load(d.life, src)
-		close(p.ready)
-		if p.err != nil {
-			d.cache.forget(p)
-			continue
-		}
-		_ = d.cache.release(context.WithoutCancel(d.life), p) // Close tries again
 	}
 }
 

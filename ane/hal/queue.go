@@ -8,20 +8,20 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Queue starts submissions of a Device. Device.Queue returns it. Its calls never block; what comes of a
-// submission is told by its signals. The error of a call is about its arguments, the modes of command
-// buffers, or a closed Device; then nothing starts.
+// Queue starts submissions of a Device. Device.Queue returns it. Its calls never block; the signals of a submission tell
+// its outcome. The error of a call is about its arguments, the modes of command buffers, or a closed Device;
+// then nothing starts.
 //
-// ctx bounds a submission, not the call: when ctx ends before the waits are met, or stops the
-// batch, the signals fail with its error.
+// ctx bounds a submission, not the call: when ctx ends before the waits are met, or stops the batch, the signals fail
+// with its error.
 type Queue struct{ device *Device }
 
-// Execute runs the commands of buffers, one buffer after another, once every wait is reached, and then
-// signals. Without buffers it passes the waits on to the signals.
+// Execute runs the commands of buffers, one buffer after another, once every wait is reached, and then signals. Without
+// buffers it passes the waits on to the signals.
 //
-// Errors: ErrClosed for a nil, zero or closed object, and for a Point without Semaphore; ane.ErrForeign for
-// a CommandBuffer of another Device; ErrMode for one that was not ended, was refused by End, was recorded into
-// after End, or is OneShot and was submitted before; ErrCycle with FindCycles.
+// Errors: ErrClosed for a nil, zero or closed object, and for a Point without Semaphore; ane.ErrForeign for a
+// CommandBuffer of another Device; ErrMode for one that was not ended, was refused by End, was recorded into after End,
+// or is OneShot and was submitted before; ErrCycle with FindCycles.
 func (q *Queue) Execute(ctx context.Context, waits, signals []Point, buffers ...*CommandBuffer) error {
 	d, err := q.check("execute", waits, signals)
 	if err != nil {
@@ -44,9 +44,9 @@ func (q *Queue) Execute(ctx context.Context, waits, signals []Point, buffers ...
 	return d.submit(s, waits, signals)
 }
 
-// Alloca makes a Buffer whose memory, size zero bytes, is allocated once every wait is reached; then it
-// signals. Its Ranges may be recorded at once. A failed allocation fails the signals. The caller closes the
-// Buffer, or passes it to Dealloca. Errors: those of Execute, and unimem.ErrZeroSize and ErrSize.
+// Alloca makes a Buffer whose memory, size zero bytes, is allocated once every wait is reached; then it signals. Its
+// Ranges may be recorded at once. A failed allocation fails the signals. The caller closes the Buffer, or passes it to
+// Dealloca. Errors: those of Execute, and unimem.ErrZeroSize and ErrSize.
 func (q *Queue) Alloca(ctx context.Context, waits, signals []Point, size int) (*Buffer, error) {
 	d, err := q.check("alloca", waits, signals)
 	if err != nil {
@@ -68,9 +68,9 @@ func (q *Queue) Alloca(ctx context.Context, waits, signals []Point, size int) (*
 	return b, nil
 }
 
-// Dealloca frees the memory of b once every wait is reached; then it signals. Batches that have begun on it
-// end first; those that begin later fail with ErrClosed, and so does another Dealloca. It accepts Buffers of
-// Alloca, NewBuffer and Import. Errors: those of Execute, and ane.ErrForeign.
+// Dealloca frees the memory of b once every wait is reached; then it signals. Batches that have begun on it end first;
+// those that begin later fail with ErrClosed, and so does another Dealloca. It accepts Buffers of Alloca, NewBuffer and
+// Import. Errors: those of Execute, and ane.ErrForeign.
 func (q *Queue) Dealloca(ctx context.Context, waits, signals []Point, b *Buffer) error {
 	d, err := q.check("dealloca", waits, signals)
 	if err != nil {
@@ -107,8 +107,7 @@ func noSemaphore(op, what string, i int) error {
 	return closed(op, fmt.Sprintf("%s %d has a nil or zero Semaphore", what, i), "make it by NewSemaphore")
 }
 
-// pass is an Execute without buffers whose waits are decided: it needs no submission. done is
-// false if they are not.
+// pass is an Execute without buffers whose waits are decided: it needs no submission. done is false if they are not.
 func (d *Device) pass(ctx context.Context, waits, signals []Point) (done bool, err error) {
 	cause, pending := ctx.Err(), false
 	for i := range waits {

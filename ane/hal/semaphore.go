@@ -1,27 +1,27 @@
 package hal
 
 import (
+	"container/heap"
 	"context"
 	"fmt"
 	"sync"
 )
 
-// Semaphore is a value that only grows, on which the host and submissions of any Device wait.
-// NewSemaphore makes one; nothing has to be closed. Its methods are safe for concurrent use.
+// Semaphore is a value that only grows, on which the host and submissions of any Device wait. NewSemaphore makes one;
+// nothing has to be closed. Its methods are safe for concurrent use.
 type Semaphore struct {
 	made bool
 
 	mu      sync.Mutex
 	value   uint64
 	failed  *failure
-	waiters heap
+	waiters waiters
 }
 
 // NewSemaphore makes a Semaphore with an initial value.
 func NewSemaphore(initial uint64) *Semaphore { return &Semaphore{made: true, value: initial} }
 
-// Point is a value of a Semaphore. It is reached when the Semaphore has this value or a higher
-// one.
+// Point is a value of a Semaphore. It is reached when the Semaphore has this value or a higher one.
 type Point struct {
 	Semaphore *Semaphore
 	Value     uint64
@@ -32,8 +32,8 @@ func (s *Semaphore) valid() bool { return s != nil && s.made }
 
 func unmade(op string) error { return closed(op, "nil or zero Semaphore", "make it by NewSemaphore") }
 
-// Value returns the highest value reached, and after Fail also the failure. The error of a nil
-// or zero Semaphore matches ErrClosed.
+// Value returns the highest value reached, and after Fail also the failure. The error of a nil or zero Semaphore
+// matches ErrClosed.
 func (s *Semaphore) Value() (uint64, error) {
 	if !s.valid() {
 		return 0, unmade("value")
@@ -46,9 +46,8 @@ func (s *Semaphore) Value() (uint64, error) {
 	return s.value, nil
 }
 
-// Signal raises the value to v, which starts what waits for v or less. At the current value it
-// does nothing. The error matches ErrBackwards below it; then the Semaphore does not change.
-// After Fail the error is the failure.
+// Signal raises the value to v, which starts what waits for v or less. At the current value it does nothing. The error
+// matches ErrBackwards below it; then the Semaphore does not change. After Fail the error is the failure.
 func (s *Semaphore) Signal(v uint64) error {
 	if !s.valid() {
 		return unmade("signal")
@@ -76,8 +75,8 @@ func (s *Semaphore) signal(v uint64, todo work) (work, error) {
 	return todo, nil
 }
 
-// Fail fails the Semaphore: values that it has not reached are never reached. The first call
-// counts. The error of later calls and waits matches ErrFailed and cause, which may be nil.
+// Fail fails the Semaphore: values that it has not reached are never reached. The first call counts. The error of later
+// calls and waits matches ErrFailed and cause, which may be nil.
 func (s *Semaphore) Fail(cause error) {
 	if !s.valid() {
 		return
@@ -131,8 +130,7 @@ func (s *Semaphore) add(w *waiter) (decided bool, err error) {
 	if decided, err := s.decided(w.value); decided {
 		return true, err
 	}
-	w.at = 0
-	s.waiters.add(w)
+	heap.Push(&s.waiters, w)
 	return false, nil
 }
 
@@ -147,48 +145,18 @@ func (s *Semaphore) drop(w *waiter) (removed bool, err error) {
 	return true, nil
 }
 
-// Wait waits until the value is v or higher, and returns nil then, also if ctx has ended or the
-// Semaphore failed later. Otherwise it returns the failure, or the error of ctx.
+// Wait waits until the value is v or higher, and returns nil then, also if ctx has ended or the Semaphore failed later.
+// Otherwise it returns the failure, or the error of ctx.
 func (s *Semaphore) Wait(ctx context.Context, v uint64) error {
 	if decided, err := s.state(v); decided {
 		return err
 	}
-	ctx = given(ctx)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	w := waiting{done: make(chan struct{}, 1)}
-	w.waiter = waiter{value: v, to: &w, at: -1}
-	if decided, err := s.add(&w.waiter); decided {
-		return err
-	}
-	select {
-	case <-w.done:
-		return w.err
-	case <-ctx.Done():
-		removed, err := s.drop(&w.waiter)
-		if removed {
-			return ctx.Err()
-		}
-		return err
-	}
+	return WaitAll(ctx, Point{s, v})
 }
 
-// waiting is a call of Wait.
-type waiting struct {
-	waiter
-	done chan struct{}
-}
-
-func (w *waiting) met(_ *waiter, todo work) work {
-	w.done <- struct{}{}
-	return todo
-}
-
-// OnReach calls f once, in its own goroutine, when the value is v or higher (f gets nil), or when
-// that can no longer happen (f gets the failure). cancel removes it; like that of
-// context.AfterFunc it reports whether it prevented the call, and does not wait for f. A nil f
-// is never called.
+// OnReach calls f once, in its own goroutine, when the value is v or higher (f gets nil), or when that can no longer
+// happen (f gets the failure). cancel removes it; like that of context.AfterFunc it reports whether it prevented the
+// call, and does not wait for f. A nil f is never called.
 func (s *Semaphore) OnReach(v uint64, f func(error)) (cancel func() bool) {
 	if f == nil {
 		return func() bool { return false }
@@ -216,11 +184,10 @@ func (c *call) met(w *waiter, todo work) work {
 	return todo
 }
 
-// WaitAll waits until every point is reached. The first failure ends it. It returns nil if all
-// are reached, also if ctx has ended; else the failure, or the error of ctx. No points are nil.
+// WaitAll waits until every point is reached. The first failure ends it. It returns nil if all are reached, also if ctx
+// has ended; else the failure, or the error of ctx. No points are nil.
 func WaitAll(ctx context.Context, points ...Point) error {
-	ctx = given(ctx)
-	g := newGroup(points)
+	g := group{points: points}
 	defer g.drop()
 	for {
 		left := 0
@@ -236,22 +203,17 @@ func WaitAll(ctx context.Context, points ...Point) error {
 		if left == 0 {
 			return nil
 		}
-		if g.ended {
-			return ctx.Err()
+		if g.ended != nil {
+			return g.ended
 		}
-		g.wait(ctx, left)
+		g.wait(given(ctx), left)
 	}
 }
 
-// WaitAny waits until a point is reached or failed, and returns the lowest index of one, with
-// nil or the failure. It returns -1 and nil for no points, -1 and the error of ctx if that ends
-// first.
+// WaitAny waits until a point is reached or failed, and returns the lowest index of one, with nil or the failure. It
+// returns -1 and nil for no points, -1 and the error of ctx if that ends first.
 func WaitAny(ctx context.Context, points ...Point) (int, error) {
-	if len(points) == 0 {
-		return -1, nil
-	}
-	ctx = given(ctx)
-	g := newGroup(points)
+	g := group{points: points}
 	defer g.drop()
 	for {
 		for i, p := range points {
@@ -259,10 +221,10 @@ func WaitAny(ctx context.Context, points ...Point) (int, error) {
 				return i, err
 			}
 		}
-		if g.ended {
-			return -1, ctx.Err()
+		if len(points) == 0 || g.ended != nil {
+			return -1, g.ended
 		}
-		g.wait(ctx, 1)
+		g.wait(given(ctx), 1)
 	}
 }
 
@@ -270,20 +232,20 @@ func WaitAny(ctx context.Context, points ...Point) (int, error) {
 type group struct {
 	points  []Point
 	waiters []waiter // nil before the first wait
+	one     [1]waiter
 	done    chan error
-	ended   bool // ctx has ended
+	ended   error // of ctx
 }
-
-func newGroup(points []Point) *group { return &group{points: points} }
 
 // wait waits until n more points are reached, one fails, or ctx ends.
 func (g *group) wait(ctx context.Context, n int) {
-	if err := ctx.Err(); err != nil {
-		g.ended = true
+	if g.ended = ctx.Err(); g.ended != nil {
 		return
 	}
 	if g.waiters == nil {
-		g.waiters = make([]waiter, len(g.points))
+		if g.waiters = g.one[:]; len(g.points) > 1 {
+			g.waiters = make([]waiter, len(g.points))
+		}
 		g.done = make(chan error, len(g.points))
 		for i, p := range g.points {
 			w := &g.waiters[i]
@@ -292,7 +254,6 @@ func (g *group) wait(ctx context.Context, n int) {
 				g.done <- err
 			}
 		}
-		n = min(n, len(g.points))
 	}
 	for range n {
 		select {
@@ -301,7 +262,7 @@ func (g *group) wait(ctx context.Context, n int) {
 				return
 			}
 		case <-ctx.Done():
-			g.ended = true
+			g.ended = ctx.Err()
 			return
 		}
 	}

@@ -3,10 +3,9 @@ package hal
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
-
-	"github.com/anekit/anekit/unimem"
 )
 
 // kindOfWork says what a submission does between its waits and its signals.
@@ -32,7 +31,7 @@ type submission struct {
 	waits   []waiter
 	from    []*Semaphore // of waits
 	signals []Point
-	room    struct { // for few points
+	few     struct { // room for few points
 		waits   [2]waiter
 		from    [2]*Semaphore
 		signals [2]Point
@@ -47,8 +46,7 @@ type submission struct {
 
 	mu      sync.Mutex // guards the fields below
 	left    int        // waits that are not met
-	armed   bool       // all waits are registered
-	decided bool       // begun, or failed
+	decided bool       // begun, failed, or not accepted
 	err     error      // the reason to fail
 }
 
@@ -78,14 +76,15 @@ func (l *list) remove(s *submission) {
 // submit accepts a submission, or returns an error and changes nothing.
 func (d *Device) submit(s *submission, waits, signals []Point) error {
 	s.capture(waits, signals)
+	s.mu.Lock() // met and abort wait until all waits are registered
 	for i := range s.waits {
-		w := &s.waits[i]
-		decided, err := s.from[i].add(w)
-		if decided {
+		if decided, err := s.from[i].add(&s.waits[i]); decided {
 			s.note(err)
 		}
 	}
 	if err := d.accept(s); err != nil {
+		s.decided = true
+		s.mu.Unlock()
 		s.drop()
 		return err
 	}
@@ -96,8 +95,6 @@ func (d *Device) submit(s *submission, waits, signals []Point) error {
 			s.stop = context.AfterFunc(s.ctx, func() { s.abort(s.ctx.Err()) })
 		}
 	}
-	s.mu.Lock()
-	s.armed = true
 	act := s.decide()
 	s.mu.Unlock()
 	if act {
@@ -108,8 +105,8 @@ func (d *Device) submit(s *submission, waits, signals []Point) error {
 
 // capture copies the points.
 func (s *submission) capture(waits, signals []Point) {
-	if len(waits) <= len(s.room.waits) {
-		s.waits, s.from = s.room.waits[:len(waits)], s.room.from[:len(waits)]
+	if len(waits) <= len(s.few.waits) {
+		s.waits, s.from = s.few.waits[:len(waits)], s.few.from[:len(waits)]
 	} else {
 		s.waits, s.from = make([]waiter, len(waits)), make([]*Semaphore, len(waits))
 	}
@@ -117,7 +114,7 @@ func (s *submission) capture(waits, signals []Point) {
 		s.waits[i] = waiter{value: p.Value, to: s, at: -1}
 		s.from[i] = p.Semaphore
 	}
-	s.signals = append(s.room.signals[:0], signals...)
+	s.signals = append(s.few.signals[:0], signals...)
 	s.left = len(waits)
 }
 
@@ -199,10 +196,7 @@ func (c *code) hold(n int) {
 // met implements receiver.
 func (s *submission) met(w *waiter, todo work) work {
 	s.mu.Lock()
-	if s.err == nil {
-		s.err = w.err
-	}
-	s.left--
+	s.note(w.err)
 	act := s.decide()
 	s.mu.Unlock()
 	if act {
@@ -211,10 +205,8 @@ func (s *submission) met(w *waiter, todo work) work {
 	return todo
 }
 
-// note records a decided wait, or the end of ctx, before s is armed.
+// note records a decided wait, or the end of ctx. The caller holds mu.
 func (s *submission) note(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.err == nil {
 		s.err = err
 	}
@@ -236,7 +228,7 @@ func (s *submission) abort(cause error) {
 
 // decide reports whether the caller has to act, which one caller does. That holds mu.
 func (s *submission) decide() bool {
-	if !s.armed || s.decided || s.err == nil && s.left > 0 {
+	if s.decided || s.err == nil && s.left > 0 {
 		return false
 	}
 	s.decided = true
@@ -316,8 +308,16 @@ func (s *submission) batch() error {
 	for _, c := range s.codes {
 		recorded += int64(c.recorded)
 	}
-	if err := s.pin(); err != nil {
+	if err := s.usable(); err != nil {
 		return err
+	}
+	var buffers []*Buffer
+	for _, c := range s.codes {
+		buffers = append(buffers, c.buffers...)
+	}
+	if !d.pin(buffers) {
+		return closed("execute", "the memory of a Buffer is not there",
+			"wait for its Alloca, and run before its Dealloca and Close")
 	}
 	d.stats.commands.Add(recorded)
 	var err error
@@ -332,46 +332,44 @@ func (s *submission) batch() error {
 	if err != nil && s.ctx.Err() == nil && d.life.Err() != nil {
 		err = errors.Join(err, d.shut("execute"))
 	}
-	return errors.Join(err, s.unpin())
+	return errors.Join(err, d.unpin(buffers))
 }
 
-// pin keeps the memory of the batch until unpin. The error is ErrClosed if it is not there.
-func (s *submission) pin() error {
-	d := s.device
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// usable refuses a batch with an Executable that is closed.
+func (s *submission) usable() error {
+	s.device.mu.Lock()
+	defer s.device.mu.Unlock()
 	for _, c := range s.codes {
-		for _, b := range c.buffers {
-			if b.state != present {
-				return closed("execute", "the memory of a Buffer is not there",
-					"wait for its Alloca, and run before its Dealloca and Close")
-			}
-		}
 		for _, k := range c.bindings {
 			if k.exec.closed {
 				return closed("execute", "Executable", "prepare the program again")
 			}
 		}
 	}
-	for _, c := range s.codes {
-		for _, b := range c.buffers {
-			b.users++
-		}
-	}
 	return nil
 }
 
-// unpin frees memory that a Dealloca left to this batch.
-func (s *submission) unpin() error {
-	d := s.device
+// pin keeps the memory of Buffers until unpin, if all of it is there.
+func (d *Device) pin(buffers []*Buffer) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if slices.ContainsFunc(buffers, func(b *Buffer) bool { return b.state != present }) {
+		return false
+	}
+	for _, b := range buffers {
+		b.users++
+	}
+	return true
+}
+
+// unpin frees memory that a Dealloca or Close left to its last user.
+func (d *Device) unpin(buffers []*Buffer) error {
 	var free []func() error
 	d.mu.Lock()
-	for _, c := range s.codes {
-		for _, b := range c.buffers {
-			b.users--
-			if b.users == 0 && b.state == gone && b.block != nil {
-				free = append(free, b.take())
-			}
+	for _, b := range buffers {
+		b.users--
+		if b.users == 0 && b.state == gone && b.block != nil {
+			free = append(free, b.take())
 		}
 	}
 	d.mu.Unlock()
@@ -385,7 +383,7 @@ func (s *submission) unpin() error {
 // allocate opens the memory of an Alloca.
 func (b *Buffer) allocate() error {
 	d := b.device
-	block, err := unimem.Open(d.room(b.size))
+	block, err := d.allocate(b.size)
 	if err != nil {
 		return err
 	}

@@ -11,10 +11,10 @@ import (
 )
 
 // Trace is the record of a Device with Tracing: an io.WriterTo of JSON for Perfetto and chrome://tracing, a
-// {"traceEvents": [..]} without other fields. Times are microseconds since NewDevice. Rows (tid) of the one
-// process (pid 1) are "waits", "submissions", "engine", "copies" and "memory". An arrow leads from the end of each
-// submission whose signal reached a point to the start of each submission of the Device that awaited
-// it: events "s" and "f" of one id, always both. The counter "memory" has the bytes of Buffers.
+// {"traceEvents": [..]} without other fields. Times are microseconds since NewDevice. Rows (tid) of the one process
+// (pid 1) are "waits", "submissions", "engine", "copies" and "memory". An arrow leads from the end of each submission
+// whose signal reached a point to the start of each submission of the Device that awaited it: events "s" and "f" of one
+// id, always both. The counter "memory" has the bytes of Buffers.
 //
 // After 1,000,000 events later ones are left out, arrows as a whole; an event "dropped" has their number.
 type Trace struct {
@@ -174,8 +174,8 @@ func (t *Trace) submission(s *submission, err error) {
 	}
 }
 
-// arrow adds an arrow from the submission that reached a point, if one of this Device did, to the start of one
-// that awaited it. The caller holds mu.
+// arrow adds an arrow from the submission that reached a point, if one of this Device did, to the start of one that
+// awaited it. The caller holds mu.
 func (t *Trace) arrow(s *Semaphore, v uint64, at time.Duration, tid int) {
 	all := t.reached[s]
 	i, _ := slices.BinarySearchFunc(all, v, func(m traceMark, v uint64) int { return cmp.Compare(m.value, v) })
@@ -190,8 +190,8 @@ func (t *Trace) arrow(s *Semaphore, v uint64, at time.Duration, tid int) {
 	t.add(from, to)
 }
 
-// WriteTo writes what is recorded so far. It may be called any number of times, also after Close of the Device.
-// The error is ErrClosed for a nil Writer, and that of w.
+// WriteTo writes what is recorded so far. It may be called any number of times, also after Close of the Device. The
+// error is ErrClosed for a nil Writer, and that of w.
 func (t *Trace) WriteTo(w io.Writer) (int64, error) {
 	if w == nil {
 		return 0, closed("trace", "nil Writer", "give one")

@@ -1,7 +1,9 @@
 package hal
 
-// waiter waits for a value of a Semaphore. Until it is decided the Semaphore's lock guards it;
-// then it belongs to the receiver.
+import "container/heap"
+
+// waiter waits for a value of a Semaphore. Until it is decided the Semaphore's lock guards it; then it belongs to the
+// receiver.
 type waiter struct {
 	value uint64
 	to    receiver
@@ -10,8 +12,8 @@ type waiter struct {
 	next  *waiter // in a work list
 }
 
-// receiver is told that a waiter was decided. It must not block, and appends the waiters that this
-// decides to todo, so that a chain of submissions of any length needs no stack.
+// receiver is told that a waiter was decided. It must not block, and appends the waiters that this decides to todo, so
+// that a chain of submissions of any length needs no stack.
 type receiver interface {
 	met(w *waiter, todo work) work
 }
@@ -30,8 +32,7 @@ func (l work) push(w *waiter) work {
 	return l
 }
 
-// run tells the receivers, and those of the waiters that are decided by that. The caller
-// holds no lock.
+// run tells the receivers, and those of the waiters that are decided by that. The caller holds no lock.
 func (l work) run() {
 	for l.first != nil {
 		w := l.first
@@ -43,31 +44,37 @@ func (l work) run() {
 	}
 }
 
-// heap has the waiter with the lowest value first.
-type heap []*waiter
+// waiters is a heap with the lowest value first.
+type waiters []*waiter
 
-func (h *heap) add(w *waiter) {
-	*h = append(*h, w)
-	w.at = len(*h) - 1
-	h.up(w.at)
+func (h waiters) Len() int           { return len(h) }
+func (h waiters) Less(i, j int) bool { return h[i].value < h[j].value }
+
+func (h waiters) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].at, h[j].at = i, j
 }
 
-// remove takes out the waiter at index i.
-func (h *heap) remove(i int) *waiter {
-	w, last := (*h)[i], len(*h)-1
-	h.swap(i, last)
+// Push is for heap.Push.
+func (h *waiters) Push(w any) {
+	w.(*waiter).at = len(*h)
+	*h = append(*h, w.(*waiter))
+}
+
+// Pop is for heap.Remove.
+func (h *waiters) Pop() any {
+	last := len(*h) - 1
+	w := (*h)[last]
+	w.at = -1
 	(*h)[last] = nil
 	*h = (*h)[:last]
-	if i < last {
-		h.up(i)
-		h.down(i)
-	}
-	w.at = -1
 	return w
 }
 
+func (h *waiters) remove(i int) *waiter { return heap.Remove(h, i).(*waiter) }
+
 // each calls f with the waiters of the value v at index i and below.
-func (h heap) each(i int, v uint64, f func(*waiter)) {
+func (h waiters) each(i int, v uint64, f func(*waiter)) {
 	if i >= len(h) || h[i].value > v {
 		return
 	}
@@ -76,37 +83,4 @@ func (h heap) each(i int, v uint64, f func(*waiter)) {
 	}
 	h.each(2*i+1, v, f)
 	h.each(2*i+2, v, f)
-}
-
-func (h *heap) swap(i, j int) {
-	a := *h
-	a[i], a[j] = a[j], a[i]
-	a[i].at, a[j].at = i, j
-}
-
-func (h *heap) up(i int) {
-	for i > 0 {
-		parent := (i - 1) / 2
-		if (*h)[parent].value <= (*h)[i].value {
-			return
-		}
-		h.swap(i, parent)
-		i = parent
-	}
-}
-
-func (h *heap) down(i int) {
-	for {
-		least := i
-		for _, c := range []int{2*i + 1, 2*i + 2} {
-			if c < len(*h) && (*h)[c].value < (*h)[least].value {
-				least = c
-			}
-		}
-		if least == i {
-			return
-		}
-		h.swap(i, least)
-		i = least
-	}
 }
