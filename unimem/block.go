@@ -179,7 +179,7 @@ func (b *Block) Backing() string {
 // unknown.
 func (b *Block) Pinned() bool { return b != nil && b.back != nil && b.unpinned == nil }
 
-// Unpinned returns the reason why Pinned is false, an error that matches ErrPin: heap memory, the limit on locked
+// Unpinned returns the reason why Pinned is false, an error that matches ErrPin. It is heap memory, the limit on locked
 // memory, or a system that cannot lock pages when they are allocated. For an IOSurface it also matches ErrPinUnknown.
 // It is nil for pinned memory.
 func (b *Block) Unpinned() error {

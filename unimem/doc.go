@@ -14,8 +14,8 @@
 // # Memory
 //
 // Sizes round up to 16 KiB. Pages are zero at first. The system allocates them when they are touched, or at once with
-// Warm, on the NUMA node of the thread that touches them unless a policy of the process says otherwise. Memory is not
-// checked against the limit of a container: if touching pages exceeds it, the kernel ends the process.
+// Warm. Memory is not checked against the limit of a container: if touching pages exceeds it, the kernel ends the
+// process.
 //
 // On Linux pages are locked when they are allocated if the memlock limit allows the whole Block. Otherwise Pinned is
 // false and Unpinned returns the reason. Whether the pages of an IOSurface are wired is unknown, so Pinned is false.

@@ -36,9 +36,9 @@ type Grid struct {
 	//     has the last generation, so none fits the slot in between.
 	//
 	// Generation and era have at least 54 bits together: gives of one cell for years. A Give that finds its own word
-	// and era is the current one. It is accepted wrongly only if two things happen while it is suspended between this
-	// look and its exchange: a Give of a copy succeeds, and exactly 2^(64-2b) more gives of the cell (or a multiple)
-	// end with the same link. That is 2^22 gives in the largest Grid, 2^44 below 1024 cells.
+	// and era is the current one. It is accepted wrongly only if two things happen between this look and its exchange.
+	// A Give of a copy succeeds, and exactly 2^(64-2b) more gives of the cell (or a multiple) end with the same link.
+	// That is 2^22 gives in the largest Grid, 2^44 below 1024 cells.
 
 	_        [64]byte // head has its own cache line, because every Take and Give writes it
 	head     atomic.Uint64

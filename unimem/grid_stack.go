@@ -29,7 +29,7 @@ func (g *Grid) pop(h uint64) (Cell, bool) {
 	return Cell{g, word, uint32(i), era}, g.head.CompareAndSwap(h, (h|g.index)+1|word&g.index)
 }
 
-// empty is the error of a Take that found no cell on h, or nil if it has to look again: while a Close checks the cells,
+// empty is the error of a Take that found no cell on h, or nil if it has to look again. While a Close checks the cells,
 // the stack is empty although they are free.
 func (g *Grid) empty(h uint64) error {
 	switch {

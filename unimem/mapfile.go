@@ -33,7 +33,7 @@ func MapFile(f *os.File, opts ...Option) (*Block, error) {
 // opMapFile is Error.Op of MapFile.
 const opMapFile = "map file"
 
-// MapFileAt is MapFile for size bytes of the file from offset on, a multiple of PageSize: a Block that begins with a
+// MapFileAt is MapFile for size bytes of the file from offset on, a multiple of PageSize. So a Block begins with a
 // tensor, for an engine that reads every surface from byte 0. Its errors are those of MapFile, ErrInvalidAlignment, and
 // ErrSize for a range that the file does not have.
 func MapFileAt(f *os.File, offset int64, size int, opts ...Option) (*Block, error) {

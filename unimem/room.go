@@ -39,9 +39,12 @@ func checkRoom(op string, size int) error {
 // unlimited is the room of no limit.
 func unlimited() room { return room{free: math.MaxUint64} }
 
-// shortage returns the limit that leaves least, if that is less than size.
+// shortage returns the limit that leaves least, if that is less than size. The limits are those of the system, and
+// GOMEMLIMIT, beyond which the collector would run all the time.
 func shortage(size int) *room {
-	least := goRoom()
+	limit := uint64(debug.SetMemoryLimit(-1)) // a negative limit changes nothing
+	least := room{limit: "the memory limit of the Go runtime", free: limit - min(heapHeld(), limit),
+		hint: "raise GOMEMLIMIT"}
 	if r := systemRoom(size); r.free < least.free {
 		least = r
 	}
@@ -49,14 +52,6 @@ func shortage(size int) *room {
 		return nil
 	}
 	return &least
-}
-
-// goRoom is the room of the limit that the Go runtime keeps (GOMEMLIMIT). Beyond it the collector
-// would run all the time.
-func goRoom() room {
-	limit := debug.SetMemoryLimit(-1) // a negative limit changes nothing
-	return room{limit: "the memory limit of the Go runtime", free: uint64(limit) - min(heapHeld(), uint64(limit)),
-		hint: "raise GOMEMLIMIT"}
 }
 
 // heapHeld is what the Go runtime uses, in bytes, also of memory that was never touched, which the system does not

@@ -2,7 +2,7 @@ package unimem
 
 import "os"
 
-// Share returns a new descriptor of the Block's memory for another process: pass it with a message (SCM_RIGHTS) or to a
+// Share returns a new descriptor of the Block's memory for another process. Pass it with a message (SCM_RIGHTS) or to a
 // child (exec.Cmd.ExtraFiles), and Adopt it there. The caller closes it at any time: the memory exists as long as any
 // process has a descriptor or a Block of it.
 //

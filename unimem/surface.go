@@ -95,7 +95,7 @@ func (s *surface) close(bool) error { return s.Surface.Close() }
 // Close unlocks and releases it, and the surface lives until its last owner releases it. Size is exactly size. The
 // pages keep their content, and Warm reads them without writing. The caller synchronizes its accesses with the creator;
 // a creator that waits until the surface is unlocked waits for Close. AdoptSurface does not change the use count of
-// IOSurfaceIncrementUseCount, so a pool of frames may reuse the surface: keep the creator's object (the CVPixelBuffer)
+// IOSurfaceIncrementUseCount, so a pool of frames may reuse the surface. Keep the creator's object (the CVPixelBuffer)
 // until Close as well.
 //
 // Errors: ErrZeroSize, ErrSize (negative, or with ErrCreate: the surface has fewer bytes), ErrCreate (no surface has

@@ -44,10 +44,10 @@ func configure(opts []Option) config {
 // an error with the reason, also for Auto.
 func RequireApple() Option { return func(c *config) { c.apple = true } }
 
-// AllowOffsets requires an engine that accepts tensors after byte 0 of their surface: those of a Tape, of a Grid
-// without a surface for each cell, and slices. Only the software engine does. Apple's engine, the stand-in and the
-// broker read every surface from byte 0: Open refuses them by name, and Auto skips them. A program that needs this
-// option does not run on hardware.
+// AllowOffsets requires an engine that accepts tensors after byte 0 of their surface: slices, and tensors of a Tape or
+// of a Grid whose cells share a surface. Only the software engine does. Apple's engine, the stand-in and the broker read
+// every surface from byte 0: Open refuses them by name, and Auto skips them. A program that needs this option does not
+// run on hardware.
 func AllowOffsets() Option { return func(c *config) { c.offsets = true } }
 
 // Numerics makes the engine compute as a chip does: chip.M1, M4, M5 or M6, whose arithmetic has been measured. Open
@@ -57,24 +57,24 @@ func AllowOffsets() Option { return func(c *config) { c.offsets = true } }
 // receipts name the arithmetic.
 func Numerics(imitated chip.Chip) Option { return func(c *config) { c.sums = imitated } }
 
-// Workers has at most n goroutines share one large operation, as separate hardware would not share the processors of
-// this process: with Workers(1) each of several Devices computes on one processor. By default, and for n below 1,
-// they are as many as processors. Requests that run at once are not counted together. Only Soft and a private Broker
+// Workers has at most n goroutines share one large operation, since separate hardware would not use the processors of
+// this process. With Workers(1) each of several Devices computes on one processor. By default, and for n below 1, they
+// are as many as processors. Requests that run at once are not counted together. Only Soft and a private Broker
 // have the bound: Open refuses it for the other engines, and Auto skips Apple.
 func Workers(n int) Option { return func(c *config) { c.workers = max(n, 0) } }
 
 // Emulate makes Soft and Broker refuse what Apple's software on a chip refuses in memory, so that a program that cannot
 // run there fails here: Compile and Evaluate return errors with Apple's domain, code and text, with lint's findings
-// beside them. So do the compile beyond the budget of a process and the load beyond its slots; this process has one
+// beside them. So do the compile beyond the budget of a process and the load beyond its slots. This process has one
 // budget for each chip, for all its Devices, as a process on a Mac has. Arithmetic does not change: see Numerics.
 //
 // Info and receipts name the emulated chip. Open refuses the option for Apple and StandIn, and Auto skips Apple. A chip
 // that is not valid emulates none.
 func Emulate(c chip.Chip) Option { return func(cfg *config) { cfg.chip = c } }
 
-// KeepFiles leaves the files of a program where the framework keeps them, from its load to its unload, for looking at
-// them: its text, its weights and what it was compiled to. By default they go after the load, because the weights
-// would be on disk twice. Only Apple and StandIn have such files.
+// KeepFiles leaves the files of a program where the framework keeps them until its unload: its text, its weights and
+// what it was compiled to. By default they go after the load, because the weights would be on disk twice. Only Apple and
+// StandIn have such files.
 func KeepFiles() Option { return func(c *config) { c.keep = true } }
 
 // Logger logs the engines that Auto skips, with reasons, the engine that Open opens, and

@@ -1,6 +1,6 @@
-// Package blas multiplies matrices of float32 where they lie, on spans of a Tape, cells of a Grid or any other bytes of
-// a Block, by the library that the system has for its CPU: Accelerate on macOS, which uses the matrix units of Apple
-// silicon (AMX, SME), and OpenBLAS on Linux.
+// Package blas multiplies matrices of float32 where they lie: on spans of a Tape, cells of a Grid or other bytes of a
+// Block. It calls the system's library for its CPU: Accelerate on macOS, which uses the matrix units of Apple silicon
+// (AMX, SME), and OpenBLAS on Linux.
 //
 //	l, err := blas.Open()
 //	a, err := blas.Take(tape, 128, 64)   // 64-byte aligned, not zeroed
@@ -9,14 +9,11 @@
 //	...                                  // the CPU, the GPU or the engine writes a.Data and b.Data
 //	err = l.Product(c, a, b)             // c = a b, in place: no matrix is copied
 //
-// It is the CPU's side of the table of a Block's consumers: the library gets the address that the caller, the engine
-// (package ane) and the GPU (packages metal and vulkan) have.
-//
 // # Values
 //
-// Sums are float32, in an order that the library chooses and that may differ by the number of its threads, so two
-// libraries agree to about the square root of the inner dimension times 2^-24 relative to the sum of magnitudes, not in
-// every bit. A Product with beta = 0 does not read the destination: NaN in it does not matter.
+// Sums are float32, in an order that the library chooses and that may differ by the number of its threads. So two
+// libraries differ by about the square root of the inner dimension times 2^-24 of the sum of magnitudes. Product does
+// not read the destination: NaN in it does not matter.
 //
 // # Threads
 //

@@ -46,7 +46,7 @@ func mincore(mem, there []byte) error {
 var process struct{ hint atomic.Uintptr }
 
 // Map maps size bytes of a file for reading and writing, shared, at a multiple of Size if size is at least Size and
-// the address space permits it: only there a file can have huge pages.
+// the address space permits it. Only there a file can have huge pages.
 func Map(fd, size int) ([]byte, error) {
 	hint := uintptr(0)
 	if size >= Size {
