@@ -1,7 +1,7 @@
 package decoder
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json" // refuses keys that occur twice, and those in another case of letters
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/anekit/anekit/internal/wholefile"
 )
@@ -86,31 +89,31 @@ func (q *quantization) of(names ...string) (group, bits int) {
 
 // fileConfig is config.json. Pointers tell absent keys from zeros.
 type fileConfig struct {
-	Architectures      []string        `json:"architectures"`
-	ModelType          string          `json:"model_type"`
-	Hidden             int             `json:"hidden_size"`
-	Intermediate       int             `json:"intermediate_size"`
-	Layers             int             `json:"num_hidden_layers"`
-	Heads              int             `json:"num_attention_heads"`
-	KVHeads            *int            `json:"num_key_value_heads"`
-	HeadDim            *int            `json:"head_dim"`
-	Vocabulary         int             `json:"vocab_size"`
-	Positions          *int            `json:"max_position_embeddings"`
-	Epsilon            *float64        `json:"rms_norm_eps"`
-	Theta              *float64        `json:"rope_theta"`
-	Scaling            json.RawMessage `json:"rope_scaling"`
-	Parameters         json.RawMessage `json:"rope_parameters"`
-	Activation         *string         `json:"hidden_act"`
-	Tied               *bool           `json:"tie_word_embeddings"`
-	AttentionBias      *bool           `json:"attention_bias"`
-	MLPBias            *bool           `json:"mlp_bias"`
-	SlidingWindow      *bool           `json:"use_sliding_window"`
-	LayerTypes         []string        `json:"layer_types"`
-	Partial            *float64        `json:"partial_rotary_factor"`
-	Quantization       json.RawMessage `json:"quantization"`
-	QuantizationConfig json.RawMessage `json:"quantization_config"`
-	BOS                *int            `json:"bos_token_id"`
-	EOS                json.RawMessage `json:"eos_token_id"`
+	Architectures      []string       `json:"architectures"`
+	ModelType          string         `json:"model_type"`
+	Hidden             int            `json:"hidden_size"`
+	Intermediate       int            `json:"intermediate_size"`
+	Layers             int            `json:"num_hidden_layers"`
+	Heads              int            `json:"num_attention_heads"`
+	KVHeads            *int           `json:"num_key_value_heads"`
+	HeadDim            *int           `json:"head_dim"`
+	Vocabulary         int            `json:"vocab_size"`
+	Positions          *int           `json:"max_position_embeddings"`
+	Epsilon            *float64       `json:"rms_norm_eps"`
+	Theta              *float64       `json:"rope_theta"`
+	Scaling            jsontext.Value `json:"rope_scaling"`
+	Parameters         jsontext.Value `json:"rope_parameters"`
+	Activation         *string        `json:"hidden_act"`
+	Tied               *bool          `json:"tie_word_embeddings"`
+	AttentionBias      *bool          `json:"attention_bias"`
+	MLPBias            *bool          `json:"mlp_bias"`
+	SlidingWindow      *bool          `json:"use_sliding_window"`
+	LayerTypes         []string       `json:"layer_types"`
+	Partial            *float64       `json:"partial_rotary_factor"`
+	Quantization       jsontext.Value `json:"quantization"`
+	QuantizationConfig jsontext.Value `json:"quantization_config"`
+	BOS                *int           `json:"bos_token_id"`
+	EOS                jsontext.Value `json:"eos_token_id"`
 }
 
 // families has the differences of the architectures, by the values of "architectures" and "model_type".
@@ -164,8 +167,8 @@ func (c *Config) generation(path string) error {
 	if err != nil {
 		return &Error{Op: "open", Name: path, Err: ErrConfig, Cause: err}
 	}
-	all, err := members(text)
-	if err != nil {
+	var all map[string]jsontext.Value
+	if err := json.Unmarshal(text, &all); err != nil {
 		return &Error{Op: "open", Name: generationFile, Err: ErrConfig, Detail: jsonFault(err, text)}
 	}
 	g := fileConfig{EOS: all["eos_token_id"]}
@@ -179,7 +182,7 @@ func (c *Config) generation(path string) error {
 // parseConfig reads the text of config.json.
 func parseConfig(text []byte) (Config, error) {
 	var f fileConfig
-	if err := readObject(text, &f); err != nil {
+	if err := json.Unmarshal(text, &f); err != nil {
 		return Config{}, &Error{Op: "open", Name: configFile, Err: ErrConfig, Detail: jsonFault(err, text)}
 	}
 	return f.config()
@@ -187,17 +190,19 @@ func parseConfig(text []byte) (Config, error) {
 
 // jsonFault says where a text is not a JSON object of the form.
 func jsonFault(err error, text []byte) string {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
+	syntax, malformed := errors.AsType[*jsontext.SyntacticError](err)
+	value, other := errors.AsType[*json.SemanticError](err)
 	switch {
-	case errors.As(err, &syntax):
-		return fmt.Sprintf("no JSON at byte %d of %d: %v", syntax.Offset, len(text), syntax)
-	case errors.As(err, &kind) && kind.Field != "":
-		return fmt.Sprintf("%s is a JSON %s", kind.Field, kind.Value)
-	case kind != nil:
-		return fmt.Sprintf("no JSON object in %d bytes", len(text))
+	case errors.Is(err, jsontext.ErrDuplicateName) && malformed:
+		return fmt.Sprintf("the key %.40q occurs twice", syntax.JSONPointer.LastToken())
+	case malformed:
+		return fmt.Sprintf("no JSON at byte %d of %d: %v", syntax.ByteOffset, len(text), syntax.Err)
+	case other && value.JSONPointer != "":
+		kind := map[jsontext.Kind]string{'{': "object", '[': "array"}[value.JSONKind]
+		return fmt.Sprintf("%s is a JSON %s", strings.Join(slices.Collect(value.JSONPointer.Tokens()), "."),
+			cmp.Or(kind, value.JSONKind.String()))
 	}
-	return err.Error()
+	return fmt.Sprintf("no JSON object in %d bytes", len(text))
 }
 
 func (f *fileConfig) config() (Config, error) {
@@ -327,7 +332,8 @@ func (f *fileConfig) quantization() (*quantization, error) {
 	if absent(text) {
 		return nil, nil
 	}
-	all, err := members(text)
+	var all map[string]jsontext.Value
+	err := json.Unmarshal(text, &all)
 	if err != nil {
 		return nil, configError(key, jsonFault(err, text), "")
 	}
@@ -354,9 +360,9 @@ func (f *fileConfig) quantization() (*quantization, error) {
 }
 
 // readGroups reads the groups of an object, which replace what absent has.
-func readGroups(key string, text json.RawMessage, absent groups) (groups, error) {
+func readGroups(key string, text jsontext.Value, absent groups) (groups, error) {
 	g := absent
-	if err := readObject(text, &g); err != nil {
+	if err := json.Unmarshal(text, &g); err != nil {
 		return g, configError(key, jsonFault(err, text), "")
 	}
 	switch {
@@ -371,4 +377,4 @@ func readGroups(key string, text json.RawMessage, absent groups) (groups, error)
 }
 
 // absent reports whether a value is missing or null.
-func absent(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }
+func absent(value jsontext.Value) bool { return len(value) == 0 || string(value) == "null" }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/models/decoder/decodertest"
@@ -238,7 +239,7 @@ func TestOverridesWithDefaults(t *testing.T) {
 		`{}`:                 {Size: 64, Bits: 4},
 		`false`:              {},
 	} {
-		f := fileConfig{Quantization: json.RawMessage(`{"bits": 6, "group_size": 128, "x": 1, "m": ` + text + "}")}
+		f := fileConfig{Quantization: jsontext.Value(`{"bits": 6, "group_size": 128, "x": 1, "m": ` + text + "}")}
 		q, err := f.quantization()
 		require.NoError(t, err)
 		require.Equal(t, map[string]groups{"m": want}, q.layers)

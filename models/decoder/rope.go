@@ -1,15 +1,16 @@
 package decoder
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Scalings of rotations beyond the positions of training, by their names in config.json.
@@ -44,30 +45,33 @@ type rope struct {
 // rotations returns what a file says of rotations, and the key that says it: rope_scaling, rope_parameters of newer
 // files, or what both say, unless they differ. The settings of full_attention are those of all layers, if there are no
 // others.
-func (f *fileConfig) rotations() (key string, raw json.RawMessage, err error) {
-	merged := map[string]json.RawMessage{}
+func (f *fileConfig) rotations() (key string, raw jsontext.Value, err error) {
+	merged := map[string]jsontext.Value{}
 	for _, one := range []struct {
 		key string
-		raw json.RawMessage
+		raw jsontext.Value
 	}{{"rope_scaling", f.Scaling}, {"rope_parameters", f.Parameters}} {
-		text := bytes.TrimSpace(one.raw)
-		if len(text) == 0 || string(text) == "null" {
+		if absent(one.raw) {
 			continue
 		}
-		all, err := members(text)
-		if err != nil {
-			return "", nil, configError(one.key, jsonFault(err, text), "")
+		var all map[string]jsontext.Value
+		if err := json.Unmarshal(one.raw, &all); err != nil {
+			return "", nil, configError(one.key, jsonFault(err, one.raw), "")
 		}
 		if len(all) > 0 {
 			key = one.key
 		}
 		if whole, ok := all["full_attention"]; ok && len(all) == 1 && strings.HasPrefix(string(whole), "{") {
-			if all, err = members(whole); err != nil {
+			all = nil
+			if err := json.Unmarshal(whole, &all); err != nil {
 				return "", nil, configError(one.key, jsonFault(err, whole), "")
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			value := all[name]
+			if absent(value) {
+				continue
+			}
 			if value[0] == '{' {
 				return "", nil, configError(one.key, fmt.Sprintf("%.40q: rotations that differ between layers are not "+
 					"supported", name), "")
@@ -87,7 +91,7 @@ func (f *fileConfig) rotations() (key string, raw json.RawMessage, err error) {
 }
 
 // sameJSON reports whether two texts have the same value.
-func sameJSON(a, b json.RawMessage) bool {
+func sameJSON(a, b jsontext.Value) bool {
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
@@ -99,7 +103,7 @@ func (f *fileConfig) rope(c *Config, theta float64) error {
 		return err
 	}
 	r := rope{Theta: theta, Partial: 1, BetaFast: 32, BetaSlow: 1, Truncate: true}
-	if err := readObject(raw, &r); err != nil {
+	if err := json.Unmarshal(raw, &r); err != nil {
 		return configError(key, jsonFault(err, raw), "")
 	}
 	fault := func(format string, args ...any) error {

@@ -27,6 +27,7 @@ func TestKeysOfConfigsAreExact(t *testing.T) {
 		"twice in a list":     {`"hidden_size"`, `"x": [{"y": 1, "y": 2}], "hidden_size"`, []string{`"y" occurs twice`}},
 		"case of a nested":    {`"factor"`, `"Factor"`, []string{"rope_scaling", "factor of rope_type llama3"}},
 		"equal in two places": {`"hidden_size"`, `"x": {"factor": 1, "y": {"factor": 1}}, "hidden_size"`, nil},
+		"null of a nested":    {`"factor"`, `"rope_theta": null, "truncate": null, "factor"`, nil},
 		"type of a nested":    {`"factor": 8`, `"factor": "8"`, []string{"rope_scaling", "factor is a JSON string"}},
 	} {
 		t.Run(name, func(t *testing.T) {
