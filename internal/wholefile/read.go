@@ -1,20 +1,24 @@
 package wholefile
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 )
 
+// ErrIrregular: a pipe, a device or a folder, where Open and Read want a file.
+var ErrIrregular = errors.New("not a regular file")
+
 // Open opens a regular file. It refuses a pipe, which would block until a process writes, and a device, which may have
-// no end.
+// no end: that error matches ErrIrregular.
 func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("not a regular file: %v", info.Mode())
+		return nil, fmt.Errorf("%w: %v", ErrIrregular, info.Mode())
 	}
 	return os.Open(path)
 }

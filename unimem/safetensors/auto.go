@@ -1,6 +1,10 @@
 package safetensors
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/anekit/anekit/internal/wholefile"
+)
 
 // What Auto decides by.
 const (
@@ -50,7 +54,7 @@ func (l *loading) surroundings() surroundings {
 	s := surroundings{room: int64(l.tape.Free()), resident: -1}
 	var cached, known int64
 	for _, sh := range l.f.shards {
-		file, err := openRegular(sh.path)
+		file, err := wholefile.Open(sh.path)
 		if err != nil {
 			continue // reading reports it
 		}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -78,14 +79,11 @@ func named(err error, op, path string) error {
 
 // open maps a file and reads its header.
 func (f *File) open(s *shard) error {
-	file, err := openRegular(s.path)
+	file, err := s.openHeader()
 	if err != nil {
 		return err
 	}
 	defer file.Close() // it was only read; the mapping has a descriptor of its own
-	if err := s.readHeader(file); err != nil {
-		return err
-	}
 	s.block, err = unimem.MapFile(file)
 	switch {
 	case errors.Is(err, unimem.ErrShare):
@@ -98,34 +96,31 @@ func (f *File) open(s *shard) error {
 	return err
 }
 
-// openRegular opens a regular file. Others it refuses before: opening a pipe waits for its writer.
-func openRegular(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
+// irregular gives an error of wholefile its kind.
+func irregular(err error) error {
+	if !errors.Is(err, wholefile.ErrIrregular) {
+		return err
 	}
-	if err := regular(info); err != nil {
-		return nil, err
-	}
-	return os.Open(path)
-}
-
-// regular refuses everything but a regular file.
-func regular(info os.FileInfo) error {
-	if info.Mode().IsRegular() {
-		return nil
-	}
-	return &Error{Offset: -1, Err: ErrHeader, Detail: "not a regular file: " + info.Mode().String(),
+	return &Error{Offset: -1, Err: ErrHeader, Detail: err.Error(),
 		Hint: "give a .safetensors file, its index, or a folder of either"}
 }
 
-// readHeader reads and checks the header.
+// openHeader opens the file, and reads and checks its header.
+func (s *shard) openHeader() (*os.File, error) {
+	file, err := wholefile.Open(s.path)
+	if err != nil {
+		return nil, irregular(err)
+	}
+	if err := s.readHeader(file); err != nil {
+		_ = file.Close() // it was only read
+		return nil, err
+	}
+	return file, nil
+}
+
 func (s *shard) readHeader(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
-		return err
-	}
-	if err := regular(info); err != nil {
 		return err
 	}
 	s.size = info.Size()

@@ -1,11 +1,12 @@
 package safetensors
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/anekit/anekit/internal/wholefile"
 )
 
 const (
@@ -70,9 +71,9 @@ func (f *File) index(op, path string) error {
 	bad := func(err error, at int, tensor, detail string) error {
 		return &Error{Op: op, File: path, Tensor: tensor, Offset: int64(at), Err: err, Detail: detail}
 	}
-	data, err := readSmall(path)
+	data, err := wholefile.Read(path, MaxHeader)
 	if err != nil {
-		return named(err, op, path)
+		return named(irregular(err), op, path)
 	}
 	s := &scanner{b: data}
 	err = s.object(func(key []byte) error {
@@ -155,18 +156,4 @@ func (f *File) agree(op string) error {
 		return lost(places[0])
 	}
 	return nil
-}
-
-// readSmall reads a file of at most MaxHeader bytes.
-func readSmall(path string) ([]byte, error) {
-	file, err := openRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() // it was only read
-	data, err := io.ReadAll(io.LimitReader(file, MaxHeader+1))
-	if err == nil && len(data) > MaxHeader {
-		return nil, fault(ErrHeader, -1, "", "the index has more than %d bytes", MaxHeader)
-	}
-	return data, err
 }

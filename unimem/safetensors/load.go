@@ -94,9 +94,11 @@ type loading struct {
 // run reads all files. After an error the caller closes l.f.
 func (l *loading) run(ctx context.Context) error {
 	for _, s := range l.f.shards {
-		if err := l.header(s); err != nil {
+		file, err := s.openHeader()
+		if err != nil {
 			return named(err, "load", s.path)
 		}
+		_ = file.Close() // it was only read
 	}
 	if err := l.f.join("load"); err != nil {
 		return err
@@ -109,16 +111,6 @@ func (l *loading) run(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// header reads the header of a file.
-func (l *loading) header(s *shard) error {
-	file, err := openRegular(s.path)
-	if err != nil {
-		return err
-	}
-	defer file.Close() // it was only read
-	return s.readHeader(file)
 }
 
 // fill reads a file into a span.

@@ -4,18 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/driverabi"
+	"github.com/anekit/anekit/internal/wholefile"
 )
 
 const (
@@ -38,7 +36,7 @@ const (
 // leading zeros. An entitlement to what this broker does not have matches ane.ErrName. Errors name the file and
 // the line.
 func ReadPolicy(path string) (*Policy, error) {
-	text, err := readPolicy(path)
+	text, err := wholefile.Read(path, maxPolicy)
 	if err != nil {
 		return nil, &ane.Error{Op: "policy", Engine: engine, Name: path, Err: err,
 			Hint: "name a JSON file that this user may read"}
@@ -55,28 +53,7 @@ func ReadPolicy(path string) (*Policy, error) {
 	return nil, &ane.Error{Op: "policy", Engine: engine, Name: path, Err: err, Hint: hint}
 }
 
-// readPolicy reads a file. A pipe, which would block until a process writes, and a device, which may have no end, are
-// refused.
-func readPolicy(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe opens at once
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("not a regular file: %v", info.Mode())
-	}
-	return io.ReadAll(io.LimitReader(f, maxPolicy+1))
-}
-
 func parsePolicy(text []byte) (*Policy, error) {
-	if len(text) > maxPolicy {
-		return nil, fmt.Errorf("more than %d bytes", maxPolicy)
-	}
 	line := func(at int64) int { return 1 + bytes.Count(text[:min(at, int64(len(text)))], []byte("\n")) }
 	var p Policy
 	var lines []int // on which the grants begin
