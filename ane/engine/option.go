@@ -45,9 +45,9 @@ func configure(opts []Option) config {
 func RequireApple() Option { return func(c *config) { c.apple = true } }
 
 // AllowOffsets requires an engine that accepts tensors after byte 0 of their surface: slices, and tensors of a Tape or
-// of a Grid whose cells share a surface. Only the software engine does. Apple's engine, the stand-in and the broker read
-// every surface from byte 0: Open refuses them by name, and Auto skips them. A program that needs this option does not
-// run on hardware.
+// of a Grid whose cells share a surface. Only the software engine does. Apple's engine, the stand-in and the broker
+// read every surface from byte 0: Open refuses them by name, and Auto skips them. A program that needs this option does
+// not run on hardware.
 func AllowOffsets() Option { return func(c *config) { c.offsets = true } }
 
 // Numerics makes the engine compute as a chip does: chip.M1, M4, M5 or M6, whose arithmetic has been measured. Open
@@ -73,8 +73,8 @@ func Workers(n int) Option { return func(c *config) { c.workers = max(n, 0) } }
 func Emulate(c chip.Chip) Option { return func(cfg *config) { cfg.chip = c } }
 
 // KeepFiles leaves the files of a program where the framework keeps them until its unload: its text, its weights and
-// what it was compiled to. By default they go after the load, because the weights would be on disk twice. Only Apple and
-// StandIn have such files.
+// what it was compiled to. By default they go after the load, because the weights would be on disk twice. Only Apple
+// and StandIn have such files.
 func KeepFiles() Option { return func(c *config) { c.keep = true } }
 
 // Logger logs the engines that Auto skips, with reasons, the engine that Open opens, and
