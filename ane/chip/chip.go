@@ -70,14 +70,6 @@ func (c Chip) Target() string {
 	return names[c][1]
 }
 
-// Names returns the spellings that Parse reads for c: the name first, then the target.
-func (c Chip) Names() []string {
-	if !c.Valid() {
-		return nil
-	}
-	return slices.Clone(names[c])
-}
-
 // Error is a word that names no chip, OS or compiler.
 type Error struct {
 	What string // "chip", "OS" or "compiler"
@@ -85,15 +77,7 @@ type Error struct {
 	Hint string // how to fix it
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("no %s %q; %s", e.What, short(e.Word), e.Hint) }
-
-// short cuts a word for a message.
-func short(s string) string {
-	if r := []rune(s); len(r) > 40 {
-		return string(r[:40]) + ".."
-	}
-	return s
-}
+func (e *Error) Error() string { return fmt.Sprintf("no %s %q; %s", e.What, near.Cut(e.Word), e.Hint) }
 
 // Parse returns the Chip called name, in either spelling and in any case: "m4", "H16g". The error is an *Error
 // that suggests the nearest name.

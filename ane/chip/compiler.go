@@ -19,9 +19,6 @@ const (
 // Compilers lists them.
 func Compilers() []Compiler { return []Compiler{InMemory, E5, CoreML} }
 
-// Valid reports whether c is one of Compilers.
-func (c Compiler) Valid() bool { return c >= InMemory && c <= CoreML }
-
 // String returns the name that ParseCompiler reads.
 func (c Compiler) String() string {
 	switch c {

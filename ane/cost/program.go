@@ -45,7 +45,7 @@ func read(p *mil.Program, f *mil.Function) *program {
 	r := &program{Graph: g, inputs: slices.Concat(g.Inputs, g.States), weights: map[*ops.Value]*weight{}}
 	made := map[*ops.Node]*layer{}
 	for _, n := range g.Statements {
-		if n.Op.Kind == "const" || len(n.Out) > 0 && n.Out[0].Folded {
+		if n.Folded() {
 			continue
 		}
 		l := &layer{Node: n, cost: ops.Pass, product: r.product(n)}

@@ -151,6 +151,37 @@ func TestPlacesOfPrograms(t *testing.T) {
 	}
 }
 
+// The shape of a tensor, an element of it and a list with that are known when compiling: no engine runs these statements.
+// Lint names no compiler that refuses them, and the estimate has no cost of them.
+func TestFoldedStatementsHaveNoPlace(t *testing.T) {
+	const text = `program(1.3)
+{
+ func main<ios18>(tensor<fp16, [1, 16, 64]> x) {
+  tensor<int32, [3]> s = shape(x = x);
+  tensor<int32, [1]> n = gather(axis = int32(0), indices = tensor<int32, [1]>([1]), x = s);
+  tensor<int32, [2]> both = concat(axis = int32(0), interleave = bool(false), values = (n, n));
+  tensor<fp16, [1]> c = random_categorical(x = tensor<fp16, [2]>([1, 2]), seed = int32(-1));
+  tensor<fp16, [1, 16, 64]> y = relu(x = x);
+ } -> (y);
+}`
+	p, err := mil.Parse("folded", []byte(text))
+	require.NoError(t, err)
+	e, err := Of(p, Options{})
+	require.NoError(t, err)
+	var costed []string
+	for _, op := range e.Ops {
+		costed = append(costed, op.Kind)
+	}
+	require.Equal(t, []string{"random_categorical", "relu"}, costed, "each evaluation draws other numbers")
+	rules := map[string]bool{}
+	agree(t, "folded", text, rules)
+	for _, f := range lint.Text("folded", []byte(text), lint.Options{Compilers: chip.Compilers()}) {
+		if f.Line >= 4 && f.Line <= 6 {
+			require.Contains(t, []string{"nested-const", "unused-value", "missing-argument"}, f.Rule.ID, "%v", f)
+		}
+	}
+}
+
 // The same for each operator, with operands of several types and shapes, computed or known when compiling.
 func TestPlacesOfOperators(t *testing.T) {
 	if testing.Short() {

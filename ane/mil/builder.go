@@ -52,7 +52,7 @@ func (b *Builder) Program() (*Program, error) {
 	for _, kv := range buildInfo {
 		pairs.Pairs = append(pairs.Pairs, Pair{StringLit{Value: kv[0]}, StringLit{Value: kv[1]}})
 	}
-	info := &Value{Type: DictOf(ScalarOf(String), ScalarOf(String)), Literal: pairs}
+	info := &Value{Type: Type{Kind: Dict, Elems: []Type{ScalarOf(String), ScalarOf(String)}}, Literal: pairs}
 	p := &Program{Version: "1.3", Attrs: []Arg{A("buildInfo", info)}}
 	for _, fb := range b.funcs {
 		f := fb.fn

@@ -127,14 +127,14 @@ func opsetNumber(name string) int {
 	return 0
 }
 
-// KnownOpset reports whether name is an opset of Apple's, or may be one of the next
-// years. If not, hint names the nearest one.
-func KnownOpset(name string) (known bool, hint string) {
-	n := opsetNumber(name)
+// KnownOpset reports whether the opset is one of Apple's, or may be one of the next years. If not, hint names the nearest
+// one.
+func (f *Function) KnownOpset() (known bool, hint string) {
+	n := opsetNumber(f.Opset)
 	if 13 <= n && n <= newOpset || 26 <= n && n < 36 { // Apple counts years since 2025
 		return true, ""
 	}
-	hint = near.Hint(name, []string{"ios15", "ios16", "ios17", "ios18", "ios26", "CoreML5", "CoreML6", "CoreML7",
+	hint = near.Hint(f.Opset, []string{"ios15", "ios16", "ios17", "ios18", "ios26", "CoreML5", "CoreML6", "CoreML7",
 		"CoreML8"})
 	return false, hint + "the opsets are ios15, ios16, ios17 and ios18"
 }
@@ -146,7 +146,7 @@ func (c *converter) version(f, out *Function) {
 	if c.to == OldText {
 		fits = oldestOpset <= n && n < newOpset
 	}
-	known, hint := KnownOpset(f.Opset)
+	known, hint := f.KnownOpset()
 	if !known {
 		c.fail(f.Pos, "function "+shorten(f.Name)+": "+quoteShort(f.Opset)+" is an opset of no dialect", hint)
 	}

@@ -163,7 +163,7 @@ func TestKnownOpsets(t *testing.T) {
 		"ios25": false,
 		"ios26": true, "ios35": true, "ios36": false, "CoreML3": true, "CoreML8": true, "CoreML9": false, "ios0": false,
 		"ios-18": false, "macos15": false} {
-		known, hint := KnownOpset(name)
+		known, hint := (&Function{Opset: name}).KnownOpset()
 		require.Equal(t, want, known, name)
 		require.Equal(t, known, hint == "", name)
 	}

@@ -348,7 +348,7 @@ func TestListsOfFaultsEndAtTheirLimit(t *testing.T) {
 		_, err := Parse("f", []byte(body(stmts.String())))
 		var list ErrorList
 		require.ErrorAs(t, err, &list)
-		for name, list := range map[string]ErrorList{"parsed": list, "merged": Merge(nil, merged)} {
+		for name, list := range map[string]ErrorList{"parsed": list, "merged": merged.Merge(nil)} {
 			if !left {
 				require.Len(t, list, MaxFaults, name)
 				require.NotContains(t, list.Error(), "too many faults", name)

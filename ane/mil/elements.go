@@ -54,7 +54,7 @@ func (w *walker) unwrap(l Literal, want Type) (Literal, *Error) {
 		case *Blob:
 			if x != nil {
 				return nil, &Error{Pos: x.Pos, Msg: "the elements of this " + shorten(w.typ.String()) +
-					" are needed in the text", Hint: "write them as a list", Err: ErrBlob}
+					" are needed in the text", Hint: "write them as a list"}
 			}
 			return l, nil
 		case *Value:

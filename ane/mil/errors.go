@@ -31,9 +31,8 @@ func (p Pos) compare(q Pos) int {
 	return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Col, q.Col))
 }
 
-// ErrNames marks faults of names in an otherwise well-formed program: a name that is defined twice, used before its
-// definition or not defined at all, or an argument given twice. Such a program can be analyzed further.
-var ErrNames = errors.New("names do not fit together")
+// errNames marks faults of names.
+var errNames = errors.New("names do not fit together")
 
 // Error is one fault of a MIL text or of a file that it names.
 type Error struct {
@@ -94,8 +93,10 @@ func (l ErrorList) Unwrap() []error {
 	return each(l, func(e *Error) error { return e })
 }
 
-// OnlyNames reports whether err is a list of faults that all match ErrNames.
+// OnlyNames reports whether err is a list of faults of names alone, in an otherwise well-formed program: a name that is
+// defined twice, used before its definition or not defined at all, or an argument given twice. Such a program can be
+// analyzed further.
 func OnlyNames(err error) bool {
 	list, ok := errors.AsType[ErrorList](err)
-	return ok && !slices.ContainsFunc(list, func(e *Error) bool { return !errors.Is(e, ErrNames) })
+	return ok && !slices.ContainsFunc(list, func(e *Error) bool { return !errors.Is(e, errNames) })
 }

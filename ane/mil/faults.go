@@ -6,8 +6,13 @@ import (
 	"slices"
 )
 
-// MaxFaults is the number of faults that Parse and Validate report before they stop with the fault "too many faults".
-const MaxFaults = 100
+// Limits of a program.
+const (
+	// MaxFaults is how many faults Parse and Validate report before they stop with the fault "too many faults".
+	MaxFaults = 100
+	// MaxNesting is how deep types, operands and literals nest. Programs in use stay below ten.
+	MaxNesting = 100
+)
 
 // faults collects faults up to the limit.
 type faults struct {
@@ -35,12 +40,12 @@ func (f *faults) err() error {
 	return f.list.Err()
 }
 
-// Merge returns the faults of both lists in order of position, up to MaxFaults.
-// Where both have faults at the same place, Merge keeps those of the first list.
-func Merge(first, second ErrorList) ErrorList {
+// Merge returns the faults of both lists in order of position, up to MaxFaults. Where both have faults at the same place,
+// Merge keeps those of l.
+func (l ErrorList) Merge(second ErrorList) ErrorList {
 	seen := map[Pos]bool{}
-	all := slices.Clone(first)
-	for _, e := range first {
+	all := slices.Clone(l)
+	for _, e := range l {
 		seen[e.Pos] = true
 	}
 	for _, e := range second {

@@ -7,9 +7,6 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// MaxNesting is how deep types, operands and literals nest. Programs in use stay below ten.
-const MaxNesting = 100
-
 // Parse reads MIL text. The name file appears in faults; the file is not opened. The error is an ErrorList of every
 // fault that Parse and Validate found. With an error, the returned program is incomplete: use it for inspection only.
 func Parse(file string, src []byte) (*Program, error) {

@@ -66,7 +66,7 @@ func (a *author) typ(depth int) Type {
 			return []Dim{{Size: a.pick(99)}, {Symbol: "?"}, {Symbol: "n"}}[a.pick(3)]
 		})}
 	case n == 5:
-		return DictOf(a.typ(depth+1), a.typ(depth+1))
+		return Type{Kind: Dict, Elems: []Type{a.typ(depth + 1), a.typ(depth + 1)}}
 	case n == 6:
 		return Type{Kind: List, Dims: []Dim{{Size: a.pick(9)}}, Elems: []Type{a.typ(depth + 1)}}
 	}

@@ -89,8 +89,8 @@ func (s *scanner) str(t *token, rest string) {
 	s.off += n
 }
 
-// strays has the fault and the hint of characters that cannot start a token.
-var strays = map[rune][2]string{
+// misplaced has the fault and the hint of characters that cannot start a token.
+var misplaced = map[rune][2]string{
 	0:    {"NUL byte in the text", "this may be a binary file; give MIL text"},
 	'.':  {`unexpected "."`, "a number starts with a digit, such as 0.5"},
 	'+':  {`unexpected "+"`, "write the number without a plus sign"},
@@ -105,7 +105,7 @@ func (s *scanner) illegal(t *token, rest string) {
 	t.kind = tokIllegal
 	r, w := utf8.DecodeRuneInString(rest)
 	s.off += w
-	if f, ok := strays[r]; ok {
+	if f, ok := misplaced[r]; ok {
 		s.fault(t.pos, f[0], f[1])
 	} else if r == utf8.RuneError && w == 1 {
 		s.fault(t.pos, fmt.Sprintf("byte 0x%02x is not valid UTF-8", rest[0]), "save the text as UTF-8")

@@ -169,9 +169,6 @@ func TensorOf(d DType, shape ...int) Type {
 // StateOf returns the type of a state that holds a t.
 func StateOf(t Type) Type { return Type{Kind: State, Elems: []Type{t}} }
 
-// DictOf returns the dictionary type from k to v.
-func DictOf(k, v Type) Type { return Type{Kind: Dict, Elems: []Type{k, v}} }
-
 // Shape returns the axis lengths of a scalar (none) or of a tensor of fixed shape; ok is false for every other type.
 func (t Type) Shape() (shape []int, ok bool) {
 	switch t.Kind {

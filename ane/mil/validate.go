@@ -40,8 +40,8 @@ type validator struct {
 // fault reports what is wrong at pos.
 func (v *validator) fault(pos Pos, msg, hint string) { v.report(pos, msg, hint, nil) }
 
-// misnamed reports a fault that matches ErrNames.
-func (v *validator) misnamed(pos Pos, msg, hint string) { v.report(pos, msg, hint, ErrNames) }
+// misnamed reports a fault of names.
+func (v *validator) misnamed(pos Pos, msg, hint string) { v.report(pos, msg, hint, errNames) }
 
 func (v *validator) report(pos Pos, msg, hint string, err error) {
 	if !pos.Known() && v.cur != nil {

@@ -10,10 +10,6 @@ import (
 	"strings"
 )
 
-// ErrBlob is wrapped by the error of evaluating a value whose elements are in a weight
-// file, not in the text. See Value.Blob.
-var ErrBlob = errors.New("the elements are in a weight file")
-
 // Floats returns the elements of a floating-point scalar or tensor, row-major. Each is the float64 nearest to the text;
 // the caller rounds it to the declared type. Decimals out of the range of float64 are refused. Like Ints, Bools and
 // Strings it checks the number of elements and, in nested lists, the nesting against the declared type. The error is an

@@ -8,6 +8,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/internal/step"
 )
@@ -72,11 +73,11 @@ func instances(e *env) {
 	run(of(second, q), q, "an instance with the same weights")
 	run(first, p, "an instance that has an instance")
 
-	for _, w := range []ane.Weights{nil, ane.Files{}, ane.Files{build.WeightFile + "x": []byte("short")}} {
+	for _, w := range []ane.Weights{nil, ane.Files{}, ane.Files{blob.WeightFile + "x": []byte("short")}} {
 		_, err := m.WithWeights(e.Ctx, w)
 		e.expect(err, "WithWeights without a file of the program", ane.ErrName)
 	}
-	_, err := m.WithWeights(e.Ctx, ane.Files{build.WeightFile: []byte("short")})
+	_, err := m.WithWeights(e.Ctx, ane.Files{blob.WeightFile: []byte("short")})
 	e.expect(err, "WithWeights of malformed weights", ane.ErrCompile)
 	e.report(m.Close(e.Ctx), "closing the base before its instances")
 	run(first, p, "an instance whose base is closed")

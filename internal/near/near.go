@@ -83,3 +83,11 @@ func distance(a, b string) int {
 	}
 	return last[len(b)]
 }
+
+// Cut shortens a text for messages.
+func Cut(s string) string {
+	if r := []rune(s); len(r) > maxLength {
+		return string(r[:maxLength]) + ".."
+	}
+	return s
+}

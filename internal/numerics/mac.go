@@ -129,13 +129,13 @@ func (r Rules) macFloat(x, w []fp16.Bits, bias fp16.Bits) fp16.Bits {
 }
 
 // ScaleInt8 returns a sum of products of int8, as the convolution of quantized values (W8A8) adds them, times the product
-// of their scales: an int32 sum, infinite from a magnitude of 2^31, rounded to fp16 once. There is no limit at 32768
-// (MS 8.3, reproduced: 29 of 29; bias, zero point and negative overflow are unmeasured).
-func (r Rules) ScaleInt8(sum int64, scale float64) fp16.Bits {
+// of their scales, before it is rounded to fp16: an int32 sum, infinite from a magnitude of 2^31. There is no limit at
+// 32768 (MS 8.3, reproduced: 29 of 29; bias, zero point and negative overflow are unmeasured).
+func (r Rules) ScaleInt8(sum int64, scale float64) float64 {
 	if r.Has(Int8Sums) && (sum >= limit || sum <= -limit) {
-		return r.Round(math.Inf(cmp.Compare(sum, 0)))
+		return math.Inf(cmp.Compare(sum, 0))
 	}
-	return r.Round(float64(sum) * scale)
+	return float64(float64(sum) * scale)
 }
 
 // SliceInside is an element of a slice that begins inside the last axis: on the M1 it passes a multiplication

@@ -7,20 +7,21 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/internal/near"
 )
 
 // Analyze resolves the function called name. If name is empty, it resolves main, or the first function of a program
 // without main: procedure 0 of the compiled program. file is the name used in messages; weights may be nil when the
-// program names no files. The error is a mil.ErrorList with the faults of all functions, because a compiler accepts a
+// program names no files; the Graph keeps a copy of what it reads. The error is a mil.ErrorList with the faults of all functions, because a compiler accepts a
 // whole program or nothing.
-func Analyze(file string, p *mil.Program, name string, weights Weights) (*Graph, error) {
+func Analyze(file string, p *mil.Program, name string, weights blob.Source) (*Graph, error) {
 	return analyze(context.Background(), file, p, name, weights, false)
 }
 
 // AnalyzeStored is Analyze for an engine that computes with packed integers: those of 2 to 7 bits from weight files are
 // in Value.Stored. It returns the error of ctx once that has ended.
-func AnalyzeStored(ctx context.Context, file string, p *mil.Program, name string, weights Weights) (*Graph, error) {
+func AnalyzeStored(ctx context.Context, file string, p *mil.Program, name string, weights blob.Source) (*Graph, error) {
 	g, err := analyze(ctx, file, p, name, weights, true)
 	if ended := ctx.Err(); ended != nil {
 		return nil, ended
@@ -29,7 +30,7 @@ func AnalyzeStored(ctx context.Context, file string, p *mil.Program, name string
 }
 
 func analyze(
-	ctx context.Context, file string, p *mil.Program, name string, weights Weights, stored bool,
+	ctx context.Context, file string, p *mil.Program, name string, weights blob.Source, stored bool,
 ) (*Graph, error) {
 	invalid := mil.ValidateContext(ctx, file, p)
 	if invalid != nil && !mil.OnlyNames(invalid) {
@@ -66,7 +67,7 @@ func analyze(
 	}
 	var named mil.ErrorList
 	errors.As(invalid, &named)
-	if err := mil.Merge(named, faults).Err(); err != nil {
+	if err := named.Merge(faults).Err(); err != nil {
 		return nil, err
 	}
 	return a.graph, nil
@@ -143,7 +144,7 @@ func (a *analysis) fail(pos mil.Pos, hint, format string, args ...any) {
 // function resolves parameters, body and results in the order of the text.
 func (a *analysis) function(f *mil.Function) {
 	a.graph.Function = f
-	if known, hint := mil.KnownOpset(f.Opset); !known {
+	if known, hint := f.KnownOpset(); !known {
 		a.note(f.Pos, hint, "function %s: %s is no opset that Apple published", f.Name, f.Opset)
 	}
 	for _, p := range f.Params {

@@ -144,7 +144,9 @@ func (c *Call) rule() {
 			c.In = append(c.In, nil)
 		}
 	}
-	c.fold()
+	if c.fold(); c.Folded() {
+		return
+	}
 	p := newPlacing(chip.CoreML)
 	p.statement(c.Node)
 	if slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Rule == "cpu-operator" }) {

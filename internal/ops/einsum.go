@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/near"
 )
 
 // Einsum is a product over four groups of axes: Batch in both operands and the result, M
@@ -88,19 +89,19 @@ func (c *Call) equation(rankX, rankY int) (x, y, out string) {
 	text := strings.ReplaceAll(v.Text[0], " ", "")
 	in, out, arrow := strings.Cut(text, "->")
 	x, y, comma := strings.Cut(in, ",")
-	c.refuseIf(!arrow || !comma, form, hint, "%q is not of the form x,y->result", Cut(text))
+	c.refuseIf(!arrow || !comma, form, hint, "%q is not of the form x,y->result", near.Cut(text))
 	for _, letters := range []string{x, y, out} {
 		for i, letter := range letters {
 			switch {
 			case letter < 'A' || letter > 'z' || letter > 'Z' && letter < 'a':
 				c.refuse(form, hint, "%q is not a letter", string(letter))
 			case strings.ContainsRune(letters[i+1:], letter):
-				c.refuse(form, "name every axis of a tensor differently", "%c is twice in %q", letter, Cut(letters))
+				c.refuse(form, "name every axis of a tensor differently", "%c is twice in %q", letter, near.Cut(letters))
 			}
 		}
 	}
 	c.refuseIf(len(x) != rankX || len(y) != rankY, form, "give one letter for each axis",
-		"%q and %q for tensors of rank %d and %d", Cut(x), Cut(y), rankX, rankY)
+		"%q and %q for tensors of rank %d and %d", near.Cut(x), near.Cut(y), rankX, rankY)
 	for _, letter := range out {
 		c.refuseIf(!strings.ContainsRune(x+y, letter), form, "take letters of the operands",
 			"%c of the result is in neither operand", letter)
@@ -116,12 +117,4 @@ func renamed(equation string) string {
 		}
 		return 'a' + rune(strings.IndexRune(equation, r))
 	}, equation)
-}
-
-// Cut shortens a text for messages.
-func Cut(s string) string {
-	if r := []rune(s); len(r) > 40 {
-		return string(r[:40]) + ".."
-	}
-	return s
 }

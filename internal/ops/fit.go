@@ -5,12 +5,13 @@ import (
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/near"
 )
 
 // value places an input or a result: a tensor of the engine, or a surface.
 func (p *placing) value(v *Value) {
 	p.pos, p.here = v.Pos, OnEngine
-	name, what := Cut(v.Name), Cut(v.Name)
+	name, what := near.Cut(v.Name), near.Cut(v.Name)
 	if v.input {
 		what = "input " + name
 	}
@@ -29,7 +30,7 @@ func (p *placing) value(v *Value) {
 			p.surface(v, "output "+name)
 		}
 	case t.Kind == mil.Tensor:
-		p.refuse("dynamic-shape", "guide (D)", "%s: %s has an axis without a length", what, Cut(v.declared.String()))
+		p.refuse("dynamic-shape", "guide (D)", "%s: %s has an axis without a length", what, near.Cut(v.declared.String()))
 	}
 	p.of[v] = max(p.of[v], p.here)
 }

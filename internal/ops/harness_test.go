@@ -44,7 +44,7 @@ func weights(t testing.TB) files {
 }
 
 // analyze parses and resolves text. It returns any faults as ErrorList.
-func analyze(t testing.TB, text string, w ops.Weights) (*ops.Graph, mil.ErrorList) {
+func analyze(t testing.TB, text string, w blob.Source) (*ops.Graph, mil.ErrorList) {
 	p, err := mil.Parse("e.mil", []byte(text))
 	var g *ops.Graph
 	if err == nil {

@@ -103,13 +103,19 @@ func (n *Node) Word(name string) string {
 	return ""
 }
 
+// Folded reports whether compiling computes all results of the statement, so that no engine runs it. Those of constexpr
+// operators are weights, which engines may keep in their short form.
+func (n *Node) Folded() bool {
+	return len(n.Out) > 0 && !slices.ContainsFunc(n.Out, func(v *Value) bool { return !v.Folded })
+}
+
 // fold marks results of constants as known when compiling.
 func (n *Node) fold() {
 	operands := n.Operands()
 	constexpr := n.Def != nil && n.Def.constexpr()
-	folded := constexpr || len(operands) > 0 && !slices.ContainsFunc(operands, func(v *Value) bool {
-		return !v.Folded
-	})
+	r, drawn := n.Attrs.(Random)
+	folded := constexpr || len(operands) > 0 && !(drawn && r.Seed < 0) &&
+		!slices.ContainsFunc(operands, func(v *Value) bool { return !v.Folded })
 	for _, v := range n.Out {
 		v.Folded = folded || v.Data != nil
 		v.known = v.known || constexpr

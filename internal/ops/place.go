@@ -38,8 +38,8 @@ type Placement struct {
 // Place says where the statements of a Survey run on a chip if a program takes one of the ways to Apple's compiler. It
 // looks at each operator, the shapes and types of its operands and results, and its settings, as far as the node has
 // them: a faulty statement is placed by the rest. An operator runs where its operands, its results and the constexpr
-// operators of its weights can be. Operators that Lookup does not know run on the engine unless they are known to be
-// refused.
+// operators of its weights can be. A statement that compiling computes runs nowhere and has no place. Operators that
+// Lookup does not know run on the engine unless they are known to be refused.
 func Place(g *Graph, c chip.Chip, via chip.Compiler) Placement {
 	p := newPlacing(via)
 	p.spec = c.Spec()
@@ -50,7 +50,7 @@ func Place(g *Graph, c chip.Chip, via chip.Compiler) Placement {
 		for _, v := range n.Out {
 			p.value(v)
 		}
-		if n.Op.Kind != "const" {
+		if !n.Folded() || n.Def == nil && n.Op.Kind != "const" || n.Def != nil && n.Def.constexpr() {
 			p.Where[n] = p.statement(n)
 		}
 	}

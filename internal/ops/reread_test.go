@@ -55,7 +55,7 @@ func TestReread(t *testing.T) {
 	require.Nil(t, other.Value)
 	require.Nil(t, other.Value)
 
-	for name, w := range map[string]ops.Weights{"none": nil, "no file": files{}} {
+	for name, w := range map[string]blob.Source{"none": nil, "no file": files{}} {
 		entries, faults := ops.Reread("e.mil", g.Weights, w)
 		require.Empty(t, faults, name)
 		require.Equal(t, make([]ops.Entry, 3), entries, name)
@@ -73,7 +73,7 @@ func TestReread(t *testing.T) {
 	require.Empty(t, entries[2].Notes, "reported once")
 
 	for name, x := range map[string]struct {
-		w    ops.Weights
+		w    blob.Source
 		want error
 		n    int
 		text string

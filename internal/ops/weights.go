@@ -14,16 +14,10 @@ import (
 	"github.com/anekit/anekit/internal/element"
 )
 
-// Weights reads the files that BLOBFILE names.
-type Weights interface {
-	// ReadFile returns the whole file for a path as the program writes it. The Graph keeps a copy.
-	ReadFile(path string) ([]byte, error)
-}
-
-// Constants are Weights that give single constants where they lie. The Graph keeps their bytes instead of a copy, so
-// they must neither change nor go while it is used.
+// Constants are a Source that gives single constants in place. The Graph keeps their bytes instead of a copy, so they must
+// neither change nor be freed while it is used.
 type Constants interface {
-	Weights
+	blob.Source
 	// Constant returns the elements of a constant of type t that the program reads from path at offset, in the form
 	// of a weight file: dense, little endian, integers below 8 bits without gaps from the low bits up. The elements of
 	// a constant for which the error matches fs.ErrNotExist are read from the file of ReadFile.
@@ -75,7 +69,7 @@ type Entry struct {
 // Reread reads the entries of list from other files, with the same checks as Analyze. It reads each file once. A file
 // is missing when weights is nil or the error of ReadFile matches fs.ErrNotExist. The Entries are in the order of list.
 // file is the name used in messages. Faults are like those of Analyze; a faulty Entry has no Data.
-func Reread(file string, list []*Weight, weights Weights) ([]Entry, mil.ErrorList) {
+func Reread(file string, list []*Weight, weights blob.Source) ([]Entry, mil.ErrorList) {
 	entries := make([]Entry, len(list))
 	if weights == nil {
 		return entries, nil
@@ -94,12 +88,12 @@ func Reread(file string, list []*Weight, weights Weights) ([]Entry, mil.ErrorLis
 			break // Merge adds the fault "too many faults"
 		}
 	}
-	return entries, mil.Merge(nil, faults)
+	return entries, faults.Merge(nil)
 }
 
 // weightFiles reads weights, each file once.
 type weightFiles struct {
-	weights Weights
+	weights blob.Source
 	name    string // of the program, for messages
 	copied  bool   // the caller may change its bytes afterwards
 	opened  map[string]*weightFile

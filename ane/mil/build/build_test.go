@@ -65,14 +65,14 @@ func TestLaterCallsDoNotChangeAProgram(t *testing.T) {
 	f.Output("y", f.Mul(x, f.Weight("w", []float32{1, 2}, 1, 2, 1, 1)))
 	p, err := b.Program()
 	require.NoError(t, err)
-	text, weights := p.Text(), p.Weights[build.WeightFile].Bytes()
+	text, weights := p.Text(), p.Weights[blob.WeightFile].Bytes()
 	f.Output("z", f.Add(x, f.Weight("v", []float32{3, 4}, 1, 2, 1, 1)))
 	require.Equal(t, text, p.Text())
-	require.Equal(t, weights, p.Weights[build.WeightFile].Bytes())
+	require.Equal(t, weights, p.Weights[blob.WeightFile].Bytes())
 	q, err := b.Program()
 	require.NoError(t, err)
 	requireSound(t, q)
-	require.Greater(t, q.Weights[build.WeightFile].Size(), p.Weights[build.WeightFile].Size())
+	require.Greater(t, q.Weights[blob.WeightFile].Size(), p.Weights[blob.WeightFile].Size())
 }
 
 func TestFunctions(t *testing.T) {
@@ -98,7 +98,7 @@ func TestFunctions(t *testing.T) {
 			require.Len(t, p.Blobs(), 3)
 			dir := t.TempDir()
 			require.NoError(t, p.WriteDir(dir))
-			text, err := os.ReadFile(filepath.Join(dir, build.TextFile))
+			text, err := os.ReadFile(filepath.Join(dir, "model.mil"))
 			require.NoError(t, err)
 			require.Equal(t, p.Text(), text)
 			for _, file := range c.files {
@@ -109,7 +109,7 @@ func TestFunctions(t *testing.T) {
 				require.Equal(t, want, got)
 			}
 			require.Len(t, p.Weights, len(c.files))
-			require.Error(t, p.WriteDir(filepath.Join(dir, build.TextFile)), "a file is in the way")
+			require.Error(t, p.WriteDir(filepath.Join(dir, "model.mil")), "a file is in the way")
 		})
 	}
 }
@@ -228,7 +228,7 @@ func TestWeightsOfAllKinds(t *testing.T) {
 	f.Output("z", f.Mul(x, f.WeightFrom("bad", t4, func() (io.ReadCloser, error) { return nil, broken })))
 	p, err = b.Program()
 	require.NoError(t, err)
-	_, err = p.Weights.ReadFile(build.WeightFile)
+	_, err = p.Weights.ReadFile(blob.WeightFile)
 	require.ErrorIs(t, err, broken)
 	require.ErrorIs(t, p.WriteDir(t.TempDir()), broken)
 }

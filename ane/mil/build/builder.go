@@ -98,7 +98,7 @@ func (b *Builder) Program() (*Program, error) {
 				Hint: "name a result with Output"}))
 		}
 	}
-	if err := mil.Merge(faults, nil).Err(); err != nil {
+	if err := faults.Merge(nil).Err(); err != nil {
 		return nil, err
 	}
 	m := mil.NewBuilder(b.options...)
@@ -173,11 +173,8 @@ func (p *Program) ReadFile(path string) ([]byte, error) { return p.Weights.ReadF
 // Text returns the program as MIL text.
 func (p *Program) Text() []byte { return mil.Print(p.Program) }
 
-// TextFile is the name of the text in the directory of a model.
-const TextFile = "model.mil"
-
-// WriteDir writes the weights and then the text below dir, the directory of the model; blob.Dir(dir) reads the weights
-// again. Streams of weights are copied through a small buffer. Errors are those of the system, and of
+// WriteDir writes the weights and then the text, model.mil, below dir, the directory of the model; blob.Dir(dir) reads
+// the weights again. Streams of weights are copied through a small buffer. Errors are those of the system, and of
 // blob.Writers.WriteDir.
 func (p *Program) WriteDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -186,7 +183,7 @@ func (p *Program) WriteDir(dir string) error {
 	if err := p.Weights.WriteDir(dir); err != nil {
 		return err
 	}
-	return wholefile.Replace(filepath.Join(dir, TextFile), func(dst io.Writer) error {
+	return wholefile.Replace(filepath.Join(dir, "model.mil"), func(dst io.Writer) error {
 		_, err := dst.Write(p.Text())
 		return err
 	})

@@ -95,7 +95,7 @@ func ExampleFunc_WeightFrom() {
 	f.Output("y", f.Conv(x, w))
 	p, err := b.Program()
 	check(err)
-	file, err := p.Weights.ReadFile(build.WeightFile) // or p.WriteDir(dir)
+	file, err := p.Weights.ReadFile(blob.WeightFile) // or p.WriteDir(dir)
 	fmt.Println(len(file), err)
 	// Output: 4224 <nil>
 }

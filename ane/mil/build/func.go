@@ -11,6 +11,9 @@ import (
 
 // Func is one function of a program. Its Values belong to it alone. Builder.Func makes a Func; the zero Func belongs to
 // no program, and passing a Value of it to another Func is a fault.
+//
+// The caller names inputs, weights, constants and outputs; these names are unique in a function. Other results are named
+// after their operator, conv_0, and settings after their argument, strides, strides_1. The same calls give the same text.
 type Func struct {
 	b         *Builder
 	name      string

@@ -13,7 +13,6 @@ import (
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/ops"
-	"github.com/anekit/anekit/internal/opsgen"
 )
 
 // values are the operands of the calls below.
@@ -90,7 +89,7 @@ func plain(t *testing.T, kind string) {
 	b := build.New()
 	f := b.Func("main")
 	v := inputs(f)
-	method := reflect.ValueOf(f).MethodByName(opsgen.Method(kind))
+	method := reflect.ValueOf(f).MethodByName(methodName(kind))
 	require.True(t, method.IsValid(), "no method of %s", kind)
 	var args []reflect.Value
 	for _, p := range ops.Lookup(kind).Params {
@@ -112,7 +111,7 @@ func plain(t *testing.T, kind string) {
 func TestEveryOperatorHasItsMethod(t *testing.T) {
 	methods := reflect.TypeFor[*build.Func]()
 	for _, kind := range ops.Names() {
-		name := opsgen.Method(kind)
+		name := methodName(kind)
 		_, ok := methods.MethodByName(name)
 		require.True(t, ok, "%s has no method %s", kind, name)
 	}

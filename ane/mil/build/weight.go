@@ -9,9 +9,6 @@ import (
 	"github.com/anekit/anekit/ane/mil/blob"
 )
 
-// WeightFile is the path of the file of all weights, without FilePerWeight.
-const WeightFile = blob.WeightFile
-
 // Weight adds a constant of type fp16 whose elements, row-major, go into the weight file. It rounds them at once and
 // does not keep the slice. Values that fp16 does not hold (blob.LostAs16) get a note.
 func (f *Func) Weight(name string, values []float32, shape ...int) Value {
@@ -90,7 +87,7 @@ func (f *Func) weight(name string, t mil.Type, alone bool, add func(*blob.Writer
 // file returns the path of the file for the weight called name: one that no file has, if it is there alone.
 func (b *Builder) file(name string, alone bool) string {
 	if !alone {
-		return WeightFile
+		return blob.WeightFile
 	}
 	path := blob.ModelPath + "weights/" + name
 	for i, tried := 0, path; ; i++ {

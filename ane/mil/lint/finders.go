@@ -51,7 +51,6 @@ var finders = map[string]finder{
 	"joined-branches":  {each: true, chips: []chip.Chip{chip.M1}, node: checkBranches},
 	"kernel-rewritten": {each: true, kinds: convs, node: checkRewritten},
 	"literal-range":    {function: checkLiterals},
-	"load-budget":      {each: true, once: checkLoads},
 	"many-operands":    {each: true, node: checkOperands},
 	"missing-argument": {node: checkMissing},
 	"nan-number":       {function: checkNaN},

@@ -19,8 +19,6 @@ type Options struct {
 	Weights blob.Source
 	// Ranges are the smallest and the largest value of inputs, by name.
 	Ranges map[string]Range
-	// Programs is how many programs are loaded beside this one, 0 for not known.
-	Programs int
 	// OwnSurfaces says that the caller makes the surfaces. Otherwise ane.Model.NewRequest does, as large as every
 	// engine wants them, and nothing is said about their sizes.
 	OwnSurfaces bool

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -86,8 +87,8 @@ func checkViews(c *check, f *ops.Graph) {
 	switch {
 	case first == nil:
 	case tiles:
-		c.warn(first.Op.Pos, "", "function %s only moves elements", ops.Cut(f.Function.Name))
+		c.warn(first.Op.Pos, "", "function %s only moves elements", near.Cut(f.Function.Name))
 	default:
-		c.error(first.Op.Pos, "", "function %s only moves elements", ops.Cut(f.Function.Name))
+		c.error(first.Op.Pos, "", "function %s only moves elements", near.Cut(f.Function.Name))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -55,7 +56,7 @@ func checkSoftmax(c *check, s *ops.Node) {
 
 func checkEinsum(c *check, s *ops.Node) {
 	if e := s.Word("equation"); e != "" && e != "nchw,nwhu->nchu" {
-		c.warn(s.Op.Pos, "", "einsum %s", ops.Cut(e))
+		c.warn(s.Op.Pos, "", "einsum %s", near.Cut(e))
 	}
 }
 
@@ -64,7 +65,7 @@ func checkTiles(c *check, s *ops.Node) {
 	for _, v := range s.Out {
 		if n := v.Bytes()/max(tile, 1) + 1; v.DType.Float() && !v.Folded && !v.Open && n > 2 && n%2 == 1 &&
 			c.spec.Engines.Value > 1 {
-			c.note(v.Pos, "", "%s: %d bytes make %d tiles", ops.Cut(v.Name), v.Bytes(), n)
+			c.note(v.Pos, "", "%s: %d bytes make %d tiles", near.Cut(v.Name), v.Bytes(), n)
 		}
 	}
 }
@@ -85,7 +86,7 @@ func checkOperands(c *check, s *ops.Node) {
 // of the study: 100 GB/s and 1.2 times that time for movement, 10 TFLOPS against 0.5 for products.
 func saving(s *ops.Node) float64 {
 	out := result(s)
-	if out == nil || family(s) == ops.Constexprs {
+	if out == nil || s.Folded() {
 		return 0
 	}
 	if k := s.Inner(); k > 0 {
@@ -108,6 +109,6 @@ func checkCPUSmall(c *check, f *ops.Graph) {
 	}
 	if any && sum < 250 {
 		c.note(f.Function.Pos, "", "function %s saves some %.0f us on the engine, 250 are needed",
-			ops.Cut(f.Function.Name), sum)
+			near.Cut(f.Function.Name), sum)
 	}
 }

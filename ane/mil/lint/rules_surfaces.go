@@ -6,6 +6,7 @@ import (
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -35,7 +36,7 @@ func checkSorted(side string) func(c *check, f *ops.Graph) {
 		}
 		var names, shown []string
 		for _, v := range list {
-			names, shown = append(names, v.Name), append(shown, ops.Cut(v.Name))
+			names, shown = append(names, v.Name), append(shown, near.Cut(v.Name))
 		}
 		if slices.IsSorted(names) {
 			return
@@ -45,7 +46,7 @@ func checkSorted(side string) func(c *check, f *ops.Graph) {
 			pos = f.Function.Results[0].Pos
 		}
 		c.fixed(c.renamed(f, side, list)).warn(pos, "", "function %s: the %ss are declared as %v and bound as %v",
-			ops.Cut(f.Function.Name), side, shown, slices.Sorted(slices.Values(shown)))
+			near.Cut(f.Function.Name), side, shown, slices.Sorted(slices.Values(shown)))
 	}
 }
 
@@ -104,7 +105,7 @@ func checkEqual(c *check, f *ops.Graph) {
 			}
 		}
 		if c.OwnSurfaces && len(sizes) > 0 && slices.Min(sizes) != slices.Max(sizes) {
-			c.warn(list[0].Pos, "", "function %s: the %ss need %d to %d bytes", ops.Cut(f.Function.Name), side,
+			c.warn(list[0].Pos, "", "function %s: the %ss need %d to %d bytes", near.Cut(f.Function.Name), side,
 				slices.Min(sizes), slices.Max(sizes))
 		}
 	})
@@ -116,26 +117,26 @@ func checkWidth(c *check, side string, v *ops.Value) {
 		row *= v.Shape[v.Rank()-1]
 	}
 	if row%64 != 0 {
-		c.note(v.Pos, "", "%s %s: rows of %d bytes are padded to %d", side, ops.Cut(v.Name), row, (row+63)/64*64)
+		c.note(v.Pos, "", "%s %s: rows of %d bytes are padded to %d", side, near.Cut(v.Name), row, (row+63)/64*64)
 	}
 }
 
 func checkSmall(c *check, side string, v *ops.Value) {
 	least := chip.M6.Spec().MinSurface.Value // as on all chips
 	if n := v.Surface(); c.OwnSurfaces && int64(n) < least {
-		c.note(v.Pos, "", "%s %s needs %d bytes", side, ops.Cut(v.Name), n)
+		c.note(v.Pos, "", "%s %s needs %d bytes", side, near.Cut(v.Name), n)
 	}
 }
 
 func checkWide(c *check, side string, v *ops.Value) {
 	if v.DType == mil.FP32 {
-		c.warn(v.Pos, "", "%s %s is fp32", side, ops.Cut(v.Name))
+		c.warn(v.Pos, "", "%s %s is fp32", side, near.Cut(v.Name))
 	}
 }
 
 func checkFP32(c *check, s *ops.Node) {
 	out := result(s)
-	if out == nil || family(s) == ops.Constexprs || family(s) == ops.Conversions || moves(s) {
+	if out == nil || s.Folded() || family(s) == ops.Conversions || moves(s) {
 		return
 	}
 	if d := out.DType; d == mil.FP32 || d == mil.FP64 || d.Integer() {

@@ -60,8 +60,8 @@ func checkBare(c *check, n *ops.Node) {
 		if at, ok := c.text.offset(m.Pos); ok && c.text.word(at) == at+len(text) {
 			edits = []Edit{{at, at + len(text), c.scalar(d, text)}}
 		}
-		c.fixed(edits).error(m.Pos, "write "+name+" = "+c.scalar(d, ops.Cut(text)), "%s: %s: %s has no type", n.Op.Kind,
-			name, ops.Cut(text))
+		c.fixed(edits).error(m.Pos, "write "+name+" = "+c.scalar(d, near.Cut(text)), "%s: %s: %s has no type", n.Op.Kind,
+			name, near.Cut(text))
 	})
 }
 
@@ -154,21 +154,21 @@ func checkBuildInfo(c *check) {
 func checkOpsetKnown(c *check, f *ops.Graph) {
 	fn := f.Function
 	if _, ok := chip.Opset(fn.Opset); !ok {
-		c.warn(fn.Pos, "", "function %s: opset %s is not known", ops.Cut(fn.Name), ops.Cut(fn.Opset))
+		c.warn(fn.Pos, "", "function %s: opset %s is not known", near.Cut(fn.Name), near.Cut(fn.Opset))
 	}
 }
 
 func checkOpset(c *check, f *ops.Graph) {
 	fn := f.Function
 	if first, ok := chip.Opset(fn.Opset); ok && c.OS != 0 && first > c.OS {
-		c.error(fn.Pos, "", "function %s: opset %s needs %v; the system is %v", ops.Cut(fn.Name), fn.Opset, first, c.OS)
+		c.error(fn.Pos, "", "function %s: opset %s needs %v; the system is %v", near.Cut(fn.Name), fn.Opset, first, c.OS)
 	}
 }
 
 func checkDialect(c *check) {
 	var why []string
 	if !c.old() && len(c.funcs) > 0 {
-		why = append(why, "program("+ops.Cut(c.prog.Version)+")")
+		why = append(why, "program("+near.Cut(c.prog.Version)+")")
 	}
 	for _, f := range c.funcs {
 		if first, ok := chip.Opset(f.Function.Opset); ok && first > 13 && !slices.Contains(why, f.Function.Opset) {

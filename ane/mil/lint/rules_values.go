@@ -3,6 +3,7 @@ package lint
 import (
 	"slices"
 
+	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -11,11 +12,11 @@ func checkDead(c *check, f *ops.Graph) {
 		switch v := f.Values[r.Name]; {
 		case v == nil:
 		case slices.Contains(f.Parameters, v) && !v.State:
-			c.error(r.Pos, "", "output %s is an input", ops.Cut(v.Name))
+			c.error(r.Pos, "", "output %s is an input", near.Cut(v.Name))
 		case v.Literal != nil:
-			c.error(r.Pos, "compute it from an input", "output %s is a constant", ops.Cut(v.Name))
+			c.error(r.Pos, "compute it from an input", "output %s is a constant", near.Cut(v.Name))
 		case v.Folded:
-			c.error(r.Pos, "compute it from an input", "output %s depends on no input", ops.Cut(v.Name))
+			c.error(r.Pos, "compute it from an input", "output %s depends on no input", near.Cut(v.Name))
 		}
 	}
 }
@@ -25,9 +26,9 @@ func checkUnusedInput(c *check, f *ops.Graph) {
 		switch {
 		case len(v.Uses) > 0 || v.Returned:
 		case c.spec.UnusedInput.Known() && !c.spec.UnusedInput.Value:
-			c.error(v.Pos, "", "no operation uses input %s", ops.Cut(v.Name))
+			c.error(v.Pos, "", "no operation uses input %s", near.Cut(v.Name))
 		default:
-			c.warn(v.Pos, "", "no operation uses input %s", ops.Cut(v.Name))
+			c.warn(v.Pos, "", "no operation uses input %s", near.Cut(v.Name))
 		}
 	}
 }
@@ -52,7 +53,7 @@ func checkUnusedValue(c *check, f *ops.Graph) {
 	live := live(f)
 	for _, n := range f.Statements {
 		if n.Op.Kind != "const" && !live[n] && len(n.Out) > 0 {
-			c.warn(n.Out[0].Pos, "", "no output needs %s", ops.Cut(n.Out[0].Name))
+			c.warn(n.Out[0].Pos, "", "no output needs %s", near.Cut(n.Out[0].Name))
 		}
 	}
 }
@@ -60,7 +61,7 @@ func checkUnusedValue(c *check, f *ops.Graph) {
 func checkUnusedConst(c *check, f *ops.Graph) {
 	for _, n := range f.Statements {
 		if n.Op.Kind == "const" && len(n.Out) == 1 && len(n.Out[0].Uses) == 0 && !n.Out[0].Returned {
-			c.note(n.Out[0].Pos, "", "nothing uses %s", ops.Cut(n.Out[0].Name))
+			c.note(n.Out[0].Pos, "", "nothing uses %s", near.Cut(n.Out[0].Name))
 		}
 	}
 }
@@ -72,7 +73,7 @@ func checkShared(c *check) {
 			if owner, taken := first[v.Name]; !taken {
 				first[v.Name] = f.Function.Name
 			} else if owner != f.Function.Name {
-				c.warn(v.Pos, "", "%s is an input or output of %s too", ops.Cut(v.Name), ops.Cut(owner))
+				c.warn(v.Pos, "", "%s is an input or output of %s too", near.Cut(v.Name), near.Cut(owner))
 			}
 		}
 	}

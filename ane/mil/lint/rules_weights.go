@@ -10,6 +10,7 @@ import (
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -41,11 +42,11 @@ func checkOffset(c *check) {
 	for _, e := range c.entries() {
 		switch {
 		case e.offset == 0:
-			c.error(e.pos, "", "offset 0 is the header of %s", ops.Cut(e.path))
+			c.error(e.pos, "", "offset 0 is the header of %s", near.Cut(e.path))
 		case e.offset%64 != 0:
-			c.error(e.pos, "", "offset %d of %s is not a multiple of 64", e.offset, ops.Cut(e.path))
+			c.error(e.pos, "", "offset %d of %s is not a multiple of 64", e.offset, near.Cut(e.path))
 		case e.offset == 128:
-			c.error(e.pos, "", "offset 128 of %s is where the elements of the first entry start", ops.Cut(e.path))
+			c.error(e.pos, "", "offset 128 of %s is where the elements of the first entry start", near.Cut(e.path))
 		}
 	}
 }
@@ -59,7 +60,7 @@ func checkOverlap(c *check) {
 		a, b := all[i-1], all[i]
 		if a.path == b.path && a.offset != b.offset && b.offset < a.end && b.offset%64 == 0 && a.offset > 0 &&
 			b.offset != 128 {
-			c.error(b.pos, "", "offset %d of %s lies within the entry at %d, which ends at %d", b.offset, ops.Cut(b.path),
+			c.error(b.pos, "", "offset %d of %s lies within the entry at %d, which ends at %d", b.offset, near.Cut(b.path),
 				a.offset, a.end)
 		}
 	}
@@ -71,11 +72,11 @@ func checkPath(c *check) {
 		clean := path.Clean("/" + rest)
 		switch {
 		case !ok:
-			c.error(e.pos, "", "path %s does not start with @model_path/", ops.Cut(e.path))
+			c.error(e.pos, "", "path %s does not start with @model_path/", near.Cut(e.path))
 		case strings.HasPrefix(rest, "/") || strings.Contains("/"+rest+"/", "/../") || strings.Contains(rest, "\\") ||
 			strings.Contains(rest, "\x00") ||
 			clean == "/":
-			c.error(e.pos, "", "path %s leaves the folder of the model", ops.Cut(e.path))
+			c.error(e.pos, "", "path %s leaves the folder of the model", near.Cut(e.path))
 		}
 	}
 }
@@ -93,7 +94,7 @@ func checkFiles(c *check) {
 			first = e.path
 		}
 		if e.path != first {
-			c.warn(e.pos, "", "%s is another weight file than %s", ops.Cut(e.path), ops.Cut(first))
+			c.warn(e.pos, "", "%s is another weight file than %s", near.Cut(e.path), near.Cut(first))
 			return
 		}
 	}
@@ -115,12 +116,6 @@ func checkBudget(c *check) {
 	}
 	if limit := c.spec.WeightBytes.Value; sum > uint64(limit) {
 		c.note(pos, "", "%d bytes of weights; on an M3 Pro about %d were the most that loaded", sum, limit)
-	}
-}
-
-func checkLoads(c *check) {
-	if n := c.spec.Loaded.Value; c.Programs > n {
-		c.warn(c.prog.Pos, "", "%d programs, at most %d are loaded", c.Programs, n)
 	}
 }
 

@@ -13,11 +13,11 @@ type fixed struct {
 	width
 	rows, columns int // columns of a block; 128 for those of units
 
-	d                    gotypes.Component // the argument, a fixes
-	data, line, threes   reg.Register      // of a row, the bytes of one and of three
-	from, stride, strays reg.Register      // the bytes before the scales of a row, those of one and of three
-	nibbles, flip        reg.VecVirtual    // the bits of an integer, and those that are flipped
-	worth                []reg.VecVirtual  // with 256 bits, what the digits are worth
+	d                     gotypes.Component // the argument, a fixes
+	data, line, line3     reg.Register      // of a row, the bytes of one and of three
+	from, stride, stride3 reg.Register      // the bytes before the scales of a row, those of one and of three
+	nibbles, flip         reg.VecVirtual    // the bits of an integer, and those that are flipped
+	worth                 []reg.VecVirtual  // with 256 bits, what the digits are worth
 }
 
 // row is the memory of one of four rows.
@@ -32,10 +32,10 @@ func row(base, one, three reg.Register, i, bytes int) Mem {
 	}
 }
 
-func (k *fixed) data4(i, bytes int) Mem { return row(k.data, k.line, k.threes, i, bytes) }
+func (k *fixed) data4(i, bytes int) Mem { return row(k.data, k.line, k.line3, i, bytes) }
 
 func (k *fixed) scales(base reg.Register, i, bytes int) Mem {
-	return row(base, k.stride, k.strays, i, bytes)
+	return row(base, k.stride, k.stride3, i, bytes)
 }
 
 // write writes the kernel.
@@ -46,9 +46,9 @@ func (k *fixed) write() {
 	k.from = k.GP64()
 	k.XORL(k.from.(reg.GPVirtual).As32(), k.from.(reg.GPVirtual).As32())
 	if k.rows > 1 {
-		k.threes, k.strays = k.GP64(), k.GP64()
-		k.LEAQ(Mem{Base: k.line, Index: k.line, Scale: 2}, k.threes)
-		k.LEAQ(Mem{Base: k.stride, Index: k.stride, Scale: 2}, k.strays)
+		k.line3, k.stride3 = k.GP64(), k.GP64()
+		k.LEAQ(Mem{Base: k.line, Index: k.line, Scale: 2}, k.line3)
+		k.LEAQ(Mem{Base: k.stride, Index: k.stride, Scale: 2}, k.stride3)
 	}
 	k.nibbles, k.flip = k.Constant(0x0f0f0f0f), k.Vector()
 	k.VPBROADCASTD(k.Place(k.d.Field("flip")), k.flip)

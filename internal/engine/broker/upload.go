@@ -263,5 +263,5 @@ func (u *upload) faults(missing map[string]error) error {
 			list.Add(w.Fault(u.request.File, why))
 		}
 	}
-	return mil.Merge(list, nil).Err()
+	return list.Merge(nil).Err()
 }

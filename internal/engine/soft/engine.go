@@ -143,7 +143,7 @@ func (e *engine) make(
 		return nil, err
 	}
 	base.retain()
-	return &executable{engine: e, plan: p, holds: all, turn: make(chan struct{}, 1)}, nil
+	return &executable{engine: e, plan: p, holds: all, running: make(chan struct{}, 1)}, nil
 }
 
 // refused wraps err as a fault of the program or of its weights.

@@ -23,7 +23,7 @@ type executable struct {
 	work    [][]byte      // a workspace for each worker
 	rounds  uint64        // evaluations since Load
 	loads   int           // counts Loads and Unloads, so that invocations notice a new scratch
-	turn    chan struct{} // holds a token while a run uses the scratch
+	running chan struct{} // holds a token while a run uses the scratch
 }
 
 // Inputs implements ane.Executable.

@@ -8,13 +8,14 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft/plan"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/numerics"
+	"github.com/anekit/anekit/unimem"
 )
 
 // invocation is a plan bound to surfaces.
 type invocation struct {
 	exec   *executable
-	blocks []*run.Block // Blocks whose surfaces are acquired
-	in     [][]byte     // the engine's own view of each input
+	blocks []*unimem.Block // Blocks whose surfaces are acquired
+	in     [][]byte        // the engine's own view of each input
 	out    [][]byte
 	calls  []run.Call
 	loads  int // value of executable.loads when the calls were bound to its scratch
@@ -110,15 +111,15 @@ func (r reading) Err() error { return run.Between(r.Context) }
 func (v *invocation) Evaluate(ctx context.Context) error {
 	e := v.exec
 	select {
-	case e.turn <- struct{}{}:
+	case e.running <- struct{}{}:
 	default: // quicker than one select of both
 		select {
-		case e.turn <- struct{}{}:
+		case e.running <- struct{}{}:
 		case <-ctx.Done():
 			return ane.Deadline("evaluate", Name, ctx.Err())
 		}
 	}
-	defer func() { <-e.turn }()
+	defer func() { <-e.running }()
 	if !e.loaded {
 		return &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrNotLoaded}
 	}

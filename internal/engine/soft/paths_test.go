@@ -131,10 +131,10 @@ func TestPaths(t *testing.T) {
 		{grouped(2, 2, 2, 17, 1<<14, 3, 2), "depthwise"}, // likewise, of two phases
 		{grouped(2, 2, 2, 17, 1<<14+32, 3, 2), "product"},
 		{turned("[3, 5]", "[5, 3]", "1, 0"), "mover"},
-		{turned("[4, 4]", "[4, 4]", "1, 0"), "turner"},
-		{turned("[64, 32, 16]", "[32, 64, 16]", "1, 0, 2"), "turner"},
+		{turned("[4, 4]", "[4, 4]", "1, 0"), "transposer"},
+		{turned("[64, 32, 16]", "[32, 64, 16]", "1, 0, 2"), "transposer"},
 		{turned("[64, 32, 17]", "[32, 64, 17]", "1, 0, 2"), "mover"},
-		{turned("[3, 64, 32]", "[3, 32, 64]", "0, 2, 1"), "turner"},
+		{turned("[3, 64, 32]", "[3, 32, 64]", "0, 2, 1"), "transposer"},
 		{turned("[3, 64, 32]", "[64, 3, 32]", "1, 0, 2"), "mover"},
 	} {
 		t.Run(c.text[1], func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestPathsOfTurns(t *testing.T) {
 	} {
 		steps := stepsOf(t, "tensor<fp16, "+c.shape+"> x", "tensor<fp16, "+c.result+"> y = transpose(x = x, perm = "+
 			fmt.Sprintf("tensor<int32, [%d]>([%s]));", strings.Count(c.perm, ",")+1, c.perm))
-		require.Equal(t, "turner", runnerOf(steps), c.shape)
+		require.Equal(t, "transposer", runnerOf(steps), c.shape)
 		require.EqualValues(t, c.unit, of(steps, "unit").Int(), c.shape)
 		require.EqualValues(t, c.high, of(steps, "high").Int(), c.shape)
 		require.EqualValues(t, c.wide, of(steps, "wide").Int(), c.shape)
@@ -276,7 +276,7 @@ func TestPathsOfFewColumns(t *testing.T) {
 		steps := stepsOf(t, fmt.Sprintf("tensor<fp16, [%d, 64]> x, tensor<fp16, [64, %d]> z", c.rows, c.columns),
 			fmt.Sprintf("tensor<fp16, [%d, %d]> y = matmul(x = x, y = z);", c.rows, c.columns), Numerics(numerics.M1))
 		panels := of(steps, "panels").Elem().Type().String()
-		require.Equal(t, c.turned, strings.HasSuffix(panels, ".turnedPanels"), "%+v: %s", c, panels)
+		require.Equal(t, c.turned, strings.HasSuffix(panels, ".exchangedPanels"), "%+v: %s", c, panels)
 	}
 }
 

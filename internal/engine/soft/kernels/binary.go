@@ -46,7 +46,7 @@ func binary(s *Step) (run.Runner, int) {
 	if r := s.powerTable(); r != nil {
 		return r, 0
 	}
-	f := func(dst, x, y []float32) { compute(op, dst, x, y) }
+	f := func(dst, x, y []float32) { halves.Compute(op, dst, x, y) }
 	if wide := wideOps[s.Op]; wide != nil { // these depend on the rounding of their results
 		d := s.Out[0].DType
 		f = func(dst, x, y []float32) {
@@ -107,38 +107,6 @@ func (s *Step) powerTable() run.Runner {
 	return s.lookUp(fmt.Sprint(s.key(), y), func(x fp16.Bits) fp16.Bits {
 		return fp16.FromFloat64(power(float64(x.Float32()), float64(y.Float32())))
 	})
-}
-
-// compute sets dst[i] to x[i] op y[i] in float32. For fp16 operands and results the intermediate rounding to float32
-// changes nothing, to nearest even or half away from zero: 24 bits are at least 2*11+2.
-func compute(op halves.Op, dst, x, y []float32) {
-	x, y = x[:len(dst)], y[:len(dst)]
-	switch op {
-	case halves.Add:
-		for i := range dst {
-			dst[i] = x[i] + y[i]
-		}
-	case halves.Sub:
-		for i := range dst {
-			dst[i] = x[i] - y[i]
-		}
-	case halves.Mul:
-		for i := range dst {
-			dst[i] = x[i] * y[i]
-		}
-	case halves.Div:
-		for i := range dst {
-			dst[i] = x[i] / y[i]
-		}
-	case halves.Max:
-		for i := range dst {
-			dst[i] = max(x[i], y[i])
-		}
-	case halves.Min:
-		for i := range dst {
-			dst[i] = min(x[i], y[i])
-		}
-	}
 }
 
 // wideOps compute in float64.
@@ -231,7 +199,7 @@ func channels(s *Step) walk {
 	return broadcast(shape, slices.Insert(vectors, 0, s.In[0].Shape)...)
 }
 
-// prelu multiplies negative elements by the number of their channel. As in compute, float32 is exact enough.
+// prelu multiplies negative elements by the number of their channel. As in halves.Compute, float32 is exact enough.
 func prelu(s *Step) (run.Runner, int) {
 	return floatBinary(channels(s), func(dst, x, alpha []float32) {
 		for i := range dst {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/numerics"
 )
@@ -199,7 +200,7 @@ func (e *elements) finish(j int, total float64) float32 {
 	if bias := e.start(j); bias != 0 && (e.elementwise || e.rules.Has(numerics.BiasLast)) {
 		total = e.round(total) + bias
 	}
-	return toOdd(total)
+	return halves.ToOdd(total)
 }
 
 // value returns element j of a tile that gemm has not summed.
@@ -249,8 +250,8 @@ func (e *elements) walkFloat(start float64, j int) float64 {
 	return float64(sum)
 }
 
-// distance tells how near to the range the tiles of a product are. Sums in any order are pointless where most
-// elements are walked all the same.
+// distance tells how close a tile's sums come to overflow. Where most elements of a tile are walked, summing them in any
+// order first is wasted work.
 type distance struct {
 	near   bool    // most pieces of the last tile that was summed were walked
 	before int     // tiles since then
@@ -365,8 +366,5 @@ func (e *elements) integer(j int, scale float64) float32 {
 			sum += int64(f) * int64(e.b[d*e.n+j%e.n])
 		}
 	}
-	if e.rules.Has(numerics.Int8Sums) && (sum >= inRange || sum <= -inRange) {
-		return float32(math.Inf(int(max(min(sum, 1), -1))))
-	}
-	return toOdd(float64(float64(sum)*scale) + e.start(j))
+	return halves.ToOdd(e.rules.ScaleInt8(sum, scale) + e.start(j))
 }

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"github.com/anekit/anekit/internal/element"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
 )
@@ -220,7 +221,7 @@ func (r *updater) apply(c *run.Call, to, from, n, worker int) {
 	x, y := c.Work[worker][:n], c.Work[worker][run.Chunk:run.Chunk+n]
 	out.Load(x, to)
 	updates.Load(y, from)
-	compute(inOnePass[scatterOps[r.mode]], x, x, y)
+	halves.Compute(inOnePass[scatterOps[r.mode]], x, x, y)
 	out.Store(x, to)
 }
 

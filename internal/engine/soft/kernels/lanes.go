@@ -155,29 +155,29 @@ func (l *lanes) rows(c *run.Call, base, most int, f func(at, j, n, stride int)) 
 	}
 }
 
-// Limits of lanes of halves that are turned into runs: a run costs too much for shorter ones, and turnedWidth longer
-// ones exceed the cache.
+// Limits of lanes of halves side by side that are transposed into runs. A run costs too much for shorter lanes, and
+// transposedWidth longer lanes exceed the cache.
 const (
-	turnedLeast = 8
-	turnedMost  = 1 << 14
-	turnedWidth = 32
+	transposedLeast = 8
+	transposedMost  = 1 << 14
+	transposedWidth = 32
 )
 
-// asRuns returns the lanes for inRuns. It returns nil for those side by side that are too short or too long to be
-// turned, unless all shall be.
+// asRuns returns the lanes for inRuns. Unless all is set, it returns nil for lanes side by side that are too short or too
+// long to be transposed.
 func (l *lanes) asRuns(all bool) *lanes {
 	switch {
 	case l.row == 1:
 		return l
-	case !all && (l.length < turnedLeast || l.length > turnedMost):
+	case !all && (l.length < transposedLeast || l.length > transposedMost):
 		return nil
 	}
 	wide := *l
-	wide.tile = min(l.row, turnedWidth, max(2*laneRoom/l.pitch(), 1))
+	wide.tile = min(l.row, transposedWidth, max(2*laneRoom/l.pitch(), 1))
 	return &wide
 }
 
-// pitch is the halves from one lane that is turned to the next.
+// pitch is the halves from one transposed lane to the next.
 func (l *lanes) pitch() int { return (l.length + 15) / 16 * 16 }
 
 // room is the floats of the workspace that lanes take as runs. They come first.
@@ -199,11 +199,11 @@ type halfLane struct {
 // runs calls f with the runs of the lane.
 func (h *halfLane) runs(most int, f func(at, j, n int)) { h.lanes.runs(h.c, h.base, most, h.worker, f) }
 
-// inRuns is a runner that has compute make one lane of halves after another. Those side by side it turns into runs in
-// the workspace, and back.
+// inRuns is a runner that calls compute for one lane of halves after another. It transposes lanes side by side into runs
+// in the workspace, and back.
 func (l *lanes) inRuns(cost int, compute func(h halfLane)) *loop {
 	if l.row > 1 {
-		return l.turnedLoop(cost, compute)
+		return l.transposedLoop(cost, compute)
 	}
 	return newLoop(l.groups(), cost*l.length, max(halfStretch/l.length, 1), func(c *run.Call, lo, hi, worker int) {
 		for g := lo; g < hi; g++ {
@@ -212,7 +212,7 @@ func (l *lanes) inRuns(cost int, compute func(h halfLane)) *loop {
 	})
 }
 
-func (l *lanes) turnedLoop(cost int, compute func(h halfLane)) *loop {
+func (l *lanes) transposedLoop(cost int, compute func(h halfLane)) *loop {
 	one, pitch := &lanes{length: l.length, run: l.length, row: 1}, l.pitch()
 	return l.loop(cost, func(c *run.Call, g, _, worker int) {
 		base, width, index := l.group(g)

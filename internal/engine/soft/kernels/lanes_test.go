@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/numerics"
 )
@@ -78,7 +79,7 @@ func TestRangeOfInt8Sums(t *testing.T) {
 		e.b[c.k-1] = c.last
 		require.Equal(t, c.want, e.integer(0, 0x1p-20), "%+v", c)
 		e.sizes[0] = 20000
-		require.Equal(t, toOdd(12345*0x1p-20), e.integer(0, 0x1p-20), "a sum that cannot reach 2^31 is not added again")
+		require.Equal(t, halves.ToOdd(12345*0x1p-20), e.integer(0, 0x1p-20), "a sum that cannot reach 2^31 is not added again")
 	}
 }
 
@@ -116,7 +117,7 @@ func TestTurnsInPieces(t *testing.T) {
 			b.dims, b.src, b.dst = append(b.dims, c.unit), append(b.src, 1), append(b.dst, 1)
 		}
 		r, _ := move(c.d.Size(), b)
-		_, ok := r.(*turner)
+		_, ok := r.(*transposer)
 		require.True(t, ok, "%T", r)
 		r.Run(&run.Call{Run: r, Ctx: t.Context(), Workers: 1, In: []run.Vec{from}, Out: []run.Vec{to}})
 		size, wrong := c.unit*c.d.Size(), 0

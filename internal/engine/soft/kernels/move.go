@@ -46,7 +46,7 @@ func move(size int, boxes ...box) (run.Runner, int) {
 		boxes[i].plan()
 	}
 	if len(boxes) == 1 {
-		if t := turned(size, &boxes[0]); t != nil {
+		if t := transposed(size, &boxes[0]); t != nil {
 			return t, 0
 		}
 	}
@@ -153,33 +153,33 @@ func stride[T uint8 | uint16 | uint32](to, from []T, dst, src, ds, ss, n int) {
 	}
 }
 
-// turner copies a box whose source is dense along another axis than its destination: matrices that change rows and
+// transposer copies a box whose source is dense along another axis than its destination: matrices that change rows and
 // columns, one for each position along the other axes. Their items are elements, or short runs of these.
-type turner struct {
+type transposer struct {
 	box        box  // without the two axes
 	size       int  // of an element in bytes
 	unit       int  // elements of an item
 	rows, cols int  // of a matrix in the source
 	to, from   int  // elements between the rows of the destination and the source
-	high, wide int  // matrices are turned in pieces of high x wide
+	high, wide int  // matrices are transposed in pieces of high x wide
 	past       bool // the result is larger than the caches
 }
 
 // Sizes of a piece: 64 KiB of halves, in as many pages as a processor finds quickly. A result of pastLeast bytes is
 // larger than most caches.
 const (
-	turnPiece  = 256
-	pastHigh   = 64
-	pastLeast  = 16 << 20
-	turnNarrow = 16 // the longer side of a piece is longer where the other is shorter than this
-	turnUnit   = 32 // bytes of an item; longer runs are quicker as rows
-	turnLeast  = 16 // elements of a matrix; copying rows is quicker for fewer
+	transposePiece  = 256
+	pastHigh        = 64
+	pastLeast       = 16 << 20
+	transposeNarrow = 16 // the longer side of a piece is longer where the other is shorter than this
+	transposeUnit   = 32 // bytes of an item; longer runs are quicker as rows
+	transposeLeast  = 16 // elements of a matrix; copying rows is quicker for fewer
 )
 
-// turned returns the runner for a merged box, or nil if it does not turn matrices.
-func turned(size int, b *box) run.Runner {
+// transposed returns the runner for a merged box, or nil if it does not transpose matrices.
+func transposed(size int, b *box) run.Runner {
 	last, unit := len(b.dims)-1, 1
-	if last > 1 && b.src[last] == 1 && b.dst[last] == 1 && b.dims[last]*size <= turnUnit {
+	if last > 1 && b.src[last] == 1 && b.dst[last] == 1 && b.dims[last]*size <= transposeUnit {
 		unit = b.dims[last]
 		last--
 	}
@@ -188,16 +188,16 @@ func turned(size int, b *box) run.Runner {
 	}
 	for i := range last {
 		if b.src[i] != unit || b.src[last] < b.dims[i]*unit || b.dst[i] < b.dims[last]*unit ||
-			b.dims[i]*b.dims[last] < turnLeast {
+			b.dims[i]*b.dims[last] < transposeLeast {
 			continue
 		}
-		t := &turner{size: size, unit: unit, rows: b.dims[last], cols: b.dims[i], from: b.src[last], to: b.dst[i],
-			high: turnPiece, wide: turnPiece}
-		switch narrow := min(t.rows, t.cols) < turnNarrow; {
+		t := &transposer{size: size, unit: unit, rows: b.dims[last], cols: b.dims[i], from: b.src[last], to: b.dst[i],
+			high: transposePiece, wide: transposePiece}
+		switch narrow := min(t.rows, t.cols) < transposeNarrow; {
 		case unit > 1:
-			t.high, t.wide = turnPiece/4, turnPiece/4
+			t.high, t.wide = transposePiece/4, transposePiece/4
 		case narrow:
-			t.high, t.wide = turnPiece*turnPiece/turnNarrow, turnPiece*turnPiece/turnNarrow
+			t.high, t.wide = transposePiece*transposePiece/transposeNarrow, transposePiece*transposePiece/transposeNarrow
 		case size == 2 && ops.Volume(b.dims)*size >= pastLeast:
 			t.high, t.wide, t.past = pastHigh, halves.FetchCols, true
 		}
@@ -214,16 +214,16 @@ func turned(size int, b *box) run.Runner {
 }
 
 // pieces returns the pieces of a matrix along its rows and columns.
-func (t *turner) pieces() (down, across int) {
+func (t *transposer) pieces() (down, across int) {
 	return (t.rows + t.high - 1) / t.high, (t.cols + t.wide - 1) / t.wide
 }
 
-func (t *turner) Run(c *run.Call) {
+func (t *transposer) Run(c *run.Call) {
 	down, across := t.pieces()
 	c.Spread(ops.Volume(t.box.dims)*down*across, min(t.rows, t.high)*min(t.cols, t.wide)*t.unit)
 }
 
-func (t *turner) Span(c *run.Call, lo, hi, worker int) {
+func (t *transposer) Span(c *run.Call, lo, hi, worker int) {
 	down, across := t.pieces()
 	from, to := &c.In[t.box.from], &c.Out[t.box.to]
 	for i := lo; i < hi && !c.Pause(worker); i++ {

@@ -18,7 +18,7 @@ type normer struct {
 	dtype    mil.DType
 	params   int  // length of gamma and beta; 0 for the norm by a lane's length, about 0
 	channels bool // these belong to lanes, one after another, not to elements of a lane
-	gamma    int  // the operand, behind mean and variance where these are given; beta follows
+	gamma    int  // the operand, after mean and variance where these are given; beta follows
 	rules    numerics.Rules
 	room     int // floats of the workspace that the lanes take
 }
@@ -53,7 +53,7 @@ func norm(s *Step) (run.Runner, int) {
 	return newLoop(l.groups(), 4*l.length*l.tile, l.groups(), r.plain), (r.gamma+1)*r.params + l.length*l.tile
 }
 
-// plain computes groups of lanes in float64, on their elements in turn.
+// plain computes groups of lanes in float64, one element after another.
 func (r *normer) plain(c *run.Call, lo, hi, worker int) {
 	l, work := r.lanes, c.Work[worker]
 	var params [5][]float32 // by operand
@@ -130,12 +130,12 @@ func (r *normer) moments(m []float32, width, lane int, params *[5][]float32) (me
 	return mean, scale
 }
 
-// param returns gamma of a lane, or the operand some behind it: a number for each element, one for all, or none.
-func (r *normer) param(h *halfLane, behind int) []fp16.Bits {
+// param returns gamma of a lane, or the operand at a distance from it: a number for each element, one for all, or none.
+func (r *normer) param(h *halfLane, from int) []fp16.Bits {
 	if r.params == 0 {
 		return nil
 	}
-	v := h.c.In[r.gamma+behind].Half
+	v := h.c.In[r.gamma+from].Half
 	if v != nil && r.channels {
 		return v[h.index%r.params:][:1]
 	}

@@ -56,7 +56,7 @@ func (r *orderer) keys(v *run.Vec, dst []int32, room []float32, at int) {
 	switch {
 	case !r.dtype.Float():
 		for i := range dst {
-			dst[i] = r.turned(int32(integer(v, at+i*step)))
+			dst[i] = r.ranked(int32(integer(v, at+i*step)))
 			if r.dtype == mil.UInt32 {
 				dst[i] ^= math.MinInt32
 			}
@@ -74,14 +74,14 @@ func (r *orderer) keys(v *run.Vec, dst []int32, room []float32, at int) {
 		if key < 0 {
 			key ^= math.MaxInt32
 		}
-		if dst[i] = r.turned(key); f != f {
+		if dst[i] = r.ranked(key); f != f {
 			dst[i] = math.MaxInt32
 		}
 	}
 }
 
-// turned is key in ascending order of what is wanted first.
-func (r *orderer) turned(key int32) int32 {
+// ranked is key in ascending order of what is wanted first.
+func (r *orderer) ranked(key int32) int32 {
 	if r.Ascending {
 		return key
 	}

@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -109,7 +107,7 @@ func TestLargeTurns(t *testing.T) {
 	effort.SkipShort(t)
 	const rows, cols = 2048 + 7, 4096 + 3
 	r, _ := move(2, box{dims: []int{cols, rows}, src: []int{1, cols}, dst: []int{rows, 1}})
-	require.True(t, r.(*turner).past)
+	require.True(t, r.(*transposer).past)
 	from, to := run.Vec{Pairs: make([]uint16, rows*cols)}, run.Vec{Pairs: make([]uint16, rows*cols)}
 	for i := range from.Pairs {
 		from.Pairs[i] = uint16(i ^ i>>16)
@@ -137,34 +135,5 @@ func TestDenseLanes(t *testing.T) {
 	} {
 		l := newLanes(c.shape, c.axes)
 		require.Equal(t, c.want, l.dense(c.width), "%+v", c)
-	}
-}
-
-// TestToOdd compares with the definition: an exact value stays, any other becomes the
-// one of its two neighbours whose last bit is set.
-func TestToOdd(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	for range 2000 {
-		f := r.NormFloat64() * math.Pow(10, float64(r.IntN(20)-10))
-		got := toOdd(f)
-		require.NotEqual(t, f, float64(got), "all 53 bits are used")
-		require.EqualValues(t, 1, math.Float32bits(got)&1)
-		other := math.Nextafter32(got, float32(math.Inf(1)))
-		if float64(got) > f {
-			other = math.Nextafter32(got, float32(math.Inf(-1)))
-		}
-		low, high := min(float64(got), float64(other)), max(float64(got), float64(other))
-		require.True(t, low < f && f < high, "%v lies between %v and %v", f, low, high)
-		require.Equal(t, got, toOdd(float64(got)))
-	}
-	// All exponents, and what is dropped at its ends: both ways of toOdd have the same bits.
-	for e := range uint64(1 << 11) {
-		for _, kept := range []uint64{0, 1 << 29, r.Uint64() >> 12, 1<<52 - 1<<29} {
-			for _, dropped := range []uint64{0, 1, 1<<28 - 1, 1 << 28, 1<<28 + 1, 1<<29 - 1} {
-				f := math.Float64frombits(e<<52 | kept&^(1<<29-1) | dropped)
-				require.Equal(t, math.Float32bits(toOddRare(f)), math.Float32bits(toOdd(f)), "%x", f)
-				require.Equal(t, math.Float32bits(toOddRare(-f)), math.Float32bits(toOdd(-f)), "%x", -f)
-			}
-		}
 	}
 }

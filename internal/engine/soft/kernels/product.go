@@ -168,38 +168,38 @@ func (r *product) rowMajor() bool {
 	return false
 }
 
-// turnedPanels are the panels of a product with the operands exchanged: (A x B) transposed is B transposed times
+// exchangedPanels are the panels of a product with the operands exchanged: (A x B) transposed is B transposed times
 // A transposed. gemm sums several columns at once, and so a product of few columns becomes one of few rows.
-type turnedPanels struct {
+type exchangedPanels struct {
 	panels
 	k, room int // room is the floats of inner's spare
 }
 
-// Bounds of what is turned: at most fewColumns, and rows that fill a register.
+// Bounds of exchanged: at most fewColumns, and rows that fill a register.
 const (
 	fewColumns = 4
 	manyRows   = gemm.Interleaved
 )
 
-// turn returns p with its operands exchanged, or p if that has no use.
-func turn(p *product) *product {
+// exchanged returns p with its operands exchanged, or p if that has no use.
+func exchanged(p *product) *product {
 	if p.n > fewColumns || p.m < manyRows || isElementwise(p.panels) {
 		return p
 	}
-	t := &turnedPanels{panels: p.panels, k: p.k, room: p.spare}
+	t := &exchangedPanels{panels: p.panels, k: p.k, room: p.spare}
 	r, _ := newProduct(p.batch, p.n, p.k, p.m, p.spare+max(manyRows*p.k, fewColumns*tileCols), t)
 	return r.(*product)
 }
 
 // left returns columns m0 to m1 of inner's B as rows.
-func (p *turnedPanels) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32 {
+func (p *exchangedPanels) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32 {
 	n := m1 - m0
 	intoColumns(dst, p.k, p.panels.right(c, spare[p.room:][:n*p.k], spare[:p.room], batch, m0, m1), n)
 	return dst
 }
 
 // right returns rows n0 to n1 of inner's A as columns.
-func (p *turnedPanels) right(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32 {
+func (p *exchangedPanels) right(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32 {
 	for at := n0; at < n1; at += manyRows {
 		rows := min(manyRows, n1-at)
 		from := p.panels.left(c, spare[p.room:][:rows*p.k], spare[:p.room], batch, at, at+rows)
@@ -226,12 +226,12 @@ func intoColumns(dst []float32, width int, from []float32, high int) {
 	}
 }
 
-func (p *turnedPanels) bias(c *run.Call, dst []float32, batch, m0, m1, n0, n1 int) (b []float32, byRow bool) {
+func (p *exchangedPanels) bias(c *run.Call, dst []float32, batch, m0, m1, n0, n1 int) (b []float32, byRow bool) {
 	b, byRow = p.panels.bias(c, dst, batch, n0, n1, m0, m1)
 	return b, !byRow
 }
 
-func (p *turnedPanels) store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
+func (p *exchangedPanels) store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
 	back := spare[p.room:][:len(tile)]
 	intoColumns(back, m1-m0, tile, n1-n0)
 	p.panels.store(c, back, spare[:p.room], batch, n0, n1, m0, m1)

@@ -117,16 +117,6 @@ func copyElement(to *run.Vec, at int, from *run.Vec, i int) {
 	copy(to.Raw[at*n:][:n], from.Raw[i*n:])
 }
 
-// bitsAt returns the number of 1 to 8 bits that is at position i among packed ones.
-func bitsAt(packed []byte, i, bits int) int {
-	at := i * bits
-	n := int(packed[at/8])
-	if at%8+bits > 8 {
-		n |= int(packed[at/8+1]) << 8
-	}
-	return n >> (at % 8) & (1<<bits - 1)
-}
-
 // lutToDense looks up every element.
 func lutToDense(s *Step) (run.Runner, int) {
 	dims := s.In[0].Shape
@@ -137,7 +127,7 @@ func lutToDense(s *Step) (run.Runner, int) {
 	return newEach(s.Out[0].len(), 8, run.Chunk, func(c *run.Call, lo, hi, _ int) {
 		for i := lo; i < hi; i++ {
 			at, part := p.place(i)
-			copyElement(&c.Out[0], i, &c.In[1], p.entry(at, bitsAt(c.In[0].Raw, at, bits), part))
+			copyElement(&c.Out[0], i, &c.In[1], p.entry(at, int(element.Bits(c.In[0].Raw, at, bits)), part))
 		}
 	}), 0
 }
@@ -158,7 +148,7 @@ func sparseToDense(s *Step) (run.Runner, int) {
 			if i%run.Chunk == 0 && c.Pause(worker) {
 				return
 			}
-			if bitsAt(mask, i, bits)&1 != 0 && next < n { // another constexpr operator may have made the mask
+			if element.Bits(mask, i, bits)&1 != 0 && next < n { // another constexpr operator may have made the mask
 				copyElement(out, i, data, next)
 				next++
 			}

@@ -96,7 +96,7 @@ func (s *Step) imitate(p *product, work int) (run.Runner, int) {
 	}
 	p.only = s.Arith.Only
 	if !integers && p.only == 0 {
-		p = turn(p)
+		p = exchanged(p)
 	}
 	p.imitate(r, integers)
 	return p, p.room()

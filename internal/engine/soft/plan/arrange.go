@@ -49,7 +49,7 @@ func (h *heap) take(n int) int {
 func (h *heap) give(at, n int) {
 	i, _ := slices.BinarySearchFunc(h.gaps, at, func(g gap, at int) int { return cmp.Compare(g.at, at) })
 	h.gaps = slices.Insert(h.gaps, i, gap{at, n})
-	for k := i; k >= max(i-1, 0); k-- { // with the gap behind it, and with the one before it
+	for k := i; k >= max(i-1, 0); k-- { // with the gap after it, and with the one before it
 		if k+1 < len(h.gaps) && h.gaps[k].at+h.gaps[k].bytes == h.gaps[k+1].at {
 			h.gaps[k].bytes += h.gaps[k+1].bytes
 			h.gaps = slices.Delete(h.gaps, k+1, k+2)

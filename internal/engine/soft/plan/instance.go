@@ -92,7 +92,7 @@ func (l *linker) read(weights ane.Weights) error {
 		l.Notes = slices.DeleteFunc(slices.Clone(l.Notes), func(n string) bool { return slices.Contains(old, n) })
 		l.Notes = append(l.Notes, added[:min(len(added), ops.MaxNotes)]...)
 	}
-	return mil.Merge(bad, faults).Err()
+	return bad.Merge(faults).Err()
 }
 
 // fold computes again the nodes that depend on changed constants. The work of a node depends only on shapes, so a node

@@ -40,7 +40,7 @@ func (c *Crew) start(f *forked, piece int) {
 	}
 }
 
-// pick returns a helper to whom the caller gives work, and whether it looks for some.
+// pick returns a helper for the work of the caller, and whether it is looking for work.
 func (c *Crew) pick() (h *helper, looks bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +64,7 @@ func (h *helper) work() {
 		began := time.Now()
 		f.compute(h.piece)
 		limit := time.Since(began)
-		h.look() // before the caller goes on, whose next step needs a helper
+		h.look() // before the caller continues: its next step needs a helper
 		f.end()
 		f = h.find(limit)
 	}

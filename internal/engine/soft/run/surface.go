@@ -9,8 +9,6 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-type Block = unimem.Block
-
 // Sharing describes how kernels access a tensor's pages on this system.
 var Sharing = map[bool]string{
 	true:  "each surface is mapped a second time by its handle",
@@ -20,7 +18,7 @@ var Sharing = map[bool]string{
 // Surfaces maps each Block once, for any number of requests. The zero value has none.
 type Surfaces struct {
 	mu   sync.Mutex
-	open map[*Block]*surface
+	open map[*unimem.Block]*surface
 }
 
 // surface is the engine's own mapping of a Block.
@@ -30,11 +28,11 @@ type surface struct {
 }
 
 // Acquire maps b, or adds a user to its mapping, and returns the bytes.
-func (s *Surfaces) Acquire(b *Block) ([]byte, error) {
+func (s *Surfaces) Acquire(b *unimem.Block) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
-		s.open = map[*Block]*surface{}
+		s.open = map[*unimem.Block]*surface{}
 	}
 	f := s.open[b]
 	if f == nil {
@@ -51,7 +49,7 @@ func (s *Surfaces) Acquire(b *Block) ([]byte, error) {
 }
 
 // Release removes one user and unmaps b after the last.
-func (s *Surfaces) Release(b *Block) error {
+func (s *Surfaces) Release(b *unimem.Block) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.open[b]

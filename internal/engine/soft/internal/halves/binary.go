@@ -106,48 +106,59 @@ func binaryPortable(op Op, dst, x, y []fp16.Bits, r numerics.Rules) {
 		n := min(some, len(dst)-at)
 		fill(a[:n], x, at)
 		fill(b[:n], y, at)
-		compute(op, a[:n], b[:n], r != 0)
+		if op == Div && r != 0 {
+			divide(a[:n], b[:n])
+		} else {
+			Compute(op, a[:n], a[:n], b[:n])
+		}
 		r.Encode(dst[at:at+n], a[:n])
 	}
 }
 
-// compute sets a to a op b in float32. Rounding to a half later gives what rounding the exact result gives: float32 has
-// more than twice the digits of a half and two (Figueroa, When is double rounding innocuous?), so that it moves no sum,
-// difference, product or quotient of halves to a tie of halves. unsigned are the zeros of chips: 0 / 0 is 0 times
-// infinity, which is 0.
-func compute(op Op, a, b []float32, unsigned bool) {
-	b = b[:len(a)]
+// Compute sets dst[i] to x[i] op y[i] in float32. dst may be x. Rounding to a half later, to nearest even or half away
+// from zero, gives what rounding the exact result gives: float32 has more than twice the digits of a half and two
+// (Figueroa, When is double rounding innocuous?), so that it moves no sum, difference, product or quotient of halves to
+// a tie of halves.
+func Compute(op Op, dst, x, y []float32) {
+	x, y = x[:len(dst)], y[:len(dst)]
 	switch op {
 	case Add:
-		for i := range a {
-			a[i] += b[i]
+		for i := range dst {
+			dst[i] = x[i] + y[i]
 		}
 	case Sub:
-		for i := range a {
-			a[i] -= b[i]
+		for i := range dst {
+			dst[i] = x[i] - y[i]
 		}
 	case Mul:
-		for i := range a {
-			a[i] *= b[i]
+		for i := range dst {
+			dst[i] = x[i] * y[i]
 		}
 	case Div:
-		for i, y := range b {
-			switch {
-			case !unsigned || a[i] != 0 && y != 0:
-				a[i] /= y
-			case a[i] == 0:
-				a[i] = 0
-			default:
-				a[i] = float32(math.Copysign(math.Inf(1), float64(a[i])))
-			}
+		for i := range dst {
+			dst[i] = x[i] / y[i]
 		}
 	case Max:
-		for i := range a {
-			a[i] = max(a[i], b[i])
+		for i := range dst {
+			dst[i] = max(x[i], y[i])
 		}
 	case Min:
-		for i := range a {
-			a[i] = min(a[i], b[i])
+		for i := range dst {
+			dst[i] = min(x[i], y[i])
+		}
+	}
+}
+
+// divide sets a to a / b with the zeros of chips, which have no sign: 0 / 0 is 0 times infinity, which is 0.
+func divide(a, b []float32) {
+	for i, y := range b {
+		switch {
+		case a[i] != 0 && y != 0:
+			a[i] /= y
+		case a[i] == 0:
+			a[i] = 0
+		default:
+			a[i] = float32(math.Copysign(math.Inf(1), float64(a[i])))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/numerics"
 )
@@ -44,13 +45,7 @@ func (w *Weights) width() int {
 
 // integer returns the bits of the integer at position i.
 func (w *Weights) integer(i int) int {
-	width := w.width()
-	at := i * width
-	n := int(w.Data[at/8])
-	if at%8+width > 8 {
-		n |= int(w.Data[at/8+1]) << 8
-	}
-	return n >> (at % 8) & (1<<w.Bits - 1)
+	return int(element.Bits(w.Data, i, w.width())) & (1<<w.Bits - 1)
 }
 
 // number is what the bits of an integer stand for.
@@ -153,12 +148,12 @@ func (w *Weights) element(scale, number, offset float64) float32 {
 	d := number - offset
 	p := scale * d
 	if w.OffsetSingle == nil { // p is exact
-		return toOdd(p)
+		return halves.ToOdd(p)
 	}
 	// d lacks digits of an offset below the number; one above it loses none, or the element is infinite.
 	lost := number - d - offset
 	lost = math.FMA(scale, d, -p) + scale*lost
-	return toOdd(odd(p, lost))
+	return halves.ToOdd(odd(p, lost))
 }
 
 // odd returns f, or a neighbour that is odd if f is even and rounding it has lost something. Rounding that again to
@@ -172,20 +167,4 @@ func odd(f, lost float64) float64 {
 		return math.Float64frombits(bits + 1)
 	}
 	return math.Float64frombits(bits - 1)
-}
-
-// toOdd rounds f to a float32 so that rounding that to a half gives f rounded once: an inexact result is odd.
-func toOdd(f float64) float32 {
-	r := float32(f)
-	if float64(r) == f || f != f || math.IsInf(float64(r), 0) {
-		return r
-	}
-	bits := math.Float32bits(r)
-	if bits&1 != 0 {
-		return r
-	}
-	if math.Abs(float64(r)) > math.Abs(f) {
-		return math.Float32frombits(bits - 1)
-	}
-	return math.Float32frombits(bits + 1)
 }
