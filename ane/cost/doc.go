@@ -1,5 +1,6 @@
-// Package cost estimates what a MIL program costs on a Neural Engine before it meets Apple's compiler: the time of
-// each operator and of a call, what bounds it, the memory of surfaces and weights, and the budgets of a process.
+// Package cost estimates what a MIL program costs on a Neural Engine, before Apple's compiler sees it. It gives the
+// time of each operator and of a call, what bounds it, the memory of surfaces and weights, and the budgets of a
+// process.
 //
 // [Of] estimates one function of a program from the types that its text declares; weight files are not read. The
 // model for M6 is the one of the M6 study: the layers of a program run one after another, each as long as its products

@@ -97,8 +97,9 @@ type Budget struct {
 // Over reports whether the program takes more than the limit.
 func (b Budget) Over() bool { return b.Limit.Known() && b.Used > b.Limit.Value }
 
-// Placement is where Core ML would run the program, by the rule of the study: the least sum of estimates, of 125
-// microseconds for each segment on the engine, for each change between engine and CPU, and for outputs on the engine.
+// Placement is where Core ML would run the program by the rule of the study, which takes the least sum. It adds the
+// estimates, and 125 microseconds for each segment on the engine, each change between engine and CPU, and outputs on
+// the engine.
 type Placement struct {
 	Engine   Time `json:"engine_ns"`           // with every operator on the engine that it takes
 	CPU      Time `json:"cpu_ns"`              // with every operator on the CPU

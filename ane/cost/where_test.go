@@ -151,8 +151,8 @@ func TestPlacesOfPrograms(t *testing.T) {
 	}
 }
 
-// The shape of a tensor, an element of it and a list with that are known when compiling: no engine runs these statements.
-// Lint names no compiler that refuses them, and the estimate has no cost of them.
+// The shape of a tensor, an element of it and a list with that are known when compiling: no engine runs these
+// statements. Lint names no compiler that refuses them, and the estimate has no cost of them.
 func TestFoldedStatementsHaveNoPlace(t *testing.T) {
 	const text = `program(1.3)
 {

@@ -51,9 +51,9 @@ const (
 // ios17 stay. To the new one, it takes ios18. Converting the returned tree back restores an Equal program if p was
 // wholly in one dialect; the tree, not its text, remembers opsets other than those.
 //
-// The error is an ErrorList. It has the faults of Validate, except those of names, or the place of everything that d,
-// one of the two, cannot express: types narrower than a byte, states and operators of ios18 in the old dialect, and in
-// the new one the forms of constexpr_* operators that ios18 replaced.
+// The error is an ErrorList. It has the faults of Validate, except those of names, or the place of everything that d
+// cannot express. The old dialect has no types narrower than a byte, no states and no operators of ios18. The new one
+// lacks the forms of constexpr_* operators that ios18 replaced.
 func Convert(p *Program, d Dialect) (*Program, error) { return convert("", p, d) }
 
 // convert is Convert with the name of the file in faults.
@@ -127,8 +127,8 @@ func opsetNumber(name string) int {
 	return 0
 }
 
-// KnownOpset reports whether the opset is one of Apple's, or may be one of the next years. If not, hint names the nearest
-// one.
+// KnownOpset reports whether the opset is one of Apple's, or may be one of the next years. If not, hint names the
+// nearest one.
 func (f *Function) KnownOpset() (known bool, hint string) {
 	n := opsetNumber(f.Opset)
 	if 13 <= n && n <= newOpset || 26 <= n && n < 36 { // Apple counts years since 2025

@@ -73,7 +73,6 @@ func (w *walker) unwrap(l Literal, want Type) (Literal, *Error) {
 	return nil, &Error{Pos: l.literal(), Msg: "nested too deep", Hint: "nest as deep as the type has dimensions"}
 }
 
-// isList reports whether l is a list.
 func isList(l Literal) bool {
 	list, ok := l.(*ListLit)
 	return ok && list != nil

@@ -40,8 +40,8 @@ func (f *faults) err() error {
 	return f.list.Err()
 }
 
-// Merge returns the faults of both lists in order of position, up to MaxFaults. Where both have faults at the same place,
-// Merge keeps those of l.
+// Merge returns the faults of both lists in order of position, up to MaxFaults. Where both have faults at the same
+// place, Merge keeps those of l.
 func (l ErrorList) Merge(second ErrorList) ErrorList {
 	seen := map[Pos]bool{}
 	all := slices.Clone(l)

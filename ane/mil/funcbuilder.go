@@ -23,7 +23,6 @@ func Refs(items ...Ref) *Values {
 // V declares a result for Ops.
 func V(t Type, name string) Var { return Var{Type: t, Name: name} }
 
-// fault records a fault of a call.
 func (f *FuncBuilder) fault(msg, hint string) {
 	f.b.faults.add(&Error{Msg: "function " + shorten(f.fn.Name) + ": " + msg, Hint: hint})
 }

@@ -46,7 +46,6 @@ func guess(l Literal) DType {
 	return NoType
 }
 
-// literalText returns l as MIL text.
 func literalText(l Literal) string {
 	var p printer
 	p.node(l)

@@ -68,7 +68,6 @@ func scanDigits(s string) (n int, hint string) {
 	return n, ""
 }
 
-// validNumber reports whether all of s is one number.
 func validNumber(s string) bool {
 	n, hint := scanNumber(s)
 	return s != "" && hint == "" && n == len(s)

@@ -1,6 +1,5 @@
 package mil
 
-// program reads the whole text.
 func (p *parser) program() *Program {
 	prog := &Program{Pos: p.tok.pos}
 	const form = "a program starts with program(1.3) {"

@@ -139,7 +139,6 @@ func (p *parser) arguments(list *[]Arg, end rune) {
 	gather(p, &p.args, list, end, "an argument", p.argument)
 }
 
-// argument reads one named operand.
 func (p *parser) argument() Arg {
 	const form = "arguments are named: write x = "
 	word, after := p.tok, p.ahead

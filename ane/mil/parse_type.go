@@ -8,7 +8,6 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// typ reads a type.
 func (p *parser) typ() Type {
 	const form = "types are fp16, int32, bool, string .. and tensor<fp16, [1, 64, 1, 32]>"
 	word := p.tok

@@ -56,7 +56,6 @@ func (p *parser) bare(name string) *Value {
 	return v
 }
 
-// value reads a typed literal.
 func (p *parser) value() *Value {
 	v := &Value{Pos: p.tok.pos}
 	v.Type = p.typ()

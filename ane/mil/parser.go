@@ -118,7 +118,6 @@ func (p *parser) end() {
 	p.tok = token{kind: tokEOF, pos: p.tok.pos}
 }
 
-// next advances by one token.
 func (p *parser) next() {
 	p.prevEnd = Pos{p.tok.pos.Line, p.tok.pos.Col + 1}
 	p.tok = p.ahead

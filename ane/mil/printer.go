@@ -76,7 +76,6 @@ func (p *printer) statement(op *Op) {
 	p.write(";\n")
 }
 
-// call writes an operator with arguments and attributes.
 func (p *printer) call(kind string, args, attrs []Arg) {
 	p.write(kind)
 	list(p, "(", args, ")")
@@ -85,7 +84,6 @@ func (p *printer) call(kind string, args, attrs []Arg) {
 	}
 }
 
-// list writes items with commas in between.
 func list[T any](p *printer, open string, items []T, end string) {
 	p.write(open)
 	for i := range items {
@@ -97,7 +95,6 @@ func list[T any](p *printer, open string, items []T, end string) {
 	p.write(end)
 }
 
-// item writes an item of a list.
 func (p *printer) item(item any) {
 	switch item := item.(type) {
 	case Var:
@@ -172,7 +169,6 @@ func (p *printer) node(n any) {
 	}
 }
 
-// typ writes a type.
 func (p *printer) typ(t Type) {
 	if !p.enter() {
 		return

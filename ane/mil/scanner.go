@@ -30,7 +30,6 @@ func newScanner(src string, fault func(Pos, string, string)) *scanner {
 // pos is the position of the byte at an offset in the line of the next byte.
 func (s *scanner) pos(off int) Pos { return Pos{s.line, off - s.bol + 1} }
 
-// next reads the next token into t.
 func (s *scanner) next(t *token) {
 	s.space()
 	t.pos = s.pos(s.off)
@@ -118,7 +117,6 @@ func (s *scanner) illegal(t *token, rest string) {
 	}
 }
 
-// space skips white space and comments.
 func (s *scanner) space() {
 	for s.off < len(s.src) {
 		switch s.src[s.off] {

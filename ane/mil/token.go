@@ -23,7 +23,6 @@ type token struct {
 	text string
 }
 
-// is reports whether t is the word w.
 func (t token) is(w string) bool { return t.kind == tokIdent && t.text == w }
 
 // String describes t for messages.
@@ -59,7 +58,6 @@ func shorten(s string) string {
 	return s[:n] + "..."
 }
 
-// quoteShort quotes s for a message.
 func quoteShort(s string) string { return strconv.Quote(shorten(s)) }
 
 // reserved reports whether s is a reserved word: it can never name a value, because
@@ -105,7 +103,6 @@ var classes = func() (of [256]class) {
 	return of
 }()
 
-// in reports whether c belongs to a set.
 func in(c byte, set class) bool { return classes[c]&set != 0 }
 
 // span is the length of the run at the start of s that is in a set.

@@ -2,9 +2,9 @@ package mil
 
 import "context"
 
-// Validate checks what needs no table of operators: functions, parameters and values have unique names; every name is
-// defined before its use; every function has results; no argument of a statement is given twice; literals fit their
-// types; and MIL text can express the tree. It returns an ErrorList whose faults carry the name file. A program made in
+// Validate checks what needs no table of operators. Functions, parameters and values have unique names, and every name
+// is defined before its use. Every function has results. No argument of a statement is given twice. Literals fit their
+// types, and MIL text can express the tree. It returns an ErrorList whose faults carry the name file. A program made in
 // Go has no positions; its faults name the function instead.
 func Validate(file string, p *Program) error { return ValidateContext(context.Background(), file, p) }
 
@@ -37,7 +37,6 @@ type validator struct {
 	attributes bool
 }
 
-// fault reports what is wrong at pos.
 func (v *validator) fault(pos Pos, msg, hint string) { v.report(pos, msg, hint, nil) }
 
 // misnamed reports a fault of names.
@@ -118,7 +117,6 @@ func (v *validator) named(name string, pos Pos, what string) {
 	}
 }
 
-// variable checks and defines a parameter or a result.
 func (v *validator) variable(x Var) {
 	v.unique(v.names, x.Name, x.At, "value")
 	v.named(x.Name, x.At, "value name")

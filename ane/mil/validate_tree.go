@@ -7,8 +7,8 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// lists checks arguments and attributes that belong together: that names are valid, and no two the same. Only the label,
-// the attribute name, may have the name of an argument.
+// lists checks arguments and attributes that belong together: that names are valid, and no two the same. Only the
+// label, the attribute name, may have the name of an argument.
 func (v *validator) lists(args, attrs []Arg) {
 	given := map[string]string{}
 	v.args(args, given, "argument")
@@ -118,7 +118,6 @@ func (v *validator) below() map[string]Pos {
 // take longer than the whole validation.
 const many = 1000
 
-// known lists the names defined so far.
 func (v *validator) known() []string {
 	if len(v.names) > many {
 		return nil

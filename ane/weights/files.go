@@ -56,8 +56,8 @@ func New(hold func() (release func(), err error), rest ane.Weights) *Files {
 }
 
 // Add adds the elements of the constant of type t that the program reads from path at offset, as Bytes of a tensor has
-// them: dense, row-major, little endian, integers below 8 bits without gaps from the low bits up. It does not copy them.
-// All elements are added before the Files are used.
+// them: dense, row-major, little endian, integers below 8 bits without gaps from the low bits up. It does not copy
+// them. All elements are added before the Files are used.
 //
 // Errors: ane.ErrLength (t needs another number of bytes), and those of blob.Need.Bytes.
 func (w *Files) Add(path string, offset uint64, t mil.Type, elements []byte) error {

@@ -2,8 +2,8 @@ package element
 
 import "github.com/anekit/anekit/ane/mil"
 
-// Bits returns the number of 1 to 8 bits at position i of numbers that are stored without gaps: the first in the low bits
-// of the first byte.
+// Bits returns the number of 1 to 8 bits at position i of numbers that are stored without gaps: the first in the low
+// bits of the first byte.
 func Bits(packed []byte, i, bits int) byte {
 	at, low := i*bits/8, i*bits%8
 	b := packed[at] >> low
@@ -13,8 +13,8 @@ func Bits(packed []byte, i, bits int) byte {
 	return b & byte(1<<bits-1)
 }
 
-// Unpack returns n integers of type d, narrower than 8 bits, that are stored as Bits reads them. Each takes a byte of the
-// result, signed ones in two's complement. It panics if packed is shorter than n elements.
+// Unpack returns n integers of type d, narrower than 8 bits, that are stored as Bits reads them. Each takes a byte of
+// the result, signed ones in two's complement. It panics if packed is shorter than n elements.
 func Unpack(d mil.DType, packed []byte, n int) []byte {
 	out, bits := make([]byte, n), d.Bits()
 	for i := range out {

@@ -58,8 +58,8 @@ var may = []struct {
 	{"ane/wasm", []string{"ane", "ane/kv", "ane/mil", "internal/errtext", "internal/guestcode", "unimem",
 		"unimem/wasm"}},
 	{"ane/dlpack", []string{"ane", "ane/mil", "unimem"}},
-	{"internal/enginetest", []string{"internal/access", "ane", "ane/fp16", "ane/mil", "ane/mil/build", "internal/procmem", "internal/step",
-		"unimem"}},
+	{"internal/enginetest", []string{"internal/access", "ane", "ane/fp16", "ane/mil", "ane/mil/blob", "ane/mil/build",
+		"internal/procmem", "internal/step", "unimem"}},
 	{"ane/weights", []string{"ane", "ane/mil", "ane/mil/blob", "unimem", "unimem/safetensors"}},
 	{"ane/engine", []string{"ane", "ane/chip", "internal/numerics", "internal/engine/", "objcbridge"}},
 	{"ane/hal/internal/joint", []string{"ane/hal"}},
@@ -232,8 +232,8 @@ func TestUnsafeStandsInFilesOfThatName(t *testing.T) {
 	}
 }
 
-// A build with macrules follows the rules of macOS on Linux, so code that asks for the system itself would do there what
-// it never does on a Mac.
+// A build with macrules follows the rules of macOS on Linux, so code that asks for the system itself would do there
+// what it never does on a Mac.
 func TestOnlyHostAsksForTheSystem(t *testing.T) {
 	asks, files := regexp.MustCompile(`\b(runtime\.GOOS|build\.Default\.GOOS)\b`), 0
 	require.NoError(t, filepath.WalkDir(filepath.Join("..", ".."), func(file string, e fs.DirEntry, err error) error {
@@ -256,8 +256,8 @@ func TestOnlyHostAsksForTheSystem(t *testing.T) {
 	require.Greater(t, files, 1000, "the walk has found the module")
 }
 
-// With the rules of macOS no Go code reads /proc: the stand-in alone measures memory there, in C. The broker does not run,
-// and the stand-in's pool of slots is no part of a Mac.
+// With the rules of macOS no Go code reads /proc: the stand-in alone measures memory there, in C. The broker does not
+// run, and the stand-in's pool of slots is no part of a Mac.
 func TestNothingOfAMacReadsProc(t *testing.T) {
 	mac := build.Default
 	mac.GOOS, mac.CgoEnabled, mac.BuildTags = "linux", true, []string{"macrules"}

@@ -27,8 +27,8 @@ func parts(b fp16.Bits) (negative bool, significand, exponent int) {
 	return b&signMask != 0, significand, exponent
 }
 
-// product multiplies two halves as the register of m4 to m6 takes the product up: in units of 2^-16, half away from zero.
-// With ProductDropped it is 0 if the exponents add to -17 or less.
+// product multiplies two halves as the register of m4 to m6 takes the product up: in units of 2^-16, half away from
+// zero. With ProductDropped it is 0 if the exponents add to -17 or less.
 func (r Rules) product(x, w fp16.Bits) int64 {
 	nx, mx, ex := parts(x)
 	nw, mw, ew := parts(w)
@@ -103,9 +103,9 @@ func (r Rules) Accumulate(start int64, p []int64) float64 {
 // past reports whether a sum in units of 2^-16 has left the range.
 func (r Rules) past(sum int64) bool { return r.Has(Range) && (sum >= limit || sum <= -limit) }
 
-// addTwelve adds next to sum as the M1 does inside a group of four: rounded, half to even, to half a unit in the last
-// place that the larger operand has in fp16, that is to 12 significant bits (AG's sums, reproduced; half to even and
-// downwards both fit them).
+// addTwelve adds next to sum as the M1 does inside a group of four. It rounds, half to even, to half a unit in the last
+// place of the larger operand in fp16: to 12 significant bits. It reproduces AG's sums, which rounding half down fits
+// too.
 func addTwelve(sum, next int64) int64 {
 	larger := max(sum, -sum, next, -next)
 	sum += next
@@ -128,9 +128,9 @@ func (r Rules) macFloat(x, w []fp16.Bits, bias fp16.Bits) fp16.Bits {
 	return r.Round(float64(sum))
 }
 
-// ScaleInt8 returns a sum of products of int8, as the convolution of quantized values (W8A8) adds them, times the product
-// of their scales, before it is rounded to fp16: an int32 sum, infinite from a magnitude of 2^31. There is no limit at
-// 32768 (MS 8.3, reproduced: 29 of 29; bias, zero point and negative overflow are unmeasured).
+// ScaleInt8 returns a sum of products of int8, as the convolution of quantized values (W8A8) adds them, times the
+// product of their scales. The caller rounds it to fp16. The sum is an int32, infinite from a magnitude of 2^31. There
+// is no limit at 32768 (MS 8.3, reproduced: 29 of 29; bias, zero point and negative overflow are unmeasured).
 func (r Rules) ScaleInt8(sum int64, scale float64) float64 {
 	if r.Has(Int8Sums) && (sum >= limit || sum <= -limit) {
 		return math.Inf(cmp.Compare(sum, 0))
@@ -138,8 +138,8 @@ func (r Rules) ScaleInt8(sum int64, scale float64) float64 {
 	return float64(float64(sum) * scale)
 }
 
-// SliceInside is an element of a slice that begins inside the last axis: on the M1 it passes a multiplication
-// by 16, so that 4095 and above become infinite (AG, M1 and M2; exact on the M5, inferred for the others).
+// SliceInside is an element of a slice that begins inside the last axis. The M1 multiplies it by 16 in between, so that
+// 4095 and above become infinite (AG, M1 and M2; exact on the M5, inferred for the others).
 func (r Rules) SliceInside(x fp16.Bits) fp16.Bits {
 	if r.Has(SliceTimes16) && r.Round(16*float64(Number(x)))&^signMask == fp16.Inf {
 		return x&signMask | fp16.Inf

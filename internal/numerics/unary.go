@@ -25,8 +25,8 @@ var functions = map[string]func(r Rules, x, epsilon float64) float64{
 }
 
 // Unary returns what a chip of these rules makes of f(x) in fp16. f is sigmoid, tanh, erf, sin, cos, exp, log, sqrt,
-// rsqrt or inverse (by Tables), softplus or softsign (by Steps and Tables), or round (by RoundInHalf). ok is false for
-// any other function, and if r lacks the rule: the result is then that of the exact function, rounded once.
+// rsqrt or inverse by Tables, softplus or softsign by Steps and Tables, round by RoundInHalf. ok is false for any other
+// function, and if r lacks the rule. The result is then the exact function, rounded once.
 //
 // The tables are those of the M6, reconstructed and equal to every error maximum that MS publishes, except
 // that of sin beside multiples of pi (45 ulp at 3.1406, where the model has 1.3). The other modes use them

@@ -12,9 +12,9 @@ import (
 )
 
 // Analyze resolves the function called name. If name is empty, it resolves main, or the first function of a program
-// without main: procedure 0 of the compiled program. file is the name used in messages; weights may be nil when the
-// program names no files; the Graph keeps a copy of what it reads. The error is a mil.ErrorList with the faults of all functions, because a compiler accepts a
-// whole program or nothing.
+// without main: procedure 0 of the compiled program. Messages use the name file. weights may be nil if the program
+// names no files. The Graph keeps a copy of what it reads. The error is a mil.ErrorList with the faults of all
+// functions, because a compiler accepts a whole program or nothing.
 func Analyze(file string, p *mil.Program, name string, weights blob.Source) (*Graph, error) {
 	return analyze(context.Background(), file, p, name, weights, false)
 }

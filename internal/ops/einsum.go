@@ -96,7 +96,8 @@ func (c *Call) equation(rankX, rankY int) (x, y, out string) {
 			case letter < 'A' || letter > 'z' || letter > 'Z' && letter < 'a':
 				c.refuse(form, hint, "%q is not a letter", string(letter))
 			case strings.ContainsRune(letters[i+1:], letter):
-				c.refuse(form, "name every axis of a tensor differently", "%c is twice in %q", letter, near.Cut(letters))
+				c.refuse(form, "name every axis of a tensor differently", "%c is twice in %q", letter,
+					near.Cut(letters))
 			}
 		}
 	}

@@ -30,7 +30,8 @@ func (p *placing) value(v *Value) {
 			p.surface(v, "output "+name)
 		}
 	case t.Kind == mil.Tensor:
-		p.refuse("dynamic-shape", "guide (D)", "%s: %s has an axis without a length", what, near.Cut(v.declared.String()))
+		p.refuse("dynamic-shape", "guide (D)", "%s: %s has an axis without a length", what,
+			near.Cut(v.declared.String()))
 	}
 	p.of[v] = max(p.of[v], p.here)
 }

@@ -363,8 +363,8 @@ func TestRereadStopsAfterManyFaults(t *testing.T) {
 // A note on numbers out of range counts those that it does not show.
 func TestNotesCountOtherElements(t *testing.T) {
 	for literal, want := range map[string]string{
-		"[70000, 1, 2, 3]": "becomes infinite;", "[70000, 80000, 1, 2]": "so does 1 other element;",
-		"[70000, 80000, 90000, 1]": "so do 2 other elements;",
+		"[70000, 1, 2, 3]": "becomes infinite;", "[70000, 80000, 1, 2]": "like 1 more;",
+		"[70000, 80000, 90000, 1]": "like 2 more;",
 	} {
 		statement := "tensor<fp16, [4]> c = const()[val = tensor<fp16, [4]>(" + literal + ")];\n" +
 			"tensor<fp16, [2]> y = relu(x = q);"

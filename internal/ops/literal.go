@@ -124,22 +124,15 @@ func outOfRange(d mil.DType, numbers []float64, data []byte) (notes []string) {
 		}
 	}
 	tell := func(of []float64, format string) {
+		others := ""
+		if len(of) > 1 {
+			others = fmt.Sprintf(", like %d more", len(of)-1)
+		}
 		if len(of) > 0 {
-			notes = append(notes, fmt.Sprintf(format, d, of[0], others(len(of))))
+			notes = append(notes, fmt.Sprintf(format, d, of[0], others))
 		}
 	}
 	tell(infinite, "%v(%g) is beyond the range of its type and becomes infinite%s; write inf if that is meant")
 	tell(zero, "%v(%g) is too small for its type and becomes 0%s; use a type of larger range")
 	return notes
-}
-
-// others mentions the n-1 elements that a message does not show.
-func others(n int) string {
-	switch n {
-	case 1:
-		return ""
-	case 2:
-		return ", and so does 1 other element"
-	}
-	return fmt.Sprintf(", and so do %d other elements", n-1)
 }

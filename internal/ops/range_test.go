@@ -19,7 +19,7 @@ func TestNumbersOutOfRangeAtBothEnds(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{
 		"r.mil:4:46: fp16(70000) is beyond the range of its type and becomes infinite; write inf if that is meant",
-		"r.mil:4:46: fp16(1e-12) is too small for its type and becomes 0, and so does 1 other element; use a type of " +
+		"r.mil:4:46: fp16(1e-12) is too small for its type and becomes 0, like 1 more; use a type of " +
 			"larger range",
 	}, g.Notes)
 	require.Equal(t, g.Notes, ops.RangeNotes("r.mil", p))
@@ -34,7 +34,7 @@ func TestNumbersOutOfRange(t *testing.T) {
 		"fp16(1e-12)": "r.mil:5:32: fp16(1e-12) is too small for its type and becomes 0; " +
 			"use a type of larger range",
 		"tensor<fp16, [3]>([1, 70000, 80000])": "fp16(70000) is beyond the range of its type and becomes infinite, " +
-			"and so does 1 other element",
+			"like 1 more",
 		"fp16(65504)": "",
 		"fp16(inf)":   "",
 		"fp16(0)":     "",

@@ -8,19 +8,14 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// Def is the row of one operator in the table: all that this module knows about it, except its kernels. The rows stand
-// in the files of their families, and table lists those; what most rows of a family have in common, its Family and
-// Cost, stands there.
+// Def is the row of one operator in the table: all that this module knows about it, except its kernel in the software
+// engine. Rows are in the files of their families. table lists these files, with the Family and Cost of most rows.
 //
 //   - Analyze and Infer check a call by Params, then by the function infer, which computes types and shapes.
 //   - ane/mil/build has a method for each row.
 //   - Place says where a call runs on a chip and why, by support (which compilers take the operator at all) and by the
-//     function limits (which calls of it); the figures of limits are those of package chip. Package lint has a rule
-//     for each Reason.Rule and reports what Place answers; package cost asks it what Core ML runs on the CPU.
-//   - Package cost reads Cost, package lint Family, Cost and Error.
-//   - The software engine has a kernel for each name.
-//
-// A new operator is one row and one kernel.
+//     function limits (which calls of it), with the figures of package chip. Package lint has a rule for each
+//     Reason.Rule and reports what Place answers; package cost asks it what Core ML runs on the CPU.
 type Def struct {
 	Name   string
 	Since  int // number of the opset that brought the operator: 17 and 18, or 16 for all before
@@ -67,8 +62,8 @@ func Names() []string {
 	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(table)), "const")))
 }
 
-// Suggest reports whether kind, which Lookup does not know, is surely no operator of another engine either: it is
-// like one that Lookup knows, or no program for the Neural Engine can have it. hint says what to write instead.
+// Suggest is for a kind that Lookup does not know. surely reports that no other engine has it either: it is like one
+// that Lookup knows, or no program for the Neural Engine can have it. hint says what to write instead.
 func Suggest(kind string) (hint string, surely bool) {
 	unwritten, like := foreign[kind].unwritten, near.Hint(kind, Names())
 	return cmp.Or(unwritten, like+"ane-roundtrip info --json lists all operators"), unwritten+like != ""

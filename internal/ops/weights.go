@@ -14,8 +14,8 @@ import (
 	"github.com/anekit/anekit/internal/element"
 )
 
-// Constants are a Source that gives single constants in place. The Graph keeps their bytes instead of a copy, so they must
-// neither change nor be freed while it is used.
+// Constants are a Source that gives single constants in place. The Graph keeps their bytes instead of a copy, so they
+// must neither change nor be freed while it is used.
 type Constants interface {
 	blob.Source
 	// Constant returns the elements of a constant of type t that the program reads from path at offset, in the form

@@ -28,10 +28,10 @@ type Writer struct {
 	done    bool
 }
 
-// Create begins a new file at path, which may exist and does not change until Close. The caller calls
-// Close to complete the file, or Abort. metadata may be nil. Close replaces the target of a symbolic link and keeps
-// the link, and the permissions of a file that exists. The error matches os.ErrExist for a path that leads to a folder,
-// a pipe, a device or a file that only a descriptor refers to, and os.ErrPermission for a file that must not be written.
+// Create begins a new file at path, which may exist and does not change until Close. The caller calls Close to complete
+// the file, or Abort. metadata may be nil. Close replaces the target of a symbolic link and keeps the link, and the
+// permissions of a file that exists. The error matches os.ErrExist for a path that leads to a folder, a pipe, a device
+// or a file that only a descriptor refers to, and os.ErrPermission for a file that must not be written.
 //
 // Options: Align, Expect, NoSync.
 func Create(path string, metadata map[string]string, opts ...Option) (*Writer, error) {

@@ -43,8 +43,8 @@ func (f *Func) Linear(x, weight Value, options ...Optional) Value {
 	return f.plain("linear", x, weight, options)
 }
 
-// Einsum sums products of the elements of x and y as the equation says: "nchw,nwhu->nchu" names the axes of x, of y and
-// of the result by letters, and sums over letters that the result does not have. Only that equation, and the same
+// Einsum sums products of the elements of x and y as the equation says. "nchw,nwhu->nchu" names the axes of x, of y and
+// of the result by letters. Einsum sums over letters that the result does not have. Only that equation, and the same
 // without n, are known to run on Apple's engine.
 func (f *Func) Einsum(equation string, x, y Value) Value {
 	return f.plain("einsum", []Value{x, y}, equation)

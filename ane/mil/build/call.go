@@ -81,7 +81,6 @@ func each[O Optional](options []O) (list []Optional) {
 	return list
 }
 
-// plain writes an operator of one result.
 func (f *Func) plain(kind string, args ...any) Value { return f.call(kind, args...).one() }
 
 // put adds an argument called name, in place of an earlier one. An empty word stands for the default.
@@ -118,7 +117,6 @@ func (c *call) tensor(what string, v Value) *ops.Value {
 	return c.f.take(c.kind+": "+what, v)
 }
 
-// has reports whether an argument is given.
 func (c *call) has(name string) bool {
 	_, given := c.args[name]
 	return given
@@ -191,7 +189,6 @@ func (c *call) element(name string, e element) *mil.Value {
 	return nil
 }
 
-// one adds the statement and returns its result.
 func (c *call) one() Value { return c.many(1)[0] }
 
 // shaped adds the statement, with the shape of its result as the setting called name, and returns the result.
@@ -203,7 +200,6 @@ func (c *call) shaped(name string) Value {
 	return c.put(name, out[0].Shape).write(out)[0]
 }
 
-// two adds the statement and returns its results.
 func (c *call) two() (a, b Value) {
 	both := c.many(2)
 	return both[0], both[1]
@@ -236,7 +232,6 @@ func (c *call) infer() (out []*ops.Value) {
 	return out
 }
 
-// sorted returns the arguments in the order of their names.
 func (c *call) sorted() []ops.Operand {
 	return slices.SortedFunc(maps.Values(c.args), func(a, b ops.Operand) int { return cmp.Compare(a.Name, b.Name) })
 }

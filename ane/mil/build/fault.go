@@ -33,7 +33,6 @@ func short(path string) string {
 	return filepath.Join(filepath.Base(filepath.Dir(path)), filepath.Base(path))
 }
 
-// on gives e this place.
 func (p place) on(e *mil.Error) *mil.Error {
 	e.File, e.Pos = short(p.file), mil.Pos{Line: p.line}
 	return e
@@ -57,7 +56,6 @@ const nameHint = "a name is ASCII letters, digits and _, does not start with a d
 // longest is the number of bytes that messages show of a name.
 const longest = 60
 
-// quote quotes a name for a message.
 func quote(name string) string {
 	if len(name) > longest {
 		return strconv.Quote(name[:longest]) + ".."

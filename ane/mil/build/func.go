@@ -12,8 +12,9 @@ import (
 // Func is one function of a program. Its Values belong to it alone. Builder.Func makes a Func; the zero Func belongs to
 // no program, and passing a Value of it to another Func is a fault.
 //
-// The caller names inputs, weights, constants and outputs; these names are unique in a function. Other results are named
-// after their operator, conv_0, and settings after their argument, strides, strides_1. The same calls give the same text.
+// The caller names inputs, weights, constants and outputs; these names are unique in a function. Other results are
+// named after their operator, conv_0, and settings after their argument, strides, strides_1. The same calls give the
+// same text.
 type Func struct {
 	b         *Builder
 	name      string
@@ -118,7 +119,6 @@ func (f *Func) define(n label) {
 	}
 }
 
-// add adds the statement of a constant to the body.
 func (f *Func) add(v *ops.Value) {
 	f.body = append(f.body, func(fb *mil.FuncBuilder) { fb.Const(v.Name, v.Literal) })
 }
@@ -241,7 +241,6 @@ type Value struct {
 	v *ops.Value // nil if its call is faulty; Literal is that of a constant
 }
 
-// lost returns the Value of a faulty call.
 func (f *Func) lost() Value { return Value{f: f} }
 
 // tensor returns the tensor, one without type and axes if the call that made the value is faulty.

@@ -45,8 +45,8 @@ func TestGenerated(t *testing.T) {
 // and settings of its operator in the order of the table; reductions take an option too.
 func methods() ([]byte, error) {
 	var b strings.Builder
-	b.WriteString("// Code generated from the table of package ops by go test ./ane/mil/build -run Generated -update; " +
-		"DO NOT EDIT.\n\npackage build\n\nimport \"github.com/anekit/anekit/ane/mil\"\n")
+	b.WriteString("// Code generated from the table of package ops by go test ./ane/mil/build -run Generated " +
+		"-update; DO NOT EDIT.\n\npackage build\n\nimport \"github.com/anekit/anekit/ane/mil\"\n")
 	for _, name := range ops.Names() {
 		if d := ops.Lookup(name); d != nil && d.Doc != "" {
 			b.WriteString(method(d))

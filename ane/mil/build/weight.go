@@ -31,10 +31,9 @@ func (f *Func) Weight(name string, values []float32, shape ...int) Value {
 	})
 }
 
-// WeightFrom is Weight for gigabytes and for other types: open is called each time the weight file is written, and
-// returns a stream of the elements of t, row-major and little endian. blob.Float32As16 converts a stream of float32 to
-// fp16. Program.WriteDir copies the stream through a small buffer; Program.Weights.ReadFile reads it directly into the
-// file.
+// WeightFrom is Weight for gigabytes and for other types. Each write of the weight file calls open, which returns a
+// stream of the elements of t, row-major and little endian. blob.Float32As16 converts a stream of float32 to fp16.
+// Program.WriteDir copies the stream through a small buffer; Program.Weights.ReadFile reads it directly into the file.
 func (f *Func) WeightFrom(name string, t mil.Type, open func() (io.ReadCloser, error)) Value {
 	return f.weight(name, t, false, func(w *blob.Writer) (uint64, error) { return w.AddStream(t, open) })
 }

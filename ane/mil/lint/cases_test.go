@@ -236,6 +236,8 @@ func system(os chip.OS) lint.Options { return lint.Options{OS: os} }
 // own is for a caller that makes the surfaces itself.
 var own = lint.Options{OwnSurfaces: true}
 
+func programs(n int) lint.Options { return lint.Options{Programs: n} }
+
 const gamma = `tensor<fp16, [64]>(BLOBFILE(path = string("@model_path/g.bin"), offset = uint64(64)))`
 
 // cases has the programs of each rule.
@@ -358,6 +360,7 @@ func cases() map[string]ruleCase {
 			65537, 64),
 			holds: one("mul(x = x, y = "+strings.Replace(gamma, "[64]", "[1, 1, 65535, 64]", 1)+")", 1, 1, 65535, 64),
 			o:     on(chip.M4)},
+		"load-budget": {breaks: plain, holds: plain, o: programs(56), oHolds: withOptions(programs(55))},
 
 		"kernel-width":     {breaks: conv(64, 8, 64, 1, 16), holds: conv(64, 8, 64, 1, 15), o: on(chip.M4)},
 		"kernel-height":    {breaks: conv(64, 64, 64, 32, 1), holds: conv(64, 64, 64, 31, 1), o: on(chip.M4)},

@@ -1,12 +1,13 @@
-// Package lint tells before a compile what Apple's compilers, chips and runtimes do with a MIL program: what they
-// refuse, what they compute differently, what they place on the CPU without a word, and what they are slow at.
+// Package lint tells before a compile what Apple's compilers, chips and runtimes do with a MIL program. They refuse
+// some operators, compute some differently, place some on the CPU without a message, and are slow at some.
 //
 // [Text] checks a text and [Run] a program; both return findings, each with its [Rule], place, severity, reason, fix
 // and the chips and compilers that it concerns. [Rules] lists the rules. [Fix] applies the mechanical fixes to a text.
 //
 // A rule rests on published evidence, which its Source names. An error means that the program does not compile or
-// computes wrong values; a warning that it does so under conditions that the text does not show, or runs elsewhere than
-// meant; a note that it costs time or accuracy. A limit that is inferred from other chips counts like a measured one.
+// computes wrong values. A warning means that it may do so, under conditions that the text does not tell, or runs
+// elsewhere than meant. A note means that it costs time or accuracy. A limit that is inferred from other chips counts
+// like a measured one.
 //
 // # Numbers
 //

@@ -51,6 +51,7 @@ var finders = map[string]finder{
 	"joined-branches":  {each: true, chips: []chip.Chip{chip.M1}, node: checkBranches},
 	"kernel-rewritten": {each: true, kinds: convs, node: checkRewritten},
 	"literal-range":    {function: checkLiterals},
+	"load-budget":      {each: true, once: checkLoads},
 	"many-operands":    {each: true, node: checkOperands},
 	"missing-argument": {node: checkMissing},
 	"nan-number":       {function: checkNaN},
@@ -90,7 +91,6 @@ var finders = map[string]finder{
 
 var convs = []string{"conv", "conv_transpose"}
 
-// run calls the functions of a finder.
 func (f finder) run(c *check) {
 	if len(f.chips) > 0 && !slices.Contains(f.chips, c.spec.Chip) {
 		return

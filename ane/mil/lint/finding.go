@@ -123,7 +123,6 @@ func (c *collector) add(f Finding, chips []chip.Chip, compiler chip.Compiler) {
 	at.Compilers = append(at.Compilers, compiler)
 }
 
-// findings returns the sorted list.
 func (c *collector) findings() []Finding {
 	for i := range c.list {
 		f := &c.list[i]

@@ -20,7 +20,6 @@ func (r *run) each(visit func(n *ops.Node)) {
 	}
 }
 
-// placements reports what ops.Place says.
 func (r *run) placements() {
 	for _, compiler := range r.Compilers {
 		for _, on := range r.Chips {
@@ -46,7 +45,6 @@ func (r *run) placements() {
 	}
 }
 
-// result returns the first result, or nil.
 func result(n *ops.Node) *ops.Value {
 	if len(n.Out) == 0 {
 		return nil
@@ -131,5 +129,4 @@ func bareType(n *ops.Node, name string, v *mil.Value) mil.DType {
 	return guess
 }
 
-// few shortens a list for a message.
 func few(list []int) []int { return list[:min(len(list), 8)] }

@@ -19,6 +19,8 @@ type Options struct {
 	Weights blob.Source
 	// Ranges are the smallest and the largest value of inputs, by name.
 	Ranges map[string]Range
+	// Programs is how many programs are loaded beside this one, 0 for not known.
+	Programs int
 	// OwnSurfaces says that the caller makes the surfaces. Otherwise ane.Model.NewRequest does, as large as every
 	// engine wants them, and nothing is said about their sizes.
 	OwnSurfaces bool
@@ -102,7 +104,6 @@ func (r *run) program(p *mil.Program, invalid error) {
 	r.placements()
 }
 
-// wants reports whether a rule is checked for a compiler.
 func (r *run) wants(rule *Rule, compiler chip.Compiler) bool {
 	return (len(r.Only) == 0 || slices.Contains(r.Only, rule.ID)) &&
 		(len(rule.Compilers) == 0 || slices.Contains(rule.Compilers, compiler))

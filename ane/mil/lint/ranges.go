@@ -61,7 +61,6 @@ func summed(v *ops.Value) bool {
 	return axis == -1 || axis == v.Rank()-1
 }
 
-// span returns the span of a value.
 func (r *run) span(v *ops.Value) span {
 	if v == nil {
 		return unknown
@@ -79,7 +78,6 @@ func (r *run) span(v *ops.Value) span {
 	return s
 }
 
-// spanIn returns the span of an argument.
 func (r *run) spanIn(n *ops.Node, name string) span { return r.span(n.Value(name)) }
 
 // bounded has the spans of functions whatever their operands are.

@@ -32,19 +32,15 @@ func checkUnknown(c *check, n *ops.Node) {
 // walk visits the operands of arguments, with those in lists and in nested consts.
 func walk(args []mil.Arg, visit func(name string, o mil.Operand)) {
 	for _, a := range args {
-		walkOperand(a.Name, a.Value, visit)
-	}
-}
-
-func walkOperand(name string, o mil.Operand, visit func(name string, o mil.Operand)) {
-	visit(name, o)
-	switch o := o.(type) {
-	case *mil.Values:
-		for _, item := range o.Items {
-			walkOperand(name, item, visit)
+		visit(a.Name, a.Value)
+		switch o := a.Value.(type) {
+		case *mil.Values:
+			for _, item := range o.Items {
+				walk([]mil.Arg{{Name: a.Name, Value: item}}, visit)
+			}
+		case *mil.Nested:
+			walk(slices.Concat(o.Args, o.Attrs), visit)
 		}
-	case *mil.Nested:
-		walk(slices.Concat(o.Args, o.Attrs), visit)
 	}
 }
 
@@ -60,8 +56,8 @@ func checkBare(c *check, n *ops.Node) {
 		if at, ok := c.text.offset(m.Pos); ok && c.text.word(at) == at+len(text) {
 			edits = []Edit{{at, at + len(text), c.scalar(d, text)}}
 		}
-		c.fixed(edits).error(m.Pos, "write "+name+" = "+c.scalar(d, near.Cut(text)), "%s: %s: %s has no type", n.Op.Kind,
-			name, near.Cut(text))
+		c.fixed(edits).error(m.Pos, "write "+name+" = "+c.scalar(d, near.Cut(text)), "%s: %s: %s has no type",
+			n.Op.Kind, name, near.Cut(text))
 	})
 }
 
@@ -161,7 +157,8 @@ func checkOpsetKnown(c *check, f *ops.Graph) {
 func checkOpset(c *check, f *ops.Graph) {
 	fn := f.Function
 	if first, ok := chip.Opset(fn.Opset); ok && c.OS != 0 && first > c.OS {
-		c.error(fn.Pos, "", "function %s: opset %s needs %v; the system is %v", near.Cut(fn.Name), fn.Opset, first, c.OS)
+		c.error(fn.Pos, "", "function %s: opset %s needs %v; the system is %v", near.Cut(fn.Name), fn.Opset, first,
+			c.OS)
 	}
 }
 

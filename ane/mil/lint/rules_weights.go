@@ -60,8 +60,8 @@ func checkOverlap(c *check) {
 		a, b := all[i-1], all[i]
 		if a.path == b.path && a.offset != b.offset && b.offset < a.end && b.offset%64 == 0 && a.offset > 0 &&
 			b.offset != 128 {
-			c.error(b.pos, "", "offset %d of %s lies within the entry at %d, which ends at %d", b.offset, near.Cut(b.path),
-				a.offset, a.end)
+			c.error(b.pos, "", "offset %d of %s lies within the entry at %d, which ends at %d", b.offset,
+				near.Cut(b.path), a.offset, a.end)
 		}
 	}
 }
@@ -116,6 +116,12 @@ func checkBudget(c *check) {
 	}
 	if limit := c.spec.WeightBytes.Value; sum > uint64(limit) {
 		c.note(pos, "", "%d bytes of weights; on an M3 Pro about %d were the most that loaded", sum, limit)
+	}
+}
+
+func checkLoads(c *check) {
+	if n := c.spec.Loaded.Value; c.Programs > n {
+		c.warn(c.prog.Pos, "", "%d programs, at most %d are loaded", c.Programs, n)
 	}
 }
 

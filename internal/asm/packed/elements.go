@@ -71,7 +71,6 @@ func (k *elements) write() {
 	k.End()
 }
 
-// start reads the arguments.
 func (k *elements) start() {
 	k.d = k.Dereference(k.Param("d"))
 	k.data, k.scale = k.Whole(k.d.Field("data")), k.Whole(k.d.Field("scale"))

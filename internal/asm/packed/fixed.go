@@ -38,7 +38,6 @@ func (k *fixed) scales(base reg.Register, i, bytes int) Mem {
 	return row(base, k.stride, k.stride3, i, bytes)
 }
 
-// write writes the kernel.
 func (k *fixed) write() {
 	k.d = k.Dereference(k.Param("d"))
 	k.data, k.line, k.stride = k.Whole(k.d.Field("data")), k.Whole(k.d.Field("line")), k.Whole(k.d.Field("stride"))
@@ -78,8 +77,8 @@ func (k *fixed) write() {
 	k.End()
 }
 
-// offsets subtracts from sums what the offsets of blocks take from rows: the products of scale and offset times the sums
-// of the vector's elements. The scales become those of the vector's integers.
+// offsets subtracts from sums what the offsets of blocks take from rows: the products of scale and offset times the
+// sums of the vector's elements. The scales become those of the vector's integers.
 func (k *fixed) offsets(sums [][]reg.VecVirtual) {
 	scale, product, vector := k.Whole(k.d.Field("scale")), k.Whole(k.d.Field("product")), k.Whole(k.d.Field("vector"))
 	blocks := k.Whole(k.d.Field("blocks"))
@@ -236,8 +235,8 @@ func (k *fixed) half(sums [][]reg.VecVirtual, digits, scale, mask reg.Register, 
 	}
 }
 
-// dots returns the products of integers, even and odd ones, with the digits of a vector, one row after the other so that
-// none waits for its own sum.
+// dots returns the products of integers, even and odd ones, with the digits of a vector, one row after the other so
+// that none waits for its own sum.
 func (k *fixed) dots(even, odd []reg.VecVirtual, digits reg.Register) []reg.VecVirtual {
 	sums := make([]reg.VecVirtual, len(even))
 	for i := range sums {

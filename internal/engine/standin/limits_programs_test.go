@@ -80,7 +80,7 @@ var advice = map[string]string{
 	"Palette3": "stored with 4 bits", "palette-3bit": "stored with 4 bits",
 	"Cores": "not a size of programs", "CoreWeights": "slow only", "OperandBytes": "slow only",
 	"StreamBytes": "slow only", "TaskReads": "slow only: many-operands",
-	"Loaded":      "depends on the size of the programs; Slots is the machine's limit",
+	"Loaded": "depends on the size of the programs; Slots is the machine's limit", "load-budget": "the same",
 	"WeightBytes": "272 MB run", "weight-budget": "272 MB run",
 	"weight-files": "of the profile 27-names, not of a chip; the engine packs the files into one",
 	"cpu-small":    "Core ML's placement", "cpu-int32": "Core ML's placement", "cpu-operator": "Core ML's placement",

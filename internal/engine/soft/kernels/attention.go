@@ -153,7 +153,5 @@ func (r *attender) penalties(c *run.Call, dst []float32, batch, row int) {
 	} else {
 		mask.Load(dst[:n], at)
 	}
-	for j := n; j < len(dst); j++ {
-		dst[j] = dst[0]
-	}
+	fill(dst[n:], dst[0])
 }

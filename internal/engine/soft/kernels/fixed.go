@@ -250,8 +250,8 @@ func (e *elements) walkFloat(start float64, j int) float64 {
 	return float64(sum)
 }
 
-// distance tells how close a tile's sums come to overflow. Where most elements of a tile are walked, summing them in any
-// order first is wasted work.
+// distance tells how close a tile's sums come to overflow. Where most elements of a tile are walked, summing them in
+// any order first is wasted work.
 type distance struct {
 	near   bool    // most pieces of the last tile that was summed were walked
 	before int     // tiles since then

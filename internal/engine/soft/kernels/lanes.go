@@ -163,8 +163,8 @@ const (
 	transposedWidth = 32
 )
 
-// asRuns returns the lanes for inRuns. Unless all is set, it returns nil for lanes side by side that are too short or too
-// long to be transposed.
+// asRuns returns the lanes for inRuns. Unless all is set, it returns nil for lanes side by side that are too short or
+// too long to be transposed.
 func (l *lanes) asRuns(all bool) *lanes {
 	switch {
 	case l.row == 1:
@@ -199,8 +199,8 @@ type halfLane struct {
 // runs calls f with the runs of the lane.
 func (h *halfLane) runs(most int, f func(at, j, n int)) { h.lanes.runs(h.c, h.base, most, h.worker, f) }
 
-// inRuns is a runner that calls compute for one lane of halves after another. It transposes lanes side by side into runs
-// in the workspace, and back.
+// inRuns is a runner that calls compute for one lane of halves after another. It transposes lanes side by side into
+// runs in the workspace, and back.
 func (l *lanes) inRuns(cost int, compute func(h halfLane)) *loop {
 	if l.row > 1 {
 		return l.transposedLoop(cost, compute)

@@ -79,7 +79,8 @@ func TestRangeOfInt8Sums(t *testing.T) {
 		e.b[c.k-1] = c.last
 		require.Equal(t, c.want, e.integer(0, 0x1p-20), "%+v", c)
 		e.sizes[0] = 20000
-		require.Equal(t, halves.ToOdd(12345*0x1p-20), e.integer(0, 0x1p-20), "a sum that cannot reach 2^31 is not added again")
+		require.Equal(t, halves.ToOdd(12345*0x1p-20), e.integer(0, 0x1p-20),
+			"a sum that cannot reach 2^31 is not added again")
 	}
 }
 

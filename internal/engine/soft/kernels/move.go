@@ -197,7 +197,8 @@ func transposed(size int, b *box) run.Runner {
 		case unit > 1:
 			t.high, t.wide = transposePiece/4, transposePiece/4
 		case narrow:
-			t.high, t.wide = transposePiece*transposePiece/transposeNarrow, transposePiece*transposePiece/transposeNarrow
+			t.high = transposePiece * transposePiece / transposeNarrow
+			t.wide = t.high
 		case size == 2 && ops.Volume(b.dims)*size >= pastLeast:
 			t.high, t.wide, t.past = pastHigh, halves.FetchCols, true
 		}

@@ -24,12 +24,12 @@ type normer struct {
 }
 
 // norm scales each lane to mean 0 and biased variance 1, multiplies by gamma and adds beta. It computes in float64 and
-// rounds once. Gamma and beta of layer_norm have a number for each element of a lane; those of instance_norm, whose
-// lanes belong to one channel each, and of batch_norm, to which mean and variance are given, one for each channel.
-// l2_norm divides by the root of a lane's sum of squares.
+// rounds once. Gamma and beta of layer_norm have a number for each element of a lane. Those of instance_norm and
+// batch_norm have one for each channel: a lane of instance_norm belongs to one channel, and batch_norm is given mean
+// and variance. l2_norm divides by the root of a lane's sum of squares.
 //
-// With the rules of a chip layer_norm and instance_norm are sequences of operators (inferred), each rounded to fp16: the
-// mean, x less it, the mean of the squares, rsqrt, the product, times gamma, plus beta.
+// With the rules of a chip layer_norm and instance_norm are sequences of operators (inferred), each rounded to fp16.
+// They are the mean, x less the mean, the mean of the squares, rsqrt, the product, times gamma, plus beta.
 func norm(s *Step) (run.Runner, int) {
 	a, shape := s.Attrs.(ops.Norm), s.In[0].Shape
 	l := newLanes(shape, a.Axes)
@@ -221,13 +221,13 @@ func repeatedHalves(list, room []fp16.Bits) []fp16.Bits {
 	if len(list) != 1 {
 		return list
 	}
-	fillHalves(room, list[0])
+	fill(room, list[0])
 	return room
 }
 
-func fillHalves(list []fp16.Bits, h fp16.Bits) {
+func fill[T any](list []T, v T) {
 	for i := range list {
-		list[i] = h
+		list[i] = v
 	}
 }
 
@@ -237,9 +237,7 @@ func fillParam(dst []float32, v *run.Vec, neutral float32) {
 		v.Load(dst, 0)
 		return
 	}
-	for i := range dst {
-		dst[i] = neutral
-	}
+	fill(dst, neutral)
 }
 
 // localNorm divides each element by (k + alpha/size * sum)^beta, with the sum of the

@@ -146,8 +146,8 @@ func (r *pooler) count(axis, i int) int {
 	return to - from
 }
 
-// halfMaxPooler is max_pool of halves. It takes the greatest of the lines under a window, element by element, deals the
-// result out by its place within a stride, and takes the greatest of as many shifted lines as a window has columns.
+// halfMaxPooler is max_pool of halves. It takes the greatest of the lines under a window, element by element. It sorts
+// the result by its place within a stride. Then it takes the greatest of as many shifted lines as a window has columns.
 type halfMaxPooler struct {
 	pooler
 	width int // of a line with its padding: that under all windows
@@ -191,9 +191,7 @@ func (r *halfMaxPooler) Span(c *run.Call, lo, hi, worker int) {
 func (r *halfMaxPooler) lines(c *run.Call, line []fp16.Bits, plane, od, oh int) {
 	w := &r.win
 	to := min(w.In[2], len(line)-w.Before[2])
-	for k := range line {
-		line[k] = fp16.Inf | 0x8000
-	}
+	fill(line, fp16.Inf|0x8000)
 	if to <= 0 {
 		return
 	}

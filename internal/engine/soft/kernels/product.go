@@ -281,8 +281,8 @@ func newOperand(s *Step, index, rows, cols int, flip, ahead bool) operand {
 	return o
 }
 
-// largeWeight is the elements of a weight that is left as it is where a run reads each element about once: decoded
-// ahead it takes twice its bytes besides in each program that has it, and is hardly quicker to read.
+// largeWeight is the least elements of a weight that is not decoded ahead where a run reads each element about once.
+// Decoded, it takes twice its bytes more in each program that has it, and is hardly quicker to read.
 const largeWeight = 1 << 18
 
 // block returns rows r0 to r1 and columns c0 to c1 of a matrix, row-major: in

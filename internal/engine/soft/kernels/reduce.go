@@ -209,7 +209,6 @@ func shortReducer(l *lanes, f folding, d mil.DType) run.Runner {
 	})
 }
 
-// integerReducer reduces int32.
 func integerReducer(l *lanes, f folding) run.Runner {
 	return l.loop(1, func(c *run.Call, g, _, _ int) {
 		base, width, lane := l.group(g)

@@ -83,7 +83,6 @@ func (r *resizer) place(j int) spot {
 	return r.at(2, j)
 }
 
-// interpolate computes lines lo to hi of the result.
 func (r *resizer) interpolate(c *run.Call, lo, hi, worker int) {
 	work, n := c.Work[worker], r.in[2]
 	line := work[4*n:][:r.out[2]]

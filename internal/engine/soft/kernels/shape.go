@@ -171,7 +171,6 @@ func reverseSequence(s *Step) (run.Runner, int) {
 	}), 0
 }
 
-// integer returns element i of a tensor of integers.
 func integer(v *run.Vec, i int) int {
 	switch v.DType {
 	case mil.Int32:

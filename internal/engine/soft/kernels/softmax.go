@@ -60,7 +60,7 @@ func softmaxLane(room int) func(h halfLane) {
 		top, finite := h.top()
 		if !finite {
 			none := fp16.FromFloat64(top - top) // NaN, as the sum of the exponentials
-			h.runs(halfStretch, func(at, _, n int) { fillHalves(h.out[at:at+n], none) })
+			h.runs(halfStretch, func(at, _, n int) { fill(h.out[at:at+n], none) })
 			return
 		}
 		var sums halves.Sums
@@ -79,8 +79,8 @@ func (h *halfLane) top() (top float64, finite bool) {
 	return float64(high.Float32()), !high.IsNaN() && !high.IsInf()
 }
 
-// steppedSoftmax is softmax as a chip's sequence of operators (rule Steps; that the maximum is subtracted is known, the
-// rest is inferred): x - max, exp, the sum, its inverse, and a multiplication, each rounded to fp16.
+// steppedSoftmax is softmax as a chip's sequence of operators (rule Steps): x - max, exp, the sum, its inverse, and a
+// multiplication, each rounded to fp16. The subtraction of the maximum is known, the rest is inferred.
 func steppedSoftmax(rules numerics.Rules, exp *table) func(h halfLane) {
 	return func(h halfLane) {
 		top, sum := math.Inf(-1), 0.0

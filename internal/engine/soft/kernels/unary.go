@@ -119,7 +119,6 @@ var quick = map[string]func(c *run.Call, x []float32, at int){
 	},
 }
 
-// magnitudes replaces numbers by their magnitudes.
 func magnitudes(x []float32) {
 	for i, v := range x {
 		x[i] = math.Float32frombits(math.Float32bits(v) &^ (1 << 31))
@@ -129,7 +128,6 @@ func magnitudes(x []float32) {
 // curve is a function of float64; the kernel rounds its results once.
 type curve = func(x float64) float64
 
-// plain is a curve without settings.
 func plain(f curve) func(ops.Unary) curve { return func(ops.Unary) curve { return f } }
 
 // functions holds the operators on each element of one tensor.

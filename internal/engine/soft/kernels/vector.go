@@ -165,7 +165,6 @@ func (s *Step) weights(at int) *packed.Weights {
 	return w
 }
 
-// readsHalves reports whether the kernel reads operand i as halves.
 func (s *Step) readsHalves(i int) bool {
 	return s.In[i].DType == mil.FP16 || s.Packed != nil && s.Packed.At == i
 }

@@ -36,8 +36,8 @@ func stateOf(n *ops.Node) (s, written *ops.Value) {
 	return nil, nil
 }
 
-// readInPlace reports whether the result of read_state, node i, may be the memory of the state itself: nothing reads
-// the result after the next write of that state, and it is no output that is copied after it.
+// readInPlace reports whether the result of read_state, node i, may be the memory of the state itself. It may if
+// nothing reads the result after the next write of that state, and no output is copied from it after that write.
 func (p *planner) readInPlace(i int) bool {
 	s, _ := stateOf(p.nodes[i])
 	same := map[*ops.Value]bool{p.nodes[i].Out[0]: true} // values in the memory of the state

@@ -22,8 +22,8 @@ func TakesJoined(r Runner) bool {
 	return each || ok && c.Completes()
 }
 
-// joinedPiece is the elements of a piece of an elementwise step that others are joined to: 64 KiB of halves, so that
-// some pieces fit a second-level cache, and a table of a function is in the first-level cache for most of one.
+// joinedPiece is the elements of a piece of an elementwise step that others are joined to. It is 64 KiB of halves: a
+// second-level cache holds some pieces, and a table of a function stays in the first-level cache for most of one.
 const joinedPiece = 32 * Chunk
 
 // Begin prepares the call, and those that are joined to it, for a run. These need not look at its context: the call

@@ -12,10 +12,6 @@
 // far from the limits of float32. For other float32 operands the assembly gives the fused sum and the Go code the
 // rounded one, each within k * 2^-24 * sum(|a*b|) of the exact value, to first order.
 //
-// BenchmarkMul and BenchmarkMulFloor on Sapphire Rapids: AVX-512 has twice the throughput of AVX2, which is why both
-// exist. Deep tiles of 32 rows reach at least nine tenths of the floor, the same instructions on first-level cache
-// alone. Products of one column, or of 4 to 7 rows with AVX-512, stay far below it.
-//
 // NaN and infinities propagate as in IEEE 754, no operand is skipped for being
 // zero, and subnormals are kept. The processor determines the bits of a NaN.
 package gemm

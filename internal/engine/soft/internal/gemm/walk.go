@@ -15,11 +15,11 @@ const (
 // past is the first magnitude of a sum outside of the range.
 const past = 1 << 31
 
-// Walk sums products as Fixed does, in their order, for the piece of C from row i and column j on, and returns how many
-// columns that has: fewer than WalkColumns where b has fewer, or the processor. sums has WalkRows rows of WalkColumns
-// numbers, which begin with what it has and stay infinite, with the sign they had, once their magnitude is 2^31 or
-// more: after a product, or with Fours after a product of a group or after a group. a and least have at least
-// i+WalkRows rows. inside says that the sum inside a group of Fours may reach that: InsideGroup reports it.
+// Walk sums products as Fixed does, in their order, for the piece of C from row i and column j on. It returns the
+// columns of the piece, fewer than WalkColumns where b or the processor has fewer. sums has WalkRows rows of
+// WalkColumns numbers, to which Walk adds. A number stays infinite, with its sign, once its magnitude is 2^31 or more
+// after a product, or with Fours after a group. a and least have at least i+WalkRows rows. inside says that the sum
+// inside a group of Fours may reach that: InsideGroup reports it.
 func Walk(
 	sums *[WalkRows * WalkColumns]float64, a []float32, least []int32, b []float32, i, j, k, n, how int, inside bool,
 ) (columns int) {

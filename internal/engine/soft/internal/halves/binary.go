@@ -115,10 +115,9 @@ func binaryPortable(op Op, dst, x, y []fp16.Bits, r numerics.Rules) {
 	}
 }
 
-// Compute sets dst[i] to x[i] op y[i] in float32. dst may be x. Rounding to a half later, to nearest even or half away
-// from zero, gives what rounding the exact result gives: float32 has more than twice the digits of a half and two
-// (Figueroa, When is double rounding innocuous?), so that it moves no sum, difference, product or quotient of halves to
-// a tie of halves.
+// Compute sets dst[i] to x[i] op y[i] in float32. dst may be x. Rounding the result to a half, to nearest even or half
+// away from zero, gives the exact result rounded once. float32 has at least twice the digits of a half and two, so it
+// moves no result of two halves to a tie of halves (Figueroa, When is double rounding innocuous?).
 func Compute(op Op, dst, x, y []float32) {
 	x, y = x[:len(dst)], y[:len(dst)]
 	switch op {

@@ -29,7 +29,6 @@ func (w *Weights) group() int { return min(w.Wide, unit) }
 // units is the units of a row; the last may be half of one.
 func (w *Weights) units() int { return (w.Cols + unit - 1) / unit }
 
-// blocks is the blocks of a row.
 func (w *Weights) blocks() int { return w.Cols / w.Wide }
 
 // fixedBits is the bits of the vectors that the kernels of integers use, of which 512 need AVX-512 VNNI; 0 without.

@@ -43,7 +43,6 @@ func (w *Weights) width() int {
 	return w.Bits
 }
 
-// integer returns the bits of the integer at position i.
 func (w *Weights) integer(i int) int {
 	return int(element.Bits(w.Data, i, w.width())) & (1<<w.Bits - 1)
 }
@@ -56,10 +55,8 @@ func (w *Weights) number(bits int) float64 {
 	return float64(bits)
 }
 
-// block returns the index of the block of an element.
 func (w *Weights) block(row, col int) int { return row/w.High*(w.Cols/w.Wide) + col/w.Wide }
 
-// rescale returns the scale and the offset of a block.
 func (w *Weights) rescale(block int) (scale, offset float64) {
 	scale = float64(w.Scale[block].Float32())
 	switch {
