@@ -2,7 +2,7 @@ package ane
 
 import (
 	"context"
-	"errors"
+	"slices"
 	"time"
 )
 
@@ -28,25 +28,27 @@ type Chainer interface {
 func (d *Device) EvaluateChain(ctx context.Context, requests ...*Request) (Result, error) {
 	d = orZero(d)
 	ctx = given(ctx)
-	c, err := d.chainer(requests)
+	c, err := offered[Chainer](d, "chain", "the engine takes one request at a time",
+		"evaluate the requests one after another, or open the broker")
 	if err != nil {
+		return Result{}, err
+	}
+	if err := d.chainable(requests); err != nil {
 		return Result{}, err
 	}
 	var started []*Request
 	defer func() {
 		for _, r := range started {
-			r.busy.Store(idle)
-			r.model.gate.leave()
+			r.end()
 		}
 	}()
 	steps := make([]Invocation, len(requests))
-	first := map[*Request]bool{}
 	for i, r := range requests {
-		if !first[r] {
-			if _, err := r.start(); err != nil {
+		if !slices.Contains(started, r) {
+			if err := r.start(); err != nil {
 				return Result{}, err
 			}
-			first[r], started = true, append(started, r)
+			started = append(started, r)
 		}
 		steps[i] = r.run
 	}
@@ -59,31 +61,21 @@ func (d *Device) EvaluateChain(ctx context.Context, requests ...*Request) (Resul
 	return Result{Receipt: last.model.receipt, Elapsed: time.Since(start), QoS: last.qos}, err
 }
 
-// chainer returns the engine as a Chainer if it may run the requests, or an error.
-func (d *Device) chainer(requests []*Request) (Chainer, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// chainable refuses what is no chain of this device's requests.
+func (d *Device) chainable(requests []*Request) error {
 	fail := func(err error, detail, hint string) error {
 		return &Error{Op: "chain", Engine: d.info.Name, Err: err, Detail: detail, Hint: hint}
 	}
-	if d.closed || d.engine == nil {
-		return nil, fail(ErrClosed, "", "open the engine again")
-	}
-	c, ok := d.engine.(Chainer)
-	if !ok {
-		return nil, fail(errors.ErrUnsupported, "the engine takes one request at a time",
-			"evaluate the requests one after another, or open the broker")
-	}
 	if len(requests) == 0 {
-		return nil, fail(ErrLength, "no request", "submit at least one")
+		return fail(ErrLength, "no request", "submit at least one")
 	}
 	for _, r := range requests {
 		switch {
 		case r == nil || r.model == nil:
-			return nil, fail(ErrClosed, "a request is nil or closed", "make a new request")
+			return fail(ErrClosed, "a request is nil or closed", "make a new request")
 		case r.model.device != d:
-			return nil, fail(ErrForeign, "a request of another device", "submit requests of this device")
+			return fail(ErrForeign, "a request of another device", "submit requests of this device")
 		}
 	}
-	return c, nil
+	return nil
 }

@@ -34,17 +34,11 @@ func Open(e Engine, fallback string) (*Device, error) {
 }
 
 // Info describes the engine.
-func (d *Device) Info() Info {
-	d = orZero(d)
-	return d.info
-}
+func (d *Device) Info() Info { return orZero(d).info }
 
 // Engine returns the engine, for interfaces of its own. The Device owns it, and its calls skip the rules that the Device
 // checks.
-func (d *Device) Engine() Engine {
-	d = orZero(d)
-	return d.engine
-}
+func (d *Device) Engine() Engine { return orZero(d).engine }
 
 // Receipt returns the Receipt of this Device, without fields of a program.
 func (d *Device) Receipt() Receipt {
@@ -122,11 +116,33 @@ func (d *Device) vet(op string, exec Executable) error {
 func (d *Device) hold(op string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.closed || d.engine == nil {
-		return &Error{Op: op, Engine: d.info.Name, Err: ErrClosed, Hint: "open the engine again"}
+	if err := d.open(op); err != nil {
+		return err
 	}
 	d.models++
 	return nil
+}
+
+// open returns the error of a closed Device. The caller holds mu.
+func (d *Device) open(op string) error {
+	if d.closed || d.engine == nil {
+		return &Error{Op: op, Engine: d.info.Name, Err: ErrClosed, Hint: "open the engine again"}
+	}
+	return nil
+}
+
+// offered returns the engine as an interface that only some engines have.
+func offered[T any](d *Device, op, detail, hint string) (engine T, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.open(op); err != nil {
+		return engine, err
+	}
+	engine, ok := d.engine.(T)
+	if !ok {
+		return engine, &Error{Op: op, Engine: d.info.Name, Err: errors.ErrUnsupported, Detail: detail, Hint: hint}
+	}
+	return engine, nil
 }
 
 func (d *Device) drop() {

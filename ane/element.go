@@ -1,12 +1,6 @@
 package ane
 
-import (
-	"encoding/binary"
-
-	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/element"
-)
+import "github.com/anekit/anekit/internal/element"
 
 // At returns the element at index, one number for each axis, as float32. A 32-bit integer beyond 2^24 is rounded.
 // Errors: ErrShape (an index outside Shape), ErrStale, ErrName for a tensor that a Request does not have.
@@ -34,30 +28,6 @@ func (t *Tensor) Set(v float32, index ...int) error {
 	return nil
 }
 
-// Bits returns the raw fp16 element at index; ErrType for other tensors.
-func (t *Tensor) Bits(index ...int) (fp16.Bits, error) {
-	t = orZero(t)
-	e, err := t.half("bits", index)
-	if err != nil {
-		return 0, err
-	}
-	return fp16.Bits(binary.LittleEndian.Uint16(e)), nil
-}
-
-// SetBits stores a raw fp16 element at index; ErrType for other tensors.
-func (t *Tensor) SetBits(v fp16.Bits, index ...int) error {
-	t = orZero(t)
-	if err := t.writable("set bits"); err != nil {
-		return err
-	}
-	e, err := t.half("set bits", index)
-	if err != nil {
-		return err
-	}
-	binary.LittleEndian.PutUint16(e, uint16(v))
-	return nil
-}
-
 // element returns the bytes of one element.
 func (t *Tensor) element(op string, index []int) ([]byte, error) {
 	b, err := t.bytes(op)
@@ -69,13 +39,4 @@ func (t *Tensor) element(op string, index []int) ([]byte, error) {
 		return nil, err
 	}
 	return b[at : at+t.layout.DType.Size()], nil
-}
-
-// half is element for fp16 tensors.
-func (t *Tensor) half(op string, index []int) ([]byte, error) {
-	if t.layout.DType != mil.FP16 {
-		return nil, &Error{Op: op, Name: t.layout.Name, Err: ErrType, Detail: t.layout.DType.String() + ", not fp16",
-			Hint: "use At and Set"}
-	}
-	return t.element(op, index)
 }

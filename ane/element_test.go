@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 )
 
@@ -68,21 +67,6 @@ func TestSet(t *testing.T) {
 
 func second(_ int, err error) error { return err }
 
-func TestBits(t *testing.T) {
-	x := fp16On(t, 2, 3)
-	for _, v := range []fp16.Bits{0, 0x8000, 0x0001, 0x3c00, 0x7c00, 0x7c01, 0xffff} {
-		require.NoError(t, x.SetBits(v, 1, 0))
-		got, err := x.Bits(1, 0)
-		require.NoError(t, err)
-		require.Equal(t, v, got)
-		require.Equal(t, byte(v), x.Bytes()[64], "little endian")
-	}
-	y := onBlock(t, newLayout(t, "y", mil.Int16, 4))
-	_, err := y.Bits(0)
-	require.ErrorIs(t, err, ane.ErrType)
-	require.ErrorIs(t, y.SetBits(1, 0), ane.ErrType)
-}
-
 func TestScalar(t *testing.T) {
 	x := fp16On(t)
 	require.NoError(t, x.Set(4))
@@ -97,9 +81,6 @@ func TestIndexRefused(t *testing.T) {
 		_, err := x.At(index...)
 		require.ErrorIs(t, err, ane.ErrShape)
 		require.ErrorIs(t, x.Set(1, index...), ane.ErrShape)
-		_, err = x.Bits(index...)
-		require.ErrorIs(t, err, ane.ErrShape)
-		require.ErrorIs(t, x.SetBits(1, index...), ane.ErrShape)
 	}
 	require.Equal(t, make([]byte, 128), x.Bytes(), "nothing was written")
 }

@@ -2,6 +2,7 @@ package ane
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -115,23 +116,17 @@ func (e *Error) Error() string {
 // Unwrap returns the sentinel or the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// because is an error and its cause on one line. errors.Is and errors.As find both.
-type because struct{ what, cause error }
-
-func (b because) Error() string   { return b.what.Error() + ": " + b.cause.Error() }
-func (b because) Unwrap() []error { return []error{b.what, b.cause} }
-
 // Because returns an error that matches what and cause and prints as "what: cause". If
 // cause is nil, it returns what.
 func Because(what, cause error) error {
 	if cause == nil {
 		return what
 	}
-	return because{what, cause}
+	return fmt.Errorf("%w: %w", what, cause)
 }
 
 // Deadline returns the error of a call ended by its context. It matches ErrDeadline
 // and cause, the context's error.
 func Deadline(op, engine string, cause error) error {
-	return &Error{Op: op, Engine: engine, Err: because{ErrDeadline, cause}}
+	return &Error{Op: op, Engine: engine, Err: Because(ErrDeadline, cause)}
 }

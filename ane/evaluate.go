@@ -3,6 +3,7 @@ package ane
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/anekit/anekit/unimem"
 )
@@ -12,15 +13,32 @@ import (
 // write inputs or read outputs.
 //
 // The error matches ErrNotLoaded after Model.Unload, ErrBusy while another run of the
-// request is in flight, ErrStale if the memory of a tensor is closed, ErrDeadline if ctx
+// request is in flight, ErrForeign if the request is in its Pool, ErrStale if the memory of a tensor is closed, ErrDeadline if ctx
 // ended first, unimem.ErrChanged if an input is on a mapped file that has become shorter; in the
 // last two cases the content of the outputs is undefined.
 func (r *Request) Evaluate(ctx context.Context) (Result, error) {
 	r = orZero(r)
-	if r.model == nil {
-		return Result{}, orZero(r.model).fail("evaluate", ErrClosed, "", "make a new request")
+	if err := r.start(); err != nil {
+		return Result{}, err
 	}
-	return r.model.Evaluate(ctx, r)
+	defer r.end()
+	return r.evaluate(given(ctx))
+}
+
+// evaluate runs a request between start and end.
+func (r *Request) evaluate(ctx context.Context) (Result, error) {
+	m := r.model
+	if err := ctx.Err(); err != nil {
+		return Result{}, Deadline("evaluate", m.device.info.Name, err)
+	}
+	start := time.Now()
+	var err error
+	if len(r.files) == 0 {
+		err = r.run.Evaluate(ctx)
+	} else {
+		err = r.guarded(ctx)
+	}
+	return Result{Receipt: m.receipt, Elapsed: time.Since(start), QoS: r.qos}, err
 }
 
 // Outcome is the outcome of a run in the background.
@@ -39,36 +57,18 @@ type Outcome struct {
 func (r *Request) EvaluateAsync(ctx context.Context) <-chan Outcome {
 	r = orZero(r)
 	c := make(chan Outcome, 1)
-	m, err := r.start()
-	if err != nil {
+	if err := r.start(); err != nil {
 		c <- Outcome{Err: err}
 		close(c)
 		return c
 	}
 	go func() {
-		result, err := m.run(given(ctx), r)
-		r.busy.Store(idle)
-		m.gate.leave()
+		result, err := r.evaluate(given(ctx))
+		r.end()
 		c <- Outcome{result, err}
 		close(c)
 	}()
 	return c
-}
-
-// start marks the request as in flight and enters the gate of its model.
-func (r *Request) start() (*Model, error) {
-	m := orZero(r.model)
-	if r.model == nil {
-		return m, m.fail("evaluate", ErrClosed, "", "make a new request")
-	}
-	if !m.gate.enter() {
-		return m, m.notReady("evaluate")
-	}
-	if err := r.take(); err != nil {
-		m.gate.leave()
-		return m, err
-	}
-	return m, nil
 }
 
 // guarded evaluates a request with tensors on mapped files.

@@ -93,7 +93,11 @@ func ExampleKeeper() {
 	defer device.Close()
 	_, _, err = device.Purge(context.Background())
 	fmt.Println(errors.Is(err, errors.ErrUnsupported))
-	// Output: true
+	_, err = device.Counters(context.Background())
+	fmt.Println(errors.Is(err, errors.ErrUnsupported))
+	// Output:
+	// true
+	// true
 }
 
 // The software engine makes instances.

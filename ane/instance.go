@@ -54,8 +54,8 @@ func (m *Model) WithWeights(ctx context.Context, weights Weights) (*Model, error
 	if err := m.device.hold("instance"); err != nil {
 		return nil, err
 	}
-	var asked asked
-	exec, err := instanceOf(ctx, m, asked.of(inPlace(weights)))
+	asked := asked{Weights: inPlace(weights)}
+	exec, err := instanceOf(ctx, m, &asked)
 	if err == nil && !asked.found {
 		err = errors.Join(m.unreplaced(weights, asked.missing), exec.Close())
 	}
@@ -71,23 +71,13 @@ func instanceOf(ctx context.Context, m *Model, weights Weights) (Executable, err
 	return own.NewInstance(ctx, weights)
 }
 
-// asked notes which files an engine gets of Weights.
+// asked is Weights of any kind, and notes which of its files an engine gets.
 type asked struct {
+	Weights
+
 	mu      sync.Mutex
 	found   bool     // the Weights have a file that the engine asked for
 	missing []string // paths that they do not have, each once
-}
-
-// of returns Weights with the methods of w, of which a notes the calls.
-func (a *asked) of(w Weights) Weights {
-	if c, ok := w.(Constants); ok {
-		own := askedConstants{askedWeights{w, a}, c}
-		if m, ok := w.(Mapped); ok {
-			return askedMapped{own, m}
-		}
-		return own
-	}
-	return askedWeights{w, a}
 }
 
 // note notes a call for path that returned err.
@@ -101,36 +91,37 @@ func (a *asked) note(path string, err error) {
 	}
 }
 
-type askedWeights struct {
-	Weights
-	by *asked
-}
-
-func (w askedWeights) ReadFile(path string) ([]byte, error) {
-	data, err := w.Weights.ReadFile(path)
-	w.by.note(path, err)
+func (a *asked) ReadFile(path string) ([]byte, error) {
+	data, err := a.Weights.ReadFile(path)
+	a.note(path, err)
 	return data, err
 }
 
-type askedConstants struct {
-	askedWeights
-	constants Constants
-}
-
-func (w askedConstants) Constant(path string, offset uint64, t mil.Type) ([]byte, error) {
-	data, err := w.constants.Constant(path, offset, t)
-	w.by.note(path, err)
+// Constant implements Constants: Weights that are none leave every constant to ReadFile.
+func (a *asked) Constant(path string, offset uint64, t mil.Type) ([]byte, error) {
+	c, ok := a.Weights.(Constants)
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	data, err := c.Constant(path, offset, t)
+	a.note(path, err)
 	return data, err
 }
 
-func (w askedConstants) Hold() (release func(), err error) { return w.constants.Hold() }
-
-type askedMapped struct {
-	askedConstants
-	mapped Mapped
+func (a *asked) Hold() (release func(), err error) {
+	if c, ok := a.Weights.(Constants); ok {
+		return c.Hold()
+	}
+	return func() {}, nil
 }
 
-func (w askedMapped) Blocks() []*unimem.Block { return w.mapped.Blocks() }
+// Blocks implements Mapped.
+func (a *asked) Blocks() []*unimem.Block {
+	if m, ok := a.Weights.(Mapped); ok {
+		return m.Blocks()
+	}
+	return nil
+}
 
 // unreplaced is the error for weights that have none of the files that the program reads.
 func (m *Model) unreplaced(weights Weights, reads []string) error {

@@ -43,7 +43,26 @@ type Layout struct {
 // matrix [H, W] is one plane and a vector [W] one row. Source for ranks 3 to 5: dumps of
 // programs compiled on an M1. The error is ErrShape or ErrType.
 func NewLayout(name string, dtype mil.DType, shape ...int) (Layout, error) {
-	l := Layout{Name: name, DType: dtype, Shape: slices.Clone(shape)}
+	l, err := unpadded(name, dtype, shape)
+	if err != nil {
+		return Layout{}, err
+	}
+	for i, axis := range textAxes[len(shape)] {
+		*l.length(axis) = shape[i]
+	}
+	l.RowStride = (l.RowBytes() + RowAlign - 1) / RowAlign * RowAlign
+	if l.Rows() > MaxBytes/l.RowStride {
+		return Layout{}, &Error{Op: "layout", Name: name, Err: ErrShape,
+			Detail: fmt.Sprintf("%v needs more than 1 TiB with padded rows", shape), Hint: "widen the last axis"}
+	}
+	l.PlaneStride = l.Height * l.RowStride
+	l.DepthStride = l.Channels * l.PlaneStride
+	l.BatchStride = l.Depth * l.DepthStride
+	return l, nil
+}
+
+// unpadded returns a layout with axes of length 1 and without strides, after checking type and shape.
+func unpadded(name string, dtype mil.DType, shape []int) (Layout, error) {
 	if !storable(dtype) {
 		return Layout{}, &Error{Op: "layout", Name: name, Err: ErrType,
 			Detail: dtype.String() + " cannot be stored on a surface",
@@ -53,7 +72,7 @@ func NewLayout(name string, dtype mil.DType, shape ...int) (Layout, error) {
 		return Layout{}, &Error{Op: "layout", Name: name, Err: ErrShape,
 			Detail: fmt.Sprintf("rank %d, at most %d", len(shape), MaxRank), Hint: "merge axes with reshape"}
 	}
-	elem, volume := dtype.Size(), 1
+	volume := dtype.Size()
 	for i, n := range shape {
 		if n < 1 || n > MaxBytes/volume {
 			return Layout{}, &Error{Op: "layout", Name: name, Err: ErrShape,
@@ -62,19 +81,8 @@ func NewLayout(name string, dtype mil.DType, shape ...int) (Layout, error) {
 		}
 		volume *= n
 	}
-	l.Batches, l.Channels, l.Depth, l.Height, l.Width = 1, 1, 1, 1, 1
-	for i, axis := range textAxes[len(shape)] {
-		*l.length(axis) = shape[i]
-	}
-	l.RowStride = (l.Width*elem + RowAlign - 1) / RowAlign * RowAlign
-	if volume/l.Width > MaxBytes/l.RowStride {
-		return Layout{}, &Error{Op: "layout", Name: name, Err: ErrShape,
-			Detail: fmt.Sprintf("%v needs more than 1 TiB with padded rows", shape), Hint: "widen the last axis"}
-	}
-	l.PlaneStride = l.Height * l.RowStride
-	l.DepthStride = l.Channels * l.PlaneStride
-	l.BatchStride = l.Depth * l.DepthStride
-	return l, nil
+	return Layout{Name: name, DType: dtype, Shape: slices.Clone(shape),
+		Batches: 1, Channels: 1, Depth: 1, Height: 1, Width: 1}, nil
 }
 
 // storable reports whether a surface can hold elements of type d.

@@ -40,19 +40,25 @@ func (l *Layout) length(axis int) *int {
 	return &l.Width
 }
 
-// stride returns the bytes between neighbors along an axis.
-func (l *Layout) stride(axis int) int {
+// strideField is the stride of an axis other than W.
+func (l *Layout) strideField(axis int) *int {
 	switch axis {
 	case axisN:
-		return l.BatchStride
+		return &l.BatchStride
 	case axisD:
-		return l.DepthStride
+		return &l.DepthStride
 	case axisC:
-		return l.PlaneStride
-	case axisH:
-		return l.RowStride
+		return &l.PlaneStride
 	}
-	return l.DType.Size()
+	return &l.RowStride
+}
+
+// stride returns the bytes between neighbors along an axis.
+func (l *Layout) stride(axis int) int {
+	if axis == axisW {
+		return l.DType.Size()
+	}
+	return *l.strideField(axis)
 }
 
 // order is the order of the axes in Shape.
@@ -64,6 +70,9 @@ func (l *Layout) order() [MaxRank]int {
 	}
 	return depthOutside
 }
+
+// axes finds the engine's axis for each axis of Shape, see assign.
+func (l *Layout) axes() (axes [MaxRank]int, ok bool) { return l.assign(l.order()) }
 
 // assign finds the engine's axis for each axis of Shape, both in order. It skips axes of
 // length 1 on both sides, except that rank 4 is N, C, H, W. ok is false if the lengths
@@ -107,9 +116,8 @@ func (l *Layout) assign(order [MaxRank]int) (axes [MaxRank]int, ok bool) {
 // same lengths in the same order; rank 4 is exactly N, C, H, W. Rank 5 may also be
 // N, C, D, H, W.
 func (l Layout) Fits() bool {
-	_, outside := l.assign(depthOutside)
-	_, inside := l.assign(depthInside)
-	return outside || inside
+	_, ok := l.axes()
+	return ok
 }
 
 // Row returns the offset of row i in bytes, rows counted in row-major order of Shape;
@@ -137,12 +145,10 @@ func (l Layout) Offset(index ...int) (int, error) {
 		return 0, &Error{Op: "index", Name: l.Name, Err: ErrShape,
 			Detail: fmt.Sprintf("%d numbers for shape %v", len(index), l.Shape)}
 	}
-	axes, ok := l.assign(depthOutside)
+	axes, ok := l.axes()
 	if !ok {
-		if axes, ok = l.assign(depthInside); !ok {
-			return 0, &Error{Op: "index", Name: l.Name, Err: ErrShape,
-				Detail: fmt.Sprintf("shape %v does not match its axes", l.Shape)}
-		}
+		return 0, &Error{Op: "index", Name: l.Name, Err: ErrShape,
+			Detail: fmt.Sprintf("shape %v does not match its axes", l.Shape)}
 	}
 	at := 0
 	for i, n := range index {

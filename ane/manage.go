@@ -1,9 +1,6 @@
 package ane
 
-import (
-	"context"
-	"errors"
-)
+import "context"
 
 // Keeper is an Engine in a process shared with other clients, which has a cache of
 // programs and counters.
@@ -20,8 +17,7 @@ type Keeper interface {
 // Loaded programs continue to work. The error is errors.ErrUnsupported for every engine
 // except the broker.
 func (d *Device) Purge(ctx context.Context) (programs int, bytes int64, err error) {
-	d = orZero(d)
-	k, err := d.keeper("purge")
+	k, err := keeper(d, "purge")
 	if err != nil {
 		return 0, 0, err
 	}
@@ -32,25 +28,13 @@ func (d *Device) Purge(ctx context.Context) (programs int, bytes int64, err erro
 // surfaces of all its clients. The error is errors.ErrUnsupported for every engine except
 // the broker.
 func (d *Device) Counters(ctx context.Context) (map[string]uint64, error) {
-	d = orZero(d)
-	k, err := d.keeper("counters")
+	k, err := keeper(d, "counters")
 	if err != nil {
 		return nil, err
 	}
 	return k.Counters(given(ctx))
 }
 
-// keeper returns the engine as a Keeper, or an error.
-func (d *Device) keeper(op string) (Keeper, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed || d.engine == nil {
-		return nil, &Error{Op: op, Engine: d.info.Name, Err: ErrClosed, Hint: "open the engine again"}
-	}
-	k, ok := d.engine.(Keeper)
-	if !ok {
-		return nil, &Error{Op: op, Engine: d.info.Name, Err: errors.ErrUnsupported,
-			Detail: "the engine is in this process", Hint: "open the broker"}
-	}
-	return k, nil
+func keeper(d *Device, op string) (Keeper, error) {
+	return offered[Keeper](orZero(d), op, "the engine is in this process", "open the broker")
 }

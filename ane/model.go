@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 )
 
 // Model is a compiled program on a Device. Its methods are safe for concurrent use.
@@ -17,26 +16,21 @@ type Model struct {
 	receipt *Receipt
 
 	gate gate          // open while loaded; Evaluate and Bind enter it
-	turn chan struct{} // has a token during Load, Unload and Close
+	turn chan struct{} // has a token during Load, Unload, WithWeights and Close
+
+	loaded bool // used only while turn has a token
 
 	mu       sync.Mutex // guards the fields below and orders Prepare; never held during a run
-	loaded   bool       // changes only while turn has a token
-	closed   bool       // likewise
+	closed   bool       // changes only while turn has a token
 	requests int        // number of open Requests
 }
 
 // Inputs returns the layouts of the inputs in the order of the program's text.
-func (m *Model) Inputs() []Layout {
-	m = orZero(m)
-	return clones(m.in)
-}
+func (m *Model) Inputs() []Layout { return clones(orZero(m).in) }
 
 // Outputs returns the layouts of the outputs in the order of the program's
 // text.
-func (m *Model) Outputs() []Layout {
-	m = orZero(m)
-	return clones(m.out)
-}
+func (m *Model) Outputs() []Layout { return clones(orZero(m).out) }
 
 // Input returns the layout of the input called name; ErrName if there is none.
 func (m *Model) Input(name string) (Layout, error) {
@@ -52,19 +46,24 @@ func (m *Model) Output(name string) (Layout, error) {
 
 // layout finds a layout by its name.
 func (m *Model) layout(what, name string, among []Layout) (Layout, error) {
-	i := slices.IndexFunc(among, func(l Layout) bool { return l.Name == name })
-	if i < 0 {
-		return Layout{}, m.unknown(what, name, among)
+	i, err := m.find(what, name, among)
+	if err != nil {
+		return Layout{}, err
 	}
 	return among[i].clone(), nil
 }
 
-// unknown returns the error for a name that is not among the layouts.
-func (m *Model) unknown(what, name string, among []Layout) *Error {
+// find returns the index of the layout called name.
+func (m *Model) find(what, name string, among []Layout) (int, *Error) {
 	if m.device == nil {
-		return &Error{Op: what, Name: name, Err: ErrClosed, Hint: "compile the program again"}
+		return 0, &Error{Op: what, Name: name, Err: ErrClosed, Hint: "compile the program again"}
 	}
-	return &Error{Op: what, Engine: m.engine(), Name: name, Err: ErrName, Hint: "the program has " + names(among)}
+	i := slices.IndexFunc(among, func(l Layout) bool { return l.Name == name })
+	if i < 0 {
+		return 0, &Error{Op: what, Engine: m.engine(), Name: name, Err: ErrName,
+			Hint: "the program has " + names(among)}
+	}
+	return i, nil
 }
 
 // Receipt describes the engine that runs the program.
@@ -86,7 +85,7 @@ func (m *Model) Load(ctx context.Context) error {
 		return err
 	}
 	defer m.end()
-	if m.isLoaded() {
+	if m.loaded {
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -95,7 +94,7 @@ func (m *Model) Load(ctx context.Context) error {
 	if err := m.exec.Load(ctx); err != nil {
 		return err
 	}
-	m.setLoaded(true)
+	m.loaded = true
 	m.gate.open()
 	return nil
 }
@@ -116,7 +115,7 @@ func (m *Model) Unload(ctx context.Context) error {
 // unload is Unload for a caller between begin and end. It calls allowed when no caller is
 // inside the gate; if allowed returns an error, the program stays loaded.
 func (m *Model) unload(ctx context.Context, allowed func() error) error {
-	if !m.isLoaded() {
+	if !m.loaded {
 		return nil
 	}
 	if err := m.gate.shut(ctx); err != nil {
@@ -131,42 +130,17 @@ func (m *Model) unload(ctx context.Context, allowed func() error) error {
 		m.gate.open()
 		return err
 	}
-	m.setLoaded(false)
+	m.loaded = false
 	return nil
 }
 
 // Evaluate runs a request of this model, as Request.Evaluate does. The error is ErrForeign for a request of another
 // Model; all others are those of Request.Evaluate.
 func (m *Model) Evaluate(ctx context.Context, r *Request) (Result, error) {
-	m = orZero(m)
-	ctx = given(ctx)
-	if r == nil || r.model != m {
-		return Result{}, m.fail("evaluate", ErrForeign, "a request of another model", "bind it on this model")
+	if r == nil || r.model != m || m == nil {
+		return Result{}, orZero(m).fail("evaluate", ErrForeign, "a request of another model", "bind it on this model")
 	}
-	if !m.gate.enter() {
-		return Result{}, m.notReady("evaluate")
-	}
-	defer m.gate.leave()
-	if err := r.take(); err != nil {
-		return Result{}, err
-	}
-	defer r.busy.Store(idle)
-	return m.run(ctx, r)
-}
-
-// run evaluates a request that is in flight, inside the gate.
-func (m *Model) run(ctx context.Context, r *Request) (Result, error) {
-	if err := ctx.Err(); err != nil {
-		return Result{}, Deadline("evaluate", m.device.info.Name, err)
-	}
-	start := time.Now()
-	var err error
-	if len(r.files) == 0 {
-		err = r.run.Evaluate(ctx)
-	} else {
-		err = r.guarded(ctx)
-	}
-	return Result{Receipt: m.receipt, Elapsed: time.Since(start), QoS: r.qos}, err
+	return r.Evaluate(ctx)
 }
 
 // Close unloads the program and frees it; ErrInUse while a Request is open.
@@ -230,18 +204,6 @@ func (m *Model) begin(ctx context.Context, op string) error {
 }
 
 func (m *Model) end() { <-m.turn }
-
-func (m *Model) isLoaded() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.loaded
-}
-
-func (m *Model) setLoaded(now bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.loaded = now
-}
 
 // notReady returns the reason why the gate is shut.
 func (m *Model) notReady(op string) error {

@@ -117,35 +117,6 @@ func (t *Tensor) FillFrom(r io.Reader) (int, error) {
 	return done, err
 }
 
-// WriteFloat16 copies raw fp16 elements, row-major; ErrType for other tensors.
-func (t *Tensor) WriteFloat16(src []fp16.Bits) (int, error) {
-	t = orZero(t)
-	if err := t.writable("write"); err != nil {
-		return 0, err
-	}
-	return t.halves("write", len(src), func(half []fp16.Bits, at int) { copy(half, src[at:]) })
-}
-
-// ReadFloat16 copies raw fp16 elements out, row-major; ErrType for other
-// tensors.
-func (t *Tensor) ReadFloat16(dst []fp16.Bits) (int, error) {
-	t = orZero(t)
-	return t.halves("read", len(dst), func(half []fp16.Bits, at int) { copy(dst[at:], half) })
-}
-
-// halves is rows for fp16 tensors, counted in elements.
-func (t *Tensor) halves(op string, have int, move func(half []fp16.Bits, at int)) (int, error) {
-	if t.layout.DType != mil.FP16 {
-		return 0, &Error{Op: op, Name: t.layout.Name, Err: ErrType, Detail: t.layout.DType.String() + ", not fp16",
-			Hint: "use the float32 forms"}
-	}
-	return t.rows(op, have, t.layout.Elements(), func(row []byte, at int) error {
-		half, err := unimem.View[fp16.Bits](row)
-		move(half, at/2)
-		return err
-	})
-}
-
 // Copy copies src to dst, which has the same shape and type; strides may differ. It
 // returns the number of bytes copied. The error is ErrAlias if they share bytes; copying
 // a tensor to itself does nothing.

@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/unimem"
 )
@@ -54,29 +53,6 @@ func TestWriteRead(t *testing.T) {
 	}
 }
 
-func TestFloat16(t *testing.T) {
-	for _, shape := range shapes {
-		x := fp16On(t, shape...)
-		src := make([]fp16.Bits, x.Layout().Elements())
-		for i := range src {
-			src[i] = fp16.Bits(0x7bf0 + i)
-		}
-		n, err := x.WriteFloat16(src)
-		require.NoError(t, err)
-		require.Equal(t, 2*len(src), n)
-		dst := make([]fp16.Bits, len(src))
-		n, err = x.ReadFloat16(dst)
-		require.NoError(t, err)
-		require.Equal(t, 2*len(src), n)
-		require.Equal(t, src, dst)
-	}
-	y := onBlock(t, newLayout(t, "y", mil.FP32, 4))
-	_, err := y.WriteFloat16(make([]fp16.Bits, 4))
-	require.ErrorIs(t, err, ane.ErrType)
-	_, err = y.ReadFloat16(make([]fp16.Bits, 4))
-	require.ErrorIs(t, err, ane.ErrType)
-}
-
 // The float32 forms count the tensor's bytes, not the slice's.
 func TestFloat32Counts(t *testing.T) {
 	for _, shape := range shapes {
@@ -108,8 +84,6 @@ func TestWrongLength(t *testing.T) {
 			"Read":         second(x.Read(make([]byte, n))),
 			"WriteFloat32": second(x.WriteFloat32(make([]float32, n))),
 			"ReadFloat32":  second(x.ReadFloat32(make([]float32, n))),
-			"WriteFloat16": second(x.WriteFloat16(make([]fp16.Bits, n))),
-			"ReadFloat16":  second(x.ReadFloat16(make([]fp16.Bits, n))),
 		} {
 			require.ErrorIs(t, err, ane.ErrLength, "%s of %d", name, n)
 		}

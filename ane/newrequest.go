@@ -3,7 +3,6 @@ package ane
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/anekit/anekit/unimem"
 )
@@ -16,17 +15,36 @@ func (m *Model) NewRequest(ctx context.Context, opts ...unimem.Option) (*Request
 	if err := m.Load(ctx); err != nil {
 		return nil, err
 	}
-	own := surfaces{model: m, options: opts}
-	in, out := own.tensors(m.in), own.tensors(m.out)
-	r, err := (*Request)(nil), own.err
+	var blocks []*unimem.Block
+	var r *Request
+	in, err := m.surfaces(m.in, &blocks, opts)
 	if err == nil {
-		r, err = m.Bind(in, out)
+		var out map[string]*Tensor
+		if out, err = m.surfaces(m.out, &blocks, opts); err == nil {
+			r, err = m.Bind(in, out)
+		}
 	}
 	if err != nil {
-		return nil, errors.Join(err, m.device.free(own.blocks))
+		return nil, errors.Join(err, m.device.free(blocks))
 	}
-	r.own = own.blocks
+	r.own = blocks
 	return r, nil
+}
+
+// surfaces makes a tensor on a new Block for each layout of a side, and appends the Blocks to blocks.
+func (m *Model) surfaces(side []Layout, blocks *[]*unimem.Block, opts []unimem.Option) (map[string]*Tensor, error) {
+	made := map[string]*Tensor{}
+	for _, l := range side {
+		b, err := unimem.Open(m.SurfaceSize(l, side), opts...)
+		if err != nil {
+			return nil, &Error{Op: "request", Name: l.Name, Err: err}
+		}
+		*blocks = append(*blocks, b)
+		if made[l.Name], err = OnBlock(b, l); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
 }
 
 // SurfaceSize is how many bytes a new surface for a tensor should have: those of the tensor,
@@ -44,57 +62,27 @@ func (m *Model) SurfaceSize(l Layout, side []Layout) int {
 	return n
 }
 
-// surfaces are new Blocks of a Request that is being made.
-type surfaces struct {
-	model   *Model
-	options []unimem.Option
-	blocks  []*unimem.Block
-	err     error // the first error
-}
-
-// tensors makes a tensor on a new Block for each layout, until one fails.
-func (s *surfaces) tensors(layouts []Layout) map[string]*Tensor {
-	made := map[string]*Tensor{}
-	for _, l := range layouts {
-		if s.err != nil {
-			break
-		}
-		var b *unimem.Block
-		if b, s.err = unimem.Open(s.model.SurfaceSize(l, layouts), s.options...); s.err != nil {
-			s.err = &Error{Op: "request", Name: l.Name, Err: s.err}
-			break
-		}
-		s.blocks = append(s.blocks, b)
-		made[l.Name], s.err = OnBlock(b, l)
-	}
-	return made
-}
-
 // Input returns the tensor of the input called name, of NewRequest or Bind. If there is
 // no such input, the calls of the returned tensor return ErrName, so that
 // r.Input("x").Set(..) needs only one check.
 func (r *Request) Input(name string) *Tensor {
 	r = orZero(r)
-	return r.named("input", name, true)
+	m := orZero(r.model)
+	return m.named("input", name, m.in, r.all)
 }
 
 // Output is Input for an output.
 func (r *Request) Output(name string) *Tensor {
 	r = orZero(r)
-	return r.named("output", name, false)
+	m := orZero(r.model)
+	return m.named("output", name, m.out, r.all[len(m.in):])
 }
 
-func (r *Request) named(what, name string, input bool) *Tensor {
-	if r.model == nil {
-		return &Tensor{fault: &Error{Op: what, Name: name, Err: ErrClosed, Hint: "make a new request"}}
-	}
-	among, tensors := r.model.out, r.out
-	if input {
-		among, tensors = r.model.in, r.in
-	}
-	i := slices.IndexFunc(among, func(l Layout) bool { return l.Name == name })
-	if i < 0 {
-		return &Tensor{fault: r.model.unknown(what, name, among)}
+// named returns the tensor of the layout called name.
+func (m *Model) named(what, name string, among []Layout, tensors []*Tensor) *Tensor {
+	i, err := m.find(what, name, among)
+	if err != nil {
+		return &Tensor{fault: err}
 	}
 	return tensors[i]
 }

@@ -35,6 +35,7 @@ func (m *Model) NewPool(ctx context.Context, n int, opts ...unimem.Option) (*Poo
 			return nil, errors.Join(err, p.Close())
 		}
 		r.pool = p
+		r.state.Store(pooled)
 		p.made++
 		p.free <- r
 	}
@@ -45,38 +46,41 @@ func (m *Model) NewPool(ctx context.Context, n int, opts ...unimem.Option) (*Poo
 // last borrower. The caller returns the request by Put, once. The error matches ErrClosed
 // after Close, or ErrDeadline if ctx ended first.
 func (p *Pool) Get(ctx context.Context) (*Request, error) {
-	p = p.orClosed()
-	ctx = given(ctx)
+	p, ctx = orZero(p), given(ctx)
+	if p.model == nil {
+		return nil, orZero(p.model).fail("get", ErrClosed, "", "make another pool")
+	}
 	select {
 	case r := <-p.free:
-		r.lent.Store(true)
-		return r, nil
+		return r.lend(), nil
 	default:
 	}
 	select {
 	case r := <-p.free:
-		r.lent.Store(true)
-		return r, nil
+		return r.lend(), nil
 	case <-p.done:
-		return nil, orZero(p.model).fail("get", ErrClosed, "", "make another pool")
+		return nil, p.model.fail("get", ErrClosed, "", "make another pool")
 	case <-ctx.Done():
-		return nil, Deadline("get", orZero(p.model).engine(), ctx.Err())
+		return nil, Deadline("get", p.model.engine(), ctx.Err())
 	}
+}
+
+func (r *Request) lend() *Request {
+	r.state.Store(idle)
+	return r
 }
 
 // Put returns a request that Get lent. The error is ErrForeign for a request that this
 // pool has not lent, or that was returned already; ErrBusy while it is in flight. A
-// caller must not put a request twice: if the pool has lent it again, Put cannot detect
-// that the borrower is another one.
+// caller must not use a request after Put: the calls return ErrForeign only until the pool
+// lends it again.
 func (p *Pool) Put(r *Request) error {
-	p = p.orClosed()
-	switch m := orZero(p.model); {
-	case r == nil || p.model == nil || r.pool != p:
-		return m.fail("put", ErrForeign, "a request that this pool did not make", "close it instead")
-	case r.busy.Load() == flying:
-		return m.fail("put", ErrBusy, "", "wait for the run to end")
-	case !r.lent.CompareAndSwap(true, false):
-		return m.fail("put", ErrForeign, "the request is in the pool already", "put it once")
+	p = orZero(p)
+	if r == nil || p.model == nil || r.pool != p {
+		return orZero(p.model).fail("put", ErrForeign, "a request that this pool did not make", "close it instead")
+	}
+	if err := r.claim("put", pooled); err != nil {
+		return err
 	}
 	p.free <- r // does not block: r was lent
 	return nil
@@ -85,7 +89,7 @@ func (p *Pool) Put(r *Request) error {
 // Close closes the requests and makes waiting calls of Get return ErrClosed. The error is
 // ErrInUse while a request is lent; then Close changes nothing. Repeated calls do nothing.
 func (p *Pool) Close() error {
-	p = p.orClosed()
+	p = orZero(p)
 	if p.model == nil {
 		return nil
 	}
@@ -112,17 +116,7 @@ func (p *Pool) Close() error {
 	close(p.done)
 	var errs []error
 	for _, r := range back {
-		errs = append(errs, r.close())
+		errs = append(errs, r.lend().close())
 	}
 	return errors.Join(errs...)
-}
-
-// orClosed returns p, or for nil and the zero value a closed Pool.
-func (p *Pool) orClosed() *Pool {
-	if p == nil || p.model == nil {
-		closed := make(chan struct{})
-		close(closed)
-		return &Pool{done: closed}
-	}
-	return p
 }

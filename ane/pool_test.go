@@ -128,6 +128,36 @@ func TestPoolCloseAmongBorrowers(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrClosed)
 }
 
+// A request in its Pool refuses the calls of a former borrower until it is lent again.
+func TestReturnedRequests(t *testing.T) {
+	m := model(t, adder(t))
+	p, err := m.NewPool(t.Context(), 1)
+	require.NoError(t, err)
+	r, err := p.Get(t.Context())
+	require.NoError(t, err)
+	inspect := func() error { return r.Inspect(func(*ane.Model, ane.Invocation) {}) }
+	require.NoError(t, inspect())
+	require.NoError(t, r.Inspect(nil))
+	require.NoError(t, p.Put(r))
+	for name, err := range map[string]error{
+		"inspect": inspect(), "evaluate": second2(r.Evaluate(t.Context())), "qos": r.SetQoS(ane.QoSDefault),
+		"async": (<-r.EvaluateAsync(t.Context())).Err, "put": p.Put(r),
+	} {
+		require.ErrorIs(t, err, ane.ErrForeign, name)
+		require.ErrorContains(t, err, "the request is in its Pool", name)
+	}
+	again, err := p.Get(t.Context())
+	require.NoError(t, err)
+	require.Same(t, r, again)
+	require.NoError(t, second2(r.Evaluate(t.Context())))
+	require.NoError(t, p.Put(r))
+	require.NoError(t, p.Close())
+	require.ErrorIs(t, inspect(), ane.ErrClosed)
+	require.ErrorIs(t, (&ane.Request{}).Inspect(nil), ane.ErrClosed)
+}
+
+func second2(_ ane.Result, err error) error { return err }
+
 // Every borrower reads the values that it wrote.
 func TestPoolUnderLoad(t *testing.T) {
 	d, err := ane.Open(soft.New(), "")

@@ -38,13 +38,10 @@ func (r *Request) SetQoS(q QoS) error {
 		return m.fail("qos", ErrName, fmt.Sprintf("%d is not a quality of service", q),
 			"use QoSDefault or another constant QoS..")
 	}
-	if r.model == nil || !r.busy.CompareAndSwap(idle, flying) {
-		if r.model == nil || r.busy.Load() == shut {
-			return m.fail("qos", ErrClosed, "", "make a new request")
-		}
-		return m.fail("qos", ErrBusy, "", "wait for Evaluate to return")
+	if err := r.claim("qos", flying); err != nil {
+		return err
 	}
-	defer r.busy.Store(idle)
+	defer r.state.Store(idle)
 	p, ok := r.run.(Prioritizer)
 	if !ok {
 		return m.fail("qos", errors.ErrUnsupported, "the engine has no priorities", "do not call SetQoS on this engine")

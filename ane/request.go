@@ -16,22 +16,21 @@ import (
 type Request struct {
 	model *Model
 	run   Invocation
-	in    []*Tensor // in the order of Model.Inputs
-	out   []*Tensor
-	held  int             // number of Blocks of in, then out, that are retained
+	all   []*Tensor       // in the order of Model.Inputs, then Model.Outputs
+	held  []*unimem.Block // of all, retained
 	files []*unimem.Block // of mapped files, which other processes can make shorter
-	busy  atomic.Int32
+	state atomic.Int32
 
 	own  []*unimem.Block // made by NewRequest, freed by Close
 	pool *Pool           // owner of the request, or nil
-	lent atomic.Bool     // the pool has lent the request
 	qos  QoS             // 0 if not set
 }
 
 // States of a Request.
 const (
-	idle int32 = iota
-	flying
+	idle   int32 = iota
+	flying       // a call uses it
+	pooled       // its Pool has it
 	shut
 )
 
@@ -49,12 +48,12 @@ func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 	}
 	defer m.gate.leave()
 	var faults []error
-	r := &Request{model: m}
-	r.in = m.match("input", m.in, in, &faults)
-	r.out = m.match("output", m.out, out, &faults)
-	for i, t := range r.out {
+	r := &Request{model: m, all: slices.Concat(m.match("input", m.in, in, &faults),
+		m.match("output", m.out, out, &faults))}
+	n := len(m.in)
+	for i, t := range r.all[n:] {
 		if t != nil && t.block.ReadOnly() {
-			faults = append(faults, &Error{Op: "bind", Engine: m.device.info.Name, Name: m.port(len(m.in) + i),
+			faults = append(faults, &Error{Op: "bind", Engine: m.device.info.Name, Name: m.port(n + i),
 				Err: ErrReadOnly, Hint: "bind outputs to memory of their own"})
 		}
 	}
@@ -62,12 +61,12 @@ func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	for i, t := range r.tensors() {
+	for i, t := range r.all {
 		if err := t.block.Retain(); err != nil {
 			r.release()
 			return nil, &Error{Op: "bind", Engine: m.device.info.Name, Name: m.port(i), Err: err}
 		}
-		r.held++
+		r.held = append(r.held, t.block)
 		if t.block.Backing() == "file" && !slices.Contains(r.files, t.block) {
 			r.files = append(r.files, t.block)
 		}
@@ -77,7 +76,7 @@ func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	run, err := m.exec.Prepare(r.in, r.out)
+	run, err := m.exec.Prepare(r.all[:n:n], r.all[n:])
 	if err != nil {
 		r.release()
 		return nil, err
@@ -151,10 +150,9 @@ func (t *Tensor) unfit(l Layout, offsets bool) []Error {
 
 // aliases reports outputs that share bytes with an input or another output.
 func (m *Model) aliases(r *Request, faults *[]error) {
-	all := r.tensors()
-	for i := len(m.in); i < len(all); i++ {
-		for j, u := range all[:i] {
-			if t := all[i]; t != nil && u != nil && t.overlaps(u) {
+	for i := len(m.in); i < len(r.all); i++ {
+		for j, u := range r.all[:i] {
+			if t := r.all[i]; t != nil && u != nil && t.overlaps(u) {
 				*faults = append(*faults, &Error{Op: "bind", Engine: m.device.info.Name, Name: m.port(i), Err: ErrAlias,
 					Detail: "with " + m.port(j), Hint: "use separate memory for every output"})
 			}
@@ -170,48 +168,62 @@ func (m *Model) port(i int) string {
 	return "output " + m.out[i-len(m.in)].Name
 }
 
-// tensors returns inputs, then outputs.
-func (r *Request) tensors() []*Tensor { return slices.Concat(r.in, r.out) }
-
-// take marks the request as in flight, and checks that its memory is valid.
-func (r *Request) take() error {
-	if !r.busy.CompareAndSwap(idle, flying) {
-		if r.busy.Load() == shut {
-			return r.model.fail("evaluate", ErrClosed, "", "bind a new request")
-		}
-		return r.model.fail("evaluate", ErrBusy, "", "bind one request for each goroutine")
+// claim changes the state of a Request that no call uses.
+func (r *Request) claim(op string, to int32) error {
+	if r.model == nil {
+		return orZero(r.model).fail(op, ErrClosed, "", "make a new request")
 	}
-	for i := range len(r.in) + len(r.out) {
-		if r.tensor(i).Bytes() == nil {
-			r.busy.Store(idle)
-			return &Error{Op: "evaluate", Engine: r.model.device.info.Name, Name: r.model.port(i), Err: ErrStale,
+	if r.state.CompareAndSwap(idle, to) {
+		return nil
+	}
+	switch r.state.Load() {
+	case shut:
+		return r.model.fail(op, ErrClosed, "", "make a new request")
+	case pooled:
+		return r.model.fail(op, ErrForeign, "the request is in its Pool", "take one with Get")
+	}
+	return r.model.fail(op, ErrBusy, "", "wait for the run to end, or make a request for each goroutine")
+}
+
+// start enters the gate of the model, marks the request as in flight, and checks that its memory is valid. If it
+// succeeds, the caller must call end.
+func (r *Request) start() error {
+	m := orZero(r.model)
+	if !m.gate.enter() {
+		return m.notReady("evaluate")
+	}
+	if err := r.claim("evaluate", flying); err != nil {
+		m.gate.leave()
+		return err
+	}
+	for i, t := range r.all {
+		if t.Bytes() == nil {
+			r.end()
+			return &Error{Op: "evaluate", Engine: m.device.info.Name, Name: m.port(i), Err: ErrStale,
 				Hint: "close the request before closing its memory, returning its cells or clearing its tapes"}
 		}
 	}
 	return nil
 }
 
-// tensor returns element i of tensors without allocating.
-func (r *Request) tensor(i int) *Tensor {
-	if i < len(r.in) {
-		return r.in[i]
-	}
-	return r.out[i-len(r.in)]
+func (r *Request) end() {
+	r.state.Store(idle)
+	r.model.gate.leave()
 }
 
 // Inspect calls f with the Model and with what the engine has prepared, for evidence of how the engine works, such as
 // an interface of its own that run implements. f neither evaluates nor closes run, and does not keep it. The error is
-// ErrBusy while the request is in flight, ErrClosed after Close.
+// ErrBusy while the request is in flight, ErrForeign while it is in its Pool, ErrClosed after Close. A nil f is not
+// called.
 func (r *Request) Inspect(f func(m *Model, run Invocation)) error {
 	r = orZero(r)
-	switch {
-	case r.run == nil || r.busy.Load() == shut:
-		return orZero(r.model).fail("inspect", ErrClosed, "the request is closed", "")
-	case !r.busy.CompareAndSwap(idle, flying):
-		return r.model.fail("inspect", ErrBusy, "", "wait for the run to end")
+	if err := r.claim("inspect", flying); err != nil {
+		return err
 	}
-	defer r.busy.Store(idle)
-	f(r.model, r.run)
+	defer r.state.Store(idle)
+	if f != nil {
+		f(r.model, r.run)
+	}
 	return nil
 }
 
@@ -228,14 +240,11 @@ func (r *Request) Close() error {
 }
 
 func (r *Request) close() error {
-	if r.model == nil {
-		return nil
-	}
-	if !r.busy.CompareAndSwap(idle, shut) {
-		if r.busy.Load() == shut {
+	if err := r.claim("close", shut); err != nil {
+		if errors.Is(err, ErrClosed) {
 			return nil
 		}
-		return r.model.fail("close", ErrBusy, "", "wait for Evaluate to return")
+		return err
 	}
 	err := r.run.Close()
 	r.release()
@@ -251,8 +260,8 @@ func (r *Request) close() error {
 
 // release releases the retained Blocks.
 func (r *Request) release() {
-	for _, t := range r.tensors()[:r.held] {
-		t.block.Release()
+	for _, b := range r.held {
+		b.Release()
 	}
-	r.held = 0
+	r.held = nil
 }

@@ -22,12 +22,7 @@ func ShareTensor(t *Tensor) (memory *os.File, header []byte, err error) {
 		return nil, nil, err
 	}
 	l := t.layout
-	header, err = json.Marshal(sharedTensor{
-		Name: l.Name, DType: l.DType.String(), Shape: l.Shape,
-		Lengths: [MaxRank]int{l.Batches, l.Depth, l.Channels, l.Height, l.Width},
-		Strides: [MaxRank - 1]int{l.BatchStride, l.DepthStride, l.PlaneStride, l.RowStride},
-		Offset:  t.offset, Size: t.size,
-	})
+	header, err = json.Marshal(sharedTensor{Layout: l, DType: l.DType.String(), At: t.offset, Size: t.size})
 	if err != nil {
 		return nil, nil, &Error{Op: "share", Name: l.Name, Err: err}
 	}
@@ -52,51 +47,29 @@ func AdoptTensor(memory *os.File, header []byte, opts ...unimem.Option) (*Tensor
 	if err := json.Unmarshal(header, &s); err != nil {
 		return nil, &Error{Op: "adopt", Err: Because(ErrLength, err), Detail: "not a header of ShareTensor"}
 	}
-	l, err := s.layout()
-	if err != nil {
+	l := s.Layout
+	l.DType = mil.ParseDType(s.DType)
+	if err := l.Check(); err != nil {
 		return nil, err
 	}
-	if s.Offset < 0 || s.Offset > MaxBytes || s.Offset%l.DType.Size() != 0 {
-		return nil, &Error{Op: "adopt", Name: s.Name, Err: ErrOffset, Detail: "the header's offset is out of range"}
+	if s.At < 0 || s.At > MaxBytes || s.At%l.DType.Size() != 0 {
+		return nil, &Error{Op: "adopt", Name: l.Name, Err: ErrOffset, Detail: "the header's offset is out of range"}
 	}
 	if s.Size < l.extent() || s.Size > l.Bytes() {
-		return nil, &Error{Op: "adopt", Name: s.Name, Err: ErrShort,
+		return nil, &Error{Op: "adopt", Name: l.Name, Err: ErrShort,
 			Detail: "the header's size does not fit its layout"}
 	}
-	b, err := unimem.Adopt(memory, s.Offset+s.Size, opts...)
+	b, err := unimem.Adopt(memory, s.At+s.Size, opts...)
 	if err != nil {
-		return nil, &Error{Op: "adopt", Name: s.Name, Err: err}
+		return nil, &Error{Op: "adopt", Name: l.Name, Err: err}
 	}
-	return &Tensor{layout: l, block: b, offset: s.Offset, at: s.Offset, size: s.Size}, nil
+	return &Tensor{layout: l, block: b, offset: s.At, at: s.At, size: s.Size}, nil
 }
 
 // sharedTensor is the header, in JSON.
 type sharedTensor struct {
-	Name    string           `json:"name"`
-	DType   string           `json:"dtype"`
-	Shape   []int            `json:"shape"`
-	Lengths [MaxRank]int     `json:"ndchw"`
-	Strides [MaxRank - 1]int `json:"strides"` // bytes of N, D, C, H
-	Offset  int              `json:"offset"`
-	Size    int              `json:"size"`
-}
-
-// layout returns the header's layout after checking it.
-func (s *sharedTensor) layout() (Layout, error) {
-	l := Layout{
-		Name: s.Name, Shape: s.Shape,
-		Batches: s.Lengths[axisN], Depth: s.Lengths[axisD], Channels: s.Lengths[axisC], Height: s.Lengths[axisH],
-		Width:       s.Lengths[axisW],
-		BatchStride: s.Strides[axisN], DepthStride: s.Strides[axisD], PlaneStride: s.Strides[axisC],
-		RowStride: s.Strides[axisH],
-	}
-	for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Bool, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32,
-		mil.UInt32} {
-		if d.String() == s.DType {
-			l.DType = d
-			return l, l.Check()
-		}
-	}
-	return Layout{}, &Error{Op: "adopt", Name: s.Name, Err: ErrType, Detail: "type " + s.DType,
-		Hint: "share it from a process of the same version"}
+	Layout
+	DType string // its name, where the Layout has a number
+	At    int    // of the first byte in the Block
+	Size  int
 }

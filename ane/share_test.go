@@ -90,15 +90,15 @@ func TestShareAndAdoptRefuse(t *testing.T) {
 	}{
 		{`{`, `[`, ane.ErrLength},
 		{`"fp16"`, `"fp8"`, ane.ErrType},
-		{`"shape":[2,2,3]`, `"shape":[2,2,4]`, ane.ErrShape},
-		{`"shape":[2,2,3]`, `"shape":[2,2,3,1,1,1]`, ane.ErrShape},
-		{`[1,1,2,2,3]`, `[1,1,2,2,-3]`, ane.ErrShape},
-		{`[256,256,128,64]`, `[256,256,128,4]`, ane.ErrShape},
-		{`"offset":0`, `"offset":-2`, ane.ErrOffset},
-		{`"offset":0`, `"offset":1`, ane.ErrOffset},
-		{`"size":256`, `"size":100`, ane.ErrShort},
-		{`"size":256`, `"size":257`, ane.ErrShort},
-		{`"offset":0`, `"offset":1048576`, unimem.ErrSize},
+		{`"Shape":[2,2,3]`, `"Shape":[2,2,4]`, ane.ErrShape},
+		{`"Shape":[2,2,3]`, `"Shape":[2,2,3,1,1,1]`, ane.ErrShape},
+		{`"Width":3`, `"Width":-3`, ane.ErrShape},
+		{`"RowStride":64`, `"RowStride":4`, ane.ErrShape},
+		{`"At":0`, `"At":-2`, ane.ErrOffset},
+		{`"At":0`, `"At":1`, ane.ErrOffset},
+		{`"Size":256`, `"Size":100`, ane.ErrShort},
+		{`"Size":256`, `"Size":257`, ane.ErrShort},
+		{`"At":0`, `"At":1048576`, unimem.ErrSize},
 	} {
 		bad := strings.Replace(string(header), c.from, c.to, 1)
 		require.NotEqual(t, string(header), bad, c.from)

@@ -54,12 +54,7 @@ func (s Source) remarks(notes []string) []string {
 
 // Tree returns the program as a tree: Program, or Text parsed. It does not validate the
 // tree; the error for malformed Text is a mil.ErrorList.
-func (s Source) Tree() (*mil.Program, error) {
-	if p := s.program(); p != nil {
-		return p, nil
-	}
-	return mil.ParseTree(s.File, s.Text)
-}
+func (s Source) Tree() (*mil.Program, error) { return s.TreeContext(context.Background()) }
 
 // TreeContext is Tree. It returns the error of ctx once that has ended.
 func (s Source) TreeContext(ctx context.Context) (*mil.Program, error) {
@@ -101,8 +96,11 @@ func (s Source) check(engine string) (Source, error) {
 		return fail("the Source has a Program and a Text", "give one of them")
 	case !tree && s.Text == nil:
 		return fail("the Source has neither Program nor Text", "give one of them")
-	case !s.Residency.valid():
-		return fail("the Source has "+s.Residency.String(), "give Wired, Pageable or DefaultResidency")
+	}
+	switch s.Residency {
+	case DefaultResidency, Wired, Pageable:
+	default:
+		return fail("the Source has residency "+string(s.Residency), "give Wired, Pageable or DefaultResidency")
 	}
 	if w, ok := s.Program.(Weights); ok && s.Weights == nil {
 		s.Weights = inPlace(w)

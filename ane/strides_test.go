@@ -175,7 +175,6 @@ func TestReadOnlyTensor(t *testing.T) {
 	require.NoError(t, other.Set(1, 0))
 	for name, call := range map[string]func() error{
 		"Set":          func() error { return x.Set(1, 0) },
-		"SetBits":      func() error { return x.SetBits(1, 0) },
 		"Write":        func() error { _, err := x.Write(make([]byte, 8)); return err },
 		"WriteFloat32": func() error { _, err := x.WriteFloat32(make([]float32, 4)); return err },
 		"FillFrom":     func() error { _, err := x.FillFrom(bytes.NewReader(make([]byte, 8))); return err },

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -38,29 +39,29 @@ const (
 
 // OnBlock makes a tensor at byte 0 of a Block. The Block may be longer than the
 // layout; a shorter one is ErrShort.
-func OnBlock(b *unimem.Block, l Layout) (*Tensor, error) {
-	if b == nil {
-		return nil, &Error{Op: "tensor", Name: l.Name, Err: ErrStale, Detail: "nil Block"}
-	}
-	return newTensor(&Tensor{layout: l, block: b, kind: onBlock}, b.Bytes())
-}
+func OnBlock(b *unimem.Block, l Layout) (*Tensor, error) { return OnRange(b, 0, l) }
 
 // OnRange makes a tensor at byte offset of a Block. The offset is a multiple of RowAlign; otherwise
 // the error is ErrAligned. A tensor after byte 0 can be bound only if Info.Offsets is true,
 // see OnSpan. The error is ErrShort if the layout needs more bytes than follow.
 func OnRange(b *unimem.Block, offset int, l Layout) (*Tensor, error) {
-	if b == nil {
-		return nil, &Error{Op: "tensor", Name: l.Name, Err: ErrStale, Detail: "nil Block"}
-	}
 	mem := b.Bytes()
-	if mem != nil && (offset < 0 || offset > len(mem)) {
-		return nil, &Error{Op: "tensor", Name: l.Name, Err: ErrShort,
-			Detail: fmt.Sprintf("byte %d of a Block of %d", offset, len(mem)), Hint: "begin inside the Block"}
-	}
 	if mem != nil {
+		if offset < 0 || offset > len(mem) {
+			return nil, &Error{Op: "tensor", Name: l.Name, Err: ErrShort,
+				Detail: fmt.Sprintf("byte %d of a Block of %d", offset, len(mem)), Hint: "begin inside the Block"}
+		}
 		mem = mem[offset:]
 	}
-	return newTensor(&Tensor{layout: l, block: b, offset: offset, at: offset, kind: onBlock}, mem)
+	return newTensor(&Tensor{layout: l, block: b, offset: offset, at: offset, kind: onBlock}, mem, l.Bytes)
+}
+
+// OnMemory makes a tensor at byte 0 of a Block, like OnBlock, except that the Block may end with the
+// last element, without the padding after it: for memory of another library, which
+// unimem.AdoptMemory makes a Block of. Bind refuses the tensor with ErrShort if the program's layout
+// needs more bytes.
+func OnMemory(b *unimem.Block, l Layout) (*Tensor, error) {
+	return newTensor(&Tensor{layout: l, block: b, kind: onBlock}, b.Bytes(), l.extent)
 }
 
 // OnCell makes a tensor on a Grid cell. A cell of a Grid with unimem.SurfacePerCell has its own surface and starts at
@@ -68,7 +69,8 @@ func OnRange(b *unimem.Block, offset int, l Layout) (*Tensor, error) {
 // returned, ErrShort (the cell is shorter than the layout), ErrAligned, and ErrShape or ErrType for a Layout that no
 // call of this package made.
 func OnCell(c unimem.Cell, l Layout) (*Tensor, error) {
-	return newTensor(&Tensor{layout: l, block: c.Block(), offset: c.Offset(), cell: c, kind: onCell}, c.Bytes())
+	return newTensor(&Tensor{layout: l, block: c.Block(), offset: c.Offset(), cell: c, kind: onCell}, c.Bytes(),
+		l.Bytes)
 }
 
 // OnSpan makes a tensor on a span that t.Take returned. After the tape is cleared or
@@ -93,10 +95,11 @@ func OnSpan(t *unimem.Tape, span []byte, l Layout) (*Tensor, error) {
 			Hint:   "make the tensor before the tape is cleared"}
 	}
 	return newTensor(&Tensor{layout: l, block: block, offset: offset, tape: t, span: span, generation: generation,
-		kind: onSpan}, span)
+		kind: onSpan}, span, l.Bytes)
 }
 
-func newTensor(t *Tensor, mem []byte) (*Tensor, error) {
+// newTensor checks a tensor on memory of at least as many bytes as least returns.
+func newTensor(t *Tensor, mem []byte, least func() int) (*Tensor, error) {
 	if err := t.layout.Check(); err != nil {
 		return nil, err
 	}
@@ -105,7 +108,7 @@ func newTensor(t *Tensor, mem []byte) (*Tensor, error) {
 		return nil, &Error{Op: "tensor", Name: t.layout.Name, Err: ErrStale,
 			Hint: "make the tensor before the memory is closed or returned"}
 	}
-	if need := t.layout.Bytes(); len(mem) < need {
+	if need := least(); len(mem) < need {
 		return nil, &Error{Op: "tensor", Name: t.layout.Name, Err: ErrShort,
 			Detail: fmt.Sprintf("layout needs %d bytes, memory has %d", need, len(mem)),
 			Hint:   fmt.Sprintf("take at least %d bytes; rows are padded to %d", need, RowAlign)}
@@ -115,51 +118,40 @@ func newTensor(t *Tensor, mem []byte) (*Tensor, error) {
 			Detail: fmt.Sprintf("starts at byte %d", t.offset),
 			Hint:   fmt.Sprintf("take it with alignment %d", RowAlign)}
 	}
-	t.size = t.layout.Bytes()
+	t.size = min(t.layout.Bytes(), len(mem))
 	return t, nil
 }
 
 // Layout returns a copy of the tensor's layout.
-func (t *Tensor) Layout() Layout {
-	t = orZero(t)
-	return t.layout.clone()
-}
+func (t *Tensor) Layout() Layout { return orZero(t).layout.clone() }
 
 // Block returns the Block with the tensor's memory.
-func (t *Tensor) Block() *unimem.Block {
-	t = orZero(t)
-	return t.block
-}
+func (t *Tensor) Block() *unimem.Block { return orZero(t).block }
 
 // Offset is the offset of the tensor's first byte in its Block.
-func (t *Tensor) Offset() int {
-	t = orZero(t)
-	return t.offset
-}
+func (t *Tensor) Offset() int { return orZero(t).offset }
+
+// DType is the type of the elements.
+func (t *Tensor) DType() mil.DType { return orZero(t).layout.DType }
 
 // Bytes returns the tensor's bytes, including padding, or nil after the memory was
 // closed, the cell returned or the tape cleared. It does not copy.
 func (t *Tensor) Bytes() []byte {
 	t = orZero(t)
-	mem := t.memory()
+	var mem []byte // the whole Block, cell or span
+	switch {
+	case t.kind == onCell:
+		mem = t.cell.Bytes()
+	case t.kind == onBlock:
+		mem = t.block.Bytes()
+	case t.block.Bytes() != nil && t.tape.Generation() == t.generation:
+		mem = t.span
+	}
 	if mem == nil {
 		return nil
 	}
 	end := t.at + t.size
 	return mem[t.at:end:end]
-}
-
-// memory returns the whole Block, cell or span, nil if it is no longer valid.
-func (t *Tensor) memory() []byte {
-	switch {
-	case t.kind == onCell:
-		return t.cell.Bytes()
-	case t.kind != onSpan:
-		return t.block.Bytes()
-	case t.block.Bytes() == nil || t.tape.Generation() != t.generation:
-		return nil
-	}
-	return t.span
 }
 
 // bytes is Bytes with an error instead of nil.
@@ -173,6 +165,14 @@ func (t *Tensor) bytes(op string) ([]byte, error) {
 			Hint: "keep the memory open while a tensor views it"}
 	}
 	return b, nil
+}
+
+// writable returns ErrReadOnly for a tensor on memory that must not be written to.
+func (t *Tensor) writable(op string) error {
+	if !t.block.ReadOnly() {
+		return nil
+	}
+	return &Error{Op: op, Name: t.layout.Name, Err: ErrReadOnly, Hint: "copy it into memory of its own with Copy"}
 }
 
 // Row returns the bytes of row i without padding, rows counted in row-major order. It does not copy. Errors: ErrShape

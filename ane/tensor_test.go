@@ -193,9 +193,9 @@ func TestOnRange(t *testing.T) {
 	l := newLayout(t, "x", mil.FP16, 2, 3)
 	x, err := ane.OnRange(b, 256, l)
 	require.NoError(t, err)
-	require.NoError(t, x.SetBits(0x1234, 1, 2))
+	require.NoError(t, x.Set(1.5, 1, 2))
 	require.Equal(t, 256, x.Offset())
-	require.Equal(t, []byte{0x34, 0x12}, b.Bytes()[256+64+4:256+64+6])
+	require.Equal(t, []byte{0, 0x3e}, b.Bytes()[256+64+4:256+64+6])
 	_, err = ane.OnRange(b, 3, l)
 	require.ErrorIs(t, err, ane.ErrAligned)
 	for _, offset := range []int{-64, unimem.PageSize - 64, unimem.PageSize, unimem.PageSize + 64} {

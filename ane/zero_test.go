@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/access"
 )
@@ -51,14 +50,10 @@ func TestNilIsClosed(t *testing.T) {
 			func() error { _, err := x.Row(0); return err },
 			func() error { _, err := x.At(); return err },
 			func() error { return x.Set(1) },
-			func() error { _, err := x.Bits(); return err },
-			func() error { return x.SetBits(1) },
 			func() error { _, err := x.Write(nil); return err },
 			func() error { _, err := x.Read(nil); return err },
 			func() error { _, err := x.WriteFloat32(nil); return err },
 			func() error { _, err := x.ReadFloat32([]float32{1}); return err },
-			func() error { _, err := x.WriteFloat16([]fp16.Bits{1}); return err },
-			func() error { _, err := x.ReadFloat16(nil); return err },
 			func() error { _, err := ane.Copy(x, x); return err },
 		} {
 			var e *ane.Error

@@ -22,7 +22,7 @@ func TestResidencyOfSoft(t *testing.T) {
 		if asked == ane.DefaultResidency {
 			require.Empty(t, r.Notes)
 		} else {
-			require.Equal(t, []string{"the engine does not offer " + asked.String() + " memory for programs"}, r.Notes)
+			require.Equal(t, []string{"the engine does not offer " + string(asked) + " memory for programs"}, r.Notes)
 		}
 		require.NoError(t, m.Close(t.Context()))
 	}

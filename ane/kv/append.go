@@ -40,7 +40,6 @@ func (c *Cache) Append(layer int, k, v []byte) error {
 	c.write(c.memory.spans[2*layer], k, from, skip, n)
 	c.write(c.memory.spans[2*layer+1], v, from, skip, n)
 	c.pending[layer] += n
-	c.touched = max(c.touched, min(from+n, c.memory.tokens))
 	if n >= sparingMany {
 		c.drop(2 * layer)
 		c.drop(2*layer + 1)
@@ -56,19 +55,19 @@ func (c *Cache) room(from, to int) error {
 			return &Error{Op: "append", Err: ErrFull, Detail: fmt.Sprintf("%d tokens, room for %d", to, tokens),
 				Hint: "reserve a longer Context, or set Grow or Window"}
 		}
-		tokens = (to + Step - 1) / Step * Step
+		tokens = inSteps(to)
 	}
 	if tokens == c.memory.tokens && !c.shared(from) {
 		return nil
 	}
-	return c.move("append", c.form, tokens)
+	return c.move("append", tokens)
 }
 
 // write copies tokens skip to n of src to the slots of from+skip and after.
 func (c *Cache) write(dst, src []byte, from, skip, n int) {
 	plane, stride, row := c.memory.layout.PlaneStride, c.memory.layout.RowStride, c.row
 	for t := skip; t < n; t++ {
-		at := c.Slot(from+t) * stride
+		at := c.memory.slot(from+t) * stride
 		token := src[t*c.token:][:c.token]
 		for len(token) >= row {
 			copy(dst[at:at+row], token[:row])

@@ -101,13 +101,13 @@ func filled(b *testing.B, n int) (*Cache, []byte) {
 		}
 		require.NoError(b, k.Advance(1))
 	}
-	plain, err := unimem.Open(k.header(print1, 0).data(), unimem.Warm())
+	plain, err := unimem.Open(k.header(print1).data(), unimem.Warm())
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, plain.Close()) })
 	for i := range plain.Bytes() {
 		plain.Bytes()[i] = keys[i%len(keys)]
 	}
-	return k, plain.Bytes()[:k.header(print1, 0).data()]
+	return k, plain.Bytes()[:k.header(print1).data()]
 }
 
 // SaveFile beside the checksum of as many bytes and the bare calls that write, sync and rename them.
@@ -118,19 +118,19 @@ func BenchmarkSave(b *testing.B) {
 			dir := memoryFolder(b)
 			path, bare := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 			require.NoError(b, k.SaveFile(path, print1))
-			require.NoError(b, save(bare, plain))
+			require.NoError(b, bareSave(bare, plain))
 			var t best
 			for b.Loop() {
 				least(&t.call, 1, func() { require.NoError(b, k.SaveFile(path, print1)) })
-				least(&t.floor, 1, func() { require.NoError(b, save(bare, plain)) })
+				least(&t.floor, 1, func() { require.NoError(b, bareSave(bare, plain)) })
 			}
 			t.report(b, "ms", 1e6)
 		})
 	}
 }
 
-// save is the floor of SaveFile.
-func save(path string, data []byte) error {
+// bareSave is the floor of SaveFile.
+func bareSave(path string, data []byte) error {
 	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func BenchmarkRestore(b *testing.B) {
 				dir := memoryFolder(b)
 				path, bare := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 				require.NoError(b, k.SaveFile(path, print1))
-				require.NoError(b, save(bare, plain))
+				require.NoError(b, bareSave(bare, plain))
 				var t best
 				for b.Loop() {
 					if !used {

@@ -14,8 +14,8 @@ import (
 type Cache struct {
 	config  Config // with its defaults
 	opts    []unimem.Option
-	form    form
 	slides  bool // it has a window
+	sparing bool // it drops pages of its mapping
 	token   int  // bytes of one token's keys of a layer, packed
 	row     int  // bytes of one head of them
 	memory  *memory
@@ -23,16 +23,14 @@ type Cache struct {
 
 	first, next int   // positions of the oldest token and of the one after the newest
 	pending     []int // tokens of each layer after next
-	touched     int   // slots that were ever written in memory; after them it is zero
 	copied      int64
 	closed      bool
 
 	shares   *shares // the caches that share its pages; nil if it never forked
 	borrowed bool    // the pages are those of another cache
 
-	saved  tip       // the snapshot that the cache continues
-	stages [2][]byte // between memory and file
-	spare  []byte    // for tokens that are checked before they replace others
+	stages [2]stage // between memory and file
+	spare  []byte   // for tokens that are checked before they replace others
 
 	undropped int // tokens advanced in small parts since pages were dropped
 }
@@ -42,57 +40,39 @@ type Cache struct {
 //
 // Errors: ErrSize, the errors of ane.NewLayout (ane.ErrType for an element type that no surface holds,
 // ane.ErrShape), and those of unimem.Start.
-func New(c Config, opts ...unimem.Option) (*Cache, error) { return open(c, apart, opts) }
-
-// NewJoint makes a cache with one surface of all keys and one of all values, for programs that bind
-// [layers, heads, tokens, dim] at once. The tensors of Keys and Values are at an offset in them. Errors are those of
-// New.
-func NewJoint(c Config, opts ...unimem.Option) (*Cache, error) { return open(c, joint, opts) }
-
-func open(c Config, f form, opts []unimem.Option) (*Cache, error) {
-	c, err := c.checked("new")
-	if err != nil {
-		return nil, err
-	}
-	tokens, _ := c.capacity()
-	m, err := newMemory(c, f, tokens, opts)
-	if err != nil {
-		return nil, &Error{Op: "new", Cause: err}
-	}
-	return hold(c, f, m, opts), nil
+func New(c Config, opts ...unimem.Option) (*Cache, error) {
+	return open(c, opts, func(c Config, tokens int) (*memory, error) { return newMemory(c, tokens, opts) })
 }
 
-// NewOn makes a cache on spans of a Tape, such as the history of a unimem.Layout: with unimem.SurfacePerSpan one for each
-// layer and side, as New does, otherwise one of all keys and one of all values. The Tape's owner closes the memory; after Tape.Clear the cache returns ane.ErrStale. Without unimem.Warm
-// the bytes may be those of earlier spans.
-// opts are options of unimem.Start for the memory that forks and AllKeys move to.
+// NewOn makes a cache on spans of a Tape, such as the history of a unimem.Layout, one for each layer and side: with
+// unimem.SurfacePerSpan each is at byte 0 of a surface, as engines want it. The Tape's owner closes the memory. After
+// Tape.Clear the cache returns ane.ErrStale. Without unimem.Warm the bytes may be those of earlier spans. opts are
+// options of unimem.Start for the memory that forks move to.
 //
 // Errors: those of New, unimem.ErrTapeFull, and ErrSize for a Config with Grow, because spans cannot be returned.
 func NewOn(tape *unimem.Tape, c Config, opts ...unimem.Option) (*Cache, error) {
-	c, err := c.checked("new")
-	if err != nil {
-		return nil, err
-	}
 	if c.Grow {
 		return nil, &Error{Op: "new", Err: ErrSize, Detail: "Grow on a Tape",
 			Hint: "reserve Context on the Tape, or make the cache with New"}
 	}
-	tokens, _ := c.capacity()
-	m, f, err := lentMemory(c, tokens, tape)
+	return open(c, opts, func(c Config, tokens int) (*memory, error) { return lentMemory(c, tokens, tape) })
+}
+
+// open makes a cache on the memory that surfaces returns.
+func open(c Config, opts []unimem.Option, surfaces func(c Config, tokens int) (*memory, error)) (*Cache, error) {
+	c, err := c.checked("new")
+	if err != nil {
+		return nil, err
+	}
+	tokens, slides := c.capacity()
+	m, err := surfaces(c, tokens)
 	if err != nil {
 		return nil, &Error{Op: "new", Cause: err}
 	}
-	made := hold(c, f, m, opts)
-	made.touched = tokens // the Tape may have been used before
-	return made, nil
-}
-
-// hold makes a Cache of its memory.
-func hold(c Config, f form, m *memory, opts []unimem.Option) *Cache {
-	_, slides := c.capacity()
 	row := m.layout.RowBytes()
-	return &Cache{config: c, opts: slices.Clone(opts), form: f, slides: slides, memory: m, row: row,
-		token: c.Heads * row, pending: make([]int, c.Layers)}
+	return &Cache{config: c, opts: slices.Clone(opts), slides: slides, memory: m, row: row, token: c.Heads * row,
+		sparing: c.Sparing && len(opts) == 0 && (m.lent == nil || m.lent.SurfacePerSpan()),
+		pending: make([]int, c.Layers)}, nil
 }
 
 // Config returns the configuration, with its defaults.
@@ -119,14 +99,6 @@ func (c *Cache) Position() int {
 	return c.next
 }
 
-// Slot is the index of position p on the token axis of Keys and Values.
-func (c *Cache) Slot(p int) int {
-	if c != nil && c.slides {
-		return p % c.memory.tokens
-	}
-	return p
-}
-
 // Cap is the number of tokens that fit: Context rounded up to a multiple of Step, or Window.
 func (c *Cache) Cap() int {
 	if c.empty() {
@@ -143,17 +115,13 @@ func (c *Cache) Bytes() int {
 	return c.memory.bytes()
 }
 
-// Copied is the number of bytes that the cache has copied to new memory so far: by growing, by forks, by AllKeys and
-// AllValues.
+// Copied is the number of bytes that the cache has copied to new memory so far, by growing and by forks.
 func (c *Cache) Copied() int64 {
 	if c == nil {
 		return 0
 	}
 	return c.copied
 }
-
-// Shared reports whether the cache was forked from another one and still shares its pages.
-func (c *Cache) Shared() bool { return c != nil && c.borrowed }
 
 // Keys returns the tensor of a layer's keys, of shape [1, Heads, Cap, HeadDim]. It stays valid until the cache moves
 // to new memory or is closed. What it has after the tokens of the cache is undefined. Keys returns nil, whose calls
@@ -168,21 +136,6 @@ func (c *Cache) side(layer, side int) *ane.Tensor {
 		return nil
 	}
 	return c.memory.tensors[2*layer+side]
-}
-
-// AllKeys returns the tensor of all keys, of shape [Layers, Heads, Cap, HeadDim]. A cache of New moves to joint
-// memory at the first call of AllKeys or AllValues; NewJoint saves that copy. AllKeys returns nil after Close, and
-// if there is no memory to move to.
-func (c *Cache) AllKeys() *ane.Tensor { return c.together(0) }
-
-// AllValues is AllKeys for the values.
-func (c *Cache) AllValues() *ane.Tensor { return c.together(1) }
-
-func (c *Cache) together(side int) *ane.Tensor {
-	if c.empty() || c.closed || c.form != joint && c.move("join", joint, c.memory.tokens) != nil {
-		return nil
-	}
-	return c.memory.all[side]
 }
 
 // empty reports whether c is nil or the zero Cache, which no constructor made.
@@ -214,9 +167,9 @@ func (c *Cache) Advance(n int) error {
 	}
 	for layer, has := range c.pending {
 		if has < n {
-			return &Error{Op: "advance", Err: ErrOrder, Detail: fmt.Sprintf("layer %d has %d of %d tokens", layer, has,
-				n),
-				Hint: "append to every layer before Advance"}
+			return &Error{Op: "advance", Err: ErrOrder,
+				Detail: fmt.Sprintf("layer %d has %d of %d tokens", layer, has, n),
+				Hint:   "append to every layer before Advance"}
 		}
 	}
 	for layer := range c.pending {
@@ -243,7 +196,6 @@ func (c *Cache) Truncate(n int) error {
 	clear(c.pending)
 	c.first = min(c.first, c.next)
 	c.next = c.first + n
-	c.saved.cut(c.next)
 	return nil
 }
 
@@ -254,12 +206,11 @@ func (c *Cache) Clear() {
 	}
 	clear(c.pending)
 	c.first, c.next = 0, 0
-	c.saved = tip{}
 }
 
-// Close makes all tensors of the cache stale and frees the memory. The error is ErrInUse while a Request holds a
-// tensor: what it holds is freed by a repeated call after Request.Close. A Close of a closed cache without such
-// memory does nothing.
+// Close makes all tensors of the cache stale and frees the memory, except that of a Tape. The error is ErrInUse while a
+// Request holds a tensor of the other: what it holds is freed by a repeated call after Request.Close. A Close of a closed
+// cache without such memory does nothing.
 func (c *Cache) Close() error {
 	if c.empty() {
 		return nil
@@ -268,7 +219,7 @@ func (c *Cache) Close() error {
 	if !c.closed {
 		c.closed = true
 		c.leave()
-		c.stages, c.spare = [2][]byte{}, nil
+		c.stages, c.spare = [2]stage{}, nil
 		err = errors.Join(err, c.retire())
 	}
 	switch {
@@ -301,23 +252,22 @@ func (c *Cache) sweep() (err error) {
 }
 
 // move brings the cache to new memory of its own.
-func (c *Cache) move(op string, f form, tokens int) error {
-	m, err := newMemory(c.config, f, tokens, c.opts)
+func (c *Cache) move(op string, tokens int) error {
+	m, err := newMemory(c.config, tokens, c.opts)
 	if err != nil {
 		return &Error{Op: op, Cause: err}
 	}
 	c.copied += int64(m.copySlots(c.memory, func(layer int) int {
-		return min(c.next+c.pending[layer],
-			c.memory.tokens)
+		return min(c.next+c.pending[layer], c.memory.tokens)
 	}))
-	return c.adopt(op, f, m)
+	return c.adopt(op, m)
 }
 
 // adopt replaces the memory by one that has the tokens of the cache. The error is that of freeing the old memory.
-func (c *Cache) adopt(op string, f form, m *memory) error {
+func (c *Cache) adopt(op string, m *memory) error {
 	c.leave()
 	err := errors.Join(c.sweep(), c.retire())
-	c.memory, c.form = m, f
+	c.memory = m
 	if err != nil {
 		return &Error{Op: op, Cause: err}
 	}

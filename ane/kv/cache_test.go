@@ -81,12 +81,6 @@ func TestTypeOfACache(t *testing.T) {
 var forms = map[string]func(testing.TB, Config) *Cache{
 	"apart": func(t testing.TB, c Config) *Cache { return made(t, c) },
 	"heap":  func(t testing.TB, c Config) *Cache { return made(t, c, unimem.OnHeap()) },
-	"joint": func(t testing.TB, c Config) *Cache {
-		k, err := NewJoint(c)
-		require.NoError(t, err)
-		closeAtEnd(t, k)
-		return k
-	},
 	"surfaces": func(t testing.TB, c Config) *Cache {
 		l, err := unimem.NewLayout(0, 0, 0, unimem.SurfacePerSpan())
 		require.NoError(t, err)
@@ -128,42 +122,6 @@ func TestTokensStandWhereTheTensorsSay(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestAllKeysIsTheSameMemory(t *testing.T) {
-	for name, form := range forms {
-		t.Run(name, func(t *testing.T) {
-			k := form(t, padded)
-			add(t, k, 9)
-			all, values := k.AllKeys(), k.AllValues()
-			require.Equal(t, []int{2, 3, 256, 5}, all.Layout().Shape)
-			holds(t, k, 0, 9)
-			add(t, k, 4)
-			require.Same(t, all, k.AllKeys(), "one move is enough")
-			for layer := range 2 {
-				for h := range 3 {
-					for p := range 13 {
-						for side, pair := range [][2]*ane.Tensor{{all, k.Keys(layer)}, {values, k.Values(layer)}} {
-							a, err := pair[0].Row((layer*3+h)*256 + p)
-							require.NoError(t, err)
-							b, err := pair[1].Row(h*256 + p)
-							require.NoError(t, err)
-							require.Same(t, &b[0], &a[0], "side %d", side)
-						}
-					}
-				}
-			}
-		})
-	}
-}
-
-func TestJoiningIsCountedAndMakesTensorsStale(t *testing.T) {
-	k := made(t, small)
-	add(t, k, 10)
-	before := k.Keys(0)
-	require.NotNil(t, k.AllValues())
-	require.EqualValues(t, 2*3*2*10*64, k.Copied())
-	require.Nil(t, before.Bytes())
 }
 
 func TestTokensOutOfOrder(t *testing.T) {
@@ -226,7 +184,6 @@ func TestClosedCache(t *testing.T) {
 	require.NoError(t, k.Close())
 	require.Nil(t, x.Bytes())
 	require.Nil(t, k.Keys(0))
-	require.Nil(t, k.AllKeys())
 	require.Zero(t, k.Bytes())
 	_, err = k.Fork()
 	require.ErrorIs(t, err, ErrClosed)
@@ -236,7 +193,6 @@ func TestClosedCache(t *testing.T) {
 	require.ErrorIs(t, k.Save(nil, print1), ErrClosed)
 	require.ErrorIs(t, k.Restore(nil, print1), ErrClosed)
 	require.ErrorIs(t, k.SaveFile("", print1), ErrClosed)
-	require.ErrorIs(t, k.AppendFile("", print1), ErrClosed)
 	require.ErrorIs(t, k.RestoreFile("", print1), ErrClosed)
 	k.Clear()
 }
@@ -270,6 +226,29 @@ func clearedTape(t *testing.T, opts []unimem.Option) {
 	require.ErrorIs(t, err, ErrSize)
 	_, err = NewOn(tape, padded)
 	require.ErrorIs(t, err, unimem.ErrClosed)
+}
+
+// Close of a cache on a Tape leaves the Tape to its owner, and makes the tensors of the cache alone stale.
+func TestClosedCacheOnATape(t *testing.T) {
+	for _, opts := range [][]unimem.Option{nil, {unimem.SurfacePerSpan()}} {
+		tape, err := unimem.Start(1<<20, opts...)
+		require.NoError(t, err)
+		k, err := NewOn(tape, padded)
+		require.NoError(t, err)
+		other, err := NewOn(tape, padded)
+		require.NoError(t, err)
+		add(t, other, 3)
+		keys, values := k.Keys(0), k.Values(1)
+		require.NoError(t, k.Close())
+		for _, x := range []*ane.Tensor{keys, values} {
+			require.Nil(t, x.Bytes())
+			_, err := x.At(0, 0, 0, 0)
+			require.ErrorIs(t, err, ane.ErrStale)
+		}
+		holds(t, other, 0, 3)
+		require.NoError(t, other.Close())
+		require.NoError(t, tape.Close())
+	}
 }
 
 func TestTapeTooSmall(t *testing.T) {
@@ -370,20 +349,15 @@ func TestAppendAllocatesNothing(t *testing.T) {
 // Calls on a nil and on a zero Cache return ErrClosed or nothing, and a nil Writer or Reader is an error.
 func TestNilAndZero(t *testing.T) {
 	for _, c := range []*Cache{nil, {}} {
-		require.Zero(t, c.Len()+c.Cap()+c.Bytes()+c.Position()+c.Slot(0)+int(c.Copied()))
+		require.Zero(t, c.Len()+c.Cap()+c.Bytes()+c.Position()+int(c.Copied()))
 		require.Zero(t, c.Config())
-		require.False(t, c.Shared())
 		require.Nil(t, c.Keys(0))
 		require.Nil(t, c.Values(0))
-		require.Nil(t, c.AllKeys())
-		require.Nil(t, c.AllValues())
 		_, err := c.Fork()
 		path := filepath.Join(t.TempDir(), "s")
 		for i, err := range []error{err, c.Append(0, []byte{1}, []byte{1}), c.Advance(1), c.Truncate(0),
 			c.Save(io.Discard, Fingerprint{}), c.Restore(strings.NewReader(""), Fingerprint{}),
-			c.RestorePrefix(strings.NewReader(""), Fingerprint{}, 1), c.SaveFile(path, Fingerprint{}),
-			c.AppendFile(path, Fingerprint{}), c.RestoreFile(path, Fingerprint{}),
-			c.RestorePrefixFile(path, Fingerprint{}, 1)} {
+			c.SaveFile(path, Fingerprint{}), c.RestoreFile(path, Fingerprint{})} {
 			require.ErrorIs(t, err, ErrClosed, i)
 		}
 		c.Clear()

@@ -32,8 +32,8 @@ type Config struct {
 
 	// Sparing keeps few pages in the cache's own mapping of its memory: Append, Save and Restore drop those that they
 	// no longer need, because an engine that maps the surfaces itself counts them a second time. The next access takes
-	// a page fault; until then the page is not pinned. It is for Linux and for a surface for each layer and side,
-	// as New makes them without options.
+	// a page fault; until then the page is not pinned. It is for Linux, for caches without options, and for Tapes with
+	// unimem.SurfacePerSpan.
 	Sparing bool
 }
 
@@ -45,8 +45,11 @@ func (c Config) capacity() (tokens int, slides bool) {
 	if c.Window > 0 && (c.Context == 0 || c.Window <= c.Context) {
 		return c.Window, true
 	}
-	return (c.Context + Step - 1) / Step * Step, false
+	return inSteps(c.Context), false
 }
+
+// inSteps rounds a number of tokens up to a multiple of Step.
+func inSteps(tokens int) int { return (tokens + Step - 1) / Step * Step }
 
 // checked returns c with its defaults, or the fault.
 func (c Config) checked(op string) (Config, error) {
@@ -73,9 +76,9 @@ func (c Config) checked(op string) (Config, error) {
 	return c, nil
 }
 
-// layout is the layout of the keys or values of layers with room for tokens.
-func (c Config) layout(name string, layers, tokens int) (ane.Layout, error) {
-	return ane.NewLayout(name, c.DType, layers, c.Heads, tokens, c.HeadDim)
+// layout is the layout of the keys or values of a layer with room for tokens.
+func (c Config) layout(name string, tokens int) (ane.Layout, error) {
+	return ane.NewLayout(name, c.DType, 1, c.Heads, tokens, c.HeadDim)
 }
 
 // DTypeFor is the element type of a cache for a model whose key projection has weights of type weight and, if they

@@ -2,9 +2,8 @@
 // snapshots that are checked before they are used.
 //
 // [New] reserves the memory of the whole context once: for each layer a surface of keys and one of values, each a
-// tensor of shape [1, Heads, Cap, HeadDim] at byte 0, as engines bind it. [NewJoint] makes one surface of all keys
-// and one of all values instead ([Cache.AllKeys]), and [NewOn] takes the memory from a Tape, such as the history of a
-// unimem.Layout, for engines that accept tensors at an offset. The tensors stay bound while the cache fills.
+// tensor of shape [1, Heads, Cap, HeadDim] at byte 0, as engines bind it. [NewOn] takes the memory from a Tape, such as
+// the history of a unimem.Layout. The tensors stay bound while the cache fills.
 //
 // For every pass the caller calls [Cache.Append] once or more for each layer, with tokens in their order, and then
 // [Cache.Advance], which makes the tokens part of the cache. A token at position p has slot p, or p modulo Window in
@@ -12,21 +11,19 @@
 //
 // # New memory
 //
-// Four things move a cache to new memory, copy its tokens once, and count the bytes ([Cache.Copied]): growing beyond
-// Context, the first write to a [Cache.Fork] that shares pages, a write of a cache over tokens that a fork shares,
-// and the first AllKeys or AllValues of a cache of New. The tensors of before are stale then: their calls return
-// ane.ErrStale, and so does a run of a request that holds them. The caller binds the tensors of Keys and Values
-// again.
+// Three things move a cache to new memory, copy its tokens once, and count the bytes ([Cache.Copied]): growing beyond
+// Context, the first write to a [Cache.Fork] that shares pages, and a write of a cache over tokens that a fork shares.
+// The earlier tensors are stale then: their calls return ane.ErrStale, and so does a run of a request that holds them.
+// The caller binds the tensors of Keys and Values again.
 //
 // # Snapshots
 //
 // [Cache.Save] and [Cache.SaveFile] write a safetensors file: one tensor of shape [1, Heads, tokens, HeadDim] for
 // each layer and side, a [Fingerprint] and the positions in the metadata, xxh3 checksums of each head of every
 // tensor (the tensor "checksums", in order, 8 bytes each, little endian; the last one covers the others and the
-// header), and one of the header. SaveFile writes a temporary file, syncs it, renames it, and syncs the folder, so
-// that after a failure or a loss of power the path has the old snapshot or the new one, whole. [Cache.AppendFile]
-// writes only the tokens that the snapshot lacks to a further file, which an index beside the snapshot names;
-// [FoldFile] makes one file of all of them. [Cache.SaveFileNote] keeps a note of the caller in the same file.
+// header), and one of the header. SaveFile writes a temporary file, syncs it, renames it, and syncs the folder. So
+// after a failure or a loss of power the path has the old snapshot or the new one, whole. [Cache.SaveFileNote] keeps
+// a note of the caller in the same file.
 //
 // [Cache.Restore] and [Cache.RestoreFile] check everything before the cache changes: the header, the fingerprint, the
 // shape, every checksum. After an error the cache is what it was, bit for bit. Checksums find damage, not forgery: a

@@ -290,7 +290,7 @@ func TestBoundTensorsOfAForkAreStaleAfterItsWrite(t *testing.T) {
 	got, err := b.run(9)
 	require.NoError(t, err)
 	require.Equal(t, want, got, "the fork computes on the pages of its parent")
-	shared := f.Shared()
+	shared := f.Copied() == 0
 	require.NoError(t, say(f))
 	_, err = b.run(10)
 	if shared {
@@ -310,7 +310,7 @@ func TestBoundTensorsOfAForkAreStaleAfterItsWrite(t *testing.T) {
 	require.NoError(t, b.close())
 }
 
-// The reader of unimem/safetensors opens snapshots, one file or several with their index.
+// The reader of unimem/safetensors opens snapshots.
 func TestSnapshotsOpenAsSafetensors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "talk.safetensors")
 	c := ane.Must(kv.New(config))
@@ -319,19 +319,36 @@ func TestSnapshotsOpenAsSafetensors(t *testing.T) {
 		require.NoError(t, say(c))
 	}
 	require.NoError(t, c.SaveFile(path, fingerprint))
+	f, err := safetensors.Open(path)
+	require.NoError(t, err)
+	require.Len(t, f.Names(), 2*layers+1)
+	x, err := f.Tensor("layers.1.values")
+	require.NoError(t, err)
+	require.Equal(t, []int{1, heads, 5, dim}, x.Shape())
+	require.True(t, x.Aligned())
+	row, err := c.Values(1).Row(3)
+	require.NoError(t, err)
+	require.Equal(t, row, x.Bytes()[3*len(row):][:len(row)])
+	require.NoError(t, f.Close())
+}
+
+// A request on a cache of a Tape is refused after the cache is closed, and the Tape can be closed after the request.
+func TestBoundTensorsOfAClosedCacheOnATape(t *testing.T) {
+	a, err := newAttention(soft.Name)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, a.close()) }()
+	tape, err := unimem.Start(0, unimem.SurfacePerSpan())
+	require.NoError(t, err)
+	c := ane.Must(kv.NewOn(tape, config))
+	b, err := a.bind(c, 0)
+	require.NoError(t, err)
 	require.NoError(t, say(c))
-	require.NoError(t, c.AppendFile(path, fingerprint))
-	for name, tensors := range map[string]int{path: 2*layers + 1, path + ".index.json": 2 * (2*layers + 1)} {
-		f, err := safetensors.Open(name)
-		require.NoError(t, err)
-		require.Len(t, f.Names(), tensors)
-		x, err := f.Tensor("layers.1.values.0")
-		require.NoError(t, err)
-		require.Equal(t, []int{1, heads, 5, dim}, x.Shape())
-		require.True(t, x.Aligned())
-		row, err := c.Values(1).Row(3)
-		require.NoError(t, err)
-		require.Equal(t, row, x.Bytes()[3*len(row):][:len(row)])
-		require.NoError(t, f.Close())
-	}
+	_, err = b.run(1)
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
+	_, err = b.run(1)
+	require.ErrorIs(t, err, ane.ErrStale)
+	require.ErrorIs(t, tape.Close(), unimem.ErrInUse)
+	require.NoError(t, b.close())
+	require.NoError(t, tape.Close())
 }

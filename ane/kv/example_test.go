@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 
 	"github.com/anekit/anekit/ane/kv"
 	"github.com/anekit/anekit/ane/mil"
@@ -78,35 +76,6 @@ func ExampleCache_Restore() {
 	// Output:
 	// true 0
 	// <nil> 10
-}
-
-// After each answer only its tokens are written.
-func ExampleCache_AppendFile() {
-	dir, err := os.MkdirTemp("", "talk")
-	check(err)
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "talk.safetensors")
-	print := kv.Fingerprint{Model: "tiny"}
-
-	cache := ten()
-	defer cache.Close()
-	check(cache.SaveFile(path, print))
-	token := make([]byte, 32*2)
-	check(cache.Append(0, token, token))
-	check(cache.Advance(1))
-	check(cache.AppendFile(path, print))
-	files, err := os.ReadDir(dir)
-	check(err)
-	fmt.Println(len(files), "files")
-
-	check(kv.FoldFile(path))
-	check(cache.RestoreFile(path, print))
-	files, err = os.ReadDir(dir)
-	check(err)
-	fmt.Println(len(files), "file,", cache.Len(), "tokens")
-	// Output:
-	// 3 files
-	// 1 file, 11 tokens
 }
 
 // The weights of a quantized model are packed integers: their scales have the type to compute in.

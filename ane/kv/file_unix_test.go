@@ -34,7 +34,7 @@ func TestSavesToOnePathAtOnce(t *testing.T) {
 	require.GreaterOrEqual(t, c.Position(), 20)
 
 	// What a killed process left is removed by the next one.
-	left := path + tempMark + newID()
+	left := temporary(path)
 	require.NoError(t, os.WriteFile(left, []byte("half"), 0o600))
 	require.NoError(t, c.SaveFile(path, print1))
 	require.NoFileExists(t, left)

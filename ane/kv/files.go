@@ -9,8 +9,7 @@ import (
 	"github.com/anekit/anekit/internal/host"
 )
 
-// files is what SaveFile, AppendFile, RestoreFile and FoldFile need of a file system. Tests put failures and losses
-// of power below it.
+// files is what SaveFile and RestoreFile need of a file system. Tests put failures and losses of power below it.
 type files interface {
 	create(path string) (file, error) // a new file
 	open(path string) (file, int64, error)
@@ -132,8 +131,9 @@ func closing(f io.Closer, err error) error {
 // replace writes path through a temporary file: afterwards path is the old file or the new one, whole and durable.
 // After an error it may be either: if syncing the folder failed, it is the new one. Where files have locks, the
 // temporary file keeps its own until it has its name.
-func replace(fs files, path, temporary string, write func(io.Writer) error) error {
-	f, err := fs.create(temporary)
+func replace(fs files, path string, write func(io.Writer) error) error {
+	name := temporary(path)
+	f, err := fs.create(name)
 	if err != nil {
 		return err
 	}
@@ -141,14 +141,14 @@ func replace(fs files, path, temporary string, write func(io.Writer) error) erro
 		err = f.Sync()
 	}
 	if err == nil && lockable {
-		err = fs.rename(temporary, path)
+		err = fs.rename(name, path)
 	}
 	err = closing(f, err)
 	if err == nil && !lockable {
-		err = fs.rename(temporary, path)
+		err = fs.rename(name, path)
 	}
 	if err != nil {
-		_ = fs.remove(temporary) // the first failure is the one to report
+		_ = fs.remove(name) // the first failure is the one to report
 		return err
 	}
 	return fs.syncDir(filepath.Dir(path))

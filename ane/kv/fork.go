@@ -27,12 +27,12 @@ func (c *Cache) Fork() (*Cache, error) {
 	if err := c.usable("fork"); err != nil {
 		return nil, err
 	}
-	f := &Cache{config: c.config, opts: c.opts, form: c.form, slides: c.slides, token: c.token, row: c.row,
-		first: min(c.first, c.next), next: c.next, pending: make([]int, c.config.Layers), saved: c.saved}
+	f := &Cache{config: c.config, opts: c.opts, slides: c.slides, sparing: c.sparing, token: c.token, row: c.row,
+		first: min(c.first, c.next), next: c.next, pending: make([]int, c.config.Layers)}
+	var err error
 	if c.memory.lent == nil { // pages of a Tape are used again after its Clear
-		m, err := adoptMemory(c.config, c.form, c.memory)
-		if err == nil {
-			f.memory, f.borrowed, f.touched = m, true, m.tokens
+		if f.memory, err = adoptMemory(c.config, c.memory); err == nil {
+			f.borrowed = true
 			c.lend(f)
 			return f, nil
 		}
@@ -40,13 +40,10 @@ func (c *Cache) Fork() (*Cache, error) {
 			return nil, &Error{Op: "fork", Cause: err}
 		}
 	}
-	m, err := newMemory(c.config, c.form, c.memory.tokens, c.opts)
-	if err != nil {
+	if f.memory, err = newMemory(c.config, c.memory.tokens, c.opts); err != nil {
 		return nil, &Error{Op: "fork", Cause: err}
 	}
-	f.touched = min(c.next, c.memory.tokens)
-	f.copied = int64(m.copySlots(c.memory, func(int) int { return f.touched }))
-	f.memory = m
+	f.copied = int64(f.memory.copySlots(c.memory, func(int) int { return min(c.next, c.memory.tokens) }))
 	return f, nil
 }
 
@@ -61,7 +58,7 @@ func (c *Cache) Detach() error {
 	if !c.shared(0) {
 		return nil
 	}
-	return c.move("detach", c.form, c.memory.tokens)
+	return c.move("detach", c.memory.tokens)
 }
 
 // lend records that f shares the pages of c.

@@ -49,7 +49,7 @@ func TestForkSharesPagesUntilWritten(t *testing.T) {
 	add(t, k, 20)
 	own := unimem.Live().Bytes
 	f := forked(t, k)
-	require.True(t, f.Shared())
+	require.True(t, f.borrowed)
 	require.Equal(t, own, unimem.Live().Bytes)
 	require.Zero(t, f.Copied())
 	tensor := f.Keys(1)
@@ -58,12 +58,12 @@ func TestForkSharesPagesUntilWritten(t *testing.T) {
 	k.Keys(1).Bytes()[0]--
 
 	add(t, k, 5) // after what the fork has
-	require.True(t, f.Shared())
+	require.True(t, f.borrowed)
 	holds(t, f, 0, 20)
 	require.Zero(t, k.Copied())
 
 	add(t, f, 1)
-	require.False(t, f.Shared())
+	require.False(t, f.borrowed)
 	require.EqualValues(t, 2*3*2*20*64, f.Copied())
 	require.Nil(t, tensor.Bytes(), "tensors of the shared pages are stale")
 	holds(t, f, 0, 21)
@@ -155,7 +155,7 @@ func TestForkOnHeapIsACountedCopy(t *testing.T) {
 	k := made(t, small, unimem.OnHeap())
 	add(t, k, 3)
 	f := forked(t, k)
-	require.False(t, f.Shared())
+	require.False(t, f.borrowed)
 	require.EqualValues(t, 2*3*2*3*64, f.Copied())
 	before := k.Keys(0)
 	add(t, k, 1)
@@ -172,7 +172,7 @@ func TestDetach(t *testing.T) {
 			add(t, k, 20)
 			f := forked(t, k)
 			require.NoError(t, f.Detach())
-			require.False(t, f.Shared())
+			require.False(t, f.borrowed)
 			keys := f.Keys(0)
 			add(t, f, 5)
 			add(t, k, 3)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,7 +39,6 @@ type header struct {
 	dtype              mil.DType
 	window             int // 0 without
 	first, tokens      int
-	id, follows        string // of a file: its own number, and that of the part before it
 	note               []byte // of SaveFileNote; empty without
 }
 
@@ -74,17 +72,20 @@ func (h *header) plane() int   { return h.tokens * h.dim * h.dtype.Size() }
 func (h *header) tensor() int  { return h.heads * h.plane() }
 func (h *header) data() int    { return 2 * h.layers * h.tensor() }
 func (h *header) trailer() int { return 8 * (2*h.layers*h.heads + 1) }
-func (h *header) end() int     { return h.first + h.tokens }
-func (h *header) sums() string { return "checksums." + strconv.Itoa(h.first) }
 func (h *header) total() int   { return h.data() + h.trailer() }
 
-// tensorName is the name of a tensor: no two files of one snapshot share one.
-func (h *header) tensorName(i int) string { return string(h.appendName(nil, i)) }
+// end is the position after the tokens.
+func (h *header) end() int { return h.first + h.tokens }
 
-func (h *header) appendName(b []byte, i int) []byte {
-	side := [2]string{".keys.", ".values."}[i%2]
+// sumsName is the name of the tensor with the checksums.
+const sumsName = "checksums"
+
+// tensorName is the name of the keys or values of a layer.
+func tensorName(i int) string { return string(appendName(nil, i)) }
+
+func appendName(b []byte, i int) []byte {
 	b = strconv.AppendInt(append(b, "layers."...), int64(i/2), 10)
-	return strconv.AppendInt(append(b, side...), int64(h.first), 10)
+	return append(b, [2]string{".keys", ".values"}[i%2]...)
 }
 
 // encode returns the length and the header, padded.
@@ -107,8 +108,6 @@ func (h *header) encode() []byte {
 		field(f.name, strconv.Itoa(*f.value))
 	}
 	field("dtype", h.dtype.String())
-	field("id", h.id)
-	field("follows", h.follows)
 	if len(h.note) > 0 {
 		field("note", base64.StdEncoding.EncodeToString(h.note))
 	}
@@ -124,26 +123,19 @@ func (h *header) encode() []byte {
 	kind := fmt.Sprintf(`":{"dtype":"%s","shape":[1,%d,%d,%d`, formatType(h.dtype), h.heads, h.tokens, h.dim)
 	for i := range 2 * h.layers {
 		b = append(b, `,"`...)
-		b = h.appendName(b, i)
+		b = appendName(b, i)
 		b = append(b, kind...)
 		offsets(i*size, (i+1)*size)
 	}
-	b = fmt.Appendf(b, `,"%s":{"dtype":"U8","shape":[%d`, h.sums(), h.trailer())
+	b = fmt.Appendf(b, `,"%s":{"dtype":"U8","shape":[%d`, sumsName, h.trailer())
 	offsets(h.data(), h.total())
 	b = append(b, '}')
 	for len(b)%dataAlign != 0 {
 		b = append(b, ' ')
 	}
 	binary.LittleEndian.PutUint64(b, uint64(len(b)-8))
-	copy(b[8+len(opening):], hexadecimal(xxh3.Hash(b)))
+	copy(b[8+len(opening):], fmt.Sprintf("%016x", xxh3.Hash(b)))
 	return b
-}
-
-// hexadecimal is a checksum in its 16 digits.
-func hexadecimal(sum uint64) string {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], sum)
-	return hex.EncodeToString(b[:])
 }
 
 // numbers are the fields of the shape, in the order of the file.
@@ -206,7 +198,7 @@ func parseHeader(op, name string, raw []byte) (*header, error) {
 	}
 	stored := string(raw[8+len(opening):][:digits])
 	copy(raw[8+len(opening):], "0000000000000000")
-	sum := hexadecimal(xxh3.Hash(raw))
+	sum := fmt.Sprintf("%016x", xxh3.Hash(raw))
 	copy(raw[8+len(opening):], stored)
 	if sum != stored {
 		return nil, damaged(op, name, "checksum of the header is %s, not %.16q", sum, stored)
@@ -218,11 +210,10 @@ func parseHeader(op, name string, raw []byte) (*header, error) {
 	if meta.get("format") != "anekit-kv" || meta.get("version") != version {
 		return nil, &Error{Op: op, Name: name, Err: ErrVersion,
 			Detail: fmt.Sprintf("format %.40q version %.40q, this is version %s", meta.get("format"),
-				meta.get("version"),
-				version),
+				meta.get("version"), version),
 			Hint: "read it with the version of anekit that wrote it"}
 	}
-	h := &header{dtype: mil.ParseDType(meta.get("dtype")), id: meta.get("id"), follows: meta.get("follows")}
+	h := &header{dtype: mil.ParseDType(meta.get("dtype"))}
 	if h.note, err = base64.StdEncoding.DecodeString(meta.get("note")); err != nil {
 		return nil, damaged(op, name, "note: %v", err)
 	}
@@ -236,10 +227,13 @@ func parseHeader(op, name string, raw []byte) (*header, error) {
 		}
 		*f.value = n
 	}
-	if formatType(h.dtype) == "" || h.layers > len(raw)/64 || h.heads > maxCount/max(1, h.layers) ||
-		h.dim*h.tokens > (1<<50)/max(1, h.layers*h.heads) || h.first > 1<<60 {
+	if formatType(h.dtype) == "" || min(h.layers, h.heads, h.dim) < 1 || h.layers > len(raw)/64 ||
+		h.heads > maxCount/h.layers || h.dim*h.tokens > (1<<50)/(h.layers*h.heads) {
 		return nil, damaged(op, name, "shape %d x %d x %d x %d of %.16q", h.layers, h.heads, h.tokens, h.dim,
 			meta.get("dtype"))
+	}
+	if h.window == 0 && h.first != 0 || h.window > 0 && h.tokens > h.window || h.first > 1<<60 {
+		return nil, damaged(op, name, "%d tokens from position %d on, window %d", h.tokens, h.first, h.window)
 	}
 	if !bytes.Equal(h.encode(), raw) {
 		return nil, damaged(op, name, "the header describes other tensors than a snapshot has")
@@ -323,10 +317,10 @@ func escaped(value string) string {
 	return string(text[1 : len(text)-1])
 }
 
-// header describes the tokens of the cache from position first on.
-func (c *Cache) header(f Fingerprint, first int) *header {
+// header describes the tokens of the cache.
+func (c *Cache) header(f Fingerprint) *header {
 	h := &header{Fingerprint: f, layers: c.config.Layers, heads: c.config.Heads, dim: c.config.HeadDim,
-		dtype: c.config.DType, first: first, tokens: max(0, c.next-first)}
+		dtype: c.config.DType, first: min(c.first, c.next), tokens: c.Len()}
 	if c.slides {
 		h.window = c.memory.tokens
 	}
@@ -335,7 +329,7 @@ func (c *Cache) header(f Fingerprint, first int) *header {
 
 // compare returns the error of a snapshot that belongs to another cache.
 func (c *Cache) compare(op, name string, h *header, f Fingerprint) error {
-	ours := c.header(f, 0)
+	ours := c.header(f)
 	why := f.differences(h.Fingerprint)
 	add := func(what string, a, b any) {
 		if why != "" {
@@ -351,9 +345,6 @@ func (c *Cache) compare(op, name string, h *header, f Fingerprint) error {
 	}
 	if h.dtype != ours.dtype {
 		add("dtype", h.dtype, ours.dtype)
-	}
-	if h.window == 0 && h.follows == "" && h.first != 0 {
-		add("first position", h.first, 0)
 	}
 	if why != "" {
 		return &Error{Op: op, Name: name, Err: ErrFingerprint, Detail: why,

@@ -73,7 +73,7 @@ func at(t rapid.TB, c *Cache, layer, side, p int) (b []byte) {
 		func(l int) interface{ Row(int) ([]byte, error) } { return c.Values(l) },
 	}[side](layer)
 	for h := range c.config.Heads {
-		row, err := x.Row(h*c.Cap() + c.Slot(p))
+		row, err := x.Row(h*c.Cap() + c.memory.slot(p))
 		require.NoError(t, err)
 		b = append(b, row...)
 	}
@@ -98,10 +98,9 @@ func holds(t testing.TB, c *Cache, from, to int) {
 
 // image is everything of a cache that a failed call must leave: numbers and every byte of its surfaces.
 func image(c *Cache) (b []byte) {
-	for _, n := range append([]int{c.first, c.next, c.Cap(), int(c.saved.next)}, c.pending...) {
+	for _, n := range append([]int{c.first, c.next, c.Cap(), c.memory.tokens}, c.pending...) {
 		b = append(b, byte(n), byte(n>>8))
 	}
-	b = append(b, c.saved.id...)
 	for _, s := range c.memory.spans {
 		b = append(b, s...)
 	}

@@ -3,48 +3,35 @@ package kv
 import (
 	"errors"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/unimem"
 )
 
-// memory is the surfaces of a cache. Index 2*layer has the keys of a layer, 2*layer+1 its values.
+// memory is the surfaces of a cache, or the tokens of a snapshot on the heap. Index 2*layer has the keys of a layer,
+// 2*layer+1 its values.
 type memory struct {
 	tokens  int        // room
+	first   int        // the position of slot 0
 	layout  ane.Layout // of one layer and side
 	spans   [][]byte
 	tensors []*ane.Tensor
-	all     [2]*ane.Tensor // all keys and all values of joint memory
 	tapes   []*unimem.Tape // that the cache owns; nil for memory of NewOn
 
 	lent       *unimem.Tape // of NewOn
 	generation uint64       // of lent
 }
 
-// form is how the surfaces are cut.
-type form uint8
-
-const (
-	apart form = iota // a surface for each layer and side
-	joint             // one surface of all keys, one of all values
-)
-
-// surfaces returns the layers that one surface holds.
-func (f form) layers(c Config) int {
-	if f == joint {
-		return c.Layers
-	}
-	return 1
-}
-
 // newMemory makes surfaces for tokens tokens.
-func newMemory(c Config, f form, tokens int, opts []unimem.Option) (*memory, error) {
-	return assemble(c, f, tokens, func(int, size int) (*unimem.Tape, error) { return unimem.Start(size, opts...) })
+func newMemory(c Config, tokens int, opts []unimem.Option) (*memory, error) {
+	return assemble(c, tokens, func(_, size int) (*unimem.Tape, error) { return unimem.Start(size, opts...) })
 }
 
 // adoptMemory makes second mappings of the surfaces of m. The error matches unimem.ErrShare if the system has none.
-func adoptMemory(c Config, f form, m *memory) (*memory, error) {
-	return assemble(c, f, m.tokens, func(i, size int) (tape *unimem.Tape, err error) {
-		file, err := m.block(i).Share()
+func adoptMemory(c Config, m *memory) (*memory, error) {
+	return assemble(c, m.tokens, func(i, size int) (tape *unimem.Tape, err error) {
+		file, err := m.tensors[i].Block().Share()
 		if err != nil {
 			return nil, err
 		}
@@ -53,98 +40,62 @@ func adoptMemory(c Config, f form, m *memory) (*memory, error) {
 	})
 }
 
+// lentMemory takes the surfaces from a Tape.
+func lentMemory(c Config, tokens int, tape *unimem.Tape) (*memory, error) {
+	m := &memory{tokens: tokens, lent: tape, generation: tape.Generation()}
+	for i := range 2 * c.Layers {
+		if err := m.add(c, tape, i); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
 // assemble makes the surfaces of Tapes that start returns, each of which holds one span. After an error none is open.
-func assemble(c Config, f form, tokens int, start func(i, size int) (*unimem.Tape, error)) (_ *memory, err error) {
+func assemble(c Config, tokens int, start func(i, size int) (*unimem.Tape, error)) (_ *memory, err error) {
 	m := &memory{tokens: tokens}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, m.retire())
 		}
 	}()
-	whole, err := c.layout("cache", f.layers(c), tokens)
+	layout, err := c.layout("cache", tokens)
 	if err != nil {
 		return nil, err
 	}
-	count := 2 * c.Layers / f.layers(c)
-	for i := range count {
-		tape, err := start(i, max(whole.Bytes(), c.Surface))
+	for i := range 2 * c.Layers {
+		tape, err := start(i, max(layout.Bytes(), c.Surface))
 		if err != nil {
 			return nil, err
 		}
 		m.tapes = append(m.tapes, tape)
-		if err := m.add(c, f, tape, i%2); err != nil {
+		if err := m.add(c, tape, i); err != nil {
 			return nil, err
 		}
 	}
-	m.sort(c, f)
 	return m, nil
 }
 
-// lentMemory takes the surfaces from a Tape, in a form that its spans suit.
-func lentMemory(c Config, tokens int, tape *unimem.Tape) (*memory, form, error) {
-	m, f := &memory{tokens: tokens, lent: tape, generation: tape.Generation()}, joint
+// add takes surface i from tape and makes its tensor.
+func (m *memory) add(c Config, tape *unimem.Tape, i int) (err error) {
+	if m.layout, err = c.layout([2]string{"keys", "values"}[i%2], m.tokens); err != nil {
+		return err
+	}
+	bytes, size := m.layout.Bytes(), m.layout.Bytes()
 	if tape.SurfacePerSpan() {
-		f = apart
+		size = max(size, c.Surface)
 	}
-	for i := range 2 * c.Layers / f.layers(c) {
-		if err := m.add(c, f, tape, i%2); err != nil {
-			return nil, f, err
-		}
-	}
-	m.sort(c, f)
-	return m, f, nil
-}
-
-// block returns the Block of surface i of memory with a surface for each layer and side.
-func (m *memory) block(i int) *unimem.Block { return m.tensors[i].Block() }
-
-// add takes the next surface from tape and makes its tensors.
-func (m *memory) add(c Config, f form, tape *unimem.Tape, side int) error {
-	names := [2]string{"keys", "values"}
-	whole, err := c.layout(names[side], f.layers(c), m.tokens)
+	span, err := tape.Take(size, ane.RowAlign)
 	if err != nil {
 		return err
 	}
-	if m.layout, err = c.layout(names[side], 1, m.tokens); err != nil {
-		return err
-	}
-	bytes := whole.Bytes()
-	if tape.SurfacePerSpan() {
-		bytes = max(bytes, c.Surface)
-	}
-	span, err := tape.Take(bytes, ane.RowAlign)
+	span = span[:bytes:bytes]
+	t, err := ane.OnSpan(tape, span, m.layout)
 	if err != nil {
 		return err
 	}
-	span = span[:whole.Bytes()]
-	if f == joint {
-		if m.all[side], err = ane.OnSpan(tape, span, whole); err != nil {
-			return err
-		}
-	}
-	size := m.layout.Bytes()
-	for at := 0; at < len(span); at += size {
-		part := span[at : at+size : at+size]
-		t, err := ane.OnSpan(tape, part, m.layout)
-		if err != nil {
-			return err
-		}
-		m.spans, m.tensors = append(m.spans, part), append(m.tensors, t)
-	}
+	m.spans, m.tensors = append(m.spans, span), append(m.tensors, t)
 	return nil
-}
-
-// sort brings the surfaces of joint memory, all keys before all values, into the order of memory.
-func (m *memory) sort(c Config, f form) {
-	if f != joint {
-		return
-	}
-	spans, tensors := m.spans, m.tensors
-	m.spans, m.tensors = make([][]byte, len(spans)), make([]*ane.Tensor, len(tensors))
-	for i := range spans {
-		to := 2*(i%c.Layers) + i/c.Layers
-		m.spans[to], m.tensors[to] = spans[i], tensors[i]
-	}
 }
 
 // stale reports whether the memory is of a Tape that was cleared or closed.
@@ -165,7 +116,12 @@ func (m *memory) retire() (err error) {
 			err = errors.Join(err, e)
 		}
 	}
-	m.tapes, m.spans, m.tensors, m.all = held, nil, nil, [2]*ane.Tensor{}
+	if m.lent != nil { // its owner clears it
+		for _, t := range m.tensors {
+			*t = ane.Tensor{}
+		}
+	}
+	m.tapes, m.spans, m.tensors = held, nil, nil
 	return err
 }
 
@@ -186,4 +142,46 @@ func (m *memory) copySlots(from *memory, counts func(layer int) int) (n int) {
 		}
 	}
 	return n
+}
+
+// maxPiece is the longest piece of a head in bytes: it stays in the processor's second cache, so that a byte is read
+// from memory once for its checksum and its copy.
+const maxPiece = 512 << 10
+
+// slot is the index of position p on the token axis.
+func (m *memory) slot(p int) int {
+	p -= m.first
+	if p >= m.tokens { // of a window
+		p %= m.tokens
+	}
+	return p
+}
+
+// piece returns the bytes of positions [p, to) of a head of surface i, without padding, and the position after them: of
+// all positions, or of those whose bytes are together.
+func (m *memory) piece(i, head, p, to int) (b []byte, next int) {
+	row := m.layout.RowBytes()
+	slot := m.slot(p)
+	n := min(to-p, m.tokens-slot, max(1, maxPiece/row))
+	if m.layout.RowStride != row {
+		n = 1
+	}
+	return m.spans[i][head*m.layout.PlaneStride+slot*m.layout.RowStride:][:n*row], p + n
+}
+
+// sum calls each for the pieces of a head, and returns the checksum of the bytes that they have then.
+func (m *memory) sum(h *xxh3.Hasher, i, head, from, to int, each func([]byte) error) (uint64, error) {
+	h.Reset()
+	for p := from; p < to; {
+		b, next := m.piece(i, head, p, to)
+		if err := each(b); err != nil {
+			return 0, err
+		}
+		if p == from && next == to { // a Hasher would copy it
+			return xxh3.Hash(b), nil
+		}
+		_, _ = h.Write(b) // a Hasher does not fail
+		p = next
+	}
+	return h.Sum64(), nil
 }

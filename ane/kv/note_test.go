@@ -28,19 +28,10 @@ func TestNotes(t *testing.T) {
 	}
 	require.NoError(t, made(t, small).RestoreFile(path, print1), "a reader need not ask for the note")
 
-	add(t, k, 1)
-	require.NoError(t, k.AppendFile(path, print1))
-	require.NoError(t, FoldFile(path))
-	require.NoError(t, made(t, small).RestoreFileNote(path, print1, func(got []byte, tokens int) error {
-		require.Equal(t, note, got)
-		require.Equal(t, 6, tokens)
-		return nil
-	}))
-
 	got, tokens, err := NoteFile(path)
 	require.NoError(t, err)
 	require.Equal(t, note, got)
-	require.Equal(t, 6, tokens)
+	require.Equal(t, 5, tokens)
 	_, _, err = NoteFile(path + ".none")
 	require.ErrorIs(t, err, os.ErrNotExist)
 
@@ -118,10 +109,6 @@ func TestCheckFile(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, damaged, 0o600))
 			require.Error(t, CheckFile(path), "byte %d of %d", at, len(whole))
 		}
-		require.NoError(t, os.WriteFile(path, whole, 0o600))
-		add(t, k, 1)
-		require.NoError(t, k.AppendFile(path, print1))
-		require.NoError(t, CheckFile(path), "with the tokens of AppendFile")
 	}
 	require.ErrorIs(t, CheckFile(filepath.Join(t.TempDir(), "none")), os.ErrNotExist)
 }

@@ -79,7 +79,7 @@ func TestASnapshotIsASafetensorsFile(t *testing.T) {
 	require.Equal(t, "3", meta["tokens"])
 	delete(head, "__metadata__")
 	end := 0
-	for _, name := range []string{"layers.0.keys.0", "layers.0.values.0", "layers.1.keys.0", "layers.1.values.0"} {
+	for _, name := range []string{"layers.0.keys", "layers.0.values", "layers.1.keys", "layers.1.values"} {
 		var x struct {
 			DType   string `json:"dtype"`
 			Shape   []int  `json:"shape"`
@@ -95,7 +95,7 @@ func TestASnapshotIsASafetensorsFile(t *testing.T) {
 	}
 	require.Equal(t, token(k, 0, 0, 1)[10:20], text[8+n+3*10+10:][:10], "head 1, token 1 of the keys of layer 0")
 	require.Len(t, head, 1)
-	require.Contains(t, string(head["checksums.0"]), `"dtype":"U8","shape":[104]`)
+	require.Contains(t, string(head["checksums"]), `"dtype":"U8","shape":[104]`)
 	require.Len(t, text, 8+n+end+104)
 	for i := range 4 * 3 {
 		sum := binary.LittleEndian.Uint64(text[8+n+end+8*i:])
@@ -207,7 +207,7 @@ func TestHeadersThatLie(t *testing.T) {
 		{`"layers":"2"`, `"layers":"3"`, ErrCorrupt},
 		{`"first":"0"`, `"first":"1"`, ErrCorrupt},
 		{`[1,2,3,4]`, `[2,1,3,4]`, ErrCorrupt},
-		{`"layers.1.keys.0"`, `"layers.2.keys.0"`, ErrCorrupt},
+		{`"layers.1.keys"`, `"layers.2.keys"`, ErrCorrupt},
 		{`"dtype":"F16"`, `"dtype":"I16"`, ErrCorrupt},
 		{`"model":"m"`, `"model":"x"`, ErrFingerprint},
 	} {
@@ -240,31 +240,6 @@ func TestMoreTokensThanFit(t *testing.T) {
 	holds(t, to, 0, 300)
 }
 
-func TestPrefix(t *testing.T) {
-	k := made(t, padded)
-	add(t, k, 90)
-	text := saved(t, k, print1)
-	for _, n := range []int{0, 1, 64, 90} {
-		to := made(t, padded)
-		require.NoError(t, to.RestorePrefix(bytes.NewReader(text), print1, n))
-		holds(t, to, 0, n)
-		require.NoError(t, to.RestorePrefix(bytes.NewReader(text), print1, n), "a second time, into used memory")
-		holds(t, to, 0, n)
-		bad := bytes.Clone(text)
-		bad[len(bad)-200] ^= 1
-		require.ErrorIs(t, to.RestorePrefix(bytes.NewReader(bad), print1, n), ErrCorrupt, "all of it is checked")
-	}
-	to := made(t, padded)
-	require.ErrorIs(t, to.RestorePrefix(bytes.NewReader(text), print1, 91), ErrSize)
-	require.ErrorIs(t, to.RestorePrefix(bytes.NewReader(text), print1, -1), ErrSize)
-	path := filepath.Join(t.TempDir(), "s")
-	require.ErrorIs(t, to.RestorePrefixFile(path, print1, -1), ErrSize)
-	require.NoError(t, k.SaveFile(path, print1))
-	require.NoError(t, to.RestorePrefixFile(path, print1, 12))
-	holds(t, to, 0, 12)
-	require.ErrorIs(t, to.AppendFile(path, print1), ErrOrder, "the snapshot has more")
-}
-
 func TestRestoreIntoAForkAndUnderOne(t *testing.T) {
 	k := made(t, small)
 	add(t, k, 6)
@@ -282,53 +257,6 @@ func TestRestoreIntoAForkAndUnderOne(t *testing.T) {
 	holds(t, g, 0, 10)
 }
 
-func TestAppendedFiles(t *testing.T) {
-	for name, config := range map[string]Config{
-		"context": padded, "window": {Layers: 2, Heads: 1, HeadDim: 32, Window: 9},
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "talk.safetensors")
-			k := made(t, config)
-			first := func(c *Cache) int { return max(0, c.Position()-k.Cap()) }
-			add(t, k, 5)
-			require.ErrorIs(t, k.AppendFile(path, print1), os.ErrNotExist)
-			require.NoError(t, k.SaveFile(path, print1))
-			require.NoError(t, k.AppendFile(path, print1), "nothing to write")
-			require.Len(t, listed(t, path), 1)
-			for i, n := range []int{2, 3, 1} {
-				add(t, k, n)
-				require.NoError(t, k.AppendFile(path, print1))
-				require.Len(t, listed(t, path), i+3)
-				fresh := made(t, config)
-				require.NoError(t, fresh.RestoreFile(path, print1))
-				holds(t, fresh, first(k), k.Position())
-				if name == "context" {
-					require.NoError(t, fresh.RestorePrefixFile(path, print1, 6))
-					holds(t, fresh, 0, 6)
-				}
-			}
-			to := made(t, config)
-			require.NoError(t, to.RestoreFile(path, print1))
-			add(t, to, 2)
-			require.NoError(t, to.AppendFile(path, print1), "the reader continues it")
-			require.ErrorIs(t, k.AppendFile(path, print1), ErrOrder, "the first writer does not")
-			other := print1
-			other.Weights = "x"
-			require.ErrorIs(t, to.AppendFile(path, other), ErrFingerprint)
-
-			parts := listed(t, path)
-			require.NoError(t, FoldFile(path))
-			require.Equal(t, []string{"talk.safetensors"}, listed(t, path))
-			require.Len(t, parts, 6)
-			require.NoError(t, FoldFile(path), "it is one file")
-			last := made(t, config)
-			require.NoError(t, last.RestoreFile(path, print1))
-			holds(t, last, first(to), to.Position())
-			require.ErrorIs(t, to.AppendFile(path, print1), ErrOrder, "the file is another one")
-		})
-	}
-}
-
 // listed is the names of the files beside path.
 func listed(t testing.TB, path string) (names []string) {
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -339,87 +267,33 @@ func listed(t testing.TB, path string) (names []string) {
 	return names
 }
 
-func TestWhatACacheContinues(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s")
-	k := made(t, padded)
-	add(t, k, 8)
-	require.NoError(t, k.SaveFile(path, print1))
-	require.NoError(t, k.Truncate(8))
-	add(t, k, 1)
-	require.NoError(t, k.AppendFile(path, print1))
-	require.NoError(t, k.Truncate(8))
-	add(t, k, 5)
-	require.ErrorIs(t, k.AppendFile(path, print1), ErrOrder, "the token at 8 is another one")
-	require.NoError(t, k.RestoreFile(path, print1))
-	f := forked(t, k)
-	add(t, f, 1)
-	require.NoError(t, f.AppendFile(path, print1), "a fork continues what its parent did")
-	k.Clear()
-	add(t, k, 20)
-	require.ErrorIs(t, k.AppendFile(path, print1), ErrOrder)
-	require.NoError(t, k.SaveFile(path, print1))
-	require.Equal(t, []string{"s"}, listed(t, path), "SaveFile replaces the further files too")
-
-	w := made(t, Config{Layers: 1, Heads: 1, HeadDim: 4, Window: 4})
-	add(t, w, 2)
-	require.NoError(t, w.SaveFile(path, print1))
-	add(t, w, 5)
-	require.ErrorIs(t, w.AppendFile(path, print1), ErrOrder, "the tokens between are overwritten")
-}
-
-func TestDamagedPartsAndIndexes(t *testing.T) {
+func TestDamagedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	k := made(t, Config{Layers: 1, Heads: 1, HeadDim: 4, Context: 9})
 	add(t, k, 2)
 	require.NoError(t, k.SaveFile(path, print1))
-	add(t, k, 1)
-	require.NoError(t, k.AppendFile(path, print1))
-	add(t, k, 1)
-	require.NoError(t, k.AppendFile(path, print1))
-	names := listed(t, path)
-	require.Len(t, names, 4)
+	require.Equal(t, []string{"s"}, listed(t, path))
 	to := made(t, k.Config())
 	empty := image(to)
-	for _, n := range names {
-		name := filepath.Join(filepath.Dir(path), n)
-		whole, err := os.ReadFile(name)
-		require.NoError(t, err)
-		damage := func(b []byte) {
-			require.NoError(t, os.WriteFile(name, b, 0o600))
-			err := to.RestoreFile(path, print1)
-			require.ErrorIs(t, err, ErrCorrupt, n)
-			require.Zero(t, to.Len())
-			require.True(t, bytes.Equal(empty, image(to)))
-		}
-		for i := 0; i < len(whole); i += 7 {
-			bad := bytes.Clone(whole)
-			bad[i] ^= 4
-			damage(bad)
-		}
-		damage(whole[:len(whole)-1])
-		damage(append(bytes.Clone(whole), 0))
-		require.NoError(t, os.Remove(name))
-		switch err := to.RestoreFile(path, print1); {
-		case n == "s":
-			require.ErrorIs(t, err, os.ErrNotExist)
-		case strings.HasSuffix(n, ".index.json"):
-			require.NoError(t, err, "without its index the file is a snapshot of its own")
-			holds(t, to, 0, 2)
-			to = made(t, k.Config())
-		default:
-			require.ErrorIs(t, err, ErrCorrupt)
-			require.ErrorContains(t, err, "missing")
-		}
-		require.NoError(t, os.WriteFile(name, whole, 0o600))
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	damage := func(b []byte) {
+		require.NoError(t, os.WriteFile(path, b, 0o600))
+		require.ErrorIs(t, to.RestoreFile(path, print1), ErrCorrupt)
+		require.True(t, bytes.Equal(empty, image(to)))
 	}
+	for i := 0; i < len(whole); i += 7 {
+		bad := bytes.Clone(whole)
+		bad[i] ^= 4
+		damage(bad)
+	}
+	damage(whole[:len(whole)-1])
+	damage(append(bytes.Clone(whole), 0))
+	require.NoError(t, os.Remove(path))
+	require.ErrorIs(t, to.RestoreFile(path, print1), os.ErrNotExist)
+	require.NoError(t, os.WriteFile(path, whole, 0o600))
 	require.NoError(t, to.RestoreFile(path, print1))
-	holds(t, to, 0, 4)
-	for _, n := range names {
-		if strings.HasSuffix(n, ".safetensors") {
-			err := to.RestoreFile(filepath.Join(filepath.Dir(path), n), print1)
-			require.ErrorIs(t, err, ErrOrder, "a part is no snapshot")
-		}
-	}
+	holds(t, to, 0, 2)
 }
 
 // Bound tensors follow the cache without being bound again, unless it moves.
@@ -450,7 +324,7 @@ func TestLongFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "long")
 	k := made(t, config)
 	add(t, k, 1800)
-	require.Greater(t, k.header(print1, 0).data(), minShared)
+	require.Greater(t, k.header(print1).data(), minShared)
 	require.NoError(t, k.SaveFile(path, print1))
 	fresh, used := made(t, config), made(t, config)
 	add(t, used, 3)

@@ -6,15 +6,10 @@ import "github.com/anekit/anekit/internal/pages"
 // tokens that came in smaller parts: dropping pages and taking them again for each token costs more than it spares.
 const sparingMany, sparingFew = 32, 64
 
-// sparing reports whether the cache drops pages of its mapping.
-func (c *Cache) sparing() bool {
-	return c.config.Sparing && c.form == apart && len(c.opts) == 0
-}
-
 // drop drops the pages of a span: the keys or values of a layer.
 func (c *Cache) drop(span int) {
-	if c.sparing() {
-		pages.Drop(c.memory.block(span))
+	if c.sparing {
+		pages.Drop(c.memory.tensors[span].Block())
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -46,7 +45,7 @@ func ExampleTensor() {
 	r, err := model.NewRequest(ctx)
 	check(err)
 	defer r.Close()
-	check(r.Input("x").SetBits(fp16.FromFloat32(2), 0, 0))
+	check(r.Input("x").Set(2, 0, 0))
 	_, err = r.Evaluate(ctx)
 	check(err)
 	y, err := r.Output("y").At(0, 0)

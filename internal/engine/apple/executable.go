@@ -46,7 +46,7 @@ func (x *executable) Cached() bool { return x.cached }
 func (x *executable) Residency() ane.Residency { return x.src.Residency }
 
 // residencies are those of the bridge.
-var residencies = [...]objcbridge.Residency{ane.DefaultResidency: objcbridge.ResidencyDefault,
+var residencies = map[ane.Residency]objcbridge.Residency{ane.DefaultResidency: objcbridge.ResidencyDefault,
 	ane.Wired: objcbridge.ResidencyWired, ane.Pageable: objcbridge.ResidencyPageable}
 
 // Notes implements ane.Executable. The framework reports no notes.

@@ -50,7 +50,7 @@ func TestResidency(t *testing.T) {
 		require.Equal(t, m.Receipt(), back)
 		require.NoError(t, m.Close(t.Context()))
 	}
-	_, err = d.Compile(t.Context(), ane.Source{File: "add.mil", Text: text(fresh()), Residency: 3})
+	_, err = d.Compile(t.Context(), ane.Source{File: "add.mil", Text: text(fresh()), Residency: "3"})
 	require.ErrorIs(t, err, ane.ErrCompile)
 	require.ErrorContains(t, err, "residency 3")
 }
