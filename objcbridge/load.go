@@ -13,7 +13,7 @@ import (
 const EnvDir = bridgedir.Env
 
 // process is the state that C has once per process and not per Bridge: libraries that cannot be
-// unloaded, the function that C calls back, and memory that C reads.
+// unloaded, and memory that C reads.
 var process struct {
 	sync.Mutex
 	libraries map[string]*library          // by resolved path; "" for the one in the binary; never unloaded
