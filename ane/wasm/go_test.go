@@ -36,7 +36,7 @@ func TestGuestsInGo(t *testing.T) {
 	require.True(t, string(text[0]) == string(text[1]), "two builds of the guest differ")
 	ctx := context.Background()
 	for _, opts := range [][]engine.Option{{engine.AllowOffsets()}, nil} {
-		r := newRig(t, road{engine: engine.Soft, opts: opts, host: []wasm.Option{wasm.Uninterrupted()},
+		r := newRig(t, path{engine: engine.Soft, opts: opts, host: []wasm.Option{wasm.Uninterrupted()},
 			align: map[bool]int{true: 64, false: 16384}[opts != nil]})
 		code, err := r.host.Compile(ctx, text[0])
 		require.NoError(t, err)

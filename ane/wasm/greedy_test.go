@@ -24,7 +24,7 @@ func TestGreedyGuests(t *testing.T) {
 		require.NoError(t, err)
 		return len(all)
 	}
-	r := newRig(t, roads()[1])
+	r := newRig(t, paths()[1])
 	g := r.start("greedy.wasm", wasm.Limits{})
 	require.Equal(t, 10, g.call("grow_bounded", 10))
 	require.Equal(t, -1, g.call("grow_bounded", 1), "its own maximum")
@@ -42,13 +42,13 @@ func TestGreedyGuests(t *testing.T) {
 
 // A start function runs before the guest has its memory; the functions of the host say so.
 func TestStartFunctionsGetACode(t *testing.T) {
-	r := newRig(t, roads()[0])
+	r := newRig(t, paths()[0])
 	require.EqualValues(t, wasm.CodeUnsupported, r.start("greedy.wasm", wasm.Limits{}).call("early"))
 }
 
 func TestTablesAreBounded(t *testing.T) {
 	ctx := context.Background()
-	r := newRig(t, roads()[0])
+	r := newRig(t, paths()[0])
 	header := "\x00asm\x01\x00\x00\x00"
 	for text, fits := range map[string]bool{
 		"\x04\x06\x01\x70\x00\x80\x80\x40":                         true,  // 2^20 elements

@@ -29,8 +29,8 @@ func product(t testing.TB) ane.Source {
 	return ane.Source{File: "product.mil", Program: p}
 }
 
-// road is a way in which tensors reach the engine.
-type road struct {
+// path is a way in which tensors reach the engine.
+type path struct {
 	name    string
 	engine  string
 	opts    []engine.Option
@@ -39,8 +39,8 @@ type road struct {
 	copying bool
 }
 
-func roads() []road {
-	return []road{
+func paths() []path {
+	return []path{
 		{name: "place", engine: engine.Soft, opts: []engine.Option{engine.AllowOffsets()}, align: ane.RowAlign},
 		{name: "surface", engine: engine.Soft, align: 16384},
 		{name: "broker", engine: engine.Broker, opts: []engine.Option{engine.BrokerPath("")}, align: 16384},
@@ -50,7 +50,7 @@ func roads() []road {
 
 // overPaths runs a test on each path.
 func overPaths(t *testing.T, test func(*testing.T, *rig)) {
-	for _, r := range roads() {
+	for _, r := range paths() {
 		t.Run(r.name, func(t *testing.T) {
 			if r.engine == engine.Broker {
 				brokertest.Need(t)
@@ -63,12 +63,12 @@ func overPaths(t *testing.T, test func(*testing.T, *rig)) {
 // rig is a Host with the program "product".
 type rig struct {
 	t      *testing.T
-	road   road
+	path   path
 	device *ane.Device
 	host   *wasm.Host
 }
 
-func newRig(t *testing.T, r road, opts ...engine.Option) *rig {
+func newRig(t *testing.T, r path, opts ...engine.Option) *rig {
 	t.Helper()
 	ctx := context.Background()
 	d, err := engine.Open(ctx, r.engine, append(r.opts, opts...)...)

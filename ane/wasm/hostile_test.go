@@ -19,7 +19,7 @@ func starting(body string) []byte {
 
 // Errors of a start function are those of Call, on one line: a trap is no fault of the binary.
 func TestAStartFunctionThatTraps(t *testing.T) {
-	r := newRig(t, road{engine: engine.Soft, align: 16384})
+	r := newRig(t, path{engine: engine.Soft, align: 16384})
 	for name, body := range map[string]string{"unreachable": "\x00", "endless recursion": "\x10\x00"} {
 		code, err := r.host.Compile(context.Background(), starting(body))
 		require.NoError(t, err, name)
@@ -33,7 +33,7 @@ func TestAStartFunctionThatTraps(t *testing.T) {
 
 // wazero takes memory for the 4,294,967,295 segments of which a binary of 15 bytes says that it has them.
 func TestABinaryTakesNoMemoryForItsNumbers(t *testing.T) {
-	r := newRig(t, road{engine: engine.Soft, align: 16384})
+	r := newRig(t, path{engine: engine.Soft, align: 16384})
 	for _, section := range []string{"\x02", "\x03", "\x04", "\x06", "\x07", "\x09", "\x0a", "\x0b"} {
 		text := "\x00asm\x01\x00\x00\x00" + section + "\x05\xff\xff\xff\xff\x0f"
 		_, err := r.host.Compile(context.Background(), []byte(text))
@@ -44,7 +44,7 @@ func TestABinaryTakesNoMemoryForItsNumbers(t *testing.T) {
 
 // wazero panics for a call of a function whose type does not exist.
 func TestABinaryThatIsNotValid(t *testing.T) {
-	r := newRig(t, road{engine: engine.Soft, align: 16384})
+	r := newRig(t, path{engine: engine.Soft, align: 16384})
 	_, err := r.host.Compile(context.Background(), []byte(""+
 		"\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x03\x02\x00\x09"+
 		"\x0a\x09\x02\x04\x00\x10\x01\x0b\x02\x00\x0b"))

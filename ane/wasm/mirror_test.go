@@ -42,7 +42,7 @@ func TestMemoryIsWhatTheGuestWrote(t *testing.T) {
 	f.Output("c", f.Add(f.Input("a", build.FP16, 1, 1, 1, sums), f.Input("b", build.FP16, 1, 1, 1, sums)))
 	program, err := b.Program()
 	require.NoError(t, err)
-	for _, way := range roads() {
+	for _, way := range paths() {
 		t.Run(way.name, func(t *testing.T) {
 			if way.engine == engine.Broker {
 				brokertest.Need(t)

@@ -37,7 +37,7 @@ func (e *stuck) Compile(ctx context.Context, src ane.Source) (x ane.Executable, 
 func TestAnotherGuestsTimeEndsNoOpen(t *testing.T) {
 	ctx := context.Background()
 	s := &stuck{compiles: make(chan struct{}), release: make(chan struct{})}
-	r := newRig(t, roads()[0], engine.Wrap(func(e ane.Engine) ane.Engine { s.Engine = e; return s }))
+	r := newRig(t, paths()[0], engine.Wrap(func(e ane.Engine) ane.Engine { s.Engine = e; return s }))
 	first, second := r.start("calls.wasm", wasm.Limits{}), r.start("calls.wasm", wasm.Limits{})
 	first.put("product")
 	ptr, n := second.put("product")

@@ -13,7 +13,7 @@ type model struct {
 	*ane.Model // nil until it is loaded
 	key        string
 	users      int           // programs of guests; Host.mu guards it
-	turn       chan struct{} // holds one value while a guest loads
+	loading    chan struct{} // holds one value while a guest loads
 }
 
 // open returns the loaded model of a program. The caller calls drop.
@@ -21,7 +21,7 @@ func (h *Host) open(ctx context.Context, key string, src ane.Source) (*model, er
 	h.mu.Lock()
 	m := h.models[key]
 	if m == nil {
-		m = &model{key: key, turn: make(chan struct{}, 1)}
+		m = &model{key: key, loading: make(chan struct{}, 1)}
 		h.models[key] = m
 	}
 	m.users++
@@ -35,8 +35,8 @@ func (h *Host) open(ctx context.Context, key string, src ane.Source) (*model, er
 // load loads the model unless it is loaded. While another guest loads it, load waits: that guest's time may end first.
 func (m *model) load(ctx context.Context, d *ane.Device, src ane.Source) error {
 	select {
-	case m.turn <- struct{}{}:
-		defer func() { <-m.turn }()
+	case m.loading <- struct{}{}:
+		defer func() { <-m.loading }()
 	case <-ctx.Done():
 		return ane.Deadline("open", d.Info().Name, ctx.Err())
 	}

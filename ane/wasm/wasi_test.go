@@ -15,12 +15,12 @@ import (
 // read, or a terminal.
 func TestGuestsOnlyWriteToTheirOutput(t *testing.T) {
 	const before = "of the host\n"
-	path := filepath.Join(t.TempDir(), "output")
-	require.NoError(t, os.WriteFile(path, []byte(before), 0o600))
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	file := filepath.Join(t.TempDir(), "output")
+	require.NoError(t, os.WriteFile(file, []byte(before), 0o600))
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, f.Close()) }()
-	r := newRig(t, road{engine: engine.Soft, align: 16384})
+	r := newRig(t, path{engine: engine.Soft, align: 16384})
 	g := r.start("wasi.wasm", wasm.Limits{Output: f})
 	for fd := 1; fd <= 2; fd++ {
 		require.NotZero(t, g.call("cut", fd))
@@ -33,7 +33,7 @@ func TestGuestsOnlyWriteToTheirOutput(t *testing.T) {
 	_, err = f.Seek(0, 2)
 	require.NoError(t, err)
 	require.Zero(t, g.call("write", 1))
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, before+"said\n", string(text))
 }
@@ -41,7 +41,7 @@ func TestGuestsOnlyWriteToTheirOutput(t *testing.T) {
 // Standard files stay open, so that they are no state that a snapshot of an actor would have to hold.
 func TestStandardFilesStayOpen(t *testing.T) {
 	const badDescriptor, notSupported = 8, 58
-	r := newRig(t, road{engine: engine.Soft, align: 16384})
+	r := newRig(t, path{engine: engine.Soft, align: 16384})
 	g := r.start("wasi.wasm", wasm.Limits{})
 	for fd := range 3 {
 		require.Equal(t, notSupported, g.call("close", fd))

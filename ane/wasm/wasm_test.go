@@ -28,7 +28,7 @@ func TestEngineWorksWhereTheGuestHasItsMatrices(t *testing.T) {
 	overPaths(t, func(t *testing.T, r *rig) {
 		g := r.start("calls.wasm", wasm.Limits{})
 		require.Equal(t, 1, g.call("version"))
-		require.Equal(t, r.road.align, g.call("alignment"))
+		require.Equal(t, r.path.align, g.call("alignment"))
 		program, request := g.open()
 		for _, name := range []string{"a", "b", "c"} {
 			require.Equal(t, bytesOf, g.named("tensor_bytes", program, name))
@@ -46,7 +46,7 @@ func TestEngineWorksWhereTheGuestHasItsMatrices(t *testing.T) {
 			require.Zero(t, g.need("wait", request))
 			g.refused(wasm.CodeBusy, "wait", request)
 		}
-		if r.road.copying {
+		if r.path.copying {
 			require.EqualValues(t, 6*3*bytesOf, g.Copied(), "three matrices in each of six runs")
 		} else {
 			require.Zero(t, g.Copied(), "the guest had written nothing before it bound")
@@ -125,7 +125,7 @@ func TestLyingGuests(t *testing.T) {
 		g.refused(wasm.CodeBusy, "program_close", program)
 		g.bindAll(request)
 		require.Zero(t, bind("c", aAt, bytesOf))
-		if !r.road.copying {
+		if !r.path.copying {
 			g.refused(wasm.CodeMismatch, "evaluate", request)
 		}
 		require.Zero(t, bind("c", cAt, bytesOf))
@@ -173,7 +173,7 @@ func TestProgramsOfTheGuest(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	r := newRig(t, roads()[0])
+	r := newRig(t, paths()[0])
 	g := r.start("calls.wasm", wasm.Limits{Memory: 1 << 20, Objects: 3, Text: 100, Caches: 1 << 20})
 	require.Equal(t, -1, g.call("grow", 13))
 	require.Equal(t, 4, g.call("grow", 12))
@@ -206,7 +206,7 @@ func TestLimits(t *testing.T) {
 }
 
 func TestTimeEndsEndlessGuests(t *testing.T) {
-	r := newRig(t, roads()[0])
+	r := newRig(t, paths()[0])
 	g := r.start("calls.wasm", wasm.Limits{Time: 50 * time.Millisecond})
 	_, err := g.try("spin")
 	require.ErrorIs(t, err, wasm.ErrTime)
@@ -218,7 +218,7 @@ func TestTimeEndsEndlessGuests(t *testing.T) {
 }
 
 func TestCallsOfTheHost(t *testing.T) {
-	r := newRig(t, roads()[0])
+	r := newRig(t, paths()[0])
 	var said bytes.Buffer
 	g := r.start("calls.wasm", wasm.Limits{Output: &said})
 	_, err := g.try("nonsense")
@@ -337,17 +337,17 @@ func (r *slowRun) Evaluate(ctx context.Context) error {
 	return ane.Deadline("evaluate", "slow", ctx.Err())
 }
 
-func newSlow(t *testing.T, r road) (*rig, *slow) {
+func newSlow(t *testing.T, r path) (*rig, *slow) {
 	s := &slow{running: make(chan struct{}, 1)}
 	return newRig(t, r, engine.Wrap(func(e ane.Engine) ane.Engine { s.Engine = e; return s })), s
 }
 
 // The engine is done with a guest's memory before the memory is freed, however the guest ends.
 func TestEndsWhileARequestIsInFlight(t *testing.T) {
-	for _, road := range roads()[:2] {
+	for _, p := range paths()[:2] {
 		for _, end := range []string{"trap", "exit", "close", "time", "context"} {
-			t.Run(road.name+"/"+end, func(t *testing.T) {
-				r, s := newSlow(t, road)
+			t.Run(p.name+"/"+end, func(t *testing.T) {
+				r, s := newSlow(t, p)
 				g := r.start("calls.wasm", wasm.Limits{Time: time.Hour})
 				_, request := g.open()
 				g.bindAll(request)
@@ -395,7 +395,7 @@ func TestEndsWhileARequestIsInFlight(t *testing.T) {
 
 // Close ends a call that another goroutine runs.
 func TestCloseEndsARunningCall(t *testing.T) {
-	r, s := newSlow(t, roads()[0])
+	r, s := newSlow(t, paths()[0])
 	g := r.start("calls.wasm", wasm.Limits{Time: time.Hour})
 	_, request := g.open()
 	g.bindAll(request)

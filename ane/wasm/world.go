@@ -28,7 +28,7 @@ var worldBegin = time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
 // each reading.
 func (w *World) config(c wazero.ModuleConfig) wazero.ModuleConfig {
 	const resolution = 1000
-	return c.WithRandSource(w).
+	return c.WithRandSource(random{w}).
 		WithWalltime(func() (int64, int32) {
 			t := worldBegin.Add(time.Duration(w.Wall) * time.Millisecond)
 			w.Wall++
@@ -40,8 +40,11 @@ func (w *World) config(c wazero.ModuleConfig) wazero.ModuleConfig {
 		}, resolution)
 }
 
-// Read implements io.Reader with random numbers: block i is the SHA-256 of i. The error is nil.
-func (w *World) Read(b []byte) (int, error) {
+// random reads the random numbers of a World: block i is the SHA-256 of i.
+type random struct{ *World }
+
+// Read implements io.Reader. The error is nil.
+func (w random) Read(b []byte) (int, error) {
 	for rest := b; len(rest) > 0; {
 		sum := sha256.Sum256(binary.LittleEndian.AppendUint64(nil, w.Random/sha256.Size))
 		n := copy(rest, sum[w.Random%sha256.Size:])

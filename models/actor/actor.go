@@ -114,7 +114,7 @@ func (a *Actor) Next(ctx context.Context) (int, error) {
 	config := a.code.host.model.Config()
 	token := int(int32(results[0]))
 	switch {
-	case token == Silent:
+	case token == silent:
 		a.ended = true
 		return 0, &Error{Op: op, Err: ErrEnd}
 	case token < 0:

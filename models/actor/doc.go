@@ -13,8 +13,8 @@
 //
 // # Guests
 //
-// A guest exports its memory and next() -> i32, which returns the next token, Silent at the end of what it has to say,
-// or a wasm.Code. It may import all functions of package ane/wasm and these, of the module anekit, whose results are a
+// A guest exports its memory and next() -> i32, which returns the next token, -100 at the end of what it has to say, or a
+// wasm.Code. It may import all functions of package ane/wasm and these, of the module anekit, whose results are a
 // number, or a Code below 0; all parameters and results are i32:
 //
 //	prompt_length() -> tokens              that the actor was started with

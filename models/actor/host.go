@@ -23,8 +23,8 @@ var talker []byte
 // by token. It keeps the tokens in its memory, at most 65,536.
 func Talker() []byte { return talker }
 
-// Silent is what a guest's next returns when it has nothing more to say.
-const Silent = -100
+// silent is what a guest's next returns when it has nothing more to say.
+const silent = -100
 
 // Host runs actors on one Model. Its methods are safe for concurrent use.
 type Host struct {
