@@ -107,16 +107,22 @@ func (g *Guest) answer(ctx context.Context, f Function, stack []uint64) int {
 	for i := range p {
 		p[i] &= 1<<32 - 1
 	}
-	n, err := 0, fmt.Errorf("%w: the guest does not run yet; call it from %s", CodeUnsupported, initialize)
-	if g.memory != nil { // else the binary's start function runs
-		n, err = f.Call(ctx, g, p)
+	call := f.Call
+	if g.memory == nil { // the binary's start function runs
+		call = early
 	}
+	n, err := call(ctx, g, p)
 	if err == nil {
 		return n
 	}
 	text := f.Name + ": " + err.Error()
 	g.world.Failure = strings.ToValidUTF8(text[:min(len(text), maxFailure)], "")
 	return int(codeOf(err))
+}
+
+// early is what a start function gets in place of each function.
+func early(context.Context, *Guest, []uint64) (int, error) {
+	return 0, fmt.Errorf("%w: the guest does not run yet; call it from %s", CodeUnsupported, initialize)
 }
 
 // text reads a text of the guest.
