@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// Answer goes on with a Snapshot: it takes the tokens that the session has not taken, chooses up to n further ones with
-// t.Sampler (greedily without one), appends each to t.Answer and then calls each with it. It returns true after a
-// token that ends a text, also if the Snapshot has ended with one before. With n 0 it takes all tokens but the last one,
-// which is what a restored session has to do as well. While each runs, SaveFile may be called; each may be nil.
+// Answer continues a Snapshot: it takes the tokens that the session has not taken, and chooses up to n further ones
+// with t.Sampler (greedily without one). It appends each token to t.Answer and then calls each, which may be nil and
+// may call SaveFile. Answer returns true after a token that ends a text, also if the Snapshot ends with one. With n 0
+// it takes all tokens but the last one, which a restored session has to do as well.
 //
 // Step takes the last token, so a conversation continues with the same numbers, also if it was saved and restored.
 //
-// Errors: ErrTooLong (nothing has run), ErrClosed, ErrSnapshot (the session has taken other tokens), ErrNaN (logits
-// without a number), that of each, and those of Prefill and Step. The Snapshot keeps the tokens chosen before the error.
+// Errors: ErrTooLong (nothing has run), ErrClosed, ErrSnapshot (the session has taken other tokens), ErrNaN (all logits
+// are NaN), that of each, and those of Prefill and Step. The Snapshot keeps the tokens chosen before the error.
 func (s *Session) Answer(ctx context.Context, t *Snapshot, n int, each func(token int) error) (ended bool, err error) {
 	const op = "answer"
 	all := t.Tokens()

@@ -15,7 +15,7 @@
 // Open reads config.json of Llama 2 and 3, TinyLlama, Qwen 2 and Qwen 3, and maps the weights: one safetensors file or
 // the shards of an index, of fp32, bf16 or fp16, or groups of 2 to 8 bits with scales and biases as MLX writes them.
 // Names of tensors may lack "model.", as in files of a base model. If a tensor of the model is missing or has another
-// shape, Open returns an Error that names it. Load reads the numbers, and refuses NaN and infinity.
+// shape, Open returns an Error that names it.
 //
 // # Programs
 //
@@ -23,26 +23,26 @@
 // splits a layer that exceeds them: attention by heads, the feed-forward network by its inner elements, the logits by
 // rows. Each part adds to the sum of those before it. On an engine that makes instances, Load compiles programs of one
 // shape once and makes instances with other weights (ane.Model.WithWeights). There is a set of programs for a chunk of
-// the prompt, and one for a step. Programs that exceed the load limit of a chip take turns: each run loads its own.
+// the prompt, and one for a step. Programs that exceed the load limit of a chip share one place: each run loads its
+// own.
 //
-// A program takes the hidden state, the rotations and the mask of its tokens, and the keys and values of its layers,
-// which are the surfaces of package kv, bound in place. Its outputs are the hidden state, which is the next program's
-// input on the same surface, and the keys and values of its tokens, which the session appends to the cache.
+// A program takes the hidden state, the rotations and the mask of its tokens. The keys and values of its layers are the
+// surfaces of package kv, bound in place. It writes the hidden state, which the next program reads on the same surface,
+// and the keys and values of its tokens, which the session appends to the cache.
 //
 // # Copies
 //
 // The engine reads weights from the mapped file. A token costs the bytes that Session.Copied counts: its row of the
-// embedding, its rotation and mask, and its keys and values, which go from the surfaces bound to the programs into the
-// cache. Session.Next and Session.Answer choose a token by the logits in place; Session.Logits copies them.
+// embedding, its rotation and mask, and its keys and values, from the surfaces bound to the programs into the cache.
+// Session.Next and Session.Answer choose a token by the logits in place; Session.Logits copies them.
 //
 // # Limits
 //
 // Attention is to all tokens. Open refuses a window (use_sliding_window) and heads that rotate in part
 // (partial_rotary_factor); mixtures of experts and adapters are unknown. Weights are fp16 or packed integers in
-// programs. Load refuses one beyond fp16, and widens integers of 5 bits to 6, since MIL has no type for them. In the
-// forms of engines it refuses a head of attention, or 32 elements inside the feed-forward network, with more weights
-// than a program of a chip may have. Reading a mapped file that another process has truncated ends the process, as
-// package safetensors says.
+// programs. Load refuses a number that is not finite as fp16, and widens integers of 5 bits to 6, since MIL has no type
+// for them. In the forms of engines it refuses a head, or 32 elements inside the feed-forward network, that exceeds the
+// weights of a program. If another process truncates a mapped file, reading it ends the process (package safetensors).
 //
 // # Lifetimes
 //

@@ -324,9 +324,9 @@ func (c Config) modules() []module {
 	return all
 }
 
-// used reports whether the model uses a tensor, or may omit it: frequencies of rotations follow from
-// config.json, the matrix of the logits may be that of the embedding, and parts beside the layers, such as eyes, are
-// not of the language model.
+// used reports whether the model uses a tensor, or may ignore it. Frequencies of rotations follow from config.json. The
+// matrix of the logits may be that of the embedding. Parts beside the layers, such as vision, are not of the language
+// model.
 func (c Config) used() func(tensor string) bool {
 	biased := map[string]bool{} // by module
 	for _, m := range append(c.modules(), module{name: head}) {

@@ -243,8 +243,8 @@ func (g *graph) scores(q, oldK, oldV, mask, k, v, causal build.Value) build.Valu
 	return g.Concat(1, all...)
 }
 
-// attention is softmax(q k^T) v of some key-value heads, over the unmasked tokens of the cache and those of the pass. The
-// two parts of a row have one maximum and one sum; no part of the cache is copied.
+// attention is softmax(q k^T) v of some key-value heads, over the unmasked tokens of the cache and those of the pass.
+// The two parts of a row have one maximum and one sum; no part of the cache is copied.
 func (g *graph) attention(heads int, q, oldK, oldV, mask, k, v, causal build.Value) build.Value {
 	group := g.c.Heads / g.c.KVHeads
 	single := g.form == Compact && g.columns == 1

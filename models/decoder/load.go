@@ -75,7 +75,7 @@ func Load(ctx context.Context, d *ane.Device, f *Folder, opts ...Option) (*Model
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{device: d, folder: f, config: f.config, done: done, turns: map[*ane.Model]bool{}}
+	m := &Model{device: d, folder: f, config: f.config, done: done, sharing: map[*ane.Model]bool{}}
 	for _, o := range opts {
 		o(&m.o)
 	}
@@ -296,11 +296,11 @@ func (m *Model) lint(name string, p *build.Program) error {
 	return nil
 }
 
-// ready adds a model to a set, and loads it unless it is one of those that are loaded in turns.
+// ready adds a model to a set, and loads it unless it shares a place.
 func (m *Model) ready(ctx context.Context, set *set, model *ane.Model, program int) error {
 	set.models = append(set.models, model)
 	if m.plan.count(program) {
-		m.turns[model] = true
+		m.sharing[model] = true
 		return nil
 	}
 	if err := model.Load(ctx); err != nil {

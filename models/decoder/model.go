@@ -26,9 +26,9 @@ type Model struct {
 	parts    grouping
 	compiled []*ane.Model // those of plan.Programs
 
-	turn   sync.Mutex          // held while turned runs
-	turns  map[*ane.Model]bool // programs that are loaded in turns
-	turned *ane.Model          // the one of them that is loaded; nil without
+	place   sync.Mutex          // held while placed runs
+	sharing map[*ane.Model]bool // programs that share one place: one of them is loaded
+	placed  *ane.Model          // that one; nil without
 
 	mu       sync.Mutex
 	sessions int
@@ -65,19 +65,19 @@ func (m *Model) Plan() Plan {
 	return m.plan
 }
 
-// with loads a program if necessary and calls do. A program in turns takes the slot of the one before.
+// with loads a program if necessary and calls do. A program that shares a place unloads the one before.
 func (m *Model) with(ctx context.Context, of *ane.Model, do func() error) error {
-	if !m.turns[of] {
+	if !m.sharing[of] {
 		return do()
 	}
-	m.turn.Lock()
-	defer m.turn.Unlock()
-	if m.turned != nil && m.turned != of {
-		if err := m.turned.Unload(ctx); err != nil {
+	m.place.Lock()
+	defer m.place.Unlock()
+	if m.placed != nil && m.placed != of {
+		if err := m.placed.Unload(ctx); err != nil {
 			return err
 		}
 	}
-	m.turned = of
+	m.placed = of
 	if err := of.Load(ctx); err != nil {
 		return err
 	}

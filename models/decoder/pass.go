@@ -22,9 +22,9 @@ func (s *Session) tensor(l ane.Layout) (*ane.Tensor, error) {
 }
 
 // pass is the requests of a set of programs of layers, and their tensors. The hidden state goes from program to program
-// on the same surface: it is the output of one, and the input of the next. No program writes to x, so the columns
-// of tokens that a pass does not have pass through the layers once only: otherwise their numbers would grow without
-// end.
+// on the same surface: it is the output of one, and the input of the next. No program writes to x, so each pass
+// computes columns without a token from the same numbers. If they were results of the last pass, they would grow
+// without end.
 type pass struct {
 	columns  int
 	set      *set

@@ -33,8 +33,8 @@ type Plan struct {
 	most  chip.Fact[int64] // programs loaded at once
 }
 
-// count counts an instance of a program, and reports whether it is loaded in turns.
-func (p *Plan) count(program int) (inTurns bool) {
+// count counts an instance of a program, and reports whether it shares a place.
+func (p *Plan) count(program int) (shares bool) {
 	p.Programs[program].Instances++
 	if p.most.Known() && p.total > p.most.Value && int64(p.Loads+1) >= p.most.Value {
 		p.Turns++

@@ -163,7 +163,7 @@ func exp(x float64) float64 {
 // samplerState is the version of marshal.
 const samplerState = 1
 
-// marshal returns the settings and the state of the generator: a Sampler of these bytes goes on with the same choices.
+// marshal returns the settings and the state of the generator: a Sampler of these bytes makes the same choices.
 func (s *Sampler) marshal() []byte {
 	b := []byte{samplerState}
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s.temperature))

@@ -44,8 +44,8 @@ func (m *Model) NewSession(opts ...unimem.Option) (*Session, error) {
 }
 
 // Fork begins a second conversation with the tokens of s, and with its logits. It copies the keys and values of the
-// tokens once, in memory, and counts the bytes in Copied of the new Session. The two are independent afterwards: each is
-// closed by the caller, in any order.
+// tokens once, in memory, and counts the bytes in Copied of the new Session. The two are independent afterwards: each
+// is closed by the caller, in any order.
 //
 // Errors: ErrClosed, and those of NewSession and kv.Cache.Fork.
 func (s *Session) Fork() (*Session, error) {
@@ -159,8 +159,8 @@ func (m *Model) surface() (n int) {
 
 // Prefill takes tokens, in chunks. Afterwards Logits has those of the last one. Without tokens it does nothing.
 //
-// Errors: ErrVocabulary, ErrTooLong, ErrClosed (nothing has run), and those of ane.Request.Evaluate, after which the
-// session is as before the chunk that failed, without logits.
+// Errors: ErrVocabulary, ErrTooLong, ErrClosed (nothing has run), and those of ane.Request.Evaluate. After these the
+// session has the tokens before the chunk that failed, and no logits.
 func (s *Session) Prefill(ctx context.Context, tokens []int) error {
 	if err := s.refuse("prefill", tokens); err != nil {
 		return err
@@ -252,8 +252,7 @@ func (s *Session) Position() int { return len(s.tokens) }
 func (s *Session) Cache() *kv.Cache { return s.cache }
 
 // Copied is the number of bytes that the session has copied so far: rows of the embedding, rotations and masks into
-// the inputs, keys and values into the cache, logits to float32 if Logits is called, and what the cache itself has
-// copied.
+// the inputs, keys and values into the cache, and logits to float32 if Logits is called. It includes kv.Cache.Copied.
 func (s *Session) Copied() int64 { return s.copied + s.cache.Copied() }
 
 // Truncate keeps the oldest n tokens. Logits is nil afterwards, unless n is Position.

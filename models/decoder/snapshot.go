@@ -75,9 +75,9 @@ func decodeSnapshot(note []byte, vocabulary int) (t Snapshot, err error) {
 	return t, err
 }
 
-// SaveFile writes the session and a Snapshot to one file, as kv.Cache.SaveFileNote does: after a failure, a kill or a loss
-// of power at any moment the path has the old file or the new one, whole. The tokens of the Snapshot begin with those
-// that the session has taken. The first call reads all weights for Model.Fingerprint.
+// SaveFile writes the session and a Snapshot to one file, as kv.Cache.SaveFileNote does: after a failure, a kill or a
+// loss of power at any moment the path has the old file or the new one, whole. The tokens of the Snapshot begin with
+// those that the session has taken. The first call reads all weights for Model.Fingerprint.
 //
 // Errors: ErrSnapshot (tokens that differ), ErrVocabulary, ErrClosed, and those of kv and of the file system.
 func (s *Session) SaveFile(ctx context.Context, path string, t Snapshot) error {
@@ -106,12 +106,12 @@ func (s *Session) SaveFile(ctx context.Context, path string, t Snapshot) error {
 	return nil
 }
 
-// RestoreFile replaces the tokens of the session by those of a file of SaveFile, and returns its Snapshot. It checks the
-// whole file, the model with its weights and tokenizer, the numerics of the engine and, unless prompt is nil, the
-// prompt, before the session changes; after an error the session is unchanged. The file is only read.
+// RestoreFile replaces the tokens of the session by those of a file of SaveFile, and returns its Snapshot. It first
+// checks the whole file, the model with its weights and tokenizer, the numerics of the engine and, unless it is nil,
+// the prompt. After an error the session is unchanged. The file is only read.
 //
-// Afterwards Position says how many of the Snapshot's tokens the session has taken, and Logits is nil. To go on, Truncate
-// the last one if it has taken all, and Prefill the others.
+// Afterwards Position says how many of the Snapshot's tokens the session has taken, and Logits is nil. To continue,
+// Truncate the last one if it has taken all, and Prefill the others.
 //
 // The error matches ErrClosed, or ErrSnapshot and, by its reason, kv.ErrCorrupt, kv.ErrFingerprint (another model),
 // kv.ErrVersion, kv.ErrFull (more tokens than the session has room for), or fs.ErrNotExist.
