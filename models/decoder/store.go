@@ -103,7 +103,7 @@ func (s *store) make(w *weight, r request) (*elements, error) {
 	case ints:
 		return s.integers(w)
 	case scales:
-		return s.halves(dense(w.scales, w.out, w.in/w.group), extent{}, extent{})
+		return s.halves(flat(w.scales, w.out, w.in/w.group), extent{}, extent{})
 	case bytes8, steps8:
 		return s.bytes(w, r)
 	}
@@ -210,7 +210,7 @@ func (m matrix) each(rows, columns extent, do func(i int, row []float32) error) 
 func (w *weight) check() error {
 	all := []matrix{w.matrix()}
 	if w.bits > 0 {
-		all = []matrix{dense(w.scales, w.out, w.in/w.group), dense(w.shifts, w.out, w.in/w.group)}
+		all = []matrix{flat(w.scales, w.out, w.in/w.group), flat(w.shifts, w.out, w.in/w.group)}
 	}
 	for _, m := range all {
 		if err := m.each(extent{0, m.out}, extent{0, m.in}, nil); err != nil {
@@ -234,9 +234,9 @@ func encode(dst []byte, numbers []float32) {
 
 // finite refuses numbers of a tensor that are not finite as fp16. at is the index of the first.
 func finite(name string, at int, numbers []float32) error {
-	const infinite = 65520 // rounds to infinity
+	infinite := math.Float32bits(65520) // rounds to infinity, and the bits of NaN are above it
 	for i, f := range numbers {
-		if abs(f) < infinite {
+		if math.Float32bits(f)&^(1<<31) < infinite {
 			continue
 		}
 		detail := fmt.Sprintf("element %d is %v", at+i, f)

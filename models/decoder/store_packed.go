@@ -62,17 +62,17 @@ func (s *store) prepare(ctx context.Context) error {
 // offsets returns the offsets of a packed weight, -shift/scale as fp16. fine is false if scale * (integer - offset) is
 // not the number that is meant: the scale of a group is nearly zero beside its numbers, and the offset too large.
 func (s *store) offsets(w *weight) (e *elements, fine bool, err error) {
-	groups := w.in / w.group
-	if e, err = s.blank(mil.FP16, w.out*groups); err != nil {
+	m := flat(w.scales, w.out, w.in/w.group)
+	if e, err = s.blank(mil.FP16, m.out*m.in); err != nil {
 		return nil, false, err
 	}
 	var coarse atomic.Bool
 	top := float32(int(1)<<w.bits - 1)
-	err = dense(w.scales, w.out, groups).each(extent{0, w.out}, extent{0, groups}, func(i int, scale []float32) error {
-		half, shift, zero := make([]float32, groups), make([]float32, groups), make([]float32, groups)
+	err = m.each(extent{0, m.out}, extent{0, m.in}, func(i int, scale []float32) error {
+		half, shift, zero := make([]float32, m.in), make([]float32, m.in), make([]float32, m.in)
 		fp16.Round(half, scale)
-		numbers(shift, w.shifts, i*groups)
-		if err := finite(w.shifts.Name(), i*groups, shift); err != nil {
+		numbers(shift, w.shifts, i*m.in)
+		if err := finite(w.shifts.Name(), i*m.in, shift); err != nil {
 			return err
 		}
 		for g, h := range half {
@@ -80,7 +80,7 @@ func (s *store) offsets(w *weight) (e *elements, fine bool, err error) {
 				zero[g] = -shift[g] / h
 			}
 		}
-		encode(e.data[2*i*groups:], zero)
+		encode(e.data[2*i*m.in:], zero)
 		fp16.Round(zero, zero)
 		for g, o := range zero {
 			low, high := shift[g], scale[g]*top+shift[g]

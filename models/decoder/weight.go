@@ -138,6 +138,14 @@ func dense(t safetensors.Tensor, out, in int) matrix {
 	return matrix{t.Name(), out, in, &t, func(dst []float32, row, from int) { numbers(dst, t, row*in+from) }}
 }
 
+// flat returns the same numbers in fewer rows: short ones cost more for each number.
+func flat(t safetensors.Tensor, out, in int) matrix {
+	for out%2 == 0 && in < 1<<11 {
+		out, in = out/2, 2*in
+	}
+	return dense(t, out, in)
+}
+
 // numbers stores numbers of a dense tensor from index first on.
 func numbers(dst []float32, t safetensors.Tensor, first int) {
 	data := t.Bytes()[first*t.DType().Size():]
