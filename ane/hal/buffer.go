@@ -3,6 +3,7 @@ package hal
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/anekit/anekit/unimem"
 )
@@ -177,6 +178,65 @@ func (b *Buffer) take() (free func() error) {
 		}
 		return errors.Join(append(errs, b.device.park(block))...)
 	}
+}
+
+// pin keeps the memory of Buffers until unpin, if all of it is there.
+func (d *Device) pin(buffers []*Buffer) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if slices.ContainsFunc(buffers, func(b *Buffer) bool { return b.state != present }) {
+		return false
+	}
+	for _, b := range buffers {
+		b.users++
+	}
+	return true
+}
+
+// unpin frees memory that a Dealloca or Close left to its last user.
+func (d *Device) unpin(buffers []*Buffer) error {
+	var free []func() error
+	d.mu.Lock()
+	for _, b := range buffers {
+		b.users--
+		if b.users == 0 && b.state == gone && b.block != nil {
+			free = append(free, b.take())
+		}
+	}
+	d.mu.Unlock()
+	var errs []error
+	for _, f := range free {
+		errs = append(errs, f())
+	}
+	return errors.Join(errs...)
+}
+
+// allocate opens the memory of an Alloca.
+func (b *Buffer) allocate() error {
+	d := b.device
+	block, err := d.allocate(b.size)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	b.block, b.state = block, present
+	d.mu.Unlock()
+	d.trace.memory(b.size)
+	return nil
+}
+
+// deallocate frees the memory of a Dealloca.
+func (b *Buffer) deallocate() error {
+	d := b.device
+	d.mu.Lock()
+	if b.state != present {
+		d.mu.Unlock()
+		return closed("dealloca", "the memory of the Buffer is not there", "wait for its Alloca, and free it once")
+	}
+	free := b.vanish()
+	delete(d.buffers, b)
+	d.mu.Unlock()
+	return free()
 }
 
 // check returns the reason why r cannot be used on d.
