@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/blockoption"
 	"github.com/anekit/anekit/internal/blocktest"
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/internal/iosurface/surfacetest"
 	"github.com/anekit/anekit/unimem"
 )
@@ -47,7 +48,7 @@ func TestErrorText(t *testing.T) {
 	_, err := unimem.Open(-5)
 	require.EqualError(t, err, "unimem: open of -5 bytes: impossible size; a size is a positive number of bytes")
 	cause := errors.New("cause")
-	err = &unimem.Error{Op: "open", Size: 1, Err: unimem.ErrCreate, Cause: cause}
+	err = &unimem.Error{Base: errtext.Base{Op: "open", Err: unimem.ErrCreate, Cause: cause}, Size: 1}
 	require.ErrorIs(t, err, cause)
 	require.ErrorIs(t, err, unimem.ErrCreate)
 	require.NotErrorIs(t, err, unimem.ErrPin)

@@ -79,11 +79,9 @@ var errOverflow = fmt.Errorf("%w: %w", ErrTapeFull, ErrSize)
 // Error is the error type of every call of this package, except Tape.Take, TakeOne, TakeSlice, Grid.Take and Grid.Give,
 // which return the bare sentinels.
 type Error struct {
-	Op    string // the call: "open", "close", "map", "view", ...
-	Size  int    // bytes (for a grid: cells times cell size, or the wrong number)
-	Err   error  // one of the sentinels of this package
-	Cause error  // the error of the operating system, or nil
-	Hint  string // how to fix it, or empty
+	// the fields Op, Err (one of the sentinels of this package), Detail, Cause (the error of the operating system), Hint
+	errtext.Base
+	Size int // bytes (for a grid: cells times cell size, or the wrong number)
 }
 
 // fail makes an Error without a cause.
@@ -93,13 +91,10 @@ func fail(op string, size int, err error, hint string) *Error {
 
 // because makes an Error.
 func because(op string, size int, err, cause error, hint string) *Error {
-	return &Error{Op: op, Size: size, Err: err, Cause: cause, Hint: hint}
+	return &Error{Base: errtext.Base{Op: op, Err: err, Cause: cause, Hint: hint}, Size: size}
 }
 
 // Error returns call, size, sentinel, cause and hint on one line.
 func (e *Error) Error() string {
-	return errtext.Line(fmt.Sprintf("unimem: %s of %d bytes", e.Op, e.Size), e.Err, "", e.Cause, e.Hint)
+	return e.Line(fmt.Sprintf("unimem: %s of %d bytes", e.Op, e.Size))
 }
-
-// Unwrap returns the sentinel and the cause.
-func (e *Error) Unwrap() []error { return errtext.Both(e.Err, e.Cause) }

@@ -77,7 +77,7 @@ func (d *Device) Import(b *unimem.Block) (*Buffer, error) {
 	}
 	defer d.end()
 	if b == nil || b.ID() == 0 {
-		return nil, &Error{Op: "import", Err: unimem.ErrClosed, Detail: "nil or zero Block", Hint: "open it first"}
+		return nil, newError("import", unimem.ErrClosed, "nil or zero Block", "open it first")
 	}
 	if err := b.Retain(); err != nil {
 		return nil, err
@@ -244,13 +244,13 @@ func (r Range) check(d *Device) error {
 	b := r.Buffer
 	switch {
 	case !b.valid():
-		return &Error{Op: "range", Err: ErrOutOfRange, Detail: "nil or zero Buffer", Hint: "take it from a Buffer"}
+		return newError("range", ErrOutOfRange, "nil or zero Buffer", "take it from a Buffer")
 	case b.device != d:
 		return foreign("Buffer")
 	case r.Offset < 0 || r.Length < 0 || r.Length > b.size-r.Offset:
-		return &Error{Op: "range", Err: ErrOutOfRange,
-			Detail: fmt.Sprintf("%d bytes from byte %d on of a Buffer of %d", r.Length, r.Offset, b.size),
-			Hint:   "stay inside the Buffer"}
+		return newError("range", ErrOutOfRange,
+			fmt.Sprintf("%d bytes from byte %d on of a Buffer of %d", r.Length, r.Offset, b.size),
+			"stay inside the Buffer")
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -75,8 +75,7 @@ func (d *Device) NewCommandBuffer(mode Mode) (*CommandBuffer, error) {
 	}
 	defer d.end()
 	if mode != OneShot && mode != Reusable {
-		return nil, &Error{Op: "command buffer", Err: ErrMode, Detail: fmt.Sprintf("Mode(%d)", int(mode)),
-			Hint: "give OneShot or Reusable"}
+		return nil, newError("command buffer", ErrMode, fmt.Sprintf("Mode(%d)", int(mode)), "give OneShot or Reusable")
 	}
 	c := &CommandBuffer{device: d, mode: mode}
 	d.mu.Lock()
@@ -98,7 +97,7 @@ func (c *CommandBuffer) Fill(dst Range, pattern []byte) {
 	}
 	c.record(segment{kind: opFill, dst: dst, data: p[:]}, func(*segment) error {
 		if n != 1 && n != 2 && n != 4 {
-			return &Error{Op: "fill", Err: ErrPattern, Detail: fmt.Sprintf("%d bytes", n), Hint: "give 1, 2 or 4 bytes"}
+			return newError("fill", ErrPattern, fmt.Sprintf("%d bytes", n), "give 1, 2 or 4 bytes")
 		}
 		return dst.check(c.device)
 	})
@@ -114,8 +113,9 @@ func (c *CommandBuffer) Copy(dst, src Range) {
 		case dst.Length != src.Length:
 			return lengths("copy", dst.Length, src.Length)
 		case dst.shares(src):
-			return &Error{Op: "copy", Err: ErrOverlap, Detail: fmt.Sprintf("%d bytes at %d and at %d of one memory",
-				dst.Length, dst.Offset, src.Offset), Hint: "copy by a third range"}
+			return newError("copy", ErrOverlap,
+				fmt.Sprintf("%d bytes at %d and at %d of one memory", dst.Length, dst.Offset, src.Offset),
+				"copy by a third range")
 		}
 		return nil
 	})
@@ -135,8 +135,7 @@ func (c *CommandBuffer) Update(dst Range, data []byte) {
 }
 
 func lengths(op string, dst, src int) error {
-	return &Error{Op: op, Err: ErrOutOfRange, Detail: fmt.Sprintf("%d bytes to %d bytes", src, dst),
-		Hint: "give equal lengths"}
+	return newError(op, ErrOutOfRange, fmt.Sprintf("%d bytes to %d bytes", src, dst), "give equal lengths")
 }
 
 // Dispatch evaluates e in place: in and out have a Range for each name of its inputs and outputs, as long as the Layout
@@ -217,7 +216,7 @@ func (c *CommandBuffer) End() error {
 }
 
 func (c *CommandBuffer) unfit(why string) error {
-	return &Error{Op: "execute", Err: ErrMode, Detail: why, Hint: "record a new CommandBuffer, and call End once"}
+	return newError("execute", ErrMode, why, "record a new CommandBuffer, and call End once")
 }
 
 // fit returns what End encoded, or the reason why c cannot be executed now, apart from earlier submissions.
@@ -270,8 +269,7 @@ func (c *CommandBuffer) Close() error {
 }
 
 func foreign(what string) error {
-	return &Error{Op: "check", Err: ane.ErrForeign, Detail: what + " of another Device",
-		Hint: "make it on the Device that uses it"}
+	return newError("check", ane.ErrForeign, what+" of another Device", "make it on the Device that uses it")
 }
 
 // bind checks the Ranges of a Dispatch and returns their binding, the same for equal ones.

@@ -91,8 +91,7 @@ func NewDevice(d *ane.Device, opts ...Option) (*Device, error) {
 		}
 	}
 	if c.folder.limit < 0 {
-		return nil, &Error{Op: "open", Err: ErrOutOfRange, Detail: fmt.Sprintf("CacheLimit(%d)", c.folder.limit),
-			Hint: "give 0 or more"}
+		return nil, newError("open", ErrOutOfRange, fmt.Sprintf("CacheLimit(%d)", c.folder.limit), "give 0 or more")
 	}
 	info := d.Info()
 	if d == nil || info == (ane.Info{}) {
@@ -106,7 +105,7 @@ func NewDevice(d *ane.Device, opts ...Option) (*Device, error) {
 	n.cache.device = n
 	if c.disk {
 		if err := os.MkdirAll(c.folder.path, 0o777); err != nil {
-			return nil, &Error{Op: "open", Err: err, Hint: "give CacheDir a folder that can be made"}
+			return nil, newError("open", err, "", "give CacheDir a folder that can be made")
 		}
 		n.active++ // before n is shared
 		go n.preload()

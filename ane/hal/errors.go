@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // The kinds of error of this package, for errors.Is. Errors of packages ane and unimem keep their own kinds.
@@ -40,42 +41,16 @@ func (k *kind) Unwrap() error { return k.of }
 // Error is the error of a call of this package, unless a CommandError, a CycleError or an error of package ane or
 // unimem says more.
 type Error struct {
-	Op     string // the call: "signal", "execute", "prepare", ...
-	Detail string // what is wrong, with numbers; may be empty
-	Hint   string // how to fix it; may be empty
-	Err    error  // one of the kinds, or the cause
+	errtext.Base // the fields Op, Err (one of the kinds, or the cause), Detail, Cause and Hint
+}
+
+// newError returns an Error without a cause; detail and hint may be empty.
+func newError(op string, kind error, detail, hint string) *Error {
+	return &Error{Base: errtext.Base{Op: op, Err: kind, Detail: detail, Hint: hint}}
 }
 
 // Error returns the text on one line.
-func (e *Error) Error() string {
-	if e == nil {
-		return "hal: no error"
-	}
-	return "hal: " + e.Op + e.reason()
-}
-
-// reason is the text after the call.
-func (e *Error) reason() string {
-	var b strings.Builder
-	if e.Err != nil {
-		b.WriteString(": " + e.Err.Error())
-	}
-	if e.Detail != "" {
-		b.WriteString(": " + e.Detail)
-	}
-	if e.Hint != "" {
-		b.WriteString("; " + e.Hint)
-	}
-	return b.String()
-}
-
-// Unwrap returns the kind or the cause.
-func (e *Error) Unwrap() error {
-	if e == nil {
-		return nil
-	}
-	return e.Err
-}
+func (e *Error) Error() string { return e.Line("hal: " + e.Op) }
 
 // CommandError is a command that End refuses.
 type CommandError struct {
@@ -96,7 +71,8 @@ func (e *CommandError) Error() string {
 func reason(err error) string {
 	switch e := err.(type) { //nolint:errorlint // what a wrapped error says stays
 	case *Error:
-		return e.reason()
+		return e.Line("")
+	case interface{ Line(call string) string }: // an error of another package, with causes of its own
 	case interface{ Unwrap() []error }:
 		var all []string
 		for _, one := range e.Unwrap() {
@@ -167,13 +143,12 @@ func asFailure(cause error) *failure {
 
 // closed returns the error of a call on a closed, nil or zero object.
 func closed(op, what, hint string) error {
-	return &Error{Op: op, Err: ErrClosed, Detail: what, Hint: hint}
+	return newError(op, ErrClosed, what, hint)
 }
 
 // inUse returns the error of a Close while a submission is pending.
 func inUse(what string) error {
-	return &Error{Op: "close", Err: ErrInUse, Detail: "a pending submission names the " + what,
-		Hint: "wait for its signals first"}
+	return newError("close", ErrInUse, "a pending submission names the "+what, "wait for its signals first")
 }
 
 // given returns ctx, or for nil a context that never ends.

@@ -57,7 +57,7 @@ func (q *Queue) Alloca(ctx context.Context, waits, signals []Point, size int) (*
 		if size < 0 {
 			kind = unimem.ErrSize
 		}
-		return nil, &Error{Op: "alloca", Err: kind, Detail: fmt.Sprintf("%d bytes", size), Hint: "give 1 or more"}
+		return nil, newError("alloca", kind, fmt.Sprintf("%d bytes", size), "give 1 or more")
 	}
 	b := &Buffer{device: d, size: size}
 	b.region.own = b

@@ -65,8 +65,7 @@ func (s *Semaphore) signal(v uint64, todo work) (work, error) {
 	case s.failed != nil:
 		return todo, s.failed
 	case v < s.value:
-		return todo, &Error{Op: "signal", Err: ErrBackwards, Detail: fmt.Sprintf("%d after %d", v, s.value),
-			Hint: "signal values that grow"}
+		return todo, newError("signal", ErrBackwards, fmt.Sprintf("%d after %d", v, s.value), "signal values that grow")
 	}
 	s.value = v
 	for len(s.waiters) > 0 && s.waiters[0].value <= v {

@@ -18,13 +18,13 @@ func (c *Cache) Append(layer int, k, v []byte) error {
 		}
 	}
 	if layer < 0 || layer >= c.config.Layers {
-		return &Error{Op: "append", Err: ErrLayer, Detail: fmt.Sprintf("layer %d of %d", layer, c.config.Layers)}
+		return newError("append", ErrLayer, fmt.Sprintf("layer %d of %d", layer, c.config.Layers), "")
 	}
 	n := len(k) / c.token
 	if n == 0 || n*c.token != len(k) || len(k) != len(v) {
-		return &Error{Op: "append", Err: ErrSize,
-			Detail: fmt.Sprintf("%d bytes of keys, %d of values, %d for each token", len(k), len(v), c.token),
-			Hint:   "pass whole tokens, as many keys as values"}
+		return newError("append", ErrSize,
+			fmt.Sprintf("%d bytes of keys, %d of values, %d for each token", len(k), len(v), c.token),
+			"pass whole tokens, as many keys as values")
 	}
 	from := c.next + c.pending[layer]
 	if c.shares != nil || !c.slides && from+n > c.memory.tokens {
@@ -52,8 +52,8 @@ func (c *Cache) room(from, to int) error {
 	tokens := c.memory.tokens
 	if !c.slides && to > tokens {
 		if !c.config.Grow {
-			return &Error{Op: "append", Err: ErrFull, Detail: fmt.Sprintf("%d tokens, room for %d", to, tokens),
-				Hint: "reserve a longer Context, or set Grow or Window"}
+			return newError("append", ErrFull, fmt.Sprintf("%d tokens, room for %d", to, tokens),
+				"reserve a longer Context, or set Grow or Window")
 		}
 		tokens = inSteps(to)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -52,8 +53,8 @@ func New(c Config, opts ...unimem.Option) (*Cache, error) {
 // Errors: those of New, unimem.ErrTapeFull, and ErrSize for a Config with Grow, because spans cannot be returned.
 func NewOn(tape *unimem.Tape, c Config, opts ...unimem.Option) (*Cache, error) {
 	if c.Grow {
-		return nil, &Error{Op: "new", Err: ErrSize, Detail: "Grow on a Tape",
-			Hint: "reserve Context on the Tape, or make the cache with New"}
+		return nil, newError("new", ErrSize, "Grow on a Tape",
+			"reserve Context on the Tape, or make the cache with New")
 	}
 	return open(c, opts, func(c Config, tokens int) (*memory, error) { return lentMemory(c, tokens, tape) })
 }
@@ -67,7 +68,7 @@ func open(c Config, opts []unimem.Option, surfaces func(c Config, tokens int) (*
 	tokens, slides := c.capacity()
 	m, err := surfaces(c, tokens)
 	if err != nil {
-		return nil, &Error{Op: "new", Cause: err}
+		return nil, &Error{Base: errtext.Base{Op: "new", Cause: err}}
 	}
 	row := m.layout.RowBytes()
 	return &Cache{config: c, opts: slices.Clone(opts), slides: slides, memory: m, row: row, token: c.Heads * row,
@@ -144,14 +145,14 @@ func (c *Cache) empty() bool { return c == nil || c.memory == nil }
 // usable returns the error of a closed cache, or of one whose Tape was cleared.
 func (c *Cache) usable(op string) error {
 	if c.empty() {
-		return &Error{Op: op, Err: ErrClosed, Detail: "nil or zero Cache", Hint: "make it by New"}
+		return newError(op, ErrClosed, "nil or zero Cache", "make it by New")
 	}
 	if c.closed {
-		return &Error{Op: op, Err: ErrClosed}
+		return newError(op, ErrClosed, "", "")
 	}
 	if c.memory.stale() {
-		return &Error{Op: op, Cause: ane.ErrStale, Detail: "the Tape was cleared or closed",
-			Hint: "make a cache for each conversation, after Tape.Clear"}
+		return &Error{Base: errtext.Base{Op: op, Cause: ane.ErrStale, Detail: "the Tape was cleared or closed",
+			Hint: "make a cache for each conversation, after Tape.Clear"}}
 	}
 	return nil
 }
@@ -163,13 +164,12 @@ func (c *Cache) Advance(n int) error {
 		return err
 	}
 	if n < 1 {
-		return &Error{Op: "advance", Err: ErrSize, Detail: fmt.Sprintf("%d tokens", n)}
+		return newError("advance", ErrSize, fmt.Sprintf("%d tokens", n), "")
 	}
 	for layer, has := range c.pending {
 		if has < n {
-			return &Error{Op: "advance", Err: ErrOrder,
-				Detail: fmt.Sprintf("layer %d has %d of %d tokens", layer, has, n),
-				Hint:   "append to every layer before Advance"}
+			return newError("advance", ErrOrder, fmt.Sprintf("layer %d has %d of %d tokens", layer, has, n),
+				"append to every layer before Advance")
 		}
 	}
 	for layer := range c.pending {
@@ -191,7 +191,7 @@ func (c *Cache) Truncate(n int) error {
 		return err
 	}
 	if n < 0 || n > c.Len() {
-		return &Error{Op: "truncate", Err: ErrSize, Detail: fmt.Sprintf("%d tokens of %d", n, c.Len())}
+		return newError("truncate", ErrSize, fmt.Sprintf("%d tokens of %d", n, c.Len()), "")
 	}
 	clear(c.pending)
 	c.first = min(c.first, c.next)
@@ -224,11 +224,10 @@ func (c *Cache) Close() error {
 	}
 	switch {
 	case err != nil:
-		return &Error{Op: "close", Cause: err}
+		return &Error{Base: errtext.Base{Op: "close", Cause: err}}
 	case len(c.retired) > 0:
-		return &Error{Op: "close", Err: ErrInUse, Detail: "a Request holds tensors of the cache",
-			Cause: unimem.ErrInUse,
-			Hint:  "close the Request, then close the cache again"}
+		return &Error{Base: errtext.Base{Op: "close", Err: ErrInUse, Detail: "a Request holds tensors of the cache",
+			Cause: unimem.ErrInUse, Hint: "close the Request, then close the cache again"}}
 	}
 	return nil
 }
@@ -255,7 +254,7 @@ func (c *Cache) sweep() (err error) {
 func (c *Cache) move(op string, tokens int) error {
 	m, err := newMemory(c.config, tokens, c.opts)
 	if err != nil {
-		return &Error{Op: op, Cause: err}
+		return &Error{Base: errtext.Base{Op: op, Cause: err}}
 	}
 	c.copied += int64(m.copySlots(c.memory, func(layer int) int {
 		return min(c.next+c.pending[layer], c.memory.tokens)
@@ -269,7 +268,7 @@ func (c *Cache) adopt(op string, m *memory) error {
 	err := errors.Join(c.sweep(), c.retire())
 	c.memory = m
 	if err != nil {
-		return &Error{Op: op, Cause: err}
+		return &Error{Base: errtext.Base{Op: op, Cause: err}}
 	}
 	return nil
 }

@@ -62,16 +62,15 @@ func (c Config) checked(op string) (Config, error) {
 	}{{"Layers", c.Layers, 1}, {"Heads", c.Heads, 1}, {"HeadDim", c.HeadDim, 1}, {"Context", c.Context, 0},
 		{"Window", c.Window, 0}} {
 		if v.n < v.least || v.n > maxCount {
-			return c, &Error{Op: op, Err: ErrSize, Detail: fmt.Sprintf("%s is %d", v.name, v.n),
-				Hint: fmt.Sprintf("it is from %d to %d", v.least, maxCount)}
+			return c, newError(op, ErrSize, fmt.Sprintf("%s is %d", v.name, v.n),
+				fmt.Sprintf("it is from %d to %d", v.least, maxCount))
 		}
 	}
 	if c.Surface < 0 {
-		return c, &Error{Op: op, Err: ErrSize, Detail: fmt.Sprintf("Surface is %d", c.Surface),
-			Hint: "it is a number of bytes, or 0"}
+		return c, newError(op, ErrSize, fmt.Sprintf("Surface is %d", c.Surface), "it is a number of bytes, or 0")
 	}
 	if n, _ := c.capacity(); n == 0 {
-		return c, &Error{Op: op, Err: ErrSize, Detail: "neither Context nor Window", Hint: "reserve at least one token"}
+		return c, newError(op, ErrSize, "neither Context nor Window", "reserve at least one token")
 	}
 	return c, nil
 }

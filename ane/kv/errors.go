@@ -30,12 +30,13 @@ var (
 
 // Error is the error type of every call of this package.
 type Error struct {
-	Op     string // the call: "append", "save", ...
-	Name   string // the file or tensor at fault; may be empty
-	Detail string // what is wrong, with numbers
-	Hint   string // how to fix it; may be empty
-	Err    error  // one of the sentinels of this package, or nil
-	Cause  error  // the error of memory, file or stream, or nil
+	errtext.Base        // Op, Err (a sentinel of this package, or nil), Detail, Cause (of memory, file, stream), Hint
+	Name         string // the file or tensor at fault; may be empty
+}
+
+// newError returns an Error without a cause; detail and hint may be empty.
+func newError(op string, kind error, detail, hint string) *Error {
+	return &Error{Base: errtext.Base{Op: op, Err: kind, Detail: detail, Hint: hint}}
 }
 
 // Error returns the text on one line.
@@ -44,8 +45,5 @@ func (e *Error) Error() string {
 	if e.Name != "" {
 		call += ": " + e.Name
 	}
-	return errtext.Line(call, e.Err, e.Detail, e.Cause, e.Hint)
+	return e.Line(call)
 }
-
-// Unwrap returns the sentinel and the cause.
-func (e *Error) Unwrap() []error { return errtext.Both(e.Err, e.Cause) }

@@ -9,6 +9,8 @@ import (
 	iofs "io/fs"
 	"path/filepath"
 	"strings"
+
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // SaveFile writes a snapshot to path, which replaces what was there. It writes a temporary file in the same folder,
@@ -33,8 +35,8 @@ const maxNote = 64 << 20
 func (c *Cache) saveFile(fs files, path string, f Fingerprint, note []byte) error {
 	const op = "save"
 	if len(note) > maxNote {
-		return &Error{Op: op, Name: path, Err: ErrSize, Detail: fmt.Sprintf("a note of %d bytes", len(note)),
-			Hint: fmt.Sprintf("a note has at most %d bytes", maxNote)}
+		return &Error{Base: errtext.Base{Op: op, Err: ErrSize, Detail: fmt.Sprintf("a note of %d bytes", len(note)),
+			Hint: fmt.Sprintf("a note has at most %d bytes", maxNote)}, Name: path}
 	}
 	if err := c.usable(op); err != nil {
 		return err
@@ -49,7 +51,7 @@ func (c *Cache) saveFile(fs files, path string, f Fingerprint, note []byte) erro
 		err = tidy(fs, path)
 	}
 	if err != nil {
-		return &Error{Op: op, Name: path, Cause: err}
+		return &Error{Base: errtext.Base{Op: op, Cause: err}, Name: path}
 	}
 	return nil
 }
@@ -124,7 +126,7 @@ func CheckFile(path string) error {
 func reading(op string, fs files, path string, use func(*source) error) error {
 	f, size, err := fs.open(path)
 	if err != nil {
-		return &Error{Op: op, Name: path, Cause: err}
+		return &Error{Base: errtext.Base{Op: op, Cause: err}, Name: path}
 	}
 	defer f.Close() // it is only read
 	s, err := newSource(op, path, f)

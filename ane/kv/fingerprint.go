@@ -36,9 +36,8 @@ func (f *Fingerprint) fields() [7]struct {
 func (f Fingerprint) check(op string) error {
 	for _, v := range f.fields() {
 		if !utf8.ValidString(*v.value) || len(*v.value) > maxField {
-			return &Error{Op: op, Err: ErrSize, Detail: fmt.Sprintf("%s of the fingerprint is %d bytes", v.name,
-				len(*v.value)),
-				Hint: fmt.Sprintf("each string is UTF-8 of at most %d bytes, such as a hash", maxField)}
+			return newError(op, ErrSize, fmt.Sprintf("%s of the fingerprint is %d bytes", v.name, len(*v.value)),
+				fmt.Sprintf("each string is UTF-8 of at most %d bytes, such as a hash", maxField))
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -37,11 +38,11 @@ func (c *Cache) Fork() (*Cache, error) {
 			return f, nil
 		}
 		if !errors.Is(err, unimem.ErrShare) {
-			return nil, &Error{Op: "fork", Cause: err}
+			return nil, &Error{Base: errtext.Base{Op: "fork", Cause: err}}
 		}
 	}
 	if f.memory, err = newMemory(c.config, c.memory.tokens, c.opts); err != nil {
-		return nil, &Error{Op: "fork", Cause: err}
+		return nil, &Error{Base: errtext.Base{Op: "fork", Cause: err}}
 	}
 	f.copied = int64(f.memory.copySlots(c.memory, func(int) int { return min(c.next, c.memory.tokens) }))
 	return f, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // version is the version of the format. Every version begins as opening says, so that each can check every header.
@@ -152,16 +153,16 @@ func (h *header) numbers() [6]struct {
 
 // damaged is the error of a snapshot that cannot be used.
 func damaged(op, name, format string, args ...any) error {
-	return &Error{Op: op, Name: name, Err: ErrCorrupt, Detail: fmt.Sprintf(format, args...)}
+	return &Error{Base: errtext.Base{Op: op, Err: ErrCorrupt, Detail: fmt.Sprintf(format, args...)}, Name: name}
 }
 
 // readError is the error of a read: a stream that ends early is a truncated snapshot.
 func readError(op, name, what string, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &Error{Op: op, Name: name, Err: ErrCorrupt, Detail: what + ": the snapshot is truncated",
-			Cause: io.ErrUnexpectedEOF}
+		return &Error{Base: errtext.Base{Op: op, Err: ErrCorrupt, Detail: what + ": the snapshot is truncated",
+			Cause: io.ErrUnexpectedEOF}, Name: name}
 	}
-	return &Error{Op: op, Name: name, Detail: what, Cause: err}
+	return &Error{Base: errtext.Base{Op: op, Detail: what, Cause: err}, Name: name}
 }
 
 // readHeader reads and checks the header of a snapshot, and returns it with its bytes. A header longer than 100 MB is
@@ -208,10 +209,9 @@ func parseHeader(op, name string, raw []byte) (*header, error) {
 		return nil, damaged(op, name, "metadata: %v", err)
 	}
 	if meta.get("format") != "anekit-kv" || meta.get("version") != version {
-		return nil, &Error{Op: op, Name: name, Err: ErrVersion,
+		return nil, &Error{Base: errtext.Base{Op: op, Err: ErrVersion,
 			Detail: fmt.Sprintf("format %.40q version %.40q, this is version %s", meta.get("format"),
-				meta.get("version"), version),
-			Hint: "read it with the version of anekit that wrote it"}
+				meta.get("version"), version), Hint: "read it with the version of anekit that wrote it"}, Name: name}
 	}
 	h := &header{dtype: mil.ParseDType(meta.get("dtype"))}
 	if h.note, err = base64.StdEncoding.DecodeString(meta.get("note")); err != nil {
@@ -347,8 +347,8 @@ func (c *Cache) compare(op, name string, h *header, f Fingerprint) error {
 		add("dtype", h.dtype, ours.dtype)
 	}
 	if why != "" {
-		return &Error{Op: op, Name: name, Err: ErrFingerprint, Detail: why,
-			Hint: "compute the tokens again, or restore into a cache of that model"}
+		return &Error{Base: errtext.Base{Op: op, Err: ErrFingerprint, Detail: why,
+			Hint: "compute the tokens again, or restore into a cache of that model"}, Name: name}
 	}
 	return nil
 }

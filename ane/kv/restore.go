@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // Restore replaces the tokens of the cache by those of a snapshot, which it reads to its end and no further. Tokens
@@ -27,7 +29,7 @@ func (c *Cache) Restore(r io.Reader, f Fingerprint) error {
 		return err
 	}
 	if r == nil {
-		return &Error{Op: op, Cause: os.ErrInvalid, Detail: "nil Reader", Hint: "give one"}
+		return &Error{Base: errtext.Base{Op: op, Cause: os.ErrInvalid, Detail: "nil Reader", Hint: "give one"}}
 	}
 	s, err := newSource(op, "", r)
 	if err != nil {
@@ -59,7 +61,7 @@ func (c *Cache) restore(op string, s *source, f Fingerprint, accept func([]byte,
 	}
 	if accept != nil {
 		if err := accept(h.note, h.tokens); err != nil {
-			return &Error{Op: op, Name: s.name, Cause: err}
+			return &Error{Base: errtext.Base{Op: op, Cause: err}, Name: s.name}
 		}
 	}
 	into, err := c.place(op, h)
@@ -72,7 +74,7 @@ func (c *Cache) restore(op string, s *source, f Fingerprint, accept func([]byte,
 			return err
 		}
 		if e := into.retire(); e != nil {
-			return &Error{Op: op, Err: err, Cause: e}
+			return &Error{Base: errtext.Base{Op: op, Err: err, Cause: e}}
 		}
 		return err
 	}
@@ -100,13 +102,12 @@ func (c *Cache) place(op string, h *header) (*memory, error) {
 	switch {
 	case !c.slides && h.end() > c.memory.tokens:
 		if !c.config.Grow {
-			return nil, &Error{Op: op, Err: ErrFull,
-				Detail: fmt.Sprintf("%d tokens, room for %d", h.end(), c.memory.tokens),
-				Hint:   "reserve a longer Context, or set Grow"}
+			return nil, newError(op, ErrFull, fmt.Sprintf("%d tokens, room for %d", h.end(), c.memory.tokens),
+				"reserve a longer Context, or set Grow")
 		}
 		m, err := newMemory(c.config, inSteps(h.end()), c.opts)
 		if err != nil {
-			return nil, &Error{Op: op, Cause: err}
+			return nil, &Error{Base: errtext.Base{Op: op, Cause: err}}
 		}
 		return m, nil
 	case c.shares == nil && c.first >= c.next && slices.Max(c.pending) == 0:
@@ -236,7 +237,7 @@ func (c *Cache) take(op string, h *header, from *memory) error {
 	if c.shared(0) {
 		m, err := newMemory(c.config, c.memory.tokens, c.opts)
 		if err != nil {
-			return &Error{Op: op, Cause: err}
+			return &Error{Base: errtext.Base{Op: op, Cause: err}}
 		}
 		if err := c.adopt(op, m); err != nil {
 			return err

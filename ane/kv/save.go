@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // stageBytes is the size of a buffer between memory and file.
@@ -47,13 +49,13 @@ func (c *Cache) Save(w io.Writer, f Fingerprint) error {
 		return err
 	}
 	if w == nil {
-		return &Error{Op: "save", Cause: os.ErrInvalid, Detail: "nil Writer", Hint: "give one"}
+		return &Error{Base: errtext.Base{Op: "save", Cause: os.ErrInvalid, Detail: "nil Writer", Hint: "give one"}}
 	}
 	if err := f.check("save"); err != nil {
 		return err
 	}
 	if err := c.writeSnapshot(w, c.header(f)); err != nil {
-		return &Error{Op: "save", Cause: err}
+		return &Error{Base: errtext.Base{Op: "save", Cause: err}}
 	}
 	return nil
 }

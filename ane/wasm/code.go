@@ -7,9 +7,9 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/kv"
-	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 	linear "github.com/anekit/anekit/unimem/wasm"
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // Code is what a function of the module anekit returns to the guest: 0 or a positive number for success, a negative one
@@ -99,14 +99,16 @@ var (
 
 // Error is the error type of this package.
 type Error struct {
-	Op     string // the call, or the function that the guest called
-	Name   string // the export, program or tensor at fault; may be empty
-	Detail string // what is wrong, with numbers; may be empty
-	Hint   string // how to fix it; may be empty
-	Code   Code   // the result for the guest, 0 for an error of a call of the host
-	Exit   uint32 // the status of ErrExit
-	Err    error  // one of the kinds, or a Code
-	Cause  error  // the error below, or nil
+	errtext.Base // the fields Op (the call, or the function that the guest called), Err (one of the kinds, or a Code),
+	// Detail, Cause (the error below) and Hint
+	Name string // the export, program or tensor at fault; may be empty
+	Code Code   // the result for the guest, 0 for an error of a call of the host
+	Exit uint32 // the status of ErrExit
+}
+
+// newError returns an Error without a cause; detail and hint may be empty.
+func newError(op string, kind error, detail, hint string) *Error {
+	return &Error{Base: errtext.Base{Op: op, Err: kind, Detail: detail, Hint: hint}}
 }
 
 // Error returns the text on one line.
@@ -115,8 +117,5 @@ func (e *Error) Error() string {
 	if e.Name != "" {
 		call += " " + strconv.Quote(e.Name)
 	}
-	return errtext.Line(call, e.Err, e.Detail, e.Cause, e.Hint)
+	return e.Line(call)
 }
-
-// Unwrap returns the kind and the cause.
-func (e *Error) Unwrap() []error { return errtext.Both(e.Err, e.Cause) }

@@ -14,6 +14,7 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/errtext"
 	linear "github.com/anekit/anekit/unimem/wasm"
 )
 
@@ -63,7 +64,7 @@ func (c *Binary) Resume(ctx context.Context, limits Limits) (*Guest, error) {
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
-		return nil, &Error{Op: op, Err: ErrClosed, Detail: "the host is closed"}
+		return nil, newError(op, ErrClosed, "the host is closed", "")
 	}
 	h.guests++
 	h.mu.Unlock()
@@ -77,10 +78,10 @@ func (c *Binary) Resume(ctx context.Context, limits Limits) (*Guest, error) {
 	cancel()
 	if err != nil {
 		var exit *sys.ExitError
-		fault := error(&Error{Op: op, Err: ErrCode, Cause: err})
+		fault := error(&Error{Base: errtext.Base{Op: op, Err: ErrCode, Cause: err}})
 		switch {
 		case errors.Is(err, linear.ErrLimit):
-			fault = &Error{Op: op, Err: ErrLimit, Cause: err}
+			fault = &Error{Base: errtext.Base{Op: op, Err: ErrLimit, Cause: err}}
 		case errors.As(err, &exit), strings.HasPrefix(err.Error(), "start function["): // wazero has no type for a trap
 			fault = g.ended(op, "", err)
 		}
@@ -129,19 +130,20 @@ func (g *Guest) Call(ctx context.Context, name string, args ...uint64) ([]uint64
 	defer g.mu.Unlock()
 	switch {
 	case g.closed:
-		return nil, &Error{Op: "call", Name: name, Err: ErrClosed}
+		return nil, &Error{Base: errtext.Base{Op: "call", Err: ErrClosed}, Name: name}
 	case g.failed != nil:
 		return nil, g.failed
 	case ctx.Err() != nil:
-		return nil, &Error{Op: "call", Name: name, Err: ErrTime, Cause: ctx.Err()}
+		return nil, &Error{Base: errtext.Base{Op: "call", Err: ErrTime, Cause: ctx.Err()}, Name: name}
 	}
 	f := g.module.ExportedFunction(name)
 	if f == nil {
-		return nil, &Error{Op: "call", Name: name, Err: ErrExport, Hint: "the guest has to export it"}
+		return nil, &Error{Base: errtext.Base{Op: "call", Err: ErrExport, Hint: "the guest has to export it"},
+			Name: name}
 	}
 	if n := len(f.Definition().ParamTypes()); n != len(args) {
-		return nil, &Error{Op: "call", Name: name, Err: ErrExport,
-			Detail: fmt.Sprintf("%d parameters, the call has %d", n, len(args))}
+		return nil, &Error{Base: errtext.Base{Op: "call", Err: ErrExport,
+			Detail: fmt.Sprintf("%d parameters, the call has %d", n, len(args))}, Name: name}
 	}
 	run, cancel := g.within(ctx)
 	defer cancel()
@@ -166,13 +168,13 @@ func (g *Guest) ended(op, name string, err error) error {
 	var exit *sys.ExitError
 	switch {
 	case !errors.As(err, &exit):
-		return &Error{Op: op, Name: name, Err: ErrTrap, Cause: err}
+		return &Error{Base: errtext.Base{Op: op, Err: ErrTrap, Cause: err}, Name: name}
 	case exit.ExitCode() == sys.ExitCodeDeadlineExceeded || exit.ExitCode() == sys.ExitCodeContextCanceled:
-		return &Error{Op: op, Name: name, Err: ErrTime, Cause: err,
-			Detail: fmt.Sprintf("Limits.Time is %v", g.limits.Time)}
+		return &Error{Base: errtext.Base{Op: op, Err: ErrTime, Cause: err, Detail: fmt.Sprintf("Limits.Time is %v",
+			g.limits.Time)}, Name: name}
 	}
-	return &Error{Op: op, Name: name, Err: ErrExit, Exit: exit.ExitCode(),
-		Detail: fmt.Sprintf("status %d", exit.ExitCode())}
+	return &Error{Base: errtext.Base{Op: op, Err: ErrExit, Detail: fmt.Sprintf("status %d", exit.ExitCode())},
+		Name: name, Exit: exit.ExitCode()}
 }
 
 // Close ends a running call and the runs of start, waits for the engine, closes what the guest has opened, and frees

@@ -12,6 +12,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/errtext"
 	linear "github.com/anekit/anekit/unimem/wasm"
 )
 
@@ -91,7 +92,7 @@ func NewHost(ctx context.Context, d *ane.Device, opts ...Option) (*Host, error) 
 		err = defineWASI(ctx, h.runtime)
 	}
 	if err != nil {
-		return nil, errors.Join(&Error{Op: "open host", Err: ErrCode, Cause: err},
+		return nil, errors.Join(&Error{Base: errtext.Base{Op: "open host", Err: ErrCode, Cause: err}},
 			h.runtime.Close(context.WithoutCancel(ctx)))
 	}
 	return h, nil
@@ -105,8 +106,7 @@ func (h *Host) Close(ctx context.Context) error {
 	case h.closed:
 		return nil
 	case h.guests > 0:
-		return &Error{Op: "close host", Err: ErrInUse, Detail: fmt.Sprintf("%d guests are open", h.guests),
-			Hint: "close them first"}
+		return newError("close host", ErrInUse, fmt.Sprintf("%d guests are open", h.guests), "close them first")
 	}
 	h.closed = true
 	return h.runtime.Close(context.WithoutCancel(ctx))
@@ -132,11 +132,11 @@ type Binary struct {
 func (h *Host) Compile(ctx context.Context, binary []byte) (*Binary, error) {
 	text, err := bounded(binary)
 	if err != nil {
-		return nil, &Error{Op: "compile guest", Err: ErrCode, Cause: err}
+		return nil, &Error{Base: errtext.Base{Op: "compile guest", Err: ErrCode, Cause: err}}
 	}
 	m, err := h.compile(ctx, text)
 	if err != nil {
-		return nil, &Error{Op: "compile guest", Err: ErrCode, Cause: err}
+		return nil, &Error{Base: errtext.Base{Op: "compile guest", Err: ErrCode, Cause: err}}
 	}
 	return &Binary{h, m}, nil
 }

@@ -11,15 +11,19 @@ import (
 
 func TestLineLeavesOutWhatIsEmpty(t *testing.T) {
 	kind, cause := errors.New("no such layer"), errors.New("line 1\nline 2")
-	require.Equal(t, "kv: append", errtext.Line("kv: append", nil, "", nil, ""))
-	require.Equal(t, "kv: append: no such layer", errtext.Line("kv: append", kind, "", nil, ""))
-	require.Equal(t, "kv: append: no such layer: layer 9: line 1; line 2; give 0 to 7",
-		errtext.Line("kv: append", kind, "layer 9", cause, "give 0 to 7"))
+	for want, b := range map[string]errtext.Base{
+		"kv: append":                {},
+		"kv: append: no such layer": {Err: kind},
+		"kv: append: no such layer: layer 9: line 1; line 2; give 0 to 7": {Err: kind, Detail: "layer 9", Cause: cause,
+			Hint: "give 0 to 7"},
+	} {
+		require.Equal(t, want, b.Line("kv: append"))
+	}
 }
 
-func TestBothLeavesOutNil(t *testing.T) {
+func TestUnwrapLeavesOutNil(t *testing.T) {
 	kind, cause := errors.New("kind"), errors.New("cause")
-	require.Equal(t, []error{kind, cause}, errtext.Both(kind, cause))
-	require.Equal(t, []error{cause}, errtext.Both(nil, cause))
-	require.Empty(t, errtext.Both(nil, nil))
+	require.Equal(t, []error{kind, cause}, (&errtext.Base{Err: kind, Cause: cause}).Unwrap())
+	require.Equal(t, []error{cause}, (&errtext.Base{Cause: cause}).Unwrap())
+	require.Empty(t, (&errtext.Base{}).Unwrap())
 }

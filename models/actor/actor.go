@@ -13,6 +13,7 @@ import (
 
 	"github.com/anekit/anekit/ane/kv"
 	"github.com/anekit/anekit/ane/wasm"
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -48,8 +49,8 @@ func (c *Code) Start(ctx context.Context, config Config) (*Actor, error) {
 	vocabulary := c.host.model.Config().Vocabulary
 	for i, id := range config.Prompt {
 		if id < 0 || id >= vocabulary {
-			return nil, &decoder.Error{Op: op, Err: decoder.ErrVocabulary,
-				Detail: fmt.Sprintf("token %d of the prompt is %d, the model has %d", i, id, vocabulary)}
+			return nil, &decoder.Error{Base: errtext.Base{Op: op, Err: decoder.ErrVocabulary,
+				Detail: fmt.Sprintf("token %d of the prompt is %d, the model has %d", i, id, vocabulary)}}
 		}
 	}
 	a := &Actor{code: c, prompt: slices.Clone(config.Prompt), sampler: config.Sampler}
@@ -60,8 +61,8 @@ func (c *Code) Start(ctx context.Context, config Config) (*Actor, error) {
 func (a *Actor) begin(ctx context.Context, op string, config Config,
 	start func(context.Context, wasm.Limits) (*wasm.Guest, error)) (_ *Actor, err error) {
 	if a.note = config.Note; len(a.note) > maxNote {
-		return nil, &Error{Op: op, Detail: fmt.Sprintf("a note of %d bytes", len(a.note)),
-			Hint: fmt.Sprintf("give at most %d", maxNote)}
+		return nil, newError(op, nil, fmt.Sprintf("a note of %d bytes", len(a.note)),
+			fmt.Sprintf("give at most %d", maxNote))
 	}
 	if a.session, err = a.code.host.model.NewSession(); err != nil {
 		return nil, err
@@ -73,8 +74,8 @@ func (a *Actor) begin(ctx context.Context, op string, config Config,
 	next := a.guest.Module().ExportedFunction("next")
 	if next == nil || len(next.Definition().ParamTypes()) > 0 ||
 		!slices.Equal(next.Definition().ResultTypes(), []api.ValueType{api.ValueTypeI32}) {
-		return nil, errors.Join(&Error{Op: op, Err: ErrGuest, Detail: "it exports no next() -> i32",
-			Hint: "export next with no parameter and one i32 as its result"}, a.Close(ctx))
+		return nil, errors.Join(newError(op, ErrGuest, "it exports no next() -> i32",
+			"export next with no parameter and one i32 as its result"), a.Close(ctx))
 	}
 	return a, nil
 }
@@ -103,9 +104,9 @@ func (a *Actor) Next(ctx context.Context) (int, error) {
 	defer a.mu.Unlock()
 	switch {
 	case a.closed:
-		return 0, &Error{Op: op, Err: ErrClosed}
+		return 0, newError(op, ErrClosed, "", "")
 	case a.ended:
-		return 0, &Error{Op: op, Err: ErrEnd}
+		return 0, newError(op, ErrEnd, "", "")
 	}
 	results, err := a.guest.Call(context.WithValue(ctx, actorKey{}, a), "next")
 	if err != nil {
@@ -116,12 +117,11 @@ func (a *Actor) Next(ctx context.Context) (int, error) {
 	switch {
 	case token == silent:
 		a.ended = true
-		return 0, &Error{Op: op, Err: ErrEnd}
+		return 0, newError(op, ErrEnd, "", "")
 	case token < 0:
-		return 0, &Error{Op: op, Err: ErrTalk, Cause: wasm.Code(token), Detail: a.guest.LastError()}
+		return 0, &Error{Base: errtext.Base{Op: op, Err: ErrTalk, Cause: wasm.Code(token), Detail: a.guest.LastError()}}
 	case token >= config.Vocabulary:
-		return 0, &Error{Op: op, Err: ErrTalk,
-			Detail: fmt.Sprintf("it said token %d, the model has %d", token, config.Vocabulary)}
+		return 0, newError(op, ErrTalk, fmt.Sprintf("it said token %d, the model has %d", token, config.Vocabulary), "")
 	}
 	a.said, a.ended = append(a.said, token), config.Ends(token)
 	return token, nil
@@ -207,20 +207,20 @@ func (a *Actor) Freeze(ctx context.Context, path string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
-		return &Error{Op: op, Name: path, Err: ErrClosed}
+		return &Error{Base: errtext.Base{Op: op, Err: ErrClosed}, Name: path}
 	}
 	if err := a.guest.Err(); err != nil {
-		return &Error{Op: op, Name: path, Err: ErrBusy, Cause: err, Hint: "thaw the last snapshot"}
+		return &Error{Base: errtext.Base{Op: op, Err: ErrBusy, Cause: err, Hint: "thaw the last snapshot"}, Name: path}
 	}
 	if n := a.guest.Objects(); n > 0 {
-		return &Error{Op: op, Name: path, Err: ErrBusy,
+		return &Error{Base: errtext.Base{Op: op, Err: ErrBusy,
 			Detail: fmt.Sprintf("the guest has %d programs, requests and caches open", n),
-			Hint:   "the guest has to close them before next returns"}
+			Hint:   "the guest has to close them before next returns"}, Name: path}
 	}
 	extra, err := a.state()
 	if err != nil {
-		return &Error{Op: op, Name: path, Err: ErrBusy, Cause: err,
-			Hint: "the guest has to clear memory that it does not need"}
+		return &Error{Base: errtext.Base{Op: op, Err: ErrBusy, Cause: err,
+			Hint: "the guest has to clear memory that it does not need"}, Name: path}
 	}
 	return a.session.SaveFile(ctx, path, decoder.Snapshot{Prompt: a.session.Tokens(), Sampler: a.sampler, Extra: extra})
 }
@@ -235,8 +235,8 @@ func (c *Code) Thaw(ctx context.Context, path string, config Config) (*Actor, er
 	return c.thaw(ctx, op, path, config, func(a *Actor) (decoder.Snapshot, error) {
 		t, err := a.session.RestoreFile(ctx, path, nil)
 		if errors.Is(err, kv.ErrFingerprint) {
-			return t, &Error{Op: op, Name: path, Err: ErrModel, Cause: err,
-				Hint: "move the actor: its tokens fill the cache of this model"}
+			return t, &Error{Base: errtext.Base{Op: op, Err: ErrModel, Cause: err,
+				Hint: "move the actor: its tokens fill the cache of this model"}, Name: path}
 		}
 		return t, err
 	})
@@ -253,7 +253,8 @@ func (c *Code) Move(ctx context.Context, path string, config Config) (*Actor, er
 	var tokens []int
 	a, err := c.thaw(ctx, op, path, config, func(*Actor) (decoder.Snapshot, error) {
 		if err := kv.CheckFile(path); err != nil { // as Thaw does, which restores the keys and values
-			return decoder.Snapshot{}, &decoder.Error{Op: op, Name: path, Err: decoder.ErrSnapshot, Cause: err}
+			return decoder.Snapshot{}, &decoder.Error{Base: errtext.Base{Op: op, Err: decoder.ErrSnapshot, Cause: err},
+				Name: path}
 		}
 		t, err := decoder.PeekFile(path)
 		tokens = t.Tokens()
@@ -281,7 +282,7 @@ func (c *Code) thaw(ctx context.Context, op, path string, config Config,
 		a.sampler = t.Sampler
 		err = a.install(op, path, t.Extra)
 	} else if errors.Is(err, decoder.ErrSnapshot) && !errors.Is(err, ErrModel) {
-		err = &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
+		err = &Error{Base: errtext.Base{Op: op, Err: ErrSnapshot, Cause: err}, Name: path}
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.Close(ctx))

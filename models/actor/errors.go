@@ -26,12 +26,13 @@ var (
 
 // Error is the error type of this package.
 type Error struct {
-	Op     string // the call: "load", "freeze", "thaw", ...
-	Name   string // the file; may be empty
-	Detail string // what is wrong, with numbers; may be empty
-	Hint   string // how to fix it; may be empty
-	Err    error  // one of the kinds, or nil
-	Cause  error  // the error below, or nil
+	errtext.Base        // the fields Op, Err (one of the kinds), Detail, Cause (the error below) and Hint
+	Name         string // the file; may be empty
+}
+
+// newError returns an Error without a cause; detail and hint may be empty.
+func newError(op string, kind error, detail, hint string) *Error {
+	return &Error{Base: errtext.Base{Op: op, Err: kind, Detail: detail, Hint: hint}}
 }
 
 // Error returns the text on one line.
@@ -40,8 +41,5 @@ func (e *Error) Error() string {
 	if e.Name != "" {
 		call += " " + e.Name
 	}
-	return errtext.Line(call, e.Err, e.Detail, e.Cause, e.Hint)
+	return e.Line(call)
 }
-
-// Unwrap returns the kind and the cause.
-func (e *Error) Unwrap() []error { return errtext.Both(e.Err, e.Cause) }

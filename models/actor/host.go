@@ -11,6 +11,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/wasm"
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -58,7 +59,7 @@ type Code struct {
 func (h *Host) Load(ctx context.Context, text []byte) (*Code, error) {
 	e, err := expose(text)
 	if err != nil {
-		return nil, &Error{Op: "load", Err: ErrGuest, Cause: err}
+		return nil, &Error{Base: errtext.Base{Op: "load", Err: ErrGuest, Cause: err}}
 	}
 	b, err := h.wasm.Compile(ctx, e.text)
 	if err != nil {
@@ -99,7 +100,8 @@ func functions() []wasm.Function {
 			}
 			token := a.sampler.Next(logits)
 			if token < 0 {
-				return 0, &decoder.Error{Op: "choose", Err: decoder.ErrNaN, Detail: "no logit is a number"}
+				return 0, &decoder.Error{Base: errtext.Base{Op: "choose", Err: decoder.ErrNaN,
+					Detail: "no logit is a number"}}
 			}
 			return token, nil
 		}),
@@ -156,8 +158,8 @@ func prefill(ctx context.Context, a *Actor, p []uint64) (int, error) {
 		return 0, err
 	}
 	if most := uint64(a.code.host.model.Config().Positions); p[1] > most { // before memory is taken for them
-		return 0, &decoder.Error{Op: "prefill", Err: decoder.ErrTooLong,
-			Detail: fmt.Sprintf("%d tokens, the model has %d positions", p[1], most)}
+		return 0, &decoder.Error{Base: errtext.Base{Op: "prefill", Err: decoder.ErrTooLong,
+			Detail: fmt.Sprintf("%d tokens, the model has %d positions", p[1], most)}}
 	}
 	tokens := make([]int, p[1])
 	for i := range tokens {

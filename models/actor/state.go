@@ -15,6 +15,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/anekit/anekit/ane/wasm"
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/models/decoder"
 	linear "github.com/anekit/anekit/unimem/wasm"
 )
@@ -117,11 +118,11 @@ func PeekFile(path string) (Info, error) {
 	const op = "peek"
 	t, err := decoder.PeekFile(path)
 	if err != nil {
-		return Info{}, &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
+		return Info{}, &Error{Base: errtext.Base{Op: op, Err: ErrSnapshot, Cause: err}, Name: path}
 	}
 	s, err := decode(t.Extra)
 	if err != nil {
-		return Info{}, &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
+		return Info{}, &Error{Base: errtext.Base{Op: op, Err: ErrSnapshot, Cause: err}, Name: path}
 	}
 	return Info{s.Prompt, s.Said, len(t.Tokens()), string(s.Note)}, nil
 }
@@ -177,7 +178,7 @@ func (a *Actor) install(op, path string, extra []byte) error {
 		err = a.restore(s)
 	}
 	if err != nil {
-		return &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
+		return &Error{Base: errtext.Base{Op: op, Err: ErrSnapshot, Cause: err}, Name: path}
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func (s *Session) Answer(ctx context.Context, t *Snapshot, n int, each func(toke
 	const op = "answer"
 	all := t.Tokens()
 	if s.closed {
-		return false, &Error{Op: op, Err: ErrClosed}
+		return false, newError(op, ErrClosed, "", "")
 	}
 	if err := s.model.config.Room(len(all), n); err != nil {
 		return false, err
@@ -28,12 +28,10 @@ func (s *Session) Answer(ctx context.Context, t *Snapshot, n int, each func(toke
 		return false, s.noRoom(op, taken)
 	}
 	if len(all) == 0 {
-		return false, &Error{Op: op, Err: ErrVocabulary, Detail: "no token to start from",
-			Hint: "give a prompt of at least one token"}
+		return false, newError(op, ErrVocabulary, "no token to start from", "give a prompt of at least one token")
 	}
 	if len(s.tokens) > len(all) || !slices.Equal(s.tokens, all[:len(s.tokens)]) {
-		return false, &Error{Op: op, Err: ErrSnapshot,
-			Detail: fmt.Sprintf("the session has taken %d other tokens", len(s.tokens))}
+		return false, newError(op, ErrSnapshot, fmt.Sprintf("the session has taken %d other tokens", len(s.tokens)), "")
 	}
 	last := len(all) - 1
 	if len(s.tokens) < last {
@@ -57,8 +55,8 @@ func (s *Session) Answer(ctx context.Context, t *Snapshot, n int, each func(toke
 		}
 		token := s.Next(t.Sampler)
 		if token < 0 {
-			return false, &Error{Op: op, Err: ErrNaN, Detail: fmt.Sprintf("all logits after token %d are NaN", last),
-				Hint: "numbers within the model went beyond 65504, the largest of fp16"}
+			return false, newError(op, ErrNaN, fmt.Sprintf("all logits after token %d are NaN", last),
+				"numbers within the model went beyond 65504, the largest of fp16")
 		}
 		t.Answer, all = append(t.Answer, token), append(all, token)
 		last++
@@ -77,9 +75,9 @@ func (s *Session) Answer(ctx context.Context, t *Snapshot, n int, each func(toke
 // Room returns an ErrTooLong if n tokens after a conversation of taken tokens are more than the model has positions.
 func (c Config) Room(taken, n int) error {
 	if n < 0 || taken > c.Positions || n > c.Positions-taken {
-		return &Error{Op: "answer", Err: ErrTooLong,
-			Detail: fmt.Sprintf("%d tokens and %d new ones, the model has %d positions", taken, n, c.Positions),
-			Hint:   "give a shorter prompt, or ask for fewer tokens"}
+		return newError("answer", ErrTooLong,
+			fmt.Sprintf("%d tokens and %d new ones, the model has %d positions", taken, n, c.Positions),
+			"give a shorter prompt, or ask for fewer tokens")
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json" // refuses keys that occur twice, and those in another case of letters
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
@@ -136,7 +137,8 @@ const (
 )
 
 func configError(key, detail, hint string) error {
-	return &Error{Op: "open", Name: configFile + ": " + key, Detail: detail, Hint: hint, Err: ErrConfig}
+	return &Error{Base: errtext.Base{Op: "open", Detail: detail, Hint: hint, Err: ErrConfig},
+		Name: configFile + ": " + key}
 }
 
 // readConfig reads config.json of a folder.
@@ -144,8 +146,8 @@ func readConfig(dir string) (Config, error) {
 	path := filepath.Join(dir, configFile)
 	text, err := wholefile.Read(path, maxConfig)
 	if err != nil {
-		return Config{}, &Error{Op: "open", Name: path, Err: ErrConfig, Cause: err,
-			Hint: "give the folder of a model as published, with " + configFile + " and safetensors files"}
+		return Config{}, &Error{Base: errtext.Base{Op: "open", Err: ErrConfig, Cause: err,
+			Hint: "give the folder of a model as published, with " + configFile + " and safetensors files"}, Name: path}
 	}
 	c, err := parseConfig(text)
 	if err != nil {
@@ -165,11 +167,12 @@ func (c *Config) generation(path string) error {
 		return nil
 	}
 	if err != nil {
-		return &Error{Op: "open", Name: path, Err: ErrConfig, Cause: err}
+		return &Error{Base: errtext.Base{Op: "open", Err: ErrConfig, Cause: err}, Name: path}
 	}
 	var all map[string]jsontext.Value
 	if err := json.Unmarshal(text, &all); err != nil {
-		return &Error{Op: "open", Name: generationFile, Err: ErrConfig, Detail: jsonFault(err, text)}
+		return &Error{Base: errtext.Base{Op: "open", Err: ErrConfig, Detail: jsonFault(err, text)},
+			Name: generationFile}
 	}
 	g := fileConfig{EOS: all["eos_token_id"]}
 	ends, err := g.ends(generationFile)
@@ -183,7 +186,8 @@ func (c *Config) generation(path string) error {
 func parseConfig(text []byte) (Config, error) {
 	var f fileConfig
 	if err := json.Unmarshal(text, &f); err != nil {
-		return Config{}, &Error{Op: "open", Name: configFile, Err: ErrConfig, Detail: jsonFault(err, text)}
+		return Config{}, &Error{Base: errtext.Base{Op: "open", Err: ErrConfig, Detail: jsonFault(err, text)},
+			Name: configFile}
 	}
 	return f.config()
 }
@@ -298,8 +302,8 @@ func (f *fileConfig) family() (int, error) {
 	if len(f.Architectures) == 0 {
 		key, got = "model_type", f.ModelType
 	}
-	return 0, &Error{Op: "open", Name: configFile + ": " + key, Detail: fmt.Sprintf("%q", got), Err: ErrArchitecture,
-		Hint: "known are " + strings.Join(known, ", ")}
+	return 0, &Error{Base: errtext.Base{Op: "open", Detail: fmt.Sprintf("%q", got), Err: ErrArchitecture,
+		Hint: "known are " + strings.Join(known, ", ")}, Name: configFile + ": " + key}
 }
 
 // ends reads eos_token_id: a number, a list, or null.
@@ -313,8 +317,8 @@ func (f *fileConfig) ends(file string) ([]int, error) {
 	}
 	var all []*int // null would be token 0
 	if json.Unmarshal(f.EOS, &all) != nil || slices.Contains(all, nil) {
-		return nil, &Error{Op: "open", Name: file + ": eos_token_id", Err: ErrConfig,
-			Detail: "neither a number nor a list of numbers"}
+		return nil, &Error{Base: errtext.Base{Op: "open", Err: ErrConfig,
+			Detail: "neither a number nor a list of numbers"}, Name: file + ": eos_token_id"}
 	}
 	ends := make([]int, len(all))
 	for i, token := range all {

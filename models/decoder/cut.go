@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // stage is the part of its layers that a program computes.
@@ -141,9 +142,9 @@ func (o options) cut(c Config) (grouping, error) {
 		return !wide && (!limit.Known() || o.pieceBytes(c, g, s) <= limit.Value)
 	}
 	refuse := func(name string, used int64) error {
-		return &Error{Op: "load", Name: name, Err: ErrLimits,
+		return &Error{Base: errtext.Base{Op: "load", Err: ErrLimits,
 			Detail: fmt.Sprintf("%d bytes of weights, at most %s in a program", used, limit),
-			Hint:   "use the form compact on a software engine"}
+			Hint:   "use the form compact on a software engine"}, Name: name}
 	}
 	if fits(whole) {
 		per := programLayers

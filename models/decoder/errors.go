@@ -3,8 +3,8 @@ package decoder
 import (
 	"errors"
 
-	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/models/decoder/tokenizer"
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // The kinds of error of a call, for errors.Is.
@@ -37,12 +37,13 @@ var (
 
 // Error is the error type of this package.
 type Error struct {
-	Op     string // the call: "open", "load", "prefill", ...
-	Name   string // the file, tensor or key of config.json at fault; may be empty
-	Detail string // what is wrong, with numbers
-	Hint   string // how to fix it; may be empty
-	Err    error  // one of the sentinels of this package
-	Cause  error  // the error of the file, the memory or the engine, or nil
+	errtext.Base        // Op, Err (a sentinel of this package), Detail, Cause (of file, memory, engine) and Hint
+	Name         string // the file, tensor or key of config.json at fault; may be empty
+}
+
+// newError returns an Error without a cause; detail and hint may be empty.
+func newError(op string, kind error, detail, hint string) *Error {
+	return &Error{Base: errtext.Base{Op: op, Err: kind, Detail: detail, Hint: hint}}
 }
 
 // Error returns the text on one line.
@@ -51,8 +52,5 @@ func (e *Error) Error() string {
 	if e.Name != "" {
 		call += ": " + e.Name
 	}
-	return errtext.Line(call, e.Err, e.Detail, e.Cause, e.Hint)
+	return e.Line(call)
 }
-
-// Unwrap returns the sentinel and the cause.
-func (e *Error) Unwrap() []error { return errtext.Both(e.Err, e.Cause) }

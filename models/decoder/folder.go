@@ -15,6 +15,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/anekit/anekit/ane/kv"
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/internal/pages"
 	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models/decoder/tokenizer"
@@ -86,7 +87,7 @@ func openWeights(dir string) (*safetensors.File, error) {
 	if err == nil {
 		return file, nil
 	}
-	fault := &Error{Op: "open", Name: path, Err: ErrWeights, Cause: err}
+	fault := &Error{Base: errtext.Base{Op: "open", Err: ErrWeights, Cause: err}, Name: path}
 	at := (*safetensors.Error)(nil)
 	switch missing := errors.Is(err, os.ErrNotExist); {
 	case missing && path == dir:
@@ -144,8 +145,8 @@ func (f *Folder) unused() error {
 	if more := len(names) - 1; more > 0 {
 		detail += fmt.Sprintf(", nor %d more that are there", more)
 	}
-	return &Error{Op: "open", Name: names[0], Err: ErrWeights, Detail: detail,
-		Hint: "take the " + configFile + " that was published with the weights"}
+	return &Error{Base: errtext.Base{Op: "open", Err: ErrWeights, Detail: detail,
+		Hint: "take the " + configFile + " that was published with the weights"}, Name: names[0]}
 }
 
 // Config returns the description of the model. The caller must not change what it points to.
@@ -185,7 +186,7 @@ func (f *Folder) Fingerprint(ctx context.Context) (kv.Fingerprint, error) {
 		return *f.print, nil
 	}
 	if f.closed {
-		return kv.Fingerprint{}, &Error{Op: "fingerprint", Name: f.dir, Err: ErrClosed}
+		return kv.Fingerprint{}, &Error{Base: errtext.Base{Op: "fingerprint", Err: ErrClosed}, Name: f.dir}
 	}
 	sums := map[string]uint64{}
 	var mu sync.Mutex
@@ -199,19 +200,22 @@ func (f *Folder) Fingerprint(ctx context.Context) (kv.Fingerprint, error) {
 		return err
 	})
 	if err != nil {
-		return kv.Fingerprint{}, &Error{Op: "fingerprint", Name: f.file.Path(), Err: ErrWeights, Cause: err}
+		return kv.Fingerprint{}, &Error{Base: errtext.Base{Op: "fingerprint", Err: ErrWeights, Cause: err},
+			Name: f.file.Path()}
 	}
 	all := xxh3.New()
 	for _, name := range f.file.Names() {
 		t, err := f.file.Tensor(name)
 		if err != nil {
-			return kv.Fingerprint{}, &Error{Op: "fingerprint", Name: name, Err: ErrWeights, Cause: err}
+			return kv.Fingerprint{}, &Error{Base: errtext.Base{Op: "fingerprint", Err: ErrWeights, Cause: err},
+				Name: name}
 		}
 		fmt.Fprintf(all, "%s %v %v %016x\n", name, t.DType(), t.Shape(), sums[name])
 	}
 	words, err := hashFile(filepath.Join(f.dir, tokenizerFile))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return kv.Fingerprint{}, &Error{Op: "fingerprint", Name: tokenizerFile, Err: ErrTokenizer, Cause: err}
+		return kv.Fingerprint{}, &Error{Base: errtext.Base{Op: "fingerprint", Err: ErrTokenizer, Cause: err},
+			Name: tokenizerFile}
 	}
 	f.print = &kv.Fingerprint{Model: text128(xxh3.Hash128(f.config.text())), Weights: text128(all.Sum128()),
 		Tokenizer: words}
@@ -250,7 +254,7 @@ func (f *Folder) use() (func(), error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
-		return nil, &Error{Op: "load", Name: f.dir, Err: ErrClosed}
+		return nil, &Error{Base: errtext.Base{Op: "load", Err: ErrClosed}, Name: f.dir}
 	}
 	f.users++
 	return sync.OnceFunc(func() {
@@ -268,15 +272,15 @@ func (f *Folder) Close() error {
 		return nil
 	}
 	if f.users > 0 {
-		return &Error{Op: "close", Name: f.dir, Err: ErrInUse, Detail: fmt.Sprintf("%d models are open", f.users),
-			Hint: "close the models first"}
+		return &Error{Base: errtext.Base{Op: "close", Err: ErrInUse, Detail: fmt.Sprintf("%d models are open", f.users),
+			Hint: "close the models first"}, Name: f.dir}
 	}
 	if err := f.file.Close(); err != nil {
 		kind := ErrWeights
 		if errors.Is(err, unimem.ErrInUse) {
 			kind = ErrInUse
 		}
-		return &Error{Op: "close", Name: f.dir, Err: kind, Cause: err}
+		return &Error{Base: errtext.Base{Op: "close", Err: kind, Cause: err}, Name: f.dir}
 	}
 	f.closed = true
 	return nil

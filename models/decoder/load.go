@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/ane/weights"
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -36,29 +37,29 @@ const fewColumns = 32
 // settle sets the defaults of options, and refuses impossible ones.
 func (o *options) settle(c Config) error {
 	if !slices.Contains(Forms(), o.form) {
-		return &Error{Op: "load", Err: ErrLimits, Detail: fmt.Sprintf("no form %d", int(o.form)),
-			Hint: "give one of Forms"}
+		return newError("load", ErrLimits, fmt.Sprintf("no form %d", int(o.form)), "give one of Forms")
 	}
 	if o.context == 0 {
 		o.context = min(c.Positions, 4096)
 	}
 	if o.context < 1 || o.context > c.Positions {
-		return &Error{Op: "load", Name: "Context", Err: ErrTooLong,
-			Detail: fmt.Sprintf("%d tokens, the model has %d positions", o.context, c.Positions)}
+		return &Error{Base: errtext.Base{Op: "load", Err: ErrTooLong,
+			Detail: fmt.Sprintf("%d tokens, the model has %d positions", o.context, c.Positions)}, Name: "Context"}
 	}
 	o.tokens = o.context
 	o.context = (o.context + kv.Step - 1) / kv.Step * kv.Step
 	const most = 1 << 31 // elements of a tensor
 	if per := c.KVHeads * c.HeadDim; o.context > most/per {
-		return &Error{Op: "load", Name: "Context", Err: ErrTooLong, Hint: "give fewer tokens",
-			Detail: fmt.Sprintf("%d tokens, the keys of a layer have room for %d", o.tokens, most/per)}
+		return &Error{Base: errtext.Base{Op: "load", Err: ErrTooLong, Hint: "give fewer tokens",
+			Detail: fmt.Sprintf("%d tokens, the keys of a layer have room for %d", o.tokens, most/per)},
+			Name: "Context"}
 	}
 	if o.chosen = o.chunk != 0; !o.chosen {
 		o.chunk = map[Form]int{Engine: 64, EngineInt8: 64, Compact: 256}[o.form]
 	}
 	if o.chunk < 32 || o.chunk%32 != 0 || o.chunk > 4096 {
-		return &Error{Op: "load", Name: "Chunk", Err: ErrLimits,
-			Detail: fmt.Sprintf("%d is not a multiple of 32 up to 4096", o.chunk)}
+		return &Error{Base: errtext.Base{Op: "load", Err: ErrLimits,
+			Detail: fmt.Sprintf("%d is not a multiple of 32 up to 4096", o.chunk)}, Name: "Chunk"}
 	}
 	return nil
 }
@@ -126,7 +127,7 @@ func (m *Model) load(ctx context.Context) error {
 	}
 	var err error
 	if m.weights, err = unimem.Start(0, unimem.InBlocks(weightBlock)); err != nil {
-		return &Error{Op: "load", Cause: err}
+		return &Error{Base: errtext.Base{Op: "load", Cause: err}}
 	}
 	s := &store{folder: m.folder, memory: m.weights, made: map[request]*elements{}, dense: map[string]bool{}}
 	if m.o.form == Compact {
@@ -234,7 +235,7 @@ func (m *Model) add(ctx context.Context, s *store, p program) error {
 			return m.ready(ctx, p.set, model, at)
 		}
 		if !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, ane.ErrDenied) {
-			return &Error{Op: "load", Name: name, Cause: err}
+			return &Error{Base: errtext.Base{Op: "load", Cause: err}, Name: name}
 		}
 	}
 	own, err := s.gather(wants, written.Weights)
@@ -249,7 +250,7 @@ func (m *Model) add(ctx context.Context, s *store, p program) error {
 		return tooLarge(name, err)
 	}
 	if err != nil {
-		return &Error{Op: "load", Name: name, Cause: err}
+		return &Error{Base: errtext.Base{Op: "load", Cause: err}, Name: name}
 	}
 	m.compiled = append(m.compiled, model)
 	return m.ready(ctx, p.set, model, at)
@@ -281,7 +282,8 @@ func (m *Model) enter(p program, written *build.Program, wants map[string]want) 
 // tooLarge is the error of a program that cannot be written or compiled because of its size: its first fault.
 func tooLarge(name string, err error) error {
 	first, _, _ := strings.Cut(err.Error(), "\n")
-	return &Error{Op: "load", Name: name, Err: ErrLimits, Detail: first, Hint: "give a smaller Context"}
+	return &Error{Base: errtext.Base{Op: "load", Err: ErrLimits, Detail: first, Hint: "give a smaller Context"},
+		Name: name}
 }
 
 // lint refuses a program in which lint finds an error for a chip.
@@ -289,8 +291,8 @@ func (m *Model) lint(name string, p *build.Program) error {
 	o := lint.Options{Chips: m.o.chips(), Compilers: []chip.Compiler{chip.InMemory}}
 	for _, f := range lint.Run(name, p.Program, o) {
 		if f.Severity == lint.Error {
-			return &Error{Op: "load", Name: name, Err: ErrLimits, Detail: f.Message + " [" + f.Rule.ID + "]",
-				Hint: f.Fix}
+			return &Error{Base: errtext.Base{Op: "load", Err: ErrLimits, Detail: f.Message + " [" + f.Rule.ID + "]",
+				Hint: f.Fix}, Name: name}
 		}
 	}
 	return nil
@@ -304,7 +306,7 @@ func (m *Model) ready(ctx context.Context, set *set, model *ane.Model, program i
 		return nil
 	}
 	if err := model.Load(ctx); err != nil {
-		return &Error{Op: "load", Name: m.plan.Programs[program].Name, Cause: err}
+		return &Error{Base: errtext.Base{Op: "load", Cause: err}, Name: m.plan.Programs[program].Name}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/kv"
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -92,8 +93,7 @@ func (m *Model) Close(ctx context.Context) error {
 		return nil
 	}
 	if m.sessions > 0 {
-		return &Error{Op: "close", Err: ErrInUse, Detail: fmt.Sprintf("%d sessions are open", m.sessions),
-			Hint: "close the sessions first"}
+		return newError("close", ErrInUse, fmt.Sprintf("%d sessions are open", m.sessions), "close the sessions first")
 	}
 	var errs []error
 	sets := m.layersOf
@@ -106,10 +106,10 @@ func (m *Model) Close(ctx context.Context) error {
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return &Error{Op: "close", Cause: err}
+		return &Error{Base: errtext.Base{Op: "close", Cause: err}}
 	}
 	if err := m.weights.Close(); err != nil {
-		return &Error{Op: "close", Cause: err}
+		return &Error{Base: errtext.Base{Op: "close", Cause: err}}
 	}
 	m.closed = true
 	m.done()

@@ -327,12 +327,12 @@ func (s *Session) bindHead(ctx context.Context, x *ane.Tensor) (requests []*ane.
 // refuse checks tokens before anything runs.
 func (s *Session) refuse(op string, tokens []int) error {
 	if s.closed {
-		return &Error{Op: op, Err: ErrClosed}
+		return newError(op, ErrClosed, "", "")
 	}
 	for i, t := range tokens {
 		if t < 0 || t >= s.model.config.Vocabulary {
-			return &Error{Op: op, Err: ErrVocabulary, Detail: fmt.Sprintf("token %d at position %d, where the model "+
-				"has %d tokens", t, len(s.tokens)+i, s.model.config.Vocabulary)}
+			return newError(op, ErrVocabulary, fmt.Sprintf("token %d at position %d, where the model "+
+				"has %d tokens", t, len(s.tokens)+i, s.model.config.Vocabulary), "")
 		}
 	}
 	if n := len(s.tokens) + len(tokens); n > s.model.o.tokens {
@@ -343,6 +343,6 @@ func (s *Session) refuse(op string, tokens []int) error {
 
 // noRoom is the error of a call that would take tokens beyond the room of the session.
 func (s *Session) noRoom(op string, tokens int) error {
-	return &Error{Op: op, Err: ErrTooLong, Detail: fmt.Sprintf("%d tokens, the session has room for %d", tokens,
-		s.model.o.tokens), Hint: "load the model with a larger Context, up to its positions"}
+	return newError(op, ErrTooLong, fmt.Sprintf("%d tokens, the session has room for %d", tokens, s.model.o.tokens),
+		"load the model with a larger Context, up to its positions")
 }

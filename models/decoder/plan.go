@@ -119,6 +119,6 @@ func (p Plan) check() error {
 	if over == nil {
 		return nil
 	}
-	return &Error{Op: "load", Err: ErrLimits, Detail: strings.Join(over, "; "),
-		Hint: "use the form compact on a software engine, or a smaller model"}
+	return newError("load", ErrLimits, strings.Join(over, "; "),
+		"use the form compact on a software engine, or a smaller model")
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // Sampler chooses the next token from logits. Its choices are the same on every machine: for one seed and the same
@@ -28,11 +30,10 @@ type Sampler struct {
 func NewSampler(temperature, topP float64, seed uint64) (*Sampler, error) {
 	switch {
 	case !(temperature >= 0) || math.IsInf(temperature, 0):
-		return nil, &Error{Op: "sample", Detail: fmt.Sprintf("temperature %v", temperature), Err: ErrSampler,
-			Hint: "give a number of 0 or more; 0 is greedy"}
+		return nil, newError("sample", ErrSampler, fmt.Sprintf("temperature %v", temperature),
+			"give a number of 0 or more; 0 is greedy")
 	case !(topP > 0 && topP <= 1):
-		return nil, &Error{Op: "sample", Detail: fmt.Sprintf("top-p %v", topP), Err: ErrSampler,
-			Hint: "give a number above 0 and at most 1"}
+		return nil, newError("sample", ErrSampler, fmt.Sprintf("top-p %v", topP), "give a number above 0 and at most 1")
 	}
 	return &Sampler{temperature: temperature, topP: topP, seed: seed, random: rand.NewPCG(seed, stream)}, nil
 }
@@ -177,7 +178,7 @@ func (s *Sampler) marshal() []byte {
 func unmarshalSampler(b []byte) (*Sampler, error) {
 	const fixed = 1 + 3*8
 	if len(b) < fixed || b[0] != samplerState {
-		return nil, &Error{Op: "restore sampler", Detail: fmt.Sprintf("a state of %d bytes", len(b)), Err: ErrSampler}
+		return nil, newError("restore sampler", ErrSampler, fmt.Sprintf("a state of %d bytes", len(b)), "")
 	}
 	number := func(i int) uint64 { return binary.LittleEndian.Uint64(b[1+8*i:]) }
 	s, err := NewSampler(math.Float64frombits(number(0)), math.Float64frombits(number(1)), number(2))
@@ -185,7 +186,7 @@ func unmarshalSampler(b []byte) (*Sampler, error) {
 		return nil, err
 	}
 	if err := s.random.UnmarshalBinary(b[fixed:]); err != nil {
-		return nil, &Error{Op: "restore sampler", Err: ErrSampler, Cause: err}
+		return nil, &Error{Base: errtext.Base{Op: "restore sampler", Err: ErrSampler, Cause: err}}
 	}
 	return s, nil
 }

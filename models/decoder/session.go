@@ -7,6 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/kv"
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -50,14 +51,14 @@ func (m *Model) NewSession(opts ...unimem.Option) (*Session, error) {
 // Errors: ErrClosed, and those of NewSession and kv.Cache.Fork.
 func (s *Session) Fork() (*Session, error) {
 	if s.closed {
-		return nil, &Error{Op: "fork", Err: ErrClosed}
+		return nil, newError("fork", ErrClosed, "", "")
 	}
 	cache, err := s.cache.Fork()
 	if err != nil {
-		return nil, &Error{Op: "fork", Cause: err}
+		return nil, &Error{Base: errtext.Base{Op: "fork", Cause: err}}
 	}
 	if err := cache.Detach(); err != nil {
-		return nil, &Error{Op: "fork", Cause: errors.Join(err, cache.Close())}
+		return nil, &Error{Base: errtext.Base{Op: "fork", Cause: errors.Join(err, cache.Close())}}
 	}
 	f, err := s.model.session("fork", s.opts, cache)
 	if err != nil {
@@ -70,7 +71,7 @@ func (s *Session) Fork() (*Session, error) {
 		}
 	}
 	if err != nil {
-		return nil, &Error{Op: "fork", Cause: errors.Join(err, f.Close())}
+		return nil, &Error{Base: errtext.Base{Op: "fork", Cause: errors.Join(err, f.Close())}}
 	}
 	f.ready = s.ready
 	return f, nil
@@ -81,14 +82,14 @@ func (m *Model) session(op string, opts []unimem.Option, cache *kv.Cache) (*Sess
 	m.mu.Lock()
 	if m.closed {
 		m.mu.Unlock()
-		return nil, errors.Join(&Error{Op: op, Err: ErrClosed}, cache.Close())
+		return nil, errors.Join(newError(op, ErrClosed, "", ""), cache.Close())
 	}
 	m.sessions++
 	m.mu.Unlock()
 	s := &Session{model: m, cache: cache, opts: opts, least: m.surface(), sparing: len(opts) == 0,
 		row: make([]float32, max(m.config.Hidden, m.config.HeadDim))}
 	if err := s.open(); err != nil {
-		return nil, errors.Join(&Error{Op: op, Cause: err}, s.Close())
+		return nil, errors.Join(&Error{Base: errtext.Base{Op: op, Cause: err}}, s.Close())
 	}
 	return s, nil
 }
@@ -208,7 +209,7 @@ func (s *Session) take(ctx context.Context, op string, p *pass, tokens []int, lo
 	}
 	if err != nil {
 		s.tokens = s.tokens[:before]
-		return &Error{Op: op, Cause: errors.Join(err, s.cache.Truncate(before))}
+		return &Error{Base: errtext.Base{Op: op, Cause: errors.Join(err, s.cache.Truncate(before))}}
 	}
 	return nil
 }
@@ -260,16 +261,17 @@ func (s *Session) Copied() int64 { return s.copied + s.cache.Copied() }
 // Errors: ErrTooLong (the session has fewer tokens), ErrClosed.
 func (s *Session) Truncate(n int) error {
 	if s.closed {
-		return &Error{Op: "truncate", Err: ErrClosed}
+		return newError("truncate", ErrClosed, "", "")
 	}
 	if n < 0 || n > len(s.tokens) {
-		return &Error{Op: "truncate", Err: ErrTooLong, Cause: s.cache.Truncate(max(n, len(s.tokens)+1))}
+		return &Error{Base: errtext.Base{Op: "truncate", Err: ErrTooLong, Cause: s.cache.Truncate(max(n,
+			len(s.tokens)+1))}}
 	}
 	if n == len(s.tokens) {
 		return nil
 	}
 	if err := s.cache.Truncate(n); err != nil {
-		return &Error{Op: "truncate", Cause: err}
+		return &Error{Base: errtext.Base{Op: "truncate", Cause: err}}
 	}
 	s.tokens, s.ready, s.logits = s.tokens[:n], false, nil
 	return nil
@@ -292,7 +294,7 @@ func (s *Session) Close() error {
 		errs = append(errs, s.cache.Close())
 	}
 	if err := errors.Join(append(errs, s.layout.Close())...); err != nil {
-		return &Error{Op: "close", Cause: err}
+		return &Error{Base: errtext.Base{Op: "close", Cause: err}}
 	}
 	s.closed, s.ready, s.logits = true, false, nil
 	s.model.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/kv"
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // Snapshot is what the file of a snapshot has beside the keys and values.
@@ -83,17 +84,18 @@ func decodeSnapshot(note []byte, vocabulary int) (t Snapshot, err error) {
 func (s *Session) SaveFile(ctx context.Context, path string, t Snapshot) error {
 	const op = "save"
 	if s.closed {
-		return &Error{Op: op, Name: path, Err: ErrClosed}
+		return &Error{Base: errtext.Base{Op: op, Err: ErrClosed}, Name: path}
 	}
 	all := t.Tokens()
 	if len(all) < len(s.tokens) || !slices.Equal(all[:len(s.tokens)], s.tokens) {
-		return &Error{Op: op, Name: path, Err: ErrSnapshot,
+		return &Error{Base: errtext.Base{Op: op, Err: ErrSnapshot,
 			Detail: fmt.Sprintf("the session has taken %d other tokens", len(s.tokens)),
-			Hint:   "give the prompt and the answer of the session"}
+			Hint:   "give the prompt and the answer of the session"}, Name: path}
 	}
 	for _, id := range all {
 		if id < 0 || id >= s.model.config.Vocabulary {
-			return &Error{Op: op, Name: path, Err: ErrVocabulary, Detail: fmt.Sprintf("token %d", id)}
+			return &Error{Base: errtext.Base{Op: op, Err: ErrVocabulary, Detail: fmt.Sprintf("token %d", id)},
+				Name: path}
 		}
 	}
 	print, err := s.model.Fingerprint(ctx)
@@ -101,7 +103,7 @@ func (s *Session) SaveFile(ctx context.Context, path string, t Snapshot) error {
 		return err
 	}
 	if err := s.cache.SaveFileNote(path, print, t.encode()); err != nil {
-		return &Error{Op: op, Name: path, Cause: err}
+		return &Error{Base: errtext.Base{Op: op, Cause: err}, Name: path}
 	}
 	return nil
 }
@@ -118,7 +120,7 @@ func (s *Session) SaveFile(ctx context.Context, path string, t Snapshot) error {
 func (s *Session) RestoreFile(ctx context.Context, path string, prompt []int) (Snapshot, error) {
 	const op = "restore"
 	if s.closed {
-		return Snapshot{}, &Error{Op: op, Name: path, Err: ErrClosed}
+		return Snapshot{}, &Error{Base: errtext.Base{Op: op, Err: ErrClosed}, Name: path}
 	}
 	print, err := s.model.Fingerprint(ctx)
 	if err != nil {
@@ -140,7 +142,7 @@ func (s *Session) RestoreFile(ctx context.Context, path string, prompt []int) (S
 		return nil
 	})
 	if err != nil {
-		return Snapshot{}, &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
+		return Snapshot{}, &Error{Base: errtext.Base{Op: op, Err: ErrSnapshot, Cause: err}, Name: path}
 	}
 	s.tokens, s.ready, s.logits = t.Tokens()[:taken:taken], false, nil
 	return t, nil
@@ -165,7 +167,7 @@ func PeekFile(path string) (Snapshot, error) {
 		t, err = decodeSnapshot(note, maxNumber)
 	}
 	if err != nil {
-		return Snapshot{}, &Error{Op: "peek", Name: path, Err: ErrSnapshot, Cause: err}
+		return Snapshot{}, &Error{Base: errtext.Base{Op: "peek", Err: ErrSnapshot, Cause: err}, Name: path}
 	}
 	return t, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -114,7 +115,7 @@ func (s *store) make(w *weight, r request) (*elements, error) {
 func (s *store) blank(d mil.DType, n int) (*elements, error) {
 	data, err := s.memory.Take((n*d.Bits()+7)/8, ane.RowAlign)
 	if err != nil {
-		return nil, &Error{Op: "load", Detail: "no memory for converted weights", Cause: err}
+		return nil, &Error{Base: errtext.Base{Op: "load", Detail: "no memory for converted weights", Cause: err}}
 	}
 	return &elements{data: data}, nil
 }
@@ -243,8 +244,8 @@ func finite(name string, at int, numbers []float32) error {
 		if f64 := float64(f); !math.IsNaN(f64) && !math.IsInf(f64, 0) {
 			detail += ", beyond fp16"
 		}
-		return &Error{Op: "load", Name: name, Err: ErrNaN, Detail: detail,
-			Hint: "the file is damaged, or its conversion failed"}
+		return &Error{Base: errtext.Base{Op: "load", Err: ErrNaN, Detail: detail,
+			Hint: "the file is damaged, or its conversion failed"}, Name: name}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // dtype is the type of a constant of integers. MIL has none of 5 bits.
@@ -45,7 +46,7 @@ func (s *store) prepare(ctx context.Context) error {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return &Error{Op: "load", Cause: err}
+			return &Error{Base: errtext.Base{Op: "load", Cause: err}}
 		}
 		zeros, fine, err := s.offsets(w)
 		if err != nil {

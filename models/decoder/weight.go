@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
@@ -64,12 +65,13 @@ func (f *Folder) module(m module) (*weight, error) {
 	w.scales = scales
 	w.group, w.bits = f.config.quantization.of(m.name, f.stored(m.name))
 	if w.bits == 0 {
-		return nil, &Error{Op: "open", Name: m.name + ".scales", Err: ErrWeights,
-			Detail: "the module has groups, but config.json does not say of what size", Hint: "add quantization"}
+		return nil, &Error{Base: errtext.Base{Op: "open", Err: ErrWeights,
+			Detail: "the module has groups, but config.json does not say of what size", Hint: "add quantization"},
+			Name: m.name + ".scales"}
 	}
 	if w.in%w.group != 0 {
-		return nil, &Error{Op: "open", Name: m.name, Err: ErrWeights,
-			Detail: fmt.Sprintf("rows of %d elements are not a multiple of groups of %d", w.in, w.group)}
+		return nil, &Error{Base: errtext.Base{Op: "open", Err: ErrWeights,
+			Detail: fmt.Sprintf("rows of %d elements are not a multiple of groups of %d", w.in, w.group)}, Name: m.name}
 	}
 	if w.data, err = f.tensor(m.name+".weight", w.out, w.in*w.bits/32); err != nil {
 		return nil, err
@@ -97,7 +99,8 @@ func (f *Folder) dense(name string, shape ...int) (safetensors.Tensor, error) {
 }
 
 func typeFault(t safetensors.Tensor, want string) error {
-	return &Error{Op: "open", Name: t.Name(), Err: ErrWeights, Detail: fmt.Sprintf("%v is not %s", t.DType(), want)}
+	return &Error{Base: errtext.Base{Op: "open", Err: ErrWeights, Detail: fmt.Sprintf("%v is not %s", t.DType(), want)},
+		Name: t.Name()}
 }
 
 // tensor returns a tensor of the file after checking its shape.
@@ -106,12 +109,13 @@ func (f *Folder) tensor(name string, shape ...int) (safetensors.Tensor, error) {
 	t, err := f.file.Tensor(name)
 	switch {
 	case errors.Is(err, safetensors.ErrName):
-		return t, &Error{Op: "open", Name: name, Err: ErrWeights, Detail: "no such tensor in " + f.file.Path()}
+		return t, &Error{Base: errtext.Base{Op: "open", Err: ErrWeights, Detail: "no such tensor in " + f.file.Path()},
+			Name: name}
 	case err != nil:
-		return t, &Error{Op: "open", Name: name, Err: ErrWeights, Cause: err}
+		return t, &Error{Base: errtext.Base{Op: "open", Err: ErrWeights, Cause: err}, Name: name}
 	case !slices.Equal(t.Shape(), shape):
-		return t, &Error{Op: "open", Name: name, Err: ErrWeights,
-			Detail: fmt.Sprintf("shape %v, where %s implies %v", t.Shape(), configFile, shape)}
+		return t, &Error{Base: errtext.Base{Op: "open", Err: ErrWeights,
+			Detail: fmt.Sprintf("shape %v, where %s implies %v", t.Shape(), configFile, shape)}, Name: name}
 	}
 	return t, nil
 }

@@ -2,9 +2,10 @@ package blas
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // The kinds of error of this package, for errors.Is.
@@ -21,23 +22,18 @@ var (
 
 // Error is the error type of every call of this package, except for those that unimem returns.
 type Error struct {
-	Op   string // "open", "matrix" or "product"
-	What string // the matrix ("c", "a" or "b") or the file; may be empty
-	Err  error  // one of the kinds
-	Hint string // what is wrong, with numbers, and how to fix it; may be empty
+	errtext.Base        // the fields Op, Err (one of the kinds), Detail, Cause and Hint
+	What         string // the matrix ("c", "a" or "b") or the file; may be empty
 }
 
 // Error returns the text on one line.
 func (e *Error) Error() string {
-	text, what := "blas: "+e.Op, visible(e.What)
+	call, what, base := "blas: "+e.Op, visible(e.What), e.Base
 	if what != "" {
-		text += " " + what
+		call += " " + what
 	}
-	text = fmt.Sprintf("%s: %v", text, e.Err)
-	if e.Hint != "" {
-		text += "; " + visible(strings.ReplaceAll(e.Hint, e.What, what))
-	}
-	return text
+	base.Hint = visible(strings.ReplaceAll(e.Hint, e.What, what))
+	return base.Line(call)
 }
 
 // visible is a text on one line; the middle of a name that no reader reads is left out.
@@ -53,6 +49,3 @@ func visible(s string) string {
 		return r
 	}, s)
 }
-
-// Unwrap returns Err.
-func (e *Error) Unwrap() error { return e.Err }

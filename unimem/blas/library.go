@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // Library is a loaded library with the C interface of BLAS. Open and OpenFile return one; it is never unloaded.
@@ -31,7 +33,8 @@ func Open() (*Library, error) { return open(systemFile, systemName) }
 // vendor, for instance. The error matches ErrUnavailable.
 func OpenFile(path string) (*Library, error) {
 	if path == "" || strings.ContainsRune(path, 0) { // an empty one would be this program
-		return nil, &Error{Op: "open", What: path, Err: ErrUnavailable, Hint: "give the name of a file"}
+		return nil, &Error{Base: errtext.Base{Op: "open", Err: ErrUnavailable, Hint: "give the name of a file"},
+			What: path}
 	}
 	return open(path, path)
 }
@@ -55,17 +58,19 @@ func (l *Library) ProductAdd(c, a, b Matrix) error { return l.product(c, a, b, 1
 
 func (l *Library) product(c, a, b Matrix, beta float32) error {
 	if l == nil || l.call == nil {
-		return &Error{Op: "product", Err: ErrUnavailable, Hint: "open a Library first"}
+		return &Error{Base: errtext.Base{Op: "product", Err: ErrUnavailable, Hint: "open a Library first"}}
 	}
 	if err := cmp.Or(c.check("c"), a.check("a"), b.check("b")); err != nil {
 		return err
 	}
 	if a.Cols != b.Rows || c.Rows != a.Rows || c.Cols != b.Cols {
-		return &Error{Op: "product", Err: ErrShape, Hint: fmt.Sprintf("%d x %d times %d x %d does not give %d x %d",
-			a.Rows, a.Cols, b.Rows, b.Cols, c.Rows, c.Cols)}
+		return &Error{Base: errtext.Base{Op: "product", Err: ErrShape,
+			Hint: fmt.Sprintf("%d x %d times %d x %d does not give %d x %d",
+				a.Rows, a.Cols, b.Rows, b.Cols, c.Rows, c.Cols)}}
 	}
 	if c.overlaps(a) || c.overlaps(b) {
-		return &Error{Op: "product", What: "c", Err: ErrOverlap, Hint: "take another span for the result"}
+		return &Error{Base: errtext.Base{Op: "product", Err: ErrOverlap, Hint: "take another span for the result"},
+			What: "c"}
 	}
 	if c.Rows == 0 || c.Cols == 0 {
 		return nil

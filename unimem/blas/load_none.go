@@ -2,7 +2,10 @@
 
 package blas
 
-import "github.com/anekit/anekit/internal/host"
+import (
+	"github.com/anekit/anekit/internal/errtext"
+	"github.com/anekit/anekit/internal/host"
+)
 
 const systemFile, systemName = "", ""
 
@@ -12,5 +15,5 @@ func open(path, _ string) (*Library, error) {
 	if host.Name == "linux" {
 		hint = "this build cannot load libraries: build with CGO_ENABLED=1 for amd64 or arm64"
 	}
-	return nil, &Error{Op: "open", What: path, Err: ErrUnavailable, Hint: hint}
+	return nil, &Error{Base: errtext.Base{Op: "open", Err: ErrUnavailable, Hint: hint}, What: path}
 }

@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 func open(path, name string) (*Library, error) {
@@ -18,12 +20,14 @@ func open(path, name string) (*Library, error) {
 
 	lib, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
-		return nil, &Error{Op: "open", What: path, Err: ErrUnavailable, Hint: fmt.Sprintf("%v: %s", err, install)}
+		return nil, &Error{Base: errtext.Base{Op: "open", Err: ErrUnavailable, Hint: fmt.Sprintf("%v: %s", err,
+			install)}, What: path}
 	}
 	address, err := purego.Dlsym(lib, "cblas_sgemm")
 	if err != nil {
 		_ = purego.Dlclose(lib) // the first failure is the one to report
-		return nil, &Error{Op: "open", What: path, Err: ErrUnavailable, Hint: fmt.Sprintf("%v: %s", err, install)}
+		return nil, &Error{Base: errtext.Base{Op: "open", Err: ErrUnavailable, Hint: fmt.Sprintf("%v: %s", err,
+			install)}, What: path}
 	}
 	// void cblas_sgemm(enum CBLAS_ORDER, enum CBLAS_TRANSPOSE, enum CBLAS_TRANSPOSE, int m, int n, int k, float alpha,
 	//     const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -49,8 +50,8 @@ func On(span []byte, rows, cols int) (Matrix, error) {
 		return Matrix{}, err
 	}
 	if n > len(span)/4 {
-		return Matrix{}, &Error{Op: "matrix", Err: ErrShort,
-			Hint: fmt.Sprintf("%d x %d values of 4 bytes, the span has %d bytes", rows, cols, len(span))}
+		return Matrix{}, &Error{Base: errtext.Base{Op: "matrix", Err: ErrShort,
+			Hint: fmt.Sprintf("%d x %d values of 4 bytes, the span has %d bytes", rows, cols, len(span))}}
 	}
 	if n == 0 {
 		return Matrix{Rows: rows, Cols: cols, Stride: cols}, nil
@@ -65,9 +66,11 @@ func On(span []byte, rows, cols int) (Matrix, error) {
 func elements(rows, cols int) (int, error) {
 	switch {
 	case rows < 0 || cols < 0:
-		return 0, &Error{Op: "matrix", Err: ErrShape, Hint: fmt.Sprintf("%d x %d: neither may be negative", rows, cols)}
+		return 0, &Error{Base: errtext.Base{Op: "matrix", Err: ErrShape,
+			Hint: fmt.Sprintf("%d x %d: neither may be negative", rows, cols)}}
 	case cols > 0 && rows > math.MaxInt/cols:
-		return 0, &Error{Op: "matrix", Err: ErrShape, Hint: fmt.Sprintf("%d x %d overflows", rows, cols)}
+		return 0, &Error{Base: errtext.Base{Op: "matrix", Err: ErrShape, Hint: fmt.Sprintf("%d x %d overflows", rows,
+			cols)}}
 	}
 	return rows * cols, nil
 }
@@ -97,7 +100,7 @@ func (m Matrix) stored() (rows, length int) {
 // check refuses what the library would read outside of Data, or cannot express.
 func (m Matrix) check(what string) error {
 	fault := func(kind error, format string, args ...any) error {
-		return &Error{Op: "product", What: what, Err: kind, Hint: fmt.Sprintf(format, args...)}
+		return &Error{Base: errtext.Base{Op: "product", Err: kind, Hint: fmt.Sprintf(format, args...)}, What: what}
 	}
 	rows, length := m.stored()
 	switch {

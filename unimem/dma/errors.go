@@ -34,17 +34,14 @@ var (
 
 // Error is the error type of every call of this package.
 type Error struct {
-	Op     string // "open", "segments", "release", "close", "disk", "read", "write", "flush", "ring", "allocate"
-	Block  uint32 // id of the Block, 0 for none
-	Offset int    // bytes in the Block, -1 for none
-	Err    error  // one of the sentinels of this package or of unimem
-	Cause  error  // the error of the driver, or nil
-	Hint   string // what is wrong and how to fix it, or empty
+	errtext.Base        // the fields Op, Err (a sentinel of this package or of unimem), Detail, Cause (the error of the driver) and Hint
+	Block        uint32 // id of the Block, 0 for none
+	Offset       int    // bytes in the Block, -1 for none
 }
 
 // failure makes an Error. b may be nil.
 func failure(op string, b *unimem.Block, offset int, err, cause error, hint string) *Error {
-	e := &Error{Op: op, Offset: offset, Err: err, Cause: cause, Hint: hint}
+	e := &Error{Base: errtext.Base{Op: op, Err: err, Cause: cause, Hint: hint}, Offset: offset}
 	if b != nil {
 		e.Block = b.ID()
 	}
@@ -60,11 +57,8 @@ func (e *Error) Error() string {
 	if e.Offset >= 0 {
 		call += fmt.Sprintf(" at byte %d", e.Offset)
 	}
-	return errtext.Line(call, e.Err, "", e.Cause, e.Hint)
+	return e.Line(call)
 }
-
-// Unwrap returns Err and Cause.
-func (e *Error) Unwrap() []error { return errtext.Both(e.Err, e.Cause) }
 
 // Errors are the failures of several commands of one transfer, in the order of their bytes. errors.Is and errors.As
 // look at each.

@@ -36,7 +36,7 @@ func (d *Device) NewBuffer(b *unimem.Block) (*Buffer, error) {
 func (d *Device) Allocate(size int) (*Buffer, error) {
 	o, err := d.make("buffer", func(ref uintptr) (uintptr, error) {
 		if most := d.driver.maxBuffer(ref); size < 1 || size > most {
-			return 0, &Error{Op: "buffer", Err: ErrRange, Hint: fmt.Sprintf("%d bytes, this GPU allows 1 to %d", size, most)}
+			return 0, newError("buffer", ErrRange, "", fmt.Sprintf("%d bytes, this GPU allows 1 to %d", size, most))
 		}
 		return d.driver.allocate(ref, size), nil
 	})
@@ -70,7 +70,7 @@ func checkBuffer(b *unimem.Block, limit int) error {
 	default:
 		return nil
 	}
-	return &Error{Op: "buffer", Err: ErrBlock, Hint: hint}
+	return newError("buffer", ErrBlock, "", hint)
 }
 
 // Close releases the MTLBuffer and then the Block, once; repeating it returns nil. The error is ErrInUse while a Work

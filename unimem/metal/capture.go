@@ -17,7 +17,7 @@ var capturing sync.Mutex
 //
 // Errors: ErrClosed, ErrCapture before f is called, and that of f.
 func (d *Device) Capture(path string, f func() error) error {
-	refuse := func(hint string) error { return &Error{Op: "capture", Err: ErrCapture, Hint: hint} }
+	refuse := func(hint string) error { return newError("capture", ErrCapture, "", hint) }
 	capturing.Lock()
 	defer capturing.Unlock()
 	err := d.use("capture", func(ref uintptr) error {

@@ -21,7 +21,7 @@ type Device struct {
 func Open() (*Device, error) {
 	d, err := system()
 	if err != nil {
-		return nil, &Error{Op: "open", Err: err}
+		return nil, newError("open", err, "", "")
 	}
 	return openWith(d)
 }
@@ -29,12 +29,12 @@ func Open() (*Device, error) {
 func openWith(d *driver) (*Device, error) {
 	ref := d.systemDevice()
 	if ref == 0 {
-		return nil, &Error{Op: "open", Err: ErrDevice, Hint: "a virtual machine without a GPU has none"}
+		return nil, newError("open", ErrDevice, "", "a virtual machine without a GPU has none")
 	}
 	queue := d.newQueue(ref)
 	if queue == 0 {
 		d.release(ref)
-		return nil, &Error{Op: "open", Err: ErrRefused, Hint: "Metal makes no command queue"}
+		return nil, newError("open", ErrRefused, "", "Metal makes no command queue")
 	}
 	return &Device{driver: d, ref: ref, queue: queue}, nil
 }
@@ -71,12 +71,12 @@ func (d *Device) Close() error {
 // use calls f with the device, and prevents closing it during the call.
 func (d *Device) use(op string, f func(ref uintptr) error) error {
 	if d == nil {
-		return &Error{Op: op, Err: ErrClosed, Hint: "open a Device first"}
+		return newError(op, ErrClosed, "", "open a Device first")
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	if d.ref == 0 {
-		return &Error{Op: op, Err: ErrClosed, Hint: "open a Device first"}
+		return newError(op, ErrClosed, "", "open a Device first")
 	}
 	return f(d.ref)
 }
@@ -87,7 +87,7 @@ func (d *Device) make(op string, f func(ref uintptr) (uintptr, error)) (*object,
 	err := d.use(op, func(ref uintptr) (err error) {
 		made, err = f(ref)
 		if err == nil && made == 0 {
-			err = &Error{Op: op, Err: ErrRefused}
+			err = newError(op, ErrRefused, "", "")
 		}
 		return err
 	})
@@ -100,7 +100,7 @@ func (d *Device) make(op string, f func(ref uintptr) (uintptr, error)) (*object,
 // over is make for an object over a Block, which it retains.
 func (d *Device) over(op string, b *unimem.Block, f func(ref uintptr) (uintptr, error)) (*object, error) {
 	if err := b.Retain(); err != nil {
-		return nil, &Error{Op: op, Err: err, Hint: "open a Block first"}
+		return nil, newError(op, err, "", "open a Block first")
 	}
 	o, err := d.make(op, f)
 	if err != nil {

@@ -2,7 +2,8 @@ package metal
 
 import (
 	"errors"
-	"fmt"
+
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 var (
@@ -51,17 +52,13 @@ var (
 
 // Error is the error type of every call of this package.
 type Error struct {
-	Op   string // "open", "buffer", "texture", "kernel", "event", "submit", "work", "capture", "close"
-	Err  error  // one of the sentinels of this package, or an error of unimem
-	Hint string // what is wrong and how to fix it, or empty
+	errtext.Base // the fields Op, Err (a sentinel of this package, or an error of unimem), Detail, Cause and Hint
 }
 
-func (e *Error) Error() string {
-	if e.Hint == "" {
-		return fmt.Sprintf("metal: %s: %v", e.Op, e.Err)
-	}
-	return fmt.Sprintf("metal: %s: %v; %s", e.Op, e.Err, e.Hint)
+// newError returns an Error without a cause; detail and hint may be empty.
+func newError(op string, kind error, detail, hint string) *Error {
+	return &Error{Base: errtext.Base{Op: op, Err: kind, Detail: detail, Hint: hint}}
 }
 
-// Unwrap returns Err.
-func (e *Error) Unwrap() error { return e.Err }
+// Error returns the text on one line.
+func (e *Error) Error() string { return e.Line("metal: " + e.Op) }

@@ -41,7 +41,7 @@ func (e *Event) use(f func(d *driver, ref uintptr) error) error {
 	}
 	ref := o.hold()
 	if ref == 0 {
-		return &Error{Op: "event", Err: ErrClosed, Hint: "the Event is nil or closed"}
+		return newError("event", ErrClosed, "", "the Event is nil or closed")
 	}
 	defer o.drop()
 	return f(o.driver, ref)
@@ -59,7 +59,7 @@ func (e *Event) Signal(v uint64) error {
 	return e.use(func(d *driver, ref uintptr) error {
 		switch before := d.value(ref); {
 		case v < before:
-			return &Error{Op: "event", Err: ErrBackwards, Hint: fmt.Sprintf("%d after %d", v, before)}
+			return newError("event", ErrBackwards, "", fmt.Sprintf("%d after %d", v, before))
 		case v > before:
 			d.signal(ref, v)
 		}

@@ -49,7 +49,7 @@ type Kernel struct {
 // threads in a group than the GPU has).
 func (d *Device) NewKernel(p Program) (*Kernel, error) {
 	refuse := func(format string, args ...any) (uintptr, error) {
-		return 0, &Error{Op: "kernel", Err: ErrKernel, Hint: p.Name + ": " + fmt.Sprintf(format, args...)}
+		return 0, newError("kernel", ErrKernel, "", p.Name+": "+fmt.Sprintf(format, args...))
 	}
 	p.Buffers = slices.Clone(p.Buffers)
 	o, err := d.make("kernel", func(ref uintptr) (uintptr, error) {

@@ -59,7 +59,7 @@ func (o *object) close(what string) error {
 	case o.ref == 0:
 		return nil
 	case o.uses > 0:
-		return &Error{Op: "close", Err: ErrInUse, Hint: "wait for the Work that names the " + what}
+		return newError("close", ErrInUse, "", "wait for the Work that names the "+what)
 	}
 	o.driver.release(o.ref)
 	o.ref = 0

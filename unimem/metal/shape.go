@@ -41,5 +41,5 @@ func (s Shape) check(p plane) error {
 }
 
 func shapeError(err error, format string, args ...any) error {
-	return &Error{Op: "texture", Err: err, Hint: fmt.Sprintf(format, args...)}
+	return newError("texture", err, "", fmt.Sprintf(format, args...))
 }

@@ -41,7 +41,7 @@ func (d *Device) Submit(waits, signals []Point, dispatches ...Dispatch) (*Work, 
 	var commands uintptr
 	err = d.use("submit", func(uintptr) error {
 		if commands = d.driver.start(d.queue, w); commands == 0 {
-			return &Error{Op: "submit", Err: ErrRefused, Hint: "the queue has too much work"}
+			return newError("submit", ErrRefused, "", "the queue has too much work")
 		}
 		return nil
 	})
@@ -76,11 +76,11 @@ func (s *submission) drop() {
 // hold keeps an object of the Device open.
 func (s *submission) hold(o *object, what string) (uintptr, error) {
 	if o != nil && o.device != s.device {
-		return 0, &Error{Op: "submit", Err: ErrForeign, Hint: "use a " + what + " of this Device"}
+		return 0, newError("submit", ErrForeign, "", "use a "+what+" of this Device")
 	}
 	ref := o.hold()
 	if ref == 0 {
-		return 0, &Error{Op: "submit", Err: ErrClosed, Hint: "the " + what + " is nil or closed"}
+		return 0, newError("submit", ErrClosed, "", "the "+what+" is nil or closed")
 	}
 	s.held = append(s.held, o)
 	return ref, nil
@@ -106,8 +106,8 @@ func (s *submission) collect(waits, signals []Point, dispatches []Dispatch) (w w
 	}
 	for _, p := range w.signals {
 		if before := s.device.driver.value(p.event); p.value <= before {
-			return w, &Error{Op: "submit", Err: ErrBackwards, Hint: fmt.Sprintf("a signal of %d, the Event has %d",
-				p.value, before)}
+			return w, newError("submit", ErrBackwards, "",
+				fmt.Sprintf("a signal of %d, the Event has %d", p.value, before))
 		}
 	}
 	return w, nil
@@ -139,7 +139,7 @@ func (s *submission) dispatch(c Dispatch) (made dispatch, err error) {
 	}
 	p := c.Kernel.program
 	refuse := func(kind error, format string, args ...any) (dispatch, error) {
-		return dispatch{}, &Error{Op: "submit", Err: kind, Hint: p.Name + ": " + fmt.Sprintf(format, args...)}
+		return dispatch{}, newError("submit", kind, "", p.Name+": "+fmt.Sprintf(format, args...))
 	}
 	switch {
 	case len(c.Buffers) != len(p.Buffers):
@@ -178,7 +178,7 @@ func (s *submission) dispatch(c Dispatch) (made dispatch, err error) {
 // if Metal reports the cause; or the error is that of ctx, and the work continues.
 func (w *Work) Wait(ctx context.Context) error {
 	if w == nil || w.done == nil {
-		return &Error{Op: "work", Err: ErrClosed, Hint: "the Work is nil or zero"}
+		return newError("work", ErrClosed, "", "the Work is nil or zero")
 	}
 	if ctx == nil {
 		ctx = context.Background()
@@ -206,5 +206,5 @@ func workError(code int, fault string) error {
 	if kind != nil {
 		err = fmt.Errorf("%w: %w", ErrFailed, kind)
 	}
-	return &Error{Op: "work", Err: err, Hint: fmt.Sprintf("code %d of MTLCommandBufferError: %s", code, fault)}
+	return newError("work", err, "", fmt.Sprintf("code %d of MTLCommandBufferError: %s", code, fault))
 }

@@ -21,8 +21,7 @@ type Texture struct{ object *object }
 func (d *Device) NewTexture(b *unimem.Block, s Shape) (*Texture, error) {
 	o, err := d.over("texture", b, func(ref uintptr) (uintptr, error) {
 		if kind := b.Backing(); kind != "IOSurface" {
-			return 0, &Error{Op: "texture", Err: ErrBlock,
-				Hint: fmt.Sprintf("the Block is %s memory, not an IOSurface", kind)}
+			return 0, newError("texture", ErrBlock, "", fmt.Sprintf("the Block is %s memory, not an IOSurface", kind))
 		}
 		p, ok := plane{}, false
 		if s.Plane >= 0 {

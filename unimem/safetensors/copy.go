@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -19,9 +20,10 @@ func View[T any](t Tensor) ([]T, error) {
 	case b == nil:
 		return nil, t.fail("view", ErrClosed, "")
 	case !t.Aligned():
-		return nil, &Error{Op: "view", File: t.File(), Tensor: t.Name(), Offset: t.Offset(), Err: ErrMisaligned,
+		return nil, &Error{Base: errtext.Base{Op: "view", Err: ErrMisaligned,
 			Detail: fmt.Sprintf("%v does not start at a multiple of %d bytes", t.DType(), t.DType().Size()),
-			Hint:   "move it with CopyTo, or align the file with ane-roundtrip weights repack"}
+			Hint:   "move it with CopyTo, or align the file with ane-roundtrip weights repack"}, File: t.File(),
+			Tensor: t.Name(), Offset: t.Offset()}
 	}
 	v, err := unimem.View[T](b)
 	if err != nil {
@@ -143,7 +145,7 @@ func moved[T fp16.Brain | float32](dst []fp16.Bits, b []byte, encode func([]fp16
 // the check. The tensors of Align have to be zero: other bytes there are ErrHole.
 func (f *File) Check(ctx context.Context, sum func(name string, data []byte) error) error {
 	if f == nil || f.closed.Load() {
-		return &Error{Op: "check", Offset: -1, Err: ErrClosed}
+		return &Error{Base: errtext.Base{Op: "check", Err: ErrClosed}, Offset: -1}
 	}
 	if ctx == nil {
 		ctx = context.Background()
@@ -155,9 +157,8 @@ func (f *File) Check(ctx context.Context, sum func(name string, data []byte) err
 			case Padding(t.Name()):
 				for j, c := range b {
 					if c != 0 {
-						return &Error{Op: "check", File: t.File(), Tensor: t.Name(), Offset: t.Offset() + int64(j),
-							Err:    ErrHole,
-							Detail: "padding that is not zero"}
+						return &Error{Base: errtext.Base{Op: "check", Err: ErrHole, Detail: "padding that is not zero"},
+							File: t.File(), Tensor: t.Name(), Offset: t.Offset() + int64(j)}
 					}
 				}
 			case sum != nil:

@@ -1,6 +1,10 @@
 package safetensors
 
-import "math"
+import (
+	"math"
+
+	"github.com/anekit/anekit/internal/errtext"
+)
 
 // DType is the type of a tensor's elements.
 type DType uint8
@@ -93,7 +97,7 @@ func ParseDType(name string) (DType, error) {
 	if d, ok := dtypeOf([]byte(name)); ok {
 		return d, nil
 	}
-	return 0, &Error{Op: "parse", Offset: -1, Err: ErrDType, Detail: quote(name)}
+	return 0, &Error{Base: errtext.Base{Op: "parse", Err: ErrDType, Detail: quote(name)}, Offset: -1}
 }
 
 func dtypeOf(name []byte) (DType, bool) {
@@ -112,7 +116,7 @@ func (d DType) valid() bool { return d != 0 && int(d) < len(dtypes) }
 // overflows, or one that is no whole number of bytes.
 func (d DType) Bytes(shape ...int) (int64, error) {
 	fail := func(err error, detail string) (int64, error) {
-		return 0, &Error{Op: "measure", Offset: -1, Err: err, Detail: detail}
+		return 0, &Error{Base: errtext.Base{Op: "measure", Err: err, Detail: detail}, Offset: -1}
 	}
 	if !d.valid() {
 		return fail(ErrDType, "the zero DType")

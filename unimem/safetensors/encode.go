@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // builder collects the header of a file.
@@ -23,13 +25,14 @@ func newBuilder(metadata map[string]string) (*builder, error) {
 		return b, nil
 	}
 	if len(metadata) > maxNames {
-		return nil, &Error{Op: "write", Offset: -1, Err: ErrHeader,
-			Detail: fmt.Sprintf("%d names of metadata, at most %d are permitted", len(metadata), maxNames)}
+		return nil, &Error{Base: errtext.Base{Op: "write", Err: ErrHeader,
+			Detail: fmt.Sprintf("%d names of metadata, at most %d are permitted", len(metadata), maxNames)}, Offset: -1}
 	}
 	b.json = append(b.json, `"`+metadataKey+`":{`...)
 	for i, k := range slices.Sorted(maps.Keys(metadata)) {
 		if !utf8.ValidString(k) || !utf8.ValidString(metadata[k]) {
-			return nil, &Error{Op: "write", Offset: -1, Err: ErrHeader, Detail: "metadata " + quote(k) + " is not UTF-8"}
+			return nil, &Error{Base: errtext.Base{Op: "write", Err: ErrHeader,
+				Detail: "metadata " + quote(k) + " is not UTF-8"}, Offset: -1}
 		}
 		if i > 0 {
 			b.json = append(b.json, ',')
@@ -44,7 +47,8 @@ func newBuilder(metadata map[string]string) (*builder, error) {
 // check refuses a tensor of size bytes that cannot follow the others.
 func (b *builder) check(name string, dtype DType, shape []int, size int) error {
 	bad := func(err error, format string, args ...any) error {
-		return &Error{Op: "write", Tensor: name, Offset: -1, Err: err, Detail: fmt.Sprintf(format, args...)}
+		return &Error{Base: errtext.Base{Op: "write", Err: err, Detail: fmt.Sprintf(format, args...)}, Tensor: name,
+			Offset: -1}
 	}
 	n, err := dtype.Bytes(shape...)
 	if err != nil {
@@ -97,8 +101,9 @@ func (b *builder) text(room int) ([]byte, error) {
 	n := max(lead+len(b.json)+1, room)
 	n = (n + dataAlign - 1) / dataAlign * dataAlign
 	if n-lead > MaxHeader {
-		return nil, &Error{Op: "write", Offset: -1, Err: ErrHeader,
-			Detail: fmt.Sprintf("%d bytes, at most %d are permitted", n-lead, MaxHeader), Hint: "write several files"}
+		return nil, &Error{Base: errtext.Base{Op: "write", Err: ErrHeader,
+			Detail: fmt.Sprintf("%d bytes, at most %d are permitted", n-lead, MaxHeader), Hint: "write several files"},
+			Offset: -1}
 	}
 	all := make([]byte, 0, n)
 	all = binary.LittleEndian.AppendUint64(all, uint64(n-lead))

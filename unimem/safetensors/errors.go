@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -37,42 +38,26 @@ var (
 
 // Error is the error type of this package.
 type Error struct {
-	Op     string // the call: "open", "load", "write", ...
-	File   string // path of the file; may be empty
-	Tensor string // name of the tensor; may be empty
-	Offset int64  // offset in the file in bytes, -1 if the error has none
-	Err    error  // a sentinel of this package, or the error of the system or of unimem
-	Detail string // what is wrong, with numbers
-	Hint   string // how to fix it
+	errtext.Base        // the fields Op, Err (a sentinel of this package, or the error of the system or of unimem), Detail, Cause and Hint
+	File         string // path of the file; may be empty
+	Tensor       string // name of the tensor; may be empty
+	Offset       int64  // offset in the file in bytes, -1 if the error has none
 }
 
 // Error returns the text on one line.
 func (e *Error) Error() string {
-	var s strings.Builder
-	s.WriteString("safetensors: " + e.Op)
+	call := "safetensors: " + e.Op
 	if e.File != "" {
-		s.WriteString(" " + e.File)
+		call += " " + e.File
 	}
 	if e.Tensor != "" {
-		s.WriteString(": tensor " + quote(e.Tensor))
+		call += ": tensor " + quote(e.Tensor)
 	}
 	if e.Offset >= 0 {
-		s.WriteString(" at byte " + strconv.FormatInt(e.Offset, 10))
+		call += " at byte " + strconv.FormatInt(e.Offset, 10)
 	}
-	if e.Err != nil {
-		s.WriteString(": " + e.Err.Error())
-	}
-	if e.Detail != "" {
-		s.WriteString(": " + e.Detail)
-	}
-	if e.Hint != "" {
-		s.WriteString("; " + e.Hint)
-	}
-	return s.String()
+	return e.Line(call)
 }
-
-// Unwrap returns the sentinel or the cause.
-func (e *Error) Unwrap() error { return e.Err }
 
 // maxQuoted bounds how much of a name a message has.
 const maxQuoted = 100

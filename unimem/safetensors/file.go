@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/unimem"
 )
@@ -74,7 +75,7 @@ func named(err error, op, path string) error {
 		e.Op, e.File = op, cmp.Or(e.File, path)
 		return err
 	}
-	return &Error{Op: op, File: path, Offset: -1, Err: err}
+	return &Error{Base: errtext.Base{Op: op, Err: err}, File: path, Offset: -1}
 }
 
 // open maps a file and reads its header.
@@ -91,7 +92,7 @@ func (f *File) open(s *shard) error {
 		s.block, err = readWhole(file, s.size)
 		return err
 	case err == nil && int64(s.block.Size()) != s.size:
-		return &Error{Offset: -1, Err: ErrChanged, Detail: "its size changed while it was opened"}
+		return &Error{Base: errtext.Base{Err: ErrChanged, Detail: "its size changed while it was opened"}, Offset: -1}
 	}
 	return err
 }
@@ -101,8 +102,8 @@ func irregular(err error) error {
 	if !errors.Is(err, wholefile.ErrIrregular) {
 		return err
 	}
-	return &Error{Offset: -1, Err: ErrHeader, Detail: err.Error(),
-		Hint: "give a .safetensors file, its index, or a folder of either"}
+	return &Error{Base: errtext.Base{Err: ErrHeader, Detail: err.Error(),
+		Hint: "give a .safetensors file, its index, or a folder of either"}, Offset: -1}
 }
 
 // openHeader opens the file, and reads and checks its header.
@@ -148,8 +149,8 @@ func (s *shard) readHeader(file *os.File) error {
 func readAt(file *os.File, b []byte, at int64) error {
 	_, err := file.ReadAt(b, at)
 	if errors.Is(err, io.EOF) {
-		return &Error{Offset: at, Err: ErrChanged, Detail: "it became shorter while it was opened",
-			Hint: "open it again when its writer has ended"}
+		return &Error{Base: errtext.Base{Err: ErrChanged, Detail: "it became shorter while it was opened",
+			Hint: "open it again when its writer has ended"}, Offset: at}
 	}
 	return err
 }
@@ -184,8 +185,8 @@ func (f *File) join(op string) error {
 	for i := 1; i < len(f.order); i++ {
 		a, b := f.order[i-1], f.order[i]
 		if name := f.name(a); a.shard != b.shard && name == f.name(b) && !Padding(name) {
-			return &Error{Op: op, File: f.shards[b.shard].path, Tensor: name, Offset: -1, Err: ErrDuplicate,
-				Detail: "also in " + f.shards[a.shard].path}
+			return &Error{Base: errtext.Base{Op: op, Err: ErrDuplicate, Detail: "also in " + f.shards[a.shard].path},
+				File: f.shards[b.shard].path, Tensor: name, Offset: -1}
 		}
 	}
 	return f.agree(op)
@@ -223,13 +224,13 @@ func (f *File) Names() []string {
 // Tensor returns the tensor called name. Errors: ErrName, ErrClosed.
 func (f *File) Tensor(name string) (Tensor, error) {
 	if f == nil || len(f.shards) == 0 || f.closed.Load() {
-		return Tensor{}, &Error{Op: "tensor", Tensor: name, Offset: -1, Err: ErrClosed}
+		return Tensor{}, &Error{Base: errtext.Base{Op: "tensor", Err: ErrClosed}, Tensor: name, Offset: -1}
 	}
 	i, ok := slices.BinarySearchFunc(f.order, name, func(r ref, name string) int {
 		return cmp.Compare(f.name(r), name)
 	})
 	if !ok {
-		return Tensor{}, &Error{Op: "tensor", File: f.path, Tensor: name, Offset: -1, Err: ErrName}
+		return Tensor{}, &Error{Base: errtext.Base{Op: "tensor", Err: ErrName}, File: f.path, Tensor: name, Offset: -1}
 	}
 	return f.tensor(i), nil
 }
@@ -260,7 +261,7 @@ func (f *File) Close() error {
 		return nil
 	}
 	if err := f.release(); err != nil {
-		return &Error{Op: "close", File: f.path, Offset: -1, Err: err}
+		return &Error{Base: errtext.Base{Op: "close", Err: err}, File: f.path, Offset: -1}
 	}
 	f.closed.Store(true)
 	return nil

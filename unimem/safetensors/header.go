@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 const (
@@ -39,7 +41,8 @@ type record struct {
 
 // fault is an error of a header, without op and file.
 func fault(err error, at int64, tensor, format string, args ...any) *Error {
-	return &Error{Op: "parse", Tensor: tensor, Offset: at, Err: err, Detail: fmt.Sprintf(format, args...)}
+	return &Error{Base: errtext.Base{Op: "parse", Err: err, Detail: fmt.Sprintf(format, args...)}, Tensor: tensor,
+		Offset: at}
 }
 
 // headerLength reads the first eight bytes of a file of size bytes.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
@@ -18,7 +19,7 @@ const (
 func (f *File) find(op string) error {
 	info, err := os.Stat(f.path)
 	if err != nil {
-		return &Error{Op: op, File: f.path, Offset: -1, Err: err}
+		return &Error{Base: errtext.Base{Op: op, Err: err}, File: f.path, Offset: -1}
 	}
 	switch {
 	case info.IsDir():
@@ -34,7 +35,7 @@ func (f *File) find(op string) error {
 func (f *File) folder(op string) error {
 	entries, err := os.ReadDir(f.path)
 	if err != nil {
-		return &Error{Op: op, File: f.path, Offset: -1, Err: err}
+		return &Error{Base: errtext.Base{Op: op, Err: err}, File: f.path, Offset: -1}
 	}
 	var indices []string
 	for _, e := range entries {
@@ -48,14 +49,15 @@ func (f *File) folder(op string) error {
 	}
 	switch {
 	case len(indices) > 1:
-		return &Error{Op: op, File: f.path, Offset: -1, Err: ErrDuplicate,
-			Detail: "the folder has several indices: " + strings.Join(indices, ", "), Hint: "open one of them"}
+		return &Error{Base: errtext.Base{Op: op, Err: ErrDuplicate,
+			Detail: "the folder has several indices: " + strings.Join(indices, ", "), Hint: "open one of them"},
+			File: f.path, Offset: -1}
 	case len(indices) == 1:
 		f.shards = nil
 		return f.index(op, filepath.Join(f.path, indices[0]))
 	case len(f.shards) == 0:
-		return &Error{Op: op, File: f.path, Offset: -1, Err: os.ErrNotExist,
-			Detail: "the folder has no *" + extension + " and no *" + indexExtension}
+		return &Error{Base: errtext.Base{Op: op, Err: os.ErrNotExist,
+			Detail: "the folder has no *" + extension + " and no *" + indexExtension}, File: f.path, Offset: -1}
 	}
 	return nil
 }
@@ -69,7 +71,8 @@ type placed struct {
 // index reads an index and the headers of its files, and compares them.
 func (f *File) index(op, path string) error {
 	bad := func(err error, at int, tensor, detail string) error {
-		return &Error{Op: op, File: path, Tensor: tensor, Offset: int64(at), Err: err, Detail: detail}
+		return &Error{Base: errtext.Base{Op: op, Err: err, Detail: detail}, File: path, Tensor: tensor,
+			Offset: int64(at)}
 	}
 	data, err := wholefile.Read(path, MaxHeader)
 	if err != nil {
@@ -82,7 +85,7 @@ func (f *File) index(op, path string) error {
 			s.skip(0)
 			return nil
 		case f.places != nil:
-			return &Error{Offset: int64(s.at), Err: ErrDuplicate, Detail: "weight_map"}
+			return &Error{Base: errtext.Base{Err: ErrDuplicate, Detail: "weight_map"}, Offset: int64(s.at)}
 		}
 		return f.weightMap(s, filepath.Dir(path))
 	})
@@ -113,8 +116,9 @@ func (f *File) weightMap(s *scanner, dir string) error {
 	return s.object(func(key []byte) error {
 		name, file := string(key), string(s.str())
 		if s.fault == "" && !filepath.IsLocal(filepath.FromSlash(file)) {
-			return &Error{Tensor: name, Offset: int64(s.at), Err: ErrHeader,
-				Detail: "the file " + quote(file) + " is outside of the index's folder"}
+			return &Error{Base: errtext.Base{Err: ErrHeader,
+				Detail: "the file " + quote(file) + " is outside of the index's folder"}, Tensor: name,
+				Offset: int64(s.at)}
 		}
 		i, known := shards[file]
 		if !known {
@@ -136,8 +140,9 @@ func (f *File) agree(op string) error {
 	places := slices.DeleteFunc(f.places, func(p placed) bool { return Padding(p.name) })
 	f.places = nil
 	lost := func(p placed) error {
-		return &Error{Op: op, File: f.indexPath, Tensor: p.name, Offset: -1, Err: ErrName,
-			Detail: "the index says that it is in " + f.shards[p.shard].path}
+		return &Error{Base: errtext.Base{Op: op, Err: ErrName,
+			Detail: "the index says that it is in " + f.shards[p.shard].path}, File: f.indexPath, Tensor: p.name,
+			Offset: -1}
 	}
 	for i := range f.order {
 		t := f.tensor(i)
@@ -148,8 +153,9 @@ func (f *File) agree(op string) error {
 		case len(places) > 0 && places[0].name <= name:
 			return lost(places[0])
 		default:
-			return &Error{Op: op, File: t.File(), Tensor: name, Offset: t.Offset(), Err: ErrName,
-				Detail: "the index " + f.indexPath + " has no such tensor in this file"}
+			return &Error{Base: errtext.Base{Op: op, Err: ErrName,
+				Detail: "the index " + f.indexPath + " has no such tensor in this file"}, File: t.File(), Tensor: name,
+				Offset: t.Offset()}
 		}
 	}
 	if len(places) > 0 {

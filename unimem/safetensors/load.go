@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/internal/huge"
 	"github.com/anekit/anekit/unimem/internal/uring"
@@ -48,7 +49,7 @@ func Load(ctx context.Context, path string, tape *unimem.Tape, opts ...Option) (
 		ctx = context.Background()
 	}
 	if tape == nil {
-		return nil, &Error{Op: op, File: path, Offset: -1, Err: ErrClosed, Detail: "nil Tape"}
+		return nil, &Error{Base: errtext.Base{Op: op, Err: ErrClosed, Detail: "nil Tape"}, File: path, Offset: -1}
 	}
 	l := &loading{c: configure(opts), tape: tape, f: &File{path: path, report: Report{Access: Direct, Why: "Load reads"}}}
 	if err := l.f.find(op); err != nil {
@@ -121,9 +122,8 @@ func (l *loading) fill(ctx context.Context, s *shard) error {
 	rounded := (int(s.size) + block - 1) / block * block
 	span, err := l.tape.Take(rounded, block)
 	if err != nil {
-		return &Error{Offset: -1, Err: err,
-			Detail: fmt.Sprintf("the tape has %d free bytes, the file %d", l.tape.Free(), s.size),
-			Hint:   "start the tape with the size of the files and 8 KiB for each"}
+		return &Error{Base: errtext.Base{Err: err, Detail: fmt.Sprintf("the tape has %d free bytes, the file %d",
+			l.tape.Free(), s.size), Hint: "start the tape with the size of the files and 8 KiB for each"}, Offset: -1}
 	}
 	b, base, err := l.tape.Place(span)
 	if err != nil {
@@ -161,8 +161,8 @@ func (l *loading) fill(ctx context.Context, s *shard) error {
 		return err
 	}
 	if before.Size() != s.size || after.Size() != s.size || !after.ModTime().Equal(before.ModTime()) {
-		return &Error{Offset: -1, Err: ErrChanged, Detail: "another process wrote to it while it was loaded",
-			Hint: "load it again"}
+		return &Error{Base: errtext.Base{Err: ErrChanged, Detail: "another process wrote to it while it was loaded",
+			Hint: "load it again"}, Offset: -1}
 	}
 	return nil
 }
@@ -214,12 +214,12 @@ func (p *piece) advance(n int, err error, size int64) (more bool, _ error) {
 	case p.got >= p.last:
 		return false, nil
 	case errors.Is(err, io.EOF):
-		return false, &Error{Offset: int64(p.got), Err: ErrTruncated,
-			Detail: fmt.Sprintf("it ends at byte %d of %d", p.got, size)}
+		return false, &Error{Base: errtext.Base{Err: ErrTruncated, Detail: fmt.Sprintf("it ends at byte %d of %d",
+			p.got, size)}, Offset: int64(p.got)}
 	case err != nil:
-		return false, &Error{Offset: int64(p.got), Err: err}
+		return false, &Error{Base: errtext.Base{Err: err}, Offset: int64(p.got)}
 	case n == 0:
-		return false, &Error{Offset: int64(p.got), Err: io.ErrNoProgress}
+		return false, &Error{Base: errtext.Base{Err: io.ErrNoProgress}, Offset: int64(p.got)}
 	case p.direct: // the next read starts at a block
 		p.got -= p.got % block
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
@@ -62,14 +63,15 @@ func Repack(ctx context.Context, path string, f *File, align int, opts ...Option
 // new file that readers of the folder f would take for a part of it.
 func (f *File) keeps(path string) error {
 	if f == nil || len(f.shards) == 0 {
-		return &Error{Op: "repack", File: path, Offset: -1, Err: ErrClosed, Detail: "nil or zero File"}
+		return &Error{Base: errtext.Base{Op: "repack", Err: ErrClosed, Detail: "nil or zero File"}, File: path,
+			Offset: -1}
 	}
 	out, err := os.Stat(path)
 	if err != nil {
 		if f.joins(path) {
-			return &Error{Op: "repack", File: path, Offset: -1, Err: os.ErrExist,
+			return &Error{Base: errtext.Base{Op: "repack", Err: os.ErrExist,
 				Detail: "it would be a further file of the folder " + f.path + ", with every tensor again",
-				Hint:   "name a file in another folder"}
+				Hint:   "name a file in another folder"}, File: path, Offset: -1}
 		}
 		return nil // Create tells what is wrong with it
 	}
@@ -84,8 +86,9 @@ func (f *File) keeps(path string) error {
 	}
 	for _, part := range parts {
 		if info, err := os.Stat(part); err == nil && os.SameFile(info, out) {
-			return &Error{Op: "repack", File: path, Offset: -1, Err: os.ErrExist,
-				Detail: "it is a part of " + f.path + ", which is read", Hint: "name another file"}
+			return &Error{Base: errtext.Base{Op: "repack", Err: os.ErrExist,
+				Detail: "it is a part of " + f.path + ", which is read", Hint: "name another file"}, File: path,
+				Offset: -1}
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -102,7 +103,7 @@ func (t Tensor) Aligned() bool {
 // ErrClosed, ErrName for the zero Tensor.
 func (t Tensor) Block() (*unimem.Block, int, error) {
 	if t.record == nil {
-		return nil, 0, &Error{Op: "block", Offset: -1, Err: ErrName, Detail: "the zero Tensor"}
+		return nil, 0, &Error{Base: errtext.Base{Op: "block", Err: ErrName, Detail: "the zero Tensor"}, Offset: -1}
 	}
 	if t.memory() == nil {
 		return nil, 0, t.fail("block", ErrClosed, "")
@@ -137,5 +138,6 @@ func (t Tensor) Map(n int) (*unimem.Block, error) {
 }
 
 func (t Tensor) fail(op string, err error, detail string) error {
-	return &Error{Op: op, File: t.File(), Tensor: t.Name(), Offset: t.Offset(), Err: err, Detail: detail}
+	return &Error{Base: errtext.Base{Op: op, Err: err, Detail: detail}, File: t.File(), Tensor: t.Name(),
+		Offset: t.Offset()}
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
@@ -77,11 +78,11 @@ func (w *Writer) roomFor(head int64) int64 {
 
 // refused is the error of Create.
 func (w *Writer) refused(err error, detail, hint string) error {
-	return &Error{Op: "create", File: w.path, Offset: -1, Err: err, Detail: detail, Hint: hint}
+	return &Error{Base: errtext.Base{Op: "create", Err: err, Detail: detail, Hint: hint}, File: w.path, Offset: -1}
 }
 
 func (w *Writer) fault(err error, detail, hint string) error {
-	return &Error{Op: "write", File: w.path, Offset: -1, Err: err, Detail: detail, Hint: hint}
+	return &Error{Base: errtext.Base{Op: "write", Err: err, Detail: detail, Hint: hint}, File: w.path, Offset: -1}
 }
 
 // Add writes a tensor after the others. data is dense, row-major and little endian; the caller

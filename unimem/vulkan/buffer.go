@@ -26,7 +26,7 @@ type Buffer struct {
 func (d *Device) Import(ctx context.Context, b *unimem.Block) (*Buffer, error) {
 	return onDevice(ctx, d, "import", func() (buf *Buffer, err error) {
 		if err := b.Retain(); err != nil {
-			return nil, &Error{Op: "import", Err: err, Hint: "open a Block first"}
+			return nil, newError("import", err, "", "open a Block first")
 		}
 		defer func() {
 			if err != nil {
@@ -50,7 +50,7 @@ func (d *Device) Import(ctx context.Context, b *unimem.Block) (*Buffer, error) {
 // accepts refuses Blocks that cannot be imported.
 func (d *Device) accepts(b *unimem.Block) error {
 	refuse := func(kind error, format string, args ...any) error {
-		return &Error{Op: "import", Err: kind, Hint: fmt.Sprintf(format, args...)}
+		return newError("import", kind, "", fmt.Sprintf(format, args...))
 	}
 	n := max(d.Alignment, 1)
 	switch {
@@ -74,7 +74,7 @@ func (d *Device) accepts(b *unimem.Block) error {
 // Info.MaxMemory), ErrClosed, ErrLost, ErrMemory, ErrDriver, and the error of ctx.
 func (d *Device) NewBuffer(ctx context.Context, size int) (*Buffer, error) {
 	if d != nil && d.in != nil && (size < 1 || size > d.MaxMemory) {
-		return nil, &Error{Op: "buffer", Err: ErrRange, Hint: fmt.Sprintf("%d bytes: give 1 to %d", size, d.MaxMemory)}
+		return nil, newError("buffer", ErrRange, "", fmt.Sprintf("%d bytes: give 1 to %d", size, d.MaxMemory))
 	}
 	return onDevice(ctx, d, "buffer", func() (*Buffer, error) {
 		var a arena
@@ -118,13 +118,13 @@ func (d *Device) makeBuffer(a *arena, op string, b *Buffer, types uint32) (_ *Bu
 		allocation.size = uint64(b.size)
 		allocation.next = put(a, &importHost{sType: typeImportHost, handle: handleHost, pointer: b.block.Address()})
 		if needs.size > uint64(b.size) {
-			return nil, &Error{Op: op, Err: ErrAlignment, Hint: fmt.Sprintf("%s needs %d bytes for a buffer of %d",
-				d.Name, needs.size, b.size)}
+			return nil, newError(op, ErrAlignment, "",
+				fmt.Sprintf("%s needs %d bytes for a buffer of %d", d.Name, needs.size, b.size))
 		}
 	}
 	kind, ok := d.memoryType(types, b.block == nil)
 	if !ok {
-		return nil, &Error{Op: op, Err: ErrBlock, Hint: d.Name + " has no kind of memory for it"}
+		return nil, newError(op, ErrBlock, "", d.Name+" has no kind of memory for it")
 	}
 	allocation.memoryType = uint32(kind)
 	if err := d.do(op, "vkAllocateMemory", d.handle, put(a, &allocation), 0, put(a, &b.memory)); err != nil {

@@ -2,9 +2,7 @@
 
 package vulkan
 
-import (
-	"github.com/anekit/anekit/internal/host"
-)
+import "github.com/anekit/anekit/internal/host"
 
 const libraryName = ""
 
@@ -14,8 +12,8 @@ func openLoader(string) (*loader, error) {
 	if host.Mac {
 		hint = "on macOS use package metal"
 	}
-	return nil, &Error{Op: "open", Err: ErrUnavailable, Hint: "this " + host.Platform +
-		" build cannot call Vulkan; " + hint}
+	return nil, newError("open", ErrUnavailable, "", "this "+host.Platform+
+		" build cannot call Vulkan; "+hint)
 }
 
 func messageCallback() uintptr { return 0 }

@@ -167,14 +167,16 @@ func (d *Device) usable(op string) error {
 }
 
 func lost(op string) error {
-	return &Error{Op: op, Err: ErrLost, Hint: "close the Device and open it again"}
+	return newError(op, ErrLost, "", "close the Device and open it again")
 }
 
 func closed(op, what string) error {
-	return &Error{Op: op, Err: ErrClosed, Hint: "the " + what + " is closed, nil or zero"}
+	return newError(op, ErrClosed, "", "the "+what+" is closed, nil or zero")
 }
 
-func inUse(hint string) error { return &Error{Op: "close", Err: ErrInUse, Hint: hint} }
+func inUse(hint string) error {
+	return newError("close", ErrInUse, "", hint)
+}
 
 // do calls a function of the driver.
 func (d *Device) do(op, name string, args ...uintptr) error {

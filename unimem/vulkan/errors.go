@@ -3,6 +3,8 @@ package vulkan
 import (
 	"errors"
 	"fmt"
+
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 var (
@@ -38,30 +40,28 @@ var (
 
 // Error is the error type of every call of this package, except that the end of a context is returned as it is.
 type Error struct {
-	Op   string // the call: "open", "import", "submit", ...
-	Err  error  // one of the sentinels of this package, or an error of unimem
-	Code int32  // VkResult of the driver; 0 if no driver was asked
-	Call string // function of Vulkan that returned Code; may be empty
-	Hint string // what is wrong and how to fix it; may be empty
+	errtext.Base        // the fields Op, Err (a sentinel of this package, or an error of unimem), Detail, Cause and Hint
+	Code         int32  // VkResult of the driver; 0 if no driver was asked
+	Call         string // function of Vulkan that returned Code; may be empty
 }
 
+// newError returns an Error without a cause; detail and hint may be empty.
+func newError(op string, kind error, detail, hint string) *Error {
+	return &Error{Base: errtext.Base{Op: op, Err: kind, Detail: detail, Hint: hint}}
+}
+
+// Error returns the text on one line.
 func (e *Error) Error() string {
-	text := fmt.Sprintf("vulkan: %s: %v", e.Op, e.Err)
+	call := "vulkan: " + e.Op
 	if e.Code != 0 {
-		text += fmt.Sprintf(" (%s: VkResult %d)", e.Call, e.Code)
+		call += fmt.Sprintf(" (%s: VkResult %d)", e.Call, e.Code)
 	}
-	if e.Hint != "" {
-		text += "; " + e.Hint
-	}
-	return text
+	return e.Line(call)
 }
-
-// Unwrap returns Err.
-func (e *Error) Unwrap() error { return e.Err }
 
 // failed makes the error of a call of the driver, nil for success.
 func failed(op, call string, r result) error {
-	e := &Error{Op: op, Err: ErrDriver, Code: int32(r), Call: call}
+	e := &Error{Base: errtext.Base{Op: op, Err: ErrDriver}, Code: int32(r), Call: call}
 	switch r {
 	case success:
 		return nil

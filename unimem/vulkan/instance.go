@@ -129,8 +129,8 @@ func validation(g table) (layers, extensions []string, err error) {
 		return nil, nil, err
 	}
 	if !slices.ContainsFunc(all, func(p layerProperties) bool { return name(p.name[:]) == validationLayer }) {
-		return nil, nil, &Error{Op: "open", Err: ErrExtension,
-			Hint: validationLayer + " is not installed: on Debian it is in vulkan-validationlayers"}
+		return nil, nil, newError("open", ErrExtension, "",
+			validationLayer+" is not installed: on Debian it is in vulkan-validationlayers")
 	}
 	var a arena
 	defer a.free()
@@ -144,7 +144,7 @@ func validation(g table) (layers, extensions []string, err error) {
 			return []string{validationLayer}, []string{debug}, nil
 		}
 	}
-	return nil, nil, &Error{Op: "open", Err: ErrExtension, Hint: "the loader has no " + debug}
+	return nil, nil, newError("open", ErrExtension, "", "the loader has no "+debug)
 }
 
 // enumerate calls a function of Vulkan that fills an array whose length it tells.
@@ -276,7 +276,7 @@ func (in *instance) choose(c config) (physical, error) {
 		choice, source = os.Getenv(envDevice), envDevice+" "
 	}
 	refuse := func(format string, args ...any) (physical, error) {
-		return physical{}, &Error{Op: "open", Err: ErrDevice, Hint: fmt.Sprintf(format, args...)}
+		return physical{}, newError("open", ErrDevice, "", fmt.Sprintf(format, args...))
 	}
 	found := in.all
 	if choice != "" {

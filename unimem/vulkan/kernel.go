@@ -74,7 +74,7 @@ func (d *Device) fits(p Program) error {
 	default:
 		return nil
 	}
-	return &Error{Op: "kernel", Err: ErrKernel, Hint: cmp.Or(p.Name, "the Program without a name") + ": " + hint}
+	return newError("kernel", ErrKernel, "", cmp.Or(p.Name, "the Program without a name")+": "+hint)
 }
 
 func (d *Device) compile(p Program) (_ *Kernel, err error) {

@@ -19,11 +19,11 @@ func openLoader(path string) (*loader, error) {
 	defer runtime.UnlockOSThread()
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
-		return nil, &Error{Op: "open", Err: ErrUnavailable, Hint: err.Error() + "; " + howToInstall}
+		return nil, newError("open", ErrUnavailable, "", err.Error()+"; "+howToInstall)
 	}
 	address, err := purego.Dlsym(handle, "vkGetInstanceProcAddr")
 	if err != nil {
-		return nil, &Error{Op: "open", Err: ErrUnavailable, Hint: err.Error() + "; give the path of a Vulkan loader"}
+		return nil, newError("open", ErrUnavailable, "", err.Error()+"; give the path of a Vulkan loader")
 	}
 	return newLoader(address), nil
 }

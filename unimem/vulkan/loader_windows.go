@@ -16,12 +16,12 @@ func openLoader(path string) (*loader, error) {
 	}
 	handle, err := windows.LoadLibraryEx(path, 0, search)
 	if err != nil {
-		return nil, &Error{Op: "open", Err: ErrUnavailable, Hint: path + ": " + err.Error() +
-			"; install the driver of the GPU's maker"}
+		return nil, newError("open", ErrUnavailable, "", path+": "+err.Error()+
+			"; install the driver of the GPU's maker")
 	}
 	address, err := windows.GetProcAddress(handle, "vkGetInstanceProcAddr")
 	if err != nil {
-		return nil, &Error{Op: "open", Err: ErrUnavailable, Hint: err.Error() + "; give the path of a Vulkan loader"}
+		return nil, newError("open", ErrUnavailable, "", err.Error()+"; give the path of a Vulkan loader")
 	}
 	return newLoader(address), nil
 }

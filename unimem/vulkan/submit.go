@@ -81,7 +81,7 @@ func (d *Device) Submit(ctx context.Context, waits, signals []Point, commands ..
 		case Fill, Copy:
 			names, err = c.check(d)
 		default:
-			err = &Error{Op: "submit", Err: ErrClosed, Hint: "it is not a Dispatch, a Fill or a Copy"}
+			err = newError("submit", ErrClosed, "", "it is not a Dispatch, a Fill or a Copy")
 		}
 		var e *Error
 		if errors.As(err, &e) {
@@ -96,7 +96,7 @@ func (d *Device) Submit(ctx context.Context, waits, signals []Point, commands ..
 			return closed("submit", "Timeline of a Point")
 		}
 		if p.Timeline.device != d {
-			return &Error{Op: "submit", Err: ErrForeign, Hint: "use a Timeline of this Device"}
+			return newError("submit", ErrForeign, "", "use a Timeline of this Device")
 		}
 		uses = append(uses, named{&p.Timeline.object, "Timeline"})
 	}
@@ -287,7 +287,7 @@ func (d *Device) dispatch(a *arena, s *submission, buffer uintptr, c Dispatch) e
 func (r Range) check(d *Device, what string, offset int) (named, error) {
 	b := r.Buffer
 	refuse := func(kind error, format string, args ...any) (named, error) {
-		return named{}, &Error{Op: "submit", Err: kind, Hint: what + ": " + fmt.Sprintf(format, args...)}
+		return named{}, newError("submit", kind, "", what+": "+fmt.Sprintf(format, args...))
 	}
 	switch {
 	case b == nil || b.device == nil:
@@ -319,9 +319,9 @@ func (c Copy) check(d *Device) ([]named, error) {
 	}
 	switch {
 	case c.To.Length != c.From.Length:
-		return nil, &Error{Op: "submit", Err: ErrRange, Hint: fmt.Sprintf("%d bytes to %d", c.From.Length, c.To.Length)}
+		return nil, newError("submit", ErrRange, "", fmt.Sprintf("%d bytes to %d", c.From.Length, c.To.Length))
 	case c.To.shares(c.From):
-		return nil, &Error{Op: "submit", Err: ErrRange, Hint: "To and From share bytes"}
+		return nil, newError("submit", ErrRange, "", "To and From share bytes")
 	}
 	return []named{to, from}, nil
 }
@@ -343,7 +343,7 @@ func (r Range) shares(o Range) bool {
 func (c Dispatch) check(d *Device) ([]named, error) {
 	k := c.Kernel
 	refuse := func(kind error, format string, args ...any) ([]named, error) {
-		return nil, &Error{Op: "submit", Err: kind, Hint: fmt.Sprintf(format, args...)}
+		return nil, newError("submit", kind, "", fmt.Sprintf(format, args...))
 	}
 	switch {
 	case k == nil || k.device == nil:

@@ -58,7 +58,7 @@ func newTable(l *loader, instance uintptr, names string) (table, error) {
 	t := table{}
 	for _, name := range strings.Fields(names) {
 		if t[name] = l.find(instance, name); t[name] == nil {
-			return t, &Error{Op: "open", Err: ErrUnavailable, Hint: "the loader has no " + name + ": it needs Vulkan 1.2"}
+			return t, newError("open", ErrUnavailable, "", "the loader has no "+name+": it needs Vulkan 1.2")
 		}
 	}
 	return t, nil

@@ -109,9 +109,8 @@ func (t *Timeline) Signal(v uint64) error {
 		case v <= now:
 			return backwards("signal", v, now)
 		case len(t.promised) > 0 && t.promised[0] <= v:
-			return &Error{Op: "signal", Err: ErrBackwards,
-				Hint: fmt.Sprintf("a pending submission signals %d: signal less "+
-					"than that, or wait until it has ended", t.promised[0])}
+			return newError("signal", ErrBackwards, "", fmt.Sprintf("a pending submission signals %d: signal less "+
+				"than that, or wait until it has ended", t.promised[0]))
 		}
 		var a arena
 		defer a.free()
@@ -126,7 +125,7 @@ func (t *Timeline) Signal(v uint64) error {
 }
 
 func backwards(op string, v, now uint64) error {
-	return &Error{Op: op, Err: ErrBackwards, Hint: fmt.Sprintf("%d after %d: signal values that grow", v, now)}
+	return newError(op, ErrBackwards, "", fmt.Sprintf("%d after %d: signal values that grow", v, now))
 }
 
 // wake lets waiting calls look again; the caller holds mu.

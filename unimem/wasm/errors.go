@@ -3,6 +3,8 @@ package wasm
 import (
 	"errors"
 	"fmt"
+
+	"github.com/anekit/anekit/internal/errtext"
 )
 
 // The kinds of error of a call, for errors.Is. Errors of package unimem keep their own kinds.
@@ -23,37 +25,20 @@ var (
 
 // Error is the error type of this package.
 type Error struct {
-	Op             string // the call: "instantiate", "range", "surface", ...
+	errtext.Base          // the fields Op, Err (one of the kinds), Detail, Cause (the error of memory or system) and Hint
 	Offset, Length uint64 // the range at fault, if Op has one
-	Detail         string // what is wrong, with numbers; may be empty
-	Hint           string // how to fix it; may be empty
-	Err            error  // one of the kinds
-	Cause          error  // the error of memory or system, or nil
+}
+
+// newError returns an Error without a cause; detail and hint may be empty.
+func newError(op string, kind error, detail, hint string) *Error {
+	return &Error{Base: errtext.Base{Op: op, Err: kind, Detail: detail, Hint: hint}}
 }
 
 // Error returns the text on one line.
 func (e *Error) Error() string {
-	text := "wasm " + e.Op
+	call := "wasm " + e.Op
 	if e.Length > 0 || e.Offset > 0 {
-		text += fmt.Sprintf(" [%d, +%d)", e.Offset, e.Length)
+		call += fmt.Sprintf(" [%d, +%d)", e.Offset, e.Length)
 	}
-	text += ": " + e.Err.Error()
-	if e.Detail != "" {
-		text += ": " + e.Detail
-	}
-	if e.Cause != nil {
-		text += ": " + e.Cause.Error()
-	}
-	if e.Hint != "" {
-		text += "; " + e.Hint
-	}
-	return text
-}
-
-// Unwrap returns the kind and the cause.
-func (e *Error) Unwrap() []error {
-	if e.Cause == nil {
-		return []error{e.Err}
-	}
-	return []error{e.Err, e.Cause}
+	return e.Line(call)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -46,8 +47,8 @@ type Memory struct {
 func Instantiate(ctx context.Context, r wazero.Runtime, code wazero.CompiledModule, config wazero.ModuleConfig,
 	limit int, opts ...unimem.Option) (_ api.Module, _ *Memory, err error) {
 	if limit < PageSize {
-		return nil, nil, &Error{Op: "instantiate", Err: ErrLimit, Detail: fmt.Sprintf("a limit of %d bytes", limit),
-			Hint: fmt.Sprintf("give at least one page, %d bytes", PageSize)}
+		return nil, nil, newError("instantiate", ErrLimit, fmt.Sprintf("a limit of %d bytes", limit),
+			fmt.Sprintf("give at least one page, %d bytes", PageSize))
 	}
 	m := &Memory{limit: uint64(limit) / PageSize * PageSize, opts: opts}
 	defer func() {
@@ -102,9 +103,9 @@ func (m *Memory) Reallocate(size uint64) []byte {
 		return []byte{}
 	case m.freed, size > m.limit, m.block == nil:
 		if first {
-			panic(refused{&Error{Op: "instantiate", Err: ErrLimit,
-				Detail: fmt.Sprintf("the guest begins with %d bytes, the limit is %d", size, m.limit),
-				Hint:   "raise the limit, or build the guest with a smaller initial memory"}})
+			panic(refused{newError("instantiate", ErrLimit,
+				fmt.Sprintf("the guest begins with %d bytes, the limit is %d", size, m.limit),
+				"raise the limit, or build the guest with a smaller initial memory")})
 		}
 		return nil
 	}
@@ -157,7 +158,7 @@ func (m *Memory) Close() error {
 		return nil
 	}
 	if !m.freed || len(m.inPlace) > 0 || len(m.surfaces) > 0 {
-		return &Error{Op: "close", Err: unimem.ErrInUse, Hint: "close the module and every Region first"}
+		return newError("close", unimem.ErrInUse, "", "close the module and every Region first")
 	}
 	return m.closeBlock()
 }
@@ -224,10 +225,10 @@ func (m *Memory) Touched() []Extent {
 func (m *Memory) inside(op string, offset, length uint64) error {
 	switch {
 	case m.freed:
-		return &Error{Op: op, Offset: offset, Length: length, Err: ErrClosed}
+		return &Error{Base: errtext.Base{Op: op, Err: ErrClosed}, Offset: offset, Length: length}
 	case offset > m.size || length > m.size-offset:
-		return &Error{Op: op, Offset: offset, Length: length, Err: ErrBounds,
-			Detail: fmt.Sprintf("the guest has %d bytes", m.size)}
+		return &Error{Base: errtext.Base{Op: op, Err: ErrBounds, Detail: fmt.Sprintf("the guest has %d bytes", m.size)},
+			Offset: offset, Length: length}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -100,10 +101,10 @@ func (m *Memory) OnSurface(offset, length uint64) (*Region, error) {
 		return nil, err
 	}
 	if offset%Align != 0 || length%Align != 0 || length == 0 {
-		return nil, &Error{Op: op, Offset: offset, Length: length, Err: ErrAligned,
+		return nil, &Error{Base: errtext.Base{Op: op, Err: ErrAligned,
 			Detail: fmt.Sprintf("offset and length have to be multiples of %d, the length not 0", Align),
 			Hint: fmt.Sprintf("use offset %d and %d bytes that are the tensor's alone", roundUp(offset),
-				max(roundUp(length), Align))}
+				max(roundUp(length), Align))}, Offset: offset, Length: length}
 	}
 	at := slices.IndexFunc(m.surfaces, func(s *surface) bool {
 		return s.offset == offset && s.end() == offset+length
@@ -155,8 +156,8 @@ func (m *Memory) room(op string, offset, length uint64) error {
 		return m.uncover(op, oldest.offset, uint64(oldest.block.Size()))
 	}
 	if len(m.surfaces) >= maxSurfaces {
-		return &Error{Op: op, Offset: offset, Length: length, Err: ErrLimit,
-			Detail: fmt.Sprintf("%d surfaces are in use", len(m.surfaces)), Hint: "close requests first"}
+		return &Error{Base: errtext.Base{Op: op, Err: ErrLimit, Detail: fmt.Sprintf("%d surfaces are in use",
+			len(m.surfaces)), Hint: "close requests first"}, Offset: offset, Length: length}
 	}
 	return nil
 }
@@ -170,20 +171,20 @@ func (m *Memory) uncover(op string, offset, length uint64) error {
 			continue
 		}
 		if s.users > 0 {
-			return &Error{Op: op, Offset: offset, Length: length, Err: ErrOverlap,
+			return &Error{Base: errtext.Base{Op: op, Err: ErrOverlap,
 				Detail: fmt.Sprintf("bytes %d to %d are a surface in use", s.offset, s.end()),
-				Hint:   "bind the same range, or one of other pages"}
+				Hint:   "bind the same range, or one of other pages"}, Offset: offset, Length: length}
 		}
 		if err := m.over.uncover(s.offset, uint64(s.block.Size())); err != nil {
-			return &Error{Op: op, Offset: offset, Length: length, Err: ErrOverlap, Cause: err,
-				Detail: fmt.Sprintf("the surface at %d stays mapped", s.offset)}
+			return &Error{Base: errtext.Base{Op: op, Err: ErrOverlap, Cause: err,
+				Detail: fmt.Sprintf("the surface at %d stays mapped", s.offset)}, Offset: offset, Length: length}
 		}
 		m.copied += int64(copy(m.block.Bytes()[s.offset:s.end()], s.block.Bytes()))
 		if err := s.block.Close(); err != nil { // a request outlives its region, and goes on with the surface
 			err = errors.Join(err, m.over.cover(s.block, s.offset))
-			return &Error{Op: op, Offset: offset, Length: length, Err: ErrOverlap, Cause: err,
+			return &Error{Base: errtext.Base{Op: op, Err: ErrOverlap, Cause: err,
 				Detail: fmt.Sprintf("the surface at %d stays mapped", s.offset),
-				Hint:   "close the requests of a region before the region"}
+				Hint:   "close the requests of a region before the region"}, Offset: offset, Length: length}
 		}
 		m.surfaces = slices.Delete(m.surfaces, i, i+1)
 	}
@@ -195,9 +196,9 @@ func (m *Memory) uncover(op string, offset, length uint64) error {
 func (m *Memory) free(op string, offset, length uint64) error {
 	for _, r := range m.inPlace {
 		if from, to := uint64(r.offset), uint64(r.offset+r.length); from < offset+length && offset < to {
-			return &Error{Op: op, Offset: offset, Length: length, Err: ErrOverlap,
+			return &Error{Base: errtext.Base{Op: op, Err: ErrOverlap,
 				Detail: fmt.Sprintf("bytes %d to %d are a region in place", from, to),
-				Hint:   "close the requests that use it first"}
+				Hint:   "close the requests that use it first"}, Offset: offset, Length: length}
 		}
 	}
 	return nil
@@ -215,8 +216,8 @@ func (m *Memory) cover(offset, length uint64) error {
 	}
 	if err != nil {
 		_ = block.Close() // the first failure is the one to report
-		return &Error{Op: "surface", Offset: offset, Length: length, Err: ErrUnsupported, Cause: err,
-			Hint: "use an engine that accepts tensors at an offset"}
+		return &Error{Base: errtext.Base{Op: "surface", Err: ErrUnsupported, Cause: err,
+			Hint: "use an engine that accepts tensors at an offset"}, Offset: offset, Length: length}
 	}
 	m.copied += moved
 	m.surfaces = append(m.surfaces, &surface{block: block, offset: offset})

@@ -11,11 +11,8 @@ var ErrUnusable = errors.New("no usable tokenizer")
 
 // Error is the error type of this package.
 type Error struct {
-	Op    string // the call: "read" or "encode"
-	Name  string // the file; may be empty
-	Hint  string // how to fix it; may be empty
-	Err   error  // ErrUnusable
-	Cause error  // what is wrong
+	errtext.Base        // the fields Op ("read" or "encode"), Err (ErrUnusable), Detail, Cause (what is wrong) and Hint
+	Name         string // the file; may be empty
 }
 
 // Error returns the text on one line.
@@ -24,8 +21,5 @@ func (e *Error) Error() string {
 	if e.Name != "" {
 		call += ": " + e.Name
 	}
-	return errtext.Line(call, e.Err, "", e.Cause, e.Hint)
+	return e.Line(call)
 }
-
-// Unwrap returns the sentinel and the cause.
-func (e *Error) Unwrap() []error { return errtext.Both(e.Err, e.Cause) }

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
@@ -54,13 +55,13 @@ func Read(path string) (*Tokenizer, error) {
 	const op = "read"
 	data, err := wholefile.Read(path, maxFile)
 	if err != nil {
-		return nil, &Error{Op: op, Name: path, Err: ErrUnusable, Cause: err,
-			Hint: "put tokenizer.json into the model's folder, or give token ids"}
+		return nil, &Error{Base: errtext.Base{Op: op, Err: ErrUnusable, Cause: err,
+			Hint: "put tokenizer.json into the model's folder, or give token ids"}, Name: path}
 	}
 	t, err := parse(data)
 	if err != nil {
-		return nil, &Error{Op: op, Name: path, Err: ErrUnusable, Cause: err,
-			Hint: "give token ids that another program made"}
+		return nil, &Error{Base: errtext.Base{Op: op, Err: ErrUnusable, Cause: err,
+			Hint: "give token ids that another program made"}, Name: path}
 	}
 	return t, nil
 }
@@ -80,7 +81,7 @@ func (t *Tokenizer) Token(id int) (token string, ok bool) {
 func (t *Tokenizer) Encode(text string) ([]int, error) {
 	ids, err := t.encode(text)
 	if err != nil {
-		return nil, &Error{Op: "encode", Err: ErrUnusable, Cause: err}
+		return nil, &Error{Base: errtext.Base{Op: "encode", Err: ErrUnusable, Cause: err}}
 	}
 	return ids, nil
 }

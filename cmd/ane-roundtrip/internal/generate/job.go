@@ -17,6 +17,7 @@ import (
 	"github.com/anekit/anekit/ane/wasm"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models/actor"
 	"github.com/anekit/anekit/models/decoder"
@@ -238,8 +239,8 @@ func (j *job) readPrompt(vocabulary int) {
 	refuse(len(j.talked.Prompt) == 0, "the prompt has no token; give one")
 	for i, id := range j.talked.Prompt {
 		if id >= vocabulary {
-			trial.NoError(&decoder.Error{Op: "generate", Err: decoder.ErrVocabulary,
-				Detail: fmt.Sprintf("token %d of the prompt is %d, the model has %d", i, id, vocabulary)})
+			trial.NoError(&decoder.Error{Base: errtext.Base{Op: "generate", Err: decoder.ErrVocabulary,
+				Detail: fmt.Sprintf("token %d of the prompt is %d, the model has %d", i, id, vocabulary)}})
 		}
 	}
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 // What the system says of OUT has the hint of all outputs, whichever call met it; what it says of IN has none of them.
 func TestUnpacked(t *testing.T) {
 	of := func(op, file string, system syscall.Errno) error {
-		return unpacked("out", &safetensors.Error{Op: op, File: file, Offset: -1, Err: system})
+		return unpacked("out", &safetensors.Error{Base: errtext.Base{Op: op, Err: system}, File: file, Offset: -1})
 	}
 	for _, op := range []string{"write", "repack"} {
 		err := of(op, "out", syscall.ENOSPC)
