@@ -34,7 +34,7 @@ var may = []struct {
 	{"unimem/safetensors", []string{"unimem", "unimem/internal/", "ane/fp16", "internal/errtext", "internal/libsystem",
 		"internal/wholefile"}},
 	{"unimem/vulkan", []string{"internal/errtext", "unimem", "unimem/internal/kernels"}},
-	{"unimem/wasm", []string{"internal/errtext", "unimem", "internal/libsystem"}},
+	{"unimem/wasm", []string{"unimem", "internal/libsystem"}},
 	{"unimem", []string{"internal/blockoption", "internal/errtext", "internal/iosurface", "internal/iosurface/dynamic",
 		"internal/libsystem", "unimem/internal/"}},
 	{"internal/blockoption", []string{"internal/iosurface"}},

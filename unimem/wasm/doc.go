@@ -13,14 +13,13 @@
 //
 //   - Memory.InPlace is a range of the guest's own Block, for engines that accept tensors after byte 0 of their surface
 //     (ane.Info.Offsets): ane.OnRange(r.Block(), r.Offset(), layout).
-//   - Memory.OnSurface is for all other engines: a Block of its own, whose pages are mapped over whole pages of the
-//     guest's memory. The tensor starts at byte 0 of its surface and is still the guest's memory. The
-//     range starts and ends at multiples of Align; any other is refused with the numbers to use. On Linux the mapping
-//     is a MAP_FIXED of the Block's memfd. On a Mac it is a mach_vm_remap, and the guest's own pages there keep their
-//     memory. Other systems refuse it.
+//   - Memory.OnSurface is for all other engines: a Block of its own, mapped over whole pages of the guest's memory. The
+//     tensor starts at byte 0 of its surface and is still the guest's memory. On Linux the mapping is a MAP_FIXED of
+//     the Block's memfd. On a Mac it is a mach_vm_remap, and the guest's own pages there keep their memory. Other
+//     systems refuse it.
 //
-// OnSurface moves the pages of the range that the guest has touched to the surface, once; on a Mac those that are not
-// zeros. Memory.Copied counts these bytes. Nothing else copies.
+// OnSurface moves the pages that the guest has touched to the surface, once; on a Mac those that are not zeros.
+// Memory.Copied counts these bytes. Nothing else copies.
 //
 // # Safety
 //
@@ -29,6 +28,5 @@
 // closed while an engine works on the Region, the memory stays until the Region is closed. A guest may write to a
 // Region while an engine reads it, which changes only the guest's own values.
 //
-// After the guest's module is closed, its api.Memory refers to memory that may be freed: use Memory.Range, which then
-// returns an error.
+// After the module is closed, its api.Memory refers to memory that may be freed. Memory.Range then returns an error.
 package wasm

@@ -3,8 +3,6 @@ package wasm
 import (
 	"errors"
 	"fmt"
-
-	"github.com/anekit/anekit/internal/errtext"
 )
 
 // The kinds of error of a call, for errors.Is. Errors of package unimem keep their own kinds.
@@ -23,22 +21,7 @@ var (
 	ErrUnsupported = errors.New("surfaces cannot be mapped over memory here")
 )
 
-// Error is the error type of this package.
-type Error struct {
-	errtext.Base          // the fields Op, Err (one of the kinds), Detail, Cause (the error of memory or system) and Hint
-	Offset, Length uint64 // the range at fault, if Op has one
-}
-
-// newError returns an Error without a cause; detail and hint may be empty.
-func newError(op string, kind error, detail, hint string) *Error {
-	return &Error{Base: errtext.Base{Op: op, Err: kind, Detail: detail, Hint: hint}}
-}
-
-// Error returns the text on one line.
-func (e *Error) Error() string {
-	call := "wasm " + e.Op
-	if e.Length > 0 || e.Offset > 0 {
-		call += fmt.Sprintf(" [%d, +%d)", e.Offset, e.Length)
-	}
-	return e.Line(call)
+// fault is the error of a range of a guest's memory.
+func fault(kind error, offset, length uint64, format string, args ...any) error {
+	return fmt.Errorf("wasm: range [%d, +%d): %w: %s", offset, length, kind, fmt.Sprintf(format, args...))
 }

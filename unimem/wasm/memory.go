@@ -12,7 +12,6 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
-	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -27,41 +26,35 @@ type Memory struct {
 	block *unimem.Block
 	over  overlay // of block
 	limit uint64
-	opts  []unimem.Option
 
 	mu       sync.Mutex
 	begun    bool       // the guest has its first bytes
 	size     uint64     // bytes that the guest has now
 	inPlace  []*Region  // open regions of the Block
-	surfaces []*surface // mapped over the memory, in no order
+	surfaces []*surface // mapped over the memory, the oldest first
 	freed    bool       // the guest has ended
 	copied   int64
 }
 
-// Instantiate instantiates a guest with a Memory: the module's memory is a Block of its maximum size, or of limit bytes
-// if that is less, rounded up to PageSize. A guest that grows beyond it gets -1 of memory.grow. opts are options of
-// unimem.Open. Closing the module closes the Memory; a guest without memory has a Memory of size 0.
+// Instantiate instantiates a guest with a Memory: a Block of the memory's maximum size, or of limit bytes if that is
+// less, in whole pages. A guest that grows beyond it gets -1 of memory.grow. Closing the module closes the Memory.
 //
 // Errors: ErrLimit (the guest begins with more than limit), those of unimem.Open, and those of
 // wazero.Runtime.InstantiateModule, which include a start function that fails.
 func Instantiate(ctx context.Context, r wazero.Runtime, code wazero.CompiledModule, config wazero.ModuleConfig,
-	limit int, opts ...unimem.Option) (_ api.Module, _ *Memory, err error) {
-	if limit < PageSize {
-		return nil, nil, newError("instantiate", ErrLimit, fmt.Sprintf("a limit of %d bytes", limit),
-			fmt.Sprintf("give at least one page, %d bytes", PageSize))
-	}
-	m := &Memory{limit: uint64(limit) / PageSize * PageSize, opts: opts}
+	limit int) (_ api.Module, _ *Memory, err error) {
+	m := &Memory{limit: uint64(max(limit, 0)) / PageSize * PageSize}
 	defer func() {
 		switch fault := recover().(type) {
 		case nil:
 		case refused:
 			err = fault.error
 		default:
-			m.Free()
+			m.end()
 			panic(fault)
 		}
 		if err != nil {
-			m.Free()
+			m.end()
 		}
 	}()
 	module, err := r.InstantiateModule(experimental.WithMemoryAllocator(ctx, allocator{m}), code, config)
@@ -74,7 +67,7 @@ func Instantiate(ctx context.Context, r wazero.Runtime, code wazero.CompiledModu
 // refused carries an error through wazero, whose allocators return none.
 type refused struct{ error }
 
-// allocator makes the one memory of a module.
+// allocator makes the one memory of a module, and is that memory for wazero.
 type allocator struct{ m *Memory }
 
 // Allocate implements experimental.MemoryAllocator.
@@ -82,18 +75,19 @@ func (a allocator) Allocate(_, maximum uint64) experimental.LinearMemory {
 	m := a.m
 	size := min(maximum, m.limit)
 	if size == 0 || m.block != nil {
-		return m
+		return a
 	}
-	block, err := unimem.Open(int(size), m.opts...)
+	block, err := unimem.Open(int(size))
 	if err != nil {
 		panic(refused{err})
 	}
 	m.block, m.over.guest, m.limit = block, block, size
-	return m
+	return a
 }
 
 // Reallocate implements experimental.LinearMemory: the memory grows in place, or not at all.
-func (m *Memory) Reallocate(size uint64) []byte {
+func (a allocator) Reallocate(size uint64) []byte {
+	m := a.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	first := !m.begun
@@ -103,9 +97,8 @@ func (m *Memory) Reallocate(size uint64) []byte {
 		return []byte{}
 	case m.freed, size > m.limit, m.block == nil:
 		if first {
-			panic(refused{newError("instantiate", ErrLimit,
-				fmt.Sprintf("the guest begins with %d bytes, the limit is %d", size, m.limit),
-				"raise the limit, or build the guest with a smaller initial memory")})
+			panic(refused{fmt.Errorf("wasm: %w: the guest begins with %d bytes, the limit is %d; raise the limit, or build "+
+				"the guest with a smaller initial memory", ErrLimit, size, m.limit)})
 		}
 		return nil
 	}
@@ -113,38 +106,34 @@ func (m *Memory) Reallocate(size uint64) []byte {
 	return m.block.Bytes()[:size:size]
 }
 
-// Free implements experimental.LinearMemory. wazero calls it when the module is closed; memory that a Region holds is
-// freed when the Region is closed.
-func (m *Memory) Free() {
+// Free implements experimental.LinearMemory. wazero calls it when the module is closed.
+func (a allocator) Free() { a.m.end() }
+
+// end frees the memory of a guest that has ended. Memory that a Region holds is freed when the Region is closed.
+func (m *Memory) end() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.freed, m.size = true, 0
-	m.settle()
+	_ = m.settle() // Close returns it
 }
 
-// settle frees what no Region holds after the guest has ended. The caller holds mu.
-func (m *Memory) settle() {
-	if !m.freed {
-		return
-	}
-	var kept []*surface
-	for _, s := range m.surfaces {
-		if s.users > 0 || errors.Is(s.block.Close(), unimem.ErrInUse) {
-			kept = append(kept, s)
+// settle frees what no Region holds after the guest has ended. The error is unimem.ErrInUse if something is left. The
+// caller holds mu.
+func (m *Memory) settle() (err error) {
+	if m.freed {
+		m.surfaces = slices.DeleteFunc(m.surfaces, func(s *surface) bool {
+			return s.users == 0 && !errors.Is(s.block.Close(), unimem.ErrInUse)
+		})
+		if len(m.inPlace) == 0 {
+			if err = m.block.Close(); err == nil {
+				err = m.over.close()
+			}
 		}
 	}
-	m.surfaces = kept
-	if len(m.inPlace) == 0 {
-		_ = m.closeBlock() // ErrInUse: a holder other than a Region; Memory.Close returns it
+	if !m.freed || len(m.inPlace) > 0 || len(m.surfaces) > 0 {
+		return fmt.Errorf("wasm: %w; close the module and every Region first", unimem.ErrInUse)
 	}
-}
-
-// closeBlock frees the guest's memory. Repeating it after success does nothing. The caller holds mu.
-func (m *Memory) closeBlock() error {
-	if err := m.block.Close(); err != nil {
-		return err
-	}
-	return m.over.close()
+	return err
 }
 
 // Close frees idle memory of a guest that has ended, and returns nil if all of it is freed. The error is
@@ -153,14 +142,10 @@ func (m *Memory) closeBlock() error {
 func (m *Memory) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.settle()
-	if m.block == nil && len(m.surfaces) == 0 {
+	if m.block == nil {
 		return nil
 	}
-	if !m.freed || len(m.inPlace) > 0 || len(m.surfaces) > 0 {
-		return newError("close", unimem.ErrInUse, "", "close the module and every Region first")
-	}
-	return m.closeBlock()
+	return m.settle()
 }
 
 // Block is the memory that is reserved for the guest; nil for a guest without memory. What lies beyond Size was never
@@ -193,7 +178,7 @@ func (m *Memory) Copied() int64 {
 func (m *Memory) Range(offset, length uint64) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.inside("range", offset, length); err != nil {
+	if err := m.inside(offset, length); err != nil {
 		return nil, err
 	}
 	return m.block.Bytes()[offset : offset+length : offset+length], nil
@@ -207,7 +192,7 @@ type Extent struct{ From, To uint64 }
 func (m *Memory) Touched() []Extent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.block == nil || m.freed || m.size == 0 {
+	if m.size == 0 {
 		return nil
 	}
 	ranges, err := touched(m.block, 0, m.size)
@@ -222,13 +207,12 @@ func (m *Memory) Touched() []Extent {
 }
 
 // inside checks a range against the memory that the guest has now. The caller holds mu.
-func (m *Memory) inside(op string, offset, length uint64) error {
+func (m *Memory) inside(offset, length uint64) error {
 	switch {
 	case m.freed:
-		return &Error{Base: errtext.Base{Op: op, Err: ErrClosed}, Offset: offset, Length: length}
+		return fmt.Errorf("wasm: %w", ErrClosed)
 	case offset > m.size || length > m.size-offset:
-		return &Error{Base: errtext.Base{Op: op, Err: ErrBounds, Detail: fmt.Sprintf("the guest has %d bytes", m.size)},
-			Offset: offset, Length: length}
+		return fault(ErrBounds, offset, length, "the guest has %d bytes", m.size)
 	}
 	return nil
 }

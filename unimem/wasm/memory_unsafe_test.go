@@ -213,9 +213,7 @@ func TestUnalignedSurfacesNameTheAlignment(t *testing.T) {
 		_, err := g.memory.OnSurface(c[0], c[1])
 		require.ErrorIs(t, err, wasm.ErrAligned)
 		require.ErrorContains(t, err, "multiples of 16384")
-		var e *wasm.Error
-		require.ErrorAs(t, err, &e)
-		require.NotEmpty(t, e.Hint)
+		require.ErrorContains(t, err, "use offset")
 	}
 }
 
@@ -237,7 +235,7 @@ func TestSurfacesAreTheGuestsMemory(t *testing.T) {
 	r, err := g.memory.OnSurface(at, n)
 	needSurfaces(t, err)
 	require.EqualValues(t, os.Getpagesize(), g.memory.Copied(), "of what the guest has written, one page")
-	require.Equal(t, []int{0, at, n, n}, []int{r.Offset(), r.Pointer(), r.Size(), r.Block().Size()})
+	require.Equal(t, []int{0, n}, []int{r.Offset(), r.Block().Size()})
 	require.EqualValues(t, 2, g.call("load", at+4), "what was there stays")
 
 	surface := r.Block().Bytes()

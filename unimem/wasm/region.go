@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -14,7 +13,7 @@ import (
 type Region struct {
 	memory         *Memory
 	surface        *surface // nil in place
-	offset, length int
+	offset, length uint64   // in the guest's memory
 	closed         bool
 }
 
@@ -40,17 +39,12 @@ func (r *Region) Offset() int {
 	if r.surface != nil {
 		return 0
 	}
-	return r.offset
+	return int(r.offset)
 }
 
-// Pointer is the offset of the region in the guest's memory.
-func (r *Region) Pointer() int { return r.offset }
-
-// Size is the length of the region in bytes.
-func (r *Region) Size() int { return r.length }
-
 // Close ends the use of the region. A surface stays mapped for the next region of the same range, with what is in it,
-// until the guest ends, a region of other pages needs them, or 64 other ones are idle. Repeating Close does nothing.
+// until the guest ends, a region of other pages needs them, or the guest has 64 other surfaces. Repeating Close does
+// nothing.
 func (r *Region) Close() {
 	if r == nil {
 		return
@@ -67,7 +61,7 @@ func (r *Region) Close() {
 	} else {
 		m.inPlace = slices.DeleteFunc(m.inPlace, func(other *Region) bool { return other == r })
 	}
-	m.settle()
+	_ = m.settle() // Memory.Close returns it
 }
 
 // InPlace makes a region of the guest's own Block, for an engine that accepts tensors at an offset.
@@ -76,13 +70,13 @@ func (r *Region) Close() {
 func (m *Memory) InPlace(offset, length uint64) (*Region, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.inside("region", offset, length); err != nil {
+	if err := m.inside(offset, length); err != nil {
 		return nil, err
 	}
-	if err := m.uncover("region", offset, length); err != nil {
+	if err := m.uncover(offset, length); err != nil {
 		return nil, err
 	}
-	r := &Region{memory: m, offset: int(offset), length: int(length)}
+	r := &Region{memory: m, offset: offset, length: length}
 	m.inPlace = append(m.inPlace, r)
 	return r, nil
 }
@@ -94,31 +88,19 @@ func (m *Memory) InPlace(offset, length uint64) (*Region, error) {
 // in use, or pages of a region in place), ErrLimit (1,024 surfaces are in use), ErrUnsupported, and those of
 // unimem.Open and of the system.
 func (m *Memory) OnSurface(offset, length uint64) (*Region, error) {
-	const op = "surface"
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.inside(op, offset, length); err != nil {
+	if err := m.inside(offset, length); err != nil {
 		return nil, err
 	}
 	if offset%Align != 0 || length%Align != 0 || length == 0 {
-		return nil, &Error{Base: errtext.Base{Op: op, Err: ErrAligned,
-			Detail: fmt.Sprintf("offset and length have to be multiples of %d, the length not 0", Align),
-			Hint: fmt.Sprintf("use offset %d and %d bytes that are the tensor's alone", roundUp(offset),
-				max(roundUp(length), Align))}, Offset: offset, Length: length}
+		return nil, fault(ErrAligned, offset, length, "offset and length have to be multiples of %d, the length not 0; use "+
+			"offset %d and %d bytes that are the tensor's alone", Align, roundUp(offset), max(roundUp(length), Align))
 	}
 	at := slices.IndexFunc(m.surfaces, func(s *surface) bool {
 		return s.offset == offset && s.end() == offset+length
 	})
 	if at < 0 {
-		if err := m.uncover(op, offset, length); err != nil {
-			return nil, err
-		}
-		if err := m.free(op, offset, length); err != nil {
-			return nil, err
-		}
-		if err := m.room(op, offset, length); err != nil {
-			return nil, err
-		}
 		if err := m.cover(offset, length); err != nil {
 			return nil, err
 		}
@@ -126,87 +108,38 @@ func (m *Memory) OnSurface(offset, length uint64) (*Region, error) {
 	}
 	s := m.surfaces[at]
 	s.users++
-	return &Region{memory: m, surface: s, offset: int(offset), length: int(length)}, nil
+	return &Region{memory: m, surface: s, offset: offset, length: length}, nil
 }
 
 func roundUp(n uint64) uint64 { return (n + Align - 1) / Align * Align }
 
-// maxSurfaces and maxIdle bound the surfaces of a guest, each of which takes a descriptor and a mapping of the process.
+// A surface takes a descriptor and a mapping of the process. Idle ones are unmapped where a guest has fewIdle others.
 const (
 	maxSurfaces = 1024
-	maxIdle     = 64
+	fewIdle     = 64
 )
-
-// room unmaps the oldest idle surface if there are many, for one more. The caller holds mu.
-func (m *Memory) room(op string, offset, length uint64) error {
-	if len(m.surfaces) < maxIdle {
-		return nil
-	}
-	idle := 0
-	var oldest *surface
-	for _, s := range m.surfaces {
-		if s.users == 0 {
-			idle++
-			if oldest == nil {
-				oldest = s
-			}
-		}
-	}
-	if idle >= maxIdle || idle > 0 && len(m.surfaces) >= maxSurfaces {
-		return m.uncover(op, oldest.offset, uint64(oldest.block.Size()))
-	}
-	if len(m.surfaces) >= maxSurfaces {
-		return &Error{Base: errtext.Base{Op: op, Err: ErrLimit, Detail: fmt.Sprintf("%d surfaces are in use",
-			len(m.surfaces)), Hint: "close requests first"}, Offset: offset, Length: length}
-	}
-	return nil
-}
-
-// uncover unmaps idle surfaces from a range; what they hold goes back to the guest's Block. The caller holds mu.
-func (m *Memory) uncover(op string, offset, length uint64) error {
-	for i := 0; i < len(m.surfaces); {
-		s := m.surfaces[i]
-		if s.end() <= offset || offset+length <= s.offset {
-			i++
-			continue
-		}
-		if s.users > 0 {
-			return &Error{Base: errtext.Base{Op: op, Err: ErrOverlap,
-				Detail: fmt.Sprintf("bytes %d to %d are a surface in use", s.offset, s.end()),
-				Hint:   "bind the same range, or one of other pages"}, Offset: offset, Length: length}
-		}
-		if err := m.over.uncover(s.offset, uint64(s.block.Size())); err != nil {
-			return &Error{Base: errtext.Base{Op: op, Err: ErrOverlap, Cause: err,
-				Detail: fmt.Sprintf("the surface at %d stays mapped", s.offset)}, Offset: offset, Length: length}
-		}
-		m.copied += int64(copy(m.block.Bytes()[s.offset:s.end()], s.block.Bytes()))
-		if err := s.block.Close(); err != nil { // a request outlives its region, and goes on with the surface
-			err = errors.Join(err, m.over.cover(s.block, s.offset))
-			return &Error{Base: errtext.Base{Op: op, Err: ErrOverlap, Cause: err,
-				Detail: fmt.Sprintf("the surface at %d stays mapped", s.offset),
-				Hint:   "close the requests of a region before the region"}, Offset: offset, Length: length}
-		}
-		m.surfaces = slices.Delete(m.surfaces, i, i+1)
-	}
-	return nil
-}
-
-// free returns an ErrOverlap if a region in place has part of a range: an engine that maps the guest's Block by its
-// handle would go on with pages that the guest no longer sees. The caller holds mu.
-func (m *Memory) free(op string, offset, length uint64) error {
-	for _, r := range m.inPlace {
-		if from, to := uint64(r.offset), uint64(r.offset+r.length); from < offset+length && offset < to {
-			return &Error{Base: errtext.Base{Op: op, Err: ErrOverlap,
-				Detail: fmt.Sprintf("bytes %d to %d are a region in place", from, to),
-				Hint:   "close the requests that use it first"}, Offset: offset, Length: length}
-		}
-	}
-	return nil
-}
 
 // cover maps a new surface over a range. The caller holds mu.
 func (m *Memory) cover(offset, length uint64) error {
-	block, err := unimem.Open(int(length), m.opts...)
+	if err := m.uncover(offset, length); err != nil {
+		return err
+	}
+	for _, r := range m.inPlace { // an engine that maps the guest's Block by its handle would see other pages
+		if r.offset < offset+length && offset < r.offset+r.length {
+			return fault(ErrOverlap, offset, length, "bytes %d to %d are a region in place; close the requests that use it "+
+				"first", r.offset, r.offset+r.length)
+		}
+	}
+	oldest := slices.IndexFunc(m.surfaces, func(s *surface) bool { return s.users == 0 })
+	if oldest >= 0 && len(m.surfaces) >= fewIdle {
+		if err := m.unmap(oldest); err != nil {
+			return err
+		}
+	}
+	if len(m.surfaces) >= maxSurfaces {
+		return fault(ErrLimit, offset, length, "%d surfaces are in use; close requests first", len(m.surfaces))
+	}
+	block, err := unimem.Open(int(length))
 	if err != nil {
 		return err
 	}
@@ -216,10 +149,45 @@ func (m *Memory) cover(offset, length uint64) error {
 	}
 	if err != nil {
 		_ = block.Close() // the first failure is the one to report
-		return &Error{Base: errtext.Base{Op: "surface", Err: ErrUnsupported, Cause: err,
-			Hint: "use an engine that accepts tensors at an offset"}, Offset: offset, Length: length}
+		return fmt.Errorf("%w: %w", fault(ErrUnsupported, offset, length, "use an engine that accepts tensors at an offset"),
+			err)
 	}
 	m.copied += moved
 	m.surfaces = append(m.surfaces, &surface{block: block, offset: offset})
+	return nil
+}
+
+// uncover unmaps idle surfaces from a range. The caller holds mu.
+func (m *Memory) uncover(offset, length uint64) error {
+	for i := 0; i < len(m.surfaces); {
+		s := m.surfaces[i]
+		switch {
+		case s.end() <= offset || offset+length <= s.offset:
+			i++
+		case s.users > 0:
+			return fault(ErrOverlap, offset, length, "bytes %d to %d are a surface in use; bind the same range, or one of "+
+				"other pages", s.offset, s.end())
+		default:
+			if err := m.unmap(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unmap unmaps idle surface i; what it holds goes back to the guest's Block. The caller holds mu.
+func (m *Memory) unmap(i int) error {
+	s := m.surfaces[i]
+	size := uint64(s.block.Size())
+	if err := m.over.uncover(s.offset, size); err != nil {
+		return fmt.Errorf("%w: %w", fault(ErrOverlap, s.offset, size, "the surface stays mapped"), err)
+	}
+	m.copied += int64(copy(m.block.Bytes()[s.offset:s.end()], s.block.Bytes()))
+	if err := s.block.Close(); err != nil { // a request outlives its region, and goes on with the surface
+		return fmt.Errorf("%w: %w", fault(ErrOverlap, s.offset, size, "the surface stays mapped; close the requests of a "+
+			"region before the region"), errors.Join(err, m.over.cover(s.block, s.offset)))
+	}
+	m.surfaces = slices.Delete(m.surfaces, i, i+1)
 	return nil
 }
