@@ -7,9 +7,9 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/kv"
+	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
 	linear "github.com/anekit/anekit/unimem/wasm"
-	"github.com/anekit/anekit/internal/errtext"
 )
 
 // Code is what a function of the module anekit returns to the guest: 0 or a positive number for success, a negative one

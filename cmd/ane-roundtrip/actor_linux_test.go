@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/internal/effort"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
 // said runs a command of actor and returns the tokens of its JSON object.

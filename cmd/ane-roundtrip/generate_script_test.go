@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/anekit/anekit/models/decoder/decodertest"
+	"github.com/anekit/anekit/internal/decodertest"
 )
 
 // makeModel writes a small random language model: mkmodel FOLDER [family=NAME] [seed=N] [bits=N] [positions=N]

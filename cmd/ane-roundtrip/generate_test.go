@@ -19,9 +19,9 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/internal/brokertest"
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
 // randomModel writes a small model that never ends a text.

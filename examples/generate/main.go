@@ -13,8 +13,8 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/models/decoder"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
 func main() {

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/internal/step"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 

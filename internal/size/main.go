@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"io"
@@ -38,6 +39,9 @@ type room struct {
 	folder       string
 	files, lines int
 }
+
+// linux has the packages that count as public: go build refuses to import the bridge's sources elsewhere than on a Mac.
+var linux = build.Context{GOOS: "linux", GOARCH: "amd64", Compiler: "gc", CgoEnabled: true}
 
 // house is what is counted.
 type house struct {
@@ -105,7 +109,11 @@ func (h *house) count(rel, file string, rooms map[string]*room, public map[strin
 		if err != nil {
 			return err
 		}
-		if inner := "/" + folder + "/"; f.Name.Name != "main" && !strings.Contains(inner, "/internal/") {
+		onLinux, err := linux.MatchFile(filepath.Dir(file), filepath.Base(file))
+		if err != nil {
+			return err
+		}
+		if inner := "/" + folder + "/"; onLinux && f.Name.Name != "main" && !strings.Contains(inner, "/internal/") {
 			public[folder] = true
 			h.exported += exported(f)
 		}

@@ -20,11 +20,11 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/wasm"
 	"github.com/anekit/anekit/internal/brokertest"
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/models/decoder"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
 // stage is a model on an engine with a Host.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/wasm"
-	"github.com/anekit/anekit/models/decoder/decodertest"
+	"github.com/anekit/anekit/internal/decodertest"
 )
 
 // What _initialize did is in the memory of a frozen guest, so that a thawed one is not initialized again: it would have

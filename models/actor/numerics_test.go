@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/numerics"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
 // Frozen between any two tokens, an actor goes on as one that was never frozen, in the arithmetic of every chip: also

@@ -14,9 +14,9 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/kv"
 	"github.com/anekit/anekit/internal/brokertest"
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
 // drawn returns a sampler that chooses other tokens than the most likely ones.

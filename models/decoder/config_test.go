@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/models/decoder/decodertest"
+	"github.com/anekit/anekit/internal/decodertest"
 )
 
 func TestConfigsThatAreRefused(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/models/decoder/decodertest"
+	"github.com/anekit/anekit/internal/decodertest"
 )
 
 // A token costs its row of the embedding, its rotation, an element of the mask, and its keys and values; logits cost

@@ -3,8 +3,8 @@ package decoder
 import (
 	"errors"
 
-	"github.com/anekit/anekit/models/decoder/tokenizer"
 	"github.com/anekit/anekit/internal/errtext"
+	"github.com/anekit/anekit/models/decoder/tokenizer"
 )
 
 // The kinds of error of a call, for errors.Is.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/models/decoder"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
 // A model answers a prompt of token ids; the conversation is saved, and goes on in another session.

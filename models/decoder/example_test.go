@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/models/decoder"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
 func check(err error) {

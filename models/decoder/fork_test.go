@@ -8,7 +8,7 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/internal/brokertest"
-	"github.com/anekit/anekit/models/decoder/decodertest"
+	"github.com/anekit/anekit/internal/decodertest"
 )
 
 // Two conversations after one prompt go on as if each had taken the prompt itself, whichever is closed first.

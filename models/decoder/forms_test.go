@@ -15,8 +15,8 @@ import (
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/internal/brokertest"
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/internal/effort"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 

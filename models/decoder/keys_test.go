@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/models/decoder/decodertest"
+	"github.com/anekit/anekit/internal/decodertest"
 )
 
 // Keys of config.json count in the case in which they are published, and once.

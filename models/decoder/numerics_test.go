@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/numerics"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
 // The arithmetic of a chip, whose functions come from tables and whose sums come in fours, stays within the bound too.

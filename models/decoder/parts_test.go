@@ -12,9 +12,9 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/internal/brokertest"
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/leaktest"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )

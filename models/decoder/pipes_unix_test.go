@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/models/decoder/decodertest"
+	"github.com/anekit/anekit/internal/decodertest"
 )
 
 // A pipe in a model's folder is refused: to open it would wait for a writer.

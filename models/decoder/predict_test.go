@@ -8,8 +8,8 @@ import (
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/internal/effort"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
 // What Predict says is what Load does.

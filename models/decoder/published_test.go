@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/internal/effort"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/anekit/anekit/models/decoder/decodertest"
+	"github.com/anekit/anekit/internal/decodertest"
 )
 
 // reference computes the logits of every token of a text in float64, the whole text at once, from the numbers of the

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/internal/leaktest"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
 // resident is the KiB of a mapped file that this process has resident.

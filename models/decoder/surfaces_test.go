@@ -8,8 +8,8 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/internal/engine/wrap"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
 // On an engine that wants larger surfaces a session makes all of one size, those of the cache too.

@@ -18,10 +18,10 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/leaktest"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 

@@ -5,8 +5,8 @@ import (
 	"log"
 	"os"
 
+	"github.com/anekit/anekit/internal/decodertest"
 	"github.com/anekit/anekit/models/decoder"
-	"github.com/anekit/anekit/models/decoder/decodertest"
 )
 
 // A test of a program that uses package decoder needs no published model: each family in a folder of some KiB.

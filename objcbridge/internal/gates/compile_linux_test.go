@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	drivers = "../standin/testdata" // programs without the bridge, and files shared with those of testdata
+	drivers = "../../standin/testdata" // programs without the bridge, and files shared with those of testdata
 	objc    = ".m"
 )
 
@@ -62,7 +62,7 @@ func (v variant) compile(t *testing.T, source string) string {
 
 // tools skips the test if the libraries exist but the compilers for programs do not.
 func tools(t *testing.T) {
-	missing := strings.Fields(string(output(t, "sh", "../needs.sh", "--list", "bridge")))
+	missing := strings.Fields(string(output(t, "sh", "../../needs.sh", "--list", "bridge")))
 	if len(missing) > 0 {
 		t.Skipf("no compilers for C programs; on Debian: apt-get install --no-install-recommends %s",
 			strings.Join(missing, " "))
@@ -123,8 +123,8 @@ func output(t *testing.T, name string, args ...string) string {
 
 // seen reads a source and the headers, so that go test knows that its result depends on them.
 func seen(t *testing.T, source string) {
-	files := []string{source, "../src/bridge.h", "../standin/standin.h", "../standin/cf.h",
-		"../standin/libsystem.h"}
+	files := []string{source, "../../src/bridge.h", "../../standin/standin.h", "../../standin/cf.h",
+		"../../standin/libsystem.h"}
 	for _, dir := range []string{"testdata", drivers} {
 		found, err := filepath.Glob(filepath.Join(dir, "*.h"))
 		require.NoError(t, err)
