@@ -41,5 +41,6 @@
 // Only a killed process leaves its temporary file, called .wholefile-HEX.tmp, in the
 // destination's folder.
 //
-// Errors are of type [*fs.PathError], with the given path and the error of the system.
+// Errors are of type [*fs.PathError], with the given path and the error of the system. [Open] and [Read], which read,
+// have others.
 package wholefile

@@ -163,3 +163,15 @@ func TestDescriptorOnly(t *testing.T) {
 	require.Equal(t, "after", string(got[:n]), "%v", err)
 	holds(t, dir, map[string]string{})
 }
+
+// A pipe is refused without waiting for its writer, also one that takes the place of a file after Open has looked.
+func TestOpenRefusesPipes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	for _, open := range []func(string) (*os.File, error){Open, openAny} {
+		_, err := open(path)
+		require.ErrorIs(t, err, ErrIrregular)
+	}
+	_, err := openAny(os.DevNull)
+	require.ErrorIs(t, err, ErrIrregular)
+}

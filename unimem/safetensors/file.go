@@ -97,9 +97,9 @@ func (f *File) open(s *shard) error {
 	return err
 }
 
-// irregular gives an error of wholefile its kind.
-func irregular(err error) error {
-	if !errors.Is(err, wholefile.ErrIrregular) {
+// unfit gives an error of wholefile its kind.
+func unfit(err error) error {
+	if !errors.Is(err, wholefile.ErrIrregular) && !errors.Is(err, wholefile.ErrLong) {
 		return err
 	}
 	return &Error{Base: errtext.Base{Err: ErrHeader, Detail: err.Error(),
@@ -110,7 +110,7 @@ func irregular(err error) error {
 func (s *shard) openHeader() (*os.File, error) {
 	file, err := wholefile.Open(s.path)
 	if err != nil {
-		return nil, irregular(err)
+		return nil, unfit(err)
 	}
 	if err := s.readHeader(file); err != nil {
 		_ = file.Close() // it was only read

@@ -76,7 +76,7 @@ func (f *File) index(op, path string) error {
 	}
 	data, err := wholefile.Read(path, MaxHeader)
 	if err != nil {
-		return named(irregular(err), op, path)
+		return named(unfit(err), op, path)
 	}
 	s := &scanner{b: data}
 	err = s.object(func(key []byte) error {

@@ -403,6 +403,9 @@ func TestIndex(t *testing.T) {
 		_, err := Open(dir)
 		require.ErrorIs(t, err, want, text)
 	}
+	require.NoError(t, os.Truncate(index, MaxHeader+1))
+	_, err = Open(dir)
+	require.ErrorIs(t, err, ErrHeader, "a longer file than an index can be")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "n.safetensors.index.json"), nil, 0o600))
 	_, err = Open(dir)
 	require.ErrorIs(t, err, ErrDuplicate, "two indices")
