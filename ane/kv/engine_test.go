@@ -332,23 +332,31 @@ func TestSnapshotsOpenAsSafetensors(t *testing.T) {
 	require.NoError(t, f.Close())
 }
 
-// A request on a cache of a Tape is refused after the cache is closed, and the Tape can be closed after the request.
+// A request runs on a cache of a Tape while and after that is closed, until the Tape is cleared.
 func TestBoundTensorsOfAClosedCacheOnATape(t *testing.T) {
 	a, err := newAttention(soft.Name)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, a.close()) }()
 	tape, err := unimem.Start(0, unimem.SurfacePerSpan())
 	require.NoError(t, err)
-	c := ane.Must(kv.NewOn(tape, config))
-	b, err := a.bind(c, 0)
-	require.NoError(t, err)
-	require.NoError(t, say(c))
-	_, err = b.run(1)
-	require.NoError(t, err)
-	require.NoError(t, c.Close())
-	_, err = b.run(1)
-	require.ErrorIs(t, err, ane.ErrStale)
-	require.ErrorIs(t, tape.Close(), unimem.ErrInUse)
-	require.NoError(t, b.close())
+	for range 10 {
+		c := ane.Must(kv.NewOn(tape, config))
+		b, err := a.bind(c, 0)
+		require.NoError(t, err)
+		require.NoError(t, say(c))
+		before, err := b.run(1)
+		require.NoError(t, err)
+		outcome := b.request.EvaluateAsync(t.Context())
+		require.NoError(t, c.Close())
+		require.NoError(t, (<-outcome).Err)
+		after, err := b.run(1)
+		require.NoError(t, err)
+		require.Equal(t, before, after)
+		tape.Clear()
+		_, err = b.run(1)
+		require.ErrorIs(t, err, ane.ErrStale)
+		require.ErrorIs(t, tape.Close(), unimem.ErrInUse)
+		require.NoError(t, b.close())
+	}
 	require.NoError(t, tape.Close())
 }

@@ -103,8 +103,8 @@ func (m *memory) stale() bool {
 	return m.lent != nil && m.lent.Generation() != m.generation
 }
 
-// retire makes every tensor of the memory stale and frees what no request holds. The rest stays in tapes, and a
-// repeated call frees it.
+// retire makes every tensor of the memory stale, except those of a lent Tape, which requests may be using, and frees what
+// no request holds. The rest stays in tapes, and a repeated call frees it.
 func (m *memory) retire() (err error) {
 	var held []*unimem.Tape
 	for _, t := range m.tapes {
@@ -114,11 +114,6 @@ func (m *memory) retire() (err error) {
 			held = append(held, t)
 		case e != nil:
 			err = errors.Join(err, e)
-		}
-	}
-	if m.lent != nil { // its owner clears it
-		for _, t := range m.tensors {
-			*t = ane.Tensor{}
 		}
 	}
 	m.tapes, m.spans, m.tensors = held, nil, nil
