@@ -24,7 +24,7 @@ type cache struct {
 	mu       sync.Mutex
 	programs map[digest]*program
 	idle     []*program // programs without an Executable, the least recently used one first
-	kept     int        // programs, with those that could not be closed
+	kept     int        // programs, with those that could not be closed, without those that trim closes now
 }
 
 // program is a program of the cache.
@@ -198,16 +198,13 @@ func (c *cache) trim(ctx context.Context, limit int) error {
 		if c.programs[p.key] == p {
 			delete(c.programs, p.key)
 		}
+		c.kept-- // before the close, during which another call would else close one more
 		c.mu.Unlock()
-		err := p.close(ctx)
-		c.mu.Lock()
-		if err != nil {
+		if err := p.close(ctx); err != nil {
+			c.mu.Lock()
 			c.idle = slices.Insert(c.idle, 0, p)
-		} else {
-			c.kept--
-		}
-		c.mu.Unlock()
-		if err != nil {
+			c.kept++
+			c.mu.Unlock()
 			return err
 		}
 	}

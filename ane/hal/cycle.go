@@ -38,10 +38,14 @@ func (s *submission) cycle() error {
 	return nil
 }
 
-// awaiting returns the submissions that await the value v.
+// awaiting returns the submissions that await the value v. It does not search the lower values of a chain that is
+// submitted in its order.
 func (s *Semaphore) awaiting(v uint64) (all []*submission) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if v > s.most {
+		return nil
+	}
 	s.waiters.each(0, v, func(w *waiter) {
 		if t, ok := w.to.(*submission); ok {
 			all = append(all, t)

@@ -3,6 +3,7 @@ package hal
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/anekit/anekit/ane"
 )
@@ -44,7 +45,7 @@ func (e *Executable) Receipt() ane.Receipt {
 		return ane.Receipt{}
 	}
 	r := e.program.model.Receipt()
-	r.Cached = r.Cached || e.found
+	r.Cached, r.Notes = r.Cached || e.found, slices.Clone(r.Notes)
 	return r
 }
 

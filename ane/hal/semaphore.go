@@ -16,6 +16,7 @@ type Semaphore struct {
 	value   uint64
 	failed  *failure
 	waiters waiters
+	most    uint64 // no waiter has awaited a higher value
 }
 
 // NewSemaphore makes a Semaphore with an initial value.
@@ -130,6 +131,7 @@ func (s *Semaphore) add(w *waiter) (decided bool, err error) {
 		return true, err
 	}
 	heap.Push(&s.waiters, w)
+	s.most = max(s.most, w.value)
 	return false, nil
 }
 
