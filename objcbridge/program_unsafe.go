@@ -87,7 +87,7 @@ func (p *Program) SetPatience(d time.Duration) {
 }
 
 // Compile writes the program's files and compiles it, unless the framework has it in its cache. A program is compiled
-// once. qos is one of the classes of package driverabi, here and in Load, Unload, Evaluate and Start; without a
+// once. qos is one of the classes of package driverabi, here and in Load, Unload and Evaluate; without a
 // restricted entitlement the framework rejects real time. The error is an *Error of StageCompile, with the compiler's
 // words.
 func (p *Program) Compile(qos uint32) (cached bool, err error) {

@@ -115,6 +115,9 @@ func ExampleList() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	if len(all) == 0 {
+		log.Fatal("no driver has a device")
+	}
 	for _, i := range all {
 		fmt.Println(i.ID, i.Kind, i.Name, i.Unusable)
 	}

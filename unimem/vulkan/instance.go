@@ -15,7 +15,7 @@ import (
 type Info struct {
 	Name   string // of the device
 	Driver string // name and version of the driver
-	ID     string // deviceUUID in hexadecimal digits: the same at every start
+	ID     string // deviceUUID in hexadecimal digits: the same at every start; zeros below Vulkan 1.2
 	// Kind is "integrated" (shares the memory of the CPU), "discrete" (reaches Blocks over a bus), "virtual",
 	// "software" (runs on the CPU) or "other".
 	Kind      string

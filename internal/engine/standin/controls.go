@@ -11,7 +11,7 @@ import (
 
 // Fault arms a fault for the next count calls of a method of the framework, named by
 // its selector. count -1 means until disarmed; 0 disarms it. value is the code of an
-// NSError or milliseconds; see FaultKind. The error is ane.ErrName if the method
+// NSError; see FaultKind. The error is ane.ErrName if the method
 // does not support the fault.
 func (f *Framework) Fault(selector string, kind FaultKind, count int, value int64) error {
 	if int(int32(count)) != count || count < -1 {
@@ -101,8 +101,8 @@ func (f *Framework) FailSurface(function string, nth int) error {
 	return err
 }
 
-// Leftovers lists what the framework and its surfaces still have alive, in use or
-// withheld. It is empty after everything made with them is closed. Programs in the
+// Leftovers lists what the framework and its surfaces still have alive or in
+// use. It is empty after everything made with them is closed. Programs in the
 // cache do not count.
 func (f *Framework) Leftovers() []string {
 	c, s := f.Counts(), f.SurfaceCounts()

@@ -10,10 +10,10 @@ import (
 	"github.com/anekit/anekit/ane/hal"
 )
 
-// ErrClosed is the error of a closed, nil or zero Queue.
+// ErrClosed is the error of a closed or nil Queue.
 var ErrClosed = fmt.Errorf("the bridge to the GPU is %w", hal.ErrClosed)
 
-// Queue starts work of a GPU, of commands of type C, in the order of hal's timelines. The zero value is closed.
+// Queue starts work of a GPU, of commands of type C, in the order of hal's timelines. A nil Queue is closed.
 type Queue[C any] struct {
 	bridge string
 	run    func([]C) error
