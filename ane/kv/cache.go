@@ -208,9 +208,9 @@ func (c *Cache) Clear() {
 	c.first, c.next = 0, 0
 }
 
-// Close makes all tensors of the cache stale and frees the memory, except on a Tape: that memory and its tensors are the
-// owner's until Tape.Clear. The error is ErrInUse while a Request holds a tensor of the cache's own memory: what it holds
-// is freed by a repeated call after Request.Close. A Close of a closed cache without such memory does nothing.
+// Close makes all tensors of the cache stale and frees the memory, except on a Tape: that memory and its tensors are
+// the owner's until Tape.Clear. The error is ErrInUse while a Request holds a tensor of the cache's own memory: what it
+// holds is freed by a repeated call after Request.Close. A Close of a closed cache without such memory does nothing.
 func (c *Cache) Close() error {
 	if c.empty() {
 		return nil

@@ -15,8 +15,8 @@ import (
 
 // SaveFile writes a snapshot to path, which replaces what was there. It writes a temporary file in the same folder,
 // syncs it, renames it and syncs the folder. After a failure or a loss of power, path has the old snapshot or the new
-// one, whole; after SaveFile has returned nil, the new one. Where several goroutines call SaveFile at once, path has the
-// last snapshot.
+// one, whole; after SaveFile has returned nil, the new one. Where several goroutines call SaveFile at once, path has
+// the last snapshot.
 //
 // Errors: those of Save and of the file system.
 func (c *Cache) SaveFile(path string, f Fingerprint) error { return c.saveFile(system{}, path, f, nil) }
@@ -66,7 +66,8 @@ func temporary(path string) string {
 	return path + tempMark + hex.EncodeToString(b[:])
 }
 
-// tidy removes the temporary files beside path that a loss of power left. It keeps those that another process is writing.
+// tidy removes the temporary files beside path that a loss of power left. It keeps those that another process is
+// writing.
 func tidy(fs files, path string) error {
 	dir, base := filepath.Split(path)
 	names, err := fs.list(filepath.Clean(dir + "."))
@@ -105,8 +106,8 @@ func (c *Cache) restoreFile(fs files, path string, f Fingerprint, accept func([]
 	return reading(op, fs, path, func(s *source) error { return c.restore(op, s, f, accept) })
 }
 
-// NoteFile returns the note of the snapshot at path and the number of its tokens. It checks the header and the size, not
-// the keys and values, which RestoreFile checks. Errors are those of RestoreFile.
+// NoteFile returns the note of the snapshot at path and the number of its tokens. It checks the header and the size,
+// not the keys and values, which RestoreFile checks. Errors are those of RestoreFile.
 func NoteFile(path string) (note []byte, tokens int, err error) {
 	err = reading("read note", system{}, path, func(s *source) error {
 		note, tokens = s.head.note, s.head.tokens

@@ -103,8 +103,8 @@ func (m *memory) stale() bool {
 	return m.lent != nil && m.lent.Generation() != m.generation
 }
 
-// retire makes every tensor of the memory stale, except those of a lent Tape, which requests may be using, and frees what
-// no request holds. The rest stays in tapes, and a repeated call frees it.
+// retire makes every tensor of the memory stale, except those of a lent Tape, which requests may be using, and frees
+// what no request holds. The rest stays in tapes, and a repeated call frees it.
 func (m *memory) retire() (err error) {
 	var held []*unimem.Tape
 	for _, t := range m.tapes {

@@ -40,7 +40,7 @@ func (s *stage) writer(w io.Writer) *bufio.Writer {
 }
 
 // Save writes a snapshot of the tokens of the cache, without those appended without Advance. Equal caches with equal
-// fingerprints give equal bytes. Save writes about 256 KiB at a time and needs no more memory than that.
+// fingerprints give equal bytes. Save writes 512 KiB at most at a time, and needs a buffer of 256 KiB.
 //
 // Errors: ErrClosed, ane.ErrStale, ErrSize (a Fingerprint that a header cannot hold), os.ErrInvalid for a nil Writer,
 // and those of w.

@@ -49,8 +49,8 @@ func (c constant) bytes() []byte {
 }
 
 // New returns Files without constants, for elements that the caller has in memory: Add adds them. hold keeps the
-// memory valid until release is called; nil is for memory of the Go heap. rest has the constants that are not added, such
-// as those of a build.Program; nil without.
+// memory valid until release is called; nil is for memory of the Go heap. rest has the constants that are not added,
+// such as those of a build.Program; nil without.
 func New(hold func() (release func(), err error), rest ane.Weights) *Files {
 	return &Files{needs: map[string][]constant{}, hold: hold, rest: rest}
 }
@@ -195,9 +195,9 @@ func (w *Files) Hold() (release func(), err error) {
 func (w *Files) Moved() int64 { return w.moved.Load() }
 
 // ReadFile makes a file: the elements of every constant are copied or converted once, to their place. Constants of the
-// same file that only the rest of New has are copied from there. The error matches fs.ErrNotExist for a path that neither
-// the Files nor the rest have, and safetensors.ErrChanged for a mapped file that has become shorter; others are those of
-// the rest.
+// same file that only the rest of New has are copied from there. The error matches fs.ErrNotExist for a path that
+// neither the Files nor the rest have, and safetensors.ErrChanged for a mapped file that has become shorter; others are
+// those of the rest.
 func (w *Files) ReadFile(path string) ([]byte, error) {
 	needs := w.needs[path]
 	rest, err := []byte(nil), error(&fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist})

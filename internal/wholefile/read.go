@@ -53,8 +53,8 @@ func regular(info os.FileInfo) error {
 	return fmt.Errorf("%w: %v", ErrIrregular, info.Mode())
 }
 
-// Read reads a regular file of at most as many bytes as most says. The error matches ErrIrregular or ErrLong, or is that
-// of the system.
+// Read reads a regular file of at most as many bytes as most says. The error matches ErrIrregular or ErrLong, or is
+// that of the system.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {

@@ -78,7 +78,8 @@ func New(driver Driver, opts ...Option) *Device {
 // Close. After an error nothing is mapped that was not mapped before.
 //
 // Errors: ErrClosed (or d has no Driver), unimem.ErrClosed, ErrReadOnly, ErrExhausted, ErrDriver, unimem.ErrSize (b was
-// adopted from other memory and has no whole pages), and ErrRefused with the Driver's error or context.DeadlineExceeded.
+// adopted from other memory and has no whole pages), and ErrRefused with the Driver's error or
+// context.DeadlineExceeded.
 func (d *Device) Segments(b *unimem.Block) ([]Segment, error) {
 	const op = "segments"
 	if b == nil {

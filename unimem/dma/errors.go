@@ -34,9 +34,10 @@ var (
 
 // Error is the error type of every call of this package.
 type Error struct {
-	errtext.Base        // the fields Op, Err (a sentinel of this package or of unimem), Detail, Cause (the error of the driver) and Hint
-	Block        uint32 // id of the Block, 0 for none
-	Offset       int    // bytes in the Block, -1 for none
+	// the fields Op, Err (a sentinel of this package or of unimem), Detail, Cause (the error of the driver) and Hint
+	errtext.Base
+	Block  uint32 // id of the Block, 0 for none
+	Offset int    // bytes in the Block, -1 for none
 }
 
 // failure makes an Error. b may be nil.

@@ -87,8 +87,8 @@ func (t Tensor) halfBytes() (int64, error) {
 // Float16To converts the tensor to fp16 in dst, dense and row-major, and returns the number of bytes written: F32 and
 // BF16 are rounded to the nearest half, F16 is copied. dst begins at a multiple of 2 bytes and may be longer.
 //
-// Errors: ErrDType for other types, ErrShape (dst is shorter), ErrClosed, ErrChanged, and unimem.ErrInvalidAlignment for
-// dst at an odd address.
+// Errors: ErrDType for other types, ErrShape (dst is shorter), ErrClosed, ErrChanged, and unimem.ErrInvalidAlignment
+// for dst at an odd address.
 func (t Tensor) Float16To(dst []byte) (int, error) {
 	n, err := t.halfBytes()
 	if err != nil {

@@ -38,10 +38,11 @@ var (
 
 // Error is the error type of this package.
 type Error struct {
-	errtext.Base        // the fields Op, Err (a sentinel of this package, or the error of the system or of unimem), Detail, Cause and Hint
-	File         string // path of the file; may be empty
-	Tensor       string // name of the tensor; may be empty
-	Offset       int64  // offset in the file in bytes, -1 if the error has none
+	// the fields Op, Err (a sentinel of this package, or the error of the system or of unimem), Detail, Cause and Hint
+	errtext.Base
+	File   string // path of the file; may be empty
+	Tensor string // name of the tensor; may be empty
+	Offset int64  // offset in the file in bytes, -1 if the error has none
 }
 
 // Error returns the text on one line.

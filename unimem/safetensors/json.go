@@ -11,8 +11,8 @@ import (
 // a caller looks for the fault once.
 //
 // Other JSON of this module is read by go-json-experiment/json, which refuses names that occur twice too. Headers are
-// not: it reads that of a Llama of 7B (291 tensors) to structs in 0.50 ms, this scanner in 0.11 ms, which is most of the
-// time of Open; and it takes 17 times the length of a hostile header in memory.
+// not: it reads that of a Llama of 7B (291 tensors) to structs in 0.50 ms, this scanner in 0.11 ms, which is most of
+// the time of Open; and it takes 17 times the length of a hostile header in memory.
 type scanner struct {
 	b  []byte
 	at int
@@ -71,8 +71,8 @@ func (s *scanner) more(first *bool, end byte) bool {
 	return s.fault == ""
 }
 
-// object reads an object and calls entry before each value, which entry reads, with the name. It returns the first error
-// of entry.
+// object reads an object and calls entry before each value, which entry reads, with the name. It returns the first
+// error of entry.
 func (s *scanner) object(entry func(name []byte) error) error {
 	s.expect('{')
 	for first := true; s.more(&first, '}'); {
