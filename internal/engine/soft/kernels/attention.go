@@ -20,7 +20,7 @@ func attention(s *Step) (run.Runner, int) {
 	r := &attender{Attention: a, dtype: s.Out[0].DType, query: newOperand(s, 0, a.L, a.E, false, true),
 		key: newOperand(s, 1, a.E, a.S, true, true), value: newOperand(s, 2, a.S, a.EV, false, true),
 		byQuery: repeated(a.Batch, a.BatchQuery), byKey: repeated(a.Batch, a.BatchKey),
-		byValue: repeated(a.Batch, a.BatchValue), mask: s.In[3].DType, penalty: float32(math.Inf(-1))}
+		byValue: repeated(a.Batch, a.BatchValue), penalty: float32(math.Inf(-1))}
 	if s.In[3].Given {
 		r.byMask = repeated(slices.Concat(a.Batch, []int{a.L, a.S}), s.In[3].Shape)
 	}
@@ -32,7 +32,7 @@ func attention(s *Step) (run.Runner, int) {
 		return r, work
 	}
 	r.sums, r.penalty = newSums(rules), rules.Value(fp16.Inf|1<<15)
-	r.exp, r.inverse = r.sums.function("exp", math.Exp), r.sums.function("inverse", inverted)
+	r.exp, r.inverse = r.sums.function("exp", math.Exp), r.sums.function("inverse", functions["inverse"](ops.Unary{}))
 	if rules.Defines("exp") {
 		r.table = s.expTable(ops.Volume(r.Batch) * r.L * r.S)
 		r.exp = func(x float64) float64 {
@@ -42,14 +42,11 @@ func attention(s *Step) (run.Runner, int) {
 	return r, work + max(r.sums.room(r.rows, r.E, r.S), r.sums.room(r.rows, r.S, r.EV))
 }
 
-func inverted(x float64) float64 { return 1 / x }
-
 type attender struct {
 	ops.Attention
 	dtype                   mil.DType
 	query, key, value       operand
 	byQuery, byKey, byValue []int // strides in matrices along the batch axes
-	mask                    mil.DType
 	byMask                  []int // strides in elements along the axes of the scores; nil without a mask
 	penalty                 float32
 	rows                    int // of query at a time
@@ -143,7 +140,7 @@ func (r *attender) penalties(c *run.Call, dst []float32, batch, row int) {
 	if step == 0 {
 		n = 1
 	}
-	if r.mask == mil.Bool {
+	if mask.DType == mil.Bool {
 		for j := range n {
 			dst[j] = 0
 			if mask.Raw[at+j] == 0 {

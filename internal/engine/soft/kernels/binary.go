@@ -31,16 +31,21 @@ var inOnePass = map[string]halves.Op{
 func binary(s *Step) (run.Runner, int) {
 	w := broadcast(s.Out[0].Shape, s.In[0].Shape, s.In[1].Shape)
 	if s.Out[0].DType == mil.Int32 {
-		return integerPairs(w, intOps[s.Op]), 0
+		op := intOps[s.Op]
+		return newPairs(w, 1, run.Chunk, func(c *run.Call, at int, from triple, n int) {
+			x, y, out := c.In[0].Ints[from.x:], c.In[1].Ints[from.y:], c.Out[0].Ints[at:]
+			for i := range n {
+				out[i] = int32(op(int(x[i*w.step.x]), int(y[i*w.step.y])))
+			}
+		}), 0
 	}
 	op, ok := inOnePass[s.Op]
-	halves16 := s.In[0].DType == mil.FP16 && s.In[1].DType == mil.FP16 && s.Out[0].DType == mil.FP16
 	switch {
 	case ok && s.halved() && w.short():
 		return shortBinary(w, op)
 	case ok && s.halved():
 		return halfBinary(w, op, 0, 1), 0
-	case ok && halves16 && s.Arith.Operand.Has(numerics.Exponent31):
+	case ok && s.In[0].DType == mil.FP16 && s.chip().Has(numerics.Exponent31):
 		return halfBinary(w, op, s.Arith.Operand, 2), 0
 	}
 	if r := s.powerTable(); r != nil {
@@ -56,15 +61,6 @@ func binary(s *Step) (run.Runner, int) {
 		}
 	}
 	return floatBinary(w, f)
-}
-
-func integerPairs(w walk, op func(x, y int) int) run.Runner {
-	return newPairs(w, 1, run.Chunk, func(c *run.Call, at int, from triple, n int) {
-		x, y, out := c.In[0].Ints[from.x:], c.In[1].Ints[from.y:], c.Out[0].Ints[at:]
-		for i := range n {
-			out[i] = int32(op(int(x[i*w.step.x]), int(y[i*w.step.y])))
-		}
-	})
 }
 
 func floatBinary(w walk, op func(dst, x, y []float32)) (run.Runner, int) {
@@ -179,10 +175,8 @@ func intPow(x, y int) int {
 		y &= 1
 	case x != 1:
 		return 0
-	default:
-		return 1
 	}
-	p := int(1)
+	p := 1
 	for ; y > 0; y >>= 1 {
 		if y&1 != 0 {
 			p *= x

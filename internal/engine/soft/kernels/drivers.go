@@ -46,11 +46,11 @@ func (r *each) Element() int { return r.cost }
 
 // decoded is a runner of the elements of a result from those of one operand, which f replaces, a chunk at a time.
 // It needs a chunk of workspace.
-func decoded(s *Step, cost int, f func(c *run.Call, x []float32, at int)) (run.Runner, int) {
+func decoded(s *Step, cost int, f func(x []float32)) (run.Runner, int) {
 	return newEach(s.Out[0].len(), cost, run.Chunk, func(c *run.Call, lo, hi, worker int) {
 		x := c.Work[worker][:hi-lo]
 		c.In[0].Load(x, lo)
-		f(c, x, lo)
+		f(x)
 		c.Out[0].Store(x, lo)
 	}), run.Chunk
 }
@@ -168,10 +168,7 @@ func (f *feed[T]) row(dst []T, at, step int) {
 	default:
 		f.read(f.v, dst[:1], at)
 	}
-	one := dst[0]
-	for i := range dst {
-		dst[i] = one
-	}
+	fill(dst, dst[0])
 }
 
 // dense reports whether strides are those of a tensor without repetition.

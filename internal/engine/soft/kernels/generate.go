@@ -13,12 +13,15 @@ import (
 // known stands for operators whose results the rule computes: no step runs them.
 func known(*Step) (run.Runner, int) { return &run.Sequence{}, 0 }
 
-// constantFill repeats one element.
 func constantFill(s *Step) (run.Runner, int) { return s.fill(s.Attrs.(ops.Fill).Element), 0 }
 
+// fill repeats element e.
 func (s *Step) fill(e []byte) run.Runner {
 	return newEach(s.Out[0].len(), 1, 1<<16, func(c *run.Call, lo, hi, _ int) {
-		repeat(c.Out[0].Raw[lo*len(e):hi*len(e)], e)
+		dst := c.Out[0].Raw[lo*len(e) : hi*len(e)]
+		for n := copy(dst, e); n > 0 && n < len(dst); {
+			n += copy(dst[n:], dst[:n])
+		}
 	})
 }
 
@@ -77,13 +80,25 @@ func oneHot(s *Step) (run.Runner, int) {
 // around.
 func cumsum(s *Step) (run.Runner, int) {
 	a := s.Attrs.(ops.Scan)
-	var axes []int
-	if len(s.In[0].Shape) > 0 {
-		axes = []int{a.Axis}
-	}
-	l := newLanes(s.In[0].Shape, axes)
+	l := newLanes(s.In[0].Shape, []int{a.Axis})
 	if s.In[0].DType == mil.Int32 {
-		return l.loop(1, func(c *run.Call, g, _, _ int) { scanIntegers(c, l, a, g) }), 0
+		return l.loop(1, func(c *run.Call, g, _, _ int) {
+			base, width, _ := l.group(g)
+			for t := range width {
+				sum := int32(0)
+				for j := range l.length {
+					if a.Reverse {
+						j = l.length - 1 - j
+					}
+					mem, _ := l.at(base+t, j)
+					before := sum
+					if sum += c.In[0].Ints[mem]; !a.Exclusive {
+						before = sum
+					}
+					c.Out[0].Ints[mem] = before
+				}
+			}
+		}), 0
 	}
 	return l.loop(1, func(c *run.Call, g, _, worker int) { scan(c, l, a, g, worker) }), l.part() * l.tile
 }
@@ -119,25 +134,6 @@ func scan(c *run.Call, l *lanes, a ops.Scan, g, worker int) {
 			}
 		}
 		l.store(&c.Out[0], m, base, width, from, to)
-	}
-}
-
-// scanIntegers adds up the int32 of group g.
-func scanIntegers(c *run.Call, l *lanes, a ops.Scan, g int) {
-	base, width, _ := l.group(g)
-	for t := range width {
-		sum := int32(0)
-		for j := range l.length {
-			if a.Reverse {
-				j = l.length - 1 - j
-			}
-			mem, _ := l.at(base+t, j)
-			before := sum
-			if sum += c.In[0].Ints[mem]; !a.Exclusive {
-				before = sum
-			}
-			c.Out[0].Ints[mem] = before
-		}
 	}
 }
 
@@ -201,8 +197,7 @@ func uniform(d mil.DType, a, b, u float64) float32 {
 
 // drawn chooses a class of the distribution that begins at element base of x: of probabilities or of their logarithms.
 func drawn(c *run.Call, base, classes int, probs bool, u float64) int {
-	var one [1]float32
-	weigh := func(k int) float64 { c.In[0].Load(one[:], base+k); return float64(one[0]) }
+	weigh := func(k int) float64 { return c.In[0].Value(base + k) }
 	top := math.Inf(-1)
 	for k := range classes {
 		top = max(top, weigh(k))

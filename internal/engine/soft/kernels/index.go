@@ -149,15 +149,13 @@ func gatherAlongAxis(s *Step) (run.Runner, int) {
 func scatterRows(s *Step) (run.Runner, int) {
 	a := s.Attrs.(ops.Scatter)
 	data, at := s.In[0].Shape, s.In[1].Shape
-	r := &updater{locator: locator{s.Op, a.Validate}, mode: a.Mode, axis: alongOf(data, a.Axis), count: ops.Volume(at),
-		lengths: []int{}}
+	r := &updater{locator: locator{s.Op, a.Validate}, mode: a.Mode, axis: alongOf(data, a.Axis), count: ops.Volume(at)}
 	switch s.Op {
 	case "scatter":
 		r.lengths = data[a.Axis : a.Axis+1]
 	case "scatter_along_axis":
 		r.single = true
 		r.count = alongOf(at, a.Axis).length
-		r.lengths = data[a.Axis : a.Axis+1]
 	default:
 		depth := at[len(at)-1]
 		r.count /= depth
@@ -173,7 +171,7 @@ type updater struct {
 	mode    string
 	axis    alongAxis // outer, all elements that indices choose from, inner
 	count   int       // updates of each element of outer and inner
-	lengths []int     // of the axes that an index counts
+	lengths []int     // of the axes that an index counts, unless single
 	single  bool      // each element has indices of its own
 }
 

@@ -117,7 +117,7 @@ func TestTurnsInPieces(t *testing.T) {
 		if c.unit > 1 {
 			b.dims, b.src, b.dst = append(b.dims, c.unit), append(b.src, 1), append(b.dst, 1)
 		}
-		r, _ := move(c.d.Size(), b)
+		r, _ := (&Step{In: []*Tensor{{DType: c.d}}}).move(b)
 		_, ok := r.(*transposer)
 		require.True(t, ok, "%T", r)
 		r.Run(&run.Call{Run: r, Ctx: t.Context(), Workers: 1, In: []run.Vec{from}, Out: []run.Vec{to}})

@@ -133,18 +133,14 @@ func einsum(s *Step) (run.Runner, int) {
 // path visits elements in the order of some axes.
 type path struct{ dims, by []int }
 
-// newPath has at least one axis.
-func newPath(dims, by []int) path {
-	merged, strides := merge(dims, by)
-	return path{merged, strides[0]}
-}
-
+// along returns a path of at least one axis.
 func along(axes []ops.Axis, by func(ops.Axis) int) path {
 	var dims, strides []int
 	for _, a := range axes {
 		dims, strides = append(dims, a.Length), append(strides, by(a))
 	}
-	return newPath(dims, strides)
+	merged, mergedBy := merge(dims, strides)
+	return path{merged, mergedBy[0]}
 }
 
 func (p *path) len() int { return ops.Volume(p.dims) }

@@ -23,11 +23,6 @@ type mover struct {
 	base  func(c *run.Call) int // in each run, of the box of a moving slice on the larger side; else nil
 }
 
-// move copies boxes of the operands, which have one type.
-func (s *Step) move(boxes ...box) (run.Runner, int) {
-	return move(element.Size(s.In[0].DType), boxes...)
-}
-
 // plan merges axes along which source and destination are both dense.
 func (b *box) plan() {
 	if b.src == nil {
@@ -40,8 +35,9 @@ func (b *box) plan() {
 	b.dims, b.src, b.dst = dims, by[0], by[1]
 }
 
-// move plans boxes over elements of one size.
-func move(size int, boxes ...box) (run.Runner, int) {
+// move copies boxes of the operands, which have one type.
+func (s *Step) move(boxes ...box) (run.Runner, int) {
+	size := element.Size(s.In[0].DType)
 	for i := range boxes {
 		boxes[i].plan()
 	}

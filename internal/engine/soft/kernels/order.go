@@ -13,7 +13,7 @@ import (
 // the lower index comes first, -0 equals 0, and NaN comes last in both orders.
 func topK(s *Step) (run.Runner, int) {
 	a := s.Attrs.(ops.TopK)
-	r := &orderer{TopK: a, axis: alongOf(s.In[0].Shape, a.Axis), dtype: s.In[0].DType, values: s.Op == "topk"}
+	r := &orderer{TopK: a, axis: alongOf(s.In[0].Shape, a.Axis), values: s.Op == "topk"}
 	cost := 4 * r.axis.length * bits.Len(uint(r.K))
 	return newLoop(r.axis.outer*r.axis.inner, cost, 1, r.lane), 2*a.K + run.Chunk
 }
@@ -21,7 +21,6 @@ func topK(s *Step) (run.Runner, int) {
 type orderer struct {
 	ops.TopK
 	axis   alongAxis
-	dtype  mil.DType
 	values bool // the first result has the elements; else there are indices alone
 }
 
@@ -54,10 +53,10 @@ func (r *orderer) lane(c *run.Call, lane, _, worker int) {
 func (r *orderer) keys(v *run.Vec, dst []int32, room []float32, at int) {
 	step := r.axis.inner
 	switch {
-	case !r.dtype.Float():
+	case !v.DType.Float():
 		for i := range dst {
 			dst[i] = r.ranked(int32(integer(v, at+i*step)))
-			if r.dtype == mil.UInt32 {
+			if v.DType == mil.UInt32 {
 				dst[i] ^= math.MinInt32
 			}
 		}

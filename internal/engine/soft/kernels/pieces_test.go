@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 )
@@ -106,7 +107,7 @@ func TestTilesSharePanels(t *testing.T) {
 func TestLargeTurns(t *testing.T) {
 	effort.SkipShort(t)
 	const rows, cols = 2048 + 7, 4096 + 3
-	r, _ := move(2, box{dims: []int{cols, rows}, src: []int{1, cols}, dst: []int{rows, 1}})
+	r, _ := (&Step{In: []*Tensor{{DType: mil.FP16}}}).move(box{dims: []int{cols, rows}, src: []int{1, cols}, dst: []int{rows, 1}})
 	require.True(t, r.(*transposer).past)
 	from, to := run.Vec{Pairs: make([]uint16, rows*cols)}, run.Vec{Pairs: make([]uint16, rows*cols)}
 	for i := range from.Pairs {

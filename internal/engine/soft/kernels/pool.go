@@ -135,9 +135,6 @@ func (r *pooler) inside(axis, i int) (from, to int) {
 // count is the number of positions of window i along an axis: within x, or within x and its padding.
 func (r *pooler) count(axis, i int) int {
 	w := &r.win
-	if from := i*w.Strides[axis] - w.Before[axis]; from >= 0 && from+w.Kernel[axis] <= w.In[axis] {
-		return w.Kernel[axis]
-	}
 	from, to := r.inside(axis, i)
 	if !w.ExcludePadding {
 		from = i*w.Strides[axis] - w.Before[axis]

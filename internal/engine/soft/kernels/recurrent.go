@@ -1,9 +1,6 @@
 package kernels
 
 import (
-	"math"
-
-	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
 )
@@ -16,7 +13,7 @@ import (
 // element by element. States are halves also between steps.
 func recurrent(s *Step) (run.Runner, int) {
 	a := s.Attrs.(*ops.Recurrent)
-	r := &recurrence{Recurrent: *a, op: s.Op, dtype: s.Out[0].DType, gates: 1, weights: 2, bias: 4}
+	r := &recurrence{Recurrent: *a, op: s.Op, gates: 1, weights: 2, bias: 4}
 	switch s.Op {
 	case "lstm":
 		r.gates, r.weights, r.bias = 4, 3, 5
@@ -36,29 +33,24 @@ func recurrent(s *Step) (run.Runner, int) {
 		max(r.sums.room(a.B, a.I, r.rows), r.sums.room(a.B, a.H, r.rows))
 }
 
-// squash returns an activation by its name.
+// squash returns an activation, with its default settings, by its name.
 func (r *recurrence) squash(name string) func(x float64) float64 {
-	exact := squashings[name]
-	if name == "scaled_tanh" {
+	exact := func(x float64) float64 { return x } // linear
+	switch name {
+	case "scaled_tanh":
 		name = "tanh"
+	case "hard_sigmoid":
+		name = "sigmoid_hard"
+	}
+	if f := functions[name]; f != nil {
+		exact = f(ops.Unary{Alpha: 0.2, Beta: 0.5})
 	}
 	return r.sums.function(name, exact)
 }
 
-// squashings are the activations of recurrent operators, with their default settings.
-var squashings = map[string]func(x float64) float64{
-	"sigmoid": sigmoid, "tanh": math.Tanh, "scaled_tanh": math.Tanh,
-	"relu":         func(x float64) float64 { return max(x, 0) },
-	"linear":       func(x float64) float64 { return x },
-	"sigmoid_hard": hardSigmoid, "hard_sigmoid": hardSigmoid,
-}
-
-func hardSigmoid(x float64) float64 { return min(max(float64(0.2*x)+0.5, 0), 1) }
-
 type recurrence struct {
 	ops.Recurrent
 	op                string
-	dtype             mil.DType
 	gates, rows       int // rows of the weights
 	weights, bias     int // operands of the first cell
 	cells             []recurrentCell

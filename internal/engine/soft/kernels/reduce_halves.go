@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"math"
-
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/run"
@@ -61,9 +59,6 @@ func halfReducer(l *lanes, f folding) run.Runner {
 	})
 }
 
-// The runners of a chip's softmax, norms and reductions compute lanes that are runs of halves with package halves,
-// step by step over a whole lane.
-
 // greatest4 is the greatest of numbers, none of which is NaN.
 func greatest4(m []float32) float32 {
 	a, b, c, d := m[0], m[0], m[0], m[0]
@@ -107,10 +102,4 @@ func foldNumbers(w way, acc float64, x []fp16.Bits) float64 {
 		}
 	}
 	return acc
-}
-
-// bitsOf returns the half of a number, of an infinite one too.
-func bitsOf(f float32) fp16.Bits {
-	b := math.Float32bits(f / 0x1p112)
-	return fp16.Bits(b>>16&0x8000 | b>>13&0x7fff)
 }

@@ -75,14 +75,6 @@ func (r *resizer) at(axis, i int) spot {
 	return spot{lo, min(lo+1, r.in[axis]-1), p - float64(lo)}
 }
 
-// place is at along a line.
-func (r *resizer) place(j int) spot {
-	if j < len(r.columns) {
-		return r.columns[j]
-	}
-	return r.at(2, j)
-}
-
 func (r *resizer) interpolate(c *run.Call, lo, hi, worker int) {
 	work, n := c.Work[worker], r.in[2]
 	line := work[4*n:][:r.out[2]]
@@ -100,7 +92,12 @@ func (r *resizer) interpolate(c *run.Call, lo, hi, worker int) {
 			if j%run.Chunk == run.Chunk-1 && c.Pause(worker) {
 				return
 			}
-			w := r.place(j)
+			var w spot
+			if j < len(r.columns) {
+				w = r.columns[j]
+			} else {
+				w = r.at(2, j)
+			}
 			f := blend(h.part, w.of(rows[0]), w, rows[1])
 			if d.part > 0 {
 				f = mix(d.part, f, blend(h.part, w.of(rows[2]), w, rows[3]))

@@ -225,11 +225,3 @@ func pad(s *Step) (run.Runner, int) {
 	element.Store(s.In[0].DType, e, a.Value)
 	return &run.Sequence{s.fill(e), inside}, 0
 }
-
-// repeat fills dst with copies of one element.
-func repeat(dst, e []byte) {
-	n := copy(dst, e)
-	for n > 0 && n < len(dst) {
-		n += copy(dst[n:], dst[:n])
-	}
-}

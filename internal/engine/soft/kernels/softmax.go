@@ -16,12 +16,12 @@ func softmax(s *Step) (run.Runner, int) {
 	l := newLanes(s.In[0].Shape, []int{s.Attrs.(int)})
 	if rules := s.chip(); rules != 0 {
 		l, exp := l.asRuns(true), s.expTable(s.Out[0].len())
-		r := l.inRuns(8, steppedSoftmax(rules, exp))
+		r := l.inRuns(8, func(h halfLane) { steppedSoftmax(h, rules, exp) })
 		r.table = exp
 		return r, l.room()
 	}
 	if r := l.asRuns(false); r != nil && s.halved() {
-		return r.inRuns(8, softmaxLane(r.room())), r.room() + r.pitch()
+		return r.inRuns(8, func(h halfLane) { softmaxLane(h, r.room()) }), r.room() + r.pitch()
 	}
 	return l.loop(8, func(c *run.Call, g, _, worker int) { softmaxGroup(c, l, g, c.Work[worker]) }), l.length * l.tile
 }
@@ -55,20 +55,18 @@ func softmaxGroup(c *run.Call, l *lanes, g int, m []float32) {
 }
 
 // softmaxLane computes a lane of halves. room is what it leaves of the workspace.
-func softmaxLane(room int) func(h halfLane) {
-	return func(h halfLane) {
-		top, finite := h.top()
-		if !finite {
-			none := fp16.FromFloat64(top - top) // NaN, as the sum of the exponentials
-			h.runs(halfStretch, func(at, _, n int) { fill(h.out[at:at+n], none) })
-			return
-		}
-		var sums halves.Sums
-		work := h.c.Work[h.worker][room:]
-		h.runs(halfStretch, func(at, j, n int) { sums.Exp(work[j:], h.x[at:at+n], top) })
-		total := sums.Total()
-		h.runs(halfStretch, func(at, j, n int) { halves.Divide(h.out[at:at+n], work[j:], total) })
+func softmaxLane(h halfLane, room int) {
+	top, finite := h.top()
+	if !finite {
+		none := fp16.FromFloat64(top - top) // NaN, as the sum of the exponentials
+		h.runs(halfStretch, func(at, _, n int) { fill(h.out[at:at+n], none) })
+		return
 	}
+	var sums halves.Sums
+	work := h.c.Work[h.worker][room:]
+	h.runs(halfStretch, func(at, j, n int) { sums.Exp(work[j:], h.x[at:at+n], top) })
+	total := sums.Total()
+	h.runs(halfStretch, func(at, j, n int) { halves.Divide(h.out[at:at+n], work[j:], total) })
 }
 
 // top returns the greatest element of a lane, and whether it is finite.
@@ -81,23 +79,22 @@ func (h *halfLane) top() (top float64, finite bool) {
 
 // steppedSoftmax is softmax as a chip's sequence of operators (rule Steps): x - max, exp, the sum, its inverse, and a
 // multiplication, each rounded to fp16. The subtraction of the maximum is known, the rest is inferred.
-func steppedSoftmax(rules numerics.Rules, exp *table) func(h halfLane) {
-	return func(h halfLane) {
-		top, sum := math.Inf(-1), 0.0
-		var one [1]fp16.Bits
-		h.runs(halfStretch, func(at, _, n int) { top = foldNumbers(byMaximum, top, h.x[at:at+n]) })
-		one[0] = bitsOf(float32(top))
-		h.runs(run.Chunk, func(at, _, n int) {
-			y := h.out[at : at+n]
-			halves.Binary(halves.Sub, y, h.x[at:at+n], one[:], rules)
-			exp.apply(y, y)
-			sum = foldNumbers(bySum, sum, y)
-		})
-		one[0], _ = rules.Unary("inverse", rules.Round(sum), 0)
-		h.runs(halfStretch, func(at, _, n int) {
-			halves.Binary(halves.Mul, h.out[at:at+n], h.out[at:at+n], one[:], rules)
-		})
-	}
+func steppedSoftmax(h halfLane, rules numerics.Rules, exp *table) {
+	top, sum := math.Inf(-1), 0.0
+	var one [1]fp16.Bits
+	h.runs(halfStretch, func(at, _, n int) { top = foldNumbers(byMaximum, top, h.x[at:at+n]) })
+	b := math.Float32bits(float32(top) / 0x1p112) // an infinite half is a number here
+	one[0] = fp16.Bits(b>>16&0x8000 | b>>13&0x7fff)
+	h.runs(run.Chunk, func(at, _, n int) {
+		y := h.out[at : at+n]
+		halves.Binary(halves.Sub, y, h.x[at:at+n], one[:], rules)
+		exp.apply(y, y)
+		sum = foldNumbers(bySum, sum, y)
+	})
+	one[0], _ = rules.Unary("inverse", rules.Round(sum), 0)
+	h.runs(halfStretch, func(at, _, n int) {
+		halves.Binary(halves.Mul, h.out[at:at+n], h.out[at:at+n], one[:], rules)
+	})
 }
 
 // expTable returns the table of a chip's exp for a step that looks up some elements.

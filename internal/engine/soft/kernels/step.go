@@ -143,7 +143,7 @@ func Of(op string) Kernel {
 var kernels = map[string]Kernel{
 	"greater": compare, "greater_equal": compare, "less": compare, "less_equal": compare, "equal": compare,
 	"not_equal": compare, "logical_and": logical, "logical_or": logical, "logical_xor": logical, "select": choose,
-	"constexpr_cast": cast, "quantize": quantize, "dequantize": shiftScale,
+	"cast": cast, "constexpr_cast": cast, "quantize": quantize, "dequantize": shiftScale,
 	"constexpr_affine_dequantize": shiftScale, "constexpr_blockwise_shift_scale": shiftScale,
 	"constexpr_lut_to_dense": lutToDense, "constexpr_sparse_to_dense": sparseToDense,
 	"constexpr_lut_to_sparse": lutToSparse, "constexpr_sparse_blockwise_shift_scale": sparseShiftScale,
@@ -169,7 +169,6 @@ var kernels = map[string]Kernel{
 	"max_pool": pool, "avg_pool": pool, "l2_pool": pool,
 	"transpose": transpose, "concat": join, "split": join,
 	"slice_by_index": slice, "slice_by_size": slice, "pad": pad,
-	"cast":   cast,
 	"gather": gatherRows, "gather_nd": gatherRows, "gather_along_axis": gatherAlongAxis, "scatter": scatterRows,
 	"scatter_nd": scatterRows, "scatter_along_axis": scatterRows, "topk": topK, "argsort": topK,
 	"random_uniform": random, "random_normal": random, "random_bernoulli": random, "random_categorical": random,

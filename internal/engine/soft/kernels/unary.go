@@ -11,11 +11,8 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// Work of one element, in the units of Call.Spread: of a look-up, and of a function of the math package.
-const (
-	lookupCost = 1
-	mathCost   = 32
-)
+// mathCost is the work of a function of the math package, in the units of Call.Spread. That of a look-up is 1.
+const mathCost = 32
 
 // unary prepares the operators on each element of one tensor.
 func unary(s *Step) (run.Runner, int) {
@@ -40,30 +37,25 @@ func unary(s *Step) (run.Runner, int) {
 		return decoded(s, 1, op)
 	}
 	f := functions[s.Op](u)
-	if d == mil.FP16 {
-		return s.halves(f, u.Epsilon), 0
+	if d == mil.FP16 { // the chip's own form of the operator if it has one, else f, rounded once
+		r, op := s.Arith.Operand, s.Op
+		return s.lookUp(s.key(), func(h fp16.Bits) fp16.Bits {
+			if y, ok := r.Unary(op, h, u.Epsilon); ok {
+				return y
+			}
+			return r.Round(f(float64(r.Value(h))))
+		}), 0
 	}
-	return decoded(s, mathCost, func(_ *run.Call, x []float32, _ int) {
+	return decoded(s, mathCost, func(x []float32) {
 		for i, v := range x {
 			x[i] = float32(f(float64(v)))
 		}
 	})
 }
 
-// halves makes the runner of f on halves: the chip's own form of the operator if it has one, else f, rounded once.
-func (s *Step) halves(f func(x float64) float64, epsilon float64) run.Runner {
-	r, op := s.Arith.Operand, s.Op
-	return s.lookUp(s.key(), func(h fp16.Bits) fp16.Bits {
-		if y, ok := r.Unary(op, h, epsilon); ok {
-			return y
-		}
-		return r.Round(f(float64(r.Value(h))))
-	})
-}
-
 // lookUp makes the runner of a function of one half, which has a table in a step of many elements.
 func (s *Step) lookUp(key string, f func(fp16.Bits) fp16.Bits) run.Runner {
-	n, cost := s.Out[0].len(), lookupCost
+	n, cost := s.Out[0].len(), 1
 	t := s.table(key, n, f)
 	if t.few {
 		cost = mathCost
@@ -105,14 +97,14 @@ func (s *Step) clamp(u ops.Unary) run.Runner {
 }
 
 // quick are functions of float32 that are as exact as those of float64: 24 bits are at least 2*11+2.
-var quick = map[string]func(c *run.Call, x []float32, at int){
-	"abs": func(_ *run.Call, x []float32, _ int) { magnitudes(x) },
-	"relu": func(_ *run.Call, x []float32, _ int) {
+var quick = map[string]func(x []float32){
+	"abs": magnitudes,
+	"relu": func(x []float32) {
 		for i, v := range x {
 			x[i] = max(v, 0)
 		}
 	},
-	"sqrt": func(_ *run.Call, x []float32, _ int) {
+	"sqrt": func(x []float32) {
 		for i, v := range x {
 			x[i] = float32(math.Sqrt(float64(v)))
 		}
