@@ -17,9 +17,9 @@ var (
 	// ErrFailed: the Semaphore has failed, or the submission that would signal it.
 	ErrFailed = errors.New("failed")
 	// ErrClosed: the object is closed, nil or zero, or its memory is not present. It matches ane.ErrClosed.
-	ErrClosed error = &kind{ane.ErrClosed}
+	ErrClosed = fmt.Errorf("%w", ane.ErrClosed)
 	// ErrInUse: a pending submission names the object. It matches ane.ErrInUse.
-	ErrInUse error = &kind{ane.ErrInUse}
+	ErrInUse = fmt.Errorf("%w", ane.ErrInUse)
 	// ErrOutOfRange: a Range outside of its Buffer, lengths that differ, or a number that the call cannot use.
 	ErrOutOfRange = errors.New("out of range")
 	// ErrOverlap: a Copy whose source and destination share a byte.
@@ -31,12 +31,6 @@ var (
 	// ErrCycle: a submission that waits for itself, by way of others.
 	ErrCycle = errors.New("submissions wait for each other")
 )
-
-// kind is an error of this package that matches one of package ane.
-type kind struct{ of error }
-
-func (k *kind) Error() string { return k.of.Error() }
-func (k *kind) Unwrap() error { return k.of }
 
 // Error is the error of a call of this package, unless a CommandError, a CycleError or an error of package ane or
 // unimem says more.
