@@ -139,7 +139,7 @@ type cConfig struct {
 }
 
 type cServer struct {
-	context uintptr // 0, since a process has one server
+	_ uintptr // its context: 0, since a process has one server
 	entry.Functions
 }
 
