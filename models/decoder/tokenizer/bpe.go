@@ -1,9 +1,6 @@
 package tokenizer
 
-import (
-	"container/heap"
-	"fmt"
-)
+import "fmt"
 
 // bpe is a byte-pair encoding: characters are merged in pairs, the pair with the lowest rank first.
 type bpe struct {
@@ -108,14 +105,14 @@ func (m *bpe) mergeAll(all []symbol) {
 			return
 		}
 		if g, ok := m.merges[[2]int32{all[left].id, all[all[left].next].id}]; ok {
-			heap.Push(&queue, candidate{g, left})
+			queue.push(candidate{g, left})
 		}
 	}
 	for i := range all {
 		offer(int32(i))
 	}
 	for len(queue) > 0 {
-		c := heap.Pop(&queue).(candidate)
+		c := queue.pop()
 		left := &all[c.at]
 		if left.gone || left.next < 0 {
 			continue
@@ -134,21 +131,43 @@ func (m *bpe) mergeAll(all []symbol) {
 	}
 }
 
-// candidates is a heap of package container/heap: the lowest rank first, of several the leftmost.
+// candidates is a heap: the lowest rank first, of several the leftmost. One of package container/heap would allocate
+// every candidate.
 type candidates []candidate
 
-func (c candidates) Len() int      { return len(c) }
-func (c candidates) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
-
-func (c candidates) Less(i, j int) bool {
+func (c candidates) less(i, j int) bool {
 	return c[i].rank < c[j].rank || c[i].rank == c[j].rank && c[i].at < c[j].at
 }
 
-func (c *candidates) Push(x any) { *c = append(*c, x.(candidate)) }
+func (c *candidates) push(x candidate) {
+	*c = append(*c, x)
+	all := *c
+	for i := len(all) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !all.less(i, up) {
+			break
+		}
+		all[i], all[up] = all[up], all[i]
+		i = up
+	}
+}
 
-func (c *candidates) Pop() any {
-	last := len(*c) - 1
-	x := (*c)[last]
-	*c = (*c)[:last]
-	return x
+func (c *candidates) pop() candidate {
+	all := *c
+	least, n := all[0], len(all)-1
+	all[0] = all[n]
+	all = all[:n]
+	for i := 0; ; {
+		down := 2*i + 1
+		if down+1 < n && all.less(down+1, down) {
+			down++
+		}
+		if down >= n || !all.less(down, i) {
+			break
+		}
+		all[i], all[down] = all[down], all[i]
+		i = down
+	}
+	*c = all
+	return least
 }

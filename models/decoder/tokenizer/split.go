@@ -45,18 +45,20 @@ func spans(text string, find finder) (all []span) {
 	return all
 }
 
-// join appends parts made of spans, by a behavior of Split.
-func join(out []string, all []span, behavior string) []string {
+// join appends the parts that spans of a text make by a behavior of Split.
+func join(out []string, text string, all []span, behavior string) []string {
 	previous := false // the span before is a match
+	begin, end := 0, 0
 	for i, s := range all {
-		last := len(out) - 1
+		end += len(s.text)
 		switch {
 		case behavior == "Removed" && s.match:
 		case behavior == "Contiguous" && i > 0 && s.match == previous,
 			behavior == "MergedWithPrevious" && i > 0 && s.match && !previous,
 			behavior == "MergedWithNext" && i > 0 && !s.match && previous:
-			out[last] += s.text
+			out[len(out)-1] = text[begin:end] // a sum of many parts would take the square of their number
 		default:
+			begin = end - len(s.text)
 			out = append(out, s.text)
 		}
 		previous = s.match
@@ -74,7 +76,7 @@ func splitBy(find finder, behavior string, invert bool) splitter {
 		for i := range all {
 			all[i].match = all[i].match != invert
 		}
-		return join(out, all, behavior)
+		return join(out, text, all, behavior)
 	}
 }
 
@@ -117,7 +119,7 @@ func byteLevel(space bool, words finder) splitter {
 		if words == nil {
 			out = append(out, text)
 		} else {
-			out = join(out, spans(text, words), "Isolated")
+			out = join(out, text, spans(text, words), "Isolated")
 		}
 		for i, word := range out[first:] {
 			mapped := make([]byte, 0, 2*len(word))
@@ -140,7 +142,7 @@ func metaspace(char, scheme string, split bool) splitter {
 		if !split {
 			return append(out, text)
 		}
-		return join(out, spans(text, literal(char)), "MergedWithNext")
+		return join(out, text, spans(text, literal(char)), "MergedWithNext")
 	}
 }
 

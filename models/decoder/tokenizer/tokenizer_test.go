@@ -213,8 +213,21 @@ func TestBehaviorsOfSplit(t *testing.T) {
 		"MergedWithNext":     {"the", "-final", "-", "-countdown"},
 		"Contiguous":         {"the", "-", "final", "--", "countdown"},
 	} {
-		require.Equal(t, want, join(nil, spans("the-final--countdown", literal("-")), behavior), behavior)
+		const text = "the-final--countdown"
+		require.Equal(t, want, join(nil, text, spans(text, literal("-")), behavior), behavior)
 	}
+}
+
+// A word of many parts costs no copy of it for each part, and merging it no allocation for each pair.
+func TestLongWordsAllocateLittle(t *testing.T) {
+	const few = 64 // slices that grow
+	text := strings.Repeat("1", 1<<14)
+	all := spans(text, literal("1"))
+	require.Len(t, all, len(text))
+	require.LessOrEqual(t, testing.AllocsPerRun(1, func() { join(nil, text, all, "Contiguous") }), float64(few))
+	require.Equal(t, []string{text}, join(nil, text, all, "Contiguous"))
+	m := bpe{ids: map[string]int32{"1": 0, "11": 1}, merges: map[[2]int32]merge{{0, 0}: {0, 1}}}
+	require.LessOrEqual(t, testing.AllocsPerRun(1, func() { _, _ = m.encode(nil, text) }), float64(few))
 }
 
 func TestStreamHoldsIncompleteCharacters(t *testing.T) {
