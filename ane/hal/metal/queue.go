@@ -17,12 +17,9 @@ type Queue struct{ queue *joint.Queue[gpu.Dispatch] }
 
 // NewQueue makes a Queue on d, which stays the caller's: close it after the Queue.
 func NewQueue(d *gpu.Device) *Queue {
-	return &Queue{joint.NewQueue("metal", func(dispatches []gpu.Dispatch) error {
+	return &Queue{joint.NewQueue("metal", func(dispatches []gpu.Dispatch) (end func() error, err error) {
 		w, err := d.Submit(nil, nil, dispatches...)
-		if err != nil {
-			return err
-		}
-		return w.Wait(context.Background())
+		return func() error { return w.Wait(context.Background()) }, err
 	})}
 }
 

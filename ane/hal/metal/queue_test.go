@@ -27,17 +27,18 @@ type notWork struct {
 	err        error
 }
 
-func (g *notGPU) run(dispatches []gpu.Dispatch) error {
+func (g *notGPU) begin(dispatches []gpu.Dispatch) (end func() error, err error) {
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	if g.refuse != nil {
-		defer g.mu.Unlock()
-		return g.refuse
+		return nil, g.refuse
 	}
 	w := &notWork{dispatches: len(dispatches), done: make(chan struct{})}
 	g.begun = append(g.begun, w)
-	g.mu.Unlock()
-	<-w.done
-	return w.err
+	return func() error {
+		<-w.done
+		return w.err
+	}, nil
 }
 
 func (w *notWork) end(err error) {
@@ -66,7 +67,7 @@ func closed(t *testing.T, q *Queue) {
 
 func TestWorkStartsWithItsWaitsAndThenSignals(t *testing.T) {
 	g := &notGPU{}
-	q := &Queue{joint.NewQueue("test", g.run)}
+	q := &Queue{joint.NewQueue("test", g.begin)}
 	closed(t, q)
 	s := hal.NewSemaphore(0)
 	require.NoError(t, q.Execute(t.Context(), at(s, 2), at(s, 3), gpu.Dispatch{}, gpu.Dispatch{}))
@@ -90,7 +91,7 @@ func TestWorkStartsWithItsWaitsAndThenSignals(t *testing.T) {
 
 func TestFailuresReachTheSignals(t *testing.T) {
 	g := &notGPU{}
-	q := &Queue{joint.NewQueue("test", g.run)}
+	q := &Queue{joint.NewQueue("test", g.begin)}
 	closed(t, q)
 	cause := errors.New("the engine has stopped")
 	wait, signal := hal.NewSemaphore(0), hal.NewSemaphore(0)
@@ -117,7 +118,7 @@ func TestFailuresReachTheSignals(t *testing.T) {
 
 func TestContextEndsBeforeTheGPU(t *testing.T) {
 	g := &notGPU{}
-	q := &Queue{joint.NewQueue("test", g.run)}
+	q := &Queue{joint.NewQueue("test", g.begin)}
 	signal := hal.NewSemaphore(0)
 	ctx, cancel := context.WithCancel(t.Context())
 	require.NoError(t, q.Execute(ctx, nil, at(signal, 1), gpu.Dispatch{}))

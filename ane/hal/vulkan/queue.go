@@ -27,17 +27,13 @@ func NewQueue(d *gpu.Device) (*Queue, error) {
 	}
 	var order sync.Mutex // of submissions: the values of done grow in it
 	var last uint64
-	return &Queue{done: done, queue: joint.NewQueue("vulkan", func(commands []gpu.Command) error {
-		ctx := context.Background()
+	return &Queue{done: done, queue: joint.NewQueue("vulkan", func(commands []gpu.Command) (end func() error, err error) {
 		order.Lock()
+		defer order.Unlock()
 		last++
-		v := last
-		err := d.Submit(ctx, nil, []gpu.Point{{Timeline: done, Value: v}}, commands...)
-		order.Unlock()
-		if err != nil {
-			return err
-		}
-		return done.Wait(ctx, v)
+		v, ctx := last, context.Background()
+		err = d.Submit(ctx, nil, []gpu.Point{{Timeline: done, Value: v}}, commands...)
+		return func() error { return done.Wait(ctx, v) }, err
 	})}, nil
 }
 

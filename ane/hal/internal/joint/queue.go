@@ -16,7 +16,7 @@ var ErrClosed = fmt.Errorf("the bridge to the GPU is %w", hal.ErrClosed)
 // Queue starts work of a GPU, of commands of type C, in the order of hal's timelines. A nil Queue is closed.
 type Queue[C any] struct {
 	bridge string
-	run    func([]C) error
+	begin  func([]C) (end func() error, err error)
 	ctx    context.Context // ends with Close
 	stop   context.CancelCauseFunc
 
@@ -25,9 +25,10 @@ type Queue[C any] struct {
 	running sync.WaitGroup
 }
 
-// NewQueue makes a Queue for the bridge of a name. run gives commands to the GPU and waits until it has ended them.
-func NewQueue[C any](bridge string, run func([]C) error) *Queue[C] {
-	q := &Queue[C]{bridge: bridge, run: run}
+// NewQueue makes a Queue for the bridge of a name. begin gives commands to the GPU, and end waits until it has ended
+// them.
+func NewQueue[C any](bridge string, begin func([]C) (end func() error, err error)) *Queue[C] {
+	q := &Queue[C]{bridge: bridge, begin: begin}
 	q.ctx, q.stop = context.WithCancelCause(context.Background())
 	return q
 }
@@ -55,8 +56,13 @@ func (q *Queue[C]) Execute(ctx context.Context, waits, signals []hal.Point, comm
 			Tell(signals, err)
 			return
 		}
+		end, err := q.begin(commands) // here: nothing begins after its signals have failed
+		if err != nil {
+			Tell(signals, err)
+			return
+		}
 		ended := make(chan error, 1)
-		go func() { ended <- q.run(commands) }()
+		go func() { ended <- end() }()
 		select {
 		case err = <-ended:
 			Tell(signals, err)
