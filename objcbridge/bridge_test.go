@@ -17,12 +17,12 @@ func TestOpenFailures(t *testing.T) {
 	var e *Error
 	_, err := Open(Options{Library: path, Framework: "none"})
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, &Error{Stage: StageOpen, Kind: KindMissing, Message: "no framework\nat none"}, e)
+	require.Equal(t, &Error{Stage: stageOpen, Kind: KindMissing, Message: "no framework\nat none"}, e)
 	require.NotContains(t, err.Error(), "\n")
 
 	_, err = Open(Options{Library: path, Framework: "missing"})
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, StageCheck, e.Stage)
+	require.Equal(t, stageCheck, e.Stage)
 	require.Equal(t, KindMissing, e.Kind)
 }
 
@@ -57,7 +57,7 @@ func TestInspect(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, KindMissing, e.Kind)
 	require.Len(t, report.Checks, 2)
-	require.Equal(t, CheckNoSelector, report.Checks[1].Status)
+	require.Equal(t, checkNoSelector, report.Checks[1].Status)
 	require.Nil(t, report.Device)
 
 	_, err = Inspect(Options{Library: path, Framework: "none"})
@@ -67,12 +67,12 @@ func TestInspect(t *testing.T) {
 func TestListOfImpossibleLength(t *testing.T) {
 	const most = 1 << 16
 	for name, n := range map[string]int{"negative": -1, "huge": most + 1} {
-		_, err := list(StageCheck, 64, most, func([]byte) (int, error) { return n, nil })
+		_, err := list(stageCheck, 64, most, func([]byte) (int, error) { return n, nil })
 		var e *Error
 		require.ErrorAs(t, err, &e, name)
 	}
 	room := 0
-	_, err := list(StageCheck, 64, most, func(rows []byte) (int, error) { room = len(rows); return room + 1000, nil })
+	_, err := list(stageCheck, 64, most, func(rows []byte) (int, error) { room = len(rows); return room + 1000, nil })
 	require.Error(t, err, "reading a list that always grows ends")
 	require.LessOrEqual(t, room, most)
 }
@@ -82,7 +82,7 @@ func TestSurfaceLock(t *testing.T) {
 	_, err := b.WrapSurface(0, 0)
 	var e *Error
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, KindNil, e.Kind)
+	require.Equal(t, kindNil, e.Kind)
 
 	s, err := b.WrapSurface(1, 0)
 	require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestProgramLife(t *testing.T) {
 	var e *Error
 	_, err = p.Compile(1)
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, &Error{Stage: StageCompile, Kind: KindNSError, Domain: DomainCompiler, Code: 1,
+	require.Equal(t, &Error{Stage: StageCompile, Kind: KindNSError, Domain: domainCompiler, Code: 1,
 		Message: "_ANECompiler : ANECCompile() FAILED"}, e)
 	before := b.Usage().Compiles
 	cached, err := p.Compile(driverabi.QoSDefault)
@@ -130,7 +130,7 @@ func TestProgramLife(t *testing.T) {
 	require.Equal(t, "{}", string(text))
 
 	require.ErrorAs(t, p.Purge(), &e)
-	require.Equal(t, KindException, e.Kind)
+	require.Equal(t, kindException, e.Kind)
 	require.NoError(t, p.Unload(driverabi.QoSDefault))
 	refused(t, p.Unload(driverabi.QoSDefault), ReasonState)
 	require.NoError(t, p.Purge())

@@ -32,11 +32,11 @@ func Open(o Options) (*Bridge, error) {
 // open is Open without the self-check.
 func open(o Options) (*Bridge, error) {
 	if o.ProgramLimit < 0 || o.ProgramLimit > math.MaxInt32 {
-		return nil, refuse(StageOpen, ReasonArgument, "a limit of %d is out of range", o.ProgramLimit)
+		return nil, refuse(stageOpen, ReasonArgument, "a limit of %d is out of range", o.ProgramLimit)
 	}
 	o = o.withDefaults()
 	if strings.ContainsRune(o.Framework+o.IOKit, 0) {
-		return nil, refuse(StageOpen, ReasonArgument, "a library path with a zero byte")
+		return nil, refuse(stageOpen, ReasonArgument, "a library path with a zero byte")
 	}
 	lib, err := load(o.Library)
 	if err != nil {
@@ -53,7 +53,7 @@ func open(o Options) (*Bridge, error) {
 	var record cError
 	k := call(lib.open, uintptr(unsafe.Pointer(config)), uintptr(unsafe.Pointer(&b.handle)),
 		uintptr(unsafe.Pointer(&record)))
-	if err := record.err(StageOpen, k); err != nil {
+	if err := record.err(stageOpen, k); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -82,7 +82,7 @@ func (b *Bridge) Close() error {
 		return nil
 	}
 	if !b.mu.TryLock() {
-		return refuse(StageClose, ReasonState, "a call on the bridge runs")
+		return refuse(stageClose, ReasonState, "a call on the bridge runs")
 	}
 	defer b.mu.Unlock()
 	if b.handle == 0 {
@@ -90,7 +90,7 @@ func (b *Bridge) Close() error {
 	}
 	var record cError
 	k := call(b.lib.close, b.handle, uintptr(unsafe.Pointer(&record)))
-	if err := record.err(StageClose, k); err != nil {
+	if err := record.err(stageClose, k); err != nil {
 		return err
 	}
 	b.handle = 0
@@ -99,7 +99,7 @@ func (b *Bridge) Close() error {
 
 // Usage returns the process's usage and live objects. It is zero on a closed Bridge.
 func (b *Bridge) Usage() Usage {
-	if b.use(StageCheck) != nil {
+	if b.use(stageCheck) != nil {
 		return Usage{}
 	}
 	defer b.done()

@@ -16,15 +16,15 @@ func list[T any](stage Stage, first, most int, fill func(room []T) (count int, e
 		}
 		n = count
 	}
-	return nil, &Error{Stage: stage, Kind: KindContradiction, Message: "the bridge reports an impossible length"}
+	return nil, &Error{Stage: stage, Kind: kindContradiction, Message: "the bridge reports an impossible length"}
 }
 
 // selfCheck compares every method that the bridge sends with the framework. It returns the rows
 // even with an error, which is of KindMissing if a required row fails.
 func (b *Bridge) selfCheck() (checks []Check, err error) {
-	_, err = list(StageCheck, 64, 1<<16, func(rows []cCheck) (int, error) {
+	_, err = list(stageCheck, 64, 1<<16, func(rows []cCheck) (int, error) {
 		var count int32
-		err := do(b, StageCheck, func(record *cError) int32 {
+		err := do(b, stageCheck, func(record *cError) int32 {
 			k := call(b.lib.selfCheck, b.handle, uintptr(unsafe.Pointer(unsafe.SliceData(rows))), uintptr(len(rows)),
 				uintptr(unsafe.Pointer(&count)), uintptr(unsafe.Pointer(record)))
 			checks = nil
@@ -43,10 +43,10 @@ func (b *Bridge) selfCheck() (checks []Check, err error) {
 	return checks, err
 }
 
-// Device returns the framework's facts about the machine. The error is an *Error of StageDevice.
+// Device returns the framework's facts about the machine. The error is an *Error of the stage device.
 func (b *Bridge) Device() (Device, error) {
 	var c cDevice
-	err := do(b, StageDevice, func(record *cError) int32 {
+	err := do(b, stageDevice, func(record *cError) int32 {
 		return call(b.lib.deviceInfo, b.handle, uintptr(unsafe.Pointer(&c)), uintptr(unsafe.Pointer(record)))
 	})
 	if err != nil {
@@ -60,10 +60,10 @@ func (b *Bridge) Device() (Device, error) {
 	}, nil
 }
 
-// Folders returns where the framework puts the files of programs. The error is an *Error of StageCheck.
+// Folders returns where the framework puts the files of programs. The error is an *Error of the stage check.
 func (b *Bridge) Folders() (Folders, error) {
 	var c cFolders
-	err := do(b, StageCheck, func(record *cError) int32 {
+	err := do(b, stageCheck, func(record *cError) int32 {
 		return call(b.lib.foldersNow, b.handle, uintptr(unsafe.Pointer(&c)), uintptr(unsafe.Pointer(record)))
 	})
 	if err != nil {
@@ -73,12 +73,13 @@ func (b *Bridge) Folders() (Folders, error) {
 		Verifies: c.verifies != 0}, nil
 }
 
-// registry returns the properties of the engine in the IORegistry, in its order. The error is an *Error of StageDevice.
+// registry returns the properties of the engine in the IORegistry, in its order. The error is an *Error of the stage
+// device.
 func (b *Bridge) registry() ([]Property, error) {
 	const zeroByte = 1
-	characters, err := list(StageDevice, 64, 1<<16, func(room []byte) (int, error) {
+	characters, err := list(stageDevice, 64, 1<<16, func(room []byte) (int, error) {
 		var length uintptr
-		err := do(b, StageDevice, func(record *cError) int32 {
+		err := do(b, stageDevice, func(record *cError) int32 {
 			return call(b.lib.registry, b.handle, uintptr(unsafe.Pointer(unsafe.SliceData(room))), uintptr(len(room)),
 				uintptr(unsafe.Pointer(&length)), uintptr(unsafe.Pointer(record)))
 		})

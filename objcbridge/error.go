@@ -53,7 +53,7 @@ func (e *Error) Error() string {
 // what describes the failure with its numbers and without the message.
 func (e *Error) what() string {
 	switch e.Kind {
-	case KindNSError, KindContradiction:
+	case KindNSError, kindContradiction:
 		s := fmt.Sprintf("%s, %s code %d", e.Kind, e.Domain, e.Code)
 		if e.HasStatus {
 			s += fmt.Sprintf(", status 0x%x", e.Status)
@@ -62,7 +62,7 @@ func (e *Error) what() string {
 			s += fmt.Sprintf(" of type 0x%x", e.StatusType)
 		}
 		return s
-	case KindException:
+	case kindException:
 		return "exception " + e.Exception
 	case KindRefused:
 		return "refused, " + e.Reason.String()

@@ -18,12 +18,12 @@ func TestErrorTexts(t *testing.T) {
 			StatusType: 9, Message: "run: failed"},
 			"objcbridge: evaluate: NSError, com.apple.appleneuralengine code 8, status 0x1d of type 0x9: run: failed " +
 				"(a surface is shorter than the program needs); compare surfaces and indices with the attributes"},
-		{Error{Stage: StageCompile, Kind: KindNSError, Domain: DomainCompiler, Code: 1, Message: "two\nlines"},
+		{Error{Stage: StageCompile, Kind: KindNSError, Domain: domainCompiler, Code: 1, Message: "two\nlines"},
 			"objcbridge: compile: NSError, com.apple.appleneuralengine.compiler code 1: two lines " +
 				"(the compiler rejects the MIL program); the soft engine reports the faulty operator"},
-		{Error{Stage: StageCompile, Kind: KindNSError, Domain: DomainCompiler, Code: 1,
+		{Error{Stage: StageCompile, Kind: KindNSError, Domain: domainCompiler, Code: 1,
 			Message: "_ANECompiler : ANECCompile() FAILED",
-			Causes:  []Cause{{DomainCompiler, 22, "ANECCompile(p) FAILED: err=(InvalidMILProgram)"}}},
+			Causes:  []Cause{{domainCompiler, 22, "ANECCompile(p) FAILED: err=(InvalidMILProgram)"}}},
 			"objcbridge: compile: NSError, com.apple.appleneuralengine.compiler code 1: _ANECompiler : ANECCompile() " +
 				"FAILED, " +
 				"because ANECCompile(p) FAILED: err=(InvalidMILProgram) (code 22) " +
@@ -32,21 +32,21 @@ func TestErrorTexts(t *testing.T) {
 			LoadStage: 4, Message: "no"},
 			"objcbridge: load: NSError, com.apple.appleneuralengine code 53, status 0x1: no (no memory); unload " +
 				"programs, free memory, and try again"},
-		{Error{Stage: StageLoad, Kind: KindContradiction, Domain: DomainEngine, Code: 3},
+		{Error{Stage: StageLoad, Kind: kindContradiction, Domain: DomainEngine, Code: 3},
 			"objcbridge: load: YES together with an error, com.apple.appleneuralengine code 3 " +
 				"(timed out in the framework or its broker); try again when fewer programs are being loaded"},
 		{Error{Stage: StageEvaluate, Kind: KindNo},
 			"objcbridge: evaluate: NO without an error; load the program, and create the request again"},
-		{Error{Stage: StagePurge, Kind: KindNo}, "objcbridge: purge: NO without an error"},
-		{Error{Stage: StageCreate, Kind: KindException, Exception: "NSRangeException", Message: "index 4"},
+		{Error{Stage: stagePurge, Kind: KindNo}, "objcbridge: purge: NO without an error"},
+		{Error{Stage: StageCreate, Kind: kindException, Exception: "NSRangeException", Message: "index 4"},
 			"objcbridge: create: exception NSRangeException: index 4; the effect of the call is undefined: " +
 				"close the program"},
-		{Error{Stage: StageCheck, Kind: KindMissing, Message: "no class"},
+		{Error{Stage: stageCheck, Kind: KindMissing, Message: "no class"},
 			"objcbridge: check: missing: no class; `ane-roundtrip info` lists what this framework has"},
-		{Error{Stage: StageOpen, Kind: KindMissing, Message: "no file"},
+		{Error{Stage: stageOpen, Kind: KindMissing, Message: "no file"},
 			"objcbridge: open: missing: no file; set Options.Framework to an existing framework; Apple's is on " +
 				"macOS only"},
-		{Error{Stage: StageSurface, Kind: KindRefused, Reason: ReasonOffset, Code: 3, Message: "offset 64"},
+		{Error{Stage: stageSurface, Kind: KindRefused, Reason: ReasonOffset, Code: 3, Message: "offset 64"},
 			"objcbridge: surface: refused, surface at an offset: offset 64; give every tensor a surface of its own, " +
 				"or slice a larger one in the MIL program"},
 		{Error{Stage: 99, Kind: 98, Message: "later"}, "objcbridge: stage 99: kind 98: later"},
@@ -77,7 +77,7 @@ func TestEveryReasonHasNameAndHint(t *testing.T) {
 	for k := KindNSError; k <= KindRefused; k++ {
 		require.NotContains(t, k.String(), "kind ")
 	}
-	for s := StageOpen; s <= StageClose; s++ {
+	for s := stageOpen; s <= stageClose; s++ {
 		require.NotContains(t, s.String(), "stage ")
 	}
 }
@@ -120,14 +120,14 @@ func TestMeaning(t *testing.T) {
 		{"signature", engine(7), "this process has no code-signing identity"},
 		{"host", &Error{Kind: KindNSError, Domain: domainVirtual, Code: 22},
 			"the host system or its interface is too old"},
-		{"compiler", &Error{Kind: KindNSError, Domain: DomainCompiler, Code: 1},
+		{"compiler", &Error{Kind: KindNSError, Domain: domainCompiler, Code: 1},
 			"the compiler rejects the MIL program"},
-		{"contradiction", &Error{Kind: KindContradiction, Domain: DomainEngine, Code: 6},
+		{"contradiction", &Error{Kind: kindContradiction, Domain: DomainEngine, Code: 6},
 			"the program could not be loaded"},
 		{"code 0", engine(0), ""},
 		{"negative code", engine(-1), ""},
 		{"code 30", engine(30), ""},
-		{"other compiler code", &Error{Kind: KindNSError, Domain: DomainCompiler, Code: 2}, ""},
+		{"other compiler code", &Error{Kind: KindNSError, Domain: domainCompiler, Code: 2}, ""},
 		{"translator", &Error{Kind: KindNSError, Domain: DomainEngine + ".espresso", Code: 1}, ""},
 		{"code 8 of a guest", &Error{Kind: KindNSError, Domain: domainVirtual, Code: 8}, ""},
 		{"other domain", &Error{Kind: KindNSError, Domain: "NSPOSIXErrorDomain", Code: 1}, ""},

@@ -75,15 +75,15 @@ func TestConstantsOfHeader(t *testing.T) {
 	require.Regexp(t, `#define ANEB_VERSION 6\b`, string(header))
 	require.EqualValues(t, 6, abiVersion)
 	for name, want := range map[string]int32{
-		"ANEB_NSERROR": int32(KindNSError), "ANEB_NO": int32(KindNo), "ANEB_EXCEPTION": int32(KindException),
-		"ANEB_CONTRADICTION": int32(KindContradiction), "ANEB_NIL": int32(KindNil), "ANEB_MISSING": int32(KindMissing),
+		"ANEB_NSERROR": int32(KindNSError), "ANEB_NO": int32(KindNo), "ANEB_EXCEPTION": int32(kindException),
+		"ANEB_CONTRADICTION": int32(kindContradiction), "ANEB_NIL": int32(kindNil), "ANEB_MISSING": int32(KindMissing),
 		"ANEB_REFUSED": int32(KindRefused), "ANEB_ARGUMENT": int32(ReasonArgument), "ANEB_SHORT": int32(ReasonShort),
 		"ANEB_OFFSET": int32(ReasonOffset), "ANEB_INDEX": int32(ReasonIndex),
 		"ANEB_CROWDED": int32(ReasonCrowded), "ANEB_STATE": int32(ReasonState), "ANEB_FILE": int32(ReasonFile),
 		"ANEB_RELOAD": int32(ReasonReload), "ANEB_HELD": int32(ReasonHeld), "ANEB_DEFAULT": int32(ResidencyDefault),
-		"ANEB_WIRED": int32(ResidencyWired), "ANEB_PAGEABLE": int32(ResidencyPageable), "ANEB_FOUND": int32(CheckOK),
-		"ANEB_NO_CLASS":    int32(CheckNoClass),
-		"ANEB_NO_SELECTOR": int32(CheckNoSelector), "ANEB_OTHER_ENCODING": int32(CheckOtherEncoding),
+		"ANEB_WIRED": int32(ResidencyWired), "ANEB_PAGEABLE": int32(ResidencyPageable), "ANEB_FOUND": int32(checkOK),
+		"ANEB_NO_CLASS":    int32(checkNoClass),
+		"ANEB_NO_SELECTOR": int32(checkNoSelector), "ANEB_OTHER_ENCODING": int32(checkOtherEncoding),
 	} {
 		m := regexp.MustCompile(`\b` + name + ` = (\d+)`).FindSubmatch(header)
 		require.NotNil(t, m, name)
@@ -92,5 +92,5 @@ func TestConstantsOfHeader(t *testing.T) {
 	stages := `ANEB_OPEN = 1, ANEB_CHECK, ANEB_DEVICE, ANEB_SURFACE, ANEB_CREATE, ANEB_COMPILE, ANEB_LOAD,\s+` +
 		`ANEB_DESCRIBE, ANEB_REQUEST, ANEB_EVALUATE, ANEB_UNLOAD, ANEB_PURGE, ANEB_CLOSE,`
 	require.Regexp(t, stages, string(header))
-	require.EqualValues(t, 13, StageClose)
+	require.EqualValues(t, 13, stageClose)
 }

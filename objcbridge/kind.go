@@ -5,21 +5,21 @@ import "strconv"
 // Stage is the call that failed. The numbers are those of enum aneb_stage in src/bridge.h.
 type Stage int32
 
-// The stages of a program's life, in order.
+// The stages of a program's life, in order. String has a word for those without an exported name too.
 const (
-	StageOpen Stage = iota + 1
-	StageCheck
-	StageDevice
-	StageSurface
+	stageOpen Stage = iota + 1
+	stageCheck
+	stageDevice
+	stageSurface
 	StageCreate
 	StageCompile
 	StageLoad
-	StageDescribe
-	StageRequest
+	stageDescribe
+	stageRequest
 	StageEvaluate
-	StageUnload
-	StagePurge
-	StageClose
+	stageUnload
+	stagePurge
+	stageClose
 )
 
 var stageNames = [...]string{"", "open", "check", "device", "surface", "create", "compile", "load",
@@ -31,13 +31,13 @@ func (s Stage) String() string { return name(stageNames[:], int32(s), "stage ") 
 // Kind is how a call failed. The numbers are those of enum aneb_kind in src/bridge.h.
 type Kind int32
 
-// The kinds of failure.
+// The kinds of failure. String has words for those without an exported name too.
 const (
 	KindNSError       Kind = iota + 1 // NO or nil, with an NSError
 	KindNo                            // NO without an NSError
-	KindException                     // an Objective-C exception, caught in the bridge
-	KindContradiction                 // YES together with an NSError; counts as failed
-	KindNil                           // a factory returned nil
+	kindException                     // an Objective-C exception, caught in the bridge
+	kindContradiction                 // YES together with an NSError; counts as failed
+	kindNil                           // a factory returned nil
 	KindMissing                       // library, class or selector missing, or encoding changed
 	KindRefused                       // rejected by a rule of the bridge; see Reason
 )

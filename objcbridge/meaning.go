@@ -15,7 +15,7 @@ func (e *Error) DriverStatus() uint32 {
 // NSError domains of the framework and of its compiler.
 const (
 	DomainEngine   = driverabi.ErrorDomain
-	DomainCompiler = driverabi.CompilerErrorDomain
+	domainCompiler = driverabi.CompilerErrorDomain
 )
 
 // domainVirtual is the domain of the framework in a virtual machine.
@@ -28,11 +28,11 @@ var virtualCodes = map[int64]bool{22: true, 27: true, 29: true}
 // with status 0x1d. It is empty for errors from outside the framework and for numbers of unknown
 // meaning.
 func (e *Error) meaning() string {
-	if e.Kind != KindNSError && e.Kind != KindContradiction {
+	if e.Kind != KindNSError && e.Kind != kindContradiction {
 		return ""
 	}
 	switch {
-	case e.Domain == DomainCompiler && e.Code == 1:
+	case e.Domain == domainCompiler && e.Code == 1:
 		return "the compiler rejects the MIL program"
 	case e.Domain == domainVirtual && virtualCodes[e.Code]:
 		return driverabi.ClientMeaning(e.Code)
@@ -95,14 +95,14 @@ func (e *Error) hint() string {
 	case KindNo:
 		return noHints[e.Stage]
 	case KindMissing:
-		if e.Stage == StageOpen {
+		if e.Stage == stageOpen {
 			return "set Options.Framework to an existing framework; Apple's is on macOS only"
 		}
 		return "`ane-roundtrip info` lists what this framework has"
-	case KindException:
+	case kindException:
 		return "the effect of the call is undefined: close the program"
-	case KindNSError, KindContradiction:
-		if e.Domain == DomainCompiler {
+	case KindNSError, kindContradiction:
+		if e.Domain == domainCompiler {
 			return "the soft engine reports the faulty operator"
 		}
 		if e.Domain == DomainEngine {

@@ -109,16 +109,17 @@ func (p *Program) Load(qos uint32) error {
 	})
 }
 
-// Unload unloads the program from the engine and removes its files. The error is an *Error of StageUnload.
+// Unload unloads the program from the engine and removes its files. The error is an *Error of the stage unload.
 func (p *Program) Unload(qos uint32) error {
-	return do(p, StageUnload, func(record *cError) int32 {
+	return do(p, stageUnload, func(record *cError) int32 {
 		return call(p.bridge.lib.programUnload, p.handle, uintptr(qos), uintptr(unsafe.Pointer(record)))
 	})
 }
 
-// Purge removes the program from the framework's cache. Calling it is optional. The error is an *Error of StagePurge.
+// Purge removes the program from the framework's cache. Calling it is optional. The error is an *Error of the
+// stage purge.
 func (p *Program) Purge() error {
-	return do(p, StagePurge, func(record *cError) int32 {
+	return do(p, stagePurge, func(record *cError) int32 {
 		return call(p.bridge.lib.programPurge, p.handle, uintptr(unsafe.Pointer(record)))
 	})
 }
@@ -135,9 +136,9 @@ func (p *Program) Close() {
 // unknown to JSON are {"$class": NAME}. The error is of KindMissing if the attributes cannot
 // be encoded: no dictionary, text that is not Unicode, or unlimited nesting.
 func (p *Program) Attributes() ([]byte, error) {
-	return list(StageDescribe, 16<<10, 16<<20, func(room []byte) (int, error) {
+	return list(stageDescribe, 16<<10, 16<<20, func(room []byte) (int, error) {
 		var length uintptr
-		err := do(p, StageDescribe, func(record *cError) int32 {
+		err := do(p, stageDescribe, func(record *cError) int32 {
 			return call(p.bridge.lib.programAttributes, p.handle, uintptr(unsafe.Pointer(unsafe.SliceData(room))),
 				uintptr(len(room)), uintptr(unsafe.Pointer(&length)), uintptr(unsafe.Pointer(record)))
 		})
@@ -148,11 +149,11 @@ func (p *Program) Attributes() ([]byte, error) {
 	})
 }
 
-// Inspect returns the framework's facts about the program. The error is an *Error of StageDescribe.
+// Inspect returns the framework's facts about the program. The error is an *Error of the stage describe.
 func (p *Program) Inspect() (Facts, error) {
 	var c cFacts
 	var f Facts
-	err := do(p, StageDescribe, func(record *cError) int32 {
+	err := do(p, stageDescribe, func(record *cError) int32 {
 		k := call(p.bridge.lib.programInspect, p.handle, uintptr(unsafe.Pointer(&c)), uintptr(unsafe.Pointer(record)))
 		if k == 0 { // the texts are valid as long as the program
 			f = Facts{

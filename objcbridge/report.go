@@ -42,24 +42,24 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 // CheckStatus is a result of the self-check. The numbers are those of enum aneb_status in src/bridge.h.
 type CheckStatus int32
 
-// The results of the self-check.
+// The results of the self-check. String has their words.
 const (
-	CheckOK CheckStatus = iota
-	CheckNoClass
-	CheckNoSelector
-	CheckOtherEncoding
+	checkOK CheckStatus = iota
+	checkNoClass
+	checkNoSelector
+	checkOtherEncoding
 )
 
 // String returns "ok", "no class", "no selector" or "other encoding".
 func (s CheckStatus) String() string {
 	switch s {
-	case CheckOK:
+	case checkOK:
 		return "ok"
-	case CheckNoClass:
+	case checkNoClass:
 		return "no class"
-	case CheckNoSelector:
+	case checkNoSelector:
 		return "no selector"
-	case CheckOtherEncoding:
+	case checkOtherEncoding:
 		return "other encoding"
 	default:
 		return "status " + strconv.Itoa(int(s))

@@ -11,7 +11,7 @@ func TestReportJSON(t *testing.T) {
 	in := Report{
 		Library: "l", Framework: "f",
 		Checks: []Check{{Class: "_ANEModel", Selector: "state", Expected: "Q@:", Found: "I@:", NeededFor: "load",
-			Required: true, Status: CheckOtherEncoding}},
+			Required: true, Status: checkOtherEncoding}},
 		Device: &Device{HasANE: AnswerYes, VirtualMachine: AnswerNo, InternalBuild: AnswerUnknown, Engines: -1,
 			Cores: 16, Architecture: "h13g"},
 	}
@@ -28,6 +28,6 @@ func TestAnswerAndStatusNames(t *testing.T) {
 	require.Equal(t, []string{"unknown", "no", "yes", "unknown"},
 		[]string{AnswerUnknown.String(), AnswerNo.String(), AnswerYes.String(), Answer(7).String()})
 	require.Equal(t, []string{"ok", "no class", "no selector", "other encoding", "status 9"},
-		[]string{CheckOK.String(), CheckNoClass.String(), CheckNoSelector.String(), CheckOtherEncoding.String(),
+		[]string{checkOK.String(), checkNoClass.String(), checkNoSelector.String(), checkOtherEncoding.String(),
 			CheckStatus(9).String()})
 }

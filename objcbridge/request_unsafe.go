@@ -16,12 +16,12 @@ type Request struct {
 }
 
 // NewRequest binds surfaces to symbols of the loaded program p. The request holds the surfaces, so they may be closed
-// before it, and it is valid for every later load of the same text. The error is an *Error of StageRequest.
+// before it, and it is valid for every later load of the same text. The error is an *Error of the stage request.
 func (p *Program) NewRequest(procedure int, in, out []Binding) (*Request, error) {
 	if procedure < 0 || procedure > math.MaxInt32 {
-		return nil, refuse(StageRequest, ReasonIndex, "no procedure has number %d", procedure)
+		return nil, refuse(stageRequest, ReasonIndex, "no procedure has number %d", procedure)
 	}
-	if err := p.use(StageRequest); err != nil {
+	if err := p.use(stageRequest); err != nil {
 		return nil, err
 	}
 	defer p.done()
@@ -41,7 +41,7 @@ func (p *Program) NewRequest(procedure int, in, out []Binding) (*Request, error)
 		uintptr(unsafe.Pointer(unsafe.SliceData(inputs))), uintptr(len(inputs)),
 		uintptr(unsafe.Pointer(unsafe.SliceData(outputs))), uintptr(len(outputs)),
 		uintptr(unsafe.Pointer(&r.handle)), uintptr(unsafe.Pointer(&r.record)))
-	if err := r.record.err(StageRequest, k); err != nil {
+	if err := r.record.err(stageRequest, k); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -52,19 +52,19 @@ func (p *Program) NewRequest(procedure int, in, out []Binding) (*Request, error)
 func (p *Program) bind(side string, bindings []Binding) ([]cBinding, error) {
 	const most = 255 // the framework's limit of inputs and of outputs
 	if len(bindings) > most {
-		return nil, refuse(StageRequest, ReasonArgument, "%d %ss, at most %d are allowed", len(bindings), side, most)
+		return nil, refuse(stageRequest, ReasonArgument, "%d %ss, at most %d are allowed", len(bindings), side, most)
 	}
 	rows := make([]cBinding, 0, len(bindings))
 	for i, b := range bindings {
 		if b.Index < 0 || b.Index > math.MaxInt32 {
-			return rows, refuse(StageRequest, ReasonIndex, "%s %d: %d is not the index of a symbol", side, i, b.Index)
+			return rows, refuse(stageRequest, ReasonIndex, "%s %d: %d is not the index of a symbol", side, i, b.Index)
 		}
-		if b.Surface.use(StageRequest) != nil {
-			return rows, refuse(StageRequest, ReasonState, "%s %d: the surface is closed or was never opened", side, i)
+		if b.Surface.use(stageRequest) != nil {
+			return rows, refuse(stageRequest, ReasonState, "%s %d: the surface is closed or was never opened", side, i)
 		}
 		rows = append(rows, cBinding{surface: b.Surface.handle, index: int32(b.Index), bytes: int64(b.Bytes)})
 		if b.Surface.bridge != p.bridge {
-			return rows, refuse(StageRequest, ReasonArgument, "%s %d: the surface belongs to another bridge", side, i)
+			return rows, refuse(stageRequest, ReasonArgument, "%s %d: the surface belongs to another bridge", side, i)
 		}
 	}
 	return rows, nil

@@ -6,13 +6,13 @@ import "unsafe"
 type Surface struct{ object }
 
 // WrapSurface wraps an IOSurfaceRef. offset must be 0: the engine reads every surface from its first byte, so any other
-// offset is rejected with ReasonOffset. All errors are an *Error of StageSurface.
+// offset is rejected with ReasonOffset. All errors are an *Error of the stage surface.
 func (b *Bridge) WrapSurface(ref uintptr, offset int) (*Surface, error) {
 	if offset < 0 {
-		return nil, refuse(StageSurface, ReasonOffset, "offset %d", offset)
+		return nil, refuse(stageSurface, ReasonOffset, "offset %d", offset)
 	}
 	s := &Surface{object{bridge: b, what: "surface"}}
-	err := do(b, StageSurface, func(record *cError) int32 {
+	err := do(b, stageSurface, func(record *cError) int32 {
 		s.free = b.lib.surfaceRelease
 		return call(b.lib.surfaceWrap, b.handle, ref, uintptr(offset), uintptr(unsafe.Pointer(&s.handle)),
 			uintptr(unsafe.Pointer(record)))
@@ -31,9 +31,10 @@ func (s *Surface) use(stage Stage) error {
 	return s.object.use(stage)
 }
 
-// Unlock releases the CPU's lock, taken with options 0. Lock takes it again. The error is an *Error of StageSurface.
+// Unlock releases the CPU's lock, taken with options 0. Lock takes it again. The error is an *Error of the stage
+// surface.
 func (s *Surface) Unlock() error {
-	return do(s, StageSurface, func(record *cError) int32 {
+	return do(s, stageSurface, func(record *cError) int32 {
 		return call(s.bridge.lib.surfaceUnlock, s.handle, uintptr(unsafe.Pointer(record)))
 	})
 }
@@ -41,7 +42,7 @@ func (s *Surface) Unlock() error {
 // Lock takes the CPU's lock with options 0. It fails if the surface's address has changed: slices
 // of it are then invalid.
 func (s *Surface) Lock() error {
-	return do(s, StageSurface, func(record *cError) int32 {
+	return do(s, stageSurface, func(record *cError) int32 {
 		return call(s.bridge.lib.surfaceLock, s.handle, uintptr(unsafe.Pointer(record)))
 	})
 }

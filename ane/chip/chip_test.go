@@ -108,7 +108,7 @@ func TestEvidence(t *testing.T) {
 	walk = func(c Chip, v reflect.Value, path string) {
 		if d := v.FieldByName("Degree"); d.IsValid() {
 			source := v.FieldByName("Source").String()
-			if d.Interface() == Unknown {
+			if d.Interface() == unknown {
 				require.True(t, v.IsZero(), "%v %s", c, path)
 			} else {
 				require.NotEmpty(t, source, "%v %s", c, path)
@@ -156,7 +156,7 @@ func TestFigures(t *testing.T) {
 	require.Equal(t, "34 to 36 (measured, study 9.4)", M6.Spec().ActivationRate.String())
 	require.Equal(t, "unknown", M3.Spec().Clock.String())
 	require.Equal(t, []string{"", "I", "D", "C", "M"},
-		[]string{Unknown.Tag(), Inferred.Tag(), Stated.Tag(), Compiled.Tag(), Measured.Tag()})
+		[]string{unknown.Tag(), Inferred.Tag(), Stated.Tag(), Compiled.Tag(), Measured.Tag()})
 }
 
 // A Chip in JSON is its name, and comes back as it was, also where there is none.

@@ -7,7 +7,7 @@ type Degree uint8
 
 // The degrees of evidence.
 const (
-	Unknown  Degree = iota // not published
+	unknown  Degree = iota // not published
 	Inferred               // concluded from other facts
 	Stated                 // written by the source, without a measurement
 	Compiled               // shown by Apple's compiler, without running
@@ -27,7 +27,7 @@ func (d Degree) String() string {
 // MarshalText returns the word, for JSON. The error is nil.
 func (d Degree) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// Tag returns the letter that tables print: I, D, C or M, "" for Unknown.
+// Tag returns the letter that tables print: I, D, C or M, "" for unknown.
 func (d Degree) Tag() string {
 	if int(d) >= len(degrees) {
 		return ""
@@ -43,7 +43,7 @@ type Fact[T any] struct {
 }
 
 // Known reports whether the Fact has a value.
-func (f Fact[T]) Known() bool { return f.Degree != Unknown }
+func (f Fact[T]) Known() bool { return f.Degree != unknown }
 
 // String returns the value, its tag and its source.
 func (f Fact[T]) String() string {

@@ -8,15 +8,13 @@ type Bits uint16
 // Limits of binary16 (IEEE 754-2019, table 3.5: p = 11, emax = 15).
 const (
 	MaxValue          = 0x1.ffcp+15 // 65504, the largest finite value
-	SmallestNormal    = 0x1p-14     // about 6.1035e-05
 	SmallestSubnormal = 0x1p-24     // about 5.9605e-08, the smallest positive value
 )
 
 // Encodings of the special values.
 const (
-	Inf    Bits = 0x7c00 // positive infinity
-	NegInf Bits = 0xfc00 // negative infinity
-	NaN    Bits = 0x7e00 // the quiet NaN with an empty payload; test with IsNaN
+	Inf Bits = 0x7c00 // positive infinity
+	NaN Bits = 0x7e00 // the quiet NaN with an empty payload; test with IsNaN
 )
 
 const (

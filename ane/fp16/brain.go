@@ -7,5 +7,5 @@ import "math"
 // when they are encoded, and magnitudes below half of the smallest half become zeros.
 type Brain uint16
 
-// Float32 returns the value of b, which float32 holds exactly.
-func (b Brain) Float32() float32 { return math.Float32frombits(uint32(b) << 16) }
+// float32 returns the value of b, which float32 holds exactly.
+func (b Brain) float32() float32 { return math.Float32frombits(uint32(b) << 16) }

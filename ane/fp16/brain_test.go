@@ -13,7 +13,7 @@ func TestEncodeBrainRoundsEveryValue(t *testing.T) {
 	want := make([]Bits, len(src))
 	for i := range src {
 		src[i] = Brain(i)
-		want[i] = FromFloat32(src[i].Float32())
+		want[i] = FromFloat32(src[i].float32())
 	}
 	eachKernel(t, func(t *testing.T) {
 		got := make([]Bits, len(src))
@@ -39,7 +39,7 @@ func TestEncodeBrainKeepsToItsLength(t *testing.T) {
 			require.EqualValues(t, 0x1234, got[0])
 			require.EqualValues(t, 0x1234, got[n+1])
 			for i := range n {
-				require.Equal(t, FromFloat32(src[i+1].Float32()), got[i+1], "element %d of %d", i, n)
+				require.Equal(t, FromFloat32(src[i+1].float32()), got[i+1], "element %d of %d", i, n)
 			}
 		}
 	})

@@ -28,6 +28,6 @@ func roundPortable(dst, src []float32) {
 func brainPortable(dst []Bits, src []Brain) {
 	dst = dst[:len(src)]
 	for i, b := range src {
-		dst[i] = FromFloat32(b.Float32())
+		dst[i] = FromFloat32(b.float32())
 	}
 }

@@ -7,7 +7,7 @@ const (
 	sign32 = 1 << 31
 	inf32  = 0xff << 23
 	over32 = (127 + 16) << 23 // 65536: this and above is an infinity or NaN
-	norm32 = (127 - 14) << 23 // SmallestNormal: below lie subnormal halves
+	norm32 = (127 - 14) << 23 // 0x1p-14, the smallest normal value: below lie subnormal halves
 	rebias = (127 - 15) << 23 // difference of the exponent biases
 )
 

@@ -9,6 +9,7 @@ import (
 )
 
 func TestKnownValues(t *testing.T) {
+	const smallestNormal = 0x1p-14
 	cases := []struct {
 		name string
 		f    float64
@@ -26,11 +27,11 @@ func TestKnownValues(t *testing.T) {
 		{"minus overflow", -65520, 0xfc00},
 		{"largest float32", math.MaxFloat32, 0x7c00},
 		{"infinity", math.Inf(1), Inf},
-		{"minus infinity", math.Inf(-1), NegInf},
+		{"minus infinity", math.Inf(-1), 0xfc00},
 		{"NaN", math.NaN(), NaN},
-		{"smallest normal", SmallestNormal, 0x0400},
-		{"largest subnormal", SmallestNormal - SmallestSubnormal, 0x03ff},
-		{"tie into normal", SmallestNormal - SmallestSubnormal/2, 0x0400},
+		{"smallest normal", smallestNormal, 0x0400},
+		{"largest subnormal", smallestNormal - SmallestSubnormal, 0x03ff},
+		{"tie into normal", smallestNormal - SmallestSubnormal/2, 0x0400},
 		{"smallest subnormal", SmallestSubnormal, 0x0001},
 		{"tie to zero", SmallestSubnormal / 2, 0x0000},
 		{"minus tie to zero", -SmallestSubnormal / 2, 0x8000},

@@ -332,7 +332,7 @@ func TestFaultsAreSortedByFileAndPlace(t *testing.T) {
 		{File: "a", Pos: Pos{1, 9}, Msg: "second"}, {File: "a", Pos: Pos{1, 2}},
 	}
 	sorted := ErrorList{list[4], list[2], list[3], list[1], list[0]}
-	list.Sort()
+	list.sort()
 	require.Equal(t, sorted, list)
 }
 

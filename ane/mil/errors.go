@@ -67,8 +67,8 @@ type ErrorList []*Error
 // Add appends a fault.
 func (l *ErrorList) Add(e *Error) { *l = append(*l, e) }
 
-// Sort orders the list by file and position, keeping the order of faults at one place.
-func (l ErrorList) Sort() {
+// sort orders the list by file and position, keeping the order of faults at one place.
+func (l ErrorList) sort() {
 	slices.SortStableFunc(l, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), a.Pos.compare(b.Pos))
 	})
@@ -79,7 +79,7 @@ func (l ErrorList) Err() error {
 	if len(l) == 0 {
 		return nil
 	}
-	l.Sort()
+	l.sort()
 	return l
 }
 

@@ -56,13 +56,13 @@ func (l ErrorList) Merge(second ErrorList) ErrorList {
 	if len(all) > MaxFaults {
 		return cut(all)
 	}
-	all.Sort()
+	all.sort()
 	return all
 }
 
 // cut keeps the first MaxFaults faults of list and adds the fault "too many faults".
 func cut(list ErrorList) ErrorList {
-	list.Sort()
+	list.sort()
 	list = list[:MaxFaults]
 	last := list[MaxFaults-1]
 	return append(list, &Error{File: last.File, Pos: last.Pos, Msg: "too many faults",

@@ -332,7 +332,7 @@ func (m *Model) round(name string, shape []int, values []float64) (item, []float
 				bits += 0x7fff + bits>>16&1
 			}
 			bits >>= 16
-			stored[i] = float64(fp16.Brain(bits).Float32())
+			stored[i] = float64(math.Float32frombits(bits << 16))
 		}
 		for b := range size {
 			data[i*size+b] = byte(bits >> (8 * b))

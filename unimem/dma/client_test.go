@@ -236,7 +236,7 @@ func TestLatePrepare(t *testing.T) {
 	d.returned(t, b)
 	d.timeout, d.grace = patience, grace
 	require.EqualValues(t, 0, f.live(livePrepared))
-	require.Zero(t, d.Mapped())
+	require.Zero(t, d.reached())
 }
 
 // A command whose completion takes longer than its caller waits is completed once.

@@ -42,7 +42,7 @@ type Option func(*config)
 type config struct {
 	timeout time.Duration
 	size    uint64 // of the addresses of a simulated device
-	longest uint64 // of its segments, 0 for any
+	longest uint64 // of its segments, 0 for any; tests set it
 	write   bool   // to a disk
 }
 
@@ -322,14 +322,6 @@ func (d *Device) mappedSegments(b *unimem.Block) []Segment {
 		return m.segments
 	}
 	return nil
-}
-
-// Mapped is the number of Blocks that the device reaches, those of its Disks included. A test finds a forgotten Release
-// with it.
-func (d *Device) Mapped() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return len(d.mapped)
 }
 
 // Close closes the Device's disks, releases every Block and closes the Driver, once; repeating it returns nil, and so

@@ -53,6 +53,6 @@ func TestDiskOfADirectory(t *testing.T) {
 	_, _, err := OpenFile(t.TempDir())
 	var e *os.PathError
 	require.ErrorAs(t, err, &e)
-	require.Zero(t, d.Mapped())
+	require.Zero(t, d.reached())
 	require.NoError(t, d.Close())
 }

@@ -75,7 +75,7 @@ func TestDiskReadsToABlock(t *testing.T) {
 	const size = 5<<20 + 777
 	data := pattern(size)
 	path := write(t, data)
-	for name, opts := range map[string][]Option{"whole": nil, "split": {LongestSegment(PageSize)}} {
+	for name, opts := range map[string][]Option{"whole": nil, "split": {longestSegment(PageSize)}} {
 		t.Run(name, func(t *testing.T) {
 			b := newBlock(t, 6<<20)
 			d := simulate(t, opts...)
@@ -92,7 +92,7 @@ func TestDiskReadsToABlock(t *testing.T) {
 			require.Equal(t, make([]byte, b.Size()-off-size), b.Bytes()[off+size:])
 			require.NoError(t, k.Read(within(t), b, off+5*Sector, 3, 2))
 			require.Equal(t, data[3*Sector:5*Sector], b.Bytes()[off+5*Sector:off+7*Sector])
-			require.Zero(t, d.Faults())
+			require.Zero(t, d.faults())
 		})
 	}
 }
@@ -236,7 +236,7 @@ func TestReleaseHasADeadline(t *testing.T) {
 	err = d.Release(b)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.ErrorIs(t, err, ErrRefused)
-	require.Equal(t, 2, d.Mapped(), "the queues, and the Block")
+	require.Equal(t, 2, d.reached(), "the queues, and the Block")
 	require.ErrorIs(t, b.Close(), unimem.ErrInUse)
 	require.ErrorIs(t, k.Read(within(t), b, 0, 0, 1), ErrNotMapped)
 	close(let)
@@ -276,7 +276,7 @@ func TestCloseHasADeadline(t *testing.T) {
 func TestDiskUnderLoad(t *testing.T) {
 	const size = 1 << 20
 	data := pattern(size)
-	d := simulate(t, LongestSegment(2*PageSize), Addresses(3<<20))
+	d := simulate(t, longestSegment(2*PageSize), Addresses(3<<20))
 	k := disk(t, d, data, func() error { return nil })
 	var wg sync.WaitGroup
 	for g := range 6 {
@@ -304,7 +304,7 @@ func TestDiskUnderLoad(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	require.Equal(t, 1, d.Mapped())
+	require.Equal(t, 1, d.reached())
 }
 
 // BenchmarkDisk reads a file to a warm Block through the simulated controller; its floor is the same reads of the

@@ -20,7 +20,7 @@ func TestDiskWritesABlock(t *testing.T) {
 		size int
 		opts []Option
 	}{
-		"whole": {5 << 20, nil}, "split": {5 << 20, []Option{LongestSegment(PageSize)}}, "ragged": {5<<20 + 777, nil},
+		"whole": {5 << 20, nil}, "split": {5 << 20, []Option{longestSegment(PageSize)}}, "ragged": {5<<20 + 777, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := pattern(c.size)
@@ -57,7 +57,7 @@ func TestDiskWritesABlock(t *testing.T) {
 			clear(b.Bytes())
 			require.NoError(t, k.Read(within(t), b, 0, 0, int(k.Blocks())))
 			require.True(t, bytes.Equal(want, b.Bytes()[:c.size]))
-			require.Zero(t, d.Faults())
+			require.Zero(t, d.faults())
 		})
 	}
 }

@@ -63,7 +63,7 @@ func (f *fakeDriver) Close() error {
 
 // Segments of a Block that needs several calls.
 func TestCallsOfThirtyTwo(t *testing.T) {
-	d := simulate(t, LongestSegment(PageSize))
+	d := simulate(t, longestSegment(PageSize))
 	b := newBlock(t, 100*PageSize)
 	s, err := d.Segments(b)
 	require.NoError(t, err)
@@ -85,7 +85,7 @@ func TestCallsOfThirtyTwo(t *testing.T) {
 func TestSegmentsOfAGiB(t *testing.T) {
 	b := newBlock(t, 1<<30) // no page is touched
 	for longest, calls := range map[uint64]int{1 << 30: 1, PageSize: 2048, 32 << 20: 1} {
-		d := simulate(t, LongestSegment(longest))
+		d := simulate(t, longestSegment(longest))
 		s, err := d.Segments(b)
 		require.NoError(t, err)
 		require.Len(t, s, 1<<30/int(longest))
@@ -101,7 +101,7 @@ func TestAddressesAreOfOneDevice(t *testing.T) {
 	s, err := engine.Segments(b)
 	require.NoError(t, err)
 	require.Error(t, disk.model.table.Store(s[0].Address, []byte{1}))
-	require.EqualValues(t, 1, disk.Faults())
+	require.EqualValues(t, 1, disk.faults())
 	require.Zero(t, b.Bytes()[0])
 }
 
@@ -118,7 +118,7 @@ func TestFragmentsAndExhaustion(t *testing.T) {
 	b := newBlock(t, 3*PageSize)
 	_, err := d.Segments(b)
 	require.ErrorIs(t, err, ErrExhausted)
-	require.Equal(t, 8, d.Mapped())
+	require.Equal(t, 8, d.reached())
 	for _, i := range []int{1, 4, 6} {
 		require.NoError(t, d.Release(small[i]))
 	}
@@ -132,12 +132,12 @@ func TestFragmentsAndExhaustion(t *testing.T) {
 	require.Equal(t, []Segment{{addressStart + 4*PageSize, 3 * PageSize}}, s, "one hole now")
 
 	// Exhaustion in a later call undoes the earlier ones.
-	e := simulate(t, Addresses(40*PageSize), LongestSegment(PageSize))
+	e := simulate(t, Addresses(40*PageSize), longestSegment(PageSize))
 	large := newBlock(t, 41*PageSize)
 	_, err = e.Segments(large)
 	require.ErrorIs(t, err, ErrExhausted)
 	require.Zero(t, e.model.table.Live())
-	require.Zero(t, e.Mapped())
+	require.Zero(t, e.reached())
 	require.NoError(t, d.Close()) // before the Blocks close
 }
 
@@ -185,7 +185,7 @@ func TestDriversAreNotTrusted(t *testing.T) {
 		_, err := d.Segments(b)
 		require.ErrorIs(t, err, ErrDriver, name)
 		require.Empty(t, f.live, name)
-		require.Zero(t, d.Mapped(), name)
+		require.Zero(t, d.reached(), name)
 		require.NoError(t, d.Close(), name)
 		require.Equal(t, 1, f.closed)
 	}
@@ -215,7 +215,7 @@ func TestRefusals(t *testing.T) {
 	_, err = d.Segments(b)
 	require.ErrorIs(t, err, why)
 	require.ErrorIs(t, err, stuck)
-	require.Equal(t, 1, d.Mapped())
+	require.Equal(t, 1, d.reached())
 	require.ErrorIs(t, b.Close(), unimem.ErrInUse)
 	require.ErrorIs(t, d.Close(), stuck)
 	f.complete = nil
@@ -288,7 +288,7 @@ func TestAddressesAreOfOneBlock(t *testing.T) {
 	} {
 		_, err = d.Segments(b)
 		require.ErrorIs(t, err, ErrDriver, "%v", answer)
-		require.Equal(t, 1, d.Mapped())
+		require.Equal(t, 1, d.reached())
 		require.Len(t, f.live, 1)
 	}
 	answer = []Segment{{6 * p, 2 * p}, {2 * p, 2 * p}}
@@ -341,7 +341,7 @@ func testDriversThatDoNotReturn(t *testing.T) {
 	require.ErrorIs(t, b.Close(), unimem.ErrInUse, "the Driver has the memory")
 	resume()
 	require.Empty(t, f.live, "the late commands are undone")
-	require.Zero(t, d.Mapped())
+	require.Zero(t, d.reached())
 	close(let)
 	require.NoError(t, segments())
 	require.Len(t, f.live, 2)
@@ -392,11 +392,11 @@ func TestBlocksThatADeviceCannotHave(t *testing.T) {
 	_, err = d.Segments(fixed)
 	require.ErrorIs(t, err, ErrReadOnly)
 	require.NoError(t, fixed.Close())
-	require.Zero(t, d.Mapped())
+	require.Zero(t, d.reached())
 }
 
 func TestConcurrentSegments(t *testing.T) {
-	d := simulate(t, LongestSegment(PageSize))
+	d := simulate(t, longestSegment(PageSize))
 	b := newBlock(t, 50*PageSize)
 	var wg sync.WaitGroup
 	for range 8 {

@@ -31,7 +31,7 @@ type Ring struct {
 }
 
 // OpenRing makes a Ring that reads to blocks, and registers and retains them until Close. If only the registration
-// fails, such as by the limit on locked memory, the Ring works without it, and Registered has the reason.
+// fails, such as by the limit on locked memory, the Ring works without it.
 //
 // Errors: ErrUnavailable with the reason (the kernel has no io_uring, or a filter or setting refuses it; the caller
 // then reads with ReadAt), ErrReadOnly, unimem.ErrClosed.
@@ -64,9 +64,6 @@ func OpenRing(blocks ...*unimem.Block) (*Ring, error) {
 	r.why = ring.Register(mem...)
 	return r, nil
 }
-
-// Registered is nil if the Blocks are registered, and otherwise the reason why not. That error matches ErrUnavailable.
-func (r *Ring) Registered() error { return r.why }
 
 // OpenFile opens a file for reading, past the page cache where the system and the file system permit that; then direct
 // is true. Direct reads begin at multiples of 4096 bytes, in the file and in the Block, and have whole multiples.

@@ -28,7 +28,7 @@ func TestRingFallsBack(t *testing.T) {
 	r, err := OpenRing(b)
 	if err == nil {
 		defer func() { require.NoError(t, r.Close()) }()
-		fmt.Println(r.Registered())
+		fmt.Println(r.why)
 		var n int
 		if n, err = r.Read(within(t), file, 0, b, 0, b.Size()); err == nil {
 			require.Equal(t, b.Size(), n)

@@ -32,7 +32,7 @@ func requireMapped(t rapid.TB, d *Device, b *unimem.Block, segments []Segment) {
 // Blocks of every size up to 70 pages, and of odd sizes in bytes, with segments of one page and more.
 func TestSegmentsOfEverySize(t *testing.T) {
 	for _, longest := range []int{1, 2, 3, 32, 100} {
-		d := simulate(t, LongestSegment(uint64(longest*PageSize)))
+		d := simulate(t, longestSegment(uint64(longest*PageSize)))
 		for size := 1; size <= 70*PageSize; size += PageSize - 1 {
 			b, err := unimem.Open(size)
 			require.NoError(t, err)
@@ -43,14 +43,14 @@ func TestSegmentsOfEverySize(t *testing.T) {
 			require.Len(t, s, (pages+longest-1)/longest)
 			require.Len(t, d.model.commands, (len(s)+MaxSegments-1)/MaxSegments)
 			requireMapped(t, d, b, s)
-			faults := d.Faults()
+			faults := d.faults()
 			last := s[len(s)-1]
 			require.Error(t, d.model.table.Store(last.Address+last.Length, []byte{1}), "after the last segment")
 			require.NoError(t, d.Release(b))
 			for _, x := range s {
 				require.Error(t, d.model.table.Store(x.Address, []byte{1}), "unmapped")
 			}
-			require.Equal(t, faults+1+uint64(len(s)), d.Faults())
+			require.Equal(t, faults+1+uint64(len(s)), d.faults())
 			require.ErrorIs(t, d.Release(b), ErrNotMapped, "a second time")
 			require.NoError(t, b.Close())
 		}
@@ -64,7 +64,7 @@ func TestExhaustionLeavesOthersAlone(t *testing.T) {
 	full := 0
 	rapid.Check(t, func(t *rapid.T) {
 		d := simulate(t, Addresses(pages*PageSize),
-			LongestSegment(rapid.Uint64Range(1, 40).Draw(t, "longest in pages")*PageSize))
+			longestSegment(rapid.Uint64Range(1, 40).Draw(t, "longest in pages")*PageSize))
 		type held struct {
 			b *unimem.Block
 			s []Segment
@@ -93,7 +93,7 @@ func TestExhaustionLeavesOthersAlone(t *testing.T) {
 				if used+n > pages {
 					full++
 					require.ErrorIs(t, err, ErrExhausted)
-					require.Equal(t, len(all), d.Mapped())
+					require.Equal(t, len(all), d.reached())
 					require.ErrorIs(t, d.Release(b), ErrNotMapped)
 					require.NoError(t, b.Close(), "a refused Block is not retained")
 					return
@@ -108,7 +108,7 @@ func TestExhaustionLeavesOthersAlone(t *testing.T) {
 			require.NoError(t, errors.Join(d.Release(h.b), h.b.Close()))
 		}
 		require.Zero(t, d.model.table.Live())
-		require.Zero(t, d.Faults())
+		require.Zero(t, d.faults())
 		whole := newBlock(t, PageSize)
 		s, err := d.Segments(whole)
 		require.NoError(t, err)

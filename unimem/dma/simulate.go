@@ -20,12 +20,6 @@ const (
 // test of ErrExhausted gives it few.
 func Addresses(size uint64) Option { return func(c *config) { c.size = size / PageSize * PageSize } }
 
-// LongestSegment limits a segment of a simulated device to n bytes, whole pages: Segments splits longer ones, as
-// IODMACommand does for a device with a maximum segment size. The default is no limit.
-func LongestSegment(n uint64) Option {
-	return func(c *config) { c.longest = max(n/PageSize, 1) * PageSize }
-}
-
 // Simulate makes a Device over a model of a DART in this process: page tables of 16 KiB pages, a range of
 // addresses for each Device, exhaustion, and faults at what is not mapped. It maps a Block at the lowest free
 // addresses that hold it in one segment, or else in several at the largest free ones. Its times are not those of a Mac.
@@ -138,12 +132,3 @@ func (m *model) Complete(ctx context.Context, c Command) error {
 
 // Close does nothing: the Device has completed all commands.
 func (m *model) Close() error { return nil }
-
-// Faults is the number of accesses that a simulated Device's DART has refused, 0 for other Devices. A test of a
-// program for devices checks that it stays 0.
-func (d *Device) Faults() uint64 {
-	if d.model == nil {
-		return 0
-	}
-	return d.model.table.Faults()
-}

@@ -79,14 +79,6 @@ func (d *Device) NewKernel(p Program) (*Kernel, error) {
 	return &Kernel{o, p}, nil
 }
 
-// Program returns the Program of the Kernel.
-func (k *Kernel) Program() Program {
-	if k == nil {
-		return Program{}
-	}
-	return k.program
-}
-
 // Close releases the Kernel, once; repeating it returns nil. The error is ErrInUse while a Work that names it has not
 // ended.
 func (k *Kernel) Close() error {

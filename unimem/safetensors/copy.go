@@ -154,7 +154,7 @@ func (f *File) Check(ctx context.Context, sum func(name string, data []byte) err
 		t := f.tensor(i)
 		return t.guard("check", func(b []byte) error {
 			switch {
-			case Padding(t.Name()):
+			case padding(t.Name()):
 				for j, c := range b {
 					if c != 0 {
 						return &Error{Base: errtext.Base{Op: "check", Err: ErrHole, Detail: "padding that is not zero"},

@@ -133,5 +133,5 @@ func appendString(b []byte, s string) []byte {
 // paddingPrefix begins the names of the tensors that align others.
 const paddingPrefix = "__padding__."
 
-// Padding reports whether a tensor of this name is one that Align has put before another.
-func Padding(name string) bool { return strings.HasPrefix(name, paddingPrefix) }
+// padding reports whether a tensor of this name is one that Align has put before another.
+func padding(name string) bool { return strings.HasPrefix(name, paddingPrefix) }

@@ -184,7 +184,7 @@ func (f *File) join(op string) error {
 	}
 	for i := 1; i < len(f.order); i++ {
 		a, b := f.order[i-1], f.order[i]
-		if name := f.name(a); a.shard != b.shard && name == f.name(b) && !Padding(name) {
+		if name := f.name(a); a.shard != b.shard && name == f.name(b) && !padding(name) {
 			return &Error{Base: errtext.Base{Op: op, Err: ErrDuplicate, Detail: "also in " + f.shards[a.shard].path},
 				File: f.shards[b.shard].path, Tensor: name, Offset: -1}
 		}
@@ -214,7 +214,7 @@ func (f *File) Names() []string {
 	}
 	names := make([]string, 0, len(f.order))
 	for i := range f.order {
-		if name := f.tensor(i).Name(); !Padding(name) {
+		if name := f.tensor(i).Name(); !padding(name) {
 			names = append(names, name)
 		}
 	}

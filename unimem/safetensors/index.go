@@ -137,7 +137,7 @@ func (f *File) agree(op string) error {
 	if f.indexPath == "" {
 		return nil
 	}
-	places := slices.DeleteFunc(f.places, func(p placed) bool { return Padding(p.name) })
+	places := slices.DeleteFunc(f.places, func(p placed) bool { return padding(p.name) })
 	f.places = nil
 	lost := func(p placed) error {
 		return &Error{Base: errtext.Base{Op: op, Err: ErrName,
@@ -147,7 +147,7 @@ func (f *File) agree(op string) error {
 	for i := range f.order {
 		t := f.tensor(i)
 		switch name := t.Name(); {
-		case Padding(name):
+		case padding(name):
 		case len(places) > 0 && places[0] == placed{name, f.order[i].shard}:
 			places = places[1:]
 		case len(places) > 0 && places[0].name <= name:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -300,7 +301,7 @@ func TestViewsAndConversions(t *testing.T) {
 		b := fp16.Brain(uint32(raw[len(raw)-2]) | uint32(raw[len(raw)-1])<<8)
 		brains = append(brains, byte(b), byte(b>>8))
 		want = append(want, fp16.FromFloat32(v))
-		wantBrain = append(wantBrain, fp16.FromFloat32(b.Float32()))
+		wantBrain = append(wantBrain, fp16.FromFloat32(math.Float32frombits(uint32(b)<<16)))
 	}
 	w, err := Create(path, nil)
 	require.NoError(t, err)
@@ -420,7 +421,7 @@ func TestCheck(t *testing.T) {
 	require.NoError(t, f.Check(t.Context(), nil))
 	own := errors.New("own")
 	require.ErrorIs(t, f.Check(t.Context(), func(name string, b []byte) error {
-		require.False(t, Padding(name))
+		require.False(t, padding(name))
 		if name == "half" {
 			return own
 		}

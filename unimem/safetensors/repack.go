@@ -27,7 +27,7 @@ func Repack(ctx context.Context, path string, f *File, align int, opts ...Option
 	}
 	var all []Tensor
 	for i := range f.order {
-		if t := f.tensor(i); !Padding(t.Name()) {
+		if t := f.tensor(i); !padding(t.Name()) {
 			all = append(all, t)
 		}
 	}

@@ -100,7 +100,7 @@ func (w *Writer) Add(name string, dtype DType, shape []int, data []byte) error {
 	if err := w.usable(); err != nil {
 		return err
 	}
-	if Padding(name) && w.c.align > 1 {
+	if padding(name) && w.c.align > 1 {
 		return w.fault(ErrDuplicate, "tensor "+quote(name), "names of this form belong to the option Align")
 	}
 	if err := w.head.check(name, dtype, shape, len(data)); err != nil {

@@ -17,6 +17,6 @@
 //
 // # Limits
 //
-// Time and memory are linear in the size of the text and of the weights. At most [MaxFindings] findings are
+// Time and memory are linear in the size of the text and of the weights. At most 500 findings are
 // returned. Any text gives findings, never a panic.
 package lint

@@ -14,9 +14,9 @@ type Edit struct {
 	New        string
 }
 
-// Apply returns src with the edits applied, from left to right. An edit that overlaps an earlier one is left out;
+// apply returns src with the edits applied, from left to right. An edit that overlaps an earlier one is left out;
 // equal edits are applied once.
-func Apply(src []byte, edits []Edit) []byte {
+func apply(src []byte, edits []Edit) []byte {
 	sorted := slices.Clone(edits)
 	slices.SortStableFunc(sorted, func(a, b Edit) int { return a.Start - b.Start })
 	var out bytes.Buffer
@@ -181,7 +181,7 @@ func Fix(file string, src []byte, o Options) (fixed []byte, done []Finding) {
 		if len(edits) == 0 {
 			break
 		}
-		out := Apply(src, edits)
+		out := apply(src, edits)
 		if _, err := mil.Parse(file, out); err != nil {
 			break // the text before is sound
 		}

@@ -73,8 +73,8 @@ func Worst(findings []Finding) (worst Severity) {
 	return worst
 }
 
-// MaxFindings is the largest number of findings. Where there are more, the last one says so.
-const MaxFindings = 500
+// maxFindings is the largest number of findings. Where there are more, the last one says so.
+const maxFindings = 500
 
 // perRule is the largest number of findings of one rule, so that one habit of a program hides no other fault.
 const perRule = 50
@@ -131,8 +131,8 @@ func (c *collector) findings() []Finding {
 		f.Chips, f.Compilers = slices.Compact(f.Chips), slices.Compact(f.Compilers)
 	}
 	slices.SortStableFunc(c.list, order)
-	if len(c.list) > MaxFindings && !c.all {
-		c.list, c.full = c.list[:MaxFindings-1], true
+	if len(c.list) > maxFindings && !c.all {
+		c.list, c.full = c.list[:maxFindings-1], true
 	}
 	if c.full {
 		c.list = append(c.list, Finding{Rule: byID("many"), Severity: Note, File: c.file,

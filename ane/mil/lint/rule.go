@@ -54,14 +54,7 @@ func Lookup(id string) (Rule, error) {
 	for _, r := range table() {
 		ids = append(ids, r.ID)
 	}
-	return Rule{}, &UnknownRule{ID: id, Hint: near.Hint(id, ids) + "ane-roundtrip lint --list lists the rules"}
-}
-
-// UnknownRule is the error of a name that no rule has.
-type UnknownRule struct{ ID, Hint string }
-
-func (e *UnknownRule) Error() string {
-	return fmt.Sprintf("no rule %q; %s", e.ID, e.Hint)
+	return Rule{}, fmt.Errorf("no rule %q; %sane-roundtrip lint --list lists the rules", id, near.Hint(id, ids))
 }
 
 // byID returns the shared rule called id, or nil.

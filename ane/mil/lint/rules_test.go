@@ -81,9 +81,7 @@ func TestRulesAreDescribed(t *testing.T) {
 
 func TestLookupSuggests(t *testing.T) {
 	_, err := lint.Lookup("gelu-mod")
-	var e *lint.UnknownRule
-	require.ErrorAs(t, err, &e)
-	require.Contains(t, err.Error(), "did you mean gelu-mode?")
+	require.ErrorContains(t, err, "did you mean gelu-mode?")
 }
 
 // Paths that do not lie in the model's folder, in each form, and paths that do.

@@ -12,6 +12,8 @@ import (
 // The bridge sends only indices that the program has, so status 0x2 of a run or a load is lack of memory: on an M5 Pro it
 // came near the limit of wired memory, on an M3 Max as 0x20004 with a large program. Codes 34 and 54 are of macOS 27.
 func TestMeaningOfCodes(t *testing.T) {
+	const stageRequest = objcbridge.Stage(9)
+	require.Equal(t, "request", stageRequest.String())
 	for _, c := range []struct {
 		stage  objcbridge.Stage
 		code   int64
@@ -24,7 +26,7 @@ func TestMeaningOfCodes(t *testing.T) {
 		{objcbridge.StageLoad, 6, 0x2, ane.ErrExhausted, "close Requests and Models"},
 		{objcbridge.StageLoad, 6, 0x50004, ane.ErrExhausted, "share its program slots: close Models"},
 		{objcbridge.StageLoad, 54, 0, ane.ErrExhausted, "share its program slots: close Models"},
-		{objcbridge.StageRequest, 8, 0x2, ane.ErrName, "compile the program again"},
+		{stageRequest, 8, 0x2, ane.ErrName, "compile the program again"},
 		{objcbridge.StageEvaluate, 34, 0, ane.ErrCancelled, "try again"},
 		{objcbridge.StageEvaluate, 8, 0x12, ane.ErrCancelled, "try again"},
 		{objcbridge.StageEvaluate, 8, 0xb, ane.ErrEngine, ""},

@@ -57,7 +57,7 @@ func (r *replay) compileFails(cause string) {
 	p := r.program(addition)
 	_, err := p.Compile(driverabi.QoSDefault)
 	e := r.is(err, 1, "_ANECompiler : ANECCompile() FAILED")
-	require.Equal(r.t, objcbridge.DomainCompiler, e.Domain)
+	require.Equal(r.t, driverabi.CompilerErrorDomain, e.Domain)
 	require.Equal(r.t, compileError(cause).Underlying[0].Text, e.Causes[0].Message)
 }
 

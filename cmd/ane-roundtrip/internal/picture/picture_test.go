@@ -127,7 +127,7 @@ func TestSetRowRounds(t *testing.T) {
 			254},
 		{half(254.5 / 256), 255}, {half(255.5 / 256), 255}, {half(1), 255}, {half(1.01), 255}, {half(60000),
 			255}, {half(-0.5 / 256), 0},
-		{half(-1), 0}, {fp16.Inf, 255}, {fp16.NegInf, 0}, {fp16.NaN, 0}, {0xfe00, 0}, {0x7c01, 0}, {1, 0}, {0x8001, 0},
+		{half(-1), 0}, {fp16.Inf, 255}, {0xfc00, 0}, {fp16.NaN, 0}, {0xfe00, 0}, {0x7c01, 0}, {1, 0}, {0x8001, 0},
 	} {
 		p := newPicture(1, 1, 1)
 		p.pix[0] = 99
