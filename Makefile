@@ -1,11 +1,11 @@
 # make test    what every change must pass; as root on Debian it installs what it needs. Its layers: format, vet,
-#              static, plain (every test), mac (the tests with the rules of macOS), race
+#              static, size, plain (every test), mac (the tests with the rules of macOS), race
 # make full    the long cases: every night, and before an issue is closed
 # make bench   the tables of measured figures
 # make build   the command, into build/
 # make asm     the assembly that internal/asm writes
 # make bridge  the bridge to Apple's framework, into build/bridge/; on Linux over stand-ins
-# make size    how many lines, packages and exported names there are
+# make size    how many lines, packages and exported names there are, and whether they are within their bounds
 # make lint    golangci-lint, which takes minutes to build
 #
 # By hand, for hours:
@@ -68,7 +68,7 @@ test: needs format bridge tools
 	@$(MAKE) --no-print-directory -j2 checks tests
 	@echo "make test: all passed"
 checks:
-	@$(MAKE) --no-print-directory MAKEFLAGS= GO="$(GO)" freshasm vet static $(if $(filter linux/%,$(HERE)),mac)
+	@$(MAKE) --no-print-directory MAKEFLAGS= GO="$(GO)" freshasm size vet static $(if $(filter linux/%,$(HERE)),mac)
 tests:
 	@$(MAKE) --no-print-directory MAKEFLAGS= GO="$(GO)" plain race
 
