@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"context"
+	"encoding/binary"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -69,26 +70,34 @@ func (s *store) offsets(w *weight) (e *elements, fine bool, err error) {
 	}
 	var coarse atomic.Bool
 	top := float32(int(1)<<w.bits - 1)
-	err = m.each(extent{0, m.out}, extent{0, m.in}, func(i int, scale []float32) error {
-		half, shift, zero := make([]float32, m.in), make([]float32, m.in), make([]float32, m.in)
-		fp16.Round(half, scale)
-		numbers(shift, w.shifts, i*m.in)
-		if err := finite(w.shifts.Name(), i*m.in, shift); err != nil {
-			return err
-		}
-		for g, h := range half {
-			if h != 0 {
-				zero[g] = -shift[g] / h
+	err = m.each(extent{0, m.out}, extent{0, m.in}, func(i int, row []float32) error {
+		var some [3][1 << 10]float32
+		var bits [1 << 10]fp16.Bits
+		for first, end := i*m.in, (i+1)*m.in; first < end; {
+			n := fp16.Encode(bits[:], row)
+			scale, half, shift, zero := row[:n], some[0][:n], some[1][:n], some[2][:n]
+			fp16.Decode(half, bits[:n])
+			numbers(shift, w.shifts, first)
+			if err := finite(w.shifts.Name(), first, shift); err != nil {
+				return err
 			}
-		}
-		encode(e.data[2*i*m.in:], zero)
-		fp16.Round(zero, zero)
-		for g, o := range zero {
-			low, high := shift[g], scale[g]*top+shift[g]
-			limit := max(abs(low), abs(high)) / 1024
-			if !(abs(-half[g]*o-low) <= limit && abs(half[g]*(top-o)-high) <= limit) {
-				coarse.Store(true)
+			for g, h := range half {
+				if zero[g] = 0; h != 0 {
+					zero[g] = -shift[g] / h
+				}
 			}
+			fp16.Encode(bits[:n], zero)
+			fp16.Decode(zero, bits[:n])
+			to := e.data[2*first:][:2*n]
+			for g, o := range zero {
+				binary.LittleEndian.PutUint16(to[2*g:], uint16(bits[g]))
+				low, high := shift[g], scale[g]*top+shift[g]
+				limit := max(abs(low), abs(high)) / 1024
+				if !(abs(-half[g]*o-low) <= limit && abs(half[g]*(top-o)-high) <= limit) {
+					coarse.Store(true)
+				}
+			}
+			first, row = first+n, row[n:]
 		}
 		return nil
 	})
