@@ -276,3 +276,10 @@ func TestRotationsOfTwoKeys(t *testing.T) {
 		})
 	}
 }
+
+func TestTypeOfRotationsCountsBesideNull(t *testing.T) {
+	f := fileConfig{Scaling: []byte(`{"type":"linear","rope_type":null,"factor":2}`)}
+	_, raw, err := f.rotations()
+	require.NoError(t, err)
+	require.JSONEq(t, `{"rope_type":"linear","factor":2}`, string(raw))
+}

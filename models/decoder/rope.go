@@ -76,7 +76,7 @@ func (f *fileConfig) rotations() (key string, raw jsontext.Value, err error) {
 				return "", nil, configError(one.key, fmt.Sprintf("%.40q: rotations that differ between layers are not "+
 					"supported", name), "")
 			}
-			if name == "type" && all["rope_type"] == nil {
+			if name == "type" && absent(all["rope_type"]) {
 				name = "rope_type" // of older files
 			}
 			if other, ok := merged[name]; ok && !sameJSON(other, value) {
