@@ -102,7 +102,6 @@ type Error struct {
 	errtext.Base // the fields Op (the call, or the function that the guest called), Err (one of the kinds, or a Code),
 	// Detail, Cause (the error below) and Hint
 	Name string // the export, program or tensor at fault; may be empty
-	Code Code   // the result for the guest, 0 for an error of a call of the host
 	Exit uint32 // the status of ErrExit
 }
 

@@ -380,3 +380,26 @@ func TestSurfacesOfLastingRequestsStayMapped(t *testing.T) {
 	require.EqualValues(t, 60, g.call("load", at+8))
 	place.Close()
 }
+
+// A surface that a lasting request holds is not in the way of one of other pages.
+func TestManySurfacesBesideALastingRequest(t *testing.T) {
+	g := newGuest(t, 80*wasm.Align)
+	g.call("grow", 80*wasm.Align/65536-1)
+	held, err := g.memory.OnSurface(0, wasm.Align)
+	needSurfaces(t, err)
+	require.NoError(t, held.Block().Retain())
+	surface := held.Block()
+	held.Close()
+	defer surface.Release()
+	var all []*wasm.Region
+	for at := uint64(wasm.Align); at < 78*wasm.Align; at += wasm.Align {
+		r, err := g.memory.OnSurface(at, wasm.Align)
+		require.NoError(t, err, "at %d", at/wasm.Align)
+		all = append(all, r)
+	}
+	for _, r := range all {
+		r.Close()
+	}
+	g.call("store", 8, 60)
+	require.EqualValues(t, 60, binary.LittleEndian.Uint32(surface.Bytes()[8:]), "it stays mapped")
+}

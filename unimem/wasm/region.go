@@ -113,7 +113,7 @@ func (m *Memory) OnSurface(offset, length uint64) (*Region, error) {
 
 func roundUp(n uint64) uint64 { return (n + Align - 1) / Align * Align }
 
-// A surface takes a descriptor and a mapping of the process. Idle ones are unmapped where a guest has fewIdle others.
+// A surface takes a descriptor and a mapping of the process. From fewIdle surfaces on, a new one unmaps an idle one.
 const (
 	maxSurfaces = 1024
 	fewIdle     = 64
@@ -130,9 +130,8 @@ func (m *Memory) cover(offset, length uint64) error {
 				"first", r.offset, r.offset+r.length)
 		}
 	}
-	oldest := slices.IndexFunc(m.surfaces, func(s *surface) bool { return s.users == 0 })
-	if oldest >= 0 && len(m.surfaces) >= fewIdle {
-		if err := m.unmap(oldest); err != nil {
+	if len(m.surfaces) >= fewIdle {
+		if err := m.unmapOldest(); err != nil {
 			return err
 		}
 	}
@@ -176,6 +175,19 @@ func (m *Memory) uncover(offset, length uint64) error {
 	return nil
 }
 
+// unmapOldest unmaps the oldest idle surface that no request holds, if there is one. The caller holds mu.
+func (m *Memory) unmapOldest() error {
+	for i := 0; i < len(m.surfaces); i++ {
+		if m.surfaces[i].users > 0 {
+			continue
+		}
+		if err := m.unmap(i); !errors.Is(err, unimem.ErrInUse) {
+			return err
+		}
+	}
+	return nil
+}
+
 // unmap unmaps idle surface i; what it holds goes back to the guest's Block. The caller holds mu.
 func (m *Memory) unmap(i int) error {
 	s := m.surfaces[i]
@@ -185,8 +197,11 @@ func (m *Memory) unmap(i int) error {
 	}
 	m.copied += int64(copy(m.block.Bytes()[s.offset:s.end()], s.block.Bytes()))
 	if err := s.block.Close(); err != nil { // a request outlives its region, and goes on with the surface
+		if again := m.over.cover(s.block, s.offset); again != nil {
+			err = again
+		}
 		return fmt.Errorf("%w: %w", fault(ErrOverlap, s.offset, size, "the surface stays mapped; close the requests of a "+
-			"region before the region"), errors.Join(err, m.over.cover(s.block, s.offset)))
+			"region before the region"), err)
 	}
 	m.surfaces = slices.Delete(m.surfaces, i, i+1)
 	return nil
