@@ -21,15 +21,16 @@
 // than 8 GiB at once is rejected, with the position of the value that exceeds the limit.
 //
 // Weights of constexpr_blockwise_shift_scale stay packed where linear, matmul, a 1x1 convolution without groups or
-// gather along axis 0 read them. Package packed expands a few rows at a time, and says how a product with one vector is
-// summed; every other product has the bits of weights that are expanded first. With ane.Constants the engine reads the
-// weights in the caller's memory, and holds them until the executable and all its instances are closed.
+// gather along axis 0 read them. Package packed expands a few rows at a time, and its documentation says how it sums a
+// product with one vector. Every other product has the bits of weights that are expanded first. With ane.Constants the
+// engine reads the weights in the caller's memory, and holds them until the executable and all its instances are
+// closed.
 //
 // A plan keeps the sources of its constants and the folded operations, so that method NewInstance can make executables
 // with other weights. A plan therefore holds its weights, and operands of folded operations, even if no run reads them.
 //
-// On Linux the engine maps each bound surface a second time by its handle, and kernels read and write that mapping: a
-// program that passes only addresses cannot work by accident. Elsewhere a surface has one address in a process, and the
-// receipt reports that. Kernels use rows without gaps in place. Padded rows are copied to scratch memory in the engine,
-// as the hardware copies them to its own store.
+// On Linux the engine maps each bound surface a second time by its handle, and kernels read and write that mapping. So
+// a program that passes only addresses cannot work by accident. Elsewhere a surface has one address in a process, and
+// the receipt reports that. Kernels use rows without gaps in place. Padded rows are copied to scratch memory in the
+// engine, as the hardware copies them to its own store.
 package soft

@@ -90,10 +90,10 @@ func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 	return e.compile(ctx, src, plan.Limits(math.MaxInt64, e.workers), e.rules)
 }
 
-// CompileMode is Compile with the arithmetic of a chip, for this program and its instances alone, and with at most room
-// bytes for constants that are computed or decoded ahead of the runs. What does not fit is left to every run. The tree,
-// the weights and the steps come on top; see Footprint. Runs have at most as many workers as there are processors now,
-// so that their workspaces stay within the Footprint.
+// CompileMode is Compile with the arithmetic of a chip, for this program and its instances alone. Constants that are
+// computed or decoded ahead of the runs take at most room bytes. What does not fit is left to every run. The tree, the
+// weights and the steps come on top; see Footprint. Runs have at most as many workers as there are processors now, so
+// that their workspaces stay within the Footprint.
 func (e *engine) CompileMode(
 	ctx context.Context, src ane.Source, room int64, m numerics.Mode,
 ) (ane.Executable, error) {

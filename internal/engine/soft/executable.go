@@ -38,15 +38,15 @@ func (e *executable) Cached() bool { return false }
 // Notes implements ane.Executable.
 func (e *executable) Notes() []string { return e.plan.Notes }
 
-// What a step takes of the heap, measured with 40,000 steps of two operands: 1,180 bytes in the plan with the values
-// and the text that it keeps, some 500 in each invocation. The rest is for operators with more operands.
+// The heap of a step, measured with 40,000 steps of two operands. It is 1,180 bytes in the plan, with its values and
+// text, and some 500 in each invocation. The rest is for operators with more operands.
 const (
 	stepBytes = 2048
 	callBytes = 1024
 )
 
-// Footprint tells what the program takes: the bytes that it holds until Close besides its text and weights, those of
-// its intermediate values from Load to Unload, and those of each invocation.
+// Footprint returns the bytes that the program takes. It holds held until Close, besides its text and weights, and
+// loaded for intermediate values from Load to Unload. Each invocation takes bound.
 func (e *executable) Footprint() (held, loaded, bound int64) {
 	n := int64(len(e.plan.Steps))
 	scratch := e.plan.Scratch + e.plan.States + e.plan.Work*run.Parallel(e.plan.Workers)
@@ -150,7 +150,7 @@ func (e *executable) Close() error {
 // file of weights replaces the file of the same name. Where weights has no such file (its error matches
 // fs.ErrNotExist), the instance uses the receiver's. The instance shares with the receiver all constants whose elements
 // are equal and everything else that does not depend on the changes. It copies changed constants, so the caller may
-// release its files afterwards; those of ane.Constants it uses where they are, and holds them until its Close.
+// release its files afterwards. It reads ane.Constants in the caller's memory, and holds them until its Close.
 //
 // A file must pass the checks of Compile, also for functions that the executable does not run. Otherwise the error
 // matches ane.ErrCompile and lists every fault with its position in the program. The error also matches ane.ErrMismatch

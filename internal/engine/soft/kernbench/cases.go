@@ -67,12 +67,12 @@ func Kernels() []measure.Case {
 		1/0.75))
 }
 
-// Shapes are operators on shapes that programs of networks have, each beside a copy of as many bytes as it reads and
+// Shapes are operators on shapes from programs of networks. Each is beside a copy of as many bytes as it reads and
 // writes, or a product of as many products. A kernel that goes from one element to the next takes tens of copies.
 func Shapes() []measure.Case { return besideFloors(shapes) }
 
-// Fused are chains of elementwise operators, and products with what follows them, beside the same unfused, the least
-// that memory or a table allows, and the products alone.
+// Fused are chains of elementwise operators, and products with what follows them. Each is beside the same unfused, the
+// least that memory or a table allows, and the products alone.
 func Fused() (all []measure.Case) {
 	for _, l := range lines(fused) {
 		unfused := programs(nil, []soft.Option{soft.Workers(1), soft.Unfused()}, l.program)

@@ -13,8 +13,8 @@ import (
 // attention computes softmax(query x key^T / sqrt(E) + mask) x value for some rows of
 // query at a time. Products are float32, the softmax float64; the result is rounded once.
 //
-// A chip's attention is a sequence of operators (inferred), each result rounded to fp16: the product with key, times
-// 1/sqrt(E), plus the mask, softmax, the product with value. A bool mask adds -infinity, which is the number -65536.
+// A chip rounds each of these operators to fp16 (inferred): the product with key, times 1/sqrt(E), plus the mask,
+// softmax, the product with value. A bool mask adds -infinity, which is the number -65536.
 func attention(s *Step) (run.Runner, int) {
 	a := s.Attrs.(ops.Attention)
 	r := &attender{Attention: a, dtype: s.Out[0].DType, query: newOperand(s, 0, a.L, a.E, false, true),
@@ -98,8 +98,8 @@ func (r *attender) Span(c *run.Call, lo, hi, worker int) {
 	}
 }
 
-// weigh turns the products of a row of query into weights, and returns by what the result is divided: those of a chip
-// are complete, the others are exponentials, whose sum it is.
+// weigh turns the products of a row of query into weights, and returns the divisor of the result. It is 1 for a chip,
+// whose weights are complete, otherwise the sum of the weights, which are exponentials.
 func (r *attender) weigh(c *run.Call, scores, spare []float32, batch, row int) float64 {
 	if r.byMask != nil {
 		r.penalties(c, spare, batch, row)

@@ -108,8 +108,8 @@ func (s *Step) powerTable() run.Runner {
 // wideOps compute in float64.
 var wideOps = map[string]func(x, y float64) float64{"pow": power, "floor_div": floorDiv, "mod": floorMod}
 
-// power is x to the y. Its NaN is one value: math.Pow takes the processor's square root for a y of 0.5, whose NaN of a
-// negative number has a sign on amd64 and none on arm64, and a chip's numerics read that sign.
+// power is x to the y. Its NaN is one value, because a chip's numerics read the sign. math.Pow takes the processor's
+// square root for a y of 0.5, whose NaN of a negative number has a sign on amd64 and none on arm64.
 func power(x, y float64) float64 {
 	if p := math.Pow(x, y); !math.IsNaN(p) {
 		return p

@@ -198,8 +198,8 @@ func (p *windows) source(axis, output, from int) (i int, inside bool) {
 	return i, i >= 0 && i < p.win.In[axis]
 }
 
-// flat reports whether every output position is a position of x, in one plane, so that under one kernel position a row
-// of output positions is a run of x with other ends of lines.
+// flat reports whether every output position is a position of x, in one plane. Then under one kernel position a row of
+// output positions is a run of x with other ends of lines.
 func (p *windows) flat() bool {
 	w := &p.win
 	return [3]int(w.In) == [3]int(w.Out) && w.In[0] == 1 && [3]int(w.Strides) == [3]int{1, 1, 1}

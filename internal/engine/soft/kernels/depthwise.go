@@ -5,13 +5,13 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft/run"
 )
 
-// depthwise is a convolution with few channels in a group. Instead of a panel with a row for each
-// kernel position it decodes a strip of lines of x once, and each kernel position reads it from a place of its own. The
-// products and their order are those of product.
+// depthwise is a convolution with few channels in a group. It decodes a strip of lines of x once, instead of a panel
+// with a row for each kernel position. Each kernel position reads the strip from a place of its own. The products and
+// their order are those of product.
 //
-// With strides the strip is split into phases, so that neighbors in the result have neighbors in a phase: a phase has
-// every second line and column, for example, and all phases have as many. Results have the distances of the phases, so
-// that the rightmost columns of a line, which the kernel covers only in part, are computed and dropped.
+// With strides the strip is split into phases of one size, so that neighbors in the result have neighbors in a phase. A
+// phase has every second line and column, for example. Results have the distances of the phases, so that the rightmost
+// columns of a line, which the kernel covers only in part, are computed and dropped.
 type depthwise struct {
 	*windows
 	rows, pitch int // output lines of a strip; elements between lines of a phase
@@ -20,8 +20,8 @@ type depthwise struct {
 	used        [2][]bool
 }
 
-// Limits of depthwise: more channels have larger products; stripLength is the sums that fit a first-level cache beside
-// their phase; stripRoom is the most that the phases of a strip may take.
+// Limits of depthwise. Beyond slidePairs a product of matrices is used. stripLength is the sums that fit a first-level
+// cache beside their phase, and stripRoom bounds the phases of a strip.
 const (
 	slidePairs  = 16 // of an input and an output of a group
 	stripLength = 4096

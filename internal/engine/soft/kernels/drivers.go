@@ -55,8 +55,8 @@ func decoded(s *Step, cost int, f func(x []float32)) (run.Runner, int) {
 	}), run.Chunk
 }
 
-// newPairs returns an elementwise runner over broadcast operands: f computes n elements of the result from element at
-// on, at most piece of them, with those of the operands from elements from on.
+// newPairs returns an elementwise runner over broadcast operands. f computes n elements of the result, at most piece:
+// those from element at on, with those of the operands from elements from on.
 func newPairs(w walk, cost, piece int, f func(c *run.Call, at int, from triple, n int)) run.Runner {
 	return newEach(w.total, cost, piece, func(c *run.Call, lo, hi, _ int) {
 		for lo < hi {

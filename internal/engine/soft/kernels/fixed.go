@@ -33,7 +33,7 @@ func newSums(r numerics.Rules) sums {
 	return s
 }
 
-// isElementwise reports whether some chips compute a product elementwise: a convolution of one input channel and one
+// isElementwise reports whether some chips compute a product elementwise. A convolution of one input channel and one
 // kernel position passes 32768 on the M1, so it is no sum.
 func isElementwise(p panels) bool {
 	w, ok := p.(*windows)

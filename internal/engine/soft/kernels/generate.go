@@ -139,7 +139,7 @@ func scan(c *run.Call, l *lanes, a ops.Scan, g, worker int) {
 
 // Random numbers come from SplitMix64: word k of a seed s is scramble(s + (k+1)*gamma). Element i of a result uses
 // words 2i and 2i+1. A program's seed of -1 stands for one made of the name of the result and the number of evaluations
-// since the load, so that each evaluation has other numbers and a new load repeats them.
+// since the load. So each evaluation has other numbers, and a new load repeats them.
 const gamma = 0x9E3779B97F4A7C15
 
 func scramble(z uint64) uint64 {

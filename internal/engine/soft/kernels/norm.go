@@ -25,8 +25,8 @@ type normer struct {
 
 // norm scales each lane to mean 0 and biased variance 1, multiplies by gamma and adds beta. It computes in float64 and
 // rounds once. Gamma and beta of layer_norm have a number for each element of a lane. Those of instance_norm and
-// batch_norm have one for each channel: a lane of instance_norm belongs to one channel, and batch_norm is given mean
-// and variance. l2_norm divides by the root of a lane's sum of squares.
+// batch_norm have one for each channel: a lane of instance_norm belongs to one channel. batch_norm is given mean and
+// variance. l2_norm divides by the root of a lane's sum of squares.
 //
 // With the rules of a chip layer_norm and instance_norm are sequences of operators (inferred), each rounded to fp16.
 // They are the mean, x less the mean, the mean of the squares, rsqrt, the product, times gamma, plus beta.

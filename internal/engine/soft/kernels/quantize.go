@@ -10,8 +10,8 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// blockwise plans the walk over elements of a shape, and over parameters of one shape, such as scales, that have an
-// element for a block of elements along each axis.
+// blockwise plans the walk over elements of a shape, and over parameters of one shape, such as scales. A parameter has
+// an element for a block of elements along each axis.
 func blockwise(dims []int, params ...[]int) walk {
 	var cut []int
 	shapes := make([][]int, len(params))

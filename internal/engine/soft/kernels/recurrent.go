@@ -9,8 +9,8 @@ import (
 // results are rounded once, and states between steps are not rounded to their type.
 //
 // A chip computes a sequence of operators (inferred), each result rounded to fp16. They are the products with x and
-// with h, each starting from its bias, their sum, the functions of the gates by tables, and the arithmetic on states
-// element by element. States are halves also between steps.
+// with h, each from its bias, their sum, the functions of the gates by tables, and the arithmetic on states by element.
+// States are halves also between steps.
 func recurrent(s *Step) (run.Runner, int) {
 	a := s.Attrs.(*ops.Recurrent)
 	r := &recurrence{Recurrent: *a, op: s.Op, gates: 1, weights: 2, bias: 4}

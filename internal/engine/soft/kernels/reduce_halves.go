@@ -17,9 +17,9 @@ const (
 	rowsAtOnce = 32
 )
 
-// halfReducer reduces halves as reducer does. Along the last axis it has sixteen sums for each lane, so that sums
-// which are not exact may differ from reducer's by 2^-53 of the sum of magnitudes for each addition. It returns nil for
-// a reduction that package halves does not have, and for lanes that are not runs or too few.
+// halfReducer reduces halves as reducer does. Along the last axis it has sixteen sums for each lane. So sums that are
+// not exact may differ from reducer's by 2^-53 of the sum of magnitudes for each addition. It returns nil for a
+// reduction that package halves does not have, and for lanes that are not runs or too few.
 func halfReducer(l *lanes, f folding) run.Runner {
 	way, sums := sumsOf[f.way]
 	least := f.way == byMinimum

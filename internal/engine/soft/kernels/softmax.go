@@ -77,8 +77,8 @@ func (h *halfLane) top() (top float64, finite bool) {
 	return float64(high.Float32()), !high.IsNaN() && !high.IsInf()
 }
 
-// steppedSoftmax is softmax as a chip's sequence of operators (rule Steps): x - max, exp, the sum, its inverse, and a
-// multiplication, each rounded to fp16. The subtraction of the maximum is known, the rest is inferred.
+// steppedSoftmax is softmax as a chip's sequence of operators (rule Steps): x - max, exp, the sum, its inverse, a
+// multiplication. Each is rounded to fp16. The subtraction of the maximum is known, the rest is inferred.
 func steppedSoftmax(h halfLane, rules numerics.Rules, exp *table) {
 	top, sum := math.Inf(-1), 0.0
 	var one [1]fp16.Bits

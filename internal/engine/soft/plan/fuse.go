@@ -8,10 +8,10 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// A fused group is a step and the operators on each element of its result that follow it: a chain of such operators, or
-// a product with its bias and activation. All members write the memory of the group's result. The first computes a
-// piece, such as a tile of a product; the others replace that piece while it is in the cache, each with the runner that
-// it would have alone, so that fusing changes no bit.
+// A fused group is a step and the operators on each element of its result that follow it. It is a chain of such
+// operators, or a product with its bias and activation. All members write the memory of the group's result. The first
+// computes a piece, such as a tile of a product, and the others replace it while it is in the cache. Each has the
+// runner that it would have alone, so fusing changes no bit.
 
 const (
 	// mostJoined bounds the steps of a group.

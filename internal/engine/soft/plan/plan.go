@@ -1,6 +1,6 @@
-// Package plan makes of the graph of a program what the software engine runs: steps in their order, each with a
-// runner and the places of its operands and results. It folds constants, fuses steps, places values in memory, and
-// makes a plan again with other weights.
+// Package plan makes the steps of the software engine from the graph of a program. Steps are in the order of the run,
+// each with a runner and the places of its operands and results. It folds constants, fuses steps, places values in
+// memory, and makes a plan again with other weights.
 package plan
 
 import (

@@ -9,9 +9,9 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// A state is memory of the loaded program: it is all zero after Load, keeps what an evaluation writes until Unload, and
-// no other program, instance of it or client of a broker sees it. An evaluation that fails may have written some of
-// its states.
+// A state is memory of the loaded program. It is all zero after Load, and keeps what an evaluation writes until Unload.
+// No other program, instance or client of a broker sees it. An evaluation that fails may have written some of its
+// states.
 
 // placeStates gives each state its memory, after scratch.
 func (p *planner) placeStates() error {

@@ -9,8 +9,8 @@ import (
 )
 
 // patience bounds for how long a goroutine looks for work, or for the end of others, without giving up its processor.
-// On virtual machines it took 50 to 250 us until a processor that had nothing to do computed again: as long as half of
-// a product of a language model's step.
+// On virtual machines an idle processor took 50 to 250 us until it computed again. That is as long as half of a product
+// of a language model's step.
 const patience = 200 * time.Microsecond
 
 // Crew is the goroutines that compute pieces of large steps for their callers. One that has computed a piece looks for

@@ -10,8 +10,8 @@ type Elementwise interface {
 	Element() int
 }
 
-// completer is a runner that has the steps that are joined to its own compute on each piece of its result, once for
-// each element, if completes reports it.
+// completer is a runner that may compute the steps joined to it on each piece of its result, once for each element.
+// Completes reports whether it does.
 type completer interface{ Completes() bool }
 
 // TakesJoined reports whether steps that are joined to one with this runner compute on each piece of its result. If

@@ -1,5 +1,5 @@
-// Package run has what a step of the software engine runs on: the memory of its operands (Vec), the goroutines that
-// share its work (Call, Crew), and the engine's own mappings of surfaces.
+// Package run has what a step of the software engine runs on. It has the memory of operands (Vec), the goroutines that
+// share work (Call, Crew), and the engine's own mappings of surfaces.
 package run
 
 import (

@@ -10,7 +10,7 @@
 // code, which runs on all other machines, multiplies, rounds and adds. Both give the same bits whenever the products
 // are exact in float32. That holds for all fp16 values: two significands of 11 bits make one of 22, and exponents stay
 // far from the limits of float32. For other float32 operands the assembly gives the fused sum and the Go code the
-// rounded one, each within k * 2^-24 * sum(|a*b|) of the exact value, to first order.
+// rounded one. To first order each is within k * 2^-24 * sum(|a*b|) of the exact value.
 //
 // NaN and infinities propagate as in IEEE 754, no operand is skipped for being
 // zero, and subnormals are kept. The processor determines the bits of a NaN.

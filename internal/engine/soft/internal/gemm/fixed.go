@@ -59,8 +59,8 @@ func Fixed(sums []int32, sizes, a []float32, least []int32, b []float32, m, k, n
 	}
 }
 
-// Bound returns a number that the magnitudes of k rounded products do not exceed in all, nor any sum of
-// some of them after the rounding of Fours, given the element of sizes.
+// Bound returns an upper bound of the sum of the magnitudes of k rounded products, given the element of sizes. No sum
+// of some of them exceeds it either, after the rounding of Fours.
 func Bound(size float32, k int) float64 {
 	return (float64(size)*(1+float64(k)*0x1p-22) + float64(k)) * (1 + 0x1p-8)
 }
@@ -71,8 +71,8 @@ func Exponent(f float32) int32 {
 	return max(int32(math.Float32bits(f)&0x7f800000), (127-14)<<23)
 }
 
-// fixedPortable is Fixed in Go. It is also that of the last group of Fours where k is no multiple of four:
-// from is a multiple of four, and where it is not 0 the sums of the rows before stand in sums and sizes.
+// fixedPortable is Fixed in Go. It also computes the last group of Fours where k is no multiple of four. Then from, a
+// multiple of four, is not 0, and sums and sizes hold the sums of the rows before.
 func fixedPortable(sums []int32, sizes, a []float32, least []int32, b []float32, m, k, n, how, from int) {
 	if from == 0 {
 		clear(sums[:m*n])

@@ -2,10 +2,10 @@
 
 package gemm
 
-// The assembly keeps a piece of C in registers while it advances along k: a tile of several rows and columns; a line,
-// which is one row of a tile; or a band, which is one row of several tiles. It reads and writes only whole pieces. n is
-// the distance between rows of C and of B, k that between rows of A, depth (at least 1) the number of rows of B. Sums
-// start from C if add is set, otherwise from +0. wide asks for the pieces of 512-bit registers.
+// The assembly keeps a piece of C in registers while it advances along k. A tile has several rows and columns, a line
+// is one row of a tile, and a band is one row of several tiles. It reads and writes only whole pieces. n is the
+// distance between rows of C and of B, k that between rows of A, depth (at least 1) the number of rows of B. Sums start
+// from C if add is set, otherwise from +0. wide asks for the pieces of 512-bit registers.
 
 //go:noescape
 func tile(c, a, b *float32, n, k, depth int, add, wide bool)

@@ -9,8 +9,8 @@ type pieces struct {
 }
 
 const (
-	// depthMax bounds a call, during which a goroutine cannot be preempted: about 1 us, and 10 to 60 us if every row of
-	// B is far away in memory (measured on Sapphire Rapids, rows 1 MiB apart). Longer calls are not faster; calls of 16
+	// depthMax bounds a call, during which a goroutine cannot be preempted. A call takes about 1 us, and 10 to 60 us if
+	// the rows of B are far apart (measured on Sapphire Rapids, 1 MiB apart). Longer calls are not faster; calls of 16
 	// to 64 rows are slower.
 	depthMax = 256
 	// narrow is the width of the narrowest line, tall the height of its tile.

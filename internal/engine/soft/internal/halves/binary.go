@@ -116,7 +116,7 @@ func binaryPortable(op Op, dst, x, y []fp16.Bits, r numerics.Rules) {
 }
 
 // Compute sets dst[i] to x[i] op y[i] in float32. dst may be x. Rounding the result to a half, to nearest even or half
-// away from zero, gives the exact result rounded once. float32 has at least twice the digits of a half and two, so it
+// away from zero, gives the exact result rounded once. float32 has at least twice the digits of a half and two. So it
 // moves no result of two halves to a tie of halves (Figueroa, When is double rounding innocuous?).
 func Compute(op Op, dst, x, y []float32) {
 	x, y = x[:len(dst)], y[:len(dst)]

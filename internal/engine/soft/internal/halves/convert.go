@@ -31,8 +31,8 @@ func Encode(dst []fp16.Bits, src []float32, r numerics.Rules) {
 }
 
 // ToOdd rounds f to float32 so that inexact results have an odd last bit. Rounding that to a format at least two bits
-// narrower gives the correctly rounded value of f (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums:
-// proved algorithms using rounding to odd", 2008).
+// narrower gives the correctly rounded value of f. Proof: Boldo and Melquiond, "Emulation of FMA and correctly rounded
+// sums: proved algorithms using rounding to odd", 2008.
 func ToOdd(f float64) float32 {
 	b := math.Float64bits(f)
 	if b>>52&0x7ff-897 < 253 { // from the least normal float32 to 2^127: no jump depends on what is dropped

@@ -28,8 +28,8 @@ func (w Way) of(b fp16.Bits) float64 {
 }
 
 // Sums are the partial sums of a sequence of halves: element i is added to sum i mod 16. Sums of values and of
-// magnitudes are exact up to a total of magnitudes of 2^29, which 8192 halves cannot pass; otherwise the error is at
-// most 2^-53 of the total of magnitudes for every addition.
+// magnitudes are exact up to a total of magnitudes of 2^29, which 8192 halves cannot pass. Beyond it each addition errs
+// by at most 2^-53 of the total of magnitudes.
 type Sums [block]float64
 
 // Add adds a piece of the sequence. Each piece begins with sum 0 again.

@@ -1,7 +1,7 @@
 package halves
 
-// Transpose writes the rows x cols elements of src, whose rows are from elements apart, as columns of dst, whose rows
-// are to elements apart: dst[c*to+r] = src[r*from+c].
+// Transpose writes the rows x cols elements of src as columns of dst: dst[c*to+r] = src[r*from+c]. Rows of src are from
+// elements apart, rows of dst to elements.
 func Transpose[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, from int) {
 	if d, isHalf := any(dst).([]uint16); isHalf {
 		s, _ := any(src).([]uint16)
@@ -54,8 +54,8 @@ func transposeHalves(dst, src, next []uint16, rows, cols, to, from int, past boo
 	}
 }
 
-// transposePortable goes along strips of the longer side, so that the lines of both sides stay in a cache: narrow ones,
-// but of a matrix that has few rows or columns.
+// transposePortable goes along strips of the longer side, so that the lines of both sides stay in a cache. Strips are
+// narrow unless the matrix has few rows or columns.
 func transposePortable[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, from int) {
 	strip := 16
 	if rows < strip || cols < strip {

@@ -5,9 +5,9 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 )
 
-// machine is the kernels: simd.Neon has operations on elements, sums of runs, and what layer_norm and softmax do but
-// the exponential; AVX2 and AVX512 have all. Only tests change it, to run other code than the best. The assembly reads
-// it.
+// machine selects the kernels. AVX2 and AVX512 have all; simd.Neon has operations on elements, sums of runs, and what
+// layer_norm and softmax do except the exponential. Only tests change it, to run other code than the best. The assembly
+// reads it.
 var machine = simd.Best()
 
 const avx512 = simd.AVX512 // for the assembly

@@ -43,9 +43,10 @@ type dots struct {
 	product            *float32 // in place of high where all is exact; the kernels do not read it
 }
 
-// parts are the arguments of split: count vectors of scales, and as many offsets of one of three kinds or of none. The
-// results are five rows, stride bytes apart, of the scales, their products with the offsets plus more times the scales,
-// and three of the products in parts: high, which has the unit that magic tells, and the rest, rounded down and up.
+// parts are the arguments of split: count vectors of scales, and as many offsets of one of three kinds or of none.
+// split writes five rows, stride bytes apart: the scales, their products with the offsets plus more times the scales,
+// and three of the products in parts. The parts are high, in the unit that magic sets, and the rest, rounded down and
+// up.
 type parts struct {
 	scale      *fp16.Bits
 	half       *fp16.Bits

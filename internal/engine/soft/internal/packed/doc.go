@@ -1,5 +1,5 @@
-// Package packed multiplies vectors by matrices of packed integers, each in a block with a scale and perhaps an
-// offset: the weights of constexpr_blockwise_shift_scale. It expands a few of them at a time, or none.
+// Package packed multiplies vectors by matrices of packed integers: the weights of constexpr_blockwise_shift_scale.
+// Each integer is in a block with a scale and perhaps an offset. It expands a few of them at a time, or none.
 //
 // An element is scale * (integer - offset), computed exactly and rounded once, to fp16.
 //
@@ -14,23 +14,23 @@
 // # Products of integers
 //
 // Dots does not expand integers of 4 bits in blocks of 32, 64 or a multiple of 128 columns, or of a whole row. Each
-// block of the vector, or each 128 columns of a longer one, becomes integers n * unit: unit is 2^-21 times the power
-// of two in the greatest element, n is rounded to even. The integers of the matrix are taken without their sign, u =
-// q + 8 if they have one. Column k belongs to lane (k div 8) mod 16. In this order and in float32,
+// block of the vector, or each 128 columns of a longer one, becomes integers n * unit. unit is 2^-21 times the power of
+// two in the greatest element, and n is rounded to even. The integers of the matrix are taken without their sign, u = q
+// + 8 if they have one. Column k belongs to lane (k div 8) mod 16. In this order and in float32,
 //
-//   - lane b mod 16 subtracts (scale * offset + 8 * scale) * sum(n) * unit of block b, without 8 * scale for unsigned
-//     integers; the sum of a block of several units adds theirs in order,
+//   - lane b mod 16 subtracts (scale * offset + 8 * scale) * sum(n) * unit of block b. Unsigned integers have no 8 *
+//     scale. A block of several units adds their sums in order,
 //   - each lane adds sum(u * n) of its eight columns times scale * unit, in one operation,
 //   - lanes are added in four rounds: 0 and 8, 1 and 9 and so on, then 0 and 4, 0 and 2, 0 and 1.
 //
 // An element here is scale * (integer - offset) without rounding to fp16. The vector's elements are exact unless they
-// are less than 2^-11 of the greatest beside them; then each is off by at most 2^-22 of that one. A row that is 0
-// where the vector is greatest would show that error. So a vector is steep if, of any 32 columns, at least half of the
-// elements that are not 0 are less than 2^-12 of the power of two in the greatest of their group: those with the same
-// unit.
+// are less than 2^-11 of the greatest beside them; then each is off by at most 2^-22 of that one. A row that is 0 where
+// the vector is greatest would show that error. Elements with the same unit are a group. So a vector is steep if, of
+// any 32 columns, at least half of those that are not 0 are less than 2^-12 of the power of two in their group's
+// greatest.
 //
 // Kernels multiply with AVX-512 VNNI, and with AVX2, FMA and F16C; elsewhere Go code does, with the same bits.
 //
-// A row with an element that may be beyond 65504, and a vector that is steep or has an element that is infinite or not
-// a number, have the products of elements.
+// Dots computes products of elements for a row with an element that may be beyond 65504. It does so too for a vector
+// that is steep or has an element that is infinite or not a number.
 package packed

@@ -39,8 +39,8 @@ func fixedBits() int {
 	return bits()
 }
 
-// fixedRoom is the float32s of a vector as integers: the digits and units as the kernels read them or, without
-// kernels, the integers; then the units of the groups, and for each sixteen blocks their sums and units.
+// fixedRoom is the float32s of a vector as integers. First come the digits and units as the kernels read them or,
+// without kernels, the integers. The units of the groups follow, then the sums and units of each sixteen blocks.
 func (w *Weights) fixedRoom() int { return w.units()*(unit+4) + (w.blocks()+lanes-1)/lanes*2*lanes }
 
 // fixedDots is Dots with integers, for at most batch rows.

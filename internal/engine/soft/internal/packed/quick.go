@@ -22,8 +22,8 @@ func bits() int {
 
 const (
 	chunk = Lanes
-	// magic and most are the arguments of split: the unit of high is 2^-11 for a scale of 1 to 2, so that products of
-	// integers of 9 bits with scales of 11 bits are multiples of it and fit into 24 bits beside an offset of 10 bits.
+	// magic and most are the arguments of split. The unit of high is 2^-11 for a scale of 1 to 2. So products of
+	// integers of 9 bits with scales of 11 bits are multiples of it, and fit into 24 bits beside an offset of 10 bits.
 	magic = 1.5 * (1 << 12)
 	most  = 1<<10 - 1
 )
